@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+# For those who have make; the build itself is CMake's (CMakePresets.json).
+PREFIX ?= /usr/local
+JOBS ?= 2
+
+.PHONY: all demo check bench fuzz install clean help
+
+all: ## build everything into build/
+	@sh -c '. tools/setup.sh; need build rocm; build_preset release'
+
+demo: ## trace an example on the virtual GPU
+	@./demo
+
+check: ## run every test
+	@./check
+
+bench: all ## measure the overhead against its floor
+	@sh bench/run
+
+fuzz: ## run the fuzzers, FUZZ_SECONDS each
+	@./check --fuzz
+
+install: all ## install below PREFIX (DESTDIR is respected)
+	@cmake --install build --prefix "$(PREFIX)"
+
+clean: ## remove build/
+	rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' Makefile

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+# install_files.cmake - what is installed besides the targets, which install themselves
+if(EXISTS ${CMAKE_SOURCE_DIR}/include/rtl)
+	install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/rtl DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+		FILES_MATCHING PATTERN "*.h")
+endif()
+
+# the virtual GPU's build stands alone, so that it does not know this project's folders
+if(TARGET vgpu_hsakmt)
+	install(TARGETS vgpu_hsakmt LIBRARY DESTINATION ${RTL_PRIVATE_DIR}/vgpu)
+endif()
+
+configure_file(cmake/rocm-trace-lite.pc.in ${CMAKE_BINARY_DIR}/rocm-trace-lite.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/rocm-trace-lite.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+configure_file(cmake/rocm-trace-lite-config.cmake.in
+	${CMAKE_BINARY_DIR}/cmake/rocm-trace-lite-config.cmake @ONLY)
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/cmake/rocm-trace-lite-config-version.cmake
+	VERSION ${PROJECT_VERSION} COMPATIBILITY SameMajorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/cmake/rocm-trace-lite-config.cmake
+	${CMAKE_BINARY_DIR}/cmake/rocm-trace-lite-config-version.cmake
+	DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/rocm-trace-lite)
+
+install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/CHANGELOG.md
+	${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
+	FILES_MATCHING PATTERN "*.md")

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""check_banned.py - calls that are not made: some nowhere, more of them in what a target loads"""
+import re
+
+import rtl_tree
+
+EVERYWHERE = {
+    "sprintf": "snprintf", "vsprintf": "vsnprintf", "strcpy": "memcpy or str.h", "strcat": "str.h",
+    "strncpy": "str.h (it may leave no NUL)", "strtok": "strtok_r", "gets": "getline", "atoi": "strtol",
+    "atol": "strtol", "atof": "strtod", "system": "fork and exec", "alloca": "a buffer of stated size",
+}
+IN_TARGET_DIRS = ("src/base/", "src/event/", "src/source/", "src/sink/", "lib/")
+IN_TARGET = {
+    "exit": "the process is not ours", "quick_exit": "the process is not ours",
+    "abort": "the process is not ours",
+    "printf": "stdout is not ours", "vprintf": "stdout is not ours", "puts": "stdout is not ours",
+    "putchar": "stdout is not ours", "setenv": "the environment is not ours",
+    "putenv": "the environment is not ours", "unsetenv": "the environment is not ours",
+    "signal": "signal handlers are not ours", "sigaction": "signal handlers are not ours",
+}
+# (file, call): why it may
+EXCEPTIONS = {
+    ("src/base/log.c", "abort"): "RTL_STRICT=1 asks for it",
+    ("src/source/hsa/queue.c", "abort"): "in place of the runtime, which would have",
+    ("src/sink/recorder/finish.c", "sigaction"): "resets handlers in a child of its own",
+}
+CALL = re.compile(r"(?<![\w.>])([A-Za-z_]\w*)\s*\(")
+ASSERT_EFFECT = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)")
+
+
+def argument(code, start):
+    depth = 0
+    for i in range(start, len(code)):
+        if code[i] == "(":
+            depth += 1
+        elif code[i] == ")":
+            depth -= 1
+            if depth == 0:
+                return code[start:i + 1]
+    return code[start:]
+
+
+def check():
+    errors = []
+    for name in rtl_tree.files(".c", ".h", ".cpp",
+                               under=("src", "lib", "vgpu", "include", "tests", "bench", "examples")):
+        text = rtl_tree.read(name)
+        code = rtl_tree.strip(text)
+        raw = text.split("\n")
+        target = name.startswith(IN_TARGET_DIRS)
+        for match in CALL.finditer(code):
+            call = match.group(1)
+            line = code.count("\n", 0, match.start()) + 1
+            where = f"{name}:{line}"
+            before = code[:match.start()].rstrip()[-2:]
+            if before.endswith((".", "->")) or (name, call) in EXCEPTIONS:
+                continue
+            if call in EVERYWHERE:
+                errors.append(f"{where}: {call}(); instead: {EVERYWHERE[call]}")
+            elif call in ("assert", "static_assert", "_Static_assert"):
+                if call == "assert" and ASSERT_EFFECT.search(argument(code, match.end() - 1)):
+                    errors.append(f"{where}: assert() with a side effect")
+            elif target and call in IN_TARGET:
+                errors.append(f"{where}: {call}(): {IN_TARGET[call]}")
+            elif target and call in ("fprintf", "fputs", "fputc", "fwrite") and \
+                    re.search(r"\bstdout\b", argument(code, match.end() - 1)):
+                errors.append(f"{where}: {call}() to stdout, which is not ours")
+            elif target and call == "dlopen":
+                near = "\n".join(raw[max(0, line - 5):line])
+                if "RTLD_NOLOAD" not in argument(code, match.end() - 1) and "/*" not in near:
+                    errors.append(f"{where}: dlopen() without RTLD_NOLOAD and without a comment saying why")
+    return errors
+
+
+if __name__ == "__main__":
+    rtl_tree.main("check_banned", check)

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""check_layers.py - who may include whom
+
+	base <- event <- { source/*, sink/* }        no source knows a sink or another source
+	base + event/format.h + event/drain.h <- store <- export <- cli
+	lib/* sees everything; vgpu and src share nothing
+ROCm's own headers belong to source, sink, lib and vgpu: what reads a trace needs no ROCm.
+"""
+import os
+import re
+
+import rtl_tree
+
+FORMAT = ("src/event/format.h", "src/event/drain.h")
+BASE = ("src/base/",)
+EVENT = BASE + ("src/event/",)
+READER = BASE + FORMAT + ("src/store/",)
+
+# (folder, what it may include besides itself, include/ and generated headers)
+TABLE = [
+    ("src/base/", ()),
+    ("src/event/", EVENT),
+    ("src/source/", EVENT),
+    ("src/sink/", EVENT),
+    ("src/store/", READER),
+    ("src/export/", READER),
+    ("src/cli/", READER + ("src/export/",)),
+    ("lib/", ("src/", "lib/")),
+    ("vgpu/", ()),
+    ("include/", ()),
+]
+MAY_USE_ROCM = ("src/source/", "src/sink/", "lib/", "vgpu/", "include/", "tests/", "bench/", "examples/")
+MAY_USE_GENERATED = ("src/source/", "src/sink/", "lib/", "vgpu/")
+# Generated headers that hold no ROCm tables.
+PLAIN_GENERATED = re.compile(r"^(rtl_version|names_|args_).*\.h$")
+ROCM = re.compile(r"^(hsa|hip|hsakmt|roctracer|rocprofiler)(/|\w*\.h)")
+
+
+def own_folder(name):
+    """What a file may always include: its folder; for source/x and sink/x that one mechanism."""
+    parts = name.split("/")
+    depth = 3 if name.startswith(("src/source/", "src/sink/")) else 2 if parts[0] == "src" else 1
+    return "/".join(parts[:depth]) + "/"
+
+
+def resolve(name, target):
+    """The project's file that an include means, or None for a generated or system header."""
+    root = rtl_tree.ROOT
+    for base in (os.path.dirname(name), "src", "include", "vgpu" if name.startswith("vgpu/") else "src"):
+        path = os.path.normpath(os.path.join(base, target))
+        if os.path.isfile(os.path.join(root, path)):
+            return path
+    return None
+
+
+def check():
+    errors = []
+    for name in rtl_tree.files(".c", ".h", ".cpp", under=("src", "lib", "vgpu", "include")):
+        allowed = None
+        for folder, others in TABLE:
+            if name.startswith(folder):
+                allowed = others
+        if allowed is None:
+            errors.append(f"{name}: in no layer of the table")
+            continue
+        text = rtl_tree.strip(rtl_tree.read(name), keep_strings=True)
+        for nr, line in enumerate(text.split("\n"), 1):
+            match = re.match(r'\s*#\s*include\s+(["<])([^">]+)[">]', line)
+            if not match:
+                continue
+            target = match.group(2)
+            path = resolve(name, target)
+            where = f"{name}:{nr}"
+            if path is None:
+                if ROCM.match(target) and not name.startswith(MAY_USE_ROCM):
+                    errors.append(f"{where}: {target} is ROCm's, which this layer does without")
+                elif match.group(1) == '"' and not ROCM.match(target) and \
+                        not name.startswith(MAY_USE_GENERATED) and not PLAIN_GENERATED.match(target):
+                    errors.append(f"{where}: {target} is nowhere in the tree, and generated tables "
+                                  "are not for this layer")
+                continue
+            if path.startswith((own_folder(name), "include/")) or path in allowed or \
+                    path.startswith(tuple(a for a in allowed if a.endswith("/")) or ("\0",)):
+                continue
+            errors.append(f"{where}: {own_folder(name)} may not include {path}")
+    return errors
+
+
+if __name__ == "__main__":
+    rtl_tree.main("check_layers", check)

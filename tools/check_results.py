@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""check_results.py - what ./check says at the end
+
+Reads the JUnit files that ctest wrote and the list of builds, prints what failed with its output
+and what was skipped with its reason, then one line: N passed, N failed (, N skipped).
+"""
+import glob
+import os
+import sys
+import xml.etree.ElementTree as ET
+
+MAX_LINES = 40
+
+
+def last_line(text):
+    lines = [l.strip() for l in (text or "").splitlines() if l.strip()]
+    # The framework closes with its own counts; the reason is above them.
+    lines = [l for l in lines if not l.startswith(("0 passed", "skip ", "ok "))]
+    return lines[-1] if lines else "no reason given"
+
+
+def main():
+    folder = sys.argv[1]
+    passed, failed, skipped = 0, [], []
+    builds = os.path.join(folder, "builds")
+    if os.path.exists(builds):
+        with open(builds, encoding="utf-8") as f:
+            for line in f:
+                result, name = line.split()
+                if result == "pass":
+                    passed += 1
+                else:
+                    failed.append((name, "see above"))
+    for path in sorted(glob.glob(os.path.join(folder, "*.xml"))):
+        stage = os.path.basename(path)[:-4]
+        for case in ET.parse(path).getroot().iter("testcase"):
+            name = f"{stage}: {case.get('name')}"
+            status = case.get("status")
+            output = case.findtext("system-out") or ""
+            if status == "run":
+                passed += 1
+            elif status == "fail":
+                reason = case.find("failure")
+                why = reason.get("message") if reason is not None else ""
+                took = f"without a word, after {float(case.get('time') or 0):.1f} s"
+                failed.append((name, f"{why}\n{output}".strip() or took))
+            else:
+                # "notrun" is also what a missing program gives: that is a failure
+                why = case.find("skipped")
+                message = why.get("message") if why is not None else ""
+                if status == "disabled" or "SKIP" in (message or "").upper():
+                    skipped.append((name, last_line(output)))
+                else:
+                    failed.append((name, message or "did not run"))
+
+    for name, output in failed:
+        lines = output.splitlines()
+        print(f"FAILED {name}")
+        if len(lines) > MAX_LINES:
+            print(f"    ... {len(lines) - MAX_LINES} lines more in {folder}")
+            lines = lines[-MAX_LINES:]
+        for line in lines:
+            print(f"    {line}")
+    reasons = {}
+    for name, why in skipped:
+        reasons.setdefault(why, []).append(name)
+    for why, names in reasons.items():
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        print(f"skipped {', '.join(names[:3])}{more}: {why}")
+    if passed + len(failed) == 0:
+        print("nothing was run")
+        failed.append(("", ""))
+    tail = f", {len(skipped)} skipped" if skipped else ""
+    print(f"{passed} passed, {len(failed)} failed{tail}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

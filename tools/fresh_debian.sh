@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# fresh_debian.sh - the front door's own test: a command as the first one on a minimal Debian 12
+#
+# Usage (as root): tools/fresh_debian.sh [--keep DIR] [COMMAND...]     ./demo && ./check by default
+#
+# Makes a minbase chroot with debootstrap, clones the committed tree into it and runs the command
+# there with an empty environment. Mounts live in a namespace of their own and go with it.
+set -eu
+cd "$(dirname "$0")/.."
+
+keep=''
+if [ "${1:-}" = --keep ]; then
+	keep=${2:?--keep needs a directory}
+	shift 2
+fi
+[ "$(id -u)" = 0 ] || { echo "fresh_debian.sh: needs root, for debootstrap and chroot" >&2; exit 1; }
+root=${keep:-$(mktemp -d)}
+mkdir -p "$root"
+chmod 755 "$root"
+if [ -z "$keep" ]; then
+	trap 'rm -rf --one-file-system "$root"' EXIT
+	trap 'exit 1' INT TERM HUP
+fi
+
+if [ ! -e "$root/etc/debian_version" ]; then
+	echo "making a minimal Debian 12 in $root"
+	debootstrap --variant=minbase bookworm "$root" "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" >"$root.log" 2>&1 || {
+		tail -n 20 "$root.log" >&2
+		exit 1
+	}
+	rm -f "$root.log"
+fi
+cp /etc/resolv.conf "$root/etc/resolv.conf"
+rm -rf "$root/src"
+git clone -q . "$root/src"
+
+[ $# -gt 0 ] || set -- './demo && ./check'
+status=0
+# shellcheck disable=SC2016 # expanded by the inner shell
+unshare --mount --propagation private sh -eu -c '
+	root=$1
+	shift
+	mount -t proc proc "$root/proc"
+	mount --rbind /dev "$root/dev"
+	mount -t tmpfs -o size=512m tmpfs "$root/dev/shm"
+	exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/ TERM=dumb \
+		chroot "$root" /bin/sh -c "cd /src && $*"
+' sh "$root" "$*" </dev/null || status=$?
+echo "status $status"
+exit "$status"
