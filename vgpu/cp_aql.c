@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: MIT */
+/* cp_aql.c - command processor: AQL packets
+ *
+ * A slot holds a packet when its index is below write_dispatch_id and its header's type is not INVALID; the
+ * doorbell says nothing more (several producers may ring in any order). A packet's life:
+ *
+ *     seen      its header was found valid, at a time that is noted: nothing begins before it was there
+ *     begun     at the later of that time and the queue's gate (end of what it has to come after)
+ *     due       its end has come
+ *     complete  header := INVALID, read_dispatch_id := index + 1, timestamps, value, mailbox, event
+ *
+ * Threads:  the engine's, under the engine's lock.
+ * Not here: how long a kernel takes (kernel.c), what goes wrong on purpose (fault.c).
+ */
+#include "cp_aql.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "deliver.h"
+#include "kernel.h"
+#include "kmt_event.h"
+#include "knobs.h"
+#include "mem.h"
+#include "vtime.h"
+
+/* packets begun in one visit: other queues want their turn */
+#define BATCH 256
+
+/* queue numbers of which VGPU_HOLD can know the progress */
+#define NUMBERS_MAX 4096
+
+enum {
+	ERROR_BAD_PACKET = 32,
+};
+
+enum {
+	VENDOR_PM4_IB = 1,
+	VENDOR_BARRIER_VALUE = 2,
+};
+
+static uint64_t completed[NUMBERS_MAX];
+
+static uint64_t max64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static bool deterministic(void)
+{
+	return knobs.clock == KNOBS_CLOCK_DETERMINISTIC;
+}
+
+static uint64_t to_ticks(const struct queue *q, uint64_t ns, uint64_t vns)
+{
+	return deterministic() ? clock_virtual_ticks(q->gpu, vns) : clock_ticks(q->gpu, ns);
+}
+
+static amd_signal_t *signal_of(uint64_t handle)
+{
+	return mem_ptr(handle);
+}
+
+static unsigned char *slot_of(const struct queue *q, uint64_t index)
+{
+	return q->ring + (index & (q->size - 1)) * QUEUE_PACKET_SIZE;
+}
+
+static unsigned int type_of(uint16_t header)
+{
+	return header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
+}
+
+static bool barrier_bit(const void *packet)
+{
+	return mem_load16(packet) >> HSA_PACKET_HEADER_BARRIER & 1;
+}
+
+static void free_slot(struct queue *q, uint64_t index)
+{
+	mem_store16(slot_of(q, index), HSA_PACKET_TYPE_INVALID << HSA_PACKET_HEADER_TYPE);
+	/* pairs with the acquire of producers: the slot is free before they are told so */
+	mem_store64(&q->aq->read_dispatch_id, index + 1);
+}
+
+/* The packet's last steps, in the order that the runtime relies on. */
+static void signal_done(struct queue *q, uint64_t handle, uint64_t begin, uint64_t end, bool stamp,
+			uint64_t end_vns, bool lose_event)
+{
+	if (!handle)
+		return;
+	if (stamp) {
+		signal_of(handle)->start_ts = begin;
+		signal_of(handle)->end_ts = end;
+	}
+	deliver_signal(q, handle, end_vns, lose_event);
+}
+
+static bool profiled(const struct queue *q)
+{
+	return mem_load32(&q->aq->queue_properties) & AMD_QUEUE_PROPERTIES_ENABLE_PROFILING;
+}
+
+static void complete_dispatch(struct queue *q, struct queue_flight *f)
+{
+	const hsa_kernel_dispatch_packet_t *d = (const void *)f->packet;
+	struct log_where where = queue_where(q);
+	uint64_t begin = to_ticks(q, f->begin_ns, f->begin_vns);
+	uint64_t end = to_ticks(q, f->end_ns, f->end_vns);
+
+	if (f->swap) {
+		uint64_t t = begin;
+
+		begin = end;
+		end = t;
+	}
+	log_dispatch(&where, f->index, d, begin, end);
+	if (!f->slot_freed)
+		free_slot(q, f->index);
+	q->completed++;
+	if (q->number < NUMBERS_MAX)
+		completed[q->number]++;
+	signal_done(q, d->completion_signal.handle, begin, end, f->stamp, f->end_vns,
+		    f->lose_event);
+}
+
+/* A barrier or vendor packet is over at `ns`. */
+static void complete_other(struct queue *q, const char *kind, uint64_t ns, uint64_t vns)
+{
+	uint64_t handle = mem_get64(slot_of(q, q->next) + 56);
+	struct log_where where = queue_where(q);
+	uint64_t ticks = to_ticks(q, ns, vns);
+
+	log_packet(&where, kind, q->next, ticks, ticks, handle);
+	free_slot(q, q->next);
+	signal_done(q, handle, ticks, ticks, profiled(q), vns, false);
+	q->next++;
+	q->gate_ns = max64(q->gate_ns, ns);
+	q->gate_vns = max64(q->gate_vns, vns);
+	q->last_ns = max64(q->last_ns, ns);
+	q->last_vns = max64(q->last_vns, vns);
+}
+
+/* The driver's number of the exception that stands for an error code of queue_inactive_signal. */
+static unsigned int exception_of(uint64_t code)
+{
+	static const struct {
+		uint64_t code;
+		unsigned int exception;
+	} map[] = {
+		{ 2, 16 },   { 4, 17 },	  { 8, 18 },	     { 32, 20 },	{ 64, 21 },
+		{ 128, 22 }, { 256, 23 }, { 0x20000000, 6 }, { 0x40000000, 4 }, { 0x80000000, 2 },
+	};
+
+	for (size_t i = 0; i < sizeof(map) / sizeof(map[0]); i++) {
+		if (map[i].code == code)
+			return map[i].exception;
+	}
+	return 4;
+}
+
+static void queue_error(struct queue *q, uint64_t code, uint64_t index)
+{
+	struct log_where where = queue_where(q);
+	amd_signal_t *s = signal_of(q->aq->queue_inactive_signal.handle);
+
+	log_fault(&where, fault_name(FAULT_QUEUE_ERROR), index);
+	log_flush();
+	q->dead = true;
+	if (q->error_reason) {
+		uint64_t mask = 1ull << (exception_of(code) - 1);
+
+		mem_store64(q->error_reason, mask);
+		if (q->error_event)
+			kmt_event_set(q->error_event->EventId);
+		return;
+	}
+	if (!s)
+		return;
+	mem_store64(&s->value, code);
+	if (s->event_mailbox_ptr) {
+		mem_store64(mem_ptr(s->event_mailbox_ptr), s->event_id);
+		kmt_event_set(s->event_id);
+	}
+}
+
+/* Notes which packets have come, and when. */
+static uint64_t scan(struct queue *q)
+{
+	uint64_t first = q->seen;
+	uint64_t end = mem_load64(&q->aq->write_dispatch_id);
+	uint64_t room = q->aq->read_dispatch_id + q->size;
+	uint64_t now;
+
+	/* producers take an index before there is room for it: that slot still holds an older packet */
+	if (end > room)
+		end = room;
+	while (q->seen < end && type_of(mem_load16(slot_of(q, q->seen))) != HSA_PACKET_TYPE_INVALID)
+		q->seen++;
+	now = clock_now();
+	for (uint64_t i = first; i < q->seen; i++)
+		q->seen_ns[i & (q->size - 1)] = now;
+	return now;
+}
+
+static void name_queue(struct queue *q)
+{
+	struct log_where where;
+
+	q->number = q->aq->hsa_queue.id;
+	q->named = true;
+	where = queue_where(q);
+	log_queue(&where, true, "aql", q->size);
+}
+
+/* Carries out the faults that concern this dispatch; false: it must not run. */
+static bool apply_faults(struct queue *q, struct queue_flight *f, uint64_t *duration)
+{
+	struct log_where where = queue_where(q);
+	const struct fault_rule *r;
+	int64_t gpu = q->gpu, number = (int64_t)q->number;
+
+	r = fault_match(FAULT_QUEUE_ERROR, gpu, number, 0);
+	if (r) {
+		queue_error(q, r->code, f->index);
+		return false;
+	}
+	r = fault_match(FAULT_MEMORY, gpu, number, 0);
+	if (r) {
+		log_fault(&where, fault_name(FAULT_MEMORY), f->index);
+		log_flush();
+		q->dead = true;
+		kmt_event_memory_fault(q->gpu, mem_get64(f->packet + 40),
+				       (unsigned int)r->code & 7);
+		return false;
+	}
+	r = fault_match(FAULT_SLOW, gpu, number, 0);
+	if (r)
+		*duration = (uint64_t)((double)*duration * r->factor);
+	if (fault_match(FAULT_HANG, gpu, number, 0)) {
+		log_fault(&where, fault_name(FAULT_HANG), f->index);
+		*duration = QUEUE_NEVER;
+	}
+	f->hold = fault_match(FAULT_HOLD, gpu, number, 0);
+	if (fault_match(FAULT_NO_TIMESTAMPS, gpu, number, 0))
+		f->stamp = false;
+	f->swap = fault_match(FAULT_SWAP_TIMESTAMPS, gpu, number, 0) != NULL;
+	f->lose_event = fault_match(FAULT_LOST_EVENT, gpu, number, 0) != NULL;
+	return true;
+}
+
+static bool due(const struct queue_flight *f, uint64_t now)
+{
+	if (now < f->end_ns)
+		return false;
+	return !f->hold || f->hold->until >= NUMBERS_MAX ||
+	       completed[f->hold->until] >= f->hold->done;
+}
+
+/* Completes what is due; returns whether anything was. */
+static bool retire(struct queue *q, uint64_t now)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < q->nr_flights; i++) {
+		struct queue_flight *f = &q->flights[i];
+
+		if (due(f, now)) {
+			/* held back: it ended when it was let go */
+			if (f->hold)
+				f->end_ns = now;
+			if (q->nr_flights == knobs.overlap)
+				q->gate_ns = max64(q->gate_ns, f->end_ns);
+			q->last_ns = max64(q->last_ns, f->end_ns);
+			complete_dispatch(q, f);
+		} else {
+			if (kept != i)
+				q->flights[kept] = *f;
+			kept++;
+		}
+	}
+	if (kept == q->nr_flights)
+		return false;
+	q->nr_flights = kept;
+	return true;
+}
+
+static bool begin_dispatch(struct queue *q, uint64_t now)
+{
+	struct queue_flight *f;
+	uint64_t duration;
+
+	if (q->nr_flights >= knobs.overlap)
+		return false;
+	f = &q->flights[q->nr_flights];
+	memcpy(f->packet, slot_of(q, q->next), QUEUE_PACKET_SIZE);
+	f->index = q->next;
+	f->hold = NULL;
+	f->swap = f->lose_event = false;
+	f->stamp = profiled(q);
+	duration = kernel_duration_ns((const void *)f->packet);
+	if (!apply_faults(q, f, &duration))
+		return false;
+
+	f->begin_ns = max64(q->gate_ns, q->seen_ns[q->next & (q->size - 1)]);
+	f->end_ns = duration == QUEUE_NEVER ? QUEUE_NEVER : f->begin_ns + duration;
+	f->begin_vns = q->gate_vns;
+	f->end_vns = f->begin_vns + (duration == QUEUE_NEVER ? 0 : duration);
+	q->gate_vns = q->last_vns = f->end_vns;
+	q->next++;
+	if (knobs.overlap > 1) {
+		q->gate_ns = f->begin_ns;
+		free_slot(q, f->index);
+		f->slot_freed = true;
+	} else {
+		f->slot_freed = false;
+		if (due(f, now)) {
+			q->gate_ns = q->last_ns = f->end_ns;
+			complete_dispatch(q, f);
+			return true;
+		}
+	}
+	q->nr_flights++;
+	return true;
+}
+
+/* Are the signals that a barrier packet waits for at zero? *vns: when they got there. */
+static bool barrier_ready(const unsigned char *packet, bool any, bool *has_deps, uint64_t *vns)
+{
+	bool all_done = true, one_done = false;
+	uint64_t latest = 0, earliest = QUEUE_NEVER;
+
+	*has_deps = false;
+	for (unsigned int i = 0; i < 5; i++) {
+		uint64_t handle = mem_get64(packet + 8 + i * 8);
+
+		if (!handle)
+			continue;
+		*has_deps = true;
+		if (deliver_value(handle)) {
+			all_done = false;
+			continue;
+		}
+		one_done = true;
+		if (deterministic()) {
+			uint64_t t = vtime_get(handle);
+
+			latest = max64(latest, t);
+			earliest = t < earliest ? t : earliest;
+		}
+	}
+	*vns = !*has_deps ? 0 : any ? earliest : latest;
+	return !*has_deps || (any ? one_done : all_done);
+}
+
+static bool value_ready(const unsigned char *packet, bool *has_deps, uint64_t *vns)
+{
+	uint64_t handle = mem_get64(packet + 8);
+	int64_t want = (int64_t)mem_get64(packet + 16);
+	int64_t have;
+
+	*vns = 0;
+	*has_deps = handle != 0;
+	if (!handle)
+		return true;
+	have = deliver_value(handle) & (int64_t)mem_get64(packet + 24);
+	*vns = deterministic() ? vtime_get(handle) : 0;
+	switch (mem_get32(packet + 32)) {
+	case HSA_SIGNAL_CONDITION_EQ:
+		return have == want;
+	case HSA_SIGNAL_CONDITION_NE:
+		return have != want;
+	case HSA_SIGNAL_CONDITION_LT:
+		return have < want;
+	default:
+		return have >= want;
+	}
+}
+
+/* Barrier-AND, barrier-OR and vendor packets: over as soon as what they wait for is there. */
+static bool begin_other(struct queue *q, unsigned int type, uint64_t now)
+{
+	const unsigned char *packet = slot_of(q, q->next);
+	const char *kind = "barrier";
+	uint64_t ns, vns = 0;
+	bool ready = true, has_deps = false;
+
+	if (type != HSA_PACKET_TYPE_VENDOR_SPECIFIC) {
+		ready = barrier_ready(packet, type == HSA_PACKET_TYPE_BARRIER_OR, &has_deps, &vns);
+	} else if (packet[2] == VENDOR_BARRIER_VALUE) {
+		ready = value_ready(packet, &has_deps, &vns);
+	} else if (packet[2] == VENDOR_PM4_IB) {
+		kind = "vendor";
+	} else {
+		queue_error(q, ERROR_BAD_PACKET, q->next);
+		return false;
+	}
+	if (!ready)
+		return false;
+	/* the signal got there at some time up to now: what follows did not begin before */
+	ns = max64(q->gate_ns, q->seen_ns[q->next & (q->size - 1)]);
+	if (has_deps)
+		ns = max64(ns, now);
+	complete_other(q, kind, ns, max64(q->gate_vns, vns));
+	return true;
+}
+
+/* Begins the packet at the head if it may begin now. */
+static bool begin(struct queue *q, uint64_t now)
+{
+	const unsigned char *packet = slot_of(q, q->next);
+	unsigned int type = type_of(mem_load16(packet));
+
+	if (q->nr_flights && (knobs.overlap == 1 || barrier_bit(packet)))
+		return false;
+	if (barrier_bit(packet))
+		q->gate_ns = max64(q->gate_ns, q->last_ns);
+
+	switch (type) {
+	case HSA_PACKET_TYPE_KERNEL_DISPATCH:
+		return begin_dispatch(q, now);
+	case HSA_PACKET_TYPE_BARRIER_AND:
+	case HSA_PACKET_TYPE_BARRIER_OR:
+	case HSA_PACKET_TYPE_VENDOR_SPECIFIC:
+		return begin_other(q, type, now);
+	default:
+		queue_error(q, ERROR_BAD_PACKET, q->next);
+		return false;
+	}
+}
+
+struct queue_visit cp_aql_serve(struct queue *q)
+{
+	struct queue_visit v = { .wake_ns = QUEUE_NEVER };
+	uint64_t now;
+
+	if (q->nr_late)
+		v.progress = deliver_serve(q, clock_now(), &v.wake_ns);
+	if (q->dead || (q->paused && !q->nr_flights))
+		return v;
+	/* nothing there and nothing running: the usual case, one load */
+	if (!q->nr_flights && mem_load64(&q->aq->write_dispatch_id) == q->next)
+		return v;
+
+	now = scan(q);
+	if (!q->named && q->next < q->seen)
+		name_queue(q);
+	if (q->nr_flights)
+		v.progress |= retire(q, now);
+	for (unsigned int i = 0; i < BATCH && q->next < q->seen && !q->paused && !q->dead; i++) {
+		if (!begin(q, now))
+			break;
+		v.progress = true;
+	}
+	for (unsigned int i = 0; i < q->nr_flights; i++) {
+		/* one that is held back is looked at again after others moved */
+		if (q->flights[i].end_ns > now && q->flights[i].end_ns < v.wake_ns)
+			v.wake_ns = q->flights[i].end_ns;
+	}
+	return v;
+}

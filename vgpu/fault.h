@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* fault.h - what goes wrong on purpose
+ *
+ * A rule is a list of key=value separated by commas; rules are separated by semicolons. It picks out
+ * events: gpu=, queue= (number of the HSA queue), n= (the n-th matching event, from 1) and count= (how many
+ * from there on; 0 = all). What else it takes depends on the kind: see docs/virtual-gpu.md.
+ */
+#ifndef VGPU_FAULT_H
+#define VGPU_FAULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum fault_kind {
+	FAULT_HANG,
+	FAULT_SLOW,
+	FAULT_QUEUE_ERROR,
+	FAULT_MEMORY,
+	FAULT_HOLD,
+	FAULT_NO_TIMESTAMPS,
+	FAULT_SWAP_TIMESTAMPS,
+	FAULT_LOST_EVENT,
+	FAULT_ALLOC,
+	FAULT_QUEUE_CREATE,
+	FAULT_NR
+};
+
+struct fault_rule {
+	enum fault_kind kind;
+	int64_t gpu, queue;
+	uint64_t n, count;
+	double factor;
+	uint64_t code;
+	int64_t until;
+	uint64_t done;
+	uint64_t min_bytes;
+	uint64_t seen; /* matching events so far; atomic */
+};
+
+/* Adds the rules in `text`; returns NULL or why it can't. Before the first fault_match() only. */
+const char *fault_parse(enum fault_kind kind, const char *text);
+
+/* Is there any rule of this kind? Cheap. */
+bool fault_any(enum fault_kind kind);
+
+/* Counts the event in every rule of its kind that selects it; returns a rule that fires, or NULL. */
+const struct fault_rule *fault_match(enum fault_kind kind, int64_t gpu, int64_t queue,
+				     uint64_t bytes);
+
+const char *fault_name(enum fault_kind kind);
+
+#endif

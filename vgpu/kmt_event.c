@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+/* kmt_event.c - events: what the device wakes host threads with
+ *
+ * An event has an id, and a word of memory (mailbox) into which the device writes the id. Event records are
+ * never freed, only used again: the device may still signal one that is just being destroyed.
+ *
+ * Owns:     the table of events, the mailboxes.
+ * Threads:  any.
+ * Locks:    `lock`; taken under the engine's lock, never the other way round.
+ */
+#include "kmt_event.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "engine.h"
+#include "kmt.h"
+#include "mem.h"
+
+#define EVENTS_MAX 65536
+#define LINKS_MAX 16
+
+struct waiter {
+	pthread_cond_t cond;
+};
+
+/* One event that one thread waits for. */
+struct link {
+	struct link *next;
+	struct waiter *waiter;
+	bool activated;
+};
+
+struct event {
+	HsaEvent pub; /* what the runtime holds; first */
+	struct event *next_free;
+	struct link *links;
+	unsigned int nr_blocked; /* threads in hsaKmtWaitOnEvent() */
+	bool live, manual, signaled;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* under lock */
+static struct event *table[EVENTS_MAX];
+static uint32_t nr_events = 1; /* id 0 is none */
+static struct event *free_head, *free_tail;
+static uint64_t *mailboxes;
+static struct event *memory_event;
+
+static struct event *find(uint32_t id)
+{
+	struct event *e = id < nr_events ? table[id] : NULL;
+
+	return e && e->live ? e : NULL;
+}
+
+/* As the kernel driver does it: one signal lets everybody go who waits, and is kept only when nobody does.
+ * The runtime counts on it: when a queue is destroyed two of its threads wait for the same event.
+ */
+static void signal_locked(struct event *e)
+{
+	e->signaled = e->manual || !e->links;
+	for (struct link *l = e->links; l; l = l->next) {
+		l->activated = true;
+		pthread_cond_signal(&l->waiter->cond);
+	}
+}
+
+void kmt_event_set(uint32_t id)
+{
+	struct event *e;
+
+	pthread_mutex_lock(&lock);
+	e = find(id);
+	if (e)
+		signal_locked(e);
+	pthread_mutex_unlock(&lock);
+}
+
+bool kmt_event_blocks(uint32_t id)
+{
+	struct event *e;
+	bool blocks;
+
+	pthread_mutex_lock(&lock);
+	e = find(id);
+	blocks = e && e->nr_blocked;
+	pthread_mutex_unlock(&lock);
+	return blocks;
+}
+
+bool kmt_event_memory_fault(unsigned int gpu, uint64_t addr, unsigned int error_type)
+{
+	bool done = false;
+
+	pthread_mutex_lock(&lock);
+	if (memory_event && memory_event->live) {
+		HsaMemoryAccessFault *fault =
+			&memory_event->pub.EventData.EventData.MemoryAccessFault;
+
+		fault->NodeId = gpu + 1;
+		fault->VirtualAddress = addr & ~4095ull;
+		fault->Failure.NotPresent = !error_type;
+		fault->Failure.ErrorType = error_type & 7;
+		fault->Flags = HSA_EVENTID_MEMORY_FATAL_PROCESS;
+		signal_locked(memory_event);
+		done = true;
+	}
+	pthread_mutex_unlock(&lock);
+	return done;
+}
+
+static struct event *take_event(void)
+{
+	struct event *e = free_head;
+
+	if (e) {
+		free_head = e->next_free;
+		if (!free_head)
+			free_tail = NULL;
+		return e;
+	}
+	if (nr_events == EVENTS_MAX)
+		return NULL;
+	if (!mailboxes) {
+		mailboxes = mmap(NULL, EVENTS_MAX * sizeof(*mailboxes), PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (mailboxes == MAP_FAILED) {
+			mailboxes = NULL;
+			return NULL;
+		}
+	}
+	e = calloc(1, sizeof(*e));
+	if (!e)
+		return NULL;
+	e->pub.EventId = nr_events;
+	table[nr_events++] = e;
+	return e;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtCreateEvent(HsaEventDescriptor *desc, bool manual, bool signaled,
+					HsaEvent **out)
+{
+	struct event *e;
+
+	if (!desc || !out)
+		return HSAKMT_STATUS_INVALID_PARAMETER;
+	pthread_mutex_lock(&lock);
+	e = take_event();
+	if (e) {
+		memset(&e->pub.EventData, 0, sizeof(e->pub.EventData));
+		e->pub.EventData.EventType = desc->EventType;
+		e->pub.EventData.EventData.SyncVar = desc->SyncVar;
+		e->pub.EventData.HWData1 = e->pub.EventId;
+		e->pub.EventData.HWData2 = (uintptr_t)&mailboxes[e->pub.EventId];
+		e->pub.EventData.HWData3 = e->pub.EventId;
+		/* the device may still write the id of the event that had this slot before */
+		mem_store64(&mailboxes[e->pub.EventId], 0);
+		e->manual = manual;
+		e->signaled = signaled;
+		e->live = true;
+		if (desc->EventType == HSA_EVENTTYPE_MEMORY)
+			memory_event = e;
+		*out = &e->pub;
+	}
+	pthread_mutex_unlock(&lock);
+	return e ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_NO_MEMORY;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtDestroyEvent(HsaEvent *event)
+{
+	struct event *e = (struct event *)event;
+
+	if (!e)
+		return HSAKMT_STATUS_INVALID_HANDLE;
+	pthread_mutex_lock(&lock);
+	if (e->live) {
+		signal_locked(e);
+		e->live = false;
+		e->next_free = NULL;
+		if (e == memory_event)
+			memory_event = NULL;
+		/* used again as late as possible: a stray signal then wakes nobody by mistake */
+		if (free_tail)
+			free_tail->next_free = e;
+		else
+			free_head = e;
+		free_tail = e;
+	}
+	pthread_mutex_unlock(&lock);
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtSetEvent(HsaEvent *event)
+{
+	if (!event)
+		return HSAKMT_STATUS_INVALID_HANDLE;
+	pthread_mutex_lock(&lock);
+	signal_locked((struct event *)event);
+	pthread_mutex_unlock(&lock);
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+/* Takes the signal that an event has kept. */
+static bool take_signal(struct event *e)
+{
+	bool had = e->signaled;
+
+	if (!e->manual)
+		e->signaled = false;
+	return had;
+}
+
+static bool satisfied(const struct link *links, HSAuint32 nr, bool all)
+{
+	HSAuint32 set = 0;
+
+	for (HSAuint32 i = 0; i < nr; i++)
+		set += links[i].activated;
+	return all ? set == nr : set > 0;
+}
+
+static struct timespec deadline(HSAuint32 ms)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	ts.tv_sec += ms / 1000;
+	ts.tv_nsec += (long)(ms % 1000) * 1000000;
+	if (ts.tv_nsec >= 1000000000) {
+		ts.tv_sec++;
+		ts.tv_nsec -= 1000000000;
+	}
+	return ts;
+}
+
+static void unlink_waiter(HsaEvent *events[], HSAuint32 nr, struct link *links)
+{
+	for (HSAuint32 i = 0; i < nr; i++) {
+		struct link **at = &((struct event *)events[i])->links;
+
+		while (*at && *at != &links[i])
+			at = &(*at)->next;
+		if (*at)
+			*at = links[i].next;
+	}
+}
+
+static HSAKMT_STATUS wait_locked(HsaEvent *events[], HSAuint32 nr, bool all, HSAuint32 ms,
+				 struct link *links)
+{
+	struct timespec until = deadline(ms);
+	struct waiter waiter;
+	pthread_condattr_t attr;
+	bool got;
+	int err = 0;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&waiter.cond, &attr);
+	pthread_condattr_destroy(&attr);
+	for (HSAuint32 i = 0; i < nr; i++) {
+		struct event *e = (struct event *)events[i];
+
+		links[i].activated = take_signal(e);
+		links[i].waiter = &waiter;
+		links[i].next = e->links;
+		e->links = &links[i];
+	}
+	while (!(got = satisfied(links, nr, all)) && ms && err != ETIMEDOUT)
+		err = pthread_cond_timedwait(&waiter.cond, &lock, &until);
+	unlink_waiter(events, nr, links);
+	pthread_cond_destroy(&waiter.cond);
+	return got ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_WAIT_TIMEOUT;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtWaitOnMultipleEvents(HsaEvent *events[], HSAuint32 nr, bool all,
+						 HSAuint32 ms)
+{
+	struct link on_stack[LINKS_MAX], *links = on_stack;
+	HSAKMT_STATUS status;
+
+	if (!events || !nr)
+		return HSAKMT_STATUS_INVALID_PARAMETER;
+	/* nobody is left in a forked child who could signal anything */
+	if (kmt_misc_inert())
+		return HSAKMT_STATUS_WAIT_FAILURE;
+	if (nr > LINKS_MAX) {
+		links = calloc(nr, sizeof(*links));
+		if (!links)
+			return HSAKMT_STATUS_NO_MEMORY;
+	}
+	if (ms)
+		engine_kick();
+	pthread_mutex_lock(&lock);
+	status = wait_locked(events, nr, all, ms, links);
+	pthread_mutex_unlock(&lock);
+	if (links != on_stack)
+		free(links);
+	return status;
+}
+
+static void count_blocked(HsaEvent *event, unsigned int change)
+{
+	pthread_mutex_lock(&lock);
+	((struct event *)event)->nr_blocked += change;
+	pthread_mutex_unlock(&lock);
+}
+
+/* ROCr looks at its signals whenever a wait returns. When two of its threads wait for one event, one can
+ * take the other's wake-up (seen in hsa_queue_destroy() of 5.2.3, 2 of 360 runs): a look now and then
+ * makes that a delay instead of a hang. */
+#define LONGEST_WAIT_MS 500u
+
+KMT_API HSAKMT_STATUS hsaKmtWaitOnEvent(HsaEvent *event, HSAuint32 ms)
+{
+	HSAKMT_STATUS status;
+
+	if (!event)
+		return HSAKMT_STATUS_INVALID_HANDLE;
+	count_blocked(event, 1);
+	status = hsaKmtWaitOnMultipleEvents(&event, 1, true,
+					    ms < LONGEST_WAIT_MS ? ms : LONGEST_WAIT_MS);
+	count_blocked(event, -1u);
+	return ms > LONGEST_WAIT_MS ? HSAKMT_STATUS_SUCCESS : status;
+}
+
+void kmt_event_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void kmt_event_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* kmt_event.h - events: what the device wakes host threads with */
+#ifndef VGPU_KMT_EVENT_H
+#define VGPU_KMT_EVENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Signals the event with this id; unknown ids are ignored. Any thread. */
+void kmt_event_set(uint32_t id);
+
+/* Is a host thread blocked on this event alone (hsaKmtWaitOnEvent)? Any thread. */
+bool kmt_event_blocks(uint32_t id);
+
+/* Reports a memory fault at `addr` by `gpu` through the event that exists for it; false if there is none. */
+bool kmt_event_memory_fault(unsigned int gpu, uint64_t addr, unsigned int error_type);
+
+/* Around fork(). */
+void kmt_event_lock(void);
+void kmt_event_unlock(void);
+
+#endif

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/* kmt_memory.c - memory: all of it is the host's, and has the same address on every GPU
+ *
+ * Owns:     two tables ordered by address: allocations, which never overlap, and ranges of the program's own
+ *           memory that were registered, which may.
+ * Threads:  any.
+ * Locks:    `lock`, never held together with another.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "fault.h"
+#include "kmt.h"
+#include "knobs.h"
+#include "log.h"
+
+#define PAGE 4096ull
+#define NODES_MAX (KNOBS_DEVICES_MAX + 1)
+
+struct range {
+	uintptr_t start;
+	uint64_t size;
+	HSAuint32 node;
+	HsaMemFlags flags;
+	void *user_data;
+	unsigned int refs; /* registrations of the same start */
+	HSAuint32 mapped[NODES_MAX];
+	HSAuint32 nr_mapped;
+};
+
+struct table {
+	struct range **at;
+	size_t nr, room;
+	uint64_t largest;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* under lock */
+static struct table allocs, users;
+static uint64_t node_used[NODES_MAX];
+
+/* Index of the first range that starts after `addr`. */
+static size_t upper(const struct table *t, uintptr_t addr)
+{
+	size_t lo = 0, hi = t->nr;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (t->at[mid]->start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static struct range *find(const struct table *t, uintptr_t addr)
+{
+	for (size_t i = upper(t, addr); i-- > 0;) {
+		struct range *r = t->at[i];
+
+		if (addr - r->start < r->size)
+			return r;
+		/* nothing that starts even earlier reaches this far */
+		if (addr - r->start >= t->largest)
+			break;
+	}
+	return NULL;
+}
+
+static struct range *find_start(const struct table *t, uintptr_t addr, size_t *index)
+{
+	size_t i = upper(t, addr);
+
+	if (!i || t->at[i - 1]->start != addr)
+		return NULL;
+	if (index)
+		*index = i - 1;
+	return t->at[i - 1];
+}
+
+static bool insert(struct table *t, struct range *r)
+{
+	size_t i = upper(t, r->start);
+
+	if (t->nr == t->room) {
+		size_t room = t->room ? t->room * 2 : 256;
+		struct range **at = realloc(t->at, room * sizeof(*at));
+
+		if (!at)
+			return false;
+		t->at = at;
+		t->room = room;
+	}
+	memmove(&t->at[i + 1], &t->at[i], (t->nr - i) * sizeof(*t->at));
+	t->at[i] = r;
+	t->nr++;
+	if (r->size > t->largest)
+		t->largest = r->size;
+	return true;
+}
+
+static void drop(struct table *t, size_t i)
+{
+	free(t->at[i]);
+	memmove(&t->at[i], &t->at[i + 1], (t->nr - i - 1) * sizeof(*t->at));
+	t->nr--;
+}
+
+static uint64_t node_limit(HSAuint32 node)
+{
+	return node ? knobs.vram_mb << 20 : UINT64_MAX;
+}
+
+static HSAKMT_STATUS alloc_locked(HSAuint32 node, uint64_t size, HsaMemFlags flags, void **addr)
+{
+	int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+	bool counts = !flags.ui32.Scratch;
+	struct range *r;
+	void *p;
+
+	if (counts && node_used[node] + size > node_limit(node))
+		return HSAKMT_STATUS_NO_MEMORY;
+	if (flags.ui32.FixedAddress)
+		how |= MAP_FIXED_NOREPLACE;
+	p = mmap(flags.ui32.FixedAddress ? *addr : NULL, size, PROT_READ | PROT_WRITE, how, -1, 0);
+	if (p == MAP_FAILED)
+		return HSAKMT_STATUS_NO_MEMORY;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		goto fail;
+	r->start = (uintptr_t)p;
+	r->size = size;
+	r->node = node;
+	r->flags = flags;
+	if (!insert(&allocs, r))
+		goto fail;
+	if (counts)
+		node_used[node] += size;
+	*addr = p;
+	return HSAKMT_STATUS_SUCCESS;
+fail:
+	free(r);
+	munmap(p, size);
+	return HSAKMT_STATUS_NO_MEMORY;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtAllocMemory(HSAuint32 node, HSAuint64 size, HsaMemFlags flags,
+					void **addr)
+{
+	HSAKMT_STATUS status;
+
+	if (!addr || !size || node > knobs.devices)
+		return HSAKMT_STATUS_INVALID_PARAMETER;
+	if (fault_match(FAULT_ALLOC, (int64_t)node - 1, -1, size)) {
+		struct log_where where = { .gpu = node ? node - 1 : 0 };
+
+		log_fault(&where, fault_name(FAULT_ALLOC), size);
+		return HSAKMT_STATUS_NO_MEMORY;
+	}
+	size = (size + PAGE - 1) & ~(PAGE - 1);
+	pthread_mutex_lock(&lock);
+	status = alloc_locked(node, size, flags, addr);
+	pthread_mutex_unlock(&lock);
+	return status;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtFreeMemory(void *addr, HSAuint64 size)
+{
+	HSAKMT_STATUS status = HSAKMT_STATUS_INVALID_PARAMETER;
+	struct range *r;
+	size_t i;
+
+	(void)size;
+	pthread_mutex_lock(&lock);
+	r = find_start(&allocs, (uintptr_t)addr, &i);
+	if (r) {
+		if (!r->flags.ui32.Scratch)
+			node_used[r->node] -= r->size;
+		munmap(addr, r->size);
+		drop(&allocs, i);
+		status = HSAKMT_STATUS_SUCCESS;
+	}
+	pthread_mutex_unlock(&lock);
+	return status;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtRegisterMemoryWithFlags(void *addr, HSAuint64 size, HsaMemFlags flags)
+{
+	HSAKMT_STATUS status = HSAKMT_STATUS_SUCCESS;
+	struct range *r;
+
+	if (!addr || !size)
+		return HSAKMT_STATUS_INVALID_PARAMETER;
+	pthread_mutex_lock(&lock);
+	r = find_start(&users, (uintptr_t)addr, NULL);
+	if (r && r->size == size) {
+		r->refs++;
+	} else {
+		r = calloc(1, sizeof(*r));
+		if (r) {
+			r->start = (uintptr_t)addr;
+			r->size = size;
+			r->flags = flags;
+			r->refs = 1;
+		}
+		if (!r || !insert(&users, r)) {
+			free(r);
+			status = HSAKMT_STATUS_NO_MEMORY;
+		}
+	}
+	pthread_mutex_unlock(&lock);
+	return status;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtDeregisterMemory(void *addr)
+{
+	HSAKMT_STATUS status = HSAKMT_STATUS_MEMORY_NOT_REGISTERED;
+	struct range *r;
+	size_t i;
+
+	pthread_mutex_lock(&lock);
+	r = find_start(&users, (uintptr_t)addr, &i);
+	if (r) {
+		if (!--r->refs)
+			drop(&users, i);
+		status = HSAKMT_STATUS_SUCCESS;
+	}
+	pthread_mutex_unlock(&lock);
+	return status;
+}
+
+static struct range *find_any(uintptr_t addr)
+{
+	struct range *r = find(&allocs, addr);
+
+	return r ? r : find(&users, addr);
+}
+
+static void map_node(struct range *r, HSAuint32 node)
+{
+	for (HSAuint32 i = 0; i < r->nr_mapped; i++) {
+		if (r->mapped[i] == node)
+			return;
+	}
+	if (r->nr_mapped < NODES_MAX)
+		r->mapped[r->nr_mapped++] = node;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtMapMemoryToGPUNodes(void *addr, HSAuint64 size, HSAuint64 *alternate,
+						HsaMemMapFlags flags, HSAuint64 nr,
+						HSAuint32 *nodes)
+{
+	struct range *r;
+
+	(void)size;
+	(void)flags;
+	if (nr && !nodes)
+		return HSAKMT_STATUS_INVALID_PARAMETER;
+	pthread_mutex_lock(&lock);
+	r = find_any((uintptr_t)addr);
+	for (HSAuint64 i = 0; r && i < nr; i++)
+		map_node(r, nodes[i]);
+	pthread_mutex_unlock(&lock);
+	if (!r)
+		return HSAKMT_STATUS_INVALID_PARAMETER;
+	if (alternate)
+		*alternate = (uintptr_t)addr;
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtMapMemoryToGPU(void *addr, HSAuint64 size, HSAuint64 *alternate)
+{
+	HSAuint32 nodes[KNOBS_DEVICES_MAX];
+
+	for (HSAuint32 i = 0; i < knobs.devices; i++)
+		nodes[i] = i + 1;
+	return hsaKmtMapMemoryToGPUNodes(addr, size, alternate, (HsaMemMapFlags){ .Value = 0 },
+					 knobs.devices, nodes);
+}
+
+KMT_API HSAKMT_STATUS hsaKmtUnmapMemoryToGPU(void *addr)
+{
+	struct range *r;
+
+	pthread_mutex_lock(&lock);
+	r = find_any((uintptr_t)addr);
+	if (r)
+		r->nr_mapped = 0;
+	pthread_mutex_unlock(&lock);
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtQueryPointerInfo(const void *ptr, HsaPointerInfo *info)
+{
+	struct range *r;
+	bool user = false;
+
+	if (!ptr || !info)
+		return HSAKMT_STATUS_INVALID_PARAMETER;
+	memset(info, 0, sizeof(*info));
+	info->Type = HSA_POINTER_UNKNOWN;
+	pthread_mutex_lock(&lock);
+	r = find(&allocs, (uintptr_t)ptr);
+	if (!r) {
+		r = find(&users, (uintptr_t)ptr);
+		user = true;
+	}
+	if (r) {
+		info->Type = user ? HSA_POINTER_REGISTERED_USER : HSA_POINTER_ALLOCATED;
+		info->Node = r->node;
+		info->MemFlags = r->flags;
+		info->CPUAddress = (void *)r->start;
+		info->GPUAddress = r->start;
+		info->SizeInBytes = r->size;
+		info->UserData = r->user_data;
+		/* valid until the range is freed or unmapped, as with the real thunk */
+		info->NMappedNodes = r->nr_mapped;
+		info->MappedNodes = r->nr_mapped ? r->mapped : NULL;
+	}
+	pthread_mutex_unlock(&lock);
+	return r ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_ERROR;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtSetMemoryUserData(const void *ptr, void *data)
+{
+	struct range *r;
+
+	pthread_mutex_lock(&lock);
+	r = find_any((uintptr_t)ptr);
+	if (r)
+		r->user_data = data;
+	pthread_mutex_unlock(&lock);
+	return r ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_PARAMETER;
+}
+
+void kmt_memory_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void kmt_memory_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}

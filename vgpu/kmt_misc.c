@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* kmt_misc.c - opening, versions, clocks, process life, and what is not supported
+ *
+ * Threads:  any.
+ * Locks:    `open_lock`, outermost.
+ * Life:     after fork() the child is inert: no engine runs there, calls return at once. As with the kernel
+ *           driver, a child that wants the GPU has to exec first.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "clock.h"
+#include "engine.h"
+#include "kmt.h"
+#include "kmt_event.h"
+#include "knobs.h"
+#include "log.h"
+
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned int opened, opened_ever;
+static bool inert;
+
+bool kmt_misc_inert(void)
+{
+	return __atomic_load_n(&inert, __ATOMIC_RELAXED);
+}
+
+/* all locks in their order, so that none is held by a thread that the child does not have */
+static void fork_prepare(void)
+{
+	pthread_mutex_lock(&open_lock);
+	engine_lock();
+	kmt_event_lock();
+	kmt_memory_lock();
+	log_lock();
+}
+
+static void fork_release(bool child)
+{
+	log_unlock(child);
+	kmt_memory_unlock();
+	kmt_event_unlock();
+	engine_unlock();
+	pthread_mutex_unlock(&open_lock);
+}
+
+static void fork_parent(void)
+{
+	fork_release(false);
+}
+
+static void fork_child(void)
+{
+	__atomic_store_n(&inert, true, __ATOMIC_RELAXED);
+	engine_forked();
+	fork_release(true);
+}
+
+KMT_API HSAKMT_STATUS hsaKmtOpenKFD(void)
+{
+	if (kmt_misc_inert())
+		return HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED;
+	pthread_mutex_lock(&open_lock);
+	if (!opened_ever) {
+		knobs_init();
+		clock_init();
+		pthread_atfork(fork_prepare, fork_parent, fork_child);
+	}
+	if (!opened++) {
+		if (opened_ever++)
+			clock_restart();
+		log_open();
+	}
+	pthread_mutex_unlock(&open_lock);
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtCloseKFD(void)
+{
+	pthread_mutex_lock(&open_lock);
+	if (opened)
+		opened--;
+	pthread_mutex_unlock(&open_lock);
+	log_flush();
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtGetVersion(HsaVersionInfo *info)
+{
+	if (!info)
+		return HSAKMT_STATUS_INVALID_PARAMETER;
+	info->KernelInterfaceMajorVersion = 1;
+	/* 1.0: the runtime polls signals and uses no events */
+	info->KernelInterfaceMinorVersion = knobs.no_events ? 0 : 8;
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtGetClockCounters(HSAuint32 node, HsaClockCounters *out)
+{
+	static bool told[KNOBS_DEVICES_MAX];
+	uint64_t ticks = 0, ns = clock_now();
+
+	if (!out || node > knobs.devices)
+		return HSAKMT_STATUS_INVALID_PARAMETER;
+	memset(out, 0, sizeof(*out));
+	if (node) {
+		clock_sample(node - 1, &ticks, &ns);
+		if (!__atomic_exchange_n(&told[node - 1], true, __ATOMIC_RELAXED))
+			log_clock(node - 1);
+	}
+	out->GPUClockCounter = ticks;
+	out->CPUClockCounter = ns;
+	out->SystemClockCounter = ns;
+	out->SystemClockFrequencyHz = 1000000000; /* asserted to be set */
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtRuntimeEnable(void *debug, bool setup_ttmp)
+{
+	(void)debug;
+	(void)setup_ttmp;
+	/* without it the runtime reads queue errors from queue_inactive_signal, as with every older driver */
+	return knobs.exceptions ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_NOT_SUPPORTED;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtRuntimeDisable(void)
+{
+	return knobs.exceptions ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_NOT_SUPPORTED;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtSetMemoryPolicy(HSAuint32 node, HSAuint32 dflt, HSAuint32 alternate,
+					    void *addr, HSAuint64 size)
+{
+	(void)node;
+	(void)dflt;
+	(void)alternate;
+	(void)addr;
+	(void)size;
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtSetTrapHandler(HSAuint32 node, void *code, HSAuint64 code_size,
+					   void *buffer, HSAuint64 buffer_size)
+{
+	(void)node;
+	(void)code;
+	(void)code_size;
+	(void)buffer;
+	(void)buffer_size;
+	return HSAKMT_STATUS_SUCCESS; /* asserted */
+}
+
+KMT_API HSAKMT_STATUS hsaKmtGetXNACKMode(HSAint32 *enable)
+{
+	if (!enable)
+		return HSAKMT_STATUS_INVALID_PARAMETER;
+	*enable = 0;
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtSetXNACKMode(HSAint32 enable)
+{
+	return enable ? HSAKMT_STATUS_NOT_SUPPORTED : HSAKMT_STATUS_SUCCESS;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtSVMSetAttr(void *addr, HSAuint64 size, unsigned int nr,
+				       HSA_SVM_ATTRIBUTE *attrs)
+{
+	(void)addr;
+	(void)size;
+	(void)nr;
+	(void)attrs;
+	return HSAKMT_STATUS_NOT_SUPPORTED;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtSVMGetAttr(void *addr, HSAuint64 size, unsigned int nr,
+				       HSA_SVM_ATTRIBUTE *attrs)
+{
+	(void)addr;
+	(void)size;
+	(void)nr;
+	(void)attrs;
+	return HSAKMT_STATUS_NOT_SUPPORTED;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtShareMemory(void *addr, HSAuint64 size, HsaSharedMemoryHandle *handle)
+{
+	(void)addr;
+	(void)size;
+	(void)handle;
+	return HSAKMT_STATUS_NOT_SUPPORTED;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtRegisterSharedHandle(const HsaSharedMemoryHandle *handle, void **addr,
+						 HSAuint64 *size)
+{
+	(void)handle;
+	(void)addr;
+	(void)size;
+	return HSAKMT_STATUS_NOT_SUPPORTED;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtRegisterSharedHandleToNodes(const HsaSharedMemoryHandle *handle,
+							void **addr, HSAuint64 *size, HSAuint64 nr,
+							HSAuint32 *nodes)
+{
+	(void)handle;
+	(void)addr;
+	(void)size;
+	(void)nr;
+	(void)nodes;
+	return HSAKMT_STATUS_NOT_SUPPORTED;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodes(HSAuint64 handle,
+							  HsaGraphicsResourceInfo *info,
+							  HSAuint64 nr, HSAuint32 *nodes)
+{
+	(void)handle;
+	(void)info;
+	(void)nr;
+	(void)nodes;
+	return HSAKMT_STATUS_NOT_SUPPORTED;
+}

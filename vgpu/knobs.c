@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* knobs.c - settings of the virtual GPU, read once from VGPU_* environment variables
+ *
+ * Owns:     `knobs`, the one table of names.
+ * Threads:  knobs_init() under kmt_misc.c's open lock; the values are constant after.
+ * Fails:    a bad value or an unknown name is told once on stderr and ignored.
+ */
+#include "knobs.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fault.h"
+
+struct knobs knobs;
+
+extern char **environ;
+
+enum knob_type {
+	KNOB_U64,
+	KNOB_DOUBLE,
+	KNOB_CHOICE,
+	KNOB_STRING,
+	KNOB_PPM_LIST,
+	KNOB_U64_LIST,
+	KNOB_FAULT
+};
+
+struct knob {
+	const char *name;
+	enum knob_type type;
+	size_t at; /* offset in struct knobs; the fault kind for KNOB_FAULT */
+	double dflt;
+	double min, max;
+	const char *choices[3];
+};
+
+#define AT(field) offsetof(struct knobs, field)
+
+static const struct knob table[] = {
+	{ "VGPU_DEVICES", KNOB_U64, AT(devices), 1, 1, KNOBS_DEVICES_MAX, { NULL } },
+	{ "VGPU_VRAM_MB", KNOB_U64, AT(vram_mb), 16384, 64, 1 << 20, { NULL } },
+	{ "VGPU_CLOCK", KNOB_CHOICE, AT(clock), 0, 0, 0, { "real", "deterministic" } },
+	{ "VGPU_CLOCK_HZ", KNOB_U64, AT(clock_hz), 0, 1e6, 1e9, { NULL } },
+	{ "VGPU_SETTLE_US", KNOB_U64, AT(settle_us), 5000, 0, 1000000, { NULL } },
+	{ "VGPU_CLOCK_OFFSET", KNOB_U64_LIST, AT(offset), 0, 0, 1e18, { NULL } },
+	{ "VGPU_DRIFT_PPM", KNOB_PPM_LIST, AT(drift_ppb), 0, -100000, 100000, { NULL } },
+	{ "VGPU_KERNEL_MODEL", KNOB_CHOICE, AT(model), 0, 0, 0, { "fixed", "grid" } },
+	{ "VGPU_KERNEL_NS", KNOB_U64, AT(kernel_ns), 10000, 0, 1e15, { NULL } },
+	{ "VGPU_NS_PER_ITEM", KNOB_DOUBLE, AT(ns_per_item), 0.1, 0, 1e9, { NULL } },
+	{ "VGPU_NS_PER_GROUP", KNOB_DOUBLE, AT(ns_per_group), 0, 0, 1e12, { NULL } },
+	{ "VGPU_COPY_GBPS", KNOB_DOUBLE, AT(copy_gbps), 12, 0, 1e6, { NULL } },
+	{ "VGPU_OVERLAP", KNOB_U64, AT(overlap), 1, 1, 32, { NULL } },
+	{ "VGPU_EXCEPTIONS", KNOB_U64, AT(exceptions), 0, 0, 1, { NULL } },
+	{ "VGPU_NO_ATOMICS", KNOB_U64, AT(no_atomics), 0, 0, 1, { NULL } },
+	{ "VGPU_NO_EVENTS", KNOB_U64, AT(no_events), 0, 0, 1, { NULL } },
+	{ "VGPU_NAP_US", KNOB_U64, AT(nap_us), 2000, 20, 100000, { NULL } },
+	{ "VGPU_LOG", KNOB_STRING, AT(log), 0, 0, 0, { NULL } },
+	{ "VGPU_LOG_SYNC", KNOB_U64, AT(log_sync), 0, 0, 1, { NULL } },
+	{ "VGPU_HANG", KNOB_FAULT, FAULT_HANG, 0, 0, 0, { NULL } },
+	{ "VGPU_SLOW", KNOB_FAULT, FAULT_SLOW, 0, 0, 0, { NULL } },
+	{ "VGPU_QUEUE_ERROR", KNOB_FAULT, FAULT_QUEUE_ERROR, 0, 0, 0, { NULL } },
+	{ "VGPU_MEMORY_FAULT", KNOB_FAULT, FAULT_MEMORY, 0, 0, 0, { NULL } },
+	{ "VGPU_HOLD", KNOB_FAULT, FAULT_HOLD, 0, 0, 0, { NULL } },
+	{ "VGPU_NO_TIMESTAMPS", KNOB_FAULT, FAULT_NO_TIMESTAMPS, 0, 0, 0, { NULL } },
+	{ "VGPU_SWAP_TIMESTAMPS", KNOB_FAULT, FAULT_SWAP_TIMESTAMPS, 0, 0, 0, { NULL } },
+	{ "VGPU_LOST_EVENT", KNOB_FAULT, FAULT_LOST_EVENT, 0, 0, 0, { NULL } },
+	{ "VGPU_ALLOC_FAIL", KNOB_FAULT, FAULT_ALLOC, 0, 0, 0, { NULL } },
+	{ "VGPU_QUEUE_FAIL", KNOB_FAULT, FAULT_QUEUE_CREATE, 0, 0, 0, { NULL } },
+};
+
+#define NR_KNOBS (sizeof(table) / sizeof(table[0]))
+
+static void complain(const char *name, const char *why)
+{
+	fprintf(stderr, "vgpu: %s: ignored: %s\n", name, why);
+}
+
+static const char *parse_u64(const struct knob *k, const char *text, uint64_t *out)
+{
+	char *end;
+	unsigned long long v;
+
+	errno = 0;
+	v = strtoull(text, &end, 0);
+	if (errno || end == text || *end || *text == '-')
+		return "not a whole number";
+	if ((double)v < k->min || (double)v > k->max)
+		return "out of range";
+	*out = v;
+	return NULL;
+}
+
+static const char *parse_double(const struct knob *k, const char *text, double *out)
+{
+	char *end;
+	double v;
+
+	errno = 0;
+	v = strtod(text, &end);
+	if (errno || end == text || *end)
+		return "not a number";
+	if (!(v >= k->min && v <= k->max))
+		return "out of range";
+	*out = v;
+	return NULL;
+}
+
+static const char *parse_choice(const struct knob *k, const char *text, uint64_t *out)
+{
+	for (uint64_t i = 0; i < 3 && k->choices[i]; i++) {
+		if (!strcmp(text, k->choices[i])) {
+			*out = i;
+			return NULL;
+		}
+	}
+	return "no such choice";
+}
+
+/* One value per GPU, separated by commas; the last one given holds for the GPUs that follow. */
+static const char *parse_list(const struct knob *k, const char *text, void *field)
+{
+	uint64_t u64[KNOBS_DEVICES_MAX] = { 0 };
+	int64_t ppb[KNOBS_DEVICES_MAX] = { 0 };
+	unsigned int nr = 0;
+	char item[64];
+
+	while (nr < KNOBS_DEVICES_MAX) {
+		size_t len = strcspn(text, ",");
+		const char *why;
+		double ppm = 0;
+
+		if (len >= sizeof(item))
+			return "value too long";
+		memcpy(item, text, len);
+		item[len] = '\0';
+		if (k->type == KNOB_U64_LIST) {
+			why = parse_u64(k, item, &u64[nr]);
+		} else {
+			why = parse_double(k, item, &ppm);
+			ppb[nr] = (int64_t)(ppm * 1000);
+		}
+		if (why)
+			return why;
+		nr++;
+		if (!text[len])
+			break;
+		text += len + 1;
+	}
+	for (unsigned int i = nr; i < KNOBS_DEVICES_MAX; i++) {
+		u64[i] = u64[nr - 1];
+		ppb[i] = ppb[nr - 1];
+	}
+	if (k->type == KNOB_U64_LIST)
+		memcpy(field, u64, sizeof(u64));
+	else
+		memcpy(field, ppb, sizeof(ppb));
+	return NULL;
+}
+
+static void set_default(const struct knob *k)
+{
+	void *field = (char *)&knobs + k->at;
+
+	if (k->type == KNOB_U64 || k->type == KNOB_CHOICE)
+		*(uint64_t *)field = (uint64_t)k->dflt;
+	else if (k->type == KNOB_DOUBLE)
+		*(double *)field = k->dflt;
+}
+
+static void set_value(const struct knob *k, const char *text)
+{
+	void *field = (char *)&knobs + k->at;
+	const char *why = NULL;
+
+	switch (k->type) {
+	case KNOB_U64:
+		why = parse_u64(k, text, field);
+		break;
+	case KNOB_DOUBLE:
+		why = parse_double(k, text, field);
+		break;
+	case KNOB_CHOICE:
+		why = parse_choice(k, text, field);
+		break;
+	case KNOB_STRING:
+		/* a copy: the program may change its environment later */
+		*(const char **)field = *text ? strdup(text) : NULL;
+		break;
+	case KNOB_PPM_LIST:
+	case KNOB_U64_LIST:
+		why = parse_list(k, text, field);
+		break;
+	case KNOB_FAULT:
+		why = fault_parse((enum fault_kind)k->at, text);
+		break;
+	}
+	if (why)
+		complain(k->name, why);
+}
+
+static void read_variable(const char *var)
+{
+	const char *eq = strchr(var, '=');
+	size_t len = eq ? (size_t)(eq - var) : 0;
+	char name[64];
+
+	for (size_t i = 0; eq && i < NR_KNOBS; i++) {
+		if (strlen(table[i].name) == len && !memcmp(table[i].name, var, len)) {
+			set_value(&table[i], eq + 1);
+			return;
+		}
+	}
+	if (len >= sizeof(name))
+		len = sizeof(name) - 1;
+	memcpy(name, var, len);
+	name[len] = '\0';
+	complain(name, "no such setting");
+}
+
+void knobs_init(void)
+{
+	static bool done;
+
+	if (done)
+		return;
+	done = true;
+
+	for (size_t i = 0; i < NR_KNOBS; i++)
+		set_default(&table[i]);
+	/* far apart, so that a time of one GPU read with another's clock is plainly wrong */
+	for (uint64_t i = 0; i < KNOBS_DEVICES_MAX; i++)
+		knobs.offset[i] = 1000000000ull + i * 777777777777ull;
+
+	for (char **var = environ; var && *var; var++) {
+		if (!strncmp(*var, "VGPU_", 5))
+			read_variable(*var);
+	}
+	if (knobs.overlap > 1 && knobs.clock == KNOBS_CLOCK_DETERMINISTIC) {
+		complain("VGPU_OVERLAP", "not with VGPU_CLOCK=deterministic");
+		knobs.overlap = 1;
+	}
+	/* ten ns to the tick: conversions are exact, so times repeat to the last digit */
+	if (!knobs.clock_hz)
+		knobs.clock_hz = knobs.clock == KNOBS_CLOCK_DETERMINISTIC ? 100000000 : 27000000;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* knobs.h - settings of the virtual GPU, read once from VGPU_* environment variables
+ *
+ * The table with every name, default and range is in knobs.c; the user's page is docs/virtual-gpu.md.
+ */
+#ifndef VGPU_KNOBS_H
+#define VGPU_KNOBS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define KNOBS_DEVICES_MAX 16
+
+enum knobs_clock { KNOBS_CLOCK_REAL, KNOBS_CLOCK_DETERMINISTIC };
+enum knobs_model { KNOBS_MODEL_FIXED, KNOBS_MODEL_GRID };
+
+struct knobs {
+	/* set in knobs_init(), constant after */
+	uint64_t devices;
+	uint64_t vram_mb;
+	uint64_t clock;
+	uint64_t clock_hz;
+	uint64_t settle_us;
+	int64_t drift_ppb[KNOBS_DEVICES_MAX];
+	uint64_t offset[KNOBS_DEVICES_MAX];
+	uint64_t model;
+	uint64_t kernel_ns;
+	double ns_per_item;
+	double ns_per_group;
+	double copy_gbps;
+	uint64_t overlap;
+	uint64_t exceptions;
+	uint64_t no_atomics;
+	uint64_t no_events;
+	uint64_t nap_us;
+	uint64_t log_sync;
+	const char *log;
+};
+
+extern struct knobs knobs;
+
+/* Reads the environment, once per process; bad or unknown names are told once on stderr and ignored. */
+void knobs_init(void);
+
+#endif

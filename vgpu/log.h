@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* log.h - VGPU_LOG: one JSON object on a line of its own for each packet processed
+ *
+ * Lines are collected in memory and written when 50 ms have gone by, when the engine goes idle, when a queue
+ * is destroyed and at exit. With VGPU_LOG_SYNC=1 a line is in the file before the packet's completion can
+ * be seen.
+ */
+#ifndef VGPU_LOG_H
+#define VGPU_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct log_where {
+	unsigned int gpu;
+	uint64_t queue;	   /* hsa_queue_t.id; for a copy queue the same as queue_id */
+	uint64_t queue_id; /* the thunk's own number of the queue, unique in a process */
+};
+
+struct log_copy {
+	bool fill;
+	uint64_t op, bytes, packets, src, dst, begin, end, signal;
+};
+
+void log_open(void);
+bool log_enabled(void);
+
+void log_clock(unsigned int gpu);
+void log_queue(const struct log_where *where, bool create, const char *engine, uint64_t size);
+void log_dispatch(const struct log_where *where, uint64_t index, const void *packet, uint64_t begin,
+		  uint64_t end);
+/* kind is "barrier" or "vendor" */
+void log_packet(const struct log_where *where, const char *kind, uint64_t index, uint64_t begin,
+		uint64_t end, uint64_t signal);
+void log_copied(const struct log_where *where, const struct log_copy *copy);
+/* a fault was carried out; index is that of the packet, or of the call */
+void log_fault(const struct log_where *where, const char *fault, uint64_t index);
+
+/* Writes what is older than 50 ms, or everything when `idle`. */
+void log_tick(uint64_t now_ns, bool idle);
+void log_flush(void);
+
+/* Around fork(): the child writes nothing. */
+void log_lock(void);
+void log_unlock(bool child);
+
+#endif

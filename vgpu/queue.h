@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* queue.h - one hardware queue
+ *
+ * Times called _ns are host time (clock.h), times called _vns virtual time. In deterministic mode both are
+ * kept: a packet occupies its queue in host time, and is stamped with virtual time.
+ */
+#ifndef VGPU_QUEUE_H
+#define VGPU_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <hsakmt.h>
+
+#include <hsa/hsa.h>
+#include <hsa/amd_hsa_queue.h>
+#include <hsa/amd_hsa_signal.h>
+
+#include "fault.h"
+#include "log.h"
+
+#define QUEUE_PACKET_SIZE 64
+#define QUEUE_FLIGHTS_MAX 32
+
+#define QUEUE_NEVER UINT64_MAX
+
+/* A dispatch that has begun and not yet completed. */
+struct queue_flight {
+	unsigned char packet[QUEUE_PACKET_SIZE] __attribute__((aligned(QUEUE_PACKET_SIZE)));
+	uint64_t index;
+	uint64_t begin_ns, end_ns;
+	uint64_t begin_vns, end_vns;
+	const struct fault_rule *hold;
+	bool slot_freed, stamp, swap, lose_event;
+};
+
+struct queue_sdma {
+	uint64_t write_ptr, read_ptr; /* what the runtime and we share */
+	uint64_t seen, seen_before;   /* write pointer at the last two times that it moved */
+	uint64_t seen_ns, seen_before_ns;
+	uint64_t done_bytes; /* of the copy packet at the head */
+	bool begun;	     /* that packet has begun */
+	uint64_t begin_ns, begin_vns;
+	struct log_copy copy; /* what was done since the last completion */
+};
+
+/* A completion that the host has not been shown yet (deliver.c). */
+struct queue_late {
+	uint64_t handle, since_ns;
+	uint32_t event_id;
+	bool lose_event;
+};
+
+struct queue {
+	/* constant after creation */
+	uint64_t id;
+	unsigned int gpu;
+	bool is_sdma;
+	unsigned char *ring;
+	uint64_t size; /* packets (AQL) or bytes (SDMA) */
+	amd_queue_t *aq;
+	HsaEvent *error_event;
+	volatile HSAint64 *error_reason;
+
+	/* written by the runtime */
+	uint64_t doorbell;
+
+	/* engine's lock */
+	bool paused, dead, named;
+	uint64_t number;	    /* hsa_queue_t.id */
+	uint64_t next;		    /* index of the packet to begin next */
+	uint64_t seen;		    /* packets below this have been seen to be valid ... */
+	uint64_t *seen_ns;	    /* ... at this time, by slot */
+	uint64_t gate_ns, gate_vns; /* nothing begins before this */
+	uint64_t last_ns, last_vns; /* latest end of what has begun */
+	uint64_t completed;	    /* dispatches */
+	struct queue_flight *flights;
+	unsigned int nr_flights;
+	struct queue_late *late;
+	unsigned int nr_late, room_late;
+	struct queue_sdma *sdma;
+};
+
+/* What a visit of a queue found. */
+struct queue_visit {
+	bool progress;	  /* something was begun or completed */
+	uint64_t wake_ns; /* nothing is to be done before this; QUEUE_NEVER: until memory changes */
+};
+
+static inline struct log_where queue_where(const struct queue *q)
+{
+	return (struct log_where){ .gpu = q->gpu, .queue = q->number, .queue_id = q->id };
+}
+
+#endif
