@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* compiler.h - the compiler's extensions that the product uses, each under a name of ours */
+#ifndef RTL_BASE_COMPILER_H
+#define RTL_BASE_COMPILER_H
+
+#define RTL_LIKELY(x) __builtin_expect(!!(x), 1)
+#define RTL_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define RTL_NOINLINE __attribute__((noinline))
+#define RTL_COLD __attribute__((cold, noinline))
+#define RTL_UNUSED __attribute__((unused))
+/* For what runs on a stack that the address sanitizer does not know of. */
+#define RTL_FOREIGN_STACK __attribute__((no_sanitize_address))
+#define RTL_EXPORT __attribute__((visibility("default")))
+
+/* A pause in a loop that waits for another thread's next few instructions. */
+#if defined(__x86_64__) || defined(__i386__)
+#define RTL_RELAX() __builtin_ia32_pause()
+#elif defined(__aarch64__)
+#define RTL_RELAX() __asm__ volatile("yield" ::: "memory")
+#else
+#define RTL_RELAX() __asm__ volatile("" ::: "memory")
+#endif
+
+/* Fetches a cache line that is to be written soon. The instruction is a no-op where it is unknown;
+ * the builtin would only fetch the line for reading in code for any x86-64. */
+#if defined(__x86_64__)
+#define RTL_PREFETCH_WRITE(p) __asm__ volatile("prefetchw %0" ::"m"(*(const char *)(p)))
+#else
+#define RTL_PREFETCH_WRITE(p) __builtin_prefetch((p), 1)
+#endif
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* env.h - every environment variable that the product reads, in one table
+ *
+ * Read once, in env_init(); ignored in a setuid program (AT_SECURE). A variable named RTL_* that
+ * is not in the table, or a value that does not fit, is reported once (env_report()) and ignored.
+ */
+#ifndef RTL_BASE_ENV_H
+#define RTL_BASE_ENV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* X(ID, "NAME", type STR|UINT|BOOL|ENUM, "default", "choices or range", "help") */
+#define ENV_TABLE(X)                                                                               \
+	X(MODE, "RTL_MODE", ENUM, "standard", "lite|standard|default|full",                        \
+	  "what is traced: see the modes table")                                                   \
+	X(OUTPUT, "RTL_OUTPUT", STR, "trace.db", "",                                               \
+	  "the database; %p pid, %h host, %r rank, %j job, %q{VAR}, %%")                           \
+	X(FORCE, "RTL_FORCE", BOOL, "0", "0|1", "overwrite an existing output")                    \
+	X(SPOOL_DIR, "RTL_SPOOL_DIR", STR, "", "", "where the spool lies (default: OUTPUT.spool)") \
+	X(MEM_DIR, "RTL_MEM_DIR", STR, "/dev/shm", "",                                             \
+	  "memory file system for buffers; \"none\": beside the spool")                            \
+	X(BUFFER_MB, "RTL_BUFFER_MB", UINT, "32", "1..4096", "buffers in memory, MiB")             \
+	X(DRAIN_MS, "RTL_DRAIN_MS", UINT, "5000", "0..600000",                                     \
+	  "at exit, how long to wait for what is in flight, ms")                                   \
+	X(BARRIERS, "RTL_BARRIERS", BOOL, "0", "0|1", "record barrier packets too")                \
+	X(LOG, "RTL_LOG", STR, "warn", "", "level, or topic:level, separated by commas")           \
+	X(LOG_FILE, "RTL_LOG_FILE", STR, "", "", "file for messages (%p = pid), default stderr")   \
+	X(STRICT, "RTL_STRICT", BOOL, "0", "0|1", "abort on an error message (tests)")             \
+	X(DISABLE, "RTL_DISABLE", BOOL, "0", "0|1", "stay out of the way entirely")                \
+	X(SESSION, "RTL_SESSION", STR, "", "", "set by `rtl trace`: it drains and converts")       \
+	X(BIN, "RTL_BIN", STR, "", "", "the rtl program that writes the database at exit")         \
+	X(TEST_STALL, "RTL_TEST_STALL", STR, "", "", "tests: stop the harvester at a named point")
+
+enum env_id {
+#define X(id, name, type, def, range, help) ENV_##id,
+	ENV_TABLE(X)
+#undef X
+		ENV_NR
+};
+
+/* Reads the environment. Once, before threads. Safe in a constructor: no malloc, no stdio. */
+void env_init(void);
+
+/* The value as text, never NULL; valid for ever. For ENUM the canonical choice in lower case. */
+const char *env_str(enum env_id id);
+uint64_t env_uint(enum env_id id);
+bool env_bool(enum env_id id);
+bool env_is_set(enum env_id id); /* given by the user, and good */
+
+/* Names unknown RTL_* variables and bad values, once, through `say`. */
+void env_report(void (*say)(const char *line));
+
+/* Prints the table for the docs page. */
+void env_print_table(void (*say)(const char *line));
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* fd.c - descriptors kept out of the program's way, and small files read whole
+ *
+ * Threads:  any.
+ */
+#include "base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FD_HIGH 700 /* below the usual limit of 1024 and below FD_SETSIZE */
+
+static int number_after(const char *text, const char *name)
+{
+	const char *p = strstr(text, name);
+	int n = 0;
+
+	for (p = p ? p + strlen(name) : ""; *p == '\t' || *p == ' '; p++)
+		;
+	for (; *p >= '0' && *p <= '9' && n < 1 << 20; p++)
+		n = n * 10 + (*p - '0');
+	return n;
+}
+
+/* Where threads share the table of descriptors the kernel grows it only after an RCU grace period,
+ * 10 ms in the middle of hsa_init(): then the upper end of the table as it is will do. */
+static int within_table(int low)
+{
+	char text[4096];
+	int size;
+
+	if (fd_read_file("/proc/self/status", text, sizeof(text)) <= 0)
+		return low;
+	text[sizeof(text) - 1] = '\0';
+	size = number_after(text, "\nFDSize:");
+	if (number_after(text, "\nThreads:") <= 1 || size < 64 || size > low)
+		return low;
+	return size - 16;
+}
+
+static int move_up(int fd)
+{
+	struct rlimit limit;
+	int low = FD_HIGH;
+	int high;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur <= FD_HIGH + 8)
+		low = limit.rlim_cur > 32 ? (int)limit.rlim_cur - 16 : 3;
+	high = fcntl(fd, F_DUPFD_CLOEXEC, within_table(low));
+	if (high < 0 && fd > 2)
+		return fd;
+	if (high < 0)
+		high = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	close(fd);
+	return high < 0 ? -EMFILE : high;
+}
+
+int fd_open(const char *path, int flags, mode_t mode)
+{
+	int fd;
+
+	do
+		fd = open(path, flags | O_CLOEXEC, mode);
+	while (fd < 0 && errno == EINTR);
+	return fd < 0 ? -errno : move_up(fd);
+}
+
+bool fd_is(int fd, dev_t dev, ino_t ino)
+{
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == dev && st.st_ino == ino;
+}
+
+int fd_pwrite(int fd, const void *data, size_t size, uint64_t offset)
+{
+	const char *p = data;
+
+	while (size) {
+		ssize_t n = pwrite(fd, p, size, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return -ENOSPC;
+		p += n;
+		size -= (size_t)n;
+		offset += (uint64_t)n;
+	}
+	return 0;
+}
+
+ssize_t fd_read_file(const char *path, void *out, size_t size)
+{
+	size_t done = 0;
+	int fd;
+	int err = 0;
+
+	do
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	while (fd < 0 && errno == EINTR);
+	if (fd < 0)
+		return -errno;
+	while (done < size) {
+		ssize_t n = read(fd, (char *)out + done, size - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			err = -errno;
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	close(fd);
+	if (err)
+		return err;
+	if (done < size)
+		((char *)out)[done] = '\0';
+	return (ssize_t)done;
+}
+
+int fd_read_line(const char *path, char *out, size_t size)
+{
+	ssize_t n = fd_read_file(path, out, size - 1);
+
+	out[n > 0 ? n : 0] = '\0';
+	out[strcspn(out, "\n")] = '\0';
+	return n < 0 ? (int)n : 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* lock.c - the order check of debug builds
+ *
+ * Owns:     a mask of held ranks for each thread.
+ * Threads:  any.
+ */
+#include "base/lock.h"
+
+#ifdef RTL_DEBUG_CHECKS
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static _Thread_local uint32_t held;
+
+static void broken(const char *what, enum lock_rank rank)
+{
+	char line[96];
+	int n = snprintf(line, sizeof(line), "rtl: lock of rank %d %s; held: 0x%x\n", (int)rank,
+			 what, held);
+
+	if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0)
+		n = 0;
+	__builtin_trap();
+}
+
+void lock_check_take(enum lock_rank rank)
+{
+	if (held >> rank)
+		broken("taken inside of an inner one", rank);
+	held |= UINT32_C(1) << rank;
+}
+
+void lock_check_drop(enum lock_rank rank)
+{
+	if (!(held & UINT32_C(1) << rank))
+		broken("dropped but not held", rank);
+	held &= ~(UINT32_C(1) << rank);
+}
+
+void lock_assert_held(const struct lock *l)
+{
+	if (!(held & UINT32_C(1) << l->rank))
+		broken("is needed here", l->rank);
+}
+#else
+typedef int lock_is_empty;
+#endif

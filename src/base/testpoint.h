@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* testpoint.h - named windows between two steps that others can see
+ *
+ * RTL_TEST_STALL=name[:ms] in a debug build stalls every thread that reaches that window, for ms
+ * (1000 when not given). Without RTL_DEBUG_CHECKS nothing is compiled in.
+ */
+#ifndef RTL_BASE_TESTPOINT_H
+#define RTL_BASE_TESTPOINT_H
+
+#include <stdint.h>
+
+#ifdef RTL_DEBUG_CHECKS
+#include <stdatomic.h>
+
+extern _Atomic(const char *) testpoint_name; /* NULL: none */
+void testpoint_hit(const char *name);
+/* The default is RTL_TEST_STALL's; tests may set it. `name` is borrowed for ever. */
+void testpoint_set(const char *name, uint64_t ms);
+void testpoint_init(void);
+
+#define RTL_TESTPOINT(name)                                                                        \
+	do {                                                                                       \
+		if (atomic_load_explicit(&testpoint_name, memory_order_relaxed))                   \
+			testpoint_hit(name);                                                       \
+	} while (0)
+#else
+#define RTL_TESTPOINT(name) ((void)0)
+static inline void testpoint_set(const char *name, uint64_t ms)
+{
+	(void)name;
+	(void)ms;
+}
+static inline void testpoint_init(void)
+{
+}
+#endif
+
+#endif
