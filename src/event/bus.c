@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* bus.c - hands events to sinks
+ *
+ * Owns:     the list of sinks, what was counted before there was one.
+ * Threads:  see the table in bus.h.
+ * Locks:    LOCK_INTERN while a sink that comes late is told the strings.
+ * Hot path: bus_emit(), bus_loss() - no lock, no allocation.
+ */
+#include "event/bus.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "event/intern.h"
+#include "event/life.h"
+
+/* atomic; a hole is a detached sink */
+static _Atomic(const struct sink *) sinks[BUS_MAX_SINKS];
+static _Atomic uint32_t nr_sinks;
+static _Atomic uint64_t pending[SPOOL_NR_REASONS];
+static _Atomic bool stopped;
+
+static void tell_string(void *arg, uint32_t id, const char *text, size_t size)
+{
+	const struct sink *sink = arg;
+	struct event ev = { .kind = EVENT_STRING };
+
+	ev.string.id = id;
+	ev.string.size = (uint32_t)size;
+	ev.string.text = text;
+	sink->event(&ev);
+}
+
+int bus_attach(const struct sink *sink)
+{
+	uint32_t i = 0;
+	int err;
+
+	while (i < BUS_MAX_SINKS && atomic_load_explicit(&sinks[i], memory_order_relaxed))
+		i++;
+	if (i == BUS_MAX_SINKS)
+		return -ENOSPC;
+	err = sink->start ? sink->start() : 0;
+	if (err)
+		return err;
+	/* pairs with the acquire in bus_emit(): what start() set up */
+	atomic_store_explicit(&sinks[i], sink, memory_order_release);
+	if (i >= atomic_load_explicit(&nr_sinks, memory_order_relaxed))
+		atomic_store_explicit(&nr_sinks, i + 1, memory_order_release);
+	intern_each(tell_string, (void *)(uintptr_t)sink);
+	for (int r = 0; r < SPOOL_NR_REASONS; r++) {
+		uint64_t n = atomic_exchange_explicit(&pending[r], 0, memory_order_relaxed);
+
+		if (n && sink->loss)
+			sink->loss((enum spool_reason)r, n);
+	}
+	return 0;
+}
+
+void bus_detach(const struct sink *sink)
+{
+	for (uint32_t i = 0; i < BUS_MAX_SINKS; i++) {
+		/* relaxed: sinks live for ever, one more event does no harm */
+		if (atomic_load_explicit(&sinks[i], memory_order_relaxed) == sink)
+			atomic_store_explicit(&sinks[i], NULL, memory_order_relaxed);
+	}
+}
+
+void bus_emit(const struct event *ev)
+{
+	/* acquire: pairs with bus_attach() */
+	uint32_t n = atomic_load_explicit(&nr_sinks, memory_order_acquire);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct sink *sink = atomic_load_explicit(&sinks[i], memory_order_acquire);
+
+		if (sink)
+			sink->event(ev);
+	}
+}
+
+void bus_loss(enum spool_reason reason, uint64_t count)
+{
+	uint32_t n = atomic_load_explicit(&nr_sinks, memory_order_acquire);
+	bool told = false;
+
+	/* what the child of a fork would count belongs to no trace */
+	if (atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_FORKED)
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct sink *sink = atomic_load_explicit(&sinks[i], memory_order_acquire);
+
+		if (!sink)
+			continue;
+		if (sink->loss)
+			sink->loss(reason, count);
+		told = true;
+	}
+	/* relaxed: a count */
+	if (!told)
+		atomic_fetch_add_explicit(&pending[reason], count, memory_order_relaxed);
+}
+
+uint32_t bus_string(const char *text, size_t size)
+{
+	struct event ev = { .kind = EVENT_STRING };
+	bool fresh;
+
+	/* in the child of a fork the table may be locked by a thread that is not there */
+	if (!text || atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_FORKED)
+		return 0;
+	if (size == SIZE_MAX)
+		size = strlen(text);
+	if (size > UINT32_MAX)
+		size = UINT32_MAX;
+	ev.string.id = intern_id(text, size, &fresh);
+	ev.string.size = (uint32_t)size;
+	ev.string.text = text;
+	if (fresh)
+		bus_emit(&ev);
+	return ev.string.id;
+}
+
+uint32_t bus_string_id(void)
+{
+	return intern_new_id();
+}
+
+uint64_t bus_tick(uint64_t now_ns)
+{
+	uint64_t next = LIFE_IDLE;
+
+	for (uint32_t i = 0; i < BUS_MAX_SINKS; i++) {
+		const struct sink *sink = atomic_load_explicit(&sinks[i], memory_order_acquire);
+		uint64_t wants = sink && sink->tick ? sink->tick(now_ns) : LIFE_IDLE;
+
+		if (wants < next)
+			next = wants;
+	}
+	return next;
+}
+
+void bus_stop(void)
+{
+	/* relaxed: life.c calls once; this is for a test that does not keep to it */
+	if (atomic_exchange_explicit(&stopped, true, memory_order_relaxed))
+		return;
+	for (uint32_t i = 0; i < BUS_MAX_SINKS; i++) {
+		const struct sink *sink = atomic_load_explicit(&sinks[i], memory_order_acquire);
+
+		if (sink && sink->stop)
+			sink->stop();
+	}
+}

@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: MIT */
+/* drain.c - moves chunks from memory to disk, exactly once, whoever is killed in between
+ *
+ * Owns:     the mapping and the disk descriptor of drain_open(); nothing of drain_init().
+ * Threads:  one for each struct drain. Others, here and in other processes, exclude each other by
+ *           header->drainer, and do no harm if they did not.
+ * Fails:    a write that fails leaves its chunk sealed, to be written again.
+ * Not here: reading it back (store/load.c).
+ *
+ * ONE CHUNK AT A TIME
+ *   1. intent = (slot, disk_end)	by compare-and-swap from 0
+ *   2. state of the slot: SEALED -> DRAINING
+ *   3. copy the chunk; is the right to drain still ours?
+ *   4. write the copy at disk_end
+ *   5. disk_end += its size		by compare-and-swap
+ *   6. free the slot, intent = 0
+ *   Killed before 5, the successor finds the intent and writes the same chunk to the same place.
+ *   Killed after 5, it finds the place behind it, and frees the slot. One that was only stalled and
+ *   replaced writes, if at all, the very bytes that its successor wrote there, since it copied them
+ *   before it asked whether it was replaced. A slot that is DRAINING without an intent was taken by
+ *   one that was replaced between 1 and 3: it is on disk nowhere.
+ */
+#include "event/drain.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/crc.h"
+#include "base/fd.h"
+#include "base/testpoint.h"
+#include "event/slot.h"
+
+#define INTENT_SLOT_BITS 20
+#define NUMBER_SHIFT 32
+#define OUR_BITS (~DRAINER_BUSY)
+
+void drain_set_fd(struct drain *d, int disk_fd)
+{
+	struct stat st;
+
+	d->disk_fd = disk_fd;
+	if (disk_fd < 0 || fstat(disk_fd, &st) != 0)
+		return;
+	d->disk_dev = st.st_dev;
+	d->disk_ino = st.st_ino;
+}
+
+void drain_init(struct drain *d, struct spool_header *header, size_t size, int disk_fd)
+{
+	static _Atomic uint32_t last_number;
+	uint32_t number;
+
+	d->header = header;
+	d->size = size;
+	d->mapped_here = false;
+	d->self = (uint32_t)getpid();
+	d->scan = 0;
+	d->header_sum = 0;
+	d->disk_dev = d->disk_ino = 0;
+	/* tells two drainers of equal pid apart: of one process, or of two pid namespaces */
+	number = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed);
+	number = (number << 16 ^ (uint32_t)(clock_read_ns(CLOCK_MONOTONIC) >> 10)) & 0x7fffffff;
+	d->token = (uint64_t)number << NUMBER_SHIFT | d->self;
+	drain_set_fd(d, disk_fd);
+}
+
+static bool is_sane(const struct spool_header *h, uint64_t size)
+{
+	uint64_t descs = (uint64_t)h->nr_slots * sizeof(struct slot_desc);
+
+	return h->magic == SPOOL_MAGIC && h->version == SPOOL_VERSION &&
+	       h->header_size == SPOOL_HEADER_SIZE && h->slot_size == SLOT_SIZE &&
+	       h->nr_slots < UINT32_C(1) << INTENT_SLOT_BITS && h->desc_offset % 8 == 0 &&
+	       h->desc_offset >= SPOOL_HEADER_SIZE && h->desc_offset + descs <= h->slots_offset &&
+	       h->slots_offset % 8 == 0 &&
+	       h->slots_offset + (uint64_t)h->nr_slots * SLOT_SIZE <= size;
+}
+
+/* A disk half that is closed and still names its memory half: the end was cut short. */
+static void remove_leftover(const struct spool_header *disk)
+{
+	struct spool_header *mem;
+	struct stat st;
+	int fd = open(disk->mem_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && st.st_size >= (off_t)SPOOL_HEADER_SIZE) {
+		mem = mmap(NULL, SPOOL_HEADER_SIZE, PROT_READ, MAP_SHARED, fd, 0);
+		if (mem != MAP_FAILED) {
+			if (mem->magic == SPOOL_MAGIC &&
+			    memcmp(mem->trace_id, disk->trace_id, sizeof(mem->trace_id)) == 0)
+				unlink(disk->mem_path);
+			munmap(mem, SPOOL_HEADER_SIZE);
+		}
+	}
+	close(fd);
+}
+
+static int map_memory_half(struct drain *d, const struct spool_header *disk)
+{
+	struct spool_header *h;
+	struct stat st;
+	int fd = open(disk->mem_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	int err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < (off_t)SPOOL_HEADER_SIZE) {
+		close(fd);
+		return -EINVAL;
+	}
+	h = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (h == MAP_FAILED)
+		err = -errno;
+	close(fd);
+	if (err)
+		return err;
+	if (!is_sane(h, (uint64_t)st.st_size) ||
+	    memcmp(h->trace_id, disk->trace_id, sizeof(h->trace_id)) != 0) {
+		munmap(h, (size_t)st.st_size);
+		return -EINVAL;
+	}
+	d->header = h;
+	d->size = (size_t)st.st_size;
+	return 0;
+}
+
+int drain_open(struct drain *d, const char *disk_path)
+{
+	union {
+		struct spool_header header;
+		uint8_t bytes[SPOOL_HEADER_SIZE];
+	} disk;
+	ssize_t n;
+	int err;
+	int fd = fd_open(disk_path, O_RDWR | O_NOCTTY, 0);
+
+	drain_init(d, NULL, 0, -1);
+	if (fd < 0)
+		return fd;
+	do
+		n = pread(fd, disk.bytes, sizeof(disk.bytes), 0);
+	while (n < 0 && errno == EINTR);
+	err = n < 0 ? -errno : 0;
+	if (!err && (n != (ssize_t)sizeof(disk.bytes) || disk.header.magic != SPOOL_MAGIC ||
+		     disk.header.version != SPOOL_VERSION ||
+		     !memchr(disk.header.mem_path, 0, sizeof(disk.header.mem_path))))
+		err = -EINVAL;
+	if (!err && disk.header.mem_path[0] && disk.header.closed)
+		remove_leftover(&disk.header);
+	if (!err && (!disk.header.mem_path[0] || disk.header.closed))
+		err = -ENOENT;
+	if (!err)
+		err = map_memory_half(d, &disk.header);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	drain_set_fd(d, fd);
+	d->mapped_here = true;
+	return 0;
+}
+
+void drain_close(struct drain *d)
+{
+	if (!d->mapped_here)
+		return;
+	if (d->header)
+		munmap(d->header, d->size);
+	if (d->disk_fd >= 0)
+		close(d->disk_fd);
+	d->header = NULL;
+	d->disk_fd = -1;
+	d->mapped_here = false;
+}
+
+static bool holds(const struct drain *d)
+{
+	/* acquire: pairs with the exchange of the one that replaced us */
+	return (atomic_load_explicit(&d->header->drainer, memory_order_acquire) & OUR_BITS) ==
+	       d->token;
+}
+
+static bool may_replace(const struct drain *d, uint64_t holder, uint64_t now_ns)
+{
+	uint64_t seen = atomic_load_explicit(&d->header->drainer_ns, memory_order_relaxed);
+	pid_t pid = (pid_t)(uint32_t)holder;
+
+	if (now_ns > seen && now_ns - seen > DRAIN_TAKEOVER_NS)
+		return true;
+	/* a pid of another namespace may look gone; drainers do each other no harm, see above */
+	return pid > 0 && kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+bool drain_take(struct drain *d, uint64_t now_ns)
+{
+	struct spool_header *h = d->header;
+	uint64_t old = atomic_load_explicit(&h->drainer, memory_order_acquire);
+
+	for (;;) {
+		if ((old & OUR_BITS) != d->token && old && !may_replace(d, old, now_ns))
+			return false;
+		/* before the exchange: or the next one who looks would take us for dead */
+		atomic_store_explicit(&h->drainer_ns, now_ns, memory_order_relaxed);
+		if ((old & OUR_BITS) == d->token)
+			return true;
+		/* acq_rel: pairs with itself and holds(): what the last drainer left behind */
+		if (atomic_compare_exchange_strong_explicit(&h->drainer, &old, d->token,
+							    memory_order_acq_rel,
+							    memory_order_acquire))
+			return true;
+	}
+}
+
+void drain_give(struct drain *d)
+{
+	uint64_t old = atomic_load_explicit(&d->header->drainer, memory_order_relaxed);
+
+	/* release: pairs with drain_take() of the next */
+	if ((old & OUR_BITS) == d->token)
+		atomic_compare_exchange_strong_explicit(&d->header->drainer, &old, 0,
+							memory_order_release, memory_order_relaxed);
+}
+
+/* Counts the records of the copied chunk; what can't be walked ends the count. */
+static uint32_t count_records(const struct drain *d, uint32_t size)
+{
+	const uint8_t *p = d->copy + sizeof(struct chunk_header);
+	const uint8_t *end = p + size;
+	uint32_t nr = 0;
+
+	while (p < end) {
+		uint32_t bytes = ((const struct rec_head *)(const void *)p)->size8 * 8u;
+
+		if (!bytes || bytes > (uint32_t)(end - p))
+			break;
+		p += bytes;
+		nr++;
+	}
+	return nr;
+}
+
+/* Copies the chunk in `slot`; returns the bytes to write, 0 for an empty or impossible one. */
+static uint32_t copy_chunk(struct drain *d, uint32_t slot)
+{
+	struct chunk_header *from = slot_chunk(d->header, slot);
+	struct chunk_header *to = (struct chunk_header *)(void *)d->copy;
+	/* acquire: pairs with the release in buf_commit(): the bytes of the records */
+	uint32_t size = atomic_load_explicit(&from->committed, memory_order_acquire);
+
+	if (from->magic != CHUNK_MAGIC || !from->seq || size > CHUNK_PAYLOAD)
+		return 0;
+	size &= ~7u;
+	if (!size)
+		return 0;
+	memcpy(d->copy + sizeof(*to), from + 1, size);
+	to->magic = CHUNK_MAGIC;
+	to->crc = 0;
+	to->seq = from->seq;
+	atomic_store_explicit(&to->committed, size, memory_order_relaxed);
+	to->tid = from->tid;
+	to->reserved = 0;
+	to->nr_records = count_records(d, size);
+	size += (uint32_t)sizeof(*to);
+	to->crc = crc_add(0, d->copy, size);
+	return size;
+}
+
+static bool set_intent(struct drain *d, uint64_t from, uint64_t to)
+{
+	/* acq_rel: whoever finds it also finds the slot as it was when it was stored */
+	return atomic_compare_exchange_strong_explicit(&d->header->intent, &from, to,
+						       memory_order_acq_rel, memory_order_acquire);
+}
+
+/* Steps 5 and 6. With `final` nobody takes slots any more, and late writers are left in peace. */
+static void finish_move(struct drain *d, uint32_t slot, uint64_t intent, bool final)
+{
+	if (final)
+		atomic_store_explicit(&slot_desc(d->header, slot)->state, SLOT_FREE,
+				      memory_order_release);
+	else
+		slot_push(d->header, slot);
+	set_intent(d, intent, 0);
+}
+
+/* Steps 3 to 6 for a slot that is DRAINING. Bytes or -errno. */
+static int64_t move_on(struct drain *d, uint32_t slot, uint64_t intent, uint64_t offset, bool final)
+{
+	struct spool_header *h = d->header;
+	uint32_t size = copy_chunk(d, slot);
+	int err = 0;
+
+	RTL_TESTPOINT("drain_copied");
+	if (!holds(d))
+		return -EBUSY;
+	if (size) {
+		if (!fd_is(d->disk_fd, d->disk_dev, d->disk_ino))
+			err = -EBADF;
+		else
+			err = fd_pwrite(d->disk_fd, d->copy, size, offset);
+		/* relaxed: a number that others show */
+		if (err != -EBADF)
+			atomic_store_explicit(&h->disk_state, (uint32_t)-err, memory_order_relaxed);
+		if (err) {
+			atomic_store_explicit(&slot_desc(h, slot)->state, SLOT_SEALED,
+					      memory_order_release);
+			set_intent(d, intent, 0);
+			return err;
+		}
+		RTL_TESTPOINT("drain_written");
+		/* acq_rel: the bytes are on disk before the end says so */
+		if (!atomic_compare_exchange_strong_explicit(&h->disk_end, &offset, offset + size,
+							     memory_order_acq_rel,
+							     memory_order_acquire))
+			return -EBUSY;
+		atomic_fetch_add_explicit(&h->nr_records,
+					  ((struct chunk_header *)(void *)d->copy)->nr_records,
+					  memory_order_relaxed);
+	}
+	RTL_TESTPOINT("drain_ended");
+	if (!holds(d))
+		return -EBUSY;
+	finish_move(d, slot, intent, final);
+	return size;
+}
+
+static int64_t move(struct drain *d, uint32_t slot, uint32_t state, bool final)
+{
+	struct spool_header *h = d->header;
+	uint64_t offset = atomic_load_explicit(&h->disk_end, memory_order_acquire);
+	uint64_t intent = (offset / 8) << INTENT_SLOT_BITS | (slot + 1);
+
+	if (!set_intent(d, 0, intent))
+		return -EBUSY;
+	RTL_TESTPOINT("drain_intent");
+	/* acquire: pairs with the release in buf_seal() */
+	if (!atomic_compare_exchange_strong_explicit(&slot_desc(h, slot)->state, &state,
+						     SLOT_DRAINING, memory_order_acq_rel,
+						     memory_order_acquire)) {
+		set_intent(d, intent, 0);
+		return 0;
+	}
+	RTL_TESTPOINT("drain_marked");
+	return move_on(d, slot, intent, offset, final);
+}
+
+/* Takes up what the last drainer had begun. Bytes or -errno. */
+static int64_t take_up(struct drain *d, bool final)
+{
+	struct spool_header *h = d->header;
+	uint64_t intent = atomic_load_explicit(&h->intent, memory_order_acquire);
+	uint32_t slot = (uint32_t)(intent & ((UINT32_C(1) << INTENT_SLOT_BITS) - 1)) - 1;
+	uint64_t offset = (intent >> INTENT_SLOT_BITS) * 8;
+	uint64_t end = atomic_load_explicit(&h->disk_end, memory_order_acquire);
+	uint32_t state;
+
+	if (!intent)
+		return 0;
+	if (slot >= h->nr_slots || offset > end) {
+		set_intent(d, intent, 0);
+		return 0;
+	}
+	state = atomic_load_explicit(&slot_desc(h, slot)->state, memory_order_acquire);
+	if (state != SLOT_DRAINING) {
+		set_intent(d, intent, 0);
+		return 0;
+	}
+	if (offset == end)
+		return move_on(d, slot, intent, offset, final);
+	finish_move(d, slot, intent, final);
+	return 0;
+}
+
+static bool is_wanted(uint32_t state, bool final)
+{
+	return state == SLOT_SEALED || state == SLOT_DRAINING || (final && state == SLOT_OPEN);
+}
+
+/* A number that differs when one of the counters did. */
+static uint64_t sum_counters(const uint64_t *words, size_t nr)
+{
+	uint64_t sum = 1;
+
+	for (size_t i = 0; i < nr; i++)
+		sum = sum * UINT64_C(0x100000001b3) + words[i];
+	return sum;
+}
+
+static int write_header(struct drain *d, bool keep_mem_path)
+{
+	static const size_t half = SPOOL_PAGE / sizeof(uint64_t);
+	union {
+		struct spool_header header;
+		uint64_t words[SPOOL_HEADER_SIZE / sizeof(uint64_t)];
+	} out;
+	_Atomic uint64_t *counters = (_Atomic uint64_t *)(void *)((char *)d->header + SPOOL_PAGE);
+	uint64_t sum;
+	int err;
+
+	memcpy(&out, d->header, SPOOL_PAGE);
+	/* relaxed: each counter is true on its own */
+	for (size_t i = 0; i < half; i++)
+		out.words[half + i] = atomic_load_explicit(&counters[i], memory_order_relaxed);
+	/* what is of the moment says nothing on disk */
+	atomic_store_explicit(&out.header.drainer, 0, memory_order_relaxed);
+	atomic_store_explicit(&out.header.drainer_ns, 0, memory_order_relaxed);
+	atomic_store_explicit(&out.header.intent, 0, memory_order_relaxed);
+	atomic_store_explicit(&out.header.free_head, 0, memory_order_relaxed);
+	if (!keep_mem_path)
+		memset(out.header.mem_path, 0, sizeof(out.header.mem_path));
+	sum = sum_counters(out.words + half, half);
+	if (keep_mem_path && sum == d->header_sum)
+		return 0;
+	if (!fd_is(d->disk_fd, d->disk_dev, d->disk_ino))
+		return -EBADF;
+	err = fd_pwrite(d->disk_fd, &out, sizeof(out), 0);
+	if (!err)
+		d->header_sum = sum;
+	return err;
+}
+
+int drain_header(struct drain *d)
+{
+	return write_header(d, true);
+}
+
+int64_t drain_run(struct drain *d, bool final, uint64_t max_bytes, uint64_t now_ns)
+{
+	struct spool_header *h = d->header;
+	/* the caller's idea of the time goes on at the clock's pace */
+	uint64_t ahead = now_ns - clock_read_ns(CLOCK_BOOTTIME);
+	uint32_t start = d->scan % (h->nr_slots ? h->nr_slots : 1);
+	uint64_t token = d->token;
+	int64_t total = 0;
+	int64_t n;
+
+	/* acq_rel: as in drain_take() */
+	if (!atomic_compare_exchange_strong_explicit(&h->drainer, &token, d->token | DRAINER_BUSY,
+						     memory_order_acq_rel, memory_order_acquire) &&
+	    (token & OUR_BITS) != d->token)
+		return -EBUSY;
+	atomic_store_explicit(&h->drainer_ns, now_ns, memory_order_relaxed);
+	n = take_up(d, final);
+	for (uint32_t i = 0; n >= 0 && i < h->nr_slots; i++) {
+		uint32_t slot = (start + i) % h->nr_slots;
+		/* relaxed: the exchange in move() decides */
+		uint32_t state =
+			atomic_load_explicit(&slot_desc(h, slot)->state, memory_order_relaxed);
+
+		total += n;
+		n = 0;
+		d->scan = slot;
+		if (!is_wanted(state, final))
+			continue;
+		if (max_bytes && (uint64_t)total >= max_bytes)
+			break;
+		n = move(d, slot, state, final);
+		atomic_store_explicit(&h->drainer_ns, clock_read_ns(CLOCK_BOOTTIME) + ahead,
+				      memory_order_relaxed);
+	}
+	if (n > 0)
+		total += n;
+	if (total > 0) {
+		int err = write_header(d, true);
+
+		if (n >= 0 && err)
+			n = err;
+	}
+	token = d->token | DRAINER_BUSY;
+	atomic_compare_exchange_strong_explicit(&h->drainer, &token, d->token, memory_order_acq_rel,
+						memory_order_acquire);
+	return n < 0 ? n : total;
+}
+
+uint64_t drain_waiting(const struct drain *d, bool open)
+{
+	uint64_t total = 0;
+
+	for (uint32_t i = 0; i < d->header->nr_slots; i++) {
+		/* relaxed: a figure to show */
+		uint32_t state =
+			atomic_load_explicit(&slot_desc(d->header, i)->state, memory_order_relaxed);
+
+		if (is_wanted(state, open))
+			total += atomic_load_explicit(&slot_chunk(d->header, i)->committed,
+						      memory_order_relaxed);
+	}
+	return total;
+}
+
+int drain_finish(struct drain *d)
+{
+	struct spool_header *h = d->header;
+	uint64_t end = atomic_load_explicit(&h->disk_end, memory_order_acquire);
+	int err;
+
+	if (drain_waiting(d, true))
+		return -EAGAIN;
+	if (!fd_is(d->disk_fd, d->disk_dev, d->disk_ino))
+		return -EBADF;
+	/* a torn write behind the end */
+	if (ftruncate(d->disk_fd, (off_t)end) != 0)
+		return -errno;
+	atomic_store_explicit(&h->closed, 1, memory_order_release);
+	err = write_header(d, true);
+	if (err) {
+		atomic_store_explicit(&h->closed, 0, memory_order_release);
+		return err;
+	}
+	RTL_TESTPOINT("drain_closed");
+	if (h->mem_path[0] && unlink(h->mem_path) != 0 && errno != ENOENT)
+		return -errno;
+	return write_header(d, false);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* thread.c - first sight and end of each thread
+ *
+ * Owns:     thread_self of each thread, the table of threads seen, the key that tells of their end.
+ * Threads:  thread_get() any; thread_at_exit() before threads.
+ * Fails:    without a key no end is told; with a full table a name is unknown.
+ */
+#include "event/thread.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define MAX_EXIT_FNS 4
+#define MAX_PROBES 64
+#define TID_TAKEN UINT32_MAX
+
+_Thread_local struct thread thread_self;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+/* set in init, constant after */
+static pthread_key_t key;
+static bool have_key;
+static void (*exit_fns[MAX_EXIT_FNS])(struct thread *t);
+static unsigned int nr_exit_fns;
+/* atomic */
+static struct thread_known known[THREAD_MAX_KNOWN];
+
+void thread_at_exit(void (*fn)(struct thread *t))
+{
+	if (nr_exit_fns < MAX_EXIT_FNS)
+		exit_fns[nr_exit_fns++] = fn;
+}
+
+struct thread_known *thread_find(uint32_t tid)
+{
+	for (uint32_t i = 0; i < MAX_PROBES; i++) {
+		struct thread_known *k = &known[(tid + i) % THREAD_MAX_KNOWN];
+		/* acquire: pairs with the release in learn(): the name belongs to the tid */
+		uint32_t its = atomic_load_explicit(&k->tid, memory_order_acquire);
+
+		if (its == tid)
+			return k;
+		if (!its)
+			return NULL;
+	}
+	return NULL;
+}
+
+/* A place for `tid`, marked as taken: the one of an earlier thread of that tid, an empty one, or
+ * that of a thread whose end is long told. */
+static struct thread_known *take_place(uint32_t tid)
+{
+	struct thread_known *k = thread_find(tid);
+	uint32_t old;
+
+	if (k) {
+		/* no one else has this tid now */
+		atomic_store_explicit(&k->tid, TID_TAKEN, memory_order_relaxed);
+		return k;
+	}
+	for (uint32_t i = 0; i < MAX_PROBES; i++) {
+		k = &known[(tid + i) % THREAD_MAX_KNOWN];
+		/* relaxed: the exchange decides */
+		old = atomic_load_explicit(&k->tid, memory_order_relaxed);
+		if (old == TID_TAKEN)
+			continue;
+		if (old && !(atomic_load_explicit(&k->over, memory_order_relaxed) &&
+			     atomic_load_explicit(&k->told, memory_order_relaxed)))
+			continue;
+		if (atomic_compare_exchange_strong_explicit(&k->tid, &old, TID_TAKEN,
+							    memory_order_relaxed,
+							    memory_order_relaxed))
+			return k;
+	}
+	return NULL;
+}
+
+static void learn(uint32_t tid)
+{
+	struct thread_known *k = take_place(tid);
+	uint64_t name[3] = { 0 };
+
+	if (!k)
+		return;
+	prctl(PR_GET_NAME, name);
+	/* relaxed: published by the tid */
+	atomic_store_explicit(&k->name[0], name[0], memory_order_relaxed);
+	atomic_store_explicit(&k->name[1], name[1], memory_order_relaxed);
+	atomic_store_explicit(&k->first_ns, clock_now_ns(), memory_order_relaxed);
+	atomic_store_explicit(&k->told, 0, memory_order_relaxed);
+	atomic_store_explicit(&k->over, 0, memory_order_relaxed);
+	/* pairs with the acquire in thread_find() */
+	atomic_store_explicit(&k->tid, tid, memory_order_release);
+}
+
+static void thread_ends(void *arg)
+{
+	struct thread *t = &thread_self;
+	struct thread_known *k = thread_find(t->tid);
+
+	(void)arg;
+	for (unsigned int i = 0; i < nr_exit_fns; i++)
+		exit_fns[i](t);
+	if (k)
+		atomic_store_explicit(&k->over, 1, memory_order_relaxed);
+	/* a later destructor of the program may come back to us: then all begins anew */
+	t->tid = 0;
+	t->corr_next = t->corr_end = 0;
+}
+
+static void make_key(void)
+{
+	have_key = pthread_key_create(&key, thread_ends) == 0;
+}
+
+struct thread *thread_get_slow(void)
+{
+	struct thread *t = &thread_self;
+
+	pthread_once(&once, make_key);
+	t->tid = (uint32_t)syscall(SYS_gettid);
+	learn(t->tid);
+	if (have_key)
+		pthread_setspecific(key, t);
+	return t;
+}

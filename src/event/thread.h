@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* thread.h - what the core keeps for each thread: one small TLS block, initial-exec
+ *
+ * librtl.so is also loaded with dlopen, where initial-exec TLS comes out of the loader's small
+ * static surplus: keep this structure under 256 bytes.
+ */
+#ifndef RTL_EVENT_THREAD_H
+#define RTL_EVENT_THREAD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct buf;	     /* sink/recorder/buf.h: the thread's open chunk */
+struct marker_stack; /* source/roctx */
+
+struct thread {
+	uint32_t tid;		      /* 0 until thread_get() was called once */
+	bool in_hook;		      /* re-entry guard: life_enter() / life_leave() */
+	bool is_ours;		      /* the life thread: hooks do nothing on it */
+	uint64_t corr_next, corr_end; /* ids taken ahead from the process counter, corr.c */
+	uint64_t marker;	      /* innermost open push range, 0 = none */
+	uint64_t corr_current;	      /* of the API call that runs, 0 = none: operations take it */
+	void *marker_stack;	      /* source/roctx's */
+	struct buf *buf;	      /* sink/recorder's: open chunk of this thread */
+	uint32_t stack_depth;
+	uint32_t reserved;
+};
+
+extern _Thread_local struct thread thread_self;
+
+/* HOT: this thread's block; the first call on a thread takes its tid (one system call) and
+ * registers the thread's end. */
+static inline struct thread *thread_get(void);
+struct thread *thread_get_slow(void);
+
+static inline struct thread *thread_get(void)
+{
+	return thread_self.tid ? &thread_self : thread_get_slow();
+}
+
+/* What is known of a thread that was seen once, also after its end. Kept for THREAD_MAX_KNOWN
+ * threads; NULL beyond that. The name is as it was when the thread was first seen. */
+#define THREAD_MAX_KNOWN 4096
+struct thread_known {
+	_Atomic uint32_t tid;
+	_Atomic uint32_t told; /* a sink's: the record of this thread was written */
+	_Atomic uint32_t over; /* the thread has ended: the place may be given to another */
+	_Atomic uint64_t first_ns;
+	_Atomic uint64_t name[2]; /* 16 bytes of text */
+};
+struct thread_known *thread_find(uint32_t tid);
+
+/* `fn` runs on each thread that called thread_get(), when it ends. At most 4, before threads. */
+void thread_at_exit(void (*fn)(struct thread *t));
+
+#endif
