@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* buf.c - chunks for threads: opened, sealed, given back
+ *
+ * Owns:     the bufs.
+ * Threads:  buf_take() any; the rest the owner of the buf.
+ * Hot path: buf_reserve(), buf_commit(), in buf.h; buf_next() once in a chunk.
+ * Fails:    no free slot: false, the caller counts.
+ * Not here: what records look like (encode.c), who empties chunks (event/drain.c).
+ */
+#include "sink/recorder/buf.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/barrier.h"
+#include "base/testpoint.h"
+#include "event/life.h"
+#include "event/slot.h"
+
+/* set in init, constant after */
+static struct spool_header *header;
+static struct buf *bufs;
+/* atomic */
+static _Atomic uint64_t free_bufs; /* tag << 32 | index + 1 */
+static _Atomic uint32_t nr_used;   /* bufs [0, nr_used) were taken once */
+static _Atomic uint64_t nr_sealed;
+
+int buf_init(struct spool_header *h)
+{
+	/* kept when a test starts anew */
+	if (!bufs)
+		bufs = alloc_pages(BUF_MAX * sizeof(*bufs));
+	if (!bufs)
+		return -ENOMEM;
+	header = h;
+	return 0;
+}
+
+static struct buf *pop(void)
+{
+	/* acquire: pairs with push() */
+	uint64_t head = atomic_load_explicit(&free_bufs, memory_order_acquire);
+
+	while ((uint32_t)head) {
+		struct buf *b = &bufs[(uint32_t)head - 1];
+		uint64_t next = atomic_load_explicit(&b->next, memory_order_relaxed);
+
+		next |= (head & ~UINT64_C(0xffffffff)) + (UINT64_C(1) << 32);
+		if (atomic_compare_exchange_weak_explicit(&free_bufs, &head, next,
+							  memory_order_acquire,
+							  memory_order_acquire))
+			return b;
+	}
+	return NULL;
+}
+
+static void push(struct buf *b)
+{
+	uint64_t head = atomic_load_explicit(&free_bufs, memory_order_relaxed);
+	uint64_t mine;
+
+	do {
+		atomic_store_explicit(&b->next, (uint32_t)head, memory_order_relaxed);
+		mine = (head & ~UINT64_C(0xffffffff)) + (UINT64_C(1) << 32) + (uint64_t)(b - bufs) +
+		       1;
+		/* release: pairs with pop() */
+	} while (!atomic_compare_exchange_weak_explicit(&free_bufs, &head, mine,
+							memory_order_release,
+							memory_order_relaxed));
+}
+
+struct buf *buf_take(uint32_t tid)
+{
+	struct buf *b = pop();
+	uint32_t used;
+
+	if (!b) {
+		used = atomic_load_explicit(&nr_used, memory_order_relaxed);
+		do {
+			if (used >= BUF_MAX)
+				return NULL;
+			/* relaxed: an index, and the memory behind it was never used */
+		} while (!atomic_compare_exchange_weak_explicit(&nr_used, &used, used + 1,
+								memory_order_relaxed,
+								memory_order_relaxed));
+		b = &bufs[used];
+	}
+	b->tid = tid;
+	b->known = NULL;
+	return b;
+}
+
+void buf_give(struct buf *b)
+{
+	push(b);
+}
+
+void buf_seal(struct buf *b)
+{
+	uint32_t open = SLOT_OPEN;
+	struct slot_desc *desc;
+
+	if (!b->chunk)
+		return;
+	desc = slot_desc(header, b->slot);
+	if (b->pos == (uint8_t *)(b->chunk + 1)) {
+		/* the state decides: a final drain may have it */
+		if (atomic_compare_exchange_strong_explicit(&desc->state, &open, SLOT_FREE,
+							    memory_order_acq_rel,
+							    memory_order_relaxed))
+			slot_push(header, b->slot);
+	} else {
+		b->chunk->nr_records = b->nr_records;
+		RTL_TESTPOINT("buf_seal");
+		/* release: pairs with the acquire in drain.c; it fails when a final drain has it */
+		atomic_compare_exchange_strong_explicit(&desc->state, &open, SLOT_SEALED,
+							memory_order_release, memory_order_relaxed);
+		/* relaxed: a count that the life thread looks at */
+		atomic_fetch_add_explicit(&nr_sealed, 1, memory_order_relaxed);
+		life_wake();
+	}
+	b->chunk = NULL;
+	b->pos = b->end = NULL;
+}
+
+bool buf_next(struct buf *b)
+{
+	/* relaxed: hints, on which only who comes first depends */
+	uint32_t nr_free = atomic_load_explicit(&header->nr_free, memory_order_relaxed);
+	uint32_t prepared = atomic_load_explicit(&header->nr_prepared, memory_order_relaxed);
+	struct chunk_header *chunk;
+	uint32_t slot;
+
+	if (nr_free < prepared / 2)
+		life_kick();
+	if (nr_free <= BUF_RESERVE && !b->is_meta)
+		return false;
+	slot = slot_pop(header);
+	if (slot == SLOT_NONE)
+		return false;
+	buf_seal(b);
+	chunk = slot_chunk(header, slot);
+	/* relaxed: nobody looks at a slot that is not open; a unique number is all that is asked */
+	b->seq = atomic_fetch_add_explicit(&header->next_seq, 1, memory_order_relaxed) + 1;
+	atomic_store_explicit(&chunk->committed, 0, memory_order_relaxed);
+	chunk->magic = CHUNK_MAGIC;
+	chunk->crc = 0;
+	chunk->seq = b->seq;
+	chunk->tid = b->tid;
+	chunk->nr_records = 0;
+	chunk->reserved = 0;
+	RTL_TESTPOINT("buf_open");
+	/* release: pairs with the acquire in drain.c: the chunk's header is whole */
+	atomic_store_explicit(&slot_desc(header, slot)->state, SLOT_OPEN, memory_order_release);
+	b->slot = slot;
+	b->chunk = chunk;
+	b->pos = (uint8_t *)(chunk + 1);
+	b->end = b->pos + CHUNK_PAYLOAD;
+	b->nr_records = 0;
+	b->nr_shapes = 0;
+	return true;
+}
+
+/* One buf that is revoked and not busy: ours for the moment. */
+static void reclaim_one(struct buf *b)
+{
+	if (!b->chunk || b->is_meta)
+		return;
+	if (b->idle_seq == b->seq && b->idle_records == b->nr_records) {
+		buf_seal(b);
+		return;
+	}
+	b->idle_seq = b->seq;
+	b->idle_records = b->nr_records;
+}
+
+void buf_reclaim(void)
+{
+	uint32_t used = atomic_load_explicit(&nr_used, memory_order_acquire);
+
+	for (uint32_t i = 0; i < used; i++)
+		atomic_store_explicit(&bufs[i].revoked, 1, memory_order_relaxed);
+	RTL_TESTPOINT("buf_reclaim");
+	/* an owner that we don't see busy after this sees `revoked` before it writes */
+	if (barrier_all()) {
+		for (uint32_t i = 0; i < used; i++) {
+			/* acquire: pairs with the release that ends a record */
+			if (!atomic_load_explicit(&bufs[i].busy, memory_order_acquire))
+				reclaim_one(&bufs[i]);
+		}
+	}
+	for (uint32_t i = 0; i < used; i++) {
+		/* pairs with the acquire of the owner, in record() and buf_wait() */
+		atomic_store_explicit(&bufs[i].revoked, 0, memory_order_release);
+	}
+}
+
+void buf_wait(struct buf *b)
+{
+	struct timespec pause = { 0, 20000 };
+
+	for (int i = 0; atomic_load_explicit(&b->revoked, memory_order_acquire); i++) {
+		/* the one who looks may have lost its processor */
+		if (i < 200)
+			RTL_RELAX();
+		else
+			nanosleep(&pause, NULL);
+	}
+}
+
+bool buf_any_busy(void)
+{
+	uint32_t used = atomic_load_explicit(&nr_used, memory_order_acquire);
+
+	for (uint32_t i = 0; i < used; i++) {
+		/* acquire: pairs with the release that ends a record */
+		if (atomic_load_explicit(&bufs[i].busy, memory_order_acquire))
+			return true;
+	}
+	return false;
+}
+
+uint64_t buf_nr_sealed(void)
+{
+	return atomic_load_explicit(&nr_sealed, memory_order_relaxed);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* buf.h - the open chunk of a thread
+ *
+ *  operation   | buf_reserve, buf_commit | drain
+ *  ------------+-------------------------+------------------------------------------
+ *  buf_reserve | owner thread alone      | any: drains see what is committed
+ *
+ * A buf is taken for a thread at its first event and given back at its end. Which thread a record
+ * is about stands in the record. `busy` is set while the
+ * owner writes: against signal handlers on the same thread, and so that the end of the trace can
+ * wait for those in the middle of a record.
+ */
+#ifndef RTL_RECORDER_BUF_H
+#define RTL_RECORDER_BUF_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "event/format.h"
+#include "event/thread.h"
+
+#define BUF_MAX 4096u /* threads that record at the same time */
+#define BUF_RESERVE 4 /* slots kept for what names things: strings, kernels, queues */
+
+struct shape_cache;
+
+struct buf {
+	/* owner thread only */
+	uint8_t *pos; /* next free byte of the chunk's payload */
+	uint8_t *end;
+	struct chunk_header *chunk; /* NULL: none is open */
+	uint32_t slot;
+	uint32_t tid;
+	uint32_t nr_records;
+	uint32_t nr_shapes; /* in this chunk */
+	uint64_t seq;
+	struct thread_known *known; /* the thread of the last record */
+	struct shape_cache *shapes; /* NULL: none taken yet */
+	bool is_meta;		    /* may use the reserve */
+	/* whoever has revoked it */
+	uint64_t idle_seq; /* what buf_reclaim() saw when it was here last */
+	uint32_t idle_records;
+	/* atomic */
+	_Atomic uint32_t busy;
+	_Atomic uint32_t revoked; /* buf_reclaim() looks at it: the owner waits */
+	_Atomic uint32_t next;	  /* on the stack of free bufs: index + 1 */
+};
+
+/* Set up once, before threads; `h` stays mapped for ever. 0 or -ENOMEM. */
+int buf_init(struct spool_header *h);
+
+/* A buf for `tid`; NULL when BUF_MAX are in use. Any thread. */
+struct buf *buf_take(uint32_t tid);
+
+/* Gives the buf back: the thread ends. The next thread goes on in its open chunk, so that short
+ * threads don't take a slot each. Owner thread. */
+void buf_give(struct buf *b);
+
+/* Closes the open chunk and opens a new one. false: there is no free slot. */
+bool buf_next(struct buf *b);
+
+/* Closes the open chunk; one without a record goes back to the free slots. */
+void buf_seal(struct buf *b);
+
+/* Seals the chunks of bufs in which nothing was written since the last call: many threads with a
+ * few records each must not starve the rest. Life thread; a few microseconds, in which owners
+ * wait. Does nothing where the kernel has no barrier for us. */
+void buf_reclaim(void);
+
+/* Waits while buf_reclaim() looks at the buf. Owner thread. */
+void buf_wait(struct buf *b);
+
+/* Whether any thread is in the middle of a record. Any thread. */
+bool buf_any_busy(void);
+
+/* Chunks sealed so far by this process. Any thread. */
+uint64_t buf_nr_sealed(void);
+
+static inline size_t buf_room(const struct buf *b)
+{
+	return (size_t)(b->end - b->pos);
+}
+
+/* HOT: room for `size` bytes (a multiple of 8, at most REC_MAX_SIZE * 2); NULL when there is none. */
+static inline void *buf_reserve(struct buf *b, uint32_t size)
+{
+	if (RTL_UNLIKELY(buf_room(b) < size) && !buf_next(b))
+		return NULL;
+	return b->pos;
+}
+
+/* HOT: the reserved bytes hold `nr` whole records. */
+static inline void buf_commit(struct buf *b, uint32_t size, uint32_t nr)
+{
+	b->pos += size;
+	b->nr_records += nr;
+	/* pairs with the acquire in drain.c and in readers: the records come before their count */
+	atomic_store_explicit(&b->chunk->committed, (uint32_t)(b->pos - (uint8_t *)(b->chunk + 1)),
+			      memory_order_release);
+}
+
+#endif

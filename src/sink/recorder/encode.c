@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: MIT */
+/* encode.c - lays events out as records, see event/format.h
+ *
+ * Owns:     the shape caches: which shapes the chunk of a buf has already.
+ * Threads:  the owner of the buf.
+ * Hot path: all of it; no lock, no allocation, no system call.
+ * Format:   event/format.h.
+ */
+#include "sink/recorder/encode.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "event/bus.h"
+#include "event/event.h"
+#include "sink/recorder/buf.h"
+
+#define NR_CACHES 4 /* the life thread, the one that stops, and two for what tests do */
+#define CACHE_SIZE 256u
+
+struct shape_entry {
+	uint64_t seq; /* the chunk that has it, 0 = none */
+	uint32_t id;
+	uint32_t kernel, queue;
+	uint32_t grid[3];
+	uint16_t group[3];
+	uint32_t private_size, group_size;
+};
+
+struct shape_cache {
+	_Atomic uint32_t taken;
+	struct shape_entry entry[CACHE_SIZE];
+};
+
+static struct shape_cache caches[NR_CACHES];
+
+static uint32_t pad8(uint32_t size)
+{
+	return (size + 7) & ~7u;
+}
+
+static struct rec_head head(enum rec_type type, uint32_t size, uint32_t flags, uint32_t id)
+{
+	struct rec_head h = { (uint8_t)type, (uint8_t)(size / 8), (uint16_t)flags, id };
+
+	return h;
+}
+
+#define RESERVE(var, b, of_type, flags, of_id)                                                     \
+	(var) = buf_reserve((b), sizeof(*(var)));                                                  \
+	if (RTL_UNLIKELY(!(var)))                                                                  \
+		return false;                                                                      \
+	(var)->h = head((of_type), sizeof(*(var)), (flags), (of_id))
+
+/* Copies text behind a record and clears what is left of the last 8 bytes. */
+static void put_text(char *to, const char *text, uint32_t size)
+{
+	uint32_t padded = pad8(size);
+
+	if (padded)
+		memset(to + padded - 8, 0, 8);
+	memcpy(to, text, size);
+}
+
+static bool put_string(struct buf *b, uint32_t id, const char *text, uint32_t total)
+{
+	uint32_t offset = 0;
+
+	do {
+		uint32_t piece = total - offset < REC_STRING_PIECE ? total - offset :
+								     REC_STRING_PIECE;
+		uint32_t size = (uint32_t)sizeof(struct rec_string) + pad8(piece);
+		struct rec_string *r = buf_reserve(b, size);
+
+		if (!r)
+			return false;
+		r->h = head(REC_STRING, size, 0, id);
+		r->total = total;
+		r->offset = offset;
+		put_text(r->bytes, text + offset, piece);
+		buf_commit(b, size, 1);
+		offset += piece;
+	} while (offset < total);
+	return true;
+}
+
+static RTL_COLD void put_thread(struct buf *b, struct thread_known *k, uint32_t tid)
+{
+	struct rec_thread *r;
+	uint32_t told = 0;
+	uint64_t name[2];
+
+	/* relaxed: one of those who come at the same time writes it */
+	if (!atomic_compare_exchange_strong_explicit(&k->told, &told, 1, memory_order_relaxed,
+						     memory_order_relaxed))
+		return;
+	r = buf_reserve(b, sizeof(*r));
+	if (!r) {
+		atomic_store_explicit(&k->told, 0, memory_order_relaxed);
+		return;
+	}
+	name[0] = atomic_load_explicit(&k->name[0], memory_order_relaxed);
+	name[1] = atomic_load_explicit(&k->name[1], memory_order_relaxed);
+	r->h = head(REC_THREAD, sizeof(*r), 0, tid);
+	r->first_ns = atomic_load_explicit(&k->first_ns, memory_order_relaxed);
+	memcpy(r->name, name, sizeof(r->name));
+	buf_commit(b, sizeof(*r), 1);
+}
+
+/* Sees to it that the thread of a record has a record of its own. */
+static void tell_thread(struct buf *b, uint32_t tid)
+{
+	struct thread_known *k = b->known;
+
+	/* relaxed: a tid that was given to another thread has `told` cleared, and is found here
+	 * sooner or later */
+	if (RTL_LIKELY(k && atomic_load_explicit(&k->tid, memory_order_relaxed) == tid &&
+		       atomic_load_explicit(&k->told, memory_order_relaxed)))
+		return;
+	k = thread_find(tid);
+	if (!k)
+		return;
+	b->known = k;
+	if (!atomic_load_explicit(&k->told, memory_order_relaxed))
+		put_thread(b, k, tid);
+}
+
+static void take_cache(struct buf *b)
+{
+	for (int i = 0; i < NR_CACHES && !b->shapes; i++) {
+		/* acquire: pairs with encode_done() */
+		if (!atomic_exchange_explicit(&caches[i].taken, 1, memory_order_acquire))
+			b->shapes = &caches[i];
+	}
+}
+
+void encode_done(struct buf *b)
+{
+	struct shape_cache *c = b->shapes;
+
+	b->shapes = NULL;
+	/* release: pairs with take_cache(); entries stay true, chunk numbers are unique */
+	if (c)
+		atomic_store_explicit(&c->taken, 0, memory_order_release);
+}
+
+static bool is_shape(const struct shape_entry *e, const struct event_dispatch *d)
+{
+	return e->kernel == d->kernel && e->queue == d->queue &&
+	       memcmp(e->grid, d->grid, sizeof(e->grid)) == 0 &&
+	       memcmp(e->group, d->group, sizeof(e->group)) == 0 &&
+	       e->private_size == d->private_size && e->group_size == d->group_size;
+}
+
+static struct shape_entry *shape_place(struct buf *b, const struct event_dispatch *d)
+{
+	uint64_t h = d->kernel + ((uint64_t)d->queue << 32);
+
+	if (RTL_UNLIKELY(!b->shapes)) {
+		take_cache(b);
+		if (!b->shapes)
+			return NULL;
+	}
+	h = (h ^ d->grid[0] ^ (uint64_t)d->grid[1] << 20 ^ (uint64_t)d->grid[2] << 40) *
+	    UINT64_C(0x9e3779b97f4a7c15);
+	h = (h ^ d->group[0] ^ d->group_size) * UINT64_C(0x9e3779b97f4a7c15);
+	return &b->shapes->entry[h >> 56];
+}
+
+/* Room for a dispatch of `size` bytes with its shape before it, if the chunk lacks that. Returns
+ * where the dispatch goes; *used is what it takes in all, *nr the records. */
+static uint8_t *reserve_dispatch(struct buf *b, const struct event_dispatch *d, uint32_t size,
+				 uint32_t *shape, uint32_t *used, uint32_t *nr)
+{
+	struct shape_entry *e = shape_place(b, d);
+	bool known = e && e->seq == b->seq && b->chunk && is_shape(e, d);
+	struct rec_shape *s;
+
+	if (known && buf_room(b) >= size) {
+		*shape = e->id;
+		*used = size;
+		*nr = 1;
+		return b->pos;
+	}
+	/* a new chunk has no shapes: then both are written, and fit */
+	s = buf_reserve(b, size + (uint32_t)sizeof(*s));
+	if (!s)
+		return NULL;
+	s->h = head(REC_SHAPE, sizeof(*s), 0, b->nr_shapes);
+	s->kernel = d->kernel;
+	s->queue = d->queue;
+	memcpy(s->grid, d->grid, sizeof(s->grid));
+	memcpy(s->group, d->group, sizeof(s->group));
+	s->reserved = 0;
+	s->private_size = d->private_size;
+	s->group_size = d->group_size;
+	s->reserved2 = 0;
+	if (e) {
+		e->seq = b->seq;
+		e->id = b->nr_shapes;
+		e->kernel = d->kernel;
+		e->queue = d->queue;
+		memcpy(e->grid, d->grid, sizeof(e->grid));
+		memcpy(e->group, d->group, sizeof(e->group));
+		e->private_size = d->private_size;
+		e->group_size = d->group_size;
+	}
+	*shape = b->nr_shapes++;
+	*used = size + (uint32_t)sizeof(*s);
+	*nr = 2;
+	return b->pos + sizeof(*s);
+}
+
+static bool is_compact(const struct event_dispatch *d)
+{
+	return d->end_ticks >= d->begin_ticks && d->end_ticks - d->begin_ticks <= UINT32_MAX &&
+	       d->end_ns >= d->begin_ns && d->end_ns - d->begin_ns <= UINT32_MAX &&
+	       (d->packet | d->correlation | d->marker) <= UINT32_MAX;
+}
+
+/* An end that is there and lies before its begin. */
+static uint32_t time_flags(uint32_t flags, uint64_t begin, uint64_t end)
+{
+	if (end < begin && !(flags & (REC_F_NO_TIME | REC_F_UNFINISHED)))
+		flags |= REC_F_INVERTED;
+	return flags;
+}
+
+static bool put_dispatch(struct buf *b, const struct event_dispatch *d)
+{
+	bool compact = is_compact(d);
+	uint32_t flags = time_flags(d->flags, d->begin_ns, d->end_ns);
+	uint32_t size = compact ? sizeof(struct rec_dispatch) : sizeof(struct rec_dispatch_wide);
+	uint32_t shape, used, nr;
+	uint8_t *place;
+
+	tell_thread(b, d->tid);
+	place = reserve_dispatch(b, d, size, &shape, &used, &nr);
+	if (RTL_UNLIKELY(!place))
+		return false;
+	if (compact) {
+		struct rec_dispatch *r = (struct rec_dispatch *)(void *)place;
+
+		r->h = head(REC_DISPATCH, size, flags, d->tid);
+		r->begin_ticks = d->begin_ticks;
+		r->begin_ns = d->begin_ns;
+		r->ticks = (uint32_t)(d->end_ticks - d->begin_ticks);
+		r->ns = (uint32_t)(d->end_ns - d->begin_ns);
+		r->shape = shape;
+		r->packet = (uint32_t)d->packet;
+		r->correlation = (uint32_t)d->correlation;
+		r->marker = (uint32_t)d->marker;
+	} else {
+		struct rec_dispatch_wide *r = (struct rec_dispatch_wide *)(void *)place;
+
+		r->h = head(REC_DISPATCH_WIDE, size, flags, d->tid);
+		r->begin_ticks = d->begin_ticks;
+		r->end_ticks = d->end_ticks;
+		r->begin_ns = d->begin_ns;
+		r->end_ns = d->end_ns;
+		r->packet = d->packet;
+		r->correlation = d->correlation;
+		r->marker = d->marker;
+		r->shape = shape;
+		r->reserved = 0;
+	}
+	buf_commit(b, used, nr);
+	return true;
+}
+
+static bool put_marker(struct buf *b, const struct event_marker *m)
+{
+	bool inlined = m->size <= REC_MARKER_TEXT_MAX;
+	uint32_t size = (uint32_t)sizeof(struct rec_marker) + (inlined ? pad8(m->size) : 0);
+	uint32_t text = m->size;
+	struct rec_marker *r;
+
+	tell_thread(b, m->tid);
+	if (!inlined) {
+		text = bus_string_id();
+		if (!put_string(b, text, m->text, m->size))
+			return false;
+	}
+	r = buf_reserve(b, size);
+	if (RTL_UNLIKELY(!r))
+		return false;
+	r->h = head(REC_MARKER, size, inlined ? REC_F_TEXT : 0, m->tid);
+	r->time_ns = m->time_ns;
+	r->marker = m->marker;
+	r->parent = m->parent;
+	r->kind = m->kind;
+	r->level = m->level;
+	r->text_size = text;
+	r->reserved = 0;
+	if (inlined)
+		put_text(r->text, m->text, m->size);
+	buf_commit(b, size, 1);
+	return true;
+}
+
+static bool put_end(struct buf *b, enum rec_type type, const struct event_end *e)
+{
+	struct rec_end *r;
+
+	if (type == REC_MARKER_END)
+		tell_thread(b, e->id);
+	RESERVE(r, b, type, 0, e->id);
+	r->time_ns = e->time_ns;
+	r->marker = e->marker;
+	buf_commit(b, sizeof(*r), 1);
+	return true;
+}
+
+static bool put_copy(struct buf *b, const struct event_copy *c)
+{
+	struct rec_copy *r;
+
+	tell_thread(b, c->tid);
+	RESERVE(r, b, REC_COPY, time_flags(c->flags, c->begin_ns, c->end_ns), c->tid);
+	r->begin_ns = c->begin_ns;
+	r->end_ns = c->end_ns;
+	r->bytes = c->bytes;
+	r->correlation = c->correlation;
+	r->marker = c->marker;
+	r->dst = c->dst;
+	r->src = c->src;
+	r->dst_agent = c->dst_agent;
+	r->src_agent = c->src_agent;
+	r->kind = c->kind;
+	r->engine = c->engine;
+	buf_commit(b, sizeof(*r), 1);
+	return true;
+}
+
+static bool put_barrier(struct buf *b, const struct event_barrier *e)
+{
+	struct rec_barrier *r;
+
+	tell_thread(b, e->tid);
+	RESERVE(r, b, REC_BARRIER, time_flags(e->flags, e->begin_ns, e->end_ns), e->tid);
+	r->begin_ns = e->begin_ns;
+	r->end_ns = e->end_ns;
+	r->packet = e->packet;
+	r->correlation = e->correlation;
+	r->queue = e->queue;
+	r->kind = e->kind;
+	buf_commit(b, sizeof(*r), 1);
+	return true;
+}
+
+static bool put_info(struct buf *b, const struct event_info *e)
+{
+	struct rec_info *r;
+
+	RESERVE(r, b, REC_INFO, 0, 0);
+	r->key = e->key;
+	r->value = e->value;
+	buf_commit(b, sizeof(*r), 1);
+	return true;
+}
+
+static bool put_clock(struct buf *b, const struct event_clock *e)
+{
+	struct rec_clock *r;
+
+	RESERVE(r, b, REC_CLOCK, 0, e->agent);
+	r->system_ns = e->system_ns;
+	r->monotonic_ns = e->monotonic_ns;
+	r->boottime_ns = e->boottime_ns;
+	r->realtime_ns = e->realtime_ns;
+	r->ticks = e->ticks;
+	buf_commit(b, sizeof(*r), 1);
+	return true;
+}
+
+static bool put_agent(struct buf *b, const struct event_agent *e)
+{
+	struct rec_agent *r;
+
+	RESERVE(r, b, REC_AGENT, 0, e->index);
+	r->handle = e->handle;
+	r->name = e->name;
+	r->product = e->product;
+	r->vendor = e->vendor;
+	r->uuid = e->uuid;
+	r->agent_type = e->agent_type;
+	r->gpu_index = e->gpu_index;
+	r->node = e->node;
+	r->nr_cu = e->nr_cu;
+	r->simd_per_cu = e->simd_per_cu;
+	r->wave_size = e->wave_size;
+	r->max_waves_per_cu = e->max_waves_per_cu;
+	r->clock_mhz = e->clock_mhz;
+	r->bdf = e->bdf;
+	r->reserved = 0;
+	buf_commit(b, sizeof(*r), 1);
+	return true;
+}
+
+static bool put_queue(struct buf *b, const struct event_queue *e)
+{
+	struct rec_queue *r;
+
+	tell_thread(b, e->tid);
+	RESERVE(r, b, REC_QUEUE, e->flags, e->index);
+	r->hsa_id = e->hsa_id;
+	r->handle = e->handle;
+	r->time_ns = e->time_ns;
+	r->agent = e->agent;
+	r->size = e->size;
+	r->tid = e->tid;
+	r->queue_type = e->queue_type;
+	buf_commit(b, sizeof(*r), 1);
+	return true;
+}
+
+static bool put_code_object(struct buf *b, const struct event_code_object *e)
+{
+	struct rec_code_object *r;
+
+	RESERVE(r, b, REC_CODE_OBJECT, 0, e->id);
+	r->load_base = e->load_base;
+	r->load_size = e->load_size;
+	r->load_delta = e->load_delta;
+	r->time_ns = e->time_ns;
+	r->uri = e->uri;
+	r->agent = e->agent;
+	buf_commit(b, sizeof(*r), 1);
+	return true;
+}
+
+static bool put_kernel(struct buf *b, const struct event_kernel *e)
+{
+	struct rec_kernel *r;
+
+	RESERVE(r, b, REC_KERNEL, 0, e->id);
+	r->object = e->object;
+	r->name = e->name;
+	r->code_object = e->code_object;
+	r->agent = e->agent;
+	r->kernarg_size = e->kernarg_size;
+	r->group_size = e->group_size;
+	r->private_size = e->private_size;
+	r->rsrc1 = e->rsrc1;
+	r->rsrc2 = e->rsrc2;
+	r->rsrc3 = e->rsrc3;
+	r->reserved = 0;
+	buf_commit(b, sizeof(*r), 1);
+	return true;
+}
+
+bool encode_event(struct buf *b, const struct event *ev)
+{
+	switch (ev->kind) {
+	case EVENT_DISPATCH:
+		return put_dispatch(b, &ev->dispatch);
+	case EVENT_MARKER:
+		return put_marker(b, &ev->marker);
+	case EVENT_MARKER_END:
+		return put_end(b, REC_MARKER_END, &ev->end);
+	case EVENT_COPY:
+		return put_copy(b, &ev->copy);
+	case EVENT_BARRIER:
+		return put_barrier(b, &ev->barrier);
+	case EVENT_STRING:
+		return put_string(b, ev->string.id, ev->string.text, ev->string.size);
+	case EVENT_INFO:
+		return put_info(b, &ev->info);
+	case EVENT_CLOCK:
+		return put_clock(b, &ev->clock);
+	case EVENT_AGENT:
+		return put_agent(b, &ev->agent);
+	case EVENT_QUEUE:
+		return put_queue(b, &ev->queue);
+	case EVENT_QUEUE_END:
+		return put_end(b, REC_QUEUE_END, &ev->end);
+	case EVENT_CODE_OBJECT:
+		return put_code_object(b, &ev->code_object);
+	case EVENT_CODE_OBJECT_END:
+		return put_end(b, REC_CODE_OBJECT_END, &ev->end);
+	case EVENT_KERNEL:
+		return put_kernel(b, &ev->kernel);
+	case EVENT_NR_KINDS:
+		break;
+	}
+	return false;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* finish.c - starts the program that turns the spool into the database
+ *
+ * Threads:  the one that ends the process.
+ * Fails:    the spool stays, and a line says what to run.
+ * Not here: what `rtl recover` does.
+ *
+ * The program's own SIGCHLD handler and wait(-1) never see a child of ours. The kernel makes SIGCHLD
+ * the exit signal of whatever executes a program, so there are two: the keeper, cloned without an
+ * exit signal, stays in our image, starts the program, and waits for it. This thread stands still
+ * until the keeper has ended (CLONE_VFORK), so that the memory they share has one user.
+ */
+#include "sink/recorder/finish.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/close_range.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOG_TOPIC "recorder"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/compiler.h"
+#include "base/env.h"
+#include "base/log.h"
+#include "base/str.h"
+
+#define STACK_SIZE ((size_t)64 << 10)
+#define WAIT_MIN_NS UINT64_C(60000000000)
+#define MAX_ENV 8192
+
+struct job {
+	const char *program;
+	char *argv[10];
+	char **envp;
+	char *stack; /* of the program before it executes */
+	uint64_t wait_ns;
+	int err;    /* of clone or exec, 0 or an errno */
+	int status; /* of the wait, -1 when it ran longer than that */
+};
+
+static bool is_program(const char *path)
+{
+	return *path && access(path, X_OK) == 0;
+}
+
+/* The rtl program that belongs to this library. */
+static bool find_program(char *out)
+{
+	static const char *const places[] = { "/../bin/rtl", "/../../bin/rtl", "/rtl" };
+	char real[PATH_MAX];
+	Dl_info info;
+	struct str s;
+	char *slash;
+
+	str_init(&s, out, PATH_MAX);
+	str_add(&s, env_str(ENV_BIN));
+	/* one that was named and is not there is not guessed at */
+	if (s.used)
+		return is_program(out);
+	if (!dladdr((void *)(uintptr_t)finish_run, &info) || !info.dli_fname ||
+	    !realpath(info.dli_fname, real))
+		return false;
+	slash = strrchr(real, '/');
+	if (!slash)
+		return false;
+	*slash = '\0';
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		str_init(&s, out, PATH_MAX);
+		str_add(&s, real);
+		str_add(&s, places[i]);
+		if (!s.cut && is_program(out))
+			return true;
+	}
+	return false;
+}
+
+static bool is_left_out(const char *entry)
+{
+	static const char *const names[] = { "LD_PRELOAD=", "HSA_TOOLS_LIB=", "LD_AUDIT=",
+					     "RTL_STRICT=", "LD_DEBUG=" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strncmp(entry, names[i], strlen(names[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The environment without what would load us into the child. */
+static char **child_env(void)
+{
+	char **envp = alloc_pages((MAX_ENV + 1) * sizeof(*envp));
+	size_t nr = 0;
+
+	for (char **e = environ; envp && e && *e && nr < MAX_ENV; e++) {
+		if (!is_left_out(*e))
+			envp[nr++] = *e;
+	}
+	return envp;
+}
+
+/* A handler of the program must not run in what is a second life of its memory. */
+RTL_FOREIGN_STACK static void reset_signals(void)
+{
+	struct sigaction plain;
+
+	memset(&plain, 0, sizeof(plain));
+	plain.sa_handler = SIG_DFL;
+	for (int sig = 1; sig < NSIG; sig++)
+		sigaction(sig, &plain, NULL);
+}
+
+RTL_FOREIGN_STACK static int program_main(void *arg)
+{
+	struct job *job = arg;
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execve(job->program, job->argv, job->envp);
+	job->err = errno;
+	_exit(127);
+}
+
+/* The wait status, or -1 when it is still running at the end of the wait. */
+RTL_FOREIGN_STACK static int wait_for(pid_t pid, uint64_t wait_ns)
+{
+	uint64_t end_ns = clock_read_ns(CLOCK_MONOTONIC) + wait_ns;
+	struct timespec pause = { 0, 500000 };
+	int status;
+
+	for (;;) {
+		pid_t got = waitpid(pid, &status, WNOHANG);
+
+		if (got == pid)
+			return status;
+		if ((got < 0 && errno != EINTR) || clock_read_ns(CLOCK_MONOTONIC) >= end_ns)
+			return -1;
+		nanosleep(&pause, NULL);
+		if (pause.tv_nsec < 10000000)
+			pause.tv_nsec += pause.tv_nsec / 4;
+	}
+}
+
+/* In the keeper: our memory, but files, handlers and signal mask (all blocked) of its own. */
+RTL_FOREIGN_STACK static int keeper_main(void *arg)
+{
+	struct job *job = arg;
+	pid_t pid;
+	int fd;
+
+	reset_signals();
+	fd = open("/dev/null", O_RDWR);
+	if (fd >= 0) {
+		for (int i = 0; i < 3; i++)
+			dup2(fd, i);
+	}
+	/* pipes of the program's must not stay open for our sake; without the call they do */
+	syscall(SYS_close_range, 3u, ~0u, 0u);
+	pid = clone(program_main, job->stack + STACK_SIZE, CLONE_VM | CLONE_VFORK | SIGCHLD, job);
+	if (pid < 0)
+		job->err = errno;
+	else
+		job->status = wait_for(pid, job->wait_ns);
+	_exit(0);
+}
+
+static void run(struct job *job)
+{
+	uint64_t wait_ns = env_uint(ENV_DRAIN_MS) * 1000000u;
+	char *stacks = alloc_pages(2 * STACK_SIZE);
+	pid_t pid;
+
+	job->err = ENOMEM;
+	if (!stacks || !job->envp)
+		goto out;
+	job->err = 0;
+	job->status = -1;
+	job->wait_ns = wait_ns > WAIT_MIN_NS ? wait_ns : WAIT_MIN_NS;
+	job->stack = stacks;
+	pid = clone(keeper_main, stacks + 2 * STACK_SIZE, CLONE_VM | CLONE_VFORK, job);
+	if (pid < 0)
+		job->err = errno;
+	else
+		waitpid(pid, NULL, __WALL);
+out:
+	alloc_pages_free(stacks, 2 * STACK_SIZE);
+}
+
+/* The directory that was made for the spool alone, when no other process has one in it. */
+static void remove_dir(const char *disk_path)
+{
+	char dir[PATH_MAX];
+	struct str s;
+
+	if (env_is_set(ENV_SPOOL_DIR))
+		return;
+	str_init(&s, dir, sizeof(dir));
+	str_add_n(&s, disk_path, (size_t)(strrchr(disk_path, '/') - disk_path));
+	rmdir(dir);
+}
+
+/* "trace.db" becomes "trace.1234.db": the name of another process's database is taken. */
+static void name_for_pid(char *out, const char *output)
+{
+	const char *base = strrchr(output, '/');
+	const char *dot = strrchr(base ? base : output, '.');
+	struct str s;
+
+	if (!dot)
+		dot = output + strlen(output);
+	str_init(&s, out, PATH_MAX);
+	str_add_n(&s, output, (size_t)(dot - output));
+	str_add(&s, ".");
+	str_add_uint(&s, (uint64_t)getpid());
+	str_add(&s, dot);
+}
+
+static bool write_database(struct job *job, const char *disk_path, const char *output)
+{
+	int nr = 0;
+
+	job->argv[nr++] = (char *)(uintptr_t)job->program;
+	job->argv[nr++] = (char *)(uintptr_t) "recover";
+	job->argv[nr++] = (char *)(uintptr_t) "--remove";
+	if (env_bool(ENV_FORCE))
+		job->argv[nr++] = (char *)(uintptr_t) "--force";
+	job->argv[nr++] = (char *)(uintptr_t) "-o";
+	job->argv[nr++] = (char *)(uintptr_t)output;
+	job->argv[nr++] = (char *)(uintptr_t)disk_path;
+	job->argv[nr] = NULL;
+	job->envp = child_env();
+	run(job);
+	alloc_pages_free(job->envp, (MAX_ENV + 1) * sizeof(*job->envp));
+	return !job->err && job->status != -1 && WIFEXITED(job->status) &&
+	       WEXITSTATUS(job->status) == 0;
+}
+
+void finish_run(const char *disk_path, const char *output)
+{
+	char program[PATH_MAX];
+	char own[PATH_MAX];
+	struct job job = { .program = program };
+	bool good = false;
+
+	if (!find_program(program)) {
+		log_warn("no rtl program is found; run: rtl recover -o %s %s", output, disk_path);
+		return;
+	}
+	name_for_pid(own, output);
+	if (env_bool(ENV_FORCE) || access(output, F_OK) != 0)
+		good = write_database(&job, disk_path, output);
+	/* there already, or since then: another process was quicker */
+	if (!good && job.status != -1 && !env_bool(ENV_FORCE) && access(output, F_OK) == 0 &&
+	    access(disk_path, F_OK) == 0 && access(own, F_OK) != 0) {
+		output = own;
+		good = write_database(&job, disk_path, output);
+	}
+	if (good)
+		remove_dir(disk_path);
+	else if (job.err)
+		log_warn("%s: %s; run: rtl recover -o %s %s", program, strerror(job.err), output,
+			 disk_path);
+	else if (job.status == -1)
+		log_warn("%s is still being written", output);
+	else
+		log_warn("%s could not be written (status %d); run: rtl recover -o %s %s", output,
+			 WIFEXITED(job.status) ? WEXITSTATUS(job.status) :
+						 128 + WTERMSIG(job.status),
+			 output, disk_path);
+}

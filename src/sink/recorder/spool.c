@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/* spool.c - makes the two files of a trace, and slots ahead of those who fill them
+ *
+ * Owns:     the mapping and both descriptors.
+ * Threads:  one at a time, see spool.h.
+ * Fails:    -errno from spool_create(), with nothing left behind; later, fewer slots.
+ * Format:   event/format.h.
+ * Not here: filling chunks (buf.c), moving them to disk (event/drain.c).
+ */
+#include "sink/recorder/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/str.h"
+#include "event/slot.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+#define MAX_TRIES 5
+#define MAX_SLOTS (UINT32_C(1) << 19)
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* Descriptor of a new file, identity in dev and ino; or -errno. */
+static int create_file(const char *path, dev_t *dev, ino_t *ino)
+{
+	int fd = fd_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) != 0) {
+		int err = -errno;
+
+		close(fd);
+		unlink(path);
+		return err;
+	}
+	*dev = st.st_dev;
+	*ino = st.st_ino;
+	return fd;
+}
+
+static uint64_t own_start_ticks(void)
+{
+	char stat[1024];
+	char *p;
+
+	if (fd_read_line("/proc/self/stat", stat, sizeof(stat)) != 0)
+		return 0;
+	/* field 2 is the name in parentheses, which may hold anything; field 3 follows the last one */
+	p = strrchr(stat, ')');
+	for (int field = 2; p && field < 22; field++)
+		p = strchr(p + 1, ' ');
+	return p ? strtoull(p + 1, NULL, 10) : 0;
+}
+
+static void random_id(uint64_t id[2])
+{
+	if (getrandom(id, 16, GRND_NONBLOCK) == 16)
+		return;
+	/* early in the boot, or an old kernel: unique on this host is enough */
+	id[0] = clock_read_ns(CLOCK_REALTIME) * UINT64_C(0x9e3779b97f4a7c15);
+	id[1] = clock_read_ns(CLOCK_MONOTONIC) ^ (uint64_t)getpid() << 40 ^ (uintptr_t)id;
+}
+
+/* How many slots there may be on the file system of `fd`: half of what is free, since programs
+ * use the memory file system, too (RCCL). */
+static uint32_t slots_that_fit(int fd, uint64_t buffer_bytes)
+{
+	uint64_t slots = buffer_bytes / SLOT_SIZE;
+	struct rlimit limit;
+	struct statvfs vfs;
+
+	if (fstatvfs(fd, &vfs) == 0 && vfs.f_blocks) {
+		uint64_t room = (uint64_t)vfs.f_bavail * vfs.f_frsize / 2;
+
+		if (slots * SLOT_SIZE > room)
+			slots = room / SLOT_SIZE;
+	}
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+		/* less the header and the slots' descriptors */
+		uint64_t other = SPOOL_HEADER_SIZE + 2 * SPOOL_PAGE + limit.rlim_cur / SPOOL_PAGE;
+		uint64_t room = limit.rlim_cur > other ? limit.rlim_cur - other : 0;
+
+		if (slots * SLOT_SIZE > room)
+			slots = room / SLOT_SIZE;
+	}
+	return slots > MAX_SLOTS ? MAX_SLOTS : (uint32_t)slots;
+}
+
+static uint32_t round_up(uint64_t bytes)
+{
+	return (uint32_t)((bytes + SPOOL_PAGE - 1) / SPOOL_PAGE * SPOOL_PAGE);
+}
+
+/* Blocks behind a range of the file. 0 or -errno. */
+static int allocate(int fd, uint64_t offset, uint64_t bytes)
+{
+	static const char zeros[SPOOL_PAGE];
+	int err = 0;
+
+	if (fallocate(fd, 0, (off_t)offset, (off_t)bytes) == 0)
+		return 0;
+	if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO)
+		return -errno;
+	/* not every file system can; nobody uses the range yet */
+	for (uint64_t i = 0; i < bytes && !err; i += sizeof(zeros))
+		err = fd_pwrite(fd, zeros, sizeof(zeros), offset + i);
+	return err;
+}
+
+/* Memory behind a range of the memory half, so that no thread takes a slow fault or SIGBUS. The
+ * range is whole pages. 0 or -errno. */
+static int populate(struct spool *s, uint64_t offset, uint64_t bytes)
+{
+	char *p = (char *)s->header + offset;
+	bool have_fd = fd_is(s->mem_fd, s->mem_dev, s->mem_ino);
+	int err = have_fd ? allocate(s->mem_fd, offset, bytes) : 0;
+
+	if (err)
+		return err;
+	if (madvise(p, bytes, MADV_POPULATE_WRITE) == 0)
+		return 0;
+	/* an older kernel: touching is safe only where the file has the blocks */
+	if (errno == EFAULT || errno == ENOMEM || !have_fd)
+		return -errno;
+	for (uint64_t i = 0; i < bytes; i += SPOOL_PAGE)
+		*(volatile char *)(p + i) = 0;
+	return 0;
+}
+
+/* The memory half in `dir`, mapped and empty. */
+static int create_memory_half(struct spool *s, const char *dir, const uint64_t id[2],
+			      uint64_t buffer_bytes)
+{
+	char path[SPOOL_NAME_SIZE];
+	struct spool_header *h;
+	uint32_t slots;
+	uint32_t slots_offset;
+	struct str p;
+	int err;
+
+	str_init(&p, path, sizeof(path));
+	str_add(&p, dir);
+	str_add(&p, "/rtl-");
+	str_add_uint(&p, (uint64_t)getuid());
+	str_add(&p, "-");
+	str_add_hex(&p, id[0], 16);
+	str_add_hex(&p, id[1], 16);
+	str_add(&p, ".mem");
+	if (p.cut)
+		return -ENAMETOOLONG;
+	s->mem_fd = create_file(path, &s->mem_dev, &s->mem_ino);
+	if (s->mem_fd < 0)
+		return s->mem_fd;
+	slots = slots_that_fit(s->mem_fd, buffer_bytes);
+	slots_offset = SPOOL_HEADER_SIZE + round_up((uint64_t)slots * sizeof(struct slot_desc));
+	s->size = slots_offset + (uint64_t)slots * SLOT_SIZE;
+	err = slots < SPOOL_START_SLOTS ? -ENOSPC : 0;
+	if (!err && ftruncate(s->mem_fd, (off_t)s->size) != 0)
+		err = -errno;
+	if (err)
+		goto out;
+	h = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_SHARED, s->mem_fd, 0);
+	if (h == MAP_FAILED) {
+		err = -errno;
+		goto out;
+	}
+	s->header = h;
+	err = populate(s, 0, slots_offset);
+	if (err)
+		goto out;
+	h->nr_slots = slots;
+	h->slot_size = SLOT_SIZE;
+	h->slots_offset = slots_offset;
+	h->desc_offset = SPOOL_HEADER_SIZE;
+	memcpy(h->mem_path, path, p.used + 1);
+	if (spool_prepare(s, SPOOL_START_SLOTS) < SPOOL_START_SLOTS)
+		err = -ENOSPC;
+out:
+	if (err) {
+		if (s->header)
+			munmap(s->header, s->size);
+		s->header = NULL;
+		close_fd(&s->mem_fd);
+		unlink(path);
+	}
+	return err;
+}
+
+/* `made` tells whether the directory is new. */
+static int create_disk_half(struct spool *s, const char *dir, uint64_t start_ns, char *path,
+			    bool *made)
+{
+	struct str p;
+
+	str_init(&p, path, SPOOL_NAME_SIZE);
+	str_add(&p, dir);
+	str_add(&p, "/");
+	str_add_uint(&p, (uint64_t)getpid());
+	str_add(&p, "-");
+	str_add_hex(&p, start_ns, 1);
+	str_add(&p, ".rtl");
+	if (p.cut)
+		return -ENAMETOOLONG;
+	/* again, since a process that ends may remove the directory when it is empty */
+	for (int i = 0; i < MAX_TRIES; i++) {
+		*made = mkdir(dir, 0777) == 0;
+		if (!*made && errno != EEXIST)
+			return -errno;
+		s->disk_fd = create_file(path, &s->disk_dev, &s->disk_ino);
+		if (s->disk_fd != -ENOENT)
+			break;
+	}
+	return s->disk_fd < 0 ? s->disk_fd : 0;
+}
+
+static enum spool_clock clock_name(void)
+{
+	/* relaxed: set before the trace is started */
+	switch (atomic_load_explicit(&clock_id, memory_order_relaxed)) {
+	case CLOCK_MONOTONIC:
+		return SPOOL_CLOCK_MONOTONIC;
+	case CLOCK_MONOTONIC_RAW:
+		return SPOOL_CLOCK_MONOTONIC_RAW;
+	case CLOCK_REALTIME:
+		return SPOOL_CLOCK_REALTIME;
+	default:
+		return SPOOL_CLOCK_BOOTTIME;
+	}
+}
+
+void spool_note_clock(struct spool *s)
+{
+	/* relaxed: a number on its own */
+	atomic_store_explicit(&s->header->clock_id, clock_name(), memory_order_relaxed);
+}
+
+int spool_create(struct spool *s, const char *dir, const char *mem_dir, uint64_t buffer_bytes)
+{
+	uint64_t start_ns = clock_read_ns(CLOCK_BOOTTIME);
+	char path[SPOOL_NAME_SIZE];
+	uint64_t id[2];
+	struct spool_header *h;
+	bool made = false;
+	int err;
+
+	memset(s, 0, sizeof(*s));
+	s->mem_fd = s->disk_fd = -1;
+	random_id(id);
+	err = create_disk_half(s, dir, start_ns, path, &made);
+	if (err) {
+		if (made)
+			rmdir(dir);
+		return err;
+	}
+	err = *mem_dir ? create_memory_half(s, mem_dir, id, buffer_bytes) : -ENOENT;
+	if (err)
+		err = create_memory_half(s, dir, id, buffer_bytes);
+	if (err)
+		goto out;
+	h = s->header;
+	h->version = SPOOL_VERSION;
+	h->header_size = SPOOL_HEADER_SIZE;
+	memcpy(h->trace_id, id, sizeof(id));
+	h->pid = (uint32_t)getpid();
+	h->ppid = (uint32_t)getppid();
+	h->start_ns = start_ns;
+	h->proc_start_ticks = own_start_ticks();
+	fd_read_line("/proc/sys/kernel/random/boot_id", h->boot_id, sizeof(h->boot_id));
+	memcpy(h->disk_path, path, sizeof(path));
+	atomic_store_explicit(&h->disk_end, SPOOL_HEADER_SIZE, memory_order_relaxed);
+	spool_note_clock(s);
+	/* last: before it, the file is not a spool */
+	atomic_thread_fence(memory_order_release);
+	h->magic = SPOOL_MAGIC;
+	err = fd_pwrite(s->disk_fd, h, SPOOL_HEADER_SIZE, 0);
+	if (!err)
+		return 0;
+	unlink(h->mem_path);
+out:
+	spool_release(s);
+	unlink(path);
+	if (made)
+		rmdir(dir);
+	return err;
+}
+
+uint32_t spool_prepare(struct spool *s, uint32_t nr)
+{
+	struct spool_header *h = s->header;
+	uint32_t first = atomic_load_explicit(&h->nr_prepared, memory_order_relaxed);
+	struct statvfs vfs;
+
+	if (nr > h->nr_slots - first)
+		nr = h->nr_slots - first;
+	/* others live on this file system, too: an eighth of it stays free */
+	if (first && fd_is(s->mem_fd, s->mem_dev, s->mem_ino) && fstatvfs(s->mem_fd, &vfs) == 0 &&
+	    vfs.f_blocks) {
+		uint64_t kept = vfs.f_blocks / 8;
+		uint64_t room = vfs.f_bavail > kept ? (vfs.f_bavail - kept) * vfs.f_frsize : 0;
+
+		if ((uint64_t)nr * SLOT_SIZE > room)
+			nr = (uint32_t)(room / SLOT_SIZE);
+	}
+	if (!nr || populate(s, h->slots_offset + (uint64_t)first * SLOT_SIZE,
+			    (uint64_t)nr * SLOT_SIZE) != 0)
+		return 0;
+	/* before they are free: a reader looks at prepared slots only */
+	atomic_store_explicit(&h->nr_prepared, first + nr, memory_order_release);
+	for (uint32_t i = 0; i < nr; i++)
+		slot_push(h, first + nr - 1 - i);
+	return nr;
+}
+
+/* Whether the file holds this trace: a number of an inode may be given out again. */
+static bool is_ours(const struct spool *s, int fd)
+{
+	uint64_t id[2];
+
+	return fd_is(fd, s->disk_dev, s->disk_ino) &&
+	       pread(fd, id, sizeof(id), offsetof(struct spool_header, trace_id)) == sizeof(id) &&
+	       memcmp(id, s->header->trace_id, sizeof(id)) == 0;
+}
+
+int spool_disk_fd(struct spool *s)
+{
+	int fd;
+
+	if (fd_is(s->disk_fd, s->disk_dev, s->disk_ino))
+		return s->disk_fd;
+	/* not closed: the number is the program's now */
+	s->disk_fd = -1;
+	fd = fd_open(s->header->disk_path, O_RDWR | O_NOFOLLOW, 0);
+	if (fd >= 0 && !is_ours(s, fd))
+		close_fd(&fd);
+	s->disk_fd = fd >= 0 ? fd : -1;
+	return s->disk_fd;
+}
+
+void spool_release(struct spool *s)
+{
+	if (s->header)
+		munmap(s->header, s->size);
+	s->header = NULL;
+	close_fd(&s->mem_fd);
+	close_fd(&s->disk_fd);
+}

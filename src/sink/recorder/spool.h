@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* spool.h - the two files of one trace, on the side of the process that writes it
+ *
+ * Not thread-safe: the starter, then the life thread, then the one that stops.
+ */
+#ifndef RTL_RECORDER_SPOOL_H
+#define RTL_RECORDER_SPOOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "event/format.h"
+
+#define SPOOL_START_SLOTS 16u
+
+struct spool {
+	struct spool_header *header; /* mapped, for ever */
+	size_t size;
+	int mem_fd;  /* -1: lost and not found again */
+	int disk_fd; /* the same */
+	dev_t mem_dev, disk_dev;
+	ino_t mem_ino, disk_ino;
+};
+
+/* Creates both halves: the disk half in `dir` (made if missing, one level), the memory half in
+ * `mem_dir`, or in `dir` when that is "" or can't be used. `buffer_bytes` is the most that slots may
+ * take. 0 or -errno; then nothing is left behind. */
+int spool_create(struct spool *s, const char *dir, const char *mem_dir, uint64_t buffer_bytes);
+
+/* Puts memory behind up to `nr` more slots and makes them free; returns how many there were. */
+uint32_t spool_prepare(struct spool *s, uint32_t nr);
+
+/* The disk half's descriptor, found again by its path if the program closed it; -1 when lost. */
+int spool_disk_fd(struct spool *s);
+
+/* Brings up to date which clock of the host the times are of. */
+void spool_note_clock(struct spool *s);
+
+/* Unmaps and closes; the files stay. For tests: a process keeps its spool for ever. */
+void spool_release(struct spool *s);
+
+#endif
