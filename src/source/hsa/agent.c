@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* agent.c - the agents of this process
+ *
+ * Owns:    the table of agents; entries are only added.
+ * Threads: agent_scan() under ROCr's init lock; look-ups any thread, without a lock.
+ */
+#define LOG_TOPIC "hsa"
+#include "source/hsa/agent.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <hsa/hsa_ext_amd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "event/bus.h"
+#include "source/hsa/table.h"
+
+struct agent {
+	_Atomic uint64_t handle;    /* release: the rest is set before it */
+	_Atomic uint64_t last_tick; /* relaxed: any recent value will do */
+	bool is_gpu;
+	uint32_t bdf, node;
+};
+
+static struct agent agents[AGENT_MAX];
+static _Atomic uint32_t nr_agents;
+static uint32_t nr_gpus;
+
+static uint32_t info_u32(hsa_agent_t a, uint32_t what)
+{
+	uint32_t v = 0;
+
+	return real.hsa_agent_get_info(a, (hsa_agent_info_t)what, &v) == HSA_STATUS_SUCCESS ? v : 0;
+}
+
+static uint32_t info_string(hsa_agent_t a, uint32_t what)
+{
+	char text[256] = "";
+
+	if (real.hsa_agent_get_info(a, (hsa_agent_info_t)what, text) != HSA_STATUS_SUCCESS)
+		return 0;
+	return bus_string(text, strnlen(text, sizeof(text)));
+}
+
+static void describe(hsa_agent_t a, uint32_t index, hsa_device_type_t type)
+{
+	struct event ev = { .kind = EVENT_AGENT };
+	struct event_agent *e = &ev.agent;
+
+	e->index = index;
+	e->handle = a.handle;
+	e->name = info_string(a, HSA_AGENT_INFO_NAME);
+	e->vendor = info_string(a, HSA_AGENT_INFO_VENDOR_NAME);
+	e->product = info_string(a, HSA_AMD_AGENT_INFO_PRODUCT_NAME);
+	e->uuid = info_string(a, HSA_AMD_AGENT_INFO_UUID);
+	e->agent_type = type == HSA_DEVICE_TYPE_GPU ? REC_AGENT_GPU :
+			type == HSA_DEVICE_TYPE_CPU ? REC_AGENT_CPU :
+						      REC_AGENT_OTHER;
+	e->gpu_index = type == HSA_DEVICE_TYPE_GPU ? nr_gpus++ : UINT32_MAX;
+	e->node = agents[index].node;
+	e->nr_cu = info_u32(a, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT);
+	e->simd_per_cu = info_u32(a, HSA_AMD_AGENT_INFO_NUM_SIMDS_PER_CU);
+	e->max_waves_per_cu = info_u32(a, HSA_AMD_AGENT_INFO_MAX_WAVES_PER_CU);
+	e->clock_mhz = info_u32(a, HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY);
+	e->wave_size = info_u32(a, HSA_AGENT_INFO_WAVEFRONT_SIZE);
+	e->bdf = agents[index].bdf;
+	bus_emit(&ev);
+}
+
+static hsa_status_t add(hsa_agent_t a, void *data)
+{
+	uint32_t n = atomic_load_explicit(&nr_agents, memory_order_relaxed); /* one writer */
+	uint32_t bdf = info_u32(a, HSA_AMD_AGENT_INFO_BDFID);
+	uint32_t node = info_u32(a, HSA_AMD_AGENT_INFO_DRIVER_NODE_ID);
+	hsa_device_type_t type = HSA_DEVICE_TYPE_CPU;
+	uint32_t i;
+
+	(void)data;
+	real.hsa_agent_get_info(a, HSA_AGENT_INFO_DEVICE, &type);
+	for (i = 0; i < n; i++)
+		if (agents[i].node == node && agents[i].bdf == bdf &&
+		    agents[i].is_gpu == (type == HSA_DEVICE_TYPE_GPU))
+			break;
+	if (i == AGENT_MAX) {
+		log_warn("agent %u: beyond the %u that are kept; its work is not traced", i,
+			 AGENT_MAX);
+		return HSA_STATUS_SUCCESS;
+	}
+	if (i == n) {
+		agents[i].node = node;
+		agents[i].bdf = bdf;
+		agents[i].is_gpu = type == HSA_DEVICE_TYPE_GPU;
+		describe(a, i, type);
+	}
+	/* pairs with the acquire in agent_index(): the fields come before the handle */
+	atomic_store_explicit(&agents[i].handle, a.handle, memory_order_release);
+	if (i == n)
+		atomic_store_explicit(&nr_agents, n + 1, memory_order_release);
+	return HSA_STATUS_SUCCESS;
+}
+
+void agent_scan(void)
+{
+	if (real.hsa_iterate_agents(add, NULL) != HSA_STATUS_SUCCESS)
+		log_warn("agents: the runtime does not list them; operations carry no device");
+}
+
+uint32_t agent_index(hsa_agent_t agent)
+{
+	uint32_t n = atomic_load_explicit(&nr_agents, memory_order_acquire);
+
+	for (uint32_t i = 0; i < n; i++)
+		/* pairs with the release in add() */
+		if (atomic_load_explicit(&agents[i].handle, memory_order_acquire) == agent.handle)
+			return i;
+	return AGENT_NONE;
+}
+
+bool agent_is_gpu(uint32_t index)
+{
+	return index < AGENT_MAX && agents[index].is_gpu;
+}
+
+hsa_agent_t agent_handle(uint32_t index)
+{
+	hsa_agent_t a = { .handle = 0 };
+
+	if (index < AGENT_MAX)
+		a.handle = atomic_load_explicit(&agents[index].handle, memory_order_relaxed);
+	return a;
+}
+
+void agent_saw_tick(uint32_t index, uint64_t ticks)
+{
+	if (index < AGENT_MAX)
+		atomic_store_explicit(&agents[index].last_tick, ticks, memory_order_relaxed);
+}
+
+/* The HSA API has no way to read a GPU's counter. The runtime converts ticks along a straight
+ * line, so two conversions near a known tick give the tick of any time. */
+static bool ticks_now(hsa_agent_t a, uint64_t tick, uint64_t now_ns, uint64_t *out)
+{
+	const uint64_t step = 1000000;
+	uint64_t t0, t1;
+
+	if (real.hsa_amd_profiling_convert_tick_to_system_domain(a, tick, &t0) !=
+		    HSA_STATUS_SUCCESS ||
+	    real.hsa_amd_profiling_convert_tick_to_system_domain(a, tick + step, &t1) !=
+		    HSA_STATUS_SUCCESS ||
+	    t1 <= t0)
+		return false;
+	/* the tick may be of the future, by the clocks' inaccuracy */
+	*out = tick + (uint64_t)(int64_t)((double)(int64_t)(now_ns - t0) * (double)step /
+					  (double)(t1 - t0));
+	return true;
+}
+
+void agent_emit_clocks(void)
+{
+	uint32_t n = atomic_load_explicit(&nr_agents, memory_order_acquire);
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t tick = atomic_load_explicit(&agents[i].last_tick, memory_order_relaxed);
+		struct event ev = { .kind = EVENT_CLOCK };
+		uint64_t at, sys;
+
+		if (!agents[i].is_gpu || tick == 0 ||
+		    !ticks_now(agent_handle(i), tick, clock_now_ns(), &at) ||
+		    real.hsa_amd_profiling_convert_tick_to_system_domain(agent_handle(i), at,
+									 &sys) !=
+			    HSA_STATUS_SUCCESS)
+			continue;
+		ev.clock.agent = i + 1;
+		ev.clock.ticks = at;
+		ev.clock.system_ns = sys;
+		ev.clock.monotonic_ns = clock_read_ns(CLOCK_MONOTONIC);
+		ev.clock.boottime_ns = clock_read_ns(CLOCK_BOOTTIME);
+		ev.clock.realtime_ns = clock_read_ns(CLOCK_REALTIME);
+		bus_emit(&ev);
+	}
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/* range.c - roctx: ranges and marks of the program
+ *
+ * Our symbols come before those of a real libroctx64 where librtl is preloaded, so calls are passed
+ * on to it: another tool that listens there must not miss them. It is looked for again as the number of
+ * calls doubles, because it may be loaded at any time.
+ *
+ * Owns:     the stack of open push ranges of each thread; the ids of started ranges in a real
+ *           library, by ours.
+ * Threads:  any.
+ * Hot path: all, once the stack exists: no lock, no malloc, no system call.
+ * Ids:      a marker's id in the trace is 2 n for marks and pushed ranges, 2 id + 1 for started ranges, so that
+ *           range_stop() knows it from the id alone, on any thread.
+ */
+#define LOG_TOPIC "roctx"
+#include "source/roctx/range.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "event/bus.h"
+#include "event/thread.h"
+
+#define STACK_BYTES 4096u
+#define MAX_DEPTH (1u << 20)
+#define MAP_SIZE 65536u
+#define MAP_WINDOW 64u
+
+struct stack {
+	size_t size; /* bytes of this block */
+	uint32_t capacity;
+	uint32_t reserved;
+	uint64_t marker[]; /* ids of the open ranges, outermost first; 0: not recorded */
+};
+
+struct real_roctx {
+	void (*mark)(const char *message);
+	int (*push)(const char *message);
+	int (*pop)(void);
+	uint64_t (*start)(const char *message);
+	void (*stop)(uint64_t id);
+};
+
+struct pair {
+	_Atomic uint64_t ours, theirs; /* ours 0: free */
+};
+
+static struct real_roctx found;
+static _Atomic(struct real_roctx *) real_lib;
+static _Atomic uint64_t nr_calls;
+static _Atomic uint64_t next_marker = 1, next_start = 1;
+static struct pair map[MAP_SIZE];
+
+/* `handle`: RTLD_NEXT or a library. Only all five together count. */
+static bool resolve(void *handle)
+{
+	struct real_roctx r;
+	Dl_info ours, theirs;
+
+	r.mark = (void (*)(const char *))dlsym(handle, "roctxMarkA");
+	r.push = (int (*)(const char *))dlsym(handle, "roctxRangePushA");
+	r.pop = (int (*)(void))dlsym(handle, "roctxRangePop");
+	r.start = (uint64_t(*)(const char *))dlsym(handle, "roctxRangeStartA");
+	r.stop = (void (*)(uint64_t))dlsym(handle, "roctxRangeStop");
+	if (!r.mark || !r.push || !r.pop || !r.start || !r.stop)
+		return false;
+	/* our own symbols, seen through a library that depends on us */
+	if (dladdr((void *)r.mark, &theirs) && dladdr((void *)range_mark, &ours) &&
+	    theirs.dli_fbase == ours.dli_fbase)
+		return false;
+	found = r;
+	return true;
+}
+
+static void look_for_real(void)
+{
+	static const char *const names[] = { "libroctx64.so.4", "libroctx64.so.1",
+					     "libroctx64.so" };
+	static _Atomic bool looking;
+
+	if (atomic_exchange_explicit(&looking, true, memory_order_acquire))
+		return;
+	if (!atomic_load_explicit(&real_lib, memory_order_relaxed)) {
+		bool ok = resolve(RTLD_NEXT);
+
+		for (unsigned i = 0; !ok && i < sizeof(names) / sizeof(names[0]); i++) {
+			/* RTLD_NOLOAD: only what the program has loaded itself */
+			void *lib = dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD);
+
+			ok = lib && resolve(lib);
+		}
+		if (ok) /* pairs with the acquire in get_real() */
+			atomic_store_explicit(&real_lib, &found, memory_order_release);
+	}
+	atomic_store_explicit(&looking, false, memory_order_release);
+}
+
+static const struct real_roctx *get_real(void)
+{
+	struct real_roctx *r = atomic_load_explicit(&real_lib, memory_order_acquire);
+	uint64_t n;
+
+	if (r)
+		return r;
+	n = atomic_fetch_add_explicit(&nr_calls, 1, memory_order_relaxed) + 1;
+	if ((n & (n - 1)) == 0)
+		look_for_real();
+	return atomic_load_explicit(&real_lib, memory_order_acquire);
+}
+
+static struct stack *grow(struct thread *t)
+{
+	struct stack *old = t->marker_stack;
+	size_t size = old ? old->size * 2 : STACK_BYTES;
+	struct stack *s;
+
+	if (old && old->capacity >= MAX_DEPTH)
+		return NULL;
+	s = alloc_pages(size);
+	if (!s)
+		return NULL;
+	s->size = size;
+	s->capacity = (uint32_t)((size - sizeof(*s)) / sizeof(s->marker[0]));
+	if (old) {
+		memcpy(s->marker, old->marker, old->capacity * sizeof(s->marker[0]));
+		alloc_pages_free(old, old->size);
+	}
+	t->marker_stack = s;
+	return s;
+}
+
+static void on_thread_exit(struct thread *t)
+{
+	struct stack *s = t->marker_stack;
+
+	/* a destructor that runs later may open ranges again */
+	t->marker_stack = NULL;
+	t->stack_depth = 0;
+	t->marker = 0;
+	if (s)
+		alloc_pages_free(s, s->size);
+}
+
+static uint64_t emit(struct thread *t, enum rec_marker_kind kind, uint64_t id, const char *message,
+		     uint64_t time_ns)
+{
+	struct event ev = { .kind = EVENT_MARKER };
+
+	ev.marker.time_ns = time_ns;
+	ev.marker.marker = id;
+	ev.marker.parent = t->marker;
+	ev.marker.kind = kind;
+	ev.marker.level = t->stack_depth;
+	ev.marker.tid = t->tid;
+	ev.marker.text = message;
+	ev.marker.size = (uint32_t)strnlen(message, UINT32_MAX / 2);
+	bus_emit(&ev);
+	return id;
+}
+
+static uint64_t new_marker(void)
+{
+	return 2 * atomic_fetch_add_explicit(&next_marker, 1, memory_order_relaxed);
+}
+
+static void emit_end(struct thread *t, uint64_t marker, uint64_t time_ns)
+{
+	struct event ev = { .kind = EVENT_MARKER_END };
+
+	ev.end.id = t->tid;
+	ev.end.marker = marker;
+	ev.end.time_ns = time_ns;
+	bus_emit(&ev);
+}
+
+/* Starts the trace with the first call; false: this one is not recorded. */
+static bool enter(struct thread **t)
+{
+	if (!life_on() && !life_start())
+		return false;
+	return life_enter(t);
+}
+
+void range_mark(const char *message)
+{
+	const struct real_roctx *r = get_real();
+	struct thread *t;
+
+	message = message ? message : "";
+	if (enter(&t)) {
+		emit(t, REC_MARKER_MARK, new_marker(), message, clock_now_ns());
+		life_leave(t);
+	}
+	if (r)
+		r->mark(message);
+}
+
+int range_push(const char *message)
+{
+	const struct real_roctx *r = get_real();
+	struct thread *self = thread_get(), *t;
+	struct stack *s = self->marker_stack;
+	int level = (int)self->stack_depth;
+	uint64_t id = 0;
+
+	message = message ? message : "";
+	if (r)
+		level = r->push(message);
+	if (enter(&t)) {
+		id = emit(t, REC_MARKER_PUSH, new_marker(), message, clock_now_ns());
+		life_leave(t);
+	}
+	if (!s || self->stack_depth >= s->capacity)
+		s = grow(self);
+	if (s && self->stack_depth < s->capacity)
+		s->marker[self->stack_depth] = id;
+	/* without room the depth still counts, so that levels stay right */
+	self->stack_depth++;
+	if (id)
+		self->marker = id;
+	return level;
+}
+
+static uint64_t innermost(const struct stack *s, uint32_t depth)
+{
+	while (s && depth > 0) {
+		depth--;
+		if (depth < s->capacity && s->marker[depth])
+			return s->marker[depth];
+	}
+	return 0;
+}
+
+int range_pop(void)
+{
+	const struct real_roctx *r = get_real();
+	struct thread *self = thread_get(), *t;
+	struct stack *s = self->marker_stack;
+	int level = (int)self->stack_depth - 1;
+	uint64_t id = 0;
+
+	if (self->stack_depth) {
+		self->stack_depth--;
+		if (s && self->stack_depth < s->capacity)
+			id = s->marker[self->stack_depth];
+		self->marker = innermost(s, self->stack_depth);
+	}
+	if (id && enter(&t)) {
+		emit_end(t, id, clock_now_ns());
+		life_leave(t);
+	}
+	return r ? r->pop() : level;
+}
+
+static struct pair *place(uint64_t id)
+{
+	return &map[(uint32_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (MAP_SIZE - MAP_WINDOW)];
+}
+
+static void remember(uint64_t ours, uint64_t theirs)
+{
+	struct pair *p = place(ours);
+
+	for (uint32_t i = 0; i < MAP_WINDOW; i++, p++) {
+		uint64_t none = 0;
+
+		if (atomic_compare_exchange_strong_explicit(&p->ours, &none, ours,
+							    memory_order_acq_rel,
+							    memory_order_relaxed)) {
+			/* the program gets `ours` after this, so nobody looks before */
+			atomic_store_explicit(&p->theirs, theirs, memory_order_relaxed);
+			return;
+		}
+	}
+	log_warn("range %llu: too many ranges are open; a loaded libroctx64 will miss its end",
+		 (unsigned long long)ours);
+}
+
+static bool recall(uint64_t ours, uint64_t *theirs)
+{
+	struct pair *p = place(ours);
+
+	for (uint32_t i = 0; ours && i < MAP_WINDOW; i++, p++) {
+		uint64_t expected = ours;
+
+		/* pairs with the exchange in remember() */
+		if (atomic_load_explicit(&p->ours, memory_order_acquire) != ours)
+			continue;
+		*theirs = atomic_load_explicit(&p->theirs, memory_order_relaxed);
+		/* of two that stop it one does; theirs is read before the place is free */
+		return atomic_compare_exchange_strong_explicit(&p->ours, &expected, 0,
+							       memory_order_acq_rel,
+							       memory_order_relaxed);
+	}
+	return false;
+}
+
+uint64_t range_start(const char *message)
+{
+	const struct real_roctx *r = get_real();
+	uint64_t id = atomic_fetch_add_explicit(&next_start, 1, memory_order_relaxed);
+	struct thread *t;
+
+	message = message ? message : "";
+	if (enter(&t)) {
+		emit(t, REC_MARKER_START, 2 * id + 1, message, clock_now_ns());
+		life_leave(t);
+	}
+	if (r)
+		remember(id, r->start(message));
+	return id;
+}
+
+void range_stop(uint64_t id)
+{
+	const struct real_roctx *r = get_real();
+	uint64_t theirs;
+	struct thread *t;
+
+	if (enter(&t)) {
+		emit_end(t, 2 * id + 1, clock_now_ns());
+		life_leave(t);
+	}
+	if (r && recall(id, &theirs))
+		r->stop(theirs);
+}
+
+void range_init(void)
+{
+	thread_at_exit(on_thread_exit);
+}
+
+const struct source range_source = { .name = "roctx" };
