@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* entry.c - librtl.so: the ways in, and where sources meet sinks
+ *
+ * Loaded by ROCr (HSA_TOOLS_LIB), by the loader (LD_PRELOAD), or both; it is one library and one
+ * core however often. The constructor only reads the environment: a process that never uses a GPU or
+ * roctx writes nothing.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/env.h"
+#include "base/log.h"
+#include "base/testpoint.h"
+#include "event/bus.h"
+#include "event/life.h"
+#include "sink/recorder/recorder.h"
+#include "source/hsa/harvest.h"
+#include "source/hsa/table.h"
+#include "source/roctx/range.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+static const struct source *const sources[] = { &harvest_source, &range_source, NULL };
+static const struct sink *const sinks[] = { &recorder_sink, NULL };
+
+__attribute__((constructor)) static void start(void)
+{
+	env_init();
+	log_init();
+	testpoint_init();
+	range_init();
+	life_init(sources, sinks);
+}
+
+__attribute__((destructor)) static void stop(void)
+{
+	life_stop();
+	recorder_last_words();
+}
+
+/* ROCr 5.3 and later finds loaded tools by this symbol and loads them in the order of its value. */
+EXPORT extern const uint32_t HSA_AMD_TOOL_PRIORITY;
+EXPORT const uint32_t HSA_AMD_TOOL_PRIORITY = 50;
+
+EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
+		   const char *const *failed);
+EXPORT void OnUnload(void);
+
+/* true even when nothing is traced: ROCr would only unload us and complain. */
+EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
+		   const char *const *failed)
+{
+	(void)runtime_version;
+	(void)nr_failed;
+	(void)failed;
+	table_load(table);
+	return true;
+}
+
+EXPORT void OnUnload(void)
+{
+	table_unload();
+}
+
+EXPORT void roctxMarkA(const char *message);
+EXPORT int roctxRangePushA(const char *message);
+EXPORT int roctxRangePop(void);
+EXPORT uint64_t roctxRangeStartA(const char *message);
+EXPORT void roctxRangeStop(uint64_t id);
+EXPORT void roctxMark(const char *message);
+EXPORT int roctxRangePush(const char *message);
+EXPORT uint64_t roctxRangeStart(const char *message);
+
+EXPORT void roctxMarkA(const char *message)
+{
+	range_mark(message);
+}
+
+EXPORT int roctxRangePushA(const char *message)
+{
+	return range_push(message);
+}
+
+EXPORT int roctxRangePop(void)
+{
+	return range_pop();
+}
+
+EXPORT uint64_t roctxRangeStartA(const char *message)
+{
+	return range_start(message);
+}
+
+EXPORT void roctxRangeStop(uint64_t id)
+{
+	range_stop(id);
+}
+
+/* In AMD's header these are macros; programs that look them up by name exist all the same. */
+EXPORT void roctxMark(const char *message)
+{
+	range_mark(message);
+}
+
+EXPORT int roctxRangePush(const char *message)
+{
+	return range_push(message);
+}
+
+EXPORT uint64_t roctxRangeStart(const char *message)
+{
+	return range_start(message);
+}
