@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* demangle.c - names of kernels for people; the demangler is libstdc++'s
+ *
+ * Its streaming form is used, which allocates nothing: a short mangled name can stand for gigabytes
+ * (substitutions that double), so the output is left by longjmp when it grows beyond bounds, and the
+ * mangled name is shown instead. Only the static library has it; where there is none
+ * (RTL_DEMANGLE_SHARED), the usual function takes names short enough to be harmless.
+ * The prototypes are stated here because no C header has them.
+ */
+#include "store/demangle.h"
+
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+#ifdef RTL_DEMANGLE_SHARED
+
+#define DEMANGLE_IN 1024
+
+extern char *__cxa_demangle(const char *mangled, char *buf, size_t *size, int *status);
+
+static char *demangle(const char *mangled)
+{
+	int status = 0;
+
+	return __cxa_demangle(mangled, NULL, NULL, &status);
+}
+
+#else
+
+#define DEMANGLE_IN 8192 /* longer names are nobody's; the demangler's recursion stays bounded */
+#define DEMANGLE_OUT 65536
+
+typedef void (*demangle_fn)(const char *text, size_t size, void *arg);
+extern int __gcclibcxx_demangle_callback(const char *mangled, demangle_fn fn, void *arg);
+
+struct out {
+	jmp_buf stop;
+	size_t used;
+	char text[DEMANGLE_OUT];
+};
+
+static void take(const char *text, size_t size, void *arg)
+{
+	struct out *out = arg;
+
+	if (size >= sizeof(out->text) - out->used)
+		longjmp(out->stop, 1);
+	memcpy(out->text + out->used, text, size);
+	out->used += size;
+}
+
+static bool demangle_to(const char *mangled, struct out *out)
+{
+	out->used = 0;
+	if (setjmp(out->stop))
+		return false;
+	if (__gcclibcxx_demangle_callback(mangled, take, out) != 0)
+		return false;
+	out->text[out->used] = '\0';
+	return out->used > 0;
+}
+
+static char *demangle(const char *mangled)
+{
+	struct out *out = alloc_heap(sizeof(*out));
+	char *nice = out && demangle_to(mangled, out) ? alloc_string(out->text) : NULL;
+
+	alloc_free(out);
+	return nice;
+}
+
+#endif
+
+char *demangle_dup(const char *mangled)
+{
+	size_t size = strlen(mangled);
+	char *plain;
+	char *nice;
+
+	if (size > 3 && strcmp(mangled + size - 3, ".kd") == 0)
+		size -= 3;
+	plain = alloc_heap(size + 1);
+	if (!plain)
+		return NULL;
+	memcpy(plain, mangled, size);
+	plain[size] = '\0';
+	if (size < 3 || size > DEMANGLE_IN || plain[0] != '_' || plain[1] != 'Z')
+		return plain;
+	nice = demangle(plain);
+	if (!nice)
+		return plain;
+	alloc_free(plain);
+	return nice;
+}

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+/* index.c - two passes over a trace: what is referred to, then the operations as a stream
+ *
+ * Owns:     the loader and all facts.
+ * Threads:  one.
+ * Not here: how a fact is kept (index_meta.c), how records are found (load.c).
+ */
+#include "store/index_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+#define PROGRESS_EVERY 8192u
+
+/* Times of 0 mean "not known". */
+static void span(uint64_t *first, uint64_t *last, uint64_t ns)
+{
+	if (!ns)
+		return;
+	if (!*first || ns < *first)
+		*first = ns;
+	if (ns > *last)
+		*last = ns;
+}
+
+static void span_host(struct index *index, uint64_t ns)
+{
+	span(&index->totals.first_ns, &index->totals.last_ns, ns);
+}
+
+static void span_gpu(struct index *index, uint64_t begin, uint64_t end)
+{
+	struct store_totals *t = &index->totals;
+
+	span(&t->gpu_first_ns, &t->gpu_last_ns, begin);
+	span(&t->gpu_first_ns, &t->gpu_last_ns, end);
+	span_host(index, begin);
+	span_host(index, end);
+}
+
+static void count_ids(struct index *index, uint64_t marker, uint64_t correlation)
+{
+	if (marker > index->totals.max_marker)
+		index->totals.max_marker = marker;
+	if (correlation > index->totals.max_correlation)
+		index->totals.max_correlation = correlation;
+}
+
+/* Pass 1's part for operations: totals, and who is referred to. */
+static int count_op(struct index *index, const struct rec_head *rec)
+{
+	struct store_totals *t = &index->totals;
+	const struct rec_dispatch *d = (const struct rec_dispatch *)rec;
+	const struct rec_dispatch_wide *w = (const struct rec_dispatch_wide *)rec;
+	const struct rec_copy *c = (const struct rec_copy *)rec;
+	const struct rec_barrier *b = (const struct rec_barrier *)rec;
+	const struct rec_marker *m = (const struct rec_marker *)rec;
+	const struct rec_end *e = (const struct rec_end *)rec;
+
+	switch (rec->type) {
+	case REC_SHAPE:
+		return index_meta_shape(index, (const struct rec_shape *)rec);
+	case REC_DISPATCH:
+		t->dispatches++;
+		span_gpu(index, d->begin_ns, d->begin_ns ? d->begin_ns + d->ns : 0);
+		count_ids(index, d->marker, d->correlation);
+		break;
+	case REC_DISPATCH_WIDE:
+		t->dispatches++;
+		span_gpu(index, w->begin_ns, w->end_ns);
+		count_ids(index, w->marker, w->correlation);
+		break;
+	case REC_COPY:
+		t->copies++;
+		span_gpu(index, c->begin_ns, c->end_ns);
+		count_ids(index, c->marker, c->correlation);
+		break;
+	case REC_BARRIER:
+		t->barriers++;
+		span_host(index, b->begin_ns);
+		span_host(index, b->end_ns);
+		count_ids(index, 0, b->correlation);
+		break;
+	case REC_MARKER:
+		t->markers++;
+		span_host(index, m->time_ns);
+		count_ids(index, m->marker, 0);
+		count_ids(index, m->parent, 0);
+		break;
+	case REC_MARKER_END:
+		t->marker_ends++;
+		span_host(index, e->time_ns);
+		count_ids(index, e->marker, 0);
+		break;
+	default:
+		return index_meta_take(index, rec);
+	}
+	if (rec->type != REC_MARKER && rec->type != REC_MARKER_END) {
+		t->unfinished += (rec->flags & REC_F_UNFINISHED) != 0;
+		t->internal_dispatches +=
+			(rec->type == REC_DISPATCH || rec->type == REC_DISPATCH_WIDE) &&
+			(rec->flags & REC_F_INTERNAL);
+	}
+	return index_meta_thread(index, rec->id);
+}
+
+static int first_pass(struct index *index, struct load_error *err)
+{
+	const struct rec_head *rec;
+	int ret;
+
+	while ((ret = load_next(index->load, &rec, NULL)) == 1) {
+		index->totals.records++;
+		ret = count_op(index, rec);
+		if (ret < 0)
+			break;
+	}
+	if (ret == -EIO)
+		snprintf(err->text, sizeof(err->text), "%s", load_warning(index->load));
+	return ret < 0 ? ret : index_meta_finish(index);
+}
+
+int index_open(struct index **out, const char *path, struct load_error *err)
+{
+	struct index *index = alloc_zero(1, sizeof(*index));
+	int ret = -ENOMEM;
+
+	*out = NULL;
+	err->text[0] = '\0';
+	if (index) {
+		ret = load_open(&index->load, path, err);
+		if (ret == 0) {
+			index->shapes =
+				alloc_zero(load_max_shapes(index->load), sizeof(*index->shapes));
+			index->text = alloc_heap(REC_MAX_SIZE + 1);
+			ret = index->shapes && index->text ? first_pass(index, err) : -ENOMEM;
+		}
+	}
+	if (ret < 0) {
+		if (!err->text[0])
+			snprintf(err->text, sizeof(err->text), "%s: %s", path, strerror(-ret));
+		index_close(index);
+		return ret;
+	}
+	*out = index;
+	return 0;
+}
+
+void index_close(struct index *index)
+{
+	if (!index)
+		return;
+	index_meta_free(index);
+	load_close(index->load);
+	alloc_free(index->shapes);
+	alloc_free(index->text);
+	alloc_free(index);
+}
+
+static uint32_t gpu_of(const struct index *index, uint32_t agent)
+{
+	size_t at = index_meta_find(&index->agents, agent);
+
+	return at == SIZE_MAX ? UINT32_MAX :
+				((struct store_agent *)index->agents.items)[at].gpu_index;
+}
+
+static void note_shape(struct index *index, const struct rec_shape *rec)
+{
+	/* load.c has seen to it that ids go up from 0 in each chunk, within load_max_shapes() */
+	struct index_shape *shape = &index->shapes[rec->h.id];
+
+	shape->kernel = index_meta_find(&index->kernels, rec->kernel);
+	shape->queue = index_meta_find(&index->queues, rec->queue);
+	shape->cookie = 0;
+}
+
+/* What both forms of a dispatch take from their shape. False only when the file has been changed
+ * since the first pass. */
+static bool fill_shape(struct index *index, struct store_dispatch *op, uint32_t id)
+{
+	const struct rec_shape *rec = load_shape(index->load);
+	struct index_shape *shape = &index->shapes[id];
+
+	if (shape->kernel == SIZE_MAX || shape->queue == SIZE_MAX)
+		return false;
+	op->kernel = &((struct store_kernel *)index->kernels.items)[shape->kernel];
+	op->queue = &((struct store_queue *)index->queues.items)[shape->queue];
+	op->shape_cookie = &shape->cookie;
+	memcpy(op->grid, rec->grid, sizeof(op->grid));
+	memcpy(op->group, rec->group, sizeof(op->group));
+	op->private_size = rec->private_size;
+	op->group_size = rec->group_size;
+	if (op->queue->flags & REC_QUEUE_INTERNAL)
+		op->flags |= REC_F_INTERNAL;
+	return true;
+}
+
+static int visit_dispatch(struct index *index, const struct store_visitor *v, void *arg,
+			  const struct rec_head *rec)
+{
+	const struct rec_dispatch *d = (const struct rec_dispatch *)rec;
+	const struct rec_dispatch_wide *w = (const struct rec_dispatch_wide *)rec;
+	struct store_dispatch op;
+	uint32_t shape;
+
+	op.tid = rec->id;
+	op.flags = rec->flags;
+	if (rec->type == REC_DISPATCH) {
+		bool no_end = rec->flags & (REC_F_NO_TIME | REC_F_UNFINISHED);
+
+		op.begin_ticks = d->begin_ticks;
+		op.end_ticks = no_end ? 0 : d->begin_ticks + d->ticks;
+		op.begin_ns = d->begin_ns;
+		op.end_ns = no_end ? 0 : d->begin_ns + d->ns;
+		op.packet = d->packet;
+		op.correlation = d->correlation;
+		op.marker = d->marker;
+		shape = d->shape;
+	} else {
+		op.begin_ticks = w->begin_ticks;
+		op.end_ticks = w->end_ticks;
+		op.begin_ns = w->begin_ns;
+		op.end_ns = w->end_ns;
+		op.packet = w->packet;
+		op.correlation = w->correlation;
+		op.marker = w->marker;
+		shape = w->shape;
+	}
+	return fill_shape(index, &op, shape) ? v->dispatch(arg, &op) : 0;
+}
+
+static int visit_copy(struct index *index, const struct store_visitor *v, void *arg,
+		      const struct rec_copy *c)
+{
+	struct store_copy op = {
+		.begin_ns = c->begin_ns,
+		.end_ns = c->end_ns,
+		.bytes = c->bytes,
+		.correlation = c->correlation,
+		.marker = c->marker,
+		.dst = c->dst,
+		.src = c->src,
+		.dst_agent = c->dst_agent,
+		.src_agent = c->src_agent,
+		.kind = c->kind,
+		.engine = c->engine,
+		.tid = c->h.id,
+		.flags = c->h.flags,
+		.dst_gpu = gpu_of(index, c->dst_agent),
+		.src_gpu = gpu_of(index, c->src_agent),
+	};
+
+	return v->copy(arg, &op);
+}
+
+static int visit_barrier(struct index *index, const struct store_visitor *v, void *arg,
+			 const struct rec_barrier *b)
+{
+	static const struct store_queue unknown = { .agent = UINT32_MAX, .gpu_index = UINT32_MAX };
+	size_t at = index_meta_find(&index->queues, b->queue);
+	struct store_queue queue = unknown;
+	struct store_barrier op = {
+		.queue = &queue,
+		.begin_ns = b->begin_ns,
+		.end_ns = b->end_ns,
+		.packet = b->packet,
+		.correlation = b->correlation,
+		.kind = b->kind,
+		.tid = b->h.id,
+		.flags = b->h.flags,
+	};
+
+	queue.id = b->queue;
+	if (at != SIZE_MAX)
+		op.queue = &((struct store_queue *)index->queues.items)[at];
+	return v->barrier(arg, &op);
+}
+
+static int visit_marker(struct index *index, const struct store_visitor *v, void *arg,
+			const struct rec_marker *m)
+{
+	struct store_marker marker = {
+		.time_ns = m->time_ns,
+		.marker = m->marker,
+		.parent = m->parent,
+		.kind = m->kind,
+		.level = m->level,
+		.tid = m->h.id,
+	};
+
+	if (m->h.flags & REC_F_TEXT) {
+		memcpy(index->text, m->text, m->text_size);
+		index->text[m->text_size] = '\0';
+		marker.text = index->text;
+	} else {
+		marker.text = index_meta_string(index, m->text_size);
+	}
+	marker.size = (uint32_t)strlen(marker.text);
+	return v->marker_begin(arg, &marker);
+}
+
+static int visit_clock(const struct store_visitor *v, void *arg, const struct rec_clock *rec)
+{
+	const struct store_clock clock = { rec->h.id,	     rec->system_ns,   rec->monotonic_ns,
+					   rec->boottime_ns, rec->realtime_ns, rec->ticks };
+
+	return v->clock(arg, &clock);
+}
+
+static int visit_one(struct index *index, const struct store_visitor *v, void *arg,
+		     const struct rec_head *rec)
+{
+	const struct rec_end *end = (const struct rec_end *)rec;
+
+	switch (rec->type) {
+	case REC_SHAPE:
+		note_shape(index, (const struct rec_shape *)rec);
+		return 0;
+	case REC_DISPATCH:
+	case REC_DISPATCH_WIDE:
+		return v->dispatch ? visit_dispatch(index, v, arg, rec) : 0;
+	case REC_COPY:
+		return v->copy ? visit_copy(index, v, arg, (const struct rec_copy *)rec) : 0;
+	case REC_BARRIER:
+		return v->barrier ? visit_barrier(index, v, arg, (const struct rec_barrier *)rec) :
+				    0;
+	case REC_MARKER:
+		return v->marker_begin ?
+			       visit_marker(index, v, arg, (const struct rec_marker *)rec) :
+			       0;
+	case REC_MARKER_END:
+		return v->marker_end ? v->marker_end(arg,
+						     &(struct store_marker_end){
+							     .time_ns = end->time_ns,
+							     .marker = end->marker,
+							     .tid = rec->id,
+						     }) :
+				       0;
+	case REC_CLOCK:
+		return v->clock ? visit_clock(v, arg, (const struct rec_clock *)rec) : 0;
+	default:
+		return 0;
+	}
+}
+
+int index_visit(struct index *index, const struct store_visitor *visitor, void *arg,
+		struct load_error *err)
+{
+	uint64_t total = load_size(index->load);
+	const struct rec_head *rec;
+	uint32_t until = PROGRESS_EVERY;
+	int ret;
+
+	err->text[0] = '\0';
+	load_rewind(index->load);
+	while ((ret = load_next(index->load, &rec, NULL)) == 1) {
+		ret = visit_one(index, visitor, arg, rec);
+		if (ret < 0)
+			return ret;
+		if (--until == 0) {
+			until = PROGRESS_EVERY;
+			ret = visitor->progress ?
+				      visitor->progress(arg, load_pos(index->load), total) :
+				      0;
+			if (ret < 0)
+				return ret;
+		}
+	}
+	if (ret == -EIO)
+		snprintf(err->text, sizeof(err->text), "%s", load_warning(index->load));
+	return ret;
+}
+
+const struct store_agent *index_agents(const struct index *index, size_t *nr)
+{
+	*nr = index->agents.nr;
+	return index->agents.items;
+}
+
+const struct store_queue *index_queues(const struct index *index, size_t *nr)
+{
+	*nr = index->queues.nr;
+	return index->queues.items;
+}
+
+const struct store_code_object *index_code_objects(const struct index *index, size_t *nr)
+{
+	*nr = index->code_objects.nr;
+	return index->code_objects.items;
+}
+
+const struct store_kernel *index_kernels(const struct index *index, size_t *nr)
+{
+	*nr = index->kernels.nr;
+	return index->kernels.items;
+}
+
+const struct store_thread *index_threads(const struct index *index, size_t *nr)
+{
+	*nr = index->threads.nr;
+	return index->threads.items;
+}
+
+const struct store_info *index_infos(const struct index *index, size_t *nr)
+{
+	*nr = index->infos.nr;
+	return index->infos.items;
+}
+
+const struct store_clock *index_clocks(const struct index *index, size_t *nr)
+{
+	*nr = index->clocks.nr;
+	return index->clocks.items;
+}
+
+const struct store_totals *index_totals(const struct index *index)
+{
+	return &index->totals;
+}
+
+const char *index_info(const struct index *index, const char *key)
+{
+	const struct store_info *infos = index->infos.items;
+
+	for (size_t i = 0; i < index->infos.nr; i++) {
+		if (strcmp(infos[i].key, key) == 0)
+			return infos[i].value;
+	}
+	return "";
+}
+
+struct load *index_load(struct index *index)
+{
+	return index->load;
+}

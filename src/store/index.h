@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* index.h - a trace with its references resolved: facts first, then the operations as a stream
+ *
+ * index_open() reads the whole trace once and keeps what others refer to: strings, infos, agents,
+ * queues, code objects, kernels, threads, clock samples. index_visit() reads it again and hands
+ * every operation to a visitor, in the order of the file. Memory grows with the metadata alone
+ * (kernels, queues, open markers), never with the number of operations.
+ */
+#ifndef RTL_STORE_INDEX_H
+#define RTL_STORE_INDEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/load.h"
+
+/* Strings are borrowed, end in NUL, are never NULL ("" when unknown) and live as long as the index. */
+struct store_agent {
+	uint32_t id, agent_type, gpu_index, node, nr_cu, simd_per_cu, wave_size, max_waves_per_cu;
+	uint32_t clock_mhz, bdf;
+	uint64_t handle;
+	const char *name, *product, *vendor, *uuid;
+};
+
+struct store_queue {
+	uint32_t id, flags, agent, size, tid, queue_type;
+	uint64_t hsa_id, handle, time_ns, end_ns; /* end_ns 0: not destroyed */
+	uint32_t gpu_index;			  /* of its agent, UINT32_MAX when unknown */
+	bool known;				  /* false: only referred to */
+};
+
+struct store_code_object {
+	uint32_t id, agent;
+	uint64_t load_base, load_size, load_delta, time_ns, end_ns;
+	const char *uri;
+};
+
+struct store_kernel {
+	uint32_t id, code_object, agent, kernarg_size, group_size, private_size;
+	uint32_t rsrc1, rsrc2, rsrc3;
+	uint64_t object;
+	const char *name;      /* mangled */
+	const char *demangled; /* for display; "kernel#ID" when the name is unknown */
+	bool known;
+};
+
+struct store_thread {
+	uint32_t tid;
+	uint64_t first_ns; /* 0: no REC_THREAD, only referred to */
+	char name[17];
+};
+
+struct store_info {
+	const char *key, *value;
+};
+
+struct store_clock {
+	uint32_t agent; /* agent index + 1, or 0 */
+	uint64_t system_ns, monotonic_ns, boottime_ns, realtime_ns, ticks;
+};
+
+/* Operations. `flags` is enum rec_flags. end_ns is as recorded (0 when unfinished). */
+struct store_dispatch {
+	const struct store_kernel *kernel;
+	const struct store_queue *queue;
+	uint64_t begin_ticks, end_ticks, begin_ns, end_ns, packet, correlation, marker;
+	uint32_t grid[3], private_size, group_size, tid, flags;
+	uint16_t group[3];
+	/* 0 at first; the consumer's own, the same one for dispatches of the same shape and chunk */
+	uint64_t *shape_cookie;
+};
+
+struct store_copy {
+	uint64_t begin_ns, end_ns, bytes, correlation, marker, dst, src;
+	uint32_t dst_agent, src_agent, kind, engine, tid, flags;
+	uint32_t dst_gpu, src_gpu; /* GPU indices, UINT32_MAX: not a GPU */
+};
+
+struct store_barrier {
+	const struct store_queue *queue;
+	uint64_t begin_ns, end_ns, packet, correlation;
+	uint32_t kind, tid, flags;
+};
+
+struct store_marker {
+	uint64_t time_ns, marker, parent;
+	uint32_t kind, level, tid, size;
+	const char *text; /* ends in NUL; until the callback returns */
+};
+
+struct store_marker_end {
+	uint64_t time_ns, marker;
+	uint32_t tid;
+};
+
+/* Callbacks return 0, or a negative errno that ends the visit. Those not wanted are NULL. */
+struct store_visitor {
+	int (*dispatch)(void *arg, const struct store_dispatch *op);
+	int (*copy)(void *arg, const struct store_copy *op);
+	int (*barrier)(void *arg, const struct store_barrier *op);
+	int (*marker_begin)(void *arg, const struct store_marker *marker);
+	int (*marker_end)(void *arg, const struct store_marker_end *end);
+	int (*clock)(void *arg, const struct store_clock *clock);
+	/* every few thousand records; done and total are bytes */
+	int (*progress)(void *arg, uint64_t done, uint64_t total);
+};
+
+/* Counted by the first pass. */
+struct store_totals {
+	uint64_t dispatches, internal_dispatches, copies, barriers, markers, marker_ends, records;
+	uint64_t unfinished;
+	uint64_t clocks, max_marker, max_correlation;
+	uint64_t first_ns, last_ns; /* over all times seen, host and GPU; 0 when there are none */
+	uint64_t gpu_first_ns, gpu_last_ns; /* over dispatches and copies */
+};
+
+struct index;
+
+/* path as for load_open(). */
+int index_open(struct index **out, const char *path, struct load_error *err);
+void index_close(struct index *index);
+
+/* 0, the callback's error, or -EIO with *err filled. May be called again. Records that came after
+ * index_open() (a trace that still grows) are left for the next time. */
+int index_visit(struct index *index, const struct store_visitor *visitor, void *arg,
+		struct load_error *err);
+
+/* Arrays in the order of their ids; valid until index_close(). */
+const struct store_agent *index_agents(const struct index *index, size_t *nr);
+const struct store_queue *index_queues(const struct index *index, size_t *nr);
+const struct store_code_object *index_code_objects(const struct index *index, size_t *nr);
+const struct store_kernel *index_kernels(const struct index *index, size_t *nr);
+const struct store_thread *index_threads(const struct index *index, size_t *nr);
+const struct store_info *index_infos(const struct index *index, size_t *nr);
+/* The first and the last sample of each agent and of the host, by time. */
+const struct store_clock *index_clocks(const struct index *index, size_t *nr);
+const struct store_totals *index_totals(const struct index *index);
+/* The value of the first info of that key, or "". */
+const char *index_info(const struct index *index, const char *key);
+
+struct load *index_load(struct index *index); /* for facts, losses, warnings */
+
+#endif

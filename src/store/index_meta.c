@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: MIT */
+/* index_meta.c - what operations refer to: strings, agents, queues, kernels, threads, clocks
+ *
+ * Records come in any order: an end before its begin, a use before its definition, the pieces of a
+ * string from last to first. What is used without ever being defined gets an entry with
+ * `known` false, so that consumers find every reference.
+ */
+#include "store/index_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "store/demangle.h"
+
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+
+/* A new zeroed item at the end, or NULL. */
+static void *list_add(struct index_list *list, size_t item_size)
+{
+	char *item;
+
+	if (list->nr == list->cap) {
+		size_t cap = list->cap ? list->cap * 2 : 16;
+		void *items = alloc_resize(list->items, cap, item_size);
+
+		if (!items)
+			return NULL;
+		list->items = items;
+		list->cap = cap;
+	}
+	item = (char *)list->items + list->nr++ * item_size;
+	memset(item, 0, item_size);
+	return item;
+}
+
+size_t index_meta_find(const struct index_list *list, uint64_t id)
+{
+	uint64_t at;
+
+	return map_get(&list->map, id, &at) ? (size_t)at : SIZE_MAX;
+}
+
+/* The item of id, made if need be; *fresh says whether it was. NULL without memory. */
+static void *list_get(struct index_list *list, size_t item_size, uint64_t id, bool *fresh)
+{
+	size_t at = index_meta_find(list, id);
+	void *item;
+
+	*fresh = at == SIZE_MAX;
+	if (at != SIZE_MAX)
+		return (char *)list->items + at * item_size;
+	if (map_put(&list->map, id, list->nr) < 0)
+		return NULL;
+	item = list_add(list, item_size);
+	if (!item)
+		map_del(&list->map, id);
+	return item;
+}
+
+static int take_string(struct index *index, const struct rec_string *rec)
+{
+	uint32_t size = MIN(rec->total - rec->offset, REC_STRING_PIECE);
+	struct index_string *string;
+	struct index_piece *piece;
+	bool fresh;
+
+	string = list_get(&index->strings, sizeof(*string), rec->h.id, &fresh);
+	if (!string)
+		return -ENOMEM;
+	piece = alloc_heap(sizeof(*piece) + size);
+	if (!piece)
+		return -ENOMEM;
+	piece->offset = rec->offset;
+	piece->size = size;
+	piece->next = string->pieces;
+	memcpy(piece->bytes, rec->bytes, size);
+	string->id = rec->h.id;
+	string->total = rec->total;
+	string->size += size;
+	string->pieces = piece;
+	return 0;
+}
+
+static int take_info(struct index *index, const struct rec_info *rec)
+{
+	struct store_info *info = list_add(&index->infos, sizeof(*info));
+	struct index_info_ids *ids = info ? list_add(&index->info_ids, sizeof(*ids)) : NULL;
+
+	if (!ids)
+		return -ENOMEM;
+	ids->key = rec->key;
+	ids->value = rec->value;
+	return 0;
+}
+
+static int take_clock(struct index *index, const struct rec_clock *rec)
+{
+	const struct store_clock clock = { rec->h.id,	     rec->system_ns,   rec->monotonic_ns,
+					   rec->boottime_ns, rec->realtime_ns, rec->ticks };
+	struct store_clock *pair[2];
+
+	index->totals.clocks++;
+	/* first and last of each agent lie side by side: key agent * 2 (+ 1) */
+	for (unsigned int i = 0; i < 2; i++) {
+		bool fresh;
+
+		pair[i] = list_get(&index->clocks, sizeof(clock), rec->h.id * UINT64_C(2) + i,
+				   &fresh);
+		if (!pair[i])
+			return -ENOMEM;
+		if (fresh || (i == 0 ? clock.system_ns < pair[i]->system_ns :
+				       clock.system_ns > pair[i]->system_ns))
+			*pair[i] = clock;
+	}
+	return 0;
+}
+
+static int take_thread(struct index *index, const struct rec_thread *rec)
+{
+	struct store_thread *thread;
+	bool fresh;
+
+	thread = list_get(&index->threads, sizeof(*thread), rec->h.id, &fresh);
+	if (!thread)
+		return -ENOMEM;
+	thread->tid = rec->h.id;
+	thread->first_ns = rec->first_ns;
+	memcpy(thread->name, rec->name, sizeof(rec->name));
+	return 0;
+}
+
+int index_meta_thread(struct index *index, uint32_t tid)
+{
+	struct store_thread *thread;
+	bool fresh;
+
+	if (index->any_tid && tid == index->last_tid)
+		return 0;
+	thread = list_get(&index->threads, sizeof(*thread), tid, &fresh);
+	if (!thread)
+		return -ENOMEM;
+	thread->tid = tid;
+	index->last_tid = tid;
+	index->any_tid = true;
+	return 0;
+}
+
+static int take_agent(struct index *index, const struct rec_agent *rec)
+{
+	struct store_agent *agent;
+	struct index_agent_ids *ids;
+	bool fresh;
+
+	agent = list_get(&index->agents, sizeof(*agent), rec->h.id, &fresh);
+	if (!agent)
+		return -ENOMEM;
+	if (fresh && !list_add(&index->agent_ids, sizeof(*ids)))
+		return -ENOMEM;
+	ids = (struct index_agent_ids *)index->agent_ids.items +
+	      (agent - (struct store_agent *)index->agents.items);
+	*ids = (struct index_agent_ids){ rec->name, rec->product, rec->vendor, rec->uuid };
+	*agent = (struct store_agent){
+		.id = rec->h.id,
+		.handle = rec->handle,
+		.agent_type = rec->agent_type,
+		.gpu_index = rec->gpu_index,
+		.node = rec->node,
+		.nr_cu = rec->nr_cu,
+		.simd_per_cu = rec->simd_per_cu,
+		.wave_size = rec->wave_size,
+		.max_waves_per_cu = rec->max_waves_per_cu,
+		.clock_mhz = rec->clock_mhz,
+		.bdf = rec->bdf,
+	};
+	return 0;
+}
+
+static struct store_queue *queue_of(struct index *index, uint32_t id)
+{
+	struct store_queue *queue;
+	bool fresh;
+
+	queue = list_get(&index->queues, sizeof(*queue), id, &fresh);
+	if (queue && fresh) {
+		queue->id = id;
+		queue->agent = UINT32_MAX;
+		queue->gpu_index = UINT32_MAX;
+	}
+	return queue;
+}
+
+static int take_queue(struct index *index, const struct rec_queue *rec)
+{
+	struct store_queue *queue = queue_of(index, rec->h.id);
+
+	if (!queue)
+		return -ENOMEM;
+	queue->flags = rec->h.flags;
+	queue->agent = rec->agent;
+	queue->size = rec->size;
+	queue->tid = rec->tid;
+	queue->queue_type = rec->queue_type;
+	queue->hsa_id = rec->hsa_id;
+	queue->handle = rec->handle;
+	queue->time_ns = rec->time_ns;
+	queue->known = true;
+	return 0;
+}
+
+static struct store_code_object *code_object_of(struct index *index, uint32_t id)
+{
+	struct store_code_object *object;
+	bool fresh;
+
+	object = list_get(&index->code_objects, sizeof(*object), id, &fresh);
+	if (!object || (fresh && !list_add(&index->uri_ids, sizeof(uint32_t))))
+		return NULL;
+	if (fresh) {
+		object->id = id;
+		object->agent = UINT32_MAX;
+	}
+	return object;
+}
+
+static int take_code_object(struct index *index, const struct rec_code_object *rec)
+{
+	struct store_code_object *object = code_object_of(index, rec->h.id);
+
+	if (!object)
+		return -ENOMEM;
+	object->agent = rec->agent;
+	object->load_base = rec->load_base;
+	object->load_size = rec->load_size;
+	object->load_delta = rec->load_delta;
+	object->time_ns = rec->time_ns;
+	((uint32_t *)index->uri_ids
+		 .items)[object - (struct store_code_object *)index->code_objects.items] = rec->uri;
+	return 0;
+}
+
+static struct store_kernel *kernel_of(struct index *index, uint32_t id)
+{
+	struct store_kernel *kernel;
+	bool fresh;
+
+	kernel = list_get(&index->kernels, sizeof(*kernel), id, &fresh);
+	if (!kernel || (fresh && !list_add(&index->name_ids, sizeof(uint32_t))))
+		return NULL;
+	if (fresh) {
+		kernel->id = id;
+		kernel->agent = UINT32_MAX;
+	}
+	return kernel;
+}
+
+static int take_kernel(struct index *index, const struct rec_kernel *rec)
+{
+	struct store_kernel *kernel = kernel_of(index, rec->h.id);
+
+	if (!kernel)
+		return -ENOMEM;
+	kernel->code_object = rec->code_object;
+	kernel->agent = rec->agent;
+	kernel->kernarg_size = rec->kernarg_size;
+	kernel->group_size = rec->group_size;
+	kernel->private_size = rec->private_size;
+	kernel->rsrc1 = rec->rsrc1;
+	kernel->rsrc2 = rec->rsrc2;
+	kernel->rsrc3 = rec->rsrc3;
+	kernel->object = rec->object;
+	kernel->known = true;
+	((uint32_t *)index->name_ids.items)[kernel - (struct store_kernel *)index->kernels.items] =
+		rec->name;
+	return 0;
+}
+
+int index_meta_shape(struct index *index, const struct rec_shape *shape)
+{
+	return kernel_of(index, shape->kernel) && queue_of(index, shape->queue) ? 0 : -ENOMEM;
+}
+
+int index_meta_take(struct index *index, const struct rec_head *rec)
+{
+	const struct rec_end *end = (const struct rec_end *)rec;
+	struct store_code_object *object;
+	struct store_queue *queue;
+
+	switch (rec->type) {
+	case REC_STRING:
+		return take_string(index, (const struct rec_string *)rec);
+	case REC_INFO:
+		return take_info(index, (const struct rec_info *)rec);
+	case REC_CLOCK:
+		return take_clock(index, (const struct rec_clock *)rec);
+	case REC_THREAD:
+		return take_thread(index, (const struct rec_thread *)rec);
+	case REC_AGENT:
+		return take_agent(index, (const struct rec_agent *)rec);
+	case REC_QUEUE:
+		return take_queue(index, (const struct rec_queue *)rec);
+	case REC_QUEUE_END:
+		queue = queue_of(index, rec->id);
+		if (queue)
+			queue->end_ns = end->time_ns;
+		return queue ? 0 : -ENOMEM;
+	case REC_CODE_OBJECT:
+		return take_code_object(index, (const struct rec_code_object *)rec);
+	case REC_CODE_OBJECT_END:
+		object = code_object_of(index, rec->id);
+		if (object)
+			object->end_ns = end->time_ns;
+		return object ? 0 : -ENOMEM;
+	case REC_KERNEL:
+		return take_kernel(index, (const struct rec_kernel *)rec);
+	default:
+		return 0;
+	}
+}
+
+/* Puts the pieces together. Missing ones leave '?', so that what is known stays in its place; at
+ * most what the pieces hold plus one piece is allocated, whatever the total claims. */
+static int join(struct index_string *string)
+{
+	uint64_t size = MIN((uint64_t)string->total, string->size + REC_STRING_PIECE);
+	struct index_piece *piece = string->pieces;
+
+	string->text = alloc_heap(size + 1);
+	if (!string->text)
+		return -ENOMEM;
+	memset(string->text, '?', size);
+	string->text[size] = '\0';
+	for (; piece; piece = piece->next) {
+		if (piece->offset < size)
+			memcpy(string->text + piece->offset, piece->bytes,
+			       MIN(piece->size, size - piece->offset));
+	}
+	/* text ends at its first NUL everywhere else, so an embedded one is shown instead */
+	for (uint64_t i = 0; i < size; i++) {
+		if (!string->text[i])
+			string->text[i] = '?';
+	}
+	return 0;
+}
+
+static void free_pieces(struct index_string *string)
+{
+	while (string->pieces) {
+		struct index_piece *next = string->pieces->next;
+
+		alloc_free(string->pieces);
+		string->pieces = next;
+	}
+}
+
+const char *index_meta_string(const struct index *index, uint32_t id)
+{
+	size_t at = index_meta_find(&index->strings, id);
+	const char *text = NULL;
+
+	if (at != SIZE_MAX)
+		text = ((struct index_string *)index->strings.items)[at].text;
+	return text ? text : "";
+}
+
+static int name_kernel(struct index *index, struct store_kernel *kernel, uint32_t name_id)
+{
+	char *nice;
+
+	kernel->name = index_meta_string(index, name_id);
+	if (kernel->name[0]) {
+		nice = demangle_dup(kernel->name);
+	} else {
+		nice = alloc_heap(32);
+		if (nice)
+			snprintf(nice, 32, "kernel#%u", kernel->id);
+	}
+	kernel->demangled = nice;
+	return nice ? 0 : -ENOMEM;
+}
+
+static int resolve(struct index *index)
+{
+	struct index_string *strings = index->strings.items;
+	struct store_agent *agents = index->agents.items;
+	struct store_queue *queues = index->queues.items;
+	struct store_code_object *objects = index->code_objects.items;
+	struct store_kernel *kernels = index->kernels.items;
+	struct store_info *infos = index->infos.items;
+
+	for (size_t i = 0; i < index->strings.nr; i++) {
+		if (join(&strings[i]) < 0)
+			return -ENOMEM;
+		free_pieces(&strings[i]);
+	}
+	for (size_t i = 0; i < index->agents.nr; i++) {
+		const struct index_agent_ids *ids =
+			&((struct index_agent_ids *)index->agent_ids.items)[i];
+
+		agents[i].name = index_meta_string(index, ids->name);
+		agents[i].product = index_meta_string(index, ids->product);
+		agents[i].vendor = index_meta_string(index, ids->vendor);
+		agents[i].uuid = index_meta_string(index, ids->uuid);
+	}
+	for (size_t i = 0; i < index->queues.nr; i++) {
+		size_t at = index_meta_find(&index->agents, queues[i].agent);
+
+		if (at != SIZE_MAX)
+			queues[i].gpu_index = agents[at].gpu_index;
+	}
+	for (size_t i = 0; i < index->code_objects.nr; i++)
+		objects[i].uri = index_meta_string(index, ((uint32_t *)index->uri_ids.items)[i]);
+	for (size_t i = 0; i < index->kernels.nr; i++) {
+		if (name_kernel(index, &kernels[i], ((uint32_t *)index->name_ids.items)[i]) < 0)
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < index->infos.nr; i++) {
+		const struct index_info_ids *ids =
+			&((struct index_info_ids *)index->info_ids.items)[i];
+
+		infos[i].key = index_meta_string(index, ids->key);
+		infos[i].value = index_meta_string(index, ids->value);
+	}
+	return 0;
+}
+
+/* Every item of these lists begins with its 32-bit id. */
+static int compare_id(const void *a, const void *b)
+{
+	uint32_t x, y;
+
+	memcpy(&x, a, sizeof(x));
+	memcpy(&y, b, sizeof(y));
+	return x < y ? -1 : x > y;
+}
+
+static int sort(struct index_list *list, size_t item_size)
+{
+	if (list->nr)
+		qsort(list->items, list->nr, item_size, compare_id);
+	for (size_t i = 0; i < list->nr; i++) {
+		uint32_t id;
+
+		memcpy(&id, (char *)list->items + i * item_size, sizeof(id));
+		if (map_put(&list->map, id, i) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int compare_clock(const void *a, const void *b)
+{
+	const struct store_clock *x = a, *y = b;
+
+	if (x->system_ns != y->system_ns)
+		return x->system_ns < y->system_ns ? -1 : 1;
+	return x->agent < y->agent ? -1 : x->agent > y->agent;
+}
+
+int index_meta_finish(struct index *index)
+{
+	int ret = resolve(index);
+
+	if (ret < 0)
+		return ret;
+	if (sort(&index->agents, sizeof(struct store_agent)) < 0 ||
+	    sort(&index->queues, sizeof(struct store_queue)) < 0 ||
+	    sort(&index->code_objects, sizeof(struct store_code_object)) < 0 ||
+	    sort(&index->kernels, sizeof(struct store_kernel)) < 0 ||
+	    sort(&index->threads, sizeof(struct store_thread)) < 0)
+		return -ENOMEM;
+	if (index->clocks.nr)
+		qsort(index->clocks.items, index->clocks.nr, sizeof(struct store_clock),
+		      compare_clock);
+	return 0;
+}
+
+static void list_free(struct index_list *list)
+{
+	map_fini(&list->map);
+	alloc_free(list->items);
+}
+
+void index_meta_free(struct index *index)
+{
+	struct index_string *strings = index->strings.items;
+	struct store_kernel *kernels = index->kernels.items;
+
+	for (size_t i = 0; i < index->strings.nr; i++) {
+		free_pieces(&strings[i]);
+		alloc_free(strings[i].text);
+	}
+	for (size_t i = 0; i < index->kernels.nr; i++)
+		alloc_free((char *)(uintptr_t)kernels[i].demangled);
+	list_free(&index->strings);
+	list_free(&index->agents);
+	list_free(&index->agent_ids);
+	list_free(&index->queues);
+	list_free(&index->code_objects);
+	list_free(&index->uri_ids);
+	list_free(&index->kernels);
+	list_free(&index->name_ids);
+	list_free(&index->threads);
+	list_free(&index->infos);
+	list_free(&index->info_ids);
+	list_free(&index->clocks);
+}

@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: MIT */
+/* load.c - opens a trace, tells its state, and hands out its records one by one
+ *
+ * Owns:     the descriptors of both halves; nothing is mapped, so that a file that shrinks under us
+ *           is a short read and no signal.
+ * Threads:  one.
+ * Fails:    what is no trace is refused with the reason; what is damaged is left out and counted.
+ * Format:   event/format.h.
+ * Not here: where chunks lie (load_chunk.c), what records mean (index.c), draining (event/drain.h).
+ */
+#include "store/load_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+
+/* The least that a record of each type must have, in bytes; 0: unknown type. */
+static const uint8_t min_size[256] = {
+	[REC_STRING] = sizeof(struct rec_string),
+	[REC_INFO] = sizeof(struct rec_info),
+	[REC_CLOCK] = sizeof(struct rec_clock),
+	[REC_THREAD] = sizeof(struct rec_thread),
+	[REC_AGENT] = sizeof(struct rec_agent),
+	[REC_QUEUE] = sizeof(struct rec_queue),
+	[REC_QUEUE_END] = sizeof(struct rec_end),
+	[REC_CODE_OBJECT] = sizeof(struct rec_code_object),
+	[REC_CODE_OBJECT_END] = sizeof(struct rec_end),
+	[REC_KERNEL] = sizeof(struct rec_kernel),
+	[REC_SHAPE] = sizeof(struct rec_shape),
+	[REC_DISPATCH] = sizeof(struct rec_dispatch),
+	[REC_DISPATCH_WIDE] = sizeof(struct rec_dispatch_wide),
+	[REC_COPY] = sizeof(struct rec_copy),
+	[REC_BARRIER] = sizeof(struct rec_barrier),
+	[REC_MARKER] = sizeof(struct rec_marker),
+	[REC_MARKER_END] = sizeof(struct rec_end),
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct load_error *err, const char *fmt, ...)
+{
+	va_list args;
+
+	if (!err)
+		return;
+	va_start(args, fmt);
+	vsnprintf(err->text, sizeof(err->text), fmt, args);
+	va_end(args);
+}
+
+/* Why `bytes` of a file are not the header of a trace that this version reads. */
+static void say_foreign(struct load_error *err, const char *path, const unsigned char *bytes,
+			int64_t size)
+{
+	uint64_t magic = 0;
+	uint32_t version = 0;
+
+	if (size >= 8)
+		memcpy(&magic, bytes, 8);
+	if (size >= 12)
+		memcpy(&version, bytes + 8, 4);
+	if (size == 0)
+		say(err,
+		    "%s: is empty: no trace was written to it; look for another .rtl file, or "
+		    "trace the program again",
+		    path);
+	else if (size >= 15 && memcmp(bytes, "SQLite format 3", 15) == 0)
+		say(err,
+		    "%s: is an SQLite database, not a spool: use it as it is (rtl info, rtl "
+		    "summary, rtl merge)",
+		    path);
+	else if (size >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b)
+		say(err, "%s: is compressed with gzip: unpack it first (gunzip)", path);
+	else if (size >= 4 && memcmp(bytes, "\177ELF", 4) == 0)
+		say(err, "%s: is a program or library, not a spool; spools end in .rtl", path);
+	else if (magic == __builtin_bswap64(SPOOL_MAGIC))
+		say(err,
+		    "%s: was written on a big-endian machine, which this program does not "
+		    "read; read it there",
+		    path);
+	else if (magic == SPOOL_MAGIC && size >= 12 && version != SPOOL_VERSION)
+		say(err,
+		    "%s: is a spool of format version %" PRIu32 " (offset 8); this program reads "
+		    "version %d: use the rtl that belongs to the library that wrote it",
+		    path, version, SPOOL_VERSION);
+	else if (magic == SPOOL_MAGIC && size < (int64_t)SPOOL_HEADER_SIZE)
+		say(err,
+		    "%s: is cut off at offset %" PRId64 " within the header of %u bytes: nothing "
+		    "can be read from it; was the disk full, or the copy interrupted?",
+		    path, size, SPOOL_HEADER_SIZE);
+	else if (size < 8)
+		say(err, "%s: is not a spool: %" PRId64 " bytes long; spools end in .rtl", path,
+		    size);
+	else
+		say(err,
+		    "%s: is not a spool: begins with %02x %02x %02x %02x %02x %02x %02x %02x "
+		    "instead of \"RTLSPOOL\" (offset 0); spools end in .rtl",
+		    path, bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6],
+		    bytes[7]);
+}
+
+static int open_file(const char *path, struct load_error *err)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0) {
+		int error = errno;
+
+		say(err, "%s: can't be opened: %s", path, strerror(error));
+		return -error;
+	}
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		bool dir = fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
+
+		close(fd);
+		say(err,
+		    dir ? "%s: is a directory: name the .rtl files in it, or use rtl recover" :
+			  "%s: is not a regular file",
+		    path);
+		return dir ? -EISDIR : -EINVAL;
+	}
+	return fd;
+}
+
+/* The header of the half at fd, checked. 0 or -errno with err. */
+static int read_header(int fd, const char *path, struct spool_header *h, struct load_error *err)
+{
+	int64_t n = load_read(fd, h, sizeof(*h), 0);
+
+	if (n < 0) {
+		say(err, "%s: can't be read at offset 0: %s", path, strerror((int)-n));
+		return (int)n;
+	}
+	if (n < (int64_t)sizeof(*h) || h->magic != SPOOL_MAGIC || h->version != SPOOL_VERSION) {
+		say_foreign(err, path, (const unsigned char *)h, n);
+		return -EINVAL;
+	}
+	if (h->header_size != SPOOL_HEADER_SIZE || h->slot_size < SPOOL_PAGE ||
+	    h->slot_size > LOAD_MAX_SLOT || h->slot_size % 8) {
+		say(err,
+		    "%s: the header is damaged: header size %" PRIu32 " (offset 12), slot size "
+		    "%" PRIu32 " (offset 60); restore the file, or leave it out",
+		    path, h->header_size, h->slot_size);
+		return -EINVAL;
+	}
+	h->boot_id[sizeof(h->boot_id) - 1] = '\0';
+	h->mem_path[sizeof(h->mem_path) - 1] = '\0';
+	h->disk_path[sizeof(h->disk_path) - 1] = '\0';
+	return 0;
+}
+
+#define GET(field) atomic_load_explicit(&(field), memory_order_relaxed) /* a copy of our own */
+
+static void take_facts(struct load *load, const struct spool_header *h, bool closed)
+{
+	struct load_facts *f = &load->facts;
+
+	f->version = h->version;
+	f->pid = h->pid;
+	f->ppid = h->ppid;
+	f->clock_id = GET(h->clock_id);
+	f->end_kind = GET(h->end_kind);
+	f->disk_errno = GET(h->disk_state);
+	memcpy(f->trace_id, h->trace_id, sizeof(f->trace_id));
+	f->start_ns = h->start_ns;
+	f->proc_start_ticks = h->proc_start_ticks;
+	f->end_ns = GET(h->end_ns);
+	memcpy(f->boot_id, h->boot_id, sizeof(f->boot_id));
+	for (size_t i = 0; i < SPOOL_MAX_REASONS; i++) {
+		f->loss[i].count = GET(h->loss[i].count);
+		f->loss[i].first_ns = GET(h->loss[i].first_ns);
+		f->loss[i].last_ns = GET(h->loss[i].last_ns);
+	}
+	/* the reader's own */
+	memset(&f->loss[SPOOL_REASON_bad_chunk], 0, sizeof(f->loss[0]));
+	f->state = load_state_of(f, closed);
+}
+
+/* Opens the half that belongs to `own`: at `named`, or beside own_path under another ending. */
+static int open_other(const char *own_path, const char *suffix, const char *named,
+		      const struct spool_header *own, struct spool_header *other, char *found)
+{
+	char beside[PATH_MAX];
+	const char *paths[2] = { named, beside };
+	size_t len = strlen(own_path);
+
+	beside[0] = '\0';
+	if (len > 4 && own_path[len - 4] == '.' && len < sizeof(beside))
+		snprintf(beside, sizeof(beside), "%.*s%s", (int)(len - 4), own_path, suffix);
+	for (int i = 0; i < 2; i++) {
+		int fd = paths[i][0] ? open_file(paths[i], NULL) : -1;
+
+		if (fd < 0)
+			continue;
+		if (read_header(fd, paths[i], other, NULL) == 0 &&
+		    memcmp(other->trace_id, own->trace_id, sizeof(own->trace_id)) == 0) {
+			snprintf(found, SPOOL_NAME_SIZE, "%s", paths[i]);
+			return fd;
+		}
+		close(fd);
+	}
+	return -1;
+}
+
+static int compare_want(const void *a, const void *b)
+{
+	const struct load_want *x = a, *y = b;
+
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+/* Lists the chunks in the memory half. Before disk_end is read: one that moves meanwhile is then
+ * met twice, not missed. */
+static int list_slots(struct load *load, const struct spool_header *h, struct load_error *err)
+{
+	struct slot_desc *desc;
+	struct stat st;
+	uint32_t nr = h->nr_slots;
+	int64_t n;
+
+	load->slots_offset = h->slots_offset;
+	load->desc_offset = h->desc_offset;
+	if (fstat(load->mem_fd, &st) < 0)
+		return -errno;
+	if (h->desc_offset >= (uint64_t)st.st_size || h->slots_offset > (uint64_t)st.st_size ||
+	    h->slots_offset % 8) {
+		say(err, "%s: the header is damaged: slots at offset %" PRIu32 " of %lld bytes",
+		    load->facts.mem_path, h->slots_offset, (long long)st.st_size);
+		return -EINVAL;
+	}
+	if (nr > ((uint64_t)st.st_size - h->desc_offset) / sizeof(*desc))
+		nr = (uint32_t)(((uint64_t)st.st_size - h->desc_offset) / sizeof(*desc));
+	desc = alloc_zero(nr ? nr : 1, sizeof(*desc));
+	load->want = alloc_zero(nr ? nr : 1, sizeof(*load->want));
+	if (!desc || !load->want) {
+		alloc_free(desc);
+		return -ENOMEM;
+	}
+	n = load_read(load->mem_fd, desc, nr * sizeof(*desc), h->desc_offset);
+	for (uint32_t i = 0; n > 0 && i < (uint64_t)n / sizeof(*desc); i++) {
+		uint32_t state = GET(desc[i].state);
+		uint64_t at = h->slots_offset + (uint64_t)i * h->slot_size;
+		struct chunk_header chunk;
+		uint32_t committed;
+
+		if (state != SLOT_OPEN && state != SLOT_SEALED && state != SLOT_DRAINING)
+			continue;
+		if (load_read(load->mem_fd, &chunk, sizeof(chunk), at) != (int64_t)sizeof(chunk))
+			continue;
+		committed = GET(chunk.committed);
+		/* taken, not yet headed: nothing in it so far */
+		if (chunk.magic != CHUNK_MAGIC || chunk.seq == 0 || committed == 0)
+			continue;
+		if (committed % 8 || committed > h->slot_size - sizeof(chunk)) {
+			load->bad_slots++;
+			load_warn(load,
+				  "%s: the chunk at offset %" PRIu64
+				  " has an impossible size: left out",
+				  load->facts.mem_path, at);
+			continue;
+		}
+		load->want[load->nr_want++] =
+			(struct load_want){ .seq = chunk.seq, .slot = i, .committed = committed };
+	}
+	alloc_free(desc);
+	qsort(load->want, load->nr_want, sizeof(*load->want), compare_want);
+	return 0;
+}
+
+/* Which part of the disk half is read. The memory half's header is up to date, the disk's may be
+ * behind. */
+static int measure_disk(struct load *load, const struct spool_header *disk, bool has_mem)
+{
+	struct spool_header again; /* 8 KiB */
+	uint64_t end = GET(disk->disk_end);
+	struct stat st;
+
+	if (has_mem &&
+	    load_read(load->mem_fd, &again, sizeof(again), 0) == (int64_t)sizeof(again) &&
+	    again.magic == SPOOL_MAGIC && GET(again.disk_end) > end)
+		end = GET(again.disk_end);
+	if (fstat(load->disk_fd, &st) < 0)
+		return -errno;
+	if (end < SPOOL_HEADER_SIZE)
+		end = SPOOL_HEADER_SIZE;
+	load->disk_end = end;
+	if (end > (uint64_t)st.st_size) {
+		load->disk_end = (uint64_t)st.st_size;
+		load->cut = end - (uint64_t)st.st_size;
+	}
+	return 0;
+}
+
+/* The two halves' headers: `own` of the file that was named, the other one where it was found. */
+struct halves {
+	struct spool_header own, other;
+	const struct spool_header *disk, *mem;
+	bool closed;
+};
+
+static int from_mem(struct load *load, const char *path, struct halves *h)
+{
+	load->mem_fd = load->disk_fd;
+	snprintf(load->facts.mem_path, SPOOL_NAME_SIZE, "%s", path);
+	load->disk_fd = open_other(path, ".rtl", h->own.disk_path, &h->own, &h->other,
+				   load->facts.disk_path);
+	if (load->disk_fd >= 0)
+		snprintf(load->path, sizeof(load->path), "%s", load->facts.disk_path);
+	h->mem = &h->own;
+	h->disk = load->disk_fd >= 0 ? &h->other : NULL;
+	h->closed = GET(h->own.closed) || (h->disk && GET(h->disk->closed));
+	return 0;
+}
+
+static int from_disk(struct load *load, const char *path, struct halves *h, struct load_error *err)
+{
+	int ret = 0;
+
+	snprintf(load->facts.disk_path, SPOOL_NAME_SIZE, "%s", path);
+	h->disk = &h->own;
+	h->closed = GET(h->own.closed) != 0;
+	if (h->closed)
+		return 0;
+	load->mem_fd =
+		open_other(path, ".mem", h->own.mem_path, &h->own, &h->other, load->facts.mem_path);
+	h->mem = load->mem_fd >= 0 ? &h->other : NULL;
+	if (h->mem)
+		return 0;
+	/* between the two reads the process may have ended in order */
+	ret = read_header(load->disk_fd, path, &h->own, err);
+	h->closed = ret == 0 && GET(h->own.closed);
+	load->facts.mem_missing = !h->closed;
+	if (load->facts.mem_missing)
+		snprintf(load->facts.mem_path, SPOOL_NAME_SIZE, "%s", h->own.mem_path);
+	return ret;
+}
+
+static int open_halves(struct load *load, const char *path, struct halves *h,
+		       struct load_error *err)
+{
+	size_t len = strlen(path);
+	int ret;
+
+	load->disk_fd = open_file(path, err);
+	if (load->disk_fd < 0)
+		return load->disk_fd;
+	ret = read_header(load->disk_fd, path, &h->own, err);
+	if (ret == 0)
+		ret = len > 4 && strcmp(path + len - 4, ".mem") == 0 ?
+			      from_mem(load, path, h) :
+			      from_disk(load, path, h, err);
+	if (ret < 0)
+		return ret;
+	load->slot_size = h->own.slot_size;
+	load->max_shapes = load_max_shapes(load);
+	load->shapes = alloc_zero(load->max_shapes, sizeof(*load->shapes));
+	if (!load->shapes)
+		return -ENOMEM;
+	load->facts.has_disk = h->disk != NULL;
+	load->facts.has_mem = h->mem != NULL && !h->closed;
+	take_facts(load, load->facts.has_mem ? h->mem : h->disk ? h->disk : h->mem, h->closed);
+	if (load->facts.has_mem)
+		ret = list_slots(load, h->mem, err);
+	if (ret == -EINVAL && h->disk) {
+		/* what is on disk is worth reading all the same */
+		load_warn(load, "%s", err->text);
+		load->facts.has_mem = false;
+		load->facts.mem_missing = true;
+		err->text[0] = '\0';
+		ret = 0;
+	}
+	if (ret == 0 && h->disk)
+		ret = measure_disk(load, h->disk, load->facts.has_mem);
+	return ret;
+}
+
+int load_open(struct load **out, const char *path, struct load_error *err)
+{
+	struct load *load = alloc_zero(1, sizeof(*load));
+	/* 16 KiB: on the heap, not on a stack that may be small */
+	struct halves *halves = alloc_zero(1, sizeof(*halves));
+	int ret = -ENOMEM;
+
+	*out = NULL;
+	err->text[0] = '\0';
+	if (load) {
+		load->disk_fd = -1;
+		load->mem_fd = -1;
+		load->buf = alloc_heap(LOAD_BUFFER);
+		snprintf(load->path, sizeof(load->path), "%s", path);
+		if (load->buf)
+			ret = halves ? open_halves(load, path, halves, err) : -ENOMEM;
+	}
+	alloc_free(halves);
+	if (ret < 0) {
+		if (!err->text[0])
+			say(err, "%s: %s", path, strerror(-ret));
+		load_close(load);
+		return ret;
+	}
+	load_rewind(load);
+	*out = load;
+	return 0;
+}
+
+void load_close(struct load *load)
+{
+	if (!load)
+		return;
+	if (load->disk_fd >= 0)
+		close(load->disk_fd);
+	if (load->mem_fd >= 0)
+		close(load->mem_fd);
+	alloc_free(load->want);
+	alloc_free(load->shapes);
+	alloc_free(load->buf);
+	alloc_free(load);
+}
+
+void load_rewind(struct load *load)
+{
+	load->phase = LOAD_PHASE_DISK;
+	load->pos = SPOOL_HEADER_SIZE;
+	load->end = load->disk_end;
+	load->slot_idx = 0;
+	load->buf_size = 0;
+	load->bytes_done = 0;
+	load->unknown = 0;
+	load->bad_bytes = load->bad_slots * load->slot_size;
+	load->facts.loss[SPOOL_REASON_bad_chunk].count = load->bad_slots;
+	load->size = 0;
+	load->at = 0;
+	load->nr_shapes = 0;
+	load->shape = NULL;
+	for (size_t i = 0; i < load->nr_want; i++)
+		load->want[i].seen = false;
+}
+
+void load_warn(struct load *load, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(load->warning, sizeof(load->warning), fmt, args);
+	va_end(args);
+}
+
+static uint32_t pad8(uint32_t size)
+{
+	return (size + 7) & ~7u;
+}
+
+/* What is wrong with the record, by its type; NULL when nothing is. Notes shapes. */
+static const char *check_record(struct load *load, const struct rec_head *rec, uint32_t size)
+{
+	const struct rec_string *string;
+	const struct rec_marker *marker;
+	uint32_t shape = UINT32_MAX;
+
+	switch (rec->type) {
+	case REC_STRING:
+		string = (const struct rec_string *)rec;
+		/* the last piece may be short of what its header says only by padding */
+		if (string->offset > string->total ||
+		    (string->total - string->offset < REC_STRING_PIECE ?
+			     string->total - string->offset :
+			     REC_STRING_PIECE) > size - sizeof(*string))
+			return "is a string longer than its record";
+		return NULL;
+	case REC_MARKER:
+		marker = (const struct rec_marker *)rec;
+		if ((rec->flags & REC_F_TEXT) && marker->text_size > size - sizeof(*marker))
+			return "is a marker whose text is longer than its record";
+		return NULL;
+	case REC_SHAPE:
+		if (rec->id != load->nr_shapes || load->nr_shapes >= load->max_shapes)
+			return "is a shape out of order";
+		load->shapes[load->nr_shapes++] = (const struct rec_shape *)rec;
+		return NULL;
+	case REC_DISPATCH:
+		shape = ((const struct rec_dispatch *)rec)->shape;
+		break;
+	case REC_DISPATCH_WIDE:
+		shape = ((const struct rec_dispatch_wide *)rec)->shape;
+		break;
+	default:
+		return NULL;
+	}
+	if (shape >= load->nr_shapes)
+		return "is a dispatch of a shape that was not stated before";
+	load->shape = load->shapes[shape];
+	return NULL;
+}
+
+int load_next(struct load *load, const struct rec_head **rec, const struct chunk_header **chunk)
+{
+	for (;;) {
+		const struct rec_head *head;
+		const char *what;
+		uint32_t size;
+
+		if (load->at >= load->size) {
+			int ret = load_chunk_next(load);
+
+			if (ret <= 0)
+				return ret;
+			continue;
+		}
+		head = (const struct rec_head *)(const void *)(load->payload + load->at);
+		size = head->size8 * 8u;
+		if (size == 0 || size > load->size - load->at) {
+			load_chunk_damaged(load, size ? "reaches beyond its chunk" : "has size 0");
+			continue;
+		}
+		if (!min_size[head->type]) {
+			load->unknown++;
+			load->at += size;
+			continue;
+		}
+		if (size < pad8(min_size[head->type])) {
+			load_chunk_damaged(load, "is shorter than its type");
+			continue;
+		}
+		what = check_record(load, head, size);
+		if (what) {
+			load_chunk_damaged(load, what);
+			continue;
+		}
+		load->at += size;
+		*rec = head;
+		if (chunk)
+			*chunk = &load->chunk;
+		return 1;
+	}
+}
+
+const struct rec_shape *load_shape(const struct load *load)
+{
+	return load->shape;
+}
+
+const struct load_facts *load_facts(const struct load *load)
+{
+	return &load->facts;
+}
+
+const char *load_path(const struct load *load)
+{
+	return load->path;
+}
+
+uint64_t load_size(const struct load *load)
+{
+	uint64_t size = load->disk_end > SPOOL_HEADER_SIZE ? load->disk_end - SPOOL_HEADER_SIZE : 0;
+
+	for (size_t i = 0; i < load->nr_want; i++)
+		size += load->want[i].committed;
+	return size;
+}
+
+uint64_t load_pos(const struct load *load)
+{
+	return load->bytes_done;
+}
+
+uint64_t load_unknown(const struct load *load)
+{
+	return load->unknown;
+}
+
+uint64_t load_bad_bytes(const struct load *load)
+{
+	return load->bad_bytes;
+}
+
+const char *load_warning(const struct load *load)
+{
+	return load->warning;
+}

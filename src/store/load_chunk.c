@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/* load_chunk.c - finds the chunks of a trace: on disk, in slots, and on their way between the two
+ *
+ * Disk:   chunk after chunk, each checked by its CRC. Behind damage it looks for the next magic at
+ *         a multiple of 8 that heads a valid chunk.
+ * Slots:  those listed when the trace was opened and not met on disk. A slot may be drained and
+ *         reused while it is read; its sequence number, read again afterwards, tells.
+ * Late:   such chunks are then on disk, behind what was there at first.
+ */
+#include "store/load_internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/crc.h"
+
+static uint32_t committed_of(const struct chunk_header *chunk)
+{
+	/* relaxed: a copy that nobody else sees */
+	return atomic_load_explicit(&chunk->committed, memory_order_relaxed);
+}
+
+static const char *half_path(const struct load *load)
+{
+	return load->chunk_in_mem ? load->facts.mem_path : load->path;
+}
+
+int64_t load_read(int fd, void *buf, size_t size, uint64_t offset)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = pread(fd, (char *)buf + done, size - done, (off_t)(offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		done += (size_t)n;
+	}
+	return (int64_t)done;
+}
+
+/* Bytes of the disk half at offset: a pointer to `size` of them, or NULL (*error 0: they are not
+ * there). */
+static const uint8_t *window(struct load *load, uint64_t offset, size_t size, int *error)
+{
+	int64_t n;
+
+	*error = 0;
+	if (offset + size > load->end)
+		return NULL;
+	if (offset < load->buf_offset || offset + size > load->buf_offset + load->buf_size) {
+		load->buf_size = 0;
+		load->buf_offset = offset;
+		n = load_read(load->disk_fd, load->buf, LOAD_BUFFER, offset);
+		if (n < 0) {
+			*error = (int)n;
+			return NULL;
+		}
+		load->buf_size = (size_t)n;
+		if ((size_t)n < size)
+			return NULL;
+	}
+	return load->buf + (offset - load->buf_offset);
+}
+
+struct load_want *load_want_find(struct load *load, uint64_t seq)
+{
+	size_t lo = 0, hi = load->nr_want;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (load->want[mid].seq < seq)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < load->nr_want && load->want[lo].seq == seq ? &load->want[lo] : NULL;
+}
+
+static void count_damage(struct load *load, uint64_t nr)
+{
+	load->facts.loss[SPOOL_REASON_bad_chunk].count += nr;
+}
+
+static int read_failed(struct load *load, int error, uint64_t offset)
+{
+	load_warn(load, "%s: can't be read at offset %" PRIu64 ": %s", half_path(load), offset,
+		  strerror(-error));
+	return -EIO;
+}
+
+/* What is wrong with the chunk at `offset` of the disk half; NULL when it is good, then *out. */
+static const char *check(struct load *load, uint64_t offset, const uint8_t **out, int *error)
+{
+	struct chunk_header head;
+	const uint8_t *bytes;
+	uint32_t committed;
+	uint32_t crc;
+
+	bytes = window(load, offset, sizeof(head), error);
+	if (!bytes)
+		return "is cut off";
+	memcpy(&head, bytes, sizeof(head));
+	committed = committed_of(&head);
+	if (head.magic != CHUNK_MAGIC)
+		return "does not begin with a chunk's magic";
+	if (head.seq == 0)
+		return "has sequence number 0";
+	if (committed % 8 || committed > load->slot_size - sizeof(head))
+		return "has an impossible size";
+	bytes = window(load, offset, sizeof(head) + committed, error);
+	if (!bytes)
+		return "is cut off";
+	crc = head.crc;
+	head.crc = 0;
+	if (crc_add(crc_add(0, &head, sizeof(head)), bytes + sizeof(head), committed) != crc)
+		return "does not match its CRC";
+	*out = bytes;
+	return NULL;
+}
+
+/* From `offset` on, where a good chunk begins; load->end when there is none. */
+static int resync(struct load *load, uint64_t offset, uint64_t *found)
+{
+	const uint8_t *bytes;
+	int error;
+
+	for (;; offset += 8) {
+		uint32_t magic;
+
+		bytes = window(load, offset, sizeof(struct chunk_header), &error);
+		if (error < 0)
+			return read_failed(load, error, offset);
+		if (!bytes)
+			break;
+		memcpy(&magic, bytes, sizeof(magic));
+		if (magic == CHUNK_MAGIC && !check(load, offset, &bytes, &error)) {
+			*found = offset;
+			return 0;
+		}
+		if (error < 0)
+			return read_failed(load, error, offset);
+	}
+	*found = load->end;
+	return 0;
+}
+
+static void set_chunk(struct load *load, const uint8_t *bytes, uint64_t offset, bool in_mem)
+{
+	memcpy(&load->chunk, bytes, sizeof(load->chunk));
+	load->payload = bytes + sizeof(load->chunk);
+	load->size = committed_of(&load->chunk);
+	load->at = 0;
+	load->nr_shapes = 0;
+	load->chunk_offset = offset;
+	load->chunk_in_mem = in_mem;
+}
+
+/* One chunk of the disk half at load->pos: 1, 0 at its end, -errno. */
+static int next_on_disk(struct load *load)
+{
+	const uint8_t *bytes = NULL;
+	const char *what;
+	uint64_t found = load->end;
+	int error;
+
+	while (load->pos < load->end) {
+		load->chunk_in_mem = false;
+		what = check(load, load->pos, &bytes, &error);
+		if (error < 0)
+			return read_failed(load, error, load->pos);
+		if (!what) {
+			uint64_t offset = load->pos;
+
+			set_chunk(load, bytes, offset, false);
+			load->pos += sizeof(load->chunk) + load->size;
+			load->bytes_done += sizeof(load->chunk) + load->size;
+			return 1;
+		}
+		error = resync(load, load->pos + 8, &found);
+		if (error < 0)
+			return error;
+		if (load->phase == LOAD_PHASE_DISK) {
+			count_damage(load, 1);
+			load->bad_bytes += found - load->pos;
+			load_warn(load,
+				  "%s: the chunk at offset %" PRIu64 " %s: %" PRIu64
+				  " bytes left out; what was in them is lost",
+				  load->path, load->pos, what, found - load->pos);
+		}
+		load->bytes_done += found - load->pos;
+		load->pos = found;
+	}
+	return 0;
+}
+
+static int next_disk(struct load *load)
+{
+	int ret = next_on_disk(load);
+
+	if (ret == 1 && load->nr_want) {
+		struct load_want *want = load_want_find(load, load->chunk.seq);
+
+		if (want)
+			want->seen = true;
+	}
+	if (ret == 0 && load->cut) {
+		count_damage(load, 1);
+		load->bad_bytes += load->cut;
+		load_warn(load,
+			  "%s: cut off at offset %" PRIu64 ": %" PRIu64
+			  " bytes that its header tells of are missing",
+			  load->path, load->end, load->cut);
+	}
+	return ret;
+}
+
+/* The slot of `want`, as it was: 1, 0 when it has been reused, -errno. */
+static int read_slot(struct load *load, struct load_want *want)
+{
+	uint64_t offset = load->slots_offset + (uint64_t)want->slot * load->slot_size;
+	size_t size = sizeof(struct chunk_header) + want->committed;
+	struct chunk_header after;
+	int64_t n;
+
+	load->chunk_in_mem = true;
+	load->buf_size = 0; /* the window is overwritten */
+	n = load_read(load->mem_fd, load->buf, size, offset);
+	if (n == (int64_t)size) {
+		/* the number is changed before the slot is filled again: the same one now means
+		 * that the bytes read above are that chunk's */
+		n = load_read(load->mem_fd, &after, sizeof(after), offset);
+		if (n == (int64_t)sizeof(after) && after.seq == want->seq &&
+		    after.magic == CHUNK_MAGIC) {
+			set_chunk(load, load->buf, offset, true);
+			if (load->chunk.seq != want->seq)
+				return 0;
+			load->size = want->committed;
+			return 1;
+		}
+	}
+	return n < 0 ? read_failed(load, (int)n, offset) : 0;
+}
+
+static int next_slot(struct load *load)
+{
+	while (load->slot_idx < load->nr_want) {
+		struct load_want *want = &load->want[load->slot_idx++];
+		int ret;
+
+		load->bytes_done += want->committed;
+		if (want->seen)
+			continue;
+		ret = read_slot(load, want);
+		if (ret < 0)
+			return ret;
+		if (ret == 0)
+			continue;
+		want->seen = true;
+		return 1;
+	}
+	return 0;
+}
+
+static bool all_seen(const struct load *load)
+{
+	for (size_t i = 0; i < load->nr_want; i++) {
+		if (!load->want[i].seen)
+			return false;
+	}
+	return true;
+}
+
+/* Chunks that were in a slot at first and have moved to the disk since. */
+static int next_late(struct load *load)
+{
+	for (;;) {
+		struct load_want *want;
+		int ret = next_on_disk(load);
+
+		if (ret <= 0)
+			return ret;
+		want = load_want_find(load, load->chunk.seq);
+		if (!want || want->seen)
+			continue;
+		want->seen = true;
+		if (load->size > want->committed)
+			load->size = want->committed;
+		return 1;
+	}
+}
+
+static void enter(struct load *load, enum load_phase phase)
+{
+	struct stat st;
+
+	load->phase = phase;
+	load->buf_size = 0;
+	if (phase != LOAD_PHASE_LATE)
+		return;
+	load->pos = load->disk_end;
+	load->end = load->disk_end;
+	if (!all_seen(load) && load->disk_fd >= 0 && fstat(load->disk_fd, &st) == 0 &&
+	    (uint64_t)st.st_size > load->disk_end)
+		load->end = (uint64_t)st.st_size;
+}
+
+static void count_unseen(struct load *load)
+{
+	for (size_t i = 0; i < load->nr_want; i++) {
+		if (load->want[i].seen)
+			continue;
+		count_damage(load, 1);
+		load->bad_bytes += load->want[i].committed;
+		load_warn(load,
+			  "%s: chunk %" PRIu64 " was drained while the trace was read and is not "
+			  "on disk; read it again when the program has ended",
+			  load->path, load->want[i].seq);
+	}
+}
+
+int load_chunk_next(struct load *load)
+{
+	int ret;
+
+	load->shape = NULL;
+	for (;;) {
+		switch (load->phase) {
+		case LOAD_PHASE_DISK:
+			ret = load->disk_fd >= 0 ? next_disk(load) : 0;
+			break;
+		case LOAD_PHASE_SLOTS:
+			ret = next_slot(load);
+			break;
+		case LOAD_PHASE_LATE:
+			ret = next_late(load);
+			break;
+		default:
+			return 0;
+		}
+		if (ret != 0)
+			return ret;
+		if (load->phase == LOAD_PHASE_LATE)
+			count_unseen(load);
+		enter(load, load->phase + 1);
+	}
+}
+
+void load_chunk_damaged(struct load *load, const char *what)
+{
+	count_damage(load, 1);
+	load->bad_bytes += load->size - load->at;
+	load_warn(load,
+		  "%s: the record at offset %" PRIu64 " %s: the rest of its chunk, %" PRIu32
+		  " bytes, left out",
+		  half_path(load), load->chunk_offset + sizeof(load->chunk) + load->at, what,
+		  load->size - load->at);
+	load->at = load->size;
+}

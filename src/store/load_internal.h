@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* load_internal.h - what load.c (opening, facts) and load_chunk.c (chunks, records) share */
+#ifndef RTL_STORE_LOAD_INTERNAL_H
+#define RTL_STORE_LOAD_INTERNAL_H
+
+#include <limits.h>
+
+#include "store/load.h"
+
+#define LOAD_BUFFER (1024u * 1024u) /* holds the largest chunk */
+#define LOAD_MAX_SLOT LOAD_BUFFER
+
+/* A chunk that lay in the memory half when the trace was opened. */
+struct load_want {
+	uint64_t seq;
+	uint32_t slot, committed;
+	bool seen; /* this pass has had it */
+};
+
+enum load_phase {
+	LOAD_PHASE_DISK,  /* chunks that were on disk when the trace was opened */
+	LOAD_PHASE_SLOTS, /* chunks of the memory half */
+	LOAD_PHASE_LATE,  /* chunks that moved from there to the disk meanwhile */
+	LOAD_PHASE_END,
+};
+
+struct load {
+	/* set in load_open, constant after */
+	char path[PATH_MAX];
+	int disk_fd, mem_fd; /* -1: not there */
+	uint64_t disk_end;   /* bytes of the disk half that are read */
+	uint64_t cut;	     /* bytes that should be behind disk_end and are not there */
+	uint32_t slot_size, slots_offset, desc_offset;
+	uint32_t max_shapes;	/* that fit into a chunk */
+	struct load_want *want; /* sorted by seq */
+	size_t nr_want;
+	uint32_t bad_slots;
+
+	/* of the pass */
+	enum load_phase phase;
+	uint64_t pos, end; /* in the disk half */
+	size_t slot_idx;
+	uint8_t *buf; /* a window of the disk half, or a slot */
+	uint64_t buf_offset;
+	size_t buf_size; /* bytes that are valid */
+	uint64_t bytes_done;
+	uint64_t unknown, bad_bytes;
+
+	/* the chunk being read */
+	struct chunk_header chunk;
+	const uint8_t *payload;
+	uint64_t chunk_offset; /* for messages: in the file it came from */
+	bool chunk_in_mem;
+	uint32_t size, at;
+	const struct rec_shape **shapes;
+	uint32_t nr_shapes;
+	const struct rec_shape *shape; /* of the record last returned */
+
+	struct load_facts facts;
+	char warning[PATH_MAX + 256];
+};
+
+static inline uint32_t load_max_shapes(const struct load *load)
+{
+	return load->slot_size / (uint32_t)sizeof(struct rec_shape);
+}
+
+/* The next good chunk: 1, 0 at the end, -errno. */
+int load_chunk_next(struct load *load);
+/* Sets load_warning(). */
+void load_warn(struct load *load, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Leaves the rest of the current chunk out. */
+void load_chunk_damaged(struct load *load, const char *what);
+/* Of the process that `facts` name, as it is now. */
+enum load_state load_state_of(const struct load_facts *facts, bool closed);
+/* Up to size bytes at offset; bytes read, fewer only at the end of the file, or -errno. */
+int64_t load_read(int fd, void *buf, size_t size, uint64_t offset);
+struct load_want *load_want_find(struct load *load, uint64_t seq);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* map.h - numbers to numbers: open addressing, grows, nothing is ever removed one by one
+ *
+ * Key 0 is as good as any other. Single-threaded.
+ */
+#ifndef RTL_STORE_MAP_H
+#define RTL_STORE_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct map_entry {
+	uint64_t key;
+	uint64_t value_plus_1; /* 0: empty */
+};
+
+struct map {
+	struct map_entry *entries;
+	size_t cap, nr; /* cap: power of two, or 0 */
+};
+
+/* A zeroed map is an empty one. */
+void map_fini(struct map *map);
+void map_clear(struct map *map);
+/* Adds or replaces; UINT64_MAX is kept as one less. 0 or -ENOMEM. */
+int map_put(struct map *map, uint64_t key, uint64_t value);
+bool map_get(const struct map *map, uint64_t key, uint64_t *value);
+/* Removes; true when it was there. */
+bool map_del(struct map *map, uint64_t key);
+
+uint64_t map_hash(const void *data, size_t size);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* verdict.c - is the trace complete, and if not, what is missing */
+#include "store/verdict.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sqlite3.h>
+
+#define KILLED_TEXT "the process was killed: what had completed is in the trace"
+#define RUNNING_TEXT "the process still runs: the trace ends where it was read"
+#define MEMORY_TEXT "the memory half is missing: what was in buffers is lost"
+
+void verdict_init(struct verdict *v)
+{
+	memset(v, 0, sizeof(*v));
+	v->complete = true;
+}
+
+static enum load_class class_of(const char *name)
+{
+	for (int i = LOAD_LOSS; i <= LOAD_NOTE; i++) {
+		if (strcmp(name, load_class_name((enum load_class)i)) == 0)
+			return (enum load_class)i;
+	}
+	return LOAD_LOSS;
+}
+
+void verdict_add(struct verdict *v, uint32_t pid, const char *reason, enum load_class class,
+		 uint64_t count, uint64_t first_ns, uint64_t last_ns, const char *text)
+{
+	struct verdict_row *row;
+
+	if (!count)
+		return;
+	if (class == LOAD_LOSS) {
+		v->complete = false;
+		v->nr_lost += count;
+	} else if (class == LOAD_SKIPPED) {
+		v->nr_skipped += count;
+	} else {
+		v->nr_notes += count;
+	}
+	if (strcmp(reason, "killed") == 0)
+		v->nr_killed++;
+	if (strcmp(reason, "running") == 0)
+		v->nr_running++;
+	if (v->nr_rows == VERDICT_MAX) {
+		v->nr_more++;
+		return;
+	}
+	row = &v->rows[v->nr_rows++];
+	row->pid = pid;
+	snprintf(row->reason, sizeof(row->reason), "%s", reason);
+	row->class = class;
+	row->count = count;
+	row->first_ns = first_ns;
+	row->last_ns = last_ns;
+	snprintf(row->text, sizeof(row->text), "%s", text);
+}
+
+void verdict_add_load(struct verdict *v, const struct load *load)
+{
+	const struct load_facts *f = load_facts(load);
+	char name[16];
+	char text[64];
+
+	v->nr_processes++;
+	for (unsigned int i = 0; i < SPOOL_MAX_REASONS; i++) {
+		const struct load_loss *loss = &f->loss[i];
+		const char *known = load_reason_name(i);
+
+		snprintf(name, sizeof(name), "reason%u", i);
+		snprintf(text, sizeof(text), "a reason that this version does not know");
+		verdict_add(v, f->pid, known ? known : name, load_reason_class(i), loss->count,
+			    loss->first_ns, loss->last_ns, known ? load_reason_text(i) : text);
+	}
+	if (f->mem_missing)
+		verdict_add(v, f->pid, "memory_missing", LOAD_LOSS, 1, 0, 0, MEMORY_TEXT);
+	if (f->state == LOAD_RUNNING)
+		verdict_add(v, f->pid, "running", LOAD_NOTE, 1, 0, 0, RUNNING_TEXT);
+	else if (f->state != LOAD_CLOSED && f->end_kind == SPOOL_END_NONE)
+		verdict_add(v, f->pid, "killed", LOAD_NOTE, 1, 0, 0, KILLED_TEXT);
+}
+
+/* The reasons of class LOSS with their counts over all processes, largest first. */
+static void list_losses(const struct verdict *v, char *out, size_t size)
+{
+	bool done[VERDICT_MAX] = { false };
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (;;) {
+		uint64_t best = 0;
+		const char *name = NULL;
+		int n;
+
+		for (size_t i = 0; i < v->nr_rows; i++) {
+			uint64_t sum = 0;
+
+			if (done[i] || v->rows[i].class != LOAD_LOSS)
+				continue;
+			for (size_t k = 0; k < v->nr_rows; k++) {
+				if (v->rows[k].class == LOAD_LOSS &&
+				    strcmp(v->rows[k].reason, v->rows[i].reason) == 0)
+					sum += v->rows[k].count;
+			}
+			if (sum > best) {
+				best = sum;
+				name = v->rows[i].reason;
+			}
+		}
+		if (!name)
+			return;
+		for (size_t i = 0; i < v->nr_rows; i++)
+			done[i] = done[i] || strcmp(v->rows[i].reason, name) == 0;
+		n = snprintf(out + used, size - used, "%s%s %" PRIu64, used ? ", " : "", name,
+			     best);
+		if (n < 0 || (size_t)n >= size - used) {
+			/* no half words: what does not fit is said to be there */
+			snprintf(out + used, size - used, used + 5 < size ? ", ..." : "");
+			return;
+		}
+		used += (size_t)n;
+	}
+}
+
+void verdict_finish(struct verdict *v)
+{
+	char losses[128];
+	char killed[64] = "";
+
+	if (v->nr_killed == 1 && v->nr_processes == 1)
+		snprintf(killed, sizeof(killed), "; the process was killed");
+	else if (v->nr_killed)
+		snprintf(killed, sizeof(killed), "; %" PRIu32 " of %" PRIu32 " processes killed",
+			 v->nr_killed, v->nr_processes);
+	else if (v->nr_running)
+		snprintf(killed, sizeof(killed), "; still running");
+	if (v->complete) {
+		snprintf(v->line, sizeof(v->line), "complete%s", killed);
+		return;
+	}
+	list_losses(v, losses, sizeof(losses));
+	snprintf(v->line, sizeof(v->line), "incomplete: %" PRIu64 " lost (%s)%s", v->nr_lost,
+		 losses, killed);
+}
+
+static void say_db(struct load_error *err, const char *path, sqlite3 *db, const char *todo)
+{
+	if (err)
+		snprintf(err->text, sizeof(err->text), "%s: %s%s", path,
+			 db ? sqlite3_errmsg(db) : "out of memory", todo);
+}
+
+static const char *column(sqlite3_stmt *stmt, int i)
+{
+	const char *text = (const char *)sqlite3_column_text(stmt, i);
+
+	return text ? text : "";
+}
+
+static int add_rows(struct verdict *v, sqlite3 *db)
+{
+	sqlite3_stmt *stmt = NULL;
+	int rc = sqlite3_prepare_v2(db,
+				    "SELECT pid, reason, class, count, first_ns, last_ns, text "
+				    "FROM rtl_loss",
+				    -1, &stmt, NULL);
+
+	while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+		verdict_add(v, (uint32_t)sqlite3_column_int64(stmt, 0), column(stmt, 1),
+			    class_of(column(stmt, 2)), (uint64_t)sqlite3_column_int64(stmt, 3),
+			    (uint64_t)sqlite3_column_int64(stmt, 4),
+			    (uint64_t)sqlite3_column_int64(stmt, 5), column(stmt, 6));
+		rc = SQLITE_OK;
+	}
+	sqlite3_finalize(stmt);
+	return rc == SQLITE_DONE ? 0 : -EINVAL;
+}
+
+static int count(sqlite3 *db, const char *sql, uint64_t *value)
+{
+	sqlite3_stmt *stmt = NULL;
+	int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
+
+	if (rc == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW) {
+		*value = (uint64_t)sqlite3_column_int64(stmt, 0);
+		rc = SQLITE_DONE;
+	}
+	sqlite3_finalize(stmt);
+	return rc == SQLITE_DONE ? 0 : -EINVAL;
+}
+
+int verdict_of_db(struct verdict *v, const char *path, struct load_error *err)
+{
+	sqlite3 *db = NULL;
+	uint64_t nr = 0;
+	int ret = 0;
+
+	verdict_init(v);
+	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) {
+		say_db(err, path, db, "");
+		ret = -EINVAL;
+	} else if (count(db, "SELECT count(*) FROM sqlite_master WHERE name = 'rtl_process'", &nr) <
+		   0) {
+		say_db(err, path, db, "; trace again, or merge from another copy");
+		ret = -EINVAL;
+	} else if (!nr) {
+		v->complete = false;
+		snprintf(v->line, sizeof(v->line),
+			 "unknown: the file has no rtl_ tables, so it "
+			 "does not say what was lost");
+		if (err)
+			snprintf(err->text, sizeof(err->text), "%s: %s", path, v->line);
+		ret = -ENODATA;
+	} else {
+		ret = count(db, "SELECT count(*) FROM rtl_process", &nr);
+		v->nr_processes = (uint32_t)nr;
+		if (ret == 0)
+			ret = add_rows(v, db);
+		if (ret < 0)
+			say_db(err, path, db,
+			       "; the file is damaged: write it again from its spools");
+		verdict_finish(v);
+	}
+	sqlite3_close(db);
+	return ret;
+}
