@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* export.c - the table of formats that a trace can be written in */
+#include "export/export.h"
+
+#include <string.h>
+
+#include "export/perfetto.h"
+
+const struct export_format export_formats[] = {
+	{ "rpd", ".db", "RPD-compatible SQLite database (docs/formats/database.md)", rocpd_merge },
+	{ "perfetto", ".json", "Chrome JSON for ui.perfetto.dev and chrome://tracing",
+	  perfetto_write },
+	{ "chrome", ".json", "the same under its other name", perfetto_write },
+	{ NULL, NULL, NULL, NULL },
+};
+
+const struct export_format *export_find(const char *name)
+{
+	for (const struct export_format *format = export_formats; format->name; format++) {
+		if (strcmp(format->name, name) == 0)
+			return format;
+	}
+	return NULL;
+}

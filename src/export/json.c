@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/* json.c - writes JSON as a stream
+ *
+ * Hot path: numbers and escapes go straight into the buffer, without stdio.
+ */
+#include "export/json.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void json_init(struct json *j, json_write_fn write, void *arg)
+{
+	memset(j, 0, offsetof(struct json, buf));
+	j->write = write;
+	j->arg = arg;
+}
+
+int json_flush(struct json *j)
+{
+	if (!j->error && j->used)
+		j->error = j->write(j->arg, j->buf, j->used);
+	j->used = 0;
+	return j->error;
+}
+
+void json_bytes(struct json *j, const char *bytes, size_t size)
+{
+	while (size) {
+		size_t n = sizeof(j->buf) - j->used;
+
+		if (n > size)
+			n = size;
+		memcpy(j->buf + j->used, bytes, n);
+		j->used += n;
+		bytes += n;
+		size -= n;
+		if (j->used == sizeof(j->buf))
+			json_flush(j);
+	}
+}
+
+static inline void put(struct json *j, char c)
+{
+	if (j->used == sizeof(j->buf))
+		json_flush(j);
+	j->buf[j->used++] = c;
+}
+
+/* What goes before a value. */
+static inline void begin_value(struct json *j)
+{
+	if (j->after_key) {
+		j->after_key = false;
+		return;
+	}
+	if (j->more[j->depth])
+		put(j, ',');
+	j->more[j->depth] = true;
+}
+
+static void open_level(struct json *j, char c)
+{
+	begin_value(j);
+	put(j, c);
+	if (j->depth + 1 >= JSON_DEPTH) {
+		if (!j->error)
+			j->error = -EOVERFLOW;
+		return;
+	}
+	j->more[++j->depth] = false;
+}
+
+static void close_level(struct json *j, char c)
+{
+	if (j->depth)
+		j->depth--;
+	put(j, c);
+}
+
+void json_object(struct json *j)
+{
+	open_level(j, '{');
+}
+
+void json_object_end(struct json *j)
+{
+	close_level(j, '}');
+}
+
+void json_array(struct json *j)
+{
+	open_level(j, '[');
+}
+
+void json_array_end(struct json *j)
+{
+	close_level(j, ']');
+}
+
+/* Bytes of the UTF-8 sequence at s, 0 when it is none (overlong, surrogate, cut short). */
+static size_t utf8_size(const unsigned char *s, size_t size)
+{
+	unsigned char c = s[0], low = 0x80, high = 0xbf;
+	size_t n;
+
+	if (c < 0xc2 || c > 0xf4)
+		return 0;
+	n = c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+	if (c == 0xe0)
+		low = 0xa0;
+	else if (c == 0xed)
+		high = 0x9f;
+	else if (c == 0xf0)
+		low = 0x90;
+	else if (c == 0xf4)
+		high = 0x8f;
+	if (n > size || s[1] < low || s[1] > high)
+		return 0;
+	for (size_t i = 2; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	return n;
+}
+
+static void escape(struct json *j, unsigned char c)
+{
+	static const char hex[] = "0123456789abcdef";
+	char seq[6] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
+
+	switch (c) {
+	case '"':
+	case '\\':
+		seq[1] = (char)c;
+		break;
+	case '\n':
+		seq[1] = 'n';
+		break;
+	case '\t':
+		seq[1] = 't';
+		break;
+	case '\r':
+		seq[1] = 'r';
+		break;
+	default:
+		json_bytes(j, seq, 6);
+		return;
+	}
+	json_bytes(j, seq, 2);
+}
+
+static void put_string(struct json *j, const char *text, size_t size)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	size_t i = 0;
+
+	put(j, '"');
+	while (i < size) {
+		size_t start = i, n;
+
+		while (i < size && s[i] >= 0x20 && s[i] < 0x7f && s[i] != '"' && s[i] != '\\')
+			i++;
+		if (i > start)
+			json_bytes(j, text + start, i - start);
+		if (i == size)
+			break;
+		if (s[i] < 0x80) {
+			escape(j, s[i++]);
+			continue;
+		}
+		n = utf8_size(s + i, size - i);
+		json_bytes(j, n ? text + i : "\xef\xbf\xbd", n ? n : 3);
+		i += n ? n : 1;
+	}
+	put(j, '"');
+}
+
+void json_key(struct json *j, const char *key)
+{
+	if (j->more[j->depth])
+		put(j, ',');
+	j->more[j->depth] = true;
+	put_string(j, key, strlen(key));
+	put(j, ':');
+	if (j->spaced)
+		put(j, ' ');
+	j->after_key = true;
+}
+
+void json_key_raw(struct json *j, const char *quoted, size_t size)
+{
+	if (j->more[j->depth])
+		put(j, ',');
+	j->more[j->depth] = true;
+	json_bytes(j, quoted, size);
+	j->after_key = true;
+}
+
+void json_text_size(struct json *j, const char *text, size_t size)
+{
+	begin_value(j);
+	put_string(j, text, size);
+}
+
+void json_text(struct json *j, const char *text)
+{
+	if (text)
+		json_text_size(j, text, strlen(text));
+	else
+		json_null(j);
+}
+
+/* Room for size bytes, which is small. */
+static inline char *reserve(struct json *j, size_t size)
+{
+	if (sizeof(j->buf) - j->used < size)
+		json_flush(j);
+	return j->buf + j->used;
+}
+
+#define MAX_DIGITS 20
+
+static inline void put_uint(struct json *j, uint64_t value)
+{
+	char digits[MAX_DIGITS], *to = reserve(j, MAX_DIGITS);
+	size_t at = sizeof(digits), n;
+
+	do {
+		digits[--at] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	n = sizeof(digits) - at;
+	for (size_t i = 0; i < n; i++)
+		to[i] = digits[at + i];
+	j->used += n;
+}
+
+void json_uint(struct json *j, uint64_t value)
+{
+	begin_value(j);
+	put_uint(j, value);
+}
+
+void json_int(struct json *j, int64_t value)
+{
+	begin_value(j);
+	if (value < 0)
+		put(j, '-');
+	put_uint(j, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+void json_us(struct json *j, int64_t ns)
+{
+	uint64_t n = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+	unsigned int rest = (unsigned int)(n % 1000);
+	char part[4] = { '.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10),
+			 (char)('0' + rest % 10) };
+
+	begin_value(j);
+	if (ns < 0)
+		put(j, '-');
+	put_uint(j, n / 1000);
+	json_bytes(j, part, sizeof(part));
+}
+
+void json_double(struct json *j, double value)
+{
+	char text[32];
+	int n;
+
+	if (!isfinite(value)) {
+		json_null(j);
+		return;
+	}
+	n = snprintf(text, sizeof(text), "%.17g", value);
+	for (int precision = 6; precision < 17;
+	     precision++) { /* the shortest that reads back alike */
+		char shorter[32];
+		int len = snprintf(shorter, sizeof(shorter), "%.*g", precision, value);
+
+		if (strtod(shorter, NULL) == value) {
+			memcpy(text, shorter, (size_t)len + 1);
+			n = len;
+			break;
+		}
+	}
+	begin_value(j);
+	json_bytes(j, text, (size_t)n);
+}
+
+void json_bool(struct json *j, bool value)
+{
+	begin_value(j);
+	json_bytes(j, value ? "true" : "false", value ? 4 : 5);
+}
+
+void json_null(struct json *j)
+{
+	begin_value(j);
+	json_bytes(j, "null", 4);
+}
+
+void json_hex(struct json *j, uint64_t value)
+{
+	char text[24];
+	int n = snprintf(text, sizeof(text), "\"0x%llx\"", (unsigned long long)value);
+
+	begin_value(j);
+	json_bytes(j, text, (size_t)n);
+}
+
+void json_raw(struct json *j, const char *json, size_t size)
+{
+	begin_value(j);
+	json_bytes(j, json, size);
+}
+
+/* A memory stream for json_quote(). */
+struct quoted {
+	char *text;
+	size_t size;
+};
+
+static int quote_more(void *arg, const char *bytes, size_t size)
+{
+	struct quoted *q = arg;
+	char *grown = realloc(q->text, q->size + size + 1);
+
+	if (!grown)
+		return -ENOMEM;
+	q->text = grown;
+	memcpy(q->text + q->size, bytes, size);
+	q->size += size;
+	q->text[q->size] = 0;
+	return 0;
+}
+
+char *json_quote(const char *text, size_t *size)
+{
+	struct json *j = malloc(sizeof(*j));
+	struct quoted q = { NULL, 0 };
+
+	if (!j)
+		return NULL;
+	json_init(j, quote_more, &q);
+	json_text(j, text ? text : "");
+	if (json_flush(j)) {
+		free(q.text);
+		q.text = NULL;
+	}
+	free(j);
+	*size = q.size;
+	return q.text;
+}
+
+int json_write_file(void *file, const char *bytes, size_t size)
+{
+	if (fwrite(bytes, 1, size, file) != size)
+		return errno ? -errno : -EIO;
+	return 0;
+}

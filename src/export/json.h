@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* json.h - writes JSON as a stream, with memory that does not grow
+ *
+ * The writer puts commas, colons and escapes; nesting up to JSON_DEPTH. The first error of the
+ * output sticks: later calls do nothing, json_close() returns it. Strings may hold any bytes; what
+ * is not UTF-8 becomes U+FFFD. Not thread-safe; a struct json is plain memory.
+ */
+#ifndef RTL_EXPORT_JSON_H
+#define RTL_EXPORT_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define JSON_DEPTH 32
+#define JSON_BUFFER 65536u
+
+/* Takes size bytes; 0 or -errno. */
+typedef int (*json_write_fn)(void *arg, const char *bytes, size_t size);
+
+struct json {
+	json_write_fn write;
+	void *arg;
+	int error;
+	unsigned int depth;
+	bool after_key;
+	bool spaced;	       /* "key": value instead of "key":value */
+	bool more[JSON_DEPTH]; /* the next value at this depth needs a comma */
+	size_t used;
+	char buf[JSON_BUFFER];
+};
+
+void json_init(struct json *j, json_write_fn write, void *arg);
+/* Writes what is left; does not close the output. 0 or the first error. */
+int json_flush(struct json *j);
+
+void json_object(struct json *j);
+void json_object_end(struct json *j);
+void json_array(struct json *j);
+void json_array_end(struct json *j);
+/* A key of an object: plain ASCII without quotes, escaped all the same. */
+void json_key(struct json *j, const char *key);
+
+/* As json_key(), for a literal that needs no escapes: one copy; always without a space. */
+#define JSON_KEY(j, key) json_key_raw((j), "\"" key "\":", sizeof("\"" key "\":") - 1)
+void json_key_raw(struct json *j, const char *quoted, size_t size);
+
+void json_text(struct json *j, const char *text); /* NULL becomes null */
+void json_text_size(struct json *j, const char *text, size_t size);
+void json_uint(struct json *j, uint64_t value);
+void json_int(struct json *j, int64_t value);
+void json_double(struct json *j, double value); /* not finite: null */
+void json_bool(struct json *j, bool value);
+void json_null(struct json *j);
+/* ns as a number of microseconds with three decimals: 1234567 -> 1234.567 */
+void json_us(struct json *j, int64_t ns);
+void json_hex(struct json *j, uint64_t value); /* "0x1f" */
+
+/* A value that is JSON already; or any bytes between values, as a line break. */
+void json_raw(struct json *j, const char *json, size_t size);
+void json_bytes(struct json *j, const char *bytes, size_t size);
+
+/* The text as a JSON string with its quotes, malloc'd: made once, written often. NULL: no memory. */
+char *json_quote(const char *text, size_t *size);
+
+/* For where stdout is the output. */
+int json_write_file(void *file, const char *bytes, size_t size);
+
+#endif

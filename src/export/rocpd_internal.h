@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* rocpd_internal.h - what the files of the database writer share
+ *
+ *	rocpd.c		the interface: names, temporary file, order of things
+ *	rocpd_db.c	SQLite: open, run, errors as text
+ *	rocpd_schema.c	tables, views, indexes
+ *	rocpd_feed.c	rows of operations in bulk
+ *	rocpd_meta.c	what operations refer to, and losses
+ *	rocpd_spool.c	operations of a spool
+ *	rocpd_marker.c	markers
+ *	rocpd_merge.c	rows of another database
+ *	rocpd_identify.c what kind of file an input is
+ */
+#ifndef RTL_EXPORT_ROCPD_INTERNAL_H
+#define RTL_EXPORT_ROCPD_INTERNAL_H
+
+#include <limits.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "export/rocpd.h"
+#include "store/index.h"
+#include "store/map.h"
+#include "store/verdict.h"
+
+#define ROCPD_BLOCK (INT64_C(1) << 32)
+/* Numbers of a process from here on are damage: they could reach into another's block. */
+#define ROCPD_MAX_LOCAL (UINT64_C(1) << 40)
+#define ROCPD_PID_STRIDE INT64_C(10000000)
+#define ROCPD_GPU_STRIDE INT64_C(1000)
+
+/* Stored in our flags beside enum rec_flags. */
+#define ROCPD_F_PLACED (1 << 16) /* the times in rocpd_op are a place on the axis, not measured */
+
+struct rocpd_node {
+	char *key; /* host and boot */
+};
+
+struct rocpd {
+	sqlite3 *db;
+	const char *out;
+	char tmp[PATH_MAX + 32];
+	const struct rocpd_options *opt;
+	struct rocpd_result *res;
+	int64_t next_block;
+	struct rocpd_node *nodes;
+	size_t nr_nodes;
+	char (*traces)[33]; /* trace ids taken so far */
+	size_t nr_traces;
+	struct verdict verdict;
+	struct rocpd_feed *feed;
+	uint64_t done, total; /* bytes, for progress */
+	uint64_t progress_ns;
+};
+
+/* rocpd_db.c */
+int rocpd_db_open(struct rocpd *r);
+void rocpd_db_close(struct rocpd *r);
+/* Runs statements. 0 or -errno with the error text set. */
+int rocpd_db_exec(struct rocpd *r, const char *sql);
+/* fmt: as sqlite3_mprintf(), with %Q and %w. */
+int rocpd_db_execf(struct rocpd *r, const char *fmt, ...);
+int rocpd_db_prepare(struct rocpd *r, sqlite3_stmt **stmt, const char *sql);
+/* Steps a statement that returns no rows, and resets it. */
+int rocpd_db_step(struct rocpd *r, sqlite3_stmt *stmt);
+/* Binds and steps: types is one letter for each value: i int64_t, t const char *, n an int64_t that is not
+ * used: NULL, e const char * whose "" is NULL. */
+int rocpd_db_insert(struct rocpd *r, sqlite3_stmt *stmt, const char *types, ...);
+/* The first column of the first row; fallback where there is none. */
+int64_t rocpd_db_int(struct rocpd *r, int64_t fallback, const char *fmt, ...);
+/* Turns the last SQLite error into res->error; `what` is the file. Returns -errno. */
+int rocpd_db_fail(struct rocpd *r, const char *what);
+int rocpd_fail(struct rocpd *r, int error, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void rocpd_warn(struct rocpd *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* rocpd.c */
+int rocpd_progress(struct rocpd *r, uint64_t done_of_input);
+/* The node number of a host, given out in the order of first use. Negative: -ENOMEM. */
+int64_t rocpd_node_of(struct rocpd *r, const char *host, const char *boot_id);
+/* -EEXIST when that trace is in the database already. */
+int rocpd_take_trace(struct rocpd *r, const char *trace_id, const char *path);
+
+/* rocpd_schema.c */
+int rocpd_schema_create(struct rocpd *r);
+int rocpd_schema_finish(struct rocpd *r); /* views and indexes */
+
+/* rocpd_feed.c */
+enum {
+	ROCPD_IN_OP = 1,      /* rocpd_op and rocpd_api_ops */
+	ROCPD_IN_KERNEL = 2,  /* rtl_op_kernel */
+	ROCPD_IN_COPY = 4,    /* rtl_op_copy */
+	ROCPD_IN_RUNTIME = 8, /* rtl_op_runtime */
+};
+
+#define ROCPD_SIGNAL_SIZE 96
+
+struct rocpd_row {
+	int64_t id, gpu, queue, sequence, start, end, description, type, marker, correlation, api;
+	int64_t thread, shape, flags, begin_ticks, end_ticks;
+	int64_t kind, bytes, src_agent, dst_agent, src, dst, engine;
+	uint32_t in;
+	uint32_t signal_size;
+	char signal[ROCPD_SIGNAL_SIZE];
+};
+
+struct rocpd_feed;
+int rocpd_feed_create(struct rocpd_feed **out, struct rocpd *r);
+void rocpd_feed_destroy(struct rocpd_feed *feed);
+/* Room for one row; NULL: rocpd_feed_flush() first. The caller fills all that its `in` uses. */
+struct rocpd_row *rocpd_feed_row(struct rocpd_feed *feed);
+int rocpd_feed_flush(struct rocpd_feed *feed);
+
+/* rocpd_spool.c */
+struct rocpd_shape;
+
+struct rocpd_span {
+	int64_t begin, end; /* begin 0: no operation so far */
+	uint64_t nr;
+};
+
+struct rocpd_text {
+	char *text;
+	int64_t id;
+};
+#define ROCPD_TEXTS 4096u
+
+/* One process being written. */
+struct rocpd_process {
+	struct rocpd *r;
+	struct index *index;
+	const char *path;
+	int64_t base, node, pid;
+	int64_t next_string, next_ustring;
+	int64_t empty_string, empty_ustring;
+	int64_t name_marker, name_thread, domain_rtl, domain_roctx, type_kernel;
+	int64_t type_copy[REC_COPY_FILL + 1];
+	int64_t *kernel_names; /* string ids, parallel to index_kernels() */
+	const struct store_kernel *kernels;
+	const struct store_thread *threads;
+	size_t nr_threads;
+	struct rocpd_span *spans; /* parallel to threads */
+	size_t last_thread;
+	int64_t next_op, next_shape, next_clock, next_copy;
+	int64_t first_api; /* of the synthetic rows: first_api + thread index */
+	int64_t last_ns;   /* latest time seen while writing */
+	struct rocpd_shape *shapes;
+	struct rocpd_text *texts;
+	struct map names; /* hash of a name to its string's local id */
+	struct map open;  /* marker id to thread, ranges without an end so far */
+	struct map early; /* marker id to end time, ends without a begin so far */
+	sqlite3_stmt *add_string, *add_ustring, *add_api, *add_shape, *add_marker, *add_barrier;
+	sqlite3_stmt *add_clock, *end_marker, *move_marker, *sooner_marker;
+};
+
+int rocpd_spool_add(struct rocpd *r, const char *path);
+/* Index of the thread, SIZE_MAX when it is not known. */
+size_t rocpd_spool_thread(struct rocpd_process *p, uint32_t tid);
+/* Adds base; 0 stays 0, and so does what is out of bounds. */
+int64_t rocpd_spool_id(const struct rocpd_process *p, uint64_t local);
+int rocpd_spool_string(struct rocpd_process *p, const char *text, int64_t *id);
+int rocpd_spool_ustring(struct rocpd_process *p, const char *text, int64_t *id);
+
+/* rocpd_meta.c */
+int rocpd_meta_write(struct rocpd_process *p);
+/* After all passes: the process' row, its losses, its place in the verdict. */
+int rocpd_meta_finish(struct rocpd_process *p);
+int64_t rocpd_meta_agent(const struct rocpd_process *p, uint32_t agent);
+
+/* rocpd_marker.c */
+int rocpd_marker_begin(void *arg, const struct store_marker *marker);
+int rocpd_marker_end(void *arg, const struct store_marker_end *end);
+/* Ranges that were never closed end where the process does. */
+int rocpd_marker_finish(struct rocpd_process *p, int64_t last_ns);
+
+/* rocpd_merge.c */
+int rocpd_merge_add(struct rocpd *r, const char *path, enum rocpd_kind kind);
+
+#endif

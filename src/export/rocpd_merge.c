@@ -1,0 +1,625 @@
+/* SPDX-License-Identifier: MIT */
+/* rocpd_merge.c - takes over every row of another database, its ids moved to blocks of their own
+ *
+ * One table of tables says how each column is carried over; a column that the other file does not have
+ * (older generations of RPD) gets a default. Nothing is looked up row by row: an id that refers to
+ * a row and the row's own id move by the same amount.
+ *
+ * Processes of another host than those so far get a node number; pids and GPU ids then move by
+ * RPD's strides, as in RPD's multi-node files.
+ */
+#include "export/rocpd_internal.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* Columns, separated by spaces: NAME, or NAME:KIND, or NAME:KIND:DEFAULT (SQL).
+ *	+  an id: moved		?  an id, or 0 or NULL for none: moved unless so
+ *	p  a pid of the row with the id in the first column; g a GPU id of it
+ *	-  carried over as it is (the same as no kind)
+ * The default of a column without one is 0 for ids and '' for the rest. */
+static const struct table {
+	const char *name, *columns;
+	bool optional; /* of files other than ours: not there is no fault */
+} tables[] = {
+	{ "rocpd_string", "id:+ string", false },
+	{ "rocpd_ustring", "id:+ string", true },
+	{ "rocpd_api",
+	  "id:+ pid:p tid start end apiName_id:+ category_id:+:$empty domain_id:+:$empty "
+	  "args_id:+",
+	  true },
+	{ "rocpd_op",
+	  "id:+ gpuId:g queueId sequenceId start end description_id:+ opType_id:+ "
+	  "completionSignal:-:'' roctxId:?:0 correlation_id:?:0",
+	  true },
+	{ "rocpd_api_ops", "id:+ api_id:+ op_id:+", true },
+	{ "rocpd_kernelapi",
+	  "api_ptr_id:+ stream gridX gridY gridZ workgroupX workgroupY workgroupZ "
+	  "groupSegmentSize privateSegmentSize kernelName_id:+",
+	  true },
+	{ "rocpd_copyapi",
+	  "api_ptr_id:+ stream size width:-:0 height:-:0 kind dst src dstDevice:-:-1 "
+	  "srcDevice:-:-1 sync pinned:-:0",
+	  true },
+	{ "rocpd_monitor", "id:+ deviceType deviceId monitorType start end value", true },
+	{ "rocpd_counter", "id:+ value op_id:+ name_id:+", true },
+	{ "rocpd_stackframe", "id:+ api_ptr_id:+ depth name_id:+", true },
+	{ "rtl_thread", "id:+ process_id:+ tid name first_ns", false },
+	{ "rtl_agent",
+	  "id:+ process_id:+ agent_index type gpu_index gpu_id:g label driver_node name "
+	  "product vendor uuid handle nr_cu simd_per_cu wave_size max_waves_per_cu "
+	  "clock_mhz bdf",
+	  false },
+	{ "rtl_queue",
+	  "id:+ process_id:+ queue_id hsa_id handle agent_id:? tid size queue_type internal "
+	  "traced create_ns destroy_ns",
+	  false },
+	{ "rtl_code_object",
+	  "id:+ process_id:+ code_object_id uri agent_id:? load_base load_size "
+	  "load_delta load_ns unload_ns",
+	  false },
+	{ "rtl_kernel_symbol",
+	  "id:+ process_id:+ kernel_id name demangled object code_object_id:? "
+	  "agent_id:? kernarg_size group_size private_size vgpr_count "
+	  "accum_vgpr_count sgpr_count rsrc1 rsrc2 rsrc3",
+	  false },
+	{ "rtl_shape",
+	  "id:+ process_id:+ kernel_id:+ queue_id:+ grid_x grid_y grid_z group_x group_y "
+	  "group_z private_size group_size",
+	  false },
+	{ "rtl_op_kernel", "op_id:+ thread_id:+ shape_id:+ flags begin_ticks end_ticks", false },
+	{ "rtl_op_runtime",
+	  "op_id:+ gpu_id:g queue_id packet_index begin_ns end_ns correlation_id:? "
+	  "marker_id:? thread_id:+ shape_id:+ flags begin_ticks end_ticks",
+	  false },
+	{ "rtl_op_copy",
+	  "op_id:+ thread_id:+ flags kind bytes src_agent_id:? dst_agent_id:? src dst "
+	  "engine",
+	  false },
+	{ "rtl_op_barrier",
+	  "op_id:+ thread_id:+ gpu_id:g queue_id packet_index begin_ns end_ns "
+	  "correlation_id:? packet_type flags",
+	  false },
+	{ "rtl_marker_data", "api_id:+ kind level parent_id:? unclosed end_tid", false },
+	{ "rtl_api_data", "api_id:+ status correlation_id:? parent_id:?", false },
+	{ "rtl_clock",
+	  "id:+ process_id:+ agent_id:? system_ns monotonic_ns boottime_ns realtime_ns "
+	  "ticks",
+	  false },
+	{ "rtl_info", "id:+ process_id:? key value", false },
+	{ "rtl_loss_data", "id:+ process_id:+ reason class text count first_ns last_ns", false },
+};
+
+/* Where a process of the input goes. */
+struct move {
+	int64_t id_first, id_last; /* as in the input */
+	int64_t pid, gpu;	   /* added */
+};
+
+struct merge {
+	struct rocpd *r;
+	const char *path;
+	int64_t base;  /* added to ids */
+	int64_t empty; /* the id of a string '' for what the input does not have */
+	struct move *moves;
+	size_t nr_moves, last;
+};
+
+static const struct move *move_of(struct merge *m, int64_t id)
+{
+	if (m->last < m->nr_moves && id >= m->moves[m->last].id_first &&
+	    id <= m->moves[m->last].id_last)
+		return &m->moves[m->last];
+	for (size_t i = 0; i < m->nr_moves; i++) {
+		if (id >= m->moves[i].id_first && id <= m->moves[i].id_last) {
+			m->last = i;
+			return &m->moves[i];
+		}
+	}
+	return NULL;
+}
+
+static void sql_move(sqlite3_context *context, sqlite3_value **argv, bool gpu)
+{
+	struct merge *m = sqlite3_user_data(context);
+	const struct move *move = move_of(m, sqlite3_value_int64(argv[0]));
+	int64_t value = sqlite3_value_int64(argv[1]);
+
+	/* -1: no GPU */
+	if (sqlite3_value_type(argv[1]) == SQLITE_NULL)
+		sqlite3_result_null(context);
+	else if (gpu && value < 0)
+		sqlite3_result_int64(context, value);
+	else
+		sqlite3_result_int64(context,
+				     (int64_t)((uint64_t)value + (uint64_t)(!move ? 0 :
+									    gpu	  ? move->gpu :
+										    move->pid)));
+}
+
+static void sql_pid(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+	(void)argc;
+	sql_move(context, argv, false);
+}
+
+static void sql_gpu(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+	(void)argc;
+	sql_move(context, argv, true);
+}
+
+static bool has_table(struct merge *m, const char *table)
+{
+	return rocpd_db_int(
+		       m->r, 0,
+		       "SELECT count(*) FROM src.sqlite_master WHERE type = 'table' AND name = %Q",
+		       table) > 0;
+}
+
+static bool has_column(struct merge *m, const char *table, const char *column)
+{
+	return rocpd_db_int(m->r, 0,
+			    "SELECT count(*) FROM pragma_table_info(%Q, 'src') WHERE name = %Q "
+			    "COLLATE NOCASE",
+			    table, column) > 0;
+}
+
+/* Says at which offset a damaged database is damaged, as far as SQLite can tell. */
+static int fail(struct merge *m, const char *doing)
+{
+	struct rocpd *r = m->r;
+	int rc = sqlite3_errcode(r->db) & 0xff;
+	char words[256];
+	char where[256] = "";
+	sqlite3_stmt *stmt = NULL;
+	int64_t page_size;
+
+	if (rc == SQLITE_FULL || rc == SQLITE_NOMEM || rc == SQLITE_INTERRUPT)
+		return rocpd_db_fail(r, r->out);
+	snprintf(words, sizeof(words), "%s", sqlite3_errmsg(r->db));
+	if (rc != SQLITE_CORRUPT && rc != SQLITE_NOTADB)
+		return rocpd_fail(r, rc == SQLITE_IOERR ? -EIO : -EINVAL, "%s: %s: %s", m->path,
+				  doing, words);
+	page_size = rocpd_db_int(r, 0, "PRAGMA src.page_size");
+	if (sqlite3_prepare_v2(r->db, "PRAGMA src.quick_check(1)", -1, &stmt, NULL) == SQLITE_OK &&
+	    sqlite3_step(stmt) == SQLITE_ROW) {
+		const char *text = (const char *)sqlite3_column_text(stmt, 0);
+		const char *page = text ? strstr(text, "age ") : NULL;
+		long long number = page ? strtoll(page + 4, NULL, 10) : 0;
+
+		if (number > 0)
+			snprintf(where, sizeof(where), " (page %lld, offset %lld)", number,
+				 (number - 1) * (long long)page_size);
+	}
+	sqlite3_finalize(stmt);
+	return rocpd_fail(r, -EINVAL,
+			  "%s: the database is damaged%s: %s: %s; copy it again, or write it again "
+			  "from its spools (rtl recover)",
+			  m->path, where, doing, words);
+}
+
+static int exec(struct merge *m, const char *doing, const char *fmt, ...)
+{
+	va_list args;
+	char *sql;
+	int rc;
+
+	va_start(args, fmt);
+	sql = sqlite3_vmprintf(fmt, args);
+	va_end(args);
+	if (!sql)
+		return rocpd_fail(m->r, -ENOMEM, "%s: out of memory", m->path);
+	rc = sqlite3_exec(m->r->db, sql, NULL, NULL, NULL);
+	sqlite3_free(sql);
+	return rc == SQLITE_OK ? 0 : fail(m, doing);
+}
+
+/* Appends the expression that carries one column over. `first` is the table's first column. */
+static void add_column(struct merge *m, sqlite3_str *list, const char *table, const char *name,
+		       char kind, const char *fallback, const char *first)
+{
+	if (!has_column(m, table, name)) {
+		if (fallback && strcmp(fallback, "$empty") == 0)
+			sqlite3_str_appendf(list, "%lld", (long long)m->empty);
+		else
+			sqlite3_str_appendf(list, "%s",
+					    fallback		       ? fallback :
+					    kind == '+' || kind == '?' ? "0" :
+									 "''");
+		return;
+	}
+	switch (kind) {
+	case '+':
+		sqlite3_str_appendf(list, "\"%w\" + %lld", name, (long long)m->base);
+		break;
+	case '?':
+		sqlite3_str_appendf(list,
+				    "CASE WHEN \"%w\" <> 0 THEN \"%w\" + %lld ELSE \"%w\" END",
+				    name, name, (long long)m->base, name);
+		break;
+	case 'p':
+		sqlite3_str_appendf(list, "rtl_move_pid(\"%w\", \"%w\")", first, name);
+		break;
+	case 'g':
+		sqlite3_str_appendf(list, "rtl_move_gpu(\"%w\", \"%w\")", first, name);
+		break;
+	default:
+		sqlite3_str_appendf(list, "\"%w\"", name);
+		break;
+	}
+}
+
+static int copy_table(struct merge *m, const struct table *table)
+{
+	sqlite3_str *names = sqlite3_str_new(m->r->db);
+	sqlite3_str *values = sqlite3_str_new(m->r->db);
+	const char *p = table->columns;
+	char first[64] = "";
+	char *name_list, *value_list;
+	int ret;
+
+	while (*p) {
+		char item[64];
+		char *kind, *fallback = NULL;
+		size_t len = strcspn(p, " ");
+
+		snprintf(item, sizeof(item), "%.*s", (int)len, p);
+		p += len + (p[len] == ' ');
+		kind = strchr(item, ':');
+		if (kind) {
+			*kind++ = '\0';
+			fallback = strchr(kind, ':');
+			if (fallback)
+				*fallback++ = '\0';
+		}
+		if (!first[0])
+			snprintf(first, sizeof(first), "%s", item);
+		else
+			sqlite3_str_appendall(names, ", "), sqlite3_str_appendall(values, ", ");
+		sqlite3_str_appendf(names, "\"%w\"", item);
+		add_column(m, values, table->name, item, kind ? *kind : '-', fallback, first);
+	}
+	name_list = sqlite3_str_finish(names);
+	value_list = sqlite3_str_finish(values);
+	ret = name_list && value_list ?
+		      exec(m, table->name, "INSERT INTO main.\"%w\"(%s) SELECT %s FROM src.\"%w\"",
+			   table->name, name_list, value_list, table->name) :
+		      rocpd_fail(m->r, -ENOMEM, "%s: out of memory", m->path);
+	sqlite3_free(name_list);
+	sqlite3_free(value_list);
+	return ret;
+}
+
+/* Largest id of any row, and what the file itself says it has given out. -1: an id is negative. */
+static int64_t largest_id(struct merge *m)
+{
+	int64_t largest = rocpd_db_int(m->r, 0,
+				       "SELECT max(CAST(value AS INTEGER)) FROM src.rocpd_metadata "
+				       "WHERE tag = 'session_count'");
+	bool bad = false;
+
+	largest = largest > 0 && largest < (INT64_MAX >> 33) ? largest * ROCPD_BLOCK - 1 : 0;
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		char column[32];
+		int64_t max;
+
+		snprintf(column, sizeof(column), "%.*s", (int)strcspn(tables[i].columns, ":"),
+			 tables[i].columns);
+		if (!has_table(m, tables[i].name) || !has_column(m, tables[i].name, column))
+			continue;
+		max = rocpd_db_int(m->r, 0, "SELECT max(\"%w\") FROM src.\"%w\"", column,
+				   tables[i].name);
+		bad = bad || rocpd_db_int(m->r, 0, "SELECT min(\"%w\") < 0 FROM src.\"%w\"", column,
+					  tables[i].name) == 1;
+		if (max > largest)
+			largest = max;
+	}
+	return bad ? -1 : largest;
+}
+
+static int open_source(struct merge *m)
+{
+	sqlite3_str *uri = sqlite3_str_new(m->r->db);
+	sqlite3_stmt *stmt = NULL;
+	char *text;
+	int ret = 0;
+
+	/* a relative name is one to the URI as well; the rest is what a URI can't hold as it is */
+	sqlite3_str_appendall(uri, "file:");
+	for (const char *p = m->path; *p; p++) {
+		if (strchr("%?#", *p))
+			sqlite3_str_appendf(uri, "%%%02x", (unsigned int)(unsigned char)*p);
+		else
+			sqlite3_str_appendchar(uri, 1, *p);
+	}
+	sqlite3_str_appendall(uri, "?mode=ro");
+	text = sqlite3_str_finish(uri);
+	if (sqlite3_prepare_v2(m->r->db, "ATTACH ? AS src", -1, &stmt, NULL) != SQLITE_OK ||
+	    sqlite3_bind_text(stmt, 1, text, -1, SQLITE_STATIC) != SQLITE_OK ||
+	    sqlite3_step(stmt) != SQLITE_DONE)
+		ret = fail(m, "can't be opened");
+	sqlite3_finalize(stmt);
+	sqlite3_free(text);
+	return ret;
+}
+
+/* One process of one of our databases: its node here, and its row. */
+static int take_process(struct merge *m, sqlite3_stmt *stmt)
+{
+	const char *host = (const char *)sqlite3_column_text(stmt, 2);
+	const char *boot = (const char *)sqlite3_column_text(stmt, 3);
+	const char *trace = (const char *)sqlite3_column_text(stmt, 4);
+	int64_t old_node = sqlite3_column_int64(stmt, 5);
+	int64_t node = rocpd_node_of(m->r, host ? host : "", boot ? boot : "");
+	struct move *moves = alloc_resize(m->moves, m->nr_moves + 1, sizeof(*moves));
+
+	if (node < 0 || !moves)
+		return rocpd_fail(m->r, -ENOMEM, "%s: out of memory", m->path);
+	m->moves = moves;
+	if (old_node < 0 || old_node > 1000000)
+		return rocpd_fail(m->r, -EINVAL,
+				  "%s: the database is damaged: node %lld in "
+				  "rtl_process; write it again from its spools",
+				  m->path, (long long)old_node);
+	moves[m->nr_moves++] = (struct move){
+		.id_first = sqlite3_column_int64(stmt, 0),
+		.id_last = sqlite3_column_int64(stmt, 1),
+		.pid = (node - old_node) * ROCPD_PID_STRIDE,
+		.gpu = (node - old_node) * ROCPD_GPU_STRIDE,
+	};
+	m->r->res->nr_processes++;
+	return trace && trace[0] ? rocpd_take_trace(m->r, trace, m->path) : 0;
+}
+
+static int take_processes(struct merge *m)
+{
+	sqlite3_stmt *stmt = NULL;
+	int ret = 0;
+	int rc = sqlite3_prepare_v2(m->r->db,
+				    "SELECT id_first, id_last, host, boot_id, trace_id, node FROM "
+				    "src.rtl_process ORDER BY id",
+				    -1, &stmt, NULL);
+
+	while (ret == 0 && rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+		ret = take_process(m, stmt);
+		rc = SQLITE_OK;
+	}
+	if (ret == 0 && rc != SQLITE_DONE)
+		ret = fail(m, "rtl_process");
+	sqlite3_finalize(stmt);
+	if (ret < 0)
+		return ret;
+	return exec(
+		m, "rtl_process",
+		"INSERT INTO main.rtl_process SELECT id + %lld, rtl_move_pid(id, pid), os_pid, ppid, "
+		"host, (rtl_move_pid(id, pid) - os_pid) / %lld, boot_id, trace_id, command, exe, "
+		"cwd, rank, world_size, local_rank, job, mode, version, clock, start_ns, end_ns, "
+		"first_ns, last_ns, state, spool, format_version, id_first + %lld, id_last + %lld "
+		"FROM src.rtl_process",
+		(long long)m->base, (long long)ROCPD_PID_STRIDE, (long long)m->base,
+		(long long)m->base);
+}
+
+/* RPD's files name no host and count no losses: one row stands for the file, and says so. */
+static int stand_in(struct merge *m, int64_t last)
+{
+	static const char text[] = "from an RPD file, which does not say what was lost";
+	int ret = exec(
+		m, "rtl_process",
+		"INSERT INTO main.rtl_process(id, pid, os_pid, node, state, spool, id_first, "
+		"id_last) SELECT %lld, pid, pid, 0, 'rpd', %Q, %lld, %lld FROM (SELECT "
+		"coalesce(min(pid), 0) AS pid FROM main.rocpd_api WHERE id BETWEEN %lld AND %lld)",
+		(long long)(m->base + 1), m->path, (long long)m->base, (long long)last,
+		(long long)m->base, (long long)last);
+
+	if (ret == 0)
+		ret = exec(
+			m, "rtl_loss_data",
+			"INSERT INTO main.rtl_loss_data VALUES (%lld, %lld, 'unknown', 'note', %Q, 1, "
+			"0, 0)",
+			(long long)(m->base + 1), (long long)(m->base + 1), text);
+	m->r->res->nr_processes++;
+	m->r->verdict.nr_processes++;
+	verdict_add(&m->r->verdict, 0, "unknown", LOAD_NOTE, 1, 0, 0, text);
+	return ret;
+}
+
+static int add_verdict(struct merge *m)
+{
+	struct verdict *v = alloc_zero(1, sizeof(*v));
+	struct load_error err = { "" };
+	int ret;
+
+	if (!v)
+		return rocpd_fail(m->r, -ENOMEM, "%s: out of memory", m->path);
+	ret = verdict_of_db(v, m->path, &err);
+	if (ret < 0)
+		rocpd_fail(m->r, ret, "%s", err.text);
+	m->r->verdict.nr_processes += v->nr_processes;
+	for (size_t i = 0; i < v->nr_rows && ret == 0; i++) {
+		const struct verdict_row *row = &v->rows[i];
+
+		verdict_add(&m->r->verdict, row->pid, row->reason, row->class, row->count,
+			    row->first_ns, row->last_ns, row->text);
+	}
+	alloc_free(v);
+	return ret;
+}
+
+/* Tags that describe the file are ours; others are kept, under a tag of their own where two inputs
+ * say different things. */
+static int copy_metadata(struct merge *m, int64_t input)
+{
+	if (!has_table(m, "rocpd_metadata"))
+		return 0;
+	return exec(
+		m, "rocpd_metadata",
+		"INSERT INTO main.rocpd_metadata(tag, value) SELECT CASE WHEN EXISTS (SELECT 1 FROM "
+		"main.rocpd_metadata X WHERE X.tag = S.tag) THEN S.tag || '.' || %lld ELSE S.tag END, "
+		"S.value FROM src.rocpd_metadata S WHERE S.tag NOT IN ('gpu_stride', 'pid_stride', "
+		"'schema_version', 'rtl_schema_version', 'session_count') AND NOT EXISTS (SELECT 1 "
+		"FROM main.rocpd_metadata Y WHERE Y.tag = S.tag AND Y.value = S.value)",
+		(long long)input);
+}
+
+/* Names what the file has and this program does not know, so that it is not lost in silence. */
+static int name_others(struct merge *m)
+{
+	sqlite3_str *names = sqlite3_str_new(m->r->db);
+	sqlite3_stmt *stmt = NULL;
+	char *text;
+
+	if (sqlite3_prepare_v2(
+		    m->r->db,
+		    "SELECT name FROM src.sqlite_master WHERE type = 'table' AND name NOT "
+		    "LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
+		    -1, &stmt, NULL) == SQLITE_OK) {
+		while (sqlite3_step(stmt) == SQLITE_ROW) {
+			const char *name = (const char *)sqlite3_column_text(stmt, 0);
+			bool known = strcmp(name, "rocpd_metadata") == 0 ||
+				     strcmp(name, "rtl_process") == 0 ||
+				     strcmp(name, "rtl_flag") == 0;
+
+			for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !known; i++)
+				known = strcmp(name, tables[i].name) == 0;
+			if (!known)
+				sqlite3_str_appendf(names, "%s%s",
+						    sqlite3_str_length(names) ? ", " : "", name);
+		}
+	}
+	sqlite3_finalize(stmt);
+	text = sqlite3_str_finish(names);
+	if (text && text[0])
+		rocpd_warn(m->r, "%s: tables that this version does not know were left out: %s",
+			   m->path, text);
+	sqlite3_free(text);
+	return 0;
+}
+
+/* RPD up to schema 2 keeps arguments among the other strings. */
+static int copy_arguments(struct merge *m)
+{
+	if (has_table(m, "rocpd_ustring") || !has_table(m, "rocpd_api"))
+		return 0;
+	return exec(m, "rocpd_string",
+		    "INSERT INTO main.rocpd_ustring(id, string) SELECT id + %lld, string FROM "
+		    "src.rocpd_string WHERE id IN (SELECT args_id FROM src.rocpd_api)",
+		    (long long)m->base);
+}
+
+static void count(struct merge *m, int64_t last)
+{
+	struct rocpd_result *res = m->r->res;
+	int64_t first_ns, last_ns;
+
+#define COUNT(table, column)                                                                       \
+	(uint64_t) rocpd_db_int(m->r, 0,                                                           \
+				"SELECT count(*) FROM main." table " WHERE " column                \
+				" BETWEEN %lld AND %lld",                                          \
+				(long long)m->base, (long long)last)
+	res->nr_dispatches += COUNT("rtl_op_kernel", "op_id");
+	res->nr_internal += COUNT("rtl_op_runtime", "op_id");
+	res->nr_copies += COUNT("rtl_op_copy", "op_id");
+	res->nr_barriers += COUNT("rtl_op_barrier", "op_id");
+	res->nr_markers += COUNT("rtl_marker_data", "api_id");
+	res->nr_ops += COUNT("rocpd_op", "id");
+	res->nr_apis += COUNT("rocpd_api", "id") - COUNT("rtl_marker_data", "api_id");
+	first_ns = rocpd_db_int(
+		m->r, 0,
+		"SELECT min(start) FROM (SELECT min(start) AS start FROM "
+		"main.rocpd_op WHERE id BETWEEN %lld AND %lld UNION ALL SELECT min(start) "
+		"FROM main.rocpd_api WHERE id BETWEEN %lld AND %lld)",
+		(long long)m->base, (long long)last, (long long)m->base, (long long)last);
+	last_ns = rocpd_db_int(
+		m->r, 0,
+		"SELECT max(stop) FROM (SELECT max(\"end\") AS stop FROM main.rocpd_op "
+		"WHERE id BETWEEN %lld AND %lld UNION ALL SELECT max(\"end\") FROM "
+		"main.rocpd_api WHERE id BETWEEN %lld AND %lld)",
+		(long long)m->base, (long long)last, (long long)m->base, (long long)last);
+	if (first_ns > 0 && (!res->first_ns || (uint64_t)first_ns < res->first_ns))
+		res->first_ns = (uint64_t)first_ns;
+	if (last_ns > 0 && (uint64_t)last_ns > res->last_ns)
+		res->last_ns = (uint64_t)last_ns;
+}
+
+static int copy_all(struct merge *m, enum rocpd_kind kind, int64_t last)
+{
+	int64_t input = m->base / ROCPD_BLOCK;
+	int ret = rocpd_db_exec(m->r, "BEGIN");
+
+	if (ret == 0)
+		ret = kind == ROCPD_KIND_OURS ? take_processes(m) :
+						exec(m, "rocpd_string",
+						     "INSERT INTO main.rocpd_string(id, string) "
+						     "VALUES (%lld, '')",
+						     (long long)m->empty);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && ret == 0; i++) {
+		if (has_table(m, tables[i].name))
+			ret = copy_table(m, &tables[i]);
+		else if (kind == ROCPD_KIND_OURS && !tables[i].optional)
+			ret = rocpd_fail(m->r, -EINVAL,
+					 "%s: table %s is missing: the database is "
+					 "damaged; write it again from its spools",
+					 m->path, tables[i].name);
+	}
+	if (ret == 0)
+		ret = copy_arguments(m);
+	if (ret == 0)
+		ret = copy_metadata(m, input);
+	if (ret == 0)
+		ret = kind == ROCPD_KIND_OURS ? add_verdict(m) : stand_in(m, last);
+	if (ret == 0)
+		ret = rocpd_db_exec(m->r, "COMMIT");
+	if (ret == 0) {
+		count(m, last);
+		ret = name_others(m);
+	}
+	return ret;
+}
+
+/* SQLite asks now and then whether to go on. */
+static int on_progress(void *arg)
+{
+	return rocpd_progress(arg, 0) != 0;
+}
+
+int rocpd_merge_add(struct rocpd *r, const char *path, enum rocpd_kind kind)
+{
+	struct merge m = { .r = r, .path = path, .base = r->next_block * ROCPD_BLOCK };
+	int64_t largest, last;
+	int ret = open_source(&m);
+
+	if (ret < 0)
+		return ret;
+	sqlite3_create_function(r->db, "rtl_move_pid", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, &m,
+				sql_pid, NULL, NULL);
+	sqlite3_create_function(r->db, "rtl_move_gpu", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, &m,
+				sql_gpu, NULL, NULL);
+	sqlite3_progress_handler(r->db, 1000000, on_progress, r);
+	largest = largest_id(&m);
+	if (largest < 0 || largest > (INT64_MAX >> 1) - m.base)
+		ret = rocpd_fail(r, -EINVAL,
+				 "%s: ids are out of range: the database is damaged; write "
+				 "it again from its spools (rtl recover)",
+				 path);
+	if (ret == 0) {
+		/* of other files one id at the end is left for the empty string */
+		int64_t blocks = (largest + (kind != ROCPD_KIND_OURS)) / ROCPD_BLOCK + 1;
+
+		r->next_block += blocks;
+		last = m.base + blocks * ROCPD_BLOCK - 1;
+		m.empty = last;
+		ret = copy_all(&m, kind, last);
+	}
+	sqlite3_progress_handler(r->db, 0, NULL, NULL);
+	if (ret == 0)
+		ret = exec(&m, "can't be closed", "DETACH src");
+	alloc_free(m.moves);
+	return ret;
+}

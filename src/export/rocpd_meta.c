@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/* rocpd_meta.c - who and what operations refer to: process, threads, agents, queues, kernels, losses
+ */
+#include "export/rocpd_internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+int64_t rocpd_meta_agent(const struct rocpd_process *p, uint32_t agent)
+{
+	return agent == UINT32_MAX ? 0 : p->base + (int64_t)agent + 1;
+}
+
+static int write_agents(struct rocpd_process *p, sqlite3_stmt *stmt)
+{
+	static const char *const types[] = { "CPU", "GPU", "OTHER" };
+	size_t nr;
+	const struct store_agent *agents = index_agents(p->index, &nr);
+	uint32_t nr_cpu = 0, nr_other = 0;
+	int ret = 0;
+
+	for (size_t i = 0; i < nr && ret == 0; i++) {
+		const struct store_agent *a = &agents[i];
+		uint32_t type = a->agent_type <= REC_AGENT_OTHER ? a->agent_type : REC_AGENT_OTHER;
+		bool gpu = a->gpu_index != UINT32_MAX;
+		uint32_t number = gpu			? a->gpu_index :
+				  type == REC_AGENT_CPU ? nr_cpu++ :
+							  nr_other++;
+		char label[32];
+
+		snprintf(label, sizeof(label), "%s %" PRIu32, types[type], number);
+		ret = rocpd_db_insert(p->r, stmt,
+				      gpu ? "iiitiitieeeeiiiiiii" : "iiitnntieeeeiiiiiii",
+				      rocpd_meta_agent(p, a->id), p->base + 1, (int64_t)a->id,
+				      types[type], (int64_t)a->gpu_index,
+				      p->node * ROCPD_GPU_STRIDE + (int64_t)a->gpu_index, label,
+				      (int64_t)a->node, a->name, a->product, a->vendor, a->uuid,
+				      (int64_t)a->handle, (int64_t)a->nr_cu,
+				      (int64_t)a->simd_per_cu, (int64_t)a->wave_size,
+				      (int64_t)a->max_waves_per_cu, (int64_t)a->clock_mhz,
+				      (int64_t)a->bdf);
+	}
+	return ret;
+}
+
+static int write_queues(struct rocpd_process *p, sqlite3_stmt *stmt)
+{
+	size_t nr;
+	const struct store_queue *queues = index_queues(p->index, &nr);
+	int ret = 0;
+
+	for (size_t i = 0; i < nr && ret == 0; i++) {
+		const struct store_queue *q = &queues[i];
+
+		ret = rocpd_db_insert(p->r, stmt, "iiiiiiiiiiiii", p->base + (int64_t)q->id + 1,
+				      p->base + 1, (int64_t)q->id, (int64_t)q->hsa_id,
+				      (int64_t)q->handle, rocpd_meta_agent(p, q->agent),
+				      (int64_t)q->tid, (int64_t)q->size, (int64_t)q->queue_type,
+				      (int64_t)((q->flags & REC_QUEUE_INTERNAL) != 0),
+				      (int64_t)((q->flags & REC_QUEUE_PLAIN) == 0),
+				      (int64_t)q->time_ns, (int64_t)q->end_ns);
+	}
+	return ret;
+}
+
+static int write_code_objects(struct rocpd_process *p, sqlite3_stmt *stmt)
+{
+	size_t nr;
+	const struct store_code_object *objects = index_code_objects(p->index, &nr);
+	int ret = 0;
+
+	for (size_t i = 0; i < nr && ret == 0; i++) {
+		const struct store_code_object *o = &objects[i];
+
+		ret = rocpd_db_insert(p->r, stmt, "iiieiiiiii", p->base + (int64_t)o->id,
+				      p->base + 1, (int64_t)o->id, o->uri,
+				      rocpd_meta_agent(p, o->agent), (int64_t)o->load_base,
+				      (int64_t)o->load_size, (int64_t)o->load_delta,
+				      (int64_t)o->time_ns, (int64_t)o->end_ns);
+	}
+	return ret;
+}
+
+struct registers {
+	int64_t vgpr, accum_vgpr, sgpr; /* -1: not known */
+};
+
+/* Register counts as the hardware allots them, from the kernel descriptor's resource words. */
+static struct registers registers_of(const struct store_kernel *k, const struct store_agent *agent)
+{
+	struct registers regs = { -1, -1, -1 };
+	unsigned int vgprs = k->rsrc1 & 0x3f;
+	unsigned int sgprs = k->rsrc1 >> 6 & 0xf;
+	const char *name = agent ? agent->name : "";
+	const char *isa = strstr(name, "gfx");
+	unsigned long number = isa ? strtoul(isa + 3, NULL, 16) : 0;
+
+	if (!k->rsrc1 || !number)
+		return regs;
+	if (number == 0x90a || (number >= 0x940 && number <= 0x95f)) {
+		/* one file for both kinds; rsrc3 says where the accumulation registers begin */
+		int64_t all = (vgprs + 1) * 8;
+		int64_t arch = ((int64_t)(k->rsrc3 & 0x3f) + 1) * 4;
+
+		regs.vgpr = arch < all ? arch : all;
+		regs.accum_vgpr = all - regs.vgpr;
+		regs.sgpr = (sgprs / 2 + 1) * 16;
+	} else if (number < 0x1000) {
+		regs.vgpr = (vgprs + 1) * 4;
+		regs.accum_vgpr = number == 0x908 ? regs.vgpr : 0;
+		regs.sgpr = (sgprs / 2 + 1) * 16;
+	} else {
+		/* gfx10 and later: in steps of 8 for waves of 32, 4 for waves of 64; a fixed number
+		 * of scalar registers */
+		regs.vgpr = (vgprs + 1) * (agent->wave_size == 64 ? 4 : 8);
+		regs.accum_vgpr = 0;
+		regs.sgpr = 128;
+	}
+	return regs;
+}
+
+/* The string's id for a kernel's name; kernels of the same name (one for each GPU) share one. */
+static int name_id(struct rocpd_process *p, size_t i, int64_t *id)
+{
+	const char *name = p->kernels[i].demangled;
+	uint64_t hash = map_hash(name, strlen(name));
+	uint64_t other;
+	int ret;
+
+	if (map_get(&p->names, hash, &other) && strcmp(p->kernels[other].demangled, name) == 0) {
+		*id = p->kernel_names[other];
+		return 0;
+	}
+	ret = rocpd_spool_string(p, name, id);
+	if (ret == 0 && map_put(&p->names, hash, i) < 0)
+		ret = rocpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
+	return ret;
+}
+
+static int write_kernels(struct rocpd_process *p, sqlite3_stmt *stmt)
+{
+	size_t nr, nr_agents;
+	const struct store_kernel *kernels = index_kernels(p->index, &nr);
+	const struct store_agent *agents = index_agents(p->index, &nr_agents);
+	int ret = 0;
+
+	for (size_t i = 0; i < nr && ret == 0; i++) {
+		const struct store_kernel *k = &kernels[i];
+		const struct store_agent *agent = NULL;
+		struct registers regs;
+
+		for (size_t a = 0; a < nr_agents; a++) {
+			if (agents[a].id == k->agent)
+				agent = &agents[a];
+		}
+		regs = registers_of(k, agent);
+		ret = name_id(p, i, &p->kernel_names[i]);
+		if (ret < 0)
+			break;
+		ret = rocpd_db_insert(p->r, stmt, "iiittiiiiiiiiiiii", p->base + (int64_t)k->id,
+				      p->base + 1, (int64_t)k->id, k->name, k->demangled,
+				      (int64_t)k->object, rocpd_spool_id(p, k->code_object),
+				      rocpd_meta_agent(p, k->agent), (int64_t)k->kernarg_size,
+				      (int64_t)k->group_size, (int64_t)k->private_size, regs.vgpr,
+				      regs.accum_vgpr, regs.sgpr, (int64_t)k->rsrc1,
+				      (int64_t)k->rsrc2, (int64_t)k->rsrc3);
+	}
+	return ret;
+}
+
+static int write_threads(struct rocpd_process *p, sqlite3_stmt *stmt)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < p->nr_threads && ret == 0; i++)
+		ret = rocpd_db_insert(p->r, stmt, "iiiei", p->base + (int64_t)i + 1, p->base + 1,
+				      (int64_t)p->threads[i].tid, p->threads[i].name,
+				      (int64_t)p->threads[i].first_ns);
+	return ret;
+}
+
+static int write_infos(struct rocpd_process *p, sqlite3_stmt *stmt)
+{
+	size_t nr;
+	const struct store_info *infos = index_infos(p->index, &nr);
+	int ret = 0;
+
+	for (size_t i = 0; i < nr && ret == 0; i++)
+		ret = rocpd_db_insert(p->r, stmt, "iitt", p->base + (int64_t)i + 1, p->base + 1,
+				      infos[i].key, infos[i].value);
+	return ret;
+}
+
+int rocpd_meta_write(struct rocpd_process *p)
+{
+	static const struct {
+		int (*write)(struct rocpd_process *p, sqlite3_stmt *stmt);
+		const char *sql;
+	} all[] = {
+		{ write_agents,
+		  "INSERT INTO rtl_agent VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+		  "?, ?, ?, ?, ?)" },
+		{ write_queues,
+		  "INSERT INTO rtl_queue VALUES (?, ?, ?, ?, ?, nullif(?, 0), nullif(?, "
+		  "0), ?, ?, ?, ?, nullif(?, 0), nullif(?, 0))" },
+		{ write_code_objects,
+		  "INSERT INTO rtl_code_object VALUES (?, ?, ?, ?, nullif(?, 0), ?, "
+		  "?, ?, nullif(?, 0), nullif(?, 0))" },
+		{ write_kernels,
+		  "INSERT INTO rtl_kernel_symbol VALUES (?, ?, ?, ?, ?, ?, nullif(?, 0), "
+		  "nullif(?, 0), ?, ?, ?, nullif(?, -1), nullif(?, -1), nullif(?, -1), "
+		  "?, ?, ?)" },
+		{ write_threads, "INSERT INTO rtl_thread VALUES (?, ?, ?, ?, nullif(?, 0))" },
+		{ write_infos, "INSERT INTO rtl_info VALUES (?, ?, ?, ?)" },
+	};
+	int ret = 0;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && ret == 0; i++) {
+		sqlite3_stmt *stmt = NULL;
+
+		ret = rocpd_db_prepare(p->r, &stmt, all[i].sql);
+		if (ret == 0)
+			ret = all[i].write(p, stmt);
+		sqlite3_finalize(stmt);
+	}
+	return ret;
+}
+
+static const char *clock_name(uint32_t id)
+{
+	switch (id) {
+	case SPOOL_CLOCK_BOOTTIME:
+		return "BOOTTIME";
+	case SPOOL_CLOCK_MONOTONIC:
+		return "MONOTONIC";
+	case SPOOL_CLOCK_MONOTONIC_RAW:
+		return "MONOTONIC_RAW";
+	case SPOOL_CLOCK_REALTIME:
+		return "REALTIME";
+	default:
+		return "";
+	}
+}
+
+static const char *state_name(const struct load_facts *f)
+{
+	switch (f->state) {
+	case LOAD_CLOSED:
+		return "closed";
+	case LOAD_RUNNING:
+		return "running";
+	default:
+		/* it may have ended in order with nobody there to drain what was left */
+		return f->end_kind == SPOOL_END_EXIT ? "ended" : "killed";
+	}
+}
+
+static int write_process(struct rocpd_process *p)
+{
+	const struct load_facts *f = load_facts(index_load(p->index));
+	const struct store_totals *t = index_totals(p->index);
+	sqlite3_stmt *stmt = NULL;
+	char trace[33];
+	int ret;
+
+	snprintf(trace, sizeof(trace), "%016" PRIx64 "%016" PRIx64, f->trace_id[0], f->trace_id[1]);
+	ret = rocpd_db_prepare(
+		p->r, &stmt,
+		"INSERT INTO rtl_process VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+		"?, ?, ?, ?, ?, ?, ?, nullif(?, 0), nullif(?, 0), nullif(?, 0), ?, ?, "
+		"?, ?, ?)");
+	if (ret == 0)
+		ret = rocpd_db_insert(p->r, stmt, "iiiieieteeeeeeeeeeiiiittiii", p->base + 1,
+				      p->pid, (int64_t)f->pid, (int64_t)f->ppid,
+				      index_info(p->index, "host"), p->node, f->boot_id, trace,
+				      index_info(p->index, "command"), index_info(p->index, "exe"),
+				      index_info(p->index, "cwd"), index_info(p->index, "rank"),
+				      index_info(p->index, "world_size"),
+				      index_info(p->index, "local_rank"),
+				      index_info(p->index, "job"), index_info(p->index, "mode"),
+				      index_info(p->index, "version"), clock_name(f->clock_id),
+				      (int64_t)f->start_ns, (int64_t)f->end_ns,
+				      (int64_t)t->first_ns, (int64_t)t->last_ns, state_name(f),
+				      p->path, (int64_t)f->version, p->base,
+				      p->r->next_block * ROCPD_BLOCK - 1);
+	sqlite3_finalize(stmt);
+	return ret;
+}
+
+int rocpd_meta_finish(struct rocpd_process *p)
+{
+	struct verdict *v = alloc_zero(1, sizeof(*v));
+	sqlite3_stmt *stmt = NULL;
+	int ret;
+
+	if (!v)
+		return rocpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
+	verdict_init(v);
+	verdict_add_load(v, index_load(p->index));
+	verdict_add_load(&p->r->verdict, index_load(p->index));
+	ret = write_process(p);
+	if (ret == 0)
+		ret = rocpd_db_prepare(p->r, &stmt,
+				       "INSERT INTO rtl_loss_data VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+	for (size_t i = 0; i < v->nr_rows && ret == 0; i++) {
+		const struct verdict_row *row = &v->rows[i];
+
+		ret = rocpd_db_insert(p->r, stmt, "iitttiii", p->base + (int64_t)i + 1, p->base + 1,
+				      row->reason, load_class_name(row->class), row->text,
+				      (int64_t)row->count, (int64_t)row->first_ns,
+				      (int64_t)row->last_ns);
+	}
+	sqlite3_finalize(stmt);
+	alloc_free(v);
+	return ret;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* rocpd_schema.c - tables and views of a database: RPD's, schema version 3, and ours
+ *
+ * RPD's tables have RPD's names, columns, types and order; its readers select by name. What is
+ * ours begins with rtl_, but for three columns at the end of rocpd_op. docs/formats/database.md
+ * describes every table and column; a change here is a change there.
+ *
+ * Dispatches on queues of the runtime are in rtl_op_runtime and not in rocpd_op: RPD's views count
+ * every row of rocpd_op, and those dispatches are the inside of copies that are rows already.
+ */
+#include "export/rocpd_internal.h"
+
+#include <stdlib.h>
+
+#define STRING_REF                                                                                 \
+	"bigint NOT NULL REFERENCES \"rocpd_string\" (\"id\") DEFERRABLE INITIALLY DEFERRED"
+#define API_REF "bigint NOT NULL REFERENCES \"rocpd_api\" (\"id\") DEFERRABLE INITIALLY DEFERRED"
+#define OP_REF "bigint NOT NULL REFERENCES \"rocpd_op\" (\"id\") DEFERRABLE INITIALLY DEFERRED"
+#define API_KEY                                                                                    \
+	"bigint NOT NULL PRIMARY KEY REFERENCES \"rocpd_api\" (\"id\") DEFERRABLE INITIALLY DEFERRED"
+#define ID "\"id\" integer NOT NULL PRIMARY KEY AUTOINCREMENT"
+
+static const char *const rpd_tables[] = {
+	"CREATE TABLE \"rocpd_metadata\" (" ID ", \"tag\" varchar(4096) NOT NULL, \"value\" "
+	"varchar(4096) NOT NULL)",
+	"CREATE TABLE \"rocpd_string\" (" ID ", \"string\" varchar(4096) NOT NULL)",
+	"CREATE TABLE \"rocpd_ustring\" (" ID ", \"string\" varchar(4096) NOT NULL)",
+	"CREATE TABLE \"rocpd_api\" (" ID ", \"pid\" integer NOT NULL, \"tid\" integer NOT NULL, "
+	"\"start\" integer NOT NULL, \"end\" integer NOT NULL, \"apiName_id\" " STRING_REF
+	", \"category_id\" " STRING_REF ", \"domain_id\" " STRING_REF
+	", \"args_id\" bigint NOT NULL REFERENCES \"rocpd_ustring\" (\"id\") DEFERRABLE INITIALLY "
+	"DEFERRED)",
+	"CREATE TABLE \"rocpd_copyapi\" (\"api_ptr_id\" " API_KEY
+	", \"stream\" varchar(18) NOT NULL, "
+	"\"size\" integer NOT NULL, \"width\" integer NOT NULL, \"height\" integer NOT NULL, \"kind\" "
+	"integer NOT NULL, \"dst\" varchar(18) NOT NULL, \"src\" varchar(18) NOT NULL, \"dstDevice\" "
+	"integer NOT NULL, \"srcDevice\" integer NOT NULL, \"sync\" bool NOT NULL, \"pinned\" bool NOT "
+	"NULL)",
+	"CREATE TABLE \"rocpd_kernelapi\" (\"api_ptr_id\" " API_KEY ", \"stream\" varchar(18) NOT "
+	"NULL, \"gridX\" integer NOT NULL, \"gridY\" integer NOT NULL, \"gridZ\" integer NOT NULL, "
+	"\"workgroupX\" integer NOT NULL, \"workgroupY\" integer NOT NULL, \"workgroupZ\" integer NOT "
+	"NULL, \"groupSegmentSize\" integer NOT NULL, \"privateSegmentSize\" integer NOT NULL, "
+	"\"kernelName_id\" " STRING_REF ")",
+	"CREATE TABLE \"rocpd_op\" (" ID
+	", \"gpuId\" integer NOT NULL, \"queueId\" integer NOT NULL, "
+	"\"sequenceId\" integer NOT NULL, \"start\" integer NOT NULL, \"end\" integer NOT NULL, "
+	"\"description_id\" " STRING_REF ", \"opType_id\" " STRING_REF
+	", \"completionSignal\" text NOT NULL DEFAULT '', \"roctxId\" integer NOT NULL DEFAULT 0, "
+	"\"correlation_id\" integer NOT NULL DEFAULT 0)",
+	"CREATE TABLE \"rocpd_api_ops\" (" ID ", \"api_id\" " API_REF ", \"op_id\" " OP_REF ")",
+	"CREATE TABLE \"rocpd_monitor\" (" ID ", \"deviceType\" varchar(16) NOT NULL, \"deviceId\" "
+	"integer NOT NULL, \"monitorType\" varchar(16) NOT NULL, \"start\" integer NOT NULL, \"end\" "
+	"integer NOT NULL, \"value\" varchar(255) NOT NULL)",
+	"CREATE TABLE \"rocpd_counter\" (" ID ", \"value\" real NOT NULL, \"op_id\" " OP_REF
+	", \"name_id\" " STRING_REF ")",
+	"CREATE TABLE \"rocpd_stackframe\" (" ID ", \"api_ptr_id\" " API_REF
+	", \"depth\" integer NOT NULL, \"name_id\" " STRING_REF ")",
+	"INSERT INTO rocpd_metadata(tag, value) VALUES ('gpu_stride', '1000'), "
+	"('pid_stride', '10000000'), ('schema_version', '3'), ('rtl_schema_version', '1')",
+	NULL,
+};
+
+static const char *const rtl_tables[] = {
+	"CREATE TABLE rtl_process (id INTEGER PRIMARY KEY, pid INTEGER NOT NULL, os_pid INTEGER NOT "
+	"NULL, ppid INTEGER, host TEXT, node INTEGER NOT NULL, boot_id TEXT, trace_id TEXT, command "
+	"TEXT, exe TEXT, cwd TEXT, rank INTEGER, world_size INTEGER, local_rank INTEGER, job TEXT, mode "
+	"TEXT, version TEXT, clock TEXT, start_ns INTEGER, end_ns INTEGER, first_ns INTEGER, last_ns "
+	"INTEGER, state TEXT NOT NULL, spool TEXT, format_version INTEGER, id_first INTEGER NOT NULL, "
+	"id_last INTEGER NOT NULL)",
+	"CREATE TABLE rtl_thread (id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL, tid INTEGER NOT "
+	"NULL, name TEXT, first_ns INTEGER)",
+	"CREATE TABLE rtl_agent (id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL, agent_index "
+	"INTEGER NOT NULL, type TEXT NOT NULL, gpu_index INTEGER, gpu_id INTEGER, label TEXT NOT NULL, "
+	"driver_node INTEGER, name TEXT, product TEXT, vendor TEXT, uuid TEXT, handle INTEGER, nr_cu "
+	"INTEGER, simd_per_cu INTEGER, wave_size INTEGER, max_waves_per_cu INTEGER, clock_mhz INTEGER, "
+	"bdf INTEGER)",
+	"CREATE TABLE rtl_queue (id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL, queue_id INTEGER "
+	"NOT NULL, hsa_id INTEGER, handle INTEGER, agent_id INTEGER, tid INTEGER, size INTEGER, "
+	"queue_type INTEGER, internal INTEGER NOT NULL, traced INTEGER NOT NULL, create_ns INTEGER, "
+	"destroy_ns INTEGER)",
+	"CREATE TABLE rtl_code_object (id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL, "
+	"code_object_id INTEGER NOT NULL, uri TEXT, agent_id INTEGER, load_base INTEGER, load_size "
+	"INTEGER, load_delta INTEGER, load_ns INTEGER, unload_ns INTEGER)",
+	"CREATE TABLE rtl_kernel_symbol (id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL, kernel_id "
+	"INTEGER NOT NULL, name TEXT NOT NULL, demangled TEXT NOT NULL, object INTEGER, code_object_id "
+	"INTEGER, agent_id INTEGER, kernarg_size INTEGER, group_size INTEGER, private_size INTEGER, "
+	"vgpr_count INTEGER, accum_vgpr_count INTEGER, sgpr_count INTEGER, rsrc1 INTEGER, rsrc2 "
+	"INTEGER, rsrc3 INTEGER)",
+	"CREATE TABLE rtl_shape (id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL, kernel_id INTEGER "
+	"NOT NULL, queue_id INTEGER NOT NULL, grid_x INTEGER NOT NULL, grid_y INTEGER NOT NULL, grid_z "
+	"INTEGER NOT NULL, group_x INTEGER NOT NULL, group_y INTEGER NOT NULL, group_z INTEGER NOT "
+	"NULL, private_size INTEGER NOT NULL, group_size INTEGER NOT NULL)",
+	"CREATE TABLE rtl_op_kernel (op_id INTEGER PRIMARY KEY, thread_id INTEGER NOT NULL, shape_id "
+	"INTEGER NOT NULL, flags INTEGER NOT NULL, begin_ticks INTEGER NOT NULL, end_ticks INTEGER NOT "
+	"NULL)",
+	"CREATE TABLE rtl_op_runtime (op_id INTEGER PRIMARY KEY, gpu_id INTEGER NOT NULL, queue_id "
+	"INTEGER NOT NULL, packet_index INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT "
+	"NULL, correlation_id INTEGER NOT NULL, marker_id INTEGER NOT NULL, thread_id INTEGER NOT NULL, "
+	"shape_id INTEGER NOT NULL, flags INTEGER NOT NULL, begin_ticks INTEGER NOT NULL, end_ticks "
+	"INTEGER NOT NULL)",
+	"CREATE TABLE rtl_op_copy (op_id INTEGER PRIMARY KEY, thread_id INTEGER NOT NULL, flags INTEGER "
+	"NOT NULL, kind INTEGER NOT NULL, bytes INTEGER NOT NULL, src_agent_id INTEGER, dst_agent_id "
+	"INTEGER, src INTEGER NOT NULL, dst INTEGER NOT NULL, engine INTEGER)",
+	"CREATE TABLE rtl_op_barrier (op_id INTEGER PRIMARY KEY, thread_id INTEGER NOT NULL, gpu_id "
+	"INTEGER, queue_id INTEGER NOT NULL, packet_index INTEGER NOT NULL, begin_ns INTEGER NOT NULL, "
+	"end_ns INTEGER NOT NULL, correlation_id INTEGER NOT NULL, packet_type INTEGER NOT NULL, flags "
+	"INTEGER NOT NULL)",
+	"CREATE TABLE rtl_marker_data (api_id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, level INTEGER "
+	"NOT NULL, parent_id INTEGER NOT NULL, unclosed INTEGER NOT NULL, end_tid INTEGER NOT NULL)",
+	"CREATE TABLE rtl_api_data (api_id INTEGER PRIMARY KEY, status INTEGER, correlation_id INTEGER "
+	"NOT NULL, parent_id INTEGER NOT NULL)",
+	"CREATE TABLE rtl_clock (id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL, agent_id INTEGER, "
+	"system_ns INTEGER NOT NULL, monotonic_ns INTEGER NOT NULL, boottime_ns INTEGER NOT NULL, "
+	"realtime_ns INTEGER NOT NULL, ticks INTEGER)",
+	"CREATE TABLE rtl_info (id INTEGER PRIMARY KEY, process_id INTEGER, key TEXT NOT NULL, value "
+	"TEXT NOT NULL)",
+	"CREATE TABLE rtl_loss_data (id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL, reason TEXT "
+	"NOT NULL, class TEXT NOT NULL, text TEXT NOT NULL, count INTEGER NOT NULL, first_ns INTEGER NOT "
+	"NULL, last_ns INTEGER NOT NULL)",
+	"CREATE TABLE rtl_flag (value INTEGER PRIMARY KEY, name TEXT NOT NULL, text TEXT NOT NULL)",
+	"INSERT INTO rtl_flag VALUES "
+	"(1, 'had_signal', 'the packet came with a signal of the program'), "
+	"(2, 'inverted', 'the end lies before the begin, as the GPU wrote it'), "
+	"(4, 'no_time', 'the times could not be read'), "
+	"(8, 'unfinished', 'not completed when the process ended'), "
+	"(16, 'graph', 'came in a batch of more than one packet'), "
+	"(32, 'internal', 'on a queue of the runtime: the inside of a copy or fill'), "
+	"(64, 'shared', 'the signal was shared: timed behind a barrier packet'), "
+	"(65536, 'placed', 'the times in rocpd_op only give it a place on the axis')",
+	NULL,
+};
+
+/* RPD's, as they are in schema 3. `kernel` and `copyop` also show operations that no traced call
+ * launched, from our tables. */
+static const char *const rpd_views[] = {
+	"CREATE VIEW api AS SELECT rocpd_api.id, pid, tid, start, end, D.string AS domain, C.string AS "
+	"category, A.string AS apiName, B.string AS args FROM rocpd_api INNER JOIN rocpd_string A ON "
+	"A.id = rocpd_api.apiName_id INNER JOIN rocpd_ustring B ON B.id = rocpd_api.args_id INNER JOIN "
+	"rocpd_string C ON C.id = rocpd_api.category_id INNER JOIN rocpd_string D ON D.id = "
+	"rocpd_api.domain_id",
+	"CREATE VIEW op AS SELECT rocpd_op.id, gpuId, queueId, sequenceId, start, end, A.string AS "
+	"description, B.string AS opType FROM rocpd_op INNER JOIN rocpd_string A ON A.id = "
+	"rocpd_op.description_id INNER JOIN rocpd_string B ON B.id = rocpd_op.opType_id",
+	"CREATE VIEW busy AS SELECT A.gpuId, GpuTime, WallTime, GpuTime * 1.0 / WallTime AS Busy FROM "
+	"(SELECT gpuId, sum(end - start) AS GpuTime FROM rocpd_op GROUP BY gpuId) A INNER JOIN (SELECT "
+	"max(end) - min(start) AS WallTime FROM rocpd_op)",
+	/* grouped by id before the names are looked up: ids are few, rows are many */
+	"CREATE VIEW top AS SELECT Name, sum(Calls) AS TotalCalls, sum(Total) / 1000.0 AS "
+	"TotalDuration_us, sum(Total) / sum(Calls) / 1000.0 AS Ave_us, sum(Total) * 100.0 / (SELECT "
+	"sum(end - start) FROM rocpd_op) AS Percentage FROM (SELECT CASE WHEN D.string = '' THEN "
+	"T.string ELSE D.string END AS Name, A.Calls AS Calls, A.Total AS Total FROM (SELECT "
+	"description_id, opType_id, count(*) AS Calls, sum(end - start) AS Total FROM rocpd_op GROUP BY "
+	"description_id, opType_id) A JOIN rocpd_string D ON D.id = A.description_id JOIN rocpd_string "
+	"T ON T.id = A.opType_id) GROUP BY Name ORDER BY TotalDuration_us DESC",
+	"CREATE VIEW kernel AS SELECT B.id, gpuId, queueId, sequenceId, start, end, (end - start) AS "
+	"duration, coalesce(C.stream, '') AS stream, coalesce(C.gridX, S.grid_x) AS gridX, "
+	"coalesce(C.gridY, S.grid_y) AS gridY, coalesce(C.gridZ, S.grid_z) AS gridZ, "
+	"coalesce(C.workgroupX, S.group_x) AS workgroupX, coalesce(C.workgroupY, S.group_y) AS "
+	"workgroupY, coalesce(C.workgroupZ, S.group_z) AS workgroupZ, coalesce(C.groupSegmentSize, "
+	"S.group_size) AS groupSegmentSize, coalesce(C.privateSegmentSize, S.private_size) AS "
+	"privateSegmentSize, D.string AS kernelName FROM rocpd_api_ops A JOIN rocpd_op B ON B.id = "
+	"A.op_id LEFT JOIN rocpd_kernelapi C ON C.api_ptr_id = A.api_id LEFT JOIN rtl_op_kernel K ON "
+	"K.op_id = B.id LEFT JOIN rtl_shape S ON S.id = K.shape_id JOIN rocpd_string D ON D.id = "
+	"coalesce(C.kernelName_id, B.description_id) WHERE C.api_ptr_id IS NOT NULL OR K.op_id IS NOT "
+	"NULL",
+	"CREATE VIEW copy AS SELECT B.id, pid, tid, start, end, C.string AS apiName, stream, size, "
+	"width, height, kind, dst, src, dstDevice, srcDevice, sync, pinned FROM rocpd_copyapi A JOIN "
+	"rocpd_api B ON B.id = A.api_ptr_id JOIN rocpd_string C ON C.id = B.apiName_id",
+	"CREATE VIEW copyop AS SELECT B.id, gpuId, queueId, sequenceId, B.start, B.end, (B.end - "
+	"B.start) AS duration, coalesce(C.stream, '') AS stream, coalesce(C.size, K.bytes) AS size, "
+	"coalesce(C.width, 0) AS width, coalesce(C.height, 0) AS height, coalesce(C.kind, K.kind) AS "
+	"kind, coalesce(C.dst, printf('0x%x', K.dst)) AS dst, coalesce(C.src, printf('0x%x', K.src)) AS "
+	"src, coalesce(C.dstDevice, DA.gpu_id, -1) AS dstDevice, coalesce(C.srcDevice, SA.gpu_id, -1) "
+	"AS srcDevice, coalesce(C.sync, 0) AS sync, coalesce(C.pinned, 0) AS pinned, E.string AS apiName "
+	"FROM rocpd_api_ops A JOIN rocpd_op B ON B.id = A.op_id LEFT JOIN rocpd_copyapi C ON "
+	"C.api_ptr_id = A.api_id LEFT JOIN rtl_op_copy K ON K.op_id = B.id LEFT JOIN rtl_agent DA ON "
+	"DA.id = K.dst_agent_id LEFT JOIN rtl_agent SA ON SA.id = K.src_agent_id JOIN rocpd_api D ON "
+	"D.id = A.api_id JOIN rocpd_string E ON E.id = D.apiName_id WHERE C.api_ptr_id IS NOT NULL OR "
+	"K.op_id IS NOT NULL",
+	"CREATE VIEW stackframe AS SELECT A.id, A.api_ptr_id, A.depth, B.string AS name FROM "
+	"rocpd_stackframe A JOIN rocpd_string B ON B.id = A.name_id",
+#define STRIDE(tag) "(SELECT CAST(value AS integer) FROM rocpd_metadata WHERE tag = '" tag "')"
+	"CREATE VIEW napi AS SELECT id, pid / " STRIDE("pid_stride") " AS node, pid % " STRIDE(
+		"pid_stride") " AS pid, tid, start, end, domain, category, apiName, args FROM api",
+	"CREATE VIEW nop AS SELECT id, gpuId / " STRIDE("gpu_stride") " AS node, gpuId % " STRIDE(
+		"gpu_stride") " AS gpuId, queueId, sequenceId, start, end, description, opType FROM op",
+	NULL,
+};
+
+#define NO_BEGIN(f) "CASE WHEN " f " & 65536 THEN 0 ELSE "
+#define NO_END(f) "CASE WHEN " f " & 65544 THEN 0 ELSE "
+
+static const char *const rtl_views[] = {
+	"CREATE VIEW rtl_dispatch AS SELECT K.op_id, Y.demangled AS kernel, O.gpuId AS agent, O.queueId "
+	"AS queue, O.sequenceId AS packet_index, K.begin_ticks, K.end_ticks, " NO_BEGIN("K.flags") "O.start END AS begin_ns, " NO_END(
+		"K.flags") "O.end END AS end_ns, S.grid_x, S.grid_y, "
+			   "S.grid_z, S.group_x, S.group_y, S.group_z, O.correlation_id, O.roctxId AS marker_id, K.flags "
+			   "FROM rtl_op_kernel K JOIN rocpd_op O ON O.id = K.op_id JOIN rtl_shape S ON S.id = K.shape_id "
+			   "JOIN rtl_kernel_symbol Y ON Y.id = S.kernel_id UNION ALL SELECT R.op_id, Y.demangled, R.gpu_id, "
+			   "R.queue_id, R.packet_index, R.begin_ticks, R.end_ticks, R.begin_ns, R.end_ns, S.grid_x, "
+			   "S.grid_y, S.grid_z, S.group_x, S.group_y, S.group_z, R.correlation_id, R.marker_id, R.flags "
+			   "FROM rtl_op_runtime R JOIN rtl_shape S ON S.id = R.shape_id JOIN rtl_kernel_symbol Y ON Y.id = "
+			   "S.kernel_id",
+	"CREATE VIEW rtl_copy AS SELECT K.op_id, CASE K.kind WHEN 0 THEN 'HostToHost' WHEN 1 THEN "
+	"'HostToDevice' WHEN 2 THEN 'DeviceToHost' WHEN 3 THEN 'DeviceToDevice' WHEN 4 THEN 'PeerToPeer' "
+	"WHEN 5 THEN 'Fill' ELSE 'Unknown' END AS kind, K.bytes, coalesce(S.label, '') AS src, "
+	"coalesce(D.label, '') AS dst, " NO_BEGIN("K.flags") "O.start END AS begin_ns, " NO_END(
+		"K.flags") "O.end END AS end_ns, O.correlation_id, O.roctxId AS marker_id FROM "
+			   "rtl_op_copy K JOIN rocpd_op O ON O.id = K.op_id LEFT JOIN rtl_agent S ON S.id = K.src_agent_id "
+			   "LEFT JOIN rtl_agent D ON D.id = K.dst_agent_id",
+	"CREATE VIEW rtl_api AS SELECT A.id AS api_id, A.pid, A.tid, D.string AS domain, N.string AS "
+	"name, A.start AS begin_ns, A.end AS end_ns, X.status, coalesce(X.correlation_id, 0) AS "
+	"correlation_id, coalesce(X.parent_id, 0) AS parent_id, U.string AS args FROM rocpd_api A JOIN "
+	"rocpd_string N ON N.id = A.apiName_id JOIN rocpd_string D ON D.id = A.domain_id JOIN "
+	"rocpd_ustring U ON U.id = A.args_id LEFT JOIN rtl_api_data X ON X.api_id = A.id WHERE D.string "
+	"NOT IN ('rtl', 'roctx')",
+	"CREATE VIEW rtl_marker AS SELECT M.api_id AS marker_id, A.pid, A.tid, CASE M.kind WHEN 0 THEN "
+	"'mark' WHEN 1 THEN 'push' WHEN 2 THEN 'start' ELSE 'unknown' END || CASE WHEN M.unclosed THEN "
+	"'-unclosed' ELSE '' END AS kind, U.string AS message, A.start AS begin_ns, A.end AS end_ns, "
+	"M.level FROM rtl_marker_data M JOIN rocpd_api A ON A.id = M.api_id JOIN rocpd_ustring U ON U.id "
+	"= A.args_id",
+	"CREATE VIEW rtl_loss AS SELECT P.pid, L.reason, L.count, L.first_ns, L.last_ns, L.class, L.text "
+	"FROM rtl_loss_data L JOIN rtl_process P ON P.id = L.process_id",
+	/* every operation with its process and thread */
+	"CREATE VIEW rtl_op AS SELECT X.op_id, P.id AS process_id, P.pid, T.tid, X.type, X.flags FROM "
+	"(SELECT op_id, thread_id, flags, 'kernel' AS type FROM rtl_op_kernel UNION ALL SELECT op_id, "
+	"thread_id, flags, 'copy' FROM rtl_op_copy UNION ALL SELECT op_id, thread_id, flags, 'runtime' "
+	"FROM rtl_op_runtime UNION ALL SELECT op_id, thread_id, flags, 'barrier' FROM rtl_op_barrier) X "
+	"JOIN rtl_thread T ON T.id = X.thread_id JOIN rtl_process P ON P.id = T.process_id",
+	"CREATE VIEW rtl_barrier AS SELECT B.op_id, B.gpu_id AS agent, B.queue_id AS queue, "
+	"B.packet_index, B.begin_ns, B.end_ns, B.correlation_id, CASE B.packet_type WHEN 3 THEN "
+	"'barrier_and' WHEN 5 THEN 'barrier_or' WHEN 0 THEN 'vendor' ELSE 'packet_' || B.packet_type END "
+	"AS type, B.flags FROM rtl_op_barrier B",
+	NULL,
+};
+
+static const char *const indexes[] = {
+	"CREATE INDEX \"rocpd_strin_string_c7b9cd_idx\" ON \"rocpd_string\" (\"string\")",
+	"CREATE INDEX \"rocpd_ustri_string_84d4a7_idx\" ON \"rocpd_ustring\" (\"string\")",
+	NULL,
+};
+
+static int run(struct rocpd *r, const char *const *sql)
+{
+	int ret = 0;
+
+	for (; *sql && ret == 0; sql++)
+		ret = rocpd_db_exec(r, *sql);
+	return ret;
+}
+
+int rocpd_schema_create(struct rocpd *r)
+{
+	int ret = rocpd_db_exec(r, "BEGIN");
+
+	if (ret == 0)
+		ret = run(r, rpd_tables);
+	if (ret == 0)
+		ret = run(r, rtl_tables);
+	return ret == 0 ? rocpd_db_exec(r, "COMMIT") : ret;
+}
+
+int rocpd_schema_finish(struct rocpd *r)
+{
+	int ret = rocpd_db_exec(r, "BEGIN");
+
+	if (ret == 0)
+		ret = run(r, rpd_views);
+	if (ret == 0)
+		ret = run(r, rtl_views);
+	if (ret == 0)
+		ret = run(r, indexes);
+	return ret == 0 ? rocpd_db_exec(r, "COMMIT") : ret;
+}
