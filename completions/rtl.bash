@@ -1,0 +1,119 @@
+# Made by rtl help --completion=bash; do not edit.
+# shellcheck shell=bash disable=SC2207,SC1007
+_rtl()
+{
+	local cur=${COMP_WORDS[COMP_CWORD]} prev= cmd=${COMP_WORDS[1]} i
+	((COMP_CWORD > 0)) && prev=${COMP_WORDS[COMP_CWORD - 1]}
+	if [ "$prev" = = ]; then
+		prev=${COMP_WORDS[COMP_CWORD - 2]}
+	fi
+	[ "$cur" = = ] && cur=
+	if ((COMP_CWORD == 1)); then
+		COMPREPLY=($(compgen -W "trace summary info convert merge recover doctor help --version --help" -- "$cur"))
+		return
+	fi
+	case $cmd in
+	trace)
+		for ((i = 2; i < COMP_CWORD; i++)); do
+			case ${COMP_WORDS[i]} in
+			--) ((i++)); break ;;
+			-o|--output|-m|--mode|--progress|--drain-ms|--buffer-mb|--spool-dir)
+				((i++))
+				[ "${COMP_WORDS[i]}" = = ] && ((i++)) ;;
+			-*|=) ;;
+			*) break ;;
+			esac
+		done
+		if ((i < COMP_CWORD)); then
+			if declare -F _command_offset > /dev/null; then
+				_command_offset $i
+			else
+				COMPREPLY=($(compgen -f -- "$cur"))
+			fi
+			return
+		fi
+		case $prev in
+		-o|--output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+		-m|--mode) COMPREPLY=($(compgen -W "lite standard default full" -- "$cur")); return ;;
+		--virtual-gpu) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--progress) COMPREPLY=($(compgen -W "auto always never" -- "$cur")); return ;;
+		--drain-ms) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--buffer-mb) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--spool-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
+		esac
+		case $cur in
+		-*) COMPREPLY=($(compgen -W "--output --mode --virtual-gpu --force --quiet --verbose --progress --fail-on-loss --fail-on-empty --keep-spool --drain-ms --barriers --buffer-mb --spool-dir --no-convert --help" -- "$cur")) ;;
+		*) COMPREPLY=($(compgen -c -f -- "$cur")) ;;
+		esac
+		;;
+	summary)
+		case $prev in
+		-n|--rows) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		-b|--by) COMPREPLY=($(compgen -W "kernel api marker gpu copy" -- "$cur")); return ;;
+		-f|--format) COMPREPLY=($(compgen -W "table csv json" -- "$cur")); return ;;
+		esac
+		case $cur in
+		-*) COMPREPLY=($(compgen -W "--rows --by --format --internal --wide --help" -- "$cur")) ;;
+		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
+		esac
+		;;
+	info)
+		case $prev in
+		-f|--format) COMPREPLY=($(compgen -W "text json" -- "$cur")); return ;;
+		esac
+		case $cur in
+		-*) COMPREPLY=($(compgen -W "--format --help" -- "$cur")) ;;
+		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
+		esac
+		;;
+	convert)
+		case $prev in
+		-f|--format) COMPREPLY=($(compgen -W "perfetto chrome rpd" -- "$cur")); return ;;
+		-o|--output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+		--progress) COMPREPLY=($(compgen -W "auto always never" -- "$cur")); return ;;
+		esac
+		case $cur in
+		-*) COMPREPLY=($(compgen -W "--format --output --force --quiet --progress --help" -- "$cur")) ;;
+		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
+		esac
+		;;
+	merge)
+		case $prev in
+		-o|--output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+		--progress) COMPREPLY=($(compgen -W "auto always never" -- "$cur")); return ;;
+		esac
+		case $cur in
+		-*) COMPREPLY=($(compgen -W "--output --force --quiet --progress --help" -- "$cur")) ;;
+		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
+		esac
+		;;
+	recover)
+		case $prev in
+		-o|--output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+		--progress) COMPREPLY=($(compgen -W "auto always never" -- "$cur")); return ;;
+		esac
+		case $cur in
+		-*) COMPREPLY=($(compgen -W "--output --force --remove --or-pid --quiet --progress --help" -- "$cur")) ;;
+		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
+		esac
+		;;
+	doctor)
+		case $prev in
+		esac
+		case $cur in
+		-*) COMPREPLY=($(compgen -W "--quiet --help" -- "$cur")) ;;
+		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
+		esac
+		;;
+	help)
+		case $prev in
+		--completion) COMPREPLY=($(compgen -W "bash zsh fish" -- "$cur")); return ;;
+		esac
+		case $cur in
+		-*) COMPREPLY=($(compgen -W "--markdown --man --completion --environment --names --help" -- "$cur")) ;;
+		*) COMPREPLY=($(compgen -W "$(rtl help --names 2> /dev/null)" -- "$cur")) ;;
+		esac
+		;;
+	esac
+}
+complete -o filenames -F _rtl rtl

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* child.c - runs the traced program
+ *
+ * Threads:  the main thread alone. The signals are blocked in all threads and read from a
+ *           signalfd, so that no handler runs, and dispositions stay as they were for the program.
+ * Not here: what the program gets as its environment (childenv.c).
+ */
+#include "cli/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/ui.h"
+
+static const int passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static int open_signals(struct child *c)
+{
+	struct sigaction action;
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
+		sigaddset(&set, passed_on[i]);
+	sigaddset(&set, SIGCHLD);
+	if (sigprocmask(SIG_BLOCK, &set, &c->old_mask))
+		return -errno;
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = SIG_IGN;
+	sigaction(SIGPIPE, &action, &c->old_pipe);
+	action.sa_handler = SIG_DFL; /* were it ignored, there would be no status to wait for */
+	sigaction(SIGCHLD, &action, &c->old_chld);
+	c->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return c->signal_fd < 0 ? -errno : 0;
+}
+
+int child_fork(struct child *c, bool *in_child)
+{
+	int go[2] = { -1, -1 }, failed[2] = { -1, -1 };
+	int err;
+
+	memset(c, 0, sizeof(*c));
+	c->go_fd = c->fail_fd = c->signal_fd = -1;
+	*in_child = false;
+	err = open_signals(c);
+	if (err)
+		return err;
+	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC))
+		return -errno;
+	c->pid = fork();
+	if (c->pid < 0)
+		return -errno;
+	*in_child = c->pid == 0;
+	c->go_fd = *in_child ? go[0] : go[1];
+	c->fail_fd = *in_child ? failed[1] : failed[0];
+	close(*in_child ? go[1] : go[0]);
+	close(*in_child ? failed[0] : failed[1]);
+	return 0;
+}
+
+void child_become(struct child *c, char **argv, char **env)
+{
+	char word;
+	ssize_t n;
+	int error;
+
+	do
+		n = read(c->go_fd, &word, 1);
+	while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(STATUS_TRACE); /* rtl said no, or died */
+	sigaction(SIGPIPE, &c->old_pipe, NULL);
+	sigaction(SIGCHLD, &c->old_chld, NULL);
+	sigprocmask(SIG_SETMASK, &c->old_mask, NULL);
+	execvpe(argv[0], argv, env);
+	error = errno;
+	n = write(c->fail_fd, &error, sizeof(error));
+	_exit(error == ENOENT ? STATUS_NOT_FOUND : STATUS_CANT_RUN);
+}
+
+static void reap(struct child *c)
+{
+	pid_t got;
+
+	do
+		got = waitpid(c->pid, &c->status, 0);
+	while (got < 0 && errno == EINTR);
+	c->gone = true;
+}
+
+int child_start(struct child *c)
+{
+	int error = 0;
+	ssize_t n;
+
+	if (write(c->go_fd, "g", 1) != 1) {
+		child_drop(c);
+		return -EIO;
+	}
+	close_fd(&c->go_fd);
+	do
+		n = read(c->fail_fd, &error, sizeof(error));
+	while (n < 0 && errno == EINTR);
+	close_fd(&c->fail_fd);
+	if (n != (ssize_t)sizeof(error))
+		return 0; /* closed by its exec */
+	reap(c);
+	return -error;
+}
+
+void child_drop(struct child *c)
+{
+	close_fd(&c->go_fd);
+	close_fd(&c->fail_fd);
+	if (c->pid > 0 && !c->gone)
+		reap(c);
+}
+
+bool child_passes(int code, pid_t sender, pid_t child)
+{
+	/* The terminal's Ctrl-C and hang-up (SI_KERNEL) go to the whole foreground group, and the
+	 * program is in it. A program that signals its own group has reached itself. */
+	return code != SI_KERNEL && sender != child;
+}
+
+/* One signal read from the descriptor; false: there is none. */
+static bool next_signal(struct child *c, struct signalfd_siginfo *info)
+{
+	return read(c->signal_fd, info, sizeof(*info)) == (ssize_t)sizeof(*info);
+}
+
+enum child_event child_wait(struct child *c)
+{
+	for (;;) {
+		struct pollfd poll_fd = { .fd = c->signal_fd, .events = POLLIN };
+		struct signalfd_siginfo info;
+
+		/* Asked each time: a SIGCHLD may stand for several children. */
+		if (!c->gone && waitpid(c->pid, &c->status, WNOHANG) == c->pid)
+			c->gone = true;
+		if (c->gone)
+			return CHILD_ENDED;
+		if (poll(&poll_fd, 1, -1) < 0 && errno != EINTR)
+			return CHILD_ABANDONED;
+		while (next_signal(c, &info)) {
+			int signo = (int)info.ssi_signo;
+
+			if (signo == SIGCHLD)
+				continue;
+			if (child_passes(info.ssi_code, (pid_t)info.ssi_pid, c->pid))
+				kill(c->pid, signo);
+			if (signo != SIGINT)
+				continue;
+			if (c->interrupted_ns && ui_now_ns() - c->interrupted_ns < CHILD_INT_NS) {
+				if (waitpid(c->pid, &c->status, WNOHANG) == c->pid) {
+					c->gone = true;
+					return CHILD_ENDED;
+				}
+				return CHILD_ABANDONED;
+			}
+			c->interrupted_ns = ui_now_ns();
+		}
+	}
+}
+
+int child_exit_status(const struct child *c)
+{
+	if (!c->gone)
+		return 128 + SIGINT;
+	return WIFSIGNALED(c->status) ? 128 + WTERMSIG(c->status) : WEXITSTATUS(c->status);
+}
+
+void child_forget_signals(struct child *c)
+{
+	struct signalfd_siginfo info;
+
+	while (next_signal(c, &info))
+		;
+}
+
+int child_stop_asked(struct child *c)
+{
+	struct signalfd_siginfo info;
+
+	while (next_signal(c, &info))
+		if (info.ssi_signo == SIGINT || info.ssi_signo == SIGTERM ||
+		    info.ssi_signo == SIGHUP || info.ssi_signo == SIGQUIT)
+			return (int)info.ssi_signo;
+	return 0;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* childenv.c - the environment that a traced program gets */
+#include "cli/childenv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/ui.h"
+
+const char *childenv_get(char *const *vars, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; *vars; vars++)
+		if (strncmp(*vars, name, n) == 0 && (*vars)[n] == '=')
+			return *vars + n + 1;
+	return NULL;
+}
+
+/* vars has room for one more. */
+static void set(char **vars, const char *name, const char *value)
+{
+	char *text = ui_keep(ui_format("%s=%s", name, value));
+	size_t n = strlen(name), i;
+
+	for (i = 0; vars[i]; i++)
+		if (strncmp(vars[i], name, n) == 0 && vars[i][n] == '=')
+			break;
+	if (!vars[i])
+		vars[i + 1] = NULL;
+	vars[i] = text;
+}
+
+static void set_uint(char **vars, const char *name, uint64_t value)
+{
+	char *text = ui_format("%llu", (unsigned long long)value);
+
+	set(vars, name, text);
+	free(text);
+}
+
+/* Whether `list`, split at any of `separators`, names the library `path` already. */
+static bool names_it(const char *list, const char *separators, const char *path)
+{
+	while (*list) {
+		size_t n = strcspn(list, separators);
+
+		if (n == strlen(path) && memcmp(list, path, n) == 0)
+			return true;
+		list += n + (list[n] != 0);
+	}
+	return false;
+}
+
+static void prepend(char **vars, const char *name, const char *first, const char *separators)
+{
+	const char *old = childenv_get(vars, name);
+	char *text;
+
+	if (!old || !*old) {
+		set(vars, name, first);
+		return;
+	}
+	if (names_it(old, separators, first))
+		return;
+	text = ui_format("%s%c%s", first, separators[0], old);
+	set(vars, name, text);
+	free(text);
+}
+
+/* Below another rtl trace: its log file was not the user's choice. */
+static bool log_of_outer(char *const *vars)
+{
+	const char *session = childenv_get(vars, "RTL_SESSION");
+	const char *log = childenv_get(vars, "RTL_LOG_FILE");
+
+	return session && *session && log && strncmp(log, session, strlen(session)) == 0;
+}
+
+char **childenv_build(const struct childenv_setup *s, char *const *vars, const char **why)
+{
+	const char *name = s->librtl, *file = strrchr(s->librtl, '/');
+	size_t n = 0;
+	char **out;
+
+	if (strpbrk(s->lib_dir, ":;") || (s->vgpu_dir && strpbrk(s->vgpu_dir, ":;"))) {
+		*why = "its directory has a colon in its name, which the loader takes for a separator";
+		return NULL;
+	}
+	while (vars[n])
+		n++;
+	out = calloc(n + 16, sizeof(*out));
+	if (!out)
+		ui_die_memory();
+	ui_keep(out);
+	memcpy(out, vars, n * sizeof(*out));
+
+	if (s->vgpu_dir) {
+		prepend(out, "LD_LIBRARY_PATH", s->vgpu_dir, ":;");
+		if (s->vgpu_devices)
+			set_uint(out, "VGPU_DEVICES", s->vgpu_devices);
+	}
+	if (strpbrk(s->librtl, " \t\n\"\\") && file) {
+		prepend(out, "LD_LIBRARY_PATH", s->lib_dir, ":;");
+		name = file + 1;
+	}
+	prepend(out, "LD_PRELOAD", name, ": ");
+	prepend(out, "HSA_TOOLS_LIB", name, " ");
+	set(out, "RTL_SESSION", s->session);
+	if (s->mode)
+		set(out, "RTL_MODE", s->mode);
+	if (s->has_drain_ms)
+		set_uint(out, "RTL_DRAIN_MS", s->drain_ms);
+	if (s->has_buffer_mb)
+		set_uint(out, "RTL_BUFFER_MB", s->buffer_mb);
+	if (s->barriers)
+		set(out, "RTL_BARRIERS", "1");
+	if (!childenv_get(out, "RTL_LOG_FILE") || log_of_outer(vars)) {
+		char *log = ui_format("%s/log.%%p", s->session);
+
+		set(out, "RTL_LOG_FILE", log);
+		free(log);
+	}
+	return out;
+}

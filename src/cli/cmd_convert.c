@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_convert.c - rtl convert: a trace in a format that another tool reads */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/db.h"
+#include "cli/ui.h"
+#include "export/export.h"
+
+enum { O_FORMAT, O_OUTPUT, O_FORCE, O_QUIET, O_PROGRESS };
+
+static const struct opt options[] = {
+	[O_FORMAT] = { 'f', "format", OPT_CHOICE, .arg = "FORMAT", .choices = "perfetto|chrome|rpd",
+		       .help = "what to write: perfetto (also: chrome) or rpd",
+		       .more = "perfetto and chrome are one format: it is read by ui.perfetto.dev, "
+			       "chrome://tracing and speedscope. rpd is the database itself, for a raw trace." },
+	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "OUT",
+		       .help = "output (FILE with the format's ending); - is stdout",
+		       .more = "A name that ends in .gz is compressed." },
+	[O_FORCE] = { 0, "force", .help = "overwrite an existing output" },
+	[O_QUIET] = { 'q', "quiet", .help = "say nothing but errors" },
+	[O_PROGRESS] = { 0, "progress", OPT_CHOICE, .arg = "WHEN", .choices = "auto|always|never",
+			 .help = "progress bar: auto (default), always, never" },
+};
+
+static const char *const format_names[] = { "perfetto", "chrome", "rpd" };
+
+/* FILE.db -> FILE.json, in the same directory */
+static char *default_output(const char *input, const char *suffix)
+{
+	const char *slash = strrchr(input, '/'), *dot = strrchr(input, '.');
+	size_t n = strlen(input);
+
+	if (dot && dot > (slash ? slash + 1 : input))
+		n = (size_t)(dot - input);
+	return ui_format("%.*s%s", (int)n, input, suffix);
+}
+
+static int run(const struct opt_parsed *p)
+{
+	const struct opt_value *v = p->values;
+	const char *input = p->operands[0], *output = v[O_OUTPUT].text;
+	const struct export_format *format;
+	struct rocpd_result *res = calloc(1, sizeof(*res));
+	struct ui_progress progress;
+	struct rocpd_options opt = {
+		.force = v[O_FORCE].count > 0,
+		.progress = ui_progress_step,
+		.progress_arg = &progress,
+	};
+	int err;
+
+	if (!res)
+		ui_die_memory();
+	if (!v[O_FORMAT].count)
+		ui_die(STATUS_USAGE, "the format is missing: -f perfetto");
+	ui_quiet(v[O_QUIET].count > 0);
+	format = export_find(format_names[v[O_FORMAT].num]);
+	if (!format)
+		ui_die(STATUS_USAGE, "--format: this build has no '%s'",
+		       format_names[v[O_FORMAT].num]);
+	if (!output)
+		output = ui_keep(default_output(input, format->suffix));
+	if (strcmp(output, "-") && !opt.force && access(output, F_OK) == 0)
+		ui_die(STATUS_FAILED,
+		       "%s: exists already; --force overwrites it, -o OUT names another", output);
+	ui_stop_gently();
+	ui_progress_start(&progress, "converting", (enum ui_progress_mode)v[O_PROGRESS].num);
+	err = format->write(&input, 1, output, &opt, res);
+	ui_progress_end(&progress);
+	if (err == -ECANCELED && ui_stopped_by())
+		ui_die(128 + ui_stopped_by(), "stopped; nothing was written");
+	if (err == -EPIPE)
+		return 128 + 13; /* nobody reads stdout any more */
+	if (err)
+		ui_die(STATUS_FAILED, "%s", res->error[0] ? res->error : strerror(-err));
+	if (res->warning[0])
+		ui_say("%s", res->warning);
+	if (strcmp(output, "-"))
+		ui_say("%s: written; the trace is %s", output, res->verdict);
+	free(res);
+	return 0;
+}
+
+const struct command cmd_convert = {
+	.name = "convert",
+	.summary = "writes a trace in a format that another tool reads",
+	.usage = "FILE -f FORMAT [-o OUT]",
+	.operands = "FILE",
+	.opts = options,
+	.nr_opts = sizeof(options) / sizeof(options[0]),
+	.min_operands = 1,
+	.max_operands = 1,
+	.usage_status = STATUS_USAGE,
+	.about =
+		"FILE is a database of rtl or RPD, or a raw trace (FILE.rtl). It is read as a stream: memory does not grow with the trace.\n"
+		"\n"
+		"In the Chrome JSON each GPU is a process with its queues as threads, each traced process is one "
+		"with its threads and their markers; an arrow leads from a marker to the kernels launched in "
+		"it. Times are microseconds since the earliest event. Every event carries its ids, its exact "
+		"nanoseconds, and for kernels the mangled name, grid and workgroup; the header carries the "
+		"version of rtl and the verdict.",
+	.examples =
+		"rtl convert trace.db -f perfetto\nrtl convert trace.db -f perfetto -o trace.json.gz\n"
+		"rtl convert trace.db -f chrome -o - | jq '.traceEvents | length'\n",
+	.run = run,
+};

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_doctor.c - rtl doctor: what would be traced here, what is missing, what to do about it
+ *
+ * Each check is a function that prints its lines; the table at the end is their order.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <grp.h>
+#include <linux/magic.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/env.h"
+#include "base/fd.h"
+#include "cli/commands.h"
+#include "cli/paths.h"
+#include "cli/probe.h"
+#include "cli/ui.h"
+#include "rtl_version.h"
+
+enum verdict_word { OK, WARN, MISSING, NOTE };
+
+struct doctor {
+	struct paths paths;
+	bool colour;
+	bool has_gpu, has_kfd, has_rocr, has_hip, has_librtl, has_vgpu;
+	char rocr[PATH_MAX]; /* the file that the loader finds */
+	unsigned int nr_warnings, nr_missing;
+};
+
+static const struct opt options[] = {
+	{ 'q', "quiet", .help = "only what is not ok" },
+};
+
+static bool only_bad;
+
+/* One line: the word, what, and, unless NULL, what to do. */
+__attribute__((format(printf, 4, 5))) static void line(struct doctor *d, enum verdict_word word,
+						       const char *todo, const char *fmt, ...)
+{
+	static const char *const words[] = { "ok", "warn", "missing", "note" };
+	static const char *const colours[] = { "\033[32m", "\033[33m", "\033[31m", "" };
+	char text[PATH_MAX + 512];
+	va_list ap;
+
+	d->nr_warnings += word == WARN;
+	d->nr_missing += word == MISSING;
+	if (only_bad && (word == OK || word == NOTE))
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	ui_putf("%s%-7s%s  %s\n", d->colour ? colours[word] : "", words[word],
+		d->colour && *colours[word] ? "\033[0m" : "", text);
+	if (todo)
+		ui_putf("         -> %s\n", todo);
+}
+
+static void check_driver(struct doctor *d)
+{
+	glob_t nodes = { 0 };
+
+	if (access("/dev/kfd", F_OK)) {
+		line(d, MISSING,
+		     "load the amdgpu driver; in a container add --device=/dev/kfd --device=/dev/dri",
+		     "/dev/kfd: no AMD GPU driver here");
+		return;
+	}
+	d->has_kfd = access("/dev/kfd", R_OK | W_OK) == 0;
+	if (d->has_kfd) {
+		line(d, OK, NULL, "/dev/kfd: can be opened");
+	} else {
+		struct group *group = NULL;
+		struct stat st;
+		char todo[128];
+
+		if (stat("/dev/kfd", &st) == 0)
+			group = getgrgid(st.st_gid);
+		snprintf(todo, sizeof(todo),
+			 "join its group: sudo usermod -aG %s $USER, then log in again",
+			 group ? group->gr_name : "render");
+		line(d, MISSING, todo, "/dev/kfd: no permission");
+	}
+	if (glob("/dev/dri/renderD*", 0, NULL, &nodes) == 0 && nodes.gl_pathc) {
+		size_t good = 0;
+
+		for (size_t i = 0; i < nodes.gl_pathc; i++)
+			good += access(nodes.gl_pathv[i], R_OK | W_OK) == 0;
+		if (good == nodes.gl_pathc)
+			line(d, OK, NULL, "/dev/dri: %zu render node%s can be opened", good,
+			     good > 1 ? "s" : "");
+		else
+			line(d, WARN, "join the group 'render', then log in again",
+			     "/dev/dri: %zu of %zu render nodes can't be opened",
+			     nodes.gl_pathc - good, (size_t)nodes.gl_pathc);
+	} else {
+		line(d, MISSING, "in a container add --device=/dev/dri",
+		     "/dev/dri: no render node");
+	}
+	globfree(&nodes);
+}
+
+/* The value of a key in a node's properties, 0 when it is not there. */
+static unsigned long property(const char *text, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (const char *at = text; at; at = strchr(at, '\n')) {
+		at += *at == '\n';
+		if (strncmp(at, key, n) == 0 && at[n] == ' ')
+			return strtoul(at + n, NULL, 10);
+	}
+	return 0;
+}
+
+static void check_gpus(struct doctor *d)
+{
+	glob_t nodes = { 0 };
+
+	if (glob("/sys/class/kfd/kfd/topology/nodes/*/properties", 0, NULL, &nodes) == 0)
+		for (size_t i = 0; i < nodes.gl_pathc; i++) {
+			char text[8192];
+			ssize_t n = fd_read_file(nodes.gl_pathv[i], text, sizeof(text) - 1);
+			unsigned long simds, version;
+
+			if (n <= 0)
+				continue;
+			text[n] = 0;
+			simds = property(text, "simd_count");
+			version = property(text, "gfx_target_version");
+			if (!simds)
+				continue;
+			d->has_gpu = true;
+			line(d, OK, NULL, "GPU: gfx%lu%lx%lx, %lu SIMDs", version / 10000,
+			     version / 100 % 100, version % 100, simds);
+		}
+	globfree(&nodes);
+	if (d->has_kfd && !d->has_gpu)
+		line(d, WARN, "see the kernel's messages (dmesg) of amdgpu",
+		     "GPU: the driver knows none");
+	if (getenv("ROCR_VISIBLE_DEVICES") || getenv("HIP_VISIBLE_DEVICES"))
+		line(d, NOTE, NULL,
+		     "ROCR_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES is set: programs see "
+		     "those GPUs alone");
+}
+
+static void check_runtimes(struct doctor *d)
+{
+	static const char *const hip[] = { "libamdhip64.so.7", "libamdhip64.so.6",
+					   "libamdhip64.so.5", "libamdhip64.so" };
+	struct probe_result *r = calloc(1, sizeof(*r));
+	char todo[] = "install ROCm's runtime (Debian: libhsa-runtime64-1), or set LD_LIBRARY_PATH";
+
+	if (!r)
+		ui_die_memory();
+	probe_library(r, "libhsa-runtime64.so.1", NULL, "hsa_init");
+	d->has_rocr = r->loaded;
+	if (r->loaded) {
+		memcpy(d->rocr, r->path, sizeof(d->rocr));
+		line(d, OK, NULL, "HSA runtime: %s", r->path);
+	} else {
+		line(d, MISSING, todo, "HSA runtime: %s", r->error);
+	}
+	for (size_t i = 0; i < sizeof(hip) / sizeof(hip[0]) && !d->has_hip; i++) {
+		probe_library(r, hip[i], NULL, NULL);
+		d->has_hip = r->loaded;
+	}
+	if (d->has_hip)
+		line(d, OK, NULL, "HIP runtime: %s", r->path);
+	else
+		line(d, WARN,
+		     "HIP programs need it (Debian: libamdhip64-5); programs that use HSA alone don't",
+		     "HIP runtime: libamdhip64 is not found by the loader");
+	free(r);
+}
+
+/* A program may get another copy of the runtime than the one that its neighbour gets. */
+static void check_duplicates(struct doctor *d)
+{
+	static const char *const places[] = { "/opt/rocm*/lib/libhsa-runtime64.so.1",
+					      "/opt/rocm*/lib64/libhsa-runtime64.so.1",
+					      "/usr/lib/x86_64-linux-gnu/libhsa-runtime64.so.1",
+					      "/usr/lib64/libhsa-runtime64.so.1",
+					      "/usr/local/lib/libhsa-runtime64.so.1" };
+	char real[PATH_MAX], seen[8][PATH_MAX];
+	size_t nr = 0;
+	glob_t found = { 0 };
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		glob(places[i], i ? GLOB_APPEND : 0, NULL, &found);
+	for (size_t i = 0; i < found.gl_pathc && nr < 8; i++) {
+		bool again = false;
+
+		if (!realpath(found.gl_pathv[i], real))
+			continue;
+		for (size_t j = 0; j < nr; j++)
+			again |= strcmp(seen[j], real) == 0;
+		if (!again)
+			memcpy(seen[nr++], real, sizeof(real));
+	}
+	globfree(&found);
+	for (size_t i = 0; i < nr && nr > 1; i++)
+		line(d, WARN,
+		     i + 1 == nr ? "programs choose by their RPATH and LD_LIBRARY_PATH; "
+				   "'rtl info' shows which one was traced" :
+				   NULL,
+		     "several HSA runtimes: %s%s", seen[i],
+		     strcmp(seen[i], d->rocr) == 0 ? " (found by the loader)" : "");
+}
+
+static void check_parts(struct doctor *d)
+{
+	struct probe_result *r = calloc(1, sizeof(*r));
+	char file[PATH_MAX];
+
+	if (!r)
+		ui_die_memory();
+	if (!d->paths.librtl[0]) {
+		line(d, MISSING,
+		     "install the whole of rocm-trace-lite, or run the rtl of a build tree",
+		     "librtl.so.1: not found below %s/lib", d->paths.root);
+	} else {
+		probe_library(r, d->paths.librtl, NULL, "OnLoad");
+		d->has_librtl = r->loaded && r->has_symbol;
+		if (d->has_librtl)
+			line(d, OK, NULL, "librtl: %s", r->path);
+		else
+			line(d, MISSING, "reinstall rocm-trace-lite", "librtl: %s: %s",
+			     d->paths.librtl,
+			     r->loaded ? "has no OnLoad, which the runtime calls" : r->error);
+	}
+	if (!d->paths.vgpu_dir[0]) {
+		line(d, WARN, "it is an optional part of the installation",
+		     "virtual GPU: libhsakmt.so.1 not found below %s", d->paths.root);
+	} else if (paths_join(file, d->paths.vgpu_dir, "libhsakmt.so.1")) {
+		probe_library(r, "libhsa-runtime64.so.1", file, NULL);
+		d->has_vgpu = r->loaded;
+		if (r->loaded)
+			line(d, OK, NULL, "virtual GPU: %s", file);
+		else
+			line(d, WARN, "it needs the HSA runtime", "virtual GPU: %s", r->error);
+	}
+	free(r);
+}
+
+static void check_memory(struct doctor *d)
+{
+	uint64_t wanted = env_uint(ENV_BUFFER_MB) << 20, room;
+	const char *dir = env_str(ENV_MEM_DIR);
+	char have[UI_NUMBER_SIZE], need[UI_NUMBER_SIZE];
+	struct statfs fs;
+
+	if (strcmp(dir, "none") == 0) {
+		line(d, WARN, "unset RTL_MEM_DIR, unless there is no memory file system",
+		     "buffers: RTL_MEM_DIR=none: they lie in files on the disk, which is slower");
+		return;
+	}
+	if (statfs(dir, &fs) || access(dir, W_OK | X_OK)) {
+		line(d, WARN, "mount a tmpfs on /dev/shm, or name another in RTL_MEM_DIR",
+		     "buffers: %s: %s; they go to files on the disk, which is slower", dir,
+		     strerror(errno));
+		return;
+	}
+	room = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
+	ui_bytes(have, room);
+	ui_bytes(need, wanted);
+	if (fs.f_type != TMPFS_MAGIC && fs.f_type != RAMFS_MAGIC)
+		line(d, WARN, "name a tmpfs in RTL_MEM_DIR", "buffers: %s is no memory file system",
+		     dir);
+	else if (room < wanted)
+		line(d, WARN, "in a container: --shm-size=1g; or a smaller RTL_BUFFER_MB",
+		     "buffers: %s has room for %s, a traced process wants %s", dir, have, need);
+	else
+		line(d, OK, NULL, "buffers: %s has room for %s; a traced process wants %s", dir,
+		     have, need);
+}
+
+static void check_output(struct doctor *d)
+{
+	char have[UI_NUMBER_SIZE];
+	struct statvfs fs;
+
+	if (access(".", W_OK | X_OK)) {
+		line(d, WARN, "rtl trace -o DIR/trace.db",
+		     "output: the current directory can't be written");
+		return;
+	}
+	if (statvfs(".", &fs))
+		return;
+	ui_bytes(have, (uint64_t)fs.f_bavail * fs.f_frsize);
+	if ((uint64_t)fs.f_bavail * fs.f_frsize < (UINT64_C(256) << 20))
+		line(d, WARN,
+		     "a dispatch takes about 50 bytes while tracing and 200 in the database",
+		     "output: %s free in the current directory", have);
+	else
+		line(d, OK, NULL, "output: %s free in the current directory", have);
+}
+
+static void check_surroundings(struct doctor *d)
+{
+	char text[8192];
+	ssize_t n = fd_read_file("/proc/self/status", text, sizeof(text) - 1);
+	const char *at;
+
+	text[n > 0 ? n : 0] = 0;
+	at = strstr(text, "\nSeccomp:");
+	if (at && strtoul(at + strlen("\nSeccomp:"), NULL, 10) == 2)
+		line(d, NOTE, NULL,
+		     "seccomp: a filter is active (container); rtl needs no system call beyond "
+		     "the usual, and no ptrace");
+	if (getenv("HSA_TOOLS_LIB"))
+		line(d, WARN, "unset it, unless both are wanted: rtl trace goes in front of it",
+		     "HSA_TOOLS_LIB is set: %s", getenv("HSA_TOOLS_LIB"));
+	if (getenv("LD_PRELOAD"))
+		line(d, NOTE, NULL, "LD_PRELOAD is set and kept: %s", getenv("LD_PRELOAD"));
+	if (getenv("RTL_SESSION"))
+		line(d, NOTE, NULL, "RTL_SESSION is set: this runs below an rtl trace");
+	if (env_bool(ENV_DISABLE))
+		line(d, WARN, "unset RTL_DISABLE", "RTL_DISABLE is set: nothing is traced");
+}
+
+static int run(const struct opt_parsed *p)
+{
+	static void (*const checks[])(struct doctor *) = {
+		check_driver, check_gpus,   check_runtimes, check_duplicates,
+		check_parts,  check_memory, check_output,   check_surroundings,
+	};
+	struct doctor *d = calloc(1, sizeof(*d));
+	bool real, virtual;
+
+	if (!d)
+		ui_die_memory();
+	only_bad = p->values[0].count > 0;
+	d->colour = ui_colour(STDOUT_FILENO);
+	if (!only_bad)
+		ui_put("rtl " RTL_VERSION_STRING "\n");
+	if (paths_find(&d->paths))
+		ui_die(STATUS_FAILED, "/proc/self/exe: can't be read; is /proc mounted?");
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
+		checks[i](d);
+	real = d->has_gpu && d->has_kfd && d->has_rocr && d->has_librtl;
+	virtual = d->has_rocr && d->has_librtl && d->has_vgpu;
+	if (real)
+		ui_put("GPU programs can be traced here: rtl trace ./program\n");
+	else if (virtual)
+		ui_put("No GPU can be used here; programs can be traced on a virtual one: "
+		       "rtl trace --virtual-gpu ./program\n");
+	else
+		ui_put("Nothing can be traced here until what is missing above is there.\n");
+	free(d);
+	return real || virtual ? 0 : STATUS_FAILED;
+}
+
+static const struct opt_status statuses[] = {
+	{ "0", "programs can be traced here, on a GPU or on the virtual one" },
+	{ "1", "they can't: something is missing" },
+	{ NULL, NULL },
+};
+
+const struct command cmd_doctor = {
+	.name = "doctor",
+	.summary = "says what can be traced here, what is missing, and what to do",
+	.usage = "[options]",
+	.operands = "",
+	.opts = options,
+	.nr_opts = sizeof(options) / sizeof(options[0]),
+	.statuses = statuses,
+	.about =
+		"Looks at the driver, the GPUs, the ROCm runtimes as the loader finds them, the parts of "
+		"this installation, the room for buffers and output, and the variables that matter. Each "
+		"line begins with ok, warn, missing or note; an arrow says what to do.\n"
+		"\n"
+		"A program that brings its own runtime (RPATH, a Python wheel) may use another one than "
+		"the loader finds; rtl info shows which one a trace is of.",
+	.examples = "rtl doctor\nrtl doctor -q\n",
+	.usage_status = STATUS_USAGE,
+	.run = run,
+};

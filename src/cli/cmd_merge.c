@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_merge.c - rtl merge: several traces into one database */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/commands.h"
+#include "cli/report.h"
+#include "cli/ui.h"
+#include "export/rocpd.h"
+
+enum { O_OUTPUT, O_FORCE, O_QUIET, O_PROGRESS };
+
+static const struct opt options[] = {
+	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "FILE", .help = "the database to write" },
+	[O_FORCE] = { 'f', "force", .help = "overwrite an existing output" },
+	[O_QUIET] = { 'q', "quiet", .help = "say nothing but errors" },
+	[O_PROGRESS] = { 0, "progress", OPT_CHOICE, .arg = "WHEN", .choices = "auto|always|never",
+			 .help = "progress bar: auto (default), always, never" },
+};
+
+static void check_inputs(const struct opt_parsed *p, const char *output)
+{
+	struct stat out, in;
+	bool exists = stat(output, &out) == 0;
+
+	for (int i = 0; i < p->nr_operands; i++) {
+		if (stat(p->operands[i], &in))
+			ui_die(STATUS_FAILED, "%s: %s", p->operands[i], strerror(errno));
+		if (exists && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+			ui_die(STATUS_FAILED, "%s: is an input and the output; name another output",
+			       output);
+	}
+}
+
+static int run(const struct opt_parsed *p)
+{
+	const char *output = p->values[O_OUTPUT].text;
+	struct rocpd_result *res = calloc(1, sizeof(*res));
+	struct ui_progress progress;
+	struct rocpd_options opt = {
+		.force = p->values[O_FORCE].count > 0,
+		.progress = ui_progress_step,
+		.progress_arg = &progress,
+	};
+	int err;
+
+	if (!res)
+		ui_die_memory();
+	if (!output)
+		ui_die(STATUS_USAGE, "the output is missing: rtl merge -o OUT FILE...");
+	ui_quiet(p->values[O_QUIET].count > 0);
+	check_inputs(p, output);
+	ui_stop_gently();
+	ui_progress_start(&progress, "merging", (enum ui_progress_mode)p->values[O_PROGRESS].num);
+	err = rocpd_merge((const char *const *)p->operands, (size_t)p->nr_operands, output, &opt,
+			  res);
+	ui_progress_end(&progress);
+	if (err == -ECANCELED && ui_stopped_by())
+		ui_die(128 + ui_stopped_by(), "stopped; nothing was written");
+	if (err)
+		ui_die(STATUS_FAILED, "%s", res->error[0] ? res->error : strerror(-err));
+	if (!p->values[O_QUIET].count)
+		report_result(output, output, res);
+	free(res);
+	return 0;
+}
+
+const struct command cmd_merge = {
+	.name = "merge",
+	.summary = "makes one database of several",
+	.usage = "-o OUT FILE...",
+	.operands = "FILE",
+	.opts = options,
+	.nr_opts = sizeof(options) / sizeof(options[0]),
+	.min_operands = 1,
+	.max_operands = -1,
+	.usage_status = STATUS_USAGE,
+	.about =
+		"Writes every row of every FILE to OUT: databases of rtl, of RPD, and raw traces. Ids are "
+		"moved to where nothing collides, references follow them, and processes stay apart. The "
+		"inputs are not touched.",
+	.examples = "rtl merge -o job.db rank-*.db\n",
+	.run = run,
+};

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_recover.c - rtl recover: the database of raw traces that nobody converted
+ *
+ * librtl starts this command at the program's exit where no `rtl trace` is above it; users start it
+ * after a kill. Of a process that still runs it takes what is there and leaves the trace alone.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/commands.h"
+#include "cli/drainer.h"
+#include "cli/paths.h"
+#include "cli/report.h"
+#include "cli/session.h"
+#include "cli/ui.h"
+#include "event/drain.h"
+#include "export/rocpd.h"
+#include "store/load.h"
+
+enum { O_OUTPUT, O_FORCE, O_REMOVE, O_OR_PID, O_QUIET, O_PROGRESS };
+
+static const struct opt options[] = {
+	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "FILE",
+		       .help = "the database (DIR without .spool)" },
+	[O_FORCE] = { 'f', "force", .help = "overwrite an existing output" },
+	[O_REMOVE] = { 0, "remove", .help = "delete the raw traces when the database is written",
+		       .more = "Those of processes that still run, and those that can't be read, stay." },
+	[O_OR_PID] = { 0, "or-pid", .help = "if FILE exists, write FILE with the pid in its name",
+		       .more = "trace.db becomes trace.1234.db; librtl uses this at a program's exit." },
+	[O_QUIET] = { 'q', "quiet", .help = "say nothing but errors" },
+	[O_PROGRESS] = { 0, "progress", OPT_CHOICE, .arg = "WHEN", .choices = "auto|always|never",
+			 .help = "progress bar: auto (default), always, never" },
+};
+
+struct recover {
+	const struct opt_parsed *parsed;
+	const char *path;
+	bool is_dir;
+	char **spools; /* all that are there */
+	size_t nr;
+	bool *keep;	   /* not to be deleted */
+	const char **good; /* those that go into the database */
+	size_t nr_good, nr_running, nr_bad;
+	uint32_t first_pid;
+	char output[PATH_MAX];
+};
+
+static void find_spools(struct recover *r)
+{
+	struct stat st;
+	ssize_t nr;
+
+	if (stat(r->path, &st))
+		ui_die(STATUS_FAILED, "%s: %s", r->path, strerror(errno));
+	r->is_dir = S_ISDIR(st.st_mode);
+	if (r->is_dir) {
+		nr = session_find(r->path, &r->spools);
+		if (nr < 0)
+			ui_die(STATUS_FAILED, "%s: %s", r->path, strerror((int)-nr));
+		if (!nr)
+			ui_die(STATUS_FAILED, "%s: holds no raw trace (*.rtl)", r->path);
+		r->nr = (size_t)nr;
+	} else {
+		r->spools = calloc(1, sizeof(*r->spools));
+		if (!r->spools)
+			ui_die_memory();
+		r->spools[0] = ui_format("%s", r->path);
+		r->nr = 1;
+	}
+	r->keep = calloc(r->nr, sizeof(*r->keep));
+	r->good = calloc(r->nr + 1, sizeof(*r->good));
+	if (!r->keep || !r->good)
+		ui_die_memory();
+}
+
+/* The process is over: what lies in memory goes to disk, so that it outlives a reboot. */
+static void drain(const char *path)
+{
+	struct drain d;
+	int64_t got = -EBUSY;
+	int err = drain_open(&d, path);
+
+	if (err)
+		return; /* -ENOENT: complete on disk; else the reader says what is wrong */
+	/* The drainer that was may have died with its process: it is replaced after a second. */
+	for (int tries = 0; tries < 30; tries++) {
+		if (drain_take(&d, clock_read_ns(CLOCK_BOOTTIME))) {
+			got = drain_run(&d, true, 0, clock_read_ns(CLOCK_BOOTTIME));
+			if (got >= 0)
+				drain_finish(&d);
+			drain_give(&d);
+			break;
+		}
+		poll(NULL, 0, 50);
+	}
+	if (got < 0)
+		ui_error("%s: %s; what is in memory is read from there", path, strerror((int)-got));
+	drain_close(&d);
+}
+
+static void look_at(struct recover *r, size_t i)
+{
+	const struct load_facts *facts;
+	struct load_error error;
+	struct load *load;
+	bool over;
+
+	if (load_open(&load, r->spools[i], &error)) {
+		ui_error("%s", error.text);
+		r->keep[i] = true;
+		r->nr_bad++;
+		return;
+	}
+	facts = load_facts(load);
+	over = facts->state == LOAD_KILLED || facts->end_kind == SPOOL_END_EXIT;
+	if (!r->first_pid)
+		r->first_pid = facts->pid;
+	if (facts->state == LOAD_RUNNING && !over) {
+		ui_say("process %u still runs: the database holds what it had recorded; its raw trace stays",
+		       facts->pid);
+		r->keep[i] = true;
+		r->nr_running++;
+	} else if (facts->state == LOAD_FOREIGN) {
+		r->keep[i] = true;
+	}
+	load_close(load);
+	if (over)
+		drain(r->spools[i]);
+	r->good[r->nr_good++] = r->spools[i];
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n > m && strcmp(text + n - m, end) == 0;
+}
+
+static void choose_output(struct recover *r)
+{
+	const char *given = r->parsed->values[O_OUTPUT].text, *base;
+	char path[PATH_MAX];
+	size_t n;
+
+	if (given) {
+		if (snprintf(r->output, sizeof(r->output), "%s", given) >= (int)sizeof(r->output))
+			ui_die(STATUS_FAILED, "%s: the name is too long", given);
+		return;
+	}
+	n = strlen(r->path);
+	while (n > 1 && r->path[n - 1] == '/')
+		n--;
+	snprintf(path, sizeof(path), "%.*s", (int)n, r->path);
+	if (r->is_dir && ends_with(path, ".spool")) {
+		snprintf(r->output, sizeof(r->output), "%.*s", (int)(n - strlen(".spool")), path);
+		return;
+	}
+	base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	n = strlen(base) - (ends_with(base, ".rtl") ? strlen(".rtl") : 0);
+	if (!strcmp(base, ".") || !strcmp(base, "..") || !n)
+		snprintf(r->output, sizeof(r->output), "trace.db");
+	else
+		snprintf(r->output, sizeof(r->output), "%.*s.db", (int)(n > 255 ? 255 : n), base);
+}
+
+/* trace.db -> trace.1234.db */
+static void put_pid(struct recover *r)
+{
+	char *slash = strrchr(r->output, '/'), *dot = strrchr(r->output, '.');
+	char path[PATH_MAX];
+	size_t head = strlen(r->output);
+
+	if (dot && dot > (slash ? slash + 1 : r->output))
+		head = (size_t)(dot - r->output);
+	if (snprintf(path, sizeof(path), "%.*s.%u%s", (int)head, r->output, r->first_pid,
+		     r->output + head) >= (int)sizeof(path))
+		ui_die(STATUS_FAILED, "%s: the name is too long", r->output);
+	ui_say("%s: exists already; writing %s", r->output, path);
+	memcpy(r->output, path, sizeof(path));
+}
+
+static void write_database(struct recover *r)
+{
+	struct rocpd_result *res = calloc(1, sizeof(*res));
+	struct ui_progress progress;
+	struct rocpd_options opt = {
+		.force = r->parsed->values[O_FORCE].count > 0,
+		.progress = ui_progress_step,
+		.progress_arg = &progress,
+	};
+	int err;
+
+	if (!res)
+		ui_die_memory();
+	if (r->parsed->values[O_OR_PID].count && !opt.force && access(r->output, F_OK) == 0)
+		put_pid(r);
+	ui_stop_gently();
+	ui_progress_start(&progress, "writing the database",
+			  (enum ui_progress_mode)r->parsed->values[O_PROGRESS].num);
+	err = rocpd_write(r->good, r->nr_good, r->output, &opt, res);
+	ui_progress_end(&progress);
+	if (err == -ECANCELED && ui_stopped_by())
+		ui_die(128 + ui_stopped_by(), "stopped; nothing was written");
+	if (err)
+		ui_die(STATUS_FAILED, "%s", res->error[0] ? res->error : strerror(-err));
+	if (!r->parsed->values[O_QUIET].count)
+		report_result(r->output, r->output, res);
+	free(res);
+}
+
+static void remove_spools(struct recover *r)
+{
+	char dir[PATH_MAX];
+
+	for (size_t i = 0; i < r->nr; i++)
+		if (!r->keep[i])
+			session_delete_spool(r->spools[i]);
+	for (size_t i = 0; i < r->nr && r->is_dir; i++) {
+		paths_dirname(dir, r->spools[i]);
+		if (!r->keep[i])
+			session_remove_dir(dir);
+	}
+	if (r->is_dir)
+		session_remove_dir(r->path);
+}
+
+static int run(const struct opt_parsed *p)
+{
+	struct recover *r = calloc(1, sizeof(*r));
+	int status = 0;
+
+	if (!r)
+		ui_die_memory();
+	r->parsed = p;
+	r->path = p->operands[0];
+	ui_quiet(p->values[O_QUIET].count > 0);
+	find_spools(r);
+	for (size_t i = 0; i < r->nr; i++)
+		look_at(r, i);
+	if (!r->nr_good)
+		ui_die(STATUS_FAILED, "%s: no raw trace can be read", r->path);
+	choose_output(r);
+	if (r->is_dir)
+		report_logs(r->path, p->values[O_QUIET].count > 0);
+	write_database(r);
+	if (p->values[O_REMOVE].count)
+		remove_spools(r);
+	if (r->nr_bad)
+		status = STATUS_FAILED;
+	session_free_spools(r->spools, r->nr);
+	free(r->keep);
+	free(r->good);
+	free(r);
+	return status;
+}
+
+static const struct opt_status statuses[] = {
+	{ "0", "the database is written" },
+	{ "1", "a raw trace could not be read, or nothing could be written" },
+	{ NULL, NULL },
+};
+
+const struct command cmd_recover = {
+	.name = "recover",
+	.summary = "makes the database of raw traces that were left behind",
+	.usage = "[options] SPOOL_DIR|FILE.rtl",
+	.operands = "SPOOL_DIR or FILE.rtl",
+	.opts = options,
+	.nr_opts = sizeof(options) / sizeof(options[0]),
+	.statuses = statuses,
+	.min_operands = 1,
+	.max_operands = 1,
+	.usage_status = STATUS_USAGE,
+	.about =
+		"A raw trace survives what its process does not: kill -9, an abort, a fault of the GPU, a "
+		"full disk while the database was written. This command takes up both of its halves, the "
+		"one on disk and the one in memory, and writes the same database that rtl trace would have "
+		"written.\n"
+		"\n"
+		"Without -o, traces of DIR.spool become DIR, those of another DIR become DIR.db, and "
+		"FILE.rtl becomes FILE.db, both in the current directory. Damaged parts are left out, counted and named.",
+	.examples =
+		"rtl recover trace.db.spool\nrtl recover --remove -o run.db /scratch/run.db.4711.spool\n",
+	.run = run,
+};

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_trace.c - rtl trace: runs a program, drains what it records, writes the database
+ *
+ * Order: names -> fork -> checks -> spool directory -> drainer -> exec -> wait -> drain -> convert.
+ * Nothing of the user's is touched before the checks, and the program does not start unless they
+ * pass.
+ *
+ * Not here: signals (child.c), the spool directory (session.c), draining (drainer.c), the
+ * environment (childenv.c).
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/env.h"
+#include "cli/child.h"
+#include "cli/childenv.h"
+#include "cli/commands.h"
+#include "cli/drainer.h"
+#include "cli/paths.h"
+#include "cli/report.h"
+#include "cli/session.h"
+#include "cli/ui.h"
+#include "export/rocpd.h"
+#include "store/load.h"
+
+extern char **environ;
+
+enum {
+	O_OUTPUT,
+	O_MODE,
+	O_VGPU,
+	O_FORCE,
+	O_QUIET,
+	O_VERBOSE,
+	O_PROGRESS,
+	O_FAIL_LOSS,
+	O_FAIL_EMPTY,
+	O_KEEP,
+	O_DRAIN,
+	O_BARRIERS,
+	O_BUFFER,
+	O_SPOOL_DIR,
+	O_NO_CONVERT,
+};
+
+static const char *why_not_mode(const char *value)
+{
+	if (strcmp(value, "hip") == 0)
+		return "this build has no mode 'hip' (host-side HIP calls); 'standard' records kernels, "
+		       "copies and markers";
+	return NULL;
+}
+
+static const struct opt options[] = {
+	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "FILE",
+		       .help = "the database (trace.db); %p pid, %h host, %r rank",
+		       .more = "Further patterns: %j job, %q{VAR} an environment variable, %% a percent sign; "
+			       "%pid%, %hostname%, %rank% and %env{VAR}% mean the same. Variable: RTL_OUTPUT." },
+	[O_MODE] = { 'm', "mode", OPT_CHOICE, .arg = "MODE",
+		     .choices = "lite|standard|default|full",
+		     .help = "how much is recorded: lite, standard (default), full",
+		     .more = "Variable: RTL_MODE.", .why_not = why_not_mode },
+	[O_VGPU] = { 0, "virtual-gpu", OPT_UINT, true, "N", "1..16",
+		     "run on N virtual GPUs (1): no GPU is needed",
+		     .more = "The real ROCm runtimes run above it. Copies are made; kernels take their time and are "
+			     "not executed. Times are those of a model, not of any GPU. VGPU_* variables set it up." },
+	[O_FORCE] = { 'f', "force", .help = "overwrite an existing output",
+		      .more = "Traces that an earlier run left in the spool directory are deleted. "
+			      "Variable: RTL_FORCE." },
+	[O_QUIET] = { 'q', "quiet", .help = "say nothing but errors" },
+	[O_VERBOSE] = { 'v', "verbose", .help = "say what is done" },
+	[O_PROGRESS] = { 0, "progress", OPT_CHOICE, .arg = "WHEN", .choices = "auto|always|never",
+			 .help = "progress bar: auto (default), always, never",
+			 .more = "auto: on a terminal, for what takes longer than a second." },
+	[O_FAIL_LOSS] = { 0, "fail-on-loss", .help = "status 123 when the trace is incomplete" },
+	[O_FAIL_EMPTY] = { 0, "fail-on-empty",
+			   .help = "status 122 when no GPU operation was recorded" },
+	[O_KEEP] = { 0, "keep-spool", .help = "keep the raw trace beside the database" },
+	[O_DRAIN] = { 0, "drain-ms", OPT_UINT, .arg = "N", .choices = "0..600000",
+		      .help = "at exit, wait N ms for what is in flight (5000)",
+		      .more = "What has not completed then is recorded as unfinished. Variable: RTL_DRAIN_MS." },
+	[O_BARRIERS] = { 0, "barriers", .help = "record barrier packets too",
+			 .more = "Variable: RTL_BARRIERS." },
+	[O_BUFFER] = { 0, "buffer-mb", OPT_UINT, .arg = "N", .choices = "1..4096",
+		       .help = "MiB of buffers in each traced process (32)",
+		       .more = "More lets the disk fall behind for longer. Variable: RTL_BUFFER_MB." },
+	[O_SPOOL_DIR] = { 0, "spool-dir", OPT_DIR, .arg = "DIR",
+			  .help = "where the raw trace lies meanwhile (OUTPUT.spool)",
+			  .more = "It gets a directory of its own in there. Choose a local disk when the output "
+				  "is on a network one. Variable: RTL_SPOOL_DIR." },
+	[O_NO_CONVERT] = { 0, "no-convert",
+			   .help = "leave the raw trace; 'rtl recover' converts it" },
+};
+
+struct trace {
+	const struct opt_parsed *parsed;
+	struct paths paths;
+	struct session session;
+	struct child child;
+	struct ui_progress progress;
+	const char *program;
+	bool quiet, verbose, abandoned;
+	int stopped_by; /* the signal that ended the conversion */
+	size_t nr_spools, nr_running, nr_unreadable;
+};
+
+static const struct opt_value *value(const struct trace *t, int option)
+{
+	return &t->parsed->values[option];
+}
+
+static const char *output_pattern(const struct trace *t)
+{
+	return value(t, O_OUTPUT)->text ? value(t, O_OUTPUT)->text : env_str(ENV_OUTPUT);
+}
+
+static const char *spool_place(const struct trace *t)
+{
+	return value(t, O_SPOOL_DIR)->text ? value(t, O_SPOOL_DIR)->text : env_str(ENV_SPOOL_DIR);
+}
+
+static char **build_env(const struct trace *t, const char **why)
+{
+	const struct childenv_setup setup = {
+		.librtl = t->paths.librtl,
+		.lib_dir = t->paths.lib_dir,
+		.vgpu_dir = value(t, O_VGPU)->count ? t->paths.vgpu_dir : NULL,
+		.vgpu_devices = value(t, O_VGPU)->num,
+		.session = t->session.dir,
+		.mode = value(t, O_MODE)->text ? value(t, O_MODE)->text : env_str(ENV_MODE),
+		.drain_ms = value(t, O_DRAIN)->num,
+		.has_drain_ms = value(t, O_DRAIN)->count > 0,
+		.buffer_mb = value(t, O_BUFFER)->num,
+		.has_buffer_mb = value(t, O_BUFFER)->count > 0,
+		.barriers = value(t, O_BARRIERS)->count > 0,
+	};
+
+	return childenv_build(&setup, environ, why);
+}
+
+static void find_parts(struct trace *t)
+{
+	int err = paths_find(&t->paths);
+
+	if (err)
+		ui_die(STATUS_TRACE, "/proc/self/exe: %s; rtl finds its library from there",
+		       strerror(-err));
+	if (!t->paths.librtl[0])
+		ui_die(STATUS_TRACE,
+		       "librtl.so.1: not found below %s/lib, where this rtl belongs to; "
+		       "install it there, or run the rtl of a complete installation",
+		       t->paths.root);
+	if (value(t, O_VGPU)->count && !t->paths.vgpu_dir[0])
+		ui_die(STATUS_TRACE,
+		       "--virtual-gpu: libhsakmt.so.1 not found in %s/vgpu or "
+		       "%s/lib/rocm-trace-lite/vgpu",
+		       t->paths.root, t->paths.root);
+}
+
+/* VGPU_* without --virtual-gpu does nothing: most likely an oversight. */
+static void check_vgpu_variables(const struct trace *t)
+{
+	if (value(t, O_VGPU)->count)
+		return;
+	for (char **var = environ; *var; var++)
+		if (strncmp(*var, "VGPU_", 5) == 0) {
+			ui_say("%.*s: has no effect without --virtual-gpu", (int)strcspn(*var, "="),
+			       *var);
+			return;
+		}
+}
+
+/* Brings the program into being, up to the word that lets it start. */
+static void prepare(struct trace *t, char **argv)
+{
+	char error[SESSION_ERROR_SIZE];
+	const char *why = NULL;
+	bool in_child, force = value(t, O_FORCE)->count || env_bool(ENV_FORCE);
+	char **env;
+	int err;
+
+	err = child_fork(&t->child, &in_child);
+	if (err)
+		ui_die(STATUS_TRACE, "can't start a process: %s", strerror(-err));
+	err = session_names(&t->session, output_pattern(t), spool_place(t),
+			    in_child ? getpid() : t->child.pid, error);
+	env = err ? NULL : build_env(t, &why);
+	if (in_child) {
+		if (!env)
+			_exit(STATUS_TRACE);
+		child_become(&t->child, argv, env);
+	}
+	if (!err && !env) {
+		child_drop(&t->child);
+		ui_die(STATUS_TRACE, "%s: %s; install rtl elsewhere", t->paths.lib_dir, why);
+	}
+	if (!err)
+		err = session_open(&t->session, force, error);
+	if (err) {
+		child_drop(&t->child);
+		ui_die(STATUS_TRACE, "%s", error);
+	}
+	if (t->verbose) {
+		ui_say("mode %s, spool %s", childenv_get(env, "RTL_MODE"), t->session.dir);
+		ui_say("LD_PRELOAD=%s", childenv_get(env, "LD_PRELOAD"));
+		ui_say("HSA_TOOLS_LIB=%s", childenv_get(env, "HSA_TOOLS_LIB"));
+	}
+}
+
+static int cant_run(struct trace *t, int err)
+{
+	session_close(&t->session);
+	if (err == -ENOENT && !strchr(t->program, '/'))
+		ui_error("%s: command not found", t->program);
+	else
+		ui_error("%s: can't be run: %s", t->program, strerror(-err));
+	return err == -ENOENT ? STATUS_NOT_FOUND : STATUS_CANT_RUN;
+}
+
+static int convert_step(void *arg, uint64_t done, uint64_t total)
+{
+	struct trace *t = arg;
+
+	t->stopped_by = child_stop_asked(&t->child);
+	if (t->stopped_by)
+		return 1;
+	return ui_progress_step(&t->progress, done, total);
+}
+
+/* The paths that go into the database; *nr of them. */
+static const char **choose_spools(struct trace *t, const struct drainer *d)
+{
+	size_t nr = drainer_nr(d);
+	const char **paths = calloc(nr + 1, sizeof(*paths));
+
+	if (!paths)
+		ui_die_memory();
+	for (size_t i = 0; i < nr; i++) {
+		struct load_error error;
+		struct load *load;
+
+		if (drainer_running(d, i)) {
+			t->nr_running++;
+			if (!t->abandoned)
+				continue;
+		}
+		if (load_open(&load, drainer_path(d, i), &error)) {
+			t->nr_unreadable++;
+			ui_error("%s", error.text);
+			continue;
+		}
+		load_close(load);
+		paths[t->nr_spools++] = drainer_path(d, i);
+	}
+	return paths;
+}
+
+static void say_running(const struct trace *t, const struct drainer *d)
+{
+	char list[256] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < drainer_nr(d) && used + 24 < sizeof(list); i++)
+		if (drainer_running(d, i))
+			used += (size_t)snprintf(list + used, sizeof(list) - used, " %u",
+						 drainer_pid(d, i));
+	ui_say("%zu traced process%s still run%s (pid%s); %s, and 'rtl recover %s' takes up the rest later",
+	       t->nr_running, t->nr_running > 1 ? "es" : "", t->nr_running > 1 ? "" : "s", list,
+	       t->abandoned ? "the database holds what they had recorded" :
+			      "they are not in the database",
+	       t->session.dir);
+}
+
+static void say_nothing_traced(const struct trace *t)
+{
+	ui_say("nothing to trace: %s loaded no ROCm runtime; no database was written", t->program);
+	if (access(t->session.output, F_OK) == 0)
+		ui_say("%s is the one of an earlier run", t->session.shown);
+}
+
+static int fail_status(const struct trace *t, const struct rocpd_result *res)
+{
+	if (value(t, O_FAIL_EMPTY)->count && (!res || res->nr_dispatches + res->nr_copies == 0)) {
+		ui_error("no GPU operation was recorded (--fail-on-empty)");
+		return STATUS_EMPTY;
+	}
+	if (value(t, O_FAIL_LOSS)->count && res && !res->complete) {
+		ui_error("the trace is %s (--fail-on-loss)", res->verdict);
+		return STATUS_LOSS;
+	}
+	return 0;
+}
+
+/* Writes the database. 0 with *res, or the exit status. */
+static int convert(struct trace *t, const char **paths, struct rocpd_result *res)
+{
+	const struct rocpd_options opt = {
+		.force = value(t, O_FORCE)->count || env_bool(ENV_FORCE),
+		.progress = convert_step,
+		.progress_arg = t,
+	};
+	int err;
+
+	child_forget_signals(&t->child);
+	ui_progress_start(&t->progress, "writing the database",
+			  (enum ui_progress_mode)value(t, O_PROGRESS)->num);
+	err = rocpd_write(paths, t->nr_spools, t->session.output, &opt, res);
+	ui_progress_end(&t->progress);
+	if (!err)
+		return 0;
+	if (err == -ECANCELED && t->stopped_by)
+		ui_error("stopped by signal %d before the database was written", t->stopped_by);
+	else
+		ui_error("%s", res->error[0] ? res->error : strerror(-err));
+	ui_error("nothing is lost: 'rtl recover %s' writes the database from the raw trace",
+		 t->session.dir);
+	return err == -ECANCELED && t->stopped_by ? 128 + t->stopped_by : STATUS_TRACE;
+}
+
+/* After the program: what was recorded becomes the database. Returns the exit status. */
+static int conclude(struct trace *t, struct drainer *d)
+{
+	int status = child_exit_status(&t->child), failed;
+	const char **paths = choose_spools(t, d);
+	struct rocpd_result *res = calloc(1, sizeof(*res));
+	bool keep = value(t, O_KEEP)->count || t->nr_running || t->nr_unreadable;
+
+	if (!res)
+		ui_die_memory();
+	if (drainer_error(d))
+		ui_error("%s: %s; what the program could not keep in memory is counted as lost",
+			 t->session.dir, strerror(drainer_error(d)));
+	if (access(t->session.dir, F_OK)) {
+		ui_error("%s: vanished while the program ran, and what was recorded with it",
+			 t->session.dir);
+		t->nr_unreadable++;
+	}
+	report_logs(t->session.dir, t->quiet);
+	if (value(t, O_NO_CONVERT)->count && t->nr_spools) {
+		ui_say("%zu raw trace%s in %s; 'rtl recover %s' makes the database", t->nr_spools,
+		       t->nr_spools > 1 ? "s" : "", t->session.dir, t->session.dir);
+	} else if (!t->nr_spools) {
+		if (!t->nr_running && !t->nr_unreadable)
+			say_nothing_traced(t);
+		failed = fail_status(t, NULL);
+		status = status ? status : failed;
+	} else {
+		failed = convert(t, paths, res);
+		if (failed) {
+			status = failed;
+			keep = true;
+		} else {
+			if (!t->quiet)
+				report_result(t->session.output, t->session.shown, res);
+			failed = fail_status(t, res);
+			status = status ? status : failed;
+		}
+	}
+	if (t->nr_unreadable)
+		status = STATUS_TRACE;
+	if (t->nr_running)
+		say_running(t, d);
+	else if (value(t, O_KEEP)->count && t->nr_spools)
+		ui_say("raw trace kept in %s", t->session.dir);
+	if (keep || value(t, O_NO_CONVERT)->count)
+		session_close(&t->session);
+	else
+		session_remove(&t->session);
+	free(paths);
+	free(res);
+	return status;
+}
+
+static int run(const struct opt_parsed *p)
+{
+	static struct trace trace;
+	struct trace *t = &trace;
+	struct drainer *d;
+	int err, status;
+
+	t->parsed = p;
+	t->program = p->operands[0];
+	t->quiet = value(t, O_QUIET)->count > 0;
+	t->verbose = value(t, O_VERBOSE)->count > 0 && !t->quiet;
+	ui_quiet(t->quiet);
+	if (value(t, O_NO_CONVERT)->count &&
+	    (value(t, O_FAIL_LOSS)->count || value(t, O_FAIL_EMPTY)->count))
+		ui_die(STATUS_TRACE, "--fail-on-loss and --fail-on-empty ask the database, which "
+				     "--no-convert does not write");
+	find_parts(t);
+	check_vgpu_variables(t);
+	prepare(t, p->operands);
+	if (value(t, O_VGPU)->count)
+		ui_say("on the virtual GPU: copies are made, kernels are timed and not executed");
+	err = drainer_start(&d, t->session.dir);
+	if (err) {
+		child_drop(&t->child);
+		session_close(&t->session);
+		ui_die(STATUS_TRACE, "can't start a thread: %s", strerror(-err));
+	}
+	err = child_start(&t->child);
+	if (err) {
+		drainer_stop(d, 0);
+		drainer_destroy(d);
+		return cant_run(t, err);
+	}
+	t->abandoned = child_wait(&t->child) == CHILD_ABANDONED;
+	if (t->abandoned)
+		ui_say("%s still runs; its trace ends here", t->program);
+	drainer_stop(d, t->abandoned ? 0 : 1000);
+	status = conclude(t, d);
+	drainer_destroy(d);
+	return status;
+}
+
+static const struct opt_status statuses[] = {
+	{ "N", "as the command's; 128+N when signal N ended it" },
+	{ "125", "rtl failed; the command may not have run" },
+	{ "126, 127", "the command can't be run, was not found" },
+	{ "123, 122", "--fail-on-loss, --fail-on-empty (the command succeeded)" },
+	{ NULL, NULL },
+};
+
+const struct command cmd_trace = {
+	.name = "trace",
+	.summary = "runs a program and records what it does on the GPU",
+	.usage = "[options] [--] COMMAND [ARG...]",
+	.operands = "COMMAND",
+	.opts = options,
+	.nr_opts = sizeof(options) / sizeof(options[0]),
+	.child = true,
+	.min_operands = 1,
+	.max_operands = -1,
+	.usage_status = STATUS_TRACE,
+	.statuses = statuses,
+	.about =
+		"Runs COMMAND and writes a database of what it does on the GPU: kernels, copies and roctx "
+		"markers, in the program and in every process that it starts. The first word that is no "
+		"option, or the first --, begins COMMAND; what follows is COMMAND's, untouched, be it "
+		"another --.\n"
+		"\n"
+		"The program runs as if it were not traced: its stdin, stdout, stderr and terminal are its "
+		"own, it stays in the process group, and its exit status is rtl's. rtl itself writes to "
+		"stderr alone.\n"
+		"\n"
+		"INT, TERM, HUP, QUIT, USR1 and USR2 that are sent to rtl are passed on to the program "
+		"(those of the terminal reach it anyway). A second INT within ten seconds ends the wait: "
+		"what was recorded until then is written.\n"
+		"\n"
+		"rtl trace ends when COMMAND ends. Processes that COMMAND left behind get one second more; "
+		"those that still run then are named, their raw traces stay in the spool directory, and "
+		"rtl recover takes them up later.\n"
+		"\n"
+		"Modes:\n"
+		"\n"
+		"  lite      kernels and copies; kernels whose packet carries a signal of the\n"
+		"            program's own are passed through and counted\n"
+		"  standard  those too; batches of packets (graph replay) are passed through and\n"
+		"            counted. Also called default\n"
+		"  full      batches too, where the runtime is known to be safe for it\n"
+		"\n"
+		"While the program runs, the raw trace lies in OUTPUT.spool, and nothing in it is lost by a "
+		"kill. When the database is written the directory is removed. A program that loads no ROCm "
+		"runtime and sets no marker leaves no trace: rtl says so and writes no database.\n"
+		"\n"
+		"Programs that are statically linked or change their user id (setuid) can't be traced.",
+	.examples = "rtl trace ./app --its-own-option\n"
+		    "rtl trace -o run-%r.db -- mpirun -n 4 ./app\n"
+		    "rtl trace --virtual-gpu=2 -q ./app\n"
+		    "rtl trace --fail-on-loss --fail-on-empty ./test && rtl summary trace.db\n",
+	.run = run,
+};

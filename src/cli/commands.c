@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* commands.c - the list of commands, and the overview of it */
+#include "cli/commands.h"
+
+#include <string.h>
+
+#include "cli/ui.h"
+
+const struct command *const commands[] = {
+	&cmd_trace,   &cmd_summary, &cmd_info, &cmd_convert, &cmd_merge,
+	&cmd_recover, &cmd_doctor,  &cmd_help, NULL,
+};
+
+const struct command *commands_find(const char *name)
+{
+	for (const struct command *const *c = commands; *c; c++)
+		if (strcmp((*c)->name, name) == 0)
+			return *c;
+	return NULL;
+}
+
+void commands_overview(void)
+{
+	ui_put("rtl - traces GPU programs on ROCm\n"
+	       "usage: rtl COMMAND [options] ...\n\n");
+	for (const struct command *const *c = commands; *c; c++)
+		if (!(*c)->hidden)
+			ui_putf("  %-9s %s\n", (*c)->name, (*c)->summary);
+	ui_put("\n"
+	       "First steps:\n"
+	       "  rtl trace ./program             writes trace.db\n"
+	       "  rtl summary trace.db            where the time went, by kernel\n"
+	       "  rtl convert trace.db -f perfetto   for ui.perfetto.dev\n"
+	       "No GPU at hand? rtl trace --virtual-gpu ./program\n\n"
+	       "rtl COMMAND --help shows a command's options, rtl help COMMAND its manual.\n");
+}

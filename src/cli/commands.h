@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* commands.h - the commands of rtl: each is a table in cmd_<name>.c, listed in commands.c */
+#ifndef RTL_CLI_COMMANDS_H
+#define RTL_CLI_COMMANDS_H
+
+#include "cli/opts.h"
+
+extern const struct command cmd_trace, cmd_summary, cmd_info, cmd_convert, cmd_merge, cmd_recover,
+	cmd_doctor, cmd_help;
+
+/* Ends in NULL; in the order of the overview. */
+extern const struct command *const commands[];
+const struct command *commands_find(const char *name);
+/* The overview of all commands, on stdout. */
+void commands_overview(void);
+
+#define STATUS_USAGE 2 /* the command line was wrong */
+#define STATUS_FAILED 1
+#define STATUS_TRACE 125     /* `rtl trace`: a failure of ours */
+#define STATUS_CANT_RUN 126  /* as env(1) */
+#define STATUS_NOT_FOUND 127 /* as env(1) */
+#define STATUS_LOSS 123	     /* --fail-on-loss */
+#define STATUS_EMPTY 122     /* --fail-on-empty */
+
+#endif

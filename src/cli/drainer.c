@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/* drainer.c - drains every spool of a session from outside
+ *
+ * Owns:     the list of spools.
+ * Threads:  one, "rtl-drain"; see drainer.h.
+ * Fails:    a disk that is full: chunks stay in memory and are tried again; the traced process
+ *           counts what it had to drop meanwhile.
+ */
+#include "cli/drainer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "cli/session.h"
+#include "cli/ui.h"
+#include "event/drain.h"
+
+#define SLICE_BYTES (UINT64_C(16) << 20) /* of one spool, before the next has its turn */
+#define WAIT_MIN_MS 20
+#define WAIT_MAX_MS 100
+#define DEATH_CHECK_NS UINT64_C(500000000)
+
+enum spool_state {
+	SPOOL_NEW, /* not opened yet: its header may still be in the making */
+	SPOOL_OPEN,
+	SPOOL_DONE, /* complete on disk */
+};
+
+struct drained {
+	char *path;
+	struct drain *drain; /* NULL unless SPOOL_OPEN */
+	enum spool_state state;
+	bool taken, running;
+	uint32_t pid;
+	uint64_t start_ticks;
+	uint64_t looked_ns; /* when its process was last seen alive */
+};
+
+struct drainer {
+	/* set in start, constant after */
+	const char *dir;
+	int wake_fd;
+	pthread_t thread;
+	/* by turns: the thread, then the caller of drainer_stop() */
+	struct drained *spools;
+	size_t nr, max;
+	int error;
+	bool started;
+	_Atomic bool stop;
+};
+
+bool drainer_alive(uint32_t pid, uint64_t start_ticks)
+{
+	char path[64], text[1024], *at, *save = NULL;
+	unsigned long long start = 0;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	n = fd_read_file(path, text, sizeof(text) - 1);
+	if (n <= 0)
+		return false;
+	text[n] = 0;
+	at = strrchr(text, ')'); /* the name in brackets may hold anything */
+	if (!at || at[1] != ' ')
+		return false;
+	at += 2;
+	if (*at == 'Z' || *at == 'X' || *at == 'x')
+		return false;
+	for (int field = 3; field <= 22; field++) {
+		char *word = strtok_r(field == 3 ? at : NULL, " ", &save);
+
+		if (!word)
+			return false;
+		if (field == 22)
+			start = strtoull(word, NULL, 10);
+	}
+	return !start_ticks || start == start_ticks;
+}
+
+static struct drained *find(struct drainer *d, const char *path)
+{
+	for (size_t i = 0; i < d->nr; i++)
+		if (strcmp(d->spools[i].path, path) == 0)
+			return &d->spools[i];
+	return NULL;
+}
+
+/* Takes up the spools that are new in the directory. */
+static void scan(struct drainer *d)
+{
+	char **paths;
+	ssize_t nr = session_spools(d->dir, &paths);
+
+	for (ssize_t i = 0; i < nr; i++) {
+		if (find(d, paths[i]))
+			continue;
+		if (d->nr == d->max) {
+			d->max = d->max ? d->max * 2 : 8;
+			d->spools = reallocarray(d->spools, d->max, sizeof(*d->spools));
+			if (!d->spools)
+				ui_die_memory();
+		}
+		memset(&d->spools[d->nr], 0, sizeof(d->spools[0]));
+		d->spools[d->nr++].path = paths[i];
+		paths[i] = NULL;
+	}
+	if (nr >= 0)
+		session_free_spools(paths, (size_t)nr);
+}
+
+/* The identity on the disk half, for spools whose memory half is gone. */
+static bool read_header(struct drained *s, bool *closed)
+{
+	struct spool_header *header = malloc(sizeof(*header));
+	bool good;
+
+	if (!header)
+		ui_die_memory();
+	good = fd_read_file(s->path, header, sizeof(*header)) == (ssize_t)sizeof(*header) &&
+	       header->magic == SPOOL_MAGIC;
+	if (good) {
+		s->pid = header->pid;
+		s->start_ticks = header->proc_start_ticks;
+		*closed = atomic_load_explicit(&header->closed, memory_order_relaxed) != 0;
+	}
+	free(header);
+	return good;
+}
+
+static void open_spool(struct drained *s)
+{
+	struct drain *drain = malloc(sizeof(*drain));
+	bool closed = false;
+
+	if (!drain)
+		ui_die_memory();
+	if (drain_open(drain, s->path) == 0) {
+		s->drain = drain;
+		s->state = SPOOL_OPEN;
+		s->pid = drain->header->pid;
+		s->start_ticks = drain->header->proc_start_ticks;
+		return;
+	}
+	free(drain);
+	if (read_header(s, &closed) && closed)
+		s->state = SPOOL_DONE;
+}
+
+static void close_spool(struct drained *s)
+{
+	if (s->taken)
+		drain_give(s->drain);
+	drain_close(s->drain);
+	free(s->drain);
+	s->drain = NULL;
+	s->taken = false;
+}
+
+static void run_failed(struct drainer *d, struct drained *s, int64_t got)
+{
+	if (got == -EBUSY) /* another one took over: it may be given back to us */
+		s->taken = false;
+	else if (got < 0)
+		d->error = (int)-got;
+}
+
+/* The process is over: what is left goes to disk, and the trace is closed. */
+static void finish(struct drainer *d, struct drained *s)
+{
+	int64_t got;
+	int err;
+
+	if (!s->taken && !drain_take(s->drain, clock_read_ns(CLOCK_BOOTTIME)))
+		return; /* its own harvester is not done */
+	s->taken = true;
+	got = drain_run(s->drain, true, 0, clock_read_ns(CLOCK_BOOTTIME));
+	run_failed(d, s, got);
+	if (got < 0)
+		return; /* tried again; else `rtl recover` reads both halves */
+	err = drain_finish(s->drain);
+	if (err == -EAGAIN)
+		return;
+	if (err)
+		d->error = -err;
+	close_spool(s);
+	s->state = SPOOL_DONE;
+}
+
+static bool is_over(struct drained *s, uint64_t now_ns, bool look)
+{
+	if (atomic_load_explicit(&s->drain->header->end_kind, memory_order_acquire) ==
+	    SPOOL_END_EXIT)
+		return true;
+	if (!look && now_ns - s->looked_ns < DEATH_CHECK_NS)
+		return false;
+	s->looked_ns = now_ns;
+	return !drainer_alive(s->pid, s->start_ticks);
+}
+
+/* One look at one spool. Returns the bytes that were drained. */
+static uint64_t serve(struct drainer *d, struct drained *s, bool look)
+{
+	uint64_t now_ns = clock_read_ns(CLOCK_BOOTTIME);
+	int64_t got;
+
+	if (s->state == SPOOL_NEW)
+		open_spool(s);
+	if (s->state != SPOOL_OPEN)
+		return 0;
+	if (!s->taken && !drain_take(s->drain, now_ns))
+		return 0;
+	s->taken = true;
+	if (is_over(s, now_ns, look)) {
+		finish(d, s);
+		return 0;
+	}
+	got = drain_run(s->drain, false, SLICE_BYTES, now_ns);
+	run_failed(d, s, got);
+	if (got > 0)
+		drain_header(s->drain);
+	return got > 0 ? (uint64_t)got : 0;
+}
+
+static void *drain_thread(void *arg)
+{
+	struct drainer *d = arg;
+	int wait_ms = WAIT_MIN_MS;
+
+	pthread_setname_np(pthread_self(), "rtl-drain");
+	/* pairs with the release in drainer_stop(); nothing else is handed over by it */
+	while (!atomic_load_explicit(&d->stop, memory_order_acquire)) {
+		struct pollfd wake = { .fd = d->wake_fd, .events = POLLIN };
+		uint64_t most = 0;
+
+		scan(d);
+		for (size_t i = 0; i < d->nr; i++) {
+			uint64_t got = serve(d, &d->spools[i], false);
+
+			if (got > most)
+				most = got;
+		}
+		if (most >= SLICE_BYTES / 2)
+			continue; /* it comes in faster than we looked */
+		wait_ms = most			     ? WAIT_MIN_MS :
+			  wait_ms + 10 < WAIT_MAX_MS ? wait_ms + 10 :
+						       WAIT_MAX_MS;
+		poll(&wake, 1, wait_ms);
+	}
+	return NULL;
+}
+
+int drainer_start(struct drainer **out, const char *dir)
+{
+	struct drainer *d = calloc(1, sizeof(*d));
+	int err;
+
+	*out = NULL;
+	if (!d)
+		return -ENOMEM;
+	d->dir = dir;
+	d->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	err = d->wake_fd < 0 ? errno : pthread_create(&d->thread, NULL, drain_thread, d);
+	if (err) {
+		drainer_destroy(d);
+		return -err;
+	}
+	d->started = true;
+	*out = d;
+	return 0;
+}
+
+static size_t nr_open(const struct drainer *d)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->nr; i++)
+		n += d->spools[i].state == SPOOL_OPEN;
+	return n;
+}
+
+void drainer_stop(struct drainer *d, uint64_t grace_ms)
+{
+	uint64_t until = ui_now_ns() + grace_ms * 1000000, one = 1;
+
+	if (d->started) {
+		atomic_store_explicit(&d->stop, true, memory_order_release);
+		if (write(d->wake_fd, &one, sizeof(one)) < 0)
+			ui_error("%s: %s", d->dir,
+				 strerror(errno)); /* it looks every 100 ms anyway */
+		pthread_join(d->thread, NULL);
+		d->started = false;
+	}
+	for (;;) {
+		scan(d);
+		for (size_t i = 0; i < d->nr; i++)
+			while (serve(d, &d->spools[i], true) >= SLICE_BYTES)
+				;
+		if (!nr_open(d) || ui_now_ns() >= until)
+			break;
+		poll(NULL, 0, 10);
+	}
+	for (size_t i = 0; i < d->nr; i++) {
+		struct drained *s = &d->spools[i];
+
+		if (s->state == SPOOL_OPEN) {
+			s->running = drainer_alive(s->pid, s->start_ticks);
+			close_spool(s);
+			s->state = SPOOL_NEW;
+		}
+	}
+}
+
+void drainer_destroy(struct drainer *d)
+{
+	if (!d)
+		return;
+	for (size_t i = 0; i < d->nr; i++)
+		free(d->spools[i].path);
+	free(d->spools);
+	if (d->wake_fd >= 0)
+		close(d->wake_fd);
+	free(d);
+}
+
+size_t drainer_nr(const struct drainer *d)
+{
+	return d->nr;
+}
+
+const char *drainer_path(const struct drainer *d, size_t i)
+{
+	return d->spools[i].path;
+}
+
+bool drainer_running(const struct drainer *d, size_t i)
+{
+	return d->spools[i].running;
+}
+
+uint32_t drainer_pid(const struct drainer *d, size_t i)
+{
+	return d->spools[i].pid;
+}
+
+int drainer_error(const struct drainer *d)
+{
+	return d->error;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* drainer.h - drains every spool of a session from outside, on a thread, while the program runs
+ *
+ * One thread looks at the directory and at each spool; between drainer_stop() and
+ * drainer_destroy() everything happens on the caller's. No lock: the two never overlap.
+ */
+#ifndef RTL_CLI_DRAINER_H
+#define RTL_CLI_DRAINER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct drainer;
+
+/* `dir` is borrowed for the drainer's life. 0 or -errno. */
+int drainer_start(struct drainer **out, const char *dir);
+
+/* Ends the thread, then drains what is left: processes that ended are closed, for those that still
+ * run it waits up to grace_ms. What still runs then is given back to its own harvester. */
+void drainer_stop(struct drainer *d, uint64_t grace_ms);
+void drainer_destroy(struct drainer *d);
+
+/* After drainer_stop(). Paths are valid until drainer_destroy(). */
+size_t drainer_nr(const struct drainer *d);
+const char *drainer_path(const struct drainer *d, size_t i);
+bool drainer_running(const struct drainer *d, size_t i); /* its process still ran at the end */
+uint32_t drainer_pid(const struct drainer *d, size_t i); /* 0: not known */
+/* errno of the last failed write, 0: none */
+int drainer_error(const struct drainer *d);
+
+/* Whether that process is there and no zombie: start_ticks is field 22 of its /proc stat, 0: any. */
+bool drainer_alive(uint32_t pid, uint64_t start_ticks);
+
+#endif

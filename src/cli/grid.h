@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* grid.h - rows for people, for spreadsheets and for programs: one set of cells, three forms
+ *
+ *   table  units scaled, columns aligned, as wide as the terminal: the one text column that may
+ *          shrink is cut with "..."; nothing else ever is
+ *   csv    RFC 4180: header of column keys, integers in ns and bytes, names whole
+ *   json   an array of objects with the same keys
+ * Columns' keys are stable; a new column is added at the end.
+ */
+#ifndef RTL_CLI_GRID_H
+#define RTL_CLI_GRID_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum grid_format { GRID_TEXT, GRID_CSV, GRID_JSON };
+#define GRID_FORMATS "table|csv|json" /* in the order of enum grid_format */
+
+enum grid_unit { GRID_NAME, GRID_COUNT, GRID_TIME, GRID_BYTES, GRID_SHARE, GRID_RATE };
+
+struct grid_column {
+	const char *key;   /* in csv and json: "total_ns" */
+	const char *title; /* in the table: "TOTAL"; NULL: not in the table */
+	enum grid_unit unit;
+};
+
+/* GRID_NAME: text. GRID_SHARE: real, 0..1. GRID_RATE: real, bytes a second. Otherwise num. */
+struct grid_cell {
+	const char *text;
+	uint64_t num;
+	double real;
+	bool none; /* no value: "-" / empty / null */
+};
+
+struct grid;
+
+/* columns is borrowed for the table's life. width 0: no limit (names are never cut). */
+struct grid *grid_create(const struct grid_column *columns, size_t nr, enum grid_format format,
+			 unsigned int width, bool colour);
+void grid_destroy(struct grid *grid);
+/* Copies the cells, one for each column. */
+void grid_row(struct grid *grid, const struct grid_cell *cells);
+size_t grid_rows(const struct grid *grid);
+/* Writes everything to stdout. */
+void grid_print(struct grid *grid);
+
+/* Cuts text to width columns, "..." in its place; returned buf of at least width + 4 bytes (UTF-8
+ * sequences are kept whole). Control characters become '?'. */
+const char *grid_cut(char *buf, size_t size, const char *text, size_t width);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* info_spool.c - what is known of a trace, from a raw trace, complete or still growing */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/info.h"
+#include "cli/ui.h"
+#include "store/index.h"
+
+static const char *const states[] = {
+	[LOAD_CLOSED] = "closed",
+	[LOAD_RUNNING] = "running",
+	[LOAD_KILLED] = "killed",
+	[LOAD_FOREIGN] = "unknown",
+};
+
+static const char *clock_name(uint32_t id)
+{
+	switch (id) {
+	case SPOOL_CLOCK_BOOTTIME:
+		return "BOOTTIME";
+	case SPOOL_CLOCK_MONOTONIC:
+		return "MONOTONIC";
+	case SPOOL_CLOCK_MONOTONIC_RAW:
+		return "MONOTONIC_RAW";
+	case SPOOL_CLOCK_REALTIME:
+		return "REALTIME";
+	default:
+		return "";
+	}
+}
+
+static const char *keep(const struct index *index, const char *key)
+{
+	return ui_format("%s", index_info(index, key));
+}
+
+static int64_t keep_number(const struct index *index, const char *key)
+{
+	const char *text = index_info(index, key);
+	char *end;
+	long long n = strtoll(text, &end, 10);
+
+	return *text && !*end ? n : -1;
+}
+
+static void read_agents(struct info_process *p, const struct index *index)
+{
+	size_t nr, nr_queues;
+	const struct store_agent *agents = index_agents(index, &nr);
+	const struct store_queue *queues = index_queues(index, &nr_queues);
+
+	for (size_t i = 0; i < nr; i++) {
+		struct info_agent *a;
+
+		p->agents = info_grow(p->agents, &p->nr_agents, sizeof(*p->agents));
+		a = &p->agents[p->nr_agents - 1];
+		a->gpu = agents[i].gpu_index == UINT32_MAX ? -1 : (int64_t)agents[i].gpu_index;
+		a->nr_cu = agents[i].nr_cu;
+		a->clock_mhz = agents[i].clock_mhz;
+		a->wave_size = agents[i].wave_size;
+		a->type = agents[i].agent_type == REC_AGENT_GPU ? "GPU" :
+			  agents[i].agent_type == REC_AGENT_CPU ? "CPU" :
+								  "other";
+		a->name = ui_format("%s", agents[i].name);
+		a->product = ui_format("%s", agents[i].product);
+		a->uuid = ui_format("%s", agents[i].uuid);
+		for (size_t q = 0; q < nr_queues; q++)
+			a->nr_queues += queues[q].known && queues[q].agent == agents[i].id;
+	}
+}
+
+static void read_process(struct info_process *p, struct index *index)
+{
+	const struct load_facts *facts = load_facts(index_load(index));
+	const struct store_totals *totals = index_totals(index);
+	const struct store_clock *clocks;
+	const struct store_info *infos;
+	size_t nr;
+
+	p->pid = facts->pid;
+	p->ppid = facts->ppid;
+	p->state = states[facts->state];
+	p->clock = clock_name(facts->clock_id);
+	p->start_ns = facts->start_ns;
+	p->first_ns = totals->first_ns;
+	p->last_ns = totals->last_ns;
+	p->host = keep(index, "host");
+	p->command = keep(index, "command");
+	p->exe = keep(index, "exe");
+	p->cwd = keep(index, "cwd");
+	p->job = keep(index, "job");
+	p->mode = keep(index, "mode");
+	p->version = keep(index, "version");
+	p->rank = keep_number(index, "rank");
+	p->world_size = keep_number(index, "world_size");
+	p->local_rank = keep_number(index, "local_rank");
+	p->counts = (struct info_counts){ .dispatches =
+						  totals->dispatches - totals->internal_dispatches,
+					  .internal = totals->internal_dispatches,
+					  .copies = totals->copies,
+					  .barriers = totals->barriers,
+					  .markers = totals->markers };
+	clocks = index_clocks(index, &p->nr_clocks);
+	if (p->nr_clocks)
+		p->realtime_offset_ns = (int64_t)(clocks[0].realtime_ns - clocks[0].system_ns);
+	index_threads(index, &p->nr_threads);
+	index_kernels(index, &p->nr_kernels);
+	infos = index_infos(index, &nr);
+	for (size_t i = 0; i < nr; i++)
+		if (strcmp(infos[i].key, "library") == 0) {
+			p->libraries =
+				info_grow(p->libraries, &p->nr_libraries, sizeof(*p->libraries));
+			p->libraries[p->nr_libraries - 1] = ui_format("%s", infos[i].value);
+		}
+	read_agents(p, index);
+}
+
+void info_spool_read(struct info *info, const char *path)
+{
+	struct load_error error;
+	struct info_process *p;
+	struct index *index;
+	const char *warning;
+	struct stat st;
+
+	if (index_open(&index, path, &error)) {
+		info->warnings =
+			info_grow(info->warnings, &info->nr_warnings, sizeof(*info->warnings));
+		info->warnings[info->nr_warnings - 1] = ui_format("%s", error.text);
+		return;
+	}
+	info->processes = info_grow(info->processes, &info->nr_processes, sizeof(*info->processes));
+	p = &info->processes[info->nr_processes - 1];
+	read_process(p, index);
+	p->spool = ui_format("%s", path);
+	if (stat(path, &st) == 0)
+		info->size += (uint64_t)st.st_size;
+	if (!info->version || !*info->version)
+		info->version = p->version;
+	verdict_add_load(&info->verdict, index_load(index));
+	warning = load_warning(index_load(index));
+	if (*warning) {
+		info->warnings =
+			info_grow(info->warnings, &info->nr_warnings, sizeof(*info->warnings));
+		info->warnings[info->nr_warnings - 1] = ui_format("%s", warning);
+	}
+	index_close(index);
+}

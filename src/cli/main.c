@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* main.c - the program rtl: finds the command, parses its options, runs it
+ *
+ * To add a command: cmd_x.c, a row in commands.c, and tests/cli/drift.sh --update for its pages.
+ */
+#include <string.h>
+
+#include "base/env.h"
+#include "cli/commands.h"
+#include "cli/ui.h"
+#include "rtl_version.h"
+
+static void report_variable(const char *line)
+{
+	ui_error("%s", line);
+}
+
+static int unknown_command(const char *word)
+{
+	const char *names[32], *near;
+	size_t n = 0;
+
+	for (const struct command *const *c = commands; *c && n < 31; c++)
+		names[n++] = (*c)->name;
+	names[n] = NULL;
+	near = opts_suggest(word, names);
+	if (word[0] == '-')
+		ui_error("%s: unknown option; usage: rtl COMMAND [options] ...", word);
+	else if (near)
+		ui_error("%s: unknown command; did you mean 'rtl %s'?", word, near);
+	else
+		ui_error("%s: unknown command; 'rtl help' lists what there is (to trace a program: "
+			 "rtl trace %s)",
+			 word, word);
+	return STATUS_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	char error[OPTS_ERROR_SIZE];
+	const struct command *cmd;
+	struct opt_parsed parsed;
+	int status;
+
+	env_init();
+	if (argc < 2) {
+		commands_overview();
+		ui_flush();
+		return STATUS_USAGE;
+	}
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+		ui_put("rtl " RTL_VERSION_STRING "\n");
+		ui_flush();
+		return 0;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+		commands_overview();
+		ui_flush();
+		return 0;
+	}
+	cmd = commands_find(argv[1]);
+	if (!cmd)
+		return unknown_command(argv[1]);
+	ui_init(ui_format("rtl %s", cmd->name));
+	if (opts_parse(cmd, argc - 1, argv + 1, &parsed, error)) {
+		ui_error("%s", error);
+		return cmd->usage_status;
+	}
+	if (parsed.help) {
+		opts_help(cmd);
+		ui_flush();
+		return 0;
+	}
+	if (cmd != &cmd_help)
+		env_report(report_variable);
+	status = cmd->run(&parsed);
+	ui_flush();
+	return status;
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/* opts.c - the parser of command lines, and --help
+ *
+ * Not here: manual pages and completions (docgen.c).
+ */
+#include "cli/opts.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/ui.h"
+
+__attribute__((format(printf, 2, 3))) static int fail(char *error, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(error, OPTS_ERROR_SIZE, fmt, ap);
+	va_end(ap);
+	return -EINVAL;
+}
+
+#define WORD_MAX 40
+
+/* Letters to be changed, left out, added or swapped to make a out of b; gives up beyond limit. */
+static unsigned int distance(const char *a, const char *b, unsigned int limit)
+{
+	unsigned int rows[3][WORD_MAX + 1];
+	size_t na = strlen(a), nb = strlen(b);
+
+	if (na > WORD_MAX || nb > WORD_MAX)
+		return limit + 1;
+	for (size_t j = 0; j <= nb; j++)
+		rows[0][j] = (unsigned int)j;
+	for (size_t i = 1; i <= na; i++) {
+		unsigned int *row = rows[i % 3], *up = rows[(i + 2) % 3], *up2 = rows[(i + 1) % 3];
+
+		row[0] = (unsigned int)i;
+		for (size_t j = 1; j <= nb; j++) {
+			unsigned int best = up[j - 1] + (a[i - 1] != b[j - 1]);
+
+			if (up[j] + 1 < best)
+				best = up[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    up2[j - 2] + 1 < best)
+				best = up2[j - 2] + 1;
+			row[j] = best;
+		}
+	}
+	return rows[na % 3][nb];
+}
+
+const char *opts_suggest(const char *word, const char *const *names)
+{
+	unsigned int limit = strlen(word) <= 3 ? 1 : 2, best = limit + 1;
+	const char *found = NULL;
+
+	for (; *names; names++) {
+		unsigned int d = distance(word, *names, limit);
+
+		if (d < best) {
+			best = d;
+			found = *names;
+		}
+	}
+	return found;
+}
+
+/* A long name that begins like the word, when there is only one: `--prog` for `--progress`. */
+static const char *suggest_option(const struct command *cmd, const char *word)
+{
+	const char *names[OPTS_MAX + 2];
+	const char *begins = NULL;
+	size_t n = 0, nr_begins = 0;
+
+	for (size_t i = 0; i < cmd->nr_opts; i++) {
+		names[n++] = cmd->opts[i].name;
+		if (strlen(word) >= 2 && strncmp(cmd->opts[i].name, word, strlen(word)) == 0) {
+			begins = cmd->opts[i].name;
+			nr_begins++;
+		}
+	}
+	names[n++] = "help";
+	names[n] = NULL;
+	return nr_begins == 1 ? begins : opts_suggest(word, names);
+}
+
+/* The index of text in "a|b|c", or -1. */
+static int find_choice(const char *choices, const char *text)
+{
+	size_t len = strlen(text);
+
+	for (int i = 0;; i++) {
+		size_t n = strcspn(choices, "|");
+
+		if (n == len && memcmp(choices, text, n) == 0)
+			return i;
+		if (!choices[n])
+			return -1;
+		choices += n + 1;
+	}
+}
+
+static int set_uint(const struct opt *opt, struct opt_value *v, const char *text, char *error)
+{
+	uint64_t min = 0, max = UINT64_MAX;
+	unsigned long long num;
+	char *end;
+
+	if (opt->choices) {
+		min = strtoull(opt->choices, &end, 10);
+		max = strtoull(end + 2, NULL, 10); /* behind ".." */
+	}
+	errno = 0;
+	num = strtoull(text, &end, 10);
+	if (text[0] < '0' || text[0] > '9' || *end || errno || num < min || num > max) {
+		if (opt->choices)
+			return fail(error, "--%s: '%.80s' is not a number from %s", opt->name, text,
+				    opt->choices);
+		return fail(error, "--%s: '%.80s' is not a number", opt->name, text);
+	}
+	v->num = num;
+	return 0;
+}
+
+static int set_value(const struct opt *opt, struct opt_value *v, const char *text, char *error)
+{
+	const char *why;
+	int choice;
+
+	v->count++;
+	v->text = text;
+	if (!text)
+		return 0;
+	switch (opt->type) {
+	case OPT_UINT:
+		return set_uint(opt, v, text, error);
+	case OPT_CHOICE:
+		choice = find_choice(opt->choices, text);
+		why = choice < 0 && opt->why_not ? opt->why_not(text) : NULL;
+		if (why)
+			return fail(error, "--%s: %s", opt->name, why);
+		if (choice < 0)
+			return fail(error, "--%s: '%.80s' is not one of %s", opt->name, text,
+				    opt->choices);
+		v->num = (uint64_t)choice;
+		return 0;
+	case OPT_FILE:
+	case OPT_DIR:
+	case OPT_TEXT:
+		if (!*text)
+			return fail(error, "--%s: the %s is empty", opt->name, opt->arg);
+		return 0;
+	case OPT_FLAG:
+		break;
+	}
+	return 0;
+}
+
+static int unknown(const struct command *cmd, const char *shown, const char *word, char *error)
+{
+	const char *name = suggest_option(cmd, word);
+
+	if (name)
+		return fail(error, "%.80s: unknown option; did you mean --%s?", shown, name);
+	return fail(error, "%.80s: unknown option; 'rtl %s --help' lists what there is", shown,
+		    cmd->name);
+}
+
+/* One "--name" or "--name=value". *at is its place in argv; moved on when the value is the next. */
+static int parse_long(const struct command *cmd, int argc, char **argv, int *at,
+		      struct opt_parsed *out, char *error)
+{
+	const char *arg = argv[*at] + 2, *equals = strchr(arg, '=');
+	size_t len = equals ? (size_t)(equals - arg) : strlen(arg);
+	char word[WORD_MAX + 1];
+
+	if (len == 4 && memcmp(arg, "help", 4) == 0 && !equals) {
+		out->help = true;
+		return 0;
+	}
+	for (size_t i = 0; i < cmd->nr_opts; i++) {
+		const struct opt *opt = &cmd->opts[i];
+		const char *value = equals ? equals + 1 : NULL;
+
+		if (strlen(opt->name) != len || memcmp(opt->name, arg, len) != 0)
+			continue;
+		if (opt->type == OPT_FLAG && value)
+			return fail(error, "--%s: takes no value ('%.80s' given)", opt->name,
+				    value);
+		if (opt->type != OPT_FLAG && !opt->optional && !value) {
+			if (*at + 1 >= argc)
+				return fail(error, "--%s: a value is missing: --%s=%s", opt->name,
+					    opt->name, opt->arg);
+			value = argv[++*at];
+		}
+		return set_value(opt, &out->values[i], value, error);
+	}
+	snprintf(word, sizeof(word), "%.*s", len > WORD_MAX ? WORD_MAX : (int)len, arg);
+	return unknown(cmd, argv[*at], word, error);
+}
+
+/* A "-x", "-xVALUE" or "-xyz". */
+static int parse_short(const struct command *cmd, int argc, char **argv, int *at,
+		       struct opt_parsed *out, char *error)
+{
+	for (const char *c = argv[*at] + 1; *c; c++) {
+		const struct opt *opt = NULL;
+		size_t i;
+		int err;
+
+		for (i = 0; i < cmd->nr_opts && !opt; i++)
+			if (cmd->opts[i].letter == *c)
+				opt = &cmd->opts[i];
+		if (!opt && *c == 'h') {
+			out->help = true;
+			continue;
+		}
+		if (!opt) /* "-output" was meant as a long one, perhaps */
+			return unknown(cmd, argv[*at], argv[*at] + 1, error);
+		i--;
+		if (opt->type == OPT_FLAG || opt->optional) {
+			err = set_value(opt, &out->values[i], NULL, error);
+			if (err)
+				return err;
+			continue;
+		}
+		if (c[1])
+			return set_value(opt, &out->values[i], c + 1, error);
+		if (*at + 1 >= argc)
+			return fail(error, "-%c: a value is missing: -%c %s", *c, *c, opt->arg);
+		return set_value(opt, &out->values[i], argv[++*at], error);
+	}
+	return 0;
+}
+
+static int check_operands(const struct command *cmd, const struct opt_parsed *out, char *error)
+{
+	if (out->help)
+		return 0;
+	if (out->nr_operands < cmd->min_operands)
+		return fail(error, "%s is missing; usage: rtl %s %s",
+			    cmd->child ? "the command to run" : cmd->operands, cmd->name,
+			    cmd->usage);
+	if (cmd->max_operands >= 0 && out->nr_operands > cmd->max_operands)
+		return fail(error, "'%.80s': one operand too many; usage: rtl %s %s",
+			    out->operands[cmd->max_operands], cmd->name, cmd->usage);
+	return 0;
+}
+
+int opts_parse(const struct command *cmd, int argc, char **argv, struct opt_parsed *out,
+	       char error[OPTS_ERROR_SIZE])
+{
+	int kept = 0, at, err;
+
+	memset(out, 0, sizeof(*out));
+	error[0] = 0;
+	/* Operands are moved to the front as they are found, then all lie together: [1, 1 + kept). */
+	for (at = 1; at < argc; at++) {
+		char *arg = argv[at];
+
+		if (strcmp(arg, "--") == 0) {
+			at++;
+			break;
+		}
+		if (arg[0] != '-' || !arg[1]) {
+			if (cmd->child)
+				break;
+			argv[1 + kept++] = arg;
+			continue;
+		}
+		err = arg[1] == '-' ? parse_long(cmd, argc, argv, &at, out, error) :
+				      parse_short(cmd, argc, argv, &at, out, error);
+		if (err)
+			return err;
+	}
+	if (at > argc)
+		at = argc;
+	if (kept) {
+		memmove(argv + 1 + kept, argv + at, (size_t)(argc - at) * sizeof(*argv));
+		out->operands = argv + 1;
+	} else {
+		out->operands = argv + at; /* a child's own argv stays where it is, with its NULL */
+	}
+	out->nr_operands = kept + argc - at;
+	return check_operands(cmd, out, error);
+}
+
+const char *opts_label(const struct opt *opt, char buf[OPTS_LABEL_SIZE])
+{
+	int n = opt->letter ? snprintf(buf, OPTS_LABEL_SIZE, "-%c, --%s", opt->letter, opt->name) :
+			      snprintf(buf, OPTS_LABEL_SIZE, "    --%s", opt->name);
+
+	if (opt->type != OPT_FLAG && n > 0 && n < OPTS_LABEL_SIZE)
+		snprintf(buf + n, OPTS_LABEL_SIZE - (size_t)n, opt->optional ? "[=%s]" : "=%s",
+			 opt->arg);
+	return buf;
+}
+
+void opts_help(const struct command *cmd)
+{
+	char label[OPTS_LABEL_SIZE];
+	int width = 12, status_width = 1;
+
+	ui_putf("rtl %s - %s\nusage: rtl %s %s\n", cmd->name, cmd->summary, cmd->name, cmd->usage);
+	for (size_t i = 0; i < cmd->nr_opts; i++) {
+		int n = (int)strlen(opts_label(&cmd->opts[i], label));
+
+		if (n > width && n <= 26)
+			width = n;
+	}
+	for (size_t i = 0; i < cmd->nr_opts; i++)
+		ui_putf("  %-*s  %s\n", width, opts_label(&cmd->opts[i], label), cmd->opts[i].help);
+	for (const struct opt_status *s = cmd->statuses; s && s->status; s++)
+		if ((int)strlen(s->status) > status_width)
+			status_width = (int)strlen(s->status);
+	for (const struct opt_status *s = cmd->statuses; s && s->status; s++)
+		ui_putf("%s%-*s  %s\n", s == cmd->statuses ? "exit status: " : "             ",
+			status_width, s->status, s->text);
+	ui_putf("More: rtl help %s\n", cmd->name);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* opts.h - one table for each command: its options, and all that is said about them
+ *
+ * The parser, --help, docs/cli/, docs/man/ and the shell completions read the same table (docgen.c).
+ * Rules: --name VALUE, --name=VALUE, -xVALUE, -x VALUE, -xy for flags; names are never abbreviated;
+ * an optional value takes the form --name=VALUE only; the last of several counts; "--" ends the
+ * options. Where a command runs another one (`child`), so does the first operand, and what follows
+ * belongs to the other, untouched.
+ */
+#ifndef RTL_CLI_OPTS_H
+#define RTL_CLI_OPTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum opt_type {
+	OPT_FLAG,
+	OPT_TEXT,
+	OPT_FILE,   /* as OPT_TEXT; completes file names */
+	OPT_DIR,    /* as OPT_TEXT; completes directories */
+	OPT_UINT,   /* `choices` is its range, "1..4096" */
+	OPT_CHOICE, /* `choices` is "one|another" */
+};
+
+struct opt {
+	char letter;	  /* 0: none */
+	const char *name; /* without dashes */
+	enum opt_type type;
+	bool optional;	 /* the value may be left out */
+	const char *arg; /* what the value is called: FILE */
+	const char *choices;
+	const char *help; /* one short clause: fits on a line of --help */
+	const char *more; /* further sentences for the manual, or NULL */
+	/* Words about a value that is none of the choices; NULL, or returns NULL: the list is shown. */
+	const char *(*why_not)(const char *value);
+};
+
+struct opt_value {
+	unsigned int count; /* how often it was given */
+	const char *text;   /* borrowed from argv; NULL where it was left out or is a flag */
+	uint64_t num;	    /* OPT_UINT; OPT_CHOICE: index of the choice */
+};
+
+struct opt_status {
+	const char *status; /* "125" */
+	const char *text;
+};
+
+#define OPTS_MAX 32
+
+struct opt_parsed {
+	struct opt_value values[OPTS_MAX]; /* by the option's place in the table */
+	char **operands;		   /* borrowed: within argv */
+	int nr_operands;
+	bool help;
+};
+
+struct command {
+	const char *name, *summary;
+	const char *usage;    /* behind the options: "FILE [-o OUT]" without them */
+	const char *operands; /* what the operands are, one clause, for --help */
+	const struct opt *opts;
+	size_t nr_opts;
+	const char *about;		   /* paragraphs for the manual */
+	const char *examples;		   /* lines of commands */
+	const struct opt_status *statuses; /* end in a NULL */
+	bool child;			   /* the operands are another command */
+	bool hidden;
+	int min_operands, max_operands; /* max < 0: no limit */
+	int usage_status;		/* exit status for a wrong command line */
+	int (*run)(const struct opt_parsed *parsed);
+};
+
+#define OPTS_ERROR_SIZE 512
+
+/* argv[0] is the command's name. Reorders argv so that the operands are its end. 0, or -EINVAL
+ * with `error` saying what is wrong and what to do. */
+int opts_parse(const struct command *cmd, int argc, char **argv, struct opt_parsed *out,
+	       char error[OPTS_ERROR_SIZE]);
+
+/* The nearest of `names` (NULL-ended) to a word that was not understood, or NULL. */
+const char *opts_suggest(const char *word, const char *const *names);
+
+/* --help: fits a screen of 80 columns. */
+void opts_help(const struct command *cmd);
+
+/* "-o, --output=FILE"; returned buf */
+#define OPTS_LABEL_SIZE 64
+const char *opts_label(const struct opt *opt, char buf[OPTS_LABEL_SIZE]);
+
+#endif

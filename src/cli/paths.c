@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* paths.c - where the parts of this installation lie */
+#include "cli/paths.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool paths_join(char buf[PATH_MAX], const char *dir, const char *name)
+{
+	size_t n = strlen(dir);
+	int len = snprintf(buf, PATH_MAX, "%s%s%s", dir, n && dir[n - 1] == '/' ? "" : "/", name);
+
+	return len > 0 && len < PATH_MAX;
+}
+
+void paths_dirname(char buf[PATH_MAX], const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	size_t n = slash ? (size_t)(slash - path) : 0;
+
+	if (!slash)
+		snprintf(buf, PATH_MAX, ".");
+	else
+		snprintf(buf, PATH_MAX, "%.*s", n ? (int)n : 1, path);
+}
+
+int paths_absolute(char buf[PATH_MAX], const char *path)
+{
+	char dir[PATH_MAX], real[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+
+	if (strlen(path) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	paths_dirname(dir, path);
+	if (!realpath(dir, real))
+		return -errno;
+	return paths_join(buf, real, slash ? slash + 1 : path) ? 0 : -ENAMETOOLONG;
+}
+
+void paths_find_below(struct paths *p, const char *root)
+{
+	static const char *const lib_dirs[] = { "lib", "lib64", "lib/x86_64-linux-gnu" };
+	static const char *const vgpu_dirs[] = { "vgpu", "lib/rocm-trace-lite/vgpu",
+						 "lib64/rocm-trace-lite/vgpu",
+						 "lib/x86_64-linux-gnu/rocm-trace-lite/vgpu" };
+	char dir[PATH_MAX], file[PATH_MAX];
+
+	snprintf(p->root, sizeof(p->root), "%s", root);
+	p->lib_dir[0] = p->librtl[0] = p->vgpu_dir[0] = 0;
+	for (size_t i = 0; i < sizeof(lib_dirs) / sizeof(lib_dirs[0]); i++) {
+		if (!paths_join(dir, root, lib_dirs[i]) || !paths_join(file, dir, "librtl.so.1") ||
+		    access(file, R_OK) != 0)
+			continue;
+		memcpy(p->lib_dir, dir, sizeof(dir));
+		memcpy(p->librtl, file, sizeof(file));
+		break;
+	}
+	for (size_t i = 0; i < sizeof(vgpu_dirs) / sizeof(vgpu_dirs[0]); i++) {
+		if (!paths_join(dir, root, vgpu_dirs[i]) ||
+		    !paths_join(file, dir, "libhsakmt.so.1") || access(file, R_OK) != 0)
+			continue;
+		memcpy(p->vgpu_dir, dir, sizeof(dir));
+		break;
+	}
+}
+
+int paths_find(struct paths *p)
+{
+	char dir[PATH_MAX], root[PATH_MAX];
+	ssize_t n;
+
+	memset(p, 0, sizeof(*p));
+	n = readlink("/proc/self/exe", p->exe, sizeof(p->exe) - 1);
+	if (n < 0)
+		return -errno;
+	p->exe[n] = 0;
+	paths_dirname(dir, p->exe);
+	paths_dirname(root, dir);
+	paths_find_below(p, root);
+	return 0;
+}

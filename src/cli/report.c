@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* report.c - what is said on stderr about a database that was just written */
+#include "cli/report.h"
+
+#include <dirent.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/db.h"
+#include "cli/paths.h"
+#include "cli/ui.h"
+#include "export/rocpd.h"
+#include "store/verdict.h"
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static void report_losses(const char *path)
+{
+	struct verdict *v = malloc(sizeof(*v));
+	struct load_error error;
+	char count[UI_NUMBER_SIZE];
+
+	if (!v)
+		ui_die_memory();
+	if (verdict_of_db(v, path, &error) == 0)
+		for (size_t i = 0; i < v->nr_rows; i++) {
+			const struct verdict_row *row = &v->rows[i];
+
+			if (v->nr_processes > 1)
+				ui_say("  %s: %s %s: %s (pid %u)", load_class_name(row->class),
+				       ui_count(count, row->count), row->reason, row->text,
+				       row->pid);
+			else
+				ui_say("  %s: %s %s: %s", load_class_name(row->class),
+				       ui_count(count, row->count), row->reason, row->text);
+		}
+	free(v);
+}
+
+void report_result(const char *path, const char *shown, const struct rocpd_result *res)
+{
+	char dispatches[UI_NUMBER_SIZE], copies[UI_NUMBER_SIZE], markers[UI_NUMBER_SIZE];
+	char processes[UI_NUMBER_SIZE], span[UI_NUMBER_SIZE];
+	int gpus = db_count_gpus(path);
+
+	ui_count(dispatches, res->nr_dispatches);
+	ui_count(copies, res->nr_copies);
+	ui_count(markers, res->nr_markers);
+	ui_count(processes, res->nr_processes);
+	ui_say("%s: %s dispatch%s on %d GPU%s, %s cop%s, %s marker%s, %s process%s, %s", shown,
+	       dispatches, res->nr_dispatches == 1 ? "" : "es", gpus, plural((uint64_t)gpus),
+	       copies, res->nr_copies == 1 ? "y" : "ies", markers, plural(res->nr_markers),
+	       processes, res->nr_processes == 1 ? "" : "es",
+	       ui_time(span, res->last_ns - res->first_ns));
+	ui_say("%s", res->verdict);
+	report_losses(path);
+	if (res->warning[0])
+		ui_say("%s", res->warning);
+}
+
+#define LOG_LINES 8
+
+static void report_log(const char *path, const char *name, unsigned int *told, unsigned int *more)
+{
+	FILE *file = fopen(path, "re");
+	char *line = NULL;
+	size_t size = 0;
+	ssize_t n;
+
+	while (file && (n = getline(&line, &size, file)) > 0) {
+		if (line[n - 1] == '\n')
+			line[n - 1] = 0;
+		if (*told < LOG_LINES) {
+			ui_say("process %s: %s", name + strlen("log."), line);
+			++*told;
+		} else {
+			++*more;
+		}
+	}
+	free(line);
+	if (file)
+		fclose(file);
+}
+
+void report_logs(const char *dir_path, bool quiet)
+{
+	unsigned int told = 0, more = 0;
+	char path[PATH_MAX];
+	struct dirent *entry;
+	DIR *dir;
+
+	if (quiet)
+		return;
+	dir = opendir(dir_path);
+	while (dir && (entry = readdir(dir)))
+		if (fnmatch("log.[0-9]*", entry->d_name, 0) == 0 &&
+		    paths_join(path, dir_path, entry->d_name))
+			report_log(path, entry->d_name, &told, &more);
+	if (dir)
+		closedir(dir);
+	if (more)
+		ui_say("... and %u more messages (--keep-spool keeps them, in %s)", more, dir_path);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* report.h - what is said on stderr about a database that was just written */
+#ifndef RTL_CLI_REPORT_H
+#define RTL_CLI_REPORT_H
+
+#include <stdbool.h>
+
+struct rocpd_result;
+
+/* One block: the file, what is in it, the verdict, losses by name. */
+void report_result(const char *path, const char *shown, const struct rocpd_result *res);
+/* What librtl had to say in the processes: the first lines of dir/log.PID. */
+void report_logs(const char *dir, bool quiet);
+
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* session.c - the output of one `rtl trace` and the directory of its spools
+ *
+ * Not here: draining the spools (drainer.c), writing the database (export/rocpd.c).
+ */
+#include "cli/session.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/pattern.h"
+#include "cli/paths.h"
+#include "cli/ui.h"
+#include "store/load.h"
+
+__attribute__((format(printf, 3, 4))) static int fail(char *error, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(error, SESSION_ERROR_SIZE, fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+static void unknown_pattern(const char *where)
+{
+	ui_error(
+		"output name: '%.20s' is no pattern and is kept as it is (%%p pid, %%h host, %%r rank, "
+		"%%j job, %%q{VAR}, %%%%)",
+		where);
+}
+
+/* Names of files in the directory must fit into a spool's header. */
+#define DIR_MAX (SPOOL_NAME_SIZE - 64)
+
+static int expand(char out[PATH_MAX], const char *pattern, pid_t pid, bool tell)
+{
+	struct pattern_facts facts;
+	struct rank rank;
+
+	pattern_facts_read(&facts, &rank);
+	facts.pid = (uint32_t)pid;
+	facts.unknown = tell ? unknown_pattern : NULL;
+	return pattern_expand(out, PATH_MAX, pattern, &facts);
+}
+
+int session_names(struct session *s, const char *pattern, const char *spool_dir, pid_t pid,
+		  char error[SESSION_ERROR_SIZE])
+{
+	char dir[PATH_MAX], place[PATH_MAX];
+	const char *base;
+	int err;
+
+	memset(s, 0, sizeof(*s));
+	s->lock_fd = -1;
+	err = expand(s->shown, pattern, pid, pid != getpid());
+	if (err)
+		return fail(error, err, "%.200s...: the name of the output is too long", pattern);
+	if (!*s->shown || s->shown[strlen(s->shown) - 1] == '/')
+		return fail(error, -EISDIR, "%s: is a directory; give the name of a file",
+			    s->shown);
+	err = paths_absolute(s->output, s->shown);
+	paths_dirname(dir, s->shown);
+	if (err == -ENOENT)
+		return fail(error, err,
+			    "%s: there is no directory '%s'; make it first: mkdir -p '%s'",
+			    s->shown, dir, dir);
+	if (err)
+		return fail(error, err, "%s: %s", s->shown, strerror(-err));
+	base = strrchr(s->output, '/') + 1;
+	if (!spool_dir || !*spool_dir) {
+		if (snprintf(s->dir, sizeof(s->dir), "%s.spool", s->output) >= DIR_MAX)
+			return fail(error, -ENAMETOOLONG,
+				    "%s: the path is too long for a spool directory beside it; "
+				    "--spool-dir names another place",
+				    s->output);
+		return 0;
+	}
+	err = expand(s->parent, spool_dir, pid, false);
+	if (!err)
+		err = paths_absolute(place, s->parent);
+	if (err)
+		return fail(error, err, "%s: spool directory: %s", spool_dir, strerror(-err));
+	memcpy(s->parent, place, sizeof(place));
+	if (snprintf(s->dir, sizeof(s->dir), "%s/%s.%d.spool", place, base, (int)pid) >= DIR_MAX)
+		return fail(error, -ENAMETOOLONG, "%s: the name is too long", spool_dir);
+	return 0;
+}
+
+static int check_output(const struct session *s, bool force, char *error)
+{
+	char dir[PATH_MAX];
+	struct stat st;
+
+	if (stat(s->output, &st) == 0) {
+		if (S_ISDIR(st.st_mode))
+			return fail(error, -EISDIR, "%s: is a directory; give the name of a file",
+				    s->shown);
+		if (!S_ISREG(st.st_mode))
+			return fail(error, -EINVAL, "%s: is not a plain file; a database needs one",
+				    s->shown);
+		if (!force)
+			return fail(
+				error, -EEXIST,
+				"%s: exists already; --force overwrites it, -o FILE names another",
+				s->shown);
+	}
+	paths_dirname(dir, s->output);
+	if (access(dir, W_OK | X_OK))
+		return fail(error, -errno, "%s: the directory '%s' can't be written: %s", s->shown,
+			    dir, strerror(errno));
+	return 0;
+}
+
+int session_open(struct session *s, bool force, char error[SESSION_ERROR_SIZE])
+{
+	char **spools;
+	ssize_t nr;
+	int err = check_output(s, force, error);
+
+	if (err)
+		return err;
+	s->made_parent = s->parent[0] && mkdir(s->parent, 0777) == 0;
+	if (mkdir(s->dir, 0700) && errno != EEXIST)
+		return fail(error, -errno, "%s: can't be made: %s; --spool-dir names another place",
+			    s->dir, strerror(errno));
+	s->lock_fd = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->lock_fd < 0)
+		return fail(error, -errno, "%s: spool directory: %s", s->dir, strerror(errno));
+	/* A file system without locks: go on without. */
+	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+		err = fail(error, -EBUSY,
+			   "%s: another rtl trace is at work there; -o FILE names another "
+			   "output (%%p in it is the process id)",
+			   s->dir);
+		goto out;
+	}
+	nr = session_spools(s->dir, &spools);
+	if (nr > 0 && !force) {
+		err = fail(
+			error, -EEXIST,
+			"%s: holds %zd trace%s of an earlier run; 'rtl recover %s' makes a database "
+			"of them, --force deletes them",
+			s->dir, nr, nr > 1 ? "s" : "", s->dir);
+		session_free_spools(spools, (size_t)nr);
+		goto out;
+	}
+	for (ssize_t i = 0; i < nr; i++)
+		session_delete_spool(spools[i]);
+	if (nr >= 0)
+		session_free_spools(spools, (size_t)nr);
+	if (!access(s->dir, W_OK | X_OK))
+		return 0;
+	err = fail(error, -errno, "%s: can't be written: %s", s->dir, strerror(errno));
+out:
+	close(s->lock_fd);
+	s->lock_fd = -1;
+	return err;
+}
+
+static void delete_matching(const char *path, const char *pattern)
+{
+	char file[PATH_MAX];
+	struct dirent *entry;
+	DIR *dir = opendir(path);
+
+	while (dir && (entry = readdir(dir)))
+		if (fnmatch(pattern, entry->d_name, 0) == 0 &&
+		    paths_join(file, path, entry->d_name))
+			unlink(file);
+	if (dir)
+		closedir(dir);
+}
+
+void session_remove_dir(const char *dir)
+{
+	delete_matching(dir, "log.[0-9]*");
+	rmdir(dir); /* refused unless it is empty, which is what we want */
+}
+
+void session_remove(struct session *s)
+{
+	delete_matching(s->dir, "*.rtl");
+	delete_matching(s->dir, "*.mem");
+	delete_matching(s->dir, "log.[0-9]*");
+	session_close(s);
+}
+
+void session_close(struct session *s)
+{
+	if (s->lock_fd < 0)
+		return;
+	rmdir(s->dir); /* refused unless it is empty, which is what we want */
+	if (s->made_parent)
+		rmdir(s->parent);
+	close(s->lock_fd);
+	s->lock_fd = -1;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+ssize_t session_spools(const char *path, char ***out)
+{
+	struct dirent *entry;
+	size_t nr = 0, max = 0;
+	DIR *dir;
+
+	*out = NULL;
+	dir = opendir(path);
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir))) {
+		if (fnmatch("*.rtl", entry->d_name, FNM_PERIOD))
+			continue;
+		if (nr == max) {
+			max = max ? max * 2 : 16;
+			*out = reallocarray(*out, max, sizeof(**out));
+			if (!*out)
+				ui_die_memory();
+		}
+		(*out)[nr++] = ui_format("%s/%s", path, entry->d_name);
+	}
+	closedir(dir);
+	if (nr)
+		qsort(*out, nr, sizeof(**out), by_name);
+	return (ssize_t)nr;
+}
+
+ssize_t session_find(const char *path, char ***out)
+{
+	ssize_t nr = session_spools(path, out), more;
+	struct dirent *entry;
+	char **inner, sub[PATH_MAX];
+	DIR *dir = opendir(path);
+
+	while (nr >= 0 && dir && (entry = readdir(dir))) {
+		if (fnmatch("*.spool", entry->d_name, 0) || !paths_join(sub, path, entry->d_name))
+			continue;
+		more = session_spools(sub, &inner);
+		if (more <= 0)
+			continue;
+		*out = reallocarray(*out, (size_t)(nr + more), sizeof(**out));
+		if (!*out)
+			ui_die_memory();
+		memcpy(*out + nr, inner, (size_t)more * sizeof(*inner));
+		nr += more;
+		free(inner);
+	}
+	if (dir)
+		closedir(dir);
+	return nr;
+}
+
+void session_free_spools(char **spools, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		free(spools[i]);
+	free(spools);
+}
+
+void session_delete_spool(const char *disk_path)
+{
+	struct load_error error;
+	struct load *load;
+
+	if (load_open(&load, disk_path, &error) == 0) {
+		const struct load_facts *facts = load_facts(load);
+
+		/* has_mem: its identity was compared with the disk half's */
+		if (facts->has_mem && facts->mem_path[0] == '/')
+			unlink(facts->mem_path);
+		load_close(load);
+	}
+	unlink(disk_path);
+}

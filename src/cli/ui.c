@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/* ui.c - words, colours and progress bars
+ *
+ * Fails:    out of memory, and a stdout that takes nothing more, end the process.
+ * Not here: tables (grid.c), help texts (opts.c).
+ */
+#include "cli/ui.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *prefix = "rtl";
+static bool quiet;
+
+void ui_init(const char *new_prefix)
+{
+	prefix = new_prefix;
+}
+
+void ui_quiet(bool now)
+{
+	quiet = now;
+}
+
+/* A message may hold names from outside: what would drive the terminal is shown as '?'. */
+static void tell(const char *fmt, va_list ap)
+{
+	char buf[4096];
+	size_t used;
+	int n;
+
+	used = (size_t)snprintf(buf, sizeof(buf), "%s: ", prefix);
+	n = vsnprintf(buf + used, sizeof(buf) - used - 1, fmt, ap);
+	if (n < 0)
+		return;
+	if ((size_t)n >= sizeof(buf) - used - 1) {
+		memcpy(buf + sizeof(buf) - 5, "...", 3);
+		used = sizeof(buf) - 2;
+	} else {
+		used += (size_t)n;
+	}
+	for (size_t i = 0; i < used; i++)
+		if (((unsigned char)buf[i] < ' ' && buf[i] != '\n' && buf[i] != '\t') ||
+		    buf[i] == 0x7f)
+			buf[i] = '?';
+	buf[used++] = '\n';
+	for (size_t done = 0; done < used;) {
+		ssize_t got = write(STDERR_FILENO, buf + done, used - done);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break; /* nobody listens */
+		done += (size_t)got;
+	}
+}
+
+void ui_say(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (quiet)
+		return;
+	va_start(ap, fmt);
+	tell(fmt, ap);
+	va_end(ap);
+}
+
+void ui_error(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	tell(fmt, ap);
+	va_end(ap);
+}
+
+void ui_die(int status, const char *fmt, ...)
+{
+	va_list ap;
+
+	fflush(stdout);
+	va_start(ap, fmt);
+	tell(fmt, ap);
+	va_end(ap);
+	exit(status);
+}
+
+void ui_die_memory(void)
+{
+	ui_error("out of memory");
+	exit(1);
+}
+
+unsigned int ui_columns(int fd, unsigned int otherwise)
+{
+	const char *text = getenv("COLUMNS");
+	struct winsize size;
+
+	if (text) {
+		char *end;
+		unsigned long n = strtoul(text, &end, 10);
+
+		if (!*end && n >= 20 && n <= 10000)
+			return (unsigned int)n;
+	}
+	if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
+		return size.ws_col;
+	return isatty(fd) ? 80 : otherwise;
+}
+
+static bool is_dumb(void)
+{
+	const char *term = getenv("TERM");
+
+	return !term || !*term || strcmp(term, "dumb") == 0;
+}
+
+bool ui_colour(int fd)
+{
+	const char *no = getenv("NO_COLOR");
+
+	return !(no && *no) && !is_dumb() && isatty(fd);
+}
+
+uint64_t ui_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static volatile sig_atomic_t stopped_by;
+
+static void note_stop(int signo)
+{
+	stopped_by = signo;
+}
+
+void ui_stop_gently(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action, old;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = note_stop;
+	action.sa_flags = SA_RESETHAND | SA_RESTART;
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		/* what was ignored stays so: nohup */
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+	}
+}
+
+int ui_stopped_by(void)
+{
+	return stopped_by;
+}
+
+void ui_progress_start(struct ui_progress *p, const char *what, enum ui_progress_mode mode)
+{
+	memset(p, 0, sizeof(*p));
+	p->what = what;
+	p->mode = mode;
+	p->start_ns = ui_now_ns();
+	if (mode == UI_PROGRESS_AUTO && (quiet || is_dumb() || !isatty(STDERR_FILENO)))
+		p->mode = UI_PROGRESS_NEVER;
+}
+
+int ui_progress_step(void *progress, uint64_t done, uint64_t total)
+{
+	struct ui_progress *p = progress;
+	unsigned int percent, filled;
+	uint64_t now;
+	char bar[25];
+
+	if (stopped_by)
+		return 1;
+	if (p->mode == UI_PROGRESS_NEVER)
+		return 0;
+	now = ui_now_ns();
+	if (p->mode == UI_PROGRESS_AUTO && now - p->start_ns < 1000000000u)
+		return 0;
+	if (p->drawn && now - p->drawn_ns < 100000000u)
+		return 0;
+	if (done > total)
+		done = total;
+	percent = total ? (unsigned int)((double)done * 100.0 / (double)total) : 0;
+	filled = percent * (sizeof(bar) - 1) / 100;
+	memset(bar, '-', sizeof(bar) - 1);
+	memset(bar, '#', filled);
+	bar[sizeof(bar) - 1] = 0;
+	dprintf(STDERR_FILENO, "\r%s: %s [%s] %3u%%", prefix, p->what, bar, percent);
+	p->drawn = true;
+	p->drawn_ns = now;
+	return 0;
+}
+
+void ui_progress_end(struct ui_progress *p)
+{
+	if (p->drawn && isatty(STDERR_FILENO) && !is_dumb())
+		dprintf(STDERR_FILENO, "\r\033[K");
+	else if (p->drawn)
+		dprintf(STDERR_FILENO, "\n");
+	p->drawn = false;
+}
+
+const char *ui_count(char buf[UI_NUMBER_SIZE], uint64_t n)
+{
+	char plain[24];
+	int len = snprintf(plain, sizeof(plain), "%llu", (unsigned long long)n);
+	size_t out = 0;
+
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			buf[out++] = ',';
+		buf[out++] = plain[i];
+	}
+	buf[out] = 0;
+	return buf;
+}
+
+static const char *scaled(char buf[UI_NUMBER_SIZE], double value, const char *unit)
+{
+	int digits = value < 9.9995 ? 3 : value < 99.995 ? 2 : 1;
+
+	snprintf(buf, UI_NUMBER_SIZE, "%.*f %s", digits, value, unit);
+	return buf;
+}
+
+const char *ui_time(char buf[UI_NUMBER_SIZE], uint64_t ns)
+{
+	if (ns < 1000) {
+		snprintf(buf, UI_NUMBER_SIZE, "%u ns", (unsigned int)ns);
+		return buf;
+	}
+	if (ns < 999950)
+		return scaled(buf, (double)ns / 1e3, "us");
+	if (ns < 999950000)
+		return scaled(buf, (double)ns / 1e6, "ms");
+	return scaled(buf, (double)ns / 1e9, "s");
+}
+
+const char *ui_bytes(char buf[UI_NUMBER_SIZE], uint64_t bytes)
+{
+	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	double value = (double)bytes / 1024.0;
+	size_t i = 0;
+
+	if (bytes < 1024) {
+		snprintf(buf, UI_NUMBER_SIZE, "%u B", (unsigned int)bytes);
+		return buf;
+	}
+	while (value >= 1023.95 && i + 1 < sizeof(units) / sizeof(units[0])) {
+		value /= 1024.0;
+		i++;
+	}
+	return scaled(buf, value, units[i]);
+}
+
+static void stdout_failed(void)
+{
+	int error = errno;
+
+	if (error == EPIPE) /* `rtl summary f | head`: not an error of anyone's */
+		_exit(141);
+	ui_error("standard output: %s", strerror(error));
+	_exit(1);
+}
+
+void ui_put(const char *text)
+{
+	if (fputs(text, stdout) == EOF)
+		stdout_failed();
+}
+
+void ui_putf(const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vfprintf(stdout, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		stdout_failed();
+}
+
+void ui_flush(void)
+{
+	if (fflush(stdout) == EOF || ferror(stdout))
+		stdout_failed();
+}
+
+char *ui_format(const char *fmt, ...)
+{
+	va_list ap;
+	char *text;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		ui_die_memory();
+	return text;
+}
+
+void *ui_keep(void *memory)
+{
+	static void **kept;
+	static size_t nr;
+
+	if ((nr & (nr - 1)) == 0) {
+		kept = reallocarray(kept, nr ? nr * 2 : 1, sizeof(*kept));
+		if (!kept)
+			ui_die_memory();
+	}
+	kept[nr++] = memory;
+	return memory;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* ui.h - words, colours and progress bars: stderr is talk, stdout is data
+ *
+ * Single-threaded but for ui_say(), which any thread may call. Only this file and main.c may end
+ * the process.
+ */
+#ifndef RTL_CLI_UI_H
+#define RTL_CLI_UI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ui_progress_mode { UI_PROGRESS_AUTO, UI_PROGRESS_ALWAYS, UI_PROGRESS_NEVER };
+
+/* The word in front of every message: "rtl trace". Borrowed for ever. */
+void ui_init(const char *prefix);
+void ui_quiet(bool quiet); /* ui_say() says nothing; errors are still told */
+
+/* A line on stderr: "rtl: " and the text. One write, so that lines of several processes stay whole. */
+void ui_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The same for what went wrong: told even when quiet. */
+void ui_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void ui_die(int status, const char *fmt, ...) __attribute__((noreturn, format(printf, 2, 3)));
+_Noreturn void ui_die_memory(void);
+
+/* Columns of the terminal on fd, or `otherwise` where it is none. COLUMNS goes first. */
+unsigned int ui_columns(int fd, unsigned int otherwise);
+/* Whether fd takes colours: a terminal that is not dumb, and NO_COLOR is not set. */
+bool ui_colour(int fd);
+
+/* From here on INT, TERM and HUP don't end the process at once: ui_progress_step() asks its caller to
+ * stop, so that nothing half-written stays behind. A second one ends it. */
+void ui_stop_gently(void);
+int ui_stopped_by(void); /* the signal, or 0 */
+
+/* A bar on a terminal's stderr for what takes longer than a second. */
+struct ui_progress {
+	const char *what;
+	enum ui_progress_mode mode;
+	uint64_t start_ns, drawn_ns;
+	bool drawn;
+};
+void ui_progress_start(struct ui_progress *p, const char *what, enum ui_progress_mode mode);
+/* done of total bytes; has the form of rocpd_options.progress. Non-zero: stop (ui_stop_gently()). */
+int ui_progress_step(void *progress, uint64_t done, uint64_t total);
+void ui_progress_end(struct ui_progress *p); /* takes the bar away */
+
+/* Text forms of numbers into a caller's buffer, returned. */
+#define UI_NUMBER_SIZE 32
+const char *ui_count(char buf[UI_NUMBER_SIZE], uint64_t n);	/* 1234567 -> "1,234,567" */
+const char *ui_time(char buf[UI_NUMBER_SIZE], uint64_t ns);	/* 1234567 -> "1.235 ms" */
+const char *ui_bytes(char buf[UI_NUMBER_SIZE], uint64_t bytes); /* 1234567 -> "1.18 MiB" */
+
+/* Writes text to stdout; a closed pipe ends the process quietly, another error with a message. */
+void ui_put(const char *text);
+void ui_putf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void ui_flush(void);
+
+uint64_t ui_now_ns(void); /* CLOCK_MONOTONIC */
+
+/* Notes memory that lives as long as the process, so that leak checks know it; returned. */
+void *ui_keep(void *memory);
+/* printf to a malloc'd string; ends the process without memory. */
+char *ui_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif
