@@ -1,0 +1,417 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""summary, info, convert, merge, recover, doctor and help: forms of output, and what they refuse"""
+import csv
+import gzip
+import io
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+
+import harness
+import spool
+from harness import Case
+
+LONG = "_Z" + "4" + "vadd" + "I" + "".join("Li%dE" % i for i in range(1000)) + "EvPf"
+
+
+class Reader(Case):
+    def sample(self, name="a", rtl_args=(), **kwargs):
+        s = spool.sample(**kwargs)
+        s.write(self.path(name + ".rtl"))
+        self.rtl("recover", "-q", name + ".rtl", "-o", name + ".db", *rtl_args)
+        return name + ".db"
+
+    def rpd(self, name="rpd.db"):
+        """What RPD's own tracer writes, schema 2."""
+        db = sqlite3.connect(self.path(name))
+        db.executescript("""
+            create table rocpd_metadata(id integer primary key, tag text, value text);
+            create table rocpd_string(id integer primary key, string text);
+            create table rocpd_api(id integer primary key, pid int, tid int, start int, end int, apiName_id int, args_id int);
+            create table rocpd_op(id integer primary key, gpuId int, queueId int, sequenceId int, completionSignal text,
+                start int, end int, description_id int, opType_id int);
+            create table rocpd_api_ops(id integer primary key, api_id int, op_id int);
+            insert into rocpd_metadata(tag, value) values ('schema_version', '2');
+            insert into rocpd_string values (1, ''), (2, 'hipLaunchKernel'), (3, 'gemm'), (4, 'KernelExecution'),
+                (5, 'CopyHostToDevice'), (6, 'UserMarker'), (7, 'step 1'), (8, 'tick');
+            insert into rocpd_api values (1, 77, 78, 1000, 2000, 2, 1), (2, 77, 78, 500, 9000, 6, 7),
+                (3, 77, 78, 600, 600, 6, 8);
+            insert into rocpd_op values (1, 0, 0, 1, '', 3000, 5000, 3, 4), (2, 0, 0, 2, '', 5000, 6000, 1, 5);
+            insert into rocpd_api_ops values (1, 1, 1), (2, 1, 2);
+        """)
+        db.close()
+        return name
+
+    def events(self, *args):
+        self.rtl("convert", *args, "-f", "perfetto", "-o", "out.json", "--force")
+        with open(self.path("out.json"), encoding="utf-8") as file:
+            return json.load(file)
+
+
+class Summary(Reader):
+    def test_csv_and_json_agree(self):
+        db = self.sample()
+        rows = list(csv.DictReader(io.StringIO(self.rtl("summary", db, "--format", "csv").stdout)))
+        objects = json.loads(self.rtl("summary", db, "-f", "json").stdout)
+        self.assertEqual([r["name"] for r in rows], [o["name"] for o in objects])
+        self.assertEqual([int(r["total_ns"]) for r in rows], [o["total_ns"] for o in objects])
+        self.assertEqual({r["name"] for r in rows}, {"vadd(float*, float*, float*, int)", "copy(float*, int)"})
+        self.assertEqual(sum(int(r["calls"]) for r in rows), 100)
+        times = sorted(1000 + 10 * (i % 7) for i in range(0, 100, 2))
+        vadd = next(o for o in objects if o["name"].startswith("vadd"))
+        self.assertEqual((vadd["total_ns"], vadd["min_ns"], vadd["max_ns"], vadd["median_ns"], vadd["p99_ns"]),
+                         (sum(times), times[0], times[-1], times[24], times[49]))
+        self.assertEqual(vadd["gpus"], "0")
+
+    def test_the_runtimes_kernels_are_apart(self):
+        rows = json.loads(self.rtl("summary", self.sample(), "-f", "json", "--internal").stdout)
+        self.assertEqual([(r["name"], r["calls"]) for r in rows], [("copy(float*, int)", 1)])
+
+    def test_every_kind_of_row(self):
+        db = self.sample()
+        gpus = json.loads(self.rtl("summary", db, "--by", "gpu", "-f", "json").stdout)
+        self.assertEqual([(g["gpu"], g["kernels"], g["copies"]) for g in gpus], [(0, 50, 1), (1, 50, 0)])
+        markers = json.loads(self.rtl("summary", db, "--by", "marker", "-f", "json").stdout)
+        self.assertEqual([(m["name"], m["calls"]) for m in markers], [("train", 1), ("epoch 0 starts", 1)])
+        self.assertEqual(markers[0]["gpu_ns"], sum(1000 + 10 * (i % 7) for i in range(100)))
+        copies = json.loads(self.rtl("summary", db, "--by", "copy", "-f", "json").stdout)
+        self.assertEqual([(c["name"], c["bytes"]) for c in copies], [("CopyHostToDevice", 1 << 20)])
+        self.assertEqual(json.loads(self.rtl("summary", db, "--by", "api", "-f", "json").stdout), [])
+
+    def test_rows_are_limited_and_it_is_said(self):
+        db = self.sample()
+        p = self.rtl("summary", db, "-n", "1")
+        self.assertEqual(len(p.stdout.splitlines()), 2)
+        self.assertIn("... and 1 more (-n 0 shows all)", p.stderr)
+        self.assertEqual(len(self.rtl("summary", db, "-n", "0").stdout.splitlines()), 3)
+
+    def test_times_that_are_none_stay_out(self):
+        s = spool.sample(10)
+        s.dispatch(1, 0, s.start + 9000, s.start + 8000)  # inverted
+        s.write(self.path("a.rtl"))
+        self.rtl("recover", "-q", "a.rtl", "-o", "a.db")
+        rows = json.loads(self.rtl("summary", "a.db", "-f", "json").stdout)
+        vadd = next(o for o in rows if o["name"].startswith("vadd"))
+        self.assertEqual((vadd["calls"], vadd["untimed"]), (6, 1))
+        self.assertLess(vadd["max_ns"], 2000)
+        self.assertIn("no valid times", self.rtl("summary", "a.db").stderr)
+
+    def test_long_names(self):
+        db = self.sample(names=(LONG, "k\x1b[31mred\n"))
+        whole = subprocess.run(["c++filt", LONG], capture_output=True, text=True, check=False).stdout.strip() \
+            if shutil.which("c++filt") else None
+        rows = json.loads(self.rtl("summary", db, "-f", "json").stdout)
+        name = max((r["name"] for r in rows), key=len)
+        self.assertGreater(len(name), 3000)
+        if whole:
+            self.assertEqual(name, whole)
+        self.assertIn(name, self.rtl("summary", db, "--wide").stdout)
+        for line in self.rtl("summary", db, env={"COLUMNS": "100"}).stdout.splitlines():
+            self.assertLessEqual(len(line), 100)
+        self.assertIn("...\n", self.rtl("summary", db, env={"COLUMNS": "100"}).stdout)
+        self.assertNotIn("\x1b", self.rtl("summary", db).stdout)
+
+    def test_a_database_of_rpd(self):
+        self.rpd()
+        rows = json.loads(self.rtl("summary", "rpd.db", "-f", "json").stdout)
+        self.assertEqual([(r["name"], r["total_ns"]) for r in rows], [("gemm", 2000)])
+        rows = json.loads(self.rtl("summary", "rpd.db", "-f", "json", "--by", "api").stdout)
+        self.assertEqual([(r["name"], r["total_ns"]) for r in rows], [("hipLaunchKernel", 1000)])
+        rows = json.loads(self.rtl("summary", "rpd.db", "-f", "json", "--by", "marker").stdout)
+        self.assertEqual([(r["name"], r["calls"]) for r in rows], [("step 1", 1), ("tick", 1)])
+        self.assertIn("no rtl_ tables", self.rtl("summary", "rpd.db").stderr)
+
+    def test_a_raw_trace(self):
+        spool.sample(6).write(self.path("a.rtl"))
+        self.assertIn("vadd", self.rtl("summary", "a.rtl").stdout)
+        self.assertEqual(self.files(), ["a.rtl"])
+
+    def test_what_is_no_trace(self):
+        with open(self.path("x"), "w", encoding="ascii") as file:
+            file.write("hello")
+        sqlite3.connect(self.path("y.db")).execute("create table t(x)").connection.close()
+        for command in ("summary", "info"):
+            for name, words in (("x", "no trace"), ("y.db", ""), ("none.db", "No such file")):
+                self.assertIn(words, self.rtl(command, name, status=1).stderr)
+        self.assertIn("FILE is missing", self.rtl("summary", status=2).stderr)
+        self.rtl("summary", "a", "b", status=2)
+        self.rtl("summary", "a", "--by", "colour", status=2)
+
+    def test_a_closed_pipe_is_no_error(self):
+        p = subprocess.run(["sh", "-c", f"{harness.RTL} summary {self.sample()} -n 0 2>err | head -n 1"],
+                           cwd=self.dir, capture_output=True, text=True, check=False)
+        self.assertEqual(len(p.stdout.splitlines()), 1)
+
+
+class Info(Reader):
+    def test_identity_and_losses(self):
+        s = spool.sample(7, pid=4242, rank=3)
+        s.loss("buffer_full", 1234567)
+        s.loss("lite_signal", 3)
+        s.write(self.path("a.rtl"))
+        self.rtl("recover", "-q", "a.rtl", "-o", "a.db")
+        for name in ("a.rtl", "a.db"):
+            text = self.rtl("info", name).stdout
+            for words in ("process 4242, rank 3 on node1", "./app --n 1", "7 dispatches", "gfx900", "1,234,567",
+                          "buffer_full", "skipped", "verdict: incomplete", "libhsa-runtime64.so.1.5.0"):
+                self.assertIn(words, text)
+            doc = json.loads(self.rtl("info", name, "--format", "json").stdout)
+            self.assertFalse(doc["complete"])
+            self.assertEqual({(row["reason"], row["count"]) for row in doc["losses"]},
+                             {("buffer_full", 1234567), ("lite_signal", 3)})
+            self.assertEqual(doc["counts"]["dispatches"], 7)
+            self.assertEqual(doc["processes"][0]["rank"], 3)
+
+    def test_complete_is_said(self):
+        text = self.rtl("info", self.sample()).stdout
+        self.assertIn("verdict: complete", text)
+        self.assertNotIn("incomplete", text)
+
+    def test_a_directory_and_a_living_process(self):
+        os.mkdir(self.path("t.db.spool"))
+        spool.sample(3, pid=11).write(self.path("t.db.spool/11.rtl"))
+        with open("/proc/self/stat", encoding="ascii") as file:
+            start = int(file.read().rsplit(")")[1].split()[19])
+        spool.with_memory_half(spool.sample(4), self.path("t.db.spool/12.rtl"), start)
+        text = self.rtl("info", "t.db.spool").stdout
+        self.assertIn("process 11", text)
+        self.assertIn(f"process {os.getpid()} on node1: running", text)
+        self.assertIn("7 dispatches", text)
+
+    def test_rpd(self):
+        text = self.rtl("info", self.rpd()).stdout
+        self.assertIn("RPD schema 2", text)
+        self.assertIn("2 dispatches", text)
+
+
+class Convert(Reader):
+    def test_it_is_what_the_viewers_want(self):
+        doc = self.events(self.sample())
+        events = doc["traceEvents"]
+        kernels = [e for e in events if e.get("cat") == "kernel"]
+        self.assertEqual(len(kernels), 100)
+        first = min(kernels, key=lambda e: e["ts"])
+        self.assertEqual(first["name"], "vadd")
+        args = first["args"]
+        self.assertEqual(args["kernel"], "vadd(float*, float*, float*, int)")
+        self.assertEqual(args["mangled"], "_Z4vaddPfS_S_i")
+        self.assertEqual((args["grid"], args["workgroup"]), ([1024, 1, 1], [256, 1, 1]))
+        self.assertEqual((args["begin_ns"], first["dur"]), (1_000_000_010_000, 1.0))
+        self.assertEqual(first["ts"], 9.5)  # since the mark, the earliest event
+        self.assertTrue(all(e["ts"] >= 0 for e in events if e["ph"] != "M"))
+        self.assertEqual([(e["ph"], e["ts"]) for e in events if e["name"] == "epoch 0 starts"], [("i", 0.0)])
+        gpus = {e["pid"] for e in kernels}
+        self.assertEqual([e["name"] for e in events if e["pid"] in gpus and e.get("cat") == "marker"], [])
+        names = {e["args"]["name"] for e in events if e["name"] == "process_name"}
+        self.assertTrue({"GPU 0", "GPU 1"} < names)
+        self.assertEqual(doc["metadata"]["verdict"], "complete")
+        self.assertEqual([e["args"]["bytes"] for e in events if e.get("cat") == "copy"], [1 << 20])
+        self.assertEqual(len([e for e in events if e.get("cat") == "runtime"]), 1)
+
+    def test_arrows_lead_from_the_marker(self):
+        events = self.events(self.sample())["traceEvents"]
+        starts = {e["id"]: e for e in events if e["ph"] == "s"}
+        ends = {e["id"]: e for e in events if e["ph"] == "f"}
+        self.assertEqual(len(starts), 100)
+        self.assertEqual(set(starts), set(ends))
+        marker = next(e for e in events if e["name"] == "train")
+        self.assertEqual({(e["pid"], e["tid"], e["ts"]) for e in starts.values()},
+                         {(marker["pid"], marker["tid"], marker["ts"])})
+
+    def test_what_overlaps_has_lanes(self):
+        s = spool.sample(0)
+        for i in range(5):
+            s.dispatch(1, 0, s.start + 10_000 + i, s.start + 20_000 + i)
+        s.dispatch(1, 0, s.start + 20_000, s.start + 21_000)
+        s.write(self.path("a.rtl"))
+        kernels = [e for e in self.events("a.rtl")["traceEvents"] if e.get("cat") == "kernel"]
+        self.assertEqual(len({e["tid"] for e in kernels}), 5)
+
+    def test_without_times_it_is_an_instant(self):
+        s = spool.sample(2)
+        s.dispatch(1, 0, s.start + 9000, s.start + 8000)
+        s.write(self.path("a.rtl"))
+        events = self.events("a.rtl")["traceEvents"]
+        bad = [e for e in events if e.get("cat") == "kernel" and e["ph"] == "i"]
+        self.assertEqual([e["args"]["flags"] for e in bad], [["inverted"]])
+
+    def test_ranges_of_start_and_stop_are_asynchronous(self):
+        s = spool.sample(2)
+        a = s.marker(s.start + 5000, "one", kind=spool.START)
+        b = s.marker(s.start + 6000, "two", kind=spool.START)
+        s.marker_end(s.start + 7000, a)
+        s.marker_end(s.start + 8000, b)
+        s.write(self.path("a.rtl"))
+        events = self.events("a.rtl")["traceEvents"]
+        self.assertEqual([(e["name"], e["ph"]) for e in events if e["name"] in ("one", "two")],
+                         [("one", "b"), ("one", "e"), ("two", "b"), ("two", "e")])
+
+    def test_compressed_by_its_name_and_stdout(self):
+        db = self.sample()
+        plain = self.events(db)
+        self.rtl("convert", db, "-f", "chrome", "-o", "x.json.gz")
+        with gzip.open(self.path("x.json.gz"), "rt", encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["traceEvents"], plain["traceEvents"])
+        p = self.rtl("convert", db, "-f", "chrome", "-o", "-")
+        self.assertEqual(json.loads(p.stdout)["traceEvents"], plain["traceEvents"])
+        self.assertEqual(p.stderr, "")
+        p = subprocess.run(["sh", "-c", f"{harness.RTL} convert {db} -f chrome -o - | head -c 10"], cwd=self.dir,
+                           capture_output=True, check=False)
+        self.assertEqual((len(p.stdout), p.stderr), (10, b""))
+
+    def test_names_and_overwriting(self):
+        db = self.sample()
+        self.rtl("convert", db, "-f", "perfetto")
+        self.assertIn("a.json", self.files())
+        self.assertIn("--force", self.rtl("convert", db, "-f", "perfetto", status=1).stderr)
+        self.rtl("convert", db, "-f", "perfetto", "--force")
+        self.assertIn("-f perfetto", self.rtl("convert", db, status=2).stderr)
+        self.rtl("convert", db, "-f", "otf2", status=2)
+        self.rtl("convert", db, "-f", "perfetto", "-o", "no/such/x.json", status=1)
+        self.assertEqual([f for f in self.files() if "tmp" in f], [])
+
+    def test_names_that_are_no_text(self):
+        s = spool.sample(2, names=(b"bad\xff\xfe\"\\name", "tab\tand\nline"))
+        s.write(self.path("a.rtl"))
+        names = {e["name"] for e in self.events("a.rtl")["traceEvents"] if e.get("cat") == "kernel"}
+        self.assertEqual(names, {"bad\ufffd\ufffd\"\\name", "tab\tand\nline"})
+
+    def test_long_names_are_cut_and_kept(self):
+        db = self.sample(names=(LONG,))
+        kernel = next(e for e in self.events(db)["traceEvents"] if e.get("cat") == "kernel")
+        self.assertTrue(kernel["name"].endswith("..."))
+        self.assertLess(len(kernel["name"]), 200)
+        self.assertGreater(len(kernel["args"]["kernel"]), 3000)
+
+    def test_rpd(self):
+        doc = self.events(self.rpd())
+        events = doc["traceEvents"]
+        kernel = next(e for e in events if e.get("cat") == "kernel")
+        self.assertEqual((kernel["name"], kernel["ts"], kernel["dur"]), ("gemm", 2.5, 2.0))
+        self.assertEqual([e["name"] for e in events if e.get("cat") == "copy"], ["CopyHostToDevice"])
+        self.assertEqual([(e["ph"], e["name"]) for e in events if e.get("cat") == "marker"],
+                         [("X", "step 1"), ("i", "tick")])
+        self.assertEqual({e["ts"] for e in events if e["ph"] == "s"}, {0.5})
+
+    def test_processes_are_apart(self):
+        self.sample("a", pid=501)
+        self.sample("b", pid=502)
+        self.rtl("merge", "-q", "-o", "c.db", "a.db", "b.db")
+        events = self.events("c.db")["traceEvents"]
+        tracks = {e["args"]["name"] for e in events if e["name"] == "thread_name"}
+        self.assertTrue({"queue 0 (pid 501)", "queue 0 (pid 502)"} < tracks, tracks)
+        self.assertEqual({e["pid"] for e in events if e["name"] == "train"}, {501, 502})
+
+
+class MergeAndRecover(Reader):
+    def count(self, name, table="rtl_dispatch"):
+        db = sqlite3.connect(self.path(name))
+        n = db.execute(f"select count(*) from {table}").fetchone()[0]
+        db.close()
+        return n
+
+    def test_merge(self):
+        self.sample("a", pid=1001)
+        self.sample("b", pid=1002, dispatches=50)
+        p = self.rtl("merge", "-o", "c.db", "a.db", "b.db")
+        self.assertIn("150 dispatches on 2 GPUs", p.stderr)
+        self.assertEqual(self.count("c.db"), self.count("a.db") + self.count("b.db"))
+        self.assertIn("exist", self.rtl("merge", "-o", "c.db", "a.db", status=1).stderr)
+        self.assertIn("is an input and the output", self.rtl("merge", "-f", "-o", "a.db", "a.db", status=1).stderr)
+        self.assertIn("output is missing", self.rtl("merge", "a.db", status=2).stderr)
+        self.rtl("merge", "-o", "d.db", "none.db", status=1)
+
+    def test_recover_names_its_output(self):
+        os.mkdir(self.path("t.db.spool"))
+        spool.sample(3, pid=21).write(self.path("t.db.spool/21.rtl"))
+        spool.sample(4, pid=22).write(self.path("t.db.spool/22.rtl"))
+        self.rtl("recover", "t.db.spool/")
+        self.assertEqual(self.count("t.db"), 9)
+        self.assertIn("exists", self.rtl("recover", "t.db.spool", status=1).stderr)
+        self.rtl("recover", "-q", "t.db.spool/21.rtl")
+        self.assertEqual(self.count("21.db"), 4)
+        self.rtl("recover", "-q", "--force", "--remove", "t.db.spool")
+        self.assertEqual(self.files(), ["21.db", "t.db"])
+
+    def test_or_pid(self):
+        spool.sample(3, pid=31).write(self.path("a.rtl"))
+        self.rtl("recover", "-q", "-o", "t.db", "a.rtl")
+        p = self.rtl("recover", "--or-pid", "--remove", "-o", "t.db", "a.rtl")
+        self.assertIn("t.db: exists already; writing t.31.db", p.stderr)
+        self.assertEqual(self.files(), ["t.31.db", "t.db"])
+
+    def test_what_runs_is_left_alone(self):
+        with open("/proc/self/stat", encoding="ascii") as file:
+            start = int(file.read().rsplit(")")[1].split()[19])
+        spool.with_memory_half(spool.sample(4), self.path("a.rtl"), start)
+        p = self.rtl("recover", "--remove", "-o", "t.db", "a.rtl")
+        self.assertIn(f"process {os.getpid()} still runs", p.stderr)
+        self.assertEqual(self.count("t.db"), 5)
+        self.assertEqual(self.files(), ["a.mem", "a.rtl", "t.db"])
+
+    def test_both_halves_of_a_killed_process(self):
+        spool.with_memory_half(spool.sample(4), self.path("a.rtl"), 12345)
+        self.rtl("recover", "-o", "t.db", "a.rtl")
+        self.assertEqual(self.count("t.db"), 5)
+        self.assertEqual(self.files(), ["a.rtl", "t.db"])
+        self.rtl("recover", "-o", "u.db", "a.rtl")
+        self.assertEqual(self.count("u.db"), 5)
+
+    def test_damage(self):
+        spool.sample(3000).write(self.path("a.rtl"))
+        with open(self.path("a.rtl"), "r+b") as file:
+            file.seek(60000)
+            file.write(b"\xff" * 64)
+        p = self.rtl("recover", "-o", "t.db", "a.rtl")
+        self.assertIn("bad_chunk", p.stderr)
+        with open(self.path("b.rtl"), "wb") as file:
+            file.write(b"garbage")
+        self.assertIn("b.rtl", self.rtl("recover", "b.rtl", status=1).stderr)
+        os.mkdir(self.path("empty"))
+        self.assertIn("holds no raw trace", self.rtl("recover", "empty", status=1).stderr)
+
+
+class Help(Case):
+    def test_version_and_overview(self):
+        self.assertRegex(self.rtl("--version").stdout, r"^rtl \d+\.\d+\.\d+\n$")
+        self.assertIn("rtl trace", self.rtl("--help").stdout)
+        self.assertIn("usage", self.rtl(status=2).stdout)
+        self.assertIn("did you mean 'rtl summary'?", self.rtl("sumary", status=2).stderr)
+        self.assertIn("rtl trace ./app", self.rtl("./app", status=2).stderr)
+        self.rtl("--frobnicate", status=2)
+
+    def test_help_fits_a_screen(self):
+        for name in self.rtl("help", "--names").stdout.split():
+            lines = self.rtl(name, "--help").stdout.splitlines()
+            self.assertLessEqual(len(lines), 24, name)
+            self.assertLessEqual(max(map(len, lines)), 80, name)
+            self.assertGreater(len(self.rtl("help", name).stdout.splitlines()), len(lines))
+
+    def test_completions(self):
+        with open(self.path("c"), "w", encoding="utf-8") as file:
+            file.write(self.rtl("help", "--completion=bash").stdout)
+        complete = 'source ./c; COMP_WORDS=(%s); COMP_CWORD=%d; _rtl; printf "%%s\\n" "${COMPREPLY[@]}"'
+        for words, at, wanted in (("rtl tr", 1, "trace"), ("rtl trace --ke", 2, "--keep-spool"),
+                                  ("rtl trace --mode li", 3, "lite"), ("rtl trace --mode = li", 4, "lite"),
+                                  ("rtl summary --by mark", 3, "marker"), ("rtl convert c -f perf", 4, "perfetto")):
+            p = subprocess.run(["bash", "-c", complete % (words, at)], cwd=self.dir, capture_output=True, text=True,
+                               env={**harness.environment(), "PATH": harness.BUILD + "/bin:" + os.environ["PATH"]},
+                               check=False)
+            self.assertEqual(p.stdout.split(), [wanted], (words, p.stderr))
+        self.assertIn("#compdef rtl", self.rtl("help", "--completion=zsh").stdout)
+        self.assertIn("complete -c rtl", self.rtl("help", "--completion", "fish").stdout)
+
+    def test_doctor(self):
+        p = self.rtl("doctor", status=None)
+        self.assertIn(p.returncode, (0, 1))
+        for line in p.stdout.splitlines()[1:-1]:
+            self.assertRegex(line, r"^(ok|warn|missing|note|        ) ")
+        self.assertNotIn("\x1b", p.stdout)
+        self.assertLessEqual(len(self.rtl("doctor", "-q", status=None).stdout), len(p.stdout))
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,313 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""rtl trace: what a user may rely on, with programs that need no GPU (spool.py writes their traces)"""
+import os
+import pty
+import re
+import select
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import harness
+from harness import SPOOL, Case
+
+PY = sys.executable
+ARGV = "import sys; print(sys.argv[1:])"
+
+
+def dispatches(path):
+    db = sqlite3.connect(path)
+    try:
+        return db.execute("select count(*) from rtl_dispatch").fetchone()[0]
+    finally:
+        db.close()
+
+
+def wait_for(what, seconds=10):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if what():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+class Status(Case):
+    def test_the_programs_status_is_ours(self):
+        for command, status in (("exit 0", 0), ("exit 7", 7), ("exit 255", 255), ("kill -9 $$", 137),
+                                ("kill -11 $$", 139), ("kill -15 $$", 143)):
+            self.trace("-q", "--", "sh", "-c", command, status=status)
+
+    def test_a_program_that_is_not_there(self):
+        self.assertEqual(self.trace("no-such-program", status=127).stderr,
+                         "rtl trace: no-such-program: command not found\n")
+        self.assertIn("No such file", self.trace("./no-such-program", status=127).stderr)
+
+    def test_a_program_that_cannot_run(self):
+        with open(self.path("data"), "w", encoding="ascii") as file:
+            file.write("x")
+        self.assertIn("Permission denied", self.trace("./data", status=126).stderr)
+        self.trace("/tmp", status=126)
+        self.assertEqual(self.files(), ["data"])
+
+    def test_wrong_options_are_125(self):
+        self.assertIn("did you mean --output?", self.trace("--outptu", "x", status=125).stderr)
+        self.assertIn("command to run is missing", self.trace("-q", status=125).stderr)
+        self.assertIn("no mode 'hip'", self.trace("-m", "hip", "true", status=125).stderr)
+        self.assertIn("lite|standard|default|full", self.trace("-m", "x", "true", status=125).stderr)
+        self.assertIn("1..16", self.trace("--virtual-gpu=17", "true", status=125).stderr)
+
+    def test_fail_on_empty_and_loss(self):
+        self.trace("-q", "--fail-on-empty", "true", status=122)
+        self.trace("-q", "--fail-on-empty", "sh", "-c", "exit 3", status=3)
+        self.trace("-q", "--fail-on-empty", "--fail-on-loss", PY, SPOOL, "5")
+        lossy = (f"import sys; sys.path.insert(0, {os.path.dirname(SPOOL)!r}); import os, spool\n"
+                 "s = spool.sample(5); s.loss('buffer_full', 9)\n"
+                 "s.write(os.environ['RTL_SESSION'] + '/1.rtl'); sys.exit(int(sys.argv[1]))")
+        p = self.trace("-f", "--fail-on-loss", PY, "-c", lossy, "0", status=123)
+        self.assertIn("incomplete", p.stderr)
+        self.assertIn("9 buffer_full", p.stderr)
+        self.trace("-f", "--fail-on-loss", PY, "-c", lossy, "4", status=4)
+        self.trace("-f", PY, "-c", lossy, "0", status=0)
+
+
+class Program(Case):
+    """What the program sees."""
+
+    def test_its_arguments_are_untouched(self):
+        for before in ((), ("--",)):
+            for args in (("a", "--", "b c", "-o", "", "--", "--help"), ("--", "--"), ("-q", "--force")):
+                p = self.trace("-q", *before, PY, "-c", ARGV, *args)
+                self.assertEqual(p.stdout, f"{list(args)}\n")
+
+    def test_its_streams_are_its_own(self):
+        p = self.trace("-q", "sh", "-c", "cat; echo err >&2", stdin="in\n")
+        self.assertEqual((p.stdout, p.stderr), ("in\n", "err\n"))
+        p = self.trace(PY, SPOOL, "3")
+        self.assertEqual(p.stdout, "")
+        self.assertIn("3 dispatches", p.stderr)
+
+    def test_its_environment(self):
+        p = self.trace("-q", "-m", "lite", "--buffer-mb", "8", "--drain-ms=9", "--barriers", "env",
+                       env={"LD_PRELOAD": "", "MINE": "x=y z"})
+        env = dict(line.split("=", 1) for line in p.stdout.splitlines() if "=" in line)
+        self.assertEqual(env["MINE"], "x=y z")
+        self.assertRegex(env["LD_PRELOAD"], r"^/.*/librtl\.so\.1$")
+        self.assertEqual(env["HSA_TOOLS_LIB"], env["LD_PRELOAD"])
+        self.assertEqual(env["RTL_SESSION"], self.path("trace.db.spool"))
+        self.assertEqual(env["RTL_LOG_FILE"], self.path("trace.db.spool/log.%p"))
+        self.assertEqual([env["RTL_" + k] for k in ("MODE", "BUFFER_MB", "DRAIN_MS", "BARRIERS")],
+                         ["lite", "8", "9", "1"])
+        self.assertNotIn("LD_LIBRARY_PATH", env)
+        self.assertNotIn("VGPU_DEVICES", env)
+
+    def test_the_virtual_gpu_is_told_of(self):
+        p = self.trace("--virtual-gpu=3", "env")
+        self.assertIn("VGPU_DEVICES=3\n", p.stdout)
+        self.assertRegex(p.stdout, r"LD_LIBRARY_PATH=/.*/vgpu\n")
+        self.assertIn("virtual GPU", p.stderr)
+        self.assertEqual(self.trace("-q", "--virtual-gpu", "true").stderr, "")
+
+    def test_variables_that_nobody_knows_are_named_once(self):
+        p = self.trace("true", env={"RTL_MDOE": "lite", "VGPU_LOG": "x"})
+        self.assertEqual(p.stderr.count("RTL_MDOE"), 1)
+        self.assertIn("VGPU_LOG: has no effect without --virtual-gpu", p.stderr)
+
+    def test_dispositions_of_signals_are_handed_on(self):
+        show = "grep -E 'SigBlk|SigIgn' /proc/self/status"
+        lines = [subprocess.run(["sh", "-c", f"trap '' HUP PIPE; {rtl} sh -c \"{show}\""], cwd=self.dir, text=True,
+                                capture_output=True, check=True).stdout for rtl in ("", harness.RTL + " trace -q")]
+        self.assertEqual(lines[1], lines[0])
+
+    def test_process_group_and_terminal(self):
+        """In a terminal the program is in its foreground group; Ctrl-C reaches it once."""
+        count = ("import os,signal,sys,time; n=[0]\n"
+                 "signal.signal(signal.SIGINT, lambda *a: n.__setitem__(0, n[0]+1))\n"
+                 "print('ready', os.isatty(0), os.tcgetpgrp(0) == os.getpgrp(), flush=True)\n"
+                 "end=time.time()+1.0\n"
+                 "while time.time()<end: time.sleep(0.05)\n"
+                 "print('ints', n[0], flush=True)")
+        try:
+            pid, fd = pty.fork()
+        except OSError as error:
+            self.skipTest(f"no terminal to be had: {error}")
+        if pid == 0:
+            os.chdir(self.dir)
+            os.execve(harness.RTL, ["rtl", "trace", "-q", PY, "-c", count], harness.environment())
+        out = b""
+        sent = False
+        while True:
+            ready, _, _ = select.select([fd], [], [], 20)
+            if not ready:
+                break
+            try:
+                data = os.read(fd, 4096)
+            except OSError:
+                break
+            if not data:
+                break
+            out += data
+            if b"ready True True" in out and not sent:
+                sent = True
+                os.write(fd, b"\x03")
+        _, status = os.waitpid(pid, 0)
+        self.assertIn(b"ready True True", out)
+        self.assertIn(b"ints 1", out)
+        self.assertEqual(os.waitstatus_to_exitcode(status), 0)
+
+
+class Output(Case):
+    def test_a_trace_becomes_a_database(self):
+        p = self.trace(PY, SPOOL, "12")
+        self.assertEqual(self.files(), ["trace.db"])
+        self.assertEqual(dispatches(self.path("trace.db")), 13)
+        self.assertRegex(p.stderr, r"^rtl trace: trace\.db: 12 dispatches on 2 GPUs, 1 copy, 2 markers, 1 process")
+        self.assertIn("\nrtl trace: complete\n", p.stderr)
+
+    def test_quiet_says_nothing(self):
+        p = self.trace("-q", PY, SPOOL, "12")
+        self.assertEqual(p.stdout + p.stderr, "")
+        self.assertEqual(self.trace("-q", "-o", "t.db", "true").stderr, "")
+
+    def test_processes_are_merged(self):
+        p = self.trace("sh", "-c", f"for i in 1 2 3; do {PY} {SPOOL} 4; done")
+        self.assertIn("3 processes", p.stderr)
+        self.assertEqual(dispatches(self.path("trace.db")), 15)
+
+    def test_an_existing_file_is_kept(self):
+        with open(self.path("trace.db"), "w", encoding="ascii") as file:
+            file.write("precious")
+        p = self.trace("sh", "-c", "touch ran", status=125)
+        self.assertIn("trace.db: exists already; --force overwrites it", p.stderr)
+        self.assertEqual(self.files(), ["trace.db"])
+        self.trace("--force", PY, SPOOL, "5")
+        self.assertEqual(dispatches(self.path("trace.db")), 6)
+
+    def test_places_that_cannot_be_written(self):
+        self.assertIn("mkdir -p 'no/such'", self.trace("-o", "no/such/t.db", "touch", "ran", status=125).stderr)
+        self.assertIn("is a directory", self.trace("-o", ".", "touch", "ran", status=125).stderr)
+        self.assertIn("is a directory", self.trace("-o", "x/", "touch", "ran", status=125).stderr)
+        self.assertIn("not a plain file", self.trace("-o", "/dev/null", "touch", "ran", status=125).stderr)
+        self.trace("-o", "x" * 300, "touch", "ran", status=125)
+        self.assertEqual(self.files(), [])
+
+    def test_patterns(self):
+        p = self.trace("-q", "-o", "t.%p.%r.%q{WHO}.%%.db", "sh", "-c", f"echo $$; {PY} {SPOOL} 1",
+                       env={"WHO": "me", "SLURM_PROCID": "5", "SLURM_JOB_ID": "9"})
+        self.assertEqual(self.files(), [f"t.{p.stdout.strip()}.5.me.%.db"])
+        p = self.trace("-o", "%z.db", "true")
+        self.assertEqual(p.stderr.count("'%z"), 1)
+
+    def test_nothing_traced_leaves_nothing(self):
+        p = self.trace("true")
+        self.assertIn("nothing to trace: true loaded no ROCm runtime", p.stderr)
+        self.assertEqual(self.files(), [])
+        os.mkdir(self.path("trace.db.spool"))
+        self.trace("true")
+
+    def test_keep_and_recover(self):
+        self.trace("--keep-spool", PY, SPOOL, "5")
+        self.assertEqual(self.files(), ["trace.db", "trace.db.spool"])
+        p = self.trace("-o", "x.db", "--no-convert", PY, SPOOL, "6")
+        self.assertIn("rtl recover", p.stderr)
+        self.assertFalse(os.path.exists(self.path("x.db")))
+        self.rtl("recover", "--remove", "x.db.spool")
+        self.assertEqual(self.files(), ["trace.db", "trace.db.spool", "x.db"])
+        self.assertEqual(dispatches(self.path("x.db")), 7)
+
+    def test_traces_of_an_earlier_run_are_kept(self):
+        self.trace("--no-convert", PY, SPOOL, "5")
+        p = self.trace("touch", "ran", status=125)
+        self.assertIn("holds 1 trace of an earlier run; 'rtl recover", p.stderr)
+        self.trace("--force", PY, SPOOL, "2")
+        self.assertEqual(self.files(), ["trace.db"])
+        self.assertEqual(dispatches(self.path("trace.db")), 3)
+
+    def test_a_spool_directory_elsewhere(self):
+        self.trace("--spool-dir", "sp", "--no-convert", PY, SPOOL, "5")
+        self.assertEqual(self.files(), ["sp"])
+        self.rtl("recover", "sp", "-o", "a.db", "--remove")
+        self.assertEqual(dispatches(self.path("a.db")), 6)
+        self.trace("-q", PY, SPOOL, "5", env={"RTL_SPOOL_DIR": "sp2"})
+        self.assertEqual([f for f in self.files() if f.startswith("sp2")], [])
+
+    def test_two_at_once_do_not_share(self):
+        p = self.start("trace", "-q", "sh", "-c", "touch ready; exec sleep 20")
+        self.assertTrue(wait_for(lambda: os.path.exists(self.path("ready"))))
+        q = self.trace("true", status=125)
+        self.assertIn("another rtl trace is at work there", q.stderr)
+        p.send_signal(signal.SIGTERM)
+        p.wait(10)
+
+    def test_words_of_librtl_are_shown(self):
+        script = 'for i in 1 2 3 4 5 6 7 8 9 10; do echo "warn line $i"; done > $RTL_SESSION/log.$$'
+        p = self.trace("sh", "-c", script)
+        self.assertRegex(p.stderr, r"process \d+: warn line 1\n")
+        self.assertIn("... and 2 more messages", p.stderr)
+        self.assertEqual(self.trace("-q", "sh", "-c", script).stderr, "")
+
+    def test_the_spool_directory_vanishes(self):
+        p = self.trace("sh", "-c", f"{PY} {SPOOL} 5; rm -rf $RTL_SESSION", status=125)
+        self.assertIn("trace.db.spool", p.stderr)
+
+
+class Signals(Case):
+    def ready(self, p):
+        self.assertTrue(wait_for(lambda: os.path.exists(self.path("ready"))), p.poll())
+
+    def test_signals_reach_the_program(self):
+        for name in ("TERM", "HUP", "QUIT", "USR1", "USR2", "INT"):
+            p = self.start("trace", "-q", "-f", "sh", "-c",
+                           f"trap 'echo got {name}; exit 9' {name}; touch ready; while :; do sleep 0.02; done")
+            self.ready(p)
+            p.send_signal(getattr(signal, "SIG" + name))
+            out, err = p.communicate(timeout=10)
+            self.assertEqual((out, err, p.returncode), (f"got {name}\n", "", 9))
+            os.unlink(self.path("ready"))
+
+    def test_a_program_that_dies_of_it_is_converted(self):
+        p = self.start("trace", "sh", "-c", f"{PY} {SPOOL} 8; touch ready; exec sleep 20")
+        self.ready(p)
+        p.send_signal(signal.SIGTERM)
+        _, err = p.communicate(timeout=20)
+        self.assertEqual(p.returncode, 143)
+        self.assertIn("8 dispatches", err)
+
+    def test_a_second_interrupt_ends_the_wait(self):
+        p = self.start("trace", "sh", "-c",
+                       f"{PY} {SPOOL} 8; trap '' INT; echo $$ > pid; touch ready; exec sleep 20 > /dev/null 2>&1")
+        self.ready(p)
+        p.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        self.assertIsNone(p.poll())
+        p.send_signal(signal.SIGINT)
+        _, err = p.communicate(timeout=10)
+        self.assertEqual(p.returncode, 130)
+        self.assertIn("still runs; its trace ends here", err)
+        self.assertEqual(dispatches(self.path("trace.db")), 9)
+        with open(self.path("pid"), encoding="ascii") as file:
+            os.kill(int(file.read()), signal.SIGKILL)
+
+    def test_what_still_runs_is_named_and_kept(self):
+        # a trace that is not closed, of a process that lives
+        daemon = (f"import sys; sys.path.insert(0, {os.path.dirname(SPOOL)!r}); import os, spool, time\n"
+                  "s = spool.sample(4); start = int(open('/proc/self/stat').read().rsplit(')')[1].split()[19])\n"
+                  "path = os.environ['RTL_SESSION'] + '/d.rtl'\n"
+                  "spool.with_memory_half(s, path, start); open('ready', 'w'); time.sleep(4)")
+        before = time.monotonic()
+        p = self.trace("sh", "-c", f"{PY} -c \"{daemon}\" > /dev/null 2>&1 & while [ ! -e ready ]; do sleep 0.05; done")
+        self.assertLess(time.monotonic() - before, 4)
+        self.assertRegex(p.stderr, r"1 traced process still runs \(pid \d+\)")
+        self.assertEqual([f for f in self.files() if f.startswith("trace.db")], ["trace.db.spool"])
+        pid = re.search(r"pid (\d+)", p.stderr).group(1)
+        self.assertTrue(wait_for(lambda: not os.path.exists(f"/proc/{pid}")))
+        self.rtl("recover", "--remove", "trace.db.spool")
+        self.assertEqual(dispatches(self.path("trace.db")), 5)
+        self.assertEqual(self.files(), ["ready", "trace.db"])
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* make_seeds.c - make_seeds DIR: a few small traces for the fuzzer to begin with */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/spool_make.h"
+
+#define MAX (1u << 20)
+
+static void copy_to(const char *dir, const char *name, int mode, const char *a, const char *b)
+{
+	static unsigned char data[MAX];
+	const char *const from[] = { a, b };
+	char path[512];
+	FILE *out;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	out = fopen(path, "wb");
+	if (!out) {
+		perror(path);
+		exit(1);
+	}
+	fputc(mode, out);
+	for (int i = 0; i < 2; i++) {
+		FILE *in = from[i] ? fopen(from[i], "rb") : NULL;
+		size_t n = in ? fread(data, 1, sizeof(data), in) : 0;
+
+		fwrite(data, 1, n, out);
+		if (in)
+			fclose(in);
+	}
+	fclose(out);
+}
+
+int main(int argc, char **argv)
+{
+	static struct spool_make m;
+	struct spool_make_sample s = { .pid = 100, .closed = true };
+	char disk[512], mem[512];
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: make_seeds DIR\n");
+		return 1;
+	}
+	snprintf(disk, sizeof(disk), "%s/seed.rtl", argv[1]);
+	snprintf(mem, sizeof(mem), "%s/seed.mem", argv[1]);
+	spool_make_sample(disk, &s);
+	copy_to(argv[1], "sample", 0, disk, NULL);
+	copy_to(argv[1], "sample-mended", 1, disk, NULL);
+	copy_to(argv[1], "sample-converted", 5, disk, NULL);
+
+	/* a memory half of one slot, small enough to be mutated */
+	spool_make_begin(&m, disk, 7, true);
+	m.header.nr_slots = 1;
+	m.header.slots_offset = SPOOL_HEADER_SIZE + 8;
+	m.header.slot_size = SLOT_SIZE;
+	spool_make_chunk(&m, 7);
+	spool_make_thread(&m, 7, "main", 5);
+	spool_make_marker(&m, REC_MARKER_PUSH, 7, 1, 0, 0, 5, "open");
+	spool_make_chunk_slot(&m, SLOT_OPEN);
+	spool_make_end(&m, false);
+	if (truncate(mem, m.header.slots_offset + (long)SLOT_SIZE) < 0) {
+		perror(mem);
+		return 1;
+	}
+	copy_to(argv[1], "halves", 2, disk, mem);
+	copy_to(argv[1], "mem-alone", 0, mem, NULL);
+	copy_to(argv[1], "database", 0, NULL, NULL);
+	remove(disk);
+	remove(mem);
+	return 0;
+}

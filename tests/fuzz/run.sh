@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# run.sh [SECONDS [FUZZER...]] - fuzzes for SECONDS each (FUZZ_SECONDS, 20): load (traces) and opts
+# (command lines), by default both.
+#
+# Needs clang with libFuzzer: exit status 77 (skipped) without it. What is found stays in
+# $FUZZ_DIR (default: fuzz/ in the build directory) as crash-*; the corpus grows there from run to
+# run. A crash is looked at with: ./fuzz_load crash-...
+set -eu
+
+seconds=${1:-${FUZZ_SECONDS:-20}}
+[ $# -eq 0 ] || shift
+[ $# -gt 0 ] || set -- load opts
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+build=${RTL_BUILD:-$root/build}
+dir=${FUZZ_DIR:-$build/fuzz}
+mkdir -p "$dir"
+cd "$dir"
+
+probe() {
+	printf '%s\n' '#include <stdint.h>' '#include <stddef.h>' \
+		'int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n);' \
+		'int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { return !d && n; }' >probe.c
+	"$@" probe.c -o probe 2>/dev/null
+}
+
+clang=
+for c in clang clang-14 clang-15 clang-16 clang-17 clang-18 clang-19; do
+	if command -v "$c" >/dev/null 2>&1 && probe "$c" -fsanitize=fuzzer,address,undefined; then
+		clang=$c
+		break
+	fi
+done
+if [ -z "$clang" ]; then
+	echo "skipped: no clang with libFuzzer (clang-14, libclang-rt-14-dev)"
+	exit 77
+fi
+
+demangler=-l:libstdc++.a
+probe "$clang" -fsanitize=fuzzer $demangler || demangler="-DRTL_DEMANGLE_SHARED -lstdc++"
+flags="-std=c11 -D_GNU_SOURCE -g -O1 -I$root/src -I$root/tests -I$build/gen"
+sanitize="-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined"
+
+# build_fuzzer NAME SOURCES...: an object file each, so that it is quick the second time
+build_fuzzer() {
+	name=$1
+	shift
+	objects=
+	for source in "$here/fuzz_$name.c" "$@"; do
+		object=$name/$(echo "${source#"$root/"}" | tr / _).o
+		objects="$objects $object"
+		[ -e "$object" ] && [ -z "$(find "$root/src" "$here" -name '*.[ch]' -newer "$object" | head -n 1)" ] &&
+			continue
+		# shellcheck disable=SC2086
+		"$clang" $flags $sanitize -c "$source" -o "$object"
+	done
+	# shellcheck disable=SC2086
+	"$clang" $sanitize $objects -lsqlite3 -lz -lpthread -ldl $demangler -o "fuzz_$name"
+}
+
+for name in "$@"; do
+	mkdir -p "$name" "corpus_$name" "seeds_$name"
+	case $name in
+	load)
+		build_fuzzer load "$root"/src/store/*.c "$root"/src/export/rocpd*.c \
+			"$root/src/base/alloc.c" "$root/src/base/crc.c"
+		# shellcheck disable=SC2086
+		"$clang" $flags "$here/make_seeds.c" "$root/tests/support/spool_make.c" -o make_seeds
+		./make_seeds "seeds_$name"
+		;;
+	opts)
+		cli=
+		for source in "$root"/src/cli/*.c; do
+			[ "${source##*/}" = main.c ] || cli="$cli $source"
+		done
+		# shellcheck disable=SC2086
+		build_fuzzer opts $cli "$root"/src/export/*.c "$root"/src/store/*.c \
+			"$root"/src/event/*.c "$root"/src/base/*.c
+		;;
+	*)
+		echo "run.sh: no fuzzer named $name" >&2
+		exit 2
+		;;
+	esac
+	# a leak is a bug here as well; an input that takes 20 seconds counts as a hang
+	"./fuzz_$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=65536 \
+		-print_final_stats=1 -verbosity=0 -artifact_prefix="$dir/" "corpus_$name" "seeds_$name"
+done

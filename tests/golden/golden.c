@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* golden.c - golden SPOOL EXPECTED [--update]: an old trace still gives the same answers
+ *
+ * Each version of the trace format has a spool here, written once and never again, and what SQL
+ * says about its database. A difference means that old traces are read differently than before:
+ * either a mistake, or a change of the views that the text has to follow (--update).
+ * golden --make SPOOL writes the sample of the current version.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "export/rocpd.h"
+#include "support/db.h"
+#include "support/spool_make.h"
+#include "support/test.h"
+
+#define MAX_TEXT 65536
+
+static const char *const queries[] = {
+	"SELECT * FROM rtl_dispatch ORDER BY op_id",
+	"SELECT * FROM rtl_copy ORDER BY op_id",
+	"SELECT * FROM rtl_marker ORDER BY marker_id",
+	"SELECT * FROM rtl_barrier ORDER BY op_id",
+	"SELECT * FROM rtl_loss",
+	"SELECT * FROM rtl_op ORDER BY op_id",
+	"SELECT * FROM op ORDER BY id",
+	"SELECT * FROM api ORDER BY id",
+	"SELECT * FROM top ORDER BY Name",
+	"SELECT * FROM busy ORDER BY gpuId",
+	"SELECT * FROM kernel ORDER BY id",
+	"SELECT id, size, kind, dstDevice, srcDevice FROM copyop ORDER BY id",
+	"SELECT api_id, op_id FROM rocpd_api_ops ORDER BY id",
+	"SELECT pid, ppid, host, node, boot_id, trace_id, command, rank, mode, clock, start_ns, first_ns, "
+	"last_ns, state, format_version FROM rtl_process",
+	"SELECT tid, name, first_ns FROM rtl_thread ORDER BY id",
+	"SELECT label, gpu_id, name, nr_cu, wave_size FROM rtl_agent ORDER BY id",
+	"SELECT queue_id, hsa_id, agent_id, size, internal, create_ns, destroy_ns FROM rtl_queue ORDER BY id",
+	"SELECT kernel_id, name, demangled, object, vgpr_count, sgpr_count FROM rtl_kernel_symbol ORDER BY "
+	"id",
+	"SELECT code_object_id, length(uri), load_base, load_ns FROM rtl_code_object",
+	"SELECT agent_id, system_ns, realtime_ns, ticks FROM rtl_clock ORDER BY id",
+	"SELECT key, value FROM rtl_info ORDER BY id",
+};
+
+static size_t ask(const char *db, char *text)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++)
+		used += (size_t)snprintf(text + used, MAX_TEXT - used, "-- %s\n%s\n", queries[i],
+					 db_text(db, queries[i]));
+	return used;
+}
+
+static int compare(const char *expected, const char *text)
+{
+	static char want[MAX_TEXT];
+	FILE *f = fopen(expected, "r");
+	size_t line = 1;
+	size_t n;
+
+	if (!f) {
+		perror(expected);
+		return 1;
+	}
+	n = fread(want, 1, sizeof(want) - 1, f);
+	fclose(f);
+	want[n] = '\0';
+	if (strcmp(want, text) == 0)
+		return 0;
+	for (n = 0; want[n] == text[n]; n++)
+		line += want[n] == '\n';
+	while (n && text[n - 1] != '\n')
+		n--;
+	fprintf(stderr, "%s:%zu: differs\n  expected: %.*s\n  it is:    %.*s\n", expected, line,
+		(int)strcspn(want + n, "\n"), want + n, (int)strcspn(text + n, "\n"), text + n);
+	return 1;
+}
+
+/* The test framework's main() is not wanted here, its failures are. */
+void test_fail(const char *file, int line, const char *fmt, ...)
+{
+	fprintf(stderr, "%s:%d: %s\n", file, line, fmt);
+	exit(1);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct rocpd_options opt = { .force = true };
+	static struct rocpd_result res;
+	static char text[MAX_TEXT];
+	char db[64] = "/tmp/rtl-golden-XXXXXX";
+	const char *spool = argc > 1 ? argv[1] : "";
+	FILE *f;
+	int fd;
+
+	if (argc == 3 && strcmp(argv[1], "--make") == 0) {
+		struct spool_make_sample s = { .pid = 100, .closed = true };
+
+		spool_make_sample(argv[2], &s);
+		return 0;
+	}
+	if (argc < 3) {
+		fprintf(stderr, "usage: golden SPOOL EXPECTED [--update] | golden --make SPOOL\n");
+		return 2;
+	}
+	fd = mkstemp(db);
+	if (fd < 0) {
+		perror(db);
+		return 1;
+	}
+	close(fd);
+	if (rocpd_write(&spool, 1, db, &opt, &res) < 0) {
+		fprintf(stderr, "%s\n", res.error);
+		unlink(db);
+		return 1;
+	}
+	ask(db, text);
+	unlink(db);
+	if (argc == 3)
+		return compare(argv[2], text);
+	f = fopen(argv[2], "w");
+	if (!f || fputs(text, f) < 0 || fclose(f) != 0) {
+		perror(argv[2]);
+		return 1;
+	}
+	return 0;
+}

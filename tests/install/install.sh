@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# install.sh - what is installed works from any prefix, and from one that was moved
+#
+# Usage: install.sh CMAKE BUILD SOURCE
+set -eu
+cmake=$1
+build=$2
+source=$3
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+failures=0
+
+fail() {
+	echo "FAILED: $*"
+	failures=$((failures + 1))
+}
+
+"$cmake" --install "$build" --prefix "$tmp/first" >"$tmp/log" 2>&1 || {
+	cat "$tmp/log"
+	exit 1
+}
+# Nothing may hold on to the prefix it was installed to.
+mv "$tmp/first" "$tmp/moved"
+root=$tmp/moved
+
+for file in bin/rtl lib/librtl.so lib/librtl.so.1 lib/rocm-trace-lite/vgpu/libhsakmt.so.1 \
+	lib/pkgconfig/rocm-trace-lite.pc lib/cmake/rocm-trace-lite/rocm-trace-lite-config.cmake \
+	share/doc/rocm-trace-lite/README.md share/doc/rocm-trace-lite/LICENSE; do
+	[ -e "$root/$file" ] || fail "$file is not installed"
+done
+
+# A debug build's paths are no business of what is installed; dynamic search paths are.
+for file in "$root"/bin/* "$root"/lib/*.so; do
+	if readelf -d "$file" | grep -E 'RPATH|RUNPATH' | grep -v 'ORIGIN'; then
+		fail "$file has a search path that is not relative"
+	fi
+done
+
+grep -q "^Version: $("$root/bin/rtl" --version | grep -oE '[0-9]+\.[0-9]+\.[0-9]+' | head -n 1)\$" \
+	"$root/lib/pkgconfig/rocm-trace-lite.pc" || fail "rtl --version and the .pc file differ"
+
+cd "$tmp"
+if [ -x "$build/examples/vadd" ]; then
+	if ! "$root/bin/rtl" trace --virtual-gpu -o t.db -- "$build/examples/vadd" 7 >out 2>err; then
+		cat out err
+		fail "rtl trace from the installation"
+	elif command -v sqlite3 >/dev/null; then
+		n=$(sqlite3 t.db 'select count(*) from rtl_dispatch where kernel like "%vector_add%"')
+		[ "$n" = 7 ] || fail "7 dispatches of vector_add launched, $n in the trace"
+	fi
+fi
+
+for header in "$root"/include/rtl/*.h; do
+	[ -e "$header" ] || continue
+	name=rtl/${header##*/}
+	[ -e "$source/include/$name" ] || fail "$name is installed and not in include/"
+done
+
+[ "$failures" = 0 ]

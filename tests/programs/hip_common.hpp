@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* hip_common.hpp - what the HIP test programs share */
+#ifndef TESTS_PROGRAMS_HIP_COMMON_H
+#define TESTS_PROGRAMS_HIP_COMMON_H
+
+#include <hip/hip_runtime.h>
+#include <hip/hip_ext.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <unistd.h>
+
+#define HIP(call)                                                                                  \
+	do {                                                                                       \
+		hipError_t err_ = (call);                                                          \
+		if (err_ != hipSuccess) {                                                          \
+			fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call,              \
+				hipGetErrorString(err_));                                          \
+			fflush(NULL);                                                              \
+			_exit(1);                                                                  \
+		}                                                                                  \
+	} while (0)
+
+/* "name=value" among the arguments, or the default. */
+static inline const char *arg_text(int argc, char **argv, const char *name, const char *dflt)
+{
+	size_t len = strlen(name);
+
+	for (int i = 1; i < argc; i++)
+		if (!strncmp(argv[i], name, len) && argv[i][len] == '=')
+			return argv[i] + len + 1;
+	return dflt;
+}
+
+static inline long arg_num(int argc, char **argv, const char *name, long dflt)
+{
+	const char *text = arg_text(argc, argv, name, NULL);
+
+	return text ? strtol(text, NULL, 0) : dflt;
+}
+
+static inline void sleep_ms(long ms)
+{
+	struct timespec ts = { ms / 1000, ms % 1000 * 1000000 };
+
+	while (nanosleep(&ts, &ts) && errno == EINTR)
+		;
+}
+
+#endif

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The trace holds what the virtual GPU's own log says, to the tick: dispatches and copies."""
+import collections
+import functools
+
+from support import *
+
+
+def exact(gpus, threads, streams, launches, *args, mode="standard", **env):
+    r = run(
+        "launcher",
+        f"threads={threads}",
+        f"streams={streams}",
+        f"launches={launches}",
+        f"devices={gpus}",
+        *args,
+        trace=RTL,
+        gpus=gpus,
+        rtl_args=("-q", "-m", mode),
+        timeout=120,
+        env={"VGPU_KERNEL_NS": 1000, "GPU_MAX_HW_QUEUES": 32 // gpus + 1, **env},
+    )
+    contains("launcher's own account", r.out, f"launcher: {launches} launches, 0 wrong copies")
+    log = exact_dispatches(r, LAUNCHER_KERNELS)
+    at_least("dispatches in the log", len(log), launches)
+    complete(r)
+    check_program_kernels(r, launches)
+    return r
+
+
+def check_program_kernels(r, launches):
+    """Dispatches of internal queues are told from the program's, by a flag; names have a demangled form."""
+    user = r.value("select count(*) from rtl_dispatch where kernel like '%k__\\_%' escape '\\'")
+    equal("dispatches with a name of the program's kernels", user, launches)
+
+
+for gpus, threads, streams in (
+    (1, 1, 1), (1, 4, 8), (1, 16, 2),
+    (2, 2, 4), (2, 16, 16),
+    (8, 8, 4), (8, 16, 32),
+):
+    add_case(
+        f"gpus_{gpus}_threads_{threads}_streams_{streams}",
+        functools.partial(exact, gpus, threads, streams, 100000),
+    )
+
+
+@case
+def durations_by_grid():
+    exact(2, 4, 4, 20000, VGPU_KERNEL_MODEL="grid")
+
+
+@case
+def kernels_overlap_on_a_queue():
+    exact(1, 4, 4, 20000, VGPU_OVERLAP=4)
+
+
+@case
+def clocks_drift_and_lie_apart():
+    exact(2, 2, 2, 5000, "sync=1", VGPU_DRIFT_PPM="50,-80", VGPU_CLOCK_OFFSET="123456789012,7")
+
+
+@case
+def deterministic_clock():
+    exact(2, 1, 4, 20000, VGPU_CLOCK="deterministic")
+
+
+@case
+def synchronised_after_each_launch():
+    exact(1, 4, 1, 20000, "sync=1")
+
+
+@case
+def full_mode():
+    exact(2, 4, 4, 20000, "ext=1", "waits=1", mode="full")
+
+
+@case
+def kernels_with_events_and_ranges():
+    exact(2, 4, 4, 20000, "ext=1", "waits=1", "roctx=1", "copies=2")
+
+
+@case
+def out_of_order_between_queues():
+    # one queue stands still until another has done 200 packets
+    exact(1, 1, 4, 4000, VGPU_HOLD="queue=2,until=3,done=200")
+
+
+@case
+def tools_lib_alone():
+    r = run(
+        "launcher", "threads=4", "streams=4", "launches=20000", "devices=2",
+        trace=TOOLS, gpus=2, env={"VGPU_KERNEL_NS": 1000},
+    )
+    exact_dispatches(r, LAUNCHER_KERNELS)
+    complete(r)
+
+
+@case
+def barriers_when_asked_for():
+    r = run(
+        "flood", "threads=2", "queues=2", "count=3000", "kinds=dbBsow",
+        trace=RTL, rtl_args=("-q", "--barriers"), env={"VGPU_KERNEL_NS": 1000},
+    )
+    log = exact_dispatches(r)
+    barriers = [l for l in r.log() if l["kind"] == "barrier"]
+    at_least("barrier packets in the log", len(barriers), 6000 * 4 // 6)
+    at_least("dispatches in the log", len(log), 6000 * 2 // 6)
+    seen = r.count("rtl_barrier")
+    equal("barriers in the trace", seen, len(barriers))
+
+
+def copies(gpus, mode):
+    """Each operation of an SDMA engine is a row; what the runtime did with kernels is a dispatch."""
+    r = run(
+        "launcher", f"threads={min(4, gpus * 2)}", "streams=2", "launches=400", f"devices={gpus}", "copies=10",
+        trace=RTL, gpus=gpus, rtl_args=("-q", "-m", mode),
+    )
+    exact_dispatches(r, LAUNCHER_KERNELS)
+    engine = [l for l in r.log() if l["kind"] in ("copy", "fill")]
+    at_least("operations of the copy engines", len(engine), 40)
+    rows = r.rows("select bytes, kind, begin_ns, end_ns from rtl_copy")
+    seen = collections.Counter(row[0] for row in rows)
+    want = collections.Counter(l["bytes"] for l in engine)
+    missing = want - seen
+    equal("bytes of engine operations that are not in rtl_copy", dict(missing), {})
+    # each one more than that ran as a kernel of the runtime's own
+    extra = seen - want
+    internal = r.value("select count(*) from rtl_dispatch where flags & 32")
+    at_most("copies in the trace that no engine did", sum(extra.values()), internal)
+    for size, kind, begin, end in rows:
+        if not 0 < begin <= end:
+            fail(f"{kind} of {size} bytes: begin {begin}, end {end}")
+    complete(r)
+    return r
+
+
+@case
+def copies_on_one_gpu():
+    copies(1, "standard")
+
+
+@case
+def copies_between_gpus():
+    copies(4, "full")
+
+
+@case
+def copy_times():
+    r = run("launcher", "launches=50", "copies=30", trace=RTL)
+    clocks = clocks_of(r.log())
+    want = []
+    for l in r.log():
+        if l["kind"] in ("copy", "fill") and l.get("begin"):
+            clock = clocks[l["pid"], l["gpu"]]
+            want.append((l["bytes"], to_ns(clock, l["begin"]), to_ns(clock, l["end"])))
+    at_least("timed operations of the copy engines", len(want), 60)
+    rows = r.rows("select bytes, begin_ns, end_ns from rtl_copy order by begin_ns")
+    for size, begin, end in sorted(want, key=lambda w: w[1]):
+        # ROCr's own stamps lie around the engine's work, by a packet or so
+        near = [row for row in rows if row[0] == size and abs(row[1] - begin) < 20000]
+        if not near:
+            nearest = min((row for row in rows if row[0] == size), key=lambda row: abs(row[1] - begin), default=None)
+            fail(f"no copy of {size} bytes at {begin:.0f}..{end:.0f}; nearest is {nearest}")
+
+
+main()

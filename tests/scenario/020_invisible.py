@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A traced program can't tell that it is traced: output, exit status, its own times and signals."""
+import functools
+import re
+
+from support import *
+
+WAYS = [
+    ("lite", RTL, ("-q", "-m", "lite"), {}),
+    ("standard", RTL, ("-q", "-m", "standard"), {}),
+    ("full", RTL, ("-q", "-m", "full"), {}),
+    ("tools_lib", TOOLS, (), {}),
+    ("barriers", RTL, ("-q", "--barriers"), {}),
+]
+
+
+def compare(name, args, trace, rtl_args, gpus=1, env=None, timeout=90):
+    plain = run(name, *args, gpus=gpus, env=env, status=None, timeout=timeout)
+    traced = run(name, *args, trace=trace, rtl_args=rtl_args, gpus=gpus, env=env, status=None, timeout=timeout)
+    status = plain.status if plain.status >= 0 or trace != RTL else 128 - plain.status
+    if traced.status != status:
+        ended(traced, status)
+    same_lines("stdout", traced.out, plain.out)
+    same_lines("stderr", traced.err, plain.err)
+    return plain, traced
+
+
+def same_lines(what, seen, expected):
+    if seen == expected:
+        return
+    a, b = seen.splitlines(), expected.splitlines()
+    at = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+    fail(
+        f"{what} of the traced program differs from the untraced one's at line {at + 1} "
+        f"({len(a)} lines, untraced {len(b)}):\n"
+        f"    seen     {a[at:at + 4]}\n    expected {b[at:at + 4]}"
+    )
+
+
+DETERMINISTIC = {"VGPU_CLOCK": "deterministic", "VGPU_KERNEL_MODEL": "grid", "VGPU_NS_PER_GROUP": "730"}
+
+
+@case
+def the_times_can_be_compared():
+    """Without this the others prove nothing: two untraced runs print the same."""
+    runs = [run("eventtimes", env=DETERMINISTIC, status=3) for _ in range(4)]
+    for r in runs[1:]:
+        same_lines("a second untraced run", r.out, runs[0].out)
+    at_least("lines", len(runs[0].out.splitlines()), 100)
+
+
+def host_time_lines(seen, expected):
+    """Lines that differ in the way of a race in HIP 5.2.3's own event code, or None if others differ too.
+
+    When the thread that launches is held up before it rings the doorbell, HIP can take the begin of an
+    hipExtLaunchKernel event from the host's clock and the end from the GPU's: on the deterministic clock, a
+    second or so less than nothing. Seen in untraced programs as well: 2 of 15 runs when each third
+    doorbell is rung 300 us late, by a preloaded library.
+    """
+    a, b = seen.splitlines(), expected.splitlines()
+    if len(a) != len(b):
+        return None
+    differ = [x for x, y in zip(a, b) if x != y]
+    if all(l.startswith("ext") and re.search(r"hipSuccess -\d+\.\d+ ms$", l) for l in differ):
+        return differ
+    return None
+
+
+def times(trace, rtl_args, env):
+    env = {**DETERMINISTIC, **env}
+    plain = run("eventtimes", env=env, status=3)
+    for attempt in range(4):
+        traced = run("eventtimes", trace=trace, rtl_args=rtl_args, env=env, status=3, timeout=90)
+        lines = host_time_lines(traced.out, plain.out)
+        if not lines or attempt == 3:
+            break
+        print(f"    HIP's race, run again: {lines}")
+    same_lines("stdout", traced.out, plain.out)
+    same_lines("stderr", traced.err, plain.err)
+    contains("stderr", traced.err, "a line on stderr")
+    at_least("dispatches in the trace", traced.count("rtl_dispatch"), 50)
+
+
+def signals(trace, rtl_args, env, kernel_ns=200000):
+    env = {"VGPU_KERNEL_NS": kernel_ns, **env}
+    _, traced = compare("signals", [f"kernel_ns={kernel_ns}"], trace, rtl_args, env=env)
+    lacks("the cases", traced.err, "wrong")
+    equal("cases that failed", traced.status, 0)
+
+
+def programs(trace, rtl_args, env):
+    compare("launcher", ["threads=4", "streams=3", "launches=2000", "copies=2", "ext=1"], trace, rtl_args, env=env)
+    compare("dlopen_hip", [], trace, rtl_args, env=env)
+    compare("lifecycle", ["storm"], trace, rtl_args, env=env)
+
+
+for way, trace, rtl_args, extra in WAYS:
+    add_case(f"event_times_{way}", functools.partial(times, trace, rtl_args, extra))
+    add_case(f"signals_{way}", functools.partial(signals, trace, rtl_args, extra))
+for way, trace, rtl_args, extra in WAYS[1:4]:
+    add_case(f"programs_{way}", functools.partial(programs, trace, rtl_args, extra))
+
+
+@case
+def signals_of_short_kernels():
+    signals(RTL, ("-q",), {}, kernel_ns=2000)
+
+
+@case
+def signals_while_the_harvester_is_stopped():
+    # every look of the harvester takes half a second: nobody may wait for it
+    signals(RTL, ("-q",), {"RTL_TEST_STALL": "harvest:500"})
+
+
+@case
+def event_times_while_the_harvester_is_stopped():
+    times(RTL, ("-q",), {"RTL_TEST_STALL": "harvest:500"})
+
+
+@case
+def signals_without_interrupts():
+    signals(RTL, ("-q",), {"VGPU_NO_EVENTS": "1"})
+
+
+@case
+def signals_without_atomics():
+    # all but copies that share a signal: ROCr itself can't count those down with fences
+    for name in ("drops_once", "times", "counting", "twice", "dependency", "copies"):
+        args = [f"case={name}", "kernel_ns=200000"]
+        env = {"VGPU_KERNEL_NS": 200000, "VGPU_NO_ATOMICS": "1"}
+        _, traced = compare("signals", args, RTL, ("-q",), env=env)
+        equal("stdout", traced.out, f"{name}: ok\n")
+
+
+@case
+def arguments_pass_untouched():
+    r = run("/bin/sh", "-c", 'printf "[%s]" "$0" "$@"', "a", "--", "b c", "-o", "", "--", "\u00e9", trace=RTL)
+    equal("arguments", r.out, "[a][--][b c][-o][][--][\u00e9]")
+
+
+@case
+def environment_of_the_program():
+    """What the program gets besides its own is what the tool needs, and stdin is its own."""
+    r = run("/bin/sh", "-c", "env", trace=RTL, env={"MINE": "x=y z", "LD_PRELOAD": ""})
+    contains("environment", r.out, "MINE=x=y z\n")
+    names = {l.split("=", 1)[0] for l in r.out.splitlines() if "=" in l}
+    own = {"MINE", "PATH", "HOME", "PWD", "TERM", "LC_ALL"}
+    added = {n for n in names if n not in own and n not in os.environ}
+    unexpected = {n for n in added if not n.startswith(("RTL_", "VGPU_", "HSA_TOOLS_LIB", "LD_PRELOAD", "LD_LIBRARY_PATH"))}
+    equal("variables that tracing added", unexpected - {"_", "SHLVL", "OLDPWD"}, set())
+
+
+@case
+def nothing_left_open():
+    """No descriptor of ours is inherited by a child, and none stands where a program expects its own."""
+    plain = run("/bin/sh", "-c", "ls -l /proc/self/fd | awk 'NF > 8 {print $9}'")
+    traced = run("/bin/sh", "-c", "ls -l /proc/self/fd | awk 'NF > 8 {print $9}'", trace=RTL)
+    equal("descriptors", traced.out, plain.out)
+
+
+@case
+def nothing_loaded_without_a_gpu():
+    """A program that uses no GPU leaves no trace and no file."""
+    r = run("/bin/echo", "hello", trace=TOOLS, env={"LD_PRELOAD": LIBRTL})
+    equal("stdout", r.out, "hello\n")
+    equal("stderr", r.err, "")
+    equal("files", sorted(os.listdir(r.dir)), ["stderr", "stdout"])
+
+
+main()

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Children are traced, each into a spool of its own, merged without a loss; with and without rtl trace."""
+import re
+
+from support import *
+
+
+LAUNCHES = [101, 102, 103, 104, 105, 106, 107, 108]
+
+
+def family(trace, **kwargs):
+    r = run("family", program("launcher"), trace=trace, **kwargs)
+    for text in ("fork", "vfork", "posix_spawn", "shell", "shell exec", "first of two", "second of two"):
+        contains("stdout", r.out, f"{text}: status 0x0\n")
+    return r
+
+
+@case
+def a_family_is_one_database():
+    r = family(RTL)
+    exact_dispatches(r, LAUNCHER_KERNELS)
+    complete(r)
+    want = sorted(sum(1 for l in r.log("dispatch", pid)) for pid in r.log_pids())
+    equal("processes with GPU work in the log", len(want), len(LAUNCHES))
+    processes = r.rows("select pid from rtl_process")
+    at_least("processes in the trace", len(processes), len(LAUNCHES))
+    missing = set(r.log_pids()) - {row[0] for row in processes}
+    equal("processes of the log that the trace does not know", missing, set())
+    total = r.value("select count(*) from rtl_dispatch where kernel like '%k__\\_%' escape '\\'")
+    equal("dispatches of the program's kernels", total, sum(LAUNCHES))
+    intact(r.db())
+
+
+@case
+def each_process_keeps_its_rows():
+    r = family(RTL)
+    rows = dict(r.rows(
+        "select o.pid, count(*) from rtl_dispatch d join rtl_op o on o.op_id = d.op_id group by o.pid"))
+    want = {pid: len(r.log("dispatch", pid)) for pid in r.log_pids()}
+    equal("dispatches by process", rows, want)
+
+
+@case
+def merged_by_hand_it_is_the_same():
+    """rtl merge of single traces gives what rtl trace gives for the family."""
+    files = []
+    logs = []
+    for n in (50, 60, 70):
+        r = run("launcher", f"launches={n}", "copies=1", trace=RTL)
+        files.append(r.output)
+        logs += r.log("dispatch")
+    out = os.path.join(work_dir(), "merged.db")
+    ended(rtl("merge", "-o", out, *files), 0)
+    db = open_db(out)
+    intact(db)
+    equal("dispatches", db.execute("select count(*) from rtl_dispatch").fetchone()[0], len(logs))
+    for table in ("rocpd_api", "rocpd_op", "rocpd_api_ops", "rtl_copy", "rtl_process"):
+        parts = sum(open_db(f).execute(f"select count(*) from {table}").fetchone()[0] for f in files)
+        equal(f"rows of {table}", db.execute(f"select count(*) from {table}").fetchone()[0], parts)
+    same_counter(
+        "begin and end of each dispatch",
+        db.execute("select begin_ticks, end_ticks from rtl_dispatch").fetchall(),
+        [(l["begin"], l["end"]) for l in logs],
+    )
+    dangling = db.execute(
+        "select count(*) from rocpd_api_ops a left join rocpd_op o on o.id = a.op_id "
+        "left join rocpd_api p on p.id = a.api_id where o.id is null or p.id is null").fetchone()[0]
+    equal("links to nowhere", dangling, 0)
+    equal("foreign key check", db.execute("pragma foreign_key_check").fetchall(), [])
+
+
+@case
+def patterns_give_files_of_their_own():
+    """With HSA_TOOLS_LIB alone, %p keeps processes apart; the database is there when they have ended."""
+    r = new_tools_run("'%s' launches=41; '%s' launches=42")
+    paths = sorted(glob.glob(os.path.join(r.dir, "t.*.db")))
+    equal("databases", len(paths), 2)
+    counts = []
+    for path in paths:
+        pid = int(re.search(r"t\.(\d+)\.db", path).group(1))
+        rows = open_db(path).execute("select count(*) from rtl_dispatch").fetchone()[0]
+        equal(f"dispatches of {pid}", rows, len(r.log("dispatch", pid)))
+        counts.append(rows)
+    at_least("dispatches", sum(counts), 83)
+
+
+def new_tools_run(command, output="t.%p.db"):
+    folder = new_dir("tools")
+    r = Run("sh", folder)
+    p = subprocess.run(
+        ["/bin/sh", "-c", command.replace("%s", program("launcher"))],
+        env=clean_env({
+            "LD_LIBRARY_PATH": VGPU_DIR, "HSA_TOOLS_LIB": LIBRTL, "RTL_STRICT": "1",
+            "RTL_OUTPUT": os.path.join(folder, output), "VGPU_LOG": os.path.join(folder, "gpu.%p.log"),
+        }),
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False, cwd=folder)
+    r.status, r.out, r.err = p.returncode, p.stdout.decode(), p.stderr.decode("utf-8", "replace")
+    ended(r, 0)
+    return r
+
+
+@case
+def direct_mode_with_one_name():
+    """Without a pattern the second process may not overwrite the first one's database: it gets a name of its own."""
+    r = new_tools_run("'%s' launches=41; '%s' launches=42", "trace.db")
+    paths = sorted(glob.glob(os.path.join(r.dir, "*.db")))
+    equal(f"databases ({[os.path.basename(p) for p in paths]}, stderr {r.err[-500:]!r})", len(paths), 2)
+    rows = sorted(open_db(p).execute("select count(*) from rtl_dispatch").fetchone()[0] for p in paths)
+    equal("dispatches in them", rows, sorted(len(r.log("dispatch", pid)) for pid in r.log_pids()))
+
+
+@case
+def direct_mode_family():
+    """A parent without GPU work whose children have it, with HSA_TOOLS_LIB alone: a database for each."""
+    folder = new_dir("out")
+    r = family(TOOLS, env={"RTL_OUTPUT": os.path.join(folder, "%p.db")})
+    for pid in r.log_pids():
+        rows = open_db(os.path.join(folder, f"{pid}.db")).execute("select count(*) from rtl_dispatch").fetchone()[0]
+        equal(f"dispatches of {pid}", rows, len(r.log("dispatch", pid)))
+    equal("files", sorted(os.listdir(folder)), sorted(f"{pid}.db" for pid in r.log_pids()))
+    equal("stderr", r.err, "")
+
+
+@case
+def direct_mode_is_there_at_the_end():
+    r = run("launcher", "launches=5000", "threads=4", "copies=2", trace=TOOLS)
+    # at once: the file is whole and nothing else is left
+    exact_dispatches(r, LAUNCHER_KERNELS)
+    intact(r.db())
+    left = [n for n in os.listdir(r.dir) if n not in ("stdout", "stderr", "trace.db") and not n.startswith("gpu.")]
+    equal("other files beside the database", left, [])
+    equal("stderr", r.err, "")
+
+
+@case
+def direct_mode_formats():
+    """The same database with and without rtl trace."""
+    a = run("launcher", "launches=500", "copies=1", trace=RTL, env={"VGPU_CLOCK": "deterministic"})
+    b = run("launcher", "launches=500", "copies=1", trace=TOOLS, env={"VGPU_CLOCK": "deterministic"})
+    tables = "select type, name, sql from sqlite_master where name not like 'sqlite_%' order by 1, 2"
+    equal("tables and views", b.rows(tables), a.rows(tables))
+    for table in ("rtl_dispatch", "rtl_copy", "rocpd_op", "rocpd_api_ops"):
+        equal(f"rows of {table}", b.count(table), a.count(table))
+
+
+@case
+def existing_output_is_kept():
+    folder = new_dir("keep")
+    path = os.path.join(folder, "trace.db")
+    with open(path, "w", encoding="ascii") as f:
+        f.write("precious")
+    r = rtl("trace", "--virtual-gpu", "-o", path, "--", program("launcher"), "launches=5", cwd=folder)
+    equal("exit status", r.status, 125)
+    equal("stdout: the program must not have run", r.out, "")
+    contains("stderr", r.err, "--force")
+    with open(path, encoding="ascii") as f:
+        equal("the file", f.read(), "precious")
+    r = rtl("trace", "--virtual-gpu", "--force", "-o", path, "--", program("launcher"), "launches=5", cwd=folder)
+    ended(r, 0)
+    at_least("dispatches", open_db(path).execute("select count(*) from rtl_dispatch").fetchone()[0], 5)
+
+
+@case
+def signals_are_passed_on():
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2):
+        p, r = start("lifecycle", "steady", "seconds=20", trace=RTL)
+        wait_ready(r)
+        time.sleep(0.15)
+        os.kill(p.pid, number)
+        finish(p, r, 15)
+        ended(r, 128 + number)
+        at_least(f"dispatches before {signal.Signals(number).name}", r.count("rtl_dispatch"), 20)
+
+
+def wait_ready(r, seconds=20):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        with open(os.path.join(r.dir, "stdout"), encoding="utf-8", errors="replace") as f:
+            if "ready" in f.read():
+                return
+        time.sleep(0.005)
+    fail(f"{r.name} was not ready in {seconds} s")
+
+
+@case
+def exit_statuses():
+    for command, status in (("exit 0", 0), ("exit 17", 17), ("exit 255", 255), ("kill -9 $$", 137), ("kill -11 $$", 139)):
+        r = rtl("trace", "-q", "-o", os.path.join(work_dir(), "x.db"), "--", "/bin/sh", "-c", command)
+        equal(f"status of '{command}'", r.status, status)
+    equal("status of a missing program", rtl("trace", "/no/such/program").status, 127)
+    equal("status of a folder", rtl("trace", "/tmp").status, 126)
+
+
+main()

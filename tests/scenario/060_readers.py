@@ -1,0 +1,275 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What other programs need of the files: RPD's readers and trimmers, viewers of Chrome JSON."""
+import collections
+import gzip
+
+from support import *
+
+# RPD v3: table -> columns in order; more columns may follow
+RPD_TABLES = {
+    "rocpd_metadata": "id tag value",
+    "rocpd_string": "id string",
+    "rocpd_ustring": "id string",
+    "rocpd_api": "id pid tid start end apiName_id category_id domain_id args_id",
+    "rocpd_op": "id gpuId queueId sequenceId start end description_id opType_id",
+    "rocpd_api_ops": "id api_id op_id",
+    "rocpd_kernelapi": "api_ptr_id stream gridX gridY gridZ workgroupX workgroupY workgroupZ groupSegmentSize "
+    "privateSegmentSize kernelName_id",
+    "rocpd_copyapi": "api_ptr_id stream size width height kind dst src dstDevice srcDevice sync pinned",
+    "rocpd_monitor": "id deviceType deviceId monitorType start end value",
+    "rocpd_counter": "id value op_id name_id",
+    "rocpd_stackframe": "id api_ptr_id depth name_id",
+}
+RPD_VIEWS = {
+    "api": "id pid tid start end domain category apiName args",
+    "op": "id gpuId queueId sequenceId start end description opType",
+    "busy": "gpuId GpuTime WallTime Busy",
+    "top": "Name TotalCalls TotalDuration_us Ave_us Percentage",
+}
+OUR_VIEWS = {
+    "rtl_dispatch": "op_id kernel agent queue packet_index begin_ticks end_ticks begin_ns end_ns grid_x grid_y grid_z "
+    "group_x group_y group_z correlation_id marker_id flags",
+    "rtl_copy": "op_id kind bytes src dst begin_ns end_ns correlation_id marker_id",
+    "rtl_api": "api_id pid tid domain name begin_ns end_ns status correlation_id parent_id args",
+    "rtl_marker": "marker_id pid tid kind message begin_ns end_ns level",
+    "rtl_loss": "pid reason count first_ns last_ns",
+}
+
+_traced = None
+
+
+def traced():
+    """One trace that all cases look at: two GPUs, two processes, copies, markers."""
+    global _traced
+    if _traced is None or not os.path.exists(_traced.output):
+        launcher, ranges = program("launcher"), program("ranges")
+        shared = os.path.join(BUILD, "tests/tmp/060_readers.trace")
+        shutil.rmtree(shared, ignore_errors=True)
+        _traced = run(
+            "/bin/sh", "-c",
+            f"'{launcher}' launches=600 threads=3 streams=2 devices=2 copies=3 roctx=1 ext=1 && '{ranges}'",
+            trace=RTL, gpus=2)
+        # the cases share it: it outlives the folder of the one that made it
+        shutil.move(_traced.dir, shared)
+        _traced.dir, _traced.output = shared, os.path.join(shared, "trace.db")
+    return _traced
+
+
+def columns(r, table):
+    return [row[1] for row in r.rows(f"pragma table_info({table})")]
+
+
+@case
+def rpd_tables_and_views():
+    r = traced()
+    for table, names in RPD_TABLES.items():
+        seen = columns(r, table)
+        equal(f"columns of {table}", " ".join(seen[: len(names.split())]), names)
+    for view, names in RPD_VIEWS.items():
+        equal(f"columns of view {view}", " ".join(columns(r, view)), names)
+    equal("schema_version", r.value("select value from rocpd_metadata where tag = 'schema_version'"), "3")
+    equal("gpu_stride", r.value("select value from rocpd_metadata where tag = 'gpu_stride'"), "1000")
+    equal("pid_stride", r.value("select value from rocpd_metadata where tag = 'pid_stride'"), "10000000")
+
+
+@case
+def our_views():
+    r = traced()
+    for view, names in OUR_VIEWS.items():
+        seen = columns(r, view)
+        missing = [n for n in names.split() if n not in seen]
+        equal(f"columns that view {view} lacks (has {' '.join(seen)})", missing, [])
+
+
+@case
+def rpd2tracing_needs():
+    r = traced()
+    at_least("rows of rocpd_api", r.count("rocpd_api"), 1)
+    at_least("rows of rocpd_op", r.count("rocpd_op"), 600)
+    at_least("rows of rocpd_string", r.count("rocpd_string"), 10)
+    # what it joins; a row that falls out of the join is lost without a word
+    joined = r.value(
+        "select count(*) from rocpd_api A join rocpd_string B on B.id = A.apiName_id "
+        "join rocpd_ustring C on C.id = A.args_id")
+    equal("API rows with a name and arguments", joined, r.count("rocpd_api"))
+    joined = r.value(
+        "select count(*) from rocpd_op A join rocpd_string B on B.id = A.opType_id "
+        "join rocpd_string C on C.id = A.description_id")
+    equal("operations with type and description", joined, r.count("rocpd_op"))
+    equal("rows of view op", r.count("op"), r.count("rocpd_op"))
+    equal("rows of view api", r.count("api"), r.count("rocpd_api"))
+
+
+@case
+def trim_tools_keep_everything():
+    r = traced()
+    unlinked = r.value("select count(*) from rocpd_op where id not in (select op_id from rocpd_api_ops)")
+    equal("operations that no API row is linked to", unlinked, 0)
+    # rpd_trim keeps API rows that lie in the window, and what they are linked to
+    lo, hi = r.rows("select min(start), max(end) from rocpd_api")[0]
+    kept = r.value(
+        "select count(distinct op_id) from rocpd_api_ops where api_id in "
+        "(select id from rocpd_api where start >= ? and end <= ?)", lo, hi)
+    equal("operations left after a trim to the whole range", kept, r.count("rocpd_op"))
+    first, last = r.rows("select min(start), max(end) from rocpd_op")[0]
+    at_most("begin of the first API row (before the first operation)", lo, first)
+    at_least("end of the last API row is after the last operation's begin", hi + 10**9, last)
+
+
+@case
+def references_hold():
+    r = traced()
+    equal("foreign key check", r.rows("pragma foreign_key_check"), [])
+    intact(r.db())
+    equal("null columns of rocpd_op", r.value(
+        "select count(*) from rocpd_op where gpuId is null or queueId is null or sequenceId is null or start is null "
+        "or end is null or description_id is null or opType_id is null"), 0)
+
+
+@case
+def values_of_operations():
+    r = traced()
+    types = dict(r.rows("select opType, count(*) from op group by opType"))
+    at_least(f"KernelExecution among {types}", types.get("KernelExecution", 0), 600)
+    gpus = [row[0] for row in r.rows("select distinct gpuId from rocpd_op order by 1")]
+    equal("gpuId of operations", gpus, [0, 1])
+    equal("operations that end before they begin", r.value("select count(*) from rocpd_op where end < start"), 0)
+    equal("markers among operations", r.value("select count(*) from op where opType like '%Marker%'"), 0)
+    # demangled by default
+    equal("mangled names in description", r.value("select count(*) from op where description like '\\_Z%' escape '\\'"), 0)
+    at_least("templates in description", r.value("select count(*) from op where description like '%<%>%'"), 1)
+    longest = r.value("select max(length(description)) from op")
+    at_least("length of the longest kernel name", longest, 1000)
+
+
+@case
+def views_of_rpd_agree_with_the_rows():
+    r = traced()
+    for gpu, gpu_time, wall, busy in r.rows("select gpuId, GpuTime, WallTime, Busy from busy"):
+        want = r.value("select sum(end - start) from rocpd_op where gpuId = ?", gpu)
+        equal(f"GpuTime of GPU {gpu}", gpu_time, want)
+        equal(f"Busy of GPU {gpu}", round(busy, 9), round(gpu_time / wall, 9))
+    total = r.value("select sum(TotalCalls) from top")
+    equal("TotalCalls of view top", total, r.count("rocpd_op"))
+    share = r.value("select sum(Percentage) from top")
+    equal("Percentage of view top", round(share), 100)
+
+
+@case
+def markers_are_api_rows():
+    r = traced()
+    rows = dict(r.rows("select args, count(*) from api where apiName = 'UserMarker' group by args"))
+    for text in ("outer", "inner", "mark in inner"):
+        equal(f"UserMarker rows {text!r}", rows.get(text), 1)
+    instant = r.value("select count(*) from api where apiName = 'UserMarker' and args = 'mark in inner' and start = end")
+    equal("an instant is an instant", instant, 1)
+
+
+@case
+def ids_do_not_collide():
+    r = traced()
+    pids = r.value("select count(distinct pid) from rocpd_api")
+    at_least("processes", pids, 2)
+    equal("correlation ids that two processes share in rocpd_op links", r.value(
+        "select count(*) from (select op_id from rocpd_api_ops group by op_id having count(distinct api_id) > 1)"), 0)
+
+
+def json_of(r, name="trace.json"):
+    path = os.path.join(r.dir, name)
+    if not os.path.exists(path):
+        ended(r.rtl("convert", r.output, "-f", "perfetto", "-o", path), 0)
+    opener = gzip.open if name.endswith(".gz") else open
+    with opener(path, "rt", encoding="utf-8") as f:
+        return json.load(f), path
+
+
+@case
+def perfetto_json_is_valid():
+    r = traced()
+    doc, _ = json_of(r)
+    events = doc["traceEvents"] if isinstance(doc, dict) else doc
+    phases = collections.Counter(e["ph"] for e in events)
+    dispatches = r.count("rtl_dispatch", "not flags & 32")
+    at_least(f"complete events among {dict(phases)}", phases["X"], dispatches)
+    for e in events:
+        if e["ph"] in ("M",):
+            continue
+        for key in ("name", "pid", "tid", "ts"):
+            if key not in e:
+                fail(f"event without {key}: {e}")
+        if e["ts"] < 0 or (e["ph"] == "X" and e["dur"] < 0):
+            fail(f"event with a negative time: {e}")
+    kernels = [e for e in events if e["ph"] == "X" and "k09_wide" in e["name"]]
+    want = r.count("rtl_dispatch", "kernel like '%k09_wide%'")
+    equal("events named k09_wide", len(kernels), want)
+    marks = [e for e in events if e["name"] == "mark in inner"]
+    equal("phase of a mark", [e["ph"] for e in marks], ["i"])
+    inner = [e for e in events if e["name"] == "inner" and e["ph"] in ("X", "B")]
+    equal("events of range 'inner'", len(inner), 1)
+
+
+@case
+def perfetto_tracks():
+    r = traced()
+    doc, _ = json_of(r)
+    events = doc["traceEvents"] if isinstance(doc, dict) else doc
+    names = [e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "process_name"]
+    at_least(f"tracks of GPUs among {names}", sum("GPU" in n for n in names), 2)
+    # nothing on one track overlaps without lying inside: Perfetto drops such events
+    tracks = collections.defaultdict(list)
+    for e in events:
+        if e["ph"] == "X":
+            tracks[e["pid"], e["tid"]].append((e["ts"], e["ts"] + e["dur"], e["name"]))
+    for key, spans in tracks.items():
+        spans.sort(key=lambda s: (s[0], -s[1]))
+        stack = []
+        for span in spans:
+            while stack and stack[-1][1] <= span[0] + 1e-6:
+                stack.pop()
+            if stack and span[1] > stack[-1][1] + 1e-3:
+                fail(f"track {key}: {span} overlaps {stack[-1]} without lying in it")
+            stack.append(span)
+
+
+@case
+def perfetto_flows_end_where_they_begin():
+    r = traced()
+    doc, _ = json_of(r)
+    events = doc["traceEvents"] if isinstance(doc, dict) else doc
+    starts = collections.Counter((e.get("cat"), e["id"]) for e in events if e["ph"] == "s")
+    ends = collections.Counter((e.get("cat"), e["id"]) for e in events if e["ph"] == "f")
+    same_counter("ends of flows", ends.elements(), starts.elements())
+
+
+@case
+def perfetto_gzip_and_times():
+    r = traced()
+    plain, _ = json_of(r)
+    packed, path = json_of(r, "trace.json.gz")
+    equal("events of the compressed file", len(packed["traceEvents"]), len(plain["traceEvents"]))
+    at_least("bytes", os.path.getsize(path), 1000)
+    # durations are those of the trace, to the ns
+    seen = collections.Counter(
+        round(e["dur"] * 1000) for e in plain["traceEvents"] if e["ph"] == "X" and "k09_wide" in e["name"])
+    want = collections.Counter(
+        row[0] for row in r.rows("select end_ns - begin_ns from rtl_dispatch where kernel like '%k09_wide%'"))
+    same_counter("durations of k09_wide", seen.elements(), want.elements())
+
+
+@case
+def perfetto_ui_opens_it():
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if not browser:
+        skip("no Chromium here to show the file with")
+    _, path = json_of(traced())
+    page = os.path.join(work_dir(), "page.html")
+    with open(path, encoding="utf-8") as f, open(page, "w", encoding="utf-8") as out:
+        out.write("<pre id=r></pre><script>const t=" + f.read() + ";document.getElementById('r').textContent="
+                  "'events '+t.traceEvents.length</script>")
+    p = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", f"file://{page}"],
+                       capture_output=True, text=True, timeout=60, check=False)
+    contains("the page", p.stdout, "events ")
+
+
+main()

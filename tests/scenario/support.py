@@ -1,0 +1,566 @@
+# SPDX-License-Identifier: MIT
+"""support.py - runs programs on the virtual GPU, traced in every way there is, and compares
+
+A test is a script of cases:
+
+	from support import *
+
+	@case
+	def what_is_true():
+	    r = run("launcher", "launches=10", trace=RTL)
+	    equal("rows in rtl_dispatch", r.count("rtl_dispatch"), 10)
+
+	main()
+
+Each case works in a folder of its own, which is kept when the case fails. A failed check raises with
+both sides in its text. Exit status: 0, 1 when a case failed, 77 when all were skipped. Arguments
+choose cases by name. RTL_BUILD and RTL_SOURCE come from ctest; RTL_TEST_LONG=1 asks for the
+long variants.
+"""
+import collections
+import contextlib
+import glob
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import traceback
+
+BUILD = os.path.abspath(os.environ.get("RTL_BUILD", "build/dev"))
+SOURCE = os.path.abspath(os.environ.get("RTL_SOURCE", os.path.join(os.path.dirname(__file__), "../..")))
+LONG = os.environ.get("RTL_TEST_LONG", "") not in ("", "0")
+PROGRAMS = os.path.join(BUILD, "tests")
+RTL_BIN = os.path.join(BUILD, "bin/rtl")
+LIBRTL = os.path.join(BUILD, "lib/librtl.so.1")
+VGPU_DIR = os.path.join(BUILD, "vgpu")
+PASSTHROUGH_LIB = os.path.join(BUILD, "bench/libpassthrough.so")
+
+# ways to run a program
+PLAIN = None  # not traced
+RTL = "rtl"  # rtl trace --virtual-gpu
+TOOLS = "tools"  # HSA_TOOLS_LIB=librtl.so.1 alone
+PASSTHROUGH = "passthrough"  # the tool of bench/ that only passes packets through
+
+
+class Failed(Exception):
+    pass
+
+
+class Skipped(Exception):
+    pass
+
+
+def fail(text):
+    raise Failed(text)
+
+
+def skip(why):
+    raise Skipped(why)
+
+
+def shorten(value, limit=1200):
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= limit else f"{text[:limit]}... ({len(text)} characters)"
+
+
+def equal(what, seen, expected):
+    if seen != expected:
+        fail(f"{what}:\n    seen     {shorten(seen)}\n    expected {shorten(expected)}")
+
+
+def at_least(what, seen, low):
+    if not seen >= low:
+        fail(f"{what}:\n    seen     {seen}\n    expected at least {low}")
+
+
+def at_most(what, seen, high):
+    if not seen <= high:
+        fail(f"{what}:\n    seen     {seen}\n    expected at most {high}")
+
+
+def contains(what, text, part):
+    if part not in text:
+        fail(f"{what}:\n    seen     {shorten(text, 4000)}\n    expected to contain {part!r}")
+
+
+def lacks(what, text, part):
+    if part in text:
+        fail(f"{what}:\n    seen     {shorten(text, 4000)}\n    expected not to contain {part!r}")
+
+
+def same_counter(what, seen, expected, limit=6):
+    """Multisets; tells what is only on one side."""
+    a, b = collections.Counter(seen), collections.Counter(expected)
+    if a == b:
+        return
+    more, less = list((a - b).elements()), list((b - a).elements())
+    fail(
+        f"{what}: {sum(a.values())} seen, {sum(b.values())} expected\n"
+        f"    seen only ({len(more)}):     {more[:limit]}\n"
+        f"    expected only ({len(less)}): {less[:limit]}"
+    )
+
+
+def ended(r, status):
+    if r.status != status:
+        fail(
+            f"exit status of {r.name}:\n    seen     {r.status}\n    expected {status}\n"
+            f"    stdout (end) {r.out[-1500:]!r}\n    stderr (end) {r.err[-3000:]!r}"
+        )
+
+
+# ---- where a case works ------------------------------------------------------------------------
+
+_dir = None
+_count = 0
+
+
+def work_dir():
+    return _dir
+
+
+def new_dir(name="run"):
+    global _count
+    _count += 1
+    path = os.path.join(_dir, f"{_count:02d}-{name}")
+    os.makedirs(path)
+    return path
+
+
+def program(name):
+    """A program of tests/programs, or a path."""
+    if os.path.sep in name:
+        return name
+    path = os.path.join(PROGRAMS, name)
+    if not os.path.exists(path):
+        if name in ("launcher", "eventtimes", "ending", "ranges", "hsa_kernels.co"):
+            skip(f"{name} was not built: hipcc is not installed")
+        skip(f"{name} was not built: the HSA runtime's library and headers are not installed")
+    return path
+
+
+def need_product():
+    for path in (RTL_BIN, LIBRTL, os.path.join(VGPU_DIR, "libhsakmt.so.1")):
+        if not os.path.exists(path):
+            fail(f"{path} was not built")
+
+
+def clean_env(extra=None):
+    """The environment without what would reach into a run."""
+    prefixes = ("RTL_", "VGPU_", "HSA_", "LD_", "HIP_", "ROC", "AMD_", "GPU_", "OMPI_", "PMI_", "SLURM_")
+    env = {k: v for k, v in os.environ.items() if not k.startswith(prefixes)}
+    env["LC_ALL"] = "C.UTF-8"
+    env["TERM"] = "dumb"
+    for key, value in (extra or {}).items():
+        if value is None:
+            env.pop(key, None)
+        else:
+            env[key] = str(value)
+    return env
+
+
+# ---- runs --------------------------------------------------------------------------------------
+
+
+class Run:
+    """What a run left: out, err, status, dir, db_path, log lines."""
+
+    def __init__(self, name, path):
+        self.name, self.dir = name, path
+        self.out = self.err = ""
+        self.status = None
+        self.seconds = 0.0
+        self.output = os.path.join(path, "trace.db")
+        self._log = self._db = None
+
+    # the virtual GPU's own account
+    def log(self, kind=None, pid=None):
+        if self._log is None:
+            self._log = read_logs(self.dir)
+        return [l for l in self._log if (kind is None or l["kind"] == kind) and (pid is None or l["pid"] == pid)]
+
+    def log_pids(self):
+        return sorted({l["pid"] for l in self.log()})
+
+    # the trace
+    def db(self):
+        if self._db is None:
+            self._db = open_db(self.output)
+        return self._db
+
+    def rows(self, sql, *args):
+        return self.db().execute(sql, args).fetchall()
+
+    def value(self, sql, *args):
+        return self.db().execute(sql, args).fetchone()[0]
+
+    def count(self, table, where="1"):
+        return self.value(f"select count(*) from {table} where {where}")
+
+    def losses(self):
+        """{reason: count} of what is counted, all processes."""
+        return dict(self.rows("select reason, sum(count) from rtl_loss group by reason having sum(count) > 0"))
+
+    def rtl(self, *args, timeout=120):
+        return rtl(*args, timeout=timeout, cwd=self.dir)
+
+    def info(self):
+        r = self.rtl("info", self.output)
+        if r.status not in (0, 1):
+            fail(f"rtl info {self.output}: status {r.status}\n{r.err}")
+        return r.out
+
+
+def open_db(path):
+    if not os.path.exists(path):
+        there = sorted(os.listdir(os.path.dirname(path)))
+        fail(f"{path}: no database was written; the folder holds {there}")
+    db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    db.text_factory = lambda b: b.decode("utf-8", "surrogateescape")
+    return db
+
+
+def read_logs(folder):
+    lines = []
+    for path in sorted(glob.glob(os.path.join(folder, "gpu.*.log"))):
+        pid = int(os.path.basename(path).split(".")[1])
+        with open(path, encoding="ascii") as f:
+            for number, text in enumerate(f, 1):
+                if not text.endswith("\n"):
+                    break  # cut off by a kill in the middle of a line
+                try:
+                    line = json.loads(text)
+                except ValueError as e:
+                    fail(f"{path}:{number}: {e}: {text!r}")
+                line["pid"] = pid
+                lines.append(line)
+    return lines
+
+
+def command_line(name, args, trace, gpus, rtl_args, env, folder):
+    """argv and environment of a run."""
+    argv = [program(name), *map(str, args)]
+    full = {"VGPU_LOG": os.path.join(folder, "gpu.%p.log"), **(env or {})}
+    if trace == RTL:
+        need_product()
+        full = {"RTL_STRICT": "1", **full}
+        device = f"--virtual-gpu={gpus}"
+        argv = [RTL_BIN, "trace", "-o", os.path.join(folder, "trace.db"), device, *rtl_args, "--", *argv]
+        return argv, clean_env(full)
+    full = {"LD_LIBRARY_PATH": VGPU_DIR, "VGPU_DEVICES": gpus, **full}
+    if trace == TOOLS:
+        need_product()
+        full = {
+            "RTL_STRICT": "1",
+            "HSA_TOOLS_LIB": LIBRTL,
+            "RTL_OUTPUT": os.path.join(folder, "trace.db"),
+            **full,
+        }
+    elif trace == PASSTHROUGH:
+        full = {"HSA_TOOLS_LIB": PASSTHROUGH_LIB, **full}
+    return argv, clean_env(full)
+
+
+def start(name, *args, trace=PLAIN, gpus=1, env=None, rtl_args=("-q",), cwd=None, **popen):
+    """A run that the caller ends: Popen and Run; stdout and stderr in files."""
+    r = Run(os.path.basename(name), new_dir(os.path.basename(name)))
+    argv, full = command_line(name, args, trace, gpus, rtl_args, env, r.dir)
+    out = open(os.path.join(r.dir, "stdout"), "wb")
+    err = open(os.path.join(r.dir, "stderr"), "wb")
+    popen.setdefault("start_new_session", True)
+    with out, err:
+        p = subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=full, cwd=cwd or r.dir, **popen
+        )
+    r.argv = argv
+    return p, r
+
+
+def finish(p, r, timeout):
+    started = time.monotonic()
+    try:
+        p.wait(timeout)
+    except subprocess.TimeoutExpired:
+        stacks = show_stacks(p.pid)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(p.pid, signal.SIGKILL)
+        p.wait()
+        read_output(r)
+        fail(
+            f"{r.name} did not end within {timeout} s: {' '.join(r.argv)}\n"
+            f"    stdout (end) {r.out[-1500:]!r}\n    stderr (end) {r.err[-3000:]!r}\n{stacks}"
+        )
+    r.seconds = time.monotonic() - started
+    r.status = p.returncode
+    read_output(r)
+    return r
+
+
+def read_output(r):
+    for attr, name in (("out", "stdout"), ("err", "stderr")):
+        with open(os.path.join(r.dir, name), "rb") as f:
+            setattr(r, attr, f.read().decode("utf-8", "surrogateescape"))
+
+
+def show_stacks(pid):
+    """What the threads of a process group's members wait in, as far as the kernel tells."""
+    lines = []
+    for path in glob.glob("/proc/[0-9]*/stat"):
+        try:
+            with open(path, encoding="ascii", errors="replace") as f:
+                fields = f.read().rpartition(")")[2].split()
+            if int(fields[2]) != pid:
+                continue
+            for task in glob.glob(os.path.join(os.path.dirname(path), "task/*")):
+                with open(task + "/comm", encoding="utf-8", errors="replace") as f:
+                    comm = f.read().strip()
+                with open(task + "/wchan", encoding="ascii") as f:
+                    lines.append(f"    {task.split('/')[2]} {comm}: {f.read()}")
+        except OSError:
+            continue
+    return "\n".join(lines)
+
+
+def run(name, *args, timeout=60, status=0, **kwargs):
+    """Runs to the end. status: what it must end with, None for anything."""
+    p, r = start(name, *args, **kwargs)
+    finish(p, r, timeout)
+    if status is not None:
+        ended(r, status)
+    return r
+
+
+def rtl(*args, timeout=120, cwd=None, env=None):
+    """Runs an rtl command."""
+    need_product()
+    r = Run("rtl " + str(args[0] if args else ""), cwd or work_dir())
+    p = subprocess.run(
+        [RTL_BIN, *map(str, args)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=clean_env(env),
+        cwd=cwd or work_dir(),
+        timeout=timeout,
+        check=False,
+    )
+    r.status, r.out, r.err = p.returncode, p.stdout.decode("utf-8", "replace"), p.stderr.decode("utf-8", "replace")
+    return r
+
+
+# ---- comparing a trace with the virtual GPU's log ----------------------------------------------
+
+INTERNAL = 32  # flag of a dispatch on a queue of the runtime's own
+
+# launcher.cpp: the workgroup tells the kernel
+LAUNCHER_KERNELS = {
+    (64, 1, 1): "k00_plain",
+    (32, 2, 1): "k01_two_dimensions",
+    (128, 1, 1): "k02_elementwise",
+    (192, 1, 1): "k02_elementwise",
+    (16, 1, 1): "k04_variadic",
+    (48, 1, 1): "k05_long_name",
+    (256, 1, 1): "k06_shared",
+    (320, 1, 1): "k07_dynamic_shared",
+    (8, 4, 2): "k08_three_dimensions",
+    (1024, 1, 1): "k09_wide",
+    (100, 1, 1): "k10_local",
+}
+
+Clock = collections.namedtuple("Clock", "offset epoch_ns hz ppm")
+
+
+def clocks_of(log):
+    """(pid, gpu) -> the relation that the virtual GPU said it kept."""
+    out = {}
+    for l in log:
+        if l["kind"] == "clock":
+            out[l["pid"], l["gpu"]] = Clock(l["offset"], l["epoch_ns"], l["frequency_hz"], l["drift_ppm"])
+    return out
+
+
+def to_ns(clock, ticks):
+    return clock.epoch_ns + (ticks - clock.offset) * 1e9 / (clock.hz * (1 + clock.ppm / 1e6))
+
+
+def dispatch_key(d):
+    """What must be equal of a dispatch besides its kernel: times, grid, workgroup."""
+    return d["begin"], d["end"], tuple(d["grid"]), tuple(d["group"])
+
+
+DISPATCH_SQL = """select queue, begin_ticks, end_ticks, grid_x, grid_y, grid_z, group_x, group_y, group_z,
+    kernel, begin_ns, end_ns, packet_index, agent, flags,
+    (select process_id from rtl_op o where o.op_id = rtl_dispatch.op_id) as process from rtl_dispatch"""
+
+
+def db_queues(db, where="1"):
+    """(process, queue) -> its dispatches in order of packets"""
+    queues = collections.defaultdict(list)
+    for row in db.execute(f"{DISPATCH_SQL} where {where} order by process, queue, packet_index, begin_ticks"):
+        queues[row[15], row[0]].append(row)
+    return queues
+
+
+def row_key(row):
+    return row[1], row[2], row[3:6], row[6:9]
+
+
+def exact_dispatches(r, names=None, pid=None, ns_tolerance=150, where="1"):
+    """Every packet of the log is in the trace, and nothing else; same kernel, queue and times."""
+    log = r.log("dispatch", pid)
+    equal("rows in rtl_dispatch", r.count("rtl_dispatch", where), len(log))
+    clocks = clocks_of(r.log(pid=pid))
+
+    want = collections.defaultdict(list)
+    for d in log:
+        want[d["pid"], d["gpu"], d["queue"]].append(d)
+    have = db_queues(r.db(), where)
+    same_counter("dispatches of each queue", [len(v) for v in have.values()], [len(v) for v in want.values()])
+    same_counter(
+        "begin, end, grid and workgroup of each dispatch",
+        [row_key(row) for rows in have.values() for row in rows],
+        [dispatch_key(d) for ds in want.values() for d in ds],
+    )
+
+    # which queue is which: by the earliest begin of each, ticks of different GPUs are far apart
+    by_first = {}
+    for key, ds in want.items():
+        ds.sort(key=lambda d: d["index"])
+        by_first[tuple(dispatch_key(d) for d in ds)] = key
+    kernel_of_object = {}
+    for queue, rows in have.items():
+        key = by_first.get(tuple(row_key(row) for row in rows))
+        if key is None:
+            explain_queue(queue, rows, want)
+        clock = clocks[key[0], key[1]]
+        for row, d in zip(rows, want[key]):
+            # the runtime's own kernels (fill, copy) have workgroups of the same sizes
+            check_names(kernel_of_object, key[0], d, row[9], None if row[14] & INTERNAL else names)
+            check_ns(row, clock, ns_tolerance)
+    return log
+
+
+def explain_queue(queue, rows, want):
+    """No queue of the log has these dispatches in this order: say how near the nearest is."""
+    mine = [row_key(row) for row in rows]
+    best, best_key, best_at = -1, None, 0
+    for key, ds in want.items():
+        theirs = [dispatch_key(d) for d in ds]
+        common = len(set(mine) & set(theirs))
+        if common > best:
+            at = next((i for i, (a, b) in enumerate(zip(mine, theirs)) if a != b), min(len(mine), len(theirs)))
+            best, best_key, best_at = common, key, at
+    theirs = want[best_key]
+    fail(
+        f"queue {queue[1]} of process {queue[0]} in the trace ({len(mine)} dispatches) is no queue of the log; nearest is "
+        f"{best_key} ({len(theirs)}, {best} in common), first difference at dispatch {best_at}:\n"
+        f"    seen     {mine[best_at:best_at + 3]}\n"
+        f"    expected {[dispatch_key(d) for d in theirs[best_at:best_at + 3]]}"
+    )
+
+
+def check_names(kernel_of_object, pid, d, kernel, names):
+    """An object has one name; a workgroup that only one kernel has says which."""
+    known = kernel_of_object.setdefault((pid, d["object"]), kernel)
+    if known != kernel:
+        fail(f"kernel object {d['object']} has two names: {known!r} and {kernel!r}")
+    if not kernel:
+        fail(f"kernel object {d['object']} has no name: {d}")
+    part = names.get(tuple(d["group"])) if names else None
+    if part and part not in kernel and not kernel.startswith("__amd_rocclr_"):
+        fail(f"kernel of a dispatch with workgroup {d['group']}:\n    seen     {kernel!r}\n    expected {part!r}")
+
+
+def check_ns(row, clock, tolerance):
+    for what, ticks, ns in (("begin", row[1], row[10]), ("end", row[2], row[11])):
+        want = to_ns(clock, ticks)
+        if abs(ns - want) > tolerance:
+            fail(
+                f"{what}_ns of packet {row[12]} on queue {row[0]} (ticks {ticks}):\n    seen     {ns}\n"
+                f"    expected {want:.0f} ({ns - want:+.0f} ns; {tolerance} ns are allowed)"
+            )
+
+
+def complete(r):
+    """Nothing was lost, and the tool says so."""
+    bad = {k: v for k, v in r.losses().items() if k not in ("lite_signal", "inverted", "shared_signal", "unfinished")}
+    equal("losses", bad, {})
+
+
+def intact(db):
+    equal("pragma integrity_check", db.execute("pragma integrity_check").fetchall(), [("ok",)])
+
+
+# ---- the harness -------------------------------------------------------------------------------
+
+_cases = []
+
+
+def case(fn):
+    _cases.append((fn.__name__, fn))
+    return fn
+
+
+def add_case(name, fn):
+    _cases.append((name, fn))
+
+
+def sweep_memory(folder):
+    """Removes what killed and never recovered programs of this case left in memory."""
+    for path in glob.glob("/dev/shm/rtl-*.mem"):
+        with contextlib.suppress(OSError):
+            with open(path, "rb") as f:
+                mine = folder.encode() + b"/" in f.read(4096)
+            if mine:
+                os.unlink(path)
+
+
+def run_case(script, name, fn):
+    global _dir, _count
+    _dir = os.path.join(BUILD, "tests/tmp", script, name)
+    _count = 0
+    shutil.rmtree(_dir, ignore_errors=True)
+    os.makedirs(_dir)
+    started = time.monotonic()
+    try:
+        fn()
+    except Skipped as e:
+        print(f"skip {name}: {e}")
+        result = "skipped"
+    except Failed as e:
+        print(f"FAILED {name}: {e}\n    kept: {_dir}")
+        result = "failed"
+    except Exception:  # a test that is wrong fails, and the next one runs
+        print(f"FAILED {name}: {traceback.format_exc()}\n    kept: {_dir}")
+        result = "failed"
+    else:
+        print(f"ok {name} ({time.monotonic() - started:.1f} s)")
+        result = "passed"
+    sweep_memory(_dir)
+    if result != "failed" and not os.environ.get("RTL_TEST_KEEP"):
+        shutil.rmtree(_dir, ignore_errors=True)
+    sys.stdout.flush()
+    return result
+
+
+def main():
+    script = os.path.splitext(os.path.basename(sys.argv[0]))[0]
+    wanted = [a for a in sys.argv[1:] if not a.startswith("-")]
+    if "--list" in sys.argv:
+        print("\n".join(name for name, _ in _cases))
+        sys.exit(0)
+    unknown = set(wanted) - {name for name, _ in _cases}
+    if unknown:
+        sys.exit(f"no such case: {', '.join(sorted(unknown))}")
+    results = collections.Counter()
+    for name, fn in _cases:
+        if not wanted or name in wanted:
+            results[run_case(script, name, fn)] += 1
+    print(f"{results['passed']} passed, {results['failed']} failed, {results['skipped']} skipped")
+    if results["failed"]:
+        sys.exit(1)
+    sys.exit(0 if results["passed"] else 77)

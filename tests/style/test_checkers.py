@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""test_checkers.py - the checkers of tools/ find what they are there to find, and nothing else"""
+import os
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
+import check_banned  # noqa: E402
+import check_comments  # noqa: E402
+import check_exports  # noqa: E402
+import check_layers  # noqa: E402
+import check_names  # noqa: E402
+import check_paths  # noqa: E402
+import check_size  # noqa: E402
+import rtl_tree  # noqa: E402
+
+SPDX = "/* SPDX-License-Identifier: MIT */\n"
+
+
+class Tree(unittest.TestCase):
+    """Each test has a tree of its own."""
+
+    def setUp(self):
+        self.tmp = tempfile.TemporaryDirectory()
+        self.root, rtl_tree.ROOT = rtl_tree.ROOT, self.tmp.name
+        self.put("tools/names_exceptions.txt", "src/base/odd.c legacy_* kept for old callers\n")
+
+    def tearDown(self):
+        rtl_tree.ROOT = self.root
+        self.tmp.cleanup()
+
+    def put(self, name, text):
+        path = os.path.join(rtl_tree.ROOT, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+
+    def found(self, check, *parts):
+        """The one error of a check has these parts."""
+        result = check()
+        errors = result[0] if isinstance(result, tuple) else result
+        self.assertEqual(len(errors), 1 if parts else 0, errors)
+        for part in parts:
+            self.assertIn(part, errors[0])
+
+
+class Functions(unittest.TestCase):
+    def names(self, text):
+        return [(f.name, f.static, f.lines) for f in rtl_tree.functions(text)]
+
+    def test_plain_static_and_split_heads(self):
+        text = "int a(void)\n{\n\treturn 0;\n}\n\nstatic const char *\nb(int x,\n  int y)\n{\n}\n"
+        self.assertEqual(self.names(text), [("a", False, 4), ("b", True, 5)])
+
+    def test_data_types_and_prototypes_are_none(self):
+        text = ("struct s { int (*f)(void); };\nint p(void);\nstatic struct s t[] = { { p }, };\n"
+                "enum e { A, B };\n")
+        self.assertEqual(self.names(text), [])
+
+    def test_comments_strings_and_branches_do_not_confuse(self):
+        text = ('/* f() { */\nint a(void)\n{\n\tchar c = \'{\';\n\tputs("}");\n#if X\n\tif (c) {\n'
+                "#else\n\twhile (c) {\n#endif\n\t}\n}\nint b(void)\n{\n}\n")
+        self.assertEqual([n for n, _, _ in self.names(text)], ["a", "b"])
+
+    def test_attributes_and_extern_c(self):
+        text = 'extern "C" {\n__attribute__((visibility("default"))) int a(void)\n{\n}\n}\n'
+        self.assertEqual(self.names(text), [("a", False, 3)])
+
+
+class Layers(Tree):
+    def test_arrows(self):
+        self.put("src/base/log.h", "")
+        self.put("src/event/bus.h", '#include "base/log.h"\n')
+        self.put("src/event/format.h", "")
+        self.put("src/source/hsa/queue.c", '#include "event/bus.h"\n#include <hsa/hsa.h>\n')
+        self.put("src/store/load.h", '#include "event/format.h"\n')
+        self.put("src/cli/main.c", '#include "store/load.h"\n#include "rtl_version.h"\n')
+        self.put("lib/librtl/entry.c", '#include "source/hsa/queue.c"\n')
+        self.found(check_layers.check)
+
+    def test_base_knows_nothing(self):
+        self.put("src/event/bus.h", "")
+        self.put("src/base/log.c", '#include "event/bus.h"\n')
+        self.found(check_layers.check, "src/base/log.c:1", "src/event/bus.h")
+
+    def test_sources_do_not_know_each_other(self):
+        self.put("src/source/hip/wrap.h", "")
+        self.put("src/source/hsa/queue.c", '#include "source/hip/wrap.h"\n')
+        self.found(check_layers.check, "src/source/hsa/", "wrap.h")
+
+    def test_source_does_not_know_a_sink(self):
+        self.put("src/sink/recorder/spool.h", "")
+        self.put("src/source/hsa/queue.c", '#include "sink/recorder/spool.h"\n')
+        self.found(check_layers.check, "spool.h")
+
+    def test_reader_sees_the_format_only(self):
+        self.put("src/event/bus.h", "")
+        self.put("src/store/load.c", '#include "event/bus.h"\n')
+        self.found(check_layers.check, "src/store/load.c:1")
+
+    def test_reader_needs_no_rocm(self):
+        self.put("src/store/load.c", "#include <hsa/hsa.h>\n")
+        self.found(check_layers.check, "without")
+
+    def test_virtual_gpu_is_separate(self):
+        self.put("src/base/log.h", "")
+        self.put("vgpu/kfd.c", '#include "../src/base/log.h"\n')
+        self.found(check_layers.check, "vgpu/kfd.c:1")
+
+    def test_commented_include_does_not_count(self):
+        self.put("src/event/bus.h", "")
+        self.put("src/base/log.c", '/*\n#include "event/bus.h"\n*/\n')
+        self.found(check_layers.check)
+
+
+class Others(Tree):
+    def test_banned_everywhere(self):
+        self.put("src/cli/main.c", "int main(void)\n{\n\treturn atoi(s);\n}\n")
+        self.found(check_banned.check, "main.c:3", "atoi")
+
+    def test_banned_in_a_target_only(self):
+        self.put("src/cli/main.c", 'int main(void)\n{\n\tprintf("x");\n\texit(1);\n}\n')
+        self.found(check_banned.check)
+        self.put("src/event/bus.c", "void f(void)\n{\n\texit(1);\n}\n")
+        self.found(check_banned.check, "bus.c:3", "exit")
+
+    def test_banned_names_in_comments_members_and_words(self):
+        self.put("src/event/bus.c", '/* exit(1) */ int x = a->signal(1) + my_exit(2); char *s = "abort()";\n')
+        self.found(check_banned.check)
+
+    def test_assert_with_side_effect(self):
+        self.put("src/cli/main.c", "void f(void)\n{\n\tassert(x == 1);\n\tassert(x = 1);\n}\n")
+        self.found(check_banned.check, "main.c:4")
+
+    def test_dlopen_wants_a_reason(self):
+        self.put("src/event/a.c", "void f(void)\n{\n\tdlopen(n, RTLD_NOLOAD);\n}\n")
+        self.found(check_banned.check)
+        self.put("src/event/b.c", "void f(void)\n{\n\tdlopen(n, RTLD_NOW);\n}\n")
+        self.found(check_banned.check, "b.c:3")
+
+    def test_size_of_functions_and_files(self):
+        self.put("src/cli/main.c", "int f(void)\n{\n" + "\tx();\n" * 130 + "}\n")
+        self.found(check_size.check, "f()", "133")
+        self.put("src/cli/main.c", "int x;\n" * 1001)
+        self.found(check_size.check, "1001 lines")
+
+    def test_file_names_are_unique(self):
+        self.put("src/base/log.c", "")
+        self.put("src/store/log.c", "")
+        self.found(check_names.check, "src/base and src/store")
+
+    def test_function_names_begin_with_the_file(self):
+        self.put("src/base/log.c", "int log_write(void)\n{\n}\nstatic int emit(void)\n{\n}\n")
+        self.put("src/base/odd.c", "int legacy_call(void)\n{\n}\n")
+        self.put("src/sink/roctracer/api.c", "int roctracer_x(void)\n{\n}\n")
+        self.put("src/source/roctx/range.c", "RTL_EXPORT int roctxMarkA(void)\n{\n}\n")
+        self.put("src/store/load.c", "")
+        self.put("src/store/load_chunk.c", "int load_read(void)\n{\n}\n")
+        self.found(check_names.check)
+        self.put("src/base/ring.c", "int push(void)\n{\n}\n")
+        self.found(check_names.check, "push()")
+
+    def test_comments(self):
+        self.put("src/base/log.c", SPDX + "/* log.c - says things */\n")
+        self.put("tools/x.py", "# SPDX-License-Identifier: MIT\n")
+        self.found(check_comments.check)
+        self.put("src/base/ring.c", SPDX + "/* log.c - copied */\n")
+        self.found(check_comments.check, "ring.c:2")
+
+    def test_nothing_is_left_to_do(self):
+        self.put("src/base/log.c", SPDX + "/* log.c - says things */\n/* TO" "DO: more */\n")
+        self.found(check_comments.check, "log.c:3")
+
+    def test_paths(self):
+        self.put("docs/a.md", "see https://x.org/wo" "rk and $HOME/wo" "rk and /tmp/x and src/wo" "rk/x\n")
+        self.found(check_paths.check)
+        self.put("docs/b.md", "in /wo" "rk/main\n")
+        self.found(check_paths.check, "b.md:1")
+
+
+class Exports(Tree):
+    def test_map_is_read(self):
+        self.put("m", "/* c */\nV_1.0 {\nglobal: a; b_*; # no\nlocal: *;\n};\nV_2.0 { global:\n  c;\n} V_1.0;\n")
+        nodes = check_exports.parse_map(os.path.join(rtl_tree.ROOT, "m"))
+        self.assertEqual(nodes, [("V_1.0", ["a", "b_*"]), ("V_2.0", ["c"])])
+
+    def test_map_without_version(self):
+        self.put("m", "{ global: a; local: *; };\n")
+        self.assertEqual(check_exports.parse_map(os.path.join(rtl_tree.ROOT, "m")), [(None, ["a"])])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* db.h - questions to a database, for tests; an error in SQL ends the test */
+#ifndef RTL_SUPPORT_DB_H
+#define RTL_SUPPORT_DB_H
+
+#include <stdint.h>
+
+/* The first column of the first row. */
+int64_t db_int(const char *path, const char *sql);
+/* All rows: columns joined by '|', a newline after each row. Lives until the next call but three. */
+const char *db_text(const char *path, const char *sql);
+/* Runs statements that change the file. */
+void db_exec(const char *path, const char *sql);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* roctx_stand_in.c - a libroctx64.so.4 that counts its calls
+ *
+ * Threads:  one.
+ */
+#include <stdint.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define FIRST_ID 5000u
+
+static struct {
+	uint64_t nr_marks, nr_pushes, nr_pops, nr_starts, nr_stops, last_stop, bad_stops;
+} counts;
+
+EXPORT const void *stand_in_counts(void);
+EXPORT void roctxMarkA(const char *message);
+EXPORT int roctxRangePushA(const char *message);
+EXPORT int roctxRangePop(void);
+EXPORT uint64_t roctxRangeStartA(const char *message);
+EXPORT void roctxRangeStop(uint64_t id);
+
+const void *stand_in_counts(void)
+{
+	return &counts;
+}
+
+void roctxMarkA(const char *message)
+{
+	counts.nr_marks += message != 0;
+}
+
+int roctxRangePushA(const char *message)
+{
+	return message ? 100 + (int)counts.nr_pushes++ : -1;
+}
+
+int roctxRangePop(void)
+{
+	return 100 + (int)counts.nr_pops++;
+}
+
+uint64_t roctxRangeStartA(const char *message)
+{
+	return message ? FIRST_ID + counts.nr_starts++ : 0;
+}
+
+void roctxRangeStop(uint64_t id)
+{
+	if (id < FIRST_ID || id >= FIRST_ID + counts.nr_starts)
+		counts.bad_stops++;
+	counts.nr_stops++;
+	counts.last_stop = id;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* sink_record.h - a sink that keeps every event in memory, for tests of sources
+ *
+ * The recording side is lock-free and allocates nothing. What is kept is read by the test when
+ * those who emit are quiet, or have been joined.
+ */
+#ifndef RTL_SUPPORT_SINK_RECORD_H
+#define RTL_SUPPORT_SINK_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event/bus.h"
+#include "event/event.h"
+
+extern const struct sink sink_record;
+
+/* Attaches it and makes life_on() true, without a life thread. */
+void sink_record_open(void);
+
+/* How many events of `kind` came so far; the i-th of them (NULL beyond). */
+uint64_t sink_record_count(enum event_kind kind);
+const struct event *sink_record_at(enum event_kind kind, uint64_t i);
+
+/* The first `n` of them at once. */
+void sink_record_each(enum event_kind kind, const struct event **out, uint64_t n);
+
+/* The text of a string id ("" for 0, NULL when it was never told), ended by NUL. */
+const char *sink_record_string(uint32_t id);
+/* The name of a kernel id, NULL when it was never told; and how often it was told. */
+const char *sink_record_kernel(uint32_t id);
+unsigned sink_record_kernel_count(uint32_t id);
+
+uint64_t sink_record_loss(enum spool_reason reason);
+/* The sum over all reasons. */
+uint64_t sink_record_losses(void);
+
+/* Forgets events and losses (not strings and kernels' names). */
+void sink_record_clear(void);
+
+#endif

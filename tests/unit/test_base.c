@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* test_base.c - clock, CRC, strings, allocation, descriptors, locks */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/barrier.h"
+#include "base/clock.h"
+#include "base/crc.h"
+#include "base/fd.h"
+#include "base/lock.h"
+#include "base/str.h"
+#include "support/test.h"
+
+TEST(clock_is_boottime_until_told_otherwise)
+{
+	uint64_t before = clock_read_ns(CLOCK_BOOTTIME);
+	uint64_t now = clock_now_ns();
+	uint64_t after = clock_read_ns(CLOCK_BOOTTIME);
+
+	CHECK_LE_UINT(before, now);
+	CHECK_LE_UINT(now, after);
+	clock_select(CLOCK_REALTIME);
+	CHECK_GE_UINT(clock_now_ns(), UINT64_C(1500000000000000000));
+	CHECK_EQ_UINT(clock_read_ns((clockid_t)9999), 0);
+}
+
+static uint32_t crc_by_bits(const uint8_t *p, size_t n)
+{
+	uint32_t c = 0xffffffff;
+
+	for (; n; n--, p++) {
+		c ^= *p;
+		for (int i = 0; i < 8; i++)
+			c = c & 1 ? c >> 1 ^ 0xedb88320 : c >> 1;
+	}
+	return ~c;
+}
+
+TEST(crc_is_that_of_zlib)
+{
+	uint8_t data[300];
+
+	CHECK_EQ_UINT(crc_add(0, "123456789", 9), 0xcbf43926);
+	CHECK_EQ_UINT(crc_add(0, "", 0), 0);
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(i * 37 + (i >> 3));
+	for (size_t from = 0; from < 9; from++) {
+		for (size_t n = 0; n + from < sizeof(data); n += 7)
+			CHECK_EQ_UINT(crc_add(0, data + from, n), crc_by_bits(data + from, n));
+	}
+}
+
+TEST(crc_goes_on_from_where_it_was)
+{
+	CHECK_EQ_UINT(crc_add(crc_add(0, "12345", 5), "6789", 4), 0xcbf43926);
+}
+
+TEST(str_cuts_and_remembers)
+{
+	char text[8];
+	struct str s;
+
+	str_init(&s, text, sizeof(text));
+	str_add(&s, "ab");
+	str_add_uint(&s, 0);
+	str_add_hex(&s, 0xf, 2);
+	CHECK_STR_EQ(text, "ab00f");
+	CHECK(!s.cut);
+	str_add(&s, "cdefg");
+	CHECK_STR_EQ(text, "ab00fcd");
+	CHECK(s.cut);
+}
+
+TEST(str_writes_the_largest_numbers)
+{
+	char text[64];
+	struct str s;
+
+	str_init(&s, text, sizeof(text));
+	str_add_uint(&s, UINT64_MAX);
+	str_add(&s, " ");
+	str_add_hex(&s, UINT64_MAX, 16);
+	CHECK_STR_EQ(text, "18446744073709551615 ffffffffffffffff");
+}
+
+TEST(the_nth_allocation_fails_when_asked)
+{
+	void *p;
+
+	alloc_fail_at(2);
+	p = alloc_pages(4096);
+	CHECK_NOT_NULL(p);
+	CHECK_NULL(alloc_heap(1));
+	CHECK_NULL(alloc_pages(1));
+	CHECK_EQ_UINT(alloc_nr_calls(), 3);
+	alloc_fail_at(0);
+	alloc_pages_free(p, 4096);
+	p = alloc_zero(3, 5);
+	CHECK_NOT_NULL(p);
+	CHECK_NULL(alloc_resize(NULL, SIZE_MAX, 2));
+	alloc_free(p);
+}
+
+TEST(descriptors_are_high_and_close_on_exec)
+{
+	const char *path = test_tmpfile("f");
+	int fd = fd_open(path, O_RDWR | O_CREAT, 0600);
+	struct stat st;
+	int low;
+
+#ifdef RTL_SANITIZE_THREAD
+	/* its own thread shares the table, which is then not grown for us */
+	CHECK_GE_INT(fd, 40);
+#else
+	CHECK_GE_INT(fd, 700);
+#endif
+	CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+	fstat(fd, &st);
+	CHECK(fd_is(fd, st.st_dev, st.st_ino));
+	CHECK(!fd_is(-1, st.st_dev, st.st_ino));
+	low = open("/dev/null", O_RDONLY);
+	CHECK_LT_INT(low, 20);
+	dup2(low, fd);
+	CHECK(!fd_is(fd, st.st_dev, st.st_ino));
+	CHECK_EQ_INT(fd_open("/no/such/file", O_RDONLY, 0), -ENOENT);
+}
+
+TEST(descriptors_go_where_there_is_room)
+{
+	struct rlimit limit;
+	int fd;
+
+	CHECK_OK(getrlimit(RLIMIT_NOFILE, &limit));
+	limit.rlim_cur = 64;
+	CHECK_OK(setrlimit(RLIMIT_NOFILE, &limit));
+	fd = fd_open("/dev/null", O_RDONLY, 0);
+	CHECK_GE_INT(fd, 40);
+	limit.rlim_cur = 0;
+	CHECK_OK(setrlimit(RLIMIT_NOFILE, &limit));
+	CHECK_EQ_INT(fd_open("/dev/null", O_RDONLY, 0), -EMFILE);
+	limit.rlim_cur = limit.rlim_max;
+	CHECK_OK(setrlimit(RLIMIT_NOFILE, &limit));
+}
+
+TEST(small_files_are_read_whole)
+{
+	const char *path = test_tmpfile("f");
+	int fd = fd_open(path, O_RDWR | O_CREAT, 0600);
+	char text[16];
+
+	CHECK_OK(fd_pwrite(fd, "hello\nworld\n", 12, 0));
+	CHECK_EQ_INT(fd_read_file(path, text, sizeof(text)), 12);
+	CHECK_OK(fd_read_line(path, text, sizeof(text)));
+	CHECK_STR_EQ(text, "hello");
+	CHECK_OK(fd_read_line(path, text, 4));
+	CHECK_STR_EQ(text, "hel");
+	CHECK_EQ_INT(fd_read_line("/no/such", text, sizeof(text)), -ENOENT);
+	CHECK_STR_EQ(text, "");
+	CHECK_EQ_INT(fd_pwrite(-1, "x", 1, 0), -EBADF);
+}
+
+TEST(a_barrier_is_there_after_it_was_asked_for)
+{
+	CHECK(!barrier_all());
+	if (!barrier_init())
+		SKIP("the kernel has no membarrier");
+	CHECK(barrier_all());
+}
+
+TEST(locks_out_of_order_end_a_debug_build)
+{
+#ifdef RTL_DEBUG_CHECKS
+	struct lock outer = LOCK_INIT(LOCK_QUEUE);
+	struct lock inner = LOCK_INIT(LOCK_META);
+	int status;
+	pid_t pid;
+
+	lock_take(&outer);
+	lock_take(&inner);
+	lock_assert_held(&outer);
+	lock_drop(&inner);
+	lock_drop(&outer);
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		struct rlimit no_core = { 0, 0 };
+
+		setrlimit(RLIMIT_CORE, &no_core);
+		close(STDERR_FILENO);
+		lock_take(&inner);
+		lock_take(&outer);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	CHECK(!WIFEXITED(status) || WEXITSTATUS(status) != 0);
+#else
+	SKIP("the checks are not built in");
+#endif
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* test_child.c - the traced program's start, signals and end */
+#include "cli/child.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "cli/drainer.h"
+#include "support/test.h"
+
+extern char **environ;
+
+static struct child child;
+
+static int start(const char *script)
+{
+	char *argv[] = { (char *)"sh", (char *)"-c", (char *)script, NULL };
+	bool in_child;
+
+	CHECK_OK(child_fork(&child, &in_child));
+	if (in_child)
+		child_become(&child, argv, environ);
+	return child_start(&child);
+}
+
+TEST(the_exit_status_is_the_programs)
+{
+	CHECK_OK(start("exit 7"));
+	CHECK_EQ_INT(child_wait(&child), CHILD_ENDED);
+	CHECK_EQ_INT(child_exit_status(&child), 7);
+}
+
+TEST(a_signal_is_128_and_its_number)
+{
+	CHECK_OK(start("kill -KILL $$"));
+	CHECK_EQ_INT(child_wait(&child), CHILD_ENDED);
+	CHECK_EQ_INT(child_exit_status(&child), 137);
+}
+
+TEST(a_program_that_is_not_there_is_told_by_its_errno)
+{
+	char *argv[] = { (char *)"/nowhere/at-all", NULL };
+	bool in_child;
+
+	CHECK_OK(child_fork(&child, &in_child));
+	if (in_child)
+		child_become(&child, argv, environ);
+	CHECK_EQ_INT(child_start(&child), -ENOENT);
+	CHECK_EQ_INT(child_exit_status(&child), 127);
+}
+
+TEST(a_program_that_is_dropped_never_ran)
+{
+	char *argv[] = { (char *)"touch", (char *)test_tmpfile("ran"), NULL };
+	bool in_child;
+
+	CHECK_OK(child_fork(&child, &in_child));
+	if (in_child)
+		child_become(&child, argv, environ);
+	child_drop(&child);
+	CHECK_EQ_INT(child_exit_status(&child), 125);
+	CHECK(access(test_tmpfile("ran"), F_OK) != 0);
+}
+
+/* Another process that signals this one, each time after a while. */
+static void signal_later(int signo, unsigned int times)
+{
+	if (fork() != 0)
+		return;
+	for (; times; times--) {
+		usleep(200000);
+		kill(getppid(), signo);
+	}
+	_exit(0);
+}
+
+TEST(signals_of_others_are_passed_on)
+{
+	CHECK_OK(start("trap 'exit 9' TERM; while :; do sleep 0.01; done"));
+	signal_later(SIGTERM, 1);
+	CHECK_EQ_INT(child_wait(&child), CHILD_ENDED);
+	CHECK_EQ_INT(child_exit_status(&child), 9);
+}
+
+TEST(signals_of_the_terminal_and_of_the_program_have_reached_it_already)
+{
+	CHECK(!child_passes(SI_KERNEL, 0, 100));
+	CHECK(!child_passes(SI_USER, 100, 100));
+	CHECK(child_passes(SI_USER, 99, 100));
+	CHECK(child_passes(SI_USER, 0, 100)); /* from another pid namespace */
+	CHECK(child_passes(SI_QUEUE, 99, 100));
+	CHECK_OK(start("trap 'exit 9' TERM; kill -TERM $PPID; sleep 0.3; exit 3"));
+	CHECK_EQ_INT(child_wait(&child), CHILD_ENDED);
+	CHECK_EQ_INT(child_exit_status(&child), 3);
+}
+
+TEST(a_second_interrupt_ends_the_wait)
+{
+	CHECK_OK(start("trap '' INT; sleep 5"));
+	signal_later(SIGINT, 2);
+	CHECK_EQ_INT(child_wait(&child), CHILD_ABANDONED);
+	CHECK_EQ_INT(child_exit_status(&child), 130);
+	kill(child.pid, SIGKILL);
+}
+
+TEST(the_program_finds_the_signal_mask_that_rtl_found)
+{
+	/* SigBlk of the shell is 0 although rtl blocks what it reads from its descriptor */
+	CHECK_OK(start("grep -q '^SigBlk:.*0000000000000000$' /proc/self/status && "
+		       "! trap | grep -q PIPE"));
+	CHECK_EQ_INT(child_wait(&child), CHILD_ENDED);
+	CHECK_EQ_INT(child_exit_status(&child), 0);
+}
+
+TEST(a_zombie_is_not_alive)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	usleep(100000);
+	CHECK(!drainer_alive((uint32_t)pid, 0));
+	CHECK(drainer_alive((uint32_t)getpid(), 0));
+	CHECK(!drainer_alive((uint32_t)getpid(), 12345));
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* test_childenv.c - what a traced program finds in its environment */
+#include "cli/childenv.h"
+
+#include "support/test.h"
+
+static const char *why;
+
+static char **build(char *const *vars, bool vgpu)
+{
+	const struct childenv_setup setup = {
+		.librtl = "/opt/rtl/lib/librtl.so.1",
+		.lib_dir = "/opt/rtl/lib",
+		.vgpu_dir = vgpu ? "/opt/rtl/vgpu" : NULL,
+		.vgpu_devices = vgpu ? 2 : 0,
+		.session = "/data/trace.db.spool",
+		.mode = "standard",
+		.buffer_mb = 64,
+		.has_buffer_mb = true,
+	};
+
+	return childenv_build(&setup, vars, &why);
+}
+
+TEST(a_bare_environment_gets_what_tracing_needs)
+{
+	char *vars[] = { (char *)"HOME=/h", NULL };
+	char **env = build(vars, false);
+
+	CHECK_STR_EQ(childenv_get(env, "HOME"), "/h");
+	CHECK_STR_EQ(childenv_get(env, "LD_PRELOAD"), "/opt/rtl/lib/librtl.so.1");
+	CHECK_STR_EQ(childenv_get(env, "HSA_TOOLS_LIB"), "/opt/rtl/lib/librtl.so.1");
+	CHECK_STR_EQ(childenv_get(env, "RTL_SESSION"), "/data/trace.db.spool");
+	CHECK_STR_EQ(childenv_get(env, "RTL_MODE"), "standard");
+	CHECK_STR_EQ(childenv_get(env, "RTL_BUFFER_MB"), "64");
+	CHECK_STR_EQ(childenv_get(env, "RTL_LOG_FILE"), "/data/trace.db.spool/log.%p");
+	CHECK_NULL(childenv_get(env, "RTL_DRAIN_MS"));
+	CHECK_NULL(childenv_get(env, "RTL_BARRIERS"));
+	CHECK_NULL(childenv_get(env, "LD_LIBRARY_PATH"));
+	CHECK_NULL(childenv_get(env, "VGPU_DEVICES"));
+	CHECK_NULL(vars[1]);
+}
+
+TEST(what_was_there_is_kept_behind_ours)
+{
+	char *vars[] = { (char *)"LD_PRELOAD=/lib/a.so:/lib/b.so",
+			 (char *)"HSA_TOOLS_LIB=libother.so", (char *)"LD_LIBRARY_PATH=/l",
+			 (char *)"RTL_LOG_FILE=mine", NULL };
+	char **env = build(vars, true);
+
+	CHECK_STR_EQ(childenv_get(env, "LD_PRELOAD"),
+		     "/opt/rtl/lib/librtl.so.1:/lib/a.so:/lib/b.so");
+	CHECK_STR_EQ(childenv_get(env, "HSA_TOOLS_LIB"), "/opt/rtl/lib/librtl.so.1 libother.so");
+	CHECK_STR_EQ(childenv_get(env, "LD_LIBRARY_PATH"), "/opt/rtl/vgpu:/l");
+	CHECK_STR_EQ(childenv_get(env, "VGPU_DEVICES"), "2");
+	CHECK_STR_EQ(childenv_get(env, "RTL_LOG_FILE"), "mine");
+}
+
+TEST(ours_is_not_named_twice)
+{
+	char *vars[] = { (char *)"LD_PRELOAD=/lib/a.so:/opt/rtl/lib/librtl.so.1",
+			 (char *)"HSA_TOOLS_LIB=/opt/rtl/lib/librtl.so.1", NULL };
+	char **env = build(vars, false);
+
+	CHECK_STR_EQ(childenv_get(env, "LD_PRELOAD"), "/lib/a.so:/opt/rtl/lib/librtl.so.1");
+	CHECK_STR_EQ(childenv_get(env, "HSA_TOOLS_LIB"), "/opt/rtl/lib/librtl.so.1");
+}
+
+TEST(a_prefix_of_a_name_is_another_name)
+{
+	char *vars[] = { (char *)"RTL_MODES=x", (char *)"RTL_MOD=y", NULL };
+	char **env = build(vars, false);
+
+	CHECK_STR_EQ(childenv_get(env, "RTL_MODES"), "x");
+	CHECK_STR_EQ(childenv_get(env, "RTL_MOD"), "y");
+	CHECK_STR_EQ(childenv_get(env, "RTL_MODE"), "standard");
+}
+
+TEST(a_directory_with_a_blank_goes_through_the_search_path)
+{
+	const struct childenv_setup setup = { .librtl = "/my tools/lib/librtl.so.1",
+					      .lib_dir = "/my tools/lib",
+					      .session = "/s" };
+	char *vars[] = { (char *)"LD_LIBRARY_PATH=/l", NULL };
+	char **env = childenv_build(&setup, vars, &why);
+
+	CHECK_STR_EQ(childenv_get(env, "LD_PRELOAD"), "librtl.so.1");
+	CHECK_STR_EQ(childenv_get(env, "HSA_TOOLS_LIB"), "librtl.so.1");
+	CHECK_STR_EQ(childenv_get(env, "LD_LIBRARY_PATH"), "/my tools/lib:/l");
+}
+
+TEST(a_directory_with_a_colon_is_refused_in_words)
+{
+	const struct childenv_setup setup = { .librtl = "/a:b/lib/librtl.so.1",
+					      .lib_dir = "/a:b/lib",
+					      .session = "/s" };
+	char *vars[] = { NULL };
+
+	why = NULL;
+	CHECK_NULL(childenv_build(&setup, vars, &why));
+	CHECK_STR_HAS(why, "colon");
+}

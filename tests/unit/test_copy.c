@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: MIT */
+/* test_copy.c - copies of every kind, their times, and signals that are shared or used again */
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "event/life.h"
+#include "event/thread.h"
+#include "source/hsa/agent.h"
+#include "source/hsa/copy.h"
+#include "source/hsa/harvest.h"
+#include "source/hsa/table.h"
+#include "support/fake_hsa.h"
+#include "support/sink_record.h"
+#include "support/test.h"
+
+static const hsa_signal_t none;
+
+static const struct event_copy *copy_at(uint64_t i)
+{
+	const struct event *ev = sink_record_at(EVENT_COPY, i);
+
+	CHECK_NOT_NULL(ev);
+	return &ev->copy;
+}
+
+/* The copy of `bytes`, which is its name here. */
+static const struct event_copy *copy_of(uint64_t bytes)
+{
+	for (uint64_t i = 0;; i++) {
+		const struct event *ev = sink_record_at(EVENT_COPY, i);
+
+		CHECK_MSG(ev != NULL, "the copy of %llu bytes is missing",
+			  (unsigned long long)bytes);
+		if (ev->copy.bytes == bytes)
+			return &ev->copy;
+	}
+}
+
+static void check_times(uint64_t bytes, uint32_t id)
+{
+	const struct event_copy *c = copy_of(bytes);
+
+	CHECK_EQ_UINT(c->begin_ns, fake_ticks_to_ns(fake_begin_ticks(id)));
+	CHECK_EQ_UINT(c->end_ns, fake_ticks_to_ns(fake_end_ticks(id)));
+	CHECK_EQ_UINT(c->flags, 0);
+}
+
+static void finish(hsa_signal_t s, uint32_t id)
+{
+	fake_copy_complete(s, fake_begin_ticks(id), fake_end_ticks(id));
+}
+
+TEST(an_asynchronous_copy_is_recorded_when_it_has_completed)
+{
+	const struct event_copy *c;
+	hsa_signal_t s;
+
+	fake_open(NULL, 0);
+	s = fake_signal(1);
+	CHECK_EQ_INT(fake_copy(64, s), HSA_STATUS_SUCCESS);
+	fake_harvest();
+	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 0);
+	finish(s, 3);
+	fake_harvest();
+	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 1);
+	check_times(64, 3);
+	c = copy_at(0);
+	CHECK_EQ_UINT(c->kind, REC_COPY_D2H);
+	CHECK_EQ_UINT(c->dst_agent, 0);
+	CHECK_EQ_UINT(c->src_agent, 1);
+	CHECK_EQ_UINT(c->dst, 0x1000);
+	CHECK_EQ_UINT(c->src, 0x2000);
+	CHECK_EQ_UINT(c->tid, thread_get()->tid);
+	CHECK_NE_UINT(c->correlation, 0);
+	CHECK_EQ_UINT(c->engine, UINT32_MAX);
+	CHECK_EQ_INT(fake_signal_get(s), 0);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+	CHECK_EQ_UINT(atomic_load(&fake.nr_early_times), 0);
+}
+
+TEST(directions_follow_from_the_agents)
+{
+	const struct {
+		unsigned dst, src, kind;
+	} cases[] = { { 0, 0, REC_COPY_H2H },
+		      { 1, 0, REC_COPY_H2D },
+		      { 0, 2, REC_COPY_D2H },
+		      { 1, 1, REC_COPY_D2D },
+		      { 1, 2, REC_COPY_P2P } };
+
+	fake_open(NULL, 0);
+	fake.copy_at_once = true;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		CHECK_EQ_INT(copy_async(NULL, fake_agent(cases[i].dst), NULL,
+					fake_agent(cases[i].src), 100 + i, 0, NULL, fake_signal(1)),
+			     HSA_STATUS_SUCCESS);
+		fake_harvest();
+		CHECK_EQ_UINT(copy_of(100 + i)->kind, cases[i].kind);
+	}
+}
+
+TEST(an_engine_is_told_by_its_bit)
+{
+	fake_open(NULL, 71);
+	fake.copy_at_once = true;
+	copy_async_on_engine(NULL, fake_agent(0), NULL, fake_agent(1), 8, 0, NULL, fake_signal(1),
+			     4, true);
+	fake_harvest();
+	CHECK_EQ_UINT(copy_of(8)->engine, 2);
+}
+
+TEST(a_rect_has_the_bytes_of_its_range)
+{
+	hsa_pitched_ptr_t dst = { .base = (void *)0x1000 }, src = { .base = (void *)0x2000 };
+	hsa_dim3_t range = { 16, 3, 2 };
+
+	fake_open(NULL, 0);
+	fake.copy_at_once = true;
+	CHECK_EQ_INT(copy_rect(&dst, NULL, &src, NULL, &range, fake_agent(1), hsaDeviceToHost, 0,
+			       NULL, fake_signal(1)),
+		     HSA_STATUS_SUCCESS);
+	fake_harvest();
+	CHECK_EQ_UINT(copy_at(0)->bytes, 96);
+	CHECK_EQ_UINT(copy_at(0)->kind, REC_COPY_D2H);
+}
+
+TEST(blocking_calls_have_the_times_of_the_call)
+{
+	char from[32] = "bytes", to[32] = "";
+	uint64_t before = clock_now_ns();
+	uint32_t words[4];
+
+	fake_open(NULL, 0);
+	CHECK_EQ_INT(copy_blocking(to, from, sizeof(from)), HSA_STATUS_SUCCESS);
+	CHECK_STR_EQ(to, "bytes");
+	CHECK_EQ_INT(copy_fill(words, 7, 4), HSA_STATUS_SUCCESS);
+	CHECK_EQ_UINT(words[3], 7);
+	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 2);
+	CHECK_EQ_UINT(copy_at(0)->bytes, 32);
+	CHECK_EQ_UINT(copy_at(1)->bytes, 16);
+	CHECK_EQ_UINT(copy_at(1)->kind, REC_COPY_FILL);
+	for (int i = 0; i < 2; i++) {
+		CHECK_EQ_UINT(copy_at(i)->flags, REC_F_HOST_TIME);
+		CHECK_GE_UINT(copy_at(i)->begin_ns, before);
+		CHECK_GE_UINT(copy_at(i)->end_ns, copy_at(i)->begin_ns);
+	}
+}
+
+TEST(a_copy_that_was_refused_is_not_recorded)
+{
+	hsa_signal_t s;
+
+	fake_open(NULL, 0);
+	s = fake_signal(1);
+	fake.refuse_copy = true;
+	for (int i = 0; i < 100; i++)
+		CHECK_EQ_INT(fake_copy(64, s), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+	fake.refuse_copy = false;
+	CHECK_EQ_INT(fake_copy(65, s), HSA_STATUS_SUCCESS);
+	finish(s, 1);
+	fake_harvest();
+	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 1);
+	check_times(65, 1);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+}
+
+TEST(a_signal_may_be_used_again_at_once)
+{
+	hsa_signal_t s;
+
+	fake_open(NULL, 0);
+	s = fake_signal(1);
+	for (uint32_t i = 1; i <= 1000; i++) {
+		fake_signal_set(s, 1);
+		CHECK_EQ_INT(fake_copy(i, s), HSA_STATUS_SUCCESS);
+		finish(s, i);
+	}
+	fake_harvest();
+	for (uint32_t i = 1; i <= 1000; i += 37)
+		check_times(i, i);
+	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 1000);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+	CHECK_EQ_UINT(atomic_load(&fake.nr_early_times), 0);
+}
+
+TEST(a_signal_may_be_destroyed_at_once)
+{
+	fake_open(NULL, 0);
+	for (uint32_t i = 1; i <= 1000; i++) {
+		hsa_signal_t s = fake_signal(1);
+
+		CHECK_EQ_INT(fake_copy(i, s), HSA_STATUS_SUCCESS);
+		finish(s, i);
+		fake_signal_destroy(s);
+	}
+	fake_harvest();
+	for (uint32_t i = 1; i <= 1000; i += 37)
+		check_times(i, i);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+}
+
+TEST(copies_that_share_a_signal_have_no_times_and_are_counted)
+{
+	hsa_signal_t s;
+
+	fake_open(NULL, 0);
+	s = fake_signal(2);
+	fake_copy(1, s);
+	fake_copy(2, s);
+	finish(s, 1);
+	finish(s, 2);
+	fake_harvest();
+	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 2);
+	CHECK_EQ_UINT(copy_of(1)->flags, REC_F_NO_TIME);
+	CHECK_EQ_UINT(copy_of(2)->flags, REC_F_NO_TIME);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_copy_shared_signal), 2);
+	CHECK_EQ_UINT(sink_record_losses(), 2);
+}
+
+TEST(a_signal_that_comes_to_be_shared_spoils_both)
+{
+	hsa_signal_t s;
+
+	fake_open(NULL, 0);
+	s = fake_signal(1);
+	fake_copy(1, s);
+	fake_signal_set(s, 2); /* one more to come */
+	fake_copy(2, s);
+	finish(s, 1);
+	finish(s, 2);
+	fake_harvest();
+	CHECK_EQ_UINT(copy_of(1)->flags, REC_F_NO_TIME);
+	CHECK_EQ_UINT(copy_of(2)->flags, REC_F_NO_TIME);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_copy_shared_signal), 2);
+}
+
+TEST(a_dispatch_on_a_copys_signal_leaves_no_wrong_time)
+{
+	struct fake_queue *q;
+	union fake_packet p;
+	hsa_signal_t s;
+
+	fake_open(NULL, 0);
+	q = fake_queue_create(64);
+	s = fake_signal(1);
+	fake_copy(1, s);
+	fake_signal_set(s, 2);
+	p = fake_dispatch(9, s);
+	fake_submit(q, &p, 1);
+	fake_gpu_run(q, UINT64_MAX);
+	finish(s, 1);
+	fake_harvest();
+	CHECK_EQ_INT(fake_signal_get(s), 0);
+	CHECK_EQ_UINT(copy_of(1)->flags, REC_F_NO_TIME);
+	CHECK_EQ_UINT(sink_record_at(EVENT_DISPATCH, 0)->dispatch.begin_ticks, fake_begin_ticks(9));
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_copy_shared_signal), 1);
+}
+
+TEST(a_signal_goes_from_copy_to_dispatch_and_back)
+{
+	struct fake_queue *q;
+	hsa_signal_t s;
+
+	fake_open(NULL, 0);
+	q = fake_queue_create(64);
+	s = fake_signal(1);
+	for (uint32_t i = 1; i <= 200; i += 2) {
+		union fake_packet p = fake_dispatch(i + 1, s);
+
+		fake_signal_set(s, 1);
+		fake_copy(i, s);
+		finish(s, i);
+		fake_signal_set(s, 1);
+		fake_submit(q, &p, 1);
+		fake_gpu_run(q, UINT64_MAX);
+	}
+	fake_harvest();
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+	for (uint32_t i = 1; i <= 200; i += 2) {
+		const struct event *d = sink_record_at(EVENT_DISPATCH, i / 2);
+
+		check_times(i, i);
+		CHECK_EQ_UINT(d->dispatch.begin_ticks, fake_begin_ticks(d->dispatch.grid[0]));
+		CHECK_EQ_UINT(d->dispatch.flags, REC_F_HAD_SIGNAL);
+	}
+}
+
+TEST(a_copy_without_times_is_counted)
+{
+	hsa_signal_t s;
+
+	fake_open(NULL, 0);
+	s = fake_signal(1);
+	fake_copy(1, s);
+	fake_copy_complete(s, 0, 0);
+	fake_harvest();
+	CHECK_EQ_UINT(copy_of(1)->flags, REC_F_NO_TIME);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_no_timestamps), 1);
+	CHECK_EQ_UINT(sink_record_losses(), 1);
+}
+
+TEST(more_copies_than_are_kept_are_counted)
+{
+	static hsa_signal_t s[16400];
+
+	fake_open(NULL, 0);
+	for (uint32_t i = 0; i < 16400; i++) {
+		s[i] = fake_signal(1);
+		CHECK_EQ_INT(fake_copy(i + 1, s[i]), HSA_STATUS_SUCCESS);
+	}
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inflight_full), 16);
+	for (uint32_t i = 0; i < 16400; i++)
+		finish(s[i], i);
+	fake_harvest();
+	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 16384);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inflight_full), 16);
+	/* there is room again */
+	sink_record_clear();
+	s[0] = fake_signal(1);
+	fake_copy(77, s[0]);
+	finish(s[0], 5);
+	fake_harvest();
+	check_times(77, 5);
+}
+
+TEST(what_runs_at_the_end_is_unfinished)
+{
+	setenv("RTL_DRAIN_MS", "1", 1);
+	fake_open(NULL, 0);
+	fake_copy(1, fake_signal(1));
+	harvest_stop(clock_now_ns());
+	CHECK_EQ_UINT(copy_of(1)->flags, REC_F_UNFINISHED);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_unfinished), 1);
+	CHECK_EQ_UINT(sink_record_losses(), 1);
+}
+
+/* ---- a copy that completes, and whose signal is used again, before its call has returned ------- */
+
+static hsa_signal_t in_call_signal;
+
+static void *use_it_again(void *arg)
+{
+	(void)arg;
+	while (fake_signal_get(in_call_signal) > 0)
+		usleep(10);
+	fake_signal_set(in_call_signal, 1);
+	fake.in_copy = NULL;
+	fake.copy_at_once = false;
+	CHECK_EQ_INT(fake_copy(2, in_call_signal), HSA_STATUS_SUCCESS);
+	fake_tick(25);
+	finish(in_call_signal, 12);
+	fake_tick(25);
+	return NULL;
+}
+
+static void in_call(void)
+{
+	pthread_t thread;
+
+	fake.in_copy = NULL;
+	CHECK_OK(pthread_create(&thread, NULL, use_it_again, NULL));
+	pthread_join(thread, NULL);
+}
+
+TEST(a_signal_is_used_again_before_the_call_has_returned)
+{
+	fake_open(NULL, 0);
+	in_call_signal = fake_signal(1);
+	fake.copy_at_once = true;
+	fake.in_copy = in_call;
+	CHECK_EQ_INT(fake_copy(1, in_call_signal), HSA_STATUS_SUCCESS);
+	fake_harvest();
+	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 2);
+	check_times(1, 1);
+	check_times(2, 12);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+}
+
+static void end_in_call(void)
+{
+	fake.in_copy = NULL;
+	harvest_stop(clock_now_ns());
+	atomic_store(&life_state, LIFE_STOPPED);
+}
+
+TEST(a_copy_whose_call_runs_at_the_end_is_unfinished)
+{
+	hsa_signal_t s;
+
+	fake_open(NULL, 0);
+	s = fake_signal(1);
+	fake.in_copy = end_in_call;
+	CHECK_EQ_INT(fake_copy(1, s), HSA_STATUS_SUCCESS);
+	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 1);
+	CHECK_EQ_UINT(copy_of(1)->flags, REC_F_UNFINISHED);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_unfinished), 1);
+	/* and its place is free: as many fit as ever */
+	atomic_store(&life_state, LIFE_ON);
+	for (int i = 0; i < 16384; i++)
+		fake_copy(2, fake_signal(1));
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inflight_full), 0);
+}
+
+/* ---- many threads --------------------------------------------------------------------------- */
+
+#define NR_THREADS 4
+#define NR_COPIES 3000
+
+static void *copy_much(void *arg)
+{
+	uint32_t base = (uint32_t)(uintptr_t)arg * NR_COPIES;
+	hsa_signal_t s[8];
+
+	for (int i = 0; i < 8; i++)
+		s[i] = fake_signal(1);
+	for (uint32_t i = 1; i <= NR_COPIES; i++) {
+		fake_signal_set(s[i % 8], 1);
+		CHECK_EQ_INT(fake_copy(base + i, s[i % 8]), HSA_STATUS_SUCCESS);
+		finish(s[i % 8], base + i);
+		if (i % 50 == 0) {
+			fake_signal_destroy(s[i % 8]);
+			s[i % 8] = fake_signal(1);
+		}
+	}
+	return NULL;
+}
+
+static uint8_t seen[NR_THREADS * NR_COPIES + 1];
+
+TEST(copies_on_many_threads_are_all_there_once)
+{
+	pthread_t threads[NR_THREADS];
+
+	fake_open_live(NULL, 0);
+	for (int i = 0; i < NR_THREADS; i++)
+		CHECK_OK(pthread_create(&threads[i], NULL, copy_much, (void *)(uintptr_t)i));
+	for (int i = 0; i < NR_THREADS; i++)
+		pthread_join(threads[i], NULL);
+	life_stop();
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), NR_THREADS * NR_COPIES);
+	for (uint64_t i = 0; i < NR_THREADS * NR_COPIES; i += 7)
+		CHECK_EQ_UINT(copy_at(i)->begin_ns,
+			      fake_ticks_to_ns(fake_begin_ticks((uint32_t)copy_at(i)->bytes)));
+	for (uint64_t i = 0; i < NR_THREADS * NR_COPIES; i += 7)
+		CHECK_EQ_UINT(seen[copy_at(i)->bytes]++, 0);
+}
+
+TEST(a_program_cannot_switch_our_times_off)
+{
+	hsa_amd_profiling_async_copy_enable_fn_t fn;
+
+	fake_open(NULL, 0);
+	fn = (hsa_amd_profiling_async_copy_enable_fn_t)fake.amd.entry[3];
+	CHECK_EQ_INT(fn(false), HSA_STATUS_SUCCESS);
+	fake_copy(1, none.handle ? none : fake_signal(1));
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* test_demangle.c - names of kernels for people */
+#include "store/demangle.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/test.h"
+
+static void check(const char *mangled, const char *nice)
+{
+	char *got = demangle_dup(mangled);
+
+	CHECK_STR_EQ(got, nice);
+	free(got);
+}
+
+TEST(cxx_names_are_demangled_and_kd_stripped)
+{
+	check("_Z4vaddPKfS0_Pfi", "vadd(float const*, float const*, float*, int)");
+	check("_Z4vaddPKfS0_Pfi.kd", "vadd(float const*, float const*, float*, int)");
+	check("_ZN2at6native12_GLOBAL__N_13addIfEEvPT_",
+	      "void at::native::(anonymous namespace)::add<float>(float*)");
+	check("plain_kernel.kd", "plain_kernel");
+	check("Cijk_Ailk_Bljk_SB_MT64x64x8", "Cijk_Ailk_Bljk_SB_MT64x64x8");
+}
+
+TEST(what_is_not_mangled_stays_as_it_is)
+{
+	check("", "");
+	check("_Z", "_Z");
+	check("_Z9broken", "_Z9broken");
+	check(".kd", ".kd");
+	check("_ZZZ", "_ZZZ");
+	check("\xff\xfe", "\xff\xfe");
+}
+
+/* 34 levels of pair<T, T>: written out it would be 100 GB. */
+TEST(names_that_explode_are_left_mangled)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	char name[1024] = "_Z1fSt4pairIiiE";
+	size_t used = strlen(name);
+	uint64_t start = test_now_ns();
+
+	for (int i = 1; i < 34; i++)
+		used += (size_t)snprintf(name + used, sizeof(name) - used, "S_IS%c_S%c_E",
+					 digits[i - 1], digits[i - 1]);
+	check(name, name);
+	CHECK_LT_UINT(test_now_ns() - start, 2000000000u);
+}
+
+TEST(long_names_do_not_hurt)
+{
+	char *name = calloc(1000001, 1);
+
+	CHECK_NOT_NULL(name);
+	memset(name, 'N', 1000000);
+	memcpy(name, "_ZN", 3);
+	check(name, name);
+	free(name);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* test_env.c - the table of RTL_* variables */
+#include "base/env.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/test.h"
+
+static char said[8192];
+
+static void say(const char *line)
+{
+	size_t used = strlen(said);
+
+	snprintf(said + used, sizeof(said) - used, "%s\n", line);
+}
+
+static void clear(void)
+{
+#define X(id, name, type, def, range, help) unsetenv(name);
+	ENV_TABLE(X)
+#undef X
+}
+
+TEST(unset_variables_have_their_defaults)
+{
+	clear();
+	env_init();
+	CHECK_STR_EQ(env_str(ENV_MODE), "standard");
+	CHECK_STR_EQ(env_str(ENV_OUTPUT), "trace.db");
+	CHECK_EQ_UINT(env_uint(ENV_BUFFER_MB), 32);
+	CHECK_EQ_UINT(env_uint(ENV_DRAIN_MS), 5000);
+	CHECK(!env_bool(ENV_DISABLE));
+	CHECK(!env_is_set(ENV_MODE));
+	env_report(say);
+	CHECK_STR_EQ(said, "");
+}
+
+TEST(values_are_read_and_made_canonical)
+{
+	clear();
+	setenv("RTL_MODE", "LITE", 1);
+	setenv("RTL_BUFFER_MB", "4096", 1);
+	setenv("RTL_FORCE", "yes", 1);
+	setenv("RTL_OUTPUT", "/a/b c.db", 1);
+	setenv("RTL_DRAIN_MS", "0", 1);
+	env_init();
+	CHECK_STR_EQ(env_str(ENV_MODE), "lite");
+	CHECK_EQ_UINT(env_uint(ENV_BUFFER_MB), 4096);
+	CHECK(env_bool(ENV_FORCE));
+	CHECK_STR_EQ(env_str(ENV_OUTPUT), "/a/b c.db");
+	CHECK_EQ_UINT(env_uint(ENV_DRAIN_MS), 0);
+	CHECK(env_is_set(ENV_DRAIN_MS));
+}
+
+TEST(default_is_the_other_name_of_standard)
+{
+	clear();
+	setenv("RTL_MODE", "default", 1);
+	env_init();
+	CHECK_STR_EQ(env_str(ENV_MODE), "standard");
+	CHECK(env_is_set(ENV_MODE));
+}
+
+TEST(bad_values_are_reported_once_and_the_default_holds)
+{
+	clear();
+	setenv("RTL_MODE", "fast", 1);
+	setenv("RTL_BUFFER_MB", "0", 1);
+	setenv("RTL_DRAIN_MS", "5s", 1);
+	setenv("RTL_FORCE", "maybe", 1);
+	env_init();
+	CHECK_STR_EQ(env_str(ENV_MODE), "standard");
+	CHECK_EQ_UINT(env_uint(ENV_BUFFER_MB), 32);
+	CHECK_EQ_UINT(env_uint(ENV_DRAIN_MS), 5000);
+	env_report(say);
+	CHECK_STR_HAS(said, "RTL_MODE=fast: not one of lite|standard|default|full");
+	CHECK_STR_HAS(said, "RTL_BUFFER_MB=0");
+	CHECK_STR_HAS(said, "RTL_DRAIN_MS=5s");
+	CHECK_STR_HAS(said, "RTL_FORCE=maybe");
+	said[0] = '\0';
+	env_report(say);
+	CHECK_STR_EQ(said, "");
+}
+
+TEST(unknown_names_are_reported_with_what_they_may_mean)
+{
+	clear();
+	setenv("RTL_MOED", "lite", 1);
+	setenv("RTL_NOTHING_LIKE_IT", "1", 1);
+	setenv("RTL_TEST_OF_MINE", "1", 1);
+	env_init();
+	env_report(say);
+	CHECK_STR_HAS(said, "RTL_MOED: unknown variable; is it RTL_MODE");
+	CHECK_STR_HAS(said, "RTL_NOTHING_LIKE_IT: unknown variable\n");
+	CHECK(!strstr(said, "RTL_TEST_OF_MINE"));
+	unsetenv("RTL_MOED");
+}
+
+TEST(values_outlive_the_environment)
+{
+	char text[] = "RTL_OUTPUT=first.db";
+
+	clear();
+	putenv(text);
+	env_init();
+	memset(text + 11, 'x', 5);
+	CHECK_STR_EQ(env_str(ENV_OUTPUT), "first.db");
+	clear();
+}
+
+TEST(a_value_too_long_is_reported)
+{
+	char value[6000];
+
+	clear();
+	memset(value, 'a', sizeof(value) - 1);
+	value[sizeof(value) - 1] = '\0';
+	setenv("RTL_OUTPUT", value, 1);
+	env_init();
+	CHECK_STR_EQ(env_str(ENV_OUTPUT), "trace.db");
+	env_report(say);
+	CHECK_STR_HAS(said, "RTL_OUTPUT: too long");
+}
+
+TEST(the_table_names_every_variable)
+{
+	clear();
+	env_init();
+	env_print_table(say);
+#define X(id, name, type, def, range, help) CHECK_STR_HAS(said, name);
+	ENV_TABLE(X)
+#undef X
+	CHECK_STR_HAS(said, "lite, standard, default, full");
+}

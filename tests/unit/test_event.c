@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* test_event.c - correlation ids, threads, strings, the bus */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "event/bus.h"
+#include "event/corr.h"
+#include "event/intern.h"
+#include "event/life.h"
+#include "event/thread.h"
+#include "support/test.h"
+
+#define NR_THREADS 8
+#define NR_IDS 20000
+
+static _Atomic uint8_t seen[(NR_THREADS + 2) * (NR_IDS + 1024)];
+
+static void *take_ids(void *arg)
+{
+	struct thread *t = thread_get();
+
+	for (int i = 0; i < NR_IDS; i++) {
+		uint64_t id = corr_new(t);
+
+		CHECK_LT_UINT(id, sizeof(seen));
+		CHECK_EQ_UINT(atomic_fetch_add(&seen[id], 1), 0);
+	}
+	return arg;
+}
+
+TEST(correlation_ids_are_unique_and_begin_at_one)
+{
+	pthread_t threads[NR_THREADS];
+
+	CHECK_EQ_UINT(corr_new(thread_get()), 1);
+	atomic_fetch_add(&seen[1], 1);
+	for (int i = 0; i < NR_THREADS; i++)
+		CHECK_OK(pthread_create(&threads[i], NULL, take_ids, NULL));
+	for (int i = 0; i < NR_THREADS; i++)
+		pthread_join(threads[i], NULL);
+	CHECK_EQ_UINT(atomic_load(&seen[0]), 0);
+}
+
+TEST(an_operation_takes_the_id_of_the_call_that_runs)
+{
+	struct thread *t = thread_get();
+
+	t->corr_current = 77;
+	CHECK_EQ_UINT(corr_take(t), 77);
+	t->corr_current = 0;
+	CHECK_NE_UINT(corr_take(t), 77);
+}
+
+static _Atomic int nr_ended;
+static _Atomic uint32_t ended_tid;
+
+static void ended(struct thread *t)
+{
+	atomic_store(&ended_tid, t->tid);
+	atomic_fetch_add(&nr_ended, 1);
+}
+
+static void *be_seen(void *arg)
+{
+	prctl(PR_SET_NAME, "worker-7");
+	*(uint32_t *)arg = thread_get()->tid;
+	return NULL;
+}
+
+TEST(a_thread_is_known_by_name_after_its_end)
+{
+	uint32_t tid = 0;
+	pthread_t thread;
+	struct thread_known *k;
+	char name[16];
+
+	thread_at_exit(ended);
+	CHECK_OK(pthread_create(&thread, NULL, be_seen, &tid));
+	pthread_join(thread, NULL);
+	CHECK_EQ_INT(atomic_load(&nr_ended), 1);
+	CHECK_EQ_UINT(atomic_load(&ended_tid), tid);
+	k = thread_find(tid);
+	CHECK_NOT_NULL(k);
+	memcpy(name, (const void *)k->name, sizeof(name));
+	CHECK_STR_EQ(name, "worker-7");
+	CHECK_EQ_UINT(atomic_load(&k->over), 1);
+	CHECK_NULL(thread_find(0x7fffff00));
+	CHECK_EQ_UINT(thread_get()->tid, (uint32_t)syscall(SYS_gettid));
+}
+
+TEST(thousands_of_threads_come_and_go)
+{
+	uint32_t tid;
+	pthread_t thread;
+
+	thread_at_exit(ended);
+	for (int i = 0; i < 6000; i++) {
+		struct thread_known *k;
+
+		CHECK_OK(pthread_create(&thread, NULL, be_seen, &tid));
+		pthread_join(thread, NULL);
+		k = thread_find(tid);
+		CHECK_NOT_NULL(k);
+		atomic_store(&k->told, 1);
+	}
+	CHECK_EQ_INT(atomic_load(&nr_ended), 6000);
+}
+
+static pthread_key_t later_key;
+
+static void later(void *arg)
+{
+	(void)arg;
+	/* the program's destructor comes back to us after ours has run */
+	thread_get();
+}
+
+static void *end_late(void *arg)
+{
+	thread_get();
+	pthread_setspecific(later_key, arg);
+	return NULL;
+}
+
+TEST(a_destructor_that_comes_back_is_seen_again)
+{
+	pthread_t thread;
+	int x;
+
+	thread_at_exit(ended);
+	thread_get();
+	/* made after ours, so that it runs after ours */
+	pthread_key_create(&later_key, later);
+	CHECK_OK(pthread_create(&thread, NULL, end_late, &x));
+	pthread_join(thread, NULL);
+	CHECK_EQ_INT(atomic_load(&nr_ended), 2);
+}
+
+TEST(a_string_has_one_id)
+{
+	bool fresh;
+	uint32_t a = intern_id("alpha", 5, &fresh);
+
+	CHECK(fresh);
+	CHECK_EQ_UINT(a, 1);
+	CHECK_NE_UINT(intern_id("beta", 4, &fresh), a);
+	CHECK_EQ_UINT(intern_id("alphabet", 5, &fresh), a);
+	CHECK(!fresh);
+	CHECK_NE_UINT(intern_id("", 0, &fresh), 0);
+	CHECK(fresh);
+}
+
+static void count_strings(void *arg, uint32_t id, const char *text, size_t size)
+{
+	(void)id;
+	CHECK_EQ_UINT(strlen(text), size);
+	(*(int *)arg)++;
+}
+
+TEST(many_and_long_strings_are_kept)
+{
+	static char text[200000];
+	uint32_t first[3000];
+	char name[32];
+	bool fresh;
+	int nr = 0;
+	uint32_t id;
+
+	for (int i = 0; i < 3000; i++) {
+		snprintf(name, sizeof(name), "kernel_%d", i);
+		first[i] = intern_id(name, strlen(name), &fresh);
+		CHECK(fresh);
+	}
+	for (int i = 0; i < 3000; i++) {
+		snprintf(name, sizeof(name), "kernel_%d", i);
+		CHECK_EQ_UINT(intern_id(name, strlen(name), &fresh), first[i]);
+	}
+	memset(text, 'L', sizeof(text) - 1);
+	id = intern_id(text, sizeof(text) - 1, &fresh);
+	CHECK_EQ_UINT(intern_id(text, sizeof(text) - 1, &fresh), id);
+	intern_each(count_strings, &nr);
+	CHECK_EQ_INT(nr, 3001);
+}
+
+TEST(without_memory_strings_still_get_ids)
+{
+	bool fresh;
+	uint32_t a;
+
+	for (uint64_t n = 1; n <= 3; n++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "s%d", (int)n);
+		alloc_fail_at(n);
+		a = intern_id(name, strlen(name), &fresh);
+		CHECK(a);
+		CHECK(fresh);
+		alloc_fail_at(0);
+		CHECK(intern_id(name, strlen(name), &fresh));
+	}
+}
+
+struct got {
+	_Atomic int events;
+	_Atomic int strings;
+	_Atomic int ticks;
+	_Atomic int stops;
+	_Atomic uint64_t losses;
+};
+static struct got got_a;
+static struct got got_b;
+static int start_result;
+
+static int start_a(void)
+{
+	return start_result;
+}
+
+static void event_a(const struct event *ev)
+{
+	atomic_fetch_add(ev->kind == EVENT_STRING ? &got_a.strings : &got_a.events, 1);
+}
+
+static void event_b(const struct event *ev)
+{
+	atomic_fetch_add(ev->kind == EVENT_STRING ? &got_b.strings : &got_b.events, 1);
+}
+
+static void loss_a(enum spool_reason reason, uint64_t count)
+{
+	CHECK_EQ_INT(reason, SPOOL_REASON_buffer_full);
+	atomic_fetch_add(&got_a.losses, count);
+}
+
+static uint64_t tick_a(uint64_t now_ns)
+{
+	(void)now_ns;
+	atomic_fetch_add(&got_a.ticks, 1);
+	return 1000;
+}
+
+static uint64_t tick_b(uint64_t now_ns)
+{
+	(void)now_ns;
+	return 500;
+}
+
+static void stop_a(void)
+{
+	atomic_fetch_add(&got_a.stops, 1);
+}
+
+static const struct sink sink_a = { "a", start_a, event_a, loss_a, tick_a, stop_a };
+static const struct sink sink_b = { "b", NULL, event_b, NULL, tick_b, NULL };
+
+TEST(sinks_get_what_was_counted_and_named_before_them)
+{
+	struct event ev = { .kind = EVENT_MARKER };
+
+	bus_loss(SPOOL_REASON_buffer_full, 5);
+	CHECK_EQ_UINT(bus_string("x", SIZE_MAX), bus_string("xy", 1));
+	CHECK_EQ_UINT(bus_string(NULL, 3), 0);
+	CHECK_OK(bus_attach(&sink_a));
+	CHECK_EQ_UINT(atomic_load(&got_a.losses), 5);
+	CHECK_EQ_INT(atomic_load(&got_a.strings), 1);
+	bus_emit(&ev);
+	CHECK_OK(bus_attach(&sink_b));
+	bus_emit(&ev);
+	bus_loss(SPOOL_REASON_buffer_full, 1);
+	CHECK_EQ_INT(atomic_load(&got_a.events), 2);
+	CHECK_EQ_INT(atomic_load(&got_b.events), 1);
+	CHECK_EQ_INT(atomic_load(&got_b.strings), 1);
+	CHECK_EQ_UINT(atomic_load(&got_a.losses), 6);
+	CHECK_EQ_UINT(bus_tick(1), 500);
+	bus_detach(&sink_b);
+	bus_emit(&ev);
+	CHECK_EQ_INT(atomic_load(&got_b.events), 1);
+	CHECK_EQ_UINT(bus_tick(1), 1000);
+	bus_stop();
+	bus_stop();
+	CHECK_EQ_INT(atomic_load(&got_a.stops), 1);
+}
+
+TEST(a_sink_that_does_not_start_is_not_attached)
+{
+	struct event ev = { .kind = EVENT_MARKER };
+
+	start_result = -EACCES;
+	CHECK_EQ_INT(bus_attach(&sink_a), -EACCES);
+	bus_emit(&ev);
+	CHECK_EQ_INT(atomic_load(&got_a.events), 0);
+	CHECK_EQ_UINT(bus_tick(1), LIFE_IDLE);
+}
+
+TEST(there_is_a_limit_of_sinks)
+{
+	for (int i = 0; i < BUS_MAX_SINKS; i++)
+		CHECK_OK(bus_attach(&sink_b));
+	CHECK_EQ_INT(bus_attach(&sink_a), -ENOSPC);
+	bus_detach(&sink_b);
+	CHECK_OK(bus_attach(&sink_a));
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* test_grid.c - the same cells as table, CSV and JSON; names are cut with dots only */
+#include "cli/grid.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/ui.h"
+#include "support/test.h"
+
+static const struct grid_column columns[] = {
+	{ "name", "NAME", GRID_NAME },	    { "calls", "CALLS", GRID_COUNT },
+	{ "total_ns", "TOTAL", GRID_TIME }, { "share", "SHARE", GRID_SHARE },
+	{ "bytes", NULL, GRID_BYTES },
+};
+
+/* What the grid prints; stdout is a file meanwhile. */
+static const char *printed(enum grid_format format, unsigned int width, const char *name)
+{
+	struct grid *g = grid_create(columns, 5, format, width, false);
+	const struct grid_cell cells[] = { { .text = name },
+					   { .num = 1234567 },
+					   { .num = 1500 },
+					   { .real = 0.25 },
+					   { .none = true } };
+	static char text[8192];
+	FILE *file;
+	size_t n;
+
+	grid_row(g, cells);
+	CHECK_EQ_UINT(grid_rows(g), 1);
+	CHECK_NOT_NULL(freopen(test_tmpfile("out"), "w", stdout));
+	grid_print(g);
+	grid_destroy(g);
+	file = fopen(test_tmpfile("out"), "r");
+	CHECK_NOT_NULL(file);
+	n = fread(text, 1, sizeof(text) - 1, file);
+	text[n] = 0;
+	fclose(file);
+	return text;
+}
+
+TEST(a_table_scales_units_and_aligns)
+{
+	CHECK_STR_EQ(printed(GRID_TEXT, 0, "vadd"), "NAME      CALLS     TOTAL  SHARE\n"
+						    "vadd  1,234,567  1.500 us  25.0%\n");
+}
+
+TEST(a_name_gives_way_to_the_width)
+{
+	const char *text = printed(GRID_TEXT, 50, "a_kernel_with_a_name_that_is_too_long_for_it");
+
+	CHECK_STR_HAS(text, "\na_kernel_with_a_nam...  1,234,567");
+	CHECK_STR_HAS(printed(GRID_TEXT, 0, "a_kernel_with_a_name_that_is_too_long_for_it"),
+		      "a_name_that_is_too_long_for_it ");
+}
+
+TEST(csv_has_whole_numbers_and_quotes)
+{
+	CHECK_STR_EQ(printed(GRID_CSV, 20, "f(int, \"x\")"),
+		     "name,calls,total_ns,share,bytes\n"
+		     "\"f(int, \"\"x\"\")\",1234567,1500,0.250000,\n");
+}
+
+TEST(json_has_the_same_keys)
+{
+	CHECK_STR_EQ(printed(GRID_JSON, 20, "f\n"),
+		     "[\n {\"name\":\"f\\n\",\"calls\":1234567,\"total_ns\":1500,\"share\":0.25,"
+		     "\"bytes\":null}\n]\n");
+}
+
+TEST(control_characters_do_not_reach_the_terminal)
+{
+	CHECK_STR_HAS(printed(GRID_TEXT, 0, "a\033[31mb"), "a?[31mb");
+}
+
+TEST(cutting_keeps_utf8_whole)
+{
+	char buf[64];
+
+	CHECK_STR_EQ(grid_cut(buf, sizeof(buf), "äöüäöüäöü", 6), "äöü...");
+	CHECK_STR_EQ(grid_cut(buf, sizeof(buf), "äöü", 3), "äöü");
+	CHECK_STR_EQ(grid_cut(buf, sizeof(buf), "abcdef", 2), "...");
+	CHECK_STR_EQ(grid_cut(buf, 12, "abcdefghijklmnop", 20), "abcd...");
+}
+
+TEST(numbers_have_units)
+{
+	char buf[UI_NUMBER_SIZE];
+
+	CHECK_STR_EQ(ui_time(buf, 0), "0 ns");
+	CHECK_STR_EQ(ui_time(buf, 999), "999 ns");
+	CHECK_STR_EQ(ui_time(buf, 1000), "1.000 us");
+	CHECK_STR_EQ(ui_time(buf, 99999), "100.0 us");
+	CHECK_STR_EQ(ui_time(buf, 999949), "999.9 us");
+	CHECK_STR_EQ(ui_time(buf, 999950), "1.000 ms");
+	CHECK_STR_EQ(ui_time(buf, 61000000000), "61.00 s");
+	CHECK_STR_EQ(ui_bytes(buf, 1023), "1023 B");
+	CHECK_STR_EQ(ui_bytes(buf, 1024), "1.000 KiB");
+	CHECK_STR_EQ(ui_bytes(buf, 1073741824), "1.000 GiB");
+	CHECK_STR_EQ(ui_count(buf, 0), "0");
+	CHECK_STR_EQ(ui_count(buf, 18446744073709551615u), "18,446,744,073,709,551,615");
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* test_json.c - what is written is JSON, whatever the text was */
+#include "export/json.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "support/test.h"
+
+static struct json j;
+static char text[400000];
+static size_t used;
+
+static int keep(void *arg, const char *bytes, size_t size)
+{
+	(void)arg;
+	CHECK(used + size < sizeof(text));
+	memcpy(text + used, bytes, size);
+	used += size;
+	text[used] = 0;
+	return 0;
+}
+
+static int refuse(void *arg, const char *bytes, size_t size)
+{
+	(void)bytes;
+	(void)size;
+	++*(int *)arg;
+	return -ENOSPC;
+}
+
+TEST(commas_and_colons_come_by_themselves)
+{
+	json_init(&j, keep, NULL);
+	json_object(&j);
+	json_key(&j, "a");
+	json_array(&j);
+	json_uint(&j, 1);
+	json_int(&j, -2);
+	json_bool(&j, true);
+	json_null(&j);
+	json_array_end(&j);
+	json_key(&j, "b");
+	json_object(&j);
+	json_object_end(&j);
+	json_key(&j, "c");
+	json_hex(&j, 255);
+	json_object_end(&j);
+	CHECK_OK(json_flush(&j));
+	CHECK_STR_EQ(text, "{\"a\":[1,-2,true,null],\"b\":{},\"c\":\"0xff\"}");
+}
+
+TEST(text_is_escaped_and_mended)
+{
+	json_init(&j, keep, NULL);
+	json_array(&j);
+	json_text(&j, "a\"b\\c\n\t\x01\x7f");
+	json_text(&j, "gr\xc3\xbc\xc3\x9f \xf0\x9f\x98\x80");
+	json_text(&j, "\xff|\xc3|\xed\xa0\x80|\xc0\xaf|\xf4\x90\x80\x80|");
+	json_text(&j, NULL);
+	json_array_end(&j);
+	CHECK_OK(json_flush(&j));
+#define BAD "\xef\xbf\xbd"
+	CHECK_STR_EQ(text,
+		     "[\"a\\\"b\\\\c\\n\\t\\u0001\\u007f\",\"gr\xc3\xbc\xc3\x9f \xf0\x9f\x98\x80\","
+		     "\"" BAD "|" BAD "|" BAD BAD BAD "|" BAD BAD "|" BAD BAD BAD BAD "|\",null]");
+}
+
+TEST(times_are_microseconds_with_three_decimals)
+{
+	json_init(&j, keep, NULL);
+	json_array(&j);
+	json_us(&j, 0);
+	json_us(&j, 1);
+	json_us(&j, 1234567);
+	json_us(&j, -1500);
+	json_us(&j, INT64_MAX);
+	json_us(&j, INT64_MIN);
+	json_array_end(&j);
+	json_flush(&j);
+	CHECK_STR_EQ(text,
+		     "[0.000,0.001,1234.567,-1.500,9223372036854775.807,-9223372036854775.808]");
+}
+
+TEST(reals_read_back_alike_or_are_null)
+{
+	json_init(&j, keep, NULL);
+	json_array(&j);
+	json_double(&j, 0.1);
+	json_double(&j, 1e300);
+	json_double(&j, 1.0 / 3);
+	json_double(&j, INFINITY);
+	json_double(&j, NAN);
+	json_array_end(&j);
+	json_flush(&j);
+	CHECK_STR_EQ(text, "[0.1,1e+300,0.3333333333333333,null,null]");
+}
+
+TEST(long_text_crosses_the_buffer)
+{
+	static char longer[3 * JSON_BUFFER];
+
+	memset(longer, 'x', sizeof(longer) - 1);
+	json_init(&j, keep, NULL);
+	json_text(&j, longer);
+	CHECK_OK(json_flush(&j));
+	CHECK_EQ_UINT(used, sizeof(longer) + 1);
+	CHECK(text[0] == '"' && text[used - 1] == '"' && text[used / 2] == 'x');
+}
+
+TEST(an_error_of_the_output_sticks)
+{
+	static char block[JSON_BUFFER];
+	int calls = 0;
+
+	json_init(&j, refuse, &calls);
+	json_bytes(&j, block, sizeof(block));
+	json_bytes(&j, block, sizeof(block));
+	json_bytes(&j, block, sizeof(block));
+	CHECK_EQ_INT(json_flush(&j), -ENOSPC);
+	CHECK_EQ_INT(calls, 1);
+}
+
+TEST(nesting_beyond_the_limit_is_an_error_not_a_crash)
+{
+	json_init(&j, keep, NULL);
+	for (int i = 0; i < 100; i++)
+		json_array(&j);
+	for (int i = 0; i < 200; i++)
+		json_array_end(&j);
+	CHECK_EQ_INT(json_flush(&j), -EOVERFLOW);
+}
+
+TEST(a_quoted_text_is_a_value)
+{
+	size_t size;
+	char *quoted = json_quote("a\"b", &size);
+
+	CHECK_STR_EQ(quoted, "\"a\\\"b\"");
+	CHECK_EQ_UINT(size, 6);
+	free(quoted);
+}

@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: MIT */
+/* test_load.c - traces in every state and with every damage; nothing crashes, all is accounted for */
+#include "store/load.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/spool_make.h"
+#include "support/test.h"
+
+static struct load_error err;
+
+static struct load *open_ok(const char *path)
+{
+	struct load *load;
+	int ret = load_open(&load, path, &err);
+
+	CHECK_MSG(ret == 0, "%s", err.text);
+	return load;
+}
+
+/* Reads all; the number of records of that type, or of all for 0. */
+static uint64_t count(struct load *load, int type)
+{
+	const struct rec_head *rec;
+	uint64_t nr = 0;
+	int ret;
+
+	while ((ret = load_next(load, &rec, NULL)) == 1)
+		nr += !type || rec->type == type;
+	CHECK_EQ_INT(ret, 0);
+	return nr;
+}
+
+static uint64_t bad_chunks(const struct load *load)
+{
+	return load_facts(load)->loss[SPOOL_REASON_bad_chunk].count;
+}
+
+static const char *sample(bool mem, bool closed)
+{
+	const char *path = test_tmpfile("a.rtl");
+	struct spool_make_sample s = { .pid = 100, .mem = mem, .closed = closed };
+
+	spool_make_sample(path, &s);
+	return path;
+}
+
+static void overwrite(const char *path, uint64_t offset, const void *data, size_t size)
+{
+	int fd = open(path, O_WRONLY);
+
+	CHECK_GE_INT(fd, 0);
+	CHECK_EQ_INT(pwrite(fd, data, size, (off_t)offset), (ssize_t)size);
+	close(fd);
+}
+
+static void write_file(const char *path, const void *data, size_t size)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	CHECK_GE_INT(fd, 0);
+	CHECK_EQ_INT(write(fd, data, size), (ssize_t)size);
+	close(fd);
+}
+
+static void refused(const char *path, int error, const char *words)
+{
+	struct load *load;
+	int ret = load_open(&load, path, &err);
+
+	CHECK_EQ_INT(ret, -error);
+	CHECK_NULL(load);
+	CHECK_STR_HAS(err.text, path);
+	CHECK_STR_HAS(err.text, words);
+}
+
+TEST(a_closed_trace_gives_every_record_twice_over)
+{
+	struct load *load = open_ok(sample(false, true));
+	uint64_t nr = count(load, 0);
+
+	CHECK_EQ_INT(load_facts(load)->state, LOAD_CLOSED);
+	CHECK_EQ_UINT(load_facts(load)->pid, 100);
+	CHECK_EQ_UINT(load_facts(load)->loss[SPOOL_REASON_unfinished].count, 1);
+	CHECK_EQ_UINT(bad_chunks(load), 0);
+	CHECK_STR_EQ(load_warning(load), "");
+	CHECK_EQ_UINT(load_pos(load), load_size(load));
+	load_rewind(load);
+	CHECK_EQ_UINT(count(load, 0), nr);
+	load_rewind(load);
+	CHECK_EQ_UINT(count(load, REC_DISPATCH), 9);
+	load_rewind(load);
+	CHECK_EQ_UINT(count(load, REC_DISPATCH_WIDE), 1);
+	load_close(load);
+}
+
+TEST(both_halves_of_a_killed_trace_are_read)
+{
+	const char *path = sample(true, false);
+	struct load *load = open_ok(path);
+
+	CHECK(load_facts(load)->has_mem);
+	CHECK(load_facts(load)->has_disk);
+	CHECK_EQ_INT(load_facts(load)->state, LOAD_FOREIGN);
+	CHECK_EQ_UINT(count(load, REC_DISPATCH), 9);
+	load_close(load);
+	/* by the name of its memory half it is the same trace */
+	load = open_ok(test_tmpfile("a.mem"));
+	CHECK(load_facts(load)->has_disk);
+	CHECK_EQ_UINT(count(load, REC_DISPATCH), 9);
+	load_close(load);
+}
+
+TEST(one_half_alone_is_read_and_the_other_missed)
+{
+	struct load *load;
+	const char *path = sample(true, false);
+	char copy[SPOOL_NAME_SIZE];
+
+	snprintf(copy, sizeof(copy), "%s", test_tmpfile("a.mem"));
+	CHECK_OK(rename(copy, test_tmpfile("gone")));
+	load = open_ok(path);
+	CHECK(load_facts(load)->mem_missing);
+	CHECK_EQ_UINT(count(load, REC_DISPATCH), 8);
+	load_close(load);
+	CHECK_OK(rename(test_tmpfile("gone"), copy));
+	CHECK_OK(unlink(path));
+	load = open_ok(copy);
+	CHECK(!load_facts(load)->has_disk);
+	CHECK_EQ_UINT(count(load, REC_DISPATCH), 1);
+	load_close(load);
+}
+
+TEST(a_moved_trace_finds_its_memory_half_beside_it)
+{
+	char to[SPOOL_NAME_SIZE];
+	struct load *load;
+
+	sample(true, false);
+	snprintf(to, sizeof(to), "%s", test_tmpfile("moved.rtl"));
+	CHECK_OK(rename(test_tmpfile("a.rtl"), to));
+	CHECK_OK(rename(test_tmpfile("a.mem"), test_tmpfile("moved.mem")));
+	load = open_ok(to);
+	CHECK(load_facts(load)->has_mem);
+	CHECK_EQ_UINT(count(load, REC_DISPATCH), 9);
+	load_close(load);
+}
+
+TEST(a_chunk_in_both_halves_is_read_once)
+{
+	const char *path = test_tmpfile("b.rtl");
+	static struct spool_make m;
+	struct load *load;
+
+	spool_make_begin(&m, path, 7, true);
+	spool_make_chunk(&m, 7);
+	spool_make_thread(&m, 7, "main", 5);
+	spool_make_chunk_end(&m);
+	m.open = true;
+	/* drained, and killed before the slot was freed */
+	spool_make_chunk_slot(&m, SLOT_DRAINING);
+	spool_make_chunk(&m, 7);
+	spool_make_thread(&m, 8, "other", 5);
+	spool_make_chunk_slot(&m, SLOT_SEALED);
+	spool_make_chunk(&m, 7);
+	spool_make_thread(&m, 9, "stale", 5);
+	spool_make_chunk_slot(&m, SLOT_FREE);
+	spool_make_end(&m, false);
+	load = open_ok(path);
+	CHECK_EQ_UINT(count(load, REC_THREAD), 2);
+	CHECK_EQ_UINT(bad_chunks(load), 0);
+	load_close(load);
+}
+
+/* What a drainer does between two passes of a reader: moves a chunk, reuses the slot. */
+TEST(chunks_that_move_while_it_is_read_are_not_lost)
+{
+	const char *path = test_tmpfile("c.rtl");
+	static struct spool_make m;
+	struct load *load;
+	uint32_t used;
+
+	spool_make_begin(&m, path, 7, true);
+	spool_make_chunk(&m, 7);
+	spool_make_thread(&m, 7, "main", 5);
+	spool_make_chunk_end(&m);
+	spool_make_chunk(&m, 7);
+	spool_make_thread(&m, 8, "open", 5);
+	spool_make_chunk_slot(&m, SLOT_OPEN);
+	spool_make_end(&m, false);
+	load = open_ok(path);
+	CHECK_EQ_UINT(count(load, REC_THREAD), 2);
+
+	/* the same chunk with one record more goes to disk, another takes its slot */
+	m.disk_fd = open(path, O_RDWR);
+	m.mem_fd = open(test_tmpfile("c.mem"), O_RDWR);
+	m.open = true;
+	used = m.used;
+	spool_make_thread(&m, 9, "later", 5);
+	spool_make_chunk_end(&m);
+	CHECK_GT_UINT(m.used, used);
+	m.slot = 0;
+	spool_make_chunk(&m, 7);
+	spool_make_thread(&m, 10, "next", 5);
+	spool_make_chunk_slot(&m, SLOT_OPEN);
+	spool_make_end(&m, false);
+
+	load_rewind(load);
+	CHECK_EQ_UINT(count(load, REC_THREAD), 2);
+	CHECK_EQ_UINT(bad_chunks(load), 0);
+	load_close(load);
+	load = open_ok(path);
+	CHECK_EQ_UINT(count(load, REC_THREAD), 4);
+	load_close(load);
+}
+
+TEST(bytes_behind_the_end_are_a_torn_write)
+{
+	const char *path = sample(false, false);
+	char junk[100];
+	struct stat st;
+	struct load *load;
+
+	memset(junk, 0x5a, sizeof(junk));
+	CHECK_OK(stat(path, &st));
+	overwrite(path, (uint64_t)st.st_size, junk, sizeof(junk));
+	load = open_ok(path);
+	CHECK_EQ_UINT(count(load, REC_DISPATCH), 9);
+	CHECK_EQ_UINT(bad_chunks(load), 0);
+	load_close(load);
+}
+
+TEST(a_damaged_chunk_costs_that_chunk_and_is_named)
+{
+	const char *path = sample(false, true);
+	struct load *load;
+
+	overwrite(path, SPOOL_HEADER_SIZE + 200, "X", 1);
+	load = open_ok(path);
+	CHECK_EQ_UINT(count(load, REC_DISPATCH), 4);
+	CHECK_EQ_UINT(bad_chunks(load), 1);
+	CHECK_STR_HAS(load_warning(load), "a.rtl: the chunk at offset 8192 does not match its CRC");
+	load_rewind(load);
+	CHECK_EQ_UINT(count(load, REC_DISPATCH), 4);
+	CHECK_EQ_UINT(bad_chunks(load), 1);
+	load_close(load);
+	/* its head too */
+	overwrite(path, SPOOL_HEADER_SIZE, "XXXX", 4);
+	load = open_ok(path);
+	CHECK_EQ_UINT(count(load, REC_DISPATCH), 4);
+	CHECK_EQ_UINT(bad_chunks(load), 1);
+	CHECK_STR_HAS(load_warning(load), "magic");
+	load_close(load);
+}
+
+TEST(a_cut_file_says_where)
+{
+	const char *path = sample(false, true);
+	struct load *load;
+
+	CHECK_OK(truncate(path, SPOOL_HEADER_SIZE + 100));
+	load = open_ok(path);
+	CHECK_EQ_UINT(count(load, 0), 0);
+	CHECK_GE_UINT(bad_chunks(load), 1);
+	CHECK_STR_HAS(load_warning(load), "cut off at offset 8292");
+	load_close(load);
+}
+
+TEST(unknown_records_are_skipped_and_counted)
+{
+	const char *path = test_tmpfile("u.rtl");
+	uint64_t future[4] = { 0xc8 | 4 << 8, 1, 2, 3 };
+	static struct spool_make m;
+	struct load *load;
+
+	spool_make_begin(&m, path, 7, false);
+	spool_make_chunk(&m, 7);
+	spool_make_raw(&m, future, sizeof(future));
+	spool_make_thread(&m, 7, "main", 5);
+	spool_make_chunk_end(&m);
+	spool_make_end(&m, true);
+	load = open_ok(path);
+	CHECK_EQ_UINT(count(load, 0), 1);
+	CHECK_EQ_UINT(load_unknown(load), 1);
+	CHECK_EQ_UINT(bad_chunks(load), 0);
+	load_close(load);
+}
+
+/* A chunk with a right CRC and wrong contents: a writer's mistake must not become the reader's. */
+static void one_bad_record(const void *rec, size_t size, const char *words)
+{
+	const char *path = test_tmpfile("r.rtl");
+	static struct spool_make m;
+	struct load *load;
+
+	spool_make_begin(&m, path, 7, false);
+	spool_make_chunk(&m, 7);
+	spool_make_thread(&m, 7, "main", 5);
+	spool_make_raw(&m, rec, size);
+	spool_make_chunk_end(&m);
+	spool_make_end(&m, true);
+	load = open_ok(path);
+	CHECK_EQ_UINT(count(load, 0), 1);
+	CHECK_EQ_UINT(bad_chunks(load), 1);
+	CHECK_STR_HAS(load_warning(load), words);
+	CHECK_STR_HAS(load_warning(load), "offset 8256");
+	load_close(load);
+}
+
+TEST(records_that_lie_are_refused)
+{
+	struct rec_string string = { { REC_STRING, 2, 0, 1 }, 5000, 0 };
+	struct rec_marker marker = { .h = { REC_MARKER, 6, REC_F_TEXT, 1 }, .text_size = 1 };
+	struct rec_dispatch dispatch = { .h = { REC_DISPATCH, 6, 0, 1 }, .shape = 0 };
+	struct rec_shape shape = { .h = { REC_SHAPE, 6, 0, 1 } };
+	struct rec_head nothing = { REC_THREAD, 0, 0, 1 };
+	struct rec_head tall = { REC_THREAD, 200, 0, 1 };
+	struct rec_head slim = { REC_KERNEL, 1, 0, 1 };
+
+	one_bad_record(&string, sizeof(string), "string longer than its record");
+	string.offset = 6000;
+	one_bad_record(&string, sizeof(string), "string longer than its record");
+	one_bad_record(&marker, sizeof(marker), "text is longer than its record");
+	one_bad_record(&dispatch, sizeof(dispatch), "shape that was not stated");
+	one_bad_record(&shape, sizeof(shape), "shape out of order");
+	one_bad_record(&nothing, sizeof(nothing), "size 0");
+	one_bad_record(&tall, sizeof(tall), "beyond its chunk");
+	one_bad_record(&slim, sizeof(slim), "shorter than its type");
+}
+
+TEST(foreign_files_are_named_for_what_they_are)
+{
+	const char *path = test_tmpfile("x.rtl");
+	static const unsigned char swapped[8] = { 'L', 'O', 'O', 'P', 'S', 'L', 'T', 'R' };
+	struct spool_header h = { .magic = SPOOL_MAGIC, .version = 9, .header_size = 8192 };
+
+	write_file(path, "", 0);
+	refused(path, EINVAL, "empty");
+	write_file(path, "SQLite format 3\0and more", 24);
+	refused(path, EINVAL, "SQLite database");
+	write_file(path, "\x1f\x8b\x08 compressed", 14);
+	refused(path, EINVAL, "gzip");
+	write_file(path, "\177ELF and so on", 14);
+	refused(path, EINVAL, "program");
+	write_file(path, swapped, 8);
+	refused(path, EINVAL, "big-endian");
+	write_file(path, "{\"traceEvents\": []}", 19);
+	refused(path, EINVAL, "instead of \"RTLSPOOL\" (offset 0)");
+	write_file(path, &h, sizeof(h));
+	refused(path, EINVAL, "version 9");
+	h.version = SPOOL_VERSION;
+	write_file(path, &h, 4000);
+	refused(path, EINVAL, "offset 4000");
+	write_file(path, &h, sizeof(h));
+	refused(path, EINVAL, "header is damaged");
+	refused(test_tmpfile("none"), ENOENT, "No such file");
+	refused(test_tmpdir(), EISDIR, "directory");
+}
+
+TEST(a_running_process_is_told_from_a_killed_one)
+{
+	const char *path = test_tmpfile("p.rtl");
+	static struct spool_make m;
+	struct load *load;
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "r");
+	char text[4096];
+	const char *p;
+
+	if (!f)
+		SKIP("no boot id here");
+	spool_make_begin(&m, path, (uint32_t)getpid(), false);
+	CHECK_NOT_NULL(fgets(m.header.boot_id, sizeof(m.header.boot_id), f));
+	fclose(f);
+	m.header.boot_id[strcspn(m.header.boot_id, "\n")] = '\0';
+	spool_make_end(&m, false);
+	load = open_ok(path);
+	CHECK_EQ_INT(load_facts(load)->state, LOAD_KILLED); /* the pid is another process' by now */
+	load_close(load);
+
+	f = fopen("/proc/self/stat", "r");
+	CHECK_NOT_NULL(f);
+	CHECK_NOT_NULL(fgets(text, sizeof(text), f));
+	fclose(f);
+	p = strrchr(text, ')');
+	for (int field = 2; p && field < 22; field++)
+		p = strchr(p + 1, ' ');
+	CHECK_NOT_NULL(p);
+	m.header.proc_start_ticks = strtoull(p, NULL, 10);
+	overwrite(path, 0, &m.header, sizeof(m.header));
+	load = open_ok(path);
+	CHECK_EQ_INT(load_facts(load)->state, LOAD_RUNNING);
+	CHECK(load_facts(load)->mem_missing);
+	load_close(load);
+}
+
+static uint64_t seed = 88172645463325252u;
+
+static uint64_t random_next(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+static char *slurp(const char *path, size_t *size)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY);
+	char *data;
+
+	CHECK_GE_INT(fd, 0);
+	CHECK_OK(fstat(fd, &st));
+	*size = (size_t)st.st_size;
+	data = malloc(*size);
+	CHECK_NOT_NULL(data);
+	CHECK_EQ_INT(read(fd, data, *size), (ssize_t)*size);
+	close(fd);
+	return data;
+}
+
+static void read_any(const char *path)
+{
+	const struct rec_head *rec;
+	struct load *load;
+
+	if (load_open(&load, path, &err) < 0) {
+		CHECK_STR_HAS(err.text, path);
+		return;
+	}
+	for (int pass = 0; pass < 2; pass++) {
+		while (load_next(load, &rec, NULL) == 1)
+			;
+		load_rewind(load);
+	}
+	load_close(load);
+}
+
+/* Thousands of damaged copies; a sanitizer build finds what reads too far. */
+TEST(random_damage_never_crashes)
+{
+	const char *path = sample(true, false);
+	const char *victims[] = { path, test_tmpfile("a.mem") };
+
+	for (int v = 0; v < 2; v++) {
+		size_t size;
+		char *good = slurp(victims[v], &size);
+		/* the memory half is mostly empty slots: damage where something is */
+		size_t range = size < 32768 ? size : 32768;
+
+		for (int round = 0; round < 2500; round++) {
+			char *bad = malloc(size);
+			size_t keep = size;
+
+			CHECK_NOT_NULL(bad);
+			memcpy(bad, good, size);
+			for (uint64_t i = random_next() % 8; i > 0; i--)
+				bad[random_next() % range] ^= (char)(1 << random_next() % 8);
+			if (random_next() % 4 == 0)
+				keep = random_next() % (range + 1);
+			write_file(victims[v], bad, keep);
+			read_any(path);
+			free(bad);
+		}
+		write_file(victims[v], good, size);
+		free(good);
+	}
+}
+
+TEST(every_cut_is_read_up_to_it)
+{
+	const char *path = sample(false, true);
+	size_t size;
+	char *good = slurp(path, &size);
+	uint64_t before = UINT64_MAX;
+
+	for (size_t keep = size; keep >= SPOOL_HEADER_SIZE; keep -= 8) {
+		struct load *load;
+		uint64_t nr;
+
+		write_file(path, good, keep);
+		load = open_ok(path);
+		nr = count(load, 0);
+		CHECK_LE_UINT(nr, before);
+		if (keep < size)
+			CHECK_GE_UINT(bad_chunks(load), 1);
+		before = nr;
+		load_close(load);
+	}
+	CHECK_EQ_UINT(before, 0);
+	free(good);
+}

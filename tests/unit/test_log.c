@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* test_log.c - lines to the user */
+#define LOG_TOPIC "unit"
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/env.h"
+#include "base/fd.h"
+#include "support/test.h"
+
+static const char *begin(const char *levels)
+{
+	const char *path = test_tmpfile("log-%p");
+	const char *real;
+	char name[32];
+
+	setenv("RTL_LOG", levels, 1);
+	setenv("RTL_LOG_FILE", path, 1);
+	setenv("RTL_STRICT", "0", 1);
+	env_init();
+	log_init();
+	snprintf(name, sizeof(name), "log-%d", (int)getpid());
+	real = test_tmpfile(name);
+	return real;
+}
+
+static const char *text_of(const char *path)
+{
+	static char text[16384];
+
+	if (fd_read_file(path, text, sizeof(text) - 1) < 0)
+		text[0] = '\0';
+	return text;
+}
+
+static unsigned int count_lines(const char *text)
+{
+	unsigned int n = 0;
+
+	for (; *text; text++)
+		n += *text == '\n';
+	return n;
+}
+
+TEST(the_default_is_warn)
+{
+	const char *path = begin("warn");
+
+	log_info("quiet");
+	log_warn("queue %d: %s", 3, "refused");
+	CHECK_STR_HAS(text_of(path), "warn unit: queue 3: refused\n");
+	CHECK_EQ_INT(count_lines(text_of(path)), 1);
+}
+
+TEST(a_topic_has_a_level_of_its_own)
+{
+	const char *path = begin("error,unit:debug");
+
+	log_dbg("seen");
+	log_write(LOG_WARN, "other", NULL, "not seen");
+	CHECK_STR_HAS(text_of(path), "debug unit: seen\n");
+	CHECK_EQ_INT(count_lines(text_of(path)), 1);
+}
+
+TEST(a_place_says_no_more_than_its_share)
+{
+	const char *path = begin("warn");
+
+	for (int i = 0; i < 100; i++)
+		log_warn("line %d", i);
+	CHECK_EQ_INT(count_lines(text_of(path)), LOG_PER_SITE);
+	CHECK_STR_HAS(text_of(path), "line 7 (no more of these)\n");
+}
+
+TEST(long_lines_are_cut_to_one_write)
+{
+	const char *path = begin("warn");
+	char text[4000];
+	size_t size;
+
+	memset(text, 'y', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	log_warn("%s", text);
+	size = strlen(text_of(path));
+	CHECK_GT_UINT(size, 500);
+	CHECK_LE_UINT(size, 1024);
+	CHECK_EQ_INT(text_of(path)[size - 1], '\n');
+}
+
+TEST(errno_and_the_low_descriptors_are_left_alone)
+{
+	int low = open("/dev/null", O_RDONLY);
+	int again;
+
+	close(low);
+	begin("warn");
+	errno = EXDEV;
+	log_warn("something");
+	CHECK_EQ_INT(errno, EXDEV);
+	again = open("/dev/null", O_RDONLY);
+	CHECK_EQ_INT(again, low);
+}
+
+TEST(strict_makes_an_error_fatal)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		setenv("RTL_STRICT", "1", 1);
+		setenv("RTL_LOG_FILE", "/dev/null", 1);
+		env_init();
+		log_init();
+		log_err("end");
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	CHECK(WIFSIGNALED(status));
+	CHECK_EQ_INT(WTERMSIG(status), SIGABRT);
+}
+
+TEST(a_bad_level_is_named)
+{
+	const char *path = begin("loud");
+
+	CHECK_STR_HAS(text_of(path), "RTL_LOG: \"loud\" has no level");
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* test_pattern.c - output names, rank identity, and where a process writes to */
+#include "base/pattern.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/env.h"
+#include "base/place.h"
+#include "base/rank.h"
+#include "support/test.h"
+
+static const char *const *vars; /* name, value, ..., NULL */
+static int nr_unknown;
+
+static const char *get(const char *name)
+{
+	for (int i = 0; vars && vars[i]; i += 2) {
+		if (strcmp(vars[i], name) == 0)
+			return vars[i + 1];
+	}
+	return NULL;
+}
+
+static void unknown(const char *where)
+{
+	(void)where;
+	nr_unknown++;
+}
+
+static const char *expand(const char *pattern)
+{
+	static char out[128];
+	static struct rank rank;
+	struct pattern_facts facts = { 42, "node/7", &rank, get, unknown };
+
+	rank_read(&rank, get);
+	CHECK_OK(pattern_expand(out, sizeof(out), pattern, &facts));
+	return out;
+}
+
+TEST(both_families_are_filled_in)
+{
+	static const char *const env[] = { "RANK", "3", "WORLD_SIZE", "8", "SLURM_JOB_ID",
+					   "99",   "A", "b/c",	      NULL };
+
+	vars = env;
+	CHECK_STR_EQ(expand("x.%p.%h.%r.%j.%q{A}.%%"), "x.42.node_7.3.99.b/c.%");
+	CHECK_STR_EQ(expand("x.%pid%.%hostname%.%rank%.%job%.%env{A}%"), "x.42.node_7.3.99.b/c");
+	CHECK_STR_EQ(expand("%q{NONE}|%env{NONE}%|"), "||");
+	CHECK_STR_EQ(expand("plain"), "plain");
+	CHECK_EQ_INT(nr_unknown, 0);
+}
+
+TEST(what_is_unknown_is_kept_and_reported)
+{
+	vars = NULL;
+	CHECK_STR_EQ(expand("a%zb%"), "a%zb%");
+	CHECK_EQ_INT(nr_unknown, 2);
+	CHECK_STR_EQ(expand("%q{OPEN"), "%q{OPEN");
+	CHECK_EQ_INT(nr_unknown, 3);
+	CHECK_STR_EQ(expand("%env{X}"), "%env{X}");
+	CHECK_STR_EQ(expand("%r-%j"), "0-0");
+}
+
+TEST(a_name_too_long_is_refused)
+{
+	struct pattern_facts facts = { 1, "h", NULL, get, NULL };
+	char out[4];
+
+	CHECK_EQ_INT(pattern_expand(out, sizeof(out), "abcd", &facts), -ENAMETOOLONG);
+	CHECK_OK(pattern_expand(out, sizeof(out), "abc", &facts));
+	CHECK_EQ_INT(pattern_expand(out, 0, "", &facts), -ENAMETOOLONG);
+}
+
+static void check_rank(const char *const *env, long rank, long world, long local, const char *job)
+{
+	struct rank r;
+
+	vars = env;
+	rank_read(&r, get);
+	CHECK_EQ_INT(r.rank, rank);
+	CHECK_EQ_INT(r.world_size, world);
+	CHECK_EQ_INT(r.local_rank, local);
+	CHECK_STR_EQ(r.job, job);
+}
+
+#define ENV(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+TEST(every_launcher_is_understood)
+{
+	check_rank(ENV("RANK", "5", "WORLD_SIZE", "16", "LOCAL_RANK", "1"), 5, 16, 1, "");
+	check_rank(ENV("OMPI_COMM_WORLD_RANK", "2", "OMPI_COMM_WORLD_SIZE", "4",
+		       "OMPI_COMM_WORLD_LOCAL_RANK", "0"),
+		   2, 4, 0, "");
+	check_rank(ENV("PMI_RANK", "1", "PMI_SIZE", "2", "MPI_LOCALRANKID", "1"), 1, 2, 1, "");
+	check_rank(ENV("MV2_COMM_WORLD_RANK", "1", "MV2_COMM_WORLD_SIZE", "3"), 1, 3, -1, "");
+	check_rank(ENV("SLURM_PROCID", "7", "SLURM_STEP_NUM_TASKS", "8", "SLURM_NTASKS", "9",
+		       "SLURM_LOCALID", "3", "SLURM_JOB_ID", "1234"),
+		   7, 8, 3, "1234");
+	check_rank(ENV("PBS_JOBID", "12.host"), -1, -1, -1, "12.host");
+}
+
+TEST(the_inner_launcher_wins)
+{
+	check_rank(ENV("SLURM_PROCID", "0", "SLURM_JOB_ID", "1", "OMPI_COMM_WORLD_RANK", "6",
+		       "OMPI_COMM_WORLD_SIZE", "8"),
+		   6, 8, -1, "1");
+	check_rank(ENV("SLURM_PROCID", "1", "SLURM_NTASKS", "2", "RANK", "12", "WORLD_SIZE", "16",
+		       "LOCAL_RANK", "4"),
+		   12, 16, 4, "");
+}
+
+TEST(a_rank_alone_or_one_that_is_no_number_is_not_believed)
+{
+	check_rank(ENV("RANK", "5"), -1, -1, -1, "");
+	check_rank(ENV("PMI_RANK", "x1"), -1, -1, -1, "");
+	check_rank(ENV("PMI_RANK", "-1", "SLURM_PROCID", "2"), 2, -1, -1, "");
+}
+
+TEST(places_are_absolute_and_follow_the_output)
+{
+	char cwd[PLACE_PATH_SIZE];
+	char want[PLACE_PATH_SIZE + 32];
+
+	CHECK_OK(chdir(test_tmpdir()));
+	CHECK_NOT_NULL(getcwd(cwd, sizeof(cwd)));
+	setenv("RTL_OUTPUT", "out-%p.db", 1);
+	env_init();
+	CHECK_OK(place_init());
+	snprintf(want, sizeof(want), "%s/out-%d.db", cwd, (int)getpid());
+	CHECK_STR_EQ(place_output(), want);
+	snprintf(want, sizeof(want), "%s/out-%d.db.spool", cwd, (int)getpid());
+	CHECK_STR_EQ(place_spool_dir(), want);
+	CHECK_STR_EQ(place_mem_dir(), "/dev/shm");
+	CHECK(!place_is_session());
+}
+
+TEST(a_session_names_the_spool_directory)
+{
+	setenv("RTL_SESSION", "/s/dir/", 1);
+	setenv("RTL_SPOOL_DIR", "/other", 1);
+	setenv("RTL_MEM_DIR", "none", 1);
+	env_init();
+	CHECK_OK(place_init());
+	CHECK_STR_EQ(place_spool_dir(), "/s/dir");
+	CHECK_STR_EQ(place_mem_dir(), "");
+	CHECK(place_is_session());
+}
+
+TEST(an_output_too_long_is_an_error)
+{
+	char name[PLACE_PATH_SIZE + 10];
+
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	setenv("RTL_OUTPUT", name, 1);
+	env_init();
+	CHECK_EQ_INT(place_init(), -ENAMETOOLONG);
+	CHECK_STR_EQ(place_error(), "RTL_OUTPUT");
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* test_perfetto.c - what the Chrome JSON writer does when things go wrong; its events: tests/cli */
+#include "export/perfetto.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/test.h"
+
+static struct rocpd_result res;
+static const char *input;
+
+/* A database as RPD's oldest tracers write it, with nr operations. */
+static void make_input(int nr)
+{
+	static const char schema[] =
+		"CREATE TABLE rocpd_string(id INTEGER PRIMARY KEY, string TEXT);"
+		"CREATE TABLE rocpd_api(id INTEGER PRIMARY KEY, pid INT, tid INT, start INT, \"end\" "
+		"INT, apiName_id INT, args_id INT);"
+		"CREATE TABLE rocpd_op(id INTEGER PRIMARY KEY, gpuId INT, queueId INT, sequenceId INT, "
+		"start INT, \"end\" INT, description_id INT, opType_id INT);"
+		"CREATE TABLE rocpd_api_ops(id INTEGER PRIMARY KEY, api_id INT, op_id INT);"
+		"INSERT INTO rocpd_string VALUES (1, 'k'), (2, 'KernelExecution')";
+	char sql[512];
+	sqlite3 *db;
+
+	input = test_tmpfile("in.db");
+	CHECK_EQ_INT(sqlite3_open(input, &db), SQLITE_OK);
+	CHECK_EQ_INT(sqlite3_exec(db, schema, NULL, NULL, NULL), SQLITE_OK);
+	snprintf(sql, sizeof(sql),
+		 "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) "
+		 "INSERT INTO rocpd_op SELECT i, 0, 0, i, i * 100, i * 100 + 50, 1, 2 FROM n",
+		 nr);
+	CHECK_EQ_INT(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+static int write_json(const char *out, const struct rocpd_options *opt)
+{
+	return perfetto_write(&input, 1, out, opt, &res);
+}
+
+/* Files in the test's directory beside the input. */
+static size_t nr_files(void)
+{
+	char pattern[4096];
+	glob_t found = { 0 };
+	size_t n;
+
+	snprintf(pattern, sizeof(pattern), "%s/out*", test_tmpdir());
+	glob(pattern, 0, NULL, &found);
+	n = found.gl_pathc;
+	globfree(&found);
+	return n;
+}
+
+static int stop_at_once(void *arg, uint64_t done, uint64_t total)
+{
+	(void)done;
+	(void)total;
+	++*(int *)arg;
+	return 1;
+}
+
+TEST(an_existing_file_is_kept_unless_forced)
+{
+	const struct rocpd_options force = { .force = true };
+	const char *out = test_tmpfile("out.json");
+
+	make_input(10);
+	CHECK_OK(write_json(out, NULL));
+	CHECK_EQ_INT(write_json(out, NULL), -EEXIST);
+	CHECK_STR_HAS(res.error, "--force");
+	CHECK_OK(write_json(out, &force));
+	CHECK_EQ_UINT(nr_files(), 1);
+}
+
+TEST(stopping_leaves_nothing_behind)
+{
+	int calls = 0;
+	const struct rocpd_options opt = { .progress = stop_at_once, .progress_arg = &calls };
+
+	make_input(50000);
+	CHECK_EQ_INT(write_json(test_tmpfile("out.json"), &opt), -ECANCELED);
+	CHECK_EQ_INT(calls, 1);
+	CHECK_EQ_UINT(nr_files(), 0);
+}
+
+TEST(what_cannot_be_read_or_written_is_said)
+{
+	make_input(10);
+	CHECK_EQ_INT(write_json(test_tmpfile("no/such/out.json"), NULL), -ENOENT);
+	CHECK_STR_HAS(res.error, "no/such/out.json");
+	CHECK_EQ_INT(write_json(test_tmpdir(), NULL), -EINVAL);
+	input = test_tmpfile("none.db");
+	CHECK_EQ_INT(write_json(test_tmpfile("out.json"), NULL), -ENOENT);
+	CHECK_EQ_INT(perfetto_write(&input, 0, test_tmpfile("out.json"), NULL, &res), -EINVAL);
+	CHECK_EQ_UINT(nr_files(), 0);
+}
+
+TEST(a_full_disk_leaves_nothing_behind)
+{
+	make_input(50000);
+	if (access("/dev/full", W_OK) != 0)
+		SKIP("no /dev/full");
+	CHECK_OK(symlink("/dev/full", test_tmpfile("full")));
+	/* no plain file: refused before any work */
+	CHECK_EQ_INT(write_json(test_tmpfile("full"), NULL), -EINVAL);
+	CHECK_NOT_NULL(freopen("/dev/full", "w", stdout));
+	CHECK_EQ_INT(write_json("-", NULL), -ENOSPC);
+	CHECK_STR_HAS(res.error, "standard output");
+}
+
+TEST(a_damaged_database_is_an_error_in_words)
+{
+	FILE *file;
+
+	make_input(50000);
+	file = fopen(input, "r+");
+	CHECK_NOT_NULL(file);
+	CHECK_OK(fseek(file, 40960, SEEK_SET));
+	for (int i = 0; i < 100000; i++)
+		fputc(0xff, file);
+	fclose(file);
+	CHECK(write_json(test_tmpfile("out.json"), NULL) < 0);
+	CHECK_STR_HAS(res.error, "in.db");
+	CHECK_EQ_UINT(nr_files(), 0);
+}

@@ -1,0 +1,1164 @@
+/* SPDX-License-Identifier: MIT */
+/* test_queue.c - what the packet callback does, driven by a runtime without a GPU */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "event/life.h"
+#include "source/hsa/harvest.h"
+#include "source/hsa/queue.h"
+#include "source/hsa/table.h"
+#include "support/fake_hsa.h"
+#include "support/sink_record.h"
+#include "support/test.h"
+
+#define MAX_BATCH 1024u
+
+static const hsa_signal_t none;
+static union fake_packet packets[2 * MAX_BATCH];
+static uint8_t seen[1u << 21];
+
+/* Every dispatch with an id of [first, first + n) is there once, with its own ticks. */
+static void check_dispatches(uint32_t first, uint32_t n, uint16_t flags, uint16_t no_flags)
+{
+	uint64_t nr = sink_record_count(EVENT_DISPATCH);
+	const struct event **all = calloc(nr + 1, sizeof(*all));
+
+	CHECK_NOT_NULL(all);
+	sink_record_each(EVENT_DISPATCH, all, nr);
+	memset(seen, 0, sizeof(seen));
+	for (uint64_t i = 0; i < nr; i++) {
+		const struct event_dispatch *d = &all[i]->dispatch;
+		uint32_t id = d->grid[0];
+
+		CHECK_EQ_UINT(d->flags & (flags | no_flags), flags);
+		if (id < first || id >= first + n)
+			continue;
+		CHECK_EQ_UINT(seen[id]++, 0);
+		CHECK_EQ_UINT(d->begin_ticks, fake_begin_ticks(id));
+		CHECK_EQ_UINT(d->end_ticks, fake_end_ticks(id));
+		CHECK_EQ_UINT(d->begin_ns, fake_ticks_to_ns(fake_begin_ticks(id)));
+		CHECK_EQ_UINT(d->end_ns, fake_ticks_to_ns(fake_end_ticks(id)));
+	}
+	for (uint32_t id = first; id < first + n; id++)
+		CHECK_MSG(seen[id] == 1, "dispatch %u is missing", id);
+	free(all);
+}
+
+static void run_all(struct fake_queue *q)
+{
+	fake_gpu_run(q, UINT64_MAX);
+	CHECK_EQ_UINT(fake_in_ring(q), 0);
+	fake_harvest();
+}
+
+TEST(a_dispatch_is_recorded_with_its_times_and_shape)
+{
+	struct fake_queue *q;
+	const struct event_dispatch *d;
+	const struct event_queue *eq;
+
+	fake_open(NULL, 0);
+	q = fake_queue_create(256);
+	eq = &sink_record_at(EVENT_QUEUE, 0)->queue;
+	CHECK_EQ_UINT(eq->handle, (uint64_t)(uintptr_t)&q->hsa);
+	CHECK_EQ_UINT(eq->size, 256);
+	CHECK_EQ_UINT(eq->agent, 1);
+	CHECK_EQ_UINT(eq->flags, 0);
+	fake_submit_dispatch(q, 7);
+	fake_harvest();
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 0);
+	run_all(q);
+	check_dispatches(7, 1, 0, 0xffff);
+	d = &sink_record_at(EVENT_DISPATCH, 0)->dispatch;
+	CHECK_EQ_UINT(d->queue, eq->index);
+	CHECK_EQ_UINT(d->packet, 0);
+	CHECK_EQ_UINT(d->grid[1], 2);
+	CHECK_EQ_UINT(d->grid[2], 3);
+	CHECK_EQ_UINT(d->group[0], 64);
+	CHECK_EQ_UINT(d->group[1], 4);
+	CHECK_EQ_UINT(d->group[2], 5);
+	CHECK_EQ_UINT(d->private_size, 16);
+	CHECK_EQ_UINT(d->group_size, 32);
+	CHECK_EQ_UINT(d->tid, (uint32_t)gettid());
+	CHECK_NE_UINT(d->correlation, 0);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+	fake_queue_destroy(q);
+	CHECK_EQ_UINT(sink_record_count(EVENT_QUEUE_END), 1);
+}
+
+TEST(a_packet_is_passed_on_as_it_is_but_for_its_signal)
+{
+	struct fake_queue *q;
+	union fake_packet p, *got;
+
+	fake_open(NULL, 0);
+	q = fake_queue_create(256);
+	p = fake_dispatch(1, none);
+	fake_submit(q, &p, 1);
+	got = fake_hw(q, 0);
+	CHECK_NE_UINT(got->dispatch.completion_signal.handle, 0);
+	p.dispatch.completion_signal = got->dispatch.completion_signal;
+	CHECK_MEM_EQ(got, &p, sizeof(p));
+}
+
+TEST(an_owners_signal_stays_on_its_packet)
+{
+	struct fake_queue *q;
+	hsa_signal_t s;
+	union fake_packet p;
+
+	fake_open(NULL, 0);
+	q = fake_queue_create(256);
+	s = fake_signal(1);
+	p = fake_dispatch(5, s);
+	fake_submit(q, &p, 1);
+	CHECK_EQ_UINT(fake_in_ring(q), 1);
+	CHECK_MEM_EQ(fake_hw(q, 0), &p, sizeof(p));
+	run_all(q);
+	CHECK_EQ_INT(fake_signal_get(s), 0);
+	check_dispatches(5, 1, REC_F_HAD_SIGNAL, REC_F_SHARED | REC_F_NO_TIME);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+}
+
+/* One callback of every size, on a ring that is just as large, filled to different heights. */
+static void drive_batches(const char *mode, uint32_t ring, uint64_t *nr_dispatches)
+{
+	uint32_t id = 1, singles = 0;
+	struct fake_queue *q;
+
+	fake_open(mode, 71);
+	fake.staging = true;
+	q = fake_queue_create(ring);
+	for (uint32_t n = 1; n <= ring; n += n < 70 ? 1 : 53) {
+		uint64_t before = q->nr_callbacks;
+
+		for (uint32_t i = 0; i < n; i++)
+			packets[i] = fake_dispatch(id++, none);
+		fake_submit(q, packets, n);
+		CHECK_EQ_UINT(q->nr_callbacks, before + 1);
+		CHECK_EQ_UINT(fake_in_ring(q), n);
+		for (uint32_t i = 0; i < n; i++)
+			CHECK_EQ_UINT(fake_hw(q, atomic_load(&q->read) + i)->dispatch.grid_size_x,
+				      packets[i].dispatch.grid_size_x);
+		singles += n == 1;
+		run_all(q);
+	}
+	for (uint32_t i = 0; i < ring; i++) /* the whole ring, once more */
+		packets[i] = fake_dispatch(id++, none);
+	fake_submit(q, packets, ring);
+	run_all(q);
+	*nr_dispatches = id - 1;
+	CHECK_EQ_UINT(singles, 1);
+}
+
+TEST(full_mode_records_every_dispatch_of_every_batch)
+{
+	uint64_t n;
+
+	drive_batches("full", 1024, &n);
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), n);
+	check_dispatches(1, 1, 0, REC_F_GRAPH & 0);
+	check_dispatches(1, (uint32_t)n, 0, REC_F_NO_TIME | REC_F_UNFINISHED);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+	for (uint64_t i = 0; i < n; i += 97)
+		CHECK_EQ_UINT(sink_record_at(EVENT_DISPATCH, i)->dispatch.packet,
+			      sink_record_at(EVENT_DISPATCH, i)->dispatch.grid[0] - 1);
+}
+
+TEST(standard_mode_passes_batches_and_counts_their_dispatches)
+{
+	uint64_t n;
+
+	drive_batches("standard", 1024, &n);
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 1);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_graph_batch), n - 1);
+	CHECK_EQ_UINT(sink_record_losses(), n - 1);
+}
+
+TEST(lite_mode_passes_batches_and_counts_their_dispatches)
+{
+	uint64_t n;
+
+	drive_batches("lite", 1024, &n);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_graph_batch), n - 1);
+	CHECK_EQ_UINT(sink_record_losses(), n - 1);
+}
+
+TEST(only_dispatches_of_a_batch_are_counted)
+{
+	struct fake_queue *q;
+
+	fake_open("standard", 0);
+	fake.staging = true;
+	q = fake_queue_create(64);
+	packets[0] = fake_dispatch(1, none);
+	packets[1] = fake_barrier(none, none);
+	packets[2] = fake_dispatch(2, none);
+	fake_submit(q, packets, 3);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_graph_batch), 2);
+	CHECK_MEM_EQ(fake_hw(q, 0), packets, 3 * sizeof(packets[0]));
+}
+
+TEST(full_mode_keeps_barriers_and_signals_within_a_batch)
+{
+	struct fake_queue *q;
+	hsa_signal_t s, counting;
+
+	fake_open("full", 71);
+	fake.staging = true;
+	q = fake_queue_create(64);
+	s = fake_signal(1);
+	counting = fake_signal(2);
+	packets[0] = fake_dispatch(1, none);
+	packets[1] = fake_barrier(none, none);
+	packets[2] = fake_dispatch(2, s);
+	packets[3] = fake_dispatch(3, counting);
+	packets[4] = fake_barrier(s, none);
+	packets[5] = fake_dispatch(4, counting);
+	fake_submit(q, packets, 6);
+	CHECK_EQ_UINT(fake_in_ring(q), 8); /* a barrier behind each of the two that share */
+	run_all(q);
+	CHECK_EQ_INT(fake_signal_get(s), 0);
+	CHECK_EQ_INT(fake_signal_get(counting), 0);
+	check_dispatches(1, 4, REC_F_GRAPH, REC_F_NO_TIME);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_shared_signal), 2);
+}
+
+/* A queue's memory is used again for one whose batches are larger. */
+TEST(full_mode_has_room_for_a_batch_on_a_queue_made_of_a_smaller_one)
+{
+	struct fake_queue *q;
+	hsa_signal_t counting;
+
+	fake_open("full", 71);
+	fake.staging = true;
+	q = fake_queue_create(64);
+	fake_queue_destroy(q);
+	q = fake_queue_create(512);
+	counting = fake_signal(512);
+	for (uint32_t i = 0; i < 512; i++)
+		packets[i] = fake_dispatch(i, counting);
+	fake_submit(q, packets, 512);
+	run_all(q);
+	CHECK_EQ_INT(fake_signal_get(counting), 0);
+	check_dispatches(0, 512, REC_F_GRAPH | REC_F_SHARED, REC_F_NO_TIME);
+}
+
+/* Batches that tell nothing of their progress must not make anyone wait for ever. */
+TEST(batches_without_signals_do_not_stop_the_queue)
+{
+	struct fake_queue *q;
+	uint32_t id = 1;
+
+	fake_open("standard", 71);
+	fake.staging = true;
+	q = fake_queue_create(64);
+	for (int round = 0; round < 100; round++) {
+		for (uint32_t i = 0; i < 60; i++)
+			packets[i] = fake_dispatch(id++, none);
+		fake_submit(q, packets, 60);
+		fake_submit_dispatch(q, id++);
+		run_all(q);
+	}
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 100);
+}
+
+TEST(batches_of_a_whole_ring_follow_each_other_in_full_mode)
+{
+	struct fake_queue *q;
+	uint32_t id = 1;
+
+	fake_open("full", 71);
+	fake.staging = true;
+	q = fake_queue_create(64);
+	for (int round = 0; round < 50; round++) {
+		for (uint32_t i = 0; i < 64; i++)
+			packets[i] = fake_dispatch(id++, none);
+		fake_submit(q, packets, 64);
+		run_all(q);
+	}
+	check_dispatches(1, 64 * 50, REC_F_GRAPH, REC_F_NO_TIME);
+}
+
+/* ---- back-pressure -------------------------------------------------------------------------- */
+
+struct gpu {
+	struct fake_queue *q;
+	_Atomic bool stop;
+	unsigned pause_us; /* after each stretch of packets */
+	unsigned stretch;
+	uint64_t nr_run;
+};
+
+static void *gpu_thread(void *arg)
+{
+	struct gpu *g = arg;
+
+	while (!atomic_load(&g->stop) || fake_in_ring(g->q)) {
+		uint64_t n = fake_gpu_run(g->q, g->stretch);
+
+		g->nr_run += n;
+		if (g->pause_us || !n)
+			usleep(g->pause_us ? g->pause_us : 50);
+	}
+	return NULL;
+}
+
+static void start_gpu(struct gpu *g, pthread_t *thread)
+{
+	CHECK_OK(pthread_create(thread, NULL, gpu_thread, g));
+}
+
+static void stop_gpu(struct gpu *g, pthread_t thread)
+{
+	atomic_store(&g->stop, true);
+	pthread_join(thread, NULL);
+}
+
+TEST(the_ring_never_overflows_behind_a_slow_gpu)
+{
+	struct gpu g = { .pause_us = 20, .stretch = 7 };
+	pthread_t thread;
+
+	fake_open(NULL, 0);
+	g.q = fake_queue_create(64);
+	start_gpu(&g, &thread);
+	for (uint32_t id = 1; id <= 5000; id++) {
+		fake_submit_dispatch(g.q, id);
+		if (id % 512 == 0)
+			fake_tick(25);
+	}
+	stop_gpu(&g, thread);
+	fake_harvest();
+	check_dispatches(1, 5000, 0, 0xffff);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+}
+
+/* Nobody harvests: the callback must help itself. */
+TEST(a_full_inflight_ring_is_harvested_by_the_callback)
+{
+	struct gpu g = { .stretch = 64 };
+	pthread_t thread;
+
+	fake_open(NULL, 0);
+	g.q = fake_queue_create(256);
+	start_gpu(&g, &thread);
+	for (uint32_t id = 1; id <= 20000; id++)
+		fake_submit_dispatch(g.q, id);
+	stop_gpu(&g, thread);
+	fake_harvest();
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 20000);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+}
+
+static void flood_with(union fake_packet p, uint64_t n)
+{
+	struct gpu g = { .pause_us = 20, .stretch = 7 };
+	pthread_t thread;
+
+	fake_open(NULL, 0);
+	g.q = fake_queue_create(64);
+	start_gpu(&g, &thread);
+	for (uint64_t i = 0; i < n; i++)
+		fake_submit(g.q, &p, 1);
+	stop_gpu(&g, thread);
+	CHECK_GE_UINT(g.nr_run, n);
+}
+
+TEST(barriers_alone_do_not_overflow_the_ring)
+{
+	flood_with(fake_barrier(none, none), 3000);
+}
+
+TEST(vendor_packets_alone_do_not_overflow_the_ring)
+{
+	union fake_packet p = fake_barrier(none, none);
+
+	p.header = HSA_PACKET_TYPE_VENDOR_SPECIFIC;
+	flood_with(p, 3000);
+}
+
+TEST(barriers_with_a_signal_of_the_program_do_not_overflow_the_ring)
+{
+	flood_with(fake_barrier(none, fake_signal(1 << 20)), 3000);
+}
+
+TEST(dispatches_that_lite_leaves_out_do_not_overflow_the_ring)
+{
+	struct gpu g = { .pause_us = 20, .stretch = 7 };
+	hsa_signal_t s = fake_signal(1 << 20);
+	pthread_t thread;
+
+	fake_open("lite", 0);
+	g.q = fake_queue_create(64);
+	start_gpu(&g, &thread);
+	for (uint32_t i = 1; i <= 2000; i++) {
+		union fake_packet p = fake_dispatch(i, s);
+
+		fake_submit(g.q, &p, 1);
+	}
+	stop_gpu(&g, thread);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_lite_signal), 2000);
+	CHECK_EQ_INT(fake_signal_get(s), (1 << 20) - 2000);
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 0);
+}
+
+TEST(no_signals_to_be_had_does_not_overflow_the_ring)
+{
+	struct gpu g = { .pause_us = 20, .stretch = 7 };
+	pthread_t thread;
+
+	fake_open(NULL, 0);
+	atomic_store(&fake.no_signal_after, 3);
+	g.q = fake_queue_create(64);
+	start_gpu(&g, &thread);
+	for (uint32_t i = 1; i <= 1000; i++)
+		fake_submit_dispatch(g.q, i);
+	stop_gpu(&g, thread);
+	fake_harvest();
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH) +
+			      sink_record_loss(SPOOL_REASON_signal_create),
+		      1000);
+	CHECK_GT_UINT(sink_record_loss(SPOOL_REASON_signal_create), 0);
+}
+
+TEST(a_mix_of_everything_does_not_overflow_the_ring)
+{
+	struct gpu g = { .pause_us = 20, .stretch = 5 };
+	hsa_signal_t one[64], counting = fake_signal(1 << 20);
+	unsigned seed = 1, nr_dispatches = 0;
+	pthread_t thread;
+
+	for (int i = 0; i < 64; i++)
+		one[i] = fake_signal(1);
+	fake_open(NULL, 0);
+	g.q = fake_queue_create(64);
+	start_gpu(&g, &thread);
+	for (unsigned i = 1; i <= 6000; i++) {
+		hsa_signal_t *s = &one[i % 64];
+		union fake_packet p;
+
+		switch (rand_r(&seed) % 5) {
+		case 0:
+			p = fake_barrier(none, none);
+			break;
+		case 1:
+			p = fake_dispatch(++nr_dispatches, counting);
+			break;
+		case 2:
+			while (fake_signal_get(*s) > 0 && i > 64 &&
+			       signal_of(*s)->reserved3[0] == 1)
+				usleep(20);
+			signal_of(*s)->reserved3[0] = 1; /* used before */
+			fake_signal_set(*s, 1);
+			p = fake_dispatch(++nr_dispatches, *s);
+			break;
+		case 3:
+			p = fake_barrier(none, counting);
+			break;
+		default:
+			p = fake_dispatch(++nr_dispatches, none);
+		}
+		fake_submit(g.q, &p, 1);
+		if (i % 100 == 0)
+			fake_tick(1);
+	}
+	stop_gpu(&g, thread);
+	fake_harvest();
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), nr_dispatches);
+	check_dispatches(1, nr_dispatches, 0, REC_F_NO_TIME | REC_F_UNFINISHED);
+}
+
+static void *submit_past_the_end(void *arg)
+{
+	for (uint32_t id = 1; id <= 200; id++)
+		fake_submit_dispatch(arg, id);
+	return NULL;
+}
+
+static void let_go(struct fake_queue *q, void (*fail)(struct fake_queue *q))
+{
+	pthread_t thread;
+
+	CHECK_OK(pthread_create(&thread, NULL, submit_past_the_end, q));
+	/* 3 are kept free, and there is to be room for a packet, its barrier and a gate */
+	while (fake_in_ring(q) < 59)
+		usleep(100);
+	usleep(2000);
+	fail(q);
+	pthread_join(thread, NULL);
+	CHECK_EQ_UINT(fake_in_ring(q), 59);
+}
+
+static void let_a_waiter_go(void (*fail)(struct fake_queue *q))
+{
+	fake_open(NULL, 0);
+	let_go(fake_queue_create(64), fail);
+}
+
+static void by_inactivation(struct fake_queue *q)
+{
+	CHECK_EQ_INT(queue_inactivate(&q->hsa), HSA_STATUS_SUCCESS);
+}
+
+static void by_error(struct fake_queue *q)
+{
+	atomic_store(&q->dead, true);
+	q->error(HSA_STATUS_ERROR_EXCEPTION, &q->hsa, q->error_data);
+}
+
+TEST(an_inactive_queue_lets_the_waiter_go)
+{
+	let_a_waiter_go(by_inactivation);
+}
+
+TEST(a_destroyed_queue_lets_the_waiter_go)
+{
+	let_a_waiter_go(fake_queue_destroy);
+}
+
+static hsa_status_t told;
+static hsa_queue_t *told_queue;
+
+static void on_error(hsa_status_t status, hsa_queue_t *q, void *data)
+{
+	told = status;
+	told_queue = q;
+	CHECK_EQ_PTR(data, &told);
+}
+
+static struct fake_queue *create_with_callback(void)
+{
+	hsa_queue_t *queue;
+
+	fake_open(NULL, 0);
+	CHECK_EQ_INT(queue_create(fake_agent(1), 64, HSA_QUEUE_TYPE_MULTI, on_error, &told, 0, 0,
+				  &queue),
+		     HSA_STATUS_SUCCESS);
+	return (struct fake_queue *)(void *)queue;
+}
+
+TEST(a_failed_queue_lets_the_waiter_go)
+{
+	let_go(create_with_callback(), by_error);
+}
+
+TEST(the_programs_error_callback_is_called)
+{
+	struct fake_queue *q = create_with_callback();
+
+	q->error(HSA_STATUS_ERROR_EXCEPTION, &q->hsa, q->error_data);
+	CHECK_EQ_INT(told, HSA_STATUS_ERROR_EXCEPTION);
+	CHECK_EQ_PTR(told_queue, &q->hsa);
+}
+
+/* What ROCr's own handler does, where a program has none. */
+TEST(without_an_error_callback_the_program_dies_as_it_does_untraced)
+{
+	struct fake_queue *q;
+	char text[200] = "", expected[200];
+	int status, fds[2];
+	pid_t pid;
+
+	fake_open(NULL, 0);
+	q = fake_queue_create(64);
+	setenv("HSA_ENABLE_QUEUE_FAULT_MESSAGE", "0", 1);
+	by_error(q);
+	unsetenv("HSA_ENABLE_QUEUE_FAULT_MESSAGE");
+	CHECK_OK(pipe(fds));
+	pid = fork();
+	if (pid == 0) {
+		dup2(fds[1], STDERR_FILENO);
+		by_error(q);
+		_exit(0);
+	}
+	CHECK_EQ_INT(waitpid(pid, &status, 0), pid);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+	CHECK_GT_INT(read(fds[0], text, sizeof(text) - 1), 0);
+	snprintf(expected, sizeof(expected),
+		 "Queue at %p inactivated due to async error:\n\tAN EXCEPTION\n", (void *)q);
+	CHECK_STR_HAS(text, expected);
+}
+
+TEST(a_queue_that_could_not_be_destroyed_goes_on)
+{
+	struct gpu g = { .pause_us = 20, .stretch = 7 };
+	hsa_queue_destroy_fn_t destroy;
+	pthread_t thread;
+
+	fake_open(NULL, 0);
+	g.q = fake_queue_create(64);
+	destroy = (hsa_queue_destroy_fn_t)fake.core.entry[9];
+	fake.refuse_destroy = true;
+	CHECK_EQ_INT(destroy(&g.q->hsa), HSA_STATUS_ERROR_INVALID_QUEUE);
+	start_gpu(&g, &thread);
+	for (uint32_t id = 1; id <= 500; id++)
+		fake_submit_dispatch(g.q, id);
+	stop_gpu(&g, thread);
+	fake_harvest();
+	check_dispatches(1, 500, 0, 0xffff);
+	fake.refuse_destroy = false;
+	fake_queue_destroy(g.q);
+	CHECK_EQ_UINT(sink_record_count(EVENT_QUEUE_END), 1);
+}
+
+/* ---- where something is left out, it is counted ---------------------------------------------- */
+
+TEST(a_refused_queue_is_made_plain_and_counted)
+{
+	struct fake_queue *q;
+
+	fake_open(NULL, 0);
+	fake.refuse_intercept = true;
+	q = fake_queue_create(64);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_plain), 1);
+	CHECK_EQ_UINT(atomic_load(&fake.nr_plain_queues), 1);
+	CHECK_EQ_UINT(sink_record_at(EVENT_QUEUE, 0)->queue.flags, REC_QUEUE_PLAIN);
+	CHECK_EQ_UINT(atomic_load(&fake.nr_signals_destroyed), atomic_load(&fake.nr_signals_made));
+	fake_submit_dispatch(q, 1);
+	fake_gpu_run(q, 1);
+	fake_harvest();
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 0);
+	fake_queue_destroy(q);
+}
+
+TEST(a_queue_that_takes_no_handler_is_made_plain_and_counted)
+{
+	fake_open(NULL, 0);
+	fake.refuse_register = true;
+	fake_queue_create(64);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_plain), 1);
+	CHECK_EQ_UINT(sink_record_count(EVENT_QUEUE), 1);
+	CHECK_EQ_UINT(atomic_load(&fake.nr_signals_destroyed), atomic_load(&fake.nr_signals_made));
+}
+
+TEST(a_queue_of_a_wrong_size_fails_as_it_does_untraced)
+{
+	hsa_queue_t *queue = NULL;
+
+	fake_open(NULL, 0);
+	CHECK_EQ_INT(queue_create(fake_agent(1), 65, HSA_QUEUE_TYPE_MULTI, NULL, NULL, 0, 0,
+				  &queue),
+		     HSA_STATUS_ERROR_INVALID_ARGUMENT);
+	CHECK_NULL(queue);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_QUEUE), 0);
+}
+
+TEST(no_memory_for_a_queue_makes_it_plain)
+{
+	fake_open(NULL, 0);
+	for (uint64_t i = 1; i <= 3; i++) { /* its own, the in-flight ring's, the pool's */
+		alloc_fail_at(i < 3 ? i : 2);
+		fake_queue_create(64);
+		alloc_fail_at(0);
+		CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_plain), i);
+	}
+	atomic_store(&fake.no_signal_after, atomic_load(&fake.nr_signals_made));
+	fake_queue_create(64);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_plain), 4);
+	atomic_store(&fake.no_signal_after, 0);
+	fake_queue_create(64);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_plain), 4);
+}
+
+TEST(an_inflight_ring_that_stays_full_is_counted)
+{
+	uint64_t before_ns;
+	hsa_signal_t s;
+	struct fake_queue *q;
+	union fake_packet p;
+	uint32_t id;
+
+	fake_open(NULL, 0);
+	fake.staging = true;
+	q = fake_queue_create(64);
+	/* Taken out of the ring, but not completed: gates tell of progress, dispatches don't end. */
+	for (id = 1; id <= 1024; id++) {
+		p = fake_dispatch(id, none);
+		queue_at(0)->consumed = queue_at(0)->written;
+		fake_submit(q, &p, 1);
+		fake_gpu_launch(q, 1);
+	}
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+	s = fake_signal(1);
+	p = fake_dispatch(id, s);
+	queue_at(0)->consumed = queue_at(0)->written;
+	fake_submit(q, &p, 1);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inflight_full), 1);
+	CHECK_EQ_UINT(sink_record_losses(), 1);
+	CHECK_EQ_UINT(fake_hw(q, 1024)->dispatch.completion_signal.handle, s.handle);
+	/* it is waited for once, not for each dispatch */
+	before_ns = test_now_ns();
+	for (int i = 0; i < 100; i++) {
+		queue_at(0)->consumed = queue_at(0)->written;
+		fake_submit_dispatch(q, 5000);
+		fake_gpu_launch(q, 1);
+	}
+	CHECK_LT_UINT(test_now_ns() - before_ns, 2000000000);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inflight_full), 101);
+	/* and goes on when the oldest has completed */
+	fake_gpu_complete(q, 0);
+	queue_at(0)->consumed = queue_at(0)->written;
+	fake_submit_dispatch(q, 5001);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inflight_full), 101);
+}
+
+TEST(a_signal_that_cannot_be_made_is_counted)
+{
+	struct fake_queue *q;
+
+	fake_open(NULL, 0);
+	atomic_store(&fake.no_signal_after, 3); /* the first is for back-pressure */
+	q = fake_queue_create(64);
+	for (uint32_t id = 1; id <= 5; id++)
+		fake_submit_dispatch(q, id);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_signal_create), 3);
+	run_all(q);
+	check_dispatches(1, 2, 0, 0xffff);
+}
+
+TEST(a_gpu_that_writes_no_times_is_counted)
+{
+	struct fake_queue *q;
+	union fake_packet p;
+
+	fake_open(NULL, 0);
+	atomic_store(&fake.no_times, true);
+	q = fake_queue_create(64);
+	fake_submit_dispatch(q, 1);
+	p = fake_dispatch(2, fake_signal(1));
+	fake_submit(q, &p, 1);
+	run_all(q);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_no_timestamps), 2);
+	CHECK_EQ_UINT(sink_record_losses(), 2);
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 2);
+	for (int i = 0; i < 2; i++) {
+		const struct event_dispatch *d = &sink_record_at(EVENT_DISPATCH, i)->dispatch;
+
+		CHECK_EQ_UINT(d->flags & REC_F_NO_TIME, REC_F_NO_TIME);
+		CHECK_EQ_UINT(d->begin_ns + d->end_ns + d->begin_ticks + d->end_ticks, 0);
+	}
+}
+
+TEST(an_inverted_time_is_kept_and_counted)
+{
+	const struct event_dispatch *d;
+	struct fake_queue *q;
+
+	fake_open(NULL, 0);
+	atomic_store(&fake.inverted, true);
+	q = fake_queue_create(64);
+	fake_submit_dispatch(q, 9);
+	run_all(q);
+	d = &sink_record_at(EVENT_DISPATCH, 0)->dispatch;
+	CHECK_EQ_UINT(d->flags, REC_F_INVERTED);
+	CHECK_EQ_UINT(d->end_ticks, fake_begin_ticks(9));
+	CHECK_EQ_UINT(d->begin_ticks, fake_end_ticks(9));
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inverted), 1);
+}
+
+TEST(what_runs_at_the_queues_end_is_unfinished)
+{
+	struct fake_queue *q;
+	union fake_packet p;
+
+	fake_open(NULL, 0);
+	q = fake_queue_create(64);
+	fake_submit_dispatch(q, 1);
+	fake_submit_dispatch(q, 2);
+	p = fake_dispatch(3, fake_signal(1));
+	fake_submit(q, &p, 1);
+	fake_gpu_run(q, 1);
+	fake_queue_destroy(q);
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 3);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_unfinished), 2);
+	CHECK_EQ_UINT(sink_record_losses(), 2);
+	for (int i = 0; i < 3; i++) {
+		const struct event_dispatch *d = &sink_record_at(EVENT_DISPATCH, i)->dispatch;
+
+		CHECK_EQ_UINT(!!(d->flags & REC_F_UNFINISHED), d->grid[0] != 1);
+	}
+}
+
+TEST(lite_mode_leaves_packets_with_a_signal_alone_and_counts_them)
+{
+	struct fake_queue *q;
+	union fake_packet p;
+
+	fake_open("lite", 0);
+	q = fake_queue_create(64);
+	p = fake_dispatch(1, fake_signal(1));
+	fake_submit(q, &p, 1);
+	CHECK_MEM_EQ(fake_hw(q, 0), &p, sizeof(p));
+	fake_submit_dispatch(q, 2);
+	run_all(q);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_lite_signal), 1);
+	CHECK_EQ_UINT(sink_record_losses(), 1);
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 1);
+	check_dispatches(2, 1, 0, 0xffff);
+}
+
+TEST(a_dispatch_out_of_a_hook_of_ours_is_counted)
+{
+	struct fake_queue *q;
+	struct thread *t;
+
+	fake_open(NULL, 0);
+	q = fake_queue_create(64);
+	CHECK(life_enter(&t)); /* a signal handler, say */
+	fake_submit_dispatch(q, 1);
+	life_leave(t);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_reentrant), 1);
+	run_all(q);
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 0);
+}
+
+TEST(a_dispatch_after_the_end_is_counted)
+{
+	struct fake_queue *q;
+	union fake_packet p = fake_barrier(none, none);
+
+	fake_open(NULL, 0);
+	q = fake_queue_create(64);
+	atomic_store(&life_state, LIFE_STOPPED);
+	fake_submit_dispatch(q, 1);
+	fake_submit(q, &p, 1);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_late), 1);
+	CHECK_EQ_UINT(fake_in_ring(q), 2);
+}
+
+/* ---- shared signals ------------------------------------------------------------------------- */
+
+TEST(a_counting_signal_is_completed_by_a_barrier_behind_our_signal)
+{
+	struct fake_queue *q;
+	hsa_signal_t s;
+	union fake_packet p, *d, *b;
+
+	fake_open(NULL, 0);
+	q = fake_queue_create(64);
+	s = fake_signal(3);
+	p = fake_dispatch(1, s);
+	fake_submit(q, &p, 1);
+	CHECK_EQ_UINT(fake_in_ring(q), 2);
+	d = fake_hw(q, 0);
+	b = fake_hw(q, 1);
+	CHECK_NE_UINT(d->dispatch.completion_signal.handle, s.handle);
+	CHECK_EQ_UINT(b->header & 0xff, HSA_PACKET_TYPE_BARRIER_AND);
+	CHECK_EQ_UINT(b->header & 1 << HSA_PACKET_HEADER_BARRIER, 0);
+	CHECK_EQ_UINT(b->header >> HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE,
+		      p.header >> HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE);
+	CHECK_EQ_UINT(b->barrier.dep_signal[0].handle, d->dispatch.completion_signal.handle);
+	CHECK_EQ_UINT(b->barrier.completion_signal.handle, s.handle);
+	fake_gpu_run(q, 1);
+	CHECK_EQ_INT(fake_signal_get(s), 3); /* not before the barrier */
+	fake_gpu_run(q, 1);
+	CHECK_EQ_INT(fake_signal_get(s), 2);
+	fake_harvest();
+	CHECK_EQ_INT(fake_signal_get(s), 2);
+	check_dispatches(1, 1, REC_F_HAD_SIGNAL | REC_F_SHARED, REC_F_NO_TIME);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_shared_signal), 1);
+	CHECK_EQ_UINT(sink_record_losses(), 1);
+}
+
+TEST(our_signal_is_not_used_again_before_its_barrier_has_passed)
+{
+	struct fake_queue *q;
+	hsa_signal_t s, ours;
+	union fake_packet p;
+
+	fake_open(NULL, 0);
+	q = fake_queue_create(1024);
+	s = fake_signal(1000000);
+	p = fake_dispatch(1, s);
+	fake_submit(q, &p, 1);
+	ours = fake_hw(q, 0)->dispatch.completion_signal;
+	fake_gpu_run(q, 1); /* the barrier behind it was not looked at yet */
+	fake_harvest();
+	CHECK_EQ_INT(fake_signal_get(ours), 0);
+	/* as many as there are signals, so that each would come round */
+	for (uint32_t id = 2; id <= 300; id++)
+		fake_submit_dispatch(q, id);
+	for (uint64_t hw = 2; hw < atomic_load(&q->write); hw++)
+		CHECK_NE_UINT(fake_hw(q, hw)->dispatch.completion_signal.handle, ours.handle);
+	run_all(q);
+	CHECK_EQ_INT(fake_signal_get(s), 999999);
+	check_dispatches(1, 300, 0, REC_F_NO_TIME);
+	/* and then it comes back */
+	CHECK_EQ_INT(fake_signal_get(ours), 1);
+}
+
+TEST(a_signal_shared_by_many_completes_exactly_as_often)
+{
+	struct fake_queue *q[2];
+	hsa_signal_t s;
+
+	fake_open(NULL, 0);
+	q[0] = fake_queue_create(64);
+	q[1] = fake_queue_create(64);
+	s = fake_signal(2000);
+	for (uint32_t id = 1; id <= 2000; id++) {
+		union fake_packet p = fake_dispatch(id, s);
+
+		fake_submit(q[id % 2], &p, 1);
+		if (id % 7 == 0) {
+			fake_gpu_run(q[0], UINT64_MAX);
+			fake_gpu_run(q[1], UINT64_MAX);
+		}
+		if (id % 50 == 0)
+			fake_tick(1);
+	}
+	fake_gpu_run(q[0], UINT64_MAX);
+	fake_gpu_run(q[1], UINT64_MAX);
+	fake_harvest();
+	CHECK_EQ_INT(fake_signal_get(s), 0);
+	check_dispatches(1, 2000, REC_F_HAD_SIGNAL | REC_F_SHARED, REC_F_NO_TIME);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_shared_signal), 2000);
+	CHECK_EQ_UINT(sink_record_losses(), 2000);
+	CHECK_LE_UINT(atomic_load(&fake.nr_signals_made), 200);
+}
+
+static void check_time(hsa_signal_t s, uint32_t id)
+{
+	hsa_amd_profiling_dispatch_time_t time = { 0, 0 };
+	hsa_amd_profiling_get_dispatch_time_fn_t fn =
+		(hsa_amd_profiling_get_dispatch_time_fn_t)fake.amd.entry[4];
+
+	CHECK_EQ_INT(fn(fake_agent(1), s, &time), HSA_STATUS_SUCCESS);
+	CHECK_EQ_UINT(time.start, fake_ticks_to_ns(fake_begin_ticks(id)));
+	CHECK_EQ_UINT(time.end, fake_ticks_to_ns(fake_end_ticks(id)));
+}
+
+TEST(a_question_for_the_time_is_answered_with_the_kernels_own)
+{
+	struct fake_queue *q;
+	hsa_signal_t own, shared;
+	union fake_packet p;
+
+	fake_open(NULL, 0);
+	q = fake_queue_create(64);
+	own = fake_signal(1);
+	shared = fake_signal(2);
+	p = fake_dispatch(4, own);
+	fake_submit(q, &p, 1);
+	p = fake_dispatch(5, shared);
+	fake_submit(q, &p, 1);
+	fake_gpu_run(q, UINT64_MAX);
+	check_time(own, 4); /* not harvested yet */
+	check_time(shared, 5);
+	check_time(shared, 5);
+	fake_harvest();
+	check_time(own, 4);
+	check_time(shared, 5);
+	/* shared again, and then used alone: the old answer is over each time */
+	p = fake_dispatch(6, shared);
+	fake_submit(q, &p, 1);
+	fake_gpu_run(q, UINT64_MAX);
+	check_time(shared, 6);
+	fake_signal_set(shared, 1);
+	p = fake_dispatch(7, shared);
+	fake_submit(q, &p, 1);
+	fake_gpu_run(q, UINT64_MAX);
+	check_time(shared, 7);
+}
+
+TEST(an_old_answer_is_not_given_for_a_packet_that_was_passed_through)
+{
+	struct fake_queue *q;
+	hsa_signal_t s;
+
+	fake_open("standard", 0);
+	fake.staging = true;
+	q = fake_queue_create(64);
+	s = fake_signal(2);
+	packets[0] = fake_dispatch(5, s);
+	fake_submit(q, packets, 1);
+	run_all(q);
+	check_time(s, 5);
+	fake_signal_set(s, 1);
+	packets[0] = fake_dispatch(6, none);
+	packets[1] = fake_dispatch(7, s);
+	fake_submit(q, packets, 2);
+	run_all(q);
+	check_time(s, 7);
+}
+
+TEST(many_shared_signals_all_get_their_answer)
+{
+	hsa_signal_t s[400];
+	struct fake_queue *q;
+
+	fake_open(NULL, 0);
+	q = fake_queue_create(1024);
+	for (uint32_t i = 0; i < 400; i++) {
+		union fake_packet p;
+
+		s[i] = fake_signal(2);
+		p = fake_dispatch(i, s[i]);
+		fake_submit(q, &p, 1);
+	}
+	run_all(q);
+	for (uint32_t i = 0; i < 400; i++)
+		check_time(s[i], i);
+}
+
+TEST(the_profiler_stays_on_for_our_queues)
+{
+	hsa_amd_profiling_set_profiler_enabled_fn_t fn;
+	struct fake_queue *q;
+
+	fake_open(NULL, 0);
+	q = fake_queue_create(64);
+	fn = (hsa_amd_profiling_set_profiler_enabled_fn_t)fake.amd.entry[2];
+	CHECK(atomic_load(&q->profiled));
+	CHECK_EQ_INT(fn(&q->hsa, 0), HSA_STATUS_SUCCESS);
+	CHECK(atomic_load(&q->profiled));
+}
+
+/* ---- order of completion -------------------------------------------------------------------- */
+
+TEST(dispatches_that_complete_out_of_order_are_all_recorded)
+{
+	struct fake_queue *q;
+
+	fake_open(NULL, 0);
+	q = fake_queue_create(512);
+	for (uint32_t id = 0; id < 400; id++)
+		fake_submit_dispatch(q, id);
+	fake_gpu_launch(q, 400);
+	for (uint32_t i = 400; i-- > 1;) {
+		fake_gpu_complete(q, i);
+		if (i % 60 == 0)
+			fake_tick(1);
+	}
+	fake_harvest();
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 399);
+	fake_gpu_complete(q, 0);
+	fake_harvest();
+	check_dispatches(0, 400, 0, 0xffff);
+}
+
+TEST(the_packet_index_is_the_programs)
+{
+	struct fake_queue *q;
+	hsa_signal_t s;
+	union fake_packet p;
+
+	fake_open(NULL, 0);
+	q = fake_queue_create(64);
+	s = fake_signal(5);
+	for (uint32_t id = 0; id < 5; id++) {
+		p = fake_dispatch(id, s); /* two packets each for the hardware */
+		fake_submit(q, &p, 1);
+	}
+	run_all(q);
+	for (uint32_t i = 0; i < 5; i++)
+		CHECK_EQ_UINT(sink_record_at(EVENT_DISPATCH, i)->dispatch.packet,
+			      sink_record_at(EVENT_DISPATCH, i)->dispatch.grid[0]);
+}
+
+TEST(barrier_packets_are_recorded_when_asked_for)
+{
+	const struct event_barrier *b;
+	struct fake_queue *q;
+	union fake_packet p;
+
+	setenv("RTL_BARRIERS", "1", 1);
+	fake_open(NULL, 0);
+	q = fake_queue_create(64);
+	p = fake_barrier(none, none);
+	fake_submit(q, &p, 1);
+	p = fake_barrier(none, fake_signal(1));
+	fake_submit(q, &p, 1);
+	run_all(q);
+	CHECK_EQ_UINT(sink_record_count(EVENT_BARRIER), 2);
+	b = &sink_record_at(EVENT_BARRIER, 1)->barrier;
+	CHECK_EQ_UINT(b->kind, HSA_PACKET_TYPE_BARRIER_AND);
+	CHECK_GT_UINT(b->end_ns, b->begin_ns);
+	CHECK_EQ_UINT(b->packet, 1);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+}
+
+TEST(a_queue_is_reused_after_its_end_under_a_new_index)
+{
+	uint64_t made = 0;
+
+	fake_open(NULL, 0);
+	for (uint32_t i = 0; i < 50; i++) {
+		struct fake_queue *q = fake_queue_create(64);
+
+		fake_submit_dispatch(q, i);
+		run_all(q);
+		fake_queue_destroy(q);
+		if (i == 0)
+			made = atomic_load(&fake.nr_signals_made);
+	}
+	CHECK_EQ_UINT(queue_count(), 1);
+	CHECK_EQ_UINT(atomic_load(&fake.nr_signals_made), 50 * made);
+	CHECK_EQ_UINT(atomic_load(&fake.nr_signals_destroyed), 50 * made);
+	check_dispatches(0, 50, 0, 0xffff);
+	for (uint32_t i = 0; i < 50; i++)
+		CHECK_EQ_UINT(sink_record_at(EVENT_QUEUE, i)->queue.index, i);
+}
+
+/* ---- the end of the process ----------------------------------------------------------------- */
+
+static void run_late(struct fake_queue *q)
+{
+	struct gpu g = { .q = q, .pause_us = 100, .stretch = 5 };
+	union fake_packet p = fake_barrier(none, none);
+	pthread_t thread;
+
+	start_gpu(&g, &thread);
+	for (int i = 0; i < 300; i++)
+		fake_submit(q, &p, 1);
+	stop_gpu(&g, thread);
+}
+
+TEST(packets_after_the_end_neither_overflow_nor_hang)
+{
+	struct fake_queue *q;
+
+	fake_open(NULL, 0);
+	q = fake_queue_create(64);
+	for (uint32_t id = 1; id <= 59; id++)
+		fake_submit_dispatch(q, id);
+	/* The deadline has passed: all are given up, while the GPU still has them to do. */
+	harvest_source.stop(clock_now_ns());
+	atomic_store(&life_state, LIFE_STOPPED);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_unfinished), 59);
+	run_late(q);
+}
+
+TEST(a_forked_child_gets_through_untouched)
+{
+	struct fake_queue *q;
+	hsa_signal_t s;
+	union fake_packet p;
+
+	fake_open(NULL, 0);
+	q = fake_queue_create(64);
+	s = fake_signal(1);
+	p = fake_dispatch(1, s);
+	fake_submit(q, &p, 1);
+	/* as the fork may have found it: the harvester in the middle of things */
+	CHECK(queue_try_lock(queue_at(0)));
+	atomic_store(&queue_at(0)->ring.entry[0].state, INFLIGHT_BUSY);
+	atomic_store(&life_state, LIFE_FORKED);
+	sink_record_clear();
+	fake_submit_dispatch(q, 2);
+	fake_signal_destroy(s);
+	fake_queue_destroy(q);
+	table_unload();
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_QUEUE_END), 0);
+}

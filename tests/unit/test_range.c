@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/* test_range.c - roctx ranges and marks: levels, ids, threads, and a real library beside us */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "event/life.h"
+#include "event/thread.h"
+#include "source/roctx/range.h"
+#include "support/sink_record.h"
+#include "support/test.h"
+
+static const struct event_marker *marker(uint64_t i)
+{
+	const struct event *ev = sink_record_at(EVENT_MARKER, i);
+
+	CHECK_NOT_NULL(ev);
+	return &ev->marker;
+}
+
+static const struct event_end *end_of(uint64_t id)
+{
+	for (uint64_t i = 0;; i++) {
+		const struct event *ev = sink_record_at(EVENT_MARKER_END, i);
+
+		if (!ev || ev->end.marker == id)
+			return ev ? &ev->end : NULL;
+	}
+}
+
+TEST(levels_are_roctxs)
+{
+	sink_record_open();
+	CHECK_EQ_INT(range_pop(), -1);
+	CHECK_EQ_INT(range_push("a"), 0);
+	CHECK_EQ_INT(range_push("b"), 1);
+	CHECK_EQ_INT(range_pop(), 1);
+	CHECK_EQ_INT(range_pop(), 0);
+	CHECK_EQ_INT(range_pop(), -1);
+	CHECK_EQ_INT(range_push("c"), 0);
+}
+
+TEST(ranges_nest_and_end)
+{
+	sink_record_open();
+	range_push("outer");
+	range_push("inner");
+	range_mark("mark");
+	range_pop();
+	range_pop();
+	CHECK_EQ_UINT(sink_record_count(EVENT_MARKER), 3);
+	CHECK_EQ_UINT(sink_record_count(EVENT_MARKER_END), 2);
+	CHECK_STR_EQ(marker(0)->text, "outer");
+	CHECK_STR_EQ(marker(1)->text, "inner");
+	CHECK_STR_EQ(marker(2)->text, "mark");
+	CHECK_EQ_INT(marker(0)->kind, REC_MARKER_PUSH);
+	CHECK_EQ_INT(marker(2)->kind, REC_MARKER_MARK);
+	for (uint32_t i = 0; i < 3; i++) {
+		CHECK_EQ_UINT(marker(i)->level, i);
+		CHECK_EQ_UINT(marker(i)->parent, i ? marker(i - 1)->marker : 0);
+		CHECK_EQ_UINT(marker(i)->tid, thread_get()->tid);
+	}
+	CHECK_GE_UINT(end_of(marker(0)->marker)->time_ns, end_of(marker(1)->marker)->time_ns);
+	CHECK_NULL(end_of(marker(2)->marker));
+	CHECK_EQ_UINT(thread_get()->marker, 0);
+}
+
+TEST(the_innermost_open_range_is_the_threads_marker)
+{
+	struct thread *t = thread_get();
+
+	sink_record_open();
+	range_push("a");
+	CHECK_EQ_UINT(t->marker, marker(0)->marker);
+	range_push("b");
+	CHECK_EQ_UINT(t->marker, marker(1)->marker);
+	range_mark("c");
+	range_start("d");
+	CHECK_EQ_UINT(t->marker, marker(1)->marker);
+	range_pop();
+	CHECK_EQ_UINT(t->marker, marker(0)->marker);
+	range_pop();
+	CHECK_EQ_UINT(t->marker, 0);
+}
+
+TEST(null_messages_are_empty)
+{
+	sink_record_open();
+	range_mark(NULL);
+	CHECK_EQ_INT(range_push(NULL), 0);
+	range_stop(range_start(NULL));
+	CHECK_EQ_INT(range_pop(), 0);
+	for (uint64_t i = 0; i < 3; i++) {
+		CHECK_STR_EQ(marker(i)->text, "");
+		CHECK_EQ_UINT(marker(i)->size, 0);
+	}
+	CHECK_EQ_UINT(sink_record_count(EVENT_MARKER_END), 2);
+}
+
+static void *stop_it(void *arg)
+{
+	range_push("elsewhere");
+	range_stop(*(uint64_t *)arg);
+	return NULL;
+}
+
+TEST(a_range_stops_on_another_thread)
+{
+	uint64_t a, b;
+	pthread_t thread;
+
+	sink_record_open();
+	a = range_start("a");
+	b = range_start("b");
+	CHECK_EQ_UINT(a, 1);
+	CHECK_EQ_UINT(b, 2);
+	CHECK_OK(pthread_create(&thread, NULL, stop_it, &a));
+	pthread_join(thread, NULL);
+	range_stop(b);
+	CHECK_NE_UINT(end_of(marker(0)->marker)->id, thread_get()->tid);
+	CHECK_EQ_UINT(end_of(marker(1)->marker)->id, thread_get()->tid);
+	CHECK_EQ_INT(marker(0)->kind, REC_MARKER_START);
+}
+
+#define NR_THREADS 8
+#define NR_RANGES 2000
+static _Atomic uint8_t started[NR_THREADS * NR_RANGES + 1];
+
+static void *mark_and_start(void *arg)
+{
+	for (int i = 0; i < NR_RANGES; i++) {
+		uint64_t id = range_start("s");
+
+		CHECK_LT_UINT(id, sizeof(started));
+		CHECK_EQ_UINT(atomic_fetch_add(&started[id], 1), 0);
+		CHECK_EQ_INT(range_push("p"), 0);
+		range_mark("m");
+		CHECK_EQ_INT(range_pop(), 0);
+		range_stop(id);
+	}
+	return arg;
+}
+
+static _Atomic uint8_t marker_seen[1u << 20];
+
+TEST(ids_are_unique_over_threads_and_kinds)
+{
+	pthread_t threads[NR_THREADS];
+
+	sink_record_open();
+	for (int i = 0; i < NR_THREADS; i++)
+		CHECK_OK(pthread_create(&threads[i], NULL, mark_and_start, NULL));
+	for (int i = 0; i < NR_THREADS; i++)
+		pthread_join(threads[i], NULL);
+	/* the recorded ones too; looked at once, in order */
+	CHECK_EQ_UINT(sink_record_count(EVENT_MARKER), 3 * NR_THREADS * NR_RANGES);
+	CHECK_EQ_UINT(sink_record_count(EVENT_MARKER_END), 2 * NR_THREADS * NR_RANGES);
+	for (uint64_t i = 0; i < 3000; i++) {
+		uint64_t id = marker(i * 16)->marker;
+
+		CHECK_LT_UINT(id, sizeof(marker_seen));
+		CHECK_EQ_UINT(marker_seen[id]++, 0);
+	}
+}
+
+TEST(ranges_that_were_opened_before_the_trace_only_count)
+{
+	struct thread *t = thread_get();
+
+	CHECK_EQ_INT(range_push("before"), 0); /* life is off, and can't be started */
+	sink_record_open();
+	CHECK_EQ_INT(range_push("in"), 1);
+	CHECK_EQ_UINT(marker(0)->level, 1);
+	CHECK_EQ_UINT(marker(0)->parent, 0);
+	CHECK_EQ_INT(range_pop(), 1);
+	CHECK_EQ_UINT(t->marker, 0);
+	CHECK_EQ_INT(range_pop(), 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_MARKER_END), 1);
+}
+
+TEST(ten_thousand_levels_end_in_order)
+{
+	sink_record_open();
+	for (int i = 0; i < 10000; i++)
+		CHECK_EQ_INT(range_push("x"), i);
+	for (int i = 10000; i-- > 0;)
+		CHECK_EQ_INT(range_pop(), i);
+	CHECK_EQ_INT(range_pop(), -1);
+	CHECK_EQ_UINT(sink_record_count(EVENT_MARKER_END), 10000);
+	for (uint64_t i = 0; i < 10000; i += 1111)
+		CHECK_EQ_UINT(sink_record_at(EVENT_MARKER_END, i)->end.marker,
+			      marker(9999 - i)->marker);
+}
+
+TEST(levels_stay_right_when_there_is_no_memory_for_a_while)
+{
+	sink_record_open();
+	range_push("first");
+	alloc_fail_at(1);
+	for (int i = 1; i < 3000; i++)
+		CHECK_EQ_INT(range_push("x"), i);
+	alloc_fail_at(0);
+	for (int i = 3000; i < 3100; i++)
+		CHECK_EQ_INT(range_push("y"), i);
+	for (int i = 3100; i-- > 0;)
+		CHECK_EQ_INT(range_pop(), i);
+	CHECK_EQ_INT(range_pop(), -1);
+	CHECK_EQ_UINT(thread_get()->marker, 0);
+}
+
+TEST(nothing_is_allocated_once_the_stack_is_there)
+{
+	sink_record_open();
+	range_push("a");
+	range_pop();
+	alloc_fail_at(0);
+	for (int i = 0; i < 1000; i++) {
+		range_push("a");
+		range_mark("b");
+		range_stop(range_start("c"));
+		range_pop();
+	}
+	CHECK_EQ_UINT(alloc_nr_calls(), 0);
+}
+
+static pthread_key_t key;
+
+static void in_destructor(void *arg)
+{
+	(void)arg;
+	/* our own end of this thread may have come before */
+	for (int i = 0; i < 600; i++)
+		range_push("late");
+	for (int i = 0; i < 600; i++)
+		range_pop();
+}
+
+static void *leave_ranges_open(void *arg)
+{
+	pthread_setspecific(key, &key);
+	for (int i = 0; i < 2000; i++)
+		range_push("open");
+	return arg;
+}
+
+TEST(a_thread_may_end_with_open_ranges)
+{
+	pthread_t thread;
+
+	range_init();
+	sink_record_open();
+	thread_get(); /* our key is made first, so that its destructor runs first */
+	CHECK_OK(pthread_key_create(&key, in_destructor));
+	CHECK_OK(pthread_create(&thread, NULL, leave_ranges_open, NULL));
+	pthread_join(thread, NULL);
+	CHECK_EQ_UINT(sink_record_count(EVENT_MARKER), 2600);
+	CHECK_EQ_UINT(sink_record_count(EVENT_MARKER_END), 600);
+	CHECK_EQ_UINT(marker(2000)->level, 0);
+	CHECK_EQ_UINT(marker(2000)->parent, 0);
+}
+
+/* ---- a real libroctx64 beside us -------------------------------------------------------------- */
+
+struct counts {
+	uint64_t nr_marks, nr_pushes, nr_pops, nr_starts, nr_stops, last_stop, bad_stops;
+};
+
+static const struct counts *load_real(void)
+{
+	/* beside the test program: tests/support/roctx_stand_in.c */
+	void *lib = dlopen(ROCTX_STAND_IN, RTLD_NOW | RTLD_LOCAL);
+	const struct counts *(*get)(void);
+
+	CHECK_MSG(lib != NULL, "%s", dlerror());
+	get = (const struct counts *(*)(void))dlsym(lib, "stand_in_counts");
+	CHECK(get != NULL);
+	return get();
+}
+
+TEST(calls_are_passed_on_to_a_library_loaded_before)
+{
+	const struct counts *c = load_real();
+	uint64_t a, b;
+
+	sink_record_open();
+	range_mark("m");
+	CHECK_EQ_INT(range_push("p"), 100); /* what the real one says */
+	CHECK_EQ_INT(range_pop(), 100);
+	a = range_start("a");
+	b = range_start("b");
+	range_stop(a);
+	CHECK_EQ_UINT(c->last_stop, 5000);
+	range_stop(b);
+	CHECK_EQ_UINT(c->last_stop, 5001);
+	CHECK_EQ_UINT(c->nr_marks, 1);
+	CHECK_EQ_UINT(c->nr_pushes, 1);
+	CHECK_EQ_UINT(c->nr_pops, 1);
+	CHECK_EQ_UINT(c->nr_starts, 2);
+	CHECK_EQ_UINT(c->nr_stops, 2);
+	CHECK_EQ_UINT(sink_record_count(EVENT_MARKER), 4);
+}
+
+TEST(a_library_that_is_loaded_later_is_found)
+{
+	const struct counts *c;
+	uint64_t early, late;
+
+	sink_record_open();
+	early = range_start("early");
+	for (int i = 0; i < 70; i++)
+		range_mark("m");
+	c = load_real();
+	for (int i = 0; i < 70; i++) /* found as the calls double */
+		range_mark("m");
+	CHECK_GT_UINT(c->nr_marks, 0);
+	late = range_start("late");
+	range_stop(early); /* it never heard of this one */
+	CHECK_EQ_UINT(c->nr_stops, 0);
+	range_stop(late);
+	CHECK_EQ_UINT(c->nr_stops, 1);
+	CHECK_EQ_UINT(c->bad_stops, 0);
+}
+
+TEST(an_id_is_stopped_once_and_unknown_ones_never)
+{
+	const struct counts *c = load_real();
+	uint64_t a;
+
+	sink_record_open();
+	a = range_start("a");
+	range_stop(a);
+	range_stop(a);
+	range_stop(0);
+	range_stop(77);
+	range_stop(UINT64_MAX);
+	CHECK_EQ_UINT(c->nr_stops, 1);
+	CHECK_EQ_UINT(sink_record_count(EVENT_MARKER_END), 5); /* recorded as they are */
+}
+
+TEST(many_open_ranges_keep_their_partners)
+{
+	const struct counts *c = load_real();
+	uint64_t first = range_start("first");
+
+	for (int i = 0; i < 20000; i++)
+		range_start("x");
+	for (uint64_t id = first + 20000; id >= first; id--) {
+		range_stop(id);
+		CHECK_EQ_UINT(c->last_stop, 5000 + id - first);
+	}
+	CHECK_EQ_UINT(c->bad_stops, 0);
+}

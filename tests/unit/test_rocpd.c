@@ -1,0 +1,607 @@
+/* SPDX-License-Identifier: MIT */
+/* test_rocpd.c - the database of a trace, read with SQL as RPD's tools and people read it */
+#include "export/rocpd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "export/export.h"
+#include "store/verdict.h"
+#include "support/db.h"
+#include "support/spool_make.h"
+#include "support/test.h"
+
+static struct rocpd_result res;
+static const struct rocpd_options force = { .force = true };
+
+static const char *sample(bool mem, bool closed)
+{
+	const char *path = test_tmpfile("a.rtl");
+	struct spool_make_sample s = { .pid = 100, .mem = mem, .closed = closed };
+
+	spool_make_sample(path, &s);
+	return path;
+}
+
+static const char *convert(const char *spool)
+{
+	const char *db = test_tmpfile("a.db");
+	int ret = rocpd_write(&spool, 1, db, &force, &res);
+
+	CHECK_MSG(ret == 0, "%s", res.error);
+	return db;
+}
+
+static void no_files_left(void)
+{
+	char tmp[512];
+
+	snprintf(tmp, sizeof(tmp), "%s/a.db.tmp-%ld", test_tmpdir(), (long)getpid());
+	CHECK_EQ_INT(access(tmp, F_OK), -1);
+}
+
+static const char *columns(const char *db, const char *table)
+{
+	char sql[256];
+
+	snprintf(sql, sizeof(sql), "SELECT group_concat(name, ' ') FROM pragma_table_info('%s')",
+		 table);
+	return db_text(db, sql);
+}
+
+TEST(tables_and_views_are_rpds_in_name_and_order)
+{
+	static const struct {
+		const char *table, *columns;
+	} expected[] = {
+		{ "rocpd_metadata", "id tag value\n" },
+		{ "rocpd_string", "id string\n" },
+		{ "rocpd_ustring", "id string\n" },
+		{ "rocpd_api", "id pid tid start end apiName_id category_id domain_id args_id\n" },
+		{ "rocpd_op", "id gpuId queueId sequenceId start end description_id opType_id "
+			      "completionSignal roctxId correlation_id\n" },
+		{ "rocpd_api_ops", "id api_id op_id\n" },
+		{ "rocpd_kernelapi",
+		  "api_ptr_id stream gridX gridY gridZ workgroupX workgroupY workgroupZ "
+		  "groupSegmentSize privateSegmentSize kernelName_id\n" },
+		{ "rocpd_copyapi",
+		  "api_ptr_id stream size width height kind dst src dstDevice srcDevice "
+		  "sync pinned\n" },
+		{ "rocpd_monitor", "id deviceType deviceId monitorType start end value\n" },
+		{ "rocpd_counter", "id value op_id name_id\n" },
+		{ "rocpd_stackframe", "id api_ptr_id depth name_id\n" },
+		{ "api", "id pid tid start end domain category apiName args\n" },
+		{ "op", "id gpuId queueId sequenceId start end description opType\n" },
+		{ "busy", "gpuId GpuTime WallTime Busy\n" },
+		{ "top", "Name TotalCalls TotalDuration_us Ave_us Percentage\n" },
+		{ "kernel",
+		  "id gpuId queueId sequenceId start end duration stream gridX gridY gridZ "
+		  "workgroupX workgroupY workgroupZ groupSegmentSize privateSegmentSize "
+		  "kernelName\n" },
+		{ "copy",
+		  "id pid tid start end apiName stream size width height kind dst src dstDevice "
+		  "srcDevice sync pinned\n" },
+		{ "copyop",
+		  "id gpuId queueId sequenceId start end duration stream size width height kind "
+		  "dst src dstDevice srcDevice sync pinned apiName\n" },
+		{ "stackframe", "id api_ptr_id depth name\n" },
+		{ "napi", "id node pid tid start end domain category apiName args\n" },
+		{ "nop", "id node gpuId queueId sequenceId start end description opType\n" },
+		{ "rtl_dispatch",
+		  "op_id kernel agent queue packet_index begin_ticks end_ticks begin_ns "
+		  "end_ns grid_x grid_y grid_z group_x group_y group_z correlation_id "
+		  "marker_id flags\n" },
+		{ "rtl_copy",
+		  "op_id kind bytes src dst begin_ns end_ns correlation_id marker_id\n" },
+		{ "rtl_api",
+		  "api_id pid tid domain name begin_ns end_ns status correlation_id parent_id "
+		  "args\n" },
+		{ "rtl_marker", "marker_id pid tid kind message begin_ns end_ns level\n" },
+		{ "rtl_loss", "pid reason count first_ns last_ns class text\n" },
+	};
+	const char *db = convert(sample(false, true));
+
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		CHECK_STR_EQ(columns(db, expected[i].table), expected[i].columns);
+	CHECK_STR_EQ(
+		db_text(db, "SELECT tag, value FROM rocpd_metadata ORDER BY id"),
+		"gpu_stride|1000\npid_stride|10000000\nschema_version|3\nrtl_schema_version|1\n"
+		"session_count|1\n");
+	CHECK_STR_EQ(db_text(db,
+			     "SELECT name FROM sqlite_master WHERE type = 'index' AND sql NOT NULL "
+			     "ORDER BY name"),
+		     "rocpd_strin_string_c7b9cd_idx\nrocpd_ustri_string_84d4a7_idx\n");
+	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM sqlite_master WHERE sql LIKE '%rtl_feed%'"),
+		     0);
+	CHECK_STR_EQ(db_text(db, "PRAGMA integrity_check"), "ok\n");
+	CHECK_STR_EQ(db_text(db, "PRAGMA foreign_key_check"), "");
+	/* AUTOINCREMENT goes on behind what is there */
+	CHECK_EQ_INT(db_int(db, "SELECT seq FROM sqlite_sequence WHERE name = 'rocpd_op'"), 14);
+}
+
+TEST(every_dispatch_is_there_with_its_numbers)
+{
+	const char *db = convert(sample(false, true));
+
+	CHECK_EQ_UINT(res.nr_dispatches, SPOOL_SAMPLE_DISPATCHES);
+	CHECK_EQ_UINT(res.nr_internal, 1);
+	CHECK_EQ_UINT(res.nr_copies, 3);
+	CHECK_EQ_UINT(res.nr_barriers, 1);
+	CHECK_EQ_UINT(res.nr_markers, 5);
+	CHECK_EQ_UINT(res.nr_ops, 12);
+	CHECK_STR_EQ(res.verdict, "complete");
+	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM rtl_dispatch"), 10);
+	CHECK_STR_EQ(db_text(db,
+			     "SELECT kernel, agent, queue, packet_index, begin_ticks, end_ticks, "
+			     "begin_ns, end_ns, grid_x, grid_y, grid_z, group_x, group_y, group_z, "
+			     "correlation_id, marker_id, flags FROM rtl_dispatch WHERE "
+			     "correlation_id = 13"),
+		     "vadd(float const*, float const*, float*, int)|0|0|3|5300|5350|1000004000|"
+		     "1000004500|65536|2|1|256|1|1|13|2|1\n");
+	/* an end before its begin is kept as it came */
+	CHECK_STR_EQ(
+		db_text(db, "SELECT packet_index, begin_ticks, end_ticks, end_ns - begin_ns, flags "
+			    "FROM rtl_dispatch WHERE correlation_id = 21"),
+		"8589934592|6000|5500|-500|2\n");
+	CHECK_STR_EQ(db_text(db,
+			     "SELECT description, opType, gpuId, queueId, sequenceId FROM op WHERE "
+			     "id = 1"),
+		     "vadd(float const*, float const*, float*, int)|KernelExecution|0|0|0\n");
+	CHECK_STR_EQ(db_text(db,
+			     "SELECT completionSignal, roctxId, correlation_id FROM rocpd_op WHERE "
+			     "id = 1"),
+		     "hwq=0x7f0000001000 wg=256,1,1 grid=65536,2,1|2|10\n");
+	CHECK_STR_EQ(
+		db_text(db, "SELECT name, demangled, vgpr_count, accum_vgpr_count, sgpr_count, "
+			    "group_size FROM rtl_kernel_symbol WHERE kernel_id = 1"),
+		"_Z4vaddPKfS0_Pfi.kd|vadd(float const*, float const*, float*, int)|16|0|32|512\n");
+}
+
+TEST(operations_without_times_have_a_place_and_no_length)
+{
+	const char *db = convert(sample(false, true));
+
+	CHECK_STR_EQ(
+		db_text(db, "SELECT begin_ns, end_ns, flags FROM rtl_dispatch WHERE correlation_id "
+			    "IN (32, 40) ORDER BY op_id"),
+		"0|0|65540\n1000025000|0|8\n");
+	CHECK_STR_EQ(db_text(db, "SELECT start > 1000000000, end - start FROM rocpd_op WHERE "
+				 "correlation_id IN (32, 40)"),
+		     "1|0\n1|0\n");
+	CHECK_STR_EQ(db_text(db, "SELECT name FROM rtl_flag WHERE value & 65540 ORDER BY value"),
+		     "no_time\nplaced\n");
+}
+
+TEST(the_runtimes_own_dispatches_stay_out_of_rpds_counts)
+{
+	const char *db = convert(sample(false, true));
+
+	CHECK_STR_EQ(db_text(db,
+			     "SELECT op_id, kernel, queue, begin_ns, flags FROM rtl_dispatch WHERE "
+			     "flags & 32"),
+		     "5|vadd(float const*, float const*, float*, int)|2|1000007000|32\n");
+	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM rocpd_op WHERE id = 5"), 0);
+	CHECK_EQ_INT(db_int(db, "SELECT TotalCalls FROM top WHERE Name LIKE 'vadd%'"), 5);
+	CHECK_EQ_INT(db_int(db, "SELECT GpuTime FROM busy WHERE gpuId = 0"), 3900);
+	CHECK_EQ_INT(db_int(db, "SELECT sum(TotalCalls) FROM top"), 12);
+}
+
+TEST(copies_say_what_from_where_to_where)
+{
+	const char *db = convert(sample(false, true));
+
+	CHECK_STR_EQ(db_text(db,
+			     "SELECT kind, bytes, src, dst, begin_ns, end_ns, correlation_id FROM "
+			     "rtl_copy ORDER BY op_id"),
+		     "HostToDevice|4096|CPU 0|GPU 0|1000010000|1000011000|30\n"
+		     "DeviceToHost|8192|GPU 1|CPU 0|1000012000|1000012500|31\n"
+		     "DeviceToDevice|16384|GPU 0|GPU 0|1000013000|1000013900|20\n");
+	CHECK_STR_EQ(db_text(db,
+			     "SELECT gpuId, opType, description FROM op WHERE opType LIKE 'Copy%' "
+			     "ORDER BY id"),
+		     "0|CopyHostToDevice|\n1|CopyDeviceToHost|\n0|CopyDeviceToDevice|\n");
+	CHECK_STR_EQ(db_text(db, "SELECT size, kind, dstDevice, srcDevice FROM copyop ORDER BY id"),
+		     "4096|1|0|-1\n8192|2|-1|1\n16384|3|0|0\n");
+	/* the dispatch that did a copy has its correlation id */
+	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM rtl_copy C JOIN rtl_dispatch D USING "
+				"(correlation_id) WHERE D.flags & 32"),
+		     1);
+}
+
+TEST(markers_are_calls_named_usermarker)
+{
+	const char *db = convert(sample(false, true));
+
+	CHECK_STR_EQ(db_text(db,
+			     "SELECT marker_id, pid, tid, kind, message, begin_ns - 1000000000, "
+			     "end_ns - 1000000000, level FROM rtl_marker ORDER BY 1"),
+		     "1|100|100|push|outer|100|17000|0\n"
+		     "2|100|100|push|inner \"quoted\"|200|6000|1\n"
+		     "3|100|100|mark|point|6500|6500|1\n"
+		     "4|100|100|start|across threads|18000|20000|0\n"
+		     "5|100|100|push-unclosed|never closed|19000|25000|0\n");
+	CHECK_STR_EQ(db_text(db, "SELECT domain, category, apiName, args FROM api WHERE id = 2"),
+		     "roctx||UserMarker|inner \"quoted\"\n");
+	CHECK_STR_EQ(db_text(db, "SELECT parent_id, end_tid FROM rtl_marker_data ORDER BY api_id"),
+		     "0|100\n1|100\n1|100\n0|101\n0|100\n");
+	CHECK_EQ_INT(
+		db_int(db,
+		       "SELECT count(*) FROM rtl_dispatch D JOIN rtl_marker M USING (marker_id) "
+		       "WHERE M.message = 'inner \"quoted\"'"),
+		4);
+	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM rtl_api"), 0);
+}
+
+/* rpd_trim deletes what no call is linked to; rpd2tracing wants rows in rocpd_api. */
+TEST(every_operation_is_linked_to_its_thread)
+{
+	const char *db = convert(sample(false, true));
+
+	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM rocpd_op WHERE id NOT IN (SELECT op_id FROM "
+				"rocpd_api_ops)"),
+		     0);
+	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM rocpd_api_ops"), 12);
+	CHECK_STR_EQ(
+		db_text(db,
+			"SELECT A.pid, A.tid, A.apiName, A.domain, A.args, count(*), min(O.start) "
+			">= A.start, max(O.end) <= A.end FROM api A JOIN rocpd_api_ops L ON "
+			"L.api_id = A.id JOIN rocpd_op O ON O.id = L.op_id GROUP BY A.id"),
+		"100|100|Thread|rtl|main|6|1|1\n100|101|Thread|rtl||6|1|1\n");
+	CHECK_STR_EQ(db_text(db, "SELECT type, tid, count(*) FROM rtl_op GROUP BY 1, 2"),
+		     "barrier|101|1\ncopy|101|3\nkernel|100|6\nkernel|101|3\nruntime|100|1\n");
+}
+
+TEST(identity_and_clocks_are_kept)
+{
+	const char *spool = sample(false, true);
+	const char *const identity[] = { "command_line", "rtl trace ./demo", NULL };
+	const struct rocpd_options opt = { .force = true, .identity = identity };
+	const char *db = test_tmpfile("a.db");
+
+	CHECK_OK(rocpd_write(&spool, 1, db, &opt, &res));
+	CHECK_STR_EQ(
+		db_text(db,
+			"SELECT pid, os_pid, host, node, command, rank, mode, clock, state FROM "
+			"rtl_process"),
+		"100|100|nodeA|0|./demo --size 4|3|standard|BOOTTIME|closed\n");
+	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM rtl_info WHERE key = 'library'"), 2);
+	CHECK_STR_EQ(db_text(db, "SELECT value FROM rtl_info WHERE process_id IS NULL"),
+		     "rtl trace ./demo\n");
+	CHECK_STR_EQ(
+		db_text(db,
+			"SELECT A.label, C.system_ns, C.ticks FROM rtl_clock C JOIN rtl_agent A "
+			"ON A.id = C.agent_id"),
+		"GPU 0|1000000000|4000\nGPU 0|1001000000|104000\n");
+	CHECK_EQ_INT(db_int(db, "SELECT length(uri) FROM rtl_code_object"),
+		     2 * REC_STRING_PIECE + 99);
+	CHECK_STR_EQ(db_text(db, "SELECT queue_id, hsa_id, internal, traced FROM rtl_queue"),
+		     "0|10|0|1\n1|11|0|1\n2|12|1|1\n");
+}
+
+TEST(losses_and_the_verdict_are_in_the_file)
+{
+	const char *path = test_tmpfile("l.rtl");
+	static struct spool_make m;
+	static struct verdict v;
+	struct load_error err;
+	const char *db;
+
+	spool_make_begin(&m, path, 7, false);
+	spool_make_loss(&m, SPOOL_REASON_buffer_full, 17, 5, 9);
+	spool_make_loss(&m, SPOOL_REASON_lite_signal, 3, 6, 7);
+	spool_make_end(&m, true);
+	db = convert(path);
+	CHECK(!res.complete);
+	CHECK_EQ_UINT(res.nr_lost, 17);
+	CHECK_STR_EQ(db_text(db,
+			     "SELECT pid, reason, count, first_ns, last_ns, class FROM rtl_loss"),
+		     "7|buffer_full|17|5|9|loss\n7|lite_signal|3|6|7|skipped\n");
+	CHECK_OK(verdict_of_db(&v, db, &err));
+	CHECK_STR_EQ(v.line, res.verdict);
+	CHECK(!v.complete);
+	CHECK_EQ_UINT(v.nr_skipped, 3);
+}
+
+TEST(a_killed_trace_becomes_a_database_too)
+{
+	const char *db = convert(sample(true, false));
+
+	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM rtl_dispatch"), 10);
+	CHECK_STR_EQ(db_text(db, "SELECT state FROM rtl_process"), "killed\n");
+	CHECK_STR_EQ(res.verdict, "complete; the process was killed");
+}
+
+TEST(no_spools_make_an_empty_database)
+{
+	const char *db = test_tmpfile("a.db");
+
+	CHECK_OK(rocpd_write(NULL, 0, db, NULL, &res));
+	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM rtl_dispatch"), 0);
+	CHECK_STR_EQ(db_text(db, "SELECT * FROM top"), "");
+	CHECK_STR_EQ(db_text(db, "SELECT * FROM busy"), "");
+}
+
+TEST(what_is_there_is_not_overwritten)
+{
+	const char *spool = sample(false, true);
+	const char *db = convert(spool);
+	struct stat before, after;
+
+	CHECK_OK(stat(db, &before));
+	CHECK_EQ_INT(rocpd_write(&spool, 1, db, NULL, &res), -EEXIST);
+	CHECK_STR_HAS(res.error, "--force");
+	CHECK_OK(stat(db, &after));
+	CHECK_EQ_UINT(before.st_ino, after.st_ino);
+	CHECK_OK(rocpd_write(&spool, 1, db, &force, &res));
+	CHECK_EQ_INT(rocpd_write(&spool, 1, test_tmpdir(), &force, &res), -EISDIR);
+	CHECK_EQ_INT(rocpd_write(&spool, 1, "/dev/null", &force, &res), -EINVAL);
+	CHECK_STR_HAS(res.error, "not a regular file");
+	CHECK_EQ_INT(rocpd_write(&spool, 1, test_tmpfile("no/such/dir.db"), &force, &res), -ENOENT);
+	CHECK_STR_HAS(res.error, "No such file");
+	no_files_left();
+}
+
+TEST(inputs_that_are_no_spools_leave_nothing_behind)
+{
+	const char *spool = test_tmpfile("x.rtl");
+	const char *db = test_tmpfile("a.db");
+	int fd = open(spool, O_CREAT | O_WRONLY, 0600);
+
+	CHECK_GE_INT(fd, 0);
+	close(fd);
+	CHECK_EQ_INT(rocpd_write(&spool, 1, db, NULL, &res), -EINVAL);
+	CHECK_STR_HAS(res.error, "empty");
+	CHECK_EQ_INT(access(db, F_OK), -1);
+	no_files_left();
+}
+
+static int stop(void *arg, uint64_t done, uint64_t total)
+{
+	CHECK_LE_UINT(done, total);
+	(*(int *)arg)++;
+	return 1;
+}
+
+TEST(it_can_be_stopped)
+{
+	const char *spool = test_tmpfile("many.rtl");
+	const char *db = test_tmpfile("a.db");
+	int calls = 0;
+	const struct rocpd_options opt = { .progress = stop, .progress_arg = &calls };
+
+	spool_make_many(spool, 20000);
+	CHECK_EQ_INT(rocpd_write(&spool, 1, db, &opt, &res), -ECANCELED);
+	CHECK_EQ_INT(calls, 1);
+	CHECK_EQ_INT(access(db, F_OK), -1);
+	no_files_left();
+}
+
+/* A full disk, as far as it can be had without one: the file may not grow beyond a limit. */
+TEST(a_file_that_can_not_grow_is_reported_and_removed)
+{
+	const char *spool = test_tmpfile("many.rtl");
+	const char *db = test_tmpfile("a.db");
+	struct rlimit limit = { 1 << 20, 1 << 20 };
+
+	spool_make_many(spool, 50000);
+	signal(SIGXFSZ, SIG_IGN);
+	CHECK_OK(setrlimit(RLIMIT_FSIZE, &limit));
+	CHECK_LT_INT(rocpd_write(&spool, 1, db, NULL, &res), 0);
+	CHECK_STR_HAS(res.error, db);
+	CHECK_EQ_INT(access(db, F_OK), -1);
+	CHECK_EQ_INT(access(spool, F_OK), 0);
+	no_files_left();
+}
+
+static void enter_namespace(void)
+{
+	char map[64];
+	int fd;
+
+	snprintf(map, sizeof(map), "0 %u 1", (unsigned int)geteuid());
+	if (geteuid() == 0) {
+		if (unshare(CLONE_NEWNS) < 0)
+			SKIP("no mount namespaces here");
+		return;
+	}
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
+		SKIP("no user namespaces here");
+	fd = open("/proc/self/uid_map", O_WRONLY);
+	if (fd < 0 || write(fd, map, strlen(map)) < 0)
+		SKIP("no user namespaces here");
+	close(fd);
+}
+
+/* A file system of 1 MiB, in a mount namespace of its own where the kernel lets us have one. */
+TEST(disk_full_says_so)
+{
+	const char *spool = test_tmpfile("many.rtl");
+	char db[512];
+
+	spool_make_many(spool, 50000);
+	enter_namespace();
+	snprintf(db, sizeof(db), "%s", test_tmpfile("small"));
+	CHECK_OK(mkdir(db, 0700));
+	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("none", db, "tmpfs", 0, "size=1m") < 0)
+		SKIP("no mounting here");
+	snprintf(db, sizeof(db), "%s/a.db", test_tmpfile("small"));
+	CHECK_EQ_INT(rocpd_write(&spool, 1, db, NULL, &res), -ENOSPC);
+	CHECK_STR_HAS(res.error, "No space left");
+	CHECK_EQ_INT(access(db, F_OK), -1);
+	CHECK_EQ_INT(access(spool, F_OK), 0);
+	umount(test_tmpfile("small"));
+}
+
+TEST(without_memory_it_fails_and_cleans_up)
+{
+	const char *spool = sample(true, false);
+	const char *db = test_tmpfile("a.db");
+	int ret = -ENOMEM;
+
+	for (uint64_t nth = 1; ret < 0; nth++) {
+		CHECK_LT_UINT(nth, 10000);
+		alloc_fail_at(nth);
+		ret = rocpd_write(&spool, 1, db, NULL, &res);
+		alloc_fail_at(0);
+		if (ret < 0) {
+			CHECK_MSG(ret == -ENOMEM, "call %llu: %d: %s", (unsigned long long)nth, ret,
+				  res.error);
+			CHECK_GT_UINT(strlen(res.error), 0);
+			no_files_left();
+		}
+	}
+	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM rtl_dispatch"), 10);
+}
+
+TEST(many_shapes_and_messages_are_written_once_or_again_but_never_wrong)
+{
+	const char *path = test_tmpfile("shapes.rtl");
+	static struct spool_make m;
+	const char *db;
+
+	spool_make_begin(&m, path, 7, false);
+	spool_make_chunk(&m, 7);
+	spool_make_string(&m, 1, "k");
+	spool_make_kernel(&m, 1, 1, 0, 0);
+	for (uint32_t i = 1; i <= 30000; i++) {
+		struct spool_make_op op = {
+			.tid = 7, .begin_ns = i, .end_ns = i + 1, .correlation = i
+		};
+		char text[32];
+
+		if (spool_make_left(&m) < 200) {
+			spool_make_chunk_end(&m);
+			spool_make_chunk(&m, 7);
+		}
+		snprintf(text, sizeof(text), "step %u", i % 9000);
+		spool_make_marker(&m, REC_MARKER_MARK, 7, i, 0, 0, i, text);
+		op.shape = spool_make_shape(&m, 1, 0, i % 20000, 64);
+		spool_make_dispatch(&m, &op);
+	}
+	spool_make_chunk_end(&m);
+	spool_make_end(&m, true);
+	db = convert(path);
+	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM rtl_dispatch"), 30000);
+	CHECK_EQ_INT(db_int(db,
+			    "SELECT count(*) FROM rtl_dispatch WHERE grid_x <> correlation_id % "
+			    "20000"),
+		     0);
+	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM rocpd_op WHERE completionSignal <> "
+				"printf('hwq=0x0 wg=64,1,1 grid=%d,2,1', correlation_id % 20000)"),
+		     0);
+	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM rtl_marker WHERE message <> "
+				"printf('step %d', marker_id % 9000)"),
+		     0);
+}
+
+TEST(ids_beyond_32_bits_keep_processes_apart)
+{
+	const char *spools[2] = { test_tmpfile("1.rtl"), test_tmpfile("2.rtl") };
+	struct spool_make_sample s = { .pid = 200, .closed = true };
+	const char *db = test_tmpfile("a.db");
+	static struct spool_make m;
+
+	spool_make_begin(&m, spools[0], 7, false);
+	spool_make_chunk(&m, 7);
+	spool_make_marker(&m, REC_MARKER_MARK, 7, (UINT64_C(1) << 33) + 5, 0, 0, 50, "far");
+	/* damage: beyond what a process can count to */
+	spool_make_marker(&m, REC_MARKER_MARK, 7, UINT64_MAX, 0, 0, 51, "nonsense");
+	spool_make_chunk_end(&m);
+	spool_make_end(&m, true);
+	spool_make_sample(spools[1], &s);
+	CHECK_OK(rocpd_write(spools, 2, db, NULL, &res));
+	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM rtl_marker"), 6);
+	CHECK_EQ_INT(db_int(db, "SELECT marker_id FROM rtl_marker WHERE message = 'far'"),
+		     (INT64_C(1) << 33) + 5);
+	CHECK_EQ_INT(db_int(db,
+			    "SELECT count(*) FROM rtl_process A JOIN rtl_process B ON A.id < B.id "
+			    "WHERE A.id_last >= B.id_first"),
+		     0);
+	CHECK_STR_EQ(db_text(db, "PRAGMA foreign_key_check"), "");
+}
+
+static uint64_t seed = 0x2545f4914f6cdd1du;
+
+static uint64_t random_next(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+/* Flips bits and mends the CRC, so that wrong contents get past the loader. */
+TEST(wrong_contents_never_crash_the_writer)
+{
+	const char *path = test_tmpfile("d.rtl");
+	const char *db = test_tmpfile("d.db");
+	static struct spool_make m, copy;
+	struct spool_make_op op = { .tid = 7, .begin_ns = 100, .end_ns = 200, .correlation = 1 };
+
+	spool_make_begin(&m, path, 7, false);
+	spool_make_chunk(&m, 7);
+	spool_make_thread(&m, 7, "t", 1);
+	spool_make_string(&m, 1, "_Z1fv");
+	spool_make_agent(&m, 0, REC_AGENT_GPU, 0, 1);
+	spool_make_queue(&m, 0, 0, 0, 1);
+	spool_make_kernel(&m, 1, 1, 0, 1);
+	spool_make_code_object(&m, 1, 0, 1, 1);
+	spool_make_clock(&m, 1, 5, 6);
+	spool_make_marker(&m, REC_MARKER_PUSH, 7, 1, 0, 0, 50, "range");
+	spool_make_shape(&m, 1, 0, 64, 64);
+	spool_make_dispatch(&m, &op);
+	spool_make_dispatch_wide(&m, &op);
+	spool_make_copy(&m, &op, REC_COPY_H2D, 0, 0, 64);
+	spool_make_barrier(&m, &op, 0);
+	spool_make_end_of(&m, REC_MARKER_END, 7, 300, 1);
+	spool_make_end_of(&m, REC_QUEUE_END, 0, 300, 0);
+	for (int round = 0; round < 400; round++) {
+		int ret;
+
+		copy = m;
+		copy.disk_fd = open(path, O_CREAT | O_TRUNC | O_RDWR, 0600);
+		CHECK_GE_INT(copy.disk_fd, 0);
+		for (uint64_t i = random_next() % 20; i > 0; i--)
+			copy.payload[random_next() % copy.used] ^=
+				(uint8_t)(1 << random_next() % 8);
+		spool_make_chunk_end(&copy);
+		spool_make_end(&copy, true);
+		ret = rocpd_write(&path, 1, db, &force, &res);
+		CHECK_MSG(ret == 0, "round %d: %s", round, res.error);
+		if (round % 50 == 0)
+			CHECK_STR_EQ(db_text(db, "PRAGMA integrity_check"), "ok\n");
+	}
+	close(m.disk_fd);
+}
+
+TEST(memory_stays_small_however_many_there_are)
+{
+	const char *spool = test_tmpfile("many.rtl");
+	struct rusage before, after;
+
+#if defined(RTL_SANITIZE_ADDRESS) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	SKIP("a sanitizer's memory is not ours");
+#endif
+	spool_make_many(spool, 300000);
+	getrusage(RUSAGE_SELF, &before);
+	convert(spool);
+	getrusage(RUSAGE_SELF, &after);
+	CHECK_EQ_UINT(res.nr_dispatches, 300000);
+	CHECK_LT_INT(after.ru_maxrss - before.ru_maxrss, 64 * 1024);
+}
+
+TEST(formats_are_found_by_name)
+{
+	CHECK_NOT_NULL(export_find("rpd"));
+	CHECK_NULL(export_find("nothing"));
+}

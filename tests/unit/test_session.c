@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* test_session.c - names of outputs, and the directory of a session */
+#include "cli/session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/paths.h"
+#include "support/test.h"
+
+static struct session session, other;
+static char error[SESSION_ERROR_SIZE];
+
+static void touch(const char *path)
+{
+	FILE *file = fopen(path, "w");
+
+	CHECK_NOT_NULL(file);
+	fclose(file);
+}
+
+static int names(const char *pattern, const char *spool_dir)
+{
+	CHECK_OK(chdir(test_tmpdir()));
+	return session_names(&session, pattern, spool_dir, 4711, error);
+}
+
+TEST(the_spool_lies_beside_the_output)
+{
+	CHECK_OK(names("t.db", NULL));
+	CHECK_STR_EQ(session.shown, "t.db");
+	CHECK_STR_EQ(session.output, test_tmpfile("t.db"));
+	CHECK_STR_EQ(session.dir, test_tmpfile("t.db.spool"));
+}
+
+TEST(patterns_are_filled_in_with_the_programs_pid)
+{
+	setenv("WHO", "me", 1);
+	CHECK_OK(names("t.%p.%q{WHO}.db", ""));
+	CHECK_STR_EQ(session.shown, "t.4711.me.db");
+	CHECK_OK(names("t.db", "sp.%p"));
+	CHECK_STR_EQ(session.dir, test_tmpfile("sp.4711/t.db.4711.spool"));
+}
+
+TEST(names_that_are_no_file_are_refused)
+{
+	CHECK_EQ_INT(names("", NULL), -EISDIR);
+	CHECK_EQ_INT(names("x/", NULL), -EISDIR);
+	CHECK_EQ_INT(names("no/such/t.db", NULL), -ENOENT);
+	CHECK_STR_HAS(error, "mkdir -p 'no/such'");
+	CHECK_EQ_INT(names("t.db", "no/such/sp"), -ENOENT);
+}
+
+TEST(an_output_is_not_overwritten)
+{
+	CHECK_OK(names("t.db", NULL));
+	touch("t.db");
+	CHECK_EQ_INT(session_open(&session, false, error), -EEXIST);
+	CHECK_STR_HAS(error, "--force");
+	CHECK(access("t.db.spool", F_OK) != 0);
+	CHECK_OK(session_open(&session, true, error));
+	session_close(&session);
+	CHECK(access("t.db", F_OK) == 0);
+	CHECK(access("t.db.spool", F_OK) != 0);
+}
+
+TEST(a_directory_in_use_is_not_shared)
+{
+	CHECK_OK(names("t.db", NULL));
+	CHECK_OK(session_open(&session, false, error));
+	CHECK_OK(session_names(&other, "t.db", NULL, 4712, error));
+	CHECK_EQ_INT(session_open(&other, true, error), -EBUSY);
+	CHECK_STR_HAS(error, "another rtl trace");
+	session_close(&session);
+	CHECK_OK(session_open(&other, false, error));
+	session_close(&other);
+}
+
+TEST(only_our_files_are_removed)
+{
+	CHECK_OK(names("t.db", "sp"));
+	CHECK_OK(session_open(&session, false, error));
+	touch("sp/t.db.4711.spool/1.rtl");
+	touch("sp/t.db.4711.spool/log.12");
+	session_remove(&session);
+	CHECK(access("sp", F_OK) != 0);
+	CHECK_OK(session_open(&session, false, error));
+	touch("sp/t.db.4711.spool/mine");
+	touch("sp/t.db.4711.spool/2.rtl");
+	session_remove(&session);
+	CHECK(access("sp/t.db.4711.spool/mine", F_OK) == 0);
+	CHECK(access("sp/t.db.4711.spool/2.rtl", F_OK) != 0);
+}
+
+TEST(spools_are_found_one_level_down_too)
+{
+	char **paths;
+	ssize_t nr;
+
+	CHECK_OK(chdir(test_tmpdir()));
+	CHECK_OK(mkdir("sp", 0777));
+	CHECK_OK(mkdir("sp/a.spool", 0777));
+	CHECK_OK(mkdir("sp/other", 0777));
+	touch("sp/2.rtl");
+	touch("sp/1.rtl");
+	touch("sp/.3.rtl");
+	touch("sp/a.spool/4.rtl");
+	touch("sp/other/5.rtl");
+	nr = session_spools("sp", &paths);
+	CHECK_EQ_INT(nr, 2);
+	CHECK_STR_EQ(paths[0], "sp/1.rtl");
+	session_free_spools(paths, (size_t)nr);
+	nr = session_find("sp", &paths);
+	CHECK_EQ_INT(nr, 3);
+	CHECK_STR_EQ(paths[2], "sp/a.spool/4.rtl");
+	session_free_spools(paths, (size_t)nr);
+	CHECK_EQ_INT(session_spools("none", &paths), -ENOENT);
+}
+
+TEST(the_parts_are_found_in_a_build_and_in_an_installation)
+{
+	static struct paths paths;
+
+	CHECK_OK(chdir(test_tmpdir()));
+	paths_find_below(&paths, test_tmpdir());
+	CHECK_STR_EQ(paths.librtl, "");
+	CHECK_STR_EQ(paths.vgpu_dir, "");
+	CHECK_OK(mkdir("lib", 0777));
+	touch("lib/librtl.so.1");
+	CHECK_OK(mkdir("lib/rocm-trace-lite", 0777));
+	CHECK_OK(mkdir("lib/rocm-trace-lite/vgpu", 0777));
+	touch("lib/rocm-trace-lite/vgpu/libhsakmt.so.1");
+	paths_find_below(&paths, test_tmpdir());
+	CHECK_STR_EQ(paths.librtl, test_tmpfile("lib/librtl.so.1"));
+	CHECK_STR_EQ(paths.vgpu_dir, test_tmpfile("lib/rocm-trace-lite/vgpu"));
+	CHECK_OK(mkdir("vgpu", 0777));
+	touch("vgpu/libhsakmt.so.1");
+	paths_find_below(&paths, test_tmpdir());
+	CHECK_STR_EQ(paths.vgpu_dir, test_tmpfile("vgpu"));
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* test_spool.c - the two files of a trace and their slots */
+#include "sink/recorder/spool.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+
+#include "base/clock.h"
+#include "event/slot.h"
+#include "spool_read.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+static struct spool spool;
+
+static const char *dir(void)
+{
+	return test_tmpfile("spool");
+}
+
+TEST(both_halves_are_made_and_agree)
+{
+	const char *mem = test_tmpfile("mem");
+	struct spool_read r = { 0 };
+	struct stat st;
+
+	mkdir(mem, 0700);
+	CHECK_OK(spool_create(&spool, dir(), mem, 4 * MIB));
+	CHECK_EQ_UINT(spool.header->nr_slots, 128);
+	CHECK_EQ_UINT(spool.header->nr_prepared, SPOOL_START_SLOTS);
+	CHECK_EQ_UINT(spool.header->nr_free, SPOOL_START_SLOTS);
+	CHECK_EQ_UINT(spool.header->pid, getpid());
+	CHECK_GT_UINT(spool.header->proc_start_ticks, 0);
+	CHECK_EQ_INT(strlen(spool.header->boot_id), 36);
+	CHECK_OK(stat(spool.header->mem_path, &st));
+	CHECK_EQ_UINT(st.st_mode & 0777, 0600);
+	CHECK_STR_HAS(spool.header->mem_path, mem);
+	CHECK_OK(stat(spool.header->disk_path, &st));
+	CHECK_EQ_UINT(st.st_mode & 0777, 0600);
+	read_spool(&r, spool.header->disk_path, false);
+	CHECK_MEM_EQ(&r.header.trace_id, spool.header->trace_id, 16);
+	CHECK_STR_EQ(r.header.mem_path, spool.header->mem_path);
+	CHECK_EQ_UINT(r.header.disk_end, SPOOL_HEADER_SIZE);
+	CHECK_GE_INT(spool.disk_fd, 3);
+	CHECK_GE_INT(spool.mem_fd, 3);
+}
+
+TEST(slots_are_prepared_until_there_are_no_more)
+{
+	uint32_t nr = 0;
+
+	CHECK_OK(spool_create(&spool, dir(), "", MIB));
+	CHECK_EQ_UINT(spool.header->nr_slots, 32);
+	CHECK_EQ_UINT(spool_prepare(&spool, 10), 10);
+	CHECK_EQ_UINT(spool_prepare(&spool, 10), 6);
+	CHECK_EQ_UINT(spool_prepare(&spool, 10), 0);
+	for (uint32_t slot; (slot = slot_pop(spool.header)) != SLOT_NONE; nr++)
+		memset(slot_chunk(spool.header, slot), 0x5a, SLOT_SIZE);
+	CHECK_EQ_UINT(nr, 32);
+	CHECK_EQ_UINT(spool.header->nr_free, 0);
+}
+
+static void check_beside(const char *mem_dir)
+{
+	CHECK_OK(spool_create(&spool, dir(), mem_dir, MIB));
+	CHECK_STR_HAS(spool.header->mem_path, dir());
+	CHECK_EQ_INT(read_count_files(dir()), 2);
+}
+
+TEST(without_a_memory_directory_all_lies_beside_the_spool)
+{
+	check_beside("");
+}
+
+TEST(a_memory_directory_that_is_missing_is_done_without)
+{
+	check_beside(test_tmpfile("none"));
+}
+
+TEST(a_memory_directory_that_is_a_file_is_done_without)
+{
+	const char *path = test_tmpfile("file");
+
+	close(open(path, O_CREAT | O_WRONLY, 0600));
+	check_beside(path);
+}
+
+TEST(a_memory_directory_that_is_read_only_is_done_without)
+{
+	check_beside("/proc/self");
+}
+
+TEST(where_nothing_can_be_made_nothing_is_left)
+{
+	CHECK_EQ_INT(spool_create(&spool, "/proc/self/spool", "", MIB), -ENOENT);
+	CHECK_EQ_INT(spool_create(&spool, test_tmpfile("a/b"), "", MIB), -ENOENT);
+	CHECK_NULL(spool.header);
+}
+
+TEST(without_descriptors_nothing_is_left)
+{
+	struct rlimit limit = { 0, 0 };
+
+	CHECK_OK(getrlimit(RLIMIT_NOFILE, &limit));
+	limit.rlim_cur = 3;
+	CHECK_OK(setrlimit(RLIMIT_NOFILE, &limit));
+	CHECK_EQ_INT(spool_create(&spool, dir(), "", MIB), -EMFILE);
+	limit.rlim_cur = limit.rlim_max;
+	CHECK_OK(setrlimit(RLIMIT_NOFILE, &limit));
+	CHECK_EQ_INT(access(dir(), F_OK), -1);
+}
+
+TEST(a_limit_on_file_sizes_means_fewer_slots)
+{
+	struct rlimit limit = { 3 * MIB, RLIM_INFINITY };
+
+	signal(SIGXFSZ, SIG_IGN);
+	CHECK_OK(setrlimit(RLIMIT_FSIZE, &limit));
+	CHECK_OK(spool_create(&spool, dir(), "", 32 * MIB));
+	CHECK_GE_UINT(spool.header->nr_slots, 93);
+	CHECK_LT_UINT(spool.header->nr_slots, 96);
+	spool_release(&spool);
+	limit.rlim_cur = MIB;
+	CHECK_OK(setrlimit(RLIMIT_FSIZE, &limit));
+	CHECK_OK(spool_create(&spool, test_tmpfile("small"), "", 32 * MIB));
+	CHECK_EQ_UINT(spool.header->nr_slots, 31);
+	spool_release(&spool);
+	limit.rlim_cur = 100000;
+	CHECK_OK(setrlimit(RLIMIT_FSIZE, &limit));
+	CHECK_EQ_INT(spool_create(&spool, test_tmpfile("other"), "", 32 * MIB), -ENOSPC);
+	CHECK_EQ_INT(access(test_tmpfile("other"), F_OK), -1);
+}
+
+/* A memory file system of `size`, seen by this test alone. */
+static const char *small_fs(const char *size)
+{
+	const char *path = test_tmpfile("tmpfs");
+
+	mkdir(path, 0700);
+	if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	    mount("none", path, "tmpfs", 0, size) != 0)
+		SKIP("no right to mount: %s", strerror(errno));
+	return path;
+}
+
+TEST(a_small_memory_file_system_is_left_half_empty)
+{
+	const char *mem = small_fs("size=4m");
+	uint32_t nr = SPOOL_START_SLOTS;
+
+	CHECK_OK(spool_create(&spool, dir(), mem, 32 * MIB));
+	CHECK_STR_HAS(spool.header->mem_path, mem);
+	CHECK_LE_UINT(spool.header->nr_slots, 64);
+	while (spool_prepare(&spool, 8))
+		nr = spool.header->nr_prepared;
+	CHECK_EQ_UINT(nr, spool.header->nr_slots);
+}
+
+TEST(a_file_system_that_fills_up_means_fewer_slots)
+{
+	const char *mem = small_fs("size=8m");
+	char big[PATH_MAX];
+	uint32_t nr = 0;
+	int fd;
+
+	CHECK_OK(spool_create(&spool, dir(), mem, 32 * MIB));
+	snprintf(big, sizeof(big), "%s/big", mem);
+	fd = open(big, O_CREAT | O_WRONLY, 0600);
+	CHECK_OK(posix_fallocate(fd, 0, 5 * (off_t)MIB));
+	while (spool_prepare(&spool, 8) && nr < 1000)
+		nr++;
+	CHECK_LT_UINT(spool.header->nr_prepared, 72);
+	CHECK_GE_UINT(spool.header->nr_prepared, SPOOL_START_SLOTS);
+	for (uint32_t slot; (slot = slot_pop(spool.header)) != SLOT_NONE;)
+		memset(slot_chunk(spool.header, slot), 0x5a, SLOT_SIZE);
+}
+
+TEST(a_full_memory_file_system_is_done_without)
+{
+	check_beside(small_fs("size=200k"));
+}
+
+TEST(a_descriptor_that_the_program_closed_is_found_again)
+{
+	const char *theirs = test_tmpfile("theirs");
+	int old;
+	int fd;
+
+	CHECK_OK(spool_create(&spool, dir(), "", MIB));
+	old = spool_disk_fd(&spool);
+	CHECK_GE_INT(old, 3);
+	close(old);
+	fd = open(theirs, O_CREAT | O_RDWR, 0600);
+	CHECK_EQ_INT(dup2(fd, old), old);
+	fd = spool_disk_fd(&spool);
+	CHECK_GE_INT(fd, 3);
+	CHECK_NE_INT(fd, old);
+	CHECK_EQ_INT(fcntl(old, F_GETFD), 0);
+	/* the program's file at the path is not ours either */
+	close(fd);
+	unlink(spool.header->disk_path);
+	close(open(spool.header->disk_path, O_CREAT | O_RDWR, 0600));
+	CHECK_EQ_INT(spool_disk_fd(&spool), -1);
+	CHECK_EQ_INT(spool_disk_fd(&spool), -1);
+}
+
+TEST(slots_are_prepared_without_the_descriptor_too)
+{
+	CHECK_OK(spool_create(&spool, dir(), "/dev/shm", MIB));
+	close(spool.mem_fd);
+	unlink(spool.header->mem_path);
+	CHECK_EQ_UINT(spool_prepare(&spool, 16), 16);
+}

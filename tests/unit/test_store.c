@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/* test_store.c - references resolved in any order, operations as a stream, the verdict, the map */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "store/index.h"
+#include "store/map.h"
+#include "store/verdict.h"
+#include "support/spool_make.h"
+#include "support/test.h"
+
+static struct load_error err;
+
+static const char *sample(bool mem, bool closed)
+{
+	const char *path = test_tmpfile("a.rtl");
+	struct spool_make_sample s = { .pid = 100, .mem = mem, .closed = closed };
+
+	spool_make_sample(path, &s);
+	return path;
+}
+
+static struct index *open_ok(const char *path)
+{
+	struct index *index;
+	int ret = index_open(&index, path, &err);
+
+	CHECK_MSG(ret == 0, "%s", err.text);
+	return index;
+}
+
+struct seen {
+	unsigned int dispatches, copies, barriers, begins, ends, clocks, internal;
+	uint64_t cookies;
+	int stop_at;
+};
+
+static int on_dispatch(void *arg, const struct store_dispatch *op)
+{
+	struct seen *seen = arg;
+
+	CHECK_NOT_NULL(op->kernel);
+	CHECK_NOT_NULL(op->queue);
+	if (op->correlation == 10) {
+		CHECK_STR_EQ(op->kernel->demangled,
+			     "vadd(float const*, float const*, float*, int)");
+		CHECK_EQ_UINT(op->grid[0], 65536);
+		CHECK_EQ_UINT(op->group[0], 256);
+		CHECK_EQ_UINT(op->end_ns - op->begin_ns, 500);
+		CHECK_EQ_UINT(op->queue->gpu_index, 0);
+		CHECK_EQ_UINT(op->marker, 2);
+	}
+	if (op->correlation == 21) {
+		CHECK_EQ_UINT(op->packet, (UINT64_C(1) << 33));
+		CHECK(op->flags & REC_F_INVERTED);
+		CHECK_LT_UINT(op->end_ns, op->begin_ns);
+		CHECK_EQ_UINT(op->queue->id, 1);
+		CHECK(op->queue->known);
+		CHECK_EQ_UINT(op->queue->gpu_index, 1);
+	}
+	if (op->correlation == 40)
+		CHECK_EQ_UINT(op->end_ns, 0);
+	seen->internal += (op->flags & REC_F_INTERNAL) != 0;
+	seen->cookies += (*op->shape_cookie)++ > 0;
+	seen->dispatches++;
+	return seen->stop_at && (int)seen->dispatches == seen->stop_at ? -ECANCELED : 0;
+}
+
+static int on_copy(void *arg, const struct store_copy *op)
+{
+	struct seen *seen = arg;
+
+	if (op->kind == REC_COPY_H2D) {
+		CHECK_EQ_UINT(op->dst_gpu, 0);
+		CHECK_EQ_UINT(op->src_gpu, UINT32_MAX);
+		CHECK_EQ_UINT(op->engine, 1);
+	}
+	seen->copies++;
+	return 0;
+}
+
+static int on_barrier(void *arg, const struct store_barrier *op)
+{
+	CHECK_EQ_UINT(op->queue->id, 1);
+	((struct seen *)arg)->barriers++;
+	return 0;
+}
+
+static int on_marker(void *arg, const struct store_marker *marker)
+{
+	if (marker->marker == 2)
+		CHECK_STR_EQ(marker->text, "inner \"quoted\"");
+	((struct seen *)arg)->begins++;
+	return 0;
+}
+
+static int on_marker_end(void *arg, const struct store_marker_end *end)
+{
+	CHECK_NE_INT(end->marker, 0);
+	((struct seen *)arg)->ends++;
+	return 0;
+}
+
+static int on_clock(void *arg, const struct store_clock *clock)
+{
+	CHECK_NE_INT(clock->system_ns, 0);
+	((struct seen *)arg)->clocks++;
+	return 0;
+}
+
+static const struct store_visitor all = {
+	.dispatch = on_dispatch,
+	.copy = on_copy,
+	.barrier = on_barrier,
+	.marker_begin = on_marker,
+	.marker_end = on_marker_end,
+	.clock = on_clock,
+};
+
+static void check_sample(struct index *index)
+{
+	const struct store_totals *t = index_totals(index);
+	struct seen seen = { 0 };
+
+	CHECK_EQ_UINT(t->dispatches, 10);
+	CHECK_EQ_UINT(t->copies, 3);
+	CHECK_EQ_UINT(t->markers, 5);
+	CHECK_EQ_UINT(t->unfinished, 1);
+	CHECK_EQ_UINT(t->first_ns, 1000000100);
+	CHECK_EQ_UINT(t->last_ns, 1000025000);
+	CHECK_EQ_UINT(t->max_marker, 5);
+	CHECK_EQ_UINT(t->max_correlation, 40);
+	for (int pass = 0; pass < 2; pass++) {
+		memset(&seen, 0, sizeof(seen));
+		CHECK_OK(index_visit(index, &all, &seen, &err));
+		CHECK_EQ_UINT(seen.dispatches, 10);
+		CHECK_EQ_UINT(seen.internal, 1);
+		CHECK_EQ_UINT(seen.cookies, 5);
+		CHECK_EQ_UINT(seen.copies, 3);
+		CHECK_EQ_UINT(seen.barriers, 1);
+		CHECK_EQ_UINT(seen.begins, 5);
+		CHECK_EQ_UINT(seen.ends, 3);
+		CHECK_EQ_UINT(seen.clocks, 3);
+	}
+}
+
+TEST(uses_may_come_before_definitions)
+{
+	struct index *index = open_ok(sample(false, true));
+	const struct store_kernel *kernels;
+	const struct store_queue *queues;
+	const struct store_code_object *objects;
+	const struct store_clock *clocks;
+	size_t nr;
+
+	check_sample(index);
+	kernels = index_kernels(index, &nr);
+	CHECK_EQ_UINT(nr, 3);
+	CHECK_STR_EQ(kernels[0].name, "_Z4vaddPKfS0_Pfi.kd");
+	CHECK_STR_EQ(kernels[2].demangled, "plain_name");
+	queues = index_queues(index, &nr);
+	CHECK_EQ_UINT(nr, 3);
+	CHECK_EQ_UINT(queues[0].end_ns, 1000030000);
+	CHECK_EQ_UINT(queues[2].flags, REC_QUEUE_INTERNAL);
+	objects = index_code_objects(index, &nr);
+	CHECK_EQ_UINT(nr, 1);
+	CHECK_EQ_UINT(strlen(objects[0].uri), 2 * REC_STRING_PIECE + 99);
+	CHECK_EQ_INT(strncmp(objects[0].uri, "file://uuu", 10), 0);
+	clocks = index_clocks(index, &nr);
+	CHECK_EQ_UINT(nr, 4);
+	CHECK_EQ_UINT(clocks[3].ticks, 104000);
+	CHECK_STR_EQ(index_info(index, "rank"), "3");
+	CHECK_STR_EQ(index_info(index, "none"), "");
+	index_infos(index, &nr);
+	CHECK_EQ_UINT(nr, 6);
+	index_threads(index, &nr);
+	CHECK_EQ_UINT(nr, 2);
+	index_agents(index, &nr);
+	CHECK_EQ_UINT(nr, 3);
+	index_close(index);
+}
+
+TEST(the_memory_half_is_part_of_the_trace)
+{
+	struct index *index = open_ok(sample(true, false));
+
+	check_sample(index);
+	index_close(index);
+}
+
+TEST(a_consumer_can_stop)
+{
+	struct index *index = open_ok(sample(false, true));
+	struct seen seen = { .stop_at = 3 };
+
+	CHECK_EQ_INT(index_visit(index, &all, &seen, &err), -ECANCELED);
+	CHECK_EQ_UINT(seen.dispatches, 3);
+	index_close(index);
+}
+
+TEST(what_was_never_defined_still_has_an_entry)
+{
+	const char *path = test_tmpfile("n.rtl");
+	struct spool_make_op op = { .tid = 5, .begin_ns = 10, .end_ns = 20 };
+	static struct spool_make m;
+	const struct store_kernel *kernels;
+	struct index *index;
+	struct seen seen = { 0 };
+	size_t nr;
+
+	spool_make_begin(&m, path, 7, false);
+	spool_make_chunk(&m, 7);
+	spool_make_shape(&m, 77, 3, 64, 64);
+	spool_make_dispatch(&m, &op);
+	spool_make_chunk_end(&m);
+	spool_make_end(&m, true);
+	index = open_ok(path);
+	kernels = index_kernels(index, &nr);
+	CHECK_EQ_UINT(nr, 1);
+	CHECK_STR_EQ(kernels[0].demangled, "kernel#77");
+	CHECK(!kernels[0].known);
+	CHECK_OK(index_visit(index, &all, &seen, &err));
+	CHECK_EQ_UINT(seen.dispatches, 1);
+	index_close(index);
+}
+
+/* A record of 16 bytes may claim a string of 4 GB: memory follows what is there. */
+TEST(strings_with_pieces_missing_keep_what_is_there)
+{
+	struct rec_string piece = { { REC_STRING, 2 + REC_STRING_PIECE / 8, 0, 1 },
+				    0xffffffffu,
+				    0 };
+	const char *path = test_tmpfile("s.rtl");
+	uint8_t bytes[sizeof(piece) + REC_STRING_PIECE];
+	static struct spool_make m;
+	struct rec_info info = { { REC_INFO, 2, 0, 0 }, 1, 2 };
+	struct index *index;
+	size_t nr;
+
+	memset(bytes, 'x', sizeof(bytes));
+	memcpy(bytes, &piece, sizeof(piece));
+	spool_make_begin(&m, path, 7, false);
+	spool_make_chunk(&m, 7);
+	spool_make_raw(&m, bytes, sizeof(bytes));
+	spool_make_raw(&m, &info, sizeof(info));
+	spool_make_chunk_end(&m);
+	spool_make_end(&m, true);
+	index = open_ok(path);
+	CHECK_EQ_INT(strncmp(index_infos(index, &nr)[0].key, "xxxx", 4), 0);
+	CHECK_LE_UINT(strlen(index_infos(index, &nr)[0].key), 2 * REC_STRING_PIECE);
+	CHECK_STR_EQ(index_infos(index, &nr)[0].value, "");
+	index_close(index);
+}
+
+TEST(without_memory_it_fails_and_frees)
+{
+	const char *path = sample(true, false);
+	struct index *index = NULL;
+	int ret = -ENOMEM;
+
+	for (uint64_t nth = 1; ret < 0; nth++) {
+		CHECK_LT_UINT(nth, 10000);
+		alloc_fail_at(nth);
+		ret = index_open(&index, path, &err);
+		alloc_fail_at(0);
+		if (ret < 0)
+			CHECK_EQ_INT(ret, -ENOMEM);
+	}
+	index_close(index);
+}
+
+static struct verdict verdict;
+
+static void judge(const char *path)
+{
+	struct index *index = open_ok(path);
+
+	verdict_init(&verdict);
+	verdict_add_load(&verdict, index_load(index));
+	verdict_finish(&verdict);
+	index_close(index);
+}
+
+static void make_lossy(const char *path, enum spool_reason reason, uint64_t count, bool closed)
+{
+	static struct spool_make m;
+
+	spool_make_begin(&m, path, 7, false);
+	spool_make_loss(&m, reason, count, 5, 9);
+	if (reason == SPOOL_REASON_buffer_full)
+		spool_make_loss(&m, SPOOL_REASON_late, 3, 5, 9);
+	spool_make_end(&m, closed);
+}
+
+TEST(verdicts_name_what_is_missing)
+{
+	const char *path = test_tmpfile("v.rtl");
+
+	judge(sample(false, true));
+	CHECK(verdict.complete);
+	CHECK_STR_EQ(verdict.line, "complete");
+	CHECK_EQ_UINT(verdict.nr_notes, 1);
+	make_lossy(path, SPOOL_REASON_buffer_full, 17, true);
+	judge(path);
+	CHECK(!verdict.complete);
+	CHECK_STR_EQ(verdict.line, "incomplete: 20 lost (buffer_full 17, late 3)");
+	CHECK_EQ_UINT(verdict.rows[0].first_ns, 5);
+	make_lossy(path, SPOOL_REASON_lite_signal, 17, true);
+	judge(path);
+	CHECK(verdict.complete);
+	CHECK_EQ_UINT(verdict.nr_skipped, 17);
+	judge(sample(true, false));
+	CHECK(verdict.complete);
+	CHECK_STR_EQ(verdict.line, "complete; the process was killed");
+	CHECK_OK(unlink(test_tmpfile("a.mem")));
+	judge(test_tmpfile("a.rtl"));
+	CHECK_STR_EQ(verdict.line, "incomplete: 1 lost (memory_missing 1); the process was killed");
+}
+
+TEST(every_reason_has_a_name_a_text_and_a_class)
+{
+	for (unsigned int i = 0; i < SPOOL_NR_REASONS; i++) {
+		CHECK_NOT_NULL(load_reason_name(i));
+		CHECK_GT_UINT(strlen(load_reason_text(i)), 10);
+		CHECK_LT_UINT(strlen(load_reason_text(i)), sizeof(verdict.rows[0].text));
+		CHECK_LT_UINT(strlen(load_reason_name(i)), sizeof(verdict.rows[0].reason));
+		CHECK_NOT_NULL(load_class_name(load_reason_class(i)));
+	}
+	CHECK_NULL(load_reason_name(SPOOL_NR_REASONS));
+	CHECK_EQ_INT(load_reason_class(SPOOL_REASON_buffer_full), LOAD_LOSS);
+	CHECK_EQ_INT(load_reason_class(SPOOL_REASON_lite_signal), LOAD_SKIPPED);
+	CHECK_EQ_INT(load_reason_class(SPOOL_REASON_inverted), LOAD_NOTE);
+}
+
+TEST(a_map_holds_what_was_put_and_forgets_what_was_deleted)
+{
+	struct map map = { 0 };
+	uint64_t value;
+
+	CHECK(!map_get(&map, 5, &value));
+	CHECK(!map_del(&map, 5));
+	for (uint64_t i = 0; i < 5000; i++)
+		CHECK_OK(map_put(&map, i << 32, i));
+	for (uint64_t i = 0; i < 5000; i += 3)
+		CHECK(map_del(&map, i << 32));
+	for (uint64_t i = 0; i < 5000; i++) {
+		CHECK_EQ_INT(map_get(&map, i << 32, &value), i % 3 != 0);
+		if (i % 3)
+			CHECK_EQ_UINT(value, i);
+	}
+	CHECK_OK(map_put(&map, 7, UINT64_MAX));
+	CHECK(map_get(&map, 7, &value));
+	CHECK_EQ_UINT(value, UINT64_MAX - 1);
+	map_clear(&map);
+	CHECK(!map_get(&map, 7, &value));
+	map_fini(&map);
+}

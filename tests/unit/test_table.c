@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/* test_table.c - our wrappers land in the right slots of every layout, and only there */
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "event/life.h"
+#include "source/hsa/codeobj.h"
+#include "source/hsa/copy.h"
+#include "source/hsa/harvest.h"
+#include "source/hsa/queue.h"
+#include "source/hsa/table.h"
+#include "support/fake_hsa.h"
+#include "support/sink_record.h"
+#include "support/test.h"
+
+static void *core_before[HSA_CORE_NR], *amd_before[FAKE_MAX_AMD];
+
+/* Where an entry is, from the headers of 5.2.3 and the two insertions of 5.5 and 5.6; written down
+ * here once more, apart from the mirror. */
+static const struct {
+	unsigned index;
+	void *ours;
+} amd_entries[] = {
+	{ 2, (void *)queue_set_profiler },
+	{ 3, (void *)copy_profiling_enable },
+	{ 4, (void *)harvest_dispatch_time },
+	{ 15, (void *)copy_async },
+	{ 22, (void *)copy_fill },
+	{ 38, (void *)copy_rect },
+};
+static const struct {
+	unsigned index;
+	void *ours; /* NULL: a static function */
+} core_entries[] = {
+	{ 7, (void *)queue_create },
+	{ 9, (void *)queue_destroy },
+	{ 10, (void *)queue_inactivate },
+	{ 35, (void *)copy_blocking },
+	{ 38, NULL },
+	{ 84, (void *)codeobj_destroy },
+	{ 86, (void *)codeobj_freeze },
+};
+#define NR(a) (sizeof(a) / sizeof((a)[0]))
+
+static void load(unsigned nr)
+{
+	fake_setup(NULL);
+	fake_build_tables(nr);
+	memcpy(core_before, fake.core.entry, sizeof(core_before));
+	memcpy(amd_before, fake.amd.entry, sizeof(amd_before));
+	CHECK(table_load(&fake.root));
+}
+
+static void check_core(void)
+{
+	unsigned changed = 0;
+
+	for (unsigned i = 0; i < HSA_CORE_NR; i++)
+		changed += fake.core.entry[i] != core_before[i];
+	CHECK_EQ_UINT(changed, NR(core_entries));
+	for (unsigned i = 0; i < NR(core_entries); i++) {
+		CHECK(fake.core.entry[core_entries[i].index] != core_before[core_entries[i].index]);
+		if (core_entries[i].ours)
+			CHECK_EQ_PTR(fake.core.entry[core_entries[i].index], core_entries[i].ours);
+	}
+}
+
+static void check_layout(unsigned nr)
+{
+	unsigned changed = 0, expected = NR(amd_entries) + (nr >= 55);
+
+	load(nr);
+	check_core();
+	for (unsigned i = 0; i < FAKE_MAX_AMD; i++) {
+		changed += fake.amd.entry[i] != amd_before[i];
+		if (i >= nr)
+			CHECK_EQ_PTR(fake.amd.entry[i], amd_before[i]);
+	}
+	CHECK_EQ_UINT(changed, expected);
+	for (unsigned i = 0; i < NR(amd_entries); i++) {
+		unsigned at = amd_entries[i].index;
+
+		at += at >= 16 && nr >= 55 ? 2 : 0;
+		CHECK_EQ_PTR(fake.amd.entry[at], amd_entries[i].ours);
+	}
+	if (nr >= 55)
+		CHECK_EQ_PTR(fake.amd.entry[16], (void *)copy_async_on_engine);
+	CHECK_EQ_UINT(fake.amd.version.minor_id, 16 + 8 * nr);
+	/* and it works */
+	fake_submit_dispatch(fake_queue_create(64), 1);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+}
+
+TEST(wrappers_land_in_the_48_entries_of_5_2)
+{
+	check_layout(48);
+}
+
+TEST(wrappers_land_in_the_51_entries_of_5_5)
+{
+	check_layout(51);
+}
+
+TEST(wrappers_land_in_the_55_entries_of_5_6)
+{
+	check_layout(55);
+}
+
+TEST(wrappers_land_in_the_67_entries_of_6_0)
+{
+	check_layout(67);
+}
+
+TEST(wrappers_land_in_the_68_entries_of_6_1)
+{
+	check_layout(68);
+}
+
+TEST(wrappers_land_in_the_70_entries_of_6_2)
+{
+	check_layout(70);
+}
+
+TEST(wrappers_land_in_the_71_entries_of_6_3)
+{
+	check_layout(71);
+}
+
+TEST(wrappers_land_in_the_74_entries_of_7_0)
+{
+	check_layout(74);
+}
+
+static void check_mode(const char *mode, unsigned nr, enum table_mode expected)
+{
+	fake_open(mode, nr);
+	CHECK_EQ_INT(table_mode, expected);
+}
+
+TEST(full_mode_is_taken_where_it_is_safe)
+{
+	check_mode("full", 71, TABLE_MODE_FULL);
+}
+
+TEST(full_mode_is_refused_where_it_cannot_be_told)
+{
+	check_mode("full", 74, TABLE_MODE_STANDARD);
+}
+
+TEST(lite_mode_is_taken)
+{
+	check_mode("lite", 74, TABLE_MODE_LITE);
+}
+
+TEST(a_table_without_extensions_is_left_alone)
+{
+	fake_setup(NULL);
+	fake_build_tables(48);
+	memcpy(core_before, fake.core.entry, sizeof(core_before));
+	fake.root.amd_ext = NULL;
+	CHECK(!table_load(&fake.root));
+	fake.root.amd_ext = &fake.amd;
+	fake.root.version.minor_id = 24; /* ends before amd_ext */
+	CHECK(!table_load(&fake.root));
+	CHECK(!table_ready());
+	CHECK_MEM_EQ(core_before, fake.core.entry, sizeof(core_before));
+}
+
+TEST(a_table_that_lacks_what_we_need_is_left_alone)
+{
+	fake_setup(NULL);
+	fake_build_tables(48);
+	fake.amd.entry[35] = NULL; /* hsa_amd_queue_intercept_create */
+	memcpy(amd_before, fake.amd.entry, sizeof(amd_before));
+	CHECK(!table_load(&fake.root));
+	CHECK_MEM_EQ(amd_before, fake.amd.entry, sizeof(amd_before));
+	fake_build_tables(30); /* too short for it */
+	memcpy(amd_before, fake.amd.entry, sizeof(amd_before));
+	CHECK(!table_load(&fake.root));
+	CHECK_MEM_EQ(amd_before, fake.amd.entry, sizeof(amd_before));
+}
+
+TEST(what_is_missing_but_not_needed_stays_missing)
+{
+	static const unsigned optional[] = { 3, 4, 5, 15, 22, 38, 39 };
+	struct fake_queue *q;
+
+	fake_setup(NULL);
+	fake_build_tables(48);
+	for (unsigned i = 0; i < NR(optional); i++)
+		fake.amd.entry[optional[i]] = NULL;
+	fake.core.entry[35] = fake.core.entry[84] = fake.core.entry[98] = NULL;
+	CHECK(table_load(&fake.root));
+	for (unsigned i = 0; i < NR(optional); i++)
+		CHECK_NULL(fake.amd.entry[optional[i]]);
+	CHECK_NULL(fake.core.entry[35]);
+	CHECK_NULL(fake.core.entry[84]);
+	q = fake_queue_create(64);
+	fake_submit_dispatch(q, 1);
+	fake_gpu_run(q, 1);
+	fake_harvest();
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 1);
+}
+
+TEST(loading_twice_wraps_once)
+{
+	void *after[HSA_CORE_NR];
+
+	load(48);
+	memcpy(after, fake.core.entry, sizeof(after));
+	CHECK(table_load(&fake.root));
+	CHECK_MEM_EQ(after, fake.core.entry, sizeof(after));
+	CHECK(real.hsa_queue_create != queue_create);
+	fake_submit_dispatch(fake_queue_create(64), 1);
+}
+
+static void use(uint32_t id)
+{
+	struct fake_queue *q = fake_queue_create(64);
+
+	fake_submit_dispatch(q, id);
+	fake_gpu_run(q, 1);
+	fake_submit_dispatch(q, id + 1);
+	fake_runtime_queue(64);
+}
+
+TEST(the_runtime_comes_back_again_and_again)
+{
+	setenv("RTL_DRAIN_MS", "1", 1);
+	fake_open(NULL, 48);
+	for (uint32_t i = 0; i < 600; i++) { /* more than there are places for runtime's queues */
+		use(2 * i);
+		table_unload();
+		CHECK(!table_ready());
+		CHECK_EQ_UINT(atomic_load(&fake.nr_signals_destroyed) + i + 1,
+			      atomic_load(&fake.nr_signals_made)); /* one that still runs */
+		fake_build_tables(i % 2 ? 48 : 71);
+		CHECK(table_load(&fake.root));
+	}
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 1200);
+	CHECK_EQ_UINT(sink_record_count(EVENT_QUEUE), 1200);
+	CHECK_EQ_UINT(sink_record_count(EVENT_QUEUE_END), 1200);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_unfinished), 600);
+	CHECK_EQ_UINT(sink_record_losses(), 600);
+	CHECK_LE_UINT(queue_count(), 2);
+}
+
+TEST(a_table_that_still_has_our_wrappers_is_not_wrapped_again)
+{
+	hsa_queue_create_fn_t before;
+
+	load(48);
+	before = real.hsa_queue_create;
+	table_unload();
+	CHECK(table_load(&fake.root)); /* a runtime that did not reset it */
+	CHECK_EQ_PTR((void *)real.hsa_queue_create, (void *)before);
+	use(1);
+}
+
+TEST(unloading_finishes_copies_too)
+{
+	hsa_signal_t s;
+
+	setenv("RTL_DRAIN_MS", "1", 1);
+	fake_open(NULL, 48);
+	s = fake_signal(1);
+	CHECK_EQ_INT(fake_copy(64, s), HSA_STATUS_SUCCESS);
+	table_unload();
+	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 1);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_unfinished), 1);
+	fake_build_tables(48);
+	CHECK(table_load(&fake.root));
+	fake_harvest(); /* does not look at the old signal, which may be gone */
+	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 1);
+}
+
+TEST(unloading_without_loading_does_nothing)
+{
+	fake_setup(NULL);
+	table_unload();
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+}
+
+TEST(what_completed_before_a_gpu_fault_is_recorded_and_the_fault_left_alone)
+{
+	hsa_amd_event_t event = { .event_type = HSA_AMD_GPU_MEMORY_FAULT_EVENT };
+	struct fake_queue *q;
+
+	load(48);
+	q = fake_queue_create(64);
+	fake_submit_dispatch(q, 1);
+	fake_submit_dispatch(q, 2);
+	fake_gpu_run(q, 1);
+	CHECK_EQ_UINT(fake.fault_handler(&event, NULL), HSA_STATUS_ERROR);
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 1);
+}

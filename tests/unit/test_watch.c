@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* test_watch.c - from a signal of the program to what is in flight on it */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "source/hsa/inflight.h"
+#include "source/hsa/watch.h"
+#include "support/fake_hsa.h"
+#include "support/test.h"
+
+#define NR_SIGNALS 4096u
+
+static amd_signal_t sig[NR_SIGNALS];
+static struct inflight entry[NR_SIGNALS];
+
+static struct inflight *arm(struct inflight *e, amd_signal_t *s)
+{
+	memset(e, 0, sizeof(*e));
+	memset(s, 0, sizeof(*s));
+	s->value = 1;
+	e->signal = s;
+	e->start_value = 1;
+	atomic_store(&e->state, INFLIGHT_ARMED);
+	return e;
+}
+
+static void complete(amd_signal_t *s, uint64_t begin)
+{
+	s->start_ts = begin;
+	s->end_ts = begin + 1;
+	s->value--;
+}
+
+static void check_times(struct inflight *e, uint64_t begin)
+{
+	uint64_t b = 0, end = 0;
+
+	CHECK_EQ_INT(inflight_poll(e, &b, &end), INFLIGHT_TIMED);
+	CHECK_EQ_UINT(b, begin);
+	CHECK_EQ_UINT(end, begin + 1);
+}
+
+TEST(a_signal_that_is_used_again_gives_up_its_times)
+{
+	CHECK_OK(watch_add(&sig[0], arm(&entry[0], &sig[0])));
+	complete(&sig[0], 10);
+	CHECK_OK(watch_add(&sig[0], arm(&entry[1], &sig[1])));
+	check_times(&entry[0], 10);
+}
+
+TEST(a_signal_in_use_is_busy_and_knows_it)
+{
+	uint64_t b, e;
+
+	CHECK_OK(watch_add(&sig[0], arm(&entry[0], &sig[0])));
+	CHECK_EQ_INT(watch_add(&sig[0], &entry[1]), -EBUSY);
+	complete(&sig[0], 10);
+	CHECK_EQ_INT(inflight_poll(&entry[0], &b, &e), INFLIGHT_LOST);
+	watch_remove(&sig[0], &entry[0]);
+	CHECK_OK(watch_add(&sig[0], arm(&entry[1], &sig[0])));
+}
+
+TEST(a_use_that_is_not_watched_ends_the_watch_too)
+{
+	uint64_t b, e;
+
+	CHECK_OK(watch_add(&sig[0], arm(&entry[0], &sig[0])));
+	complete(&sig[0], 10);
+	watch_reuse(&sig[0]);
+	sig[0].start_ts = sig[0].end_ts = 99;
+	check_times(&entry[0], 10);
+	CHECK_OK(watch_add(&sig[1], arm(&entry[1], &sig[1])));
+	watch_reuse(&sig[1]);
+	complete(&sig[1], 99); /* the other's, it may be */
+	CHECK_EQ_INT(inflight_poll(&entry[1], &b, &e), INFLIGHT_LOST);
+}
+
+TEST(a_destroyed_signal_is_not_looked_at_again)
+{
+	uint64_t b, e;
+
+	CHECK_OK(watch_add(&sig[0], arm(&entry[0], &sig[0])));
+	CHECK_OK(watch_add(&sig[1], arm(&entry[1], &sig[1])));
+	complete(&sig[0], 10);
+	watch_destroy(&sig[0]);
+	watch_destroy(&sig[1]);
+	watch_destroy(&sig[2]);
+	memset(sig, 0xff, 3 * sizeof(sig[0]));
+	check_times(&entry[0], 10);
+	CHECK_EQ_INT(inflight_poll(&entry[1], &b, &e), INFLIGHT_LOST);
+}
+
+TEST(removal_is_of_one_use_only)
+{
+	CHECK_OK(watch_add(&sig[0], arm(&entry[0], &sig[0])));
+	complete(&sig[0], 10);
+	CHECK_OK(watch_add(&sig[0], &entry[1]));
+	arm(&entry[1], &sig[0]);
+	watch_remove(&sig[0], &entry[0]); /* late */
+	CHECK_EQ_INT(watch_add(&sig[0], &entry[2]), -EBUSY);
+	watch_remove(&sig[0], &entry[1]);
+	CHECK_OK(watch_add(&sig[0], &entry[2]));
+}
+
+TEST(thousands_are_watched_at_once)
+{
+	unsigned full = 0;
+
+	for (unsigned i = 0; i < NR_SIGNALS; i++) {
+		int err = watch_add(&sig[i], arm(&entry[i], &sig[i]));
+
+		CHECK(err == 0 || err == -ENOSPC);
+		full += err != 0;
+	}
+	CHECK_LT_UINT(full, NR_SIGNALS / 50);
+	for (unsigned i = 0; i < NR_SIGNALS; i++) {
+		complete(&sig[i], i + 1);
+		watch_reuse(&sig[i]);
+		check_times(&entry[i], i + 1);
+		watch_remove(&sig[i], &entry[i]);
+	}
+	/* and all places are free again */
+	for (unsigned round = 0; round < 20; round++)
+		for (unsigned i = 0; i < 64; i++) {
+			CHECK_OK(watch_add(&sig[i], arm(&entry[i], &sig[i])));
+			watch_remove(&sig[i], &entry[i]);
+		}
+}
+
+TEST(a_reset_forgets_all)
+{
+	for (unsigned i = 0; i < 100; i++)
+		watch_add(&sig[i], arm(&entry[i], &sig[i]));
+	watch_reset();
+	for (unsigned i = 0; i < 100; i++)
+		CHECK_OK(watch_add(&sig[i], arm(&entry[i], &sig[i])));
+}
+
+/* Each thread has signals of its own, that share windows with the others'; a harvester polls and
+ * removes what was captured or completed. Nothing is lost, no times are another use's. */
+#define NR_THREADS 4
+#define PER_THREAD 64
+#define NR_USES 40000
+
+struct user {
+	pthread_t thread;
+	amd_signal_t signals[PER_THREAD];
+	/* one entry for each use in flight: two for each signal, in turns */
+	struct inflight entries[PER_THREAD][2];
+	uint64_t uses[PER_THREAD];
+	uint64_t nr_timed, nr_full;
+};
+static struct user users[NR_THREADS];
+static _Atomic bool harvester_done;
+
+static void harvest(struct inflight *e, uint64_t expected, struct user *u)
+{
+	uint64_t begin = 0, end = 0;
+	enum inflight_result r;
+
+	do {
+		r = inflight_poll(e, &begin, &end);
+	} while (r == INFLIGHT_PENDING);
+	CHECK_EQ_INT(r, INFLIGHT_TIMED);
+	CHECK_EQ_UINT(begin, expected);
+	watch_remove(e->signal, e);
+	inflight_done(e);
+	u->nr_timed++;
+}
+
+static void fill(struct inflight *e, amd_signal_t *s)
+{
+	e->signal = s;
+	e->owned = false;
+	e->kind = INFLIGHT_DISPATCH;
+	e->start_value = 1;
+	e->nr_looks = 0;
+	atomic_store(&e->tainted, false);
+}
+
+static void *use_signals(void *arg)
+{
+	struct user *u = arg;
+
+	for (uint64_t i = 0; i < NR_USES; i++) {
+		unsigned k = i % PER_THREAD;
+		uint64_t use = u->uses[k]++;
+		amd_signal_t *s = &u->signals[k];
+		struct inflight *e = &u->entries[k][use % 2];
+
+		__atomic_store_n(&s->value, 1, __ATOMIC_RELAXED);
+		atomic_store_explicit(&e->state, INFLIGHT_FREE, memory_order_relaxed);
+		fill(e, s);
+		if (watch_add(s, e) != 0) {
+			u->nr_full++;
+			inflight_done(e);
+			watch_reuse(s);
+			if (use)
+				harvest(&u->entries[k][1 - use % 2], use, u);
+			u->uses[k] = 0;
+			continue;
+		}
+		signal_clear_ticks(s);
+		atomic_store_explicit(&e->state, INFLIGHT_ARMED, memory_order_release);
+		/* the GPU */
+		__atomic_store_n(&s->start_ts, use + 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&s->end_ts, use + 2, __ATOMIC_RELEASE);
+		__atomic_store_n(&s->value, 0, __ATOMIC_RELEASE);
+		/* the use before was captured by this one's watch_add() */
+		if (use)
+			harvest(&u->entries[k][1 - use % 2], use, u);
+	}
+	return NULL;
+}
+
+/* Somebody who looks at everything all the time, as harvester and callback do. */
+static void *look_around(void *arg)
+{
+	(void)arg;
+	while (!atomic_load(&harvester_done))
+		for (int t = 0; t < NR_THREADS; t++)
+			for (int k = 0; k < PER_THREAD; k++)
+				watch_remove(&users[t].signals[k], &entry[0]);
+	return NULL;
+}
+
+TEST(users_do_not_take_each_others_times)
+{
+	pthread_t other;
+
+	CHECK_OK(pthread_create(&other, NULL, look_around, NULL));
+	for (int t = 0; t < NR_THREADS; t++)
+		CHECK_OK(pthread_create(&users[t].thread, NULL, use_signals, &users[t]));
+	for (int t = 0; t < NR_THREADS; t++) {
+		uint64_t left = 0;
+
+		pthread_join(users[t].thread, NULL);
+		for (int k = 0; k < PER_THREAD; k++)
+			left += users[t].uses[k] > 0;
+		CHECK_EQ_UINT(users[t].nr_timed + left + users[t].nr_full, NR_USES);
+		CHECK_LT_UINT(users[t].nr_full, NR_USES / 100);
+	}
+	atomic_store(&harvester_done, true);
+	pthread_join(other, NULL);
+}
+
+/* Many threads on one signal, which the API does not forbid: at most one watches it. */
+static amd_signal_t contested;
+static _Atomic int nr_watchers;
+
+static void *contest(void *arg)
+{
+	struct inflight *e = arg;
+
+	for (int i = 0; i < 30000; i++) {
+		atomic_store(&e->state, INFLIGHT_FREE);
+		fill(e, &contested);
+		if (watch_add(&contested, e) != 0)
+			continue;
+		CHECK_EQ_INT(atomic_fetch_add(&nr_watchers, 1), 0);
+		CHECK_EQ_INT(atomic_fetch_sub(&nr_watchers, 1), 1);
+		watch_remove(&contested, e);
+		inflight_done(e);
+	}
+	return NULL;
+}
+
+TEST(one_signal_is_watched_for_one_use)
+{
+	pthread_t threads[4];
+
+	contested.value = 1;
+	for (int i = 0; i < 4; i++)
+		CHECK_OK(pthread_create(&threads[i], NULL, contest, &entry[i]));
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	memset(&entry[4], 0, sizeof(entry[4]));
+	CHECK_OK(watch_add(&contested, &entry[4]));
+}
