@@ -1,0 +1,508 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""bench.py - what the product costs, each figure beside its floor from the same run
+
+Programs run on the virtual GPU, untraced, under a tool that only passes packets through, and under
+librtl, in turns, so that all of them see the same machine. A figure is the median over the rounds;
+an added cost is the median of the differences within a round. Prints a table, and writes results.json
+with every round's value. Times are reported, never judged by the exit status: it is 1 when
+something did not run.
+"""
+import argparse
+import contextlib
+import glob
+import json
+import os
+import platform
+import re
+import shutil
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.path.dirname(HERE)
+HARVESTER_BUDGET = 1.0  # % of a core
+ADDED_BUDGET = 150.0  # ns for each dispatch
+ADDED_RATIO = 2.0  # to what the pass-through tool adds
+START_BUDGET = 5.0  # ms
+SPOOL_BUDGET = 64.0  # bytes for each dispatch
+RATE_BUDGET = 500e3  # records/s
+MEMORY_BUDGET = 128.0  # MiB
+
+
+class NotRun(Exception):
+    pass
+
+
+class Row:
+    """A figure with its floor, and what it may be: budgets are (text, is it kept)."""
+
+    def __init__(self, name, value, unit, floor=None, floor_name="", budgets=(), low=None, note=""):
+        self.name, self.value, self.unit = name, value, unit
+        self.floor, self.floor_name, self.budgets = floor, floor_name, list(budgets)
+        self.low, self.note = low, note
+
+    def ratio(self):
+        return self.value / self.floor if self.floor else None
+
+    def verdict(self):
+        if not self.budgets:
+            return ""
+        return "ok" if all(kept for _, kept in self.budgets) else "over"
+
+    def as_dict(self):
+        return {
+            "name": self.name,
+            "value": self.value,
+            "lowest": self.low,
+            "unit": self.unit,
+            "floor": self.floor,
+            "floor_name": self.floor_name,
+            "ratio": self.ratio(),
+            "budget": "; ".join(text for text, _ in self.budgets),
+            "verdict": self.verdict(),
+            "note": self.note,
+        }
+
+
+class Bench:
+    def __init__(self, args):
+        self.quick, self.build = args.quick, os.path.abspath(args.build)
+        self.rounds = 2 if args.quick else args.rounds
+        self.rows, self.raw, self.failures = [], {}, []
+        self.dir = None
+        self.cpu_seconds = 0.0  # of the last program
+
+    def path(self, *parts):
+        return os.path.join(self.build, *parts)
+
+    def tool(self, name):
+        """The environment in which a program runs under a tool."""
+        if name == "untraced":
+            return {}
+        if name == "passthrough":
+            return {"HSA_TOOLS_LIB": self.path("bench/libpassthrough.so")}
+        return {
+            "HSA_TOOLS_LIB": self.path("lib/librtl.so.1"),
+            "RTL_MODE": name,
+            "RTL_OUTPUT": os.path.join(self.dir, "t.db"),
+            "RTL_SPOOL_DIR": os.path.join(self.dir, "spool"),
+            # the database is not what is measured here
+            "RTL_BIN": "/bin/true",
+        }
+
+    def env(self, extra):
+        strange = ("RTL_", "VGPU_", "HSA_", "LD_", "HIP_", "ROC", "AMD_", "GPU_")
+        env = {k: v for k, v in os.environ.items() if not k.startswith(strange)}
+        env.update(
+            LC_ALL="C.UTF-8",
+            LD_LIBRARY_PATH=self.path("vgpu"),
+            VGPU_KERNEL_MODEL="grid",
+            VGPU_KERNEL_NS="0",
+            VGPU_NS_PER_ITEM="0.1",
+        )
+        env.update(extra)
+        return env
+
+    def run(self, argv, extra=None, timeout=900, stdout=None):
+        """Runs a program; its last line as JSON, its seconds and its peak memory in MiB."""
+        program = argv[0]
+        if not os.path.exists(program):
+            raise NotRun(f"{program}: was not built")
+        with tempfile.TemporaryFile(dir=self.dir) as out, tempfile.TemporaryFile(dir=self.dir) as err:
+            started = time.monotonic()
+            p = subprocess.Popen(
+                argv, stdin=subprocess.DEVNULL, stdout=stdout or out, stderr=err, env=self.env(extra or {})
+            )
+            pid, status, usage = wait_for(p, timeout)
+            seconds = time.monotonic() - started
+            err.seek(0)
+            text = err.read().decode(errors="replace")
+            if status != 0:
+                what = " ".join(argv)
+                raise NotRun(f"{what}: status {status}: {text[-800:].strip()}")
+            out.seek(0)
+            lines = out.read().decode(errors="replace").strip().split("\n")
+        result = {}
+        with contextlib.suppress(ValueError):
+            result = json.loads(lines[-1])
+        self.cpu_seconds = usage.ru_utime + usage.ru_stime
+        return result, seconds, usage.ru_maxrss / 1024
+
+    def traced(self, program, args, tool, extra=None):
+        argv = [self.path("bench", program), *args]
+        result, _, _ = self.run(argv, {**self.tool(tool), **(extra or {})})
+        shutil.rmtree(os.path.join(self.dir, "spool"), ignore_errors=True)
+        return result
+
+    def keep(self, name, values):
+        self.raw[name] = values
+
+    def add(self, *args, **kwargs):
+        self.rows.append(Row(*args, **kwargs))
+
+    # ---- added host time -----------------------------------------------------------------------
+
+    def interleave(self, label, program, args, tools, key="median"):
+        """{tool: [value of each round]}; the order of tools turns from round to round."""
+        values = {t: [] for t in tools}
+        for r in range(self.rounds):
+            for t in tools[r % len(tools) :] + tools[: r % len(tools)]:
+                values[t].append(self.traced(program, args, t)[key])
+        self.keep(label, values)
+        return values
+
+    def added_rows(self, label, values, tools, budget_for=()):
+        base = values["untraced"]
+        added = {t: [v - b for v, b in zip(values[t], base)] for t in tools if t != "untraced"}
+        floor = statistics.median(added["passthrough"])
+        self.add(f"{label}, untraced", statistics.median(base), "ns", low=min(base))
+        for t in tools:
+            if t == "untraced":
+                continue
+            value, low = statistics.median(added[t]), min(values[t]) - min(base)
+            if t == "passthrough":
+                self.add(f"{label}, added by {t}", value, "ns", low=low)
+                continue
+            budgets = []
+            if t in budget_for:
+                budgets = [
+                    (f"<= {ADDED_BUDGET:.0f} ns", value <= ADDED_BUDGET),
+                    (f"<= {ADDED_RATIO:.0f} x floor", value <= ADDED_RATIO * floor),
+                ]
+            self.add(f"{label}, added by {t}", value, "ns", floor, "passthrough", budgets, low)
+
+    def dispatch(self):
+        tools = ["untraced", "passthrough", "lite", "standard", "full"]
+        blocks = f"blocks={40 if self.quick else 400}"
+        for kind, what in (("plain", "dispatch"), ("signal", "dispatch with a signal")):
+            values = self.interleave(f"dispatch {kind}", "dispatch", ["do=submit", f"kind={kind}", blocks], tools)
+            self.added_rows(what, values, tools, budget_for=("standard", "full"))
+        few = ["untraced", "passthrough", "standard"]
+        values = self.interleave(
+            "dispatch spaced", "dispatch", ["do=spaced", f"count={500 if self.quick else 10000}"], few
+        )
+        self.added_rows("dispatch after 20 us of other work", values, few)
+        values = self.interleave("dispatch free", "dispatch", ["do=submit", "gpu=free", blocks], few)
+        self.added_rows("dispatch, GPU polls along", values, few)
+
+    def launch(self):
+        tools = ["untraced", "passthrough", "lite", "standard"]
+        values = self.interleave("launch", "launch", [f"blocks={20 if self.quick else 200}"], tools)
+        self.added_rows("HIP launch", values, tools, budget_for=("standard",))
+        if self.quick:
+            return
+        few = ["untraced", "passthrough", "standard"]
+        values = self.interleave("launch events", "launch", ["kind=events", "gpu=free", "blocks=200"], few)
+        self.added_rows("HIP launch with two events", values, few)
+
+    # ---- instructions --------------------------------------------------------------------------
+
+    def instructions(self):
+        valgrind = shutil.which("valgrind")
+        if not valgrind or not os.path.exists(self.path("bench/dispatch")):
+            raise NotRun("valgrind is not installed: no instructions counted")
+        counts = {}
+        blocks = 4 if self.quick else 40
+        nr = (blocks + blocks // 8) * 256
+        for kind in ("plain",) if self.quick else ("plain", "signal"):
+            for t in ("untraced", "passthrough", "standard"):
+                out = os.path.join(self.dir, "callgrind")
+                argv = [
+                    valgrind, "--tool=callgrind", f"--callgrind-out-file={out}", "--collect-atstart=no",
+                    "--toggle-collect=timed_block", self.path("bench/dispatch"), "do=submit",
+                    f"kind={kind}", f"blocks={blocks}", "pin=0",
+                ]  # fmt: skip
+                self.run(argv, self.tool(t))
+                shutil.rmtree(os.path.join(self.dir, "spool"), ignore_errors=True)
+                counts[t] = sum_of_callgrind(out) / nr
+            base, floor = counts["untraced"], counts["passthrough"] - counts["untraced"]
+            self.keep(f"instructions {kind}", counts)
+            what = "dispatch" if kind == "plain" else "dispatch with a signal"
+            self.add(
+                f"instructions for a {what}, added by standard", counts["standard"] - base, "", floor, "passthrough"
+            )
+
+    # ---- the harvester, start-up ---------------------------------------------------------------
+
+    def harvester(self):
+        seconds = 1 if self.quick else 5
+        cases = (
+            ("10 k dispatches/s", ["do=rate", "rate=10000", f"seconds={seconds}"], HARVESTER_BUDGET),
+            ("nothing to do", ["do=idle", f"seconds={min(seconds, 3)}"], HARVESTER_BUDGET),
+            ("as many as the virtual GPU takes", ["do=flood", "gpu=free", f"seconds={min(seconds, 2)}"], None),
+        )
+        for what, args, budget in cases:
+            runs = [self.traced("dispatch", args, "standard") for _ in range(1 if self.quick else 3)]
+            self.keep(f"harvester {what}", runs)
+            value = statistics.median(r["percent"] for r in runs)
+            budgets = [(f"< {budget:.0f} %", value < budget)] if budget else []
+            note = ""
+            if runs[0]["dispatches"]:
+                rate = statistics.median(r["rate"] for r in runs)
+                each = statistics.median(r["ns_each"] for r in runs)
+                note = f"{rate / 1000:.0f} k/s, {each:.0f} ns for each"
+            low = min(r["percent"] for r in runs)
+            self.add(f"harvester, {what}", value, "% of a core", budgets=budgets, low=low, note=note)
+
+    def startup(self):
+        rounds, self.rounds = self.rounds, 2 if self.quick else 20
+        tools = ["untraced", "passthrough", "standard"]
+        values = self.interleave("hsa_init", "dispatch", ["do=init"], tools, key="us")
+        self.rounds = rounds
+        ms = {t: statistics.median(values[t]) / 1000 for t in tools}
+        added = statistics.median(v - b for v, b in zip(values["standard"], values["untraced"])) / 1000
+        self.add("hsa_init(), untraced", ms["untraced"], "ms", low=min(values["untraced"]) / 1000)
+        self.add(
+            "hsa_init(), added by standard", added, "ms", ms["passthrough"] - ms["untraced"], "passthrough",
+            [(f"<= {START_BUDGET:.0f} ms", added <= START_BUDGET)],
+            (min(values["standard"]) - min(values["untraced"])) / 1000,
+        )  # fmt: skip
+
+    # ---- the spool -----------------------------------------------------------------------------
+
+    def spool_bytes(self, argv, extra):
+        self.run(argv, {**self.tool("standard"), **extra})
+        files = glob.glob(os.path.join(self.dir, "spool", "*.rtl"))
+        if len(files) != 1:
+            raise NotRun(f"{' '.join(argv)}: {len(files)} raw traces were left, 1 expected")
+        size = os.path.getsize(files[0])
+        shutil.rmtree(os.path.join(self.dir, "spool"))
+        return size
+
+    def spool(self):
+        nr = 20000 if self.quick else 200000
+        program = self.path("bench/dispatch")
+        base = self.spool_bytes([program, "do=count", "count=0"], {})
+        for shapes in (1, 8, 64, 400):
+            args = [program, "do=count", f"count={nr}", f"shapes={shapes}"]
+            value = (self.spool_bytes(args, {}) - base) / nr
+            budgets = [(f"<= {SPOOL_BUDGET:.0f}", value <= SPOOL_BUDGET)]
+            what = "all alike" if shapes == 1 else f"{shapes} kinds in turn"
+            self.add(f"spool, a dispatch, {what}", value, "bytes", budgets=budgets)
+        ranges = [self.path("bench/ranges"), self.path("lib/librtl.so.1"), "do=count"]
+        base = self.spool_bytes([*ranges, "count=1000"], {})
+        value = (self.spool_bytes([*ranges, f"count={nr + 1000}"], {}) - base) / nr
+        self.add("spool, a range pushed and popped", value, "bytes", note="text of 15 bytes")
+
+    def record(self):
+        blocks = f"blocks={40 if self.quick else 400}"
+        env = {k: v for k, v in self.tool("standard").items() if k != "HSA_TOOLS_LIB"}
+
+        def rounds(program, *args):
+            values = []
+            for _ in range(self.rounds):
+                values.append(self.run([self.path("bench", program), *args, blocks], env)[0]["median"])
+                shutil.rmtree(os.path.join(self.dir, "spool"), ignore_errors=True)
+            self.keep(f"{program} {' '.join(args[-1:])}", values)
+            return statistics.median(values), min(values)
+
+        floor, _ = rounds("bench_record", "do=floor")
+        value, low = rounds("bench_record", "do=record")
+        self.add("recorder, a dispatch", value, "ns", floor, "48 bytes of stores", low=low)
+        library = self.path("lib/librtl.so.1")
+        floor, _ = rounds("ranges", library, "do=floor")
+        value, low = rounds("ranges", library, "do=pair")
+        self.add("roctx, a push and a pop", value, "ns", floor, "two clock reads, two lines", low=low)
+        value, low = rounds("ranges", library, "do=mark")
+        self.add("roctx, a mark", value, "ns", floor / 2, "a clock read, a line", low=low)
+
+    # ---- conversion ----------------------------------------------------------------------------
+
+    def convert(self):
+        for nr in [100000] if self.quick else [1000000, 10000000]:
+            self.convert_size(nr)
+
+    def convert_size(self, nr):
+        label = f"{nr / 1e6:g} M dispatches"
+        spool, db = os.path.join(self.dir, "convert"), os.path.join(self.dir, "convert.db")
+        copy = os.path.join(self.dir, "copy.db")
+        rtl = self.path("bin/rtl")
+        env = {k: v for k, v in self.tool("standard").items() if k != "HSA_TOOLS_LIB"}
+        env["RTL_SPOOL_DIR"] = spool
+        self.run([self.path("bench/make_spool"), f"dispatches={nr}"], env)
+        files = glob.glob(os.path.join(spool, "*.rtl"))
+        records = nr + 2 * (nr // 64)
+        bytes_each = sum(os.path.getsize(f) for f in files) / nr
+        tries = 1 if self.quick or nr > 1000000 else 3
+        taken, cpu, memory, floors = [], [], [], []
+        for _ in range(tries):
+            _, seconds, rss = self.run([rtl, "recover", "-q", "--force", "-o", db, spool])
+            taken.append(seconds)
+            cpu.append(self.cpu_seconds)
+            memory.append(rss)
+            result, _, _ = self.run([self.path("bench/sqlite_floor"), db, copy])
+            floors.append(result["seconds"] + result["index_seconds"])
+            os.remove(copy)
+        seconds, floor = statistics.median(taken), statistics.median(floors)
+        rate = records / seconds
+        self.keep(f"convert {nr}", {"recover": taken, "cpu": cpu, "floor": floors, "memory": memory, "db": os.path.getsize(db)})
+        self.add(
+            f"spool to SQLite, {label}", rate / 1000, "k records/s", records / floor / 1000, "SQLite, the same rows",
+            [(f">= {RATE_BUDGET / 1000:.0f} k/s", rate >= RATE_BUDGET)], low=records / max(taken) / 1000,
+            note=f"{statistics.median(cpu):.1f} s of processor; spool {bytes_each:.0f}, database "
+            f"{os.path.getsize(db) / nr:.0f} bytes for each",
+        )  # fmt: skip
+        self.memory_row(f"spool to SQLite, {label}, memory", max(memory))
+        for what, source in (("spool to JSON", files[0]), ("SQLite to JSON", db)):
+            with open(os.devnull, "wb") as null:
+                argv = [rtl, "convert", "-q", source, "-f", "perfetto", "-o", "-"]
+                _, seconds, rss = self.run(argv, stdout=null)
+            rate = records / seconds
+            self.keep(f"{what} {nr}", {"seconds": seconds, "cpu": self.cpu_seconds, "memory": rss})
+            note = f"{self.cpu_seconds:.1f} s of processor, to /dev/null"
+            self.add(f"{what}, {label}", rate / 1000, "k records/s", note=note)
+            self.memory_row(f"{what}, {label}, memory", rss)
+        shutil.rmtree(spool)
+        os.remove(db)
+
+    def memory_row(self, name, mib):
+        self.add(name, mib, "MiB", budgets=[(f"<= {MEMORY_BUDGET:.0f} MiB", mib <= MEMORY_BUDGET)])
+
+
+PARTS = ("dispatch", "launch", "instructions", "harvester", "startup", "spool", "record", "convert")
+
+
+def wait_for(p, timeout):
+    """As p.wait(), with the resources that the child used."""
+    deadline = time.monotonic() + timeout
+    pause = 0.0005
+    while True:
+        pid, status, usage = os.wait4(p.pid, os.WNOHANG)
+        if pid:
+            p.returncode = os.waitstatus_to_exitcode(status)
+            return pid, p.returncode, usage
+        if time.monotonic() > deadline:
+            p.kill()
+            p.wait()
+            raise NotRun(f"{' '.join(p.args)}: no end within {timeout} s")
+        time.sleep(pause)
+        pause = min(pause * 1.2, 0.01)
+
+
+def sum_of_callgrind(prefix):
+    total = 0
+    for name in glob.glob(prefix + "*"):
+        with open(name, encoding="utf-8", errors="replace") as f:
+            total += sum(int(m) for m in re.findall(r"^totals: (\d+)", f.read(), re.M))
+        os.remove(name)
+    return total
+
+
+# ---- the machine -------------------------------------------------------------------------------
+
+
+def machine(build):
+    facts = {
+        "processor": "?",
+        "processors": os.cpu_count(),
+        "kernel": platform.release(),
+        "libc": "-".join(platform.libc_ver()),
+        "sqlite": sqlite3.sqlite_version,
+        "load_before": os.getloadavg(),
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "virtual": os.path.exists("/sys/hypervisor") or "hypervisor" in read("/proc/cpuinfo"),
+    }
+    m = re.search(r"^model name\s*: (.*)$", read("/proc/cpuinfo"), re.M)
+    if m:
+        facts["processor"] = m.group(1)
+    with contextlib.suppress(OSError):
+        out = subprocess.run([os.path.join(build, "bin/rtl"), "--version"], capture_output=True, text=True, check=False)
+        facts["rtl"] = out.stdout.strip().split("\n")[0]
+    for name in ("libhsa-runtime64.so.1", "libamdhip64.so.5"):
+        for folder in ("/usr/lib/x86_64-linux-gnu", "/opt/rocm/lib"):
+            path = os.path.join(folder, name)
+            if os.path.exists(path):
+                facts[name] = os.path.basename(os.path.realpath(path))
+                break
+    return facts
+
+
+def read(path):
+    try:
+        with open(path, encoding="utf-8", errors="replace") as f:
+            return f.read()
+    except OSError:
+        return ""
+
+
+# ---- the report --------------------------------------------------------------------------------
+
+
+def number(value):
+    if value is None:
+        return ""
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+
+
+def print_table(rows):
+    head = ("", "figure", "lowest", "", "floor", "ratio", "budget", "", "")
+    lines = []
+    for r in rows:
+        ratio = r.ratio()
+        lines.append((
+            r.name, number(r.value), number(r.low), r.unit, number(r.floor),
+            f"{ratio:.2f}" if ratio is not None else "",
+            ", ".join(t for t, _ in r.budgets), r.verdict(), f"({r.note})" if r.note else "",
+        ))  # fmt: skip
+    widths = [max(len(line[i]) for line in [head, *lines]) for i in range(len(head))]
+    for line in [head, *lines]:
+        cells = [c.rjust(w) if 1 <= i <= 5 and i != 3 else c.ljust(w) for i, (c, w) in enumerate(zip(line, widths))]
+        print("  ".join(cells).rstrip())
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="bench/run", description="measures what the product costs")
+    parser.add_argument("--quick", action="store_true", help="two rounds and small sizes: does everything run?")
+    parser.add_argument("--build", default=os.environ.get("RTL_BUILD") or os.path.join(SOURCE, "build"), metavar="DIR")
+    parser.add_argument("--rounds", type=int, default=9, metavar="N")
+    parser.add_argument("--json", metavar="FILE", help="default: DIR/bench/results.json")
+    parser.add_argument("--dir", metavar="DIR", help="where to work: needs 5 GB for a while, and should be a disk")
+    parser.add_argument("part", nargs="*", help=", ".join(PARTS))
+    args = parser.parse_args()
+    for name in args.part:
+        if name not in PARTS:
+            parser.error(f"no part '{name}'; there are {', '.join(PARTS)}")
+    bench = Bench(args)
+    facts = machine(bench.build)
+    for part in args.part or PARTS:
+        with tempfile.TemporaryDirectory(prefix="rtl-bench-", dir=args.dir) as folder:
+            bench.dir = folder
+            print(f"{part} ...", file=sys.stderr, flush=True)
+            try:
+                getattr(bench, part)()
+            except (NotRun, OSError, KeyError) as e:
+                text = f"no {e}" if isinstance(e, KeyError) else str(e)
+                bench.failures.append(f"{part}: {text}")
+    facts["load_after"] = os.getloadavg()
+    print_table(bench.rows)
+    for text in bench.failures:
+        print(f"bench/run: {text}", file=sys.stderr)
+    name = args.json or bench.path("bench/results.json")
+    os.makedirs(os.path.dirname(os.path.abspath(name)), exist_ok=True)
+    with open(name, "w", encoding="utf-8") as f:
+        results = {
+            "machine": facts,
+            "quick": bench.quick,
+            "results": [r.as_dict() for r in bench.rows],
+            "rounds": bench.raw,
+            "failures": bench.failures,
+        }
+        json.dump(results, f, indent=1)
+        f.write("\n")
+    if bench.quick:
+        print("\nquick: shows that everything runs; the figures mean little")
+    load = facts["load_before"][0]
+    print(f"\n{facts['processor']}, {facts['processors']} processors, Linux {facts['kernel']}; load {load:.1f} "
+          f"before, {facts['load_after'][0]:.1f} after; all of it: {name}")  # fmt: skip
+    return 1 if bench.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* make_spool.c - a raw trace of N dispatches, as a training program would leave it
+ *
+ *	make_spool dispatches=1000000 [kernels=120] [shapes=400] [queues=4] [gpus=2] [layers=16]
+ *
+ * Written by the recorder itself into RTL_SPOOL_DIR: agents, queues, kernels with mangled names, and
+ * dispatches in `layers` ranges to a step. Nothing runs on a GPU.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "overhead/bench_common.h"
+
+#include "base/clock.h"
+#include "base/env.h"
+#include "base/log.h"
+#include "base/place.h"
+#include "event/bus.h"
+#include "sink/recorder/recorder.h"
+
+static uint64_t nr_kernels, nr_shapes, nr_queues, nr_gpus, nr_layers;
+static uint32_t tid;
+static uint64_t now_ns;
+
+static void emit_agents(void)
+{
+	for (uint32_t i = 0; i <= nr_gpus; i++) {
+		struct event ev = { .kind = EVENT_AGENT };
+
+		ev.agent.index = i;
+		ev.agent.handle = 0x1000 + i;
+		ev.agent.name = bus_string(i ? "gfx90a" : "AMD EPYC", SIZE_MAX);
+		ev.agent.product = bus_string(i ? "AMD Instinct MI250X" : "AMD EPYC", SIZE_MAX);
+		ev.agent.vendor = bus_string("AMD", SIZE_MAX);
+		ev.agent.agent_type = i ? REC_AGENT_GPU : REC_AGENT_CPU;
+		ev.agent.gpu_index = i ? i - 1 : UINT32_MAX;
+		ev.agent.node = i;
+		ev.agent.nr_cu = 110;
+		ev.agent.wave_size = 64;
+		bus_emit(&ev);
+	}
+}
+
+static void emit_queues(void)
+{
+	for (uint32_t i = 0; i < nr_queues; i++) {
+		struct event ev = { .kind = EVENT_QUEUE };
+
+		ev.queue.index = i;
+		ev.queue.agent = 1 + i % (uint32_t)nr_gpus;
+		ev.queue.size = 16384;
+		ev.queue.tid = tid;
+		ev.queue.hsa_id = i;
+		ev.queue.handle = 0x7f0000000000 + i * 4096u;
+		ev.queue.time_ns = now_ns;
+		bus_emit(&ev);
+	}
+}
+
+static void emit_kernels(void)
+{
+	char name[512];
+
+	for (uint32_t i = 0; i < nr_kernels; i++) {
+		struct event ev = { .kind = EVENT_KERNEL };
+
+		snprintf(
+			name, sizeof(name),
+			"_ZN2at6native29vectorized_elementwise_kernelILi%uENS0_13BinaryFunctorIfffNS0_"
+			"15binary_internal10MulFunctorIfEEEENS_6detail5ArrayIPcLi3EEEEEviT0_T1_.kd",
+			i);
+		ev.kernel.id = i + 1;
+		ev.kernel.name = bus_string(name, SIZE_MAX);
+		ev.kernel.agent = 1 + i % (uint32_t)nr_gpus;
+		ev.kernel.kernarg_size = 56;
+		ev.kernel.object = 0x7f1000000000 + i * 64u;
+		bus_emit(&ev);
+	}
+}
+
+/* Gives the recorder's upkeep its turn; the buffers never fill up. */
+static void upkeep(void)
+{
+	while (bus_tick(clock_now_ns()) == 0)
+		;
+}
+
+static void push(uint64_t marker, uint64_t layer)
+{
+	struct event ev = { .kind = EVENT_MARKER };
+	char text[64];
+
+	ev.marker.size = (uint32_t)snprintf(text, sizeof(text), "model/layer%llu/forward",
+					    (unsigned long long)layer);
+	ev.marker.text = text;
+	ev.marker.time_ns = now_ns;
+	ev.marker.marker = marker;
+	ev.marker.kind = REC_MARKER_PUSH;
+	ev.marker.tid = tid;
+	bus_emit(&ev);
+}
+
+static void pop(uint64_t marker)
+{
+	struct event ev = { .kind = EVENT_MARKER_END };
+
+	ev.end.id = tid;
+	ev.end.marker = marker;
+	ev.end.time_ns = now_ns;
+	bus_emit(&ev);
+}
+
+static void emit_dispatch(uint64_t i, uint64_t marker)
+{
+	struct event ev = { .kind = EVENT_DISPATCH };
+	struct event_dispatch *d = &ev.dispatch;
+	uint64_t shape = (i * UINT64_C(2654435761) >> 7) % nr_shapes, ns = 2000 + shape * 37;
+
+	d->kernel = (uint32_t)(1 + shape % nr_kernels);
+	d->queue = (uint32_t)(i % nr_queues);
+	d->tid = tid;
+	d->grid[0] = (uint32_t)(256 * (1 + shape));
+	d->grid[1] = d->grid[2] = 1;
+	d->group[0] = 256;
+	d->group[1] = d->group[2] = 1;
+	d->packet = i / nr_queues;
+	d->correlation = i + 1;
+	d->marker = marker;
+	d->begin_ns = now_ns;
+	d->end_ns = now_ns + ns;
+	d->begin_ticks = now_ns / 10;
+	d->end_ticks = (now_ns + ns) / 10;
+	now_ns += ns + 500;
+	bus_emit(&ev);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t nr = bench_num(argc, argv, "dispatches", 1000000), marker = 0;
+
+	nr_kernels = bench_num(argc, argv, "kernels", 120);
+	nr_shapes = bench_num(argc, argv, "shapes", 400);
+	nr_queues = bench_num(argc, argv, "queues", 4);
+	nr_gpus = bench_num(argc, argv, "gpus", 2);
+	nr_layers = bench_num(argc, argv, "layers", 16);
+	if (!nr_kernels || !nr_shapes || !nr_queues || !nr_gpus || !nr_layers)
+		return 2;
+	env_init();
+	log_init();
+	if (place_init() || bus_attach(&recorder_sink)) {
+		fprintf(stderr, "make_spool: the recorder does not start\n");
+		return 1;
+	}
+	tid = (uint32_t)getpid();
+	now_ns = clock_now_ns();
+	emit_agents();
+	emit_queues();
+	emit_kernels();
+	for (uint64_t i = 0; i < nr; i++) {
+		if (i % 64 == 0) {
+			if (marker)
+				pop(marker);
+			marker += 2;
+			push(marker, i / 64 % nr_layers);
+		}
+		emit_dispatch(i, marker);
+		if (i % 1024 == 0)
+			upkeep();
+	}
+	if (marker)
+		pop(marker);
+	bus_stop();
+	printf("{\"dispatches\": %llu, \"markers\": %llu}\n", (unsigned long long)nr,
+	       (unsigned long long)(marker / 2));
+	return 0;
+}

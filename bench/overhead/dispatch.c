@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* dispatch.c - puts dispatches on an HSA queue and says what that cost the calling thread
+ *
+ *	dispatch do=submit [kind=plain|signal] [gpu=busy|free] [blocks=400] [block=256] [size=1024]
+ *		blocks of packets are timed, never more in flight than a quarter of the ring; in
+ *		between, untimed, all of them complete. busy: the GPU runs a long kernel while the
+ *		block is submitted; free: it takes the packets as they come, and on the virtual GPU, which
+ *		polls their cache lines from another processor, that slows the stores down
+ *	dispatch do=spaced [kind=...] [count=20000] [gap=20]
+ *		single packets, `gap` µs of other work between them
+ *	dispatch do=rate [rate=10000] [seconds=5]	what the harvester's thread uses meanwhile
+ *	dispatch do=idle [seconds=3]			the same, with nothing to do
+ *	dispatch do=flood [seconds=2]			the same, at the most the virtual GPU takes
+ *	dispatch do=count [count=N] [shapes=1] [kind=...]	only N dispatches
+ *	dispatch do=init				the time of hsa_init()
+ * pin=0: leaves it to the kernel where threads run.
+ */
+#include "bench_queue.h"
+
+#define HARVESTER "rtl-harvest"
+
+static int hold_gpu;
+
+static void do_submit(uint64_t blocks)
+{
+	uint64_t *ticks = calloc(blocks, sizeof(*ticks)), warm = blocks / 8;
+	double tick_ns = bench_tick_ns();
+
+	for (uint64_t i = 0; i < warm + blocks; i++) {
+		uint64_t begin;
+
+		if (hold_gpu)
+			hold();
+		begin = bench_ticks();
+		timed_block(block);
+		if (i >= warm)
+			ticks[i - warm] = bench_ticks() - begin;
+		synchronise();
+	}
+	bench_print_blocks(ticks, blocks, block, tick_ns);
+	free(ticks);
+}
+
+/* The other work goes through some memory, as programs do. */
+static void do_spaced(uint64_t count, uint64_t gap_us)
+{
+	static volatile char other[256 << 10];
+	uint64_t *ticks = calloc(count, sizeof(*ticks));
+	double tick_ns = bench_tick_ns();
+
+	for (uint64_t i = 0; i < count + 256; i++) {
+		uint64_t begin, gap_end = bench_ns() + gap_us * 1000;
+		size_t at = 0;
+
+		if (with_signals)
+			packet.completion_signal = own[i % 128];
+		begin = bench_ticks();
+		submit(&packet);
+		if (i >= 256)
+			ticks[i - 256] = bench_ticks() - begin;
+		while (bench_ns() < gap_end)
+			for (int k = 0; k < 64; k++, at = (at + 64) % sizeof(other))
+				other[at]++;
+		if (i % 128 == 127)
+			synchronise();
+	}
+	bench_print_blocks(ticks, count, 1, tick_ns);
+	free(ticks);
+}
+
+static void sleep_until(uint64_t ns)
+{
+	struct timespec ts = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL))
+		;
+}
+
+static void print_use(uint64_t nr, uint64_t begin_ns, uint64_t used_before)
+{
+	uint64_t used = bench_thread_ns(HARVESTER) - used_before, ns = bench_ns() - begin_ns;
+
+	printf("{\"dispatches\": %llu, \"rate\": %.0f, \"percent\": %.4f, \"ns_each\": %.1f}\n",
+	       (unsigned long long)nr, (double)nr * 1e9 / (double)ns,
+	       (double)used * 100 / (double)ns, nr ? (double)used / (double)nr : 0.0);
+}
+
+/* A dispatch now and then, evenly. */
+static void do_rate(uint64_t rate, uint64_t seconds)
+{
+	uint64_t nr = rate * seconds, warm = rate / 2, used = 0, begin = 0;
+	uint64_t start = bench_ns();
+
+	for (uint64_t i = 0; i < warm + nr; i++) {
+		if (i == warm) {
+			begin = bench_ns();
+			used = bench_thread_ns(HARVESTER);
+		}
+		sleep_until(start + i * 1000000000u / rate);
+		submit(&packet);
+		if (i % 128 == 127)
+			synchronise();
+	}
+	print_use(nr, begin, used);
+	synchronise();
+}
+
+static void do_idle(uint64_t seconds)
+{
+	uint64_t used, begin;
+
+	timed_block(block);
+	synchronise();
+	sleep_until(bench_ns() + 1500000000u);
+	used = bench_thread_ns(HARVESTER);
+	begin = bench_ns();
+	sleep_until(begin + seconds * 1000000000u);
+	print_use(0, begin, used);
+}
+
+static void do_flood(uint64_t seconds)
+{
+	uint64_t nr = 0, begin = bench_ns(), used = bench_thread_ns(HARVESTER);
+
+	while (bench_ns() - begin < seconds * 1000000000u) {
+		timed_block(block);
+		synchronise();
+		nr += block;
+	}
+	print_use(nr, begin, used);
+}
+
+static void do_count(uint64_t count, uint64_t shapes)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		packet.grid_size_x = (uint32_t)(64 * (1 + i % shapes));
+		if (with_signals)
+			packet.completion_signal = own[i % block];
+		submit(&packet);
+		if (i % block == block - 1)
+			synchronise();
+	}
+	synchronise();
+	printf("{\"dispatches\": %llu}\n", (unsigned long long)count);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = bench_text(argc, argv, "do", "submit");
+	uint64_t size = bench_num(argc, argv, "size", 1024), begin, init_ns;
+	int pin = bench_num(argc, argv, "pin", 1) != 0;
+
+	block = bench_num(argc, argv, "block", 256);
+	with_signals = !strcmp(bench_text(argc, argv, "kind", "plain"), "signal");
+	hold_gpu = !strcmp(bench_text(argc, argv, "gpu", "busy"), "busy");
+	if (!block || block > MAX_BLOCK || block > size / 4)
+		die("a block is at most a quarter of the ring");
+	if (pin)
+		bench_pin(0);
+	begin = bench_ns();
+	HSA(hsa_init());
+	init_ns = bench_ns() - begin;
+	if (!strcmp(what, "init")) {
+		printf("{\"us\": %.1f}\n", (double)init_ns / 1000);
+	} else {
+		set_up((uint32_t)size);
+		if (pin)
+			bench_pin(1);
+		if (!strcmp(what, "submit"))
+			do_submit(bench_num(argc, argv, "blocks", 400));
+		else if (!strcmp(what, "spaced"))
+			do_spaced(bench_num(argc, argv, "count", 20000),
+				  bench_num(argc, argv, "gap", 20));
+		else if (!strcmp(what, "rate"))
+			do_rate(bench_num(argc, argv, "rate", 10000),
+				bench_num(argc, argv, "seconds", 5));
+		else if (!strcmp(what, "idle"))
+			do_idle(bench_num(argc, argv, "seconds", 3));
+		else if (!strcmp(what, "flood"))
+			do_flood(bench_num(argc, argv, "seconds", 2));
+		else if (!strcmp(what, "count"))
+			do_count(bench_num(argc, argv, "count", 100000),
+				 bench_num(argc, argv, "shapes", 1));
+		else
+			die("unknown do=");
+		tear_down();
+	}
+	fflush(stdout);
+	HSA(hsa_shut_down());
+	return 0;
+}
