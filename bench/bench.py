@@ -212,9 +212,10 @@ class Bench:
         for kind in ("plain",) if self.quick else ("plain", "signal"):
             for t in ("untraced", "passthrough", "standard"):
                 out = os.path.join(self.dir, "callgrind")
+                # without --fair-sched the thread that waits can keep the others from running for minutes
                 argv = [
-                    valgrind, "--tool=callgrind", f"--callgrind-out-file={out}", "--collect-atstart=no",
-                    "--toggle-collect=timed_block", self.path("bench/dispatch"), "do=submit",
+                    valgrind, "--fair-sched=yes", "--tool=callgrind", f"--callgrind-out-file={out}",
+                    "--collect-atstart=no", "--toggle-collect=timed_block", self.path("bench/dispatch"), "do=submit",
                     f"kind={kind}", f"blocks={blocks}", "pin=0",
                 ]  # fmt: skip
                 self.run(argv, self.tool(t))

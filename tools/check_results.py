@@ -3,7 +3,9 @@
 """check_results.py - what ./check says at the end
 
 Reads the JUnit files that ctest wrote and the list of builds, prints what failed with its output
-and what was skipped with its reason, then one line: N passed, N failed (, N skipped).
+and what was skipped with its reason, then one line: N passed, N failed (, N unstable, N skipped).
+Unstable is what failed and passed when it was run once more, alone (STAGE.again): more than
+MAX_UNSTABLE of those fail the run.
 """
 import glob
 import os
@@ -11,6 +13,7 @@ import sys
 import xml.etree.ElementTree as ET
 
 MAX_LINES = 40
+MAX_UNSTABLE = 2
 
 
 def last_line(text):
@@ -20,9 +23,28 @@ def last_line(text):
     return lines[-1] if lines else "no reason given"
 
 
+def passed_again(folder, stage):
+    """Names of the tests of a stage that passed in the second run."""
+    path = os.path.join(folder, f"{stage}.again")
+    if not os.path.exists(path):
+        return set()
+    cases = ET.parse(path).getroot().iter("testcase")
+    return {case.get("name") for case in cases if case.get("status") == "run"}
+
+
+def show(word, name, output, folder):
+    lines = output.splitlines()
+    print(f"{word} {name}")
+    if len(lines) > MAX_LINES:
+        print(f"    ... {len(lines) - MAX_LINES} lines more in {folder}")
+        lines = lines[-MAX_LINES:]
+    for line in lines:
+        print(f"    {line}")
+
+
 def main():
     folder = sys.argv[1]
-    passed, failed, skipped = 0, [], []
+    passed, failed, unstable, skipped = 0, [], [], []
     builds = os.path.join(folder, "builds")
     if os.path.exists(builds):
         with open(builds, encoding="utf-8") as f:
@@ -34,6 +56,7 @@ def main():
                     failed.append((name, "see above"))
     for path in sorted(glob.glob(os.path.join(folder, "*.xml"))):
         stage = os.path.basename(path)[:-4]
+        again = passed_again(folder, stage)
         for case in ET.parse(path).getroot().iter("testcase"):
             name = f"{stage}: {case.get('name')}"
             status = case.get("status")
@@ -43,8 +66,9 @@ def main():
             elif status == "fail":
                 reason = case.find("failure")
                 why = reason.get("message") if reason is not None else ""
-                took = f"without a word, after {float(case.get('time') or 0):.1f} s"
-                failed.append((name, f"{why}\n{output}".strip() or took))
+                took = f"after {float(case.get('time') or 0):.1f} s"
+                where = unstable if case.get("name") in again else failed
+                where.append((f"{name}, {took}", f"{why}\n{output}".strip()))
             else:
                 # "notrun" is also what a missing program gives: that is a failure
                 why = case.find("skipped")
@@ -54,14 +78,10 @@ def main():
                 else:
                     failed.append((name, message or "did not run"))
 
+    for name, output in unstable:
+        show("UNSTABLE (passed when run again alone)", name, output, folder)
     for name, output in failed:
-        lines = output.splitlines()
-        print(f"FAILED {name}")
-        if len(lines) > MAX_LINES:
-            print(f"    ... {len(lines) - MAX_LINES} lines more in {folder}")
-            lines = lines[-MAX_LINES:]
-        for line in lines:
-            print(f"    {line}")
+        show("FAILED", name, output, folder)
     reasons = {}
     for name, why in skipped:
         reasons.setdefault(why, []).append(name)
@@ -71,9 +91,10 @@ def main():
     if passed + len(failed) == 0:
         print("nothing was run")
         failed.append(("", ""))
-    tail = f", {len(skipped)} skipped" if skipped else ""
+    tail = f", {len(unstable)} unstable" if unstable else ""
+    tail += f", {len(skipped)} skipped" if skipped else ""
     print(f"{passed} passed, {len(failed)} failed{tail}")
-    return 1 if failed else 0
+    return 1 if failed or len(unstable) > MAX_UNSTABLE else 0
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ static const struct opt options[] = {
 	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "FILE", .help = "output" },
 	[O_FORCE] = { 'f', "force", .help = "force" },
 	[O_COUNT] = { 'n', "count", OPT_UINT, .arg = "N", .choices = "1..100", .help = "count" },
-	[O_GPUS] = { 0, "virtual-gpu", OPT_UINT, true, "N", "1..16", "gpus" },
+	[O_GPUS] = { 0, "virtual-gpu", OPT_UINT, .optional = true, .arg = "N", .choices = "1..16",
+		     .help = "gpus" },
 	[O_MODE] = { 'm', "mode", OPT_CHOICE, .arg = "MODE", .choices = "lite|full",
 		     .help = "mode" },
 };

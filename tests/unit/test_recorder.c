@@ -382,9 +382,9 @@ TEST(write_error_is_counted)
 
 	start("1", true);
 	n = fill(20000);
-	/* what the drainer would have left there */
-	for (uint32_t fd = 3; fd < 1024; fd++)
-		close((int)fd);
+	/* As a program does that closes what it does not own; past the C library, so that the thread
+	 * sanitizer does not take that program's race for ours. */
+	CHECK_OK(syscall(SYS_close_range, 3u, ~0u, 0u));
 	{
 		const char *path = read_find(spool_dir(), 0);
 		static struct drain d;
