@@ -12,7 +12,7 @@
 
 /* X(ID, "NAME", type STR|UINT|BOOL|ENUM, "default", "choices or range", "help") */
 #define ENV_TABLE(X)                                                                               \
-	X(MODE, "RTL_MODE", ENUM, "standard", "lite|standard|default|full",                        \
+	X(MODE, "RTL_MODE", ENUM, "standard", "lite|standard|default|full|hip",                    \
 	  "what is traced: see the modes table")                                                   \
 	X(OUTPUT, "RTL_OUTPUT", STR, "trace.db", "",                                               \
 	  "the database; %p pid, %h host, %r rank, %j job, %q{VAR}, %%")                           \
@@ -23,6 +23,10 @@
 	X(BUFFER_MB, "RTL_BUFFER_MB", UINT, "32", "1..4096", "buffers in memory, MiB")             \
 	X(DRAIN_MS, "RTL_DRAIN_MS", UINT, "5000", "0..600000",                                     \
 	  "at exit, how long to wait for what is in flight, ms")                                   \
+	X(ARGS, "RTL_ARGS", BOOL, "1", "0|1", "record the arguments of API calls")                 \
+	X(HSA_API, "RTL_HSA_API", BOOL, "0", "0|1", "record HSA calls")                            \
+	X(HIP_BACKEND, "RTL_HIP_BACKEND", ENUM, "auto", "auto|preload|callback",                   \
+	  "how HIP calls are seen: our symbols, the runtime's callbacks, or what fits")            \
 	X(BARRIERS, "RTL_BARRIERS", BOOL, "0", "0|1", "record barrier packets too")                \
 	X(LOG, "RTL_LOG", STR, "warn", "", "level, or topic:level, separated by commas")           \
 	X(LOG_FILE, "RTL_LOG_FILE", STR, "", "", "file for messages (%p = pid), default stderr")   \

@@ -26,6 +26,8 @@ enum event_kind {
 	EVENT_BARRIER,
 	EVENT_MARKER,
 	EVENT_MARKER_END,
+	EVENT_OP,
+	EVENT_API,
 	EVENT_NR_KINDS
 };
 
@@ -101,6 +103,20 @@ struct event_marker {
 	const char *text; /* size bytes */
 };
 
+struct event_op {
+	uint32_t domain, op; /* enum rec_api_domain; number in it */
+	uint32_t name, signature; /* string ids */
+};
+
+struct event_api {
+	uint64_t begin_ns, end_ns, correlation, parent;
+	uint32_t tid;
+	int32_t status;
+	uint16_t op;
+	uint8_t domain, nr_words;
+	const uint64_t *words;
+};
+
 struct event {
 	enum event_kind kind;
 	union {
@@ -116,6 +132,8 @@ struct event {
 		struct event_copy copy;
 		struct event_barrier barrier;
 		struct event_marker marker;
+		struct event_op op;
+		struct event_api api;
 	};
 };
 

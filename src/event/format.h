@@ -189,6 +189,8 @@ enum rec_type {
 	REC_BARRIER,
 	REC_MARKER,
 	REC_MARKER_END,
+	REC_OP,
+	REC_API,
 };
 
 enum rec_flags {
@@ -349,6 +351,45 @@ struct rec_marker {
 };
 #define REC_MARKER_TEXT_MAX 1024u /* longer messages become strings */
 
+enum rec_api_domain { REC_API_HIP = 1, REC_API_HSA = 2, REC_API_NR_DOMAINS };
+
+/* A function of a domain, once per process, before or after its calls. The signature tells what
+ * the words of its calls are, so that a trace can be read without the headers that it was made with:
+ *	signature = [ arg { "," arg } ]
+ *	arg       = name ":" type [ ":" role ]
+ * An arg takes one word, a dim3 two. Types:
+ *	p  pointer, shown as hexadecimal       s  string id, 0 = NULL
+ *	h  handle (stream, event, ...), as p   z  size in bytes
+ *	i  signed integer   u  unsigned        x  unsigned, shown as hexadecimal
+ *	b  boolean          f  float, its 32 bits           g  double, its 64 bits
+ *	e=NAME  value of the enumeration NAME
+ *	d  dim3: x | y << 32, then z
+ * A name that begins with "*" is what the pointer of that name points to, read after a call that
+ * succeeded (0 if it failed or the pointer was NULL); "a.b" is a member of a structure, "*a.b" of one
+ * that is pointed to; "return" is what a function returns that returns no status.
+ * Roles say what rtl may want of a call: kernel (function or handle), name (of the kernel, type s),
+ * grid and block (d, in workgroups and work-items), gridx gridy gridz blockx blocky blockz, globalx globaly
+ * globalz (work-items), shared (bytes of dynamic LDS), stream, bytes, width, height, depth, kind (hipMemcpyKind),
+ * dst, src, dstdev, srcdev, graph, exec, node, event. */
+struct rec_op {
+	struct rec_head h; /* id: domain << 16 | number of the function in its model */
+	uint32_t name, signature; /* string ids */
+};
+
+/* A call; nr_words words of arguments follow, as its rec_op says. */
+struct rec_api {
+	struct rec_head h; /* id: thread */
+	uint64_t begin_ns, end_ns;
+	uint64_t correlation; /* its own */
+	uint64_t parent;      /* correlation id of the call around it, 0 = none */
+	uint16_t op;
+	uint8_t domain;	  /* enum rec_api_domain */
+	uint8_t nr_words; /* at most REC_API_MAX_WORDS; 0 without arguments */
+	int32_t status;	  /* as returned; 0 where the function returns none */
+	uint64_t words[];
+};
+#define REC_API_MAX_WORDS 240u
+
 #define REC_ASSERT(type, size)                                                                     \
 	_Static_assert(sizeof(struct type) == (size) && (size) % 8 == 0, #type)
 REC_ASSERT(rec_string, 16);
@@ -366,6 +407,8 @@ REC_ASSERT(rec_dispatch_wide, 72);
 REC_ASSERT(rec_copy, 80);
 REC_ASSERT(rec_barrier, 48);
 REC_ASSERT(rec_marker, 48);
+REC_ASSERT(rec_op, 16);
+REC_ASSERT(rec_api, 48);
 
 #define DRAINER_BUSY (UINT64_C(1) << 63)
 

@@ -94,6 +94,33 @@ struct store_marker_end {
 	uint32_t tid;
 };
 
+/* One argument of a function: see rec_op of event/format.h. */
+struct store_arg {
+	const char *name;      /* as in the signature, "*ptr" and "parms.kind" included */
+	char type;	       /* p h i u x b f g s z e d */
+	const char *enum_name; /* type e, else "" */
+	const char *role;      /* "" when it has none */
+	uint32_t word;	       /* index of its (first) word */
+};
+
+struct store_op {
+	uint32_t domain, number;
+	const char *name;      /* "hip#NUMBER" when its record is missing */
+	const char *signature; /* as recorded */
+	const struct store_arg *args;
+	uint32_t nr_args, nr_words; /* words of all args */
+	bool known;
+};
+
+struct store_api {
+	const struct store_op *op;
+	uint64_t begin_ns, end_ns, correlation, parent;
+	uint32_t tid, domain;
+	int32_t status;
+	uint32_t nr_words; /* 0: recorded without arguments; else at least op->nr_words, or op is not known */
+	const uint64_t *words; /* until the callback returns */
+};
+
 /* Callbacks return 0, or a negative errno that ends the visit. Those not wanted are NULL. */
 struct store_visitor {
 	int (*dispatch)(void *arg, const struct store_dispatch *op);
@@ -101,6 +128,7 @@ struct store_visitor {
 	int (*barrier)(void *arg, const struct store_barrier *op);
 	int (*marker_begin)(void *arg, const struct store_marker *marker);
 	int (*marker_end)(void *arg, const struct store_marker_end *end);
+	int (*api)(void *arg, const struct store_api *api);
 	int (*clock)(void *arg, const struct store_clock *clock);
 	/* every few thousand records; done and total are bytes */
 	int (*progress)(void *arg, uint64_t done, uint64_t total);
@@ -109,6 +137,7 @@ struct store_visitor {
 /* Counted by the first pass. */
 struct store_totals {
 	uint64_t dispatches, internal_dispatches, copies, barriers, markers, marker_ends, records;
+	uint64_t apis, api_args; /* calls; those recorded with arguments */
 	uint64_t unfinished;
 	uint64_t clocks, max_marker, max_correlation;
 	uint64_t first_ns, last_ns; /* over all times seen, host and GPU; 0 when there are none */
@@ -133,6 +162,9 @@ const struct store_code_object *index_code_objects(const struct index *index, si
 const struct store_kernel *index_kernels(const struct index *index, size_t *nr);
 const struct store_thread *index_threads(const struct index *index, size_t *nr);
 const struct store_info *index_infos(const struct index *index, size_t *nr);
+/* In the order of domain and number. index_string(): text of a string id, "" for 0 or unknown. */
+const struct store_op *index_ops(const struct index *index, size_t *nr);
+const char *index_string(const struct index *index, uint64_t id);
 /* The first and the last sample of each agent and of the host, by time. */
 const struct store_clock *index_clocks(const struct index *index, size_t *nr);
 const struct store_totals *index_totals(const struct index *index);

@@ -451,11 +451,48 @@ static bool put_kernel(struct buf *b, const struct event_kernel *e)
 	return true;
 }
 
+static bool put_op(struct buf *b, const struct event_op *e)
+{
+	struct rec_op *r;
+
+	RESERVE(r, b, REC_OP, 0, e->domain << 16 | e->op);
+	r->name = e->name;
+	r->signature = e->signature;
+	buf_commit(b, sizeof(*r), 1);
+	return true;
+}
+
+static bool put_api(struct buf *b, const struct event_api *e)
+{
+	uint32_t size = (uint32_t)sizeof(struct rec_api) + e->nr_words * 8u;
+	struct rec_api *r;
+
+	tell_thread(b, e->tid);
+	r = buf_reserve(b, size);
+	if (RTL_UNLIKELY(!r))
+		return false;
+	r->h = head(REC_API, size, 0, e->tid);
+	r->begin_ns = e->begin_ns;
+	r->end_ns = e->end_ns;
+	r->correlation = e->correlation;
+	r->parent = e->parent;
+	r->op = e->op;
+	r->domain = e->domain;
+	r->nr_words = e->nr_words;
+	r->status = e->status;
+	for (uint32_t i = 0; i < e->nr_words; i++)
+		r->words[i] = e->words[i];
+	buf_commit(b, size, 1);
+	return true;
+}
+
 bool encode_event(struct buf *b, const struct event *ev)
 {
 	switch (ev->kind) {
 	case EVENT_DISPATCH:
 		return put_dispatch(b, &ev->dispatch);
+	case EVENT_API:
+		return put_api(b, &ev->api);
 	case EVENT_MARKER:
 		return put_marker(b, &ev->marker);
 	case EVENT_MARKER_END:
@@ -482,6 +519,8 @@ bool encode_event(struct buf *b, const struct event *ev)
 		return put_end(b, REC_CODE_OBJECT_END, &ev->end);
 	case EVENT_KERNEL:
 		return put_kernel(b, &ev->kernel);
+	case EVENT_OP:
+		return put_op(b, &ev->op);
 	case EVENT_NR_KINDS:
 		break;
 	}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* call.h - the frame around every wrapped API call of the program, HIP's and HSA's
+ *
+ * A wrapper calls api_enter(), the real function, api_leave(). Between the two the thread's
+ * `corr_current` is the call's correlation id, so that what the call puts on a queue carries it. Calls
+ * within a call of the same domain are the library's own and not recorded; an HSA call within a HIP
+ * call is, with the HIP call as its parent, and operations belong to the outermost call.
+ *
+ *  operation | api_enter, api_leave | api_switch
+ *  ----------+----------------------+-----------
+ *  enter     | any thread           | any: a call in progress is finished as it was begun
+ */
+#ifndef RTL_SOURCE_API_CALL_H
+#define RTL_SOURCE_API_CALL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "event/format.h"
+#include "event/thread.h"
+
+/* What is known of a function: emitted by codegen, constant. The signature is that of rec_op. */
+struct api_op {
+	const char *name;
+	const char *signature;
+};
+
+struct api_call {
+	struct thread *thread;
+	uint64_t begin_ns, correlation, parent;
+};
+
+/* Bit 1 << domain: calls of that domain are recorded. Atomic. */
+extern _Atomic uint32_t api_domains;
+/* Whether arguments are recorded (RTL_ARGS). Set in api_init(), constant after. */
+extern bool api_args;
+
+/* Reads RTL_ARGS. From librtl's constructor, or the first call that comes before it. */
+void api_init(void);
+
+/* Names the functions of a domain; `ops` has `nr` entries and lives for ever, `told` has `nr` zeros. */
+void api_define(enum rec_api_domain domain, const struct api_op *ops, _Atomic uint8_t *told,
+		uint32_t nr);
+
+/* Records calls of the domain from now on, or no longer. Any thread. */
+void api_switch(enum rec_api_domain domain, bool on);
+
+bool api_enter_slow(enum rec_api_domain domain, struct api_call *c);
+/* The real call has returned. `words`: its arguments as the op's signature says; nr_words may be 0. Preserves errno. */
+void api_leave(enum rec_api_domain domain, uint32_t op, struct api_call *c, int32_t status,
+	       const uint64_t *words, uint32_t nr_words);
+
+/* HOT: false: pass the call on, untouched. Preserves errno. */
+static inline bool api_enter(enum rec_api_domain domain, struct api_call *c)
+{
+	/* relaxed: a call that runs while the switch is turned may be recorded or not */
+	if (RTL_LIKELY(!(atomic_load_explicit(&api_domains, memory_order_relaxed) & 1u << domain)))
+		return false;
+	return api_enter_slow(domain, c);
+}
+
+/* Whether this thread is inside of a recorded call of the domain. */
+bool api_inside(enum rec_api_domain domain);
+
+#endif
