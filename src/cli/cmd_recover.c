@@ -46,7 +46,7 @@ struct recover {
 	size_t nr;
 	bool *keep;	   /* not to be deleted */
 	const char **good; /* those that go into the database */
-	size_t nr_good, nr_running, nr_bad;
+	size_t nr_good, nr_running, nr_bad, nr_empty;
 	uint32_t first_pid;
 	char output[PATH_MAX];
 };
@@ -109,8 +109,16 @@ static void look_at(struct recover *r, size_t i)
 	const struct load_facts *facts;
 	struct load_error error;
 	struct load *load;
+	struct stat st;
 	bool over;
 
+	/* its process died between creating the file and recording anything; by name it is an error */
+	if (r->is_dir && !stat(r->spools[i], &st) && S_ISREG(st.st_mode) && !st.st_size) {
+		ui_say("%s: is empty: its process was killed before anything was recorded",
+		       r->spools[i]);
+		r->nr_empty++;
+		return;
+	}
 	if (load_open(&load, r->spools[i], &error)) {
 		ui_error("%s", error.text);
 		r->keep[i] = true;
@@ -243,12 +251,16 @@ static int run(const struct opt_parsed *p)
 	find_spools(r);
 	for (size_t i = 0; i < r->nr; i++)
 		look_at(r, i);
-	if (!r->nr_good)
+	if (!r->nr_good && !r->nr_empty)
 		ui_die(STATUS_FAILED, "%s: no raw trace can be read", r->path);
-	choose_output(r);
+	if (r->nr_good)
+		choose_output(r);
 	if (r->is_dir)
 		report_logs(r->path, p->values[O_QUIET].count > 0);
-	write_database(r);
+	if (r->nr_good)
+		write_database(r);
+	else
+		ui_say("%s: nothing was recorded; no database is written", r->path);
 	if (p->values[O_REMOVE].count)
 		remove_spools(r);
 	if (r->nr_bad)
@@ -261,7 +273,7 @@ static int run(const struct opt_parsed *p)
 }
 
 static const struct opt_status statuses[] = {
-	{ "0", "the database is written" },
+	{ "0", "the database is written, or nothing had been recorded" },
 	{ "1", "a raw trace could not be read, or nothing could be written" },
 	{ NULL, NULL },
 };

@@ -375,6 +375,17 @@ class MergeAndRecover(Reader):
 
 
 class Help(Case):
+
+    def test_recover_of_a_process_killed_at_its_start(self):
+        os.mkdir(os.path.join(self.dir, "t.db.spool"))
+        with open(os.path.join(self.dir, "t.db.spool", "7-1.rtl"), "w", encoding="utf-8"):
+            pass
+        p = self.rtl("recover", "t.db.spool")
+        self.assertIn("killed before anything was recorded", p.stderr)
+        self.assertNotIn("t.db", os.listdir(self.dir))
+        self.rtl("recover", "-q", "--remove", "t.db.spool")
+        self.assertNotIn("t.db.spool", os.listdir(self.dir))
+
     def test_version_and_overview(self):
         self.assertRegex(self.rtl("--version").stdout, r"^rtl \d+\.\d+\.\d+\n$")
         self.assertIn("rtl trace", self.rtl("--help").stdout)
