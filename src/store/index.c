@@ -49,6 +49,23 @@ static void count_ids(struct index *index, uint64_t marker, uint64_t correlation
 		index->totals.max_correlation = correlation;
 }
 
+static int count_api(struct index *index, const struct rec_api *a)
+{
+	int ret = index_meta_call(index, a);
+
+	if (ret == 0)
+		ret = ids_add(&index->calls, a->correlation);
+	if (ret < 0)
+		return ret;
+	index->totals.apis++;
+	index->totals.api_args += a->nr_words > 0;
+	span_host(index, a->begin_ns);
+	span_host(index, a->end_ns);
+	count_ids(index, 0, a->correlation);
+	count_ids(index, 0, a->parent);
+	return index_meta_thread(index, a->h.id);
+}
+
 /* Pass 1's part for operations: totals, and who is referred to. */
 static int count_op(struct index *index, const struct rec_head *rec)
 {
@@ -61,6 +78,8 @@ static int count_op(struct index *index, const struct rec_head *rec)
 	const struct rec_end *e = (const struct rec_end *)rec;
 
 	switch (rec->type) {
+	case REC_API:
+		return count_api(index, (const struct rec_api *)rec);
 	case REC_SHAPE:
 		return index_meta_shape(index, (const struct rec_shape *)rec);
 	case REC_DISPATCH:
@@ -303,6 +322,32 @@ static int visit_marker(struct index *index, const struct store_visitor *v, void
 	return v->marker_begin(arg, &marker);
 }
 
+static int visit_api(struct index *index, const struct store_visitor *v, void *arg,
+		     const struct rec_api *a)
+{
+	const struct store_op *op = index_meta_op(index, a);
+	struct store_api api = {
+		.op = op,
+		.begin_ns = a->begin_ns,
+		.end_ns = a->end_ns,
+		.correlation = a->correlation,
+		.parent = a->parent,
+		.tid = a->h.id,
+		.domain = a->domain,
+		.status = a->status,
+		.flags = a->h.flags,
+		.nr_words = a->nr_words,
+		.words = a->words,
+	};
+
+	if (!op)
+		return 0; /* the file has been changed since the first pass */
+	/* what the signature does not account for is not guessed at */
+	if (op->known && api.nr_words < op->nr_words)
+		api.nr_words = 0;
+	return v->api(arg, &api);
+}
+
 static int visit_clock(const struct store_visitor *v, void *arg, const struct rec_clock *rec)
 {
 	const struct store_clock clock = { rec->h.id,	     rec->system_ns,   rec->monotonic_ns,
@@ -325,6 +370,8 @@ static int visit_one(struct index *index, const struct store_visitor *v, void *a
 		return v->dispatch ? visit_dispatch(index, v, arg, rec) : 0;
 	case REC_COPY:
 		return v->copy ? visit_copy(index, v, arg, (const struct rec_copy *)rec) : 0;
+	case REC_API:
+		return v->api ? visit_api(index, v, arg, (const struct rec_api *)rec) : 0;
 	case REC_BARRIER:
 		return v->barrier ? visit_barrier(index, v, arg, (const struct rec_barrier *)rec) :
 				    0;
@@ -415,6 +462,22 @@ const struct store_clock *index_clocks(const struct index *index, size_t *nr)
 {
 	*nr = index->clocks.nr;
 	return index->clocks.items;
+}
+
+const struct store_op *index_ops(const struct index *index, size_t *nr)
+{
+	*nr = index->ops.nr;
+	return index->ops.items;
+}
+
+const char *index_string(const struct index *index, uint64_t id)
+{
+	return id <= UINT32_MAX ? index_meta_string(index, (uint32_t)id) : "";
+}
+
+bool index_called(const struct index *index, uint64_t correlation)
+{
+	return ids_has(&index->calls, correlation);
 }
 
 const struct store_totals *index_totals(const struct index *index)

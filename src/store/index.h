@@ -4,7 +4,9 @@
  * index_open() reads the whole trace once and keeps what others refer to: strings, infos, agents,
  * queues, code objects, kernels, threads, clock samples. index_visit() reads it again and hands
  * every operation to a visitor, in the order of the file. Memory grows with the metadata alone
- * (kernels, queues, open markers), never with the number of operations.
+ * (kernels, queues, open markers), never with the number of operations; a call costs less than a bit
+ * (ids.h). Strings are kept all: those that arguments refer to are interned by the traced process, in
+ * whose memory each distinct one lies, too.
  */
 #ifndef RTL_STORE_INDEX_H
 #define RTL_STORE_INDEX_H
@@ -105,7 +107,7 @@ struct store_arg {
 
 struct store_op {
 	uint32_t domain, number;
-	const char *name;      /* "hip#NUMBER" when its record is missing */
+	const char *name;      /* "hip#NUMBER", "hsa#NUMBER" when its record is missing */
 	const char *signature; /* as recorded */
 	const struct store_arg *args;
 	uint32_t nr_args, nr_words; /* words of all args */
@@ -115,9 +117,10 @@ struct store_op {
 struct store_api {
 	const struct store_op *op;
 	uint64_t begin_ns, end_ns, correlation, parent;
-	uint32_t tid, domain;
+	uint32_t tid, domain, flags;
 	int32_t status;
-	uint32_t nr_words; /* 0: recorded without arguments; else at least op->nr_words, or op is not known */
+	uint32_t
+		nr_words; /* 0: recorded without arguments; else at least op->nr_words, or op is not known */
 	const uint64_t *words; /* until the callback returns */
 };
 
@@ -165,6 +168,8 @@ const struct store_info *index_infos(const struct index *index, size_t *nr);
 /* In the order of domain and number. index_string(): text of a string id, "" for 0 or unknown. */
 const struct store_op *index_ops(const struct index *index, size_t *nr);
 const char *index_string(const struct index *index, uint64_t id);
+/* Whether the call of that correlation id is in the trace, wherever it stands. */
+bool index_called(const struct index *index, uint64_t correlation);
 /* The first and the last sample of each agent and of the host, by time. */
 const struct store_clock *index_clocks(const struct index *index, size_t *nr);
 const struct store_totals *index_totals(const struct index *index);

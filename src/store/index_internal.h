@@ -3,6 +3,7 @@
 #ifndef RTL_STORE_INDEX_INTERNAL_H
 #define RTL_STORE_INDEX_INTERNAL_H
 
+#include "store/ids.h"
 #include "store/index.h"
 #include "store/load_internal.h"
 #include "store/map.h"
@@ -35,6 +36,11 @@ struct index_info_ids {
 	uint32_t key, value;
 };
 
+struct index_op_ids {
+	uint32_t name, signature;
+	bool known;
+};
+
 struct index_shape {
 	size_t kernel, queue; /* indices into the lists */
 	uint64_t cookie;
@@ -54,6 +60,9 @@ struct index {
 	struct index_list infos;	/* store_info; info_ids in parallel */
 	struct index_list info_ids;
 	struct index_list clocks; /* store_clock: two of each agent */
+	struct index_list ops;	  /* store_op; op_ids in parallel until index_meta_finish() */
+	struct index_list op_ids;
+	struct ids calls; /* correlation ids of the recorded calls */
 	struct store_totals totals;
 	uint32_t last_tid; /* already in threads */
 	bool any_tid;
@@ -69,11 +78,15 @@ int index_meta_take(struct index *index, const struct rec_head *rec);
 /* Makes entries for a shape's kernel and queue where there are none. */
 int index_meta_shape(struct index *index, const struct rec_shape *shape);
 int index_meta_thread(struct index *index, uint32_t tid);
+/* Makes an entry for a call's function where there is none. */
+int index_meta_call(struct index *index, const struct rec_api *api);
 /* After pass 1: puts strings together, resolves them, demangles, sorts by id. */
 int index_meta_finish(struct index *index);
 void index_meta_free(struct index *index);
 /* The index of id in the list; SIZE_MAX when it has none. */
 size_t index_meta_find(const struct index_list *list, uint64_t id);
+/* The function of a call; NULL when it has none. */
+const struct store_op *index_meta_op(const struct index *index, const struct rec_api *api);
 const char *index_meta_string(const struct index *index, uint32_t id);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* index_meta.c - what operations refer to: strings, agents, queues, kernels, threads, clocks
+/* index_meta.c - what operations refer to: strings, agents, queues, kernels, functions, threads, clocks
  *
  * Records come in any order: an end before its begin, a use before its definition, the pieces of a
  * string from last to first. What is used without ever being defined gets an entry with
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "store/args.h"
 #include "store/demangle.h"
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
@@ -277,6 +278,48 @@ static int take_kernel(struct index *index, const struct rec_kernel *rec)
 	return 0;
 }
 
+static uint32_t op_key(uint32_t domain, uint32_t number)
+{
+	return domain << 16 | (number & 0xffff);
+}
+
+/* The function's index, made if need be; SIZE_MAX without memory. */
+static size_t op_of(struct index *index, uint32_t key)
+{
+	struct store_op *op;
+	bool fresh;
+
+	op = list_get(&index->ops, sizeof(*op), key, &fresh);
+	if (!op || (fresh && !list_add(&index->op_ids, sizeof(struct index_op_ids))))
+		return SIZE_MAX;
+	op->domain = key >> 16;
+	op->number = key & 0xffff;
+	return (size_t)(op - (struct store_op *)index->ops.items);
+}
+
+static int take_op(struct index *index, const struct rec_op *rec)
+{
+	size_t at = op_of(index, rec->h.id);
+
+	if (at == SIZE_MAX)
+		return -ENOMEM;
+	((struct index_op_ids *)index->op_ids.items)[at] =
+		(struct index_op_ids){ rec->name, rec->signature, true };
+	return 0;
+}
+
+int index_meta_call(struct index *index, const struct rec_api *api)
+{
+	return op_of(index, op_key(api->domain, api->op)) == SIZE_MAX ? -ENOMEM : 0;
+}
+
+const struct store_op *index_meta_op(const struct index *index, const struct rec_api *api)
+{
+	size_t at = index_meta_find(&index->ops, op_key(api->domain, api->op));
+
+	return at == SIZE_MAX ? NULL : &((struct store_op *)index->ops.items)[at];
+}
+
 int index_meta_shape(struct index *index, const struct rec_shape *shape)
 {
 	return kernel_of(index, shape->kernel) && queue_of(index, shape->queue) ? 0 : -ENOMEM;
@@ -315,6 +358,8 @@ int index_meta_take(struct index *index, const struct rec_head *rec)
 		return object ? 0 : -ENOMEM;
 	case REC_KERNEL:
 		return take_kernel(index, (const struct rec_kernel *)rec);
+	case REC_OP:
+		return take_op(index, (const struct rec_op *)rec);
 	default:
 		return 0;
 	}
@@ -381,6 +426,45 @@ static int name_kernel(struct index *index, struct store_kernel *kernel, uint32_
 	return nice ? 0 : -ENOMEM;
 }
 
+/* What stands for the name of a function that no record names. */
+static int name_unknown(struct store_op *op)
+{
+	static const char *const domains[REC_API_NR_DOMAINS] = {
+		[REC_API_HIP] = "hip", [REC_API_HSA] = "hsa"
+	};
+	const char *domain = op->domain < REC_API_NR_DOMAINS && domains[op->domain] ?
+				     domains[op->domain] :
+				     "api";
+	char *name = alloc_heap(32);
+
+	if (!name)
+		return -ENOMEM;
+	snprintf(name, 32, "%s#%u", domain, op->number);
+	op->name = name;
+	return 0;
+}
+
+static int resolve_ops(struct index *index)
+{
+	struct store_op *ops = index->ops.items;
+	int ret = 0;
+
+	for (size_t i = 0; i < index->ops.nr && ret == 0; i++) {
+		const struct index_op_ids *ids = &((struct index_op_ids *)index->op_ids.items)[i];
+		const char *name = index_meta_string(index, ids->name);
+
+		ops[i].signature = index_meta_string(index, ids->signature);
+		ops[i].known = ids->known && name[0];
+		if (!ops[i].known) {
+			ret = name_unknown(&ops[i]);
+			continue;
+		}
+		ops[i].name = name;
+		ret = args_parse(&ops[i]);
+	}
+	return ret;
+}
+
 static int resolve(struct index *index)
 {
 	struct index_string *strings = index->strings.items;
@@ -423,7 +507,7 @@ static int resolve(struct index *index)
 		infos[i].key = index_meta_string(index, ids->key);
 		infos[i].value = index_meta_string(index, ids->value);
 	}
-	return 0;
+	return resolve_ops(index);
 }
 
 /* Every item of these lists begins with its 32-bit id. */
@@ -450,6 +534,27 @@ static int sort(struct index_list *list, size_t item_size)
 	return 0;
 }
 
+static int compare_op(const void *a, const void *b)
+{
+	const struct store_op *x = a, *y = b;
+	uint32_t i = op_key(x->domain, x->number), j = op_key(y->domain, y->number);
+
+	return i < j ? -1 : i > j;
+}
+
+static int sort_ops(struct index_list *list)
+{
+	const struct store_op *ops = list->items;
+
+	if (list->nr)
+		qsort(list->items, list->nr, sizeof(*ops), compare_op);
+	for (size_t i = 0; i < list->nr; i++) {
+		if (map_put(&list->map, op_key(ops[i].domain, ops[i].number), i) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int compare_clock(const void *a, const void *b)
 {
 	const struct store_clock *x = a, *y = b;
@@ -469,7 +574,7 @@ int index_meta_finish(struct index *index)
 	    sort(&index->queues, sizeof(struct store_queue)) < 0 ||
 	    sort(&index->code_objects, sizeof(struct store_code_object)) < 0 ||
 	    sort(&index->kernels, sizeof(struct store_kernel)) < 0 ||
-	    sort(&index->threads, sizeof(struct store_thread)) < 0)
+	    sort(&index->threads, sizeof(struct store_thread)) < 0 || sort_ops(&index->ops) < 0)
 		return -ENOMEM;
 	if (index->clocks.nr)
 		qsort(index->clocks.items, index->clocks.nr, sizeof(struct store_clock),
@@ -487,6 +592,7 @@ void index_meta_free(struct index *index)
 {
 	struct index_string *strings = index->strings.items;
 	struct store_kernel *kernels = index->kernels.items;
+	struct store_op *ops = index->ops.items;
 
 	for (size_t i = 0; i < index->strings.nr; i++) {
 		free_pieces(&strings[i]);
@@ -494,6 +600,11 @@ void index_meta_free(struct index *index)
 	}
 	for (size_t i = 0; i < index->kernels.nr; i++)
 		alloc_free((char *)(uintptr_t)kernels[i].demangled);
+	for (size_t i = 0; i < index->ops.nr; i++) {
+		if (!ops[i].known)
+			alloc_free((char *)(uintptr_t)ops[i].name);
+		alloc_free((void *)(uintptr_t)ops[i].args);
+	}
 	list_free(&index->strings);
 	list_free(&index->agents);
 	list_free(&index->agent_ids);
@@ -506,4 +617,7 @@ void index_meta_free(struct index *index)
 	list_free(&index->infos);
 	list_free(&index->info_ids);
 	list_free(&index->clocks);
+	list_free(&index->ops);
+	list_free(&index->op_ids);
+	ids_fini(&index->calls);
 }

@@ -41,6 +41,8 @@ static const uint8_t min_size[256] = {
 	[REC_BARRIER] = sizeof(struct rec_barrier),
 	[REC_MARKER] = sizeof(struct rec_marker),
 	[REC_MARKER_END] = sizeof(struct rec_end),
+	[REC_OP] = sizeof(struct rec_op),
+	[REC_API] = sizeof(struct rec_api),
 };
 
 __attribute__((format(printf, 2, 3))) static void say(struct load_error *err, const char *fmt, ...)
@@ -462,6 +464,7 @@ static const char *check_record(struct load *load, const struct rec_head *rec, u
 {
 	const struct rec_string *string;
 	const struct rec_marker *marker;
+	const struct rec_api *api;
 	uint32_t shape = UINT32_MAX;
 
 	switch (rec->type) {
@@ -478,6 +481,11 @@ static const char *check_record(struct load *load, const struct rec_head *rec, u
 		marker = (const struct rec_marker *)rec;
 		if ((rec->flags & REC_F_TEXT) && marker->text_size > size - sizeof(*marker))
 			return "is a marker whose text is longer than its record";
+		return NULL;
+	case REC_API:
+		api = (const struct rec_api *)rec;
+		if (api->nr_words > REC_API_MAX_WORDS || api->nr_words * 8u > size - sizeof(*api))
+			return "is a call whose arguments are longer than its record";
 		return NULL;
 	case REC_SHAPE:
 		if (rec->id != load->nr_shapes || load->nr_shapes >= load->max_shapes)

@@ -59,7 +59,7 @@ void load_close(struct load *load); /* NULL is fine */
  * could not be read: load_warning() says why. Damaged chunks are skipped: facts->loss[bad_chunk] counts
  * them, load_warning() tells of the last. Records of an unknown type are skipped and counted.
  * Every record that is handed out is at least as long as its type's structure, its variable part
- * lies within it, and a dispatch's shape has been seen in its chunk. */
+ * lies within it (strings, markers, the words of calls), and a dispatch's shape has been seen in its chunk. */
 int load_next(struct load *load, const struct rec_head **rec, const struct chunk_header **chunk);
 
 /* Starts over: the same records again. */

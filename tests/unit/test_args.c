@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* test_args.c - calls and their arguments: read from a trace, found by role, written as text */
+#include "store/args.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "spool_api.h"
+#include "store/ids.h"
+#include "support/test.h"
+
+static struct load_error err;
+static char text[512];
+
+/* What the visitor saw of the last call, and what the next one is asked. */
+static struct {
+	unsigned int nr;
+	struct store_api api;
+	char name[64];
+	const char *role;
+	int64_t found;
+	uint64_t value;
+	size_t size, length;
+} last;
+static struct index *current;
+
+static int on_api(void *arg, const struct store_api *api)
+{
+	const struct store_arg *found = last.role ? args_find(api, last.role) : NULL;
+
+	(void)arg;
+	last.nr++;
+	last.api = *api;
+	last.found = found ? (int64_t)found->word : -1;
+	last.value = last.role ? args_value(api, last.role, 4711) : 0;
+	snprintf(last.name, sizeof(last.name), "%s", api->op->name);
+	last.length = args_text(current, api, text, last.size ? last.size : sizeof(text));
+	CHECK_EQ_UINT(strlen(text), last.length);
+	return 0;
+}
+
+static const struct store_visitor visitor = { .api = on_api };
+
+/* The text of one call of a function with that signature. */
+static const char *show(const char *signature, const uint64_t *words, uint32_t nr)
+{
+	const char *path = test_tmpfile("args.rtl");
+	struct spool_api call = {
+		.tid = 5, .domain = REC_API_HIP, .op = 7, .nr_words = nr, .words = words,
+		.begin_ns = 10, .end_ns = 20, .correlation = 3,
+	};
+	static struct spool_make m;
+
+	spool_make_begin(&m, path, 5, false);
+	spool_make_chunk(&m, 5);
+	spool_api_call(&m, &call);
+	spool_api_op(&m, REC_API_HIP, 7, 1, "hipSome", signature);
+	spool_make_string(&m, 50, "say \"a\\b\"\n\tgr\xc3\xbc\xc3\x9f \xff, c=d");
+	spool_make_chunk_end(&m);
+	spool_make_end(&m, true);
+	CHECK_OK(index_open(&current, path, &err));
+	last.nr = 0;
+	CHECK_OK(index_visit(current, &visitor, NULL, &err));
+	CHECK_EQ_UINT(last.nr, 1);
+	CHECK_STR_EQ(last.name, "hipSome");
+	index_close(current);
+	return text;
+}
+
+#define SHOW(signature, ...)                                                                       \
+	show(signature, (const uint64_t[]){ __VA_ARGS__ },                                         \
+	     sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8)
+
+TEST(every_type_has_its_form)
+{
+	CHECK_STR_EQ(SHOW("ptr:p", 0x7f00dead0000), "ptr=0x7f00dead0000");
+	CHECK_STR_EQ(SHOW("stream:h:stream", 0), "stream=0x0");
+	CHECK_STR_EQ(SHOW("value:i", (uint64_t)-5), "value=-5");
+	CHECK_STR_EQ(SHOW("flags:u", UINT64_MAX), "flags=18446744073709551615");
+	CHECK_STR_EQ(SHOW("flags:x", 0xfeed), "flags=0xfeed");
+	CHECK_STR_EQ(SHOW("sizeBytes:z:bytes", 4096), "sizeBytes=4096");
+	CHECK_STR_EQ(SHOW("a:b,b:b", 1, 0), "a=true, b=false");
+	CHECK_STR_EQ(SHOW("x:f", 0x3fc00000), "x=1.5");
+	CHECK_STR_EQ(SHOW("x:g", 0xbfb999999999999a), "x=-0.10000000000000001");
+	CHECK_STR_EQ(SHOW("grid:d:grid,n:i", 3 | UINT64_C(4) << 32, 5, 6), "grid={3,4,5}, n=6");
+	CHECK_STR_EQ(SHOW("k:e=noSuchEnumeration", (uint64_t)-1), "k=-1");
+	CHECK_STR_EQ(SHOW("*ptr:p,p.kind:u,return:i", 1, 2, 3), "*ptr=0x1, p.kind=2, return=3");
+}
+
+TEST(strings_are_quoted_and_stay_one_line_of_utf8)
+{
+	CHECK_STR_EQ(SHOW("name:s", 50),
+		     "name=\"say \\\"a\\\\b\\\"\\n\\x09gr\xc3\xbc\xc3\x9f \\xff, c=d\"");
+	CHECK_STR_EQ(SHOW("name:s", 0), "name=NULL");
+	/* an id that nobody defined, and one that is none */
+	CHECK_STR_EQ(SHOW("name:s", 49), "name=\"\"");
+	CHECK_STR_EQ(SHOW("name:s", UINT64_C(50) << 32 | 50), "name=\"\"");
+}
+
+TEST(what_does_not_fit_ends_in_dots)
+{
+	for (last.size = 1; last.size < 40; last.size++) {
+		SHOW("name:s,n:i", 50, 1);
+		CHECK_LT_UINT(last.length, last.size);
+		if (last.size > 4)
+			CHECK_STR_EQ(text + last.length - 3, "...");
+		/* no half character */
+		if (last.length >= 4)
+			CHECK(((unsigned char)text[last.length - 4] & 0xc0) != 0xc0);
+	}
+	last.size = 9;
+	CHECK_STR_EQ(SHOW("n:i", 123456), "n=123456");
+	last.size = 0;
+}
+
+TEST(words_that_are_not_there_are_not_shown)
+{
+	last.role = "bytes";
+	CHECK_STR_EQ(SHOW("a:i,n:z:bytes", 1), "");
+	CHECK_EQ_UINT(last.api.nr_words, 0);
+	CHECK_EQ_INT(last.found, -1);
+	CHECK_EQ_UINT(last.value, 4711);
+	/* the second word of a dim3 */
+	CHECK_STR_EQ(SHOW("n:z:bytes,grid:d", 1, 2), "");
+	CHECK_STR_EQ(SHOW("n:z:bytes,grid:d", 1, 2, 3), "n=1, grid={2,0,3}");
+	CHECK_EQ_UINT(last.value, 1);
+	/* more than the signature tells of: a later version may add some at the end */
+	CHECK_STR_EQ(SHOW("n:z:bytes", 1, 2, 3), "n=1");
+	last.role = NULL;
+}
+
+TEST(roles_lead_to_words)
+{
+	const char *sig = "dst:p:dst,src:p:src,dim:d:block,sizeBytes:z:bytes";
+
+	last.role = "bytes";
+	SHOW(sig, 1, 2, 3, 4, 5);
+	CHECK_EQ_INT(last.found, 4);
+	CHECK_EQ_UINT(last.value, 5);
+	last.role = "kind";
+	SHOW(sig, 1, 2, 3, 4, 5);
+	CHECK_EQ_INT(last.found, -1);
+	last.role = NULL;
+}
+
+TEST(signatures_that_are_not_understood_lose_that_argument_alone)
+{
+	CHECK_STR_EQ(SHOW("a:i,b,c:i", 1, 2, 3), "a=1, c=3");
+	CHECK_STR_EQ(SHOW("a:i,b:q,c:i", 1, 2, 3), "a=1, c=3");
+	CHECK_STR_EQ(SHOW("a:,b:ii,c:i:r", 1, 2, 3), "c=3");
+	CHECK_STR_EQ(SHOW("", 1), "");
+	CHECK_STR_EQ(SHOW(",,:", 1, 2, 3), "");
+	CHECK_STR_EQ(SHOW("k:e,n:i", 4, 5), "k=4, n=5");
+}
+
+TEST(a_signature_of_more_words_than_a_record_has_fits_no_call)
+{
+	static char sig[REC_API_MAX_WORDS * 4 + 64];
+	uint64_t words[REC_API_MAX_WORDS];
+
+	for (uint32_t i = 0; i < REC_API_MAX_WORDS; i++) {
+		snprintf(sig + strlen(sig), sizeof(sig) - strlen(sig), "%sa:i", i ? "," : "");
+		words[i] = i;
+	}
+	last.size = 16;
+	CHECK_STR_EQ(show(sig, words, REC_API_MAX_WORDS), "a=0, a=1, a=...");
+	strcat(sig, ",a:i");
+	CHECK_STR_EQ(show(sig, words, REC_API_MAX_WORDS), "");
+	last.size = 0;
+}
+
+TEST(functions_without_a_record_are_named_by_number)
+{
+	const char *path = test_tmpfile("n.rtl");
+	const uint64_t words[] = { 1, 2 };
+	struct spool_api call = { .tid = 5, .begin_ns = 10, .end_ns = 20, .nr_words = 2,
+				  .words = words };
+	static const char *const names[] = { "api#9", "hip#9", "hsa#9", "api#9" };
+	static struct spool_make m;
+	const struct store_op *ops;
+	size_t nr;
+
+	for (uint32_t domain = 0; domain < 4; domain++) {
+		spool_make_begin(&m, path, 5, false);
+		spool_make_chunk(&m, 5);
+		call.domain = domain;
+		call.op = 9;
+		call.correlation = 100 + domain;
+		call.status = -3;
+		call.parent = 99;
+		call.flags = REC_F_HAD_SIGNAL;
+		spool_api_call(&m, &call);
+		spool_make_chunk_end(&m);
+		spool_make_end(&m, true);
+		CHECK_OK(index_open(&current, path, &err));
+		ops = index_ops(current, &nr);
+		CHECK_EQ_UINT(nr, 1);
+		CHECK(!ops[0].known);
+		CHECK_STR_EQ(ops[0].name, names[domain]);
+		CHECK_OK(index_visit(current, &visitor, NULL, &err));
+		CHECK_STR_EQ(last.name, names[domain]);
+		CHECK_STR_EQ(text, "");
+		CHECK_EQ_INT(last.api.status, -3);
+		CHECK_EQ_UINT(last.api.nr_words, 2);
+		CHECK_EQ_UINT(last.api.correlation, 100 + domain);
+		CHECK_EQ_UINT(last.api.parent, 99);
+		CHECK_EQ_UINT(last.api.flags, REC_F_HAD_SIGNAL);
+		CHECK(index_called(current, 100 + domain));
+		CHECK(!index_called(current, 99));
+		index_close(current);
+	}
+}
+
+TEST(calls_are_counted_and_their_functions_sorted)
+{
+	const char *path = test_tmpfile("c.rtl");
+	const uint64_t word = 77;
+	struct spool_api call = { .tid = 6, .words = &word };
+	const struct store_totals *t;
+	const struct store_op *ops;
+	static struct spool_make m;
+	size_t nr;
+
+	spool_make_begin(&m, path, 5, false);
+	spool_make_chunk(&m, 5);
+	spool_api_op(&m, REC_API_HSA, 1, 1, "hsa_init", "");
+	spool_api_op(&m, REC_API_HIP, 300, 3, "hipLate", "a:i");
+	spool_api_op(&m, REC_API_HIP, 2, 5, "hipEarly", "a:i");
+	for (uint32_t i = 0; i < 10; i++) {
+		call.domain = i % 2 ? REC_API_HIP : REC_API_HSA;
+		call.op = i % 2 ? 300 : 1;
+		call.nr_words = i % 2;
+		call.begin_ns = 1000 + i;
+		call.end_ns = 2000 + i;
+		call.correlation = 10 + i;
+		spool_api_call(&m, &call);
+	}
+	spool_make_chunk_end(&m);
+	spool_make_end(&m, true);
+	CHECK_OK(index_open(&current, path, &err));
+	t = index_totals(current);
+	CHECK_EQ_UINT(t->apis, 10);
+	CHECK_EQ_UINT(t->api_args, 5);
+	CHECK_EQ_UINT(t->max_correlation, 19);
+	CHECK_EQ_UINT(t->first_ns, 1000);
+	CHECK_EQ_UINT(t->last_ns, 2009);
+	CHECK_EQ_UINT(t->gpu_last_ns, 0);
+	ops = index_ops(current, &nr);
+	CHECK_EQ_UINT(nr, 3);
+	CHECK_STR_EQ(ops[0].name, "hipEarly");
+	CHECK_STR_EQ(ops[1].name, "hipLate");
+	CHECK_STR_EQ(ops[2].name, "hsa_init");
+	index_threads(current, &nr);
+	CHECK_EQ_UINT(nr, 1);
+	for (int pass = 0; pass < 2; pass++) {
+		last.nr = 0;
+		CHECK_OK(index_visit(current, &visitor, NULL, &err));
+		CHECK_EQ_UINT(last.nr, 10);
+		CHECK_STR_EQ(text, "a=77");
+	}
+	index_close(current);
+}
+
+/* Damage with a good CRC: the count of words lies. */
+TEST(a_call_longer_than_its_record_costs_the_rest_of_its_chunk)
+{
+	const char *path = test_tmpfile("d.rtl");
+	struct rec_api rec = { .h = { REC_API, sizeof(rec) / 8, 0, 5 },
+			       .correlation = 1, .domain = REC_API_HIP, .nr_words = 1 };
+	static struct spool_make m;
+
+	spool_make_begin(&m, path, 5, false);
+	spool_make_chunk(&m, 5);
+	spool_make_raw(&m, &rec, sizeof(rec));
+	spool_make_thread(&m, 6, "lost", 5);
+	spool_make_chunk_end(&m);
+	spool_make_end(&m, true);
+	CHECK_OK(index_open(&current, path, &err));
+	CHECK_EQ_UINT(index_totals(current)->apis, 0);
+	CHECK_NOT_NULL(strstr(load_warning(index_load(current)), "longer than its record"));
+	CHECK_EQ_UINT(load_facts(index_load(current))->loss[SPOOL_REASON_bad_chunk].count, 1);
+	index_close(current);
+}
+
+TEST(a_set_of_ids_gives_full_pages_back)
+{
+	struct ids ids = { 0 };
+
+	CHECK(!ids_has(&ids, 0));
+	/* from the last to the first, in strides that come together in the end */
+	for (uint64_t stride = 0; stride < 3; stride++) {
+		for (uint64_t i = 30000; i-- > 0;) {
+			if (i % 3 == stride)
+				CHECK_OK(ids_add(&ids, 1000000 + i));
+		}
+		CHECK_EQ_INT(ids_has(&ids, 1000000 + 2), stride == 2);
+	}
+	for (uint64_t i = 0; i < 30000; i++)
+		CHECK(ids_has(&ids, 1000000 + i));
+	CHECK(!ids_has(&ids, 999999));
+	CHECK(!ids_has(&ids, 1030000));
+	/* the two ends alone still have bits; what was given back is taken first */
+	CHECK_OK(ids_add(&ids, UINT64_MAX));
+	CHECK_OK(ids_add(&ids, UINT64_MAX));
+	CHECK(ids_has(&ids, UINT64_MAX));
+	CHECK(!ids_has(&ids, UINT64_MAX - 1));
+	CHECK_LE_UINT(ids.nr_bits, 9);
+	ids_fini(&ids);
+}
+
+TEST(without_memory_it_fails_and_frees)
+{
+	const char *path = test_tmpfile("args.rtl");
+	int ret = -ENOMEM;
+
+	SHOW("a:i,b:s,c:e=x", 1, 50, 3);
+	for (uint64_t nth = 1; ret < 0; nth++) {
+		CHECK_LT_UINT(nth, 10000);
+		alloc_fail_at(nth);
+		ret = index_open(&current, path, &err);
+		alloc_fail_at(0);
+		if (ret < 0)
+			CHECK_EQ_INT(ret, -ENOMEM);
+	}
+	index_close(current);
+}
