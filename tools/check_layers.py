@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """check_layers.py - who may include whom
 
-	base <- event <- { source/*, sink/* }        no source knows a sink or another source
+	base <- event <- { source/*, sink/* }        no source knows a sink or another source, but for
+	                                             source/api, the frame of hip's and hsa's wrappers
 	base + event/format.h + event/drain.h <- store <- export <- cli
 	lib/* sees everything; vgpu and src share nothing
 ROCm's own headers belong to source, sink, lib and vgpu: what reads a trace needs no ROCm.
@@ -22,6 +23,8 @@ TABLE = [
     ("src/base/", ()),
     ("src/event/", EVENT),
     ("src/source/", EVENT),
+    ("src/source/hip/", EVENT + ("src/source/api/",)),
+    ("src/source/hsa/", EVENT + ("src/source/api/",)),
     ("src/sink/", EVENT),
     ("src/store/", READER),
     ("src/export/", READER),

@@ -3,6 +3,8 @@
 #ifndef RTL_BASE_COMPILER_H
 #define RTL_BASE_COMPILER_H
 
+#include <stdint.h>
+
 #define RTL_LIKELY(x) __builtin_expect(!!(x), 1)
 #define RTL_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define RTL_NOINLINE __attribute__((noinline))
@@ -28,6 +30,9 @@
 #else
 #define RTL_PREFETCH_WRITE(p) __builtin_prefetch((p), 1)
 #endif
+
+/* The address of the frame of the function that this is written in, or that it is inlined into. */
+#define RTL_FRAME() ((uintptr_t)__builtin_frame_address(0))
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -111,6 +111,9 @@ static void thread_ends(void *arg)
 	/* a later destructor of the program may come back to us: then all begins anew */
 	t->tid = 0;
 	t->corr_next = t->corr_end = 0;
+	/* a call that the thread was ended in */
+	t->corr_current = 0;
+	t->api_inside = 0;
 }
 
 static void make_key(void)

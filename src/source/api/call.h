@@ -6,6 +6,9 @@
  * within a call of the same domain are the library's own and not recorded; an HSA call within a HIP
  * call is, with the HIP call as its parent, and operations belong to the outermost call.
  *
+ * A call that is left by longjmp() or an exception never comes to api_leave(). Its frame's address
+ * tells: a call from that frame's height or above it finds that the other is gone.
+ *
  *  operation | api_enter, api_leave | api_switch
  *  ----------+----------------------+-----------
  *  enter     | any thread           | any: a call in progress is finished as it was begun
@@ -32,12 +35,13 @@ struct api_call {
 	uint64_t begin_ns, correlation, parent;
 };
 
-/* Bit 1 << domain: calls of that domain are recorded. Atomic. */
+/* Bit 1 << domain: calls of that domain are looked at. HIP's is set from the beginning: its first
+ * call decides. Atomic. */
 extern _Atomic uint32_t api_domains;
 /* Whether arguments are recorded (RTL_ARGS). Set in api_init(), constant after. */
 extern bool api_args;
 
-/* Reads RTL_ARGS. From librtl's constructor, or the first call that comes before it. */
+/* Reads RTL_ARGS. After env_init(), before the first call is recorded. */
 void api_init(void);
 
 /* Names the functions of a domain; `ops` has `nr` entries and lives for ever, `told` has `nr` zeros. */
@@ -47,8 +51,11 @@ void api_define(enum rec_api_domain domain, const struct api_op *ops, _Atomic ui
 /* Records calls of the domain from now on, or no longer. Any thread. */
 void api_switch(enum rec_api_domain domain, bool on);
 
-bool api_enter_slow(enum rec_api_domain domain, struct api_call *c);
-/* The real call has returned. `words`: its arguments as the op's signature says; nr_words may be 0. Preserves errno. */
+/* HOT: `frame`: the address of the wrapper's frame. */
+bool api_enter_slow(enum rec_api_domain domain, struct api_call *c, uintptr_t frame);
+
+/* HOT: the real call has returned. `words`: its arguments as the op's signature says; nr_words may
+ * be 0. Preserves errno. */
 void api_leave(enum rec_api_domain domain, uint32_t op, struct api_call *c, int32_t status,
 	       const uint64_t *words, uint32_t nr_words);
 
@@ -58,7 +65,7 @@ static inline bool api_enter(enum rec_api_domain domain, struct api_call *c)
 	/* relaxed: a call that runs while the switch is turned may be recorded or not */
 	if (RTL_LIKELY(!(atomic_load_explicit(&api_domains, memory_order_relaxed) & 1u << domain)))
 		return false;
-	return api_enter_slow(domain, c);
+	return api_enter_slow(domain, c, RTL_FRAME());
 }
 
 /* Whether this thread is inside of a recorded call of the domain. */

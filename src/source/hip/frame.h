@@ -24,6 +24,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/compiler.h"
@@ -32,11 +33,24 @@
 /* hipErrorSharedObjectInitFailed: the symbol was ours, and there is no libamdhip64 behind it. */
 #define HIP_NOT_LOADED 303
 
-/* By op; NULL until looked up. Emitted with the wrappers, as many as there are ops. */
+/* Emitted with the wrappers, as many as there are ops: what they are, whether they were told, the
+ * runtime's functions (NULL until looked up). */
+extern const uint32_t hip_nr_ops;
+extern const struct api_op hip_ops[];
+extern _Atomic uint8_t hip_told[];
 extern _Atomic(void *) hip_real_fns[];
 
-/* Looks the function up: RTLD_NEXT, else in the libamdhip64 that is loaded with local scope. NULL: nowhere. */
+/* Defined by the library that holds this source, may be NULL: what its constructor does, for when
+ * a HIP call comes first. Any number of times. */
+extern void (*const hip_boot)(void);
+
+/* Looks the function up: RTLD_NEXT, else in the libamdhip64 that is loaded with local scope. NULL:
+ * nowhere so far; asked again when another library has been loaded. Preserves errno. */
 void *hip_resolve(uint32_t op);
+/* The same for a function that no wrapper is for; not remembered. */
+void *hip_find(const char *name);
+/* Whether a libamdhip64 is in the process. */
+bool hip_is_loaded(void);
 
 /* HOT: the runtime's function. */
 static inline void *hip_real(uint32_t op)
@@ -47,17 +61,22 @@ static inline void *hip_real(uint32_t op)
 	return RTL_LIKELY(fn != NULL) ? fn : hip_resolve(op);
 }
 
-/* The first HIP call starts the trace where that is wanted; after that this never runs again. */
-bool hip_enter_first(struct api_call *c);
+/* Whether it was decided if HIP calls are recorded: by the first of them. */
 extern _Atomic bool hip_started;
+/* The first HIP call starts the trace where that is wanted; after that this never runs again. */
+bool hip_enter_first(struct api_call *c, uintptr_t frame);
 
 /* HOT: false: pass the call on. */
 static inline bool hip_enter(struct api_call *c)
 {
+	/* relaxed: a call that runs while the switch is turned may be recorded or not */
+	if (RTL_LIKELY(!(atomic_load_explicit(&api_domains, memory_order_relaxed) &
+			 1u << REC_API_HIP)))
+		return false;
 	/* relaxed: set once; whoever misses it takes the slow way */
 	if (RTL_UNLIKELY(!atomic_load_explicit(&hip_started, memory_order_relaxed)))
-		return hip_enter_first(c);
-	return api_enter(REC_API_HIP, c);
+		return hip_enter_first(c, RTL_FRAME());
+	return api_enter_slow(REC_API_HIP, c, RTL_FRAME());
 }
 
 static inline void hip_leave(uint32_t op, struct api_call *c, int32_t status, const uint64_t *words,
@@ -67,9 +86,13 @@ static inline void hip_leave(uint32_t op, struct api_call *c, int32_t status, co
 }
 
 /* Words of arguments. Within hip_enter() and hip_leave(); they preserve errno. */
-uint64_t hip_word_text(const char *text); /* string id; NULL gives 0 */
-/* The kernel's mangled name as a string id, 0 when it is not known: by the host function's address, or by
- * hipFunction_t. Asks the runtime once for each, `ok` false: only what is known already. */
+
+/* A string id; NULL and what can't be read give 0. Text beyond HIP_TEXT_MAX bytes is cut off. */
+uint64_t hip_word_text(const char *text);
+#define HIP_TEXT_MAX 4096u
+/* The kernel's mangled name as a string id, 0 when it is not known: by the host function's address,
+ * or by hipFunction_t. Asks the runtime once for each; `ok` false (the call failed, it may be no
+ * function): only what is known already. */
 uint64_t hip_word_host_function(const void *function, bool ok);
 uint64_t hip_word_function(const void *handle, bool ok);
 /* A module or a fat binary was unloaded: addresses and handles may come to mean another kernel. */

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* call.c - the frame around API calls
+ *
+ * Owns:     the names of the functions, which of them are told, the switch of each domain.
+ * Threads:  any.
+ * Hot path: api_enter_slow(), api_leave() - no lock, no allocation, no system call but a thread's
+ *           first; the first call of each function emits its name.
+ * Fails:    calls after the end of the trace pass through; the sink counts them.
+ */
+#include "source/api/call.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "base/clock.h"
+#include "base/env.h"
+#include "event/bus.h"
+#include "event/corr.h"
+#include "event/life.h"
+
+struct domain {
+	const struct api_op *ops;
+	_Atomic uint8_t *told;
+	uint32_t nr;
+};
+
+_Atomic uint32_t api_domains = 1u << REC_API_HIP;
+/* set in init, constant after */
+bool api_args = true;
+static struct domain domains[REC_API_NR_DOMAINS];
+
+void api_init(void)
+{
+	api_args = env_bool(ENV_ARGS);
+}
+
+void api_define(enum rec_api_domain domain, const struct api_op *ops, _Atomic uint8_t *told,
+		uint32_t nr)
+{
+	domains[domain] = (struct domain){ ops, told, nr };
+}
+
+void api_switch(enum rec_api_domain domain, bool on)
+{
+	/* relaxed: whoever overlooks the change makes one call more or less of a record */
+	if (on)
+		atomic_fetch_or_explicit(&api_domains, 1u << domain, memory_order_relaxed);
+	else
+		atomic_fetch_and_explicit(&api_domains, ~(1u << domain), memory_order_relaxed);
+}
+
+bool api_inside(enum rec_api_domain domain)
+{
+	return thread_self.api_inside & 1u << domain;
+}
+
+/* Some call is open on this thread. false: this one is made from inside of one of its domain. Calls
+ * whose frames are gone are forgotten: stacks grow down, and a wrapper's callees lie below it. */
+static RTL_NOINLINE bool is_outermost(struct thread *t, enum rec_api_domain domain, uintptr_t frame)
+{
+	for (uint32_t d = 1; d < REC_API_NR_DOMAINS; d++) {
+		if (t->api_inside & 1u << d && frame >= t->api_frame[d])
+			t->api_inside &= ~(1u << d);
+	}
+	if (!t->api_inside)
+		t->corr_current = 0;
+	return !(t->api_inside & 1u << domain);
+}
+
+bool api_enter_slow(enum rec_api_domain domain, struct api_call *c, uintptr_t frame)
+{
+	/* relaxed: a stale value costs one event at start or end, which is counted */
+	int state = atomic_load_explicit(&life_state, memory_order_relaxed);
+	struct thread *t;
+
+	/* Calls from exit handlers are recorded as long as the sink takes them. */
+	if (RTL_UNLIKELY(state < LIFE_ON || state == LIFE_FORKED))
+		return false;
+	t = thread_get();
+	if (RTL_UNLIKELY(t->in_hook || t->is_ours))
+		return false;
+	if (RTL_UNLIKELY(t->api_inside) && !is_outermost(t, domain, frame))
+		return false;
+	t->api_inside |= 1u << domain;
+	t->api_frame[domain] = frame;
+	c->thread = t;
+	c->parent = t->corr_current;
+	c->correlation = corr_new(t);
+	if (!c->parent)
+		t->corr_current = c->correlation;
+	c->begin_ns = clock_now_ns();
+	return true;
+}
+
+/* Emits what the function is called and what its words are. */
+static RTL_COLD void tell(enum rec_api_domain domain, uint32_t op)
+{
+	struct domain *d = &domains[domain];
+	struct thread *t = thread_get();
+	struct event ev = { .kind = EVENT_OP };
+	int saved = errno;
+
+	/* acq_rel: one of those who come at the same time tells it */
+	if (atomic_exchange_explicit(&d->told[op], 1, memory_order_acq_rel))
+		return;
+	/* a handler of the program that interrupts us must not want our lock */
+	t->in_hook = true;
+	ev.op.domain = domain;
+	ev.op.op = op;
+	ev.op.name = bus_string(d->ops[op].name, SIZE_MAX);
+	ev.op.signature = bus_string(d->ops[op].signature, SIZE_MAX);
+	bus_emit(&ev);
+	t->in_hook = false;
+	errno = saved;
+}
+
+void api_leave(enum rec_api_domain domain, uint32_t op, struct api_call *c, int32_t status,
+	       const uint64_t *words, uint32_t nr_words)
+{
+	uint64_t end_ns = clock_now_ns();
+	struct thread *t = c->thread;
+	struct event ev;
+
+	/* relaxed: a name that another thread is about to tell comes after its first call */
+	if (RTL_UNLIKELY(!atomic_load_explicit(&domains[domain].told[op], memory_order_relaxed)))
+		tell(domain, op);
+	t->api_inside &= ~(1u << domain);
+	if (!c->parent)
+		t->corr_current = 0;
+	ev.kind = EVENT_API;
+	ev.api.begin_ns = c->begin_ns;
+	/* where the clock had to be changed in between */
+	ev.api.end_ns = end_ns > c->begin_ns ? end_ns : c->begin_ns;
+	ev.api.correlation = c->correlation;
+	ev.api.parent = c->parent;
+	ev.api.tid = t->tid;
+	ev.api.status = status;
+	ev.api.op = (uint16_t)op;
+	ev.api.domain = (uint8_t)domain;
+	ev.api.nr_words = (uint8_t)nr_words;
+	ev.api.words = words;
+	bus_emit(&ev);
+}

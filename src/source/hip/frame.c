@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* frame.c - finds the runtime's functions; the first HIP call
+ *
+ * Our symbols stand before the runtime's in the search order of the loader, so that the program's
+ * calls come here; the runtime's own are behind them, or in a library of local scope (a plugin's
+ * dependency), which has to be looked for by name.
+ *
+ * Threads:  any, also in constructors of libraries, before ours. No lock of ours is held while the
+ *           loader is asked, which has its own.
+ * Fails:    no runtime: the wrapper returns HIP_NOT_LOADED.
+ */
+#define LOG_TOPIC "hip"
+#include "source/hip/frame.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+
+#include "base/env.h"
+#include "base/log.h"
+#include "event/life.h"
+
+#define PATH_SIZE 4096
+#define RUNTIME "libamdhip64.so"
+
+_Atomic bool hip_started;
+
+struct search {
+	char path[PATH_SIZE];
+	unsigned long long nr_loaded; /* libraries, ever */
+};
+
+/* The number of libraries loaded so far, when last no runtime was among them. */
+static _Atomic unsigned long long nr_in_vain;
+
+static int look_at_first(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	(void)size;
+	*(unsigned long long *)arg = info->dlpi_adds;
+	return 1;
+}
+
+static int look_at(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct search *s = arg;
+	const char *base = strrchr(info->dlpi_name, '/');
+	size_t length = strlen(info->dlpi_name);
+
+	(void)size;
+	s->nr_loaded = info->dlpi_adds;
+	base = base ? base + 1 : info->dlpi_name;
+	if (strncmp(base, RUNTIME, strlen(RUNTIME)) != 0 || length >= PATH_SIZE)
+		return 0;
+	memcpy(s->path, info->dlpi_name, length + 1);
+	return 1;
+}
+
+static bool is_ours(const void *fn)
+{
+	Dl_info its, ours;
+
+	return dladdr(fn, &its) && dladdr((const void *)&hip_started, &ours) &&
+	       its.dli_fbase == ours.dli_fbase;
+}
+
+/* Its functions are remembered, so the library stays. */
+static void pin(const void *fn)
+{
+	static _Atomic bool pinned;
+	Dl_info info;
+
+	if (atomic_exchange_explicit(&pinned, true, memory_order_relaxed))
+		return;
+	/* RTLD_NOLOAD: one more reference to what is there */
+	if (dladdr(fn, &info) && info.dli_fname)
+		dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+/* In a runtime that is loaded with local scope. */
+static void *find_local(const char *name)
+{
+	struct search s;
+	void *lib, *fn = NULL;
+
+	s.path[0] = '\0';
+	dl_iterate_phdr(look_at, &s);
+	if (!s.path[0]) {
+		/* relaxed: a hint; a stale one costs one search */
+		atomic_store_explicit(&nr_in_vain, s.nr_loaded, memory_order_relaxed);
+		return NULL;
+	}
+	lib = dlopen(s.path, RTLD_LAZY | RTLD_NOLOAD);
+	if (!lib)
+		return NULL;
+	fn = dlsym(lib, name);
+	if (fn)
+		pin(fn);
+	dlclose(lib);
+	return fn;
+}
+
+bool hip_is_loaded(void)
+{
+	unsigned long long nr_loaded = 0;
+	struct search s;
+
+	dl_iterate_phdr(look_at_first, &nr_loaded);
+	if (nr_loaded == atomic_load_explicit(&nr_in_vain, memory_order_relaxed))
+		return false;
+	s.path[0] = '\0';
+	dl_iterate_phdr(look_at, &s);
+	if (!s.path[0])
+		atomic_store_explicit(&nr_in_vain, s.nr_loaded, memory_order_relaxed);
+	return s.path[0] != '\0';
+}
+
+void *hip_find(const char *name)
+{
+	unsigned long long nr_loaded = 0;
+	int saved = errno;
+	void *fn = NULL;
+
+	dl_iterate_phdr(look_at_first, &nr_loaded);
+	if (nr_loaded != atomic_load_explicit(&nr_in_vain, memory_order_relaxed)) {
+		fn = dlsym(RTLD_NEXT, name);
+		if (fn && !is_ours(fn))
+			pin(fn);
+		else
+			fn = find_local(name);
+		/* what failed here is no message for the program */
+		if (!fn)
+			dlerror();
+	}
+	errno = saved;
+	return fn;
+}
+
+void *hip_resolve(uint32_t op)
+{
+	void *fn = hip_find(hip_ops[op].name);
+
+	/* release: pairs with the acquire in hip_real() */
+	if (fn)
+		atomic_store_explicit(&hip_real_fns[op], fn, memory_order_release);
+	return fn;
+}
+
+/* Decides whether calls are recorded, and how. Any number of times, by any number of threads. */
+static void decide(void)
+{
+	bool wanted;
+
+	if (hip_boot)
+		hip_boot();
+	wanted = !env_bool(ENV_DISABLE) && strcmp(env_str(ENV_MODE), "hip") == 0 && life_start();
+	if (wanted && strcmp(env_str(ENV_HIP_BACKEND), "callback") == 0) {
+		wanted = false;
+	}
+	api_define(REC_API_HIP, hip_ops, hip_told, hip_nr_ops);
+	api_switch(REC_API_HIP, wanted);
+	/* release: pairs with nothing but itself: who misses it decides the same */
+	atomic_store_explicit(&hip_started, true, memory_order_release);
+}
+
+bool hip_enter_first(struct api_call *c, uintptr_t frame)
+{
+	int saved = errno;
+
+	decide();
+	errno = saved;
+	return atomic_load_explicit(&api_domains, memory_order_relaxed) & 1u << REC_API_HIP &&
+	       api_enter_slow(REC_API_HIP, c, frame);
+}

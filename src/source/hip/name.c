@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* name.c - texts and kernel names as string ids
+ *
+ * Owns:     the table of functions whose names are known.
+ * Threads:  any.
+ * Hot path: a function that is in the table - no lock, no call.
+ * Fails:    what can't be read or is not known is 0.
+ */
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+#include "event/bus.h"
+#include "source/hip/frame.h"
+
+#define TABLE_SIZE 4096u /* a power of two */
+#define MAX_PROBES 8u
+#define KEY_BUSY UINT64_C(1) /* no function has this address */
+#define PAGE 4096u
+
+struct entry {
+	_Atomic uint64_t key;	/* address or handle, 0: empty */
+	_Atomic uint64_t value; /* generation << 32 | string id */
+};
+
+static struct entry table[TABLE_SIZE];
+static _Atomic uint32_t generation;
+
+static uint32_t hash_of(uint64_t key)
+{
+	return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 52);
+}
+
+/* HOT: true: *id is what was found, which may be 0. */
+static bool look_up(uint64_t key, uint32_t now, uint32_t *id)
+{
+	for (uint32_t i = 0; i < MAX_PROBES; i++) {
+		struct entry *e = &table[(hash_of(key) + i) % TABLE_SIZE];
+		/* acquire: pairs with the release in remember(): the value is this key's, ... */
+		uint64_t its = atomic_load_explicit(&e->key, memory_order_acquire);
+		uint64_t value;
+
+		if (!its)
+			return false;
+		if (its != key)
+			continue;
+		value = atomic_load_explicit(&e->value, memory_order_acquire);
+		/* ... or, when the place has changed hands since, the key is another by now */
+		if (atomic_load_explicit(&e->key, memory_order_relaxed) != key ||
+		    value >> 32 != now)
+			return false;
+		*id = (uint32_t)value;
+		return true;
+	}
+	return false;
+}
+
+/* Takes an empty place, the one that the key has already, or the last one there is. */
+static void remember(uint64_t key, uint32_t now, uint32_t id)
+{
+	for (uint32_t i = 0; i < MAX_PROBES; i++) {
+		struct entry *e = &table[(hash_of(key) + i) % TABLE_SIZE];
+		uint64_t its = atomic_load_explicit(&e->key, memory_order_relaxed);
+
+		if (its && its != key && i < MAX_PROBES - 1)
+			continue;
+		/* acquire: a reader that sees the value sees that the key was not the old one */
+		if (its == KEY_BUSY ||
+		    !atomic_compare_exchange_strong_explicit(&e->key, &its, KEY_BUSY,
+							     memory_order_acquire,
+							     memory_order_relaxed))
+			return; /* somebody else writes here; asked again next time */
+		/* release: pairs with look_up() */
+		atomic_store_explicit(&e->value, (uint64_t)now << 32 | id, memory_order_release);
+		atomic_store_explicit(&e->key, key, memory_order_release);
+		return;
+	}
+}
+
+void hip_forget_names(void)
+{
+	/* relaxed: the program orders its unloading and its launches itself */
+	atomic_fetch_add_explicit(&generation, 1, memory_order_relaxed);
+}
+
+/* What of the text can be read, without touching what can't. -1: this system does not let us. */
+static ssize_t read_text(const char *text, char *to)
+{
+	size_t first = PAGE - (size_t)(uintptr_t)text % PAGE;
+	struct iovec local = { to, HIP_TEXT_MAX };
+	struct iovec remote[2] = { { (void *)(uintptr_t)text, first },
+				   { (void *)((uintptr_t)text + first), HIP_TEXT_MAX - first } };
+	ssize_t n = process_vm_readv(getpid(), &local, 1, remote, first < HIP_TEXT_MAX ? 2 : 1, 0);
+
+	if (n < 0 && errno == EFAULT)
+		n = 0;
+	return n;
+}
+
+static RTL_COLD uint64_t intern(const char *text, size_t size)
+{
+	struct thread *t = thread_get();
+	uint64_t id;
+
+	/* a handler of the program that interrupts us must not want the lock that this takes */
+	t->in_hook = true;
+	id = bus_string(text, size);
+	t->in_hook = false;
+	return id;
+}
+
+uint64_t hip_word_text(const char *text)
+{
+	char copy[HIP_TEXT_MAX];
+	int saved = errno;
+	uint64_t id = 0;
+	ssize_t n;
+
+	if (!text)
+		return 0;
+	/* The call may have failed just because of the pointer. */
+	n = read_text(text, copy);
+	if (n > 0)
+		id = intern(copy, strnlen(copy, (size_t)n));
+	else if (n < 0)
+		id = intern(text, strnlen(text, HIP_TEXT_MAX));
+	errno = saved;
+	return id;
+}
+
+typedef const char *(*by_function_fn)(const void *handle);
+typedef const char *(*by_address_fn)(const void *function, void *stream);
+
+static RTL_COLD const char *ask(const void *function, bool is_handle)
+{
+	/* relaxed: the same value whoever looks it up */
+	static _Atomic(void *) fns[2];
+	static const char *const names[2] = { "hipKernelNameRefByPtr", "hipKernelNameRef" };
+	void *fn = atomic_load_explicit(&fns[is_handle], memory_order_relaxed);
+
+	if (!fn) {
+		fn = hip_find(names[is_handle]);
+		if (!fn)
+			return NULL;
+		atomic_store_explicit(&fns[is_handle], fn, memory_order_relaxed);
+	}
+	return is_handle ? ((by_function_fn)fn)(function) : ((by_address_fn)fn)(function, NULL);
+}
+
+static uint64_t name_of(const void *function, bool is_handle, bool ok)
+{
+	uint64_t key = (uint64_t)(uintptr_t)function;
+	uint32_t now, id = 0;
+	const char *text;
+	int saved;
+
+	if (key <= KEY_BUSY)
+		return 0;
+	now = atomic_load_explicit(&generation, memory_order_relaxed);
+	if (RTL_LIKELY(look_up(key, now, &id)) || !ok)
+		return id;
+	saved = errno;
+	text = ask(function, is_handle);
+	if (text)
+		id = (uint32_t)intern(text, strnlen(text, HIP_TEXT_MAX));
+	remember(key, now, id);
+	errno = saved;
+	return id;
+}
+
+uint64_t hip_word_host_function(const void *function, bool ok)
+{
+	return name_of(function, false, ok);
+}
+
+uint64_t hip_word_function(const void *handle, bool ok)
+{
+	return name_of(handle, true, ok);
+}
