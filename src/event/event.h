@@ -104,7 +104,7 @@ struct event_marker {
 };
 
 struct event_op {
-	uint32_t domain, op; /* enum rec_api_domain; number in it */
+	uint32_t domain, op;	  /* enum rec_api_domain; number in it */
 	uint32_t name, signature; /* string ids */
 };
 

@@ -372,7 +372,7 @@ enum rec_api_domain { REC_API_HIP = 1, REC_API_HSA = 2, REC_API_NR_DOMAINS };
  * globalz (work-items), shared (bytes of dynamic LDS), stream, bytes, width, height, depth, kind (hipMemcpyKind),
  * dst, src, dstdev, srcdev, graph, exec, node, event. */
 struct rec_op {
-	struct rec_head h; /* id: domain << 16 | number of the function in its model */
+	struct rec_head h;	  /* id: domain << 16 | number of the function in its model */
 	uint32_t name, signature; /* string ids */
 };
 

@@ -360,7 +360,47 @@ static uint64_t load_write_index(const hsa_queue_t *queue)
 {
 	const struct fake_queue *q = (const struct fake_queue *)(const void *)queue;
 
+	if (atomic_load(&q->reserved) > q->user_index)
+		return atomic_load(&q->reserved);
 	return q->handler ? q->user_index : atomic_load(&q->write);
+}
+
+static uint64_t real_add(const hsa_queue_t *queue, uint64_t n)
+{
+	struct fake_queue *q = (struct fake_queue *)(uintptr_t)queue;
+
+	return atomic_fetch_add(&q->reserved, n);
+}
+
+static uint64_t real_cas(const hsa_queue_t *queue, uint64_t expected, uint64_t value)
+{
+	struct fake_queue *q = (struct fake_queue *)(uintptr_t)queue;
+
+	atomic_compare_exchange_strong(&q->reserved, &expected, value);
+	return expected;
+}
+
+static void real_store(const hsa_queue_t *queue, uint64_t value)
+{
+	atomic_store(&((struct fake_queue *)(uintptr_t)queue)->reserved, value);
+}
+
+uint64_t fake_reserve(struct fake_queue *q, uint64_t n)
+{
+	return ((hsa_queue_add_write_index_screlease_fn_t)
+			fake.core.entry[HSA_CORE_queue_add_write_index_screlease])(&q->hsa, n);
+}
+
+void fake_reserve_cas(struct fake_queue *q, uint64_t expected, uint64_t value)
+{
+	((hsa_queue_cas_write_index_relaxed_fn_t)
+		 fake.core.entry[HSA_CORE_queue_cas_write_index_relaxed])(&q->hsa, expected, value);
+}
+
+void fake_reserve_store(struct fake_queue *q, uint64_t value)
+{
+	((hsa_queue_store_write_index_screlease_fn_t)
+		 fake.core.entry[HSA_CORE_queue_store_write_index_screlease])(&q->hsa, value);
 }
 
 /* The runtime's own queues: their packets are taken as soon as they are written. */
@@ -852,6 +892,9 @@ static void fill_core(void)
 		fake.core.entry[i] = fake_stranger(i);
 	for (unsigned i = 0; i < sizeof(fns) / sizeof(fns[0]); i++)
 		fake.core.entry[fns[i].index] = fns[i].fn;
+	fake.core.entry[HSA_CORE_queue_add_write_index_screlease] = (void *)real_add;
+	fake.core.entry[HSA_CORE_queue_cas_write_index_relaxed] = (void *)real_cas;
+	fake.core.entry[HSA_CORE_queue_store_write_index_screlease] = (void *)real_store;
 	fake.core.version.major_id = 1;
 	fake.core.version.minor_id = 16 + 8 * 125;
 }

@@ -44,6 +44,7 @@ struct fake_queue {
 	union fake_packet *hw;
 	uint64_t hw_size; /* packets kept: FAKE_HW_SIZE, or hsa.size on a queue of the runtime */
 	_Atomic uint64_t write, read; /* of the hardware's ring */
+	_Atomic uint64_t reserved;    /* by the program, through the table's functions */
 	hsa_amd_queue_intercept_handler handler;
 	void *handler_data;
 	void (*error)(hsa_status_t status, hsa_queue_t *source, void *data);
@@ -115,6 +116,11 @@ hsa_signal_t fake_signal(int64_t value);  /* as hsa_signal_create() */
 void fake_signal_destroy(hsa_signal_t s); /* through the table */
 void fake_signal_set(hsa_signal_t s, int64_t value);
 int64_t fake_signal_get(hsa_signal_t s);
+
+/* Reserve places in the ring as programs do, by adding to the write index and by the other two ways. */
+uint64_t fake_reserve(struct fake_queue *q, uint64_t n);
+void fake_reserve_cas(struct fake_queue *q, uint64_t expected, uint64_t value);
+void fake_reserve_store(struct fake_queue *q, uint64_t value);
 
 union fake_packet fake_dispatch(uint32_t id, hsa_signal_t completion);
 union fake_packet fake_barrier(hsa_signal_t dep, hsa_signal_t completion);

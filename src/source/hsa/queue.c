@@ -32,9 +32,9 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "event/bus.h"
-#include "event/corr.h"
 #include "event/life.h"
 #include "source/hsa/agent.h"
+#include "source/hsa/author.h"
 #include "source/hsa/codeobj.h"
 #include "source/hsa/copy.h"
 #include "source/hsa/harvest.h"
@@ -198,6 +198,7 @@ static uint64_t instrument(struct queue *q, struct thread *t, union packet *out,
 	bool had_signal = p->dispatch.completion_signal.handle != 0;
 	bool is_dispatch = (p->header & 0xff) == HSA_PACKET_TYPE_KERNEL_DISPATCH;
 	struct inflight *e = next_entry(q);
+	struct origin origin;
 
 	if (!e) {
 		bus_loss(SPOOL_REASON_inflight_full, 1);
@@ -216,9 +217,10 @@ static uint64_t instrument(struct queue *q, struct thread *t, union packet *out,
 		e->kind = INFLIGHT_BARRIER;
 		e->object = p->header & 0xff;
 	}
-	e->correlation = corr_take(t);
-	e->marker = t->marker;
-	e->tid = t->tid;
+	origin = author_of(q, index, t);
+	e->correlation = origin.correlation;
+	e->marker = origin.marker;
+	e->tid = origin.tid;
 	e->packet = index;
 	e->hw = q->written + n;
 	q->last_seen = e->hw;
@@ -505,6 +507,7 @@ static struct queue *prepare(hsa_agent_t agent, uint32_t size)
 			abandon(q);
 			q = NULL;
 		} else {
+			author_init(q, entries / 2);
 			atomic_store_explicit(&q->live, true, memory_order_release);
 		}
 	}
@@ -579,7 +582,7 @@ hsa_status_t queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t t
 			    group_segment_size, queue, status);
 }
 
-static struct queue *of(const hsa_queue_t *hsa)
+struct queue *queue_find(const hsa_queue_t *hsa)
 {
 	uint32_t n = queue_count();
 
@@ -621,7 +624,7 @@ static bool forked(void)
 
 hsa_status_t queue_destroy(hsa_queue_t *queue)
 {
-	struct queue *q = forked() ? NULL : of(queue);
+	struct queue *q = forked() ? NULL : queue_find(queue);
 	hsa_status_t status;
 
 	if (q) {
@@ -641,7 +644,7 @@ hsa_status_t queue_destroy(hsa_queue_t *queue)
 
 hsa_status_t queue_inactivate(hsa_queue_t *queue)
 {
-	struct queue *q = of(queue);
+	struct queue *q = queue_find(queue);
 
 	if (q)
 		fail(q);
@@ -652,7 +655,7 @@ hsa_status_t queue_set_profiler(hsa_queue_t *queue, int enable)
 {
 	/* Switched off, our dispatches would have no times. Times in its signals don't disturb a
 	 * program that did not ask for them. */
-	return real.hsa_amd_profiling_set_profiler_enabled(queue, of(queue) ? 1 : enable);
+	return real.hsa_amd_profiling_set_profiler_enabled(queue, queue_find(queue) ? 1 : enable);
 }
 
 void queue_reset(void)

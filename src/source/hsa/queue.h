@@ -47,6 +47,8 @@ struct queue {
 	hsa_queue_t *_Atomic hsa;
 	void (*user_callback)(hsa_status_t status, hsa_queue_t *source, void *data);
 	void *user_data;
+	struct author *author; /* a note for each packet in the ring, see author.h; NULL: none */
+	uint32_t author_mask;
 	void *batch; /* mode full: room for a rewritten batch, as many packets as entries in `ring` */
 
 	/* owner: the packet callback, which the runtime serialises for each queue */
@@ -79,6 +81,9 @@ struct queue {
 /* Every queue that was ever made, for the harvester: [0, queue_count()). May be dead. */
 uint32_t queue_count(void);
 struct queue *queue_at(uint32_t i);
+
+/* The live queue that the program knows by `hsa`, or NULL. Any thread. */
+struct queue *queue_find(const hsa_queue_t *hsa);
 
 bool queue_try_lock(struct queue *q);
 void queue_lock(struct queue *q); /* bounded by one harvest of one queue */

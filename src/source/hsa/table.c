@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "event/life.h"
 #include "source/hsa/agent.h"
+#include "source/hsa/author.h"
 #include "source/hsa/codeobj.h"
 #include "source/hsa/copy.h"
 #include "source/hsa/harvest.h"
@@ -124,6 +125,7 @@ static void replace(const struct hsa_mirror_root *root)
 	replace_amd(root, HSA_AMD_memory_async_copy_rect, (void *)copy_rect);
 	replace_amd(root, HSA_AMD_memory_async_copy_on_engine, (void *)copy_async_on_engine);
 	replace_amd(root, HSA_AMD_memory_fill, (void *)copy_fill);
+	author_install(root);
 }
 
 static bool is_runtimes_clock(clockid_t id)

@@ -25,6 +25,16 @@
 	X(hsa_queue_load_read_index_scacquire, CORE, queue_load_read_index_scacquire, 1)           \
 	X(hsa_queue_load_write_index_relaxed, CORE, queue_load_write_index_relaxed, 1)             \
 	X(hsa_queue_load_write_index_scacquire, CORE, queue_load_write_index_scacquire, 1)         \
+	X(hsa_queue_add_write_index_relaxed, CORE, queue_add_write_index_relaxed, 0)               \
+	X(hsa_queue_add_write_index_scacquire, CORE, queue_add_write_index_scacquire, 0)           \
+	X(hsa_queue_add_write_index_screlease, CORE, queue_add_write_index_screlease, 0)           \
+	X(hsa_queue_add_write_index_scacq_screl, CORE, queue_add_write_index_scacq_screl, 0)       \
+	X(hsa_queue_cas_write_index_relaxed, CORE, queue_cas_write_index_relaxed, 0)               \
+	X(hsa_queue_cas_write_index_scacquire, CORE, queue_cas_write_index_scacquire, 0)           \
+	X(hsa_queue_cas_write_index_screlease, CORE, queue_cas_write_index_screlease, 0)           \
+	X(hsa_queue_cas_write_index_scacq_screl, CORE, queue_cas_write_index_scacq_screl, 0)       \
+	X(hsa_queue_store_write_index_relaxed, CORE, queue_store_write_index_relaxed, 0)           \
+	X(hsa_queue_store_write_index_screlease, CORE, queue_store_write_index_screlease, 0)       \
 	X(hsa_queue_inactivate, CORE, queue_inactivate, 1)                                         \
 	X(hsa_signal_destroy, CORE, signal_destroy, 1)                                             \
 	X(hsa_memory_copy, CORE, memory_copy, 0)                                                   \

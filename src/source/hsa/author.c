@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* author.c - which thread, call and range each packet comes from
+ *
+ * Owns:     the notes of each queue; queues by their hsa_queue_t, the recent ones.
+ * Threads:  any.
+ * Hot path: all but author_init() and author_install(): no lock, no allocation, no system call.
+ */
+#include "source/hsa/author.h"
+
+#include <stdbool.h>
+
+#include "base/alloc.h"
+#include "base/compiler.h"
+#include "event/corr.h"
+#include "event/life.h"
+#include "source/hsa/queue.h"
+#include "source/hsa/table.h"
+
+#define NR_RECENT 64u
+
+/* Hints: each is compared with what the queue says of itself. */
+static struct queue *_Atomic recent[NR_RECENT];
+
+static struct queue *find(const hsa_queue_t *hsa)
+{
+	uint64_t hash = (uint64_t)(uintptr_t)hsa * UINT64_C(0x9e3779b97f4a7c15);
+	struct queue *_Atomic *place = &recent[hash >> 58];
+	/* acquire: pairs with the release below; queues are never freed */
+	struct queue *q = atomic_load_explicit(place, memory_order_acquire);
+
+	/* relaxed: the caller knows of `hsa` since it was made */
+	if (RTL_LIKELY(q && atomic_load_explicit(&q->hsa, memory_order_relaxed) == hsa))
+		return q;
+	q = queue_find(hsa);
+	if (q)
+		atomic_store_explicit(place, q, memory_order_release);
+	return q;
+}
+
+void author_init(struct queue *q, uint32_t entries)
+{
+	if (!q->author)
+		q->author = alloc_pages(entries * sizeof(*q->author));
+	q->author_mask = q->author ? entries - 1 : 0;
+}
+
+/* Never 0, and never that of a queue which had this memory before. */
+static uint64_t key_of(const struct queue *q, uint64_t index)
+{
+	return (uint64_t)q->index << 40 ^ (index + 1);
+}
+
+/* Packets [index, end) of `hsa` are this thread's. */
+static void note(const hsa_queue_t *hsa, uint64_t index, uint64_t end)
+{
+	struct queue *q;
+	struct thread *t;
+
+	if (!life_enter(&t))
+		return;
+	q = find(hsa);
+	if (q && q->author && end - index <= q->author_mask + 1) {
+		for (; index != end; index++) {
+			struct author *a = &q->author[index & q->author_mask];
+
+			/* relaxed: the packet's header publishes it; see the header */
+			atomic_store_explicit(&a->correlation, corr_take(t), memory_order_relaxed);
+			atomic_store_explicit(&a->marker, t->marker, memory_order_relaxed);
+			atomic_store_explicit(&a->tid, t->tid, memory_order_relaxed);
+			atomic_store_explicit(&a->key, key_of(q, index), memory_order_release);
+		}
+	}
+	life_leave(t);
+}
+
+struct origin author_of(struct queue *q, uint64_t index, struct thread *t)
+{
+	struct author *a = q->author ? &q->author[index & q->author_mask] : NULL;
+	struct origin o;
+
+	/* acquire: pairs with note() */
+	if (RTL_LIKELY(a && atomic_load_explicit(&a->key, memory_order_acquire) ==
+				    key_of(q, index))) {
+		o.correlation = atomic_load_explicit(&a->correlation, memory_order_relaxed);
+		o.marker = atomic_load_explicit(&a->marker, memory_order_relaxed);
+		o.tid = atomic_load_explicit(&a->tid, memory_order_relaxed);
+		return o;
+	}
+	o.correlation = corr_take(t);
+	o.marker = t->marker;
+	o.tid = t->tid;
+	return o;
+}
+
+/* ---- the functions that reserve places: one of each for every memory order ------------------ */
+
+#define RESERVE(order)                                                                             \
+	static uint64_t add_##order(const hsa_queue_t *queue, uint64_t value)                      \
+	{                                                                                          \
+		uint64_t index = real.hsa_queue_add_write_index_##order(queue, value);             \
+                                                                                                   \
+		note(queue, index, index + value);                                                 \
+		return index;                                                                      \
+	}                                                                                          \
+	static uint64_t cas_##order(const hsa_queue_t *queue, uint64_t expected, uint64_t value)   \
+	{                                                                                          \
+		uint64_t index =                                                                   \
+			real.hsa_queue_cas_write_index_##order(queue, expected, value);            \
+                                                                                                   \
+		if (index == expected)                                                             \
+			note(queue, index, value);                                                 \
+		return index;                                                                      \
+	}
+RESERVE(relaxed)
+RESERVE(scacquire)
+RESERVE(screlease)
+RESERVE(scacq_screl)
+#undef RESERVE
+
+/* A queue with one producer: what lies between the old index and the new one is its. */
+static void store_relaxed(const hsa_queue_t *queue, uint64_t value)
+{
+	note(queue, real.hsa_queue_load_write_index_relaxed(queue), value);
+	real.hsa_queue_store_write_index_relaxed(queue, value);
+}
+
+static void store_screlease(const hsa_queue_t *queue, uint64_t value)
+{
+	note(queue, real.hsa_queue_load_write_index_relaxed(queue), value);
+	real.hsa_queue_store_write_index_screlease(queue, value);
+}
+
+static void put(const struct hsa_mirror_root *root, enum hsa_core_id id, bool have, void *fn)
+{
+	void **slot = hsa_table_core_slot(root->core, id);
+
+	if (slot && have)
+		*slot = fn;
+}
+
+void author_install(const struct hsa_mirror_root *root)
+{
+#define PUT(what, order)                                                                           \
+	put(root, HSA_CORE_queue_##what##_write_index_##order,                                     \
+	    real.hsa_queue_##what##_write_index_##order != NULL, (void *)what##_##order)
+	PUT(add, relaxed);
+	PUT(add, scacquire);
+	PUT(add, screlease);
+	PUT(add, scacq_screl);
+	PUT(cas, relaxed);
+	PUT(cas, scacquire);
+	PUT(cas, screlease);
+	PUT(cas, scacq_screl);
+	PUT(store, relaxed);
+	PUT(store, screlease);
+#undef PUT
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* test_author.c - each packet is its reserver's, whoever rings the doorbell */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "event/corr.h"
+#include "support/fake_hsa.h"
+#include "support/sink_record.h"
+#include "support/test.h"
+
+struct other {
+	struct fake_queue *q;
+	void (*run)(struct other *o);
+	uint32_t tid;
+	uint64_t correlation, marker;
+};
+
+static void *thread(void *arg)
+{
+	struct other *o = arg;
+	struct thread *t = thread_get();
+
+	o->tid = t->tid;
+	t->corr_current = o->correlation;
+	t->marker = o->marker;
+	o->run(o);
+	return NULL;
+}
+
+static void elsewhere(struct other *o)
+{
+	pthread_t id;
+
+	CHECK_OK(pthread_create(&id, NULL, thread, o));
+	CHECK_OK(pthread_join(id, NULL));
+}
+
+/* Dispatch `n` is on record with these. */
+static void check(uint32_t n, uint32_t tid, uint64_t correlation, uint64_t marker)
+{
+	const struct event_dispatch *d = &sink_record_at(EVENT_DISPATCH, n)->dispatch;
+
+	CHECK_EQ_UINT(d->packet, n);
+	CHECK_EQ_UINT(d->tid, tid);
+	CHECK_EQ_UINT(d->correlation, correlation);
+	CHECK_EQ_UINT(d->marker, marker);
+}
+
+static void submit(struct fake_queue *q, uint32_t first, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		fake_submit_dispatch(q, first + i);
+}
+
+static void run_all(struct fake_queue *q)
+{
+	fake_gpu_run(q, UINT64_MAX);
+	fake_harvest();
+}
+
+static void reserve_two(struct other *o)
+{
+	CHECK_EQ_UINT(fake_reserve(o->q, 2), 1);
+}
+
+TEST(the_doorbell_of_another_thread_changes_nothing)
+{
+	struct other o = { .run = reserve_two, .correlation = 4711, .marker = 12 };
+	struct thread *t = thread_get();
+
+	fake_open(NULL, 0);
+	o.q = fake_queue_create(256);
+	t->corr_current = 42;
+	CHECK_EQ_UINT(fake_reserve(o.q, 1), 0);
+	elsewhere(&o);
+	t->corr_current = 43;
+	CHECK_EQ_UINT(fake_reserve(o.q, 1), 3);
+	t->corr_current = 0;
+	submit(o.q, 1, 4);
+	run_all(o.q);
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 4);
+	check(0, t->tid, 42, 0);
+	check(1, o.tid, 4711, 12);
+	check(2, o.tid, 4711, 12);
+	check(3, t->tid, 43, 0);
+}
+
+static void reserve_by_cas(struct other *o)
+{
+	fake_reserve_cas(o->q, 0, 1);
+	fake_reserve_cas(o->q, 0, 7); /* fails: nobody's */
+}
+
+static void reserve_by_store(struct other *o)
+{
+	fake_reserve_store(o->q, 3);
+}
+
+TEST(every_way_to_reserve_is_seen)
+{
+	struct other a = { .run = reserve_by_cas, .correlation = 100, .marker = 1 };
+	struct other b = { .run = reserve_by_store, .correlation = 200, .marker = 2 };
+
+	fake_open(NULL, 0);
+	a.q = b.q = fake_queue_create(256);
+	elsewhere(&a);
+	elsewhere(&b);
+	submit(a.q, 1, 3);
+	run_all(a.q);
+	check(0, a.tid, 100, 1);
+	check(1, b.tid, 200, 2);
+	check(2, b.tid, 200, 2);
+}
+
+TEST(a_packet_that_nobody_reserved_is_the_doorbells)
+{
+	struct fake_queue *q;
+	struct thread *t = thread_get();
+
+	fake_open(NULL, 0);
+	q = fake_queue_create(256);
+	t->corr_current = 5;
+	submit(q, 1, 1);
+	t->corr_current = 0;
+	run_all(q);
+	check(0, t->tid, 5, 0);
+}
+
+static void reserve_ring(struct other *o)
+{
+	CHECK_EQ_UINT(fake_reserve(o->q, 64), 0);
+}
+
+TEST(a_queue_does_not_inherit_the_notes_of_the_one_before)
+{
+	struct other o = { .run = reserve_ring, .correlation = 77 };
+	struct thread *t = thread_get();
+	struct fake_queue *q;
+
+	fake_open(NULL, 0);
+	o.q = fake_queue_create(64);
+	elsewhere(&o);
+	fake_queue_destroy(o.q);
+	q = fake_queue_create(64);
+	t->corr_current = 9;
+	submit(q, 1, 1);
+	t->corr_current = 0;
+	run_all(q);
+	check(0, t->tid, 9, 0);
+}
+
+TEST(without_a_call_each_packet_has_an_id_of_its_own)
+{
+	struct fake_queue *q;
+	const struct event_dispatch *d;
+
+	fake_open(NULL, 0);
+	q = fake_queue_create(64);
+	CHECK_EQ_UINT(fake_reserve(q, 2), 0);
+	submit(q, 1, 2);
+	run_all(q);
+	d = &sink_record_at(EVENT_DISPATCH, 0)->dispatch;
+	CHECK_NE_UINT(d->correlation, 0);
+	CHECK_NE_UINT(d->correlation, sink_record_at(EVENT_DISPATCH, 1)->dispatch.correlation);
+}
+
