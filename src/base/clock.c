@@ -1,17 +1,77 @@
 /* SPDX-License-Identifier: MIT */
-/* clock.c - reads the clocks of the host
+/* clock.c - reads the clocks of the host, the common one from the processor's counter
  *
- * Threads:  any; clock_select() before the trace starts.
- * Hot path: clock_now_ns() - the vDSO, no system call.
+ * The kernel's clock as a function of the counter is a chain of straight lines. clock_tick() measures
+ * how far the newest is off and publishes another that begins a little later, where the old one is by
+ * then, and meets the kernel's clock at the next measurement. So the clock has no steps, and lines
+ * are read without a lock: whoever finds that there is a newer one by now takes the slow way once.
+ *
+ * Owns:     the lines.
+ * Threads:  see the table in clock.h.
+ * Hot path: clock_now_ns() - the counter or the vDSO, no system call.
+ * Fails:    the kernel does not count by the counter, a line is too old, the counter went back: the
+ *           kernel's clock is read.
  */
 #include "base/clock.h"
 
+#include <errno.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include "base/compiler.h"
+#include "base/fd.h"
+
+#define NR_LINES 4u
+#define SHIFT 28
+#define FIRST_NS UINT64_C(10000000)
+#define LAST_NS UINT64_C(1000000000)
+#define AGAIN_NS UINT64_C(1000000) /* after a measurement that was interrupted */
+/* A line begins that long after it is made, so that nobody has read the old one behind that point. */
+#define AHEAD_NS UINT64_C(2000000)
+/* and holds for so many times the interval that it was made for */
+#define HOLDS 4u
+#define STEP_NS INT64_C(2000000)  /* off by more: the clock was set, or the machine slept */
+#define MAX_SLEW 500		  /* a line is bent by 1 / MAX_SLEW at most */
+#define MAX_WIDTH UINT64_C(20000) /* ticks; a measurement that took longer was interrupted */
+#define NR_TRIES 5
+#define SOURCE_FILE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+
 _Atomic(int) clock_id = CLOCK_BOOTTIME;
+
+/* Constant while `current` is its number. */
+struct line {
+	_Atomic uint64_t ticks, ns; /* a point of it */
+	_Atomic uint64_t before,
+		mult; /* ns << SHIFT per tick, in front of that point and behind it */
+	_Atomic uint64_t nr_before, nr_ticks; /* how far it reaches to either side */
+	uint64_t reserved[2];
+};
+
+struct sample {
+	uint64_t ticks, ns;
+	uint64_t width; /* ticks that it took */
+};
+
+static _Alignas(64) struct line lines[NR_LINES];
+/* The number of the newest line, at number % NR_LINES; 0: none. Numbers never come again. */
+static _Atomic uint64_t current;
+/* the thread of clock_tick() */
+static struct {
+	bool known, good; /* whether the counter is of use */
+	uint64_t nr;	  /* the last number */
+	uint64_t due_ns;  /* CLOCK_MONOTONIC; 0: not begun */
+	uint64_t wait_ns; /* between the last measurement and the next */
+	struct sample last;
+	int id;
+} cal;
 
 void clock_select(clockid_t id)
 {
-	/* relaxed: a number on its own */
-	atomic_store_explicit(&clock_id, id, memory_order_relaxed);
+	/* seq_cst: pairs with publish() */
+	if (atomic_exchange(&clock_id, id) != id)
+		atomic_store(&current, 0);
 }
 
 uint64_t clock_read_ns(clockid_t id)
@@ -23,8 +83,211 @@ uint64_t clock_read_ns(clockid_t id)
 	return (uint64_t)ts.tv_sec * UINT64_C(1000000000) + (uint64_t)ts.tv_nsec;
 }
 
-uint64_t clock_now_ns(void)
+static RTL_NOINLINE uint64_t read_kernel(void)
 {
 	/* relaxed: a number on its own */
 	return clock_read_ns(atomic_load_explicit(&clock_id, memory_order_relaxed));
+}
+
+/* HOT: what line `nr` says. false: it does not reach there, or is no longer the newest. */
+static inline bool read_line(uint64_t nr, uint64_t ticks, uint64_t *ns)
+{
+	struct line *l = &lines[nr % NR_LINES];
+	uint64_t t0 = atomic_load_explicit(&l->ticks, memory_order_relaxed);
+	uint64_t n0 = atomic_load_explicit(&l->ns, memory_order_relaxed);
+	uint64_t d = ticks - t0;
+
+	if (RTL_LIKELY(d < atomic_load_explicit(&l->nr_ticks, memory_order_relaxed))) {
+		*ns = n0 + (d * atomic_load_explicit(&l->mult, memory_order_relaxed) >> SHIFT);
+	} else {
+		d = t0 - ticks;
+		if (d > atomic_load_explicit(&l->nr_before, memory_order_relaxed))
+			return false;
+		*ns = n0 - (d * atomic_load_explicit(&l->before, memory_order_relaxed) >> SHIFT);
+	}
+	/* pairs with the fence in publish(): a line that was overwritten is not the newest */
+	atomic_thread_fence(memory_order_acquire);
+	return RTL_LIKELY(atomic_load_explicit(&current, memory_order_relaxed) == nr);
+}
+
+uint64_t clock_now_ns(void)
+{
+	/* acquire: pairs with the release in publish(): the line */
+	uint64_t nr = atomic_load_explicit(&current, memory_order_acquire);
+	uint64_t ns;
+
+	while (RTL_LIKELY(nr)) {
+		uint64_t again;
+
+		if (RTL_LIKELY(read_line(nr, RTL_TICKS(), &ns)))
+			return ns;
+		again = atomic_load_explicit(&current, memory_order_acquire);
+		if (again == nr)
+			break;
+		nr = again;
+	}
+	return read_kernel();
+}
+
+bool clock_is_fast(void)
+{
+	uint64_t nr = atomic_load_explicit(&current, memory_order_acquire);
+	uint64_t ns;
+
+	return nr && read_line(nr, RTL_TICKS(), &ns);
+}
+
+/* Whether the counter runs at one rate in all states of all processors. */
+static bool is_invariant(void)
+{
+#if defined(__x86_64__)
+	unsigned int a, b, c, d;
+
+	return __get_cpuid(0x80000007, &a, &b, &c, &d) && d & 1u << 8;
+#else
+	return false;
+#endif
+}
+
+/* Whether the kernel counts by it: it has checked what we can't, that processors agree. */
+static bool is_trusted(void)
+{
+	char name[32];
+
+	return fd_read_line(SOURCE_FILE, name, sizeof(name)) == 0 && strcmp(name, "tsc") == 0;
+}
+
+/* The quickest of some tries. false: all were interrupted. */
+static bool measure(clockid_t id, struct sample *s)
+{
+	s->width = UINT64_MAX;
+	for (int i = 0; i < NR_TRIES; i++) {
+		uint64_t before = RTL_TICKS_ORDERED();
+		uint64_t ns = clock_read_ns(id);
+		uint64_t width = RTL_TICKS_ORDERED() - before;
+
+		if (width < s->width)
+			*s = (struct sample){ before, ns, width };
+	}
+	return s->width <= MAX_WIDTH;
+}
+
+static void publish(uint64_t ticks, uint64_t ns, uint64_t before, uint64_t mult, uint64_t holds_ns)
+{
+	uint64_t nr = cal.nr + 1;
+	struct line *l = &lines[nr % NR_LINES];
+	uint64_t most = (UINT64_C(1) << 62) / mult;
+	uint64_t nr_ticks = (holds_ns << SHIFT) / mult;
+
+	/* release: pairs with the fence in read_line(): who reads what follows sees that the line
+	 * that stood here is not the newest */
+	atomic_thread_fence(memory_order_release);
+	atomic_store_explicit(&l->ticks, ticks, memory_order_relaxed);
+	atomic_store_explicit(&l->ns, ns, memory_order_relaxed);
+	atomic_store_explicit(&l->before, before, memory_order_relaxed);
+	atomic_store_explicit(&l->mult, mult, memory_order_relaxed);
+	atomic_store_explicit(&l->nr_before, (2 * AHEAD_NS << SHIFT) / mult, memory_order_relaxed);
+	atomic_store_explicit(&l->nr_ticks, nr_ticks < most ? nr_ticks : most,
+			      memory_order_relaxed);
+	cal.nr = nr;
+	/* seq_cst: either clock_select() takes it away, or we see that it was there */
+	atomic_store(&current, nr);
+	if (atomic_load(&clock_id) != cal.id)
+		atomic_store(&current, 0);
+}
+
+static uint64_t rate(const struct sample *from, const struct sample *to)
+{
+	uint64_t ticks = to->ticks + to->width / 2 - (from->ticks + from->width / 2);
+
+	return ticks ? ((to->ns - from->ns) << SHIFT) / ticks : 0;
+}
+
+/* The second measurement: the first line, in front of the kernel's clock by what the measurement
+ * took, so that time does not go back. */
+static void begin(const struct sample *s)
+{
+	uint64_t mult = rate(&cal.last, s);
+
+	if (mult)
+		publish(s->ticks, s->ns, mult, mult, HOLDS * cal.wait_ns);
+}
+
+/* -ERANGE: the line is over, or has nothing to do with the clock any more. -EAGAIN: this thread was
+ * kept from running in between. */
+static int go_on(const struct sample *s)
+{
+	struct line *old = &lines[cal.nr % NR_LINES];
+	uint64_t old_mult = atomic_load_explicit(&old->mult, memory_order_relaxed);
+	uint64_t mult = rate(&cal.last, s);
+	uint64_t ahead = (AHEAD_NS << SHIFT) / old_mult;
+	uint64_t ns, ns_then, ticks;
+	int64_t off, most, bend;
+
+	if (!mult || !read_line(cal.nr, s->ticks + s->width / 2, &ns))
+		return -ERANGE;
+	off = (int64_t)(s->ns - ns);
+	if (off > STEP_NS || off < -STEP_NS)
+		return -ERANGE;
+	most = (int64_t)(mult / MAX_SLEW);
+	bend = off * (int64_t)mult / (int64_t)cal.wait_ns;
+	bend = bend > most ? most : bend < -most ? -most : bend;
+	ticks = s->ticks + ahead;
+	if (!read_line(cal.nr, ticks, &ns_then))
+		return -ERANGE;
+	if (RTL_TICKS() - s->ticks > ahead / 2)
+		return -EAGAIN;
+	publish(ticks, ns_then, old_mult, (uint64_t)((int64_t)mult + bend), HOLDS * cal.wait_ns);
+	return 0;
+}
+
+static uint64_t start_anew(uint64_t now_ns, const struct sample *s)
+{
+	cal.last = *s;
+	cal.wait_ns = FIRST_NS;
+	cal.due_ns = now_ns + cal.wait_ns;
+	cal.id = atomic_load(&clock_id);
+	atomic_store(&current, 0);
+	return cal.wait_ns;
+}
+
+uint64_t clock_tick(void)
+{
+	uint64_t now_ns = clock_read_ns(CLOCK_MONOTONIC);
+	uint64_t wait_ns;
+	struct sample s;
+	int err = 0;
+
+	if (!cal.known) {
+		cal.known = true;
+		cal.good = is_invariant() && is_trusted();
+	}
+	if (!cal.good)
+		return UINT64_MAX;
+	if (cal.due_ns && now_ns + cal.wait_ns / 8 < cal.due_ns)
+		return cal.due_ns - now_ns;
+	if (cal.wait_ns == LAST_NS && !is_trusted()) {
+		cal.good = false;
+		atomic_store(&current, 0);
+		return UINT64_MAX;
+	}
+	if (!measure(atomic_load(&clock_id), &s))
+		return AGAIN_NS;
+	if (!cal.due_ns || cal.id != atomic_load(&clock_id) || s.ticks <= cal.last.ticks)
+		return start_anew(now_ns, &s);
+	wait_ns = cal.wait_ns;
+	cal.wait_ns = wait_ns * 2 < LAST_NS ? wait_ns * 2 : LAST_NS;
+	if (atomic_load(&current) == 0)
+		begin(&s);
+	else
+		err = go_on(&s);
+	if (err == -EAGAIN) {
+		cal.wait_ns = wait_ns;
+		return AGAIN_NS;
+	}
+	if (err)
+		return start_anew(now_ns, &s);
+	cal.last = s;
+	cal.due_ns = now_ns + cal.wait_ns;
+	return cal.wait_ns;
 }

@@ -23,6 +23,21 @@
 #define RTL_RELAX() __asm__ volatile("" ::: "memory")
 #endif
 
+/* The processor's time-stamp counter, where it has one that programs can read; else 0. The second
+ * form is read neither before what stands in front of it nor after what stands behind it. */
+#if defined(__x86_64__)
+#define RTL_TICKS() __builtin_ia32_rdtsc()
+#define RTL_TICKS_ORDERED() (__builtin_ia32_lfence(), rtl_ticks_fenced(__builtin_ia32_rdtsc()))
+static inline uint64_t rtl_ticks_fenced(uint64_t ticks)
+{
+	__builtin_ia32_lfence();
+	return ticks;
+}
+#else
+#define RTL_TICKS() UINT64_C(0)
+#define RTL_TICKS_ORDERED() UINT64_C(0)
+#endif
+
 /* Fetches a cache line that is to be written soon. The instruction is a no-op where it is unknown;
  * the builtin would only fetch the line for reading in code for any x86-64. */
 #if defined(__x86_64__)

@@ -193,7 +193,7 @@ void facts_clock(void)
 {
 	struct event ev = { .kind = EVENT_CLOCK };
 
-	ev.clock.system_ns = clock_now_ns();
+	ev.clock.system_ns = clock_read_ns(atomic_load_explicit(&clock_id, memory_order_relaxed));
 	ev.clock.monotonic_ns = clock_read_ns(CLOCK_MONOTONIC);
 	ev.clock.boottime_ns = clock_read_ns(CLOCK_BOOTTIME);
 	ev.clock.realtime_ns = clock_read_ns(CLOCK_REALTIME);

@@ -112,6 +112,9 @@ static uint64_t tick_all(uint64_t now_ns)
 			next = wants;
 	}
 	wants = bus_tick(now_ns);
+	if (wants < next)
+		next = wants;
+	wants = clock_tick();
 	return wants < next ? wants : next;
 }
 

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* test_clock.c - the clock that is computed from the processor's counter, beside the kernel's
+ *
+ * No time is asserted but the distance between two clocks read together, with a bound a thousand times
+ * what it is.
+ */
+#include "base/clock.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "support/test.h"
+
+#define BOUND_NS UINT64_C(1000000)
+#define SHORT_NS UINT64_C(10000000) /* no line is over in that time */
+
+static void nap_us(long us)
+{
+	struct timespec ts = { us / 1000000, us % 1000000 * 1000 };
+
+	nanosleep(&ts, NULL);
+}
+
+static void check_agrees(clockid_t id)
+{
+	uint64_t before = clock_read_ns(id);
+	uint64_t now = clock_now_ns();
+	uint64_t after = clock_read_ns(id);
+
+	CHECK_GE_UINT(now + BOUND_NS, before);
+	CHECK_LE_UINT(now, after + BOUND_NS);
+}
+
+/* Until the counter is used; where it never is, the test is skipped. */
+static void make_fast(void)
+{
+	for (int i = 0; i < 10000 && !clock_is_fast(); i++) {
+		if (clock_tick() == UINT64_MAX)
+			SKIP("the kernel does not count by the time-stamp counter");
+		nap_us(1000);
+	}
+	CHECK(clock_is_fast());
+}
+
+TEST(without_calibration_it_is_the_kernels_clock)
+{
+	CHECK(!clock_is_fast());
+	for (int i = 0; i < 1000; i++) {
+		uint64_t before = clock_read_ns(CLOCK_BOOTTIME);
+		uint64_t now = clock_now_ns();
+
+		CHECK_GE_UINT(now, before);
+		CHECK_LE_UINT(now, clock_read_ns(CLOCK_BOOTTIME));
+	}
+	clock_select(CLOCK_REALTIME);
+	check_agrees(CLOCK_REALTIME);
+	CHECK(!clock_is_fast());
+}
+
+TEST(it_agrees_with_the_kernel_and_never_goes_back)
+{
+	uint64_t nr_changes = 0;
+
+	make_fast();
+	for (uint64_t end = clock_read_ns(CLOCK_MONOTONIC) + UINT64_C(700000000);
+	     clock_read_ns(CLOCK_MONOTONIC) < end;) {
+		bool was_fast = clock_is_fast();
+		uint64_t before = clock_now_ns(), after;
+
+		clock_tick();
+		after = clock_now_ns();
+		/* not where it was kept from running for so long that the line was over */
+		if (was_fast && clock_is_fast() && after - before < SHORT_NS)
+			CHECK_GE_UINT(after, before);
+		CHECK_GE_UINT(after + BOUND_NS, before);
+		nr_changes += was_fast;
+		for (int i = 0; i < 1000; i++) {
+			before = after;
+			after = clock_now_ns();
+			CHECK_GE_UINT(after + BOUND_NS, before);
+		}
+		check_agrees(CLOCK_BOOTTIME);
+	}
+	CHECK_GT_UINT(nr_changes, 0);
+}
+
+static _Atomic bool over;
+
+static void *read_on(void *arg)
+{
+	uint64_t last = clock_now_ns();
+
+	while (!atomic_load(&over)) {
+		uint64_t now = clock_now_ns();
+
+		CHECK_GE_UINT(now + BOUND_NS, last);
+		last = now;
+		check_agrees(CLOCK_BOOTTIME);
+	}
+	return arg;
+}
+
+TEST(readers_on_other_threads_see_whole_lines)
+{
+	pthread_t threads[3];
+
+	for (int i = 0; i < 3; i++)
+		CHECK_OK(pthread_create(&threads[i], NULL, read_on, NULL));
+	make_fast();
+	/* every selection of another clock begins anew, so that many lines are made */
+	for (int i = 0; i < 20; i++) {
+		clock_select(CLOCK_MONOTONIC);
+		clock_select(CLOCK_BOOTTIME);
+		for (int k = 0; k < 20; k++) {
+			clock_tick();
+			nap_us(1000);
+		}
+	}
+	atomic_store(&over, true);
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+}
+
+TEST(another_clock_is_read_at_once_and_calibrated_anew)
+{
+	make_fast();
+	clock_select(CLOCK_REALTIME);
+	CHECK(!clock_is_fast());
+	check_agrees(CLOCK_REALTIME);
+	make_fast();
+	check_agrees(CLOCK_REALTIME);
+	/* the same again is no change */
+	clock_select(CLOCK_REALTIME);
+	CHECK(clock_is_fast());
+}
+
+TEST(a_line_that_nobody_renews_is_not_followed)
+{
+	make_fast();
+	for (int i = 0; i < 20000 && clock_is_fast(); i++)
+		nap_us(1000);
+	CHECK(!clock_is_fast());
+	check_agrees(CLOCK_BOOTTIME);
+	make_fast();
+	check_agrees(CLOCK_BOOTTIME);
+}
