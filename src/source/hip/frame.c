@@ -138,7 +138,7 @@ void *hip_find(const char *name)
 
 void *hip_resolve(uint32_t op)
 {
-	void *fn = hip_find(hip_ops[op].name);
+	void *fn = hip_find(hip_symbols[op]);
 
 	/* release: pairs with the acquire in hip_real() */
 	if (fn)

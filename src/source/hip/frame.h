@@ -33,10 +33,11 @@
 /* hipErrorSharedObjectInitFailed: the symbol was ours, and there is no libamdhip64 behind it. */
 #define HIP_NOT_LOADED 303
 
-/* Emitted with the wrappers, as many as there are ops: what they are, whether they were told, the
- * runtime's functions (NULL until looked up). */
+/* Emitted with the wrappers, as many as there are ops: what they are, their symbols (NULL: only
+ * callbacks show it), whether they were told, the runtime's functions (NULL until looked up). */
 extern const uint32_t hip_nr_ops;
 extern const struct api_op hip_ops[];
+extern const char *const hip_symbols[];
 extern _Atomic uint8_t hip_told[];
 extern _Atomic(void *) hip_real_fns[];
 

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* test_api.c - the frame around API calls: ids, parents, what is inside of what, names, ways out */
+#include "source/api/call.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/env.h"
+#include "event/corr.h"
+#include "event/life.h"
+#include "support/sink_record.h"
+#include "support/test.h"
+
+enum { OP_OUTER, OP_INNER, OP_NR };
+static const struct api_op ops[] = { { "outer", "a:i,b:p" }, { "inner", "" } };
+static const struct api_op hsa_ops[] = { { "hsa_outer", "" }, { "hsa_inner", "" } };
+static _Atomic uint8_t told[OP_NR], hsa_told[OP_NR];
+
+static void begin(void)
+{
+	env_init();
+	api_init();
+	sink_record_open();
+	api_define(REC_API_HIP, ops, told, OP_NR);
+	api_define(REC_API_HSA, hsa_ops, hsa_told, OP_NR);
+	api_switch(REC_API_HIP, true);
+	api_switch(REC_API_HSA, true);
+}
+
+static const struct event_api *call_at(uint64_t i)
+{
+	const struct event *ev = sink_record_at(EVENT_API, i);
+
+	CHECK_NOT_NULL(ev);
+	return &ev->api;
+}
+
+/* A wrapper: what `inside` is stands for the real function. */
+static RTL_NOINLINE int call(enum rec_api_domain domain, uint32_t op, void (*inside)(void),
+			     int status)
+{
+	uint64_t words[2] = { 7, 8 };
+	struct api_call c;
+
+	if (!api_enter(domain, &c)) {
+		if (inside)
+			inside();
+		return status;
+	}
+	if (inside)
+		inside();
+	api_leave(domain, op, &c, status, words, 2);
+	return status;
+}
+
+static uint64_t taken[4];
+static unsigned nr_taken;
+
+static void take(void)
+{
+	taken[nr_taken++] = corr_take(thread_get());
+}
+
+TEST(a_call_is_recorded_with_its_words_and_status)
+{
+	uint64_t before, after;
+
+	begin();
+	before = clock_now_ns();
+	errno = 77;
+	call(REC_API_HIP, OP_OUTER, NULL, -5);
+	CHECK_EQ_INT(errno, 77);
+	after = clock_now_ns();
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
+	CHECK_EQ_INT(call_at(0)->status, -5);
+	CHECK_EQ_UINT(call_at(0)->op, OP_OUTER);
+	CHECK_EQ_UINT(call_at(0)->domain, REC_API_HIP);
+	CHECK_EQ_UINT(call_at(0)->nr_words, 2);
+	CHECK_EQ_UINT(call_at(0)->parent, 0);
+	CHECK_NE_UINT(call_at(0)->correlation, 0);
+	CHECK_EQ_UINT(call_at(0)->tid, thread_get()->tid);
+	CHECK_GE_UINT(call_at(0)->begin_ns, before);
+	CHECK_GE_UINT(call_at(0)->end_ns, call_at(0)->begin_ns);
+	CHECK_LE_UINT(call_at(0)->end_ns, after);
+	CHECK(!api_inside(REC_API_HIP));
+}
+
+static void *tell_all(void *arg)
+{
+	for (int i = 0; i < 1000; i++) {
+		call(REC_API_HIP, OP_INNER, NULL, 0);
+		call(REC_API_HSA, OP_INNER, NULL, 0);
+	}
+	return arg;
+}
+
+TEST(each_function_is_named_once)
+{
+	const struct event *ev;
+	pthread_t threads[4];
+
+	begin();
+	for (int i = 0; i < 4; i++)
+		CHECK_OK(pthread_create(&threads[i], NULL, tell_all, NULL));
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	call(REC_API_HIP, OP_OUTER, NULL, 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 8001);
+	CHECK_EQ_UINT(sink_record_count(EVENT_OP), 3);
+	ev = sink_record_at(EVENT_OP, 2);
+	CHECK_EQ_UINT(ev->op.domain, REC_API_HIP);
+	CHECK_EQ_UINT(ev->op.op, OP_OUTER);
+	CHECK_STR_EQ(sink_record_string(ev->op.name), "outer");
+	CHECK_STR_EQ(sink_record_string(ev->op.signature), "a:i,b:p");
+}
+
+static void inner_of_both(void)
+{
+	CHECK(api_inside(REC_API_HIP));
+	take();
+	call(REC_API_HIP, OP_INNER, take, 0);
+	call(REC_API_HSA, OP_INNER, take, 0);
+	CHECK(!api_inside(REC_API_HSA));
+	take();
+}
+
+TEST(operations_belong_to_the_outermost_call)
+{
+	begin();
+	call(REC_API_HIP, OP_OUTER, inner_of_both, 0);
+	/* HIP's call of itself is none, HSA's has a parent */
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 2);
+	CHECK_EQ_UINT(call_at(0)->domain, REC_API_HSA);
+	CHECK_EQ_UINT(call_at(0)->parent, call_at(1)->correlation);
+	CHECK_EQ_UINT(call_at(1)->domain, REC_API_HIP);
+	CHECK_EQ_UINT(call_at(1)->parent, 0);
+	for (int i = 0; i < 4; i++)
+		CHECK_EQ_UINT(taken[i], call_at(1)->correlation);
+	CHECK_NE_UINT(call_at(0)->correlation, call_at(1)->correlation);
+	CHECK_EQ_UINT(thread_get()->corr_current, 0);
+	/* and on its own, an HSA call is its operations' */
+	nr_taken = 0;
+	call(REC_API_HSA, OP_OUTER, take, 0);
+	CHECK_EQ_UINT(taken[0], call_at(2)->correlation);
+}
+
+TEST(a_domain_that_is_off_passes_through)
+{
+	begin();
+	api_switch(REC_API_HIP, false);
+	nr_taken = 0;
+	call(REC_API_HIP, OP_OUTER, take, 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_OP), 0);
+	call(REC_API_HSA, OP_OUTER, NULL, 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
+}
+
+static void turn_off(void)
+{
+	api_switch(REC_API_HIP, false);
+}
+
+TEST(a_call_in_progress_is_finished_as_it_was_begun)
+{
+	begin();
+	call(REC_API_HIP, OP_OUTER, turn_off, 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
+	CHECK(!api_inside(REC_API_HIP));
+	CHECK_EQ_UINT(thread_get()->corr_current, 0);
+}
+
+TEST(hooks_and_our_thread_are_left_alone)
+{
+	struct thread *t;
+
+	begin();
+	t = thread_get();
+	t->in_hook = true;
+	call(REC_API_HIP, OP_OUTER, NULL, 0);
+	t->in_hook = false;
+	t->is_ours = true;
+	call(REC_API_HIP, OP_OUTER, NULL, 0);
+	t->is_ours = false;
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 0);
+	call(REC_API_HIP, OP_OUTER, NULL, 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
+}
+
+static void use_the_gpu(void)
+{
+	struct thread *t;
+
+	/* as the packet callback does */
+	CHECK(life_enter(&t));
+	life_leave(t);
+}
+
+TEST(hooks_work_while_a_call_runs)
+{
+	begin();
+	call(REC_API_HIP, OP_OUTER, use_the_gpu, 0);
+}
+
+static jmp_buf out;
+
+static void jump(void)
+{
+	longjmp(out, 1);
+}
+
+static RTL_NOINLINE void call_and_jump(void)
+{
+	if (setjmp(out) == 0)
+		call(REC_API_HIP, OP_OUTER, jump, 0);
+}
+
+static void jump_from_both(void)
+{
+	call(REC_API_HSA, OP_INNER, jump, 0);
+}
+
+TEST(a_call_that_is_jumped_out_of_does_not_blind_the_thread)
+{
+	begin();
+	call_and_jump();
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 0);
+	call(REC_API_HIP, OP_OUTER, NULL, 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
+	CHECK_EQ_UINT(call_at(0)->parent, 0);
+	CHECK_EQ_UINT(thread_get()->corr_current, 0);
+	if (setjmp(out) == 0)
+		call(REC_API_HIP, OP_OUTER, jump_from_both, 0);
+	/* the other domain finds it, too */
+	call(REC_API_HSA, OP_OUTER, NULL, 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 2);
+	CHECK_EQ_UINT(call_at(1)->parent, 0);
+	CHECK_EQ_UINT(thread_get()->corr_current, 0);
+}
+
+static void *end_inside(void *arg)
+{
+	call(REC_API_HIP, OP_OUTER, (void (*)(void))arg, 0);
+	return NULL;
+}
+
+static void end_thread(void)
+{
+	pthread_exit(NULL);
+}
+
+TEST(a_thread_that_ends_inside_of_a_call_leaves_nothing_behind)
+{
+	pthread_t thread;
+
+	begin();
+	CHECK_OK(pthread_create(&thread, NULL, end_inside, (void *)end_thread));
+	pthread_join(thread, NULL);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 0);
+	CHECK_OK(pthread_create(&thread, NULL, end_inside, (void *)take));
+	pthread_join(thread, NULL);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
+	CHECK_EQ_UINT(taken[0], call_at(0)->correlation);
+}
+
+static void on_signal(int nr)
+{
+	(void)nr;
+	call(REC_API_HIP, OP_INNER, NULL, 0);
+}
+
+static void raise_one(void)
+{
+	raise(SIGUSR1);
+}
+
+TEST(a_handler_that_interrupts_a_call_is_inside_of_it)
+{
+	begin();
+	signal(SIGUSR1, on_signal);
+	call(REC_API_HIP, OP_OUTER, raise_one, 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
+	raise(SIGUSR1);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 2);
+}
+
+TEST(before_the_trace_and_in_a_child_of_a_fork_nothing_is_recorded)
+{
+	begin();
+	atomic_store(&life_state, LIFE_OFF);
+	call(REC_API_HIP, OP_OUTER, NULL, 0);
+	atomic_store(&life_state, LIFE_STARTING);
+	call(REC_API_HIP, OP_OUTER, NULL, 0);
+	atomic_store(&life_state, LIFE_FORKED);
+	call(REC_API_HIP, OP_OUTER, NULL, 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 0);
+	/* handlers that run at the exit come after the upkeep's end; the sink decides */
+	atomic_store(&life_state, LIFE_STOPPED);
+	call(REC_API_HIP, OP_OUTER, NULL, 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
+}
+
+TEST(arguments_are_a_matter_of_choice)
+{
+	setenv("RTL_ARGS", "0", 1);
+	begin();
+	CHECK(!api_args);
+}
