@@ -80,11 +80,17 @@ static size_t step_length(worker &w, long *count, size_t step)
 		n = copy_length(w, base);                                                          \
 		CALL_OPS(stream, OPS(copied(n, kind)), fn, __VA_ARGS__);                           \
 	} while (0)
-/* Copies within the device and fills; with four rows. */
+/* Copies within the device, between devices, and fills; with four rows. */
 #define MOVE(stream, fn, ...)                                                                      \
 	do {                                                                                       \
 		n = step_length(w, &w.moves, 1024);                                                \
 		CALL_OPS(stream, OPS({ "move", "DeviceToDevice", n, dim3(), dim3() }), fn,         \
+			 __VA_ARGS__);                                                             \
+	} while (0)
+#define PEER(stream, fn, ...)                                                                      \
+	do {                                                                                       \
+		n = step_length(w, &w.moves, 1024);                                                \
+		CALL_OPS(stream, OPS({ "peer", "DeviceToDevice", n, dim3(), dim3() }), fn,         \
 			 __VA_ARGS__);                                                             \
 	} while (0)
 #define MOVE_ROWS(stream, fn, ...)                                                                 \
@@ -370,11 +376,11 @@ static void peers(worker &w)
 	size_t n;
 
 	CALL(hipSetDevice, other);
-	CALL(hipMalloc, &there, (size_t)1 << 20);
+	CALL(hipMalloc, &there, (size_t)BUFFER);
 	CALL(hipSetDevice, w.device);
-	COPY(NULL, 4096, "DeviceToDevice", hipMemcpyPeer, there, other, w.dev, w.device, n);
-	COPY(s, 4096, "DeviceToDevice", hipMemcpyPeerAsync, there, other, w.dev, w.device, n, s);
-	COPY(s, 4096, "DeviceToDevice", hipMemcpyAsync, w.dev, there, n, hipMemcpyDefault, s);
+	PEER(NULL, hipMemcpyPeer, there, other, w.dev, w.device, n);
+	PEER(s, hipMemcpyPeerAsync, there, other, w.dev, w.device, n, s);
+	PEER(s, hipMemcpyAsync, w.dev, there, n, hipMemcpyDefault, s);
 	CALL(hipStreamSynchronize, s);
 	CALL(hipFree, there);
 }
