@@ -203,6 +203,7 @@ enum rec_flags {
 	REC_F_SHARED = 1 << 6,	   /* signal was shared: timed behind a barrier packet */
 	REC_F_TEXT = 1 << 7,	   /* REC_MARKER: `text` holds the message, else a string id */
 	REC_F_HOST_TIME = 1 << 8,  /* times are those of the blocking call, read on the host */
+	REC_F_NO_STATUS = 1 << 9,  /* REC_API: what the function returned is not known */
 };
 
 /* Every record: size8 * 8 bytes, this first. `id` is the thread or the object, by type. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rocpd_feed.c - rows of operations in bulk
+/* rocpd_feed.c - rows of operations and calls in bulk
  *
  * Rows are gathered in an array that SQL sees as virtual tables, and moved with INSERT ... SELECT:
  * one statement for a few thousand rows instead of bind, step and reset for each, and the
@@ -16,11 +16,13 @@
 
 #define NR_ROWS 2048u
 
-#define NR_TARGETS 5
+#define NR_TARGETS 11
 
-/* Columns of a virtual table: offsets into struct rocpd_row, or SIGNAL. */
+/* Columns of a virtual table: offsets into struct rocpd_row, with HANDLE as 0x..., or SIGNAL. */
 #define SIGNAL 0xffff
+#define HANDLE 0x8000
 #define COL(field) offsetof(struct rocpd_row, field)
+#define HEX(field) (offsetof(struct rocpd_row, field) | HANDLE)
 
 struct target {
 	const char *module;
@@ -61,6 +63,45 @@ static const struct target targets[NR_TARGETS] = {
 	    COL(marker), COL(thread), COL(shape), COL(flags), COL(begin_ticks), COL(end_ticks) },
 	  "INSERT INTO rtl_op_runtime SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12 "
 	  "FROM rtl_feed_runtime" },
+	/* damage may bring the same call twice: the first one stays */
+	{ "rtl_feed_api",
+	  ROCPD_IN_API,
+	  9,
+	  { COL(id), COL(pid), COL(tid), COL(start), COL(end), COL(name), COL(category),
+	    COL(domain), COL(args) },
+	  "INSERT OR IGNORE INTO rocpd_api SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8 FROM "
+	  "rtl_feed_api" },
+	{ "rtl_feed_api_data",
+	  ROCPD_IN_API,
+	  4,
+	  { COL(id), COL(status), COL(correlation), COL(parent) },
+	  "INSERT OR IGNORE INTO rtl_api_data SELECT c0, nullif(c1, -9223372036854775807 - 1), c2, c3 "
+	  "FROM rtl_feed_api_data" },
+	{ "rtl_feed_kernelapi",
+	  ROCPD_IN_KERNELAPI,
+	  11,
+	  { COL(id), HEX(stream), COL(grid[0]), COL(grid[1]), COL(grid[2]), COL(group[0]),
+	    COL(group[1]), COL(group[2]), COL(shared), COL(private), COL(kernel_name) },
+	  "INSERT OR IGNORE INTO rocpd_kernelapi SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10 "
+	  "FROM rtl_feed_kernelapi" },
+	{ "rtl_feed_copyapi",
+	  ROCPD_IN_COPYAPI,
+	  12,
+	  { COL(id), HEX(stream), COL(bytes), COL(width), COL(height), COL(kind), HEX(dst),
+	    HEX(src), COL(dst_device), COL(src_device), COL(sync), COL(pinned) },
+	  "INSERT OR IGNORE INTO rocpd_copyapi SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11 "
+	  "FROM rtl_feed_copyapi" },
+	{ "rtl_feed_graphapi",
+	  ROCPD_IN_GRAPHAPI,
+	  4,
+	  { COL(id), HEX(graph), HEX(exec), HEX(stream) },
+	  "INSERT OR IGNORE INTO rocpd_graphapi SELECT c0, c1, c2, c3 FROM rtl_feed_graphapi" },
+	{ "rtl_feed_graphlaunchapi",
+	  ROCPD_IN_GRAPHLAUNCHAPI,
+	  4,
+	  { COL(id), HEX(graph), HEX(exec), HEX(stream) },
+	  "INSERT OR IGNORE INTO rocpd_graphLaunchapi SELECT c0, c1, c2, c3 FROM "
+	  "rtl_feed_graphlaunchapi" },
 };
 
 struct aux {
@@ -180,9 +221,27 @@ static int feed_eof(sqlite3_vtab_cursor *base)
 	return cursor->at >= cursor->end;
 }
 
+static void handle_result(sqlite3_context *context, int64_t value)
+{
+	static const char digits[] = "0123456789abcdef";
+	char text[2 + 16];
+	int at = sizeof(text);
+
+	if (value == ROCPD_NO_HANDLE) {
+		sqlite3_result_text(context, "", 0, SQLITE_STATIC);
+		return;
+	}
+	for (uint64_t left = (uint64_t)value; left || at == sizeof(text); left >>= 4)
+		text[--at] = digits[left & 15];
+	text[--at] = 'x';
+	text[--at] = '0';
+	sqlite3_result_text(context, text + at, (int)sizeof(text) - at, SQLITE_TRANSIENT);
+}
+
 static int feed_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
 	struct cursor *cursor = (struct cursor *)base;
+	const char *row = (const char *)cursor->at;
 	uint16_t offset;
 
 	if (column < 0 || column >= cursor->target->nr)
@@ -191,10 +250,10 @@ static int feed_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
 	if (offset == SIGNAL)
 		sqlite3_result_text(context, cursor->at->signal, (int)cursor->at->signal_size,
 				    SQLITE_STATIC);
+	else if (offset & HANDLE)
+		handle_result(context, *(const int64_t *)(const void *)(row + (offset & ~HANDLE)));
 	else
-		sqlite3_result_int64(context,
-				     *(const int64_t *)(const void *)((const char *)cursor->at +
-								      offset));
+		sqlite3_result_int64(context, *(const int64_t *)(const void *)(row + offset));
 	return SQLITE_OK;
 }
 

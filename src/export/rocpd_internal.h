@@ -7,8 +7,10 @@
  *	rocpd_feed.c	rows of operations in bulk
  *	rocpd_meta.c	what operations refer to, and losses
  *	rocpd_spool.c	operations of a spool
+ *	rocpd_api.c	calls of a spool
  *	rocpd_marker.c	markers
  *	rocpd_merge.c	rows of another database
+ *	rocpd_carry.c	its tables and columns
  *	rocpd_identify.c what kind of file an input is
  */
 #ifndef RTL_EXPORT_ROCPD_INTERNAL_H
@@ -93,17 +95,37 @@ enum {
 	ROCPD_IN_KERNEL = 2,  /* rtl_op_kernel */
 	ROCPD_IN_COPY = 4,    /* rtl_op_copy */
 	ROCPD_IN_RUNTIME = 8, /* rtl_op_runtime */
+	ROCPD_IN_API = 16,    /* rocpd_api and rtl_api_data */
+	ROCPD_IN_KERNELAPI = 32,
+	ROCPD_IN_COPYAPI = 64,
+	ROCPD_IN_GRAPHAPI = 128,
+	ROCPD_IN_GRAPHLAUNCHAPI = 256,
 };
 
 #define ROCPD_SIGNAL_SIZE 96
 
+/* No handle: the column is ''. No address is this. */
+#define ROCPD_NO_HANDLE INT64_MIN
+#define ROCPD_NO_STATUS INT64_MIN
+
 struct rocpd_row {
-	int64_t id, gpu, queue, sequence, start, end, description, type, marker, correlation, api;
-	int64_t thread, shape, flags, begin_ticks, end_ticks;
-	int64_t kind, bytes, src_agent, dst_agent, src, dst, engine;
 	uint32_t in;
 	uint32_t signal_size;
-	char signal[ROCPD_SIGNAL_SIZE];
+	int64_t id, start, end, correlation, kind, bytes, src, dst;
+	union {
+		struct { /* an operation */
+			int64_t gpu, queue, sequence, description, type, marker, api;
+			int64_t thread, shape, flags, begin_ticks, end_ticks;
+			int64_t src_agent, dst_agent, engine;
+			char signal[ROCPD_SIGNAL_SIZE];
+		};
+		struct { /* a call */
+			int64_t pid, tid, name, category, domain, args, status, parent;
+			int64_t stream, grid[3], group[3], shared, private, kernel_name;
+			int64_t width, height, dst_device, src_device, sync, pinned;
+			int64_t graph, exec;
+		};
+	};
 };
 
 struct rocpd_feed;
@@ -115,6 +137,8 @@ int rocpd_feed_flush(struct rocpd_feed *feed);
 
 /* rocpd_spool.c */
 struct rocpd_shape;
+struct rocpd_fn;
+struct rocpd_args;
 
 struct rocpd_span {
 	int64_t begin, end; /* begin 0: no operation so far */
@@ -133,10 +157,12 @@ struct rocpd_process {
 	struct index *index;
 	const char *path;
 	int64_t base, node, pid;
+	int64_t marker_base; /* of markers: behind the calls, whose rows are base + correlation id */
 	int64_t next_string, next_ustring;
 	int64_t empty_string, empty_ustring;
 	int64_t name_marker, name_thread, domain_rtl, domain_roctx, type_kernel;
 	int64_t type_copy[REC_COPY_FILL + 1];
+	int64_t domain_api[REC_API_NR_DOMAINS];
 	int64_t *kernel_names; /* string ids, parallel to index_kernels() */
 	const struct store_kernel *kernels;
 	const struct store_thread *threads;
@@ -145,14 +171,21 @@ struct rocpd_process {
 	size_t last_thread;
 	int64_t next_op, next_shape, next_clock, next_copy;
 	int64_t first_api; /* of the synthetic rows: first_api + thread index */
+	int64_t next_api;  /* of calls without a correlation id, behind those */
 	int64_t last_ns;   /* latest time seen while writing */
 	struct rocpd_shape *shapes;
 	struct rocpd_text *texts;
-	struct map names; /* hash of a name to its string's local id */
-	struct map open;  /* marker id to thread, ranges without an end so far */
-	struct map early; /* marker id to end time, ends without a begin so far */
+	const struct store_op *ops;
+	struct rocpd_fn *fns;	 /* parallel to ops */
+	struct rocpd_args *args; /* arguments seen lately */
+	char *args_text;
+	uint64_t nr_unnamed;   /* launches that do not name their kernel */
+	struct map names;      /* hash of a name to the index of its kernel */
+	struct map call_names; /* string id of a kernel's name in a call to its string's id */
+	struct map open;       /* marker id to thread, ranges without an end so far */
+	struct map early;      /* marker id to end time, ends without a begin so far */
 	sqlite3_stmt *add_string, *add_ustring, *add_api, *add_shape, *add_marker, *add_barrier;
-	sqlite3_stmt *add_clock, *end_marker, *move_marker, *sooner_marker;
+	sqlite3_stmt *add_clock, *end_marker, *move_marker, *sooner_marker, *add_unnamed;
 };
 
 int rocpd_spool_add(struct rocpd *r, const char *path);
@@ -160,11 +193,26 @@ int rocpd_spool_add(struct rocpd *r, const char *path);
 size_t rocpd_spool_thread(struct rocpd_process *p, uint32_t tid);
 /* Adds base; 0 stays 0, and so does what is out of bounds. */
 int64_t rocpd_spool_id(const struct rocpd_process *p, uint64_t local);
+/* The same for a marker's number. */
+int64_t rocpd_spool_marker(const struct rocpd_process *p, uint64_t local);
+/* Room for a row, with `in` 0; flushes as need be. */
+int rocpd_spool_row(struct rocpd_process *p, struct rocpd_row **row);
 int rocpd_spool_string(struct rocpd_process *p, const char *text, int64_t *id);
 int rocpd_spool_ustring(struct rocpd_process *p, const char *text, int64_t *id);
 
+/* rocpd_api.c */
+/* After rocpd_meta_write(): the names of functions, what their arguments are good for. */
+int rocpd_api_begin(struct rocpd_process *p);
+int rocpd_api_call(void *arg, const struct store_api *api);
+/* After the feed was flushed: what could only be known of all rows. */
+int rocpd_api_finish(struct rocpd_process *p);
+void rocpd_api_fini(struct rocpd_process *p);
+
 /* rocpd_meta.c */
 int rocpd_meta_write(struct rocpd_process *p);
+/* The string of a kernel's demangled name; kernels of the same name share one. `index` is that of the
+ * kernel, or SIZE_MAX: only look. 1 when found or made, else 0 or -errno. */
+int rocpd_meta_name(struct rocpd_process *p, const char *name, size_t index, int64_t *id);
 /* After all passes: the process' row, its losses, its place in the verdict. */
 int rocpd_meta_finish(struct rocpd_process *p);
 int64_t rocpd_meta_agent(const struct rocpd_process *p, uint32_t agent);
@@ -174,6 +222,22 @@ int rocpd_marker_begin(void *arg, const struct store_marker *marker);
 int rocpd_marker_end(void *arg, const struct store_marker_end *end);
 /* Ranges that were never closed end where the process does. */
 int rocpd_marker_finish(struct rocpd_process *p, int64_t last_ns);
+
+/* rocpd_carry.c: of the database that is attached as `src` */
+struct rocpd_carry {
+	const char *name, *columns;
+	bool optional; /* of files other than ours: not there is no fault */
+};
+struct rocpd_carry_to {
+	struct rocpd *r;
+	int64_t base;  /* added to ids */
+	int64_t empty; /* the id of a string '' for what the input does not have */
+};
+const struct rocpd_carry *rocpd_carry_tables(size_t *nr);
+/* Whether it has the table, or, with `column`, that column of it. */
+bool rocpd_carry_has(struct rocpd *r, const char *table, const char *column);
+/* The statement that takes a table over, of sqlite3_malloc(); NULL without memory. */
+char *rocpd_carry_sql(const struct rocpd_carry_to *to, const struct rocpd_carry *table);
 
 /* rocpd_merge.c */
 int rocpd_merge_add(struct rocpd *r, const char *path, enum rocpd_kind kind);

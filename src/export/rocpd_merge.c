@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rocpd_merge.c - takes over every row of another database, its ids moved to blocks of their own
  *
- * One table of tables says how each column is carried over; a column that the other file does not have
- * (older generations of RPD) gets a default. Nothing is looked up row by row: an id that refers to
- * a row and the row's own id move by the same amount.
- *
  * Processes of another host than those so far get a node number; pids and GPU ids then move by
  * RPD's strides, as in RPD's multi-node files.
  */
@@ -17,83 +13,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-
-/* Columns, separated by spaces: NAME, or NAME:KIND, or NAME:KIND:DEFAULT (SQL).
- *	+  an id: moved		?  an id, or 0 or NULL for none: moved unless so
- *	p  a pid of the row with the id in the first column; g a GPU id of it
- *	-  carried over as it is (the same as no kind)
- * The default of a column without one is 0 for ids and '' for the rest. */
-static const struct table {
-	const char *name, *columns;
-	bool optional; /* of files other than ours: not there is no fault */
-} tables[] = {
-	{ "rocpd_string", "id:+ string", false },
-	{ "rocpd_ustring", "id:+ string", true },
-	{ "rocpd_api",
-	  "id:+ pid:p tid start end apiName_id:+ category_id:+:$empty domain_id:+:$empty "
-	  "args_id:+",
-	  true },
-	{ "rocpd_op",
-	  "id:+ gpuId:g queueId sequenceId start end description_id:+ opType_id:+ "
-	  "completionSignal:-:'' roctxId:?:0 correlation_id:?:0",
-	  true },
-	{ "rocpd_api_ops", "id:+ api_id:+ op_id:+", true },
-	{ "rocpd_kernelapi",
-	  "api_ptr_id:+ stream gridX gridY gridZ workgroupX workgroupY workgroupZ "
-	  "groupSegmentSize privateSegmentSize kernelName_id:+",
-	  true },
-	{ "rocpd_copyapi",
-	  "api_ptr_id:+ stream size width:-:0 height:-:0 kind dst src dstDevice:-:-1 "
-	  "srcDevice:-:-1 sync pinned:-:0",
-	  true },
-	{ "rocpd_monitor", "id:+ deviceType deviceId monitorType start end value", true },
-	{ "rocpd_counter", "id:+ value op_id:+ name_id:+", true },
-	{ "rocpd_stackframe", "id:+ api_ptr_id:+ depth name_id:+", true },
-	{ "rtl_thread", "id:+ process_id:+ tid name first_ns", false },
-	{ "rtl_agent",
-	  "id:+ process_id:+ agent_index type gpu_index gpu_id:g label driver_node name "
-	  "product vendor uuid handle nr_cu simd_per_cu wave_size max_waves_per_cu "
-	  "clock_mhz bdf",
-	  false },
-	{ "rtl_queue",
-	  "id:+ process_id:+ queue_id hsa_id handle agent_id:? tid size queue_type internal "
-	  "traced create_ns destroy_ns",
-	  false },
-	{ "rtl_code_object",
-	  "id:+ process_id:+ code_object_id uri agent_id:? load_base load_size "
-	  "load_delta load_ns unload_ns",
-	  false },
-	{ "rtl_kernel_symbol",
-	  "id:+ process_id:+ kernel_id name demangled object code_object_id:? "
-	  "agent_id:? kernarg_size group_size private_size vgpr_count "
-	  "accum_vgpr_count sgpr_count rsrc1 rsrc2 rsrc3",
-	  false },
-	{ "rtl_shape",
-	  "id:+ process_id:+ kernel_id:+ queue_id:+ grid_x grid_y grid_z group_x group_y "
-	  "group_z private_size group_size",
-	  false },
-	{ "rtl_op_kernel", "op_id:+ thread_id:+ shape_id:+ flags begin_ticks end_ticks", false },
-	{ "rtl_op_runtime",
-	  "op_id:+ gpu_id:g queue_id packet_index begin_ns end_ns correlation_id:? "
-	  "marker_id:? thread_id:+ shape_id:+ flags begin_ticks end_ticks",
-	  false },
-	{ "rtl_op_copy",
-	  "op_id:+ thread_id:+ flags kind bytes src_agent_id:? dst_agent_id:? src dst "
-	  "engine",
-	  false },
-	{ "rtl_op_barrier",
-	  "op_id:+ thread_id:+ gpu_id:g queue_id packet_index begin_ns end_ns "
-	  "correlation_id:? packet_type flags",
-	  false },
-	{ "rtl_marker_data", "api_id:+ kind level parent_id:? unclosed end_tid", false },
-	{ "rtl_api_data", "api_id:+ status correlation_id:? parent_id:?", false },
-	{ "rtl_clock",
-	  "id:+ process_id:+ agent_id:? system_ns monotonic_ns boottime_ns realtime_ns "
-	  "ticks",
-	  false },
-	{ "rtl_info", "id:+ process_id:? key value", false },
-	{ "rtl_loss_data", "id:+ process_id:+ reason class text count first_ns last_ns", false },
-};
 
 /* Where a process of the input goes. */
 struct move {
@@ -154,22 +73,6 @@ static void sql_gpu(sqlite3_context *context, int argc, sqlite3_value **argv)
 	sql_move(context, argv, true);
 }
 
-static bool has_table(struct merge *m, const char *table)
-{
-	return rocpd_db_int(
-		       m->r, 0,
-		       "SELECT count(*) FROM src.sqlite_master WHERE type = 'table' AND name = %Q",
-		       table) > 0;
-}
-
-static bool has_column(struct merge *m, const char *table, const char *column)
-{
-	return rocpd_db_int(m->r, 0,
-			    "SELECT count(*) FROM pragma_table_info(%Q, 'src') WHERE name = %Q "
-			    "COLLATE NOCASE",
-			    table, column) > 0;
-}
-
 /* Says at which offset a damaged database is damaged, as far as SQLite can tell. */
 static int fail(struct merge *m, const char *doing)
 {
@@ -220,79 +123,14 @@ static int exec(struct merge *m, const char *doing, const char *fmt, ...)
 	return rc == SQLITE_OK ? 0 : fail(m, doing);
 }
 
-/* Appends the expression that carries one column over. `first` is the table's first column. */
-static void add_column(struct merge *m, sqlite3_str *list, const char *table, const char *name,
-		       char kind, const char *fallback, const char *first)
+static int copy_table(struct merge *m, const struct rocpd_carry *table)
 {
-	if (!has_column(m, table, name)) {
-		if (fallback && strcmp(fallback, "$empty") == 0)
-			sqlite3_str_appendf(list, "%lld", (long long)m->empty);
-		else
-			sqlite3_str_appendf(list, "%s",
-					    fallback		       ? fallback :
-					    kind == '+' || kind == '?' ? "0" :
-									 "''");
-		return;
-	}
-	switch (kind) {
-	case '+':
-		sqlite3_str_appendf(list, "\"%w\" + %lld", name, (long long)m->base);
-		break;
-	case '?':
-		sqlite3_str_appendf(list,
-				    "CASE WHEN \"%w\" <> 0 THEN \"%w\" + %lld ELSE \"%w\" END",
-				    name, name, (long long)m->base, name);
-		break;
-	case 'p':
-		sqlite3_str_appendf(list, "rtl_move_pid(\"%w\", \"%w\")", first, name);
-		break;
-	case 'g':
-		sqlite3_str_appendf(list, "rtl_move_gpu(\"%w\", \"%w\")", first, name);
-		break;
-	default:
-		sqlite3_str_appendf(list, "\"%w\"", name);
-		break;
-	}
-}
+	const struct rocpd_carry_to to = { m->r, m->base, m->empty };
+	char *sql = rocpd_carry_sql(&to, table);
+	int ret = sql ? exec(m, table->name, "%s", sql) :
+			rocpd_fail(m->r, -ENOMEM, "%s: out of memory", m->path);
 
-static int copy_table(struct merge *m, const struct table *table)
-{
-	sqlite3_str *names = sqlite3_str_new(m->r->db);
-	sqlite3_str *values = sqlite3_str_new(m->r->db);
-	const char *p = table->columns;
-	char first[64] = "";
-	char *name_list, *value_list;
-	int ret;
-
-	while (*p) {
-		char item[64];
-		char *kind, *fallback = NULL;
-		size_t len = strcspn(p, " ");
-
-		snprintf(item, sizeof(item), "%.*s", (int)len, p);
-		p += len + (p[len] == ' ');
-		kind = strchr(item, ':');
-		if (kind) {
-			*kind++ = '\0';
-			fallback = strchr(kind, ':');
-			if (fallback)
-				*fallback++ = '\0';
-		}
-		if (!first[0])
-			snprintf(first, sizeof(first), "%s", item);
-		else
-			sqlite3_str_appendall(names, ", "), sqlite3_str_appendall(values, ", ");
-		sqlite3_str_appendf(names, "\"%w\"", item);
-		add_column(m, values, table->name, item, kind ? *kind : '-', fallback, first);
-	}
-	name_list = sqlite3_str_finish(names);
-	value_list = sqlite3_str_finish(values);
-	ret = name_list && value_list ?
-		      exec(m, table->name, "INSERT INTO main.\"%w\"(%s) SELECT %s FROM src.\"%w\"",
-			   table->name, name_list, value_list, table->name) :
-		      rocpd_fail(m->r, -ENOMEM, "%s: out of memory", m->path);
-	sqlite3_free(name_list);
-	sqlite3_free(value_list);
+	sqlite3_free(sql);
 	return ret;
 }
 
@@ -302,16 +140,19 @@ static int64_t largest_id(struct merge *m)
 	int64_t largest = rocpd_db_int(m->r, 0,
 				       "SELECT max(CAST(value AS INTEGER)) FROM src.rocpd_metadata "
 				       "WHERE tag = 'session_count'");
+	size_t nr;
+	const struct rocpd_carry *tables = rocpd_carry_tables(&nr);
 	bool bad = false;
 
 	largest = largest > 0 && largest < (INT64_MAX >> 33) ? largest * ROCPD_BLOCK - 1 : 0;
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+	for (size_t i = 0; i < nr; i++) {
 		char column[32];
 		int64_t max;
 
 		snprintf(column, sizeof(column), "%.*s", (int)strcspn(tables[i].columns, ":"),
 			 tables[i].columns);
-		if (!has_table(m, tables[i].name) || !has_column(m, tables[i].name, column))
+		if (!rocpd_carry_has(m->r, tables[i].name, NULL) ||
+		    !rocpd_carry_has(m->r, tables[i].name, column))
 			continue;
 		max = rocpd_db_int(m->r, 0, "SELECT max(\"%w\") FROM src.\"%w\"", column,
 				   tables[i].name);
@@ -456,7 +297,7 @@ static int add_verdict(struct merge *m)
  * say different things. */
 static int copy_metadata(struct merge *m, int64_t input)
 {
-	if (!has_table(m, "rocpd_metadata"))
+	if (!rocpd_carry_has(m->r, "rocpd_metadata", NULL))
 		return 0;
 	return exec(
 		m, "rocpd_metadata",
@@ -471,6 +312,8 @@ static int copy_metadata(struct merge *m, int64_t input)
 /* Names what the file has and this program does not know, so that it is not lost in silence. */
 static int name_others(struct merge *m)
 {
+	size_t nr;
+	const struct rocpd_carry *tables = rocpd_carry_tables(&nr);
 	sqlite3_str *names = sqlite3_str_new(m->r->db);
 	sqlite3_stmt *stmt = NULL;
 	char *text;
@@ -486,7 +329,7 @@ static int name_others(struct merge *m)
 				     strcmp(name, "rtl_process") == 0 ||
 				     strcmp(name, "rtl_flag") == 0;
 
-			for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !known; i++)
+			for (size_t i = 0; i < nr && !known; i++)
 				known = strcmp(name, tables[i].name) == 0;
 			if (!known)
 				sqlite3_str_appendf(names, "%s%s",
@@ -505,7 +348,8 @@ static int name_others(struct merge *m)
 /* RPD up to schema 2 keeps arguments among the other strings. */
 static int copy_arguments(struct merge *m)
 {
-	if (has_table(m, "rocpd_ustring") || !has_table(m, "rocpd_api"))
+	if (rocpd_carry_has(m->r, "rocpd_ustring", NULL) ||
+	    !rocpd_carry_has(m->r, "rocpd_api", NULL))
 		return 0;
 	return exec(m, "rocpd_string",
 		    "INSERT INTO main.rocpd_ustring(id, string) SELECT id + %lld, string FROM "
@@ -513,7 +357,7 @@ static int copy_arguments(struct merge *m)
 		    (long long)m->base);
 }
 
-static void count(struct merge *m, int64_t last)
+static void count(struct merge *m, enum rocpd_kind kind, int64_t last)
 {
 	struct rocpd_result *res = m->r->res;
 	int64_t first_ns, last_ns;
@@ -529,7 +373,9 @@ static void count(struct merge *m, int64_t last)
 	res->nr_barriers += COUNT("rtl_op_barrier", "op_id");
 	res->nr_markers += COUNT("rtl_marker_data", "api_id");
 	res->nr_ops += COUNT("rocpd_op", "id");
-	res->nr_apis += COUNT("rocpd_api", "id") - COUNT("rtl_marker_data", "api_id");
+	/* rows that stand for threads are no calls, and RPD's do not tell markers apart */
+	res->nr_apis += kind == ROCPD_KIND_OURS ? COUNT("rtl_api_data", "api_id") :
+						  COUNT("rocpd_api", "id");
 	first_ns = rocpd_db_int(
 		m->r, 0,
 		"SELECT min(start) FROM (SELECT min(start) AS start FROM "
@@ -551,6 +397,8 @@ static void count(struct merge *m, int64_t last)
 static int copy_all(struct merge *m, enum rocpd_kind kind, int64_t last)
 {
 	int64_t input = m->base / ROCPD_BLOCK;
+	size_t nr;
+	const struct rocpd_carry *tables = rocpd_carry_tables(&nr);
 	int ret = rocpd_db_exec(m->r, "BEGIN");
 
 	if (ret == 0)
@@ -559,8 +407,8 @@ static int copy_all(struct merge *m, enum rocpd_kind kind, int64_t last)
 						     "INSERT INTO main.rocpd_string(id, string) "
 						     "VALUES (%lld, '')",
 						     (long long)m->empty);
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && ret == 0; i++) {
-		if (has_table(m, tables[i].name))
+	for (size_t i = 0; i < nr && ret == 0; i++) {
+		if (rocpd_carry_has(m->r, tables[i].name, NULL))
 			ret = copy_table(m, &tables[i]);
 		else if (kind == ROCPD_KIND_OURS && !tables[i].optional)
 			ret = rocpd_fail(m->r, -EINVAL,
@@ -577,7 +425,7 @@ static int copy_all(struct merge *m, enum rocpd_kind kind, int64_t last)
 	if (ret == 0)
 		ret = rocpd_db_exec(m->r, "COMMIT");
 	if (ret == 0) {
-		count(m, last);
+		count(m, kind, last);
 		ret = name_others(m);
 	}
 	return ret;

@@ -124,22 +124,22 @@ static struct registers registers_of(const struct store_kernel *k, const struct 
 	return regs;
 }
 
-/* The string's id for a kernel's name; kernels of the same name (one for each GPU) share one. */
-static int name_id(struct rocpd_process *p, size_t i, int64_t *id)
+int rocpd_meta_name(struct rocpd_process *p, const char *name, size_t index, int64_t *id)
 {
-	const char *name = p->kernels[i].demangled;
 	uint64_t hash = map_hash(name, strlen(name));
 	uint64_t other;
 	int ret;
 
 	if (map_get(&p->names, hash, &other) && strcmp(p->kernels[other].demangled, name) == 0) {
 		*id = p->kernel_names[other];
-		return 0;
+		return 1;
 	}
+	if (index == SIZE_MAX)
+		return 0;
 	ret = rocpd_spool_string(p, name, id);
-	if (ret == 0 && map_put(&p->names, hash, i) < 0)
+	if (ret == 0 && map_put(&p->names, hash, index) < 0)
 		ret = rocpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
-	return ret;
+	return ret < 0 ? ret : 1;
 }
 
 static int write_kernels(struct rocpd_process *p, sqlite3_stmt *stmt)
@@ -159,7 +159,7 @@ static int write_kernels(struct rocpd_process *p, sqlite3_stmt *stmt)
 				agent = &agents[a];
 		}
 		regs = registers_of(k, agent);
-		ret = name_id(p, i, &p->kernel_names[i]);
+		ret = rocpd_meta_name(p, k->demangled, i, &p->kernel_names[i]);
 		if (ret < 0)
 			break;
 		ret = rocpd_db_insert(p->r, stmt, "iiittiiiiiiiiiiii", p->base + (int64_t)k->id,

@@ -55,6 +55,12 @@ static const char *const rpd_tables[] = {
 	", \"name_id\" " STRING_REF ")",
 	"CREATE TABLE \"rocpd_stackframe\" (" ID ", \"api_ptr_id\" " API_REF
 	", \"depth\" integer NOT NULL, \"name_id\" " STRING_REF ")",
+	/* RPD makes these two when it is asked about graphs; its converters read them where they are */
+	"CREATE TABLE \"rocpd_graphapi\" (\"api_ptr_id\" " API_KEY ", \"graph\" varchar(18) NOT "
+	"NULL, \"graphExec\" varchar(18) NOT NULL, \"stream\" varchar(18) NOT NULL)",
+	"CREATE TABLE \"rocpd_graphLaunchapi\" (\"api_ptr_id\" " API_KEY
+	", \"graph\" varchar(18) NOT "
+	"NULL, \"graphExec\" varchar(18) NOT NULL, \"stream\" varchar(18) NOT NULL)",
 	"INSERT INTO rocpd_metadata(tag, value) VALUES ('gpu_stride', '1000'), "
 	"('pid_stride', '10000000'), ('schema_version', '3'), ('rtl_schema_version', '1')",
 	NULL,
@@ -131,7 +137,10 @@ static const char *const rtl_tables[] = {
 };
 
 /* RPD's, as they are in schema 3. `kernel` and `copyop` also show operations that no traced call
- * launched, from our tables. */
+ * launched, from our tables, and what a call does not say. The grid is in workgroups, as in RPD. */
+#define BLOCKS(name, axis)                                                                         \
+	"coalesce(C." name ", (S.grid_" axis " + S.group_" axis " - 1) / S.group_" axis            \
+	", S.grid_" axis ") AS " name
 static const char *const rpd_views[] = {
 	"CREATE VIEW api AS SELECT rocpd_api.id, pid, tid, start, end, D.string AS domain, C.string AS "
 	"category, A.string AS apiName, B.string AS args FROM rocpd_api INNER JOIN rocpd_string A ON "
@@ -153,24 +162,25 @@ static const char *const rpd_views[] = {
 	"description_id, opType_id) A JOIN rocpd_string D ON D.id = A.description_id JOIN rocpd_string "
 	"T ON T.id = A.opType_id) GROUP BY Name ORDER BY TotalDuration_us DESC",
 	"CREATE VIEW kernel AS SELECT B.id, gpuId, queueId, sequenceId, start, end, (end - start) AS "
-	"duration, coalesce(C.stream, '') AS stream, coalesce(C.gridX, S.grid_x) AS gridX, "
-	"coalesce(C.gridY, S.grid_y) AS gridY, coalesce(C.gridZ, S.grid_z) AS gridZ, "
-	"coalesce(C.workgroupX, S.group_x) AS workgroupX, coalesce(C.workgroupY, S.group_y) AS "
-	"workgroupY, coalesce(C.workgroupZ, S.group_z) AS workgroupZ, coalesce(C.groupSegmentSize, "
-	"S.group_size) AS groupSegmentSize, coalesce(C.privateSegmentSize, S.private_size) AS "
-	"privateSegmentSize, D.string AS kernelName FROM rocpd_api_ops A JOIN rocpd_op B ON B.id = "
-	"A.op_id LEFT JOIN rocpd_kernelapi C ON C.api_ptr_id = A.api_id LEFT JOIN rtl_op_kernel K ON "
-	"K.op_id = B.id LEFT JOIN rtl_shape S ON S.id = K.shape_id JOIN rocpd_string D ON D.id = "
-	"coalesce(C.kernelName_id, B.description_id) WHERE C.api_ptr_id IS NOT NULL OR K.op_id IS NOT "
-	"NULL",
+	"duration, coalesce(C.stream, '') AS stream, " BLOCKS("gridX", "x") ", " BLOCKS("gridY", "y") ", " BLOCKS(
+		"gridZ",
+		"z") ", "
+		     "coalesce(C.workgroupX, S.group_x) AS workgroupX, coalesce(C.workgroupY, S.group_y) AS "
+		     "workgroupY, coalesce(C.workgroupZ, S.group_z) AS workgroupZ, coalesce(C.groupSegmentSize, "
+		     "S.group_size) AS groupSegmentSize, coalesce(S.private_size, C.privateSegmentSize) AS "
+		     "privateSegmentSize, D.string AS kernelName FROM rocpd_api_ops A JOIN rocpd_op B ON B.id = "
+		     "A.op_id LEFT JOIN rocpd_kernelapi C ON C.api_ptr_id = A.api_id LEFT JOIN rtl_op_kernel K ON "
+		     "K.op_id = B.id LEFT JOIN rtl_shape S ON S.id = K.shape_id JOIN rocpd_string D ON D.id = "
+		     "coalesce(C.kernelName_id, B.description_id) WHERE C.api_ptr_id IS NOT NULL OR K.op_id IS NOT "
+		     "NULL",
 	"CREATE VIEW copy AS SELECT B.id, pid, tid, start, end, C.string AS apiName, stream, size, "
 	"width, height, kind, dst, src, dstDevice, srcDevice, sync, pinned FROM rocpd_copyapi A JOIN "
 	"rocpd_api B ON B.id = A.api_ptr_id JOIN rocpd_string C ON C.id = B.apiName_id",
 	"CREATE VIEW copyop AS SELECT B.id, gpuId, queueId, sequenceId, B.start, B.end, (B.end - "
-	"B.start) AS duration, coalesce(C.stream, '') AS stream, coalesce(C.size, K.bytes) AS size, "
-	"coalesce(C.width, 0) AS width, coalesce(C.height, 0) AS height, coalesce(C.kind, K.kind) AS "
+	"B.start) AS duration, coalesce(C.stream, '') AS stream, coalesce(nullif(C.size, 0), K.bytes, 0) AS size, "
+	"coalesce(C.width, 0) AS width, coalesce(C.height, 0) AS height, coalesce(nullif(C.kind, -1), K.kind, -1) AS "
 	"kind, coalesce(C.dst, printf('0x%x', K.dst)) AS dst, coalesce(C.src, printf('0x%x', K.src)) AS "
-	"src, coalesce(C.dstDevice, DA.gpu_id, -1) AS dstDevice, coalesce(C.srcDevice, SA.gpu_id, -1) "
+	"src, coalesce(nullif(C.dstDevice, -1), DA.gpu_id, -1) AS dstDevice, coalesce(nullif(C.srcDevice, -1), SA.gpu_id, -1) "
 	"AS srcDevice, coalesce(C.sync, 0) AS sync, coalesce(C.pinned, 0) AS pinned, E.string AS apiName "
 	"FROM rocpd_api_ops A JOIN rocpd_op B ON B.id = A.op_id LEFT JOIN rocpd_copyapi C ON "
 	"C.api_ptr_id = A.api_id LEFT JOIN rtl_op_copy K ON K.op_id = B.id LEFT JOIN rtl_agent DA ON "
@@ -221,6 +231,25 @@ static const char *const rtl_views[] = {
 	"= A.args_id",
 	"CREATE VIEW rtl_loss AS SELECT P.pid, L.reason, L.count, L.first_ns, L.last_ns, L.class, L.text "
 	"FROM rtl_loss_data L JOIN rtl_process P ON P.id = L.process_id",
+	/* by the launches' streams and the queues of what they dispatched */
+	"CREATE VIEW rtl_stream AS SELECT A.pid, coalesce(C.stream, G.stream) AS stream, O.queueId AS queue, "
+	"O.gpuId AS gpu, min(CASE WHEN K.flags & 65536 THEN NULL ELSE O.start END) AS first_ns, max(CASE "
+	"WHEN K.flags & 65536 THEN NULL ELSE O.end END) AS last_ns, count(*) AS ops FROM rocpd_api_ops L "
+	"CROSS JOIN rtl_op_kernel K ON K.op_id = L.op_id CROSS JOIN rocpd_op O ON O.id = L.op_id CROSS JOIN "
+	"rocpd_api A ON A.id = L.api_id LEFT JOIN rocpd_kernelapi C ON C.api_ptr_id = A.id LEFT JOIN "
+	"rocpd_graphLaunchapi G ON G.api_ptr_id = A.id WHERE coalesce(C.stream, G.stream) IS NOT NULL GROUP "
+	"BY A.pid, coalesce(C.stream, G.stream), O.queueId, O.gpuId",
+	/* a handle may come again for another executable: launches belong to the last instantiation that
+	 * was over before they began */
+	"CREATE VIEW rtl_graph_op AS WITH launch AS (SELECT G.api_ptr_id AS api_id, A.pid, A.start, "
+	"G.graphExec AS exec, (SELECT I.api_ptr_id FROM rocpd_graphapi I JOIN rocpd_api B ON B.id = "
+	"I.api_ptr_id WHERE I.graphExec = G.graphExec AND B.pid = A.pid AND B.end <= A.start ORDER BY B.end "
+	"DESC, B.id DESC LIMIT 1) AS made FROM rocpd_graphLaunchapi G JOIN rocpd_api A ON A.id = "
+	"G.api_ptr_id), replay AS (SELECT api_id, exec, made, row_number() OVER (PARTITION BY pid, exec, made "
+	"ORDER BY start, api_id) AS replay FROM launch) SELECT L.op_id, R.api_id, R.exec, coalesce(I.graph, "
+	"'') AS graph, R.replay, row_number() OVER (PARTITION BY R.api_id ORDER BY O.queueId, O.sequenceId, "
+	"O.id) AS node FROM rocpd_api_ops L CROSS JOIN replay R ON R.api_id = L.api_id CROSS JOIN rocpd_op O "
+	"ON O.id = L.op_id LEFT JOIN rocpd_graphapi I ON I.api_ptr_id = R.made",
 	/* every operation with its process and thread */
 	"CREATE VIEW rtl_op AS SELECT X.op_id, P.id AS process_id, P.pid, T.tid, X.type, X.flags FROM "
 	"(SELECT op_id, thread_id, flags, 'kernel' AS type FROM rtl_op_kernel UNION ALL SELECT op_id, "
@@ -237,6 +266,7 @@ static const char *const rtl_views[] = {
 static const char *const indexes[] = {
 	"CREATE INDEX \"rocpd_strin_string_c7b9cd_idx\" ON \"rocpd_string\" (\"string\")",
 	"CREATE INDEX \"rocpd_ustri_string_84d4a7_idx\" ON \"rocpd_ustring\" (\"string\")",
+	"CREATE INDEX rtl_graphapi_exec ON rocpd_graphapi (graphExec)",
 	NULL,
 };
 

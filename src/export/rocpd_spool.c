@@ -2,7 +2,9 @@
 /* rocpd_spool.c - the operations of one process as rows
  *
  * Every id of a process is its base plus its own number; the base is a multiple of 2^32, so that
- * processes never collide and a database can be merged by adding.
+ * processes never collide and a database can be merged by adding. Calls, markers and threads share a
+ * table: calls come first, at their correlation ids, markers behind the largest of those, threads behind
+ * the largest marker.
  *
  * A row needs a time. An operation without one is placed at the latest time seen so far, with no
  * duration and the flag "placed"; our views show its times as they came, as 0.
@@ -44,6 +46,11 @@ static const char *const copy_types[REC_COPY_FILL + 1] = {
 int64_t rocpd_spool_id(const struct rocpd_process *p, uint64_t local)
 {
 	return local && local < ROCPD_MAX_LOCAL ? p->base + (int64_t)local : 0;
+}
+
+int64_t rocpd_spool_marker(const struct rocpd_process *p, uint64_t local)
+{
+	return local && local < ROCPD_MAX_LOCAL ? p->marker_base + (int64_t)local : 0;
 }
 
 size_t rocpd_spool_thread(struct rocpd_process *p, uint32_t tid)
@@ -139,7 +146,7 @@ static struct rocpd_shape *shape_of(struct rocpd_process *p, const struct store_
 	return shape;
 }
 
-static int new_row(struct rocpd_process *p, struct rocpd_row **row)
+int rocpd_spool_row(struct rocpd_process *p, struct rocpd_row **row)
 {
 	*row = rocpd_feed_row(p->r->feed);
 	if (!*row) {
@@ -171,12 +178,19 @@ static void place(struct rocpd_process *p, struct rocpd_row *row, uint64_t begin
 		p->last_ns = row->end;
 }
 
-/* Notes the operation in its thread's span, and the row that stands for the thread as its cause. */
-static void link_thread(struct rocpd_process *p, struct rocpd_row *row, size_t thread)
+/* Links the operation to the call that caused it, by the correlation id alone: the row of a call has the id
+ * base + correlation id, wherever its record stands. Without a call, to the row that stands for its
+ * thread, whose span it widens. */
+static void link_call(struct rocpd_process *p, struct rocpd_row *row, size_t thread,
+		      uint64_t correlation)
 {
 	struct rocpd_span *span = &p->spans[thread];
 
 	row->thread = p->base + (int64_t)thread + 1;
+	if (row->correlation && index_called(p->index, correlation)) {
+		row->api = row->correlation;
+		return;
+	}
 	row->api = p->first_api + (int64_t)thread;
 	if (!span->nr++ || row->start < span->begin)
 		span->begin = row->start;
@@ -201,14 +215,14 @@ static int on_dispatch(void *arg, const struct store_dispatch *op)
 		return 0; /* the file has been changed since the first pass */
 	shape = shape_of(p, op, &ret);
 	if (ret == 0)
-		ret = new_row(p, &row);
+		ret = rocpd_spool_row(p, &row);
 	if (ret < 0)
 		return ret;
 	row->id = p->base + p->next_op++;
 	row->gpu = gpu_id(p, op->queue->gpu_index);
 	row->queue = op->queue->id;
 	row->sequence = (int64_t)op->packet;
-	row->marker = rocpd_spool_id(p, op->marker);
+	row->marker = rocpd_spool_marker(p, op->marker);
 	row->correlation = rocpd_spool_id(p, op->correlation);
 	row->shape = p->base + shape->id;
 	row->begin_ticks = (int64_t)op->begin_ticks;
@@ -228,7 +242,7 @@ static int on_dispatch(void *arg, const struct store_dispatch *op)
 	row->signal_size = shape->signal_size;
 	memcpy(row->signal, shape->signal, shape->signal_size);
 	place(p, row, op->begin_ns, op->end_ns, op->flags);
-	link_thread(p, row, thread);
+	link_call(p, row, thread, op->correlation);
 	p->r->res->nr_dispatches++;
 	p->r->res->nr_ops++;
 	return 0;
@@ -246,7 +260,7 @@ static int on_copy(void *arg, const struct store_copy *op)
 
 	if (thread == SIZE_MAX)
 		return 0;
-	ret = new_row(p, &row);
+	ret = rocpd_spool_row(p, &row);
 	if (ret < 0)
 		return ret;
 	row->in = ROCPD_IN_OP | ROCPD_IN_COPY;
@@ -255,7 +269,7 @@ static int on_copy(void *arg, const struct store_copy *op)
 	row->queue = op->engine == UINT32_MAX ? COPY_QUEUE_UNKNOWN :
 						COPY_QUEUE + (int64_t)op->engine;
 	row->sequence = p->next_copy++;
-	row->marker = rocpd_spool_id(p, op->marker);
+	row->marker = rocpd_spool_marker(p, op->marker);
 	row->correlation = rocpd_spool_id(p, op->correlation);
 	row->description = p->empty_string;
 	row->type = p->type_copy[kind];
@@ -268,7 +282,7 @@ static int on_copy(void *arg, const struct store_copy *op)
 	row->dst = (int64_t)op->dst;
 	row->engine = op->engine == UINT32_MAX ? -1 : (int64_t)op->engine;
 	place(p, row, op->begin_ns, op->end_ns, op->flags);
-	link_thread(p, row, thread);
+	link_call(p, row, thread, op->correlation);
 	p->r->res->nr_copies++;
 	p->r->res->nr_ops++;
 	return 0;
@@ -313,6 +327,7 @@ static const struct store_visitor visitor = {
 	.dispatch = on_dispatch,
 	.copy = on_copy,
 	.barrier = on_barrier,
+	.api = rocpd_api_call,
 	.marker_begin = rocpd_marker_begin,
 	.marker_end = rocpd_marker_end,
 	.clock = on_clock,
@@ -342,10 +357,12 @@ static int prepare(struct rocpd_process *p)
 		{ &p->end_marker, "UPDATE rocpd_api SET \"end\" = ? WHERE id = ?" },
 		{ &p->sooner_marker, "UPDATE rocpd_api SET \"end\" = ?1 WHERE id = ?2 AND "
 				     "\"start\" <= ?1 AND \"end\" > ?1" },
+		{ &p->add_unnamed, "INSERT OR IGNORE INTO temp.rtl_unnamed VALUES (?)" },
 		{ &p->move_marker,
 		  "UPDATE rtl_marker_data SET unclosed = ?, end_tid = ? WHERE api_id = ?" },
 	};
-	int ret = 0;
+	int ret = rocpd_db_exec(p->r, "CREATE TEMP TABLE IF NOT EXISTS rtl_unnamed (api_id INTEGER "
+				      "PRIMARY KEY)");
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && ret == 0; i++)
 		ret = rocpd_db_prepare(p->r, all[i].stmt, all[i].sql);
@@ -372,7 +389,7 @@ static int write_names(struct rocpd_process *p)
 	return ret == 0 ? rocpd_spool_ustring(p, "", &p->empty_ustring) : ret;
 }
 
-/* One row of rocpd_api for each thread that launched something. */
+/* One row of rocpd_api for each thread with operations that no call is known of. */
 static int write_threads(struct rocpd_process *p)
 {
 	int ret = 0;
@@ -391,7 +408,6 @@ static int write_threads(struct rocpd_process *p)
 					      p->first_api + (int64_t)i, p->pid,
 					      (int64_t)p->threads[i].tid, span->begin, span->end,
 					      p->name_thread, p->empty_string, p->domain_rtl, args);
-		p->r->res->nr_apis++;
 	}
 	return ret;
 }
@@ -439,6 +455,8 @@ static int setup(struct rocpd_process *p)
 	uint64_t marker = t->max_marker < ROCPD_MAX_LOCAL ? t->max_marker : ROCPD_MAX_LOCAL;
 	uint64_t correlation = t->max_correlation < ROCPD_MAX_LOCAL ? t->max_correlation :
 								      ROCPD_MAX_LOCAL;
+	/* calls have the ids of their correlation, so markers begin behind those */
+	uint64_t shift = t->apis ? correlation : 0;
 	uint64_t max;
 	size_t nr_kernels;
 
@@ -451,8 +469,10 @@ static int setup(struct rocpd_process *p)
 	if (!p->kernel_names || !p->spans || !p->shapes || !p->texts)
 		return rocpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
 	p->base = p->r->next_block * ROCPD_BLOCK;
-	p->first_api = p->base + (int64_t)marker + 1;
-	max = marker + 1 + p->nr_threads;
+	p->marker_base = p->base + (int64_t)shift;
+	p->first_api = p->marker_base + (int64_t)marker + 1;
+	p->next_api = p->first_api + (int64_t)p->nr_threads;
+	max = shift + marker + 1 + p->nr_threads + t->apis;
 	if (correlation > max)
 		max = correlation;
 	if (max_object(p) > max)
@@ -482,12 +502,16 @@ static int write_all(struct rocpd_process *p)
 	if (ret == 0)
 		ret = rocpd_meta_write(p);
 	if (ret == 0)
+		ret = rocpd_api_begin(p);
+	if (ret == 0)
 		ret = index_visit(p->index, &visitor, p, &err);
 	if (ret < 0)
 		return rocpd_fail(p->r, ret, "%s", err.text[0] ? err.text : p->path);
 	ret = rocpd_feed_flush(p->r->feed);
 	if (end < (int64_t)t->last_ns)
 		end = (int64_t)t->last_ns;
+	if (ret == 0)
+		ret = rocpd_api_finish(p);
 	if (ret == 0)
 		ret = rocpd_marker_finish(p, end);
 	if (ret == 0)
@@ -504,9 +528,10 @@ static int write_all(struct rocpd_process *p)
 
 static void fini(struct rocpd_process *p)
 {
-	sqlite3_stmt *const all[] = { p->add_string,  p->add_ustring,  p->add_api,   p->add_shape,
-				      p->add_marker,  p->add_barrier,  p->add_clock, p->end_marker,
-				      p->move_marker, p->sooner_marker };
+	sqlite3_stmt *const all[] = { p->add_string,	p->add_ustring, p->add_api,
+				      p->add_shape,	p->add_marker,	p->add_barrier,
+				      p->add_clock,	p->end_marker,	p->move_marker,
+				      p->sooner_marker, p->add_unnamed };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		sqlite3_finalize(all[i]);
@@ -516,6 +541,7 @@ static void fini(struct rocpd_process *p)
 	alloc_free(p->shapes);
 	alloc_free(p->spans);
 	alloc_free(p->kernel_names);
+	rocpd_api_fini(p);
 	map_fini(&p->names);
 	map_fini(&p->open);
 	map_fini(&p->early);

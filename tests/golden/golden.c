@@ -4,7 +4,7 @@
  * Each version of the trace format has a spool here, written once and never again, and what SQL
  * says about its database. A difference means that old traces are read differently than before:
  * either a mistake, or a change of the views that the text has to follow (--update).
- * golden --make SPOOL writes the sample of the current version.
+ * golden --make SPOOL writes the sample of the current version, --make-api the one with calls.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +15,7 @@
 #include "support/db.h"
 #include "support/spool_make.h"
 #include "support/test.h"
+#include "unit/spool_api.h"
 
 #define MAX_TEXT 65536
 
@@ -32,6 +33,11 @@ static const char *const queries[] = {
 	"SELECT * FROM kernel ORDER BY id",
 	"SELECT id, size, kind, dstDevice, srcDevice FROM copyop ORDER BY id",
 	"SELECT api_id, op_id FROM rocpd_api_ops ORDER BY id",
+	"SELECT * FROM rtl_api ORDER BY api_id",
+	"SELECT * FROM rocpd_kernelapi ORDER BY api_ptr_id",
+	"SELECT * FROM rocpd_copyapi ORDER BY api_ptr_id",
+	"SELECT * FROM rtl_stream ORDER BY stream, queue",
+	"SELECT * FROM rtl_graph_op ORDER BY op_id",
 	"SELECT pid, ppid, host, node, boot_id, trace_id, command, rank, mode, clock, start_ns, first_ns, "
 	"last_ns, state, format_version FROM rtl_process",
 	"SELECT tid, name, first_ns FROM rtl_thread ORDER BY id",
@@ -102,8 +108,13 @@ int main(int argc, char **argv)
 		spool_make_sample(argv[2], &s);
 		return 0;
 	}
+	if (argc == 3 && strcmp(argv[1], "--make-api") == 0) {
+		spool_api_sample(argv[2], false, true);
+		return 0;
+	}
 	if (argc < 3) {
-		fprintf(stderr, "usage: golden SPOOL EXPECTED [--update] | golden --make SPOOL\n");
+		fprintf(stderr,
+			"usage: golden SPOOL EXPECTED [--update] | golden --make[-api] SPOOL\n");
 		return 2;
 	}
 	fd = mkstemp(db);

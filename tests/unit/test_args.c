@@ -48,8 +48,14 @@ static const char *show(const char *signature, const uint64_t *words, uint32_t n
 {
 	const char *path = test_tmpfile("args.rtl");
 	struct spool_api call = {
-		.tid = 5, .domain = REC_API_HIP, .op = 7, .nr_words = nr, .words = words,
-		.begin_ns = 10, .end_ns = 20, .correlation = 3,
+		.tid = 5,
+		.domain = REC_API_HIP,
+		.op = 7,
+		.nr_words = nr,
+		.words = words,
+		.begin_ns = 10,
+		.end_ns = 20,
+		.correlation = 3,
 	};
 	static struct spool_make m;
 
@@ -175,8 +181,9 @@ TEST(functions_without_a_record_are_named_by_number)
 {
 	const char *path = test_tmpfile("n.rtl");
 	const uint64_t words[] = { 1, 2 };
-	struct spool_api call = { .tid = 5, .begin_ns = 10, .end_ns = 20, .nr_words = 2,
-				  .words = words };
+	struct spool_api call = {
+		.tid = 5, .begin_ns = 10, .end_ns = 20, .nr_words = 2, .words = words
+	};
 	static const char *const names[] = { "api#9", "hip#9", "hsa#9", "api#9" };
 	static struct spool_make m;
 	const struct store_op *ops;
@@ -268,7 +275,9 @@ TEST(a_call_longer_than_its_record_costs_the_rest_of_its_chunk)
 {
 	const char *path = test_tmpfile("d.rtl");
 	struct rec_api rec = { .h = { REC_API, sizeof(rec) / 8, 0, 5 },
-			       .correlation = 1, .domain = REC_API_HIP, .nr_words = 1 };
+			       .correlation = 1,
+			       .domain = REC_API_HIP,
+			       .nr_words = 1 };
 	static struct spool_make m;
 
 	spool_make_begin(&m, path, 5, false);

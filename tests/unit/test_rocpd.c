@@ -76,6 +76,8 @@ TEST(tables_and_views_are_rpds_in_name_and_order)
 		{ "rocpd_copyapi",
 		  "api_ptr_id stream size width height kind dst src dstDevice srcDevice "
 		  "sync pinned\n" },
+		{ "rocpd_graphapi", "api_ptr_id graph graphExec stream\n" },
+		{ "rocpd_graphLaunchapi", "api_ptr_id graph graphExec stream\n" },
 		{ "rocpd_monitor", "id deviceType deviceId monitorType start end value\n" },
 		{ "rocpd_counter", "id value op_id name_id\n" },
 		{ "rocpd_stackframe", "id api_ptr_id depth name_id\n" },
@@ -106,6 +108,8 @@ TEST(tables_and_views_are_rpds_in_name_and_order)
 		  "api_id pid tid domain name begin_ns end_ns status correlation_id parent_id "
 		  "args\n" },
 		{ "rtl_marker", "marker_id pid tid kind message begin_ns end_ns level\n" },
+		{ "rtl_stream", "pid stream queue gpu first_ns last_ns ops\n" },
+		{ "rtl_graph_op", "op_id api_id exec graph replay node\n" },
 		{ "rtl_loss", "pid reason count first_ns last_ns class text\n" },
 	};
 	const char *db = convert(sample(false, true));
@@ -119,7 +123,8 @@ TEST(tables_and_views_are_rpds_in_name_and_order)
 	CHECK_STR_EQ(db_text(db,
 			     "SELECT name FROM sqlite_master WHERE type = 'index' AND sql NOT NULL "
 			     "ORDER BY name"),
-		     "rocpd_strin_string_c7b9cd_idx\nrocpd_ustri_string_84d4a7_idx\n");
+		     "rocpd_strin_string_c7b9cd_idx\nrocpd_ustri_string_84d4a7_idx\n"
+		     "rtl_graphapi_exec\n");
 	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM sqlite_master WHERE sql LIKE '%rtl_feed%'"),
 		     0);
 	CHECK_STR_EQ(db_text(db, "PRAGMA integrity_check"), "ok\n");

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/* rocpd_api.c - the calls of one process as rows, and what RPD keeps of launches, copies and graphs
+ *
+ * What a function is follows from the roles of its arguments (event/format.h), looked up once for each
+ * function. The same arguments come again and again, so their text is kept by their words: memory is
+ * bounded, and a text that falls out is written again, as RPD allows.
+ */
+#include "export/rocpd_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "store/args.h"
+#include "store/demangle.h"
+
+#define NR_ARGS 16384u	    /* a cache, by hash */
+#define ARGS_WORDS 14u	    /* calls with more are written each time */
+#define ARGS_TEXT (64u << 10) /* longer ones are cut */
+
+struct rocpd_args {
+	int64_t id; /* 0: empty */
+	uint32_t fn, nr_words;
+	uint64_t words[ARGS_WORDS];
+};
+
+enum role {
+	ROLE_GRID,
+	ROLE_GRIDX,
+	ROLE_GRIDY,
+	ROLE_GRIDZ,
+	ROLE_GLOBALX,
+	ROLE_GLOBALY,
+	ROLE_GLOBALZ,
+	ROLE_BLOCK,
+	ROLE_BLOCKX,
+	ROLE_BLOCKY,
+	ROLE_BLOCKZ,
+	ROLE_SHARED,
+	ROLE_STREAM,
+	ROLE_KERNEL,
+	ROLE_NAME,
+	ROLE_BYTES,
+	ROLE_WIDTH,
+	ROLE_HEIGHT,
+	ROLE_KIND,
+	ROLE_DST,
+	ROLE_SRC,
+	ROLE_DSTDEV,
+	ROLE_SRCDEV,
+	ROLE_GRAPH,
+	ROLE_EXEC,
+	ROLE_NODE,
+	NR_ROLES
+};
+
+static const char *const roles[NR_ROLES] = {
+	[ROLE_GRID] = "grid",	    [ROLE_GRIDX] = "gridx",	[ROLE_GRIDY] = "gridy",
+	[ROLE_GRIDZ] = "gridz",	    [ROLE_GLOBALX] = "globalx", [ROLE_GLOBALY] = "globaly",
+	[ROLE_GLOBALZ] = "globalz", [ROLE_BLOCK] = "block",	[ROLE_BLOCKX] = "blockx",
+	[ROLE_BLOCKY] = "blocky",   [ROLE_BLOCKZ] = "blockz",	[ROLE_SHARED] = "shared",
+	[ROLE_STREAM] = "stream",   [ROLE_KERNEL] = "kernel",	[ROLE_NAME] = "name",
+	[ROLE_BYTES] = "bytes",	    [ROLE_WIDTH] = "width",	[ROLE_HEIGHT] = "height",
+	[ROLE_KIND] = "kind",	    [ROLE_DST] = "dst",		[ROLE_SRC] = "src",
+	[ROLE_DSTDEV] = "dstdev",   [ROLE_SRCDEV] = "srcdev",	[ROLE_GRAPH] = "graph",
+	[ROLE_EXEC] = "exec",	    [ROLE_NODE] = "node",
+};
+
+struct rocpd_fn {
+	int64_t name; /* string id */
+	uint32_t in;  /* which tables its calls are in, beside ROCPD_IN_API */
+	int32_t kind; /* hipMemcpyKind that the name says, or -1 */
+	bool async;
+	int16_t words[NR_ROLES]; /* index, -1: no such argument */
+};
+
+static bool has(const struct rocpd_fn *fn, enum role role)
+{
+	return fn->words[role] >= 0;
+}
+
+static bool begins(const char *name, const char *prefix)
+{
+	return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+/* Graph functions are RPD's choice of them: those that say which graph came from which stream and
+ * which executable from which graph. */
+static uint32_t tables_of(const struct rocpd_fn *fn, const char *name)
+{
+	if (begins(name, "hipGraphLaunch"))
+		return ROCPD_IN_GRAPHLAUNCHAPI;
+	if (begins(name, "hipStreamBeginCapture") || begins(name, "hipStreamEndCapture") ||
+	    begins(name, "hipGraphInstantiate"))
+		return ROCPD_IN_GRAPHAPI;
+	/* nodes of graphs are launched and copied by nobody yet */
+	if (has(fn, ROLE_GRAPH) || has(fn, ROLE_EXEC) || has(fn, ROLE_NODE))
+		return 0;
+	if ((has(fn, ROLE_GRID) || has(fn, ROLE_GRIDX) || has(fn, ROLE_GLOBALX)) &&
+	    (has(fn, ROLE_KERNEL) || has(fn, ROLE_NAME)) && has(fn, ROLE_STREAM))
+		return ROCPD_IN_KERNELAPI;
+	if (has(fn, ROLE_DST) && (has(fn, ROLE_BYTES) || has(fn, ROLE_WIDTH)))
+		return ROCPD_IN_COPYAPI;
+	return 0;
+}
+
+static int32_t kind_of(const char *name)
+{
+	static const struct {
+		const char *part;
+		int32_t kind;
+	} kinds[] = { { "HtoD", 1 }, { "HtoA", 1 }, { "DtoH", 2 }, { "AtoH", 2 },
+		      { "DtoD", 3 }, { "Peer", 3 } };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strstr(name, kinds[i].part))
+			return kinds[i].kind;
+	}
+	return -1;
+}
+
+static void know(struct rocpd_fn *fn, const struct store_op *op)
+{
+	for (int role = 0; role < NR_ROLES; role++) {
+		fn->words[role] = -1;
+		for (uint32_t i = op->nr_args; i-- > 0;) {
+			if (strcmp(op->args[i].role, roles[role]) == 0)
+				fn->words[role] = (int16_t)op->args[i].word;
+		}
+	}
+	fn->in = tables_of(fn, op->name);
+	fn->kind = kind_of(op->name);
+	fn->async = strstr(op->name, "Async") != NULL;
+}
+
+int rocpd_api_begin(struct rocpd_process *p)
+{
+	static const char *const domains[REC_API_NR_DOMAINS] = { [REC_API_HIP] = "hip",
+								 [REC_API_HSA] = "hsa" };
+	size_t nr;
+	int ret = 0;
+
+	p->ops = index_ops(p->index, &nr);
+	if (!index_totals(p->index)->apis)
+		return 0;
+	p->fns = alloc_zero(nr, sizeof(*p->fns));
+	p->args = alloc_zero(NR_ARGS, sizeof(*p->args));
+	p->args_text = alloc_heap(ARGS_TEXT);
+	if (!p->fns || !p->args || !p->args_text)
+		return rocpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
+	/* of domain 0, which is damage, too */
+	for (int i = 0; i < REC_API_NR_DOMAINS && ret == 0; i++)
+		ret = rocpd_spool_string(p, domains[i] ? domains[i] : "unknown",
+					 &p->domain_api[i]);
+	for (size_t i = 0; i < nr && ret == 0; i++) {
+		know(&p->fns[i], &p->ops[i]);
+		ret = rocpd_spool_string(p, p->ops[i].name, &p->fns[i].name);
+	}
+	return ret;
+}
+
+void rocpd_api_fini(struct rocpd_process *p)
+{
+	alloc_free(p->fns);
+	alloc_free(p->args);
+	alloc_free(p->args_text);
+	map_fini(&p->call_names);
+}
+
+static int write_args(struct rocpd_process *p, const struct store_api *api, int64_t *id)
+{
+	args_text(p->index, api, p->args_text, ARGS_TEXT);
+	*id = p->base + p->next_ustring++;
+	return rocpd_db_insert(p->r, p->add_ustring, "it", *id, p->args_text);
+}
+
+/* The arguments' text as an id. */
+static int args_of(struct rocpd_process *p, const struct store_api *api, int64_t *id)
+{
+	uint32_t fn = (uint32_t)(api->op - p->ops);
+	size_t size = api->nr_words * sizeof(api->words[0]);
+	struct rocpd_args *args;
+	int ret;
+
+	*id = p->empty_ustring;
+	if (!api->nr_words || !api->op->nr_args)
+		return 0;
+	if (api->nr_words > ARGS_WORDS)
+		return write_args(p, api, id);
+	args = &p->args[(map_hash(api->words, size) + fn) % NR_ARGS];
+	if (args->id && args->fn == fn && args->nr_words == api->nr_words &&
+	    memcmp(args->words, api->words, size) == 0) {
+		*id = args->id;
+		return 0;
+	}
+	ret = write_args(p, api, id);
+	args->id = *id;
+	args->fn = fn;
+	args->nr_words = api->nr_words;
+	memcpy(args->words, api->words, size);
+	return ret;
+}
+
+static uint64_t word(const struct rocpd_fn *fn, const struct store_api *api, enum role role,
+		     uint64_t fallback)
+{
+	return has(fn, role) ? api->words[fn->words[role]] : fallback;
+}
+
+static int64_t handle(const struct rocpd_fn *fn, const struct store_api *api, enum role role)
+{
+	return (int64_t)word(fn, api, role, (uint64_t)ROCPD_NO_HANDLE);
+}
+
+/* Graphs and their executables: a call that failed has none. */
+static int64_t made(const struct rocpd_fn *fn, const struct store_api *api, enum role role)
+{
+	int64_t value = handle(fn, api, role);
+
+	return value ? value : ROCPD_NO_HANDLE;
+}
+
+static void fill_size(const struct rocpd_fn *fn, const struct store_api *api, enum role whole,
+		      enum role x, int64_t out[3])
+{
+	if (has(fn, whole)) {
+		const uint64_t *words = &api->words[fn->words[whole]];
+
+		out[0] = (uint32_t)words[0];
+		out[1] = (uint32_t)(words[0] >> 32);
+		out[2] = (uint32_t)words[1];
+		return;
+	}
+	for (int i = 0; i < 3; i++)
+		out[i] = (uint32_t)word(fn, api, x + (enum role)i, 0);
+}
+
+/* The kernel's name as the call says it; 0: it does not. */
+static int name_of(struct rocpd_process *p, uint64_t string, int64_t *id)
+{
+	const char *mangled = string ? index_string(p->index, string) : "";
+	uint64_t known;
+	char *name;
+	int ret;
+
+	*id = 0;
+	if (!mangled[0])
+		return 0;
+	if (map_get(&p->call_names, string, &known)) {
+		*id = (int64_t)known;
+		return 0;
+	}
+	name = demangle_dup(mangled);
+	ret = name ? rocpd_meta_name(p, name, SIZE_MAX, id) :
+		     rocpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
+	if (ret == 0)
+		ret = rocpd_spool_string(p, name, id);
+	alloc_free(name);
+	if (ret >= 0 && map_put(&p->call_names, string, (uint64_t)*id) < 0)
+		ret = rocpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
+	return ret < 0 ? ret : 0;
+}
+
+static int fill_launch(struct rocpd_process *p, const struct rocpd_fn *fn,
+		       const struct store_api *api, struct rocpd_row *row)
+{
+	bool global = has(fn, ROLE_GLOBALX);
+	int ret;
+
+	fill_size(fn, api, ROLE_BLOCK, ROLE_BLOCKX, row->group);
+	fill_size(fn, api, ROLE_GRID, global ? ROLE_GLOBALX : ROLE_GRIDX, row->grid);
+	/* work-items are brought into line with the others */
+	for (int i = 0; i < 3 && global; i++) {
+		if (row->group[i])
+			row->grid[i] = (row->grid[i] + row->group[i] - 1) / row->group[i];
+	}
+	row->stream = handle(fn, api, ROLE_STREAM);
+	row->shared = (uint32_t)word(fn, api, ROLE_SHARED, 0);
+	row->private = 0;
+	ret = name_of(p, word(fn, api, ROLE_NAME, 0), &row->kernel_name);
+	if (ret == 0 && !row->kernel_name) {
+		row->kernel_name = p->empty_string;
+		p->nr_unnamed++;
+		ret = rocpd_db_insert(p->r, p->add_unnamed, "i", row->id);
+	}
+	return ret;
+}
+
+static void fill_copy(const struct rocpd_fn *fn, const struct store_api *api, struct rocpd_row *row)
+{
+	row->stream = handle(fn, api, ROLE_STREAM);
+	row->bytes = (int64_t)word(fn, api, ROLE_BYTES, 0);
+	row->width = (int64_t)word(fn, api, ROLE_WIDTH, 0);
+	row->height = (int64_t)word(fn, api, ROLE_HEIGHT, 0);
+	row->kind = (int32_t)word(fn, api, ROLE_KIND, (uint64_t)(int64_t)fn->kind);
+	row->dst = handle(fn, api, ROLE_DST);
+	row->src = handle(fn, api, ROLE_SRC);
+	row->dst_device = (int32_t)word(fn, api, ROLE_DSTDEV, UINT64_MAX);
+	row->src_device = (int32_t)word(fn, api, ROLE_SRCDEV, UINT64_MAX);
+	row->sync = !fn->async;
+	row->pinned = 0;
+}
+
+/* What the call has beyond rocpd_api; nothing of it is known without arguments. */
+static int fill_more(struct rocpd_process *p, const struct rocpd_fn *fn,
+		     const struct store_api *api, struct rocpd_row *row)
+{
+	if (!fn->in || !api->nr_words)
+		return 0;
+	row->in |= fn->in;
+	switch (fn->in) {
+	case ROCPD_IN_KERNELAPI:
+		return fill_launch(p, fn, api, row);
+	case ROCPD_IN_COPYAPI:
+		fill_copy(fn, api, row);
+		return 0;
+	default:
+		row->graph = made(fn, api, ROLE_GRAPH);
+		row->exec = made(fn, api, ROLE_EXEC);
+		row->stream = handle(fn, api, ROLE_STREAM);
+		return 0;
+	}
+}
+
+int rocpd_api_call(void *arg, const struct store_api *api)
+{
+	struct rocpd_process *p = arg;
+	const struct rocpd_fn *fn = &p->fns[api->op - p->ops];
+	struct rocpd_row *row;
+	int64_t args = 0;
+	int ret = args_of(p, api, &args);
+
+	if (ret == 0)
+		ret = rocpd_spool_row(p, &row);
+	if (ret < 0)
+		return ret;
+	row->in = ROCPD_IN_API;
+	row->correlation = rocpd_spool_id(p, api->correlation);
+	row->id = row->correlation ? row->correlation : p->next_api++;
+	row->pid = p->pid;
+	row->tid = api->tid;
+	row->start = (int64_t)api->begin_ns;
+	row->end = (int64_t)api->end_ns;
+	row->name = fn->name;
+	row->category = p->empty_string;
+	row->domain = p->domain_api[api->domain < REC_API_NR_DOMAINS ? api->domain : 0];
+	row->args = args;
+	row->status = api->flags & REC_F_NO_STATUS ? ROCPD_NO_STATUS : api->status;
+	row->parent = rocpd_spool_id(p, api->parent);
+	if (row->end > p->last_ns)
+		p->last_ns = row->end;
+	p->r->res->nr_apis++;
+	return fill_more(p, fn, api, row);
+}
+
+int rocpd_api_finish(struct rocpd_process *p)
+{
+	int ret = 0;
+
+	/* launches that did not say which kernel: the one that their first dispatch ran */
+	if (p->nr_unnamed)
+		ret = rocpd_db_exec(
+			p->r,
+			"CREATE TEMP TABLE rtl_named AS SELECT L.api_id AS api_id, min(L.op_id) AS op_id "
+			"FROM main.rocpd_api_ops L CROSS JOIN temp.rtl_unnamed U ON U.api_id = L.api_id "
+			"CROSS JOIN main.rtl_op_kernel K ON K.op_id = L.op_id GROUP BY L.api_id;"
+			"UPDATE main.rocpd_kernelapi SET kernelName_id = O.description_id FROM temp.rtl_named "
+			"N CROSS JOIN main.rocpd_op O ON O.id = N.op_id WHERE api_ptr_id = N.api_id;"
+			"DROP TABLE temp.rtl_named;"
+			"DELETE FROM temp.rtl_unnamed");
+	return ret;
+}
