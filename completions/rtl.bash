@@ -68,7 +68,7 @@ _rtl()
 		;;
 	convert)
 		case $prev in
-		-f|--format) COMPREPLY=($(compgen -W "perfetto chrome rpd" -- "$cur")); return ;;
+		-f|--format) COMPREPLY=($(compgen -W "perfetto chrome kineto rpd" -- "$cur")); return ;;
 		-o|--output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
 		--progress) COMPREPLY=($(compgen -W "auto always never" -- "$cur")); return ;;
 		esac

@@ -14,10 +14,12 @@
 enum { O_FORMAT, O_OUTPUT, O_FORCE, O_QUIET, O_PROGRESS };
 
 static const struct opt options[] = {
-	[O_FORMAT] = { 'f', "format", OPT_CHOICE, .arg = "FORMAT", .choices = "perfetto|chrome|rpd",
-		       .help = "what to write: perfetto (also: chrome) or rpd",
+	[O_FORMAT] = { 'f', "format", OPT_CHOICE, .arg = "FORMAT",
+		       .choices = "perfetto|chrome|kineto|rpd",
+		       .help = "what to write: perfetto (also: chrome), kineto or rpd",
 		       .more = "perfetto and chrome are one format: it is read by ui.perfetto.dev, "
-			       "chrome://tracing and speedscope. rpd is the database itself, for a raw trace." },
+			       "chrome://tracing and speedscope. kineto is what PyTorch's profiler writes, for "
+			       "HTA, TraceLens and TensorBoard. rpd is the database itself, for a raw trace." },
 	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "OUT",
 		       .help = "output (FILE with the format's ending); - is stdout",
 		       .more = "A name that ends in .gz is compressed." },
@@ -27,7 +29,7 @@ static const struct opt options[] = {
 			 .help = "progress bar: auto (default), always, never" },
 };
 
-static const char *const format_names[] = { "perfetto", "chrome", "rpd" };
+static const char *const format_names[] = { "perfetto", "chrome", "kineto", "rpd" };
 
 /* FILE.db -> FILE.json, in the same directory */
 static char *default_output(const char *input, const char *suffix)
@@ -80,7 +82,10 @@ static int run(const struct opt_parsed *p)
 		ui_die(STATUS_FAILED, "%s", res->error[0] ? res->error : strerror(-err));
 	if (res->warning[0])
 		ui_say("%s", res->warning);
-	if (strcmp(output, "-"))
+	if (format->per_process && res->nr_processes > 1)
+		ui_say("%s: %llu files written; the trace is %s", input,
+		       (unsigned long long)res->nr_processes, res->verdict);
+	else if (strcmp(output, "-"))
 		ui_say("%s: written; the trace is %s", output, res->verdict);
 	free(res);
 	return 0;
@@ -99,13 +104,18 @@ const struct command cmd_convert = {
 	.about =
 		"FILE is a database of rtl or RPD, or a raw trace (FILE.rtl). It is read as a stream: memory does not grow with the trace.\n"
 		"\n"
-		"In the Chrome JSON each GPU is a process with its queues as threads, each traced process is one "
-		"with its threads and their markers; an arrow leads from a marker to the kernels launched in "
-		"it. Times are microseconds since the earliest event. Every event carries its ids, its exact "
-		"nanoseconds, and for kernels the mangled name, grid and workgroup; the header carries the "
-		"version of rtl and the verdict.",
+		"In the Chrome JSON each traced process is one with its threads, their markers and calls; each "
+		"GPU is a process with its queues as threads, and where streams are known a second one with "
+		"those. An arrow leads from a call to each operation that it caused, and from a marker to "
+		"kernels of which no call is known. Times are microseconds since the earliest event. Every event "
+		"carries its ids, its exact nanoseconds, and for kernels the mangled name, grid and workgroup, "
+		"for calls each argument; the header carries the version of rtl and the verdict.\n"
+		"\n"
+		"A file of kineto's holds one process. Where the trace has several, each gets a file: "
+		"OUT.rank0.pt.trace.json, or OUT.pid1234.pt.trace.json where they have no ranks.",
 	.examples =
 		"rtl convert trace.db -f perfetto\nrtl convert trace.db -f perfetto -o trace.json.gz\n"
+		"rtl convert trace.db -f kineto -o run1/trace.pt.trace.json\n"
 		"rtl convert trace.db -f chrome -o - | jq '.traceEvents | length'\n",
 	.run = run,
 };

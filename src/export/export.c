@@ -4,14 +4,18 @@
 
 #include <string.h>
 
+#include "export/kineto.h"
 #include "export/perfetto.h"
 
 const struct export_format export_formats[] = {
-	{ "rpd", ".db", "RPD-compatible SQLite database (docs/formats/database.md)", rocpd_merge },
+	{ "rpd", ".db", "RPD-compatible SQLite database (docs/formats/database.md)", rocpd_merge,
+	  false },
 	{ "perfetto", ".json", "Chrome JSON for ui.perfetto.dev and chrome://tracing",
-	  perfetto_write },
-	{ "chrome", ".json", "the same under its other name", perfetto_write },
-	{ NULL, NULL, NULL, NULL },
+	  perfetto_write, false },
+	{ "chrome", ".json", "the same under its other name", perfetto_write, false },
+	{ "kineto", ".pt.trace.json", "Chrome JSON as PyTorch's profiler writes it", kineto_write,
+	  true },
+	{ NULL, NULL, NULL, NULL, false },
 };
 
 const struct export_format *export_find(const char *name)

@@ -3,6 +3,7 @@
 #ifndef RTL_EXPORT_EXPORT_H
 #define RTL_EXPORT_EXPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "export/rocpd.h"
@@ -16,6 +17,7 @@ struct export_format {
 	const char *suffix; /* of the default output: ".db" */
 	const char *help;
 	export_fn write;
+	bool per_process; /* of a trace of several processes it makes res->nr_processes files */
 };
 
 /* Ends in a row whose name is NULL. */

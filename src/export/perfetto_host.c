@@ -11,25 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "event/format.h"
-
 #define DEPTH 512 /* slices open at one time on a thread; what is deeper becomes asynchronous */
-
-enum {
-	Q_ID,
-	Q_PID,
-	Q_TID,
-	Q_START,
-	Q_END,
-	Q_NAME,
-	Q_ARGS,
-	Q_MARKER,
-	Q_KIND,
-	Q_LEVEL,
-	Q_UNCLOSED,
-	Q_CORRELATION
-};
 
 struct host_writer {
 	struct perfetto *p;
@@ -38,19 +20,9 @@ struct host_writer {
 	int64_t nr_pids;
 	int64_t ends[DEPTH];
 	size_t depth;
+	struct perfetto_texts names;
+	sqlite3_stmt *name, *args;
 };
-
-static int64_t column(sqlite3_stmt *row, int i)
-{
-	return sqlite3_column_int64(row, i);
-}
-
-static const char *text_of(sqlite3_stmt *row, int i)
-{
-	const unsigned char *text = sqlite3_column_text(row, i);
-
-	return text ? (const char *)text : "";
-}
 
 /* Processes that the file tells of, with what their names should say. */
 static void name_processes(struct host_writer *w)
@@ -99,11 +71,13 @@ static int name_threads(struct perfetto *p)
 			       "SELECT P.pid, T.tid, coalesce(T.name, '') FROM rtl_thread T JOIN "
 			       "rtl_process P ON P.id = T.process_id");
 	while (ret == 0 && (ret = perfetto_step(p, row)) == 1) {
-		const char *thread = text_of(row, 2);
+		const char *thread = perfetto_column_text(row, 2);
 
 		snprintf(name, sizeof(name), "%s%s%lld%s", *thread ? thread : "thread",
-			 *thread ? " (" : " ", (long long)column(row, 1), *thread ? ")" : "");
-		perfetto_meta(p, "thread_name", column(row, 0), column(row, 1), name, 0);
+			 *thread ? " (" : " ", (long long)sqlite3_column_int64(row, 1),
+			 *thread ? ")" : "");
+		perfetto_meta(p, "thread_name", sqlite3_column_int64(row, 0),
+			      sqlite3_column_int64(row, 1), name, 0);
 		ret = 0;
 	}
 	sqlite3_finalize(row);
@@ -121,42 +95,60 @@ static bool nests(struct host_writer *w, int64_t begin, int64_t end)
 	return true;
 }
 
-static void put_args(struct host_writer *w, sqlite3_stmt *row, bool marker)
+/* The arguments of a call, or the message of a marker. Valid until the next call. */
+static const char *text_of(struct host_writer *w, const int64_t *row)
 {
-	const struct perfetto_process *process = perfetto_process_of(w->p, column(row, Q_ID));
+	sqlite3_reset(w->args);
+	sqlite3_bind_int64(w->args, 1, row[CALL_ARGS]);
+	return perfetto_column_text(sqlite3_step(w->args) == SQLITE_ROW ? w->args : NULL, 0);
+}
+
+static const char *function_of(struct host_writer *w, const int64_t *row)
+{
+	sqlite3_reset(w->name);
+	sqlite3_bind_int64(w->name, 1, row[CALL_NAME]);
+	return perfetto_column_text(sqlite3_step(w->name) == SQLITE_ROW ? w->name : NULL, 0);
+}
+
+static void put_args(struct host_writer *w, const int64_t *row, const char *text)
+{
+	const struct perfetto_process *process = perfetto_process_of(w->p, row[CALL_ID]);
 	int64_t first = process ? process->id_first : 0;
 	struct json *j = &w->p->json;
 
 	JSON_KEY(j, "args");
 	json_object(j);
-	json_key(j, marker ? "marker" : "api_id");
-	json_int(j, column(row, Q_ID) - first);
-	if (!marker && *text_of(row, Q_ARGS)) {
+	if (!row[CALL_MARKER] && *text) {
 		JSON_KEY(j, "args");
-		json_text(j, text_of(row, Q_ARGS));
+		if (!perfetto_args_write(j, text))
+			json_text(j, text);
 	}
-	if (column(row, Q_CORRELATION)) {
-		JSON_KEY(j, "corr_id");
-		json_int(j, column(row, Q_CORRELATION) - first);
-	}
-	JSON_KEY(j, "begin_ns");
-	json_int(j, column(row, Q_START));
-	JSON_KEY(j, "end_ns");
-	json_int(j, column(row, Q_END));
-	if (column(row, Q_UNCLOSED)) {
+	if (!row[CALL_MARKER] && w->p->ours)
+		perfetto_args_status(j, row[CALL_STATUS] ? function_of(w, row) : "",
+				     row[CALL_STATUS]);
+	json_key(j, row[CALL_MARKER] ? "marker" : "api_id");
+	json_int(j, row[CALL_ID] - first);
+	if (row[CALL_CORRELATION])
+		PERFETTO_NUMBER(j, "corr_id", row[CALL_CORRELATION] - first);
+	if (row[CALL_PARENT])
+		PERFETTO_NUMBER(j, "parent_id", row[CALL_PARENT] - first);
+	PERFETTO_NUMBER(j, "begin_ns", row[CALL_START]);
+	PERFETTO_NUMBER(j, "end_ns", row[CALL_END]);
+	if (row[CALL_UNCLOSED]) {
 		JSON_KEY(j, "unclosed");
 		json_bool(j, true);
 	}
 	json_object_end(j);
 }
 
-static void put_event(struct host_writer *w, sqlite3_stmt *row, const char *phase, int64_t ns,
-		      int64_t dur)
+static int put_event(struct host_writer *w, const int64_t *row, const char *phase, int64_t ns,
+		     int64_t dur)
 {
-	bool marker = column(row, Q_MARKER) != 0;
+	const char *text = text_of(w, row);
 	struct json *j = &w->p->json;
+	int ret = 0;
 
-	perfetto_event(w->p, phase, column(row, Q_PID), column(row, Q_TID), ns);
+	perfetto_event(w->p, phase, row[CALL_PID], row[CALL_TID], ns);
 	if (*phase == 'X') {
 		JSON_KEY(j, "dur");
 		json_us(j, dur);
@@ -164,71 +156,60 @@ static void put_event(struct host_writer *w, sqlite3_stmt *row, const char *phas
 		JSON_KEY(j, "s");
 		json_text(j, "t");
 	} else {
-		JSON_KEY(j, "id");
-		json_int(j, column(row, Q_ID));
+		PERFETTO_NUMBER(j, "id", row[CALL_ID]);
 	}
-	JSON_KEY(j, "cat");
-	json_text(j, marker ? "marker" : "api");
-	JSON_KEY(j, "name");
-	json_text(j, text_of(row, marker ? Q_ARGS : Q_NAME));
+	if (row[CALL_MARKER]) {
+		JSON_KEY(j, "cat");
+		json_text(j, "marker");
+		JSON_KEY(j, "name");
+		json_text(j, text);
+	} else {
+		ret = perfetto_put_text(w->p, &w->names, row[CALL_NAME], w->name,
+					perfetto_make_call, true);
+	}
 	if (*phase != 'e')
-		put_args(w, row, marker);
-	json_object_end(j);
-	json_bytes(j, "\n", 1);
+		put_args(w, row, text);
+	perfetto_event_end(w->p);
+	return ret;
 }
 
-static void put_row(struct host_writer *w, sqlite3_stmt *row)
+static int take_row(void *arg, const int64_t *row)
 {
-	int64_t begin = column(row, Q_START), end = column(row, Q_END);
-	bool marker = column(row, Q_MARKER) != 0;
+	struct host_writer *w = arg;
+	int64_t begin = row[CALL_START], end = row[CALL_END];
 	/* RPD has no kinds: an instant is a range without length */
-	bool instant = marker && (w->p->ours && sqlite3_column_type(row, Q_KIND) != SQLITE_NULL ?
-					  column(row, Q_KIND) == REC_MARKER_MARK :
-					  begin == end);
+	bool instant = row[CALL_MARKER] &&
+		       (row[CALL_KIND] < 0 ? begin == end : row[CALL_KIND] == REC_MARKER_MARK);
+	bool apart = row[CALL_MARKER] && row[CALL_KIND] == REC_MARKER_START;
+	int ret;
 
-	if (!w->open || w->pid != column(row, Q_PID) || w->tid != column(row, Q_TID))
-		introduce(w, column(row, Q_PID), column(row, Q_TID));
+	if (!w->open || w->pid != row[CALL_PID] || w->tid != row[CALL_TID])
+		introduce(w, row[CALL_PID], row[CALL_TID]);
 	if (begin < w->p->base_ns)
 		begin = w->p->base_ns;
-	if (instant || end < begin) {
-		put_event(w, row, "i", begin, 0);
-	} else if (!(marker && column(row, Q_KIND) == REC_MARKER_START) && nests(w, begin, end)) {
-		put_event(w, row, "X", begin, end - begin);
-	} else {
-		put_event(w, row, "b", begin, 0);
-		put_event(w, row, "e", end, 0);
-	}
+	if (instant || end < begin)
+		return put_event(w, row, "i", begin, 0);
+	if (!apart && nests(w, begin, end))
+		return put_event(w, row, "X", begin, end - begin);
+	ret = put_event(w, row, "b", begin, 0);
+	return ret == 0 ? put_event(w, row, "e", end, 0) : ret;
 }
-
-static const char ours_sql[] =
-	"SELECT A.id, A.pid, A.tid, A.start, A.end, N.string, U.string, N.string = 'UserMarker', M.kind, M.level, "
-	"M.unclosed, coalesce(X.correlation_id, 0) FROM rocpd_api A JOIN rocpd_string N ON N.id = A.apiName_id JOIN "
-	"rocpd_ustring U ON U.id = A.args_id JOIN rocpd_string D ON D.id = A.domain_id LEFT JOIN rtl_marker_data M ON "
-	"M.api_id = A.id LEFT JOIN rtl_api_data X ON X.api_id = A.id WHERE D.string <> 'rtl' ORDER BY A.pid, A.tid, "
-	"A.start, A.end DESC, A.id";
-
-#define RPD_SQL(args)                                                                                           \
-	"SELECT A.id, A.pid, A.tid, A.start, A.\"end\", N.string, U.string, N.string = 'UserMarker', NULL, 0, " \
-	"0, 0 FROM rocpd_api A JOIN rocpd_string N ON N.id = A.apiName_id LEFT JOIN " args                      \
-	" U ON U.id = A.args_id ORDER BY A.pid, A.tid, A.start, A.\"end\" DESC, A.id"
 
 int perfetto_host_write(struct perfetto *p)
 {
 	struct host_writer w = { .p = p };
-	sqlite3_stmt *row = NULL;
 	int ret;
 
 	name_processes(&w);
 	ret = name_threads(p);
 	if (ret == 0)
-		ret = perfetto_prepare(p, &row,
-				       p->ours	      ? ours_sql :
-				       p->has_ustring ? RPD_SQL("rocpd_ustring") :
-							RPD_SQL("rocpd_string"));
-	while (ret == 0 && (ret = perfetto_step(p, row)) == 1) {
-		put_row(&w, row);
-		ret = 0;
-	}
-	sqlite3_finalize(row);
+		ret = perfetto_prepare(p, &w.name, "SELECT string FROM rocpd_string WHERE id = ?1");
+	if (ret == 0)
+		ret = perfetto_prepare(p, &w.args, perfetto_rows_args_sql(p));
+	if (ret == 0)
+		ret = perfetto_rows_calls(p, take_row, &w);
+	sqlite3_finalize(w.name);
+	sqlite3_finalize(w.args);
+	perfetto_texts_fini(&w.names);
 	return ret;
 }

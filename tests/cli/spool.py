@@ -17,9 +17,10 @@ CHUNK_MAGIC = 0x4B4E4843
 HEADER_SIZE = 8192
 SLOT_SIZE = 32768
 (STRING, INFO, CLOCK, THREAD, AGENT, QUEUE, QUEUE_END, CODE_OBJECT, CODE_OBJECT_END, KERNEL, SHAPE, DISPATCH,
- DISPATCH_WIDE, COPY, BARRIER, MARKER, MARKER_END) = range(1, 18)
+ DISPATCH_WIDE, COPY, BARRIER, MARKER, MARKER_END, OP, API) = range(1, 20)
 F_INVERTED, F_INTERNAL, F_TEXT = 2, 32, 128
 MARK, PUSH, START = 0, 1, 2
+HIP, HSA = 1, 2
 CLOSED_AT_EXIT = 1
 
 
@@ -99,20 +100,41 @@ class Spool:
                                                          0, agent, 64, 0, 0, 0, 0, 0, 0))
         return self.nr_kernels
 
-    def dispatch(self, kernel, queue, begin, end, marker=0, grid=(1024, 1, 1), group=(256, 1, 1), flags=0):
-        self.correlation += 1
+    def next_correlation(self, correlation=None):
+        if correlation is None:
+            self.correlation += 1
+            return self.correlation
+        return correlation
+
+    def op(self, number, name, signature, domain=HIP):
+        self.record(OP, domain << 16 | number, struct.pack("<II", self.string(name), self.string(signature)))
+        return number
+
+    def api(self, number, begin, end, words=(), status=0, domain=HIP, parent=0, tid=None):
+        """A call; its correlation id comes back."""
+        correlation = self.next_correlation()
+        self.record(API, tid or self.tid, struct.pack("<QQQQHBBi", begin, end, correlation, parent, number, domain,
+                                                      len(words), status) + struct.pack(f"<{len(words)}Q", *words))
+        return correlation
+
+    def clock(self, realtime):
+        self.record(CLOCK, 0, struct.pack("<5Q", self.start, self.start, self.start, realtime, 0))
+
+    def dispatch(self, kernel, queue, begin, end, marker=0, grid=(1024, 1, 1), group=(256, 1, 1), flags=0,
+                 correlation=None):
+        correlation = self.next_correlation(correlation)
         shape = struct.pack("<II3I3HHIII", kernel, queue, *grid, *group, 0, 0, 0, 0)
         # shapes are local to a chunk: write() sees to that
         if end < begin:
             flags |= F_INVERTED
-        body = struct.pack("<QQQQQQQII", begin // 10, end // 10, begin, end, self.correlation, self.correlation,
+        body = struct.pack("<QQQQQQQII", begin // 10, end // 10, begin, end, correlation, correlation,
                            marker, 0, 0)
         self.records.append((shape, self.tid, flags, body))
-        return self.correlation
+        return correlation
 
-    def copy(self, begin, end, size, kind=1, marker=0):
-        self.correlation += 1
-        self.record(COPY, self.tid, struct.pack("<QQQQQQQIIII", begin, end, size, self.correlation, marker,
+    def copy(self, begin, end, size, kind=1, marker=0, correlation=None):
+        correlation = self.next_correlation(correlation)
+        self.record(COPY, self.tid, struct.pack("<QQQQQQQIIII", begin, end, size, correlation, marker,
                                                 0x1000, 0x2000, 1, 0, kind, 0))
 
     def marker(self, time_ns, text, kind=PUSH, level=0, parent=0):
@@ -227,6 +249,38 @@ def sample(dispatches=100, pid=None, names=("_Z4vaddPfS_S_i", "_Z4copyPfi"), ran
     s.dispatch(kernels[-1], queues[2], base + 5000, base + 6000, flags=F_INTERNAL)
     s.copy(base + 3000, base + 4000, 1 << 20)
     s.marker_end(base + 20_000 + dispatches * 2000, marker)
+    return s
+
+
+def calls(pid=None, rank=None, world_size=None):
+    """What HIP mode records: launches, a copy of two parts, a fill, a failed call, HSA calls within one, two streams."""
+    s = sample(0, pid, rank=rank)
+    if world_size:
+        s.info("world_size", str(world_size))
+    s.clock(1_790_000_000_000_000_000)
+    launch = s.op(1, "hipLaunchKernel",
+                  "function_address:p:kernel,numBlocks:d:grid,dimBlocks:d:block,kernel:s:name,sharedMemBytes:z:shared,stream:h:stream")
+    copy = s.op(2, "hipMemcpyAsync", "dst:p:dst,src:p:src,sizeBytes:z:bytes,kind:e=hipMemcpyKind:kind,stream:h:stream")
+    malloc = s.op(3, "hipMalloc", "ptr:p,size:z,*ptr:p")
+    ring = s.op(1, "hsa_signal_store_screlease", "signal:h,value:i", domain=HSA)
+    fill = s.op(4, "hipMemset", "dst:p:dst,value:i,sizeBytes:z:bytes")
+    name = s.string("_Z4vaddPfS_S_i")
+    at = s.start + 30_000
+    marker = s.marker(at, "step")
+    s.api(malloc, at + 100, at + 400, (0x7000, 1 << 20, 0xDEAD0000))
+    s.api(malloc, at + 500, at + 600, (0x7000, 1 << 50, 0), status=2)
+    for i in range(10):
+        begin = at + 1000 + i * 1000
+        own = s.api(launch, begin, begin + 300, (0x4000, 4 | 1 << 32, 1, 256 | 1 << 32, 1, name, 0, (0, 0x55AA)[i % 2]))
+        s.api(ring, begin + 100, begin + 150, (0x99, i), domain=HSA, parent=own)
+        # the second one begins before its call returns, the last one ends long after
+        s.dispatch(1, i % 2, begin + (200 if i == 1 else 2000), begin + (700 if i == 1 else 2500), marker, correlation=own)
+    own = s.api(copy, at + 12_000, at + 12_500, (0x1, 0x2, 4096, 1, 0x55AA))
+    s.copy(at + 13_000, at + 13_100, 2048, correlation=own, marker=marker)
+    s.copy(at + 13_100, at + 13_200, 2048, correlation=own, marker=marker)
+    own = s.api(fill, at + 14_000, at + 15_000, (0x1, 0, 512))
+    s.copy(at + 14_100, at + 14_200, 512, kind=5, correlation=own)
+    s.marker_end(at + 20_000, marker)
     return s
 
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_perfetto.c - what the Chrome JSON writer does when things go wrong; its events: tests/cli */
+/* test_perfetto.c - what the Chrome JSON writer does when things go wrong, and arguments as JSON
+ *
+ * Its events: tests/cli.
+ */
 #include "export/perfetto.h"
 
 #include <errno.h>
@@ -10,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "export/perfetto_internal.h"
 #include "support/test.h"
 
 static struct rocpd_result res;
@@ -130,4 +134,70 @@ TEST(a_damaged_database_is_an_error_in_words)
 	CHECK(write_json(test_tmpfile("out.json"), NULL) < 0);
 	CHECK_STR_HAS(res.error, "in.db");
 	CHECK_EQ_UINT(nr_files(), 0);
+}
+
+static char written[4096];
+static size_t nr_written;
+
+static int to_text(void *arg, const char *bytes, size_t size)
+{
+	(void)arg;
+	CHECK(nr_written + size < sizeof(written));
+	for (size_t i = 0; i < size; i++)
+		written[nr_written++] = bytes[i];
+	written[nr_written] = 0;
+	return 0;
+}
+
+/* The JSON that a call's arguments become; "" where the text has another form. */
+static const char *json_of(const char *text)
+{
+	static struct json j;
+
+	nr_written = 0;
+	written[0] = 0;
+	json_init(&j, to_text, NULL);
+	if (perfetto_args_write(&j, text))
+		CHECK_OK(json_flush(&j));
+	return written;
+}
+
+TEST(arguments_become_members_of_their_kind)
+{
+	CHECK_STR_EQ(json_of("ptr=0x7f00, n=-5, on=true, off=false, none=NULL"),
+		     "{\"ptr\":\"0x7f00\",\"n\":-5,\"on\":true,\"off\":false,\"none\":null}");
+	CHECK_STR_EQ(json_of("grid={4,1,1}, kind=hipMemcpyHostToDevice"),
+		     "{\"grid\":[4,1,1],\"kind\":\"hipMemcpyHostToDevice\"}");
+	CHECK_STR_EQ(json_of("*ptr=0x0, p.kind=3, f=1.5, x=1e-3"),
+		     "{\"*ptr\":\"0x0\",\"p.kind\":3,\"f\":1.5,\"x\":0.001}");
+	/* beyond what a double holds, and what only looks like a number */
+	CHECK_STR_EQ(json_of("a=9007199254740993, b=18446744073709551615, c=-, d=1.2.3, e=inf, f="),
+		     "{\"a\":\"9007199254740993\",\"b\":\"18446744073709551615\",\"c\":\"-\","
+		     "\"d\":\"1.2.3\",\"e\":\"inf\",\"f\":\"\"}");
+}
+
+TEST(strings_lose_their_quotes_and_escapes)
+{
+	CHECK_STR_EQ(json_of("s=\"a, b=c\", t=\"\\\"q\\\" \\\\ \\n\\x01\", u=\"\""),
+		     "{\"s\":\"a, b=c\",\"t\":\"\\\"q\\\" \\\\ \\n\\u0001\",\"u\":\"\"}");
+	CHECK_STR_EQ(json_of("s=\"\\xff\\xzz\""), "{\"s\":\"\xef\xbf\xbdxzz\"}");
+}
+
+TEST(arguments_that_were_cut_say_so)
+{
+	CHECK_STR_EQ(json_of("a=1, b=\"long te..."), "{\"a\":1,\"b\":\"\\\"long te...\"}");
+	CHECK_STR_EQ(json_of("a=1, grid={4,1..."), "{\"a\":1,\"grid\":\"{4,1...\"}");
+	CHECK_STR_EQ(json_of("a=1, byt..."), "{\"a\":1,\"...\":\"byt...\"}");
+	CHECK_STR_EQ(json_of("a=1, ..."), "{\"a\":1,\"...\":\"...\"}");
+	CHECK_STR_EQ(json_of("a=12..."), "{\"a\":\"12...\"}");
+}
+
+TEST(a_text_of_another_form_is_refused_whole)
+{
+	static const char *const others[] = { "",	    "hello",	"...",	   "a=1, b",
+					      "a=1,b=2, c", "a=\"open", "a={1,2",  "a=\"x\"y, b=1",
+					      "=1",	    "a b=1",	"a=1, =2", "{a=1}" };
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		CHECK_STR_EQ(json_of(others[i]), "");
 }

@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: MIT */
+/* kineto_events.c - events as kineto writes them: the process' threads, and a track for each stream
+ *
+ * Readers join a call with what it caused by args.correlation. An arrow's id is that number, too; where a
+ * call caused more than one operation the further arrows have ids of their own.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "export/kineto_internal.h"
+
+#define DEPTH 512 /* slices open at one time on a thread */
+#define FURTHER (INT64_C(1) << 40) /* ids of arrows that are no correlation ids */
+
+struct open_slice {
+	int64_t end_ns;
+	int64_t marker; /* of the range, or of the one around the call; 0 none */
+};
+
+struct events {
+	struct perfetto *p;
+	/* the thread of the last row */
+	int64_t pid, tid;
+	bool open;
+	struct open_slice slices[DEPTH];
+	size_t depth;
+	struct map tracks; /* of streams that were introduced: gpu << 32 | stream */
+	struct perfetto_texts functions, kernels, shapes, copies;
+	sqlite3_stmt *string, *args, *shape, *call, *add_range;
+	/* operations of one range on one track that were not written down yet */
+	int64_t range, range_gpu, range_stream, range_first, range_last;
+};
+
+int64_t kineto_stream_of(const struct perfetto *p, const int64_t *op)
+{
+	return op[OP_STREAM] ? op[OP_STREAM] : p->streams + op[OP_QUEUE] + 1;
+}
+
+static int64_t first_id(const struct events *e, int64_t id)
+{
+	const struct perfetto_process *process = perfetto_process_of(e->p, id);
+
+	return process ? process->id_first : 0;
+}
+
+/* ---- threads ---- */
+
+static const char *text_of(sqlite3_stmt *stmt, int64_t id)
+{
+	sqlite3_reset(stmt);
+	sqlite3_bind_int64(stmt, 1, id);
+	return perfetto_column_text(sqlite3_step(stmt) == SQLITE_ROW ? stmt : NULL, 0);
+}
+
+static void introduce_process(struct events *e, int64_t pid)
+{
+	char name[64];
+	const char *text = NULL;
+
+	for (size_t i = 0; i < e->p->nr_processes; i++)
+		if (e->p->processes[i].pid == pid)
+			text = e->p->processes[i].name;
+	snprintf(name, sizeof(name), "process %lld", (long long)pid);
+	perfetto_meta(e->p, "process_name", pid, 0, text ? text : name, 0);
+	perfetto_meta(e->p, "process_labels", pid, 0, "CPU", 0);
+	perfetto_meta(e->p, "process_sort_index", pid, 0, NULL, pid);
+}
+
+static void introduce_thread(struct events *e, int64_t pid, int64_t tid)
+{
+	char name[64];
+
+	if (!e->open || e->pid != pid)
+		introduce_process(e, pid);
+	snprintf(name, sizeof(name), "thread %lld", (long long)tid);
+	perfetto_meta(e->p, "thread_name", pid, tid, name, 0);
+	perfetto_meta(e->p, "thread_sort_index", pid, tid, NULL, tid);
+	e->open = true;
+	e->pid = pid;
+	e->tid = tid;
+	e->depth = 0;
+}
+
+/* Whether it lies within what is open on the thread; then it is open too. */
+static bool nests(struct events *e, int64_t begin, int64_t end, int64_t marker)
+{
+	struct open_slice *top;
+
+	while (e->depth && e->slices[e->depth - 1].end_ns <= begin)
+		e->depth--;
+	top = e->depth ? &e->slices[e->depth - 1] : NULL;
+	if (end < begin || e->depth == DEPTH || (top && end > top->end_ns))
+		return false;
+	e->slices[e->depth++] =
+		(struct open_slice){ end, marker ? marker : top ? top->marker : 0 };
+	return true;
+}
+
+static int64_t range_around(const struct events *e)
+{
+	return e->depth ? e->slices[e->depth - 1].marker : 0;
+}
+
+/* Column 0, a function's name, as members. */
+static void make_function(struct json *j, sqlite3_stmt *row)
+{
+	const char *name = perfetto_column_text(row, 0);
+
+	json_key(j, "cat");
+	json_text(j, strncmp(name, "hsa_", 4) == 0 ? "cuda_driver" : "cuda_runtime");
+	json_key(j, "name");
+	json_text(j, *name ? name : "unnamed");
+}
+
+static void put_call_args(struct events *e, const int64_t *row, int64_t first)
+{
+	const char *text = text_of(e->args, row[CALL_ARGS]);
+	struct json *j = &e->p->json;
+
+	PERFETTO_NUMBER(j, "correlation",
+			row[CALL_CORRELATION] ? row[CALL_CORRELATION] - first : row[CALL_ID] - first);
+	if (row[CALL_STATUS])
+		perfetto_args_status(j, text_of(e->string, row[CALL_NAME]), row[CALL_STATUS]);
+	if (*text) {
+		JSON_KEY(j, "args");
+		if (!perfetto_args_write(j, text))
+			json_text(j, text);
+	}
+}
+
+static int put_row(struct events *e, const int64_t *row, const char *phase, int64_t ns, int64_t dur,
+		   int64_t marker)
+{
+	int64_t first = first_id(e, row[CALL_ID]);
+	struct json *j = &e->p->json;
+	int ret = 0;
+
+	perfetto_event(e->p, phase, row[CALL_PID], row[CALL_TID], ns);
+	if (*phase == 'X') {
+		JSON_KEY(j, "dur");
+		json_us(j, dur);
+	} else if (*phase == 'i') {
+		JSON_KEY(j, "s");
+		json_text(j, "t");
+	} else {
+		PERFETTO_NUMBER(j, "id", row[CALL_ID]);
+	}
+	if (row[CALL_MARKER]) {
+		JSON_KEY(j, "cat");
+		json_text(j, "user_annotation");
+		JSON_KEY(j, "name");
+		json_text(j, text_of(e->args, row[CALL_ARGS]));
+	} else {
+		ret = perfetto_put_text(e->p, &e->functions, row[CALL_NAME], e->string,
+					make_function, true);
+	}
+	JSON_KEY(j, "args");
+	json_object(j);
+	if (marker)
+		PERFETTO_NUMBER(j, "External id", marker - first);
+	if (!row[CALL_MARKER])
+		put_call_args(e, row, first);
+	json_object_end(j);
+	perfetto_event_end(e->p);
+	return ret;
+}
+
+static int take_call(void *arg, const int64_t *row)
+{
+	struct events *e = arg;
+	int64_t begin = row[CALL_START], end = row[CALL_END];
+	int64_t own = row[CALL_MARKER] ? row[CALL_ID] : 0;
+	/* RPD has no kinds: an instant is a range without length */
+	bool instant = own && (row[CALL_KIND] < 0 ? begin == end : row[CALL_KIND] == REC_MARKER_MARK);
+	int ret;
+
+	if (!e->open || e->pid != row[CALL_PID] || e->tid != row[CALL_TID])
+		introduce_thread(e, row[CALL_PID], row[CALL_TID]);
+	if (begin < e->p->first_ns)
+		begin = e->p->first_ns;
+	if (instant || end < begin)
+		return put_row(e, row, "i", begin, 0, own);
+	if (nests(e, begin, end, own))
+		return put_row(e, row, "X", begin, end - begin, range_around(e));
+	ret = put_row(e, row, "b", begin, 0, own);
+	return ret == 0 ? put_row(e, row, "e", end, 0, own) : ret;
+}
+
+/* ---- operations ---- */
+
+/* A process knows its own GPUs; in files of several hosts they are numbered on. */
+static int64_t gpu_of(const int64_t *op)
+{
+	return op[OP_GPU] < 0 ? 0 : op[OP_GPU] % 1000;
+}
+
+static bool is_timed(const int64_t *op)
+{
+	return !(op[OP_FLAGS] & PERFETTO_UNTIMED) && op[OP_START] > 0 &&
+	       op[OP_END] >= op[OP_START];
+}
+
+static int introduce_track(struct events *e, int64_t gpu, int64_t stream)
+{
+	uint64_t key = (uint64_t)gpu << 32 | (uint64_t)stream, seen;
+	char name[64];
+
+	if (map_get(&e->tracks, key, &seen))
+		return 0;
+	if (!map_get(&e->tracks, (uint64_t)gpu << 32, &seen)) {
+		const struct perfetto_process *process = e->p->only;
+
+		snprintf(name, sizeof(name), "GPU %lld", (long long)gpu);
+		perfetto_meta(e->p, "process_name", gpu, 0, process ? process->name : name, 0);
+		perfetto_meta(e->p, "process_labels", gpu, 0, name, 0);
+		perfetto_meta(e->p, "process_sort_index", gpu, 0, NULL, 5000000 + gpu);
+		if (map_put(&e->tracks, (uint64_t)gpu << 32, 1))
+			return -ENOMEM;
+	}
+	snprintf(name, sizeof(name), "stream %lld", (long long)stream);
+	perfetto_meta(e->p, "thread_name", gpu, stream, name, 0);
+	perfetto_meta(e->p, "thread_sort_index", gpu, stream, NULL, stream);
+	return map_put(&e->tracks, key, 1);
+}
+
+/* Column 0, RPD's name of a type, as members: readers tell kinds of copies by these names. */
+static void make_copy(struct json *j, sqlite3_stmt *row)
+{
+	static const struct {
+		const char *type, *category, *name;
+	} names[] = {
+		{ "CopyHostToDevice", "gpu_memcpy", "Memcpy HtoD (Host -> Device)" },
+		{ "CopyDeviceToHost", "gpu_memcpy", "Memcpy DtoH (Device -> Host)" },
+		{ "CopyDeviceToDevice", "gpu_memcpy", "Memcpy DtoD (Device -> Device)" },
+		{ "CopyHostToHost", "gpu_memcpy", "Memcpy HtoH (Host -> Host)" },
+		{ "FillBuffer", "gpu_memset", "Memset (Device)" },
+	};
+	const char *type = perfetto_column_text(row, 0);
+	const char *category = strncmp(type, "Fill", 4) == 0 ? "gpu_memset" : "gpu_memcpy";
+	const char *name = type;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(type, names[i].type) == 0) {
+			category = names[i].category;
+			name = names[i].name;
+		}
+	json_key(j, "cat");
+	json_text(j, category);
+	json_key(j, "name");
+	json_text(j, name);
+}
+
+static void make_kernel(struct json *j, sqlite3_stmt *row)
+{
+	const char *name = perfetto_column_text(row, 0);
+
+	json_key(j, "cat");
+	json_text(j, "kernel");
+	json_key(j, "name");
+	json_text(j, *name ? name : "unnamed");
+}
+
+/* Grids are in blocks here. */
+static void make_shape(struct json *j, sqlite3_stmt *row)
+{
+	if (!row)
+		return;
+	json_key(j, "grid");
+	json_array(j);
+	for (int i = 0; i < 3; i++) {
+		int64_t items = sqlite3_column_int64(row, i), group = sqlite3_column_int64(row, 3 + i);
+
+		json_int(j, group ? (items + group - 1) / group : items);
+	}
+	json_array_end(j);
+	json_key(j, "block");
+	json_array(j);
+	for (int i = 3; i < 6; i++)
+		json_int(j, sqlite3_column_int64(row, i));
+	json_array_end(j);
+	json_key(j, "shared memory");
+	json_int(j, sqlite3_column_int64(row, 6));
+	if (sqlite3_column_type(row, 7) != SQLITE_NULL) {
+		json_key(j, "registers per thread");
+		json_int(j, sqlite3_column_int64(row, 7));
+	}
+}
+
+static int put_op_args(struct events *e, const int64_t *op, int64_t gpu, int64_t stream,
+		       int64_t correlation, bool timed)
+{
+	int64_t ns = op[OP_END] - op[OP_START];
+	struct json *j = &e->p->json;
+	int ret = 0;
+
+	JSON_KEY(j, "args");
+	json_object(j);
+	if (op[OP_MARKER])
+		PERFETTO_NUMBER(j, "External id", op[OP_MARKER] - first_id(e, op[OP_ID]));
+	PERFETTO_NUMBER(j, "device", gpu);
+	PERFETTO_NUMBER(j, "context", 0);
+	PERFETTO_NUMBER(j, "stream", stream);
+	PERFETTO_NUMBER(j, "hsa_queue", op[OP_QUEUE]);
+	PERFETTO_NUMBER(j, "correlation", correlation);
+	if (!op[OP_COPY]) {
+		JSON_KEY(j, "kind");
+		json_text(j, "Dispatch Kernel");
+		if (op[OP_SHAPE])
+			ret = perfetto_put_text(e->p, &e->shapes, op[OP_SHAPE], e->shape, make_shape,
+						true);
+	} else if (e->p->ours) {
+		PERFETTO_NUMBER(j, "bytes", op[OP_BYTES]);
+		JSON_KEY(j, "memory bandwidth (GB/s)");
+		json_double(j, timed && ns > 0 ? (double)(op[OP_BYTES] * 1000 / ns) / 1000 : 0);
+	}
+	json_object_end(j);
+	return ret;
+}
+
+/* From the begin of the call, for which readers look at that instant. */
+static void put_arrow(struct events *e, const int64_t *op, int64_t gpu, int64_t stream,
+		      int64_t correlation)
+{
+	int64_t id = op[OP_NTH] == 1 ? correlation : FURTHER + op[OP_ID] - first_id(e, op[OP_ID]);
+	int64_t begin = op[OP_START], call_ns;
+	struct json *j = &e->p->json;
+
+	sqlite3_reset(e->call);
+	sqlite3_bind_int64(e->call, 1, op[OP_CALL]);
+	if (!op[OP_CALL] || sqlite3_step(e->call) != SQLITE_ROW)
+		return;
+	call_ns = sqlite3_column_int64(e->call, 2);
+	if (begin < call_ns)
+		begin = call_ns;
+	if (begin >= op[OP_END] || call_ns >= sqlite3_column_int64(e->call, 3))
+		return; /* nothing that an end could lie in */
+	for (int to = 0; to < 2; to++) {
+		perfetto_event(e->p, to ? "f" : "s", to ? gpu : sqlite3_column_int64(e->call, 0),
+			       to ? stream : sqlite3_column_int64(e->call, 1), to ? begin : call_ns);
+		PERFETTO_NUMBER(j, "id", id);
+		JSON_KEY(j, "cat");
+		json_text(j, "ac2g");
+		JSON_KEY(j, "name");
+		json_text(j, "ac2g");
+		if (to) {
+			JSON_KEY(j, "bp");
+			json_text(j, "e");
+		}
+		perfetto_event_end(e->p);
+	}
+}
+
+/* The number that a call and its operations share: the call's own. */
+static int64_t correlation_of(struct events *e, const int64_t *op)
+{
+	int64_t first = first_id(e, op[OP_ID]), own;
+
+	if (!op[OP_CALL])
+		return op[OP_CORRELATION] ? op[OP_CORRELATION] - first : 0;
+	sqlite3_reset(e->call);
+	sqlite3_bind_int64(e->call, 1, op[OP_CALL]);
+	own = sqlite3_step(e->call) == SQLITE_ROW ? sqlite3_column_int64(e->call, 4) : 0;
+	return (own ? own : op[OP_CALL]) - first;
+}
+
+static int take_op(void *arg, const int64_t *op)
+{
+	struct events *e = arg;
+	int64_t gpu = gpu_of(op), stream = kineto_stream_of(e->p, op);
+	int64_t begin = op[OP_START] < e->p->first_ns ? e->p->first_ns : op[OP_START];
+	bool timed = is_timed(op);
+	int64_t correlation = correlation_of(e, op);
+	struct json *j = &e->p->json;
+	int ret = introduce_track(e, gpu, stream);
+
+	perfetto_event(e->p, timed ? "X" : "i", gpu, stream, begin);
+	json_key(j, timed ? "dur" : "s");
+	if (timed)
+		json_us(j, op[OP_END] - begin);
+	else
+		json_text(j, "t");
+	if (ret == 0)
+		ret = op[OP_COPY] ? perfetto_put_text(e->p, &e->copies, op[OP_TYPE], e->string,
+						      make_copy, true) :
+				    perfetto_put_text(e->p, &e->kernels, op[OP_NAME], e->string,
+						      make_kernel, true);
+	if (ret == 0)
+		ret = put_op_args(e, op, gpu, stream, correlation, timed);
+	perfetto_event_end(e->p);
+	if (timed)
+		put_arrow(e, op, gpu, stream, correlation);
+	return ret;
+}
+
+/* ---- ranges on the GPU ---- */
+
+/* Ranges lie around operations on the same track: they have to stand before those. */
+static int flush_range(struct events *e)
+{
+	const int64_t values[] = { e->range, e->range_gpu, e->range_stream, e->range_first,
+				   e->range_last };
+
+	if (!e->range)
+		return 0;
+	for (int i = 0; i < 5; i++)
+		sqlite3_bind_int64(e->add_range, i + 1, values[i]);
+	e->range = 0;
+	sqlite3_step(e->add_range);
+	if (sqlite3_reset(e->add_range) == SQLITE_OK)
+		return 0;
+	return perfetto_fail(e->p, -ENOSPC, "%s: no room for a temporary table: %s", e->p->path,
+			     sqlite3_errmsg(e->p->db));
+}
+
+static int take_range(void *arg, const int64_t *op)
+{
+	struct events *e = arg;
+	int64_t gpu = gpu_of(op), stream = kineto_stream_of(e->p, op);
+	int ret = 0;
+
+	if (!op[OP_MARKER] || !is_timed(op))
+		return 0;
+	if (e->range != op[OP_MARKER] || e->range_gpu != gpu || e->range_stream != stream) {
+		ret = flush_range(e);
+		e->range = op[OP_MARKER];
+		e->range_gpu = gpu;
+		e->range_stream = stream;
+		e->range_first = op[OP_START];
+		e->range_last = op[OP_END];
+	}
+	if (op[OP_START] < e->range_first)
+		e->range_first = op[OP_START];
+	if (op[OP_END] > e->range_last)
+		e->range_last = op[OP_END];
+	return ret;
+}
+
+/* From the first operation that was launched within a range, or in one within it, to the last one. */
+static const char ranges_sql[] =
+	"WITH RECURSIVE up(marker, gpu, stream, first, last, depth) AS (SELECT marker, gpu, stream, "
+	"first, last, 0 FROM temp.kineto_range UNION ALL SELECT M.parent_id, gpu, stream, first, last, "
+	"depth + 1 FROM up JOIN rtl_marker_data M ON M.api_id = up.marker WHERE M.parent_id > 0 AND depth "
+	"< 512) SELECT U.marker, U.gpu, U.stream, min(U.first), max(U.last), T.string FROM up U JOIN "
+	"rocpd_api A ON A.id = U.marker JOIN rocpd_ustring T ON T.id = A.args_id GROUP BY U.marker, "
+	"U.gpu, U.stream ORDER BY 4, 5 DESC";
+
+static int write_ranges(struct events *e)
+{
+	struct json *j = &e->p->json;
+	sqlite3_stmt *row = NULL;
+	int ret;
+
+	if (!e->p->ours ||
+	    !perfetto_number(e->p, "SELECT EXISTS (SELECT 1 FROM rocpd_op WHERE roctxId <> 0)", 0))
+		return 0;
+	ret = perfetto_rows_ops(e->p, PERFETTO_BY_QUEUE, take_range, e);
+	if (ret == 0)
+		ret = flush_range(e);
+	if (ret == 0)
+		ret = perfetto_prepare(e->p, &row, ranges_sql);
+	while (ret == 0 && (ret = perfetto_step(e->p, row)) == 1) {
+		int64_t marker = sqlite3_column_int64(row, 0), first = sqlite3_column_int64(row, 3);
+
+		ret = introduce_track(e, sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2));
+		if (ret)
+			break;
+		perfetto_event(e->p, "X", sqlite3_column_int64(row, 1),
+			       sqlite3_column_int64(row, 2), first);
+		JSON_KEY(j, "dur");
+		json_us(j, sqlite3_column_int64(row, 4) - first);
+		JSON_KEY(j, "cat");
+		json_text(j, "gpu_user_annotation");
+		JSON_KEY(j, "name");
+		json_text(j, perfetto_column_text(row, 5));
+		JSON_KEY(j, "args");
+		json_object(j);
+		PERFETTO_NUMBER(j, "External id", marker - first_id(e, marker));
+		PERFETTO_NUMBER(j, "device", sqlite3_column_int64(row, 1));
+		PERFETTO_NUMBER(j, "stream", sqlite3_column_int64(row, 2));
+		json_object_end(j);
+		perfetto_event_end(e->p);
+	}
+	sqlite3_finalize(row);
+	return ret;
+}
+
+/* ---- the whole ---- */
+
+static int prepare(struct events *e)
+{
+	static const char string_of[] = "SELECT string FROM rocpd_string WHERE id = ?1";
+	struct perfetto *p = e->p;
+	int ret = perfetto_run(p, "CREATE TEMP TABLE IF NOT EXISTS kineto_range (marker INTEGER, "
+				  "gpu INTEGER, stream INTEGER, first INTEGER, last INTEGER, "
+				  "PRIMARY KEY (marker, gpu, stream)) WITHOUT ROWID; "
+				  "DELETE FROM kineto_range");
+
+	if (ret == 0)
+		ret = perfetto_prepare(p, &e->add_range,
+				       "INSERT INTO kineto_range VALUES (?1, ?2, ?3, ?4, ?5) ON "
+				       "CONFLICT DO UPDATE SET first = min(first, ?4), last = "
+				       "max(last, ?5)");
+	if (ret == 0)
+		ret = perfetto_prepare(p, &e->string, string_of);
+	if (ret == 0)
+		ret = perfetto_prepare(p, &e->args, perfetto_rows_args_sql(p));
+	if (ret == 0)
+		ret = perfetto_prepare(
+			p, &e->call,
+			p->ours ? "SELECT A.pid, A.tid, A.start, A.end, X.correlation_id FROM "
+				  "rocpd_api A LEFT JOIN rtl_api_data X ON X.api_id = A.id WHERE "
+				  "A.id = ?1" :
+				  "SELECT pid, tid, start, \"end\", 0 FROM rocpd_api WHERE id = ?1");
+	if (ret == 0 && p->ours)
+		ret = perfetto_prepare(p, &e->shape,
+				       "SELECT S.grid_x, S.grid_y, S.grid_z, S.group_x, S.group_y, "
+				       "S.group_z, S.group_size, Y.vgpr_count FROM rtl_shape S JOIN "
+				       "rtl_kernel_symbol Y ON Y.id = S.kernel_id WHERE S.id = ?1");
+	return ret;
+}
+
+static void fini(struct events *e)
+{
+	sqlite3_finalize(e->add_range);
+	sqlite3_finalize(e->string);
+	sqlite3_finalize(e->args);
+	sqlite3_finalize(e->call);
+	sqlite3_finalize(e->shape);
+	perfetto_texts_fini(&e->functions);
+	perfetto_texts_fini(&e->kernels);
+	perfetto_texts_fini(&e->shapes);
+	perfetto_texts_fini(&e->copies);
+	map_fini(&e->tracks);
+}
+
+int kineto_events_write(struct perfetto *p)
+{
+	struct events e = { .p = p };
+	int ret = prepare(&e);
+
+	if (ret == 0)
+		ret = perfetto_rows_calls(p, take_call, &e);
+	if (ret == 0)
+		ret = write_ranges(&e);
+	if (ret == 0)
+		ret = perfetto_rows_ops(p, PERFETTO_BY_QUEUE, take_op, &e);
+	fini(&e);
+	return ret;
+}

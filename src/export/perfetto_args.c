@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* perfetto_args.c - the arguments of a call as JSON, from the text that the database holds
+ *
+ * Numbers become numbers, {x,y,z} an array, quoted strings what they stand for, and all else
+ * (pointers, enumerators) a string as it is.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "export/perfetto_internal.h"
+#include "store/args.h"
+
+#define MAX_NAME 128
+#define MAX_EXACT (INT64_C(1) << 53) /* readers keep numbers as doubles */
+
+/* Whether the text ends in the dots of one that was cut. */
+static bool is_cut(const char *text)
+{
+	size_t n = strlen(text);
+
+	return n >= 3 && strcmp(text + n - 3, "...") == 0;
+}
+
+/* The end of the value at `at`: at ", " or the end of the text. NULL: a string that does not end. */
+static const char *value_end(const char *at)
+{
+	const char *start = at;
+
+	if (*at == '"') {
+		for (at++; *at && *at != '"'; at++)
+			if (*at == '\\' && at[1])
+				at++;
+		if (*at)
+			return at + 1;
+	} else if (*at == '{') {
+		const char *end = strchr(at, '}');
+
+		if (end)
+			return end + 1;
+	} else {
+		while (*at && !(at[0] == ',' && at[1] == ' '))
+			at++;
+		return at;
+	}
+	return is_cut(start) ? start + strlen(start) : NULL;
+}
+
+/* "name=" in front of a value; NULL: something else. */
+static const char *name_end(const char *at)
+{
+	const char *start = at;
+
+	while (*at && !strchr("=, \"{", *at))
+		at++;
+	return *at == '=' && at > start && at - start < MAX_NAME ? at : NULL;
+}
+
+static bool is_form(const char *text)
+{
+	bool any = false;
+
+	for (;; text += 2) {
+		const char *at = name_end(text);
+
+		if (!at)
+			return any && is_cut(text);
+		any = true;
+		text = value_end(at + 1);
+		if (!text || !*text)
+			return text != NULL;
+		if (text[0] != ',' || text[1] != ' ')
+			return false;
+	}
+}
+
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 :
+	       c >= 'A' && c <= 'F' ? c - 'A' + 10 :
+				      -1;
+}
+
+/* A quoted string without its quotes and escapes, which make it only shorter. */
+static void put_string(struct json *j, const char *at, const char *end)
+{
+	char *text = alloc_heap((size_t)(end - at));
+	size_t n = 0;
+
+	if (!text) {
+		json_text_size(j, at, (size_t)(end - at));
+		return;
+	}
+	for (at++; at < end - 1; at++) {
+		if (*at != '\\') {
+			text[n++] = *at;
+			continue;
+		}
+		at++;
+		if (*at == 'x' && hex_digit(at[1]) >= 0 && hex_digit(at[2]) >= 0) {
+			text[n++] = (char)(hex_digit(at[1]) * 16 + hex_digit(at[2]));
+			at += 2;
+		} else {
+			text[n++] = *at == 'n' ? '\n' : *at;
+		}
+	}
+	json_text_size(j, text, n);
+	alloc_free(text);
+}
+
+/* A decimal number that a reader keeps exactly. */
+static bool put_number(struct json *j, const char *at, const char *end)
+{
+	char text[40], *rest;
+	size_t n = (size_t)(end - at);
+	long long whole;
+
+	if (!n || n >= sizeof(text) || strspn(at, "+-.0123456789eE") < n || *at == '+' ||
+	    *at == 'e' || *at == 'E')
+		return false;
+	memcpy(text, at, n);
+	text[n] = 0;
+	errno = 0;
+	whole = strtoll(text, &rest, 10);
+	if (!*rest) {
+		if (errno || whole > MAX_EXACT || whole < -MAX_EXACT)
+			return false;
+		json_int(j, whole);
+		return true;
+	}
+	double real = strtod(text, &rest);
+
+	if (*rest)
+		return false;
+	json_double(j, real);
+	return true;
+}
+
+static void put_array(struct json *j, const char *at, const char *end)
+{
+	json_array(j);
+	for (at++; at < end - 1;) {
+		const char *next = at;
+
+		while (next < end - 1 && *next != ',')
+			next++;
+		if (!put_number(j, at, next))
+			json_text_size(j, at, (size_t)(next - at));
+		at = next < end - 1 ? next + 1 : next;
+	}
+	json_array_end(j);
+}
+
+static void put_value(struct json *j, const char *at, const char *end)
+{
+	size_t n = (size_t)(end - at);
+
+	if (*at == '"' && n > 1 && end[-1] == '"')
+		put_string(j, at, end);
+	else if (*at == '{' && end[-1] == '}')
+		put_array(j, at, end);
+	else if (n == 4 && memcmp(at, "true", n) == 0)
+		json_bool(j, true);
+	else if (n == 5 && memcmp(at, "false", n) == 0)
+		json_bool(j, false);
+	else if (n == 4 && memcmp(at, "NULL", n) == 0)
+		json_null(j);
+	else if (!put_number(j, at, end))
+		json_text_size(j, at, n);
+}
+
+static void put_key(struct json *j, const char *at, const char *end)
+{
+	char name[MAX_NAME];
+
+	memcpy(name, at, (size_t)(end - at));
+	name[end - at] = 0;
+	json_key(j, name);
+}
+
+bool perfetto_args_write(struct json *j, const char *text)
+{
+	if (!is_form(text))
+		return false;
+	json_object(j);
+	while (*text) {
+		const char *at = name_end(text), *end;
+
+		if (!at) { /* it was cut here */
+			json_key(j, "...");
+			json_text(j, text);
+			break;
+		}
+		put_key(j, text, at);
+		end = value_end(++at);
+		put_value(j, at, end);
+		text = *end ? end + 2 : end;
+	}
+	json_object_end(j);
+	return true;
+}
+
+void perfetto_args_status(struct json *j, const char *function, int64_t status)
+{
+	const char *error;
+
+	JSON_KEY(j, "status");
+	json_int(j, status);
+	if (!status)
+		return;
+	error = args_enum(strncmp(function, "hsa_", 4) == 0 ? "hsa_status_t" : "hipError_t",
+			  (uint64_t)status);
+	JSON_KEY(j, "error");
+	json_text(j, error ? error : "unknown");
+}

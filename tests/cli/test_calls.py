@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What HIP mode records, as it is shown: Chrome JSON, kineto's, summaries. Traces are made by spool.py"""
+import collections
+import csv
+import io
+import json
+import os
+import re
+import sqlite3
+
+import harness
+import spool
+from harness import Case
+
+
+class Calls(Case):
+    def write(self, name="a", **kwargs):
+        spool.calls(**kwargs).write(self.path(name + ".rtl"))
+        return name + ".rtl"
+
+    def database(self, *args, **kwargs):
+        name = self.write(*args, **kwargs)
+        self.rtl("recover", "-q", name, "-o", name[:-4] + ".db", "--force")
+        return name[:-4] + ".db"
+
+    def convert(self, name, form="perfetto", out="out.json"):
+        self.rtl("convert", name, "-f", form, "-o", out, "--force")
+        with open(self.path(out), encoding="utf-8") as file:
+            return json.load(file)
+
+    def arrows(self, events):
+        """Pairs of begin and end, which must be whole, unique, in order, and within slices of their tracks."""
+        starts, ends = {}, {}
+        for e in events:
+            if e["ph"] in "sf":
+                side = starts if e["ph"] == "s" else ends
+                self.assertNotIn((e["cat"], e["id"]), side, e)
+                side[e["cat"], e["id"]] = e
+        self.assertEqual(set(starts), set(ends))
+        slices = collections.defaultdict(list)
+        for e in events:
+            if e["ph"] == "X":
+                slices[e["pid"], e["tid"]].append(e)
+        pairs = []
+        for key, s in starts.items():
+            f = ends[key]
+            self.assertEqual(f["bp"], "e")
+            self.assertLessEqual(s["ts"], f["ts"])
+            around = [[e for e in slices[x["pid"], x["tid"]] if e["ts"] <= x["ts"] < e["ts"] + e["dur"]] for x in (s, f)]
+            self.assertTrue(all(around), (s, f))
+            # the innermost slice that is open at that time, in the order of the file, is what viewers bind it to
+            pairs.append([max(a, key=lambda e: (e["ts"], slices[e["pid"], e["tid"]].index(e))) for a in around])
+        return pairs
+
+    def nested(self, events, tracks=lambda e: True):
+        """No slice crosses another one's end on its track."""
+        by_track = collections.defaultdict(list)
+        for e in events:
+            if e["ph"] == "X" and tracks(e):
+                by_track[e["pid"], e["tid"]].append((round(e["ts"] * 1000), round(e["dur"] * 1000)))
+        for rows in by_track.values():
+            rows.sort(key=lambda r: (r[0], -r[1]))
+            ends = []
+            for ts, dur in rows:
+                while ends and ends[-1] <= ts:
+                    ends.pop()
+                self.assertTrue(not ends or ts + dur <= ends[-1])
+                ends.append(ts + dur)
+
+
+class Perfetto(Calls):
+    def test_each_argument_is_a_member(self):
+        events = self.convert(self.write())["traceEvents"]
+        launch = next(e for e in events if e["name"] == "hipLaunchKernel")
+        self.assertEqual(launch["cat"], "hip_api")
+        self.assertEqual(launch["args"]["args"], {
+            "function_address": "0x4000", "numBlocks": [4, 1, 1], "dimBlocks": [256, 1, 1],
+            "kernel": "_Z4vaddPfS_S_i", "sharedMemBytes": 0, "stream": "0x0"})
+        self.assertEqual(launch["args"]["status"], 0)
+        self.assertNotIn("error", launch["args"])
+        good, bad = [e["args"] for e in events if e["name"] == "hipMalloc"]
+        self.assertEqual(good["args"], {"ptr": "0x7000", "size": 1 << 20, "*ptr": "0xdead0000"})
+        self.assertEqual(bad["status"], 2)
+        self.assertTrue(bad["error"])
+        self.assertEqual(bad["args"]["size"], 1 << 50)
+
+    def test_hsa_calls_lie_below(self):
+        events = self.convert(self.write())["traceEvents"]
+        calls = {e["args"]["api_id"]: e for e in events if e.get("cat") == "hip_api"}
+        inner = [e for e in events if e.get("cat") == "hsa_api"]
+        self.assertEqual(len(inner), 10)
+        for e in inner:
+            outer = calls[e["args"]["parent_id"]]
+            self.assertEqual((e["pid"], e["tid"]), (outer["pid"], outer["tid"]))
+            self.assertTrue(outer["ts"] <= e["ts"] and e["ts"] + e["dur"] <= outer["ts"] + outer["dur"])
+        self.nested(events)
+
+    def test_an_arrow_leads_from_the_call_to_each_operation(self):
+        for name in (self.write(), self.database()):
+            events = self.convert(name)["traceEvents"]
+            pairs = self.arrows([e for e in events if e.get("cat") != "launch"])
+            self.assertEqual(collections.Counter((c["name"], o["cat"]) for c, o in pairs),
+                             {("hipLaunchKernel", "kernel"): 10, ("hipMemcpyAsync", "copy"): 2, ("hipMemset", "copy"): 1})
+            for call, op in pairs:
+                self.assertEqual(call["args"]["corr_id"], op["args"]["corr_id"])
+                self.assertEqual(call["args"]["api_id"], op["args"]["api_id"])
+            self.arrows(events)
+            self.assertTrue(all(e["ts"] >= 0 for e in events if e["ph"] != "M"))
+
+    def test_an_operation_that_seems_to_begin_before_its_call(self):
+        s = spool.calls()
+        own = s.api(1, s.start + 90_000, s.start + 90_500, ())
+        s.dispatch(1, 0, s.start + 89_900, s.start + 91_000, correlation=own)
+        own = s.api(1, s.start + 95_000, s.start + 95_500, ())
+        s.dispatch(1, 0, s.start + 94_000, s.start + 94_500, correlation=own)
+        s.write(self.path("a.rtl"))
+        self.arrows(self.convert("a.rtl")["traceEvents"])
+        self.arrows(self.convert("a.rtl", "kineto")["traceEvents"])
+
+    def test_streams_have_tracks_of_their_own(self):
+        events = self.convert(self.write())["traceEvents"]
+        names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
+        streams = [e for e in events if e.get("cat") == "stream"]
+        seen = collections.Counter(names[e["pid"], e["tid"]] for e in streams)
+        # kernels go to them in turn; two copies; the fill names no stream: it goes to the null stream
+        self.assertEqual(seen, {"stream 1 (null)": 6, "stream 2 (0x55aa)": 7})
+        self.assertEqual(len([e for e in events if e.get("cat") == "kernel"]), 10)
+        handles = collections.Counter(e["args"].get("stream") for e in events if e.get("cat") == "kernel")
+        self.assertEqual(handles, {"0x0": 5, "0x55aa": 5})
+
+    def test_arguments_of_every_form(self):
+        s = spool.calls()
+        odd = s.op(50, "hipOdd", "text:s,none:s,real:g,flag:b,big:u,neg:i,mode:e=nothing,cut:s")
+        words = (s.string('a "b", c=d\n\\'), 0, 0x3FF8000000000000, 1, (1 << 64) - 1, (1 << 64) - 5, 7, s.string("x{y"))
+        s.api(odd, s.start + 90_000, s.start + 90_001, words)
+        s.write(self.path("a.rtl"))
+        events = self.convert("a.rtl")["traceEvents"]
+        args = next(e for e in events if e["name"] == "hipOdd")["args"]["args"]
+        self.assertEqual(args, {"text": 'a "b", c=d\n\\', "none": None, "real": 1.5, "flag": True,
+                                "big": "18446744073709551615", "neg": -5, "mode": 7, "cut": "x{y"})
+
+    def test_long_arguments_end_in_dots(self):
+        s = spool.calls()
+        odd = s.op(50, "hipOdd", "text:s,after:u")
+        s.api(odd, s.start + 90_000, s.start + 90_001, (s.string("y" * 100_000), 1))
+        s.write(self.path("a.rtl"))
+        args = next(e for e in self.convert("a.rtl")["traceEvents"] if e["name"] == "hipOdd")["args"]["args"]
+        text = args["text"] if isinstance(args, dict) else args
+        self.assertTrue(len(text) == 100_000 or text.endswith("..."), text[-20:])
+
+    def test_text_of_another_form_stays_as_it_is(self):
+        name = self.database()
+        db = sqlite3.connect(self.path(name))
+        db.execute("update rocpd_ustring set string = 'no such form, at all' where string like 'ptr=0x7000, size=1048576%'")
+        db.commit()
+        db.close()
+        event = next(e for e in self.convert(name)["traceEvents"] if e["name"] == "hipMalloc")
+        self.assertEqual(event["args"]["args"], "no such form, at all")
+
+
+class Kineto(Calls):
+    def test_the_header_is_what_readers_look_for(self):
+        name = self.write(rank=3, world_size=8)
+        doc = self.convert(name, "kineto")
+        self.assertEqual(doc["schemaVersion"], 1)
+        self.assertEqual((doc["distributedInfo"]["rank"], doc["distributedInfo"]["world_size"]), (3, 8))
+        with open(self.path("out.json"), encoding="utf-8") as file:
+            text = file.read()
+        # HTA looks for the rank in the text
+        self.assertEqual(re.search(r'"rank":\s+(\d+)', text).group(1), "3")
+        self.assertEqual([(d["id"], d["computeMajor"], d["computeMinor"], d["numSms"]) for d in doc["deviceProperties"]],
+                         [(0, 9, 0, 64), (1, 9, 0, 64)])
+        first = min(e["ts"] for e in doc["traceEvents"] if "ts" in e)
+        # the earliest event, on the wall clock
+        self.assertEqual(doc["baseTimeNanoseconds"] + round(first * 1000), 1_790_000_000_000_000_000 + 500)
+        for e in re.findall(r'"(?:ts|dur)":(-?[0-9.]+)', text):
+            self.assertRegex(e, r"^\d+\.\d{3}$")
+
+    def test_calls_and_operations_share_a_number(self):
+        events = self.convert(self.write(), "kineto")["traceEvents"]
+        cats = collections.Counter(e.get("cat") for e in events if e["ph"] == "X")
+        self.assertEqual(cats, {"cuda_runtime": 14, "cuda_driver": 10, "kernel": 10, "gpu_memcpy": 3, "gpu_memset": 1,
+                                "user_annotation": 2, "gpu_user_annotation": cats["gpu_user_annotation"]})
+        calls = {e["args"]["correlation"]: e for e in events if e.get("cat") == "cuda_runtime"}
+        for e in events:
+            if e.get("cat") == "kernel":
+                self.assertEqual(calls[e["args"]["correlation"]]["name"], "hipLaunchKernel")
+                self.assertEqual((e["args"]["grid"], e["args"]["block"]), ([4, 1, 1], [256, 1, 1]))
+                self.assertGreater(e["args"]["stream"], 0)
+                self.assertEqual((e["pid"], e["tid"]), (e["args"]["device"], e["args"]["stream"]))
+        copies = [e for e in events if e.get("cat") == "gpu_memcpy" and e["args"]["bytes"] == 2048]
+        self.assertEqual({calls[e["args"]["correlation"]]["name"] for e in copies}, {"hipMemcpyAsync"})
+        self.assertEqual({e["args"]["memory bandwidth (GB/s)"] for e in copies}, {20.48})
+        for call, op in self.arrows(events):
+            self.assertEqual(call["args"]["correlation"], op["args"]["correlation"])
+        # the first operation of a call has an arrow under their number
+        self.assertTrue(set(e["args"]["correlation"] for e in events if e.get("cat") == "kernel")
+                        <= {e["id"] for e in events if e["ph"] == "f"})
+
+    def test_ranges_are_on_the_gpu_too(self):
+        events = self.convert(self.write(), "kineto")["traceEvents"]
+        ranges = {(e["pid"], e["tid"]): e for e in events if e.get("cat") == "gpu_user_annotation"}
+        host = next(e for e in events if e["name"] == "step" and e["cat"] == "user_annotation")
+        for track, around in ranges.items():
+            self.assertEqual((around["name"], around["args"]["External id"]), ("step", host["args"]["External id"]))
+            ops = [e for e in events if e["ph"] == "X" and (e["pid"], e["tid"]) == track
+                   and e["args"].get("External id") == host["args"]["External id"] and e is not around]
+            spans = [(round(e["ts"] * 1000), round(e["ts"] * 1000) + round(e["dur"] * 1000)) for e in (around, *ops)]
+            self.assertEqual(spans[0], (min(s[0] for s in spans[1:]), max(s[1] for s in spans[1:])))
+        self.assertEqual(set(ranges), {(0, 1), (0, 2), (1, 2)})
+        self.nested(events)
+
+    def test_without_streams_the_queue_stands_for_one(self):
+        spool.sample(4).write(self.path("a.rtl"))
+        events = self.convert("a.rtl", "kineto")["traceEvents"]
+        self.assertEqual(sorted({(e["pid"], e["tid"]) for e in events if e.get("cat") == "kernel"}), [(0, 1), (1, 2)])
+
+    def test_processes_get_a_file_each(self):
+        for rank in range(2):
+            self.write(f"r{rank}", pid=500 + rank, rank=rank, world_size=2)
+        self.rtl("merge", "-q", "-o", "m.db", "r0.rtl", "r1.rtl")
+        p = self.rtl("convert", "m.db", "-f", "kineto", "-o", "k.json")
+        self.assertIn("2 files written", p.stderr)
+        self.assertEqual([f for f in self.files() if f.startswith("k.")], ["k.rank0.json", "k.rank1.json"])
+        bases = set()
+        for rank in range(2):
+            with open(self.path(f"k.rank{rank}.json"), encoding="utf-8") as file:
+                doc = json.load(file)
+            bases.add(doc["baseTimeNanoseconds"])
+            self.assertEqual(doc["distributedInfo"]["rank"], rank)
+            self.assertEqual({e["pid"] for e in doc["traceEvents"] if e.get("cat") == "cuda_runtime"}, {500 + rank})
+            self.assertEqual(len([e for e in doc["traceEvents"] if e.get("cat") == "kernel"]), 10)
+        self.assertEqual(len(bases), 1)
+        self.assertIn("--force", self.rtl("convert", "m.db", "-f", "kineto", "-o", "k.json", status=1).stderr)
+        self.assertIn("several processes", self.rtl("convert", "m.db", "-f", "kineto", "-o", "-", status=1).stderr)
+
+    def test_its_name_by_default(self):
+        self.rtl("convert", self.write(), "-f", "kineto")
+        self.assertIn("a.pt.trace.json", self.files())
+
+
+if __name__ == "__main__":
+    harness.main()

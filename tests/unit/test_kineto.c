@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* test_kineto.c - kineto's dialect of an RPD file, and what goes wrong; its events: tests/cli */
+#include "export/kineto.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "support/test.h"
+
+static struct rocpd_result res;
+static const char *input;
+
+/* What RPD's own tracer writes: no streams, no processes, no clocks. */
+static void make_input(const char *more)
+{
+	static const char schema[] =
+		"CREATE TABLE rocpd_string(id INTEGER PRIMARY KEY, string TEXT);"
+		"CREATE TABLE rocpd_api(id INTEGER PRIMARY KEY, pid INT, tid INT, start INT, \"end\" "
+		"INT, apiName_id INT, args_id INT);"
+		"CREATE TABLE rocpd_op(id INTEGER PRIMARY KEY, gpuId INT, queueId INT, sequenceId INT, "
+		"start INT, \"end\" INT, description_id INT, opType_id INT);"
+		"CREATE TABLE rocpd_api_ops(id INTEGER PRIMARY KEY, api_id INT, op_id INT);"
+		"INSERT INTO rocpd_string VALUES (1, 'gemm'), (2, 'KernelExecution'), (3, "
+		"'hipLaunchKernel'), (4, 'ptr=0x10'), (5, 'FillBuffer'), (6, '');"
+		"INSERT INTO rocpd_api VALUES (1, 77, 78, 1000, 2000, 3, 4);"
+		"INSERT INTO rocpd_op VALUES (1, 1, 3, 1, 3000, 5000, 1, 2), (2, 1, 3, 2, 5000, 5500, "
+		"6, 5);"
+		"INSERT INTO rocpd_api_ops VALUES (1, 1, 1)";
+	sqlite3 *db;
+
+	input = test_tmpfile("in.db");
+	CHECK_EQ_INT(sqlite3_open(input, &db), SQLITE_OK);
+	CHECK_EQ_INT(sqlite3_exec(db, schema, NULL, NULL, NULL), SQLITE_OK);
+	CHECK_EQ_INT(sqlite3_exec(db, more, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+static const char *text_of(const char *path)
+{
+	static char text[65536];
+	FILE *file = fopen(path, "r");
+	size_t n;
+
+	CHECK_NOT_NULL(file);
+	n = fread(text, 1, sizeof(text) - 1, file);
+	text[n] = 0;
+	fclose(file);
+	return text;
+}
+
+static int write_json(const char *out)
+{
+	return kineto_write(&input, 1, out, NULL, &res);
+}
+
+TEST(a_file_of_rpd_has_queues_for_streams)
+{
+	const char *out = test_tmpfile("out.json"), *text;
+
+	make_input("");
+	CHECK_OK(write_json(out));
+	CHECK_EQ_UINT(res.nr_processes, 1);
+	text = text_of(out);
+	CHECK_STR_HAS(text, "\"distributedInfo\": {\"backend\": \"none\",\"rank\": 0,\"world_size\": 1}");
+	CHECK_STR_HAS(text, "\"baseTimeNanoseconds\":1000,");
+	CHECK_STR_HAS(text, "\"pid\":1,\"tid\":4,\"ts\":2.000,\"dur\":2.000,\"cat\":\"kernel\","
+			    "\"name\":\"gemm\",\"args\":{\"device\":1,\"context\":0,\"stream\":4,"
+			    "\"hsa_queue\":3,\"correlation\":1,");
+	CHECK_STR_HAS(text, "\"dur\":1.000,\"cat\":\"cuda_runtime\",\"name\":\"hipLaunchKernel\","
+			    "\"args\":{\"correlation\":1,\"args\":{\"ptr\":\"0x10\"}}");
+	CHECK_STR_HAS(text, "\"cat\":\"gpu_memset\",\"name\":\"Memset (Device)\"");
+	CHECK_STR_HAS(text, "\"ph\":\"s\",\"pid\":77,\"tid\":78,\"ts\":0.000,\"id\":1,");
+	CHECK_STR_HAS(text, "\"ph\":\"f\",\"pid\":1,\"tid\":4,\"ts\":2.000,\"id\":1,");
+}
+
+TEST(what_has_no_valid_times_is_an_instant)
+{
+	make_input("INSERT INTO rocpd_op VALUES (3, 0, 0, 1, 9000, 8000, 1, 2)");
+	CHECK_OK(write_json(test_tmpfile("out.json")));
+	CHECK_STR_HAS(text_of(test_tmpfile("out.json")),
+		      "{\"ph\":\"i\",\"pid\":0,\"tid\":1,\"ts\":8.000,\"s\":\"t\",\"cat\":\"kernel\"");
+}
+
+TEST(it_refuses_what_is_no_trace)
+{
+	input = test_tmpfile("none.db");
+	CHECK_EQ_INT(write_json(test_tmpfile("out.json")), -ENOENT);
+	make_input("DROP TABLE rocpd_api_ops");
+	CHECK(write_json(test_tmpfile("out.json")) < 0);
+	CHECK_STR_HAS(res.error, "in.db");
+	CHECK_EQ_INT(access(test_tmpfile("out.json"), F_OK), -1);
+}
