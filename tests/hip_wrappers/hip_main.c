@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* hip_main.c - HIP's wrappers between the cases and the stand-in libamdhip64 */
+#include "hip_ops_gen.h"
+#include "run.h"
+#include "source/hip/frame.h"
+
+const enum rec_api_domain run_domain = REC_API_HIP;
+const struct api_op *const run_ops = hip_ops;
+void (*const hip_boot)(void) = NULL;
+
+void run_prepare(void)
+{
+	api_define(REC_API_HIP, hip_ops, hip_told, hip_nr_ops);
+	atomic_store(&hip_started, true);
+}
+
+void run_forget_names(void)
+{
+	hip_forget_names();
+}

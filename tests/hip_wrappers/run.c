@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/* run.c - calls wrappers with values that can be recognised, and looks for each of them
+ *
+ * Usage: DRIVER PREFIX...   runs the cases whose names begin so; none: all
+ */
+#include "run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "event/bus.h"
+#include "event/life.h"
+
+#define MAX_STRINGS 65536
+#define FAILED_STATUS 0x4d2
+#define STRAY_ERRNO 77
+
+static const char *const mode_names[] = { "good",  "fails", "null",
+					  "empty", "no_args", "off" };
+
+static struct {
+	unsigned nr;
+	int32_t status;
+	uint32_t op, domain, nr_words;
+	uint64_t words[REC_API_MAX_WORDS];
+} api;
+static unsigned nr_failed, nr_ops_told, at_word;
+static const char *signature; /* what is left of the op's */
+static char *strings[MAX_STRINGS];
+static size_t at_byte;
+static char current[128];
+
+__attribute__((format(printf, 2, 3))) static void bad(const struct run *run, const char *fmt, ...)
+{
+	va_list ap;
+
+	printf("FAILED %s (%s): ", run->name, mode_names[run->mode]);
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	printf("\n");
+	nr_failed++;
+}
+
+/* A stand-in for the recorder. */
+static int sink_start(void)
+{
+	return 0;
+}
+
+static void sink_event(const struct event *ev)
+{
+	if (ev->kind == EVENT_STRING && ev->string.id < MAX_STRINGS) {
+		strings[ev->string.id] = strndup(ev->string.text, ev->string.size);
+	} else if (ev->kind == EVENT_OP) {
+		const char *name = strings[ev->op.name], *text = strings[ev->op.signature];
+
+		nr_ops_told++;
+		if (ev->op.domain != (uint32_t)run_domain || !name || !text ||
+		    strcmp(name, run_ops[ev->op.op].name) != 0 ||
+		    strcmp(text, run_ops[ev->op.op].signature) != 0) {
+			printf("FAILED: op %u is told as %s\n", ev->op.op, name ? name : "?");
+			nr_failed++;
+		}
+	} else if (ev->kind == EVENT_API) {
+		api.nr++;
+		api.status = ev->api.status;
+		api.op = ev->api.op;
+		api.domain = ev->api.domain;
+		api.nr_words = ev->api.nr_words;
+		memcpy(api.words, ev->api.words, ev->api.nr_words * sizeof(uint64_t));
+	}
+}
+
+static void sink_loss(enum spool_reason reason, uint64_t count)
+{
+	printf("FAILED: %llu events lost, reason %d\n", (unsigned long long)count, (int)reason);
+	nr_failed++;
+}
+
+static uint64_t sink_tick(uint64_t now_ns)
+{
+	(void)now_ns;
+	return LIFE_IDLE;
+}
+
+static void sink_stop(void)
+{
+}
+
+static const struct sink sink = { "test", sink_start, sink_event, sink_loss, sink_tick, sink_stop };
+
+static void on_crash(int sig)
+{
+	ssize_t n = write(1, "FAILED, crashed: ", 17);
+
+	n = write(1, current, strlen(current));
+	(void)n;
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+static bool is_good(const struct run *run)
+{
+	return run->mode == RUN_GOOD || run->mode == RUN_NO_ARGS || run->mode == RUN_OFF;
+}
+
+static unsigned char base_of(const struct run *run)
+{
+	return run->mode == RUN_NULL ? 0xc1 : 'A';
+}
+
+void run_number(struct run *run, void *value, size_t size)
+{
+	if (run->mode == RUN_EMPTY)
+		memset(value, 0, size);
+	else
+		stand_in_pattern(value, size, run->seed++, base_of(run));
+}
+
+void run_bool(struct run *run, bool *value)
+{
+	*value = run->mode != RUN_EMPTY;
+}
+
+void run_struct(struct run *run, void *value, size_t size)
+{
+	stand_in_pattern(value, size, run->seed++, base_of(run));
+}
+
+const char *run_text(struct run *run, const char *text)
+{
+	return run->mode == RUN_NULL ? NULL : text;
+}
+
+void run_object(struct run *run, void *object, size_t size, enum stand_in_what what, bool back)
+{
+	if (what == STAND_IN_BOOL)
+		*(bool *)object = !back;
+	else
+		stand_in_pattern(object, size, run->seed++, base_of(run));
+	if (!back || !is_good(run))
+		return;
+	if (stand_in.nr_back == STAND_IN_MAX_BACK)
+		bad(run, "too much comes back");
+	else
+		stand_in.back[stand_in.nr_back++] =
+			(struct stand_in_back){ object, size, what, run->seed++ };
+}
+
+void run_pointer(struct run *run, void *pointer, void *object, bool guarded)
+{
+	uint64_t nowhere;
+
+	/* no address that a program can have */
+	stand_in_pattern(&nowhere, sizeof(nowhere), run->seed++, 'A');
+	if (run->mode == RUN_NULL || (run->mode == RUN_EMPTY && !guarded))
+		nowhere = 0;
+	if (object && is_good(run))
+		memcpy(pointer, &object, sizeof(object));
+	else
+		memcpy(pointer, &nowhere, sizeof(nowhere));
+}
+
+void run_begin(struct run *run)
+{
+	/* what is freed may be another's: names are asked for again */
+	run_forget_names();
+	snprintf(current, sizeof(current), "%s (%s)\n", run->name, mode_names[run->mode]);
+	stand_in.armed = true;
+	stand_in.nr_calls = 0;
+	stand_in.function = "nothing";
+	stand_in.base = 'a';
+	stand_in.status = run->mode == RUN_FAILS ? FAILED_STATUS : 0;
+	api.nr = 0;
+	api_args = run->mode != RUN_NO_ARGS;
+	api_switch(run_domain, run->mode != RUN_OFF);
+	errno = STRAY_ERRNO;
+}
+
+void run_end(struct run *run, uint32_t op, bool has_status, int32_t status)
+{
+	int its = errno;
+
+	if (its != STRAY_ERRNO)
+		bad(run, "errno became %d", its);
+	if (strcmp(stand_in.function, run->name) != 0 || stand_in.nr_calls != 1)
+		bad(run, "the stand-in saw %u calls, of %s", stand_in.nr_calls, stand_in.function);
+	if (has_status && status != stand_in.status)
+		bad(run, "returned %d, not %d", status, stand_in.status);
+	if (run->mode == RUN_OFF) {
+		if (api.nr)
+			bad(run, "was recorded");
+		return;
+	}
+	if (api.nr != 1 || api.op != op || api.domain != (uint32_t)run_domain)
+		bad(run, "%u records, of op %u of domain %u", api.nr, api.op, api.domain);
+	if (api.status != (has_status ? stand_in.status : 0))
+		bad(run, "recorded as returning %d", api.status);
+	if (strcmp(run_ops[op].name, run->name) != 0)
+		bad(run, "its op is %s", run_ops[op].name);
+	signature = run_ops[op].signature;
+	at_word = 0;
+	at_byte = 0;
+}
+
+void run_got(struct run *run, const char *name, const void *value, size_t size)
+{
+	if (at_byte + size > stand_in.nr_bytes ||
+	    memcmp(stand_in.bytes + at_byte, value, size) != 0)
+		bad(run, "the stand-in got another %s", name);
+	at_byte += size;
+}
+
+void run_got_all(struct run *run)
+{
+	if (at_byte != stand_in.nr_bytes)
+		bad(run, "the stand-in got %zu bytes, not %zu", stand_in.nr_bytes, at_byte);
+	at_byte = 0;
+}
+
+void run_returned(struct run *run, const void *value, size_t size, bool is_text)
+{
+	unsigned char expected[STAND_IN_MAX_BYTES];
+	const char *text;
+
+	if (is_text) {
+		memcpy(&text, value, sizeof(text));
+		if (!text || strcmp(text, STAND_IN_RETURN_TEXT) != 0)
+			bad(run, "returned another text");
+		return;
+	}
+	stand_in_return(expected, size);
+	/* a bool has one value that can be told from none */
+	if (size == 1)
+		expected[0] = 1;
+	if (memcmp(value, expected, size) != 0)
+		bad(run, "returned something else");
+}
+
+/* The next argument of the signature: its type. '\0': it has another name. */
+static char next_arg(struct run *run, const char *name)
+{
+	size_t length = strlen(name);
+	const char *arg = signature;
+
+	if (strncmp(arg, name, length) != 0 || arg[length] != ':') {
+		bad(run, "expected the argument %s, the signature goes on with %s", name, arg);
+		return '\0';
+	}
+	signature = strchr(arg, ',') ? strchr(arg, ',') + 1 : arg + strlen(arg);
+	return arg[length + 1];
+}
+
+static uint64_t next_word(struct run *run, const char *name)
+{
+	if (at_word >= api.nr_words) {
+		bad(run, "no word for %s", name);
+		return 0;
+	}
+	return api.words[at_word++];
+}
+
+static void compare(struct run *run, const char *name, uint64_t expected)
+{
+	uint64_t word = next_word(run, name);
+
+	if (word != expected)
+		bad(run, "%s is %#llx, not %#llx", name, (unsigned long long)word,
+		    (unsigned long long)expected);
+}
+
+static bool has_words(const struct run *run)
+{
+	return run->mode != RUN_OFF && run->mode != RUN_NO_ARGS;
+}
+
+void run_word(struct run *run, const char *name, bool guarded, const void *value, size_t size)
+{
+	uint64_t bits = 0, more = 0;
+	char type;
+
+	if (!has_words(run))
+		return;
+	type = next_arg(run, name);
+	if (!guarded || is_good(run)) {
+		memcpy(&bits, value, size < sizeof(bits) ? size : sizeof(bits));
+		if (type == 'd')
+			memcpy(&more, (const char *)value + 8, 4);
+	}
+	/* numbers with a sign, and enumerators, fill the word with it */
+	if ((type == 'i' || type == 'e') && size < 8 && bits >> (8 * size - 1) & 1)
+		bits |= ~UINT64_C(0) << 8 * size;
+	compare(run, name, bits);
+	if (type == 'd')
+		compare(run, name, more);
+	if (type != 'd' && size > 8)
+		bad(run, "%s: %zu bytes in a word", name, size);
+}
+
+void run_word_text(struct run *run, const char *name, bool guarded, const char *text)
+{
+	const char *found;
+	uint64_t word;
+	char type;
+
+	if (!has_words(run))
+		return;
+	type = next_arg(run, name);
+	word = next_word(run, name);
+	if (type != 's')
+		bad(run, "%s is no text", name);
+	if ((guarded && !is_good(run)) || !text) {
+		if (word)
+			bad(run, "%s is text %llu, not none", name, (unsigned long long)word);
+		return;
+	}
+	found = word < MAX_STRINGS ? strings[word] : NULL;
+	if (!found || strcmp(found, text) != 0)
+		bad(run, "%s is \"%s\", not \"%s\"", name, found ? found : "(none)", text);
+}
+
+void run_word_kernel(struct run *run, bool guarded, bool has_status, uint64_t function)
+{
+	bool known = guarded ? is_good(run) : function && !(has_status && run->mode == RUN_FAILS);
+
+	run_word_text(run, "kernelName", false, known ? stand_in_kernel(function) : NULL);
+}
+
+void run_words_all(struct run *run)
+{
+	if (!has_words(run)) {
+		if (run->mode == RUN_NO_ARGS && api.nr_words)
+			bad(run, "%u words", api.nr_words);
+		return;
+	}
+	if (*signature || at_word != api.nr_words)
+		bad(run, "%u words, %u are told of; left of the signature: %s", api.nr_words, at_word,
+		    signature);
+}
+
+void run_callback(struct run *run, uint32_t op, uint32_t expected_op,
+		  uint32_t (*decode)(const void *, uint64_t *, bool), const void *args)
+{
+	uint64_t words[REC_API_MAX_WORDS];
+	uint32_t nr;
+
+	if (!has_words(run))
+		return;
+	if (op != expected_op || !decode) {
+		bad(run, "its callback is of op %u", op);
+		return;
+	}
+	nr = decode(args, words, run->mode != RUN_FAILS);
+	if (nr != api.nr_words || memcmp(words, api.words, nr * sizeof(*words)) != 0)
+		bad(run, "its callback has other words than its wrapper");
+}
+
+int main(int argc, char **argv)
+{
+	unsigned nr_run = 0;
+
+	signal(SIGSEGV, on_crash);
+	signal(SIGBUS, on_crash);
+	if (bus_attach(&sink) != 0)
+		return 1;
+	atomic_store(&life_state, LIFE_ON);
+	run_prepare();
+	for (unsigned i = 0; i < run_nr_cases; i++) {
+		const struct run_case *c = &run_cases[i];
+		bool wanted = argc < 2;
+
+		for (int a = 1; a < argc; a++)
+			wanted = wanted || strncmp(c->name, argv[a], strlen(argv[a])) == 0;
+		if (!wanted)
+			continue;
+		nr_run++;
+		for (int mode = 0; mode < RUN_NR_MODES; mode++) {
+			struct run run = { (enum run_mode)mode, c->name, 1000 * i };
+
+			if (mode == RUN_FAILS && !c->has_status)
+				continue;
+			stand_in.nr_back = 0;
+			c->fn(&run);
+		}
+	}
+	printf("%u functions, %u told, %u failed checks\n", nr_run, nr_ops_told, nr_failed);
+	if (nr_ops_told != nr_run) {
+		printf("FAILED: each function is told once\n");
+		nr_failed++;
+	}
+	return nr_failed || !nr_run;
+}

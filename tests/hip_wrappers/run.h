@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* run.h - one call of one wrapper: its arguments, and what its record must hold
+ *
+ * The generated cases name each argument and each word; run.c makes the values and compares.
+ */
+#ifndef RTL_HIP_WRAPPERS_RUN_H
+#define RTL_HIP_WRAPPERS_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "source/api/call.h"
+#include "stand_in.h"
+
+enum run_mode {
+	RUN_GOOD,   /* the call succeeds, pointers are good */
+	RUN_FAILS,  /* it fails; pointers point nowhere and must not be looked through */
+	RUN_NULL,   /* it succeeds, pointers are NULL, numbers negative */
+	RUN_EMPTY,  /* it succeeds, numbers are 0; what a number guards points nowhere */
+	RUN_NO_ARGS, /* as RUN_GOOD, without arguments in the record */
+	RUN_OFF,    /* as RUN_GOOD, calls are not recorded */
+	RUN_NR_MODES
+};
+
+struct run {
+	enum run_mode mode;
+	const char *name;
+	unsigned seed;
+};
+
+/* A case runs its function once in run->mode. */
+struct run_case {
+	const char *name;
+	void (*fn)(struct run *run);
+	bool has_status; /* one without can't fail */
+};
+
+/* The domain under test: what the driver gives. */
+extern const enum rec_api_domain run_domain;
+extern const struct api_op *const run_ops;
+extern const struct run_case run_cases[];
+extern const unsigned run_nr_cases;
+/* Switches the domain on and makes the wrappers ready. */
+void run_prepare(void);
+void run_forget_names(void);
+
+/* Arguments. */
+void run_number(struct run *run, void *value, size_t size);
+void run_bool(struct run *run, bool *value);
+/* A structure that is passed by value. */
+void run_struct(struct run *run, void *value, size_t size);
+const char *run_text(struct run *run, const char *text);
+/* What a pointer parameter points to; `back`: the stand-in fills it. */
+void run_object(struct run *run, void *object, size_t size, enum stand_in_what what, bool back);
+/* The value of a pointer parameter: of its object, or of nothing. `object` NULL: never looked through. */
+void run_pointer(struct run *run, void *pointer, void *object, bool guarded);
+
+/* The call. */
+void run_begin(struct run *run);
+/* It has returned: `ret` was its status, or 0. */
+void run_end(struct run *run, uint32_t op, bool has_status, int32_t status);
+/* What the stand-in got, in order. */
+void run_got(struct run *run, const char *name, const void *value, size_t size);
+void run_got_all(struct run *run);
+void run_returned(struct run *run, const void *value, size_t size, bool is_text);
+
+/* The words, in order. `guarded`: 0 unless the call was good. */
+void run_word(struct run *run, const char *name, bool guarded, const void *value, size_t size);
+void run_word_text(struct run *run, const char *name, bool guarded, const char *text);
+void run_word_kernel(struct run *run, bool guarded, bool has_status, uint64_t function);
+void run_words_all(struct run *run);
+/* A callback decoder's words for the same call, which must be the record's. */
+void run_callback(struct run *run, uint32_t op, uint32_t expected_op,
+		  uint32_t (*decode)(const void *, uint64_t *, bool), const void *args);
+
+#endif
