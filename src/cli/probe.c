@@ -59,6 +59,7 @@ static _Noreturn void child(int fd, const char *name, const char *first, const c
 			break;
 		done += (size_t)n;
 	}
+	free(r);
 	_exit(0);
 }
 

@@ -289,7 +289,7 @@ int spool_create(struct spool *s, const char *dir, const char *mem_dir, uint64_t
 	h->start_ns = start_ns;
 	h->proc_start_ticks = own_start_ticks();
 	fd_read_line("/proc/sys/kernel/random/boot_id", h->boot_id, sizeof(h->boot_id));
-	memcpy(h->disk_path, path, sizeof(path));
+	memcpy(h->disk_path, path, strlen(path) + 1);
 	atomic_store_explicit(&h->disk_end, SPOOL_HEADER_SIZE, memory_order_relaxed);
 	spool_note_clock(s);
 	/* last: before it, the file is not a spool */

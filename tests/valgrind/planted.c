@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* planted.c - a leak and a write of bytes that were never set: what the memcheck tests must find */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void *volatile held;
+
+static __attribute__((noinline)) void leak(void)
+{
+	held = malloc(100);
+	held = NULL;
+}
+
+static __attribute__((noinline)) void write_unset(int fd)
+{
+	char *bytes = malloc(16);
+
+	if (bytes && write(fd, bytes, 16) != 16)
+		exit(1);
+	free(bytes);
+}
+
+int main(void)
+{
+	int fd = open("/dev/null", O_WRONLY);
+
+	leak();
+	write_unset(fd);
+	return 0;
+}
