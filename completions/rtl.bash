@@ -34,7 +34,7 @@ _rtl()
 		fi
 		case $prev in
 		-o|--output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-		-m|--mode) COMPREPLY=($(compgen -W "lite standard default full" -- "$cur")); return ;;
+		-m|--mode) COMPREPLY=($(compgen -W "lite standard default full hip" -- "$cur")); return ;;
 		--virtual-gpu) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--progress) COMPREPLY=($(compgen -W "auto always never" -- "$cur")); return ;;
 		--drain-ms) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
@@ -42,7 +42,7 @@ _rtl()
 		--spool-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--output --mode --virtual-gpu --force --quiet --verbose --progress --fail-on-loss --fail-on-empty --keep-spool --drain-ms --barriers --buffer-mb --spool-dir --no-convert --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--output --mode --hsa --virtual-gpu --force --quiet --verbose --progress --fail-on-loss --fail-on-empty --keep-spool --drain-ms --barriers --buffer-mb --spool-dir --no-convert --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -c -f -- "$cur")) ;;
 		esac
 		;;

@@ -1,7 +1,8 @@
 # Made by rtl help --completion=fish; do not edit.
 complete -c rtl -n __fish_use_subcommand -f -a trace -d 'runs a program and records what it does on the GPU'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l output -s o -r -d 'the database (trace.db); %p pid, %h host, %r rank'
-complete -c rtl -n '__fish_seen_subcommand_from trace' -l mode -s m -x -a 'lite standard default full' -d 'how much is recorded: lite, standard (default), full'
+complete -c rtl -n '__fish_seen_subcommand_from trace' -l mode -s m -x -a 'lite standard default full hip' -d 'how much is recorded: hip (default), lite, standard, full'
+complete -c rtl -n '__fish_seen_subcommand_from trace' -l hsa -d 'record HSA calls too, in any mode'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l virtual-gpu -d 'run on N virtual GPUs (1): no GPU is needed'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l force -s f -d 'overwrite an existing output'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l quiet -s q -d 'say nothing but errors'

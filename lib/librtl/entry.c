@@ -3,8 +3,10 @@
  *
  * Loaded by ROCr (HSA_TOOLS_LIB), by the loader (LD_PRELOAD), or both; it is one library and one
  * core however often. The constructor only reads the environment: a process that never uses a GPU or
- * roctx writes nothing.
+ * roctx writes nothing. A constructor of another library may come to our symbols before ours has run,
+ * so that they see to it first.
  */
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +16,11 @@
 #include "base/testpoint.h"
 #include "event/bus.h"
 #include "event/life.h"
+#include "hsa_wrap_gen.h"
 #include "sink/recorder/recorder.h"
+#include "source/api/call.h"
+#include "source/hip/callback.h"
+#include "source/hip/frame.h"
 #include "source/hsa/harvest.h"
 #include "source/hsa/table.h"
 #include "source/roctx/range.h"
@@ -24,13 +30,39 @@
 static const struct source *const sources[] = { &harvest_source, &range_source, NULL };
 static const struct sink *const sinks[] = { &recorder_sink, NULL };
 
-__attribute__((constructor)) static void start(void)
+/* HSA calls, where they are asked for, are recorded in front of everything else. */
+static void on_table(const struct hsa_mirror_root *root)
+{
+	if (!env_bool(ENV_HSA_API))
+		return;
+	hsa_wrap_install(root);
+	api_switch(REC_API_HSA, true);
+}
+
+static void boot_once(void)
 {
 	env_init();
 	log_init();
 	testpoint_init();
 	range_init();
+	api_init();
+	callback_init();
+	table_taken = on_table;
 	life_init(sources, sinks);
+}
+
+static void boot(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, boot_once);
+}
+
+void (*const hip_boot)(void) = boot;
+
+__attribute__((constructor)) static void start(void)
+{
+	boot();
 }
 
 __attribute__((destructor)) static void stop(void)
@@ -54,7 +86,9 @@ EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
 	(void)runtime_version;
 	(void)nr_failed;
 	(void)failed;
-	table_load(table);
+	boot();
+	if (table_load(table))
+		callback_on_runtime();
 	return true;
 }
 

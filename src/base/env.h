@@ -13,7 +13,7 @@
 /* X(ID, "NAME", type STR|UINT|BOOL|ENUM, "default", "choices or range", "help") */
 #define ENV_TABLE(X)                                                                               \
 	X(MODE, "RTL_MODE", ENUM, "standard", "lite|standard|default|full|hip",                    \
-	  "what is traced: see the modes table")                                                   \
+	  "what is traced: see the modes table; `rtl trace` sets hip where it is unset")           \
 	X(OUTPUT, "RTL_OUTPUT", STR, "trace.db", "",                                               \
 	  "the database; %p pid, %h host, %r rank, %j job, %q{VAR}, %%")                           \
 	X(FORCE, "RTL_FORCE", BOOL, "0", "0|1", "overwrite an existing output")                    \

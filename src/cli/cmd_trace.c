@@ -32,6 +32,7 @@ extern char **environ;
 enum {
 	O_OUTPUT,
 	O_MODE,
+	O_HSA,
 	O_VGPU,
 	O_FORCE,
 	O_QUIET,
@@ -47,23 +48,19 @@ enum {
 	O_NO_CONVERT,
 };
 
-static const char *why_not_mode(const char *value)
-{
-	if (strcmp(value, "hip") == 0)
-		return "this build has no mode 'hip' (host-side HIP calls); 'standard' records kernels, "
-		       "copies and markers";
-	return NULL;
-}
-
 static const struct opt options[] = {
 	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "FILE",
 		       .help = "the database (trace.db); %p pid, %h host, %r rank",
 		       .more = "Further patterns: %j job, %q{VAR} an environment variable, %% a percent sign; "
 			       "%pid%, %hostname%, %rank% and %env{VAR}% mean the same. Variable: RTL_OUTPUT." },
 	[O_MODE] = { 'm', "mode", OPT_CHOICE, .arg = "MODE",
-		     .choices = "lite|standard|default|full",
-		     .help = "how much is recorded: lite, standard (default), full",
-		     .more = "Variable: RTL_MODE.", .why_not = why_not_mode },
+		     .choices = "lite|standard|default|full|hip",
+		     .help = "how much is recorded: hip (default), lite, standard, full",
+		     .more = "hip is standard with the program's HIP calls, their arguments and what each of "
+			     "them caused; RTL_ARGS=0 leaves the arguments out, RTL_HIP_BACKEND says how calls "
+			     "are seen. Variable: RTL_MODE." },
+	[O_HSA] = { 0, "hsa", .help = "record HSA calls too, in any mode",
+		    .more = "Those of the program and those that HIP makes. Variable: RTL_HSA_API." },
 	[O_VGPU] = { 0, "virtual-gpu", OPT_UINT, true, "N", "1..16",
 		     "run on N virtual GPUs (1): no GPU is needed",
 		     .more = "The real ROCm runtimes run above it. Copies are made; kernels take their time and are "
@@ -123,6 +120,14 @@ static const char *spool_place(const struct trace *t)
 	return value(t, O_SPOOL_DIR)->text ? value(t, O_SPOOL_DIR)->text : env_str(ENV_SPOOL_DIR);
 }
 
+/* Of a program that is started for its trace more is wanted than of one that a variable finds. */
+static const char *mode(const struct trace *t)
+{
+	if (value(t, O_MODE)->text)
+		return value(t, O_MODE)->text;
+	return env_is_set(ENV_MODE) ? env_str(ENV_MODE) : "hip";
+}
+
 static char **build_env(const struct trace *t, const char **why)
 {
 	const struct childenv_setup setup = {
@@ -131,7 +136,8 @@ static char **build_env(const struct trace *t, const char **why)
 		.vgpu_dir = value(t, O_VGPU)->count ? t->paths.vgpu_dir : NULL,
 		.vgpu_devices = value(t, O_VGPU)->num,
 		.session = t->session.dir,
-		.mode = value(t, O_MODE)->text ? value(t, O_MODE)->text : env_str(ENV_MODE),
+		.mode = mode(t),
+		.hsa = value(t, O_HSA)->count > 0,
 		.drain_ms = value(t, O_DRAIN)->num,
 		.has_drain_ms = value(t, O_DRAIN)->count > 0,
 		.buffer_mb = value(t, O_BUFFER)->num,

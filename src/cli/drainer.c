@@ -195,11 +195,12 @@ static void finish(struct drainer *d, struct drained *s)
 	s->state = SPOOL_DONE;
 }
 
+/* A process that has come to its exit handlers may still record API calls until it is gone. */
 static bool is_over(struct drained *s, uint64_t now_ns, bool look)
 {
 	if (atomic_load_explicit(&s->drain->header->end_kind, memory_order_acquire) ==
 	    SPOOL_END_EXIT)
-		return true;
+		look = true;
 	if (!look && now_ns - s->looked_ns < DEATH_CHECK_NS)
 		return false;
 	s->looked_ns = now_ns;

@@ -10,6 +10,8 @@
 
 #define CORR_BLOCK 1024
 
+_Atomic(void (*)(struct thread *t)) corr_orphan;
+
 static _Atomic uint64_t next = 1;
 
 uint64_t corr_refill(struct thread *t)

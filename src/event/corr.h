@@ -3,6 +3,10 @@
 #ifndef RTL_EVENT_CORR_H
 #define RTL_EVENT_CORR_H
 
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "base/compiler.h"
 #include "event/thread.h"
 
 uint64_t corr_refill(struct thread *t);
@@ -13,10 +17,21 @@ static inline uint64_t corr_new(struct thread *t)
 	return t->corr_next < t->corr_end ? t->corr_next++ : corr_refill(t);
 }
 
+/* NULL, or told of each operation on a thread that is in no recorded call. Must not block. */
+extern _Atomic(void (*)(struct thread *t)) corr_orphan;
+
 /* HOT: the id of the API call that runs on this thread, or a new one. */
 static inline uint64_t corr_take(struct thread *t)
 {
-	return t->corr_current ? t->corr_current : corr_new(t);
+	void (*orphan)(struct thread * t);
+
+	if (t->corr_current)
+		return t->corr_current;
+	/* acquire: pairs with the release of who sets it */
+	orphan = atomic_load_explicit(&corr_orphan, memory_order_acquire);
+	if (RTL_UNLIKELY(orphan != NULL))
+		orphan(t);
+	return corr_new(t);
 }
 
 #endif

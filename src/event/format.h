@@ -82,7 +82,9 @@
 	X(lite_signal, SKIPPED, "packets with a signal of the program (mode lite)")                \
 	X(unfinished, NOTE, "operations that had not completed when the process ended")            \
 	X(inverted, NOTE, "operations whose end lies before their begin, kept as they came")       \
-	X(shared_signal, NOTE, "dispatches whose signal was shared: timed behind a barrier packet")
+	X(shared_signal, NOTE,                                                                     \
+	  "dispatches whose signal was shared: timed behind a barrier packet")                     \
+	X(api_missed, NOTE, "operations of HIP calls that were not seen: see RTL_HIP_BACKEND")
 
 enum spool_reason {
 #define X(name, class, text) SPOOL_REASON_##name,

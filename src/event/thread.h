@@ -25,6 +25,7 @@ struct thread {
 	struct buf *buf;	      /* sink/recorder's: open chunk of this thread */
 	uint32_t stack_depth;
 	uint32_t api_inside;	/* source/api: bit 1 << domain while a recorded call of it runs */
+	void *api_block;	/* source/hip: of the callback that runs */
 	uintptr_t api_frame[3]; /* source/api: by domain, the frame of that call's wrapper */
 };
 

@@ -36,9 +36,26 @@ TEST(a_bare_environment_gets_what_tracing_needs)
 	CHECK_STR_EQ(childenv_get(env, "RTL_LOG_FILE"), "/data/trace.db.spool/log.%p");
 	CHECK_NULL(childenv_get(env, "RTL_DRAIN_MS"));
 	CHECK_NULL(childenv_get(env, "RTL_BARRIERS"));
+	CHECK_NULL(childenv_get(env, "RTL_HSA_API"));
 	CHECK_NULL(childenv_get(env, "LD_LIBRARY_PATH"));
 	CHECK_NULL(childenv_get(env, "VGPU_DEVICES"));
 	CHECK_NULL(vars[1]);
+}
+
+TEST(options_that_are_given_become_variables)
+{
+	const struct childenv_setup setup = { .librtl = "/l/librtl.so.1",
+					      .lib_dir = "/l",
+					      .session = "/s",
+					      .mode = "hip",
+					      .barriers = true,
+					      .hsa = true };
+	char *vars[] = { (char *)"RTL_HSA_API=0", NULL };
+	char **env = childenv_build(&setup, vars, &why);
+
+	CHECK_STR_EQ(childenv_get(env, "RTL_MODE"), "hip");
+	CHECK_STR_EQ(childenv_get(env, "RTL_BARRIERS"), "1");
+	CHECK_STR_EQ(childenv_get(env, "RTL_HSA_API"), "1");
 }
 
 TEST(what_was_there_is_kept_behind_ours)

@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/env.h"
+#include "base/fd.h"
 #include "event/drain.h"
 #include "event/life.h"
 #include "sink/recorder/buf.h"
@@ -431,15 +432,31 @@ TEST(an_event_inside_of_an_event_is_counted)
 
 TEST(late_events_are_counted)
 {
+	char text[4096] = "";
+
+	start("1", false);
+	fill(2);
+	life_stop();
+	fill(7);
+	recorder_last_words();
+	CHECK_GT_INT(fd_read_file(test_tmpfile("log"), text, sizeof(text) - 1), 0);
+	CHECK_STR_HAS(text, "7 events came when the trace was closed");
+	read_back();
+	CHECK_EQ_UINT(back.nr[REC_MARKER], 2);
+}
+
+TEST(what_comes_late_is_kept_where_one_drains_from_outside)
+{
 	start("1", true);
 	fill(2);
 	life_stop();
 	fill(7);
 	bus_loss(SPOOL_REASON_graph_batch, 4);
 	read_back();
-	CHECK_EQ_UINT(back.nr[REC_MARKER], 2);
-	CHECK_EQ_UINT(read_loss(&back, SPOOL_REASON_late), 7);
+	CHECK_EQ_UINT(back.nr[REC_MARKER], 9);
+	CHECK_EQ_UINT(read_loss(&back, SPOOL_REASON_late), 0);
 	CHECK_EQ_UINT(read_loss(&back, SPOOL_REASON_graph_batch), 4);
+	CHECK_EQ_UINT(back.header.end_kind, SPOOL_END_EXIT);
 }
 
 TEST(a_spool_that_cannot_be_made_leaves_the_program_alone)
@@ -803,7 +820,7 @@ static void last_work(void)
 	fill(5);
 }
 
-TEST(work_in_exit_handlers_is_kept_or_counted)
+TEST(work_in_exit_handlers_is_kept)
 {
 	pid_t pid;
 
@@ -818,8 +835,8 @@ TEST(work_in_exit_handlers_is_kept_or_counted)
 	}
 	waitpid(pid, NULL, 0);
 	read_back();
-	CHECK_EQ_UINT(back.nr[REC_MARKER], 5);
-	CHECK_EQ_UINT(read_loss(&back, SPOOL_REASON_late), 5);
+	CHECK_EQ_UINT(back.nr[REC_MARKER], 10);
+	CHECK_EQ_UINT(read_loss(&back, SPOOL_REASON_late), 0);
 	CHECK_EQ_UINT(back.header.end_kind, SPOOL_END_EXIT);
 }
 

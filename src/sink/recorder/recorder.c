@@ -115,6 +115,7 @@ static bool names_something(enum event_kind kind)
 	case EVENT_CODE_OBJECT:
 	case EVENT_CODE_OBJECT_END:
 	case EVENT_KERNEL:
+	case EVENT_OP:
 		return true;
 	default:
 		return false;
@@ -408,18 +409,23 @@ static void stop(void)
 {
 	struct spool_header *h = spool.header;
 	_Atomic uint64_t *late = &h->loss[SPOOL_REASON_late].count;
+	/* acquire: pairs with tick(), which is over then */
+	bool hangs = atomic_exchange_explicit(&ticking, 1, memory_order_acquire);
+	bool outside = !hangs && is_drained_outside(clock_read_ns(CLOCK_BOOTTIME));
 
-	quiet();
+	/* `rtl trace` takes up what comes until the process is gone: the API calls of exit handlers
+	 * and destructors that run after this */
+	if (!outside)
+		quiet();
 	spool_note_clock(&spool);
 	atomic_store_explicit(&h->end_ns, clock_now_ns(), memory_order_relaxed);
 	atomic_store_explicit(&h->end_kind, SPOOL_END_EXIT, memory_order_release);
-	/* acquire: pairs with tick(), which is over then */
-	if (atomic_exchange_explicit(&ticking, 1, memory_order_acquire)) {
+	if (hangs) {
 		log_warn("%s: the disk does not answer; run `rtl recover` on it", h->disk_path);
 		return;
 	}
 	late_in_file = atomic_load_explicit(late, memory_order_relaxed);
-	if (!is_drained_outside(clock_read_ns(CLOCK_BOOTTIME)))
+	if (!outside)
 		is_closed = drain_rest();
 	if (is_closed && !place_is_session())
 		finish_run(h->disk_path, place_output());

@@ -28,8 +28,11 @@
 
 struct table_real real;
 enum table_mode table_mode = TABLE_MODE_STANDARD;
+void (*table_taken)(const struct hsa_mirror_root *root);
 
 static _Atomic bool ready;
+/* What stood in place of queue_create() when the table had been taken over. */
+static void *first_seen;
 
 /* A batch crosses the 256 entries of a staging buffer in some builds of ROCm 7.2, which carry the
  * same table ids as their neighbours (facts: ROCr PR 2185 to 4066). Tables of up to this many entries
@@ -89,7 +92,9 @@ static hsa_status_t on_signal_destroy(hsa_signal_t signal)
 /* A runtime that came back without having reset its table: `real` is still right. */
 static bool is_ours(const struct hsa_mirror_root *root)
 {
-	return get_core(root, HSA_CORE_queue_create) == (void *)queue_create;
+	void *its = get_core(root, HSA_CORE_queue_create);
+
+	return its == (void *)queue_create || (its && its == first_seen);
 }
 
 static void replace_core(const struct hsa_mirror_root *root, enum hsa_core_id id, void *fn)
@@ -205,6 +210,9 @@ bool table_load(void *root_table)
 	if (real.hsa_amd_runtime_queue_create_register)
 		real.hsa_amd_runtime_queue_create_register(rtqueue_on_create, NULL);
 	replace(root);
+	if (table_taken)
+		table_taken(root);
+	first_seen = get_core(root, HSA_CORE_queue_create);
 	return true;
 }
 

@@ -72,6 +72,10 @@ extern enum table_mode table_mode; /* set in table_load(), constant after */
  * (said why in the log); the table is untouched then. */
 bool table_load(void *root);
 
+/* NULL, or called when the table has been taken over, to put more in front of what it holds now. Set
+ * before threads. */
+extern void (*table_taken)(const struct hsa_mirror_root *root);
+
 /* The runtime is going away: finishes what is in flight, forgets every HSA object. */
 void table_unload(void);
 

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* callback.c - HIP calls as the runtime's own callbacks tell of them
+ *
+ * hipRegisterActivityCallback() of HIP up to 5.3: at the begin of a call the runtime asks for a
+ * structure to put the arguments into, at its end it comes again. What it does not say is the
+ * status; but every call of these runtimes leaves it where hipPeekAtLastError() finds it.
+ *
+ * Turning callbacks on changes the runtime: it takes GPU timestamps of its own from then on. And in
+ * HIP 5.2 a call that is in progress on any thread meanwhile ends the process ("sem corrupted"). So
+ * they are turned on at one moment only, when HSA's runtime is being loaded by the first HIP call,
+ * before anything else can be in progress; and never off.
+ *
+ * Owns:     a block of memory for each thread that makes calls: they are never one inside of the
+ *           other, for inner calls are refused.
+ * Threads:  callback_on_runtime() under ROCr's init lock; the rest any.
+ * Hot path: begin(), end() - no lock, no allocation but a thread's first.
+ * Fails:    without memory a call is not recorded and counted. What comes after the moment is missed,
+ *           and the operations without a call are counted.
+ */
+#define LOG_TOPIC "hip"
+#include "source/hip/callback.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/env.h"
+#include "base/log.h"
+#include "event/bus.h"
+#include "event/corr.h"
+#include "event/life.h"
+#include "hip_callback_gen.h"
+#include "hip_ops_gen.h"
+#include "source/hip/frame.h"
+
+#define BLOCK_SIZE 4096u
+
+/* hip_api_data_t, with more room than any runtime needs: 832 bytes in 5.2.3, 1520 in 7.0. */
+struct told_call {
+	uint64_t correlation;
+	uint32_t phase, reserved;
+	uint64_t args[];
+};
+
+struct block {
+	struct api_call call;
+	int32_t status;
+	uint32_t reserved;
+	struct told_call data;
+};
+_Static_assert(sizeof(struct block) + 2048 <= BLOCK_SIZE, "room for the arguments");
+
+typedef int (*register_fn)(uint32_t id, void *fn, void *arg);
+typedef int (*peek_fn)(void);
+
+/* set in callback_on_runtime(), constant after */
+static peek_fn peek;
+static bool has_queue_threads;
+/* atomic */
+static _Atomic bool is_on;
+static _Atomic uint64_t nr_orphans;
+static _Atomic bool is_loaded;
+
+static RTL_COLD struct block *new_block(struct thread *t)
+{
+	t->api_block = alloc_pages(BLOCK_SIZE);
+	if (!t->api_block)
+		bus_loss(SPOOL_REASON_thread_slots, 1);
+	return t->api_block;
+}
+
+static void *begin(uint32_t id, uintptr_t frame)
+{
+	struct thread *t = thread_get();
+	struct block *b = t->api_block;
+
+	/* before the block is touched: it may be that of the call around this one */
+	if (api_inside(REC_API_HIP) && frame < t->api_frame[REC_API_HIP])
+		return NULL;
+	if (RTL_UNLIKELY(!b) && !(b = new_block(t)))
+		return NULL;
+	if (!api_enter_slow(REC_API_HIP, &b->call, frame))
+		return NULL;
+	b->data.correlation = b->call.correlation;
+	b->data.phase = 0;
+	/* it takes away what its status is */
+	if (hip_callbacks[id].op == HIP_OP_hipGetLastError)
+		b->status = peek();
+	return &b->data;
+}
+
+static void end(uint32_t id)
+{
+	uint64_t words[REC_API_MAX_WORDS];
+	const struct hip_callback *c = &hip_callbacks[id];
+	struct block *b = thread_get()->api_block;
+	uint32_t nr = 0;
+
+	if (c->op != HIP_OP_hipGetLastError)
+		b->status = peek();
+	if (api_args)
+		nr = c->decode(b->data.args, words, b->status == 0);
+	hip_leave(c->op, &b->call, b->status, words, nr);
+}
+
+/* The runtime's activity_sync_callback_t: `arg` is what was registered at the end of a call, and
+ * NULL at its begin. NULL from there: this call is not wanted, and its end is not told. */
+static void *on_call(uint32_t id, void *record, const void *data, void *arg)
+{
+	int saved = errno;
+	void *to = NULL;
+
+	(void)record;
+	(void)data;
+	if (arg)
+		end(id);
+	else
+		to = begin(id, RTL_FRAME());
+	errno = saved;
+	return to;
+}
+
+static bool turn_on(void)
+{
+	register_fn add = (register_fn)hip_find("hipRegisterActivityCallback");
+	uint32_t nr = 0;
+
+	peek = (peek_fn)hip_find("hipPeekAtLastError");
+	if (!add || !peek) {
+		log_warn("this HIP runtime's callbacks are of a kind that is not known; calls of "
+			 "functions that the program takes with dlsym() are not recorded");
+		return false;
+	}
+	api_define(REC_API_HIP, hip_ops, hip_told, hip_nr_ops);
+	for (uint32_t id = 1; id < hip_callback_nr; id++) {
+		if (hip_callbacks[id].decode && add(id, (void *)on_call, &is_on) == 0)
+			nr++;
+	}
+	log_info("%u callbacks of HIP's", nr);
+	return nr > 0;
+}
+
+/* An operation on a thread that is in no call: one of the runtime's, or the call went past us. */
+static void on_orphan(struct thread *t)
+{
+	uint64_t n;
+
+	if (t->is_ours || (has_queue_threads && t->tid != (uint32_t)getpid()))
+		return;
+	n = atomic_fetch_add_explicit(&nr_orphans, 1, memory_order_relaxed) + 1;
+	/* HIP may be loaded at any time: it is looked for as their number doubles */
+	if (!atomic_load_explicit(&is_loaded, memory_order_relaxed)) {
+		if ((n & (n - 1)) != 0 || !hip_is_loaded())
+			return;
+		atomic_store_explicit(&is_loaded, true, memory_order_relaxed);
+	}
+	bus_loss(SPOOL_REASON_api_missed, 1);
+}
+
+static void thread_ends(struct thread *t)
+{
+	if (t->api_block)
+		alloc_pages_free(t->api_block, BLOCK_SIZE);
+	t->api_block = NULL;
+}
+
+void callback_init(void)
+{
+	thread_at_exit(thread_ends);
+}
+
+void callback_on_runtime(void)
+{
+	const char *backend = env_str(ENV_HIP_BACKEND);
+	const char *direct;
+
+	if (strcmp(env_str(ENV_MODE), "hip") != 0 || strcmp(backend, "preload") == 0 ||
+	    atomic_load_explicit(&is_on, memory_order_relaxed))
+		return;
+	if (hip_is_loaded() && (strcmp(backend, "callback") == 0 || !api_inside(REC_API_HIP)) &&
+	    turn_on()) {
+		atomic_store_explicit(&is_on, true, memory_order_relaxed);
+		return;
+	}
+	/* HIP's variable, on by default: without it its own threads feed the queues */
+	direct = getenv("AMD_DIRECT_DISPATCH");
+	has_queue_threads = direct && strcmp(direct, "0") == 0;
+	/* release: pairs with the acquire in corr_take(): the flag */
+	atomic_store_explicit(&corr_orphan, on_orphan, memory_order_release);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* callback.h - HIP calls as the runtime's own callbacks tell of them
+ *
+ * For programs that reach HIP past our symbols: with dlsym() on a library that they loaded themselves.
+ * RTL_HIP_BACKEND=auto turns callbacks on when the call that starts the GPU runtime is none of ours,
+ * `callback` always, `preload` never.
+ */
+#ifndef RTL_SOURCE_HIP_CALLBACK_H
+#define RTL_SOURCE_HIP_CALLBACK_H
+
+/* From librtl's constructor. */
+void callback_init(void);
+
+/* HSA's runtime has just been loaded by a call on this thread, and is traced. */
+void callback_on_runtime(void);
+
+#endif
