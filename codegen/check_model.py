@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Compare a fresh extraction from the installed headers with the recorded model.
 
-Usage: check_model.py [--cc CC] --include DIR hsa.json
+Usage: check_model.py [--cc CC] --include DIR hsa.json|hip.json
 Exit:  0 the same, 1 different (a diff is printed), 77 nothing to compare with.
 """
 
@@ -12,9 +12,21 @@ import json
 import os
 import sys
 
-from extract import ExtractError, extract
+import extract
+import extract_hip
 
 SHOWN = 60  # lines of diff
+
+
+def other_release(recorded, fresh):
+    """Why the two cannot be compared, or None."""
+    if "tables" in recorded and fresh["tables"] != recorded["tables"]:
+        sizes = [16 + 8 * len(t["tables"]["amd_ext"]) for t in (recorded, fresh)]
+        if sizes[0] != sizes[1]:
+            return "amd_ext has %d bytes, the model %d" % (sizes[1], sizes[0])
+    if "version" in recorded and fresh["version"] != recorded["version"]:
+        return "HIP %s, the model %s" % (fresh["version"], recorded["version"])
+    return None
 
 
 def main():
@@ -23,29 +35,30 @@ def main():
     parser.add_argument("--include", required=True)
     parser.add_argument("model")
     args = parser.parse_args()
-    if not os.path.exists(os.path.join(args.include, "hsa", "hsa_api_trace.h")):
-        print("no HSA headers installed")
+    is_hip = os.path.basename(args.model) == "hip.json"
+    header = "hip/amd_detail/hip_prof_str.h" if is_hip else "hsa/hsa_api_trace.h"
+    if not os.path.exists(os.path.join(args.include, header)):
+        print("no %s installed" % header)
         return 77
     with open(args.model, encoding="utf-8") as f:
         recorded = f.read()
     try:
-        fresh = extract(args.cc, args.include)
-    except ExtractError as err:
+        fresh = (extract_hip if is_hip else extract).extract(args.cc, args.include)
+    except extract.ExtractError as err:
         print("extraction failed: %s" % err)
         return 1
-    if fresh["tables"] != json.loads(recorded)["tables"]:
-        sizes = [16 + 8 * len(t["tables"]["amd_ext"]) for t in (json.loads(recorded), fresh)]
-        if sizes[0] != sizes[1]:
-            print("headers of another release: amd_ext has %d bytes, the model %d"
-                  % (sizes[1], sizes[0]))
-            return 77
+    why = other_release(json.loads(recorded), fresh)
+    if why:
+        print("headers of another release: %s" % why)
+        return 77
     text = json.dumps(fresh, indent=1, sort_keys=True) + "\n"
     if text == recorded:
         return 0
     diff = list(difflib.unified_diff(recorded.splitlines(), text.splitlines(), args.model,
                                      "installed headers", lineterm="", n=2))
     print("\n".join(diff[:SHOWN]))
-    print("%d lines of diff; if the new one is right: extract.py -o %s" % (len(diff), args.model))
+    print("%d lines of diff; if the new one is right: %s -o %s"
+          % (len(diff), "extract_hip.py" if is_hip else "extract.py", args.model))
     return 1
 
 

@@ -60,7 +60,8 @@ class Planner:
 
     def role(self, name, ctype, kind):
         """The role of a word by its type, or by the end of its name."""
-        by_type = self.roles["types"].get(" ".join(re.sub(r"\bconst\b", " ", ctype).split()))
+        by_type = self.roles["types"].get(" ".join(re.sub(r"\b(const|enum|struct)\b", " ",
+                                                          ctype).split()))
         if by_type:
             return by_type
         path = name.lstrip("*").split(".")

@@ -30,13 +30,9 @@ TABLE(image, HSA_IMAGE_NR);
 TABLE(finalizer, HSA_FINALIZER_NR);
 TABLE(tools, HSA_TOOLS_NR);
 
-static const struct hsa_mirror_root root = { { 1, sizeof(root), 0, 0 },
-					     &core,
-					     &amd,
-					     &finalizer,
-					     &image,
-					     &tools,
-					     NULL };
+static const struct hsa_mirror_root root = {
+	{ 1, sizeof(root), 0, 0 }, &core, &amd, &finalizer, &image, &tools, NULL
+};
 
 void **slot_of(uint32_t op)
 {

@@ -20,8 +20,7 @@
 #define FAILED_STATUS 0x4d2
 #define STRAY_ERRNO 77
 
-static const char *const mode_names[] = { "good",  "fails", "null",
-					  "empty", "no_args", "off" };
+static const char *const mode_names[] = { "good", "fails", "null", "empty", "no_args", "off" };
 
 static struct {
 	unsigned nr;
@@ -340,8 +339,8 @@ void run_words_all(struct run *run)
 		return;
 	}
 	if (*signature || at_word != api.nr_words)
-		bad(run, "%u words, %u are told of; left of the signature: %s", api.nr_words, at_word,
-		    signature);
+		bad(run, "%u words, %u are told of; left of the signature: %s", api.nr_words,
+		    at_word, signature);
 }
 
 void run_callback(struct run *run, uint32_t op, uint32_t expected_op,

@@ -14,12 +14,12 @@
 #include "stand_in.h"
 
 enum run_mode {
-	RUN_GOOD,   /* the call succeeds, pointers are good */
-	RUN_FAILS,  /* it fails; pointers point nowhere and must not be looked through */
-	RUN_NULL,   /* it succeeds, pointers are NULL, numbers negative */
-	RUN_EMPTY,  /* it succeeds, numbers are 0; what a number guards points nowhere */
+	RUN_GOOD,    /* the call succeeds, pointers are good */
+	RUN_FAILS,   /* it fails; pointers point nowhere and must not be looked through */
+	RUN_NULL,    /* it succeeds, pointers are NULL, numbers negative */
+	RUN_EMPTY,   /* it succeeds, numbers are 0; what a number guards points nowhere */
 	RUN_NO_ARGS, /* as RUN_GOOD, without arguments in the record */
-	RUN_OFF,    /* as RUN_GOOD, calls are not recorded */
+	RUN_OFF,     /* as RUN_GOOD, calls are not recorded */
 	RUN_NR_MODES
 };
 

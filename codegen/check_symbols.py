@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compare what the installed libamdhip64 exports with what librtl wraps.
+
+Usage: check_symbols.py --nm NM --readelf READELF --model hip.json --map librtl.map LIBRARY
+Exit:  0 every function of HIP is wrapped, 1 some are not, 77 nothing to compare with.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+
+CALLS = r"^(hip\w+|__hip(Push|Pop)CallConfiguration|_Z\w*hip\w*)$"
+
+
+def run(*cmd):
+    """Standard output of a command."""
+    return subprocess.run(cmd, capture_output=True, text=True, check=True).stdout
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--nm", default="nm")
+    parser.add_argument("--readelf", default="readelf")
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--map", required=True)
+    parser.add_argument("library")
+    args = parser.parse_args()
+    if not os.path.exists(args.library):
+        print("no libamdhip64 installed")
+        return 77
+    with open(args.model, encoding="utf-8") as f:
+        version = json.load(f)["version"]
+    soname = re.search(r"SONAME.*\[(.*)\]", run(args.readelf, "-d", args.library)).group(1)
+    if soname != "libamdhip64.so.%s" % version.split(".", maxsplit=1)[0]:
+        print("%s is of another release than the model, %s" % (soname, version))
+        return 77
+    exported = set()
+    for line in run(args.nm, "-D", "--defined-only", args.library).splitlines():
+        _, kind, name = line.split()[:3]
+        name = name.split("@")[0]
+        if kind in "TW" and re.match(CALLS, name):
+            exported.add(name)
+    with open(args.map, encoding="utf-8") as f:
+        wrapped = set(re.findall(r"^\t(\w+);$", f.read(), re.M))
+    missing = sorted(exported - wrapped)
+    print("%s: %d functions, %d not wrapped" % (soname, len(exported), len(missing)))
+    for name in missing:
+        print("not wrapped: %s" % name)
+    return 1 if missing or len(exported) < 300 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
