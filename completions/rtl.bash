@@ -49,11 +49,12 @@ _rtl()
 	summary)
 		case $prev in
 		-n|--rows) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
-		-b|--by) COMPREPLY=($(compgen -W "kernel api marker gpu copy" -- "$cur")); return ;;
+		-b|--by) COMPREPLY=($(compgen -W "kernel api copy marker stream gpu" -- "$cur")); return ;;
 		-f|--format) COMPREPLY=($(compgen -W "table csv json" -- "$cur")); return ;;
+		-u|--units) COMPREPLY=($(compgen -W "auto scaled raw" -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--rows --by --format --internal --wide --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--rows --by --format --units --internal --wide --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
 		esac
 		;;

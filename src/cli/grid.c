@@ -19,6 +19,7 @@ struct grid {
 	enum grid_format format;
 	unsigned int width;
 	bool colour;
+	bool scaled;		 /* numbers with units */
 	struct grid_cell *cells; /* texts are owned */
 	size_t nr_rows, max_rows;
 };
@@ -35,7 +36,14 @@ struct grid *grid_create(const struct grid_column *columns, size_t nr, enum grid
 	t->format = format;
 	t->width = width;
 	t->colour = colour;
+	t->scaled = format == GRID_TEXT;
 	return t;
+}
+
+void grid_units(struct grid *t, enum grid_units units)
+{
+	if (units != GRID_UNITS_AUTO)
+		t->scaled = units == GRID_UNITS_SCALED;
 }
 
 void grid_destroy(struct grid *t)
@@ -117,17 +125,37 @@ const char *grid_cut(char *buf, size_t size, const char *text, size_t width)
 	return buf;
 }
 
-/* A cell for people. Names are returned as they are. */
-static const char *cell_text(const struct grid_column *column, const struct grid_cell *cell,
-			     char buf[UI_NUMBER_SIZE + 8])
+/* A number as it is. */
+static const char *raw_text(const struct grid_column *column, const struct grid_cell *cell,
+			    char buf[UI_NUMBER_SIZE + 8])
 {
-	if (cell->none)
-		return "-";
+	if (column->unit == GRID_SHARE)
+		snprintf(buf, UI_NUMBER_SIZE, "%.6f", cell->real);
+	else if (column->unit == GRID_RATE)
+		snprintf(buf, UI_NUMBER_SIZE, "%.0f", cell->real);
+	else if (column->unit == GRID_SPAN)
+		snprintf(buf, UI_NUMBER_SIZE, "%lld", (long long)cell->num);
+	else
+		snprintf(buf, UI_NUMBER_SIZE, "%llu", (unsigned long long)cell->num);
+	return buf;
+}
+
+/* A cell as text, with a unit. Names are returned as they are. */
+static const char *scaled_text(const struct grid_column *column, const struct grid_cell *cell,
+			       char buf[UI_NUMBER_SIZE + 8])
+{
 	switch (column->unit) {
 	case GRID_NAME:
 		return cell->text;
 	case GRID_COUNT:
 		return ui_count(buf, cell->num);
+	case GRID_SPAN:
+		if ((int64_t)cell->num < 0) {
+			buf[0] = '-';
+			ui_time(buf + 1, 0 - cell->num);
+			return buf;
+		}
+		return ui_time(buf, cell->num);
 	case GRID_TIME:
 		return ui_time(buf, cell->num);
 	case GRID_BYTES:
@@ -141,6 +169,16 @@ static const char *cell_text(const struct grid_column *column, const struct grid
 		return buf;
 	}
 	return "";
+}
+
+static const char *cell_text(const struct grid *t, const struct grid_column *column,
+			     const struct grid_cell *cell, char buf[UI_NUMBER_SIZE + 8])
+{
+	if (cell->none)
+		return "-";
+	if (column->unit == GRID_NAME || t->scaled)
+		return scaled_text(column, cell, buf);
+	return raw_text(column, cell, buf);
 }
 
 static void put_cell(const struct grid_column *column, const char *text, size_t width, bool last)
@@ -172,7 +210,7 @@ static void measure(const struct grid *t, size_t widths[MAX_COLUMNS])
 		widths[i] = strlen(t->columns[i].title);
 		for (size_t r = 0; r < t->nr_rows; r++) {
 			const struct grid_cell *cell = &t->cells[r * t->nr_columns + i];
-			size_t n = text_width(cell_text(&t->columns[i], cell, buf));
+			size_t n = text_width(cell_text(t, &t->columns[i], cell, buf));
 
 			if (n > widths[i])
 				widths[i] = n;
@@ -230,7 +268,7 @@ static void print_text(const struct grid *t)
 
 			if (!column->title)
 				continue;
-			text = cell_text(column, &t->cells[r * t->nr_columns + i], buf);
+			text = cell_text(t, column, &t->cells[r * t->nr_columns + i], buf);
 			if (column->unit == GRID_NAME)
 				text = grid_cut(name, name_size, text, widths[i]);
 			put_cell(column, text, widths[i], i == last);
@@ -257,6 +295,8 @@ static void csv_text(const char *text)
 
 static void print_csv(const struct grid *t)
 {
+	char buf[UI_NUMBER_SIZE + 8];
+
 	for (size_t i = 0; i < t->nr_columns; i++)
 		ui_putf("%s%s", i ? "," : "", t->columns[i].key);
 	ui_put("\n");
@@ -268,14 +308,7 @@ static void print_csv(const struct grid *t)
 				ui_put(",");
 			if (cell->none)
 				continue;
-			if (t->columns[i].unit == GRID_NAME)
-				csv_text(cell->text);
-			else if (t->columns[i].unit == GRID_SHARE)
-				ui_putf("%.6f", cell->real);
-			else if (t->columns[i].unit == GRID_RATE)
-				ui_putf("%.0f", cell->real);
-			else
-				ui_putf("%llu", (unsigned long long)cell->num);
+			csv_text(cell_text(t, &t->columns[i], cell, buf));
 		}
 		ui_put("\n");
 	}
@@ -284,6 +317,7 @@ static void print_csv(const struct grid *t)
 static void print_json(const struct grid *t)
 {
 	struct json *j = malloc(sizeof(*j));
+	char buf[UI_NUMBER_SIZE + 8];
 
 	if (!j)
 		ui_die_memory();
@@ -298,8 +332,10 @@ static void print_json(const struct grid *t)
 			json_key(j, t->columns[i].key);
 			if (cell->none)
 				json_null(j);
-			else if (t->columns[i].unit == GRID_NAME)
-				json_text(j, cell->text);
+			else if (t->columns[i].unit == GRID_NAME || t->scaled)
+				json_text(j, cell_text(t, &t->columns[i], cell, buf));
+			else if (t->columns[i].unit == GRID_SPAN)
+				json_int(j, (int64_t)cell->num);
 			else if (t->columns[i].unit == GRID_SHARE ||
 				 t->columns[i].unit == GRID_RATE)
 				json_double(j, cell->real);

@@ -17,7 +17,12 @@
 enum grid_format { GRID_TEXT, GRID_CSV, GRID_JSON };
 #define GRID_FORMATS "table|csv|json" /* in the order of enum grid_format */
 
-enum grid_unit { GRID_NAME, GRID_COUNT, GRID_TIME, GRID_BYTES, GRID_SHARE, GRID_RATE };
+/* How numbers look. As it suits the form: scaled in a table, else raw. */
+enum grid_units { GRID_UNITS_AUTO, GRID_UNITS_SCALED, GRID_UNITS_RAW };
+#define GRID_UNITS "auto|scaled|raw" /* in the order of enum grid_units */
+
+/* GRID_SPAN is a time that may be negative. */
+enum grid_unit { GRID_NAME, GRID_COUNT, GRID_TIME, GRID_SPAN, GRID_BYTES, GRID_SHARE, GRID_RATE };
 
 struct grid_column {
 	const char *key;   /* in csv and json: "total_ns" */
@@ -25,7 +30,8 @@ struct grid_column {
 	enum grid_unit unit;
 };
 
-/* GRID_NAME: text. GRID_SHARE: real, 0..1. GRID_RATE: real, bytes a second. Otherwise num. */
+/* GRID_NAME: text. GRID_SHARE: real, 0..1. GRID_RATE: real, bytes a second. GRID_SPAN: num as if it had a
+ * sign. Otherwise num. */
 struct grid_cell {
 	const char *text;
 	uint64_t num;
@@ -39,6 +45,7 @@ struct grid;
 struct grid *grid_create(const struct grid_column *columns, size_t nr, enum grid_format format,
 			 unsigned int width, bool colour);
 void grid_destroy(struct grid *grid);
+void grid_units(struct grid *grid, enum grid_units units);
 /* Copies the cells, one for each column. */
 void grid_row(struct grid *grid, const struct grid_cell *cells);
 size_t grid_rows(const struct grid *grid);

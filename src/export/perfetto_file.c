@@ -15,6 +15,7 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
+#include "export/export_cause.h"
 #include "export/perfetto_internal.h"
 
 #define PROGRESS_ROWS 4096u
@@ -51,7 +52,7 @@ int perfetto_fail(struct perfetto *p, int error, const char *fmt, ...)
 
 /* ---- reading ---- */
 
-static int fail_sql(struct perfetto *p)
+int perfetto_fail_sql(struct perfetto *p)
 {
 	int rc = sqlite3_extended_errcode(p->db);
 
@@ -85,12 +86,12 @@ int perfetto_step(struct perfetto *p, sqlite3_stmt *stmt)
 			return fail(p->res, -ECANCELED, "%s: stopped", p->path);
 		return 1;
 	}
-	return rc == SQLITE_DONE ? 0 : fail_sql(p);
+	return rc == SQLITE_DONE ? 0 : perfetto_fail_sql(p);
 }
 
 int perfetto_run(struct perfetto *p, const char *sql)
 {
-	return sqlite3_exec(p->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail_sql(p);
+	return sqlite3_exec(p->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : perfetto_fail_sql(p);
 }
 
 int64_t perfetto_number(struct perfetto *p, const char *sql, int64_t otherwise)
@@ -104,20 +105,6 @@ int64_t perfetto_number(struct perfetto *p, const char *sql, int64_t otherwise)
 		value = sqlite3_column_int64(stmt, 0);
 	sqlite3_finalize(stmt);
 	return value;
-}
-
-bool perfetto_has(struct perfetto *p, const char *table)
-{
-	sqlite3_stmt *stmt = NULL;
-	bool has = false;
-
-	if (sqlite3_prepare_v2(p->db, "SELECT 1 FROM sqlite_master WHERE name = ?1", -1, &stmt,
-			       NULL) == SQLITE_OK) {
-		sqlite3_bind_text(stmt, 1, table, -1, SQLITE_STATIC);
-		has = sqlite3_step(stmt) == SQLITE_ROW;
-	}
-	sqlite3_finalize(stmt);
-	return has;
 }
 
 const char *perfetto_column_text(sqlite3_stmt *row, int i)
@@ -214,8 +201,8 @@ static int open_input(struct perfetto *p, const char *file)
 		return fail(p->res, -EINVAL, "%s: %s", p->path, sqlite3_errmsg(p->db));
 	sqlite3_busy_timeout(p->db, 2000);
 	sqlite3_exec(p->db, "PRAGMA cache_size=-16384; PRAGMA temp_store=FILE", NULL, NULL, NULL);
-	p->ours = perfetto_has(p, "rtl_op_kernel");
-	p->has_ustring = perfetto_has(p, "rocpd_ustring");
+	p->ours = export_cause_has(p->db, "rtl_op_kernel");
+	p->has_ustring = export_cause_has(p->db, "rocpd_ustring");
 	p->total = 2 * (uint64_t)perfetto_number(p, "SELECT count(*) FROM rocpd_op", 0) +
 		   (uint64_t)perfetto_number(p, "SELECT count(*) FROM rocpd_api", 0) +
 		   (uint64_t)perfetto_number(p, "SELECT count(*) FROM rtl_op_runtime", 0);

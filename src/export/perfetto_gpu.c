@@ -16,6 +16,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "export/export_cause.h"
 
 #define LABEL_MAX 160u
 #define COPY_QUEUE_UNKNOWN 9999 /* queue numbers of copies: docs/formats/database.md */
@@ -140,9 +141,7 @@ static void name_stream(struct gpu_writer *w, const int64_t *op, char *name, siz
 	sqlite3_bind_int64(w->stream, 1, perfetto_rows_stream_key(op));
 	handle = perfetto_column_text(sqlite3_step(w->stream) == SQLITE_ROW ? w->stream : NULL, 0);
 	snprintf(name, size, "stream %lld (%s)", (long long)w->queue,
-		 strcmp(handle, "0x0") == 0 ? "null" :
-		 strcmp(handle, "0x2") == 0 ? "per thread" :
-					      handle);
+		 export_cause_stream_name(handle));
 }
 
 static void name_lane(struct gpu_writer *w, size_t lane, const int64_t *op)

@@ -83,6 +83,8 @@ int perfetto_output(struct perfetto *p, const char *out,
 /* res->error, if it is still empty. Returns `error`. */
 int perfetto_fail(struct perfetto *p, int error, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* The same with what SQLite says. */
+int perfetto_fail_sql(struct perfetto *p);
 /* SQL that does not compile is an error of the file. 0 or -errno with res->error. */
 int perfetto_prepare(struct perfetto *p, sqlite3_stmt **stmt, const char *sql);
 /* 1: a row; 0: the end; or -errno with res->error. Counts rows for the progress bar. */
@@ -91,7 +93,6 @@ int perfetto_step(struct perfetto *p, sqlite3_stmt *stmt);
 int perfetto_run(struct perfetto *p, const char *sql);
 /* The first column of the first row. */
 int64_t perfetto_number(struct perfetto *p, const char *sql, int64_t otherwise);
-bool perfetto_has(struct perfetto *p, const char *table);
 /* The process that a row of this id belongs to, or NULL. */
 const struct perfetto_process *perfetto_process_of(const struct perfetto *p, int64_t id);
 
@@ -178,7 +179,7 @@ int perfetto_rows_ops(struct perfetto *p, enum perfetto_order order, perfetto_ro
 int perfetto_rows_calls(struct perfetto *p, perfetto_row_fn each, void *arg);
 /* SQL of a stream's name: ?1 is its number << 32 | the number of its process' block. */
 #define PERFETTO_STREAM_NAME                                                                       \
-	"SELECT name FROM temp.perfetto_stream WHERE number = ?1 >> 32 AND block = ?1 & 4294967295"
+	"SELECT name FROM temp.export_stream WHERE number = ?1 >> 32 AND block = ?1 & 4294967295"
 /* Of an operation. */
 int64_t perfetto_rows_stream_key(const int64_t *op);
 /* SQL of a text that CALL_ARGS names, by ?1. */

@@ -1,99 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* perfetto_rows.c - operations and calls of a database, in the order in which they are written
- *
- * What joins them is put into temporary tables first, which SQLite keeps in a file: memory does not
- * grow with the trace.
- *	perfetto_cause	 op_id, the row of the call that caused it, which of its operations it is, stream
- *	perfetto_stream	 streams of a process (block: id >> 32) in the order of their first operation
- */
+/* perfetto_rows.c - operations and calls of a database, in the order in which they are written */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "export/export_cause.h"
 #include "export/perfetto_internal.h"
-
-static bool begins(const char *text, const char *with)
-{
-	return strncmp(text, with, strlen(with)) == 0;
-}
-
-/* The handle in "..., stream=0x1234, ..." of a call's arguments. Copies and fills that take no stream go to
- * the null stream, or (_spt) to the thread's. */
-static void stream_of(sqlite3_context *context, int nr, sqlite3_value **values)
-{
-	const char *text = (const char *)sqlite3_value_text(values[0]);
-	const char *name = (const char *)sqlite3_value_text(values[1]);
-
-	(void)nr;
-	for (const char *at = text; at && (at = strstr(at, "stream=0x")); at++) {
-		if (at == text || (at >= text + 2 && at[-2] == ',' && at[-1] == ' ')) {
-			at += strlen("stream=");
-			sqlite3_result_text(context, at, (int)strcspn(at, ", "), SQLITE_TRANSIENT);
-			return;
-		}
-	}
-	if (name && (begins(name, "hipMemcpy") || begins(name, "hipMemset")) &&
-	    !strstr(name, "Async"))
-		sqlite3_result_text(context, strstr(name, "_spt") ? "0x2" : "0x0", 3, SQLITE_STATIC);
-	else
-		sqlite3_result_null(context);
-}
-
-static const char cause_sql[] =
-	"CREATE TEMP TABLE perfetto_cause (op_id INTEGER PRIMARY KEY, api_id INTEGER NOT NULL, nth "
-	"INTEGER NOT NULL, stream TEXT);"
-	"CREATE TEMP TABLE perfetto_stream (block INTEGER, name TEXT, number INTEGER, PRIMARY KEY "
-	"(block, name)) WITHOUT ROWID";
-
-/* Of several calls that an RPD file may join to one operation the first counts. */
-#define FILL_CAUSE(stream, call)                                                                   \
-	"INSERT INTO perfetto_cause SELECT L.op_id, L.api_id, row_number() OVER (PARTITION BY "    \
-	"L.api_id ORDER BY L.op_id), " stream " FROM (SELECT op_id, min(api_id) AS api_id FROM "   \
-	"rocpd_api_ops WHERE op_id IS NOT NULL AND api_id IS NOT NULL " call " GROUP BY op_id) L " \
-	"ORDER BY L.op_id"
-
-/* rows of domain "rtl" stand for threads, they are no calls */
-#define IS_CALL                                                                                    \
-	"AND api_id NOT IN (SELECT A.id FROM rocpd_api A JOIN rocpd_string D ON D.id = "           \
-	"A.domain_id WHERE D.string = 'rtl')"
-
-/* RPD writes handles as %p does: no stream is "(nil)" */
-#define STREAM_IN(table)                                                                           \
-	"(SELECT CASE stream WHEN '' THEN NULL WHEN '(nil)' THEN '0x0' ELSE stream END FROM "      \
-	table " WHERE api_ptr_id = L.api_id)"
-#define STREAM_KNOWN                                                                             \
-	"coalesce(" STREAM_IN("rocpd_kernelapi") ", " STREAM_IN("rocpd_copyapi") ", (SELECT "      \
-	"perfetto_stream_of(U.string, N.string) FROM rocpd_api A JOIN rocpd_string N ON N.id = "   \
-	"A.apiName_id JOIN rocpd_ustring U ON U.id = A.args_id WHERE A.id = L.api_id))"
-
-static const char streams_sql[] =
-	"INSERT INTO perfetto_stream SELECT op_id >> 32, stream, row_number() OVER (PARTITION BY "
-	"op_id >> 32 ORDER BY min(op_id)) FROM perfetto_cause WHERE stream IS NOT NULL GROUP BY "
-	"op_id >> 32, stream";
 
 int perfetto_rows_prepare(struct perfetto *p)
 {
-	const char *fill = FILL_CAUSE("NULL", "");
-	int ret = 0;
+	struct export_cause cause;
+	int rc = export_cause_make(p->db, &cause);
 
-	if (sqlite3_create_function(p->db, "perfetto_stream_of", 2,
-				    SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, stream_of, NULL,
-				    NULL) != SQLITE_OK)
-		return perfetto_fail(p, -ENOMEM, "%s: out of memory", p->path);
-	if (p->ours)
-		fill = FILL_CAUSE(STREAM_KNOWN, IS_CALL);
-	else if (perfetto_has(p, "rocpd_kernelapi") && perfetto_has(p, "rocpd_copyapi") &&
-		 p->has_ustring)
-		fill = FILL_CAUSE(STREAM_KNOWN, "");
-	ret = perfetto_run(p, cause_sql);
-	if (ret == 0)
-		ret = perfetto_run(p, fill);
-	if (ret == 0)
-		ret = perfetto_run(p, streams_sql);
-	p->calls = perfetto_number(p, "SELECT count(*) FROM (SELECT 1 FROM perfetto_cause LIMIT 1)",
-				   0) > 0;
-	p->streams = perfetto_number(p, "SELECT max(number) FROM perfetto_stream", 0);
-	return ret;
+	if (rc != SQLITE_OK)
+		return perfetto_fail_sql(p);
+	p->calls = cause.nr_calls > 0;
+	p->streams = cause.nr_streams;
+	return 0;
 }
 
 int64_t perfetto_rows_stream_key(const int64_t *op)
@@ -113,25 +36,25 @@ const char *perfetto_rows_args_sql(const struct perfetto *p)
 #define ORDER " ORDER BY 2, 3, O.id >> 32, 5"
 #define ORDER_OWN " ORDER BY 2, 3, O.op_id >> 32, 5"
 
-#define OURS(queue)                                                                            \
-	"SELECT O.id, O.gpuId, " queue ", O.sequenceId, O.start, O.end, O.description_id, "    \
-	"O.opType_id, O.roctxId, O.correlation_id, K.shape_id, coalesce(K.flags, C.flags, 0), " \
-	"C.op_id IS NOT NULL, C.bytes, C.src_agent_id, C.dst_agent_id, L.api_id, L.nth, "       \
-	"S.number FROM rocpd_op O LEFT JOIN rtl_op_kernel K ON K.op_id = O.id LEFT JOIN "       \
+#define OURS(queue)                                                                                \
+	"SELECT O.id, O.gpuId, " queue ", O.sequenceId, O.start, O.end, O.description_id, "        \
+	"O.opType_id, O.roctxId, O.correlation_id, K.shape_id, coalesce(K.flags, C.flags, 0), "    \
+	"C.op_id IS NOT NULL, C.bytes, C.src_agent_id, C.dst_agent_id, L.api_id, L.nth, "          \
+	"S.number FROM rocpd_op O LEFT JOIN rtl_op_kernel K ON K.op_id = O.id LEFT JOIN "          \
 	"rtl_op_copy C ON C.op_id = O.id "
 
 /* RPD has no sizes of operations; its names of types tell copies */
-#define RPD(queue)                                                                             \
-	"SELECT O.id, O.gpuId, " queue ", O.sequenceId, O.start, O.\"end\", O.description_id, " \
-	"O.opType_id, 0, 0, 0, 0, T.string LIKE 'Copy%' OR T.string LIKE 'Fill%' OR T.string "  \
-	"LIKE 'Mem%', 0, 0, 0, L.api_id, L.nth, S.number FROM rocpd_op O JOIN rocpd_string T "  \
+#define RPD(queue)                                                                                 \
+	"SELECT O.id, O.gpuId, " queue ", O.sequenceId, O.start, O.\"end\", O.description_id, "    \
+	"O.opType_id, 0, 0, 0, 0, T.string LIKE 'Copy%' OR T.string LIKE 'Fill%' OR T.string "     \
+	"LIKE 'Mem%', 0, 0, 0, L.api_id, L.nth, S.number FROM rocpd_op O JOIN rocpd_string T "     \
 	"ON T.id = O.opType_id "
 
-#define ANY_STREAM                                                                             \
-	"LEFT JOIN perfetto_cause L ON L.op_id = O.id LEFT JOIN perfetto_stream S ON S.block = " \
+#define ANY_STREAM                                                                                 \
+	"LEFT JOIN export_cause L ON L.op_id = O.id LEFT JOIN export_stream S ON S.block = "       \
 	"O.id >> 32 AND S.name = L.stream WHERE" RANGE("O.id") ORDER
-#define KNOWN_STREAM                                                                         \
-	"JOIN perfetto_cause L ON L.op_id = O.id JOIN perfetto_stream S ON S.block = O.id >> " \
+#define KNOWN_STREAM                                                                               \
+	"JOIN export_cause L ON L.op_id = O.id JOIN export_stream S ON S.block = O.id >> "         \
 	"32 AND S.name = L.stream WHERE" RANGE("O.id") ORDER
 
 static const char runtime_sql[] =

@@ -5,7 +5,6 @@ import collections
 import csv
 import io
 import json
-import os
 import re
 import sqlite3
 
@@ -238,6 +237,77 @@ class Kineto(Calls):
     def test_its_name_by_default(self):
         self.rtl("convert", self.write(), "-f", "kineto")
         self.assertIn("a.pt.trace.json", self.files())
+
+
+class Summary(Calls):
+    def rows(self, name, by, *args):
+        return json.loads(self.rtl("summary", name, "--by", by, "-f", "json", *args).stdout)
+
+    def test_calls_by_name(self):
+        for name in (self.write(), self.database()):
+            rows = {r["name"]: r for r in self.rows(name, "api")}
+            self.assertEqual({n: (r["calls"], r["total_ns"], r["errors"]) for n, r in rows.items()}, {
+                "hipLaunchKernel": (10, 3000, 0), "hipMalloc": (2, 400, 1), "hipMemcpyAsync": (1, 500, 0),
+                "hipMemset": (1, 1000, 0), "hsa_signal_store_screlease": (10, 500, 0)})
+            malloc = rows["hipMalloc"]
+            self.assertEqual((malloc["min_ns"], malloc["median_ns"], malloc["p99_ns"], malloc["max_ns"], malloc["mean_ns"]),
+                             (100, 100, 300, 300, 200))
+            self.assertAlmostEqual(sum(r["share"] for r in rows.values()), 1)
+        self.assertIn("ERRORS", self.rtl("summary", name, "--by", "api").stdout)
+
+    def test_kernels_tell_how_long_they_waited(self):
+        name = self.write()
+        row = self.rows(name, "kernel")[0]
+        self.assertEqual(row["joined"], 10)
+        # one of ten began 200 ns after its call's begin, 100 before its end; the others 2000 and 1700
+        self.assertEqual((row["launch_median_ns"], row["launch_mean_ns"]), (2000, 1820))
+        self.assertEqual((row["delay_median_ns"], row["delay_mean_ns"]), (1700, 1520))
+        table = self.rtl("summary", name, "--wide").stdout
+        self.assertIn("1.700 us", table)
+        self.assertIn("DELAY MEAN", table)
+        s = spool.sample(4)
+        s.write(self.path("b.rtl"))
+        row = self.rows("b.rtl", "kernel")[0]
+        self.assertEqual((row["joined"], row["launch_median_ns"], row["delay_mean_ns"]), (0, None, None))
+        self.assertNotIn("DELAY", self.rtl("summary", "b.rtl", "--wide").stdout)
+
+    def test_a_kernel_that_began_before_its_call_returned(self):
+        s = spool.sample(0)
+        launch = s.op(1, "hipLaunchKernel", "stream:h:stream")
+        own = s.api(launch, s.start + 1000, s.start + 5000, (0,))
+        s.dispatch(1, 0, s.start + 2000, s.start + 3000, correlation=own)
+        s.write(self.path("a.rtl"))
+        row = self.rows("a.rtl", "kernel")[0]
+        self.assertEqual((row["launch_mean_ns"], row["delay_mean_ns"], row["delay_median_ns"]), (1000, -3000, -3000))
+        self.assertIn("-3.000 us", self.rtl("summary", "a.rtl", "--wide").stdout)
+
+    def test_streams(self):
+        rows = self.rows(self.write(), "stream")
+        self.assertEqual([(r["gpu"], r["stream"], r["name"], r["kernels"], r["copies"], r["busy_ns"]) for r in rows],
+                         [(0, 1, "null", 5, 1, 2600), (0, 2, "0x55aa", 0, 2, 200), (1, 2, "0x55aa", 5, 0, 2500)])
+        self.assertEqual((rows[0]["min_ns"], rows[0]["max_ns"], rows[0]["calls"]), (100, 500, 6))
+
+    def test_gpus_have_the_same_columns(self):
+        rows = self.rows(self.write(), "gpu")
+        self.assertEqual([(r["gpu"], r["kernels"], r["copies"], r["calls"], r["p99_ns"]) for r in rows],
+                         [(0, 5, 4, 9, 1000), (1, 5, 0, 5, 500)])
+
+    def test_numbers_as_asked(self):
+        name = self.write()
+        copies = self.rtl("summary", name, "--by", "copy", "-f", "csv", "--units", "scaled").stdout
+        row = next(csv.DictReader(io.StringIO(copies)))
+        self.assertEqual((row["total_ns"], row["bytes"]), ("1.200 us", "1.004 MiB"))
+        table = self.rtl("summary", name, "--by", "copy", "-u", "raw", "--wide").stdout
+        self.assertIn(str((1 << 20) + 4096), table)
+        self.assertNotIn("MiB", table)
+
+    def test_what_a_trace_does_not_hold_is_said(self):
+        spool.sample(4).write(self.path("a.rtl"))
+        self.assertIn("no API call was recorded", self.rtl("summary", "a.rtl", "--by", "api").stderr)
+        self.assertIn("no stream is known", self.rtl("summary", "a.rtl", "--by", "stream").stderr)
+        p = self.rtl("summary", "a.rtl", "--by", "api", "-f", "csv")
+        self.assertEqual(len(p.stdout.splitlines()), 1)
+        self.assertIn("no API call was recorded", p.stderr)
 
 
 if __name__ == "__main__":

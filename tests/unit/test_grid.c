@@ -102,3 +102,50 @@ TEST(numbers_have_units)
 	CHECK_STR_EQ(ui_count(buf, 0), "0");
 	CHECK_STR_EQ(ui_count(buf, 18446744073709551615u), "18,446,744,073,709,551,615");
 }
+
+static const struct grid_column spans[] = {
+	{ "delay_ns", "DELAY", GRID_SPAN },
+	{ "bytes", "BYTES", GRID_BYTES },
+	{ "rate", "RATE", GRID_RATE },
+};
+
+static const char *printed_spans(enum grid_format format, enum grid_units units)
+{
+	struct grid *g = grid_create(spans, 3, format, 0, false);
+	const struct grid_cell cells[] = { { .num = (uint64_t)-1500 },
+					   { .num = 1536 },
+					   { .real = 2048 } };
+	static char text[512];
+	FILE *file;
+
+	grid_units(g, units);
+	grid_row(g, cells);
+	CHECK_NOT_NULL(freopen(test_tmpfile("out"), "w", stdout));
+	grid_print(g);
+	grid_destroy(g);
+	file = fopen(test_tmpfile("out"), "r");
+	CHECK_NOT_NULL(file);
+	text[fread(text, 1, sizeof(text) - 1, file)] = 0;
+	fclose(file);
+	return text;
+}
+
+TEST(times_may_be_negative)
+{
+	CHECK_STR_HAS(printed_spans(GRID_TEXT, GRID_UNITS_AUTO), "-1.500 us  1.500 KiB");
+	CHECK_STR_EQ(printed_spans(GRID_CSV, GRID_UNITS_AUTO),
+		     "delay_ns,bytes,rate\n-1500,1536,2048\n");
+	CHECK_STR_HAS(printed_spans(GRID_JSON, GRID_UNITS_AUTO),
+		      "{\"delay_ns\":-1500,\"bytes\":1536,");
+}
+
+TEST(units_are_as_asked)
+{
+	CHECK_STR_EQ(printed_spans(GRID_TEXT, GRID_UNITS_RAW),
+		     "DELAY  BYTES  RATE\n-1500   1536  2048\n");
+	CHECK_STR_EQ(printed_spans(GRID_CSV, GRID_UNITS_SCALED),
+		     "delay_ns,bytes,rate\n-1.500 us,1.500 KiB,2.000 KiB/s\n");
+	CHECK_STR_HAS(
+		printed_spans(GRID_JSON, GRID_UNITS_SCALED),
+		"{\"delay_ns\":\"-1.500 us\",\"bytes\":\"1.500 KiB\",\"rate\":\"2.000 KiB/s\"}");
+}

@@ -14,34 +14,90 @@ static const char *one_name(void *arg)
 
 TEST(quantiles_are_exact)
 {
-	struct stats *s = stats_create();
+	struct stats *s = stats_create(0);
 	struct stats_group *g = stats_group(s, "k");
 
-	CHECK_EQ_UINT(stats_quantile(g, 0.5), 0);
+	CHECK_EQ_INT(stats_quantile(s, g, STATS_TIME, 0.5), 0);
 	for (uint64_t i = 100; i >= 1; i--)
-		stats_add(g, i);
+		stats_add(s, g, i);
 	stats_add_untimed(g);
 	CHECK_EQ_UINT(g->calls, 101);
-	CHECK_EQ_UINT(g->total_ns, 5050);
-	CHECK_EQ_UINT(g->min_ns, 1);
-	CHECK_EQ_UINT(g->max_ns, 100);
-	CHECK_EQ_UINT(stats_quantile(g, 0), 1);
-	CHECK_EQ_UINT(stats_quantile(g, 0.5), 50);
-	CHECK_EQ_UINT(stats_quantile(g, 0.99), 99);
-	CHECK_EQ_UINT(stats_quantile(g, 1), 100);
-	stats_add(g, 1000);
-	CHECK_EQ_UINT(stats_quantile(g, 1), 1000);
+	CHECK_EQ_INT(g->values[STATS_TIME].total, 5050);
+	CHECK_EQ_INT(g->values[STATS_TIME].min, 1);
+	CHECK_EQ_INT(g->values[STATS_TIME].max, 100);
+	CHECK_EQ_INT(stats_quantile(s, g, STATS_TIME, 0), 1);
+	CHECK_EQ_INT(stats_quantile(s, g, STATS_TIME, 0.5), 50);
+	CHECK_EQ_INT(stats_quantile(s, g, STATS_TIME, 0.99), 99);
+	CHECK_EQ_INT(stats_quantile(s, g, STATS_TIME, 1), 100);
+	stats_add(s, g, 1000);
+	CHECK_EQ_INT(stats_quantile(s, g, STATS_TIME, 1), 1000);
+	stats_destroy(s);
+}
+
+TEST(values_beyond_the_limit_are_kept_in_a_file_and_stay_exact)
+{
+	struct stats *small = stats_create(100), *large = stats_create(0);
+	static const double shares[] = { 0, 0.01, 0.5, 0.9, 0.99, 1 };
+	uint64_t random = 12345;
+
+	for (int i = 0; i < 5000; i++) {
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		for (int k = 0; k < 2; k++) {
+			struct stats *s = k ? large : small;
+			struct stats_group *g = stats_group(s, random >> 63 ? "a" : "b");
+
+			stats_add(s, g, random >> 40 & 0xffff);
+			stats_add_value(s, g, STATS_DELAY, (int64_t)(random >> 20 & 0xfff) - 2000);
+		}
+	}
+	for (int n = 0; n < 2; n++) {
+		struct stats_group *g = stats_group(small, n ? "a" : "b");
+		struct stats_group *h = stats_group(large, n ? "a" : "b");
+
+		CHECK(g->calls > 2000);
+		CHECK_EQ_UINT(g->calls, h->calls);
+		CHECK_NULL(g->values[STATS_TIME].kept);
+		CHECK_NOT_NULL(h->values[STATS_TIME].kept);
+		for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
+			for (int k = 0; k < STATS_NR; k++)
+				CHECK_EQ_INT(stats_quantile(small, g, (enum stats_series)k,
+							    shares[i]),
+					     stats_quantile(large, h, (enum stats_series)k,
+							    shares[i]));
+		CHECK_EQ_INT(stats_quantile(small, g, STATS_TIME, 1), h->values[STATS_TIME].max);
+		/* more may come after it was asked */
+		stats_add(small, g, 1000000);
+		CHECK_EQ_INT(stats_quantile(small, g, STATS_TIME, 1), 1000000);
+	}
+	stats_destroy(small);
+	stats_destroy(large);
+}
+
+TEST(values_may_be_negative)
+{
+	struct stats *s = stats_create(0);
+	struct stats_group *g = stats_group(s, "k");
+
+	CHECK_EQ_INT(stats_mean(g, STATS_DELAY), 0);
+	stats_add_value(s, g, STATS_DELAY, -7);
+	stats_add_value(s, g, STATS_DELAY, -2);
+	stats_add_value(s, g, STATS_DELAY, 3);
+	CHECK_EQ_UINT(g->calls, 0);
+	CHECK_EQ_INT(stats_mean(g, STATS_DELAY), -2);
+	CHECK_EQ_INT(stats_quantile(s, g, STATS_DELAY, 0.5), -2);
+	CHECK_EQ_INT(g->values[STATS_DELAY].min, -7);
+	CHECK_EQ_INT(g->values[STATS_DELAY].max, 3);
 	stats_destroy(s);
 }
 
 TEST(names_are_looked_up_once_for_each_number)
 {
-	struct stats *s = stats_create();
+	struct stats *s = stats_create(0);
 	int asked = 0;
 
 	for (int i = 0; i < 10; i++)
-		stats_add(stats_group_of(s, 5, one_name, &asked), 1);
-	stats_add(stats_group_of(s, 6, one_name, &asked), 1); /* another number, the same name */
+		stats_add(s, stats_group_of(s, 5, one_name, &asked), 1);
+	stats_add(s, stats_group_of(s, 6, one_name, &asked), 1); /* another number, the same name */
 	CHECK_EQ_INT(asked, 2);
 	CHECK_EQ_UINT(stats_group(s, "by key")->calls, 11);
 	stats_destroy(s);
@@ -49,19 +105,20 @@ TEST(names_are_looked_up_once_for_each_number)
 
 TEST(many_groups_are_sorted_by_their_total)
 {
-	struct stats *s = stats_create();
+	struct stats *s = stats_create(0);
 	struct stats_group **groups;
 	char name[16];
 	size_t nr;
 
 	for (unsigned int i = 0; i < 1000; i++) {
 		snprintf(name, sizeof(name), "k%u", i);
-		stats_add(stats_group(s, name), i % 500);
+		stats_add(s, stats_group(s, name), i % 500);
 	}
 	groups = stats_sorted(s, &nr);
 	CHECK_EQ_UINT(nr, 1000);
 	for (size_t i = 1; i < nr; i++)
-		CHECK(groups[i - 1]->total_ns >= groups[i]->total_ns);
+		CHECK(groups[i - 1]->values[STATS_TIME].total >=
+		      groups[i]->values[STATS_TIME].total);
 	CHECK_STR_EQ(groups[0]->name, "k499");
 	CHECK_STR_EQ(groups[1]->name, "k999");
 	stats_destroy(s);

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* summary.h - what the files of `rtl summary` share
+ *
+ *	cmd_summary.c	 the command, its columns
+ *	summary_rows.c	 kernels, calls, copies and markers, gathered by name
+ *	summary_lane.c	 GPUs and streams: how busy they were
+ */
+#ifndef RTL_CLI_SUMMARY_H
+#define RTL_CLI_SUMMARY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/db.h"
+#include "cli/grid.h"
+#include "cli/stats.h"
+#include "store/map.h"
+
+/* In the order of the choices of --by. */
+enum summary_by {
+	SUMMARY_KERNEL,
+	SUMMARY_API,
+	SUMMARY_COPY,
+	SUMMARY_MARKER,
+	SUMMARY_STREAM,
+	SUMMARY_GPU
+};
+
+struct summary {
+	struct db db;
+	enum summary_by by;
+	enum grid_format format;
+	enum grid_units units;
+	bool internal, wide;
+	unsigned int width;
+	uint64_t rows; /* 0: all */
+	struct stats *stats;
+	uint64_t nr_untimed, nr_joined, nr_errors;
+	struct map types; /* of operations: whether it is a copy */
+	sqlite3_stmt *type;
+};
+
+/* A time that says something: neither missing nor a mere place on the axis. */
+bool summary_rows_timed(int64_t begin, int64_t end, int64_t flags);
+/* Whether an operation's type (an id in rocpd_string) is a copy or a fill. */
+bool summary_rows_is_copy(struct summary *s, int64_t type);
+/* Makes export_cause and export_stream; whether there are calls that caused operations. */
+bool summary_rows_join(struct summary *s);
+
+/* Fills s->stats. */
+void summary_rows_kernels(struct summary *s);
+void summary_rows_calls(struct summary *s);
+void summary_rows_copies(struct summary *s);
+void summary_rows_markers(struct summary *s);
+
+/* Prints a row for each GPU, or for each stream; how many, and the time of all. */
+size_t summary_lane_print(struct summary *s, uint64_t *all_ns);
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* summary_rows.c - kernels, calls, copies and markers of a database, gathered by name
+ *
+ * Reads every row once. Operations whose times are no measurement (unfinished, none written,
+ * inverted) are counted as calls and stay out of the times.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/commands.h"
+#include "cli/summary.h"
+#include "cli/ui.h"
+#include "event/format.h"
+#include "export/export_cause.h"
+
+#define UNTIMED (REC_F_INVERTED | REC_F_NO_TIME | REC_F_UNFINISHED | 1 << 16 /* placed */)
+#define STRING_OF "SELECT string FROM rocpd_string WHERE id = ?1"
+
+/* The text of column 0 of a statement, for stats_group_of(). */
+struct lookup {
+	struct db *db;
+	sqlite3_stmt *stmt;
+	uint64_t key;
+};
+
+static const char *look_up(void *arg)
+{
+	struct lookup *l = arg;
+
+	sqlite3_reset(l->stmt);
+	sqlite3_bind_int64(l->stmt, 1, (int64_t)l->key);
+	return db_step(l->db, l->stmt) ? db_text(l->stmt, 0) : "?";
+}
+
+static struct stats_group *group_of(struct summary *s, struct lookup *names, int64_t id)
+{
+	names->key = (uint64_t)id;
+	return stats_group_of(s->stats, names->key, look_up, names);
+}
+
+bool summary_rows_timed(int64_t begin, int64_t end, int64_t flags)
+{
+	return !(flags & UNTIMED) && end >= begin;
+}
+
+static bool add(struct summary *s, struct stats_group *g, int64_t begin, int64_t end, int64_t flags)
+{
+	if (!summary_rows_timed(begin, end, flags)) {
+		stats_add_untimed(g);
+		s->nr_untimed++;
+		return false;
+	}
+	stats_add(s->stats, g, (uint64_t)end - (uint64_t)begin);
+	return true;
+}
+
+static void mark_gpu(struct stats_group *g, int64_t gpu)
+{
+	/* (node of the host) * 1000 + its GPU, in files of several hosts */
+	if (gpu >= 0)
+		g->gpus |= UINT64_C(1) << (gpu % 1000 > 63 ? 63 : gpu % 1000);
+}
+
+/* What an operation is, by the name of its type: RPD's names, and ours are RPD's. */
+static bool is_copy_type(const char *type)
+{
+	return strncasecmp(type, "copy", 4) == 0 || strncasecmp(type, "fill", 4) == 0 ||
+	       strncasecmp(type, "memcpy", 6) == 0 || strncasecmp(type, "memset", 6) == 0;
+}
+
+bool summary_rows_is_copy(struct summary *s, int64_t type)
+{
+	uint64_t copy;
+
+	if (map_get(&s->types, (uint64_t)type, &copy))
+		return copy != 0;
+	if (!s->type)
+		s->type = db_query(&s->db, STRING_OF);
+	sqlite3_reset(s->type);
+	sqlite3_bind_int64(s->type, 1, type);
+	copy = db_step(&s->db, s->type) && is_copy_type(db_text(s->type, 0));
+	if (map_put(&s->types, (uint64_t)type, copy))
+		ui_die_memory();
+	return copy != 0;
+}
+
+bool summary_rows_join(struct summary *s)
+{
+	struct export_cause cause;
+
+	if (export_cause_make(s->db.sql, &cause) != SQLITE_OK)
+		ui_die(STATUS_FAILED, "%s: can't be sorted: %s; TMPDIR names another place",
+		       s->db.path, sqlite3_errmsg(s->db.sql));
+	return cause.nr_calls > 0;
+}
+
+/* Every operation: names from `name_sql` by column 0; GPU, begin, end, flags, type, bytes; begin and
+ * end of its call, NULL where none is known. */
+static void read_ops(struct summary *s, const char *sql, const char *name_sql, bool copies)
+{
+	struct lookup names = { .db = &s->db, .stmt = db_query(&s->db, name_sql) };
+	sqlite3_stmt *stmt = db_query(&s->db, sql);
+
+	while (db_step(&s->db, stmt)) {
+		int64_t type = sqlite3_column_int64(stmt, 5), begin = sqlite3_column_int64(stmt, 2);
+		struct stats_group *g;
+
+		if (type && summary_rows_is_copy(s, type) != copies)
+			continue;
+		g = group_of(s, &names, sqlite3_column_int64(stmt, 0));
+		mark_gpu(g, sqlite3_column_int64(stmt, 1));
+		g->bytes += (uint64_t)sqlite3_column_int64(stmt, 6);
+		if (!add(s, g, begin, sqlite3_column_int64(stmt, 3), sqlite3_column_int64(stmt, 4)) ||
+		    sqlite3_column_type(stmt, 7) == SQLITE_NULL)
+			continue;
+		s->nr_joined++;
+		stats_add_value(s->stats, g, STATS_LAUNCH, begin - sqlite3_column_int64(stmt, 7));
+		stats_add_value(s->stats, g, STATS_DELAY, begin - sqlite3_column_int64(stmt, 8));
+	}
+	sqlite3_finalize(stmt);
+	sqlite3_finalize(names.stmt);
+}
+
+#define CALL " LEFT JOIN export_cause L ON L.op_id = O.id LEFT JOIN rocpd_api A ON A.id = L.api_id"
+
+void summary_rows_kernels(struct summary *s)
+{
+	bool ours = s->db.kind == ROCPD_KIND_OURS;
+
+	if (s->internal && !ours) {
+		ui_say("%s: was not made by rtl and does not tell the runtime's kernels apart",
+		       s->db.path);
+		return;
+	}
+	if (s->internal) {
+		read_ops(s,
+			 "SELECT S.kernel_id, R.gpu_id, R.begin_ns, R.end_ns, R.flags, 0, 0, NULL, "
+			 "NULL FROM rtl_op_runtime R JOIN rtl_shape S ON S.id = R.shape_id",
+			 "SELECT demangled FROM rtl_kernel_symbol WHERE id = ?1", false);
+		return;
+	}
+	summary_rows_join(s);
+	read_ops(s,
+		 ours ? "SELECT O.description_id, O.gpuId, O.start, O.end, coalesce(K.flags, 0), "
+			"O.opType_id, 0, A.start, A.end FROM rocpd_op O LEFT JOIN rtl_op_kernel K ON "
+			"K.op_id = O.id" CALL " WHERE O.gpuId >= 0" :
+			"SELECT O.description_id, O.gpuId, O.start, O.\"end\", 0, O.opType_id, 0, "
+			"A.start, A.\"end\" FROM rocpd_op O" CALL " WHERE O.gpuId >= 0",
+		 STRING_OF, false);
+}
+
+void summary_rows_copies(struct summary *s)
+{
+	read_ops(s,
+		 s->db.kind == ROCPD_KIND_OURS ?
+			 "SELECT O.opType_id, O.gpuId, O.start, O.end, coalesce(K.flags, 0), O.opType_id, "
+			 "coalesce(K.bytes, 0), NULL, NULL FROM rocpd_op O LEFT JOIN rtl_op_copy K ON "
+			 "K.op_id = O.id" :
+			 "SELECT opType_id, gpuId, start, \"end\", 0, opType_id, 0, NULL, NULL FROM "
+			 "rocpd_op",
+		 STRING_OF, true);
+}
+
+/* Calls: id of the name, begin, end, status (0: none is known). */
+void summary_rows_calls(struct summary *s)
+{
+	struct lookup names = { .db = &s->db, .stmt = db_query(&s->db, STRING_OF) };
+	sqlite3_stmt *stmt = db_query(
+		&s->db,
+		s->db.kind == ROCPD_KIND_OURS ?
+			"SELECT A.apiName_id, A.start, A.end, coalesce(X.status, 0) FROM rocpd_api A JOIN "
+			"rocpd_string D ON D.id = A.domain_id LEFT JOIN rtl_api_data X ON X.api_id = A.id "
+			"WHERE D.string NOT IN ('rtl', 'roctx')" :
+			"SELECT A.apiName_id, A.start, A.\"end\", 0 FROM rocpd_api A JOIN rocpd_string N ON "
+			"N.id = A.apiName_id WHERE N.string <> 'UserMarker'");
+
+	while (db_step(&s->db, stmt)) {
+		struct stats_group *g = group_of(s, &names, sqlite3_column_int64(stmt, 0));
+		bool failed = sqlite3_column_int64(stmt, 3) != 0;
+
+		add(s, g, sqlite3_column_int64(stmt, 1), sqlite3_column_int64(stmt, 2), 0);
+		g->errors += failed;
+		s->nr_errors += failed;
+	}
+	sqlite3_finalize(stmt);
+	sqlite3_finalize(names.stmt);
+}
+
+/* Markers: message, begin, end. */
+static void read_markers(struct summary *s, const char *sql)
+{
+	sqlite3_stmt *stmt = db_query(&s->db, sql);
+
+	while (db_step(&s->db, stmt))
+		add(s, stats_group(s->stats, db_text(stmt, 0)), sqlite3_column_int64(stmt, 1),
+		    sqlite3_column_int64(stmt, 2), 0);
+	sqlite3_finalize(stmt);
+}
+
+#define RPD_MARKERS(strings)                                                                       \
+	"SELECT U.string, A.start, A.\"end\" FROM rocpd_api A JOIN rocpd_string N ON N.id = "      \
+	"A.apiName_id JOIN " strings " U ON U.id = A.args_id WHERE N.string = 'UserMarker'"
+
+void summary_rows_markers(struct summary *s)
+{
+	sqlite3_stmt *stmt;
+
+	if (s->db.kind != ROCPD_KIND_OURS) {
+		read_markers(s, db_has(&s->db, "rocpd_ustring") ? RPD_MARKERS("rocpd_ustring") :
+								  RPD_MARKERS("rocpd_string"));
+		return;
+	}
+	read_markers(s, "SELECT message, begin_ns, end_ns FROM rtl_marker");
+	/* the time of kernels and copies of which it is the innermost range */
+	stmt = db_query(
+		&s->db,
+		"SELECT U.string, sum(X.ns) FROM (SELECT roctxId AS id, sum(end - start) AS "
+		"ns FROM rocpd_op WHERE roctxId <> 0 GROUP BY roctxId) X JOIN rocpd_api A "
+		"ON A.id = X.id JOIN rocpd_ustring U ON U.id = A.args_id GROUP BY U.string");
+	while (db_step(&s->db, stmt))
+		stats_group(s->stats, db_text(stmt, 0))->extra_ns +=
+			(uint64_t)sqlite3_column_int64(stmt, 1);
+	sqlite3_finalize(stmt);
+}
