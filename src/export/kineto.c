@@ -85,8 +85,9 @@ static int put_devices(struct perfetto *p)
 /* Readers look for the rank with a pattern that wants the space behind the colon. */
 static void put_rank(struct perfetto *p)
 {
-	const struct perfetto_process *process =
-		p->only ? p->only : p->nr_processes ? &p->processes[0] : NULL;
+	const struct perfetto_process *process = p->only	 ? p->only :
+						 p->nr_processes ? &p->processes[0] :
+								   NULL;
 	int64_t rank = process ? process->rank : -1, world = process ? process->world_size : -1;
 	struct json *j = &p->json;
 	bool ranked = rank >= 0;
@@ -156,8 +157,9 @@ static int put_header(struct perfetto *p, int64_t base_ns, const char *db_path)
 /* `ts` counts from base: what it is in the clock of the trace goes to p->base_ns. */
 static int64_t choose_base(struct perfetto *p)
 {
-	const struct perfetto_process *process =
-		p->only ? p->only : p->nr_processes ? &p->processes[0] : NULL;
+	const struct perfetto_process *process = p->only	 ? p->only :
+						 p->nr_processes ? &p->processes[0] :
+								   NULL;
 	int64_t offset = process ? process->realtime_ns : 0, first = p->first_ns, base;
 
 	p->base_ns = first;
@@ -189,21 +191,23 @@ static bool has_events(struct perfetto *p, const struct perfetto_process *proces
 {
 	char sql[512];
 
-	snprintf(sql, sizeof(sql),
-		 "SELECT EXISTS (SELECT 1 FROM rocpd_op WHERE id BETWEEN %lld AND %lld) OR EXISTS (SELECT 1 "
-		 "FROM rocpd_api A JOIN rocpd_string D ON D.id = A.domain_id WHERE A.id BETWEEN %lld AND "
-		 "%lld AND D.string <> 'rtl')",
-		 (long long)process->id_first, (long long)process->id_last,
-		 (long long)process->id_first, (long long)process->id_last);
+	snprintf(
+		sql, sizeof(sql),
+		"SELECT EXISTS (SELECT 1 FROM rocpd_op WHERE id BETWEEN %lld AND %lld) OR EXISTS (SELECT 1 "
+		"FROM rocpd_api A JOIN rocpd_string D ON D.id = A.domain_id WHERE A.id BETWEEN %lld AND "
+		"%lld AND D.string <> 'rtl')",
+		(long long)process->id_first, (long long)process->id_last,
+		(long long)process->id_first, (long long)process->id_last);
 	return perfetto_number(p, sql, 0) != 0;
 }
 
 /* out.pt.trace.json -> out.rank3.pt.trace.json, or out.pid1234... where ranks do not tell them apart. */
-static int name_file(char *name, size_t size, const char *out, const struct perfetto_process *process,
-		     bool ranks)
+static int name_file(char *name, size_t size, const char *out,
+		     const struct perfetto_process *process, bool ranks)
 {
-	static const char *const endings[] = { ".pt.trace.json.gz", ".pt.trace.json", ".json.gz",
-					       ".json", ".gz", "" };
+	static const char *const endings[] = {
+		".pt.trace.json.gz", ".pt.trace.json", ".json.gz", ".json", ".gz", ""
+	};
 	size_t n = strlen(out), m = 0;
 
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
@@ -212,7 +216,8 @@ static int name_file(char *name, size_t size, const char *out, const struct perf
 			break;
 	}
 	return snprintf(name, size, "%.*s.%s%lld%s", (int)(n - m), out, ranks ? "rank" : "pid",
-			(long long)(ranks ? process->rank : process->pid), out + n - m) < (int)size ?
+			(long long)(ranks ? process->rank : process->pid),
+			out + n - m) < (int)size ?
 		       0 :
 		       -ENAMETOOLONG;
 }
@@ -237,9 +242,10 @@ static int write_each(struct perfetto *p, const char *db_path, const char *out, 
 	int ret = 0;
 
 	if (strcmp(out, "-") == 0)
-		return perfetto_fail(p, -EINVAL,
-				     "%s: holds several processes, and a file of kineto's one: -o NAME",
-				     p->path);
+		return perfetto_fail(
+			p, -EINVAL,
+			"%s: holds several processes, and a file of kineto's one: -o NAME",
+			p->path);
 	for (size_t i = 0; i < p->nr_processes && ret == 0; i++) {
 		if (!wanted[i])
 			continue;

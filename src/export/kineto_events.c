@@ -10,7 +10,7 @@
 
 #include "export/kineto_internal.h"
 
-#define DEPTH 512 /* slices open at one time on a thread */
+#define DEPTH 512		   /* slices open at one time on a thread */
 #define FURTHER (INT64_C(1) << 40) /* ids of arrows that are no correlation ids */
 
 struct open_slice {
@@ -92,8 +92,7 @@ static bool nests(struct events *e, int64_t begin, int64_t end, int64_t marker)
 	top = e->depth ? &e->slices[e->depth - 1] : NULL;
 	if (end < begin || e->depth == DEPTH || (top && end > top->end_ns))
 		return false;
-	e->slices[e->depth++] =
-		(struct open_slice){ end, marker ? marker : top ? top->marker : 0 };
+	e->slices[e->depth++] = (struct open_slice){ end, marker ? marker : top ? top->marker : 0 };
 	return true;
 }
 
@@ -119,7 +118,8 @@ static void put_call_args(struct events *e, const int64_t *row, int64_t first)
 	struct json *j = &e->p->json;
 
 	PERFETTO_NUMBER(j, "correlation",
-			row[CALL_CORRELATION] ? row[CALL_CORRELATION] - first : row[CALL_ID] - first);
+			row[CALL_CORRELATION] ? row[CALL_CORRELATION] - first :
+						row[CALL_ID] - first);
 	if (row[CALL_STATUS])
 		perfetto_args_status(j, text_of(e->string, row[CALL_NAME]), row[CALL_STATUS]);
 	if (*text) {
@@ -172,7 +172,8 @@ static int take_call(void *arg, const int64_t *row)
 	int64_t begin = row[CALL_START], end = row[CALL_END];
 	int64_t own = row[CALL_MARKER] ? row[CALL_ID] : 0;
 	/* RPD has no kinds: an instant is a range without length */
-	bool instant = own && (row[CALL_KIND] < 0 ? begin == end : row[CALL_KIND] == REC_MARKER_MARK);
+	bool instant = own &&
+		       (row[CALL_KIND] < 0 ? begin == end : row[CALL_KIND] == REC_MARKER_MARK);
 	int ret;
 
 	if (!e->open || e->pid != row[CALL_PID] || e->tid != row[CALL_TID])
@@ -197,8 +198,7 @@ static int64_t gpu_of(const int64_t *op)
 
 static bool is_timed(const int64_t *op)
 {
-	return !(op[OP_FLAGS] & PERFETTO_UNTIMED) && op[OP_START] > 0 &&
-	       op[OP_END] >= op[OP_START];
+	return !(op[OP_FLAGS] & PERFETTO_UNTIMED) && op[OP_START] > 0 && op[OP_END] >= op[OP_START];
 }
 
 static int introduce_track(struct events *e, int64_t gpu, int64_t stream)
@@ -269,7 +269,8 @@ static void make_shape(struct json *j, sqlite3_stmt *row)
 	json_key(j, "grid");
 	json_array(j);
 	for (int i = 0; i < 3; i++) {
-		int64_t items = sqlite3_column_int64(row, i), group = sqlite3_column_int64(row, 3 + i);
+		int64_t items = sqlite3_column_int64(row, i),
+			group = sqlite3_column_int64(row, 3 + i);
 
 		json_int(j, group ? (items + group - 1) / group : items);
 	}
@@ -307,8 +308,8 @@ static int put_op_args(struct events *e, const int64_t *op, int64_t gpu, int64_t
 		JSON_KEY(j, "kind");
 		json_text(j, "Dispatch Kernel");
 		if (op[OP_SHAPE])
-			ret = perfetto_put_text(e->p, &e->shapes, op[OP_SHAPE], e->shape, make_shape,
-						true);
+			ret = perfetto_put_text(e->p, &e->shapes, op[OP_SHAPE], e->shape,
+						make_shape, true);
 	} else if (e->p->ours) {
 		PERFETTO_NUMBER(j, "bytes", op[OP_BYTES]);
 		JSON_KEY(j, "memory bandwidth (GB/s)");
@@ -337,7 +338,8 @@ static void put_arrow(struct events *e, const int64_t *op, int64_t gpu, int64_t 
 		return; /* nothing that an end could lie in */
 	for (int to = 0; to < 2; to++) {
 		perfetto_event(e->p, to ? "f" : "s", to ? gpu : sqlite3_column_int64(e->call, 0),
-			       to ? stream : sqlite3_column_int64(e->call, 1), to ? begin : call_ns);
+			       to ? stream : sqlite3_column_int64(e->call, 1),
+			       to ? begin : call_ns);
 		PERFETTO_NUMBER(j, "id", id);
 		JSON_KEY(j, "cat");
 		json_text(j, "ac2g");
@@ -462,7 +464,8 @@ static int write_ranges(struct events *e)
 	while (ret == 0 && (ret = perfetto_step(e->p, row)) == 1) {
 		int64_t marker = sqlite3_column_int64(row, 0), first = sqlite3_column_int64(row, 3);
 
-		ret = introduce_track(e, sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2));
+		ret = introduce_track(e, sqlite3_column_int64(row, 1),
+				      sqlite3_column_int64(row, 2));
 		if (ret)
 			break;
 		perfetto_event(e->p, "X", sqlite3_column_int64(row, 1),
@@ -508,15 +511,17 @@ static int prepare(struct events *e)
 	if (ret == 0)
 		ret = perfetto_prepare(
 			p, &e->call,
-			p->ours ? "SELECT A.pid, A.tid, A.start, A.end, X.correlation_id FROM "
-				  "rocpd_api A LEFT JOIN rtl_api_data X ON X.api_id = A.id WHERE "
-				  "A.id = ?1" :
-				  "SELECT pid, tid, start, \"end\", 0 FROM rocpd_api WHERE id = ?1");
+			p->ours ?
+				"SELECT A.pid, A.tid, A.start, A.end, X.correlation_id FROM "
+				"rocpd_api A LEFT JOIN rtl_api_data X ON X.api_id = A.id WHERE "
+				"A.id = ?1" :
+				"SELECT pid, tid, start, \"end\", 0 FROM rocpd_api WHERE id = ?1");
 	if (ret == 0 && p->ours)
-		ret = perfetto_prepare(p, &e->shape,
-				       "SELECT S.grid_x, S.grid_y, S.grid_z, S.group_x, S.group_y, "
-				       "S.group_z, S.group_size, Y.vgpr_count FROM rtl_shape S JOIN "
-				       "rtl_kernel_symbol Y ON Y.id = S.kernel_id WHERE S.id = ?1");
+		ret = perfetto_prepare(
+			p, &e->shape,
+			"SELECT S.grid_x, S.grid_y, S.grid_z, S.group_x, S.group_y, "
+			"S.group_z, S.group_size, Y.vgpr_count FROM rtl_shape S JOIN "
+			"rtl_kernel_symbol Y ON Y.id = S.kernel_id WHERE S.id = ?1");
 	return ret;
 }
 
