@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -20,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/proc.h"
 #include "cli/session.h"
 #include "cli/ui.h"
 #include "event/drain.h"
@@ -57,34 +57,6 @@ struct drainer {
 	bool started;
 	_Atomic bool stop;
 };
-
-bool drainer_alive(uint32_t pid, uint64_t start_ticks)
-{
-	char path[64], text[1024], *at, *save = NULL;
-	unsigned long long start = 0;
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	n = fd_read_file(path, text, sizeof(text) - 1);
-	if (n <= 0)
-		return false;
-	text[n] = 0;
-	at = strrchr(text, ')'); /* the name in brackets may hold anything */
-	if (!at || at[1] != ' ')
-		return false;
-	at += 2;
-	if (*at == 'Z' || *at == 'X' || *at == 'x')
-		return false;
-	for (int field = 3; field <= 22; field++) {
-		char *word = strtok_r(field == 3 ? at : NULL, " ", &save);
-
-		if (!word)
-			return false;
-		if (field == 22)
-			start = strtoull(word, NULL, 10);
-	}
-	return !start_ticks || start == start_ticks;
-}
 
 static struct drained *find(struct drainer *d, const char *path)
 {
@@ -204,7 +176,7 @@ static bool is_over(struct drained *s, uint64_t now_ns, bool look)
 	if (!look && now_ns - s->looked_ns < DEATH_CHECK_NS)
 		return false;
 	s->looked_ns = now_ns;
-	return !drainer_alive(s->pid, s->start_ticks);
+	return !proc_alive(s->pid, s->start_ticks);
 }
 
 /* One look at one spool. Returns the bytes that were drained. */
@@ -313,7 +285,7 @@ void drainer_stop(struct drainer *d, uint64_t grace_ms)
 		struct drained *s = &d->spools[i];
 
 		if (s->state == SPOOL_OPEN) {
-			s->running = drainer_alive(s->pid, s->start_ticks);
+			s->running = proc_alive(s->pid, s->start_ticks);
 			close_spool(s);
 			s->state = SPOOL_NEW;
 		}

@@ -29,7 +29,4 @@ uint32_t drainer_pid(const struct drainer *d, size_t i); /* 0: not known */
 /* errno of the last failed write, 0: none */
 int drainer_error(const struct drainer *d);
 
-/* Whether that process is there and no zombie: start_ticks is field 22 of its /proc stat, 0: any. */
-bool drainer_alive(uint32_t pid, uint64_t start_ticks);
-
 #endif

@@ -192,4 +192,16 @@ def exit_statuses():
     equal("status of a folder", rtl("trace", "/tmp").status, 126)
 
 
+@case
+def in_a_pid_namespace():
+    """What takes itself for process 1 is drained and merged when it has ended, not before."""
+    inside = ("--pid", "--fork", "--mount-proc", "--kill-child")
+    if subprocess.run(["unshare", *inside, "true"], capture_output=True, check=False).returncode:
+        skip("a pid namespace can't be made here")
+    r = run("/usr/bin/unshare", *inside, program("lifecycle"), "steady", "seconds=2", "period_us=300", trace=RTL)
+    contains("stdout", r.out, "steady: done")
+    exact_dispatches(r, pid=1)
+    complete(r)
+
+
 main()

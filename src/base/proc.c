@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* proc.c - whether a process still runs
+ *
+ * Threads:  any. Not in a traced process: opendir() allocates.
+ */
+#include "base/proc.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fd.h"
+
+#define STAT_START_TICKS 22
+
+/* The process with that name in /proc. */
+static bool is_it(const char *name, uint64_t start_ticks)
+{
+	char path[300], text[1024], *at;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%s/stat", name);
+	n = fd_read_file(path, text, sizeof(text) - 1);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	at = strrchr(text, ')'); /* the name in brackets may hold anything */
+	if (!at || at[1] != ' ' || strchr("ZXx", at[2]))
+		return false;
+	for (int field = 2; at && field < STAT_START_TICKS; field++)
+		at = strchr(at + 1, ' ');
+	return at && (!start_ticks || strtoull(at, NULL, 10) == start_ticks);
+}
+
+/* Whether its number in the innermost of several namespaces is `pid`. */
+static bool is_inner_pid(const char *name, uint32_t pid)
+{
+	char path[300], text[4096], *at, *end;
+	unsigned long number = 0;
+	int levels = 0;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%s/status", name);
+	n = fd_read_file(path, text, sizeof(text) - 1);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	at = strstr(text, "\nNSpid:");
+	if (!at)
+		return false;
+	for (at += strlen("\nNSpid:"); *at == '\t' || *at == ' '; at = end, levels++)
+		number = strtoul(at, &end, 10);
+	return levels > 1 && number == pid;
+}
+
+bool proc_alive(uint32_t pid, uint64_t start_ticks)
+{
+	char name[16];
+	struct dirent *entry;
+	bool found = false;
+	DIR *dir;
+
+	snprintf(name, sizeof(name), "%u", pid);
+	if (is_it(name, start_ticks))
+		return true;
+	dir = start_ticks ? opendir("/proc") : NULL;
+	while (dir && !found && (entry = readdir(dir)))
+		found = *entry->d_name >= '1' && *entry->d_name <= '9' &&
+			is_it(entry->d_name, start_ticks) && is_inner_pid(entry->d_name, pid);
+	if (dir)
+		closedir(dir);
+	return found;
+}

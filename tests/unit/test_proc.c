@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* test_proc.c - processes that run, that ended, that only look alike, and in other namespaces */
+#include "base/proc.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "support/test.h"
+
+static uint64_t start_ticks(pid_t pid)
+{
+	char path[64], text[1024];
+	char *at;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	CHECK_OK(fd_read_line(path, text, sizeof(text)));
+	at = strrchr(text, ')');
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	CHECK(at);
+	return strtoull(at, NULL, 10);
+}
+
+static pid_t sleeper(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		pause();
+		_exit(0);
+	}
+	CHECK(pid > 0);
+	return pid;
+}
+
+TEST(a_running_process_is_alive)
+{
+	pid_t pid = sleeper();
+
+	CHECK(proc_alive((uint32_t)pid, start_ticks(pid)));
+	CHECK(proc_alive((uint32_t)pid, 0));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	CHECK(!proc_alive((uint32_t)pid, 0));
+}
+
+TEST(another_process_with_the_same_number_is_not_it)
+{
+	CHECK(!proc_alive((uint32_t)getpid(), start_ticks(getpid()) + 1));
+}
+
+TEST(a_zombie_is_not_alive)
+{
+	pid_t pid = sleeper();
+	uint64_t ticks = start_ticks(pid);
+	siginfo_t info;
+
+	kill(pid, SIGKILL);
+	waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
+	CHECK(!proc_alive((uint32_t)pid, ticks));
+	waitpid(pid, NULL, 0);
+}
+
+TEST(a_process_in_a_namespace_below_is_found_by_its_own_number)
+{
+	pid_t outer;
+
+	if (unshare(CLONE_NEWPID))
+		SKIP("a pid namespace can't be made here");
+	outer = sleeper(); /* it takes itself for process 1 */
+	CHECK(proc_alive(1, start_ticks(outer)));
+	CHECK(!proc_alive(2, start_ticks(outer)));
+	kill(outer, SIGKILL);
+	waitpid(outer, NULL, 0);
+}
