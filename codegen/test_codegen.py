@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Tests of extract.py and emit_hsa_table.py: what they refuse, and the stand-in headers.
+"""Tests of the extractors and emitters: what they refuse, the stand-in headers, the words of calls.
 
-Run by ctest as codegen.scripts; CC and HSA_INCLUDE name the compiler and the vendor's headers.
+Run by ctest as codegen.scripts; CC, HSA_INCLUDE and HIP_INCLUDE name the compiler and the vendor's headers.
 """
 
 import copy
@@ -14,12 +14,21 @@ import sys
 import tempfile
 import unittest
 
+import decl
+import emit_enums
+import emit_hip
+import emit_hsa_api
 import emit_hsa_table as emit
 import extract
+import extract_hip
+import words
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CC = os.environ.get("CC") or "cc"
 INCLUDE = os.environ.get("HSA_INCLUDE") or ""
+HIP_INCLUDE = os.environ.get("HIP_INCLUDE") or ""
+ROLES = set("kernel name grid block gridx gridy gridz blockx blocky blockz globalx globaly globalz shared stream "
+            "bytes width height depth kind dst src dstdev srcdev graph exec node event".split())
 
 
 def recorded(name):
@@ -161,6 +170,172 @@ class StandIns(unittest.TestCase):
         self.assertEqual(ours.returncode, 0, ours.stderr)
         self.assertEqual(theirs.returncode, 0, theirs.stderr)
         self.assertEqual(ours.stdout, theirs.stdout)
+
+
+class Types(unittest.TestCase):
+    def setUp(self):
+        self.types = decl.Types([
+            ["typedef struct ihip *handle_t;"], ["typedef enum color {", "RED = 1,", "} color;"],
+            ["typedef struct pair {", "int a, b;", "unsigned bit : 1;", "char text[16];",
+             "union {", "int i;", "float f;", "} u;", "const void *p;", "} pair;"],
+            ["typedef const pair *pair_const_t;"], ["typedef void (*fn_t)(int a, void *b);"]])
+
+    def test_what_a_type_is(self):
+        for text, kind in (("handle_t", "pointer"), ("color", "enum"), ("enum color", "enum"),
+                           ("const pair *", "pointer"), ("pair", "struct"), ("fn_t", "function"),
+                           ("void (*)(int)", "function"), ("unsigned long long", "uint"),
+                           ("float", "float"), ("struct ihip", "opaque")):
+            self.assertEqual(self.types.resolve(text).kind, kind, text)
+
+    def test_what_may_be_written(self):
+        for text, const in (("const pair *", True), ("pair *", False), ("pair_const_t", True),
+                            ("const char **", False), ("void *", False)):
+            self.assertEqual(self.types.resolve(text).const, const, text)
+
+    def test_members(self):
+        self.assertEqual(self.types.resolve("pair").members, [
+            ("a", "int", 0), ("b", "int", 0), ("text", "char", 16),
+            ("u", "union { int i; float f; }", 0), ("p", "const void *", 0)])
+        self.assertEqual([p for p, _, _ in self.types.leaves("pair")],
+                         ["a", "b", "text", "u.i", "u.f", "p"])
+
+
+class Words(unittest.TestCase):
+    """What is recorded of a call."""
+
+    def setUp(self):
+        self.roles = {"opaque": [], "types": {}, "names": {}, "units": [], "members": {},
+                      "functions": {}, "kernel": {}}
+        self.types = [["typedef struct dim3 {", "uint32_t x;", "uint32_t y;", "uint32_t z;", "} dim3;"],
+                      ["typedef struct big {", "long v[4];", "dim3 d;", "char c[64];", "} big;"],
+                      ["typedef enum color {", "RED,", "} color;"]]
+
+    def signature(self, *params, returns="int"):
+        planner = words.Planner(self.types, self.roles)
+        proto = {"returns": returns, "params": [extract.parameter(p, 0) for p in params]}
+        return words.signature(planner.plan("f", proto, ("int",)))
+
+    def test_types_of_words(self):
+        self.assertEqual(self.signature("const void *p", "int i", "unsigned u", "size_t n",
+                                        "unsigned flags", "float f", "double g", "bool b", "color c",
+                                        "const char *s", "dim3 d", "void (*fn)(int)"),
+                         "p:p,i:i,u:u,n:z,flags:x,f:f,g:g,b:b,c:e=color,s:s,d:d,fn:p")
+
+    def test_what_pointers_point_to(self):
+        self.assertEqual(self.signature("int *out", "const int *in", "void *buf", "char *text"),
+                         "out:p,*out:i,in:p,buf:p,text:p")
+        self.assertTrue(self.signature("const big *b").startswith(
+            "b:p,*b.v[0]:i,*b.v[1]:i,*b.v[2]:i,*b.v[3]:i,*b.d:d,*b.c[0]:x"))
+
+    def test_roles_rule(self):
+        self.roles["functions"]["f"] = {"out": {"in": True}, "name": {"text": "len > 0"}}
+        self.assertEqual(self.signature("int *out", "char *name", "int len"),
+                         "out:p,name:p,*name:s,len:i")
+
+    def test_a_rule_for_no_parameter_is_refused(self):
+        self.roles["functions"]["f"] = {"gone": {"in": True}}
+        with self.assertRaises(words.PlanError):
+            self.signature("int *out")
+
+    def test_a_structure_with_too_many_members_is_refused(self):
+        self.types.append(["typedef struct huge {"] + ["int m%d;" % i for i in range(41)] + ["} huge;"])
+        with self.assertRaises(words.PlanError):
+            self.signature("huge *h")
+        self.roles["members"]["huge"] = ["m7"]
+        self.assertEqual(self.signature("huge *h"), "h:p,*h.m7:i")
+
+    def test_what_must_hold_before_it_is_read(self):
+        self.roles["functions"]["f"] = {"list": {"if": "n > 0"}}
+        planner = words.Planner(self.types, self.roles)
+        proto = {"returns": "int", "params": [{"name": "list", "type": "int *"},
+                                              {"name": "n", "type": "int"}]}
+        self.assertEqual(words.fill(planner.plan("f", proto, ("int",))), [
+            "word[0] = (uint64_t)(uintptr_t)list;", "if (good && list && n > 0) {",
+            "\tword[1] = (uint64_t)(int64_t)*list;", "} else {", "\tapi_word_none(word + 1, 1);", "}",
+            "word[2] = (uint64_t)(int64_t)n;"])
+
+
+class Calls(unittest.TestCase):
+    """The recorded models of HIP and HSA as they are."""
+
+    def test_each_signature_is_as_the_format_says(self):
+        kinds = re.compile(r"^([phizuxbfgsd]|e=\w+)$")
+        for plan in (emit_hip.plan_all, emit_hsa_api.plan_all):
+            _, ops, planner = plan()
+            enums = {name for name, _ in planner.enums}
+            for f in ops:
+                self.assertLessEqual(len(f.words), words.MAX_WORDS, f.name)
+                names = [w.name for w in f.words if not w.more]
+                self.assertEqual(len(names), len(set(names)), f.name)
+                for arg in filter(None, words.signature(f.words).split(",")):
+                    name, kind, *role = arg.split(":")
+                    self.assertRegex(name, r"^\*?\w+(\[\d+\])?(\.\w+(\[\d+\])?)*$", f.name)
+                    self.assertRegex(kind, kinds, f.name)
+                    self.assertLessEqual(set(role), ROLES, f.name)
+                    if kind.startswith("e="):
+                        self.assertIn(kind[2:], enums)
+
+    def test_roles_name_functions_that_there_are(self):
+        for plan in (emit_hip.plan_all, emit_hsa_api.plan_all):
+            _, ops, planner = plan()
+            named = set(planner.roles["functions"]) | set(planner.roles["kernel"])
+            self.assertEqual(sorted(named - {f.name for f in ops}), [])
+
+    def test_each_launch_has_its_kernel(self):
+        _, ops, _ = emit_hip.plan_all()
+        for f in ops:
+            if re.search(r"Launch(Kernel|Cooperative|MultiKernel|ByPtr)|LaunchKernel", f.name):
+                roles = {w.role for w in f.words}
+                self.assertLessEqual({"kernel", "name"}, roles, f.name)
+
+    def test_each_copy_has_its_size_and_stream(self):
+        _, ops, _ = emit_hip.plan_all()
+        for f in ops:
+            roles = {w.role for w in f.words}
+            if re.match(r"^hip(Drv)?Mem(cpy|set)", f.name):
+                counted = f.name.startswith(("hipMemsetD16", "hipMemsetD32"))
+                self.assertTrue(roles & {"bytes", "width"} or counted, f.name)
+            if any(p["type"] == "hipStream_t" for p in f.proto["params"]):
+                self.assertIn("stream", roles, f.name)
+
+    def test_what_comes_back_is_read_or_a_rule_says_why_not(self):
+        _, ops, planner = emit_hip.plan_all()
+        for f in ops:
+            for p in f.proto["params"]:
+                found = planner.types.resolve(p["type"])
+                if "way" not in p or found.kind != "pointer" or found.const:
+                    continue
+                inner = planner.types.resolve(found.pointee)
+                skip = (inner.kind in ("void", "opaque", "union") or planner.opaque(found.pointee)
+                        or planner.handle(p["type"]) or inner.size == 1)
+                ruled = "in" in planner.roles["functions"].get(f.name, {}).get(p["name"], {})
+                read = any(re.match(r"^\*%s\b" % p["name"], w.name) for w in f.words)
+                self.assertTrue(read or skip or ruled, "%s %s" % (f.name, p["name"]))
+
+    def test_enumerators(self):
+        enums = emit_enums.collect()
+        self.assertEqual(enums["hipMemcpyKind"], {
+            "hipMemcpyHostToHost": 0, "hipMemcpyHostToDevice": 1, "hipMemcpyDeviceToHost": 2,
+            "hipMemcpyDeviceToDevice": 3, "hipMemcpyDefault": 4})
+        self.assertEqual(enums["hsa_wait_state_t"], {
+            "HSA_WAIT_STATE_BLOCKED": 0, "HSA_WAIT_STATE_ACTIVE": 1})
+        self.assertEqual(emit_enums.values_of([["typedef enum {", "A = 1 << 3,", "B,", "C = 0x10u,",
+                                                "D = A | C", "} e;"]])["e"],
+                         {"A": 8, "B": 9, "C": 16, "D": 24})
+
+    def test_comments_tell_what_comes_back(self):
+        if not os.path.exists(os.path.join(HIP_INCLUDE, "hip", "hiprtc.h")):
+            self.skipTest("no HIP headers installed")
+        ways = extract_hip.directions(HIP_INCLUDE)
+        self.assertEqual(ways["hipMalloc"], {"ptr": "out"})
+        self.assertEqual(ways["hipStreamCreate"], {"stream": "inout"})
+
+    def test_a_map_without_a_place_for_the_wrappers_is_refused(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".map") as f:
+            f.write("{ global: a; };")
+            f.flush()
+            with self.assertRaises(emit.ModelError):
+                emit_hip.emit_map(f.name, [])
 
 
 if __name__ == "__main__":
