@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* kineto.c - kineto's dialect of Chrome JSON: the header, and one file for each process
  *
- * Readers take a file for one rank, and compare files by their `ts`: all files count from the same
- * instant of the wall clock, so far back that none begins before it and so near that a double still
- * holds nanoseconds.
+ * Readers take a file for one rank, and compare files by their `ts`: all files of a week count from
+ * the same instant of the wall clock. It is so near that a double holds their nanoseconds.
  *
  * Not here: events (kineto_events.c).
  */
@@ -19,8 +18,7 @@
 #include "rtl_version.h"
 #include "store/verdict.h"
 
-/* kineto's: the base is a multiple of a quarter of a year */
-#define BASE_STEP (INT64_C(7889238) * 1000000000)
+#define BASE_STEP (INT64_C(7) * 86400 * 1000000000)
 
 /* ---- header ---- */
 
@@ -154,19 +152,29 @@ static int put_header(struct perfetto *p, int64_t base_ns, const char *db_path)
 	return ret;
 }
 
-/* `ts` counts from base: what it is in the clock of the trace goes to p->base_ns. */
+/* `ts` counts from base: what it is in the clock of the trace goes to p->base_ns. Hosts have clocks of
+ * their own, so the earliest process is looked for on the wall clock. */
 static int64_t choose_base(struct perfetto *p)
 {
 	const struct perfetto_process *process = p->only	 ? p->only :
 						 p->nr_processes ? &p->processes[0] :
 								   NULL;
-	int64_t offset = process ? process->realtime_ns : 0, first = p->first_ns, base;
+	int64_t first = INT64_MAX, base;
 
-	p->base_ns = first;
-	if (!offset)
-		return first; /* no wall clock: from the earliest event */
-	base = (first + offset) / BASE_STEP * BASE_STEP;
-	p->base_ns = base - offset;
+	p->base_ns = p->first_ns;
+	if (!process || !process->realtime_ns)
+		return p->base_ns; /* no wall clock: from the earliest event */
+	for (size_t i = 0; i < p->nr_processes; i++) {
+		const struct perfetto_process *other = &p->processes[i];
+
+		if (other->realtime_ns && other->first_ns > 0 &&
+		    other->first_ns + other->realtime_ns < first)
+			first = other->first_ns + other->realtime_ns;
+	}
+	if (first == INT64_MAX)
+		first = p->first_ns + process->realtime_ns;
+	base = first / BASE_STEP * BASE_STEP;
+	p->base_ns = base - process->realtime_ns;
 	return base;
 }
 
@@ -260,6 +268,8 @@ static int write_each(struct perfetto *p, const char *db_path, const char *out, 
 			continue;
 		name_file(name, sizeof(name), out, &p->processes[i], ranks);
 		p->only = &p->processes[i];
+		if (p->only->first_ns > 0)
+			p->first_ns = p->only->first_ns;
 		ret = perfetto_output(p, name, write_events, db_path);
 		nr += ret == 0;
 	}

@@ -27,7 +27,7 @@ struct events {
 	size_t depth;
 	struct map tracks; /* of streams that were introduced: gpu << 32 | stream */
 	struct perfetto_texts functions, kernels, shapes, copies;
-	sqlite3_stmt *string, *args, *shape, *call, *add_range;
+	sqlite3_stmt *string, *args, *shape, *call, *thread, *add_range;
 	/* operations of one range on one track that were not written down yet */
 	int64_t range, range_gpu, range_stream, range_first, range_last;
 };
@@ -69,11 +69,20 @@ static void introduce_process(struct events *e, int64_t pid)
 
 static void introduce_thread(struct events *e, int64_t pid, int64_t tid)
 {
-	char name[64];
+	const char *own = "";
+	char name[96];
 
 	if (!e->open || e->pid != pid)
 		introduce_process(e, pid);
-	snprintf(name, sizeof(name), "thread %lld", (long long)tid);
+	if (e->thread) {
+		sqlite3_reset(e->thread);
+		sqlite3_bind_int64(e->thread, 1, pid);
+		sqlite3_bind_int64(e->thread, 2, tid);
+		own = perfetto_column_text(sqlite3_step(e->thread) == SQLITE_ROW ? e->thread : NULL,
+					   0);
+	}
+	snprintf(name, sizeof(name), "thread %lld%s%s%s", (long long)tid, *own ? " (" : "", own,
+		 *own ? ")" : "");
 	perfetto_meta(e->p, "thread_name", pid, tid, name, 0);
 	perfetto_meta(e->p, "thread_sort_index", pid, tid, NULL, tid);
 	e->open = true;
@@ -532,6 +541,7 @@ static void fini(struct events *e)
 	sqlite3_finalize(e->args);
 	sqlite3_finalize(e->call);
 	sqlite3_finalize(e->shape);
+	sqlite3_finalize(e->thread);
 	perfetto_texts_fini(&e->functions);
 	perfetto_texts_fini(&e->kernels);
 	perfetto_texts_fini(&e->shapes);

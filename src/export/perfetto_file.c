@@ -126,7 +126,7 @@ static const char processes_sql[] =
 	"SELECT P.id, id_first, id_last, pid, coalesce(rank, -1), os_pid, coalesce(host, ''), "
 	"coalesce(command, ''), coalesce(world_size, -1), coalesce((SELECT realtime_ns - system_ns "
 	"FROM rtl_clock C WHERE C.process_id = P.id AND agent_id IS NULL ORDER BY system_ns LIMIT 1), "
-	"0) FROM rtl_process P ORDER BY P.id";
+	"0), coalesce(first_ns, 0) FROM rtl_process P ORDER BY P.id";
 
 static int read_processes(struct perfetto *p)
 {
@@ -162,6 +162,7 @@ static int read_processes(struct perfetto *p)
 			.rank = sqlite3_column_int64(stmt, 4),
 			.world_size = sqlite3_column_int64(stmt, 8),
 			.realtime_ns = sqlite3_column_int64(stmt, 9),
+			.first_ns = sqlite3_column_int64(stmt, 10),
 			.name = alloc_string(name),
 		};
 		ret = 0;

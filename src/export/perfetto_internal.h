@@ -34,6 +34,7 @@ struct perfetto_process {
 	int64_t id, id_first, id_last; /* ids of its rows */
 	int64_t pid;		       /* unique in the file */
 	int64_t rank, world_size;      /* -1: none */
+	int64_t first_ns;	       /* its earliest event, 0 not known */
 	int64_t realtime_ns;	       /* what turns its times into those of the wall clock */
 	char *name;
 };
