@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 """A traced program can't tell that it is traced: output, exit status, its own times and signals."""
 import functools
-import re
 
 from support import *
 
@@ -38,7 +37,17 @@ def same_lines(what, seen, expected):
     )
 
 
-DETERMINISTIC = {"VGPU_CLOCK": "deterministic", "VGPU_KERNEL_MODEL": "grid", "VGPU_NS_PER_GROUP": "730"}
+# HIP 5.2.3 looks whether an operation is over, and by what it sees leaves out packets and takes the times of an event
+# from the GPU's clock or from the host's. So that this does not depend on the host's speed, completions are kept from
+# it for VGPU_SETTLE_US, and nobody may be held up for longer. The usual 5 ms are too short on a loaded machine: with
+# each third doorbell rung 300 us late beside 16 other processes, 5 of 12 untraced runs had times of -3 s to 3 s or of
+# 0 where there were none such; with 30 ms none of 12. Traced (standard) beside a busy loop on one core: 3 of 60, and 0.
+DETERMINISTIC = {
+    "VGPU_CLOCK": "deterministic",
+    "VGPU_KERNEL_MODEL": "grid",
+    "VGPU_NS_PER_GROUP": "730",
+    "VGPU_SETTLE_US": "30000",
+}
 
 
 @case
@@ -50,32 +59,10 @@ def the_times_can_be_compared():
     at_least("lines", len(runs[0].out.splitlines()), 100)
 
 
-def host_time_lines(seen, expected):
-    """Lines that differ in the way of a race in HIP 5.2.3's own event code, or None if others differ too.
-
-    When the thread that launches is held up before it rings the doorbell, HIP can take the begin of an
-    hipExtLaunchKernel event from the host's clock and the end from the GPU's: on the deterministic clock, a
-    second or so less than nothing. Seen in untraced programs as well: 2 of 15 runs when each third
-    doorbell is rung 300 us late, by a preloaded library.
-    """
-    a, b = seen.splitlines(), expected.splitlines()
-    if len(a) != len(b):
-        return None
-    differ = [x for x, y in zip(a, b) if x != y]
-    if all(l.startswith("ext") and re.search(r"hipSuccess -\d+\.\d+ ms$", l) for l in differ):
-        return differ
-    return None
-
-
 def times(trace, rtl_args, env):
     env = {**DETERMINISTIC, **env}
     plain = run("eventtimes", env=env, status=3)
-    for attempt in range(4):
-        traced = run("eventtimes", trace=trace, rtl_args=rtl_args, env=env, status=3, timeout=90)
-        lines = host_time_lines(traced.out, plain.out)
-        if not lines or attempt == 3:
-            break
-        print(f"    HIP's race, run again: {lines}")
+    traced = run("eventtimes", trace=trace, rtl_args=rtl_args, env=env, status=3, timeout=90)
     same_lines("stdout", traced.out, plain.out)
     same_lines("stderr", traced.err, plain.err)
     contains("stderr", traced.err, "a line on stderr")

@@ -2,7 +2,12 @@
 # SPDX-License-Identifier: MIT
 """What other programs need of the files: RPD's readers and trimmers, viewers of Chrome JSON."""
 import collections
+import functools
 import gzip
+import html
+import http.server
+import re
+import threading
 
 from support import *
 
@@ -257,19 +262,61 @@ def perfetto_gzip_and_times():
     same_counter("durations of k09_wide", seen.elements(), want.elements())
 
 
-@case
-def perfetto_ui_opens_it():
+class Folder(http.server.SimpleHTTPRequestHandler):
+    """Serves a folder to the browser, which unpacks what is packed."""
+
+    def end_headers(self):
+        if self.path.endswith(".gz"):
+            self.send_header("Content-Encoding", "gzip")
+        super().end_headers()
+
+    def log_message(self, *args):
+        pass
+
+
+def seen_by_chromium(folder, page):
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     if not browser:
-        skip("no Chromium here to show the file with")
-    _, path = json_of(traced())
-    page = os.path.join(work_dir(), "page.html")
-    with open(path, encoding="utf-8") as f, open(page, "w", encoding="utf-8") as out:
-        out.write("<pre id=r></pre><script>const t=" + f.read() + ";document.getElementById('r').textContent="
-                  "'events '+t.traceEvents.length</script>")
-    p = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", f"file://{page}"],
-                       capture_output=True, text=True, timeout=60, check=False)
-    contains("the page", p.stdout, "events ")
+        skip("chromium is not installed")
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Folder, directory=folder)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        p = subprocess.run(
+            [browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+             "--disable-background-networking", f"--user-data-dir={work_dir()}/profile", "--dump-dom",
+             f"http://127.0.0.1:{server.server_port}/{page}"],
+            capture_output=True, text=True, timeout=150, check=False, env={**os.environ, "HOME": work_dir()})
+        server.shutdown()
+    found = re.search(r'<pre id="found">(.*?)</pre>', p.stdout, re.DOTALL)
+    if not found or not found[1]:
+        fail(f"{browser} gave no result, status {p.returncode}\n{shorten(p.stdout)}\n{p.stderr[-2000:]}")
+    return json.loads(html.unescape(found[1]))
+
+
+@case
+def a_browser_reads_it():
+    """A page in Chromium loads the JSON, plain and packed, as a viewer does; its counts are those of the database."""
+    r = traced()
+    for name in ("trace.json", "trace.json.gz"):
+        json_of(r, name)
+    shutil.copy(os.path.join(SOURCE, "tests/scenario/viewer.html"), r.dir)
+    result = seen_by_chromium(r.dir, "viewer.html")
+    if "error" in result:
+        fail(f"the page failed: {result['error']}")
+    found = result["plain"]
+    equal("what is found in the packed file", result["packed"], found)
+    timed = "end_ns > begin_ns"
+    equal("kernels", found["slices"].get("kernel"), r.count("rtl_dispatch", f"not flags & 32 and {timed}"))
+    equal("kernels by name", found["names"], dict(r.rows(
+        f"select kernel, count(*) from rtl_dispatch where not flags & 32 and {timed} group by kernel")))
+    equal("copies", found["slices"].get("copy"), r.count("rtl_copy", timed))
+    calls = sum(found["slices"].get(cat, 0) for cat in ("hip_api", "hsa_api"))
+    at_least("calls", calls, 1000)
+    equal("calls", calls, r.count("rtl_api", "domain in ('hip', 'hsa')"))
+    at_least("arrows", found["starts"], 600)
+    equal("ends of arrows", found["ends"], found["starts"])
+    for what in ("dropped", "unbound", "unpaired", "unnamed"):
+        equal(f"{what} of {found['events']} events on {found['tracks']} tracks", found[what], 0)
+    equal("verdict in the file", found["complete"], True)
 
 
 main()
