@@ -75,7 +75,8 @@ static void sink_event(const struct event *ev)
 		api.op = ev->api.op;
 		api.domain = ev->api.domain;
 		api.nr_words = ev->api.nr_words;
-		memcpy(api.words, ev->api.words, ev->api.nr_words * sizeof(uint64_t));
+		for (uint32_t i = 0; i < api.nr_words; i++)
+			api.words[i] = ev->api.words[i];
 	}
 }
 
