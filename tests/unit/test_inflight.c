@@ -48,6 +48,23 @@ TEST(a_ring_holds_its_size_and_no_more)
 	CHECK_EQ_UINT(inflight_count(&r), 5);
 }
 
+TEST(a_ring_tells_what_is_recorded)
+{
+	struct inflight_ring r = { 0 };
+
+	CHECK_OK(inflight_init(&r, 8));
+	for (int i = 0; i < 11; i++) {
+		atomic_store(&r.tail, i < 5 ? 0 : i - 4);
+		CHECK(inflight_recorded(&r, inflight_next(&r)));
+		inflight_push(&r);
+	}
+	for (int i = 0; i < 8; i++) /* in flight: 6, 7 and 0, 1, 2 */
+		CHECK_EQ_INT(inflight_recorded(&r, &r.entry[i]), i >= 3 && i < 6);
+	CHECK(!inflight_recorded(&r, r.entry + 8));
+	CHECK(!inflight_recorded(NULL, r.entry));
+	CHECK_EQ_PTR(inflight_behind(&r, &r.entry[7], 2), &r.entry[1]);
+}
+
 TEST(a_ring_keeps_its_memory_and_is_empty_again)
 {
 	struct inflight_ring r = { 0 };

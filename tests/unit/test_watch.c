@@ -45,9 +45,9 @@ static void check_times(struct inflight *e, uint64_t begin)
 
 TEST(a_signal_that_is_used_again_gives_up_its_times)
 {
-	CHECK_OK(watch_add(&sig[0], arm(&entry[0], &sig[0])));
+	CHECK_OK(watch_add(&sig[0], arm(&entry[0], &sig[0]), NULL));
 	complete(&sig[0], 10);
-	CHECK_OK(watch_add(&sig[0], arm(&entry[1], &sig[1])));
+	CHECK_OK(watch_add(&sig[0], arm(&entry[1], &sig[1]), NULL));
 	check_times(&entry[0], 10);
 }
 
@@ -55,24 +55,24 @@ TEST(a_signal_in_use_is_busy_and_knows_it)
 {
 	uint64_t b, e;
 
-	CHECK_OK(watch_add(&sig[0], arm(&entry[0], &sig[0])));
-	CHECK_EQ_INT(watch_add(&sig[0], &entry[1]), -EBUSY);
+	CHECK_OK(watch_add(&sig[0], arm(&entry[0], &sig[0]), NULL));
+	CHECK_EQ_INT(watch_add(&sig[0], &entry[1], NULL), -EBUSY);
 	complete(&sig[0], 10);
 	CHECK_EQ_INT(inflight_poll(&entry[0], &b, &e), INFLIGHT_LOST);
 	watch_remove(&sig[0], &entry[0]);
-	CHECK_OK(watch_add(&sig[0], arm(&entry[1], &sig[0])));
+	CHECK_OK(watch_add(&sig[0], arm(&entry[1], &sig[0]), NULL));
 }
 
 TEST(a_use_that_is_not_watched_ends_the_watch_too)
 {
 	uint64_t b, e;
 
-	CHECK_OK(watch_add(&sig[0], arm(&entry[0], &sig[0])));
+	CHECK_OK(watch_add(&sig[0], arm(&entry[0], &sig[0]), NULL));
 	complete(&sig[0], 10);
 	watch_reuse(&sig[0]);
 	sig[0].start_ts = sig[0].end_ts = 99;
 	check_times(&entry[0], 10);
-	CHECK_OK(watch_add(&sig[1], arm(&entry[1], &sig[1])));
+	CHECK_OK(watch_add(&sig[1], arm(&entry[1], &sig[1]), NULL));
 	watch_reuse(&sig[1]);
 	complete(&sig[1], 99); /* the other's, it may be */
 	CHECK_EQ_INT(inflight_poll(&entry[1], &b, &e), INFLIGHT_LOST);
@@ -82,8 +82,8 @@ TEST(a_destroyed_signal_is_not_looked_at_again)
 {
 	uint64_t b, e;
 
-	CHECK_OK(watch_add(&sig[0], arm(&entry[0], &sig[0])));
-	CHECK_OK(watch_add(&sig[1], arm(&entry[1], &sig[1])));
+	CHECK_OK(watch_add(&sig[0], arm(&entry[0], &sig[0]), NULL));
+	CHECK_OK(watch_add(&sig[1], arm(&entry[1], &sig[1]), NULL));
 	complete(&sig[0], 10);
 	watch_destroy(&sig[0]);
 	watch_destroy(&sig[1]);
@@ -95,14 +95,14 @@ TEST(a_destroyed_signal_is_not_looked_at_again)
 
 TEST(removal_is_of_one_use_only)
 {
-	CHECK_OK(watch_add(&sig[0], arm(&entry[0], &sig[0])));
+	CHECK_OK(watch_add(&sig[0], arm(&entry[0], &sig[0]), NULL));
 	complete(&sig[0], 10);
-	CHECK_OK(watch_add(&sig[0], &entry[1]));
+	CHECK_OK(watch_add(&sig[0], &entry[1], NULL));
 	arm(&entry[1], &sig[0]);
 	watch_remove(&sig[0], &entry[0]); /* late */
-	CHECK_EQ_INT(watch_add(&sig[0], &entry[2]), -EBUSY);
+	CHECK_EQ_INT(watch_add(&sig[0], &entry[2], NULL), -EBUSY);
 	watch_remove(&sig[0], &entry[1]);
-	CHECK_OK(watch_add(&sig[0], &entry[2]));
+	CHECK_OK(watch_add(&sig[0], &entry[2], NULL));
 }
 
 TEST(thousands_are_watched_at_once)
@@ -110,7 +110,7 @@ TEST(thousands_are_watched_at_once)
 	unsigned full = 0;
 
 	for (unsigned i = 0; i < NR_SIGNALS; i++) {
-		int err = watch_add(&sig[i], arm(&entry[i], &sig[i]));
+		int err = watch_add(&sig[i], arm(&entry[i], &sig[i]), NULL);
 
 		CHECK(err == 0 || err == -ENOSPC);
 		full += err != 0;
@@ -125,22 +125,88 @@ TEST(thousands_are_watched_at_once)
 	/* and all places are free again */
 	for (unsigned round = 0; round < 20; round++)
 		for (unsigned i = 0; i < 64; i++) {
-			CHECK_OK(watch_add(&sig[i], arm(&entry[i], &sig[i])));
+			CHECK_OK(watch_add(&sig[i], arm(&entry[i], &sig[i]), NULL));
 			watch_remove(&sig[i], &entry[i]);
 		}
+}
+
+/* What the harvester does: it leaves the place of a recorded operation alone. */
+static void record_one(struct inflight_ring *r, struct inflight *e)
+{
+	uint64_t b, end;
+
+	complete(inflight_signal(e), 10);
+	CHECK_EQ_INT(inflight_poll(e, &b, &end), INFLIGHT_TIMED);
+	inflight_done(e);
+	atomic_fetch_add(&r->tail, 1);
+}
+
+TEST(a_recorded_use_leaves_the_signal_to_the_next)
+{
+	struct inflight_ring r = { .entry = entry, .mask = 3 };
+
+	for (unsigned i = 0; i < 20; i++) {
+		struct inflight *e = inflight_next(&r);
+
+		arm(e, &sig[0]);
+		atomic_store(&e->state, INFLIGHT_FREE);
+		CHECK_OK(watch_add(&sig[0], e, i % 3 ? &r : NULL));
+		atomic_store(&e->state, INFLIGHT_ARMED);
+		inflight_push(&r);
+		CHECK_EQ_INT(watch_add(&sig[0], &entry[9], &r), -EBUSY);
+		atomic_store(&e->tainted, false);
+		record_one(&r, e);
+	}
+}
+
+TEST(an_entry_that_went_to_another_signal_is_left_alone)
+{
+	CHECK_OK(watch_add(&sig[0], arm(&entry[0], &sig[0]), NULL));
+	CHECK_OK(watch_add(&sig[2], arm(&entry[2], &sig[2]), NULL));
+	arm(&entry[0], &sig[1]);
+	atomic_store(&entry[0].state, INFLIGHT_FREE);
+	CHECK_OK(watch_add(&sig[1], &entry[0], NULL));
+	arm(&entry[2], &sig[3]);
+	sig[0].value = 1;
+	CHECK_OK(watch_add(&sig[0], arm(&entry[1], &sig[0]), NULL));
+	watch_reuse(&sig[2]);
+	watch_destroy(&sig[2]);
+	CHECK(!atomic_load(&entry[0].tainted));
+	CHECK(!atomic_load(&entry[2].tainted));
+	CHECK_EQ_INT(atomic_load(&entry[2].state), INFLIGHT_ARMED);
+}
+
+TEST(what_is_recorded_makes_room_and_what_is_in_flight_does_not)
+{
+	static struct inflight e;
+	bool watched[1024];
+
+	for (unsigned i = 0; i < 1024; i++)
+		watched[i] = watch_add(&sig[i], arm(&entry[i], &sig[i]), NULL) == 0;
+	for (uintptr_t i = 1; i < 100000; i++) {
+		amd_signal_t *s = (amd_signal_t *)(i * 64); /* is not looked into */
+
+		inflight_set_signal(&e, s);
+		atomic_store(&e.state, INFLIGHT_FREE);
+		CHECK_OK(watch_add(s, &e, NULL));
+		atomic_store(&e.state, INFLIGHT_DONE);
+	}
+	for (unsigned i = 0; i < 1024; i++)
+		if (watched[i])
+			CHECK_EQ_INT(watch_add(&sig[i], &entry[1024], NULL), -EBUSY);
 }
 
 TEST(a_reset_forgets_all)
 {
 	for (unsigned i = 0; i < 100; i++)
-		watch_add(&sig[i], arm(&entry[i], &sig[i]));
+		watch_add(&sig[i], arm(&entry[i], &sig[i]), NULL);
 	watch_reset();
 	for (unsigned i = 0; i < 100; i++)
-		CHECK_OK(watch_add(&sig[i], arm(&entry[i], &sig[i])));
+		CHECK_OK(watch_add(&sig[i], arm(&entry[i], &sig[i]), NULL));
 }
 
-/* Each thread has signals of its own, that share windows with the others'; a harvester polls and
- * removes what was captured or completed. Nothing is lost, no times are another use's. */
+/* Each thread has signals of its own, that share windows with the others'; it polls what was captured
+ * or completed. Nothing is lost, no times are another use's. */
 #define NR_THREADS 4
 #define PER_THREAD 64
 #define NR_USES 40000
@@ -166,7 +232,6 @@ static void harvest(struct inflight *e, uint64_t expected, struct user *u)
 	} while (r == INFLIGHT_PENDING);
 	CHECK_EQ_INT(r, INFLIGHT_TIMED);
 	CHECK_EQ_UINT(begin, expected);
-	watch_remove(e->signal, e);
 	inflight_done(e);
 	u->nr_timed++;
 }
@@ -194,7 +259,7 @@ static void *use_signals(void *arg)
 		__atomic_store_n(&s->value, 1, __ATOMIC_RELAXED);
 		atomic_store_explicit(&e->state, INFLIGHT_FREE, memory_order_relaxed);
 		fill(e, s);
-		if (watch_add(s, e) != 0) {
+		if (watch_add(s, e, NULL) != 0) {
 			u->nr_full++;
 			inflight_done(e);
 			watch_reuse(s);
@@ -258,11 +323,12 @@ static void *contest(void *arg)
 	for (int i = 0; i < 30000; i++) {
 		atomic_store(&e->state, INFLIGHT_FREE);
 		fill(e, &contested);
-		if (watch_add(&contested, e) != 0)
+		if (watch_add(&contested, e, NULL) != 0)
 			continue;
 		CHECK_EQ_INT(atomic_fetch_add(&nr_watchers, 1), 0);
 		CHECK_EQ_INT(atomic_fetch_sub(&nr_watchers, 1), 1);
-		watch_remove(&contested, e);
+		if (i % 2)
+			watch_remove(&contested, e);
 		inflight_done(e);
 	}
 	return NULL;
@@ -278,5 +344,5 @@ TEST(one_signal_is_watched_for_one_use)
 	for (int i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);
 	memset(&entry[4], 0, sizeof(entry[4]));
-	CHECK_OK(watch_add(&contested, &entry[4]));
+	CHECK_OK(watch_add(&contested, &entry[4], NULL));
 }

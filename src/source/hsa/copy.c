@@ -114,8 +114,8 @@ static bool read_times(const struct copy_info *c, uint64_t *begin_ns, uint64_t *
 	uint64_t zero = 0;
 
 	if (!real.hsa_amd_profiling_get_async_copy_time || !agent_is_gpu(gpu) ||
-	    real.hsa_amd_profiling_get_async_copy_time(signal_handle(c->entry.signal), &time) !=
-		    HSA_STATUS_SUCCESS)
+	    real.hsa_amd_profiling_get_async_copy_time(signal_handle(inflight_signal(&c->entry)),
+						       &time) != HSA_STATUS_SUCCESS)
 		return false;
 	real.hsa_amd_profiling_convert_tick_to_system_domain(agent_handle(gpu), 0, &zero);
 	if (time.end - zero + ZERO_SLACK_NS < 2 * ZERO_SLACK_NS)
@@ -127,13 +127,13 @@ static bool read_times(const struct copy_info *c, uint64_t *begin_ns, uint64_t *
 
 enum inflight_result copy_poll(struct inflight *e, bool over, uint64_t *begin_ns, uint64_t *end_ns)
 {
-	bool dropped = signal_value(e->signal) < e->start_value;
+	bool dropped = signal_value(inflight_signal(e)) < e->start_value;
 	struct copy_info *c = of(e);
 
 	if (atomic_load_explicit(&e->tainted, memory_order_relaxed))
 		return dropped ? INFLIGHT_LOST : INFLIGHT_PENDING;
-	c->end_ticks = signal_end_ticks(e->signal);
-	c->begin_ticks = signal_begin_ticks(e->signal);
+	c->end_ticks = signal_end_ticks(inflight_signal(e));
+	c->begin_ticks = signal_begin_ticks(inflight_signal(e));
 	if (atomic_load_explicit(&c->by_kernel, memory_order_relaxed))
 		return poll_kernel(c, dropped, begin_ns, end_ns);
 	/* ROCr with assertions complains on stderr when it is asked before there are times. With
@@ -244,7 +244,7 @@ static void harvest_one(struct copy_info *c, bool final)
 	r = inflight_poll(&c->entry, &begin, &end);
 	if (r == INFLIGHT_PENDING && !final)
 		return;
-	watch_remove(c->entry.signal, &c->entry);
+	watch_remove(inflight_signal(&c->entry), &c->entry);
 	if (r == INFLIGHT_TIMED) {
 		emit(c, returned, begin, end, 0);
 	} else if (r == INFLIGHT_PENDING) {
@@ -346,12 +346,12 @@ static struct copy_info *note(struct thread *t, const struct what *w, amd_signal
 	e->correlation = correlation;
 	e->kind = INFLIGHT_COPY;
 	e->owned = false;
-	e->signal = s;
+	inflight_set_signal(e, s);
 	e->start_value = signal_value(s);
 	e->nr_looks = 0;
 	/* a counting signal is shared by those that it counts */
 	atomic_store_explicit(&e->tainted, e->start_value != 1, memory_order_relaxed);
-	if (watch_add(s, e) != 0) /* shared, or its reuse would not be noticed */
+	if (watch_add(s, e, NULL) != 0) /* shared, or its reuse would not be noticed */
 		atomic_store_explicit(&e->tainted, true, memory_order_relaxed);
 	else if (e->start_value == 1)
 		signal_clear_ticks(s);
@@ -403,7 +403,7 @@ static void end(struct thread *t, struct call *call, hsa_status_t status)
 		return;
 	rtqueue_leave(&call->rt, t);
 	if (c && status != HSA_STATUS_SUCCESS) {
-		watch_remove(c->entry.signal, &c->entry);
+		watch_remove(inflight_signal(&c->entry), &c->entry);
 		release(c);
 	} else if (c) {
 		atomic_store_explicit(&c->by_kernel, call->rt.found, memory_order_relaxed);

@@ -241,21 +241,22 @@ static void release_held(struct queue *q)
 
 static void give_back(struct queue *q, const struct inflight *e, bool completed)
 {
+	amd_signal_t *s = inflight_signal(e);
+
 	if (!e->owned) {
-		watch_remove(e->signal, (struct inflight *)(uintptr_t)e);
+		return; /* see watch.c */
 	} else if (!completed) {
 		/* The GPU may still write to it: it is left alone for ever. pairs with look() in
 		 * queue.c: its place comes before it */
 		atomic_store_explicit(&q->orphan_hw, e->hw, memory_order_relaxed);
-		atomic_store_explicit(&q->orphan, (uint64_t)(uintptr_t)e->signal,
-				      memory_order_release);
+		atomic_store_explicit(&q->orphan, (uint64_t)(uintptr_t)s, memory_order_release);
 	} else if (!(e->flags & REC_F_SHARED)) {
-		signal_put(&q->pool, e->signal);
+		signal_put(&q->pool, s);
 	} else {
 		if (q->nr_held == QUEUE_NR_HELD)
 			release_held(q);
 		if (q->nr_held < QUEUE_NR_HELD)
-			q->held[q->nr_held++] = (struct queue_held){ e->signal, e->hw + 1 };
+			q->held[q->nr_held++] = (struct queue_held){ s, e->hw + 1 };
 		/* else: as above; bounded by how far the barriers can lag, one ring */
 	}
 }

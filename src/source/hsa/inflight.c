@@ -58,8 +58,8 @@ void inflight_push(struct inflight_ring *r)
 
 static enum inflight_result take(const struct inflight *e, uint64_t *begin, uint64_t *end)
 {
-	*end = signal_end_ticks(e->signal);
-	*begin = signal_begin_ticks(e->signal);
+	*end = signal_end_ticks(inflight_signal(e));
+	*begin = signal_begin_ticks(inflight_signal(e));
 	return *end ? INFLIGHT_TIMED : INFLIGHT_UNTIMED;
 }
 
@@ -83,12 +83,12 @@ static enum inflight_result poll_owner(struct inflight *e, bool over, uint64_t *
 
 	if (e->kind == INFLIGHT_COPY)
 		return copy_poll(e, over, begin, end);
-	if (signal_end_ticks(e->signal)) {
+	if (signal_end_ticks(inflight_signal(e))) {
 		r = take(e, begin, end);
 		/* A barrier packet behind another dispatch writes its own times to this signal. */
 		if (atomic_load_explicit(&e->tainted, memory_order_relaxed))
 			r = INFLIGHT_LOST;
-	} else if (signal_value(e->signal) < e->start_value &&
+	} else if (signal_value(inflight_signal(e)) < e->start_value &&
 		   ++e->nr_looks > LOOKS_WITHOUT_TIMES) {
 		r = INFLIGHT_UNTIMED;
 	}
@@ -109,7 +109,8 @@ enum inflight_result inflight_poll(struct inflight *e, uint64_t *begin, uint64_t
 	enum inflight_result r;
 
 	if (e->owned)
-		return signal_value(e->signal) > 0 ? INFLIGHT_PENDING : take(e, begin, end);
+		return signal_value(inflight_signal(e)) > 0 ? INFLIGHT_PENDING :
+							      take(e, begin, end);
 	if (!lock(e, INFLIGHT_ARMED)) {
 		/* acquire: pairs with unlock() in capture() */
 		if (atomic_load_explicit(&e->state, memory_order_acquire) != INFLIGHT_CAPTURED)
@@ -158,13 +159,15 @@ enum inflight_use inflight_capture(struct inflight *e, amd_signal_t *s, bool des
 		return INFLIGHT_OVER;
 	case INFLIGHT_DONE:
 		return INFLIGHT_GONE;
-	case INFLIGHT_FREE: /* on its way to the GPU */
+	case INFLIGHT_FREE: /* on its way to the GPU, on this signal or on another */
+		if (inflight_signal(e) != s)
+			return INFLIGHT_GONE;
 		atomic_store_explicit(&e->tainted, true, memory_order_relaxed);
 		return destroyed ? INFLIGHT_OVER : INFLIGHT_IN_USE;
 	default:
 		break;
 	}
-	if (e->signal != s) {
+	if (inflight_signal(e) != s) {
 		unlock(e, state);
 		return INFLIGHT_GONE;
 	}
@@ -176,6 +179,13 @@ enum inflight_use inflight_capture(struct inflight *e, amd_signal_t *s, bool des
 	}
 	capture(e, r == INFLIGHT_PENDING ? INFLIGHT_LOST : r, begin, end);
 	return INFLIGHT_OVER;
+}
+
+bool inflight_uses(const struct inflight *e, const amd_signal_t *s)
+{
+	/* acquire: pairs with the release of the state FREE: the signal was set before it */
+	return atomic_load_explicit(&e->state, memory_order_acquire) < INFLIGHT_CAPTURED &&
+	       inflight_signal(e) == s;
 }
 
 void inflight_done(struct inflight *e)
@@ -200,10 +210,11 @@ bool inflight_completed(struct inflight *e)
 	if (state >= INFLIGHT_CAPTURED)
 		return true; /* its signal may be another's by now */
 	if (e->owned)
-		return signal_value(e->signal) <= 0;
+		return signal_value(inflight_signal(e)) <= 0;
 	if (!lock(e, INFLIGHT_ARMED))
 		return false;
-	yes = signal_end_ticks(e->signal) != 0 || signal_value(e->signal) < e->start_value;
+	yes = signal_end_ticks(inflight_signal(e)) != 0 ||
+	      signal_value(inflight_signal(e)) < e->start_value;
 	unlock(e, INFLIGHT_ARMED);
 	return yes;
 }

@@ -43,7 +43,9 @@ struct inflight {
 	_Atomic bool tainted;	/* another operation shares the owner's signal */
 	uint8_t nr_looks;	/* times that the value had dropped and no times were there */
 	uint8_t result;		/* enum inflight_result; CAPTURED */
-	amd_signal_t *signal;
+	uint32_t epoch;		/* codeobj_now() at submission */
+	/* Relaxed stores: it is set before the state; late lookers compare it with theirs. */
+	_Atomic(amd_signal_t *) signal;
 	amd_signal_t *owner;  /* REC_F_SHARED: the signal that a barrier packet completes */
 	int64_t start_value;  /* of the signal, when submitted */
 	uint64_t begin_ticks; /* CAPTURED; ns of system time for a copy */
@@ -54,10 +56,11 @@ struct inflight {
 	uint64_t hw;	 /* index in the hardware's ring */
 	uint32_t grid[3];
 	uint32_t private_size, group_size;
-	uint32_t tid, epoch;
+	uint32_t tid;
 	uint16_t group[3];
 	uint16_t flags; /* enum rec_flags */
 };
+_Static_assert(sizeof(struct inflight) == 128, "two cache lines");
 
 struct inflight_ring {
 	/* set in init, constant after */
@@ -71,6 +74,16 @@ struct inflight_ring {
 	/* owner: the holder of the harvest lock */
 	_Alignas(64) _Atomic uint64_t tail;
 };
+
+static inline amd_signal_t *inflight_signal(const struct inflight *e)
+{
+	return atomic_load_explicit(&e->signal, memory_order_relaxed);
+}
+
+static inline void inflight_set_signal(struct inflight *e, amd_signal_t *s)
+{
+	atomic_store_explicit(&e->signal, s, memory_order_relaxed);
+}
 
 /* `size`: a power of two. 0 or -ENOMEM. A ring that has memory of that size keeps it. */
 int inflight_init(struct inflight_ring *r, uint32_t size);
@@ -86,6 +99,34 @@ static inline uint64_t inflight_count(const struct inflight_ring *r)
 	/* relaxed: an estimate, the caller looks again */
 	return atomic_load_explicit(&r->head, memory_order_relaxed) -
 	       atomic_load_explicit(&r->tail, memory_order_relaxed);
+}
+
+/* `r` may be NULL */
+static inline bool inflight_is_in(const struct inflight_ring *r, const struct inflight *e)
+{
+	return r && e >= r->entry && e <= r->entry + r->mask;
+}
+
+/* The entry `n` behind `e` in `r`, whatever is in it. */
+static inline const struct inflight *inflight_behind(const struct inflight_ring *r,
+						     const struct inflight *e, uint32_t n)
+{
+	return &r->entry[((uint64_t)(e - r->entry) + n) & r->mask];
+}
+
+/* HOT: is `e` an entry of `r` that nobody has anything to do with any more? Looks at the ring only, not at
+ * the entry, which another processor wrote to. false: look. Owner of the ring's head; `r` may be NULL. */
+static inline bool inflight_recorded(const struct inflight_ring *r, const struct inflight *e)
+{
+	uint64_t idx, tail;
+
+	if (!inflight_is_in(r, e))
+		return false;
+	idx = (uint64_t)(e - r->entry);
+	/* pairs with the release in harvest's advance */
+	tail = atomic_load_explicit(&r->tail, memory_order_acquire);
+	return ((idx - tail) & r->mask) >=
+	       atomic_load_explicit(&r->head, memory_order_relaxed) - tail;
 }
 
 enum inflight_result {
@@ -105,9 +146,12 @@ enum inflight_use {
 };
 
 /* The owner of `s` destroys it, or uses it anew: takes the times, if `e` is still the operation on
- * it. One that has not completed is given up when `s` is destroyed, else it shares `s` from now on,
- * so that the times in there are not taken for its own. */
+ * it, which this finds out. One that has not completed is given up when `s` is destroyed, else it
+ * shares `s` from now on, so that the times in there are not taken for its own. */
 enum inflight_use inflight_capture(struct inflight *e, amd_signal_t *s, bool destroyed);
+
+/* May `e` still be an operation on `s` whose times are not known? */
+bool inflight_uses(const struct inflight *e, const amd_signal_t *s);
 
 /* Recorded: the entry is nobody's. Waits for a late looker, who stays for a few loads. */
 void inflight_done(struct inflight *e);

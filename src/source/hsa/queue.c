@@ -116,20 +116,21 @@ static struct inflight *next_entry(struct queue *q)
 }
 
 /* Arms `e` for packet `p`, whose owner's signal stays on it. false: it can't be timed this way. */
-static bool arm_owner(struct inflight *e, const union packet *p)
+static bool arm_owner(struct inflight *e, const union packet *p, const struct inflight_ring *r)
 {
 	amd_signal_t *s = signal_of(p->dispatch.completion_signal);
 
 	if (signal_value(s) != 1) /* a counting signal is shared by those that it counts */
 		return false;
-	e->signal = s;
+	inflight_set_signal(e, s);
 	e->owned = false;
 	e->start_value = 1;
 	e->nr_looks = 0;
 	atomic_store_explicit(&e->tainted, false, memory_order_relaxed);
-	/* relaxed: watch_add() publishes it */
-	atomic_store_explicit(&e->state, INFLIGHT_FREE, memory_order_relaxed);
-	if (watch_add(s, e) != 0)
+	/* pairs with inflight_uses() and lock_any(): who comes from a signal that this entry had
+	 * before sees that it is not the same */
+	atomic_store_explicit(&e->state, INFLIGHT_FREE, memory_order_release);
+	if (watch_add(s, e, r) != 0)
 		return false;
 	signal_clear_ticks(s);
 	harvest_forget(s);
@@ -167,16 +168,18 @@ static void pass(const union packet *p)
 static bool choose_signal(struct queue *q, struct inflight *e, union packet *p)
 {
 	hsa_signal_t owner = p->dispatch.completion_signal;
+	amd_signal_t *ours;
 
 	e->owner = NULL;
-	if (owner.handle && arm_owner(e, p))
+	if (owner.handle && arm_owner(e, p, &q->ring))
 		return true;
-	e->signal = signal_take(&q->pool);
-	if (!e->signal)
+	ours = signal_take(&q->pool);
+	if (!ours)
 		return false;
+	inflight_set_signal(e, ours);
 	e->owned = true;
 	e->owner = signal_of(owner);
-	p->dispatch.completion_signal = signal_handle(e->signal);
+	p->dispatch.completion_signal = signal_handle(ours);
 	return true;
 }
 

@@ -2,8 +2,14 @@
 /* watch.c - signals of the program whose operation is in flight
  *
  * Owns:     a fixed table of (signal, entry), open addressing within a window of WINDOW places.
- * Hot path: all; at most WINDOW loads of two cache lines.
+ * Hot path: all; a signal that is used again costs one compare-exchange on a cache line that the
+ *           harvester does not touch.
  * Fails:    a full window: the caller times the operation another way.
+ *
+ * A place stays with its signal when the operation has been recorded: the next use of the signal finds it,
+ * and that the entry is over. Were the harvester to free it, the launching thread would fetch
+ * the line from the harvester's processor for each dispatch. What lies about in this way is
+ * freed when the signal is destroyed, or when another one needs the place.
  */
 #include "source/hsa/watch.h"
 
@@ -16,14 +22,16 @@
 #define SIZE 32768u
 #define WINDOW 8u
 
-/* One place: (0, NULL) free -> (0, e) -> (s, e) watched -> (s, LEAVING) -> (0, LEAVING) -> free; and
+/* One place: (0, none) free -> (0, e) -> (s, e) watched -> (s, LEAVING) -> (0, LEAVING) -> free; and
  * (s, e) -> (s, e2) when the owner uses `s` again. */
 struct place {
 	_Atomic uint64_t signal;
-	_Atomic(struct inflight *) entry;
+	/* The entry's address << 16 | version. Each change counts the version up, so that who decides
+	 * by what it read does not change a place that has been somebody else's in between. */
+	_Atomic uint64_t use;
 };
 
-static struct place table[SIZE];
+static _Alignas(128) struct place table[SIZE];
 /* Whether there ever was one. A count would be written by both sides for each dispatch. */
 static _Atomic bool any_used;
 static struct inflight leaving;
@@ -36,130 +44,173 @@ static struct place *first(const amd_signal_t *s)
 	return &table[(uint32_t)(h >> 40) & (SIZE - WINDOW)];
 }
 
-/* What `p` watches `s` for, or NULL. */
-static struct inflight *entry_at(struct place *p, const amd_signal_t *s)
+static struct inflight *entry_of(uint64_t use)
+{
+	return (struct inflight *)(uintptr_t)(use >> 16);
+}
+
+/* What follows `use` in its place, with the entry `e`. */
+static uint64_t next_use(uint64_t use, const struct inflight *e)
+{
+	return (uint64_t)(uintptr_t)e << 16 | (uint16_t)(use + 1);
+}
+
+/* Whether `p` watches `s`; for what: *use. */
+static inline bool watches(struct place *p, const amd_signal_t *s, uint64_t *use)
 {
 	struct inflight *e;
 
 	if (atomic_load_explicit(&p->signal, memory_order_acquire) != (uint64_t)(uintptr_t)s)
-		return NULL;
+		return false;
 	/* pairs with claim() and clear(): an entry that came later is not seen with this signal */
-	e = atomic_load_explicit(&p->entry, memory_order_acquire);
-	if (e == LEAVING ||
-	    atomic_load_explicit(&p->signal, memory_order_relaxed) != (uint64_t)(uintptr_t)s)
-		return NULL;
-	return e;
+	*use = atomic_load_explicit(&p->use, memory_order_acquire);
+	e = entry_of(*use);
+	return e && e != LEAVING &&
+	       atomic_load_explicit(&p->signal, memory_order_relaxed) == (uint64_t)(uintptr_t)s;
 }
 
 /* The place that watches `s`, and for what; `but`: another one than this. */
 static inline struct place *find(struct place *p, const amd_signal_t *s, const struct place *but,
-				 struct inflight **e)
+				 uint64_t *use)
 {
 	/* relaxed: who knows that `s` is in use knows it by more than this */
 	if (!atomic_load_explicit(&any_used, memory_order_relaxed))
 		return NULL;
-#pragma GCC unroll 8
 	for (uint32_t i = 0; i < WINDOW; i++)
-		if ((*e = entry_at(p + i, s)) != NULL && p + i != but)
+		if (watches(p + i, s, use) && p + i != but)
 			return p + i;
 	return NULL;
 }
 
-/* Of two that want to free a place, one does: it may be somebody else's right after. */
-static void clear(struct place *p, struct inflight *e)
+/* The place goes from `use` to `e`. false: it is no longer what it was. */
+static inline bool change(struct place *p, uint64_t use, const struct inflight *e)
 {
-	if (!atomic_compare_exchange_strong_explicit(&p->entry, &e, LEAVING, memory_order_acq_rel,
-						     memory_order_relaxed))
+	/* release: who finds the entry here sees its signal and its state; acquire: what they were */
+	return atomic_compare_exchange_strong_explicit(&p->use, &use, next_use(use, e),
+						       memory_order_acq_rel, memory_order_relaxed);
+}
+
+/* Of two that want to free a place, one does: it may be somebody else's right after. */
+static void clear(struct place *p, uint64_t use)
+{
+	if (!change(p, use, LEAVING))
 		return;
-	/* pairs with entry_at(): an owner that finds nothing may destroy the signal, which was read */
+	/* pairs with watches(): an owner that finds nothing may destroy the signal, which was read */
 	atomic_store_explicit(&p->signal, 0, memory_order_release);
-	/* pairs with the compare-exchange in claim(): the signal is gone before the place is free */
-	atomic_store_explicit(&p->entry, NULL, memory_order_release);
+	/* pairs with change() in claim(): the signal is gone before the place is free */
+	atomic_store_explicit(&p->use, next_use(use + 1, NULL), memory_order_release);
+}
+
+static bool claim_place(struct place *p, const amd_signal_t *s, struct inflight *e)
+{
+	uint64_t use = atomic_load_explicit(&p->use, memory_order_relaxed);
+
+	if (entry_of(use) || !change(p, use, e))
+		return false;
+	/* pairs with watches(); seq_cst: of two threads with one signal at least one finds the other in
+	 * watch_add() */
+	atomic_store_explicit(&p->signal, (uint64_t)(uintptr_t)s, memory_order_seq_cst);
+	return true;
+}
+
+/* Frees a place whose operation was recorded. */
+static void evict(struct place *p)
+{
+	/* relaxed: watches() looks again */
+	uint64_t s = atomic_load_explicit(&p->signal, memory_order_relaxed), use;
+
+	if (watches(p, (amd_signal_t *)(uintptr_t)s, &use) &&
+	    !inflight_uses(entry_of(use), (amd_signal_t *)(uintptr_t)s))
+		clear(p, use);
 }
 
 static struct place *claim(struct place *p, const amd_signal_t *s, struct inflight *e)
 {
 	if (!atomic_load_explicit(&any_used, memory_order_relaxed))
 		atomic_store_explicit(&any_used, true, memory_order_relaxed);
-#pragma GCC unroll 8
+	for (uint32_t i = 0; i < WINDOW; i++)
+		if (claim_place(p + i, s, e))
+			return p + i;
 	for (uint32_t i = 0; i < WINDOW; i++) {
-		struct inflight *none = NULL;
-
-		if (atomic_load_explicit(&p[i].entry, memory_order_relaxed) ||
-		    !atomic_compare_exchange_strong_explicit(&p[i].entry, &none, e,
-							     memory_order_acq_rel,
-							     memory_order_relaxed))
-			continue;
-		/* pairs with entry_at(); seq_cst: of two threads with one signal at least one finds
-		 * the other in watch_add() */
-		atomic_store_explicit(&p[i].signal, (uint64_t)(uintptr_t)s, memory_order_seq_cst);
-		return p + i;
+		evict(p + i);
+		if (claim_place(p + i, s, e))
+			return p + i;
 	}
 	return NULL;
 }
 
-/* Takes the times of the operation on `s`, if it has completed, and frees its place. false: it is
- * in flight. */
-static bool retire(struct place *window, amd_signal_t *s, bool destroyed)
+/* Takes the times of the operation on `s`, if it has completed, and frees its place. */
+static void retire(struct place *window, amd_signal_t *s, bool destroyed)
 {
-	struct inflight *e;
-	struct place *p = find(window, s, NULL, &e);
-	enum inflight_use use = p ? inflight_capture(e, s, destroyed) : INFLIGHT_GONE;
+	uint64_t use;
+	struct place *p = find(window, s, NULL, &use);
 
-	if (use == INFLIGHT_OVER)
-		clear(p, e);
-	return use != INFLIGHT_IN_USE;
+	if (p && inflight_capture(entry_of(use), s, destroyed) != INFLIGHT_IN_USE)
+		clear(p, use);
 }
 
 void watch_expect(amd_signal_t *s)
 {
-	struct place *p = first(s);
-
 	RTL_PREFETCH_WRITE(s);
-	RTL_PREFETCH_WRITE(p);
-	RTL_PREFETCH_WRITE(p + WINDOW / 2);
+	RTL_PREFETCH_WRITE(first(s));
 }
 
 /* Claims a place where there is none for `s` yet. */
-static int add(struct place *window, amd_signal_t *s, struct inflight *e)
+static RTL_NOINLINE int add(struct place *window, amd_signal_t *s, struct inflight *e)
 {
 	struct place *p = claim(window, s, e);
-	struct inflight *other;
+	uint64_t use, other;
 
 	if (!p)
 		return -ENOSPC;
 	if (find(window, s, p, &other)) { /* two threads at once with one signal */
-		clear(p, e);
+		if (watches(p, s, &use) && entry_of(use) == e)
+			clear(p, use);
 		return -EBUSY;
 	}
 	return 0;
 }
 
-int watch_add(amd_signal_t *s, struct inflight *e)
+/* Programs use their signals over and over in the same order: what was submitted behind `old` tells which
+ * signal is next. Its lines were written by the GPU, the program and the harvester: they come meanwhile. */
+static inline void expect_next(const struct inflight_ring *r, const struct inflight *old)
+{
+	const struct inflight *next = inflight_behind(r, old, 1);
+	amd_signal_t *s = inflight_signal(next);
+
+	RTL_PREFETCH_WRITE(s);
+	RTL_PREFETCH_WRITE(first(s));
+	RTL_PREFETCH_WRITE(inflight_behind(r, old, 2));
+}
+
+int watch_add(amd_signal_t *s, struct inflight *e, const struct inflight_ring *r)
 {
 	struct place *window = first(s);
-	struct inflight *old;
-	struct place *p = find(window, s, NULL, &old);
-	enum inflight_use use = p ? inflight_capture(old, s, false) : INFLIGHT_GONE;
+	uint64_t use = 0;
+	struct place *p = find(window, s, NULL, &use);
+	struct inflight *old = entry_of(use);
 
-	if (use == INFLIGHT_IN_USE)
+	if (p && inflight_is_in(r, old))
+		expect_next(r, old);
+	/* `old` is `e` itself where this entry was for `s` before */
+	if (p && old != e && !inflight_recorded(r, old) &&
+	    inflight_capture(old, s, false) == INFLIGHT_IN_USE)
 		return -EBUSY;
-	/* The place goes from one use to the next. If not, the harvester was about to free it, or
-	 * another thread uses `s` too. pairs with entry_at() and clear() */
-	if (use == INFLIGHT_OVER &&
-	    atomic_compare_exchange_strong_explicit(&p->entry, &old, e, memory_order_acq_rel,
-						    memory_order_relaxed))
+	/* The place goes from one use to the next. If not, it was just freed, or another thread uses
+	 * `s` too. */
+	if (p && change(p, use, e))
 		return 0;
 	return add(window, s, e);
 }
 
-void watch_remove(const amd_signal_t *s, struct inflight *e)
+void watch_remove(const amd_signal_t *s, const struct inflight *e)
 {
 	struct place *p = first(s);
+	uint64_t use;
 
 	for (uint32_t i = 0; i < WINDOW; i++, p++)
-		if (entry_at(p, s) == e)
-			clear(p, e);
+		if (watches(p, s, &use) && entry_of(use) == e)
+			clear(p, use);
 }
 
 void watch_reuse(amd_signal_t *s)
@@ -175,9 +226,9 @@ void watch_destroy(amd_signal_t *s)
 void watch_reset(void)
 {
 	for (uint32_t i = 0; i < SIZE; i++) {
-		struct inflight *e = atomic_load_explicit(&table[i].entry, memory_order_relaxed);
+		uint64_t use = atomic_load_explicit(&table[i].use, memory_order_relaxed);
 
-		if (e && e != LEAVING)
-			clear(&table[i], e);
+		if (entry_of(use) && entry_of(use) != LEAVING)
+			clear(&table[i], use);
 	}
 }

@@ -16,17 +16,20 @@
 #include "source/hsa/signal.h"
 
 struct inflight;
+struct inflight_ring;
 
 /* HOT: `s` is about to be watched: fetches what others wrote to last, all at once. */
 void watch_expect(amd_signal_t *s);
 
-/* HOT: watches `s` for `e`. -EBUSY: an operation that has not completed uses the same signal, and
- * knows now that it shares it; -ENOSPC: the table is full around its place. An operation that
- * completed is captured first. */
-int watch_add(amd_signal_t *s, struct inflight *e);
+/* HOT: watches `s` for `e`, which goes into the ring `r` next; NULL: it is in none. -EBUSY: an operation that has
+ * not completed uses the same signal, and knows now that it shares it; -ENOSPC: the table is full
+ * around its place. An operation that completed is captured first. Whoever finds `e` by the signal
+ * looks at its state and its signal: they were set before this. */
+int watch_add(amd_signal_t *s, struct inflight *e, const struct inflight_ring *r);
 
-/* HOT: stops watching, if `s` is still watched for `e`. */
-void watch_remove(const amd_signal_t *s, struct inflight *e);
+/* Stops watching, if `s` is still watched for `e`. Needed where `e` could be taken for an operation on `s`
+ * later on; else the next use of the signal, or its end, finds out that this one is over. */
+void watch_remove(const amd_signal_t *s, const struct inflight *e);
 
 /* HOT: the owner uses `s` for something that we don't watch: as watch_add(), without adding. */
 void watch_reuse(amd_signal_t *s);
