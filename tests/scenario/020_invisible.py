@@ -155,4 +155,50 @@ def nothing_loaded_without_a_gpu():
     equal("files", sorted(os.listdir(r.dir)), ["stderr", "stdout"])
 
 
+def privileged(mode, trace):
+    """lifecycle as a program of another user's, with or without the setuid bit; what it said, and what it mapped."""
+    folder = new_dir("privileged")
+    path = shutil.copy(program("lifecycle_alone"), os.path.join(folder, "lifecycle"))
+    shutil.copy(program("hsa_kernels.co"), folder)
+    os.chown(path, 1, 1)
+    os.chmod(path, mode)
+    os.chmod(folder, 0o777)
+    p, r = start(path, "steady", "seconds=2", trace=trace, env={"VGPU_LOG": None}, cwd=folder)
+    os.chmod(r.dir, 0o777)
+    maps = ""
+    while p.poll() is None:
+        with contextlib.suppress(OSError):
+            for pid in [p.pid, *children_of(p.pid)]:
+                with open(f"/proc/{pid}/maps", encoding="utf-8") as f:
+                    maps += f.read() if b"ready" in open(os.path.join(r.dir, "stdout"), "rb").read() else ""
+        time.sleep(0.1)
+    finish(p, r, 30)
+    ended(r, 0)
+    return r, maps
+
+
+def children_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+        return [int(word) for word in f.read().split()]
+
+
+@case
+def setuid_programs_are_left_alone():
+    """ROCr loads what HSA_TOOLS_LIB names in a setuid program, too: librtl then does nothing there."""
+    if os.geteuid() != 0:
+        skip("only root can make a setuid program of another user's")
+    plain, _ = privileged(0o4755, PLAIN)
+    r, maps = privileged(0o755, TOOLS)
+    at_least("dispatches without the setuid bit", r.count("rtl_dispatch"), 10)
+    for trace in (TOOLS, RTL):
+        r, maps = privileged(0o4755, trace)
+        if os.statvfs(r.dir).f_flag & os.ST_NOSUID:
+            skip("the file system ignores setuid bits")
+        contains("what the program mapped", maps, "librtl.so")
+        equal("stdout", r.out, plain.out)
+        equal("stderr", r.err, plain.err)
+        made = sorted(set(os.listdir(r.dir)) - {"stdout", "stderr"})
+        equal(f"files that were made, traced by {trace}", made, [])
+
+
 main()
