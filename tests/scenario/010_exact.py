@@ -68,7 +68,8 @@ def deterministic_clock():
 
 @case
 def synchronised_after_each_launch():
-    exact(1, 4, 1, 20000, "sync=1")
+    # HIP spins while it waits: four such threads leave the virtual GPU little of two cores
+    exact(1, 4, 1, 6000, "sync=1")
 
 
 @case
