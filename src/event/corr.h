@@ -20,18 +20,22 @@ static inline uint64_t corr_new(struct thread *t)
 /* NULL, or told of each operation on a thread that is in no recorded call. Must not block. */
 extern _Atomic(void (*)(struct thread *t)) corr_orphan;
 
-/* HOT: the id of the API call that runs on this thread, or a new one. */
-static inline uint64_t corr_take(struct thread *t)
+/* HOT: the id of an operation that came from a thread in no recorded call; `t` is the caller. */
+static inline uint64_t corr_orphaned(struct thread *t)
 {
-	void (*orphan)(struct thread * t);
-
-	if (t->corr_current)
-		return t->corr_current;
 	/* acquire: pairs with the release of who sets it */
-	orphan = atomic_load_explicit(&corr_orphan, memory_order_acquire);
+	void (*orphan)(struct thread * t) =
+		atomic_load_explicit(&corr_orphan, memory_order_acquire);
+
 	if (RTL_UNLIKELY(orphan != NULL))
 		orphan(t);
 	return corr_new(t);
+}
+
+/* HOT: the id of the API call that runs on this thread, or a new one. */
+static inline uint64_t corr_take(struct thread *t)
+{
+	return t->corr_current ? t->corr_current : corr_orphaned(t);
 }
 
 #endif

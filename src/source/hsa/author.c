@@ -63,8 +63,10 @@ static void note(const hsa_queue_t *hsa, uint64_t index, uint64_t end)
 		for (; index != end; index++) {
 			struct author *a = &q->author[index & q->author_mask];
 
-			/* relaxed: the packet's header publishes it; see the header */
-			atomic_store_explicit(&a->correlation, corr_take(t), memory_order_relaxed);
+			/* relaxed: the packet's header publishes it; see the header. 0: no call;
+			 * it may be a barrier that nobody asks about. */
+			atomic_store_explicit(&a->correlation, t->corr_current,
+					      memory_order_relaxed);
 			atomic_store_explicit(&a->marker, t->marker, memory_order_relaxed);
 			atomic_store_explicit(&a->tid, t->tid, memory_order_relaxed);
 			atomic_store_explicit(&a->key, key_of(q, index), memory_order_release);
@@ -79,9 +81,11 @@ struct origin author_of(struct queue *q, uint64_t index, struct thread *t)
 	struct origin o;
 
 	/* acquire: pairs with note() */
-	if (RTL_LIKELY(a && atomic_load_explicit(&a->key, memory_order_acquire) ==
-				    key_of(q, index))) {
+	if (RTL_LIKELY(a &&
+		       atomic_load_explicit(&a->key, memory_order_acquire) == key_of(q, index))) {
 		o.correlation = atomic_load_explicit(&a->correlation, memory_order_relaxed);
+		if (!o.correlation)
+			o.correlation = corr_orphaned(t);
 		o.marker = atomic_load_explicit(&a->marker, memory_order_relaxed);
 		o.tid = atomic_load_explicit(&a->tid, memory_order_relaxed);
 		return o;
@@ -104,8 +108,7 @@ struct origin author_of(struct queue *q, uint64_t index, struct thread *t)
 	}                                                                                          \
 	static uint64_t cas_##order(const hsa_queue_t *queue, uint64_t expected, uint64_t value)   \
 	{                                                                                          \
-		uint64_t index =                                                                   \
-			real.hsa_queue_cas_write_index_##order(queue, expected, value);            \
+		uint64_t index = real.hsa_queue_cas_write_index_##order(queue, expected, value);   \
                                                                                                    \
 		if (index == expected)                                                             \
 			note(queue, index, value);                                                 \
