@@ -44,8 +44,8 @@ struct summary {
 bool summary_rows_timed(int64_t begin, int64_t end, int64_t flags);
 /* Whether an operation's type (an id in rocpd_string) is a copy or a fill. */
 bool summary_rows_is_copy(struct summary *s, int64_t type);
-/* Makes export_cause and export_stream; whether there are calls that caused operations. */
-bool summary_rows_join(struct summary *s);
+/* Makes export_cause, and export_stream with `streams`. */
+void summary_rows_join(struct summary *s, bool streams);
 
 /* Fills s->stats. */
 void summary_rows_kernels(struct summary *s);

@@ -79,8 +79,9 @@ static const char gpu_ours[] =
 	"SELECT O.gpuId, 0, 0, O.start, O.end, O.opType_id, coalesce(K.flags, C.flags, 0) FROM "
 	"rocpd_op O LEFT JOIN rtl_op_kernel K ON K.op_id = O.id LEFT JOIN rtl_op_copy C ON C.op_id = "
 	"O.id WHERE O.gpuId >= 0 ORDER BY 1, 4";
-static const char gpu_rpd[] = "SELECT gpuId, 0, 0, start, \"end\", opType_id, 0 FROM rocpd_op WHERE gpuId >= 0 "
-			      "ORDER BY 1, 4";
+static const char gpu_rpd[] =
+	"SELECT gpuId, 0, 0, start, \"end\", opType_id, 0 FROM rocpd_op WHERE gpuId >= 0 "
+	"ORDER BY 1, 4";
 
 #define STREAM                                                                                     \
 	" JOIN export_cause L ON L.op_id = O.id JOIN export_stream S ON S.block = O.id >> 32 AND " \
@@ -120,26 +121,32 @@ static struct lane *begin_lane(struct lanes *l, int64_t gpu, int64_t stream, int
 		 (long long)stream);
 	lane->group = stats_group(l->s->stats, key);
 	if (l->streams) {
-		char *handle = text_for(l, "SELECT name FROM export_stream WHERE block = ?1 AND number = ?2",
-					block, stream);
+		char *handle =
+			text_for(l,
+				 "SELECT name FROM export_stream WHERE block = ?1 AND number = ?2",
+				 block, stream);
 
 		lane->name = ui_format("%s", export_cause_stream_name(handle));
 		free(handle);
 		if (ours) {
-			char *pid = text_for(l, "SELECT pid FROM rtl_process WHERE ?1 * 4294967296 BETWEEN "
-						"id_first AND id_last",
-					     block, 0);
+			char *pid = text_for(
+				l,
+				"SELECT pid FROM rtl_process WHERE ?1 * 4294967296 BETWEEN "
+				"id_first AND id_last",
+				block, 0);
 
 			lane->pid = strtoll(pid, NULL, 10);
 			l->several |= lane->pid != l->lanes[0].pid;
 			free(pid);
 		}
 	} else {
-		lane->name = ours ? text_for(l,
-					     "SELECT coalesce(nullif(product, ''), name) || ' (' || name || "
-					     "')' FROM rtl_agent WHERE gpu_id = ?1",
-					     gpu, 0) :
-				    ui_format("%s", "");
+		lane->name =
+			ours ? text_for(
+				       l,
+				       "SELECT coalesce(nullif(product, ''), name) || ' (' || name || "
+				       "')' FROM rtl_agent WHERE gpu_id = ?1",
+				       gpu, 0) :
+			       ui_format("%s", "");
 	}
 	return lane;
 }
@@ -210,9 +217,8 @@ static void fill_cells(struct lanes *l, const struct lane *lane, uint64_t all_ns
 	cells[C_KERNEL_TIME].num = lane->kernel_ns;
 	cells[C_COPIES].num = lane->copies;
 	cells[C_COPY_TIME].num = lane->copy_ns;
-	cells[C_SHARE] = (struct grid_cell){
-		.real = all_ns ? (double)v->total / (double)all_ns : 0, .none = !all_ns
-	};
+	cells[C_SHARE] = (struct grid_cell){ .real = all_ns ? (double)v->total / (double)all_ns : 0,
+					     .none = !all_ns };
 	cells[C_TOTAL].num = (uint64_t)v->total;
 	cells[C_CALLS].num = lane->group->calls;
 	cells[C_MEAN].num = (uint64_t)stats_mean(lane->group, STATS_TIME);
@@ -252,7 +258,7 @@ size_t summary_lane_print(struct summary *s, uint64_t *all_ns)
 	size_t nr_columns;
 
 	if (l.streams)
-		summary_rows_join(s);
+		summary_rows_join(s, true);
 	read_lanes(&l, l.streams ? (ours ? stream_ours : stream_rpd) : ours ? gpu_ours : gpu_rpd);
 	nr_columns = choose_columns(&l, chosen, map);
 	grid = grid_create(chosen, nr_columns, s->format, s->width, ui_colour(1));

@@ -85,14 +85,13 @@ bool summary_rows_is_copy(struct summary *s, int64_t type)
 	return copy != 0;
 }
 
-bool summary_rows_join(struct summary *s)
+void summary_rows_join(struct summary *s, bool streams)
 {
 	struct export_cause cause;
 
-	if (export_cause_make(s->db.sql, &cause) != SQLITE_OK)
+	if (export_cause_make(s->db.sql, streams, &cause) != SQLITE_OK)
 		ui_die(STATUS_FAILED, "%s: can't be sorted: %s; TMPDIR names another place",
 		       s->db.path, sqlite3_errmsg(s->db.sql));
-	return cause.nr_calls > 0;
 }
 
 /* Every operation: names from `name_sql` by column 0; GPU, begin, end, flags, type, bytes; begin and
@@ -111,7 +110,8 @@ static void read_ops(struct summary *s, const char *sql, const char *name_sql, b
 		g = group_of(s, &names, sqlite3_column_int64(stmt, 0));
 		mark_gpu(g, sqlite3_column_int64(stmt, 1));
 		g->bytes += (uint64_t)sqlite3_column_int64(stmt, 6);
-		if (!add(s, g, begin, sqlite3_column_int64(stmt, 3), sqlite3_column_int64(stmt, 4)) ||
+		if (!add(s, g, begin, sqlite3_column_int64(stmt, 3),
+			 sqlite3_column_int64(stmt, 4)) ||
 		    sqlite3_column_type(stmt, 7) == SQLITE_NULL)
 			continue;
 		s->nr_joined++;
@@ -140,26 +140,28 @@ void summary_rows_kernels(struct summary *s)
 			 "SELECT demangled FROM rtl_kernel_symbol WHERE id = ?1", false);
 		return;
 	}
-	summary_rows_join(s);
-	read_ops(s,
-		 ours ? "SELECT O.description_id, O.gpuId, O.start, O.end, coalesce(K.flags, 0), "
-			"O.opType_id, 0, A.start, A.end FROM rocpd_op O LEFT JOIN rtl_op_kernel K ON "
-			"K.op_id = O.id" CALL " WHERE O.gpuId >= 0" :
-			"SELECT O.description_id, O.gpuId, O.start, O.\"end\", 0, O.opType_id, 0, "
-			"A.start, A.\"end\" FROM rocpd_op O" CALL " WHERE O.gpuId >= 0",
-		 STRING_OF, false);
+	summary_rows_join(s, false);
+	read_ops(
+		s,
+		ours ? "SELECT O.description_id, O.gpuId, O.start, O.end, coalesce(K.flags, 0), "
+		       "O.opType_id, 0, A.start, A.end FROM rocpd_op O LEFT JOIN rtl_op_kernel K ON "
+		       "K.op_id = O.id" CALL " WHERE O.gpuId >= 0" :
+		       "SELECT O.description_id, O.gpuId, O.start, O.\"end\", 0, O.opType_id, 0, "
+		       "A.start, A.\"end\" FROM rocpd_op O" CALL " WHERE O.gpuId >= 0",
+		STRING_OF, false);
 }
 
 void summary_rows_copies(struct summary *s)
 {
-	read_ops(s,
-		 s->db.kind == ROCPD_KIND_OURS ?
-			 "SELECT O.opType_id, O.gpuId, O.start, O.end, coalesce(K.flags, 0), O.opType_id, "
-			 "coalesce(K.bytes, 0), NULL, NULL FROM rocpd_op O LEFT JOIN rtl_op_copy K ON "
-			 "K.op_id = O.id" :
-			 "SELECT opType_id, gpuId, start, \"end\", 0, opType_id, 0, NULL, NULL FROM "
-			 "rocpd_op",
-		 STRING_OF, true);
+	read_ops(
+		s,
+		s->db.kind == ROCPD_KIND_OURS ?
+			"SELECT O.opType_id, O.gpuId, O.start, O.end, coalesce(K.flags, 0), O.opType_id, "
+			"coalesce(K.bytes, 0), NULL, NULL FROM rocpd_op O LEFT JOIN rtl_op_copy K ON "
+			"K.op_id = O.id" :
+			"SELECT opType_id, gpuId, start, \"end\", 0, opType_id, 0, NULL, NULL FROM "
+			"rocpd_op",
+		STRING_OF, true);
 }
 
 /* Calls: id of the name, begin, end, status (0: none is known). */

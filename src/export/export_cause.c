@@ -69,20 +69,20 @@ static int64_t number(sqlite3 *db, const char *sql)
 static const char tables_sql[] =
 	"PRAGMA temp_store=FILE;"
 	"CREATE TEMP TABLE IF NOT EXISTS export_cause (op_id INTEGER PRIMARY KEY, api_id INTEGER NOT "
-	"NULL, nth INTEGER NOT NULL, stream TEXT);"
+	"NULL, stream TEXT);"
 	"CREATE TEMP TABLE IF NOT EXISTS export_stream (block INTEGER, name TEXT, number INTEGER, "
 	"PRIMARY KEY (block, name)) WITHOUT ROWID;"
 	"DELETE FROM export_cause; DELETE FROM export_stream";
 
 /* rows of domain "rtl" stand for threads, they are no calls */
 static const char calls_sql[] =
-	"AND api_id NOT IN (SELECT A.id FROM rocpd_api A JOIN rocpd_string D ON D.id = A.domain_id WHERE "
+	"WHERE api_id NOT IN (SELECT A.id FROM rocpd_api A JOIN rocpd_string D ON D.id = A.domain_id WHERE "
 	"D.string = 'rtl')";
 
 /* RPD writes handles as %p does: no stream is "(nil)" */
-#define STREAM_IN(table)                                                                           \
-	"(SELECT CASE stream WHEN '' THEN NULL WHEN '(nil)' THEN '0x0' ELSE stream END FROM "      \
-	table " WHERE api_ptr_id = L.api_id), "
+#define STREAM_IN(table)                                                                            \
+	"(SELECT CASE stream WHEN '' THEN NULL WHEN '(nil)' THEN '0x0' ELSE stream END FROM " table \
+	" WHERE api_ptr_id = L.api_id), "
 
 static const char *const stream_tables[][2] = {
 	{ "rocpd_kernelapi", STREAM_IN("rocpd_kernelapi") },
@@ -90,29 +90,28 @@ static const char *const stream_tables[][2] = {
 	{ "rocpd_graphLaunchapi", STREAM_IN("rocpd_graphLaunchapi") },
 };
 
-#define STREAM_OF_CALL(strings)                                                                  \
-	"(SELECT export_stream_of(U.string, N.string) FROM rocpd_api A JOIN rocpd_string N ON "  \
+#define STREAM_OF_CALL(strings)                                                                    \
+	"(SELECT export_stream_of(U.string, N.string) FROM rocpd_api A JOIN rocpd_string N ON "    \
 	"N.id = A.apiName_id LEFT JOIN " strings " U ON U.id = A.args_id WHERE A.id = L.api_id)"
 
 /* Of several calls that an RPD file may join to one operation the first counts. */
-static int fill(sqlite3 *db)
+static int fill(sqlite3 *db, bool streams)
 {
-	char streams[1024] = "", sql[3072];
+	char stream[3072] = "NULL", tables[1024] = "", sql[4096];
 	size_t used = 0;
 
 	for (size_t i = 0; i < sizeof(stream_tables) / sizeof(stream_tables[0]); i++)
 		if (export_cause_has(db, stream_tables[i][0]))
-			used += (size_t)snprintf(streams + used, sizeof(streams) - used, "%s",
+			used += (size_t)snprintf(tables + used, sizeof(tables) - used, "%s",
 						 stream_tables[i][1]);
-	snprintf(sql, sizeof(sql),
-		 "INSERT INTO export_cause SELECT L.op_id, L.api_id, row_number() OVER (PARTITION "
-		 "BY L.api_id ORDER BY L.op_id), coalesce(%s%s, NULL) FROM (SELECT op_id, min(api_id) "
-		 "AS api_id FROM rocpd_api_ops WHERE op_id IS NOT NULL AND api_id IS NOT NULL %s GROUP "
-		 "BY op_id) L ORDER BY L.op_id",
-		 streams,
-		 export_cause_has(db, "rocpd_ustring") ? STREAM_OF_CALL("rocpd_ustring") :
-							 STREAM_OF_CALL("rocpd_string"),
-		 export_cause_has(db, "rtl_op_kernel") ? calls_sql : "");
+	if (streams)
+		snprintf(stream, sizeof(stream), "coalesce(%s%s, NULL)", tables,
+			 export_cause_has(db, "rocpd_ustring") ? STREAM_OF_CALL("rocpd_ustring") :
+								 STREAM_OF_CALL("rocpd_string"));
+	snprintf(
+		sql, sizeof(sql),
+		"INSERT OR IGNORE INTO export_cause SELECT op_id, api_id, %s FROM rocpd_api_ops L %s",
+		stream, export_cause_has(db, "rtl_op_kernel") ? calls_sql : "");
 	return sqlite3_exec(db, sql, NULL, NULL, NULL);
 }
 
@@ -120,7 +119,7 @@ static const char streams_sql[] =
 	"INSERT INTO export_stream SELECT op_id >> 32, stream, row_number() OVER (PARTITION BY op_id >> "
 	"32 ORDER BY min(op_id)) FROM export_cause WHERE stream IS NOT NULL GROUP BY op_id >> 32, stream";
 
-int export_cause_make(sqlite3 *db, struct export_cause *out)
+int export_cause_make(sqlite3 *db, bool streams, struct export_cause *out)
 {
 	int rc = sqlite3_create_function(db, "export_stream_of", 2,
 					 SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, stream_of, NULL,
@@ -129,8 +128,8 @@ int export_cause_make(sqlite3 *db, struct export_cause *out)
 	if (rc == SQLITE_OK)
 		rc = sqlite3_exec(db, tables_sql, NULL, NULL, NULL);
 	if (rc == SQLITE_OK)
-		rc = fill(db);
-	if (rc == SQLITE_OK)
+		rc = fill(db, streams);
+	if (rc == SQLITE_OK && streams)
 		rc = sqlite3_exec(db, streams_sql, NULL, NULL, NULL);
 	out->nr_calls = number(db, "SELECT EXISTS (SELECT 1 FROM export_cause)");
 	out->nr_streams = number(db, "SELECT max(number) FROM export_stream");

@@ -3,8 +3,8 @@
  *
  * Made for one connection, as temporary tables, which SQLite keeps in a file: memory does not grow with the
  * trace. Works on databases of ours and of RPD.
- *	export_cause	 op_id (primary key), api_id: the row of the call, nth: which of its operations it is
- *			 (from 1), stream: its handle as text, NULL where it is not known
+ *	export_cause	 op_id (primary key), api_id: the row of the call, stream: its handle as text, NULL where
+ *			 it is not known
  *	export_stream	 block (id >> 32 of the operations of a process), name: the handle, number: from 1 in
  *			 the order of first operations
  */
@@ -20,8 +20,9 @@ struct export_cause {
 	int64_t nr_streams; /* the highest number of a stream; 0: none is known */
 };
 
-/* SQLITE_OK, or SQLite's code, with the message in the connection. */
-int export_cause_make(sqlite3 *db, struct export_cause *out);
+/* streams: false leaves those out, which takes half the time. SQLITE_OK, or SQLite's code, with the message in
+ * the connection. */
+int export_cause_make(sqlite3 *db, bool streams, struct export_cause *out);
 
 /* Whether there is a table or view of that name. */
 bool export_cause_has(sqlite3 *db, const char *table);

@@ -27,7 +27,7 @@ struct events {
 	size_t depth;
 	struct map tracks; /* of streams that were introduced: gpu << 32 | stream */
 	struct perfetto_texts functions, kernels, shapes, copies;
-	sqlite3_stmt *string, *args, *shape, *call, *thread, *add_range;
+	sqlite3_stmt *string, *args, *shape, *call, *thread, *add_range, *use_call;
 	/* operations of one range on one track that were not written down yet */
 	int64_t range, range_gpu, range_stream, range_first, range_last;
 };
@@ -328,12 +328,19 @@ static int put_op_args(struct events *e, const int64_t *op, int64_t gpu, int64_t
 	return ret;
 }
 
+/* Whether no arrow led from this call so far. */
+static bool is_first(struct events *e, int64_t call)
+{
+	sqlite3_bind_int64(e->use_call, 1, call);
+	sqlite3_step(e->use_call);
+	return sqlite3_reset(e->use_call) == SQLITE_OK && sqlite3_changes(e->p->db) > 0;
+}
+
 /* From the begin of the call, for which readers look at that instant. */
 static void put_arrow(struct events *e, const int64_t *op, int64_t gpu, int64_t stream,
 		      int64_t correlation)
 {
-	int64_t id = op[OP_NTH] == 1 ? correlation : FURTHER + op[OP_ID] - first_id(e, op[OP_ID]);
-	int64_t begin = op[OP_START], call_ns;
+	int64_t id = correlation, begin = op[OP_START], call_ns;
 	struct json *j = &e->p->json;
 
 	sqlite3_reset(e->call);
@@ -345,6 +352,8 @@ static void put_arrow(struct events *e, const int64_t *op, int64_t gpu, int64_t 
 		begin = call_ns;
 	if (begin >= op[OP_END] || call_ns >= sqlite3_column_int64(e->call, 3))
 		return; /* nothing that an end could lie in */
+	if (!is_first(e, op[OP_CALL]))
+		id = FURTHER + op[OP_ID] - first_id(e, op[OP_ID]);
 	for (int to = 0; to < 2; to++) {
 		perfetto_event(e->p, to ? "f" : "s", to ? gpu : sqlite3_column_int64(e->call, 0),
 			       to ? stream : sqlite3_column_int64(e->call, 1),
@@ -503,16 +512,21 @@ static int prepare(struct events *e)
 {
 	static const char string_of[] = "SELECT string FROM rocpd_string WHERE id = ?1";
 	struct perfetto *p = e->p;
-	int ret = perfetto_run(p, "CREATE TEMP TABLE IF NOT EXISTS kineto_range (marker INTEGER, "
-				  "gpu INTEGER, stream INTEGER, first INTEGER, last INTEGER, "
-				  "PRIMARY KEY (marker, gpu, stream)) WITHOUT ROWID; "
-				  "DELETE FROM kineto_range");
+	int ret = perfetto_run(p,
+			       "CREATE TEMP TABLE IF NOT EXISTS kineto_range (marker INTEGER, "
+			       "gpu INTEGER, stream INTEGER, first INTEGER, last INTEGER, "
+			       "PRIMARY KEY (marker, gpu, stream)) WITHOUT ROWID; "
+			       "DELETE FROM kineto_range; CREATE TEMP TABLE IF NOT EXISTS "
+			       "kineto_call (api_id INTEGER PRIMARY KEY); DELETE FROM kineto_call");
 
 	if (ret == 0)
 		ret = perfetto_prepare(p, &e->add_range,
 				       "INSERT INTO kineto_range VALUES (?1, ?2, ?3, ?4, ?5) ON "
 				       "CONFLICT DO UPDATE SET first = min(first, ?4), last = "
 				       "max(last, ?5)");
+	if (ret == 0)
+		ret = perfetto_prepare(p, &e->use_call,
+				       "INSERT OR IGNORE INTO kineto_call VALUES (?1)");
 	if (ret == 0)
 		ret = perfetto_prepare(p, &e->string, string_of);
 	if (ret == 0)
@@ -537,6 +551,7 @@ static int prepare(struct events *e)
 static void fini(struct events *e)
 {
 	sqlite3_finalize(e->add_range);
+	sqlite3_finalize(e->use_call);
 	sqlite3_finalize(e->string);
 	sqlite3_finalize(e->args);
 	sqlite3_finalize(e->call);

@@ -143,7 +143,6 @@ enum perfetto_op {
 	OP_SRC,
 	OP_DST,
 	OP_CALL,   /* row of the call that caused it */
-	OP_NTH,	   /* of the operations that this call caused, from 1 */
 	OP_STREAM, /* number of its stream in its process, from 1 */
 	OP_NR,
 };

@@ -10,7 +10,7 @@
 int perfetto_rows_prepare(struct perfetto *p)
 {
 	struct export_cause cause;
-	int rc = export_cause_make(p->db, &cause);
+	int rc = export_cause_make(p->db, true, &cause);
 
 	if (rc != SQLITE_OK)
 		return perfetto_fail_sql(p);
@@ -39,7 +39,7 @@ const char *perfetto_rows_args_sql(const struct perfetto *p)
 #define OURS(queue)                                                                                \
 	"SELECT O.id, O.gpuId, " queue ", O.sequenceId, O.start, O.end, O.description_id, "        \
 	"O.opType_id, O.roctxId, O.correlation_id, K.shape_id, coalesce(K.flags, C.flags, 0), "    \
-	"C.op_id IS NOT NULL, C.bytes, C.src_agent_id, C.dst_agent_id, L.api_id, L.nth, "          \
+	"C.op_id IS NOT NULL, C.bytes, C.src_agent_id, C.dst_agent_id, L.api_id, "                 \
 	"S.number FROM rocpd_op O LEFT JOIN rtl_op_kernel K ON K.op_id = O.id LEFT JOIN "          \
 	"rtl_op_copy C ON C.op_id = O.id "
 
@@ -47,7 +47,7 @@ const char *perfetto_rows_args_sql(const struct perfetto *p)
 #define RPD(queue)                                                                                 \
 	"SELECT O.id, O.gpuId, " queue ", O.sequenceId, O.start, O.\"end\", O.description_id, "    \
 	"O.opType_id, 0, 0, 0, 0, T.string LIKE 'Copy%' OR T.string LIKE 'Fill%' OR T.string "     \
-	"LIKE 'Mem%', 0, 0, 0, L.api_id, L.nth, S.number FROM rocpd_op O JOIN rocpd_string T "     \
+	"LIKE 'Mem%', 0, 0, 0, L.api_id, S.number FROM rocpd_op O JOIN rocpd_string T "            \
 	"ON T.id = O.opType_id "
 
 #define ANY_STREAM                                                                                 \
@@ -59,12 +59,12 @@ const char *perfetto_rows_args_sql(const struct perfetto *p)
 
 static const char runtime_sql[] =
 	"SELECT O.op_id, O.gpu_id, O.queue_id, O.packet_index, O.begin_ns, O.end_ns, S.kernel_id, 0, "
-	"O.marker_id, O.correlation_id, O.shape_id, O.flags, 0, 0, 0, 0, 0, 0, 0 FROM rtl_op_runtime O "
+	"O.marker_id, O.correlation_id, O.shape_id, O.flags, 0, 0, 0, 0, 0, 0 FROM rtl_op_runtime O "
 	"JOIN rtl_shape S ON S.id = O.shape_id WHERE" RANGE("O.op_id") ORDER_OWN;
 
 static const char barriers_sql[] =
 	"SELECT O.op_id, coalesce(O.gpu_id, -1), O.queue_id, O.packet_index, O.begin_ns, O.end_ns, 0, "
-	"0, 0, O.correlation_id, 0, O.flags, 0, 0, 0, 0, 0, 0, 0 FROM rtl_op_barrier O "
+	"0, 0, O.correlation_id, 0, O.flags, 0, 0, 0, 0, 0, 0 FROM rtl_op_barrier O "
 	"WHERE" RANGE("O.op_id") ORDER_OWN;
 
 static const char *const ops_sql[2][4] = {
