@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* make_spool.c - a raw trace of N dispatches, as a training program would leave it
  *
- *	make_spool dispatches=1000000 [kernels=120] [shapes=400] [queues=4] [gpus=2] [layers=16]
+ *	make_spool dispatches=1000000 [calls=0] [kernels=120] [shapes=400] [queues=4] [gpus=2] [layers=16]
  *
  * Written by the recorder itself into RTL_SPOOL_DIR: agents, queues, kernels with mangled names, and
- * dispatches in `layers` ranges to a step. Nothing runs on a GPU.
+ * dispatches in `layers` ranges to a step. With calls=1 each dispatch has its hipLaunchKernel, with
+ * arguments of 8 words; with calls=2 no two of those are the same. Nothing runs on a GPU.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -19,7 +20,10 @@
 #include "event/bus.h"
 #include "sink/recorder/recorder.h"
 
-static uint64_t nr_kernels, nr_shapes, nr_queues, nr_gpus, nr_layers;
+#define OP_LAUNCH 100u
+
+static uint64_t nr_kernels, nr_shapes, nr_queues, nr_gpus, nr_layers, calls;
+static uint32_t kernel_names[4096];
 static uint32_t tid;
 static uint64_t now_ns;
 
@@ -72,11 +76,25 @@ static void emit_kernels(void)
 			i);
 		ev.kernel.id = i + 1;
 		ev.kernel.name = bus_string(name, SIZE_MAX);
+		kernel_names[i] = ev.kernel.name;
 		ev.kernel.agent = 1 + i % (uint32_t)nr_gpus;
 		ev.kernel.kernarg_size = 56;
 		ev.kernel.object = 0x7f1000000000 + i * 64u;
 		bus_emit(&ev);
 	}
+}
+
+static void emit_op(void)
+{
+	struct event ev = { .kind = EVENT_OP };
+
+	ev.op.domain = REC_API_HIP;
+	ev.op.op = OP_LAUNCH;
+	ev.op.name = bus_string("hipLaunchKernel", SIZE_MAX);
+	ev.op.signature = bus_string("function_address:p:kernel,kernel:s:name,numBlocks:d:grid,"
+				     "dimBlocks:d:block,sharedMemBytes:z:shared,stream:h:stream",
+				     SIZE_MAX);
+	bus_emit(&ev);
 }
 
 /* Gives the recorder's upkeep its turn; the buffers never fill up. */
@@ -111,6 +129,30 @@ static void pop(uint64_t marker)
 	bus_emit(&ev);
 }
 
+/* The call that dispatches it, from 2 us before its begin on. */
+static void emit_call(const struct event_dispatch *d, uint64_t i)
+{
+	uint64_t words[8] = { 0x400000 + d->kernel * 16u,
+			      kernel_names[d->kernel - 1],
+			      d->grid[0] / d->group[0] | UINT64_C(1) << 32,
+			      1,
+			      d->group[0] | UINT64_C(1) << 32,
+			      1,
+			      calls == 2 ? i : 0,
+			      0x7f2000000000 + d->queue * 256u };
+	struct event ev = { .kind = EVENT_API };
+
+	ev.api.begin_ns = d->begin_ns - 2000;
+	ev.api.end_ns = d->begin_ns - 500;
+	ev.api.correlation = d->correlation;
+	ev.api.tid = tid;
+	ev.api.op = OP_LAUNCH;
+	ev.api.domain = REC_API_HIP;
+	ev.api.nr_words = 8;
+	ev.api.words = words;
+	bus_emit(&ev);
+}
+
 static void emit_dispatch(uint64_t i, uint64_t marker)
 {
 	struct event ev = { .kind = EVENT_DISPATCH };
@@ -132,6 +174,8 @@ static void emit_dispatch(uint64_t i, uint64_t marker)
 	d->begin_ticks = now_ns / 10;
 	d->end_ticks = (now_ns + ns) / 10;
 	now_ns += ns + 500;
+	if (calls)
+		emit_call(d, i);
 	bus_emit(&ev);
 }
 
@@ -144,6 +188,9 @@ int main(int argc, char **argv)
 	nr_queues = bench_num(argc, argv, "queues", 4);
 	nr_gpus = bench_num(argc, argv, "gpus", 2);
 	nr_layers = bench_num(argc, argv, "layers", 16);
+	calls = bench_num(argc, argv, "calls", 0);
+	if (nr_kernels > sizeof(kernel_names) / sizeof(kernel_names[0]))
+		return 2;
 	if (!nr_kernels || !nr_shapes || !nr_queues || !nr_gpus || !nr_layers)
 		return 2;
 	env_init();
@@ -157,6 +204,8 @@ int main(int argc, char **argv)
 	emit_agents();
 	emit_queues();
 	emit_kernels();
+	if (calls)
+		emit_op();
 	for (uint64_t i = 0; i < nr; i++) {
 		if (i % 64 == 0) {
 			if (marker)
@@ -171,7 +220,8 @@ int main(int argc, char **argv)
 	if (marker)
 		pop(marker);
 	bus_stop();
-	printf("{\"dispatches\": %llu, \"markers\": %llu}\n", (unsigned long long)nr,
+	printf("{\"dispatches\": %llu, \"calls\": %llu, \"markers\": %llu}\n",
+	       (unsigned long long)nr, (unsigned long long)(calls ? nr : 0),
 	       (unsigned long long)(marker / 2));
 	return 0;
 }

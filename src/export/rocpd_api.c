@@ -15,8 +15,9 @@
 #include "store/args.h"
 #include "store/demangle.h"
 
-#define NR_ARGS 16384u	    /* a cache, by hash */
-#define ARGS_WORDS 14u	    /* calls with more are written each time */
+#define NR_SETS 4096u /* a cache, by hash: sets of WAYS */
+#define WAYS 4u
+#define ARGS_WORDS 14u	      /* calls with more are written each time */
 #define ARGS_TEXT (64u << 10) /* longer ones are cut */
 
 struct rocpd_args {
@@ -72,6 +73,7 @@ struct rocpd_fn {
 	uint32_t in;  /* which tables its calls are in, beside ROCPD_IN_API */
 	int32_t kind; /* hipMemcpyKind that the name says, or -1 */
 	bool async;
+	uint8_t scale;		 /* bytes of one of what ROLE_BYTES counts */
 	int16_t words[NR_ROLES]; /* index, -1: no such argument */
 };
 
@@ -87,8 +89,12 @@ static bool begins(const char *name, const char *prefix)
 
 /* Graph functions are RPD's choice of them: those that say which graph came from which stream and
  * which executable from which graph. */
-static uint32_t tables_of(const struct rocpd_fn *fn, const char *name)
+static uint32_t tables_of(const struct rocpd_fn *fn, const struct store_op *op)
 {
+	const char *name = op->name;
+
+	if (op->domain != REC_API_HIP)
+		return 0;
 	if (begins(name, "hipGraphLaunch"))
 		return ROCPD_IN_GRAPHLAUNCHAPI;
 	if (begins(name, "hipStreamBeginCapture") || begins(name, "hipStreamEndCapture") ||
@@ -100,7 +106,7 @@ static uint32_t tables_of(const struct rocpd_fn *fn, const char *name)
 	if ((has(fn, ROLE_GRID) || has(fn, ROLE_GRIDX) || has(fn, ROLE_GLOBALX)) &&
 	    (has(fn, ROLE_KERNEL) || has(fn, ROLE_NAME)) && has(fn, ROLE_STREAM))
 		return ROCPD_IN_KERNELAPI;
-	if (has(fn, ROLE_DST) && (has(fn, ROLE_BYTES) || has(fn, ROLE_WIDTH)))
+	if (begins(name, "hipMemcpy") || begins(name, "hipMemset") || begins(name, "hipDrvMemcpy"))
 		return ROCPD_IN_COPYAPI;
 	return 0;
 }
@@ -110,14 +116,32 @@ static int32_t kind_of(const char *name)
 	static const struct {
 		const char *part;
 		int32_t kind;
-	} kinds[] = { { "HtoD", 1 }, { "HtoA", 1 }, { "DtoH", 2 }, { "AtoH", 2 },
-		      { "DtoD", 3 }, { "Peer", 3 } };
+	} kinds[] = { { "HtoD", 1 }, { "HtoA", 1 }, { "DtoH", 2 },
+		      { "AtoH", 2 }, { "DtoD", 3 }, { "Peer", 3 } };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (strstr(name, kinds[i].part))
 			return kinds[i].kind;
 	}
 	return -1;
+}
+
+/* Arguments that have no role, but a meaning of this function alone. */
+static void know_by_name(struct rocpd_fn *fn, const struct store_op *op)
+{
+	enum role other = has(fn, ROLE_SRC) ? ROLE_DST : ROLE_SRC;
+
+	fn->scale = 1;
+	if (begins(op->name, "hipMemsetD16"))
+		fn->scale = 2;
+	else if (begins(op->name, "hipMemsetD32"))
+		fn->scale = 4;
+	for (uint32_t i = 0; i < op->nr_args; i++) {
+		if (strcmp(op->args[i].name, "symbol") == 0 && !has(fn, other))
+			fn->words[other] = (int16_t)op->args[i].word;
+		if (strcmp(op->args[i].name, "count") == 0 && fn->scale > 1)
+			fn->words[ROLE_BYTES] = (int16_t)op->args[i].word;
+	}
 }
 
 static void know(struct rocpd_fn *fn, const struct store_op *op)
@@ -129,15 +153,17 @@ static void know(struct rocpd_fn *fn, const struct store_op *op)
 				fn->words[role] = (int16_t)op->args[i].word;
 		}
 	}
-	fn->in = tables_of(fn, op->name);
+	know_by_name(fn, op);
+	fn->in = tables_of(fn, op);
 	fn->kind = kind_of(op->name);
 	fn->async = strstr(op->name, "Async") != NULL;
 }
 
 int rocpd_api_begin(struct rocpd_process *p)
 {
-	static const char *const domains[REC_API_NR_DOMAINS] = { [REC_API_HIP] = "hip",
-								 [REC_API_HSA] = "hsa" };
+	static const char *const domains[REC_API_NR_DOMAINS] = {
+		[REC_API_HIP] = "hip", [REC_API_HSA] = "hsa"
+	};
 	size_t nr;
 	int ret = 0;
 
@@ -145,14 +171,13 @@ int rocpd_api_begin(struct rocpd_process *p)
 	if (!index_totals(p->index)->apis)
 		return 0;
 	p->fns = alloc_zero(nr, sizeof(*p->fns));
-	p->args = alloc_zero(NR_ARGS, sizeof(*p->args));
+	p->args = alloc_zero(NR_SETS * WAYS, sizeof(*p->args));
 	p->args_text = alloc_heap(ARGS_TEXT);
 	if (!p->fns || !p->args || !p->args_text)
 		return rocpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
 	/* of domain 0, which is damage, too */
 	for (int i = 0; i < REC_API_NR_DOMAINS && ret == 0; i++)
-		ret = rocpd_spool_string(p, domains[i] ? domains[i] : "unknown",
-					 &p->domain_api[i]);
+		ret = rocpd_spool_string(p, domains[i] ? domains[i] : "unknown", &p->domain_api[i]);
 	for (size_t i = 0; i < nr && ret == 0; i++) {
 		know(&p->fns[i], &p->ops[i]);
 		ret = rocpd_spool_string(p, p->ops[i].name, &p->fns[i].name);
@@ -188,13 +213,17 @@ static int args_of(struct rocpd_process *p, const struct store_api *api, int64_t
 		return 0;
 	if (api->nr_words > ARGS_WORDS)
 		return write_args(p, api, id);
-	args = &p->args[(map_hash(api->words, size) + fn) % NR_ARGS];
-	if (args->id && args->fn == fn && args->nr_words == api->nr_words &&
-	    memcmp(args->words, api->words, size) == 0) {
-		*id = args->id;
-		return 0;
+	args = &p->args[(map_hash(api->words, size) + fn) % NR_SETS * WAYS];
+	for (uint32_t i = 0; i < WAYS; i++) {
+		if (args[i].id && args[i].fn == fn && args[i].nr_words == api->nr_words &&
+		    memcmp(args[i].words, api->words, size) == 0) {
+			*id = args[i].id;
+			return 0;
+		}
 	}
 	ret = write_args(p, api, id);
+	/* the one that goes: any, but not always the same */
+	args += *id % WAYS;
 	args->id = *id;
 	args->fn = fn;
 	args->nr_words = api->nr_words;
@@ -290,7 +319,7 @@ static int fill_launch(struct rocpd_process *p, const struct rocpd_fn *fn,
 static void fill_copy(const struct rocpd_fn *fn, const struct store_api *api, struct rocpd_row *row)
 {
 	row->stream = handle(fn, api, ROLE_STREAM);
-	row->bytes = (int64_t)word(fn, api, ROLE_BYTES, 0);
+	row->bytes = (int64_t)(word(fn, api, ROLE_BYTES, 0) * fn->scale);
 	row->width = (int64_t)word(fn, api, ROLE_WIDTH, 0);
 	row->height = (int64_t)word(fn, api, ROLE_HEIGHT, 0);
 	row->kind = (int32_t)word(fn, api, ROLE_KIND, (uint64_t)(int64_t)fn->kind);
@@ -299,7 +328,7 @@ static void fill_copy(const struct rocpd_fn *fn, const struct store_api *api, st
 	row->dst_device = (int32_t)word(fn, api, ROLE_DSTDEV, UINT64_MAX);
 	row->src_device = (int32_t)word(fn, api, ROLE_SRCDEV, UINT64_MAX);
 	row->sync = !fn->async;
-	row->pinned = 0;
+	row->pinned = 0; /* nothing that is recorded says so for certain */
 }
 
 /* What the call has beyond rocpd_api; nothing of it is known without arguments. */
@@ -336,7 +365,7 @@ int rocpd_api_call(void *arg, const struct store_api *api)
 	if (ret < 0)
 		return ret;
 	row->in = ROCPD_IN_API;
-	row->correlation = rocpd_spool_id(p, api->correlation);
+	row->correlation = rocpd_spool_call(p, api->correlation);
 	row->id = row->correlation ? row->correlation : p->next_api++;
 	row->pid = p->pid;
 	row->tid = api->tid;
@@ -347,7 +376,7 @@ int rocpd_api_call(void *arg, const struct store_api *api)
 	row->domain = p->domain_api[api->domain < REC_API_NR_DOMAINS ? api->domain : 0];
 	row->args = args;
 	row->status = api->flags & REC_F_NO_STATUS ? ROCPD_NO_STATUS : api->status;
-	row->parent = rocpd_spool_id(p, api->parent);
+	row->parent = rocpd_spool_call(p, api->parent);
 	if (row->end > p->last_ns)
 		p->last_ns = row->end;
 	p->r->res->nr_apis++;

@@ -88,10 +88,11 @@ static const struct rocpd_carry tables[] = {
 bool rocpd_carry_has(struct rocpd *r, const char *table, const char *column)
 {
 	if (!column)
-		return rocpd_db_int(r, 0,
-				    "SELECT count(*) FROM src.sqlite_master WHERE type = 'table' AND "
-				    "name = %Q",
-				    table) > 0;
+		return rocpd_db_int(
+			       r, 0,
+			       "SELECT count(*) FROM src.sqlite_master WHERE type = 'table' AND "
+			       "name = %Q",
+			       table) > 0;
 	return rocpd_db_int(r, 0,
 			    "SELECT count(*) FROM pragma_table_info(%Q, 'src') WHERE name = %Q "
 			    "COLLATE NOCASE",

@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 
 #define NR_ROWS 2048u
+#define NR_HANDLES 4u /* that a row can have */
 
 #define NR_TARGETS 11
 
@@ -127,6 +128,8 @@ struct cursor {
 	sqlite3_vtab_cursor base;
 	const struct target *target;
 	const struct rocpd_row *at, *end;
+	char handles[NR_HANDLES][2 + 16]; /* of the row, until the next one */
+	unsigned int nr_handles;
 };
 
 static int feed_connect(sqlite3 *db, void *arg, int argc, const char *const *argv,
@@ -221,21 +224,23 @@ static int feed_eof(sqlite3_vtab_cursor *base)
 	return cursor->at >= cursor->end;
 }
 
-static void handle_result(sqlite3_context *context, int64_t value)
+static void handle_result(struct cursor *cursor, sqlite3_context *context, int64_t value)
 {
 	static const char digits[] = "0123456789abcdef";
-	char text[2 + 16];
-	int at = sizeof(text);
+	int at = sizeof(cursor->handles[0]);
+	char *text;
 
 	if (value == ROCPD_NO_HANDLE) {
 		sqlite3_result_text(context, "", 0, SQLITE_STATIC);
 		return;
 	}
-	for (uint64_t left = (uint64_t)value; left || at == sizeof(text); left >>= 4)
+	text = cursor->handles[cursor->nr_handles++ % NR_HANDLES];
+	for (uint64_t left = (uint64_t)value; left || at == sizeof(cursor->handles[0]); left >>= 4)
 		text[--at] = digits[left & 15];
 	text[--at] = 'x';
 	text[--at] = '0';
-	sqlite3_result_text(context, text + at, (int)sizeof(text) - at, SQLITE_TRANSIENT);
+	sqlite3_result_text(context, text + at, (int)sizeof(cursor->handles[0]) - at,
+			    SQLITE_STATIC);
 }
 
 static int feed_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
@@ -251,7 +256,8 @@ static int feed_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
 		sqlite3_result_text(context, cursor->at->signal, (int)cursor->at->signal_size,
 				    SQLITE_STATIC);
 	else if (offset & HANDLE)
-		handle_result(context, *(const int64_t *)(const void *)(row + (offset & ~HANDLE)));
+		handle_result(cursor, context,
+			      *(const int64_t *)(const void *)(row + (offset & ~HANDLE)));
 	else
 		sqlite3_result_int64(context, *(const int64_t *)(const void *)(row + offset));
 	return SQLITE_OK;

@@ -157,7 +157,7 @@ struct rocpd_process {
 	struct index *index;
 	const char *path;
 	int64_t base, node, pid;
-	int64_t marker_base; /* of markers: behind the calls, whose rows are base + correlation id */
+	int64_t call_base; /* added to correlation ids; that of a call is its row */
 	int64_t next_string, next_ustring;
 	int64_t empty_string, empty_ustring;
 	int64_t name_marker, name_thread, domain_rtl, domain_roctx, type_kernel;
@@ -193,8 +193,8 @@ int rocpd_spool_add(struct rocpd *r, const char *path);
 size_t rocpd_spool_thread(struct rocpd_process *p, uint32_t tid);
 /* Adds base; 0 stays 0, and so does what is out of bounds. */
 int64_t rocpd_spool_id(const struct rocpd_process *p, uint64_t local);
-/* The same for a marker's number. */
-int64_t rocpd_spool_marker(const struct rocpd_process *p, uint64_t local);
+/* The same for a correlation id, which with that is the id of the call's row, too. */
+int64_t rocpd_spool_call(const struct rocpd_process *p, uint64_t correlation);
 /* Room for a row, with `in` 0; flushes as need be. */
 int rocpd_spool_row(struct rocpd_process *p, struct rocpd_row **row);
 int rocpd_spool_string(struct rocpd_process *p, const char *text, int64_t *id);

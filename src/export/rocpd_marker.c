@@ -18,7 +18,7 @@ static void late(struct rocpd_process *p, int64_t ns)
 int rocpd_marker_begin(void *arg, const struct store_marker *m)
 {
 	struct rocpd_process *p = arg;
-	int64_t id = rocpd_spool_marker(p, m->marker);
+	int64_t id = rocpd_spool_id(p, m->marker);
 	int64_t end = (int64_t)m->time_ns;
 	int64_t end_tid = m->tid;
 	int64_t text = 0;
@@ -51,7 +51,7 @@ int rocpd_marker_begin(void *arg, const struct store_marker *m)
 		return ret;
 	p->r->res->nr_markers++;
 	return rocpd_db_insert(p->r, p->add_marker, "iiiiii", id, (int64_t)m->kind,
-			       (int64_t)m->level, rocpd_spool_marker(p, m->parent), (int64_t)0,
+			       (int64_t)m->level, rocpd_spool_id(p, m->parent), (int64_t)0,
 			       end_tid);
 }
 
@@ -78,7 +78,7 @@ static int end_of_unopened(struct rocpd_process *p, const struct store_marker_en
 int rocpd_marker_end(void *arg, const struct store_marker_end *e)
 {
 	struct rocpd_process *p = arg;
-	int64_t id = rocpd_spool_marker(p, e->marker);
+	int64_t id = rocpd_spool_id(p, e->marker);
 	uint64_t tid;
 	int ret;
 
@@ -104,7 +104,7 @@ int rocpd_marker_finish(struct rocpd_process *p, int64_t last_ns)
 
 		if (!entry->value_plus_1)
 			continue;
-		id = rocpd_spool_marker(p, entry->key);
+		id = rocpd_spool_id(p, entry->key);
 		ret = rocpd_db_insert(p->r, p->end_marker, "ii", last_ns, id);
 		if (ret == 0)
 			ret = rocpd_db_insert(p->r, p->move_marker, "iii", (int64_t)1,

@@ -16,8 +16,9 @@
 	"bigint NOT NULL REFERENCES \"rocpd_string\" (\"id\") DEFERRABLE INITIALLY DEFERRED"
 #define API_REF "bigint NOT NULL REFERENCES \"rocpd_api\" (\"id\") DEFERRABLE INITIALLY DEFERRED"
 #define OP_REF "bigint NOT NULL REFERENCES \"rocpd_op\" (\"id\") DEFERRABLE INITIALLY DEFERRED"
+/* RPD's schemas say integer or bigint; with integer the key is the row's place, and needs no index */
 #define API_KEY                                                                                    \
-	"bigint NOT NULL PRIMARY KEY REFERENCES \"rocpd_api\" (\"id\") DEFERRABLE INITIALLY DEFERRED"
+	"integer NOT NULL PRIMARY KEY REFERENCES \"rocpd_api\" (\"id\") DEFERRABLE INITIALLY DEFERRED"
 #define ID "\"id\" integer NOT NULL PRIMARY KEY AUTOINCREMENT"
 
 static const char *const rpd_tables[] = {

@@ -2,9 +2,9 @@
 /* rocpd_spool.c - the operations of one process as rows
  *
  * Every id of a process is its base plus its own number; the base is a multiple of 2^32, so that
- * processes never collide and a database can be merged by adding. Calls, markers and threads share a
- * table: calls come first, at their correlation ids, markers behind the largest of those, threads behind
- * the largest marker.
+ * processes never collide and a database can be merged by adding. Markers, threads and calls share a
+ * table: calls, the most by far, come last, at their correlation ids, which move with them, so that
+ * nothing is put in between rows that are there.
  *
  * A row needs a time. An operation without one is placed at the latest time seen so far, with no
  * duration and the flag "placed"; our views show its times as they came, as 0.
@@ -48,9 +48,10 @@ int64_t rocpd_spool_id(const struct rocpd_process *p, uint64_t local)
 	return local && local < ROCPD_MAX_LOCAL ? p->base + (int64_t)local : 0;
 }
 
-int64_t rocpd_spool_marker(const struct rocpd_process *p, uint64_t local)
+int64_t rocpd_spool_call(const struct rocpd_process *p, uint64_t correlation)
 {
-	return local && local < ROCPD_MAX_LOCAL ? p->marker_base + (int64_t)local : 0;
+	return correlation && correlation < ROCPD_MAX_LOCAL ? p->call_base + (int64_t)correlation :
+							      0;
 }
 
 size_t rocpd_spool_thread(struct rocpd_process *p, uint32_t tid)
@@ -178,8 +179,8 @@ static void place(struct rocpd_process *p, struct rocpd_row *row, uint64_t begin
 		p->last_ns = row->end;
 }
 
-/* Links the operation to the call that caused it, by the correlation id alone: the row of a call has the id
- * base + correlation id, wherever its record stands. Without a call, to the row that stands for its
+/* Links the operation to the call that caused it, by the correlation id alone: that is the id of the call's
+ * row, wherever its record stands. Without a call, to the row that stands for its
  * thread, whose span it widens. */
 static void link_call(struct rocpd_process *p, struct rocpd_row *row, size_t thread,
 		      uint64_t correlation)
@@ -222,8 +223,8 @@ static int on_dispatch(void *arg, const struct store_dispatch *op)
 	row->gpu = gpu_id(p, op->queue->gpu_index);
 	row->queue = op->queue->id;
 	row->sequence = (int64_t)op->packet;
-	row->marker = rocpd_spool_marker(p, op->marker);
-	row->correlation = rocpd_spool_id(p, op->correlation);
+	row->marker = rocpd_spool_id(p, op->marker);
+	row->correlation = rocpd_spool_call(p, op->correlation);
 	row->shape = p->base + shape->id;
 	row->begin_ticks = (int64_t)op->begin_ticks;
 	row->end_ticks = (int64_t)op->end_ticks;
@@ -269,8 +270,8 @@ static int on_copy(void *arg, const struct store_copy *op)
 	row->queue = op->engine == UINT32_MAX ? COPY_QUEUE_UNKNOWN :
 						COPY_QUEUE + (int64_t)op->engine;
 	row->sequence = p->next_copy++;
-	row->marker = rocpd_spool_marker(p, op->marker);
-	row->correlation = rocpd_spool_id(p, op->correlation);
+	row->marker = rocpd_spool_id(p, op->marker);
+	row->correlation = rocpd_spool_call(p, op->correlation);
 	row->description = p->empty_string;
 	row->type = p->type_copy[kind];
 	row->signal_size = 0;
@@ -299,7 +300,7 @@ static int on_barrier(void *arg, const struct store_barrier *op)
 	return rocpd_db_insert(p->r, p->add_barrier, "iiiiiiiiii", p->base + p->next_op++,
 			       p->base + (int64_t)thread + 1, gpu_id(p, op->queue->gpu_index),
 			       (int64_t)op->queue->id, (int64_t)op->packet, (int64_t)op->begin_ns,
-			       (int64_t)op->end_ns, rocpd_spool_id(p, op->correlation),
+			       (int64_t)op->end_ns, rocpd_spool_call(p, op->correlation),
 			       (int64_t)op->kind, (int64_t)op->flags);
 }
 
@@ -455,13 +456,15 @@ static int setup(struct rocpd_process *p)
 	uint64_t marker = t->max_marker < ROCPD_MAX_LOCAL ? t->max_marker : ROCPD_MAX_LOCAL;
 	uint64_t correlation = t->max_correlation < ROCPD_MAX_LOCAL ? t->max_correlation :
 								      ROCPD_MAX_LOCAL;
-	/* calls have the ids of their correlation, so markers begin behind those */
-	uint64_t shift = t->apis ? correlation : 0;
+	uint64_t shift = 0;
 	uint64_t max;
 	size_t nr_kernels;
 
 	p->kernels = index_kernels(p->index, &nr_kernels);
 	p->threads = index_threads(p->index, &p->nr_threads);
+	/* without calls correlation ids stay as they are */
+	if (t->apis)
+		shift = marker + 1 + p->nr_threads;
 	p->kernel_names = alloc_zero(nr_kernels, sizeof(*p->kernel_names));
 	p->spans = alloc_zero(p->nr_threads, sizeof(*p->spans));
 	p->shapes = alloc_zero(NR_SHAPES, sizeof(*p->shapes));
@@ -469,12 +472,12 @@ static int setup(struct rocpd_process *p)
 	if (!p->kernel_names || !p->spans || !p->shapes || !p->texts)
 		return rocpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
 	p->base = p->r->next_block * ROCPD_BLOCK;
-	p->marker_base = p->base + (int64_t)shift;
-	p->first_api = p->marker_base + (int64_t)marker + 1;
-	p->next_api = p->first_api + (int64_t)p->nr_threads;
-	max = shift + marker + 1 + p->nr_threads + t->apis;
-	if (correlation > max)
-		max = correlation;
+	p->first_api = p->base + (int64_t)marker + 1;
+	p->call_base = p->base + (int64_t)shift;
+	p->next_api = p->call_base + (int64_t)correlation + 1;
+	max = marker + 1 + p->nr_threads;
+	if (shift + correlation + 1 + t->apis > max)
+		max = shift + correlation + 1 + t->apis;
 	if (max_object(p) > max)
 		max = max_object(p);
 	p->r->next_block += NR_BLOCKS(max);

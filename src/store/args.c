@@ -9,9 +9,11 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "names_enums_gen.h"
 
 struct text {
 	char *buf;
@@ -124,6 +126,23 @@ uint64_t args_value(const struct store_api *api, const char *role, uint64_t fall
 	const struct store_arg *arg = args_find(api, role);
 
 	return arg ? api->words[arg->word] : fallback;
+}
+
+static int compare_enum(const void *key, const void *item)
+{
+	return strcmp(key, ((const struct names_enum *)item)->name);
+}
+
+const char *args_enum(const char *enum_name, uint64_t value)
+{
+	const struct names_enum *e = bsearch(enum_name, names_enums, names_enums_nr,
+					     sizeof(names_enums[0]), compare_enum);
+
+	for (uint32_t i = 0; e && i < e->nr; i++) {
+		if (e->values[i].value == (int64_t)value)
+			return e->values[i].name;
+	}
+	return NULL;
 }
 
 /* Bytes of the UTF-8 character that the text begins with; 0 when it is none, or one byte. */

@@ -73,6 +73,9 @@ static inline void spool_api_call(struct spool_make *m, const struct spool_api *
 	X(COPY_PEER, HIP, "hipMemcpyPeer",                                                         \
 	  "dst:p:dst,dstDeviceId:i:dstdev,src:p:src,srcDeviceId:i:srcdev,sizeBytes:z:bytes")       \
 	X(SET, HIP, "hipMemsetAsync", "dst:p:dst,value:i,sizeBytes:z:bytes,stream:h:stream")       \
+	X(SYMBOL, HIP, "hipMemcpyToSymbol",                                                        \
+	  "symbol:p,src:p:src,sizeBytes:z:bytes,offset:z,kind:e=hipMemcpyKind:kind")               \
+	X(SET_D32, HIP, "hipMemsetD32", "dest:p:dst,value:i,count:u")                              \
 	X(MALLOC, HIP, "hipMalloc", "ptr:p,size:z:bytes,*ptr:p")                                   \
 	X(CAPTURE, HIP, "hipStreamBeginCapture", "stream:h:stream,mode:e=hipStreamCaptureMode")    \
 	X(CAPTURED, HIP, "hipStreamEndCapture", "stream:h:stream,pGraph:p,*pGraph:h:graph")        \
@@ -150,6 +153,8 @@ static inline void spool_api_sample_calls(struct spool_make *m)
 	spool_api_say(m, 70, SPOOL_API_LAUNCH, 21, 0, NULL, 0);
 	SPOOL_API_SAY(m, 72, SPOOL_API_LOAD, 22, 500, 0, 0xe000, 202);
 	SPOOL_API_SAY(m, 72, 999, 23, -1, 1, 2);
+	SPOOL_API_SAY(m, 70, SPOOL_API_SYMBOL, 24, 0, 0x600, 0x5000, 64, 0, 1);
+	SPOOL_API_SAY(m, 70, SPOOL_API_SET_D32, 25, 0, 0xd000, 7, 100);
 	SPOOL_API_SAY(m, 70, SPOOL_API_CAPTURE, 30, 0, 0xa000, 0);
 	SPOOL_API_SAY(m, 70, SPOOL_API_CAPTURED, 31, 0, 0xa000, 0x7ffe10, SPOOL_API_GRAPH);
 	SPOOL_API_SAY(m, 70, SPOOL_API_NODE, 32, 0, 0xabcd, SPOOL_API_GRAPH, 1, 2, 3);

@@ -91,6 +91,8 @@ TEST(every_type_has_its_form)
 	CHECK_STR_EQ(SHOW("x:f", 0x3fc00000), "x=1.5");
 	CHECK_STR_EQ(SHOW("x:g", 0xbfb999999999999a), "x=-0.10000000000000001");
 	CHECK_STR_EQ(SHOW("grid:d:grid,n:i", 3 | UINT64_C(4) << 32, 5, 6), "grid={3,4,5}, n=6");
+	CHECK_STR_EQ(SHOW("kind:e=hipMemcpyKind:kind,k:e=hipMemcpyKind,r:e=hsa_status_t", 1, 77, 0),
+		     "kind=hipMemcpyHostToDevice, k=77, r=HSA_STATUS_SUCCESS");
 	CHECK_STR_EQ(SHOW("k:e=noSuchEnumeration", (uint64_t)-1), "k=-1");
 	CHECK_STR_EQ(SHOW("*ptr:p,p.kind:u,return:i", 1, 2, 3), "*ptr=0x1, p.kind=2, return=3");
 }
