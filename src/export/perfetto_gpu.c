@@ -40,7 +40,7 @@ struct gpu_writer {
 	size_t nr_pids;
 	/* texts by id, and where they come from */
 	struct perfetto_texts labels, shapes, agents, types, streams;
-	sqlite3_stmt *label, *shape, *agent, *type, *stream, *cause, *call;
+	sqlite3_stmt *label, *shape, *agent, *type, *stream, *graph, *cause, *call;
 	/* the marker or call of the last arrow */
 	int64_t cause_id, cause_pid, cause_tid, cause_begin, cause_end;
 	bool cause_good;
@@ -256,6 +256,23 @@ static int put_copy(struct gpu_writer *w, const int64_t *op)
 	return ret;
 }
 
+/* Which replay of which executable graph it is part of, where it is. */
+static void put_graph(struct gpu_writer *w, const int64_t *op)
+{
+	struct json *j = &w->p->json;
+
+	if (!w->graph || !op[OP_CALL])
+		return;
+	sqlite3_reset(w->graph);
+	sqlite3_bind_int64(w->graph, 1, op[OP_ID]);
+	if (sqlite3_step(w->graph) != SQLITE_ROW)
+		return;
+	JSON_KEY(j, "graph_exec");
+	json_text(j, perfetto_column_text(w->graph, 0));
+	PERFETTO_NUMBER(j, "graph_replay", sqlite3_column_int64(w->graph, 1));
+	PERFETTO_NUMBER(j, "graph_node", sqlite3_column_int64(w->graph, 2));
+}
+
 static int put_args(struct gpu_writer *w, const int64_t *op)
 {
 	const struct perfetto_process *process = perfetto_process_of(w->p, op[OP_ID]);
@@ -283,6 +300,7 @@ static int put_args(struct gpu_writer *w, const int64_t *op)
 	}
 	if (op[OP_CALL])
 		PERFETTO_NUMBER(j, "api_id", op[OP_CALL] - first);
+	put_graph(w, op);
 	if (op[OP_CORRELATION])
 		PERFETTO_NUMBER(j, "corr_id", op[OP_CORRELATION] - first);
 	if (op[OP_MARKER])
@@ -442,6 +460,10 @@ static int prepare(struct gpu_writer *w)
 		ret = perfetto_prepare(
 			p, &w->call,
 			"SELECT pid, tid, start, \"end\" FROM rocpd_api WHERE id = ?1");
+	if (ret == 0 && p->graphs)
+		ret = perfetto_prepare(p, &w->graph,
+				       "SELECT exec, replay, node FROM temp.perfetto_graph WHERE "
+				       "op_id = ?1");
 	if (ret || !p->ours)
 		return ret;
 	ret = perfetto_prepare(p, &w->shape,
@@ -463,7 +485,7 @@ static int prepare(struct gpu_writer *w)
 static void fini(struct gpu_writer *w)
 {
 	sqlite3_stmt *const stmts[] = { w->label,  w->type,  w->shape, w->agent,
-					w->stream, w->cause, w->call };
+					w->stream, w->graph, w->cause, w->call };
 
 	for (size_t i = 0; i < sizeof(stmts) / sizeof(stmts[0]); i++)
 		sqlite3_finalize(stmts[i]);

@@ -56,7 +56,7 @@ struct perfetto {
 	struct rocpd_result *res;
 	bool ours; /* the database has rtl_ tables */
 	bool has_ustring;
-	bool calls;	  /* there are calls that operations are joined to */
+	bool graphs;	  /* temp.perfetto_graph tells which operations were replayed by a graph */
 	int64_t streams;  /* the highest number of a stream in a process; 0: none is known */
 	int64_t first_ns; /* the earliest event of any kind */
 	int64_t base_ns;  /* what `ts` counts from: the same, but in kineto's dialect */

@@ -14,9 +14,15 @@ int perfetto_rows_prepare(struct perfetto *p)
 
 	if (rc != SQLITE_OK)
 		return perfetto_fail_sql(p);
-	p->calls = cause.nr_calls > 0;
 	p->streams = cause.nr_streams;
-	return 0;
+	p->graphs = export_cause_has(p->db, "rtl_graph_op") &&
+		    perfetto_number(p, "SELECT EXISTS (SELECT 1 FROM rocpd_graphLaunchapi)", 0);
+	if (!p->graphs)
+		return 0;
+	/* the view counts replays over all launches: once for all operations */
+	return perfetto_run(p, "CREATE TEMP TABLE perfetto_graph (op_id INTEGER PRIMARY KEY, exec "
+			       "TEXT, replay INTEGER, node INTEGER); INSERT OR IGNORE INTO "
+			       "perfetto_graph SELECT op_id, exec, replay, node FROM rtl_graph_op");
 }
 
 int64_t perfetto_rows_stream_key(const int64_t *op)

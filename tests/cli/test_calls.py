@@ -128,6 +128,23 @@ class Perfetto(Calls):
         handles = collections.Counter(e["args"].get("stream") for e in events if e.get("cat") == "kernel")
         self.assertEqual(handles, {"0x0": 5, "0x55aa": 5})
 
+    def test_operations_of_a_graph_tell_replay_and_node(self):
+        s = spool.sample(0)
+        make = s.op(1, "hipGraphInstantiate", "pGraphExec:p,graph:h:graph,*pGraphExec:h:exec")
+        launch = s.op(2, "hipGraphLaunch", "graphExec:h:exec,stream:h:stream")
+        s.api(make, s.start + 1000, s.start + 2000, (0x10, 0x6A, 0x6E))
+        for replay in range(2):
+            at = s.start + 10_000 + replay * 10_000
+            own = s.api(launch, at, at + 500, (0x6E, 0))
+            for node in range(3):
+                s.dispatch(1, 0, at + 1000 * node + 1000, at + 1000 * node + 1500, correlation=own)
+        s.write(self.path("a.rtl"))
+        events = self.convert("a.rtl")["traceEvents"]
+        self.assertEqual([(e["args"]["graph_exec"], e["args"]["graph_replay"], e["args"]["graph_node"])
+                          for e in sorted((e for e in events if e.get("cat") == "kernel"), key=lambda e: e["ts"])],
+                         [("0x6e", replay, node) for replay in (1, 2) for node in (1, 2, 3)])
+        self.assertEqual(len(self.arrows(events)), 6)
+
     def test_arguments_of_every_form(self):
         s = spool.calls()
         odd = s.op(50, "hipOdd", "text:s,none:s,real:g,flag:b,big:u,neg:i,mode:e=nothing,cut:s")
