@@ -205,7 +205,7 @@ def perfetto_json_is_valid():
                 fail(f"event without {key}: {e}")
         if e["ts"] < 0 or (e["ph"] == "X" and e["dur"] < 0):
             fail(f"event with a negative time: {e}")
-    kernels = [e for e in events if e["ph"] == "X" and "k09_wide" in e["name"]]
+    kernels = [e for e in events if e["ph"] == "X" and e["cat"] == "kernel" and "k09_wide" in e["name"]]
     want = r.count("rtl_dispatch", "kernel like '%k09_wide%'")
     equal("events named k09_wide", len(kernels), want)
     marks = [e for e in events if e["name"] == "mark in inner"]
@@ -256,7 +256,8 @@ def perfetto_gzip_and_times():
     at_least("bytes", os.path.getsize(path), 1000)
     # durations are those of the trace, to the ns
     seen = collections.Counter(
-        round(e["dur"] * 1000) for e in plain["traceEvents"] if e["ph"] == "X" and "k09_wide" in e["name"])
+        round(e["dur"] * 1000) for e in plain["traceEvents"]
+        if e["ph"] == "X" and e["cat"] == "kernel" and "k09_wide" in e["name"])
     want = collections.Counter(
         row[0] for row in r.rows("select end_ns - begin_ns from rtl_dispatch where kernel like '%k09_wide%'"))
     same_counter("durations of k09_wide", seen.elements(), want.elements())
