@@ -18,18 +18,19 @@ fi
 root=${keep:-$(mktemp -d)}
 mkdir -p "$root"
 chmod 755 "$root"
+log=$(mktemp)
 if [ -z "$keep" ]; then
-	trap 'rm -rf --one-file-system "$root"' EXIT
+	trap 'rm -rf --one-file-system "$root" "$log"' EXIT
 	trap 'exit 1' INT TERM HUP
 fi
 
 if [ ! -e "$root/etc/debian_version" ]; then
 	echo "making a minimal Debian 12 in $root"
-	debootstrap --variant=minbase bookworm "$root" "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" >"$root.log" 2>&1 || {
-		tail -n 20 "$root.log" >&2
+	debootstrap --variant=minbase bookworm "$root" "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" >"$log" 2>&1 || {
+		tail -n 20 "$log" >&2
 		exit 1
 	}
-	rm -f "$root.log"
+	rm -f "$log"
 fi
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 rm -rf "$root/src"
