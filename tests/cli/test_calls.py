@@ -81,7 +81,7 @@ class Perfetto(Calls):
         good, bad = [e["args"] for e in events if e["name"] == "hipMalloc"]
         self.assertEqual(good["args"], {"ptr": "0x7000", "size": 1 << 20, "*ptr": "0xdead0000"})
         self.assertEqual(bad["status"], 2)
-        self.assertTrue(bad["error"])
+        self.assertEqual(bad["error"], "hipErrorMemoryAllocation")
         self.assertEqual(bad["args"]["size"], 1 << 50)
 
     def test_hsa_calls_lie_below(self):
