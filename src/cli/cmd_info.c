@@ -95,8 +95,12 @@ static void put_process(const struct info_process *p)
 		ui_putf("  %-9s %s, %" PRIu64 " samples\n", "clock", p->clock, p->nr_clocks);
 	ui_putf("  %-9s ", "holds");
 	put_counts(&p->counts);
-	ui_putf("  %-9s %" PRIu64 " threads, %" PRIu64 " kernels known\n", "", p->nr_threads,
+	ui_putf("  %-9s %" PRIu64 " threads, %" PRIu64 " kernels known", "", p->nr_threads,
 		p->nr_kernels);
+	if (p->nr_functions)
+		ui_putf(", %" PRIu64 " API function%s called", p->nr_functions,
+			p->nr_functions == 1 ? "" : "s");
+	ui_put("\n");
 	for (size_t i = 0; i < p->nr_agents; i++) {
 		const struct info_agent *a = &p->agents[i];
 
@@ -231,6 +235,7 @@ static void json_process(struct json *j, const struct info_process *p)
 	json_int(j, p->realtime_offset_ns);
 	json_number(j, "threads", p->nr_threads);
 	json_number(j, "kernels", p->nr_kernels);
+	json_number(j, "api_functions", p->nr_functions);
 	json_counts(j, &p->counts);
 	json_agents(j, p);
 	json_key(j, "libraries");

@@ -31,6 +31,7 @@ struct info_process {
 	uint64_t start_ns, first_ns, last_ns; /* in the trace's clock; 0: not known */
 	int64_t realtime_offset_ns;	      /* real time = trace time + this; 0: not known */
 	uint64_t nr_clocks, nr_threads, nr_kernels;
+	uint64_t nr_functions; /* that calls were made of */
 	struct info_counts counts;
 	struct info_agent *agents;
 	size_t nr_agents;

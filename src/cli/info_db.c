@@ -95,6 +95,19 @@ static void read_more(struct db *db, struct info_process *p, int64_t id)
 	sqlite3_finalize(stmt);
 }
 
+/* Different functions among the calls of a process. */
+static uint64_t count_functions(struct db *db, int64_t first, int64_t last)
+{
+	char *sql = ui_format(
+		"SELECT count(DISTINCT A.apiName_id) FROM rocpd_api A JOIN rtl_api_data X "
+		"ON X.api_id = A.id WHERE A.id BETWEEN %lld AND %lld",
+		(long long)first, (long long)last);
+	uint64_t n = (uint64_t)db_number(db, sql, 0);
+
+	free(sql);
+	return n;
+}
+
 static void read_counts(struct db *db, struct info_process *p, int64_t first, int64_t last)
 {
 	p->counts.dispatches = count_block(db, "rtl_op_kernel WHERE op_id", first, last);
@@ -102,7 +115,10 @@ static void read_counts(struct db *db, struct info_process *p, int64_t first, in
 	p->counts.copies = count_block(db, "rtl_op_copy WHERE op_id", first, last);
 	p->counts.barriers = count_block(db, "rtl_op_barrier WHERE op_id", first, last);
 	p->counts.markers = count_block(db, "rtl_marker_data WHERE api_id", first, last);
-	p->counts.apis = count_block(db, "rtl_api WHERE api_id", first, last);
+	p->counts.apis = count_block(db, "rtl_api_data WHERE api_id", first, last);
+	/* without calls there is nothing to look through */
+	if (p->counts.apis)
+		p->nr_functions = count_functions(db, first, last);
 }
 
 static void read_processes(struct info *info, struct db *db)

@@ -102,12 +102,14 @@ static void read_process(struct info_process *p, struct index *index)
 					  .internal = totals->internal_dispatches,
 					  .copies = totals->copies,
 					  .barriers = totals->barriers,
+					  .apis = totals->apis,
 					  .markers = totals->markers };
 	clocks = index_clocks(index, &p->nr_clocks);
 	if (p->nr_clocks)
 		p->realtime_offset_ns = (int64_t)(clocks[0].realtime_ns - clocks[0].system_ns);
 	index_threads(index, &p->nr_threads);
 	index_kernels(index, &p->nr_kernels);
+	index_ops(index, &p->nr_functions);
 	infos = index_infos(index, &nr);
 	for (size_t i = 0; i < nr; i++)
 		if (strcmp(infos[i].key, "library") == 0) {

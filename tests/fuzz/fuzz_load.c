@@ -16,6 +16,7 @@
 #include "base/crc.h"
 #include "event/format.h"
 #include "export/rocpd.h"
+#include "store/args.h"
 #include "store/index.h"
 #include "store/verdict.h"
 
@@ -23,6 +24,7 @@
 
 static char dir[64];
 static char disk[96], mem[96], db[96];
+static const struct index *looked_at;
 
 static void remove_all(void)
 {
@@ -105,10 +107,20 @@ static int on_marker(void *arg, const struct store_marker *marker)
 	return 0;
 }
 
+static int on_api(void *arg, const struct store_api *api)
+{
+	char text[300];
+
+	*(uint64_t *)arg += args_text(looked_at, api, text, sizeof(text)) + strlen(api->op->name) +
+			    args_value(api, "stream", 0) + index_called(looked_at, api->parent);
+	return 0;
+}
+
 static void look(const char *path)
 {
 	static const struct store_visitor visitor = { .dispatch = on_dispatch,
-						      .marker_begin = on_marker };
+						      .marker_begin = on_marker,
+						      .api = on_api };
 	static struct verdict verdict;
 	struct load_error err;
 	struct index *index;
@@ -116,6 +128,7 @@ static void look(const char *path)
 
 	if (index_open(&index, path, &err) < 0)
 		return;
+	looked_at = index;
 	for (int pass = 0; pass < 2; pass++) {
 		if (index_visit(index, &visitor, &sum, &err) < 0)
 			break;

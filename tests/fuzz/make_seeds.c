@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "support/spool_make.h"
+#include "unit/spool_api.h"
 
 #define MAX (1u << 20)
 
@@ -50,6 +51,10 @@ int main(int argc, char **argv)
 	copy_to(argv[1], "sample", 0, disk, NULL);
 	copy_to(argv[1], "sample-mended", 1, disk, NULL);
 	copy_to(argv[1], "sample-converted", 5, disk, NULL);
+
+	spool_api_sample(disk, true, false);
+	copy_to(argv[1], "calls", 1, disk, NULL);
+	copy_to(argv[1], "calls-converted", 5, disk, NULL);
 
 	/* a memory half of one slot, small enough to be mutated */
 	spool_make_begin(&m, disk, 7, true);

@@ -64,7 +64,7 @@ for name in "$@"; do
 	case $name in
 	load)
 		build_fuzzer load "$root"/src/store/*.c "$root"/src/export/rocpd*.c \
-			"$root/src/base/alloc.c" "$root/src/base/crc.c"
+			"$root/src/base/alloc.c" "$root/src/base/crc.c" "$root/src/base/proc.c" "$build/gen/names_enums_gen.c"
 		# shellcheck disable=SC2086
 		"$clang" $flags "$here/make_seeds.c" "$root/tests/support/spool_make.c" -o make_seeds
 		./make_seeds "seeds_$name"
@@ -76,7 +76,7 @@ for name in "$@"; do
 		done
 		# shellcheck disable=SC2086
 		build_fuzzer opts $cli "$root"/src/export/*.c "$root"/src/store/*.c \
-			"$root"/src/event/*.c "$root"/src/base/*.c
+			"$root"/src/event/*.c "$root"/src/base/*.c "$build/gen/names_enums_gen.c"
 		;;
 	*)
 		echo "run.sh: no fuzzer named $name" >&2
