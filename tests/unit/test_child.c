@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "cli/drainer.h"
 #include "support/test.h"
 
 extern char **environ;
@@ -110,16 +109,4 @@ TEST(the_program_finds_the_signal_mask_that_rtl_found)
 		       "! trap | grep -q PIPE"));
 	CHECK_EQ_INT(child_wait(&child), CHILD_ENDED);
 	CHECK_EQ_INT(child_exit_status(&child), 0);
-}
-
-TEST(a_zombie_is_not_alive)
-{
-	pid_t pid = fork();
-
-	if (pid == 0)
-		_exit(0);
-	usleep(100000);
-	CHECK(!drainer_alive((uint32_t)pid, 0));
-	CHECK(drainer_alive((uint32_t)getpid(), 0));
-	CHECK(!drainer_alive((uint32_t)getpid(), 12345));
 }
