@@ -76,11 +76,12 @@ static bool is_sane(const struct spool_header *h, uint64_t size)
 	uint64_t descs = (uint64_t)h->nr_slots * sizeof(struct slot_desc);
 
 	return h->magic == SPOOL_MAGIC && h->version == SPOOL_VERSION &&
-	       h->header_size == SPOOL_HEADER_SIZE && h->slot_size == SLOT_SIZE &&
+	       h->header_size == SPOOL_HEADER_SIZE && h->slot_size >= SPOOL_PAGE &&
+	       h->slot_size <= SLOT_SIZE && h->slot_size % 8 == 0 &&
 	       h->nr_slots < UINT32_C(1) << INTENT_SLOT_BITS && h->desc_offset % 8 == 0 &&
 	       h->desc_offset >= SPOOL_HEADER_SIZE && h->desc_offset + descs <= h->slots_offset &&
 	       h->slots_offset % 8 == 0 &&
-	       h->slots_offset + (uint64_t)h->nr_slots * SLOT_SIZE <= size;
+	       h->slots_offset + (uint64_t)h->nr_slots * h->slot_size <= size;
 }
 
 /* A disk half that is closed and still names its memory half: the end was cut short. */
@@ -256,7 +257,8 @@ static uint32_t copy_chunk(struct drain *d, uint32_t slot)
 	/* acquire: pairs with the release in buf_commit(): the bytes of the records */
 	uint32_t size = atomic_load_explicit(&from->committed, memory_order_acquire);
 
-	if (from->magic != CHUNK_MAGIC || !from->seq || size > CHUNK_PAYLOAD)
+	if (from->magic != CHUNK_MAGIC || !from->seq || size > CHUNK_PAYLOAD ||
+	    size > d->header->slot_size - sizeof(*from))
 		return 0;
 	size &= ~7u;
 	if (!size)

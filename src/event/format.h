@@ -56,7 +56,9 @@
 #define SPOOL_VERSION 1
 #define SPOOL_PAGE 4096u
 #define SPOOL_HEADER_SIZE (2 * SPOOL_PAGE)
-#define SLOT_SIZE 32768u /* bytes, chunk header included */
+/* Bytes, chunk header included. So large because shapes are local to a chunk: with some hundred of them in
+ * turn, each must come often enough in one. Traces with smaller slots are read, too. */
+#define SLOT_SIZE 98304u
 #define SPOOL_NAME_SIZE 512
 
 /* Why something is not in the trace. X(NAME, class, text): class LOSS makes the verdict

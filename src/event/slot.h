@@ -28,7 +28,7 @@ static inline struct slot_desc *slot_desc(struct spool_header *h, uint32_t slot)
 
 static inline struct chunk_header *slot_chunk(struct spool_header *h, uint32_t slot)
 {
-	return (struct chunk_header *)((char *)h + h->slots_offset + (uint64_t)slot * SLOT_SIZE);
+	return (struct chunk_header *)((char *)h + h->slots_offset + (uint64_t)slot * h->slot_size);
 }
 
 /* HOT: a free slot, or SLOT_NONE. Its state is still SLOT_FREE. */

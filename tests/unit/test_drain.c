@@ -365,18 +365,27 @@ static void poke(const char *path, off_t at, const void *data, size_t size)
 TEST(what_is_no_spool_is_refused)
 {
 	const char *path = test_tmpfile("junk");
-	uint32_t n;
+	uint32_t n, nr_slots;
 
 	CHECK_EQ_INT(drain_open(&other, path), -ENOENT);
 	close(open(path, O_CREAT | O_WRONLY, 0600));
 	CHECK_EQ_INT(drain_open(&other, path), -EINVAL);
 	begin();
+	nr_slots = spool.header->nr_slots;
 	/* every number that could lead out of the mapping */
 	n = 1000000;
 	poke(spool.header->mem_path, offsetof(struct spool_header, nr_slots), &n, 4);
 	CHECK_EQ_INT(drain_open(&other, spool.header->disk_path), -EINVAL);
-	n = 128;
-	poke(spool.header->mem_path, offsetof(struct spool_header, nr_slots), &n, 4);
+	poke(spool.header->mem_path, offsetof(struct spool_header, nr_slots), &nr_slots, 4);
+	n = 2 * SLOT_SIZE;
+	poke(spool.header->mem_path, offsetof(struct spool_header, slot_size), &n, 4);
+	CHECK_EQ_INT(drain_open(&other, spool.header->disk_path), -EINVAL);
+	n = 32768; /* as of older traces */
+	poke(spool.header->mem_path, offsetof(struct spool_header, slot_size), &n, 4);
+	CHECK_OK(drain_open(&other, spool.header->disk_path));
+	drain_close(&other);
+	n = SLOT_SIZE;
+	poke(spool.header->mem_path, offsetof(struct spool_header, slot_size), &n, 4);
 	n = UINT32_MAX & ~7u;
 	poke(spool.header->mem_path, offsetof(struct spool_header, slots_offset), &n, 4);
 	CHECK_EQ_INT(drain_open(&other, spool.header->disk_path), -EINVAL);

@@ -192,6 +192,23 @@ TEST(dispatches_share_shapes_and_are_small)
 	CHECK_EQ_UINT(back.nr[REC_THREAD], 1);
 }
 
+TEST(a_chunk_has_each_of_many_shapes_once)
+{
+	struct event_dispatch d;
+
+	start("4", true);
+	for (uint64_t n = 0; n < 8000; n++) {
+		d = plain_dispatch(n);
+		d.grid[0] = (uint32_t)(64 * (1 + n % 400));
+		emit_dispatch(&d);
+	}
+	stop_and_read();
+	CHECK_EQ_UINT(back.nr[REC_DISPATCH], 8000);
+	CHECK_GE_UINT(back.nr[REC_SHAPE], 400);
+	CHECK_LE_UINT(back.nr[REC_SHAPE], 400 * back.nr_chunks);
+	CHECK_LE_UINT(back.nr_chunks, 6);
+}
+
 TEST(what_does_not_fit_is_written_wide)
 {
 	struct event_dispatch d[10];
@@ -767,7 +784,7 @@ TEST(threads_that_do_little_do_not_starve_the_rest)
 	pthread_t threads[NR_IDLE];
 	uint64_t n = 0;
 
-	start("1", false);
+	start("3", false);
 	usleep(50000);
 	pthread_barrier_init(&gate, NULL, NR_IDLE + 1);
 	/* three times as many threads as there are slots */

@@ -18,15 +18,18 @@
 #include "sink/recorder/buf.h"
 
 #define NR_CACHES 4 /* the life thread, the one that stops, and two for what tests do */
-#define CACHE_SIZE 256u
+/* Twice the shapes that a chunk can hold, each with a dispatch: a place is found close to the first
+ * one looked at, and none ever has to make room. A power of two. */
+#define CACHE_SIZE 2048u
+_Static_assert(CACHE_SIZE >= 2 * (CHUNK_PAYLOAD /
+				  (sizeof(struct rec_shape) + sizeof(struct rec_dispatch))),
+	       "a shape cache that is at most half full");
 
+/* Four in a cache line. What the shape is stands in the chunk. */
 struct shape_entry {
-	uint64_t seq; /* the chunk that has it, 0 = none */
-	uint32_t id;
-	uint32_t kernel, queue;
-	uint32_t grid[3];
-	uint16_t group[3];
-	uint32_t private_size, group_size;
+	uint64_t seq;  /* the chunk that has it; another, or 0: free */
+	uint32_t hash; /* of the shape */
+	uint32_t at;   /* bytes from the chunk's header to its record */
 };
 
 struct shape_cache {
@@ -146,27 +149,50 @@ void encode_done(struct buf *b)
 		atomic_store_explicit(&c->taken, 0, memory_order_release);
 }
 
-static bool is_shape(const struct shape_entry *e, const struct event_dispatch *d)
+static bool is_shape(const struct rec_shape *s, const struct event_dispatch *d)
 {
-	return e->kernel == d->kernel && e->queue == d->queue &&
-	       memcmp(e->grid, d->grid, sizeof(e->grid)) == 0 &&
-	       memcmp(e->group, d->group, sizeof(e->group)) == 0 &&
-	       e->private_size == d->private_size && e->group_size == d->group_size;
+	return s->kernel == d->kernel && s->queue == d->queue &&
+	       memcmp(s->grid, d->grid, sizeof(s->grid)) == 0 &&
+	       memcmp(s->group, d->group, sizeof(s->group)) == 0 &&
+	       s->private_size == d->private_size && s->group_size == d->group_size;
 }
 
-static struct shape_entry *shape_place(struct buf *b, const struct event_dispatch *d)
+static uint32_t hash_shape(const struct event_dispatch *d)
 {
 	uint64_t h = d->kernel + ((uint64_t)d->queue << 32);
 
+	h = (h ^ d->grid[0] ^ (uint64_t)d->grid[1] << 20 ^ (uint64_t)d->grid[2] << 40) *
+	    UINT64_C(0x9e3779b97f4a7c15);
+	h = (h ^ d->group[0] ^ d->group_size ^ h >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+	return (uint32_t)(h >> 32);
+}
+
+/* The place of the shape in the cache: with it, or the free one where it goes. NULL: none was left. */
+static struct shape_entry *shape_place(struct buf *b, const struct event_dispatch *d, uint32_t hash,
+				       const struct rec_shape **found)
+{
+	uint32_t i = hash % CACHE_SIZE;
+
+	*found = NULL;
 	if (RTL_UNLIKELY(!b->shapes)) {
 		take_cache(b);
 		if (!b->shapes)
 			return NULL;
 	}
-	h = (h ^ d->grid[0] ^ (uint64_t)d->grid[1] << 20 ^ (uint64_t)d->grid[2] << 40) *
-	    UINT64_C(0x9e3779b97f4a7c15);
-	h = (h ^ d->group[0] ^ d->group_size) * UINT64_C(0x9e3779b97f4a7c15);
-	return &b->shapes->entry[h >> 56];
+	if (!b->chunk)
+		return &b->shapes->entry[i]; /* the next chunk is empty */
+	for (;; i = (i + 1) % CACHE_SIZE) {
+		struct shape_entry *e = &b->shapes->entry[i];
+		const struct rec_shape *s;
+
+		if (e->seq != b->seq)
+			return e;
+		s = (const void *)((const uint8_t *)b->chunk + e->at);
+		if (e->hash == hash && is_shape(s, d)) {
+			*found = s;
+			return e;
+		}
+	}
 }
 
 /* Room for a dispatch of `size` bytes with its shape before it, if the chunk lacks that. Returns
@@ -174,12 +200,13 @@ static struct shape_entry *shape_place(struct buf *b, const struct event_dispatc
 static uint8_t *reserve_dispatch(struct buf *b, const struct event_dispatch *d, uint32_t size,
 				 uint32_t *shape, uint32_t *used, uint32_t *nr)
 {
-	struct shape_entry *e = shape_place(b, d);
-	bool known = e && e->seq == b->seq && b->chunk && is_shape(e, d);
+	uint32_t hash = hash_shape(d);
+	const struct rec_shape *found;
+	struct shape_entry *e = shape_place(b, d, hash, &found);
 	struct rec_shape *s;
 
-	if (known && buf_room(b) >= size) {
-		*shape = e->id;
+	if (found && buf_room(b) >= size) {
+		*shape = found->h.id;
 		*used = size;
 		*nr = 1;
 		return b->pos;
@@ -198,14 +225,11 @@ static uint8_t *reserve_dispatch(struct buf *b, const struct event_dispatch *d, 
 	s->group_size = d->group_size;
 	s->reserved2 = 0;
 	if (e) {
+		if (!b->nr_shapes)
+			e = &b->shapes->entry[hash % CACHE_SIZE];
 		e->seq = b->seq;
-		e->id = b->nr_shapes;
-		e->kernel = d->kernel;
-		e->queue = d->queue;
-		memcpy(e->grid, d->grid, sizeof(e->grid));
-		memcpy(e->group, d->group, sizeof(e->group));
-		e->private_size = d->private_size;
-		e->group_size = d->group_size;
+		e->hash = hash;
+		e->at = (uint32_t)((uint8_t *)s - (uint8_t *)b->chunk);
 	}
 	*shape = b->nr_shapes++;
 	*used = size + (uint32_t)sizeof(*s);

@@ -157,7 +157,7 @@ static int create_memory_half(struct spool *s, const char *dir, const uint64_t i
 	char path[SPOOL_NAME_SIZE];
 	struct spool_header *h;
 	uint32_t slots;
-	uint32_t slots_offset;
+	uint32_t slots_offset, start;
 	struct str p;
 	int err;
 
@@ -177,7 +177,8 @@ static int create_memory_half(struct spool *s, const char *dir, const uint64_t i
 	slots = slots_that_fit(s->mem_fd, buffer_bytes);
 	slots_offset = SPOOL_HEADER_SIZE + round_up((uint64_t)slots * sizeof(struct slot_desc));
 	s->size = slots_offset + (uint64_t)slots * SLOT_SIZE;
-	err = slots < SPOOL_START_SLOTS ? -ENOSPC : 0;
+	start = slots < SPOOL_START_SLOTS ? slots : SPOOL_START_SLOTS;
+	err = slots < SPOOL_MIN_SLOTS ? -ENOSPC : 0;
 	if (!err && ftruncate(s->mem_fd, (off_t)s->size) != 0)
 		err = -errno;
 	if (err)
@@ -196,7 +197,7 @@ static int create_memory_half(struct spool *s, const char *dir, const uint64_t i
 	h->slots_offset = slots_offset;
 	h->desc_offset = SPOOL_HEADER_SIZE;
 	memcpy(h->mem_path, path, p.used + 1);
-	if (spool_prepare(s, SPOOL_START_SLOTS) < SPOOL_START_SLOTS)
+	if (spool_prepare(s, start) < start)
 		err = -ENOSPC;
 out:
 	if (err) {

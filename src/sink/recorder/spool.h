@@ -12,7 +12,8 @@
 
 #include "event/format.h"
 
-#define SPOOL_START_SLOTS 16u
+#define SPOOL_MIN_SLOTS 8u
+#define SPOOL_START_SLOTS 16u /* prepared at once, if there are as many */
 
 struct spool {
 	struct spool_header *header; /* mapped, for ever */
