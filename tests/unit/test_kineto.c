@@ -63,7 +63,8 @@ TEST(a_file_of_rpd_has_queues_for_streams)
 	CHECK_OK(write_json(out));
 	CHECK_EQ_UINT(res.nr_processes, 1);
 	text = text_of(out);
-	CHECK_STR_HAS(text, "\"distributedInfo\": {\"backend\": \"none\",\"rank\": 0,\"world_size\": 1}");
+	CHECK_STR_HAS(text,
+		      "\"distributedInfo\": {\"backend\": \"none\",\"rank\": 0,\"world_size\": 1}");
 	CHECK_STR_HAS(text, "\"baseTimeNanoseconds\":1000,");
 	CHECK_STR_HAS(text, "\"pid\":1,\"tid\":4,\"ts\":2.000,\"dur\":2.000,\"cat\":\"kernel\","
 			    "\"name\":\"gemm\",\"args\":{\"device\":1,\"context\":0,\"stream\":4,"
@@ -79,8 +80,9 @@ TEST(what_has_no_valid_times_is_an_instant)
 {
 	make_input("INSERT INTO rocpd_op VALUES (3, 0, 0, 1, 9000, 8000, 1, 2)");
 	CHECK_OK(write_json(test_tmpfile("out.json")));
-	CHECK_STR_HAS(text_of(test_tmpfile("out.json")),
-		      "{\"ph\":\"i\",\"pid\":0,\"tid\":1,\"ts\":8.000,\"s\":\"t\",\"cat\":\"kernel\"");
+	CHECK_STR_HAS(
+		text_of(test_tmpfile("out.json")),
+		"{\"ph\":\"i\",\"pid\":0,\"tid\":1,\"ts\":8.000,\"s\":\"t\",\"cat\":\"kernel\"");
 }
 
 TEST(it_refuses_what_is_no_trace)
