@@ -64,7 +64,7 @@ for name in "$@"; do
 	case $name in
 	load)
 		build_fuzzer load "$root"/src/store/*.c "$root"/src/export/rocpd*.c \
-			"$root/src/base/alloc.c" "$root/src/base/crc.c" "$root/src/base/proc.c" "$build/gen/names_enums_gen.c"
+			"$root/src/base/alloc.c" "$root/src/base/crc.c" "$root/src/base/fd.c" "$root/src/base/proc.c" "$build/gen/names_enums_gen.c"
 		# shellcheck disable=SC2086
 		"$clang" $flags "$here/make_seeds.c" "$root/tests/support/spool_make.c" -o make_seeds
 		./make_seeds "seeds_$name"
