@@ -10,7 +10,7 @@
  *     complete  header := INVALID, read_dispatch_id := index + 1, timestamps, value, mailbox, event
  *
  * Threads:  the engine's, under the engine's lock.
- * Not here: how long a kernel takes (kernel.c), what goes wrong on purpose (fault.c).
+ * Not here: what a kernel does and how long it takes (kernel.c), what goes wrong on purpose (fault.c).
  */
 #include "cp_aql.h"
 
@@ -19,6 +19,7 @@
 
 #include "clock.h"
 #include "deliver.h"
+#include "gcn/gcn.h"
 #include "kernel.h"
 #include "kmt_event.h"
 #include "knobs.h"
@@ -32,6 +33,7 @@
 #define NUMBERS_MAX 4096
 
 enum {
+	INACTIVE_SCRATCH = 1,
 	ERROR_BAD_PACKET = 32,
 };
 
@@ -115,7 +117,9 @@ static void complete_dispatch(struct queue *q, struct queue_flight *f)
 		begin = end;
 		end = t;
 	}
-	log_dispatch(&where, f->index, d, begin, end);
+	log_dispatch(&where, f->index, d, begin, end,
+		     f->run && knobs.counters ? gcn_run_counters(f->run) : NULL);
+	kernel_end(f);
 	if (!f->slot_freed)
 		free_slot(q, f->index);
 	q->completed++;
@@ -160,10 +164,23 @@ static unsigned int exception_of(uint64_t code)
 	return 4;
 }
 
-static void queue_error(struct queue *q, uint64_t code, uint64_t index)
+/* Writes to queue_inactive_signal, and wakes who waits for it. */
+static void tell_inactive(struct queue *q, uint64_t code)
+{
+	amd_signal_t *s = signal_of(q->aq->queue_inactive_signal.handle);
+
+	if (!s)
+		return;
+	mem_store64(&s->value, code);
+	if (s->event_mailbox_ptr) {
+		mem_store64(mem_ptr(s->event_mailbox_ptr), s->event_id);
+		kmt_event_set(s->event_id);
+	}
+}
+
+void cp_aql_error(struct queue *q, uint64_t code, uint64_t index)
 {
 	struct log_where where = queue_where(q);
-	amd_signal_t *s = signal_of(q->aq->queue_inactive_signal.handle);
 
 	log_fault(&where, fault_name(FAULT_QUEUE_ERROR), index);
 	log_flush();
@@ -176,13 +193,32 @@ static void queue_error(struct queue *q, uint64_t code, uint64_t index)
 			kmt_event_set(q->error_event->EventId);
 		return;
 	}
-	if (!s)
-		return;
-	mem_store64(&s->value, code);
-	if (s->event_mailbox_ptr) {
-		mem_store64(mem_ptr(s->event_mailbox_ptr), s->event_id);
-		kmt_event_set(s->event_id);
+	tell_inactive(q, code);
+}
+
+/*
+ * A kernel wants more scratch memory than the queue has: asks the runtime for it. While it has not answered the
+ * queue stands still; it answers by storing 0, or stops the queue.
+ */
+static bool scratch_missing(struct queue *q, const void *packet)
+{
+	if (!kernel_wants_scratch(q, packet))
+		return false;
+	if (!q->scratch_asked) {
+		q->scratch_asked = true;
+		tell_inactive(q, INACTIVE_SCRATCH);
 	}
+	return true;
+}
+
+/* Is the question still open? */
+static bool scratch_pending(struct queue *q)
+{
+	amd_signal_t *s = signal_of(q->aq->queue_inactive_signal.handle);
+
+	if (q->scratch_asked && (!s || !mem_load64(&s->value)))
+		q->scratch_asked = false;
+	return q->scratch_asked;
 }
 
 /* Notes which packets have come, and when. */
@@ -215,7 +251,7 @@ static void name_queue(struct queue *q)
 }
 
 /* Carries out the faults that concern this dispatch; false: it must not run. */
-static bool apply_faults(struct queue *q, struct queue_flight *f, uint64_t *duration)
+static bool apply_faults(struct queue *q, struct queue_flight *f)
 {
 	struct log_where where = queue_where(q);
 	const struct fault_rule *r;
@@ -223,7 +259,7 @@ static bool apply_faults(struct queue *q, struct queue_flight *f, uint64_t *dura
 
 	r = fault_match(FAULT_QUEUE_ERROR, gpu, number, 0);
 	if (r) {
-		queue_error(q, r->code, f->index);
+		cp_aql_error(q, r->code, f->index);
 		return false;
 	}
 	r = fault_match(FAULT_MEMORY, gpu, number, 0);
@@ -236,11 +272,10 @@ static bool apply_faults(struct queue *q, struct queue_flight *f, uint64_t *dura
 		return false;
 	}
 	r = fault_match(FAULT_SLOW, gpu, number, 0);
-	if (r)
-		*duration = (uint64_t)((double)*duration * r->factor);
+	f->factor = r ? r->factor : 1;
 	if (fault_match(FAULT_HANG, gpu, number, 0)) {
 		log_fault(&where, fault_name(FAULT_HANG), f->index);
-		*duration = QUEUE_NEVER;
+		f->never = true;
 	}
 	f->hold = fault_match(FAULT_HOLD, gpu, number, 0);
 	if (fault_match(FAULT_NO_TIMESTAMPS, gpu, number, 0))
@@ -252,7 +287,7 @@ static bool apply_faults(struct queue *q, struct queue_flight *f, uint64_t *dura
 
 static bool due(const struct queue_flight *f, uint64_t now)
 {
-	if (now < f->end_ns)
+	if (f->executing || now < f->end_ns)
 		return false;
 	return !f->hold || f->hold->until >= NUMBERS_MAX ||
 	       completed[f->hold->until] >= f->hold->done;
@@ -286,29 +321,70 @@ static bool retire(struct queue *q, uint64_t now)
 	return true;
 }
 
+/* Its end: begin and duration are known by now. */
+static void set_end(struct queue *q, struct queue_flight *f)
+{
+	uint64_t insts = f->run ? gcn_run_counters(f->run)->insts : 0;
+	uint64_t ns = kernel_duration_ns((const void *)f->packet, insts);
+
+	if (knobs.model == KNOBS_MODEL_MEASURED && f->run)
+		ns = max64(clock_now(), f->begin_ns) - f->begin_ns;
+	if (f->factor != 1)
+		ns = (uint64_t)((double)ns * f->factor);
+	f->executing = false;
+	f->end_ns = f->never ? QUEUE_NEVER : f->begin_ns + ns;
+	f->end_vns = f->begin_vns + (f->never ? 0 : ns);
+	if (knobs.overlap == 1)
+		q->gate_vns = q->last_vns = f->end_vns;
+}
+
+/* A slice of each dispatch that is being executed; true if there was any. */
+static bool execute(struct queue *q)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < q->nr_flights && !q->dead; i++) {
+		struct queue_flight *f = &q->flights[i];
+
+		if (!f->executing)
+			continue;
+		any = true;
+		if (kernel_continue(q, f) == KERNEL_OVER)
+			set_end(q, f);
+	}
+	return any;
+}
+
 static bool begin_dispatch(struct queue *q, uint64_t now)
 {
 	struct queue_flight *f;
-	uint64_t duration;
+	enum kernel_state state = KERNEL_OVER;
 
-	if (q->nr_flights >= knobs.overlap)
+	if (q->nr_flights >= knobs.overlap || scratch_missing(q, slot_of(q, q->next)))
 		return false;
 	f = &q->flights[q->nr_flights];
 	memcpy(f->packet, slot_of(q, q->next), QUEUE_PACKET_SIZE);
 	f->index = q->next;
+	f->run = NULL;
 	f->hold = NULL;
-	f->swap = f->lose_event = false;
+	f->swap = f->lose_event = f->never = f->executing = false;
 	f->stamp = profiled(q);
-	duration = kernel_duration_ns((const void *)f->packet);
-	if (!apply_faults(q, f, &duration))
+	if (!apply_faults(q, f))
 		return false;
 
 	f->begin_ns = max64(q->gate_ns, q->seen_ns[q->next & (q->size - 1)]);
-	f->end_ns = duration == QUEUE_NEVER ? QUEUE_NEVER : f->begin_ns + duration;
+	if (knobs.model == KNOBS_MODEL_MEASURED)
+		f->begin_ns = max64(f->begin_ns, now);
 	f->begin_vns = q->gate_vns;
-	f->end_vns = f->begin_vns + (duration == QUEUE_NEVER ? 0 : duration);
-	q->gate_vns = q->last_vns = f->end_vns;
 	q->next++;
+	/* one that never ends would not have an end to wait for */
+	if (!f->never)
+		state = kernel_begin(q, f);
+	if (state == KERNEL_FAILED)
+		return false;
+	f->executing = state == KERNEL_RUNNING;
+	if (!f->executing)
+		set_end(q, f);
 	if (knobs.overlap > 1) {
 		q->gate_ns = f->begin_ns;
 		free_slot(q, f->index);
@@ -391,9 +467,11 @@ static bool begin_other(struct queue *q, unsigned int type, uint64_t now)
 	} else if (packet[2] == VENDOR_BARRIER_VALUE) {
 		ready = value_ready(packet, &has_deps, &vns);
 	} else if (packet[2] == VENDOR_PM4_IB) {
+		/* the runtime's way to say that it has loaded code */
+		kernel_code_changed();
 		kind = "vendor";
 	} else {
-		queue_error(q, ERROR_BAD_PACKET, q->next);
+		cp_aql_error(q, ERROR_BAD_PACKET, q->next);
 		return false;
 	}
 	if (!ready)
@@ -425,7 +503,7 @@ static bool begin(struct queue *q, uint64_t now)
 	case HSA_PACKET_TYPE_VENDOR_SPECIFIC:
 		return begin_other(q, type, now);
 	default:
-		queue_error(q, ERROR_BAD_PACKET, q->next);
+		cp_aql_error(q, ERROR_BAD_PACKET, q->next);
 		return false;
 	}
 }
@@ -437,7 +515,7 @@ struct queue_visit cp_aql_serve(struct queue *q)
 
 	if (q->nr_late)
 		v.progress = deliver_serve(q, clock_now(), &v.wake_ns);
-	if (q->dead || (q->paused && !q->nr_flights))
+	if (q->dead || (q->paused && !q->nr_flights) || scratch_pending(q))
 		return v;
 	/* nothing there and nothing running: the usual case, one load */
 	if (!q->nr_flights && mem_load64(&q->aq->write_dispatch_id) == q->next)
@@ -446,8 +524,11 @@ struct queue_visit cp_aql_serve(struct queue *q)
 	now = scan(q);
 	if (!q->named && q->next < q->seen)
 		name_queue(q);
-	if (q->nr_flights)
+	if (q->nr_flights) {
+		if (execute(q))
+			v.progress = true;
 		v.progress |= retire(q, now);
+	}
 	for (unsigned int i = 0; i < BATCH && q->next < q->seen && !q->paused && !q->dead; i++) {
 		if (!begin(q, now))
 			break;
@@ -455,7 +536,8 @@ struct queue_visit cp_aql_serve(struct queue *q)
 	}
 	for (unsigned int i = 0; i < q->nr_flights; i++) {
 		/* one that is held back is looked at again after others moved */
-		if (q->flights[i].end_ns > now && q->flights[i].end_ns < v.wake_ns)
+		if (!q->flights[i].executing && q->flights[i].end_ns > now &&
+		    q->flights[i].end_ns < v.wake_ns)
 			v.wake_ns = q->flights[i].end_ns;
 	}
 	return v;

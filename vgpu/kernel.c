@@ -1,29 +1,206 @@
 /* SPDX-License-Identifier: MIT */
 /* kernel.c - what a kernel does and how long it takes
  *
- * Threads:  the engine's.
+ * Owns:     the runs of the interpreter that no dispatch uses.
+ * Threads:  the engine's, under its lock.
  */
 #include "kernel.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include "clock.h"
+#include "gcn/gcn.h"
+#include "gcn/symbol.h"
+#include "kmt_event.h"
+#include "kmt_memory.h"
 #include "knobs.h"
+#include "queue.h"
+
+/* instructions in a slice: about half a millisecond */
+#define SLICE 10000
+
+#define SPARE_MAX 64
+
+static struct gcn_run *spare[SPARE_MAX];
+static unsigned int nr_spare;
+
+static uint64_t ticks_now(unsigned int gpu)
+{
+	return clock_ticks(gpu, clock_now());
+}
+
+static const struct gcn_host host = {
+	.range = kmt_memory_range,
+	.generation = &kmt_memory_generation,
+	.interrupt = kmt_event_set,
+	.ticks = ticks_now,
+};
 
 static uint64_t groups(uint32_t grid, uint16_t group)
 {
 	return group ? ((uint64_t)grid + group - 1) / group : 1;
 }
 
-uint64_t kernel_duration_ns(const hsa_kernel_dispatch_packet_t *packet)
+uint64_t kernel_duration_ns(const hsa_kernel_dispatch_packet_t *packet, uint64_t insts)
 {
-	double items, nr_groups, ns;
+	double items, nr_groups, ns = (double)knobs.kernel_ns;
 
-	if (knobs.model == KNOBS_MODEL_FIXED)
+	if (knobs.model == KNOBS_MODEL_INSTS) {
+		ns += (double)insts * knobs.ns_per_inst;
+	} else if (knobs.model == KNOBS_MODEL_GRID) {
+		items = (double)packet->grid_size_x * packet->grid_size_y * packet->grid_size_z;
+		nr_groups = (double)groups(packet->grid_size_x, packet->workgroup_size_x) *
+			    (double)groups(packet->grid_size_y, packet->workgroup_size_y) *
+			    (double)groups(packet->grid_size_z, packet->workgroup_size_z);
+		ns += items * knobs.ns_per_item + nr_groups * knobs.ns_per_group;
+	} else {
 		return knobs.kernel_ns;
-
-	items = (double)packet->grid_size_x * packet->grid_size_y * packet->grid_size_z;
-	nr_groups = (double)groups(packet->grid_size_x, packet->workgroup_size_x) *
-		    (double)groups(packet->grid_size_y, packet->workgroup_size_y) *
-		    (double)groups(packet->grid_size_z, packet->workgroup_size_z);
-	ns = (double)knobs.kernel_ns + items * knobs.ns_per_item + nr_groups * knobs.ns_per_group;
+	}
 	/* about 11 days: beyond that it is a hang */
 	return ns < 1e15 ? (uint64_t)ns : (uint64_t)1e15;
+}
+
+bool kernel_wants_scratch(const struct queue *q, const void *packet)
+{
+	const hsa_kernel_dispatch_packet_t *d = packet;
+
+	if (knobs.exec == KNOBS_EXEC_OFF || !d->private_segment_size)
+		return false;
+	return !q->aq->compute_tmpring_size ||
+	       d->private_segment_size > q->aq->scratch_wave64_lane_byte_size;
+}
+
+static uint64_t error_code(enum gcn_status status)
+{
+	switch (status) {
+	case GCN_BAD_DIMS:
+		return 2;
+	case GCN_BAD_LDS:
+	case GCN_NEEDS_SCRATCH:
+		return 4;
+	case GCN_BAD_CODE:
+		return 8;
+	case GCN_BAD_GROUP:
+		return 64;
+	case GCN_TRAP:
+		return 0x80000000;
+	default:
+		return 0x40000000;
+	}
+}
+
+static const char *reason(enum gcn_status status)
+{
+	static const char *const names[] = {
+		[GCN_MEMORY_FAULT] = "memory_fault",
+		[GCN_ILLEGAL] = "illegal_instruction",
+		[GCN_UNIMPLEMENTED] = "unimplemented_instruction",
+		[GCN_TRAP] = "trap",
+		[GCN_BAD_DIMS] = "bad_dimensions",
+		[GCN_BAD_GROUP] = "bad_workgroup",
+		[GCN_BAD_LDS] = "bad_lds_size",
+		[GCN_BAD_CODE] = "bad_code_object",
+		[GCN_NEEDS_SCRATCH] = "no_scratch",
+	};
+
+	return names[status];
+}
+
+/* Once for each kind of instruction with VGPU_EXEC=auto, every time with =on. */
+static void report_unimplemented(const struct gcn_stop *s, const char *kernel)
+{
+	static char seen[32][sizeof(s->text)];
+	static unsigned int nr;
+
+	if (knobs.exec == KNOBS_EXEC_AUTO) {
+		for (unsigned int n = 0; n < nr; n++) {
+			if (!strcmp(seen[n], s->text))
+				return;
+		}
+		if (nr < sizeof(seen) / sizeof(seen[0]))
+			memcpy(seen[nr++], s->text, sizeof(s->text));
+	}
+	fprintf(stderr, "vgpu: %s+0x%llx: %s (%08x %08x) is not implemented\n", kernel,
+		(unsigned long long)s->offset, s->text, s->word[0], s->word[1]);
+}
+
+static void fail(struct queue *q, struct queue_flight *f, enum gcn_status status)
+{
+	const hsa_kernel_dispatch_packet_t *d = (const void *)f->packet;
+	const struct gcn_stop *s = gcn_run_stop(f->run);
+	struct log_where where = queue_where(q);
+	char name[256];
+
+	symbol_name(&host, d->kernel_object, name, sizeof(name));
+	if (status == GCN_UNIMPLEMENTED)
+		report_unimplemented(s, name);
+	log_stop(&where, reason(status), f->index, name, s);
+	log_flush();
+	if (status == GCN_MEMORY_FAULT) {
+		q->dead = true;
+		/* the event has the page's address */
+		kmt_event_memory_fault(q->gpu, s->addr & ~4095ull, 0);
+	} else {
+		cp_aql_error(q, error_code(status), f->index);
+	}
+	kernel_end(f);
+}
+
+static enum kernel_state slice(struct queue *q, struct queue_flight *f, enum gcn_status status)
+{
+	if (status == GCN_RUNNING)
+		status = gcn_run_slice(f->run, SLICE);
+	if (status == GCN_RUNNING)
+		return KERNEL_RUNNING;
+	if (status == GCN_DONE)
+		return KERNEL_OVER;
+	fail(q, f, status);
+	return KERNEL_FAILED;
+}
+
+enum kernel_state kernel_begin(struct queue *q, struct queue_flight *f)
+{
+	struct gcn_launch launch = {
+		.host = &host,
+		.packet = f->packet,
+		.queue = (uintptr_t)q->aq,
+		.dispatch_id = f->index,
+		.gpu = q->gpu,
+		.scratch_base = q->aq->scratch_backing_memory_location,
+		.scratch_size = q->aq->scratch_backing_memory_byte_size,
+		.scratch_lane_bytes = q->aq->scratch_wave64_lane_byte_size,
+		.cache_model = knobs.counters,
+	};
+
+	if (knobs.exec == KNOBS_EXEC_OFF)
+		return KERNEL_OVER;
+	memcpy(launch.scratch_srd, q->aq->scratch_resource_descriptor, sizeof(launch.scratch_srd));
+	f->run = nr_spare ? spare[--nr_spare] : gcn_run_create();
+	if (!f->run) {
+		cp_aql_error(q, error_code(GCN_BAD_CODE), f->index);
+		return KERNEL_FAILED;
+	}
+	return slice(q, f, gcn_run_start(f->run, &launch));
+}
+
+enum kernel_state kernel_continue(struct queue *q, struct queue_flight *f)
+{
+	return slice(q, f, GCN_RUNNING);
+}
+
+void kernel_end(struct queue_flight *f)
+{
+	if (!f->run)
+		return;
+	if (nr_spare < SPARE_MAX)
+		spare[nr_spare++] = f->run;
+	else
+		gcn_run_destroy(f->run);
+	f->run = NULL;
+}
+
+void kernel_code_changed(void)
+{
+	gcn_code_changed();
 }

@@ -330,6 +330,17 @@ KMT_API HSAKMT_STATUS hsaKmtWaitOnEvent(HsaEvent *event, HSAuint32 ms)
 	return ms > LONGEST_WAIT_MS ? HSAKMT_STATUS_SUCCESS : status;
 }
 
+bool kmt_event_mailboxes(uint64_t addr, uint64_t *lo, uint64_t *hi)
+{
+	uint64_t start = (uintptr_t)__atomic_load_n(&mailboxes, __ATOMIC_ACQUIRE);
+
+	if (!start || addr < start || addr - start >= EVENTS_MAX * sizeof(*mailboxes))
+		return false;
+	*lo = start;
+	*hi = start + EVENTS_MAX * sizeof(*mailboxes);
+	return true;
+}
+
 void kmt_event_lock(void)
 {
 	pthread_mutex_lock(&lock);

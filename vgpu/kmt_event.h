@@ -15,6 +15,9 @@ bool kmt_event_blocks(uint32_t id);
 /* Reports a memory fault at `addr` by `gpu` through the event that exists for it; false if there is none. */
 bool kmt_event_memory_fault(unsigned int gpu, uint64_t addr, unsigned int error_type);
 
+/* The words into which the device writes events' ids, as kmt_memory_range() tells of memory. Any thread. */
+bool kmt_event_mailboxes(uint64_t addr, uint64_t *lo, uint64_t *hi);
+
 /* Around fork(). */
 void kmt_event_lock(void);
 void kmt_event_unlock(void);

@@ -4,7 +4,7 @@
  * Owns:     two tables ordered by address: allocations, which never overlap, and ranges of the program's own
  *           memory that were registered, which may.
  * Threads:  any.
- * Locks:    `lock`, never held together with another.
+ * Locks:    `lock`, innermost: the engine asks for ranges under its own.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,6 +13,8 @@
 
 #include "fault.h"
 #include "kmt.h"
+#include "kmt_event.h"
+#include "kmt_memory.h"
 #include "knobs.h"
 #include "log.h"
 
@@ -41,6 +43,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* under lock */
 static struct table allocs, users;
 static uint64_t node_used[NODES_MAX];
+
+unsigned int kmt_memory_generation = 1;
+
+/* Before the memory itself goes away. */
+static void forget(void)
+{
+	__atomic_fetch_add(&kmt_memory_generation, 1, __ATOMIC_ACQ_REL);
+}
 
 /* Index of the first range that starts after `addr`. */
 static size_t upper(const struct table *t, uintptr_t addr)
@@ -181,6 +191,7 @@ KMT_API HSAKMT_STATUS hsaKmtFreeMemory(void *addr, HSAuint64 size)
 	if (r) {
 		if (!r->flags.ui32.Scratch)
 			node_used[r->node] -= r->size;
+		forget();
 		munmap(addr, r->size);
 		drop(&allocs, i);
 		status = HSAKMT_STATUS_SUCCESS;
@@ -226,8 +237,10 @@ KMT_API HSAKMT_STATUS hsaKmtDeregisterMemory(void *addr)
 	pthread_mutex_lock(&lock);
 	r = find_start(&users, (uintptr_t)addr, &i);
 	if (r) {
-		if (!--r->refs)
+		if (!--r->refs) {
+			forget();
 			drop(&users, i);
+		}
 		status = HSAKMT_STATUS_SUCCESS;
 	}
 	pthread_mutex_unlock(&lock);
@@ -293,6 +306,21 @@ KMT_API HSAKMT_STATUS hsaKmtUnmapMemoryToGPU(void *addr)
 		r->nr_mapped = 0;
 	pthread_mutex_unlock(&lock);
 	return HSAKMT_STATUS_SUCCESS;
+}
+
+bool kmt_memory_range(uint64_t addr, uint64_t *lo, uint64_t *hi)
+{
+	struct range *r;
+
+	pthread_mutex_lock(&lock);
+	r = find_any((uintptr_t)addr);
+	if (r) {
+		*lo = r->start;
+		*hi = r->start + r->size;
+	}
+	pthread_mutex_unlock(&lock);
+	/* the events' words belong to the driver, and device code writes to them */
+	return r || kmt_event_mailboxes(addr, lo, hi);
 }
 
 KMT_API HSAKMT_STATUS hsaKmtQueryPointerInfo(const void *ptr, HsaPointerInfo *info)

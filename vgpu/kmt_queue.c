@@ -10,6 +10,7 @@
 #include "deliver.h"
 #include "engine.h"
 #include "fault.h"
+#include "kernel.h"
 #include "kmt.h"
 #include "knobs.h"
 #include "queue.h"
@@ -142,6 +143,8 @@ KMT_API HSAKMT_STATUS hsaKmtDestroyQueue(HSA_QUEUEID id)
 	engine_remove(q);
 	engine_lock();
 	deliver_all(q);
+	for (unsigned int i = 0; i < q->nr_flights; i++)
+		kernel_end(&q->flights[i]);
 	engine_unlock();
 	where = queue_where(q);
 	if (!q->named)

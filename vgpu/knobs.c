@@ -29,13 +29,15 @@ enum knob_type {
 	KNOB_FAULT
 };
 
+#define CHOICES_MAX 4
+
 struct knob {
 	const char *name;
 	enum knob_type type;
 	size_t at; /* offset in struct knobs; the fault kind for KNOB_FAULT */
 	double dflt;
 	double min, max;
-	const char *choices[3];
+	const char *choices[CHOICES_MAX];
 };
 
 #define AT(field) offsetof(struct knobs, field)
@@ -48,10 +50,19 @@ static const struct knob table[] = {
 	{ "VGPU_SETTLE_US", KNOB_U64, AT(settle_us), 5000, 0, 1000000, { NULL } },
 	{ "VGPU_CLOCK_OFFSET", KNOB_U64_LIST, AT(offset), 0, 0, 1e18, { NULL } },
 	{ "VGPU_DRIFT_PPM", KNOB_PPM_LIST, AT(drift_ppb), 0, -100000, 100000, { NULL } },
-	{ "VGPU_KERNEL_MODEL", KNOB_CHOICE, AT(model), 0, 0, 0, { "fixed", "grid" } },
+	{ "VGPU_EXEC", KNOB_CHOICE, AT(exec), 0, 0, 0, { "off", "on", "auto" } },
+	{ "VGPU_COUNTERS", KNOB_U64, AT(counters), 0, 0, 1, { NULL } },
+	{ "VGPU_KERNEL_MODEL",
+	  KNOB_CHOICE,
+	  AT(model),
+	  0,
+	  0,
+	  0,
+	  { "fixed", "grid", "insts", "measured" } },
 	{ "VGPU_KERNEL_NS", KNOB_U64, AT(kernel_ns), 10000, 0, 1e15, { NULL } },
 	{ "VGPU_NS_PER_ITEM", KNOB_DOUBLE, AT(ns_per_item), 0.1, 0, 1e9, { NULL } },
 	{ "VGPU_NS_PER_GROUP", KNOB_DOUBLE, AT(ns_per_group), 0, 0, 1e12, { NULL } },
+	{ "VGPU_NS_PER_INST", KNOB_DOUBLE, AT(ns_per_inst), 0.5, 0, 1e9, { NULL } },
 	{ "VGPU_COPY_GBPS", KNOB_DOUBLE, AT(copy_gbps), 12, 0, 1e6, { NULL } },
 	{ "VGPU_OVERLAP", KNOB_U64, AT(overlap), 1, 1, 32, { NULL } },
 	{ "VGPU_EXCEPTIONS", KNOB_U64, AT(exceptions), 0, 0, 1, { NULL } },
@@ -111,7 +122,7 @@ static const char *parse_double(const struct knob *k, const char *text, double *
 
 static const char *parse_choice(const struct knob *k, const char *text, uint64_t *out)
 {
-	for (uint64_t i = 0; i < 3 && k->choices[i]; i++) {
+	for (uint64_t i = 0; i < CHOICES_MAX && k->choices[i]; i++) {
 		if (!strcmp(text, k->choices[i])) {
 			*out = i;
 			return NULL;
@@ -242,6 +253,10 @@ void knobs_init(void)
 	if (knobs.overlap > 1 && knobs.clock == KNOBS_CLOCK_DETERMINISTIC) {
 		complain("VGPU_OVERLAP", "not with VGPU_CLOCK=deterministic");
 		knobs.overlap = 1;
+	}
+	if (knobs.model == KNOBS_MODEL_MEASURED && knobs.clock == KNOBS_CLOCK_DETERMINISTIC) {
+		complain("VGPU_KERNEL_MODEL", "measured: not with VGPU_CLOCK=deterministic; insts");
+		knobs.model = KNOBS_MODEL_INSTS;
 	}
 	/* ten ns to the tick: conversions are exact, so times repeat to the last digit */
 	if (!knobs.clock_hz)

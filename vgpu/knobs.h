@@ -12,7 +12,8 @@
 #define KNOBS_DEVICES_MAX 16
 
 enum knobs_clock { KNOBS_CLOCK_REAL, KNOBS_CLOCK_DETERMINISTIC };
-enum knobs_model { KNOBS_MODEL_FIXED, KNOBS_MODEL_GRID };
+enum knobs_model { KNOBS_MODEL_FIXED, KNOBS_MODEL_GRID, KNOBS_MODEL_INSTS, KNOBS_MODEL_MEASURED };
+enum knobs_exec { KNOBS_EXEC_OFF, KNOBS_EXEC_ON, KNOBS_EXEC_AUTO };
 
 struct knobs {
 	/* set in knobs_init(), constant after */
@@ -27,6 +28,9 @@ struct knobs {
 	uint64_t kernel_ns;
 	double ns_per_item;
 	double ns_per_group;
+	double ns_per_inst;
+	uint64_t exec;
+	uint64_t counters;
 	double copy_gbps;
 	uint64_t overlap;
 	uint64_t exceptions;

@@ -18,10 +18,11 @@
 #include <hsa/hsa.h>
 
 #include "clock.h"
+#include "gcn/gcn.h"
 #include "knobs.h"
 
 #define BUF_SIZE (256 * 1024)
-#define LINE_MAX_SIZE 640
+#define LINE_MAX_SIZE 1600
 #define FLUSH_NS 50000000
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -57,7 +58,7 @@ static void write_out(void)
 	__atomic_store_n(&used, 0, __ATOMIC_RELAXED);
 }
 
-/* Line builders. A line never exceeds LINE_MAX_SIZE: at most 16 numbers and short fixed words. */
+/* Line builders. A line never exceeds LINE_MAX_SIZE: at most 48 numbers, a name of 256 bytes and short fixed words. */
 static char *put_str(char *p, const char *s)
 {
 	size_t len = strlen(s);
@@ -204,8 +205,46 @@ static char *put_triple(char *p, const char *key, uint64_t x, uint64_t y, uint64
 	return p;
 }
 
+static char *put_counters(char *p, const struct gcn_counters *c)
+{
+	const struct {
+		const char *key;
+		uint64_t value;
+	} list[] = {
+		{ ",\"counters\":{\"SQ_WAVES\":", c->waves },
+		{ ",\"SQ_ITEMS\":", c->items },
+		{ ",\"SQ_INSTS\":", c->insts },
+		{ ",\"SQ_INSTS_VALU\":", c->valu },
+		{ ",\"SQ_INSTS_SALU\":", c->salu },
+		{ ",\"SQ_INSTS_SMEM\":", c->smem },
+		{ ",\"SQ_INSTS_BRANCH\":", c->branch },
+		{ ",\"SQ_INSTS_VMEM_RD\":", c->vmem_rd },
+		{ ",\"SQ_INSTS_VMEM_WR\":", c->vmem_wr },
+		{ ",\"SQ_INSTS_FLAT\":", c->flat },
+		{ ",\"SQ_INSTS_LDS\":", c->lds },
+		{ ",\"SQ_INSTS_SENDMSG\":", c->msg },
+		{ ",\"SQ_WAIT_INST_ANY\":", c->wait_any },
+		{ ",\"SQ_BUSY_CYCLES\":", c->busy_cycles },
+		{ ",\"GRBM_COUNT\":", c->gui_cycles },
+		{ ",\"GRBM_GUI_ACTIVE\":", c->gui_cycles },
+		{ ",\"TCP_TOTAL_ACCESSES\":", c->tcp_req },
+		{ ",\"TCP_HIT\":", c->tcp_hit },
+		{ ",\"TCC_READ\":", c->tcc_rd },
+		{ ",\"TCC_WRITE\":", c->tcc_wr },
+		{ ",\"TCC_HIT\":", c->tcc_hit },
+		{ ",\"TCC_MISS\":", c->tcc_miss },
+		{ ",\"TCC_EA_RDREQ\":", c->ea_rd },
+		{ ",\"TCC_EA_WRREQ\":", c->ea_wr + c->ea_wr_end },
+	};
+
+	for (size_t n = 0; n < sizeof(list) / sizeof(list[0]); n++)
+		p = put_num(p, list[n].key, list[n].value);
+	*p++ = '}';
+	return p;
+}
+
 void log_dispatch(const struct log_where *where, uint64_t index, const void *packet, uint64_t begin,
-		  uint64_t end)
+		  uint64_t end, const struct gcn_counters *counters)
 {
 	const hsa_kernel_dispatch_packet_t *d = packet;
 	char *p = begin_line();
@@ -220,7 +259,10 @@ void log_dispatch(const struct log_where *where, uint64_t index, const void *pac
 	p = put_triple(p, ",\"grid\":[", d->grid_size_x, d->grid_size_y, d->grid_size_z);
 	p = put_triple(p, ",\"group\":[", d->workgroup_size_x, d->workgroup_size_y,
 		       d->workgroup_size_z);
-	finish(put_hex(p, ",\"signal\":", d->completion_signal.handle));
+	p = put_hex(p, ",\"signal\":", d->completion_signal.handle);
+	if (counters)
+		p = put_counters(p, counters);
+	finish(p);
 }
 
 void log_packet(const struct log_where *where, const char *kind, uint64_t index, uint64_t begin,
@@ -253,6 +295,40 @@ void log_copied(const struct log_where *where, const struct log_copy *copy)
 	p = put_num(p, ",\"begin\":", copy->begin);
 	p = put_num(p, ",\"end\":", copy->end);
 	finish(put_hex(p, ",\"signal\":", copy->signal));
+}
+
+/* Names come from a file that the program loaded: what would break a line is left out. */
+static char *put_name(char *p, const char *name)
+{
+	for (unsigned int n = 0; name[n] && n < 255; n++) {
+		if (name[n] >= ' ' && name[n] < 127 && name[n] != '"' && name[n] != '\\')
+			*p++ = name[n];
+	}
+	return p;
+}
+
+void log_stop(const struct log_where *where, const char *fault, uint64_t index, const char *kernel,
+	      const struct gcn_stop *stop)
+{
+	char *p = begin_line();
+
+	if (!p)
+		return;
+	p = put_where(p, "fault", where);
+	p = put_str(p, ",\"fault\":\"");
+	p = put_str(p, fault);
+	p = put_num(p, "\",\"index\":", index);
+	p = put_str(p, ",\"kernel\":\"");
+	p = put_name(p, kernel);
+	p = put_hex(p, "\",\"offset\":", stop->offset);
+	p = put_hex(p, ",\"pc\":", stop->pc);
+	p = put_hex(p, ",\"address\":", stop->addr);
+	p = put_str(p, ",\"instruction\":\"");
+	p = put_name(p, stop->text);
+	p = put_hex(p, "\",\"words\":[", stop->word[0]);
+	p = put_hex(p, ",", stop->word[1]);
+	p = put_triple(p, "],\"group\":[", stop->group[0], stop->group[1], stop->group[2]);
+	finish(put_num(p, ",\"wave\":", stop->wave));
 }
 
 void log_fault(const struct log_where *where, const char *fault, uint64_t index)

@@ -17,6 +17,9 @@ struct log_where {
 	uint64_t queue_id; /* the thunk's own number of the queue, unique in a process */
 };
 
+struct gcn_counters;
+struct gcn_stop;
+
 struct log_copy {
 	bool fill;
 	uint64_t op, bytes, packets, src, dst, begin, end, signal;
@@ -27,14 +30,19 @@ bool log_enabled(void);
 
 void log_clock(unsigned int gpu);
 void log_queue(const struct log_where *where, bool create, const char *engine, uint64_t size);
+/* counters: NULL where there are none */
 void log_dispatch(const struct log_where *where, uint64_t index, const void *packet, uint64_t begin,
-		  uint64_t end);
+		  uint64_t end, const struct gcn_counters *counters);
 /* kind is "barrier" or "vendor" */
 void log_packet(const struct log_where *where, const char *kind, uint64_t index, uint64_t begin,
 		uint64_t end, uint64_t signal);
 void log_copied(const struct log_where *where, const struct log_copy *copy);
 /* a fault was carried out; index is that of the packet, or of the call */
 void log_fault(const struct log_where *where, const char *fault, uint64_t index);
+
+/* a kernel came to grief: which instruction, and why */
+void log_stop(const struct log_where *where, const char *fault, uint64_t index, const char *kernel,
+	      const struct gcn_stop *stop);
 
 /* Writes what is older than 50 ms, or everything when `idle`. */
 void log_tick(uint64_t now_ns, bool idle);

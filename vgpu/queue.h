@@ -25,13 +25,19 @@
 
 #define QUEUE_NEVER UINT64_MAX
 
+struct gcn_run;
+
 /* A dispatch that has begun and not yet completed. */
 struct queue_flight {
 	unsigned char packet[QUEUE_PACKET_SIZE] __attribute__((aligned(QUEUE_PACKET_SIZE)));
 	uint64_t index;
 	uint64_t begin_ns, end_ns;
 	uint64_t begin_vns, end_vns;
+	struct gcn_run *run; /* what executes it; NULL: it is only timed */
 	const struct fault_rule *hold;
+	double factor;	/* what VGPU_SLOW makes of its time */
+	bool executing; /* its end is not known yet */
+	bool never;	/* it hangs */
 	bool slot_freed, stamp, swap, lose_event;
 };
 
@@ -68,6 +74,7 @@ struct queue {
 
 	/* engine's lock */
 	bool paused, dead, named;
+	bool scratch_asked;	    /* stopped until the runtime has found scratch memory */
 	uint64_t number;	    /* hsa_queue_t.id */
 	uint64_t next;		    /* index of the packet to begin next */
 	uint64_t seen;		    /* packets below this have been seen to be valid ... */

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/* decode.c - words of machine code to struct gcn_inst
+ *
+ * VOP3 has its own opcodes for what VOPC, VOP2 and VOP1 do as well: those are folded back, so that there is one
+ * implementation of each.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "inst.h"
+#include "valu.h"
+
+enum { SRC_SDWA = 249, SRC_DPP = 250 };
+
+enum {
+	VOP2_MADMK_F32 = 23,
+	VOP2_MADAK_F32 = 24,
+	VOP2_MADMK_F16 = 36,
+	VOP2_MADAK_F16 = 37,
+	SOPK_SETREG_IMM32 = 20,
+};
+
+static uint32_t bits(uint32_t word, unsigned int hi, unsigned int lo)
+{
+	return word >> lo & (uint32_t)((2ull << (hi - lo)) - 1);
+}
+
+static int32_t sext(uint32_t v, unsigned int nr_bits)
+{
+	return (int32_t)(v << (32 - nr_bits)) >> (32 - nr_bits);
+}
+
+static uint8_t bit(uint32_t word, unsigned int at)
+{
+	return word >> at & 1;
+}
+
+static void set_entry(struct gcn_inst *i, const struct gcn_entry *e)
+{
+	i->run = e->run ? e->run : e->name ? gcn_run_unimplemented : gcn_run_illegal;
+	i->class = e->class;
+}
+
+static void decode_scalar(struct gcn_inst *i)
+{
+	uint32_t w = i->word[0];
+
+	i->class = GCN_SALU;
+	i->dst = (uint16_t)bits(w, 22, 16);
+	i->src[0] = (uint16_t)bits(w, 7, 0);
+	i->src[1] = (uint16_t)bits(w, 15, 8);
+	if (bits(w, 31, 23) == 0x17d) {
+		i->enc = GCN_SOP1;
+		i->op = (uint16_t)bits(w, 15, 8);
+		i->src[1] = GCN_SRC_NONE;
+		set_entry(i, &gcn_sop1[i->op]);
+	} else if (bits(w, 31, 23) == 0x17e) {
+		i->enc = GCN_SOPC;
+		i->op = (uint16_t)bits(w, 22, 16);
+		set_entry(i, &gcn_sopc[i->op]);
+	} else if (bits(w, 31, 23) == 0x17f) {
+		i->enc = GCN_SOPP;
+		i->op = (uint16_t)bits(w, 22, 16);
+		i->imm = sext(bits(w, 15, 0), 16);
+		i->src[0] = i->src[1] = GCN_SRC_NONE;
+		set_entry(i, &gcn_sopp[i->op]);
+	} else if (bits(w, 31, 28) == 0xb) {
+		i->enc = GCN_SOPK;
+		i->op = (uint16_t)bits(w, 27, 23);
+		i->imm = sext(bits(w, 15, 0), 16);
+		i->src[0] = i->op == SOPK_SETREG_IMM32 ? GCN_SRC_LITERAL : GCN_SRC_NONE;
+		i->src[1] = GCN_SRC_NONE;
+		set_entry(i, &gcn_sopk[i->op]);
+	} else {
+		i->enc = GCN_SOP2;
+		i->op = (uint16_t)bits(w, 29, 23);
+		set_entry(i, &gcn_sop2[i->op]);
+	}
+}
+
+static void decode_sdwa(struct gcn_inst *i, bool vopc)
+{
+	uint32_t x = i->ext_word;
+
+	i->ext = GCN_EXT_SDWA;
+	i->src[0] = (uint16_t)(bits(x, 7, 0) + (bit(x, 23) ? 0 : GCN_SRC_VGPR));
+	if (bit(x, 31) && i->src[1] >= GCN_SRC_VGPR)
+		i->src[1] -= GCN_SRC_VGPR;
+	i->abs = (uint8_t)(bit(x, 21) | bit(x, 29) << 1);
+	i->neg = (uint8_t)(bit(x, 20) | bit(x, 28) << 1);
+	if (vopc) {
+		i->sdst = bit(x, 15) ? (uint16_t)bits(x, 14, 8) : GCN_REG_VCC;
+	} else {
+		i->clamp = bit(x, 13);
+		i->omod = (uint8_t)bits(x, 15, 14);
+	}
+}
+
+static void decode_dpp(struct gcn_inst *i)
+{
+	uint32_t x = i->ext_word;
+
+	i->ext = GCN_EXT_DPP;
+	i->src[0] = (uint16_t)(bits(x, 7, 0) + GCN_SRC_VGPR);
+	i->neg = (uint8_t)(bit(x, 20) | bit(x, 22) << 1);
+	i->abs = (uint8_t)(bit(x, 21) | bit(x, 23) << 1);
+}
+
+/* VOP2, VOP1 and VOPC in their one-word form */
+static void decode_vop(struct gcn_inst *i)
+{
+	uint32_t w = i->word[0];
+
+	i->class = GCN_VALU;
+	i->src[0] = (uint16_t)bits(w, 8, 0);
+	i->sdst = GCN_REG_VCC;
+	if (bits(w, 31, 25) == 0x3e) {
+		i->enc = GCN_VOPC;
+		i->op = (uint16_t)bits(w, 24, 17);
+		i->src[1] = (uint16_t)(bits(w, 16, 9) + GCN_SRC_VGPR);
+	} else if (bits(w, 31, 25) == 0x3f) {
+		i->enc = GCN_VOP1;
+		i->op = (uint16_t)bits(w, 16, 9);
+		i->dst = (uint16_t)bits(w, 24, 17);
+	} else {
+		i->enc = GCN_VOP2;
+		i->op = (uint16_t)bits(w, 30, 25);
+		i->dst = (uint16_t)bits(w, 24, 17);
+		i->src[1] = (uint16_t)(bits(w, 16, 9) + GCN_SRC_VGPR);
+		if (i->op == VOP2_MADMK_F32 || i->op == VOP2_MADMK_F16) {
+			i->src[2] = i->src[1];
+			i->src[1] = GCN_SRC_LITERAL;
+		} else if (i->op == VOP2_MADAK_F32 || i->op == VOP2_MADAK_F16) {
+			i->src[2] = GCN_SRC_LITERAL;
+		}
+	}
+	if (i->src[0] == SRC_SDWA)
+		decode_sdwa(i, i->enc == GCN_VOPC);
+	else if (i->src[0] == SRC_DPP)
+		decode_dpp(i);
+	valu_bind(i);
+}
+
+static void decode_vop3(struct gcn_inst *i)
+{
+	uint32_t w = i->word[0], x = i->word[1];
+	uint32_t op = bits(w, 25, 16);
+
+	i->class = GCN_VALU;
+	i->dst = (uint16_t)bits(w, 7, 0);
+	i->src[0] = (uint16_t)bits(x, 8, 0);
+	i->src[1] = (uint16_t)bits(x, 17, 9);
+	i->src[2] = (uint16_t)bits(x, 26, 18);
+	i->neg = (uint8_t)bits(x, 31, 29);
+	i->clamp = bit(w, 15);
+	if (bits(w, 25, 23) == 7) {
+		i->enc = GCN_VOP3P;
+		i->op = (uint16_t)bits(w, 22, 16);
+		i->op_sel = (uint8_t)bits(w, 13, 11);
+		i->op_sel_hi = (uint8_t)(bits(x, 28, 27) | (uint32_t)bit(w, 14) << 2);
+		i->neg_hi = (uint8_t)bits(w, 10, 8);
+		valu_bind(i);
+		return;
+	}
+	i->enc = op < 256 ? GCN_VOPC : op < 320 ? GCN_VOP2 : op < 448 ? GCN_VOP1 : GCN_VOP3;
+	i->op = (uint16_t)(op < 256 ? op : op < 320 ? op - 256 : op < 448 ? op - 320 : op);
+	i->omod = (uint8_t)bits(x, 28, 27);
+	if (i->enc == GCN_VOPC)
+		i->sdst = (uint16_t)bits(w, 7, 0);
+	if (valu_writes_mask(i) && i->enc != GCN_VOPC) {
+		/* VOP3b: a scalar destination lies where the other form has its modifiers */
+		i->sdst = (uint16_t)bits(w, 14, 8);
+	} else {
+		i->abs = (uint8_t)bits(w, 10, 8);
+		i->op_sel = (uint8_t)bits(w, 14, 11);
+	}
+	valu_bind(i);
+	if (i->enc == GCN_VOP2 && (i->op == VOP2_MADMK_F32 || i->op == VOP2_MADAK_F32 ||
+				   i->op == VOP2_MADMK_F16 || i->op == VOP2_MADAK_F16))
+		i->run = gcn_run_illegal;
+}
+
+static void decode_smem(struct gcn_inst *i)
+{
+	uint32_t w = i->word[0], x = i->word[1];
+
+	i->enc = GCN_SMEM;
+	i->op = (uint16_t)bits(w, 25, 18);
+	i->dst = (uint16_t)bits(w, 12, 6);
+	i->src[0] = (uint16_t)(bits(w, 5, 0) << 1);
+	i->src[1] = GCN_SRC_NONE;
+	if (bit(w, 17)) {
+		i->imm = sext(bits(x, 20, 0), 21);
+		if (bit(w, 14))
+			i->src[1] = (uint16_t)bits(x, 31, 25);
+	} else {
+		i->src[1] = bit(w, 14) ? (uint16_t)bits(x, 31, 25) : (uint16_t)bits(x, 6, 0);
+	}
+	set_entry(i, &gcn_smem[i->op]);
+}
+
+/* src: address, data, second data (DS), scalar address (FLAT) or resource and offset (MUBUF) */
+static void decode_memory(struct gcn_inst *i, uint32_t top)
+{
+	uint32_t w = i->word[0], x = i->word[1];
+
+	i->src[0] = (uint16_t)(bits(x, 7, 0) + GCN_SRC_VGPR);
+	i->src[1] = (uint16_t)(bits(x, 15, 8) + GCN_SRC_VGPR);
+	i->dst = (uint16_t)bits(x, 31, 24);
+	if (top == 0x36) {
+		i->enc = GCN_DS;
+		i->op = (uint16_t)bits(w, 24, 17);
+		i->imm = (int32_t)bits(w, 15, 0);
+		i->src[2] = (uint16_t)(bits(x, 23, 16) + GCN_SRC_VGPR);
+		set_entry(i, &gcn_ds[i->op]);
+		if (bit(w, 16)) /* global data share */
+			i->run = gcn_run_unimplemented;
+	} else if (top == 0x37) {
+		i->enc = GCN_FLAT;
+		i->op = (uint16_t)bits(w, 24, 18);
+		i->src[2] = (uint16_t)bits(x, 22, 16);
+		i->sdst = (uint16_t)bits(w, 15, 14); /* segment: 0 flat, 1 scratch, 2 global */
+		i->imm = i->sdst ? sext(bits(w, 12, 0), 13) : (int32_t)bits(w, 11, 0);
+		set_entry(i, &gcn_flat[i->op]);
+		if (i->class == GCN_FLAT_RD && i->sdst)
+			i->class = GCN_VMEM_RD;
+		else if (i->class == GCN_FLAT_WR && i->sdst)
+			i->class = GCN_VMEM_WR;
+		if (bit(w, 13) || i->sdst == 3)
+			i->run = gcn_run_unimplemented;
+	} else {
+		i->enc = GCN_MUBUF;
+		i->op = (uint16_t)bits(w, 24, 18);
+		i->dst = (uint16_t)bits(x, 15, 8);
+		i->src[1] = (uint16_t)(bits(x, 20, 16) << 2);
+		i->src[2] = (uint16_t)bits(x, 31, 24);
+		i->imm = (int32_t)bits(w, 11, 0);
+		set_entry(i, &gcn_mubuf[i->op]);
+		if (bit(w, 16) || bit(x, 23)) /* to LDS; partially resident textures */
+			i->run = gcn_run_unimplemented;
+	}
+}
+
+/* The number of words, the literal excepted. */
+static unsigned int base_words(uint32_t w)
+{
+	switch (bits(w, 31, 26)) {
+	case 0x30: /* SMEM */
+	case 0x34: /* VOP3 */
+	case 0x36: /* DS */
+	case 0x37: /* FLAT */
+	case 0x38: /* MUBUF */
+	case 0x3a: /* MTBUF */
+	case 0x3c: /* MIMG */
+	case 0x31: /* EXP */
+		return 2;
+	default:
+		return 1;
+	}
+}
+
+static bool wants_literal(const struct gcn_inst *i)
+{
+	if (i->enc == GCN_VOP2 && (i->src[1] == GCN_SRC_LITERAL || i->src[2] == GCN_SRC_LITERAL))
+		return true;
+	return i->src[0] == GCN_SRC_LITERAL || (i->enc <= GCN_SOPC && i->src[1] == GCN_SRC_LITERAL);
+}
+
+void gcn_decode(struct gcn_inst *i, const uint32_t *code, unsigned int nr)
+{
+	uint32_t w = code[0];
+	uint32_t top = bits(w, 31, 26);
+	unsigned int nr_words = base_words(w);
+	bool one_word_valu = !bit(w, 31);
+
+	memset(i, 0, sizeof(*i));
+	i->word[0] = w;
+	i->word[1] = nr > 1 ? code[1] : 0;
+	i->ext_word = i->word[1];
+	i->src[0] = i->src[1] = i->src[2] = GCN_SRC_NONE;
+	i->enc = GCN_OTHER;
+	i->class = GCN_MISC;
+	i->run = gcn_run_illegal;
+
+	if (one_word_valu)
+		decode_vop(i);
+	else if (bits(w, 31, 30) == 2)
+		decode_scalar(i);
+	else if (top == 0x30)
+		decode_smem(i);
+	else if (top == 0x34)
+		decode_vop3(i);
+	else if (top == 0x36 || top == 0x37 || top == 0x38)
+		decode_memory(i, top);
+	else if (top == 0x3a || top == 0x3c || top == 0x31 || top == 0x35)
+		i->run = gcn_run_unimplemented;
+
+	if (nr_words == 1 && (i->ext || wants_literal(i)))
+		nr_words = 2;
+	else if (nr_words == 2 && top == 0x34 &&
+		 (i->src[0] == GCN_SRC_LITERAL || i->src[1] == GCN_SRC_LITERAL ||
+		  i->src[2] == GCN_SRC_LITERAL))
+		i->run = gcn_run_illegal; /* gfx9 has no literals there */
+	if (nr_words > nr) {
+		i->run = gcn_run_illegal;
+		nr_words = nr;
+	}
+	i->literal = i->word[1];
+	i->nr_words = (uint8_t)nr_words;
+}
+
+const char *gcn_mnemonic(const struct gcn_inst *i)
+{
+	const char *name = NULL;
+
+	switch (i->enc) {
+	case GCN_SOP2:
+		name = gcn_sop2[i->op].name;
+		break;
+	case GCN_SOPK:
+		name = gcn_sopk[i->op].name;
+		break;
+	case GCN_SOP1:
+		name = gcn_sop1[i->op].name;
+		break;
+	case GCN_SOPC:
+		name = gcn_sopc[i->op].name;
+		break;
+	case GCN_SOPP:
+		name = gcn_sopp[i->op].name;
+		break;
+	case GCN_SMEM:
+		name = gcn_smem[i->op].name;
+		break;
+	case GCN_DS:
+		name = gcn_ds[i->op].name;
+		break;
+	case GCN_FLAT:
+		name = gcn_flat[i->op].name;
+		break;
+	case GCN_MUBUF:
+		name = gcn_mubuf[i->op].name;
+		break;
+	default:
+		name = valu_name(i);
+		break;
+	}
+	return name ? name : "?";
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* gcn.h - an interpreter for gfx900: runs one dispatch, a slice at a time
+ *
+ * Knows nothing of queues or of the thunk. A dispatch is resumable data: the caller runs a slice of it, sees
+ * to other things, and goes on, so that no lock is held and no thread occupied for longer than a slice.
+ *
+ * synchronisation: a run belongs to one thread at a time; the decoded code is shared by all runs, so runs
+ *                  of one process belong to the same thread, or to the same lock.
+ */
+#ifndef VGPU_GCN_GCN_H
+#define VGPU_GCN_GCN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gcn_run;
+
+enum gcn_status {
+	GCN_RUNNING,
+	GCN_DONE,
+	GCN_MEMORY_FAULT,  /* stop.addr */
+	GCN_ILLEGAL,	   /* no such instruction */
+	GCN_UNIMPLEMENTED, /* it exists, and we can't */
+	GCN_TRAP,	   /* s_trap; stop.addr is its number */
+	GCN_BAD_DIMS,	   /* the packet makes no sense */
+	GCN_BAD_GROUP,	   /* workgroup too big */
+	GCN_BAD_LDS,	   /* asks for more LDS than there is */
+	GCN_BAD_CODE,	   /* the kernel object can't be read */
+	GCN_NEEDS_SCRATCH, /* the queue has less scratch memory than the kernel wants */
+};
+
+/* What a run needs of the world around it. */
+struct gcn_host {
+	/* The allocation that `addr` lies in; false: none. */
+	bool (*range)(uint64_t addr, uint64_t *lo, uint64_t *hi);
+	/* Changes whenever an allocation goes away. */
+	const unsigned int *generation;
+	/* s_sendmsg of an interrupt: the event to set. */
+	void (*interrupt)(uint32_t event_id);
+	/* The GPU's constant-rate counter. */
+	uint64_t (*ticks)(unsigned int gpu);
+};
+
+struct gcn_launch {
+	const struct gcn_host *host;
+	const void *packet; /* hsa_kernel_dispatch_packet_t; copied */
+	uint64_t queue;	    /* address of the amd_queue_t */
+	uint64_t dispatch_id;
+	unsigned int gpu;
+	uint32_t scratch_srd[4];
+	uint64_t scratch_base, scratch_size; /* of the whole queue */
+	uint32_t scratch_lane_bytes;
+	bool cache_model;
+};
+
+/* Where and why a dispatch stopped. */
+struct gcn_stop {
+	uint64_t pc, offset; /* offset: from the kernel's entry */
+	uint64_t addr;
+	uint32_t word[2];
+	uint32_t group[3], wave;
+	char text[64]; /* the instruction */
+};
+
+/* What happened in a dispatch; docs/virtual-gpu.md says what each stands for. */
+struct gcn_counters {
+	uint64_t waves, items;
+	uint64_t insts, valu, salu, smem, branch, vmem_rd, vmem_wr, flat, lds, msg;
+	uint64_t wait_any; /* s_waitcnt and s_barrier */
+	uint64_t busy_cycles, gui_cycles;
+	uint64_t tcp_req, tcp_hit, tcc_hit, tcc_miss, tcc_rd, tcc_wr, ea_rd, ea_wr, ea_wr_end;
+};
+
+struct gcn_run *gcn_run_create(void);
+void gcn_run_destroy(struct gcn_run *r);
+
+/* Sets a dispatch up; GCN_RUNNING, GCN_DONE for an empty grid, or what is wrong with it. */
+enum gcn_status gcn_run_start(struct gcn_run *r, const struct gcn_launch *launch);
+
+/* Runs about `budget` wave instructions. */
+enum gcn_status gcn_run_slice(struct gcn_run *r, int64_t budget);
+
+const struct gcn_stop *gcn_run_stop(const struct gcn_run *r);
+
+/* Final when the dispatch is over. */
+const struct gcn_counters *gcn_run_counters(struct gcn_run *r);
+
+/* Memory that holds code may have changed. */
+void gcn_code_changed(void);
+
+/* Decodes [code, code + size) on behalf of a run that was started; the number of instructions. */
+size_t gcn_predecode(struct gcn_run *r, uint64_t code, size_t size);
+
+#endif

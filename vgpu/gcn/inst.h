@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* inst.h - one decoded instruction of gfx900
+ *
+ * Operands are nine-bit codes as the ISA numbers them: 0-127 scalar registers (VCC 106, M0 124, EXEC 126),
+ * 128-248 inline constants, 251-253 flags, 255 the literal, 256-511 vector registers.
+ */
+#ifndef VGPU_GCN_INST_H
+#define VGPU_GCN_INST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gcn_wave;
+struct gcn_inst;
+struct gcn_valu;
+
+typedef void gcn_fn(struct gcn_wave *w, const struct gcn_inst *i);
+
+enum gcn_enc {
+	GCN_SOP2,
+	GCN_SOPK,
+	GCN_SOP1,
+	GCN_SOPC,
+	GCN_SOPP,
+	GCN_SMEM,
+	GCN_VOP2,
+	GCN_VOP1,
+	GCN_VOPC,
+	GCN_VOP3,
+	GCN_VOP3P,
+	GCN_DS,
+	GCN_FLAT,
+	GCN_MUBUF,
+	GCN_MTBUF,
+	GCN_OTHER,
+	GCN_ENC_NR
+};
+
+/* What an instruction is counted as. */
+enum gcn_class {
+	GCN_VALU,
+	GCN_SALU,
+	GCN_BRANCH,
+	GCN_SMEM_CLASS,
+	GCN_VMEM_RD,
+	GCN_VMEM_WR,
+	GCN_FLAT_RD,
+	GCN_FLAT_WR,
+	GCN_LDS,
+	GCN_MSG,
+	GCN_MISC,
+	GCN_CLASS_NR
+};
+
+enum {
+	GCN_REG_FLAT_SCRATCH = 102,
+	GCN_REG_VCC = 106,
+	GCN_REG_M0 = 124,
+	GCN_REG_EXEC = 126,
+	GCN_SRC_VCCZ = 251,
+	GCN_SRC_EXECZ = 252,
+	GCN_SRC_SCC = 253,
+	GCN_SRC_LITERAL = 255,
+	GCN_SRC_VGPR = 256,
+	GCN_SRC_NONE = 512,
+};
+
+/* How the second word of a VALU instruction is to be read. */
+enum gcn_ext { GCN_EXT_NONE, GCN_EXT_SDWA, GCN_EXT_DPP };
+
+struct gcn_inst {
+	gcn_fn *run;
+	const struct gcn_valu *valu; /* VALU only */
+	uint32_t word[2];
+	uint32_t literal;
+	uint32_t ext_word; /* SDWA or DPP */
+	int32_t imm;	   /* offset or SIMM16, sign-extended where the encoding says so */
+	uint16_t op, dst, sdst;
+	uint16_t src[3];
+	uint8_t enc, class, nr_words, ext;
+	uint8_t neg, abs; /* a bit for each source */
+	uint8_t omod, clamp;
+	uint8_t op_sel, op_sel_hi, neg_hi;
+	uint8_t simple; /* VALU: no modifier of any kind */
+};
+
+/* The mnemonics and handlers of one encoding, by opcode. */
+struct gcn_entry {
+	const char *name;
+	gcn_fn *run;
+	uint8_t class;
+};
+
+extern const struct gcn_entry gcn_sop2[128], gcn_sopk[32], gcn_sop1[256], gcn_sopc[128],
+	gcn_sopp[128];
+extern const struct gcn_entry gcn_smem[256], gcn_ds[256], gcn_flat[128], gcn_mubuf[128];
+
+/* Decodes the instruction at `code`, of which `nr` words may be read (1 to 3). An instruction that does not
+ * exist, or is not implemented, decodes too: running it stops the wave. */
+void gcn_decode(struct gcn_inst *i, const uint32_t *code, unsigned int nr);
+
+/* Its mnemonic, "?" where there is none. */
+const char *gcn_mnemonic(const struct gcn_inst *i);
+
+/* For instructions that can't run. */
+gcn_fn gcn_run_unimplemented, gcn_run_illegal;
+
+#endif

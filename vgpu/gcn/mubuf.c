@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/* mubuf.c - buffer instructions: what compilers make of scratch memory on gfx900, and buffer intrinsics
+ *
+ * The resource is four scalar registers: base 47:0, stride 61:48, swizzle 63, number of records 95:64, index
+ * stride 118:117, "add the lane's number" 119.
+ */
+#include <stddef.h>
+
+#include "memory.h"
+
+struct resource {
+	uint64_t base;
+	uint32_t stride, records, index_stride;
+	bool swizzle, add_tid;
+};
+
+static struct resource resource_of(const struct gcn_wave *w, const struct gcn_inst *i)
+{
+	const uint32_t *v = &w->sgpr[i->src[1]];
+
+	return (struct resource){
+		.base = v[0] | (uint64_t)(v[1] & 0xffff) << 32,
+		.stride = v[1] >> 16 & 0x3fff,
+		.swizzle = v[1] >> 31,
+		.records = v[2],
+		.index_stride = 8u << (v[3] >> 21 & 3),
+		.add_tid = v[3] >> 23 & 1,
+	};
+}
+
+/* A lane's address, of `bytes`; false: out of the buffer's range. */
+static bool lane_addr(const struct gcn_wave *w, const struct gcn_inst *i, const struct resource *b,
+		      unsigned int lane, uint32_t more, unsigned int bytes, uint64_t *addr)
+{
+	const uint32_t *va = &w->vgpr[i->src[0] - GCN_SRC_VGPR][lane];
+	bool offen = i->word[0] >> 12 & 1, idxen = i->word[0] >> 13 & 1;
+	uint32_t soffset = gcn_src32(w, i, i->src[2]);
+	uint32_t index = idxen ? *va : 0;
+	/* with both, the index comes first */
+	uint32_t offset = (offen ? va[idxen ? GCN_LANES : 0] : 0) + (uint32_t)i->imm + more;
+
+	if (b->add_tid)
+		index += lane;
+	if (!b->stride && !b->swizzle) {
+		uint64_t limit = b->records > soffset ? b->records - soffset : 0;
+
+		if ((uint64_t)offset + bytes > limit)
+			return false;
+	} else if (b->stride && index >= b->records) {
+		return false;
+	}
+	if (!b->swizzle) {
+		*addr = b->base + soffset + (uint64_t)index * b->stride + offset;
+		return true;
+	}
+	*addr = b->base + soffset +
+		((uint64_t)(index / b->index_stride) * b->stride + offset / 4 * 4) *
+			b->index_stride +
+		(index % b->index_stride) * 4 + offset % 4;
+	return true;
+}
+
+/* Elements of a swizzled buffer are dwords: wider values are spread. */
+static void move_lane(struct gcn_wave *w, const struct gcn_inst *i, const struct resource *b,
+		      unsigned int lane, unsigned char *buf, unsigned int bytes, bool write)
+{
+	for (unsigned int at = 0; at < bytes;) {
+		unsigned int n = b->swizzle && bytes > 4 ? 4 : bytes;
+		uint64_t addr;
+
+		if (!lane_addr(w, i, b, lane, at, n, &addr)) {
+			if (!write)
+				memset(buf + at, 0, n);
+		} else if (!memory_valid(w->run, addr, n)) {
+			gcn_stop(w, GCN_MEMORY_FAULT, addr);
+			return;
+		} else if (write) {
+			memcpy(memory_at(addr), buf + at, n);
+		} else {
+			memcpy(buf + at, memory_at(addr), n);
+		}
+		at += n;
+	}
+}
+
+/* All lanes of a wave that use scratch memory in the same way read or write a row of 64 dwords. */
+static uint32_t *whole_row(struct gcn_wave *w, const struct gcn_inst *i, const struct resource *b,
+			   unsigned int bytes)
+{
+	uint64_t addr;
+
+	if (!b->swizzle || !b->add_tid || b->stride || bytes != 4 || b->index_stride != 64 ||
+	    gcn_exec(w) != UINT64_MAX || i->word[0] >> 12 & 3)
+		return NULL;
+	if (i->imm & 3 || !lane_addr(w, i, b, 0, 0, 4, &addr) || addr & 3 ||
+	    !memory_valid(w->run, addr, 256))
+		return NULL;
+	return memory_at(addr);
+}
+
+static void move(struct gcn_wave *w, const struct gcn_inst *i, unsigned int bytes,
+		 enum memory_form form, bool write)
+{
+	struct resource b = resource_of(w, i);
+	uint32_t *row = form == MEMORY_PLAIN ? whole_row(w, i, &b, bytes) : NULL;
+	unsigned char buf[16];
+
+	if (row) {
+		if (write)
+			memcpy(row, w->vgpr[i->dst], 256);
+		else
+			memcpy(w->vgpr[i->dst], row, 256);
+		return;
+	}
+	for (uint64_t left = gcn_exec(w); left && w->run->status == GCN_RUNNING;) {
+		unsigned int l = memory_next(&left);
+
+		if (write)
+			memory_from_regs(w, i->dst, l, buf, bytes, form);
+		move_lane(w, i, &b, l, buf, bytes, write);
+		if (!write)
+			memory_to_regs(w, i->dst, l, buf, bytes, form);
+	}
+}
+
+static void atomic(struct gcn_wave *w, const struct gcn_inst *i, enum atomic_op op,
+		   unsigned int bytes)
+{
+	struct resource b = resource_of(w, i);
+	unsigned int nr = bytes / 4;
+	bool returns = i->word[0] >> 14 & 1;
+
+	for (uint64_t left = gcn_exec(w); left;) {
+		unsigned int l = memory_next(&left);
+		uint64_t v[2], old = 0, addr;
+
+		for (unsigned int n = 0; n < 2; n++) {
+			v[n] = w->vgpr[i->dst + n * nr][l];
+			if (nr == 2)
+				v[n] |= (uint64_t)w->vgpr[i->dst + n * nr + 1][l] << 32;
+		}
+		if (lane_addr(w, i, &b, l, 0, bytes, &addr)) {
+			if (addr % bytes || !memory_valid(w->run, addr, bytes)) {
+				gcn_stop(w, GCN_MEMORY_FAULT, addr);
+				return;
+			}
+			old = nr == 2 ? atomic_run64(memory_at(addr), op, v[0], v[1]) :
+					atomic_run32(memory_at(addr), op, (uint32_t)v[0],
+						     (uint32_t)v[1]);
+		}
+		if (!returns)
+			continue;
+		w->vgpr[i->dst][l] = (uint32_t)old;
+		if (nr == 2)
+			w->vgpr[i->dst + 1][l] = (uint32_t)(old >> 32);
+	}
+}
+
+#define LOAD(name, bytes, form)                                                                    \
+	static void name(struct gcn_wave *w, const struct gcn_inst *i)                             \
+	{                                                                                          \
+		move(w, i, bytes, form, false);                                                    \
+	}
+#define STORE(name, bytes, form)                                                                   \
+	static void name(struct gcn_wave *w, const struct gcn_inst *i)                             \
+	{                                                                                          \
+		move(w, i, bytes, form, true);                                                     \
+	}
+#define ATOMIC(name, op)                                                                           \
+	static void buffer_atomic_##name(struct gcn_wave *w, const struct gcn_inst *i)             \
+	{                                                                                          \
+		atomic(w, i, op, 4);                                                               \
+	}                                                                                          \
+	static void buffer_atomic_##name##_x2(struct gcn_wave *w, const struct gcn_inst *i)        \
+	{                                                                                          \
+		atomic(w, i, op, 8);                                                               \
+	}
+
+LOAD(buffer_load_ubyte, 1, MEMORY_U8)
+LOAD(buffer_load_sbyte, 1, MEMORY_I8)
+LOAD(buffer_load_ushort, 2, MEMORY_U16)
+LOAD(buffer_load_sshort, 2, MEMORY_I16)
+LOAD(buffer_load_dword, 4, MEMORY_PLAIN)
+LOAD(buffer_load_dwordx2, 8, MEMORY_PLAIN)
+LOAD(buffer_load_dwordx3, 12, MEMORY_PLAIN)
+LOAD(buffer_load_dwordx4, 16, MEMORY_PLAIN)
+LOAD(buffer_load_ubyte_d16, 1, MEMORY_U8_LO)
+LOAD(buffer_load_ubyte_d16_hi, 1, MEMORY_U8_HI)
+LOAD(buffer_load_sbyte_d16, 1, MEMORY_I8_LO)
+LOAD(buffer_load_sbyte_d16_hi, 1, MEMORY_I8_HI)
+LOAD(buffer_load_short_d16, 2, MEMORY_16_LO)
+LOAD(buffer_load_short_d16_hi, 2, MEMORY_16_HI)
+STORE(buffer_store_byte, 1, MEMORY_U8)
+STORE(buffer_store_byte_d16_hi, 1, MEMORY_U8_HI)
+STORE(buffer_store_short, 2, MEMORY_U16)
+STORE(buffer_store_short_d16_hi, 2, MEMORY_16_HI)
+STORE(buffer_store_dword, 4, MEMORY_PLAIN)
+STORE(buffer_store_dwordx2, 8, MEMORY_PLAIN)
+STORE(buffer_store_dwordx3, 12, MEMORY_PLAIN)
+STORE(buffer_store_dwordx4, 16, MEMORY_PLAIN)
+ATOMIC(swap, ATOMIC_SWAP)
+ATOMIC(cmpswap, ATOMIC_CMPSWAP)
+ATOMIC(add, ATOMIC_ADD)
+ATOMIC(sub, ATOMIC_SUB)
+ATOMIC(smin, ATOMIC_SMIN)
+ATOMIC(umin, ATOMIC_UMIN)
+ATOMIC(smax, ATOMIC_SMAX)
+ATOMIC(umax, ATOMIC_UMAX)
+ATOMIC(and, ATOMIC_AND)
+ATOMIC(or, ATOMIC_OR)
+ATOMIC(xor, ATOMIC_XOR)
+ATOMIC(inc, ATOMIC_INC)
+ATOMIC(dec, ATOMIC_DEC)
+
+/* caches hold nothing here */
+static void nothing(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	(void)w;
+	(void)i;
+}
+
+#define RD(name)                                                                                   \
+	{                                                                                          \
+#name, name, GCN_VMEM_RD                                                           \
+	}
+#define WR(name)                                                                                   \
+	{                                                                                          \
+#name, name, GCN_VMEM_WR                                                           \
+	}
+#define MISSING(name)                                                                              \
+	{                                                                                          \
+#name, NULL, GCN_VMEM_RD                                                           \
+	}
+
+const struct gcn_entry gcn_mubuf[128] = {
+	[0] = MISSING(buffer_load_format_x),
+	[1] = MISSING(buffer_load_format_xy),
+	[2] = MISSING(buffer_load_format_xyz),
+	[3] = MISSING(buffer_load_format_xyzw),
+	[4] = MISSING(buffer_store_format_x),
+	[5] = MISSING(buffer_store_format_xy),
+	[6] = MISSING(buffer_store_format_xyz),
+	[7] = MISSING(buffer_store_format_xyzw),
+	[8] = MISSING(buffer_load_format_d16_x),
+	[9] = MISSING(buffer_load_format_d16_xy),
+	[10] = MISSING(buffer_load_format_d16_xyz),
+	[11] = MISSING(buffer_load_format_d16_xyzw),
+	[12] = MISSING(buffer_store_format_d16_x),
+	[13] = MISSING(buffer_store_format_d16_xy),
+	[14] = MISSING(buffer_store_format_d16_xyz),
+	[15] = MISSING(buffer_store_format_d16_xyzw),
+	[16] = RD(buffer_load_ubyte),
+	[17] = RD(buffer_load_sbyte),
+	[18] = RD(buffer_load_ushort),
+	[19] = RD(buffer_load_sshort),
+	[20] = RD(buffer_load_dword),
+	[21] = RD(buffer_load_dwordx2),
+	[22] = RD(buffer_load_dwordx3),
+	[23] = RD(buffer_load_dwordx4),
+	[24] = WR(buffer_store_byte),
+	[25] = WR(buffer_store_byte_d16_hi),
+	[26] = WR(buffer_store_short),
+	[27] = WR(buffer_store_short_d16_hi),
+	[28] = WR(buffer_store_dword),
+	[29] = WR(buffer_store_dwordx2),
+	[30] = WR(buffer_store_dwordx3),
+	[31] = WR(buffer_store_dwordx4),
+	[32] = RD(buffer_load_ubyte_d16),
+	[33] = RD(buffer_load_ubyte_d16_hi),
+	[34] = RD(buffer_load_sbyte_d16),
+	[35] = RD(buffer_load_sbyte_d16_hi),
+	[36] = RD(buffer_load_short_d16),
+	[37] = RD(buffer_load_short_d16_hi),
+	[38] = MISSING(buffer_load_format_d16_hi_x),
+	[39] = MISSING(buffer_store_format_d16_hi_x),
+	[62] = { "buffer_wbinvl1", nothing, GCN_MISC },
+	[63] = { "buffer_wbinvl1_vol", nothing, GCN_MISC },
+	[64] = WR(buffer_atomic_swap),
+	[65] = WR(buffer_atomic_cmpswap),
+	[66] = WR(buffer_atomic_add),
+	[67] = WR(buffer_atomic_sub),
+	[68] = WR(buffer_atomic_smin),
+	[69] = WR(buffer_atomic_umin),
+	[70] = WR(buffer_atomic_smax),
+	[71] = WR(buffer_atomic_umax),
+	[72] = WR(buffer_atomic_and),
+	[73] = WR(buffer_atomic_or),
+	[74] = WR(buffer_atomic_xor),
+	[75] = WR(buffer_atomic_inc),
+	[76] = WR(buffer_atomic_dec),
+	[96] = WR(buffer_atomic_swap_x2),
+	[97] = WR(buffer_atomic_cmpswap_x2),
+	[98] = WR(buffer_atomic_add_x2),
+	[99] = WR(buffer_atomic_sub_x2),
+	[100] = WR(buffer_atomic_smin_x2),
+	[101] = WR(buffer_atomic_umin_x2),
+	[102] = WR(buffer_atomic_smax_x2),
+	[103] = WR(buffer_atomic_umax_x2),
+	[104] = WR(buffer_atomic_and_x2),
+	[105] = WR(buffer_atomic_or_x2),
+	[106] = WR(buffer_atomic_xor_x2),
+	[107] = WR(buffer_atomic_inc_x2),
+	[108] = WR(buffer_atomic_dec_x2),
+};

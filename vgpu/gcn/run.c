@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/* run.c - a dispatch: set-up, workgroups one after the other, waves of a workgroup in turns
+ *
+ * A wave runs until it ends, waits at a barrier, asks for others to go on, or has used up a quantum. When all
+ * live waves wait at the barrier, all go on. The kernel object is a descriptor of code object v3 and later or
+ * an amd_kernel_code_t: what is read here lies at the same offsets in both.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include <hsa/hsa.h>
+
+#include "code.h"
+#include "memory.h"
+#include "valu.h"
+
+/* instructions that a wave may run before another one has its turn */
+#define QUANTUM 20000
+
+enum {
+	OBJECT_ENTRY = 16,
+	OBJECT_RSRC1 = 48,
+	OBJECT_RSRC2 = 52,
+	OBJECT_PROPERTIES = 56,
+	OBJECT_SIZE = 64,
+};
+
+enum {
+	PROP_SCRATCH_SRD = 1,
+	PROP_DISPATCH_PTR = 2,
+	PROP_QUEUE_PTR = 4,
+	PROP_KERNARG_PTR = 8,
+	PROP_DISPATCH_ID = 16,
+	PROP_FLAT_SCRATCH = 32,
+	PROP_PRIVATE_SIZE = 64,
+	PROP_GRID_GROUPS = 128, /* and the two that follow */
+};
+
+struct gcn_run *gcn_run_create(void)
+{
+	struct gcn_run *r = aligned_alloc(64, (sizeof(*r) + 63) & ~(size_t)63);
+	size_t size = (size_t)GCN_WAVES_MAX * GCN_VGPR_ROWS * sizeof(gcn_row);
+
+	if (!r)
+		return NULL;
+	memset(r, 0, sizeof(*r));
+	/* touched only as far as kernels use it */
+	r->rows = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	r->lds = aligned_alloc(64, GCN_LDS_SIZE);
+	if (r->rows == MAP_FAILED || !r->lds) {
+		if (r->rows != MAP_FAILED)
+			munmap(r->rows, size);
+		free(r->lds);
+		free(r);
+		return NULL;
+	}
+	for (unsigned int n = 0; n < GCN_WAVES_MAX; n++) {
+		r->wave[n].run = r;
+		r->wave[n].number = n;
+		r->wave[n].vgpr = r->rows + n * GCN_VGPR_ROWS;
+		/* mask[] is all zeros, which is right for that EXEC */
+		r->wave[n].mask_of = 0;
+	}
+	r->status = GCN_DONE;
+	return r;
+}
+
+void gcn_run_destroy(struct gcn_run *r)
+{
+	if (!r)
+		return;
+	munmap(r->rows, (size_t)GCN_WAVES_MAX * GCN_VGPR_ROWS * sizeof(gcn_row));
+	free(r->lds);
+	cache_fini(&r->cache);
+	free(r);
+}
+
+static const hsa_kernel_dispatch_packet_t *packet_of(const struct gcn_run *r)
+{
+	return (const void *)r->packet;
+}
+
+static enum gcn_status read_object(struct gcn_run *r)
+{
+	uint64_t object = packet_of(r)->kernel_object;
+	const unsigned char *p = memory_at(object);
+	uint64_t offset;
+	uint32_t rsrc1;
+
+	if (object & 63 || !memory_valid(r, object, OBJECT_SIZE))
+		return GCN_BAD_CODE;
+	memcpy(&offset, p + OBJECT_ENTRY, sizeof(offset));
+	rsrc1 = memory_get32(p + OBJECT_RSRC1);
+	r->rsrc2 = memory_get32(p + OBJECT_RSRC2);
+	r->props = memory_get32(p + OBJECT_PROPERTIES) & 0xffff;
+	r->entry = object + offset;
+	r->nr_vgprs = ((rsrc1 & 63) + 1) * 4;
+	r->mode = (rsrc1 >> 12 & 255) | (rsrc1 >> 21 & 1) << 8 | (rsrc1 >> 23 & 1) << 9;
+	return memory_valid(r, r->entry, 4) ? GCN_RUNNING : GCN_BAD_CODE;
+}
+
+static enum gcn_status read_packet(struct gcn_run *r)
+{
+	const hsa_kernel_dispatch_packet_t *p = packet_of(r);
+	uint64_t items;
+
+	r->size[0] = p->grid_size_x;
+	r->size[1] = p->grid_size_y;
+	r->size[2] = p->grid_size_z;
+	r->group[0] = p->workgroup_size_x;
+	r->group[1] = p->workgroup_size_y;
+	r->group[2] = p->workgroup_size_z;
+	for (unsigned int n = 0; n < 3; n++) {
+		if (!r->size[n] || !r->group[n])
+			return GCN_BAD_DIMS;
+		r->nr_groups[n] =
+			(uint32_t)(((uint64_t)r->size[n] + r->group[n] - 1) / r->group[n]);
+	}
+	items = (uint64_t)r->group[0] * r->group[1] * r->group[2];
+	if (items > GCN_WAVES_MAX * GCN_LANES)
+		return GCN_BAD_GROUP;
+	if (p->group_segment_size > GCN_LDS_SIZE)
+		return GCN_BAD_LDS;
+	r->lds_size = (p->group_segment_size + 511) & ~511u;
+	r->wave_stride = (p->private_segment_size * 64 + 1023) & ~1023u;
+	if (p->private_segment_size > r->launch.scratch_lane_bytes ||
+	    (uint64_t)r->wave_stride * ((items + 63) / 64) > r->launch.scratch_size)
+		return r->wave_stride ? GCN_NEEDS_SCRATCH : GCN_RUNNING;
+	return GCN_RUNNING;
+}
+
+enum gcn_status gcn_run_start(struct gcn_run *r, const struct gcn_launch *launch)
+{
+	r->launch = *launch;
+	r->host = launch->host;
+	memcpy(r->packet, launch->packet, sizeof(r->packet));
+	r->resident = false;
+	memset(r->at, 0, sizeof(r->at));
+	memset(&r->counters, 0, sizeof(r->counters));
+	memset(r->executed, 0, sizeof(r->executed));
+	memset(&r->stop, 0, sizeof(r->stop));
+	r->steps = 0;
+	r->ids_waves = 0;
+	code_check(r);
+	r->status = read_packet(r);
+	if (r->status == GCN_RUNNING)
+		r->status = read_object(r);
+	if (r->status == GCN_RUNNING)
+		cache_reset(&r->cache, launch->cache_model);
+	return r->status;
+}
+
+/* Work-item ids of each wave's lanes; the same for all workgroups of one size. */
+static void make_ids(struct gcn_run *r, const uint32_t *size)
+{
+	uint32_t items = size[0] * size[1] * size[2], x = 0, y = 0, z = 0;
+
+	if (r->ids_waves && !memcmp(r->ids_for, size, sizeof(r->ids_for)))
+		return;
+	memcpy(r->ids_for, size, sizeof(r->ids_for));
+	r->ids_waves = (items + GCN_LANES - 1) / GCN_LANES;
+	for (uint32_t n = 0; n < r->ids_waves * GCN_LANES; n++) {
+		uint32_t wave = n / GCN_LANES, lane = n % GCN_LANES;
+
+		r->ids[wave][0][lane] = x;
+		r->ids[wave][1][lane] = y;
+		r->ids[wave][2][lane] = z;
+		if (++x == size[0]) {
+			x = 0;
+			if (++y == size[1]) {
+				y = 0;
+				z++;
+			}
+		}
+	}
+	for (uint32_t n = 0; n < r->ids_waves; n++) {
+		uint32_t left = items - n * GCN_LANES;
+
+		r->ids_exec[n] = left >= GCN_LANES ? UINT64_MAX : (1ull << left) - 1;
+	}
+}
+
+/* User registers first, in the order of the properties' bits, then what the hardware adds. */
+static void set_sgprs(struct gcn_run *r, struct gcn_wave *w)
+{
+	uint64_t wave_scratch = (uint64_t)w->number * r->wave_stride;
+	unsigned int at = 0, nr_user = r->rsrc2 >> 1 & 31;
+
+	if (r->props & PROP_SCRATCH_SRD) {
+		memcpy(&w->sgpr[at], r->launch.scratch_srd, 16);
+		at += 4;
+	}
+	if (r->props & PROP_DISPATCH_PTR) {
+		gcn_set64(w, at, (uintptr_t)r->packet);
+		at += 2;
+	}
+	if (r->props & PROP_QUEUE_PTR) {
+		gcn_set64(w, at, r->launch.queue);
+		at += 2;
+	}
+	if (r->props & PROP_KERNARG_PTR) {
+		gcn_set64(w, at, (uintptr_t)packet_of(r)->kernarg_address);
+		at += 2;
+	}
+	if (r->props & PROP_DISPATCH_ID) {
+		gcn_set64(w, at, r->launch.dispatch_id);
+		at += 2;
+	}
+	if (r->props & PROP_FLAT_SCRATCH) {
+		gcn_set64(w, at, r->launch.scratch_base);
+		at += 2;
+	}
+	if (r->props & PROP_PRIVATE_SIZE)
+		w->sgpr[at++] = packet_of(r)->private_segment_size;
+	for (unsigned int n = 0; n < 3; n++) {
+		if (r->props & PROP_GRID_GROUPS << n)
+			w->sgpr[at++] = r->nr_groups[n];
+	}
+	at = nr_user;
+	for (unsigned int n = 0; n < 3; n++) {
+		if (r->rsrc2 >> (7 + n) & 1)
+			w->sgpr[at++] = r->at[n];
+	}
+	if (r->rsrc2 >> 10 & 1)
+		w->sgpr[at++] = r->nr_waves | (uint32_t)(w->number == 0) << 31;
+	if (r->rsrc2 & 1)
+		w->sgpr[at++] = (uint32_t)wave_scratch;
+}
+
+static void start_group(struct gcn_run *r)
+{
+	uint32_t size[3];
+
+	for (unsigned int n = 0; n < 3; n++) {
+		uint32_t left = r->size[n] - r->at[n] * r->group[n];
+
+		/* at the edge of the grid a workgroup is smaller */
+		size[n] = left < r->group[n] ? left : r->group[n];
+	}
+	make_ids(r, size);
+	r->nr_waves = r->nr_live = r->ids_waves;
+	r->next_wave = 0;
+	if (r->lds_size)
+		memset(r->lds, 0, r->lds_size);
+	for (uint32_t n = 0; n < r->nr_waves; n++) {
+		struct gcn_wave *w = &r->wave[n];
+		unsigned int nr_ids = (r->rsrc2 >> 11 & 3) + 1;
+
+		memset(w->sgpr, 0, sizeof(w->sgpr));
+		memset(w->vgpr, 0, r->nr_vgprs * sizeof(gcn_row));
+		set_sgprs(r, w);
+		memcpy(w->vgpr, r->ids[n], (nr_ids > 3 ? 3 : nr_ids) * sizeof(gcn_row));
+		gcn_set64(w, GCN_REG_EXEC, r->ids_exec[n]);
+		w->pc = r->entry;
+		w->scc = 0;
+		w->idx_mode = 0;
+		gcn_set_mode(w, r->mode);
+		w->state = GCN_WAVE_RUN;
+	}
+	r->resident = true;
+	r->counters.waves += r->nr_waves;
+	r->counters.items += (uint64_t)size[0] * size[1] * size[2];
+}
+
+static void describe(struct gcn_run *r, const struct gcn_wave *w, uint64_t pc,
+		     const struct gcn_inst *i)
+{
+	struct gcn_stop *s = &r->stop;
+
+	s->pc = pc;
+	s->offset = pc - r->entry;
+	s->wave = w->number;
+	memcpy(s->group, r->at, sizeof(s->group));
+	if (!i) {
+		snprintf(s->text, sizeof(s->text), "no code");
+		return;
+	}
+	s->word[0] = i->word[0];
+	s->word[1] = i->nr_words > 1 ? i->word[1] : 0;
+	snprintf(s->text, sizeof(s->text), "%s", gcn_mnemonic(i));
+}
+
+static void run_wave(struct gcn_run *r, struct gcn_wave *w)
+{
+	int64_t left = r->budget < QUANTUM ? r->budget : QUANTUM, before = left;
+	const struct gcn_inst *i = NULL;
+	uint64_t pc = w->pc;
+
+	r->yield = false;
+	while (left > 0 && w->state == GCN_WAVE_RUN && !r->yield) {
+		pc = w->pc;
+		i = code_fetch(r, pc);
+		if (!i) {
+			gcn_stop(w, GCN_MEMORY_FAULT, pc);
+			break;
+		}
+		w->pc = pc + i->nr_words * 4u;
+		r->executed[i->class]++;
+		left--;
+		i->run(w, i);
+	}
+	r->steps += (uint64_t)(before - left);
+	r->budget -= before - left;
+	if (r->status != GCN_RUNNING)
+		describe(r, w, pc, i);
+	if (w->state == GCN_WAVE_END)
+		r->nr_live--;
+}
+
+static void release_barrier(struct gcn_run *r)
+{
+	for (uint32_t n = 0; n < r->nr_waves; n++) {
+		if (r->wave[n].state == GCN_WAVE_RUN)
+			return;
+	}
+	for (uint32_t n = 0; n < r->nr_waves; n++) {
+		if (r->wave[n].state == GCN_WAVE_BARRIER)
+			r->wave[n].state = GCN_WAVE_RUN;
+	}
+}
+
+/* Runs the resident workgroup; true: it is done. */
+static bool run_group(struct gcn_run *r)
+{
+	while (r->nr_live && r->budget > 0 && r->status == GCN_RUNNING) {
+		struct gcn_wave *w = &r->wave[r->next_wave];
+
+		if (w->state == GCN_WAVE_RUN)
+			run_wave(r, w);
+		if (w->state != GCN_WAVE_RUN || r->yield || r->budget > 0)
+			r->next_wave = (r->next_wave + 1) % r->nr_waves;
+		if (w->state != GCN_WAVE_RUN)
+			release_barrier(r);
+	}
+	return !r->nr_live;
+}
+
+static bool next_group(struct gcn_run *r)
+{
+	r->resident = false;
+	for (unsigned int n = 0; n < 3; n++) {
+		if (++r->at[n] < r->nr_groups[n])
+			return true;
+		r->at[n] = 0;
+	}
+	return false;
+}
+
+enum gcn_status gcn_run_slice(struct gcn_run *r, int64_t budget)
+{
+	if (r->status != GCN_RUNNING)
+		return r->status;
+	code_check(r);
+	r->budget = budget;
+	while (r->budget > 0 && r->status == GCN_RUNNING) {
+		if (!r->resident)
+			start_group(r);
+		if (run_group(r) && r->status == GCN_RUNNING && !next_group(r))
+			r->status = GCN_DONE;
+	}
+	return r->status;
+}
+
+const struct gcn_stop *gcn_run_stop(const struct gcn_run *r)
+{
+	return &r->stop;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* salu.c - scalar arithmetic: SOP2, SOPC and the arithmetic part of SOPK
+ *
+ * What sets SCC differs from one to the next: sums set it to the carry or the overflow, bit operations and
+ * shifts to "not zero", minimum and maximum to "the first was taken"; moves and products leave it.
+ */
+#include <stddef.h>
+
+#include "salu.h"
+
+/* A binary instruction on 32 bits: result and SCC are expressions of a and b. */
+#define OP2(name, result, scc_)                                                                    \
+	static void name(struct gcn_wave *w, const struct gcn_inst *i)                             \
+	{                                                                                          \
+		uint32_t a = gcn_src32(w, i, i->src[0]), b = gcn_src32(w, i, i->src[1]);           \
+		uint32_t r = (uint32_t)(result);                                                   \
+		(void)a, (void)b;                                                                  \
+		w->scc = (scc_);                                                                   \
+		w->sgpr[i->dst] = r;                                                               \
+	}
+#define OP2_64(name, result)                                                                       \
+	static void name(struct gcn_wave *w, const struct gcn_inst *i)                             \
+	{                                                                                          \
+		uint64_t a = gcn_src64(w, i, i->src[0]), b = gcn_src64(w, i, i->src[1]);           \
+		uint64_t r = (result);                                                             \
+		w->scc = r != 0;                                                                   \
+		gcn_set64(w, i->dst, r);                                                           \
+	}
+/* a 64-bit value and a 32-bit count */
+#define OP2_SHIFT64(name, result)                                                                  \
+	static void name(struct gcn_wave *w, const struct gcn_inst *i)                             \
+	{                                                                                          \
+		uint64_t a = gcn_src64(w, i, i->src[0]);                                           \
+		uint32_t b = gcn_src32(w, i, i->src[1]);                                           \
+		uint64_t r = (result);                                                             \
+		w->scc = r != 0;                                                                   \
+		gcn_set64(w, i->dst, r);                                                           \
+	}
+
+#define SIGN(v) ((v) >> 31)
+
+static uint64_t bfe_u64(uint64_t v, uint32_t at, uint32_t width)
+{
+	return width >= 64 ? v >> at : v >> at & ((1ull << width) - 1);
+}
+
+static uint64_t bfe_i64(uint64_t v, uint32_t at, uint32_t width)
+{
+	if (!width)
+		return 0;
+	if (at + width >= 64)
+		return (uint64_t)((int64_t)v >> at);
+	return (uint64_t)((int64_t)(v << (64 - at - width)) >> (64 - width));
+}
+
+static uint32_t field_u32(uint32_t v, uint32_t at, uint32_t width)
+{
+	return (uint32_t)bfe_u64(v, at, width > 32 ? 32 : width);
+}
+
+static uint32_t field_i32(uint32_t v, uint32_t at, uint32_t width)
+{
+	return (uint32_t)bfe_i64((uint64_t)(int64_t)(int32_t)v, at, width);
+}
+
+static uint32_t absdiff(uint32_t a, uint32_t b)
+{
+	uint32_t d = a - b;
+
+	return SIGN(d) ? 0 - d : d;
+}
+
+OP2(s_add_u32, a + b, r < a)
+OP2(s_sub_u32, a - b, a < b)
+OP2(s_add_i32, a + b, SIGN((a ^ r) & (b ^ r)))
+OP2(s_sub_i32, a - b, SIGN((a ^ b) & (a ^ r)))
+OP2(s_addc_u32, a + b + w->scc, ((uint64_t)a + b + w->scc) >> 32 != 0)
+OP2(s_subb_u32, a - b - w->scc, a < (uint64_t)b + w->scc)
+OP2(s_min_i32, (int32_t)a < (int32_t)b ? a : b, (int32_t)a < (int32_t)b)
+OP2(s_min_u32, a < b ? a : b, a < b)
+OP2(s_max_i32, (int32_t)a > (int32_t)b ? a : b, (int32_t)a > (int32_t)b)
+OP2(s_max_u32, a > b ? a : b, a > b)
+OP2(s_cselect_b32, w->scc ? a : b, w->scc)
+OP2(s_and_b32, a &b, r != 0)
+OP2(s_or_b32, a | b, r != 0)
+OP2(s_xor_b32, a ^ b, r != 0)
+OP2(s_andn2_b32, a & ~b, r != 0)
+OP2(s_orn2_b32, a | ~b, r != 0)
+OP2(s_nand_b32, ~(a &b), r != 0)
+OP2(s_nor_b32, ~(a | b), r != 0)
+OP2(s_xnor_b32, ~(a ^ b), r != 0)
+OP2(s_lshl_b32, a << (b & 31), r != 0)
+OP2(s_lshr_b32, a >> (b & 31), r != 0)
+OP2(s_ashr_i32, (int32_t)a >> (b & 31), r != 0)
+OP2(s_bfm_b32, ((1u << (a & 31)) - 1) << (b & 31), w->scc)
+OP2(s_mul_i32, a *b, w->scc)
+OP2(s_bfe_u32, field_u32(a, b & 31, b >> 16 & 127), r != 0)
+OP2(s_bfe_i32, field_i32(a, b & 31, b >> 16 & 127), r != 0)
+OP2(s_absdiff_i32, absdiff(a, b), r != 0)
+OP2(s_mul_hi_u32, (uint64_t)a *b >> 32, w->scc)
+OP2(s_mul_hi_i32, (int64_t)(int32_t)a *(int32_t)b >> 32, w->scc)
+OP2(s_lshl1_add_u32, (a << 1) + b, (((uint64_t)a << 1) + b) >> 32 != 0)
+OP2(s_lshl2_add_u32, (a << 2) + b, (((uint64_t)a << 2) + b) >> 32 != 0)
+OP2(s_lshl3_add_u32, (a << 3) + b, (((uint64_t)a << 3) + b) >> 32 != 0)
+OP2(s_lshl4_add_u32, (a << 4) + b, (((uint64_t)a << 4) + b) >> 32 != 0)
+OP2(s_pack_ll_b32_b16, (a & 0xffff) | b << 16, w->scc)
+OP2(s_pack_lh_b32_b16, (a & 0xffff) | (b & 0xffff0000), w->scc)
+OP2(s_pack_hh_b32_b16, a >> 16 | (b & 0xffff0000), w->scc)
+
+OP2_64(s_and_b64, a &b)
+OP2_64(s_or_b64, a | b)
+OP2_64(s_xor_b64, a ^ b)
+OP2_64(s_andn2_b64, a & ~b)
+OP2_64(s_orn2_b64, a | ~b)
+OP2_64(s_nand_b64, ~(a &b))
+OP2_64(s_nor_b64, ~(a | b))
+OP2_64(s_xnor_b64, ~(a ^ b))
+OP2_SHIFT64(s_lshl_b64, a << (b & 63))
+OP2_SHIFT64(s_lshr_b64, a >> (b & 63))
+OP2_SHIFT64(s_ashr_i64, (uint64_t)((int64_t)a >> (b & 63)))
+OP2_SHIFT64(s_bfe_u64, bfe_u64(a, b & 63, b >> 16 & 127))
+OP2_SHIFT64(s_bfe_i64, bfe_i64(a, b & 63, b >> 16 & 127))
+
+static void s_cselect_b64(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	gcn_set64(w, i->dst, gcn_src64(w, i, i->src[w->scc ? 0 : 1]));
+}
+
+static void s_bfm_b64(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	uint32_t a = gcn_src32(w, i, i->src[0]), b = gcn_src32(w, i, i->src[1]);
+
+	gcn_set64(w, i->dst, ((1ull << (a & 63)) - 1) << (b & 63));
+}
+
+#define E(name)                                                                                    \
+	{                                                                                          \
+#name, name, GCN_SALU                                                              \
+	}
+#define MISSING(name)                                                                              \
+	{                                                                                          \
+#name, NULL, GCN_SALU                                                              \
+	}
+
+const struct gcn_entry gcn_sop2[128] = {
+	[0] = E(s_add_u32),	     [1] = E(s_sub_u32),
+	[2] = E(s_add_i32),	     [3] = E(s_sub_i32),
+	[4] = E(s_addc_u32),	     [5] = E(s_subb_u32),
+	[6] = E(s_min_i32),	     [7] = E(s_min_u32),
+	[8] = E(s_max_i32),	     [9] = E(s_max_u32),
+	[10] = E(s_cselect_b32),     [11] = E(s_cselect_b64),
+	[12] = E(s_and_b32),	     [13] = E(s_and_b64),
+	[14] = E(s_or_b32),	     [15] = E(s_or_b64),
+	[16] = E(s_xor_b32),	     [17] = E(s_xor_b64),
+	[18] = E(s_andn2_b32),	     [19] = E(s_andn2_b64),
+	[20] = E(s_orn2_b32),	     [21] = E(s_orn2_b64),
+	[22] = E(s_nand_b32),	     [23] = E(s_nand_b64),
+	[24] = E(s_nor_b32),	     [25] = E(s_nor_b64),
+	[26] = E(s_xnor_b32),	     [27] = E(s_xnor_b64),
+	[28] = E(s_lshl_b32),	     [29] = E(s_lshl_b64),
+	[30] = E(s_lshr_b32),	     [31] = E(s_lshr_b64),
+	[32] = E(s_ashr_i32),	     [33] = E(s_ashr_i64),
+	[34] = E(s_bfm_b32),	     [35] = E(s_bfm_b64),
+	[36] = E(s_mul_i32),	     [37] = E(s_bfe_u32),
+	[38] = E(s_bfe_i32),	     [39] = E(s_bfe_u64),
+	[40] = E(s_bfe_i64),	     [41] = MISSING(s_cbranch_g_fork),
+	[42] = E(s_absdiff_i32),     [43] = MISSING(s_rfe_restore_b64),
+	[44] = E(s_mul_hi_u32),	     [45] = E(s_mul_hi_i32),
+	[46] = E(s_lshl1_add_u32),   [47] = E(s_lshl2_add_u32),
+	[48] = E(s_lshl3_add_u32),   [49] = E(s_lshl4_add_u32),
+	[50] = E(s_pack_ll_b32_b16), [51] = E(s_pack_lh_b32_b16),
+	[52] = E(s_pack_hh_b32_b16),
+};
+
+#define CMP(name, type, op)                                                                        \
+	static void name(struct gcn_wave *w, const struct gcn_inst *i)                             \
+	{                                                                                          \
+		w->scc = (type)gcn_src32(w, i, i->src[0]) op(type) gcn_src32(w, i, i->src[1]);     \
+	}
+
+CMP(s_cmp_eq_i32, int32_t, ==)
+CMP(s_cmp_lg_i32, int32_t, !=)
+CMP(s_cmp_gt_i32, int32_t, >)
+CMP(s_cmp_ge_i32, int32_t, >=)
+CMP(s_cmp_lt_i32, int32_t, <)
+CMP(s_cmp_le_i32, int32_t, <=)
+CMP(s_cmp_eq_u32, uint32_t, ==)
+CMP(s_cmp_lg_u32, uint32_t, !=)
+CMP(s_cmp_gt_u32, uint32_t, >)
+CMP(s_cmp_ge_u32, uint32_t, >=)
+CMP(s_cmp_lt_u32, uint32_t, <)
+CMP(s_cmp_le_u32, uint32_t, <=)
+
+static void s_bitcmp0_b32(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	w->scc = !(gcn_src32(w, i, i->src[0]) >> (gcn_src32(w, i, i->src[1]) & 31) & 1);
+}
+
+static void s_bitcmp1_b32(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	w->scc = gcn_src32(w, i, i->src[0]) >> (gcn_src32(w, i, i->src[1]) & 31) & 1;
+}
+
+static void s_bitcmp0_b64(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	w->scc = !(gcn_src64(w, i, i->src[0]) >> (gcn_src32(w, i, i->src[1]) & 63) & 1);
+}
+
+static void s_bitcmp1_b64(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	w->scc = gcn_src64(w, i, i->src[0]) >> (gcn_src32(w, i, i->src[1]) & 63) & 1;
+}
+
+static void s_cmp_eq_u64(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	w->scc = gcn_src64(w, i, i->src[0]) == gcn_src64(w, i, i->src[1]);
+}
+
+static void s_cmp_lg_u64(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	w->scc = gcn_src64(w, i, i->src[0]) != gcn_src64(w, i, i->src[1]);
+}
+
+/* The index mode lies where the second source's code is otherwise; the index goes to M0's low byte. */
+static void s_set_gpr_idx_on(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	w->idx_on = true;
+	w->idx_mode = i->src[1] & 15;
+	w->sgpr[GCN_REG_M0] = (w->sgpr[GCN_REG_M0] & ~0xf0ffu) | (i->src[1] & 15u) << 12 |
+			      (gcn_src32(w, i, i->src[0]) & 255);
+}
+
+const struct gcn_entry gcn_sopc[128] = {
+	[0] = E(s_cmp_eq_i32),	 [1] = E(s_cmp_lg_i32),	     [2] = E(s_cmp_gt_i32),
+	[3] = E(s_cmp_ge_i32),	 [4] = E(s_cmp_lt_i32),	     [5] = E(s_cmp_le_i32),
+	[6] = E(s_cmp_eq_u32),	 [7] = E(s_cmp_lg_u32),	     [8] = E(s_cmp_gt_u32),
+	[9] = E(s_cmp_ge_u32),	 [10] = E(s_cmp_lt_u32),     [11] = E(s_cmp_le_u32),
+	[12] = E(s_bitcmp0_b32), [13] = E(s_bitcmp1_b32),    [14] = E(s_bitcmp0_b64),
+	[15] = E(s_bitcmp1_b64), [16] = MISSING(s_setvskip), [17] = E(s_set_gpr_idx_on),
+	[18] = E(s_cmp_eq_u64),	 [19] = E(s_cmp_lg_u64),
+};

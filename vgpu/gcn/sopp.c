@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* sopp.c - branches, barriers, messages and other things that change how a wave goes on; hardware registers */
+#include <stddef.h>
+
+#include "salu.h"
+
+enum { HWREG_MODE = 1, HWREG_HW_ID = 4, HWREG_LDS_ALLOC = 6, HWREG_SH_MEM_BASES = 15 };
+
+enum { MSG_INTERRUPT = 1 };
+
+uint32_t hwreg_read(const struct gcn_wave *w, unsigned int id)
+{
+	switch (id) {
+	case HWREG_MODE:
+		return w->mode;
+	case HWREG_HW_ID:
+		return w->number & 15;
+	case HWREG_LDS_ALLOC:
+		return (w->run->lds_size / 512) << 12;
+	case HWREG_SH_MEM_BASES:
+		return GCN_SCRATCH_HI >> 16 | (GCN_LDS_HI >> 16) << 16;
+	default:
+		return 0;
+	}
+}
+
+void hwreg_write(struct gcn_wave *w, unsigned int id, uint32_t value)
+{
+	if (id == HWREG_MODE)
+		gcn_set_mode(w, value);
+}
+
+static void jump(struct gcn_wave *w, const struct gcn_inst *i, bool take)
+{
+	if (take)
+		w->pc += (uint64_t)((int64_t)i->imm * 4);
+}
+
+static void s_nop(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	(void)w;
+	(void)i;
+}
+
+static void s_endpgm(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	(void)i;
+	w->state = GCN_WAVE_END;
+}
+
+static void s_branch(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	jump(w, i, true);
+}
+
+static void s_cbranch_scc0(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	jump(w, i, !w->scc);
+}
+
+static void s_cbranch_scc1(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	jump(w, i, w->scc);
+}
+
+static void s_cbranch_vccz(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	jump(w, i, !gcn_get64(w, GCN_REG_VCC));
+}
+
+static void s_cbranch_vccnz(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	jump(w, i, gcn_get64(w, GCN_REG_VCC));
+}
+
+static void s_cbranch_execz(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	jump(w, i, !gcn_exec(w));
+}
+
+static void s_cbranch_execnz(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	jump(w, i, gcn_exec(w));
+}
+
+static void s_barrier(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	(void)i;
+	w->run->counters.wait_any++;
+	w->state = GCN_WAVE_BARRIER;
+}
+
+/* Everything is there at once, so there is never anything to wait for. */
+static void s_waitcnt(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	(void)i;
+	w->run->counters.wait_any++;
+}
+
+/* Let the other waves of the workgroup go on: one of them may be what this one waits for. */
+static void s_sleep(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	(void)i;
+	w->run->yield = true;
+}
+
+static void s_sendmsg(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	if ((i->imm & 15) == MSG_INTERRUPT && w->run->host->interrupt)
+		w->run->host->interrupt(w->sgpr[GCN_REG_M0] & 0xffffff);
+}
+
+static void s_trap(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	gcn_stop(w, GCN_TRAP, (uint64_t)i->imm & 255);
+}
+
+static void s_set_gpr_idx_off(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	(void)i;
+	w->idx_on = false;
+}
+
+static void s_set_gpr_idx_mode(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	w->idx_mode = i->imm & 15;
+	w->sgpr[GCN_REG_M0] = (w->sgpr[GCN_REG_M0] & ~0xf000u) | ((uint32_t)i->imm & 15) << 12;
+}
+
+#define E(name)                                                                                    \
+	{                                                                                          \
+#name, name, GCN_MISC                                                              \
+	}
+#define NOP(name)                                                                                  \
+	{                                                                                          \
+#name, s_nop, GCN_MISC                                                             \
+	}
+#define JUMP(name)                                                                                 \
+	{                                                                                          \
+#name, name, GCN_BRANCH                                                            \
+	}
+#define MISSING(name)                                                                              \
+	{                                                                                          \
+#name, NULL, GCN_MISC                                                              \
+	}
+
+const struct gcn_entry gcn_sopp[128] = {
+	[0] = NOP(s_nop),
+	[1] = E(s_endpgm),
+	[2] = JUMP(s_branch),
+	[3] = NOP(s_wakeup),
+	[4] = JUMP(s_cbranch_scc0),
+	[5] = JUMP(s_cbranch_scc1),
+	[6] = JUMP(s_cbranch_vccz),
+	[7] = JUMP(s_cbranch_vccnz),
+	[8] = JUMP(s_cbranch_execz),
+	[9] = JUMP(s_cbranch_execnz),
+	[10] = E(s_barrier),
+	[11] = MISSING(s_setkill),
+	[12] = E(s_waitcnt),
+	[13] = MISSING(s_sethalt),
+	[14] = E(s_sleep),
+	[15] = NOP(s_setprio),
+	[16] = { "s_sendmsg", s_sendmsg, GCN_MSG },
+	[17] = { "s_sendmsghalt", NULL, GCN_MSG },
+	[18] = E(s_trap),
+	[19] = NOP(s_icache_inv),
+	[20] = NOP(s_incperflevel),
+	[21] = NOP(s_decperflevel),
+	[22] = NOP(s_ttracedata),
+	/* no debugger is ever there */
+	[23] = NOP(s_cbranch_cdbgsys),
+	[24] = NOP(s_cbranch_cdbguser),
+	[25] = NOP(s_cbranch_cdbgsys_or_user),
+	[26] = NOP(s_cbranch_cdbgsys_and_user),
+	[27] = { "s_endpgm_saved", s_endpgm, GCN_MISC },
+	[28] = E(s_set_gpr_idx_off),
+	[29] = E(s_set_gpr_idx_mode),
+	[30] = MISSING(s_endpgm_ordered_ps_done),
+};

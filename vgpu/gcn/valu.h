@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* valu.h - vector instructions: what each one computes, apart from its operands' modifiers
+ *
+ * An instruction is a function over rows of 64 lanes and a description of its operands. Fetching operands,
+ * SDWA, DPP, negation and the like come before it, output modifiers and EXEC after it, once for all (valu.c).
+ * The functions never look at EXEC: lanes that are off compute something that is thrown away.
+ */
+#ifndef VGPU_GCN_VALU_H
+#define VGPU_GCN_VALU_H
+
+#include "wave.h"
+
+/* An operand's type. Rows of 16- and 32-bit types are of uint32_t, of 64-bit types of uint64_t. */
+enum valu_type {
+	VALU_none,
+	VALU_u32,
+	VALU_i32,
+	VALU_f32,
+	VALU_u64,
+	VALU_i64,
+	VALU_f64,
+	VALU_u16,
+	VALU_i16,
+	VALU_f16,
+	VALU_p16,
+	VALU_h16,
+	VALU_mask
+};
+
+enum valu_flags {
+	VALU_ACC = 1,	      /* the third source is the destination's old value */
+	VALU_CARRY_IN = 2,    /* reads a mask: VCC, or the third source in VOP3 */
+	VALU_CARRY_OUT = 4,   /* writes a mask beside its result */
+	VALU_COMPARE = 8,     /* writes a mask only */
+	VALU_CMPX = 16,	      /* ... and EXEC */
+	VALU_KEEP_HI = 32,    /* a 16-bit result leaves the upper half alone */
+	VALU_VCC_IN = 64,     /* reads VCC in every form */
+	VALU_NO_DENORM = 128, /* denormals are flushed whatever the mode says */
+	VALU_ACC_HI = 256,    /* writes the upper half alone */
+};
+
+struct valu_args {
+	void *d;
+	const void *s[3];
+	uint64_t mask; /* in: carries; out: carries or the comparison's result */
+	uint32_t clamp;
+	uint32_t mode;
+	uint32_t sel; /* VOP3P: op_sel 2:0, op_sel_hi 5:3, neg 8:6, neg_hi 11:9, abs 14:12 */
+};
+
+typedef void valu_fn(struct valu_args *a);
+
+struct gcn_valu {
+	const char *name;
+	valu_fn *fn;
+	uint16_t op;
+	uint8_t enc; /* enum gcn_enc */
+	uint8_t dst, src[3];
+	uint16_t flags;
+};
+
+/* One for each file of instructions, twice: for any x86-64, and for one with AVX2 and FMA. */
+struct valu_table {
+	const struct gcn_valu *ops;
+	unsigned int nr;
+};
+
+extern const struct valu_table valu_int_base, valu_f32_base, valu_f16_base, valu_f64_base,
+	valu_cmp_base;
+extern const struct valu_table valu_int_v3, valu_f32_v3, valu_f16_v3, valu_f64_v3, valu_cmp_v3;
+
+/* Sets run, valu and simple. */
+void valu_bind(struct gcn_inst *i);
+
+/* Has this VOP3 instruction a scalar destination beside the vector one? */
+bool valu_writes_mask(const struct gcn_inst *i);
+
+const char *valu_name(const struct gcn_inst *i);
+
+/* Of v_readlane and the like, which are no function of rows, and of what is not implemented: its handler and
+ * name; NULL for all others. */
+gcn_fn *valu_special(const struct gcn_inst *i, const char **name);
+
+#endif

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+/* valu_math.h - arithmetic of single lanes, for the tables of vector instructions
+ *
+ * Everything is inline and without branches where that can be, so that loops over lanes become vector code.
+ * A NaN that an operation makes out of numbers is 0x7fc00000, as on the device; the host's has the sign set.
+ */
+#ifndef VGPU_GCN_VALU_MATH_H
+#define VGPU_GCN_VALU_MATH_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline uint32_t f32_bits(float f)
+{
+	uint32_t u;
+
+	memcpy(&u, &f, sizeof(u));
+	return u;
+}
+
+static inline float f32_from(uint32_t u)
+{
+	float f;
+
+	memcpy(&f, &u, sizeof(f));
+	return f;
+}
+
+static inline uint64_t f64_bits(double f)
+{
+	uint64_t u;
+
+	memcpy(&u, &f, sizeof(u));
+	return u;
+}
+
+static inline double f64_from(uint64_t u)
+{
+	double f;
+
+	memcpy(&f, &u, sizeof(f));
+	return f;
+}
+
+static inline float f16_from(uint32_t u)
+{
+	uint16_t v = (uint16_t)u;
+	_Float16 h;
+
+	memcpy(&h, &v, sizeof(h));
+	return (float)h;
+}
+
+static inline uint32_t f16_bits(float f)
+{
+	_Float16 h = (_Float16)f;
+	uint16_t v;
+
+	memcpy(&v, &h, sizeof(v));
+	return v;
+}
+
+/* straight from double: through float it would be rounded twice */
+static inline uint32_t f16_bits_f64(double f)
+{
+	_Float16 h = (_Float16)f;
+	uint16_t v;
+
+	memcpy(&v, &h, sizeof(v));
+	return v;
+}
+
+/* The result r of an operation on a and b, with the device's own NaN. */
+static inline float nan2(float r, float a, float b)
+{
+	return r != r && !isunordered(a, b) ? f32_from(0x7fc00000) : r;
+}
+
+static inline float nan3(float r, float a, float b, float c)
+{
+	return r != r && !isunordered(a, b) && c == c ? f32_from(0x7fc00000) : r;
+}
+
+static inline double nan2d(double r, double a, double b)
+{
+	return r != r && !isunordered(a, b) ? f64_from(0x7ff8000000000000) : r;
+}
+
+static inline double nan3d(double r, double a, double b, double c)
+{
+	return r != r && !isunordered(a, b) && c == c ? f64_from(0x7ff8000000000000) : r;
+}
+
+static inline float quiet(float f)
+{
+	return f32_from(f32_bits(f) | 0x400000);
+}
+
+static inline bool snan(float f)
+{
+	return f != f && !(f32_bits(f) & 0x400000);
+}
+
+static inline bool snan_d(double f)
+{
+	return f != f && !(f64_bits(f) & 0x8000000000000);
+}
+
+static inline double quiet_d(double f)
+{
+	return f64_from(f64_bits(f) | 0x8000000000000);
+}
+
+#define MODE_IEEE 0x200u
+#define MODE_DX10_CLAMP 0x100u
+
+/* A NaN gives way to a number; with IEEE set a signalling one comes out, quiet. -0 is less than +0. */
+static inline float min_f32(float a, float b, uint32_t mode)
+{
+	bool less = a < b || (a == b && (f32_bits(a) >> 31));
+	float r = a != a ? b : b != b ? a : less ? a : b;
+
+	if (mode & MODE_IEEE)
+		r = snan(a) ? quiet(a) : snan(b) ? quiet(b) : r;
+	return r;
+}
+
+static inline float max_f32(float a, float b, uint32_t mode)
+{
+	bool more = a > b || (a == b && !(f32_bits(a) >> 31));
+	float r = a != a ? b : b != b ? a : more ? a : b;
+
+	if (mode & MODE_IEEE)
+		r = snan(a) ? quiet(a) : snan(b) ? quiet(b) : r;
+	return r;
+}
+
+static inline double min_f64(double a, double b, uint32_t mode)
+{
+	bool less = a < b || (a == b && (f64_bits(a) >> 63));
+	double r = a != a ? b : b != b ? a : less ? a : b;
+
+	if (mode & MODE_IEEE)
+		r = snan_d(a) ? quiet_d(a) : snan_d(b) ? quiet_d(b) : r;
+	return r;
+}
+
+static inline double max_f64(double a, double b, uint32_t mode)
+{
+	bool more = a > b || (a == b && !(f64_bits(a) >> 63));
+	double r = a != a ? b : b != b ? a : more ? a : b;
+
+	if (mode & MODE_IEEE)
+		r = snan_d(a) ? quiet_d(a) : snan_d(b) ? quiet_d(b) : r;
+	return r;
+}
+
+/* With a NaN among them, the least of the three. */
+static inline float med3_f32(float a, float b, float c, uint32_t mode)
+{
+	float lo, hi;
+
+	if (a != a || b != b || c != c)
+		return min_f32(min_f32(a, b, mode), c, mode);
+	lo = min_f32(a, b, mode);
+	hi = max_f32(a, b, mode);
+	return max_f32(lo, min_f32(hi, c, mode), mode);
+}
+
+/* Denormals become zeros of their sign. */
+static inline uint32_t flush_f32(uint32_t u)
+{
+	return u & 0x7f800000 ? u : u & 0x80000000;
+}
+
+static inline uint64_t flush_f64(uint64_t u)
+{
+	return u & 0x7ff0000000000000 ? u : u & 0x8000000000000000;
+}
+
+static inline uint32_t flush_f16(uint32_t u)
+{
+	return u & 0x7c00 ? u : u & 0x8000;
+}
+
+static inline int32_t i32_sat(double f)
+{
+	if (!(f > -2147483649.0))
+		return f != f ? 0 : INT32_MIN;
+	return f >= 2147483648.0 ? INT32_MAX : (int32_t)f;
+}
+
+static inline uint32_t u32_sat(double f)
+{
+	if (!(f > -1.0))
+		return 0;
+	return f >= 4294967296.0 ? UINT32_MAX : (uint32_t)f;
+}
+
+static inline int32_t i16_sat(int32_t v)
+{
+	return v < -32768 ? -32768 : v > 32767 ? 32767 : v;
+}
+
+static inline uint32_t u16_sat(int64_t v)
+{
+	return v < 0 ? 0 : v > 65535 ? 65535 : (uint32_t)v;
+}
+
+static inline int32_t i32_sat64(int64_t v)
+{
+	return v < INT32_MIN ? INT32_MIN : v > INT32_MAX ? INT32_MAX : (int32_t)v;
+}
+
+/* Does a + b overflow? */
+static inline bool overflows_i64(int64_t a, int64_t b)
+{
+	uint64_t r = (uint64_t)a + (uint64_t)b;
+
+	return (((uint64_t)a ^ r) & ((uint64_t)b ^ r)) >> 63;
+}
+
+static inline uint32_t popcount32(uint32_t v)
+{
+	v = v - (v >> 1 & 0x55555555);
+	v = (v & 0x33333333) + (v >> 2 & 0x33333333);
+	return ((v + (v >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
+}
+
+static inline uint32_t reverse32(uint32_t v)
+{
+	v = (v >> 1 & 0x55555555) | (v & 0x55555555) << 1;
+	v = (v >> 2 & 0x33333333) | (v & 0x33333333) << 2;
+	v = (v >> 4 & 0x0f0f0f0f) | (v & 0x0f0f0f0f) << 4;
+	return __builtin_bswap32(v);
+}
+
+/* Leading zeros, leading copies of the sign, trailing zeros; -1 where there is no end to them. */
+static inline uint32_t ffbh_u32(uint32_t v)
+{
+	return v ? (uint32_t)__builtin_clz(v) : UINT32_MAX;
+}
+
+static inline uint32_t ffbh_i32(uint32_t v)
+{
+	uint32_t x = v ^ (uint32_t)((int32_t)v >> 31);
+
+	return x ? (uint32_t)__builtin_clz(x) : UINT32_MAX;
+}
+
+static inline uint32_t ffbl_u32(uint32_t v)
+{
+	return v ? (uint32_t)__builtin_ctz(v) : UINT32_MAX;
+}
+
+static inline uint32_t bfe_u32(uint32_t v, uint32_t at, uint32_t width)
+{
+	return v >> (at & 31) & ((1u << (width & 31)) - 1);
+}
+
+static inline uint32_t bfe_i32(uint32_t v, uint32_t at, uint32_t width)
+{
+	at &= 31;
+	width &= 31;
+	if (!width)
+		return 0;
+	if (at + width >= 32)
+		return (uint32_t)((int32_t)v >> at);
+	return (uint32_t)((int32_t)(v << (32 - at - width)) >> (32 - width));
+}
+
+static inline int32_t sext24(uint32_t v)
+{
+	return (int32_t)(v << 8) >> 8;
+}
+
+static inline uint32_t perm_byte(uint64_t v, uint32_t sel)
+{
+	sel &= 255;
+	if (sel < 8)
+		return (uint32_t)(v >> (sel * 8)) & 255;
+	if (sel < 12)
+		return v >> ((sel - 8) * 16 + 15) & 1 ? 255 : 0;
+	return sel == 12 ? 0 : 255;
+}
+
+static inline uint32_t perm_b32(uint32_t hi, uint32_t lo, uint32_t sel)
+{
+	uint64_t v = (uint64_t)hi << 32 | lo;
+
+	return perm_byte(v, sel) | perm_byte(v, sel >> 8) << 8 | perm_byte(v, sel >> 16) << 16 |
+	       perm_byte(v, sel >> 24) << 24;
+}
+
+/* Sum of the absolute differences of bytes; masked: bytes whose reference is 0 don't count. */
+static inline uint32_t sad_u8(uint32_t a, uint32_t b, bool masked)
+{
+	uint32_t sum = 0;
+
+	for (unsigned int n = 0; n < 32; n += 8) {
+		int32_t x = (int32_t)(a >> n & 255), y = (int32_t)(b >> n & 255);
+
+		sum += masked && !y ? 0 : (uint32_t)(x > y ? x - y : y - x);
+	}
+	return sum;
+}
+
+static inline uint64_t qsad_u8(uint64_t a, uint32_t b, uint64_t c, bool masked)
+{
+	uint64_t r = 0;
+
+	for (unsigned int n = 0; n < 4; n++) {
+		uint32_t sum = sad_u8((uint32_t)(a >> (8 * n)), b, masked);
+
+		r |= (uint64_t)((sum + (uint32_t)(c >> (16 * n))) & 0xffff) << (16 * n);
+	}
+	return r;
+}
+
+static inline uint32_t lerp_u8(uint32_t a, uint32_t b, uint32_t c)
+{
+	uint32_t r = 0;
+
+	for (unsigned int n = 0; n < 32; n += 8)
+		r |= ((a >> n & 255) + (b >> n & 255) + (c >> n & 1)) >> 1 << n;
+	return r;
+}
+
+/* |r| < 1 whatever the rounding */
+static inline float fract_f32(float a)
+{
+	float r = a - floorf(a);
+
+	return r != r ? (a != a ? quiet(a) : f32_from(0x7fc00000)) :
+			(r < 0x1.fffffep-1f ? r : 0x1.fffffep-1f);
+}
+
+static inline double fract_f64(double a)
+{
+	double r = a - floor(a);
+
+	return r != r ? (a != a ? quiet_d(a) : f64_from(0x7ff8000000000000)) :
+			(r < 0x1.fffffffffffffp-1 ? r : 0x1.fffffffffffffp-1);
+}
+
+static inline double sin_turns(double a)
+{
+	return a != a || isinf(a) ? f64_from(0x7ff8000000000000) :
+				    sin(6.283185307179586 * (a - floor(a)));
+}
+
+static inline double cos_turns(double a)
+{
+	return a != a || isinf(a) ? f64_from(0x7ff8000000000000) :
+				    cos(6.283185307179586 * (a - floor(a)));
+}
+
+static inline uint32_t frexp_exp_f32(float a)
+{
+	int e = 0;
+
+	if (isfinite(a))
+		frexpf(a, &e);
+	return (uint32_t)e;
+}
+
+static inline float frexp_mant_f32(float a)
+{
+	int e;
+
+	return isfinite(a) ? frexpf(a, &e) : a != a ? quiet(a) : a;
+}
+
+static inline uint32_t frexp_exp_f64(double a)
+{
+	int e = 0;
+
+	if (isfinite(a))
+		frexp(a, &e);
+	return (uint32_t)e;
+}
+
+static inline double frexp_mant_f64(double a)
+{
+	int e;
+
+	return isfinite(a) ? frexp(a, &e) : a != a ? quiet_d(a) : a;
+}
+
+/* The class of a number as a bit: what v_cmp_class tests. */
+static inline uint32_t class_bit(bool sign, uint64_t exponent, uint64_t top, uint64_t mantissa,
+				 bool is_quiet)
+{
+	if (exponent == top)
+		return mantissa ? (is_quiet ? 2 : 1) : sign ? 4 : 0x200;
+	if (exponent)
+		return sign ? 8 : 0x100;
+	if (mantissa)
+		return sign ? 0x10 : 0x80;
+	return sign ? 0x20 : 0x40;
+}
+
+static inline uint32_t class_f32(uint32_t u)
+{
+	return class_bit(u >> 31, u >> 23 & 255, 255, u & 0x7fffff, u >> 22 & 1);
+}
+
+static inline uint32_t class_f64(uint64_t u)
+{
+	return class_bit(u >> 63, u >> 52 & 2047, 2047, u & 0xfffffffffffff, u >> 51 & 1);
+}
+
+static inline uint32_t class_f16(uint32_t u)
+{
+	return class_bit(u >> 15 & 1, u >> 10 & 31, 31, u & 0x3ff, u >> 9 & 1);
+}
+
+static inline uint32_t pknorm(float v, float scale, float lo)
+{
+	if (v != v)
+		return 0;
+	v = v < lo ? lo : v > 1.0f ? 1.0f : v;
+	return (uint32_t)(int32_t)rintf(v * scale) & 0xffff;
+}
+
+/* To half floats toward zero. */
+static inline uint32_t f16_rtz(float f)
+{
+	uint32_t u = f32_bits(f), h = f16_bits(f);
+
+	if (f == f && (h & 0x7fff) && fabsf(f16_from(h)) > fabsf(f) &&
+	    (u & 0x7fffffff) != 0x7f800000)
+		h--;
+	return h;
+}
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* valu_operand.h - what is done to the operands and to the result of a vector instruction */
+#ifndef VGPU_GCN_VALU_OPERAND_H
+#define VGPU_GCN_VALU_OPERAND_H
+
+#include "valu.h"
+
+union valu_room {
+	uint32_t u32[GCN_LANES];
+	uint64_t u64[GCN_LANES];
+};
+
+/* Fetches source n with all its modifiers; bits is its width. */
+void valu_source(struct gcn_wave *w, const struct gcn_inst *i, unsigned int n, unsigned int type,
+		 unsigned int bits, union valu_room *out);
+
+/* Output modifier, clamp, denormals. */
+void valu_result(struct gcn_wave *w, const struct gcn_inst *i, void *row, unsigned int bits);
+
+/* SDWA: puts the result in its part of the register, whose old value is given. */
+void valu_sdwa_result(const struct gcn_inst *i, uint32_t *row, const uint32_t *old);
+
+/* DPP: lanes that get nothing keep their old value. */
+void valu_dpp_keep(const struct gcn_wave *w, const struct gcn_inst *i, uint32_t *row,
+		   const uint32_t *old);
+uint64_t valu_dpp_mask(const struct gcn_wave *w, const struct gcn_inst *i, uint64_t mask);
+
+#endif

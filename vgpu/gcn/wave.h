@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* wave.h - the state of a wave, of its workgroup and of the dispatch that they belong to
+ *
+ * A wave is plain data that can be resumed at any instruction: there is no thread or stack behind it.
+ */
+#ifndef VGPU_GCN_WAVE_H
+#define VGPU_GCN_WAVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "cache.h"
+#include "gcn.h"
+#include "inst.h"
+
+#define GCN_LANES 64
+#define GCN_WAVES_MAX 16
+#define GCN_LDS_SIZE 65536
+/* the widest access at the last register runs over: there are rows behind it */
+#define GCN_VGPR_ROWS (256 + 16)
+#define GCN_SGPRS (128 + 16)
+
+/* high halves of the apertures' addresses: LDS 1 << 48, scratch 2 << 48 (kmt_topology.c says the same) */
+#define GCN_LDS_HI 0x10000u
+#define GCN_SCRATCH_HI 0x20000u
+
+enum gcn_wave_state { GCN_WAVE_RUN, GCN_WAVE_BARRIER, GCN_WAVE_END };
+
+typedef uint32_t gcn_row[GCN_LANES];
+
+struct gcn_wave {
+	uint32_t sgpr[GCN_SGPRS]; /* by operand code: VCC, M0 and EXEC are in here */
+	uint64_t pc;
+	uint32_t scc;
+	uint32_t mode; /* FP_ROUND 3:0, FP_DENORM 7:4, DX10_CLAMP 8, IEEE 9 */
+	bool fp_plain; /* round to nearest, all denormals kept: what the host does by itself */
+	bool idx_on;   /* s_set_gpr_idx_on */
+	uint8_t idx_mode;
+	uint8_t state;
+	uint32_t number; /* in its workgroup */
+	gcn_row *vgpr;
+	struct gcn_run *run;
+	uint64_t mask_of; /* the EXEC that mask[] was made for */
+	gcn_row mask;	  /* all ones in active lanes */
+};
+
+struct gcn_page;
+
+struct gcn_range {
+	uint64_t lo, hi;
+};
+
+#define GCN_RANGES 4
+
+/* A dispatch in execution. */
+struct gcn_run {
+	/* constant during a dispatch */
+	struct gcn_launch launch;
+	unsigned char packet[64] __attribute__((aligned(64))); /* device code reads it */
+	const struct gcn_host *host;
+	uint64_t entry;
+	uint32_t mode, rsrc2, props;
+	uint32_t nr_vgprs;
+	uint32_t size[3], group[3], nr_groups[3];
+	uint32_t lds_size;
+	uint32_t wave_stride; /* of scratch, bytes */
+
+	uint32_t at[3]; /* the resident workgroup */
+	bool resident;
+	uint32_t nr_waves, nr_live, next_wave;
+	int64_t budget;
+	uint64_t steps; /* instructions executed */
+	bool yield;	/* the wave that runs would rather wait */
+
+	enum gcn_status status;
+	struct gcn_stop stop;
+	struct gcn_counters counters;
+	uint64_t executed[GCN_CLASS_NR];
+
+	struct gcn_range range[GCN_RANGES];
+	unsigned int next_range, generation;
+	struct gcn_page *page; /* decoded code: the page used last */
+	struct cache cache;
+
+	struct gcn_wave wave[GCN_WAVES_MAX];
+	gcn_row *rows; /* of all waves */
+	uint32_t ids[GCN_WAVES_MAX][3][GCN_LANES];
+	uint64_t ids_exec[GCN_WAVES_MAX];
+	uint32_t ids_for[3];
+	uint32_t ids_waves;
+	unsigned char *lds;
+};
+
+static inline uint64_t gcn_get64(const struct gcn_wave *w, unsigned int reg)
+{
+	return w->sgpr[reg] | (uint64_t)w->sgpr[reg + 1] << 32;
+}
+
+static inline void gcn_set64(struct gcn_wave *w, unsigned int reg, uint64_t v)
+{
+	w->sgpr[reg] = (uint32_t)v;
+	w->sgpr[reg + 1] = (uint32_t)(v >> 32);
+}
+
+static inline uint64_t gcn_exec(const struct gcn_wave *w)
+{
+	return gcn_get64(w, GCN_REG_EXEC);
+}
+
+/* Constants by operand code, 128 to 248; f32 patterns for those of floating point. */
+extern const uint32_t gcn_const32[128];
+/* The same as doubles' patterns and as half floats', from code 240. */
+extern const uint64_t gcn_const64[9];
+extern const uint16_t gcn_const16[9];
+
+/* A scalar source: register, constant, flag or literal. */
+static inline uint32_t gcn_src32(const struct gcn_wave *w, const struct gcn_inst *i,
+				 unsigned int code)
+{
+	if (code < 128)
+		return w->sgpr[code];
+	if (code == GCN_SRC_LITERAL)
+		return i->literal;
+	if (code == GCN_SRC_VCCZ)
+		return !gcn_get64(w, GCN_REG_VCC);
+	if (code == GCN_SRC_EXECZ)
+		return !gcn_exec(w);
+	if (code == GCN_SRC_SCC)
+		return w->scc;
+	return gcn_const32[(code - 128) & 127];
+}
+
+uint64_t gcn_src64(const struct gcn_wave *w, const struct gcn_inst *i, unsigned int code);
+
+/* All ones in each active lane. */
+const uint32_t *gcn_mask(struct gcn_wave *w);
+
+/* Takes over a new MODE register. */
+void gcn_set_mode(struct gcn_wave *w, uint32_t mode);
+
+/* Ends the dispatch at the instruction that is running. */
+void gcn_stop(struct gcn_wave *w, enum gcn_status status, uint64_t addr);
+
+#endif
