@@ -27,6 +27,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(HERE)
 HARVESTER_BUDGET = 1.0  # % of a core
 ADDED_BUDGET = 150.0  # ns for each dispatch
+API_BUDGET = 80.0
 ADDED_RATIO = 2.0  # to what the pass-through tool adds
 START_BUDGET = 5.0  # ms
 SPOOL_BUDGET = 64.0  # bytes for each dispatch
@@ -86,9 +87,14 @@ class Bench:
             return {}
         if name == "passthrough":
             return {"HSA_TOOLS_LIB": self.path("bench/libpassthrough.so")}
+        more = {}
+        if name.startswith("hip") or name.endswith("preloaded"):
+            more["LD_PRELOAD"] = self.path("lib/librtl.so.1")
+            more["RTL_ARGS"] = "0" if name.endswith("without arguments") else "1"
         return {
+            **more,
             "HSA_TOOLS_LIB": self.path("lib/librtl.so.1"),
-            "RTL_MODE": name,
+            "RTL_MODE": name.split(",")[0],
             "RTL_OUTPUT": os.path.join(self.dir, "t.db"),
             "RTL_SPOOL_DIR": os.path.join(self.dir, "spool"),
             # the database is not what is measured here
@@ -199,6 +205,29 @@ class Bench:
         few = ["untraced", "passthrough", "standard"]
         values = self.interleave("launch events", "launch", ["kind=events", "gpu=free", "blocks=200"], few)
         self.added_rows("HIP launch with two events", values, few)
+
+    def api(self):
+        """A cheap HIP call in all ways, and a launch, whose cost has that of the dispatch in it."""
+        args = [f"blocks={200 if self.quick else 4000}"]
+        tools = ["untraced", "standard, preloaded", "hip, without arguments", "hip"]
+        values = self.interleave("api", "apicall", args, tools)
+        floors = [self.traced("apicall", ["do=floor", *args], "untraced")["median"] for _ in range(self.rounds)]
+        self.keep("api floor", floors)
+        floor, base = statistics.median(floors), values["untraced"]
+        self.add("HIP call, untraced", statistics.median(base), "ns", low=min(base))
+        for t in tools[1:]:
+            value = statistics.median(v - b for v, b in zip(values[t], base))
+            budgets = [(f"<= {API_BUDGET:.0f} ns", value <= API_BUDGET)]
+            low = min(values[t]) - min(base)
+            self.add(f"HIP call, added by {t}", value, "ns", floor, "2 x counter, 64 bytes", budgets, low)
+        tools = ["untraced", "standard", "hip"]
+        values = self.interleave("api launch", "launch", [f"blocks={20 if self.quick else 200}"], tools)
+        base = values["untraced"]
+        for t in tools[1:]:
+            value = statistics.median(v / b for v, b in zip(values[t], base))
+            low = min(values[t]) / min(base)
+            # three calls: the configuration is pushed and popped
+            self.add(f"launch-bound program, {t} to untraced", value, "x", low=low)
 
     # ---- instructions --------------------------------------------------------------------------
 
@@ -365,7 +394,7 @@ class Bench:
         self.add(name, mib, "MiB", budgets=[(f"<= {MEMORY_BUDGET:.0f} MiB", mib <= MEMORY_BUDGET)])
 
 
-PARTS = ("dispatch", "launch", "instructions", "harvester", "startup", "spool", "record", "convert")
+PARTS = ("dispatch", "launch", "instructions", "harvester", "startup", "spool", "record", "convert", "api")
 
 
 def wait_for(p, timeout):
