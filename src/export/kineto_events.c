@@ -541,6 +541,11 @@ static int prepare(struct events *e)
 				"SELECT pid, tid, start, \"end\", 0 FROM rocpd_api WHERE id = ?1");
 	if (ret == 0 && p->ours)
 		ret = perfetto_prepare(
+			p, &e->thread,
+			"SELECT T.name FROM rtl_thread T JOIN rtl_process P ON P.id = "
+			"T.process_id WHERE P.pid = ?1 AND T.tid = ?2");
+	if (ret == 0 && p->ours)
+		ret = perfetto_prepare(
 			p, &e->shape,
 			"SELECT S.grid_x, S.grid_y, S.grid_z, S.group_x, S.group_y, "
 			"S.group_z, S.group_size, Y.vgpr_count FROM rtl_shape S JOIN "

@@ -69,7 +69,7 @@ static int name_threads(struct perfetto *p)
 		return 0;
 	ret = perfetto_prepare(p, &row,
 			       "SELECT P.pid, T.tid, coalesce(T.name, '') FROM rtl_thread T JOIN "
-			       "rtl_process P ON P.id = T.process_id");
+			       "rtl_process P ON P.id = T.process_id WHERE T.tid <> 0");
 	while (ret == 0 && (ret = perfetto_step(p, row)) == 1) {
 		const char *thread = perfetto_column_text(row, 2);
 

@@ -225,6 +225,9 @@ class Kineto(Calls):
             spans = [(round(e["ts"] * 1000), round(e["ts"] * 1000) + round(e["dur"] * 1000)) for e in (around, *ops)]
             self.assertEqual(spans[0], (min(s[0] for s in spans[1:]), max(s[1] for s in spans[1:])))
         self.assertEqual(set(ranges), {(0, 1), (0, 2), (1, 2)})
+        names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
+        self.assertEqual(names, {(host["pid"], host["tid"]): f"thread {host['tid']} (app)", (0, 1): "stream 1",
+                                 (0, 2): "stream 2", (1, 2): "stream 2", (0, 10003): "stream 10003"})
         self.nested(events)
 
     def test_without_streams_the_queue_stands_for_one(self):
