@@ -72,21 +72,22 @@ static void look_up(void)
 	FUNCTIONS(LOOK)
 }
 
-static void note(const char *api, int status, const char *op)
+static void note(const char *api, int status, const void *stream, const char *op)
 {
 	if (account)
 		fprintf(account,
-			"{\"tid\": %ld, \"api\": \"%s\", \"status\": %d, \"stream\": \"0\", \"exec\": \"0\", "
-			"\"ops\": [%s]}\n",
-			(long)syscall(SYS_gettid), api, status, op);
+			"{\"tid\": %ld, \"api\": \"%s\", \"status\": %d, \"stream\": \"%#lx\", "
+			"\"exec\": \"0\", \"ops\": [%s]}\n",
+			(long)syscall(SYS_gettid), api, status, (unsigned long)stream, op);
 	if (status) {
 		fprintf(stderr, "%s: %d\n", api, status);
 		exit(1);
 	}
 }
 
-#define CALL_OP(op, fn, ...) note(#fn, (int)ways[nr_calls++ % 2]->fn(__VA_ARGS__), op)
-#define CALL(fn, ...) CALL_OP("", fn, __VA_ARGS__)
+#define CALL_OP(stream, op, fn, ...)                                                               \
+	note(#fn, (int)ways[nr_calls++ % 2]->fn(__VA_ARGS__), stream, op)
+#define CALL(fn, ...) CALL_OP(NULL, "", fn, __VA_ARGS__)
 
 static const char *kernel_op(unsigned int blocks)
 {
@@ -140,19 +141,19 @@ static int work(const char *path, unsigned int rounds)
 		size_t n = 4096 + 64 * i;
 
 		memset(host, (int)i, n + 32);
-		CALL_OP(copy_op("copy", n, "HostToDevice"), hipMemcpyAsync, dev, host, n,
+		CALL_OP(stream, copy_op("copy", n, "HostToDevice"), hipMemcpyAsync, dev, host, n,
 			hipMemcpyHostToDevice, stream);
-		CALL_OP(kernel_op(i), hipModuleLaunchKernel, function, i, 1, 1, 64, 1, 1, 0, stream,
-			args, NULL);
+		CALL_OP(stream, kernel_op(i), hipModuleLaunchKernel, function, i, 1, 1, 64, 1, 1, 0,
+			stream, args, NULL);
 		CALL(hipEventRecord, event, stream);
-		CALL_OP(copy_op("copy", n + 16, "DeviceToHost"), hipMemcpyAsync, back, dev, n + 16,
-			hipMemcpyDeviceToHost, stream);
+		CALL_OP(stream, copy_op("copy", n + 16, "DeviceToHost"), hipMemcpyAsync, back, dev,
+			n + 16, hipMemcpyDeviceToHost, stream);
 		CALL(hipStreamSynchronize, stream);
 		CALL(hipEventSynchronize, event);
 		bad |= memcmp(host, back, n) != 0;
-		CALL_OP(copy_op("fill", 8192 + 2048 * (size_t)i, ""), hipMemsetAsync, dev, (int)i,
-			8192 + 2048 * (size_t)i, stream);
-		CALL_OP(copy_op("copy", n + 32, "HostToDevice"), hipMemcpy, dev, host, n + 32,
+		CALL_OP(stream, copy_op("fill", 8192 + 2048 * (size_t)i, ""), hipMemsetAsync, dev,
+			(int)i, 8192 + 2048 * (size_t)i, stream);
+		CALL_OP(NULL, copy_op("copy", n + 32, "HostToDevice"), hipMemcpy, dev, host, n + 32,
 			hipMemcpyHostToDevice);
 	}
 	CALL(hipDeviceSynchronize);

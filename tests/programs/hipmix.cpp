@@ -89,7 +89,8 @@ static size_t step_length(worker &w, long *count, size_t step)
 	} while (0)
 #define PEER(stream, fn, ...)                                                                      \
 	do {                                                                                       \
-		n = step_length(w, &w.moves, 1024);                                                \
+		/* no length that a copy of the host's has */                                      \
+		n = (1 << 20) + step_length(w, &w.moves, 1024);                                    \
 		CALL_OPS(stream, OPS({ "peer", "DeviceToDevice", n, dim3(), dim3() }), fn,         \
 			 __VA_ARGS__);                                                             \
 	} while (0)
@@ -235,32 +236,32 @@ static void fill_host(worker &w, char *p, size_t n)
 static void copies(worker &w)
 {
 	/* pageable ones: small, staged in pieces, and large enough to be pinned for the copy */
-	static const size_t sizes[] = { 4096, 300 << 10, 3 << 20, 17 << 20 };
+	static const size_t sizes[] = { 8192, 300 << 10, 3 << 20, 17 << 20 };
 	hipStream_t s = next_stream(w);
 	size_t n;
 
 	fill_host(w, w.pinned, 1 << 20);
-	COPY(s, 4096, "HostToDevice", hipMemcpyAsync, w.dev, w.pinned, n, hipMemcpyHostToDevice, s);
-	COPY(s, 4096, "DeviceToHost", hipMemcpyAsync, w.back, w.dev, n, hipMemcpyDeviceToHost, s);
+	COPY(s, 8192, "HostToDevice", hipMemcpyAsync, w.dev, w.pinned, n, hipMemcpyHostToDevice, s);
+	COPY(s, 8192, "DeviceToHost", hipMemcpyAsync, w.back, w.dev, n, hipMemcpyDeviceToHost, s);
 	CALL(hipStreamSynchronize, s);
 	check(w.back, w.pinned, 4096);
-	COPY(NULL, 4096, "HostToDevice", hipMemcpy, w.dev, w.pinned, n, hipMemcpyHostToDevice);
-	COPY(NULL, 4096, "DeviceToHost", hipMemcpy, w.back, w.dev, n, hipMemcpyDefault);
-	COPY(s, 4096, "HostToDevice", hipMemcpyWithStream, w.dev, w.pinned, n,
+	COPY(NULL, 8192, "HostToDevice", hipMemcpy, w.dev, w.pinned, n, hipMemcpyHostToDevice);
+	COPY(NULL, 8192, "DeviceToHost", hipMemcpy, w.back, w.dev, n, hipMemcpyDefault);
+	COPY(s, 8192, "HostToDevice", hipMemcpyWithStream, w.dev, w.pinned, n,
 	     hipMemcpyHostToDevice, s);
-	COPY(NULL, 4096, "HostToDevice", hipMemcpyHtoD, w.dev, w.pinned, n);
-	COPY(NULL, 4096, "DeviceToHost", hipMemcpyDtoH, w.back, w.dev, n);
+	COPY(NULL, 8192, "HostToDevice", hipMemcpyHtoD, w.dev, w.pinned, n);
+	COPY(NULL, 8192, "DeviceToHost", hipMemcpyDtoH, w.back, w.dev, n);
 	s = next_stream(w);
-	COPY(s, 4096, "HostToDevice", hipMemcpyHtoDAsync, w.dev, w.pinned, n, s);
-	COPY(s, 4096, "DeviceToHost", hipMemcpyDtoHAsync, w.back, w.dev, n, s);
+	COPY(s, 8192, "HostToDevice", hipMemcpyHtoDAsync, w.dev, w.pinned, n, s);
+	COPY(s, 8192, "DeviceToHost", hipMemcpyDtoHAsync, w.back, w.dev, n, s);
 	/* within the device: kernels of the runtimes' */
 	MOVE(s, hipMemcpyDtoDAsync, w.dev2, w.dev, n, s);
 	MOVE(NULL, hipMemcpyDtoD, w.dev2, w.dev, n);
 	MOVE(s, hipMemcpyAsync, w.dev2, w.dev, n, hipMemcpyDeviceToDevice, s);
 	MOVE(NULL, hipMemcpy, w.dev2, w.dev, n, hipMemcpyDeviceToDevice);
 	/* host to host: the CPU's, or an engine's between pinned memory */
-	COPY(NULL, 4096, "HostToHost", hipMemcpy, w.back, w.pinned, n, hipMemcpyHostToHost);
-	COPY(s, 4096, "HostToHost", hipMemcpyAsync, w.back, w.pinned, n, hipMemcpyHostToHost, s);
+	COPY(NULL, 8192, "HostToHost", hipMemcpy, w.back, w.pinned, n, hipMemcpyHostToHost);
+	COPY(s, 8192, "HostToHost", hipMemcpyAsync, w.back, w.pinned, n, hipMemcpyHostToHost, s);
 	CALL(hipStreamSynchronize, s);
 	for (size_t size : sizes) {
 		n = copy_length(w, size);
@@ -357,13 +358,13 @@ static void symbols(worker &w)
 	CALL(hipGetSymbolSize, &size, HIP_SYMBOL(symbol_memory));
 	if (size != sizeof(symbol_memory) || !address)
 		wrong_copies++;
-	COPY(NULL, 4096, "HostToDevice", hipMemcpyToSymbol, HIP_SYMBOL(symbol_memory), w.pinned, n,
+	COPY(NULL, 8192, "HostToDevice", hipMemcpyToSymbol, HIP_SYMBOL(symbol_memory), w.pinned, n,
 	     0, hipMemcpyHostToDevice);
-	COPY(NULL, 4096, "DeviceToHost", hipMemcpyFromSymbol, w.back, HIP_SYMBOL(symbol_memory), n,
+	COPY(NULL, 8192, "DeviceToHost", hipMemcpyFromSymbol, w.back, HIP_SYMBOL(symbol_memory), n,
 	     0, hipMemcpyDeviceToHost);
-	COPY(s, 4096, "HostToDevice", hipMemcpyToSymbolAsync, HIP_SYMBOL(symbol_memory), w.pinned,
+	COPY(s, 8192, "HostToDevice", hipMemcpyToSymbolAsync, HIP_SYMBOL(symbol_memory), w.pinned,
 	     n, 0, hipMemcpyHostToDevice, s);
-	COPY(s, 4096, "DeviceToHost", hipMemcpyFromSymbolAsync, w.back, HIP_SYMBOL(symbol_memory),
+	COPY(s, 8192, "DeviceToHost", hipMemcpyFromSymbolAsync, w.back, HIP_SYMBOL(symbol_memory),
 	     n, 0, hipMemcpyDeviceToHost, s);
 	CALL(hipStreamSynchronize, s);
 }
@@ -470,7 +471,7 @@ static void captured_graph(worker &w)
 	CALL_OPS(b, OPS(), hipLaunchKernel, (const void *)mix_node, grid, group, args, 0, b);
 	CALL(hipEventRecord, join, b);
 	CALL(hipStreamWaitEvent, a, join, 0);
-	size_t size = copy_length(w, 4096);
+	size_t size = copy_length(w, 8192);
 	ops.push_back(copied(size, "HostToDevice"));
 	CALL(hipMemcpyAsync, w.dev, w.pinned, size, hipMemcpyHostToDevice, a);
 	CALL(hipStreamEndCapture, a, &graph);
@@ -510,7 +511,7 @@ static void built_graph(worker &w)
 		CALL(hipGraphAddKernelNode, &nodes[i], graph,
 		     i ? &nodes[i - 1] : (hipGraphNode_t *)NULL, (size_t)(i ? 1 : 0), &params);
 	}
-	size = copy_length(w, 4096);
+	size = copy_length(w, 8192);
 	ops.push_back(copied(size, "HostToDevice"));
 	CALL(hipGraphAddMemcpyNode1D, &nodes[3], graph, &nodes[2], (size_t)1, w.dev, w.pinned, size,
 	     hipMemcpyHostToDevice);

@@ -6,6 +6,8 @@ import functools
 from support import *
 
 WAYS = [
+    ("hip", RTL, ("-q", "-m", "hip"), {}),
+    ("hip_callback", RTL, ("-q", "-m", "hip"), {"RTL_HIP_BACKEND": "callback"}),
     ("lite", RTL, ("-q", "-m", "lite"), {}),
     ("standard", RTL, ("-q", "-m", "standard"), {}),
     ("full", RTL, ("-q", "-m", "full"), {}),
@@ -85,7 +87,7 @@ def programs(trace, rtl_args, env):
 for way, trace, rtl_args, extra in WAYS:
     add_case(f"event_times_{way}", functools.partial(times, trace, rtl_args, extra))
     add_case(f"signals_{way}", functools.partial(signals, trace, rtl_args, extra))
-for way, trace, rtl_args, extra in WAYS[1:4]:
+for way, trace, rtl_args, extra in [w for w in WAYS if w[0] not in ("lite", "barriers")]:
     add_case(f"programs_{way}", functools.partial(programs, trace, rtl_args, extra))
 
 

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every dispatch and copy is joined to the one HIP call that caused it, however threads share queues."""
+import functools
+
+from hipcalls import *
+
+
+def mix(*args, gpus=1, mode="hip", **env):
+    r = run_account(
+        "hipmix", f"devices={gpus}", *args, trace=RTL, gpus=gpus, rtl_args=("-q", "-m", mode), env=env
+    )
+    contains("hipmix's own account", r.out, " 0 wrong copies")
+    calls = read_account(r)
+    exact_program_dispatches(r)
+    matched = same_calls(r, calls)
+    ops, _ = exact_callers(r, calls, matched)
+    launch_details(r, calls, matched)
+    copy_details(r, calls, matched)
+    complete(r)
+    return r, calls, matched, ops
+
+
+@case
+def all_kinds_of_work():
+    r, calls, _, ops = mix("rounds=3")
+    contains("hipmix's own account", r.out, "hipMemset3DAsync: 24")
+    at_least("calls", len(calls), 4000)
+    at_least("operations", len(ops), 2500)
+    by_kind = collections.Counter(op.key[0] for op in ops)
+    at_least("copies", by_kind["copy"], 700)
+
+
+@case
+def on_two_gpus():
+    _, calls, _, _ = mix("rounds=2", gpus=2)
+    at_least("peer copies", len([c for c in calls if c.api == "hipMemcpyPeerAsync"]), 16)
+
+
+for queues in (1, 2, 3, 4):
+    add_case(f"hardware_queues_{queues}", functools.partial(mix, "rounds=2", GPU_MAX_HW_QUEUES=queues))
+
+
+@case
+def thousands_in_flight():
+    # far more than the rings hold: threads wait for room, and one doorbell carries others' packets
+    mix("parts=b", "burst=3000", GPU_MAX_HW_QUEUES=2, VGPU_KERNEL_NS=4000)
+
+
+@case
+def slow_kernels_on_one_queue():
+    mix("parts=kb", "burst=1500", "rounds=1", GPU_MAX_HW_QUEUES=1, VGPU_KERNEL_NS=20000)
+
+
+@case
+def no_time_at_all():
+    mix("parts=b", "burst=4000", "rounds=1", GPU_MAX_HW_QUEUES=4, VGPU_KERNEL_NS=0)
+
+
+@case
+def kernels_overlap():
+    mix("rounds=1", VGPU_OVERLAP=8)
+
+
+@case
+def sixteen_threads_of_one_stream():
+    mix("threads=16", "streams=1", "rounds=1", GPU_MAX_HW_QUEUES=2)
+
+
+@case
+def without_arguments():
+    """RTL_ARGS=0 leaves the arguments out, and nothing else."""
+    r = run_account("hipmix", "rounds=1", trace=RTL, env={"RTL_ARGS": "0"})
+    calls = read_account(r)
+    exact_callers(r, calls, same_calls(r, calls))
+    equal("arguments", r.count("rtl_api", "args != ''"), 0)
+
+
+@case
+def full_mode_has_no_calls():
+    r = run_account("hipmix", "rounds=1", trace=RTL, rtl_args=("-q", "-m", "full"))
+    equal("calls", r.count("rtl_api"), 0)
+    exact_program_dispatches(r)
+
+
+@case
+def each_replay_of_a_graph():
+    """Kernels, copies and fills of a graph belong to their launch, which has a number."""
+    r, calls, matched, ops = mix("parts=g", "rounds=2", "threads=4")
+    rows = r.rows("select op_id, api_id, exec, replay, node from rtl_graph_op")
+    of_api = collections.defaultdict(list)
+    for op_id, api_id, exec_, replay, node in rows:
+        of_api[api_id].append((op_id, int(exec_, 16), replay, node))
+    launches = [i for i, c in enumerate(calls) if c.api == "hipGraphLaunch"]
+    equal("launches", len(launches), 4 * 2 * 7)
+    count = collections.Counter()
+    for i in launches:
+        c = calls[i]
+        if calls[i - 1].api == "hipGraphInstantiate":
+            count[c.tid] = 0
+        count[c.tid] += 1
+        mine = of_api[matched[i].api_id]
+        equal(f"operations of {matched[i]}", len(mine), len(c.ops))
+        equal(f"executable of {matched[i]}", {m[1] for m in mine}, {c.exec})
+        equal(f"replay number of {matched[i]}", {m[2] for m in mine}, {count[c.tid]})
+        equal(f"nodes of {matched[i]}", sorted(m[3] for m in mine), list(range(1, len(mine) + 1)))
+    equal("operations of graphs", len(rows), sum(len(calls[i].ops) for i in launches))
+
+
+@case
+def streams_and_their_queues():
+    r, calls, _, _ = mix("parts=kb", "rounds=1", "threads=2", GPU_MAX_HW_QUEUES=2)
+    streams = {c.stream for c in calls if c.ops and c.stream}
+    seen = {int(row[0], 16) for row in r.rows("select distinct stream from rtl_stream")}
+    equal("streams without a queue", streams - seen, set())
+    # hipLaunchByPtr has no stream to tell
+    total = len([op for c in calls for op in c.ops if c.api != "hipLaunchByPtr"])
+    equal("operations by stream", r.value("select sum(ops) from rtl_stream"), total)
+
+
+main()

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What HIP refuses reaches the program as without a trace, and is in the trace with its status."""
+import functools
+
+from hipcalls import *
+
+WAYS = {
+    "hip": (("-q", "-m", "hip"), {}),
+    "callback": (("-q", "-m", "hip"), {"RTL_HIP_BACKEND": "callback"}),
+    "without_arguments": (("-q", "-m", "hip"), {"RTL_ARGS": "0"}),
+    "hsa": (("-q", "--hsa"), {}),
+    "standard": (("-q", "-m", "standard"), {}),
+}
+
+
+def same_text(what, seen, expected):
+    """Line by line: the first that differs says more than all of it."""
+    a, b = seen.splitlines(), expected.splitlines()
+    differ = [(x, y) for x, y in zip(a, b) if x != y]
+    equal(f"{what}: lines that differ (traced, untraced)", differ[:3], [])
+    equal(what, seen, expected)
+
+
+def both(name, *args, way="hip", env=None, **kwargs):
+    """Untraced and traced: the program can't tell."""
+    rtl_args, extra = WAYS[way]
+    plain = run_account(name, *args, env=env, **kwargs)
+    traced = run_account(name, *args, trace=RTL, rtl_args=rtl_args, env={**(env or {}), **extra}, **kwargs)
+    same_text("stdout", traced.out, plain.out)
+    same_text("stderr", traced.err, plain.err)
+    return traced
+
+
+def errors(way, **env):
+    r = both("hiperrors", way=way, env={"VGPU_VRAM_MB": "4096", **env})
+    at_least("lines", len(r.out.splitlines()), 150)
+    contains("stdout", r.out, "hipLaunchKernel, group of 2048: 9, then 9 and 9")
+    if way == "standard":
+        equal("calls", r.count("rtl_api"), 0)
+        return
+    calls = read_account(r)
+    matched = same_calls(r, calls, statuses=way != "callback")
+    if way == "callback":
+        # they don't tell the status, which is then the last error: hipEventCreate(NULL) doesn't set it
+        differ = [calls[i].api for i, a in matched.items() if a.status != calls[i].status]
+        equal("calls with another status", differ, ["hipEventCreate"])
+    failed = [a for a in matched.values() if a.status]
+    at_least("calls that failed", len(failed), 120)
+    # nothing of what was refused is said to have caused work
+    joined = {api for apis in joined_apis(r).values() for api in apis}
+    equal("refused launches with operations", [a for a in failed if a.api_id in joined], [])
+
+
+for way_ in WAYS:
+    add_case(f"errors_{way_}", functools.partial(errors, way_))
+
+
+@case
+def no_memory_left():
+    """An allocation that the driver refuses, not HIP's own check of what there is."""
+    r = both("hiperrors", env={"VGPU_ALLOC_FAIL": "bytes=0x10000000,n=3,count=2"})
+    failed = r.rows("select args from rtl_api where name = 'hipMalloc' and status = 2")
+    at_least("calls of hipMalloc that failed", len(failed), 2)
+    contains("arguments", failed[-1][0], "=536870912")
+
+
+@case
+def status_is_the_last_error():
+    """What a call returned is its status, and an asynchronous failure belongs to the call that reports it."""
+    r = both("hiperrors")
+    pairs = r.rows(
+        "select name, status, lead(name) over (order by begin_ns), lead(status) over (order by begin_ns) from rtl_api"
+    )
+    checked = [pair for pair in pairs if pair[2] == "hipPeekAtLastError" and pair[0] != "hipGetLastError"]
+    at_least("calls with hipPeekAtLastError() after them", len(checked), 90)
+    # HIP forgets to set it for this one
+    equal("of them with another status", [p[0] for p in checked if p[1] != p[3]], ["hipEventCreate"])
+
+
+for way_ in ("hip", "standard"):
+    add_case(f"work_{way_}", functools.partial(both, "hipmix", "rounds=1", way=way_))
+# not "e": with its callbacks on, HIP 5.2.3 never ends a hipStreamAddCallback()
+add_case("work_callback", functools.partial(both, "hipmix", "rounds=1", "parts=kmc2sfgb", way="callback"))
+
+
+main()

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A program that takes HIP's functions from dlopen and dlsym has the same trace as one that is linked."""
+import functools
+
+from hipcalls import *
+
+PROGRAMS = {
+    "linked": ("hiplinked", "way=linked"),
+    "dlsym": ("hipdlsym",),
+    "linked_dlsym": ("hiplinked", "way=dlsym"),
+    "mixed": ("hiplinked", "way=mixed"),
+}
+
+
+def traced(which, backend, *args, **env):
+    need = program("hsa_kernels.co")
+    name, *way = PROGRAMS[which]
+    r = run_account(
+        name, f"module={need}", *way, *args, trace=RTL, env={"RTL_HIP_BACKEND": backend, **env}
+    )
+    contains(f"stdout of {which}", r.out, " right\n")
+    return r
+
+
+def check(r, calls):
+    at_least("calls of the program", len(calls), 150)
+    exact_program_dispatches(r)
+    matched = same_calls(r, calls)
+    exact_callers(r, calls, matched)
+    launch_details(r, calls, matched)
+    copy_details(r, calls, matched)
+    complete(r)
+
+
+def without_addresses(text):
+    """Arguments by name and value; what is an address differs from run to run."""
+    out = []
+    for part in text.split(", "):
+        name, _, value = part.partition("=")
+        out.append((name, "address" if len(value) > 10 and value.startswith("0x") else value))
+    return out
+
+
+def records(r):
+    """All that a reader sees of the calls, but for times and addresses."""
+    return [
+        (name, status, without_addresses(args), ops)
+        for name, status, args, ops in r.rows(
+            "select name, status, args, (select count(*) from rocpd_api_ops where api_id = A.api_id) "
+            "from rtl_api A order by begin_ns, api_id"
+        )
+    ]
+
+
+def one(which, backend):
+    r = traced(which, backend)
+    calls = read_account(r)
+    check(r, calls if backend == "preload" else callback_calls(r, calls))
+
+
+for which_, backend_ in (
+    ("linked", "preload"), ("linked", "auto"), ("linked", "callback"),
+    ("dlsym", "auto"), ("dlsym", "callback"),
+    ("linked_dlsym", "auto"), ("linked_dlsym", "callback"), ("mixed", "callback"),
+):
+    add_case(f"{which_}_{backend_}", functools.partial(one, which_, backend_))
+
+
+@case
+def linked_program_needs_no_callbacks():
+    r = traced("linked", "auto")
+    check(r, read_account(r))
+
+
+@case
+def both_ways_in_one_program():
+    """auto takes the wrappers where the first call comes through one; what goes past them is counted."""
+    r = traced("mixed", "auto")
+    calls = read_account(r)
+    exact_program_dispatches(r)
+    seen = calls[::2]  # every other call is linked
+    matched = same_calls(r, seen)
+    some_callers(r, calls, seen, matched)
+    past = sum(len(c.ops) for c in calls[1::2])
+    equal("operations that are said to be missed", r.losses(), {"api_missed": past})
+
+
+@case
+def same_records_in_every_way():
+    want = records(traced("linked", "preload"))
+    for which, backend in (
+        ("linked", "callback"), ("linked", "auto"), ("dlsym", "auto"), ("dlsym", "callback"), ("mixed", "callback"),
+    ):
+        seen = records(traced(which, backend))
+        at_least(f"records of {which} by {backend}", len(seen), len(want) - 1)
+        differ = [(a, b) for a, b in zip(seen[::-1], want[::-1]) if a != b]
+        equal(f"records of {which} by {backend} that differ from the linked program's", differ[:2], [])
+
+
+@case
+def preload_alone_does_not_see_dlsym():
+    """RTL_HIP_BACKEND=preload is what it says: calls that go around it are not seen, dispatches are."""
+    r = traced("dlsym", "preload")
+    equal("calls", r.count("rtl_api", "domain = 'hip'"), 0)
+    exact_program_dispatches(r)
+
+
+@case
+def arguments_of_the_callback_way():
+    r = traced("dlsym", "auto")
+    (args,) = r.rows("select args from rtl_api where name = 'hipModuleLaunchKernel' order by begin_ns limit 1")[0]
+    contains("arguments of hipModuleLaunchKernel", args, "gridDimX=1")
+    contains("arguments of hipModuleLaunchKernel", args, "blockDimX=64")
+    (args,) = r.rows("select args from rtl_api where name = 'hipMemcpyAsync' order by begin_ns limit 1")[0]
+    contains("arguments of hipMemcpyAsync", args, "sizeBytes=4160")
+    contains("arguments of hipMemcpyAsync", args, "hipMemcpyHostToDevice")
+
+
+@case
+def many_threads_by_callback():
+    """The mixture of hipmix, all records by the runtime's callbacks."""
+    r = run_account(
+        "hipmix", "rounds=1", "parts=kmc2sfgb", trace=RTL, env={"RTL_HIP_BACKEND": "callback"}
+    )
+    calls = read_account(r)
+    # HIP has no number, and so no callback, for some
+    known = {row[0] for row in r.rows("select distinct name from rtl_api where domain = 'hip'")}
+    at_least("functions seen", len(known), 55)
+    seen = [c for c in callback_calls(r, calls) if c.api in known]
+    some_callers(r, calls, seen, same_calls(r, seen))
+
+
+def some_callers(r, calls, seen, matched):
+    """As exact_callers(), where some calls are not in the trace: no operation is joined to a wrong one."""
+    ops = trace_ops(r)
+    cause, _ = callers(calls, ops)
+    place = {id(c): i for i, c in enumerate(seen)}
+    joined = joined_apis(r)
+    apis = {a.api_id for a in matched.values()}
+    for op in ops:
+        c = calls[cause[op.op_id]]
+        mine = [api for api in joined[op.op_id] if api in apis]
+        equal(f"call that {op} is joined to", mine, [matched[place[id(c)]].api_id] if id(c) in place else [])
+
+
+main()

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: MIT
+"""hipcalls.py - holds a trace of HIP calls against the program's own account of them (hip_account.hpp)
+
+What a call put on the GPU is recognised by itself: each launch has a grid, each copy a number of bytes
+and each fill or move within a device a grid of the runtime's kernel that nothing else in the program
+has. Which row of rtl_api a call is follows from its thread and its place among that thread's calls.
+Neither looks at a correlation id, so together they prove what rocpd_api_ops says.
+"""
+import collections
+import json
+import os
+
+from support import *
+
+# what libamdhip64 5.2.3 does a fill or a copy within one device with; op_keys() has the grids
+FILL, FILL_ROWS = "__amd_rocclr_fillBufferAligned", "__amd_rocclr_fillBufferAligned2D"
+MOVE, MOVE_ROWS = "__amd_rocclr_copyBuffer", "__amd_rocclr_copyBufferRectAligned"
+
+Call = collections.namedtuple("Call", "tid api status stream exec ops")
+Api = collections.namedtuple("Api", "api_id tid name begin end status correlation parent args")
+Op = collections.namedtuple("Op", "op_id key begin end tid correlation")
+
+
+def read_account(r):
+    """The program's calls, thread by thread and each thread's in order."""
+    with open(os.path.join(r.dir, "account"), encoding="ascii") as f:
+        calls = []
+        for line in f:
+            c = json.loads(line)
+            calls.append(
+                Call(c["tid"], c["api"], c["status"], int(c["stream"], 16), int(c["exec"], 16), c["ops"])
+            )
+    return calls
+
+
+def run_account(name, *args, **kwargs):
+    """Runs a program that writes an account into the run's folder."""
+    p, r = start(name, *args, "account=account", **kwargs)
+    finish(p, r, 120)
+    ended(r, 0)
+    return r
+
+
+def api_rows(r, where="domain = 'hip'"):
+    return [
+        Api(*row)
+        for row in r.rows(
+            "select api_id, tid, name, begin_ns, end_ns, status, correlation_id, parent_id, args "
+            f"from rtl_api where {where} order by tid, begin_ns, api_id"
+        )
+    ]
+
+
+def same_calls(r, calls, statuses=True):
+    """Each call is one row, in its thread, in its order, with its status; -> {index of call: row}"""
+    rows = api_rows(r)
+    same_counter("calls by name", [a.name for a in rows], [c.api for c in calls])
+    by_tid = collections.defaultdict(list)
+    for a in rows:
+        equal(f"parent of {a.name}, which the program called itself", a.parent, 0)
+        at_least(f"end of {a.name}", a.end, a.begin)
+        by_tid[a.tid].append(a)
+    matched = {}
+    place = collections.Counter()
+    for i, c in enumerate(calls):
+        at = place[c.tid]
+        place[c.tid] += 1
+        if at >= len(by_tid[c.tid]):
+            fail(f"thread {c.tid} has {len(by_tid[c.tid])} calls in the trace; its call {at} was {c.api}")
+        a = by_tid[c.tid][at]
+        if a.name != c.api or (statuses and a.status != c.status):
+            fail(f"call {at} of thread {c.tid}:\n    seen     {a}\n    expected {c}")
+        matched[i] = a
+    return matched
+
+
+def callback_calls(r, calls):
+    """What the runtime's callbacks can tell of: they are on once the first call has loaded HSA's runtime."""
+    if r.count("rtl_api", f"name = '{calls[0].api}'") < len([c for c in calls if c.api == calls[0].api]):
+        return calls[1:]
+    return calls
+
+
+def op_keys(op):
+    """What the operation of an account looks like on the GPU; one of these."""
+    what = op[0]
+    if what == "kernel":
+        return [("kernel", op[1], tuple(op[2:5]), tuple(op[5:8]))]
+    size = op[1]
+    move = ("kernel", MOVE, (size // 4 + 256, 1, 1), (256, 1, 1))
+    return {
+        "copy": [("copy", size)],
+        "peer": [("copy", size), move],
+        "move": [move],
+        "move_rows": [("kernel", MOVE_ROWS, (size // 64, 16, 1), (16, 16, 1))],
+        "fill": [("kernel", FILL, (size // 8, 1, 1), (256, 1, 1))],
+        "fill_rows": [("kernel", FILL_ROWS, (size // 4, 16, 1), (16, 16, 1))],
+    }[what]
+
+
+def short_name(kernel):
+    """mix_template<double>(double*, double) -> mix_template"""
+    return kernel.split("(")[0].split("<")[0].split(" ")[-1]
+
+
+def trace_ops(r):
+    """Every operation of the program's, as the trace has it."""
+    ops = []
+    for row in r.rows(
+        "select D.op_id, kernel, grid_x, grid_y, grid_z, group_x, group_y, group_z, begin_ns, end_ns, T.tid, "
+        f"correlation_id from rtl_dispatch D join rtl_op T using (op_id) where D.flags & {INTERNAL} = 0"
+    ):
+        ops.append(Op(row[0], ("kernel", short_name(row[1]), row[2:5], row[5:8]), *row[8:12]))
+    for row in r.rows(
+        "select C.op_id, bytes, begin_ns, end_ns, T.tid, correlation_id from rtl_copy C join rtl_op T using (op_id)"
+    ):
+        ops.append(Op(row[0], ("copy", row[1]), *row[2:6]))
+    return ops
+
+
+def engine_copies(r):
+    return collections.Counter(l["bytes"] for l in r.log() if l["kind"] == "copy")
+
+
+def joined_apis(r):
+    """op -> the calls that rocpd_api_ops joins it to"""
+    joined = collections.defaultdict(list)
+    for op, api in r.rows("select op_id, api_id from rocpd_api_ops"):
+        joined[op].append(api)
+    return joined
+
+
+def callers(calls, ops):
+    """{op_id: index of the call that caused it}, without looking at what the trace says about that.
+
+    Of calls that cause the same operation (launches of one graph) each has the one in its turn: they are
+    on one stream, or the program waited between them. Returns what no operation was seen for, too.
+    """
+    by_key = collections.defaultdict(list)
+    for op in sorted(ops, key=lambda o: o.begin):
+        by_key[op.key].append(op)
+    cause, missing = {}, []
+    for i, c in enumerate(calls):
+        for account_op in c.ops:
+            key = next((k for k in op_keys(account_op) if by_key[k]), None)
+            if not key:
+                missing.append((i, account_op))
+                continue
+            cause[by_key[key].pop(0).op_id] = i
+            # HIP 5.2.3 does each slice of a fill of three dimensions by itself
+            if "Memset3D" in c.api and by_key[key]:
+                cause[by_key[key].pop(0).op_id] = i
+    left = [op for rest in by_key.values() for op in rest]
+    if left:
+        fail(f"{len(left)} operations that the program did not call for, such as {left[:4]}")
+    return cause, missing
+
+
+def exact_callers(r, calls, matched):
+    """Each operation is joined to the one call that caused it, carries its id and its thread."""
+    ops = trace_ops(r)
+    cause, missing = callers(calls, ops)
+    engine = engine_copies(r)
+    for i, op in missing:
+        # the CPU's own: between two places on the host, and small ones over the bus
+        if op[0] != "copy" or engine[op[1]]:
+            fail(f"no operation in the trace for {op} of {calls[i]}")
+    joined = joined_apis(r)
+    for op in ops:
+        i = cause[op.op_id]
+        a = matched[i]
+        if joined[op.op_id] != [a.api_id]:
+            others = [x for x in matched.values() if x.api_id in joined[op.op_id]]
+            fail(f"{op} was caused by {calls[i]}, which is {a};\n    rocpd_api_ops joins it to {joined[op.op_id]}: {others}")
+        equal(f"correlation id of {op}", op.correlation, a.correlation)
+        equal(f"thread of {op}", op.tid, a.tid)
+    equal("ids that two calls share", len({a.correlation for a in matched.values()}), len(matched))
+    return ops, cause
+
+
+def launch_details(r, calls, matched):
+    """rocpd_kernelapi and the arguments say what the program says."""
+    details = {
+        row[0]: row[1:]
+        for row in r.rows(
+            "select api_ptr_id, stream, gridX, gridY, gridZ, workgroupX, workgroupY, workgroupZ, S.string "
+            "from rocpd_kernelapi K join rocpd_string S on S.id = K.kernelName_id"
+        )
+    }
+    for i, c in enumerate(calls):
+        kernels = [op for op in c.ops if op[0] == "kernel"]
+        if len(kernels) != 1 or c.exec or c.api in ("hipLaunchByPtr", "hipExtLaunchMultiKernelMultiDevice"):
+            continue
+        a = matched[i]
+        if a.api_id not in details:
+            fail(f"no row of rocpd_kernelapi for {a}")
+        stream, gx, gy, gz, bx, by, bz, name = details[a.api_id]
+        op = kernels[0]
+        equal(f"stream of {a}", int(stream or "0", 16), c.stream)
+        equal(f"workgroup of {a}", [bx, by, bz], op[5:8])
+        equal(f"grid of {a}", [gx * bx, gy * by, gz * bz], op[2:5])
+        contains(f"kernel of {a}", name, op[1])
+        if "hipLaunchKernel" in a.name or "hipExtLaunchKernel" in a.name:
+            contains("arguments", a.args, f"{{{gx},{gy},{gz}}}")
+
+
+def copy_details(r, calls, matched):
+    sizes = dict(r.rows("select api_ptr_id, size from rocpd_copyapi"))
+    streams = dict(r.rows("select api_ptr_id, stream from rocpd_copyapi"))
+    plain = {c for c in {c.api for c in calls} if c.startswith("hipMemcpy") and "2D" not in c and "3D" not in c}
+    for i, c in enumerate(calls):
+        if c.api not in plain or len(c.ops) != 1:
+            continue
+        a = matched[i]
+        if a.api_id not in sizes:
+            fail(f"no row of rocpd_copyapi for {a}")
+        equal(f"bytes of {a}", sizes[a.api_id], c.ops[0][1])
+        contains("arguments", a.args, f"={c.ops[0][1]}")
+        if c.stream:
+            equal(f"stream of {a}", int(streams[a.api_id] or "0", 16), c.stream)
+
+
+def exact_program_dispatches(r):
+    """Every packet of the program's queues, to the tick; of the runtime's own queue each one is there."""
+    runtime = {row[0] for row in r.rows("select hsa_id from rtl_queue where internal")}
+    log = r.log("dispatch")
+    same_counter(
+        "begin, end, grid and workgroup of each dispatch",
+        [row_key(row) for rows in db_queues(r.db(), f"flags & {INTERNAL} = 0").values() for row in rows],
+        [dispatch_key(d) for d in log if d["queue"] not in runtime],
+    )
+    same_counter(
+        "grids on the runtime's own queues",
+        r.rows(f"select grid_x, grid_y, grid_z from rtl_dispatch where flags & {INTERNAL}"),
+        [tuple(d["grid"]) for d in log if d["queue"] in runtime],
+    )
+
+
+def complete(r):
+    """But for times on the runtime's own queue, whose signals it may use again before they were read."""
+    untimed = r.count("rtl_dispatch", f"flags & {INTERNAL} and flags & 4")
+    losses = r.losses()
+    equal("dispatches of the runtime's without times", untimed, losses.pop("signal_reused", 0))
+    equal("what is counted as lost or skipped", losses, {})
