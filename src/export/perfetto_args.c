@@ -52,7 +52,7 @@ static const char *name_end(const char *at)
 {
 	const char *start = at;
 
-	while (*at && !strchr("=, \"{", *at))
+	while (*at && !strchr("=, \"{()|", *at))
 		at++;
 	return *at == '=' && at > start && at - start < MAX_NAME ? at : NULL;
 }

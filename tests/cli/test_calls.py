@@ -259,6 +259,42 @@ class Kineto(Calls):
         self.assertIn("a.pt.trace.json", self.files())
 
 
+class Rpd(Calls):
+    def test_a_file_of_rpd_with_streams(self):
+        db = sqlite3.connect(self.path("rpd.db"))
+        db.executescript("""
+            create table rocpd_metadata(id integer primary key, tag text, value text);
+            create table rocpd_string(id integer primary key, string text);
+            create table rocpd_ustring(id integer primary key, string text);
+            create table rocpd_api(id integer primary key, pid int, tid int, start int, end int, apiName_id int,
+                category_id int, domain_id int, args_id int);
+            create table rocpd_op(id integer primary key, gpuId int, queueId int, sequenceId int, start int, end int,
+                description_id int, opType_id int);
+            create table rocpd_api_ops(id integer primary key, api_id int, op_id int);
+            create table rocpd_kernelapi(api_ptr_id integer primary key, stream text);
+            create table rocpd_copyapi(api_ptr_id integer primary key, stream text);
+            insert into rocpd_string values (1, ''), (2, 'hipLaunchKernel'), (3, 'gemm'), (4, 'KernelExecution');
+            insert into rocpd_ustring values (1, 'hipLaunchKernel(stream=(nil))'), (2, '');
+            insert into rocpd_api values (1, 77, 78, 1000, 2000, 2, 1, 1, 1), (2, 77, 78, 3000, 3500, 2, 1, 1, 1);
+            insert into rocpd_op values (1, 0, 0, 1, 1900, 2900, 3, 4), (2, 0, 0, 2, 5000, 6000, 3, 4);
+            insert into rocpd_api_ops values (1, 1, 1), (2, 2, 2), (3, 2, 1);
+            insert into rocpd_kernelapi values (1, '(nil)'), (2, '0x1234');
+        """)
+        db.close()
+        events = self.convert("rpd.db")["traceEvents"]
+        self.assertEqual([(e["args"]["stream"], e["args"]["api_id"]) for e in events if e.get("cat") == "kernel"],
+                         [("0x0", 1), ("0x1234", 2)])
+        self.assertEqual(len(self.arrows(events)), 2)
+        self.assertEqual({e["args"]["args"] for e in events if e.get("cat") == "hip_api"}, {"hipLaunchKernel(stream=(nil))"})
+        events = self.convert("rpd.db", "kineto")["traceEvents"]
+        self.assertEqual([e["args"]["stream"] for e in events if e.get("cat") == "kernel"], [1, 2])
+        rows = json.loads(self.rtl("summary", "rpd.db", "--by", "stream", "-f", "json").stdout)
+        self.assertEqual([(r["stream"], r["name"], r["pid"], r["total_ns"]) for r in rows],
+                         [(1, "null", None, 1000), (2, "0x1234", None, 1000)])
+        row = json.loads(self.rtl("summary", "rpd.db", "-f", "json").stdout)[0]
+        self.assertEqual((row["joined"], row["launch_mean_ns"], row["delay_mean_ns"]), (2, 1450, 700))
+
+
 class Summary(Calls):
     def rows(self, name, by, *args):
         return json.loads(self.rtl("summary", name, "--by", by, "-f", "json", *args).stdout)
