@@ -5,6 +5,9 @@ if(EXISTS ${CMAKE_SOURCE_DIR}/include/rtl)
 		FILES_MATCHING PATTERN "*.h")
 endif()
 
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/roctracer DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+	FILES_MATCHING PATTERN "*.h")
+
 # the virtual GPU's build stands alone, so that it does not know this project's folders
 if(TARGET vgpu_hsakmt)
 	install(TARGETS vgpu_hsakmt LIBRARY DESTINATION ${RTL_PRIVATE_DIR}/vgpu)

@@ -8,6 +8,8 @@
 #	Shared library with a version script, holding all of DEPS and what they depend on.
 #	A ctest compares its exports with the map, and its NEEDED with libc, the loader, NEEDED.
 #	Modules named in SHARED_DEPS are rtl_shared targets that it links to, found by $ORIGIN.
+# rtl_old_soname(TARGET NAME MAJOR)
+#	Makes an rtl_shared target NAME.so.MAJOR beside another one that NAME.so stands for.
 # rtl_program(NAME [DEPS mod...] [LIBS ...] [DIR build-subdir] [INSTALL install-subdir] SOURCES file...)
 #	Executable, by default in build/bin, installed to bin; INSTALL none keeps it in the tree.
 # rtl_unit_test(test_x [DEPS mod...] [LIBS ...] [TIMEOUT s] [SOURCES file...])
@@ -147,6 +149,15 @@ function(rtl_shared target)
 			--map ${map} --soname ${A_SONAME} --nm ${RTL_NM} --readelf ${RTL_READELF}
 			${needed} $<TARGET_FILE:${target}>)
 	endif()
+endfunction()
+
+# A second library of a name: NAME.so.MAJOR and no more; what the linker finds is the other one.
+function(rtl_old_soname target name major)
+	set_property(TARGET ${target} PROPERTY SOVERSION)
+	set_property(TARGET ${target} PROPERTY VERSION)
+	set_target_properties(${target} PROPERTIES NO_SONAME ON PREFIX "" OUTPUT_NAME ${name}
+		SUFFIX .so.${major})
+	target_link_options(${target} PRIVATE -Wl,-soname,${name}.so.${major})
 endfunction()
 
 function(rtl_program name)

@@ -35,7 +35,8 @@ static void tell_string(void *arg, uint32_t id, const char *text, size_t size)
 
 int bus_attach(const struct sink *sink)
 {
-	uint32_t i = 0;
+	const struct sink *none = NULL;
+	uint32_t i = 0, nr;
 	int err;
 
 	while (i < BUS_MAX_SINKS && atomic_load_explicit(&sinks[i], memory_order_relaxed))
@@ -45,10 +46,20 @@ int bus_attach(const struct sink *sink)
 	err = sink->start ? sink->start() : 0;
 	if (err)
 		return err;
-	/* pairs with the acquire in bus_emit(): what start() set up */
-	atomic_store_explicit(&sinks[i], sink, memory_order_release);
-	if (i >= atomic_load_explicit(&nr_sinks, memory_order_relaxed))
-		atomic_store_explicit(&nr_sinks, i + 1, memory_order_release);
+	/* release: pairs with the acquire in bus_emit(): what start() set up */
+	for (i = 0; i < BUS_MAX_SINKS; i++, none = NULL) {
+		if (atomic_compare_exchange_strong_explicit(&sinks[i], &none, sink,
+							    memory_order_release,
+							    memory_order_relaxed))
+			break;
+	}
+	if (i == BUS_MAX_SINKS)
+		return -ENOSPC;
+	nr = atomic_load_explicit(&nr_sinks, memory_order_relaxed);
+	while (nr <= i &&
+	       !atomic_compare_exchange_weak_explicit(&nr_sinks, &nr, i + 1, memory_order_release,
+						      memory_order_relaxed))
+		;
 	intern_each(tell_string, (void *)(uintptr_t)sink);
 	for (int r = 0; r < SPOOL_NR_REASONS; r++) {
 		uint64_t n = atomic_exchange_explicit(&pending[r], 0, memory_order_relaxed);
@@ -66,6 +77,12 @@ void bus_detach(const struct sink *sink)
 		if (atomic_load_explicit(&sinks[i], memory_order_relaxed) == sink)
 			atomic_store_explicit(&sinks[i], NULL, memory_order_relaxed);
 	}
+}
+
+bool bus_is_heard(void)
+{
+	/* relaxed: it never becomes less */
+	return atomic_load_explicit(&nr_sinks, memory_order_relaxed) > 0;
 }
 
 void bus_emit(const struct event *ev)

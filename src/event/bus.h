@@ -5,17 +5,18 @@
  *  ------------+----------+----------+------------------------
  *  bus_emit    | any      | any      | any (a detached sink may see one more event)
  *  bus_loss    |          | any      | any
- *  bus_attach  |          |          | caller excludes (life.c's start lock)
+ *  bus_attach  |          |          | any
  */
 #ifndef RTL_EVENT_BUS_H
 #define RTL_EVENT_BUS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "event/event.h"
 
-#define BUS_MAX_SINKS 4
+#define BUS_MAX_SINKS 8
 
 struct sink {
 	const char *name;
@@ -36,6 +37,8 @@ struct sink {
  * have ids already are handed to it. start()'s error, or -ENOSPC when BUS_MAX_SINKS are attached. */
 int bus_attach(const struct sink *sink);
 void bus_detach(const struct sink *sink);
+/* Whether any sink was ever attached. */
+bool bus_is_heard(void);
 
 /* HOT: hands `ev` to every sink. */
 void bus_emit(const struct event *ev);

@@ -57,6 +57,7 @@ static _Atomic uint32_t phase; /* enum thread_phase, a futex */
 static _Atomic bool stop_wanted;
 static _Atomic int starter_tid;
 static _Atomic int nr_armed;
+static _Atomic bool sinks_left_out;
 /* life thread only */
 static bool have_barrier;
 
@@ -70,6 +71,17 @@ void life_init(const struct source *const *all_sources, const struct sink *const
 	place_init();
 	sources = all_sources;
 	sinks = all_sinks;
+}
+
+void life_leave_sinks_out(void)
+{
+	/* relaxed: said in a constructor, before what starts the trace */
+	atomic_store_explicit(&sinks_left_out, true, memory_order_relaxed);
+}
+
+static bool wants_no_trace(void)
+{
+	return atomic_load_explicit(&sinks_left_out, memory_order_relaxed) && !bus_is_heard();
 }
 
 static struct timespec to_timespec(uint64_t ns)
@@ -234,8 +246,10 @@ static void say(const char *line)
 
 static bool attach_all(void)
 {
-	bool any = false;
+	bool any = bus_is_heard();
 
+	if (atomic_load_explicit(&sinks_left_out, memory_order_relaxed))
+		return any;
 	for (size_t i = 0; sinks && sinks[i]; i++) {
 		int err = bus_attach(sinks[i]);
 
@@ -319,7 +333,7 @@ bool life_start(void)
 
 	if (state == LIFE_ON)
 		return true;
-	if (!sinks || (state != LIFE_OFF && state != LIFE_STARTING))
+	if (!sinks || (state != LIFE_OFF && state != LIFE_STARTING) || wants_no_trace())
 		return false;
 	self = thread_get();
 	state = LIFE_OFF;

@@ -37,6 +37,10 @@ struct source {
  * NULL and live for ever. */
 void life_init(const struct source *const *sources, const struct sink *const *sinks);
 
+/* The sinks of life_init() stay out: nobody asked for a recording. The trace starts only for those
+ * that attach themselves to the bus. No effect on a trace that has started. Any thread. */
+void life_leave_sinks_out(void);
+
 /* Starts the trace if it is OFF: sinks, process facts, the thread. Any thread; returns true when ON
  * afterwards. A failure is counted, warned of once, and leaves the state STOPPED. */
 bool life_start(void);

@@ -16,11 +16,13 @@
 #include "source/roctx/range.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/compiler.h"
 #include "base/log.h"
 #include "event/bus.h"
 #include "event/thread.h"
@@ -49,11 +51,77 @@ struct pair {
 	_Atomic uint64_t ours, theirs; /* ours 0: free */
 };
 
+/* atomic; they fill up from the first */
+static _Atomic range_listener_fn listeners[RANGE_MAX_LISTENERS];
+static _Atomic(void *) fronts[RANGE_MAX_LISTENERS];
 static struct real_roctx found;
 static _Atomic(struct real_roctx *) real_lib;
 static _Atomic uint64_t nr_calls;
 static _Atomic uint64_t next_marker = 1, next_start = 1;
 static struct pair map[MAP_SIZE];
+
+int range_listen(range_listener_fn fn)
+{
+	for (int i = 0; i < RANGE_MAX_LISTENERS; i++) {
+		range_listener_fn there = NULL;
+
+		/* release: pairs with the acquire in tell(): what the listener has set up */
+		if (atomic_compare_exchange_strong_explicit(&listeners[i], &there, fn,
+							    memory_order_release,
+							    memory_order_relaxed) ||
+		    there == fn)
+			return 0;
+	}
+	return -ENOSPC;
+}
+
+static void tell_slow(enum range_call call, const char *message, uint64_t id)
+{
+	int saved = errno;
+
+	for (int i = 0; i < RANGE_MAX_LISTENERS; i++) {
+		range_listener_fn fn = atomic_load_explicit(&listeners[i], memory_order_acquire);
+
+		if (!fn)
+			break;
+		fn(call, message, id);
+	}
+	errno = saved;
+}
+
+static inline void tell(enum range_call call, const char *message, uint64_t id)
+{
+	/* relaxed: whoever overlooks a new listener is a call that came before it */
+	if (RTL_UNLIKELY(atomic_load_explicit(&listeners[0], memory_order_relaxed) != NULL))
+		tell_slow(call, message, id);
+}
+
+void range_front(const void *fn)
+{
+	Dl_info info;
+
+	if (!dladdr(fn, &info))
+		return;
+	for (int i = 0; i < RANGE_MAX_LISTENERS; i++) {
+		void *there = NULL;
+
+		/* relaxed: an address, nothing behind it is read */
+		if (atomic_compare_exchange_strong_explicit(&fronts[i], &there, info.dli_fbase,
+							    memory_order_relaxed,
+							    memory_order_relaxed) ||
+		    there == info.dli_fbase)
+			return;
+	}
+}
+
+static bool is_front(const void *base)
+{
+	for (int i = 0; i < RANGE_MAX_LISTENERS; i++) {
+		if (atomic_load_explicit(&fronts[i], memory_order_relaxed) == base)
+			return true;
+	}
+	return false;
+}
 
 /* `handle`: RTLD_NEXT or a library. Only all five together count. */
 static bool resolve(void *handle)
@@ -70,7 +138,7 @@ static bool resolve(void *handle)
 		return false;
 	/* our own symbols, seen through a library that depends on us */
 	if (dladdr((void *)r.mark, &theirs) && dladdr((void *)range_mark, &ours) &&
-	    theirs.dli_fbase == ours.dli_fbase)
+	    (theirs.dli_fbase == ours.dli_fbase || is_front(theirs.dli_fbase)))
 		return false;
 	found = r;
 	return true;
@@ -190,6 +258,7 @@ void range_mark(const char *message)
 	const struct real_roctx *r = get_real();
 	struct thread *t;
 
+	tell(RANGE_MARK, message, 0);
 	message = message ? message : "";
 	if (enter(&t)) {
 		emit(t, REC_MARKER_MARK, new_marker(), message, clock_now_ns());
@@ -203,10 +272,13 @@ int range_push(const char *message)
 {
 	const struct real_roctx *r = get_real();
 	struct thread *self = thread_get(), *t;
-	struct stack *s = self->marker_stack;
-	int level = (int)self->stack_depth;
+	struct stack *s;
 	uint64_t id = 0;
+	int level;
 
+	tell(RANGE_PUSH, message, 0);
+	s = self->marker_stack;
+	level = (int)self->stack_depth;
 	message = message ? message : "";
 	if (r)
 		level = r->push(message);
@@ -239,10 +311,13 @@ int range_pop(void)
 {
 	const struct real_roctx *r = get_real();
 	struct thread *self = thread_get(), *t;
-	struct stack *s = self->marker_stack;
-	int level = (int)self->stack_depth - 1;
+	struct stack *s;
 	uint64_t id = 0;
+	int level;
 
+	tell(RANGE_POP, NULL, 0);
+	s = self->marker_stack;
+	level = (int)self->stack_depth - 1;
 	if (self->stack_depth) {
 		self->stack_depth--;
 		if (s && self->stack_depth < s->capacity)
@@ -305,6 +380,7 @@ uint64_t range_start(const char *message)
 	uint64_t id = atomic_fetch_add_explicit(&next_start, 1, memory_order_relaxed);
 	struct thread *t;
 
+	tell(RANGE_START, message, id);
 	message = message ? message : "";
 	if (enter(&t)) {
 		emit(t, REC_MARKER_START, 2 * id + 1, message, clock_now_ns());
@@ -321,6 +397,7 @@ void range_stop(uint64_t id)
 	uint64_t theirs;
 	struct thread *t;
 
+	tell(RANGE_STOP, NULL, id);
 	if (enter(&t)) {
 		emit_end(t, 2 * id + 1, clock_now_ns());
 		life_leave(t);

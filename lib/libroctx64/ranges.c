@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* ranges.c - libroctx64.so.1: the open ranges of all threads
+ *
+ * Owns:     a list of threads, each with a stack of its open ranges' messages; a thread's is freed
+ *           when the thread ends.
+ * Threads:  any, one lock. roctx 1.0 took one for each call, too.
+ * Fails:    without memory a range is not in the list; levels are the core's and stay right.
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../librtl/core.h"
+#include "roctracer/roctracer_roctx.h"
+#include "roctx.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+struct open_range {
+	struct open_range *outer;
+	char *message;
+};
+
+struct owner {
+	struct owner *next;
+	struct open_range *innermost;
+	uint32_t tid;
+	uint32_t nr_missed; /* innermost ranges that there was no memory for */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_key_t key;
+/* under lock */
+static struct owner *owners;
+
+static void pop(struct owner *o)
+{
+	struct open_range *r = o->innermost;
+
+	if (o->nr_missed) {
+		o->nr_missed--;
+	} else if (r) {
+		o->innermost = r->outer;
+		free(r->message);
+		free(r);
+	}
+}
+
+static void thread_ends(void *arg)
+{
+	struct owner *o = arg, **at = &owners;
+
+	pthread_mutex_lock(&lock);
+	while (*at && *at != o)
+		at = &(*at)->next;
+	if (*at)
+		*at = o->next;
+	pthread_mutex_unlock(&lock);
+	o->nr_missed = 0;
+	while (o->innermost)
+		pop(o);
+	free(o);
+}
+
+static struct owner *get_owner(void)
+{
+	struct owner *o = pthread_getspecific(key);
+
+	if (o)
+		return o;
+	o = calloc(1, sizeof(*o));
+	if (!o)
+		return NULL;
+	o->tid = (uint32_t)syscall(SYS_gettid);
+	if (pthread_setspecific(key, o) != 0) {
+		free(o);
+		return NULL;
+	}
+	pthread_mutex_lock(&lock);
+	o->next = owners;
+	owners = o;
+	pthread_mutex_unlock(&lock);
+	return o;
+}
+
+static void push(struct owner *o, const char *message)
+{
+	struct open_range *r = o->nr_missed ? NULL : malloc(sizeof(*r));
+
+	if (r && !(r->message = strdup(message ? message : ""))) {
+		free(r);
+		r = NULL;
+	}
+	if (!r) {
+		o->nr_missed++;
+		return;
+	}
+	r->outer = o->innermost;
+	o->innermost = r;
+}
+
+static void on_call(enum range_call call, const char *message, uint64_t id)
+{
+	struct owner *o;
+
+	(void)id;
+	if ((call != RANGE_PUSH && call != RANGE_POP) || !(o = get_owner()))
+		return;
+	pthread_mutex_lock(&lock);
+	if (call == RANGE_PUSH)
+		push(o, message);
+	else
+		pop(o);
+	pthread_mutex_unlock(&lock);
+}
+
+void ranges_start(const struct rtl_core *core)
+{
+	if (core && pthread_key_create(&key, thread_ends) == 0)
+		core->range_listen(on_call);
+}
+
+EXPORT void RangeStackIterate(void (*callback)(const roctx_range_data_t *range, void *arg),
+			      void *arg)
+{
+	pthread_mutex_lock(&lock);
+	for (const struct owner *o = owners; o; o = o->next) {
+		for (const struct open_range *r = o->innermost; r; r = r->outer) {
+			roctx_range_data_t data = { .message = r->message, .tid = o->tid };
+
+			callback(&data, arg);
+		}
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+EXPORT const char *roctracer_error_string(void);
+
+/* roctx 1.0 shows one, too; nothing in this library fails. The caller's to free. */
+EXPORT const char *roctracer_error_string(void)
+{
+	return strdup("");
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* roctx.c - libroctx64: the roctx functions, passed on to the core's, and those who listen to them
+ *
+ * Ranges live in librtl, with these functions or with its own in front. Callbacks hang on the core's
+ * calls, so that they come once each, whichever library the program's calls go to.
+ *
+ * Owns:     the callbacks.
+ * Threads:  any. Registering takes a lock; a call that runs meanwhile sees the old pair or the new.
+ * Hot path: on_call() - no lock: pairs are read under a sequence count.
+ * Fails:    a librtl of another build: calls do nothing and return as AMD's do.
+ */
+#include "roctx.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "../librtl/core.h"
+#include "roctracer/roctracer_roctx.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+typedef int (*tracer_fn)(activity_domain_t domain, uint32_t op, void *data);
+
+/* What callbacks are given: at least as much as clients that take it for the data of a HIP call
+ * may read. */
+union call_data {
+	roctx_api_data_t data;
+	char room[256];
+};
+
+struct registered {
+	_Atomic uint32_t sequence; /* odd: being changed */
+	_Atomic activity_rtapi_callback_t fn;
+	_Atomic(void *) arg;
+};
+
+/* set once, constant after */
+static const struct rtl_core *the_core;
+static pthread_once_t core_once = PTHREAD_ONCE_INIT;
+/* writers under lock, readers by sequence */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct registered registered[ROCTX_API_ID_NUMBER];
+static _Atomic tracer_fn tracer;
+
+static void get_core(void)
+{
+	the_core = rtl_core_get(RTL_CORE_VERSION);
+	/* the address of an exported function may be that of librtl's, which comes before it */
+	if (the_core)
+		the_core->range_front((const void *)get_core);
+}
+
+static const struct rtl_core *core(void)
+{
+	pthread_once(&core_once, get_core);
+	return the_core;
+}
+
+__attribute__((constructor)) static void start(void)
+{
+	core();
+	ranges_start(the_core);
+}
+
+static activity_rtapi_callback_t read_pair(uint32_t op, void **arg)
+{
+	struct registered *r = &registered[op];
+	activity_rtapi_callback_t fn;
+	uint32_t before;
+
+	do {
+		/* acquire: pairs with the second store in write_pair() */
+		before = atomic_load_explicit(&r->sequence, memory_order_acquire);
+		fn = atomic_load_explicit(&r->fn, memory_order_relaxed);
+		*arg = atomic_load_explicit(&r->arg, memory_order_relaxed);
+		atomic_thread_fence(memory_order_acquire);
+	} while (before & 1 || before != atomic_load_explicit(&r->sequence, memory_order_relaxed));
+	return fn;
+}
+
+static void write_pair(uint32_t op, activity_rtapi_callback_t fn, void *arg)
+{
+	struct registered *r = &registered[op];
+	uint32_t n;
+
+	pthread_mutex_lock(&lock);
+	n = atomic_load_explicit(&r->sequence, memory_order_relaxed);
+	atomic_store_explicit(&r->sequence, n + 1, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	atomic_store_explicit(&r->fn, fn, memory_order_relaxed);
+	atomic_store_explicit(&r->arg, arg, memory_order_relaxed);
+	/* release: pairs with the acquire in read_pair() */
+	atomic_store_explicit(&r->sequence, n + 2, memory_order_release);
+	pthread_mutex_unlock(&lock);
+}
+
+/* The kinds of calls have the order of AMD's ids. */
+static void on_call(enum range_call call, const char *message, uint64_t id)
+{
+	union call_data d = { .room = { 0 } };
+	activity_rtapi_callback_t fn;
+	tracer_fn general;
+	void *arg;
+
+	d.data.args.message = message;
+	d.data.args.id = id;
+	fn = read_pair(call, &arg);
+	if (fn)
+		fn(ACTIVITY_DOMAIN_ROCTX, call, &d, arg);
+	/* acquire: pairs with the release in roctxRegisterTracerCallback() */
+	general = atomic_load_explicit(&tracer, memory_order_acquire);
+	if (general)
+		general(ACTIVITY_DOMAIN_ROCTX, call, &d);
+}
+
+static bool listen(void)
+{
+	return core() && core()->range_listen(on_call) == 0;
+}
+
+EXPORT bool RegisterApiCallback(uint32_t op, void *callback, void *arg)
+{
+	if (op >= ROCTX_API_ID_NUMBER || !listen())
+		return false;
+	write_pair(op, (activity_rtapi_callback_t)callback, arg);
+	return true;
+}
+
+EXPORT bool RemoveApiCallback(uint32_t op)
+{
+	if (op >= ROCTX_API_ID_NUMBER)
+		return false;
+	write_pair(op, NULL, NULL);
+	return true;
+}
+
+EXPORT void roctxRegisterTracerCallback(tracer_fn fn)
+{
+	if (fn && !listen())
+		return;
+	/* pairs with the acquire in on_call() */
+	atomic_store_explicit(&tracer, fn, memory_order_release);
+}
+
+EXPORT uint32_t roctx_version_major(void)
+{
+	return ROCTX64_MAJOR;
+}
+
+EXPORT uint32_t roctx_version_minor(void)
+{
+	return ROCTX64_MINOR;
+}
+
+EXPORT void roctxMarkA(const char *message)
+{
+	if (core())
+		core()->range_mark(message);
+}
+
+EXPORT int roctxRangePushA(const char *message)
+{
+	return core() ? core()->range_push(message) : 0;
+}
+
+EXPORT int roctxRangePop(void)
+{
+	return core() ? core()->range_pop() : -1;
+}
+
+EXPORT roctx_range_id_t roctxRangeStartA(const char *message)
+{
+	return core() ? core()->range_start(message) : 0;
+}
+
+EXPORT void roctxRangeStop(roctx_range_id_t id)
+{
+	if (core())
+		core()->range_stop(id);
+}
