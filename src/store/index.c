@@ -51,7 +51,7 @@ static void count_ids(struct index *index, uint64_t marker, uint64_t correlation
 
 static int count_api(struct index *index, const struct rec_api *a)
 {
-	int ret = index_meta_call(index, a);
+	int ret = index_op_call(index, a);
 
 	if (ret == 0)
 		ret = ids_add(&index->calls, a->correlation);
@@ -325,7 +325,7 @@ static int visit_marker(struct index *index, const struct store_visitor *v, void
 static int visit_api(struct index *index, const struct store_visitor *v, void *arg,
 		     const struct rec_api *a)
 {
-	const struct store_op *op = index_meta_op(index, a);
+	const struct store_op *op = index_op_find(index, a);
 	struct store_api api = {
 		.op = op,
 		.begin_ns = a->begin_ns,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* index_internal.h - what index.c (passes) and index_meta.c (what others refer to) share */
+/* index_internal.h - what index.c (passes), index_meta.c and index_op.c (what others refer to) share */
 #ifndef RTL_STORE_INDEX_INTERNAL_H
 #define RTL_STORE_INDEX_INTERNAL_H
 
@@ -78,15 +78,25 @@ int index_meta_take(struct index *index, const struct rec_head *rec);
 /* Makes entries for a shape's kernel and queue where there are none. */
 int index_meta_shape(struct index *index, const struct rec_shape *shape);
 int index_meta_thread(struct index *index, uint32_t tid);
-/* Makes an entry for a call's function where there is none. */
-int index_meta_call(struct index *index, const struct rec_api *api);
 /* After pass 1: puts strings together, resolves them, demangles, sorts by id. */
 int index_meta_finish(struct index *index);
 void index_meta_free(struct index *index);
 /* The index of id in the list; SIZE_MAX when it has none. */
 size_t index_meta_find(const struct index_list *list, uint64_t id);
-/* The function of a call; NULL when it has none. */
-const struct store_op *index_meta_op(const struct index *index, const struct rec_api *api);
 const char *index_meta_string(const struct index *index, uint32_t id);
+/* For lists that are kept elsewhere: a new zeroed item at the end; the item of id, made if need be, and
+ * whether it was. NULL without memory. */
+void *index_meta_add(struct index_list *list, size_t item_size);
+void *index_meta_get(struct index_list *list, size_t item_size, uint64_t id, bool *fresh);
+
+/* index_op.c; 0 or -ENOMEM. A record of a function, and a call of one. */
+int index_op_take(struct index *index, const struct rec_op *rec);
+int index_op_call(struct index *index, const struct rec_api *api);
+/* The function of a call; NULL when it has none. */
+const struct store_op *index_op_find(const struct index *index, const struct rec_api *api);
+/* After pass 1, when strings are whole: names and arguments; then the order. */
+int index_op_resolve(struct index *index);
+int index_op_sort(struct index *index);
+void index_op_free(struct index *index);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* index_meta.c - what operations refer to: strings, agents, queues, kernels, functions, threads, clocks
+/* index_meta.c - what operations refer to: strings, agents, queues, kernels, threads, clocks
  *
  * Records come in any order: an end before its begin, a use before its definition, the pieces of a
  * string from last to first. What is used without ever being defined gets an entry with
@@ -13,13 +13,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "store/args.h"
 #include "store/demangle.h"
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 
-/* A new zeroed item at the end, or NULL. */
-static void *list_add(struct index_list *list, size_t item_size)
+void *index_meta_add(struct index_list *list, size_t item_size)
 {
 	char *item;
 
@@ -44,8 +42,7 @@ size_t index_meta_find(const struct index_list *list, uint64_t id)
 	return map_get(&list->map, id, &at) ? (size_t)at : SIZE_MAX;
 }
 
-/* The item of id, made if need be; *fresh says whether it was. NULL without memory. */
-static void *list_get(struct index_list *list, size_t item_size, uint64_t id, bool *fresh)
+void *index_meta_get(struct index_list *list, size_t item_size, uint64_t id, bool *fresh)
 {
 	size_t at = index_meta_find(list, id);
 	void *item;
@@ -55,7 +52,7 @@ static void *list_get(struct index_list *list, size_t item_size, uint64_t id, bo
 		return (char *)list->items + at * item_size;
 	if (map_put(&list->map, id, list->nr) < 0)
 		return NULL;
-	item = list_add(list, item_size);
+	item = index_meta_add(list, item_size);
 	if (!item)
 		map_del(&list->map, id);
 	return item;
@@ -68,7 +65,7 @@ static int take_string(struct index *index, const struct rec_string *rec)
 	struct index_piece *piece;
 	bool fresh;
 
-	string = list_get(&index->strings, sizeof(*string), rec->h.id, &fresh);
+	string = index_meta_get(&index->strings, sizeof(*string), rec->h.id, &fresh);
 	if (!string)
 		return -ENOMEM;
 	piece = alloc_heap(sizeof(*piece) + size);
@@ -87,8 +84,8 @@ static int take_string(struct index *index, const struct rec_string *rec)
 
 static int take_info(struct index *index, const struct rec_info *rec)
 {
-	struct store_info *info = list_add(&index->infos, sizeof(*info));
-	struct index_info_ids *ids = info ? list_add(&index->info_ids, sizeof(*ids)) : NULL;
+	struct store_info *info = index_meta_add(&index->infos, sizeof(*info));
+	struct index_info_ids *ids = info ? index_meta_add(&index->info_ids, sizeof(*ids)) : NULL;
 
 	if (!ids)
 		return -ENOMEM;
@@ -108,8 +105,8 @@ static int take_clock(struct index *index, const struct rec_clock *rec)
 	for (unsigned int i = 0; i < 2; i++) {
 		bool fresh;
 
-		pair[i] = list_get(&index->clocks, sizeof(clock), rec->h.id * UINT64_C(2) + i,
-				   &fresh);
+		pair[i] = index_meta_get(&index->clocks, sizeof(clock), rec->h.id * UINT64_C(2) + i,
+					 &fresh);
 		if (!pair[i])
 			return -ENOMEM;
 		if (fresh || (i == 0 ? clock.system_ns < pair[i]->system_ns :
@@ -124,7 +121,7 @@ static int take_thread(struct index *index, const struct rec_thread *rec)
 	struct store_thread *thread;
 	bool fresh;
 
-	thread = list_get(&index->threads, sizeof(*thread), rec->h.id, &fresh);
+	thread = index_meta_get(&index->threads, sizeof(*thread), rec->h.id, &fresh);
 	if (!thread)
 		return -ENOMEM;
 	thread->tid = rec->h.id;
@@ -140,7 +137,7 @@ int index_meta_thread(struct index *index, uint32_t tid)
 
 	if (index->any_tid && tid == index->last_tid)
 		return 0;
-	thread = list_get(&index->threads, sizeof(*thread), tid, &fresh);
+	thread = index_meta_get(&index->threads, sizeof(*thread), tid, &fresh);
 	if (!thread)
 		return -ENOMEM;
 	thread->tid = tid;
@@ -155,10 +152,10 @@ static int take_agent(struct index *index, const struct rec_agent *rec)
 	struct index_agent_ids *ids;
 	bool fresh;
 
-	agent = list_get(&index->agents, sizeof(*agent), rec->h.id, &fresh);
+	agent = index_meta_get(&index->agents, sizeof(*agent), rec->h.id, &fresh);
 	if (!agent)
 		return -ENOMEM;
-	if (fresh && !list_add(&index->agent_ids, sizeof(*ids)))
+	if (fresh && !index_meta_add(&index->agent_ids, sizeof(*ids)))
 		return -ENOMEM;
 	ids = (struct index_agent_ids *)index->agent_ids.items +
 	      (agent - (struct store_agent *)index->agents.items);
@@ -184,7 +181,7 @@ static struct store_queue *queue_of(struct index *index, uint32_t id)
 	struct store_queue *queue;
 	bool fresh;
 
-	queue = list_get(&index->queues, sizeof(*queue), id, &fresh);
+	queue = index_meta_get(&index->queues, sizeof(*queue), id, &fresh);
 	if (queue && fresh) {
 		queue->id = id;
 		queue->agent = UINT32_MAX;
@@ -216,8 +213,8 @@ static struct store_code_object *code_object_of(struct index *index, uint32_t id
 	struct store_code_object *object;
 	bool fresh;
 
-	object = list_get(&index->code_objects, sizeof(*object), id, &fresh);
-	if (!object || (fresh && !list_add(&index->uri_ids, sizeof(uint32_t))))
+	object = index_meta_get(&index->code_objects, sizeof(*object), id, &fresh);
+	if (!object || (fresh && !index_meta_add(&index->uri_ids, sizeof(uint32_t))))
 		return NULL;
 	if (fresh) {
 		object->id = id;
@@ -247,8 +244,8 @@ static struct store_kernel *kernel_of(struct index *index, uint32_t id)
 	struct store_kernel *kernel;
 	bool fresh;
 
-	kernel = list_get(&index->kernels, sizeof(*kernel), id, &fresh);
-	if (!kernel || (fresh && !list_add(&index->name_ids, sizeof(uint32_t))))
+	kernel = index_meta_get(&index->kernels, sizeof(*kernel), id, &fresh);
+	if (!kernel || (fresh && !index_meta_add(&index->name_ids, sizeof(uint32_t))))
 		return NULL;
 	if (fresh) {
 		kernel->id = id;
@@ -276,48 +273,6 @@ static int take_kernel(struct index *index, const struct rec_kernel *rec)
 	((uint32_t *)index->name_ids.items)[kernel - (struct store_kernel *)index->kernels.items] =
 		rec->name;
 	return 0;
-}
-
-static uint32_t op_key(uint32_t domain, uint32_t number)
-{
-	return domain << 16 | (number & 0xffff);
-}
-
-/* The function's index, made if need be; SIZE_MAX without memory. */
-static size_t op_of(struct index *index, uint32_t key)
-{
-	struct store_op *op;
-	bool fresh;
-
-	op = list_get(&index->ops, sizeof(*op), key, &fresh);
-	if (!op || (fresh && !list_add(&index->op_ids, sizeof(struct index_op_ids))))
-		return SIZE_MAX;
-	op->domain = key >> 16;
-	op->number = key & 0xffff;
-	return (size_t)(op - (struct store_op *)index->ops.items);
-}
-
-static int take_op(struct index *index, const struct rec_op *rec)
-{
-	size_t at = op_of(index, rec->h.id);
-
-	if (at == SIZE_MAX)
-		return -ENOMEM;
-	((struct index_op_ids *)index->op_ids.items)[at] =
-		(struct index_op_ids){ rec->name, rec->signature, true };
-	return 0;
-}
-
-int index_meta_call(struct index *index, const struct rec_api *api)
-{
-	return op_of(index, op_key(api->domain, api->op)) == SIZE_MAX ? -ENOMEM : 0;
-}
-
-const struct store_op *index_meta_op(const struct index *index, const struct rec_api *api)
-{
-	size_t at = index_meta_find(&index->ops, op_key(api->domain, api->op));
-
-	return at == SIZE_MAX ? NULL : &((struct store_op *)index->ops.items)[at];
 }
 
 int index_meta_shape(struct index *index, const struct rec_shape *shape)
@@ -359,7 +314,7 @@ int index_meta_take(struct index *index, const struct rec_head *rec)
 	case REC_KERNEL:
 		return take_kernel(index, (const struct rec_kernel *)rec);
 	case REC_OP:
-		return take_op(index, (const struct rec_op *)rec);
+		return index_op_take(index, (const struct rec_op *)rec);
 	default:
 		return 0;
 	}
@@ -426,45 +381,6 @@ static int name_kernel(struct index *index, struct store_kernel *kernel, uint32_
 	return nice ? 0 : -ENOMEM;
 }
 
-/* What stands for the name of a function that no record names. */
-static int name_unknown(struct store_op *op)
-{
-	static const char *const domains[REC_API_NR_DOMAINS] = {
-		[REC_API_HIP] = "hip", [REC_API_HSA] = "hsa"
-	};
-	const char *domain = op->domain < REC_API_NR_DOMAINS && domains[op->domain] ?
-				     domains[op->domain] :
-				     "api";
-	char *name = alloc_heap(32);
-
-	if (!name)
-		return -ENOMEM;
-	snprintf(name, 32, "%s#%u", domain, op->number);
-	op->name = name;
-	return 0;
-}
-
-static int resolve_ops(struct index *index)
-{
-	struct store_op *ops = index->ops.items;
-	int ret = 0;
-
-	for (size_t i = 0; i < index->ops.nr && ret == 0; i++) {
-		const struct index_op_ids *ids = &((struct index_op_ids *)index->op_ids.items)[i];
-		const char *name = index_meta_string(index, ids->name);
-
-		ops[i].signature = index_meta_string(index, ids->signature);
-		ops[i].known = ids->known && name[0];
-		if (!ops[i].known) {
-			ret = name_unknown(&ops[i]);
-			continue;
-		}
-		ops[i].name = name;
-		ret = args_parse(&ops[i]);
-	}
-	return ret;
-}
-
 static int resolve(struct index *index)
 {
 	struct index_string *strings = index->strings.items;
@@ -507,7 +423,7 @@ static int resolve(struct index *index)
 		infos[i].key = index_meta_string(index, ids->key);
 		infos[i].value = index_meta_string(index, ids->value);
 	}
-	return resolve_ops(index);
+	return index_op_resolve(index);
 }
 
 /* Every item of these lists begins with its 32-bit id. */
@@ -534,27 +450,6 @@ static int sort(struct index_list *list, size_t item_size)
 	return 0;
 }
 
-static int compare_op(const void *a, const void *b)
-{
-	const struct store_op *x = a, *y = b;
-	uint32_t i = op_key(x->domain, x->number), j = op_key(y->domain, y->number);
-
-	return i < j ? -1 : i > j;
-}
-
-static int sort_ops(struct index_list *list)
-{
-	const struct store_op *ops = list->items;
-
-	if (list->nr)
-		qsort(list->items, list->nr, sizeof(*ops), compare_op);
-	for (size_t i = 0; i < list->nr; i++) {
-		if (map_put(&list->map, op_key(ops[i].domain, ops[i].number), i) < 0)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
 static int compare_clock(const void *a, const void *b)
 {
 	const struct store_clock *x = a, *y = b;
@@ -574,7 +469,7 @@ int index_meta_finish(struct index *index)
 	    sort(&index->queues, sizeof(struct store_queue)) < 0 ||
 	    sort(&index->code_objects, sizeof(struct store_code_object)) < 0 ||
 	    sort(&index->kernels, sizeof(struct store_kernel)) < 0 ||
-	    sort(&index->threads, sizeof(struct store_thread)) < 0 || sort_ops(&index->ops) < 0)
+	    sort(&index->threads, sizeof(struct store_thread)) < 0 || index_op_sort(index) < 0)
 		return -ENOMEM;
 	if (index->clocks.nr)
 		qsort(index->clocks.items, index->clocks.nr, sizeof(struct store_clock),
@@ -592,7 +487,6 @@ void index_meta_free(struct index *index)
 {
 	struct index_string *strings = index->strings.items;
 	struct store_kernel *kernels = index->kernels.items;
-	struct store_op *ops = index->ops.items;
 
 	for (size_t i = 0; i < index->strings.nr; i++) {
 		free_pieces(&strings[i]);
@@ -600,11 +494,7 @@ void index_meta_free(struct index *index)
 	}
 	for (size_t i = 0; i < index->kernels.nr; i++)
 		alloc_free((char *)(uintptr_t)kernels[i].demangled);
-	for (size_t i = 0; i < index->ops.nr; i++) {
-		if (!ops[i].known)
-			alloc_free((char *)(uintptr_t)ops[i].name);
-		alloc_free((void *)(uintptr_t)ops[i].args);
-	}
+	index_op_free(index);
 	list_free(&index->strings);
 	list_free(&index->agents);
 	list_free(&index->agent_ids);

@@ -174,7 +174,7 @@ TEST(a_signature_of_more_words_than_a_record_has_fits_no_call)
 	}
 	last.size = 16;
 	CHECK_STR_EQ(show(sig, words, REC_API_MAX_WORDS), "a=0, a=1, a=...");
-	strcat(sig, ",a:i");
+	snprintf(sig + strlen(sig), sizeof(sig) - strlen(sig), ",a:i");
 	CHECK_STR_EQ(show(sig, words, REC_API_MAX_WORDS), "");
 	last.size = 0;
 }

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* index_op.c - the functions that calls are made of: names, signatures
+ *
+ * A function that is called without being defined gets an entry with `known` false, as everything else
+ * that is referred to (index_meta.c).
+ */
+#include "store/index_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "store/args.h"
+
+static uint32_t op_key(uint32_t domain, uint32_t number)
+{
+	return domain << 16 | (number & 0xffff);
+}
+
+/* The function's index, made if need be; SIZE_MAX without memory. */
+static size_t op_of(struct index *index, uint32_t key)
+{
+	struct store_op *op;
+	bool fresh;
+
+	op = index_meta_get(&index->ops, sizeof(*op), key, &fresh);
+	if (!op || (fresh && !index_meta_add(&index->op_ids, sizeof(struct index_op_ids))))
+		return SIZE_MAX;
+	op->domain = key >> 16;
+	op->number = key & 0xffff;
+	return (size_t)(op - (struct store_op *)index->ops.items);
+}
+
+int index_op_take(struct index *index, const struct rec_op *rec)
+{
+	size_t at = op_of(index, rec->h.id);
+
+	if (at == SIZE_MAX)
+		return -ENOMEM;
+	((struct index_op_ids *)index->op_ids.items)[at] =
+		(struct index_op_ids){ rec->name, rec->signature, true };
+	return 0;
+}
+
+int index_op_call(struct index *index, const struct rec_api *api)
+{
+	return op_of(index, op_key(api->domain, api->op)) == SIZE_MAX ? -ENOMEM : 0;
+}
+
+const struct store_op *index_op_find(const struct index *index, const struct rec_api *api)
+{
+	size_t at = index_meta_find(&index->ops, op_key(api->domain, api->op));
+
+	return at == SIZE_MAX ? NULL : &((struct store_op *)index->ops.items)[at];
+}
+
+/* What stands for the name of a function that no record names. */
+static int name_unknown(struct store_op *op)
+{
+	static const char *const domains[REC_API_NR_DOMAINS] = {
+		[REC_API_HIP] = "hip", [REC_API_HSA] = "hsa"
+	};
+	const char *domain = op->domain < REC_API_NR_DOMAINS && domains[op->domain] ?
+				     domains[op->domain] :
+				     "api";
+	char *name = alloc_heap(32);
+
+	if (!name)
+		return -ENOMEM;
+	snprintf(name, 32, "%s#%u", domain, op->number);
+	op->name = name;
+	return 0;
+}
+
+int index_op_resolve(struct index *index)
+{
+	struct store_op *ops = index->ops.items;
+	int ret = 0;
+
+	for (size_t i = 0; i < index->ops.nr && ret == 0; i++) {
+		const struct index_op_ids *ids = &((struct index_op_ids *)index->op_ids.items)[i];
+		const char *name = index_meta_string(index, ids->name);
+
+		ops[i].signature = index_meta_string(index, ids->signature);
+		ops[i].known = ids->known && name[0];
+		if (!ops[i].known) {
+			ret = name_unknown(&ops[i]);
+			continue;
+		}
+		ops[i].name = name;
+		ret = args_parse(&ops[i]);
+	}
+	return ret;
+}
+
+static int compare_op(const void *a, const void *b)
+{
+	const struct store_op *x = a, *y = b;
+	uint32_t i = op_key(x->domain, x->number), j = op_key(y->domain, y->number);
+
+	return i < j ? -1 : i > j;
+}
+
+int index_op_sort(struct index *index)
+{
+	struct index_list *list = &index->ops;
+	const struct store_op *ops = list->items;
+
+	if (list->nr)
+		qsort(list->items, list->nr, sizeof(*ops), compare_op);
+	for (size_t i = 0; i < list->nr; i++) {
+		if (map_put(&list->map, op_key(ops[i].domain, ops[i].number), i) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+void index_op_free(struct index *index)
+{
+	struct store_op *ops = index->ops.items;
+
+	for (size_t i = 0; i < index->ops.nr; i++) {
+		if (!ops[i].known)
+			alloc_free((char *)(uintptr_t)ops[i].name);
+		alloc_free((void *)(uintptr_t)ops[i].args);
+	}
+}
