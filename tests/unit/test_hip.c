@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* test_hip.c - the runtime's functions are found, kernels have names, the first call decides; callbacks */
+#include "source/hip/frame.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/env.h"
+#include "event/corr.h"
+#include "event/life.h"
+#include "hip_callback_gen.h"
+#include "hip_ops_gen.h"
+#include "source/hip/callback.h"
+#include "support/sink_record.h"
+#include "support/test.h"
+
+void (*const hip_boot)(void) = NULL;
+
+/* the wrapper */
+int hipInit(unsigned int flags);
+
+static void *lib;
+static unsigned int (*asked)(void);
+static void *(*runtime_call)(uint32_t id, void *arg);
+static void (*set_status)(int status);
+static unsigned int (*nr_registered)(void);
+
+static void load(void)
+{
+	lib = dlopen(HIP_STAND_IN, RTLD_NOW | RTLD_LOCAL);
+	CHECK_MSG(lib, "%s", dlerror());
+	asked = (unsigned int (*)(void))dlsym(lib, "stand_in_asked");
+	runtime_call = (void *(*)(uint32_t, void *))dlsym(lib, "stand_in_call");
+	set_status = (void (*)(int))dlsym(lib, "stand_in_status");
+	nr_registered = (unsigned int (*)(void))dlsym(lib, "stand_in_registered");
+}
+
+static void begin(const char *mode, const char *backend)
+{
+	setenv("RTL_MODE", mode, 1);
+	setenv("RTL_HIP_BACKEND", backend, 1);
+	env_init();
+	api_init();
+	callback_init();
+	sink_record_open();
+}
+
+TEST(a_function_is_found_when_its_library_has_come)
+{
+	int (*init)(unsigned int);
+
+	CHECK(!hip_is_loaded());
+	errno = 77;
+	CHECK_NULL(hip_real(HIP_OP_hipInit));
+	CHECK_NULL(hip_real(HIP_OP_hipInit));
+	CHECK_EQ_INT(errno, 77);
+	/* no message of ours is left for the program */
+	CHECK_NULL(dlerror());
+	load();
+	CHECK(hip_is_loaded());
+	init = (int (*)(unsigned int))hip_real(HIP_OP_hipInit);
+	CHECK_NOT_NULL((void *)init);
+	CHECK_EQ_INT(init(5), 1005);
+	/* not ours, which comes first in the order of search */
+	CHECK(init != hipInit);
+	/* one that this runtime does not have */
+	CHECK_NULL(hip_real(HIP_OP_hipMalloc));
+	CHECK_NULL(dlerror());
+	/* what is remembered stays: the program unloads the library, we hold it */
+	dlclose(lib);
+	CHECK_EQ_INT(init(6), 1006);
+}
+
+TEST(a_wrapper_without_a_runtime_says_so)
+{
+	begin("hip", "auto");
+	CHECK_EQ_INT(hipInit(1), HIP_NOT_LOADED);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 0);
+	load();
+	CHECK_EQ_INT(hipInit(1), 1001);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
+	CHECK_EQ_INT(sink_record_at(EVENT_API, 0)->api.status, 1001);
+}
+
+TEST(in_other_modes_and_by_callback_wrappers_pass_calls_on)
+{
+	load();
+	begin("standard", "auto");
+	CHECK_EQ_INT(hipInit(1), 1001);
+	CHECK(atomic_load(&hip_started));
+	CHECK_EQ_UINT(atomic_load(&api_domains), 0);
+	CHECK_EQ_INT(hipInit(2), 1002);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 0);
+}
+
+TEST(the_backend_callback_turns_wrappers_off)
+{
+	load();
+	begin("hip", "callback");
+	CHECK_EQ_INT(hipInit(1), 1001);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 0);
+}
+
+TEST(a_kernel_is_asked_for_once)
+{
+	uint64_t id;
+
+	load();
+	begin("hip", "auto");
+	/* a call that failed: it may be no function */
+	CHECK_EQ_UINT(hip_word_function((void *)0x1000, false), 0);
+	CHECK_EQ_UINT(asked(), 0);
+	id = hip_word_function((void *)0x1000, true);
+	CHECK_STR_EQ(sink_record_string((uint32_t)id), "by_handle");
+	CHECK_EQ_UINT(hip_word_function((void *)0x1000, true), id);
+	CHECK_EQ_UINT(hip_word_function((void *)0x1000, false), id);
+	CHECK_EQ_UINT(asked(), 1);
+	id = hip_word_host_function((void *)0x2000, true);
+	CHECK_STR_EQ(sink_record_string((uint32_t)id), "by_address");
+	/* one that the runtime does not know: not asked for again either */
+	CHECK_EQ_UINT(hip_word_function((void *)0x3001, true), 0);
+	CHECK_EQ_UINT(hip_word_function((void *)0x3001, true), 0);
+	CHECK_EQ_UINT(asked(), 3);
+	CHECK_EQ_UINT(hip_word_function(NULL, true), 0);
+	hip_forget_names();
+	CHECK_NE_UINT(hip_word_function((void *)0x1000, true), 0);
+	CHECK_EQ_UINT(asked(), 4);
+}
+
+static void *ask_many(void *arg)
+{
+	uint64_t (*word)(const void *, bool) = hip_word_function;
+
+	for (uint64_t round = 0; round < 4; round++) {
+		for (uint64_t i = 1; i < 20000; i++) {
+			uint64_t id = word((void *)(i * 16 + (i & 1)), true);
+
+			/* what has an odd address has no name, whoever takes whose place */
+			CHECK_EQ_UINT(id != 0, !(i & 1));
+		}
+	}
+	return arg;
+}
+
+TEST(more_kernels_than_there_are_places_have_their_names)
+{
+	pthread_t threads[4];
+
+	load();
+	begin("hip", "auto");
+	for (int i = 0; i < 4; i++)
+		CHECK_OK(pthread_create(&threads[i], NULL, ask_many, NULL));
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+}
+
+TEST(text_that_cannot_be_read_is_none)
+{
+	char *pages = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			   0);
+	char *text;
+	uint64_t id;
+
+	begin("hip", "auto");
+	CHECK(pages != MAP_FAILED);
+	CHECK_OK(mprotect(pages + 8192, 4096, PROT_NONE));
+	errno = 77;
+	CHECK_EQ_UINT(hip_word_text(NULL), 0);
+	CHECK_EQ_UINT(hip_word_text(pages + 8192), 0);
+	CHECK_EQ_UINT(hip_word_text((char *)16), 0);
+	CHECK_STR_EQ(sink_record_string((uint32_t)hip_word_text("plain")), "plain");
+	/* up to the last byte that can be read, with no NUL */
+	text = pages + 8192 - 5;
+	memcpy(text, "ABCDE", 5);
+	CHECK_STR_EQ(sink_record_string((uint32_t)hip_word_text(text)), "ABCDE");
+	memset(pages, 'x', 8192);
+	id = hip_word_text(pages + 100);
+	CHECK_EQ_UINT(strlen(sink_record_string((uint32_t)id)), HIP_TEXT_MAX);
+	CHECK_EQ_INT(errno, 77);
+	CHECK(!thread_get()->in_hook);
+}
+
+/* ---- callbacks ------------------------------------------------------------------------------- */
+
+static uint32_t id_of(uint32_t op)
+{
+	for (uint32_t id = 0; id < hip_callback_nr; id++)
+		if (hip_callbacks[id].op == op)
+			return id;
+	FAIL("no callback of op %u", op);
+	return 0;
+}
+
+struct told {
+	uint64_t correlation;
+	uint32_t phase, reserved;
+	uint64_t args[8];
+};
+
+/* The runtime calls itself: further down the stack than the call that this is inside of. */
+static RTL_NOINLINE void *inner_call(uint32_t id)
+{
+	volatile char frame[256];
+	void *told;
+
+	frame[0] = 0;
+	told = runtime_call(id, NULL);
+	frame[255] = frame[0];
+	return told;
+}
+
+TEST(callbacks_tell_calls_with_arguments_and_status)
+{
+	uint32_t id = id_of(HIP_OP_hipFree);
+	struct told *told;
+
+	load();
+	begin("hip", "auto");
+	callback_on_runtime();
+	CHECK_GT_UINT(nr_registered(), 300);
+	told = runtime_call(id, NULL);
+	CHECK_NOT_NULL(told);
+	CHECK_NE_UINT(told->correlation, 0);
+	CHECK_EQ_UINT(corr_take(thread_get()), told->correlation);
+	told->args[0] = 0x1234;
+	/* a call that the runtime makes meanwhile */
+	CHECK_NULL(inner_call(id_of(HIP_OP_hipMalloc)));
+	set_status(17);
+	errno = 77;
+	runtime_call(id, lib);
+	CHECK_EQ_INT(errno, 77);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
+	CHECK_EQ_UINT(sink_record_at(EVENT_API, 0)->api.op, HIP_OP_hipFree);
+	CHECK_EQ_INT(sink_record_at(EVENT_API, 0)->api.status, 17);
+	CHECK_EQ_UINT(sink_record_at(EVENT_API, 0)->api.nr_words, 1);
+	CHECK_EQ_UINT(sink_record_at(EVENT_API, 0)->api.correlation, told->correlation);
+	CHECK_EQ_UINT(thread_get()->corr_current, 0);
+	/* hipGetLastError() takes its status away */
+	CHECK_NOT_NULL(runtime_call(id_of(HIP_OP_hipGetLastError), NULL));
+	set_status(0);
+	runtime_call(id_of(HIP_OP_hipGetLastError), lib);
+	CHECK_EQ_INT(sink_record_at(EVENT_API, 1)->api.status, 17);
+}
+
+TEST(calls_of_wrappers_are_not_told_twice)
+{
+	struct api_call c;
+
+	load();
+	begin("hip", "auto");
+	callback_on_runtime();
+	CHECK(hip_enter(&c));
+	CHECK_NULL(runtime_call(id_of(HIP_OP_hipFree), NULL));
+	hip_leave(HIP_OP_hipFree, &c, 0, NULL, 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
+}
+
+TEST(where_wrappers_do_callbacks_stay_off_and_what_passes_them_is_counted)
+{
+	struct api_call c;
+
+	load();
+	begin("hip", "auto");
+	CHECK(hip_enter(&c));
+	callback_on_runtime();
+	CHECK_EQ_UINT(nr_registered(), 0);
+	corr_take(thread_get());
+	hip_leave(HIP_OP_hipInit, &c, 0, NULL, 0);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_api_missed), 0);
+	corr_take(thread_get());
+	corr_take(thread_get());
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_api_missed), 2);
+}
+
+TEST(preload_and_other_modes_have_no_callbacks)
+{
+	load();
+	begin("hip", "preload");
+	callback_on_runtime();
+	CHECK_EQ_UINT(nr_registered(), 0);
+	CHECK_NULL((void *)atomic_load(&corr_orphan));
+}
