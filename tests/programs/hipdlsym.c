@@ -188,7 +188,7 @@ int main(int argc, char **argv)
 	if (ways[1] == &found)
 		look_up();
 	status = work(option(argc, argv, "module", ""),
-		      (unsigned int)atoi(option(argc, argv, "rounds", "20")));
+		      (unsigned int)strtoul(option(argc, argv, "rounds", "20"), NULL, 0));
 	if (account && fclose(account))
 		return 1;
 	return status;

@@ -83,7 +83,14 @@ def both_ways_in_one_program():
     matched = same_calls(r, seen)
     some_callers(r, calls, seen, matched)
     past = sum(len(c.ops) for c in calls[1::2])
-    equal("operations that are said to be missed", r.losses(), {"api_missed": past})
+    # what the runtime does for a module that is loaded past the wrappers, too
+    past += r.count(
+        "rtl_dispatch", f"flags & {INTERNAL} and correlation_id not in (select correlation_id from rtl_api)"
+    )
+    losses = r.losses()
+    equal("operations that are said to be missed", losses.pop("api_missed"), past)
+    losses.pop("signal_reused", 0)
+    equal("losses", losses, {})
 
 
 @case
