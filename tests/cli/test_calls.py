@@ -366,5 +366,22 @@ class Summary(Calls):
         self.assertIn("no API call was recorded", p.stderr)
 
 
+class Info(Calls):
+    def test_calls_and_functions_are_counted_alike_in_raw_traces_and_databases(self):
+        raw = self.write()
+        self.rtl("recover", "-q", raw, "-o", "a.db")
+        self.rtl("merge", "-q", "a.db", "-o", "m.db")
+        with sqlite3.connect(self.path("a.db")) as db:
+            expected = db.execute("SELECT count(*), count(DISTINCT name) FROM rtl_api").fetchone()
+        self.assertGreater(expected[1], 3)
+        for name in raw, "a.db", "m.db":
+            info = json.loads(self.rtl("info", name, "-f", "json").stdout)
+            process = info["processes"][0]
+            self.assertEqual((process["counts"]["api_calls"], process["api_functions"]), expected, name)
+            self.assertEqual(info["counts"]["api_calls"], expected[0], name)
+            self.assertIn(f"{expected[0]} API calls", self.rtl("info", name).stdout)
+            self.assertIn(f"{expected[1]} API functions called", self.rtl("info", name).stdout)
+
+
 if __name__ == "__main__":
     harness.main()
