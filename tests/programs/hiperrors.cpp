@@ -61,6 +61,9 @@ static void launches(int *p)
 	SEE("no list", hipExtLaunchMultiKernelMultiDevice, (hipLaunchParams *)NULL, 1, 0);
 	SEE("no function", hipLaunchCooperativeKernel, (const void *)NULL, dim3(1), dim3(64), args,
 	    0, (hipStream_t)NULL);
+	/* the virtual GPU has no global wave sync */
+	SEE("not supported", hipLaunchCooperativeKernel, f, dim3(1), dim3(64), args, 0,
+	    (hipStream_t)NULL);
 	SEE("not a kernel", hipFuncGetAttributes, (hipFuncAttributes *)NULL, &never_registered);
 	errors_work<<<dim3(1), dim3(4096)>>>(p);
 	account_add("__hipPushCallConfiguration", NULL, NULL, OPS(), 0);

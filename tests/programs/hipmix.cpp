@@ -11,6 +11,7 @@
  *	k  launches in every way that HIP has	  m  modules from memory, compiled by hipRTC
  *	c  copies, pinned and pageable		  2  copies in two and three dimensions
  *	s  symbols				  f  fills
+ *	t  the default stream of each thread
  *	g  graphs, captured and built		  e  events between streams, a callback
  *	p  copies between devices (two or more)	  b  a burst of `burst` launches without waiting
  *
@@ -172,6 +173,25 @@ static void launches(worker &w)
 	hipLaunchParams several = { (void *)mix_plain, grid, group, args, 0, s };
 	CALL_OPS(s, OPS(kernel("mix_plain", grid, group)), hipExtLaunchMultiKernelMultiDevice,
 		 &several, 1, 0);
+}
+
+/* The functions that a program built for one default stream per thread calls. */
+static void per_thread(worker &w)
+{
+	int *p = (int *)w.dev;
+	void *args[] = { &p };
+	dim3 grid(launch_number(w)), group(GROUP);
+	size_t n;
+
+	CALL_OPS(NULL, OPS(kernel("mix_plain", grid, group)), hipLaunchKernel_spt,
+		 (const void *)mix_plain, grid, group, args, 0, (hipStream_t)NULL);
+	COPY(NULL, 8192, "HostToDevice", hipMemcpy_spt, w.dev, w.pinned, n, hipMemcpyHostToDevice);
+	COPY(NULL, 8192, "DeviceToHost", hipMemcpyAsync_spt, w.back, w.dev, n,
+	     hipMemcpyDeviceToHost, (hipStream_t)NULL);
+	COPY(NULL, 8192, "HostToDevice", hipMemcpyToSymbol_spt, HIP_SYMBOL(symbol_memory), w.pinned,
+	     n, 0, hipMemcpyHostToDevice);
+	FILL(NULL, hipMemset_spt, w.dev2, 7, n);
+	CALL(hipStreamSynchronize_spt, (hipStream_t)NULL);
 }
 
 static void module_launches(worker &w)
@@ -561,6 +581,8 @@ static void run_part(worker &w, char part)
 	switch (part) {
 	case 'k':
 		return launches(w);
+	case 't':
+		return per_thread(w);
 	case 'm':
 		return module_launches(w);
 	case 'c':
@@ -633,7 +655,7 @@ int main(int argc, char **argv)
 	nr_rounds = arg_num(argc, argv, "rounds", 2);
 	nr_devices = arg_num(argc, argv, "devices", 1);
 	burst = arg_num(argc, argv, "burst", 20);
-	parts = arg_text(argc, argv, "parts", "kmc2sfgepb");
+	parts = arg_text(argc, argv, "parts", "kmtc2sfgepb");
 	CALL(hipGetDeviceCount, &found);
 	if (found < nr_devices) {
 		fprintf(stderr, "hipmix: %ld devices asked for, %d there\n", nr_devices, found);

@@ -81,7 +81,7 @@ def status_is_the_last_error():
 for way_ in ("hip", "standard"):
     add_case(f"work_{way_}", functools.partial(both, "hipmix", "rounds=1", way=way_))
 # not "e": with its callbacks on, HIP 5.2.3 never ends a hipStreamAddCallback()
-add_case("work_callback", functools.partial(both, "hipmix", "rounds=1", "parts=kmc2sfgb", way="callback"))
+add_case("work_callback", functools.partial(both, "hipmix", "rounds=1", "parts=kmtc2sfgb", way="callback"))
 
 
 main()

@@ -127,6 +127,7 @@ def arguments_of_the_callback_way():
 @case
 def many_threads_by_callback():
     """The mixture of hipmix, all records by the runtime's callbacks."""
+    # not "t", whose functions HIP announces by other names, nor "e": see 071
     r = run_account(
         "hipmix", "rounds=1", "parts=kmc2sfgb", trace=RTL, env={"RTL_HIP_BACKEND": "callback"}
     )
