@@ -7,6 +7,8 @@ endif()
 
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/roctracer DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
 	FILES_MATCHING PATTERN "*.h")
+install(FILES ${CMAKE_BINARY_DIR}/gen/hsa_prof_str.h ${CMAKE_BINARY_DIR}/gen/hsa_ostream_ops.h
+	${CMAKE_BINARY_DIR}/gen/hip_ostream_ops.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/roctracer)
 
 # the virtual GPU's build stands alone, so that it does not know this project's folders
 if(TARGET vgpu_hsakmt)

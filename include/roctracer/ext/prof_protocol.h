@@ -28,10 +28,7 @@ typedef enum {
 /* Operations of ACTIVITY_DOMAIN_EXT_API. */
 typedef enum { ACTIVITY_EXT_OP_MARK = 0, ACTIVITY_EXT_OP_EXTERN_ID = 1 } activity_ext_op_t;
 
-typedef enum {
-	ACTIVITY_API_PHASE_ENTER = 0,
-	ACTIVITY_API_PHASE_EXIT = 1
-} activity_api_phase_t;
+typedef enum { ACTIVITY_API_PHASE_ENTER = 0, ACTIVITY_API_PHASE_EXIT = 1 } activity_api_phase_t;
 
 typedef uint32_t activity_kind_t;
 typedef uint32_t activity_op_t;

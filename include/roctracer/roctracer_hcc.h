@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* roctracer_hcc.h - the old name of roctracer_hip.h */
+#ifndef ROCTRACER_HCC_H_
+#define ROCTRACER_HCC_H_
+
+#include "roctracer_hip.h"
+
+/* How HIP up to 5.3 reports its operations. */
+typedef void (*hipInitAsyncActivityCallback_t)(void *id_callback, void *op_callback, void *arg);
+typedef bool (*hipEnableAsyncActivityCallback_t)(unsigned op, bool enable);
+typedef const char *(*hipGetOpName_t)(unsigned op);
+
+#endif

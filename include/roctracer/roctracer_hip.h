@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* roctracer_hip.h - HIP's calls and operations as a tracer sees them
+ *
+ * Arguments of calls are in hip_api_data_t of the HIP that is installed; its hip_api_id_t numbers them.
+ */
+#ifndef ROCTRACER_HIP_H_
+#define ROCTRACER_HIP_H_
+
+#include <hip/hip_runtime.h>
+
+#include <hip/amd_detail/hip_prof_str.h>
+
+#include "hip_ostream_ops.h"
+#include "roctracer.h"
+
+#ifndef __cplusplus
+typedef enum hip_api_id_t hip_api_id_t;
+#endif
+typedef enum hip_api_id_t roctracer_hip_api_cid_t;
+
+typedef enum {
+	HIP_OP_ID_DISPATCH = 0,
+	HIP_OP_ID_COPY = 1,
+	HIP_OP_ID_BARRIER = 2,
+	HIP_OP_ID_NUMBER = 3
+} hip_op_id_t;
+
+#endif
