@@ -238,7 +238,7 @@ def bad_chunk():
     count = db.execute("select sum(count) from rtl_loss where reason = 'bad_chunk'").fetchone()[0]
     equal("count of bad_chunk", count, 1)
     rows = db.execute("select count(*) from rtl_dispatch").fetchone()[0]
-    at_least("dispatches that are left (one chunk holds 700 at most)", rows, full - 700)
+    at_least("dispatches that are left (one chunk holds 2047 at most)", rows, full - 2047)
     at_most("dispatches that are left", rows, full - 1)
     info = rtl("info", out)
     contains("rtl info", info.out, "bad_chunk")
