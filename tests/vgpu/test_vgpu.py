@@ -22,12 +22,13 @@ PROGRAMS = VGPU = ""
 Run = collections.namedtuple("Run", "status out err log")
 
 
-def run(program, *args, status=0, log=True, timeout=40, one_cpu=False, **knobs):
-    """Runs hsa_test or hip_test; knobs are VGPU_* without the prefix, in lower case."""
+def run(program, *args, status=0, log=True, timeout=40, one_cpu=False, environ=None, **knobs):
+    """Runs a program; knobs are VGPU_* without the prefix, in lower case."""
     cpu = min(os.sched_getaffinity(0))
     env = {k: v for k, v in os.environ.items() if not k.startswith(("VGPU_", "HSA_", "RTL_"))}
     env["LD_LIBRARY_PATH"] = VGPU
     env.update({"VGPU_" + k.upper(): str(v) for k, v in knobs.items()})
+    env.update(environ or {})
     with tempfile.TemporaryDirectory(prefix="vgpu-test.") as tmp:
         if log:
             env["VGPU_LOG"] = tmp + "/log.%p"
@@ -398,7 +399,8 @@ def test_exports():
         check(hasattr(lib, name), name)
 
 
-def main():
+def main(tests):
+    """Runs the functions test_* of `tests` that the command line names, or all."""
     global PROGRAMS, VGPU
     args = sys.argv[1:]
     names = []
@@ -411,9 +413,9 @@ def main():
         else:
             names.append(a)
     failed = 0
-    for name in names or [n[5:] for n in globals() if n.startswith("test_")]:
+    for name in names or [n[5:] for n in tests if n.startswith("test_")]:
         try:
-            globals()["test_" + name]()
+            tests["test_" + name]()
             print(f"ok {name}", flush=True)
         except (AssertionError, subprocess.TimeoutExpired, KeyError, ValueError, IndexError,
                 AttributeError) as e:
@@ -425,4 +427,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(globals()))

@@ -309,6 +309,23 @@ void gcn_decode(struct gcn_inst *i, const uint32_t *code, unsigned int nr)
 	i->nr_words = (uint8_t)nr_words;
 }
 
+/* Encodings of which nothing is implemented. */
+static const char *family(uint32_t top)
+{
+	switch (top) {
+	case 0x31:
+		return "exp";
+	case 0x35:
+		return "v_interp";
+	case 0x3a:
+		return "tbuffer";
+	case 0x3c:
+		return "image";
+	default:
+		return NULL;
+	}
+}
+
 const char *gcn_mnemonic(const struct gcn_inst *i)
 {
 	const char *name = NULL;
@@ -340,6 +357,9 @@ const char *gcn_mnemonic(const struct gcn_inst *i)
 		break;
 	case GCN_MUBUF:
 		name = gcn_mubuf[i->op].name;
+		break;
+	case GCN_OTHER:
+		name = family(bits(i->word[0], 31, 26));
 		break;
 	default:
 		name = valu_name(i);

@@ -20,7 +20,11 @@ static inline int32_t exp_f64(double a)
 	return (int32_t)(f64_bits(a) >> 52 & 2047);
 }
 
-/* Scales s0, which is the denominator s1 or the numerator s2, so that no step over- or underflows. */
+/*
+ * Scales s0, which is the denominator s1 or the numerator s2, so that no step over- or underflows. VCC says that
+ * the quotient has to be scaled back: up if it is large, down if it is small (div_fmas). So a denominator whose
+ * reciprocal is a denormal is made smaller, though the ISA's text has it the other way in one of two cases.
+ */
 static inline struct div_step div_scale_f32(float s0, float s1, float s2)
 {
 	struct div_step r = { f32_bits(s0), false };
@@ -39,7 +43,7 @@ static inline struct div_step div_scale_f32(float s0, float s1, float s2)
 	} else if (tiny_rcp && tiny_q) {
 		r.vcc = true;
 		if (is_den)
-			r.value = f32_bits(ldexpf(s0, 64));
+			r.value = f32_bits(ldexpf(s0, -64));
 	} else if (tiny_rcp) {
 		r.value = f32_bits(ldexpf(s0, -64));
 	} else if (tiny_q) {
@@ -70,7 +74,7 @@ static inline struct div_step div_scale_f64(double s0, double s1, double s2)
 	} else if (tiny_rcp && tiny_q) {
 		r.vcc = true;
 		if (is_den)
-			r.value = f64_bits(ldexp(s0, 128));
+			r.value = f64_bits(ldexp(s0, -128));
 	} else if (tiny_rcp) {
 		r.value = f64_bits(ldexp(s0, -128));
 	} else if (tiny_q) {
@@ -83,12 +87,13 @@ static inline struct div_step div_scale_f64(double s0, double s1, double s2)
 	return r;
 }
 
+/* Scaled before it is rounded: a denormal must not be rounded twice. */
 static inline float div_fmas_f32(float a, float b, float c, bool scale)
 {
 	float r = fmaf(a, b, c);
 
 	if (scale)
-		r = r * (exp_f32(c) > 127 ? 0x1p64f : 0x1p-64f);
+		r = (float)(fma(a, b, c) * (exp_f32(c) > 127 ? 0x1p64 : 0x1p-64));
 	return nan3(r, a, b, c);
 }
 
@@ -97,7 +102,7 @@ static inline double div_fmas_f64(double a, double b, double c, bool scale)
 	double r = fma(a, b, c);
 
 	if (scale)
-		r = r * (exp_f64(c) > 1023 ? 0x1p128 : 0x1p-128);
+		r = (double)(((__float128)a * b + c) * (exp_f64(c) > 1023 ? 0x1p128 : 0x1p-128));
 	return nan3d(r, a, b, c);
 }
 
@@ -118,6 +123,9 @@ static inline float div_fixup_f32(float q, float d, float n)
 		return f32_from(sign);
 	if (exp_f32(n) - exp_f32(d) < -150)
 		return f32_from(sign);
+	/* numbers make no NaN but by infinity less infinity: the quotient is too large */
+	if (q != q)
+		return f32_from(sign | 0x7f800000);
 	return f32_from(sign | (f32_bits(q) & 0x7fffffff));
 }
 
@@ -137,6 +145,9 @@ static inline double div_fixup_f64(double q, double d, double n)
 		return f64_from(sign);
 	if (exp_f64(n) - exp_f64(d) < -1075)
 		return f64_from(sign);
+	/* numbers make no NaN but by infinity less infinity: the quotient is too large */
+	if (q != q)
+		return f64_from(sign | 0x7ff0000000000000);
 	return f64_from(sign | (f64_bits(q) & 0x7fffffffffffffff));
 }
 
@@ -155,6 +166,9 @@ static inline float div_fixup_f16(float q, float d, float n)
 		return f32_from(sign | 0x7f800000);
 	if (isinf(d) || n == 0)
 		return f32_from(sign);
+	/* numbers make no NaN but by infinity less infinity: the quotient is too large */
+	if (q != q)
+		return f32_from(sign | 0x7f800000);
 	return f32_from(sign | (f32_bits(q) & 0x7fffffff));
 }
 

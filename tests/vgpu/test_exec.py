@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""test_exec.py - tests of kernels that the virtual GPU executes: real compilers, real runtimes, right results
+
+    test_exec.py --programs DIR --vgpu DIR [name...]
+"""
+import sys
+
+import test_vgpu
+from test_vgpu import check, equal, of_kind, run
+
+
+def all_right(r):
+    equal([l for l in r.out.split("\n") if l.startswith("wrong")], [], "wrong results")
+    check(r.out.endswith("0 failures\n"), "the program went to its end")
+    equal(of_kind(r, "fault"), [], "faults")
+
+
+def test_exec_o0():
+    all_right(run("exec_test_o0", exec="auto"))
+
+
+def test_exec_o2():
+    all_right(run("exec_test_o2", exec="auto"))
+
+
+def test_exec_o3_on_4_gpus():
+    all_right(run("exec_test_o3", exec="auto", devices=4))
+
+
+def test_exec_deterministic():
+    """With the modelled time of the instructions, dispatches take the same time in every run."""
+    times = []
+    for _ in range(2):
+        r = run("exec_test_o2", "arithmetic", "control", "together", exec="on", clock="deterministic",
+                kernel_model="insts", counters=1)
+        all_right(r)
+        times.append([(e["begin"], e["end"], e["counters"]) for e in of_kind(r, "dispatch")])
+    equal(times[0], times[1], "times and counters")
+    check(len({e - b for b, e, _ in times[0]}) > 3, "kernels differ in length")
+
+
+def test_exec_kernels_copy_and_fill():
+    """Without copy engines every copy is a kernel of the runtime's own."""
+    r = run("exec_test_o2", "fills", "rectangles", "words", exec="on",
+            environ={"HSA_ENABLE_SDMA": "0"})
+    all_right(r)
+    equal(of_kind(r, "copy", "fill"), [], "copies by copy engines")
+
+
+def test_exec_measured():
+    r = run("exec_test_o2", "arithmetic", exec="on", kernel_model="measured", kernel_ns=0)
+    all_right(r)
+    check(all(e["end"] >= e["begin"] for e in of_kind(r, "dispatch")), "no negative times")
+    check(max(e["end"] - e["begin"] for e in of_kind(r, "dispatch")) > 100, "kernels took time")
+
+
+def test_exec_overlap():
+    all_right(run("exec_test_o2", "together", "control", "fills", exec="on", overlap=8))
+
+
+def test_exec_printf():
+    r = run("exec_test_o2", "printf", exec="on")
+    all_right(r)
+    check("lane 0 of 42\nlane 1 of 42\n" in r.out, "what the kernel printed")
+
+
+def test_exec_wild_pointer():
+    r = run("exec_test_o2", "bad", "wild", status=-6, exec="on")
+    check("survived" not in r.out, "the program died")
+    check("on address 0x123456789000" in r.err, "the runtime names the address")
+    fault, = of_kind(r, "fault")
+    equal((fault["fault"], fault["address"], fault["kernel"]), ("memory_fault", "0x123456789000", "_Z4wildPi"),
+          "the fault")
+
+
+def test_exec_trap():
+    r = run("exec_test_o2", "bad", "trap", status=-6, exec="on")
+    fault = of_kind(r, "fault")
+    equal([f["fault"] for f in fault], ["trap", "queue_error"], "faults")
+    check("HSA_STATUS_ERROR_EXCEPTION" in r.err, "the runtime's word for it")
+
+
+def test_exec_unimplemented():
+    r = run("exec_test_o2", "bad", "missing", status=-6, exec="auto")
+    fault = of_kind(r, "fault")[0]
+    equal((fault["fault"], fault["instruction"], fault["offset"]), ("unimplemented_instruction", "v_interp", "0x0"),
+          "the fault")
+    check("vgpu: _Z7missingv+0x0: v_interp" in r.err, "it is told which")
+    check("HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION" in r.err, "the runtime's word for it")
+
+
+def test_exec_exceptions():
+    """The same with the newer way of reporting."""
+    r = run("exec_test_o2", "bad", "trap", status=-6, exec="on", exceptions=1)
+    check("survived" not in r.out, "the program died")
+
+
+if __name__ == "__main__":
+    sys.exit(test_vgpu.main(globals()))
