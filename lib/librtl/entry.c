@@ -24,6 +24,7 @@
 #include "source/api/call.h"
 #include "source/hip/callback.h"
 #include "source/hip/frame.h"
+#include "source/hsa/handler.h"
 #include "source/hsa/harvest.h"
 #include "source/hsa/table.h"
 #include "source/roctx/range.h"
@@ -33,9 +34,12 @@
 static const struct source *const sources[] = { &harvest_source, &range_source, NULL };
 static const struct sink *const sinks[] = { &recorder_sink, NULL };
 
+static const struct hsa_mirror_root *taken;
+
 /* HSA calls, where they are asked for, are recorded in front of everything else. */
 static void on_table(const struct hsa_mirror_root *root)
 {
+	taken = root;
 	if (!env_bool(ENV_HSA_API))
 		return;
 	hsa_wrap_install(root);
@@ -101,8 +105,8 @@ EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
 	(void)nr_failed;
 	(void)failed;
 	boot();
-	if (table_load(table))
-		callback_on_runtime();
+	if (table_load(table) && callback_on_runtime())
+		handler_install(taken);
 	return true;
 }
 

@@ -127,9 +127,9 @@ def arguments_of_the_callback_way():
 @case
 def many_threads_by_callback():
     """The mixture of hipmix, all records by the runtime's callbacks."""
-    # not "t", whose functions HIP announces by other names, nor "e": see 071
+    # not "t": HIP announces its functions by other names
     r = run_account(
-        "hipmix", "rounds=1", "parts=kmc2sfgb", trace=RTL, env={"RTL_HIP_BACKEND": "callback"}
+        "hipmix", "rounds=1", "parts=kmc2sfgeb", trace=RTL, env={"RTL_HIP_BACKEND": "callback"}
     )
     calls = read_account(r)
     # HIP has no number, and so no callback, for some

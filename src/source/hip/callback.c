@@ -171,22 +171,23 @@ void callback_init(void)
 	thread_at_exit(thread_ends);
 }
 
-void callback_on_runtime(void)
+bool callback_on_runtime(void)
 {
 	const char *backend = env_str(ENV_HIP_BACKEND);
 	const char *direct;
 
 	if (strcmp(env_str(ENV_MODE), "hip") != 0 || strcmp(backend, "preload") == 0 ||
 	    atomic_load_explicit(&is_on, memory_order_relaxed))
-		return;
+		return atomic_load_explicit(&is_on, memory_order_relaxed);
 	if (hip_is_loaded() && (strcmp(backend, "callback") == 0 || !api_inside(REC_API_HIP)) &&
 	    turn_on()) {
 		atomic_store_explicit(&is_on, true, memory_order_relaxed);
-		return;
+		return true;
 	}
 	/* HIP's variable, on by default: without it its own threads feed the queues */
 	direct = getenv("AMD_DIRECT_DISPATCH");
 	has_queue_threads = direct && strcmp(direct, "0") == 0;
 	/* release: pairs with the acquire in corr_take(): the flag */
 	atomic_store_explicit(&corr_orphan, on_orphan, memory_order_release);
+	return false;
 }

@@ -8,10 +8,12 @@
 #ifndef RTL_SOURCE_HIP_CALLBACK_H
 #define RTL_SOURCE_HIP_CALLBACK_H
 
+#include <stdbool.h>
+
 /* From librtl's constructor. */
 void callback_init(void);
 
-/* HSA's runtime has just been loaded by a call on this thread, and is traced. */
-void callback_on_runtime(void);
+/* HSA's runtime has just been loaded by a call on this thread, and is traced. true: callbacks are on. */
+bool callback_on_runtime(void);
 
 #endif
