@@ -160,8 +160,8 @@ TEST(more_kernels_than_there_are_places_have_their_names)
 
 TEST(text_that_cannot_be_read_is_none)
 {
-	char *pages = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			   0);
+	char *pages =
+		mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char *text;
 	uint64_t id;
 

@@ -832,6 +832,34 @@ TEST(any_allocation_may_fail)
 	}
 }
 
+static pthread_barrier_t all_there;
+
+static void *begin_at_once(void *arg)
+{
+	pthread_barrier_wait(&all_there);
+	fill(3);
+	/* none gives its chunk to another */
+	pthread_barrier_wait(&all_there);
+	return arg;
+}
+
+TEST(threads_that_all_begin_at_once_have_room)
+{
+	enum { NR = 40 }; /* more than there are slots before the life thread has had its turn */
+	pthread_t threads[NR];
+
+	pthread_barrier_init(&all_there, NULL, NR);
+	start("32", true);
+	for (int i = 0; i < NR; i++)
+		CHECK_OK(pthread_create(&threads[i], NULL, begin_at_once, NULL));
+	for (int i = 0; i < NR; i++)
+		pthread_join(threads[i], NULL);
+	life_stop();
+	read_back();
+	CHECK_EQ_UINT(back.nr[REC_MARKER], 3 * NR);
+	CHECK_EQ_UINT(read_loss(&back, SPOOL_REASON_buffer_full), 0);
+}
+
 static void last_work(void)
 {
 	fill(5);

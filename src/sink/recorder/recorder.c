@@ -33,6 +33,7 @@
 #include "sink/recorder/spool.h"
 
 #define BASE_SLOTS 128u	      /* prepared once the life thread runs: 4 MiB */
+#define FIRST_STEP 4u	      /* by a program's thread, before the life thread has begun */
 #define PREPARE_STEP 64u      /* at a time, so that a tick stays short */
 #define DRAIN_STEP (1u << 20) /* bytes in a tick, so that sources get their turn */
 #define DRAIN_AGAIN_NS 2000000u
@@ -160,23 +161,44 @@ static bool encode_meta(const struct event *ev)
 	return good;
 }
 
+/* The life thread has not had its first turn yet: threads that all begin at once need a chunk each. */
+static bool is_beginning(void)
+{
+	/* relaxed: a hint */
+	uint32_t prepared = atomic_load_explicit(&spool.header->nr_prepared, memory_order_relaxed);
+
+	return prepared < BASE_SLOTS && prepared < spool.header->nr_slots;
+}
+
+static bool has_room(void)
+{
+	/* relaxed: a hint */
+	return atomic_load_explicit(&spool.header->nr_free, memory_order_relaxed) > BUF_RESERVE;
+}
+
 /* What completed while the life thread was away is recorded in one burst, by itself or by a thread
  * that found its ring full, with nobody to prepare slots for it: then it is done here. What a
- * program's thread records of its own never waits for that. */
+ * program's thread records of its own never waits for that, but at the very beginning. */
 static bool make_room(const struct thread *t, enum event_kind kind)
 {
 	struct timespec pause = { 0, ROOM_PAUSE_NS };
+	uint32_t step = PREPARE_STEP;
 	bool made;
 
-	if (!t->is_ours && kind != EVENT_DISPATCH && kind != EVENT_BARRIER && kind != EVENT_COPY)
-		return false;
+	if (!t->is_ours && kind != EVENT_DISPATCH && kind != EVENT_BARRIER && kind != EVENT_COPY) {
+		if (!is_beginning())
+			return has_room(); /* it has begun just now */
+		step = FIRST_STEP;
+	}
 	/* acquire: pairs with the release here and in tick() */
 	for (int i = 0; atomic_exchange_explicit(&ticking, 1, memory_order_acquire); i++) {
 		if (i == ROOM_TRIES)
-			return false;
+			return has_room();
+		if (step == FIRST_STEP && has_room())
+			return true;
 		nanosleep(&pause, NULL); /* somebody else prepares some */
 	}
-	made = spool_prepare(&spool, PREPARE_STEP) > 0;
+	made = spool_prepare(&spool, step) > 0;
 	atomic_store_explicit(&ticking, 0, memory_order_release);
 	return made;
 }
