@@ -163,4 +163,3 @@ TEST(without_a_call_each_packet_has_an_id_of_its_own)
 	CHECK_NE_UINT(d->correlation, 0);
 	CHECK_NE_UINT(d->correlation, sink_record_at(EVENT_DISPATCH, 1)->dispatch.correlation);
 }
-

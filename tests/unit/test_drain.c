@@ -34,7 +34,7 @@ static uint64_t now(void)
 
 static void begin(void)
 {
-	CHECK_OK(spool_create(&spool, test_tmpfile("spool"), "", 4 * MIB));
+	CHECK_OK(spool_create(&spool, test_tmpfile("spool"), "", 128 * SLOT_SIZE));
 	CHECK_OK(buf_init(spool.header));
 	while (spool_prepare(&spool, 64))
 		;
