@@ -7,7 +7,7 @@
 import sys
 
 import test_vgpu
-from test_vgpu import check, equal, of_kind, run
+from test_vgpu import check, equal, numbers, of_kind, run
 
 
 def all_right(r):
@@ -94,6 +94,27 @@ def test_exec_exceptions():
     """The same with the newer way of reporting."""
     r = run("exec_test_o2", "bad", "trap", status=-6, exec="on", exceptions=1)
     check("survived" not in r.out, "the program died")
+
+
+def examples(level, **knobs):
+    for name, args, want in (("vadd", (3, "check"), 1), ("gemm", (), knobs["devices"]),
+                             ("histogram", (), knobs["devices"]), ("network", (), knobs["devices"]),
+                             ("reduce", (), knobs["devices"]), ("transpose", (256,), knobs["devices"])):
+        r = run(f"{name}_o{level}", *args, exec="auto", **knobs)
+        equal(len(numbers(r, r" (0) wrong")), want, f"right results of {name}")
+        equal(of_kind(r, "fault"), [], "faults")
+
+
+def test_examples_o0():
+    examples(0, devices=1)
+
+
+def test_examples_o2():
+    examples(2, devices=1)
+
+
+def test_examples_o3_on_4_gpus():
+    examples(3, devices=4)
 
 
 if __name__ == "__main__":

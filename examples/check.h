@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* check.h - what the examples share: errors, every GPU in turn, roctx where a tracer provides it
+ *
+ * An example prints a line for each GPU, and returns 1 if a result is wrong.
+ */
+#ifndef EXAMPLES_CHECK_H
+#define EXAMPLES_CHECK_H
+
+#include <hip/hip_runtime.h>
+
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#define HIP(call)                                                                                  \
+	do {                                                                                       \
+		hipError_t err = (call);                                                           \
+		if (err != hipSuccess) {                                                           \
+			fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call,              \
+				hipGetErrorString(err));                                           \
+			exit(1);                                                                   \
+		}                                                                                  \
+	} while (0)
+
+/* A range in the trace from here to the end of the block; nothing without a tracer. */
+class Range
+{
+public:
+	explicit Range(const char *name)
+	{
+		static const auto push =
+			reinterpret_cast<int (*)(const char *)>(dlsym(RTLD_DEFAULT, "roctxRangePushA"));
+		if (push)
+			push(name);
+	}
+	~Range()
+	{
+		static const auto pop = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "roctxRangePop"));
+		if (pop)
+			pop();
+	}
+	Range(const Range &) = delete;
+	Range &operator=(const Range &) = delete;
+};
+
+/* Runs `one`, which gives the number of wrong results, on each GPU. */
+template <typename F> int on_every_gpu(const char *name, F one)
+{
+	int gpus = 0, failed = 0;
+
+	HIP(hipGetDeviceCount(&gpus));
+	for (int gpu = 0; gpu < gpus; gpu++) {
+		HIP(hipSetDevice(gpu));
+		long wrong = one();
+
+		printf("%s: GPU %d: %ld wrong\n", name, gpu, wrong);
+		failed |= wrong != 0;
+	}
+	return failed;
+}
+
+#endif
