@@ -20,6 +20,7 @@
 #include "base/alloc.h"
 #include "base/barrier.h"
 #include "base/clock.h"
+#include "base/compiler.h"
 #include "base/env.h"
 #include "base/lock.h"
 #include "base/log.h"
@@ -43,6 +44,8 @@
 #define QUIET_TRIES 50
 #define ROOM_PAUSE_NS 50000
 #define ROOM_TRIES 200
+#define FIRST_TRIES 4000 /* at the beginning: once, and not in the middle of anything */
+#define NEW_ROOM_TRIES 64
 
 enum mode { MODE_NONE = 0 /* not started, or a child's copy */, MODE_ON, MODE_OVER };
 
@@ -64,6 +67,7 @@ static bool is_closed;
 static uint64_t late_in_file; /* the count of late events when the file was closed */
 /* atomic */
 static _Atomic uint32_t ticking;
+static _Atomic bool has_begun; /* the life thread has prepared its slots */
 /* under lock */
 static struct lock meta_lock = LOCK_INIT(LOCK_META);
 static struct buf *meta_buf;
@@ -164,10 +168,10 @@ static bool encode_meta(const struct event *ev)
 /* The life thread has not had its first turn yet: threads that all begin at once need a chunk each. */
 static bool is_beginning(void)
 {
-	/* relaxed: a hint */
-	uint32_t prepared = atomic_load_explicit(&spool.header->nr_prepared, memory_order_relaxed);
-
-	return prepared < BASE_SLOTS && prepared < spool.header->nr_slots;
+	/* relaxed: hints */
+	return !atomic_load_explicit(&has_begun, memory_order_relaxed) &&
+	       atomic_load_explicit(&spool.header->nr_prepared, memory_order_relaxed) <
+		       spool.header->nr_slots;
 }
 
 static bool has_room(void)
@@ -183,16 +187,18 @@ static bool make_room(const struct thread *t, enum event_kind kind)
 {
 	struct timespec pause = { 0, ROOM_PAUSE_NS };
 	uint32_t step = PREPARE_STEP;
+	int tries = ROOM_TRIES;
 	bool made;
 
 	if (!t->is_ours && kind != EVENT_DISPATCH && kind != EVENT_BARRIER && kind != EVENT_COPY) {
 		if (!is_beginning())
 			return has_room(); /* it has begun just now */
 		step = FIRST_STEP;
+		tries = FIRST_TRIES;
 	}
 	/* acquire: pairs with the release here and in tick() */
 	for (int i = 0; atomic_exchange_explicit(&ticking, 1, memory_order_acquire); i++) {
-		if (i == ROOM_TRIES)
+		if (i == tries)
 			return has_room();
 		if (step == FIRST_STEP && has_room())
 			return true;
@@ -201,6 +207,17 @@ static bool make_room(const struct thread *t, enum event_kind kind)
 	made = spool_prepare(&spool, step) > 0;
 	atomic_store_explicit(&ticking, 0, memory_order_release);
 	return made;
+}
+
+/* Others may take the room that was made. */
+static RTL_COLD bool encode_in_new_room(const struct thread *t, struct buf *b,
+					const struct event *ev)
+{
+	for (int i = 0; i < NEW_ROOM_TRIES && make_room(t, ev->kind); i++) {
+		if (encode_event(b, ev))
+			return true;
+	}
+	return false;
 }
 
 static void no_room(const struct event *ev, enum spool_reason reason)
@@ -234,8 +251,7 @@ static void record(const struct event *ev)
 	enter(b);
 	if (RTL_UNLIKELY(atomic_load_explicit(&page->mode, memory_order_relaxed) != MODE_ON))
 		loss(SPOOL_REASON_late, 1);
-	else if (RTL_UNLIKELY(!encode_event(b, ev)) &&
-		 (!make_room(t, ev->kind) || !encode_event(b, ev)))
+	else if (RTL_UNLIKELY(!encode_event(b, ev)) && !encode_in_new_room(t, b, ev))
 		no_room(ev, why_no_room());
 	leave(b);
 }
@@ -392,6 +408,7 @@ static uint64_t tick(uint64_t now_ns)
 	if (atomic_exchange_explicit(&ticking, 1, memory_order_acquire))
 		return LIFE_IDLE;
 	prepare();
+	atomic_store_explicit(&has_begun, true, memory_order_relaxed);
 	if (is_starved())
 		buf_reclaim();
 	spool_note_clock(&spool);
