@@ -151,6 +151,11 @@ def python():
 
 
 @case
+def what_dlsym_says_is_what_it_said():
+    nothing_to_trace([program("dlsymnext")])
+
+
+@case
 def a_static_program():
     nothing_to_trace([program("still"), "9", "a b"], 9)
 

@@ -219,7 +219,7 @@ TEST(callbacks_tell_calls_with_arguments_and_status)
 	struct told *told;
 
 	load();
-	begin("hip", "auto");
+	begin("hip", "callback");
 	callback_on_runtime();
 	CHECK_GT_UINT(nr_registered(), 300);
 	told = runtime_call(id, NULL);
@@ -246,19 +246,6 @@ TEST(callbacks_tell_calls_with_arguments_and_status)
 	CHECK_EQ_INT(sink_record_at(EVENT_API, 1)->api.status, 17);
 }
 
-TEST(calls_of_wrappers_are_not_told_twice)
-{
-	struct api_call c;
-
-	load();
-	begin("hip", "auto");
-	callback_on_runtime();
-	CHECK(hip_enter(&c));
-	CHECK_NULL(runtime_call(id_of(HIP_OP_hipFree), NULL));
-	hip_leave(HIP_OP_hipFree, &c, 0, NULL, 0);
-	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
-}
-
 TEST(where_wrappers_do_callbacks_stay_off_and_what_passes_them_is_counted)
 {
 	struct api_call c;
@@ -276,11 +263,29 @@ TEST(where_wrappers_do_callbacks_stay_off_and_what_passes_them_is_counted)
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_api_missed), 2);
 }
 
-TEST(preload_and_other_modes_have_no_callbacks)
+TEST(preload_has_no_callbacks_and_counts_what_goes_past_it)
 {
 	load();
 	begin("hip", "preload");
 	callback_on_runtime();
 	CHECK_EQ_UINT(nr_registered(), 0);
+	corr_take(thread_get());
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_api_missed), 1);
+}
+
+TEST(other_modes_have_no_callbacks)
+{
+	load();
+	begin("standard", "callback");
+	callback_on_runtime();
+	CHECK_EQ_UINT(nr_registered(), 0);
 	CHECK_NULL((void *)atomic_load(&corr_orphan));
+}
+
+TEST(without_preload_auto_has_no_callbacks)
+{
+	load();
+	begin("hip", "auto");
+	callback_on_runtime();
+	CHECK_EQ_UINT(nr_registered(), 0);
 }

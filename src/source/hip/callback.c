@@ -171,19 +171,27 @@ void callback_init(void)
 	thread_at_exit(thread_ends);
 }
 
+/* The first HIP call came past our symbols: librtl is not preloaded. */
+static void tell_missed(void)
+{
+	log_warn("HIP calls are not recorded: librtl.so.1 is not preloaded; use rtl trace, or "
+		 "RTL_HIP_BACKEND=callback, which changes how the runtime works");
+}
+
 bool callback_on_runtime(void)
 {
 	const char *backend = env_str(ENV_HIP_BACKEND);
 	const char *direct;
 
-	if (strcmp(env_str(ENV_MODE), "hip") != 0 || strcmp(backend, "preload") == 0 ||
+	if (strcmp(env_str(ENV_MODE), "hip") != 0 ||
 	    atomic_load_explicit(&is_on, memory_order_relaxed))
 		return atomic_load_explicit(&is_on, memory_order_relaxed);
-	if (hip_is_loaded() && (strcmp(backend, "callback") == 0 || !api_inside(REC_API_HIP)) &&
-	    turn_on()) {
+	if (strcmp(backend, "callback") == 0 && hip_is_loaded() && turn_on()) {
 		atomic_store_explicit(&is_on, true, memory_order_relaxed);
 		return true;
 	}
+	if (strcmp(backend, "auto") == 0 && hip_is_loaded() && !api_inside(REC_API_HIP))
+		tell_missed();
 	/* HIP's variable, on by default: without it its own threads feed the queues */
 	direct = getenv("AMD_DIRECT_DISPATCH");
 	has_queue_threads = direct && strcmp(direct, "0") == 0;

@@ -20,6 +20,7 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "event/life.h"
+#include "source/hip/lookup.h"
 
 #define PATH_SIZE 4096
 #define RUNTIME "libamdhip64.so"
@@ -93,7 +94,7 @@ static void *find_local(const char *name)
 	lib = dlopen(s.path, RTLD_LAZY | RTLD_NOLOAD);
 	if (!lib)
 		return NULL;
-	fn = dlsym(lib, name);
+	fn = lookup_next(lib, name);
 	if (fn)
 		pin(fn);
 	dlclose(lib);
@@ -121,9 +122,11 @@ void *hip_find(const char *name)
 	int saved = errno;
 	void *fn = NULL;
 
+	if (!lookup_next)
+		lookup_find();
 	dl_iterate_phdr(look_at_first, &nr_loaded);
-	if (nr_loaded != atomic_load_explicit(&nr_in_vain, memory_order_relaxed)) {
-		fn = dlsym(RTLD_NEXT, name);
+	if (lookup_next && nr_loaded != atomic_load_explicit(&nr_in_vain, memory_order_relaxed)) {
+		fn = lookup_next(RTLD_NEXT, name);
 		if (fn && !is_ours(fn))
 			pin(fn);
 		else

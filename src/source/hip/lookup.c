@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* lookup.c - programs that take HIP's functions with dlsym()
+ *
+ * Threads:  any, at any time, also before librtl's constructor.
+ * Fails:    whatever is not as expected gets what the C library found.
+ * Not here: the symbol `dlsym` itself, lib/librtl/dlsym.c.
+ */
+#define LOG_TOPIC "hip"
+#include "source/hip/lookup.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/env.h"
+#include "source/hip/frame.h"
+
+#define RUNTIME "libamdhip64.so"
+
+void *(*lookup_next)(void *handle, const char *name);
+
+void lookup_find(void)
+{
+	/* the oldest version of it: the newer names are the same function */
+	lookup_next = (void *(*)(void *, const char *))dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+}
+
+/* The op of that symbol, or hip_nr_ops. */
+static uint32_t op_of(const char *name)
+{
+	uint32_t op = 0;
+
+	while (op < hip_nr_ops && strcmp(hip_symbols[op], name) != 0)
+		op++;
+	return op;
+}
+
+static bool is_wanted(void)
+{
+	if (hip_boot)
+		hip_boot();
+	return !env_bool(ENV_DISABLE) && strcmp(env_str(ENV_MODE), "hip") == 0 &&
+	       strcmp(env_str(ENV_HIP_BACKEND), "auto") == 0;
+}
+
+static bool is_runtimes(const void *fn)
+{
+	Dl_info info;
+	const char *base;
+
+	if (!dladdr(fn, &info) || !info.dli_fname)
+		return false;
+	base = strrchr(info.dli_fname, '/');
+	base = base ? base + 1 : info.dli_fname;
+	return strncmp(base, RUNTIME, strlen(RUNTIME)) == 0;
+}
+
+/* Our own symbol of that name. */
+static void *wrapper(const char *name)
+{
+	Dl_info info;
+	void *self, *fn = NULL;
+
+	if (!dladdr((const void *)&hip_started, &info) || !info.dli_fname)
+		return NULL;
+	self = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	if (self) {
+		fn = lookup_next(self, name);
+		dlclose(self);
+	}
+	return fn;
+}
+
+static void *translate(void *fn, const char *name)
+{
+	uint32_t op = op_of(name);
+	void *known = NULL, *ours;
+
+	if (op == hip_nr_ops || !is_wanted() || !is_runtimes(fn))
+		return fn;
+	ours = wrapper(name);
+	if (!ours)
+		return fn;
+	/* A wrapper has one function behind it: a second copy of the runtime goes without. release: pairs
+	 * with the acquire in hip_real() */
+	if (atomic_compare_exchange_strong_explicit(&hip_real_fns[op], &known, fn,
+						    memory_order_release, memory_order_relaxed) ||
+	    known == fn)
+		return ours;
+	return fn;
+}
+
+void *lookup(void *handle, const char *name)
+{
+	void *fn = lookup_next(handle, name);
+	int saved = errno;
+
+	if (fn && name && (name[0] == 'h' || name[0] == '_')) {
+		fn = translate(fn, name);
+		errno = saved;
+	}
+	return fn;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* lookup.h - programs that take HIP's functions with dlsym() */
+#ifndef RTL_SOURCE_HIP_LOOKUP_H
+#define RTL_SOURCE_HIP_LOOKUP_H
+
+/* The C library's dlsym(); NULL until lookup_find() has been called. Whoever calls it is its caller, which
+ * RTLD_NEXT and RTLD_DEFAULT depend on. */
+extern void *(*lookup_next)(void *handle, const char *name);
+void lookup_find(void);
+
+/* dlsym() for handles that dlopen() returned: what the C library says, but for functions of a HIP
+ * runtime the wrapper of that name, where mode hip sees calls by our symbols. Any thread, any time;
+ * errno and dlerror() as dlsym() leaves them. */
+void *lookup(void *handle, const char *name);
+
+#endif
