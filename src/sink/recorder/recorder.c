@@ -33,13 +33,12 @@
 #include "sink/recorder/finish.h"
 #include "sink/recorder/spool.h"
 
-#define BASE_SLOTS 128u	      /* prepared once the life thread runs: 4 MiB */
+#define BASE_SLOTS 48u	      /* prepared once the life thread runs: 4.5 MiB */
 #define FIRST_STEP 4u	      /* by a program's thread, before the life thread has begun */
-#define PREPARE_STEP 64u      /* at a time, so that a tick stays short */
+#define PREPARE_STEP 24u      /* at a time, so that a tick stays short */
 #define DRAIN_STEP (1u << 20) /* bytes in a tick, so that sources get their turn */
 #define DRAIN_AGAIN_NS 2000000u
 #define RETRY_NS UINT64_C(200000000)
-#define HEADER_NS UINT64_C(250000000)
 #define QUIET_WAIT_NS 2000000 /* for the writers of one record, where there is no barrier */
 #define QUIET_TRIES 50
 #define ROOM_PAUSE_NS 50000
@@ -62,7 +61,6 @@ static struct spool spool;
 static struct drain drain;
 static bool drain_ready;
 static uint64_t drained_seals;
-static uint64_t header_ns;
 static bool is_closed;
 static uint64_t late_in_file; /* the count of late events when the file was closed */
 /* atomic */
@@ -365,19 +363,25 @@ static bool is_starved(void)
 
 static int64_t failed_with; /* the last error of a drain, told once; life thread */
 
+/* A write takes as long as the disk likes, while GPU operations wait for this thread to look at them; and
+ * what lies in memory outlives the process as well. */
+static bool is_worth_a_write(void)
+{
+	struct spool_header *h = spool.header;
+	/* relaxed: hints */
+	uint32_t prepared = atomic_load_explicit(&h->nr_prepared, memory_order_relaxed);
+	uint32_t nr_free = atomic_load_explicit(&h->nr_free, memory_order_relaxed);
+
+	return prepared > nr_free && (prepared - nr_free) * 4 > h->nr_slots;
+}
+
 static uint64_t tick_drain(uint64_t now_boot_ns)
 {
 	uint64_t seals = buf_nr_sealed();
 	int64_t n;
 
-	if (seals == drained_seals && !is_low()) {
-		if (now_boot_ns - header_ns >= HEADER_NS && spool_disk_fd(&spool) >= 0) {
-			header_ns = now_boot_ns;
-			if (!is_drained_outside(now_boot_ns))
-				drain_header(&drain);
-		}
+	if (!is_low() && (seals == drained_seals || !is_worth_a_write()))
 		return LIFE_IDLE;
-	}
 	if (is_drained_outside(now_boot_ns)) {
 		/* it takes what is there; asked again when there is more, or too much of it */
 		drained_seals = seals;
@@ -391,7 +395,6 @@ static uint64_t tick_drain(uint64_t now_boot_ns)
 		failed_with = n;
 		return RETRY_NS;
 	}
-	header_ns = now_boot_ns;
 	if (n >= (int64_t)DRAIN_STEP)
 		return 0;
 	drained_seals = seals;
