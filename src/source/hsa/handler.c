@@ -59,7 +59,8 @@ static bool is_hips(hsa_amd_signal_handler handler)
 }
 
 static hsa_status_t async_handler(hsa_signal_t signal, hsa_signal_condition_t condition,
-				  hsa_signal_value_t value, hsa_amd_signal_handler handler, void *arg)
+				  hsa_signal_value_t value, hsa_amd_signal_handler handler,
+				  void *arg)
 {
 	struct registration *r = NULL;
 	hsa_status_t status;
