@@ -4,7 +4,7 @@
 
 hsa_prof_str.h: numbers and argument structures of HSA's calls, in the order of the runtime's tables;
 hsa_ostream_ops.h, hip_ostream_ops.h: how C++ prints the runtimes' structures;
-roctracer_ops_gen.h: the names of HSA's calls, for the library.
+roctracer_ops_gen.h: the names of HSA's and HIP's calls, for the library.
 
 Usage: emit_roctracer.py --out DIR --hsa-model hsa.json --hip-model hip.json --label TEXT
 Exit:  0 written, 1 a model is not understood; nothing is written then.
@@ -189,13 +189,17 @@ def ostream_ops(kind, includes, types, label, skip):
     return out
 
 
-def names(calls, label):
+def names(calls, hip_ids, label):
     """roctracer_ops_gen.h"""
-    out = banner("roctracer_ops_gen.h - the names of HSA's calls, by number", label)
+    out = banner("roctracer_ops_gen.h - the names of HSA's and HIP's calls, by number", label)
     out += ["#ifndef RTL_GEN_ROCTRACER_OPS_GEN_H", "#define RTL_GEN_ROCTRACER_OPS_GEN_H", "",
             "#define ROCTRACER_HSA_LIST(X) \\"]
     out += ["\tX(%s)%s" % (name, " \\" if i + 1 < len(calls) else "")
             for i, (name, _) in enumerate(calls)]
+    ids = sorted((i, n) for n, i in hip_ids.items()
+                 if n not in ("NONE", "FIRST", "LAST") and not n.startswith("RESERVED") and i)
+    out += ["", "#define ROCTRACER_HIP_LAST %du" % hip_ids["LAST"], "#define ROCTRACER_HIP_LIST(X) \\"]
+    out += ["\tX(%s, %d)%s" % (n, i, " \\" if i != ids[-1][0] else "") for i, n in ids]
     out += ["", "#endif"]
     return out
 
@@ -226,7 +230,7 @@ def main():
                 "hip", ["<cstring>", "<hip/hip_runtime.h>"],
                 [s for s in structures(Types(hip["types"])) if s[0] in hip["layouts"]], args.label,
                 ("dim3",)),
-            "roctracer_ops_gen.h": names(calls, args.label),
+            "roctracer_ops_gen.h": names(calls, hip["api_ids"], args.label),
         }
     except (DeclError, KeyError, ValueError, OSError) as e:
         print("emit_roctracer.py: %s" % e, file=sys.stderr)

@@ -7,14 +7,30 @@
 #ifndef RTL_LIB_LIBRTL_CORE_H
 #define RTL_LIB_LIBRTL_CORE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "source/hip/live.h"
 #include "source/roctx/range.h"
 
 #define RTL_CORE_VERSION 1
 
 struct rtl_core {
 	uint32_t version;
+
+	/* what OnLoad() and OnUnload() do */
+	bool (*on_load)(void *table);
+	void (*on_unload)(void);
+
+	uint64_t (*now_ns)(void);
+	void *(*hip_find)(const char *name);
+
+	/* live.h has the contracts */
+	int (*live_listen)(const struct live_listener *l);
+	bool (*live_turn_on)(void);
+	void (*live_want)(int index, uint32_t id, bool on);
+	void (*live_want_ops)(int index, bool on);
+	uint32_t (*live_last_id)(void);
 
 	/* roctx: range.h has the contracts */
 	void (*range_front)(const void *fn);
@@ -29,5 +45,9 @@ struct rtl_core {
 /* NULL: this librtl is of another build. The first call says that the process uses an API on top of
  * the core; it is recorded only where librtl itself was asked for, by LD_PRELOAD or HSA_TOOLS_LIB. */
 const struct rtl_core *rtl_core_get(uint32_t version);
+
+/* entry.c: under names that no other library's symbols come before. */
+bool entry_load(void *table);
+void entry_unload(void);
 
 #endif

@@ -10,8 +10,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/env.h"
 #include "base/log.h"
@@ -46,19 +44,8 @@ static void on_table(const struct hsa_mirror_root *root)
 	api_switch(REC_API_HSA, true);
 }
 
-/* Somebody wants a recording, and we are not here for a compat library alone. */
-static bool was_asked_for;
-
-static bool is_named_in(const char *variable)
-{
-	const char *value = getenv(variable);
-
-	return value && strstr(value, "librtl.so");
-}
-
 static void boot_once(void)
 {
-	was_asked_for = is_named_in("LD_PRELOAD") || is_named_in("HSA_TOOLS_LIB");
 	env_init();
 	log_init();
 	testpoint_init();
@@ -97,6 +84,19 @@ EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
 		   const char *const *failed);
 EXPORT void OnUnload(void);
 
+bool entry_load(void *table)
+{
+	boot();
+	if (table_load(table) && callback_on_runtime())
+		handler_install(taken);
+	return true;
+}
+
+void entry_unload(void)
+{
+	table_unload();
+}
+
 /* true even when nothing is traced: ROCr would only unload us and complain. */
 EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
 		   const char *const *failed)
@@ -104,38 +104,12 @@ EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
 	(void)runtime_version;
 	(void)nr_failed;
 	(void)failed;
-	boot();
-	if (table_load(table) && callback_on_runtime())
-		handler_install(taken);
-	return true;
+	return entry_load(table);
 }
 
 EXPORT void OnUnload(void)
 {
-	table_unload();
-}
-
-EXPORT const struct rtl_core *rtl_core_get(uint32_t version);
-
-EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
-{
-	static const struct rtl_core core = {
-		.version = RTL_CORE_VERSION,
-		.range_front = range_front,
-		.range_listen = range_listen,
-		.range_mark = range_mark,
-		.range_push = range_push,
-		.range_pop = range_pop,
-		.range_start = range_start,
-		.range_stop = range_stop,
-	};
-
-	boot();
-	if (version != core.version)
-		return NULL;
-	if (!was_asked_for)
-		life_leave_sinks_out();
-	return &core;
+	entry_unload();
 }
 
 EXPORT void roctxMarkA(const char *message);

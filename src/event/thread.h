@@ -24,9 +24,10 @@ struct thread {
 	void *marker_stack;	      /* source/roctx's */
 	struct buf *buf;	      /* sink/recorder's: open chunk of this thread */
 	uint32_t stack_depth;
-	uint32_t api_inside;	/* source/api: bit 1 << domain while a recorded call of it runs */
-	void *api_block;	/* source/hip: of the callback that runs */
-	uintptr_t api_frame[3]; /* source/api: by domain, the frame of that call's wrapper */
+	uint32_t api_inside; /* source/api: bit 1 << domain while a recorded call of it runs */
+	void *api_block;     /* source/hip: of the callback that runs */
+	void *live_top, *live_first; /* source/hip: frames of the calls that the runtime tells of */
+	uintptr_t api_frame[3];	     /* source/api: by domain, the frame of that call's wrapper */
 };
 
 extern _Thread_local struct thread thread_self;

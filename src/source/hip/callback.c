@@ -13,7 +13,7 @@
  * Owns:     a block of memory for each thread that makes calls: they are never one inside of the
  *           other, for inner calls are refused.
  * Threads:  callback_on_runtime() under ROCr's init lock; the rest any.
- * Hot path: begin(), end() - no lock, no allocation but a thread's first.
+ * Hot path: callback_begin(), callback_end() - no lock, no allocation but a thread's first.
  * Fails:    without memory a call is not recorded and counted. What comes after the moment is missed,
  *           and the operations without a call are counted.
  */
@@ -34,6 +34,7 @@
 #include "hip_callback_gen.h"
 #include "hip_ops_gen.h"
 #include "source/hip/frame.h"
+#include "source/hip/live.h"
 
 #define BLOCK_SIZE 4096u
 
@@ -52,7 +53,6 @@ struct block {
 };
 _Static_assert(sizeof(struct block) + 2048 <= BLOCK_SIZE, "room for the arguments");
 
-typedef int (*register_fn)(uint32_t id, void *fn, void *arg);
 typedef int (*peek_fn)(void);
 
 /* set in callback_on_runtime(), constant after */
@@ -71,11 +71,13 @@ static RTL_COLD struct block *new_block(struct thread *t)
 	return t->api_block;
 }
 
-static void *begin(uint32_t id, uintptr_t frame)
+void *callback_begin(uint32_t id, uintptr_t frame)
 {
 	struct thread *t = thread_get();
 	struct block *b = t->api_block;
 
+	if (id >= hip_callback_nr || !hip_callbacks[id].decode)
+		return NULL;
 	/* before the block is touched: it may be that of the call around this one */
 	if (api_inside(REC_API_HIP) && frame < t->api_frame[REC_API_HIP])
 		return NULL;
@@ -91,7 +93,7 @@ static void *begin(uint32_t id, uintptr_t frame)
 	return &b->data;
 }
 
-static void end(uint32_t id)
+void callback_end(uint32_t id)
 {
 	uint64_t words[REC_API_MAX_WORDS];
 	const struct hip_callback *c = &hip_callbacks[id];
@@ -105,41 +107,15 @@ static void end(uint32_t id)
 	hip_leave(c->op, &b->call, b->status, words, nr);
 }
 
-/* The runtime's activity_sync_callback_t: `arg` is what was registered at the end of a call, and
- * NULL at its begin. NULL from there: this call is not wanted, and its end is not told. */
-static void *on_call(uint32_t id, void *record, const void *data, void *arg)
-{
-	int saved = errno;
-	void *to = NULL;
-
-	(void)record;
-	(void)data;
-	if (arg)
-		end(id);
-	else
-		to = begin(id, RTL_FRAME());
-	errno = saved;
-	return to;
-}
-
 static bool turn_on(void)
 {
-	register_fn add = (register_fn)hip_find("hipRegisterActivityCallback");
-	uint32_t nr = 0;
-
 	peek = (peek_fn)hip_find("hipPeekAtLastError");
-	if (!add || !peek) {
-		log_warn("this HIP runtime's callbacks are of a kind that is not known; calls of "
-			 "functions that the program takes with dlsym() are not recorded");
-		return false;
-	}
 	api_define(REC_API_HIP, hip_ops, hip_told, hip_nr_ops);
-	for (uint32_t id = 1; id < hip_callback_nr; id++) {
-		if (hip_callbacks[id].decode && add(id, (void *)on_call, &is_on) == 0)
-			nr++;
-	}
-	log_info("%u callbacks of HIP's", nr);
-	return nr > 0;
+	if (peek && live_turn_on())
+		return true;
+	log_warn("this HIP runtime's callbacks are of a kind that is not known; calls of "
+		 "functions that the program takes with dlsym() are not recorded");
+	return false;
 }
 
 /* An operation on a thread that is in no call: one of the runtime's, or the call went past us. */
@@ -166,8 +142,14 @@ static void thread_ends(struct thread *t)
 	t->api_block = NULL;
 }
 
+bool callback_is_on(void)
+{
+	return atomic_load_explicit(&is_on, memory_order_relaxed);
+}
+
 void callback_init(void)
 {
+	live_init();
 	thread_at_exit(thread_ends);
 }
 

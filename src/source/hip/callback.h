@@ -9,9 +9,18 @@
 #define RTL_SOURCE_HIP_CALLBACK_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* From librtl's constructor. */
 void callback_init(void);
+
+/* Whether calls are recorded this way. HOT */
+bool callback_is_on(void);
+
+/* HOT: for live.c, which the runtime calls. The structure for the call's arguments, NULL: it is not
+ * recorded; `frame`: the address of the caller's stack frame. And the end of a call that is. */
+void *callback_begin(uint32_t id, uintptr_t frame);
+void callback_end(uint32_t id);
 
 /* HSA's runtime has just been loaded by a call on this thread, and is traced. true: callbacks are on. */
 bool callback_on_runtime(void);

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/* api.c - libroctracer64: the exported functions
+ *
+ * Owns:     the default pool, the handlers of set_properties().
+ * Threads:  any.
+ * Locks:    default_lock, for the default pool alone; pools are opened and closed outside of it.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "facade.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+typedef void (*mark_fn)(uint32_t domain, uint32_t cid, const void *data, void *arg);
+
+/* under lock */
+static pthread_mutex_t default_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct pool *default_pool;
+/* atomic */
+static _Atomic mark_fn mark_handler;
+static _Atomic roctracer_start_cb_t start_hook;
+static _Atomic roctracer_stop_cb_t stop_hook;
+
+/* roctracer_enable_callback() and its like: domains that have operations. */
+static const uint32_t all_domains[] = {
+	ACTIVITY_DOMAIN_HSA_API, ACTIVITY_DOMAIN_HSA_OPS, ACTIVITY_DOMAIN_HIP_OPS,
+	ACTIVITY_DOMAIN_HIP_API, ACTIVITY_DOMAIN_ROCTX,	  ACTIVITY_DOMAIN_HSA_EVT,
+};
+#define NR_DOMAINS (sizeof(all_domains) / sizeof(all_domains[0]))
+
+EXPORT uint32_t roctracer_version_major(void)
+{
+	return 4;
+}
+
+EXPORT uint32_t roctracer_version_minor(void)
+{
+	return ROCTRACER64_GENERATION == 1 ? 0 : 1;
+}
+
+EXPORT const char *roctracer_error_string(void)
+{
+	return error_text();
+}
+
+EXPORT const char *roctracer_op_string(uint32_t domain, uint32_t op, uint32_t kind)
+{
+	return names_op(domain, op, kind);
+}
+
+EXPORT roctracer_status_t roctracer_op_code(uint32_t domain, const char *str, uint32_t *op,
+					    uint32_t *kind)
+{
+	return error_status(names_code(domain, str, op, kind));
+}
+
+EXPORT roctracer_status_t roctracer_set_properties(roctracer_domain_t domain, void *properties)
+{
+	const roctracer_ext_properties_t *ext = properties;
+
+	switch (domain) {
+	case ACTIVITY_DOMAIN_EXT_API:
+		if (!ext)
+			return error_status(
+				error_set(ERROR_ARGUMENT, __func__, "check", "NULL properties"));
+		atomic_store(&start_hook, ext->start_cb);
+		atomic_store(&stop_hook, ext->stop_cb);
+		break;
+	case ACTIVITY_DOMAIN_HIP_API:
+		atomic_store(&mark_handler, (mark_fn)properties);
+		break;
+	case ACTIVITY_DOMAIN_HSA_API:
+	case ACTIVITY_DOMAIN_HSA_OPS:
+	case ACTIVITY_DOMAIN_HIP_OPS:
+	case ACTIVITY_DOMAIN_HSA_EVT:
+		break;
+	default:
+		return error_status(error_set(ERROR_DOMAIN, __func__, "check",
+					      "invalid domain ID(%d)", (int)domain));
+	}
+	return ROCTRACER_STATUS_SUCCESS;
+}
+
+EXPORT roctracer_status_t roctracer_enable_op_callback(activity_domain_t domain, uint32_t op,
+						       activity_rtapi_callback_t callback,
+						       void *arg)
+{
+	return error_status(registry_callback(__func__, domain, op, callback, arg));
+}
+
+EXPORT roctracer_status_t roctracer_enable_domain_callback(activity_domain_t domain,
+							   activity_rtapi_callback_t callback,
+							   void *arg)
+{
+	return error_status(registry_domain_callback(__func__, domain, callback, arg));
+}
+
+EXPORT roctracer_status_t roctracer_enable_callback(activity_rtapi_callback_t callback, void *arg)
+{
+	for (size_t i = 0; i < NR_DOMAINS; i++)
+		registry_domain_callback(__func__, all_domains[i], callback, arg);
+	return ROCTRACER_STATUS_SUCCESS;
+}
+
+EXPORT roctracer_status_t roctracer_disable_op_callback(activity_domain_t domain, uint32_t op)
+{
+	/* what op_code() gives for a name that this HIP does not have */
+	if (domain == ACTIVITY_DOMAIN_HIP_API && op == 0)
+		return ROCTRACER_STATUS_SUCCESS;
+	return error_status(registry_callback(__func__, domain, op, NULL, NULL));
+}
+
+EXPORT roctracer_status_t roctracer_disable_domain_callback(activity_domain_t domain)
+{
+	return error_status(registry_domain_callback(__func__, domain, NULL, NULL));
+}
+
+EXPORT roctracer_status_t roctracer_disable_callback(void)
+{
+	for (size_t i = 0; i < NR_DOMAINS; i++)
+		registry_domain_callback(__func__, all_domains[i], NULL, NULL);
+	return ROCTRACER_STATUS_SUCCESS;
+}
+
+static struct pool *get_default(void)
+{
+	struct pool *p;
+
+	pthread_mutex_lock(&default_lock);
+	p = default_pool;
+	pthread_mutex_unlock(&default_lock);
+	return p;
+}
+
+/* `pool` or the default one. */
+static struct pool *choose(roctracer_pool_t *pool)
+{
+	return pool ? pool : get_default();
+}
+
+static enum error open_default(const char *outer, const roctracer_properties_t *properties)
+{
+	struct pool *p, *there;
+	enum error e;
+
+	if (get_default())
+		return error_set(ERROR_DEFAULT_POOL_SET, outer, "open_default",
+				 "default pool already set");
+	e = pool_open(properties, &p);
+	if (e)
+		return error_set(e, outer, "open_default", "no memory or no thread");
+	pthread_mutex_lock(&default_lock);
+	there = default_pool;
+	if (!there)
+		default_pool = p;
+	pthread_mutex_unlock(&default_lock);
+	if (!there)
+		return ERROR_NONE;
+	pool_close(p);
+	return error_set(ERROR_DEFAULT_POOL_SET, outer, "open_default", "default pool already set");
+}
+
+EXPORT roctracer_status_t roctracer_open_pool_expl(const roctracer_properties_t *properties,
+						   roctracer_pool_t **pool)
+{
+	struct pool *p;
+	enum error e;
+
+	if (!properties)
+		return error_status(
+			error_set(ERROR_ARGUMENT, __func__, "check", "NULL properties"));
+	if (!pool)
+		return error_status(open_default(__func__, properties));
+	e = pool_open(properties, &p);
+	if (e)
+		error_set(e, __func__, "pool_open", "no memory or no thread");
+	*pool = p;
+	return error_status(e);
+}
+
+EXPORT roctracer_status_t roctracer_open_pool(const roctracer_properties_t *properties)
+{
+	return roctracer_open_pool_expl(properties, NULL);
+}
+
+EXPORT roctracer_status_t roctracer_close_pool_expl(roctracer_pool_t *pool)
+{
+	struct pool *p = choose(pool);
+	enum error e;
+
+	if (!p)
+		return ROCTRACER_STATUS_SUCCESS;
+	registry_forget_pool(p);
+	e = pool_close(p);
+	if (e)
+		return error_status(
+			error_set(e, __func__, "pool_close", "inside of the pool's own callback"));
+	pthread_mutex_lock(&default_lock);
+	if (default_pool == p)
+		default_pool = NULL;
+	pthread_mutex_unlock(&default_lock);
+	return ROCTRACER_STATUS_SUCCESS;
+}
+
+EXPORT roctracer_status_t roctracer_close_pool(void)
+{
+	return roctracer_close_pool_expl(NULL);
+}
+
+EXPORT roctracer_pool_t *roctracer_default_pool_expl(roctracer_pool_t *pool)
+{
+	struct pool *before;
+
+	pthread_mutex_lock(&default_lock);
+	before = default_pool;
+	if (pool)
+		default_pool = pool;
+	pthread_mutex_unlock(&default_lock);
+	return before;
+}
+
+EXPORT roctracer_pool_t *roctracer_default_pool(void)
+{
+	return roctracer_default_pool_expl(NULL);
+}
+
+/* The pool to write to; ERROR_NO_DEFAULT_POOL where there is none. */
+static enum error target(const char *outer, roctracer_pool_t *pool, struct pool **out)
+{
+	*out = choose(pool);
+	if (*out)
+		return ERROR_NONE;
+	return error_set(ERROR_NO_DEFAULT_POOL, outer, "target", "no default pool");
+}
+
+EXPORT roctracer_status_t roctracer_enable_op_activity_expl(activity_domain_t domain, uint32_t op,
+							    roctracer_pool_t *pool)
+{
+	struct pool *p;
+	enum error e = target(__func__, pool, &p);
+
+	return error_status(e ? e : registry_activity(__func__, domain, op, p));
+}
+
+EXPORT roctracer_status_t roctracer_enable_op_activity(activity_domain_t domain, uint32_t op)
+{
+	return roctracer_enable_op_activity_expl(domain, op, NULL);
+}
+
+EXPORT roctracer_status_t roctracer_enable_domain_activity_expl(activity_domain_t domain,
+								roctracer_pool_t *pool)
+{
+	struct pool *p;
+	enum error e = target(__func__, pool, &p);
+
+	return error_status(e ? e : registry_domain_activity(__func__, domain, p));
+}
+
+EXPORT roctracer_status_t roctracer_enable_domain_activity(activity_domain_t domain)
+{
+	return roctracer_enable_domain_activity_expl(domain, NULL);
+}
+
+EXPORT roctracer_status_t roctracer_enable_activity_expl(roctracer_pool_t *pool)
+{
+	struct pool *p;
+	enum error e = target(__func__, pool, &p);
+
+	for (size_t i = 0; !e && i < NR_DOMAINS; i++)
+		registry_domain_activity(__func__, all_domains[i], p);
+	return error_status(e);
+}
+
+EXPORT roctracer_status_t roctracer_enable_activity(void)
+{
+	return roctracer_enable_activity_expl(NULL);
+}
+
+EXPORT roctracer_status_t roctracer_disable_op_activity(activity_domain_t domain, uint32_t op)
+{
+	return error_status(registry_activity(__func__, domain, op, NULL));
+}
+
+EXPORT roctracer_status_t roctracer_disable_domain_activity(activity_domain_t domain)
+{
+	return error_status(registry_domain_activity(__func__, domain, NULL));
+}
+
+EXPORT roctracer_status_t roctracer_disable_activity(void)
+{
+	for (size_t i = 0; i < NR_DOMAINS; i++)
+		registry_domain_activity(__func__, all_domains[i], NULL);
+	return ROCTRACER_STATUS_SUCCESS;
+}
+
+EXPORT roctracer_status_t roctracer_flush_activity_expl(roctracer_pool_t *pool)
+{
+	struct pool *p = choose(pool);
+
+	if (p)
+		pool_flush(p);
+	return ROCTRACER_STATUS_SUCCESS;
+}
+
+EXPORT roctracer_status_t roctracer_flush_activity(void)
+{
+	return roctracer_flush_activity_expl(NULL);
+}
+
+EXPORT roctracer_status_t roctracer_next_record(const activity_record_t *record,
+						const activity_record_t **next)
+{
+	*next = record + 1;
+	return ROCTRACER_STATUS_SUCCESS;
+}
+
+EXPORT roctracer_status_t roctracer_get_timestamp(roctracer_timestamp_t *timestamp)
+{
+	if (!timestamp)
+		return error_status(error_set(ERROR_ARGUMENT, __func__, "check", "NULL argument"));
+	*timestamp = stream_core() ? stream_core()->now_ns() : 0;
+	return ROCTRACER_STATUS_SUCCESS;
+}
+
+EXPORT roctracer_status_t
+roctracer_activity_push_external_correlation_id(activity_correlation_id_t id)
+{
+	struct per_thread *t = thread_own();
+
+	if (t && t->nr_external == t->external_size) {
+		uint32_t size = t->external_size ? t->external_size * 2 : 16;
+		uint64_t *larger = realloc(t->external, size * sizeof(*larger));
+
+		if (!larger)
+			return error_status(error_set(ERROR_MEMORY, __func__, "push", "no memory"));
+		t->external = larger;
+		t->external_size = size;
+	}
+	if (!t)
+		return error_status(ERROR_MEMORY);
+	t->external[t->nr_external++] = id;
+	return ROCTRACER_STATUS_SUCCESS;
+}
+
+EXPORT roctracer_status_t
+roctracer_activity_pop_external_correlation_id(activity_correlation_id_t *last_id)
+{
+	struct per_thread *t = thread_own();
+	bool some = t && t->nr_external;
+
+	if (last_id)
+		*last_id = some ? t->external[t->nr_external - 1] : 0;
+	if (some) {
+		t->nr_external--;
+		return ROCTRACER_STATUS_SUCCESS;
+	}
+	return error_status(
+		error_set(ERROR_EMPTY_STACK, __func__, "pop", "not matching external range pop"));
+}
+
+EXPORT void roctracer_start(void)
+{
+	roctracer_start_cb_t hook;
+
+	if (!stream_switch(true))
+		return;
+	hook = atomic_load(&start_hook);
+	if (hook)
+		hook();
+}
+
+EXPORT void roctracer_stop(void)
+{
+	roctracer_stop_cb_t hook;
+
+	if (!stream_switch(false))
+		return;
+	hook = atomic_load(&stop_hook);
+	if (hook)
+		hook();
+}
+
+EXPORT void roctracer_mark(const char *text)
+{
+	mark_fn handler = atomic_load(&mark_handler);
+
+	if (handler)
+		handler(ACTIVITY_DOMAIN_EXT_API, ACTIVITY_EXT_OP_MARK, text, NULL);
+}
+
+EXPORT int roctracer_load(void)
+{
+	return 1;
+}
+
+EXPORT void roctracer_unload(void)
+{
+}
+
+EXPORT void roctracer_flush_buf(void)
+{
+}
+
+#if ROCTRACER64_GENERATION == 4
+EXPORT extern const uint32_t HSA_AMD_TOOL_PRIORITY;
+EXPORT const uint32_t HSA_AMD_TOOL_PRIORITY = 50;
+EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
+		   const char *const *failed);
+EXPORT void OnUnload(void);
+
+EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
+		   const char *const *failed)
+{
+	(void)runtime_version;
+	(void)nr_failed;
+	(void)failed;
+	return !stream_core() || stream_core()->on_load(table);
+}
+
+EXPORT void OnUnload(void)
+{
+	if (stream_core())
+		stream_core()->on_unload();
+}
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* facade.h - what the files of libroctracer64 share
+ *
+ *	api.c       the exported functions: what they are in roctracer.h
+ *	error.c     errors: a text for each thread, a status for each generation
+ *	names.c     operations by name and by number
+ *	registry.c  who wants what: a callback and a pool for each operation
+ *	pool.c      pools of records
+ *	stream.c    from the core's calls and operations to callbacks and records
+ *
+ * Locks, outermost first: registry.c's, one pool's. Neither is held while the program's code runs.
+ */
+#ifndef RTL_LIB_LIBROCTRACER64_FACADE_H
+#define RTL_LIB_LIBROCTRACER64_FACADE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../librtl/core.h"
+#include "roctracer/ext/prof_protocol.h"
+#include "roctracer/roctracer.h"
+#include "roctracer/roctracer_ext.h"
+
+/* ---- error.c ---- */
+enum error {
+	ERROR_NONE,
+	ERROR_GENERAL,
+	ERROR_DOMAIN,
+	ERROR_ARGUMENT,
+	ERROR_NO_DEFAULT_POOL,
+	ERROR_DEFAULT_POOL_SET,
+	ERROR_MEMORY,
+	ERROR_EMPTY_STACK,
+	ERROR_HIP_API_OP,
+	ERROR_HIP_OPS_OP,
+	ERROR_HSA_OP,
+	ERROR_ROCTX_OP,
+	ERROR_NR
+};
+
+/* What went wrong becomes the thread's error text: "outer(), inner(), text". Returns `e`. */
+enum error error_set(enum error e, const char *outer, const char *inner, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+/* The status of this library's generation. */
+roctracer_status_t error_status(enum error e);
+/* A copy of the thread's text, never NULL. */
+const char *error_text(void);
+
+/* ---- what a thread has; NULL without memory ---- */
+struct per_thread {
+	char error[256];
+	uint64_t *external; /* stack of ids */
+	uint32_t nr_external, external_size;
+};
+struct per_thread *thread_own(void);
+
+/* ---- names.c ---- */
+const char *names_op(uint32_t domain, uint32_t op, uint32_t kind);
+enum error names_code(uint32_t domain, const char *name, uint32_t *op, uint32_t *kind);
+/* One more than the largest number of an operation; 0 for a domain that has none. */
+uint32_t names_nr_ops(uint32_t domain);
+
+/* ---- pool.c ---- */
+struct pool;
+
+enum error pool_open(const roctracer_properties_t *properties, struct pool **out);
+/* Delivers what is there, ends the thread. Not on the pool's own thread: ERROR_GENERAL. */
+enum error pool_close(struct pool *p);
+/* On the pool's own thread: nothing to wait for. */
+void pool_flush(struct pool *p);
+/* Writes `nr` records together; the last one's kernel_name is copied if it is a dispatch. Blocks while
+ * both halves are full. Dropped if the pool is closed. */
+void pool_write(struct pool *p, const activity_record_t *records, uint32_t nr);
+
+/* ---- registry.c ---- */
+#define REGISTRY_MAX_OPS 1024u
+
+enum error registry_callback(const char *outer, uint32_t domain, uint32_t op,
+			     activity_rtapi_callback_t fn, void *arg);
+/* `pool` NULL: disable. */
+enum error registry_activity(const char *outer, uint32_t domain, uint32_t op, struct pool *pool);
+/* The same for all operations of a domain. */
+enum error registry_domain_callback(const char *outer, uint32_t domain,
+				    activity_rtapi_callback_t fn, void *arg);
+enum error registry_domain_activity(const char *outer, uint32_t domain, struct pool *pool);
+/* No operation writes to the pool any more. */
+void registry_forget_pool(const struct pool *pool);
+
+/* What is wanted now; NULL: nothing. HOT */
+activity_rtapi_callback_t registry_get_callback(uint32_t domain, uint32_t op, void **arg);
+struct pool *registry_get_pool(uint32_t domain, uint32_t op);
+
+/* ---- stream.c ---- */
+/* NULL: librtl is of another build; then nothing is traced. */
+const struct rtl_core *stream_core(void);
+/* Something of the operation is wanted, or nothing. Under registry.c's lock. */
+void stream_want(uint32_t domain, uint32_t op, bool on);
+/* Tracing goes on or pauses; true when that is a change. */
+bool stream_switch(bool on);
+
+#endif

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/* pool.c - pools of records: two halves and a thread
+ *
+ * Writers fill the one half while the pool's thread hands the other to the program. Records grow from
+ * the begin of a half, names of kernels from its end. A writer whose record does not fit waits
+ * until the other half is free: nothing is dropped.
+ *
+ * The program may make calls in its callback that end up in the same pool, on the pool's own thread, which
+ * cannot wait for itself: what does not fit then goes to a list on the side.
+ *
+ * Owns:     all pools. A closed one's structure is kept and used again, last of all: a call that is
+ *           just ending may still look at it.
+ * Locks:    each pool's own; never held while the program's code runs.
+ * Threads:  any; the callback on the pool's thread alone, all signals blocked.
+ * Fails:    without memory or a thread a pool is not opened; without memory for the list on the side its
+ *           record is lost.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "facade.h"
+
+#define RECORD sizeof(activity_record_t)
+#define MIN_HALF (2 * RECORD)
+
+struct half {
+	char *begin;
+	size_t used, names; /* bytes from the begin, from the end */
+};
+
+struct side {
+	activity_record_t *records;
+	size_t nr, size;
+};
+
+struct pool {
+	struct pool *next; /* of those that are closed */
+	/* set in open, constant until close */
+	roctracer_properties_t properties;
+	size_t half_size;
+	uint32_t nr_forks;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t work, idle;
+	/* under lock */
+	struct half halves[2];
+	int active;
+	bool is_open, stop;
+	bool is_full; /* the other half waits for the thread, or is at it */
+	uint64_t nr_given, nr_done;
+	struct side side;
+};
+
+static _Atomic uint32_t nr_forks;
+/* under lock */
+static pthread_mutex_t pools_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct pool *closed_first, **closed_last = &closed_first;
+
+static bool is_own_thread(const struct pool *p)
+{
+	return pthread_equal(p->thread, pthread_self());
+}
+
+static void in_child(void)
+{
+	atomic_fetch_add_explicit(&nr_forks, 1, memory_order_relaxed);
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, in_child);
+}
+
+/* The child of a fork has no thread that would empty the pool. */
+static bool is_orphan(const struct pool *p)
+{
+	/* relaxed: the child has one thread */
+	return p->nr_forks != atomic_load_explicit(&nr_forks, memory_order_relaxed);
+}
+
+static void call_back(struct pool *p, const void *begin, size_t size)
+{
+	const char *at = begin;
+
+	if (size)
+		p->properties.buffer_callback_fun(at, at + size, p->properties.buffer_callback_arg);
+}
+
+/* On the pool's thread. */
+static void deliver(struct pool *p, struct half *h)
+{
+	struct side side;
+
+	call_back(p, h->begin, h->used);
+	for (;;) {
+		pthread_mutex_lock(&p->lock);
+		side = p->side;
+		memset(&p->side, 0, sizeof(p->side));
+		pthread_mutex_unlock(&p->lock);
+		if (!side.nr)
+			break;
+		call_back(p, side.records, side.nr * RECORD);
+		free(side.records);
+	}
+}
+
+static void *run(void *arg)
+{
+	struct pool *p = arg;
+
+	prctl(PR_SET_NAME, "rtl-pool");
+	pthread_mutex_lock(&p->lock);
+	for (;;) {
+		struct half *h;
+
+		while (!p->is_full && !p->stop)
+			pthread_cond_wait(&p->work, &p->lock);
+		if (!p->is_full)
+			break;
+		h = &p->halves[!p->active];
+		pthread_mutex_unlock(&p->lock);
+		deliver(p, h);
+		pthread_mutex_lock(&p->lock);
+		h->used = h->names = 0;
+		p->is_full = false;
+		p->nr_done = p->nr_given;
+		pthread_cond_broadcast(&p->idle);
+	}
+	pthread_mutex_unlock(&p->lock);
+	return NULL;
+}
+
+/* Under the pool's lock, with the other half free. */
+static void give(struct pool *p)
+{
+	p->is_full = true;
+	p->active = !p->active;
+	p->nr_given++;
+	pthread_cond_signal(&p->work);
+}
+
+static void wait_for_room(struct pool *p)
+{
+	while (p->is_full)
+		pthread_cond_wait(&p->idle, &p->lock);
+}
+
+static bool fits(const struct pool *p, size_t size)
+{
+	const struct half *h = &p->halves[p->active];
+
+	return h->used + h->names + size <= p->half_size;
+}
+
+static void put_aside(struct pool *p, const activity_record_t *records, uint32_t nr)
+{
+	struct side *s = &p->side;
+
+	if (s->nr + nr > s->size) {
+		size_t size = (s->nr + nr) * 2;
+		activity_record_t *larger = realloc(s->records, size * RECORD);
+
+		if (!larger)
+			return;
+		s->records = larger;
+		s->size = size;
+	}
+	memcpy(&s->records[s->nr], records, nr * RECORD);
+	s->nr += nr;
+}
+
+/* The name of a dispatch that is to be copied, with its NUL; 0: there is none. */
+static size_t name_size(const activity_record_t *r)
+{
+	if (r->domain != ACTIVITY_DOMAIN_HIP_OPS || r->op != 0 || !r->kernel_name)
+		return 0;
+	return strlen(r->kernel_name) + 1;
+}
+
+static void append(struct pool *p, const activity_record_t *records, uint32_t nr, size_t name)
+{
+	struct half *h = &p->halves[p->active];
+	activity_record_t *last;
+
+	memcpy(h->begin + h->used, records, nr * RECORD);
+	h->used += nr * RECORD;
+	if (!name)
+		return;
+	last = (activity_record_t *)(void *)(h->begin + h->used - RECORD);
+	h->names += name;
+	memcpy(h->begin + p->half_size - h->names, last->kernel_name, name);
+	last->kernel_name = h->begin + p->half_size - h->names;
+}
+
+void pool_write(struct pool *p, const activity_record_t *records, uint32_t nr)
+{
+	size_t name = name_size(&records[nr - 1]);
+	bool is_large = nr * RECORD + name > p->half_size;
+	uint64_t mine;
+
+	if (!p->properties.buffer_callback_fun || is_orphan(p))
+		return;
+	/* a name that fits into no half stays where it is, and its record is delivered at once */
+	if (is_large)
+		name = 0;
+	pthread_mutex_lock(&p->lock);
+	while (p->is_open && !fits(p, nr * RECORD + name)) {
+		if (p->is_full && is_own_thread(p)) {
+			put_aside(p, records, nr);
+			pthread_mutex_unlock(&p->lock);
+			return;
+		}
+		if (p->is_full)
+			wait_for_room(p);
+		else
+			give(p);
+	}
+	if (p->is_open)
+		append(p, records, nr, name);
+	if (p->is_open && is_large && !is_own_thread(p)) {
+		wait_for_room(p);
+		if (p->halves[p->active].used)
+			give(p);
+		mine = p->nr_given;
+		while (p->nr_done < mine)
+			pthread_cond_wait(&p->idle, &p->lock);
+	}
+	pthread_mutex_unlock(&p->lock);
+}
+
+void pool_flush(struct pool *p)
+{
+	uint64_t mine;
+
+	if (is_orphan(p))
+		return;
+	pthread_mutex_lock(&p->lock);
+	if (p->is_open && p->properties.buffer_callback_fun && !is_own_thread(p)) {
+		wait_for_room(p);
+		if (p->halves[p->active].used)
+			give(p);
+		mine = p->nr_given;
+		while (p->nr_done < mine)
+			pthread_cond_wait(&p->idle, &p->lock);
+	}
+	pthread_mutex_unlock(&p->lock);
+}
+
+static char *allocate(const roctracer_properties_t *properties, size_t size)
+{
+	char *memory = NULL;
+
+	if (!properties->alloc_fun)
+		return malloc(size);
+	properties->alloc_fun(&memory, size, properties->alloc_arg);
+	return memory;
+}
+
+static void release(const roctracer_properties_t *properties, char *memory)
+{
+	if (!properties->alloc_fun)
+		free(memory);
+	else
+		properties->alloc_fun(&memory, 0, properties->alloc_arg);
+}
+
+static struct pool *take_structure(void)
+{
+	struct pool *p;
+
+	pthread_mutex_lock(&pools_lock);
+	p = closed_first;
+	if (p) {
+		closed_first = p->next;
+		if (!closed_first)
+			closed_last = &closed_first;
+	}
+	pthread_mutex_unlock(&pools_lock);
+	if (p || !(p = calloc(1, sizeof(*p))))
+		return p;
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_cond_init(&p->work, NULL);
+	pthread_cond_init(&p->idle, NULL);
+	return p;
+}
+
+static void keep_structure(struct pool *p)
+{
+	pthread_mutex_lock(&pools_lock);
+	p->next = NULL;
+	*closed_last = p;
+	closed_last = &p->next;
+	pthread_mutex_unlock(&pools_lock);
+}
+
+static int start_thread(struct pool *p)
+{
+	sigset_t all, old;
+	int err;
+
+	if (!p->properties.buffer_callback_fun)
+		return 0;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = pthread_create(&p->thread, NULL, run, p);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return err;
+}
+
+enum error pool_open(const roctracer_properties_t *properties, struct pool **out)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct pool *p = take_structure();
+	size_t half = properties->buffer_size < MIN_HALF ? MIN_HALF : properties->buffer_size;
+	char *memory;
+	bool good;
+
+	*out = NULL;
+	if (!p)
+		return ERROR_MEMORY;
+	pthread_once(&once, watch_forks);
+	half -= half % sizeof(uint64_t);
+	memory = allocate(properties, 2 * half);
+	pthread_mutex_lock(&p->lock);
+	p->properties = *properties;
+	p->half_size = half;
+	p->nr_forks = atomic_load_explicit(&nr_forks, memory_order_relaxed);
+	p->stop = p->is_full = false;
+	p->active = 0;
+	p->halves[0] = (struct half){ .begin = memory };
+	p->halves[1] = (struct half){ .begin = memory ? memory + half : NULL };
+	good = p->is_open = memory && start_thread(p) == 0;
+	pthread_mutex_unlock(&p->lock);
+	if (good) {
+		*out = p;
+		return ERROR_NONE;
+	}
+	if (memory)
+		release(properties, memory);
+	keep_structure(p);
+	return ERROR_MEMORY;
+}
+
+enum error pool_close(struct pool *p)
+{
+	bool has_thread = p->properties.buffer_callback_fun && !is_orphan(p);
+	char *memory;
+
+	if (has_thread && is_own_thread(p))
+		return ERROR_GENERAL;
+	pool_flush(p);
+	pthread_mutex_lock(&p->lock);
+	if (!p->is_open) {
+		pthread_mutex_unlock(&p->lock);
+		return ERROR_NONE;
+	}
+	if (has_thread) {
+		wait_for_room(p);
+		if (p->halves[p->active].used)
+			give(p);
+	}
+	p->is_open = false;
+	p->stop = true;
+	pthread_cond_signal(&p->work);
+	pthread_mutex_unlock(&p->lock);
+	if (has_thread)
+		pthread_join(p->thread, NULL);
+	/* whoever waited for room sees that it is closed */
+	pthread_mutex_lock(&p->lock);
+	pthread_cond_broadcast(&p->idle);
+	memory = p->halves[0].begin;
+	p->halves[0].begin = p->halves[1].begin = NULL;
+	pthread_mutex_unlock(&p->lock);
+	release(&p->properties, memory);
+	keep_structure(p);
+	return ERROR_NONE;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* registry.c - who wants what: a callback and a pool for each operation
+ *
+ * Owns:     the table. Writers take the lock; readers take none: the pair of callback and argument is
+ *           read under a sequence count, so that the one never comes with another's.
+ * Threads:  any.
+ * Hot path: registry_get_callback(), registry_get_pool().
+ */
+#include <pthread.h>
+
+#include "facade.h"
+
+struct entry {
+	_Atomic uint32_t sequence; /* odd: being changed */
+	_Atomic activity_rtapi_callback_t fn;
+	_Atomic(void *) arg;
+	_Atomic(struct pool *) pool;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct entry table[ACTIVITY_DOMAIN_NUMBER][REGISTRY_MAX_OPS];
+
+static enum error check(const char *outer, uint32_t domain, uint32_t op)
+{
+	static const enum error too_large[ACTIVITY_DOMAIN_NUMBER] = {
+		[ACTIVITY_DOMAIN_HSA_API] = ERROR_HSA_OP,
+		[ACTIVITY_DOMAIN_HSA_OPS] = ERROR_HSA_OP,
+		[ACTIVITY_DOMAIN_HIP_OPS] = ERROR_HIP_OPS_OP,
+		[ACTIVITY_DOMAIN_HIP_API] = ERROR_HIP_API_OP,
+		[ACTIVITY_DOMAIN_ROCTX] = ERROR_ROCTX_OP,
+		[ACTIVITY_DOMAIN_HSA_EVT] = ERROR_HSA_OP,
+	};
+	uint32_t nr = names_nr_ops(domain);
+
+	if (!nr)
+		return error_set(ERROR_DOMAIN, outer, "check", "invalid domain ID(%u)", domain);
+#if ROCTRACER64_GENERATION == 1
+	if (domain == ACTIVITY_DOMAIN_HIP_API && op == 0)
+		nr = 0;
+#endif
+	if (op >= nr || op >= REGISTRY_MAX_OPS)
+		return error_set(too_large[domain], outer, "check",
+				 "invalid op ID(%u), domain ID(%u)", op, domain);
+	return ERROR_NONE;
+}
+
+static void tell(uint32_t domain, uint32_t op)
+{
+	struct entry *e = &table[domain][op];
+
+	stream_want(domain, op,
+		    atomic_load_explicit(&e->fn, memory_order_relaxed) ||
+			    atomic_load_explicit(&e->pool, memory_order_relaxed));
+}
+
+/* Under lock. */
+static void set_callback(uint32_t domain, uint32_t op, activity_rtapi_callback_t fn, void *arg)
+{
+	struct entry *e = &table[domain][op];
+	uint32_t n = atomic_load_explicit(&e->sequence, memory_order_relaxed);
+
+	atomic_store_explicit(&e->sequence, n + 1, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	atomic_store_explicit(&e->fn, fn, memory_order_relaxed);
+	atomic_store_explicit(&e->arg, arg, memory_order_relaxed);
+	/* release: pairs with the acquire in registry_get_callback() */
+	atomic_store_explicit(&e->sequence, n + 2, memory_order_release);
+	tell(domain, op);
+}
+
+/* Under lock. */
+static void set_pool(uint32_t domain, uint32_t op, struct pool *pool)
+{
+	/* release: pairs with the acquire in registry_get_pool(): the pool's making */
+	atomic_store_explicit(&table[domain][op].pool, pool, memory_order_release);
+	tell(domain, op);
+}
+
+enum error registry_callback(const char *outer, uint32_t domain, uint32_t op,
+			     activity_rtapi_callback_t fn, void *arg)
+{
+	enum error e = check(outer, domain, op);
+
+	if (e)
+		return e;
+	pthread_mutex_lock(&lock);
+	set_callback(domain, op, fn, arg);
+	pthread_mutex_unlock(&lock);
+	return ERROR_NONE;
+}
+
+enum error registry_activity(const char *outer, uint32_t domain, uint32_t op, struct pool *pool)
+{
+	enum error e = check(outer, domain, op);
+
+	if (e)
+		return e;
+	pthread_mutex_lock(&lock);
+	set_pool(domain, op, pool);
+	pthread_mutex_unlock(&lock);
+	return ERROR_NONE;
+}
+
+/* Operations of the domain, or why there are none. EXT_API has none and is no error. */
+static enum error check_domain(const char *outer, uint32_t domain, uint32_t *nr)
+{
+	*nr = names_nr_ops(domain);
+	if (*nr > REGISTRY_MAX_OPS)
+		*nr = REGISTRY_MAX_OPS;
+	if (*nr || domain == ACTIVITY_DOMAIN_EXT_API)
+		return ERROR_NONE;
+	return error_set(ERROR_DOMAIN, outer, "check", "invalid domain ID(%u)", domain);
+}
+
+enum error registry_domain_callback(const char *outer, uint32_t domain,
+				    activity_rtapi_callback_t fn, void *arg)
+{
+	uint32_t nr;
+	enum error e = check_domain(outer, domain, &nr);
+
+	pthread_mutex_lock(&lock);
+	for (uint32_t op = domain == ACTIVITY_DOMAIN_HIP_API; !e && op < nr; op++)
+		set_callback(domain, op, fn, arg);
+	pthread_mutex_unlock(&lock);
+	return e;
+}
+
+enum error registry_domain_activity(const char *outer, uint32_t domain, struct pool *pool)
+{
+	uint32_t nr;
+	enum error e = check_domain(outer, domain, &nr);
+
+	pthread_mutex_lock(&lock);
+	for (uint32_t op = domain == ACTIVITY_DOMAIN_HIP_API; !e && op < nr; op++)
+		set_pool(domain, op, pool);
+	pthread_mutex_unlock(&lock);
+	return e;
+}
+
+void registry_forget_pool(const struct pool *pool)
+{
+	pthread_mutex_lock(&lock);
+	for (uint32_t domain = 0; domain < ACTIVITY_DOMAIN_NUMBER; domain++) {
+		uint32_t nr = names_nr_ops(domain);
+
+		for (uint32_t op = 0; op < nr && op < REGISTRY_MAX_OPS; op++) {
+			struct pool *its =
+				atomic_load_explicit(&table[domain][op].pool, memory_order_relaxed);
+
+			if (its == pool)
+				set_pool(domain, op, NULL);
+		}
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+activity_rtapi_callback_t registry_get_callback(uint32_t domain, uint32_t op, void **arg)
+{
+	struct entry *e = &table[domain][op % REGISTRY_MAX_OPS];
+	activity_rtapi_callback_t fn;
+	uint32_t before;
+
+	do {
+		/* acquire: pairs with set_callback() */
+		before = atomic_load_explicit(&e->sequence, memory_order_acquire);
+		fn = atomic_load_explicit(&e->fn, memory_order_relaxed);
+		*arg = atomic_load_explicit(&e->arg, memory_order_relaxed);
+		atomic_thread_fence(memory_order_acquire);
+	} while (before & 1 || before != atomic_load_explicit(&e->sequence, memory_order_relaxed));
+	return fn;
+}
+
+struct pool *registry_get_pool(uint32_t domain, uint32_t op)
+{
+	return atomic_load_explicit(&table[domain][op % REGISTRY_MAX_OPS].pool,
+				    memory_order_acquire);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* stream.c - from the core's calls and operations to callbacks and records
+ *
+ * Owns:     the switch between started and stopped, and what of the core is listened to.
+ * Threads:  any.
+ * Hot path: on_enter(), on_leave(), on_done(), on_op(): no lock but the pool's.
+ */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "facade.h"
+#include "roctracer/roctracer_roctx.h"
+
+/* of live_call.private, this library's */
+#define HAS_CALLBACK 1u
+#define HAS_POOL 2u
+
+/* Data of a marker: at least as much as clients that take it for that of a HIP call may read. */
+union roctx_block {
+	roctx_api_data_t data;
+	char room[256];
+};
+
+static const struct rtl_core *the_core;
+static int live_index = -1;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static _Atomic bool is_stopped;
+static uint32_t process_id;
+
+static bool stopped(void)
+{
+	/* relaxed: a call that runs while it is switched is told or not */
+	return atomic_load_explicit(&is_stopped, memory_order_relaxed);
+}
+
+bool stream_switch(bool on)
+{
+	return atomic_exchange(&is_stopped, !on) == on;
+}
+
+static void on_enter(struct live_call *call)
+{
+	activity_rtapi_callback_t fn;
+	void *arg;
+
+	if (stopped())
+		return;
+	if (registry_get_pool(ACTIVITY_DOMAIN_HIP_API, call->id))
+		call->private[live_index] |= HAS_POOL;
+	fn = registry_get_callback(ACTIVITY_DOMAIN_HIP_API, call->id, &arg);
+	if (!fn)
+		return;
+	call->private[live_index] |= HAS_CALLBACK;
+	fn(ACTIVITY_DOMAIN_HIP_API, call->id, call->data, arg);
+}
+
+static void on_leave(struct live_call *call)
+{
+	activity_rtapi_callback_t fn;
+	void *arg;
+
+	if (stopped() || !(call->private[live_index] & HAS_CALLBACK))
+		return;
+	fn = registry_get_callback(ACTIVITY_DOMAIN_HIP_API, call->id, &arg);
+	if (fn)
+		fn(ACTIVITY_DOMAIN_HIP_API, call->id, call->data, arg);
+}
+
+/* The thread's external id, as a record that goes before that of the call. */
+static uint32_t external(activity_record_t *record, uint64_t correlation)
+{
+	const struct per_thread *t = thread_own();
+
+	if (!t || !t->nr_external)
+		return 0;
+	*record = (activity_record_t){ 0 };
+	record->domain = ACTIVITY_DOMAIN_EXT_API;
+	record->op = ACTIVITY_EXT_OP_EXTERN_ID;
+	record->correlation_id = correlation;
+	record->external_id = t->external[t->nr_external - 1];
+	return 1;
+}
+
+static void on_done(struct live_call *call)
+{
+	activity_record_t records[2];
+	struct pool *pool;
+	uint32_t nr;
+
+	if (stopped() || !(call->private[live_index] & HAS_POOL))
+		return;
+	pool = registry_get_pool(ACTIVITY_DOMAIN_HIP_API, call->id);
+	if (!pool)
+		return;
+	nr = external(records, call->correlation);
+	records[nr] = (activity_record_t){ 0 };
+	records[nr].domain = ACTIVITY_DOMAIN_HIP_API;
+	records[nr].op = call->id;
+	records[nr].correlation_id = call->correlation;
+	records[nr].begin_ns = call->begin_ns;
+	records[nr].end_ns = call->end_ns;
+	records[nr].process_id = process_id;
+	records[nr].thread_id = call->tid;
+	pool_write(pool, records, nr + 1);
+}
+
+static void on_op(const struct live_op *op)
+{
+	struct pool *pool = stopped() ? NULL : registry_get_pool(ACTIVITY_DOMAIN_HIP_OPS, op->op);
+	activity_record_t r = { 0 };
+
+	if (!pool)
+		return;
+	r.domain = ACTIVITY_DOMAIN_HIP_OPS;
+	r.kind = op->kind;
+	r.op = op->op;
+	r.correlation_id = op->correlation;
+	r.begin_ns = op->begin_ns;
+	r.end_ns = op->end_ns;
+	r.device_id = op->device;
+	r.queue_id = op->queue;
+#if ROCTRACER64_GENERATION == 4
+	if (op->kernel)
+		r.kernel_name = op->kernel;
+	else
+#endif
+		r.bytes = op->bytes;
+	pool_write(pool, &r, 1);
+}
+
+static const struct live_listener listener = {
+	.enter = on_enter,
+	.leave = on_leave,
+	.done = on_done,
+	.op = on_op,
+};
+
+/* The kinds of calls have the order of AMD's ids. */
+static void on_range(enum range_call call, const char *message, uint64_t id)
+{
+	union roctx_block block = { .room = { 0 } };
+	activity_rtapi_callback_t fn;
+	void *arg;
+
+	fn = registry_get_callback(ACTIVITY_DOMAIN_ROCTX, call, &arg);
+	if (!fn)
+		return;
+	block.data.args.message = message;
+	block.data.args.id = id;
+	fn(ACTIVITY_DOMAIN_ROCTX, call, &block, arg);
+}
+
+static void in_child(void)
+{
+	process_id = (uint32_t)getpid();
+}
+
+static void start_once(void)
+{
+	const struct rtl_core *core = rtl_core_get(RTL_CORE_VERSION);
+
+	process_id = (uint32_t)getpid();
+	pthread_atfork(NULL, NULL, in_child);
+	live_index = core ? core->live_listen(&listener) : -1;
+	/* without a place among the listeners nothing is traced */
+	the_core = live_index >= 0 ? core : NULL;
+}
+
+const struct rtl_core *stream_core(void)
+{
+	pthread_once(&once, start_once);
+	return the_core;
+}
+
+__attribute__((constructor)) static void start(void)
+{
+	stream_core();
+}
+
+void stream_want(uint32_t domain, uint32_t op, bool on)
+{
+	static uint32_t wanted_ops; /* of HIP's; under the caller's lock */
+	const struct rtl_core *core = stream_core();
+
+	if (!core)
+		return;
+	switch (domain) {
+	case ACTIVITY_DOMAIN_HIP_API:
+		if (on)
+			core->live_turn_on();
+		core->live_want(live_index, op, on);
+		break;
+	case ACTIVITY_DOMAIN_HIP_OPS:
+		on = registry_get_pool(domain, op) != NULL;
+		wanted_ops = on ? wanted_ops | 1u << op : wanted_ops & ~(1u << op);
+		core->live_want_ops(live_index, wanted_ops != 0);
+		break;
+	case ACTIVITY_DOMAIN_ROCTX:
+		if (on)
+			core->range_listen(on_range);
+		break;
+	default:
+		break;
+	}
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* core.c - what librtl.so shows to the compat libraries */
+#include "core.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "event/life.h"
+#include "source/hip/frame.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+static bool is_named_in(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && strstr(value, "librtl.so");
+}
+
+EXPORT const struct rtl_core *rtl_core_get(uint32_t version);
+
+EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
+{
+	static const struct rtl_core core = {
+		.version = RTL_CORE_VERSION,
+		.on_load = entry_load,
+		.on_unload = entry_unload,
+		.now_ns = clock_now_ns,
+		.hip_find = hip_find,
+		.live_listen = live_listen,
+		.live_turn_on = live_turn_on,
+		.live_want = live_want,
+		.live_want_ops = live_want_ops,
+		.live_last_id = live_last_id,
+		.range_front = range_front,
+		.range_listen = range_listen,
+		.range_mark = range_mark,
+		.range_push = range_push,
+		.range_pop = range_pop,
+		.range_start = range_start,
+		.range_stop = range_stop,
+	};
+
+	hip_boot();
+	if (version != core.version)
+		return NULL;
+	if (!is_named_in("LD_PRELOAD") && !is_named_in("HSA_TOOLS_LIB"))
+		life_leave_sinks_out();
+	return &core;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* live_map.c - whose call submitted the command that HIP numbers so
+ *
+ * HIP's numbers go up by one, and commands end in nearly that order. Each of PARTS parts is a ring indexed
+ * by number that doubles when two numbers meet in a place.
+ *
+ * Owns:     the parts.
+ * Locks:    each part's own, a leaf; nothing but memory is touched inside.
+ */
+#include "source/hip/live_map.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define PARTS 64u
+#define FIRST_SIZE 64u
+#define MAX_SIZE (1u << 20)
+
+struct part {
+	pthread_mutex_t lock;
+	/* under lock */
+	struct live_origin *entries; /* number + 1 in `number`; 0: free */
+	uint32_t size;
+};
+
+static struct part parts[PARTS];
+
+void live_map_init(void)
+{
+	for (uint32_t i = 0; i < PARTS; i++)
+		pthread_mutex_init(&parts[i].lock, NULL);
+}
+
+static struct live_origin *place(struct live_origin *entries, uint32_t size, uint64_t number)
+{
+	return &entries[number / PARTS & (size - 1)];
+}
+
+/* Whether all fit into the larger ring; else it has to be larger still. */
+static bool move(struct live_origin *to, uint32_t to_size, const struct part *p)
+{
+	for (uint32_t i = 0; i < p->size; i++) {
+		const struct live_origin *from = &p->entries[i];
+		struct live_origin *e = place(to, to_size, from->number - 1);
+
+		if (!from->number)
+			continue;
+		if (e->number)
+			return false;
+		*e = *from;
+	}
+	return true;
+}
+
+static bool grow(struct part *p)
+{
+	uint32_t size = p->size ? p->size * 2 : FIRST_SIZE;
+
+	for (; size <= MAX_SIZE; size *= 2) {
+		struct live_origin *larger = calloc(size, sizeof(*larger));
+
+		if (!larger)
+			return false;
+		if (move(larger, size, p)) {
+			free(p->entries);
+			p->entries = larger;
+			p->size = size;
+			return true;
+		}
+		free(larger);
+	}
+	return false;
+}
+
+void live_map_put(const struct live_origin *o)
+{
+	struct part *p = &parts[o->number % PARTS];
+	struct live_origin *e = NULL;
+
+	pthread_mutex_lock(&p->lock);
+	do {
+		if (p->size)
+			e = place(p->entries, p->size, o->number);
+	} while ((!e || e->number) && grow(p));
+	if (e && !e->number) {
+		*e = *o;
+		e->number++;
+	}
+	pthread_mutex_unlock(&p->lock);
+}
+
+void live_map_take(struct live_origin *o)
+{
+	struct part *p = &parts[o->number % PARTS];
+	struct live_origin *e;
+
+	pthread_mutex_lock(&p->lock);
+	if (p->size) {
+		e = place(p->entries, p->size, o->number);
+		if (e->number == o->number + 1) {
+			*o = *e;
+			o->number--;
+			e->number = 0;
+		}
+	}
+	pthread_mutex_unlock(&p->lock);
+}

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""libroctracer64 with HIP on the virtual GPU: each call, kernel and copy once, with the right correlation."""
+import functools
+
+from support import *
+
+LIB = os.path.join(BUILD, "lib")
+RUNTIME = {"LD_LIBRARY_PATH": f"{VGPU_DIR}:{LIB}"}
+
+
+class Told:
+    """What the client printed."""
+
+    def __init__(self, r):
+        self.run, self.counts, self.dispatches = r, {}, []
+        for line in r.out.splitlines():
+            word, *rest = line.split()
+            if word == "count":
+                self.counts[" ".join(rest[1:])] = int(rest[0])
+            elif word == "dispatch":
+                self.dispatches.append((int(rest[0]), int(rest[1])))
+        contains("stdout", r.out, "\nwrong 0\n")
+
+    def of(self, kind):
+        return {k[len(kind) + 1:]: n for k, n in self.counts.items() if k.startswith(kind + " ")}
+
+
+def client(*args, name="hip_client", trace=PLAIN, env=None, **kwargs):
+    need = os.path.join(BUILD, "tests", name)
+    if not os.path.exists(need):
+        skip(f"{name} was not built: hipcc is not installed")
+    full = dict(env or {})
+    if trace == PLAIN:
+        full.update(RUNTIME)
+    r = run(need, *args, trace=trace, env=full, **kwargs)
+    equal("stderr", r.err, "")
+    return Told(r)
+
+
+def logged_dispatches(told, launches):
+    """Times of the client's kernels in the order of their begins, from the virtual GPU's own log. The last
+    two are launched after tracing has ended."""
+    log = [l for path in glob.glob(os.path.join(told.run.dir, "gpu.*.log")) for l in read_lines(path)]
+    clock = {}
+    out = []
+    for l in log:
+        if l["kind"] == "clock":
+            clock[l["gpu"]] = Clock(l["offset"], l["epoch_ns"], l["frequency_hz"], l.get("drift_ppm", 0))
+        elif l["kind"] == "dispatch" and l["grid"] == [64, 1, 1]:
+            out.append((to_ns(clock[l["gpu"]], l["begin"]), to_ns(clock[l["gpu"]], l["end"])))
+    out.sort()
+    equal("dispatches in the log", len(out), launches + 2)
+    return out[:launches]
+
+
+def read_lines(path):
+    with open(path, encoding="utf-8") as f:
+        return [json.loads(line) for line in f if line.strip()]
+
+
+def calls_of(launches, threads=1):
+    return {
+        "__hipPopCallConfiguration": launches * threads, "__hipPushCallConfiguration": launches * threads,
+        "hipLaunchKernel": launches * threads, "hipDeviceSynchronize": threads, "hipFree": threads,
+        "hipMalloc": threads, "hipMemcpy": 2 * threads, "hipStreamCreate": threads, "hipStreamDestroy": threads,
+        "hipStreamSynchronize": threads * (1 + launches // 1000),
+    }
+
+
+def exact_times(told, launches):
+    expected = logged_dispatches(told, launches)
+    seen = sorted(told.dispatches)
+    equal("kernel records", len(seen), launches)
+    far = [(s, e) for s, e in zip(seen, expected) if abs(s[0] - e[0]) > 100 or abs(s[1] - e[1]) > 100]
+    equal("kernels with other times than the GPU's", far[:3], [])
+
+
+def everything(told, launches):
+    calls = calls_of(launches)
+    equal("API records", told.of("api"), calls)
+    equal("callbacks at begin", told.of("callback enter"), calls)
+    equal("callbacks at end", told.of("callback exit"), calls)
+    ops = told.of("op")
+    equal("kernels", ops["KernelExecution"], launches)
+    equal("copies", (ops["CopyHostToDevice"], ops["CopyDeviceToHost"]), (1, 1))
+    caused = told.of("caused")
+    equal("kernels by hipLaunchKernel", caused["KernelExecution hipLaunchKernel"], launches)
+    equal("copies by hipMemcpy", (caused["CopyHostToDevice hipMemcpy"], caused["CopyDeviceToHost hipMemcpy"]), (1, 1))
+    # 32 around the launches, 31 around what follows
+    equal("external ids", told.of("ext"), {"32": 3 * launches, "31": 5})
+
+
+@case
+def linked_only():
+    told = client("launches=10")
+    everything(told, 10)
+    exact_times(told, 10)
+    equal("kernel names", told.of("kernel"), {"_Z8hc_scalePff": 10})
+    equal("files beside the program's", sorted(n.split(".")[0] for n in os.listdir(told.run.dir)),
+          ["gpu", "stderr", "stdout"])
+
+
+@case
+def linked_with_the_old_library():
+    told = client("launches=10", name="hip_client_old")
+    everything(told, 10)
+    exact_times(told, 10)
+    equal("kernels without a name", told.counts.get("kernel"), 10)
+
+
+@case
+def with_hsa_tools_lib():
+    told = client("launches=10", env={"HSA_TOOLS_LIB": os.path.join(LIB, "libroctracer64.so.4")})
+    everything(told, 10)
+    exact_times(told, 10)
+
+
+@case
+def together_with_rtl_trace():
+    told = client("launches=10", trace=RTL)
+    everything(told, 10)
+    rows = told.run.rows("select begin_ns, end_ns from rtl_dispatch where kernel like 'hc_scale%' order by begin_ns")
+    equal("dispatches in the trace", len(rows), 12)
+    equal("times in the pool and in the trace", sorted(told.dispatches), [tuple(r) for r in rows[:10]])
+    calls = dict(told.run.rows("select name, count(*) from rtl_api where domain = 'hip' group by name"))
+    equal("launches in the trace", calls["hipLaunchKernel"], 12)
+    equal("copies in the trace", calls["hipMemcpy"], 4)
+
+
+@case
+def pieces_alone():
+    told = client("launches=10", "what=ops")
+    equal("no calls", (told.of("api"), told.of("callback enter"), told.of("ext")), ({}, {}, {}))
+    equal("kernels", told.of("op")["KernelExecution"], 10)
+    exact_times(told, 10)
+    told = client("launches=10", "what=api")
+    equal("API records", told.of("api"), calls_of(10))
+    equal("no operations and callbacks", (told.of("op"), told.of("callback enter")), ({}, {}))
+    told = client("launches=10", "what=callbacks")
+    equal("callbacks at begin", told.of("callback enter"), calls_of(10))
+    equal("no records", (told.of("op"), told.of("api")), ({}, {}))
+
+
+@case
+def what_is_stopped_is_not_told():
+    told = client("launches=10", "stop=1")
+    everything(told, 10)
+
+
+def pressure(threads, launches, buffer, sleep):
+    """Pools that are too small, a callback that is too slow: nothing lost, nothing twice."""
+    told = client(f"launches={launches}", f"threads={threads}", f"buffer={buffer}", f"sleep={sleep}", "what=all",
+                  timeout=200)
+    n = threads * launches
+    equal("API records", told.of("api"), calls_of(launches, threads))
+    equal("kernels", told.of("op")["KernelExecution"], n)
+    equal("kernels by hipLaunchKernel", told.of("caused")["KernelExecution hipLaunchKernel"], n)
+    exact_times(told, n)
+
+
+for name_, args_ in {
+    "a_pool_of_4_kib": (4, 1000, 4096, 0), "a_pool_of_1_mib": (4, 1000, 1 << 20, 0),
+    "a_pool_of_12_bytes": (2, 200, 12, 0), "a_callback_that_sleeps": (4, 200, 4096, 1000),
+}.items():
+    add_case(name_, functools.partial(pressure, *args_))
+
+
+main()
