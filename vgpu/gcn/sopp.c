@@ -112,6 +112,9 @@ static void s_sendmsg(struct gcn_wave *w, const struct gcn_inst *i)
 
 static void s_trap(struct gcn_wave *w, const struct gcn_inst *i)
 {
+	/* 3 is a breakpoint for a debugger; none is there */
+	if ((i->imm & 255) == 3)
+		return;
 	gcn_stop(w, GCN_TRAP, (uint64_t)i->imm & 255);
 }
 

@@ -50,7 +50,10 @@ static inline float f16_from(uint32_t u)
 	_Float16 h;
 
 	memcpy(&h, &v, sizeof(h));
-	return (float)h;
+	/* the host would make a signalling NaN a quiet one */
+	return (v & 0x7fff) > 0x7c00 ?
+		       f32_from((v & 0x8000u) << 16 | 0x7f800000 | (v & 0x3ffu) << 13) :
+		       (float)h;
 }
 
 static inline uint32_t f16_bits(float f)

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* inst_lib.c - one instruction at a time, for inst_test.py
+ *
+ * The interpreter alone, without a thunk or a runtime: registers and memory in, registers and memory out.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gcn/code.h"
+#include "gcn/memory.h"
+#include "gcn/valu.h"
+
+struct state {
+	uint32_t sgpr[128];
+	uint32_t vgpr[256][GCN_LANES];
+	uint32_t scc, mode;
+	uint64_t pc; /* out: relative to the instruction */
+	uint32_t status, wave_state;
+	uint64_t fault;
+	uint32_t lds_size, idx_on, idx_mode;
+	uint64_t memory, memory_size;
+	unsigned char lds[GCN_LDS_SIZE];
+};
+
+static uint64_t memory_lo, memory_hi;
+
+static bool range(uint64_t addr, uint64_t *lo, uint64_t *hi)
+{
+	*lo = memory_lo;
+	*hi = memory_hi;
+	return addr >= memory_lo && addr < memory_hi;
+}
+
+static uint32_t interrupted;
+
+static void interrupt(uint32_t id)
+{
+	interrupted = id;
+}
+
+static const unsigned int generation = 1;
+
+static const struct gcn_host host = {
+	.range = range,
+	.generation = &generation,
+	.interrupt = interrupt,
+};
+
+__attribute__((visibility("default"))) size_t inst_state_size(void)
+{
+	return sizeof(struct state);
+}
+
+__attribute__((visibility("default"))) uint32_t inst_interrupted(void)
+{
+	return interrupted;
+}
+
+/* Runs the instruction in `code`; its number of words. */
+__attribute__((visibility("default"))) unsigned int inst_step(const uint32_t *code, unsigned int nr, struct state *s)
+{
+	static struct gcn_run *r;
+	struct gcn_wave *w;
+	struct gcn_inst i;
+
+	if (!r)
+		r = gcn_run_create();
+	w = &r->wave[0];
+	memory_lo = s->memory;
+	memory_hi = s->memory + s->memory_size;
+	memset(r->range, 0, sizeof(r->range));
+	r->host = &host;
+	r->status = GCN_RUNNING;
+	r->lds_size = s->lds_size;
+	r->steps = 0;
+	memcpy(r->lds, s->lds, sizeof(s->lds));
+	memset(w->sgpr, 0, sizeof(w->sgpr));
+	memcpy(w->sgpr, s->sgpr, sizeof(s->sgpr));
+	memcpy(w->vgpr, s->vgpr, sizeof(s->vgpr));
+	gcn_set_mode(w, s->mode);
+	w->scc = s->scc;
+	w->idx_on = s->idx_on;
+	w->idx_mode = (uint8_t)s->idx_mode;
+	w->state = GCN_WAVE_RUN;
+	gcn_decode(&i, code, nr);
+	w->pc = 0x10000 + i.nr_words * 4u;
+	i.run(w, &i);
+	s->pc = w->pc - 0x10000;
+	memcpy(s->sgpr, w->sgpr, sizeof(s->sgpr));
+	memcpy(s->vgpr, w->vgpr, sizeof(s->vgpr));
+	memcpy(s->lds, r->lds, sizeof(s->lds));
+	s->scc = w->scc;
+	s->mode = w->mode;
+	s->idx_on = w->idx_on;
+	s->idx_mode = w->idx_mode;
+	s->status = r->status;
+	s->wave_state = w->state;
+	s->fault = r->stop.addr;
+	return i.nr_words;
+}
+
+/* The mnemonic of an opcode that is implemented, NULL for others. VALU's encodings by their own opcodes. */
+__attribute__((visibility("default"))) const char *inst_name(unsigned int enc, unsigned int op)
+{
+	static const struct gcn_entry *const tables[] = {
+		[GCN_SOP2] = gcn_sop2, [GCN_SOPK] = gcn_sopk, [GCN_SOP1] = gcn_sop1, [GCN_SOPC] = gcn_sopc,
+		[GCN_SOPP] = gcn_sopp, [GCN_SMEM] = gcn_smem, [GCN_DS] = gcn_ds,     [GCN_FLAT] = gcn_flat,
+		[GCN_MUBUF] = gcn_mubuf,
+	};
+	static const unsigned int sizes[] = {
+		[GCN_SOP2] = 128, [GCN_SOPK] = 32, [GCN_SOP1] = 256, [GCN_SOPC] = 128,	[GCN_SOPP] = 128,
+		[GCN_SMEM] = 256, [GCN_DS] = 256,  [GCN_FLAT] = 128, [GCN_MUBUF] = 128,
+	};
+	struct gcn_inst i = { .enc = (uint8_t)enc, .op = (uint16_t)op };
+
+	if (enc >= GCN_VOP2 && enc <= GCN_VOP3P) {
+		valu_bind(&i);
+		return i.run != gcn_run_illegal && i.run != gcn_run_unimplemented ? gcn_mnemonic(&i) : NULL;
+	}
+	if (enc >= sizeof(tables) / sizeof(tables[0]) || !tables[enc] || op >= sizes[enc] || !tables[enc][op].run)
+		return NULL;
+	return tables[enc][op].name;
+}
+
+/* What can't run becomes s_nop: else few kernels would get far. */
+static void drop_bad(uint32_t *code, size_t nr)
+{
+	for (size_t n = 0; n < nr;) {
+		struct gcn_inst i;
+
+		gcn_decode(&i, code + n, nr - n > 2 ? 2 : (unsigned int)(nr - n));
+		if (i.run == gcn_run_illegal || i.run == gcn_run_unimplemented) {
+			code[n++] = 0xbf800000;
+			continue;
+		}
+		n += i.nr_words;
+	}
+}
+
+/* A fault ends a dispatch; here its wave goes on behind the instruction. */
+static bool go_on(struct gcn_run *r)
+{
+	struct gcn_wave *w = &r->wave[r->stop.wave];
+
+	if ((r->status != GCN_MEMORY_FAULT && r->status != GCN_TRAP) || !strcmp(r->stop.text, "no code"))
+		return false;
+	r->status = GCN_RUNNING;
+	w->state = GCN_WAVE_RUN;
+	r->nr_live++;
+	return true;
+}
+
+/* A kernel object of random words, at the start of `memory`: no more than `steps` instructions of it. */
+__attribute__((visibility("default"))) int inst_fuzz(const unsigned char *code, size_t size, uint64_t steps,
+						     uint64_t memory, uint64_t memory_size)
+{
+	static struct gcn_run *r;
+	unsigned char packet[64] __attribute__((aligned(64))) = { 0 };
+	struct gcn_launch launch = { .host = &host, .packet = packet, .scratch_lane_bytes = 64 };
+	enum gcn_status status;
+
+	if (!r)
+		r = gcn_run_create();
+	memory_lo = memory;
+	memory_hi = memory + memory_size;
+	gcn_code_changed();
+	memcpy(memory_at(memory), code, size);
+	drop_bad((uint32_t *)memory_at(memory) + 16, (size - 64) / 4);
+	/* a workgroup of 70 x 2 with 2048 bytes of LDS */
+	packet[4] = 70;
+	packet[6] = 2;
+	packet[8] = 1;
+	packet[12] = 140;
+	packet[16] = 2;
+	packet[20] = 1;
+	packet[29] = 8;
+	memcpy(packet + 32, &memory, 8);
+	memcpy(packet + 40, &memory, 8);
+	launch.cache_model = code[0] & 1;
+	status = gcn_run_start(r, &launch);
+	for (uint64_t n = 0; n < steps && status == GCN_RUNNING; n += 1000) {
+		status = gcn_run_slice(r, 1000);
+		if (status != GCN_RUNNING && go_on(r))
+			status = GCN_RUNNING;
+	}
+	return (int)(gcn_run_counters(r)->insts << 4) | (int)status;
+}
