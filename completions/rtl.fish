@@ -1,7 +1,7 @@
 # Made by rtl help --completion=fish; do not edit.
 complete -c rtl -n __fish_use_subcommand -f -a trace -d 'runs a program and records what it does on the GPU'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l output -s o -r -d 'the database (trace.db); %p pid, %h host, %r rank'
-complete -c rtl -n '__fish_seen_subcommand_from trace' -l mode -s m -x -a 'lite standard default full hip' -d 'how much is recorded: hip (default), lite, standard, full'
+complete -c rtl -n '__fish_seen_subcommand_from trace' -l mode -s m -x -a 'lite standard default full hip' -d 'what is recorded: hip (default), lite, standard, full'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l hsa -d 'record HSA calls too, in any mode'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l virtual-gpu -d 'run on N virtual GPUs (1): no GPU is needed'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l force -s f -d 'overwrite an existing output'
@@ -19,7 +19,7 @@ complete -c rtl -n '__fish_seen_subcommand_from trace' -l no-convert -d 'leave t
 complete -c rtl -n '__fish_seen_subcommand_from trace' -x -a '(__fish_complete_subcommand)'
 complete -c rtl -n __fish_use_subcommand -f -a summary -d 'shows where the time went'
 complete -c rtl -n '__fish_seen_subcommand_from summary' -l rows -s n -x -d 'at most N rows; 0: all (20 in a table, else all)'
-complete -c rtl -n '__fish_seen_subcommand_from summary' -l by -s b -x -a 'kernel api copy marker stream gpu' -d 'what a row is: kernel (default), api, copy, marker, stream, gpu'
+complete -c rtl -n '__fish_seen_subcommand_from summary' -l by -s b -x -a 'kernel api copy marker stream gpu' -d 'a row for each kernel, api, copy, marker, stream or gpu'
 complete -c rtl -n '__fish_seen_subcommand_from summary' -l format -s f -x -a 'table csv json' -d 'form of the output: table (default), csv, json'
 complete -c rtl -n '__fish_seen_subcommand_from summary' -l units -s u -x -a 'auto scaled raw' -d 'numbers: scaled (with units), raw, or auto (default)'
 complete -c rtl -n '__fish_seen_subcommand_from summary' -l internal -d 'the runtime\'s own kernels instead of the program\'s'

@@ -20,7 +20,7 @@ static const struct opt options[] = {
 		     .help = "at most N rows; 0: all (20 in a table, else all)" },
 	[O_BY] = { 'b', "by", OPT_CHOICE, .arg = "WHAT",
 		   .choices = "kernel|api|copy|marker|stream|gpu",
-		   .help = "what a row is: kernel (default), api, copy, marker, stream, gpu" },
+		   .help = "a row for each kernel, api, copy, marker, stream or gpu" },
 	[O_FORMAT] = { 'f', "format", OPT_CHOICE, .arg = "FORMAT", .choices = GRID_FORMATS,
 		       .help = "form of the output: table (default), csv, json",
 		       .more = "csv and json have whole nanoseconds and bytes, and names in full." },

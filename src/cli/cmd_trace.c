@@ -55,7 +55,7 @@ static const struct opt options[] = {
 			       "%pid%, %hostname%, %rank% and %env{VAR}% mean the same. Variable: RTL_OUTPUT." },
 	[O_MODE] = { 'm', "mode", OPT_CHOICE, .arg = "MODE",
 		     .choices = "lite|standard|default|full|hip",
-		     .help = "how much is recorded: hip (default), lite, standard, full",
+		     .help = "what is recorded: hip (default), lite, standard, full",
 		     .more = "hip is standard with the program's HIP calls, their arguments and what each of "
 			     "them caused; RTL_ARGS=0 leaves the arguments out, RTL_HIP_BACKEND says how calls "
 			     "are seen. Variable: RTL_MODE." },

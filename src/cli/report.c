@@ -47,16 +47,19 @@ static void report_losses(const char *path)
 void report_result(const char *path, const char *shown, const struct rocpd_result *res)
 {
 	char dispatches[UI_NUMBER_SIZE], copies[UI_NUMBER_SIZE], markers[UI_NUMBER_SIZE];
-	char processes[UI_NUMBER_SIZE], span[UI_NUMBER_SIZE];
+	char processes[UI_NUMBER_SIZE], span[UI_NUMBER_SIZE], apis[UI_NUMBER_SIZE], calls[64] = "";
 	int gpus = db_count_gpus(path);
 
 	ui_count(dispatches, res->nr_dispatches);
 	ui_count(copies, res->nr_copies);
 	ui_count(markers, res->nr_markers);
 	ui_count(processes, res->nr_processes);
-	ui_say("%s: %s dispatch%s on %d GPU%s, %s cop%s, %s marker%s, %s process%s, %s", shown,
+	if (res->nr_apis)
+		snprintf(calls, sizeof(calls), ", %s API call%s", ui_count(apis, res->nr_apis),
+			 plural(res->nr_apis));
+	ui_say("%s: %s dispatch%s on %d GPU%s, %s cop%s%s, %s marker%s, %s process%s, %s", shown,
 	       dispatches, res->nr_dispatches == 1 ? "" : "es", gpus, plural((uint64_t)gpus),
-	       copies, res->nr_copies == 1 ? "y" : "ies", markers, plural(res->nr_markers),
+	       copies, res->nr_copies == 1 ? "y" : "ies", calls, markers, plural(res->nr_markers),
 	       processes, res->nr_processes == 1 ? "" : "es",
 	       ui_time(span, res->last_ns - res->first_ns));
 	ui_say("%s", res->verdict);
