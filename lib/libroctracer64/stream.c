@@ -164,6 +164,8 @@ static void start_once(void)
 	live_index = core ? core->live_listen(&listener) : -1;
 	/* without a place among the listeners nothing is traced */
 	the_core = live_index >= 0 ? core : NULL;
+	if (the_core)
+		the_core->corr_keep_order();
 }
 
 const struct rtl_core *stream_core(void)

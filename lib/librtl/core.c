@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "event/corr.h"
 #include "event/life.h"
 #include "source/hip/frame.h"
 
@@ -29,6 +30,7 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.on_unload = entry_unload,
 		.now_ns = clock_now_ns,
 		.hip_find = hip_find,
+		.corr_keep_order = corr_keep_order,
 		.live_listen = live_listen,
 		.live_turn_on = live_turn_on,
 		.live_want = live_want,

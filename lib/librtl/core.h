@@ -25,7 +25,8 @@ struct rtl_core {
 	uint64_t (*now_ns)(void);
 	void *(*hip_find)(const char *name);
 
-	/* live.h has the contracts */
+	/* corr.h, live.h have the contracts */
+	void (*corr_keep_order)(void);
 	int (*live_listen)(const struct live_listener *l);
 	bool (*live_turn_on)(void);
 	void (*live_want)(int index, uint32_t id, bool on);

@@ -7,6 +7,7 @@
 #include "event/corr.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #define CORR_BLOCK 1024
 
@@ -14,8 +15,18 @@ _Atomic(void (*)(struct thread *t)) corr_orphan;
 
 static _Atomic uint64_t next = 1;
 
+static _Atomic bool in_order;
+
+void corr_keep_order(void)
+{
+	/* relaxed: blocks that threads have taken by then are used up */
+	atomic_store_explicit(&in_order, true, memory_order_relaxed);
+}
+
 uint64_t corr_refill(struct thread *t)
 {
+	if (RTL_UNLIKELY(atomic_load_explicit(&in_order, memory_order_relaxed)))
+		return atomic_fetch_add_explicit(&next, 1, memory_order_relaxed);
 	/* relaxed: ids need to be unique, nothing follows from their order */
 	t->corr_next = atomic_fetch_add_explicit(&next, CORR_BLOCK, memory_order_relaxed);
 	t->corr_end = t->corr_next + CORR_BLOCK;

@@ -11,6 +11,10 @@
 
 uint64_t corr_refill(struct thread *t);
 
+/* From now on ids are in order of time, over all threads, for clients that go by that: each costs an
+ * atomic addition. Any thread. */
+void corr_keep_order(void);
+
 /* HOT: a new id. Threads take blocks of ids, so ids are unique but not in order of time. */
 static inline uint64_t corr_new(struct thread *t)
 {

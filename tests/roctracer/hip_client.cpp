@@ -198,9 +198,9 @@ static void summary()
 
 int main(int argc, char **argv)
 {
-	std::map<std::string, std::string> o = { { "launches", "10" },	 { "threads", "1" },
-						 { "buffer", "4096" },	 { "what", "all" },
-						 { "sleep", "0" },	 { "stop", "0" } };
+	std::map<std::string, std::string> o = { { "launches", "10" }, { "threads", "1" },
+						 { "buffer", "4096" }, { "what", "all" },
+						 { "sleep", "0" },     { "stop", "0" } };
 	roctracer_properties_t props{};
 	std::vector<std::thread> threads;
 	std::string what;
@@ -218,7 +218,8 @@ int main(int argc, char **argv)
 	props.buffer_callback_arg = &argument;
 	CHECK(roctracer_open_pool(&props));
 	if (what == "all" || what == "callbacks")
-		CHECK(roctracer_enable_domain_callback(ACTIVITY_DOMAIN_HIP_API, on_call, &argument));
+		CHECK(roctracer_enable_domain_callback(ACTIVITY_DOMAIN_HIP_API, on_call,
+						       &argument));
 	if (what == "all" || what == "api")
 		CHECK(roctracer_enable_domain_activity(ACTIVITY_DOMAIN_HIP_API));
 	if (what == "all" || what == "ops")
