@@ -117,5 +117,11 @@ def test_examples_o3_on_4_gpus():
     examples(3, devices=4)
 
 
+def test_stress():
+    """A hundred random kernels; stress_long.py makes as many as one likes."""
+    r = run("stress", exec="on", kernel_ns=0)
+    check(r.out.endswith("\n0 of 100 kernels wrong\n") or r.out == "0 of 100 kernels wrong\n", r.out)
+
+
 if __name__ == "__main__":
     sys.exit(test_vgpu.main(globals()))
