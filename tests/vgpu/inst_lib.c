@@ -185,3 +185,44 @@ __attribute__((visibility("default"))) int inst_fuzz(const unsigned char *code, 
 	}
 	return (int)(gcn_run_counters(r)->insts << 4) | (int)status;
 }
+
+/* Runs a kernel object that lies at `memory`: its status; counters go to `out`, in the order of their struct. */
+__attribute__((visibility("default"))) int inst_kernel(uint32_t grid, uint16_t group, uint64_t memory,
+						       uint64_t memory_size, uint64_t kernarg, uint64_t *out)
+{
+	static struct gcn_run *r;
+	unsigned char packet[64] __attribute__((aligned(64))) = { 0 };
+	struct gcn_launch launch = { .host = &host, .packet = packet, .cache_model = true };
+	enum gcn_status status;
+
+	if (!r)
+		r = gcn_run_create();
+	memory_lo = memory;
+	memory_hi = memory + memory_size;
+	gcn_code_changed();
+	memcpy(packet + 4, &group, 2);
+	packet[6] = packet[8] = packet[16] = packet[20] = 1;
+	memcpy(packet + 12, &grid, 4);
+	packet[29] = 4; /* 1024 bytes of LDS */
+	memcpy(packet + 32, &memory, 8);
+	memcpy(packet + 40, &kernarg, 8);
+	status = gcn_run_start(r, &launch);
+	while (status == GCN_RUNNING)
+		status = gcn_run_slice(r, 777);
+	memcpy(out, gcn_run_counters(r), sizeof(struct gcn_counters));
+	return (int)status;
+}
+
+/* Decodes `size` bytes at `code`; the number of instructions. */
+__attribute__((visibility("default"))) size_t inst_predecode(uint64_t code, size_t size)
+{
+	static struct gcn_run *r;
+
+	if (!r)
+		r = gcn_run_create();
+	memory_lo = code;
+	memory_hi = code + size;
+	r->host = &host;
+	gcn_code_changed();
+	return gcn_predecode(r, code, size);
+}

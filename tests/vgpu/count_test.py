@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""count_test.py - counters of kernels whose instructions can be counted by hand
+
+    count_test.py --lib libgcn_inst.so
+
+Each kernel is assembly with its counts beside it, as products that can be checked against the text.
+"""
+import ctypes
+import mmap
+import sys
+
+import inst_test
+
+NAMES = ("waves", "items", "insts", "valu", "salu", "smem", "branch", "vmem_rd", "vmem_wr", "flat", "lds", "msg", "wait",
+         "busy", "gui", "tcp_req", "tcp_hit", "tcc_hit", "tcc_miss", "tcc_rd", "tcc_wr", "ea_rd", "ea_wr", "ea_wr_end")
+
+# (name, items, workgroup, text, counts); s[0:1] is the kernarg pointer, s2 the workgroup, v0 the work-item
+KERNELS = [
+    ("straight", 256, 64, """
+        s_mov_b32 s4, 1
+        s_add_u32 s4, s4, s4
+        v_mov_b32 v1, s4
+        v_add_u32 v1, v1, v0
+        v_mul_f32 v2, v1, v1
+        s_endpgm""",
+     # 4 waves, each: 2 scalar, 3 vector, the end
+     {"waves": 4, "items": 256, "salu": 4 * 2, "valu": 4 * 3, "insts": 4 * 6, "lds": 0, "smem": 0, "branch": 0}),
+    ("loop", 130, 130, """
+        s_movk_i32 s4, 10
+    loop:
+        v_add_u32 v1, v1, v0
+        s_sub_u32 s4, s4, 1
+        s_cmp_lg_u32 s4, 0
+        s_cbranch_scc1 loop
+        s_endpgm""",
+     # 130 work-items are 3 waves, each ten times round
+     {"waves": 3, "items": 130, "salu": 3 * (1 + 10 * 2), "valu": 3 * 10, "branch": 3 * 10,
+      "insts": 3 * (1 + 10 * 4 + 1)}),
+    ("divergent", 64, 64, """
+        v_cmp_gt_u32 vcc, 32, v0
+        s_and_saveexec_b64 s[4:5], vcc
+        s_cbranch_execz skip
+        v_add_u32 v1, v0, v0
+    skip:
+        s_andn2_b64 exec, s[4:5], exec
+        s_cbranch_execz out
+        v_sub_u32 v1, v0, v0
+        v_sub_u32 v1, v0, v0
+    out:
+        s_endpgm""",
+     # both ways are walked
+     {"waves": 1, "valu": 1 + 1 + 2, "salu": 2, "branch": 2, "insts": 9}),
+    ("memory", 128, 64, """
+        s_load_dwordx2 s[4:5], s[0:1], 0x0
+        s_waitcnt lgkmcnt(0)
+        v_lshlrev_b32 v1, 2, v0
+        global_load_dword v2, v1, s[4:5]
+        global_load_dword v3, v1, s[4:5]
+        s_waitcnt vmcnt(0)
+        global_store_dword v1, v2, s[4:5] offset:1024
+        s_endpgm""",
+     # both waves touch the same 256 bytes, 4 lines: the first load misses, all others hit; stores go past the first
+     # level, miss once and hit once
+     {"waves": 2, "smem": 2, "valu": 2, "vmem_rd": 4, "vmem_wr": 2, "wait": 4, "flat": 0, "tcp_req": 6 * 4,
+      "tcp_hit": 3 * 4, "tcc_rd": 4, "tcc_wr": 8, "tcc_miss": 4 + 4, "tcc_hit": 4, "ea_rd": 4, "ea_wr_end": 4}),
+    ("strided", 64, 64, """
+        s_load_dwordx2 s[4:5], s[0:1], 0x0
+        v_lshlrev_b32 v1, 8, v0
+        global_load_dwordx2 v[2:3], v1, s[4:5]
+        global_load_dword v2, v1, s[4:5] offset:62
+        s_endpgm""",
+     # a line for each lane; the second load lies across two lines, of which one was there
+     {"waves": 1, "vmem_rd": 2, "tcp_req": 64 + 128, "tcc_miss": 128, "ea_rd": 128, "tcc_wr": 0}),
+    ("lds", 256, 256, """
+        v_lshlrev_b32 v1, 2, v0
+        ds_write_b32 v1, v0
+        s_waitcnt lgkmcnt(0)
+        s_barrier
+        v_xor_b32 v2, 0x3fc, v1
+        ds_read_b32 v3, v2
+        s_waitcnt lgkmcnt(0)
+        ds_add_u32 v1, v3
+        s_endpgm""",
+     {"waves": 4, "lds": 4 * 3, "valu": 4 * 2, "wait": 4 * 3, "insts": 4 * 9, "vmem_rd": 0}),
+    ("flat", 64, 64, """
+        s_load_dwordx2 s[4:5], s[0:1], 0x0
+        v_mov_b32 v2, s4
+        v_mov_b32 v3, s5
+        flat_load_dword v4, v[2:3]
+        flat_store_dword v[2:3], v4
+        flat_atomic_add v[2:3], v4
+        s_getpc_b64 s[8:9]
+        s_sendmsg 0
+        s_endpgm""",
+     # FLAT counts as vector memory as well
+     {"flat": 3, "vmem_rd": 1, "vmem_wr": 2, "valu": 2, "salu": 1, "msg": 1, "smem": 1, "insts": 9}),
+]
+
+
+def main():
+    lib = ctypes.CDLL(sys.argv[sys.argv.index("--lib") + 1])
+    lib.inst_kernel.argtypes = [ctypes.c_uint32, ctypes.c_uint16, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64,
+                                ctypes.c_void_p]
+    area = mmap.mmap(-1, 1 << 17)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(area))
+    failed = 0
+    for name, items, group, text, counts in KERNELS:
+        code = b"".join(w.to_bytes(4, "little") for w in inst_test.assemble([text])[0])
+        header = bytearray(64)
+        header[16:24] = (64).to_bytes(8, "little")
+        header[48] = 3  # 16 vector registers
+        header[52] = 2 << 1 | 1 << 7  # two user registers, the workgroup's number behind them
+        header[56] = 8  # kernarg pointer
+        area[0:64 + len(code)] = bytes(header) + code
+        area[8192:8200] = (start + 16384).to_bytes(8, "little")
+        out = (ctypes.c_uint64 * len(NAMES))()
+        status = lib.inst_kernel(items, group, start, 1 << 17, start + 8192, out)
+        have = dict(zip(NAMES, out))
+        wrong = {k: (have[k], v) for k, v in counts.items() if have[k] != v}
+        if status != 1 or wrong:
+            failed += 1
+            print(f"{name}: status {status}; (have, want): {wrong}")
+    print(f"{len(KERNELS)} kernels, {failed} wrong")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
