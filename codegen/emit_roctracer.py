@@ -4,6 +4,7 @@
 
 hsa_prof_str.h: numbers and argument structures of HSA's calls, in the order of the runtime's tables;
 hsa_ostream_ops.h, hip_ostream_ops.h: how C++ prints the runtimes' structures;
+roctracer_hsa_gen.c: wrappers of HSA's calls, for the library;
 roctracer_ops_gen.h: the names of HSA's and HIP's calls, for the library.
 
 Usage: emit_roctracer.py --out DIR --hsa-model hsa.json --hip-model hip.json --label TEXT
@@ -16,7 +17,7 @@ import os
 import sys
 
 from decl import DeclError, Types
-from emit_hsa_table import declare
+from emit_hsa_table import declare, short, wrapped
 from extract import write_if_changed
 
 TABLES = ("core", "amd_ext", "image_ext")
@@ -204,6 +205,75 @@ def names(calls, hip_ids, label):
     return out
 
 
+INTERCEPT_HEAD = """\
+#include "hsa_calls.h"
+
+#include "hsa_table_gen.h"
+
+/* What the tables held. Set under ROCr's init lock, before the program sees the wrappers. */
+static void *real_fns[HSA_API_ID_NUMBER];
+"""
+
+INTERCEPT_TAIL = """\
+static void take_over(void **slot, uint32_t id, void *wrapper)
+{
+\tif (!slot || !*slot || *slot == wrapper)
+\t\treturn;
+\treal_fns[id] = *slot;
+\t*slot = wrapper;
+}
+
+void hsa_calls_install(const struct hsa_mirror_root *root)
+{
+"""
+
+
+def interceptor(name, proto):
+    """A call of HSA's with its live arguments."""
+    params = [declare(p["type"], p["name"]) for p in proto["params"]]
+    call = "real(%s)" % ", ".join(p["name"] for p in proto["params"])
+    returns = proto["returns"]
+    void = returns == "void"
+    number = "HSA_API_ID_" + name
+    out = [wrapped("static %s(" % declare(returns, "on_" + name), params or ["void"], ")"), "{",
+           "\t%s_fn_t real = (%s_fn_t)real_fns[%s];" % (name, name, number), "\tstruct hsa_call c;"]
+    if not void:
+        out.append("\t%s;" % declare(returns, "ret"))
+    out += ["", "\tif (!hsa_calls_begin(%s, &c))%s" % (number, " {" if void else "")]
+    out += ["\t\t%s;" % call, "\t\treturn;", "\t}"] if void else ["\t\treturn %s;" % call]
+    for p in proto["params"]:
+        out.append("\tc.data.args.%s.%s = %s;" % (name, p["name"], p["name"]))
+        if (name, p["name"]) in COPIES:
+            out += ["\tif (%s)" % p["name"], "\t\tc.data.args.%s.%s = *%s;" % (
+                name, COPIES[name, p["name"]][1], p["name"])]
+    out.append("\thsa_calls_enter(%s, &c);" % number)
+    if void:
+        out.append("\t%s;" % call)
+    else:
+        out += ["\tret = %s;" % call, "\tc.data.%s_retval = ret;" % returns]
+    out.append("\thsa_calls_leave(%s, &c);" % number)
+    if not void:
+        out.append("\treturn ret;")
+    return out + ["}", ""]
+
+
+def intercept(model, label):
+    """roctracer_hsa_gen.c"""
+    out = banner("roctracer_hsa_gen.c - HSA's calls, told with their arguments", label)
+    out += INTERCEPT_HEAD.split("\n")
+    for name, proto in hsa_calls(model):
+        out += interceptor(name, proto)
+    out += INTERCEPT_TAIL.rstrip("\n").split("\n")
+    for table, short_table in zip(TABLES, ("core", "amd", "image")):
+        if table != "core":
+            out += ["\tif (!HSA_ROOT_HAS(root, %s))" % table, "\t\treturn;"]
+        for name in model["tables"][table]:
+            out.append("\ttake_over(hsa_table_%s_slot(root->%s, HSA_%s_%s), HSA_API_ID_%s," % (
+                short_table, table, short_table.upper(), short(table, name), name))
+            out.append("\t\t  (void *)on_%s);" % name)
+    return out + ["}"]
+
+
 def load(path):
     """A model."""
     with open(path, encoding="utf-8") as f:
@@ -230,6 +300,7 @@ def main():
                 "hip", ["<cstring>", "<hip/hip_runtime.h>"],
                 [s for s in structures(Types(hip["types"])) if s[0] in hip["layouts"]], args.label,
                 ("dim3",)),
+            "roctracer_hsa_gen.c": intercept(hsa, args.label),
             "roctracer_ops_gen.h": names(calls, hip["api_ids"], args.label),
         }
     except (DeclError, KeyError, ValueError, OSError) as e:

@@ -72,6 +72,12 @@ EXPORT roctracer_status_t roctracer_set_properties(roctracer_domain_t domain, vo
 		atomic_store(&mark_handler, (mark_fn)properties);
 		break;
 	case ACTIVITY_DOMAIN_HSA_API:
+#if ROCTRACER64_GENERATION == 1
+		/* the tables, from a tool's own OnLoad() */
+		if (properties)
+			stream_on_load(properties);
+#endif
+		break;
 	case ACTIVITY_DOMAIN_HSA_OPS:
 	case ACTIVITY_DOMAIN_HIP_OPS:
 	case ACTIVITY_DOMAIN_HSA_EVT:
@@ -416,7 +422,7 @@ EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
 	(void)runtime_version;
 	(void)nr_failed;
 	(void)failed;
-	return !stream_core() || stream_core()->on_load(table);
+	return stream_on_load(table);
 }
 
 EXPORT void OnUnload(void)

@@ -7,6 +7,7 @@
  *	registry.c  who wants what: a callback and a pool for each operation
  *	pool.c      pools of records
  *	stream.c    from the core's calls and operations to callbacks and records
+ *	hsa_calls.c HSA's calls, by wrappers in the runtime's tables
  *
  * Locks, outermost first: registry.c's, one pool's. Neither is held while the program's code runs.
  */
@@ -97,6 +98,12 @@ struct pool *registry_get_pool(uint32_t domain, uint32_t op);
 const struct rtl_core *stream_core(void);
 /* Something of the operation is wanted, or nothing. Under registry.c's lock. */
 void stream_want(uint32_t domain, uint32_t op, bool on);
+bool stream_is_stopped(void);
+/* The record of a call that this thread has made, and before it that of the thread's external id. */
+void stream_write_call(struct pool *pool, uint32_t domain, uint32_t op, uint64_t correlation,
+		       uint64_t begin_ns, uint64_t end_ns);
+/* HSA's runtime offers its tables. */
+bool stream_on_load(void *table);
 /* Tracing goes on or pauses; true when that is a change. */
 bool stream_switch(bool on);
 

@@ -6,9 +6,13 @@
  * Hot path: on_enter(), on_leave(), on_done(), on_op(): no lock but the pool's.
  */
 #include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "facade.h"
+#include "hsa_calls.h"
 #include "roctracer/roctracer_roctx.h"
 
 /* of live_call.private, this library's */
@@ -27,7 +31,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Atomic bool is_stopped;
 static uint32_t process_id;
 
-static bool stopped(void)
+bool stream_is_stopped(void)
 {
 	/* relaxed: a call that runs while it is switched is told or not */
 	return atomic_load_explicit(&is_stopped, memory_order_relaxed);
@@ -43,7 +47,7 @@ static void on_enter(struct live_call *call)
 	activity_rtapi_callback_t fn;
 	void *arg;
 
-	if (stopped())
+	if (stream_is_stopped())
 		return;
 	if (registry_get_pool(ACTIVITY_DOMAIN_HIP_API, call->id))
 		call->private[live_index] |= HAS_POOL;
@@ -59,11 +63,20 @@ static void on_leave(struct live_call *call)
 	activity_rtapi_callback_t fn;
 	void *arg;
 
-	if (stopped() || !(call->private[live_index] & HAS_CALLBACK))
+	if (stream_is_stopped() || !(call->private[live_index] & HAS_CALLBACK))
 		return;
 	fn = registry_get_callback(ACTIVITY_DOMAIN_HIP_API, call->id, &arg);
 	if (fn)
 		fn(ACTIVITY_DOMAIN_HIP_API, call->id, call->data, arg);
+}
+
+static uint32_t this_thread(void)
+{
+	static _Thread_local uint32_t tid;
+
+	if (!tid)
+		tid = (uint32_t)syscall(SYS_gettid);
+	return tid;
 }
 
 /* The thread's external id, as a record that goes before that of the call. */
@@ -81,32 +94,39 @@ static uint32_t external(activity_record_t *record, uint64_t correlation)
 	return 1;
 }
 
-static void on_done(struct live_call *call)
+void stream_write_call(struct pool *pool, uint32_t domain, uint32_t op, uint64_t correlation,
+		       uint64_t begin_ns, uint64_t end_ns)
 {
 	activity_record_t records[2];
-	struct pool *pool;
-	uint32_t nr;
+	uint32_t nr = external(records, correlation);
 
-	if (stopped() || !(call->private[live_index] & HAS_POOL))
+	records[nr] = (activity_record_t){ 0 };
+	records[nr].domain = domain;
+	records[nr].op = op;
+	records[nr].correlation_id = correlation;
+	records[nr].begin_ns = begin_ns;
+	records[nr].end_ns = end_ns;
+	records[nr].process_id = process_id;
+	records[nr].thread_id = this_thread();
+	pool_write(pool, records, nr + 1);
+}
+
+static void on_done(struct live_call *call)
+{
+	struct pool *pool;
+
+	if (stream_is_stopped() || !(call->private[live_index] & HAS_POOL))
 		return;
 	pool = registry_get_pool(ACTIVITY_DOMAIN_HIP_API, call->id);
-	if (!pool)
-		return;
-	nr = external(records, call->correlation);
-	records[nr] = (activity_record_t){ 0 };
-	records[nr].domain = ACTIVITY_DOMAIN_HIP_API;
-	records[nr].op = call->id;
-	records[nr].correlation_id = call->correlation;
-	records[nr].begin_ns = call->begin_ns;
-	records[nr].end_ns = call->end_ns;
-	records[nr].process_id = process_id;
-	records[nr].thread_id = call->tid;
-	pool_write(pool, records, nr + 1);
+	if (pool)
+		stream_write_call(pool, ACTIVITY_DOMAIN_HIP_API, call->id, call->correlation,
+				  call->begin_ns, call->end_ns);
 }
 
 static void on_op(const struct live_op *op)
 {
-	struct pool *pool = stopped() ? NULL : registry_get_pool(ACTIVITY_DOMAIN_HIP_OPS, op->op);
+	struct pool *pool =
+		stream_is_stopped() ? NULL : registry_get_pool(ACTIVITY_DOMAIN_HIP_OPS, op->op);
 	activity_record_t r = { 0 };
 
 	if (!pool)
@@ -126,6 +146,53 @@ static void on_op(const struct live_op *op)
 #endif
 		r.bytes = op->bytes;
 	pool_write(pool, &r, 1);
+}
+
+/* The bus's: copies, where HSA is traced. */
+static void on_event(const struct event *ev)
+{
+	activity_record_t r = { 0 };
+	struct pool *pool;
+
+	if (ev->kind != EVENT_COPY || stream_is_stopped())
+		return;
+	pool = registry_get_pool(ACTIVITY_DOMAIN_HSA_OPS, HSA_OP_ID_COPY);
+	if (!pool)
+		return;
+	r.domain = ACTIVITY_DOMAIN_HSA_OPS;
+	r.op = HSA_OP_ID_COPY;
+	r.correlation_id = ev->copy.correlation;
+	r.begin_ns = ev->copy.begin_ns;
+	r.end_ns = ev->copy.end_ns;
+	r.bytes = ev->copy.bytes;
+	pool_write(pool, &r, 1);
+}
+
+static const struct sink copies = { .name = "roctracer", .event = on_event };
+
+/* Where the program names us to HSA's runtime itself, something of HSA's will be wanted. */
+static bool is_asked_for(void)
+{
+	const char *tools = getenv("HSA_TOOLS_LIB");
+
+	return tools && strstr(tools, "libroctracer64");
+}
+
+bool stream_on_load(void *table)
+{
+	static bool is_attached; /* under ROCr's init lock */
+	const struct rtl_core *core = stream_core();
+
+	if (!core)
+		return true;
+	if (!is_asked_for() && !hsa_calls_any() &&
+	    !registry_get_pool(ACTIVITY_DOMAIN_HSA_OPS, HSA_OP_ID_COPY))
+		return core->on_load(table);
+	if (!is_attached)
+		is_attached = core->bus_attach(&copies) == 0;
+	core->on_load(table);
+	hsa_calls_install(table);
+	return true;
 }
 
 static const struct live_listener listener = {
@@ -196,6 +263,9 @@ void stream_want(uint32_t domain, uint32_t op, bool on)
 		on = registry_get_pool(domain, op) != NULL;
 		wanted_ops = on ? wanted_ops | 1u << op : wanted_ops & ~(1u << op);
 		core->live_want_ops(live_index, wanted_ops != 0);
+		break;
+	case ACTIVITY_DOMAIN_HSA_API:
+		hsa_calls_want(op, on);
 		break;
 	case ACTIVITY_DOMAIN_ROCTX:
 		if (on)

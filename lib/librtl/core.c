@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "event/corr.h"
 #include "event/life.h"
+#include "source/api/call.h"
 #include "source/hip/frame.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -30,6 +31,9 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.on_unload = entry_unload,
 		.now_ns = clock_now_ns,
 		.hip_find = hip_find,
+		.bus_attach = bus_attach,
+		.api_open = api_open,
+		.api_close = api_close,
 		.corr_keep_order = corr_keep_order,
 		.live_listen = live_listen,
 		.live_turn_on = live_turn_on,

@@ -10,10 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "event/bus.h"
 #include "source/hip/live.h"
 #include "source/roctx/range.h"
-
-#define RTL_CORE_VERSION 1
 
 struct rtl_core {
 	uint32_t version;
@@ -24,6 +23,11 @@ struct rtl_core {
 
 	uint64_t (*now_ns)(void);
 	void *(*hip_find)(const char *name);
+
+	/* bus.h, call.h have the contracts */
+	int (*bus_attach)(const struct sink *sink);
+	uint64_t (*api_open)(uint64_t *outer);
+	void (*api_close)(uint64_t outer);
 
 	/* corr.h, live.h have the contracts */
 	void (*corr_keep_order)(void);
@@ -42,6 +46,9 @@ struct rtl_core {
 	uint64_t (*range_start)(const char *message);
 	void (*range_stop)(uint64_t id);
 };
+
+/* Changes with the table. */
+#define RTL_CORE_VERSION ((uint32_t)sizeof(struct rtl_core))
 
 /* NULL: this librtl is of another build. The first call says that the process uses an API on top of
  * the core; it is recorded only where librtl itself was asked for, by LD_PRELOAD or HSA_TOOLS_LIB. */

@@ -21,6 +21,7 @@ struct thread {
 	uint64_t corr_next, corr_end; /* ids taken ahead from the process counter, corr.c */
 	uint64_t marker;	      /* innermost open push range, 0 = none */
 	uint64_t corr_current;	      /* of the API call that runs, 0 = none: operations take it */
+	uint64_t corr_offer;	      /* id that the next recorded call takes, 0 = a new one */
 	void *marker_stack;	      /* source/roctx's */
 	struct buf *buf;	      /* sink/recorder's: open chunk of this thread */
 	uint32_t stack_depth;

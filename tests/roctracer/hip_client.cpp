@@ -212,7 +212,7 @@ int main(int argc, char **argv)
 			o[std::string(argv[i], is - argv[i])] = is + 1;
 	}
 	what = o["what"];
-	sleep_us = atoi(o["sleep"].c_str());
+	sleep_us = (int)strtol(o["sleep"].c_str(), nullptr, 10);
 	props.buffer_size = strtoull(o["buffer"].c_str(), nullptr, 0);
 	props.buffer_callback_fun = on_records;
 	props.buffer_callback_arg = &argument;
@@ -229,8 +229,9 @@ int main(int argc, char **argv)
 		work(3, false);
 		roctracer_start();
 	}
-	for (int i = 0; i < atoi(o["threads"].c_str()); i++)
-		threads.emplace_back(work, atoi(o["launches"].c_str()), o["threads"] == "1");
+	for (int i = 0; i < strtol(o["threads"].c_str(), nullptr, 10); i++)
+		threads.emplace_back(work, (int)strtol(o["launches"].c_str(), nullptr, 10),
+				     o["threads"] == "1");
 	for (std::thread &t : threads)
 		t.join();
 	CHECK(roctracer_disable_domain_callback(ACTIVITY_DOMAIN_HIP_API));

@@ -136,7 +136,7 @@ static void stop_tracing()
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "all";
-	int iterations = argc > 2 ? atoi(argv[2]) : 1;
+	int iterations = argc > 2 ? (int)strtol(argv[2], nullptr, 10) : 1;
 	const size_t count = width * width, bytes = count * sizeof(float);
 	int errors = 0;
 

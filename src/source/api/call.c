@@ -85,11 +85,37 @@ bool api_enter_slow(enum rec_api_domain domain, struct api_call *c, uintptr_t fr
 	t->api_frame[domain] = frame;
 	c->thread = t;
 	c->parent = t->corr_current;
-	c->correlation = corr_new(t);
+	if (RTL_UNLIKELY(t->corr_offer) && domain == REC_API_HSA) {
+		c->correlation = t->corr_offer;
+		t->corr_offer = 0;
+	} else {
+		c->correlation = corr_new(t);
+	}
 	if (!c->parent)
 		t->corr_current = c->correlation;
 	c->begin_ns = clock_now_ns();
 	return true;
+}
+
+uint64_t api_open(uint64_t *outer)
+{
+	struct thread *t = thread_get();
+	uint64_t id = corr_new(t);
+
+	*outer = t->corr_current;
+	if (atomic_load_explicit(&api_domains, memory_order_relaxed) & 1u << REC_API_HSA)
+		t->corr_offer = id;
+	else if (!*outer)
+		t->corr_current = id;
+	return id;
+}
+
+void api_close(uint64_t outer)
+{
+	struct thread *t = thread_get();
+
+	t->corr_offer = 0;
+	t->corr_current = outer;
 }
 
 /* Emits what the function is called and what its words are. */

@@ -68,6 +68,11 @@ static inline bool api_enter(enum rec_api_domain domain, struct api_call *c)
 	return api_enter_slow(domain, c, RTL_FRAME());
 }
 
+/* For a compat library's own wrapper of an HSA call, in front of ours: a correlation id for the call,
+ * which its record, if it is recorded, has as well, and operations that belong to no outer call. HOT */
+uint64_t api_open(uint64_t *outer);
+void api_close(uint64_t outer);
+
 /* Whether this thread is inside of a recorded call of the domain. */
 bool api_inside(enum rec_api_domain domain);
 

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""HSA's calls and copies, below HIP: by HSA_TOOLS_LIB, under rtl trace; without either nothing breaks."""
+from support import *
+
+LIB = os.path.join(BUILD, "lib")
+TOOL = os.path.join(LIB, "libroctracer64.so.4")
+
+
+def client(*args, tools=None, trace=PLAIN, env=None):
+    path = os.path.join(BUILD, "tests", "hsa_client")
+    if not os.path.exists(path):
+        skip("hsa_client was not built: hipcc is not installed")
+    full = dict(env or {})
+    if trace == PLAIN:
+        full["LD_LIBRARY_PATH"] = f"{VGPU_DIR}:{LIB}"
+    if tools:
+        full["HSA_TOOLS_LIB"] = tools
+    r = run(path, *args, trace=trace, env=full)
+    equal("stderr", r.err, "")
+    contains("stdout", r.out, "\nwrong 0\n")
+    return r
+
+
+def everything(r):
+    contains("stdout", r.out, "all linked 1\n")
+    contains("stdout", r.out, "as many records as ended calls 1\n")
+    contains("stdout", r.out, "queues 1 signals 1 allocations 1\n")
+    contains("stdout", r.out, "hip callbacks 4 copies 2 ")
+    equal("copies", [l for l in r.out.splitlines() if l.startswith("copy")], ["copy op 1 bytes 1048576"] * 2)
+    contains("hsa_queue_create's arguments", r.out, "\nhsa_queue_create(agent={handle=")
+    contains("hsa_queue_create's end", r.out, ") = 0\n")
+
+
+@case
+def by_hsa_tools_lib():
+    r = client(tools=TOOL)
+    everything(r)
+    equal("files beside the program's", sorted(n.split(".")[0] for n in os.listdir(r.dir)),
+          ["gpu", "stderr", "stdout"])
+
+
+@case
+def under_rtl_trace():
+    r = client(tools=TOOL, trace=RTL)
+    everything(r)
+    equal("copies in the trace", r.count("rtl_copy"), 2)
+
+
+@case
+def under_rtl_trace_with_hsa_calls():
+    r = client(tools=TOOL, trace=RTL, env={"RTL_HSA_API": "1"})
+    everything(r)
+    parents = r.value("select count(*) from rtl_api where parent_id <> 0 and parent_id not in "
+                      "(select correlation_id from rtl_api)")
+    equal("calls whose parent is not in the trace", parents, 0)
+
+
+@case
+def stopped():
+    r = client("stop", tools=TOOL)
+    contains("stdout", r.out, "all linked 0\nhip callbacks 0 copies 0 open 0\n")
+
+
+@case
+def linked_only():
+    """ROCr 5.2 takes tools from HSA_TOOLS_LIB alone: no HSA, and HIP as ever."""
+    r = client()
+    contains("stdout", r.out, "hip callbacks 4 ")
+
+
+main()
