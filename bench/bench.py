@@ -107,6 +107,7 @@ class Bench:
         env.update(
             LC_ALL="C.UTF-8",
             LD_LIBRARY_PATH=self.path("vgpu"),
+            VGPU_EXEC="off",
             VGPU_KERNEL_MODEL="grid",
             VGPU_KERNEL_NS="0",
             VGPU_NS_PER_ITEM="0.1",
@@ -393,8 +394,39 @@ class Bench:
     def memory_row(self, name, mib):
         self.add(name, mib, "MiB", budgets=[(f"<= {MEMORY_BUDGET:.0f} MiB", mib <= MEMORY_BUDGET)])
 
+    # ---- the virtual GPU -----------------------------------------------------------------------
 
-PARTS = ("dispatch", "launch", "instructions", "harvester", "startup", "spool", "record", "convert", "api")
+    def interpreter(self):
+        """What the virtual GPU executes in a second; the counts are its own."""
+        env = {"VGPU_EXEC": "on", "VGPU_KERNEL_MODEL": "fixed", "VGPU_COUNTERS": "1"}
+        log = os.path.join(self.dir, "work.json")
+        for what, count in (("scalar", 1000000), ("fma", 300000), ("transpose", 5)):
+            rates, seconds = [], []
+            for _ in range(self.rounds):
+                if os.path.exists(log):
+                    os.remove(log)
+                result, _, _ = self.run([self.path("bench/work"), what, str(count)], {**env, "VGPU_LOG": log})
+                insts = sum(json.loads(line)["counters"]["SQ_INSTS"] for line in read(log).splitlines()
+                            if '"counters"' in line)  # fmt: skip
+                rates.append(insts / result["seconds"] / 1e6)
+                seconds.append(result["seconds"] / count)
+            self.keep(f"interpreter {what}", rates)
+            budgets, note = [], ""
+            if what == "transpose":
+                worst = statistics.median(seconds)
+                budgets, note = [("<= 2 s each", worst <= 2)], f"{worst * 1e3:.0f} ms each, caches modelled"
+            self.add(f"virtual GPU, {what}", statistics.median(rates), "M insts/s", budgets=budgets, low=min(rates),
+                     note=note)  # fmt: skip
+        rates = []
+        for _ in range(self.rounds):
+            result, _, _ = self.run([self.path("bench/work"), "empty", "100000"], {"VGPU_EXEC": "on"})
+            rates.append(100000 / result["seconds"] / 1000)
+        self.keep("interpreter empty", rates)
+        rate = statistics.median(rates)
+        self.add("virtual GPU, empty kernels", rate, "k/s", budgets=[(">= 200 k/s", rate >= 200)], low=min(rates))
+
+
+PARTS = ("dispatch", "launch", "instructions", "harvester", "startup", "spool", "record", "convert", "api", "interpreter")
 
 
 def wait_for(p, timeout):

@@ -29,14 +29,15 @@ class Range
 public:
 	explicit Range(const char *name)
 	{
-		static const auto push =
-			reinterpret_cast<int (*)(const char *)>(dlsym(RTLD_DEFAULT, "roctxRangePushA"));
+		static const auto push = reinterpret_cast<int (*)(const char *)>(
+			dlsym(RTLD_DEFAULT, "roctxRangePushA"));
 		if (push)
 			push(name);
 	}
 	~Range()
 	{
-		static const auto pop = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "roctxRangePop"));
+		static const auto pop =
+			reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "roctxRangePop"));
 		if (pop)
 			pop();
 	}

@@ -18,7 +18,8 @@ __global__ void gemm(const float *a, const float *b, float *c, int n)
 	float sum = 0;
 
 	for (int at = 0; at < n; at += TILE) {
-		bool in_a = y < n && at + (int)threadIdx.x < n, in_b = x < n && at + (int)threadIdx.y < n;
+		bool in_a = y < n && at + (int)threadIdx.x < n,
+		     in_b = x < n && at + (int)threadIdx.y < n;
 
 		ta[threadIdx.y][threadIdx.x] = in_a ? a[y * n + at + threadIdx.x] : 0;
 		tb[threadIdx.y][threadIdx.x] = in_b ? b[(at + threadIdx.y) * n + x] : 0;

@@ -51,8 +51,8 @@ __host__ __device__ static float grad2(const float *h, const float *dy, int unit
 	return sum / BATCH;
 }
 
-__host__ __device__ static float grad1(const float *x, const float *h, const float *dy, const float *w2, int k,
-				       int unit)
+__host__ __device__ static float grad1(const float *x, const float *h, const float *dy,
+				       const float *w2, int k, int unit)
 {
 	float sum = 0;
 
@@ -66,7 +66,8 @@ __host__ __device__ static float grad1(const float *x, const float *h, const flo
 
 __global__ void layer1(Net n)
 {
-	n.h[blockIdx.x * HIDDEN + threadIdx.x] = hidden_of(n.x, n.w1, (int)blockIdx.x, (int)threadIdx.x);
+	n.h[blockIdx.x * HIDDEN + threadIdx.x] =
+		hidden_of(n.x, n.w1, (int)blockIdx.x, (int)threadIdx.x);
 }
 
 __global__ void layer2(Net n)
@@ -98,7 +99,8 @@ static void enqueue_step(const Net &n, float rate, hipStream_t stream)
 }
 
 /* the same on the host, in the same order; gives the error before the step */
-static float host_step(const float *x, const float *label, std::vector<float> &w1, std::vector<float> &w2, float rate)
+static float host_step(const float *x, const float *label, std::vector<float> &w1,
+		       std::vector<float> &w2, float rate)
 {
 	std::vector<float> h(BATCH * HIDDEN), dy(BATCH), new1 = w1, new2 = w2;
 	float error = 0;
@@ -111,7 +113,8 @@ static float host_step(const float *x, const float *label, std::vector<float> &w
 	}
 	for (int k = 0; k < IN; k++) {
 		for (int u = 0; u < HIDDEN; u++)
-			new1[k * HIDDEN + u] -= rate * grad1(x, h.data(), dy.data(), w2.data(), k, u);
+			new1[k * HIDDEN + u] -=
+				rate * grad1(x, h.data(), dy.data(), w2.data(), k, u);
 	}
 	for (int u = 0; u < HIDDEN; u++)
 		new2[u] -= rate * grad2(h.data(), dy.data(), u);
@@ -178,7 +181,8 @@ static long run(int steps)
 		HIP(hipEventRecord(loaded, copy));
 		HIP(hipStreamWaitEvent(compute, loaded, 0));
 		HIP(hipMemcpyAsync(n.x, stage, x_bytes, hipMemcpyDeviceToDevice, compute));
-		HIP(hipMemcpyAsync(n.label, stage + BATCH * IN, l_bytes, hipMemcpyDeviceToDevice, compute));
+		HIP(hipMemcpyAsync(n.label, stage + BATCH * IN, l_bytes, hipMemcpyDeviceToDevice,
+				   compute));
 		HIP(hipEventRecord(used, compute));
 		HIP(hipStreamWaitEvent(copy, used, 0));
 		HIP(hipGraphLaunch(exec, compute));

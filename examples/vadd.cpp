@@ -3,8 +3,7 @@
  *
  *	vadd [launches [check]]
  *
- * With "check" it compares the result, which is for a GPU: a virtual one keeps time, but need
- * not compute.
+ * With "check" it compares the result.
  */
 #include <hip/hip_runtime.h>
 

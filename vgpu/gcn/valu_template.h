@@ -55,17 +55,17 @@ typedef double __attribute__((may_alias)) row_f64;
 #define LOAD_p16(p) ((const row_u32 *)(p))[l]
 #define LOAD_h16(p) ((const row_u32 *)(p))[l]
 
-#define STORE_u32(v) ((row_u32 *)a_->d)[l] = (v)
-#define STORE_i32(v) ((row_i32 *)a_->d)[l] = (v)
-#define STORE_f32(v) ((row_f32 *)a_->d)[l] = (v)
-#define STORE_u64(v) ((row_u64 *)a_->d)[l] = (v)
-#define STORE_i64(v) ((row_i64 *)a_->d)[l] = (v)
-#define STORE_f64(v) ((row_f64 *)a_->d)[l] = (v)
-#define STORE_u16(v) ((row_u32 *)a_->d)[l] = (uint32_t)(v)&0xffff
-#define STORE_i16(v) ((row_u32 *)a_->d)[l] = (uint32_t)(v)&0xffff
-#define STORE_f16(v) ((row_u32 *)a_->d)[l] = f16_bits(v)
-#define STORE_p16(v) ((row_u32 *)a_->d)[l] = (v)
-#define STORE_h16(v) ((row_u32 *)a_->d)[l] = (v)
+#define STORE_u32(v) ((row_u32 *)d_)[l] = (v)
+#define STORE_i32(v) ((row_i32 *)d_)[l] = (v)
+#define STORE_f32(v) ((row_f32 *)d_)[l] = (v)
+#define STORE_u64(v) ((row_u64 *)d_)[l] = (v)
+#define STORE_i64(v) ((row_i64 *)d_)[l] = (v)
+#define STORE_f64(v) ((row_f64 *)d_)[l] = (v)
+#define STORE_u16(v) ((row_u32 *)d_)[l] = (uint32_t)(v)&0xffff
+#define STORE_i16(v) ((row_u32 *)d_)[l] = (uint32_t)(v)&0xffff
+#define STORE_f16(v) ((row_u32 *)d_)[l] = f16_bits(v)
+#define STORE_p16(v) ((row_u32 *)d_)[l] = (v)
+#define STORE_h16(v) ((row_u32 *)d_)[l] = (v)
 
 /* source and destination are the same row or different ones, never shifted against each other */
 #ifdef __clang__
@@ -76,15 +76,19 @@ typedef double __attribute__((may_alias)) row_f64;
 #endif
 
 #define SOURCES(S0, S1, S2)                                                                        \
-	TYPE_##S0 a = LOAD_##S0(a_->s[0]);                                                         \
-	TYPE_##S1 b = LOAD_##S1(a_->s[1]);                                                         \
-	TYPE_##S2 c = LOAD_##S2(a_->s[2]);                                                         \
+	TYPE_##S0 a = LOAD_##S0(s0_);                                                              \
+	TYPE_##S1 b = LOAD_##S1(s1_);                                                              \
+	TYPE_##S2 c = LOAD_##S2(s2_);                                                              \
 	uint32_t cin = (uint32_t)(mask >> l) & 1;                                                  \
 	(void)a, (void)b, (void)c, (void)cin
 
+/* locals: the compiler must see that nothing that is stored changes them */
 #define SETTINGS                                                                                   \
+	void *const d_ = a_->d;                                                                    \
+	const void *const s0_ = a_->s[0], *const s1_ = a_->s[1], *const s2_ = a_->s[2];            \
 	const uint32_t mode = a_->mode, clamp = a_->clamp, sel = a_->sel;                          \
 	const uint64_t mask = a_->mask;                                                            \
+	(void)d_, (void)s0_, (void)s1_, (void)s2_;                                                 \
 	(void)mode, (void)clamp, (void)sel, (void)mask
 
 /* Lanes' 0 and 1 to the bits of a mask. */
