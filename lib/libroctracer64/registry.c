@@ -60,9 +60,9 @@ static void set_callback(uint32_t domain, uint32_t op, activity_rtapi_callback_t
 	uint32_t n = atomic_load_explicit(&e->sequence, memory_order_relaxed);
 
 	atomic_store_explicit(&e->sequence, n + 1, memory_order_relaxed);
-	atomic_thread_fence(memory_order_release);
-	atomic_store_explicit(&e->fn, fn, memory_order_relaxed);
-	atomic_store_explicit(&e->arg, arg, memory_order_relaxed);
+	/* release: the odd count comes first; pairs with the loads of the reader */
+	atomic_store_explicit(&e->fn, fn, memory_order_release);
+	atomic_store_explicit(&e->arg, arg, memory_order_release);
 	/* release: pairs with the acquire in registry_get_callback() */
 	atomic_store_explicit(&e->sequence, n + 2, memory_order_release);
 	tell(domain, op);
@@ -163,9 +163,9 @@ activity_rtapi_callback_t registry_get_callback(uint32_t domain, uint32_t op, vo
 	do {
 		/* acquire: pairs with set_callback() */
 		before = atomic_load_explicit(&e->sequence, memory_order_acquire);
-		fn = atomic_load_explicit(&e->fn, memory_order_relaxed);
-		*arg = atomic_load_explicit(&e->arg, memory_order_relaxed);
-		atomic_thread_fence(memory_order_acquire);
+		/* acquire: what belongs to a later pair comes with its count */
+		fn = atomic_load_explicit(&e->fn, memory_order_acquire);
+		*arg = atomic_load_explicit(&e->arg, memory_order_acquire);
 	} while (before & 1 || before != atomic_load_explicit(&e->sequence, memory_order_relaxed));
 	return fn;
 }

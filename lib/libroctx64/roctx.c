@@ -72,9 +72,9 @@ static activity_rtapi_callback_t read_pair(uint32_t op, void **arg)
 	do {
 		/* acquire: pairs with the second store in write_pair() */
 		before = atomic_load_explicit(&r->sequence, memory_order_acquire);
-		fn = atomic_load_explicit(&r->fn, memory_order_relaxed);
-		*arg = atomic_load_explicit(&r->arg, memory_order_relaxed);
-		atomic_thread_fence(memory_order_acquire);
+		/* acquire: what belongs to a later pair comes with its count */
+		fn = atomic_load_explicit(&r->fn, memory_order_acquire);
+		*arg = atomic_load_explicit(&r->arg, memory_order_acquire);
 	} while (before & 1 || before != atomic_load_explicit(&r->sequence, memory_order_relaxed));
 	return fn;
 }
@@ -87,9 +87,9 @@ static void write_pair(uint32_t op, activity_rtapi_callback_t fn, void *arg)
 	pthread_mutex_lock(&lock);
 	n = atomic_load_explicit(&r->sequence, memory_order_relaxed);
 	atomic_store_explicit(&r->sequence, n + 1, memory_order_relaxed);
-	atomic_thread_fence(memory_order_release);
-	atomic_store_explicit(&r->fn, fn, memory_order_relaxed);
-	atomic_store_explicit(&r->arg, arg, memory_order_relaxed);
+	/* release: the odd count comes first; pairs with the loads of the reader */
+	atomic_store_explicit(&r->fn, fn, memory_order_release);
+	atomic_store_explicit(&r->arg, arg, memory_order_release);
 	/* release: pairs with the acquire in read_pair() */
 	atomic_store_explicit(&r->sequence, n + 2, memory_order_release);
 	pthread_mutex_unlock(&lock);
