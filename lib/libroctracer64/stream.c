@@ -30,6 +30,7 @@ static int live_index = -1;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Atomic bool is_stopped;
 static uint32_t process_id;
+static _Atomic bool is_hip_wanted;
 
 bool stream_is_stopped(void)
 {
@@ -39,6 +40,9 @@ bool stream_is_stopped(void)
 
 bool stream_switch(bool on)
 {
+	/* HIP may have been loaded since something was enabled */
+	if (on && is_hip_wanted && stream_core())
+		stream_core()->live_turn_on();
 	return atomic_exchange(&is_stopped, !on) == on;
 }
 
@@ -255,12 +259,15 @@ void stream_want(uint32_t domain, uint32_t op, bool on)
 		return;
 	switch (domain) {
 	case ACTIVITY_DOMAIN_HIP_API:
-		if (on)
+		if (on) {
+			is_hip_wanted = true;
 			core->live_turn_on();
+		}
 		core->live_want(live_index, op, on);
 		break;
 	case ACTIVITY_DOMAIN_HIP_OPS:
 		on = registry_get_pool(domain, op) != NULL;
+		is_hip_wanted = is_hip_wanted || on;
 		wanted_ops = on ? wanted_ops | 1u << op : wanted_ops & ~(1u << op);
 		core->live_want_ops(live_index, wanted_ops != 0);
 		break;

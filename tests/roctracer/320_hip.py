@@ -148,10 +148,79 @@ def what_is_stopped_is_not_told():
     everything(told, 10)
 
 
+LOADED_BY_NAME = """
+import ctypes, sys
+CALL = ctypes.CFUNCTYPE(None, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_void_p)
+BATCH = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+class Properties(ctypes.Structure):
+    _fields_ = [("mode", ctypes.c_uint32), ("size", ctypes.c_size_t), ("alloc", ctypes.c_void_p),
+                ("alloc_arg", ctypes.c_void_p), ("callback", BATCH), ("arg", ctypes.c_void_p)]
+hip_first = sys.argv[1] == "hip"
+if hip_first:
+    hip = ctypes.CDLL("libamdhip64.so.5")
+tracer = ctypes.CDLL(sys.argv[2])
+tracer.roctracer_op_string.restype = ctypes.c_char_p
+calls, records = [], []
+on_call = CALL(lambda domain, op, data, arg: calls.append(tracer.roctracer_op_string(domain, op, 0).decode()))
+def on_batch(begin, end, arg):
+    for at in range(begin, end, 64):
+        domain, kind, op = (ctypes.c_uint32 * 3).from_address(at)
+        records.append(tracer.roctracer_op_string(domain, op, kind).decode())
+on_batch = BATCH(on_batch)
+tracer.roctracer_open_pool(ctypes.byref(Properties(0, 4096, None, None, on_batch, None)))
+print(tracer.roctracer_enable_domain_callback(3, on_call, None), tracer.roctracer_enable_domain_activity(3),
+      tracer.roctracer_enable_domain_activity(2))
+if not hip_first:
+    hip = ctypes.CDLL("libamdhip64.so.5")
+    tracer.roctracer_stop(); tracer.roctracer_start()
+data = ctypes.c_void_p()
+host = ctypes.create_string_buffer(4096)
+print(hip.hipMalloc(ctypes.byref(data), ctypes.c_size_t(4096)), hip.hipMemcpy(data, host, ctypes.c_size_t(4096), 1),
+      hip.hipFree(data))
+tracer.roctracer_flush_activity()
+tracer.roctracer_close_pool()
+print(*calls)
+print(*sorted(records))
+"""
+
+
+def loaded_by_name(first, library, trace=PLAIN, **env):
+    full = dict(RUNTIME) if trace == PLAIN else {"LD_LIBRARY_PATH": LIB}
+    r = run("/usr/bin/env", "python3", "-c", LOADED_BY_NAME, first, library, trace=trace, env={**full, **env})
+    lines = r.out.splitlines()
+    equal("statuses", lines[:2], ["0 0 0", "0 0 0"])
+    equal("callbacks", lines[2], "hipMalloc hipMalloc hipMemcpy hipMemcpy hipFree hipFree")
+    equal("records", lines[3], "CopyHostToDevice hipFree hipMalloc hipMemcpy")
+    return r
+
+
+@case
+def by_dlopen_and_dlsym():
+    for library in ("libroctracer64.so", "libroctracer64.so.4", "libroctracer64.so.1"):
+        loaded_by_name("hip", library)
+
+
+@case
+def by_dlopen_before_hip_is_there():
+    loaded_by_name("tracer", "libroctracer64.so.4")
+
+
+@case
+def by_dlopen_under_rtl_trace():
+    r = loaded_by_name("hip", "libroctracer64.so.4", trace=RTL)
+    equal("calls in the trace", [row[0] for row in r.rows("select name from rtl_api order by begin_ns")],
+          ["hipMalloc", "hipMemcpy", "hipFree"])
+
+
+@case
+def preloaded():
+    loaded_by_name("hip", "libroctracer64.so.4", LD_PRELOAD=os.path.join(LIB, "libroctracer64.so.4"))
+
+
 def pressure(threads, launches, buffer, sleep):
     """Pools that are too small, a callback that is too slow: nothing lost, nothing twice."""
     told = client(f"launches={launches}", f"threads={threads}", f"buffer={buffer}", f"sleep={sleep}", "what=all",
-                  timeout=200)
+                  timeout=1000 if LONG else 200)
     n = threads * launches
     equal("API records", told.of("api"), calls_of(launches, threads))
     equal("kernels", told.of("op")["KernelExecution"], n)
@@ -161,6 +230,8 @@ def pressure(threads, launches, buffer, sleep):
 
 for name_, args_ in {
     "a_pool_of_4_kib": (4, 1000, 4096, 0), "a_pool_of_1_mib": (4, 1000, 1 << 20, 0),
+    **({"a_million_in_4_kib": (16, 62500, 4096, 0), "a_million_in_1_mib": (16, 62500, 1 << 20, 0),
+        "a_million_and_a_callback_that_sleeps": (16, 62500, 65536, 1000)} if LONG else {}),
     "a_pool_of_12_bytes": (2, 200, 12, 0), "a_callback_that_sleeps": (4, 200, 4096, 1000),
 }.items():
     add_case(name_, functools.partial(pressure, *args_))

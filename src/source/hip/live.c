@@ -63,9 +63,8 @@ static _Atomic(const struct live_listener *) listeners[LIVE_MAX_LISTENERS];
 static _Atomic uint8_t masks[LIVE_MAX_IDS];
 static _Atomic uint32_t ops_mask;
 static _Atomic bool is_on;
-/* under lock */
+static _Atomic bool ops_are_on;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool ops_are_on;
 /* set in turn_on, constant after */
 static uint32_t last_id;
 static const char *(*kernel_name)(void *function);
@@ -338,11 +337,30 @@ bool live_is_on(void)
 	return atomic_load_explicit(&is_on, memory_order_acquire);
 }
 
+/* Under lock. */
+static void turn_ops_on(void)
+{
+	void (*init)(void *, void *, void *);
+	bool (*enable)(uint32_t, bool);
+
+	init = (void (*)(void *, void *, void *))hip_find("hipInitActivityCallback");
+	enable = (bool (*)(uint32_t, bool))hip_find("hipEnableActivityCallback");
+	if (!init || !enable)
+		return;
+	live_map_init();
+	init((void *)on_number, (void *)on_op, NULL);
+	for (uint32_t op = 0; op < LIVE_NR_OPS; op++)
+		enable(op, true);
+	atomic_store_explicit(&ops_are_on, true, memory_order_relaxed);
+}
+
 bool live_turn_on(void)
 {
 	bool on;
 
-	if (live_is_on())
+	/* relaxed: set under the lock by whoever wants operations, who comes here after that */
+	if (live_is_on() && (!atomic_load_explicit(&ops_mask, memory_order_relaxed) ||
+			     atomic_load_explicit(&ops_are_on, memory_order_relaxed)))
 		return true;
 	pthread_mutex_lock(&lock);
 	on = live_is_on();
@@ -350,6 +368,9 @@ bool live_turn_on(void)
 		on = turn_on();
 		atomic_store_explicit(&is_on, on, memory_order_release);
 	}
+	if (on && atomic_load_explicit(&ops_mask, memory_order_relaxed) &&
+	    !atomic_load_explicit(&ops_are_on, memory_order_relaxed))
+		turn_ops_on();
 	pthread_mutex_unlock(&lock);
 	return on;
 }
@@ -371,36 +392,16 @@ void live_want(int index, uint32_t id, bool on)
 		atomic_fetch_and_explicit(&masks[id], (uint8_t)~bit, memory_order_relaxed);
 }
 
-static void turn_ops_on(void)
-{
-	void (*init)(void *, void *, void *);
-	bool (*enable)(uint32_t, bool);
-
-	init = (void (*)(void *, void *, void *))hip_find("hipInitActivityCallback");
-	enable = (bool (*)(uint32_t, bool))hip_find("hipEnableActivityCallback");
-	if (!init || !enable)
-		return;
-	live_map_init();
-	init((void *)on_number, (void *)on_op, NULL);
-	for (uint32_t op = 0; op < LIVE_NR_OPS; op++)
-		enable(op, true);
-	ops_are_on = true;
-}
-
 void live_want_ops(int index, bool on)
 {
 	uint32_t bit = 1u << index, before;
 
-	if (on && live_turn_on()) {
-		pthread_mutex_lock(&lock);
-		if (!ops_are_on)
-			turn_ops_on();
-		pthread_mutex_unlock(&lock);
-	}
 	if (on)
 		before = atomic_fetch_or_explicit(&ops_mask, bit, memory_order_relaxed);
 	else
 		before = atomic_fetch_and_explicit(&ops_mask, ~bit, memory_order_relaxed);
+	if (on)
+		live_turn_on();
 	if (on ? before : before & ~bit)
 		return;
 	/* the calls that submit have to be seen for their ids */
