@@ -10,21 +10,29 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static _Atomic bool ready;
+enum { UNKNOWN, READY, MISSING };
+static _Atomic int state;
 
 bool barrier_init(void)
 {
 	bool ok = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 
 	/* relaxed: the kernel refuses those who are not registered */
-	atomic_store_explicit(&ready, ok, memory_order_relaxed);
+	atomic_store_explicit(&state, ok ? READY : MISSING, memory_order_relaxed);
 	return ok;
+}
+
+bool barrier_is_ready(void)
+{
+	return atomic_load_explicit(&state, memory_order_relaxed) != UNKNOWN;
 }
 
 bool barrier_all(void)
 {
+	int now = atomic_load_explicit(&state, memory_order_relaxed);
+
 	/* between the caller's accesses in any case */
 	atomic_thread_fence(memory_order_seq_cst);
-	return atomic_load_explicit(&ready, memory_order_relaxed) &&
+	return (now == READY || (now == UNKNOWN && barrier_init())) &&
 	       syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
 }

@@ -9,9 +9,13 @@
 
 #include <stdbool.h>
 
-/* May take some ms in a process with threads. false: the kernel has none. */
+/* Cheap in a process of one thread; with more the kernel waits for all processors, which takes some ms, and
+ * hundreds on a busy machine. false: the kernel has none. */
 bool barrier_init(void);
-/* false: not there, or not initialised; then the caller has to wait instead. Microseconds. */
+/* Whether barrier_all() will not have to do barrier_init(). */
+bool barrier_is_ready(void);
+/* The first call does barrier_init() where nobody has; after that microseconds. false: there is none; then
+ * the caller has to wait instead. */
 bool barrier_all(void);
 
 #endif

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -38,6 +39,8 @@
  * the harvester's naps between dispatches, or each dispatch of a slow stream would wake it, with a
  * system call on the program's thread. */
 #define LONG_NAP_NS UINT64_C(50000000)
+/* deep sleeps in a row before the process is idle enough for barrier_init() */
+#define IDLE_SLEEPS 40u
 /* the longest deep sleep where barrier_all() is missing: a wake-up may be overlooked then */
 #define BLIND_SLEEP_NS UINT64_C(20000000)
 #define MAX_ARMED 4
@@ -58,8 +61,8 @@ static _Atomic bool stop_wanted;
 static _Atomic int starter_tid;
 static _Atomic int nr_armed;
 static _Atomic bool sinks_left_out;
-/* life thread only */
-static bool have_barrier;
+/* deep sleeps in a row; life thread only */
+static uint32_t nr_idle;
 
 void life_init(const struct source *const *all_sources, const struct sink *const *all_sinks)
 {
@@ -147,7 +150,7 @@ static void sleep_deeply(uint64_t ns)
 
 	atomic_store(&life_sleeping, LIFE_DEEP);
 	/* pairs with life_wake(): either it sees the announcement or the ticks see its work */
-	if (!have_barrier || !barrier_all())
+	if (!(barrier_is_ready() || nr_idle++ >= IDLE_SLEEPS) || !barrier_all())
 		ns = ns < BLIND_SLEEP_NS ? ns : BLIND_SLEEP_NS;
 	RTL_TESTPOINT("life_announced");
 	next = tick_all(clock_now_ns());
@@ -166,9 +169,8 @@ static void *run(void *arg)
 
 	prctl(PR_SET_NAME, "rtl-harvest");
 	thread_get()->is_ours = true;
-	/* first of all buffers: the next step may take some ms */
+	/* first of all buffers: reading the map of a large process may take a ms */
 	tick_all(clock_now_ns());
-	have_barrier = barrier_init();
 	facts_libraries();
 	beat_ns = clock_now_ns() + BEAT_NS;
 	while (!atomic_load_explicit(&stop_wanted, memory_order_acquire)) {
@@ -188,6 +190,8 @@ static void *run(void *arg)
 			sleep_deeply(next);
 		else if (next)
 			nap(next);
+		if (next < LONG_NAP_NS)
+			nr_idle = 0;
 	}
 	/* release: pairs with life_stop(), which goes on with what was ours */
 	atomic_store_explicit(&phase, PHASE_OVER, memory_order_release);
@@ -204,6 +208,10 @@ static int start_thread(void)
 	pthread_t thread;
 	int err = EAGAIN;
 
+	/* While it is cheap. With threads it waits until there has been nothing to do for a while: GPU
+	 * operations that complete while the harvester stands still would be lost in a kill. */
+	if (__libc_single_threaded)
+		barrier_init();
 	atomic_store_explicit(&phase, PHASE_RUNS, memory_order_relaxed);
 	for (size_t i = 0; err && i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		if (pthread_attr_init(&attr) != 0)
