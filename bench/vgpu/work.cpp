@@ -52,7 +52,9 @@ __global__ void transpose(const float *in, float *out, int width)
 	out[x * width + y] = in[y * width + x];
 }
 
-__global__ void empty() {}
+__global__ void empty()
+{
+}
 
 int main(int argc, char **argv)
 {

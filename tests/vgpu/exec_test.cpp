@@ -35,8 +35,8 @@ int failures;
 void report(const char *name, size_t wrong, size_t first, double have, double want)
 {
 	if (wrong)
-		printf("wrong %s: %zu, the first at %zu: %.17g, not %.17g\n", name, wrong, first, have,
-		       want);
+		printf("wrong %s: %zu, the first at %zu: %.17g, not %.17g\n", name, wrong, first,
+		       have, want);
 	else
 		printf("ok %s\n", name);
 	failures += wrong != 0;
@@ -45,13 +45,28 @@ void report(const char *name, size_t wrong, size_t first, double have, double wa
 template <typename T> class Buffer
 {
 public:
-	explicit Buffer(size_t n) : host(n) { HIP(hipMalloc(&dev, n * sizeof(T))); }
-	~Buffer() { (void)hipFree(dev); }
+	explicit Buffer(size_t n) : host(n)
+	{
+		HIP(hipMalloc(&dev, n * sizeof(T)));
+	}
+	~Buffer()
+	{
+		(void)hipFree(dev);
+	}
 	Buffer(const Buffer &) = delete;
 	Buffer &operator=(const Buffer &) = delete;
-	void up() { HIP(hipMemcpy(dev, host.data(), bytes(), hipMemcpyHostToDevice)); }
-	void down() { HIP(hipMemcpy(host.data(), dev, bytes(), hipMemcpyDeviceToHost)); }
-	size_t bytes() const { return host.size() * sizeof(T); }
+	void up()
+	{
+		HIP(hipMemcpy(dev, host.data(), bytes(), hipMemcpyHostToDevice));
+	}
+	void down()
+	{
+		HIP(hipMemcpy(host.data(), dev, bytes(), hipMemcpyDeviceToHost));
+	}
+	size_t bytes() const
+	{
+		return host.size() * sizeof(T);
+	}
 	std::vector<T> host;
 	T *dev;
 };
@@ -67,7 +82,8 @@ uint32_t next()
 /* numbers in which edges are frequent */
 uint32_t edge()
 {
-	static const uint32_t edges[] = { 0, 1, 2, 0x7fffffff, 0x80000000, 0xffffffff, 31, 32, 33, 255, 65535 };
+	static const uint32_t edges[] = { 0,  1,  2,  0x7fffffff, 0x80000000, 0xffffffff,
+					  31, 32, 33, 255,	  65535 };
 	uint32_t r = next();
 
 	return r % 4 ? r : edges[r / 4 % (sizeof(edges) / sizeof(edges[0]))];
@@ -173,7 +189,8 @@ BOTH float float_ops(float a, float b, int which)
 	case 7:
 		return floorf(a) + ceilf(b) * 2.0f + truncf(a) * 4.0f + rintf(b) * 8.0f;
 	case 8:
-		return (float)(int)(fabsf(a) < 1e9f ? a : 0.0f) + (float)(unsigned)(b > 0 && b < 1e9f ? b : 0);
+		return (float)(int)(fabsf(a) < 1e9f ? a : 0.0f) +
+		       (float)(unsigned)(b > 0 && b < 1e9f ? b : 0);
 	case 9:
 		return a < b ? -a : a > b ? b : a == b ? 1.0f : 2.0f;
 	case 10:
@@ -201,8 +218,8 @@ BOTH double double_ops(double a, double b, int which)
 	case 6:
 		return fmin(a, b) + fmax(a, b) * 2 + 0.0;
 	case 7:
-		return (double)(int)(fabs(a) < 1e9 ? a : 0) + (double)(unsigned)(b > 0 && b < 1e9 ? b : 0) +
-		       (double)(float)a;
+		return (double)(int)(fabs(a) < 1e9 ? a : 0) +
+		       (double)(unsigned)(b > 0 && b < 1e9 ? b : 0) + (double)(float)a;
 	default:
 		return a < b ? -a : a > b ? b : 1.0;
 	}
@@ -238,7 +255,8 @@ BOTH float math_ops(float a, int which)
 	}
 }
 
-template <typename T, typename F> __global__ void apply2(const T *a, const T *b, T *out, int n, int nr, F f)
+template <typename T, typename F>
+__global__ void apply2(const T *a, const T *b, T *out, int n, int nr, F f)
 {
 	int i = blockIdx.x * blockDim.x + threadIdx.x;
 
@@ -265,7 +283,8 @@ template <typename T> static bool same(T a, T b, double tolerance)
 {
 	if (!memcmp(&a, &b, sizeof(a)) || (a != a && b != b))
 		return true;
-	return tolerance > 0 && std::fabs((double)a - (double)b) <= tolerance * (std::fabs((double)b) + 1e-3);
+	return tolerance > 0 &&
+	       std::fabs((double)a - (double)b) <= tolerance * (std::fabs((double)b) + 1e-3);
 }
 
 template <typename T, typename F, typename G>
@@ -306,7 +325,8 @@ static void arithmetic()
 	apply<uint32_t>("int", 13, IntOps(), edge);
 	apply<uint64_t>("long", 8, LongOps(), [] { return (uint64_t)edge() << 32 | edge(); });
 	apply<float>("float", 12, FloatOps(), [] {
-		static const float edges[] = { 0.0f, -0.0f, 1.0f, INFINITY, -INFINITY, NAN, 1e-40f, 3e38f, 0.5f, 2.5f };
+		static const float edges[] = { 0.0f, -0.0f,  1.0f,  INFINITY, -INFINITY,
+					       NAN,  1e-40f, 3e38f, 0.5f,     2.5f };
 		uint32_t r = next(), bits;
 		float f;
 
@@ -320,12 +340,15 @@ static void arithmetic()
 		return (float)(int)next() / 65536.0f;
 	});
 	apply<double>("double", 9, DoubleOps(), [] {
-		static const double edges[] = { 0.0, -0.0, 1.0, INFINITY, -INFINITY, NAN, 4e-320, 1e308, 0.5, 2.5 };
+		static const double edges[] = { 0.0, -0.0,   1.0,   INFINITY, -INFINITY,
+						NAN, 4e-320, 1e308, 0.5,      2.5 };
 		uint32_t r = next();
 
 		return r % 4 ? (double)(int)next() / 65536.0 + next() * 1e-12 : edges[r / 4 % 10];
 	});
-	apply<float>("math", 11, MathOps(), [] { return (float)((int)next() % 100000) / 1000.0f; }, 4e-6);
+	apply<float>(
+		"math", 11, MathOps(), [] { return (float)((int)next() % 100000) / 1000.0f; },
+		4e-6);
 }
 
 /* ---- control flow ---- */
@@ -428,11 +451,13 @@ static void control_flow()
 		if (out.host[i] != host_control(in.host[i], (uint32_t)i, f) && !wrong++)
 			first = i;
 	}
-	report("control", wrong, first, out.host[first], host_control(in.host[first], (uint32_t)first, f));
+	report("control", wrong, first, out.host[first],
+	       host_control(in.host[first], (uint32_t)first, f));
 }
 
 /* ---- work-items together ---- */
-__global__ void together(const int *in, int *out, int *total, unsigned long long *big, float *sum, int n)
+__global__ void together(const int *in, int *out, int *total, unsigned long long *big, float *sum,
+			 int n)
 {
 	extern __shared__ int shared[];
 	__shared__ int extra[64];
@@ -464,8 +489,8 @@ __global__ void together(const int *in, int *out, int *total, unsigned long long
 	if (i < n) {
 		int up = __shfl_up(v, 1), x = __shfl_xor(v, 5), first = __shfl(v, 3);
 
-		out[i] = up + x * 3 + first * 5 + (int)__popcll(__ballot(v & 1)) * 7 + (__any(v == 77) ? 1 : 0) +
-			 (__all(v >= 0) ? 2 : 0);
+		out[i] = up + x * 3 + first * 5 + (int)__popcll(__ballot(v & 1)) * 7 +
+			 (__any(v == 77) ? 1 : 0) + (__all(v >= 0) ? 2 : 0);
 	}
 }
 
@@ -495,7 +520,8 @@ static void cooperation()
 	total.up();
 	big.up();
 	sum.up();
-	together<<<n / block, block, block * sizeof(int)>>>(in.dev, out.dev, total.dev, big.dev, sum.dev, n);
+	together<<<n / block, block, block * sizeof(int)>>>(in.dev, out.dev, total.dev, big.dev,
+							    sum.dev, n);
 	out.down();
 	total.down();
 	big.down();
@@ -534,7 +560,8 @@ __global__ void shape(uint32_t *out, int nx, int ny, int nz)
 	int z = blockIdx.z * blockDim.z + threadIdx.z;
 
 	if (x < nx && y < ny && z < nz)
-		out[(z * ny + y) * nx + x] = (uint32_t)(x | y << 8 | z << 16) + gridDim.y * 0x1000000u;
+		out[(z * ny + y) * nx + x] =
+			(uint32_t)(x | y << 8 | z << 16) + gridDim.y * 0x1000000u;
 }
 
 static void shapes()
@@ -616,7 +643,8 @@ static void fills()
 			HIP(hipMemcpy(b.dev + 3, a.dev + at, len, hipMemcpyDeviceToDevice));
 			b.down();
 			for (size_t i = 0; i < room; i++) {
-				unsigned char w = i >= 3 && i < 3 + len ? want[at + i - 3] : want[i];
+				unsigned char w = i >= 3 && i < 3 + len ? want[at + i - 3] :
+									  want[i];
 
 				if (b.host[i] != w && !wrong++)
 					first = i;
@@ -718,9 +746,11 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)();
 	} parts[] = {
-		{ "arithmetic", arithmetic }, { "control", control_flow }, { "together", cooperation },
-		{ "shapes", shapes },	      { "half", half_precision },  { "fills", fills },
-		{ "rectangles", rectangles }, { "words", words },	   { "printf", speak },
+		{ "arithmetic", arithmetic }, { "control", control_flow },
+		{ "together", cooperation },  { "shapes", shapes },
+		{ "half", half_precision },   { "fills", fills },
+		{ "rectangles", rectangles }, { "words", words },
+		{ "printf", speak },
 	};
 	int gpus = 0;
 

@@ -57,7 +57,8 @@ __attribute__((visibility("default"))) uint32_t inst_interrupted(void)
 }
 
 /* Runs the instruction in `code`; its number of words. */
-__attribute__((visibility("default"))) unsigned int inst_step(const uint32_t *code, unsigned int nr, struct state *s)
+__attribute__((visibility("default"))) unsigned int inst_step(const uint32_t *code, unsigned int nr,
+							      struct state *s)
 {
 	static struct gcn_run *r;
 	struct gcn_wave *w;
@@ -103,21 +104,25 @@ __attribute__((visibility("default"))) unsigned int inst_step(const uint32_t *co
 __attribute__((visibility("default"))) const char *inst_name(unsigned int enc, unsigned int op)
 {
 	static const struct gcn_entry *const tables[] = {
-		[GCN_SOP2] = gcn_sop2, [GCN_SOPK] = gcn_sopk, [GCN_SOP1] = gcn_sop1, [GCN_SOPC] = gcn_sopc,
-		[GCN_SOPP] = gcn_sopp, [GCN_SMEM] = gcn_smem, [GCN_DS] = gcn_ds,     [GCN_FLAT] = gcn_flat,
-		[GCN_MUBUF] = gcn_mubuf,
+		[GCN_SOP2] = gcn_sop2, [GCN_SOPK] = gcn_sopk, [GCN_SOP1] = gcn_sop1,
+		[GCN_SOPC] = gcn_sopc, [GCN_SOPP] = gcn_sopp, [GCN_SMEM] = gcn_smem,
+		[GCN_DS] = gcn_ds,     [GCN_FLAT] = gcn_flat, [GCN_MUBUF] = gcn_mubuf,
 	};
 	static const unsigned int sizes[] = {
-		[GCN_SOP2] = 128, [GCN_SOPK] = 32, [GCN_SOP1] = 256, [GCN_SOPC] = 128,	[GCN_SOPP] = 128,
-		[GCN_SMEM] = 256, [GCN_DS] = 256,  [GCN_FLAT] = 128, [GCN_MUBUF] = 128,
+		[GCN_SOP2] = 128, [GCN_SOPK] = 32,  [GCN_SOP1] = 256,
+		[GCN_SOPC] = 128, [GCN_SOPP] = 128, [GCN_SMEM] = 256,
+		[GCN_DS] = 256,	  [GCN_FLAT] = 128, [GCN_MUBUF] = 128,
 	};
 	struct gcn_inst i = { .enc = (uint8_t)enc, .op = (uint16_t)op };
 
 	if (enc >= GCN_VOP2 && enc <= GCN_VOP3P) {
 		valu_bind(&i);
-		return i.run != gcn_run_illegal && i.run != gcn_run_unimplemented ? gcn_mnemonic(&i) : NULL;
+		return i.run != gcn_run_illegal && i.run != gcn_run_unimplemented ?
+			       gcn_mnemonic(&i) :
+			       NULL;
 	}
-	if (enc >= sizeof(tables) / sizeof(tables[0]) || !tables[enc] || op >= sizes[enc] || !tables[enc][op].run)
+	if (enc >= sizeof(tables) / sizeof(tables[0]) || !tables[enc] || op >= sizes[enc] ||
+	    !tables[enc][op].run)
 		return NULL;
 	return tables[enc][op].name;
 }
@@ -142,7 +147,8 @@ static bool go_on(struct gcn_run *r)
 {
 	struct gcn_wave *w = &r->wave[r->stop.wave];
 
-	if ((r->status != GCN_MEMORY_FAULT && r->status != GCN_TRAP) || !strcmp(r->stop.text, "no code"))
+	if ((r->status != GCN_MEMORY_FAULT && r->status != GCN_TRAP) ||
+	    !strcmp(r->stop.text, "no code"))
 		return false;
 	r->status = GCN_RUNNING;
 	w->state = GCN_WAVE_RUN;
@@ -151,8 +157,9 @@ static bool go_on(struct gcn_run *r)
 }
 
 /* A kernel object of random words, at the start of `memory`: no more than `steps` instructions of it. */
-__attribute__((visibility("default"))) int inst_fuzz(const unsigned char *code, size_t size, uint64_t steps,
-						     uint64_t memory, uint64_t memory_size)
+__attribute__((visibility("default"))) int inst_fuzz(const unsigned char *code, size_t size,
+						     uint64_t steps, uint64_t memory,
+						     uint64_t memory_size)
 {
 	static struct gcn_run *r;
 	unsigned char packet[64] __attribute__((aligned(64))) = { 0 };
@@ -187,8 +194,9 @@ __attribute__((visibility("default"))) int inst_fuzz(const unsigned char *code, 
 }
 
 /* Runs a kernel object that lies at `memory`: its status; counters go to `out`, in the order of their struct. */
-__attribute__((visibility("default"))) int inst_kernel(uint32_t grid, uint16_t group, uint64_t memory,
-						       uint64_t memory_size, uint64_t kernarg, uint64_t *out)
+__attribute__((visibility("default"))) int inst_kernel(uint32_t grid, uint16_t group,
+						       uint64_t memory, uint64_t memory_size,
+						       uint64_t kernarg, uint64_t *out)
 {
 	static struct gcn_run *r;
 	unsigned char packet[64] __attribute__((aligned(64))) = { 0 };

@@ -29,7 +29,7 @@ static void init(void)
 {
 #if defined(__x86_64__)
 	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-	    __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c")) {
+	    __builtin_cpu_supports("bmi2")) {
 		add_table(&valu_int_v3);
 		add_table(&valu_f32_v3);
 		add_table(&valu_f16_v3);
