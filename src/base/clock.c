@@ -93,20 +93,20 @@ static RTL_NOINLINE uint64_t read_kernel(void)
 static inline bool read_line(uint64_t nr, uint64_t ticks, uint64_t *ns)
 {
 	struct line *l = &lines[nr % NR_LINES];
-	uint64_t t0 = atomic_load_explicit(&l->ticks, memory_order_relaxed);
-	uint64_t n0 = atomic_load_explicit(&l->ns, memory_order_relaxed);
+	/* acquire, all of them: pair with the releases in publish(): whoever reads what came later into
+	 * this place sees below that the line is not the newest */
+	uint64_t t0 = atomic_load_explicit(&l->ticks, memory_order_acquire);
+	uint64_t n0 = atomic_load_explicit(&l->ns, memory_order_acquire);
 	uint64_t d = ticks - t0;
 
-	if (RTL_LIKELY(d < atomic_load_explicit(&l->nr_ticks, memory_order_relaxed))) {
-		*ns = n0 + (d * atomic_load_explicit(&l->mult, memory_order_relaxed) >> SHIFT);
+	if (RTL_LIKELY(d < atomic_load_explicit(&l->nr_ticks, memory_order_acquire))) {
+		*ns = n0 + (d * atomic_load_explicit(&l->mult, memory_order_acquire) >> SHIFT);
 	} else {
 		d = t0 - ticks;
-		if (d > atomic_load_explicit(&l->nr_before, memory_order_relaxed))
+		if (d > atomic_load_explicit(&l->nr_before, memory_order_acquire))
 			return false;
-		*ns = n0 - (d * atomic_load_explicit(&l->before, memory_order_relaxed) >> SHIFT);
+		*ns = n0 - (d * atomic_load_explicit(&l->before, memory_order_acquire) >> SHIFT);
 	}
-	/* pairs with the fence in publish(): a line that was overwritten is not the newest */
-	atomic_thread_fence(memory_order_acquire);
 	return RTL_LIKELY(atomic_load_explicit(&current, memory_order_relaxed) == nr);
 }
 
@@ -179,16 +179,15 @@ static void publish(uint64_t ticks, uint64_t ns, uint64_t before, uint64_t mult,
 	uint64_t most = (UINT64_C(1) << 62) / mult;
 	uint64_t nr_ticks = (holds_ns << SHIFT) / mult;
 
-	/* release: pairs with the fence in read_line(): who reads what follows sees that the line
-	 * that stood here is not the newest */
-	atomic_thread_fence(memory_order_release);
-	atomic_store_explicit(&l->ticks, ticks, memory_order_relaxed);
-	atomic_store_explicit(&l->ns, ns, memory_order_relaxed);
-	atomic_store_explicit(&l->before, before, memory_order_relaxed);
-	atomic_store_explicit(&l->mult, mult, memory_order_relaxed);
-	atomic_store_explicit(&l->nr_before, (2 * AHEAD_NS << SHIFT) / mult, memory_order_relaxed);
+	/* release, all of them: pair with the acquires in read_line(); `current` has moved on from the
+	 * line that stood here */
+	atomic_store_explicit(&l->ticks, ticks, memory_order_release);
+	atomic_store_explicit(&l->ns, ns, memory_order_release);
+	atomic_store_explicit(&l->before, before, memory_order_release);
+	atomic_store_explicit(&l->mult, mult, memory_order_release);
+	atomic_store_explicit(&l->nr_before, (2 * AHEAD_NS << SHIFT) / mult, memory_order_release);
 	atomic_store_explicit(&l->nr_ticks, nr_ticks < most ? nr_ticks : most,
-			      memory_order_relaxed);
+			      memory_order_release);
 	cal.nr = nr;
 	/* seq_cst: either clock_select() takes it away, or we see that it was there */
 	atomic_store(&current, nr);
