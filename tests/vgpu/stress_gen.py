@@ -7,8 +7,8 @@
 A kernel computes on 32- and 64-bit integers and on float and double, with branches and loops, exchanges values through
 LDS at barriers, and adds to counters by atomics. What it computes is fixed by the language: no signed overflow,
 no shift beyond the width, no contraction, no conversion out of range. The work-items of a workgroup run in lockstep on
-the host, phase by phase. No unsigned division has a dividend that looks sign-extended: clang 15 takes such a division
-for one of 24 bits, and its code gives wrong results, here as on a GPU.
+the host, phase by phase. In no unsigned division or 64-bit product does the first operand look
+sign-extended: clang 15 takes such ones for signed ones of 24 bits, and its code gives wrong results, here as on a GPU.
 """
 import argparse
 import random
@@ -153,7 +153,7 @@ class Kernel:
                   "({a} | {b})", "({a} ^ {b})", "(~{a})", "({a} << ({b} & 31u))", "({a} >> ({b} & 31u))",
                   "({a} < {b} ? {a} : {b})", "({a} == {b} ? {c} : {a})", "(uint32_t){i}", "(uint32_t)({l} >> 13)",
                   "to_u({f})", "(uint32_t)(uint8_t){a}", "(uint32_t)(int16_t){a}",
-                  "(uint32_t)((uint64_t){a} * {b} >> 32)", "(uint32_t)__builtin_popcount({a})",
+                  "(uint32_t)((uint64_t)({a} ^ 0x5a5a1234u) * {b} >> 32)", "(uint32_t)__builtin_popcount({a})",
                   "(uint32_t)__builtin_clz({a} | 1u)", "({f} < {g} ? {a} : {b})"],
             "i": ["(int32_t)((uint32_t){a} + (uint32_t){b})", "(int32_t)((uint32_t){a} * (uint32_t){b})",
                   "({a} / (int32_t)((((uint32_t){b}) & 1023u) + 1u))", "({a} % (int32_t)((((uint32_t){b}) & 1023u) + 1u))",
@@ -161,7 +161,7 @@ class Kernel:
                   "(int32_t)(int8_t){a}", "(int32_t){u}", "(int32_t)((int64_t){a} * {b} >> 32)"],
             "l": ["({a} + {b})", "({a} - {b})", "({a} * {b})", "(({a} ^ 0x5a5a123455667788ull) / ({b} | 1u))",
                   "(({a} ^ 0x5a5a123455667788ull) % ({b} | 1u))", "({a} ^ ({b} >> 7))", "({a} << ({u} & 63u))", "({a} >> ({u} & 63u))", "({a} < {b} ? {a} : {b})",
-                  "((uint64_t){u} << 31 ^ {w})", "((uint64_t){u} * {w})", "(uint64_t)((int64_t){a} >> ({u} & 63u))"],
+                  "((uint64_t){u} << 31 ^ {w})", "((uint64_t)({u} ^ 0x5a5a1234u) * {w})", "(uint64_t)((int64_t){a} >> ({u} & 63u))"],
             "f": ["tame({a} + {b})", "tame({a} - {b})", "tame({a} * {b})", "tame({a} / ({b} * {b} + 1.0f))",
                   "({a} < {b} ? {a} : {b})", "sqrtf(fabsf({a}))", "floorf({a})", "truncf({a})", "fabsf({a})", "(-{a})",
                   "tame(fmaf({a}, {b}, {c}))", "(float){i}", "(float)({u} >> 9)", "(float)tame({d})", "fminf({a}, {b})",
