@@ -20,7 +20,19 @@ install(FILES ${CMAKE_BINARY_DIR}/rocm-trace-lite.pc DESTINATION ${CMAKE_INSTALL
 
 configure_file(cmake/rocm-trace-lite-config.cmake.in
 	${CMAKE_BINARY_DIR}/cmake/rocm-trace-lite-config.cmake @ONLY)
+foreach(row "roctracer64;callbacks and records of HIP and HSA" "roctx64;annotations of programs")
+	list(GET row 0 RTL_PC_NAME)
+	list(GET row 1 RTL_PC_WHAT)
+	configure_file(cmake/roctracer.pc.in ${CMAKE_BINARY_DIR}/${RTL_PC_NAME}.pc @ONLY)
+	install(FILES ${CMAKE_BINARY_DIR}/${RTL_PC_NAME}.pc
+		DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
+
 include(CMakePackageConfigHelpers)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/cmake/roctracer-config-version.cmake
+	VERSION 4.1.0 COMPATIBILITY SameMajorVersion)
+install(FILES cmake/roctracer-config.cmake ${CMAKE_BINARY_DIR}/cmake/roctracer-config-version.cmake
+	DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/roctracer)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/cmake/rocm-trace-lite-config-version.cmake
 	VERSION ${PROJECT_VERSION} COMPATIBILITY SameMajorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/cmake/rocm-trace-lite-config.cmake

@@ -67,12 +67,26 @@ static const char *const commands[] = {
 #define FIRST_COMMAND 0x11f0u
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
+typedef const char *(*name_fn)(uint32_t number);
+
+/* HIP's function of that name, remembered: it stays. */
+static name_fn hip_function(_Atomic name_fn *known, const char *name)
+{
+	/* relaxed: a function's address, nothing behind it was written by us */
+	name_fn fn = atomic_load_explicit(known, memory_order_relaxed);
+
+	if (fn || !stream_core())
+		return fn;
+	fn = (name_fn)stream_core()->hip_find(name);
+	atomic_store_explicit(known, fn, memory_order_relaxed);
+	return fn;
+}
+
 static const char *hip_name(uint32_t id)
 {
-	const char *(*name)(uint32_t) = NULL;
+	static _Atomic name_fn known;
+	name_fn name = hip_function(&known, "hipApiName");
 
-	if (stream_core())
-		name = (const char *(*)(uint32_t))stream_core()->hip_find("hipApiName");
 	if (name)
 		return name(id);
 	for (size_t i = 0; i < sizeof(hip_names) / sizeof(hip_names[0]); i++) {
@@ -84,10 +98,9 @@ static const char *hip_name(uint32_t id)
 
 static const char *command_name(uint32_t kind)
 {
-	const char *(*name)(uint32_t) = NULL;
+	static _Atomic name_fn known;
+	name_fn name = hip_function(&known, "hipGetCmdName");
 
-	if (stream_core())
-		name = (const char *(*)(uint32_t))stream_core()->hip_find("hipGetCmdName");
 	if (name)
 		return name(kind);
 	if (kind == 0)

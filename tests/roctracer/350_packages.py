@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The installed compat libraries are found by find_package(), by pkg-config and by the compiler alone."""
+import re
+
+from support import *
+
+PROGRAM = """
+#include <roctracer/roctracer_ext.h>
+#include <roctracer/roctx.h>
+#include <stdio.h>
+int main(void)
+{
+	uint32_t op = 0;
+	int status = roctracer_op_code(ACTIVITY_DOMAIN_HIP_API, "hipMalloc", &op, NULL);
+	printf("%d %u %u %d\\n", status, op, roctracer_version_minor(), roctxRangePush("a"));
+	return 0;
+}
+"""
+PROJECT = """
+cmake_minimum_required(VERSION 3.16)
+project(client C)
+find_package(roctracer 4 REQUIRED)
+add_executable(client client.c)
+target_link_libraries(client PRIVATE ${roctracer_LIBRARIES})
+"""
+WORDS = "0 108 1 0\n"
+
+
+def command(*argv, **kwargs):
+    p = subprocess.run(list(map(str, argv)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+                       **kwargs)
+    if p.returncode:
+        fail(f"{' '.join(map(str, argv))}: {p.stdout[-3000:]}")
+    return p.stdout
+
+
+def installed():
+    """The tree, in a place that it was moved to; and a client's source."""
+    root = os.path.join(work_dir(), "moved")
+    command("cmake", "--install", BUILD, "--prefix", os.path.join(work_dir(), "first"))
+    os.rename(os.path.join(work_dir(), "first"), root)
+    with open(os.path.join(work_dir(), "client.c"), "w", encoding="utf-8") as f:
+        f.write(PROGRAM)
+    return root
+
+
+def check(path, root):
+    out = command(path, env={"LD_LIBRARY_PATH": os.path.join(root, "lib")})
+    equal("what the client prints", out, WORDS)
+
+
+@case
+def found_by_cmake_and_by_flags():
+    root, source = installed(), os.path.join(work_dir(), "client.c")
+    with open(os.path.join(work_dir(), "CMakeLists.txt"), "w", encoding="utf-8") as f:
+        f.write(PROJECT)
+    built = os.path.join(work_dir(), "built")
+    command("cmake", "-S", work_dir(), "-B", built, f"-DCMAKE_PREFIX_PATH={root}")
+    command("cmake", "--build", built)
+    check(os.path.join(built, "client"), root)
+
+    plain = os.path.join(work_dir(), "plain")
+    command("cc", source, "-o", plain, f"-I{root}/include", f"-L{root}/lib", "-lroctracer64", "-lroctx64",
+            f"-Wl,-rpath-link,{root}/lib")
+    check(plain, root)
+
+    # as pkg-config reads them, with or without it
+    flags = []
+    for name in ("roctracer64", "roctx64"):
+        folder = os.path.join(root, "lib/pkgconfig")
+        with open(os.path.join(folder, f"{name}.pc"), encoding="utf-8") as f:
+            lines = [l.strip() for l in f]
+        values = {"pcfiledir": folder}
+        for line in lines:
+            expanded = re.sub(r"\$\{(\w+)\}", lambda m: values[m.group(1)], line)
+            if re.match(r"^\w+=", line):
+                values[line.split("=")[0]] = expanded.split("=", 1)[1]
+            elif line.startswith(("Libs:", "Cflags:")):
+                flags += expanded.split(":", 1)[1].split()
+        if shutil.which("pkg-config"):
+            command("pkg-config", "--libs", "--cflags", name, env={**os.environ, "PKG_CONFIG_PATH": folder})
+    by_flags = os.path.join(work_dir(), "by_flags")
+    command("cc", source, "-o", by_flags, *flags)
+    check(by_flags, root)
+
+
+@case
+def every_header_is_installed():
+    root = installed()
+    have = sorted(os.listdir(os.path.join(root, "include/roctracer")))
+    equal("headers", have, sorted([
+        "ext", "hip_ostream_ops.h", "hsa_ostream_ops.h", "hsa_prof_str.h", "roctracer.h", "roctracer_ext.h",
+        "roctracer_hcc.h", "roctracer_hip.h", "roctracer_hsa.h", "roctracer_roctx.h", "roctx.h"]))
+    # gen A's way: with the folder itself on the path
+    command("cc", "-fsyntax-only", "-x", "c", f"-I{root}/include/roctracer", "-include", "roctracer_ext.h", "-include",
+            "ext/prof_protocol.h", "/dev/null")
+
+
+main()
