@@ -2,4 +2,4 @@
 /* valu_f64.c - vector instructions on double precision (list: valu_f64.inc) */
 #define VALU_LIST "valu_f64.inc"
 #define VALU_NAME valu_f64
-#include "valu_template.h"
+#include "valu_template.inc"
