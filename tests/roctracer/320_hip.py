@@ -148,6 +148,15 @@ def what_is_stopped_is_not_told():
     everything(told, 10)
 
 
+@case
+def registering_while_others_call_hip():
+    """8 threads enable and disable, 8 call HIP: no pair is mixed up, and afterwards all is as ever."""
+    told = client("toggle=1", "what=callbacks", "launches=10")
+    contains("stdout", told.run.out, "told some 1\n")
+    told = client("toggle=1", "what=ops", "launches=10")
+    equal("kernels, of the 8 threads as well", told.of("op")["KernelExecution"], 8 * 300 + 10)
+
+
 LOADED_BY_NAME = """
 import ctypes, sys
 CALL = ctypes.CFUNCTYPE(None, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_void_p)

@@ -131,6 +131,55 @@ static void work(int launches, bool with_ids)
 		CHECK(roctracer_activity_pop_external_correlation_id(nullptr));
 }
 
+/* Callback and argument N belong together, whatever is registered meanwhile. */
+static int own[8];
+static std::atomic<unsigned long> nr_told;
+
+template <int N> static void on_toggled(uint32_t domain, uint32_t, const void *data, void *arg)
+{
+	const hip_api_data_t *d = static_cast<const hip_api_data_t *>(data);
+
+	if (domain != ACTIVITY_DOMAIN_HIP_API || arg != &own[N] || !d->correlation_id)
+		wrong("callback and argument");
+	nr_told++;
+}
+
+static const activity_rtapi_callback_t toggled[8] = {
+	on_toggled<0>, on_toggled<1>, on_toggled<2>, on_toggled<3>,
+	on_toggled<4>, on_toggled<5>, on_toggled<6>, on_toggled<7>,
+};
+
+/* 8 threads register and remove while others work. */
+static void toggle(int nr_threads, int launches)
+{
+	std::vector<std::thread> workers, changers;
+	std::atomic<bool> over{ false };
+
+	for (int i = 0; i < 8; i++)
+		changers.emplace_back([i, &over] {
+			while (!over) {
+				CHECK(roctracer_enable_domain_callback(ACTIVITY_DOMAIN_HIP_API,
+								       toggled[i], &own[i]));
+				CHECK(roctracer_disable_op_callback(ACTIVITY_DOMAIN_HIP_API,
+								    HIP_API_ID_hipMemcpy));
+				CHECK(roctracer_enable_domain_activity(ACTIVITY_DOMAIN_HIP_API));
+				CHECK(roctracer_flush_activity());
+				CHECK(roctracer_disable_domain_activity(ACTIVITY_DOMAIN_HIP_API));
+				if (i % 2)
+					CHECK(roctracer_disable_domain_callback(
+						ACTIVITY_DOMAIN_HIP_API));
+			}
+		});
+	for (int i = 0; i < nr_threads; i++)
+		workers.emplace_back(work, launches, false);
+	for (std::thread &t : workers)
+		t.join();
+	over = true;
+	for (std::thread &t : changers)
+		t.join();
+	printf("told some %d\n", nr_told > 0);
+}
+
 static void summary()
 {
 	std::map<std::string, int> counts;
@@ -200,7 +249,8 @@ int main(int argc, char **argv)
 {
 	std::map<std::string, std::string> o = { { "launches", "10" }, { "threads", "1" },
 						 { "buffer", "4096" }, { "what", "all" },
-						 { "sleep", "0" },     { "stop", "0" } };
+						 { "toggle", "0" },    { "sleep", "0" },
+						 { "stop", "0" } };
 	roctracer_properties_t props{};
 	std::vector<std::thread> threads;
 	std::string what;
@@ -224,6 +274,8 @@ int main(int argc, char **argv)
 		CHECK(roctracer_enable_domain_activity(ACTIVITY_DOMAIN_HIP_API));
 	if (what == "all" || what == "ops")
 		CHECK(roctracer_enable_domain_activity(ACTIVITY_DOMAIN_HIP_OPS));
+	if (o["toggle"] == "1")
+		toggle(8, 300);
 	if (o["stop"] == "1") {
 		roctracer_stop();
 		work(3, false);
