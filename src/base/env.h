@@ -20,7 +20,7 @@
 	X(SPOOL_DIR, "RTL_SPOOL_DIR", STR, "", "", "where the spool lies (default: OUTPUT.spool)")     \
 	X(MEM_DIR, "RTL_MEM_DIR", STR, "/dev/shm", "",                                                 \
 	  "memory file system for buffers; \"none\": beside the spool")                                \
-	X(BUFFER_MB, "RTL_BUFFER_MB", UINT, "32", "1..4096", "buffers in memory, MiB")                 \
+	X(BUFFER_MB, "RTL_BUFFER_MB", UINT, "64", "1..4096", "buffers in memory, MiB")                 \
 	X(DRAIN_MS, "RTL_DRAIN_MS", UINT, "5000", "0..600000",                                         \
 	  "at exit, how long to wait for what is in flight, ms")                                       \
 	X(ARGS, "RTL_ARGS", BOOL, "1", "0|1", "record the arguments of API calls")                     \

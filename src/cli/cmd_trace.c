@@ -83,7 +83,7 @@ static const struct opt options[] = {
 	[O_BARRIERS] = { 0, "barriers", .help = "record barrier packets too",
 			 .more = "Variable: RTL_BARRIERS." },
 	[O_BUFFER] = { 0, "buffer-mb", OPT_UINT, .arg = "N", .choices = "1..4096",
-		       .help = "MiB of buffers in each traced process (32)",
+		       .help = "MiB of buffers in each traced process (64)",
 		       .more = "More lets the disk fall behind for longer. Variable: RTL_BUFFER_MB." },
 	[O_SPOOL_DIR] = { 0, "spool-dir", OPT_DIR, .arg = "DIR",
 			  .help = "where the raw trace lies meanwhile (OUTPUT.spool)",

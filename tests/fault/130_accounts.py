@@ -269,7 +269,8 @@ def late():
 @case
 def thread_slots():
     """More threads than anybody has: all are traced, or counted."""
-    r = run("launcher", "threads=400", "launches=2000", trace=RTL, env={"VGPU_KERNEL_NS": 1000}, timeout=90)
+    r = run("launcher", "threads=400", "launches=2000", trace=RTL, rtl_args=("-q", "-m", "standard"),
+            env={"VGPU_KERNEL_NS": 1000}, timeout=90)
     rows, logged, losses = r.count("rtl_dispatch"), len(r.log("dispatch")), r.losses()
     equal(f"rows and losses ({losses})", rows + losses.get("thread_slots", 0), logged)
 

@@ -29,7 +29,7 @@ TEST(unset_variables_have_their_defaults)
 	env_init();
 	CHECK_STR_EQ(env_str(ENV_MODE), "standard");
 	CHECK_STR_EQ(env_str(ENV_OUTPUT), "trace.db");
-	CHECK_EQ_UINT(env_uint(ENV_BUFFER_MB), 32);
+	CHECK_EQ_UINT(env_uint(ENV_BUFFER_MB), 64);
 	CHECK_EQ_UINT(env_uint(ENV_DRAIN_MS), 5000);
 	CHECK(!env_bool(ENV_DISABLE));
 	CHECK(!env_is_set(ENV_MODE));
@@ -72,7 +72,7 @@ TEST(bad_values_are_reported_once_and_the_default_holds)
 	setenv("RTL_FORCE", "maybe", 1);
 	env_init();
 	CHECK_STR_EQ(env_str(ENV_MODE), "standard");
-	CHECK_EQ_UINT(env_uint(ENV_BUFFER_MB), 32);
+	CHECK_EQ_UINT(env_uint(ENV_BUFFER_MB), 64);
 	CHECK_EQ_UINT(env_uint(ENV_DRAIN_MS), 5000);
 	env_report(say);
 	CHECK_STR_HAS(said, "RTL_MODE=fast: not one of lite|standard|default|full");
