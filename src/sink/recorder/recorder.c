@@ -34,7 +34,7 @@
 #include "sink/recorder/spool.h"
 
 #define BASE_SLOTS 48u	      /* prepared once the life thread runs: 4.5 MiB */
-#define FIRST_STEP 4u	      /* by a program's thread, before the life thread has begun */
+#define FIRST_STEP 4u	      /* by a program's thread */
 #define PREPARE_STEP 24u      /* at a time, so that a tick stays short */
 #define DRAIN_STEP (1u << 20) /* bytes in a tick, so that sources get their turn */
 #define DRAIN_AGAIN_NS 2000000u
@@ -163,13 +163,13 @@ static bool encode_meta(const struct event *ev)
 	return good;
 }
 
-/* The life thread has not had its first turn yet: threads that all begin at once need a chunk each. */
-static bool is_beginning(void)
+/* Memory that nobody has prepared yet: threads that all begin at once need a chunk each, faster than the
+ * life thread has its turns. */
+static bool can_prepare(void)
 {
-	/* relaxed: hints */
-	return !atomic_load_explicit(&has_begun, memory_order_relaxed) &&
-	       atomic_load_explicit(&spool.header->nr_prepared, memory_order_relaxed) <
-		       spool.header->nr_slots;
+	/* relaxed: a hint */
+	return atomic_load_explicit(&spool.header->nr_prepared, memory_order_relaxed) <
+	       spool.header->nr_slots;
 }
 
 static bool has_room(void)
@@ -180,7 +180,7 @@ static bool has_room(void)
 
 /* What completed while the life thread was away is recorded in one burst, by itself or by a thread
  * that found its ring full, with nobody to prepare slots for it: then it is done here. What a
- * program's thread records of its own never waits for that, but at the very beginning. */
+ * program's thread records of its own waits for that only while there is memory left, and never long. */
 static bool make_room(const struct thread *t, enum event_kind kind)
 {
 	struct timespec pause = { 0, ROOM_PAUSE_NS };
@@ -189,10 +189,12 @@ static bool make_room(const struct thread *t, enum event_kind kind)
 	bool made;
 
 	if (!t->is_ours && kind != EVENT_DISPATCH && kind != EVENT_BARRIER && kind != EVENT_COPY) {
-		if (!is_beginning())
-			return has_room(); /* it has begun just now */
+		if (!can_prepare())
+			return has_room();
 		step = FIRST_STEP;
-		tries = FIRST_TRIES;
+		/* relaxed: a hint */
+		if (!atomic_load_explicit(&has_begun, memory_order_relaxed))
+			tries = FIRST_TRIES;
 	}
 	/* acquire: pairs with the release here and in tick() */
 	for (int i = 0; atomic_exchange_explicit(&ticking, 1, memory_order_acquire); i++) {
