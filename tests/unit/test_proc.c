@@ -71,6 +71,9 @@ TEST(a_process_in_a_namespace_below_is_found_by_its_own_number)
 {
 	pid_t outer;
 
+#ifdef __SANITIZE_ADDRESS__
+	SKIP("the leak check at the end makes a process, which can't be had after process 1 has ended");
+#endif
 	if (unshare(CLONE_NEWPID))
 		SKIP("a pid namespace can't be made here");
 	outer = sleeper(); /* it takes itself for process 1 */
