@@ -40,7 +40,7 @@
  * system call on the program's thread. */
 #define LONG_NAP_NS UINT64_C(50000000)
 /* deep sleeps in a row before the process is idle enough for barrier_init() */
-#define IDLE_SLEEPS 40u
+#define IDLE_SLEEPS 10u
 /* the longest deep sleep where barrier_all() is missing: a wake-up may be overlooked then */
 #define BLIND_SLEEP_NS UINT64_C(20000000)
 #define MAX_ARMED 4

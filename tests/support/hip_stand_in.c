@@ -16,7 +16,8 @@ unsigned int stand_in_registered(void);
 
 #define MAX_ID 1024
 
-static unsigned int nr_asked, nr_registered;
+static _Atomic unsigned int nr_asked;
+static unsigned int nr_registered;
 static int last_status;
 static struct {
 	void *(*fn)(uint32_t id, void *record, const void *data, void *arg);
