@@ -165,7 +165,9 @@ TEST(an_idle_thread_sleeps_and_wakes_at_once)
 
 	begin(sinks);
 	CHECK(life_start());
-	nap_ms(50);
+	/* with other threads there it makes sure first that there is nothing to do */
+	for (int i = 0; i < 500 && atomic_load(&life_sleeping) != LIFE_DEEP; i++)
+		nap_ms(10);
 	before = atomic_load(&nr_ticks);
 	nap_ms(300);
 	/* twenty where the kernel has no barrier for us: fifteen sleeps, two looks each */
