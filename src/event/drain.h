@@ -37,7 +37,7 @@ struct drain {
  * -EINVAL when a half is not a spool, is of another version, or the two don't belong together. */
 int drain_open(struct drain *d, const char *disk_path);
 
-/* Within the traced process: `header` is its own mapping. disk_fd may be -1 for now. */
+/* Within the traced process: `header` is its own mapping. disk_fd may be -1 until drain_set_fd(). */
 void drain_init(struct drain *d, struct spool_header *header, size_t size, int disk_fd);
 
 /* Within the traced process: another descriptor of the disk half, or -1. */

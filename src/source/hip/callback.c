@@ -113,8 +113,8 @@ static bool turn_on(void)
 	api_define(REC_API_HIP, hip_ops, hip_told, hip_nr_ops);
 	if (peek && live_turn_on())
 		return true;
-	log_warn("this HIP runtime's callbacks are of a kind that is not known; calls of "
-		 "functions that the program takes with dlsym() are not recorded");
+	log_warn("this HIP runtime's callbacks are of a kind that is not known; HIP calls are not "
+		 "recorded");
 	return false;
 }
 

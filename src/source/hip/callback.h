@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* callback.h - HIP calls as the runtime's own callbacks tell of them
  *
- * For programs that reach HIP past our symbols: with dlsym() on a library that they loaded themselves.
- * RTL_HIP_BACKEND=auto turns callbacks on when the call that starts the GPU runtime is none of ours,
- * `callback` always, `preload` never.
+ * For librtl where it can't be preloaded: RTL_HIP_BACKEND=callback. Never on by itself, because it changes
+ * the runtime (callback.c says how).
  */
 #ifndef RTL_SOURCE_HIP_CALLBACK_H
 #define RTL_SOURCE_HIP_CALLBACK_H

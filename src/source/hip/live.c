@@ -5,7 +5,7 @@
  * on_user() again, then on_sync() with what was registered. A call that was given NULL ends untold.
  *
  * An operation has a private number of HIP's. on_number() is told it on the thread that submits, on_op()
- * when it is over; in between corr_map keeps whose call it was.
+ * when it is over; in between live_map keeps whose call it was.
  *
  * Owns:     the listeners and masks; a stack of frames for each thread.
  * Threads:  any.

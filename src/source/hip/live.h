@@ -66,8 +66,8 @@ void live_want(int index, uint32_t id, bool on);
 /* The same for operations. */
 void live_want_ops(int index, bool on);
 
-/* Turns HIP's callbacks on, for operations too if they are wanted by now. false: no HIP in the process yet, or one whose callbacks are of a kind that
- * is not known. Any number of times. */
+/* Turns HIP's callbacks on, for operations too if they are wanted by now. false: no HIP in the process
+ * yet, or one whose callbacks are of a kind that is not known. Any number of times. */
 bool live_turn_on(void);
 /* Whether they are. */
 bool live_is_on(void);
