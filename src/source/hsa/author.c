@@ -133,19 +133,11 @@ static void store_screlease(const hsa_queue_t *queue, uint64_t value)
 	real.hsa_queue_store_write_index_screlease(queue, value);
 }
 
-static void put(const struct hsa_mirror_root *root, enum hsa_core_id id, bool have, void *fn)
-{
-	void **slot = hsa_table_core_slot(root->core, id);
-
-	if (slot && have)
-		*slot = fn;
-}
-
 void author_install(const struct hsa_mirror_root *root)
 {
 #define PUT(what, order)                                                                           \
-	put(root, HSA_CORE_queue_##what##_write_index_##order,                                     \
-	    real.hsa_queue_##what##_write_index_##order != NULL, (void *)what##_##order)
+	table_replace_core(root, HSA_CORE_queue_##what##_write_index_##order,                      \
+			   (void *)what##_##order)
 	PUT(add, relaxed);
 	PUT(add, scacquire);
 	PUT(add, screlease);

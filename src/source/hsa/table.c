@@ -97,7 +97,7 @@ static bool is_ours(const struct hsa_mirror_root *root)
 	return its == (void *)queue_create || (its && its == first_seen);
 }
 
-static void replace_core(const struct hsa_mirror_root *root, enum hsa_core_id id, void *fn)
+void table_replace_core(const struct hsa_mirror_root *root, enum hsa_core_id id, void *fn)
 {
 	void **slot = hsa_table_core_slot(root->core, id);
 
@@ -115,14 +115,14 @@ static void replace_amd(const struct hsa_mirror_root *root, enum hsa_amd_id id, 
 
 static void replace(const struct hsa_mirror_root *root)
 {
-	replace_core(root, HSA_CORE_queue_create, (void *)queue_create);
-	replace_core(root, HSA_CORE_queue_destroy, (void *)queue_destroy);
-	replace_core(root, HSA_CORE_queue_inactivate, (void *)queue_inactivate);
-	replace_core(root, HSA_CORE_signal_destroy, (void *)on_signal_destroy);
-	replace_core(root, HSA_CORE_memory_copy, (void *)copy_blocking);
+	table_replace_core(root, HSA_CORE_queue_create, (void *)queue_create);
+	table_replace_core(root, HSA_CORE_queue_destroy, (void *)queue_destroy);
+	table_replace_core(root, HSA_CORE_queue_inactivate, (void *)queue_inactivate);
+	table_replace_core(root, HSA_CORE_signal_destroy, (void *)on_signal_destroy);
+	table_replace_core(root, HSA_CORE_memory_copy, (void *)copy_blocking);
 	if (real.hsa_executable_destroy)
-		replace_core(root, HSA_CORE_executable_freeze, (void *)codeobj_freeze);
-	replace_core(root, HSA_CORE_executable_destroy, (void *)codeobj_destroy);
+		table_replace_core(root, HSA_CORE_executable_freeze, (void *)codeobj_freeze);
+	table_replace_core(root, HSA_CORE_executable_destroy, (void *)codeobj_destroy);
 	replace_amd(root, HSA_AMD_profiling_set_profiler_enabled, (void *)queue_set_profiler);
 	replace_amd(root, HSA_AMD_profiling_async_copy_enable, (void *)copy_profiling_enable);
 	replace_amd(root, HSA_AMD_profiling_get_dispatch_time, (void *)harvest_dispatch_time);

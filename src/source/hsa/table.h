@@ -72,6 +72,9 @@ extern enum table_mode table_mode; /* set in table_load(), constant after */
  * (said why in the log); the table is untouched then. */
 bool table_load(void *root);
 
+/* Puts `fn` in the place of a core function that this runtime has. */
+void table_replace_core(const struct hsa_mirror_root *root, enum hsa_core_id id, void *fn);
+
 /* NULL, or called when the table has been taken over, to put more in front of what it holds now. Set
  * before threads. */
 extern void (*table_taken)(const struct hsa_mirror_root *root);
