@@ -106,8 +106,9 @@ static inline double div_fmas_f64(double a, double b, double c, bool scale)
 	return nan3d(r, a, b, c);
 }
 
-/* q is the quotient so far, d the denominator, n the numerator: puts the special cases right. */
-static inline float div_fixup_f32(float q, float d, float n)
+/* q is the quotient so far, d the denominator, n the numerator: puts the special cases right. The same for
+ * half floats, which come in single precision, but that no quotient of theirs is too small for a float. */
+static inline float div_fixup_f16(float q, float d, float n)
 {
 	uint32_t sign = (f32_bits(d) ^ f32_bits(n)) & 0x80000000;
 
@@ -121,12 +122,19 @@ static inline float div_fixup_f32(float q, float d, float n)
 		return f32_from(sign | 0x7f800000);
 	if (isinf(d) || n == 0)
 		return f32_from(sign);
-	if (exp_f32(n) - exp_f32(d) < -150)
-		return f32_from(sign);
 	/* numbers make no NaN but by infinity less infinity: the quotient is too large */
 	if (q != q)
 		return f32_from(sign | 0x7f800000);
 	return f32_from(sign | (f32_bits(q) & 0x7fffffff));
+}
+
+static inline float div_fixup_f32(float q, float d, float n)
+{
+	bool numbers = isfinite(d) && isfinite(n) && d != 0 && n != 0;
+
+	if (numbers && exp_f32(n) - exp_f32(d) < -150)
+		return f32_from((f32_bits(d) ^ f32_bits(n)) & 0x80000000);
+	return div_fixup_f16(q, d, n);
 }
 
 static inline double div_fixup_f64(double q, double d, double n)
@@ -149,27 +157,6 @@ static inline double div_fixup_f64(double q, double d, double n)
 	if (q != q)
 		return f64_from(sign | 0x7ff0000000000000);
 	return f64_from(sign | (f64_bits(q) & 0x7fffffffffffffff));
-}
-
-/* q, d and n are half floats in single precision, and so is the result */
-static inline float div_fixup_f16(float q, float d, float n)
-{
-	uint32_t sign = (f32_bits(d) ^ f32_bits(n)) & 0x80000000;
-
-	if (n != n)
-		return quiet(n);
-	if (d != d)
-		return quiet(d);
-	if ((d == 0 && n == 0) || (isinf(d) && isinf(n)))
-		return f32_from(0xffc00000);
-	if (d == 0 || isinf(n))
-		return f32_from(sign | 0x7f800000);
-	if (isinf(d) || n == 0)
-		return f32_from(sign);
-	/* numbers make no NaN but by infinity less infinity: the quotient is too large */
-	if (q != q)
-		return f32_from(sign | 0x7f800000);
-	return f32_from(sign | (f32_bits(q) & 0x7fffffff));
 }
 
 /* 53 bits of 2/pi for the reduction of an argument as large as a. */
