@@ -399,13 +399,13 @@ class Bench:
     def interpreter(self):
         """What the virtual GPU executes in a second; the counts are its own."""
         env = {"VGPU_EXEC": "on", "VGPU_KERNEL_MODEL": "fixed", "VGPU_COUNTERS": "1"}
-        log = os.path.join(self.dir, "work.json")
+        log = os.path.join(self.dir, "execute.json")
         for what, count in (("scalar", 1000000), ("fma", 300000), ("transpose", 5)):
             rates, seconds = [], []
             for _ in range(self.rounds):
                 if os.path.exists(log):
                     os.remove(log)
-                result, _, _ = self.run([self.path("bench/work"), what, str(count)], {**env, "VGPU_LOG": log})
+                result, _, _ = self.run([self.path("bench/execute"), what, str(count)], {**env, "VGPU_LOG": log})
                 insts = sum(json.loads(line)["counters"]["SQ_INSTS"] for line in read(log).splitlines()
                             if '"counters"' in line)  # fmt: skip
                 rates.append(insts / result["seconds"] / 1e6)
@@ -419,7 +419,7 @@ class Bench:
                      note=note)  # fmt: skip
         rates = []
         for _ in range(self.rounds):
-            result, _, _ = self.run([self.path("bench/work"), "empty", "100000"], {"VGPU_EXEC": "on"})
+            result, _, _ = self.run([self.path("bench/execute"), "empty", "100000"], {"VGPU_EXEC": "on"})
             rates.append(100000 / result["seconds"] / 1000)
         self.keep("interpreter empty", rates)
         rate = statistics.median(rates)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* work.cpp - kernels that the virtual GPU's interpreter is timed with
+/* execute.cpp - kernels that the virtual GPU's interpreter is timed with
  *
  *	work scalar|fma|transpose|empty COUNT
  *
