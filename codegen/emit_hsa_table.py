@@ -5,14 +5,13 @@
 Reads hsa.json (extract.py), models/layouts.json (the order of the tables in each release) and
 models/extra.json (prototypes of newer functions). README.md describes what comes out.
 
-Usage: emit_hsa_table.py --model hsa.json --out DIR [--fallback-headers DIR]
+Usage: emit_hsa_table.py --model hsa.json --out DIR
 Exit:  0 written, 1 the models contradict each other; nothing is written then.
 """
 
 import argparse
 import json
 import os
-import re
 import sys
 
 from extract import split_top, write_if_changed
@@ -367,33 +366,6 @@ def emit_source(layouts, tables, classes, label):
     return "\n".join(out).rstrip("\n") + "\n"
 
 
-def emit_fallback(model, label):
-    """Text of the types header that stands in for the vendor's where none is installed."""
-    out = banner("hsa_types_gen.h - the types and prototypes of the HSA headers", label)
-    out += ["#ifndef RTL_GEN_HSA_TYPES_GEN_H", "#define RTL_GEN_HSA_TYPES_GEN_H", "",
-            "#include <stdbool.h>", "#include <stddef.h>", "#include <stdint.h>", "",
-            "#define HSA_LARGE_MODEL", "#define HSA_LITTLE_ENDIAN", "",
-            "#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
-    for decl in model["types"]:
-        if any("(*%s)" % t in decl[0] for t in TRACE_TYPES):
-            continue
-        if len(decl) == 1:
-            out += [decl[0], ""]
-        else:
-            out += [decl[0]] + ["\t" + line for line in decl[1:-1]] + [decl[-1], ""]
-    for table in ("core", "amd_ext", "image_ext", "finalizer_ext"):
-        for f in model["tables"][table]:
-            proto = model["functions"][f]
-            if any(re.search(r"\b%s\b" % t, p["type"]) for t in TRACE_TYPES
-                   for p in proto["params"]) or f == "hsa_amd_queue_intercept_create":
-                continue
-            params = [x.strip() for p in proto["params"]
-                      for x in split_top(declare(p["type"], p["name"]))]
-            out.append(wrapped("%s(" % declare(proto["returns"], f), params or ["void"], ");"))
-    out += ["", "#ifdef __cplusplus", "}", "#endif", "#endif"]
-    return "\n".join(out) + "\n"
-
-
 def load(path):
     """Reads one JSON model."""
     with open(path, encoding="utf-8") as f:
@@ -410,8 +382,6 @@ def main():
     parser.add_argument("--extra", default=os.path.join(HERE, "models", "extra.json"))
     parser.add_argument("--label", default="", help="what the banner calls the model")
     parser.add_argument("--out", required=True, help="folder for hsa_table_gen.[ch]")
-    parser.add_argument("--fallback-headers", metavar="DIR",
-                        help="also write stand-ins for hsa/*.h there")
     args = parser.parse_args()
     label = args.label or os.path.relpath(args.model, HERE)
     try:
@@ -427,14 +397,6 @@ def main():
                      emit_header(model, extra, tables, mine, label))
     write_if_changed(os.path.join(args.out, "hsa_table_gen.c"),
                      emit_source(layouts, tables, classes, label))
-    if args.fallback_headers:
-        folder = os.path.join(args.fallback_headers, "hsa")
-        os.makedirs(folder, exist_ok=True)
-        write_if_changed(os.path.join(folder, "hsa_types_gen.h"), emit_fallback(model, label))
-        for name in ("hsa.h", "hsa_ext_amd.h", "hsa_ext_image.h", "hsa_ext_finalize.h"):
-            write_if_changed(os.path.join(folder, name), "\n".join(
-                banner("%s - stands in for the vendor's header" % name, label)
-                + ['#include "hsa_types_gen.h"']) + "\n")
     return 0
 
 
