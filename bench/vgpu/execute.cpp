@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* execute.cpp - kernels that the virtual GPU's interpreter is timed with
  *
- *	work scalar|fma|transpose|empty COUNT
+ *	execute scalar|fma|transpose|empty COUNT
  *
  * Prints the seconds from the first launch to the end of the last as JSON. How many instructions that were is in
  * VGPU_LOG.
@@ -17,7 +17,7 @@
 	do {                                                                                       \
 		hipError_t err = (call);                                                           \
 		if (err != hipSuccess) {                                                           \
-			fprintf(stderr, "work: %s: %s\n", #call, hipGetErrorString(err));          \
+			fprintf(stderr, "execute: %s: %s\n", #call, hipGetErrorString(err));          \
 			exit(1);                                                                   \
 		}                                                                                  \
 	} while (0)
