@@ -97,6 +97,20 @@ def queue_plain():
 
 
 @case
+def signal_create():
+    """The runtime has no more signals for us: what goes without is passed on untimed, and counted."""
+    env = {"VGPU_KERNEL_NS": 50000, "NOSIGNALS_AFTER": 100, "RTL_STRICT": 0}
+    env["HSA_TOOLS_LIB"] = f"{os.path.join(BUILD, 'tests', 'libnosignals.so')} {LIBRTL}"
+    args = ["count=2000", "size=1024"]
+    plain = run("flood", *args, env={"VGPU_KERNEL_NS": 50000})
+    r = run("flood", *args, trace=TOOLS, env=env)
+    equal("stdout", r.out, plain.out)
+    rows, logged = r.count("rtl_dispatch"), len(r.log("dispatch"))
+    equal("rows and what is counted", rows + told(r, "signal_create", None, "incomplete"), logged)
+    at_least("rows", rows, 100)
+
+
+@case
 def buffer_full():
     """The drainer stands still and the buffers are small: counted, and the program is not held up."""
     p, r = start("launcher", "launches=400000", "threads=4", trace=RTL,
