@@ -50,7 +50,7 @@ static const struct knob table[] = {
 	{ "VGPU_SETTLE_US", KNOB_U64, AT(settle_us), 5000, 0, 1000000, { NULL } },
 	{ "VGPU_CLOCK_OFFSET", KNOB_U64_LIST, AT(offset), 0, 0, 1e18, { NULL } },
 	{ "VGPU_DRIFT_PPM", KNOB_PPM_LIST, AT(drift_ppb), 0, -100000, 100000, { NULL } },
-	{ "VGPU_EXEC", KNOB_CHOICE, AT(exec), 0, 0, 0, { "off", "on", "auto" } },
+	{ "VGPU_EXEC", KNOB_CHOICE, AT(exec), KNOBS_EXEC_AUTO, 0, 0, { "off", "on", "auto" } },
 	{ "VGPU_COUNTERS", KNOB_U64, AT(counters), 0, 0, 1, { NULL } },
 	{ "VGPU_KERNEL_MODEL",
 	  KNOB_CHOICE,

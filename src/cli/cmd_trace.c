@@ -63,8 +63,8 @@ static const struct opt options[] = {
 		    .more = "Those of the program and those that HIP makes. Variable: RTL_HSA_API." },
 	[O_VGPU] = { 0, "virtual-gpu", OPT_UINT, true, "N", "1..16",
 		     "run on N virtual GPUs (1): no GPU is needed",
-		     .more = "The real ROCm runtimes run above it. Copies are made; kernels take their time and are "
-			     "not executed. Times are those of a model, not of any GPU. VGPU_* variables set it up." },
+		     .more = "The real ROCm runtimes run above it, and kernels are executed, unless VGPU_EXEC=off. Times "
+			     "are those of a model, not of any GPU. VGPU_* variables set it up." },
 	[O_FORCE] = { 'f', "force", .help = "overwrite an existing output",
 		      .more = "Traces that an earlier run left in the spool directory are deleted. "
 			      "Variable: RTL_FORCE." },
@@ -165,6 +165,17 @@ static void find_parts(struct trace *t)
 		       "--virtual-gpu: libhsakmt.so.1 not found in %s/vgpu or "
 		       "%s/lib/rocm-trace-lite/vgpu",
 		       t->paths.root, t->paths.root);
+}
+
+/* What a virtual GPU can be trusted with. */
+static void tell_of_vgpu(void)
+{
+	const char *exec = childenv_get(environ, "VGPU_EXEC");
+
+	if (exec && strcmp(exec, "off") == 0)
+		ui_say("on the virtual GPU: kernels are timed and not executed (VGPU_EXEC=off)");
+	else
+		ui_say("on the virtual GPU: kernels are executed; times are a model's, not a GPU's");
 }
 
 /* VGPU_* without --virtual-gpu does nothing: most likely an oversight. */
@@ -401,7 +412,7 @@ static int run(const struct opt_parsed *p)
 	check_vgpu_variables(t);
 	prepare(t, p->operands);
 	if (value(t, O_VGPU)->count)
-		ui_say("on the virtual GPU: copies are made, kernels are timed and not executed");
+		tell_of_vgpu();
 	err = drainer_start(&d, t->session.dir);
 	if (err) {
 		child_drop(&t->child);

@@ -120,7 +120,7 @@ static int work(const char *path, unsigned int rounds)
 {
 	enum { SIZE = 4 << 20 };
 	char *host = NULL, *back = NULL;
-	void *dev = NULL;
+	void *dev = NULL, *out;
 	hipStream_t stream = NULL;
 	hipEvent_t event = NULL;
 	hipModule_t module = NULL;
@@ -132,12 +132,14 @@ static int work(const char *path, unsigned int rounds)
 	CALL(hipMalloc, &dev, SIZE);
 	CALL(hipHostMalloc, (void **)&host, SIZE, 0);
 	CALL(hipHostMalloc, (void **)&back, SIZE, 0);
+	/* what the kernel writes is not what is copied */
+	out = (char *)dev + SIZE / 2;
 	CALL(hipStreamCreate, &stream);
 	CALL(hipEventCreate, &event);
 	CALL(hipModuleLoad, &module, path);
 	CALL(hipModuleGetFunction, &function, module, "flood_short");
 	for (unsigned int i = 1; i <= rounds; i++) {
-		void *args[] = { &dev };
+		void *args[] = { &out };
 		size_t n = 4096 + 64 * i;
 
 		memset(host, (int)i, n + 32);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_kernels.cpp - the kernels of the HSA test programs; on the virtual GPU they take time, no more */
+/* hsa_kernels.cpp - the kernels of the HSA test programs, which leave p NULL */
 #include <hip/hip_runtime.h>
 
 extern "C" __global__ void flood_short(int *p)

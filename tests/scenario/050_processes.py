@@ -93,6 +93,7 @@ def new_tools_run(command, output="t.%p.db"):
         env=clean_env({
             "LD_LIBRARY_PATH": VGPU_DIR, "HSA_TOOLS_LIB": LIBRTL, "RTL_STRICT": "1",
             "RTL_OUTPUT": os.path.join(folder, output), "VGPU_LOG": os.path.join(folder, "gpu.%p.log"),
+            "VGPU_EXEC": "off",
         }),
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False, cwd=folder)
     r.status, r.out, r.err = p.returncode, p.stdout.decode(), p.stderr.decode("utf-8", "replace")

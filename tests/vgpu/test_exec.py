@@ -16,6 +16,17 @@ def all_right(r):
     equal(of_kind(r, "fault"), [], "faults")
 
 
+def test_exec_is_the_default():
+    all_right(run("exec_test_o2", "arithmetic", "together", exec=None))
+
+
+def test_exec_off():
+    """Kernels take their time and write nothing."""
+    r = run("exec_test_o2", "together", exec="off", counters=1, status=1)
+    check("wrong atomics" in r.out, r.out)
+    check(all("counters" not in e for e in of_kind(r, "dispatch")), "nothing is counted")
+
+
 def test_exec_o0():
     all_right(run("exec_test_o0", exec="auto"))
 

@@ -23,11 +23,12 @@ Run = collections.namedtuple("Run", "status out err log")
 
 
 def run(program, *args, status=0, log=True, timeout=40, one_cpu=False, environ=None, **knobs):
-    """Runs a program; knobs are VGPU_* without the prefix, in lower case."""
+    """Runs a program; knobs are VGPU_* without the prefix, in lower case. Kernels are executed if exec= says so."""
     cpu = min(os.sched_getaffinity(0))
     env = {k: v for k, v in os.environ.items() if not k.startswith(("VGPU_", "HSA_", "RTL_"))}
     env["LD_LIBRARY_PATH"] = VGPU
-    env.update({"VGPU_" + k.upper(): str(v) for k, v in knobs.items()})
+    knobs = {"exec": "off", **knobs}
+    env.update({"VGPU_" + k.upper(): str(v) for k, v in knobs.items() if v is not None})
     env.update(environ or {})
     with tempfile.TemporaryDirectory(prefix="vgpu-test.") as tmp:
         if log:
