@@ -10,6 +10,21 @@
 /* The exported functions are the only visible ones (exports.map has the names). */
 #define KMT_API __attribute__((visibility("default")))
 
+/* Entry points that the headers of 5.2 do not have; these do something, kmt_absent.c has those that don't. */
+HSAKMT_STATUS hsaKmtAllocMemoryAlign(HSAuint32 node, HSAuint64 size, HSAuint64 align,
+				     HsaMemFlags flags, void **addr);
+HSAKMT_STATUS hsaKmtAvailableMemory(HSAuint32 node, HSAuint64 *bytes);
+HSAKMT_STATUS hsaKmtCreateQueueExt(HSAuint32 node, HSA_QUEUE_TYPE type, HSAuint32 percentage,
+				   HSA_QUEUE_PRIORITY priority, HSAuint32 engine, void *addr,
+				   HSAuint64 bytes, HsaEvent *event, HsaQueueResource *res);
+HSAKMT_STATUS hsaKmtGetAMDGPUDeviceHandle(HSAuint32 node, void **handle);
+HSAKMT_STATUS hsaKmtGetRuntimeCapabilities(HSAuint32 *mask);
+HSAKMT_STATUS hsaKmtModelEnabled(bool *enabled);
+HSAKMT_STATUS hsaKmtQueueRingDoorbell(HSA_QUEUEID id);
+HSAKMT_STATUS hsaKmtWaitOnEvent_Ext(HsaEvent *event, HSAuint32 ms, uint64_t *age);
+HSAKMT_STATUS hsaKmtWaitOnMultipleEvents_Ext(HsaEvent *events[], HSAuint32 nr, bool all,
+					     HSAuint32 ms, uint64_t *age);
+
 /* Nodes: 0 is the CPU, the GPUs follow. */
 bool kmt_topology_is_gpu(HSAuint32 node);
 

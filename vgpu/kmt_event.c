@@ -206,6 +206,16 @@ KMT_API HSAKMT_STATUS hsaKmtSetEvent(HsaEvent *event)
 	return HSAKMT_STATUS_SUCCESS;
 }
 
+KMT_API HSAKMT_STATUS hsaKmtResetEvent(HsaEvent *event)
+{
+	if (!event)
+		return HSAKMT_STATUS_INVALID_HANDLE;
+	pthread_mutex_lock(&lock);
+	((struct event *)event)->signaled = false;
+	pthread_mutex_unlock(&lock);
+	return HSAKMT_STATUS_SUCCESS;
+}
+
 /* Takes the signal that an event has kept. */
 static bool take_signal(struct event *e)
 {
@@ -328,6 +338,27 @@ KMT_API HSAKMT_STATUS hsaKmtWaitOnEvent(HsaEvent *event, HSAuint32 ms)
 					    ms < LONGEST_WAIT_MS ? ms : LONGEST_WAIT_MS);
 	count_blocked(event, -1u);
 	return ms > LONGEST_WAIT_MS ? HSAKMT_STATUS_SUCCESS : status;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtQueryEventState(HsaEvent *event)
+{
+	if (!event)
+		return HSAKMT_STATUS_INVALID_HANDLE;
+	return hsaKmtWaitOnMultipleEvents(&event, 1, true, 0);
+}
+
+/* The age of an event tells a wait that it missed a signal. A kept signal does the same, so it is left alone. */
+KMT_API HSAKMT_STATUS hsaKmtWaitOnEvent_Ext(HsaEvent *event, HSAuint32 ms, uint64_t *age)
+{
+	(void)age;
+	return hsaKmtWaitOnEvent(event, ms);
+}
+
+KMT_API HSAKMT_STATUS hsaKmtWaitOnMultipleEvents_Ext(HsaEvent *events[], HSAuint32 nr, bool all,
+						     HSAuint32 ms, uint64_t *age)
+{
+	(void)age;
+	return hsaKmtWaitOnMultipleEvents(events, nr, all, ms);
 }
 
 bool kmt_event_mailboxes(uint64_t addr, uint64_t *lo, uint64_t *hi)

@@ -21,6 +21,10 @@
 #define PAGE 4096ull
 #define NODES_MAX (KNOBS_DEVICES_MAX + 1)
 
+/* of HsaMemFlags, from 6.0 on */
+#define FLAG_NO_ADDRESS (1u << 18)
+#define FLAG_ONLY_ADDRESS (1u << 19)
+
 struct range {
 	uintptr_t start;
 	uint64_t size;
@@ -126,19 +130,38 @@ static uint64_t node_limit(HSAuint32 node)
 	return node ? knobs.vram_mb << 20 : UINT64_MAX;
 }
 
-static HSAKMT_STATUS alloc_locked(HSAuint32 node, uint64_t size, HsaMemFlags flags, void **addr)
+/* `size` bytes at a multiple of `align`, or at `fixed`; NULL when there are none. */
+static void *map_pages(uint64_t size, uint64_t align, void *fixed)
 {
-	int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+	int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (fixed ? MAP_FIXED_NOREPLACE : 0);
+	uint64_t more = fixed || align <= PAGE ? 0 : align - PAGE;
+	char *p = mmap(fixed, size + more, PROT_READ | PROT_WRITE, how, -1, 0);
+	uint64_t skip;
+
+	if (p == MAP_FAILED)
+		return NULL;
+	if (more) {
+		skip = -(uintptr_t)p & (align - 1);
+		if (skip)
+			munmap(p, skip);
+		if (more > skip)
+			munmap(p + skip + size, more - skip);
+		p += skip;
+	}
+	return p;
+}
+
+static HSAKMT_STATUS alloc_locked(HSAuint32 node, uint64_t size, uint64_t align, HsaMemFlags flags,
+				  void **addr)
+{
 	bool counts = !flags.ui32.Scratch;
 	struct range *r;
 	void *p;
 
 	if (counts && node_used[node] + size > node_limit(node))
 		return HSAKMT_STATUS_NO_MEMORY;
-	if (flags.ui32.FixedAddress)
-		how |= MAP_FIXED_NOREPLACE;
-	p = mmap(flags.ui32.FixedAddress ? *addr : NULL, size, PROT_READ | PROT_WRITE, how, -1, 0);
-	if (p == MAP_FAILED)
+	p = map_pages(size, align, flags.ui32.FixedAddress ? *addr : NULL);
+	if (!p)
 		return HSAKMT_STATUS_NO_MEMORY;
 	r = calloc(1, sizeof(*r));
 	if (!r)
@@ -159,13 +182,16 @@ fail:
 	return HSAKMT_STATUS_NO_MEMORY;
 }
 
-KMT_API HSAKMT_STATUS hsaKmtAllocMemory(HSAuint32 node, HSAuint64 size, HsaMemFlags flags,
-					void **addr)
+KMT_API HSAKMT_STATUS hsaKmtAllocMemoryAlign(HSAuint32 node, HSAuint64 size, HSAuint64 align,
+					     HsaMemFlags flags, void **addr)
 {
 	HSAKMT_STATUS status;
 
-	if (!addr || !size || node > knobs.devices)
+	if (!addr || !size || node > knobs.devices || (align & (align - 1)))
 		return HSAKMT_STATUS_INVALID_PARAMETER;
+	/* an address without memory, memory without an address: what virtual memory management is made of */
+	if (flags.Value & (FLAG_NO_ADDRESS | FLAG_ONLY_ADDRESS))
+		return HSAKMT_STATUS_NOT_SUPPORTED;
 	if (fault_match(FAULT_ALLOC, (int64_t)node - 1, -1, size)) {
 		struct log_where where = { .gpu = node ? node - 1 : 0 };
 
@@ -174,9 +200,25 @@ KMT_API HSAKMT_STATUS hsaKmtAllocMemory(HSAuint32 node, HSAuint64 size, HsaMemFl
 	}
 	size = (size + PAGE - 1) & ~(PAGE - 1);
 	pthread_mutex_lock(&lock);
-	status = alloc_locked(node, size, flags, addr);
+	status = alloc_locked(node, size, align, flags, addr);
 	pthread_mutex_unlock(&lock);
 	return status;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtAllocMemory(HSAuint32 node, HSAuint64 size, HsaMemFlags flags,
+					void **addr)
+{
+	return hsaKmtAllocMemoryAlign(node, size, 0, flags, addr);
+}
+
+KMT_API HSAKMT_STATUS hsaKmtAvailableMemory(HSAuint32 node, HSAuint64 *bytes)
+{
+	if (!bytes || !kmt_topology_is_gpu(node))
+		return HSAKMT_STATUS_INVALID_PARAMETER;
+	pthread_mutex_lock(&lock);
+	*bytes = node_limit(node) - node_used[node];
+	pthread_mutex_unlock(&lock);
+	return HSAKMT_STATUS_SUCCESS;
 }
 
 KMT_API HSAKMT_STATUS hsaKmtFreeMemory(void *addr, HSAuint64 size)
@@ -226,6 +268,22 @@ KMT_API HSAKMT_STATUS hsaKmtRegisterMemoryWithFlags(void *addr, HSAuint64 size, 
 	}
 	pthread_mutex_unlock(&lock);
 	return status;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtRegisterMemory(void *addr, HSAuint64 size)
+{
+	return hsaKmtRegisterMemoryWithFlags(addr, size, (HsaMemFlags){ .Value = 0 });
+}
+
+KMT_API HSAKMT_STATUS hsaKmtRegisterMemoryToNodes(void *addr, HSAuint64 size, HSAuint64 nr,
+						  HSAuint32 *nodes)
+{
+	HSAKMT_STATUS status = hsaKmtRegisterMemory(addr, size);
+
+	if (status != HSAKMT_STATUS_SUCCESS)
+		return status;
+	return hsaKmtMapMemoryToGPUNodes(addr, size, NULL, (HsaMemMapFlags){ .Value = 0 }, nr,
+					 nodes);
 }
 
 KMT_API HSAKMT_STATUS hsaKmtDeregisterMemory(void *addr)

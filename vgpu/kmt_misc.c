@@ -128,6 +128,23 @@ KMT_API HSAKMT_STATUS hsaKmtRuntimeDisable(void)
 	return knobs.exceptions ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_NOT_SUPPORTED;
 }
 
+KMT_API HSAKMT_STATUS hsaKmtGetRuntimeCapabilities(HSAuint32 *mask)
+{
+	if (!mask)
+		return HSAKMT_STATUS_INVALID_PARAMETER;
+	*mask = 0;
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+/* Is there a model instead of a driver, of the thunk's own kind? */
+KMT_API HSAKMT_STATUS hsaKmtModelEnabled(bool *enabled)
+{
+	if (!enabled)
+		return HSAKMT_STATUS_INVALID_PARAMETER;
+	*enabled = false;
+	return HSAKMT_STATUS_SUCCESS;
+}
+
 KMT_API HSAKMT_STATUS hsaKmtSetMemoryPolicy(HSAuint32 node, HSAuint32 dflt, HSAuint32 alternate,
 					    void *addr, HSAuint64 size)
 {

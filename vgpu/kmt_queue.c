@@ -15,6 +15,9 @@
 #include "knobs.h"
 #include "queue.h"
 
+/* HSA_QUEUE_TYPE from 6.3 on: an SDMA queue on an engine that is asked for */
+#define QUEUE_SDMA_BY_ENGINE 6u
+
 static uint64_t last_id;
 
 static void free_queue(struct queue *q)
@@ -107,6 +110,26 @@ KMT_API HSAKMT_STATUS hsaKmtCreateQueue(HSAuint32 node, HSA_QUEUE_TYPE type, HSA
 		free_queue(q);
 		return HSAKMT_STATUS_NO_MEMORY;
 	}
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtCreateQueueExt(HSAuint32 node, HSA_QUEUE_TYPE type,
+					   HSAuint32 percentage, HSA_QUEUE_PRIORITY priority,
+					   HSAuint32 engine, void *addr, HSAuint64 bytes,
+					   HsaEvent *event, HsaQueueResource *res)
+{
+	(void)engine; /* the engine of a queue is its own */
+	if ((unsigned int)type == QUEUE_SDMA_BY_ENGINE)
+		type = HSA_QUEUE_SDMA;
+	return hsaKmtCreateQueue(node, type, percentage, priority, addr, bytes, event, res);
+}
+
+/* Where doorbells are no memory (libdtif.so). The queue is found by its write pointer, as ever. */
+KMT_API HSAKMT_STATUS hsaKmtQueueRingDoorbell(HSA_QUEUEID id)
+{
+	(void)id;
+	if (!kmt_misc_inert())
+		engine_kick();
 	return HSAKMT_STATUS_SUCCESS;
 }
 

@@ -10,11 +10,13 @@
 #include <unistd.h>
 
 #include "kmt.h"
+#include "kmt_layout.h"
 #include "knobs.h"
 
 #define NR_CUS 64u
 #define SIMDS_PER_CU 4u
 #define SHADER_ENGINES 4u
+#define FAMILY_AI 141u /* to which gfx900 belongs; HIP's image library knows it by this number */
 
 bool kmt_topology_is_gpu(HSAuint32 node)
 {
@@ -94,13 +96,21 @@ static void gpu_node(HSAuint32 gpu, HsaNodeProperties *p)
 
 KMT_API HSAKMT_STATUS hsaKmtGetNodeProperties(HSAuint32 node, HsaNodeProperties *props)
 {
+	struct kmt_layout_tail tail = { 0 };
+	HsaNodeProperties whole;
+
 	if (!props || node > knobs.devices)
 		return HSAKMT_STATUS_INVALID_PARAMETER;
-	memset(props, 0, sizeof(*props));
-	if (node)
-		gpu_node(node - 1, props);
-	else
-		cpu_node(props);
+	memset(&whole, 0, sizeof(whole));
+	if (node) {
+		gpu_node(node - 1, &whole);
+		tail.nr_xcc = 1; /* divided by */
+		tail.kfd_gpu_id = 0x7600u + node;
+		tail.family_id = FAMILY_AI;
+	} else {
+		cpu_node(&whole);
+	}
+	kmt_layout_node(&whole, &tail, props);
 	return HSAKMT_STATUS_SUCCESS;
 }
 
@@ -166,21 +176,23 @@ KMT_API HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 node, HSAuint32 nr
 	if (!props || node > knobs.devices)
 		return HSAKMT_STATUS_INVALID_PARAMETER;
 	for (HSAuint32 i = 0; i < nr; i++, to++) {
+		HsaIoLinkProperties link = { 0 };
+
 		if (to == node)
 			to++;
-		memset(&props[i], 0, sizeof(props[i]));
-		props[i].IoLinkType = HSA_IOLINKTYPE_PCIEXPRESS;
-		props[i].VersionMajor = 3;
-		props[i].NodeFrom = node;
-		props[i].NodeTo = to;
-		props[i].Weight = node && to ? 40 : 20;
-		props[i].MinimumBandwidth = 312;
-		props[i].MaximumBandwidth = 15754;
+		link.IoLinkType = HSA_IOLINKTYPE_PCIEXPRESS;
+		link.VersionMajor = 3;
+		link.NodeFrom = node;
+		link.NodeTo = to;
+		link.Weight = node && to ? 40 : 20;
+		link.MinimumBandwidth = 312;
+		link.MaximumBandwidth = 15754;
 		if (knobs.no_atomics) {
-			props[i].Flags.ui32.Override = 1;
-			props[i].Flags.ui32.NoAtomics32bit = 1;
-			props[i].Flags.ui32.NoAtomics64bit = 1;
+			link.Flags.ui32.Override = 1;
+			link.Flags.ui32.NoAtomics32bit = 1;
+			link.Flags.ui32.NoAtomics64bit = 1;
 		}
+		kmt_layout_io_link(&link, props, i);
 	}
 	return HSAKMT_STATUS_SUCCESS;
 }

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* kmt_absent.c - entry points of later thunks that a runtime must find, and that say that there is no such thing
+ *
+ * Their arguments are of no interest, so they have none here: a caller on x86-64 cleans up after itself. That is
+ * why this file stays away from hsakmt.h, which declares some of them.
+ *
+ * Threads:  any.
+ */
+#include <hsakmttypes.h>
+
+#define ABSENT(name)                                                                               \
+	HSAKMT_STATUS name(void);                                                                  \
+	__attribute__((visibility("default"))) HSAKMT_STATUS name(void)                            \
+	{                                                                                          \
+		return HSAKMT_STATUS_NOT_SUPPORTED;                                                \
+	}
+
+/* debuggers */
+ABSENT(hsaKmtCheckRuntimeDebugSupport)
+ABSENT(hsaKmtDbgAddressWatch)
+ABSENT(hsaKmtDbgDisable)
+ABSENT(hsaKmtDbgEnable)
+ABSENT(hsaKmtDbgGetDeviceData)
+ABSENT(hsaKmtDbgGetQueueData)
+ABSENT(hsaKmtDbgRegister)
+ABSENT(hsaKmtDbgUnregister)
+ABSENT(hsaKmtDbgWavefrontControl)
+ABSENT(hsaKmtDebugTrapIoctl)
+ABSENT(hsaKmtGetQueueInfo)
+
+/* sharing with other processes and with graphics */
+ABSENT(hsaKmtExportDMABufHandle)
+ABSENT(hsaKmtMapGraphicHandle)
+ABSENT(hsaKmtProcessVMRead)
+ABSENT(hsaKmtProcessVMWrite)
+ABSENT(hsaKmtRegisterGraphicsHandleToNodesExt)
+ABSENT(hsaKmtUnmapGraphicHandle)
+
+/* counters and samples that the driver collects */
+ABSENT(hsaKmtPcSamplingCreate)
+ABSENT(hsaKmtPcSamplingDestroy)
+ABSENT(hsaKmtPcSamplingQueryCapabilities)
+ABSENT(hsaKmtPcSamplingStart)
+ABSENT(hsaKmtPcSamplingStop)
+ABSENT(hsaKmtPcSamplingSupport)
+ABSENT(hsaKmtPmcAcquireTraceAccess)
+ABSENT(hsaKmtPmcGetCounterProperties)
+ABSENT(hsaKmtPmcQueryTrace)
+ABSENT(hsaKmtPmcRegisterTrace)
+ABSENT(hsaKmtPmcReleaseTraceAccess)
+ABSENT(hsaKmtPmcStartTrace)
+ABSENT(hsaKmtPmcStopTrace)
+ABSENT(hsaKmtPmcUnregisterTrace)
+ABSENT(hsaKmtSPMAcquire)
+ABSENT(hsaKmtSPMRelease)
+ABSENT(hsaKmtSPMSetDestBuffer)
+
+/* the driver's news, and sanitized builds of the runtime */
+ABSENT(hsaKmtOpenSMI)
+ABSENT(hsaKmtReplaceAsanHeaderPage)
+ABSENT(hsaKmtReturnAsanHeaderPage)

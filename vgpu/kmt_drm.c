@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* kmt_drm.c - the few functions of libdrm that runtimes from 6.0 on call
+ *
+ * They are exported under libdrm's names, and take precedence over it where the thunk comes first among a
+ * runtime's needed libraries, as it does in Debian's.
+ *
+ * Threads:  any; nothing changes.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "clock.h"
+#include "kmt.h"
+#include "knobs.h"
+
+/* struct amdgpu_gpu_info of libdrm: its size, and what lies at the offsets that runtimes read */
+struct gpu_info {
+	uint32_t asic_id, chip_rev, chip_external_rev, family_id;
+	uint64_t flags, engine_khz, memory_khz;
+	uint32_t render[8];
+	uint32_t counter_khz;
+	uint32_t rest[85];
+};
+static_assert(offsetof(struct gpu_info, counter_khz) == 72 && sizeof(struct gpu_info) == 416,
+	       "as libdrm has it");
+
+int amdgpu_device_initialize(int fd, uint32_t *major, uint32_t *minor, void **handle);
+int amdgpu_device_deinitialize(void *handle);
+int amdgpu_query_gpu_info(void *handle, struct gpu_info *info);
+int amdgpu_bo_cpu_map(void *bo, void **addr);
+int amdgpu_bo_free(void *bo);
+int amdgpu_bo_export(void *bo, int type, uint32_t *handle);
+int amdgpu_bo_import(void *device, int type, uint32_t handle, void *out);
+int amdgpu_bo_va_op(void *bo, uint64_t offset, uint64_t size, uint64_t addr, uint64_t flags, uint32_t op);
+int drmCommandWriteRead(int fd, unsigned long command, void *data, unsigned long size);
+
+/* a device's handle is the address of its byte */
+static char devices[KNOBS_DEVICES_MAX];
+
+KMT_API HSAKMT_STATUS hsaKmtGetAMDGPUDeviceHandle(HSAuint32 node, void **handle)
+{
+	if (!handle || !kmt_topology_is_gpu(node))
+		return HSAKMT_STATUS_INVALID_PARAMETER;
+	*handle = &devices[node - 1];
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+KMT_API int amdgpu_device_initialize(int fd, uint32_t *major, uint32_t *minor, void **handle)
+{
+	(void)fd;
+	*major = 3;
+	*minor = 54;
+	*handle = devices;
+	return 0;
+}
+
+KMT_API int amdgpu_device_deinitialize(void *handle)
+{
+	(void)handle;
+	return 0;
+}
+
+KMT_API int amdgpu_query_gpu_info(void *handle, struct gpu_info *info)
+{
+	if (!handle || !info)
+		return -EINVAL;
+	memset(info, 0, sizeof(*info));
+	info->asic_id = 0x6860;
+	info->family_id = 141;
+	info->engine_khz = 1500000;
+	info->memory_khz = 945000;
+	info->counter_khz = (uint32_t)(knobs.clock_hz / 1000); /* divided by */
+	return 0;
+}
+
+/* Buffers: what virtual memory management and sharing between processes are made of. */
+KMT_API int amdgpu_bo_cpu_map(void *bo, void **addr)
+{
+	(void)bo;
+	(void)addr;
+	return -EOPNOTSUPP;
+}
+
+KMT_API int amdgpu_bo_free(void *bo)
+{
+	(void)bo;
+	return -EOPNOTSUPP;
+}
+
+KMT_API int amdgpu_bo_export(void *bo, int type, uint32_t *handle)
+{
+	(void)bo;
+	(void)type;
+	(void)handle;
+	return -EOPNOTSUPP;
+}
+
+KMT_API int amdgpu_bo_import(void *device, int type, uint32_t handle, void *out)
+{
+	(void)device;
+	(void)type;
+	(void)handle;
+	(void)out;
+	return -EOPNOTSUPP;
+}
+
+KMT_API int amdgpu_bo_va_op(void *bo, uint64_t offset, uint64_t size, uint64_t addr, uint64_t flags,
+			    uint32_t op)
+{
+	(void)bo;
+	(void)offset;
+	(void)size;
+	(void)addr;
+	(void)flags;
+	(void)op;
+	return -EOPNOTSUPP;
+}
+
+KMT_API int drmCommandWriteRead(int fd, unsigned long command, void *data, unsigned long size)
+{
+	(void)fd;
+	(void)command;
+	(void)data;
+	(void)size;
+	return -EOPNOTSUPP;
+}
