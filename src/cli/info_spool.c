@@ -16,22 +16,6 @@ static const char *const states[] = {
 	[LOAD_FOREIGN] = "unknown",
 };
 
-static const char *clock_name(uint32_t id)
-{
-	switch (id) {
-	case SPOOL_CLOCK_BOOTTIME:
-		return "BOOTTIME";
-	case SPOOL_CLOCK_MONOTONIC:
-		return "MONOTONIC";
-	case SPOOL_CLOCK_MONOTONIC_RAW:
-		return "MONOTONIC_RAW";
-	case SPOOL_CLOCK_REALTIME:
-		return "REALTIME";
-	default:
-		return "";
-	}
-}
-
 static const char *keep(const struct index *index, const char *key)
 {
 	return ui_format("%s", index_info(index, key));
@@ -83,7 +67,7 @@ static void read_process(struct info_process *p, struct index *index)
 	p->pid = facts->pid;
 	p->ppid = facts->ppid;
 	p->state = states[facts->state];
-	p->clock = clock_name(facts->clock_id);
+	p->clock = load_clock_name(facts->clock_id);
 	p->start_ns = facts->start_ns;
 	p->first_ns = totals->first_ns;
 	p->last_ns = totals->last_ns;

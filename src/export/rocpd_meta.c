@@ -231,22 +231,6 @@ int rocpd_meta_write(struct rocpd_process *p)
 	return ret;
 }
 
-static const char *clock_name(uint32_t id)
-{
-	switch (id) {
-	case SPOOL_CLOCK_BOOTTIME:
-		return "BOOTTIME";
-	case SPOOL_CLOCK_MONOTONIC:
-		return "MONOTONIC";
-	case SPOOL_CLOCK_MONOTONIC_RAW:
-		return "MONOTONIC_RAW";
-	case SPOOL_CLOCK_REALTIME:
-		return "REALTIME";
-	default:
-		return "";
-	}
-}
-
 static const char *state_name(const struct load_facts *f)
 {
 	switch (f->state) {
@@ -283,7 +267,7 @@ static int write_process(struct rocpd_process *p)
 				      index_info(p->index, "world_size"),
 				      index_info(p->index, "local_rank"),
 				      index_info(p->index, "job"), index_info(p->index, "mode"),
-				      index_info(p->index, "version"), clock_name(f->clock_id),
+				      index_info(p->index, "version"), load_clock_name(f->clock_id),
 				      (int64_t)f->start_ns, (int64_t)f->end_ns,
 				      (int64_t)t->first_ns, (int64_t)t->last_ns, state_name(f),
 				      p->path, (int64_t)f->version, p->base,

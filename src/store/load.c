@@ -592,3 +592,19 @@ const char *load_warning(const struct load *load)
 {
 	return load->warning;
 }
+
+const char *load_clock_name(uint32_t id)
+{
+	switch (id) {
+	case SPOOL_CLOCK_BOOTTIME:
+		return "BOOTTIME";
+	case SPOOL_CLOCK_MONOTONIC:
+		return "MONOTONIC";
+	case SPOOL_CLOCK_MONOTONIC_RAW:
+		return "MONOTONIC_RAW";
+	case SPOOL_CLOCK_REALTIME:
+		return "REALTIME";
+	default:
+		return "";
+	}
+}

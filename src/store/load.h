@@ -88,5 +88,7 @@ const char *load_reason_name(unsigned int reason);
 const char *load_reason_text(unsigned int reason);
 enum load_class load_reason_class(unsigned int reason);
 const char *load_class_name(enum load_class class);
+/* "BOOTTIME" for SPOOL_CLOCK_BOOTTIME and so on, "" for a clock not known. */
+const char *load_clock_name(uint32_t clock_id);
 
 #endif
