@@ -145,16 +145,7 @@ static int put_row(struct events *e, const int64_t *row, const char *phase, int6
 	struct json *j = &e->p->json;
 	int ret = 0;
 
-	perfetto_event(e->p, phase, row[CALL_PID], row[CALL_TID], ns);
-	if (*phase == 'X') {
-		JSON_KEY(j, "dur");
-		json_us(j, dur);
-	} else if (*phase == 'i') {
-		JSON_KEY(j, "s");
-		json_text(j, "t");
-	} else {
-		PERFETTO_NUMBER(j, "id", row[CALL_ID]);
-	}
+	perfetto_call(e->p, row, phase, ns, dur);
 	if (row[CALL_MARKER]) {
 		JSON_KEY(j, "cat");
 		json_text(j, "user_annotation");

@@ -326,6 +326,23 @@ void perfetto_event(struct perfetto *p, const char *phase, int64_t pid, int64_t 
 	p->nr_events++;
 }
 
+void perfetto_call(struct perfetto *p, const int64_t *row, const char *phase, int64_t ns,
+		   int64_t dur)
+{
+	struct json *j = &p->json;
+
+	perfetto_event(p, phase, row[CALL_PID], row[CALL_TID], ns);
+	if (*phase == 'X') {
+		JSON_KEY(j, "dur");
+		json_us(j, dur);
+	} else if (*phase == 'i') {
+		JSON_KEY(j, "s");
+		json_text(j, "t");
+	} else {
+		PERFETTO_NUMBER(j, "id", row[CALL_ID]);
+	}
+}
+
 void perfetto_event_end(struct perfetto *p)
 {
 	json_object_end(&p->json);

@@ -148,16 +148,7 @@ static int put_event(struct host_writer *w, const int64_t *row, const char *phas
 	struct json *j = &w->p->json;
 	int ret = 0;
 
-	perfetto_event(w->p, phase, row[CALL_PID], row[CALL_TID], ns);
-	if (*phase == 'X') {
-		JSON_KEY(j, "dur");
-		json_us(j, dur);
-	} else if (*phase == 'i') {
-		JSON_KEY(j, "s");
-		json_text(j, "t");
-	} else {
-		PERFETTO_NUMBER(j, "id", row[CALL_ID]);
-	}
+	perfetto_call(w->p, row, phase, ns, dur);
 	if (row[CALL_MARKER]) {
 		JSON_KEY(j, "cat");
 		json_text(j, "marker");

@@ -115,6 +115,9 @@ const char *perfetto_column_text(sqlite3_stmt *row, int i);
 
 /* The beginning of an event: {"ph":"X","pid":..,"tid":..,"ts":..; the caller goes on with keys. */
 void perfetto_event(struct perfetto *p, const char *phase, int64_t pid, int64_t tid, int64_t ns);
+/* The same for a row of enum perfetto_call, with what its phase needs: a duration, a scope or an id. */
+void perfetto_call(struct perfetto *p, const int64_t *row, const char *phase, int64_t ns,
+		   int64_t dur);
 void perfetto_event_end(struct perfetto *p);
 /* A whole metadata event whose argument is a text or, with NULL, a number. */
 void perfetto_meta(struct perfetto *p, const char *what, int64_t pid, int64_t tid, const char *text,
