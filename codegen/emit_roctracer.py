@@ -215,6 +215,11 @@ static void *real_fns[HSA_API_ID_NUMBER];
 """
 
 INTERCEPT_TAIL = """\
+void *hsa_calls_real(uint32_t id)
+{
+\treturn real_fns[id];
+}
+
 static void take_over(void **slot, uint32_t id, void *wrapper)
 {
 \tif (!slot || !*slot || *slot == wrapper)

@@ -8,8 +8,9 @@
  *	pool.c      pools of records
  *	stream.c    from the core's calls and operations to callbacks and records
  *	hsa_calls.c HSA's calls, by wrappers in the runtime's tables
+ *	hsa_events.c, hsa_kernels.c  what happens in HSA, from those calls
  *
- * Locks, outermost first: registry.c's, one pool's. Neither is held while the program's code runs.
+ * Locks, outermost first: registry.c's, hsa_events.c's, one pool's. None is held while the program's code runs.
  */
 #ifndef RTL_LIB_LIBROCTRACER64_FACADE_H
 #define RTL_LIB_LIBROCTRACER64_FACADE_H

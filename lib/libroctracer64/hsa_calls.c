@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hsa_calls.c - HSA's calls while they run
  *
- * Owns:     the mask of wanted calls.
+ * Owns:     what is wanted of each function.
  * Threads:  any.
  * Hot path: hsa_calls_begin(): one load where nothing is wanted.
  */
@@ -11,21 +11,42 @@
 #include <string.h>
 
 #include "facade.h"
+#include "hsa_events.h"
+
+/* of a function in `wanted` */
+#define CALL 1u
+#define EFFECTS 2u
 
 static _Atomic uint8_t wanted[HSA_API_ID_NUMBER];
 static _Atomic uint32_t nr_wanted;
 
-void hsa_calls_want(uint32_t id, bool on)
+static void set(uint32_t id, uint8_t bit, bool on)
 {
+	uint8_t before;
+
 	if (id >= HSA_API_ID_NUMBER)
 		return;
 	/* relaxed: a call that runs meanwhile is told or not */
-	if (atomic_exchange_explicit(&wanted[id], on, memory_order_relaxed) == on)
-		return;
-	if (on)
-		atomic_fetch_add_explicit(&nr_wanted, 1, memory_order_relaxed);
-	else
-		atomic_fetch_sub_explicit(&nr_wanted, 1, memory_order_relaxed);
+	if (on) {
+		before = atomic_fetch_or_explicit(&wanted[id], bit, memory_order_relaxed);
+		if (!before)
+			atomic_fetch_add_explicit(&nr_wanted, 1, memory_order_relaxed);
+	} else {
+		before =
+			atomic_fetch_and_explicit(&wanted[id], (uint8_t)~bit, memory_order_relaxed);
+		if (before == bit)
+			atomic_fetch_sub_explicit(&nr_wanted, 1, memory_order_relaxed);
+	}
+}
+
+void hsa_calls_want(uint32_t id, bool on)
+{
+	set(id, CALL, on);
+}
+
+void hsa_calls_watch(uint32_t id, bool on)
+{
+	set(id, EFFECTS, on);
 }
 
 bool hsa_calls_any(void)
@@ -36,16 +57,23 @@ bool hsa_calls_any(void)
 bool hsa_calls_begin(uint32_t id, struct hsa_call *c)
 {
 	int saved = errno;
+	uint8_t mask = atomic_load_explicit(&wanted[id], memory_order_relaxed);
 
-	if (!atomic_load_explicit(&wanted[id], memory_order_relaxed) || stream_is_stopped())
+	if (!mask)
+		return false;
+	c->is_told = mask & CALL && !stream_is_stopped();
+	c->has_events = mask & EFFECTS;
+	if (!c->is_told && !c->has_events)
 		return false;
 	memset(&c->data, 0, sizeof(c->data));
 	c->phase_data = 0;
 	c->data.phase_data = &c->phase_data;
-	c->has_pool = registry_get_pool(ACTIVITY_DOMAIN_HSA_API, id) != NULL;
-	c->has_callback = false;
-	c->data.correlation_id = stream_core()->api_open(&c->outer);
-	c->begin_ns = stream_core()->now_ns();
+	c->has_callback = c->has_pool = false;
+	if (c->is_told) {
+		c->has_pool = registry_get_pool(ACTIVITY_DOMAIN_HSA_API, id) != NULL;
+		c->data.correlation_id = stream_core()->api_open(&c->outer);
+		c->begin_ns = stream_core()->now_ns();
+	}
 	errno = saved;
 	return true;
 }
@@ -67,7 +95,10 @@ void hsa_calls_enter(uint32_t id, struct hsa_call *c)
 	int saved = errno;
 
 	c->data.phase = ACTIVITY_API_PHASE_ENTER;
-	call_back(id, c, true);
+	if (c->is_told)
+		call_back(id, c, true);
+	if (c->has_events)
+		hsa_events_before(id, &c->data);
 	errno = saved;
 }
 
@@ -76,8 +107,11 @@ void hsa_calls_leave(uint32_t id, struct hsa_call *c)
 	int saved = errno;
 	struct pool *pool;
 
-	stream_core()->api_close(c->outer);
-	if (!stream_is_stopped()) {
+	if (c->has_events)
+		hsa_events_after(id, &c->data);
+	if (c->is_told)
+		stream_core()->api_close(c->outer);
+	if (c->is_told && !stream_is_stopped()) {
 		c->data.phase = ACTIVITY_API_PHASE_EXIT;
 		call_back(id, c, false);
 		pool = registry_get_pool(ACTIVITY_DOMAIN_HSA_API, id);

@@ -17,7 +17,8 @@ struct hsa_mirror_root;
 struct hsa_call {
 	struct hsa_api_data_t data;
 	uint64_t phase_data, begin_ns, outer;
-	bool has_callback, has_pool;
+	bool is_told, has_callback, has_pool;
+	bool has_events;
 };
 
 /* HOT: false: pass the call on. `c` is set up but for the arguments. */
@@ -30,7 +31,13 @@ void hsa_calls_install(const struct hsa_mirror_root *root);
 
 /* A call of the function is wanted, or no longer. */
 void hsa_calls_want(uint32_t id, bool on);
-/* Whether any is. */
+/* Its effects are, by hsa_events.c. */
+void hsa_calls_watch(uint32_t id, bool on);
+/* Whether anything is. */
 bool hsa_calls_any(void);
+
+/* Generated: the function that a wrapper stands in front of; NULL: this runtime has none, or there is no
+ * runtime. */
+void *hsa_calls_real(uint32_t id);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "facade.h"
 #include "hsa_calls.h"
+#include "hsa_events.h"
 #include "roctracer/roctracer_roctx.h"
 
 /* of live_call.private, this library's */
@@ -174,6 +175,7 @@ static void on_event(const struct event *ev)
 
 static const struct sink copies = { .name = "roctracer", .event = on_event };
 
+#if ROCTRACER64_GENERATION == 4
 /* Where the program names us to HSA's runtime itself, something of HSA's will be wanted. */
 static bool is_asked_for(void)
 {
@@ -181,6 +183,7 @@ static bool is_asked_for(void)
 
 	return tools && strstr(tools, "libroctracer64");
 }
+#endif
 
 bool stream_on_load(void *table)
 {
@@ -189,13 +192,16 @@ bool stream_on_load(void *table)
 
 	if (!core)
 		return true;
+#if ROCTRACER64_GENERATION == 4
 	if (!is_asked_for() && !hsa_calls_any() &&
 	    !registry_get_pool(ACTIVITY_DOMAIN_HSA_OPS, HSA_OP_ID_COPY))
 		return core->on_load(table);
+#endif
 	if (!is_attached)
 		is_attached = core->bus_attach(&copies) == 0;
 	core->on_load(table);
 	hsa_calls_install(table);
+	hsa_events_start();
 	return true;
 }
 
@@ -254,6 +260,7 @@ void stream_want(uint32_t domain, uint32_t op, bool on)
 {
 	static uint32_t wanted_ops; /* of HIP's; under the caller's lock */
 	const struct rtl_core *core = stream_core();
+	void *arg;
 
 	if (!core)
 		return;
@@ -273,6 +280,10 @@ void stream_want(uint32_t domain, uint32_t op, bool on)
 		break;
 	case ACTIVITY_DOMAIN_HSA_API:
 		hsa_calls_want(op, on);
+		break;
+	case ACTIVITY_DOMAIN_HSA_EVT:
+		/* there are callbacks alone */
+		hsa_events_want(op, on && registry_get_callback(domain, op, &arg));
 		break;
 	case ACTIVITY_DOMAIN_ROCTX:
 		if (on)

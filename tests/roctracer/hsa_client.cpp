@@ -37,7 +37,14 @@ static std::mutex mutex;
 static std::map<uint64_t, Call> calls; /* by id */
 static std::vector<activity_record_t> records;
 static std::string queue_create;
+static std::map<std::string, int> events;
+static std::vector<std::string> kernels;
 static int nr_wrong, nr_hip;
+
+__global__ void hk_scale(float *data, int by)
+{
+	data[threadIdx.x] *= (float)by;
+}
 
 static void wrong(const char *what)
 {
@@ -84,6 +91,19 @@ static void on_hip(uint32_t domain, uint32_t cid, const void *data, void *arg)
 	nr_hip++;
 }
 
+/* What HSA is told to do: a kernel has the name that people know. */
+static void on_event(uint32_t domain, uint32_t cid, const void *data, void *arg)
+{
+	const hsa_evt_data_t *d = static_cast<const hsa_evt_data_t *>(data);
+	std::lock_guard<std::mutex> guard(mutex);
+
+	if (domain != ACTIVITY_DOMAIN_HSA_EVT || arg != &calls)
+		wrong("domain or argument of an event");
+	events[roctracer_op_string(domain, cid, 0)]++;
+	if (cid == HSA_EVT_ID_SUBMIT && d->submit.kernel_name)
+		kernels.push_back(d->submit.kernel_name);
+}
+
 static void on_records(const char *begin, const char *end, void *arg)
 {
 	const activity_record_t *r = reinterpret_cast<const activity_record_t *>(begin);
@@ -110,11 +130,16 @@ int main(int argc, char **argv)
 	CHECK(roctracer_enable_domain_activity(ACTIVITY_DOMAIN_HSA_OPS));
 	CHECK(roctracer_enable_op_callback(ACTIVITY_DOMAIN_HIP_API, HIP_API_ID_hipMemcpy, on_hip,
 					   nullptr));
+	CHECK(roctracer_enable_domain_callback(ACTIVITY_DOMAIN_HSA_EVT, on_event, &calls));
 	if (stop)
 		roctracer_stop();
 	if (hipMalloc(&data, size) || hipMemcpy(data, host.data(), size, hipMemcpyHostToDevice) ||
-	    hipMemcpy(host.data(), data, size, hipMemcpyDeviceToHost) || hipFree(data))
+	    hipMemcpy(host.data(), data, size, hipMemcpyDeviceToHost))
 		wrong("HIP");
+	hk_scale<<<1, 64>>>(static_cast<float *>(data), 2);
+	if (hipDeviceSynchronize() || hipFree(data))
+		wrong("HIP");
+	CHECK(roctracer_disable_domain_callback(ACTIVITY_DOMAIN_HSA_EVT));
 	CHECK(roctracer_disable_domain_callback(ACTIVITY_DOMAIN_HSA_API));
 	CHECK(roctracer_disable_domain_activity(ACTIVITY_DOMAIN_HSA_API));
 	if (hipDeviceSynchronize())
@@ -160,6 +185,10 @@ int main(int argc, char **argv)
 	printf("queues %d signals %d allocations %d\n", counts["hsa_queue_create"] > 0,
 	       counts["hsa_signal_create"] + counts["hsa_amd_signal_create"] > 0,
 	       counts["hsa_amd_memory_pool_allocate"] > 0);
+	for (const std::string &k : kernels)
+		printf("packet of %s\n", k.c_str());
+	printf("events %d %d %d %d %d\n", events["ALLOCATE"] > 0, events["DEVICE"] > 0,
+	       events["MEMCOPY"], events["KSYMBOL"] > 0, events["CODEOBJ"] > 0);
 	printf("%s\nwrong %d\n", queue_create.c_str(), nr_wrong);
 	return nr_wrong != 0;
 }

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: MIT */
+/* hsa_events.c - what happens in HSA: memory, copies, packets, code
+ *
+ * Most events come of a function that has just succeeded; those of what goes away, before it does.
+ * Packets are seen on queues that were created while HSA_EVT_ID_SUBMIT was wanted: such a queue gets an
+ * interceptor in front of the core's.
+ *
+ * Owns:     which events are wanted; the agents.
+ * Threads:  any. The agents are set under ROCr's init lock, constant after.
+ * Hot path: on_packets(): no lock, no allocation.
+ * Fails:    without memory a code object's URI is empty; a queue that can't be intercepted tells of no packets.
+ */
+#include "hsa_events.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <hsa/hsa_ven_amd_loader.h>
+
+#include "facade.h"
+#include "hsa_calls.h"
+#include "hsa_table_gen.h"
+
+#define MAX_AGENTS 64u
+
+#define ALLOCATE (1u << HSA_EVT_ID_ALLOCATE)
+#define DEVICE (1u << HSA_EVT_ID_DEVICE)
+#define MEMCOPY (1u << HSA_EVT_ID_MEMCOPY)
+#define SUBMIT (1u << HSA_EVT_ID_SUBMIT)
+#define CODE (1u << HSA_EVT_ID_KSYMBOL | 1u << HSA_EVT_ID_CODEOBJ | CODE_ALLOCATES | KERNELS)
+/* names of kernels are kept for packets to come */
+#define KERNELS (1u << HSA_EVT_ID_NUMBER)
+#if ROCTRACER64_GENERATION == 1
+#define CODE_ALLOCATES ALLOCATE
+#define LIFE KERNELS
+#else
+#define CODE_ALLOCATES 0u
+#endif
+
+static const struct {
+	uint32_t id, events;
+} sources[] = {
+	{ HSA_API_ID_hsa_memory_allocate, ALLOCATE },
+	{ HSA_API_ID_hsa_memory_free, ALLOCATE },
+	{ HSA_API_ID_hsa_amd_memory_pool_allocate, ALLOCATE | DEVICE },
+	{ HSA_API_ID_hsa_amd_memory_pool_free, ALLOCATE },
+	{ HSA_API_ID_hsa_memory_assign_agent, DEVICE },
+	{ HSA_API_ID_hsa_amd_agents_allow_access, DEVICE },
+	{ HSA_API_ID_hsa_memory_copy, MEMCOPY },
+	{ HSA_API_ID_hsa_amd_memory_async_copy, MEMCOPY },
+	{ HSA_API_ID_hsa_amd_memory_async_copy_rect, MEMCOPY },
+	{ HSA_API_ID_hsa_queue_create, SUBMIT },
+	{ HSA_API_ID_hsa_queue_destroy, SUBMIT | KERNELS },
+#if ROCTRACER64_GENERATION == 1
+	{ HSA_API_ID_hsa_init, LIFE },
+	{ HSA_API_ID_hsa_shut_down, LIFE },
+#endif
+	{ HSA_API_ID_hsa_executable_freeze, CODE },
+	{ HSA_API_ID_hsa_executable_destroy, CODE },
+};
+
+struct agent {
+	hsa_agent_t agent;
+	hsa_device_type_t type;
+	uint32_t id;
+};
+
+/* A queue whose packets are seen. Used again after the queue's end. */
+struct seen_queue {
+	struct seen_queue *next;
+	hsa_queue_t *queue; /* NULL: none */
+	uint32_t agent_id;
+};
+
+/* at least as much as clients that take it for the data of a HIP call may read */
+union block {
+	hsa_evt_data_t data;
+	char room[256];
+};
+
+static _Atomic uint32_t wanted;
+/* hsa_init()s that no hsa_shut_down() has undone; a tool of 5.2's is told of the runtime's end, we are not */
+static _Atomic uint32_t nr_inits;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* set in hsa_events_start(), constant after */
+static struct agent agents[MAX_AGENTS];
+static uint32_t nr_agents;
+static hsa_ven_amd_loader_1_01_pfn_t loader;
+static struct seen_queue *seen_queues; /* under lock */
+/* in a callback: HSA's calls in there make no events */
+static _Thread_local bool is_telling;
+
+#define REAL(name) ((name##_fn_t)hsa_calls_real(HSA_API_ID_##name))
+
+static void watch(uint32_t set, uint32_t clear)
+{
+	uint32_t now;
+
+	pthread_mutex_lock(&lock);
+	now = (atomic_load_explicit(&wanted, memory_order_relaxed) | set) & ~clear;
+	/* relaxed: a call that runs meanwhile is told or not */
+	atomic_store_explicit(&wanted, now, memory_order_relaxed);
+	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
+		hsa_calls_watch(sources[i].id, (sources[i].events & now) != 0);
+	pthread_mutex_unlock(&lock);
+}
+
+void hsa_events_want(uint32_t event, bool on)
+{
+	watch(on ? 1u << event : 0, on ? 0 : 1u << event);
+}
+
+static bool is_wanted(uint32_t events)
+{
+	return (atomic_load_explicit(&wanted, memory_order_relaxed) & events) != 0;
+}
+
+static void tell(uint32_t event, const union block *b)
+{
+	activity_rtapi_callback_t fn;
+	void *arg;
+
+	if (is_telling || stream_is_stopped())
+		return;
+	fn = registry_get_callback(ACTIVITY_DOMAIN_HSA_EVT, event, &arg);
+	if (!fn)
+		return;
+	is_telling = true;
+	fn(ACTIVITY_DOMAIN_HSA_EVT, event, &b->data, arg);
+	is_telling = false;
+}
+
+/* ---- agents --------------------------------------------------------------------------------- */
+
+static hsa_status_t on_agent(hsa_agent_t handle, void *data)
+{
+	struct agent a = { .agent = handle };
+	uint32_t *counts = data;
+
+	if (nr_agents == MAX_AGENTS ||
+	    REAL(hsa_agent_get_info)(handle, HSA_AGENT_INFO_DEVICE, &a.type) != HSA_STATUS_SUCCESS)
+		return HSA_STATUS_SUCCESS;
+	/* those of a type in their order; from 5.4 on the number of the KFD's node */
+	a.id = counts[a.type % 3]++;
+#if ROCTRACER64_GENERATION == 4
+	REAL(hsa_agent_get_info)
+	(handle, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, &a.id);
+#endif
+	agents[nr_agents++] = a;
+	return HSA_STATUS_SUCCESS;
+}
+
+static const struct agent *find_agent(hsa_agent_t handle)
+{
+	static const struct agent none;
+
+	for (uint32_t i = 0; i < nr_agents; i++) {
+		if (agents[i].agent.handle == handle.handle)
+			return &agents[i];
+	}
+	return &none;
+}
+
+void hsa_events_start(void)
+{
+	uint32_t counts[3] = { 0 };
+
+	nr_agents = 0;
+	if (REAL(hsa_iterate_agents) && REAL(hsa_agent_get_info))
+		REAL(hsa_iterate_agents)(on_agent, counts);
+	memset(&loader, 0, sizeof(loader));
+	if (!REAL(hsa_system_get_major_extension_table) ||
+	    REAL(hsa_system_get_major_extension_table)(HSA_EXTENSION_AMD_LOADER, 1, sizeof(loader),
+						       &loader) != HSA_STATUS_SUCCESS)
+		memset(&loader, 0, sizeof(loader));
+	/* relaxed: before the program sees the wrappers */
+	atomic_store_explicit(&nr_inits, 1, memory_order_relaxed);
+	watch(KERNELS, 0);
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+static void allocated(void *const *ptr, size_t size, uint32_t segment, uint32_t flags)
+{
+	union block b = { .room = { 0 } };
+
+	b.data.allocate.ptr = ptr ? *ptr : NULL;
+	b.data.allocate.size = size;
+	b.data.allocate.segment = (hsa_amd_segment_t)segment;
+	b.data.allocate.global_flag = (hsa_amd_memory_pool_global_flag_t)flags;
+	tell(HSA_EVT_ID_ALLOCATE, &b);
+}
+
+static void freed(const void *ptr)
+{
+	union block b = { .room = { 0 } };
+
+	b.data.allocate.ptr = ptr;
+	tell(HSA_EVT_ID_ALLOCATE, &b);
+}
+
+static void has_access(hsa_agent_t handle, const void *ptr)
+{
+	const struct agent *a = find_agent(handle);
+	union block b = { .room = { 0 } };
+
+	b.data.device.type = a->type;
+	b.data.device.id = a->id;
+	b.data.device.agent = handle;
+	b.data.device.ptr = ptr;
+	tell(HSA_EVT_ID_DEVICE, &b);
+}
+
+static void region_allocated(hsa_region_t region, size_t size, void *const *ptr)
+{
+	uint32_t segment = 0, flags = 0;
+
+	REAL(hsa_region_get_info)(region, HSA_REGION_INFO_SEGMENT, &segment);
+	REAL(hsa_region_get_info)(region, HSA_REGION_INFO_GLOBAL_FLAGS, &flags);
+	allocated(ptr, size, segment, flags);
+}
+
+static void pool_allocated(hsa_amd_memory_pool_t pool, size_t size, void *const *ptr)
+{
+	hsa_amd_memory_pool_access_t access;
+	uint32_t segment = 0, flags = 0;
+
+	if (!size)
+		return;
+	REAL(hsa_amd_memory_pool_get_info)(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment);
+	REAL(hsa_amd_memory_pool_get_info)(pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &flags);
+	allocated(ptr, size, segment, flags);
+	for (uint32_t i = 0; i < nr_agents && is_wanted(DEVICE); i++) {
+		access = HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED;
+		REAL(hsa_amd_agent_memory_pool_get_info)
+		(agents[i].agent, pool, HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS, &access);
+		if (access == HSA_AMD_MEMORY_POOL_ACCESS_ALLOWED_BY_DEFAULT)
+			has_access(agents[i].agent, *ptr);
+	}
+}
+
+static void copied(const void *dst, const void *src, size_t size)
+{
+	union block b = { .room = { 0 } };
+
+	b.data.memcopy.dst = dst;
+	b.data.memcopy.src = src;
+	b.data.memcopy.size = size;
+	tell(HSA_EVT_ID_MEMCOPY, &b);
+}
+
+static void rectangle_copied(const hsa_pitched_ptr_t *dst, const hsa_pitched_ptr_t *src,
+			     const hsa_dim3_t *range)
+{
+	copied(dst->base, src->base, (size_t)range->x * range->y * range->z);
+}
+
+/* ---- packets -------------------------------------------------------------------------------- */
+
+/* hsa_kernel_dispatch_packet_t, as far as it is looked at */
+#define PACKET_SIZE 64u
+
+static void on_packets(const void *packets, uint64_t nr, uint64_t index, void *data,
+		       hsa_amd_queue_intercept_packet_writer write)
+{
+	const struct seen_queue *s = data;
+	union block b = { .room = { 0 } };
+
+	(void)index;
+	for (uint64_t i = 0; i < nr && is_wanted(SUBMIT); i++) {
+		const hsa_kernel_dispatch_packet_t *p =
+			(const void *)((const char *)packets + i * PACKET_SIZE);
+		uint32_t type = p->header >> HSA_PACKET_HEADER_TYPE & 0xff;
+
+		b.data.submit.packet = p;
+		b.data.submit.kernel_name = type == HSA_PACKET_TYPE_KERNEL_DISPATCH ?
+						    hsa_kernels_name(p->kernel_object) :
+						    NULL;
+		b.data.submit.queue = s->queue;
+		b.data.submit.device_type = HSA_DEVICE_TYPE_GPU;
+		b.data.submit.device_id = s->agent_id;
+		tell(HSA_EVT_ID_SUBMIT, &b);
+	}
+	write(packets, nr);
+}
+
+static void queue_created(hsa_queue_t *queue, hsa_agent_t agent)
+{
+	struct seen_queue *s;
+
+	if (!REAL(hsa_amd_queue_intercept_register))
+		return;
+	pthread_mutex_lock(&lock);
+	for (s = seen_queues; s && s->queue; s = s->next)
+		;
+	if (!s && (s = calloc(1, sizeof(*s)))) {
+		s->next = seen_queues;
+		seen_queues = s;
+	}
+	if (s) {
+		s->queue = queue;
+		s->agent_id = find_agent(agent)->id;
+	}
+	pthread_mutex_unlock(&lock);
+	/* one that is not the core's is refused: nothing calls on_packets() then */
+	if (s)
+		REAL(hsa_amd_queue_intercept_register)(queue, on_packets, s);
+}
+
+static void queue_ended(const hsa_queue_t *queue)
+{
+	pthread_mutex_lock(&lock);
+	for (struct seen_queue *s = seen_queues; s; s = s->next) {
+		if (s->queue == queue)
+			s->queue = NULL;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* ---- code ----------------------------------------------------------------------------------- */
+
+static uint64_t object_info(hsa_loaded_code_object_t o, uint32_t what)
+{
+	uint64_t v = 0;
+
+	loader.hsa_ven_amd_loader_loaded_code_object_get_info(
+		o, (hsa_ven_amd_loader_loaded_code_object_info_t)what, &v);
+	return v;
+}
+
+static char *uri_of(hsa_loaded_code_object_t o, uint32_t *length)
+{
+	char *uri;
+
+	*length = (uint32_t)object_info(o,
+					HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_URI_LENGTH);
+	uri = calloc(1, (size_t)*length + 1);
+	if (uri)
+		loader.hsa_ven_amd_loader_loaded_code_object_get_info(
+			o, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_URI, uri);
+	else
+		*length = 0;
+	return uri;
+}
+
+static hsa_status_t on_object(hsa_executable_t ex, hsa_loaded_code_object_t o, void *data)
+{
+	const int *unload = data;
+	union block b = { .room = { 0 } };
+	int file = -1;
+	char *uri;
+
+	(void)ex;
+#define INFO(what) object_info(o, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_##what)
+	b.data.codeobj.storage_type = (uint32_t)INFO(CODE_OBJECT_STORAGE_TYPE);
+	if (b.data.codeobj.storage_type == HSA_VEN_AMD_LOADER_CODE_OBJECT_STORAGE_TYPE_FILE)
+		file = (int)INFO(CODE_OBJECT_STORAGE_FILE);
+	if (b.data.codeobj.storage_type == HSA_VEN_AMD_LOADER_CODE_OBJECT_STORAGE_TYPE_MEMORY) {
+		b.data.codeobj.memory_base = INFO(CODE_OBJECT_STORAGE_MEMORY_BASE);
+		b.data.codeobj.memory_size = INFO(CODE_OBJECT_STORAGE_MEMORY_SIZE);
+	}
+	b.data.codeobj.storage_file = file;
+	b.data.codeobj.load_base = INFO(LOAD_BASE);
+	b.data.codeobj.load_size = INFO(LOAD_SIZE);
+	b.data.codeobj.load_delta = INFO(LOAD_DELTA);
+#undef INFO
+	b.data.codeobj.unload = *unload;
+	uri = uri_of(o, &b.data.codeobj.uri_length);
+	b.data.codeobj.uri = uri ? uri : "";
+	tell(HSA_EVT_ID_CODEOBJ, &b);
+	free(uri);
+#if ROCTRACER64_GENERATION == 1
+	{
+		union block a = { .room = { 0 } };
+
+		a.data.allocate.ptr = (const void *)(uintptr_t)b.data.codeobj.load_base;
+		a.data.allocate.size = *unload ? 0 : b.data.codeobj.load_size;
+		a.data.allocate.is_code = 1;
+		tell(HSA_EVT_ID_ALLOCATE, &a);
+	}
+#endif
+	return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t on_symbol(hsa_executable_t ex, hsa_executable_symbol_t symbol, void *data)
+{
+	hsa_executable_symbol_get_info_fn_t get = REAL(hsa_executable_symbol_get_info);
+	hsa_symbol_kind_t kind = HSA_SYMBOL_KIND_VARIABLE;
+	const int *unload = data;
+	union block b = { .room = { 0 } };
+	char *name;
+
+	(void)ex;
+	get(symbol, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, &kind);
+	if (kind != HSA_SYMBOL_KIND_KERNEL)
+		return HSA_STATUS_SUCCESS;
+	get(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &b.data.ksymbol.object);
+	get(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH, &b.data.ksymbol.name_length);
+	b.data.ksymbol.unload = *unload;
+	if (*unload) {
+		tell(HSA_EVT_ID_KSYMBOL, &b);
+		hsa_kernels_remove(b.data.ksymbol.object);
+		return HSA_STATUS_SUCCESS;
+	}
+	name = calloc(1, (size_t)b.data.ksymbol.name_length + 1);
+	if (name) {
+		get(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME, name);
+		b.data.ksymbol.name = hsa_kernels_add(b.data.ksymbol.object, name);
+	}
+	tell(HSA_EVT_ID_KSYMBOL, &b);
+	free(name);
+	return HSA_STATUS_SUCCESS;
+}
+
+static void code(hsa_executable_t executable, int unload)
+{
+	if (loader.hsa_ven_amd_loader_executable_iterate_loaded_code_objects &&
+	    is_wanted(CODE & ~KERNELS))
+		loader.hsa_ven_amd_loader_executable_iterate_loaded_code_objects(executable,
+										 on_object, &unload);
+	if (REAL(hsa_executable_iterate_symbols) && REAL(hsa_executable_symbol_get_info))
+		REAL(hsa_executable_iterate_symbols)(executable, on_symbol, &unload);
+}
+
+/* ---- from calls to events ------------------------------------------------------------------- */
+
+void hsa_events_before(uint32_t id, const struct hsa_api_data_t *call)
+{
+	switch (id) {
+	case HSA_API_ID_hsa_memory_free:
+		freed(call->args.hsa_memory_free.ptr);
+		break;
+	case HSA_API_ID_hsa_amd_memory_pool_free:
+		freed(call->args.hsa_amd_memory_pool_free.ptr);
+		break;
+	case HSA_API_ID_hsa_executable_destroy:
+		code(call->args.hsa_executable_destroy.executable, 1);
+		break;
+	case HSA_API_ID_hsa_shut_down:
+		if (atomic_fetch_sub_explicit(&nr_inits, 1, memory_order_relaxed) == 1)
+			stream_core()->on_unload();
+		break;
+	default:
+		break;
+	}
+}
+
+void hsa_events_after(uint32_t id, const struct hsa_api_data_t *call)
+{
+	if (call->hsa_status_t_retval != HSA_STATUS_SUCCESS)
+		return;
+#define ARG(fn, name) call->args.fn.name
+	switch (id) {
+	case HSA_API_ID_hsa_init:
+		atomic_fetch_add_explicit(&nr_inits, 1, memory_order_relaxed);
+		break;
+	case HSA_API_ID_hsa_memory_allocate:
+		region_allocated(ARG(hsa_memory_allocate, region), ARG(hsa_memory_allocate, size),
+				 ARG(hsa_memory_allocate, ptr));
+		break;
+	case HSA_API_ID_hsa_amd_memory_pool_allocate:
+		pool_allocated(ARG(hsa_amd_memory_pool_allocate, memory_pool),
+			       ARG(hsa_amd_memory_pool_allocate, size),
+			       ARG(hsa_amd_memory_pool_allocate, ptr));
+		break;
+	case HSA_API_ID_hsa_memory_assign_agent:
+		has_access(ARG(hsa_memory_assign_agent, agent), ARG(hsa_memory_assign_agent, ptr));
+		break;
+	case HSA_API_ID_hsa_amd_agents_allow_access:
+		for (uint32_t i = 0; i < ARG(hsa_amd_agents_allow_access, num_agents); i++)
+			has_access(ARG(hsa_amd_agents_allow_access, agents)[i],
+				   ARG(hsa_amd_agents_allow_access, ptr));
+		break;
+	case HSA_API_ID_hsa_memory_copy:
+		copied(ARG(hsa_memory_copy, dst), ARG(hsa_memory_copy, src),
+		       ARG(hsa_memory_copy, size));
+		break;
+	case HSA_API_ID_hsa_amd_memory_async_copy:
+		copied(ARG(hsa_amd_memory_async_copy, dst), ARG(hsa_amd_memory_async_copy, src),
+		       ARG(hsa_amd_memory_async_copy, size));
+		break;
+	case HSA_API_ID_hsa_amd_memory_async_copy_rect:
+		rectangle_copied(ARG(hsa_amd_memory_async_copy_rect, dst),
+				 ARG(hsa_amd_memory_async_copy_rect, src),
+				 ARG(hsa_amd_memory_async_copy_rect, range));
+		break;
+	case HSA_API_ID_hsa_queue_create:
+		queue_created(*ARG(hsa_queue_create, queue), ARG(hsa_queue_create, agent));
+		break;
+	case HSA_API_ID_hsa_queue_destroy:
+		queue_ended(ARG(hsa_queue_destroy, queue));
+		break;
+	case HSA_API_ID_hsa_executable_freeze:
+		code(ARG(hsa_executable_freeze, executable), 0);
+		break;
+	default:
+		break;
+	}
+#undef ARG
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* hsa_events.h - what happens in HSA: memory, copies, packets, code
+ *
+ * Events come of HSA's functions: hsa_calls.c tells of those whose effects are wanted.
+ */
+#ifndef RTL_LIB_LIBROCTRACER64_HSA_EVENTS_H
+#define RTL_LIB_LIBROCTRACER64_HSA_EVENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "roctracer/roctracer_hsa.h"
+
+/* The event is wanted, or no longer. Under registry.c's lock. */
+void hsa_events_want(uint32_t event, bool on);
+
+/* The wrappers are in HSA's tables. Under ROCr's init lock. */
+void hsa_events_start(void);
+
+/* Around the real function. */
+void hsa_events_before(uint32_t id, const struct hsa_api_data_t *call);
+void hsa_events_after(uint32_t id, const struct hsa_api_data_t *call);
+
+/* ---- hsa_kernels.c ---- */
+/* The kernel that lies at `object`; its name, which stays, or NULL. */
+const char *hsa_kernels_add(uint64_t object, const char *symbol);
+void hsa_kernels_remove(uint64_t object);
+/* HOT: NULL: not known. */
+const char *hsa_kernels_name(uint64_t object);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* hsa_kernels.c - names of the kernels that packets name by their object
+ *
+ * Owns:     a hash table; its entries stay for ever and are taken up again when the same kernel is loaded to the
+ *           same place.
+ * Threads:  any. Look-ups take no lock: an entry is published after it is filled.
+ * Hot path: hsa_kernels_name().
+ * Fails:    without memory a kernel has no name.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hsa_events.h"
+
+#define NR_BUCKETS 4096u
+
+struct kernel {
+	/* set before it is published, constant after */
+	struct kernel *next;
+	uint64_t object;
+	char *name; /* for people; `symbol` itself where it is that already */
+	/* atomic */
+	_Atomic bool is_loaded;
+	char symbol[];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic(struct kernel *) buckets[NR_BUCKETS];
+
+static _Atomic(struct kernel *) *bucket_of(uint64_t object)
+{
+	/* descriptors are 64 bytes large */
+	return &buckets[(object >> 6) * UINT64_C(0x9e3779b97f4a7c15) >> 52];
+}
+_Static_assert(NR_BUCKETS == 1u << (64 - 52), "as many as the hash has values");
+
+const char *hsa_kernels_name(uint64_t object)
+{
+	/* acquire: pairs with the release in hsa_kernels_add() */
+	const struct kernel *k = atomic_load_explicit(bucket_of(object), memory_order_acquire);
+
+	/* relaxed: who dispatches a kernel has ordered that with its loading */
+	while (k && (k->object != object ||
+		     !atomic_load_explicit(&k->is_loaded, memory_order_relaxed)))
+		k = k->next;
+	return k ? k->name : NULL;
+}
+
+/* By the C++ library of the program, which HSA's runtime needs itself. */
+static char *demangled(const char *symbol)
+{
+	typedef char *(*demangle_fn)(const char *, char *, size_t *, int *);
+	demangle_fn demangle = (demangle_fn)dlsym(RTLD_DEFAULT, "__cxa_demangle");
+	int status;
+
+	if (strncmp(symbol, "_Z", 2) != 0 || !demangle)
+		return NULL;
+	return demangle(symbol, NULL, NULL, &status);
+}
+
+static struct kernel *new_kernel(uint64_t object, const char *symbol)
+{
+	size_t size = strlen(symbol) + 1;
+	struct kernel *k = malloc(sizeof(*k) + size);
+
+	if (!k)
+		return NULL;
+	memcpy(k->symbol, symbol, size);
+	k->object = object;
+	k->name = demangled(symbol);
+	if (!k->name)
+		k->name = k->symbol;
+	return k;
+}
+
+const char *hsa_kernels_add(uint64_t object, const char *symbol)
+{
+	_Atomic(struct kernel *) *bucket = bucket_of(object);
+	struct kernel *k, *its = NULL;
+
+	pthread_mutex_lock(&lock);
+	for (k = *bucket; k; k = k->next) {
+		if (k->object != object)
+			continue;
+		if (strcmp(k->symbol, symbol) == 0)
+			its = k;
+		/* whatever was there is no longer, told or not */
+		atomic_store_explicit(&k->is_loaded, its == k, memory_order_relaxed);
+	}
+	if (!its && (its = new_kernel(object, symbol))) {
+		its->next = *bucket;
+		atomic_store_explicit(&its->is_loaded, true, memory_order_relaxed);
+		/* pairs with the acquire in hsa_kernels_name() */
+		atomic_store_explicit(bucket, its, memory_order_release);
+	}
+	pthread_mutex_unlock(&lock);
+	return its ? its->name : NULL;
+}
+
+void hsa_kernels_remove(uint64_t object)
+{
+	pthread_mutex_lock(&lock);
+	for (struct kernel *k = *bucket_of(object); k; k = k->next) {
+		if (k->object == object)
+			atomic_store_explicit(&k->is_loaded, false, memory_order_relaxed);
+	}
+	pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""HSA_EVT: memory, copies, packets and code of a program of HSA's, each event once and in its place."""
+from support import *
+
+LIB = os.path.join(BUILD, "lib")
+TODAY = ("hsa_events", os.path.join(LIB, "libroctracer64.so.4"))
+OLD = ("hsa_events_old", os.path.join(BUILD, "tests/libroctracer_old_tool.so"))
+CODE = ["codeobj memory file:// unload 0", "ksymbol flood_long.kd length 13 unload 0",
+        "ksymbol flood_short.kd length 14 unload 0"]
+NO_CODE = ["codeobj memory file:// unload 1", "ksymbol (none) length 13 unload 1", "ksymbol (none) length 14 unload 1"]
+HEADS = ["-- code", "-- memory", "-- copies", "-- packets", "-- end", "-- again"]
+
+
+def expected(old):
+    """What a program is told; by the old library code is memory, too, and GPUs are numbered from 0."""
+    gpu = 0 if old else 1
+    code = CODE[:1] + ["allocate code some"] * old + CODE[1:]
+    no_code = NO_CODE[:1] + ["allocate code 0 segment 0 flags 0"] * old + NO_CODE[1:]
+    return [
+        "allocate kernarg 4096 segment 0 flags 3", "device cpu id 0 kernarg", f"device gpu id {gpu} kernarg", *code,
+        "-- code", *code,
+        "-- memory", "allocate pool 8192 segment 0 flags 4", f"device gpu id {gpu} pool",
+        f"device gpu id {gpu} pool", "device cpu id 0 pool", "allocate region 8192 segment 0 flags 4",
+        "-- copies", "memcopy pool kernarg 64", "memcopy region pool 128",
+        "-- packets", f"submit flood_short.kd type 2 id {gpu}", f"submit (none) type 3 id {gpu}",
+        "-- end", *no_code, "allocate region 0 segment 0 flags 0", "allocate pool 0 segment 0 flags 0",
+        "-- again", CODE[0], "wrong 0",
+    ]
+
+
+def client(*args, which=TODAY, trace=PLAIN, tools=True, **kwargs):
+    path = os.path.join(BUILD, "tests", which[0])
+    if not os.path.exists(path) or not os.path.exists(os.path.join(BUILD, "tests/hsa_kernels.co")):
+        skip(f"{which[0]} was not built: the HSA runtime or hipcc is not installed")
+    env = {"LD_LIBRARY_PATH": f"{VGPU_DIR}:{LIB}"} if trace == PLAIN else {}
+    if tools:
+        env["HSA_TOOLS_LIB"] = which[1]
+    r = run(path, *args, trace=trace, env=env, **kwargs)
+    equal("stderr", r.err, "")
+    return r
+
+
+@case
+def every_event_of_today():
+    equal("events", client().out.splitlines(), expected(False))
+
+
+@case
+def every_event_of_rocm_5_2():
+    equal("events", client(which=OLD).out.splitlines(), expected(True))
+
+
+@case
+def all_but_one():
+    words = ["allocate", "device", "memcopy", "submit", "ksymbol", "codeobj"]
+    for number, word in enumerate(words):
+        left = [l for l in expected(False) if l.split()[0] != word]
+        # on in the runtime's second life, and off before the last packet
+        left += [CODE[0]] * (word == "codeobj")
+        seen = client(f"quiet={number}").out.splitlines()
+        equal(f"events without {word}", sorted(seen), sorted(left))
+
+
+@case
+def packets_of_a_queue_that_was_there_before():
+    equal("events", client("late").out.splitlines(), [l for l in expected(False) if not l.startswith("submit")])
+
+
+@case
+def stopped():
+    equal("events", client("stop").out.splitlines(), HEADS + ["wrong 0"])
+
+
+@case
+def linked_only():
+    """ROCr 5.2 takes tools from HSA_TOOLS_LIB alone."""
+    equal("events", client(tools=False).out.splitlines(), HEADS + ["wrong 0"])
+
+
+@case
+def under_rtl_trace():
+    for which in (TODAY, OLD):
+        r = client(which=which, trace=RTL)
+        equal("events", r.out.splitlines(), expected(which == OLD))
+        equal("dispatches in the trace", r.count("rtl_dispatch", "kernel like 'flood_short%'"), 2)
+        complete(r)
+
+
+main()
