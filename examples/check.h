@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* check.h - what the examples share: errors, every GPU in turn, roctx where a tracer provides it
  *
- * An example prints a line for each GPU, and returns 1 if a result is wrong.
+ * An example prints a line for each GPU, PASSED or FAILED, and returns 1 if a result is wrong.
  */
 #ifndef EXAMPLES_CHECK_H
 #define EXAMPLES_CHECK_H
@@ -55,7 +55,10 @@ template <typename F> int on_every_gpu(const char *name, F one)
 		HIP(hipSetDevice(gpu));
 		long wrong = one();
 
-		printf("%s: GPU %d: %ld wrong\n", name, gpu, wrong);
+		if (wrong)
+			printf("%s: GPU %d: FAILED, %ld wrong\n", name, gpu, wrong);
+		else
+			printf("%s: GPU %d: PASSED\n", name, gpu);
 		failed |= wrong != 0;
 	}
 	return failed;

@@ -17,7 +17,7 @@
 	do {                                                                                       \
 		hipError_t err = (call);                                                           \
 		if (err != hipSuccess) {                                                           \
-			fprintf(stderr, "execute: %s: %s\n", #call, hipGetErrorString(err));          \
+			fprintf(stderr, "execute: %s: %s\n", #call, hipGetErrorString(err));       \
 			exit(1);                                                                   \
 		}                                                                                  \
 	} while (0)
