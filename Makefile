@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 JOBS ?= 2
 
-.PHONY: all demo check bench fuzz install clean help
+.PHONY: all demo check check-debian13 bench fuzz install clean help
 
 all: ## build everything into build/
 	@sh -c '. tools/setup.sh; need build rocm; build_preset release'
@@ -13,6 +13,9 @@ demo: ## trace an example on the virtual GPU
 
 check: ## run every test
 	@./check
+
+check-debian13: ## run the tests on Debian 13's runtimes, which are fetched
+	@./check --debian13
 
 bench: all ## measure the overhead against its floor
 	@sh bench/run
@@ -27,4 +30,4 @@ clean: ## remove build/
 	rm -rf build
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' Makefile
+	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1	/p' Makefile

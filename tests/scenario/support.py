@@ -14,7 +14,8 @@ A test is a script of cases:
 
 Each case works in a folder of its own, which is kept when the case fails. A failed check raises with
 both sides in its text. Exit status: 0, 1 when a case failed, 77 when all were skipped. Arguments
-choose cases by name. RTL_BUILD and RTL_SOURCE come from ctest; RTL_TEST_LONG=1 asks for the
+choose cases by name. RTL_BUILD and RTL_SOURCE come from ctest, RTL_TEST_TMP (a folder for the
+cases) too where one build is tested twice at a time; RTL_TEST_LONG=1 asks for the
 long variants.
 """
 import collections
@@ -34,6 +35,7 @@ BUILD = os.path.abspath(os.environ.get("RTL_BUILD", "build/dev"))
 SOURCE = os.path.abspath(os.environ.get("RTL_SOURCE", os.path.join(os.path.dirname(__file__), "../..")))
 LONG = os.environ.get("RTL_TEST_LONG", "") not in ("", "0")
 PROGRAMS = os.path.join(BUILD, "tests")
+TMP = os.environ.get("RTL_TEST_TMP") or os.path.join(BUILD, "tests/tmp")
 RTL_BIN = os.path.join(BUILD, "bin/rtl")
 LIBRTL = os.path.join(BUILD, "lib/librtl.so.1")
 VGPU_DIR = os.path.join(BUILD, "vgpu")
@@ -522,7 +524,7 @@ def sweep_memory(folder):
 
 def run_case(script, name, fn):
     global _dir, _count
-    _dir = os.path.join(BUILD, "tests/tmp", script, name)
+    _dir = os.path.join(TMP, script, name)
     _count = 0
     shutil.rmtree(_dir, ignore_errors=True)
     os.makedirs(_dir)
