@@ -33,32 +33,36 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--cc", default="cc")
     parser.add_argument("--include", required=True)
-    parser.add_argument("model")
+    parser.add_argument("models", nargs="+", help="that of the headers' release is looked for")
     args = parser.parse_args()
-    is_hip = os.path.basename(args.model) == "hip.json"
+    is_hip = os.path.basename(args.models[0]) == "hip.json"
     header = "hip/amd_detail/hip_prof_str.h" if is_hip else "hsa/hsa_api_trace.h"
     if not os.path.exists(os.path.join(args.include, header)):
         print("no %s installed" % header)
         return 77
-    with open(args.model, encoding="utf-8") as f:
-        recorded = f.read()
     try:
         fresh = (extract_hip if is_hip else extract).extract(args.cc, args.include)
     except extract.ExtractError as err:
         print("extraction failed: %s" % err)
         return 1
-    why = other_release(json.loads(recorded), fresh)
+    why = ""
+    for model in args.models:
+        with open(model, encoding="utf-8") as f:
+            recorded = f.read()
+        why = other_release(json.loads(recorded), fresh)
+        if not why:
+            break
     if why:
         print("headers of another release: %s" % why)
         return 77
     text = json.dumps(fresh, indent=1, sort_keys=True) + "\n"
     if text == recorded:
         return 0
-    diff = list(difflib.unified_diff(recorded.splitlines(), text.splitlines(), args.model,
+    diff = list(difflib.unified_diff(recorded.splitlines(), text.splitlines(), model,
                                      "installed headers", lineterm="", n=2))
     print("\n".join(diff[:SHOWN]))
     print("%d lines of diff; if the new one is right: %s -o %s"
-          % (len(diff), "extract_hip.py" if is_hip else "extract.py", args.model))
+          % (len(diff), "extract_hip.py" if is_hip else "extract.py", model))
     return 1
 
 

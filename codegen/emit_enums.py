@@ -77,9 +77,9 @@ def values_of(types):
 def collect():
     """{name in signatures: {enumerator: value}}."""
     out = {}
-    model, _, planner = plan_hip(None)
-    for name, key in planner.enums:
-        out[name] = model["enums"][key]
+    merged, _, planner = plan_hip(None)
+    for name, _ in planner.enums:
+        out[name] = merged.enums[name]
     model, _, planner = plan_hsa(None)
     values = values_of(model["types"])
     for name, key in planner.enums:

@@ -1,21 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Turn the HIP model into wrappers, callback decoders and their tables.
+"""Turn the HIP models into wrappers, callback decoders and their tables.
 
-Reads hip.json (extract_hip.py), models/hip_extra.json (functions that no C header declares) and
-models/hip_roles.json (what arguments mean). README.md describes what comes out.
+Reads the recorded models of all releases and that of the installed headers (extract_hip.py),
+models/hip_extra.json (functions that no C header declares) and models/hip_roles.json (what arguments
+mean). README.md describes what comes out.
 
-Usage: emit_hip.py --model hip.json --out DIR [--map exports.map]
+Usage: emit_hip.py [--model hip.json] --out DIR [--map exports.map]
 Exit:  0 written, 1 the models contradict each other; nothing is written then.
 """
 
 import argparse
+import glob
 import os
 import sys
 
 from decl import DeclError
 from emit_hsa_table import ModelError, declare, load, wrapped
 from extract import split_top, write_if_changed
+from merge_hip import Merged, ident
 from words import PlanError, Planner, fill, signature
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -35,8 +38,11 @@ def banner(what, label):
 class Function:
     """One op: its prototype and its words."""
 
-    def __init__(self, name, proto, words, exported):
+    def __init__(self, name, proto, words, exported, called=None):
         self.name, self.proto, self.words, self.exported = name, proto, words, exported
+        self.ident = called or name  # in C; the name is what a trace calls it
+        self.variants = []  # other words of it
+        self.releases = []  # of the models that these words are for
         self.symbol = proto.get("symbol", name)
         self.passed = proto.get("pass", False)
         self.status = proto["returns"] in STATUS
@@ -54,55 +60,113 @@ class Function:
         return [p["type"] for p in self.proto["params"]] or ["void"]
 
 
-def callbacks(model):
+def callbacks(release):
     """{function: number} of the calls that have a callback; NONE's number is for those without."""
-    return {n: i for n, i in model["api_ids"].items()
-            if i and n not in NO_API and not n.startswith("RESERVED_")}
+    named = {n: i for n, i in release.model["api_ids"].items()
+             if i and n not in NO_API and not n.startswith("RESERVED_")}
+    # a macro of the headers gives some numbers two names
+    return {n: i for n, i in named.items() if n in release.functions or not any(
+        i == j and m != n and m in release.functions for m, j in named.items())}
 
 
-def functions(model, extra, planner):
-    """All ops in the order of their numbers."""
-    protos, out = dict(extra["functions"]), []
-    protos.update(model["functions"])
-    known = set(protos)
-    for name in callbacks(model):
-        if name in protos:
-            continue
-        # only the callbacks show it
-        params = [{"type": t, "name": n} for t, n, _ in model["api_args"].get(name, [])
-                  if not n.endswith("__val")]
-        protos[name] = {"returns": "hipError_t", "params": params}
-    for name in sorted(protos):
-        words = [] if protos[name].get("pass") else planner.plan(name, protos[name], STATUS)
-        out.append(Function(name, protos[name], words, name in known))
+def prototypes(merged, extra):
+    """{identifier: (name, release or None, prototype, whether there is such a symbol)}."""
+    out = {}
+    for release in merged.releases:
+        for name, proto in release.functions.items():
+            if name in out:
+                merged.check_alike(name, out[name][2], proto, release.version)
+            else:
+                out[name] = (name, release, proto, True)
+    for name, proto in extra["functions"].items():
+        plain = {k: v for k, v in proto.items() if k not in ("symbol", "c")}
+        if proto.get("c"):
+            out.setdefault(name, (name, None, plain, True))
+        if name not in out:
+            out[name] = (name, None, proto, True)
+        elif "symbol" in proto:
+            # a C++ function in one release, and the same in C in another
+            out[name + "__cxx"] = (name, None, proto, True)
+    for release in merged.releases:
+        for name in callbacks(release):
+            if name in out:
+                continue
+            # only the callbacks show it
+            params = [{"type": release.renamed(t), "name": n}
+                      for t, n, _ in release.model["api_args"].get(name, []) if not n.endswith("__val")]
+            out[name] = (name, release, {"returns": "hipError_t", "params": params}, False)
     return out
 
 
-def emit_types(model, label):
+def add_variants(merged, f, planner, first):
+    """Plans the function's words for each release that has it."""
+    made = [(f, first)]
+    f.releases.append(first)
+    for release in merged.releases[merged.releases.index(first) + 1:]:
+        proto = release.functions.get(f.name)
+        if not proto:
+            continue
+        words = planner.plan(f.name, proto, STATUS)
+        for other, its in made:
+            if merged.is_alike(release, (proto, words), its, (other.proto, other.words)):
+                other.releases.append(release)
+                break
+        else:
+            one = Function(f.name, proto, words, False, "%s__%s" % (f.name, ident(release.version)))
+            one.releases.append(release)
+            f.variants.append(one)
+            made.append((one, release))
+
+
+def functions(merged, extra, planner):
+    """All ops in the order of their numbers; a variant follows its function."""
+    out = []
+    for called, (name, release, proto, exported) in sorted(prototypes(merged, extra).items()):
+        words = [] if proto.get("pass") else planner.plan(name, proto, STATUS)
+        f = Function(name, proto, words, exported, called)
+        if called == name:
+            add_variants(merged, f, planner, release or merged.releases[0])
+        out += [f] + f.variants
+    return out
+
+
+def by_release(ops, release):
+    """{name: the op that has this release's words}; where a release lacks it, an older one's."""
+    out = {f.name: f for f in ops if f.exported and f.ident == f.name}
+    out.update({f.name: f for f in ops if release in f.releases})
+    for f in ops:
+        out.setdefault(f.name, f)
+    return out
+
+
+def emit_types(merged, label):
     """Text of hip_types_gen.h."""
     out = banner("hip_types_gen.h - the types of HIP's prototypes, as its headers declare them", label)
     out += ["#ifndef RTL_GEN_HIP_TYPES_GEN_H", "#define RTL_GEN_HIP_TYPES_GEN_H", "",
             "#include <assert.h>", "#include <stdbool.h>", "#include <stddef.h>",
             "#include <stdint.h>", ""]
-    for decl in model["types"]:
+    for decl in merged.types:
         if len(decl) == 1:
             out += [decl[0], ""]
         else:
             out += [decl[0]] + ["\t" + line for line in decl[1:-1]] + [decl[-1], ""]
-    for name, layout in sorted(model["layouts"].items()):
+    for name, layout in sorted(merged.layouts.items()):
         out.append('static_assert(sizeof(%s) == %d, "%s");' % (name, layout["size"], name))
         for path, offset in sorted(layout["offsets"].items()):
             out.append('static_assert(offsetof(%s, %s) == %d, "%s");' % (name, path, offset, path))
     return "\n".join(out + ["", "#endif"]) + "\n"
 
 
-def emit_ops(ops, label):
+def emit_ops(merged, ops, label):
     """Texts of hip_ops_gen.h and .c."""
     head = banner("hip_ops_gen.h - the functions of HIP by number", label)
     head += ["#ifndef RTL_GEN_HIP_OPS_GEN_H", "#define RTL_GEN_HIP_OPS_GEN_H", "",
              "#include <stdatomic.h>", "#include <stdint.h>", "", '#include "source/api/call.h"', "", "enum hip_op {"]
-    head += ["\tHIP_OP_%s," % f.name for f in ops] + ["\tHIP_OP_NR", "};", "",
-             "/* By number. A symbol is NULL where a function is only seen through callbacks. */",
+    head += ["\tHIP_OP_%s," % f.ident for f in ops] + ["\tHIP_OP_NR", "};", "",
+             "/* The index of a release in hip_releases[]. */", "enum hip_release_index {"]
+    head += ["\tHIP_RELEASE_%s," % ident(r.version) for r in merged.releases] + ["};", "",
+             "/* By number. A symbol is NULL where a function is only seen through callbacks, or another op",
+             " * has it: the same function with the arguments of another release. */",
              "extern const struct api_op hip_ops[];", "extern const char *const hip_symbols[];",
              "extern _Atomic(void *) hip_real_fns[];",
              "/* Whether a function's name is in the trace, see api_define(). */",
@@ -163,7 +227,7 @@ def words_function(f):
     params = ["uint64_t *word", "bool good"] + f.params()
     if f.uses_return:
         params.append(declare(f.proto["returns"], "ret"))
-    out = [wrapped("static inline uint32_t words_%s(" % f.name, params, ")"), "{"]
+    out = [wrapped("static inline uint32_t words_%s(" % f.ident, params, ")"), "{"]
     text = " ".join("%s %s" % (w.expr, w.guard) for w in f.words)
     used = set(text.replace("(", " ").replace(")", " ").replace(",", " ").split())
     if not f.words:
@@ -186,20 +250,37 @@ def emit_words(ops, label):
     return "\n".join(out + ["#endif"]) + "\n"
 
 
+def record(f, one):
+    """Statements of a wrapper that fill the words of `one`, a variant of it or itself."""
+    args = ["words", "ret == 0" if f.status else "true"]
+    for mine, its in zip(f.proto["params"], one.proto["params"]):
+        cast = "" if mine["type"] == its["type"] else "(%s)" % its["type"]
+        args.append(cast + mine["name"])
+    if one.uses_return:
+        args.append("ret")
+    out = ["\top = HIP_OP_%s;" % one.ident]
+    if one.words:
+        out += ["\tif (api_args)", wrapped("\t\tnr = words_%s(" % one.ident, args, ");", "\t\t\t")]
+    return out
+
+
 def wrapper(f):
     """The exported function."""
-    head = "EXPORT %s(" % declare(f.proto["returns"], f.name)
+    head = "EXPORT %s(" % declare(f.proto["returns"], f.ident)
     params = f.params() or ["void"]
     call = "real(%s)" % ", ".join(f.names())
     void = f.proto["returns"] == "void"
-    tail = ") __asm__(\"%s\");" % f.symbol if f.symbol != f.name else ");"
+    tail = ") __asm__(\"%s\");" % f.symbol if f.symbol != f.ident else ");"
     out = [wrapped(head, params, tail), wrapped(head, params, ")"), "{"]
     out.append(wrapped("\t%s(" % declare(f.proto["returns"], "(*real)"),
-                       [t.strip() for t in split_top(", ".join(f.types()))], ") = hip_real(HIP_OP_%s);" % f.name))
+                       [t.strip() for t in split_top(", ".join(f.types()))], ") = hip_real(HIP_OP_%s);" % f.ident))
+    nr_words = max(len(one.words) for one in [f] + f.variants)
     if not f.passed:
-        if f.words:
-            out.append("\tuint64_t words[%d];" % len(f.words))
+        if nr_words:
+            out.append("\tuint64_t words[%d];" % nr_words)
             out.append("\tuint32_t nr = 0;")
+        if f.variants:
+            out.append("\tuint32_t op;")
         out.append("\tstruct api_call call;")
         if not void:
             out.append("\t%s;" % declare(f.proto["returns"], "ret"))
@@ -223,14 +304,17 @@ def wrapper(f):
     else:
         out += ["\t\treturn %s;" % call, "\tret = %s;" % call]
     out += forget
-    args = ["words", "ret == 0" if f.status else "true"] + f.names()
-    if f.uses_return:
-        args.append("ret")
-    if f.words:
-        out += ["\tif (api_args)", "\t\tnr = words_%s(%s);" % (f.name, ", ".join(args))]
-    out.append("\thip_leave(HIP_OP_%s, &call, %s, %s, %s);" % (
-        f.name, "(int32_t)ret" if f.status else "0", "words" if f.words else "NULL",
-        "nr" if f.words else "0"))
+    if f.variants:
+        out.append("\tswitch (hip_release()) {")
+        for one in f.variants:
+            out += ["\tcase HIP_RELEASE_%s:" % ident(r.version) for r in one.releases]
+            out += ["\t" + line for line in record(f, one)] + ["\t\tbreak;"]
+        out += ["\tdefault:"] + ["\t" + line for line in record(f, f)] + ["\t}"]
+    elif f.words:
+        out += record(f, f)[-2:]
+    out.append("\thip_leave(%s, &call, %s, %s, %s);" % (
+        "op" if f.variants else "HIP_OP_%s" % f.ident, "(int32_t)ret" if f.status else "0",
+        "words" if nr_words else "NULL", "nr" if nr_words else "0"))
     if not void:
         out.append("\treturn ret;")
     return out + ["}", ""]
@@ -247,57 +331,60 @@ def emit_wrappers(ops, label):
     return "\n".join(out[:-1]) + "\n"
 
 
-CALLBACK_HEADER = """\
-/* A call as the runtime's callbacks show it. `decode` takes the args of its hip_api_data_t and gives the
- * words that the wrapper gives; at most REC_API_MAX_WORDS. NULL: no such call, `op` is HIP_OP_NR. */
-struct hip_callback {
-	uint32_t op;
-	uint32_t (*decode)(const void *args, uint64_t *words, bool good);
-};
+def decoder(merged, f, members, called):
+    """The structure of a call's arguments, and the function that makes words of it."""
+    args = []
+    for p, m in zip(f.proto["params"], [m for m in members if not m[1].endswith("__val")]):
+        alike = p["type"] == m[0] or merged.all_types.resolve(p["type"]).kind in ("struct", "union")
+        args.append("%sa->%s" % ("" if alike else "(%s)" % p["type"], m[1]))
+    out = ["struct args_%s {" % called] + ["\t%s;" % declare(m[0], m[1]) for m in members] + ["};"]
+    out += ['static_assert(offsetof(struct args_%s, %s) == %d, "%s");' % (called, m[1], m[2], m[1])
+            for m in members]
+    return out + ["", "static uint32_t decode_%s(const void *args, uint64_t *words, bool good)" % called,
+                  "{", "\tconst struct args_%s *a = args;" % called, "",
+                  wrapped("\treturn words_%s(" % f.ident,
+                          ["words", "good"] + args, ");"), "}", ""]
 
-/* By HIP_API_ID. */
-extern const struct hip_callback hip_callbacks[];
-extern const uint32_t hip_callback_nr;
-"""
 
-
-def emit_callbacks(model, ops, label):
-    """Texts of hip_callback_gen.h and .c."""
-    head = banner("hip_callback_gen.h - HIP's calls by their callback numbers", label)
-    head += ["#ifndef RTL_GEN_HIP_CALLBACK_GEN_H", "#define RTL_GEN_HIP_CALLBACK_GEN_H", "",
-             "#include <stdbool.h>", "#include <stdint.h>", "", CALLBACK_HEADER, "#endif"]
-    out = banner("hip_callback_gen.c - the arguments of HIP's callbacks as words", label)
-    out += ['#include "hip_callback_gen.h"', "", '#include "hip_ops_gen.h"',
-            '#include "hip_words_gen.h"', ""]
-    rows = []
-    by_name = {f.name: f for f in ops}
-    for name, number in sorted(callbacks(model).items(), key=lambda x: x[1]):
-        f, members = by_name[name], model["api_args"].get(name, [])
+def release_callbacks(merged, release, ops, made):
+    """The decoders that a release adds to `made`, and the rows of its table."""
+    out, rows, by_name = [], {}, by_release(ops, release)
+    for name, number in sorted(callbacks(release).items(), key=lambda x: x[1]):
+        f = by_name[name]
+        members = [[release.renamed(t), n, at] for t, n, at in release.model["api_args"].get(name, [])]
         args = [m[1] for m in members if not m[1].endswith("__val")]
-        if f.words and len(args) == len(f.names()) and args:
-            if f.uses_return:
-                raise ModelError("%s returns no status, and has a callback" % name)
-            out += ["struct args_%s {" % name]
-            out += ["\t%s;" % declare(m[0], m[1]) for m in members] + ["};"]
-            out += ['static_assert(offsetof(struct args_%s, %s) == %d, "%s");' % (
-                name, m[1], m[2], m[1]) for m in members] + [""]
-            out += ["static uint32_t decode_%s(const void *args, uint64_t *words, bool good)" % name,
-                    "{", "\tconst struct args_%s *a = args;" % name, "",
-                    wrapped("\treturn words_%s(" % name,
-                            ["words", "good"] + ["a->%s" % x for x in args], ");"), "}", ""]
-            rows.append("\t[%d] = { HIP_OP_%s, decode_%s }," % (number, name, name))
-        else:
-            rows.append("\t[%d] = { HIP_OP_%s, decode_nothing }," % (number, name))
-    out += ["/* The runtime does not show this call's arguments, or it has none. */",
+        if not f.words or not args or len(args) != len(f.names()):
+            rows[number] = "{ HIP_OP_%s, decode_nothing }" % f.ident
+            continue
+        if f.uses_return:
+            raise ModelError("%s returns no status, and has a callback" % name)
+        key = (f.ident, tuple(tuple(m) for m in members))
+        if key not in made:
+            made[key] = f.ident
+            if f.ident in [v for k, v in made.items() if k != key]:
+                made[key] = "%s_of_%s" % (f.ident, ident(release.version))
+            out += decoder(merged, f, members, made[key])
+        rows[number] = "{ HIP_OP_%s, decode_%s }" % (f.ident, made[key])
+    top = max(rows) + 1
+    return out, ["\t[%d] = %s," % (i, rows.get(i, "{ HIP_OP_NR, NULL }")) for i in range(top)]
+
+
+def emit_callbacks(merged, ops, label):
+    """Text of hip_callback_gen.c."""
+    out = banner("hip_callback_gen.c - the arguments of HIP's callbacks as words, for each release", label)
+    out += ['#include "hip_ops_gen.h"', '#include "hip_words_gen.h"', "",
+            "/* The runtime does not show this call's arguments, or it has none. */",
             "static uint32_t decode_nothing(const void *args, uint64_t *words, bool good)", "{",
-            "\t(void)args;", "\t(void)words;", "\t(void)good;", "\treturn 0;", "}", "",
-            "const struct hip_callback hip_callbacks[] = {"]
-    used = {int(r[r.index("[") + 1:r.index("]")]) for r in rows}
-    top = max(used) + 1
-    rows += ["\t[%d] = { HIP_OP_NR, NULL }," % i for i in range(top) if i not in used]
-    rows.sort(key=lambda r: int(r[r.index("[") + 1:r.index("]")]))
-    out += rows + ["};", "", "const uint32_t hip_callback_nr = %d;" % top]
-    return "\n".join(head) + "\n", "\n".join(out) + "\n"
+            "\t(void)args;", "\t(void)words;", "\t(void)good;", "\treturn 0;", "}", ""]
+    made, tables = {}, []
+    for release in merged.releases:
+        code, rows = release_callbacks(merged, release, ops, made)
+        called = "callbacks_%s" % ident(release.version)
+        out += code + ["static const struct hip_callback %s[] = {" % called] + rows + ["};", ""]
+        tables.append('\t{ "%s", %s, %d, %d },' % (release.version, called, len(rows),
+                                                   release.model["api_data_size"]))
+    out += ["const struct hip_release hip_releases[] = {"] + tables + ["};", ""]
+    return "\n".join(out + ["const uint32_t hip_nr_releases = %d;" % len(tables)]) + "\n"
 
 
 def emit_map(path, ops):
@@ -311,16 +398,21 @@ def emit_map(path, ops):
 
 
 def plan_all(args=None):
-    """Loads the models, the recorded ones without args; returns (model, ops, planner)."""
+    """Loads the models, the recorded ones without args; returns (Merged, ops, planner)."""
     args = args or arguments(argparse.ArgumentParser()).parse_args(["--out", "."])
-    model, extra, roles = load(args.model), load(args.extra), load(args.roles)
-    planner = Planner(model["types"], roles)
-    return model, functions(model, extra, planner), planner
+    models = [load(path) for path in sorted(glob.glob(os.path.join(HERE, "models", "*", "hip.json")))]
+    if args.model:
+        mine = load(args.model)
+        models = [m for m in models if m["version"] != mine["version"]] + [mine]
+    extra, roles = load(args.extra), load(args.roles)
+    merged = Merged(models)
+    planner = Planner(merged.types, roles)
+    return merged, functions(merged, extra, planner), planner
 
 
 def arguments(parser):
     """The options that the emitters of HIP have in common."""
-    parser.add_argument("--model", default=os.path.join(HERE, "models", "5.2.3", "hip.json"))
+    parser.add_argument("--model", help="of the installed headers, beside the recorded ones")
     parser.add_argument("--extra", default=os.path.join(HERE, "models", "hip_extra.json"))
     parser.add_argument("--roles", default=os.path.join(HERE, "models", "hip_roles.json"))
     parser.add_argument("--label", default="", help="what the banner calls the model")
@@ -333,15 +425,15 @@ def main():
     arguments(parser)
     parser.add_argument("--map", help="export map to add the wrappers to; librtl.map is written")
     args = parser.parse_args()
-    label = args.label or os.path.relpath(args.model, HERE)
+    label = "the recorded models" + (" and %s" % args.label if args.label else "")
     try:
-        model, ops, _ = plan_all(args)
-        texts = {"hip_types_gen.h": emit_types(model, label),
+        merged, ops, _ = plan_all(args)
+        texts = {"hip_types_gen.h": emit_types(merged, label),
                  "api_words_gen.h": emit_helpers(label),
                  "hip_words_gen.h": emit_words(ops, label),
                  "hip_wrap_gen.c": emit_wrappers(ops, label)}
-        texts["hip_ops_gen.h"], texts["hip_ops_gen.c"] = emit_ops(ops, label)
-        texts["hip_callback_gen.h"], texts["hip_callback_gen.c"] = emit_callbacks(model, ops, label)
+        texts["hip_ops_gen.h"], texts["hip_ops_gen.c"] = emit_ops(merged, ops, label)
+        texts["hip_callback_gen.c"] = emit_callbacks(merged, ops, label)
         if args.map:
             texts["librtl.map"] = emit_map(args.map, ops)
     except (ModelError, PlanError, DeclError, OSError, ValueError, KeyError) as err:

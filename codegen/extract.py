@@ -12,6 +12,7 @@ Exit:  0 written, 2 no headers there, 1 anything else.
 """
 
 import argparse
+import functools
 import json
 import os
 import re
@@ -79,6 +80,7 @@ def declarations(text):
         i += 1
 
 
+@functools.lru_cache(maxsize=None)
 def tidy(ctype):
     """One spelling for a type: `const void *`, `bool`, `void (*)(int a, void *b)`."""
     out = " ".join(ctype.split())

@@ -172,9 +172,11 @@ def extract(cc, include):
     data = "((struct hip_api_data_s *)0)->args"
     members = [(f, m[1]) for f, ms in sorted(api_args.items()) for m in ms]
     ask += ["(char *)&%s.%s.%s - (char *)&%s" % (data, f, m, data) for f, m in members]
-    got = iter(measure(cc, include, ["HIP_VERSION_MAJOR", "HIP_VERSION_MINOR"] + ask))
+    ask = ["HIP_VERSION_MAJOR", "HIP_VERSION_MINOR", "sizeof(struct hip_api_data_s)"] + ask
+    got = iter(measure(cc, include, ask))
 
-    model = {"format": 1, "version": "%d.%d" % (next(got), next(got)), "functions": functions, "types": kept,
+    model = {"format": 1, "version": "%d.%d" % (next(got), next(got)), "api_data_size": next(got),
+             "functions": functions, "types": kept,
              "enums": {n: {v: next(got) for v in values} for n, values in enums.items()},
              "api_ids": {n: next(got) for n in api_ids},
              "layouts": {s: {"size": next(got), "offsets": {}} for s in structs}}

@@ -270,6 +270,9 @@ class Calls(unittest.TestCase):
         self.assertEqual(enums["hipMemcpyKind"], {
             "hipMemcpyHostToHost": 0, "hipMemcpyHostToDevice": 1, "hipMemcpyDeviceToHost": 2,
             "hipMemcpyDeviceToDevice": 3, "hipMemcpyDefault": 4})
+        # its numbers are others in 6.x
+        self.assertEqual(enums["hipMemoryType"]["hipMemoryTypeDevice"], 1)
+        self.assertEqual(enums["hipMemoryType__6_4"]["hipMemoryTypeDevice"], 2)
         self.assertEqual(enums["hsa_wait_state_t"], {
             "HSA_WAIT_STATE_BLOCKED": 0, "HSA_WAIT_STATE_ACTIVE": 1})
         self.assertEqual(emit_enums.values_of([["typedef enum {", "A = 1 << 3,", "B,", "C = 0x10u,",

@@ -31,6 +31,11 @@ class Word:
         self.more = kind == "d2"  # the second word of a dim3: no argument of its own
 
 
+def plain(name):
+    """A type's name without the release that it is of."""
+    return re.sub(r"__\d+_\d+$", "", name)
+
+
 class Planner:
     """Plans for the functions of one model."""
 
@@ -56,12 +61,12 @@ class Planner:
 
     def opaque(self, ctype):
         bare = " ".join(re.sub(r"\bconst\b", " ", ctype).split())
-        return bare in self.roles["opaque"]
+        return plain(bare) in self.roles["opaque"]
 
     def role(self, name, ctype, kind):
         """The role of a word by its type, or by the end of its name."""
-        by_type = self.roles["types"].get(" ".join(re.sub(r"\b(const|enum|struct)\b", " ",
-                                                          ctype).split()))
+        by_type = self.roles["types"].get(plain(" ".join(
+            re.sub(r"\b(const|enum|struct)\b", " ", ctype).split())))
         if by_type:
             return by_type
         path = name.lstrip("*").split(".")
@@ -161,7 +166,7 @@ class Planner:
         if inner.kind in ("struct", "union") and inner.name != "dim3" \
                 and not self.handle_struct(inner):
             out = self.members("*" + param, found.pointee, "(*%s)" % param, guard,
-                               self.roles["members"].get(inner.name))
+                               self.roles["members"].get(plain(inner.name)))
             if len(out) > MAX_LEAVES:
                 raise PlanError("%s: %d members; choose some" % (inner.name, len(out)))
             for word in out:

@@ -32,8 +32,9 @@ def bare(ctype):
 class Case:
     """One function's case."""
 
-    def __init__(self, f, planner, roles, domain):
+    def __init__(self, f, planner, roles, domain, base=None):
         self.f, self.planner, self.domain = f, planner, domain
+        self.base = base or f  # what is called; of a variant, the function that it is one of
         self.rules = roles["functions"].get(f.name, {})
         self.kernel = roles["kernel"].get(f.name)
         self.looked = {}  # parameter -> the words of what it points to
@@ -131,24 +132,41 @@ class Case:
         """The call of the wrapper."""
         args = ", ".join("a_" + n for n in self.f.names())
         if self.domain == "hip":
-            return "%s(%s)" % (self.f.name, args)
+            cast = ["" if mine["type"] == its["type"] else "(%s)" % its["type"]
+                    for mine, its in zip(self.f.proto["params"], self.base.proto["params"])]
+            return "%s(%s)" % (self.base.ident, ", ".join(
+                c + "a_" + n for c, n in zip(cast, self.f.names())))
         return "((%s_fn_t)*slot_of(HSA_OP_%s))(%s)" % (self.f.name, self.f.name, args)
 
-    def emit(self, callback):
+    def callback(self, release, number, members):
+        """Statements that decode the same call as a release's callback shows it."""
+        index = "HIP_RELEASE_%s" % emit_hip.ident(release.version)
+        out = ["\t{", "\t\tconst struct hip_callback *c = &hip_releases[%s].callbacks[%d];" % (index, number)]
+        out += ["\t\tstruct {"] + ["\t\t\t%s;" % declare(release.renamed(t), n) for t, n, _ in members]
+        out += ["\t\t} args;" if members else "\t\t\tint none;\n\t\t} args;", "",
+                "\t\tmemset(&args, 0x5a, sizeof(args));"]
+        plain = [(t, n) for t, n, _ in members if not n.endswith("__val")]
+        for (_, n), mine in zip(plain, self.f.names()):
+            out.append("\t\tmemcpy(&args.%s, &a_%s, sizeof(args.%s));" % (n, mine, n))
+        out.append("\t\trun_callback(run, c->op, HIP_OP_%s, c->decode, &args);" % self.f.ident)
+        return out + ["\t}"]
+
+    def emit(self, callbacks=()):
         """The C function."""
         f, prefix = self.f, "HIP" if self.domain == "hip" else "HSA"
         void = f.proto["returns"] == "void"
-        out = ["static void case_%s(struct run *run)" % f.name, "{"]
+        out = ["static void case_%s(struct run *run)" % f.ident, "{"]
         out += ["\t" + d for d in self.declarations()]
         if not void:
             out.append("\t%s;" % declare(f.proto["returns"], "ret"))
-        if callback:
-            out += ["\tstruct {"] + ["\t\t%s;" % declare(t, n) for t, n, _ in callback[1]]
-            out += ["\t} args;"] if callback[1] else ["\t\tint none;", "\t} args;"]
         out += [""] + ["\t" + v for v in self.values()]
+        if self.base is not f:
+            out.append("\trun_release(HIP_RELEASE_%s);" % emit_hip.ident(f.releases[-1].version))
         out += ["\trun_begin(run);", "\t%s%s;" % ("" if void else "ret = ", self.call())]
+        if self.base is not f:
+            out.append("\trun_release(0);")
         status = "true, (int32_t)ret" if f.status else "false, 0"
-        out.append("\trun_end(run, %s_OP_%s, %s);" % (prefix, f.name, status))
+        out.append("\trun_end(run, %s_OP_%s, %s);" % (prefix, f.ident, status))
         for n in f.names():
             out.append('\trun_got(run, "%s", &a_%s, sizeof(a_%s));' % (n, n, n))
         out.append("\trun_got_all(run);")
@@ -158,12 +176,8 @@ class Case:
             out.append("\trun_returned(run, &ret, sizeof(ret), %s);" % ("true" if text else "false"))
         out += ["\t" + self.word(w) for w in f.words if not w.more]
         out.append("\trun_words_all(run);")
-        if callback:
-            out.append("\tmemset(&args, 0x5a, sizeof(args));")
-            plain = [n for _, n, _ in callback[1] if not n.endswith("__val")]
-            out += ["\targs.%s = a_%s;" % (n, mine) for n, mine in zip(plain, f.names())]
-            out += ["\trun_callback(run, hip_callbacks[%d].op, HIP_OP_%s, hip_callbacks[%d].decode,"
-                    % (callback[0], f.name, callback[0]), "\t\t     &args);"]
+        for one in callbacks:
+            out += self.callback(*one)
         return out + ["}", ""]
 
 
@@ -180,9 +194,9 @@ def stand_in(f, head, planner):
         asked = "stand_in_kernel((uint64_t)(uintptr_t)%s)" % f.names()[0]
     nothing = "" if void else " %s" % asked if text else " (%s)0" % f.proto["returns"] if status else ""
     if void or text or status:
-        out += ['\tif (!stand_in_called("%s"))' % f.name, "\t\treturn%s;" % nothing]
+        out += ['\tif (!stand_in_called("%s"))' % f.ident, "\t\treturn%s;" % nothing]
     else:
-        out += ['\tstand_in_called("%s");' % f.name]
+        out += ['\tstand_in_called("%s");' % f.ident]
     out += ["\tstand_in_got(&%s, sizeof(%s));" % (n, n) for n in f.names()]
     if status:
         out.append("\treturn (%s)stand_in_finish();" % f.proto["returns"])
@@ -197,10 +211,11 @@ def stand_in(f, head, planner):
     return out + ["}", ""]
 
 
-def table(ops, out):
-    """The list of cases."""
+def table(tested, out):
+    """The list of cases: [(function, the one that it is a variant of or itself)]."""
     out += ["const struct run_case run_cases[] = {"]
-    out += ['\t{ "%s", case_%s, %s },' % (f.name, f.name, "true" if f.status else "false") for f in ops]
+    out += ['\t{ "%s", "%s", "%s", %s, case_%s },' % (
+        f.ident, base.ident, f.name, "true" if f.status else "false", f.ident) for f, base in tested]
     out += ["};", "", "const unsigned run_nr_cases = sizeof(run_cases) / sizeof(run_cases[0]);"]
 
 
@@ -212,28 +227,41 @@ def banner(what):
 
 def cases_of_hip(args):
     """The runtime's stand-in and the cases of HIP."""
-    model, ops, planner = emit_hip.plan_all(emit_hip.arguments(argparse.ArgumentParser()).parse_args(args))
+    merged, ops, planner = emit_hip.plan_all(emit_hip.arguments(argparse.ArgumentParser()).parse_args(args))
     roles = planner.roles
-    ops = [f for f in ops if f.exported and not f.passed]
+    called = [f for f in ops if f.exported and not f.passed]
     lib = banner("hip_stand_in_gen.c - in place of libamdhip64") + ['#include "hip_types_gen.h"',
                                                                     '#include "stand_in.h"', ""]
-    cases = banner("hip_cases_gen.c - one call of each of HIP's functions")
-    cases += ["#include <string.h>", "", '#include "hip_callback_gen.h"', '#include "hip_ops_gen.h"',
-              '#include "hip_types_gen.h"', '#include "run.h"', ""]
-    for f in ops:
-        tail = ') __asm__("%s");' % f.symbol if f.symbol != f.name else ");"
-        head = "%s(" % declare(f.proto["returns"], f.name)
+    cases = banner("hip_cases_gen.c - one call of each of HIP's functions, with each release's arguments")
+    cases += ["#include <string.h>", "", '#include "hip_ops_gen.h"', '#include "hip_types_gen.h"',
+              '#include "run.h"', '#include "source/hip/release.h"', ""]
+    for f in called:
+        tail = ') __asm__("%s");' % f.symbol if f.symbol != f.ident else ");"
+        head = "%s(" % declare(f.proto["returns"], f.ident)
         cases.append(wrapped(head, f.params() or ["void"], tail))
         lib.append(wrapped("STAND_IN_API " + head, f.params() or ["void"], tail))
         lib += stand_in(f, wrapped("STAND_IN_API " + head, f.params() or ["void"], ")"), planner)
     cases.append("")
-    ids = emit_hip.callbacks(model)
-    for f in ops:
-        members = model["api_args"].get(f.name, [])
-        callback = (ids[f.name], members) if f.name in ids and (members or not f.words) else None
-        cases += Case(f, planner, roles, "hip").emit(callback)
-    table(ops, cases)
-    return {"hip_stand_in_gen.c": lib, "hip_cases_gen.c": cases}, [f.name for f in ops]
+    shown = callbacks_of(merged, ops)
+    tested = []
+    for base in called:
+        for f in [base] + base.variants:
+            tested.append((f, base))
+            cases += Case(f, planner, roles, "hip", base).emit(shown.get(f.ident, ()))
+    table(tested, cases)
+    return {"hip_stand_in_gen.c": lib, "hip_cases_gen.c": cases}, [f.ident for f, _ in tested]
+
+
+def callbacks_of(merged, ops):
+    """{op: [(release, number, members)]} of the callbacks that show a call."""
+    out = {}
+    for release in merged.releases:
+        by_name = emit_hip.by_release(ops, release)
+        for name, number in emit_hip.callbacks(release).items():
+            f, members = by_name[name], release.model["api_args"].get(name, [])
+            if members or not f.words:
+                out.setdefault(f.ident, []).append((release, number, members))
+    return out
 
 
 def cases_of_hsa(args):
@@ -248,8 +276,8 @@ def cases_of_hsa(args):
     out += ["\t{ HSA_CASE_%s, %s, (void *)real_%s }," % (f.stem.upper(), f.id, f.name) for f in ops]
     out += ["};", ""]
     for f in ops:
-        out += Case(f, planner, planner.roles, "hsa").emit(None)
-    table(ops, out)
+        out += Case(f, planner, planner.roles, "hsa").emit()
+    table([(f, f) for f in ops], out)
     return {"hsa_cases_gen.c": out}, [f.name for f in ops]
 
 

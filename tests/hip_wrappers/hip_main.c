@@ -3,6 +3,7 @@
 #include "hip_ops_gen.h"
 #include "run.h"
 #include "source/hip/frame.h"
+#include "source/hip/release.h"
 
 const enum rec_api_domain run_domain = REC_API_HIP;
 const struct api_op *const run_ops = hip_ops;
@@ -12,6 +13,13 @@ void run_prepare(void)
 {
 	api_define(REC_API_HIP, hip_ops, hip_told, hip_nr_ops);
 	atomic_store(&hip_started, true);
+	/* the first function that is found tells the release: not in the middle of a case */
+	hip_real(HIP_OP_hipInit);
+}
+
+void run_release(uint32_t index)
+{
+	atomic_store(&release_index, index);
 }
 
 void run_forget_names(void)

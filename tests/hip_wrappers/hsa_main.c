@@ -7,6 +7,7 @@
 
 #include "hsa_cases.h"
 #include "run.h"
+#include "source/hip/release.h"
 
 const enum rec_api_domain run_domain = REC_API_HSA;
 const struct api_op *const run_ops = hsa_ops;
@@ -17,6 +18,8 @@ const char *const hip_symbols[] = { NULL };
 _Atomic uint8_t hip_told[1];
 _Atomic(void *) hip_real_fns[1];
 const uint32_t hip_nr_ops;
+const struct hip_release hip_releases[] = { { "", NULL, 0, 0 } };
+const uint32_t hip_nr_releases = 1;
 
 #define TABLE(name, nr)                                                                            \
 	static struct {                                                                            \

@@ -96,7 +96,12 @@ static void sink_stop(void)
 {
 }
 
-static const struct sink sink = { "test", sink_start, sink_event, sink_loss, sink_tick, sink_stop };
+static const struct sink sink = { .name = "test",
+				  .start = sink_start,
+				  .event = sink_event,
+				  .loss = sink_loss,
+				  .tick = sink_tick,
+				  .stop = sink_stop };
 
 static void on_crash(int sig)
 {
@@ -199,7 +204,7 @@ void run_end(struct run *run, uint32_t op, bool has_status, int32_t status)
 			bad(run, "%u records, %u calls", api.nr, stand_in.nr_calls);
 		return;
 	}
-	if (strcmp(stand_in.function, run->name) != 0 || stand_in.nr_calls != 1)
+	if (strcmp(stand_in.function, run->called) != 0 || stand_in.nr_calls != 1)
 		bad(run, "the stand-in saw %u calls, of %s", stand_in.nr_calls, stand_in.function);
 	if (has_status && status != stand_in.status)
 		bad(run, "returned %d, not %d", status, stand_in.status);
@@ -212,7 +217,7 @@ void run_end(struct run *run, uint32_t op, bool has_status, int32_t status)
 		bad(run, "%u records, of op %u of domain %u", api.nr, api.op, api.domain);
 	if (api.status != (has_status ? stand_in.status : 0))
 		bad(run, "recorded as returning %d", api.status);
-	if (strcmp(run_ops[op].name, run->name) != 0)
+	if (strcmp(run_ops[op].name, run->told) != 0)
 		bad(run, "its op is %s", run_ops[op].name);
 	signature = run_ops[op].signature;
 	at_word = 0;
@@ -403,7 +408,8 @@ int main(int argc, char **argv)
 			continue;
 		nr_run++;
 		for (int mode = 0; mode < RUN_NR_MODES; mode++) {
-			struct run run = { (enum run_mode)mode, c->name, 1000 * i };
+			struct run run = { (enum run_mode)mode, c->name, c->called, c->told,
+					   1000 * i };
 
 			if (mode == RUN_FAILS && !c->has_status)
 				continue;

@@ -25,15 +25,17 @@ enum run_mode {
 
 struct run {
 	enum run_mode mode;
-	const char *name;
+	const char *name, *called, *told; /* of struct run_case */
 	unsigned seed;
 };
 
 /* A case runs its function once in run->mode. */
 struct run_case {
-	const char *name;
+	const char *name;   /* of the op: of one release, where its arguments are */
+	const char *called; /* the function of the stand-in */
+	const char *told;   /* what the record calls it */
+	bool has_status;    /* one without can't fail */
 	void (*fn)(struct run *run);
-	bool has_status; /* one without can't fail */
 };
 
 /* The domain under test: what the driver gives. */
@@ -44,6 +46,8 @@ extern const unsigned run_nr_cases;
 /* Switches the domain on and makes the wrappers ready. */
 void run_prepare(void);
 void run_forget_names(void);
+/* The process has this release of HIP, by its index. */
+void run_release(uint32_t index);
 
 /* Arguments. */
 void run_number(struct run *run, void *value, size_t size);

@@ -12,9 +12,10 @@
 #include "base/env.h"
 #include "event/corr.h"
 #include "event/life.h"
-#include "hip_callback_gen.h"
 #include "hip_ops_gen.h"
 #include "source/hip/callback.h"
+#include "source/hip/live.h"
+#include "source/hip/release.h"
 #include "support/sink_record.h"
 #include "support/test.h"
 
@@ -188,8 +189,8 @@ TEST(text_that_cannot_be_read_is_none)
 
 static uint32_t id_of(uint32_t op)
 {
-	for (uint32_t id = 0; id < hip_callback_nr; id++)
-		if (hip_callbacks[id].op == op)
+	for (uint32_t id = 0; id < LIVE_MAX_IDS; id++)
+		if (release_callback(id) && release_callback(id)->op == op)
 			return id;
 	FAIL("no callback of op %u", op);
 	return 0;

@@ -31,7 +31,6 @@
 #include "event/bus.h"
 #include "event/corr.h"
 #include "event/life.h"
-#include "hip_callback_gen.h"
 #include "hip_ops_gen.h"
 #include "source/hip/frame.h"
 #include "source/hip/live.h"
@@ -71,12 +70,18 @@ static RTL_COLD struct block *new_block(struct thread *t)
 	return t->api_block;
 }
 
+static bool takes_status_away(uint32_t op)
+{
+	return op == HIP_OP_hipGetLastError || op == HIP_OP_hipExtGetLastError;
+}
+
 void *callback_begin(uint32_t id, uintptr_t frame)
 {
+	const struct hip_callback *c = release_callback(id);
 	struct thread *t = thread_get();
 	struct block *b = t->api_block;
 
-	if (id >= hip_callback_nr || !hip_callbacks[id].decode)
+	if (!c)
 		return NULL;
 	/* before the block is touched: it may be that of the call around this one */
 	if (api_inside(REC_API_HIP) && frame < t->api_frame[REC_API_HIP])
@@ -87,8 +92,7 @@ void *callback_begin(uint32_t id, uintptr_t frame)
 		return NULL;
 	b->data.correlation = b->call.correlation;
 	b->data.phase = 0;
-	/* it takes away what its status is */
-	if (hip_callbacks[id].op == HIP_OP_hipGetLastError)
+	if (takes_status_away(c->op))
 		b->status = peek();
 	return &b->data;
 }
@@ -96,11 +100,11 @@ void *callback_begin(uint32_t id, uintptr_t frame)
 void callback_end(uint32_t id)
 {
 	uint64_t words[REC_API_MAX_WORDS];
-	const struct hip_callback *c = &hip_callbacks[id];
+	const struct hip_callback *c = release_callback(id);
 	struct block *b = thread_get()->api_block;
 	uint32_t nr = 0;
 
-	if (c->op != HIP_OP_hipGetLastError)
+	if (!takes_status_away(c->op))
 		b->status = peek();
 	if (api_args)
 		nr = c->decode(b->data.args, words, b->status == 0);

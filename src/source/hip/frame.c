@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "event/life.h"
 #include "source/hip/lookup.h"
+#include "source/hip/release.h"
 
 #define PATH_SIZE 4096
 #define RUNTIME "libamdhip64.so"
@@ -65,17 +66,20 @@ static bool is_ours(const void *fn)
 	       its.dli_fbase == ours.dli_fbase;
 }
 
-/* Its functions are remembered, so the library stays. */
+/* Its functions are remembered, so the library stays; and what release it is. */
 static void pin(const void *fn)
 {
 	static _Atomic bool pinned;
+	void *lib = NULL;
 	Dl_info info;
 
 	if (atomic_exchange_explicit(&pinned, true, memory_order_relaxed))
 		return;
 	/* RTLD_NOLOAD: one more reference to what is there */
 	if (dladdr(fn, &info) && info.dli_fname)
-		dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+		lib = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	if (lib)
+		release_find((const char *(*)(uint32_t))lookup_next(lib, "hipApiName"));
 }
 
 /* In a runtime that is loaded with local scope. */

@@ -29,6 +29,7 @@
 
 #include "base/compiler.h"
 #include "source/api/call.h"
+#include "source/hip/release.h"
 
 /* hipErrorSharedObjectInitFailed: the symbol was ours, and there is no libamdhip64 behind it. */
 #define HIP_NOT_LOADED 303

@@ -28,7 +28,6 @@
 #include "base/log.h"
 #include "event/corr.h"
 #include "event/life.h"
-#include "hip_callback_gen.h"
 #include "hip_ops_gen.h"
 #include "source/hip/callback.h"
 #include "source/hip/frame.h"
@@ -235,9 +234,9 @@ static const char *name_of_kernel(const struct frame *f)
 {
 	const struct told_data *d = f->call.data;
 	void *function = (void *)(uintptr_t)d->args[0];
-	uint32_t op = f->call.id < hip_callback_nr ? hip_callbacks[f->call.id].op : HIP_OP_NR;
+	const struct hip_callback *c = release_callback(f->call.id);
 
-	switch (op) {
+	switch (c ? c->op : HIP_OP_NR) {
 	case HIP_OP_hipModuleLaunchKernel:
 	case HIP_OP_hipExtModuleLaunchKernel:
 	case HIP_OP_hipHccModuleLaunchKernel:

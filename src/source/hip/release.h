@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* release.h - which release of HIP the process has: its numbers of calls, its structures
+ *
+ * Functions keep their arguments over the releases; some structures, enumerations and the numbers of the
+ * runtime's callbacks do not. What is known of each release is emitted by codegen.
+ */
+#ifndef RTL_SOURCE_HIP_RELEASE_H
+#define RTL_SOURCE_HIP_RELEASE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A call as the runtime's callbacks show it. `decode` takes the args of its hip_api_data_t and gives the
+ * words that the wrapper gives; at most REC_API_MAX_WORDS. NULL: no such call, `op` is hip_nr_ops. */
+struct hip_callback {
+	uint32_t op;
+	uint32_t (*decode)(const void *args, uint64_t *words, bool good);
+};
+
+struct hip_release {
+	const char *version;
+	const struct hip_callback *callbacks; /* by HIP_API_ID */
+	uint32_t nr_callbacks;
+	uint32_t data_size; /* of its hip_api_data_t */
+};
+
+/* In the order of their versions. */
+extern const struct hip_release hip_releases[];
+extern const uint32_t hip_nr_releases;
+
+/* The index of the release that is taken for the process's; the first, before one is loaded. Atomic. */
+extern _Atomic uint32_t release_index;
+
+/* Asks the runtime for the names of its calls by number (`hipApiName`, NULL: it has no such function), and
+ * takes the release that has most of them. No call into the rest of the runtime. Any thread, any number
+ * of times. */
+void release_find(const char *(*api_name)(uint32_t id));
+
+/* The release whose calls are these, every one of them and no more; NULL: none that is known. */
+const struct hip_release *release_exact(const char *(*api_name)(uint32_t id));
+
+/* HOT: in wrappers, where what is recorded depends on the release. */
+static inline uint32_t hip_release(void)
+{
+	/* relaxed: set once, by whoever found the runtime's first function */
+	return atomic_load_explicit(&release_index, memory_order_relaxed);
+}
+
+/* The calls of the runtime's callbacks. HOT */
+static inline const struct hip_callback *release_callback(uint32_t id)
+{
+	const struct hip_release *r = &hip_releases[hip_release()];
+
+	return id < r->nr_callbacks && r->callbacks[id].decode ? &r->callbacks[id] : 0;
+}
+
+#endif
