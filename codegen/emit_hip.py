@@ -26,6 +26,8 @@ STATUS = ("hipError_t", "hiprtcResult")
 NO_API = ("FIRST", "LAST")
 # known names are forgotten before and after: what is freed may be another's before it returns
 FORGET = ("hipModuleUnload", "__hipUnregisterFatBinary")
+# with them the program says what of it is recorded
+SWITCH = {"hipProfilerStart": "true", "hipProfilerStop": "false"}
 
 
 def banner(what, label):
@@ -292,6 +294,8 @@ def wrapper(f):
     out += ["\tif (!real)", "\t\t" + nothing]
     forget = ["\thip_forget_names();"] if f.name in FORGET else []
     out += forget
+    if f.name in SWITCH:
+        out += ["\tpause_switch(%s);" % SWITCH[f.name]]
     if f.passed:
         return out + ["\t%s%s;" % ("" if void else "return ", call)] + forget + ["}", ""]
     out.append("\tif (!hip_enter(&call))%s" % (" {" if void or forget else ""))

@@ -17,7 +17,7 @@ _rtl()
 		for ((i = 2; i < COMP_CWORD; i++)); do
 			case ${COMP_WORDS[i]} in
 			--) ((i++)); break ;;
-			-o|--output|-m|--mode|--progress|--drain-ms|--buffer-mb|--spool-dir)
+			-o|--output|-m|--mode|--progress|--drain-ms|--trace-start|--buffer-mb|--spool-dir)
 				((i++))
 				[ "${COMP_WORDS[i]}" = = ] && ((i++)) ;;
 			-*|=) ;;
@@ -38,11 +38,12 @@ _rtl()
 		--virtual-gpu) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--progress) COMPREPLY=($(compgen -W "auto always never" -- "$cur")); return ;;
 		--drain-ms) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--trace-start) COMPREPLY=($(compgen -W "always on off" -- "$cur")); return ;;
 		--buffer-mb) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--spool-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--output --mode --hsa --virtual-gpu --force --quiet --verbose --progress --fail-on-loss --fail-on-empty --keep-spool --drain-ms --barriers --buffer-mb --spool-dir --no-convert --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--output --mode --hsa --virtual-gpu --force --quiet --verbose --progress --fail-on-loss --fail-on-empty --keep-spool --drain-ms --barriers --trace-start --buffer-mb --spool-dir --no-convert --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -c -f -- "$cur")) ;;
 		esac
 		;;

@@ -41,6 +41,9 @@ bool stream_is_stopped(void)
 
 bool stream_switch(bool on)
 {
+	/* what `rtl trace --trace-start off` records, too */
+	if (stream_core())
+		stream_core()->pause_switch(on);
 	/* HIP may have been loaded since something was enabled */
 	if (on && is_hip_wanted && stream_core())
 		stream_core()->live_turn_on();
@@ -166,7 +169,7 @@ static void on_event(const struct event *ev)
 		return;
 	r.domain = ACTIVITY_DOMAIN_HSA_OPS;
 	r.op = HSA_OP_ID_COPY;
-	r.correlation_id = ev->copy.correlation;
+	r.correlation_id = ev->copy.correlation & ~EVENT_LEFT_OUT;
 	r.begin_ns = ev->copy.begin_ns;
 	r.end_ns = ev->copy.end_ns;
 	r.bytes = ev->copy.bytes;

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "event/corr.h"
 #include "event/life.h"
+#include "event/pause.h"
 #include "source/api/call.h"
 #include "source/hip/frame.h"
 
@@ -34,6 +35,7 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.bus_attach = bus_attach,
 		.api_open = api_open,
 		.api_close = api_close,
+		.pause_switch = pause_switch,
 		.corr_keep_order = corr_keep_order,
 		.live_listen = live_listen,
 		.live_turn_on = live_turn_on,

@@ -29,7 +29,8 @@ struct rtl_core {
 	uint64_t (*api_open)(uint64_t *outer);
 	void (*api_close)(uint64_t outer);
 
-	/* corr.h, live.h have the contracts */
+	/* pause.h, corr.h, live.h have the contracts */
+	void (*pause_switch)(bool recording);
 	void (*corr_keep_order)(void);
 	int (*live_listen)(const struct live_listener *l);
 	bool (*live_turn_on)(void);

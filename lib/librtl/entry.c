@@ -17,6 +17,7 @@
 #include "core.h"
 #include "event/bus.h"
 #include "event/life.h"
+#include "event/pause.h"
 #include "hsa_wrap_gen.h"
 #include "sink/recorder/recorder.h"
 #include "source/api/call.h"
@@ -49,6 +50,7 @@ static void boot_once(void)
 	env_init();
 	log_init();
 	testpoint_init();
+	pause_init();
 	range_init();
 	api_init();
 	callback_init();

@@ -27,6 +27,9 @@
 	X(HSA_API, "RTL_HSA_API", BOOL, "0", "0|1", "record HSA calls")                                \
 	X(HIP_BACKEND, "RTL_HIP_BACKEND", ENUM, "auto", "auto|preload|callback",                       \
 	  "how HIP calls are seen: our symbols and dlsym, our symbols alone, the runtime's callbacks") \
+	X(TRACE_START, "RTL_TRACE_START", ENUM, "always", "always|on|off",                             \
+	  "off: recording waits for the program's roctracer_start() or hipProfilerStart() and pauses " \
+	  "at its stop; on: the same, recording from the beginning")                                   \
 	X(BARRIERS, "RTL_BARRIERS", BOOL, "0", "0|1", "record barrier packets too")                    \
 	X(LOG, "RTL_LOG", STR, "warn", "", "level, or topic:level, separated by commas")               \
 	X(LOG_FILE, "RTL_LOG_FILE", STR, "", "", "file for messages (%p = pid), default stderr")       \

@@ -89,7 +89,7 @@ char **childenv_build(const struct childenv_setup *s, char *const *vars, const c
 	}
 	while (vars[n])
 		n++;
-	out = calloc(n + 17, sizeof(*out));
+	out = calloc(n + 18, sizeof(*out));
 	if (!out)
 		ui_die_memory();
 	ui_keep(out);
@@ -115,6 +115,8 @@ char **childenv_build(const struct childenv_setup *s, char *const *vars, const c
 		set_uint(out, "RTL_BUFFER_MB", s->buffer_mb);
 	if (s->barriers)
 		set(out, "RTL_BARRIERS", "1");
+	if (s->trace_start)
+		set(out, "RTL_TRACE_START", s->trace_start);
 	if (s->hsa)
 		set(out, "RTL_HSA_API", "1");
 	if (!childenv_get(out, "RTL_LOG_FILE") || log_of_outer(vars)) {

@@ -13,14 +13,15 @@ struct childenv_setup {
 	uint64_t vgpu_devices; /* 0: VGPU_DEVICES of the user, or 1 */
 	const char *session;   /* the spool directory, absolute */
 	const char *mode; /* of what follows NULL, 0 and false leave the user's variable alone */
+	const char *trace_start;
 	uint64_t drain_ms, buffer_mb;
 	bool has_drain_ms, has_buffer_mb, barriers, hsa;
 };
 
 /* A malloc'd, NULL-ended copy of `vars` with the changes; its texts live for ever. Changed are
  * HSA_TOOLS_LIB and LD_PRELOAD (ours in front of what was there), RTL_SESSION, RTL_MODE,
- * RTL_LOG_FILE unless given, RTL_DRAIN_MS, RTL_BUFFER_MB, RTL_BARRIERS, RTL_HSA_API; with vgpu_dir also
- * LD_LIBRARY_PATH and VGPU_DEVICES. A directory whose name the loader would split (a blank in
+ * RTL_LOG_FILE unless given, RTL_DRAIN_MS, RTL_BUFFER_MB, RTL_BARRIERS, RTL_TRACE_START, RTL_HSA_API; with
+ * vgpu_dir also LD_LIBRARY_PATH and VGPU_DEVICES. A directory whose name the loader would split (a blank in
  * LD_PRELOAD) is named through LD_LIBRARY_PATH; one with a colon can't be: NULL, *why says so. */
 char **childenv_build(const struct childenv_setup *setup, char *const *vars, const char **why);
 

@@ -43,6 +43,7 @@ enum {
 	O_KEEP,
 	O_DRAIN,
 	O_BARRIERS,
+	O_TRACE_START,
 	O_BUFFER,
 	O_SPOOL_DIR,
 	O_NO_CONVERT,
@@ -82,6 +83,13 @@ static const struct opt options[] = {
 		      .more = "What has not completed then is recorded as unfinished. Variable: RTL_DRAIN_MS." },
 	[O_BARRIERS] = { 0, "barriers", .help = "record barrier packets too",
 			 .more = "Variable: RTL_BARRIERS." },
+	[O_TRACE_START] = { 0, "trace-start", OPT_CHOICE, .arg = "WHEN", .choices = "always|on|off",
+			    .help = "off: nothing before the program's roctracer_start()",
+			    .more = "With on and off the program says what is recorded: roctracer_start() and "
+				    "hipProfilerStart() start recording, roctracer_stop() and hipProfilerStop() "
+				    "stop it, any number of times and on any thread. on begins with recording, off "
+				    "without. always (the default) does not listen to the program. "
+				    "Variable: RTL_TRACE_START." },
 	[O_BUFFER] = { 0, "buffer-mb", OPT_UINT, .arg = "N", .choices = "1..4096",
 		       .help = "MiB of buffers in each traced process (64)",
 		       .more = "More lets the disk fall behind for longer. Variable: RTL_BUFFER_MB." },
@@ -143,6 +151,7 @@ static char **build_env(const struct trace *t, const char **why)
 		.buffer_mb = value(t, O_BUFFER)->num,
 		.has_buffer_mb = value(t, O_BUFFER)->count > 0,
 		.barriers = value(t, O_BARRIERS)->count > 0,
+		.trace_start = value(t, O_TRACE_START)->text,
 	};
 
 	return childenv_build(&setup, environ, why);
@@ -480,6 +489,13 @@ const struct command cmd_trace = {
 		"            counted. Also called default\n"
 		"  full      batches too, where the runtime is known to be safe for it\n"
 		"\n"
+		"With --trace-start off nothing is recorded until the program calls roctracer_start() or "
+		"hipProfilerStart(), and recording stops at roctracer_stop() or hipProfilerStop(). What "
+		"begins while recording is on is recorded to its end: calls, ranges, and operations by the "
+		"time at which they were submitted. What begins while it is off is left out and counted as "
+		"skipped, which is no loss: ranges that were opened then are not in the trace, nor are "
+		"they a marker of what comes later. GPUs, queues and kernels are known throughout.\n"
+		"\n"
 		"While the program runs, the raw trace lies in OUTPUT.spool, and nothing in it is lost by a "
 		"kill. When the database is written the directory is removed. A program that loads no ROCm "
 		"runtime and sets no marker leaves no trace: rtl says so and writes no database.\n"
@@ -488,6 +504,7 @@ const struct command cmd_trace = {
 	.examples = "rtl trace ./app --its-own-option\n"
 		    "rtl trace -o run-%r.db -- mpirun -n 4 ./app\n"
 		    "rtl trace --virtual-gpu=2 -q ./app\n"
+		    "rtl trace --trace-start off ./train\n"
 		    "rtl trace --fail-on-loss --fail-on-empty ./test && rtl summary trace.db\n",
 	.run = run,
 };

@@ -20,7 +20,7 @@
 static _Atomic(const struct sink *) sinks[BUS_MAX_SINKS];
 static _Atomic uint32_t nr_sinks;
 static _Atomic uint64_t pending[SPOOL_NR_REASONS];
-static _Atomic bool stopped;
+static _Atomic bool stopped, never_pauses;
 
 static void tell_string(void *arg, uint32_t id, const char *text, size_t size)
 {
@@ -60,6 +60,9 @@ int bus_attach(const struct sink *sink)
 	       !atomic_compare_exchange_weak_explicit(&nr_sinks, &nr, i + 1, memory_order_release,
 						      memory_order_relaxed))
 		;
+	/* relaxed: what comes before it is seen may be left out */
+	if (!sink->pauses)
+		atomic_store_explicit(&never_pauses, true, memory_order_relaxed);
 	intern_each(tell_string, (void *)(uintptr_t)sink);
 	for (int r = 0; r < SPOOL_NR_REASONS; r++) {
 		uint64_t n = atomic_exchange_explicit(&pending[r], 0, memory_order_relaxed);
@@ -83,6 +86,12 @@ bool bus_is_heard(void)
 {
 	/* relaxed: it never becomes less */
 	return atomic_load_explicit(&nr_sinks, memory_order_relaxed) > 0;
+}
+
+bool bus_never_pauses(void)
+{
+	/* relaxed: it never becomes less */
+	return atomic_load_explicit(&never_pauses, memory_order_relaxed);
 }
 
 void bus_emit(const struct event *ev)

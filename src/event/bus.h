@@ -31,6 +31,8 @@ struct sink {
 	uint64_t (*tick)(uint64_t now_ns);
 	/* The process ends: no event comes after it returned (late ones go to loss()). Once. */
 	void (*stop)(void);
+	/* Wants nothing of what is submitted while recording is paused (pause.h). */
+	bool pauses;
 };
 
 /* Starts and attaches a sink; sinks live for ever. What was counted before and the strings that
@@ -39,6 +41,8 @@ int bus_attach(const struct sink *sink);
 void bus_detach(const struct sink *sink);
 /* Whether any sink was ever attached. */
 bool bus_is_heard(void);
+/* Whether a sink wants operations while recording is paused, too. */
+bool bus_never_pauses(void);
 
 /* HOT: hands `ev` to every sink. */
 void bus_emit(const struct event *ev);
@@ -46,6 +50,13 @@ void bus_emit(const struct event *ev);
 /* HOT: counts what is not in the trace. Any thread, any time, also before a sink is attached
  * (kept and passed on when one is). */
 void bus_loss(enum spool_reason reason, uint64_t count);
+
+/* HOT: the same for the operation that has this correlation id: nobody misses what was left out anyway. */
+static inline void bus_loss_of(uint64_t correlation, enum spool_reason reason)
+{
+	if (!(correlation & EVENT_LEFT_OUT))
+		bus_loss(reason, 1);
+}
 
 /* Emits `text` as a string and returns its id, 0 for NULL. Not hot: takes a lock for the
  * table of strings already emitted. `size` bytes, or up to the NUL when size is SIZE_MAX. */

@@ -4,9 +4,12 @@
 #define RTL_EVENT_CORR_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/compiler.h"
+#include "event/event.h"
+#include "event/pause.h"
 #include "event/thread.h"
 
 uint64_t corr_refill(struct thread *t);
@@ -24,6 +27,18 @@ static inline uint64_t corr_new(struct thread *t)
 /* NULL, or told of each operation on a thread that is in no recorded call. Must not block. */
 extern _Atomic(void (*)(struct thread *t)) corr_orphan;
 
+/* HOT: `id` of a call or an operation that is in no recorded call, with EVENT_LEFT_OUT while recording is
+ * paused. */
+static inline uint64_t corr_mark(uint64_t id)
+{
+	return RTL_UNLIKELY(pause_is_on()) ? id | EVENT_LEFT_OUT : id;
+}
+
+static inline bool corr_is_left_out(uint64_t id)
+{
+	return id & EVENT_LEFT_OUT;
+}
+
 /* HOT: the id of an operation that came from a thread in no recorded call; `t` is the caller. */
 static inline uint64_t corr_orphaned(struct thread *t)
 {
@@ -31,9 +46,10 @@ static inline uint64_t corr_orphaned(struct thread *t)
 	void (*orphan)(struct thread * t) =
 		atomic_load_explicit(&corr_orphan, memory_order_acquire);
 
-	if (RTL_UNLIKELY(orphan != NULL))
+	/* a call that was begun while recording was paused is not missed */
+	if (RTL_UNLIKELY(orphan != NULL) && !pause_is_on() && !t->call_left_out)
 		orphan(t);
-	return corr_new(t);
+	return corr_mark(corr_new(t));
 }
 
 /* HOT: the id of the API call that runs on this thread, or a new one. */

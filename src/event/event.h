@@ -11,6 +11,10 @@
 
 #include "event/format.h"
 
+/* In the correlation id of a dispatch, copy or barrier: it was submitted while recording was paused
+ * (pause.h), and is for other sinks than the recorder. Never in a trace. */
+#define EVENT_LEFT_OUT (UINT64_C(1) << 63)
+
 enum event_kind {
 	EVENT_STRING,
 	EVENT_INFO,

@@ -112,6 +112,8 @@ void facts_emit(void)
 		info("boot_id", work);
 	info("version", RTL_VERSION_STRING);
 	info("mode", env_str(ENV_MODE));
+	if (env_is_set(ENV_TRACE_START))
+		info("trace_start", env_str(ENV_TRACE_START));
 	info("output", place_output());
 	info_int("rank", rank->rank);
 	info_int("world_size", rank->world_size);

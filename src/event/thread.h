@@ -18,6 +18,7 @@ struct thread {
 	uint32_t tid;		      /* 0 until thread_get() was called once */
 	bool in_hook;		      /* re-entry guard: life_enter() / life_leave() */
 	bool is_ours;		      /* the life thread: hooks do nothing on it */
+	bool call_left_out;	      /* the last call began while recording was paused */
 	uint64_t corr_next, corr_end; /* ids taken ahead from the process counter, corr.c */
 	uint64_t marker;	      /* innermost open push range, 0 = none */
 	uint64_t corr_current;	      /* of the API call that runs, 0 = none: operations take it */

@@ -76,7 +76,7 @@ static void on_loss(enum spool_reason reason, uint64_t count)
 	atomic_fetch_add_explicit(&losses[reason], count, memory_order_relaxed);
 }
 
-const struct sink sink_record = {
+struct sink sink_record = {
 	.name = "record",
 	.start = start,
 	.event = on_event,

@@ -13,6 +13,7 @@
 #include "base/env.h"
 #include "event/corr.h"
 #include "event/life.h"
+#include "event/pause.h"
 #include "support/sink_record.h"
 #include "support/test.h"
 
@@ -88,6 +89,78 @@ TEST(a_call_is_recorded_with_its_words_and_status)
 	CHECK_GE_UINT(call_at(0)->end_ns, call_at(0)->begin_ns);
 	CHECK_LE_UINT(call_at(0)->end_ns, after);
 	CHECK(!api_inside(REC_API_HIP));
+}
+
+static void call_inner(void)
+{
+	call(REC_API_HSA, OP_INNER, take, 0);
+}
+
+static void stop_and_call(void)
+{
+	atomic_store(&pause_on, true);
+	call_inner();
+}
+
+static void start_and_take(void)
+{
+	atomic_store(&pause_on, false);
+	take();
+}
+
+TEST(calls_are_left_out_and_counted_while_recording_is_paused)
+{
+	begin();
+	atomic_store(&pause_on, true);
+	errno = 77;
+	CHECK_EQ_INT(call(REC_API_HIP, OP_OUTER, call_inner, 3), 3);
+	CHECK_EQ_INT(errno, 77);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_OP), 0);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_paused), 2);
+	CHECK_EQ_UINT(sink_record_losses(), 2);
+	CHECK(corr_is_left_out(taken[0]));
+	atomic_store(&pause_on, false);
+	call(REC_API_HIP, OP_OUTER, call_inner, 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 2);
+	CHECK_EQ_UINT(taken[1], call_at(1)->correlation);
+	CHECK_EQ_UINT(call_at(0)->parent, call_at(1)->correlation);
+}
+
+TEST(a_call_that_began_before_the_stop_is_recorded_with_all_that_it_does)
+{
+	begin();
+	call(REC_API_HIP, OP_OUTER, stop_and_call, 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 2);
+	CHECK_EQ_UINT(call_at(0)->parent, call_at(1)->correlation);
+	CHECK_EQ_UINT(taken[0], call_at(1)->correlation);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+}
+
+TEST(an_operation_of_a_call_that_began_before_the_start_is_recorded_without_it)
+{
+	begin();
+	atomic_store(&pause_on, true);
+	call(REC_API_HIP, OP_OUTER, start_and_take, 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 0);
+	CHECK(!corr_is_left_out(taken[0]));
+	CHECK(thread_get()->call_left_out);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_paused), 1);
+}
+
+TEST(an_operation_of_another_tools_call_is_left_out_with_it)
+{
+	uint64_t outer;
+
+	begin();
+	atomic_store(&pause_on, true);
+	CHECK_NE_UINT(api_open(&outer), 0);
+	take();
+	api_close(outer);
+	CHECK(corr_is_left_out(taken[0]));
+	atomic_store(&pause_on, false);
+	take();
+	CHECK(!corr_is_left_out(taken[1]));
 }
 
 static void *tell_all(void *arg)

@@ -49,6 +49,7 @@ TEST(options_that_are_given_become_variables)
 					      .session = "/s",
 					      .mode = "hip",
 					      .barriers = true,
+					      .trace_start = "off",
 					      .hsa = true };
 	char *vars[] = { (char *)"RTL_HSA_API=0", NULL };
 	char **env = childenv_build(&setup, vars, &why);
@@ -56,6 +57,7 @@ TEST(options_that_are_given_become_variables)
 	CHECK_STR_EQ(childenv_get(env, "RTL_MODE"), "hip");
 	CHECK_STR_EQ(childenv_get(env, "RTL_BARRIERS"), "1");
 	CHECK_STR_EQ(childenv_get(env, "RTL_HSA_API"), "1");
+	CHECK_STR_EQ(childenv_get(env, "RTL_TRACE_START"), "off");
 }
 
 TEST(what_was_there_is_kept_behind_ours)

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "event/life.h"
+#include "event/pause.h"
 #include "event/thread.h"
 #include "source/hsa/agent.h"
 #include "source/hsa/copy.h"
@@ -78,6 +79,26 @@ TEST(an_asynchronous_copy_is_recorded_when_it_has_completed)
 	CHECK_EQ_INT(fake_signal_get(s), 0);
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 	CHECK_EQ_UINT(atomic_load(&fake.nr_early_times), 0);
+}
+
+TEST(copies_are_for_the_time_at_which_they_were_submitted)
+{
+	hsa_signal_t on, off;
+
+	fake_open(NULL, 0);
+	on = fake_signal(1);
+	off = fake_signal(1);
+	CHECK_EQ_INT(fake_copy(64, on), HSA_STATUS_SUCCESS);
+	atomic_store(&pause_on, true);
+	CHECK_EQ_INT(fake_copy(128, off), HSA_STATUS_SUCCESS);
+	finish(on, 3);
+	atomic_store(&pause_on, false);
+	finish(off, 4);
+	fake_harvest();
+	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 2);
+	CHECK(!(copy_of(64)->correlation & EVENT_LEFT_OUT));
+	CHECK(copy_of(128)->correlation & EVENT_LEFT_OUT);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
 TEST(directions_follow_from_the_agents)

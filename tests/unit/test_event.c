@@ -10,10 +10,12 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/env.h"
 #include "event/bus.h"
 #include "event/corr.h"
 #include "event/intern.h"
 #include "event/life.h"
+#include "event/pause.h"
 #include "event/thread.h"
 #include "support/test.h"
 
@@ -257,8 +259,8 @@ static void stop_a(void)
 	atomic_fetch_add(&got_a.stops, 1);
 }
 
-static const struct sink sink_a = { "a", start_a, event_a, loss_a, tick_a, stop_a };
-static const struct sink sink_b = { "b", NULL, event_b, NULL, tick_b, NULL };
+static const struct sink sink_a = { "a", start_a, event_a, loss_a, tick_a, stop_a, false };
+static const struct sink sink_b = { "b", NULL, event_b, NULL, tick_b, NULL, false };
 
 TEST(sinks_get_what_was_counted_and_named_before_them)
 {
@@ -286,6 +288,94 @@ TEST(sinks_get_what_was_counted_and_named_before_them)
 	bus_stop();
 	bus_stop();
 	CHECK_EQ_INT(atomic_load(&got_a.stops), 1);
+}
+
+TEST(operations_that_are_left_out_have_it_in_their_id_and_no_losses)
+{
+	static const struct sink recorder = { .name = "r", .loss = loss_a, .pauses = true };
+	struct thread *t = thread_get();
+	uint64_t id;
+
+	CHECK_OK(bus_attach(&recorder));
+	CHECK(!bus_never_pauses());
+	id = corr_take(t);
+	CHECK(!corr_is_left_out(id));
+	bus_loss_of(id, SPOOL_REASON_buffer_full);
+	CHECK_EQ_UINT(atomic_load(&got_a.losses), 1);
+	atomic_store(&pause_on, true);
+	id = corr_take(t);
+	CHECK(corr_is_left_out(id));
+	CHECK_NE_UINT(id & ~EVENT_LEFT_OUT, 0);
+	bus_loss_of(id, SPOOL_REASON_buffer_full);
+	CHECK_EQ_UINT(atomic_load(&got_a.losses), 1);
+	t->corr_current = 77; /* of a call that was begun before */
+	CHECK_EQ_UINT(corr_take(t), 77);
+	t->corr_current = 0;
+	atomic_store(&pause_on, false);
+	CHECK(!corr_is_left_out(corr_take(t)));
+	CHECK_OK(bus_attach(&sink_b));
+	CHECK(bus_never_pauses());
+}
+
+static int orphans;
+
+static void on_orphan(struct thread *t)
+{
+	(void)t;
+	orphans++;
+}
+
+TEST(a_call_that_was_left_out_is_not_missed)
+{
+	struct thread *t = thread_get();
+
+	atomic_store(&corr_orphan, on_orphan);
+	corr_take(t);
+	CHECK_EQ_INT(orphans, 1);
+	atomic_store(&pause_on, true);
+	corr_take(t);
+	atomic_store(&pause_on, false);
+	t->call_left_out = true; /* and goes on */
+	corr_take(t);
+	CHECK_EQ_INT(orphans, 1);
+	t->call_left_out = false;
+	corr_take(t);
+	CHECK_EQ_INT(orphans, 2);
+}
+
+static bool paused_with(const char *start)
+{
+	setenv("RTL_TRACE_START", start, 1);
+	env_init();
+	pause_init();
+	return pause_is_on();
+}
+
+TEST(by_default_the_program_is_not_listened_to)
+{
+	CHECK(!paused_with("always"));
+	pause_switch(false);
+	CHECK(!pause_is_on());
+}
+
+TEST(on_begins_with_recording)
+{
+	CHECK(!paused_with("on"));
+	pause_switch(false);
+	CHECK(pause_is_on());
+	pause_switch(true);
+	CHECK(!pause_is_on());
+}
+
+TEST(off_waits_for_the_program)
+{
+	CHECK(paused_with("off"));
+	pause_switch(true);
+	CHECK(!pause_is_on());
+	pause_switch(true);
+	CHECK(!pause_is_on());
+	pause_switch(false);
+	CHECK(pause_is_on());
 }
 
 TEST(a_sink_that_does_not_start_is_not_attached)

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "event/life.h"
+#include "event/pause.h"
 #include "source/hsa/harvest.h"
 #include "source/hsa/queue.h"
 #include "source/hsa/table.h"
@@ -411,6 +412,25 @@ TEST(dispatches_that_lite_leaves_out_do_not_overflow_the_ring)
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 0);
 }
 
+TEST(dispatches_that_are_left_out_do_not_overflow_the_ring)
+{
+	struct gpu g = { .pause_us = 20, .stretch = 7 };
+	pthread_t thread;
+
+	sink_record.pauses = true;
+	fake_open(NULL, 0);
+	atomic_store(&pause_on, true);
+	g.q = fake_queue_create(64);
+	start_gpu(&g, &thread);
+	for (uint32_t i = 1; i <= 2000; i++)
+		fake_submit_dispatch(g.q, i);
+	stop_gpu(&g, thread);
+	fake_harvest();
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_paused), 2000);
+	CHECK_EQ_UINT(sink_record_losses(), 2000);
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 0);
+}
+
 TEST(no_signals_to_be_had_does_not_overflow_the_ring)
 {
 	struct gpu g = { .pause_us = 20, .stretch = 7 };
@@ -805,6 +825,61 @@ TEST(lite_mode_leaves_packets_with_a_signal_alone_and_counts_them)
 	CHECK_EQ_UINT(sink_record_losses(), 1);
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 1);
 	check_dispatches(2, 1, 0, 0xffff);
+}
+
+TEST(what_is_submitted_while_recording_is_paused_is_passed_on_as_it_is)
+{
+	union fake_packet p = fake_dispatch(1, none);
+	struct fake_queue *q;
+
+	sink_record.pauses = true;
+	fake_open(NULL, 0);
+	q = fake_queue_create(64);
+	atomic_store(&pause_on, true);
+	fake_submit(q, &p, 1);
+	CHECK_MEM_EQ(fake_hw(q, 0), &p, sizeof(p));
+	thread_get()->corr_current = 5; /* a call that began before does all of its work */
+	fake_submit_dispatch(q, 2);
+	thread_get()->corr_current = 0;
+	atomic_store(&pause_on, false);
+	fake_submit_dispatch(q, 3);
+	atomic_store(&pause_on, true); /* it completes while recording is paused */
+	run_all(q);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_paused), 1);
+	CHECK_EQ_UINT(sink_record_losses(), 1);
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 2);
+	check_dispatches(2, 2, 0, 0xffff);
+}
+
+TEST(another_sink_gets_what_the_recorder_leaves_out)
+{
+	struct fake_queue *q;
+
+	fake_open(NULL, 0);
+	q = fake_queue_create(64);
+	atomic_store(&pause_on, true);
+	fake_submit_dispatch(q, 1);
+	run_all(q);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 1);
+	CHECK(sink_record_at(EVENT_DISPATCH, 0)->dispatch.correlation & EVENT_LEFT_OUT);
+	check_dispatches(1, 1, 0, 0xffff);
+}
+
+TEST(batches_are_left_out_as_a_choice)
+{
+	struct fake_queue *q;
+
+	sink_record.pauses = true;
+	fake_open("standard", 0);
+	fake.staging = true;
+	q = fake_queue_create(64);
+	atomic_store(&pause_on, true);
+	packets[0] = fake_dispatch(1, none);
+	packets[1] = fake_dispatch(2, none);
+	fake_submit(q, packets, 2);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_paused), 2);
+	CHECK_EQ_UINT(sink_record_losses(), 2);
 }
 
 TEST(a_dispatch_out_of_a_hook_of_ours_is_counted)

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "event/life.h"
+#include "event/pause.h"
 #include "event/thread.h"
 #include "source/roctx/range.h"
 #include "support/sink_record.h"
@@ -84,6 +85,36 @@ TEST(the_innermost_open_range_is_the_threads_marker)
 	CHECK_EQ_UINT(t->marker, marker(0)->marker);
 	range_pop();
 	CHECK_EQ_UINT(t->marker, 0);
+}
+
+TEST(what_begins_while_recording_is_paused_is_left_out)
+{
+	struct thread *t = thread_get();
+	uint64_t off, on;
+
+	sink_record_open();
+	atomic_store(&pause_on, true);
+	CHECK_EQ_INT(range_push("off"), 0);
+	range_mark("off");
+	off = range_start("off");
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_paused), 3);
+	CHECK_EQ_UINT(sink_record_count(EVENT_MARKER), 0);
+	CHECK_EQ_UINT(t->marker, 0);
+	atomic_store(&pause_on, false);
+	CHECK_EQ_INT(range_push("on"), 1);
+	on = range_start("on");
+	CHECK_EQ_UINT(t->marker, marker(0)->marker);
+	CHECK_EQ_UINT(marker(0)->level, 1);
+	atomic_store(&pause_on, true);
+	CHECK_EQ_INT(range_pop(), 1);
+	CHECK_EQ_INT(range_pop(), 0);
+	CHECK_EQ_INT(range_pop(), -1);
+	range_stop(on);
+	range_stop(off);
+	CHECK_EQ_UINT(sink_record_count(EVENT_MARKER), 2);
+	CHECK_NOT_NULL(end_of(marker(0)->marker));
+	CHECK_NOT_NULL(end_of(marker(1)->marker));
+	CHECK_EQ_UINT(sink_record_losses(), 3);
 }
 
 TEST(null_messages_are_empty)

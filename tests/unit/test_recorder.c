@@ -238,6 +238,27 @@ static void check_inverted(const struct rec_head *h)
 		nr_good += (h->flags & REC_F_INVERTED) != 0;
 }
 
+TEST(operations_that_are_left_out_are_counted_and_not_written)
+{
+	struct event copy = { .kind = EVENT_COPY, .copy.correlation = 5 | EVENT_LEFT_OUT };
+	struct event barrier = { .kind = EVENT_BARRIER, .barrier.correlation = EVENT_LEFT_OUT };
+	struct event_dispatch d = plain_dispatch(1);
+
+	start("4", false);
+	emit_dispatch(&d);
+	d.correlation |= EVENT_LEFT_OUT;
+	emit_dispatch(&d);
+	bus_emit(&copy);
+	bus_emit(&barrier);
+	CHECK(!bus_never_pauses());
+	stop_and_read();
+	CHECK_EQ_UINT(back.nr[REC_DISPATCH], 1);
+	CHECK_EQ_UINT(back.nr[REC_DISPATCH_WIDE], 0);
+	CHECK_EQ_UINT(back.nr[REC_COPY], 0);
+	CHECK_EQ_UINT(back.nr[REC_BARRIER], 0);
+	CHECK_EQ_UINT(read_loss(&back, SPOOL_REASON_paused), 3);
+}
+
 TEST(an_end_before_its_begin_is_flagged_and_kept)
 {
 	struct event_dispatch d = plain_dispatch(1);

@@ -252,6 +252,13 @@ static uint32_t time_flags(uint32_t flags, uint64_t begin, uint64_t end)
 	return flags;
 }
 
+/* Submitted while recording was paused. */
+static RTL_COLD bool leave_out(void)
+{
+	bus_loss(SPOOL_REASON_paused, 1);
+	return true;
+}
+
 static bool put_dispatch(struct buf *b, const struct event_dispatch *d)
 {
 	bool compact = is_compact(d);
@@ -260,6 +267,8 @@ static bool put_dispatch(struct buf *b, const struct event_dispatch *d)
 	uint32_t shape, used, nr;
 	uint8_t *place;
 
+	if (RTL_UNLIKELY(d->correlation & EVENT_LEFT_OUT))
+		return leave_out();
 	tell_thread(b, d->tid);
 	place = reserve_dispatch(b, d, size, &shape, &used, &nr);
 	if (RTL_UNLIKELY(!place))
@@ -341,6 +350,8 @@ static bool put_copy(struct buf *b, const struct event_copy *c)
 {
 	struct rec_copy *r;
 
+	if (RTL_UNLIKELY(c->correlation & EVENT_LEFT_OUT))
+		return leave_out();
 	tell_thread(b, c->tid);
 	RESERVE(r, b, REC_COPY, time_flags(c->flags, c->begin_ns, c->end_ns), c->tid);
 	r->begin_ns = c->begin_ns;
@@ -362,6 +373,8 @@ static bool put_barrier(struct buf *b, const struct event_barrier *e)
 {
 	struct rec_barrier *r;
 
+	if (RTL_UNLIKELY(e->correlation & EVENT_LEFT_OUT))
+		return leave_out();
 	tell_thread(b, e->tid);
 	RESERVE(r, b, REC_BARRIER, time_flags(e->flags, e->begin_ns, e->end_ns), e->tid);
 	r->begin_ns = e->begin_ns;

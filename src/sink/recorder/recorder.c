@@ -497,4 +497,5 @@ const struct sink recorder_sink = {
 	.loss = loss,
 	.tick = tick,
 	.stop = stop,
+	.pauses = true,
 };

@@ -17,6 +17,7 @@
 #include "event/bus.h"
 #include "event/corr.h"
 #include "event/life.h"
+#include "event/pause.h"
 
 struct domain {
 	const struct api_op *ops;
@@ -81,10 +82,17 @@ bool api_enter_slow(enum rec_api_domain domain, struct api_call *c, uintptr_t fr
 		return false;
 	if (RTL_UNLIKELY(t->api_inside) && !is_outermost(t, domain, frame))
 		return false;
+	/* what a recorded call calls is recorded with it */
+	if (RTL_UNLIKELY(pause_is_on()) && !t->api_inside) {
+		t->call_left_out = true;
+		bus_loss(SPOOL_REASON_paused, 1);
+		return false;
+	}
+	t->call_left_out = false;
 	t->api_inside |= 1u << domain;
 	t->api_frame[domain] = frame;
 	c->thread = t;
-	c->parent = t->corr_current;
+	c->parent = t->corr_current & ~EVENT_LEFT_OUT;
 	if (RTL_UNLIKELY(t->corr_offer) && domain == REC_API_HSA) {
 		c->correlation = t->corr_offer;
 		t->corr_offer = 0;
@@ -103,7 +111,9 @@ uint64_t api_open(uint64_t *outer)
 	uint64_t id = corr_new(t);
 
 	*outer = t->corr_current;
-	if (atomic_load_explicit(&api_domains, memory_order_relaxed) & 1u << REC_API_HSA)
+	if (RTL_UNLIKELY(pause_is_on()) && !*outer)
+		t->corr_current = corr_mark(id);
+	else if (atomic_load_explicit(&api_domains, memory_order_relaxed) & 1u << REC_API_HSA)
 		t->corr_offer = id;
 	else if (!*outer)
 		t->corr_current = id;

@@ -176,7 +176,8 @@ bool callback_on_runtime(void)
 		atomic_store_explicit(&is_on, true, memory_order_relaxed);
 		return true;
 	}
-	if (strcmp(backend, "auto") == 0 && hip_is_loaded() && !api_inside(REC_API_HIP))
+	if (strcmp(backend, "auto") == 0 && hip_is_loaded() && !api_inside(REC_API_HIP) &&
+	    !thread_self.call_left_out)
 		tell_missed();
 	/* HIP's variable, on by default: without it its own threads feed the queues */
 	direct = getenv("AMD_DIRECT_DISPATCH");

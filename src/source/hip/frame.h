@@ -28,6 +28,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "event/pause.h"
 #include "source/api/call.h"
 #include "source/hip/release.h"
 

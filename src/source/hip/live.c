@@ -149,11 +149,13 @@ static void *begin(uint32_t id, uint32_t mask, uintptr_t height)
 	f->call.data = recorded ? recorded : &f->data;
 	if (recorded)
 		f->call.correlation = recorded->correlation;
-	else if (!f->outer && t->corr_current)
-		f->call.correlation = t->corr_current; /* librtl's wrapper records this call */
+	else if (!f->outer && t->corr_current) /* librtl's wrapper records this call */
+		f->call.correlation = t->corr_current & ~EVENT_LEFT_OUT;
 	else
 		f->call.correlation = corr_new(t);
-	t->corr_current = f->call.correlation;
+	t->corr_current = recorded || (t->corr_current && !corr_is_left_out(t->corr_current)) ?
+				  f->call.correlation :
+				  corr_mark(f->call.correlation);
 	if (!recorded) {
 		f->data.correlation = f->call.correlation;
 		f->data.phase = 0;
@@ -254,7 +256,8 @@ static const char *name_of_kernel(const struct frame *f)
 static void on_number(uint64_t number)
 {
 	struct thread *t = thread_get();
-	struct live_origin o = { .number = number, .correlation = t->corr_current };
+	struct live_origin o = { .number = number,
+				 .correlation = t->corr_current & ~EVENT_LEFT_OUT };
 	int saved = errno;
 
 	/* relaxed: what is submitted while the mask changes is told or not */

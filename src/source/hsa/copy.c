@@ -176,7 +176,7 @@ static void emit_copy(const struct copy_info *c, uint64_t begin_ns, uint64_t end
 				       .flags = flags };
 	if (end_ns < begin_ns) {
 		ev.copy.flags |= REC_F_INVERTED;
-		bus_loss(SPOOL_REASON_inverted, 1);
+		bus_loss_of(c->entry.correlation, SPOOL_REASON_inverted);
 	}
 	bus_emit(&ev);
 }
@@ -248,10 +248,10 @@ static void harvest_one(struct copy_info *c, bool final)
 	if (r == INFLIGHT_TIMED) {
 		emit(c, returned, begin, end, 0);
 	} else if (r == INFLIGHT_PENDING) {
-		bus_loss(SPOOL_REASON_unfinished, 1);
+		bus_loss_of(c->entry.correlation, SPOOL_REASON_unfinished);
 		emit(c, returned, 0, 0, REC_F_UNFINISHED);
 	} else {
-		bus_loss(why_no_time(c, r), 1);
+		bus_loss_of(c->entry.correlation, why_no_time(c, r));
 		emit(c, returned, 0, 0, REC_F_NO_TIME);
 	}
 	if (returned)
@@ -335,7 +335,7 @@ static struct copy_info *note(struct thread *t, const struct what *w, amd_signal
 	struct inflight *e;
 
 	if (!c) {
-		bus_loss(SPOOL_REASON_inflight_full, 1);
+		bus_loss_of(correlation, SPOOL_REASON_inflight_full);
 		watch_reuse(s);
 		return NULL;
 	}

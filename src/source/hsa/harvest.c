@@ -202,23 +202,22 @@ static void record(struct queue *q, struct inflight *e, enum inflight_result r, 
 		convert(q->agent, begin, end, &begin_ns, &end_ns);
 		if (end < begin) {
 			flags |= REC_F_INVERTED;
-			bus_loss(SPOOL_REASON_inverted, 1);
+			bus_loss_of(e->correlation, SPOOL_REASON_inverted);
 		}
 	} else if (r == INFLIGHT_PENDING) {
 		flags |= REC_F_UNFINISHED;
-		bus_loss(SPOOL_REASON_unfinished, 1);
+		bus_loss_of(e->correlation, SPOOL_REASON_unfinished);
 	} else {
 		flags |= REC_F_NO_TIME;
-		bus_loss(r == INFLIGHT_UNTIMED ? SPOOL_REASON_no_timestamps :
-						 SPOOL_REASON_signal_reused,
-			 1);
+		bus_loss_of(e->correlation, r == INFLIGHT_UNTIMED ? SPOOL_REASON_no_timestamps :
+								    SPOOL_REASON_signal_reused);
 	}
 	if (e->kind == INFLIGHT_BARRIER)
 		emit_barrier(q, e, begin_ns, end_ns, flags);
 	else
 		emit_dispatch(q, e, begin, end, begin_ns, end_ns, flags);
 	if (flags & REC_F_SHARED) {
-		bus_loss(SPOOL_REASON_shared_signal, 1);
+		bus_loss_of(e->correlation, SPOOL_REASON_shared_signal);
 		if (r == INFLIGHT_TIMED)
 			remember_shared(e, begin_ns, end_ns);
 	}

@@ -32,7 +32,10 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "event/bus.h"
+#include "event/corr.h"
 #include "event/life.h"
+#include "event/pause.h"
+#include "event/pause.h"
 #include "source/hsa/agent.h"
 #include "source/hsa/author.h"
 #include "source/hsa/codeobj.h"
@@ -235,12 +238,25 @@ static uint64_t instrument(struct queue *q, struct thread *t, union packet *out,
 	return n + 1;
 }
 
-static bool wanted(const union packet *p)
+/* Recording is paused, and nobody else wants to know. Only what a recorded call submits goes on. */
+static RTL_COLD bool leave_out(struct queue *q, struct thread *t, const union packet *p,
+			       uint64_t index)
+{
+	if (bus_never_pauses() || !corr_is_left_out(author_of(q, index, t).correlation))
+		return false;
+	if ((p->header & 0xff) == HSA_PACKET_TYPE_KERNEL_DISPATCH)
+		bus_loss(SPOOL_REASON_paused, 1);
+	return true;
+}
+
+static bool wanted(struct queue *q, struct thread *t, const union packet *p, uint64_t index)
 {
 	static _Atomic int barriers = -1;
 	uint32_t type = p->header & 0xff;
 	int b;
 
+	if (RTL_UNLIKELY(pause_is_on()) && leave_out(q, t, p, index))
+		return false;
 	if (type == HSA_PACKET_TYPE_KERNEL_DISPATCH) {
 		if (table_mode != TABLE_MODE_LITE || !p->dispatch.completion_signal.handle)
 			return true;
@@ -269,7 +285,7 @@ static void submit_one(struct queue *q, struct thread *t, const union packet *in
 	/* Room first: once the entry is published the harvester waits for its packet. */
 	if (!room_make(q, 3))
 		return; /* a dead queue: the hardware would never have looked at it */
-	if (t && wanted(in))
+	if (t && wanted(q, t, in, index))
 		n = instrument(q, t, out, 0, index, 0);
 	else
 		pass(in);
@@ -288,7 +304,7 @@ static uint64_t instrument_batch(struct queue *q, struct thread *t, const union 
 
 	for (uint64_t i = 0; i < count; i++) {
 		out[n] = in[i];
-		if (wanted(&in[i])) {
+		if (wanted(q, t, &in[i], index + i)) {
 			n = instrument(q, t, out, n, index + i, REC_F_GRAPH);
 		} else {
 			pass(&in[i]);
@@ -319,7 +335,8 @@ static void submit_batch(struct queue *q, struct thread *t, const union packet *
 			pass(&in[i]);
 		}
 		if (t && dispatches)
-			bus_loss(SPOOL_REASON_graph_batch, dispatches);
+			bus_loss(pause_is_on() ? SPOOL_REASON_paused : SPOOL_REASON_graph_batch,
+				 dispatches);
 	}
 	q->written += count;
 	writer(in, count);
@@ -337,7 +354,10 @@ static void count_left_out(const union packet *p, uint64_t count)
 	for (uint64_t i = 0; i < count; i++)
 		n += (p[i].header & 0xff) == HSA_PACKET_TYPE_KERNEL_DISPATCH;
 	if (n)
-		bus_loss(state == LIFE_ON ? SPOOL_REASON_reentrant : SPOOL_REASON_late, n);
+		bus_loss(pause_is_on()	  ? SPOOL_REASON_paused :
+			 state == LIFE_ON ? SPOOL_REASON_reentrant :
+					    SPOOL_REASON_late,
+			 n);
 }
 
 void queue_on_submit(const void *packets, uint64_t count, uint64_t index, void *data,

@@ -160,7 +160,7 @@ static void read_times(const struct rtqueue *q, const hsa_kernel_dispatch_packet
 	if (!newest || d->end_ticks == 0 || write_index(q) != end) {
 		d->begin_ticks = d->end_ticks = 0;
 		d->flags |= REC_F_NO_TIME;
-		bus_loss(SPOOL_REASON_signal_reused, 1);
+		bus_loss_of(d->correlation, SPOOL_REASON_signal_reused);
 		return;
 	}
 	real.hsa_amd_profiling_convert_tick_to_system_domain(a, d->end_ticks, &d->end_ns);
@@ -196,7 +196,7 @@ static void give(struct rtqueue *q, struct rtqueue_call *c, uint64_t i)
 	if (c->found && c->dispatch)
 		describe(q, packet_at(q, i), i, c->dispatch);
 	else if (c->found) /* its copy is not recorded for want of room, which was counted */
-		bus_loss(SPOOL_REASON_inflight_full, 1);
+		bus_loss_of(c->correlation, SPOOL_REASON_inflight_full);
 }
 
 static void emit(struct rtqueue *q, const struct rtqueue_call *c, struct thread *t, uint64_t i,
@@ -205,9 +205,9 @@ static void emit(struct rtqueue *q, const struct rtqueue_call *c, struct thread 
 	struct event ev = { .kind = EVENT_DISPATCH };
 
 	describe(q, packet_at(q, i), i, &ev.dispatch);
-	read_times(q, packet_at(q, i), end, is_newest(q, i, end), &ev.dispatch);
 	/* never guessed */
-	ev.dispatch.correlation = c ? c->correlation : corr_new(t);
+	ev.dispatch.correlation = c ? c->correlation : corr_mark(corr_new(t));
+	read_times(q, packet_at(q, i), end, is_newest(q, i, end), &ev.dispatch);
 	ev.dispatch.tid = c ? t->tid : 0;
 	ev.dispatch.marker = c ? t->marker : 0;
 	bus_emit(&ev);
@@ -260,7 +260,8 @@ static void look(struct rtqueue *q, struct rtqueue_call *c, struct thread *t, bo
 	bool all = true;
 
 	if (end - seen > q->size) {
-		bus_loss(SPOOL_REASON_runtime_overwritten, end - seen - q->size);
+		bus_loss(pause_is_on() ? SPOOL_REASON_paused : SPOOL_REASON_runtime_overwritten,
+			 end - seen - q->size);
 		seen = end - q->size;
 	}
 	for (uint64_t i = seen; i < taken; i++)

@@ -25,6 +25,7 @@
 #include "base/compiler.h"
 #include "base/log.h"
 #include "event/bus.h"
+#include "event/pause.h"
 #include "event/thread.h"
 
 #define STACK_BYTES 4096u
@@ -253,6 +254,18 @@ static bool enter(struct thread **t)
 	return life_enter(t);
 }
 
+/* For a marker that begins: while recording is paused it is left out. */
+static bool enter_new(struct thread **t)
+{
+	if (!enter(t))
+		return false;
+	if (RTL_LIKELY(!pause_is_on()))
+		return true;
+	bus_loss(SPOOL_REASON_paused, 1);
+	life_leave(*t);
+	return false;
+}
+
 void range_mark(const char *message)
 {
 	const struct real_roctx *r = get_real();
@@ -260,7 +273,7 @@ void range_mark(const char *message)
 
 	tell(RANGE_MARK, message, 0);
 	message = message ? message : "";
-	if (enter(&t)) {
+	if (enter_new(&t)) {
 		emit(t, REC_MARKER_MARK, new_marker(), message, clock_now_ns());
 		life_leave(t);
 	}
@@ -282,7 +295,7 @@ int range_push(const char *message)
 	message = message ? message : "";
 	if (r)
 		level = r->push(message);
-	if (enter(&t)) {
+	if (enter_new(&t)) {
 		id = emit(t, REC_MARKER_PUSH, new_marker(), message, clock_now_ns());
 		life_leave(t);
 	}
@@ -382,7 +395,7 @@ uint64_t range_start(const char *message)
 
 	tell(RANGE_START, message, id);
 	message = message ? message : "";
-	if (enter(&t)) {
+	if (enter_new(&t)) {
 		emit(t, REC_MARKER_START, 2 * id + 1, message, clock_now_ns());
 		life_leave(t);
 	}

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""--trace-start: the program says what of it is recorded. What it leaves out is counted, and is no loss."""
+from support import *
+
+SKIPPED = "paused"
+
+
+def control(start, *args, mode="hip", env=None, more=(), **kwargs):
+    if not os.path.exists(os.path.join(PROGRAMS, "control")):
+        skip("control was not built: hipcc is not installed")
+    option = () if start is None else ("--trace-start", start)
+    r = run("control", *args, trace=RTL, rtl_args=("-q", "-m", mode, *option, *more), env=env, **kwargs)
+    equal("stderr", r.err, "")
+    return r
+
+
+def kernels(r):
+    return dict(r.rows("select kernel, count(*) from rtl_dispatch where not flags & 32 group by 1"))
+
+
+def markers(r):
+    return sorted(row[0] for row in r.rows("select message from rtl_marker"))
+
+
+def everything(r):
+    """Rows of what may be left out, and what was."""
+    rows = sum(r.count(t) for t in ("rtl_dispatch", "rtl_copy", "rtl_api", "rtl_marker"))
+    return rows + r.losses().get(SKIPPED, 0)
+
+
+def complete(r):
+    equal("reasons", {k for k in r.losses() if k != SKIPPED}, set())
+    text = r.info().lower()
+    contains("rtl info", text, "complete")
+    lacks("rtl info", text, "incomplete")
+
+
+@case
+def off_records_between_start_and_stop_alone():
+    r = control("off", "launches=10", "rounds=3", more=("--fail-on-loss",))
+    equal("kernels", kernels(r), {"control_on": 36})
+    equal("markers", markers(r), ["mark on"] * 3 + ["pushed on"] * 3 + ["started on"] * 3)
+    equal("copies", r.rows("select bytes, count(*) from rtl_copy group by 1"), [(4 << 20, 3)])
+    calls = dict(r.rows("select name, count(*) from rtl_api group by 1"))
+    equal("calls", (calls.get("hipLaunchKernel"), calls.get("hipMemcpyAsync"), calls.get("hipMalloc")), (36, 3, None))
+    complete(r)
+
+
+@case
+def what_is_left_out_is_counted():
+    whole = control(None, "launches=7", "rounds=2")
+    equal("reasons of the whole trace", whole.losses(), {})
+    equal("kernels of the whole trace", kernels(whole), {"control_on": 18, "control_off": 28})
+    for start in ("off", "on"):
+        r = control(start, "launches=7", "rounds=2")
+        at_least("left out", r.losses()[SKIPPED], 28)
+        equal(f"recorded and left out with {start}", everything(r), everything(whole))
+        complete(r)
+
+
+@case
+def on_begins_with_recording():
+    r = control("on", "launches=5", "rounds=2")
+    # the first round's launches before its start; after a stop nothing
+    equal("kernels", kernels(r), {"control_on": 14, "control_off": 5})
+    equal("calls before the start", r.count("rtl_api", "name = 'hipMalloc'"), 1)
+
+
+@case
+def always_does_not_listen():
+    for start in (None, "always"):
+        r = control(start, "launches=5")
+        equal("kernels", kernels(r), {"control_on": 7, "control_off": 10})
+        equal("reasons", r.losses(), {})
+
+
+@case
+def hip_profiler_start_and_stop_do_the_same():
+    r = control("off", "by=profiler", "launches=10", "rounds=2")
+    equal("kernels", kernels(r), {"control_on": 24})
+    equal("the call that starts is recorded", r.count("rtl_api", "name = 'hipProfilerStart'"), 2)
+    complete(r)
+
+
+@case
+def the_variable_is_the_same():
+    r = control(None, "launches=10", env={"RTL_TRACE_START": "off"})
+    equal("kernels", kernels(r), {"control_on": 12})
+    r = control("always", "launches=10", env={"RTL_TRACE_START": "off"})
+    equal("kernels where the option says otherwise", kernels(r), {"control_on": 12, "control_off": 20})
+
+
+@case
+def every_operation_has_its_call_kernel_and_time():
+    # so slow that the last ones complete when recording has stopped
+    r = control("off", "launches=3", env={"VGPU_KERNEL_NS": 30000000})
+    log = {(l["begin"], l["end"]) for l in r.log("dispatch")}
+    seen = r.rows("select begin_ticks, end_ticks from rtl_dispatch where not flags & 32")
+    equal("dispatches", len(seen), 5)
+    equal("dispatches with other times than the GPU's", [s for s in seen if tuple(s) not in log], [])
+    orphans = r.count("rtl_dispatch", "correlation_id not in (select correlation_id from rtl_api)")
+    equal("dispatches without their call", orphans, 0)
+    last_call = r.value("select max(end_ns) from rtl_api")
+    at_least("end of the last kernel", r.value("select max(end_ns) from rtl_dispatch"), last_call)
+    complete(r)
+
+
+@case
+def ranges_across_the_switch():
+    r = control("off", "launches=10")
+    rows = r.rows("select message, begin_ns, end_ns, marker_id, kind from rtl_marker")
+    ends = {row[0]: row for row in rows}
+    last_call = r.value("select max(end_ns) from rtl_api")
+    for name, kind in (("pushed on", "push"), ("started on", "start")):
+        equal(f"kind of {name!r}", ends[name][4], kind)
+        at_least(f"end of {name!r}, which came after the stop", ends[name][2], last_call)
+    # of a range that was opened before the start nothing is known
+    of = dict(r.rows("select group_x, max(marker_id) from rtl_dispatch where not flags & 32 group by 1"))
+    equal("marker in a range that was opened before", of[32] or 0, 0)
+    equal("marker in a range of the recording", of[64], ends["pushed on"][3])
+
+
+@case
+def without_calls():
+    """Kernels and copies alone."""
+    whole = control(None, "launches=30", mode="standard")
+    r = control("off", "launches=30", mode="standard")
+    equal("kernels", kernels(r), {"control_on": 32})
+    equal("recorded and left out", everything(r), everything(whole))
+    complete(r)
+
+
+@case
+def hsa_calls_are_left_out_too():
+    r = control("off", "launches=10", more=("--hsa",))
+    equal("kernels", kernels(r), {"control_on": 12})
+    first = r.value("select min(begin_ns) from rtl_api where domain = 'hip'")
+    at_least("HSA calls", r.count("rtl_api", "domain = 'hsa'"), 12)
+    equal("HSA calls before the first HIP call", r.count("rtl_api", f"domain = 'hsa' and begin_ns < {first}"), 0)
+    complete(r)
+
+
+@case
+def never_started():
+    r = run("launcher", "launches=50", trace=RTL, rtl_args=("-q", "--trace-start", "off", "--fail-on-loss"))
+    equal("dispatches", r.count("rtl_dispatch"), 0)
+    at_least("left out", r.losses()[SKIPPED], 50)
+    complete(r)
+    run("launcher", "launches=50", trace=RTL, status=122,
+        rtl_args=("-q", "--trace-start", "off", "--fail-on-empty"))
+
+
+@case
+def threads_that_switch_in_no_order():
+    whole = control(None, "threads=8", "launches=500", mode="standard")
+    r = control("off", "threads=8", "launches=500", mode="standard", timeout=120)
+    equal("recorded and left out", everything(r), everything(whole))
+    recorded = kernels(r)["control_on"]
+    at_least("recorded", recorded, 1)
+    at_most("recorded", recorded, 3999)
+    log = {(l["begin"], l["end"]) for l in r.log("dispatch")}
+    seen = r.rows("select begin_ticks, end_ticks from rtl_dispatch")
+    equal("dispatches with other times than the GPU's", [s for s in seen if tuple(s) not in log], [])
+    unended = r.count("rtl_marker", "kind like '%unclosed%'")
+    equal("ranges without an end", unended, 0)
+    complete(r)
+
+
+@case
+def threads_with_their_calls():
+    r = control("off", "threads=8", "launches=500", timeout=120)
+    recorded = kernels(r)["control_on"]
+    launches = r.count("rtl_api", "name = 'hipLaunchKernel'")
+    # a call that began before a start may submit after it
+    orphans = r.count("rtl_dispatch", "correlation_id not in (select correlation_id from rtl_api)")
+    equal("kernels that no recorded call launched, beyond those", recorded - orphans, launches)
+    complete(r)
+
+
+main()
