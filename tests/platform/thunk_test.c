@@ -292,8 +292,8 @@ static void aql_queue(void)
 	aq->queue_properties = AMD_QUEUE_PROPERTIES_ENABLE_PROFILING;
 	res.Queue_write_ptr_aql = (HSAuint64 *)&aq->write_dispatch_id;
 	OK(((create_queue_fn)symbol("hsaKmtCreateQueueExt"))(NODE, HSA_QUEUE_COMPUTE_AQL, 100,
-							      HSA_QUEUE_PRIORITY_NORMAL, 0, ring,
-							      slots * 64, NULL, &res));
+							     HSA_QUEUE_PRIORITY_NORMAL, 0, ring,
+							     slots * 64, NULL, &res));
 	done[0].value = done[1].value = 1;
 	dispatch->workgroup_size_x = dispatch->workgroup_size_y = dispatch->workgroup_size_z = 1;
 	dispatch->grid_size_x = dispatch->grid_size_y = dispatch->grid_size_z = 1;
@@ -324,9 +324,9 @@ static void sdma_queue(void)
 
 	for (unsigned int i = 0; i < BYTES; i++)
 		src[i] = (unsigned char)(i * 7 + 1);
-	OK(((create_queue_fn)symbol("hsaKmtCreateQueueExt"))(
-		NODE, (HSA_QUEUE_TYPE)BY_ENGINE, 100, HSA_QUEUE_PRIORITY_MAXIMUM, 1, ring, 1 << 16,
-		NULL, &res));
+	OK(((create_queue_fn)symbol("hsaKmtCreateQueueExt"))(NODE, (HSA_QUEUE_TYPE)BY_ENGINE, 100,
+							     HSA_QUEUE_PRIORITY_MAXIMUM, 1, ring,
+							     1 << 16, NULL, &res));
 	ring[0] = COPY_LINEAR;
 	ring[1] = BYTES - 1;
 	memcpy(&ring[3], &(uint64_t){ (uintptr_t)src }, 8);

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""400_layout.py - why librtl.so has a map of the AMD table for each size of it
+
+A copy of the built librtl.so is changed in one place: its map of the tables of 5.6 and later becomes that of 5.2.
+On 5.2 it works as before; on a runtime that has functions inserted in the middle, a call of ours lands in the
+wrong function. That this shows is the test: on such a runtime the copy must not get through what the library
+itself gets through.
+"""
+import os
+import re
+import shutil
+import stat
+
+from support import *
+
+GENERATED = os.path.join(BUILD, "gen/hsa_table_gen")
+AMD_EXT = 1  # number of the table
+
+
+def generated_maps():
+    """{release: bytes}: which place in the table each function has, 0xff for none, as codegen wrote them."""
+    with open(GENERATED + ".h", encoding="ascii") as f:
+        ids = {n: int(v) for n, v in re.findall(r"\b(HSA_AMD_\w+) = (\d+),", f.read())}
+    with open(GENERATED + ".c", encoding="ascii") as f:
+        text = f.read()
+    maps = {}
+    for release, body in re.findall(r"slots_(5_\d)\[HSA_AMD_NR\] = \{(.*?)\};", text, re.S):
+        places = dict(re.findall(r"\[(HSA_AMD_\w+)\] = (\w+),", body))
+        row = bytearray(len(places))
+        for name, place in places.items():
+            row[ids[name]] = 0xFF if place == "HSA_SLOT_NONE" else int(place)
+        maps[release] = bytes(row)
+    return maps
+
+
+def copy_of_librtl(change):
+    """A tree with a copy of the library, which finds rtl beside it as the built one does."""
+    tree = new_dir("tree")
+    os.makedirs(os.path.join(tree, "lib"))
+    os.symlink(os.path.dirname(RTL_BIN), os.path.join(tree, "bin"))
+    path = os.path.join(tree, "lib/librtl.so.1")
+    shutil.copyfile(LIBRTL, path)
+    os.chmod(path, stat.S_IRWXU)
+    with open(path, "r+b") as f:
+        data = f.read()
+        maps = generated_maps()
+        equal("places in librtl.so that hold the map of 5.6", data.count(maps["5_6"]), 1)
+        if change:
+            f.seek(data.index(maps["5_6"]))
+            f.write(maps["5_2"])
+    return path
+
+
+def traced_by(lib):
+    """How a traced program ends; it runs under no tracer's parent, which would call its end by another name."""
+    env = {"HSA_TOOLS_LIB": lib, "RTL_STRICT": None}
+    return run("launcher", "launches=40", trace=TOOLS, env=env, status=None, timeout=60)
+
+
+def table_sizes():
+    """{number of the table: its size}, as a tool gets them."""
+    r = run("launcher", "launches=1", env={"HSA_TOOLS_LIB": os.path.join(PROGRAMS, "platform/libtablesize.so")})
+    rows = [l.split()[1:] for l in r.err.splitlines() if l.startswith("table ")]
+    return {int(n): int(v.split(".")[1]) for n, v in rows if n.isdigit()}
+
+
+@case
+def the_tables_have_known_sizes():
+    sizes = table_sizes()
+    print(f"    core {sizes[0]} bytes, amd_ext {sizes[AMD_EXT]}")
+    equal("size of the core table", sizes[0], 1016)
+    # 5.2, 5.5, 5.6 and 5.7, 6.0, 6.1, 6.2, 6.3, 7.0
+    if sizes[AMD_EXT] not in (400, 424, 456, 552, 560, 576, 584, 608):
+        fail(f"size of the AMD table: {sizes[AMD_EXT]} is that of no release")
+
+
+@case
+def the_copy_works():
+    r = traced_by(copy_of_librtl(change=False))
+    ended(r, 0)
+    complete(r)
+    equal("dispatches in the trace", r.count("rtl_dispatch"), len(r.log("dispatch")))
+
+
+@case
+def one_map_for_all_sizes():
+    r = traced_by(copy_of_librtl(change=True))
+    if table_sizes()[AMD_EXT] <= 400:
+        ended(r, 0)
+        equal("dispatches in the trace", r.count("rtl_dispatch"), len(r.log("dispatch")))
+        return
+    print(f"    status {r.status}, trace: {os.path.exists(r.output)}")
+    traced = r.status == 0 and os.path.exists(r.output) and r.count("rtl_dispatch") == len(r.log("dispatch"))
+    if traced:
+        fail("the map of another layout has done no harm on this runtime")
+
+
+main()
