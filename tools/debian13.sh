@@ -21,7 +21,7 @@ case $dir in
 esac
 root=$dir/root
 packages='base-files bash coreutils dash diffutils findutils grep libamd-comgr2 libamdhip64-5 libc-bin libc6
-	libhsa-runtime64-1 libsqlite3-0 libstdc++6 mount procps python3 sed sqlite3 util-linux zlib1g'
+	libhsa-runtime64-1 libsqlite3-0 libstdc++6 mawk mount procps python3 sed sqlite3 util-linux zlib1g'
 
 # skip WHY...: what keeps it from being made is told again when it is to be entered
 skip() {
@@ -81,8 +81,10 @@ unpack() {
 		dpkg-deb -x "$deb" "$root.new" 2>>"$dir/apt.log" || return 1
 		dpkg-deb -f "$deb" Package Version | sed 's/^[^:]*: //' | paste -s -d ' ' - >>"$root.new/packages"
 	done
-	printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/bin/false\n' >"$root.new/etc/passwd"
+	printf 'root:x:0:0:root:/:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n' >"$root.new/etc/passwd"
 	printf 'root:x:0:\nnogroup:x:65534:\n' >"$root.new/etc/group"
+	ln -s mawk "$root.new/usr/bin/awk"
+	echo "$packages" >"$root.new/asked_for"
 	mkdir -p "$root.new/proc" "$root.new/dev" "$root.new/sys" "$root.new/tmp"
 	rm -rf --one-file-system "$root"
 	mv "$root.new" "$root"
@@ -99,7 +101,8 @@ namespace() {
 }
 
 setup() {
-	[ -e "$root/packages" ] && return 0
+	# made of another list of packages: made anew
+	[ "$(cat "$root/asked_for" 2>/dev/null)" = "$packages" ] && return 0
 	[ "$(uname -m)" = x86_64 ] || skip "this machine is no x86-64"
 	for tool in apt-get dpkg-deb unshare chroot; do
 		command -v "$tool" >/dev/null 2>&1 || skip "there is no $tool"
