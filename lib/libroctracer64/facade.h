@@ -6,6 +6,7 @@
  *	names.c     operations by name and by number
  *	registry.c  who wants what: a callback and a pool for each operation
  *	pool.c      pools of records
+ *	devices.c   what HIP calls a device, and what the KFD calls it
  *	stream.c    from the core's calls and operations to callbacks and records
  *	hsa_calls.c HSA's calls, by wrappers in the runtime's tables
  *	hsa_events.c, hsa_kernels.c  what happens in HSA, from those calls
@@ -93,6 +94,10 @@ void registry_forget_pool(const struct pool *pool);
 /* What is wanted now; NULL: nothing. HOT */
 activity_rtapi_callback_t registry_get_callback(uint32_t domain, uint32_t op, void **arg);
 struct pool *registry_get_pool(uint32_t domain, uint32_t op);
+
+/* ---- devices.c ---- */
+/* The node of HIP's device. Once HIP and HSA are up. */
+int devices_node(int index);
 
 /* ---- stream.c ---- */
 /* NULL: librtl is of another build; then nothing is traced. */

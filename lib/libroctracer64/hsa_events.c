@@ -333,8 +333,7 @@ static char *uri_of(hsa_loaded_code_object_t o, uint32_t *length)
 {
 	char *uri;
 
-	*length = (uint32_t)object_info(o,
-					HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_URI_LENGTH);
+	*length = (uint32_t)object_info(o, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_URI_LENGTH);
 	uri = calloc(1, (size_t)*length + 1);
 	if (uri)
 		loader.hsa_ven_amd_loader_loaded_code_object_get_info(
@@ -418,7 +417,8 @@ static void code(hsa_executable_t executable, int unload)
 	if (loader.hsa_ven_amd_loader_executable_iterate_loaded_code_objects &&
 	    is_wanted(CODE & ~KERNELS))
 		loader.hsa_ven_amd_loader_executable_iterate_loaded_code_objects(executable,
-										 on_object, &unload);
+										 on_object,
+										 &unload);
 	if (REAL(hsa_executable_iterate_symbols) && REAL(hsa_executable_symbol_get_info))
 		REAL(hsa_executable_iterate_symbols)(executable, on_symbol, &unload);
 }

@@ -44,8 +44,8 @@ const char *hsa_kernels_name(uint64_t object)
 	const struct kernel *k = atomic_load_explicit(bucket_of(object), memory_order_acquire);
 
 	/* relaxed: who dispatches a kernel has ordered that with its loading */
-	while (k && (k->object != object ||
-		     !atomic_load_explicit(&k->is_loaded, memory_order_relaxed)))
+	while (k &&
+	       (k->object != object || !atomic_load_explicit(&k->is_loaded, memory_order_relaxed)))
 		k = k->next;
 	return k ? k->name : NULL;
 }

@@ -145,11 +145,16 @@ static void on_op(const struct live_op *op)
 	r.correlation_id = op->correlation;
 	r.begin_ns = op->begin_ns;
 	r.end_ns = op->end_ns;
+#if ROCTRACER64_GENERATION == 4
+	r.device_id = devices_node(op->device);
+#else
 	r.device_id = op->device;
+#endif
 	r.queue_id = op->queue;
 #if ROCTRACER64_GENERATION == 4
-	if (op->kernel)
-		r.kernel_name = op->kernel;
+	/* clients take it for a text: never NULL */
+	if (op->op == HSA_OP_ID_DISPATCH)
+		r.kernel_name = op->kernel ? op->kernel : "unknown kernel";
 	else
 #endif
 		r.bytes = op->bytes;

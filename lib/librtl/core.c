@@ -22,6 +22,11 @@ static bool is_named_in(const char *variable)
 	return value && strstr(value, "librtl.so");
 }
 
+static void quiet(bool on)
+{
+	thread_get()->in_hook = on;
+}
+
 EXPORT const struct rtl_core *rtl_core_get(uint32_t version);
 
 EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
@@ -32,6 +37,7 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.on_unload = entry_unload,
 		.now_ns = clock_now_ns,
 		.hip_find = hip_find,
+		.quiet = quiet,
 		.bus_attach = bus_attach,
 		.api_open = api_open,
 		.api_close = api_close,

@@ -23,6 +23,8 @@ struct rtl_core {
 
 	uint64_t (*now_ns)(void);
 	void *(*hip_find)(const char *name);
+	/* what this thread calls from now on is not traced, or is again */
+	void (*quiet)(bool on);
 
 	/* bus.h, call.h have the contracts */
 	int (*bus_attach)(const struct sink *sink);

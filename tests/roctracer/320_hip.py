@@ -143,6 +143,32 @@ def pieces_alone():
 
 
 @case
+def devices_by_their_nodes():
+    """HIP 5.2 gives its index; clients of 5.4 and later expect the KFD's node, those of 5.2 the index."""
+    def devices(name="hip_client", **env):
+        args = ["devices=2", "threads=3", "launches=10", "what=ops"]
+        return client(*args, name=name, gpus=2, env=env).of("device")
+
+    equal("nodes", devices(), {"1": 20, "2": 10})
+    equal("nodes in another order", devices(HIP_VISIBLE_DEVICES="1,0"), {"2": 20, "1": 10})
+    equal("indices", devices(name="hip_client_old"), {"0": 20, "1": 10})
+    args = ["threads=2", "launches=10", "what=ops"]
+    equal("one GPU, the second", client(*args, gpus=2, env={"HIP_VISIBLE_DEVICES": "1"}).of("device"), {"2": 20})
+
+
+@case
+def devices_under_rtl_trace():
+    """What is asked to find them is in no trace."""
+    told = client("devices=2", "threads=2", "launches=10", trace=RTL, gpus=2, env={"RTL_HSA_API": "1"})
+    equal("nodes", told.of("device"), {"1": 10, "2": 10})
+    calls = told.run.value("select count(*) from rtl_api where name = 'hipDeviceGetPCIBusId'")
+    equal("calls of ours in the trace", calls, 0)
+    # one when HIP starts
+    calls = told.run.value("select count(*) from rtl_api where name = 'hsa_iterate_agents'")
+    equal("HSA calls of HIP's in the trace", calls, 1)
+
+
+@case
 def what_is_stopped_is_not_told():
     told = client("launches=10", "stop=1")
     everything(told, 10)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hip_client.cpp - a client that traces its own HIP calls and operations
  *
- *	hip_client launches=N threads=N buffer=BYTES what=all|ops|api|callbacks sleep=US stop=0|1
+ *	hip_client launches=N threads=N buffer=BYTES what=all|ops|api|callbacks sleep=US stop=0|1 devices=N
  *
  * Prints what it did and what it was told, a line each, and at the end a summary; the test compares.
  */
@@ -46,7 +46,7 @@ static std::vector<activity_record_t> records;
 static std::vector<std::string> kernels;
 static std::atomic<int> nr_batches, nr_wrong;
 static std::atomic<bool> in_callback;
-static int sleep_us;
+static int sleep_us, devices;
 static int argument;
 static std::thread::id delivery;
 
@@ -103,6 +103,11 @@ static void work(int launches, bool with_ids)
 	std::vector<float> host(1024, 1.0f);
 	float *data = nullptr;
 	hipStream_t stream;
+	static std::atomic<int> nr_workers;
+	int device = devices ? nr_workers++ % devices : 0;
+
+	if (device && hipSetDevice(device))
+		wrong("hipSetDevice");
 
 	if (hipStreamCreate(&stream) || hipMalloc(&data, 4096) ||
 	    hipMemcpy(data, host.data(), 4096, hipMemcpyHostToDevice))
@@ -233,6 +238,7 @@ static void summary()
 			printf("dispatch %llu %llu\n", (unsigned long long)r.begin_ns,
 			       (unsigned long long)r.end_ns);
 			counts["kernel " + kernels[i]]++;
+			counts["device " + std::to_string(r.device_id)]++;
 		}
 		if (!call_of.count(r.correlation_id))
 			continue;
@@ -250,7 +256,7 @@ int main(int argc, char **argv)
 	std::map<std::string, std::string> o = { { "launches", "10" }, { "threads", "1" },
 						 { "buffer", "4096" }, { "what", "all" },
 						 { "toggle", "0" },    { "sleep", "0" },
-						 { "stop", "0" } };
+						 { "stop", "0" },      { "devices", "0" } };
 	roctracer_properties_t props{};
 	std::vector<std::thread> threads;
 	std::string what;
@@ -262,6 +268,7 @@ int main(int argc, char **argv)
 			o[std::string(argv[i], is - argv[i])] = is + 1;
 	}
 	what = o["what"];
+	devices = (int)strtol(o["devices"].c_str(), nullptr, 10);
 	sleep_us = (int)strtol(o["sleep"].c_str(), nullptr, 10);
 	props.buffer_size = strtoull(o["buffer"].c_str(), nullptr, 0);
 	props.buffer_callback_fun = on_records;
