@@ -32,11 +32,11 @@ static void wrong(const char *what)
 
 static const char *place(const void *ptr)
 {
-	return !ptr			 ? "nothing" :
-	       ptr == machine.kernarg	 ? "kernarg" :
-	       ptr == pool_memory	 ? "pool" :
-	       ptr == region_memory	 ? "region" :
-					   "new";
+	return !ptr		      ? "nothing" :
+	       ptr == machine.kernarg ? "kernarg" :
+	       ptr == pool_memory     ? "pool" :
+	       ptr == region_memory   ? "region" :
+					"new";
 }
 
 static void on_allocate(const hsa_evt_data_t *d)
@@ -93,8 +93,9 @@ static void on_submit(const hsa_evt_data_t *d)
 		wrong("queue or device of a packet");
 	if (d->submit.kernel_name && memcmp(p, &dispatch, sizeof(*p)) != 0)
 		wrong("a packet is not as it was written");
-	printf("submit %s type %d id %u\n", d->submit.kernel_name ? d->submit.kernel_name : "(none)",
-	       p->header & 0xff, d->submit.device_id);
+	printf("submit %s type %d id %u\n",
+	       d->submit.kernel_name ? d->submit.kernel_name : "(none)", p->header & 0xff,
+	       d->submit.device_id);
 }
 
 static void on_event(uint32_t domain, uint32_t cid, const void *data, void *arg)

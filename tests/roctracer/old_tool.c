@@ -18,8 +18,7 @@ EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
 	(void)runtime_version;
 	(void)nr_failed;
 	(void)failed;
-	return roctracer_set_properties(ACTIVITY_DOMAIN_HSA_API, table) ==
-	       ROCTRACER_STATUS_SUCCESS;
+	return roctracer_set_properties(ACTIVITY_DOMAIN_HSA_API, table) == ROCTRACER_STATUS_SUCCESS;
 }
 
 EXPORT void OnUnload(void)
