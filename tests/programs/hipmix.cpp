@@ -46,7 +46,8 @@ static const char *parts;
 static std::vector<char> rtc_code;
 static std::atomic<long> wrong_copies, callbacks;
 
-enum { BUFFER = 24 << 20, GROUP = 64 };
+/* what kernels write lies behind all that is copied */
+enum { BUFFER = 24 << 20, KERNELS_AT = 20 << 20, GROUP = 64 };
 
 struct worker {
 	long index, launches, copies, moves, fills, boxes;
@@ -127,7 +128,7 @@ static void check(const void *a, const void *b, size_t size)
 
 static void launches(worker &w)
 {
-	int *p = (int *)w.dev;
+	int *p = (int *)(w.dev + KERNELS_AT);
 	void *args[] = { &p };
 	dim3 group(GROUP);
 	hipStream_t s = next_stream(w);
@@ -178,7 +179,7 @@ static void launches(worker &w)
 /* The functions that a program built for one default stream per thread calls. */
 static void per_thread(worker &w)
 {
-	int *p = (int *)w.dev;
+	int *p = (int *)(w.dev + KERNELS_AT);
 	void *args[] = { &p };
 	dim3 grid(launch_number(w)), group(GROUP);
 	size_t n;
@@ -196,7 +197,7 @@ static void per_thread(worker &w)
 
 static void module_launches(worker &w)
 {
-	int *p = (int *)w.dev;
+	int *p = (int *)(w.dev + KERNELS_AT);
 	void *args[] = { &p };
 	size_t args_size = sizeof(p);
 	void *packed[] = { HIP_LAUNCH_PARAM_BUFFER_POINTER, &p, HIP_LAUNCH_PARAM_BUFFER_SIZE,
@@ -233,7 +234,7 @@ static void module_launches(worker &w)
 
 static void many_launches(worker &w)
 {
-	int *p = (int *)w.dev;
+	int *p = (int *)(w.dev + KERNELS_AT);
 	void *args[] = { &p };
 
 	for (long i = 0; i < burst; i++) {
@@ -437,7 +438,7 @@ static void count_callback(hipStream_t, hipError_t, void *)
 static void events(worker &w)
 {
 	hipStream_t a = next_stream(w), b = next_stream(w);
-	int *p = (int *)w.dev;
+	int *p = (int *)(w.dev + KERNELS_AT);
 	void *args[] = { &p };
 	dim3 group(GROUP);
 	dim3 grid(launch_number(w));
@@ -464,7 +465,7 @@ static void events(worker &w)
 static void captured_graph(worker &w)
 {
 	hipStream_t a = w.streams[0], b;
-	int *p = (int *)w.dev, n = 1;
+	int *p = (int *)(w.dev + KERNELS_AT), n = 1;
 	void *args[] = { &p, &n };
 	dim3 group(GROUP);
 	account_ops ops;
@@ -511,7 +512,7 @@ static void captured_graph(worker &w)
 
 static void built_graph(worker &w)
 {
-	int *p = (int *)w.dev, n = 1;
+	int *p = (int *)(w.dev + KERNELS_AT), n = 1;
 	void *args[] = { &p, &n };
 	account_ops ops;
 	hipGraph_t graph, child;
