@@ -18,12 +18,14 @@
 #include <string.h>
 
 #include "clock.h"
+#include "cp_pm4.h"
 #include "deliver.h"
 #include "gcn/gcn.h"
 #include "kernel.h"
 #include "kmt_event.h"
 #include "knobs.h"
 #include "mem.h"
+#include "perf.h"
 #include "vtime.h"
 
 /* packets begun in one visit: other queues want their turn */
@@ -324,8 +326,11 @@ static bool retire(struct queue *q, uint64_t now)
 /* Its end: begin and duration are known by now. */
 static void set_end(struct queue *q, struct queue_flight *f)
 {
-	uint64_t insts = f->run ? gcn_run_counters(f->run)->insts : 0;
-	uint64_t ns = kernel_duration_ns((const void *)f->packet, insts);
+	const struct gcn_counters *counters = f->run ? gcn_run_counters(f->run) : NULL;
+	uint64_t ns = kernel_duration_ns((const void *)f->packet, counters ? counters->insts : 0);
+
+	if (counters)
+		perf_count(q->gpu, q->counts_waves, counters);
 
 	if (knobs.model == KNOBS_MODEL_MEASURED && f->run)
 		ns = max64(clock_now(), f->begin_ns) - f->begin_ns;
@@ -454,6 +459,33 @@ static bool value_ready(const unsigned char *packet, bool *has_deps, uint64_t *v
 	}
 }
 
+/* PM4 packets wait for all that was begun before them; true: they are done. */
+static bool run_pm4(struct queue *q, const unsigned char *packet)
+{
+	struct log_where where = queue_where(q);
+	uint64_t addr;
+
+	if (q->nr_flights)
+		return false;
+	/* the runtime's way to say that it has loaded code */
+	kernel_code_changed();
+	switch (cp_pm4_run(q, packet, &addr)) {
+	case CP_PM4_DONE:
+		return true;
+	case CP_PM4_WAITS:
+		return false;
+	case CP_PM4_FAULT:
+		log_fault(&where, fault_name(FAULT_MEMORY), q->next);
+		log_flush();
+		q->dead = true;
+		kmt_event_memory_fault(q->gpu, addr & ~4095ull, 0);
+		return false;
+	default:
+		cp_aql_error(q, ERROR_BAD_PACKET, q->next);
+		return false;
+	}
+}
+
 /* Barrier-AND, barrier-OR and vendor packets: over as soon as what they wait for is there. */
 static bool begin_other(struct queue *q, unsigned int type, uint64_t now)
 {
@@ -467,8 +499,7 @@ static bool begin_other(struct queue *q, unsigned int type, uint64_t now)
 	} else if (packet[2] == VENDOR_BARRIER_VALUE) {
 		ready = value_ready(packet, &has_deps, &vns);
 	} else if (packet[2] == VENDOR_PM4_IB) {
-		/* the runtime's way to say that it has loaded code */
-		kernel_code_changed();
+		ready = run_pm4(q, packet);
 		kind = "vendor";
 	} else {
 		cp_aql_error(q, ERROR_BAD_PACKET, q->next);

@@ -15,6 +15,7 @@
 #include "kmt_event.h"
 #include "kmt_memory.h"
 #include "knobs.h"
+#include "perf.h"
 #include "queue.h"
 
 /* instructions in a slice: about half a millisecond */
@@ -170,7 +171,7 @@ enum kernel_state kernel_begin(struct queue *q, struct queue_flight *f)
 		.scratch_base = q->aq->scratch_backing_memory_location,
 		.scratch_size = q->aq->scratch_backing_memory_byte_size,
 		.scratch_lane_bytes = q->aq->scratch_wave64_lane_byte_size,
-		.cache_model = knobs.counters,
+		.cache_model = knobs.counters || perf_counting(q->gpu),
 	};
 
 	if (knobs.exec == KNOBS_EXEC_OFF)

@@ -22,7 +22,7 @@
 #include "knobs.h"
 
 #define BUF_SIZE (256 * 1024)
-#define LINE_MAX_SIZE 1600
+#define LINE_MAX_SIZE 2400
 #define FLUSH_NS 50000000
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -58,7 +58,7 @@ static void write_out(void)
 	__atomic_store_n(&used, 0, __ATOMIC_RELAXED);
 }
 
-/* Line builders. A line never exceeds LINE_MAX_SIZE: at most 48 numbers, a name of 256 bytes and short fixed words. */
+/* Line builders. A line never exceeds LINE_MAX_SIZE: at most 56 numbers, a name of 256 bytes and short fixed words. */
 static char *put_str(char *p, const char *s)
 {
 	size_t len = strlen(s);
@@ -223,7 +223,14 @@ static char *put_counters(char *p, const struct gcn_counters *c)
 		{ ",\"SQ_INSTS_FLAT\":", c->flat },
 		{ ",\"SQ_INSTS_LDS\":", c->lds },
 		{ ",\"SQ_INSTS_SENDMSG\":", c->msg },
+		{ ",\"SQ_INSTS_WAIT\":", c->wait },
 		{ ",\"SQ_WAIT_INST_ANY\":", c->wait_any },
+		{ ",\"SQ_WAIT_INST_VALU\":", c->wait_valu },
+		{ ",\"SQ_WAIT_INST_SCA\":", c->wait_sca },
+		{ ",\"SQ_WAIT_INST_VMEM\":", c->wait_vmem },
+		{ ",\"SQ_WAIT_INST_FLAT\":", c->wait_flat },
+		{ ",\"SQ_WAIT_INST_LDS\":", c->wait_lds },
+		{ ",\"SQ_WAIT_INST_MISC\":", c->wait_misc },
 		{ ",\"SQ_BUSY_CYCLES\":", c->busy_cycles },
 		{ ",\"GRBM_COUNT\":", c->gui_cycles },
 		{ ",\"GRBM_GUI_ACTIVE\":", c->gui_cycles },

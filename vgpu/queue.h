@@ -22,6 +22,7 @@
 
 #define QUEUE_PACKET_SIZE 64
 #define QUEUE_FLIGHTS_MAX 32
+#define QUEUE_PM4_LEVELS 3 /* indirect buffers within each other */
 
 #define QUEUE_NEVER UINT64_MAX
 
@@ -84,6 +85,8 @@ struct queue {
 	uint64_t completed;	    /* dispatches */
 	struct queue_flight *flights;
 	unsigned int nr_flights;
+	uint32_t pm4_at[QUEUE_PM4_LEVELS]; /* dwords done of the PM4 packet at the head */
+	bool counts_waves;		   /* performance counters count its waves */
 	struct queue_late *late;
 	unsigned int nr_late, room_late;
 	struct queue_sdma *sdma;

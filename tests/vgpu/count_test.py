@@ -13,7 +13,8 @@ import sys
 import inst_test
 
 NAMES = ("waves", "items", "insts", "valu", "salu", "smem", "branch", "vmem_rd", "vmem_wr", "flat", "lds", "msg", "wait",
-         "busy", "gui", "tcp_req", "tcp_hit", "tcc_hit", "tcc_miss", "tcc_rd", "tcc_wr", "ea_rd", "ea_wr", "ea_wr_end")
+         "busy", "gui", "tcp_req", "tcp_hit", "tcc_hit", "tcc_miss", "tcc_rd", "tcc_wr", "ea_rd", "ea_wr", "ea_wr_end",
+         "wait_any", "wait_valu", "wait_sca", "wait_vmem", "wait_flat", "wait_lds", "wait_misc")
 
 # (name, items, workgroup, text, counts); s[0:1] is the kernarg pointer, s2 the workgroup, v0 the work-item
 KERNELS = [
@@ -82,7 +83,23 @@ KERNELS = [
         s_waitcnt lgkmcnt(0)
         ds_add_u32 v1, v3
         s_endpgm""",
-     {"waves": 4, "lds": 4 * 3, "valu": 4 * 2, "wait": 4 * 3, "insts": 4 * 9, "vmem_rd": 0}),
+     # four waves share the LDS: of each four instructions one waits for none, the others for one, two, three
+     {"waves": 4, "lds": 4 * 3, "valu": 4 * 2, "wait": 4 * 3, "insts": 4 * 9, "vmem_rd": 0,
+      "wait_lds": 3 * (1 + 2 + 3), "wait_valu": 0, "wait_any": 3 * (1 + 2 + 3)}),
+    ("crowded", 512, 512, """
+        s_load_dwordx2 s[4:5], s[0:1], 0x0
+        v_lshlrev_b32 v1, 2, v0
+        s_mov_b32 s6, 1
+        s_mov_b32 s7, 1
+        v_add_u32 v2, v1, v1
+        v_add_u32 v2, v2, v1
+        global_load_dword v3, v1, s[4:5]
+        s_branch next
+    next:
+        s_endpgm""",
+     # eight waves, two on each SIMD: a vector instruction of one of the two waits
+     {"waves": 8, "wait_valu": 4 * 3, "wait_sca": 3 * 28, "wait_vmem": 28, "wait_misc": 28, "wait_flat": 0,
+      "wait_any": 12 + 84 + 28 + 28}),
     ("flat", 64, 64, """
         s_load_dwordx2 s[4:5], s[0:1], 0x0
         v_mov_b32 v2, s4

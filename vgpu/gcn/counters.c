@@ -2,11 +2,39 @@
 /* counters.c - what the counters of a dispatch are made of
  *
  * Instructions are counted as they are executed. Cycles come from a model: a wave instruction occupies its unit
- * for four cycles, and workgroups are spread over 64 compute units of four SIMDs.
+ * for four cycles, and workgroups are spread over 64 compute units of four SIMDs. The waves of a workgroup go on
+ * abreast: each time that all of them want a unit, one waits for none, the next for one, and so on.
  */
 #include "wave.h"
 
-enum { CYCLES = 4, SIMDS = 256, LAUNCH_CYCLES = 1000 };
+enum { CYCLES = 4, SIMDS = 256, SIMDS_OF_CU = 4, LAUNCH_CYCLES = 1000 };
+
+void gcn_count_group(struct gcn_run *r)
+{
+	uint64_t on_cu = r->nr_waves, on_simd = (on_cu + SIMDS_OF_CU - 1) / SIMDS_OF_CU;
+
+	for (unsigned int n = 0; n < GCN_CLASS_NR; n++) {
+		uint64_t rivals = (n == GCN_VALU ? on_simd : on_cu) - 1;
+
+		r->wait[n] += (r->executed[n] - r->executed_before[n]) * rivals;
+		r->executed_before[n] = r->executed[n];
+	}
+}
+
+/* Of each kind in units of four cycles, as the hardware counts it. */
+static void count_waits(const struct gcn_run *r, struct gcn_counters *c)
+{
+	const uint64_t *n = r->wait;
+
+	c->wait_valu = n[GCN_VALU] / 2;
+	c->wait_sca = (n[GCN_SALU] + n[GCN_SMEM_CLASS]) / 2;
+	c->wait_vmem = (n[GCN_VMEM_RD] + n[GCN_VMEM_WR]) / 2;
+	c->wait_flat = (n[GCN_FLAT_RD] + n[GCN_FLAT_WR]) / 2;
+	c->wait_lds = n[GCN_LDS] / 2;
+	c->wait_misc = (n[GCN_BRANCH] + n[GCN_MSG]) / 2;
+	c->wait_any = c->wait_valu + c->wait_sca + c->wait_vmem + c->wait_flat + c->wait_lds +
+		      c->wait_misc;
+}
 
 const struct gcn_counters *gcn_run_counters(struct gcn_run *r)
 {
@@ -25,6 +53,7 @@ const struct gcn_counters *gcn_run_counters(struct gcn_run *r)
 	c->lds = n[GCN_LDS];
 	c->msg = n[GCN_MSG];
 	c->insts = r->steps;
+	count_waits(r, c);
 	c->busy_cycles = spread ? (r->steps * CYCLES + spread - 1) / spread : 0;
 	c->gui_cycles = c->busy_cycles + LAUNCH_CYCLES;
 	/* what the second level holds goes to memory when the dispatch is over */

@@ -67,9 +67,10 @@ struct gcn_stop {
 struct gcn_counters {
 	uint64_t waves, items;
 	uint64_t insts, valu, salu, smem, branch, vmem_rd, vmem_wr, flat, lds, msg;
-	uint64_t wait_any; /* s_waitcnt and s_barrier */
+	uint64_t wait; /* s_waitcnt and s_barrier */
 	uint64_t busy_cycles, gui_cycles;
 	uint64_t tcp_req, tcp_hit, tcc_hit, tcc_miss, tcc_rd, tcc_wr, ea_rd, ea_wr, ea_wr_end;
+	uint64_t wait_any, wait_valu, wait_sca, wait_vmem, wait_flat, wait_lds, wait_misc;
 };
 
 struct gcn_run *gcn_run_create(void);

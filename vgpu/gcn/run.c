@@ -140,6 +140,8 @@ enum gcn_status gcn_run_start(struct gcn_run *r, const struct gcn_launch *launch
 	memset(r->at, 0, sizeof(r->at));
 	memset(&r->counters, 0, sizeof(r->counters));
 	memset(r->executed, 0, sizeof(r->executed));
+	memset(r->executed_before, 0, sizeof(r->executed_before));
+	memset(r->wait, 0, sizeof(r->wait));
 	memset(&r->stop, 0, sizeof(r->stop));
 	r->steps = 0;
 	r->ids_waves = 0;
@@ -357,7 +359,10 @@ enum gcn_status gcn_run_slice(struct gcn_run *r, int64_t budget)
 	while (r->budget > 0 && r->status == GCN_RUNNING) {
 		if (!r->resident)
 			start_group(r);
-		if (run_group(r) && r->status == GCN_RUNNING && !next_group(r))
+		if (!run_group(r) || r->status != GCN_RUNNING)
+			continue;
+		gcn_count_group(r);
+		if (!next_group(r))
 			r->status = GCN_DONE;
 	}
 	return r->status;

@@ -86,7 +86,7 @@ static void s_cbranch_execnz(struct gcn_wave *w, const struct gcn_inst *i)
 static void s_barrier(struct gcn_wave *w, const struct gcn_inst *i)
 {
 	(void)i;
-	w->run->counters.wait_any++;
+	w->run->counters.wait++;
 	w->state = GCN_WAVE_BARRIER;
 }
 
@@ -94,7 +94,7 @@ static void s_barrier(struct gcn_wave *w, const struct gcn_inst *i)
 static void s_waitcnt(struct gcn_wave *w, const struct gcn_inst *i)
 {
 	(void)i;
-	w->run->counters.wait_any++;
+	w->run->counters.wait++;
 }
 
 /* Let the other waves of the workgroup go on: one of them may be what this one waits for. */

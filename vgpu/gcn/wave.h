@@ -77,6 +77,8 @@ struct gcn_run {
 	struct gcn_stop stop;
 	struct gcn_counters counters;
 	uint64_t executed[GCN_CLASS_NR];
+	uint64_t executed_before[GCN_CLASS_NR]; /* by earlier workgroups */
+	uint64_t wait[GCN_CLASS_NR];		/* for their turn, in units of two cycles */
 
 	struct gcn_range range[GCN_RANGES];
 	unsigned int next_range, generation;
@@ -138,6 +140,9 @@ const uint32_t *gcn_mask(struct gcn_wave *w);
 
 /* Takes over a new MODE register. */
 void gcn_set_mode(struct gcn_wave *w, uint32_t mode);
+
+/* The resident workgroup has ended: what its waves have waited for each other. */
+void gcn_count_group(struct gcn_run *r);
 
 /* Ends the dispatch at the instruction that is running. */
 void gcn_stop(struct gcn_wave *w, enum gcn_status status, uint64_t addr);

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""test_pmc.py - performance counters that PM4 packets program and read, against the log and against counting by hand
+
+    test_pmc.py --programs DIR --vgpu DIR [name...]
+"""
+import re
+import sys
+
+import test_vgpu
+from test_vgpu import check, equal, numbers, of_kind, run
+
+# counted.s with 4 workgroups of 4 waves, a wave on each SIMD
+WAVES = 16
+LINES = WAVES * 4  # of 64 bytes, that 64 work-items read one after the other, and that they write
+BY_HAND = {
+    "SQ_WAVES": WAVES,
+    "SQ_INSTS_VALU": WAVES * (3 + 10 + 1),
+    "SQ_INSTS_SALU": WAVES * (2 + 10 * 2 + 2),
+    "SQ_INSTS_SMEM": WAVES,
+    "SQ_INSTS_VMEM_RD": WAVES,
+    "SQ_INSTS_VMEM_WR": WAVES,
+    "SQ_INSTS_LDS": WAVES * 2,
+    "SQ_INSTS_BRANCH": WAVES * 10,
+    # and four s_waitcnt, s_barrier, s_endpgm
+    "SQ_INSTS": WAVES * (14 + 24 + 1 + 2 + 2 + 10 + 6),
+    # each time that the four waves of a workgroup want a unit, they wait 0, 1, 2 and 3 turns
+    "SQ_WAIT_INST_VALU": 0,
+    "SQ_WAIT_INST_SCA": 4 * 25 * (1 + 2 + 3),
+    "SQ_WAIT_INST_VMEM": 4 * 2 * (1 + 2 + 3),
+    "SQ_WAIT_INST_LDS": 4 * 2 * (1 + 2 + 3),
+    "SQ_WAIT_INST_MISC": 4 * 10 * (1 + 2 + 3),
+    "SQ_WAIT_INST_ANY": 4 * (25 + 2 + 2 + 10) * (1 + 2 + 3),
+    # a wave runs alone on its SIMD: its instructions, four cycles each
+    "SQ_BUSY_CYCLES": 59 * 4,
+    "GRBM_COUNT": 59 * 4 + 1000,
+    "GRBM_GUI_ACTIVE": 59 * 4 + 1000,
+    "TCP_TOTAL_ACCESSES": 2 * LINES,
+    "TCP_HIT": 0,
+    "TCC_READ": LINES,
+    "TCC_WRITE": LINES,
+    "TCC_HIT": 0,
+    "TCC_MISS": 2 * LINES,
+    "TCC_EA_RDREQ": LINES,
+    "TCC_EA_WRREQ": LINES,
+}
+
+
+def read(r):
+    """{when: {counter: value}}"""
+    out = {}
+    for when, name, value in re.findall(r"^(.*): (\w+) (\d+)$", r.out, re.M):
+        out.setdefault(when, {})[name] = int(value)
+    return out
+
+
+def test_pmc_counts():
+    """Two sets of counters around a known kernel: the packets, the log and the hand agree."""
+    r = run("pmc_test", "counts", exec="auto", counters=1)
+    logged = [e["counters"] for e in of_kind(r, "dispatch") if e["grid"] == [1024, 1, 1]]
+    equal(len(logged), 8, "dispatches")
+    for counters in logged:
+        equal({k: counters[k] for k in BY_HAND}, BY_HAND, "counters in the log")
+    seen = read(r)
+    names = set()
+    for number in (0, 1):
+        for when, times in (("after 1", 1), ("after 2", 2), ("stale", 2), ("stopped", 3), ("again", 0)):
+            have = seen[f"set {number} {when}"]
+            names |= set(have)
+            equal(have, {k: BY_HAND[k] * times for k in have}, f"set {number} {when}")
+    equal(names, set(BY_HAND), "counters that were read")
+    equal(read(run("pmc_test", "counts", exec="auto")), seen, "the same without VGPU_COUNTERS")
+    equal(read(run("pmc_test", "counts", exec="auto", overlap=8)), seen, "the same with VGPU_OVERLAP")
+
+
+def test_pmc_of_queues():
+    seen = read(run("pmc_test", "queues", exec="auto"))
+    for number, when in enumerate(("not enabled", "enabled", "disabled"), 1):
+        have = seen[when]
+        waves = {k: v for k, v in have.items() if k.startswith("SQ_") or k in ("TCP_TOTAL_ACCESSES", "TCC_READ")}
+        equal(waves, {k: BY_HAND[k] * (number > 1) for k in waves}, f"what waves did, {when}")
+        rest = {k: v for k, v in have.items() if k.startswith("GRBM") or k in ("TCC_HIT", "TCC_MISS")}
+        equal(rest, {k: BY_HAND[k] * number for k in rest}, f"the rest, {when}")
+
+
+def test_pmc_waits():
+    """What comes before a wait is done once and at once, what comes after it later: the GPU's clock tells."""
+    (ticks,), = numbers(run("pmc_test", "waits"), r"waits (\d+)")
+    check(ticks > 0, "no time between before and after")
+    # virtual time stands still while a queue waits for the host
+    equal(run("pmc_test", "waits", clock="deterministic").out, "waits 0\n", "with virtual time")
+
+
+def test_pmc_bad_packet():
+    r = run("pmc_test", "bad")
+    check(re.match(r"queue error 0x\w+\n$", r.out), r.out)
+    equal([f["fault"] for f in of_kind(r, "fault")], ["queue_error"], "faults")
+
+
+def test_pmc_wild_address():
+    r = run("pmc_test", "wild")
+    equal(r.out, "memory fault at 0x123456000\n", "what the runtime told")
+    equal([f["fault"] for f in of_kind(r, "fault")], ["memory_fault"], "faults")
+
+
+if __name__ == "__main__":
+    sys.exit(test_vgpu.main(globals()))

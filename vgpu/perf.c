@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* perf.c - performance counters of a GPU: registers that select, start and read them
+ *
+ * A counter is a register of a block that says which event it counts, and two registers that show the result. A block has
+ * several instances, in each of four shader engines or once; GRBM_GFX_INDEX says which of them is meant. Dispatches
+ * are counted as a whole, and a count is dealt out evenly to the instances, so that the sum over all of them is exact.
+ *
+ *     CP_PERFMON_CNTL   0 stop and clear, 1 count, 2 stop; bit 10: show in the result registers what is counted by now
+ *
+ * Owns:     the registers and sums of each GPU.
+ * Threads:  the engine's, under the engine's lock.
+ */
+#include "perf.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "gcn/gcn.h"
+#include "knobs.h"
+
+enum {
+	GRBM_GFX_INDEX = 0xc200,
+	CP_PERFMON_CNTL = 0xd808,
+	SQ_PERFCOUNTER_CTRL = 0xd9e0,
+};
+
+enum { SHADER_ENGINES = 4, INSTANCES_MAX = 16, SLOTS_MAX = 8 };
+enum { STATE_RESET, STATE_COUNT, STATE_STOP };
+
+/* bits of SQ_PERFCOUNTER_CTRL: counts the waves of compute */
+#define SQ_CTRL_CS (1u << 6)
+#define CNTL_SAMPLE (1u << 10)
+
+enum block_id { GRBM, SQ, TCC, TCP, NR_BLOCKS };
+
+static const struct block {
+	unsigned int instances;
+	bool per_se, waves; /* waves: only those of queues on which counting is on */
+	uint32_t event_mask;
+	unsigned int nr;
+	struct {
+		uint32_t select, lo, hi;
+	} slot[SLOTS_MAX];
+} blocks[NR_BLOCKS] = {
+	[GRBM] = { 1, false, false, 0x3f, 2,
+		   { { 0xd840, 0xd040, 0xd041 }, { 0xd841, 0xd043, 0xd044 } } },
+	[SQ] = { 1, true, true, 0x1ff, 8,
+		 { { 0xd9c0, 0xd1c0, 0xd1c1 },
+		   { 0xd9c1, 0xd1c2, 0xd1c3 },
+		   { 0xd9c2, 0xd1c4, 0xd1c5 },
+		   { 0xd9c3, 0xd1c6, 0xd1c7 },
+		   { 0xd9c4, 0xd1c8, 0xd1c9 },
+		   { 0xd9c5, 0xd1ca, 0xd1cb },
+		   { 0xd9c6, 0xd1cc, 0xd1cd },
+		   { 0xd9c7, 0xd1ce, 0xd1cf } } },
+	[TCC] = { 16, false, false, 0x3ff, 4,
+		  { { 0xdb80, 0xd380, 0xd381 },
+		    { 0xdb82, 0xd382, 0xd383 },
+		    { 0xdb84, 0xd384, 0xd385 },
+		    { 0xdb85, 0xd386, 0xd387 } } },
+	[TCP] = { 16, true, true, 0x3ff, 4,
+		  { { 0xdb40, 0xd340, 0xd341 },
+		    { 0xdb42, 0xd342, 0xd343 },
+		    { 0xdb44, 0xd344, 0xd345 },
+		    { 0xdb45, 0xd346, 0xd347 } } },
+};
+
+#define AT(field) (offsetof(struct gcn_counters, field) + 1)
+
+/* Events by their number in the select register: one member of the counters, or the sum of two. */
+static const struct event {
+	enum block_id block;
+	uint32_t number;
+	size_t a, b; /* 0: none */
+} events[] = {
+	{ GRBM, 0, AT(gui_cycles), 0 },
+	{ GRBM, 2, AT(gui_cycles), 0 },
+	{ SQ, 2, AT(gui_cycles), 0 },
+	{ SQ, 3, AT(busy_cycles), 0 },
+	{ SQ, 4, AT(waves), 0 },
+	{ SQ, 14, AT(items), 0 },
+	{ SQ, 25, AT(insts), 0 },
+	{ SQ, 26, AT(valu), 0 },
+	{ SQ, 27, AT(vmem_wr), 0 },
+	{ SQ, 28, AT(vmem_rd), 0 },
+	{ SQ, 29, AT(vmem_rd), AT(vmem_wr) },
+	{ SQ, 30, AT(salu), 0 },
+	{ SQ, 31, AT(smem), 0 },
+	{ SQ, 32, AT(flat), 0 },
+	{ SQ, 34, AT(lds), 0 },
+	{ SQ, 38, AT(branch), 0 },
+	{ SQ, 39, AT(msg), 0 },
+	{ SQ, 60, AT(wait_any), 0 },
+	{ SQ, 61, AT(wait_vmem), 0 },
+	{ SQ, 62, AT(wait_sca), 0 },
+	{ SQ, 63, AT(wait_lds), 0 },
+	{ SQ, 64, AT(wait_valu), 0 },
+	{ SQ, 66, AT(wait_misc), 0 },
+	{ SQ, 67, AT(wait_flat), 0 },
+	/* in units of four cycles, which is what an instruction takes */
+	{ SQ, 71, AT(valu), 0 },
+	{ SQ, 84, AT(salu), 0 },
+	{ TCC, 20, AT(tcc_hit), 0 },
+	{ TCC, 22, AT(tcc_miss), 0 },
+	{ TCC, 29, AT(ea_wr), AT(ea_wr_end) },
+	/* a line is written as a whole */
+	{ TCC, 30, AT(ea_wr), AT(ea_wr_end) },
+	{ TCC, 41, AT(ea_rd), 0 },
+	{ TCP, 23, AT(tcc_rd), 0 },
+	{ TCP, 24, AT(tcc_wr), 0 },
+	{ TCP, 126, AT(tcp_req), 0 },
+	{ TCP, 127, AT(tcp_hit), AT(tcc_rd) },
+	{ TCP, 128, AT(tcp_hit), 0 },
+	{ TCP, 130, AT(tcc_rd), 0 },
+	{ TCP, 133, AT(tcc_wr), 0 },
+};
+
+struct sums {
+	struct gcn_counters all;
+	struct gcn_counters waves; /* of queues on which counting is on */
+};
+
+static struct gpu {
+	bool set_up, counting;
+	uint32_t index, cntl, sq_ctrl;
+	struct sums now, shown;
+	uint32_t select[NR_BLOCKS][SLOTS_MAX][SHADER_ENGINES * INSTANCES_MAX];
+} gpus[KNOBS_DEVICES_MAX];
+
+static struct gpu *gpu_of(unsigned int gpu)
+{
+	struct gpu *g = &gpus[gpu];
+
+	if (!g->set_up) {
+		g->set_up = true;
+		g->index = 0xe0000000;
+	}
+	return g;
+}
+
+/* The first instance that GRBM_GFX_INDEX means, and whether it means others too. */
+static unsigned int chosen(const struct gpu *g, const struct block *b, bool *all_se, bool *all_inst)
+{
+	unsigned int se = g->index >> 16 & 0xff, inst = g->index & 0xff;
+
+	*all_se = g->index >> 31 & 1;
+	*all_inst = g->index >> 30 & 1;
+	if (*all_se || !b->per_se)
+		se = 0;
+	if (*all_inst)
+		inst = 0;
+	return se % SHADER_ENGINES * b->instances + inst % b->instances;
+}
+
+static void set_select(struct gpu *g, enum block_id id, unsigned int slot, uint32_t value)
+{
+	const struct block *b = &blocks[id];
+	bool all_se, all_inst;
+	unsigned int one = chosen(g, b, &all_se, &all_inst);
+
+	for (unsigned int n = 0; n < b->instances * (b->per_se ? SHADER_ENGINES : 1); n++) {
+		if ((all_se || !b->per_se || n / b->instances == one / b->instances) &&
+		    (all_inst || n % b->instances == one % b->instances))
+			g->select[id][slot][n] = value;
+	}
+}
+
+static uint64_t member(const struct gcn_counters *c, size_t at)
+{
+	uint64_t v = 0;
+
+	if (at)
+		memcpy(&v, (const char *)c + at - 1, sizeof(v));
+	return v;
+}
+
+static uint64_t result(const struct gpu *g, enum block_id id, unsigned int slot)
+{
+	const struct block *b = &blocks[id];
+	const struct gcn_counters *c = b->waves ? &g->shown.waves : &g->shown.all;
+	unsigned int nr = b->instances * (b->per_se ? SHADER_ENGINES : 1);
+	bool all_se, all_inst;
+	unsigned int n = chosen(g, b, &all_se, &all_inst);
+	uint32_t number = g->select[id][slot][n] & b->event_mask;
+
+	if (id == SQ && !(g->sq_ctrl & SQ_CTRL_CS))
+		return 0;
+	for (size_t e = 0; e < sizeof(events) / sizeof(events[0]); e++) {
+		uint64_t total;
+
+		if (events[e].block != id || events[e].number != number)
+			continue;
+		total = member(c, events[e].a) + member(c, events[e].b);
+		return total / nr + (n < total % nr);
+	}
+	return 0;
+}
+
+static void control(struct gpu *g, uint32_t value)
+{
+	g->cntl = value;
+	if (value & CNTL_SAMPLE)
+		g->shown = g->now;
+	g->counting = (value & 15) == STATE_COUNT;
+	if ((value & 15) == STATE_RESET) {
+		memset(&g->now, 0, sizeof(g->now));
+		memset(&g->shown, 0, sizeof(g->shown));
+	}
+}
+
+void perf_write(unsigned int gpu, uint32_t reg, uint32_t value)
+{
+	struct gpu *g = gpu_of(gpu);
+
+	switch (reg) {
+	case GRBM_GFX_INDEX:
+		g->index = value;
+		return;
+	case CP_PERFMON_CNTL:
+		control(g, value);
+		return;
+	case SQ_PERFCOUNTER_CTRL:
+		g->sq_ctrl = value;
+		return;
+	}
+	for (enum block_id id = 0; id < NR_BLOCKS; id++) {
+		for (unsigned int slot = 0; slot < blocks[id].nr; slot++) {
+			if (blocks[id].slot[slot].select == reg)
+				set_select(g, id, slot, value);
+		}
+	}
+}
+
+uint32_t perf_read(unsigned int gpu, uint32_t reg)
+{
+	const struct gpu *g = gpu_of(gpu);
+
+	switch (reg) {
+	case GRBM_GFX_INDEX:
+		return g->index;
+	case CP_PERFMON_CNTL:
+		return g->cntl;
+	case SQ_PERFCOUNTER_CTRL:
+		return g->sq_ctrl;
+	}
+	for (enum block_id id = 0; id < NR_BLOCKS; id++) {
+		for (unsigned int slot = 0; slot < blocks[id].nr; slot++) {
+			if (blocks[id].slot[slot].lo == reg)
+				return (uint32_t)result(g, id, slot);
+			if (blocks[id].slot[slot].hi == reg)
+				return (uint32_t)(result(g, id, slot) >> 32);
+		}
+	}
+	return 0;
+}
+
+void perf_sample(unsigned int gpu)
+{
+	struct gpu *g = gpu_of(gpu);
+
+	g->shown = g->now;
+}
+
+bool perf_counting(unsigned int gpu)
+{
+	return gpus[gpu].counting;
+}
+
+static void add(struct gcn_counters *to, const struct gcn_counters *c)
+{
+	uint64_t sum[sizeof(*to) / sizeof(uint64_t)], more[sizeof(*to) / sizeof(uint64_t)];
+
+	_Static_assert(sizeof(*to) % sizeof(uint64_t) == 0, "counters are numbers of 64 bits");
+	memcpy(sum, to, sizeof(*to));
+	memcpy(more, c, sizeof(*c));
+	for (size_t n = 0; n < sizeof(sum) / sizeof(sum[0]); n++)
+		sum[n] += more[n];
+	memcpy(to, sum, sizeof(*to));
+}
+
+void perf_count(unsigned int gpu, bool waves, const struct gcn_counters *counters)
+{
+	struct gpu *g = gpu_of(gpu);
+
+	if (!g->counting)
+		return;
+	add(&g->now.all, counters);
+	if (waves)
+		add(&g->now.waves, counters);
+}
