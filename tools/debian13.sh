@@ -124,6 +124,8 @@ run() {
 	# shellcheck disable=SC2016 # expanded by the inner shell
 	namespace sh -eu -c '
 		root=$1 from=$2
+		# a mount of its own, as tools expect of a root
+		mount --bind "$root" "$root"
 		for d in /proc /dev /sys /tmp "$3" ${RTL_BUILD:+"$RTL_BUILD"}; do
 			mkdir -p "$root$d"
 			mount --rbind "$d" "$root$d"
