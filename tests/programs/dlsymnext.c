@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* dlsymnext.c - what dlsym() says where the caller matters: prints which object each function is in
  *
- * Built with -rdynamic; it has a getppid() of its own.
+ * Built with -rdynamic; it has a getppid() and a hipArrayGetInfo() of its own. What it finds of HIP's is only
+ * said to be there or not: a tracer may stand before it.
+ *
+ *	dlsymnext [libamdhip64.so.5 local|global]
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -11,6 +14,11 @@
 __attribute__((visibility("default"))) pid_t getppid(void)
 {
 	return 4711;
+}
+
+__attribute__((visibility("default"))) int hipArrayGetInfo(void)
+{
+	return 4712;
 }
 
 static void say(const char *what, void *fn)
@@ -25,7 +33,32 @@ static void say(const char *what, void *fn)
 	printf("%s: %s\n", what, base);
 }
 
-int main(void)
+/* `runtime`: a handle, or NULL. Functions of any release, of 5.2, of later ones, of none. */
+static void ask_for_hip(void *runtime)
+{
+	static const char *const names[] = {
+		"hipInit",	     "hipMalloc",	   "hipGraphUpload",
+		"hipGetProcAddress", "hipEventRecord_spt", "__hipPopCallConfiguration",
+		"hipNoSuchFunction"
+	};
+	void *self = dlopen(NULL, RTLD_LAZY);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		void *found[4] = { dlsym(RTLD_DEFAULT, names[i]), dlsym(RTLD_NEXT, names[i]),
+				   dlsym(self, names[i]), NULL };
+
+		if (runtime)
+			found[3] = dlsym(runtime, names[i]);
+		dlerror();
+		printf("%s: default %d, next %d, self %d, runtime %d\n", names[i], !!found[0],
+		       !!found[1], !!found[2], !!found[3]);
+	}
+	dlsym(RTLD_DEFAULT, "hipGetProcAddress");
+	puts(dlerror() ? "an error is told" : "no error is told");
+	say("its own, default", dlsym(RTLD_DEFAULT, "hipArrayGetInfo"));
+}
+
+int main(int argc, char **argv)
 {
 	void *libm = dlopen("libm.so.6", RTLD_LAZY);
 
@@ -38,5 +71,14 @@ int main(void)
 	say("missing, as HIP's", dlsym(libm, "hipNoSuchFunction"));
 	puts(dlerror() ? "an error is told" : "no error is told");
 	say("null handle", dlsym(NULL, "cos"));
+	ask_for_hip(NULL);
+	if (argc > 2) {
+		void *runtime =
+			dlopen(argv[1], RTLD_NOW | (strcmp(argv[2], "global") == 0 ? RTLD_GLOBAL :
+										     RTLD_LOCAL));
+
+		puts(runtime ? "runtime" : "no runtime");
+		ask_for_hip(runtime);
+	}
 	return 0;
 }

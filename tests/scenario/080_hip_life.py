@@ -156,6 +156,18 @@ def what_dlsym_says_is_what_it_said():
 
 
 @case
+def dlsym_finds_what_the_runtime_has_and_no_more():
+    """librtl has wrappers for functions of later releases of HIP, too: a program must not find those."""
+    for scope in ("global", "linked"):
+        lib = "libamdhip64.so.5" if scope == "global" else "libc.so.6"
+        env = {"LD_PRELOAD": "libamdhip64.so.5"} if scope == "linked" else {}
+        plain = run("dlsymnext", lib, scope, env=env)
+        contains("stdout", plain.out, "hipMalloc: default 1")
+        traced = run("dlsymnext", lib, scope, trace=RTL, env=env)
+        equal("stdout", traced.out, plain.out)
+
+
+@case
 def a_static_program():
     nothing_to_trace([program("still"), "9", "a b"], 9)
 

@@ -58,7 +58,7 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-static bool is_ours(const void *fn)
+bool hip_is_ours(const void *fn)
 {
 	Dl_info its, ours;
 
@@ -66,8 +66,7 @@ static bool is_ours(const void *fn)
 	       its.dli_fbase == ours.dli_fbase;
 }
 
-/* Its functions are remembered, so the library stays; and what release it is. */
-static void pin(const void *fn)
+void hip_pin(const void *fn)
 {
 	static _Atomic bool pinned;
 	void *lib = NULL;
@@ -100,7 +99,7 @@ static void *find_local(const char *name)
 		return NULL;
 	fn = lookup_next(lib, name);
 	if (fn)
-		pin(fn);
+		hip_pin(fn);
 	dlclose(lib);
 	return fn;
 }
@@ -131,8 +130,8 @@ void *hip_find(const char *name)
 	dl_iterate_phdr(look_at_first, &nr_loaded);
 	if (lookup_next && nr_loaded != atomic_load_explicit(&nr_in_vain, memory_order_relaxed)) {
 		fn = lookup_next(RTLD_NEXT, name);
-		if (fn && !is_ours(fn))
-			pin(fn);
+		if (fn && !hip_is_ours(fn))
+			hip_pin(fn);
 		else
 			fn = find_local(name);
 		/* what failed here is no message for the program */

@@ -52,6 +52,10 @@ extern void (*const hip_boot)(void);
 void *hip_resolve(uint32_t op);
 /* The same for a function that no wrapper is for; not remembered. */
 void *hip_find(const char *name);
+/* The runtime that this function is of stays from now on, and tells what release it is. Once. */
+void hip_pin(const void *fn);
+/* Whether this is a function of librtl. */
+bool hip_is_ours(const void *fn);
 /* Whether a libamdhip64 is in the process. */
 bool hip_is_loaded(void);
 

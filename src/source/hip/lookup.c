@@ -41,9 +41,40 @@ static uint32_t op_of(const char *name)
 {
 	uint32_t op = 0;
 
-	while (op < hip_nr_ops && strcmp(hip_symbols[op], name) != 0)
+	while (op < hip_nr_ops && !(hip_symbols[op] && strcmp(hip_symbols[op], name) == 0))
 		op++;
 	return op;
+}
+
+/* Whether a function is behind our wrapper. */
+static bool has_real(uint32_t op)
+{
+	return atomic_load_explicit(&hip_real_fns[op], memory_order_relaxed) ||
+	       hip_find(hip_symbols[op]);
+}
+
+bool lookup_lacks(void *handle, const char *name)
+{
+	int saved = errno;
+	void *fn = NULL;
+	uint32_t op = op_of(name);
+	bool lacks;
+
+	if (op == hip_nr_ops)
+		return false;
+	/* the program's own function of that name, or whatever else comes before us */
+	if (handle == RTLD_DEFAULT)
+		fn = lookup_next(RTLD_DEFAULT, name);
+	lacks = !(fn && !hip_is_ours(fn)) && !has_real(op);
+	errno = saved;
+	return lacks;
+}
+
+void *lookup_absent(void *handle, const char *name)
+{
+	(void)handle;
+	/* behind us there is none: the C library's own message is for the program's dlerror() */
+	return lookup_next(RTLD_NEXT, name);
 }
 
 static bool is_wanted(void)
@@ -87,7 +118,12 @@ static void *translate(void *fn, const char *name)
 	uint32_t op = op_of(name);
 	void *known = NULL, *ours;
 
-	if (op == hip_nr_ops || !is_wanted() || !is_runtimes(fn))
+	if (op == hip_nr_ops)
+		return fn;
+	/* of a handle whose scope we are in, as dlopen(NULL)'s */
+	if (hip_is_ours(fn))
+		return has_real(op) ? fn : lookup_absent(RTLD_NEXT, name);
+	if (!is_wanted() || !is_runtimes(fn))
 		return fn;
 	ours = wrapper(name);
 	if (!ours)
@@ -95,8 +131,11 @@ static void *translate(void *fn, const char *name)
 	/* A wrapper has one function behind it: a second copy of the runtime goes without. release: pairs
 	 * with the acquire in hip_real() */
 	if (atomic_compare_exchange_strong_explicit(&hip_real_fns[op], &known, fn,
-						    memory_order_release, memory_order_relaxed) ||
-	    known == fn)
+						    memory_order_release, memory_order_relaxed)) {
+		hip_pin(fn);
+		return ours;
+	}
+	if (known == fn)
 		return ours;
 	return fn;
 }

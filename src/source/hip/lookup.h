@@ -3,13 +3,21 @@
 #ifndef RTL_SOURCE_HIP_LOOKUP_H
 #define RTL_SOURCE_HIP_LOOKUP_H
 
+#include <stdbool.h>
+
 /* The C library's dlsym(); NULL until lookup_find() has been called. Whoever calls it is its caller, which
  * RTLD_NEXT and RTLD_DEFAULT depend on. */
 extern void *(*lookup_next)(void *handle, const char *name);
 void lookup_find(void);
 
+/* For RTLD_DEFAULT and RTLD_NEXT: whether `name` is a function of HIP's that is not there but for our
+ * wrapper of it, which other releases of HIP need. And dlsym() for such a name: NULL, with an error. */
+bool lookup_lacks(void *handle, const char *name);
+void *lookup_absent(void *handle, const char *name);
+
 /* dlsym() for handles that dlopen() returned: what the C library says, but for functions of a HIP
- * runtime the wrapper of that name, where mode hip sees calls by our symbols. Any thread, any time;
+ * runtime the wrapper of that name, where mode hip sees calls by our symbols; NULL for those that only
+ * librtl has. Any thread, any time;
  * errno and dlerror() as dlsym() leaves them. */
 void *lookup(void *handle, const char *name);
 
