@@ -55,7 +55,7 @@ _Static_assert(sizeof(struct block) + 2048 <= BLOCK_SIZE, "room for the argument
 typedef int (*peek_fn)(void);
 
 /* set in callback_on_runtime(), constant after */
-static peek_fn peek;
+static peek_fn peek, last; /* last: of the call before it, in HIP 6 and later */
 static bool has_queue_threads;
 /* atomic */
 static _Atomic bool is_on;
@@ -97,23 +97,25 @@ void *callback_begin(uint32_t id, uintptr_t frame)
 	return &b->data;
 }
 
-void callback_end(uint32_t id)
+void callback_end(uint32_t id, const void *args)
 {
 	uint64_t words[REC_API_MAX_WORDS];
 	const struct hip_callback *c = release_callback(id);
 	struct block *b = thread_get()->api_block;
 	uint32_t nr = 0;
 
+	/* from 6 on peek() keeps an older error: the call's own is what last() takes away */
 	if (!takes_status_away(c->op))
-		b->status = peek();
+		b->status = last ? last() : peek();
 	if (api_args)
-		nr = c->decode(b->data.args, words, b->status == 0);
+		nr = c->decode(args, words, b->status == 0);
 	hip_leave(c->op, &b->call, b->status, words, nr);
 }
 
 static bool turn_on(void)
 {
 	peek = (peek_fn)hip_find("hipPeekAtLastError");
+	last = (peek_fn)hip_find("hipExtGetLastError");
 	api_define(REC_API_HIP, hip_ops, hip_told, hip_nr_ops);
 	if (peek && live_turn_on())
 		return true;

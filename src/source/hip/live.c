@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* live.c - HIP's calls while they run, by the callbacks of HIP up to 5.3
+/* live.c - HIP's calls while they run, by the callbacks of HIP up to 5.3; tracer.c has those of later ones
  *
  * HIP asks on_sync() for a structure when a call begins, fills it, calls on_user(); after the call
  * on_user() again, then on_sync() with what was registered. A call that was given NULL ends untold.
@@ -9,7 +9,7 @@
  *
  * Owns:     the listeners and masks; a stack of frames for each thread.
  * Threads:  any.
- * Hot path: on_sync(), on_user(): no lock, no allocation but for a call nested deeper than any before
+ * Hot path: on_sync(), on_user(), live_told_*(): no lock, no allocation but for a call nested deeper than any before
  *           it on the thread. on_number(), on_op(): a lock of one of many parts of the map.
  * Fails:    without memory for a frame a call is not told; without memory for the map an operation
  *           has no call.
@@ -32,17 +32,11 @@
 #include "source/hip/callback.h"
 #include "source/hip/frame.h"
 #include "source/hip/live_map.h"
+#include "source/hip/live_told.h"
 
 #define FRAME_SIZE 4096u
 /* in a mask beside the listeners' bits: the call's operations are wanted */
 #define WANTS_OPS 0x80u
-
-/* hip_api_data_t, as far as it is the same in all releases. */
-struct told_data {
-	uint64_t correlation;
-	uint32_t phase, reserved;
-	uint64_t args[];
-};
 
 struct frame {
 	struct frame *outer, *inner; /* inner: the next one's memory, kept */
@@ -123,13 +117,15 @@ static struct frame *push(struct thread *t, uintptr_t height)
 	return f;
 }
 
-static void *begin(uint32_t id, uint32_t mask, uintptr_t height)
+struct told_data *live_told_begin(uint32_t id, uintptr_t height, void *data)
 {
+	/* relaxed: a call that runs while the mask changes is told or not */
+	uint32_t mask = atomic_load_explicit(&masks[id % LIVE_MAX_IDS], memory_order_relaxed);
 	struct thread *t = thread_get();
 	struct told_data *recorded = NULL;
 	struct frame *f;
 
-	if (RTL_UNLIKELY(t->is_ours || t->in_hook))
+	if ((!mask && !callback_is_on()) || RTL_UNLIKELY(t->is_ours || t->in_hook))
 		return NULL;
 	f = push(t, height);
 	if (!f)
@@ -146,7 +142,7 @@ static void *begin(uint32_t id, uint32_t mask, uintptr_t height)
 	memset(&f->call, 0, sizeof(f->call));
 	f->call.id = id;
 	f->call.tid = t->tid;
-	f->call.data = recorded ? recorded : &f->data;
+	f->call.data = data ? data : recorded ? recorded : &f->data;
 	if (recorded)
 		f->call.correlation = recorded->correlation;
 	else if (!f->outer && t->corr_current) /* librtl's wrapper records this call */
@@ -156,9 +152,11 @@ static void *begin(uint32_t id, uint32_t mask, uintptr_t height)
 	t->corr_current = recorded || (t->corr_current && !corr_is_left_out(t->corr_current)) ?
 				  f->call.correlation :
 				  corr_mark(f->call.correlation);
-	if (!recorded) {
-		f->data.correlation = f->call.correlation;
-		f->data.phase = 0;
+	if (f->call.data != recorded) {
+		struct told_data *told = f->call.data;
+
+		told->correlation = f->call.correlation;
+		told->phase = 0;
 	}
 	f->call.begin_ns = clock_now_ns();
 	return f->call.data;
@@ -182,7 +180,7 @@ static void tell(struct frame *f, enum moment moment)
 	}
 }
 
-static void end(uint32_t id)
+void live_told_end(uint32_t id)
 {
 	struct thread *t = thread_get();
 	struct frame *f = t->live_top;
@@ -193,7 +191,7 @@ static void end(uint32_t id)
 	t->live_top = f->outer;
 	t->corr_current = f->outer_correlation;
 	if (f->is_recorded)
-		callback_end(id);
+		callback_end(id, ((struct told_data *)f->call.data)->args);
 	if (f->mask)
 		tell(f, DONE);
 }
@@ -201,34 +199,39 @@ static void end(uint32_t id)
 /* HIP's activity_sync_callback_t: at the end `arg` is what was registered. */
 static void *on_sync(uint32_t id, void *record, const void *data, void *arg)
 {
-	/* relaxed: a call that runs while the mask changes is told or not */
-	uint32_t mask = atomic_load_explicit(&masks[id % LIVE_MAX_IDS], memory_order_relaxed);
 	int saved = errno;
 	void *to = NULL;
 
 	(void)record;
 	(void)data;
 	if (arg)
-		end(id);
-	else if (mask || callback_is_on())
-		to = begin(id, mask, RTL_FRAME());
+		live_told_end(id);
+	else
+		to = live_told_begin(id, RTL_FRAME(), NULL);
 	errno = saved;
 	return to;
 }
 
-static void on_user(uint32_t domain, uint32_t id, const void *data, void *arg)
+void live_told_args(uint32_t id, void *data)
 {
 	struct frame *f = thread_get()->live_top;
-	int saved = errno;
 
-	(void)domain;
-	(void)arg;
 	if (!f || f->call.data != data || f->call.id != id)
 		return;
 	if (((const struct told_data *)data)->phase)
 		tell(f, LEAVE);
 	else
 		tell(f, ENTER);
+}
+
+/* HIP's activity_rtapi_callback_t */
+static void on_user(uint32_t domain, uint32_t id, void *data, void *arg)
+{
+	int saved = errno;
+
+	(void)domain;
+	(void)arg;
+	live_told_args(id, data);
 	errno = saved;
 }
 
@@ -269,20 +272,31 @@ static void on_number(uint64_t number)
 	errno = saved;
 }
 
-/* The head of the runtime's record: domain, kind, op, then 8-byte fields. */
-struct told_op {
-	uint32_t domain, kind, op, reserved;
-	uint64_t number, begin_ns, end_ns;
-	int32_t device;
-	uint32_t reserved2;
-	uint64_t queue, bytes;
-};
+bool live_told_wants_ops(void)
+{
+	/* relaxed: what ends while the mask changes is told or not */
+	return atomic_load_explicit(&ops_mask, memory_order_relaxed) != 0;
+}
+
+void live_told_op(const struct live_op *op)
+{
+	uint32_t mask = atomic_load_explicit(&ops_mask, memory_order_relaxed);
+
+	for (int i = 0; i < LIVE_MAX_LISTENERS; i++) {
+		const struct live_listener *l;
+
+		if (!(mask & 1u << i))
+			continue;
+		l = atomic_load_explicit(&listeners[i], memory_order_acquire);
+		if (l && l->op)
+			l->op(op);
+	}
+}
 
 /* HIP's activity_async_callback_t */
 static void on_op(uint32_t op, const void *record, void *arg)
 {
 	const struct told_op *told = record;
-	uint32_t mask = atomic_load_explicit(&ops_mask, memory_order_relaxed);
 	struct live_origin o = { .number = told->number };
 	struct live_op out = { .op = op };
 	int saved = errno;
@@ -297,15 +311,7 @@ static void on_op(uint32_t op, const void *record, void *arg)
 	out.bytes = told->bytes;
 	out.device = told->device;
 	out.kernel = op == 0 ? o.kernel : NULL;
-	for (int i = 0; i < LIVE_MAX_LISTENERS; i++) {
-		const struct live_listener *l;
-
-		if (!(mask & 1u << i))
-			continue;
-		l = atomic_load_explicit(&listeners[i], memory_order_acquire);
-		if (l && l->op)
-			l->op(&out);
-	}
+	live_told_op(&out);
 	errno = saved;
 }
 
@@ -316,8 +322,12 @@ static bool turn_on(void)
 	register_fn user = (register_fn)hip_find("hipRegisterApiCallback");
 	uint32_t nr = 0;
 
-	if (!sync)
-		return false;
+	if (!sync) {
+		last_id = tracer_turn_on();
+		/* it asks for each operation whether it is wanted */
+		atomic_store_explicit(&ops_are_on, last_id != 0, memory_order_relaxed);
+		return last_id != 0;
+	}
 	kernel_name = (const char *(*)(void *))hip_find("hipKernelNameRef");
 	kernel_name_by_ptr =
 		(const char *(*)(const void *, void *))hip_find("hipKernelNameRefByPtr");
