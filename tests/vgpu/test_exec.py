@@ -59,6 +59,27 @@ def test_exec_kernels_copy_and_fill():
     equal(of_kind(r, "copy", "fill"), [], "copies by copy engines")
 
 
+def exact_bytes(*parts):
+    """By the copy engines where the runtime wants to, and by kernels alone."""
+    for engines in (1, 0):
+        r = run("bytes_test", *parts, exec=None, kernel_ns=0, devices=2, timeout=55,
+                environ={"HSA_ENABLE_SDMA": str(engines)})
+        equal([l.split(":")[0] for l in r.out.splitlines()], [*(f"ok {p}" for p in parts), "0 failures"], "results")
+        check(len(of_kind(r, "dispatch")) > 20, "what kernels did")
+
+
+def test_exec_bytes_of_fills():
+    exact_bytes("fills")
+
+
+def test_exec_bytes_of_copies():
+    exact_bytes("copies", "peers")
+
+
+def test_exec_bytes_of_boxes():
+    exact_bytes("rectangles", "volumes")
+
+
 def test_exec_measured():
     r = run("exec_test_o2", "arithmetic", exec="on", kernel_model="measured", kernel_ns=0)
     all_right(r)
