@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/env.h"
@@ -257,6 +258,14 @@ static int convert_step(void *arg, uint64_t done, uint64_t total)
 	return ui_progress_step(&t->progress, done, total);
 }
 
+/* A process that was killed between making its file and writing to it had recorded nothing. */
+static bool never_written(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && st.st_size == 0;
+}
+
 /* The paths that go into the database; *nr of them. */
 static const char **choose_spools(struct trace *t, const struct drainer *d)
 {
@@ -274,6 +283,8 @@ static const char **choose_spools(struct trace *t, const struct drainer *d)
 			if (!t->abandoned)
 				continue;
 		}
+		if (never_written(drainer_path(d, i)))
+			continue;
 		if (load_open(&load, drainer_path(d, i), &error)) {
 			t->nr_unreadable++;
 			ui_error("%s", error.text);

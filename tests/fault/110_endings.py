@@ -205,4 +205,14 @@ def lost_interrupts():
     exact_dispatches(r, LAUNCHER_KERNELS)
 
 
+@case
+def killed_before_a_byte_was_written():
+    """The file of the process is there and empty: it had done nothing yet, and its status is what counts."""
+    script = ': >"$RTL_SESSION/1-0.rtl"; kill -9 $$'
+    r = run("/bin/sh", "-c", script, trace=RTL, status=137)
+    equal("what rtl says", r.err, "")
+    equal("a database is there", os.path.exists(r.output), False)
+    equal("spool folders", glob.glob(os.path.join(r.dir, "*.spool")), [])
+
+
 main()
