@@ -23,6 +23,8 @@ import sys
 import tempfile
 import time
 
+import compat
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(HERE)
 HARVESTER_BUDGET = 1.0  # % of a core
@@ -230,6 +232,9 @@ class Bench:
             # three calls: the configuration is pushed and popped
             self.add(f"launch-bound program, {t} to untraced", value, "x", low=low)
 
+    def roctracer(self):
+        compat.roctracer(self)
+
     # ---- instructions --------------------------------------------------------------------------
 
     def instructions(self):
@@ -426,7 +431,7 @@ class Bench:
         self.add("virtual GPU, empty kernels", rate, "k/s", budgets=[(">= 200 k/s", rate >= 200)], low=min(rates))
 
 
-PARTS = ("dispatch", "launch", "instructions", "harvester", "startup", "spool", "record", "convert", "api", "interpreter")
+PARTS = ("dispatch", "launch", "instructions", "harvester", "startup", "spool", "record", "convert", "api", "roctracer", "interpreter")
 
 
 def wait_for(p, timeout):
