@@ -19,11 +19,13 @@ int main(void)
 """
 PROJECT = """
 cmake_minimum_required(VERSION 3.16)
-project(client C)
+project(client %s)
 find_package(roctracer 4 REQUIRED)
-add_executable(client client.c)
-target_link_libraries(client PRIVATE ${roctracer_LIBRARIES})
+add_executable(client %s)
+target_link_libraries(client PRIVATE %s)
 """
+LANGUAGES = (("C", "client.c", "cc", "${roctracer_LIBRARIES}"),
+             ("CXX", "client.cpp", "c++", "roctracer::roctracer64 roctracer::roctx64"))
 WORDS = "0 108 1 0\n"
 
 
@@ -40,8 +42,9 @@ def installed():
     root = os.path.join(work_dir(), "moved")
     command("cmake", "--install", BUILD, "--prefix", os.path.join(work_dir(), "first"))
     os.rename(os.path.join(work_dir(), "first"), root)
-    with open(os.path.join(work_dir(), "client.c"), "w", encoding="utf-8") as f:
-        f.write(PROGRAM)
+    for _, name, _, _ in LANGUAGES:
+        with open(os.path.join(work_dir(), name), "w", encoding="utf-8") as f:
+            f.write(PROGRAM)
     return root
 
 
@@ -53,17 +56,20 @@ def check(path, root):
 @case
 def found_by_cmake_and_by_flags():
     root, source = installed(), os.path.join(work_dir(), "client.c")
-    with open(os.path.join(work_dir(), "CMakeLists.txt"), "w", encoding="utf-8") as f:
-        f.write(PROJECT)
-    built = os.path.join(work_dir(), "built")
-    command("cmake", "-S", work_dir(), "-B", built, f"-DCMAKE_PREFIX_PATH={root}")
-    command("cmake", "--build", built)
-    check(os.path.join(built, "client"), root)
+    for language, name, compiler, libraries in LANGUAGES:
+        if not shutil.which(compiler):
+            continue
+        with open(os.path.join(work_dir(), "CMakeLists.txt"), "w", encoding="utf-8") as f:
+            f.write(PROJECT % (language, name, libraries))
+        built = os.path.join(work_dir(), f"built-{language}")
+        command("cmake", "-S", work_dir(), "-B", built, f"-DCMAKE_PREFIX_PATH={root}")
+        command("cmake", "--build", built)
+        check(os.path.join(built, "client"), root)
 
-    plain = os.path.join(work_dir(), "plain")
-    command("cc", source, "-o", plain, f"-I{root}/include", f"-L{root}/lib", "-lroctracer64", "-lroctx64",
-            f"-Wl,-rpath-link,{root}/lib")
-    check(plain, root)
+        plain = os.path.join(work_dir(), f"plain-{language}")
+        command(compiler, os.path.join(work_dir(), name), "-o", plain, f"-I{root}/include", f"-L{root}/lib",
+                "-lroctracer64", "-lroctx64", f"-Wl,-rpath-link,{root}/lib")
+        check(plain, root)
 
     # as pkg-config reads them, with or without it
     flags = []

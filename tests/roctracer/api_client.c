@@ -4,6 +4,7 @@
  * Built for each generation: GENERATION 1 expects the statuses of ROCm 5.2, 4 those of today. Exits with
  * the number of what was not as it should be.
  */
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +63,14 @@ static void never(uint32_t domain, uint32_t cid, const void *data, void *arg)
 	nr_wrong++;
 }
 
+static void not_looked_at(uint32_t domain, uint32_t cid, const void *data, void *arg)
+{
+	(void)domain;
+	(void)cid;
+	(void)data;
+	(void)arg;
+}
+
 static void *fresh_thread(void *arg)
 {
 	const char *text = roctracer_error_string();
@@ -103,6 +112,7 @@ static void errors(void)
 	IS(roctracer_op_code(ACTIVITY_DOMAIN_ROCTX, "roctxMarkA", &op, NULL), BAD_DOMAIN);
 	IS(roctracer_op_code(99, "x", &op, NULL), BAD_DOMAIN);
 	IS(roctracer_op_code(ACTIVITY_DOMAIN_HIP_API, NULL, &op, NULL), S(5, -3));
+	IS(roctracer_op_code(ACTIVITY_DOMAIN_HSA_API, "hsa_init", NULL, NULL), S(5, -3));
 
 	/* properties: unset, NULL, bad */
 	IS(roctracer_set_properties(ACTIVITY_DOMAIN_HIP_API, NULL), 0);
@@ -189,6 +199,16 @@ static void domains(void)
 	IS(roctracer_enable_op_callback(ACTIVITY_DOMAIN_HSA_API, 60000, never, NULL), S(0, -3));
 	IS(roctracer_enable_op_callback(ACTIVITY_DOMAIN_HSA_OPS, 4, never, NULL), S(0, -3));
 	IS(roctracer_enable_op_callback(ACTIVITY_DOMAIN_HIP_OPS, 3, never, NULL), S(7, -3));
+	IS(roctracer_enable_op_callback(ACTIVITY_DOMAIN_HSA_EVT, 6, never, NULL), S(0, -3));
+	IS(roctracer_disable_op_callback(ACTIVITY_DOMAIN_EXT_API, 0), BAD_DOMAIN);
+	IS(roctracer_disable_op_callback(ACTIVITY_DOMAIN_HIP_API, 60000), S(6, -3));
+	IS(roctracer_disable_op_callback(ACTIVITY_DOMAIN_ROCTX, 5), S(8, -3));
+	IS(roctracer_disable_op_callback(ACTIVITY_DOMAIN_HIP_OPS, 3), S(7, -3));
+	IS(roctracer_disable_op_callback(ACTIVITY_DOMAIN_HSA_API, 60000), S(0, -3));
+	IS(roctracer_disable_op_activity(ACTIVITY_DOMAIN_EXT_API, 0), BAD_DOMAIN);
+	IS(roctracer_disable_op_activity(ACTIVITY_DOMAIN_HIP_API, 60000), S(6, -3));
+	IS(roctracer_disable_op_activity(ACTIVITY_DOMAIN_HIP_OPS, 3), S(7, -3));
+	IS(roctracer_disable_domain_activity(ACTIVITY_DOMAIN_EXT_API), 0);
 	/* the calls for all domains do not stop half-way */
 	IS(roctracer_enable_callback(never, NULL), 0);
 	IS(roctracer_disable_callback(), 0);
@@ -252,6 +272,14 @@ static void pools(void)
 	IS(roctracer_enable_op_activity_expl(ACTIVITY_DOMAIN_HIP_OPS, 3, a), S(7, -3));
 	IS(roctracer_enable_op_activity_expl(ACTIVITY_DOMAIN_HSA_OPS, 4, a), S(0, -3));
 	IS(roctracer_enable_domain_activity_expl(ACTIVITY_DOMAIN_KFD_API, a), BAD_DOMAIN);
+	IS(roctracer_enable_domain_activity_expl((activity_domain_t)8, a), BAD_DOMAIN);
+	IS(roctracer_enable_op_activity_expl(ACTIVITY_DOMAIN_KFD_API, 0, a), BAD_DOMAIN);
+	IS(roctracer_enable_op_activity_expl(ACTIVITY_DOMAIN_EXT_API, 0, a), BAD_DOMAIN);
+	IS(roctracer_enable_op_activity_expl((activity_domain_t)12345, 0, a), BAD_DOMAIN);
+	IS(roctracer_enable_op_activity_expl(ACTIVITY_DOMAIN_HSA_API, 60000, a), S(0, -3));
+	IS(roctracer_enable_op_activity_expl(ACTIVITY_DOMAIN_HSA_EVT, 6, a), S(0, -3));
+	IS(roctracer_enable_op_activity_expl(ACTIVITY_DOMAIN_ROCTX, 5, a), S(8, -3));
+	IS(roctracer_enable_op_activity_expl(ACTIVITY_DOMAIN_HIP_API, 0, a), S(6, 0));
 	IS(roctracer_enable_domain_activity_expl(ACTIVITY_DOMAIN_ROCTX, a), 0);
 	IS(roctracer_enable_domain_activity_expl(ACTIVITY_DOMAIN_EXT_API, a), 0);
 	IS(roctracer_enable_activity(), 0);
@@ -289,6 +317,40 @@ static void external_ids(void)
 		IS(id, i * 3);
 	}
 	IS(roctracer_activity_pop_external_correlation_id(&id), S(1, -7));
+}
+
+static void *fails_and_asks(void *arg)
+{
+	for (int i = 0; i < 100; i++) {
+		IS(roctracer_disable_domain_callback(ACTIVITY_DOMAIN_KFD_API), BAD_DOMAIN);
+		free((void *)roctracer_error_string());
+	}
+	return arg;
+}
+
+/* Errors, their texts, threads that had some, and markers that are told leave no memory behind. */
+static void leaks(void)
+{
+	size_t before = 0, after;
+	pthread_t thread;
+
+	IS(roctracer_enable_domain_callback(ACTIVITY_DOMAIN_ROCTX, not_looked_at, NULL), 0);
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < 100; i++) {
+			fails_and_asks(NULL);
+			roctxMarkA("a text that nobody keeps");
+			roctxRangeStop(roctxRangeStartA("another"));
+			pthread_create(&thread, NULL, fails_and_asks, NULL);
+			pthread_join(thread, NULL);
+		}
+		if (!round)
+			before = mallinfo2().uordblks;
+	}
+	after = mallinfo2().uordblks;
+#ifndef __SANITIZE_ADDRESS__
+	IS(after < before + 4096, 1);
+#endif
+	IS(roctracer_disable_domain_callback(ACTIVITY_DOMAIN_ROCTX), 0);
 }
 
 static int nr_started, nr_stopped;
@@ -415,6 +477,7 @@ int main(void)
 	pools();
 	external_ids();
 	control();
+	leaks();
 	ranges();
 	forks();
 	printf("%d wrong\n", nr_wrong);

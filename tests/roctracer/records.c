@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT */
+/* records.c - what is in records, when they come, and what may be done meanwhile
+ *
+ * With fake_hip.c for the runtime: each call and operation is the test's own. Built for both generations.
+ * Exits with whether anything was not as it should be.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "roctracer/roctracer_ext.h"
+
+struct grid {
+	uint32_t x, y, z;
+};
+
+int hipMalloc(void **ptr, size_t size);
+int hipFree(void *ptr);
+int hipMemcpy(void *dst, const void *src, size_t size, int kind);
+int hipDeviceSynchronize(void);
+int hipLaunchKernel(const void *function, struct grid blocks, struct grid block, void **args,
+		    size_t shared, void *stream);
+int hipModuleLaunchKernel(void *function, uint32_t x, uint32_t y, uint32_t z, uint32_t bx,
+			  uint32_t by, uint32_t bz, uint32_t shared, void *stream, void **args,
+			  void **extra);
+
+enum { SYNCHRONIZE = 48, FREE = 69, LAUNCH = 107, MALLOC = 108, MEMCPY = 125, MODULE_LAUNCH = 169 };
+#define API ACTIVITY_DOMAIN_HIP_API
+#define OPS ACTIVITY_DOMAIN_HIP_OPS
+#define EXT ACTIVITY_DOMAIN_EXT_API
+
+struct call_data {
+	uint64_t correlation;
+	uint32_t phase, reserved;
+	uint64_t args[3];
+};
+
+static int nr_wrong;
+
+#define IS(what, value)                                                                            \
+	do {                                                                                       \
+		long long is_ = (long long)(what), be_ = (long long)(value);                       \
+		if (is_ != be_) {                                                                  \
+			printf("%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #what, is_,    \
+			       be_);                                                               \
+			nr_wrong++;                                                                \
+		}                                                                                  \
+	} while (0)
+
+/* What a pool has delivered. */
+struct seen {
+	activity_record_t records[512];
+	char names[512][64];
+	unsigned nr, nr_batches, batches[64];
+	pthread_t thread;
+	/* what the callback does besides, once */
+	void (*inside)(struct seen *s);
+	roctracer_pool_t *pool;
+	struct timespec sleep;
+};
+
+static void on_records(const char *begin, const char *end, void *arg)
+{
+	const activity_record_t *r = (const void *)begin, *last = (const void *)end;
+	void (*inside)(struct seen *);
+	struct seen *s = arg;
+
+	IS(begin < end, 1);
+	IS((end - begin) % 64, 0);
+	if (s->nr_batches)
+		IS(pthread_equal(s->thread, pthread_self()) != 0, 1);
+	s->thread = pthread_self();
+	s->batches[s->nr_batches++ % 64] = (unsigned)(last - r);
+	for (; r < last && s->nr < 512; roctracer_next_record(r, &r)) {
+#if GENERATION == 4
+		if (r->domain == OPS && r->op == 0)
+			snprintf(s->names[s->nr], sizeof(s->names[0]), "%s", r->kernel_name);
+#endif
+		s->records[s->nr++] = *r;
+	}
+	nanosleep(&s->sleep, NULL);
+	inside = s->inside;
+	s->inside = NULL;
+	if (inside)
+		inside(s);
+}
+
+static roctracer_pool_t *open_pool(struct seen *s, size_t size)
+{
+	roctracer_properties_t props = { .mode = 0xdeadbeef, /* junk: nobody looks at it */
+					 .buffer_size = size,
+					 .buffer_callback_fun = on_records,
+					 .buffer_callback_arg = s };
+
+	memset(s, 0, sizeof(*s));
+	IS(roctracer_open_pool_expl(&props, &s->pool), 0);
+	return s->pool;
+}
+
+static void launch(void)
+{
+	const struct grid one = { 1, 1, 1 };
+
+	hipLaunchKernel((const void *)launch, one, one, NULL, 0, NULL);
+}
+
+static void allocate(unsigned nr)
+{
+	void *data = NULL;
+
+	while (nr--) {
+		hipMalloc(&data, 64);
+		hipFree(data);
+	}
+}
+
+static unsigned count(const struct seen *s, uint32_t domain, uint32_t op)
+{
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < s->nr; i++)
+		nr += s->records[i].domain == domain && s->records[i].op == op;
+	return nr;
+}
+
+static const activity_record_t *find(const struct seen *s, uint32_t domain, uint32_t op)
+{
+	static const activity_record_t none;
+
+	for (unsigned i = 0; i < s->nr; i++) {
+		if (s->records[i].domain == domain && s->records[i].op == op)
+			return &s->records[i];
+	}
+	return &none;
+}
+
+static void all_off(struct seen *s)
+{
+	hipDeviceSynchronize();
+	IS(roctracer_disable_callback(), 0);
+	IS(roctracer_disable_activity(), 0);
+	IS(roctracer_close_pool_expl(s->pool), 0);
+}
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+static struct seen a, b;
+
+static void batches(void)
+{
+	/* a whole number of records, always by the same thread, which is not ours */
+	open_pool(&a, 640);
+	IS(roctracer_enable_op_activity_expl(API, MALLOC, a.pool), 0);
+	allocate(35);
+	IS(roctracer_flush_activity_expl(a.pool), 0);
+	IS(a.nr, 35);
+	IS(a.nr_batches, 4);
+	IS(a.batches[0] == 10 && a.batches[1] == 10 && a.batches[2] == 10 && a.batches[3] == 5, 1);
+	IS(pthread_equal(a.thread, pthread_self()), 0);
+	/* nothing written: no callback */
+	IS(roctracer_flush_activity_expl(a.pool), 0);
+	IS(a.nr_batches, 4);
+	/* what is left comes when the pool is closed */
+	allocate(3);
+	all_off(&a);
+	IS(a.nr, 38);
+	/* a slow callback holds writers up; nothing is lost */
+	open_pool(&a, 128);
+	a.sleep.tv_nsec = 1000000;
+	IS(roctracer_enable_op_activity_expl(API, FREE, a.pool), 0);
+	allocate(100);
+	all_off(&a);
+	IS(count(&a, API, FREE), 100);
+	IS(a.nr, 100);
+}
+
+/* ---- in the pool's own callback -------------------------------------------------------------- */
+
+static void flush_and_close(struct seen *s)
+{
+	uint64_t now = 0;
+
+	IS(roctracer_get_timestamp(&now), 0);
+	IS(now > 0, 1);
+	IS(strcmp(roctracer_op_string(API, MALLOC, 0), "hipMalloc"), 0);
+	IS(roctracer_flush_activity_expl(s->pool), 0);
+	IS(roctracer_close_pool_expl(s->pool) != 0, 1);
+	/* more than the pool holds, into the pool itself */
+	IS(roctracer_enable_op_activity_expl(API, MALLOC, s->pool), 0);
+	allocate(20);
+}
+
+static void inside_of_the_callback(void)
+{
+	open_pool(&a, 256);
+	a.inside = flush_and_close;
+	IS(roctracer_enable_op_activity_expl(API, MALLOC, a.pool), 0);
+	allocate(1);
+	IS(roctracer_flush_activity_expl(a.pool), 0);
+	IS(roctracer_flush_activity_expl(a.pool), 0);
+	IS(count(&a, API, MALLOC), 21);
+	all_off(&a);
+	IS(a.nr, 21);
+}
+
+/* ---- several pools --------------------------------------------------------------------------- */
+
+static void two_pools(void)
+{
+	char from[64] = "", to[64];
+
+	/* a name that is asked for first is no reason to fail */
+	IS(strcmp(roctracer_op_string(OPS, 0, 0x11f0), "KernelExecution"), 0);
+	open_pool(&a, 4096);
+	open_pool(&b, 4096);
+	IS(roctracer_enable_op_activity_expl(OPS, 0, a.pool), 0);
+	IS(roctracer_enable_op_activity_expl(OPS, 1, b.pool), 0);
+	IS(roctracer_enable_op_activity_expl(API, MEMCPY, b.pool), 0);
+	for (int i = 0; i < 5; i++) {
+		launch();
+		hipMemcpy(to, from, sizeof(to), 1);
+	}
+	hipDeviceSynchronize();
+	IS(roctracer_flush_activity_expl(a.pool), 0);
+	IS(roctracer_flush_activity_expl(b.pool), 0);
+	IS(a.nr, 5);
+	IS(count(&a, OPS, 0), 5);
+	IS(b.nr, 10);
+	IS(count(&b, OPS, 1), 5);
+	/* an operation goes on to another pool */
+	IS(roctracer_enable_op_activity_expl(OPS, 0, b.pool), 0);
+	launch();
+	hipDeviceSynchronize();
+	IS(roctracer_close_pool_expl(a.pool), 0);
+	IS(a.nr, 5);
+	/* a pool that is closed while operations write to it: they write nowhere, the others on */
+	open_pool(&a, 4096);
+	IS(roctracer_enable_op_activity_expl(API, MALLOC, a.pool), 0);
+	IS(roctracer_close_pool_expl(a.pool), 0);
+	allocate(3);
+	launch();
+	all_off(&b);
+	IS(count(&b, OPS, 0), 2);
+}
+
+/* ---- fields ---------------------------------------------------------------------------------- */
+
+static void fields(void)
+{
+	static char long_name[600];
+	const activity_record_t *call, *op;
+	char from[64] = "", to[64];
+
+	open_pool(&a, 256);
+	IS(roctracer_enable_domain_activity_expl(API, a.pool), 0);
+	IS(roctracer_enable_domain_activity_expl(OPS, a.pool), 0);
+	launch();
+	hipMemcpy(to, from, sizeof(to), 1);
+	hipDeviceSynchronize();
+	IS(roctracer_flush_activity_expl(a.pool), 0);
+	call = find(&a, API, LAUNCH);
+	op = find(&a, OPS, 0);
+	/* what a record has no value for is 0, not what was there before */
+	IS(call->kind == 0 && call->bytes == 0 && call->queue_id == 0, 1);
+	IS(call->process_id && call->thread_id && call->begin_ns <= call->end_ns, 1);
+	IS(op->correlation_id, call->correlation_id);
+	IS(op->kind, 0x11f0);
+	IS(op->queue_id, 1);
+	IS(find(&a, OPS, 1)->correlation_id, find(&a, API, MEMCPY)->correlation_id);
+	/* names larger than a half, and an inner call that does not take the outer's place */
+	memset(long_name, 'k', sizeof(long_name) - 1);
+	memset(&a.records, 0, sizeof(a.records));
+	a.nr = 0;
+	hipModuleLaunchKernel(long_name, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
+	hipDeviceSynchronize();
+	IS(roctracer_flush_activity_expl(a.pool), 0);
+	op = find(&a, OPS, 0);
+	IS(op->correlation_id, find(&a, API, MODULE_LAUNCH)->correlation_id);
+	IS(count(&a, API, SYNCHRONIZE), 2);
+#if GENERATION == 4
+	IS(strncmp(a.names[op - a.records], long_name, 63), 0);
+#endif
+	all_off(&a);
+}
+
+static void *many_pairs(void *arg)
+{
+	IS(roctracer_activity_push_external_correlation_id((uintptr_t)arg), 0);
+	allocate(20);
+	IS(roctracer_activity_pop_external_correlation_id(NULL), 0);
+	return arg;
+}
+
+static void external_ids(void)
+{
+	pthread_t threads[4];
+
+	open_pool(&a, 640);
+	IS(roctracer_enable_op_activity_expl(API, MALLOC, a.pool), 0);
+	IS(roctracer_activity_push_external_correlation_id(7), 0);
+	for (uintptr_t i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, many_pairs, (void *)(i + 1));
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	allocate(1);
+	IS(roctracer_activity_pop_external_correlation_id(NULL), 0);
+	allocate(1);
+	all_off(&a);
+	IS(count(&a, API, MALLOC), 82);
+	IS(count(&a, EXT, 1), 81);
+	/* whatever other threads write, the id is right before its call */
+	for (unsigned i = 0; i + 1 < a.nr; i++) {
+		const activity_record_t *r = &a.records[i];
+
+		if (r->domain != EXT)
+			continue;
+		IS(r[1].domain, API);
+		IS(r[1].correlation_id, r->correlation_id);
+		IS(r->begin_ns == 0 && r->end_ns == 0, 1);
+	}
+}
+
+/* ---- callbacks ------------------------------------------------------------------------------- */
+
+static unsigned nr_enter[2], nr_exit[2];
+static uint64_t last_id;
+static int what_inside;
+
+static void on_call(uint32_t domain, uint32_t cid, const void *data, void *arg)
+{
+	const struct call_data *d = data;
+	unsigned which = *(unsigned *)arg;
+
+	IS(domain, API);
+	if (d->phase == ACTIVITY_API_PHASE_EXIT) {
+		nr_exit[which]++;
+		IS(d->correlation, last_id);
+		return;
+	}
+	nr_enter[which]++;
+	last_id = d->correlation;
+	if (what_inside == 1)
+		IS(roctracer_disable_op_callback(API, cid), 0);
+	if (what_inside == 2)
+		roctracer_stop();
+}
+
+static void expect(unsigned first_enter, unsigned first_exit, unsigned second)
+{
+	IS(nr_enter[0], first_enter);
+	IS(nr_exit[0], first_exit);
+	IS(nr_enter[1], second);
+	IS(nr_exit[1], second);
+	memset(nr_enter, 0, sizeof(nr_enter));
+	memset(nr_exit, 0, sizeof(nr_exit));
+}
+
+/* Callbacks and records in turn: what is told is what was enabled. */
+static void callbacks_and_records(void)
+{
+	static unsigned first = 0, second = 1;
+
+	open_pool(&a, 4096);
+	for (unsigned way = 0; way < 8; way++) {
+		a.nr = 0;
+		if (way & 1)
+			IS(roctracer_enable_op_callback(API, MALLOC, on_call, &first), 0);
+		if (way & 2)
+			IS(roctracer_enable_op_activity_expl(API, MALLOC, a.pool), 0);
+		allocate(2);
+		IS(roctracer_flush_activity_expl(a.pool), 0);
+		expect(way & 1 ? 2 : 0, way & 1 ? 2 : 0, 0);
+		IS(a.nr, way & 2 ? 2 : 0);
+		/* both of a call have one id */
+		if ((way & 3) == 3)
+			IS(a.records[1].correlation_id, last_id);
+		IS(roctracer_disable_op_callback(API, MALLOC), 0);
+		IS(roctracer_disable_op_activity(API, MALLOC), 0);
+	}
+	/* the newest callback holds, through a stop and a start as well */
+	IS(roctracer_enable_op_callback(API, MALLOC, on_call, &first), 0);
+	IS(roctracer_enable_op_callback(API, MALLOC, on_call, &second), 0);
+	roctracer_stop();
+	allocate(1);
+	roctracer_start();
+	allocate(1);
+	expect(0, 0, 1);
+	/* what is enabled while stopped waits for the start */
+	roctracer_stop();
+	IS(roctracer_enable_op_callback(API, MALLOC, on_call, &first), 0);
+	IS(roctracer_enable_op_activity_expl(API, MALLOC, a.pool), 0);
+	a.nr = 0;
+	allocate(1);
+	roctracer_start();
+	allocate(1);
+	IS(roctracer_flush_activity_expl(a.pool), 0);
+	expect(1, 1, 0);
+	IS(a.nr, 1);
+	/* disabled, or stopped, between begin and end: no end, and when stopped no record */
+	what_inside = 1;
+	allocate(2);
+	expect(1, 0, 0);
+	IS(roctracer_enable_op_callback(API, MALLOC, on_call, &first), 0);
+	what_inside = 2;
+	a.nr = 0;
+	allocate(1);
+	roctracer_start();
+	what_inside = 0;
+	IS(roctracer_flush_activity_expl(a.pool), 0);
+	expect(1, 0, 0);
+	IS(a.nr, 2);
+	all_off(&a);
+}
+
+int main(void)
+{
+	batches();
+	inside_of_the_callback();
+	two_pools();
+	fields();
+	external_ids();
+	callbacks_and_records();
+	printf("%d wrong\n", nr_wrong);
+	return nr_wrong != 0;
+}
