@@ -51,11 +51,13 @@ _rtl()
 		case $prev in
 		-n|--rows) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		-b|--by) COMPREPLY=($(compgen -W "kernel api copy marker stream gpu" -- "$cur")); return ;;
+		--domain) COMPREPLY=($(compgen -W "hip hsa" -- "$cur")); return ;;
 		-f|--format) COMPREPLY=($(compgen -W "table csv json" -- "$cur")); return ;;
+		--columns) COMPREPLY=($(compgen -W "rtl rocprof" -- "$cur")); return ;;
 		-u|--units) COMPREPLY=($(compgen -W "auto scaled raw" -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--rows --by --format --units --internal --wide --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--rows --by --domain --format --columns --units --internal --wide --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
 		esac
 		;;
@@ -70,7 +72,7 @@ _rtl()
 		;;
 	convert)
 		case $prev in
-		-f|--format) COMPREPLY=($(compgen -W "perfetto chrome kineto rpd" -- "$cur")); return ;;
+		-f|--format) COMPREPLY=($(compgen -W "perfetto chrome kineto csv rpd" -- "$cur")); return ;;
 		-o|--output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
 		--progress) COMPREPLY=($(compgen -W "auto always never" -- "$cur")); return ;;
 		esac

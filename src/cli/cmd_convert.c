@@ -15,21 +15,22 @@ enum { O_FORMAT, O_OUTPUT, O_FORCE, O_QUIET, O_PROGRESS };
 
 static const struct opt options[] = {
 	[O_FORMAT] = { 'f', "format", OPT_CHOICE, .arg = "FORMAT",
-		       .choices = "perfetto|chrome|kineto|rpd",
-		       .help = "what to write: perfetto (also: chrome), kineto or rpd",
+		       .choices = "perfetto|chrome|kineto|csv|rpd",
+		       .help = "what to write: perfetto (or chrome), kineto, csv, rpd",
 		       .more = "perfetto and chrome are one format: it is read by ui.perfetto.dev, "
 			       "chrome://tracing and speedscope. kineto is what PyTorch's profiler writes, for "
-			       "HTA, TraceLens and TensorBoard. rpd is the database itself, for a raw trace." },
+			       "HTA, TraceLens and TensorBoard. csv are rocprof's files, for scripts. rpd is the database itself, for a raw trace." },
 	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "OUT",
 		       .help = "output (FILE with the format's ending); - is stdout",
-		       .more = "A name that ends in .gz is compressed." },
+		       .more = "A name that ends in .gz is compressed. Of csv a directory, or what the names of "
+			       "the files begin with." },
 	[O_FORCE] = { 0, "force", .help = "overwrite an existing output" },
 	[O_QUIET] = { 'q', "quiet", .help = "say nothing but errors" },
 	[O_PROGRESS] = { 0, "progress", OPT_CHOICE, .arg = "WHEN", .choices = "auto|always|never",
 			 .help = "progress bar: auto (default), always, never" },
 };
 
-static const char *const format_names[] = { "perfetto", "chrome", "kineto", "rpd" };
+static const char *const format_names[] = { "perfetto", "chrome", "kineto", "csv", "rpd" };
 
 /* FILE.db -> FILE.json, in the same directory */
 static char *default_output(const char *input, const char *suffix)
@@ -67,7 +68,7 @@ static int run(const struct opt_parsed *p)
 		       format_names[v[O_FORMAT].num]);
 	if (!output)
 		output = ui_keep(default_output(input, format->suffix));
-	if (strcmp(output, "-") && !opt.force && access(output, F_OK) == 0)
+	if (!format->several && strcmp(output, "-") && !opt.force && access(output, F_OK) == 0)
 		ui_die(STATUS_FAILED,
 		       "%s: exists already; --force overwrites it, -o OUT names another", output);
 	ui_stop_gently();
@@ -82,7 +83,7 @@ static int run(const struct opt_parsed *p)
 		ui_die(STATUS_FAILED, "%s", res->error[0] ? res->error : strerror(-err));
 	if (res->warning[0])
 		ui_say("%s", res->warning);
-	if (format->per_process && res->nr_processes > 1)
+	if (format->several || (format->per_process && res->nr_processes > 1))
 		ui_say("%s: %llu files written; the trace is %s", input,
 		       (unsigned long long)res->nr_processes, res->verdict);
 	else if (strcmp(output, "-"))
@@ -112,10 +113,17 @@ const struct command cmd_convert = {
 		"for calls each argument; the header carries the version of rtl and the verdict.\n"
 		"\n"
 		"A file of kineto's holds one process. Where the trace has several, each gets a file: "
-		"OUT.rank0.pt.trace.json, or OUT.pid1234.pt.trace.json where they have no ranks.",
+		"OUT.rank0.pt.trace.json, or OUT.pid1234.pt.trace.json where they have no ranks.\n"
+		"\n"
+		"csv writes OUT.csv (rocprof's table of kernels), OUT.stats.csv, OUT.hip_stats.csv, OUT.hsa_stats.csv and "
+		"OUT.copy_stats.csv with rocprof's columns, and OUT.kernel_trace.csv, OUT.hip_api_trace.csv, "
+		"OUT.hsa_api_trace.csv, OUT.memory_copy_trace.csv and OUT.marker_api_trace.csv with those of "
+		"rocprofv3. In a directory their names begin with nothing: DIR/hip_stats.csv, and DIR/results.csv. A file of "
+		"which the trace holds nothing is not written, but for those of kernels.",
 	.examples =
 		"rtl convert trace.db -f perfetto\nrtl convert trace.db -f perfetto -o trace.json.gz\n"
 		"rtl convert trace.db -f kineto -o run1/trace.pt.trace.json\n"
+		"rtl convert trace.db -f csv -o results.csv\n"
 		"rtl convert trace.db -f chrome -o - | jq '.traceEvents | length'\n",
 	.run = run,
 };

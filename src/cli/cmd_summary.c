@@ -3,6 +3,7 @@
  *
  * Not here: reading the rows (summary_rows.c), GPUs and streams (summary_lane.c).
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +12,10 @@
 #include "cli/commands.h"
 #include "cli/summary.h"
 #include "cli/ui.h"
+#include "export/csv.h"
 #include "store/verdict.h"
 
-enum { O_ROWS, O_BY, O_FORMAT, O_UNITS, O_INTERNAL, O_WIDE };
+enum { O_ROWS, O_BY, O_DOMAIN, O_FORMAT, O_COLUMNS, O_UNITS, O_INTERNAL, O_WIDE };
 
 static const struct opt options[] = {
 	[O_ROWS] = { 'n', "rows", OPT_UINT, .arg = "N", .choices = "0..1000000000",
@@ -21,9 +23,16 @@ static const struct opt options[] = {
 	[O_BY] = { 'b', "by", OPT_CHOICE, .arg = "WHAT",
 		   .choices = "kernel|api|copy|marker|stream|gpu",
 		   .help = "a row for each kernel, api, copy, marker, stream or gpu" },
+	[O_DOMAIN] = { 0, "domain", OPT_CHOICE, .arg = "DOMAIN", .choices = "hip|hsa",
+		       .help = "with --by api: calls of hip or of hsa alone" },
 	[O_FORMAT] = { 'f', "format", OPT_CHOICE, .arg = "FORMAT", .choices = GRID_FORMATS,
 		       .help = "form of the output: table (default), csv, json",
 		       .more = "csv and json have whole nanoseconds and bytes, and names in full." },
+	[O_COLUMNS] = { 0, "columns", OPT_CHOICE, .arg = "WHOSE", .choices = "rtl|rocprof",
+			.help = "with --format csv: rtl's columns (default) or rocprof's",
+			.more = "rocprof's are Name, Calls, TotalDurationNs, AverageNs, Percentage, of kernels, calls "
+				"and copies, as in the files that rtl convert -f csv writes: --by kernel is stats.csv, "
+				"--by copy copy_stats.csv, --by api --domain hip hip_stats.csv." },
 	[O_UNITS] = { 'u', "units", OPT_CHOICE, .arg = "HOW", .choices = GRID_UNITS,
 		      .help = "numbers: scaled (with units), raw, or auto (default)",
 		      .more = "auto is scaled in a table and raw in csv and json." },
@@ -278,6 +287,41 @@ static void say_rest(const struct summary *s, size_t nr, uint64_t all_ns)
 	free(v);
 }
 
+/* The table of rocprof's that holds what is asked for; ends the process where there is none. */
+static const char *rocprof_table(const struct summary *s, uint64_t domain)
+{
+	static const char *const of_calls[] = { "api_stats", "hip_stats", "hsa_stats" };
+
+	if (s->format != GRID_CSV)
+		ui_die(STATUS_USAGE, "--columns=rocprof: is for --format csv");
+	if (s->by == SUMMARY_KERNEL && !s->internal)
+		return "stats";
+	if (s->by == SUMMARY_COPY)
+		return "copy_stats";
+	if (s->by == SUMMARY_API)
+		return of_calls[domain];
+	ui_die(STATUS_USAGE,
+	       "--columns=rocprof: rocprof has no such table: --by kernel, api or copy");
+}
+
+static void print_rocprof(struct summary *s, const char *table)
+{
+	int err = csv_print(s->db.sql, table, s->rows, json_write_file, stdout);
+
+	if (err && err != -EPIPE)
+		ui_die(STATUS_FAILED, "%s: can't be read as a trace: %s", s->db.path,
+		       err == -EINVAL ? sqlite3_errmsg(s->db.sql) : strerror(-err));
+}
+
+static void finish(struct summary *s)
+{
+	map_fini(&s->types);
+	sqlite3_finalize(s->type);
+	db_close(&s->db);
+	stats_destroy(s->stats);
+	free(s);
+}
+
 static int run(const struct opt_parsed *p)
 {
 	static void (*const readers[])(struct summary *) = {
@@ -288,6 +332,7 @@ static int run(const struct opt_parsed *p)
 	};
 	const struct opt_value *v = p->values;
 	struct summary *s = calloc(1, sizeof(*s));
+	const char *table;
 	uint64_t all_ns;
 	size_t nr;
 
@@ -300,8 +345,17 @@ static int run(const struct opt_parsed *p)
 	s->wide = v[O_WIDE].count > 0;
 	s->width = s->wide ? 0 : ui_columns(STDOUT_FILENO, 0);
 	s->rows = v[O_ROWS].count ? v[O_ROWS].num : s->format == GRID_TEXT ? 20 : 0;
+	s->domain = v[O_DOMAIN].count ? (enum summary_domain)(v[O_DOMAIN].num + 1) : SUMMARY_ANY;
+	if (s->domain && s->by != SUMMARY_API)
+		ui_die(STATUS_USAGE, "--domain: is for --by api");
+	table = v[O_COLUMNS].num ? rocprof_table(s, s->domain) : NULL;
 	s->stats = stats_create(0);
 	db_open(&s->db, p->operands[0]);
+	if (table) {
+		print_rocprof(s, table);
+		finish(s);
+		return 0;
+	}
 	if (s->by >= SUMMARY_STREAM) {
 		nr = summary_lane_print(s, &all_ns);
 	} else {
@@ -312,11 +366,7 @@ static int run(const struct opt_parsed *p)
 		say_what_is_missing(s);
 	if (s->format == GRID_TEXT)
 		say_rest(s, nr, all_ns);
-	map_fini(&s->types);
-	sqlite3_finalize(s->type);
-	db_close(&s->db);
-	stats_destroy(s->stats);
-	free(s);
+	finish(s);
 	return 0;
 }
 
@@ -352,8 +402,10 @@ const struct command cmd_summary = {
 		"\n"
 		"Kernels of the runtime itself (copies, fills) are not the program's and stay out; --internal "
 		"shows them.",
-	.examples = "rtl summary trace.db -n 5\nrtl summary trace.db --by marker --wide\n"
-		    "rtl summary trace.db --by api\n"
-		    "rtl summary trace.db --format csv > kernels.csv\n",
+	.examples =
+		"rtl summary trace.db -n 5\nrtl summary trace.db --by marker --wide\n"
+		"rtl summary trace.db --by api\n"
+		"rtl summary trace.db --format csv > kernels.csv\n"
+		"rtl summary trace.db --by api --domain hip --format csv --columns rocprof > hip_stats.csv\n",
 	.run = run,
 };

@@ -26,9 +26,13 @@ enum summary_by {
 	SUMMARY_GPU
 };
 
+/* Whose calls are counted; from 1 in the order of the choices of --domain. */
+enum summary_domain { SUMMARY_ANY, SUMMARY_HIP, SUMMARY_HSA };
+
 struct summary {
 	struct db db;
 	enum summary_by by;
+	enum summary_domain domain;
 	enum grid_format format;
 	enum grid_units units;
 	bool internal, wide;

@@ -4,6 +4,7 @@
  * Reads every row once. Operations whose times are no measurement (unfinished, none written,
  * inverted) are counted as calls and stay out of the times.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -167,16 +168,27 @@ void summary_rows_copies(struct summary *s)
 /* Calls: id of the name, begin, end, status (0: none is known). */
 void summary_rows_calls(struct summary *s)
 {
+	static const char *const ours[] = { "NOT IN ('rtl', 'roctx')", "= 'hip'", "= 'hsa'" };
+	static const char *const rpd[] = { "", "AND N.string NOT LIKE 'hsa%'",
+					   "AND N.string LIKE 'hsa%'" };
 	struct lookup names = { .db = &s->db, .stmt = db_query(&s->db, STRING_OF) };
-	sqlite3_stmt *stmt = db_query(
-		&s->db,
-		s->db.kind == ROCPD_KIND_OURS ?
+	sqlite3_stmt *stmt;
+	char sql[512];
+
+	if (s->db.kind == ROCPD_KIND_OURS)
+		snprintf(
+			sql, sizeof(sql),
 			"SELECT A.apiName_id, A.start, A.end, coalesce(X.status, 0) FROM rocpd_api A JOIN "
 			"rocpd_string D ON D.id = A.domain_id LEFT JOIN rtl_api_data X ON X.api_id = A.id "
-			"WHERE D.string NOT IN ('rtl', 'roctx')" :
+			"WHERE D.string %s",
+			ours[s->domain]);
+	else
+		snprintf(
+			sql, sizeof(sql),
 			"SELECT A.apiName_id, A.start, A.\"end\", 0 FROM rocpd_api A JOIN rocpd_string N ON "
-			"N.id = A.apiName_id WHERE N.string <> 'UserMarker'");
-
+			"N.id = A.apiName_id WHERE N.string <> 'UserMarker' %s",
+			rpd[s->domain]);
+	stmt = db_query(&s->db, sql);
 	while (db_step(&s->db, stmt)) {
 		struct stats_group *g = group_of(s, &names, sqlite3_column_int64(stmt, 0));
 		bool failed = sqlite3_column_int64(stmt, 3) != 0;

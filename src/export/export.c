@@ -4,18 +4,20 @@
 
 #include <string.h>
 
+#include "export/csv.h"
 #include "export/kineto.h"
 #include "export/perfetto.h"
 
 const struct export_format export_formats[] = {
 	{ "rpd", ".db", "RPD-compatible SQLite database (docs/formats/database.md)", rocpd_merge,
-	  false },
+	  false, false },
 	{ "perfetto", ".json", "Chrome JSON for ui.perfetto.dev and chrome://tracing",
-	  perfetto_write, false },
-	{ "chrome", ".json", "the same under its other name", perfetto_write, false },
+	  perfetto_write, false, false },
+	{ "chrome", ".json", "the same under its other name", perfetto_write, false, false },
 	{ "kineto", ".pt.trace.json", "Chrome JSON as PyTorch's profiler writes it", kineto_write,
-	  true },
-	{ NULL, NULL, NULL, NULL, false },
+	  true, false },
+	{ "csv", "", "rocprof's CSV files: statistics and traces", csv_write, false, true },
+	{ NULL, NULL, NULL, NULL, false, false },
 };
 
 const struct export_format *export_find(const char *name)

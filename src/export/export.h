@@ -18,6 +18,7 @@ struct export_format {
 	const char *help;
 	export_fn write;
 	bool per_process; /* of a trace of several processes it makes res->nr_processes files */
+	bool several; /* it makes res->nr_processes files of any trace, and sees to it that none is there */
 };
 
 /* Ends in a row whose name is NULL. */

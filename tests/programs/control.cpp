@@ -31,6 +31,9 @@ extern "C" __global__ void control_on(int *p)
 	p[threadIdx.x] = 2;
 }
 
+/* HIP deprecates its two functions; programs call them all the same. */
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+
 static bool by_profiler;
 static int *memory, *host;
 
