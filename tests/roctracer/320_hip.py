@@ -13,13 +13,17 @@ class Told:
     """What the client printed."""
 
     def __init__(self, r):
-        self.run, self.counts, self.dispatches = r, {}, []
+        self.run, self.counts, self.dispatches, self.copies, self.calls = r, {}, [], [], []
         for line in r.out.splitlines():
             word, *rest = line.split()
             if word == "count":
                 self.counts[" ".join(rest[1:])] = int(rest[0])
             elif word == "dispatch":
                 self.dispatches.append((int(rest[0]), int(rest[1])))
+            elif word == "call":
+                self.calls.append((int(rest[0]), int(rest[1]), rest[2]))
+            elif word == "copy":
+                self.copies.append((int(rest[0]), int(rest[1])))
         contains("stdout", r.out, "\nwrong 0\n")
 
     def of(self, kind):
@@ -123,6 +127,18 @@ def together_with_rtl_trace():
     rows = told.run.rows("select begin_ns, end_ns from rtl_dispatch where kernel like 'hc_scale%' order by begin_ns")
     equal("dispatches in the trace", len(rows), 12)
     equal("times in the pool and in the trace", sorted(told.dispatches), [tuple(r) for r in rows[:10]])
+    # HIP writes small copies to the device itself: they take no time there and are no operation
+    copies = [c for c in told.copies if c[0] < c[1]]
+    rows = told.run.rows("select begin_ns, end_ns from rtl_copy order by begin_ns limit ?", len(copies))
+    equal("times of copies in the pool and in the trace", sorted(copies), [tuple(r) for r in rows])
+    at_least("copies", len(copies), 1)
+    # the trace's calls begin before tracing is turned on and go on after it
+    rows = told.run.rows("select begin_ns, end_ns, name from rtl_api where domain = 'hip' order by begin_ns")
+    calls = sorted(told.calls)
+    first = next(i for i, row in enumerate(rows) if row[0] <= calls[0][0] <= calls[0][1] <= row[1])
+    equal("calls in the trace", [row[2] for row in rows[first:first + len(calls)]], [c[2] for c in calls])
+    apart = [(c, row) for c, row in zip(calls, rows[first:]) if not row[0] <= c[0] <= c[1] <= row[1]]
+    equal("calls whose times in the trace do not enclose those in the pool", apart, [])
     calls = dict(told.run.rows("select name, count(*) from rtl_api where domain = 'hip' group by name"))
     equal("launches in the trace", calls["hipLaunchKernel"], 12)
     equal("copies in the trace", calls["hipMemcpy"], 4)

@@ -26,7 +26,7 @@ def everything(r):
     contains("stdout", r.out, "all linked 1\n")
     contains("stdout", r.out, "as many records as ended calls 1\n")
     contains("stdout", r.out, "queues 1 signals 1 allocations 1\n")
-    contains("stdout", r.out, "hip callbacks 4 copies 2 ")
+    contains("stdout", r.out, "hip callbacks 6 copies 2 ")
     equal("copies", [l for l in r.out.splitlines() if l.startswith("copy")], ["copy op 1 bytes 1048576"] * 2)
     contains("packets", r.out, "packet of hk_scale(float*, int) [clone .kd]\n")
     contains("events", r.out, "events 1 1 2 1 1\n")
@@ -46,7 +46,7 @@ def by_hsa_tools_lib():
 def under_rtl_trace():
     r = client(tools=TOOL, trace=RTL)
     everything(r)
-    equal("copies in the trace", r.count("rtl_copy"), 2)
+    equal("copies in the trace", r.count("rtl_copy"), 3)
 
 
 @case
@@ -68,7 +68,7 @@ def stopped():
 def linked_only():
     """ROCr 5.2 takes tools from HSA_TOOLS_LIB alone: no HSA, and HIP as ever."""
     r = client()
-    contains("stdout", r.out, "hip callbacks 4 ")
+    contains("stdout", r.out, "hip callbacks 6 ")
 
 
 main()

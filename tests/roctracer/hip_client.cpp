@@ -218,6 +218,9 @@ static void summary()
 		counts[std::string(r.domain == ACTIVITY_DOMAIN_HIP_API ? "api " : "op ") +
 		       roctracer_op_string(r.domain, r.op, r.kind)]++;
 		if (r.domain == ACTIVITY_DOMAIN_HIP_API) {
+			printf("call %llu %llu %s\n", (unsigned long long)r.begin_ns,
+			       (unsigned long long)r.end_ns,
+			       roctracer_op_string(r.domain, r.op, r.kind));
 			if (!api_ids.insert(r.correlation_id).second)
 				wrong("two calls of one id");
 			if (call_of.count(r.correlation_id) && call_of[r.correlation_id] != r.op)
@@ -240,6 +243,9 @@ static void summary()
 			counts["kernel " + kernels[i]]++;
 			counts["device " + std::to_string(r.device_id)]++;
 		}
+		if (r.op == HIP_OP_ID_COPY && r.kind >= 0x11f3 && r.kind <= 0x11f5)
+			printf("copy %llu %llu\n", (unsigned long long)r.begin_ns,
+			       (unsigned long long)r.end_ns);
 		if (!call_of.count(r.correlation_id))
 			continue;
 		call = roctracer_op_string(ACTIVITY_DOMAIN_HIP_API, call_of[r.correlation_id], 0);

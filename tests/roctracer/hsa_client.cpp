@@ -156,6 +156,11 @@ int main(int argc, char **argv)
 			break;
 		nanosleep(&ms, nullptr);
 	}
+	/* a copy that nobody wants any more is not told */
+	CHECK(roctracer_disable_domain_activity(ACTIVITY_DOMAIN_HSA_OPS));
+	if (hipMalloc(&data, size) || hipMemcpy(data, host.data(), size, hipMemcpyHostToDevice) ||
+	    hipFree(data))
+		wrong("HIP");
 	CHECK(roctracer_close_pool());
 	nr_copies = 0;
 	for (const activity_record_t &r : records) {
