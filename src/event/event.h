@@ -32,6 +32,7 @@ enum event_kind {
 	EVENT_MARKER_END,
 	EVENT_OP,
 	EVENT_API,
+	EVENT_LINK,
 	EVENT_NR_KINDS
 };
 
@@ -121,6 +122,12 @@ struct event_api {
 	const uint64_t *words;
 };
 
+struct event_link {
+	uint64_t operation; /* the correlation id that it was given when it was submitted */
+	uint64_t correlation, marker; /* of the call that it belongs to */
+	uint32_t tid;
+};
+
 struct event {
 	enum event_kind kind;
 	union {
@@ -138,6 +145,7 @@ struct event {
 		struct event_marker marker;
 		struct event_op op;
 		struct event_api api;
+		struct event_link link;
 	};
 };
 

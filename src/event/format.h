@@ -196,6 +196,7 @@ enum rec_type {
 	REC_MARKER_END,
 	REC_OP,
 	REC_API,
+	REC_LINK,
 };
 
 enum rec_flags {
@@ -396,6 +397,14 @@ struct rec_api {
 };
 #define REC_API_MAX_WORDS 240u
 
+/* Operations that HIP submits from threads of its own: one that was recorded with the correlation id
+ * `operation`, which is its alone, belongs to the call `correlation` of thread h.id, made within the range
+ * `marker`. Stands before the operation's record, or behind it. */
+struct rec_link {
+	struct rec_head h; /* id: thread of the call */
+	uint64_t operation, correlation, marker;
+};
+
 #define REC_ASSERT(type, size)                                                                     \
 	_Static_assert(sizeof(struct type) == (size) && (size) % 8 == 0, #type)
 REC_ASSERT(rec_string, 16);
@@ -415,6 +424,7 @@ REC_ASSERT(rec_barrier, 48);
 REC_ASSERT(rec_marker, 48);
 REC_ASSERT(rec_op, 16);
 REC_ASSERT(rec_api, 48);
+REC_ASSERT(rec_link, 32);
 
 #define DRAINER_BUSY (UINT64_C(1) << 63)
 

@@ -66,6 +66,15 @@ static int count_api(struct index *index, const struct rec_api *a)
 	return index_meta_thread(index, a->h.id);
 }
 
+static int count_link(struct index *index, const struct rec_link *l)
+{
+	int ret = links_add(&index->links, l);
+
+	count_ids(index, l->marker, l->operation);
+	count_ids(index, 0, l->correlation);
+	return ret < 0 ? ret : index_meta_thread(index, l->h.id);
+}
+
 /* Pass 1's part for operations: totals, and who is referred to. */
 static int count_op(struct index *index, const struct rec_head *rec)
 {
@@ -80,6 +89,8 @@ static int count_op(struct index *index, const struct rec_head *rec)
 	switch (rec->type) {
 	case REC_API:
 		return count_api(index, (const struct rec_api *)rec);
+	case REC_LINK:
+		return count_link(index, (const struct rec_link *)rec);
 	case REC_SHAPE:
 		return index_meta_shape(index, (const struct rec_shape *)rec);
 	case REC_DISPATCH:
@@ -218,6 +229,19 @@ static bool fill_shape(struct index *index, struct store_dispatch *op, uint32_t 
 	return true;
 }
 
+/* Whose an operation is, when its record could not say so. */
+static void own(const struct index *index, uint64_t *correlation, uint64_t *marker, uint32_t *tid)
+{
+	struct link link;
+
+	if (!links_get(&index->links, *correlation, &link))
+		return;
+	*correlation = link.correlation;
+	*tid = link.tid;
+	if (marker)
+		*marker = link.marker;
+}
+
 static int visit_dispatch(struct index *index, const struct store_visitor *v, void *arg,
 			  const struct rec_head *rec)
 {
@@ -249,6 +273,7 @@ static int visit_dispatch(struct index *index, const struct store_visitor *v, vo
 		op.marker = w->marker;
 		shape = w->shape;
 	}
+	own(index, &op.correlation, &op.marker, &op.tid);
 	return fill_shape(index, &op, shape) ? v->dispatch(arg, &op) : 0;
 }
 
@@ -273,6 +298,7 @@ static int visit_copy(struct index *index, const struct store_visitor *v, void *
 		.src_gpu = gpu_of(index, c->src_agent),
 	};
 
+	own(index, &op.correlation, &op.marker, &op.tid);
 	return v->copy(arg, &op);
 }
 
@@ -296,6 +322,7 @@ static int visit_barrier(struct index *index, const struct store_visitor *v, voi
 	queue.id = b->queue;
 	if (at != SIZE_MAX)
 		op.queue = &((struct store_queue *)index->queues.items)[at];
+	own(index, &op.correlation, NULL, &op.tid);
 	return v->barrier(arg, &op);
 }
 

@@ -5,6 +5,7 @@
 
 #include "store/ids.h"
 #include "store/index.h"
+#include "store/links.h"
 #include "store/load_internal.h"
 #include "store/map.h"
 
@@ -63,6 +64,7 @@ struct index {
 	struct index_list ops;	  /* store_op; op_ids in parallel until index_meta_finish() */
 	struct index_list op_ids;
 	struct ids calls; /* correlation ids of the recorded calls */
+	struct links links;
 	struct store_totals totals;
 	uint32_t last_tid; /* already in threads */
 	bool any_tid;

@@ -510,4 +510,5 @@ void index_meta_free(struct index *index)
 	list_free(&index->ops);
 	list_free(&index->op_ids);
 	ids_fini(&index->calls);
+	links_fini(&index->links);
 }

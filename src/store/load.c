@@ -43,6 +43,7 @@ static const uint8_t min_size[256] = {
 	[REC_MARKER_END] = sizeof(struct rec_end),
 	[REC_OP] = sizeof(struct rec_op),
 	[REC_API] = sizeof(struct rec_api),
+	[REC_LINK] = sizeof(struct rec_link),
 };
 
 __attribute__((format(printf, 2, 3))) static void say(struct load_error *err, const char *fmt, ...)

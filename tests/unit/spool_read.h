@@ -52,7 +52,7 @@ static inline void read_chunk(struct spool_read *r, const struct chunk_header *c
 		CHECK_GT_UINT(h->size8, 0);
 		CHECK_LE_UINT(h->size8 * 8u, (size_t)(end - p));
 		CHECK_GE_UINT(h->type, REC_STRING);
-		CHECK_LE_UINT(h->type, REC_API);
+		CHECK_LE_UINT(h->type, REC_LINK);
 		r->nr[h->type]++;
 		r->nr_records++;
 		if (r->each)

@@ -149,6 +149,31 @@ TEST(a_queue_does_not_inherit_the_notes_of_the_one_before)
 	check(0, t->tid, 9, 0);
 }
 
+static void reserve_one(struct other *o)
+{
+	fake_reserve(o->q, 1);
+}
+
+/* Threads that wait for a place to be free have reserved it already. */
+TEST(places_of_the_next_round_do_not_hide_those_of_this_one)
+{
+	struct other o = { .run = reserve_ring, .correlation = 77 };
+	struct thread *t = thread_get();
+
+	fake_open(NULL, 0);
+	o.q = fake_queue_create(64);
+	elsewhere(&o);
+	o.run = reserve_one;
+	for (uint32_t i = 0; i < 16; i++)
+		elsewhere(&o);
+	t->corr_current = 9;
+	submit(o.q, 1, 16);
+	t->corr_current = 0;
+	run_all(o.q);
+	for (uint32_t i = 0; i < 16; i++)
+		CHECK_EQ_UINT(sink_record_at(EVENT_DISPATCH, i)->dispatch.correlation, 77);
+}
+
 TEST(without_a_call_each_packet_has_an_id_of_its_own)
 {
 	struct fake_queue *q;

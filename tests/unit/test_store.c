@@ -228,6 +228,78 @@ TEST(what_was_never_defined_still_has_an_entry)
 	index_close(index);
 }
 
+static int on_linked_dispatch(void *arg, const struct store_dispatch *op)
+{
+	CHECK_EQ_UINT(op->correlation, op->packet == 1 ? 500 : 3);
+	CHECK_EQ_UINT(op->marker, op->packet == 1 ? 600 : 4);
+	CHECK_EQ_UINT(op->tid, op->packet == 1 ? 70 : 7);
+	++*(int *)arg;
+	return 0;
+}
+
+static int on_linked_copy(void *arg, const struct store_copy *op)
+{
+	CHECK_EQ_UINT(op->correlation, 501);
+	CHECK_EQ_UINT(op->marker, 0);
+	CHECK_EQ_UINT(op->tid, 71);
+	++*(int *)arg;
+	return 0;
+}
+
+static int on_linked_barrier(void *arg, const struct store_barrier *op)
+{
+	CHECK_EQ_UINT(op->correlation, 502);
+	CHECK_EQ_UINT(op->tid, 70);
+	++*(int *)arg;
+	return 0;
+}
+
+/* Before the operation's record or behind it, also in another chunk; what can't be true is left alone. */
+TEST(a_link_says_whose_an_operation_is)
+{
+	static const struct store_visitor visitor = { .dispatch = on_linked_dispatch,
+						      .copy = on_linked_copy,
+						      .barrier = on_linked_barrier };
+	const struct rec_link links[] = {
+		{ { REC_LINK, 4, 0, 70 }, 1, 500, 600 },
+		{ { REC_LINK, 4, 0, 71 }, 2, 501, 0 },
+		{ { REC_LINK, 4, 0, 70 }, 5000, 502, 0 },
+		{ { REC_LINK, 4, 0, 70 }, 3, 0, 9 },
+		{ { REC_LINK, 4, 0, 70 }, 3, UINT64_C(1) << 40, 9 },
+		{ { REC_LINK, 4, 0, 1u << 24 }, 3, 9, 9 },
+		{ { REC_LINK, 4, 0, 70 }, 0, 9, 9 },
+		{ { REC_LINK, 4, 0, 70 }, UINT64_MAX, 9, 9 },
+	};
+	struct spool_make_op op = { .tid = 7, .marker = 4, .begin_ns = 100, .end_ns = 200 };
+	const char *path = test_tmpfile("l.rtl");
+	static struct spool_make m;
+	struct index *index;
+	int nr = 0;
+
+	spool_make_begin(&m, path, 7, false);
+	spool_make_chunk(&m, 7);
+	spool_make_queue(&m, 0, 0, 0, 1);
+	op.shape = spool_make_shape(&m, 1, 0, 64, 64);
+	op.correlation = op.packet = 1;
+	spool_make_dispatch(&m, &op);
+	op.correlation = op.packet = 3;
+	spool_make_dispatch_wide(&m, &op);
+	op.correlation = 2;
+	spool_make_copy(&m, &op, REC_COPY_H2D, 0, 1, 4);
+	spool_make_chunk_end(&m);
+	spool_make_chunk(&m, 8);
+	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
+		spool_make_raw(&m, &links[i], sizeof(links[i]));
+	op.correlation = 5000;
+	spool_make_barrier(&m, &op, 0);
+	spool_make_chunk_end(&m);
+	spool_make_end(&m, true);
+	index = open_ok(path);
+	CHECK_OK(index_visit(index, &visitor, &nr, &err));
+	CHECK_EQ_INT(nr, 4);
+	index_close(index);
+}
+
 /* A record of 16 bytes may claim a string of 4 GB: memory follows what is there. */
 TEST(strings_with_pieces_missing_keep_what_is_there)
 {

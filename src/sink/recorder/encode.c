@@ -523,6 +523,19 @@ static bool put_api(struct buf *b, const struct event_api *e)
 	return true;
 }
 
+static bool put_link(struct buf *b, const struct event_link *e)
+{
+	struct rec_link *r;
+
+	tell_thread(b, e->tid);
+	RESERVE(r, b, REC_LINK, 0, e->tid);
+	r->operation = e->operation;
+	r->correlation = e->correlation;
+	r->marker = e->marker;
+	buf_commit(b, sizeof(*r), 1);
+	return true;
+}
+
 bool encode_event(struct buf *b, const struct event *ev)
 {
 	switch (ev->kind) {
@@ -530,6 +543,8 @@ bool encode_event(struct buf *b, const struct event *ev)
 		return put_dispatch(b, &ev->dispatch);
 	case EVENT_API:
 		return put_api(b, &ev->api);
+	case EVENT_LINK:
+		return put_link(b, &ev->link);
 	case EVENT_MARKER:
 		return put_marker(b, &ev->marker);
 	case EVENT_MARKER_END:

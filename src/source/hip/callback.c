@@ -23,13 +23,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/env.h"
 #include "base/log.h"
 #include "event/bus.h"
 #include "event/corr.h"
+#include "event/join.h"
 #include "event/life.h"
 #include "hip_ops_gen.h"
 #include "source/hip/frame.h"
@@ -56,7 +56,6 @@ typedef int (*peek_fn)(void);
 
 /* set in callback_on_runtime(), constant after */
 static peek_fn peek, last; /* last: of the call before it, in HIP 6 and later */
-static bool has_queue_threads;
 /* atomic */
 static _Atomic bool is_on;
 static _Atomic uint64_t nr_orphans;
@@ -129,7 +128,8 @@ static void on_orphan(struct thread *t)
 {
 	uint64_t n;
 
-	if (t->is_ours || (has_queue_threads && t->tid != (uint32_t)getpid()))
+	/* join.c counts those that it can't tell */
+	if (t->is_ours || join_is_on())
 		return;
 	n = atomic_fetch_add_explicit(&nr_orphans, 1, memory_order_relaxed) + 1;
 	/* HIP may be loaded at any time: it is looked for as their number doubles */
@@ -166,24 +166,34 @@ static void tell_missed(void)
 		 "RTL_HIP_BACKEND=callback, which changes how the runtime works");
 }
 
+/* HIP's own rule for its variable, which is on by default. */
+static bool submits_from_threads(void)
+{
+	const char *direct = getenv("AMD_DIRECT_DISPATCH");
+
+	return direct && direct[0] && strcmp(direct, "true") != 0 &&
+	       (int)strtol(direct, NULL, 10) == 0;
+}
+
 bool callback_on_runtime(void)
 {
 	const char *backend = env_str(ENV_HIP_BACKEND);
-	const char *direct;
 
 	if (strcmp(env_str(ENV_MODE), "hip") != 0 ||
 	    atomic_load_explicit(&is_on, memory_order_relaxed))
 		return atomic_load_explicit(&is_on, memory_order_relaxed);
 	if (strcmp(backend, "callback") == 0 && hip_is_loaded() && turn_on()) {
 		atomic_store_explicit(&is_on, true, memory_order_relaxed);
+		if (submits_from_threads())
+			live_join();
 		return true;
 	}
 	if (strcmp(backend, "auto") == 0 && hip_is_loaded() && !api_inside(REC_API_HIP) &&
 	    !thread_self.call_left_out)
 		tell_missed();
-	/* HIP's variable, on by default: without it its own threads feed the queues */
-	direct = getenv("AMD_DIRECT_DISPATCH");
-	has_queue_threads = direct && strcmp(direct, "0") == 0;
+	/* calls are recorded, but not on the threads that feed the queues */
+	if ((api_inside(REC_API_HIP) || thread_self.call_left_out) && submits_from_threads())
+		live_join();
 	/* release: pairs with the acquire in corr_take(): the flag */
 	atomic_store_explicit(&corr_orphan, on_orphan, memory_order_release);
 	return false;

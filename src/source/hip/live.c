@@ -27,6 +27,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "event/corr.h"
+#include "event/join.h"
 #include "event/life.h"
 #include "hip_ops_gen.h"
 #include "source/hip/callback.h"
@@ -260,11 +261,13 @@ static void on_number(uint64_t number)
 {
 	struct thread *t = thread_get();
 	struct live_origin o = { .number = number,
-				 .correlation = t->corr_current & ~EVENT_LEFT_OUT };
+				 .correlation = t->corr_current & ~EVENT_LEFT_OUT,
+				 .marker = t->marker,
+				 .tid = t->tid };
 	int saved = errno;
 
 	/* relaxed: what is submitted while the mask changes is told or not */
-	if (atomic_load_explicit(&ops_mask, memory_order_relaxed)) {
+	if (atomic_load_explicit(&ops_mask, memory_order_relaxed) || join_is_on()) {
 		if (t->live_top)
 			o.kernel = name_of_kernel(t->live_top);
 		live_map_put(&o);
@@ -293,6 +296,29 @@ void live_told_op(const struct live_op *op)
 	}
 }
 
+/* A command is over: whose it was, and that its times are those of its operations. The kinds are
+ * OpenCL's numbers. */
+static void join(const struct told_op *told, const struct live_origin *o)
+{
+	struct join_call call = { o->correlation, o->marker, o->tid };
+
+	switch (told->kind) {
+	case 0x11fe:
+	case 0x1205: /* markers, barriers: no operations, and their neighbours' times */
+		break;
+	case 0x11f0 ... 0x11fa: /* kernels, buffers, images */
+	case 0x1201 ... 0x1203: /* rectangles */
+	case 0x1207:
+	case 0x1208: /* fills */
+	case 0x120a:
+	case 0x120b: /* memory without buffers: copies, fills */
+		join_told(&call, told->begin_ns, told->end_ns);
+		break;
+	default:
+		join_told_other();
+	}
+}
+
 /* HIP's activity_async_callback_t */
 static void on_op(uint32_t op, const void *record, void *arg)
 {
@@ -303,6 +329,8 @@ static void on_op(uint32_t op, const void *record, void *arg)
 
 	(void)arg;
 	live_map_take(&o);
+	if (join_is_on())
+		join(told, &o);
 	out.kind = told->kind;
 	out.correlation = o.correlation;
 	out.begin_ns = told->begin_ns;
@@ -383,6 +411,23 @@ bool live_turn_on(void)
 	if (on && atomic_load_explicit(&ops_mask, memory_order_relaxed) &&
 	    !atomic_load_explicit(&ops_are_on, memory_order_relaxed))
 		turn_ops_on();
+	pthread_mutex_unlock(&lock);
+	return on;
+}
+
+bool live_join(void)
+{
+	register_fn sync = (register_fn)hip_find("hipRegisterActivityCallback");
+	bool on = sync && live_is_on();
+
+	/* one function that nobody wants to be told of: it is enough for the runtime's timing mode */
+	for (uint32_t id = 1; sync && !on && id < LIVE_MAX_IDS; id++)
+		on = release_callback(id) && release_callback(id)->op == HIP_OP_hipProfilerStop &&
+		     sync(id, (void *)on_sync, masks) == 0;
+	pthread_mutex_lock(&lock);
+	if (on && !atomic_load_explicit(&ops_are_on, memory_order_relaxed))
+		turn_ops_on();
+	on = on && atomic_load_explicit(&ops_are_on, memory_order_relaxed) && join_turn_on();
 	pthread_mutex_unlock(&lock);
 	return on;
 }

@@ -72,6 +72,10 @@ bool live_turn_on(void);
 /* Whether they are. */
 bool live_is_on(void);
 
+/* Tells event/join.h of HIP's operations from now on; calls are not told because of this. At the moment
+ * that callback.c speaks of. false: a HIP that does not tell of them. */
+bool live_join(void);
+
 /* The largest number of a function that the runtime knows; 0 without HIP. */
 uint32_t live_last_id(void);
 #define LIVE_MAX_IDS 1024u

@@ -10,8 +10,9 @@
 
 struct live_origin {
 	uint64_t number; /* HIP's */
-	uint64_t correlation;
+	uint64_t correlation, marker;
 	const char *kernel;
+	uint32_t tid;
 };
 
 /* Once, before anything else. */

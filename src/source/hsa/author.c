@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/compiler.h"
 #include "event/corr.h"
+#include "event/join.h"
 #include "event/life.h"
 #include "source/hsa/queue.h"
 #include "source/hsa/table.h"
@@ -58,6 +59,8 @@ static void note(const hsa_queue_t *hsa, uint64_t index, uint64_t end)
 
 	if (!life_enter(&t))
 		return;
+	if (RTL_UNLIKELY(join_is_on()))
+		join_submits(t->tid);
 	q = find(hsa);
 	if (q && q->author && end - index <= q->author_mask + 1) {
 		for (; index != end; index++) {
@@ -84,16 +87,28 @@ struct origin author_of(struct queue *q, uint64_t index, struct thread *t)
 	if (RTL_LIKELY(a &&
 		       atomic_load_explicit(&a->key, memory_order_acquire) == key_of(q, index))) {
 		o.correlation = atomic_load_explicit(&a->correlation, memory_order_relaxed);
-		if (!o.correlation)
+		o.in_call = o.correlation != 0;
+		if (!o.in_call)
 			o.correlation = corr_orphaned(t);
 		o.marker = atomic_load_explicit(&a->marker, memory_order_relaxed);
 		o.tid = atomic_load_explicit(&a->tid, memory_order_relaxed);
 		return o;
 	}
+	o.in_call = t->corr_current != 0;
 	o.correlation = corr_take(t);
 	o.marker = t->marker;
 	o.tid = t->tid;
 	return o;
+}
+
+uint32_t author_tid(const struct queue *q, uint64_t index)
+{
+	const struct author *a = q->author ? &q->author[index & q->author_mask] : NULL;
+
+	/* acquire: pairs with note() */
+	if (a && atomic_load_explicit(&a->key, memory_order_acquire) == key_of(q, index))
+		return atomic_load_explicit(&a->tid, memory_order_relaxed);
+	return 0;
 }
 
 /* ---- the functions that reserve places: one of each for every memory order ------------------ */

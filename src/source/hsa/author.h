@@ -14,6 +14,7 @@
 #define RTL_SOURCE_HSA_AUTHOR_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "event/thread.h"
@@ -32,14 +33,19 @@ _Static_assert(sizeof(struct author) == 32, "two in a cache line");
 struct origin {
 	uint64_t correlation, marker;
 	uint32_t tid;
+	bool in_call; /* else the correlation id is the packet's own */
 };
 
-/* Room for the notes of a queue of `entries` packets, a power of two, and always the same for the
- * same `q`. Without memory there are none, and the thread of the callback is taken. */
+/* Room for `entries` notes, a power of two, and always the same for the same `q`. More than the queue has
+ * packets: HIP reserves a place first and waits for it to be free after that, so at times as many more are
+ * reserved as threads wait. Without memory there are none, and the thread of the callback is taken. */
 void author_init(struct queue *q, uint32_t entries);
 
 /* HOT: where packet `index` comes from; from `t`, which runs the callback, where nobody noted it. */
 struct origin author_of(struct queue *q, uint64_t index, struct thread *t);
+
+/* HOT: its thread alone, 0 where nobody noted it. */
+uint32_t author_tid(const struct queue *q, uint64_t index);
 
 /* Puts our functions that reserve places into the table, behind those in `real`. */
 void author_install(const struct hsa_mirror_root *root);

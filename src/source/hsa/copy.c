@@ -20,6 +20,7 @@
 #include "event/bus.h"
 #include "event/corr.h"
 #include "event/event.h"
+#include "event/join.h"
 #include "event/life.h"
 #include "source/hsa/agent.h"
 #include "source/hsa/rtqueue.h"
@@ -334,6 +335,12 @@ static struct copy_info *note(struct thread *t, const struct what *w, amd_signal
 	struct copy_info *c = claim();
 	struct inflight *e;
 
+	if (join_is_on()) {
+		join_submits(t->tid);
+		join_submitted(signal_handle(s).handle, t->tid);
+		if (c && !t->corr_current)
+			join_wanted(signal_handle(s).handle, correlation);
+	}
 	if (!c) {
 		bus_loss_of(correlation, SPOOL_REASON_inflight_full);
 		watch_reuse(s);
@@ -540,4 +547,13 @@ hsa_status_t copy_profiling_enable(bool enable)
 {
 	/* Switched off, our copies would have no times; switched on, the program notices nothing. */
 	return life_on() ? HSA_STATUS_SUCCESS : real.hsa_amd_profiling_async_copy_enable(enable);
+}
+
+hsa_status_t copy_time(hsa_signal_t signal, hsa_amd_profiling_async_copy_time_t *time)
+{
+	hsa_status_t status = real.hsa_amd_profiling_get_async_copy_time(signal, time);
+
+	if (status == HSA_STATUS_SUCCESS && join_is_on())
+		join_asked(signal.handle, time->start, time->end);
+	return status;
 }

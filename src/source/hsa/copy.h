@@ -44,5 +44,6 @@ hsa_status_t copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3_t *dst_offse
 hsa_status_t copy_blocking(void *dst, const void *src, size_t size);
 hsa_status_t copy_fill(void *ptr, uint32_t value, size_t count);
 hsa_status_t copy_profiling_enable(bool enable);
+hsa_status_t copy_time(hsa_signal_t signal, hsa_amd_profiling_async_copy_time_t *time);
 
 #endif

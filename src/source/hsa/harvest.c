@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/testpoint.h"
 #include "event/bus.h"
+#include "event/join.h"
 #include "source/hsa/agent.h"
 #include "source/hsa/codeobj.h"
 #include "source/hsa/copy.h"
@@ -483,6 +484,7 @@ void harvest_stop(uint64_t deadline_ns)
 		queue_unlock(q);
 	}
 	copy_harvest(true);
+	join_finish();
 	agent_emit_clocks();
 }
 
@@ -493,14 +495,17 @@ hsa_status_t harvest_dispatch_time(hsa_agent_t agent, hsa_signal_t signal,
 	struct thread *t;
 
 	if (status != HSA_STATUS_SUCCESS || !table_ready() ||
-	    atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_FORKED ||
-	    !atomic_load_explicit(&any_shared, memory_order_relaxed))
+	    atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_FORKED)
 		return status;
-	if (life_enter(&t)) {
-		look_once(); /* the answer may not have been harvested yet */
-		life_leave(t);
+	if (atomic_load_explicit(&any_shared, memory_order_relaxed)) {
+		if (life_enter(&t)) {
+			look_once(); /* the answer may not have been harvested yet */
+			life_leave(t);
+		}
+		recall_shared(signal.handle, time);
 	}
-	recall_shared(signal.handle, time);
+	if (join_is_on())
+		join_asked(signal.handle, time->start, time->end);
 	return status;
 }
 

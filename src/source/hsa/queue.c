@@ -33,8 +33,8 @@
 #include "base/log.h"
 #include "event/bus.h"
 #include "event/corr.h"
+#include "event/join.h"
 #include "event/life.h"
-#include "event/pause.h"
 #include "event/pause.h"
 #include "source/hsa/agent.h"
 #include "source/hsa/author.h"
@@ -201,7 +201,7 @@ static uint64_t instrument(struct queue *q, struct thread *t, union packet *out,
 			   uint64_t index, uint16_t flags)
 {
 	union packet *p = &out[n];
-	bool had_signal = p->dispatch.completion_signal.handle != 0;
+	uint64_t owner = p->dispatch.completion_signal.handle;
 	bool is_dispatch = (p->header & 0xff) == HSA_PACKET_TYPE_KERNEL_DISPATCH;
 	struct inflight *e = next_entry(q);
 	struct origin origin;
@@ -216,7 +216,7 @@ static uint64_t instrument(struct queue *q, struct thread *t, union packet *out,
 		pass(p);
 		return n + 1;
 	}
-	e->flags = flags | (had_signal ? REC_F_HAD_SIGNAL : 0) | (e->owner ? REC_F_SHARED : 0);
+	e->flags = flags | (owner ? REC_F_HAD_SIGNAL : 0) | (e->owner ? REC_F_SHARED : 0);
 	if (is_dispatch) {
 		describe_dispatch(e, &p->dispatch);
 	} else {
@@ -227,6 +227,8 @@ static uint64_t instrument(struct queue *q, struct thread *t, union packet *out,
 	e->correlation = origin.correlation;
 	e->marker = origin.marker;
 	e->tid = origin.tid;
+	if (RTL_UNLIKELY(join_is_on()) && owner && !origin.in_call)
+		join_wanted(owner, origin.correlation);
 	e->packet = index;
 	e->hw = q->written + n;
 	q->last_seen = e->hw;
@@ -360,6 +362,20 @@ static void count_left_out(const union packet *p, uint64_t count)
 			 n);
 }
 
+/* For join.h: whatever has a signal that somebody may ask for its times. */
+static RTL_COLD void tell_join(const struct queue *q, const union packet *p, uint64_t count,
+			       uint64_t index)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		uint32_t type = p[i].header & 0xff;
+
+		if (type != HSA_PACKET_TYPE_VENDOR_SPECIFIC && type != HSA_PACKET_TYPE_INVALID &&
+		    p[i].dispatch.completion_signal.handle)
+			join_submitted(p[i].dispatch.completion_signal.handle,
+				       author_tid(q, index + i));
+	}
+}
+
 void queue_on_submit(const void *packets, uint64_t count, uint64_t index, void *data,
 		     hsa_amd_queue_intercept_packet_writer writer)
 {
@@ -371,6 +387,8 @@ void queue_on_submit(const void *packets, uint64_t count, uint64_t index, void *
 		t = NULL;
 		count_left_out(packets, count);
 	}
+	if (RTL_UNLIKELY(join_is_on()) && t)
+		tell_join(q, packets, count, index);
 	if (count == 1)
 		submit_one(q, t, packets, index, writer);
 	else if (count > 1)
@@ -530,7 +548,7 @@ static struct queue *prepare(hsa_agent_t agent, uint32_t size)
 			abandon(q);
 			q = NULL;
 		} else {
-			author_init(q, entries / 2);
+			author_init(q, entries);
 			atomic_store_explicit(&q->live, true, memory_order_release);
 		}
 	}

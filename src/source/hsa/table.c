@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/env.h"
 #include "base/log.h"
+#include "event/join.h"
 #include "event/life.h"
 #include "source/hsa/agent.h"
 #include "source/hsa/author.h"
@@ -85,6 +86,8 @@ static hsa_status_t on_signal_destroy(hsa_signal_t signal)
 	if (signal.handle && !forked()) {
 		watch_destroy(signal_of(signal));
 		harvest_forget(signal_of(signal));
+		if (join_is_on())
+			join_forget(signal.handle);
 	}
 	return real.hsa_signal_destroy(signal);
 }
@@ -126,6 +129,7 @@ static void replace(const struct hsa_mirror_root *root)
 	replace_amd(root, HSA_AMD_profiling_set_profiler_enabled, (void *)queue_set_profiler);
 	replace_amd(root, HSA_AMD_profiling_async_copy_enable, (void *)copy_profiling_enable);
 	replace_amd(root, HSA_AMD_profiling_get_dispatch_time, (void *)harvest_dispatch_time);
+	replace_amd(root, HSA_AMD_profiling_get_async_copy_time, (void *)copy_time);
 	replace_amd(root, HSA_AMD_memory_async_copy, (void *)copy_async);
 	replace_amd(root, HSA_AMD_memory_async_copy_rect, (void *)copy_rect);
 	replace_amd(root, HSA_AMD_memory_async_copy_on_engine, (void *)copy_async_on_engine);

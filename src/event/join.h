@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* join.h - which call an operation belongs to that HIP submitted from a thread of its own
+ *
+ * With AMD_DIRECT_DISPATCH=0 calls only queue commands, and a thread of HIP's submits them: nothing there
+ * tells whose they are. What HIP 5.2 tells is, on the caller's thread, a command's number (source/hip/live.c
+ * keeps its call), and when the command is over that number again, with the begin and the end that
+ * hsa_amd_profiling_get_dispatch_time(), or its like for copies, had answered for the command's signals.
+ * librtl stands in that function: it knows for which operation it gave which answer. So an answer that comes
+ * back, on the thread that submitted the operation, is a token. Where two could be meant, none is joined.
+ *
+ *  operation      | join_submitted, _wanted, _forget | join_asked, join_told
+ *  ---------------+----------------------------------+----------------------------------
+ *  join_submitted | any: a signal is used by one     | any: the same signal's use, question
+ *                 | thread at a time                 | and end follow one another
+ *  join_told      |                                  | any: a lock
+ *
+ * What is found out goes to the bus as EVENT_LINK: the operation is on record already, or soon will be.
+ */
+#ifndef RTL_EVENT_JOIN_H
+#define RTL_EVENT_JOIN_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The call that a command was made by. */
+struct join_call {
+	uint64_t correlation, marker;
+	uint32_t tid;
+};
+
+extern _Atomic bool join_on;
+
+/* HOT */
+static inline bool join_is_on(void)
+{
+	/* relaxed: turned on before anything is submitted, never off */
+	return atomic_load_explicit(&join_on, memory_order_relaxed);
+}
+
+/* From now on. Once, before the first operation. false: no memory. */
+bool join_turn_on(void);
+
+/* HOT: `signal` (its handle, not 0) is on something that thread `tid` submits; 0: nobody knows. */
+void join_submitted(uint64_t signal, uint32_t tid);
+/* HOT: after that: it is an operation from a thread in no call, with a correlation id of its own. */
+void join_wanted(uint64_t signal, uint64_t correlation);
+/* HOT: this thread, `tid`, is about to submit something. */
+void join_submits(uint32_t tid);
+/* The signal is destroyed. */
+void join_forget(uint64_t signal);
+
+/* The times of `signal` were asked for, and this was the answer. */
+void join_asked(uint64_t signal, uint64_t begin_ns, uint64_t end_ns);
+
+/* A command of `call` (correlation 0: of none that was seen) is over; its times as HIP tells them. */
+void join_told(const struct join_call *call, uint64_t begin_ns, uint64_t end_ns);
+/* One is over whose times are not its operations'. Not for markers, which have no operations. */
+void join_told_other(void);
+
+/* The trace ends: what was submitted and not joined is counted as `api_missed`. */
+void join_finish(void);
+
+#endif

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* test_join.c - operations that HIP's own threads submit belong to one call, or to none */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "event/join.h"
+#include "event/thread.h"
+#include "support/sink_record.h"
+#include "support/test.h"
+
+static uint32_t self;
+
+static void open_all(void)
+{
+	sink_record_open();
+	CHECK(join_turn_on());
+	CHECK(join_is_on());
+	self = thread_get()->tid;
+	join_submits(self);
+}
+
+/* Submits an operation with this id (0: something that is none). */
+static void submit(uint64_t signal, uint64_t id)
+{
+	join_submitted(signal, self);
+	if (id)
+		join_wanted(signal, id);
+}
+
+static void told(uint64_t call, uint64_t begin, uint64_t end)
+{
+	join_told(&(struct join_call){ call, call + 1, (uint32_t)call + 2 }, begin, end);
+}
+
+static void check(uint64_t n, uint64_t operation, uint64_t call)
+{
+	const struct event *ev = sink_record_at(EVENT_LINK, n);
+
+	CHECK_NOT_NULL(ev);
+	CHECK_EQ_UINT(ev->link.operation, operation);
+	CHECK_EQ_UINT(ev->link.correlation, call);
+	CHECK_EQ_UINT(ev->link.marker, call + 1);
+	CHECK_EQ_UINT(ev->link.tid, call + 2);
+}
+
+static void check_left(uint64_t links, uint64_t missed)
+{
+	CHECK_EQ_UINT(sink_record_count(EVENT_LINK), links);
+	join_finish();
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_api_missed), missed);
+}
+
+TEST(an_answer_that_comes_back_names_its_operation)
+{
+	open_all();
+	submit(0x1000, 7);
+	submit(0x2000, 8);
+	submit(0x3000, 9);
+	/* the questions come in any order */
+	join_asked(0x3000, 30, 39);
+	join_asked(0x1000, 10, 19);
+	told(100, 10, 19);
+	join_asked(0x2000, 20, 29);
+	told(200, 20, 29);
+	told(300, 30, 39);
+	check(0, 7, 100);
+	check(1, 8, 200);
+	check(2, 9, 300);
+	check_left(3, 0);
+}
+
+TEST(a_command_of_several_signals_has_them_all)
+{
+	open_all();
+	submit(0x1000, 7);
+	submit(0x2000, 0); /* a barrier between them */
+	submit(0x3000, 8);
+	submit(0x4000, 9);
+	join_asked(0x4000, 50, 59);
+	join_asked(0x1000, 10, 19);
+	join_asked(0x2000, 19, 19);
+	join_asked(0x3000, 20, 29);
+	told(100, 10, 29);
+	told(200, 50, 59);
+	check(0, 7, 100);
+	check(1, 8, 100);
+	check(2, 9, 200);
+	check_left(3, 0);
+}
+
+TEST(parts_that_were_asked_for_before_are_the_commands_too)
+{
+	open_all();
+	submit(0x1000, 7);
+	join_asked(0x1000, 10, 19);
+	submit(0x2000, 8);
+	join_asked(0x2000, 20, 29);
+	submit(0x1000, 9);
+	join_asked(0x1000, 30, 39);
+	submit(0x2000, 10);
+	/* the end of the first command tells the times of its last part */
+	told(100, 30, 39);
+	join_asked(0x2000, 40, 49);
+	told(200, 40, 49);
+	for (uint64_t i = 0; i < 3; i++)
+		check(i, 7 + i, 100);
+	check(3, 10, 200);
+	check_left(4, 0);
+}
+
+TEST(what_lies_before_a_command_that_was_not_understood_stays_alone)
+{
+	open_all();
+	submit(0x1000, 7);
+	join_asked(0x1000, 10, 19);
+	told(100, 11, 19); /* nobody's times: the command of 0x1000, or another */
+	submit(0x2000, 8);
+	join_asked(0x2000, 20, 29);
+	told(200, 20, 29);
+	join_told_other();
+	submit(0x3000, 9);
+	join_asked(0x3000, 30, 39);
+	submit(0x4000, 10);
+	join_asked(0x4000, 40, 49);
+	told(300, 40, 49);
+	check(0, 8, 200);
+	check(1, 10, 300);
+	check_left(2, 2);
+}
+
+TEST(two_answers_that_are_the_same_name_nobody)
+{
+	open_all();
+	submit(0x1000, 7);
+	submit(0x2000, 8);
+	join_asked(0x1000, 10, 10);
+	join_asked(0x2000, 10, 10);
+	told(100, 10, 10);
+	told(200, 10, 10);
+	/* nor one beside a barrier that had the same times */
+	submit(0x3000, 9);
+	submit(0x4000, 0);
+	join_asked(0x3000, 30, 30);
+	join_asked(0x4000, 30, 30);
+	told(300, 30, 30);
+	check_left(0, 3);
+}
+
+TEST(one_answer_or_two_others_name_nobody)
+{
+	open_all();
+	submit(0x1000, 7);
+	submit(0x2000, 0);
+	submit(0x3000, 8);
+	submit(0x4000, 9);
+	join_asked(0x1000, 10, 29);
+	join_asked(0x3000, 10, 19);
+	join_asked(0x4000, 20, 29);
+	told(100, 10, 29);
+	check_left(0, 3);
+}
+
+TEST(barriers_around_an_operation_do_not_hide_it)
+{
+	open_all();
+	submit(0x1000, 0);
+	submit(0x2000, 7);
+	submit(0x3000, 0);
+	join_asked(0x3000, 19, 19);
+	join_asked(0x1000, 10, 10);
+	join_asked(0x2000, 10, 19);
+	told(100, 10, 19);
+	check(0, 7, 100);
+	check_left(1, 0);
+}
+
+TEST(the_same_question_again_is_about_nothing)
+{
+	open_all();
+	submit(0x1000, 7);
+	join_asked(0x1000, 10, 19);
+	join_asked(0x1000, 10, 19);
+	told(100, 10, 19);
+	/* a signal that was never submitted, and one that has been destroyed */
+	join_asked(0x9000, 20, 29);
+	told(200, 20, 29);
+	submit(0x2000, 8);
+	join_forget(0x2000);
+	join_asked(0x2000, 30, 39);
+	told(300, 30, 39);
+	check(0, 7, 100);
+	check_left(1, 1);
+}
+
+TEST(a_signal_is_what_it_was_put_on_last)
+{
+	open_all();
+	submit(0x1000, 7);
+	submit(0x1000, 0);
+	join_asked(0x1000, 10, 19);
+	told(100, 10, 19);
+	submit(0x1000, 8);
+	join_asked(0x1000, 20, 29);
+	told(200, 20, 29);
+	check(0, 8, 200);
+	check_left(1, 1);
+}
+
+TEST(no_call_and_no_recording_is_no_link)
+{
+	open_all();
+	submit(0x1000, 7);
+	join_asked(0x1000, 10, 19);
+	told(0, 10, 19);
+	submit(0x1000, EVENT_LEFT_OUT | 8);
+	join_asked(0x1000, 20, 29);
+	told(200, 20, 29);
+	check_left(0, 1);
+}
+
+static void *tell_elsewhere(void *arg)
+{
+	(void)arg;
+	told(100, 10, 19);
+	return NULL;
+}
+
+TEST(only_the_thread_that_submitted_tells)
+{
+	pthread_t id;
+
+	open_all();
+	submit(0x1000, 7);
+	join_asked(0x1000, 10, 19);
+	CHECK_OK(pthread_create(&id, NULL, tell_elsewhere, NULL));
+	CHECK_OK(pthread_join(id, NULL));
+	CHECK_EQ_UINT(sink_record_count(EVENT_LINK), 0);
+	told(200, 10, 19);
+	check(0, 7, 200);
+	check_left(1, 0);
+}
+
+#define MANY UINT64_C(150000)
+
+TEST(old_answers_make_room)
+{
+	open_all();
+	submit(0x40, 1);
+	join_asked(0x40, 5, 6);
+	for (uint64_t i = 1; i < MANY; i++) {
+		submit(i % 1000 * 64 + 64, 2 * i);
+		join_asked(i % 1000 * 64 + 64, 10 * i, 10 * i + 9);
+		/* the half of them stay open */
+		if (i % 2) {
+			join_told_other();
+			told(3 * i, 10 * i, 10 * i + 9);
+		}
+	}
+	CHECK_EQ_UINT(sink_record_count(EVENT_LINK), MANY / 2);
+	for (uint64_t i = 1; i < MANY; i += 2)
+		if (i < 2000 || i > MANY - 2000)
+			check(i / 2, 2 * i, 3 * i);
+	told(9, 5, 6);
+	check_left(MANY / 2, MANY - MANY / 2);
+}
