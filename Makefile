@@ -17,8 +17,10 @@ check: ## run every test
 check-debian13: ## run the tests on Debian 13's runtimes, which are fetched
 	@./check --debian13
 
-bench: all ## measure the overhead against its floor
+bench: all ## measure the overhead against its floor, on Debian 13's runtimes too where they are
 	@sh bench/run
+	@if tools/debian13.sh packages >/dev/null; then echo && echo "on Debian 13:" && \
+		tools/debian13.sh run sh bench/run --json build/bench/debian13.json dispatch launch api; fi
 
 fuzz: ## run the fuzzers, FUZZ_SECONDS each
 	@./check --fuzz
