@@ -27,6 +27,9 @@
 	X(HSA_API, "RTL_HSA_API", BOOL, "0", "0|1", "record HSA calls")                                \
 	X(HIP_BACKEND, "RTL_HIP_BACKEND", ENUM, "auto", "auto|preload|callback",                       \
 	  "how HIP calls are seen: our symbols and dlsym, our symbols alone, the runtime's callbacks") \
+	X(WAY, "RTL_WAY", ENUM, "auto", "auto|tools|register",                                         \
+	  "how `rtl trace` gets librtl into the runtime: HSA_TOOLS_LIB, rocprofiler-register, or as "  \
+	  "the installed runtime needs it")                                                            \
 	X(TRACE_START, "RTL_TRACE_START", ENUM, "always", "always|on|off",                             \
 	  "off: recording waits for the program's roctracer_start() or hipProfilerStart() and pauses " \
 	  "at its stop; on: the same, recording from the beginning")                                   \

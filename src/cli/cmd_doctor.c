@@ -19,6 +19,7 @@
 
 #include "base/env.h"
 #include "base/fd.h"
+#include "base/rocr.h"
 #include "cli/commands.h"
 #include "cli/paths.h"
 #include "cli/probe.h"
@@ -181,6 +182,52 @@ static void check_runtimes(struct doctor *d)
 	free(r);
 }
 
+/* Which way librtl gets at the runtime's tables, and whether the runtime stands it. */
+static void check_way(struct doctor *d)
+{
+	const char *way = env_str(ENV_WAY);
+	const struct rocr_fault *fault;
+	struct rocr r;
+
+	if (!d->has_rocr || !rocr_read(&r, d->rocr))
+		return;
+	if (strcmp(way, "register") == 0)
+		line(d, r.registers ? OK : WARN,
+		     r.registers ? NULL : "unset RTL_WAY: HSA_TOOLS_LIB is used as well, and does",
+		     "way in: rocprofiler-register (RTL_WAY=register)%s",
+		     r.registers ? "" : ", which this HSA runtime does not know");
+	else if (!r.registers)
+		line(d, OK, NULL,
+		     "way in: HSA_TOOLS_LIB: this HSA runtime knows no rocprofiler-register, so that "
+		     "nobody else can hold its tool slot");
+	else if (r.takes_both)
+		line(d, OK, NULL,
+		     "way in: HSA_TOOLS_LIB, with HSA_TOOLS_ROCPROFILER_V1_TOOLS=1: this HSA runtime "
+		     "offers its tables to AMD's SDK first, and gives them to both");
+	else if (strcmp(way, "tools") == 0)
+		line(d, WARN, "unset RTL_WAY",
+		     "way in: HSA_TOOLS_LIB (RTL_WAY=tools), which this HSA runtime ignores where AMD's "
+		     "SDK holds the tool slot");
+	else
+		line(d, OK, NULL,
+		     "way in: rocprofiler-register, because this HSA runtime ignores HSA_TOOLS_LIB where "
+		     "AMD's SDK holds the tool slot");
+	if (getenv("ROCPROFILER_REGISTER_LIBRARY"))
+		line(d, NOTE, NULL, "ROCPROFILER_REGISTER_LIBRARY is set and kept: %s",
+		     getenv("ROCPROFILER_REGISTER_LIBRARY"));
+	fault = rocr_fault(&r);
+	if (fault) {
+		char todo[256];
+
+		snprintf(todo, sizeof(todo),
+			 "another release of ROCm; rtl trace keeps HIP's queues to %u packets "
+			 "(ROC_AQL_QUEUE_SIZE=%u), longer ones are not traced",
+			 fault->max_queue, fault->max_queue);
+		line(d, WARN, todo, "HSA runtime of ROCm %u.%u.%u: %s", r.rocm / 10000,
+		     r.rocm / 100 % 100, r.rocm % 100, fault->what);
+	}
+}
+
 /* A program may get another copy of the runtime than the one that its neighbour gets. */
 static void check_duplicates(struct doctor *d)
 {
@@ -329,7 +376,7 @@ static void check_surroundings(struct doctor *d)
 static int run(const struct opt_parsed *p)
 {
 	static void (*const checks[])(struct doctor *) = {
-		check_driver, check_gpus,   check_runtimes, check_duplicates,
+		check_driver, check_gpus,   check_runtimes, check_way,		check_duplicates,
 		check_parts,  check_memory, check_output,   check_surroundings,
 	};
 	struct doctor *d = calloc(1, sizeof(*d));
@@ -373,8 +420,9 @@ const struct command cmd_doctor = {
 	.nr_opts = sizeof(options) / sizeof(options[0]),
 	.statuses = statuses,
 	.about =
-		"Looks at the driver, the GPUs, the ROCm runtimes as the loader finds them, the parts of "
-		"this installation, the room for buffers and output, and the variables that matter. Each "
+		"Looks at the driver, the GPUs, the ROCm runtimes as the loader finds them, the way in which "
+		"librtl gets their tables (RTL_WAY), builds that are known to be faulty, the parts of this "
+		"installation, the room for buffers and output, and the variables that matter. Each "
 		"line begins with ok, warn, missing or note; an arrow says what to do.\n"
 		"\n"
 		"A program that brings its own runtime (RPATH, a Python wheel) may use another one than "

@@ -9,6 +9,7 @@
  * environment (childenv.c).
  */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/env.h"
+#include "base/rocr.h"
 #include "cli/child.h"
 #include "cli/childenv.h"
 #include "cli/commands.h"
@@ -110,7 +112,9 @@ struct trace {
 	struct ui_progress progress;
 	const char *program;
 	bool quiet, verbose, abandoned;
-	int stopped_by; /* the signal that ended the conversion */
+	int stopped_by;	    /* the signal that ended the conversion */
+	bool is_registered; /* librtl by rocprofiler-register, too */
+	uint64_t max_queue; /* for a faulty runtime, 0: as it is */
 	size_t nr_spools, nr_running, nr_unreadable;
 };
 
@@ -153,6 +157,8 @@ static char **build_env(const struct trace *t, const char **why)
 		.has_buffer_mb = value(t, O_BUFFER)->count > 0,
 		.barriers = value(t, O_BARRIERS)->count > 0,
 		.trace_start = value(t, O_TRACE_START)->text,
+		.is_registered = t->is_registered,
+		.max_queue = t->max_queue,
 	};
 
 	return childenv_build(&setup, environ, why);
@@ -175,6 +181,26 @@ static void find_parts(struct trace *t)
 		       "--virtual-gpu: libhsakmt.so.1 not found in %s/vgpu or "
 		       "%s/lib/rocm-trace-lite/vgpu",
 		       t->paths.root, t->paths.root);
+}
+
+/* What the runtime that the program will most likely load needs. */
+static void look_at_runtime(struct trace *t)
+{
+	const char *way = env_str(ENV_WAY);
+	const struct rocr_fault *fault;
+	struct rocr rocr = { 0 };
+	char path[PATH_MAX];
+
+	if (rocr_find(getenv("LD_LIBRARY_PATH"), path, sizeof(path)))
+		rocr_read(&rocr, path);
+	t->is_registered = strcmp(way, "register") == 0 ||
+			   (strcmp(way, "auto") == 0 && rocr.registers && !rocr.takes_both);
+	fault = rocr_fault(&rocr);
+	if (!fault)
+		return;
+	t->max_queue = fault->max_queue;
+	ui_say("%s: %s; HIP's queues are kept to %u packets (ROC_AQL_QUEUE_SIZE)", path,
+	       fault->what, fault->max_queue);
 }
 
 /* What a virtual GPU can be trusted with. */
@@ -235,6 +261,9 @@ static void prepare(struct trace *t, char **argv)
 		ui_say("mode %s, spool %s", childenv_get(env, "RTL_MODE"), t->session.dir);
 		ui_say("LD_PRELOAD=%s", childenv_get(env, "LD_PRELOAD"));
 		ui_say("HSA_TOOLS_LIB=%s", childenv_get(env, "HSA_TOOLS_LIB"));
+		if (t->is_registered)
+			ui_say("ROCPROFILER_REGISTER_LIBRARY=%s",
+			       childenv_get(env, "ROCPROFILER_REGISTER_LIBRARY"));
 	}
 }
 
@@ -429,6 +458,7 @@ static int run(const struct opt_parsed *p)
 		ui_die(STATUS_TRACE, "--fail-on-loss and --fail-on-empty ask the database, which "
 				     "--no-convert does not write");
 	find_parts(t);
+	look_at_runtime(t);
 	check_vgpu_variables(t);
 	prepare(t, p->operands);
 	if (value(t, O_VGPU)->count)

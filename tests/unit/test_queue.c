@@ -20,7 +20,7 @@
 #include "support/sink_record.h"
 #include "support/test.h"
 
-#define MAX_BATCH 1024u
+#define MAX_BATCH 4096u
 
 static const hsa_signal_t none;
 static union fake_packet packets[2 * MAX_BATCH];
@@ -287,6 +287,113 @@ TEST(batches_of_a_whole_ring_follow_each_other_in_full_mode)
 		run_all(q);
 	}
 	check_dispatches(1, 64 * 50, REC_F_GRAPH, REC_F_NO_TIME);
+}
+
+/* One callback after the other, of 1 to a whole ring's packets, each beginning where the last one ended: most of
+ * them cross the end of the ring. */
+static void drive_wrapping(const char *mode, uint32_t ring, uint32_t *nr, uint64_t *nr_batched)
+{
+	static const uint32_t sizes[] = { 1,   2,   3,	  64,	255,  256,  257,
+					  511, 700, 1000, 2047, 3500, 4095, 4096 };
+	struct fake_queue *q;
+	uint32_t id = 1;
+
+	fake_open(mode, 71);
+	fake.staging = true;
+	q = fake_queue_create(ring);
+	*nr_batched = 0;
+	for (int round = 0; round < 5; round++) {
+		for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
+			uint32_t n = sizes[k];
+			uint64_t at = atomic_load(&q->write);
+
+			for (uint32_t i = 0; i < n; i++)
+				packets[i] = i % 7 == 3 ? fake_barrier(none, none) :
+							  fake_dispatch(id++, none);
+			fake_submit(q, packets, n);
+			CHECK_EQ_UINT(fake_in_ring(q), n);
+			for (uint32_t i = 0; i < n; i++) {
+				union fake_packet *got = fake_hw(q, at + i);
+
+				CHECK_EQ_UINT(got->header, packets[i].header);
+				if (i % 7 != 3)
+					CHECK_EQ_UINT(got->dispatch.grid_size_x,
+						      packets[i].dispatch.grid_size_x);
+			}
+			for (uint32_t i = 0; n > 1 && i < n; i++)
+				*nr_batched += i % 7 != 3;
+			run_all(q);
+		}
+	}
+	*nr = id - 1;
+}
+
+TEST(batches_up_to_4096_that_cross_the_rings_end_in_full_mode)
+{
+	uint64_t nr_batched;
+	uint32_t n;
+
+	drive_wrapping("full", 4096, &n, &nr_batched);
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), n);
+	check_dispatches(1, n, 0, REC_F_NO_TIME | REC_F_UNFINISHED);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+}
+
+TEST(batches_up_to_4096_that_cross_the_rings_end_are_counted_without_full)
+{
+	uint64_t nr_batched;
+	uint32_t n;
+
+	drive_wrapping("standard", 4096, &n, &nr_batched);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_graph_batch), nr_batched);
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), n - nr_batched);
+	CHECK_EQ_UINT(sink_record_losses(), nr_batched);
+}
+
+/* A runtime that comes with the same index once more, or leaves some out. */
+TEST(an_index_that_is_repeated_or_jumps_loses_no_dispatch)
+{
+	struct fake_queue *q;
+	uint32_t id = 1;
+
+	fake_open("full", 71);
+	fake.staging = true;
+	q = fake_queue_create(64);
+	for (int round = 0; round < 60; round++) {
+		uint32_t n = 1 + (uint32_t)round % 33;
+
+		for (uint32_t i = 0; i < n; i++)
+			packets[i] = fake_dispatch(id++, none);
+		if (round % 3 == 1)
+			q->user_index -= q->user_index < n ? q->user_index : n;
+		if (round % 5 == 2)
+			q->user_index += 1000;
+		fake_submit(q, packets, n);
+		run_all(q);
+	}
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), id - 1);
+	check_dispatches(1, id - 1, 0, REC_F_NO_TIME | REC_F_UNFINISHED);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+}
+
+/* On a build that is known to be faulty (rocr.h). */
+TEST(queues_beyond_what_a_runtime_stands_are_left_alone)
+{
+	struct fake_queue *q;
+
+	fake_open("standard", 74);
+	table_max_queue = 256;
+	q = fake_queue_create(256);
+	fake_submit_dispatch(q, 1);
+	run_all(q);
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 1);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+	q = fake_queue_create(512);
+	fake_submit_dispatch(q, 2);
+	run_all(q);
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 1);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_plain), 1);
+	CHECK_EQ_UINT(atomic_load(&fake.nr_plain_queues), 1);
 }
 
 /* ---- back-pressure -------------------------------------------------------------------------- */

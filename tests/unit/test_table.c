@@ -25,6 +25,7 @@ static const struct {
 	{ 2, (void *)queue_set_profiler },
 	{ 3, (void *)copy_profiling_enable },
 	{ 4, (void *)harvest_dispatch_time },
+	{ 5, (void *)copy_time },
 	{ 15, (void *)copy_async },
 	{ 22, (void *)copy_fill },
 	{ 38, (void *)copy_rect },
@@ -140,6 +141,41 @@ TEST(wrappers_land_in_the_71_entries_of_6_3)
 TEST(wrappers_land_in_the_74_entries_of_7_0)
 {
 	check_layout(74);
+}
+
+/* Larger than any that is known: what is behind the known functions is nobody's business of ours. */
+static void check_unknown(unsigned nr_told)
+{
+	fake_setup(NULL);
+	fake_build_tables(FAKE_MAX_AMD);
+	fake.amd.version.minor_id = 16 + 8 * nr_told;
+	fake.amd.version.major_id = 9;
+	fake.root.version.major_id = 9;
+	memcpy(core_before, fake.core.entry, sizeof(core_before));
+	memcpy(amd_before, fake.amd.entry, sizeof(amd_before));
+	CHECK(table_load(&fake.root));
+	check_core();
+	for (unsigned i = 74; i < FAKE_MAX_AMD; i++)
+		CHECK_EQ_PTR(fake.amd.entry[i], amd_before[i]);
+	for (unsigned i = 0; i < NR(amd_entries); i++)
+		CHECK_EQ_PTR(
+			fake.amd.entry[amd_entries[i].index + (amd_entries[i].index >= 16 ? 2 : 0)],
+			amd_entries[i].ours);
+	CHECK_EQ_PTR(fake.amd.entry[16], (void *)copy_async_on_engine);
+	CHECK_EQ_UINT(fake.amd.version.minor_id, 16 + 8 * nr_told);
+	fake_submit_dispatch(fake_queue_create(64), 1);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+}
+
+TEST(an_unknown_larger_layout_is_used_by_its_known_head)
+{
+	check_unknown(FAKE_MAX_AMD);
+}
+
+/* The table lies in memory that ends where it does: nothing behind the known head is even read. */
+TEST(an_unknown_much_larger_layout_is_not_walked_through)
+{
+	check_unknown(4000);
 }
 
 static void check_mode(const char *mode, unsigned nr, enum table_mode expected)

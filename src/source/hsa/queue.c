@@ -601,7 +601,7 @@ hsa_status_t queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t t
 	if (!life_on())
 		return real.hsa_queue_create(agent, size, type, callback, data,
 					     private_segment_size, group_segment_size, queue);
-	q = prepare(agent, size);
+	q = size <= table_max_queue ? prepare(agent, size) : NULL;
 	if (!q)
 		return create_plain(agent, size, type, callback, data, private_segment_size,
 				    group_segment_size, queue, HSA_STATUS_ERROR_OUT_OF_RESOURCES);

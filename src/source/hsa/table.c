@@ -9,13 +9,17 @@
 #define LOG_TOPIC "hsa"
 #include "source/hsa/table.h"
 
+#include <dlfcn.h>
+#include <limits.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/env.h"
 #include "base/log.h"
+#include "base/rocr.h"
 #include "event/join.h"
 #include "event/life.h"
 #include "source/hsa/agent.h"
@@ -30,6 +34,8 @@
 struct table_real real;
 enum table_mode table_mode = TABLE_MODE_STANDARD;
 void (*table_taken)(const struct hsa_mirror_root *root);
+
+uint32_t table_max_queue = UINT32_MAX;
 
 static _Atomic bool ready;
 /* What stood in place of queue_create() when the table had been taken over. */
@@ -185,6 +191,27 @@ static void choose_mode(const struct hsa_mirror_root *root)
 			"using mode standard");
 }
 
+/* By the file that the runtime's functions are in. */
+static void look_for_faults(void)
+{
+	const struct rocr_fault *fault;
+	char path[PATH_MAX];
+	struct rocr rocr;
+	Dl_info info;
+
+	table_max_queue = UINT32_MAX;
+	if (!dladdr((void *)real.hsa_system_get_info, &info) || !info.dli_fname ||
+	    !realpath(info.dli_fname, path))
+		return;
+	rocr_version(&rocr, path);
+	fault = rocr_fault(&rocr);
+	if (!fault)
+		return;
+	table_max_queue = fault->max_queue;
+	log_warn("runtime: %s: %s; queues of more than %u packets are not traced", path,
+		 fault->what, fault->max_queue);
+}
+
 bool table_load(void *root_table)
 {
 	const struct hsa_mirror_root *root = root_table;
@@ -203,6 +230,7 @@ bool table_load(void *root_table)
 		return false;
 	}
 	choose_mode(root);
+	look_for_faults();
 	find_clock();
 	agent_scan();
 	codeobj_init();

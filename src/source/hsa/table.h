@@ -68,6 +68,10 @@ extern struct table_real real;
 enum table_mode { TABLE_MODE_LITE, TABLE_MODE_STANDARD, TABLE_MODE_FULL };
 extern enum table_mode table_mode; /* set in table_load(), constant after */
 
+/* Queues of more packets are not intercepted: this runtime's build is known to do harm then (rocr.h). Set
+ * in table_load(), constant after. */
+extern uint32_t table_max_queue;
+
 /* Takes the table over. `root` is what OnLoad() was given. false: this runtime can't be traced
  * (said why in the log); the table is untouched then. */
 bool table_load(void *root);

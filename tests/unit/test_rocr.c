@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* test_rocr.c - what the file of a runtime tells */
+#include "base/rocr.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/test.h"
+
+static char dir[] = "/tmp/rtl_rocr.XXXXXX";
+
+static const char *make(const char *name, const char *text, size_t size)
+{
+	static char path[256];
+	FILE *f;
+
+	if (dir[strlen(dir) - 1] == 'X')
+		CHECK_NOT_NULL(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "w");
+	CHECK_NOT_NULL(f);
+	CHECK_EQ_UINT(fwrite(text, 1, size, f), size);
+	fclose(f);
+	return path;
+}
+
+TEST(a_files_name_tells_the_release)
+{
+	static const struct {
+		const char *path;
+		uint32_t minor, rocm;
+	} rows[] = {
+		{ "/usr/lib/x86_64-linux-gnu/libhsa-runtime64.so.1.5.0", 5, 0 },
+		{ "/lib/libhsa-runtime64.so.1.13.0", 13, 0 },
+		{ "/opt/rocm-7.2.1/lib/libhsa-runtime64.so.1.18.70201", 18, 70201 },
+		{ "libhsa-runtime64.so.1.5.50203", 5, 50203 },
+		{ "/opt/rocm/lib/libhsa-runtime64.so.1", 0, 0 },
+		{ "/wheel/libhsa-runtime64.so", 0, 0 },
+		{ "", 0, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct rocr r;
+
+		rocr_version(&r, rows[i].path);
+		CHECK_EQ_UINT(r.minor, rows[i].minor);
+		CHECK_EQ_UINT(r.rocm, rows[i].rocm);
+	}
+}
+
+TEST(faulty_builds_are_known_by_their_release_and_their_neighbours_are_not)
+{
+	static const uint32_t good[] = { 0, 50203, 60403, 70000, 70199, 70300, 80000 };
+	static const uint32_t bad[] = { 70200, 70201, 70299 };
+	struct rocr r = { .minor = 18 };
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		r.rocm = good[i];
+		CHECK_NULL(rocr_fault(&r));
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		r.rocm = bad[i];
+		CHECK_NOT_NULL(rocr_fault(&r));
+		CHECK_EQ_UINT(rocr_fault(&r)->max_queue, 256);
+	}
+}
+
+TEST(what_it_imports_is_in_the_file)
+{
+	static const char old[] = "\177ELF\0HSA_TOOLS_LIB\0";
+	static const char new[] = "\177ELF\0HSA_TOOLS_LIB\0HSA_AMD_TOOL_PRIORITY\0";
+	static const char registers[] = "\177ELF\0HSA_AMD_TOOL_PRIORITY\0"
+					"rocprofiler_register_library_api_table\0"
+					"HSA_TOOLS_ROCPROFILER_V1_TOOLS";
+	struct rocr r;
+
+	CHECK(rocr_read(&r, make("libhsa-runtime64.so.1.5.0", old, sizeof(old))));
+	CHECK(!r.registers && !r.takes_both && !r.finds_preloaded);
+	CHECK_EQ_UINT(r.minor, 5);
+	CHECK(rocr_read(&r, make("libhsa-runtime64.so.1.13.0", new, sizeof(new))));
+	CHECK(!r.registers && !r.takes_both && r.finds_preloaded);
+	/* to the last byte of the file */
+	CHECK(rocr_read(&r, make("libhsa-runtime64.so.1.18.70000", registers, sizeof(registers) - 1)));
+	CHECK(r.registers && r.takes_both && r.finds_preloaded);
+	CHECK_EQ_UINT(r.rocm, 70000);
+	CHECK(rocr_read(&r, make("b", registers, sizeof(registers) - 2)));
+	CHECK(r.registers && !r.takes_both);
+	CHECK(!rocr_read(&r, make("empty", "", 0)));
+	CHECK(!rocr_read(&r, dir));
+	CHECK(!rocr_read(&r, "/nowhere/libhsa-runtime64.so.1"));
+}
+
+TEST(it_is_found_where_the_loader_would)
+{
+	char path[512], found[256], link[256];
+
+	snprintf(link, sizeof(link), "%s", make("libhsa-runtime64.so.1.18.70201", "x", 1));
+	snprintf(path, sizeof(path), "%s/libhsa-runtime64.so.1", dir);
+	CHECK_OK(symlink("libhsa-runtime64.so.1.18.70201", path));
+	snprintf(path, sizeof(path), "/nowhere:;%s:/usr/lib", dir);
+	CHECK(rocr_find(path, found, sizeof(found)));
+	CHECK_STR_EQ(found, link);
+	CHECK(!rocr_find(path, found, 10));
+}
