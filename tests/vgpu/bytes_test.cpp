@@ -273,8 +273,7 @@ void volumes()
 						0xa5, e));
 				for (size_t z = 0; z < depth; z++) {
 					for (size_t y = 0; y < height; y++)
-						memset(b.want.data() +
-							       d.pitch * (y + d.rows * z),
+						memset(b.want.data() + d.pitch * (y + d.rows * z),
 						       0xa5, width);
 				}
 				b.compare("3D fill", width, height, depth);

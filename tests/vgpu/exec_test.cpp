@@ -2,6 +2,7 @@
 /* exec_test.cpp - kernels whose results are compared with the same code on the host
  *
  *	exec_test [name...]
+ *	exec_test bad wild|trap|illegal|assert|missing
  *
  * Prints "ok NAME" or "wrong NAME: ..." for each part; the exit status says whether all were right. The functions
  * that compute are compiled for both sides, so the test needs no table of results.
@@ -9,6 +10,7 @@
 #include <hip/hip_fp16.h>
 #include <hip/hip_runtime.h>
 
+#include <cassert>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -728,12 +730,30 @@ __global__ void missing()
 	asm volatile("v_interp_p1_f32 v0, v0, attr0.x");
 }
 
+__global__ void illegal()
+{
+	asm volatile(".long 0xbfff0000");
+}
+
+__global__ void doubtful(int n)
+{
+	assert(n < 3);
+}
+
+/* Good kernels first: they are done when the bad one comes. */
 static void bad(const char *name)
 {
+	for (int i = 0; i < 5; i++)
+		shapes();
+	fflush(stdout);
 	if (!strcmp(name, "wild"))
 		wild<<<1, 64>>>((int *)0x123456789000);
 	else if (!strcmp(name, "trap"))
 		trap<<<1, 64>>>();
+	else if (!strcmp(name, "illegal"))
+		illegal<<<1, 64>>>();
+	else if (!strcmp(name, "assert"))
+		doubtful<<<1, 64>>>(7);
 	else
 		missing<<<1, 64>>>();
 	(void)hipDeviceSynchronize();

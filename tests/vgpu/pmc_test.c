@@ -238,8 +238,8 @@ static void flush(struct stream *s)
 
 static hsa_signal_t send(hsa_queue_t *q, const struct stream *s)
 {
-	uint32_t packet[16] = { 1 << 16, 0xc0023f00, LO(s->code), HI(s->code), 0x10800000 | s->nr,
-				10 };
+	uint32_t packet[16] = { 1 << 16,     0xc0023f00,	 LO(s->code),
+				HI(s->code), 0x10800000 | s->nr, 10 };
 
 	return submit(q, packet);
 }
@@ -250,10 +250,22 @@ struct counter {
 	bool per_se, sq;
 };
 
-#define SQ(n, name, event) { name, event, 0xd9c0 + n, 0xd1c0 + 2 * n, 1, true, true }
-#define GRBM(name, event, select, lo) { name, event, select, lo, 1, false, false }
-#define TCC(name, event, select, lo) { name, event, select, lo, 16, false, false }
-#define TCP(name, event, select, lo) { name, event, select, lo, 16, true, false }
+#define SQ(n, name, event)                                                                         \
+	{                                                                                          \
+		name, event, 0xd9c0 + n, 0xd1c0 + 2 * n, 1, true, true                             \
+	}
+#define GRBM(name, event, select, lo)                                                              \
+	{                                                                                          \
+		name, event, select, lo, 1, false, false                                           \
+	}
+#define TCC(name, event, select, lo)                                                               \
+	{                                                                                          \
+		name, event, select, lo, 16, false, false                                          \
+	}
+#define TCP(name, event, select, lo)                                                               \
+	{                                                                                          \
+		name, event, select, lo, 16, true, false                                           \
+	}
 #define NR_COUNTERS 18
 
 static const struct counter sets[2][NR_COUNTERS] = {

@@ -113,6 +113,21 @@ def test_exec_trap():
     check("HSA_STATUS_ERROR_EXCEPTION" in r.err, "the runtime's word for it")
 
 
+def test_exec_illegal_instruction():
+    r = run("exec_test_o2", "bad", "illegal", status=-6, exec="auto")
+    fault = of_kind(r, "fault")
+    equal([f["fault"] for f in fault], ["illegal_instruction", "queue_error"], "faults")
+    equal(fault[0]["words"][0], "0xbfff0000", "the instruction")
+    check("HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION" in r.err, "the runtime's word for it")
+
+
+def test_exec_assert():
+    """assert() in a kernel says which, and then traps."""
+    r = run("exec_test_o2", "bad", "assert", status=-6, exec="auto")
+    check("assertion `n < 3' failed" in r.err, "what the kernel said")
+    equal([f["fault"] for f in of_kind(r, "fault")], ["trap", "queue_error"], "faults")
+
+
 def test_exec_unimplemented():
     r = run("exec_test_o2", "bad", "missing", status=-6, exec="auto")
     fault = of_kind(r, "fault")[0]
