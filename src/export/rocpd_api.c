@@ -182,11 +182,17 @@ int rocpd_api_begin(struct rocpd_process *p)
 		know(&p->fns[i], &p->ops[i]);
 		ret = rocpd_spool_string(p, p->ops[i].name, &p->fns[i].name);
 	}
+	if (ret == 0) {
+		ret = rocpd_pinned_begin(p);
+		if (ret < 0)
+			rocpd_fail(p->r, ret, "%s: pinned memory: %s", p->path, strerror(-ret));
+	}
 	return ret;
 }
 
 void rocpd_api_fini(struct rocpd_process *p)
 {
+	rocpd_pinned_fini(p);
 	alloc_free(p->fns);
 	alloc_free(p->args);
 	alloc_free(p->args_text);
@@ -316,7 +322,13 @@ static int fill_launch(struct rocpd_process *p, const struct rocpd_fn *fn,
 	return ret;
 }
 
-static void fill_copy(const struct rocpd_fn *fn, const struct store_api *api, struct rocpd_row *row)
+static bool is_pinned(const struct rocpd_process *p, const struct store_api *api, int64_t pointer)
+{
+	return pointer != ROCPD_NO_HANDLE && rocpd_pinned_has(p, (uint64_t)pointer, api->begin_ns);
+}
+
+static void fill_copy(const struct rocpd_process *p, const struct rocpd_fn *fn,
+		      const struct store_api *api, struct rocpd_row *row)
 {
 	row->stream = handle(fn, api, ROLE_STREAM);
 	row->bytes = (int64_t)(word(fn, api, ROLE_BYTES, 0) * fn->scale);
@@ -328,7 +340,7 @@ static void fill_copy(const struct rocpd_fn *fn, const struct store_api *api, st
 	row->dst_device = (int32_t)word(fn, api, ROLE_DSTDEV, UINT64_MAX);
 	row->src_device = (int32_t)word(fn, api, ROLE_SRCDEV, UINT64_MAX);
 	row->sync = !fn->async;
-	row->pinned = 0; /* nothing that is recorded says so for certain */
+	row->pinned = is_pinned(p, api, row->dst) || is_pinned(p, api, row->src);
 }
 
 /* What the call has beyond rocpd_api; nothing of it is known without arguments. */
@@ -342,7 +354,7 @@ static int fill_more(struct rocpd_process *p, const struct rocpd_fn *fn,
 	case ROCPD_IN_KERNELAPI:
 		return fill_launch(p, fn, api, row);
 	case ROCPD_IN_COPYAPI:
-		fill_copy(fn, api, row);
+		fill_copy(p, fn, api, row);
 		return 0;
 	default:
 		row->graph = made(fn, api, ROLE_GRAPH);

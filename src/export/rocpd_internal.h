@@ -8,6 +8,7 @@
  *	rocpd_meta.c	what operations refer to, and losses
  *	rocpd_spool.c	operations of a spool
  *	rocpd_api.c	calls of a spool
+ *	rocpd_pinned.c	which host memory was pinned when
  *	rocpd_marker.c	markers
  *	rocpd_merge.c	rows of another database
  *	rocpd_carry.c	its tables and columns
@@ -139,6 +140,7 @@ int rocpd_feed_flush(struct rocpd_feed *feed);
 struct rocpd_shape;
 struct rocpd_fn;
 struct rocpd_args;
+struct rocpd_pinned;
 
 struct rocpd_span {
 	int64_t begin, end; /* begin 0: no operation so far */
@@ -179,6 +181,8 @@ struct rocpd_process {
 	struct rocpd_fn *fns;	 /* parallel to ops */
 	struct rocpd_args *args; /* arguments seen lately */
 	char *args_text;
+	struct rocpd_pinned *pinned;
+	uint8_t *pin_ops;      /* parallel to ops: rocpd_pinned.c's */
 	uint64_t nr_unnamed;   /* launches that do not name their kernel */
 	struct map names;      /* hash of a name to the index of its kernel */
 	struct map call_names; /* string id of a kernel's name in a call to its string's id */
@@ -207,6 +211,13 @@ int rocpd_api_call(void *arg, const struct store_api *api);
 /* After the feed was flushed: what could only be known of all rows. */
 int rocpd_api_finish(struct rocpd_process *p);
 void rocpd_api_fini(struct rocpd_process *p);
+
+/* rocpd_pinned.c */
+/* Reads the trace for what pins host memory. 0 or -errno. */
+int rocpd_pinned_begin(struct rocpd_process *p);
+void rocpd_pinned_fini(struct rocpd_process *p);
+/* Whether the pointer was into pinned host memory at that time. */
+bool rocpd_pinned_has(const struct rocpd_process *p, uint64_t pointer, uint64_t ns);
 
 /* rocpd_meta.c */
 int rocpd_meta_write(struct rocpd_process *p);

@@ -108,6 +108,34 @@ def each_replay_of_a_graph():
 
 
 @case
+def pinned_memory():
+    """rocpd_copyapi.pinned, held against the arguments of the calls that pin memory."""
+    r, _, _, _ = mix("parts=kc2s", "rounds=1", "threads=4")
+    spans = []
+    for name, begin, end, args in r.rows(
+        "select name, begin_ns, end_ns, args from rtl_api where name in ('hipHostMalloc', 'hipHostFree') order by begin_ns"
+    ):
+        words = dict(a.split("=", 1) for a in args.split(", "))
+        if name == "hipHostMalloc":
+            spans.append([int(words["*ptr"], 16), int(words["size"]), end, None])
+        else:
+            [s for s in spans if s[0] == int(words["ptr"], 16) and s[3] is None][0][3] = begin
+    equal("allocations", len(spans), 8)
+    equal("allocations that were not given back", [s for s in spans if s[3] is None], [])
+
+    def is_pinned(pointer, ns):
+        p = int(pointer, 16) if pointer else 0
+        return any(addr <= p < addr + size and begin <= ns <= end for addr, size, begin, end in spans)
+
+    rows = r.rows("select api_ptr_id, dst, src, A.start, pinned from rocpd_copyapi join rocpd_api A on A.id = api_ptr_id")
+    for api, dst, src, ns, pinned in rows:
+        equal(f"pinned of call {api}", pinned, int(is_pinned(dst, ns) or is_pinned(src, ns)))
+    count = collections.Counter(row[4] for row in rows)
+    at_least("copies of pinned memory", count[1], 40)
+    at_least("copies of other memory", count[0], 40)
+
+
+@case
 def streams_and_their_queues():
     r, calls, _, _ = mix("parts=kb", "rounds=1", "threads=2", GPU_MAX_HW_QUEUES=2)
     streams = {c.stream for c in calls if c.ops and c.stream}

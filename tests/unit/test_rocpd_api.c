@@ -184,6 +184,79 @@ TEST(copies_are_in_copyapi)
 		"hipMemsetAsync|65536|0|-1|0xd000||-1|-1\n");
 }
 
+enum { PIN_MALLOC = 100, PIN_HOST, PIN_REGISTER, PIN_FREE, PIN_UNREGISTER, PIN_FREE_ANY, PIN_COPY };
+
+static void pin_functions(struct spool_make *m)
+{
+	spool_api_op(m, REC_API_HIP, PIN_MALLOC, 20, "hipHostMalloc",
+		     "ptr:p,*ptr:p,size:z:bytes,flags:x");
+	spool_api_op(m, REC_API_HIP, PIN_HOST, 22, "hipMallocHost", "ptr:p,*ptr:p,size:z:bytes");
+	spool_api_op(m, REC_API_HIP, PIN_REGISTER, 24, "hipHostRegister",
+		     "hostPtr:p,sizeBytes:z:bytes,flags:x");
+	spool_api_op(m, REC_API_HIP, PIN_FREE, 26, "hipHostFree", "ptr:p");
+	spool_api_op(m, REC_API_HIP, PIN_UNREGISTER, 28, "hipHostUnregister", "hostPtr:p");
+	spool_api_op(m, REC_API_HIP, PIN_FREE_ANY, 30, "hipFree", "ptr:p");
+	spool_api_op(m, REC_API_HIP, PIN_COPY, 32, "hipMemcpy",
+		     "dst:p:dst,src:p:src,sizeBytes:z:bytes,kind:e=hipMemcpyKind:kind");
+}
+
+#define COPY(m, at, pointer) SPOOL_API_SAY(m, 7, PIN_COPY, at, 0, 0xd0000000, pointer, 64, 1)
+
+/* The calls are by time; they stand in the trace backwards: copies, what is given back, the rest. */
+TEST(pinned_is_what_lay_in_pinned_memory_at_that_time)
+{
+	static const uint64_t copies[][3] = {
+		/* time, pointer, pinned */
+		{ 5, 0x10000, 0 },  { 11, 0x10000, 1 }, { 12, 0x10fff, 1 }, { 13, 0x11000, 0 },
+		{ 14, 0xffff, 0 },  { 21, 0x10000, 0 }, { 31, 0x10fff, 0 }, { 32, 0x10800, 1 },
+		{ 33, 0x107ff, 1 }, { 41, 0x10000, 0 }, { 51, 0x20010, 1 }, { 52, 0x30000, 0 },
+		{ 61, 0x20010, 0 }, { 71, 0x40000, 1 }, { 73, 0x40000, 0 }, { 75, 0, 0 },
+		{ 76, 0x50001, 0 }, { 77, 0x60001, 0 }, { 78, 0x70000, 1 }, { 79, UINT64_MAX, 0 },
+		{ 81, 0x80000, 1 }, { 82, 0x90000, 1 }, { 83, 0x90fff, 1 }, { 84, 0xa0000, 1 },
+	};
+	const char *path = test_tmpfile("p.rtl"), *db;
+	char expected[2000] = "";
+	static struct spool_make m;
+
+	spool_make_begin(&m, path, 7, false);
+	spool_make_chunk(&m, 7);
+	for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
+		COPY(&m, copies[i][0], copies[i][1]);
+		snprintf(expected + strlen(expected), sizeof(expected) - strlen(expected),
+			 "%d|%d\n", (int)copies[i][0], (int)copies[i][2]);
+	}
+	/* it is given back by what comes first, whatever its name */
+	SPOOL_API_SAY(&m, 7, PIN_FREE, 20, 0, 0x10000);
+	SPOOL_API_SAY(&m, 7, PIN_FREE, 40, 0, 0x10000);
+	SPOOL_API_SAY(&m, 7, PIN_UNREGISTER, 60, 0, 0x20000);
+	SPOOL_API_SAY(&m, 7, PIN_FREE, 65, 1, 0x70000); /* fails */
+	spool_make_chunk_end(&m);
+	spool_make_chunk(&m, 8);
+	SPOOL_API_SAY(&m, 8, PIN_MALLOC, 10, 0, 0x7ff0, 0x10000, 0x1000, 0);
+	/* the same place again, half of it */
+	SPOOL_API_SAY(&m, 8, PIN_HOST, 30, 0, 0x7ff0, 0x10000, 0xfff);
+	SPOOL_API_SAY(&m, 8, PIN_REGISTER, 50, 0, 0x20000, 0x10000, 0);
+	SPOOL_API_SAY(&m, 8, PIN_MALLOC, 62, 0, 0x7ff0, 0x40000, 0x1000, 0);
+	SPOOL_API_SAY(&m, 8, PIN_FREE_ANY, 72, 0, 0x40000);
+	SPOOL_API_SAY(&m, 8, PIN_MALLOC, 63, 2, 0x7ff0, 0x50000, 0x1000, 0); /* fails */
+	SPOOL_API_SAY(&m, 8, PIN_REGISTER, 63, 0, 0x60000, 0, 0);
+	SPOOL_API_SAY(&m, 8, PIN_MALLOC, 64, 0, 0x7ff0, 0x70000, 0x1000, 0);
+	/* a large one, and small ones in its place after it */
+	SPOOL_API_SAY(&m, 8, PIN_REGISTER, 80, 0, 0x80000, 0x100000, 0);
+	spool_api_say(&m, 8, PIN_MALLOC, 85, 0, NULL, 0); /* without arguments */
+	for (uint64_t i = 0; i < 300; i++)
+		SPOOL_API_SAY(&m, 8, PIN_MALLOC, 100 + i, 0, 0x7ff0, 0x80100 + i * 0x100, 0x100, 0);
+	pin_functions(&m);
+	spool_make_chunk_end(&m);
+	spool_make_end(&m, true);
+	db = convert(path);
+	CHECK_STR_EQ(db_text(db,
+			     "SELECT A.correlation_id - (SELECT min(correlation_id) FROM rtl_api) "
+			     "+ 5, C.pinned FROM rocpd_copyapi C JOIN rtl_api A ON A.api_id = "
+			     "C.api_ptr_id ORDER BY 1"),
+		     expected);
+}
+
 TEST(graphs_are_told_apart_by_executable_replay_and_node)
 {
 	const char *db = sample(true, false);
