@@ -429,6 +429,14 @@ class Bench:
         self.keep("interpreter empty", rates)
         rate = statistics.median(rates)
         self.add("virtual GPU, empty kernels", rate, "k/s", budgets=[(">= 200 k/s", rate >= 200)], low=min(rates))
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "vgpu/decode.py")
+        files = [self.path("tests/vgpu", name) for name in ("libgcn_inst.so", "stress")]
+        if not all(map(os.path.exists, files)):
+            raise NotRun(f"{files[0]} or {files[1]}: was not built")
+        result, _, _ = self.run([sys.executable, script, *files])
+        ms = result["seconds"] * 1e3
+        note = f"{result['instructions']} instructions; processor time"
+        self.add("virtual GPU, decoding 1 MB", ms, "ms", budgets=[("<= 50 ms", ms <= 50)], note=note)
 
 
 PARTS = ("dispatch", "launch", "instructions", "harvester", "startup", "spool", "record", "convert", "api", "roctracer", "interpreter")
