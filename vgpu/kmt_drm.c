@@ -24,7 +24,7 @@ struct gpu_info {
 	uint32_t rest[85];
 };
 static_assert(offsetof(struct gpu_info, counter_khz) == 72 && sizeof(struct gpu_info) == 416,
-	       "as libdrm has it");
+	      "as libdrm has it");
 
 int amdgpu_device_initialize(int fd, uint32_t *major, uint32_t *minor, void **handle);
 int amdgpu_device_deinitialize(void *handle);
@@ -33,7 +33,8 @@ int amdgpu_bo_cpu_map(void *bo, void **addr);
 int amdgpu_bo_free(void *bo);
 int amdgpu_bo_export(void *bo, int type, uint32_t *handle);
 int amdgpu_bo_import(void *device, int type, uint32_t handle, void *out);
-int amdgpu_bo_va_op(void *bo, uint64_t offset, uint64_t size, uint64_t addr, uint64_t flags, uint32_t op);
+int amdgpu_bo_va_op(void *bo, uint64_t offset, uint64_t size, uint64_t addr, uint64_t flags,
+		    uint32_t op);
 int drmCommandWriteRead(int fd, unsigned long command, void *data, unsigned long size);
 
 /* a device's handle is the address of its byte */
