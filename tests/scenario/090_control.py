@@ -142,6 +142,30 @@ def hsa_calls_are_left_out_too():
 
 
 @case
+def by_the_runtimes_callbacks():
+    r = control("off", "launches=10", env={"RTL_HIP_BACKEND": "callback"})
+    equal("kernels", kernels(r), {"control_on": 12})
+    equal("launches", r.count("rtl_api", "name = 'hipLaunchKernel'"), 12)
+    complete(r)
+
+
+@case
+def another_tool_gets_what_the_trace_leaves_out():
+    """libroctracer64 is not stopped: it tells its program of every call and copy, and the trace has none."""
+    path, env = os.path.join(PROGRAMS, "hsa_client"), {"HSA_TOOLS_LIB": os.path.join(BUILD, "lib/libroctracer64.so.4")}
+    if not os.path.exists(path):
+        skip("hsa_client was not built: hipcc is not installed")
+    whole = run(path, trace=RTL, env=env)
+    r = run(path, trace=RTL, env={"RTL_TRACE_START": "off", **env}, rtl_args=("-q", "--fail-on-loss"))
+    told = lambda x: [l for l in x.out.splitlines() if "0x" not in l]
+    equal("what the tool was told", told(r), told(whole))
+    contains("what the tool was told", r.out, "copies 2 ")
+    equal("recorded", [r.count(t) for t in ("rtl_dispatch", "rtl_copy", "rtl_api", "rtl_marker")], [0] * 4)
+    equal("left out", r.losses()[SKIPPED], everything(whole))
+    complete(r)
+
+
+@case
 def never_started():
     r = run("launcher", "launches=50", trace=RTL, rtl_args=("-q", "--trace-start", "off", "--fail-on-loss"))
     equal("dispatches", r.count("rtl_dispatch"), 0)
