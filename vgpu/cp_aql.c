@@ -467,10 +467,10 @@ static bool run_pm4(struct queue *q, const unsigned char *packet)
 
 	if (q->nr_flights)
 		return false;
-	/* the runtime's way to say that it has loaded code */
-	kernel_code_changed();
 	switch (cp_pm4_run(q, packet, &addr)) {
 	case CP_PM4_DONE:
+		/* the runtime's way to say that it has loaded code */
+		kernel_code_changed();
 		return true;
 	case CP_PM4_WAITS:
 		return false;
