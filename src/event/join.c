@@ -28,8 +28,8 @@
 #define NR_NUMBERS 4096u
 #define NR_ANSWERS 65536u
 #define NR_CHAINS 16384u
-#define MAX_SAME 16u /* answers with one begin, or one end: more are not told apart */
-#define MAX_RUN 64u  /* answers that one pair of times is of */
+#define MAX_SAME 16u  /* answers with one begin, or one end: more are not told apart */
+#define MAX_RUN 64u   /* answers that one pair of times is of */
 #define MAX_OPS 1024u /* operations of one command */
 #define MAX_TURNS 65536u
 #define ASKED UINT64_MAX
@@ -86,7 +86,7 @@ bool join_turn_on(void)
 	all = places && answers;
 	for (int k = 0; k < NR_KEYS; k++)
 		all = all && chains[k];
-	/* release: pairs with the fence in window_of() */
+	/* release: pairs with join_is_on() */
 	if (all)
 		atomic_store_explicit(&join_on, true, memory_order_release);
 	pthread_mutex_unlock(&lock);
@@ -102,8 +102,6 @@ static uint32_t hash_of(uint64_t n)
 
 static struct place *window_of(uint64_t signal)
 {
-	/* acquire: pairs with join_turn_on(), after the load in join_is_on() */
-	atomic_thread_fence(memory_order_acquire);
 	return &places[hash_of(signal >> 6) & (NR_SIGNALS - WINDOW)];
 }
 
@@ -136,8 +134,8 @@ static struct place *claim(uint64_t signal)
 
 void join_submitted(uint64_t signal, uint32_t tid)
 {
-	uint64_t number = atomic_fetch_add_explicit(&numbers[tid % NR_NUMBERS], 1,
-						    memory_order_relaxed);
+	uint64_t number =
+		atomic_fetch_add_explicit(&numbers[tid % NR_NUMBERS], 1, memory_order_relaxed);
 	struct place *p = find(signal);
 
 	if (!p)

@@ -34,8 +34,8 @@ extern _Atomic bool join_on;
 /* HOT */
 static inline bool join_is_on(void)
 {
-	/* relaxed: turned on before anything is submitted, never off */
-	return atomic_load_explicit(&join_on, memory_order_relaxed);
+	/* acquire: pairs with join_turn_on(); every use of the rest comes after this */
+	return atomic_load_explicit(&join_on, memory_order_acquire);
 }
 
 /* From now on. Once, before the first operation. false: no memory. */
