@@ -290,3 +290,143 @@ TEST(without_preload_auto_has_no_callbacks)
 	callback_on_runtime();
 	CHECK_EQ_UINT(nr_registered(), 0);
 }
+
+/* ---- the callback of 5.4 and later ------------------------------------------------------------- */
+
+static const struct hip_release *shown;
+static uint32_t nr_shown;
+static int (*traced)(uint32_t id, size_t size, uint64_t arg, void (*inside)(void));
+
+/* hipApiName() of the release that is shown. */
+static const char *name_of(uint32_t id)
+{
+	if (!id || id >= nr_shown || !shown->callbacks[id].decode)
+		return "unknown";
+	return hip_ops[shown->callbacks[id].op].name;
+}
+
+static void load_tracer(uint32_t release, int more)
+{
+	void (*names)(const char *(*fn)(uint32_t));
+
+	lib = dlopen(HIP_TRACER_STAND_IN, RTLD_NOW | RTLD_LOCAL);
+	CHECK_MSG(lib, "%s", dlerror());
+	shown = &hip_releases[release];
+	nr_shown = shown->nr_callbacks + (uint32_t)more;
+	names = (void (*)(const char *(*)(uint32_t)))dlsym(lib, "stand_in_names");
+	names(name_of);
+	set_status = (void (*)(int))dlsym(lib, "stand_in_status");
+	nr_registered = (unsigned int (*)(void))dlsym(lib, "stand_in_registered");
+	traced = (int (*)(uint32_t, size_t, uint64_t, void (*)(void)))dlsym(lib, "stand_in_traced");
+}
+
+static void a_call_inside(void)
+{
+	CHECK_NE_UINT(corr_take(thread_get()), 0);
+	CHECK_EQ_INT(traced(id_of(HIP_OP_hipMalloc), shown->data_size, 1, NULL), 1);
+}
+
+static void one_release(uint32_t release)
+{
+	load_tracer(release, 0);
+	begin("hip", "callback");
+	CHECK(callback_on_runtime());
+	CHECK_EQ_UINT(nr_registered(), 1);
+	CHECK_EQ_UINT(hip_release(), release);
+	set_status(17);
+	errno = 77;
+	CHECK_EQ_INT(traced(id_of(HIP_OP_hipFree), shown->data_size, 0x1234, a_call_inside), 0);
+	CHECK_EQ_INT(errno, 77);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
+	CHECK_EQ_UINT(sink_record_at(EVENT_API, 0)->api.op, HIP_OP_hipFree);
+	CHECK_EQ_INT(sink_record_at(EVENT_API, 0)->api.status, 17);
+	CHECK_EQ_UINT(sink_record_at(EVENT_API, 0)->api.nr_words, 1);
+	CHECK_EQ_UINT(thread_get()->corr_current, 0);
+	/* a number that this release has not */
+	CHECK_EQ_INT(traced(shown->nr_callbacks, shown->data_size, 0, NULL), 1);
+}
+
+TEST(the_callback_of_5_7_tells_calls_with_arguments_and_status)
+{
+	one_release(HIP_RELEASE_5_7);
+}
+
+TEST(the_callback_of_6_4_tells_calls_with_arguments_and_status)
+{
+	one_release(HIP_RELEASE_6_4);
+}
+
+/* Its structures may be larger: what is behind them can't be found. */
+TEST(a_release_with_fewer_calls_than_a_known_one_is_left_alone)
+{
+	load_tracer(HIP_RELEASE_5_7, -1);
+	begin("hip", "callback");
+	CHECK(!callback_on_runtime());
+	CHECK_EQ_UINT(nr_registered(), 0);
+}
+
+static const char *one_more(uint32_t id)
+{
+	return id == shown->nr_callbacks ? "hipSomethingNew" : name_of(id);
+}
+
+TEST(a_release_with_more_calls_than_any_known_one_is_left_alone)
+{
+	void (*names)(const char *(*fn)(uint32_t));
+
+	load_tracer(HIP_RELEASE_6_4, 0);
+	names = (void (*)(const char *(*)(uint32_t)))dlsym(lib, "stand_in_names");
+	names(one_more);
+	begin("hip", "callback");
+	CHECK(!callback_on_runtime());
+	CHECK_EQ_UINT(nr_registered(), 0);
+	/* its calls are those of 6.4 as far as that goes */
+	CHECK_EQ_UINT(hip_release(), HIP_RELEASE_6_4);
+}
+
+/* ---- operations, for those who want them ------------------------------------------------------ */
+
+static struct live_op last_op;
+static unsigned int nr_ops;
+
+static void on_live_op(const struct live_op *op)
+{
+	last_op = *op;
+	nr_ops++;
+}
+
+TEST(operations_are_asked_for_only_while_they_are_wanted)
+{
+	static const struct live_listener listener = { .op = on_live_op };
+	/* activity_record_t of a dispatch: its number is the call's correlation id */
+	uint64_t record[8] = { 2 | UINT64_C(0x11f0) << 32, 0, 4711, 1000, 2000, 1, 3, 0 };
+	int (*op)(uint32_t, void *);
+	int index;
+
+	load_tracer(HIP_RELEASE_5_7, 0);
+	op = (int (*)(uint32_t, void *))dlsym(lib, "stand_in_op");
+	begin("standard", "auto");
+	live_init();
+	index = live_listen(&listener);
+	CHECK(live_turn_on());
+	CHECK_EQ_INT(op(0, NULL), 1);
+	live_want_ops(index, true);
+	CHECK_EQ_INT(op(0, NULL), 0);
+	record[7] = (uint64_t)(uintptr_t) "kernel";
+	CHECK_EQ_INT(op(0, record), 0);
+	CHECK_EQ_UINT(nr_ops, 1);
+	CHECK_EQ_UINT(last_op.correlation, 4711);
+	CHECK_EQ_UINT(last_op.kind, 0x11f0);
+	CHECK_EQ_UINT(last_op.begin_ns, 1000);
+	CHECK_EQ_UINT(last_op.end_ns, 2000);
+	CHECK_EQ_UINT(last_op.queue, 3);
+	CHECK_EQ_INT(last_op.device, 1);
+	CHECK_STR_EQ(last_op.kernel, "kernel");
+	record[7] = 512;
+	CHECK_EQ_INT(op(1, record), 0);
+	CHECK_EQ_UINT(last_op.bytes, 512);
+	CHECK_NULL(last_op.kernel);
+	live_want_ops(index, false);
+	CHECK_EQ_INT(op(0, record), 1);
+	CHECK_EQ_UINT(nr_ops, 2);
+}
