@@ -296,27 +296,30 @@ void live_told_op(const struct live_op *op)
 	}
 }
 
-/* A command is over: whose it was, and that its times are those of its operations. The kinds are
- * OpenCL's numbers. */
+/* Of what commands the times are those of their operations; the kinds are OpenCL's numbers. */
+static bool has_own_times(uint32_t kind)
+{
+	return (kind >= 0x11f0 && kind <= 0x11fa) || /* kernels, buffers, images */
+	       (kind >= 0x1201 && kind <= 0x1203) || /* rectangles */
+	       kind == 0x1207 || kind == 0x1208 ||   /* fills */
+	       kind == 0x120a || kind == 0x120b; /* copies and fills of memory without buffers */
+}
+
+/* Markers and barriers: they have no operations, and their neighbours' times. */
+static bool is_marker(uint32_t kind)
+{
+	return kind == 0x11fe || kind == 0x1205;
+}
+
+/* A command is over. */
 static void join(const struct told_op *told, const struct live_origin *o)
 {
 	struct join_call call = { o->correlation, o->marker, o->tid };
 
-	switch (told->kind) {
-	case 0x11fe:
-	case 0x1205: /* markers, barriers: no operations, and their neighbours' times */
-		break;
-	case 0x11f0 ... 0x11fa: /* kernels, buffers, images */
-	case 0x1201 ... 0x1203: /* rectangles */
-	case 0x1207:
-	case 0x1208: /* fills */
-	case 0x120a:
-	case 0x120b: /* memory without buffers: copies, fills */
+	if (has_own_times(told->kind))
 		join_told(&call, told->begin_ns, told->end_ns);
-		break;
-	default:
+	else if (!is_marker(told->kind))
 		join_told_other();
-	}
 }
 
 /* HIP's activity_async_callback_t */
