@@ -16,6 +16,7 @@ __attribute__((visibility("default"))) pid_t getppid(void)
 	return 4711;
 }
 
+__attribute__((visibility("default"))) int hipArrayGetInfo(void);
 __attribute__((visibility("default"))) int hipArrayGetInfo(void)
 {
 	return 4712;

@@ -85,7 +85,10 @@ static void source_stop(uint64_t deadline_ns)
 
 static const struct source source = { "test", source_tick, source_stop };
 static const struct source *const sources[] = { &source, NULL };
-static const struct sink sink = { "test", sink_start, sink_event, NULL, NULL, sink_stop };
+static const struct sink sink = { .name = "test",
+				  .start = sink_start,
+				  .event = sink_event,
+				  .stop = sink_stop };
 static const struct sink *const sinks[] = { &sink, NULL };
 static const struct sink *const recorders[] = { &recorder_sink, NULL };
 
