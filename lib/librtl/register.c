@@ -20,15 +20,15 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-typedef int (*set_api_table_fn)(const char *name, uint64_t version, uint64_t instance, void **tables,
-				uint64_t nr_tables);
+typedef int (*set_api_table_fn)(const char *name, uint64_t version, uint64_t instance,
+				void **tables, uint64_t nr_tables);
 
-EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance, void **tables,
-				     uint64_t nr_tables);
+EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance,
+				     void **tables, uint64_t nr_tables);
 
 /* 0: taken. Tables of other libraries (HIP's, RCCL's) are theirs: their calls are seen by our symbols. */
-EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance, void **tables,
-				     uint64_t nr_tables)
+EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance,
+				     void **tables, uint64_t nr_tables)
 {
 	set_api_table_fn next = NULL;
 

@@ -87,9 +87,12 @@ static bool look(const char *dir, size_t length, char *out, size_t size)
 
 bool rocr_find(const char *library_path, char *out, size_t size)
 {
-	static const char *const places[] = { "/opt/rocm/lib",	      "/opt/rocm/lib64",
-					      "/usr/local/lib",	      "/usr/lib/x86_64-linux-gnu",
-					      "/lib/x86_64-linux-gnu", "/usr/lib64",
+	static const char *const places[] = { "/opt/rocm/lib",
+					      "/opt/rocm/lib64",
+					      "/usr/local/lib",
+					      "/usr/lib/x86_64-linux-gnu",
+					      "/lib/x86_64-linux-gnu",
+					      "/usr/lib64",
 					      "/usr/lib" };
 
 	while (library_path && *library_path) {

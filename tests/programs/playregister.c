@@ -13,11 +13,12 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-typedef int (*set_fn)(const char *name, uint64_t version, uint64_t instance, void **tables, uint64_t nr_tables);
+typedef int (*set_fn)(const char *name, uint64_t version, uint64_t instance, void **tables,
+		      uint64_t nr_tables);
 
 EXPORT bool OnLoad(void *table, uint64_t version, uint64_t nr_failed, const char *const *failed);
-EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance, void **tables,
-				     uint64_t nr_tables);
+EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance,
+				     void **tables, uint64_t nr_tables);
 
 static void say(const char *what, const char *name)
 {
@@ -30,8 +31,8 @@ static void say(const char *what, const char *name)
 	fclose(f);
 }
 
-EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance, void **tables,
-				     uint64_t nr_tables)
+EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance,
+				     void **tables, uint64_t nr_tables)
 {
 	(void)version;
 	(void)instance;

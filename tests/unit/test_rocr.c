@@ -83,7 +83,8 @@ TEST(what_it_imports_is_in_the_file)
 	CHECK(rocr_read(&r, make("libhsa-runtime64.so.1.13.0", new, sizeof(new))));
 	CHECK(!r.registers && !r.takes_both && r.finds_preloaded);
 	/* to the last byte of the file */
-	CHECK(rocr_read(&r, make("libhsa-runtime64.so.1.18.70000", registers, sizeof(registers) - 1)));
+	CHECK(rocr_read(&r,
+			make("libhsa-runtime64.so.1.18.70000", registers, sizeof(registers) - 1)));
 	CHECK(r.registers && r.takes_both && r.finds_preloaded);
 	CHECK_EQ_UINT(r.rocm, 70000);
 	CHECK(rocr_read(&r, make("b", registers, sizeof(registers) - 2)));
