@@ -23,6 +23,14 @@ static _Atomic mark_fn mark_handler;
 static _Atomic roctracer_start_cb_t start_hook;
 static _Atomic roctracer_stop_cb_t stop_hook;
 
+void api_hold(bool on)
+{
+	if (on)
+		pthread_mutex_lock(&default_lock);
+	else
+		pthread_mutex_unlock(&default_lock);
+}
+
 /* roctracer_enable_callback() and its like: domains that have operations. */
 static const uint32_t all_domains[] = {
 	ACTIVITY_DOMAIN_HSA_API, ACTIVITY_DOMAIN_HSA_OPS, ACTIVITY_DOMAIN_HIP_OPS,

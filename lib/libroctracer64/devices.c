@@ -70,8 +70,9 @@ static void *hsa_function(void *library, uint32_t id, const char *name)
 static void find_gpus(struct gpus *g)
 {
 	void *library = dlopen("libhsa-runtime64.so.1", RTLD_NOLOAD | RTLD_LAZY);
-	hsa_iterate_agents_fn_t iterate = (hsa_iterate_agents_fn_t)hsa_function(
-		library, HSA_API_ID_hsa_iterate_agents, "hsa_iterate_agents");
+	hsa_iterate_agents_fn_t iterate =
+		(hsa_iterate_agents_fn_t)hsa_function(library, HSA_API_ID_hsa_iterate_agents,
+						      "hsa_iterate_agents");
 
 	g->get = (hsa_agent_get_info_fn_t)hsa_function(library, HSA_API_ID_hsa_agent_get_info,
 						       "hsa_agent_get_info");

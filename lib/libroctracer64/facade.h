@@ -26,6 +26,11 @@
 #include "roctracer/roctracer.h"
 #include "roctracer/roctracer_ext.h"
 
+/* ---- forks: the child must find every lock free. api.c, registry.c, pool.c; none inside of another ---- */
+void api_hold(bool on);
+void registry_hold(bool on);
+void pool_hold(bool on);
+
 /* ---- error.c ---- */
 enum error {
 	ERROR_NONE,

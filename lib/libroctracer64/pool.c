@@ -74,6 +74,14 @@ static void watch_forks(void)
 	pthread_atfork(NULL, NULL, in_child);
 }
 
+void pool_hold(bool on)
+{
+	if (on)
+		pthread_mutex_lock(&pools_lock);
+	else
+		pthread_mutex_unlock(&pools_lock);
+}
+
 /* The child of a fork has no thread that would empty the pool. */
 static bool is_orphan(const struct pool *p)
 {
@@ -351,6 +359,9 @@ enum error pool_close(struct pool *p)
 
 	if (has_thread && is_own_thread(p))
 		return ERROR_GENERAL;
+	/* what was there at the fork stays: a thread that is not here may hold its lock */
+	if (is_orphan(p))
+		return ERROR_NONE;
 	pool_flush(p);
 	pthread_mutex_lock(&p->lock);
 	if (!p->is_open) {

@@ -20,6 +20,14 @@ struct entry {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry table[ACTIVITY_DOMAIN_NUMBER][REGISTRY_MAX_OPS];
 
+void registry_hold(bool on)
+{
+	if (on)
+		pthread_mutex_lock(&lock);
+	else
+		pthread_mutex_unlock(&lock);
+}
+
 static enum error check(const char *outer, uint32_t domain, uint32_t op)
 {
 	static const enum error too_large[ACTIVITY_DOMAIN_NUMBER] = {

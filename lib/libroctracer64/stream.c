@@ -235,9 +235,24 @@ static void on_range(enum range_call call, const char *message, uint64_t id)
 	fn(ACTIVITY_DOMAIN_ROCTX, call, &block, arg);
 }
 
+static void before_fork(void)
+{
+	api_hold(true);
+	registry_hold(true);
+	pool_hold(true);
+}
+
+static void after_fork(void)
+{
+	pool_hold(false);
+	registry_hold(false);
+	api_hold(false);
+}
+
 static void in_child(void)
 {
 	process_id = (uint32_t)getpid();
+	after_fork();
 }
 
 static void start_once(void)
@@ -245,7 +260,7 @@ static void start_once(void)
 	const struct rtl_core *core = rtl_core_get(RTL_CORE_VERSION);
 
 	process_id = (uint32_t)getpid();
-	pthread_atfork(NULL, NULL, in_child);
+	pthread_atfork(before_fork, after_fork, in_child);
 	live_index = core ? core->live_listen(&listener) : -1;
 	/* without a place among the listeners nothing is traced */
 	the_core = live_index >= 0 ? core : NULL;

@@ -6,6 +6,8 @@
  */
 #include <malloc.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -469,6 +471,53 @@ static void forks(void)
 	IS(roctracer_close_pool(), 0);
 }
 
+static atomic_bool forks_are_over;
+
+static void *busy(void *arg)
+{
+	roctracer_properties_t props = { .buffer_size = 256, .buffer_callback_fun = no_records };
+	roctracer_pool_t *pool;
+
+	while (!atomic_load(&forks_are_over)) {
+		IS(roctracer_open_pool_expl(&props, &pool), 0);
+		IS(roctracer_enable_domain_callback(ACTIVITY_DOMAIN_ROCTX, not_looked_at, arg), 0);
+		IS(roctracer_default_pool() == NULL, 1);
+		IS(roctracer_close_pool_expl(pool), 0);
+	}
+	return arg;
+}
+
+/* Whatever other threads are at when a process forks, the child finds every lock free. */
+static void forks_while_others_work(void)
+{
+	roctracer_properties_t props = { .buffer_size = 256, .buffer_callback_fun = no_records };
+	pthread_t threads[2];
+
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, busy, NULL);
+	for (int i = 0; i < 50; i++) {
+		int status = -1;
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			roctracer_disable_domain_callback(ACTIVITY_DOMAIN_ROCTX);
+			roctracer_default_pool();
+#ifndef __SANITIZE_THREAD__
+			if (roctracer_open_pool(&props) || roctracer_close_pool())
+				_exit(1);
+#endif
+			_exit(0);
+		}
+		waitpid(pid, &status, 0);
+		IS(status, 0);
+	}
+	(void)props;
+	atomic_store(&forks_are_over, true);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	IS(roctracer_disable_domain_callback(ACTIVITY_DOMAIN_ROCTX), 0);
+}
+
 int main(void)
 {
 	errors();
@@ -480,6 +529,7 @@ int main(void)
 	leaks();
 	ranges();
 	forks();
+	forks_while_others_work();
 	printf("%d wrong\n", nr_wrong);
 	return nr_wrong != 0;
 }
