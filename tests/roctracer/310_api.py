@@ -72,7 +72,8 @@ def statuses_of_rocm_5_2():
 def under_rtl_trace():
     for name in ("roctracer_api", "roctracer_api_old"):
         r = client(name, trace=RTL)
-        equal("markers", r.value("select count(*) from rtl_marker"), 7)
+        equal("markers", r.value("select count(*) from rtl_marker where message not in "
+                                 "('a text that nobody keeps', 'another')"), 7)
 
 
 @case

@@ -243,7 +243,8 @@ static void summary()
 			counts["kernel " + kernels[i]]++;
 			counts["device " + std::to_string(r.device_id)]++;
 		}
-		if (r.op == HIP_OP_ID_COPY && r.kind >= 0x11f3 && r.kind <= 0x11f5)
+		/* HIP writes small copies to the device itself: there is no operation of the GPU's */
+		if (r.op == HIP_OP_ID_COPY && r.kind == 0x11f3)
 			printf("copy %llu %llu\n", (unsigned long long)r.begin_ns,
 			       (unsigned long long)r.end_ns);
 		if (!call_of.count(r.correlation_id))
