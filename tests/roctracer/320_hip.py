@@ -120,15 +120,22 @@ def with_hsa_tools_lib():
     exact_times(told, 10)
 
 
+def same_times(what, pool, trace):
+    """The runtime makes times of ticks whenever it is asked, by a relation of clocks that it corrects."""
+    equal(f"{what} in the pool and in the trace", len(pool), len(trace))
+    far = [(a, b) for a, b in zip(sorted(pool), trace) if abs(a[0] - b[0]) > 150 or abs(a[1] - b[1]) > 150]
+    equal(f"{what} with other times in the trace", far, [])
+
+
 @case
 def together_with_rtl_trace():
     told = client("launches=10", trace=RTL)
     everything(told, 10)
     rows = told.run.rows("select begin_ns, end_ns from rtl_dispatch where kernel like 'hc_scale%' order by begin_ns")
     equal("dispatches in the trace", len(rows), 12)
-    equal("times in the pool and in the trace", sorted(told.dispatches), [tuple(r) for r in rows[:10]])
-    rows = told.run.rows("select begin_ns, end_ns from rtl_copy order by begin_ns limit 1")
-    equal("times of the copy to the host in the pool and in the trace", told.copies, [tuple(r) for r in rows])
+    same_times("kernels", told.dispatches, rows[:10])
+    rows = told.run.rows("select begin_ns, end_ns from rtl_copy where kind = 'DeviceToHost' order by begin_ns limit 1")
+    same_times("copies to the host", told.copies, rows)
     # the trace's calls begin before tracing is turned on and go on after it
     rows = told.run.rows("select begin_ns, end_ns, name from rtl_api where domain = 'hip' order by begin_ns")
     calls = sorted(told.calls)
