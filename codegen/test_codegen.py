@@ -21,6 +21,7 @@ import emit_hsa_api
 import emit_hsa_table as emit
 import extract
 import extract_hip
+import merge_hip
 import words
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -292,6 +293,56 @@ class Calls(unittest.TestCase):
             f.flush()
             with self.assertRaises(emit.ModelError):
                 emit_hip.emit_map(f.name, [])
+
+
+class Releases(unittest.TestCase):
+    """Several releases of HIP as one."""
+
+    @staticmethod
+    def model(version, types, **functions):
+        return {"version": version, "types": types, "enums": {}, "layouts": {}, "api_ids": {}, "api_args": {},
+                "functions": {n: {"returns": "int", "params": [extract.parameter(p, 0) for p in params]}
+                              for n, params in functions.items()}}
+
+    def test_a_type_that_changed_has_two_names(self):
+        old = [["typedef struct desc {", "int a;", "} desc;"], ["typedef struct same {", "int a;", "} same;"]]
+        new = [["typedef struct desc {", "long a;", "} desc;"], old[1],
+               ["typedef struct holder {", "desc d;", "} holder;"]]
+        merged = merge_hip.Merged([self.model("6.4", new, f=["desc *d"]), self.model("5.2", old, f=["desc *d"])])
+        self.assertEqual([r.version for r in merged.releases], ["5.2", "6.4"])
+        self.assertEqual(merged.releases[1].names, {"desc": "desc__6_4"})
+        self.assertEqual(merged.releases[1].functions["f"]["params"], [{"name": "d", "type": "desc__6_4 *"}])
+        self.assertIn(["typedef struct holder {", "desc__6_4 d;", "} holder;"], merged.types)
+        self.assertEqual(sum(t[0] == "typedef struct same {" for t in merged.types), 1)
+
+    def test_what_holds_a_changed_type_has_changed(self):
+        holder = ["typedef struct holder {", "desc d;", "} holder;"]
+        types = [[["typedef struct desc {", "%s a;" % t, "} desc;"], holder] for t in ("int", "long")]
+        merged = merge_hip.Merged([self.model("5.2", types[0]), self.model("6.4", types[1])])
+        self.assertEqual(merged.releases[1].names, {"desc": "desc__6_4", "holder": "holder__6_4"})
+
+    def test_enumerators_that_are_added_change_nothing(self):
+        self.assertTrue(merge_hip.is_same_enum({"A": 0, "B": 1}, {"A": 0, "B": 1, "C": 2}))
+        self.assertTrue(merge_hip.is_same_enum({"A": 0}, {"A": 0, "ALIAS": 0}))
+        self.assertFalse(merge_hip.is_same_enum({"A": 0, "B": 1}, {"A": 1, "B": 0}))
+        self.assertFalse(merge_hip.is_same_enum({"A": 0}, {"B": 0}))
+
+    def test_a_symbol_whose_arguments_are_passed_otherwise_is_refused(self):
+        for params in (["int a", "int b"], ["float a"], ["long a"]):
+            merged = merge_hip.Merged([self.model("5.2", [], f=["int a"]), self.model("6.4", [], f=params)])
+            with self.assertRaises(emit.ModelError):
+                emit_hip.prototypes(merged, {"functions": {}})
+        merged = merge_hip.Merged([self.model("5.2", [], f=["int *a"]), self.model("6.4", [], f=["void *a"])])
+        self.assertIn("f", emit_hip.prototypes(merged, {"functions": {}}))
+
+    def test_renamed_symbols_of_6_are_functions_of_their_own(self):
+        _, ops, planner = emit_hip.plan_all()
+        symbols = {f.symbol: f for f in ops if f.exported}
+        for name, ctype in (("hipGetDeviceProperties", "hipDeviceProp_t *"),
+                            ("hipGetDevicePropertiesR0600", "hipDeviceProp_tR0600 *"),
+                            ("hipChooseDeviceR0600", "const hipDeviceProp_tR0600 *")):
+            self.assertIn(ctype, [p["type"] for p in symbols[name].proto["params"]])
+        self.assertEqual(planner.types.resolve("hipDeviceProp_tR0600").kind, "struct")
 
 
 if __name__ == "__main__":
