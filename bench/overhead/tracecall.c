@@ -126,16 +126,17 @@ static void by_library(void *library, const char *what, uint32_t id)
 	roctracer_properties_t props = { .buffer_size = 1 << 20,
 					 .buffer_callback_fun = no_records };
 	int (*enable)(activity_domain_t, uint32_t, activity_rtapi_callback_t, void *) =
-		(int (*)(activity_domain_t, uint32_t, activity_rtapi_callback_t, void *))dlsym(
-			library, "roctracer_enable_op_callback");
-	int (*disable)(activity_domain_t, uint32_t) = (int (*)(activity_domain_t, uint32_t))dlsym(
-		library, "roctracer_disable_op_callback");
+		(int (*)(activity_domain_t, uint32_t, activity_rtapi_callback_t,
+			 void *))dlsym(library, "roctracer_enable_op_callback");
+	int (*disable)(activity_domain_t, uint32_t) =
+		(int (*)(activity_domain_t, uint32_t))dlsym(library,
+							    "roctracer_disable_op_callback");
 	int (*open)(const roctracer_properties_t *, roctracer_pool_t **) =
-		(int (*)(const roctracer_properties_t *, roctracer_pool_t **))dlsym(
-			library, "roctracer_open_pool_expl");
+		(int (*)(const roctracer_properties_t *,
+			 roctracer_pool_t **))dlsym(library, "roctracer_open_pool_expl");
 	int (*record)(activity_domain_t, uint32_t, roctracer_pool_t *) =
-		(int (*)(activity_domain_t, uint32_t, roctracer_pool_t *))dlsym(
-			library, "roctracer_enable_op_activity_expl");
+		(int (*)(activity_domain_t, uint32_t,
+			 roctracer_pool_t *))dlsym(library, "roctracer_enable_op_activity_expl");
 
 	if (!strcmp(what, "record")) {
 		need(open(&props, NULL) == 0, "roctracer_open_pool_expl()");
