@@ -38,8 +38,10 @@ def ends(what, trace, rtl_args=("-q",)):
     equal("dispatches that were done", r.count("rtl_dispatch", done), len(r.log("dispatch")))
     same_counter("their times", r.rows(f"select begin_ticks, end_ticks from rtl_dispatch where {done}"),
                  [(l["begin"], l["end"]) for l in r.log("dispatch")])
-    names = {n for n, in r.rows("select kernel from rtl_dispatch") if not n.startswith("[runtime")}
-    equal("kernels", names - {kernel}, {"shape(unsigned int*, int, int, int)"})
+    names = {n for n, in r.rows(f"select kernel from rtl_dispatch where {done}") if not n.startswith("[runtime")}
+    equal("kernels that were done", names, {"shape(unsigned int*, int, int, int)"})
+    equal("the one that was not", r.rows(f"select kernel from rtl_dispatch where flags & {UNFINISHED}"), [(kernel,)])
+    equal("losses", r.losses(), {"unfinished": 1})
     if "-m" not in rtl_args and trace == RTL:
         launches = r.rows("select args from rtl_api where name = 'hipLaunchKernel' order by api_id")
         equal("launches", len(launches), 6)

@@ -39,6 +39,7 @@
 #define FULL_SCAN_NS UINT64_C(20000000)
 #define TRIM_AFTER_NS UINT64_C(1000000000)
 #define CLOCK_EVERY_NS UINT64_C(1000000000)
+#define GIVE_UP_ROUNDS 500u /* of 0.1 ms */
 
 /* Times of dispatches whose owner's signal was completed by a barrier packet of ours: that signal
  * holds the barrier's times, so the owner's question is answered from here. The oldest makes room. */
@@ -327,6 +328,21 @@ uint32_t harvest_queue(struct queue *q, uint64_t now_ns)
 	return n;
 }
 
+void harvest_give_up(struct queue *q)
+{
+	const struct timespec nap = { .tv_nsec = 100000 };
+
+	/* its holder harvests one queue; a thread that is itself inside of that must not wait for ever */
+	for (unsigned i = 0; i < GIVE_UP_ROUNDS; i++) {
+		if (queue_try_lock(q)) {
+			harvest_finish(q, clock_now_ns());
+			queue_unlock(q);
+			return;
+		}
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+	}
+}
+
 void harvest_finish(struct queue *q, uint64_t now_ns)
 {
 	uint64_t head;
@@ -455,12 +471,8 @@ hsa_status_t harvest_on_fault(const hsa_amd_event_t *event, void *data)
 	for (uint32_t i = 0; i < n && table_ready(); i++) {
 		struct queue *q = queue_at(i);
 
-		/* a queue that is being harvested right now needs no help */
-		if (!atomic_load_explicit(&q->live, memory_order_acquire) || !queue_try_lock(q))
-			continue;
-		q->stuck_scan_ns = 0;
-		harvest_queue(q, clock_now_ns());
-		queue_unlock(q);
+		if (atomic_load_explicit(&q->live, memory_order_acquire))
+			harvest_give_up(q);
 	}
 	return HSA_STATUS_ERROR;
 }

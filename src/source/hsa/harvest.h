@@ -35,8 +35,11 @@ void harvest_will_share(const amd_signal_t *s);
 /* After table_ready() turned false: waits until the life thread has left the HSA objects. */
 void harvest_wait_tick(void);
 
-/* For hsa_amd_register_system_event_handler(): the GPU faulted and ROCr is about to abort. Records what
- * had completed and says "not handled", so that the runtime goes on as without us. */
+/* Nothing on the queue completes any more: what had completed is recorded, the rest as unfinished. */
+void harvest_give_up(struct queue *q);
+
+/* For hsa_amd_register_system_event_handler(): the GPU faulted and ROCr is about to abort. Gives every queue
+ * up and says "not handled", so that the runtime goes on as without us. */
 hsa_status_t harvest_on_fault(const hsa_amd_event_t *event, void *data);
 
 /* Finishes everything within `deadline_ns`; what is left is recorded as unfinished. */

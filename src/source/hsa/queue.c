@@ -470,11 +470,8 @@ static void on_error(hsa_status_t status, hsa_queue_t *source, void *data)
 	struct queue *q = data;
 
 	fail(q);
-	/* HIP's callback aborts: what completed before the error is recorded first */
-	if (queue_try_lock(q)) {
-		harvest_queue(q, clock_now_ns());
-		queue_unlock(q);
-	}
+	/* HIP's callback aborts */
+	harvest_give_up(q);
 	if (q->user_callback)
 		q->user_callback(status, source, q->user_data);
 	else
