@@ -54,10 +54,10 @@ static enum what what_of(const struct store_op *op)
 		const char *name;
 		enum what what;
 	} all[] = {
-		{ "hipHostMalloc", ALLOCATED },	   { "hipHostAlloc", ALLOCATED },
-		{ "hipMallocHost", ALLOCATED },	   { "hipMemAllocHost", ALLOCATED },
-		{ "hipHostRegister", ALLOCATED },  { "hipHostFree", GIVEN_BACK },
-		{ "hipFreeHost", GIVEN_BACK },	   { "hipMemFreeHost", GIVEN_BACK },
+		{ "hipHostMalloc", ALLOCATED },	     { "hipHostAlloc", ALLOCATED },
+		{ "hipMallocHost", ALLOCATED },	     { "hipMemAllocHost", ALLOCATED },
+		{ "hipHostRegister", ALLOCATED },    { "hipHostFree", GIVEN_BACK },
+		{ "hipFreeHost", GIVEN_BACK },	     { "hipMemFreeHost", GIVEN_BACK },
 		{ "hipHostUnregister", GIVEN_BACK }, { "hipFree", FREED },
 	};
 
@@ -162,9 +162,10 @@ static void pair(struct rocpd_pinned *pinned)
 		open = e->size != 0;
 		if (!open)
 			continue;
-		pinned->spans[nr_spans++] =
-			(struct span){ e->size > UINT64_MAX - e->addr ? UINT64_MAX : e->addr + e->size,
-				       e->ns, UINT64_MAX };
+		pinned->spans[nr_spans++] = (struct span){ e->size > UINT64_MAX - e->addr ?
+								   UINT64_MAX :
+								   e->addr + e->size,
+							   e->ns, UINT64_MAX };
 		place->nr++;
 		if (pinned->spans[nr_spans - 1].end > place->end)
 			place->end = pinned->spans[nr_spans - 1].end;
@@ -220,10 +221,11 @@ int rocpd_pinned_begin(struct rocpd_process *p)
 	if (ret < 0 || !p->pinned->nr_events)
 		return ret;
 	if (p->pinned->full)
-		rocpd_warn(p->r,
-			   "%s: more than %u calls that pin host memory or give it back: \"pinned\" "
-			   "of rocpd_copyapi goes by the first of them",
-			   p->path, p->pinned->nr_events);
+		rocpd_warn(
+			p->r,
+			"%s: more than %u calls that pin host memory or give it back: \"pinned\" "
+			"of rocpd_copyapi goes by the first of them",
+			p->path, p->pinned->nr_events);
 	return build(p->pinned);
 }
 

@@ -37,7 +37,8 @@ static struct links_page *add_page(struct links *links, uint64_t number)
 
 	if (links->nr == links->cap) {
 		uint32_t cap = links->cap ? links->cap * 2 : 16;
-		struct links_page **all = alloc_resize(links->all, cap, sizeof(struct links_page *));
+		struct links_page **all =
+			alloc_resize(links->all, cap, sizeof(struct links_page *));
 
 		if (!all)
 			return NULL;

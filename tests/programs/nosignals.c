@@ -15,13 +15,14 @@ static long left;
 static hsa_status_t create(hsa_signal_value_t value, uint32_t nr, const hsa_agent_t *consumers,
 			   uint64_t attributes, hsa_signal_t *signal)
 {
-	if ((attributes & HSA_AMD_SIGNAL_AMD_GPU_ONLY) && __atomic_fetch_sub(&left, 1, __ATOMIC_RELAXED) <= 0)
+	if ((attributes & HSA_AMD_SIGNAL_AMD_GPU_ONLY) &&
+	    __atomic_fetch_sub(&left, 1, __ATOMIC_RELAXED) <= 0)
 		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 	return real_create(value, nr, consumers, attributes, signal);
 }
 
-__attribute__((visibility("default"))) bool OnLoad(void *table, uint64_t version, uint64_t nr_failed,
-						   const char *const *failed);
+__attribute__((visibility("default"))) bool OnLoad(void *table, uint64_t version,
+						   uint64_t nr_failed, const char *const *failed);
 bool OnLoad(void *table, uint64_t version, uint64_t nr_failed, const char *const *failed)
 {
 	const struct hsa_mirror_root *root = table;
@@ -31,7 +32,7 @@ bool OnLoad(void *table, uint64_t version, uint64_t nr_failed, const char *const
 	(void)version;
 	(void)nr_failed;
 	(void)failed;
-	left = after ? atol(after) : 0;
+	left = after ? strtol(after, NULL, 10) : 0;
 	real_create = (hsa_amd_signal_create_fn_t)*slot;
 	*slot = (void *)create;
 	return true;
