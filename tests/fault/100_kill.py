@@ -71,7 +71,8 @@ def one_kill(trace, env, seconds, late):
 
 
 def recover(r):
-    spools = glob.glob(os.path.join(r.dir, "*.spool"))
+    # a kill at the start may come before the directory, or before the file in it
+    spools = [s for s in glob.glob(os.path.join(r.dir, "*.spool")) if glob.glob(os.path.join(s, "*.rtl"))]
     if not spools:
         return
     out = rtl("recover", spools[0], "-o", r.output, cwd=r.dir)

@@ -328,7 +328,7 @@ TEST(unloading_without_loading_does_nothing)
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-TEST(what_completed_before_a_gpu_fault_is_recorded_and_the_fault_left_alone)
+TEST(a_gpu_fault_ends_what_is_in_flight_and_is_left_alone)
 {
 	hsa_amd_event_t event = { .event_type = HSA_AMD_GPU_MEMORY_FAULT_EVENT };
 	struct fake_queue *q;
@@ -339,5 +339,6 @@ TEST(what_completed_before_a_gpu_fault_is_recorded_and_the_fault_left_alone)
 	fake_submit_dispatch(q, 2);
 	fake_gpu_run(q, 1);
 	CHECK_EQ_UINT(fake.fault_handler(&event, NULL), HSA_STATUS_ERROR);
-	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 1);
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 2);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_unfinished), 1);
 }
