@@ -5,7 +5,7 @@ JOBS ?= 2
 
 .PHONY: all demo check check-debian13 bench fuzz install clean help
 
-all: ## build everything into build/
+all: ## build what is shipped into build/
 	@sh -c '. tools/setup.sh; need build rocm; build_preset release'
 
 demo: ## trace an example on the virtual GPU
@@ -17,7 +17,8 @@ check: ## run every test
 check-debian13: ## run the tests on Debian 13's runtimes, which are fetched
 	@./check --debian13
 
-bench: all ## measure the overhead against its floor, on Debian 13's runtimes too where they are
+bench: ## measure the overhead against its floor, on Debian 13's runtimes too where they are
+	@sh -c '. tools/setup.sh; need build rocm; build_preset release -DRTL_TESTS=ON'
 	@sh bench/run
 	@if tools/debian13.sh packages >/dev/null; then echo && echo "on Debian 13:" && \
 		tools/debian13.sh run sh bench/run --json build/bench/debian13.json dispatch launch api; fi
