@@ -15,10 +15,12 @@ static char dir[] = "/tmp/rtl_rocr.XXXXXX";
 static const char *make(const char *name, const char *text, size_t size)
 {
 	static char path[256];
+	static bool made;
 	FILE *f;
 
-	if (dir[strlen(dir) - 1] == 'X')
+	if (!made)
 		CHECK_NOT_NULL(mkdtemp(dir));
+	made = true;
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	f = fopen(path, "w");
 	CHECK_NOT_NULL(f);
