@@ -121,7 +121,7 @@ class Bench:
         """Runs a program; its last line as JSON, its seconds and its peak memory in MiB."""
         program = argv[0]
         if not os.path.exists(program):
-            raise NotRun(f"{program}: was not built")
+            raise NotRun(f"{program}: was not built; `make bench` builds it")
         with tempfile.TemporaryFile(dir=self.dir) as out, tempfile.TemporaryFile(dir=self.dir) as err:
             started = time.monotonic()
             p = subprocess.Popen(
@@ -432,7 +432,7 @@ class Bench:
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "vgpu/decode.py")
         files = [self.path("tests/vgpu", name) for name in ("libgcn_inst.so", "stress")]
         if not all(map(os.path.exists, files)):
-            raise NotRun(f"{files[0]} or {files[1]}: was not built")
+            raise NotRun(f"{files[0]} or {files[1]}: was not built; `make bench` builds them")
         result, _, _ = self.run([sys.executable, script, *files])
         ms = result["seconds"] * 1e3
         note = f"{result['instructions']} instructions; processor time"
