@@ -20,7 +20,8 @@ def own_threads(*args, gpus=1, all_told=True, **env):
     calls = read_account(r)
     exact_program_dispatches(r)
     matched = same_calls(r, calls)
-    if all_told:
+    # of two that ended alike neither is told: seldom, where kernels take time
+    if all_told and not r.losses().get("api_missed"):
         exact_callers(r, calls, matched)
         launch_details(r, calls, matched)
         copy_details(r, calls, matched)
@@ -38,6 +39,8 @@ def own_threads(*args, gpus=1, all_told=True, **env):
         alone += not mine
     print(f"    {alone} of {len(ops)} operations are joined to no call")
     equal("operations that are counted as joined to no call", r.losses().get("api_missed", 0), alone)
+    if all_told:
+        at_least("operations that are joined", (len(ops) - alone) / len(ops), 0.99)
     return r
 
 
