@@ -39,8 +39,9 @@
  * the harvester's naps between dispatches, or each dispatch of a slow stream would wake it, with a
  * system call on the program's thread. */
 #define LONG_NAP_NS UINT64_C(50000000)
-/* deep sleeps in a row before the process is idle enough for barrier_init() */
-#define IDLE_SLEEPS 10u
+/* deep sleeps in a row before the process is idle enough for barrier_init(): a second, for a program that only
+ * starts is idle for less, and registering may hold the harvester up for long */
+#define IDLE_SLEEPS 50u
 /* the longest deep sleep where barrier_all() is missing: a wake-up may be overlooked then */
 #define BLIND_SLEEP_NS UINT64_C(20000000)
 #define MAX_ARMED 4

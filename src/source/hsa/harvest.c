@@ -30,8 +30,7 @@
 
 #define MIN_NAP_NS UINT64_C(100000)
 #define MAX_NAP_NS UINT64_C(10000000)
-/* What a kill costs is this and what a loaded machine adds, and must stay under 250 ms. */
-#define IDLE_NAP_NS UINT64_C(50000000)
+#define IDLE_NAP_NS UINT64_C(100000000)
 #define IDLE_AFTER_NS UINT64_C(50000000)
 #define BATCH_GOAL 256u
 /* Packets of a queue without barrier bits may complete out of order. Looking past the first that
