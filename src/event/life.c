@@ -185,14 +185,15 @@ static void *run(void *arg)
 		}
 		to_beat = beat_ns - now;
 		RTL_TESTPOINT("life_tick");
+		/* before the beat has its say: it comes once a second, with nothing to do as well */
+		if (next < LONG_NAP_NS)
+			nr_idle = 0;
 		if (next > to_beat)
 			next = to_beat;
 		if (next >= LONG_NAP_NS)
 			sleep_deeply(next);
 		else if (next)
 			nap(next);
-		if (next < LONG_NAP_NS)
-			nr_idle = 0;
 	}
 	/* release: pairs with life_stop(), which goes on with what was ours */
 	atomic_store_explicit(&phase, PHASE_OVER, memory_order_release);
