@@ -463,16 +463,20 @@ static bool value_ready(const unsigned char *packet, bool *has_deps, uint64_t *v
 static bool run_pm4(struct queue *q, const unsigned char *packet)
 {
 	struct log_where where = queue_where(q);
+	enum cp_pm4_state state;
 	uint64_t addr;
 
 	if (q->nr_flights)
 		return false;
-	switch (cp_pm4_run(q, packet, &addr)) {
+	state = cp_pm4_run(q, packet, &addr);
+	q->pm4_more = state == CP_PM4_MORE;
+	switch (state) {
 	case CP_PM4_DONE:
 		/* the runtime's way to say that it has loaded code */
 		kernel_code_changed();
 		return true;
 	case CP_PM4_WAITS:
+	case CP_PM4_MORE:
 		return false;
 	case CP_PM4_FAULT:
 		log_fault(&where, fault_name(FAULT_MEMORY), q->next);
@@ -565,6 +569,7 @@ struct queue_visit cp_aql_serve(struct queue *q)
 			break;
 		v.progress = true;
 	}
+	v.progress |= q->pm4_more;
 	for (unsigned int i = 0; i < q->nr_flights; i++) {
 		/* one that is held back is looked at again after others moved */
 		if (!q->flights[i].executing && q->flights[i].end_ns > now &&

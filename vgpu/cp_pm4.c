@@ -3,6 +3,7 @@
  *
  * What profilers send to program and read performance counters: registers are written, read and waited for, memory is
  * written. Caches and pipelines need no flush here: a queue carries out PM4 packets when nothing else of it is running.
+ * Buffers that jump to buffers may take for ever: they are carried out a slice at a time, as kernels are.
  *
  *     header  31:30 type (3), 29:16 number of dwords that follow - 1, 15:8 opcode
  *
@@ -50,10 +51,14 @@ enum {
 #define EVENT_PERFCOUNTER_SAMPLE 0x1bu
 #define NOP_ALONE 0x3fffu /* a NOP of the header alone */
 
+/* dwords in a slice; the last packet may have as many again */
+#define SLICE 16384
+
 /* What a buffer is carried out with. */
 struct pm4 {
 	struct queue *q;
 	uint64_t fault; /* address */
+	uint32_t done;	/* dwords of this slice */
 };
 
 static bool reachable(struct pm4 *p, uint64_t addr, uint64_t size)
@@ -274,12 +279,17 @@ static enum cp_pm4_state run_buffer(struct pm4 *p, unsigned int level, const uin
 	if (size && !reachable(p, addr, size * 4ull))
 		return CP_PM4_FAULT;
 	while (*at < size) {
-		uint32_t header = code[*at], n = header >> 16 & 0x3fff, op = header >> 8 & 0xff;
+		/* once: the program may write to it meanwhile */
+		uint32_t header = mem_load32(code + *at);
+		uint32_t n = header >> 16 & 0x3fff, op = header >> 8 & 0xff;
 		enum cp_pm4_state s;
 
+		if (p->done >= SLICE)
+			return CP_PM4_MORE;
 		/* type 2 is a filler */
 		if (header >> 30 == 2 || (header >> 30 == 3 && op == NOP && n == NOP_ALONE)) {
 			++*at;
+			p->done++;
 			continue;
 		}
 		if (header >> 30 != 3 || n + 2 > size - *at)
@@ -288,6 +298,7 @@ static enum cp_pm4_state run_buffer(struct pm4 *p, unsigned int level, const uin
 		if (s != CP_PM4_DONE)
 			return s;
 		*at += n + 2;
+		p->done += n + 2;
 	}
 	*at = 0;
 	return CP_PM4_DONE;
@@ -303,6 +314,9 @@ enum cp_pm4_state cp_pm4_run(struct queue *q, const unsigned char *packet, uint6
 	if (jump[0] >> 30 != 3 || (jump[0] >> 8 & 0xff) != INDIRECT_BUFFER)
 		return CP_PM4_BAD;
 	s = run_buffer(&p, 0, jump + 1);
+	/* a buffer that changed while it was carried out leaves something behind */
+	if (s != CP_PM4_WAITS && s != CP_PM4_MORE)
+		memset(q->pm4_at, 0, sizeof(q->pm4_at));
 	*addr = p.fault;
 	return s;
 }

@@ -10,6 +10,7 @@ struct queue;
 enum cp_pm4_state {
 	CP_PM4_DONE,
 	CP_PM4_WAITS, /* for a register or for memory: to be called again */
+	CP_PM4_MORE,  /* a slice is done: to be called again, soon */
 	CP_PM4_BAD,   /* no such packet */
 	CP_PM4_FAULT, /* it touches memory that is not there, at *addr */
 };

@@ -99,7 +99,8 @@ bool deliver_serve(struct queue *q, uint64_t now, uint64_t *wake_ns)
 
 void deliver_all(struct queue *q)
 {
-	hand_out(q, q->nr_late);
+	if (q->nr_late)
+		hand_out(q, q->nr_late);
 }
 
 int64_t deliver_value(uint64_t handle)

@@ -86,6 +86,7 @@ struct queue {
 	struct queue_flight *flights;
 	unsigned int nr_flights;
 	uint32_t pm4_at[QUEUE_PM4_LEVELS]; /* dwords done of the PM4 packet at the head */
+	bool pm4_more;			   /* they go on at the next visit */
 	bool counts_waves;		   /* performance counters count its waves */
 	struct queue_late *late;
 	unsigned int nr_late, room_late;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh [SECONDS [FUZZER...]] - fuzzes for SECONDS each (FUZZ_SECONDS, 20): load (traces) and opts
-# (command lines), by default both.
+# run.sh [SECONDS [FUZZER...]] - fuzzes for SECONDS each (FUZZ_SECONDS, 20): load (traces), opts
+# (command lines) and pm4 (packets for the virtual GPU), by default all.
 #
 # Needs clang with libFuzzer: exit status 77 (skipped) without it. What is found stays in
 # $FUZZ_DIR (default: fuzz/ in the build directory) as crash-*; the corpus grows there from run to
@@ -10,7 +10,7 @@ set -eu
 
 seconds=${1:-${FUZZ_SECONDS:-20}}
 [ $# -eq 0 ] || shift
-[ $# -gt 0 ] || set -- load opts
+[ $# -gt 0 ] || set -- load opts pm4
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 build=${RTL_BUILD:-$root/build}
@@ -50,7 +50,7 @@ build_fuzzer() {
 	for source in "$here/fuzz_$name.c" "$@"; do
 		object=$name/$(echo "${source#"$root/"}" | tr / _).o
 		objects="$objects $object"
-		[ -e "$object" ] && [ -z "$(find "$root/src" "$here" -name '*.[ch]' -newer "$object" | head -n 1)" ] &&
+		[ -e "$object" ] && [ -z "$(find "$root/src" "$root/vgpu" "$here" -name '*.[ch]' -newer "$object" | head -n 1)" ] &&
 			continue
 		# shellcheck disable=SC2086
 		"$clang" $flags $sanitize -c "$source" -o "$object"
@@ -77,6 +77,10 @@ for name in "$@"; do
 		# shellcheck disable=SC2086
 		build_fuzzer opts $cli "$root"/src/export/*.c "$root"/src/store/*.c \
 			"$root"/src/event/*.c "$root"/src/base/*.c "$build/gen/names_enums_gen.c"
+		;;
+	pm4)
+		flags="$flags -I$root/vgpu -isystem /opt/rocm/include -DHSA_LARGE_MODEL"
+		build_fuzzer pm4 "$root/vgpu/cp_pm4.c" "$root/vgpu/perf.c" "$root/vgpu/clock.c"
 		;;
 	*)
 		echo "run.sh: no fuzzer named $name" >&2

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pmc_test.c - performance counters, programmed and read by PM4 packets as AQLprofile makes them
  *
- *	pmc_test counts|queues|waits|bad|wild
+ *	pmc_test counts|queues|waits|endless|bad|wild
  *
  * Prints what it read; test_pmc.py knows what is right. Any failure ends the program with status 1.
  */
@@ -465,6 +465,29 @@ static void waits(void)
 	printf("waits %llu\n", (unsigned long long)(out[3] - out[2]));
 }
 
+/* Buffers that jump so often that nobody sees their end: other queues go on, and the queue can be destroyed. */
+static void endless(void)
+{
+	struct stream s[3] = { new_stream(), new_stream(), new_stream() };
+	hsa_queue_t *q = new_queue(), *other = new_queue();
+	hsa_signal_t done;
+
+	for (unsigned int n = 0; n < 16000; n++)
+		s[2].code[s[2].nr++] = 0x80000000;
+	for (unsigned int level = 2; level--;) {
+		for (unsigned int n = 0; n < 4000; n++)
+			EMIT(&s[level], INDIRECT_BUFFER, LO(s[level + 1].code),
+			     HI(s[level + 1].code), s[level + 1].nr);
+	}
+	done = send(q, &s[0]);
+	for (unsigned int n = 0; n < 20; n++)
+		run_kernel(other);
+	CHECK(hsa_signal_load_scacquire(done) == 1);
+	HSA(hsa_queue_destroy(q));
+	run_kernel(other);
+	printf("went on\n");
+}
+
 static void bad(bool wild)
 {
 	struct stream s = new_stream();
@@ -489,6 +512,8 @@ int main(int argc, char **argv)
 		queues();
 	else if (!strcmp(what, "waits"))
 		waits();
+	else if (!strcmp(what, "endless"))
+		endless();
 	else if (!strcmp(what, "bad") || !strcmp(what, "wild"))
 		bad(!strcmp(what, "wild"));
 	else

@@ -91,6 +91,11 @@ def test_pmc_waits():
     equal(run("pmc_test", "waits", clock="deterministic").out, "waits 0\n", "with virtual time")
 
 
+def test_pmc_endless():
+    """Packets that take for ever keep nobody else waiting."""
+    equal(run("pmc_test", "endless", exec="auto").out, "went on\n", "other queues")
+
+
 def test_pmc_bad_packet():
     r = run("pmc_test", "bad")
     check(re.match(r"queue error 0x\w+\n$", r.out), r.out)

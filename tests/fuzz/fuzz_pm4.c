@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* fuzz_pm4.c - any words as PM4 packets: the virtual GPU's packets and its counters' registers
+ *
+ * libFuzzer (clang -fsanitize=fuzzer) calls LLVMFuzzerTestOneInput(). The words end where a page does, with nothing
+ * mapped behind; what may be reached besides is a piece of memory that begins and ends off a word.
+ */
+#include <sanitizer/asan_interface.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "clock.h"
+#include "cp_pm4.h"
+#include "gcn/gcn.h"
+#include "kmt_memory.h"
+#include "knobs.h"
+#include "perf.h"
+#include "queue.h"
+
+#define MAX_SIZE 65536u
+#define PAGE 4096u
+/* low addresses: they are short to write */
+#define CODE_END 0x10020000u
+#define DATA_PAGE 0x20000000u
+#define DATA_LO (DATA_PAGE + 8)
+#define DATA_HI (DATA_PAGE + PAGE - 6)
+#define CALLS_MAX 24
+
+#define CHECK(cond)                                                                                \
+	do {                                                                                       \
+		if (!(cond)) {                                                                     \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond);                 \
+			abort();                                                                   \
+		}                                                                                  \
+	} while (0)
+
+struct knobs knobs = { .devices = KNOBS_DEVICES_MAX, .clock_hz = 27000000 };
+
+static uint64_t code_lo;
+
+bool kmt_memory_range(uint64_t addr, uint64_t *lo, uint64_t *hi)
+{
+	*lo = addr < DATA_PAGE ? code_lo : DATA_LO;
+	*hi = addr < DATA_PAGE ? CODE_END : DATA_HI;
+	return addr >= *lo && addr < *hi;
+}
+
+static void *at(uint64_t addr)
+{
+	return (void *)(uintptr_t)addr;
+}
+
+static void map(uint64_t addr, size_t size)
+{
+	void *p = mmap(at(addr), size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (p != at(addr)) {
+		perror("mmap");
+		exit(1);
+	}
+}
+
+enum { GFX_INDEX = 0xc200, CNTL = 0xd808, SQ_CTRL = 0xd9e0, ENABLE = 0x2e0b };
+
+/* what is there to write to and to read, and some that is not */
+static const uint32_t regs[] = {
+	GFX_INDEX, CNTL,   SQ_CTRL, ENABLE, 0xd840, 0xd841, 0xd9c0, 0xd9c7, 0xdb80, 0xdb85, 0xdb40,
+	0xdb45,	   0xd040, 0xd041,  0xd043, 0xd1c0, 0xd1cf, 0xd380, 0xd386, 0xd340, 0xd347, 0xdcbf,
+};
+
+static uint32_t one_reg(uint32_t n)
+{
+	return regs[n % (sizeof(regs) / sizeof(regs[0]))];
+}
+
+/* An address that may be good: in the code, in the data, or a little behind. */
+static void place(uint32_t *lo, uint32_t *hi)
+{
+	uint32_t room = (uint32_t)(CODE_END - code_lo) + 12;
+
+	*lo = *hi & 1 ? DATA_PAGE + *lo % (PAGE + 8) : (uint32_t)code_lo + *lo % room;
+	if (*hi & 14)
+		*lo &= ~3u;
+	*hi = 0;
+}
+
+/* Makes headers, registers and addresses good enough that what they lead to is done. */
+static void mend(uint32_t *code, uint32_t nr)
+{
+	static const uint8_t ops[] = { 0x10, 0x23, 0x37, 0x3c, 0x3f, 0x40,
+				       0x46, 0x49, 0x58, 0x76, 0x79, 0x40 };
+
+	for (uint32_t i = 0; i < nr;) {
+		uint32_t op = ops[(code[i] >> 8 & 0xff) % sizeof(ops)], n = code[i] >> 16 & 15;
+		uint32_t *body = code + i + 1;
+
+		if (n + 2 > nr - i)
+			break;
+		code[i] = 0xc0000000 | n << 16 | op << 8;
+		if (op == 0x79)
+			body[0] = one_reg(body[0]) - 0xc000;
+		else if (op == 0x76)
+			body[0] = ENABLE - 0x2c00 + (body[0] & 1);
+		else if (op == 0x3f && n >= 2)
+			place(&body[0], &body[1]);
+		else if (op == 0x49 && n >= 5)
+			place(&body[2], &body[3]);
+		else if (op == 0x37 && n >= 3)
+			place(&body[1], &body[2]);
+		else if (op == 0x3c && n >= 5 && body[0] & 0x30)
+			place(&body[1], &body[2]);
+		else if (op == 0x40 && n >= 4 && (body[0] & 15) == 4)
+			body[1] = one_reg(body[1]);
+		else if (op == 0x40 && n >= 4)
+			place(&body[1], &body[2]);
+		if (op == 0x40 && n >= 4)
+			place(&body[3], &body[4]);
+		i += n + 2;
+	}
+}
+
+/* Inputs know nothing of each other. */
+static void forget(unsigned int gpu)
+{
+	static const struct {
+		uint32_t first, nr;
+	} selects[] = { { CNTL, 1 }, { SQ_CTRL, 1 },  { 0xd840, 2 },
+			{ 0xd9c0, 8 }, { 0xdb40, 6 }, { 0xdb80, 6 } };
+
+	perf_write(gpu, GFX_INDEX, 0xe0000000);
+	for (size_t n = 0; n < sizeof(selects) / sizeof(selects[0]); n++) {
+		for (uint32_t i = 0; i < selects[n].nr; i++)
+			perf_write(gpu, selects[n].first + i, 0);
+	}
+}
+
+/* What goes on beside a queue that waits: kernels are counted, the program writes. */
+static void meanwhile(struct queue *q, unsigned int call)
+{
+	struct gcn_counters counters;
+
+	memset(&counters, call & 1 ? 0xff : (int)call, sizeof(counters));
+	perf_count(q->gpu, q->counts_waves, &counters);
+	memset(at(DATA_LO), (int)(call * 0x11), DATA_HI - DATA_LO);
+}
+
+static void run(struct queue *q, const unsigned char *packet)
+{
+	enum cp_pm4_state state = CP_PM4_WAITS;
+	uint64_t addr = 0, lo, hi;
+
+	for (unsigned int call = 0; call < CALLS_MAX; call++) {
+		state = cp_pm4_run(q, packet, &addr);
+		if (state != CP_PM4_WAITS && state != CP_PM4_MORE)
+			break;
+		meanwhile(q, call);
+	}
+	CHECK(state <= CP_PM4_FAULT);
+	/* a fault is where nothing is, or too little */
+	if (state == CP_PM4_FAULT)
+		CHECK(addr & 3 || !kmt_memory_range(addr, &lo, &hi) || hi - addr < 4u << 20);
+	if (state != CP_PM4_WAITS && state != CP_PM4_MORE)
+		CHECK(!q->pm4_at[0] && !q->pm4_at[1] && !q->pm4_at[2]);
+	for (size_t n = 0; n < sizeof(regs) / sizeof(regs[0]); n++)
+		perf_read(q->gpu, regs[n]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The first word: 1 of its lowest byte mends the stream, 2 takes the packet from the input too; then the GPU. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static unsigned char packet[QUEUE_PACKET_SIZE];
+	uint32_t jump[4] = { 0xc0023f00 };
+	struct queue q = { 0 };
+
+	if (!code_lo) {
+		map(CODE_END - MAX_SIZE - PAGE, MAX_SIZE + PAGE);
+		map(DATA_PAGE, PAGE);
+		clock_init();
+		ASAN_POISON_MEMORY_REGION(at(DATA_PAGE), DATA_LO - DATA_PAGE);
+		ASAN_POISON_MEMORY_REGION(at(DATA_HI), DATA_PAGE + PAGE - DATA_HI);
+		code_lo = CODE_END;
+	}
+	if (size < 8 || size > MAX_SIZE)
+		return 0;
+	q.gpu = data[1] % KNOBS_DEVICES_MAX;
+	code_lo = CODE_END - (size - 4) / 4 * 4;
+	ASAN_UNPOISON_MEMORY_REGION(at(CODE_END - MAX_SIZE - PAGE), MAX_SIZE + PAGE);
+	memcpy(at(code_lo), data + 4, CODE_END - code_lo);
+	ASAN_POISON_MEMORY_REGION(at(CODE_END - MAX_SIZE - PAGE),
+				  code_lo - (CODE_END - MAX_SIZE - PAGE));
+	memset(at(DATA_LO), 0, DATA_HI - DATA_LO);
+	if (data[0] & 1)
+		mend(at(code_lo), (uint32_t)(CODE_END - code_lo) / 4);
+	jump[1] = (uint32_t)code_lo;
+	jump[3] = (uint32_t)(CODE_END - code_lo) / 4;
+	if (data[0] & 2 && size >= 24)
+		memcpy(jump, data + 4, sizeof(jump));
+	memcpy(packet + 4, jump, sizeof(jump));
+	forget(q.gpu);
+	run(&q, packet);
+	return 0;
+}
