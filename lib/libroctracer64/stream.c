@@ -42,8 +42,10 @@ bool stream_is_stopped(void)
 bool stream_switch(bool on)
 {
 	/* what `rtl trace --trace-start off` records, too */
-	if (stream_core())
+	if (stream_core()) {
 		stream_core()->pause_switch(on);
+		stream_core()->live_pause_ops(live_index, !on);
+	}
 	/* HIP may have been loaded since something was enabled */
 	if (on && is_hip_wanted && stream_core())
 		stream_core()->live_turn_on();
@@ -133,8 +135,8 @@ static void on_done(struct live_call *call)
 
 static void on_op(const struct live_op *op)
 {
-	struct pool *pool =
-		stream_is_stopped() ? NULL : registry_get_pool(ACTIVITY_DOMAIN_HIP_OPS, op->op);
+	/* stopped meanwhile or not: it was submitted while tracing was on */
+	struct pool *pool = registry_get_pool(ACTIVITY_DOMAIN_HIP_OPS, op->op);
 	activity_record_t r = { 0 };
 
 	if (!pool)

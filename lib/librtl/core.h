@@ -38,6 +38,7 @@ struct rtl_core {
 	bool (*live_turn_on)(void);
 	void (*live_want)(int index, uint32_t id, bool on);
 	void (*live_want_ops)(int index, bool on);
+	void (*live_pause_ops)(int index, bool paused);
 	uint32_t (*live_last_id)(void);
 
 	/* roctx: range.h has the contracts */

@@ -63,7 +63,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER, room = PTHREAD_COND_INITIALIZER;
 static struct op_record ring[RING];
 static uint64_t nr_put, nr_done;
-static bool has_thread;
+static bool has_thread, is_held;
 
 static const char *const names[LAST_ID + 1] = {
 	[ID_FREE] = "hipFree",	   [ID_SYNCHRONIZE] = "hipDeviceSynchronize",
@@ -167,7 +167,7 @@ static void *gpu(void *arg)
 	for (;;) {
 		struct op_record r;
 
-		while (nr_done == nr_put)
+		while (nr_done == nr_put || is_held)
 			pthread_cond_wait(&work, &lock);
 		r = ring[nr_done % RING];
 		pthread_mutex_unlock(&lock);
@@ -179,6 +179,17 @@ static void *gpu(void *arg)
 		pthread_cond_broadcast(&room);
 	}
 	return arg;
+}
+
+/* The test's: nothing completes while it is held. */
+API void fake_gpu_hold(bool on);
+
+API void fake_gpu_hold(bool on)
+{
+	pthread_mutex_lock(&lock);
+	is_held = on;
+	pthread_cond_signal(&work);
+	pthread_mutex_unlock(&lock);
 }
 
 static void put(uint32_t op, uint32_t kind)

@@ -27,6 +27,7 @@ int hipLaunchKernel(const void *function, struct grid blocks, struct grid block,
 int hipModuleLaunchKernel(void *function, uint32_t x, uint32_t y, uint32_t z, uint32_t bx,
 			  uint32_t by, uint32_t bz, uint32_t shared, void *stream, void **args,
 			  void **extra);
+void fake_gpu_hold(bool on);
 
 enum { SYNCHRONIZE = 48, FREE = 69, LAUNCH = 107, MALLOC = 108, MEMCPY = 125, MODULE_LAUNCH = 169 };
 #define API ACTIVITY_DOMAIN_HIP_API
@@ -324,6 +325,66 @@ static void external_ids(void)
 	}
 }
 
+/* ---- what ends after it was switched on or off ----------------------------------------------- */
+
+/* What was held ends now; what has come since, in the order of the launches: how many, the first's id. */
+static uint64_t release(unsigned nr)
+{
+	fake_gpu_hold(false);
+	hipDeviceSynchronize();
+	IS(roctracer_flush_activity_expl(a.pool), 0);
+	IS(a.nr, nr);
+	a.nr = 0;
+	fake_gpu_hold(true);
+	return nr ? a.records[0].correlation_id : 0;
+}
+
+static void what_ends_later(void)
+{
+	uint64_t first;
+
+	open_pool(&a, 4096);
+	IS(roctracer_enable_op_activity_expl(OPS, 0, a.pool), 0);
+	/* submitted and over while it is on */
+	launch();
+	first = release(1);
+	IS(first > 0, 1);
+	/* submitted before it was enabled: nobody has seen that */
+	IS(roctracer_disable_op_activity(OPS, 0), 0);
+	launch();
+	IS(roctracer_enable_op_activity_expl(OPS, 0, a.pool), 0);
+	launch();
+	IS(release(1) > first, 1);
+	/* submitted before the stop, and after it */
+	launch();
+	roctracer_stop();
+	launch();
+	first = release(1);
+	IS(first > 0, 1);
+	launch();
+	roctracer_start();
+	launch();
+	IS(release(1) > first, 1);
+	/* stopped and started in between is as good as on */
+	launch();
+	roctracer_stop();
+	roctracer_start();
+	IS(release(1) > first, 1);
+	/* what is disabled is not told, and has its id if it is enabled again */
+	launch();
+	launch();
+	IS(roctracer_disable_op_activity(OPS, 0), 0);
+	release(0);
+	launch();
+	IS(roctracer_enable_op_activity_expl(OPS, 0, a.pool), 0);
+	launch();
+	IS(roctracer_disable_op_activity(OPS, 0), 0);
+	IS(roctracer_enable_op_activity_expl(OPS, 0, a.pool), 0);
+	IS(release(1) > first, 1);
+	fake_gpu_hold(false);
+	all_off(&a);
+}
+
 /* ---- callbacks ------------------------------------------------------------------------------- */
 
 static unsigned nr_enter[2], nr_exit[2];
@@ -423,6 +484,7 @@ int main(void)
 	two_pools();
 	fields();
 	external_ids();
+	what_ends_later();
 	callbacks_and_records();
 	printf("%d wrong\n", nr_wrong);
 	return nr_wrong != 0;

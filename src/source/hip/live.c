@@ -12,7 +12,7 @@
  * Hot path: on_sync(), on_user(), live_told_*(): no lock, no allocation but for a call nested deeper than any before
  *           it on the thread. on_number(), on_op(): a lock of one of many parts of the map.
  * Fails:    without memory for a frame a call is not told; without memory for the map an operation
- *           has no call.
+ *           is not told.
  */
 #define LOG_TOPIC "hip"
 #include "source/hip/live.h"
@@ -55,7 +55,7 @@ typedef int (*register_fn)(uint32_t id, void *fn, void *arg);
 /* atomic */
 static _Atomic(const struct live_listener *) listeners[LIVE_MAX_LISTENERS];
 static _Atomic uint8_t masks[LIVE_MAX_IDS];
-static _Atomic uint32_t ops_mask;
+static _Atomic uint32_t ops_mask, paused_mask;
 static _Atomic bool is_on;
 static _Atomic bool ops_are_on;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -266,8 +266,8 @@ static void on_number(uint64_t number)
 				 .tid = t->tid };
 	int saved = errno;
 
-	/* relaxed: what is submitted while the mask changes is told or not */
-	if (atomic_load_explicit(&ops_mask, memory_order_relaxed) || join_is_on()) {
+	o.wanted = live_told_wanted();
+	if (o.wanted || join_is_on()) {
 		if (t->live_top)
 			o.kernel = name_of_kernel(t->live_top);
 		live_map_put(&o);
@@ -281,9 +281,16 @@ bool live_told_wants_ops(void)
 	return atomic_load_explicit(&ops_mask, memory_order_relaxed) != 0;
 }
 
-void live_told_op(const struct live_op *op)
+uint32_t live_told_wanted(void)
 {
-	uint32_t mask = atomic_load_explicit(&ops_mask, memory_order_relaxed);
+	/* relaxed: what is submitted while the masks change is told or not */
+	return atomic_load_explicit(&ops_mask, memory_order_relaxed) &
+	       ~atomic_load_explicit(&paused_mask, memory_order_relaxed);
+}
+
+void live_told_op(const struct live_op *op, uint32_t wanted)
+{
+	uint32_t mask = atomic_load_explicit(&ops_mask, memory_order_relaxed) & wanted;
 
 	for (int i = 0; i < LIVE_MAX_LISTENERS; i++) {
 		const struct live_listener *l;
@@ -342,7 +349,8 @@ static void on_op(uint32_t op, const void *record, void *arg)
 	out.bytes = told->bytes;
 	out.device = told->device;
 	out.kernel = op == 0 ? o.kernel : NULL;
-	live_told_op(&out);
+	/* without an entry it was submitted when nobody wanted it */
+	live_told_op(&out, o.wanted);
 	errno = saved;
 }
 
@@ -450,6 +458,16 @@ void live_want(int index, uint32_t id, bool on)
 		atomic_fetch_or_explicit(&masks[id], bit, memory_order_relaxed);
 	else
 		atomic_fetch_and_explicit(&masks[id], (uint8_t)~bit, memory_order_relaxed);
+}
+
+void live_pause_ops(int index, bool paused)
+{
+	uint32_t bit = 1u << index;
+
+	if (paused)
+		atomic_fetch_or_explicit(&paused_mask, bit, memory_order_relaxed);
+	else
+		atomic_fetch_and_explicit(&paused_mask, ~bit, memory_order_relaxed);
 }
 
 void live_want_ops(int index, bool on)

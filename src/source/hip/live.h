@@ -51,7 +51,8 @@ struct live_listener {
 	void (*leave)(struct live_call *call);
 	/* After all leave()s: the call's times are known. */
 	void (*done)(struct live_call *call);
-	/* On whatever thread the runtime completes operations. */
+	/* On whatever thread the runtime completes operations: of those that were wanted when they were
+	 * submitted. */
 	void (*op)(const struct live_op *op);
 };
 
@@ -63,8 +64,12 @@ int live_listen(const struct live_listener *l);
 
 /* Calls of the function `id` are told to the listener from now on, or no longer. */
 void live_want(int index, uint32_t id, bool on);
-/* The same for operations. */
+/* The same for operations: those that are submitted from now on. Of those before that no more is told when they
+ * are not wanted any longer. */
 void live_want_ops(int index, bool on);
+/* What is submitted from now on is not told to the listener, or is again; what was submitted before is, however
+ * late it ends. One store: for those who do so often. */
+void live_pause_ops(int index, bool paused);
 
 /* Turns HIP's callbacks on, for operations too if they are wanted by now. false: no HIP in the process
  * yet, or one whose callbacks are of a kind that is not known. Any number of times. */

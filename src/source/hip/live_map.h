@@ -13,6 +13,7 @@ struct live_origin {
 	uint64_t correlation, marker;
 	const char *kernel;
 	uint32_t tid;
+	uint32_t wanted; /* listeners that want to be told */
 };
 
 /* Once, before anything else. */

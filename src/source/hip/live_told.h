@@ -36,7 +36,10 @@ void live_told_end(uint32_t id);
 
 /* Whether anyone wants operations; one is over. */
 bool live_told_wants_ops(void);
-void live_told_op(const struct live_op *op);
+/* The listeners, a bit each, that want to be told of what is submitted now. */
+uint32_t live_told_wanted(void);
+/* `wanted`: the listeners that wanted it when it was submitted. */
+void live_told_op(const struct live_op *op, uint32_t wanted);
 
 /* The other kind: hipRegisterTracerCallback() of HIP 5.4 and later. The largest number of a function; 0: there
  * is no such callback, or it is of a release whose structures are not known. */

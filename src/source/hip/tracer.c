@@ -34,6 +34,12 @@ struct tail {
 	void (*leave)(uint32_t id, void *block);
 };
 
+/* The runtime hands a call's number back with each operation that the call submitted: in bits that no
+ * correlation id uses it has which listeners did not want to be told. */
+#define UNWANTED_SHIFT 56
+#define ALL_LISTENERS ((1u << LIVE_MAX_LISTENERS) - 1)
+#define UNWANTED ((uint64_t)ALL_LISTENERS << UNWANTED_SHIFT)
+
 /* set in tracer_turn_on(), constant after */
 static uint32_t data_size;
 
@@ -42,6 +48,8 @@ static void on_enter(uint32_t id, void *block)
 	struct told_data *data = block;
 	int saved = errno;
 
+	/* the runtime has taken the number; this is what clients see */
+	data->correlation &= ~UNWANTED;
 	data->phase = 0;
 	live_told_args(id, data);
 	errno = saved;
@@ -68,14 +76,23 @@ static bool begin_call(uint32_t id, void *block, uintptr_t height)
 	/* what the runtime's tools keep from enter to exit, by the last member of hip_api_data_t */
 	((uint64_t **)(void *)tail)[-1] = &tail->phase_data;
 	tail->enter_ns = tail->phase_data = 0;
+	data->correlation |= (uint64_t)(~live_told_wanted() & ALL_LISTENERS) << UNWANTED_SHIFT;
 	tail->enter = on_enter;
 	tail->leave = on_leave;
 	return true;
 }
 
-static void end_op(uint32_t op, const struct told_op *told)
+static void end_op(uint32_t op, const struct told_op *from)
 {
+	struct told_op clean = *from;
+	const struct told_op *told = &clean;
 	struct live_op out = { .op = op };
+	uint32_t wanted = ~(uint32_t)(from->number >> UNWANTED_SHIFT);
+
+	clean.number &= ~UNWANTED;
+	/* of no call that was seen */
+	if (!from->number)
+		wanted = live_told_wanted();
 
 	/* the number is the correlation id of the call: the runtime took it from the block */
 	out.correlation = told->number;
@@ -89,7 +106,7 @@ static void end_op(uint32_t op, const struct told_op *told)
 		out.kernel = (const char *)(uintptr_t)told->bytes;
 	else
 		out.bytes = told->bytes;
-	live_told_op(&out);
+	live_told_op(&out, wanted);
 }
 
 /* 0: of interest. */
