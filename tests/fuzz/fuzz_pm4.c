@@ -129,8 +129,8 @@ static void forget(unsigned int gpu)
 {
 	static const struct {
 		uint32_t first, nr;
-	} selects[] = { { CNTL, 1 }, { SQ_CTRL, 1 },  { 0xd840, 2 },
-			{ 0xd9c0, 8 }, { 0xdb40, 6 }, { 0xdb80, 6 } };
+	} selects[] = { { CNTL, 1 },   { SQ_CTRL, 1 }, { 0xd840, 2 },
+			{ 0xd9c0, 8 }, { 0xdb40, 6 },  { 0xdb80, 6 } };
 
 	perf_write(gpu, GFX_INDEX, 0xe0000000);
 	for (size_t n = 0; n < sizeof(selects) / sizeof(selects[0]); n++) {

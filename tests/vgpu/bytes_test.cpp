@@ -6,21 +6,7 @@
  * Every operation is done to memory of the device and to an image of it on the host; then the whole of both is
  * compared, so that a byte too many shows as well. Prints "ok NAME" or "wrong NAME: ..." for each part.
  */
-#include <hip/hip_runtime.h>
-
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <vector>
-
-#define HIP(call)                                                                                  \
-	do {                                                                                       \
-		hipError_t err = (call);                                                           \
-		if (err != hipSuccess) {                                                           \
-			printf("wrong %s: %s\n", #call, hipGetErrorString(err));                   \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
+#include "hip_parts.h"
 
 namespace
 {
@@ -32,13 +18,9 @@ const size_t places[] = { 0, 1, 2, 3, 5, 8, 16, 61, 255 };
 const size_t sizes[] = { 1,  2,	 3,  4,	  5,   7,   8,	  9,	15,   16,    17,    31,	  33,
 			 63, 64, 65, 127, 128, 255, 1000, 1023, 4096, 16385, 65537, 99999 };
 
-unsigned int state = 1;
-int failures;
-
 byte random_byte()
 {
-	state = state * 1664525u + 1013904223u;
-	return (byte)(state >> 24);
+	return (byte)(random_word() >> 24);
 }
 
 /* Memory of the device, and what has to be in it. */
@@ -306,28 +288,19 @@ void peers()
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)();
-	} parts[] = { { "fills", fills },
-		      { "copies", copies },
-		      { "rectangles", rectangles },
-		      { "volumes", volumes },
-		      { "peers", peers } };
+	static const Part parts[] = { { "fills", fills },
+				      { "copies", copies },
+				      { "rectangles", rectangles },
+				      { "volumes", volumes },
+				      { "peers", peers } };
 
-	for (const auto &part : parts) {
-		bool wanted = argc < 2;
+	run_parts(parts, argc, argv, [](const Part &part) {
 		int before = failures;
 
-		for (int i = 1; i < argc; i++)
-			wanted |= !strcmp(argv[i], part.name);
-		if (!wanted)
-			continue;
 		Memory::checks = 0;
 		part.run();
 		if (failures == before)
 			printf("ok %s: %zu comparisons\n", part.name, Memory::checks);
-	}
-	printf("%d failures\n", failures);
-	return failures != 0;
+	});
+	return verdict();
 }

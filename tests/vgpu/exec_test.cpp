@@ -8,31 +8,16 @@
  * that compute are compiled for both sides, so the test needs no table of results.
  */
 #include <hip/hip_fp16.h>
-#include <hip/hip_runtime.h>
 
 #include <cassert>
 #include <cmath>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <vector>
 
-#define HIP(call)                                                                                  \
-	do {                                                                                       \
-		hipError_t err = (call);                                                           \
-		if (err != hipSuccess) {                                                           \
-			printf("wrong %s: %s\n", #call, hipGetErrorString(err));                   \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
+#include "hip_parts.h"
 
 #define BOTH __host__ __device__
 
 namespace
 {
-
-int failures;
 
 void report(const char *name, size_t wrong, size_t first, double have, double want)
 {
@@ -73,12 +58,11 @@ public:
 	T *dev;
 };
 
-uint32_t state = 12345;
-
 uint32_t next()
 {
-	state = state * 1664525u + 1013904223u;
-	return state >> 3 ^ state << 17;
+	uint32_t r = random_word();
+
+	return r >> 3 ^ r << 17;
 }
 
 /* numbers in which edges are frequent */
@@ -762,10 +746,7 @@ static void bad(const char *name)
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)();
-	} parts[] = {
+	static const Part parts[] = {
 		{ "arithmetic", arithmetic }, { "control", control_flow },
 		{ "together", cooperation },  { "shapes", shapes },
 		{ "half", half_precision },   { "fills", fills },
@@ -781,16 +762,8 @@ int main(int argc, char **argv)
 	HIP(hipGetDeviceCount(&gpus));
 	for (int gpu = 0; gpu < gpus; gpu++) {
 		HIP(hipSetDevice(gpu));
-		for (const auto &part : parts) {
-			bool wanted = argc < 2;
-
-			for (int i = 1; i < argc; i++)
-				wanted |= !strcmp(argv[i], part.name);
-			if (wanted)
-				part.run();
-		}
+		run_parts(parts, argc, argv, [](const Part &part) { part.run(); });
 	}
 	HIP(hipDeviceSynchronize());
-	printf("%d failures\n", failures);
-	return failures != 0;
+	return verdict();
 }

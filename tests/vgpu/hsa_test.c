@@ -4,37 +4,14 @@
  * First argument: the scenario. Results are lines on stdout that test_vgpu.py reads; any failure ends the
  * program with status 1 and a line on stderr.
  */
-#include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include <hsa/hsa.h>
-#include <hsa/hsa_ext_amd.h>
+#include "hsa_machine.h"
 
-#define GPUS_MAX 16
-
-static hsa_agent_t cpu, gpus[GPUS_MAX];
-static unsigned int nr_gpus;
-static hsa_amd_memory_pool_t host_pool, gpu_pool;
-static uint64_t kernel;
-
-#define CHECK(cond)                                                                                \
-	do {                                                                                       \
-		if (!(cond)) {                                                                     \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond);                 \
-			_exit(1);                                                                  \
-		}                                                                                  \
-	} while (0)
-#define HSA(call) CHECK((call) == HSA_STATUS_SUCCESS)
+static struct kernel nothing;
 
 static uint64_t now_ns(void)
 {
@@ -44,133 +21,17 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-static hsa_status_t on_agent(hsa_agent_t agent, void *data)
-{
-	hsa_device_type_t type;
-
-	(void)data;
-	HSA(hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type));
-	if (type == HSA_DEVICE_TYPE_GPU)
-		gpus[nr_gpus++] = agent;
-	else
-		cpu = agent;
-	return HSA_STATUS_SUCCESS;
-}
-
-static hsa_status_t on_pool(hsa_amd_memory_pool_t pool, void *data)
-{
-	hsa_amd_segment_t segment;
-
-	HSA(hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment));
-	if (segment == HSA_AMD_SEGMENT_GLOBAL && !((hsa_amd_memory_pool_t *)data)->handle)
-		*(hsa_amd_memory_pool_t *)data = pool;
-	return HSA_STATUS_SUCCESS;
-}
-
-/* kernels.co lies beside the program. */
-static void load_kernel(void)
-{
-	hsa_code_object_reader_t reader;
-	hsa_executable_t exec;
-	hsa_executable_symbol_t symbol;
-	char path[4096];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 32);
-	int fd;
-
-	CHECK(n > 0);
-	path[n] = '\0';
-	memcpy(strrchr(path, '/') + 1, "kernels.co", sizeof("kernels.co"));
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	CHECK(fd >= 0);
-	HSA(hsa_code_object_reader_create_from_file(fd, &reader));
-	HSA(hsa_executable_create_alt(HSA_PROFILE_BASE, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT,
-				      NULL, &exec));
-	HSA(hsa_executable_load_agent_code_object(exec, gpus[0], reader, NULL, NULL));
-	HSA(hsa_executable_freeze(exec, NULL));
-	HSA(hsa_executable_get_symbol_by_name(exec, "nothing.kd", &gpus[0], &symbol));
-	HSA(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT,
-					   &kernel));
-	close(fd);
-}
-
 static void open_machine(void)
 {
-	HSA(hsa_init());
-	HSA(hsa_iterate_agents(on_agent, NULL));
-	CHECK(nr_gpus);
-	HSA(hsa_amd_agent_iterate_memory_pools(cpu, on_pool, &host_pool));
-	HSA(hsa_amd_agent_iterate_memory_pools(gpus[0], on_pool, &gpu_pool));
-	load_kernel();
-}
-
-static void on_queue_error(hsa_status_t status, hsa_queue_t *queue, void *data)
-{
-	(void)data;
-	printf("queue %llu error 0x%x\n", (unsigned long long)queue->id, (unsigned int)status);
-	fflush(stdout);
-	_exit(0);
-}
-
-static hsa_queue_t *new_queue(unsigned int gpu, uint32_t size)
-{
-	hsa_queue_t *q = NULL;
-
-	HSA(hsa_queue_create(gpus[gpu], size, HSA_QUEUE_TYPE_MULTI, on_queue_error, NULL,
-			     UINT32_MAX, UINT32_MAX, &q));
-	return q;
-}
-
-static hsa_signal_t new_signal(int64_t value)
-{
-	hsa_signal_t s;
-
-	HSA(hsa_signal_create(value, 0, NULL, &s));
-	return s;
-}
-
-static void wait_zero(hsa_signal_t s)
-{
-	hsa_signal_value_t v = hsa_signal_wait_scacquire(s, HSA_SIGNAL_CONDITION_LT, 1, 20000000000,
-							 HSA_WAIT_STATE_BLOCKED);
-
-	if (v > 0)
-		fprintf(stderr, "signal stays at %lld\n", (long long)v);
-	CHECK(v <= 0);
-}
-
-static void *slot(hsa_queue_t *q, uint64_t index)
-{
-	while (index - hsa_queue_load_read_index_scacquire(q) >= q->size)
-		sched_yield();
-	return (char *)q->base_address + (index & (q->size - 1)) * 64;
-}
-
-static uint16_t header(hsa_packet_type_t type, bool barrier)
-{
-	return (uint16_t)(type | barrier << HSA_PACKET_HEADER_BARRIER |
-			  HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
-			  HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE);
-}
-
-static void put(hsa_queue_t *q, uint64_t index, const void *packet)
-{
-	char *at = slot(q, index);
-
-	memcpy(at + 4, (const char *)packet + 4, 60);
-	__atomic_store_n((uint32_t *)at, *(const uint32_t *)packet, __ATOMIC_RELEASE);
+	open_agents();
+	nothing = load_kernel("kernels.co", "nothing.kd");
 }
 
 static void put_dispatch(hsa_queue_t *q, uint64_t index, bool barrier, hsa_signal_t done)
 {
-	hsa_kernel_dispatch_packet_t p = { 0 };
+	hsa_kernel_dispatch_packet_t p = dispatch_of(&nothing, 256, 64, NULL);
 
 	p.header = header(HSA_PACKET_TYPE_KERNEL_DISPATCH, barrier);
-	p.setup = 1;
-	p.workgroup_size_x = 64;
-	p.workgroup_size_y = p.workgroup_size_z = 1;
-	p.grid_size_x = 256;
-	p.grid_size_y = p.grid_size_z = 1;
-	p.kernel_object = kernel;
 	p.completion_signal = done;
 	put(q, index, &p);
 }
@@ -185,16 +46,6 @@ static void put_barrier(hsa_queue_t *q, uint64_t index, hsa_packet_type_t type,
 		p.dep_signal[i] = deps[i];
 	p.completion_signal = done;
 	put(q, index, &p);
-}
-
-static uint64_t take(hsa_queue_t *q, uint64_t n)
-{
-	return hsa_queue_add_write_index_screlease(q, n);
-}
-
-static void ring(hsa_queue_t *q, uint64_t index)
-{
-	hsa_signal_store_screlease(q->doorbell_signal, (int64_t)index);
 }
 
 static void dispatch(hsa_queue_t *q, hsa_signal_t done)
@@ -526,15 +377,6 @@ static void churn(unsigned int n)
 		HSA(hsa_signal_destroy(s));
 	}
 	printf("churn ok\n");
-}
-
-static hsa_status_t on_system_event(const hsa_amd_event_t *event, void *data)
-{
-	(void)data;
-	printf("event %d fault 0x%llx\n", (int)event->event_type,
-	       (unsigned long long)event->memory_fault.virtual_address);
-	fflush(stdout);
-	_exit(0);
 }
 
 static void alloc(unsigned int n)

@@ -5,103 +5,20 @@
  *
  * Prints what it read; test_pmc.py knows what is right. Any failure ends the program with status 1.
  */
-#include <fcntl.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <hsa/hsa.h>
-#include <hsa/hsa_ext_amd.h>
-
-#define CHECK(cond)                                                                                \
-	do {                                                                                       \
-		if (!(cond)) {                                                                     \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond);                 \
-			_exit(1);                                                                  \
-		}                                                                                  \
-	} while (0)
-#define HSA(call) CHECK((call) == HSA_STATUS_SUCCESS)
+#include "hsa_machine.h"
 
 enum { GROUP = 256, GROUPS = 4, ITEMS = GROUP * GROUPS };
 enum { OUT_AT = 65536, DATA_SIZE = 2 * OUT_AT, SAMPLES_MAX = 4096 };
 
-static hsa_agent_t cpu, gpu;
-static hsa_amd_memory_pool_t pool;
-static uint64_t kernel;
+static struct kernel counted;
 static uint32_t *data;	  /* in, and 64 KiB behind it out */
 static uint64_t *kernarg; /* one argument: data */
 static uint64_t *samples; /* what READ packets write */
 
-static hsa_status_t on_agent(hsa_agent_t agent, void *arg)
-{
-	hsa_device_type_t type;
-
-	(void)arg;
-	HSA(hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type));
-	*(type == HSA_DEVICE_TYPE_GPU ? &gpu : &cpu) = agent;
-	return HSA_STATUS_SUCCESS;
-}
-
-static hsa_status_t on_pool(hsa_amd_memory_pool_t p, void *arg)
-{
-	uint32_t flags = 0;
-	hsa_amd_segment_t segment;
-
-	(void)arg;
-	HSA(hsa_amd_memory_pool_get_info(p, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment));
-	if (segment == HSA_AMD_SEGMENT_GLOBAL)
-		HSA(hsa_amd_memory_pool_get_info(p, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &flags));
-	if (flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT)
-		pool = p;
-	return HSA_STATUS_SUCCESS;
-}
-
-static void *allocate(size_t size)
-{
-	void *p;
-
-	HSA(hsa_amd_memory_pool_allocate(pool, size, 0, &p));
-	HSA(hsa_amd_agents_allow_access(1, &gpu, NULL, p));
-	memset(p, 0, size);
-	return p;
-}
-
-/* counted.co lies beside the program. */
-static void load_kernel(void)
-{
-	hsa_code_object_reader_t reader;
-	hsa_executable_symbol_t symbol;
-	hsa_executable_t exec;
-	char path[4096];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 32);
-	int fd;
-
-	CHECK(n > 0);
-	path[n] = '\0';
-	memcpy(strrchr(path, '/') + 1, "counted.co", sizeof("counted.co"));
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	CHECK(fd >= 0);
-	HSA(hsa_code_object_reader_create_from_file(fd, &reader));
-	HSA(hsa_executable_create_alt(HSA_PROFILE_BASE, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT,
-				      NULL, &exec));
-	HSA(hsa_executable_load_agent_code_object(exec, gpu, reader, NULL, NULL));
-	HSA(hsa_executable_freeze(exec, NULL));
-	HSA(hsa_executable_get_symbol_by_name(exec, "counted.kd", &gpu, &symbol));
-	HSA(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT,
-					   &kernel));
-	close(fd);
-}
-
 static void open_machine(void)
 {
-	HSA(hsa_init());
-	HSA(hsa_iterate_agents(on_agent, NULL));
-	HSA(hsa_amd_agent_iterate_memory_pools(cpu, on_pool, NULL));
-	CHECK(gpu.handle && pool.handle);
-	load_kernel();
+	open_agents();
+	counted = load_kernel("counted.co", "counted.kd");
 	data = allocate(DATA_SIZE);
 	kernarg = allocate(4096);
 	samples = allocate(SAMPLES_MAX * sizeof(*samples));
@@ -110,70 +27,12 @@ static void open_machine(void)
 		data[i] = i * 3;
 }
 
-static void on_queue_error(hsa_status_t status, hsa_queue_t *queue, void *arg)
-{
-	(void)queue;
-	(void)arg;
-	printf("queue error 0x%x\n", (unsigned int)status);
-	fflush(stdout);
-	_exit(0);
-}
-
-static hsa_status_t on_event(const hsa_amd_event_t *event, void *arg)
-{
-	(void)arg;
-	printf("memory fault at 0x%llx\n", (unsigned long long)event->memory_fault.virtual_address);
-	fflush(stdout);
-	_exit(0);
-}
-
-static hsa_queue_t *new_queue(void)
-{
-	hsa_queue_t *q = NULL;
-
-	HSA(hsa_queue_create(gpu, 64, HSA_QUEUE_TYPE_MULTI, on_queue_error, NULL, UINT32_MAX,
-			     UINT32_MAX, &q));
-	return q;
-}
-
-/* Puts a packet on the queue, with a signal that drops to 0 when it is done. */
-static hsa_signal_t submit(hsa_queue_t *q, void *packet)
-{
-	uint64_t index = hsa_queue_add_write_index_screlease(q, 1);
-	char *at = (char *)q->base_address + (index & (q->size - 1)) * 64;
-	hsa_signal_t done;
-
-	HSA(hsa_signal_create(1, 0, NULL, &done));
-	memcpy((char *)packet + 56, &done, sizeof(done));
-	memcpy(at + 4, (char *)packet + 4, 60);
-	__atomic_store_n((uint32_t *)(void *)at, *(uint32_t *)packet, __ATOMIC_RELEASE);
-	hsa_signal_store_screlease(q->doorbell_signal, (int64_t)index);
-	return done;
-}
-
-static void wait_done(hsa_signal_t done)
-{
-	CHECK(hsa_signal_wait_scacquire(done, HSA_SIGNAL_CONDITION_LT, 1, 20000000000,
-					HSA_WAIT_STATE_BLOCKED) == 0);
-	HSA(hsa_signal_destroy(done));
-}
-
 static void run_kernel(hsa_queue_t *q)
 {
-	hsa_kernel_dispatch_packet_t p = { 0 };
+	hsa_kernel_dispatch_packet_t p = dispatch_of(&counted, ITEMS, GROUP, kernarg);
 
 	memset(data + ITEMS, 0, DATA_SIZE - ITEMS * sizeof(*data));
-	p.header = HSA_PACKET_TYPE_KERNEL_DISPATCH |
-		   HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
-		   HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
-	p.setup = 1;
-	p.workgroup_size_x = GROUP;
-	p.grid_size_x = ITEMS;
-	p.workgroup_size_y = p.workgroup_size_z = 1;
-	p.grid_size_y = p.grid_size_z = 1;
 	p.group_segment_size = 1024;
-	p.kernel_object = kernel;
-	p.kernarg_address = kernarg;
 	wait_done(submit(q, &p));
 	for (uint32_t i = 0; i < ITEMS; i++)
 		CHECK(data[OUT_AT / 4 + i] == data[i] * 1024 + 1);
@@ -378,7 +237,7 @@ static void show(const struct counter *set_of, const char *when)
 static void counts(void)
 {
 	struct stream stop = stop_stream();
-	hsa_queue_t *q = new_queue();
+	hsa_queue_t *q = new_queue(0, 64);
 
 	for (unsigned int n = 0; n < 2; n++) {
 		struct stream start = start_stream(sets[n]), read = read_stream(sets[n], 0x401),
@@ -414,7 +273,7 @@ static void queues(void)
 {
 	struct stream start = start_stream(sets[0]), read = read_stream(sets[0], 0x401);
 	struct stream enable = new_stream(), disable = new_stream();
-	hsa_queue_t *q = new_queue(), *other = new_queue();
+	hsa_queue_t *q = new_queue(0, 64), *other = new_queue(0, 64);
 
 	EMIT(&enable, SET_SH_REG, ENABLE - 0x2c00, 1);
 	EMIT(&disable, SET_SH_REG, ENABLE - 0x2c00, 0);
@@ -437,7 +296,7 @@ static void waits(void)
 	struct stream s = new_stream(), inner = new_stream();
 	volatile uint32_t *flag = (uint32_t *)samples;
 	uint64_t *out = samples + 8;
-	hsa_queue_t *q = new_queue();
+	hsa_queue_t *q = new_queue(0, 64);
 	hsa_signal_t done;
 
 	/* memory equal to 7, from within a buffer that the buffer jumps to */
@@ -469,7 +328,7 @@ static void waits(void)
 static void endless(void)
 {
 	struct stream s[3] = { new_stream(), new_stream(), new_stream() };
-	hsa_queue_t *q = new_queue(), *other = new_queue();
+	hsa_queue_t *q = new_queue(0, 64), *other = new_queue(0, 64);
 	hsa_signal_t done;
 
 	for (unsigned int n = 0; n < 16000; n++)
@@ -492,12 +351,12 @@ static void bad(bool wild)
 {
 	struct stream s = new_stream();
 
-	HSA(hsa_amd_register_system_event_handler(on_event, NULL));
+	HSA(hsa_amd_register_system_event_handler(on_system_event, NULL));
 	if (wild)
 		EMIT(&s, COPY_DATA, 5 | 5 << 8, 1, 0, 0x23456000, 0x1);
 	else
 		EMIT(&s, 0x99, 0, 0);
-	wait_done(send(new_queue(), &s));
+	wait_done(send(new_queue(0, 64), &s));
 	printf("survived\n");
 }
 

@@ -98,13 +98,13 @@ def test_pmc_endless():
 
 def test_pmc_bad_packet():
     r = run("pmc_test", "bad")
-    check(re.match(r"queue error 0x\w+\n$", r.out), r.out)
+    check(re.match(r"queue \d+ error 0x\w+\n$", r.out), r.out)
     equal([f["fault"] for f in of_kind(r, "fault")], ["queue_error"], "faults")
 
 
 def test_pmc_wild_address():
     r = run("pmc_test", "wild")
-    equal(r.out, "memory fault at 0x123456000\n", "what the runtime told")
+    equal(r.out, "event 0 fault 0x123456000\n", "what the runtime told")
     equal([f["fault"] for f in of_kind(r, "fault")], ["memory_fault"], "faults")
 
 

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* hip_parts.h - what HIP programs that check results have in common: errors, parts that the command line names */
+#ifndef VGPU_HIP_PARTS_H
+#define VGPU_HIP_PARTS_H
+
+#include <hip/hip_runtime.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#define HIP(call)                                                                                  \
+	do {                                                                                       \
+		hipError_t err = (call);                                                           \
+		if (err != hipSuccess) {                                                           \
+			printf("wrong %s: %s\n", #call, hipGetErrorString(err));                   \
+			exit(1);                                                                   \
+		}                                                                                  \
+	} while (0)
+
+namespace
+{
+
+int failures;
+
+uint32_t random_state = 12345;
+
+uint32_t random_word()
+{
+	return random_state = random_state * 1664525u + 1013904223u;
+}
+
+struct Part {
+	const char *name;
+	void (*run)();
+};
+
+/* Runs the parts that are named from argv[1] on, or all; `run` is given each. */
+template <size_t N, typename F>
+void run_parts(const Part (&parts)[N], int argc, char **argv, F run)
+{
+	for (const Part &part : parts) {
+		bool wanted = argc < 2;
+
+		for (int i = 1; i < argc; i++)
+			wanted |= !strcmp(argv[i], part.name);
+		if (wanted)
+			run(part);
+	}
+}
+
+/* The end of main(). */
+int verdict()
+{
+	printf("%d failures\n", failures);
+	return failures != 0;
+}
+
+} // namespace
+
+#endif
