@@ -111,7 +111,47 @@ KERNELS = [
         s_sendmsg 0
         s_endpgm""",
      # FLAT counts as vector memory as well
-     {"flat": 3, "vmem_rd": 1, "vmem_wr": 2, "valu": 2, "salu": 1, "msg": 1, "smem": 1, "insts": 9}),
+     # all lanes touch one line: the load misses, the store and the atomic hit
+     {"flat": 3, "vmem_rd": 1, "vmem_wr": 2, "valu": 2, "salu": 1, "msg": 1, "smem": 1, "insts": 9, "tcp_req": 3,
+      "tcc_rd": 1, "tcc_wr": 2, "tcc_hit": 2}),
+    ("flat to LDS", 64, 64, """
+        v_lshlrev_b32 v2, 2, v0
+        v_mov_b32 v3, 0x10000
+        v_mov_b32 v4, 1
+        flat_atomic_add v[2:3], v4
+        flat_load_dword v5, v[2:3]
+        s_endpgm""",
+     # the caches know nothing of it
+     {"flat": 2, "vmem_rd": 1, "vmem_wr": 1, "tcp_req": 0, "tcc_wr": 0}),
+    ("waves that wait for each other", 128, 128, """
+        v_mov_b32 v1, 0
+        v_mov_b32 v2, 1
+        v_cmp_gt_u32 vcc, 64, v0
+        s_cbranch_vccnz again
+        ds_write_b32 v1, v2
+        s_endpgm
+    again:
+        ds_read_b32 v2, v1
+        s_waitcnt lgkmcnt(0)
+        v_readfirstlane_b32 s4, v2
+        s_cmp_eq_u32 s4, 0
+        s_cbranch_scc1 again
+        s_endpgm""",
+     # the first one asks until the second had its turn, with nothing that says so
+     {"waves": 2, "valu": 2 * 3 + 4001, "lds": 4001 + 1}),
+    ("clock", 64, 64, """
+        s_memtime s[4:5]
+        s_nop 0
+        s_mov_b32 s10, 1
+        s_memtime s[6:7]
+        s_sub_u32 s8, s6, s4
+        s_cmp_eq_u32 s8, 12
+        s_cbranch_scc1 right
+        v_mov_b32 v1, v0
+    right:
+        s_endpgm""",
+     # three instructions later
+     {"smem": 2, "valu": 0}),
 ]
 
 

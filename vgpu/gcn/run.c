@@ -244,6 +244,7 @@ static void start_group(struct gcn_run *r)
 	make_ids(r, size);
 	r->nr_waves = r->nr_live = r->ids_waves;
 	r->next_wave = 0;
+	r->turn = QUANTUM;
 	if (r->lds_size)
 		memset(r->lds, 0, r->lds_size);
 	for (uint32_t n = 0; n < r->nr_waves; n++) {
@@ -286,7 +287,7 @@ static void describe(struct gcn_run *r, const struct gcn_wave *w, uint64_t pc,
 
 static void run_wave(struct gcn_run *r, struct gcn_wave *w)
 {
-	int64_t left = r->budget < QUANTUM ? r->budget : QUANTUM, before = left;
+	int64_t left = r->budget < r->turn ? r->budget : r->turn, before = left;
 	const struct gcn_inst *i = NULL;
 	uint64_t pc = w->pc;
 
@@ -305,6 +306,7 @@ static void run_wave(struct gcn_run *r, struct gcn_wave *w)
 	}
 	r->steps += (uint64_t)(before - left);
 	r->budget -= before - left;
+	r->turn -= before - left;
 	if (r->status != GCN_RUNNING)
 		describe(r, w, pc, i);
 	if (w->state == GCN_WAVE_END)
@@ -331,8 +333,11 @@ static bool run_group(struct gcn_run *r)
 
 		if (w->state == GCN_WAVE_RUN)
 			run_wave(r, w);
-		if (w->state != GCN_WAVE_RUN || r->yield || r->budget > 0)
+		/* a turn may take several slices: waves wait for each other without s_sleep, too */
+		if (w->state != GCN_WAVE_RUN || r->yield || r->turn <= 0) {
 			r->next_wave = (r->next_wave + 1) % r->nr_waves;
+			r->turn = QUANTUM;
+		}
 		if (w->state != GCN_WAVE_RUN)
 			release_barrier(r);
 	}

@@ -104,7 +104,11 @@ static void nothing(struct gcn_wave *w, const struct gcn_inst *i)
 /* Core clock cycles: four for each instruction that the dispatch has executed. */
 static void s_memtime(struct gcn_wave *w, const struct gcn_inst *i)
 {
-	gcn_set64(w, i->dst, w->run->steps * 4);
+	uint64_t steps = 0;
+
+	for (unsigned int n = 0; n < GCN_CLASS_NR; n++)
+		steps += w->run->executed[n];
+	gcn_set64(w, i->dst, steps * 4);
 }
 
 static void s_memrealtime(struct gcn_wave *w, const struct gcn_inst *i)

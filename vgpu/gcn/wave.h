@@ -69,7 +69,8 @@ struct gcn_run {
 	uint32_t at[3]; /* the resident workgroup */
 	bool resident;
 	uint32_t nr_waves, nr_live, next_wave;
-	int64_t budget;
+	int64_t budget; /* instructions left of the slice, */
+	int64_t turn;	/* and of the next wave's turn */
 	uint64_t steps; /* instructions executed */
 	bool yield;	/* the wave that runs would rather wait */
 
