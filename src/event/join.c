@@ -32,6 +32,7 @@
 #define MAX_RUN 64u   /* answers that one pair of times is of */
 #define MAX_OPS 1024u /* operations of one command */
 #define MAX_TURNS 65536u
+#define NR_CALLS (1u << 18) /* more than are in flight; ids are dense */
 #define ASKED UINT64_MAX
 
 /* (0, ..) is free; a place stays with its signal until that is destroyed. */
@@ -40,6 +41,16 @@ struct place {
 	_Atomic uint64_t correlation; /* 0: of no interest; ASKED */
 	_Atomic uint64_t turn;	      /* tid << 32 | how many the thread had submitted before */
 	uint64_t reserved;
+};
+
+#define BUSY UINT64_MAX
+
+/* Of one call at a time, that of the id. */
+struct begun {
+	_Atomic uint64_t correlation; /* 0: none; BUSY: being changed */
+	_Atomic uint64_t marker;
+	_Atomic uint32_t tid;
+	uint32_t reserved;
 };
 
 enum { BY_BEGIN, BY_END, BY_TURN, NR_KEYS };
@@ -55,6 +66,7 @@ _Atomic bool join_on;
 
 /* set in turn_on, constant after */
 static struct place *places;
+static struct begun *begun;
 /* under lock */
 static struct answer *answers;
 static uint32_t *chains[NR_KEYS]; /* place + 1 of the first */
@@ -80,10 +92,11 @@ bool join_turn_on(void)
 	if (!places) {
 		places = alloc_pages(NR_SIGNALS * sizeof(*places));
 		answers = alloc_pages(NR_ANSWERS * sizeof(*answers));
+		begun = alloc_pages(NR_CALLS * sizeof(*begun));
 		for (int k = 0; k < NR_KEYS; k++)
 			chains[k] = alloc_pages(NR_CHAINS * sizeof(*chains[k]));
 	}
-	all = places && answers;
+	all = places && answers && begun;
 	for (int k = 0; k < NR_KEYS; k++)
 		all = all && chains[k];
 	/* release: pairs with join_is_on() */
@@ -168,6 +181,41 @@ void join_forget(uint64_t signal)
 	atomic_store_explicit(&p->correlation, 0, memory_order_relaxed);
 	/* release: pairs with claim() */
 	atomic_store_explicit(&p->signal, 0, memory_order_release);
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+void join_begins(const struct join_call *call)
+{
+	struct begun *b = &begun[call->correlation % NR_CALLS];
+
+	/* as a sequence lock: who reads the old id twice has not read the new call. Of two that come to one
+	 * place at one time the second is not remembered. */
+	if (atomic_exchange_explicit(&b->correlation, BUSY, memory_order_relaxed) == BUSY)
+		return;
+	atomic_thread_fence(memory_order_release);
+	atomic_store_explicit(&b->marker, call->marker, memory_order_relaxed);
+	atomic_store_explicit(&b->tid, call->tid, memory_order_relaxed);
+	/* release: pairs with join_begun() */
+	atomic_store_explicit(&b->correlation, call->correlation, memory_order_release);
+}
+
+bool join_begun(uint64_t correlation, struct join_call *call)
+{
+	uint64_t id = correlation & JOIN_ID;
+	struct begun *b = &begun[id % NR_CALLS];
+	struct join_call found = { .correlation = id };
+
+	/* acquire: pairs with join_begins() */
+	if (!id || atomic_load_explicit(&b->correlation, memory_order_acquire) != id)
+		return false;
+	found.marker = atomic_load_explicit(&b->marker, memory_order_relaxed);
+	found.tid = atomic_load_explicit(&b->tid, memory_order_relaxed);
+	atomic_thread_fence(memory_order_acquire);
+	if (atomic_load_explicit(&b->correlation, memory_order_relaxed) != id)
+		return false;
+	*call = found;
+	return true;
 }
 
 /* ---- answers, all under the lock ------------------------------------------------------------- */
@@ -273,6 +321,25 @@ static bool has(const struct group *g, const struct answer *a)
 	return false;
 }
 
+static uint32_t next_operation(const struct group *g, uint32_t i)
+{
+	while (i < g->nr && !g->a[i]->correlation)
+		i++;
+	return i;
+}
+
+/* Whether they differ by barriers alone. */
+static bool has_same_operations(const struct group *x, const struct group *y)
+{
+	uint32_t i = next_operation(x, 0), j = next_operation(y, 0);
+
+	while (i < x->nr && j < y->nr && x->a[i] == y->a[j]) {
+		i = next_operation(x, i + 1);
+		j = next_operation(y, j + 1);
+	}
+	return i == x->nr && j == y->nr;
+}
+
 /* The only one that there can be with that begin and that end; false: none, or not the only one. */
 static bool find_group(uint32_t tid, uint64_t begin, uint64_t end, struct group *g)
 {
@@ -295,9 +362,10 @@ static bool find_group(uint32_t tid, uint64_t begin, uint64_t end, struct group 
 			/* with the single answer in it: that is the command's in any case */
 			if (x.a[i] == y.a[j] || !is_run(x.a[i], y.a[j], &run) || has(&run, single))
 				continue;
-			if (single || g->nr)
+			if (single || (g->nr && !has_same_operations(g, &run)))
 				return false;
-			*g = run;
+			if (!g->nr || run.nr < g->nr)
+				*g = run;
 		}
 	}
 	if (single) {

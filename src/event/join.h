@@ -7,6 +7,7 @@
  * hsa_amd_profiling_get_dispatch_time(), or its like for copies, had answered for the command's signals.
  * librtl stands in that function: it knows for which operation it gave which answer. So an answer that comes
  * back, on the thread that submitted the operation, is a token. Where two could be meant, none is joined.
+ * HIP 5.4 and later keep an id of the call's in place of a number, and kernels' packets carry it.
  *
  *  operation      | join_submitted, _wanted, _forget | join_asked, join_told
  *  ---------------+----------------------------------+----------------------------------
@@ -57,6 +58,14 @@ void join_asked(uint64_t signal, uint64_t begin_ns, uint64_t end_ns);
 void join_told(const struct join_call *call, uint64_t begin_ns, uint64_t end_ns);
 /* One is over whose times are not its operations'. Not for markers, which have no operations. */
 void join_told_other(void);
+
+/* Where the runtime keeps a call's correlation id with what the call submits, as HIP 5.4 and later do: `call`
+ * begins, on its thread. HOT: no lock, no allocation. */
+void join_begins(const struct join_call *call);
+/* The call of that id, whatever the bits above JOIN_ID are, which the runtime keeps, too. false: none that began,
+ * or so many calls have begun since that it is forgotten; `call` is left alone. Any thread. HOT: the same. */
+#define JOIN_ID ((UINT64_C(1) << 56) - 1)
+bool join_begun(uint64_t correlation, struct join_call *call);
 
 /* The trace ends: what was submitted and not joined is counted as `api_missed`. */
 void join_finish(void);

@@ -11,6 +11,7 @@
 
 #include "base/env.h"
 #include "event/corr.h"
+#include "event/join.h"
 #include "event/life.h"
 #include "hip_ops_gen.h"
 #include "source/hip/callback.h"
@@ -382,6 +383,103 @@ TEST(a_release_with_more_calls_than_any_known_one_is_left_alone)
 	CHECK_EQ_UINT(nr_registered(), 0);
 	/* its calls are those of 6.4 as far as that goes */
 	CHECK_EQ_UINT(hip_release(), HIP_RELEASE_6_4);
+}
+
+/* AMD_DIRECT_DISPATCH=0: the runtime keeps a call's id with what the call submits. */
+
+static uint64_t carried;
+static struct join_call found;
+
+/* What the runtime makes of a call of the wrapper's. */
+static int call_of_runtime(uint32_t op, void (*inside)(void))
+{
+	return traced(id_of(op), shown->data_size, 0, inside);
+}
+
+static void a_call_of_its_own(void)
+{
+	/* told of, the runtime would take its id for the rest of the call around it */
+	CHECK_EQ_INT(call_of_runtime(HIP_OP_hipMalloc, NULL), 1);
+	carried = thread_get()->corr_current;
+}
+
+static void begin_with(const char *direct, int more)
+{
+	struct api_call c;
+
+	load_tracer(HIP_RELEASE_5_7, more);
+	setenv("AMD_DIRECT_DISPATCH", direct, 1);
+	begin("hip", "auto");
+	CHECK(hip_enter(&c));
+	CHECK(!callback_on_runtime());
+	hip_leave(HIP_OP_hipInit, &c, 0, NULL, 0);
+}
+
+TEST(without_direct_dispatch_recorded_calls_are_known_by_their_ids)
+{
+	struct api_call c;
+
+	begin_with("0", 0);
+	CHECK(join_is_on());
+	CHECK_EQ_UINT(nr_registered(), 1);
+	/* what no wrapper records is of no interest */
+	CHECK_EQ_INT(call_of_runtime(HIP_OP_hipFree, NULL), 1);
+	thread_get()->marker = 12;
+	CHECK(hip_enter(&c));
+	CHECK_EQ_INT(call_of_runtime(HIP_OP_hipFree, a_call_of_its_own), 0);
+	CHECK_EQ_UINT(carried, c.correlation);
+	hip_leave(HIP_OP_hipFree, &c, 0, NULL, 0);
+	CHECK(join_begun(c.correlation, &found));
+	CHECK_EQ_UINT(found.marker, 12);
+	CHECK_EQ_UINT(found.tid, thread_get()->tid);
+	/* one record for each call: the wrapper's */
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 2);
+}
+
+TEST(a_commands_end_gives_its_operation_to_the_call)
+{
+	/* activity_record_t of a copy: its number is the call's */
+	uint64_t record[8] = { 2 | UINT64_C(0x11f5) << 32, 1, 0, 1000, 2000, 1, 3, 512 };
+	int (*op)(uint32_t, void *);
+	struct api_call c;
+
+	begin_with("0", 0);
+	op = (int (*)(uint32_t, void *))dlsym(lib, "stand_in_op");
+	CHECK(hip_enter(&c));
+	CHECK_EQ_INT(call_of_runtime(HIP_OP_hipMemcpy, NULL), 0);
+	hip_leave(HIP_OP_hipMemcpy, &c, 0, NULL, 0);
+	CHECK_EQ_INT(op(1, NULL), 0);
+	join_submits(thread_get()->tid);
+	join_submitted(0x1000, thread_get()->tid);
+	join_wanted(0x1000, 4711);
+	join_asked(0x1000, 1000, 2000);
+	record[2] = c.correlation;
+	CHECK_EQ_INT(op(1, record), 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_LINK), 1);
+	CHECK_EQ_UINT(sink_record_at(EVENT_LINK, 0)->link.operation, 4711);
+	CHECK_EQ_UINT(sink_record_at(EVENT_LINK, 0)->link.correlation, c.correlation);
+	CHECK_EQ_UINT(sink_record_at(EVENT_LINK, 0)->link.tid, thread_get()->tid);
+}
+
+/* From 5.4 on an empty variable is 0. */
+TEST(direct_dispatch_is_asked_for_as_the_runtime_does)
+{
+	begin_with("", 0);
+	CHECK(join_is_on());
+}
+
+TEST(with_direct_dispatch_the_runtime_is_left_alone)
+{
+	begin_with("true", 0);
+	CHECK(!join_is_on());
+	CHECK_EQ_UINT(nr_registered(), 0);
+}
+
+TEST(a_release_that_is_not_known_is_not_joined)
+{
+	begin_with("0", -1);
+	CHECK(!join_is_on());
+	CHECK_EQ_UINT(nr_registered(), 0);
 }
 
 /* ---- operations, for those who want them ------------------------------------------------------ */

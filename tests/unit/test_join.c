@@ -174,6 +174,27 @@ TEST(barriers_around_an_operation_do_not_hide_it)
 	check_left(1, 0);
 }
 
+/* 5 to 6 and a barrier that takes no time behind it; before it, one whose end is its begin. */
+TEST(runs_that_differ_by_a_barrier_name_the_same_operations)
+{
+	open_all();
+	submit(0x1000, 5);
+	submit(0x2000, 6);
+	submit(0x3000, 0);
+	submit(0x4000, 7);
+	join_asked(0x1000, 10, 19);
+	join_asked(0x2000, 20, 29);
+	join_asked(0x3000, 29, 29);
+	join_asked(0x4000, 40, 49);
+	told(100, 10, 29);
+	check(0, 5, 100);
+	check(1, 6, 100);
+	/* the barrier is left for the command that is its */
+	told(200, 29, 49);
+	check(2, 7, 200);
+	check_left(3, 0);
+}
+
 TEST(the_same_question_again_is_about_nothing)
 {
 	open_all();
@@ -278,6 +299,67 @@ TEST(threads_do_not_take_what_is_anothers)
 	sink_record_each(EVENT_LINK, links, NR_THREADS * EACH);
 	for (uint64_t i = 0; i < NR_THREADS * EACH; i++)
 		CHECK_EQ_UINT(links[i]->link.operation, links[i]->link.correlation);
+}
+
+/* of calls that come after one another in one place */
+#define APART (UINT64_C(1) << 18)
+
+TEST(a_call_is_found_by_its_id)
+{
+	struct join_call found = { 1, 2, 3 };
+
+	open_all();
+	CHECK(!join_begun(0, &found));
+	CHECK(!join_begun(77, &found));
+	CHECK_EQ_UINT(found.correlation, 1);
+	join_begins(&(struct join_call){ 77, 5, 6 });
+	CHECK(join_begun(77, &found));
+	CHECK_EQ_UINT(found.correlation, 77);
+	CHECK_EQ_UINT(found.marker, 5);
+	CHECK_EQ_UINT(found.tid, 6);
+	/* the runtime's copy of the id may have more bits */
+	CHECK(join_begun(77 | (JOIN_ID + 1) | UINT64_C(1) << 60, &found));
+	CHECK_EQ_UINT(found.correlation, 77);
+	/* a later call in its place: it is forgotten, and never the other */
+	join_begins(&(struct join_call){ 77 + APART, 8, 9 });
+	CHECK(!join_begun(77, &found));
+	CHECK(join_begun(77 + APART, &found));
+	CHECK_EQ_UINT(found.tid, 9);
+}
+
+#define MANY_CALLS 20000u
+
+/* All in one place; ids come again so that the reader meets them. */
+static void *begin_calls(void *arg)
+{
+	for (uint64_t i = 0; i < MANY_CALLS; i++) {
+		uint64_t id = 1 + (i % 4 * 2 + *(uint64_t *)arg) * APART;
+
+		join_begins(&(struct join_call){ id, 2 * id, (uint32_t)(id / APART) });
+	}
+	return NULL;
+}
+
+TEST(a_call_is_whole_or_not_found)
+{
+	uint64_t which[2] = { 0, 1 };
+	struct join_call found;
+	pthread_t threads[2];
+
+	open_all();
+	for (int i = 0; i < 2; i++)
+		CHECK_OK(pthread_create(&threads[i], NULL, begin_calls, &which[i]));
+	for (uint64_t n = 0; n < 2 * MANY_CALLS; n++) {
+		uint64_t id = 1 + n % 8 * APART;
+
+		if (!join_begun(id, &found))
+			continue;
+		CHECK_EQ_UINT(found.correlation, id);
+		CHECK_EQ_UINT(found.marker, 2 * id);
+		CHECK_EQ_UINT(found.tid, id / APART);
+	}
+	for (int i = 0; i < 2; i++)
+		CHECK_OK(pthread_join(threads[i], NULL));
 }
 
 #define MANY UINT64_C(100000)

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "event/join.h"
 #include "event/life.h"
 #include "event/pause.h"
 #include "source/hsa/harvest.h"
@@ -108,6 +109,46 @@ TEST(a_packet_is_passed_on_as_it_is_but_for_its_signal)
 	CHECK_NE_UINT(got->dispatch.completion_signal.handle, 0);
 	p.dispatch.completion_signal = got->dispatch.completion_signal;
 	CHECK_MEM_EQ(got, &p, sizeof(p));
+}
+
+static uint64_t correlation_of(struct fake_queue *q, uint32_t id, uint64_t carried)
+{
+	union fake_packet p = fake_dispatch(id, fake_signal(1));
+
+	p.dispatch.reserved2 = carried;
+	fake_submit(q, &p, 1);
+	run_all(q);
+	for (uint64_t i = 0; i < sink_record_count(EVENT_DISPATCH); i++)
+		if (sink_record_at(EVENT_DISPATCH, i)->dispatch.grid[0] == id)
+			return sink_record_at(EVENT_DISPATCH, i)->dispatch.correlation;
+	return 0;
+}
+
+TEST(a_packet_of_hips_own_thread_says_its_call)
+{
+	const uint64_t call = UINT64_C(1) << 40; /* no packet's own id */
+	const struct event_dispatch *d;
+	struct fake_queue *q;
+
+	fake_open(NULL, 0);
+	q = fake_queue_create(256);
+	/* what it carries is the program's own affair, where nobody wanted to know */
+	CHECK_NE_UINT(correlation_of(q, 1, call), call);
+	CHECK(join_turn_on());
+	join_begins(&(struct join_call){ call, 8, 9 });
+	CHECK_EQ_UINT(correlation_of(q, 2, call), call);
+	d = &sink_record_at(EVENT_DISPATCH, 1)->dispatch;
+	CHECK_EQ_UINT(d->marker, 8);
+	CHECK_EQ_UINT(d->tid, 9);
+	/* of a call that nobody knows; of none */
+	CHECK_LT_UINT(correlation_of(q, 3, call + 1), call);
+	CHECK_LT_UINT(correlation_of(q, 4, 0), call);
+	/* from a thread in a call it is that call's, whatever it carries */
+	thread_get()->corr_current = 4711;
+	CHECK_EQ_UINT(correlation_of(q, 5, call), 4711);
+	thread_get()->corr_current = 0;
+	join_finish();
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_api_missed), 2);
 }
 
 TEST(an_owners_signal_stays_on_its_packet)

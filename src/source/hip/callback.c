@@ -171,8 +171,10 @@ static bool submits_from_threads(void)
 {
 	const char *direct = getenv("AMD_DIRECT_DISPATCH");
 
-	return direct && direct[0] && strcmp(direct, "true") != 0 &&
-	       (int)strtol(direct, NULL, 10) == 0;
+	/* empty is 0 from 5.4 on, and as if it were not there before */
+	if (direct && !direct[0])
+		return hip_find("hipRegisterTracerCallback") != NULL;
+	return direct && strcmp(direct, "true") != 0 && (int)strtol(direct, NULL, 10) == 0;
 }
 
 bool callback_on_runtime(void)

@@ -45,6 +45,7 @@ struct frame {
 	uint64_t outer_correlation;
 	uint32_t mask;
 	bool is_recorded; /* by callback.c, which has its own structure */
+	bool is_joined;	  /* event/join.h knows it */
 	struct live_call call;
 	struct told_data data;
 };
@@ -58,6 +59,7 @@ static _Atomic uint8_t masks[LIVE_MAX_IDS];
 static _Atomic uint32_t ops_mask, paused_mask;
 static _Atomic bool is_on;
 static _Atomic bool ops_are_on;
+static _Atomic bool join_calls; /* to what they submit, by the tracer's numbers */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* set in turn_on, constant after */
 static uint32_t last_id;
@@ -122,18 +124,22 @@ struct told_data *live_told_begin(uint32_t id, uintptr_t height, void *data)
 {
 	/* relaxed: a call that runs while the mask changes is told or not */
 	uint32_t mask = atomic_load_explicit(&masks[id % LIVE_MAX_IDS], memory_order_relaxed);
+	bool joins = atomic_load_explicit(&join_calls, memory_order_relaxed);
 	struct thread *t = thread_get();
 	struct told_data *recorded = NULL;
 	struct frame *f;
 
-	if ((!mask && !callback_is_on()) || RTL_UNLIKELY(t->is_ours || t->in_hook))
+	if ((!mask && !callback_is_on() && !(joins && t->corr_current)) ||
+	    RTL_UNLIKELY(t->is_ours || t->in_hook))
 		return NULL;
 	f = push(t, height);
 	if (!f)
 		return NULL;
 	if (callback_is_on())
 		recorded = callback_begin(id, height);
-	if (!mask && !recorded) {
+	/* the runtime takes the number of a call within for what the outer one does after it, too */
+	f->is_joined = joins && !f->outer && t->corr_current && !corr_is_left_out(t->corr_current);
+	if (!mask && !recorded && !f->is_joined) {
 		t->live_top = f->outer;
 		return NULL;
 	}
@@ -158,6 +164,11 @@ struct told_data *live_told_begin(uint32_t id, uintptr_t height, void *data)
 
 		told->correlation = f->call.correlation;
 		told->phase = 0;
+	}
+	if (f->is_joined) {
+		struct join_call call = { f->call.correlation, t->marker, t->tid };
+
+		join_begins(&call);
 	}
 	f->call.begin_ns = clock_now_ns();
 	return f->call.data;
@@ -278,7 +289,7 @@ static void on_number(uint64_t number)
 bool live_told_wants_ops(void)
 {
 	/* relaxed: what ends while the mask changes is told or not */
-	return atomic_load_explicit(&ops_mask, memory_order_relaxed) != 0;
+	return atomic_load_explicit(&ops_mask, memory_order_relaxed) != 0 || join_is_on();
 }
 
 uint32_t live_told_wanted(void)
@@ -319,14 +330,22 @@ static bool is_marker(uint32_t kind)
 }
 
 /* A command is over. */
-static void join(const struct told_op *told, const struct live_origin *o)
+static void join(const struct told_op *told, const struct join_call *call)
 {
-	struct join_call call = { o->correlation, o->marker, o->tid };
-
 	if (has_own_times(told->kind))
-		join_told(&call, told->begin_ns, told->end_ns);
+		join_told(call, told->begin_ns, told->end_ns);
 	else if (!is_marker(told->kind))
 		join_told_other();
+}
+
+void live_told_join(const struct told_op *told)
+{
+	struct join_call call = { 0 };
+
+	if (!join_is_on())
+		return;
+	join_begun(told->number, &call);
+	join(told, &call);
 }
 
 /* HIP's activity_async_callback_t */
@@ -335,12 +354,14 @@ static void on_op(uint32_t op, const void *record, void *arg)
 	const struct told_op *told = record;
 	struct live_origin o = { .number = told->number };
 	struct live_op out = { .op = op };
+	struct join_call call;
 	int saved = errno;
 
 	(void)arg;
 	live_map_take(&o);
+	call = (struct join_call){ o.correlation, o.marker, o.tid };
 	if (join_is_on())
-		join(told, &o);
+		join(told, &call);
 	out.kind = told->kind;
 	out.correlation = o.correlation;
 	out.begin_ns = told->begin_ns;
@@ -426,11 +447,28 @@ bool live_turn_on(void)
 	return on;
 }
 
+/* Under lock. */
+static bool join_by_tracer(void)
+{
+	bool on = live_is_on() || turn_on();
+
+	atomic_store_explicit(&is_on, on, memory_order_release);
+	on = on && join_turn_on();
+	atomic_store_explicit(&join_calls, on, memory_order_relaxed);
+	return on;
+}
+
 bool live_join(void)
 {
 	register_fn sync = (register_fn)hip_find("hipRegisterActivityCallback");
 	bool on = sync && live_is_on();
 
+	if (!sync) {
+		pthread_mutex_lock(&lock);
+		on = join_by_tracer();
+		pthread_mutex_unlock(&lock);
+		return on;
+	}
 	/* one function that nobody wants to be told of: it is enough for the runtime's timing mode */
 	for (uint32_t id = 1; sync && !on && id < LIVE_MAX_IDS; id++)
 		on = release_callback(id) && release_callback(id)->op == HIP_OP_hipProfilerStop &&

@@ -34,10 +34,11 @@ void live_told_args(uint32_t id, void *data);
 /* It is over. */
 void live_told_end(uint32_t id);
 
-/* Whether anyone wants operations; one is over. */
+/* Whether anyone wants operations; one is over, whose number is the correlation id that its call's data had. */
 bool live_told_wants_ops(void);
 /* The listeners, a bit each, that want to be told of what is submitted now. */
 uint32_t live_told_wanted(void);
+void live_told_join(const struct told_op *told);
 /* `wanted`: the listeners that wanted it when it was submitted. */
 void live_told_op(const struct live_op *op, uint32_t wanted);
 

@@ -106,6 +106,7 @@ static void end_op(uint32_t op, const struct told_op *from)
 		out.kernel = (const char *)(uintptr_t)told->bytes;
 	else
 		out.bytes = told->bytes;
+	live_told_join(told);
 	live_told_op(&out, wanted);
 }
 

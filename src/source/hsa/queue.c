@@ -196,6 +196,22 @@ static void complete_owner(union packet *b, const union packet *p, amd_signal_t 
 	b->barrier.completion_signal = signal_handle(owner);
 }
 
+/* A packet of a thread of HIP's own: from 5.4 on it carries the id of its call, else what the runtime asks and
+ * tells names it later. */
+static RTL_COLD void join_packet(const union packet *p, uint64_t owner, struct origin *o)
+{
+	struct join_call call;
+
+	if ((p->header & 0xff) == HSA_PACKET_TYPE_KERNEL_DISPATCH &&
+	    join_begun(p->dispatch.reserved2, &call)) {
+		o->correlation = call.correlation;
+		o->marker = call.marker;
+		o->tid = call.tid;
+	} else if (owner) {
+		join_wanted(owner, o->correlation);
+	}
+}
+
 /* Instruments packet out[n]; returns the number of packets after it, n + 1 or n + 2. */
 static uint64_t instrument(struct queue *q, struct thread *t, union packet *out, uint64_t n,
 			   uint64_t index, uint16_t flags)
@@ -224,11 +240,11 @@ static uint64_t instrument(struct queue *q, struct thread *t, union packet *out,
 		e->object = p->header & 0xff;
 	}
 	origin = author_of(q, index, t);
+	if (RTL_UNLIKELY(join_is_on()) && !origin.in_call)
+		join_packet(p, owner, &origin);
 	e->correlation = origin.correlation;
 	e->marker = origin.marker;
 	e->tid = origin.tid;
-	if (RTL_UNLIKELY(join_is_on()) && owner && !origin.in_call)
-		join_wanted(owner, origin.correlation);
 	e->packet = index;
 	e->hw = q->written + n;
 	q->last_seen = e->hw;
