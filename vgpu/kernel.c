@@ -72,6 +72,19 @@ bool kernel_wants_scratch(const struct queue *q, const void *packet)
 	       d->private_segment_size > q->aq->scratch_wave64_lane_byte_size;
 }
 
+bool kernel_waits_for_scratch(const struct queue *q, const void *packet)
+{
+	const hsa_kernel_dispatch_packet_t *d = packet;
+
+	for (unsigned int i = 0; i < q->nr_flights && d->private_segment_size; i++) {
+		const hsa_kernel_dispatch_packet_t *other = (const void *)q->flights[i].packet;
+
+		if (q->flights[i].executing && other->private_segment_size)
+			return true;
+	}
+	return false;
+}
+
 static uint64_t error_code(enum gcn_status status)
 {
 	switch (status) {

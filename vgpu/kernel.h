@@ -28,6 +28,9 @@ uint64_t kernel_duration_ns(const hsa_kernel_dispatch_packet_t *packet, uint64_t
 /* Has the queue less scratch memory than this packet's kernel wants? The runtime has to be asked then. */
 bool kernel_wants_scratch(const struct queue *q, const void *packet);
 
+/* Is another kernel of the queue using its scratch memory, of which each takes the same part? */
+bool kernel_waits_for_scratch(const struct queue *q, const void *packet);
+
 /* Begins to execute a flight's packet, and does a slice. */
 enum kernel_state kernel_begin(struct queue *q, struct queue_flight *f);
 /* Does another slice. */

@@ -4,13 +4,15 @@
  * Owns:     two tables ordered by address: allocations, which never overlap, and ranges of the program's own
  *           memory that were registered, which may.
  * Threads:  any.
- * Locks:    `lock`, innermost: the engine asks for ranges under its own.
+ * Locks:    `lock`, innermost: the engine asks for ranges under its own. Ranges are forgotten under both: what
+ *           the engine has checked stays there until it gives its lock up.
  */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "engine.h"
 #include "fault.h"
 #include "kmt.h"
 #include "kmt_event.h"
@@ -223,23 +225,26 @@ KMT_API HSAKMT_STATUS hsaKmtAvailableMemory(HSAuint32 node, HSAuint64 *bytes)
 
 KMT_API HSAKMT_STATUS hsaKmtFreeMemory(void *addr, HSAuint64 size)
 {
-	HSAKMT_STATUS status = HSAKMT_STATUS_INVALID_PARAMETER;
 	struct range *r;
 	size_t i;
 
-	(void)size;
+	engine_lock();
 	pthread_mutex_lock(&lock);
 	r = find_start(&allocs, (uintptr_t)addr, &i);
+	size = r ? r->size : 0;
 	if (r) {
 		if (!r->flags.ui32.Scratch)
-			node_used[r->node] -= r->size;
+			node_used[r->node] -= size;
 		forget();
-		munmap(addr, r->size);
 		drop(&allocs, i);
-		status = HSAKMT_STATUS_SUCCESS;
 	}
 	pthread_mutex_unlock(&lock);
-	return status;
+	engine_unlock();
+	if (!size)
+		return HSAKMT_STATUS_INVALID_PARAMETER;
+	/* nobody can find it any more, and it may take long */
+	munmap(addr, size);
+	return HSAKMT_STATUS_SUCCESS;
 }
 
 KMT_API HSAKMT_STATUS hsaKmtRegisterMemoryWithFlags(void *addr, HSAuint64 size, HsaMemFlags flags)
@@ -292,6 +297,7 @@ KMT_API HSAKMT_STATUS hsaKmtDeregisterMemory(void *addr)
 	struct range *r;
 	size_t i;
 
+	engine_lock();
 	pthread_mutex_lock(&lock);
 	r = find_start(&users, (uintptr_t)addr, &i);
 	if (r) {
@@ -302,6 +308,7 @@ KMT_API HSAKMT_STATUS hsaKmtDeregisterMemory(void *addr)
 		status = HSAKMT_STATUS_SUCCESS;
 	}
 	pthread_mutex_unlock(&lock);
+	engine_unlock();
 	return status;
 }
 

@@ -4,6 +4,7 @@
 
     test_exec.py --programs DIR --vgpu DIR [name...]
 """
+import re
 import sys
 
 import test_vgpu
@@ -89,6 +90,26 @@ def test_exec_measured():
 
 def test_exec_overlap():
     all_right(run("exec_test_o2", "together", "control", "fills", exec="on", overlap=8))
+
+
+def test_exec_overlap_of_scratch():
+    """Kernels that run at a time on one queue don't share what belongs to one of them."""
+    equal(run("edge_test", "overlap", exec="on", overlap=8, kernel_ns=0).out, "overlap ok\n", "results")
+
+
+def test_exec_memory_goes_away():
+    """What a kernel reads is freed under it: a fault with its address, never a crash."""
+    for _ in range(8):
+        r = run("edge_test", "freed", exec="on", kernel_ns=0)
+        m = re.fullmatch(r"data (0x\w+)\nevent 0 fault (0x\w+)\n", r.out)
+        check(m and m[1] == m[2], r.out)
+        equal([(f["fault"], f["kernel"]) for f in of_kind(r, "fault")], [("memory_fault", "watch")], "faults")
+
+
+def test_exec_code_goes_away():
+    r = run("edge_test", "unloaded", exec="on", kernel_ns=0)
+    check(re.fullmatch(r"code 0x\w+\nevent 0 fault 0x\w+\n", r.out), r.out)
+    equal([(f["fault"], f["instruction"]) for f in of_kind(r, "fault")], [("memory_fault", "no code")], "faults")
 
 
 def test_exec_printf():

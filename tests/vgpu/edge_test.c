@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* edge_test.c - what happens to kernels while they run
+ *
+ *	edge_test freed|unloaded|overlap
+ *
+ * Prints what test_exec.py reads; any failure ends the program with status 1.
+ */
+#include "hsa_machine.h"
+
+enum { ITEMS = 64, BIG = 32 << 20, NR = 8 };
+
+/* What `work` of kernels.cpp computes. */
+static int worked(int seed)
+{
+	int own[64], sum = 0;
+
+	for (int i = 0; i < 64; i++)
+		own[i] = seed + i;
+	for (int n = 0; n < 100; n++) {
+		for (int i = 0; i < 64; i++)
+			own[(i * 7 + seed) & 63] += own[(i + n) & 63] & 255;
+	}
+	for (int i = 0; i < 64; i++)
+		sum += own[i];
+	return sum;
+}
+
+/* The memory that a kernel reads goes away, or its code does: a memory fault, as hardware has it. */
+static void freed(bool code)
+{
+	struct kernel watch = load_kernel("kernels.co", "watch.kd");
+	hsa_queue_t *q = new_queue(0, 64);
+	uint64_t *kernarg = allocate(4096);
+	hsa_kernel_dispatch_packet_t p = dispatch_of(&watch, ITEMS, ITEMS, kernarg);
+	void *data = allocate(BIG);
+
+	HSA(hsa_amd_register_system_event_handler(on_system_event, NULL));
+	kernarg[0] = (uintptr_t)data;
+	submit(q, &p);
+	usleep(30000);
+	printf("%s %p\n", code ? "code" : "data", code ? (void *)(uintptr_t)watch.object : data);
+	fflush(stdout);
+	if (code)
+		HSA(hsa_executable_destroy(watch.exec));
+	else
+		HSA(hsa_amd_memory_pool_free(data));
+	sleep(20);
+}
+
+/* Several kernels of one queue at a time, each with scratch memory. */
+static void overlap(void)
+{
+	struct kernel work = load_kernel("kernels.co", "work.kd");
+	hsa_queue_t *q = new_queue(0, 64);
+	hsa_signal_t done[NR];
+	int *out = allocate(NR * 4096);
+
+	CHECK(work.private_size >= 256);
+	for (int n = 0; n < NR; n++) {
+		uint64_t *kernarg = allocate(4096);
+		hsa_kernel_dispatch_packet_t p = dispatch_of(&work, ITEMS, ITEMS, kernarg);
+		int seed = n * 1000 + 7;
+
+		kernarg[0] = (uintptr_t)(out + n * 1024);
+		memcpy(&kernarg[1], &seed, sizeof(seed));
+		done[n] = submit(q, &p);
+	}
+	for (int n = 0; n < NR; n++) {
+		wait_done(done[n]);
+		for (int i = 0; i < ITEMS; i++)
+			CHECK(out[n * 1024 + i] == worked(n * 1000 + 7));
+	}
+	printf("overlap ok\n");
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+
+	open_agents();
+	if (!strcmp(what, "freed") || !strcmp(what, "unloaded"))
+		freed(!strcmp(what, "unloaded"));
+	else if (!strcmp(what, "overlap"))
+		overlap();
+	else
+		CHECK(!"what to do");
+	return 0;
+}
