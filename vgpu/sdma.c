@@ -15,6 +15,7 @@
 #include "clock.h"
 #include "deliver.h"
 #include "kmt_event.h"
+#include "kmt_memory.h"
 #include "knobs.h"
 #include "mem.h"
 #include "vtime.h"
@@ -39,7 +40,7 @@ enum { SUB_LINEAR = 0, SUB_RECT = 4 };
 #define ATOMIC_ADD64 47
 
 /* A packet's outcome: its length in dwords, or one of these. */
-enum { WAITS = 0, UNKNOWN = -1 };
+enum { WAITS = 0, UNKNOWN = -1, FAULT = -2 };
 
 struct rect {
 	unsigned char *base;
@@ -108,6 +109,26 @@ static void begin_transfer(struct queue *q)
 	s->begin_vns = q->gate_vns;
 }
 
+/* Is all of it there? If not it is a memory fault, as with kernels. */
+static bool reachable(struct queue *q, uint64_t addr, uint64_t bytes)
+{
+	struct log_where where = queue_where(q);
+	uint64_t lo, hi;
+
+	/* it may lie in several allocations */
+	while (kmt_memory_range(addr, &lo, &hi)) {
+		if (bytes <= hi - addr)
+			return true;
+		bytes -= hi - addr;
+		addr = hi;
+	}
+	log_fault(&where, fault_name(FAULT_MEMORY), q->sdma->copy.op);
+	log_flush();
+	q->dead = true;
+	kmt_event_memory_fault(q->gpu, addr & ~4095ull, 0);
+	return false;
+}
+
 static int do_linear(struct queue *q, const unsigned char *p)
 {
 	uint64_t bytes = (mem_get32(p + 4) & 0x3fffff) + 1ull;
@@ -116,6 +137,8 @@ static int do_linear(struct queue *q, const unsigned char *p)
 
 	begin_transfer(q);
 	n = bytes - at < SLICE ? bytes - at : SLICE;
+	if (!reachable(q, src + at, n) || !reachable(q, dst + at, n))
+		return FAULT;
 	memmove((char *)mem_ptr(dst) + at, (char *)mem_ptr(src) + at, n);
 	q->sdma->done_bytes += n;
 	if (q->sdma->done_bytes < bytes)
@@ -150,9 +173,12 @@ static int do_rect(struct queue *q, const unsigned char *p)
 	/* done_bytes counts rows here */
 	while (q->sdma->done_bytes < rows && moved < SLICE) {
 		uint64_t y = q->sdma->done_bytes % height, z = q->sdma->done_bytes / height;
+		unsigned char *to = dst.base + z * dst.slice + y * dst.pitch;
+		unsigned char *from = src.base + z * src.slice + y * src.pitch;
 
-		memmove(dst.base + z * dst.slice + y * dst.pitch,
-			src.base + z * src.slice + y * src.pitch, width);
+		if (!reachable(q, (uintptr_t)from, width) || !reachable(q, (uintptr_t)to, width))
+			return FAULT;
+		memmove(to, from, width);
 		moved += width;
 		q->sdma->done_bytes++;
 	}
@@ -171,6 +197,8 @@ static int do_fill(struct queue *q, const unsigned char *p)
 	unsigned char *at = mem_ptr(dst);
 
 	begin_transfer(q);
+	if (!reachable(q, dst, count * 4))
+		return FAULT;
 	for (uint64_t i = 0; i < count; i++)
 		memcpy(at + i * 4, &value, 4);
 	end_transfer(q, count * 4);
@@ -203,6 +231,8 @@ static int do_fence(struct queue *q, const unsigned char *p)
 {
 	uint64_t addr = mem_get64(p + 4);
 
+	if (!reachable(q, addr, 4))
+		return FAULT;
 	if (q->sdma->copy.packets)
 		end_operation(q, addr);
 	mem_store32(mem_ptr(addr), mem_get32(p + 12));
@@ -216,6 +246,8 @@ static int do_atomic(struct queue *q, const unsigned char *p)
 
 	if (mem_get32(p) >> 25 != ATOMIC_ADD64)
 		return UNKNOWN;
+	if (!reachable(q, addr, 8))
+		return FAULT;
 	end_operation(q, addr);
 	s = mem_ptr(signal_at(addr));
 	if (deterministic() && mem_get64(p + 12) == UINT64_MAX && s->kind == AMD_SIGNAL_KIND_USER) {
@@ -254,6 +286,8 @@ static int do_poll(struct queue *q, const unsigned char *p, uint64_t now)
 	/* bit 31: a word of memory; else a register, or a flush of the host data path, which is nothing here */
 	if (!(dw0 >> 31) || dw0 >> 26 & 1)
 		return 6;
+	if (!reachable(q, addr, 4))
+		return FAULT;
 	have = mem_load32(mem_ptr(addr));
 	/* half of a signal's value, which the device may know before the host does */
 	if (deterministic() && vtime_pending(signal_at(addr)))
@@ -289,6 +323,8 @@ static int do_packet(struct queue *q, const unsigned char *p, uint64_t now)
 	case OP_FILL:
 		return do_fill(q, p);
 	case OP_TIMESTAMP:
+		if (!reachable(q, mem_get64(p + 4), 8))
+			return FAULT;
 		mem_store64(mem_ptr(mem_get64(p + 4)), ticks_now(q));
 		return 3;
 	case OP_GCR:
@@ -339,6 +375,8 @@ struct queue_visit sdma_serve(struct queue *q)
 			q->dead = true;
 			break;
 		}
+		if (dwords == FAULT)
+			break;
 		if (dwords == WAITS) {
 			v.progress |= s->begun;
 			break;

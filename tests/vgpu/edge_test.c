@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* edge_test.c - what happens to kernels while they run
+/* edge_test.c - what happens to kernels while they run, and to copies that go astray
  *
- *	edge_test freed|unloaded|overlap
+ *	edge_test freed|unloaded|overlap|stray
  *
  * Prints what test_exec.py reads; any failure ends the program with status 1.
  */
@@ -73,6 +73,17 @@ static void overlap(void)
 	printf("overlap ok\n");
 }
 
+/* A copy from where nothing is. */
+static void stray(void)
+{
+	void *data = allocate(BIG);
+
+	HSA(hsa_amd_register_system_event_handler(on_system_event, NULL));
+	HSA(hsa_amd_memory_async_copy(data, gpus[0], (void *)0x123456000, cpu, 1 << 20, 0, NULL,
+				      new_signal(1)));
+	sleep(20);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -82,6 +93,8 @@ int main(int argc, char **argv)
 		freed(!strcmp(what, "unloaded"));
 	else if (!strcmp(what, "overlap"))
 		overlap();
+	else if (!strcmp(what, "stray"))
+		stray();
 	else
 		CHECK(!"what to do");
 	return 0;

@@ -92,6 +92,12 @@ def test_exec_overlap():
     all_right(run("exec_test_o2", "together", "control", "fills", exec="on", overlap=8))
 
 
+def test_stray_copy():
+    r = run("edge_test", "stray")
+    equal(r.out, "event 0 fault 0x123456000\n", "what the runtime told")
+    equal([f["fault"] for f in of_kind(r, "fault")], ["memory_fault"], "faults")
+
+
 def test_exec_overlap_of_scratch():
     """Kernels that run at a time on one queue don't share what belongs to one of them."""
     equal(run("edge_test", "overlap", exec="on", overlap=8, kernel_ns=0).out, "overlap ok\n", "results")

@@ -248,8 +248,9 @@ def test_events_agree_with_log():
 
 
 def test_deterministic_times():
+    """Also on a loaded machine, with the time to settle that the documentation has for it."""
     for ns in (0, 3000, 100000):
-        outs = {run("hip_test", "times", clock="deterministic", kernel_ns=ns).out for _ in range(3)}
+        outs = {run("hip_test", "times", clock="deterministic", kernel_ns=ns, settle_us=30000).out for _ in range(3)}
         equal(len(outs), 1, f"different outputs at {ns} ns: {outs}")
         check(f"ext 2 {ns / 1e6:.7f}" in next(iter(outs)), str(outs))
 
