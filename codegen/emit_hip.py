@@ -26,6 +26,8 @@ STATUS = ("hipError_t", "hiprtcResult")
 NO_API = ("FIRST", "LAST")
 # known names are forgotten before and after: what is freed may be another's before it returns
 FORGET = ("hipModuleUnload", "__hipUnregisterFatBinary")
+# they hand out functions past the wrappers: the arguments that are the name and the place for it
+LOOKUPS = {"hipGetProcAddress": ("symbol", "pfn")}
 # with them the program says what of it is recorded
 SWITCH = {"hipProfilerStart": "true", "hipProfilerStop": "false"}
 
@@ -293,21 +295,24 @@ def wrapper(f):
         out += ["\tmemset(&ret, 0, sizeof(ret));"]
     out += ["\tif (!real)", "\t\t" + nothing]
     forget = ["\thip_forget_names();"] if f.name in FORGET else []
+    after = forget
+    if f.name in LOOKUPS:
+        after = ["\tif (ret == 0)", "\t\tlookup_given(%s, %s);" % LOOKUPS[f.name]]
     out += forget
     if f.name in SWITCH:
         out += ["\tpause_switch(%s);" % SWITCH[f.name]]
     if f.passed:
         return out + ["\t%s%s;" % ("" if void else "return ", call)] + forget + ["}", ""]
-    out.append("\tif (!hip_enter(&call))%s" % (" {" if void or forget else ""))
+    out.append("\tif (!hip_enter(&call))%s" % (" {" if void or after else ""))
     if void:
-        out += ["\t\t%s;" % call] + ["\t" + x for x in forget] + ["\t\treturn;", "\t}",
-                                                                   "\t%s;" % call]
-    elif forget:
-        out += ["\t\tret = %s;" % call] + ["\t" + x for x in forget] + ["\t\treturn ret;", "\t}",
-                                                                         "\tret = %s;" % call]
+        out += ["\t\t%s;" % call] + ["\t" + x for x in after] + ["\t\treturn;", "\t}",
+                                                                  "\t%s;" % call]
+    elif after:
+        out += ["\t\tret = %s;" % call] + ["\t" + x for x in after] + ["\t\treturn ret;", "\t}",
+                                                                        "\tret = %s;" % call]
     else:
         out += ["\t\treturn %s;" % call, "\tret = %s;" % call]
-    out += forget
+    out += after
     if f.variants:
         out.append("\tswitch (hip_release()) {")
         for one in f.variants:
@@ -327,7 +332,7 @@ def wrapper(f):
 def emit_wrappers(ops, label):
     """Text of hip_wrap_gen.c."""
     out = banner("hip_wrap_gen.c - HIP's functions as the program sees them", label)
-    out += ['#include "hip_ops_gen.h"', '#include "hip_words_gen.h"', "",
+    out += ['#include "hip_ops_gen.h"', '#include "hip_words_gen.h"', '#include "source/hip/lookup.h"', "",
             '#define EXPORT __attribute__((visibility("default")))', ""]
     for f in ops:
         if f.exported:

@@ -230,8 +230,8 @@ def cases_of_hip(args):
     merged, ops, planner = emit_hip.plan_all(emit_hip.arguments(argparse.ArgumentParser()).parse_args(args))
     roles = planner.roles
     called = [f for f in ops if f.exported and not f.passed]
-    lib = banner("hip_stand_in_gen.c - in place of libamdhip64") + ['#include "hip_types_gen.h"',
-                                                                    '#include "stand_in.h"', ""]
+    lib = banner("hip_stand_in_gen.c - in place of libamdhip64")
+    lib += ["#include <string.h>", "", '#include "hip_types_gen.h"', '#include "stand_in.h"', ""]
     cases = banner("hip_cases_gen.c - one call of each of HIP's functions, with each release's arguments")
     cases += ["#include <string.h>", "", '#include "hip_ops_gen.h"', '#include "hip_types_gen.h"',
               '#include "run.h"', '#include "source/hip/release.h"', ""]
@@ -241,6 +241,7 @@ def cases_of_hip(args):
         cases.append(wrapped(head, f.params() or ["void"], tail))
         lib.append(wrapped("STAND_IN_API " + head, f.params() or ["void"], tail))
         lib += stand_in(f, wrapped("STAND_IN_API " + head, f.params() or ["void"], ")"), planner)
+    lib += addresses(called)
     cases.append("")
     shown = callbacks_of(merged, ops)
     tested = []
@@ -250,6 +251,16 @@ def cases_of_hip(args):
             cases += Case(f, planner, roles, "hip", base).emit(shown.get(f.ident, ()))
     table(tested, cases)
     return {"hip_stand_in_gen.c": lib, "hip_cases_gen.c": cases}, [f.ident for f, _ in tested]
+
+
+def addresses(called):
+    """The stand-in's functions by name."""
+    out = ["static const struct {", "\tconst char *name;", "\tvoid *fn;", "} functions[] = {"]
+    out += ['\t{ "%s", (void *)%s },' % (f.symbol, f.ident) for f in called]
+    out += ["};", "", "void *stand_in_address(const char *name)", "{",
+            "\tfor (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)",
+            "\t\tif (strcmp(functions[i].name, name) == 0)", "\t\t\treturn functions[i].fn;", "\treturn NULL;"]
+    return out + ["}", ""]
 
 
 def callbacks_of(merged, ops):

@@ -158,7 +158,7 @@ void run_object(struct run *run, void *object, size_t size, enum stand_in_what w
 		bad(run, "too much comes back");
 	else
 		stand_in.back[stand_in.nr_back++] =
-			(struct stand_in_back){ object, size, what, run->seed++ };
+			(struct stand_in_back){ object, size, what, run->seed++, NULL };
 }
 
 void run_pointer(struct run *run, void *pointer, void *object, bool guarded)

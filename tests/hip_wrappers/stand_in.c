@@ -47,6 +47,8 @@ int stand_in_finish(void)
 
 		if (b->what == STAND_IN_BOOL) {
 			*(bool *)b->at = true;
+		} else if (b->what == STAND_IN_ADDRESS) {
+			*(void **)b->at = b->address;
 		} else if (b->what == STAND_IN_POINTER_TO_TEXT) {
 			memcpy(b->at, &text, sizeof(text));
 		} else {

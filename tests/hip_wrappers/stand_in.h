@@ -15,7 +15,13 @@
 #define STAND_IN_MAX_BYTES 4096
 #define STAND_IN_MAX_BACK 32
 
-enum stand_in_what { STAND_IN_BYTES, STAND_IN_BOOL, STAND_IN_TEXT, STAND_IN_POINTER_TO_TEXT };
+enum stand_in_what {
+	STAND_IN_BYTES,
+	STAND_IN_BOOL,
+	STAND_IN_TEXT,
+	STAND_IN_POINTER_TO_TEXT,
+	STAND_IN_ADDRESS
+};
 
 /* A place that the stand-in fills. */
 struct stand_in_back {
@@ -23,6 +29,7 @@ struct stand_in_back {
 	size_t size;
 	enum stand_in_what what;
 	unsigned seed;
+	void *address;
 };
 
 struct stand_in {
@@ -52,6 +59,8 @@ STAND_IN_API void stand_in_got(const void *parameter, size_t size);
 /* The call ends: fills what comes back, returns the status. */
 STAND_IN_API int stand_in_finish(void);
 STAND_IN_API void stand_in_return(void *to, size_t size);
+/* The runtime's own function of that name, whatever stands in front of it; NULL: there is none. HIP alone. */
+STAND_IN_API void *stand_in_address(const char *name);
 /* The name of the kernel that has this address or handle. */
 STAND_IN_API const char *stand_in_kernel(uint64_t function);
 

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 """A program that takes HIP's functions from dlopen and dlsym has the same trace as one that is linked."""
 import functools
+import os
+import re
 
 from hipcalls import *
 
@@ -114,6 +116,47 @@ def preload_alone_does_not_see_dlsym():
     equal("calls", r.count("rtl_api", "domain = 'hip'"), 0)
     at_least("operations that are said to be missed", r.losses()["api_missed"], 1)
     exact_program_dispatches(r)
+
+
+GIVEN = os.path.join(BUILD, "tests/hip_wrappers/given")
+
+
+def given(**more):
+    """hipGetProcAddress() of HIP 6, against a stand-in of the runtime: what the program was given for each question."""
+    r = run(GIVEN, timeout=60, **more)
+    contains("stdout", r.out, "\n0 bad\n")
+    return r
+
+
+@case
+def functions_that_hip_hands_out():
+    wrapped = ("known", "again", "release", "of the release", "of the thread", "itself")
+    plain = given()
+    for what in wrapped:
+        contains("untraced", plain.out, f"{what}: runtime 0\n")
+    r = given(trace=RTL, rtl_args=("-q", "-m", "hip"))
+    expected = plain.out
+    for what in wrapped:
+        expected = expected.replace(f"{what}: runtime 0\n", f"{what}: wrapper 0\n")
+    equal("stdout", r.out, expected)
+    # each once: what was asked, with its status, and what was called through the answer
+    rows = r.rows("select name, status, args from rtl_api order by begin_ns")
+    equal("calls through what was given", [row[:2] for row in rows if row[0] != "hipGetProcAddress"], [
+        ("hipFree", 7), ("hipFree", 7), ("hipGetDevicePropertiesR0600", 7), ("hipGetDevicePropertiesR0600", 7),
+        ("hipMemcpy_spt", 7)])
+    asked = [(status, args) for name, status, args in rows if name == "hipGetProcAddress"]
+    equal("questions", [status for status, _ in asked], [0] * 6 + [500] * 2 + [0] * 7)
+    # the record has what the program got: the same wrapper for both names of it
+    first, again, release, alike = (re.search(r"\*pfn=(0x[0-9a-f]+)", args).group(1) for _, args in asked[:4])
+    equal("*pfn", (first == again, release == alike, first == release), (True, True, False))
+
+
+@case
+def what_hip_hands_out_is_the_runtimes_without_tracing():
+    plain = given()
+    equal("disabled", given(env={"LD_PRELOAD": LIBRTL, "RTL_MODE": "hip", "RTL_DISABLE": "1"}).out, plain.out)
+    equal("preload", given(trace=RTL, rtl_args=("-q", "-m", "hip"), env={"RTL_HIP_BACKEND": "preload"}).out, plain.out)
+    equal("standard", given(env={"LD_PRELOAD": LIBRTL, "RTL_MODE": "standard"}).out, plain.out)
 
 
 @case

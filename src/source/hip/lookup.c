@@ -140,6 +140,42 @@ static void *translate(void *fn, const char *name)
 	return fn;
 }
 
+/* The symbol of that name that is at `fn`, or of another form of the function: of a release (R0600), for the
+ * thread's own default stream (_spt). NULL: it is another function. */
+static const char *symbol_at(const void *fn, const char *name)
+{
+	const char *found = NULL;
+	Dl_info info;
+	void *lib;
+
+	if (!dladdr(fn, &info) || !info.dli_fname)
+		return NULL;
+	lib = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	if (!lib)
+		return NULL;
+	for (uint32_t op = 0; op < hip_nr_ops && !found; op++)
+		if (hip_symbols[op] && strncmp(hip_symbols[op], name, strlen(name)) == 0 &&
+		    lookup_next(lib, hip_symbols[op]) == fn)
+			found = hip_symbols[op];
+	/* what this runtime lacks is no message for the program */
+	dlerror();
+	dlclose(lib);
+	return found;
+}
+
+void lookup_given(const char *name, void **fn)
+{
+	int saved = errno;
+	const char *symbol;
+
+	if (!name || !name[0] || !fn || !*fn || !lookup_next || !is_wanted() || !is_runtimes(*fn))
+		return;
+	symbol = symbol_at(*fn, name);
+	if (symbol)
+		*fn = translate(*fn, symbol);
+	errno = saved;
+}
+
 void *lookup(void *handle, const char *name)
 {
 	void *fn = lookup_next(handle, name);

@@ -21,4 +21,9 @@ void *lookup_absent(void *handle, const char *name);
  * errno and dlerror() as dlsym() leaves them. */
 void *lookup(void *handle, const char *name);
 
+/* A HIP function that hands out others has succeeded: `*fn` is what it gave for `name`. The same is done as with
+ * what dlsym() finds, also where the function is another form of what was asked for (R0600, _spt). Anything may
+ * be NULL. Any thread; errno is kept. */
+void lookup_given(const char *name, void **fn);
+
 #endif
