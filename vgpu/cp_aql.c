@@ -365,8 +365,11 @@ static bool begin_dispatch(struct queue *q, uint64_t now)
 	struct queue_flight *f;
 	enum kernel_state state = KERNEL_OVER;
 
-	if (q->nr_flights >= knobs.overlap || scratch_missing(q, slot_of(q, q->next)) ||
-	    kernel_waits_for_scratch(q, slot_of(q, q->next)))
+	if (q->nr_flights >= knobs.overlap)
+		return false;
+	/* the runtime takes away what there is when it is asked for more: not while somebody uses it */
+	if (kernel_waits_for_scratch(q, slot_of(q, q->next)) ||
+	    scratch_missing(q, slot_of(q, q->next)))
 		return false;
 	f = &q->flights[q->nr_flights];
 	memcpy(f->packet, slot_of(q, q->next), QUEUE_PACKET_SIZE);

@@ -6,24 +6,9 @@
  * Prints what test_exec.py reads; any failure ends the program with status 1.
  */
 #include "hsa_machine.h"
+#include "work.h"
 
 enum { ITEMS = 64, BIG = 32 << 20, NR = 8 };
-
-/* What `work` of kernels.cpp computes. */
-static int worked(int seed)
-{
-	int own[64], sum = 0;
-
-	for (int i = 0; i < 64; i++)
-		own[i] = seed + i;
-	for (int n = 0; n < 100; n++) {
-		for (int i = 0; i < 64; i++)
-			own[(i * 7 + seed) & 63] += own[(i + n) & 63] & 255;
-	}
-	for (int i = 0; i < 64; i++)
-		sum += own[i];
-	return sum;
-}
 
 /* The memory that a kernel reads goes away, or its code does: a memory fault, as hardware has it. */
 static void freed(bool code)
@@ -47,18 +32,21 @@ static void freed(bool code)
 	sleep(20);
 }
 
-/* Several kernels of one queue at a time, each with scratch memory. */
+/* Several kernels of one queue at a time, each with scratch memory, for which the runtime is asked twice. */
 static void overlap(void)
 {
-	struct kernel work = load_kernel("kernels.co", "work.kd");
+	struct kernel work[] = { load_kernel("kernels.co", "work.kd"),
+				 load_kernel("kernels.co", "work_more.kd") };
+	static int own[WORK_MORE];
 	hsa_queue_t *q = new_queue(0, 64);
 	hsa_signal_t done[NR];
 	int *out = allocate(NR * 4096);
 
-	CHECK(work.private_size >= 256);
+	CHECK(work[0].private_size >= WORK * 4 && work[1].private_size >= WORK_MORE * 4);
 	for (int n = 0; n < NR; n++) {
 		uint64_t *kernarg = allocate(4096);
-		hsa_kernel_dispatch_packet_t p = dispatch_of(&work, ITEMS, ITEMS, kernarg);
+		hsa_kernel_dispatch_packet_t p =
+			dispatch_of(&work[n / 2 % 2], ITEMS, ITEMS, kernarg);
 		int seed = n * 1000 + 7;
 
 		kernarg[0] = (uintptr_t)(out + n * 1024);
@@ -66,9 +54,11 @@ static void overlap(void)
 		done[n] = submit(q, &p);
 	}
 	for (int n = 0; n < NR; n++) {
+		int want = worked(own, n / 2 % 2 ? WORK_MORE : WORK, n * 1000 + 7);
+
 		wait_done(done[n]);
 		for (int i = 0; i < ITEMS; i++)
-			CHECK(out[n * 1024 + i] == worked(n * 1000 + 7));
+			CHECK(out[n * 1024 + i] == want);
 	}
 	printf("overlap ok\n");
 }

@@ -2,6 +2,8 @@
 /* kernels.cpp - device code of the pure HSA test programs */
 #include <hip/hip_runtime.h>
 
+#include "work.h"
+
 extern "C" __global__ void nothing(void)
 {
 }
@@ -13,18 +15,17 @@ extern "C" __global__ void watch(volatile int *p)
 		;
 }
 
-/* Works in memory of its own: the result says if another kernel did, too. */
+/* Need scratch memory, the second one more of it. */
 extern "C" __global__ void work(int *out, int seed)
 {
-	int own[64], sum = 0;
+	int own[WORK];
 
-	for (int i = 0; i < 64; i++)
-		own[i] = seed + i;
-	for (int n = 0; n < 100; n++) {
-		for (int i = 0; i < 64; i++)
-			own[(i * 7 + seed) & 63] += own[(i + n) & 63] & 255;
-	}
-	for (int i = 0; i < 64; i++)
-		sum += own[i];
-	out[threadIdx.x] = sum;
+	out[threadIdx.x] = worked(own, WORK, seed);
+}
+
+extern "C" __global__ void work_more(int *out, int seed)
+{
+	int own[WORK_MORE];
+
+	out[threadIdx.x] = worked(own, WORK_MORE, seed);
 }

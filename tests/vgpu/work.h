@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* work.h - what the kernels work() and work_more() compute, for the device and for the host
+ *
+ * All of it is done in `own`: the result says whether somebody else wrote there, too.
+ */
+#ifndef VGPU_WORK_H
+#define VGPU_WORK_H
+
+enum { WORK = 64, WORK_MORE = 1024 }; /* a power of two */
+
+#ifdef __HIP__
+__device__
+#endif
+static inline int worked(int *own, int size, int seed)
+{
+	int sum = 0;
+
+	for (int i = 0; i < size; i++)
+		own[i] = seed + i;
+	for (int n = 0; n < 6400 / size; n++) {
+		for (int i = 0; i < size; i++)
+			own[(i * 7 + seed) & (size - 1)] += own[(i + n) & (size - 1)] & 255;
+	}
+	for (int i = 0; i < size; i++)
+		sum += own[i];
+	return sum;
+}
+
+#endif
