@@ -39,14 +39,14 @@ static void put_version(struct json *j, const char *isa)
 	json_int(j, digits[n - 2] <= '9' ? digits[n - 2] - '0' : digits[n - 2] - 'a' + 10);
 }
 
+/* Readers take the first element of an array for granted: where no GPU is known there is none. */
 static int put_devices(struct perfetto *p)
 {
 	struct json *j = &p->json;
 	sqlite3_stmt *row = NULL;
+	bool any = false;
 	int ret = 0;
 
-	json_key(j, "deviceProperties");
-	json_array(j);
 	if (p->ours)
 		ret = perfetto_prepare(
 			p, &row,
@@ -56,6 +56,11 @@ static int put_devices(struct perfetto *p)
 	if (row)
 		sqlite3_bind_int64(row, 1, p->only ? p->only->id : 0);
 	while (row && ret == 0 && (ret = perfetto_step(p, row)) == 1) {
+		if (!any) {
+			json_key(j, "deviceProperties");
+			json_array(j);
+		}
+		any = true;
 		json_bytes(j, "\n", 1);
 		json_object(j);
 		json_key(j, "id");
@@ -75,8 +80,10 @@ static int put_devices(struct perfetto *p)
 		ret = 0;
 	}
 	sqlite3_finalize(row);
-	json_array_end(j);
-	json_bytes(j, ",\n", 2);
+	if (any) {
+		json_array_end(j);
+		json_bytes(j, ",\n", 2);
+	}
 	return ret;
 }
 

@@ -259,6 +259,149 @@ class Kineto(Calls):
         self.assertIn("a.pt.trace.json", self.files())
 
 
+class Hta(Calls):
+    """Holistic Trace Analysis: the steps of its parser, on what is written. docs/formats/kineto.md has the facts."""
+
+    def parse(self, name="a", out="out.json"):
+        """The head, and the events that it keeps, with their index and the arguments that it takes."""
+        doc = self.convert(name, "kineto", out)
+        rows = []
+        for index, e in enumerate(doc["traceEvents"]):
+            if e.get("dur") is None or e.get("cat") in (None, "Trace"):
+                continue
+            args = e.get("args") if isinstance(e.get("args"), dict) else {}
+            rows.append({**e, "index": index, "stream": args.get("stream", -1), "correlation": args.get("correlation", -1)})
+        return doc, rows
+
+    def linked(self, rows):
+        """[(event on the host, event on a GPU)] by their number."""
+        hosts = [e for e in rows if e["stream"] == -1 and e["correlation"] != -1]
+        return [(h, g) for g in rows if g["stream"] > 0 and g["correlation"] != -1
+                for h in hosts if h["correlation"] == g["correlation"]]
+
+    def test_the_head(self):
+        doc, rows = self.parse(self.write(rank=3, world_size=8))
+        self.assertIs(type(doc["distributedInfo"]["rank"]), int)
+        self.assertGreaterEqual(doc["distributedInfo"]["rank"], 0)
+        self.assertIs(type(doc["baseTimeNanoseconds"]), int)
+        launch = next(e for e in rows if e["name"] == "hipLaunchKernel")
+        # a double's nanoseconds: the one before, at most
+        self.assertIn(int(launch["ts"] * 1e3) + doc["baseTimeNanoseconds"] - 1_790_000_000_000_031_000, (-1, 0))
+        # the reader of heads stops at the events, and wants flat objects, in a list at least one
+        self.assertEqual(list(doc)[-1], "traceEvents")
+        self.assertGreater(len(doc["deviceProperties"]), 0)
+        for value in (doc["distributedInfo"], doc["rocm_trace_lite"], *doc["deviceProperties"]):
+            self.assertEqual({type(v) for v in value.values()} & {dict, list}, set())
+
+    def test_each_rank_has_its_number(self):
+        for rank in range(2):
+            self.write(f"r{rank}", pid=500 + rank)
+        self.rtl("merge", "-q", "-o", "m.db", "r0.rtl", "r1.rtl")
+        self.rtl("convert", "m.db", "-f", "kineto", "-o", "k.json")
+        ranks = []
+        for name in ("k.pid500.json", "k.pid501.json"):
+            with open(self.path(name), encoding="utf-8") as file:
+                ranks.append(json.load(file)["distributedInfo"]["rank"])
+        self.assertEqual(sorted(ranks), [0, 1])
+
+    def test_without_a_gpu_no_list_is_empty(self):
+        name = self.database()
+        db = sqlite3.connect(self.path(name))
+        db.execute("delete from rtl_agent")
+        db.commit()
+        db.close()
+        doc, rows = self.parse(name)
+        self.assertNotIn("deviceProperties", doc)
+        self.assertGreater(len(rows), 0)
+
+    def test_the_columns_of_every_event(self):
+        doc, rows = self.parse(self.write())
+        # index 0 means none
+        self.assertEqual(doc["traceEvents"][0]["ph"], "M")
+        self.assertEqual({e["ph"] for e in rows}, {"X"})
+        for e in rows:
+            for key, types in (("ts", (int, float)), ("dur", (int, float)), ("name", (str,)), ("cat", (str,)),
+                               ("pid", (int,)), ("tid", (int,))):
+                self.assertIn(type(e[key]), types, e)
+            self.assertGreaterEqual(e["dur"], 0)
+        self.assertEqual({e["cat"] for e in rows}, {"cuda_runtime", "cuda_driver", "kernel", "gpu_memcpy", "gpu_memset",
+                                                    "user_annotation", "gpu_user_annotation"})
+        # microseconds
+        launch = next(e for e in rows if e["name"] == "hipLaunchKernel")
+        self.assertEqual(launch["dur"], 0.3)
+
+    def test_host_and_gpu_differ_by_the_stream(self):
+        _, rows = self.parse(self.write())
+        for e in rows:
+            self.assertIs(type(e["stream"]), int)
+            self.assertEqual(e["stream"] > 0, e["cat"] in ("kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation"), e)
+            self.assertTrue(e["stream"] > 0 or e["stream"] == -1, e)
+            if e["stream"] > 0:
+                self.assertEqual((e["pid"], e["tid"]), (e["args"]["device"], e["stream"]))
+
+    def test_calls_and_operations_are_linked(self):
+        _, rows = self.parse(self.write())
+        numbers = [e["correlation"] for e in rows if e["stream"] == -1 and e["correlation"] != -1]
+        self.assertEqual(len(numbers), len(set(numbers)))
+        self.assertTrue(all(type(n) is int and n > 0 for n in numbers))
+        self.assertEqual({e["correlation"] for e in rows if e["cat"] in ("user_annotation", "gpu_user_annotation")}, {-1})
+        pairs = self.linked(rows)
+        self.assertEqual(collections.Counter((h["name"], h["cat"], g["cat"]) for h, g in pairs), {
+            ("hipLaunchKernel", "cuda_runtime", "kernel"): 10, ("hipMemcpyAsync", "cuda_runtime", "gpu_memcpy"): 2,
+            ("hipMemset", "cuda_runtime", "gpu_memset"): 1})
+        self.assertTrue(all(h["index"] > 0 and g["index"] > 0 for h, g in pairs))
+        # each operation has one call; what no call is known of has none
+        self.assertEqual(len({g["index"] for _, g in pairs}), len(pairs))
+
+    def test_the_arguments_of_operations(self):
+        _, rows = self.parse(self.write())
+        whole = {"kernel": ("device", "context", "External id", "shared memory"),
+                 "gpu_memcpy": ("device", "context", "bytes"), "gpu_memset": ("device", "context", "bytes")}
+        for cat, keys in whole.items():
+            ops = [e for e in rows if e["cat"] == cat]
+            self.assertGreater(len(ops), 0)
+            for e in ops:
+                self.assertEqual({key: type(e["args"].get(key)) for key in keys}, dict.fromkeys(keys, int))
+                # where the code object tells
+                self.assertIs(type(e["args"].get("registers per thread", 0)), int)
+                if cat == "kernel":
+                    self.assertEqual([len(e["args"][key]) for key in ("grid", "block")], [3, 3])
+                else:
+                    self.assertIn(type(e["args"]["memory bandwidth (GB/s)"]), (int, float))
+
+    def test_kinds_are_told_by_names(self):
+        s = spool.calls()
+        s.dispatch(s.kernel("ncclKernel_AllReduce"), 0, s.start + 90_000, s.start + 91_000)
+        s.write(self.path("a.rtl"))
+        _, rows = self.parse("a.rtl")
+
+        def kind(name):
+            return "communication" if "ncclKernel" in name else "memory" if "Memcpy" in name or "Memset" in name else "computation"
+
+        self.assertEqual({(e["cat"], kind(e["name"])) for e in rows if e["stream"] > 0 and e["cat"] != "gpu_user_annotation"},
+                         {("kernel", "computation"), ("kernel", "communication"), ("gpu_memcpy", "memory"),
+                          ("gpu_memset", "memory")})
+        self.assertEqual({e["name"][:11] for e in rows if e["cat"] == "gpu_memcpy"}, {"Memcpy HtoD"})
+
+    def test_ranges_of_the_profilers_steps_are_iterations(self):
+        s = spool.calls()
+        launch = s.op(60, "hipModuleLaunchKernel", "f:p")
+        for step in (7, 8):
+            at = s.start + 100_000 * step
+            marker = s.marker(at, f"ProfilerStep#{step}")
+            own = s.api(launch, at + 1000, at + 2000, (0x10,))
+            s.dispatch(1, 0, at + 200_000, at + 201_000, marker, correlation=own)
+            s.marker_end(at + 50_000, marker)
+        s.write(self.path("a.rtl"))
+        _, rows = self.parse("a.rtl")
+        steps = [(int(e["name"].partition("#")[2]), e["ts"], e["ts"] + e["dur"]) for e in rows
+                 if e["cat"] == "user_annotation" and re.match(r"ProfilerStep\s*#\s*\d+", e["name"])]
+        of = {h["index"]: [n for n, begin, end in steps if begin <= h["ts"] < end] for h, _ in self.linked(rows)
+              if h["name"] == "hipModuleLaunchKernel"}
+        # the kernels run long after: they are of the iteration that launched them
+        self.assertEqual(sorted(of.values()), [[7], [8]])
+
+
 class Rpd(Calls):
     def test_a_file_of_rpd_with_streams(self):
         db = sqlite3.connect(self.path("rpd.db"))
