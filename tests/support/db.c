@@ -62,3 +62,17 @@ void db_exec(const char *path, const char *sql)
 		FAIL("%s: %s: %s", path, sql, error);
 	sqlite3_close(db);
 }
+
+void db_make_rpd(const char *path, const char *sql)
+{
+	static const char schema[] =
+		"CREATE TABLE rocpd_string(id INTEGER PRIMARY KEY, string TEXT);"
+		"CREATE TABLE rocpd_api(id INTEGER PRIMARY KEY, pid INT, tid INT, start INT, \"end\" "
+		"INT, apiName_id INT, args_id INT);"
+		"CREATE TABLE rocpd_op(id INTEGER PRIMARY KEY, gpuId INT, queueId INT, sequenceId INT, "
+		"start INT, \"end\" INT, description_id INT, opType_id INT);"
+		"CREATE TABLE rocpd_api_ops(id INTEGER PRIMARY KEY, api_id INT, op_id INT)";
+
+	db_exec(path, schema);
+	db_exec(path, sql);
+}

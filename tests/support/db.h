@@ -12,4 +12,8 @@ const char *db_text(const char *path, const char *sql);
 /* Runs statements that change the file. */
 void db_exec(const char *path, const char *sql);
 
+/* A file as RPD's oldest tracers write it, neither streams nor processes nor clocks, and what statements put
+ * into it. */
+void db_make_rpd(const char *path, const char *sql);
+
 #endif

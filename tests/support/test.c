@@ -157,6 +157,17 @@ const char *test_tmpfile(const char *name)
 	return path;
 }
 
+const char *test_text_of(const char *path)
+{
+	static char text[65536];
+	FILE *file = fopen(path, "r");
+
+	CHECK_MSG(file != NULL, "%s is missing", path);
+	text[fread(text, 1, sizeof(text) - 1, file)] = 0;
+	fclose(file);
+	return text;
+}
+
 uint64_t test_now_ns(void)
 {
 	struct timespec ts;

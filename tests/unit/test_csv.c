@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/db.h"
 #include "support/spool_make.h"
 #include "support/test.h"
 
@@ -27,13 +28,9 @@ static void make_sample(void)
 /* What RPD's own tracer writes: neither shapes nor domains. */
 static void make_rpd(void)
 {
-	static const char schema[] =
-		"CREATE TABLE rocpd_string(id INTEGER PRIMARY KEY, string TEXT);"
-		"CREATE TABLE rocpd_api(id INTEGER PRIMARY KEY, pid INT, tid INT, start INT, \"end\" "
-		"INT, apiName_id INT, args_id INT);"
-		"CREATE TABLE rocpd_op(id INTEGER PRIMARY KEY, gpuId INT, queueId INT, sequenceId INT, "
-		"start INT, \"end\" INT, description_id INT, opType_id INT);"
-		"CREATE TABLE rocpd_api_ops(id INTEGER PRIMARY KEY, api_id INT, op_id INT);"
+	input = test_tmpfile("in.db");
+	db_make_rpd(
+		input,
 		"INSERT INTO rocpd_string VALUES (1, 'say \"hi\", twice'), (2, 'KernelExecution'), (3, "
 		"'hipLaunchKernel'), (4, ''), (5, 'CopyHostToDevice'), (6, 'hsa_init'), (7, "
 		"'UserMarker'), (8, '__hipPushCallConfiguration');"
@@ -41,26 +38,12 @@ static void make_rpd(void)
 		"(3, 77, 77, 5, 9000, 7, 4), (4, 77, 78, 900, 910, 8, 4);"
 		"INSERT INTO rocpd_op VALUES (1, 1, 3, 1, 3000, 5000, 1, 2), (2, 1, 3, 2, 5000, 5500, "
 		"4, 5);"
-		"INSERT INTO rocpd_api_ops VALUES (1, 1, 1)";
-	sqlite3 *db;
-
-	input = test_tmpfile("in.db");
-	CHECK_EQ_INT(sqlite3_open(input, &db), SQLITE_OK);
-	CHECK_EQ_INT(sqlite3_exec(db, schema, NULL, NULL, NULL), SQLITE_OK);
-	sqlite3_close(db);
+		"INSERT INTO rocpd_api_ops VALUES (1, 1, 1)");
 }
 
 static const char *text_of(const char *name)
 {
-	static char text[65536];
-	FILE *file = fopen(test_tmpfile(name), "r");
-	size_t n;
-
-	CHECK_MSG(file != NULL, "%s is missing", name);
-	n = fread(text, 1, sizeof(text) - 1, file);
-	text[n] = 0;
-	fclose(file);
-	return text;
+	return test_text_of(test_tmpfile(name));
 }
 
 static bool is_there(const char *name)

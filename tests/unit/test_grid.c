@@ -24,21 +24,13 @@ static const char *printed(enum grid_format format, unsigned int width, const ch
 					   { .num = 1500 },
 					   { .real = 0.25 },
 					   { .none = true } };
-	static char text[8192];
-	FILE *file;
-	size_t n;
 
 	grid_row(g, cells);
 	CHECK_EQ_UINT(grid_rows(g), 1);
 	CHECK_NOT_NULL(freopen(test_tmpfile("out"), "w", stdout));
 	grid_print(g);
 	grid_destroy(g);
-	file = fopen(test_tmpfile("out"), "r");
-	CHECK_NOT_NULL(file);
-	n = fread(text, 1, sizeof(text) - 1, file);
-	text[n] = 0;
-	fclose(file);
-	return text;
+	return test_text_of(test_tmpfile("out"));
 }
 
 TEST(a_table_scales_units_and_aligns)

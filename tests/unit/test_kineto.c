@@ -3,51 +3,27 @@
 #include "export/kineto.h"
 
 #include <errno.h>
-#include <sqlite3.h>
-#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "support/db.h"
 #include "support/test.h"
 
 static struct rocpd_result res;
 static const char *input;
 
-/* What RPD's own tracer writes: no streams, no processes, no clocks. */
 static void make_input(const char *more)
 {
-	static const char schema[] =
-		"CREATE TABLE rocpd_string(id INTEGER PRIMARY KEY, string TEXT);"
-		"CREATE TABLE rocpd_api(id INTEGER PRIMARY KEY, pid INT, tid INT, start INT, \"end\" "
-		"INT, apiName_id INT, args_id INT);"
-		"CREATE TABLE rocpd_op(id INTEGER PRIMARY KEY, gpuId INT, queueId INT, sequenceId INT, "
-		"start INT, \"end\" INT, description_id INT, opType_id INT);"
-		"CREATE TABLE rocpd_api_ops(id INTEGER PRIMARY KEY, api_id INT, op_id INT);"
+	input = test_tmpfile("in.db");
+	db_make_rpd(
+		input,
 		"INSERT INTO rocpd_string VALUES (1, 'gemm'), (2, 'KernelExecution'), (3, "
 		"'hipLaunchKernel'), (4, 'ptr=0x10'), (5, 'FillBuffer'), (6, '');"
 		"INSERT INTO rocpd_api VALUES (1, 77, 78, 1000, 2000, 3, 4);"
 		"INSERT INTO rocpd_op VALUES (1, 1, 3, 1, 3000, 5000, 1, 2), (2, 1, 3, 2, 5000, 5500, "
 		"6, 5);"
-		"INSERT INTO rocpd_api_ops VALUES (1, 1, 1)";
-	sqlite3 *db;
-
-	input = test_tmpfile("in.db");
-	CHECK_EQ_INT(sqlite3_open(input, &db), SQLITE_OK);
-	CHECK_EQ_INT(sqlite3_exec(db, schema, NULL, NULL, NULL), SQLITE_OK);
-	CHECK_EQ_INT(sqlite3_exec(db, more, NULL, NULL, NULL), SQLITE_OK);
-	sqlite3_close(db);
-}
-
-static const char *text_of(const char *path)
-{
-	static char text[65536];
-	FILE *file = fopen(path, "r");
-	size_t n;
-
-	CHECK_NOT_NULL(file);
-	n = fread(text, 1, sizeof(text) - 1, file);
-	text[n] = 0;
-	fclose(file);
-	return text;
+		"INSERT INTO rocpd_api_ops VALUES (1, 1, 1)");
+	db_exec(input, more);
 }
 
 static int write_json(const char *out)
@@ -62,7 +38,7 @@ TEST(a_file_of_rpd_has_queues_for_streams)
 	make_input("");
 	CHECK_OK(write_json(out));
 	CHECK_EQ_UINT(res.nr_processes, 1);
-	text = text_of(out);
+	text = test_text_of(out);
 	CHECK_STR_HAS(text,
 		      "\"distributedInfo\": {\"backend\": \"none\",\"rank\": 0,\"world_size\": 1}");
 	CHECK_STR_HAS(text, "\"baseTimeNanoseconds\":1000,");
@@ -83,7 +59,7 @@ TEST(what_has_no_valid_times_is_an_instant)
 	make_input("INSERT INTO rocpd_op VALUES (3, 0, 0, 1, 9000, 8000, 1, 2)");
 	CHECK_OK(write_json(test_tmpfile("out.json")));
 	CHECK_STR_HAS(
-		text_of(test_tmpfile("out.json")),
+		test_text_of(test_tmpfile("out.json")),
 		"{\"ph\":\"i\",\"pid\":0,\"tid\":1,\"ts\":8.000,\"s\":\"t\",\"cat\":\"kernel\"");
 }
 

@@ -7,13 +7,13 @@
 
 #include <errno.h>
 #include <glob.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "export/perfetto_internal.h"
+#include "support/db.h"
 #include "support/test.h"
 
 static struct rocpd_result res;
@@ -22,26 +22,15 @@ static const char *input;
 /* A database as RPD's oldest tracers write it, with nr operations. */
 static void make_input(int nr)
 {
-	static const char schema[] =
-		"CREATE TABLE rocpd_string(id INTEGER PRIMARY KEY, string TEXT);"
-		"CREATE TABLE rocpd_api(id INTEGER PRIMARY KEY, pid INT, tid INT, start INT, \"end\" "
-		"INT, apiName_id INT, args_id INT);"
-		"CREATE TABLE rocpd_op(id INTEGER PRIMARY KEY, gpuId INT, queueId INT, sequenceId INT, "
-		"start INT, \"end\" INT, description_id INT, opType_id INT);"
-		"CREATE TABLE rocpd_api_ops(id INTEGER PRIMARY KEY, api_id INT, op_id INT);"
-		"INSERT INTO rocpd_string VALUES (1, 'k'), (2, 'KernelExecution')";
 	char sql[512];
-	sqlite3 *db;
 
 	input = test_tmpfile("in.db");
-	CHECK_EQ_INT(sqlite3_open(input, &db), SQLITE_OK);
-	CHECK_EQ_INT(sqlite3_exec(db, schema, NULL, NULL, NULL), SQLITE_OK);
 	snprintf(sql, sizeof(sql),
+		 "INSERT INTO rocpd_string VALUES (1, 'k'), (2, 'KernelExecution');"
 		 "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) "
 		 "INSERT INTO rocpd_op SELECT i, 0, 0, i, i * 100, i * 100 + 50, 1, 2 FROM n",
 		 nr);
-	CHECK_EQ_INT(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-	sqlite3_close(db);
+	db_make_rpd(input, sql);
 }
 
 static int write_json(const char *out, const struct rocpd_options *opt)
