@@ -206,6 +206,7 @@ EXPORT roctracer_status_t roctracer_close_pool_expl(roctracer_pool_t *pool)
 
 	if (!p)
 		return ROCTRACER_STATUS_SUCCESS;
+	stream_settle();
 	registry_forget_pool(p);
 	e = pool_close(p);
 	if (e)
@@ -294,16 +295,19 @@ EXPORT roctracer_status_t roctracer_enable_activity(void)
 
 EXPORT roctracer_status_t roctracer_disable_op_activity(activity_domain_t domain, uint32_t op)
 {
+	stream_settle();
 	return error_status(registry_activity(__func__, domain, op, NULL));
 }
 
 EXPORT roctracer_status_t roctracer_disable_domain_activity(activity_domain_t domain)
 {
+	stream_settle();
 	return error_status(registry_domain_activity(__func__, domain, NULL));
 }
 
 EXPORT roctracer_status_t roctracer_disable_activity(void)
 {
+	stream_settle();
 	for (size_t i = 0; i < NR_DOMAINS; i++)
 		registry_domain_activity(__func__, all_domains[i], NULL);
 	return ROCTRACER_STATUS_SUCCESS;
@@ -313,6 +317,7 @@ EXPORT roctracer_status_t roctracer_flush_activity_expl(roctracer_pool_t *pool)
 {
 	struct pool *p = choose(pool);
 
+	stream_settle();
 	if (p)
 		pool_flush(p);
 	return ROCTRACER_STATUS_SUCCESS;

@@ -78,6 +78,8 @@ enum error pool_open(const roctracer_properties_t *properties, struct pool **out
 enum error pool_close(struct pool *p);
 /* On the pool's own thread: nothing to wait for. */
 void pool_flush(struct pool *p);
+/* This is the thread of a pool, in the program's callback. */
+bool pool_is_delivering(void);
 /* Writes `nr` records together; the last one's kernel_name is copied if it is a dispatch. Blocks while
  * both halves are full. Dropped if the pool is closed. */
 void pool_write(struct pool *p, const activity_record_t *records, uint32_t nr);
@@ -113,6 +115,8 @@ bool stream_is_stopped(void);
 /* The record of a call that this thread has made, and before it that of the thread's external id. */
 void stream_write_call(struct pool *pool, uint32_t domain, uint32_t op, uint64_t correlation,
 		       uint64_t begin_ns, uint64_t end_ns);
+/* Waits until the records of operations that calls have waited for are written. */
+void stream_settle(void);
 /* HSA's runtime offers its tables. */
 bool stream_on_load(void *table);
 /* Tracing goes on or pauses; true when that is a change. */

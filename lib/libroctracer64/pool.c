@@ -89,12 +89,21 @@ static bool is_orphan(const struct pool *p)
 	return p->nr_forks != atomic_load_explicit(&nr_forks, memory_order_relaxed);
 }
 
+static _Thread_local bool is_delivering;
+
+bool pool_is_delivering(void)
+{
+	return is_delivering;
+}
+
 static void call_back(struct pool *p, const void *begin, size_t size)
 {
 	const char *at = begin;
 
+	is_delivering = true;
 	if (size)
 		p->properties.buffer_callback_fun(at, at + size, p->properties.buffer_callback_arg);
+	is_delivering = false;
 }
 
 /* On the pool's thread. */

@@ -52,6 +52,13 @@ bool stream_switch(bool on)
 	return atomic_exchange(&is_stopped, !on) == on;
 }
 
+void stream_settle(void)
+{
+	/* whoever writes records may be waiting for this thread to make room */
+	if (stream_core() && !pool_is_delivering())
+		stream_core()->live_settle();
+}
+
 static void on_enter(struct live_call *call)
 {
 	activity_rtapi_callback_t fn;

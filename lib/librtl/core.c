@@ -48,6 +48,7 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.live_want = live_want,
 		.live_want_ops = live_want_ops,
 		.live_pause_ops = live_pause_ops,
+		.live_settle = live_settle,
 		.live_last_id = live_last_id,
 		.range_front = range_front,
 		.range_listen = range_listen,

@@ -39,6 +39,7 @@ struct rtl_core {
 	void (*live_want)(int index, uint32_t id, bool on);
 	void (*live_want_ops)(int index, bool on);
 	void (*live_pause_ops)(int index, bool paused);
+	void (*live_settle)(void);
 	uint32_t (*live_last_id)(void);
 
 	/* roctx: range.h has the contracts */

@@ -16,11 +16,13 @@ void stand_in_names(name_fn fn);
 void stand_in_status(int status);
 unsigned int stand_in_registered(void);
 int stand_in_op(uint32_t op, void *record);
+uint64_t stand_in_number(void);
 int stand_in_traced(uint32_t id, size_t size, uint64_t arg, void (*inside)(void));
 
 static tracer_fn tracer;
 static name_fn names;
 static int last_status;
+static uint64_t last_number;
 
 const char *hipApiName(uint32_t id)
 {
@@ -57,6 +59,12 @@ int stand_in_op(uint32_t op, void *record)
 	return tracer ? tracer(2, op, record) : -1;
 }
 
+/* What the runtime gives to all that the last call submits. */
+uint64_t stand_in_number(void)
+{
+	return last_number;
+}
+
 /* A call as the runtime makes it, with a hip_api_data_t of `size` bytes and one argument. 0: the call was of
  * interest; 1: it was not; other: the callback wrote where it must not. */
 int stand_in_traced(uint32_t id, size_t size, uint64_t arg, void (*inside)(void))
@@ -72,6 +80,7 @@ int stand_in_traced(uint32_t id, size_t size, uint64_t arg, void (*inside)(void)
 	memset(block, 0xa5, sizeof(block));
 	if (!tracer || tracer(3, id, block))
 		return 1;
+	memcpy(&last_number, block, sizeof(last_number));
 	memcpy(&tail, block + size, sizeof(tail));
 	memcpy(&phase_data, block + size - 8, sizeof(phase_data));
 	if ((unsigned char *)phase_data != block + size + 8)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "base/env.h"
 #include "event/corr.h"
@@ -527,4 +528,84 @@ TEST(operations_are_asked_for_only_while_they_are_wanted)
 	live_want_ops(index, false);
 	CHECK_EQ_INT(op(0, record), 1);
 	CHECK_EQ_UINT(nr_ops, 2);
+}
+
+/* Operations that are over when the test says so. */
+static int (*op_of_runtime)(uint32_t op, void *record);
+static uint64_t (*number_of_runtime)(void);
+
+static void submit(void)
+{
+	CHECK_EQ_INT(op_of_runtime(0, NULL), 0);
+}
+
+/* Of a launch: the number that its operation comes back with. */
+static uint64_t launch(void)
+{
+	CHECK_EQ_INT(traced(id_of(HIP_OP_hipLaunchKernel), shown->data_size, 0, submit), 0);
+	return number_of_runtime();
+}
+
+static void *report(void *arg)
+{
+	uint64_t record[8] = { 2 | UINT64_C(0x11f0) << 32, 0, *(uint64_t *)arg, 1, 2, 0, 0, 0 };
+	const struct timespec late = { 0, 20000000 };
+
+	nanosleep(&late, NULL);
+	op_of_runtime(0, record);
+	return arg;
+}
+
+static void report_and_settle(uint64_t number)
+{
+	pthread_t thread;
+
+	CHECK_EQ_INT(traced(id_of(HIP_OP_hipDeviceSynchronize), shown->data_size, 0, NULL), 0);
+	CHECK_EQ_INT(pthread_create(&thread, NULL, report, &number), 0);
+	live_settle();
+	/* seen before the thread is joined */
+	CHECK_EQ_UINT(nr_ops, 1);
+	pthread_join(thread, NULL);
+	nr_ops = 0;
+}
+
+TEST(operations_are_told_by_when_they_were_submitted)
+{
+	static const struct live_listener listener = { .op = on_live_op };
+	uint64_t first, second;
+	int index;
+
+	load_tracer(HIP_RELEASE_5_7, 0);
+	op_of_runtime = (int (*)(uint32_t, void *))dlsym(lib, "stand_in_op");
+	number_of_runtime = (uint64_t(*)(void))dlsym(lib, "stand_in_number");
+	begin("standard", "auto");
+	live_init();
+	index = live_listen(&listener);
+	live_want_ops(index, true);
+	/* the report comes after the call that has waited for it, and after another's */
+	nr_ops = 0;
+	report_and_settle(launch());
+	first = launch();
+	second = launch();
+	CHECK_NE_UINT(first, second);
+	report(&second);
+	CHECK_EQ_UINT(nr_ops, 1);
+	nr_ops = 0;
+	report_and_settle(first);
+	/* before a pause, and in it */
+	first = launch();
+	live_pause_ops(index, true);
+	second = launch();
+	report(&first);
+	CHECK_EQ_UINT(nr_ops, 1);
+	CHECK(last_op.correlation && last_op.correlation < 1u << 20);
+	live_pause_ops(index, false);
+	report(&second);
+	CHECK_EQ_UINT(nr_ops, 1);
+	/* of no call that was seen */
+	first = 0;
+	report(&first);
+	CHECK_EQ_UINT(nr_ops, 2);
+	CHECK_EQ_UINT(last_op.correlation, 0);
+	live_want_ops(index, false);
 }

@@ -208,6 +208,13 @@ void live_told_end(uint32_t id)
 		tell(f, DONE);
 }
 
+void *live_told_data(void)
+{
+	const struct frame *f = thread_get()->live_top;
+
+	return f ? f->call.data : NULL;
+}
+
 /* HIP's activity_sync_callback_t: at the end `arg` is what was registered. */
 static void *on_sync(uint32_t id, void *record, const void *data, void *arg)
 {
@@ -506,6 +513,11 @@ void live_pause_ops(int index, bool paused)
 		atomic_fetch_or_explicit(&paused_mask, bit, memory_order_relaxed);
 	else
 		atomic_fetch_and_explicit(&paused_mask, ~bit, memory_order_relaxed);
+}
+
+void live_settle(void)
+{
+	tracer_settle();
 }
 
 void live_want_ops(int index, bool on)

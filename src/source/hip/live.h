@@ -71,6 +71,11 @@ void live_want_ops(int index, bool on);
  * late it ends. One store: for those who do so often. */
 void live_pause_ops(int index, bool paused);
 
+/* HIP 5.4 and later tell of an operation on a thread of their own, which may come to it after a call that has waited
+ * for the operation: waits, 200 ms at most, until they have told of what such calls have waited for. Any thread but
+ * that one; what op() does must not wait for the caller. */
+void live_settle(void);
+
 /* Turns HIP's callbacks on, for operations too if they are wanted by now. false: no HIP in the process
  * yet, or one whose callbacks are of a kind that is not known. Any number of times. */
 bool live_turn_on(void);

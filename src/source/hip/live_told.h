@@ -34,6 +34,9 @@ void live_told_args(uint32_t id, void *data);
 /* It is over. */
 void live_told_end(uint32_t id);
 
+/* The data of the call that this thread is in, NULL: in none that was told of. */
+void *live_told_data(void);
+
 /* Whether anyone wants operations; one is over, whose number is the correlation id that its call's data had. */
 bool live_told_wants_ops(void);
 /* The listeners, a bit each, that want to be told of what is submitted now. */
@@ -45,5 +48,7 @@ void live_told_op(const struct live_op *op, uint32_t wanted);
 /* The other kind: hipRegisterTracerCallback() of HIP 5.4 and later. The largest number of a function; 0: there
  * is no such callback, or it is of a release whose structures are not known. */
 uint32_t tracer_turn_on(void);
+/* live_settle(); nothing to wait for with the callbacks of 5.3 and before. */
+void tracer_settle(void);
 
 #endif

@@ -15,10 +15,13 @@
  */
 #define LOG_TOPIC "hip"
 #include <errno.h>
+#include <stdatomic.h>
 #include <stddef.h>
+#include <time.h>
 
 #include "base/compiler.h"
 #include "base/log.h"
+#include "hip_ops_gen.h"
 #include "source/hip/frame.h"
 #include "source/hip/live_told.h"
 #include "source/hip/release.h"
@@ -28,17 +31,27 @@ enum { DOMAIN_HIP_OPS = 2, DOMAIN_HIP_API = 3 };
 
 /* What is behind hip_api_data_t in the runtime's block. */
 struct tail {
-	uint64_t enter_ns;
+	uint32_t phase, awaited; /* a time stamp in the runtime's own tools */
 	uint64_t phase_data;
 	void (*enter)(uint32_t id, void *block);
 	void (*leave)(uint32_t id, void *block);
 };
 
 /* The runtime hands a call's number back with each operation that the call submitted: in bits that no
- * correlation id uses it has which listeners did not want to be told. */
+ * correlation id uses it has which listeners did not want to be told, and the phase. */
 #define UNWANTED_SHIFT 56
 #define ALL_LISTENERS ((1u << LIVE_MAX_LISTENERS) - 1)
 #define UNWANTED ((uint64_t)ALL_LISTENERS << UNWANTED_SHIFT)
+#define PHASE_SHIFT 60
+#define OURS (UNWANTED | UINT64_C(1) << PHASE_SHIFT)
+
+/* Commands that calls have made and that were not told to be over, in two phases: a call that waits for commands
+ * begins a new one if the one before has run out. What was made before it is in the phases that it awaits. */
+static _Atomic uint32_t phase;
+static _Atomic uint64_t pending[2];
+static _Atomic uint32_t owed; /* phases that calls have waited for, a bit each */
+#define SETTLE_STEP_NS 100000
+#define SETTLE_STEPS 2000
 
 /* set in tracer_turn_on(), constant after */
 static uint32_t data_size;
@@ -49,17 +62,48 @@ static void on_enter(uint32_t id, void *block)
 	int saved = errno;
 
 	/* the runtime has taken the number; this is what clients see */
-	data->correlation &= ~UNWANTED;
+	data->correlation &= ~OURS;
 	data->phase = 0;
 	live_told_args(id, data);
 	errno = saved;
 }
 
+/* Whether it returns when what was submitted before is over: those that programs rely on for that. */
+static bool is_wait(uint32_t id)
+{
+	const struct hip_callback *c = release_callback(id);
+
+	switch (c ? c->op : HIP_OP_NR) {
+	case HIP_OP_hipDeviceSynchronize:
+	case HIP_OP_hipStreamSynchronize:
+	case HIP_OP_hipEventSynchronize:
+	case HIP_OP_hipMemcpy:
+	case HIP_OP_hipMemcpyDtoH:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The phases of all that was made before. */
+static uint32_t begin_wait(void)
+{
+	uint32_t p = atomic_load_explicit(&phase, memory_order_relaxed);
+
+	if (atomic_load_explicit(&pending[!p], memory_order_relaxed))
+		return 3;
+	atomic_store_explicit(&phase, !p, memory_order_relaxed);
+	return 1u << p;
+}
+
 static void on_leave(uint32_t id, void *block)
 {
+	const struct tail *tail = (const struct tail *)((const char *)block + data_size);
 	struct told_data *data = block;
 	int saved = errno;
 
+	if (tail->awaited)
+		atomic_fetch_or_explicit(&owed, tail->awaited, memory_order_relaxed);
 	data->phase = 1;
 	live_told_args(id, data);
 	live_told_end(id);
@@ -75,7 +119,10 @@ static bool begin_call(uint32_t id, void *block, uintptr_t height)
 		return false;
 	/* what the runtime's tools keep from enter to exit, by the last member of hip_api_data_t */
 	((uint64_t **)(void *)tail)[-1] = &tail->phase_data;
-	tail->enter_ns = tail->phase_data = 0;
+	tail->phase_data = 0;
+	tail->awaited = is_wait(id) ? begin_wait() : 0;
+	tail->phase = atomic_load_explicit(&phase, memory_order_relaxed);
+	data->correlation |= (uint64_t)tail->phase << PHASE_SHIFT;
 	data->correlation |= (uint64_t)(~live_told_wanted() & ALL_LISTENERS) << UNWANTED_SHIFT;
 	tail->enter = on_enter;
 	tail->leave = on_leave;
@@ -89,7 +136,7 @@ static void end_op(uint32_t op, const struct told_op *from)
 	struct live_op out = { .op = op };
 	uint32_t wanted = ~(uint32_t)(from->number >> UNWANTED_SHIFT);
 
-	clean.number &= ~UNWANTED;
+	clean.number &= ~OURS;
 	/* of no call that was seen */
 	if (!from->number)
 		wanted = live_told_wanted();
@@ -110,6 +157,51 @@ static void end_op(uint32_t op, const struct told_op *from)
 	live_told_op(&out, wanted);
 }
 
+/* The runtime asks before the thread makes a command. */
+static void count_made(void)
+{
+	const char *data = live_told_data();
+
+	if (data)
+		atomic_fetch_add_explicit(
+			&pending[((const struct tail *)(data + data_size))->phase], 1,
+			memory_order_relaxed);
+}
+
+static void count_over(uint64_t number)
+{
+	_Atomic uint64_t *of = &pending[number >> PHASE_SHIFT & 1];
+	uint64_t n = atomic_load_explicit(of, memory_order_relaxed);
+
+	/* 0: what tracer_settle() has given up; release: the listeners have been told */
+	while (n && !atomic_compare_exchange_weak_explicit(of, &n, n - 1, memory_order_release,
+							   memory_order_relaxed))
+		;
+}
+
+static bool is_pending(uint32_t phases)
+{
+	/* acquire: pairs with count_over() */
+	return (phases & 1 && atomic_load_explicit(&pending[0], memory_order_acquire)) ||
+	       (phases & 2 && atomic_load_explicit(&pending[1], memory_order_acquire));
+}
+
+void tracer_settle(void)
+{
+	const struct timespec step = { 0, SETTLE_STEP_NS };
+	uint32_t phases = atomic_load_explicit(&owed, memory_order_relaxed);
+	int saved = errno;
+
+	for (int i = 0; i < SETTLE_STEPS && is_pending(phases); i++)
+		nanosleep(&step, NULL);
+	/* some are never told of: they are waited for once */
+	for (uint32_t p = 0; p < 2; p++)
+		if (is_pending(phases & 1u << p))
+			atomic_store_explicit(&pending[p], 0, memory_order_relaxed);
+	atomic_fetch_and_explicit(&owed, ~phases, memory_order_relaxed);
+	errno = saved;
+}
+
 /* 0: of interest. */
 static int tracer(uint32_t domain, uint32_t id, void *data)
 {
@@ -122,6 +214,11 @@ static int tracer(uint32_t domain, uint32_t id, void *data)
 		wanted = live_told_wants_ops();
 		if (wanted && data)
 			end_op(id, data);
+		/* 0: made in no call that was told of */
+		if (data && ((const struct told_op *)data)->number)
+			count_over(((const struct told_op *)data)->number);
+		else if (!data && wanted)
+			count_made();
 	}
 	errno = saved;
 	return wanted ? 0 : 1;
