@@ -20,8 +20,9 @@ case $dir in
 *) dir=$PWD/$dir ;;
 esac
 root=$dir/root
-packages='base-files bash coreutils dash diffutils findutils grep libamd-comgr2 libamdhip64-5 libc-bin libc6
-	libhsa-runtime64-1 libsqlite3-0 libstdc++6 mawk mount procps python3 sed sqlite3 util-linux zlib1g'
+packages='base-files bash coreutils dash diffutils findutils grep libamd-comgr2 libamdhip64-5 libasan8 libc-bin libc6
+	libc6-dbg libhsa-runtime64-1 libsqlite3-0 libstdc++6 libubsan1 mawk mount procps python3 sed sqlite3 util-linux
+	valgrind zlib1g'
 
 # skip WHY...: what keeps it from being made is told again when it is to be entered
 skip() {

@@ -49,7 +49,7 @@ def traced():
     global _traced
     if _traced is None or not os.path.exists(_traced.output):
         launcher, ranges = program("launcher"), program("ranges")
-        shared = os.path.join(BUILD, "tests/tmp/060_readers.trace")
+        shared = os.path.join(TMP, "060_readers.trace")
         shutil.rmtree(shared, ignore_errors=True)
         _traced = run(
             "/bin/sh", "-c",

@@ -15,7 +15,8 @@ A test is a script of cases:
 Each case works in a folder of its own, which is kept when the case fails. A failed check raises with
 both sides in its text. Exit status: 0, 1 when a case failed, 77 when all were skipped. Arguments
 choose cases by name. RTL_BUILD and RTL_SOURCE come from ctest, RTL_TEST_TMP (a folder for the
-cases) too where one build is tested twice at a time; RTL_TEST_LONG=1 asks for the
+cases) too where one build is tested twice at a time. A sanitized build traces the programs
+of RTL_TEST_PROGRAMS, with the run-time RTL_TEST_PRELOAD in them. RTL_TEST_LONG=1 asks for the
 long variants.
 """
 import collections
@@ -34,7 +35,7 @@ import traceback
 BUILD = os.path.abspath(os.environ.get("RTL_BUILD", "build/dev"))
 SOURCE = os.path.abspath(os.environ.get("RTL_SOURCE", os.path.join(os.path.dirname(__file__), "../..")))
 LONG = os.environ.get("RTL_TEST_LONG", "") not in ("", "0")
-PROGRAMS = os.path.join(BUILD, "tests")
+PROGRAMS = os.environ.get("RTL_TEST_PROGRAMS") or os.path.join(BUILD, "tests")
 TMP = os.environ.get("RTL_TEST_TMP") or os.path.join(BUILD, "tests/tmp")
 RTL_BIN = os.path.join(BUILD, "bin/rtl")
 LIBRTL = os.path.join(BUILD, "lib/librtl.so.1")
@@ -138,6 +139,8 @@ def program(name):
     if os.path.sep in name:
         return name
     path = os.path.join(PROGRAMS, name)
+    if not os.path.exists(PROGRAMS):
+        skip(f"{PROGRAMS} is not there: ./check --dev builds it")
     if not os.path.exists(path):
         if name in ("launcher", "eventtimes", "ending", "ranges", "hsa_kernels.co"):
             skip(f"{name} was not built: hipcc is not installed")
@@ -157,6 +160,8 @@ def clean_env(extra=None):
     env = {k: v for k, v in os.environ.items() if not k.startswith(prefixes)}
     env["LC_ALL"] = "C.UTF-8"
     env["TERM"] = "dumb"
+    if os.environ.get("RTL_TEST_PRELOAD"):
+        env["LD_PRELOAD"] = os.environ["RTL_TEST_PRELOAD"]
     for key, value in (extra or {}).items():
         if value is None:
             env.pop(key, None)

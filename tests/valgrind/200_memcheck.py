@@ -18,7 +18,7 @@ def valgrind():
     found = shutil.which("valgrind")
     if not found:
         skip("valgrind is not installed")
-    return [found, "--tool=memcheck", "--leak-check=full", "--num-callers=40"]
+    return [found, "--tool=memcheck", "--leak-check=full", "--num-callers=40", f"--suppressions={SUPPRESSIONS}"]
 
 
 # ---- programs: errors with their stacks, from memcheck's XML -----------------------------------
@@ -48,7 +48,7 @@ def errors_in(folder, names):
 def watched(name, folder):
     """A program's command line under memcheck. Fair scheduling: a thread that spins would starve the others."""
     return [*valgrind(), "-q", "--fair-sched=yes", "--child-silent-after-fork=yes", "--xml=yes", f"--xml-file={folder}/memcheck.%p.xml", f"--log-file={folder}/memcheck.%p.log",
-            f"--suppressions={SUPPRESSIONS}", program(name)]
+            program(name)]
 
 
 def traced(name, *args, trace=RTL, rtl_args=("-q",), gpus=1):

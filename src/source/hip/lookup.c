@@ -20,9 +20,23 @@
 
 #define RUNTIME "libamdhip64.so"
 
+#ifdef RTL_SANITIZE_ADDRESS
+/* The sanitizer takes what it stands in front of with dlsym(), before there is any shadow memory. */
+#define BEFORE_SHADOW __attribute__((no_sanitize_address))
+static bool has_shadow;
+
+__attribute__((constructor)) static void note_shadow(void)
+{
+	has_shadow = true;
+}
+#else
+#define BEFORE_SHADOW
+static const bool has_shadow = true;
+#endif
+
 void *(*lookup_next)(void *handle, const char *name);
 
-void lookup_find(void)
+BEFORE_SHADOW void lookup_find(void)
 {
 	void *libc;
 
@@ -53,21 +67,26 @@ static bool has_real(uint32_t op)
 	       hip_find(hip_symbols[op]);
 }
 
-bool lookup_lacks(void *handle, const char *name)
+static bool lacks(void *handle, const char *name)
 {
 	int saved = errno;
 	void *fn = NULL;
 	uint32_t op = op_of(name);
-	bool lacks;
+	bool none;
 
 	if (op == hip_nr_ops)
 		return false;
 	/* the program's own function of that name, or whatever else comes before us */
 	if (handle == RTLD_DEFAULT)
 		fn = lookup_next(RTLD_DEFAULT, name);
-	lacks = !(fn && !hip_is_ours(fn)) && !has_real(op);
+	none = !(fn && !hip_is_ours(fn)) && !has_real(op);
 	errno = saved;
-	return lacks;
+	return none;
+}
+
+BEFORE_SHADOW bool lookup_lacks(void *handle, const char *name)
+{
+	return has_shadow && lacks(handle, name);
 }
 
 void *lookup_absent(void *handle, const char *name)

@@ -1,0 +1,20 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""420_sanitized.py - that the sanitized binaries bring what finds errors into the programs they are loaded into"""
+from support import *
+
+# a byte behind an allocation
+PLANTED = (
+    "import ctypes; c = ctypes.CDLL(None); c.malloc.restype = ctypes.c_void_p; "
+    "c.memset(ctypes.c_void_p(c.malloc(16)), 0, 17)"
+)
+
+
+@case
+def what_is_planted_is_found():
+    r = run(sys.executable, "-c", PLANTED, trace=RTL, status=None)
+    contains("stderr", r.err, "heap-buffer-overflow")
+    equal("status", r.status, 1)
+
+
+main()

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+# The binaries that were built with the address sanitizer, in programs on the runtimes of this machine and on
+# Debian 13's. The programs are the unsanitized build's, into which the run-time is preloaded.
+if(NOT RTL_SANITIZE MATCHES "^address" OR NOT CMAKE_C_COMPILER_ID STREQUAL GNU)
+	return()
+endif()
+set(RTL_TEST_PROGRAMS ${CMAKE_BINARY_DIR}/../dev/tests CACHE PATH "programs for sanitized binaries to trace")
+
+# By its name: each system has its own. HIP's deletes and its signal stacks, and what ROCm leaks, are its own affair.
+execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libasan.so OUTPUT_VARIABLE asan OUTPUT_STRIP_TRAILING_WHITESPACE)
+execute_process(COMMAND ${RTL_READELF} -d ${asan} OUTPUT_VARIABLE asan)
+string(REGEX MATCH "libasan\\.so\\.[0-9]+" asan "${asan}")
+set(sanitized_env "PYTHONPATH=${CMAKE_SOURCE_DIR}/tests/scenario;PYTHONDONTWRITEBYTECODE=1"
+	"RTL_TEST_PROGRAMS=${RTL_TEST_PROGRAMS};RTL_TEST_PRELOAD=${asan}"
+	"ASAN_OPTIONS=verify_asan_link_order=0:use_sigaltstack=0:new_delete_type_mismatch=0:detect_leaks=0")
+
+foreach(row
+		"platform/420_sanitized;what_is_planted_is_found"
+		"scenario/010_exact;full_mode;kernels_with_events_and_ranges;copies_on_one_gpu;tools_lib_alone"
+		"scenario/040_roctx;messages_are_kept_byte_for_byte;in_a_signal_handler"
+		"scenario/050_processes;a_family_is_one_database;direct_mode_formats"
+		"scenario/070_hip_calls;all_kinds_of_work;each_replay_of_a_graph"
+		"scenario/071_hip_errors;errors_hip;errors_callback"
+		"scenario/072_hip_dlsym;linked_dlsym_auto;many_threads_by_callback"
+		"scenario/080_hip_life;all_times_of_a_life;dlsym_finds_what_the_runtime_has_and_no_more"
+		"fault/110_endings;underscore_exit;fork;thread_death;queues_in_a_storm;queue_error;descriptors_in_use")
+	list(POP_FRONT row script)
+	set(file ${CMAKE_SOURCE_DIR}/tests/${script}.py)
+	get_filename_component(name ${script} NAME)
+	foreach(case ${row})
+		rtl_script_test(sanitized.${name}.${case} LABELS sanitized TIMEOUT 240 ENV "${sanitized_env}"
+			COMMAND ${RTL_PYTHON} ${file} ${case})
+		# ROCr 6.1.2 has no lock around a list of its own: docs/compat/versions.md
+		if(case STREQUAL "queues_in_a_storm")
+			continue()
+		endif()
+		rtl_script_test(debian13.sanitized.${name}.${case} LABELS debian13 TIMEOUT 240
+			ENV "${sanitized_env};RTL_TEST_TMP=${CMAKE_BINARY_DIR}/tests/debian13"
+			COMMAND ${debian13} run python3 ${file} ${case})
+	endforeach()
+endforeach()
