@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* devices.c - from HIP's index of a device to the KFD's number of its node
+/* devices.c - HIP's index of a device and the KFD's number of its node
  *
  * HIP from 5.4 on gives the node in an operation's record; up to 5.3 it gives the index, which the
- * program chooses with HIP_VISIBLE_DEVICES. Both runtimes know where a device is on the bus.
+ * program chooses with HIP_VISIBLE_DEVICES. This library's clients expect the one or the other, whatever the
+ * process's HIP gives. Both runtimes know where a device is on the bus.
  *
  * Owns:     the table, made when the first operation ends: by then both runtimes are up.
  * Threads:  any.
- * Hot path: devices_node() but for its first call.
- * Fails:    a device that is not found keeps its index.
+ * Hot path: devices_id() but for its first call.
+ * Fails:    a device that is not found keeps the number that it has.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -18,6 +19,9 @@
 #include "hsa_table_gen.h"
 
 #define MAX_DEVICES 64
+
+/* what clients of this library's generation expect */
+#define WANTS_INDEX (ROCTRACER64_GENERATION == 1)
 
 #define BDF(bus, device, function) ((uint32_t)(bus) << 8 | (uint32_t)(device) << 3 | (function))
 
@@ -107,11 +111,11 @@ static void find_all(void)
 	int (*place_of)(char *, int, int) =
 		(int (*)(char *, int, int))core->hip_find("hipDeviceGetPCIBusId");
 	struct gpus gpus = { .nr = 0 };
+	bool gives_index = core->hip_find("hipRegisterActivityCallback") != NULL;
 	char place[64] = "";
 	int nr = 0;
 
-	/* that of today gives the node itself */
-	if (!core->hip_find("hipRegisterActivityCallback") || !count || !place_of)
+	if (gives_index == WANTS_INDEX || !count || !place_of)
 		return;
 	core->quiet(true);
 	find_gpus(&gpus);
@@ -120,16 +124,23 @@ static void find_all(void)
 	for (int i = 0; i < nr && i < MAX_DEVICES; i++) {
 		int node = place_of(place, sizeof(place), i) == 0 ? find_node(&gpus, place) : -1;
 
-		nodes[i] = node < 0 ? i : node;
+		nodes[i] = node < 0 && !WANTS_INDEX ? i : node;
 		nr_nodes = i + 1;
 	}
 	core->quiet(false);
 }
 
-int devices_node(int index)
+int devices_id(int given)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, find_all);
-	return index >= 0 && index < nr_nodes ? nodes[index] : index;
+#if WANTS_INDEX
+	for (int i = 0; i < nr_nodes; i++)
+		if (nodes[i] == given)
+			return i;
+	return given;
+#else
+	return given >= 0 && given < nr_nodes ? nodes[given] : given;
+#endif
 }

@@ -103,8 +103,9 @@ activity_rtapi_callback_t registry_get_callback(uint32_t domain, uint32_t op, vo
 struct pool *registry_get_pool(uint32_t domain, uint32_t op);
 
 /* ---- devices.c ---- */
-/* The node of HIP's device. Once HIP and HSA are up. */
-int devices_node(int index);
+/* What this generation's clients expect of a device that HIP's record names so: its node (4) or its index (1). Once
+ * HIP and HSA are up. */
+int devices_id(int given);
 
 /* ---- stream.c ---- */
 /* NULL: librtl is of another build; then nothing is traced. */

@@ -154,11 +154,7 @@ static void on_op(const struct live_op *op)
 	r.correlation_id = op->correlation;
 	r.begin_ns = op->begin_ns;
 	r.end_ns = op->end_ns;
-#if ROCTRACER64_GENERATION == 4
-	r.device_id = devices_node(op->device);
-#else
-	r.device_id = op->device;
-#endif
+	r.device_id = devices_id(op->device);
 	r.queue_id = op->queue;
 #if ROCTRACER64_GENERATION == 4
 	/* clients take it for a text: never NULL */

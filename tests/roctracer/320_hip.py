@@ -181,7 +181,7 @@ def pieces_alone():
 
 @case
 def devices_by_their_nodes():
-    """HIP 5.2 gives its index; clients of 5.4 and later expect the KFD's node, those of 5.2 the index."""
+    """HIP 5.2 gives its index, 5.7 the KFD's node; clients of 5.4 and later expect the node, those of 5.2 the index."""
     def devices(name="hip_client", **env):
         args = ["devices=2", "threads=3", "launches=10", "what=ops"]
         return client(*args, name=name, gpus=2, env=env).of("device")
@@ -189,6 +189,8 @@ def devices_by_their_nodes():
     equal("nodes", devices(), {"1": 20, "2": 10})
     equal("nodes in another order", devices(HIP_VISIBLE_DEVICES="1,0"), {"2": 20, "1": 10})
     equal("indices", devices(name="hip_client_old"), {"0": 20, "1": 10})
+    equal("indices, of nodes in another order", devices(name="hip_client_old", HIP_VISIBLE_DEVICES="1,0"),
+          {"0": 20, "1": 10})
     args = ["threads=2", "launches=10", "what=ops"]
     equal("one GPU, the second", client(*args, gpus=2, env={"HIP_VISIBLE_DEVICES": "1"}).of("device"), {"2": 20})
 

@@ -24,6 +24,22 @@ def ids(lines, pattern):
     return [int(m.group(1)) for l in lines for m in [re.match(pattern, l)] if m]
 
 
+def check_external_ids(lines, entered):
+    """Between push and pop each call has the id. Where HSA's calls are told, those that HIP makes have it, too."""
+    record = re.compile(r"record (\w+) correlation_id\((\d+)\).*?(?:external_id\((\d+)\))?$")
+    records = [m.groups() for m in map(record.match, lines) if m]
+    with_id = []
+    for (name, number, external), (call, its, _) in zip(records, records[1:]):
+        if name == "EXT_API":
+            equal("external id, and whose it is", (external, number), ("31", its))
+            with_id.append((call, int(its)))
+    pushed = [c for c in entered if c[0] not in ("hipMalloc", "hipFree")]
+    equal("HIP's calls with an external id", [c for c in with_id if not c[0].startswith("hsa_")], pushed)
+    # ids go up: the first call after the push, and that after the pop
+    first, after = pushed[0][1], next(i for n, i in entered if n == "hipFree")
+    equal("HSA's calls with an external id before or after", [c for c in with_id if not first <= c[1] < after], [])
+
+
 def one_round(lines):
     """Everything is on: calls in their order, an id each, the same for callbacks, record and operation."""
     calls = ["hipMalloc", "hipMalloc", "hipMemcpy", "__hipPushCallConfiguration", "__hipPopCallConfiguration",
@@ -43,8 +59,7 @@ def one_round(lines):
     equal("who caused the kernel", operations["KernelExecution"], by_name["hipLaunchKernel"][0])
     equal("who caused the copies", [operations["CopyHostToDevice"], operations["CopyDeviceToHost"]],
           by_name["hipMemcpy"])
-    external = [i for n, i in records if n == "EXT_API"]
-    equal("calls with an external id", external, [i for n, i in entered if n not in ("hipMalloc", "hipFree")])
+    check_external_ids(lines, entered)
     equal("roctx", [l for l in lines if l.startswith("roctx")], ["roctx 1 copy", "roctx 2 ", "roctx 0 after"])
     contains("arguments", "\n".join(lines), "on-enter> size(0x4000)")
     contains("arguments", "\n".join(lines), "kernel(_Z15matrixTransposePfPKfi)")
