@@ -130,6 +130,27 @@ TEST(thousands_are_watched_at_once)
 		}
 }
 
+TEST(signals_of_several_pools_are_watched_at_once)
+{
+	uint64_t area = UINT64_C(0x7f0000000000), full = 0;
+
+	/* The runtime's pools: signals of 128 bytes, 512 in a row, in mappings wherever the kernel puts them. */
+	for (unsigned i = 0; i < NR_SIGNALS; i++) {
+		amd_signal_t *s =
+			(amd_signal_t *)(uintptr_t)(area + i % 512 * 128); /* is not looked into */
+		int err;
+
+		if (i % 512 == 511)
+			area += UINT64_C(0x1000) * (1 + i * UINT64_C(2654435761) % 100000);
+		inflight_set_signal(&entry[i], s);
+		atomic_store(&entry[i].state, INFLIGHT_ARMED);
+		err = watch_add(s, &entry[i], NULL);
+		CHECK(err == 0 || err == -ENOSPC);
+		full += err != 0;
+	}
+	CHECK_LT_UINT(full, NR_SIGNALS / 50);
+}
+
 /* What the harvester does: it leaves the place of a recorded operation alone. */
 static void record_one(struct inflight_ring *r, struct inflight *e)
 {
@@ -181,8 +202,9 @@ TEST(what_is_recorded_makes_room_and_what_is_in_flight_does_not)
 	static struct inflight e;
 	bool watched[1024];
 
+	/* 128 bytes apart, as the runtime's are */
 	for (unsigned i = 0; i < 1024; i++)
-		watched[i] = watch_add(&sig[i], arm(&entry[i], &sig[i]), NULL) == 0;
+		watched[i] = watch_add(&sig[2 * i], arm(&entry[i], &sig[2 * i]), NULL) == 0;
 	for (uintptr_t i = 1; i < 100000; i++) {
 		amd_signal_t *s = (amd_signal_t *)(i * 64); /* is not looked into */
 
@@ -193,7 +215,7 @@ TEST(what_is_recorded_makes_room_and_what_is_in_flight_does_not)
 	}
 	for (unsigned i = 0; i < 1024; i++)
 		if (watched[i])
-			CHECK_EQ_INT(watch_add(&sig[i], &entry[1024], NULL), -EBUSY);
+			CHECK_EQ_INT(watch_add(&sig[2 * i], &entry[1024], NULL), -EBUSY);
 }
 
 TEST(a_reset_forgets_all)

@@ -101,26 +101,13 @@ static inline uint64_t inflight_count(const struct inflight_ring *r)
 	       atomic_load_explicit(&r->tail, memory_order_relaxed);
 }
 
-/* `r` may be NULL */
-static inline bool inflight_is_in(const struct inflight_ring *r, const struct inflight *e)
-{
-	return r && e >= r->entry && e <= r->entry + r->mask;
-}
-
-/* The entry `n` behind `e` in `r`, whatever is in it. */
-static inline const struct inflight *inflight_behind(const struct inflight_ring *r,
-						     const struct inflight *e, uint32_t n)
-{
-	return &r->entry[((uint64_t)(e - r->entry) + n) & r->mask];
-}
-
 /* HOT: is `e` an entry of `r` that nobody has anything to do with any more? Looks at the ring only, not at
  * the entry, which another processor wrote to. false: look. Owner of the ring's head; `r` may be NULL. */
 static inline bool inflight_recorded(const struct inflight_ring *r, const struct inflight *e)
 {
 	uint64_t idx, tail;
 
-	if (!inflight_is_in(r, e))
+	if (!r || e < r->entry || e > r->entry + r->mask)
 		return false;
 	idx = (uint64_t)(e - r->entry);
 	/* pairs with the release in harvest's advance */

@@ -37,11 +37,14 @@ static _Atomic bool any_used;
 static struct inflight leaving;
 #define LEAVING (&leaving)
 
+/* Neighbours in memory are neighbours here: the runtime makes signals by the page, and spread over the whole table
+ * each would need a page of it in the processor's address cache. Areas of 2 MiB are shifted against each other. */
 static struct place *first(const amd_signal_t *s)
 {
-	uint64_t h = ((uint64_t)(uintptr_t)s >> 6) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t at = (uint64_t)(uintptr_t)s >> 6;
+	uint64_t shift = (at / SIZE) * UINT64_C(0x9e3779b97f4a7c15) >> 40;
 
-	return &table[(uint32_t)(h >> 40) & (SIZE - WINDOW)];
+	return &table[(uint32_t)(at + shift) & (SIZE - WINDOW)];
 }
 
 static struct inflight *entry_of(uint64_t use)
@@ -171,18 +174,6 @@ static RTL_NOINLINE int add(struct place *window, amd_signal_t *s, struct inflig
 	return 0;
 }
 
-/* Programs use their signals over and over in the same order: what was submitted behind `old` tells which
- * signal is next. Its lines were written by the GPU, the program and the harvester: they come meanwhile. */
-static inline void expect_next(const struct inflight_ring *r, const struct inflight *old)
-{
-	const struct inflight *next = inflight_behind(r, old, 1);
-	amd_signal_t *s = inflight_signal(next);
-
-	RTL_PREFETCH_WRITE(s);
-	RTL_PREFETCH_WRITE(first(s));
-	RTL_PREFETCH_WRITE(inflight_behind(r, old, 2));
-}
-
 int watch_add(amd_signal_t *s, struct inflight *e, const struct inflight_ring *r)
 {
 	struct place *window = first(s);
@@ -190,8 +181,6 @@ int watch_add(amd_signal_t *s, struct inflight *e, const struct inflight_ring *r
 	struct place *p = find(window, s, NULL, &use);
 	struct inflight *old = entry_of(use);
 
-	if (p && inflight_is_in(r, old))
-		expect_next(r, old);
 	/* `old` is `e` itself where this entry was for `s` before */
 	if (p && old != e && !inflight_recorded(r, old) &&
 	    inflight_capture(old, s, false) == INFLIGHT_IN_USE)
