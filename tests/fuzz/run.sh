@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # run.sh [SECONDS [FUZZER...]] - fuzzes for SECONDS each (FUZZ_SECONDS, 20): load (traces), opts
-# (command lines) and pm4 (packets for the virtual GPU), by default all.
+# (command lines), pm4 and code (packets and kernels for the virtual GPU), by default all.
 #
 # Needs clang with libFuzzer: exit status 77 (skipped) without it. What is found stays in
 # $FUZZ_DIR (default: fuzz/ in the build directory) as crash-*; the corpus grows there from run to
@@ -10,7 +10,7 @@ set -eu
 
 seconds=${1:-${FUZZ_SECONDS:-20}}
 [ $# -eq 0 ] || shift
-[ $# -gt 0 ] || set -- load opts pm4
+[ $# -gt 0 ] || set -- load opts pm4 code
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 build=${RTL_BUILD:-$root/build}
@@ -21,17 +21,22 @@ cd "$dir"
 probe() {
 	printf '%s\n' '#include <stdint.h>' '#include <stddef.h>' \
 		'int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n);' \
+		'#ifdef real' 'extern real r;' '#endif' \
 		'int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { return !d && n; }' >probe.c
 	"$@" probe.c -o probe 2>/dev/null
 }
 
-clang=
-for c in clang clang-14 clang-15 clang-16 clang-17 clang-18 clang-19; do
-	if command -v "$c" >/dev/null 2>&1 && probe "$c" -fsanitize=fuzzer,address,undefined; then
-		clang=$c
-		break
-	fi
-done
+# find_clang [TYPE]: the first that has libFuzzer, and the type
+find_clang() {
+	for c in clang clang-14 clang-15 clang-16 clang-17 clang-18 clang-19; do
+		if command -v "$c" >/dev/null 2>&1 && probe "$c" -fsanitize=fuzzer,address,undefined "-Dreal=${1:-float}"; then
+			echo "$c"
+			break
+		fi
+	done
+}
+
+clang=$(find_clang)
 if [ -z "$clang" ]; then
 	echo "skipped: no clang with libFuzzer (clang-14, libclang-rt-14-dev)"
 	exit 77
@@ -42,6 +47,8 @@ probe "$clang" -fsanitize=fuzzer $demangler || demangler="-DRTL_DEMANGLE_SHARED 
 flags="-std=c11 -D_GNU_SOURCE -g -O1 -I$root/src -I$root/tests -I$build/gen"
 sanitize="-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined"
 
+link=''
+
 # build_fuzzer NAME SOURCES...: an object file each, so that it is quick the second time
 build_fuzzer() {
 	name=$1
@@ -50,13 +57,13 @@ build_fuzzer() {
 	for source in "$here/fuzz_$name.c" "$@"; do
 		object=$name/$(echo "${source#"$root/"}" | tr / _).o
 		objects="$objects $object"
-		[ -e "$object" ] && [ -z "$(find "$root/src" "$root/vgpu" "$here" -name '*.[ch]' -newer "$object" | head -n 1)" ] &&
+		[ -e "$object" ] && [ -z "$(find "$root/src" "$root/vgpu" "$here" -name '*.[chi]*' -newer "$object" | head -n 1)" ] &&
 			continue
 		# shellcheck disable=SC2086
 		"$clang" $flags $sanitize -c "$source" -o "$object"
 	done
 	# shellcheck disable=SC2086
-	"$clang" $sanitize $objects -lsqlite3 -lz -lpthread -ldl $demangler -o "fuzz_$name"
+	"$clang" $sanitize $objects $link -lsqlite3 -lz -lm -lpthread -ldl $demangler -o "fuzz_$name"
 }
 
 for name in "$@"; do
@@ -81,6 +88,20 @@ for name in "$@"; do
 	pm4)
 		flags="$flags -I$root/vgpu -isystem /opt/rocm/include -DHSA_LARGE_MODEL"
 		build_fuzzer pm4 "$root/vgpu/cp_pm4.c" "$root/vgpu/perf.c" "$root/vgpu/clock.c"
+		;;
+	code)
+		clang=$(find_clang _Float16)
+		if [ -z "$clang" ]; then
+			echo "skipped: no clang with libFuzzer and _Float16 (clang-15)"
+			exit 77
+		fi
+		flags="$flags -I$root/vgpu -isystem /opt/rocm/include -DHSA_LARGE_MODEL -ffp-contract=off -Wno-pass-failed"
+		# the rows that are built a second time for newer processors
+		for table in int f32 f16 f64 cmp; do
+			link="$link -Wl,--defsym=valu_${table}_v3=valu_${table}_base"
+		done
+		build_fuzzer code "$root/tests/vgpu/inst_lib.c" "$root"/vgpu/gcn/*.c
+		link=''
 		;;
 	*)
 		echo "run.sh: no fuzzer named $name" >&2

@@ -6,7 +6,7 @@
  * Every operation is done to memory of the device and to an image of it on the host; then the whole of both is
  * compared, so that a byte too many shows as well. Prints "ok NAME" or "wrong NAME: ..." for each part.
  */
-#include "hip_parts.h"
+#include "hip_parts.hpp"
 
 namespace
 {

@@ -12,7 +12,7 @@
 #include <cassert>
 #include <cmath>
 
-#include "hip_parts.h"
+#include "hip_parts.hpp"
 
 #define BOTH __host__ __device__
 

@@ -94,7 +94,7 @@ static inline struct kernel load_kernel(const char *file, const char *name)
 
 	CHECK(n > 0 && strlen(file) < 32);
 	path[n] = '\0';
-	strcpy(strrchr(path, '/') + 1, file);
+	memcpy(strrchr(path, '/') + 1, file, strlen(file) + 1);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	CHECK(fd >= 0);
 	HSA(hsa_code_object_reader_create_from_file(fd, &reader));

@@ -9,9 +9,12 @@
 enum { WORK = 64, WORK_MORE = 1024 }; /* a power of two */
 
 #ifdef __HIP__
-__device__
+#define WORK_WHERE __device__
+#else
+#define WORK_WHERE
 #endif
-static inline int worked(int *own, int size, int seed)
+
+WORK_WHERE static inline int worked(int *own, int size, int seed)
 {
 	int sum = 0;
 

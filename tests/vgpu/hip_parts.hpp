@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* hip_parts.h - what HIP programs that check results have in common: errors, parts that the command line names */
-#ifndef VGPU_HIP_PARTS_H
-#define VGPU_HIP_PARTS_H
+/* hip_parts.hpp - what HIP programs that check results have in common: errors, parts that the command line names */
+#ifndef VGPU_HIP_PARTS_HPP
+#define VGPU_HIP_PARTS_HPP
 
 #include <hip/hip_runtime.h>
 
