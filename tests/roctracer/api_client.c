@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "expect.h"
 #include "roctracer/roctracer_ext.h"
 #include "roctracer/roctracer_roctx.h"
 
@@ -22,15 +23,6 @@
 
 static int nr_wrong;
 
-#define IS(what, value)                                                                            \
-	do {                                                                                       \
-		long long is_ = (long long)(what), be_ = (long long)(value);                       \
-		if (is_ != be_) {                                                                  \
-			printf("%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #what, is_,    \
-			       be_);                                                               \
-			nr_wrong++;                                                                \
-		}                                                                                  \
-	} while (0)
 #define TEXT(what, value)                                                                          \
 	do {                                                                                       \
 		const char *is_ = (what);                                                          \

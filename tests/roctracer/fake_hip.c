@@ -13,27 +13,15 @@
 #include <string.h>
 #include <time.h>
 
+#include "fake_hip.h"
+
 #define API __attribute__((visibility("default")))
 
 /* as in HIP 5.2 */
 #define LAST_ID 333u
-enum {
-	ID_SYNCHRONIZE = 48,
-	ID_FREE = 69,
-	ID_LAUNCH = 107,
-	ID_MALLOC = 108,
-	ID_MEMCPY = 125,
-	ID_MODULE_LAUNCH = 169,
-};
 enum { KIND_KERNEL = 0x11f0, KIND_COPY = 0x11f4 };
 #define NR_OPS 3u
 #define RING 1024u
-
-struct call_data {
-	uint64_t correlation;
-	uint32_t phase, reserved;
-	uint64_t args[102];
-};
 
 struct op_record {
 	uint32_t domain, kind, op, reserved;
@@ -181,10 +169,7 @@ static void *gpu(void *arg)
 	return arg;
 }
 
-/* The test's: nothing completes while it is held. */
-API void fake_gpu_hold(bool on);
-
-API void fake_gpu_hold(bool on)
+void fake_gpu_hold(bool on)
 {
 	pthread_mutex_lock(&lock);
 	is_held = on;
@@ -262,18 +247,7 @@ static int end(const struct call *c)
 	return 0;
 }
 
-struct grid {
-	uint32_t x, y, z;
-};
-
-API int hipMalloc(void **ptr, size_t size);
-API int hipFree(void *ptr);
-API int hipMemcpy(void *dst, const void *src, size_t size, int kind);
-API int hipDeviceSynchronize(void);
-API int hipLaunchKernel(const void *function, struct grid blocks, struct grid block, void **args,
-			size_t shared, void *stream);
-
-API int hipMalloc(void **ptr, size_t size)
+int hipMalloc(void **ptr, size_t size)
 {
 	/* the copy of what `ptr` points to comes in between */
 	struct call c = begin(ID_MALLOC, (uintptr_t)ptr, 0, size);
@@ -282,7 +256,7 @@ API int hipMalloc(void **ptr, size_t size)
 	return end(&c);
 }
 
-API int hipFree(void *ptr)
+int hipFree(void *ptr)
 {
 	struct call c = begin(ID_FREE, (uintptr_t)ptr, 0, 0);
 
@@ -290,7 +264,7 @@ API int hipFree(void *ptr)
 	return end(&c);
 }
 
-API int hipMemcpy(void *dst, const void *src, size_t size, int kind)
+int hipMemcpy(void *dst, const void *src, size_t size, int kind)
 {
 	struct call c = begin(ID_MEMCPY, (uintptr_t)dst, (uintptr_t)src, size);
 
@@ -300,7 +274,7 @@ API int hipMemcpy(void *dst, const void *src, size_t size, int kind)
 	return end(&c);
 }
 
-API int hipDeviceSynchronize(void)
+int hipDeviceSynchronize(void)
 {
 	struct call c = begin(ID_SYNCHRONIZE, 0, 0, 0);
 
@@ -308,8 +282,8 @@ API int hipDeviceSynchronize(void)
 	return end(&c);
 }
 
-API int hipLaunchKernel(const void *function, struct grid blocks, struct grid block, void **args,
-			size_t shared, void *stream)
+int hipLaunchKernel(const void *function, struct grid blocks, struct grid block, void **args,
+		    size_t shared, void *stream)
 {
 	struct call c = begin(ID_LAUNCH, (uintptr_t)function, 0, 0);
 
@@ -322,14 +296,10 @@ API int hipLaunchKernel(const void *function, struct grid blocks, struct grid bl
 	return end(&c);
 }
 
-API int hipModuleLaunchKernel(void *function, uint32_t x, uint32_t y, uint32_t z, uint32_t bx,
-			      uint32_t by, uint32_t bz, uint32_t shared, void *stream, void **args,
-			      void **extra);
-
 /* Another call is inside of this one, before its own kernel. */
-API int hipModuleLaunchKernel(void *function, uint32_t x, uint32_t y, uint32_t z, uint32_t bx,
-			      uint32_t by, uint32_t bz, uint32_t shared, void *stream, void **args,
-			      void **extra)
+int hipModuleLaunchKernel(void *function, uint32_t x, uint32_t y, uint32_t z, uint32_t bx,
+			  uint32_t by, uint32_t bz, uint32_t shared, void *stream, void **args,
+			  void **extra)
 {
 	struct call c = begin(ID_MODULE_LAUNCH, (uintptr_t)function, x, y);
 

@@ -7,54 +7,26 @@
  * callback comes with its own argument, an exit with its enter, a record with its times and id. When the
  * changing is over everything is told again, once. Prints what is wrong; so does the exit status.
  */
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "fake_hip.h"
 #include "roctracer/roctracer_ext.h"
+#include "stress.h"
 
-#define NR_THREADS 8u
 #define NR_ROUNDS 500u
 #define LAUNCHES 4u
 /* calls and operations of a round */
 #define CALLS (LAUNCHES + 3)
 #define OPS (LAUNCHES + 1)
 
-struct grid {
-	uint32_t x, y, z;
-};
-
-int hipMalloc(void **ptr, size_t size);
-int hipFree(void *ptr);
-int hipMemcpy(void *dst, const void *src, size_t size, int kind);
-int hipDeviceSynchronize(void);
-int hipLaunchKernel(const void *function, struct grid blocks, struct grid block, void **args,
-		    size_t shared, void *stream);
-
-/* hip_api_data_t, as far as it is looked at */
-struct call_data {
-	uint64_t correlation;
-	uint32_t phase, reserved;
-	uint64_t args[3];
-};
-
-static atomic_bool over;
-static atomic_int nr_wrong;
 static atomic_ulong nr_told, nr_entered, nr_exited;
-static int arguments[NR_THREADS + 1];
 static uint32_t malloc_id, launch_id;
 /* the call that this thread is in, by what it was told */
 static _Thread_local uint64_t open_call;
-
-static void fail(const char *what)
-{
-	if (atomic_fetch_add(&nr_wrong, 1) < 20)
-		printf("%s\n", what);
-}
 
 #define CHECK(call)                                                                                \
 	do {                                                                                       \
@@ -62,7 +34,7 @@ static void fail(const char *what)
 			fail(#call);                                                               \
 	} while (0)
 
-static void on_call(uint32_t domain, uint32_t cid, const void *data, void *arg, int *its)
+void on_call(uint32_t domain, uint32_t cid, const void *data, const void *arg, const int *its)
 {
 	const struct call_data *d = data;
 
@@ -80,26 +52,6 @@ static void on_call(uint32_t domain, uint32_t cid, const void *data, void *arg, 
 	}
 	atomic_fetch_add(&nr_told, 1);
 }
-
-#define CALLBACK(n)                                                                                \
-	static void callback_##n(uint32_t domain, uint32_t cid, const void *data, void *arg)       \
-	{                                                                                          \
-		on_call(domain, cid, data, arg, &arguments[n]);                                    \
-	}
-CALLBACK(0)
-CALLBACK(1)
-CALLBACK(2)
-CALLBACK(3)
-CALLBACK(4)
-CALLBACK(5)
-CALLBACK(6)
-CALLBACK(7)
-CALLBACK(8)
-
-static const activity_rtapi_callback_t callbacks[NR_THREADS + 1] = {
-	callback_0, callback_1, callback_2, callback_3, callback_4,
-	callback_5, callback_6, callback_7, callback_8,
-};
 
 /* Of the last part: calls and operations by the ids that the calls had. */
 static struct {
@@ -217,23 +169,6 @@ static void *call_exactly(void *arg)
 	return arg;
 }
 
-static void run(void *(*first)(void *), void *(*second)(void *), time_t seconds)
-{
-	struct timespec time = { seconds, 0 };
-	pthread_t threads[2 * NR_THREADS];
-	unsigned nr = 0;
-
-	for (unsigned i = 0; i < NR_THREADS; i++) {
-		pthread_create(&threads[nr++], NULL, first, &arguments[i]);
-		if (second)
-			pthread_create(&threads[nr++], NULL, second, &arguments[i]);
-	}
-	nanosleep(&time, NULL);
-	atomic_store(&over, true);
-	while (nr)
-		pthread_join(threads[--nr], NULL);
-}
-
 static void changing(time_t seconds)
 {
 	roctracer_properties_t props = { .buffer_size = 4096, .buffer_callback_fun = on_records };
@@ -301,6 +236,5 @@ int main(int argc, char **argv)
 	CHECK(roctracer_op_code(ACTIVITY_DOMAIN_HIP_API, "hipLaunchKernel", &launch_id, NULL));
 	changing(argc > 1 ? strtol(argv[1], NULL, 10) : 1);
 	everything_once();
-	printf("%d wrong\n", atomic_load(&nr_wrong));
-	return atomic_load(&nr_wrong) != 0;
+	return verdict();
 }

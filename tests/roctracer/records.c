@@ -12,45 +12,15 @@
 #include <string.h>
 #include <time.h>
 
+#include "expect.h"
+#include "fake_hip.h"
 #include "roctracer/roctracer_ext.h"
 
-struct grid {
-	uint32_t x, y, z;
-};
-
-int hipMalloc(void **ptr, size_t size);
-int hipFree(void *ptr);
-int hipMemcpy(void *dst, const void *src, size_t size, int kind);
-int hipDeviceSynchronize(void);
-int hipLaunchKernel(const void *function, struct grid blocks, struct grid block, void **args,
-		    size_t shared, void *stream);
-int hipModuleLaunchKernel(void *function, uint32_t x, uint32_t y, uint32_t z, uint32_t bx,
-			  uint32_t by, uint32_t bz, uint32_t shared, void *stream, void **args,
-			  void **extra);
-void fake_gpu_hold(bool on);
-
-enum { SYNCHRONIZE = 48, FREE = 69, LAUNCH = 107, MALLOC = 108, MEMCPY = 125, MODULE_LAUNCH = 169 };
 #define API ACTIVITY_DOMAIN_HIP_API
 #define OPS ACTIVITY_DOMAIN_HIP_OPS
 #define EXT ACTIVITY_DOMAIN_EXT_API
 
-struct call_data {
-	uint64_t correlation;
-	uint32_t phase, reserved;
-	uint64_t args[3];
-};
-
 static int nr_wrong;
-
-#define IS(what, value)                                                                            \
-	do {                                                                                       \
-		long long is_ = (long long)(what), be_ = (long long)(value);                       \
-		if (is_ != be_) {                                                                  \
-			printf("%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #what, is_,    \
-			       be_);                                                               \
-			nr_wrong++;                                                                \
-		}                                                                                  \
-	} while (0)
 
 /* What a pool has delivered. */
 struct seen {
@@ -155,7 +125,7 @@ static void batches(void)
 {
 	/* a whole number of records, always by the same thread, which is not ours */
 	open_pool(&a, 640);
-	IS(roctracer_enable_op_activity_expl(API, MALLOC, a.pool), 0);
+	IS(roctracer_enable_op_activity_expl(API, ID_MALLOC, a.pool), 0);
 	allocate(35);
 	IS(roctracer_flush_activity_expl(a.pool), 0);
 	IS(a.nr, 35);
@@ -172,10 +142,10 @@ static void batches(void)
 	/* a slow callback holds writers up; nothing is lost */
 	open_pool(&a, 128);
 	a.sleep.tv_nsec = 1000000;
-	IS(roctracer_enable_op_activity_expl(API, FREE, a.pool), 0);
+	IS(roctracer_enable_op_activity_expl(API, ID_FREE, a.pool), 0);
 	allocate(100);
 	all_off(&a);
-	IS(count(&a, API, FREE), 100);
+	IS(count(&a, API, ID_FREE), 100);
 	IS(a.nr, 100);
 }
 
@@ -187,11 +157,11 @@ static void flush_and_close(struct seen *s)
 
 	IS(roctracer_get_timestamp(&now), 0);
 	IS(now > 0, 1);
-	IS(strcmp(roctracer_op_string(API, MALLOC, 0), "hipMalloc"), 0);
+	IS(strcmp(roctracer_op_string(API, ID_MALLOC, 0), "hipMalloc"), 0);
 	IS(roctracer_flush_activity_expl(s->pool), 0);
 	IS(roctracer_close_pool_expl(s->pool) != 0, 1);
 	/* more than the pool holds, into the pool itself */
-	IS(roctracer_enable_op_activity_expl(API, MALLOC, s->pool), 0);
+	IS(roctracer_enable_op_activity_expl(API, ID_MALLOC, s->pool), 0);
 	allocate(20);
 }
 
@@ -199,11 +169,11 @@ static void inside_of_the_callback(void)
 {
 	open_pool(&a, 256);
 	a.inside = flush_and_close;
-	IS(roctracer_enable_op_activity_expl(API, MALLOC, a.pool), 0);
+	IS(roctracer_enable_op_activity_expl(API, ID_MALLOC, a.pool), 0);
 	allocate(1);
 	IS(roctracer_flush_activity_expl(a.pool), 0);
 	IS(roctracer_flush_activity_expl(a.pool), 0);
-	IS(count(&a, API, MALLOC), 21);
+	IS(count(&a, API, ID_MALLOC), 21);
 	all_off(&a);
 	IS(a.nr, 21);
 }
@@ -220,7 +190,7 @@ static void two_pools(void)
 	open_pool(&b, 4096);
 	IS(roctracer_enable_op_activity_expl(OPS, 0, a.pool), 0);
 	IS(roctracer_enable_op_activity_expl(OPS, 1, b.pool), 0);
-	IS(roctracer_enable_op_activity_expl(API, MEMCPY, b.pool), 0);
+	IS(roctracer_enable_op_activity_expl(API, ID_MEMCPY, b.pool), 0);
 	for (int i = 0; i < 5; i++) {
 		launch();
 		hipMemcpy(to, from, sizeof(to), 1);
@@ -240,7 +210,7 @@ static void two_pools(void)
 	IS(a.nr, 5);
 	/* a pool that is closed while operations write to it: they write nowhere, the others on */
 	open_pool(&a, 4096);
-	IS(roctracer_enable_op_activity_expl(API, MALLOC, a.pool), 0);
+	IS(roctracer_enable_op_activity_expl(API, ID_MALLOC, a.pool), 0);
 	IS(roctracer_close_pool_expl(a.pool), 0);
 	allocate(3);
 	launch();
@@ -263,7 +233,7 @@ static void fields(void)
 	hipMemcpy(to, from, sizeof(to), 1);
 	hipDeviceSynchronize();
 	IS(roctracer_flush_activity_expl(a.pool), 0);
-	call = find(&a, API, LAUNCH);
+	call = find(&a, API, ID_LAUNCH);
 	op = find(&a, OPS, 0);
 	/* what a record has no value for is 0, not what was there before */
 	IS(call->kind == 0 && call->bytes == 0 && call->queue_id == 0, 1);
@@ -271,7 +241,7 @@ static void fields(void)
 	IS(op->correlation_id, call->correlation_id);
 	IS(op->kind, 0x11f0);
 	IS(op->queue_id, 1);
-	IS(find(&a, OPS, 1)->correlation_id, find(&a, API, MEMCPY)->correlation_id);
+	IS(find(&a, OPS, 1)->correlation_id, find(&a, API, ID_MEMCPY)->correlation_id);
 	/* names larger than a half, and an inner call that does not take the outer's place */
 	memset(long_name, 'k', sizeof(long_name) - 1);
 	memset(&a.records, 0, sizeof(a.records));
@@ -280,8 +250,8 @@ static void fields(void)
 	hipDeviceSynchronize();
 	IS(roctracer_flush_activity_expl(a.pool), 0);
 	op = find(&a, OPS, 0);
-	IS(op->correlation_id, find(&a, API, MODULE_LAUNCH)->correlation_id);
-	IS(count(&a, API, SYNCHRONIZE), 2);
+	IS(op->correlation_id, find(&a, API, ID_MODULE_LAUNCH)->correlation_id);
+	IS(count(&a, API, ID_SYNCHRONIZE), 2);
 #if GENERATION == 4
 	IS(strncmp(a.names[op - a.records], long_name, 63), 0);
 #endif
@@ -301,7 +271,7 @@ static void external_ids(void)
 	pthread_t threads[4];
 
 	open_pool(&a, 640);
-	IS(roctracer_enable_op_activity_expl(API, MALLOC, a.pool), 0);
+	IS(roctracer_enable_op_activity_expl(API, ID_MALLOC, a.pool), 0);
 	IS(roctracer_activity_push_external_correlation_id(7), 0);
 	for (uintptr_t i = 0; i < 4; i++)
 		pthread_create(&threads[i], NULL, many_pairs, (void *)(i + 1));
@@ -311,7 +281,7 @@ static void external_ids(void)
 	IS(roctracer_activity_pop_external_correlation_id(NULL), 0);
 	allocate(1);
 	all_off(&a);
-	IS(count(&a, API, MALLOC), 82);
+	IS(count(&a, API, ID_MALLOC), 82);
 	IS(count(&a, EXT, 1), 81);
 	/* whatever other threads write, the id is right before its call */
 	for (unsigned i = 0; i + 1 < a.nr; i++) {
@@ -429,9 +399,9 @@ static void callbacks_and_records(void)
 	for (unsigned way = 0; way < 8; way++) {
 		a.nr = 0;
 		if (way & 1)
-			IS(roctracer_enable_op_callback(API, MALLOC, on_call, &first), 0);
+			IS(roctracer_enable_op_callback(API, ID_MALLOC, on_call, &first), 0);
 		if (way & 2)
-			IS(roctracer_enable_op_activity_expl(API, MALLOC, a.pool), 0);
+			IS(roctracer_enable_op_activity_expl(API, ID_MALLOC, a.pool), 0);
 		allocate(2);
 		IS(roctracer_flush_activity_expl(a.pool), 0);
 		expect(way & 1 ? 2 : 0, way & 1 ? 2 : 0, 0);
@@ -439,12 +409,12 @@ static void callbacks_and_records(void)
 		/* both of a call have one id */
 		if ((way & 3) == 3)
 			IS(a.records[1].correlation_id, last_id);
-		IS(roctracer_disable_op_callback(API, MALLOC), 0);
-		IS(roctracer_disable_op_activity(API, MALLOC), 0);
+		IS(roctracer_disable_op_callback(API, ID_MALLOC), 0);
+		IS(roctracer_disable_op_activity(API, ID_MALLOC), 0);
 	}
 	/* the newest callback holds, through a stop and a start as well */
-	IS(roctracer_enable_op_callback(API, MALLOC, on_call, &first), 0);
-	IS(roctracer_enable_op_callback(API, MALLOC, on_call, &second), 0);
+	IS(roctracer_enable_op_callback(API, ID_MALLOC, on_call, &first), 0);
+	IS(roctracer_enable_op_callback(API, ID_MALLOC, on_call, &second), 0);
 	roctracer_stop();
 	allocate(1);
 	roctracer_start();
@@ -452,8 +422,8 @@ static void callbacks_and_records(void)
 	expect(0, 0, 1);
 	/* what is enabled while stopped waits for the start */
 	roctracer_stop();
-	IS(roctracer_enable_op_callback(API, MALLOC, on_call, &first), 0);
-	IS(roctracer_enable_op_activity_expl(API, MALLOC, a.pool), 0);
+	IS(roctracer_enable_op_callback(API, ID_MALLOC, on_call, &first), 0);
+	IS(roctracer_enable_op_activity_expl(API, ID_MALLOC, a.pool), 0);
 	a.nr = 0;
 	allocate(1);
 	roctracer_start();
@@ -465,7 +435,7 @@ static void callbacks_and_records(void)
 	what_inside = 1;
 	allocate(2);
 	expect(1, 0, 0);
-	IS(roctracer_enable_op_callback(API, MALLOC, on_call, &first), 0);
+	IS(roctracer_enable_op_callback(API, ID_MALLOC, on_call, &first), 0);
 	what_inside = 2;
 	a.nr = 0;
 	allocate(1);
