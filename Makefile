@@ -20,8 +20,9 @@ check-debian13: ## run the tests on Debian 13's runtimes, which are fetched
 bench: ## measure the overhead against its floor, on Debian 13's runtimes too where they are
 	@sh -c '. tools/setup.sh; need build rocm; build_preset release -DRTL_TESTS=ON'
 	@sh bench/run
-	@if tools/debian13.sh packages >/dev/null; then echo && echo "on Debian 13:" && \
-		tools/debian13.sh run sh bench/run --json build/bench/debian13.json dispatch launch api; fi
+	@echo; if why=$$(tools/debian13.sh packages); then echo "on Debian 13:"; \
+		tools/debian13.sh run sh bench/run --json build/bench/debian13.json dispatch launch api; \
+		else echo "not measured on Debian 13's runtimes: $$why"; fi
 
 fuzz: ## run the fuzzers, FUZZ_SECONDS each
 	@./check --fuzz

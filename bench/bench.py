@@ -35,6 +35,7 @@ START_BUDGET = 5.0  # ms
 SPOOL_BUDGET = 64.0  # bytes for each dispatch
 RATE_BUDGET = 500e3  # records/s
 MEMORY_BUDGET = 128.0  # MiB
+RUNTIMES = ("libhsa-runtime64.so.1", "libamdhip64.so.5")
 
 
 class NotRun(Exception):
@@ -488,7 +489,7 @@ def machine(build):
     with contextlib.suppress(OSError):
         out = subprocess.run([os.path.join(build, "bin/rtl"), "--version"], capture_output=True, text=True, check=False)
         facts["rtl"] = out.stdout.strip().split("\n")[0]
-    for name in ("libhsa-runtime64.so.1", "libamdhip64.so.5"):
+    for name in RUNTIMES:
         for folder in ("/usr/lib/x86_64-linux-gnu", "/opt/rocm/lib"):
             path = os.path.join(folder, name)
             if os.path.exists(path):
@@ -574,7 +575,8 @@ def main():
     if bench.quick:
         print("\nquick: shows that everything runs; the figures mean little")
     load = facts["load_before"][0]
-    print(f"\n{facts['processor']}, {facts['processors']} processors, Linux {facts['kernel']}; load {load:.1f} "
+    runtimes = ", ".join(facts[n] for n in RUNTIMES if n in facts) or "no runtime"
+    print(f"\n{runtimes}; {facts['processor']}, {facts['processors']} processors, Linux {facts['kernel']}; load {load:.1f} "
           f"before, {facts['load_after'][0]:.1f} after; all of it: {name}")  # fmt: skip
     return 1 if bench.failures else 0
 

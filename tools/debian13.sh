@@ -117,10 +117,14 @@ setup() {
 	unpack || skip "its packages can't be unpacked, $dir/apt.log says more"
 }
 
-run() {
+need_it() {
 	if [ ! -e "$root/packages" ]; then
 		skip "$(cat "$dir/why" 2>/dev/null || echo "tools/debian13.sh setup makes it, where there is a network")"
 	fi
+}
+
+run() {
+	need_it
 	namespace true 2>/dev/null || skip "mount namespaces are not allowed here"
 	# shellcheck disable=SC2016 # expanded by the inner shell
 	namespace sh -eu -c '
@@ -158,7 +162,7 @@ setup) setup ;;
 run) run "$@" ;;
 sums) sums "$@" ;;
 packages)
-	[ -e "$root/packages" ] || skip "it was not made yet"
+	need_it
 	cat "$root/packages"
 	;;
 *)
