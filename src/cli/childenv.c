@@ -68,17 +68,6 @@ static void prepend(char **vars, const char *name, const char *first, const char
 	free(text);
 }
 
-/* A number that may be smaller already. */
-static void limit(char **vars, const char *name, uint64_t most)
-{
-	const char *old = childenv_get(vars, name);
-	char *end = NULL;
-	unsigned long long is = old ? strtoull(old, &end, 0) : 0;
-
-	if (!is || *end || is > most)
-		set_uint(vars, name, most);
-}
-
 /* Below another rtl trace: its log file was not the user's choice. */
 static bool log_of_outer(char *const *vars)
 {
@@ -122,8 +111,6 @@ char **childenv_build(const struct childenv_setup *s, char *const *vars, const c
 		set(out, "HSA_TOOLS_ROCPROFILER_V1_TOOLS", "1");
 	if (s->is_registered && !childenv_get(out, "ROCPROFILER_REGISTER_LIBRARY"))
 		set(out, "ROCPROFILER_REGISTER_LIBRARY", s->librtl);
-	if (s->max_queue)
-		limit(out, "ROC_AQL_QUEUE_SIZE", s->max_queue);
 	set(out, "RTL_SESSION", s->session);
 	if (s->mode)
 		set(out, "RTL_MODE", s->mode);

@@ -219,10 +219,11 @@ static void check_way(struct doctor *d)
 	if (fault) {
 		char todo[256];
 
-		snprintf(todo, sizeof(todo),
-			 "another release of ROCm; rtl trace keeps HIP's queues to %u packets "
-			 "(ROC_AQL_QUEUE_SIZE=%u), longer ones are not traced",
-			 fault->max_queue, fault->max_queue);
+		snprintf(
+			todo, sizeof(todo),
+			"another release of ROCm; queues of more than %u packets are not traced: set "
+			"ROC_AQL_QUEUE_SIZE=%u for programs without RCCL, which is said to hang with it",
+			fault->max_queue, fault->max_queue);
 		line(d, WARN, todo, "HSA runtime of ROCm %u.%u.%u: %s", r.rocm / 10000,
 		     r.rocm / 100 % 100, r.rocm % 100, fault->what);
 	}

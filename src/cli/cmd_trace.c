@@ -114,7 +114,6 @@ struct trace {
 	bool quiet, verbose, abandoned;
 	int stopped_by;	    /* the signal that ended the conversion */
 	bool is_registered; /* librtl by rocprofiler-register, too */
-	uint64_t max_queue; /* for a faulty runtime, 0: as it is */
 	size_t nr_spools, nr_running, nr_unreadable;
 };
 
@@ -158,7 +157,6 @@ static char **build_env(const struct trace *t, const char **why)
 		.barriers = value(t, O_BARRIERS)->count > 0,
 		.trace_start = value(t, O_TRACE_START)->text,
 		.is_registered = t->is_registered,
-		.max_queue = t->max_queue,
 	};
 
 	return childenv_build(&setup, environ, why);
@@ -198,9 +196,10 @@ static void look_at_runtime(struct trace *t)
 	fault = rocr_fault(&rocr);
 	if (!fault)
 		return;
-	t->max_queue = fault->max_queue;
-	ui_say("%s: %s; HIP's queues are kept to %u packets (ROC_AQL_QUEUE_SIZE)", path,
-	       fault->what, fault->max_queue);
+	/* not set by us: a program that uses RCCL was seen to hang with it */
+	ui_say("%s: %s; queues of more than %u packets are not traced, which are all of HIP's unless "
+	       "ROC_AQL_QUEUE_SIZE=%u (RCCL is said to hang with it)",
+	       path, fault->what, fault->max_queue, fault->max_queue);
 }
 
 /* What a virtual GPU can be trusted with. */

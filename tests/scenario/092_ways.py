@@ -77,14 +77,13 @@ def rtl_trace_chooses_what_the_runtime_needs():
         ({"LD_LIBRARY_PATH": ONE, "RTL_WAY": "tools"}, ("1", None, None)),
         ({"LD_LIBRARY_PATH": ONE, "ROCPROFILER_REGISTER_LIBRARY": "/theirs.so"}, ("1", "/theirs.so", None)),
         ({"RTL_WAY": "register", "HSA_TOOLS_ROCPROFILER_V1_TOOLS": "0"}, ("0", LIBRTL, None)),
-        # a faulty one
-        ({"LD_LIBRARY_PATH": FAULTY}, ("1", None, "256")),
-        ({"LD_LIBRARY_PATH": FAULTY, "ROC_AQL_QUEUE_SIZE": "4096"}, ("1", None, "256")),
-        ({"LD_LIBRARY_PATH": FAULTY, "ROC_AQL_QUEUE_SIZE": "64"}, ("1", None, "64")),
+        # a faulty one: smaller queues would help, and hang some programs
+        ({"LD_LIBRARY_PATH": FAULTY}, ("1", None, None)),
+        ({"LD_LIBRARY_PATH": FAULTY, "ROC_AQL_QUEUE_SIZE": "256"}, ("1", None, "256")),
     ):
         got, r = environment(**env)
         equal(f"variables with {env}", tuple(map(got.get, names)), want)
-        equal("told of a fault", "buffer of 256 packets" in r.err, want[2] is not None)
+        equal("told of a fault", "buffer of 256 packets" in r.err, env.get("LD_LIBRARY_PATH") == FAULTY)
 
 
 def doctor(**env):

@@ -49,25 +49,17 @@ TEST(the_way_in_is_as_the_runtime_needs_it)
 					.session = "/s" };
 	char *none[] = { NULL };
 	char *theirs[] = { (char *)"HSA_TOOLS_ROCPROFILER_V1_TOOLS=0",
-			   (char *)"ROCPROFILER_REGISTER_LIBRARY=/theirs.so",
-			   (char *)"ROC_AQL_QUEUE_SIZE=64", NULL };
-	char *bad[] = { (char *)"ROC_AQL_QUEUE_SIZE=many", NULL };
+			   (char *)"ROCPROFILER_REGISTER_LIBRARY=/theirs.so", NULL };
 	char **env = childenv_build(&setup, none, &why);
 
 	CHECK_STR_EQ(childenv_get(env, "HSA_TOOLS_ROCPROFILER_V1_TOOLS"), "1");
 	CHECK_NULL(childenv_get(env, "ROCPROFILER_REGISTER_LIBRARY"));
-	CHECK_NULL(childenv_get(env, "ROC_AQL_QUEUE_SIZE"));
 	setup.is_registered = true;
-	setup.max_queue = 256;
 	env = childenv_build(&setup, none, &why);
 	CHECK_STR_EQ(childenv_get(env, "ROCPROFILER_REGISTER_LIBRARY"), "/l/librtl.so.1");
-	CHECK_STR_EQ(childenv_get(env, "ROC_AQL_QUEUE_SIZE"), "256");
-	env = childenv_build(&setup, bad, &why);
-	CHECK_STR_EQ(childenv_get(env, "ROC_AQL_QUEUE_SIZE"), "256");
 	env = childenv_build(&setup, theirs, &why);
 	CHECK_STR_EQ(childenv_get(env, "HSA_TOOLS_ROCPROFILER_V1_TOOLS"), "0");
 	CHECK_STR_EQ(childenv_get(env, "ROCPROFILER_REGISTER_LIBRARY"), "/theirs.so");
-	CHECK_STR_EQ(childenv_get(env, "ROC_AQL_QUEUE_SIZE"), "64");
 }
 
 TEST(options_that_are_given_become_variables)
