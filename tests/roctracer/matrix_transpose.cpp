@@ -39,6 +39,18 @@ __global__ void matrixTranspose(float *out, const float *in, int n)
 	out[y * n + x] = in[x * n + y];
 }
 
+/* A line is printed in pieces, by the program's thread and the pool's. */
+struct WholeLine {
+	WholeLine()
+	{
+		flockfile(stdout);
+	}
+	~WholeLine()
+	{
+		funlockfile(stdout);
+	}
+};
+
 static void api_callback(uint32_t domain, uint32_t cid, const void *callback_data, void *arg)
 {
 	(void)arg;
@@ -52,6 +64,7 @@ static void api_callback(uint32_t domain, uint32_t cid, const void *callback_dat
 		return;
 
 	const hip_api_data_t *data = static_cast<const hip_api_data_t *>(callback_data);
+	WholeLine whole;
 
 	printf("<%s id(%u) correlation_id(%lu) %s>",
 	       roctracer_op_string(ACTIVITY_DOMAIN_HIP_API, cid, 0), cid, data->correlation_id,
@@ -86,6 +99,8 @@ static void activity_callback(const char *begin, const char *end, void *arg)
 
 	(void)arg;
 	while (record < end_record) {
+		WholeLine whole;
+
 		printf("record %s correlation_id(%lu) time_ns(%s)",
 		       roctracer_op_string(record->domain, record->op, record->kind),
 		       record->correlation_id,
