@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* watch.c - signals of the program whose operation is in flight
  *
- * Owns:     a fixed table of (signal, entry), open addressing within a window of WINDOW places.
+ * Owns:     a fixed table of (signal, entry), open addressing within a window of WINDOW places; when that is
+ *           full, within another one.
  * Hot path: all; a signal that is used again costs one compare-exchange on a cache line that the
  *           harvester does not touch.
- * Fails:    a full window: the caller times the operation another way.
+ * Fails:    two full windows: the caller times the operation another way.
  *
  * A place stays with its signal when the operation has been recorded: the next use of the signal finds it,
  * and that the entry is over. Were the harvester to free it, the launching thread would fetch
@@ -19,7 +20,7 @@
 #include "base/compiler.h"
 #include "source/hsa/inflight.h"
 
-#define SIZE 32768u
+#define SIZE 65536u
 #define WINDOW 8u
 
 /* One place: (0, none) free -> (0, e) -> (s, e) watched -> (s, LEAVING) -> (0, LEAVING) -> free; and
@@ -34,17 +35,24 @@ struct place {
 static _Alignas(128) struct place table[SIZE];
 /* Whether there ever was one. A count would be written by both sides for each dispatch. */
 static _Atomic bool any_used;
+/* Whether a window ever was full. */
+static _Atomic bool any_far;
 static struct inflight leaving;
 #define LEAVING (&leaving)
 
 /* Neighbours in memory are neighbours here: the runtime makes signals by the page, and spread over the whole table
- * each would need a page of it in the processor's address cache. Areas of 2 MiB are shifted against each other. */
-static struct place *first(const amd_signal_t *s)
+ * each would need a page of it in the processor's address cache. */
+static struct place *near(const amd_signal_t *s)
 {
-	uint64_t at = (uint64_t)(uintptr_t)s >> 6;
-	uint64_t shift = (at / SIZE) * UINT64_C(0x9e3779b97f4a7c15) >> 40;
+	return &table[(uint32_t)((uintptr_t)s >> 6) & (SIZE - WINDOW)];
+}
 
-	return &table[(uint32_t)(at + shift) & (SIZE - WINDOW)];
+/* Where it goes when there is no place near its neighbours. */
+static struct place *far(const amd_signal_t *s)
+{
+	uint64_t h = ((uint64_t)(uintptr_t)s >> 6) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return &table[(uint32_t)(h >> 40) & (SIZE - WINDOW)];
 }
 
 static struct inflight *entry_of(uint64_t use)
@@ -72,17 +80,28 @@ static inline bool watches(struct place *p, const amd_signal_t *s, uint64_t *use
 	       atomic_load_explicit(&p->signal, memory_order_relaxed) == (uint64_t)(uintptr_t)s;
 }
 
-/* The place that watches `s`, and for what; `but`: another one than this. */
-static inline struct place *find(struct place *p, const amd_signal_t *s, const struct place *but,
-				 uint64_t *use)
+static inline struct place *find_in(struct place *p, const amd_signal_t *s, const struct place *but,
+				    uint64_t *use)
 {
-	/* relaxed: who knows that `s` is in use knows it by more than this */
-	if (!atomic_load_explicit(&any_used, memory_order_relaxed))
-		return NULL;
 	for (uint32_t i = 0; i < WINDOW; i++)
 		if (watches(p + i, s, use) && p + i != but)
 			return p + i;
 	return NULL;
+}
+
+/* The place that watches `s`, and for what; `but`: another one than this. */
+static inline struct place *find(const amd_signal_t *s, const struct place *but, uint64_t *use)
+{
+	struct place *p;
+
+	/* relaxed: who knows that `s` is in use knows it by more than this */
+	if (!atomic_load_explicit(&any_used, memory_order_relaxed))
+		return NULL;
+	p = find_in(near(s), s, but, use);
+	/* seq_cst: pairs with claim(), as its places do */
+	if (!p && RTL_UNLIKELY(atomic_load(&any_far)))
+		p = find_in(far(s), s, but, use);
+	return p;
 }
 
 /* The place goes from `use` to `e`. false: it is no longer what it was. */
@@ -127,10 +146,8 @@ static void evict(struct place *p)
 		clear(p, use);
 }
 
-static struct place *claim(struct place *p, const amd_signal_t *s, struct inflight *e)
+static struct place *claim_in(struct place *p, const amd_signal_t *s, struct inflight *e)
 {
-	if (!atomic_load_explicit(&any_used, memory_order_relaxed))
-		atomic_store_explicit(&any_used, true, memory_order_relaxed);
 	for (uint32_t i = 0; i < WINDOW; i++)
 		if (claim_place(p + i, s, e))
 			return p + i;
@@ -142,11 +159,25 @@ static struct place *claim(struct place *p, const amd_signal_t *s, struct inflig
 	return NULL;
 }
 
+static struct place *claim(const amd_signal_t *s, struct inflight *e)
+{
+	struct place *p;
+
+	if (!atomic_load_explicit(&any_used, memory_order_relaxed))
+		atomic_store_explicit(&any_used, true, memory_order_relaxed);
+	p = claim_in(near(s), s, e);
+	if (p)
+		return p;
+	/* seq_cst: before the place is taken, so that another thread with `s` looks there as well */
+	atomic_store(&any_far, true);
+	return claim_in(far(s), s, e);
+}
+
 /* Takes the times of the operation on `s`, if it has completed, and frees its place. */
-static void retire(struct place *window, amd_signal_t *s, bool destroyed)
+static void retire(amd_signal_t *s, bool destroyed)
 {
 	uint64_t use;
-	struct place *p = find(window, s, NULL, &use);
+	struct place *p = find(s, NULL, &use);
 
 	if (p && inflight_capture(entry_of(use), s, destroyed) != INFLIGHT_IN_USE)
 		clear(p, use);
@@ -155,18 +186,18 @@ static void retire(struct place *window, amd_signal_t *s, bool destroyed)
 void watch_expect(amd_signal_t *s)
 {
 	RTL_PREFETCH_WRITE(s);
-	RTL_PREFETCH_WRITE(first(s));
+	RTL_PREFETCH_WRITE(near(s));
 }
 
 /* Claims a place where there is none for `s` yet. */
-static RTL_NOINLINE int add(struct place *window, amd_signal_t *s, struct inflight *e)
+static RTL_NOINLINE int add(amd_signal_t *s, struct inflight *e)
 {
-	struct place *p = claim(window, s, e);
+	struct place *p = claim(s, e);
 	uint64_t use, other;
 
 	if (!p)
 		return -ENOSPC;
-	if (find(window, s, p, &other)) { /* two threads at once with one signal */
+	if (find(s, p, &other)) { /* two threads at once with one signal */
 		if (watches(p, s, &use) && entry_of(use) == e)
 			clear(p, use);
 		return -EBUSY;
@@ -176,9 +207,8 @@ static RTL_NOINLINE int add(struct place *window, amd_signal_t *s, struct inflig
 
 int watch_add(amd_signal_t *s, struct inflight *e, const struct inflight_ring *r)
 {
-	struct place *window = first(s);
 	uint64_t use = 0;
-	struct place *p = find(window, s, NULL, &use);
+	struct place *p = find(s, NULL, &use);
 	struct inflight *old = entry_of(use);
 
 	/* `old` is `e` itself where this entry was for `s` before */
@@ -189,27 +219,26 @@ int watch_add(amd_signal_t *s, struct inflight *e, const struct inflight_ring *r
 	 * `s` too. */
 	if (p && change(p, use, e))
 		return 0;
-	return add(window, s, e);
+	return add(s, e);
 }
 
 void watch_remove(const amd_signal_t *s, const struct inflight *e)
 {
-	struct place *p = first(s);
 	uint64_t use;
+	struct place *p = find(s, NULL, &use);
 
-	for (uint32_t i = 0; i < WINDOW; i++, p++)
-		if (watches(p, s, &use) && entry_of(use) == e)
-			clear(p, use);
+	if (p && entry_of(use) == e)
+		clear(p, use);
 }
 
 void watch_reuse(amd_signal_t *s)
 {
-	retire(first(s), s, false);
+	retire(s, false);
 }
 
 void watch_destroy(amd_signal_t *s)
 {
-	retire(first(s), s, true);
+	retire(s, true);
 }
 
 void watch_reset(void)
