@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh [SECONDS [FUZZER...]] - fuzzes for SECONDS each (FUZZ_SECONDS, 20): load (traces), opts
+# run.sh [SECONDS [FUZZER...]] - fuzzes for SECONDS each (FUZZ_SECONDS, 10): load (traces), opts
 # (command lines), pm4 and code (packets and kernels for the virtual GPU), by default all.
 #
 # Needs clang with libFuzzer: exit status 77 (skipped) without it. What is found stays in
@@ -8,7 +8,7 @@
 # run. A crash is looked at with: ./fuzz_load crash-...
 set -eu
 
-seconds=${1:-${FUZZ_SECONDS:-20}}
+seconds=${1:-${FUZZ_SECONDS:-10}}
 [ $# -eq 0 ] || shift
 [ $# -gt 0 ] || set -- load opts pm4 code
 here=$(cd "$(dirname "$0")" && pwd)
