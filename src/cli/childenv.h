@@ -24,8 +24,8 @@ struct childenv_setup {
  * HSA_TOOLS_ROCPROFILER_V1_TOOLS (both librtl and AMD's SDK get the tables) unless given, with is_registered
  * ROCPROFILER_REGISTER_LIBRARY unless given, RTL_LOG_FILE unless given, RTL_DRAIN_MS, RTL_BUFFER_MB,
  * RTL_BARRIERS, RTL_TRACE_START, RTL_HSA_API; with vgpu_dir also LD_LIBRARY_PATH and VGPU_DEVICES. A directory
- * whose name the loader would split (a blank in LD_PRELOAD) is named through LD_LIBRARY_PATH; one with a colon
- * can't be: NULL, *why says so. */
+ * whose name the loader would split (a blank in LD_PRELOAD) is named through LD_LIBRARY_PATH; one with a
+ * colon can't be: NULL, *why says so. */
 char **childenv_build(const struct childenv_setup *setup, char *const *vars, const char **why);
 
 /* The value of name in a NULL-ended array, or NULL. */
