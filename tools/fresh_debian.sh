@@ -42,6 +42,8 @@ status=0
 unshare --mount --propagation private sh -eu -c '
 	root=$1
 	shift
+	# a mount of its own, or the debian13 stage could make no namespace in there
+	mount --bind "$root" "$root"
 	mount -t proc proc "$root/proc"
 	mount --rbind /dev "$root/dev"
 	mount -t tmpfs -o size=512m tmpfs "$root/dev/shm"

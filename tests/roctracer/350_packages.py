@@ -62,7 +62,7 @@ def found_by_cmake_and_by_flags():
         with open(os.path.join(work_dir(), "CMakeLists.txt"), "w", encoding="utf-8") as f:
             f.write(PROJECT % (language, name, libraries))
         built = os.path.join(work_dir(), f"built-{language}")
-        command("cmake", "-S", work_dir(), "-B", built, f"-DCMAKE_PREFIX_PATH={root}")
+        command("cmake", "-G", "Ninja", "-S", work_dir(), "-B", built, f"-DCMAKE_PREFIX_PATH={root}")
         command("cmake", "--build", built)
         check(os.path.join(built, "client"), root)
 
