@@ -94,11 +94,12 @@ def check(r, killed):
     have = collections.Counter(row_key(row) for row in r.rows(f"{DISPATCH_SQL} where not flags & 8"))
     missing = must - have
     if missing:
-        last = max(to_ns(clocks[d["pid"], d["gpu"]], d["end"]) for d in log if dispatch_key(d) in missing)
+        ends = [(to_ns(clocks[d["pid"], d["gpu"]], d["end"]), dispatch_key(d) in missing) for d in log]
+        last, newest = max(end for end, is_missing in ends if is_missing), max(ends)[0]
         fail(
             f"dispatches that ended 250 ms before the kill: {sum(must.values())}, of which {sum(missing.values())} "
             f"are not in the trace ({sum(have.values())} are); the last of them ended {(killed - last) / 1e6:.1f} ms "
-            f"before the kill\n    losses {r.losses()}")
+            f"before the kill; in all {len(log)}, the newest {(killed - newest) / 1e6:.1f} ms before\n    losses {r.losses()}")
     # the log's last lines may be missing, never those of long ago
     newest = max((d["end"] for d in log), default=0)
     invented = [key for key in have if key not in may and key[1] < newest]
