@@ -121,19 +121,20 @@ static const char *reason(enum gcn_status status)
 	return names[status];
 }
 
-/* Once for each kind of instruction with VGPU_EXEC=auto, every time with =on. */
+/* Once for each mnemonic with VGPU_EXEC=auto, every time with =on. */
 static void report_unimplemented(const struct gcn_stop *s, const char *kernel)
 {
 	static char seen[32][sizeof(s->text)];
 	static unsigned int nr;
+	size_t len = strcspn(s->text, " ");
 
 	if (knobs.exec == KNOBS_EXEC_AUTO) {
 		for (unsigned int n = 0; n < nr; n++) {
-			if (!strcmp(seen[n], s->text))
+			if (!strncmp(seen[n], s->text, len) && !seen[n][len])
 				return;
 		}
 		if (nr < sizeof(seen) / sizeof(seen[0]))
-			memcpy(seen[nr++], s->text, sizeof(s->text));
+			memcpy(seen[nr++], s->text, len);
 	}
 	fprintf(stderr, "vgpu: %s+0x%llx: %s (%08x %08x) is not implemented\n", kernel,
 		(unsigned long long)s->offset, s->text, s->word[0], s->word[1]);

@@ -100,6 +100,17 @@ __attribute__((visibility("default"))) unsigned int inst_step(const uint32_t *co
 	return i.nr_words;
 }
 
+/* What a report of it would say. */
+__attribute__((visibility("default"))) const char *inst_text(const uint32_t *code, unsigned int nr)
+{
+	static char text[sizeof(((struct gcn_stop *)NULL)->text)];
+	struct gcn_inst i;
+
+	gcn_decode(&i, code, nr);
+	gcn_disassemble(&i, text, sizeof(text));
+	return text;
+}
+
 /* The mnemonic of an opcode that is implemented, NULL for others. VALU's encodings by their own opcodes. */
 __attribute__((visibility("default"))) const char *inst_name(unsigned int enc, unsigned int op)
 {

@@ -14,6 +14,7 @@ import random
 import re
 import subprocess
 import sys
+import tempfile
 
 import inst_other
 import inst_valu
@@ -42,13 +43,14 @@ failures = []
 
 def assemble(lines):
     """The words of each line of assembly."""
-    p = subprocess.run(["clang-15", "--target=amdgcn-amd-amdhsa", "-mcpu=gfx900", "-x", "assembler", "-c", "-",
-                        "-o", "/dev/stdout", "-Wa,-L"], input="\n".join(f".Lx{n}:\n{l}" for n, l in
-                                                                         enumerate(lines)).encode(),
-                       capture_output=True, check=False)
-    if p.returncode:
-        raise SystemExit(p.stderr.decode()[:3000])
-    return elf_split(p.stdout, len(lines))
+    with tempfile.NamedTemporaryFile(suffix=".o") as f:
+        p = subprocess.run(["clang-15", "--target=amdgcn-amd-amdhsa", "-mcpu=gfx900", "-x", "assembler", "-c", "-",
+                            "-o", f.name, "-Wa,-L"], input="\n".join(f".Lx{n}:\n{l}" for n, l in
+                                                                     enumerate(lines)).encode(),
+                           capture_output=True, check=False)
+        if p.returncode:
+            raise SystemExit(p.stderr.decode()[:3000])
+        return elf_split(f.read(), len(lines))
 
 
 def elf_split(data, nr):
@@ -237,6 +239,35 @@ def valu():
     return cases
 
 
+# What can't be run, as a report of it is to say
+TEXTS = [
+    "v_interp_p1_f32 v3, v1, attr2.x", "v_interp_p2_f32 v255, v1, attr32.w", "v_interp_mov_f32 v3, p20, attr0.y",
+    "v_cubeid_f32 v1, v2, s3, 1.0", "v_cubema_f32 v1, -v2, |v3|, -|v4|", "v_screen_partition_4se_b32 v1, v2",
+    "s_sendmsghalt 1",
+    "s_scratch_load_dword s5, s[2:3], 0x10", "s_scratch_load_dwordx4 s[4:7], flat_scratch, s9",
+    "s_scratch_store_dwordx2 vcc, s[2:3], m0",
+    "ds_add_u32 v1, v2 gds", "ds_add_u64 v1, v[2:3] offset:16 gds",
+    "buffer_load_dword v2, s[4:7], s1 offen offset:4 lds", "buffer_load_dword off, s[4:7], 0 lds",
+    "buffer_load_dword v[2:3], s[4:7], vcc_hi idxen offen lds",
+]
+# formatted buffers, images and exports by their family
+FAMILIES = {
+    "image": "image_load v[0:3], v[4:5], s[0:7] dmask:0xf unorm",
+    "tbuffer": "tbuffer_load_format_x v1, off, s[4:7], s1",
+    "exp": "exp mrt0 v0, v1, v2, v3",
+}
+
+
+def texts():
+    """The disassembly of what is not implemented."""
+    wanted = TEXTS + list(FAMILIES)
+    for want, code in zip(wanted, assemble([FAMILIES.get(t, t) for t in wanted])):
+        have = LIB.inst_text((ctypes.c_uint32 * len(code))(*code), len(code)).decode()
+        if have != want:
+            failures.append(f"disassembled as {have!r}, it is {want!r}")
+    return len(wanted)
+
+
 def main():
     global LIB
     args = sys.argv[1:]
@@ -247,7 +278,8 @@ def main():
     families = {"valu": valu}
     families.update(inst_other.families(sys.modules[__name__]))
     wanted = [a for a in args if a in families] or list(families)
-    nr = 0
+    LIB.inst_text.restype = ctypes.c_char_p
+    nr = texts()
     for name in wanted:
         cases = families[name]()
         nr += len(cases)

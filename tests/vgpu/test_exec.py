@@ -158,9 +158,9 @@ def test_exec_assert():
 def test_exec_unimplemented():
     r = run("exec_test_o2", "bad", "missing", status=-6, exec="auto")
     fault = of_kind(r, "fault")[0]
-    equal((fault["fault"], fault["instruction"], fault["offset"]), ("unimplemented_instruction", "v_interp", "0x0"),
-          "the fault")
-    check("vgpu: _Z7missingv+0x0: v_interp" in r.err, "it is told which")
+    equal((fault["fault"], fault["instruction"], fault["offset"]),
+          ("unimplemented_instruction", "v_interp_p1_f32 v0, v0, attr0.x", "0x0"), "the fault")
+    check("vgpu: _Z7missingv+0x0: v_interp_p1_f32 v0, v0, attr0.x (" in r.err, "it is told which")
     check("HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION" in r.err, "the runtime's word for it")
 
 

@@ -60,7 +60,7 @@ struct gcn_stop {
 	uint64_t addr;
 	uint32_t word[2];
 	uint32_t group[3], wave;
-	char text[64]; /* the instruction */
+	char text[96]; /* the instruction, disassembled */
 };
 
 /* What happened in a dispatch; docs/virtual-gpu.md says what each stands for. */

@@ -8,6 +8,7 @@
 #define VGPU_GCN_INST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct gcn_wave;
@@ -101,6 +102,9 @@ void gcn_decode(struct gcn_inst *i, const uint32_t *code, unsigned int nr);
 
 /* Its mnemonic, "?" where there is none. */
 const char *gcn_mnemonic(const struct gcn_inst *i);
+
+/* The instruction with its operands as text, cut to `size` bytes with the 0. */
+void gcn_disassemble(const struct gcn_inst *i, char *text, size_t size);
 
 /* For instructions that can't run. */
 gcn_fn gcn_run_unimplemented, gcn_run_illegal;

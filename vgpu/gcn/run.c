@@ -282,7 +282,7 @@ static void describe(struct gcn_run *r, const struct gcn_wave *w, uint64_t pc,
 	}
 	s->word[0] = i->word[0];
 	s->word[1] = i->nr_words > 1 ? i->word[1] : 0;
-	snprintf(s->text, sizeof(s->text), "%s", gcn_mnemonic(i));
+	gcn_disassemble(i, s->text, sizeof(s->text));
 }
 
 static void run_wave(struct gcn_run *r, struct gcn_wave *w)
