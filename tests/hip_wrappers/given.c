@@ -27,8 +27,9 @@ static void answer(int status, void **pfn, void *address)
 	stand_in.status = status;
 	stand_in.nr_back = 0;
 	if (address && pfn)
-		stand_in.back[stand_in.nr_back++] =
-			(struct stand_in_back){ .at = pfn, .what = STAND_IN_ADDRESS, .address = address };
+		stand_in.back[stand_in.nr_back++] = (struct stand_in_back){
+			.at = pfn, .what = STAND_IN_ADDRESS, .address = address
+		};
 }
 
 static const char *what_is(const void *fn, const void *address)
@@ -42,7 +43,8 @@ static const char *what_is(const void *fn, const void *address)
 	return dladdr(fn, &info) && strstr(info.dli_fname, "librtl") ? "wrapper" : "other";
 }
 
-static void *ask(const char *what, const char *symbol, int version, uint64_t flags, int status, void *address)
+static void *ask(const char *what, const char *symbol, int version, uint64_t flags, int status,
+		 void *address)
 {
 	void *fn = KEPT;
 	int ret;

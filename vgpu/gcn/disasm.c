@@ -45,7 +45,7 @@ static void put_special(struct text *t, unsigned int code, unsigned int nr)
 					     [104 - 102] = "xnack_mask",
 					     [106 - 102] = "vcc",
 					     [126 - 102] = "exec" };
-	static const char *const floats[] = { "0.5",  "-0.5", "1.0",  "-1.0",	    "2.0",
+	static const char *const floats[] = { "0.5",  "-0.5", "1.0",  "-1.0",	   "2.0",
 					      "-2.0", "4.0",  "-4.0", "0.15915494" };
 	const char *pair = code >= 102 && code < 128 ? pairs[(code & ~1u) - 102] : NULL;
 
@@ -60,13 +60,17 @@ static void put_special(struct text *t, unsigned int code, unsigned int nr)
 	else if (code >= 240 && code <= 248)
 		put(t, "%s", floats[code - 240]);
 	else if (code >= GCN_SRC_VCCZ && code <= GCN_SRC_SCC)
-		put(t, "%s", code == GCN_SRC_VCCZ ? "vccz" : code == GCN_SRC_EXECZ ? "execz" : "scc");
+		put(t, "%s",
+		    code == GCN_SRC_VCCZ  ? "vccz" :
+		    code == GCN_SRC_EXECZ ? "execz" :
+					    "scc");
 	else
 		put(t, "?");
 }
 
 /* `nr` registers from the one that the nine bits of `code` name. */
-static void put_operand(struct text *t, const struct gcn_inst *i, unsigned int code, unsigned int nr)
+static void put_operand(struct text *t, const struct gcn_inst *i, unsigned int code,
+			unsigned int nr)
 {
 	put(t, "%s", t->separator);
 	t->separator = ", ";
@@ -86,7 +90,8 @@ static unsigned int nr_registers(const char *name)
 	static const struct {
 		const char *text;
 		unsigned int nr;
-	} endings[] = { { "x2", 2 }, { "x3", 3 }, { "x4", 4 }, { "x8", 8 }, { "x16", 16 }, { "64", 2 } };
+	} endings[] = { { "x2", 2 }, { "x3", 3 },   { "x4", 4 },
+			{ "x8", 8 }, { "x16", 16 }, { "64", 2 } };
 	size_t n = strlen(name);
 
 	for (size_t e = 0; e < sizeof(endings) / sizeof(endings[0]); e++) {
@@ -163,8 +168,8 @@ static void put_memory(struct text *t, const struct gcn_inst *i, const char *nam
 /* VINTRP, which the decoder leaves alone */
 static void put_interp(struct text *t, uint32_t w)
 {
-	static const char *const names[] = { "v_interp_p1_f32", "v_interp_p2_f32", "v_interp_mov_f32",
-					     "v_interp" };
+	static const char *const names[] = { "v_interp_p1_f32", "v_interp_p2_f32",
+					     "v_interp_mov_f32", "v_interp" };
 	static const char *const params[] = { "p10", "p20", "p0" };
 	unsigned int op = w >> 16 & 3, src = w & 255;
 
