@@ -248,7 +248,7 @@ static void give_back(struct queue *q, const struct inflight *e, bool completed)
 		return; /* see watch.c */
 	} else if (!completed) {
 		/* The GPU may still write to it: it is left alone for ever. pairs with look() in
-		 * queue.c: its place comes before it */
+		 * room.c: its place comes before it */
 		atomic_store_explicit(&q->orphan_hw, e->hw, memory_order_relaxed);
 		atomic_store_explicit(&q->orphan, (uint64_t)(uintptr_t)s, memory_order_release);
 	} else if (!(e->flags & REC_F_SHARED)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* queue.h - intercepted queues: what happens to each packet before the hardware sees it */
+/* queue.h - intercepted queues: made, found, locked, ended */
 #ifndef RTL_SOURCE_HSA_QUEUE_H
 #define RTL_SOURCE_HSA_QUEUE_H
 
@@ -100,10 +100,6 @@ hsa_status_t queue_set_profiler(hsa_queue_t *queue, int enable);
 
 /* Emits a queue that is not one of ours; `flags` of enum rec_queue_flags. Returns its index. */
 uint32_t queue_announce(const hsa_queue_t *hsa, uint32_t agent, uint32_t flags);
-
-/* HOT: the packet callback. `data` is the struct queue. Calls `writer` exactly once. */
-void queue_on_submit(const void *packets, uint64_t count, uint64_t index, void *data,
-		     hsa_amd_queue_intercept_packet_writer writer);
 
 /* The runtime went away: every queue is gone. */
 void queue_reset(void);

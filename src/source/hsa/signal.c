@@ -97,7 +97,7 @@ amd_signal_t *signal_take(struct signal_pool *p)
 void signal_put(struct signal_pool *p, amd_signal_t *s)
 {
 	/* never: the ring holds more than can exist. One is not destroyed here, because the packet
-	 * callback may be looking at it (queue.c). */
+	 * callback may be looking at it (room.c). */
 	if (nr_free(p) > p->mask)
 		return;
 	signal_clear_ticks(s);
