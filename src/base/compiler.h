@@ -8,6 +8,7 @@
 #define RTL_LIKELY(x) __builtin_expect(!!(x), 1)
 #define RTL_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define RTL_NOINLINE __attribute__((noinline))
+#define RTL_INLINE inline __attribute__((always_inline))
 #define RTL_COLD __attribute__((cold, noinline))
 #define RTL_UNUSED __attribute__((unused))
 /* For what runs on a stack that the address sanitizer does not know of. */

@@ -22,15 +22,24 @@
 /* Hints: each is compared with what the queue says of itself. */
 static struct queue *_Atomic recent[NR_RECENT];
 
+static inline struct queue *_Atomic *place_of(const hsa_queue_t *hsa)
+{
+	return &recent[(uint64_t)(uintptr_t)hsa * UINT64_C(0x9e3779b97f4a7c15) >> 58];
+}
+
+static inline bool is(const struct queue *q, const hsa_queue_t *hsa)
+{
+	/* relaxed: the caller knows of `hsa` since it was made */
+	return q && atomic_load_explicit(&q->hsa, memory_order_relaxed) == hsa;
+}
+
 static struct queue *find(const hsa_queue_t *hsa)
 {
-	uint64_t hash = (uint64_t)(uintptr_t)hsa * UINT64_C(0x9e3779b97f4a7c15);
-	struct queue *_Atomic *place = &recent[hash >> 58];
+	struct queue *_Atomic *place = place_of(hsa);
 	/* acquire: pairs with the release below; queues are never freed */
 	struct queue *q = atomic_load_explicit(place, memory_order_acquire);
 
-	/* relaxed: the caller knows of `hsa` since it was made */
-	if (RTL_LIKELY(q && atomic_load_explicit(&q->hsa, memory_order_relaxed) == hsa))
+	if (is(q, hsa))
 		return q;
 	q = queue_find(hsa);
 	if (q)
@@ -45,14 +54,20 @@ void author_init(struct queue *q, uint32_t entries)
 	q->author_mask = q->author ? entries - 1 : 0;
 }
 
-/* Never 0, and never that of a queue which had this memory before. */
-static uint64_t key_of(const struct queue *q, uint64_t index)
+/* Packet `index` of `q` is that of thread `t`. */
+static inline void put(struct queue *q, const struct thread *t, uint64_t index)
 {
-	return (uint64_t)q->index << 40 ^ (index + 1);
+	struct author *a = &q->author[index & q->author_mask];
+
+	/* relaxed: the packet's header publishes it; see the header. 0: no call; it may be a barrier that
+	 * nobody asks about. */
+	atomic_store_explicit(&a->correlation, t->corr_current, memory_order_relaxed);
+	atomic_store_explicit(&a->marker, t->marker, memory_order_relaxed);
+	atomic_store_explicit(&a->tid, t->tid, memory_order_relaxed);
+	atomic_store_explicit(&a->key, author_key(q, index), memory_order_release);
 }
 
-/* Packets [index, end) of `hsa` are this thread's. */
-static void note(const hsa_queue_t *hsa, uint64_t index, uint64_t end)
+static RTL_NOINLINE void note_any(const hsa_queue_t *hsa, uint64_t index, uint64_t end)
 {
 	struct queue *q;
 	struct thread *t;
@@ -62,53 +77,37 @@ static void note(const hsa_queue_t *hsa, uint64_t index, uint64_t end)
 	if (RTL_UNLIKELY(join_is_on()))
 		join_submits(t->tid);
 	q = find(hsa);
-	if (q && q->author && end - index <= q->author_mask + 1) {
-		for (; index != end; index++) {
-			struct author *a = &q->author[index & q->author_mask];
-
-			/* relaxed: the packet's header publishes it; see the header. 0: no call;
-			 * it may be a barrier that nobody asks about. */
-			atomic_store_explicit(&a->correlation, t->corr_current,
-					      memory_order_relaxed);
-			atomic_store_explicit(&a->marker, t->marker, memory_order_relaxed);
-			atomic_store_explicit(&a->tid, t->tid, memory_order_relaxed);
-			atomic_store_explicit(&a->key, key_of(q, index), memory_order_release);
-		}
-	}
+	if (q && q->author && end - index <= q->author_mask + 1)
+		for (; index != end; index++)
+			put(q, t, index);
 	life_leave(t);
 }
 
-struct origin author_of(struct queue *q, uint64_t index, struct thread *t)
+/* Packets [index, end) of `hsa` are this thread's. */
+static inline void note(const hsa_queue_t *hsa, uint64_t index, uint64_t end)
 {
-	struct author *a = q->author ? &q->author[index & q->author_mask] : NULL;
-	struct origin o;
+	struct queue *q = atomic_load_explicit(place_of(hsa), memory_order_acquire);
+	struct thread *t = life_glance();
 
-	/* acquire: pairs with note() */
-	if (RTL_LIKELY(a &&
-		       atomic_load_explicit(&a->key, memory_order_acquire) == key_of(q, index))) {
-		o.correlation = atomic_load_explicit(&a->correlation, memory_order_relaxed);
-		o.in_call = o.correlation != 0;
-		if (!o.in_call)
-			o.correlation = corr_orphaned(t);
-		o.marker = atomic_load_explicit(&a->marker, memory_order_relaxed);
-		o.tid = atomic_load_explicit(&a->tid, memory_order_relaxed);
-		return o;
-	}
-	o.in_call = t->corr_current != 0;
-	o.correlation = corr_take(t);
-	o.marker = t->marker;
-	o.tid = t->tid;
-	return o;
+	if (RTL_LIKELY(t && end - index == 1 && is(q, hsa) && q->author && !join_is_on()))
+		put(q, t, index);
+	else
+		note_any(hsa, index, end);
+}
+
+struct origin author_of_runner(struct thread *t)
+{
+	return (struct origin){ .in_call = t->corr_current != 0,
+				.correlation = corr_take(t),
+				.marker = t->marker,
+				.tid = t->tid };
 }
 
 uint32_t author_tid(const struct queue *q, uint64_t index)
 {
-	const struct author *a = q->author ? &q->author[index & q->author_mask] : NULL;
+	const struct author *a = author_find(q, index);
 
-	/* acquire: pairs with note() */
-	if (a && atomic_load_explicit(&a->key, memory_order_acquire) == key_of(q, index))
-		return atomic_load_explicit(&a->tid, memory_order_relaxed);
-	return 0;
+	return a ? atomic_load_explicit(&a->tid, memory_order_relaxed) : 0;
 }
 
 /* ---- the functions that reserve places: one of each for every memory order ------------------ */

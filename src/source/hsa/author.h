@@ -17,10 +17,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
+#include "event/corr.h"
 #include "event/thread.h"
 #include "hsa_table_gen.h"
-
-struct queue;
+#include "source/hsa/queue.h"
 
 struct author {
 	_Atomic uint64_t key; /* of queue and packet, 0: none */
@@ -41,8 +42,42 @@ struct origin {
  * reserved as threads wait. Without memory there are none, and the thread of the callback is taken. */
 void author_init(struct queue *q, uint32_t entries);
 
+/* Never 0, and never that of a queue which had this memory before. */
+static inline uint64_t author_key(const struct queue *q, uint64_t index)
+{
+	return (uint64_t)q->index << 40 ^ (index + 1);
+}
+
+/* HOT: the note of packet `index`; NULL: nobody noted it. */
+static inline const struct author *author_find(const struct queue *q, uint64_t index)
+{
+	const struct author *a = q->author ? &q->author[index & q->author_mask] : NULL;
+
+	/* acquire: pairs with the release of who notes it */
+	if (!a || atomic_load_explicit(&a->key, memory_order_acquire) != author_key(q, index))
+		return NULL;
+	return a;
+}
+
+/* Where an operation of `t` comes from that nobody noted. */
+struct origin author_of_runner(struct thread *t);
+
 /* HOT: where packet `index` comes from; from `t`, which runs the callback, where nobody noted it. */
-struct origin author_of(struct queue *q, uint64_t index, struct thread *t);
+static inline struct origin author_of(const struct queue *q, uint64_t index, struct thread *t)
+{
+	const struct author *a = author_find(q, index);
+	struct origin o;
+
+	if (RTL_UNLIKELY(!a))
+		return author_of_runner(t);
+	o.correlation = atomic_load_explicit(&a->correlation, memory_order_relaxed);
+	o.marker = atomic_load_explicit(&a->marker, memory_order_relaxed);
+	o.tid = atomic_load_explicit(&a->tid, memory_order_relaxed);
+	o.in_call = o.correlation != 0;
+	if (!o.in_call)
+		o.correlation = corr_orphaned(t);
+	return o;
+}
 
 /* HOT: its thread alone, 0 where nobody noted it. */
 uint32_t author_tid(const struct queue *q, uint64_t index);

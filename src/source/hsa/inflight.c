@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* inflight.c - operations that were handed to the GPU and have not been recorded yet
  *
- * Hot path: inflight_next(), inflight_push(), inflight_completed().
+ * Hot path: inflight_completed().
  * Quirk:    the GPU writes begin, end, then the value. An owner may set the value again at once, so
  *           for an owner's signal "end ticks are there" is what tells completion; they are cleared
  *           when the packet is submitted.
@@ -32,28 +32,6 @@ int inflight_init(struct inflight_ring *r, uint32_t size)
 			      memory_order_relaxed);
 	r->peek = atomic_load_explicit(&r->head, memory_order_relaxed);
 	return 0;
-}
-
-struct inflight *inflight_next(struct inflight_ring *r)
-{
-	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed); /* owner */
-
-	/* pairs with the release in harvest's advance: the entry is free before tail is past it */
-	if (head - atomic_load_explicit(&r->tail, memory_order_acquire) > r->mask)
-		return NULL;
-	return &r->entry[head & r->mask];
-}
-
-void inflight_push(struct inflight_ring *r)
-{
-	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed); /* owner */
-	const char *soon = (const char *)&r->entry[(head + 2) & r->mask];
-
-	/* pairs with the acquire in harvest_queue(): the entry is whole before head is past it */
-	atomic_store_explicit(&r->head, head + 1, memory_order_release);
-	/* the harvester wrote to it last, on another processor */
-	RTL_PREFETCH_WRITE(soon);
-	RTL_PREFETCH_WRITE(soon + 64);
 }
 
 static enum inflight_result take(const struct inflight *e, uint64_t *begin, uint64_t *end)
@@ -192,6 +170,10 @@ void inflight_done(struct inflight *e)
 {
 	uint32_t state = atomic_load_explicit(&e->state, memory_order_relaxed);
 
+	/* Both cache lines are written to, not only read. One that was written here moves to the processor that
+	 * fills the entry next while that goes on with other things; one that both have for reading stops
+	 * it for as long as a line takes there and back (seen on Zen; bench/README.md). */
+	e->correlation = 0;
 	/* BUSY: somebody who came from a signal that this entry had before */
 	do {
 		if (state == INFLIGHT_BUSY)

@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
 #include "source/hsa/signal.h"
 
 enum inflight_state {
@@ -88,11 +89,29 @@ static inline void inflight_set_signal(struct inflight *e, amd_signal_t *s)
 /* `size`: a power of two. 0 or -ENOMEM. A ring that has memory of that size keeps it. */
 int inflight_init(struct inflight_ring *r, uint32_t size);
 
-/* HOT: the entry to fill next, NULL when the ring is full. */
-struct inflight *inflight_next(struct inflight_ring *r);
+/* HOT: the entry to fill next, NULL when the ring is full. Owner of the ring's head. */
+static inline struct inflight *inflight_next(struct inflight_ring *r)
+{
+	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed); /* owner */
+
+	/* pairs with the release in harvest's advance: the entry is free before tail is past it */
+	if (RTL_UNLIKELY(head - atomic_load_explicit(&r->tail, memory_order_acquire) > r->mask))
+		return NULL;
+	return &r->entry[head & r->mask];
+}
 
 /* HOT: publishes the entry of inflight_next(). */
-void inflight_push(struct inflight_ring *r);
+static inline void inflight_push(struct inflight_ring *r)
+{
+	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed); /* owner */
+	const char *soon = (const char *)&r->entry[(head + 2) & r->mask];
+
+	/* pairs with the acquire in harvest_queue(): the entry is whole before head is past it */
+	atomic_store_explicit(&r->head, head + 1, memory_order_release);
+	/* the harvester wrote to it last, on another processor */
+	RTL_PREFETCH_WRITE(soon);
+	RTL_PREFETCH_WRITE(soon + 64);
+}
 
 static inline uint64_t inflight_count(const struct inflight_ring *r)
 {

@@ -19,7 +19,7 @@ _Static_assert(offsetof(amd_signal_t, value) == 8 && offsetof(amd_signal_t, star
 		       offsetof(amd_signal_t, end_ts) == 40,
 	       "amd_signal_t as the GPU writes it");
 
-static amd_signal_t *make(void)
+amd_signal_t *signal_make(void)
 {
 	hsa_signal_t s = { .handle = 0 };
 	amd_signal_t *sig;
@@ -38,26 +38,8 @@ static void push(struct signal_pool *p, amd_signal_t *s)
 
 	atomic_store_explicit(&p->ring[tail & p->mask], (uint64_t)(uintptr_t)s,
 			      memory_order_relaxed);
-	/* pairs with the acquire in pop(): the slot comes before the tail */
+	/* pairs with the acquire in signal_pop(): the slot comes before the tail */
 	atomic_store_explicit(&p->tail, tail + 1, memory_order_release);
-}
-
-static amd_signal_t *pop(struct signal_pool *p)
-{
-	uint64_t head = atomic_load_explicit(&p->head, memory_order_relaxed);
-	uint64_t s;
-
-	do {
-		/* pairs with the release in push() */
-		if (head == atomic_load_explicit(&p->tail, memory_order_acquire))
-			return NULL;
-		s = atomic_load_explicit(&p->ring[head & p->mask], memory_order_relaxed);
-		/* The ring holds more than can exist, so the slot is not written again before head
-		 * has moved. acq_rel: signal_trim() and signal_take() may race. */
-	} while (!atomic_compare_exchange_weak_explicit(&p->head, &head, head + 1,
-							memory_order_acq_rel,
-							memory_order_relaxed));
-	return (amd_signal_t *)(uintptr_t)s;
 }
 
 static uint64_t nr_free(struct signal_pool *p)
@@ -77,21 +59,13 @@ int signal_init(struct signal_pool *p, uint32_t size)
 		p->mask = n - 1;
 	}
 	for (uint32_t i = 0; i < SIGNAL_START; i++) {
-		amd_signal_t *s = make();
+		amd_signal_t *s = signal_make();
 
 		if (!s)
 			break;
 		push(p, s);
 	}
 	return 0;
-}
-
-amd_signal_t *signal_take(struct signal_pool *p)
-{
-	amd_signal_t *s = pop(p);
-
-	/* Not the steady state: the harvester makes them ahead of need. */
-	return s ? s : make();
 }
 
 void signal_put(struct signal_pool *p, amd_signal_t *s)
@@ -110,7 +84,7 @@ void signal_grow(struct signal_pool *p, uint64_t nr_in_flight)
 	uint64_t want = nr_in_flight / 2 + SIGNAL_START / 2;
 
 	for (int i = 0; i < 64 && nr_free(p) < want && nr_free(p) <= p->mask / 2; i++) {
-		amd_signal_t *s = make();
+		amd_signal_t *s = signal_make();
 
 		if (!s)
 			return;
@@ -121,7 +95,7 @@ void signal_grow(struct signal_pool *p, uint64_t nr_in_flight)
 void signal_trim(struct signal_pool *p, uint32_t keep)
 {
 	while (nr_free(p) > keep) {
-		amd_signal_t *s = pop(p);
+		amd_signal_t *s = signal_pop(p);
 
 		if (!s)
 			return;

@@ -24,6 +24,8 @@
 #include <hsa/amd_hsa_signal.h>
 #include <hsa/hsa.h>
 
+#include "base/compiler.h"
+
 #define SIGNAL_START 64u       /* made with the queue */
 #define SIGNAL_KEEP_IDLE 4096u /* in all queues together, when nothing is in flight */
 
@@ -42,8 +44,36 @@ struct signal_pool {
 /* `size`: the most that can be in flight, a power of two. 0 or -ENOMEM. */
 int signal_init(struct signal_pool *p, uint32_t size);
 
+/* A new one with value 1. NULL: it could not be made. */
+amd_signal_t *signal_make(void);
+
+/* HOT: a free one; NULL: there is none. */
+static inline amd_signal_t *signal_pop(struct signal_pool *p)
+{
+	uint64_t head = atomic_load_explicit(&p->head, memory_order_relaxed);
+	uint64_t s;
+
+	do {
+		/* pairs with the release in push() */
+		if (RTL_UNLIKELY(head == atomic_load_explicit(&p->tail, memory_order_acquire)))
+			return NULL;
+		s = atomic_load_explicit(&p->ring[head & p->mask], memory_order_relaxed);
+		/* The ring holds more than can exist, so the slot is not written again before head
+		 * has moved. acq_rel: signal_trim() and signal_take() may race. */
+	} while (!atomic_compare_exchange_weak_explicit(&p->head, &head, head + 1,
+							memory_order_acq_rel,
+							memory_order_relaxed));
+	return (amd_signal_t *)(uintptr_t)s;
+}
+
 /* HOT: a signal with value 1; NULL when none could be made. */
-amd_signal_t *signal_take(struct signal_pool *p);
+static inline amd_signal_t *signal_take(struct signal_pool *p)
+{
+	amd_signal_t *s = signal_pop(p);
+
+	/* Not the steady state: the harvester makes them ahead of need. */
+	return RTL_LIKELY(s != NULL) ? s : signal_make();
+}
 
 /* Gives a completed one back, reset. */
 void signal_put(struct signal_pool *p, amd_signal_t *s);

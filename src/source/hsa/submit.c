@@ -39,16 +39,12 @@
 /* The ring holds twice what the hardware's does, so when it is full the harvester is behind: this
  * thread does its work. NULL: even that got nowhere in FULL_WAIT_ROUNDS looks, because an old
  * operation goes on and on while those behind it complete. It is waited for once. */
-static struct inflight *next_entry(struct queue *q)
+static RTL_COLD struct inflight *wait_for_entry(struct queue *q)
 {
-	struct inflight *e = inflight_next(&q->ring);
-	uint64_t oldest;
-	unsigned rounds;
+	uint64_t oldest = atomic_load_explicit(&q->ring.tail, memory_order_relaxed);
+	unsigned rounds = q->gave_up == oldest + 1 ? 1 : FULL_WAIT_ROUNDS;
+	struct inflight *e;
 
-	if (RTL_LIKELY(e != NULL))
-		return e;
-	oldest = atomic_load_explicit(&q->ring.tail, memory_order_relaxed);
-	rounds = q->gave_up == oldest + 1 ? 1 : FULL_WAIT_ROUNDS;
 	for (unsigned i = 0; i < rounds; i++) {
 		if (queue_try_lock(q)) {
 			harvest_queue(q, clock_now_ns());
@@ -65,7 +61,8 @@ static struct inflight *next_entry(struct queue *q)
 }
 
 /* Arms `e` for packet `p`, whose owner's signal stays on it. false: it can't be timed this way. */
-static bool arm_owner(struct inflight *e, const union packet *p, const struct inflight_ring *r)
+static RTL_INLINE bool arm_owner(struct inflight *e, const union packet *p,
+				 const struct inflight_ring *r)
 {
 	amd_signal_t *s = signal_of(p->dispatch.completion_signal);
 
@@ -114,7 +111,7 @@ static void pass(const union packet *p)
 }
 
 /* The signal that tells when `e` completes, on packet `p`. false: there is none. */
-static bool choose_signal(struct queue *q, struct inflight *e, union packet *p)
+static RTL_INLINE bool choose_signal(struct queue *q, struct inflight *e, union packet *p)
 {
 	hsa_signal_t owner = p->dispatch.completion_signal;
 	amd_signal_t *ours;
@@ -133,7 +130,7 @@ static bool choose_signal(struct queue *q, struct inflight *e, union packet *p)
 }
 
 /* Completes the owner's signal behind `p`, which carries ours. */
-static void complete_owner(union packet *b, const union packet *p, amd_signal_t *owner)
+static RTL_COLD void complete_owner(union packet *b, const union packet *p, amd_signal_t *owner)
 {
 	watch_reuse(owner);
 	harvest_will_share(owner);
@@ -159,21 +156,23 @@ static RTL_COLD void join_packet(const union packet *p, uint64_t owner, struct o
 }
 
 /* Instruments packet out[n]; returns the number of packets after it, n + 1 or n + 2. */
-static uint64_t instrument(struct queue *q, struct thread *t, union packet *out, uint64_t n,
-			   uint64_t index, uint16_t flags)
+static RTL_INLINE uint64_t instrument(struct queue *q, struct thread *t, union packet *out,
+				      uint64_t n, uint64_t index, uint16_t flags)
 {
 	union packet *p = &out[n];
 	uint64_t owner = p->dispatch.completion_signal.handle;
 	bool is_dispatch = (p->header & 0xff) == HSA_PACKET_TYPE_KERNEL_DISPATCH;
-	struct inflight *e = next_entry(q);
+	struct inflight *e = inflight_next(&q->ring);
 	struct origin origin;
 
-	if (!e) {
+	if (RTL_UNLIKELY(!e))
+		e = wait_for_entry(q);
+	if (RTL_UNLIKELY(!e)) {
 		bus_loss(SPOOL_REASON_inflight_full, 1);
 		pass(p);
 		return n + 1;
 	}
-	if (!choose_signal(q, e, p)) {
+	if (RTL_UNLIKELY(!choose_signal(q, e, p))) {
 		bus_loss(SPOOL_REASON_signal_create, 1);
 		pass(p);
 		return n + 1;
@@ -213,20 +212,12 @@ static RTL_COLD bool leave_out(struct queue *q, struct thread *t, const union pa
 	return true;
 }
 
-static bool wanted(struct queue *q, struct thread *t, const union packet *p, uint64_t index)
+/* A packet that is not a dispatch. */
+static RTL_NOINLINE bool wanted_barrier(uint32_t type)
 {
 	static _Atomic int barriers = -1;
-	uint32_t type = p->header & 0xff;
 	int b;
 
-	if (RTL_UNLIKELY(pause_is_on()) && leave_out(q, t, p, index))
-		return false;
-	if (type == HSA_PACKET_TYPE_KERNEL_DISPATCH) {
-		if (table_mode != TABLE_MODE_LITE || !p->dispatch.completion_signal.handle)
-			return true;
-		bus_loss(SPOOL_REASON_lite_signal, 1);
-		return false;
-	}
 	if (type != HSA_PACKET_TYPE_BARRIER_AND && type != HSA_PACKET_TYPE_BARRIER_OR)
 		return false;
 	b = atomic_load_explicit(&barriers, memory_order_relaxed);
@@ -237,15 +228,30 @@ static bool wanted(struct queue *q, struct thread *t, const union packet *p, uin
 	return b;
 }
 
-static void submit_one(struct queue *q, struct thread *t, const union packet *in, uint64_t index,
-		       hsa_amd_queue_intercept_packet_writer writer)
+static inline bool wanted(struct queue *q, struct thread *t, const union packet *p, uint64_t index)
+{
+	uint32_t type = p->header & 0xff;
+
+	if (RTL_UNLIKELY(pause_is_on()) && leave_out(q, t, p, index))
+		return false;
+	if (type != HSA_PACKET_TYPE_KERNEL_DISPATCH)
+		return wanted_barrier(type);
+	if (RTL_LIKELY(table_mode != TABLE_MODE_LITE || !p->dispatch.completion_signal.handle))
+		return true;
+	bus_loss(SPOOL_REASON_lite_signal, 1);
+	return false;
+}
+
+static inline void submit_one(struct queue *q, struct thread *t, const union packet *in,
+			      uint64_t index, hsa_amd_queue_intercept_packet_writer writer)
 {
 	union packet out[3];
 	uint64_t n = 1;
 
 	out[0] = *in;
 	if (t && in->dispatch.completion_signal.handle)
-		watch_expect(signal_of(in->dispatch.completion_signal));
+		RTL_PREFETCH_WRITE(
+			signal_of(in->dispatch.completion_signal)); /* the GPU wrote to it last */
 	/* Room first: once the entry is published the harvester waits for its packet. */
 	if (!room_make(q, 3))
 		return; /* a dead queue: the hardware would never have looked at it */
@@ -278,8 +284,9 @@ static uint64_t instrument_batch(struct queue *q, struct thread *t, const union 
 	return n;
 }
 
-static void submit_batch(struct queue *q, struct thread *t, const union packet *in, uint64_t count,
-			 uint64_t index, hsa_amd_queue_intercept_packet_writer writer)
+static RTL_NOINLINE void submit_batch(struct queue *q, struct thread *t, const union packet *in,
+				      uint64_t count, uint64_t index,
+				      hsa_amd_queue_intercept_packet_writer writer)
 {
 	bool full = t && table_mode == TABLE_MODE_FULL && q->batch && 2 * count <= q->ring.mask + 1;
 	uint64_t dispatches = 0, room = count;
@@ -339,7 +346,7 @@ static RTL_COLD void tell_join(const struct queue *q, const union packet *p, uin
 }
 
 void submit_packets(const void *packets, uint64_t count, uint64_t index, void *data,
-		     hsa_amd_queue_intercept_packet_writer writer)
+		    hsa_amd_queue_intercept_packet_writer writer)
 {
 	struct queue *q = data;
 	struct thread *t = NULL;

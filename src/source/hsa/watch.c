@@ -40,19 +40,26 @@ static _Atomic bool any_far;
 static struct inflight leaving;
 #define LEAVING (&leaving)
 
-/* Neighbours in memory are neighbours here: the runtime makes signals by the page, and spread over the whole table
+/* The place where a signal is looked for first; the rest of its window follows in a circle.
+ * Neighbours in memory are neighbours here: the runtime makes signals by the page, and spread over the whole table
  * each would need a page of it in the processor's address cache. */
-static struct place *near(const amd_signal_t *s)
+static inline uint32_t near(const amd_signal_t *s)
 {
-	return &table[(uint32_t)((uintptr_t)s >> 6) & (SIZE - WINDOW)];
+	return (uint32_t)((uintptr_t)s >> 6);
 }
 
 /* Where it goes when there is no place near its neighbours. */
-static struct place *far(const amd_signal_t *s)
+static uint32_t far(const amd_signal_t *s)
 {
 	uint64_t h = ((uint64_t)(uintptr_t)s >> 6) * UINT64_C(0x9e3779b97f4a7c15);
 
-	return &table[(uint32_t)(h >> 40) & (SIZE - WINDOW)];
+	return (uint32_t)(h >> 40);
+}
+
+/* Place `i` of the window in which `first` is the first. */
+static inline struct place *place(uint32_t first, uint32_t i)
+{
+	return &table[(first & (SIZE - WINDOW)) | ((first + i) & (WINDOW - 1))];
 }
 
 static struct inflight *entry_of(uint64_t use)
@@ -80,17 +87,21 @@ static inline bool watches(struct place *p, const amd_signal_t *s, uint64_t *use
 	       atomic_load_explicit(&p->signal, memory_order_relaxed) == (uint64_t)(uintptr_t)s;
 }
 
-static inline struct place *find_in(struct place *p, const amd_signal_t *s, const struct place *but,
+static inline struct place *find_in(uint32_t first, const amd_signal_t *s, const struct place *but,
 				    uint64_t *use)
 {
-	for (uint32_t i = 0; i < WINDOW; i++)
-		if (watches(p + i, s, use) && p + i != but)
-			return p + i;
+	for (uint32_t i = 0; i < WINDOW; i++) {
+		struct place *p = place(first, i);
+
+		if (watches(p, s, use) && p != but)
+			return p;
+	}
 	return NULL;
 }
 
 /* The place that watches `s`, and for what; `but`: another one than this. */
-static inline struct place *find(const amd_signal_t *s, const struct place *but, uint64_t *use)
+static RTL_NOINLINE struct place *find(const amd_signal_t *s, const struct place *but,
+				       uint64_t *use)
 {
 	struct place *p;
 
@@ -146,15 +157,15 @@ static void evict(struct place *p)
 		clear(p, use);
 }
 
-static struct place *claim_in(struct place *p, const amd_signal_t *s, struct inflight *e)
+static struct place *claim_in(uint32_t first, const amd_signal_t *s, struct inflight *e)
 {
 	for (uint32_t i = 0; i < WINDOW; i++)
-		if (claim_place(p + i, s, e))
-			return p + i;
+		if (claim_place(place(first, i), s, e))
+			return place(first, i);
 	for (uint32_t i = 0; i < WINDOW; i++) {
-		evict(p + i);
-		if (claim_place(p + i, s, e))
-			return p + i;
+		evict(place(first, i));
+		if (claim_place(place(first, i), s, e))
+			return place(first, i);
 	}
 	return NULL;
 }
@@ -183,12 +194,6 @@ static void retire(amd_signal_t *s, bool destroyed)
 		clear(p, use);
 }
 
-void watch_expect(amd_signal_t *s)
-{
-	RTL_PREFETCH_WRITE(s);
-	RTL_PREFETCH_WRITE(near(s));
-}
-
 /* Claims a place where there is none for `s` yet. */
 static RTL_NOINLINE int add(amd_signal_t *s, struct inflight *e)
 {
@@ -208,9 +213,12 @@ static RTL_NOINLINE int add(amd_signal_t *s, struct inflight *e)
 int watch_add(amd_signal_t *s, struct inflight *e, const struct inflight_ring *r)
 {
 	uint64_t use = 0;
-	struct place *p = find(s, NULL, &use);
-	struct inflight *old = entry_of(use);
+	struct place *p = place(near(s), 0);
+	struct inflight *old;
 
+	if (!watches(p, s, &use))
+		p = find(s, NULL, &use);
+	old = entry_of(use);
 	/* `old` is `e` itself where this entry was for `s` before */
 	if (p && old != e && !inflight_recorded(r, old) &&
 	    inflight_capture(old, s, false) == INFLIGHT_IN_USE)

@@ -18,9 +18,6 @@
 struct inflight;
 struct inflight_ring;
 
-/* HOT: `s` is about to be watched: fetches what others wrote to last, all at once. */
-void watch_expect(amd_signal_t *s);
-
 /* HOT: watches `s` for `e`, which goes into the ring `r` next; NULL: it is in none. -EBUSY: an operation that has
  * not completed uses the same signal, and knows now that it shares it; -ENOSPC: the table is full
  * around its place. An operation that completed is captured first. Whoever finds `e` by the signal
