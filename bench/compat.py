@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """compat.py - what libroctracer64 costs, each figure beside the least that HIP's own callbacks cost"""
-import statistics
 
 FIGURES = (
     ("callbacks", "roctracer, a pair of callbacks of an API call", "empty callbacks of HIP's"),
@@ -21,9 +20,9 @@ def roctracer(bench):
     base = values["untraced"]
 
     def added(way):
-        return statistics.median(v - b for v, b in zip(values[way], base))
+        return bench.quiet(values[way]) - bench.quiet(base)
 
-    bench.add("HIP call, untraced", statistics.median(base), "ns", low=min(base))
+    bench.add("HIP call, untraced", bench.quiet(base), "ns", low=min(base))
     for way, what, floor in FIGURES:
         low = min(values[way]) - min(base)
         bench.add(what, added(way), "ns", added(f"least_{way}"), floor, low=low)

@@ -136,14 +136,21 @@ static inline void submit(const void *p)
 	hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
 }
 
+/* Packet `i` of a block, each time with the same signal, which its user sets to 1 before, as HIP does. */
+static inline void submit_nr(uint64_t i)
+{
+	if (with_signals) {
+		hsa_signal_store_relaxed(own[i], 1);
+		packet.completion_signal = own[i];
+	}
+	submit(&packet);
+}
+
 /* What is measured; its name is known to bench/bench.py, which counts its instructions. */
 __attribute__((noinline)) static void timed_block(uint64_t nr)
 {
-	for (uint64_t i = 0; i < nr; i++) {
-		if (with_signals)
-			packet.completion_signal = own[i];
-		submit(&packet);
-	}
+	for (uint64_t i = 0; i < nr; i++)
+		submit_nr(i);
 }
 
 /* The GPU is at work for a while: VGPU_KERNEL_MODEL=grid and VGPU_NS_PER_ITEM say for how long. */
@@ -168,8 +175,6 @@ static void synchronise(void)
 	while (hsa_signal_wait_scacquire(done, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
 					 HSA_WAIT_STATE_ACTIVE) > 0)
 		;
-	for (uint64_t i = 0; with_signals && i < MAX_BLOCK; i++)
-		hsa_signal_store_relaxed(own[i], 1);
 }
 
 static void tear_down(void)

@@ -13,9 +13,13 @@
  *	dispatch do=flood [seconds=2]			the same, at the most the virtual GPU takes
  *	dispatch do=count [count=N] [shapes=1] [kind=...]	only N dispatches
  *	dispatch do=init				the time of hsa_init()
+ *	dispatch do=line				a cache line from one processor to another and back
  * pin=0: leaves it to the kernel where threads run.
  */
 #include "bench_queue.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
 
 #define HARVESTER "rtl-harvest"
 
@@ -52,10 +56,8 @@ static void do_spaced(uint64_t count, uint64_t gap_us)
 		uint64_t begin, gap_end = bench_ns() + gap_us * 1000;
 		size_t at = 0;
 
-		if (with_signals)
-			packet.completion_signal = own[i % 128];
 		begin = bench_ticks();
-		submit(&packet);
+		submit_nr(i % 128);
 		if (i >= 256)
 			ticks[i - 256] = bench_ticks() - begin;
 		while (bench_ns() < gap_end)
@@ -134,14 +136,46 @@ static void do_count(uint64_t count, uint64_t shapes)
 {
 	for (uint64_t i = 0; i < count; i++) {
 		packet.grid_size_x = (uint32_t)(64 * (1 + i % shapes));
-		if (with_signals)
-			packet.completion_signal = own[i % block];
-		submit(&packet);
+		submit_nr(i % block);
 		if (i % block == block - 1)
 			synchronise();
 	}
 	synchronise();
 	printf("{\"dispatches\": %llu}\n", (unsigned long long)count);
+}
+
+static _Alignas(128) _Atomic uint64_t line;
+
+static void *answer(void *rounds)
+{
+	for (uint64_t i = 1; i < *(uint64_t *)rounds * 2; i += 2) {
+		while (atomic_load_explicit(&line, memory_order_acquire) != i)
+			;
+		atomic_store_explicit(&line, i + 1, memory_order_release);
+	}
+	return NULL;
+}
+
+static int do_line(void)
+{
+	uint64_t rounds = 100000, begin;
+	pthread_t thread;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		die("one processor alone");
+	bench_pin(0);
+	if (pthread_create(&thread, NULL, answer, &rounds) != 0)
+		die("no thread");
+	bench_pin(1);
+	begin = bench_ns();
+	for (uint64_t i = 0; i < rounds * 2; i += 2) {
+		atomic_store_explicit(&line, i + 1, memory_order_release);
+		while (atomic_load_explicit(&line, memory_order_acquire) != i + 2)
+			;
+	}
+	printf("{\"ns\": %.1f}\n", (double)(bench_ns() - begin) / (double)rounds);
+	pthread_join(thread, NULL);
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -155,6 +189,8 @@ int main(int argc, char **argv)
 	hold_gpu = !strcmp(bench_text(argc, argv, "gpu", "busy"), "busy");
 	if (!block || block > MAX_BLOCK || block > size / 4)
 		die("a block is at most a quarter of the ring");
+	if (!strcmp(what, "line"))
+		return do_line();
 	if (pin)
 		bench_pin(0);
 	begin = bench_ns();
