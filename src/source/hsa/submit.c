@@ -249,9 +249,9 @@ static inline void submit_one(struct queue *q, struct thread *t, const union pac
 	uint64_t n = 1;
 
 	out[0] = *in;
+	/* the GPU wrote to it last */
 	if (t && in->dispatch.completion_signal.handle)
-		RTL_PREFETCH_WRITE(
-			signal_of(in->dispatch.completion_signal)); /* the GPU wrote to it last */
+		RTL_PREFETCH_WRITE(signal_of(in->dispatch.completion_signal));
 	/* Room first: once the entry is published the harvester waits for its packet. */
 	if (!room_make(q, 3))
 		return; /* a dead queue: the hardware would never have looked at it */
