@@ -88,7 +88,9 @@
 	  "dispatches whose signal was shared: timed behind a barrier packet")                     \
 	X(api_missed, NOTE,                                                                        \
 	  "operations whose HIP call was not seen, or not told: RTL_HIP_BACKEND")                  \
-	X(paused, SKIPPED, "calls, markers and operations while the program had recording stopped")
+	X(paused, SKIPPED,                                                                         \
+	  "calls, markers and operations while the program had recording stopped")                 \
+	X(queue_unseen, LOSS, "queue not traced: it was made in a way that librtl does not know")
 
 enum spool_reason {
 #define X(name, class, text) SPOOL_REASON_##name,

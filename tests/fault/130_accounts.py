@@ -97,6 +97,18 @@ def queue_plain():
 
 
 @case
+def queue_unseen():
+    """Queues that are made behind librtl's back: it sees their packets reserved, and says that they are missing."""
+    env = {"RTL_STRICT": 0, "HSA_TOOLS_LIB": f"{os.path.join(BUILD, 'tests', 'libsidequeue.so')} {LIBRTL}"}
+    args = ["count=2000", "queues=3"]
+    plain = run("flood", *args)
+    r = run("flood", *args, trace=TOOLS, env=env)
+    equal("stdout", r.out, plain.out)
+    told(r, "queue_unseen", 3, "incomplete")
+    equal("rows, of the runtime alone", r.count("rtl_dispatch"), len(r.log("dispatch")) - 2000)
+
+
+@case
 def signal_create():
     """The runtime has no more signals for us: what goes without is passed on untimed, and counted."""
     env = {"VGPU_KERNEL_NS": 50000, "NOSIGNALS_AFTER": 100, "RTL_STRICT": 0}

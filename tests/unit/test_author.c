@@ -188,3 +188,40 @@ TEST(without_a_call_each_packet_has_an_id_of_its_own)
 	CHECK_NE_UINT(d->correlation, 0);
 	CHECK_NE_UINT(d->correlation, sink_record_at(EVENT_DISPATCH, 1)->dispatch.correlation);
 }
+
+TEST(a_queue_that_nobody_saw_made_is_told_of_once)
+{
+	struct fake_queue seen_by_nobody = {
+		.hsa = { .id = 7, .features = HSA_QUEUE_FEATURE_KERNEL_DISPATCH }
+	};
+	struct fake_queue of_the_host = { .hsa = { .id = 8,
+						   .features = HSA_QUEUE_FEATURE_AGENT_DISPATCH } };
+	struct fake_queue *ours;
+
+	fake_open(NULL, 0);
+	ours = fake_queue_create(64);
+	for (unsigned i = 0; i < 3; i++) {
+		fake_reserve(ours, 1);
+		fake_reserve(&seen_by_nobody, 1);
+		fake_reserve(&of_the_host, 2);
+	}
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_unseen), 1);
+	/* another one at the same address */
+	fake_queue_destroy(&seen_by_nobody);
+	fake_reserve_store(&seen_by_nobody, 9);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_unseen), 2);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_plain), 0);
+}
+
+TEST(a_refused_queue_is_told_of_as_that_alone)
+{
+	struct fake_queue *q;
+
+	fake_open(NULL, 0);
+	fake.refuse_intercept = true;
+	q = fake_queue_create(64);
+	q->hsa.features = HSA_QUEUE_FEATURE_KERNEL_DISPATCH;
+	fake_reserve(q, 1);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_plain), 1);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_unseen), 0);
+}

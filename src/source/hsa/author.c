@@ -77,6 +77,8 @@ static RTL_NOINLINE void note_any(const hsa_queue_t *hsa, uint64_t index, uint64
 	if (RTL_UNLIKELY(join_is_on()))
 		join_submits(t->tid);
 	q = find(hsa);
+	if (RTL_UNLIKELY(!q))
+		queue_unseen(hsa);
 	if (q && q->author && end - index <= q->author_mask + 1)
 		for (; index != end; index++)
 			put(q, t, index);

@@ -158,6 +158,63 @@ static void emit_queue(uint32_t index, uint32_t agent, const hsa_queue_t *hsa, u
 	bus_emit(&ev);
 }
 
+/* ---- queues that are none of ours ------------------------------------------------------------ */
+
+#define NR_TOLD 1024u
+#define TOLD_WAYS 8u
+/* Their addresses. When a window is full, one of them is told of again later rather than another never. */
+static const hsa_queue_t *_Atomic told[NR_TOLD];
+
+static const hsa_queue_t *_Atomic *told_window(const hsa_queue_t *hsa)
+{
+	uint64_t h = (uint64_t)(uintptr_t)hsa * UINT64_C(0x9e3779b97f4a7c15);
+
+	return &told[(uint32_t)(h >> 40) & (NR_TOLD - TOLD_WAYS)];
+}
+
+/* false: it was told of before. */
+static bool tell(const hsa_queue_t *hsa)
+{
+	const hsa_queue_t *_Atomic *window = told_window(hsa);
+
+	for (uint32_t i = 0; i < TOLD_WAYS; i++) {
+		const hsa_queue_t *was = NULL;
+
+		/* relaxed: the address is all there is */
+		if (atomic_compare_exchange_strong_explicit(&window[i], &was, hsa,
+							    memory_order_relaxed,
+							    memory_order_relaxed))
+			return true;
+		if (was == hsa)
+			return false;
+	}
+	atomic_store_explicit(&window[hsa->id % TOLD_WAYS], hsa, memory_order_relaxed);
+	return true;
+}
+
+/* Its address may be another queue's from now on. */
+static void forget(const hsa_queue_t *hsa)
+{
+	const hsa_queue_t *_Atomic *window = told_window(hsa);
+
+	for (uint32_t i = 0; i < TOLD_WAYS; i++) {
+		const hsa_queue_t *was = hsa;
+
+		atomic_compare_exchange_strong_explicit(&window[i], &was, NULL,
+							memory_order_relaxed, memory_order_relaxed);
+	}
+}
+
+void queue_unseen(const hsa_queue_t *hsa)
+{
+	/* a host's own queue, for agent dispatches, does not concern us */
+	if (!(hsa->features & HSA_QUEUE_FEATURE_KERNEL_DISPATCH) || !tell(hsa))
+		return;
+	bus_loss(SPOOL_REASON_queue_unseen, 1);
+	log_warn("queue %llu was not made by hsa_queue_create(); its dispatches are not traced",
+		 (unsigned long long)hsa->id);
+}
+
 uint32_t queue_announce(const hsa_queue_t *hsa, uint32_t agent, uint32_t flags)
 {
 	uint32_t index;
@@ -166,8 +223,11 @@ uint32_t queue_announce(const hsa_queue_t *hsa, uint32_t agent, uint32_t flags)
 	index = next_index++;
 	pthread_mutex_unlock(&lock);
 	emit_queue(index, agent, hsa, flags);
+	tell(hsa);
 	return index;
 }
+
+/* ---- create and destroy ---------------------------------------------------------------------- */
 
 /* Under its harvest lock, or not yet live. */
 static void abandon(struct queue *q)
@@ -333,6 +393,8 @@ hsa_status_t queue_destroy(hsa_queue_t *queue)
 		fail(q);
 		/* its address may be another queue's as soon as the runtime has destroyed it */
 		atomic_store_explicit(&q->hsa, NULL, memory_order_relaxed);
+	} else {
+		forget(queue);
 	}
 	status = real.hsa_queue_destroy(queue);
 	if (q && status == HSA_STATUS_SUCCESS) {

@@ -101,6 +101,10 @@ hsa_status_t queue_set_profiler(hsa_queue_t *queue, int enable);
 /* Emits a queue that is not one of ours; `flags` of enum rec_queue_flags. Returns its index. */
 uint32_t queue_announce(const hsa_queue_t *hsa, uint32_t agent, uint32_t flags);
 
+/* A packet is put into a queue that is none of ours, whatever it was made with (ROCm 10's HIP calls a function
+ * of its own, hsa_amd_queue_create): it is counted, once. Any thread; HOT for the packets of such a queue. */
+void queue_unseen(const hsa_queue_t *hsa);
+
 /* The runtime went away: every queue is gone. */
 void queue_reset(void);
 
