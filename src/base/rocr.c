@@ -61,6 +61,7 @@ bool rocr_read(struct rocr *out, const char *path)
 	out->registers = HAS("rocprofiler_register_library_api_table");
 	out->takes_both = HAS("HSA_TOOLS_ROCPROFILER_V1_TOOLS");
 	out->finds_preloaded = HAS("HSA_AMD_TOOL_PRIORITY");
+	out->makes_unseen = HAS("\0hsa_amd_queue_create\0");
 #undef HAS
 	munmap(text, (size_t)st.st_size);
 	return true;

@@ -16,6 +16,8 @@ struct rocr {
 	 * HSA_TOOLS_ROCPROFILER_V1_TOOLS=1 is known to it, and set. */
 	bool registers, takes_both;
 	bool finds_preloaded; /* tools by their symbol HSA_AMD_TOOL_PRIORITY, from 5.3 on */
+	/* It has hsa_amd_queue_create(), from ROCm 10 on, by which HIP makes its queues there. */
+	bool makes_unseen;
 };
 
 /* A fault of some builds, found to do harm while a tool intercepts queues. */

@@ -215,6 +215,11 @@ static void check_way(struct doctor *d)
 	if (getenv("ROCPROFILER_REGISTER_LIBRARY"))
 		line(d, NOTE, NULL, "ROCPROFILER_REGISTER_LIBRARY is set and kept: %s",
 		     getenv("ROCPROFILER_REGISTER_LIBRARY"));
+	if (r.makes_unseen)
+		line(d, WARN,
+		     "ROCm 7.2 or older; a trace says how many queues it missed (queue_unseen)",
+		     "HSA runtime has hsa_amd_queue_create(): what HIP puts into queues that it makes so (ROCm "
+		     "10) is not traced");
 	fault = rocr_fault(&r);
 	if (fault) {
 		char todo[256];

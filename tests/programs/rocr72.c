@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rocr72.c - a file that looks like the libhsa-runtime64 of ROCm 7.2.1, which is known to be faulty */
+/* rocr72.c - a file that looks like the libhsa-runtime64 of ROCm 7.2.1, which is known to be faulty
+ *
+ * TAKES_ONE: like one that gives its tables to one tool alone; MAKES_UNSEEN: like that of ROCm 10.
+ */
 const char *const hsa_names[3];
 int hsa_init(void);
 
@@ -15,3 +18,11 @@ __attribute__((visibility("default"))) int hsa_init(void)
 {
 	return hsa_names[0] ? 0x1000 : 0;
 }
+
+#ifdef MAKES_UNSEEN
+int hsa_amd_queue_create(void);
+__attribute__((visibility("default"))) int hsa_amd_queue_create(void)
+{
+	return 0x1000;
+}
+#endif

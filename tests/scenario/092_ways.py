@@ -5,6 +5,7 @@ from support import *
 
 PLAY = os.path.join(BUILD, "tests", "libplayregister.so")
 FAULTY = os.path.join(BUILD, "tests", "rocr72")
+TEN = os.path.join(BUILD, "tests", "rocr100")
 ONE = os.path.join(BUILD, "tests", "rocr70")
 ARGS = ("threads=2", "streams=4", "launches=4000")
 
@@ -109,6 +110,15 @@ def doctor_names_a_faulty_build():
     contains("doctor", said, "warn     HSA runtime of ROCm 7.2.1: it hands batches to tools through a buffer")
     contains("doctor", said, "ROC_AQL_QUEUE_SIZE=256")
     equal("a good one is not", "HSA runtime of ROCm" in doctor(LD_LIBRARY_PATH=ONE), False)
+
+
+@case
+def doctor_warns_of_queues_that_are_made_unseen():
+    what = "warn     HSA runtime has hsa_amd_queue_create(): what HIP puts into queues that it makes so"
+    contains("doctor", doctor(LD_LIBRARY_PATH=TEN), what)
+    for folder in (FAULTY, ONE):
+        lacks("doctor", doctor(LD_LIBRARY_PATH=folder), "hsa_amd_queue_create")
+    lacks("doctor", doctor(), "hsa_amd_queue_create")
 
 
 main()

@@ -77,8 +77,14 @@ TEST(what_it_imports_is_in_the_file)
 	static const char registers[] = "\177ELF\0HSA_AMD_TOOL_PRIORITY\0"
 					"rocprofiler_register_library_api_table\0"
 					"HSA_TOOLS_ROCPROFILER_V1_TOOLS";
+	static const char ten[] = "\177ELF\0hsa_amd_queue_create\0";
+	static const char seven[] = "\177ELF\0hsa_amd_queue_create_v2\0my_hsa_amd_queue_create\0";
 	struct rocr r;
 
+	CHECK(rocr_read(&r, make("ten", ten, sizeof(ten))));
+	CHECK(r.makes_unseen);
+	CHECK(rocr_read(&r, make("seven", seven, sizeof(seven))));
+	CHECK(!r.makes_unseen);
 	CHECK(rocr_read(&r, make("libhsa-runtime64.so.1.5.0", old, sizeof(old))));
 	CHECK(!r.registers && !r.takes_both && !r.finds_preloaded);
 	CHECK_EQ_UINT(r.minor, 5);
