@@ -67,6 +67,7 @@ static inline void put(struct queue *q, const struct thread *t, uint64_t index)
 	atomic_store_explicit(&a->key, author_key(q, index), memory_order_release);
 }
 
+/* As note(), for all that is not one packet of a queue that was seen lately. */
 static RTL_NOINLINE void note_any(const hsa_queue_t *hsa, uint64_t index, uint64_t end)
 {
 	struct queue *q;
@@ -85,7 +86,7 @@ static RTL_NOINLINE void note_any(const hsa_queue_t *hsa, uint64_t index, uint64
 	life_leave(t);
 }
 
-/* Packets [index, end) of `hsa` are this thread's. */
+/* Packets [index, end) of `hsa` are this thread's. One packet calls nothing: nothing can come back here. */
 static inline void note(const hsa_queue_t *hsa, uint64_t index, uint64_t end)
 {
 	struct queue *q = atomic_load_explicit(place_of(hsa), memory_order_acquire);
