@@ -213,6 +213,26 @@ TEST(a_queue_that_nobody_saw_made_is_told_of_once)
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_plain), 0);
 }
 
+TEST(queues_that_nobody_saw_made_come_and_go)
+{
+	/* enough for some of their addresses to share a window, too few to fill one */
+	static struct fake_queue q[64];
+
+	fake_open(NULL, 0);
+	for (unsigned i = 0; i < 64; i++) {
+		q[i] = (struct fake_queue){
+			.hsa = { .id = i, .features = HSA_QUEUE_FEATURE_KERNEL_DISPATCH }
+		};
+		fake_reserve(&q[i], 1);
+	}
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_unseen), 64);
+	for (unsigned i = 0; i < 64; i += 2)
+		fake_queue_destroy(&q[i]);
+	for (unsigned i = 1; i < 64; i += 2)
+		fake_reserve(&q[i], 1);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_unseen), 64);
+}
+
 TEST(a_refused_queue_is_told_of_as_that_alone)
 {
 	struct fake_queue *q;

@@ -4,7 +4,7 @@
  * Owns:     all struct queue; they and their memory are reused and never freed, since the
  *           runtime may still call back from an exit handler (seen in HIP 6.4).
  * Threads:  create and destroy any, under `lock`; the packets of a queue: submit.c.
- * Hot path: none.
+ * Hot path: queue_unseen(), for packets of queues that are not ours; else none.
  */
 #define LOG_TOPIC "hsa"
 #include "source/hsa/queue.h"
@@ -176,16 +176,20 @@ static const hsa_queue_t *_Atomic *told_window(const hsa_queue_t *hsa)
 static bool tell(const hsa_queue_t *hsa)
 {
 	const hsa_queue_t *_Atomic *window = told_window(hsa);
+	const hsa_queue_t *was;
 
+	/* relaxed, here and below: the address is all there is. The whole window first: a place before its own
+	 * may have become free. */
+	for (uint32_t i = 0; i < TOLD_WAYS; i++)
+		if (atomic_load_explicit(&window[i], memory_order_relaxed) == hsa)
+			return false;
 	for (uint32_t i = 0; i < TOLD_WAYS; i++) {
-		const hsa_queue_t *was = NULL;
-
-		/* relaxed: the address is all there is */
+		was = NULL;
 		if (atomic_compare_exchange_strong_explicit(&window[i], &was, hsa,
 							    memory_order_relaxed,
 							    memory_order_relaxed))
 			return true;
-		if (was == hsa)
+		if (was == hsa) /* another thread's packet, just now */
 			return false;
 	}
 	atomic_store_explicit(&window[hsa->id % TOLD_WAYS], hsa, memory_order_relaxed);
