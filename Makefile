@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 JOBS ?= 2
 
-.PHONY: all demo check check-debian13 bench fuzz install clean help
+.PHONY: all demo check check-debian13 check-experimental bench fuzz install clean help
 
 all: ## build what is shipped into build/
 	@sh -c '. tools/setup.sh; need build rocm; build_preset release'
@@ -17,12 +17,16 @@ check: ## run every test
 check-debian13: ## run the tests on Debian 13's runtimes, which are fetched
 	@./check --debian13
 
-bench: ## measure the overhead against its floor, on Debian 13's runtimes too where they are
+check-experimental: ## run them on the runtimes of Debian's experimental suite, ROCm 7.2
+	@./check --experimental
+
+bench: ## measure the overhead against its floor, on the runtimes of other suites too where they are
 	@sh -c '. tools/setup.sh; need build rocm; build_preset release -DRTL_TESTS=ON'
 	@sh bench/run
-	@echo; if why=$$(tools/debian13.sh packages); then echo "on Debian 13:"; \
-		tools/debian13.sh run sh bench/run --json build/bench/debian13.json dispatch launch api; \
-		else echo "not measured on Debian 13's runtimes: $$why"; fi
+	@for suite in debian13 experimental; do \
+		echo; if on=$$(tools/userland.sh $$suite runtimes); then echo "on $$on:"; \
+		tools/userland.sh $$suite run sh bench/run --json build/bench/$$suite.json dispatch launch api; \
+		else echo "not measured on other runtimes: $$on"; fi; done
 
 fuzz: ## run the fuzzers, FUZZ_SECONDS each
 	@./check --fuzz

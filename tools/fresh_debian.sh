@@ -8,6 +8,7 @@
 # there with an empty environment. Mounts live in a namespace of their own and go with it.
 set -eu
 cd "$(dirname "$0")/.."
+. tools/setup.sh
 
 keep=''
 if [ "${1:-}" = --keep ]; then
@@ -26,7 +27,7 @@ fi
 
 if [ ! -e "$root/etc/debian_version" ]; then
 	echo "making a minimal Debian 12 in $root"
-	debootstrap --variant=minbase bookworm "$root" "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" >"$log" 2>&1 || {
+	debootstrap --variant=minbase bookworm "$root" "$(debian_mirror)" >"$log" 2>&1 || {
 		tail -n 20 "$log" >&2
 		exit 1
 	}
@@ -42,7 +43,7 @@ status=0
 unshare --mount --propagation private sh -eu -c '
 	root=$1
 	shift
-	# a mount of its own, or the debian13 stage could make no namespace in there
+	# a mount of its own, or userlands could make no namespace in there
 	mount --bind "$root" "$root"
 	mount -t proc proc "$root/proc"
 	mount --rbind /dev "$root/dev"

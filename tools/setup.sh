@@ -21,6 +21,17 @@ there() {
 	esac
 }
 
+# debian_mirror: where this machine has Debian's main archive from; DEBIAN_MIRROR overrides
+debian_mirror() {
+	if [ -n "${DEBIAN_MIRROR:-}" ]; then
+		echo "$DEBIAN_MIRROR"
+		return
+	fi
+	# shellcheck disable=SC2016 # apt's own format
+	apt-get indextargets --format '$(ORIGIN) $(LABEL) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
+		sed -n 's/^Debian Debian main //p' | head -n 1
+}
+
 # missing GROUP...: the packages of these groups that are not there, one per line
 missing() {
 	while read -r group package probe _; do

@@ -2,7 +2,8 @@
 /* cp_aql.c - command processor: AQL packets
  *
  * A slot holds a packet when its index is below write_dispatch_id and its header's type is not INVALID; the
- * doorbell says nothing more (several producers may ring in any order). A packet's life:
+ * doorbell says nothing more (several producers may ring in any order), unless it is taken strictly: then it is the
+ * index of the last packet that may be processed, and beyond the write index it is an error. A packet's life:
  *
  *     seen      its header was found valid, at a time that is noted: nothing begins before it was there
  *     begun     at the later of that time and the queue's gate (end of what it has to come after)
@@ -42,6 +43,7 @@ enum {
 enum {
 	VENDOR_PM4_IB = 1,
 	VENDOR_BARRIER_VALUE = 2,
+	VENDOR_EXT_DISPATCH = 3, /* gfx1250's way to launch a kernel (hsa_ext_amd.h of ROCm 10) */
 };
 
 static uint64_t completed[NUMBERS_MAX];
@@ -223,6 +225,25 @@ static bool scratch_pending(struct queue *q)
 	return q->scratch_asked;
 }
 
+/* For VGPU_DOORBELL=strict: takes what was written to the doorbell. false: it names a packet that nobody reserved. */
+static bool take_doorbell(struct queue *q)
+{
+	uint64_t value = mem_load64(&q->doorbell);
+
+	if (value == QUEUE_NOT_RUNG || value < q->rung)
+		return true;
+	/* after the doorbell: the index was moved before it was rung */
+	if (value >= mem_load64(&q->aq->write_dispatch_id))
+		return false;
+	q->rung = value + 1;
+	return true;
+}
+
+void cp_aql_ring(struct queue *q)
+{
+	q->rung = max64(q->rung, mem_load64(&q->aq->write_dispatch_id));
+}
+
 /* Notes which packets have come, and when. */
 static uint64_t scan(struct queue *q)
 {
@@ -234,6 +255,8 @@ static uint64_t scan(struct queue *q)
 	/* producers take an index before there is room for it: that slot still holds an older packet */
 	if (end > room)
 		end = room;
+	if (knobs.doorbell == KNOBS_DOORBELL_STRICT && end > q->rung)
+		end = q->rung;
 	while (q->seen < end && type_of(mem_load16(slot_of(q, q->seen))) != HSA_PACKET_TYPE_INVALID)
 		q->seen++;
 	now = clock_now();
@@ -360,6 +383,23 @@ static bool execute(struct queue *q)
 	return any;
 }
 
+/* Makes a plain dispatch packet of gfx1250's, which has the grid as clusters of work-groups; the rest is where it is in
+ * the plain one. */
+static void lower_ext_dispatch(unsigned char *packet)
+{
+	hsa_kernel_dispatch_packet_t *d = (void *)packet;
+	uint32_t clusters[3] = { mem_get32(packet + 12), mem_load16(packet + 16),
+				 mem_load16(packet + 18) };
+	uint32_t size[3] = { packet[20], packet[21], packet[22] };
+
+	d->header = (uint16_t)((d->header & ~0xffu) | HSA_PACKET_TYPE_KERNEL_DISPATCH);
+	d->setup = packet[3];
+	d->grid_size_x = clusters[0] * size[0] * d->workgroup_size_x;
+	d->grid_size_y = clusters[1] * size[1] * d->workgroup_size_y;
+	d->grid_size_z = clusters[2] * size[2] * d->workgroup_size_z;
+	d->reserved2 = 0;
+}
+
 static bool begin_dispatch(struct queue *q, uint64_t now)
 {
 	struct queue_flight *f;
@@ -373,6 +413,8 @@ static bool begin_dispatch(struct queue *q, uint64_t now)
 		return false;
 	f = &q->flights[q->nr_flights];
 	memcpy(f->packet, slot_of(q, q->next), QUEUE_PACKET_SIZE);
+	if (type_of(mem_load16(f->packet)) == HSA_PACKET_TYPE_VENDOR_SPECIFIC)
+		lower_ext_dispatch(f->packet);
 	f->index = q->next;
 	f->run = NULL;
 	f->hold = NULL;
@@ -408,6 +450,13 @@ static bool begin_dispatch(struct queue *q, uint64_t now)
 	}
 	q->nr_flights++;
 	return true;
+}
+
+static bool begin_ext_dispatch(struct queue *q, const unsigned char *packet, uint64_t now)
+{
+	uint64_t dep_signal = mem_get64(packet + 48);
+
+	return (!dep_signal || !deliver_value(dep_signal)) && begin_dispatch(q, now);
 }
 
 /* Are the signals that a barrier packet waits for at zero? *vns: when they got there. */
@@ -537,9 +586,12 @@ static bool begin(struct queue *q, uint64_t now)
 	switch (type) {
 	case HSA_PACKET_TYPE_KERNEL_DISPATCH:
 		return begin_dispatch(q, now);
+	case HSA_PACKET_TYPE_VENDOR_SPECIFIC:
+		if (packet[2] == VENDOR_EXT_DISPATCH)
+			return begin_ext_dispatch(q, packet, now);
+		return begin_other(q, type, now);
 	case HSA_PACKET_TYPE_BARRIER_AND:
 	case HSA_PACKET_TYPE_BARRIER_OR:
-	case HSA_PACKET_TYPE_VENDOR_SPECIFIC:
 		return begin_other(q, type, now);
 	default:
 		cp_aql_error(q, ERROR_BAD_PACKET, q->next);
@@ -556,6 +608,11 @@ struct queue_visit cp_aql_serve(struct queue *q)
 		v.progress = deliver_serve(q, clock_now(), &v.wake_ns);
 	if (q->dead || (q->paused && !q->nr_flights) || scratch_pending(q))
 		return v;
+	if (knobs.doorbell == KNOBS_DOORBELL_STRICT && !take_doorbell(q)) {
+		cp_aql_error(q, ERROR_BAD_PACKET, mem_load64(&q->doorbell));
+		v.progress = true;
+		return v;
+	}
 	/* nothing there and nothing running: the usual case, one load */
 	if (!q->nr_flights && mem_load64(&q->aq->write_dispatch_id) == q->next)
 		return v;

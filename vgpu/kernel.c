@@ -174,6 +174,17 @@ static enum kernel_state slice(struct queue *q, struct queue_flight *f, enum gcn
 	return KERNEL_FAILED;
 }
 
+/* Runtimes from 7.0 on say the size of a queue's scratch memory only to the hardware: COMPUTE_TMPRING_SIZE has the
+ * number of waves (bits 11:0) and the bytes of each (bits 24:12, in units of 1024). */
+static uint64_t scratch_size(const amd_queue_t *aq)
+{
+	uint64_t waves = aq->compute_tmpring_size & 0xfff;
+	uint64_t wave_bytes = (aq->compute_tmpring_size >> 12 & 0x1fff) * 1024;
+
+	return aq->scratch_backing_memory_byte_size ? aq->scratch_backing_memory_byte_size :
+						      waves * wave_bytes;
+}
+
 enum kernel_state kernel_begin(struct queue *q, struct queue_flight *f)
 {
 	struct gcn_launch launch = {
@@ -183,7 +194,7 @@ enum kernel_state kernel_begin(struct queue *q, struct queue_flight *f)
 		.dispatch_id = f->index,
 		.gpu = q->gpu,
 		.scratch_base = q->aq->scratch_backing_memory_location,
-		.scratch_size = q->aq->scratch_backing_memory_byte_size,
+		.scratch_size = scratch_size(q->aq),
 		.scratch_lane_bytes = q->aq->scratch_wave64_lane_byte_size,
 		.cache_model = knobs.counters || perf_counting(q->gpu),
 	};

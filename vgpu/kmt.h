@@ -17,7 +17,12 @@ HSAKMT_STATUS hsaKmtAvailableMemory(HSAuint32 node, HSAuint64 *bytes);
 HSAKMT_STATUS hsaKmtCreateQueueExt(HSAuint32 node, HSA_QUEUE_TYPE type, HSAuint32 percentage,
 				   HSA_QUEUE_PRIORITY priority, HSAuint32 engine, void *addr,
 				   HSAuint64 bytes, HsaEvent *event, HsaQueueResource *res);
+HSAKMT_STATUS hsaKmtCreateQueueV2(HSAuint32 node, HSA_QUEUE_TYPE type, HSAuint32 percentage,
+				  HSA_QUEUE_PRIORITY priority, HSAuint32 engine, void *addr,
+				  HSAuint64 bytes, HSAuint64 metadata_bytes, HsaEvent *event,
+				  HsaQueueResource *res);
 HSAKMT_STATUS hsaKmtGetAMDGPUDeviceHandle(HSAuint32 node, void **handle);
+HSAKMT_STATUS hsaKmtGetNodeWallclockFrequency(HSAuint32 node, HSAuint64 *hz);
 HSAKMT_STATUS hsaKmtGetRuntimeCapabilities(HSAuint32 *mask);
 HSAKMT_STATUS hsaKmtModelEnabled(bool *enabled);
 HSAKMT_STATUS hsaKmtQueueRingDoorbell(HSA_QUEUEID id);

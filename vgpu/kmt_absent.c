@@ -28,11 +28,36 @@ ABSENT(hsaKmtDbgWavefrontControl)
 ABSENT(hsaKmtDebugTrapIoctl)
 ABSENT(hsaKmtGetQueueInfo)
 
+ABSENT(hsaKmtGetKernelQueueId)
+ABSENT(hsaKmtSetSigbusDelay)
+
+/* core dumps of the runtime */
+ABSENT(hsaKmtGetCoreDeviceInfo)
+ABSENT(hsaKmtGetCoreRuntimeInfo)
+
+/* files that the GPU reads and writes itself */
+ABSENT(hsaKmtAisReadWriteFile)
+
 /* sharing with other processes and with graphics */
+ABSENT(hsaKmtDestroyExternalSemaphore)
 ABSENT(hsaKmtExportDMABufHandle)
+ABSENT(hsaKmtGetAmdGPUDeviceFd)
+ABSENT(hsaKmtGetDefaultHostGpu)
+ABSENT(hsaKmtGetMemoryHandle)
+ABSENT(hsaKmtHandleExport)
+ABSENT(hsaKmtHandleImport)
+ABSENT(hsaKmtImportExternalSemaphore)
 ABSENT(hsaKmtMapGraphicHandle)
+ABSENT(hsaKmtMemHandleFree)
+ABSENT(hsaKmtMemHandleFreePreserveMetadata)
+ABSENT(hsaKmtMemoryCpuMap)
+ABSENT(hsaKmtMemoryGetCpuAddr)
+ABSENT(hsaKmtMemoryVaMap)
+ABSENT(hsaKmtMemoryVaUnmap)
 ABSENT(hsaKmtProcessVMRead)
 ABSENT(hsaKmtProcessVMWrite)
+ABSENT(hsaKmtQueueSignalExternalSemaphore)
+ABSENT(hsaKmtQueueWaitExternalSemaphore)
 ABSENT(hsaKmtRegisterGraphicsHandleToNodesExt)
 ABSENT(hsaKmtUnmapGraphicHandle)
 

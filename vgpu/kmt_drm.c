@@ -35,6 +35,8 @@ int amdgpu_bo_export(void *bo, int type, uint32_t *handle);
 int amdgpu_bo_import(void *device, int type, uint32_t handle, void *out);
 int amdgpu_bo_va_op(void *bo, uint64_t offset, uint64_t size, uint64_t addr, uint64_t flags,
 		    uint32_t op);
+int amdgpu_bo_query_info(void *bo, void *info);
+int amdgpu_bo_set_metadata(void *bo, void *info);
 int drmCommandWriteRead(int fd, unsigned long command, void *data, unsigned long size);
 
 /* a device's handle is the address of its byte */
@@ -116,6 +118,20 @@ KMT_API int amdgpu_bo_va_op(void *bo, uint64_t offset, uint64_t size, uint64_t a
 	(void)addr;
 	(void)flags;
 	(void)op;
+	return -EOPNOTSUPP;
+}
+
+KMT_API int amdgpu_bo_query_info(void *bo, void *info)
+{
+	(void)bo;
+	(void)info;
+	return -EOPNOTSUPP;
+}
+
+KMT_API int amdgpu_bo_set_metadata(void *bo, void *info)
+{
+	(void)bo;
+	(void)info;
 	return -EOPNOTSUPP;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cp_aql.h"
 #include "deliver.h"
 #include "engine.h"
 #include "fault.h"
@@ -68,6 +69,8 @@ static void connect(struct queue *q, HsaQueueResource *res)
 	q->aq = (amd_queue_t *)((char *)res->Queue_read_ptr_aql -
 				offsetof(amd_queue_t, read_dispatch_id));
 	q->next = q->seen = q->aq->read_dispatch_id;
+	q->rung = q->next;
+	q->doorbell = knobs.doorbell == KNOBS_DOORBELL_STRICT ? QUEUE_NOT_RUNG : 0;
 	q->error_reason = knobs.exceptions ? res->ErrorReason : NULL;
 	res->Queue_DoorBell_aql = (HSAuint64 *)&q->doorbell;
 }
@@ -124,12 +127,32 @@ KMT_API HSAKMT_STATUS hsaKmtCreateQueueExt(HSAuint32 node, HSA_QUEUE_TYPE type,
 	return hsaKmtCreateQueue(node, type, percentage, priority, addr, bytes, event, res);
 }
 
+/* Since the thunk of ROCm 7.13 runtimes create queues by this. The metadata ring is a feature of gfx1250. */
+KMT_API HSAKMT_STATUS hsaKmtCreateQueueV2(HSAuint32 node, HSA_QUEUE_TYPE type, HSAuint32 percentage,
+					  HSA_QUEUE_PRIORITY priority, HSAuint32 engine, void *addr,
+					  HSAuint64 bytes, HSAuint64 metadata_bytes,
+					  HsaEvent *event, HsaQueueResource *res)
+{
+	if (metadata_bytes)
+		return HSAKMT_STATUS_NOT_SUPPORTED;
+	return hsaKmtCreateQueueExt(node, type, percentage, priority, engine, addr, bytes, event,
+				    res);
+}
+
 /* Where doorbells are no memory (libdtif.so). The queue is found by its write pointer, as ever. */
 KMT_API HSAKMT_STATUS hsaKmtQueueRingDoorbell(HSA_QUEUEID id)
 {
-	(void)id;
-	if (!kmt_misc_inert())
-		engine_kick();
+	struct queue *q;
+
+	if (kmt_misc_inert())
+		return HSAKMT_STATUS_SUCCESS;
+	q = knobs.doorbell == KNOBS_DOORBELL_STRICT ? engine_find(id) : NULL;
+	if (q) {
+		engine_lock();
+		cp_aql_ring(q);
+		engine_unlock();
+	}
+	engine_kick();
 	return HSAKMT_STATUS_SUCCESS;
 }
 

@@ -110,7 +110,15 @@ KMT_API HSAKMT_STATUS hsaKmtGetNodeProperties(HSAuint32 node, HsaNodeProperties 
 	} else {
 		cpu_node(&whole);
 	}
-	kmt_layout_node(&whole, &tail, props);
+	kmt_layout_node(&whole, &tail, node ? knobs.clock_hz / 1000 : 0, props);
+	return HSAKMT_STATUS_SUCCESS;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtGetNodeWallclockFrequency(HSAuint32 node, HSAuint64 *hz)
+{
+	if (!hz || node > knobs.devices)
+		return HSAKMT_STATUS_INVALID_PARAMETER;
+	*hz = node ? knobs.clock_hz : 0;
 	return HSAKMT_STATUS_SUCCESS;
 }
 
@@ -153,17 +161,19 @@ KMT_API HSAKMT_STATUS hsaKmtGetNodeCacheProperties(HSAuint32 node, HSAuint32 pro
 	if (!props || node > knobs.devices)
 		return HSAKMT_STATUS_INVALID_PARAMETER;
 	for (HSAuint32 i = 0; i < nr; i++) {
-		memset(&props[i], 0, sizeof(props[i]));
-		props[i].ProcessorIdLow = processor;
-		props[i].CacheLevel = i + 1; /* 1 to 4: an index */
-		props[i].CacheSize = node ? (i ? 4096 : 16) : 1024;
-		props[i].CacheLineSize = 64;
-		props[i].CacheAssociativity = 16;
-		props[i].CacheType.ui32.Data = 1;
+		HsaCacheProperties cache = { 0 };
+
+		cache.ProcessorIdLow = processor;
+		cache.CacheLevel = i + 1; /* 1 to 4: an index */
+		cache.CacheSize = node ? (i ? 4096 : 16) : 1024;
+		cache.CacheLineSize = 64;
+		cache.CacheAssociativity = 16;
+		cache.CacheType.ui32.Data = 1;
 		if (node)
-			props[i].CacheType.ui32.HSACU = 1; /* asserted */
+			cache.CacheType.ui32.HSACU = 1; /* asserted */
 		else
-			props[i].CacheType.ui32.CPU = 1;
+			cache.CacheType.ui32.CPU = 1;
+		kmt_layout_cache(&cache, props, i);
 	}
 	return HSAKMT_STATUS_SUCCESS;
 }

@@ -13,6 +13,7 @@
 
 enum knobs_clock { KNOBS_CLOCK_REAL, KNOBS_CLOCK_DETERMINISTIC };
 enum knobs_model { KNOBS_MODEL_FIXED, KNOBS_MODEL_GRID, KNOBS_MODEL_INSTS, KNOBS_MODEL_MEASURED };
+enum knobs_doorbell { KNOBS_DOORBELL_LENIENT, KNOBS_DOORBELL_STRICT };
 enum knobs_exec { KNOBS_EXEC_OFF, KNOBS_EXEC_ON, KNOBS_EXEC_AUTO };
 
 struct knobs {
@@ -33,6 +34,7 @@ struct knobs {
 	uint64_t counters;
 	double copy_gbps;
 	uint64_t overlap;
+	uint64_t doorbell;
 	uint64_t exceptions;
 	uint64_t no_atomics;
 	uint64_t no_events;

@@ -25,6 +25,7 @@
 #define QUEUE_PM4_LEVELS 3 /* indirect buffers within each other */
 
 #define QUEUE_NEVER UINT64_MAX
+#define QUEUE_NOT_RUNG UINT64_MAX
 
 struct gcn_run;
 
@@ -70,7 +71,7 @@ struct queue {
 	HsaEvent *error_event;
 	volatile HSAint64 *error_reason;
 
-	/* written by the runtime */
+	/* written by the runtime; QUEUE_NOT_RUNG: not yet (VGPU_DOORBELL=strict) */
 	uint64_t doorbell;
 
 	/* engine's lock */
@@ -78,6 +79,7 @@ struct queue {
 	bool scratch_asked;	    /* stopped until the runtime has found scratch memory */
 	uint64_t number;	    /* hsa_queue_t.id */
 	uint64_t next;		    /* index of the packet to begin next */
+	uint64_t rung;		    /* packets below this were announced (VGPU_DOORBELL=strict) */
 	uint64_t seen;		    /* packets below this have been seen to be valid ... */
 	uint64_t *seen_ns;	    /* ... at this time, by slot */
 	uint64_t gate_ns, gate_vns; /* nothing begins before this */

@@ -89,7 +89,7 @@ char **childenv_build(const struct childenv_setup *s, char *const *vars, const c
 	}
 	while (vars[n])
 		n++;
-	out = calloc(n + 21, sizeof(*out));
+	out = calloc(n + 22, sizeof(*out));
 	if (!out)
 		ui_die_memory();
 	ui_keep(out);
@@ -97,6 +97,9 @@ char **childenv_build(const struct childenv_setup *s, char *const *vars, const c
 
 	if (s->vgpu_dir) {
 		prepend(out, "LD_LIBRARY_PATH", s->vgpu_dir, ":;");
+		/* a runtime that was linked with the thunk statically, from 7.0 on, loads ours then */
+		if (!childenv_get(out, "HSA_ENABLE_DTIF"))
+			set(out, "HSA_ENABLE_DTIF", "1");
 		if (s->vgpu_devices)
 			set_uint(out, "VGPU_DEVICES", s->vgpu_devices);
 	}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The binaries that were built with the address sanitizer, in programs on the runtimes of this machine and on
-# Debian 13's. The programs are the unsanitized build's, into which the run-time is preloaded.
+# The binaries that were built with the address sanitizer, in programs on the runtimes of this machine and of
+# other suites. The programs are the unsanitized build's, into which the run-time is preloaded.
 if(NOT RTL_SANITIZE MATCHES "^address" OR NOT CMAKE_C_COMPILER_ID STREQUAL GNU)
 	return()
 endif()
@@ -34,8 +34,10 @@ foreach(row
 		if(case STREQUAL "queues_in_a_storm")
 			continue()
 		endif()
-		rtl_script_test(debian13.sanitized.${name}.${case} LABELS debian13 TIMEOUT 240
-			ENV "${sanitized_env};RTL_TEST_TMP=${CMAKE_BINARY_DIR}/tests/debian13"
-			COMMAND ${debian13} run python3 ${file} ${case})
+		foreach(suite debian13 experimental)
+			rtl_script_test(${suite}.sanitized.${name}.${case} LABELS ${suite} TIMEOUT 240
+				ENV "${sanitized_env};RTL_TEST_TMP=${CMAKE_BINARY_DIR}/tests/${suite}"
+				COMMAND ${userland} ${suite} run python3 ${file} ${case})
+		endforeach()
 	endforeach()
 endforeach()

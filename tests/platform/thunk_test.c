@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* thunk_test.c - a library of the virtual GPU as a runtime of its version sees it
  *
- *     thunk_test layout LIBRARY 52|63|70    sizes and offsets of what the topology functions write
+ *     thunk_test layout LIBRARY 52|63|70|100    sizes and offsets of what the topology functions write
  *     thunk_test dtif LIBRARY NAMES         what a 7.0 runtime does with libdtif.so, with every name of the file NAMES
  *
  * The offsets are those of the thunk's headers of each version; nothing of vgpu/ is used.
@@ -56,6 +56,10 @@ typedef HSAKMT_STATUS (*available_fn)(HSAuint32, HSAuint64 *);
 typedef HSAKMT_STATUS (*create_queue_fn)(HSAuint32, HSA_QUEUE_TYPE, HSAuint32, HSA_QUEUE_PRIORITY,
 					 HSAuint32, void *, HSAuint64, HsaEvent *,
 					 HsaQueueResource *);
+typedef HSAKMT_STATUS (*create_queue_v2_fn)(HSAuint32, HSA_QUEUE_TYPE, HSAuint32, HSA_QUEUE_PRIORITY,
+					    HSAuint32, void *, HSAuint64, HSAuint64, HsaEvent *,
+					    HsaQueueResource *);
+typedef HSAKMT_STATUS (*wall_clock_fn)(HSAuint32, uint64_t *);
 typedef HSAKMT_STATUS (*ring_fn)(HSA_QUEUEID);
 typedef HSAKMT_STATUS (*caps_fn)(HSAuint32 *);
 typedef HSAKMT_STATUS (*model_fn)(bool *);
@@ -69,11 +73,15 @@ typedef void (*dtif_destroy_fn)(void);
 
 /* ---- layouts ---- */
 
-enum { LAYOUTS = 3 };
+enum { LAYOUTS = 4, NEWEST = 3 };
 
-static const char *const layout_names[LAYOUTS] = { "52", "63", "70" };
-static const size_t node_sizes[LAYOUTS] = { 356, 360, 368 };
-static const size_t link_sizes[LAYOUTS] = { 48, 52, 52 };
+static const char *const layout_names[LAYOUTS] = { "52", "63", "70", "100" };
+static const size_t node_sizes[LAYOUTS] = { 356, 360, 368, 396 };
+static const size_t link_sizes[LAYOUTS] = { 48, 52, 52, 52 };
+static const size_t cache_sizes[LAYOUTS] = { 1056, 1056, 1056, 1060 };
+
+/* libdtif.so looks for this name in the memory of the library that calls DtifCreate(), which is this program. */
+static const char newest_name[] = "hsaKmtGetNodeWallclockFrequency";
 
 /* What node 1 says, where, in how many bytes. */
 static const struct field {
@@ -82,41 +90,44 @@ static const struct field {
 	size_t size;
 	uint64_t value;
 } fields[] = {
-	{ "NumCPUCores", { 0, 0, 0 }, 4, 0 },
-	{ "NumFComputeCores", { 4, 4, 4 }, 4, 256 },
-	{ "NumMemoryBanks", { 8, 8, 12 }, 4, 3 },
-	{ "NumCaches", { 12, 12, 16 }, 4, 2 },
-	{ "NumIOLinks", { 16, 16, 20 }, 4, 2 },
-	{ "FComputeIdLo", { 24, 24, 28 }, 4, 0x80000000 },
-	{ "Capability", { 28, 28, 32 }, 4, 2 << 12 | 1 << 3 },
-	{ "MaxWavesPerSIMD", { 32, 32, 40 }, 4, 10 },
-	{ "LDSSizeInKB", { 36, 36, 44 }, 4, 64 },
-	{ "WaveFrontSize", { 44, 44, 52 }, 4, 64 },
-	{ "NumShaderBanks", { 48, 48, 56 }, 4, 4 },
-	{ "NumSIMDPerCU", { 60, 60, 68 }, 4, 4 },
-	{ "MaxSlotsScratchCU", { 64, 64, 72 }, 4, 32 },
-	{ "EngineId", { 68, 68, 76 }, 4, 9 << 10 | 450 },
-	{ "VendorId", { 72, 76, 84 }, 2, 0x1002 },
-	{ "DeviceId", { 74, 78, 86 }, 2, 0x6860 },
-	{ "LocationId", { 76, 80, 88 }, 4, 0x100 },
-	{ "DrmRenderMinor", { 96, 100, 108 }, 4, 128 },
-	{ "MarketingName", { 100, 104, 112 }, 8, 0x0074007200690056 /* "Virt" */ },
-	{ "AMDName", { 228, 232, 240 }, 6, 0x303161676576 /* "vega10" */ },
-	{ "uCodeEngineVersions", { 292, 296, 304 }, 4, 430 },
-	{ "NumSdmaEngines", { 312, 316, 324 }, 4, 2 },
-	{ "NumCpQueues", { 321, 325, 333 }, 1, 24 },
-	{ "UniqueID", { 328, 332, 340 }, 8, 0x7667707500000000 },
-	{ "VGPRSizePerCU", { 336, 340, 348 }, 4, 256 * 1024 },
-	{ "SGPRSizePerCU", { 340, 344, 352 }, 4, 12800 },
-	{ "NumXcc", { 344, 348, 356 }, 4, 1 },
-	{ "FamilyID", { 352, 356, 364 }, 4, 141 },
+	{ "NumCPUCores", { 0, 0, 0, 0 }, 4, 0 },
+	{ "NumFComputeCores", { 4, 4, 4, 4 }, 4, 256 },
+	{ "NumMemoryBanks", { 8, 8, 12, 12 }, 4, 3 },
+	{ "NumCaches", { 12, 12, 16, 16 }, 4, 2 },
+	{ "NumIOLinks", { 16, 16, 20, 20 }, 4, 2 },
+	{ "FComputeIdLo", { 24, 24, 28, 28 }, 4, 0x80000000 },
+	{ "Capability", { 28, 28, 32, 32 }, 4, 2 << 12 | 1 << 3 },
+	{ "MaxWavesPerSIMD", { 32, 32, 40, 40 }, 4, 10 },
+	{ "LDSSizeInKB", { 36, 36, 44, 44 }, 4, 64 },
+	{ "WaveFrontSize", { 44, 44, 52, 52 }, 4, 64 },
+	{ "NumShaderBanks", { 48, 48, 56, 56 }, 4, 4 },
+	{ "NumSIMDPerCU", { 60, 60, 68, 68 }, 4, 4 },
+	{ "MaxSlotsScratchCU", { 64, 64, 72, 72 }, 4, 32 },
+	{ "EngineId", { 68, 68, 76, 76 }, 4, 9 << 10 | 450 },
+	{ "VendorId", { 72, 76, 84, 84 }, 2, 0x1002 },
+	{ "DeviceId", { 74, 78, 86, 86 }, 2, 0x6860 },
+	{ "LocationId", { 76, 80, 88, 88 }, 4, 0x100 },
+	{ "DrmRenderMinor", { 96, 100, 108, 108 }, 4, 128 },
+	{ "MarketingName", { 100, 104, 112, 112 }, 8, 0x0074007200690056 /* "Virt" */ },
+	{ "AMDName", { 228, 232, 240, 240 }, 6, 0x303161676576 /* "vega10" */ },
+	{ "uCodeEngineVersions", { 292, 296, 304, 304 }, 4, 430 },
+	{ "NumSdmaEngines", { 312, 316, 324, 324 }, 4, 2 },
+	{ "NumCpQueues", { 321, 325, 333, 333 }, 1, 24 },
+	{ "UniqueID", { 328, 332, 340, 340 }, 8, 0x7667707500000000 },
+	{ "VGPRSizePerCU", { 336, 340, 348, 348 }, 4, 256 * 1024 },
+	{ "SGPRSizePerCU", { 340, 344, 352, 352 }, 4, 12800 },
+	{ "NumXcc", { 344, 348, 356, 356 }, 4, 1 },
+	{ "FamilyID", { 352, 356, 364, 364 }, 4, 141 },
 };
 
-/* What came in between, and is 0: where in each layout, 0 for not at all. */
+/* What came later: where in each layout, 0 for not at all. */
 static const struct field added[] = {
-	{ "OverrideEngineId", { 0, 72, 80 }, 4, 0 },
-	{ "NumNeuralCores", { 0, 0, 8 }, 4, 0 },
-	{ "Capability2", { 0, 0, 36 }, 4, 0 },
+	{ "OverrideEngineId", { 0, 72, 80, 80 }, 4, 0 },
+	{ "NumNeuralCores", { 0, 0, 8, 8 }, 4, 0 },
+	{ "Capability2", { 0, 0, 36, 36 }, 4, 0 },
+	{ "CtlStackSize", { 0, 0, 0, 372 }, 4, 0 },
+	{ "WallClockKHz", { 0, 0, 0, 384 }, 8, 27000 },
+	{ "FabricHandleSupported", { 0, 0, 0, 392 }, 4, 0 },
 };
 
 static bool is_untouched(const unsigned char *from, const unsigned char *to)
@@ -161,6 +172,23 @@ static void check_links(unsigned int layout)
 	CHECK(is_untouched(links + 2 * size, links + ROOM));
 }
 
+static void check_caches(unsigned int layout)
+{
+	size_t size = cache_sizes[layout];
+	unsigned char caches[4 * ROOM];
+
+	memset(caches, FILL, sizeof(caches));
+	OK(KMT(hsaKmtGetNodeCacheProperties)(NODE, 0, 2, (HsaCacheProperties *)caches));
+	for (uint32_t i = 0; i < 2; i++) {
+		uint32_t level;
+
+		memcpy(&level, caches + i * size + 4, sizeof(level));
+		CHECK(level == i + 1);
+	}
+	CHECK(is_untouched(caches + 2 * size, caches + sizeof(caches)));
+	CHECK(!is_untouched(caches + 2 * size - 1, caches + 2 * size));
+}
+
 static int test_layout(const char *name)
 {
 	unsigned char props[ROOM];
@@ -170,7 +198,16 @@ static int test_layout(const char *name)
 	while (layout < LAYOUTS && strcmp(layout_names[layout], name) != 0)
 		layout++;
 	CHECK(layout < LAYOUTS);
-	OK(KMT(hsaKmtOpenKFD)());
+	if (layout == NEWEST) {
+		uint64_t hz = 0;
+
+		CHECK(((dtif_create_fn)symbol("DtifCreate"))("HSA"));
+		OK(KMT(hsaKmtOpenKFD)());
+		OK(((wall_clock_fn)symbol(newest_name))(NODE, &hz));
+		CHECK(hz == 27000000);
+	} else {
+		OK(KMT(hsaKmtOpenKFD)());
+	}
 	OK(KMT(hsaKmtAcquireSystemProperties)(&sys));
 	CHECK(sys.NumNodes == 3);
 	memset(props, FILL, sizeof(props));
@@ -185,6 +222,7 @@ static int test_layout(const char *name)
 	CHECK(is_untouched(props + node_sizes[layout], props + ROOM));
 	CHECK(!is_untouched(props + node_sizes[layout] - 1, props + node_sizes[layout]));
 	check_links(layout);
+	check_caches(layout);
 	OK(KMT(hsaKmtReleaseSystemProperties)());
 	OK(KMT(hsaKmtCloseKFD)());
 	return 0;
@@ -275,8 +313,8 @@ static void start_up(void)
 	CHECK(room == 16ull << 30);
 }
 
-/* An AQL queue whose doorbell is a function: its memory is never written. */
-static void aql_queue(void)
+/* An AQL queue whose doorbell is a function: its memory is never written. `v2`: made as ROCm 10 does. */
+static void aql_queue(bool v2)
 {
 	const uint64_t slots = 64;
 	amd_queue_t *aq = alloc(4096, 4096);
@@ -291,9 +329,14 @@ static void aql_queue(void)
 	aq->hsa_queue.id = 1;
 	aq->queue_properties = AMD_QUEUE_PROPERTIES_ENABLE_PROFILING;
 	res.Queue_write_ptr_aql = (HSAuint64 *)&aq->write_dispatch_id;
-	OK(((create_queue_fn)symbol("hsaKmtCreateQueueExt"))(NODE, HSA_QUEUE_COMPUTE_AQL, 100,
-							     HSA_QUEUE_PRIORITY_NORMAL, 0, ring,
-							     slots * 64, NULL, &res));
+	if (v2)
+		OK(((create_queue_v2_fn)symbol("hsaKmtCreateQueueV2"))(
+			NODE, HSA_QUEUE_COMPUTE_AQL, 100, HSA_QUEUE_PRIORITY_NORMAL, 0, ring,
+			slots * 64, 0, NULL, &res));
+	else
+		OK(((create_queue_fn)symbol("hsaKmtCreateQueueExt"))(
+			NODE, HSA_QUEUE_COMPUTE_AQL, 100, HSA_QUEUE_PRIORITY_NORMAL, 0, ring,
+			slots * 64, NULL, &res));
 	done[0].value = done[1].value = 1;
 	dispatch->workgroup_size_x = dispatch->workgroup_size_y = dispatch->workgroup_size_z = 1;
 	dispatch->grid_size_x = dispatch->grid_size_y = dispatch->grid_size_z = 1;
@@ -370,7 +413,8 @@ static int test_dtif(const char *path, const char *names)
 		CHECK(library);
 		find_names(names);
 		start_up();
-		aql_queue();
+		aql_queue(false);
+		aql_queue(true);
 		sdma_queue();
 		events();
 		free_all();

@@ -259,7 +259,7 @@ def command_line(name, args, trace, gpus, rtl_args, env, folder):
         device = f"--virtual-gpu={gpus}"
         argv = [RTL_BIN, "trace", "-o", os.path.join(folder, "trace.db"), device, *rtl_args, "--", *argv]
         return argv, clean_env(full)
-    full = {"LD_LIBRARY_PATH": VGPU_DIR, "VGPU_DEVICES": gpus, **full}
+    full = {"LD_LIBRARY_PATH": VGPU_DIR, "HSA_ENABLE_DTIF": "1", "VGPU_DEVICES": gpus, **full}
     if trace == TOOLS:
         need_product()
         full = {

@@ -1,36 +1,68 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# debian13.sh - a Debian 13 userland beside the system's own: ROCr 6.1.2 and HIP 5.7.1, unmodified
+# userland.sh - the userland of another Debian suite beside the system's own, for its ROCm runtimes, unmodified
 #
-# Usage:
-#   tools/debian13.sh setup              make it, from Debian's packages; nothing to do when it is there
-#   tools/debian13.sh run COMMAND...     run a command in it, in this folder, with this environment
-#   tools/debian13.sh sums BUILD         checksums of the product's binaries, as seen from there and from here
-#   tools/debian13.sh packages           what it consists of: package and version
+# Usage: tools/userland.sh SUITE COMMAND
+#   SUITE                   runtimes, in November 2026
+#     debian13              ROCr 6.1.2, HIP 5.7.1
+#     experimental          ROCr 7.2.4, HIP 7.2.4
+#   COMMAND
+#     setup                 fetch it from Debian's packages; does nothing where it is there
+#     run COMMAND...        run a command in it, in this folder, with this environment
+#     sums BUILD            checksums of the product's binaries, as seen from there and from here
+#     packages              the packages that it consists of, with their versions
+#     runtimes              the packages of AMD's runtimes among them, on one line
 #
 # Status 77, and one line that says why, when it can't be made or entered: no network, no packages, no right to.
 # Needs no root: the packages are fetched with an apt of its own and unpacked, not installed; the command sees
 # them as its root in a namespace of its own, with this machine's /proc, /dev, /sys, /tmp, source and build
-# folders. DEBIAN13_DIR (build/debian13) is where it is kept, DEBIAN_MIRROR where it comes from.
+# folders. USERLAND_DIR (build/userland) is where they are kept. DEBIAN_MIRROR is where they come from; by default
+# the mirror from which this machine has Debian's main archive.
 set -eu
 tree=$(cd "$(dirname "$0")/.." && pwd)
-dir=${DEBIAN13_DIR:-$tree/build/debian13}
+. "$tree/tools/setup.sh"
+base='base-files bash coreutils dash diffutils findutils grep libasan8 libc-bin libc6 libc6-dbg libsqlite3-0 libstdc++6
+	libubsan1 mawk mount procps python3 sed sqlite3 util-linux valgrind zlib1g'
+
+usage() {
+	sed -n 's/^# \{0,1\}//; 3,15p' "$0"
+	exit 2
+}
+
+suite=${1:-}
+command=${2:-}
+case $suite in
+debian13)
+	sources='trixie'
+	target=trixie
+	rocm='libamd-comgr2 libamdhip64-5 libhsa-runtime64-1'
+	hip=libamdhip64.so.5
+	;;
+experimental)
+	# what is not in experimental comes from unstable
+	sources='unstable experimental'
+	target=experimental
+	rocm='libamd-comgr3 libamdhip64-7 libhsa-runtime64-1'
+	hip=libamdhip64.so.7
+	;;
+*) usage ;;
+esac
+[ $# -ge 2 ] || usage
+shift 2
+dir=${USERLAND_DIR:-$tree/build/userland}/$suite
 case $dir in
 /*) ;;
 *) dir=$PWD/$dir ;;
 esac
 root=$dir/root
-packages='base-files bash coreutils dash diffutils findutils grep libamd-comgr2 libamdhip64-5 libasan8 libc-bin libc6
-	libc6-dbg libhsa-runtime64-1 libsqlite3-0 libstdc++6 libubsan1 mawk mount procps python3 sed sqlite3 util-linux
-	valgrind zlib1g'
 
-# skip WHY...: what keeps it from being made is told again when it is to be entered
+# skip WHY...: setup keeps the reason, run says it again
 skip() {
 	if [ "$command" = setup ]; then
 		mkdir -p "$dir"
 		echo "$*" >"$dir/why"
 	fi
-	echo "no Debian 13 userland: $*"
+	echo "no userland of $suite: $*"
 	exit 77
 }
 
@@ -43,15 +75,18 @@ private_apt() {
 	APT_CONFIG=$dir/apt/apt.conf DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 apt-get "$@" >>"$dir/apt.log" 2>&1 </dev/null
 }
 
-# An apt that knows of Debian 13 and of nothing installed.
+# An apt that knows of these suites and of nothing installed.
 configure_apt() {
+	from=$(debian_mirror)
+	[ -n "$from" ] || skip "this machine's apt has no source of Debian's main archive; DEBIAN_MIRROR names one"
 	proxy=$(apt-config dump --format '%v' Acquire::http::Proxy 2>/dev/null) || proxy=''
-	mkdir -p "$dir/apt/lists/partial" "$dir/apt/cache/archives/partial" "$dir/apt/etc"
+	mkdir -p "$dir/apt/lists/partial" "$dir/apt/cache/archives/partial" "$dir/apt/etc/preferences.d"
 	: >"$dir/apt/status"
 	: >"$dir/apt.log"
-	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
-		"${DEBIAN_MIRROR:-http://deb.debian.org/debian} trixie main" >"$dir/apt/sources.list"
-	cat >"$dir/apt/apt.conf" <<-EOF
+	for s in $sources; do
+		echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $from $s main"
+	done >"$dir/apt/sources.list"
+	cat >"$dir/apt/apt.conf" <<-EOT
 		Dir::State "$dir/apt";
 		Dir::State::status "$dir/apt/status";
 		Dir::State::lists "$dir/apt/lists";
@@ -65,11 +100,13 @@ configure_apt() {
 		APT::Install-Recommends "false";
 		APT::Sandbox::User "";
 		APT::Update::Error-Mode "any";
+		// a mirror may be a snapshot; signatures are checked all the same
+		Acquire::Check-Valid-Until "false";
 		Acquire::Languages "none";
 		Acquire::Retries "2";
 		Acquire::http::Timeout "20";
 		${proxy:+Acquire::http::Proxy \"$proxy\";}
-	EOF
+	EOT
 }
 
 unpack() {
@@ -84,12 +121,14 @@ unpack() {
 	done
 	printf 'root:x:0:0:root:/:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n' >"$root.new/etc/passwd"
 	printf 'root:x:0:\nnogroup:x:65534:\n' >"$root.new/etc/group"
-	ln -s mawk "$root.new/usr/bin/awk"
-	echo "$packages" >"$root.new/asked_for"
+	ln -sf mawk "$root.new/usr/bin/awk"
+	# HIP of every release has the symbols, with their versions, that a program of HIP 5 was linked with
+	[ "$hip" = libamdhip64.so.5 ] || ln -s "$hip" "$root.new/usr/lib/x86_64-linux-gnu/libamdhip64.so.5"
+	echo "$base $rocm" >"$root.new/asked_for"
 	mkdir -p "$root.new/proc" "$root.new/dev" "$root.new/sys" "$root.new/tmp"
 	rm -rf --one-file-system "$root"
 	mv "$root.new" "$root"
-	rm -rf "$dir/apt"
+	rm -rf "$dir/apt" "$dir/why"
 }
 
 # namespace COMMAND...: with mounts of its own, as root or as somebody who looks like root
@@ -103,7 +142,7 @@ namespace() {
 
 setup() {
 	# made of another list of packages: made anew
-	[ "$(cat "$root/asked_for" 2>/dev/null)" = "$packages" ] && return 0
+	[ "$(cat "$root/asked_for" 2>/dev/null)" = "$base $rocm" ] && return 0
 	[ "$(uname -m)" = x86_64 ] || skip "this machine is no x86-64"
 	for tool in apt-get dpkg-deb unshare chroot; do
 		command -v "$tool" >/dev/null 2>&1 || skip "there is no $tool"
@@ -112,20 +151,23 @@ setup() {
 	mkdir -p "$dir"
 	configure_apt
 	private_apt update || skip "its package lists can't be fetched: $(complaint)"
-	# shellcheck disable=SC2086 # a list of names
-	private_apt install -y --download-only $packages || skip "its packages can't be fetched: $(complaint)"
+	# shellcheck disable=SC2086 # lists of names
+	private_apt install -y --download-only -t "$target" $base $rocm || skip "its packages can't be fetched: $(complaint)"
 	unpack || skip "its packages can't be unpacked, $dir/apt.log says more"
 }
 
 need_it() {
 	if [ ! -e "$root/packages" ]; then
-		skip "$(cat "$dir/why" 2>/dev/null || echo "tools/debian13.sh setup makes it, where there is a network")"
+		skip "$(cat "$dir/why" 2>/dev/null || echo "tools/userland.sh $suite setup makes it, where there is a network")"
 	fi
 }
 
 run() {
 	need_it
 	namespace true 2>/dev/null || skip "mount namespaces are not allowed here"
+	# what tests ask by, to know which runtimes they are on
+	RTL_USERLAND=$suite
+	export RTL_USERLAND
 	# shellcheck disable=SC2016 # expanded by the inner shell
 	namespace sh -eu -c '
 		root=$1 from=$2
@@ -145,18 +187,16 @@ run() {
 sums() {
 	RTL_BUILD=$(cd "$1" && pwd)
 	export RTL_BUILD
-	set -- "$RTL_BUILD/bin/rtl" "$RTL_BUILD"/lib/*.so.*[0-9] "$RTL_BUILD/vgpu/libhsakmt.so.1"
+	set -- "$RTL_BUILD/bin/rtl" "$RTL_BUILD"/lib/*.so.*[0-9] "$RTL_BUILD/vgpu/libhsakmt.so.1" "$RTL_BUILD/vgpu/libdtif.so"
 	here=$(sha256sum "$@")
 	there=$(run sha256sum "$@") || exit
 	printf '%s\n' "$here"
 	[ "$here" = "$there" ] || {
-		printf 'Debian 13 sees something else:\n%s\n' "$there"
+		printf '%s sees something else:\n%s\n' "$suite" "$there"
 		exit 1
 	}
 }
 
-command=${1:-}
-[ $# = 0 ] || shift
 case $command in
 setup) setup ;;
 run) run "$@" ;;
@@ -165,8 +205,9 @@ packages)
 	need_it
 	cat "$root/packages"
 	;;
-*)
-	sed -n 's/^# \{0,1\}//; 3,15p' "$0"
-	exit 2
+runtimes)
+	need_it
+	sed -n '/^\(libamdhip64\|libhsa-runtime64\|libamd-comgr\)/p' "$root/packages" | paste -s -d ',' - | sed 's/,/, /g'
 	;;
+*) usage ;;
 esac
