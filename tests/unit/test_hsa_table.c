@@ -182,18 +182,31 @@ TEST(an_entry_behind_the_tables_own_size_is_not_there)
 
 TEST(an_unknown_larger_table_has_the_known_head)
 {
-	static const uint32_t sizes[] = { 616, 1024, 4096 };
+	static const uint32_t sizes[] = { 752, 1024, 4096 };
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		const struct hsa_layout *layout = hsa_table_layout(sizes[i]);
 
-		CHECK_EQ_PTR(layout, hsa_table_layout(608));
+		CHECK_EQ_PTR(layout, hsa_table_layout(744));
 		for (int id = 0; id < HSA_AMD_NR; id++) {
 			CHECK_EQ_INT(amd_index(sizes[i], (enum hsa_amd_id)id),
-				     amd_index(608, (enum hsa_amd_id)id));
-			CHECK_LT_INT(layout->slot[id], 74);
+				     amd_index(744, (enum hsa_amd_id)id));
+			CHECK_LT_INT(layout->slot[id], 91);
 		}
 	}
+}
+
+TEST(queue_create_is_found_where_the_table_has_it)
+{
+	CHECK_EQ_INT(amd_index(608, HSA_AMD_queue_create), -1);
+	CHECK_EQ_INT(amd_index(624, HSA_AMD_counted_queue_acquire), -1);
+	CHECK_EQ_INT(amd_index(640, HSA_AMD_counted_queue_acquire), 76);
+	CHECK_EQ_INT(amd_index(648, HSA_AMD_memory_async_batch_copy), 78);
+	CHECK_EQ_INT(amd_index(712, HSA_AMD_queue_create), 86);
+	CHECK_EQ_INT(amd_index(744, HSA_AMD_queue_create), 86);
+	/* development builds: other functions are at 86 and 87 */
+	CHECK_EQ_INT(amd_index(720, HSA_AMD_queue_create), -1);
+	CHECK_EQ_INT(amd_index(720, HSA_AMD_counted_queue_release), 77);
 }
 
 TEST(a_size_between_known_orders_gives_only_the_common_head)
