@@ -2,13 +2,12 @@
 /* hsa_events.c - what happens in HSA: memory, copies, packets, code
  *
  * Most events come of a function that has just succeeded; those of what goes away, before it does.
- * Packets are seen on queues that were created while HSA_EVT_ID_SUBMIT was wanted: such a queue gets an
- * interceptor in front of the core's.
+ * Packets are seen on queues that were created while HSA_EVT_ID_SUBMIT was wanted.
  *
  * Owns:     which events are wanted; the agents.
  * Threads:  any. The agents are set under ROCr's init lock, constant after.
- * Hot path: on_packets(): no lock, no allocation.
- * Fails:    without memory a code object's URI is empty; a queue that can't be intercepted tells of no packets.
+ * Hot path: on_packet(): no lock, no allocation.
+ * Fails:    without memory a code object's URI is empty, and a queue tells of no packets.
  */
 #include "hsa_events.h"
 
@@ -69,7 +68,7 @@ struct agent {
 /* A queue whose packets are seen. Used again after the queue's end. */
 struct seen_queue {
 	struct seen_queue *next;
-	hsa_queue_t *queue; /* NULL: none */
+	hsa_queue_t *_Atomic queue; /* NULL: none */
 	uint32_t agent_id;
 };
 
@@ -87,7 +86,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct agent agents[MAX_AGENTS];
 static uint32_t nr_agents;
 static hsa_ven_amd_loader_1_01_pfn_t loader;
-static struct seen_queue *seen_queues; /* under lock */
+static struct seen_queue *_Atomic seen_queues; /* written under lock */
 /* in a callback: HSA's calls in there make no events */
 static _Thread_local bool is_telling;
 
@@ -258,62 +257,68 @@ static void rectangle_copied(const hsa_pitched_ptr_t *dst, const hsa_pitched_ptr
 
 /* ---- packets -------------------------------------------------------------------------------- */
 
-/* hsa_kernel_dispatch_packet_t, as far as it is looked at */
-#define PACKET_SIZE 64u
-
-static void on_packets(const void *packets, uint64_t nr, uint64_t index, void *data,
-		       hsa_amd_queue_intercept_packet_writer write)
+static const struct seen_queue *find_seen(const hsa_queue_t *queue)
 {
-	const struct seen_queue *s = data;
+	/* acquire: pairs with the release in queue_created(); entries are never freed */
+	const struct seen_queue *s = atomic_load_explicit(&seen_queues, memory_order_acquire);
+
+	while (s && atomic_load_explicit(&s->queue, memory_order_acquire) != queue)
+		s = s->next;
+	return s;
+}
+
+/* On the thread that submits it. */
+static void on_packet(const hsa_queue_t *queue, const void *packet, uint64_t index)
+{
+	const struct seen_queue *s = is_wanted(SUBMIT) ? find_seen(queue) : NULL;
+	const hsa_kernel_dispatch_packet_t *p = packet;
 	union block b = { .room = { 0 } };
+	uint32_t type;
 
 	(void)index;
-	for (uint64_t i = 0; i < nr && is_wanted(SUBMIT); i++) {
-		const hsa_kernel_dispatch_packet_t *p =
-			(const void *)((const char *)packets + i * PACKET_SIZE);
-		uint32_t type = p->header >> HSA_PACKET_HEADER_TYPE & 0xff;
-
-		b.data.submit.packet = p;
-		b.data.submit.kernel_name = type == HSA_PACKET_TYPE_KERNEL_DISPATCH ?
-						    hsa_kernels_name(p->kernel_object) :
-						    NULL;
-		b.data.submit.queue = s->queue;
-		b.data.submit.device_type = HSA_DEVICE_TYPE_GPU;
-		b.data.submit.device_id = s->agent_id;
-		tell(HSA_EVT_ID_SUBMIT, &b);
-	}
-	write(packets, nr);
+	if (!s)
+		return;
+	type = p->header >> HSA_PACKET_HEADER_TYPE & 0xff;
+	b.data.submit.packet = p;
+	b.data.submit.kernel_name = type == HSA_PACKET_TYPE_KERNEL_DISPATCH ?
+					    hsa_kernels_name(p->kernel_object) :
+					    NULL;
+	b.data.submit.queue = atomic_load_explicit(&s->queue, memory_order_relaxed);
+	b.data.submit.device_type = HSA_DEVICE_TYPE_GPU;
+	b.data.submit.device_id = s->agent_id;
+	tell(HSA_EVT_ID_SUBMIT, &b);
 }
 
 static void queue_created(hsa_queue_t *queue, hsa_agent_t agent)
 {
+	static bool is_listening; /* under lock */
 	struct seen_queue *s;
 
-	if (!REAL(hsa_amd_queue_intercept_register))
-		return;
 	pthread_mutex_lock(&lock);
-	for (s = seen_queues; s && s->queue; s = s->next)
-		;
-	if (!s && (s = calloc(1, sizeof(*s)))) {
-		s->next = seen_queues;
-		seen_queues = s;
-	}
+	if (!is_listening)
+		is_listening = stream_core()->submit_listen(on_packet);
+	s = atomic_load_explicit(&seen_queues, memory_order_relaxed);
+	while (s && atomic_load_explicit(&s->queue, memory_order_relaxed))
+		s = s->next;
 	if (s) {
-		s->queue = queue;
 		s->agent_id = find_agent(agent)->id;
+		atomic_store_explicit(&s->queue, queue, memory_order_release);
+	} else if ((s = calloc(1, sizeof(*s))) != NULL) {
+		s->next = atomic_load_explicit(&seen_queues, memory_order_relaxed);
+		s->agent_id = find_agent(agent)->id;
+		atomic_store_explicit(&s->queue, queue, memory_order_relaxed);
+		atomic_store_explicit(&seen_queues, s, memory_order_release);
 	}
 	pthread_mutex_unlock(&lock);
-	/* one that is not the core's is refused: nothing calls on_packets() then */
-	if (s)
-		REAL(hsa_amd_queue_intercept_register)(queue, on_packets, s);
 }
 
 static void queue_ended(const hsa_queue_t *queue)
 {
 	pthread_mutex_lock(&lock);
-	for (struct seen_queue *s = seen_queues; s; s = s->next) {
-		if (s->queue == queue)
-			s->queue = NULL;
+	for (struct seen_queue *s = atomic_load_explicit(&seen_queues, memory_order_relaxed); s;
+	     s = s->next) {
+		if (atomic_load_explicit(&s->queue, memory_order_relaxed) == queue)
+			atomic_store_explicit(&s->queue, NULL, memory_order_relaxed);
 	}
 	pthread_mutex_unlock(&lock);
 }

@@ -198,6 +198,15 @@ static bool is_asked_for(void)
 }
 #endif
 
+static bool install(const struct hsa_mirror_root *root)
+{
+	hsa_calls_install(root);
+	hsa_events_start();
+	return true;
+}
+
+static const struct table_layer layer = { .name = "roctracer", .install = install };
+
 bool stream_on_load(void *table)
 {
 	static bool is_attached; /* under ROCr's init lock */
@@ -211,11 +220,8 @@ bool stream_on_load(void *table)
 		return core->on_load(table);
 #endif
 	if (!is_attached)
-		is_attached = core->bus_attach(&copies) == 0;
-	core->on_load(table);
-	hsa_calls_install(table);
-	hsa_events_start();
-	return true;
+		is_attached = core->bus_attach(&copies) == 0 && core->table_add_layer(&layer);
+	return core->on_load(table);
 }
 
 static const struct live_listener listener = {

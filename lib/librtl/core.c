@@ -38,6 +38,8 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.now_ns = clock_now_ns,
 		.hip_find = hip_find,
 		.quiet = quiet,
+		.table_add_layer = table_add_layer,
+		.submit_listen = submit_listen,
 		.bus_attach = bus_attach,
 		.api_open = api_open,
 		.api_close = api_close,

@@ -12,6 +12,8 @@
 
 #include "event/bus.h"
 #include "source/hip/live.h"
+#include "source/hsa/queue/submit.h"
+#include "source/hsa/table/table.h"
 #include "source/roctx/range.h"
 
 struct rtl_core {
@@ -25,6 +27,10 @@ struct rtl_core {
 	void *(*hip_find)(const char *name);
 	/* what this thread calls from now on is not traced, or is again */
 	void (*quiet)(bool on);
+
+	/* table.h, submit.h have the contracts */
+	bool (*table_add_layer)(const struct table_layer *layer);
+	bool (*submit_listen)(submit_listener_fn fn);
 
 	/* bus.h, call.h have the contracts */
 	int (*bus_attach)(const struct sink *sink);

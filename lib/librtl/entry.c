@@ -23,9 +23,10 @@
 #include "source/api/call.h"
 #include "source/hip/callback.h"
 #include "source/hip/frame.h"
-#include "source/hsa/handler.h"
-#include "source/hsa/harvest.h"
-#include "source/hsa/table.h"
+#include "source/hsa/completion/harvest.h"
+#include "source/hsa/core_layer.h"
+#include "source/hsa/table/quirk_stream_callback.h"
+#include "source/hsa/table/table.h"
 #include "source/roctx/range.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -33,17 +34,30 @@
 static const struct source *const sources[] = { &harvest_source, &range_source, NULL };
 static const struct sink *const sinks[] = { &recorder_sink, NULL };
 
-static const struct hsa_mirror_root *taken;
-
-/* HSA calls, where they are asked for, are recorded in front of everything else. */
-static void on_table(const struct hsa_mirror_root *root)
+/* HIP's activity callbacks are turned on when the first call loads HSA's runtime, which is now. */
+static bool install_quirks(const struct hsa_mirror_root *root)
 {
-	taken = root;
-	if (!env_bool(ENV_HSA_API))
-		return;
-	hsa_wrap_install(root);
-	api_switch(REC_API_HSA, true);
+	if (life_start() && callback_on_runtime())
+		quirk_stream_callback_install(root);
+	return true;
 }
+
+/* HSA calls, where they are asked for, are recorded in front of what librtl does in them. */
+static bool install_calls(const struct hsa_mirror_root *root)
+{
+	if (env_bool(ENV_HSA_API)) {
+		hsa_wrap_install(root);
+		api_switch(REC_API_HSA, true);
+	}
+	return true;
+}
+
+static const struct table_layer quirk_layer = { .name = "quirks", .install = install_quirks };
+static const struct table_layer call_layer = { .name = "calls", .install = install_calls };
+
+/* The order in which HSA's tables are patched: each stands in front of those before it. Behind them come the
+ * runtime's own functions, in front of them the layers of faces (table_add_layer()). */
+static const struct table_layer *const layers[] = { &quirk_layer, &core_layer, &call_layer, NULL };
 
 static void boot_once(void)
 {
@@ -54,7 +68,7 @@ static void boot_once(void)
 	range_init();
 	api_init();
 	callback_init();
-	table_taken = on_table;
+	table_init(layers);
 	life_init(sources, sinks);
 }
 
@@ -89,14 +103,13 @@ EXPORT void OnUnload(void);
 bool entry_load(void *table)
 {
 	boot();
-	if (table_load(table) && callback_on_runtime())
-		handler_install(taken);
+	table_take(table);
 	return true;
 }
 
 void entry_unload(void)
 {
-	table_unload();
+	table_drop();
 }
 
 /* true even when nothing is traced: ROCr would only unload us and complain. */

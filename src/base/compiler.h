@@ -24,6 +24,13 @@
 #define RTL_RELAX() __asm__ volatile("" ::: "memory")
 #endif
 
+/* Stores that were combined on their way (to memory of a device) are done before those that follow. */
+#if defined(__x86_64__) || defined(__i386__)
+#define RTL_STORE_FENCE() __builtin_ia32_sfence()
+#else
+#define RTL_STORE_FENCE() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#endif
+
 /* The processor's time-stamp counter, where it has one that programs can read; else 0. The second
  * form is read neither before what stands in front of it nor after what stands behind it. */
 #if defined(__x86_64__)

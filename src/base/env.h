@@ -30,6 +30,9 @@
 	X(WAY, "RTL_WAY", ENUM, "auto", "auto|tools|register",                                         \
 	  "how `rtl trace` gets librtl into the runtime: HSA_TOOLS_LIB, rocprofiler-register, or as "  \
 	  "the installed runtime needs it")                                                            \
+	X(QUEUES, "RTL_QUEUES", ENUM, "auto", "auto|interpose|intercept",                              \
+	  "how packets are seen: the program keeps its queues (interpose, auto), or the runtime's "    \
+	  "intercept queues")                                                                          \
 	X(TRACE_START, "RTL_TRACE_START", ENUM, "always", "always|on|off",                             \
 	  "off: recording waits for the program's roctracer_start() or hipProfilerStart() and pauses " \
 	  "at its stop; on: the same, recording from the beginning")                                   \

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* rocr.c - what a libhsa-runtime64 can do, by its file
  *
- * The names of what it imports and of the variables that it reads are in it as text. Its version is not:
- * hsa_system's is 1.1 in every release, and the tables of a faulty build are those of its neighbours. AMD's
- * builds have the release in the file's name.
+ * The names of what it imports and exports and of the variables that it reads are in it as text. Its version is
+ * not: hsa_system's is 1.1 in every release. AMD's builds have the release in the file's name, Debian's don't.
  */
 #include "base/rocr.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +17,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/compiler.h"
+
 #define NAME "libhsa-runtime64.so.1"
 #define ROCM_LEAST 10000u /* smaller ones are a patch level of the file */
 
-static const struct rocr_fault faults[] = {
-	{ 70200, 70299, 256,
-	  "it hands batches to tools through a buffer of 256 packets: a longer one that crosses the end "
-	  "of its queue (a graph's launch) writes beyond it" },
-};
+/* Sizes of the table of AMD's extensions: from the first release whose intercept queues hand over whole batches to
+ * the first that does so without a fault (ROCm pull requests 2185, 4066 and 7874). */
+#define FIRST_STAGING_BYTES 624u
+#define FIRST_MENDED_BYTES 712u
 
 void rocr_version(struct rocr *out, const char *path)
 {
@@ -37,6 +39,54 @@ void rocr_version(struct rocr *out, const char *path)
 	out->minor = minor;
 	if (patch >= ROCM_LEAST)
 		out->rocm = patch;
+}
+
+/* Looks for a build id in the notes [p, p + size). */
+static bool find_build_id(const char *p, size_t size, char out[ROCR_BUILD_ID_SIZE])
+{
+	ElfW(Nhdr) n;
+
+	while (size >= sizeof(n)) {
+		size_t name, desc;
+
+		memcpy(&n, p, sizeof(n));
+		name = ((size_t)n.n_namesz + 3) & ~(size_t)3;
+		desc = ((size_t)n.n_descsz + 3) & ~(size_t)3;
+		if (name > size - sizeof(n) || desc > size - sizeof(n) - name)
+			return false;
+		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 &&
+		    memcmp(p + sizeof(n), "GNU", 4) == 0 &&
+		    n.n_descsz <= (ROCR_BUILD_ID_SIZE - 1) / 2) {
+			for (size_t i = 0; i < n.n_descsz; i++)
+				snprintf(out + 2 * i, 3, "%02x",
+					 (unsigned char)p[sizeof(n) + name + i]);
+			return true;
+		}
+		p += sizeof(n) + name + desc;
+		size -= sizeof(n) + name + desc;
+	}
+	return false;
+}
+
+static void read_build_id(struct rocr *out, const char *file, size_t size)
+{
+	const ElfW(Ehdr) *e = (const void *)file;
+
+	if (size < sizeof(*e) || memcmp(e->e_ident, ELFMAG, SELFMAG) != 0 ||
+	    e->e_ident[EI_CLASS] != ELFCLASS64 || e->e_phentsize != sizeof(ElfW(Phdr)))
+		return;
+	for (size_t i = 0; i < e->e_phnum; i++) {
+		size_t at = e->e_phoff + i * sizeof(ElfW(Phdr));
+		ElfW(Phdr) ph;
+
+		if (at > size || size - at < sizeof(ph))
+			return;
+		memcpy(&ph, file + at, sizeof(ph));
+		if (ph.p_type == PT_NOTE && ph.p_offset <= size &&
+		    ph.p_filesz <= size - ph.p_offset &&
+		    find_build_id(file + ph.p_offset, ph.p_filesz, out->build_id))
+			return;
+	}
 }
 
 bool rocr_read(struct rocr *out, const char *path)
@@ -61,18 +111,66 @@ bool rocr_read(struct rocr *out, const char *path)
 	out->registers = HAS("rocprofiler_register_library_api_table");
 	out->takes_both = HAS("HSA_TOOLS_ROCPROFILER_V1_TOOLS");
 	out->finds_preloaded = HAS("HSA_AMD_TOOL_PRIORITY");
-	out->makes_unseen = HAS("\0hsa_amd_queue_create\0");
+	out->amd_ext_bytes = HAS("\0hsa_amd_queue_create\0")	   ? FIRST_MENDED_BYTES :
+			     HAS("\0hsa_amd_ais_file_write\0") ? FIRST_STAGING_BYTES :
+								  0;
 #undef HAS
+	read_build_id(out, text, (size_t)st.st_size);
 	munmap(text, (size_t)st.st_size);
 	return true;
 }
 
-const struct rocr_fault *rocr_fault(const struct rocr *r)
+struct search {
+	uintptr_t address;
+	char *out;
+};
+
+static int search_library(struct dl_phdr_info *lib, size_t size, void *data)
 {
-	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-		if (r->rocm >= faults[i].first && r->rocm <= faults[i].last)
-			return &faults[i];
-	return NULL;
+	const struct search *s = data;
+	bool is_in = false;
+
+	(void)size;
+	for (size_t i = 0; i < lib->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &lib->dlpi_phdr[i];
+
+		is_in |= ph->p_type == PT_LOAD &&
+			 s->address - (lib->dlpi_addr + ph->p_vaddr) < ph->p_memsz;
+	}
+	for (size_t i = 0; is_in && i < lib->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &lib->dlpi_phdr[i];
+
+		if (ph->p_type == PT_NOTE &&
+		    find_build_id((const char *)(uintptr_t)(lib->dlpi_addr + ph->p_vaddr),
+				  ph->p_memsz, s->out))
+			break;
+	}
+	return is_in;
+}
+
+void rocr_build_id_of(const void *fn, char out[ROCR_BUILD_ID_SIZE])
+{
+	struct search s = { .address = (uintptr_t)fn, .out = out };
+
+	out[0] = 0;
+	dl_iterate_phdr(search_library, &s);
+}
+
+const char *rocr_intercept_fault(uint32_t amd_ext_bytes, const char *build_id)
+{
+	/* Builds that were seen to fail, in case that one of them has another table. */
+	static const char *const faulty[] = {
+		"973abb449f02e6d1eab82b44df7c2165782c5e99", /* Debian, 7.2.4+dfsg-1~exp1 */
+	};
+	static const char why[] =
+		"its intercept queues hand over batches through a buffer of 256 packets; a longer "
+		"batch that crosses the end of its queue writes beyond it";
+
+	for (size_t i = 0; i < ARRAY_SIZE(faulty); i++)
+		if (strcmp(build_id, faulty[i]) == 0)
+			return why;
+	return amd_ext_bytes >= FIRST_STAGING_BYTES && amd_ext_bytes < FIRST_MENDED_BYTES ? why :
+											    NULL;
 }
 
 static bool look(const char *dir, size_t length, char *out, size_t size)

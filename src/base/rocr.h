@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define ROCR_BUILD_ID_SIZE 41 /* 20 bytes in hexadecimal, and a NUL */
+
 struct rocr {
 	uint32_t
 		minor; /* of libhsa-runtime64.so.1.MINOR: 5 in ROCm 5.2, 13 in 6.1, 18 in 7.0; 0: not told */
@@ -16,23 +18,23 @@ struct rocr {
 	 * HSA_TOOLS_ROCPROFILER_V1_TOOLS=1 is known to it, and set. */
 	bool registers, takes_both;
 	bool finds_preloaded; /* tools by their symbol HSA_AMD_TOOL_PRIORITY, from 5.3 on */
-	/* It has hsa_amd_queue_create(), from ROCm 10 on, by which HIP makes its queues there. */
-	bool makes_unseen;
-};
-
-/* A fault of some builds, found to do harm while a tool intercepts queues. */
-struct rocr_fault {
-	uint32_t first, last; /* .rocm */
-	uint32_t max_queue;   /* queues of no more packets are safe */
-	const char *what;
+	/* The size of its table of AMD's extensions at least, by the newest function that it exports: 712 (ROCm 10) or 624
+	 * (7.2); 0: neither. */
+	uint32_t amd_ext_bytes;
+	char build_id[ROCR_BUILD_ID_SIZE]; /* "": it has none */
 };
 
 /* The versions that a file's name tells. */
 void rocr_version(struct rocr *out, const char *path);
 /* And what is in the file. false: it can't be read. */
 bool rocr_read(struct rocr *out, const char *path);
-/* NULL: none is known. */
-const struct rocr_fault *rocr_fault(const struct rocr *r);
+
+/* The build id of the library of this process that the function `fn` is in; "" where there is none. */
+void rocr_build_id_of(const void *fn, char out[ROCR_BUILD_ID_SIZE]);
+
+/* Why queues of a runtime must not be made into intercept queues, in words; NULL: nothing speaks against it.
+ * `amd_ext_bytes`: the size of its table of AMD's extensions (its minor_id). */
+const char *rocr_intercept_fault(uint32_t amd_ext_bytes, const char *build_id);
 
 /* Where a program that is started with this LD_LIBRARY_PATH (NULL: none) would find it, if it does not bring
  * its own: a real path, or false. */

@@ -182,11 +182,33 @@ static void check_runtimes(struct doctor *d)
 	free(r);
 }
 
+/* How packets are seen, and why. */
+static void check_queues(struct doctor *d, const struct rocr *r)
+{
+	const char *fault = rocr_intercept_fault(r->amd_ext_bytes, r->build_id);
+	bool intercept = strcmp(env_str(ENV_QUEUES), "intercept") == 0;
+
+	if (intercept && fault)
+		line(d, WARN, "unset RTL_QUEUES",
+		     "queues: interposed, although RTL_QUEUES=intercept: this HSA runtime (build id "
+		     "%s) can't be trusted with intercept queues: %s",
+		     r->build_id[0] ? r->build_id : "unknown", fault);
+	else if (intercept)
+		line(d, NOTE, NULL,
+		     "queues: intercepted by the runtime (RTL_QUEUES=intercept); launches cost more "
+		     "than with interposed queues");
+	else
+		line(d, OK, NULL,
+		     "queues: interposed: programs keep their own queues, and packets are seen as "
+		     "their doorbells are rung%s%s",
+		     fault ? "; this HSA runtime's intercept queues are faulty: " : "",
+		     fault ? fault : "");
+}
+
 /* Which way librtl gets at the runtime's tables, and whether the runtime stands it. */
 static void check_way(struct doctor *d)
 {
 	const char *way = env_str(ENV_WAY);
-	const struct rocr_fault *fault;
 	struct rocr r;
 
 	if (!d->has_rocr || !rocr_read(&r, d->rocr))
@@ -215,23 +237,7 @@ static void check_way(struct doctor *d)
 	if (getenv("ROCPROFILER_REGISTER_LIBRARY"))
 		line(d, NOTE, NULL, "ROCPROFILER_REGISTER_LIBRARY is set and kept: %s",
 		     getenv("ROCPROFILER_REGISTER_LIBRARY"));
-	if (r.makes_unseen)
-		line(d, WARN,
-		     "ROCm 7.2 or older; a trace says how many queues it missed (queue_unseen)",
-		     "HSA runtime has hsa_amd_queue_create(): what HIP puts into queues that it makes so (ROCm "
-		     "10) is not traced");
-	fault = rocr_fault(&r);
-	if (fault) {
-		char todo[256];
-
-		snprintf(
-			todo, sizeof(todo),
-			"another release of ROCm; queues of more than %u packets are not traced: set "
-			"ROC_AQL_QUEUE_SIZE=%u for programs without RCCL, which is said to hang with it",
-			fault->max_queue, fault->max_queue);
-		line(d, WARN, todo, "HSA runtime of ROCm %u.%u.%u: %s", r.rocm / 10000,
-		     r.rocm / 100 % 100, r.rocm % 100, fault->what);
-	}
+	check_queues(d, &r);
 }
 
 /* A program may get another copy of the runtime than the one that its neighbour gets. */

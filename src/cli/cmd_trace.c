@@ -185,7 +185,6 @@ static void find_parts(struct trace *t)
 static void look_at_runtime(struct trace *t)
 {
 	const char *way = env_str(ENV_WAY);
-	const struct rocr_fault *fault;
 	struct rocr rocr = { 0 };
 	char path[PATH_MAX];
 
@@ -193,13 +192,6 @@ static void look_at_runtime(struct trace *t)
 		rocr_read(&rocr, path);
 	t->is_registered = strcmp(way, "register") == 0 ||
 			   (strcmp(way, "auto") == 0 && rocr.registers && !rocr.takes_both);
-	fault = rocr_fault(&rocr);
-	if (!fault)
-		return;
-	/* not set by us: a program that uses RCCL was seen to hang with it */
-	ui_say("%s: %s; queues of more than %u packets are not traced, which are all of HIP's unless "
-	       "ROC_AQL_QUEUE_SIZE=%u (RCCL is said to hang with it)",
-	       path, fault->what, fault->max_queue, fault->max_queue);
 }
 
 /* What a virtual GPU can be trusted with. */

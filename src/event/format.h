@@ -90,7 +90,9 @@
 	  "operations whose HIP call was not seen, or not told: RTL_HIP_BACKEND")                  \
 	X(paused, SKIPPED,                                                                         \
 	  "calls, markers and operations while the program had recording stopped")                 \
-	X(queue_unseen, LOSS, "queue not traced: it was made in a way that librtl does not know")
+	X(queue_unseen, LOSS, "queue not traced: it was made in a way that librtl does not know")  \
+	X(queue_bypassed, LOSS,                                                                    \
+	  "dispatches that reached the hardware past the HSA functions (doorbells of the program's own)")
 
 enum spool_reason {
 #define X(name, class, text) SPOOL_REASON_##name,

@@ -136,7 +136,7 @@ def environment_of_the_program():
     names = {l.split("=", 1)[0] for l in r.out.splitlines() if "=" in l}
     own = {"MINE", "PATH", "HOME", "PWD", "TERM", "LC_ALL"}
     added = {n for n in names if n not in own and n not in os.environ}
-    needed = ("RTL_", "VGPU_", "HSA_TOOLS_LIB", "HSA_TOOLS_ROCPROFILER_V1_TOOLS", "LD_PRELOAD", "LD_LIBRARY_PATH")
+    needed = ("RTL_", "VGPU_", "HSA_ENABLE_DTIF", "HSA_TOOLS_LIB", "HSA_TOOLS_ROCPROFILER_V1_TOOLS", "LD_PRELOAD", "LD_LIBRARY_PATH")
     unexpected = {n for n in added if not n.startswith(needed)}
     equal("variables that tracing added", unexpected - {"_", "SHLVL", "OLDPWD"}, set())
 

@@ -53,21 +53,34 @@ TEST(a_files_name_tells_the_release)
 	}
 }
 
-TEST(faulty_builds_are_known_by_their_release_and_their_neighbours_are_not)
+TEST(intercept_queues_are_faulty_by_table_size_or_build_id)
 {
-	static const uint32_t good[] = { 0, 50203, 60403, 70000, 70199, 70300, 80000 };
-	static const uint32_t bad[] = { 70200, 70201, 70299 };
-	struct rocr r = { .minor = 18 };
+	static const uint32_t good[] = { 0, 400, 560, 608, 712, 744 };
+	static const uint32_t bad[] = { 624, 640, 704 };
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		r.rocm = good[i];
-		CHECK_NULL(rocr_fault(&r));
+		CHECK_NULL(rocr_intercept_fault(good[i], ""));
+		CHECK_NULL(rocr_intercept_fault(good[i], "0123"));
 	}
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		r.rocm = bad[i];
-		CHECK_NOT_NULL(rocr_fault(&r));
-		CHECK_EQ_UINT(rocr_fault(&r)->max_queue, 256);
-	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		CHECK_NOT_NULL(rocr_intercept_fault(bad[i], ""));
+	/* Debian's 7.2.4, whatever its table says */
+	CHECK_NOT_NULL(rocr_intercept_fault(0, "973abb449f02e6d1eab82b44df7c2165782c5e99"));
+}
+
+TEST(build_id_of_file_and_of_loaded_library_are_the_same)
+{
+	char loaded[ROCR_BUILD_ID_SIZE];
+	struct rocr r;
+
+	rocr_build_id_of((const void *)rocr_read, loaded);
+	CHECK_EQ_UINT(strlen(loaded), 40);
+	CHECK(rocr_read(&r, "/proc/self/exe"));
+	CHECK_STR_EQ(r.build_id, loaded);
+	/* no library has it */
+	rocr_build_id_of(dir, loaded);
+	rocr_build_id_of(NULL, loaded);
+	CHECK_STR_EQ(loaded, "");
 }
 
 TEST(what_it_imports_is_in_the_file)
@@ -79,12 +92,15 @@ TEST(what_it_imports_is_in_the_file)
 					"HSA_TOOLS_ROCPROFILER_V1_TOOLS";
 	static const char ten[] = "\177ELF\0hsa_amd_queue_create\0";
 	static const char seven[] = "\177ELF\0hsa_amd_queue_create_v2\0my_hsa_amd_queue_create\0";
+	static const char seven_two[] = "\177ELF\0hsa_amd_ais_file_write\0";
 	struct rocr r;
 
 	CHECK(rocr_read(&r, make("ten", ten, sizeof(ten))));
-	CHECK(r.makes_unseen);
+	CHECK_EQ_UINT(r.amd_ext_bytes, 712);
 	CHECK(rocr_read(&r, make("seven", seven, sizeof(seven))));
-	CHECK(!r.makes_unseen);
+	CHECK_EQ_UINT(r.amd_ext_bytes, 0);
+	CHECK(rocr_read(&r, make("seven_two", seven_two, sizeof(seven_two))));
+	CHECK_EQ_UINT(r.amd_ext_bytes, 624);
 	CHECK(rocr_read(&r, make("libhsa-runtime64.so.1.5.0", old, sizeof(old))));
 	CHECK(!r.registers && !r.takes_both && !r.finds_preloaded);
 	CHECK_EQ_UINT(r.minor, 5);

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "event/bus.h"
-#include "source/hsa/table.h"
+#include "source/hsa/table/real.h"
 
 struct agent {
 	_Atomic uint64_t handle;    /* release: the rest is set before it */

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/* code_object.c - code objects and kernel symbols
+ *
+ * Owns:    a hash table from kernel object to the kernels that had this address, newest first.
+ * Threads: look-ups any thread, without a lock: a symbol is published after it is filled and never
+ *          removed, only marked as unloaded. Additions under `lock`.
+ * Fails:   no memory for a symbol: the dispatch gets kernel id 0, and a warning says so once.
+ */
+#define LOG_TOPIC "hsa"
+#include "source/hsa/code/code_object.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <hsa/hsa_ven_amd_loader.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "event/bus.h"
+#include "source/hsa/agent.h"
+#include "source/hsa/table/real.h"
+
+#define HASH_SIZE 16384u
+#define BLOCK_SIZE 1024u
+#define MAX_BLOCKS 4096u
+
+struct symbol {
+	/* set before it is published, constant after */
+	uint64_t object;
+	uint64_t executable;
+	uint32_t id;
+	uint32_t next; /* older symbol in the same bucket, index + 1 */
+	uint32_t loaded;
+	/* atomic */
+	_Atomic uint32_t unloaded; /* epoch from which it is gone; UINT32_MAX while loaded */
+};
+
+struct object {
+	uint64_t executable;
+	uint32_t id;
+	bool live;
+};
+
+_Atomic uint32_t code_object_epoch = 1;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic uint32_t bucket[HASH_SIZE];
+static _Atomic(struct symbol *) block[MAX_BLOCKS];
+static uint32_t nr_symbols;    /* under lock */
+static struct object *objects; /* under lock; BLOCK_SIZE at a time */
+static uint32_t nr_objects, objects_size, last_object_id;
+static hsa_ven_amd_loader_1_01_pfn_t loader;
+
+static uint32_t hash(uint64_t object)
+{
+	return (uint32_t)((object >> 6) * UINT64_C(0x9e3779b97f4a7c15) >> 40) % HASH_SIZE;
+}
+
+static struct symbol *symbol_at(uint32_t index)
+{
+	/* pairs with the release in publish() */
+	struct symbol *b = atomic_load_explicit(&block[index / BLOCK_SIZE], memory_order_acquire);
+
+	return b + index % BLOCK_SIZE;
+}
+
+static struct symbol *find(uint64_t object, uint32_t epoch)
+{
+	/* pairs with the release in publish(): a symbol is filled before its bucket names it */
+	uint32_t i = atomic_load_explicit(&bucket[hash(object)], memory_order_acquire);
+
+	while (i) {
+		struct symbol *s = symbol_at(i - 1);
+
+		if (s->object == object && s->loaded <= epoch &&
+		    epoch < atomic_load_explicit(&s->unloaded, memory_order_relaxed))
+			return s;
+		i = s->next;
+	}
+	return NULL;
+}
+
+/* The time in which an address may have been one and the same kernel. */
+struct span {
+	uint32_t loaded, unloaded;
+};
+
+/* Under lock: around `epoch`, in which nobody announced `object`. So the symbols of an address never
+ * overlap, in whatever order they are published. */
+static struct span unknown_span(uint64_t object, uint32_t epoch)
+{
+	struct span span = { 0, UINT32_MAX };
+	uint32_t i = atomic_load_explicit(&bucket[hash(object)], memory_order_relaxed);
+
+	while (i) {
+		struct symbol *s = symbol_at(i - 1);
+		uint32_t end = atomic_load_explicit(&s->unloaded, memory_order_relaxed);
+
+		if (s->object == object && end <= epoch && end > span.loaded)
+			span.loaded = end;
+		if (s->object == object && s->loaded > epoch && s->loaded < span.unloaded)
+			span.unloaded = s->loaded;
+		i = s->next;
+	}
+	return span;
+}
+
+/* Under lock: `object` is announced in `epoch`; until then it was what nobody announced. */
+static void end_unknown(uint64_t object, uint32_t epoch)
+{
+	uint32_t i = atomic_load_explicit(&bucket[hash(object)], memory_order_relaxed);
+
+	while (i) {
+		struct symbol *s = symbol_at(i - 1);
+
+		if (s->object == object && s->executable == 0 &&
+		    atomic_load_explicit(&s->unloaded, memory_order_relaxed) > epoch)
+			atomic_store_explicit(&s->unloaded, epoch, memory_order_relaxed);
+		i = s->next;
+	}
+}
+
+/* Under lock. NULL: out of memory. */
+static struct symbol *publish(uint64_t object, uint64_t executable, struct span span)
+{
+	uint32_t b = nr_symbols / BLOCK_SIZE;
+	struct symbol *s;
+
+	if (b == MAX_BLOCKS)
+		return NULL;
+	if (nr_symbols % BLOCK_SIZE == 0) {
+		s = alloc_pages(BLOCK_SIZE * sizeof(*s));
+		if (!s)
+			return NULL;
+		atomic_store_explicit(&block[b], s, memory_order_release);
+	}
+	s = symbol_at(nr_symbols);
+	s->object = object;
+	s->executable = executable;
+	s->id = nr_symbols + 1;
+	s->loaded = span.loaded;
+	atomic_store_explicit(&s->unloaded, span.unloaded, memory_order_relaxed);
+	s->next = atomic_load_explicit(&bucket[hash(object)], memory_order_relaxed);
+	nr_symbols++;
+	/* pairs with the acquire in find() */
+	atomic_store_explicit(&bucket[hash(object)], nr_symbols, memory_order_release);
+	return s;
+}
+
+static void emit_unknown(uint32_t id, uint64_t object, uint32_t agent, bool internal)
+{
+	struct event ev = { .kind = EVENT_KERNEL };
+	char name[64];
+
+	snprintf(name, sizeof(name), internal ? "[runtime kernel 0x%llx]" : "[kernel 0x%llx]",
+		 (unsigned long long)object);
+	ev.kernel.id = id;
+	ev.kernel.object = object;
+	ev.kernel.agent = agent;
+	ev.kernel.name = bus_string(name, SIZE_MAX);
+	bus_emit(&ev);
+}
+
+uint32_t code_object_kernel(uint64_t object, uint32_t epoch, uint32_t agent, bool internal)
+{
+	struct symbol *s = find(object, epoch);
+	bool made = false;
+
+	if (s)
+		return s->id;
+	pthread_mutex_lock(&lock);
+	s = find(object, epoch);
+	if (!s) {
+		s = publish(object, 0, unknown_span(object, epoch));
+		made = s != NULL;
+	}
+	pthread_mutex_unlock(&lock);
+	if (!s) {
+		log_warn("kernel 0x%llx: no memory for its symbol; dispatches of it have no name",
+			 (unsigned long long)object);
+		return 0;
+	}
+	if (made)
+		emit_unknown(s->id, object, agent, internal);
+	return s->id;
+}
+
+struct freeze {
+	hsa_executable_t executable;
+	uint32_t epoch;
+	uint32_t code_object; /* the last one of this executable */
+	uint32_t agent[16], id[16], nr;
+};
+
+static uint64_t object_info(hsa_loaded_code_object_t o, uint32_t what)
+{
+	uint64_t v = 0;
+
+	loader.hsa_ven_amd_loader_loaded_code_object_get_info(
+		o, (hsa_ven_amd_loader_loaded_code_object_info_t)what, &v);
+	return v;
+}
+
+static hsa_status_t on_object(hsa_executable_t ex, hsa_loaded_code_object_t o, void *data)
+{
+	struct freeze *f = data;
+	struct event ev = { .kind = EVENT_CODE_OBJECT };
+	hsa_agent_t agent = { .handle = 0 };
+	uint32_t length = 0;
+	char uri[2048] = "";
+
+	if (nr_objects == objects_size) {
+		struct object *more = alloc_pages((objects_size + BLOCK_SIZE) * sizeof(*more));
+
+		if (!more)
+			return HSA_STATUS_SUCCESS;
+		if (nr_objects)
+			memcpy(more, objects, nr_objects * sizeof(*more));
+		alloc_pages_free(objects, objects_size * sizeof(*objects));
+		objects = more;
+		objects_size += BLOCK_SIZE;
+	}
+	loader.hsa_ven_amd_loader_loaded_code_object_get_info(
+		o, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_AGENT, &agent);
+	loader.hsa_ven_amd_loader_loaded_code_object_get_info(
+		o, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_URI_LENGTH, &length);
+	if (length && length < sizeof(uri))
+		loader.hsa_ven_amd_loader_loaded_code_object_get_info(
+			o, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_URI, uri);
+	ev.code_object.id = ++last_object_id;
+	ev.code_object.agent = agent_index(agent);
+	ev.code_object.uri = bus_string(uri, length < sizeof(uri) ? length : 0);
+	ev.code_object.load_base =
+		object_info(o, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_LOAD_BASE);
+	ev.code_object.load_size =
+		object_info(o, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_LOAD_SIZE);
+	ev.code_object.load_delta =
+		object_info(o, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_LOAD_DELTA);
+	ev.code_object.time_ns = clock_now_ns();
+	bus_emit(&ev);
+	objects[nr_objects++] =
+		(struct object){ .executable = ex.handle, .id = last_object_id, .live = true };
+	if (f->nr < 16) {
+		f->agent[f->nr] = ev.code_object.agent;
+		f->id[f->nr++] = last_object_id;
+	}
+	return HSA_STATUS_SUCCESS;
+}
+
+static uint32_t symbol_u32(hsa_executable_symbol_t s, uint32_t what)
+{
+	uint32_t v = 0;
+
+	real.hsa_executable_symbol_get_info(s, (hsa_executable_symbol_info_t)what, &v);
+	return v;
+}
+
+/* Register and LDS use, from the host's copy of the kernel descriptor. */
+static void read_descriptor(struct event_kernel *k)
+{
+	const void *host = NULL;
+	uint32_t word[14]; /* the host's copy need not be aligned as the GPU's is */
+
+	if (!loader.hsa_ven_amd_loader_query_host_address ||
+	    loader.hsa_ven_amd_loader_query_host_address((const void *)(uintptr_t)k->object,
+							 &host) != HSA_STATUS_SUCCESS ||
+	    !host)
+		return;
+	memcpy(word, host, sizeof(word));
+	/* The v3 descriptor and the older amd_kernel_code_t have rsrc1 and rsrc2 at the same place;
+	 * rsrc3 is before them in v3 only. The older begins with its version, 1. */
+	k->rsrc1 = word[12];
+	k->rsrc2 = word[13];
+	if (word[0] != 1)
+		k->rsrc3 = word[11];
+}
+
+static hsa_status_t on_symbol(hsa_executable_t ex, hsa_executable_symbol_t sym, void *data)
+{
+	struct freeze *f = data;
+	struct event ev = { .kind = EVENT_KERNEL };
+	hsa_symbol_kind_t kind = HSA_SYMBOL_KIND_VARIABLE;
+	hsa_agent_t agent = { .handle = 0 };
+	char name[16384];
+	struct symbol *s;
+	uint32_t length;
+
+	real.hsa_executable_symbol_get_info(sym, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, &kind);
+	if (kind != HSA_SYMBOL_KIND_KERNEL)
+		return HSA_STATUS_SUCCESS;
+	real.hsa_executable_symbol_get_info(sym, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT,
+					    &ev.kernel.object);
+	real.hsa_executable_symbol_get_info(sym, HSA_EXECUTABLE_SYMBOL_INFO_AGENT, &agent);
+	length = symbol_u32(sym, HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH);
+	if (length >= sizeof(name)) {
+		char *big = alloc_pages(length + 1);
+
+		if (big)
+			real.hsa_executable_symbol_get_info(sym, HSA_EXECUTABLE_SYMBOL_INFO_NAME,
+							    big);
+		ev.kernel.name = bus_string(big, length);
+		alloc_pages_free(big, length + 1);
+	} else {
+		real.hsa_executable_symbol_get_info(sym, HSA_EXECUTABLE_SYMBOL_INFO_NAME, name);
+		ev.kernel.name = bus_string(name, length);
+	}
+	end_unknown(ev.kernel.object, f->epoch);
+	s = publish(ev.kernel.object, ex.handle, (struct span){ f->epoch, UINT32_MAX });
+	if (!s) {
+		log_warn("kernel symbols: more than can be kept; later kernels have no name");
+		return HSA_STATUS_SUCCESS;
+	}
+	ev.kernel.id = s->id;
+	ev.kernel.agent = agent_index(agent);
+	for (uint32_t i = 0; i < f->nr; i++)
+		if (f->agent[i] == ev.kernel.agent)
+			ev.kernel.code_object = f->id[i];
+	ev.kernel.kernarg_size =
+		symbol_u32(sym, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE);
+	ev.kernel.group_size =
+		symbol_u32(sym, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE);
+	ev.kernel.private_size =
+		symbol_u32(sym, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE);
+	read_descriptor(&ev.kernel);
+	bus_emit(&ev);
+	return HSA_STATUS_SUCCESS;
+}
+
+void code_object_load(hsa_executable_t executable)
+{
+	struct freeze f = { .executable = executable };
+
+	pthread_mutex_lock(&lock);
+	f.epoch = atomic_fetch_add_explicit(&code_object_epoch, 1, memory_order_relaxed) + 1;
+	if (loader.hsa_ven_amd_loader_executable_iterate_loaded_code_objects)
+		loader.hsa_ven_amd_loader_executable_iterate_loaded_code_objects(executable,
+										 on_object, &f);
+	if (real.hsa_executable_iterate_symbols && real.hsa_executable_symbol_get_info)
+		real.hsa_executable_iterate_symbols(executable, on_symbol, &f);
+	pthread_mutex_unlock(&lock);
+}
+
+/* Under lock. executable 0: all. */
+static void unload(uint64_t executable)
+{
+	uint32_t epoch = atomic_fetch_add_explicit(&code_object_epoch, 1, memory_order_relaxed) + 1;
+
+	for (uint32_t i = 0; i < nr_symbols; i++) {
+		struct symbol *s = symbol_at(i);
+
+		if ((executable == 0 || s->executable == executable) &&
+		    atomic_load_explicit(&s->unloaded, memory_order_relaxed) == UINT32_MAX)
+			atomic_store_explicit(&s->unloaded, epoch, memory_order_relaxed);
+	}
+	for (uint32_t i = 0; i < nr_objects; i++) {
+		struct event ev = { .kind = EVENT_CODE_OBJECT_END };
+
+		if (!objects[i].live || (executable && objects[i].executable != executable))
+			continue;
+		objects[i].live = false;
+		ev.end.id = objects[i].id;
+		ev.end.time_ns = clock_now_ns();
+		bus_emit(&ev);
+	}
+	while (nr_objects && !objects[nr_objects - 1].live)
+		nr_objects--;
+}
+
+void code_object_unload(hsa_executable_t executable)
+{
+	pthread_mutex_lock(&lock);
+	unload(executable.handle);
+	pthread_mutex_unlock(&lock);
+}
+
+void code_object_init(void)
+{
+	memset(&loader, 0, sizeof(loader));
+	if (!real.hsa_system_get_major_extension_table ||
+	    real.hsa_system_get_major_extension_table(HSA_EXTENSION_AMD_LOADER, 1, sizeof(loader),
+						      &loader) != HSA_STATUS_SUCCESS)
+		memset(&loader, 0, sizeof(loader));
+}
+
+void code_object_reset(void)
+{
+	pthread_mutex_lock(&lock);
+	unload(0);
+	pthread_mutex_unlock(&lock);
+}

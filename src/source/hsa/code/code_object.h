@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* code_object.h - code objects and kernel symbols: from a packet's kernel object to a kernel
+ *
+ * Addresses are used again after an unload, and a dispatch is looked up after it has run. So each
+ * dispatch notes the epoch, which every load and unload advances, and a kernel is known by
+ * (kernel object, epoch). Kernel ids are never used twice.
+ */
+#ifndef RTL_SOURCE_HSA_CODE_OBJECT_H
+#define RTL_SOURCE_HSA_CODE_OBJECT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <hsa/hsa.h>
+
+extern _Atomic uint32_t code_object_epoch;
+
+/* HOT: the epoch of a dispatch that is submitted now. */
+static inline uint32_t code_object_now(void)
+{
+	/* relaxed: a program that dispatches while it loads the same kernel orders the two itself */
+	return atomic_load_explicit(&code_object_epoch, memory_order_relaxed);
+}
+
+/* The kernel id of `object` in `epoch`; for one that no executable announced (the runtime's own
+ * shaders) an id is made up and emitted. Any thread; no lock when the object is known. */
+uint32_t code_object_kernel(uint64_t object, uint32_t epoch, uint32_t agent, bool internal);
+
+/* Emits the code objects and kernels of an executable that was just frozen. Any thread. */
+void code_object_load(hsa_executable_t executable);
+
+/* They are about to be gone: before the runtime's call, which may give their addresses out again. */
+void code_object_unload(hsa_executable_t executable);
+
+/* Takes the loader extension from the runtime; after `real` is set. */
+void code_object_init(void);
+
+/* The runtime went away: every symbol is unloaded. */
+void code_object_reset(void);
+
+#endif

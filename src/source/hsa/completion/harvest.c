@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* harvest.c - the harvester: records what the GPU has completed, of all queues and copies
+ *
+ * Nobody waits for the harvester's result, so it never waits for a signal: it looks at what is in
+ * flight in batches, seldom enough to cost next to nothing and often enough that a ring does not
+ * fill up and a kill loses little (at most MAX_NAP_NS, plus what the recorder holds back).
+ *
+ * Threads: the life thread; who ends the process, or asks for the times of a shared signal.
+ */
+#define LOG_TOPIC "hsa"
+#include "source/hsa/completion/harvest.h"
+
+#include <stdatomic.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/testpoint.h"
+#include "event/join.h"
+#include "source/hsa/agent.h"
+#include "source/hsa/completion/collect.h"
+#include "source/hsa/completion/shared_times.h"
+#include "source/hsa/memory/copy.h"
+#include "source/hsa/queue/internal_queue.h"
+#include "source/hsa/queue/interpose.h"
+#include "source/hsa/queue/queue.h"
+#include "source/hsa/table/real.h"
+
+#define MIN_NAP_NS UINT64_C(100000)
+#define MAX_NAP_NS UINT64_C(10000000)
+#define IDLE_NAP_NS UINT64_C(100000000)
+#define IDLE_AFTER_NS UINT64_C(50000000)
+#define BATCH_GOAL 256u
+/* Packets were announced before they were valid; hardware would poll them. */
+#define POLL_NAP_NS UINT64_C(20000)
+#define LOOK_PAST_NS UINT64_C(100000000) /* how often packets that got past us are looked for */
+#define TRIM_AFTER_NS UINT64_C(1000000000)
+#define CLOCK_EVERY_NS UINT64_C(1000000000)
+
+static uint64_t nap_ns = MIN_NAP_NS; /* life thread only */
+static uint64_t last_work_ns, last_clock_ns, last_look_ns;
+static uint32_t nr_live; /* queues, at the last tick */
+static _Atomic bool ticking;
+
+/* Gives most of the free signals back. Its turn keeps others from taking one meanwhile. */
+static void trim_pool(struct queue *q)
+{
+	if (!queue_turn_try(q))
+		return; /* not quiet after all */
+	signal_pool_trim(&q->pool, SIGNAL_POOL_KEEP_IDLE / (nr_live ? nr_live : 1));
+	interpose_end_turn(q);
+	q->high_water = 0;
+}
+
+/* Makes signals ahead of need; gives most back after a quiet second. */
+static void tend_pool(struct queue *q, uint64_t now_ns)
+{
+	uint64_t in_flight = inflight_count(&q->ring);
+
+	if (in_flight) {
+		q->idle_since_ns = now_ns;
+		signal_pool_grow(&q->pool, in_flight);
+	} else if (q->high_water > SIGNAL_POOL_START &&
+		   now_ns - q->idle_since_ns > TRIM_AFTER_NS) {
+		trim_pool(q);
+	}
+}
+
+static uint64_t choose_nap(uint32_t harvested, uint64_t in_flight, uint64_t now_ns)
+{
+	if (harvested > BATCH_GOAL && nap_ns > MIN_NAP_NS)
+		nap_ns /= 2;
+	else if (harvested < BATCH_GOAL / 4 && nap_ns < MAX_NAP_NS)
+		nap_ns = nap_ns * 5 / 4;
+	if (harvested || in_flight)
+		last_work_ns = now_ns;
+	else if (now_ns - last_work_ns > IDLE_AFTER_NS)
+		return IDLE_NAP_NS;
+	return nap_ns;
+}
+
+struct look {
+	uint64_t now_ns, in_flight;
+	uint32_t harvested;
+	bool all; /* packets that got past us, too */
+	bool poll;
+};
+
+static void harvest_queues(struct look *l)
+{
+	uint32_t n = queue_count(), live = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct queue *q = queue_at(i);
+
+		if (!atomic_load_explicit(&q->live, memory_order_acquire))
+			continue;
+		live++;
+		if (!q->intercepted)
+			l->poll |= interpose_look(q, l->all);
+		if (!queue_try_lock(q))
+			continue;
+		if (atomic_load_explicit(&q->live, memory_order_acquire)) {
+			l->harvested += collect_queue(q, l->now_ns);
+			l->in_flight += inflight_count(&q->ring);
+			tend_pool(q, l->now_ns);
+		}
+		queue_unlock(q);
+	}
+	nr_live = live;
+}
+
+static uint64_t tick(uint64_t now_ns)
+{
+	struct look l = { .now_ns = now_ns, .all = now_ns - last_look_ns > LOOK_PAST_NS };
+	uint64_t next = LIFE_IDLE;
+
+	/* seq_cst: pairs with harvest_wait_tick(), after real_ready() has turned false */
+	atomic_store(&ticking, true);
+	if (real_ready()) {
+		RTL_TESTPOINT("harvest");
+		harvest_queues(&l);
+		if (l.all)
+			last_look_ns = now_ns;
+		l.in_flight += copy_harvest(false);
+		internal_queue_tick();
+		if (now_ns - last_clock_ns > CLOCK_EVERY_NS) {
+			last_clock_ns = now_ns;
+			agent_emit_clocks();
+		}
+		next = choose_nap(l.harvested, l.in_flight, now_ns);
+		if (l.poll && next > POLL_NAP_NS)
+			next = POLL_NAP_NS;
+	}
+	atomic_store_explicit(&ticking, false, memory_order_release);
+	return next;
+}
+
+void harvest_wait_tick(void)
+{
+	const struct timespec nap = { .tv_nsec = 20000 };
+
+	while (atomic_load(&ticking))
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+}
+
+static uint64_t look_once(void)
+{
+	uint32_t n = queue_count();
+	uint64_t in_flight = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct queue *q = queue_at(i);
+
+		if (!atomic_load_explicit(&q->live, memory_order_acquire))
+			continue;
+		if (!q->intercepted)
+			interpose_look(q, true);
+		queue_lock(q);
+		q->stuck_scan_ns = 0;
+		collect_queue(q, clock_now_ns());
+		in_flight += inflight_count(&q->ring);
+		queue_unlock(q);
+	}
+	internal_queue_tick();
+	return in_flight + copy_harvest(false);
+}
+
+hsa_status_t harvest_on_fault(const hsa_amd_event_t *event, void *data)
+{
+	uint32_t n = queue_count();
+
+	(void)event;
+	(void)data;
+	for (uint32_t i = 0; i < n && real_ready(); i++) {
+		struct queue *q = queue_at(i);
+
+		if (atomic_load_explicit(&q->live, memory_order_acquire))
+			collect_give_up(q);
+	}
+	return HSA_STATUS_ERROR;
+}
+
+void harvest_stop(uint64_t deadline_ns)
+{
+	const struct timespec nap = { .tv_nsec = 500000 };
+	uint32_t n = queue_count();
+
+	if (!real_ready())
+		return;
+	while (look_once() && clock_now_ns() < deadline_ns)
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+	for (uint32_t i = 0; i < n; i++) {
+		struct queue *q = queue_at(i);
+
+		if (!atomic_load_explicit(&q->live, memory_order_acquire))
+			continue;
+		queue_lock(q);
+		collect_finish(q, clock_now_ns());
+		queue_unlock(q);
+	}
+	copy_harvest(true);
+	join_finish();
+	agent_emit_clocks();
+}
+
+hsa_status_t harvest_dispatch_time(hsa_agent_t agent, hsa_signal_t signal,
+				   hsa_amd_profiling_dispatch_time_t *time)
+{
+	hsa_status_t status = real.hsa_amd_profiling_get_dispatch_time(agent, signal, time);
+	struct thread *t;
+
+	if (status != HSA_STATUS_SUCCESS || !real_ready() ||
+	    atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_FORKED)
+		return status;
+	if (shared_times_any()) {
+		if (life_enter(&t)) {
+			look_once(); /* the answer may not have been harvested yet */
+			life_leave(t);
+		}
+		shared_times_find(signal_of(signal), &time->start, &time->end);
+	}
+	if (join_is_on())
+		join_asked(signal.handle, time->start, time->end);
+	return status;
+}
+
+const struct source harvest_source = {
+	.name = "hsa",
+	.tick = tick,
+	.stop = harvest_stop,
+};

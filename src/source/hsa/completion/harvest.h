@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* harvest.h - the harvester: records what the GPU has completed; the HSA source of the core */
+#ifndef RTL_SOURCE_HSA_HARVEST_H
+#define RTL_SOURCE_HSA_HARVEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <hsa/hsa.h>
+#include <hsa/hsa_ext_amd.h>
+
+#include "event/life.h"
+
+extern const struct source harvest_source;
+
+/* hsa_amd_profiling_get_dispatch_time(), put into the table. */
+hsa_status_t harvest_dispatch_time(hsa_agent_t agent, hsa_signal_t signal,
+				   hsa_amd_profiling_dispatch_time_t *time);
+
+/* After real_ready() turned false: waits until the life thread has left the HSA objects. */
+void harvest_wait_tick(void);
+
+/* For hsa_amd_register_system_event_handler(): the GPU faulted and ROCr is about to abort. Gives every queue
+ * up and says "not handled", so that the runtime goes on as without us. */
+hsa_status_t harvest_on_fault(const hsa_amd_event_t *event, void *data);
+
+/* Finishes everything within `deadline_ns`; what is left is recorded as unfinished. */
+void harvest_stop(uint64_t deadline_ns);
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* core_layer.h - what librtl itself puts into the runtime's tables */
+#ifndef RTL_SOURCE_HSA_CORE_LAYER_H
+#define RTL_SOURCE_HSA_CORE_LAYER_H
+
+#include "source/hsa/table/table.h"
+
+extern const struct table_layer core_layer;
+
+#endif

@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: MIT */
+/* copy.c - memory copies through the HSA API
+ *
+ * Threads: the wrappers on any; copy_harvest() whoever gets `busy`.
+ * Fails:   a full table: the copy is made, and counted as not recorded (inflight_full).
+ * Not here: when a copy has completed, and its times (completion/copy_times.c).
+ */
+#include "source/hsa/memory/copy.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "event/bus.h"
+#include "event/corr.h"
+#include "event/event.h"
+#include "event/join.h"
+#include "event/life.h"
+#include "source/hsa/agent.h"
+#include "source/hsa/completion/poll.h"
+#include "source/hsa/completion/signal_map.h"
+#include "source/hsa/memory/copy_table.h"
+#include "source/hsa/queue/internal_queue.h"
+#include "source/hsa/table/real.h"
+
+/* A copy call that runs, on its wrapper's stack. */
+struct call {
+	struct internal_queue_call internal;
+	struct copy *info;
+};
+
+static _Atomic bool busy; /* who harvests */
+
+static void emit_copy(const struct copy *c, uint64_t begin_ns, uint64_t end_ns, uint16_t flags)
+{
+	struct event ev = { .kind = EVENT_COPY };
+
+	ev.copy = (struct event_copy){ .begin_ns = begin_ns,
+				       .end_ns = end_ns,
+				       .bytes = c->bytes,
+				       .correlation = c->times.entry.correlation,
+				       .marker = c->times.entry.marker,
+				       .dst = c->dst,
+				       .src = c->src,
+				       .dst_agent = c->times.dst_agent,
+				       .src_agent = c->times.src_agent,
+				       .kind = c->kind,
+				       .engine = c->engine,
+				       .tid = c->times.entry.tid,
+				       .flags = flags };
+	if (end_ns < begin_ns) {
+		ev.copy.flags |= REC_F_INVERTED;
+		bus_loss_of(c->times.entry.correlation, SPOOL_REASON_inverted);
+	}
+	bus_emit(&ev);
+}
+
+/* The kernel that did the copy, when one did. */
+static void emit_kernel(const struct copy *c, uint64_t begin_ns, uint64_t end_ns,
+			uint16_t flags)
+{
+	struct event ev = { .kind = EVENT_DISPATCH, .dispatch = c->dispatch };
+
+	ev.dispatch.begin_ticks = flags ? 0 : c->times.begin_ticks;
+	ev.dispatch.end_ticks = flags ? 0 : c->times.end_ticks;
+	ev.dispatch.begin_ns = begin_ns;
+	ev.dispatch.end_ns = end_ns;
+	ev.dispatch.correlation = c->times.entry.correlation;
+	ev.dispatch.marker = c->times.entry.marker;
+	ev.dispatch.tid = c->times.entry.tid;
+	ev.dispatch.flags |= flags;
+	bus_emit(&ev);
+}
+
+static enum spool_reason why_no_time(const struct copy *c, enum inflight_result r)
+{
+	if (r == INFLIGHT_UNTIMED)
+		return SPOOL_REASON_no_timestamps;
+	return atomic_load_explicit(&c->times.entry.tainted, memory_order_relaxed) ?
+		       SPOOL_REASON_copy_shared_signal :
+		       SPOOL_REASON_signal_reused;
+}
+
+static void emit(struct copy *c, bool with_kernel, uint64_t begin_ns, uint64_t end_ns,
+		 uint16_t flags)
+{
+	if (with_kernel && atomic_load_explicit(&c->times.by_kernel, memory_order_relaxed))
+		emit_kernel(c, begin_ns, end_ns, flags);
+	emit_copy(c, begin_ns, end_ns, flags);
+}
+
+/* Whether the harvester may take `c`; `final`: also from a call that goes on. */
+static bool may_take(struct copy *c, bool final, bool *returned)
+{
+	uint32_t phase = COPY_IN_CALL;
+
+	/* pairs with the release in end() */
+	*returned = atomic_load_explicit(&c->phase, memory_order_acquire) == COPY_RETURNED;
+	if (*returned || !final)
+		return *returned;
+	if (!atomic_load_explicit(&c->signal, memory_order_acquire))
+		return false; /* being filled; its call finds the trace at its end */
+	if (atomic_compare_exchange_strong_explicit(&c->phase, &phase, COPY_GIVEN_UP,
+						    memory_order_acq_rel, memory_order_acquire))
+		return true;
+	*returned = phase == COPY_RETURNED;
+	return *returned;
+}
+
+static void harvest_one(struct copy *c, bool final)
+{
+	enum inflight_result r;
+	uint64_t begin = 0, end = 0;
+	bool returned;
+
+	if (!may_take(c, final, &returned))
+		return;
+	r = poll_entry(&c->times.entry, &begin, &end);
+	if (r == INFLIGHT_PENDING && !final)
+		return;
+	signal_map_remove(inflight_signal(&c->times.entry), &c->times.entry);
+	if (r == INFLIGHT_TIMED) {
+		emit(c, returned, begin, end, 0);
+	} else if (r == INFLIGHT_PENDING) {
+		bus_loss_of(c->times.entry.correlation, SPOOL_REASON_unfinished);
+		emit(c, returned, 0, 0, REC_F_UNFINISHED);
+	} else {
+		bus_loss_of(c->times.entry.correlation, why_no_time(c, r));
+		emit(c, returned, 0, 0, REC_F_NO_TIME);
+	}
+	if (returned)
+		copy_table_release(c);
+}
+
+uint32_t copy_harvest(bool final)
+{
+	const struct timespec nap = { .tv_nsec = 20000 };
+	uint32_t n = copy_table_count(), i = 0;
+	struct copy *c;
+
+	if (n == 0)
+		return 0;
+	while (atomic_exchange_explicit(&busy, true, memory_order_acquire)) {
+		if (!final)
+			return n;
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+	}
+	while ((c = copy_table_next(&i)) != NULL)
+		harvest_one(c, final);
+	atomic_store_explicit(&busy, false, memory_order_release);
+	return copy_table_count();
+}
+
+static uint32_t kind_of(uint32_t dst, uint32_t src)
+{
+	bool to = agent_is_gpu(dst), from = agent_is_gpu(src);
+
+	if (to && from)
+		return dst == src ? REC_COPY_D2D : REC_COPY_P2P;
+	return to ? REC_COPY_H2D : from ? REC_COPY_D2H : REC_COPY_H2H;
+}
+
+struct what {
+	uint64_t bytes;
+	const void *dst, *src;
+	uint32_t dst_agent, src_agent, kind, engine;
+};
+
+static void describe(struct copy *c, const struct thread *t, const struct what *w)
+{
+	c->bytes = w->bytes;
+	c->dst = (uint64_t)(uintptr_t)w->dst;
+	c->src = (uint64_t)(uintptr_t)w->src;
+	c->times.dst_agent = w->dst_agent;
+	c->times.src_agent = w->src_agent;
+	c->kind = w->kind;
+	c->engine = w->engine;
+	c->times.entry.marker = t->marker;
+	c->times.entry.tid = t->tid;
+}
+
+/* A record of an asynchronous copy, which the harvester sees when end() arms it. */
+static struct copy *note(struct thread *t, const struct what *w, amd_signal_t *s,
+			      uint64_t correlation)
+{
+	struct copy *c = copy_table_claim();
+	struct inflight *e;
+
+	if (join_is_on()) {
+		join_submits(t->tid);
+		join_submitted(signal_handle(s).handle, t->tid);
+		if (c && !t->corr_current)
+			join_wanted(signal_handle(s).handle, correlation);
+	}
+	if (!c) {
+		bus_loss_of(correlation, SPOOL_REASON_inflight_full);
+		signal_map_reuse(s);
+		return NULL;
+	}
+	e = &c->times.entry;
+	atomic_store_explicit(&e->state, INFLIGHT_FREE, memory_order_relaxed);
+	atomic_store_explicit(&c->times.by_kernel, false, memory_order_relaxed);
+	describe(c, t, w);
+	e->correlation = correlation;
+	e->kind = INFLIGHT_COPY;
+	inflight_set_signal(e, s);
+	e->start_value = signal_value(s);
+	e->nr_looks = 0;
+	/* a counting signal is shared by those that it counts */
+	atomic_store_explicit(&e->tainted, e->start_value != 1, memory_order_relaxed);
+	if (signal_map_add(s, e, NULL) != 0) /* shared, or its reuse would not be noticed */
+		atomic_store_explicit(&e->tainted, true, memory_order_relaxed);
+	else if (e->start_value == 1)
+		signal_clear_ticks(s);
+	/* pairs with lock_any() in inflight.c, and with may_take() */
+	atomic_store_explicit(&e->state, INFLIGHT_CALLING, memory_order_release);
+	atomic_store_explicit(&c->signal, s, memory_order_release);
+	return c;
+}
+
+/* Before the real call, within a hook of `t`. */
+static void begin_one(struct thread *t, struct call *call, const struct what *w,
+		      hsa_signal_t signal, uint64_t correlation)
+{
+	call->internal.correlation = correlation;
+	call->internal.signal = signal_of(signal);
+	call->info = NULL;
+	if (signal.handle)
+		call->info = note(t, w, signal_of(signal), correlation);
+	call->internal.dispatch = call->info ? &call->info->dispatch : NULL;
+	internal_queue_enter(&call->internal);
+}
+
+/* Before the real call; NULL: not traced. */
+static struct thread *begin(struct call *call, const struct what *w, hsa_signal_t signal)
+{
+	struct thread *t;
+
+	if (!life_enter(&t))
+		return NULL;
+	begin_one(t, call, w, signal, corr_take(t));
+	return t;
+}
+
+/* The call has returned: what its signal says is looked at from now on. */
+static void arm(struct copy *c)
+{
+	uint32_t state = INFLIGHT_CALLING, phase = COPY_IN_CALL;
+
+	while (!atomic_compare_exchange_weak_explicit(&c->times.entry.state, &state, INFLIGHT_ARMED,
+						      memory_order_release, memory_order_relaxed)) {
+		if (state == INFLIGHT_CAPTURED)
+			break;		  /* it has completed, and its signal was used again */
+		state = INFLIGHT_CALLING; /* BUSY: lasts a few loads */
+	}
+	/* pairs with may_take() */
+	if (!atomic_compare_exchange_strong_explicit(&c->phase, &phase, COPY_RETURNED,
+						     memory_order_acq_rel, memory_order_acquire))
+		copy_table_release(c);
+}
+
+static void end_one(struct thread *t, struct call *call, hsa_status_t status)
+{
+	struct copy *c = call->info;
+
+	internal_queue_leave(&call->internal, t);
+	if (c && status != HSA_STATUS_SUCCESS) {
+		signal_map_remove(inflight_signal(&c->times.entry), &c->times.entry);
+		copy_table_release(c);
+	} else if (c) {
+		atomic_store_explicit(&c->times.by_kernel, call->internal.found,
+				      memory_order_relaxed);
+		arm(c);
+	}
+}
+
+static void end(struct thread *t, struct call *call, hsa_status_t status)
+{
+	if (!t)
+		return;
+	end_one(t, call, status);
+	life_leave(t);
+	life_wake();
+}
+
+hsa_status_t copy_async(void *dst, hsa_agent_t dst_agent, const void *src, hsa_agent_t src_agent,
+			size_t size, uint32_t num_dep_signals, const hsa_signal_t *dep_signals,
+			hsa_signal_t completion_signal)
+{
+	struct what w = { size, dst,	   src, agent_index(dst_agent), agent_index(src_agent),
+			  0,	UINT32_MAX };
+	struct call call;
+	struct thread *t;
+	hsa_status_t status;
+
+	w.kind = kind_of(w.dst_agent, w.src_agent);
+	t = begin(&call, &w, completion_signal);
+	status = real.hsa_amd_memory_async_copy(dst, dst_agent, src, src_agent, size,
+						num_dep_signals, dep_signals, completion_signal);
+	end(t, &call, status);
+	return status;
+}
+
+hsa_status_t copy_async_on_engine(void *dst, hsa_agent_t dst_agent, const void *src,
+				  hsa_agent_t src_agent, size_t size, uint32_t num_dep_signals,
+				  const hsa_signal_t *dep_signals, hsa_signal_t completion_signal,
+				  int engine_id, bool force_copy_on_sdma)
+{
+	struct what w = { size, dst,	   src, agent_index(dst_agent), agent_index(src_agent),
+			  0,	UINT32_MAX };
+	struct call call;
+	struct thread *t;
+	hsa_status_t status;
+
+	w.kind = kind_of(w.dst_agent, w.src_agent);
+	if (engine_id > 0) /* one bit for each engine */
+		w.engine = (uint32_t)__builtin_ctz((unsigned)engine_id);
+	t = begin(&call, &w, completion_signal);
+	status = real.hsa_amd_memory_async_copy_on_engine(dst, dst_agent, src, src_agent, size,
+							  num_dep_signals, dep_signals,
+							  completion_signal, engine_id,
+							  force_copy_on_sdma);
+	end(t, &call, status);
+	return status;
+}
+
+hsa_status_t copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3_t *dst_offset,
+		       const hsa_pitched_ptr_t *src, const hsa_dim3_t *src_offset,
+		       const hsa_dim3_t *range, hsa_agent_t copy_agent,
+		       hsa_amd_copy_direction_t dir, uint32_t num_dep_signals,
+		       const hsa_signal_t *dep_signals, hsa_signal_t completion_signal)
+{
+	static const uint8_t kinds[] = { [hsaHostToHost] = REC_COPY_H2H,
+					 [hsaHostToDevice] = REC_COPY_H2D,
+					 [hsaDeviceToHost] = REC_COPY_D2H,
+					 [hsaDeviceToDevice] = REC_COPY_D2D };
+	uint32_t agent = agent_index(copy_agent);
+	struct what w = { 0, NULL, NULL, agent, agent, REC_COPY_UNKNOWN, UINT32_MAX };
+	struct call call;
+	struct thread *t;
+	hsa_status_t status;
+
+	if (dst && src && range) { /* else the runtime says so */
+		w.bytes = (uint64_t)range->x * range->y * range->z;
+		w.dst = dst->base;
+		w.src = src->base;
+	}
+	if ((unsigned)dir < sizeof(kinds))
+		w.kind = kinds[dir];
+	t = begin(&call, &w, completion_signal);
+	status = real.hsa_amd_memory_async_copy_rect(dst, dst_offset, src, src_offset, range,
+						     copy_agent, dir, num_dep_signals, dep_signals,
+						     completion_signal);
+	end(t, &call, status);
+	return status;
+}
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+/* hsa_amd_memory_copy_op_t of ROCm 10, as far as it is looked at. Its earlier form, without the `wait` and
+ * `signal` members at its end, has 64 bytes. */
+struct batch_op {
+	uint16_t version, type, nr_entries, traffic_class;
+	hsa_signal_t completion_signal;
+	const void *src;	 /* BATCH_INDIRECT_SRC: where its address is */
+	hsa_agent_t src_agent;
+	const void *dst_agent;	 /* the agent's handle; BATCH_BROADCAST: an array of agents */
+	const void *dst;	 /* BATCH_BROADCAST: an array of addresses */
+	size_t size, other_size; /* `other_size`: BATCH_SWAP's second */
+};
+_Static_assert(sizeof(struct batch_op) == 64, "as in hsa_ext_amd.h");
+
+enum { BATCH_LINEAR, BATCH_BROADCAST, BATCH_SWAP, BATCH_INDIRECT_SRCDST = 5 };
+#define BATCH_MAX 128u /* operations that are recorded of one call */
+
+/* Bytes from one operation to the next: what lies 64 bytes behind the first is an operation, or not. */
+static size_t batch_stride(const struct batch_op *first, uint32_t nr)
+{
+	const struct batch_op *next = first + 1;
+
+	if (nr > 1 && next->version == first->version && next->type <= BATCH_INDIRECT_SRCDST &&
+	    agent_index(next->src_agent) != AGENT_NONE)
+		return 64;
+	return 128;
+}
+
+static struct what batch_what(const struct batch_op *op)
+{
+	hsa_agent_t dst_agent = { .handle = (uint64_t)(uintptr_t)op->dst_agent };
+	struct what w = { op->size, op->dst, op->src, AGENT_NONE, agent_index(op->src_agent), 0,
+			  UINT32_MAX };
+
+	if (op->type == BATCH_BROADCAST && op->nr_entries) {
+		dst_agent = ((const hsa_agent_t *)op->dst_agent)[0];
+		w.dst = ((void *const *)op->dst)[0];
+		w.bytes *= op->nr_entries;
+	} else if (op->type == BATCH_SWAP) {
+		w.bytes += op->other_size;
+	}
+	w.dst_agent = agent_index(dst_agent);
+	w.kind = kind_of(w.dst_agent, w.src_agent);
+	return w;
+}
+
+hsa_status_t copy_batch(const void *ops, uint32_t nr, uint32_t num_dep_signals,
+			const hsa_signal_t *dep_signals)
+{
+	uint32_t recorded = nr < BATCH_MAX ? nr : BATCH_MAX;
+	struct call calls[BATCH_MAX];
+	hsa_status_t status;
+	uint64_t correlation;
+	struct thread *t;
+	size_t stride;
+
+	if (!ops || !nr || !life_enter(&t))
+		return real.hsa_amd_memory_async_batch_copy(ops, nr, num_dep_signals, dep_signals);
+	stride = batch_stride(ops, nr);
+	correlation = corr_take(t);
+	for (uint32_t i = 0; i < recorded; i++) {
+		const struct batch_op *op = (const void *)((const char *)ops + i * stride);
+		struct what w = batch_what(op);
+
+		begin_one(t, &calls[i], &w, op->completion_signal, correlation);
+	}
+	if (nr > recorded)
+		bus_loss(SPOOL_REASON_inflight_full, nr - recorded);
+	status = real.hsa_amd_memory_async_batch_copy(ops, nr, num_dep_signals, dep_signals);
+	for (uint32_t i = recorded; i-- > 0;)
+		end_one(t, &calls[i], status);
+	life_leave(t);
+	life_wake();
+	return status;
+}
+
+/* ---- blocking copies ------------------------------------------------------------------------- */
+
+/* A blocking call has signals of the runtime's own: the call's times are what can be had. */
+static void emit_blocking(struct thread *t, const struct call *call, const struct what *w,
+			  uint64_t begin_ns)
+{
+	struct event ev = { .kind = EVENT_COPY };
+
+	ev.copy = (struct event_copy){ .begin_ns = begin_ns,
+				       .end_ns = clock_now_ns(),
+				       .bytes = w->bytes,
+				       .correlation = call->internal.correlation,
+				       .marker = t->marker,
+				       .dst = (uint64_t)(uintptr_t)w->dst,
+				       .src = (uint64_t)(uintptr_t)w->src,
+				       .dst_agent = AGENT_NONE,
+				       .src_agent = AGENT_NONE,
+				       .kind = w->kind,
+				       .engine = UINT32_MAX,
+				       .tid = t->tid,
+				       .flags = REC_F_HOST_TIME };
+	bus_emit(&ev);
+}
+
+hsa_status_t copy_blocking(void *dst, const void *src, size_t size)
+{
+	struct what w = { size, dst, src, AGENT_NONE, AGENT_NONE, REC_COPY_UNKNOWN, UINT32_MAX };
+	struct call call;
+	struct thread *t = begin(&call, &w, (hsa_signal_t){ 0 });
+	uint64_t begin_ns = t ? clock_now_ns() : 0;
+	hsa_status_t status = real.hsa_memory_copy(dst, src, size);
+
+	if (t && status == HSA_STATUS_SUCCESS)
+		emit_blocking(t, &call, &w, begin_ns);
+	end(t, &call, status);
+	return status;
+}
+
+hsa_status_t copy_fill(void *ptr, uint32_t value, size_t count)
+{
+	struct what w = { count * sizeof(value), ptr,	    NULL, AGENT_NONE, AGENT_NONE,
+			  REC_COPY_FILL,	 UINT32_MAX };
+	struct call call;
+	struct thread *t = begin(&call, &w, (hsa_signal_t){ 0 });
+	uint64_t begin_ns = t ? clock_now_ns() : 0;
+	hsa_status_t status = real.hsa_amd_memory_fill(ptr, value, count);
+
+	if (t && status == HSA_STATUS_SUCCESS)
+		emit_blocking(t, &call, &w, begin_ns);
+	end(t, &call, status);
+	return status;
+}
+
+hsa_status_t copy_profiling_enable(bool enable)
+{
+	/* Switched off, our copies would have no times; switched on, the program notices nothing. */
+	return life_on() ? HSA_STATUS_SUCCESS : real.hsa_amd_profiling_async_copy_enable(enable);
+}
+
+hsa_status_t copy_time(hsa_signal_t signal, hsa_amd_profiling_async_copy_time_t *time)
+{
+	hsa_status_t status = real.hsa_amd_profiling_get_async_copy_time(signal, time);
+
+	if (status == HSA_STATUS_SUCCESS && join_is_on())
+		join_asked(signal.handle, time->start, time->end);
+	return status;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* copy.h - memory copies through the HSA API, whatever engine does them
+ *
+ * A copy between devices of different kind goes to an SDMA engine; one on a device becomes a
+ * kernel on a queue of the runtime's own (internal_queue.h), which is recorded as well, with the copy's
+ * correlation id.
+ */
+#ifndef RTL_SOURCE_HSA_COPY_H
+#define RTL_SOURCE_HSA_COPY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <hsa/hsa.h>
+#include <hsa/hsa_ext_amd.h>
+
+/* Records the copies that have completed; with `final` the others as unfinished. Under the
+ * copy harvest lock (taken here). Returns how many are still in flight. */
+uint32_t copy_harvest(bool final);
+
+/* Wrappers put into the table. */
+hsa_status_t copy_async(void *dst, hsa_agent_t dst_agent, const void *src, hsa_agent_t src_agent,
+			size_t size, uint32_t num_dep_signals, const hsa_signal_t *dep_signals,
+			hsa_signal_t completion_signal);
+hsa_status_t copy_async_on_engine(void *dst, hsa_agent_t dst_agent, const void *src,
+				  hsa_agent_t src_agent, size_t size, uint32_t num_dep_signals,
+				  const hsa_signal_t *dep_signals, hsa_signal_t completion_signal,
+				  int engine_id, bool force_copy_on_sdma);
+hsa_status_t copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3_t *dst_offset,
+		       const hsa_pitched_ptr_t *src, const hsa_dim3_t *src_offset,
+		       const hsa_dim3_t *range, hsa_agent_t copy_agent,
+		       hsa_amd_copy_direction_t dir, uint32_t num_dep_signals,
+		       const hsa_signal_t *dep_signals, hsa_signal_t completion_signal);
+/* hsa_amd_memory_async_batch_copy(), ROCm 7.13 and later: each operation has a signal of its own. One of
+ * several that fails leaves the others' records unfinished. */
+hsa_status_t copy_batch(const void *ops, uint32_t nr, uint32_t num_dep_signals,
+			const hsa_signal_t *dep_signals);
+hsa_status_t copy_blocking(void *dst, const void *src, size_t size);
+hsa_status_t copy_fill(void *ptr, uint32_t value, size_t count);
+hsa_status_t copy_profiling_enable(bool enable);
+hsa_status_t copy_time(hsa_signal_t signal, hsa_amd_profiling_async_copy_time_t *time);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* mode.h - what is traced of the packets, and how queues are made to show them
+ *
+ * Set inside of hsa_init(), constant until hsa_shut_down().
+ */
+#ifndef RTL_SOURCE_HSA_MODE_H
+#define RTL_SOURCE_HSA_MODE_H
+
+#include <stdbool.h>
+
+#include "hsa_table_gen.h"
+
+enum mode { MODE_LITE, MODE_STANDARD, MODE_FULL };
+
+extern enum mode mode_packets;
+
+/* Queues are made as intercept queues instead of being interposed. */
+extern bool mode_intercepts;
+
+/* Reads RTL_MODE and RTL_QUEUES, and what this runtime can do. After real_read(). */
+void mode_choose(const struct hsa_mirror_root *root);
+
+#endif

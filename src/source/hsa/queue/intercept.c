@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* intercept.c - queues that the runtime itself intercepts: the packet callback
+ *
+ * Owns:     nothing; what it changes is the queue's.
+ * Threads:  whatever thread rings the doorbell, one at a time for each queue (InterceptQueue's lock in
+ *           ROCr 5.2 and later).
+ * Hot path: all but what is marked cold: no lock, no malloc, no system call but in the waits of back_pressure.c.
+ * Quirk:    up to 7.0 a callback has one packet; later ones have all that are valid, up to the whole ring. The writer is
+ *           called exactly once, with all of them: more calls may reorder them or fail an assertion.
+ */
+#define LOG_TOPIC "hsa"
+#include "source/hsa/queue/intercept.h"
+
+#include <errno.h>
+
+#include "base/alloc.h"
+#include "base/compiler.h"
+#include "base/log.h"
+#include "event/bus.h"
+#include "event/life.h"
+#include "source/hsa/queue/back_pressure.h"
+#include "source/hsa/queue/submit.h"
+#include "source/hsa/table/real.h"
+
+/* Plans packet `index`, which is in plan->packet. */
+static RTL_INLINE void plan_packet(struct queue *q, struct thread *t, struct packet_plan *plan,
+				   uint64_t index)
+{
+	struct inflight *shared;
+
+	plan->nr_before = plan->nr_after = 0;
+	shared = submit_packet(q, t, &plan->packet, index);
+	if (RTL_UNLIKELY(shared != NULL)) {
+		packet_make_completion(&plan->after[plan->nr_after++], &plan->packet,
+				       signal_handle(inflight_signal(shared)),
+				       signal_handle(shared->owner));
+		submit_shared(q, shared, q->pressure->written);
+	}
+}
+
+static inline void submit_one(struct queue *q, struct thread *t, const union packet *in,
+			      uint64_t index, hsa_amd_queue_intercept_packet_writer writer)
+{
+	union packet out[2 * PACKET_PLAN_SLOTS + 2];
+	struct packet_plan plan;
+	uint64_t n;
+
+	plan.packet = *in;
+	/* Room first: once the entry is published the harvester waits for its packet. */
+	if (!back_pressure_wait(q, ARRAY_SIZE(out)))
+		return; /* a dead queue: the hardware would never have looked at it */
+	plan_packet(q, t, &plan, index);
+	n = packet_plan_put(&plan, out);
+	if (back_pressure_wants_gate(q))
+		n = back_pressure_add_gate(q, out, n);
+	q->pressure->written += n;
+	writer(out, n);
+}
+
+/* Room for what a batch of `count` packets may become. */
+static RTL_COLD bool make_batch(struct queue *q, uint64_t count)
+{
+	uint64_t size = 2 * count;
+
+	if (q->batch_size >= size)
+		return true;
+	alloc_pages_free(q->batch, q->batch_size * sizeof(*q->batch));
+	q->batch = alloc_pages(size * sizeof(*q->batch));
+	q->batch_size = q->batch ? size : 0;
+	return q->batch != NULL;
+}
+
+static RTL_NOINLINE void submit_batch(struct queue *q, struct thread *t, const union packet *in,
+				      uint64_t count, uint64_t index,
+				      hsa_amd_queue_intercept_packet_writer writer)
+{
+	uint64_t n = 0;
+
+	if (!make_batch(q, count)) {
+		bus_loss(SPOOL_REASON_inflight_full, count);
+		log_warn("queue %u: no memory for a batch of %llu packets; they are not traced",
+			 q->index, (unsigned long long)count);
+		q->pressure->written += count;
+		writer(in, count);
+		return;
+	}
+	/* Room first, as above; the packets of the batch itself tell nothing until they are written. */
+	if (!back_pressure_wait(q, 2 * count))
+		return;
+	for (uint64_t i = 0; i < count; i++) {
+		struct packet_plan plan;
+		uint32_t added;
+
+		plan.packet = in[i];
+		plan_packet(q, t, &plan, index + i);
+		added = packet_plan_put(&plan, &q->batch[n]);
+		q->pressure->written += added;
+		n += added;
+	}
+	writer(q->batch, n);
+}
+
+static void on_packets(const void *packets, uint64_t count, uint64_t index, void *data,
+		       hsa_amd_queue_intercept_packet_writer writer)
+{
+	struct queue *q = data;
+	struct thread *t = NULL;
+
+	/* the harvester may be giving signals back */
+	queue_turn_wait(q);
+	/* Not ON (exit, fork): nothing is recorded, but the ring must not overflow all the same. */
+	if (!life_enter(&t)) {
+		t = NULL;
+		submit_count_left_out(packets, count);
+	}
+	if (count == 1)
+		submit_one(q, t, packets, index, writer);
+	else if (count > 1)
+		submit_batch(q, t, packets, count, index, writer);
+	else
+		writer(packets, 0);
+	queue_turn_end(q);
+	if (t) {
+		life_leave(t);
+		/* a packet that is passed on leaves the harvester nothing to do */
+		if (inflight_count(&q->ring))
+			life_wake();
+	}
+}
+
+int intercept_prepare(struct queue *q, uint32_t size)
+{
+	q->intercepted = true;
+	return back_pressure_init(q, size);
+}
+
+hsa_status_t intercept_attach(struct queue *q, hsa_queue_t *hsa)
+{
+	q->size = hsa->size;
+	if (queue_attach(q, hsa) != 0)
+		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	return real.hsa_amd_queue_intercept_register(hsa, on_packets, q);
+}

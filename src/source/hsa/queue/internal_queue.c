@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/* internal_queue.c - queues of the runtime's own
+ *
+ * Owns:    for each such queue, which packet indices were recorded already.
+ * Threads: any; `lock` of the queue, taken once for each wrapped call, never on a launch.
+ * Fails:   a ring that came round before it was read: runtime_overwritten.
+ */
+#define LOG_TOPIC "hsa"
+#include "source/hsa/queue/internal_queue.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "event/bus.h"
+#include "event/corr.h"
+#include "event/life.h"
+#include "source/hsa/agent.h"
+#include "source/hsa/code/code_object.h"
+#include "source/hsa/completion/signal.h"
+#include "source/hsa/memory/copy_table.h"
+#include "source/hsa/queue/queue.h"
+#include "source/hsa/table/real.h"
+
+#define MAX_QUEUES 512u
+
+struct internal_queue {
+	pthread_mutex_t lock;
+	/* written under lock, looked at without */
+	const hsa_queue_t *_Atomic hsa; /* NULL: gone, the place may be given to another */
+	_Atomic uint64_t seen;		/* every packet before this was looked at */
+	/* under lock */
+	uint32_t index, agent;
+	uint32_t size;
+	uint64_t *claimed; /* by slot: index + 1 of the packet that was recorded */
+};
+
+static struct internal_queue queues[MAX_QUEUES];
+static _Atomic uint32_t nr_queues;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* who takes a place */
+
+/* Calls that run now (low 32 bits) and calls begun so far (high): two equal looks with one call
+ * running say that it ran alone. */
+static _Atomic uint64_t calls;
+#define CALL_BEGUN (UINT64_C(1) << 32)
+#define CALLS_NOW(v) ((uint32_t)(v))
+
+/* Under `lock`: a place that was never used, or whose queue is gone. */
+static struct internal_queue *find_room(void)
+{
+	uint32_t n = atomic_load_explicit(&nr_queues, memory_order_relaxed);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!atomic_load_explicit(&queues[i].hsa, memory_order_relaxed))
+			return &queues[i];
+	if (n == MAX_QUEUES)
+		return NULL;
+	pthread_mutex_init(&queues[n].lock, NULL);
+	/* pairs with the acquire in count() */
+	atomic_store_explicit(&nr_queues, n + 1, memory_order_release);
+	return &queues[n];
+}
+
+static bool watch_queue(const hsa_queue_t *queue, hsa_agent_t agent)
+{
+	struct internal_queue *q = find_room();
+
+	if (!q)
+		return false;
+	pthread_mutex_lock(&q->lock);
+	q->claimed = alloc_pages(queue->size * sizeof(*q->claimed));
+	if (q->claimed) {
+		q->size = queue->size;
+		q->agent = agent_index(agent);
+		q->index = queue_announce(queue, q->agent, REC_QUEUE_INTERNAL);
+		atomic_store_explicit(&q->seen, real.hsa_queue_load_write_index_relaxed(queue),
+				      memory_order_relaxed);
+		atomic_store_explicit(&q->hsa, queue, memory_order_release);
+	}
+	pthread_mutex_unlock(&q->lock);
+	return q->claimed != NULL;
+}
+
+void internal_queue_on_create(const hsa_queue_t *queue, hsa_agent_t agent, void *data)
+{
+	bool ok;
+
+	(void)data;
+	if (!life_on())
+		return;
+	pthread_mutex_lock(&lock);
+	ok = watch_queue(queue, agent);
+	pthread_mutex_unlock(&lock);
+	if (!ok) {
+		bus_loss(SPOOL_REASON_queue_plain, 1);
+		log_warn("queue %llu of the runtime: no room; its dispatches are not traced",
+			 (unsigned long long)queue->id);
+		return;
+	}
+	/* The runtime itself switches profiling on only with the first profiled copy. */
+	real.hsa_amd_profiling_set_profiler_enabled((hsa_queue_t *)(uintptr_t)queue, 1);
+}
+
+static uint64_t write_index(const struct internal_queue *q)
+{
+	return real.hsa_queue_load_write_index_scacquire(
+		atomic_load_explicit(&q->hsa, memory_order_relaxed));
+}
+
+static uint32_t count(void)
+{
+	return atomic_load_explicit(&nr_queues, memory_order_acquire);
+}
+
+static const union packet *packet_at(const struct internal_queue *q, uint64_t index)
+{
+	const hsa_queue_t *hsa = atomic_load_explicit(&q->hsa, memory_order_relaxed);
+	const union packet *ring = hsa->base_address;
+
+	return &ring[index % q->size];
+}
+
+static bool is_dispatch(const union packet *p)
+{
+	return packet_was_dispatch(p) && packet_signal(p).handle;
+}
+
+static void describe(const struct internal_queue *q, const union packet *p, uint64_t index,
+		     struct event_dispatch *d)
+{
+	*d = (struct event_dispatch){
+		.packet = index,
+		.kernel = code_object_kernel(p->dispatch.kernel_object, code_object_now(), q->agent, true),
+		.queue = q->index,
+		.grid = { p->dispatch.grid_size_x, p->dispatch.grid_size_y, p->dispatch.grid_size_z },
+		.group = { p->dispatch.workgroup_size_x, p->dispatch.workgroup_size_y, p->dispatch.workgroup_size_z },
+		.private_size = p->dispatch.private_segment_size,
+		.group_size = p->dispatch.group_segment_size,
+		.flags = REC_F_INTERNAL | REC_F_HAD_SIGNAL,
+	};
+}
+
+/* The times of a packet, if they are surely its own: its signal says completed, and no packet came
+ * after it (`end`: the write index) that could have used the signal before the times were read. */
+static void read_times(const struct internal_queue *q, const union packet *p, uint64_t end,
+		       bool newest, struct event_dispatch *d)
+{
+	const amd_signal_t *s = signal_of(packet_signal(p));
+	hsa_agent_t a = agent_handle(q->agent);
+
+	/* acquire: both come before the write index is looked at */
+	d->end_ticks = signal_end_ticks(s);
+	d->begin_ticks = __atomic_load_n(&s->start_ts, __ATOMIC_ACQUIRE);
+	if (!newest || d->end_ticks == 0 || write_index(q) != end) {
+		d->begin_ticks = d->end_ticks = 0;
+		d->flags |= REC_F_NO_TIME;
+		bus_loss_of(d->correlation, SPOOL_REASON_signal_reused);
+		return;
+	}
+	real.hsa_amd_profiling_convert_tick_to_system_domain(a, d->end_ticks, &d->end_ns);
+	real.hsa_amd_profiling_convert_tick_to_system_domain(a, d->begin_ticks, &d->begin_ns);
+}
+
+static bool claim(struct internal_queue *q, uint64_t index)
+{
+	uint64_t *slot = &q->claimed[index % q->size];
+
+	if (*slot == index + 1)
+		return false;
+	*slot = index + 1;
+	return true;
+}
+
+/* Whether a later packet in the ring carries the same signal. */
+static bool is_newest(const struct internal_queue *q, uint64_t index, uint64_t end)
+{
+	hsa_signal_t s = packet_signal(packet_at(q, index));
+
+	for (uint64_t i = index + 1; i < end; i++)
+		if (is_dispatch(packet_at(q, i)) &&
+		    packet_signal(packet_at(q, i)).handle == s.handle)
+			return false;
+	return true;
+}
+
+/* The call that `c` is has put packet `i` there. */
+static void give(struct internal_queue *q, struct internal_queue_call *c, uint64_t i)
+{
+	c->found = claim(q, i);
+	if (c->found && c->dispatch)
+		describe(q, packet_at(q, i), i, c->dispatch);
+	else if (c->found) /* its copy is not recorded for want of room, which was counted */
+		bus_loss_of(c->correlation, SPOOL_REASON_inflight_full);
+}
+
+static void emit(struct internal_queue *q, const struct internal_queue_call *c, struct thread *t, uint64_t i,
+		 uint64_t end)
+{
+	struct event ev = { .kind = EVENT_DISPATCH };
+
+	describe(q, packet_at(q, i), i, &ev.dispatch);
+	/* never guessed */
+	ev.dispatch.correlation = c ? c->correlation : corr_mark(corr_new(t));
+	read_times(q, packet_at(q, i), end, is_newest(q, i, end), &ev.dispatch);
+	ev.dispatch.tid = c ? t->tid : 0;
+	ev.dispatch.marker = c ? t->marker : 0;
+	bus_emit(&ev);
+}
+
+/* Looks at packet `i`. false: it is somebody else's, or for later. `c`: the call that just
+ * returned, NULL for the life thread. */
+static bool look_at(struct internal_queue *q, struct internal_queue_call *c, struct thread *t, bool alone,
+		    uint64_t i, uint64_t end)
+{
+	const union packet *p = packet_at(q, i);
+	const amd_signal_t *s = signal_of(packet_signal(p));
+
+	if (!is_dispatch(p) || q->claimed[i % q->size] == i + 1)
+		return true;
+	if (c && c->signal == s && !c->found) {
+		give(q, c, i);
+		return true;
+	}
+	if (copy_table_has(s)) /* an asynchronous copy's: its own call takes it */
+		return false;
+	if (is_newest(q, i, end) && signal_value(s) > 0)
+		return false; /* still running, in somebody else's call */
+	if (!c && CALLS_NOW(atomic_load_explicit(&calls, memory_order_relaxed)))
+		return false; /* the call that made it will come by */
+	claim(q, i);
+	emit(q, alone ? c : NULL, t, i, end);
+	return true;
+}
+
+/* A packet that the hardware has not taken yet may be reserved and not written: it is for later,
+ * unless it is surely the one that the call `c` has just submitted. */
+static void look_ahead(struct internal_queue *q, struct internal_queue_call *c, uint64_t i)
+{
+	const union packet *p = packet_at(q, i);
+
+	if (c && c->signal && !c->found && is_dispatch(p) &&
+	    c->signal == signal_of(packet_signal(p)))
+		give(q, c, i);
+}
+
+/* Under the queue's lock. */
+static void look(struct internal_queue *q, struct internal_queue_call *c, struct thread *t, bool alone)
+{
+	uint64_t seen = atomic_load_explicit(&q->seen, memory_order_relaxed);
+	/* in this order: what was taken by then lies before the write index that is read after */
+	uint64_t taken = real.hsa_queue_load_read_index_scacquire(
+		atomic_load_explicit(&q->hsa, memory_order_relaxed));
+	uint64_t end = write_index(q);
+	bool all = true;
+
+	if (end - seen > q->size) {
+		bus_loss(pause_is_on() ? SPOOL_REASON_paused : SPOOL_REASON_runtime_overwritten,
+			 end - seen - q->size);
+		seen = end - q->size;
+	}
+	for (uint64_t i = seen; i < taken; i++)
+		all = look_at(q, c, t, alone, i, end) && all;
+	for (uint64_t i = taken > seen ? taken : seen; i < end; i++)
+		look_ahead(q, c, i);
+	if (all && taken > seen)
+		seen = taken;
+	atomic_store_explicit(&q->seen, seen, memory_order_relaxed);
+}
+
+void internal_queue_enter(struct internal_queue_call *c)
+{
+	uint64_t v = atomic_fetch_add_explicit(&calls, CALL_BEGUN + 1, memory_order_acq_rel);
+
+	c->found = false;
+	c->began_alone = CALLS_NOW(v) == 0 ? v + CALL_BEGUN + 1 : 0;
+}
+
+/* Whether there are packets that were not looked at. Without the lock: a hint, and the runtime's
+ * queues live as long as the runtime. */
+static bool has_news(const struct internal_queue *q)
+{
+	const hsa_queue_t *hsa = atomic_load_explicit(&q->hsa, memory_order_acquire);
+
+	return hsa && real.hsa_queue_load_write_index_relaxed(hsa) !=
+			      atomic_load_explicit(&q->seen, memory_order_relaxed);
+}
+
+void internal_queue_leave(struct internal_queue_call *c, struct thread *t)
+{
+	uint32_t n = count();
+	bool alone = c->began_alone != 0 &&
+		     c->began_alone == atomic_load_explicit(&calls, memory_order_acquire);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct internal_queue *q = &queues[i];
+
+		if (!has_news(q))
+			continue;
+		pthread_mutex_lock(&q->lock);
+		if (atomic_load_explicit(&q->hsa, memory_order_relaxed))
+			look(q, c, t, alone);
+		pthread_mutex_unlock(&q->lock);
+	}
+	atomic_fetch_sub_explicit(&calls, 1, memory_order_acq_rel);
+}
+
+void internal_queue_tick(void)
+{
+	uint32_t n = count();
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct internal_queue *q = &queues[i];
+
+		if (!has_news(q) || pthread_mutex_trylock(&q->lock) != 0)
+			continue;
+		if (atomic_load_explicit(&q->hsa, memory_order_relaxed))
+			look(q, NULL, thread_get(), false);
+		pthread_mutex_unlock(&q->lock);
+	}
+}
+
+void internal_queue_reset(void)
+{
+	uint32_t n = count();
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct internal_queue *q = &queues[i];
+		struct event ev = { .kind = EVENT_QUEUE_END };
+
+		pthread_mutex_lock(&q->lock);
+		if (atomic_load_explicit(&q->hsa, memory_order_relaxed)) {
+			ev.end.id = q->index;
+			ev.end.time_ns = clock_now_ns();
+			bus_emit(&ev);
+			alloc_pages_free(q->claimed, q->size * sizeof(*q->claimed));
+		}
+		atomic_store_explicit(&q->hsa, NULL, memory_order_relaxed);
+		pthread_mutex_unlock(&q->lock);
+	}
+}

@@ -1,0 +1,636 @@
+/* SPDX-License-Identifier: MIT */
+/* interpose.c - the program keeps its queue, and we stand between its indices and the hardware's
+ *
+ * Owns:     the index that the program reserves from, and which packets were handed over.
+ * Threads:  any, see the table in interpose.h.
+ * Hot path: the functions put into the table: no lock that is waited for, no malloc, no system call.
+ * Fails:    a queue whose packets get past us (a doorbell that the program writes itself, packets that the GPU
+ *           enqueues) is no longer held back, and what is missed is counted (queue_bypassed).
+ * Quirk:    virtual GPUs and some tools look at the write index alone, hardware at the doorbell: both are moved only
+ *           over packets that were looked at, and the doorbell is rung with the last of them, never with the program's
+ *           value, which may name a packet that is not there yet.
+ */
+#define LOG_TOPIC "hsa"
+#include "source/hsa/queue/interpose.h"
+
+#include <stddef.h>
+#include <time.h>
+
+#include "base/compiler.h"
+#include "base/log.h"
+#include "base/testpoint.h"
+#include "event/bus.h"
+#include "event/life.h"
+#include "source/hsa/queue/completer.h"
+#include "source/hsa/queue/origin.h"
+#include "source/hsa/queue/submit.h"
+#include "source/hsa/table/real.h"
+
+#define NR_RECENT 64u
+/* Packets that are handed over at once: the GPU begins with the first while the last is looked at. */
+#define CHUNK 32u
+/* How often a thread looks again because others rang; then the harvester does. */
+#define MAX_ROUNDS 64u
+/* A destroyed queue's last looker is waited for, 2 s. */
+#define DETACH_ROUNDS 100000u
+
+_Static_assert(offsetof(amd_queue_t, hsa_queue) == 0 &&
+		       offsetof(amd_queue_t, write_dispatch_id) == 56 &&
+		       offsetof(amd_queue_t, read_dispatch_id) == 128,
+	       "amd_queue_t as the packet processor reads it");
+
+/* ---- the real indices ------------------------------------------------------------------------ */
+
+/* For a queue whose handle may be no amd_queue_t (a counted queue). NULL: the program has given all of them back, so that
+ * nothing moves. */
+static hsa_queue_t *handle_of(const struct queue *q)
+{
+	return atomic_load_explicit(&q->hsa, memory_order_relaxed);
+}
+
+static RTL_COLD uint64_t call_load_read_index(const struct queue *q)
+{
+	return handle_of(q) ? real.hsa_queue_load_read_index_scacquire(handle_of(q)) : 0;
+}
+
+static RTL_COLD uint64_t call_load_write_index(const struct queue *q)
+{
+	return handle_of(q) ? real.hsa_queue_load_write_index_relaxed(handle_of(q)) :
+			      atomic_load_explicit(&q->published, memory_order_relaxed);
+}
+
+static RTL_COLD void call_store_write_index(const struct queue *q, uint64_t index)
+{
+	if (handle_of(q))
+		real.hsa_queue_store_write_index_screlease(handle_of(q), index);
+}
+
+static inline uint64_t load_read_index(const struct queue *q)
+{
+	/* acquire: the slot is free before the index is past it */
+	return RTL_LIKELY(q->read_index != NULL) ?
+		       atomic_load_explicit(q->read_index, memory_order_acquire) :
+		       call_load_read_index(q);
+}
+
+static inline uint64_t load_write_index(const struct queue *q)
+{
+	return RTL_LIKELY(q->write_index != NULL) ?
+		       atomic_load_explicit(q->write_index, memory_order_relaxed) :
+		       call_load_write_index(q);
+}
+
+static inline void store_write_index(struct queue *q, uint64_t index)
+{
+	/* release: the packets come before it */
+	if (RTL_LIKELY(q->write_index != NULL))
+		atomic_store_explicit(q->write_index, index, memory_order_release);
+	else
+		call_store_write_index(q, index);
+}
+
+static inline void ring_doorbell(const struct queue *q, uint64_t index)
+{
+	hsa_signal_t doorbell = { .handle = atomic_load_explicit(&q->doorbell,
+								 memory_order_relaxed) };
+
+	real.hsa_signal_store_screlease(doorbell, (hsa_signal_value_t)index);
+}
+
+static void raise(_Atomic uint64_t *a, uint64_t to)
+{
+	uint64_t was = atomic_load_explicit(a, memory_order_relaxed);
+
+	while (was < to && !atomic_compare_exchange_weak_explicit(a, &was, to, memory_order_release,
+								  memory_order_relaxed))
+		;
+}
+
+/* ---- finding queues -------------------------------------------------------------------------- */
+
+/* Hints: each is compared with what the queue says of itself. Interposed queues alone. */
+static struct queue *_Atomic recent_queue[NR_RECENT], *_Atomic recent_doorbell[NR_RECENT];
+
+static inline uint32_t hash(uint64_t handle)
+{
+	return (uint32_t)(handle * UINT64_C(0x9e3779b97f4a7c15) >> 58);
+}
+
+static RTL_NOINLINE struct queue *find_queue_slow(const hsa_queue_t *hsa)
+{
+	struct queue *q = queue_find(hsa);
+
+	if (!q || q->intercepted)
+		return NULL;
+	atomic_store_explicit(&recent_queue[hash((uintptr_t)hsa)], q, memory_order_release);
+	return q;
+}
+
+/* The interposed queue that the program knows by `hsa`, or NULL. */
+static inline struct queue *find_queue(const hsa_queue_t *hsa)
+{
+	/* acquire: pairs with the release above; queues are never freed */
+	struct queue *q = atomic_load_explicit(&recent_queue[hash((uintptr_t)hsa)],
+					       memory_order_acquire);
+
+	/* relaxed: the caller knows of `hsa` since it was made */
+	if (RTL_LIKELY(q && atomic_load_explicit(&q->hsa, memory_order_relaxed) == hsa))
+		return q;
+	return find_queue_slow(hsa);
+}
+
+static RTL_NOINLINE struct queue *find_doorbell_slow(uint64_t doorbell)
+{
+	struct queue *q = queue_find_doorbell(doorbell);
+
+	if (!q || q->intercepted)
+		return NULL;
+	atomic_store_explicit(&recent_doorbell[hash(doorbell)], q, memory_order_release);
+	return q;
+}
+
+static inline struct queue *find_doorbell(uint64_t doorbell)
+{
+	struct queue *q = atomic_load_explicit(&recent_doorbell[hash(doorbell)],
+					       memory_order_acquire);
+
+	if (RTL_LIKELY(q && atomic_load_explicit(&q->doorbell, memory_order_relaxed) == doorbell))
+		return q;
+	return find_doorbell_slow(doorbell);
+}
+
+/* ---- handing packets over -------------------------------------------------------------------- */
+
+static inline union packet *packet_at(const struct queue *q, uint64_t index)
+{
+	return &q->packets[index & (q->size - 1)];
+}
+
+/* Dispatches among the packets [from, to), which the hardware has or had. */
+static uint64_t count_dispatches(const struct queue *q, uint64_t from, uint64_t to)
+{
+	uint64_t n = 0;
+
+	if (to - from > q->size)
+		from = to - q->size;
+	for (; from < to; from++)
+		n += packet_is_dispatch(packet_at(q, from)) ||
+		     packet_was_dispatch(packet_at(q, from));
+	return n;
+}
+
+static void count_bypassed(struct queue *q, uint64_t from, uint64_t to)
+{
+	uint64_t n = count_dispatches(q, from, to);
+
+	if (!n)
+		return;
+	bus_loss(SPOOL_REASON_queue_bypassed, n);
+	log_warn("queue %u: %llu dispatches reached the hardware past the HSA functions and are not "
+		 "traced",
+		 q->index, (unsigned long long)n);
+}
+
+/* The real write index was moved by somebody else, over packets that we have not seen: the GPU enqueues them, or
+ * the runtime itself. They can't be changed any more. Returns where ours go on. */
+static RTL_COLD uint64_t skip_others(struct queue *q, uint64_t published)
+{
+	uint64_t index = load_write_index(q);
+
+	if (index < published) /* moved back: not ours to mend */
+		return published;
+	raise(&q->reserved, index);
+	count_bypassed(q, published, index);
+	atomic_store_explicit(&q->published, index, memory_order_relaxed);
+	return index;
+}
+
+static RTL_COLD void complete_shared(struct queue *q, const union packet *p, struct inflight *e)
+{
+	submit_shared(q, e, completer_add(q, p, inflight_signal(e), e->owner));
+}
+
+/* Everything before `end` was looked at. */
+static inline void advance(struct queue *q, uint64_t end)
+{
+	/* relaxed: whoever compares with it looks again */
+	atomic_store_explicit(&q->published, end, memory_order_relaxed);
+	store_write_index(q, end);
+	if (RTL_UNLIKELY(q->in_device_memory))
+		RTL_STORE_FENCE();
+	ring_doorbell(q, end - 1);
+}
+
+/* Hands over the packets that are valid. `t`: this thread; NULL: nothing is recorded. Under the turn. */
+static RTL_INLINE void hand_over(struct queue *q, struct thread *t)
+{
+	uint64_t from = atomic_load_explicit(&q->published, memory_order_relaxed), i;
+	uint64_t end;
+
+	if (RTL_UNLIKELY(load_write_index(q) != from))
+		from = skip_others(q, from);
+	/* acquire: pairs with the release of who stores it; packets have their own, below */
+	end = atomic_load_explicit(&q->reserved, memory_order_acquire);
+	if (RTL_UNLIKELY(end > q->room_end)) {
+		q->room_end = load_read_index(q) + q->size;
+		end = end < q->room_end ? end : q->room_end;
+	}
+	for (i = from; i < end; i++) {
+		union packet *p = packet_at(q, i);
+		struct inflight *shared;
+
+		/* pairs with the release by which the program publishes a packet */
+		if (packet_type(__atomic_load_n(&p->header, __ATOMIC_ACQUIRE)) ==
+		    HSA_PACKET_TYPE_INVALID)
+			break;
+		RTL_TESTPOINT("hand_over");
+		if (RTL_UNLIKELY(!t))
+			submit_count_left_out(p, 1);
+		shared = submit_packet(q, t, p, i);
+		if (RTL_UNLIKELY(shared != NULL))
+			complete_shared(q, p, shared);
+		if (RTL_UNLIKELY(i + 1 - from == CHUNK)) {
+			advance(q, i + 1);
+			from = i + 1;
+		}
+	}
+	if (i != from)
+		advance(q, i);
+}
+
+/* Packets up to `end` were announced and could not all be handed over: the harvester looks for them, too. Mostly
+ * another thread is between reserving and publishing, and its own doorbell follows; where the announced packet itself is not
+ * there, nothing else may come. */
+static RTL_COLD void leave_to_harvester(struct queue *q, uint64_t end)
+{
+	raise(&q->rung, end);
+	if (end > atomic_load_explicit(&q->reserved, memory_order_relaxed) ||
+	    packet_type(__atomic_load_n(&packet_at(q, end - 1)->header, __ATOMIC_RELAXED)) ==
+		    HSA_PACKET_TYPE_INVALID)
+		life_kick();
+	else
+		life_wake();
+}
+
+/* After the turn was not given back: others have rung. true: this thread looks again. */
+static RTL_COLD bool look_again(struct queue *q, unsigned *round)
+{
+	if (++*round < MAX_ROUNDS)
+		return true;
+	/* Not for ever at their service. */
+	raise(&q->rung, atomic_load_explicit(&q->reserved, memory_order_relaxed));
+	life_kick();
+	return !queue_turn_end(q);
+}
+
+/* Holds the turn, hands over what is there, gives it back. Returns how far it got. */
+static RTL_INLINE uint64_t serve(struct queue *q, struct thread *t)
+{
+	unsigned round = 0;
+	uint64_t done;
+
+	do {
+		hand_over(q, t);
+		RTL_TESTPOINT("turn_end");
+		done = atomic_load_explicit(&q->published, memory_order_relaxed);
+	} while (RTL_UNLIKELY(!queue_turn_end(q)) && look_again(q, &round));
+	return done;
+}
+
+void interpose_end_turn(struct queue *q)
+{
+	struct thread *t = life_on() ? thread_get() : NULL;
+
+	if (!queue_turn_end(q))
+		serve(q, t);
+}
+
+/* The turn is not free. true: it was taken now after all. */
+static RTL_NOINLINE bool take_turn_slow(struct queue *q, uint64_t end)
+{
+	uint32_t turn = atomic_load_explicit(&q->turn, memory_order_relaxed);
+
+	/* before its holder is told: it may not get as far, and then the harvester knows */
+	if (end > atomic_load_explicit(&q->published, memory_order_relaxed))
+		raise(&q->rung, end);
+	while (turn < QUEUE_ENDING) {
+		uint32_t next = turn == QUEUE_IDLE ? QUEUE_BUSY : QUEUE_AGAIN;
+
+		/* An exchange also where it says QUEUE_AGAIN already: the packets of this thread are seen by who
+		 * takes that back. acq_rel: pairs with queue_turn_end() in both directions. */
+		if (atomic_compare_exchange_weak_explicit(&q->turn, &turn, next,
+							  memory_order_acq_rel,
+							  memory_order_relaxed))
+			return next == QUEUE_BUSY;
+	}
+	return false;
+}
+
+typedef void (*store_fn)(hsa_signal_t signal, hsa_signal_value_t value);
+
+static RTL_NOINLINE void on_doorbell(hsa_signal_t doorbell, hsa_signal_value_t value,
+				     store_fn store)
+{
+	struct queue *q = find_doorbell(doorbell.handle);
+	uint64_t end = (uint64_t)value + 1;
+	struct thread *t = NULL;
+
+	if (RTL_UNLIKELY(!q ||
+			 atomic_load_explicit(&q->bypassed, memory_order_relaxed))) {
+		store(doorbell, value);
+		return;
+	}
+	if (RTL_UNLIKELY(!queue_turn_try(q)) && !take_turn_slow(q, end))
+		return;
+	if (RTL_UNLIKELY(!life_enter(&t)))
+		t = NULL;
+	if (RTL_UNLIKELY(serve(q, t) < end))
+		leave_to_harvester(q, end);
+	if (RTL_LIKELY(t != NULL)) {
+		life_leave(t);
+		life_wake();
+	}
+}
+
+/* Whether packets were announced and not yet handed over. */
+static inline bool is_pending(const struct queue *q)
+{
+	/* relaxed: a hint; who makes it true wakes the harvester after that */
+	return atomic_load_explicit(&q->rung, memory_order_relaxed) >
+		       atomic_load_explicit(&q->published, memory_order_relaxed) &&
+	       !atomic_load_explicit(&q->bypassed, memory_order_relaxed);
+}
+
+/* The processor has taken packets that were not handed over: the program rings by itself. From now on its indices are
+ * the queue's, as without us. Under the turn. */
+static RTL_COLD void stop_holding(struct queue *q)
+{
+	uint64_t rung = atomic_load_explicit(&q->rung, memory_order_relaxed);
+
+	atomic_store_explicit(&q->bypassed, true, memory_order_relaxed);
+	/* so that reservations see it at the cost of one comparison */
+	atomic_store_explicit(&q->rung, UINT64_MAX, memory_order_relaxed);
+	store_write_index(q, atomic_load_explicit(&q->reserved, memory_order_acquire));
+	if (rung > atomic_load_explicit(&q->published, memory_order_relaxed))
+		/* announced to us, and not yet to the hardware */
+		ring_doorbell(q, rung - 1);
+}
+
+/* A queue that is not held back: what it has run since the last look is counted. Under the turn. */
+static RTL_COLD void count_past(struct queue *q)
+{
+	uint64_t from = atomic_load_explicit(&q->published, memory_order_relaxed);
+	uint64_t to = load_read_index(q);
+
+	if (to > from) {
+		count_bypassed(q, from, to);
+		atomic_store_explicit(&q->published, to, memory_order_relaxed);
+	}
+}
+
+static RTL_COLD void look_under_turn(struct queue *q, struct thread *t)
+{
+	uint64_t published = atomic_load_explicit(&q->published, memory_order_relaxed);
+
+	if (!atomic_load_explicit(&q->bypassed, memory_order_relaxed) &&
+	    load_read_index(q) > published && load_write_index(q) == published)
+		stop_holding(q);
+	if (atomic_load_explicit(&q->bypassed, memory_order_relaxed))
+		count_past(q);
+	else if (is_pending(q) || load_write_index(q) != published)
+		hand_over(q, t);
+}
+
+bool interpose_look(struct queue *q, bool all)
+{
+	/* the queue's memory is there as long as its turn can be taken */
+	if ((all || is_pending(q)) && queue_turn_try(q)) {
+		look_under_turn(q, life_on() ? thread_get() : NULL);
+		interpose_end_turn(q);
+	}
+	/* what was announced and is not even reserved wakes the harvester when it is */
+	return is_pending(q) && atomic_load_explicit(&q->reserved, memory_order_relaxed) >
+					atomic_load_explicit(&q->published, memory_order_relaxed);
+}
+
+/* ---- the functions that reserve packets: one of each for every memory order ------------------ */
+
+/* The indices of a queue that is none of ours, or intercepted: `index` to `end` were reserved by its own function. */
+static RTL_NOINLINE void note_others(const hsa_queue_t *hsa, uint64_t index, uint64_t end)
+{
+	struct queue *q = queue_find(hsa);
+	struct thread *t;
+
+	if (q) {
+		origin_note(q, index, end);
+	} else if (life_enter(&t)) {
+		queue_unseen(hsa);
+		life_leave(t);
+	}
+}
+
+/* Before a reservation: the runtime itself may have put packets into an idle queue. */
+static inline void follow_others(struct queue *q)
+{
+	uint64_t index = load_write_index(q);
+
+	if (RTL_UNLIKELY(index > atomic_load_explicit(&q->reserved, memory_order_relaxed)))
+		raise(&q->reserved, index);
+}
+
+/* The packets up to `end` were announced before they were reserved, or nothing is held back any more. */
+static RTL_COLD void reserved_late(struct queue *q, uint64_t end)
+{
+	if (!atomic_load_explicit(&q->bypassed, memory_order_relaxed))
+		life_kick(); /* no doorbell may follow */
+	else if (q->write_index)
+		raise(q->write_index, end);
+	else
+		store_write_index(q, end);
+}
+
+/* After one. */
+static inline void reserved_now(struct queue *q, uint64_t index, uint64_t end)
+{
+	origin_note(q, index, end);
+	if (RTL_UNLIKELY(atomic_load_explicit(&q->rung, memory_order_relaxed) > index))
+		reserved_late(q, end);
+}
+
+#define RESERVE(order, c_order)                                                                    \
+	static uint64_t add_##order(const hsa_queue_t *hsa, uint64_t value)                        \
+	{                                                                                          \
+		struct queue *q = find_queue(hsa);                                                 \
+		uint64_t index;                                                                    \
+                                                                                                   \
+		if (RTL_UNLIKELY(!q)) {                                                            \
+			index = real.hsa_queue_add_write_index_##order(hsa, value);                \
+			note_others(hsa, index, index + value);                                    \
+			return index;                                                              \
+		}                                                                                  \
+		follow_others(q);                                                                  \
+		index = atomic_fetch_add_explicit(&q->reserved, value, c_order);                   \
+		reserved_now(q, index, index + value);                                             \
+		return index;                                                                      \
+	}                                                                                          \
+	static uint64_t cas_##order(const hsa_queue_t *hsa, uint64_t expected, uint64_t value)     \
+	{                                                                                          \
+		struct queue *q = find_queue(hsa);                                                 \
+		uint64_t index = expected;                                                         \
+                                                                                                   \
+		if (RTL_UNLIKELY(!q)) {                                                            \
+			index = real.hsa_queue_cas_write_index_##order(hsa, expected, value);      \
+			if (index == expected)                                                     \
+				note_others(hsa, index, value);                                    \
+			return index;                                                              \
+		}                                                                                  \
+		follow_others(q);                                                                  \
+		if (atomic_compare_exchange_strong_explicit(&q->reserved, &index, value, c_order,  \
+							    memory_order_relaxed))                 \
+			reserved_now(q, expected, value);                                          \
+		return index;                                                                      \
+	}
+RESERVE(relaxed, memory_order_relaxed)
+RESERVE(scacquire, memory_order_acquire)
+RESERVE(screlease, memory_order_release)
+RESERVE(scacq_screl, memory_order_acq_rel)
+#undef RESERVE
+
+/* A queue with one producer: what lies between the old index and the new one is its. */
+#define STORE(order, c_order)                                                                      \
+	static void store_##order(const hsa_queue_t *hsa, uint64_t value)                          \
+	{                                                                                          \
+		struct queue *q = find_queue(hsa);                                                 \
+		uint64_t was;                                                                      \
+                                                                                                   \
+		if (RTL_UNLIKELY(!q)) {                                                            \
+			was = real.hsa_queue_load_write_index_relaxed(hsa);                        \
+			note_others(hsa, was, value);                                              \
+			real.hsa_queue_store_write_index_##order(hsa, value);                      \
+			return;                                                                    \
+		}                                                                                  \
+		was = atomic_load_explicit(&q->reserved, memory_order_relaxed);                    \
+		atomic_store_explicit(&q->reserved, value, c_order);                               \
+		reserved_now(q, was, value);                                                       \
+	}
+STORE(relaxed, memory_order_relaxed)
+STORE(screlease, memory_order_release)
+#undef STORE
+
+#define LOAD(order, c_order)                                                                       \
+	static uint64_t load_##order(const hsa_queue_t *hsa)                                       \
+	{                                                                                          \
+		struct queue *q = find_queue(hsa);                                                 \
+                                                                                                   \
+		if (RTL_UNLIKELY(!q))                                                              \
+			return real.hsa_queue_load_write_index_##order(hsa);                       \
+		follow_others(q);                                                                  \
+		return atomic_load_explicit(&q->reserved, c_order);                                \
+	}
+LOAD(relaxed, memory_order_relaxed)
+LOAD(scacquire, memory_order_acquire)
+#undef LOAD
+
+/* ---- the functions that store to signals ----------------------------------------------------- */
+
+/* HOT: five instructions more where the signal is no doorbell. */
+#define SIGNAL_STORE(name)                                                                         \
+	static void signal_##name(hsa_signal_t signal, hsa_signal_value_t value)                   \
+	{                                                                                          \
+		if (RTL_UNLIKELY(signal_is_doorbell(signal)))                                      \
+			on_doorbell(signal, value, real.hsa_signal_##name);                        \
+		else                                                                               \
+			real.hsa_signal_##name(signal, value);                                     \
+	}
+SIGNAL_STORE(store_relaxed)
+SIGNAL_STORE(store_screlease)
+SIGNAL_STORE(silent_store_relaxed)
+SIGNAL_STORE(silent_store_screlease)
+#undef SIGNAL_STORE
+
+/* ---- queues come and go ---------------------------------------------------------------------- */
+
+bool interpose_possible(const hsa_queue_t *hsa)
+{
+	return hsa->features & HSA_QUEUE_FEATURE_KERNEL_DISPATCH && hsa->base_address &&
+	       hsa->size && !(hsa->size & (hsa->size - 1)) &&
+	       signal_is_doorbell(hsa->doorbell_signal);
+}
+
+int interpose_attach(struct queue *q, hsa_queue_t *hsa, bool by_functions)
+{
+	amd_queue_t *aq = (amd_queue_t *)hsa;
+	uint64_t index = real.hsa_queue_load_write_index_relaxed(hsa);
+
+	q->packets = hsa->base_address;
+	atomic_store_explicit(&q->doorbell, hsa->doorbell_signal.handle, memory_order_relaxed);
+	q->write_index = NULL;
+	q->read_index = NULL;
+	if (!by_functions) {
+		q->write_index = (_Atomic uint64_t *)&aq->write_dispatch_id;
+		q->read_index = (_Atomic uint64_t *)&aq->read_dispatch_id;
+	}
+	atomic_store_explicit(&q->reserved, index, memory_order_relaxed);
+	atomic_store_explicit(&q->published, index, memory_order_relaxed);
+	atomic_store_explicit(&q->rung, 0, memory_order_relaxed);
+	q->room_end = 0; /* the read index is looked at first */
+	return queue_attach(q, hsa);
+}
+
+void interpose_detach(struct queue *q)
+{
+	const struct timespec nap = { .tv_nsec = 20000 };
+
+	/* Its holder hands over a few packets at the most. The bound is for a thread that was cancelled there. */
+	for (unsigned round = 0; round < DETACH_ROUNDS && !queue_turn_try(q); round++) {
+		if (round < 1024)
+			RTL_RELAX();
+		else
+			clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+	}
+	look_under_turn(q, NULL);
+	/* both may be another queue's as soon as the runtime has destroyed this one */
+	atomic_store_explicit(&q->hsa, NULL, memory_order_relaxed);
+	atomic_store_explicit(&q->doorbell, 0, memory_order_relaxed);
+	atomic_store_explicit(&q->turn, QUEUE_ENDING, memory_order_release);
+}
+
+void interpose_reattach(struct queue *q, hsa_queue_t *hsa)
+{
+	atomic_store_explicit(&q->hsa, hsa, memory_order_relaxed);
+	atomic_store_explicit(&q->doorbell, hsa->doorbell_signal.handle, memory_order_relaxed);
+	atomic_store_explicit(&q->turn, QUEUE_IDLE, memory_order_release);
+}
+
+static void replace(const struct hsa_mirror_root *root, enum hsa_core_id id, void *fn)
+{
+	void **slot = hsa_table_core_slot(root->core, id);
+
+	if (slot && *slot)
+		*slot = fn;
+}
+
+void interpose_install(const struct hsa_mirror_root *root)
+{
+#define INDEX(what, order)                                                                         \
+	replace(root, HSA_CORE_queue_##what##_write_index_##order, (void *)what##_##order)
+#define SIGNAL(name) replace(root, HSA_CORE_signal_##name, (void *)signal_##name)
+	INDEX(add, relaxed);
+	INDEX(add, scacquire);
+	INDEX(add, screlease);
+	INDEX(add, scacq_screl);
+	INDEX(cas, relaxed);
+	INDEX(cas, scacquire);
+	INDEX(cas, screlease);
+	INDEX(cas, scacq_screl);
+	INDEX(store, relaxed);
+	INDEX(store, screlease);
+	INDEX(load, relaxed);
+	INDEX(load, scacquire);
+	SIGNAL(store_relaxed);
+	SIGNAL(store_screlease);
+	SIGNAL(silent_store_relaxed);
+	SIGNAL(silent_store_screlease);
+#undef INDEX
+#undef SIGNAL
+}

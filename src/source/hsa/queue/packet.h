@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* packet.h - AQL packets: their kinds and members, and a plan of what is submitted for one of them */
+#ifndef RTL_SOURCE_HSA_PACKET_H
+#define RTL_SOURCE_HSA_PACKET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <hsa/hsa.h>
+
+#include "base/compiler.h"
+
+/* A vendor-specific packet says in its third byte what it is (hsa_ext_amd.h). */
+#define PACKET_AMD_EXT_DISPATCH 3u
+
+/* gfx1250's dispatch: the grid is given in clusters of work-groups. Everything that is not named lies where
+ * hsa_kernel_dispatch_packet_t has it. */
+struct packet_ext_dispatch {
+	uint16_t header;
+	uint8_t amd_format, setup;
+	uint16_t workgroup_size[3], reserved0;
+	uint32_t cluster_count_x;
+	uint16_t cluster_count_y, cluster_count_z;
+	uint8_t cluster_size[3], perf_hint;
+	uint32_t private_segment_size, group_segment_size;
+	uint64_t kernel_object;
+	uint64_t kernarg_address;
+	hsa_signal_t dep_signal, completion_signal;
+};
+_Static_assert(sizeof(struct packet_ext_dispatch) == 64, "AQL packet");
+
+union packet {
+	uint16_t header;
+	hsa_kernel_dispatch_packet_t dispatch;
+	hsa_barrier_and_packet_t barrier;
+	struct packet_ext_dispatch ext;
+	unsigned char bytes[64];
+};
+_Static_assert(sizeof(union packet) == 64, "AQL packet");
+
+/* The packet type of a header. */
+static inline uint32_t packet_type(uint16_t header)
+{
+	return header & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
+}
+
+/* HOT: does it start a kernel? */
+static inline bool packet_is_dispatch(const union packet *p)
+{
+	uint32_t type = packet_type(p->header);
+
+	return RTL_LIKELY(type == HSA_PACKET_TYPE_KERNEL_DISPATCH) ||
+	       (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC &&
+		p->ext.amd_format == PACKET_AMD_EXT_DISPATCH);
+}
+
+/* Was it a dispatch? The header of a packet that was taken says "invalid"; the rest tells what it was. A PM4 packet
+ * has its command where the workgroup size is (over 1024), a barrier packet has zeros there. */
+static inline bool packet_was_dispatch(const union packet *p)
+{
+	const hsa_kernel_dispatch_packet_t *d = &p->dispatch;
+
+	return d->setup >= 1 && d->setup <= 3 && d->workgroup_size_x >= 1 &&
+	       d->workgroup_size_x <= 1024 && d->kernel_object && d->reserved0 == 0 &&
+	       d->reserved2 == 0;
+}
+
+/* The signal that it completes; every kind that has one has it at the same place. 0: none. */
+static inline hsa_signal_t packet_signal(const union packet *p)
+{
+	return p->dispatch.completion_signal;
+}
+
+/* A barrier packet without dependencies; `fences` of the packet header. */
+static inline void packet_make_barrier(union packet *p, uint16_t fences)
+{
+	memset(p, 0, sizeof(*p));
+	p->barrier.header =
+		(uint16_t)(HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE | fences);
+}
+
+/* Makes `b` complete `owner` once `ours`, the signal of packet `p`, has been completed. */
+static inline void packet_make_completion(union packet *b, const union packet *p, hsa_signal_t ours,
+					  hsa_signal_t owner)
+{
+	packet_make_barrier(b, p->header & (uint16_t)~0x1ffu); /* fences yes, barrier bit no */
+	b->barrier.dep_signal[0] = ours;
+	b->barrier.completion_signal = owner;
+}
+
+/* What is submitted for one packet of the program: itself, and packets of ours around it. For queues that are
+ * intercepted; an interposed queue takes no packet more. */
+#define PACKET_PLAN_SLOTS 4u
+struct packet_plan {
+	union packet before[PACKET_PLAN_SLOTS], packet, after[PACKET_PLAN_SLOTS];
+	uint32_t nr_before, nr_after;
+};
+
+/* Copies the plan's packets to `out`, in their order. Returns how many. */
+static inline uint32_t packet_plan_put(const struct packet_plan *plan, union packet *out)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < plan->nr_before; i++)
+		out[n++] = plan->before[i];
+	out[n++] = plan->packet;
+	for (uint32_t i = 0; i < plan->nr_after; i++)
+		out[n++] = plan->after[i];
+	return n;
+}
+
+#endif

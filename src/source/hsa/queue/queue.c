@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/* queue.c - the queues that are traced: kept, found, locked
+ *
+ * Owns:     all struct queue; they and their memory are reused and never freed, since packets may still be
+ *           submitted from an exit handler (seen in HIP 6.4), and a thread may look for others' packets while the queue
+ *           is destroyed. The handles that the program knows them by.
+ * Threads:  any; changes under `lock`.
+ * Hot path: queue_unseen(), for packets of queues that are not ours; else the inline functions alone.
+ */
+#define LOG_TOPIC "hsa"
+#include "source/hsa/queue/queue.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "event/bus.h"
+#include "event/thread.h"
+
+#define MAX_RING 65536u
+#define MIN_ENTRIES 1024u
+#define MAX_HANDLES (2 * QUEUE_MAX)
+
+/* What the program knows a queue by. Never freed, used again. */
+struct handle {
+	const hsa_queue_t *_Atomic hsa; /* NULL: free */
+	_Atomic uint64_t doorbell;
+	struct queue *queue;
+	uint32_t refs; /* under lock: how often the program was given it */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct queue *_Atomic queues[QUEUE_MAX];
+static _Atomic uint32_t nr_queues; /* entries of queues[] ever used */
+static struct handle handles[MAX_HANDLES];
+static _Atomic uint32_t nr_handles; /* entries of handles[] ever used */
+static uint32_t next_index;	    /* under lock */
+
+uint32_t queue_count(void)
+{
+	return atomic_load_explicit(&nr_queues, memory_order_acquire);
+}
+
+struct queue *queue_at(uint32_t i)
+{
+	return atomic_load_explicit(&queues[i], memory_order_acquire);
+}
+
+void queue_lock(struct queue *q)
+{
+	const struct timespec nap = { .tv_nsec = 20000 };
+
+	while (!queue_try_lock(q))
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+}
+
+void queue_turn_wait(struct queue *q)
+{
+	const struct timespec nap = { .tv_nsec = 20000 };
+
+	for (unsigned round = 1; !queue_turn_try(q); round++) {
+		if (round % 256 == 0)
+			clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+		else
+			RTL_RELAX();
+	}
+}
+
+static uint32_t power_of_two(uint32_t n)
+{
+	uint32_t p = 64;
+
+	while (p < n && p < MAX_RING)
+		p *= 2;
+	return p;
+}
+
+/* Under lock: a dead queue whose memory fits, or a new one. NULL: no memory, or QUEUE_MAX live. */
+static struct queue *find_memory(uint32_t entries)
+{
+	uint32_t n = atomic_load_explicit(&nr_queues, memory_order_relaxed);
+	struct queue *q;
+
+	for (uint32_t i = 0; i < n; i++) {
+		q = queue_at(i);
+		/* acquire: pairs with the release in queue_close() */
+		if (atomic_load_explicit(&q->turn, memory_order_acquire) == QUEUE_DEAD &&
+		    (!q->ring.entry || q->ring.mask + 1 == entries))
+			return q;
+	}
+	if (n == QUEUE_MAX)
+		return NULL;
+	q = alloc_pages(sizeof(*q));
+	if (!q)
+		return NULL;
+	atomic_store_explicit(&q->turn, QUEUE_DEAD, memory_order_relaxed);
+	atomic_store_explicit(&queues[n], q, memory_order_release);
+	atomic_store_explicit(&nr_queues, n + 1, memory_order_release);
+	return q;
+}
+
+/* Under lock: what a queue begins with. */
+static void reset(struct queue *q, uint32_t agent)
+{
+	q->index = next_index++;
+	q->agent = agent;
+	q->intercepted = false;
+	q->user_callback = NULL;
+	q->user_data = NULL;
+	q->packets = NULL;
+	q->write_index = q->read_index = NULL;
+	atomic_store_explicit(&q->doorbell, 0, memory_order_relaxed);
+	q->in_device_memory = false;
+	q->gave_up = q->room_end = 0;
+	q->nr_held = 0;
+	q->high_water = q->idle_since_ns = q->stuck_scan_ns = 0;
+	q->last_object = 0;
+	q->last_epoch = q->last_kernel = 0;
+	atomic_store_explicit(&q->reserved, 0, memory_order_relaxed);
+	atomic_store_explicit(&q->published, 0, memory_order_relaxed);
+	atomic_store_explicit(&q->rung, 0, memory_order_relaxed);
+	atomic_store_explicit(&q->bypassed, false, memory_order_relaxed);
+	atomic_store_explicit(&q->failed, false, memory_order_relaxed);
+}
+
+struct queue *queue_open(uint32_t agent, uint32_t size)
+{
+	uint32_t entries = power_of_two(size) * 2 < MIN_ENTRIES ? MIN_ENTRIES :
+								  power_of_two(size) * 2;
+	struct queue *q;
+
+	pthread_mutex_lock(&lock);
+	q = find_memory(entries);
+	if (q) {
+		reset(q, agent);
+		/* BUSY: nobody else's, and no longer to be found by find_memory() */
+		atomic_store_explicit(&q->turn, QUEUE_BUSY, memory_order_relaxed);
+		if (inflight_init(&q->ring, entries) != 0 || signal_pool_init(&q->pool, entries)) {
+			signal_pool_fini(&q->pool);
+			atomic_store_explicit(&q->turn, QUEUE_DEAD, memory_order_relaxed);
+			q = NULL;
+		}
+	}
+	pthread_mutex_unlock(&lock);
+	return q;
+}
+
+void queue_close(struct queue *q)
+{
+	signal_pool_fini(&q->pool);
+	/* so that hints of where a queue is don't mean this one any more */
+	atomic_store_explicit(&q->hsa, NULL, memory_order_relaxed);
+	atomic_store_explicit(&q->doorbell, 0, memory_order_relaxed);
+	atomic_store_explicit(&q->live, false, memory_order_release);
+	/* pairs with the acquire in find_memory() */
+	atomic_store_explicit(&q->turn, QUEUE_DEAD, memory_order_release);
+}
+
+static void emit_queue(uint32_t index, uint32_t agent, const hsa_queue_t *hsa, uint32_t flags)
+{
+	struct event ev = { .kind = EVENT_QUEUE };
+
+	ev.queue.index = index;
+	ev.queue.flags = flags;
+	ev.queue.agent = agent;
+	ev.queue.size = hsa->size;
+	ev.queue.tid = thread_get()->tid;
+	ev.queue.queue_type = hsa->type;
+	ev.queue.hsa_id = hsa->id;
+	ev.queue.handle = (uint64_t)(uintptr_t)hsa;
+	ev.queue.time_ns = clock_now_ns();
+	bus_emit(&ev);
+}
+
+/* ---- handles --------------------------------------------------------------------------------- */
+
+static struct handle *handle_of(const hsa_queue_t *hsa)
+{
+	uint32_t n = atomic_load_explicit(&nr_handles, memory_order_acquire);
+
+	for (uint32_t i = 0; i < n; i++)
+		/* acquire: pairs with the release in queue_attach() */
+		if (atomic_load_explicit(&handles[i].hsa, memory_order_acquire) == hsa)
+			return &handles[i];
+	return NULL;
+}
+
+struct queue *queue_find(const hsa_queue_t *hsa)
+{
+	struct handle *h = hsa ? handle_of(hsa) : NULL;
+
+	return h ? h->queue : NULL;
+}
+
+struct queue *queue_find_doorbell(uint64_t doorbell)
+{
+	uint32_t n = atomic_load_explicit(&nr_handles, memory_order_acquire);
+
+	for (uint32_t i = 0; i < n; i++)
+		/* acquire: pairs with the release in queue_attach() */
+		if (atomic_load_explicit(&handles[i].hsa, memory_order_acquire) &&
+		    atomic_load_explicit(&handles[i].doorbell, memory_order_relaxed) == doorbell)
+			return handles[i].queue;
+	return NULL;
+}
+
+struct queue *queue_find_ring(const void *packets)
+{
+	uint32_t n = queue_count();
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct queue *q = queue_at(i);
+
+		if (atomic_load_explicit(&q->live, memory_order_acquire) && q->packets == packets)
+			return q;
+	}
+	return NULL;
+}
+
+/* Under lock. */
+static struct handle *find_free_handle(void)
+{
+	uint32_t n = atomic_load_explicit(&nr_handles, memory_order_relaxed);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!atomic_load_explicit(&handles[i].hsa, memory_order_relaxed))
+			return &handles[i];
+	if (n == MAX_HANDLES)
+		return NULL;
+	atomic_store_explicit(&nr_handles, n + 1, memory_order_release);
+	return &handles[n];
+}
+
+int queue_attach(struct queue *q, hsa_queue_t *hsa)
+{
+	bool is_first = false;
+	struct handle *h;
+
+	pthread_mutex_lock(&lock);
+	h = find_free_handle();
+	if (h) {
+		h->queue = q;
+		h->refs = 1;
+		is_first = !atomic_load_explicit(&q->live, memory_order_relaxed);
+		if (is_first) {
+			q->size = hsa->size;
+			atomic_store_explicit(&q->hsa, hsa, memory_order_relaxed);
+			atomic_store_explicit(&q->live, true, memory_order_release);
+			atomic_store_explicit(&q->turn, QUEUE_IDLE, memory_order_release);
+		} else if (!atomic_load_explicit(&q->hsa, memory_order_relaxed)) {
+			atomic_store_explicit(&q->hsa, hsa, memory_order_relaxed);
+		}
+		atomic_store_explicit(&h->doorbell, hsa->doorbell_signal.handle,
+				      memory_order_relaxed);
+		atomic_store_explicit(&h->hsa, hsa, memory_order_release);
+	}
+	pthread_mutex_unlock(&lock);
+	if (is_first)
+		emit_queue(q->index, q->agent, hsa, 0);
+	return h ? 0 : -ENOSPC;
+}
+
+void queue_get(const hsa_queue_t *hsa)
+{
+	struct handle *h;
+
+	pthread_mutex_lock(&lock);
+	h = handle_of(hsa);
+	if (h)
+		h->refs++;
+	pthread_mutex_unlock(&lock);
+}
+
+/* Under lock: something else that the program knows `q` by, or NULL. */
+static const hsa_queue_t *other_handle(const struct queue *q)
+{
+	uint32_t n = atomic_load_explicit(&nr_handles, memory_order_relaxed);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const hsa_queue_t *hsa =
+			atomic_load_explicit(&handles[i].hsa, memory_order_relaxed);
+
+		if (hsa && handles[i].queue == q)
+			return hsa;
+	}
+	return NULL;
+}
+
+bool queue_put(const hsa_queue_t *hsa, bool *again)
+{
+	const hsa_queue_t *other = NULL;
+	struct handle *h;
+
+	pthread_mutex_lock(&lock);
+	h = handle_of(hsa);
+	*again = h && --h->refs;
+	if (h && !*again) {
+		atomic_store_explicit(&h->hsa, NULL, memory_order_release);
+		other = other_handle(h->queue);
+		if (atomic_load_explicit(&h->queue->hsa, memory_order_relaxed) == hsa)
+			atomic_store_explicit(&h->queue->hsa, (hsa_queue_t *)(uintptr_t)other,
+					      memory_order_relaxed);
+	}
+	pthread_mutex_unlock(&lock);
+	return h && !*again && !other;
+}
+
+void queue_drop_handles(void)
+{
+	uint32_t n = atomic_load_explicit(&nr_handles, memory_order_acquire);
+
+	pthread_mutex_lock(&lock);
+	for (uint32_t i = 0; i < n; i++)
+		atomic_store_explicit(&handles[i].hsa, NULL, memory_order_release);
+	pthread_mutex_unlock(&lock);
+}
+
+/* ---- queues that are none of ours ------------------------------------------------------------ */
+
+#define NR_COUNTED 1024u
+#define COUNTED_WAYS 8u
+/* Their addresses. When a window is full, one of them is counted again later rather than another never. */
+static const hsa_queue_t *_Atomic counted[NR_COUNTED];
+
+static const hsa_queue_t *_Atomic *counted_window(const hsa_queue_t *hsa)
+{
+	uint64_t h = (uint64_t)(uintptr_t)hsa * UINT64_C(0x9e3779b97f4a7c15);
+
+	return &counted[(uint32_t)(h >> 40) & (NR_COUNTED - COUNTED_WAYS)];
+}
+
+/* false: it was counted before. */
+static bool mark_counted(const hsa_queue_t *hsa)
+{
+	const hsa_queue_t *_Atomic *window = counted_window(hsa);
+	const hsa_queue_t *was;
+
+	/* relaxed, here and below: the address is all there is. The whole window first: an entry before its own
+	 * may have become free. */
+	for (uint32_t i = 0; i < COUNTED_WAYS; i++)
+		if (atomic_load_explicit(&window[i], memory_order_relaxed) == hsa)
+			return false;
+	for (uint32_t i = 0; i < COUNTED_WAYS; i++) {
+		was = NULL;
+		if (atomic_compare_exchange_strong_explicit(&window[i], &was, hsa,
+							    memory_order_relaxed,
+							    memory_order_relaxed))
+			return true;
+		if (was == hsa) /* another thread's packet, just now */
+			return false;
+	}
+	atomic_store_explicit(&window[hsa->id % COUNTED_WAYS], hsa, memory_order_relaxed);
+	return true;
+}
+
+void queue_forget(const hsa_queue_t *hsa)
+{
+	const hsa_queue_t *_Atomic *window = counted_window(hsa);
+
+	for (uint32_t i = 0; i < COUNTED_WAYS; i++) {
+		const hsa_queue_t *was = hsa;
+
+		atomic_compare_exchange_strong_explicit(&window[i], &was, NULL,
+							memory_order_relaxed, memory_order_relaxed);
+	}
+}
+
+void queue_unseen(const hsa_queue_t *hsa)
+{
+	/* a host's own queue, for agent dispatches, does not concern us */
+	if (!(hsa->features & HSA_QUEUE_FEATURE_KERNEL_DISPATCH) || !mark_counted(hsa))
+		return;
+	bus_loss(SPOOL_REASON_queue_unseen, 1);
+	log_warn("queue %llu: it was made by no function that is known to make queues; its dispatches "
+		 "are not traced",
+		 (unsigned long long)hsa->id);
+}
+
+uint32_t queue_announce(const hsa_queue_t *hsa, uint32_t agent, uint32_t flags)
+{
+	uint32_t index;
+
+	pthread_mutex_lock(&lock);
+	index = next_index++;
+	pthread_mutex_unlock(&lock);
+	emit_queue(index, agent, hsa, flags);
+	mark_counted(hsa);
+	return index;
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+/* queue_calls.c - the calls that make and end queues
+ *
+ * Every queue for kernels that a program is given is interposed (interpose.h), whatever function made it and with
+ * whatever properties; with RTL_QUEUES=intercept those of hsa_queue_create() are intercepted instead. One that can be
+ * neither is left as it is, and counted.
+ *
+ * Threads:  any.
+ */
+#define LOG_TOPIC "hsa"
+#include "source/hsa/queue/queue_calls.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <hsa/hsa_ext_amd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "event/bus.h"
+#include "event/life.h"
+#include "source/hsa/agent.h"
+#include "source/hsa/completion/collect.h"
+#include "source/hsa/completion/harvest.h"
+#include "source/hsa/mode.h"
+#include "source/hsa/queue/back_pressure.h"
+#include "source/hsa/queue/completer.h"
+#include "source/hsa/queue/intercept.h"
+#include "source/hsa/queue/interpose.h"
+#include "source/hsa/queue/origin.h"
+#include "source/hsa/queue/queue.h"
+#include "source/hsa/table/real.h"
+
+/* hsa_amd_queue_create_desc_t, version 1 (ROCm 10). */
+struct desc {
+	uint16_t version, flags; /* enum desc_flags */
+	uint8_t engine_type, reserved_header[3];
+	uint32_t queue_size_bytes, priority;
+	void (*callback)(hsa_status_t status, hsa_queue_t *source, void *data);
+	void *callback_data;
+	hsa_queue_t *queue;
+	uint64_t engine[4];
+	uint32_t traffic_class, reserved[5];
+};
+_Static_assert(sizeof(struct desc) == 96, "as in hsa_ext_amd.h");
+enum desc_flags { DESC_RING_IN_DEVICE = 1 };
+enum { DESC_VERSION = 1, DESC_COMPUTE = 0, DESC_MAX = 16 };
+
+/* ---- errors of queues ------------------------------------------------------------------------ */
+
+/* What hsa_queue_create() puts in place of a missing callback, and hsa_amd_queue_intercept_create()
+ * does not (5.2.3): Queue::DefaultErrorHandler, which ends the program unless it is told to be quiet.
+ * A program that would have died untraced must not hang instead. */
+static void default_error(hsa_status_t status, const hsa_queue_t *source)
+{
+	const char *quiet = getenv("HSA_ENABLE_QUEUE_FAULT_MESSAGE"), *what = "UNKNOWN ERROR";
+	char text[512];
+	int n;
+
+	if (quiet && strcmp(quiet, "0") == 0)
+		return;
+	if (real.hsa_status_string)
+		real.hsa_status_string(status, &what);
+	n = snprintf(text, sizeof(text), "Queue at %p inactivated due to async error:\n\t%s\n",
+		     (const void *)source, what);
+	if (n < 0 || write(STDERR_FILENO, text, strnlen(text, sizeof(text))) < 0)
+		n = 0; /* as the runtime: it dies anyway */
+	harvest_on_fault(NULL, NULL);
+	abort();
+}
+
+static void on_error(hsa_status_t status, hsa_queue_t *source, void *data)
+{
+	struct queue *q = data;
+
+	if (q->intercepted)
+		back_pressure_release(q);
+	/* HIP's callback aborts */
+	collect_give_up(q);
+	if (q->user_callback)
+		q->user_callback(status, source, q->user_data);
+	else
+		default_error(status, source);
+}
+
+/* ---- making queues --------------------------------------------------------------------------- */
+
+/* Under both locks of `q`, or not attached. */
+static void close_queue(struct queue *q)
+{
+	back_pressure_fini(q);
+	completer_destroy(q);
+	queue_close(q);
+}
+
+/* A queue to be attached. NULL: there can be no more. */
+static struct queue *open_queue(hsa_agent_t agent, uint32_t size,
+				void (*callback)(hsa_status_t, hsa_queue_t *, void *), void *data)
+{
+	struct queue *q = queue_open(agent_index(agent), size);
+
+	if (!q)
+		return NULL;
+	q->user_callback = callback;
+	q->user_data = data;
+	origin_init(q, q->ring.mask + 1);
+	return q;
+}
+
+/* `hsa` is as the runtime made it, and not traced. */
+static void leave_plain(hsa_agent_t agent, const hsa_queue_t *hsa, const char *why)
+{
+	queue_announce(hsa, agent_index(agent), REC_QUEUE_PLAIN);
+	bus_loss(SPOOL_REASON_queue_plain, 1);
+	log_warn("queue %llu: %s; its dispatches are not traced", (unsigned long long)hsa->id, why);
+}
+
+/* Whether the memory belongs to a GPU: stores to it may be combined on their way. */
+static bool is_in_device_memory(const void *p)
+{
+	hsa_amd_pointer_info_t info = { .size = sizeof(info) };
+
+	return real.hsa_amd_pointer_info &&
+	       real.hsa_amd_pointer_info(p, &info, NULL, NULL, NULL) == HSA_STATUS_SUCCESS &&
+	       info.type == HSA_EXT_POINTER_TYPE_HSA && agent_is_gpu(agent_index(info.agentOwner));
+}
+
+/* The program is about to be given `hsa`, for which `q` was opened (NULL: it could not be). */
+static void interpose_new(struct queue *q, hsa_agent_t agent, hsa_queue_t *hsa, bool by_functions)
+{
+	struct queue *known = queue_find(hsa);
+
+	if (known) { /* a cooperative queue: the same one for each who asks */
+		queue_get(hsa);
+	} else if (!interpose_possible(hsa)) {
+		leave_plain(agent, hsa, "it is no hardware queue with a doorbell");
+	} else if (!q) {
+		leave_plain(agent, hsa, "there are too many, or no memory for more");
+	} else {
+		queue_forget(hsa); /* its address may have been that of an unknown one */
+		q->in_device_memory = is_in_device_memory(hsa->base_address);
+		if (interpose_attach(q, hsa, by_functions) == 0) {
+			real.hsa_amd_profiling_set_profiler_enabled(hsa, 1);
+			return;
+		}
+		leave_plain(agent, hsa, "there are too many");
+	}
+	if (q)
+		close_queue(q);
+}
+
+static hsa_status_t create_intercepted(struct queue *q, hsa_agent_t agent, uint32_t size,
+				       hsa_queue_type32_t type, uint32_t private_segment_size,
+				       uint32_t group_segment_size, hsa_queue_t **queue)
+{
+	hsa_status_t status;
+
+	if (intercept_prepare(q, size) != 0)
+		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	status = real.hsa_amd_queue_intercept_create(agent, size, type, on_error, q,
+						     private_segment_size, group_segment_size,
+						     queue);
+	if (status != HSA_STATUS_SUCCESS)
+		return status;
+	real.hsa_amd_profiling_set_profiler_enabled(*queue, 1);
+	status = intercept_attach(q, *queue);
+	if (status != HSA_STATUS_SUCCESS)
+		real.hsa_queue_destroy(*queue);
+	return status;
+}
+
+hsa_status_t queue_calls_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+				void (*callback)(hsa_status_t status, hsa_queue_t *source,
+						 void *data),
+				void *data, uint32_t private_segment_size,
+				uint32_t group_segment_size, hsa_queue_t **queue)
+{
+	struct queue *q;
+	hsa_status_t status;
+
+	if (!life_on())
+		return real.hsa_queue_create(agent, size, type, callback, data,
+					     private_segment_size, group_segment_size, queue);
+	q = open_queue(agent, size, callback, data);
+	if (q && mode_intercepts) {
+		status = create_intercepted(q, agent, size, type, private_segment_size,
+					    group_segment_size, queue);
+		if (status == HSA_STATUS_SUCCESS)
+			return status;
+		q->intercepted = false; /* a type that can't be intercepted */
+	}
+	status = real.hsa_queue_create(agent, size, type, q ? on_error : callback, q ? q : data,
+				       private_segment_size, group_segment_size, queue);
+	if (status == HSA_STATUS_SUCCESS)
+		interpose_new(q, agent, *queue, false);
+	else if (q)
+		close_queue(q);
+	return status;
+}
+
+hsa_status_t queue_calls_create_described(hsa_agent_t agent, void *descs, uint32_t num_descs)
+{
+	struct desc *theirs = descs, ours[DESC_MAX];
+	struct queue *q[DESC_MAX] = { NULL };
+	hsa_status_t status;
+
+	/* more at once than anybody makes, or what is not known: as it is, and counted when it is used */
+	if (!life_on() || !descs || num_descs > DESC_MAX)
+		return real.hsa_amd_queue_create(agent, descs, num_descs);
+	memcpy(ours, theirs, num_descs * sizeof(*ours));
+	for (uint32_t i = 0; i < num_descs; i++) {
+		if (ours[i].version != DESC_VERSION || ours[i].engine_type != DESC_COMPUTE)
+			continue;
+		q[i] = open_queue(agent, ours[i].queue_size_bytes / sizeof(union packet),
+				  ours[i].callback, ours[i].callback_data);
+		if (q[i]) {
+			ours[i].callback = on_error;
+			ours[i].callback_data = q[i];
+		}
+	}
+	status = real.hsa_amd_queue_create(agent, ours, num_descs);
+	/* some may have been made although the status is an error */
+	for (uint32_t i = 0; i < num_descs; i++) {
+		theirs[i].queue = ours[i].queue;
+		if (ours[i].queue && ours[i].engine_type == DESC_COMPUTE)
+			interpose_new(q[i], agent, ours[i].queue, false);
+		else if (q[i])
+			close_queue(q[i]);
+	}
+	return status;
+}
+
+hsa_status_t queue_calls_acquire(hsa_agent_t agent, hsa_queue_type32_t type, int priority,
+				 void (*callback)(hsa_status_t status, hsa_queue_t *source,
+						  void *data),
+				 void *data, uint64_t flags, hsa_queue_t **queue)
+{
+	/* The error callback stays the program's: it is that of the first who acquires the hardware queue. */
+	hsa_status_t status = real.hsa_amd_counted_queue_acquire(agent, type, priority, callback,
+								 data, flags, queue);
+	struct queue *q;
+
+	if (status != HSA_STATUS_SUCCESS || !life_on())
+		return status;
+	q = queue_find_ring((*queue)->base_address);
+	if (!q)
+		interpose_new(open_queue(agent, (*queue)->size, callback, data), agent, *queue,
+			      true);
+	else if (queue_attach(q, *queue) != 0)
+		leave_plain(agent, *queue, "there are too many handles");
+	return status;
+}
+
+/* ---- the end of queues ----------------------------------------------------------------------- */
+
+/* The real queue is destroyed: what was in flight is unfinished. The turn is ours. */
+static void finish(struct queue *q)
+{
+	struct event ev = { .kind = EVENT_QUEUE_END };
+
+	completer_settle(q);
+	queue_lock(q);
+	collect_finish(q, clock_now_ns());
+	for (uint32_t i = 0; i < q->nr_held; i++)
+		real.hsa_signal_destroy(signal_handle(q->held[i].signal));
+	q->nr_held = 0;
+	ev.end.id = q->index;
+	ev.end.time_ns = clock_now_ns();
+	bus_emit(&ev);
+	close_queue(q);
+	queue_unlock(q);
+}
+
+static void detach(struct queue *q)
+{
+	if (!q->intercepted) {
+		interpose_detach(q);
+		return;
+	}
+	back_pressure_release(q);
+	queue_turn_wait(q);
+	atomic_store_explicit(&q->hsa, NULL, memory_order_relaxed);
+}
+
+/* It was not destroyed. */
+static void reattach(struct queue *q, hsa_queue_t *hsa)
+{
+	if (!q->intercepted) {
+		interpose_reattach(q, hsa);
+		return;
+	}
+	atomic_store_explicit(&q->hsa, hsa, memory_order_relaxed);
+	atomic_store_explicit(&q->failed, false, memory_order_relaxed);
+	queue_turn_end(q);
+}
+
+static bool forked(void)
+{
+	return atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_FORKED;
+}
+
+/* `queue` goes by the runtime's function `end`. */
+static hsa_status_t end_queue(hsa_queue_t *queue, hsa_status_t (*end)(hsa_queue_t *queue))
+{
+	struct queue *q = forked() ? NULL : queue_find(queue);
+	bool again = false, last = false;
+	hsa_status_t status;
+
+	/* its address may be another queue's as soon as the runtime has destroyed it */
+	if (q)
+		last = queue_put(queue, &again);
+	else if (!forked())
+		queue_forget(queue);
+	if (last)
+		detach(q);
+	status = end(queue);
+	if (status == HSA_STATUS_SUCCESS) {
+		if (last)
+			finish(q);
+		return status;
+	}
+	if (last)
+		reattach(q, queue);
+	if (again)
+		queue_get(queue);
+	else if (q)
+		queue_attach(q, queue);
+	return status;
+}
+
+hsa_status_t queue_calls_destroy(hsa_queue_t *queue)
+{
+	return end_queue(queue, real.hsa_queue_destroy);
+}
+
+/* The hardware queue lives on, for others who acquire it. */
+hsa_status_t queue_calls_release(hsa_queue_t *queue)
+{
+	struct queue *q = forked() ? NULL : queue_find(queue);
+	hsa_status_t status;
+	bool again;
+
+	if (!q)
+		return real.hsa_amd_counted_queue_release(queue);
+	/* nobody reads its indices by this handle meanwhile */
+	queue_turn_wait(q);
+	queue_put(queue, &again);
+	status = real.hsa_amd_counted_queue_release(queue);
+	if (status != HSA_STATUS_SUCCESS)
+		queue_attach(q, queue);
+	interpose_end_turn(q);
+	return status;
+}
+
+hsa_status_t queue_calls_inactivate(hsa_queue_t *queue)
+{
+	struct queue *q = queue_find(queue);
+
+	if (q && q->intercepted)
+		atomic_store(&q->failed, true);
+	return real.hsa_queue_inactivate(queue);
+}
+
+hsa_status_t queue_calls_set_profiler(hsa_queue_t *queue, int enable)
+{
+	/* Switched off, our dispatches would have no times. Times in its signals don't disturb a
+	 * program that did not ask for them. */
+	return real.hsa_amd_profiling_set_profiler_enabled(queue, queue_find(queue) ? 1 : enable);
+}
+
+void queue_calls_reset(void)
+{
+	uint32_t n = queue_count();
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct queue *q = queue_at(i);
+
+		if (!atomic_load_explicit(&q->live, memory_order_acquire))
+			continue;
+		detach(q);
+		finish(q);
+	}
+	queue_drop_handles();
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/* submit.c - what is done with each packet right before the hardware may see it
+ *
+ * Owns:     nothing; what it changes is the queue's.
+ * Threads:  whoever has the turn of the queue.
+ * Hot path: all but what is marked cold: no lock, no malloc, no system call but in the wait below.
+ *
+ * A DISPATCH WITHOUT A SIGNAL gets one of ours. ONE WITH ITS OWNER'S keeps it; the times are taken
+ * from that signal before the owner can use it again (signal_map.h). That leaves the owner's waits, its
+ * values and its hsa_amd_profiling_get_dispatch_time() as they are. It does not work when several
+ * operations share a signal, since each overwrites the times of the one before: those dispatches get
+ * our signal, and a barrier packet, which waits for ours, completes the owner's on the GPU.
+ */
+#include "source/hsa/queue/submit.h"
+
+#include "base/clock.h"
+#include "base/compiler.h"
+#include "base/env.h"
+#include "event/bus.h"
+#include "event/corr.h"
+#include "event/join.h"
+#include "event/life.h"
+#include "event/pause.h"
+#include "source/hsa/code/code_object.h"
+#include "source/hsa/completion/collect.h"
+#include "source/hsa/completion/shared_times.h"
+#include "source/hsa/completion/signal_map.h"
+#include "source/hsa/mode.h"
+#include "source/hsa/queue/back_pressure.h"
+#include "source/hsa/queue/completer.h"
+#include "source/hsa/queue/origin.h"
+#include "source/hsa/queue/shared_calls.h"
+
+/* Not a time: this thread may be the one that does not run. About 200 ms where all do. */
+#define FULL_WAIT_ROUNDS 800u
+
+static _Atomic submit_listener_fn listeners[SUBMIT_MAX_LISTENERS];
+static _Atomic bool any_listeners;
+
+bool submit_listen(submit_listener_fn fn)
+{
+	for (uint32_t i = 0; i < SUBMIT_MAX_LISTENERS; i++) {
+		submit_listener_fn none = NULL;
+
+		/* release: pairs with show() */
+		if (!atomic_compare_exchange_strong_explicit(&listeners[i], &none, fn,
+							     memory_order_release,
+							     memory_order_relaxed))
+			continue;
+		atomic_store_explicit(&any_listeners, true, memory_order_relaxed);
+		return true;
+	}
+	return false;
+}
+
+/* The ring holds twice what the hardware's does, so when it is full the harvester is behind: this
+ * thread does its work. NULL: even that got nowhere in FULL_WAIT_ROUNDS looks, because an old
+ * operation goes on and on while those behind it complete. It is waited for once. */
+static RTL_COLD struct inflight *wait_for_entry(struct queue *q)
+{
+	uint64_t oldest = atomic_load_explicit(&q->ring.tail, memory_order_relaxed);
+	unsigned rounds = q->gave_up == oldest + 1 ? 1 : FULL_WAIT_ROUNDS;
+	struct inflight *e;
+
+	for (unsigned i = 0; i < rounds; i++) {
+		if (queue_try_lock(q)) {
+			collect_queue(q, clock_now_ns());
+			queue_unlock(q);
+		}
+		e = inflight_next(&q->ring);
+		if (e)
+			return e;
+		if (rounds > 1)
+			back_pressure_pause(i);
+	}
+	q->gave_up = oldest + 1;
+	return NULL;
+}
+
+/* Arms `e` for packet `p`, whose owner's signal stays on it. false: it can't be timed this way. */
+static RTL_INLINE bool arm_owner(struct inflight *e, const union packet *p,
+				 const struct inflight_ring *r)
+{
+	amd_signal_t *s = signal_of(packet_signal(p));
+
+	if (signal_value(s) != 1) /* a counting signal is shared by those that it counts */
+		return false;
+	inflight_set_signal(e, s);
+	e->start_value = 1;
+	e->nr_looks = 0;
+	atomic_store_explicit(&e->tainted, false, memory_order_relaxed);
+	/* pairs with inflight_uses() and lock_any(): who comes from a signal that this entry had
+	 * before sees that it is not the same */
+	atomic_store_explicit(&e->state, INFLIGHT_FREE, memory_order_release);
+	if (signal_map_add(s, e, r) != 0)
+		return false;
+	signal_clear_ticks(s);
+	shared_times_forget(s);
+	return true;
+}
+
+static RTL_COLD void describe_ext(struct inflight *e, const struct packet_ext_dispatch *p)
+{
+	uint32_t clusters[3] = { p->cluster_count_x, p->cluster_count_y, p->cluster_count_z };
+
+	e->kind = INFLIGHT_DISPATCH;
+	e->object = p->kernel_object;
+	for (int i = 0; i < 3; i++) {
+		e->grid[i] = clusters[i] * p->cluster_size[i] * p->workgroup_size[i];
+		e->group[i] = p->workgroup_size[i];
+	}
+	e->private_size = p->private_segment_size;
+	e->group_size = p->group_segment_size;
+	e->epoch = code_object_now();
+}
+
+static RTL_COLD void describe_other(struct inflight *e, const union packet *p)
+{
+	if (packet_is_dispatch(p)) {
+		describe_ext(e, &p->ext);
+		return;
+	}
+	e->kind = INFLIGHT_BARRIER;
+	e->object = packet_type(p->header);
+}
+
+static RTL_INLINE void describe_dispatch(struct inflight *e, const hsa_kernel_dispatch_packet_t *p)
+{
+	e->kind = INFLIGHT_DISPATCH;
+	e->object = p->kernel_object;
+	e->grid[0] = p->grid_size_x;
+	e->grid[1] = p->grid_size_y;
+	e->grid[2] = p->grid_size_z;
+	e->group[0] = p->workgroup_size_x;
+	e->group[1] = p->workgroup_size_y;
+	e->group[2] = p->workgroup_size_z;
+	e->private_size = p->private_segment_size;
+	e->group_size = p->group_segment_size;
+	e->epoch = code_object_now();
+}
+
+/* A packet that is not timed may still end the life of a signal that is mapped. */
+static RTL_NOINLINE void pass_signal(const union packet *p)
+{
+	if (packet_type(p->header) == HSA_PACKET_TYPE_INVALID)
+		return;
+	signal_map_reuse(signal_of(packet_signal(p)));
+	shared_times_forget(signal_of(packet_signal(p)));
+}
+
+static inline void pass(const union packet *p)
+{
+	if (packet_signal(p).handle)
+		pass_signal(p);
+}
+
+/* A packet of a thread of HIP's own: from 5.4 on it carries the id of its call, else what the runtime asks and
+ * tells names it later. */
+static RTL_COLD void join_packet(const union packet *p, uint64_t owner, struct origin *o)
+{
+	struct join_call call;
+
+	if (packet_type(p->header) == HSA_PACKET_TYPE_KERNEL_DISPATCH &&
+	    join_begun(p->dispatch.reserved2, &call)) {
+		o->correlation = call.correlation;
+		o->marker = call.marker;
+		o->tid = call.tid;
+	} else if (owner) {
+		join_wanted(owner, o->correlation);
+	}
+}
+
+/* Its owner's signal is shared: whether there is somebody who completes it behind ours. */
+static RTL_COLD bool can_complete(struct queue *q, amd_signal_t *owner)
+{
+	if (!q->intercepted && !completer_ready(q))
+		return false;
+	signal_map_reuse(owner);
+	shared_times_expect(owner);
+	if (!q->intercepted)
+		shared_calls_arm();
+	return true;
+}
+
+/* `p` gets a signal of ours. false: there is none. */
+static RTL_INLINE bool take_signal(struct queue *q, struct inflight *e, union packet *p)
+{
+	amd_signal_t *ours = signal_pool_take(&q->pool);
+
+	if (RTL_UNLIKELY(!ours))
+		return false;
+	inflight_set_signal(e, ours);
+	p->dispatch.completion_signal = signal_handle(ours);
+	return true;
+}
+
+static RTL_COLD struct inflight *count_untimed(const union packet *p, enum spool_reason why)
+{
+	bus_loss(why, 1);
+	pass(p);
+	return NULL;
+}
+
+/* Records `p` as an operation in flight. */
+static RTL_INLINE struct inflight *instrument(struct queue *q, struct thread *t, union packet *p,
+					      uint64_t index)
+{
+	hsa_signal_t owner = packet_signal(p);
+	struct inflight *e = inflight_next(&q->ring);
+	uint32_t state = INFLIGHT_OURS;
+	struct origin origin;
+	bool shared = false;
+
+	if (RTL_UNLIKELY(!e)) {
+		e = wait_for_entry(q);
+		if (!e)
+			return count_untimed(p, SPOOL_REASON_inflight_full);
+	}
+	e->flags = 0;
+	if (owner.handle && arm_owner(e, p, &q->ring)) {
+		e->flags = REC_F_HAD_SIGNAL;
+		state = INFLIGHT_ARMED;
+	} else {
+		shared = owner.handle != 0;
+		if (RTL_UNLIKELY(shared) && !can_complete(q, signal_of(owner)))
+			return count_untimed(p, SPOOL_REASON_signal_create);
+		if (RTL_UNLIKELY(!take_signal(q, e, p)))
+			return count_untimed(p, SPOOL_REASON_signal_create);
+	}
+	if (RTL_LIKELY(packet_type(p->header) == HSA_PACKET_TYPE_KERNEL_DISPATCH))
+		describe_dispatch(e, &p->dispatch);
+	else
+		describe_other(e, p);
+	origin = origin_of(q, index, t);
+	if (RTL_UNLIKELY(join_is_on()) && !origin.in_call)
+		join_packet(p, owner.handle, &origin);
+	e->correlation = origin.correlation;
+	e->marker = origin.marker;
+	e->tid = origin.tid;
+	e->packet = index;
+	if (q->intercepted)
+		e->hw = q->pressure->last_seen = q->pressure->written;
+	/* release: whoever finds the entry by its signal sees it whole */
+	atomic_store_explicit(&e->state, state, memory_order_release);
+	if (RTL_UNLIKELY(shared)) {
+		e->owner = signal_of(owner);
+		e->flags = REC_F_HAD_SIGNAL | REC_F_SHARED;
+		return e;
+	}
+	inflight_push(&q->ring);
+	return NULL;
+}
+
+void submit_shared(struct queue *q, struct inflight *e, uint64_t hw)
+{
+	e->hw = hw;
+	inflight_push(&q->ring);
+}
+
+/* Recording is paused, and nobody else wants to know. Only what a recorded call submits goes on. */
+static RTL_COLD bool leave_out(struct queue *q, struct thread *t, const union packet *p,
+			       uint64_t index)
+{
+	if (bus_never_pauses() || !corr_is_left_out(origin_of(q, index, t).correlation))
+		return false;
+	if (packet_is_dispatch(p))
+		bus_loss(SPOOL_REASON_paused, 1);
+	return true;
+}
+
+/* A packet that is not a dispatch. */
+static RTL_NOINLINE bool wanted_barrier(uint32_t type)
+{
+	static _Atomic int barriers = -1;
+	int b;
+
+	if (type != HSA_PACKET_TYPE_BARRIER_AND && type != HSA_PACKET_TYPE_BARRIER_OR)
+		return false;
+	b = atomic_load_explicit(&barriers, memory_order_relaxed);
+	if (b < 0) {
+		b = env_bool(ENV_BARRIERS);
+		atomic_store_explicit(&barriers, b, memory_order_relaxed);
+	}
+	return b;
+}
+
+static inline bool wanted(struct queue *q, struct thread *t, const union packet *p, uint64_t index)
+{
+	if (RTL_UNLIKELY(pause_is_on()) && leave_out(q, t, p, index))
+		return false;
+	if (!packet_is_dispatch(p))
+		return wanted_barrier(packet_type(p->header));
+	if (RTL_LIKELY(mode_packets != MODE_LITE || !packet_signal(p).handle))
+		return true;
+	bus_loss(SPOOL_REASON_lite_signal, 1);
+	return false;
+}
+
+/* For join.h: whatever has a signal that somebody may ask for its times. */
+static RTL_COLD void note_for_join(const struct queue *q, const union packet *p, uint64_t index)
+{
+	uint32_t type = packet_type(p->header);
+
+	if (type != HSA_PACKET_TYPE_VENDOR_SPECIFIC && type != HSA_PACKET_TYPE_INVALID &&
+	    packet_signal(p).handle)
+		join_submitted(packet_signal(p).handle, origin_tid(q, index));
+}
+
+static RTL_COLD void show(const struct queue *q, const union packet *p, uint64_t index)
+{
+	for (uint32_t i = 0; i < SUBMIT_MAX_LISTENERS; i++) {
+		/* acquire: pairs with submit_listen() */
+		submit_listener_fn fn =
+			atomic_load_explicit(&listeners[i], memory_order_acquire);
+
+		if (!fn)
+			break;
+		fn(atomic_load_explicit(&q->hsa, memory_order_relaxed), p, index);
+	}
+}
+
+struct inflight *submit_packet(struct queue *q, struct thread *t, union packet *p, uint64_t index)
+{
+	if (RTL_UNLIKELY(atomic_load_explicit(&any_listeners, memory_order_relaxed)))
+		show(q, p, index);
+	if (RTL_UNLIKELY(!t)) {
+		pass(p);
+		return NULL;
+	}
+	if (RTL_UNLIKELY(join_is_on()))
+		note_for_join(q, p, index);
+	if (wanted(q, t, p, index))
+		return instrument(q, t, p, index);
+	pass(p);
+	return NULL;
+}
+
+/* HIP 6.4 dispatches from exit handlers; a signal handler may do so within a hook of ours. The
+ * child of a fork is another process, which has no trace. */
+void submit_count_left_out(const union packet *p, uint64_t count)
+{
+	int state = atomic_load_explicit(&life_state, memory_order_relaxed);
+	uint64_t n = 0;
+
+	if (state != LIFE_ON && state != LIFE_STOPPING && state != LIFE_STOPPED)
+		return;
+	for (uint64_t i = 0; i < count; i++)
+		n += packet_is_dispatch(&p[i]);
+	if (n)
+		bus_loss(pause_is_on()	  ? SPOOL_REASON_paused :
+			 state == LIFE_ON ? SPOOL_REASON_reentrant :
+					    SPOOL_REASON_late,
+			 n);
+}

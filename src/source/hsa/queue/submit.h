@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* submit.h - what is done with each packet right before the hardware may see it
+ *
+ * Everything here is called by the holder of the queue's turn.
+ */
+#ifndef RTL_SOURCE_HSA_SUBMIT_H
+#define RTL_SOURCE_HSA_SUBMIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "event/thread.h"
+#include "source/hsa/queue/packet.h"
+#include "source/hsa/queue/queue.h"
+
+/* HOT: `p`, packet `index` of `q`, gets a completion signal of ours where it needs one, and an entry in flight; what is
+ * not wanted is left as it is. `t`: this thread, within a hook; NULL: nothing is recorded.
+ *
+ * NULL, or the entry of a dispatch whose owner's signal is to be completed by somebody else: e->owner, once the signal
+ * of `p` has been (packet_make_completion()). Such an entry is not published: submit_shared() does it. */
+struct inflight *submit_packet(struct queue *q, struct thread *t, union packet *p, uint64_t index);
+
+/* Publishes an entry that submit_packet() returned. `hw`: index of the packet that completes the owner's signal. */
+void submit_shared(struct queue *q, struct inflight *e, uint64_t hw);
+
+/* Packets that go by unrecorded, since this thread can't be in a hook now (life.h), are counted. */
+void submit_count_left_out(const union packet *p, uint64_t count);
+
+/* From now on every packet is shown to `fn` before it is submitted, on the thread that submits it. For faces. `packet`: 64
+ * bytes, borrowed for the call. false: SUBMIT_MAX_LISTENERS listen already. Any thread. */
+#define SUBMIT_MAX_LISTENERS 4u
+typedef void (*submit_listener_fn)(const hsa_queue_t *queue, const void *packet, uint64_t index);
+bool submit_listen(submit_listener_fn fn);
+
+#endif

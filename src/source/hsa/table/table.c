@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* table.c - the registry of the runtime's API tables
+ *
+ * Owns:     the layers, and a list of every entry that they changed.
+ * Threads:  under ROCr's init lock.
+ * Fails:    more changes than the list holds: what is beyond is not undone, which matters only to a runtime that
+ *           comes back without having reset its tables; none is known.
+ */
+#define LOG_TOPIC "hsa"
+#include "source/hsa/table/table.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "base/log.h"
+
+#define MAX_CHANGES 2048u
+#define MAX_TABLE_BYTES 4096u
+
+/* An entry of a table, and what a layer found and left there. */
+struct change {
+	void **slot;
+	void *before, *after;
+};
+
+static const struct table_layer *layers[TABLE_MAX_LAYERS];
+static uint32_t nr_layers;
+static uint32_t nr_installed; /* of them, now */
+static const struct hsa_mirror_root *taken;
+static struct change changes[MAX_CHANGES];
+static uint32_t nr_changes;
+
+void table_init(const struct table_layer *const *first)
+{
+	nr_layers = 0;
+	while (first[nr_layers] && nr_layers < TABLE_MAX_LAYERS) {
+		layers[nr_layers] = first[nr_layers];
+		nr_layers++;
+	}
+}
+
+/* The tables that layers may patch. */
+static uint32_t list_tables(const struct hsa_mirror_root *root, void *out[4])
+{
+	uint32_t n = 0;
+
+	out[n++] = root->core;
+	out[n++] = root->amd_ext;
+	if (HSA_ROOT_HAS(root, image_ext) && root->image_ext)
+		out[n++] = root->image_ext;
+	if (HSA_ROOT_HAS(root, finalizer_ext) && root->finalizer_ext)
+		out[n++] = root->finalizer_ext;
+	return n;
+}
+
+static size_t bytes_of(const struct hsa_mirror_root *root, const void *table)
+{
+	uint32_t bytes = ((const struct hsa_mirror_version *)table)->minor_id;
+
+	/* ROCr leaves the version of this one all zero */
+	if (HSA_ROOT_HAS(root, finalizer_ext) && table == root->finalizer_ext)
+		bytes = HSA_TABLE_BYTES(HSA_FINALIZER_NR);
+	return bytes < MAX_TABLE_BYTES ? bytes : MAX_TABLE_BYTES;
+}
+
+static void note_changes(void *table, const void *before, size_t bytes)
+{
+	for (size_t at = sizeof(struct hsa_mirror_version); at + sizeof(void *) <= bytes;
+	     at += sizeof(void *)) {
+		void **slot = (void **)(void *)((char *)table + at);
+		void *was = *(void *const *)(const void *)((const char *)before + at);
+
+		if (*slot != was && nr_changes < MAX_CHANGES)
+			changes[nr_changes++] = (struct change){ slot, was, *slot };
+	}
+}
+
+static bool install(const struct table_layer *layer, const struct hsa_mirror_root *root)
+{
+	_Alignas(void *) char before[4][MAX_TABLE_BYTES];
+	void *tables[4];
+	uint32_t n = list_tables(root, tables);
+	bool ok;
+
+	for (uint32_t i = 0; i < n; i++)
+		memcpy(before[i], tables[i], bytes_of(root, tables[i]));
+	ok = layer->install(root);
+	for (uint32_t i = 0; i < n; i++)
+		note_changes(tables[i], before[i], bytes_of(root, tables[i]));
+	return ok;
+}
+
+/* Installs the layers that are not yet. false: one refuses. */
+static bool install_layers(const struct hsa_mirror_root *root)
+{
+	while (nr_installed < nr_layers) {
+		if (!install(layers[nr_installed], root))
+			return false;
+		nr_installed++;
+	}
+	return true;
+}
+
+bool table_add_layer(const struct table_layer *layer)
+{
+	if (nr_layers == TABLE_MAX_LAYERS)
+		return false;
+	layers[nr_layers++] = layer;
+	if (taken)
+		install_layers(taken);
+	return true;
+}
+
+/* A runtime that resets its tables without a word to us: they hold again what they held before. */
+static bool was_reset(void)
+{
+	return nr_changes && *changes[0].slot == changes[0].before;
+}
+
+static void end_layers(void)
+{
+	while (nr_installed)
+		if (layers[--nr_installed]->remove)
+			layers[nr_installed]->remove();
+	taken = NULL;
+}
+
+static void undo(void)
+{
+	end_layers();
+	while (nr_changes) {
+		const struct change *c = &changes[--nr_changes];
+
+		/* a tool that came after us, and has not gone yet, keeps what it put there */
+		if (*c->slot == c->after)
+			*c->slot = c->before;
+	}
+}
+
+bool table_take(void *root_table)
+{
+	const struct hsa_mirror_root *root = root_table;
+
+	if (taken && (root != taken || was_reset())) {
+		end_layers();
+		nr_changes = 0;
+	}
+	if (taken) /* by another way */
+		return true;
+	if (!HSA_ROOT_HAS(root, amd_ext) || !root->core || !root->amd_ext) {
+		log_warn("runtime: its API table has no AMD extensions; nothing is traced");
+		return false;
+	}
+	if (!install_layers(root)) {
+		undo();
+		return false;
+	}
+	taken = root;
+	return true;
+}
+
+void table_drop(void)
+{
+	if (taken)
+		undo();
+}
