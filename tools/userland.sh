@@ -42,7 +42,7 @@ experimental)
 	# what is not in experimental comes from unstable
 	sources='unstable experimental'
 	target=experimental
-	rocm='libamd-comgr3 libamdhip64-7 libhsa-runtime64-1'
+	rocm='libamd-comgr3 libamdhip64-7 libhiprtc-builtins7 libhiprtc7 libhsa-runtime64-1'
 	hip=libamdhip64.so.7
 	;;
 *) usage ;;
@@ -207,7 +207,7 @@ packages)
 	;;
 runtimes)
 	need_it
-	sed -n '/^\(libamdhip64\|libhsa-runtime64\|libamd-comgr\)/p' "$root/packages" | paste -s -d ',' - | sed 's/,/, /g'
+	sed -n '/^\(libamdhip64\|libhiprtc7\|libhsa-runtime64\|libamd-comgr\)/p' "$root/packages" | paste -s -d ',' - | sed 's/,/, /g'
 	;;
 *) usage ;;
 esac
