@@ -53,7 +53,7 @@ DETERMINISTIC = {
 
 
 # HIP 7.2 puts these streams onto hardware queues by how full they are: of 150 untraced runs 123 agreed
-UNSTABLE = "cross" if os.environ.get("RTL_USERLAND") == "experimental" else None
+UNSTABLE = "cross" if DTIF else None
 
 
 def same_times(what, seen, expected):

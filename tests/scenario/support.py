@@ -42,6 +42,19 @@ LIBRTL = os.path.join(BUILD, "lib/librtl.so.1")
 VGPU_DIR = os.path.join(BUILD, "vgpu")
 PASSTHROUGH_LIB = os.path.join(BUILD, "bench/libpassthrough.so")
 
+# Where the runtimes of another Debian suite are under test (tools/userland.sh): its name, else "".
+USERLAND = os.environ.get("RTL_USERLAND", "")
+# ROCr 7 takes the virtual GPU by its switch for device simulators, and then says so on stderr.
+DTIF = USERLAND == "experimental"
+DTIF_LINES = (
+    "Load libdtif.so successully!",
+    "Load all DTIF APIs OK!",
+    "DtifCreate OK!",
+    "DtifDestroy OK!",
+    "Unload libdtif.so successully!",
+    "Warning: Resource leak detected by SharedSignalPool",
+)
+
 # ways to run a program
 PLAIN = None  # not traced
 RTL = "rtl"  # rtl trace --virtual-gpu
@@ -160,6 +173,8 @@ def clean_env(extra=None):
     env = {k: v for k, v in os.environ.items() if not k.startswith(prefixes)}
     env["LC_ALL"] = "C.UTF-8"
     env["TERM"] = "dumb"
+    if DTIF:
+        env["HSA_ENABLE_DTIF"] = "1"
     if os.environ.get("RTL_TEST_PRELOAD"):
         env["LD_PRELOAD"] = os.environ["RTL_TEST_PRELOAD"]
     for key, value in (extra or {}).items():
@@ -259,7 +274,7 @@ def command_line(name, args, trace, gpus, rtl_args, env, folder):
         device = f"--virtual-gpu={gpus}"
         argv = [RTL_BIN, "trace", "-o", os.path.join(folder, "trace.db"), device, *rtl_args, "--", *argv]
         return argv, clean_env(full)
-    full = {"LD_LIBRARY_PATH": VGPU_DIR, "HSA_ENABLE_DTIF": "1", "VGPU_DEVICES": gpus, **full}
+    full = {"LD_LIBRARY_PATH": VGPU_DIR, "VGPU_DEVICES": gpus, **full}
     if trace == TOOLS:
         need_product()
         full = {
@@ -311,7 +326,12 @@ def finish(p, r, timeout):
 def read_output(r):
     for attr, name in (("out", "stdout"), ("err", "stderr")):
         with open(os.path.join(r.dir, name), "rb") as f:
-            setattr(r, attr, f.read().decode("utf-8", "surrogateescape"))
+            setattr(r, attr, program_text(f.read().decode("utf-8", "surrogateescape")))
+
+
+def program_text(text):
+    """What a program printed, without what the runtime prints of how it was loaded."""
+    return "".join(l for l in text.splitlines(True) if not l.startswith(DTIF_LINES)) if DTIF else text
 
 
 def show_stacks(pid):
@@ -356,7 +376,8 @@ def rtl(*args, timeout=120, cwd=None, env=None):
         timeout=timeout,
         check=False,
     )
-    r.status, r.out, r.err = p.returncode, p.stdout.decode("utf-8", "replace"), p.stderr.decode("utf-8", "replace")
+    r.status, r.out = p.returncode, p.stdout.decode("utf-8", "replace")
+    r.err = program_text(p.stderr.decode("utf-8", "replace"))
     return r
 
 
