@@ -25,7 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 STATUS = ("hipError_t", "hiprtcResult")
 NO_API = ("FIRST", "LAST")
 # known names are forgotten before and after: what is freed may be another's before it returns
-FORGET = ("hipModuleUnload", "__hipUnregisterFatBinary")
+FORGET = ("hipModuleUnload", "hipLibraryUnload", "__hipUnregisterFatBinary")
 # they hand out functions past the wrappers: the arguments that are the name and the place for it
 LOOKUPS = {"hipGetProcAddress": ("symbol", "pfn")}
 # with them the program says what of it is recorded
@@ -406,12 +406,21 @@ def emit_map(path, ops):
     return text.replace("local:", "%slocal:" % names)
 
 
+def load_release(path):
+    """A recorded model, and what that release's runtime exports."""
+    model = load(path)
+    with open(os.path.join(os.path.dirname(path), "hip_exports.txt"), encoding="utf-8") as f:
+        model["exports"] = set(f.read().split())
+    return model
+
+
 def plan_all(args=None):
     """Loads the models, the recorded ones without args; returns (Merged, ops, planner)."""
     args = args or arguments(argparse.ArgumentParser()).parse_args(["--out", "."])
-    models = [load(path) for path in sorted(glob.glob(os.path.join(HERE, "models", "*", "hip.json")))]
+    models = [load_release(path) for path in sorted(glob.glob(os.path.join(HERE, "models", "*", "hip.json")))]
     if args.model:
         mine = load(args.model)
+        mine["exports"] = {n for m in models if m["version"] == mine["version"] for n in m["exports"]}
         models = [m for m in models if m["version"] != mine["version"]] + [mine]
     extra, roles = load(args.extra), load(args.roles)
     merged = Merged(models)

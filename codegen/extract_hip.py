@@ -26,6 +26,7 @@ from extract import (ExtractError, declarations, prototype, split_top, tidy, typ
 
 SOURCE = """\
 #define __HIP_PLATFORM_AMD__ 1
+#include <stdbool.h>
 #include <hip/hip_runtime_api.h>
 #include <hip/hiprtc.h>
 #include <hip/amd_detail/hip_runtime_prof.h>

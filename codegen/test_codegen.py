@@ -147,6 +147,7 @@ class Types(unittest.TestCase):
             self.assertEqual(self.types.resolve(text).const, const, text)
 
     def test_members(self):
+        self.assertEqual(decl.member("struct t{ int a; } b"), decl.member("struct t { int a; } b"))
         self.assertEqual(self.types.resolve("pair").members, [
             ("a", "int", 0), ("b", "int", 0), ("text", "char", 16),
             ("u", "union { int i; float f; }", 0), ("p", "const void *", 0)])
@@ -185,6 +186,21 @@ class Words(unittest.TestCase):
         self.roles["functions"]["f"] = {"out": {"in": True}, "name": {"text": "len > 0"}}
         self.assertEqual(self.signature("int *out", "char *name", "int len"),
                          "out:p,name:p,*name:s,len:i")
+
+    def test_of_a_union_one_member_is_recorded(self):
+        self.types.append(["typedef struct op {", "int kind;", "union { struct { void *p; int n; } mem; void *a; } u;",
+                           "union { int old_name; int name; };", "union { int i; float f; };", "} op;"])
+        self.assertEqual(self.signature("op *o"), "o:p,*o.kind:i,*o.old_name:i")
+        self.roles["unions"] = {"op.u": "mem.p"}
+        self.roles["functions"]["f"] = {"o": {"roles": {"u.mem.p": "src"}}}
+        self.assertEqual(self.signature("op *o"), "o:p,*o.kind:i,*o.u.mem.p:p:src,*o.old_name:i")
+
+    def test_an_array_has_its_first_element_and_its_sum(self):
+        self.roles["functions"]["f"] = {"list": {"if": "n > 0", "roles": {"": "dst"}},
+                                        "sizes": {"if": "n > 0", "sum": ["all", "n"]}}
+        for sizes in ("size_t *sizes", "const size_t *sizes"):
+            self.assertEqual(self.signature("void **list", sizes, "unsigned n"),
+                             "list:p,*list:p:dst,sizes:p,*sizes:z,all:z:bytes,n:u")
 
     def test_a_rule_for_no_parameter_is_refused(self):
         self.roles["functions"]["f"] = {"gone": {"in": True}}
@@ -334,6 +350,30 @@ class Releases(unittest.TestCase):
                 emit_hip.prototypes(merged, {"functions": {}})
         merged = merge_hip.Merged([self.model("5.2", [], f=["int *a"]), self.model("6.4", [], f=["void *a"])])
         self.assertIn("f", emit_hip.prototypes(merged, {"functions": {}}))
+
+    def test_what_a_runtime_lacks_is_taken_from_one_that_has_it(self):
+        old, new = self.model("6.4", [], f=["int *a"]), self.model("7.2", [], f=["int *a", "int b"])
+        new["exports"] = {"f"}
+        merged = merge_hip.Merged([old, new])
+        self.assertEqual(len(emit_hip.prototypes(merged, {"functions": {}})["f"][2]["params"]), 2)
+        old["exports"] = {"f"}
+        with self.assertRaises(emit.ModelError):
+            emit_hip.prototypes(merge_hip.Merged([old, new]), {"functions": {}})
+
+    def test_batches_and_launches_of_7(self):
+        _, ops, _ = emit_hip.plan_all()
+        roles = {f.name: {w.role: w.name for w in f.words if w.role} for f in ops}
+        self.assertEqual(roles["hipLaunchKernelExC"], {
+            "grid": "*config.gridDim", "block": "*config.blockDim", "shared": "*config.dynamicSmemBytes",
+            "stream": "*config.stream", "kernel": "fPtr", "name": "kernelName"})
+        self.assertLessEqual({"gridx", "gridz", "blocky", "shared", "stream", "kernel", "name"},
+                             set(roles["hipDrvLaunchKernelEx"]))
+        self.assertEqual(roles["hipMemcpyBatchAsync"], {
+            "dst": "*dsts", "src": "*srcs", "bytes": "totalBytes", "stream": "stream"})
+        self.assertLessEqual({"src", "dst", "width", "height", "depth", "stream"}, set(roles["hipMemcpy3DBatchAsync"]))
+        self.assertLessEqual({"src", "dst", "srcdev", "dstdev", "width"}, set(roles["hipMemcpy3DPeer"]))
+        self.assertEqual(roles["hipMemsetD2D32Async"], {
+            "dst": "dst", "width": "width", "height": "height", "stream": "stream"})
 
     def test_renamed_symbols_of_6_are_functions_of_their_own(self):
         _, ops, planner = emit_hip.plan_all()

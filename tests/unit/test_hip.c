@@ -187,6 +187,15 @@ TEST(text_that_cannot_be_read_is_none)
 	CHECK(!thread_get()->in_hook);
 }
 
+TEST(the_sizes_of_a_batch_are_added_up)
+{
+	const size_t sizes[] = { 4096, SIZE_MAX / 2, 1 };
+
+	CHECK_EQ_UINT(hip_word_sum(NULL, 0), 0);
+	CHECK_EQ_UINT(hip_word_sum(sizes, 1), 4096);
+	CHECK_EQ_UINT(hip_word_sum(sizes, 3), 4097 + SIZE_MAX / 2);
+}
+
 /* ---- callbacks ------------------------------------------------------------------------------- */
 
 static uint32_t id_of(uint32_t op)
@@ -358,6 +367,21 @@ TEST(the_callback_of_6_4_tells_calls_with_arguments_and_status)
 	one_release(HIP_RELEASE_6_4);
 }
 
+TEST(the_callback_of_7_2_tells_calls_with_arguments_and_status)
+{
+	one_release(HIP_RELEASE_7_2);
+}
+
+/* 7.0 has the numbers of 7.2, and not all of its calls. */
+TEST(a_release_between_two_known_ones_is_the_one_whose_numbers_it_has)
+{
+	load_tracer(HIP_RELEASE_7_2, -29);
+	begin("hip", "callback");
+	CHECK(!callback_on_runtime());
+	CHECK_EQ_UINT(nr_registered(), 0);
+	CHECK_EQ_UINT(hip_release(), HIP_RELEASE_7_2);
+}
+
 /* Its structures may be larger: what is behind them can't be found. */
 TEST(a_release_with_fewer_calls_than_a_known_one_is_left_alone)
 {
@@ -376,14 +400,14 @@ TEST(a_release_with_more_calls_than_any_known_one_is_left_alone)
 {
 	void (*names)(const char *(*fn)(uint32_t));
 
-	load_tracer(HIP_RELEASE_6_4, 0);
+	load_tracer(HIP_RELEASE_7_2, 0);
 	names = (void (*)(const char *(*)(uint32_t)))dlsym(lib, "stand_in_names");
 	names(one_more);
 	begin("hip", "callback");
 	CHECK(!callback_on_runtime());
 	CHECK_EQ_UINT(nr_registered(), 0);
-	/* its calls are those of 6.4 as far as that goes */
-	CHECK_EQ_UINT(hip_release(), HIP_RELEASE_6_4);
+	/* its calls are those of 7.2 as far as that goes */
+	CHECK_EQ_UINT(hip_release(), HIP_RELEASE_7_2);
 }
 
 /* AMD_DIRECT_DISPATCH=0: the runtime keeps a call's id with what the call submits. */
