@@ -121,42 +121,57 @@ def preload_alone_does_not_see_dlsym():
 GIVEN = os.path.join(BUILD, "tests/hip_wrappers/given")
 
 
-def given(**more):
-    """hipGetProcAddress() of HIP 6, against a stand-in of the runtime: what the program was given for each question."""
-    r = run(GIVEN, timeout=60, **more)
+def given(whom="hipGetProcAddress", **more):
+    """A function of HIP that hands out others, of a stand-in of the runtime: what it gave for each question."""
+    r = run(GIVEN, whom, timeout=60, **more)
     contains("stdout", r.out, "\n0 bad\n")
     return r
 
 
-@case
-def functions_that_hip_hands_out():
+def handed_out_by(whom):
     wrapped = ("known", "again", "release", "of the release", "of the thread", "itself")
-    plain = given()
+    plain = given(whom)
     for what in wrapped:
         contains("untraced", plain.out, f"{what}: runtime 0\n")
-    r = given(trace=RTL, rtl_args=("-q", "-m", "hip"))
+    r = given(whom, trace=RTL, rtl_args=("-q", "-m", "hip"))
     expected = plain.out
     for what in wrapped:
         expected = expected.replace(f"{what}: runtime 0\n", f"{what}: wrapper 0\n")
     equal("stdout", r.out, expected)
     # each once: what was asked, with its status, and what was called through the answer
     rows = r.rows("select name, status, args from rtl_api order by begin_ns")
-    equal("calls through what was given", [row[:2] for row in rows if row[0] != "hipGetProcAddress"], [
+    equal("calls through what was given", [row[:2] for row in rows if row[0] != whom], [
         ("hipFree", 7), ("hipFree", 7), ("hipGetDevicePropertiesR0600", 7), ("hipGetDevicePropertiesR0600", 7),
         ("hipMemcpy_spt", 7)])
-    asked = [(status, args) for name, status, args in rows if name == "hipGetProcAddress"]
+    asked = [(status, args) for name, status, args in rows if name == whom]
     equal("questions", [status for status, _ in asked], [0] * 6 + [500] * 2 + [0] * 7)
     # the record has what the program got: the same wrapper for both names of it
-    first, again, release, alike = (re.search(r"\*pfn=(0x[0-9a-f]+)", args).group(1) for _, args in asked[:4])
-    equal("*pfn", (first == again, release == alike, first == release), (True, True, False))
+    first, again, release, alike = (re.search(r"\*(pfn|funcPtr)=(0x[0-9a-f]+)", args).group(2) for _, args in asked[:4])
+    equal("what was given", (first == again, release == alike, first == release), (True, True, False))
+
+
+@case
+def functions_that_hip_hands_out():
+    """hipGetProcAddress() of HIP 6."""
+    handed_out_by("hipGetProcAddress")
+
+
+@case
+def functions_that_hip_hands_out_as_entry_points():
+    """hipGetDriverEntryPoint() of HIP 7, and its form for the thread's own default stream."""
+    handed_out_by("hipGetDriverEntryPoint")
+    handed_out_by("hipGetDriverEntryPoint_spt")
 
 
 @case
 def what_hip_hands_out_is_the_runtimes_without_tracing():
-    plain = given()
-    equal("disabled", given(env={"LD_PRELOAD": LIBRTL, "RTL_MODE": "hip", "RTL_DISABLE": "1"}).out, plain.out)
-    equal("preload", given(trace=RTL, rtl_args=("-q", "-m", "hip"), env={"RTL_HIP_BACKEND": "preload"}).out, plain.out)
-    equal("standard", given(env={"LD_PRELOAD": LIBRTL, "RTL_MODE": "standard"}).out, plain.out)
+    for whom in ("hipGetProcAddress", "hipGetDriverEntryPoint"):
+        plain = given(whom).out
+        disabled = {"LD_PRELOAD": LIBRTL, "RTL_MODE": "hip", "RTL_DISABLE": "1"}
+        equal("disabled", given(whom, env=disabled).out, plain)
+        preload = given(whom, trace=RTL, rtl_args=("-q", "-m", "hip"), env={"RTL_HIP_BACKEND": "preload"})
+        equal("preload", preload.out, plain)
+        equal("standard", given(whom, env={"LD_PRELOAD": LIBRTL, "RTL_MODE": "standard"}).out, plain)
 
 
 @case
