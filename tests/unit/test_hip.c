@@ -554,6 +554,52 @@ TEST(operations_are_asked_for_only_while_they_are_wanted)
 	CHECK_EQ_UINT(nr_ops, 2);
 }
 
+static void ask_and_announce(void)
+{
+	int (*op)(uint32_t, void *) = (int (*)(uint32_t, void *))dlsym(lib, "stand_in_op");
+
+	for (int i = 0; i < 3; i++)
+		CHECK_EQ_INT(op(0, NULL), 0);
+	op(0, (void *)(uintptr_t)1);
+}
+
+/* HIP 7.2 asks any number of times whether operations are wanted, and says with another value when one is made. */
+TEST(an_operation_that_is_announced_is_no_record)
+{
+	static const struct live_listener listener = { .op = on_live_op };
+	uint64_t record[8] = { 2 | UINT64_C(0x11f0) << 32, 0, 0, 1, 2, 0, 0, 0 };
+	int (*op)(uint32_t, void *);
+	struct timespec before, after;
+	int index;
+
+	load_tracer(HIP_RELEASE_7_2, 0);
+	op = (int (*)(uint32_t, void *))dlsym(lib, "stand_in_op");
+	begin("standard", "auto");
+	live_init();
+	index = live_listen(&listener);
+	CHECK(live_turn_on());
+	live_want_ops(index, true);
+	nr_ops = 0;
+	for (int i = 0; i < 3; i++)
+		CHECK_EQ_INT(traced(id_of(HIP_OP_hipLaunchKernel), shown->data_size, 0,
+				    ask_and_announce),
+			     0);
+	CHECK_EQ_UINT(nr_ops, 0);
+	record[2] = ((uint64_t(*)(void))dlsym(lib, "stand_in_number"))();
+	for (int i = 0; i < 3; i++)
+		CHECK_EQ_INT(op(0, record), 0);
+	CHECK_EQ_UINT(nr_ops, 3);
+	/* none is waited for */
+	CHECK_EQ_INT(traced(id_of(HIP_OP_hipDeviceSynchronize), shown->data_size, 0, NULL), 0);
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	live_settle();
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	CHECK_LT_UINT((uint64_t)(after.tv_sec - before.tv_sec) * 1000000000 +
+			      (uint64_t)after.tv_nsec - (uint64_t)before.tv_nsec,
+		      100000000);
+	live_want_ops(index, false);
+}
+
 /* Operations that are over when the test says so. */
 static int (*op_of_runtime)(uint32_t op, void *record);
 static uint64_t (*number_of_runtime)(void);
