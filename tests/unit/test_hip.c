@@ -134,6 +134,29 @@ TEST(a_kernel_is_asked_for_once)
 	CHECK_EQ_UINT(asked(), 4);
 }
 
+/* From HIP 7.2 on. */
+TEST(a_librarys_kernel_has_its_name_where_a_function_may_stand)
+{
+	int (*peek)(void);
+	uint64_t id;
+
+	load();
+	begin("hip", "auto");
+	peek = (int (*)(void))dlsym(lib, "hipPeekAtLastError");
+	/* the runtime would forget the program's error over ours: it is asked another time */
+	set_status(17);
+	CHECK_EQ_UINT(hip_word_host_function((void *)0x4003, true), 0);
+	CHECK_EQ_INT(peek(), 17);
+	set_status(0);
+	id = hip_word_host_function((void *)0x4003, true);
+	CHECK_STR_EQ(sink_record_string((uint32_t)id), "of_a_library");
+	CHECK_EQ_UINT(hip_word_function((void *)0x4003, true), id);
+	/* neither: the program sees nothing of the question */
+	CHECK_EQ_UINT(hip_word_host_function((void *)0x4005, true), 0);
+	CHECK_EQ_INT(peek(), 0);
+	CHECK(!thread_get()->in_hook);
+}
+
 static void *ask_many(void *arg)
 {
 	uint64_t (*word)(const void *, bool) = hip_word_function;
