@@ -98,6 +98,22 @@ def both_ways_in_one_program():
 
 
 @case
+def calls_that_no_way_sees_are_missed_to_the_number():
+    """dlvsym() goes past every symbol: each operation whose call is not in the trace is counted, and no other."""
+    need = program("hsa_kernels.co")
+    for name in ("hiplinked", "hipdlsym"):
+        for way in ("past", "dlvsym"):
+            r = run_account(name, f"module={need}", f"way={way}", trace=RTL, env={"VGPU_EXEC": "auto"})
+            calls = read_account(r)
+            seen = calls[::2] if way == "past" else []
+            same_calls(r, seen)
+            # what the calls themselves put on the GPU; the runtime's own operations for them come on top of it
+            at_least("operations without a call", exact_missed(r), sum(len(c.ops) for c in calls) - sum(len(c.ops) for c in seen))
+    r = run_account("hiplinked", f"module={need}", "way=linked", trace=RTL, env={"VGPU_EXEC": "auto"})
+    equal("operations without a call of the linked program", exact_missed(r), 0)
+
+
+@case
 def same_records_in_every_way():
     want = records(traced("linked", "preload"))
     for which, backend in (
