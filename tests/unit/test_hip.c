@@ -287,6 +287,24 @@ static bool is_missed(void)
 	return corr_take(thread_get()) & EVENT_MISSED;
 }
 
+/* There are no wrappers that would do it. */
+TEST(kernels_lose_their_names_when_callbacks_tell_of_an_unloaded_module)
+{
+	uint32_t id = id_of(HIP_OP_hipModuleUnload);
+
+	load();
+	begin("hip", "callback");
+	callback_on_runtime();
+	CHECK_NE_UINT(hip_word_function((void *)0x1000, true), 0);
+	CHECK_EQ_UINT(asked(), 1);
+	CHECK_NOT_NULL(runtime_call(id, NULL));
+	CHECK_NE_UINT(hip_word_function((void *)0x1000, true), 0);
+	CHECK_EQ_UINT(asked(), 2);
+	runtime_call(id, lib);
+	CHECK_NE_UINT(hip_word_function((void *)0x1000, true), 0);
+	CHECK_EQ_UINT(asked(), 3);
+}
+
 TEST(where_wrappers_do_callbacks_stay_off_and_what_passes_them_is_counted)
 {
 	struct api_call c;

@@ -74,6 +74,12 @@ static bool takes_status_away(uint32_t op)
 	return op == HIP_OP_hipGetLastError || op == HIP_OP_hipExtGetLastError;
 }
 
+/* What it frees may be another kernel's before the call returns, as in the wrappers. */
+static bool unloads(uint32_t op)
+{
+	return op == HIP_OP_hipModuleUnload || op == HIP_OP_hipLibraryUnload;
+}
+
 void *callback_begin(uint32_t id, uintptr_t frame)
 {
 	const struct hip_callback *c = release_callback(id);
@@ -93,6 +99,8 @@ void *callback_begin(uint32_t id, uintptr_t frame)
 	b->data.phase = 0;
 	if (takes_status_away(c->op))
 		b->status = peek();
+	if (RTL_UNLIKELY(unloads(c->op)))
+		hip_forget_names();
 	return &b->data;
 }
 
@@ -108,6 +116,8 @@ void callback_end(uint32_t id, const void *args)
 		b->status = last ? last() : peek();
 	if (api_args)
 		nr = c->decode(args, words, b->status == 0);
+	if (RTL_UNLIKELY(unloads(c->op)))
+		hip_forget_names();
 	hip_leave(c->op, &b->call, b->status, words, nr);
 }
 
