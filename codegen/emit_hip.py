@@ -304,16 +304,10 @@ def wrapper(f):
         out += ["\tpause_switch(%s);" % SWITCH[f.name]]
     if f.passed:
         return out + ["\t%s%s;" % ("" if void else "return ", call)] + forget + ["}", ""]
-    out.append("\tif (!hip_enter(&call))%s" % (" {" if void or after else ""))
-    if void:
-        out += ["\t\t%s;" % call] + ["\t" + x for x in after] + ["\t\treturn;", "\t}",
-                                                                  "\t%s;" % call]
-    elif after:
-        out += ["\t\tret = %s;" % call] + ["\t" + x for x in after] + ["\t\treturn ret;", "\t}",
-                                                                        "\tret = %s;" % call]
-    else:
-        out += ["\t\treturn %s;" % call, "\tret = %s;" % call]
-    out += after
+    result = "" if void else "ret = "
+    out += ["\tif (!hip_enter(&call)) {", "\t\t%s%s;" % (result, call), "\t\tapi_pass();"]
+    out += ["\t" + x for x in after] + ["\t\treturn;" if void else "\t\treturn ret;", "\t}"]
+    out += ["\t%s%s;" % (result, call)] + after
     if f.variants:
         out.append("\tswitch (hip_release()) {")
         for one in f.variants:

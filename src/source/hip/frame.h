@@ -9,8 +9,11 @@
  *
  *		if (!real)
  *			return HIP_NOT_LOADED;
- *		if (!hip_enter(&call))
- *			return real(dst, value, sizeBytes);
+ *		if (!hip_enter(&call)) {
+ *			ret = real(dst, value, sizeBytes);
+ *			api_pass();
+ *			return ret;
+ *		}
  *		ret = real(dst, value, sizeBytes);
  *		... fills words, if api_args ...
  *		hip_leave(HIP_OP_hipMemset, &call, ret, words, nr);
