@@ -148,21 +148,22 @@ static void note(const char *api, hipError_t status, arguments args)
 		line += (line.empty() ? "\"" : ", \"") + arg + "\"";
 	std::lock_guard<std::mutex> guard(account_lock);
 	if (account)
-		fprintf(account, "{\"tid\": %ld, \"api\": \"%s\", \"status\": %d, \"args\": [%s]}\n",
+		fprintf(account,
+			"{\"tid\": %ld, \"api\": \"%s\", \"status\": %d, \"args\": [%s]}\n",
 			(long)syscall(SYS_gettid), api, (int)status, line.c_str());
 }
 
 /* CALL(function, (arguments), arguments as text); it must succeed, and one that may fail. */
 #define TRY(fn, call, ...)                                                                         \
 	do {                                                                                       \
-		hipError_t result_ = newest.fn call;                                                  \
-		note(#fn, result_, { __VA_ARGS__ });                                                  \
+		hipError_t result_ = newest.fn call;                                               \
+		note(#fn, result_, { __VA_ARGS__ });                                               \
 	} while (0)
 #define CALL(fn, call, ...)                                                                        \
 	do {                                                                                       \
-		hipError_t result_ = newest.fn call;                                                  \
-		note(#fn, result_, { __VA_ARGS__ });                                                  \
-		HIP(result_);                                                                         \
+		hipError_t result_ = newest.fn call;                                               \
+		note(#fn, result_, { __VA_ARGS__ });                                               \
+		HIP(result_);                                                                      \
 	} while (0)
 
 extern "C" __global__ void newest_add(int *p, int value)
@@ -203,7 +204,8 @@ static void launches(work &w)
 	CALL(hipLaunchKernelExC, (&c, (const void *)newest_add, args), address("config", &c),
 	     size("*config.gridDim", c.grid), size("*config.blockDim", c.block),
 	     number("*config.dynamicSmemBytes", 128), address("*config.stream", w.stream),
-	     number("*config.numAttrs", 0), address("args", args), quoted("kernelName", "newest_add"));
+	     number("*config.numAttrs", 0), address("args", args),
+	     quoted("kernelName", "newest_add"));
 	HIP(hipModuleLoad(&module, w.path));
 	HIP(hipModuleGetFunction(&function, module, "flood_short"));
 	CALL(hipModuleGetFunctionCount, (&nr, module), address("count", &nr), number("*count", nr),
@@ -217,7 +219,8 @@ static void launches(work &w)
 	check(w, "launches", w.host[0] == 1 && w.host[64] == 5 && w.host[511] == 5 && !w.host[512]);
 	TRY(hipModuleLoadFatBinary, (&fat, w.image.data()), address("fatbin", w.image.data()));
 	TRY(hipOccupancyAvailableDynamicSMemPerBlock, (&room, (const void *)newest_add, 1, 64),
-	    address("f", (const void *)newest_add), number("numBlocks", 1), number("blockSize", 64));
+	    address("f", (const void *)newest_add), number("numBlocks", 1),
+	    number("blockSize", 64));
 	HIP(hipModuleUnload(module));
 	/* what failed is not what is looked at next */
 	(void)hipGetLastError();
@@ -226,7 +229,8 @@ static void launches(work &w)
 static void copies(work &w)
 {
 	int *host = w.host, *from = w.from, *to = w.to;
-	void *dsts[] = { from, from + 1024, from + 2048 }, *srcs[] = { host, host + 1024, host + 2048 };
+	void *dsts[] = { from, from + 1024, from + 2048 },
+	     *srcs[] = { host, host + 1024, host + 2048 };
 	size_t sizes[] = { 4096, 2048, 1024 }, failed = 0;
 	hipExtent extent = { 256, 4, 2 };
 	peer_copy_3d peer = {};
@@ -236,9 +240,9 @@ static void copies(work &w)
 		host[i] = i;
 	HIP(hipMemset(from, 0, BYTES));
 	CALL(hipMemcpyBatchAsync, (dsts, srcs, sizes, 3, NULL, NULL, 0, &failed, w.stream),
-	     address("dsts", dsts), address("*dsts", from), address("*srcs", host), number("*sizes", 4096),
-	     number("totalBytes", 7168), number("count", 3), number("numAttrs", 0),
-	     address("stream", w.stream));
+	     address("dsts", dsts), address("*dsts", from), address("*srcs", host),
+	     number("*sizes", 4096), number("totalBytes", 7168), number("count", 3),
+	     number("numAttrs", 0), address("stream", w.stream));
 	HIP(hipStreamSynchronize(w.stream));
 	for (int i = 0; i < 2; i++) {
 		ops[i].src = { POINTER, from + 512 * i, 256, 4, { ON_DEVICE, 0 } };
@@ -252,11 +256,13 @@ static void copies(work &w)
 	peer.dst = { to, 256, 256, 4 };
 	peer.extent = extent;
 	TRY(hipMemcpy3DPeer, (&peer), address("p", &peer));
-	TRY(hipMemcpy3DPeerAsync, (&peer, w.stream), address("p", &peer), address("stream", w.stream));
+	TRY(hipMemcpy3DPeerAsync, (&peer, w.stream), address("p", &peer),
+	    address("stream", w.stream));
 	HIP(hipDeviceSynchronize());
 	HIP(hipMemcpy(host, from, BYTES, hipMemcpyDeviceToHost));
-	check(w, "batch", host[1023] == 1023 && host[1024] == 1024 && host[1535] == 1535 && !host[1536] &&
-				  host[2048] == 2048 && !host[2304]);
+	check(w, "batch",
+	      host[1023] == 1023 && host[1024] == 1024 && host[1535] == 1535 && !host[1536] &&
+		      host[2048] == 2048 && !host[2304]);
 	(void)hipGetLastError();
 }
 
@@ -266,21 +272,24 @@ static void fills(work &w)
 	size_t pitch = 1024;
 
 	HIP(hipMemset(w.to, 0, BYTES));
-	CALL(hipMemsetD2D8, (w.to, pitch, 7, 16, 2), address("dst", w.to), number("dstPitch", pitch),
-	     number("value", 7), number("width", 16), number("height", 2));
+	CALL(hipMemsetD2D8, (w.to, pitch, 7, 16, 2), address("dst", w.to),
+	     number("dstPitch", pitch), number("value", 7), number("width", 16),
+	     number("height", 2));
 	CALL(hipMemsetD2D16Async, (w.to + 1024, pitch, 0x102, 16, 3, w.stream),
 	     address("dst", w.to + 1024), number("value", 0x102), number("width", 16),
 	     number("height", 3), address("stream", w.stream));
-	CALL(hipMemsetD2D32, (w.to + 2048, pitch, 9, 10, 4), number("value", 9), number("width", 10),
-	     number("height", 4));
+	CALL(hipMemsetD2D32, (w.to + 2048, pitch, 9, 10, 4), number("value", 9),
+	     number("width", 10), number("height", 4));
 	TRY(hipMemPrefetchAsync_v2, (w.to, BYTES, here, 0, w.stream), address("dev_ptr", w.to),
 	    number("count", BYTES), number("location.id", 0), address("stream", w.stream));
-	TRY(hipMemAdvise_v2, (w.to, BYTES, 1, here), number("count", BYTES), number("location.id", 0));
+	TRY(hipMemAdvise_v2, (w.to, BYTES, 1, here), number("count", BYTES),
+	    number("location.id", 0));
 	HIP(hipDeviceSynchronize());
 	HIP(hipMemcpy(w.host, w.to, BYTES, hipMemcpyDeviceToHost));
-	check(w, "fills", w.host[0] == 0x7070707 && w.host[3 + 256] == 0x7070707 && !w.host[4] &&
-				  w.host[1024] == 0x1020102 && w.host[1024 + 7 + 512] == 0x1020102 &&
-				  w.host[2048 + 9 + 768] == 9 && !w.host[2048 + 10]);
+	check(w, "fills",
+	      w.host[0] == 0x7070707 && w.host[3 + 256] == 0x7070707 && !w.host[4] &&
+		      w.host[1024] == 0x1020102 && w.host[1024 + 7 + 512] == 0x1020102 &&
+		      w.host[2048 + 9 + 768] == 9 && !w.host[2048 + 10]);
 	(void)hipGetLastError();
 }
 
@@ -295,26 +304,32 @@ static void libraries(work &w)
 	unsigned int nr = 0;
 
 	CALL(hipLibraryLoadData, (&library, w.image.data(), NULL, NULL, 0, NULL, NULL, 0),
-	     address("*library", library), address("code", w.image.data()), address("jitOptions", NULL),
-	     number("numJitOptions", 0), number("numLibraryOptions", 0));
+	     address("*library", library), address("code", w.image.data()),
+	     address("jitOptions", NULL), number("numJitOptions", 0),
+	     number("numLibraryOptions", 0));
 	CALL(hipLibraryGetKernel, (&kernel, library, "flood_long"), address("pKernel", &kernel),
-	     address("*pKernel", kernel), address("library", library), quoted("name", "flood_long"));
-	CALL(hipLibraryGetKernelCount, (&nr, library), number("*count", nr), address("library", library));
+	     address("*pKernel", kernel), address("library", library),
+	     quoted("name", "flood_long"));
+	CALL(hipLibraryGetKernelCount, (&nr, library), number("*count", nr),
+	     address("library", library));
 	CALL(hipLibraryEnumerateKernels, (kernels, nr, library), address("kernels", kernels),
 	     number("numKernels", nr), address("library", library));
 	CALL(hipKernelGetName, (&name, kernel), address("name", &name), quoted("*name", name),
 	     address("kernel", kernel));
 	/* it is gone with the library */
 	check(w, "libraries", nr == 2 && !strcmp(name, "flood_long"));
-	TRY(hipKernelGetLibrary, (&its, kernel), address("*library", its), address("kernel", kernel));
+	TRY(hipKernelGetLibrary, (&its, kernel), address("*library", its),
+	    address("kernel", kernel));
 	HIP(hipMemset(w.from, 0, BYTES));
-	TRY(hipDrvLaunchKernelEx, (&d, (hipFunction_t)kernel, args, NULL), number("*config.gridDimX", 2),
-	    address("f", kernel), quoted("kernelName", "flood_long"));
+	TRY(hipDrvLaunchKernelEx, (&d, (hipFunction_t)kernel, args, NULL),
+	    number("*config.gridDimX", 2), address("f", kernel),
+	    quoted("kernelName", "flood_long"));
 	/* one that was never asked about as a function */
 	CALL(hipLibraryGetKernel, (&other, library, "flood_short"), address("*pKernel", other),
 	     quoted("name", "flood_short"));
 	TRY(hipLaunchKernelExC, (&c, (const void *)other, args), size("*config.gridDim", c.grid),
-	    size("*config.blockDim", c.block), address("fPtr", other), quoted("kernelName", "flood_short"));
+	    size("*config.blockDim", c.block), address("fPtr", other),
+	    quoted("kernelName", "flood_short"));
 	HIP(hipStreamSynchronize(w.stream));
 	CALL(hipLibraryUnload, (library), address("library", library));
 	CALL(hipLibraryLoadFromFile, (&file, w.path, NULL, NULL, 0, NULL, NULL, 0),
@@ -417,8 +432,8 @@ int main(int argc, char **argv)
 	HIP(hipGetDeviceCount(&count));
 	devices = count;
 	for (long i = 0; i < nr; i++)
-		threads.emplace_back(do_work, arg_text(argc, argv, "module", ""), arg_num(argc, argv, "rounds", 1),
-				     (bool *)&good[(size_t)i]);
+		threads.emplace_back(do_work, arg_text(argc, argv, "module", ""),
+				     arg_num(argc, argv, "rounds", 1), (bool *)&good[(size_t)i]);
 	for (std::thread &t : threads)
 		t.join();
 	for (char g : good)

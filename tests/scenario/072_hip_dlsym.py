@@ -191,6 +191,20 @@ def what_hip_hands_out_is_the_runtimes_without_tracing():
 
 
 @case
+def hiprtc_has_a_library_of_its_own():
+    """As in HIP 7, and loaded by a program for itself alone: it works as untraced, and its calls are on record."""
+    rtc = os.path.join(BUILD, "tests/hip_wrappers/given_rtc")
+    plain = run(rtc)
+    equal("untraced", plain.out, "linked: 5, 9.7, errno 77\ngiven: library\ndlsym: 5, 9.7, errno 77\n")
+    r = run(rtc, trace=RTL, rtl_args=("-q", "-m", "hip"))
+    equal("stdout", r.out, plain.out.replace("given: library", "given: wrapper"))
+    rows = r.rows("select name, status, args like '%*major=0, %' from rtl_api")
+    equal("calls", rows, [("hiprtcVersion", 5, 1)] * 2)
+    r = run(rtc, env={"LD_PRELOAD": LIBRTL, "RTL_MODE": "standard"})
+    equal("stdout in mode standard", r.out, plain.out)
+
+
+@case
 def arguments_of_the_callback_way():
     r = traced("dlsym", "callback")
     (args,) = r.rows("select args from rtl_api where name = 'hipModuleLaunchKernel' order by begin_ns limit 1")[0]

@@ -52,6 +52,14 @@ static void begin(const char *mode, const char *backend)
 	sink_record_open();
 }
 
+static const char *name_in_7_2(uint32_t id)
+{
+	const struct hip_release *r = &hip_releases[HIP_RELEASE_7_2];
+
+	return id < r->nr_callbacks && r->callbacks[id].decode ? hip_ops[r->callbacks[id].op].name :
+								 "unknown";
+}
+
 TEST(a_function_is_found_when_its_library_has_come)
 {
 	int (*init)(unsigned int);
@@ -76,6 +84,29 @@ TEST(a_function_is_found_when_its_library_has_come)
 	/* what is remembered stays: the program unloads the library, we hold it */
 	dlclose(lib);
 	CHECK_EQ_INT(init(6), 1006);
+}
+
+/* HIP 7 has its compiler in a library of its own, which may come first. It is not the one that tells the release. */
+TEST(the_compilers_functions_are_found_in_its_own_library)
+{
+	int (*version)(int *, int *), major = 0, minor = 0;
+	void (*names)(const char *(*fn)(uint32_t));
+
+	CHECK_NULL(hip_real(HIP_OP_hiprtcVersion));
+	CHECK_NOT_NULL(dlopen(HIPRTC_STAND_IN, RTLD_NOW | RTLD_LOCAL));
+	CHECK(!hip_is_loaded());
+	CHECK_NULL(hip_real(HIP_OP_hipInit));
+	version = (int (*)(int *, int *))hip_real(HIP_OP_hiprtcVersion);
+	CHECK_NOT_NULL((void *)version);
+	CHECK_EQ_INT(version(&major, &minor), 5);
+	CHECK_EQ_INT(major, 9);
+	CHECK_NULL(hip_real(HIP_OP_hipInit));
+	lib = dlopen(HIP_TRACER_STAND_IN, RTLD_NOW | RTLD_LOCAL);
+	CHECK_MSG(lib, "%s", dlerror());
+	names = (void (*)(const char *(*)(uint32_t)))dlsym(lib, "stand_in_names");
+	names(name_in_7_2);
+	CHECK_NOT_NULL(hip_real(HIP_OP_hipPeekAtLastError));
+	CHECK_EQ_UINT(hip_release(), HIP_RELEASE_7_2);
 }
 
 TEST(a_wrapper_without_a_runtime_says_so)
