@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 import unittest
 
 import decl
@@ -21,6 +22,7 @@ import emit_hsa_api
 import emit_hsa_table as emit
 import extract
 import extract_hip
+import hip_tables
 import merge_hip
 import words
 
@@ -383,6 +385,93 @@ class Releases(unittest.TestCase):
                             ("hipChooseDeviceR0600", "const hipDeviceProp_tR0600 *")):
             self.assertIn(ctype, [p["type"] for p in symbols[name].proto["params"]])
         self.assertEqual(planner.types.resolve("hipDeviceProp_tR0600").kind, "struct")
+
+
+class Tables(unittest.TestCase):
+    """The order of functions in HIP's dispatch tables."""
+
+    HEADER = """
+        // HIP_RUNTIME_API_TABLE_STEP_VERSION == 9 is no step: it stands outside
+        #define HIP_RUNTIME_API_TABLE_MAJOR_VERSION 0
+        #define HIP_RUNTIME_API_TABLE_STEP_VERSION 3
+        typedef hipError_t (*t_hipA)(void** p, size_t n);
+        typedef const char* (*t_hipB)(void);
+        typedef hipError_t (*t_hipLong)(int (*fn)(void* p),
+                                        int a);
+        struct HipDispatchTable {
+          // HIP_RUNTIME_API_TABLE_STEP_VERSION == 0
+          size_t size;
+          t_hipA hipA_fn;
+          t_hipB
+              hipB_fn;
+          // HIP_RUNTIME_API_TABLE_STEP_VERSION = 1
+          // HIP_RUNTIME_API_TABLE_STEP_VERSION == 3
+          t_hipLong hipLong_fn;
+
+          // DO NOT EDIT ABOVE!
+          // HIP_RUNTIME_API_TABLE_STEP_VERSION == 4
+        };
+        """
+
+    def setUp(self):
+        self.recorded = recorded("hip_tables.json")
+        self.header = hip_tables.read_header(textwrap.dedent(self.HEADER))
+
+    def test_a_header_is_read(self):
+        self.assertEqual(self.header["steps"], {"runtime": [{"step": 0, "names": ["hipA", "hipB"]},
+                                                            {"step": 3, "names": ["hipLong"]}]})
+        self.assertEqual(self.header["tables"], {"runtime": [0, 3, 3]})
+        self.assertEqual(self.header["prototypes"]["hipA"], {
+            "returns": "hipError_t", "params": [{"name": "p", "type": "void **"}, {"name": "n", "type": "size_t"}]})
+        self.assertEqual(self.header["prototypes"]["hipB"], {"returns": "const char *", "params": []})
+        self.assertEqual(len(self.header["prototypes"]["hipLong"]["params"]), 2)
+
+    def test_a_member_that_is_no_function_is_refused(self):
+        with self.assertRaises(extract.ExtractError):
+            hip_tables.read_header(textwrap.dedent(self.HEADER).replace("t_hipA hipA_fn", "int hipA_fn"))
+        with self.assertRaises(extract.ExtractError):
+            hip_tables.read_header("struct Other {\n};")
+
+    def test_sizes_are_those_of_the_steps(self):
+        for row in self.recorded["runtimes"]:
+            for table in hip_tables.STRUCTS:
+                _, step, number = row[table]
+                self.assertEqual(hip_tables.functions_at(self.recorded["steps"][table], step), number, row["hip"])
+
+    def test_places(self):
+        places = {n: i for i, n in enumerate(hip_tables.order(self.recorded["steps"]["runtime"]), 1)}
+        self.assertEqual(len(places), 506)
+        for name, place in (("hipApiName", 1), ("hipGetProcAddress", 443), ("hipEventRecordWithFlags", 474),
+                            ("hipLaunchKernelExC", 475), ("hipLibraryEnumerateKernels", 503),
+                            ("hipOccupancyAvailableDynamicSMemPerBlock", 506)):
+            self.assertEqual(places[name], place, name)
+
+    def test_each_function_is_known(self):
+        _, ops, _ = emit_hip.plan_all()
+        known = {f.name for f in ops}
+        for table in hip_tables.STRUCTS:
+            names = hip_tables.order(self.recorded["steps"][table])
+            self.assertEqual(len(set(names)), len(names))
+            self.assertEqual([n for n in names if n not in known and n not in self.recorded["prototypes"]], [])
+        self.assertEqual(sorted(known & set(self.recorded["prototypes"])), [])
+        for change in self.recorded["layouts"]:
+            self.assertEqual([n for n in change["functions"] if n not in known], [])
+
+    def test_a_header_is_compared(self):
+        ours = {"steps": self.header["steps"], "runtimes": [{"hip": "7.9.1", "runtime": [0, 3, 3]}],
+                "prototypes": {"hipA": self.header["prototypes"]["hipA"]}}
+        self.assertEqual(hip_tables.compare(ours, self.header, "7.9"), [])
+        ours["runtimes"][0]["runtime"] = [0, 2, 3]
+        self.assertEqual(len(hip_tables.compare(ours, self.header, "7.9")), 1)
+        self.assertEqual(hip_tables.compare(ours, self.header, "8.0"), [])
+        # one that has less or more at its end is no contradiction, another order is
+        for steps, wrong in (([{"step": 0, "names": ["hipA", "hipB"]}], 0),
+                             ([{"step": 0, "names": ["hipA", "hipB"]}, {"step": 3, "names": ["hipLong", "hipC"]}], 0),
+                             ([{"step": 0, "names": ["hipB", "hipA"]}], 2), ([{"step": 1, "names": ["hipA"]}], 1)):
+            ours["steps"] = {"runtime": steps}
+            self.assertEqual(len(hip_tables.compare(ours, self.header, "8.0")), wrong, steps)
+        ours["prototypes"]["hipA"] = {"returns": "void", "params": []}
+        self.assertIn("hipA has another prototype", hip_tables.compare(ours, self.header, "8.0"))
 
 
 if __name__ == "__main__":
