@@ -305,6 +305,15 @@ class Calls(unittest.TestCase):
         self.assertEqual(ways["hipMalloc"], {"ptr": "out"})
         self.assertEqual(ways["hipStreamCreate"], {"stream": "inout"})
 
+    def test_a_groups_comment_is_no_functions(self):
+        text = "/** @{ */\n/** @param[out] p where */\n/**\n * @}\n */\nint hipFirst(int *p);\n"
+        with tempfile.TemporaryDirectory() as tmp:
+            os.mkdir(os.path.join(tmp, "hip"))
+            for name in extract_hip.DOCUMENTED:
+                with open(os.path.join(tmp, "hip", name), "w", encoding="utf-8") as f:
+                    f.write(text)
+            self.assertEqual(extract_hip.directions(tmp), {"hipFirst": {"p": "out"}})
+
     def test_a_map_without_a_place_for_the_wrappers_is_refused(self):
         with tempfile.NamedTemporaryFile("w", suffix=".map") as f:
             f.write("{ global: a; };")
