@@ -98,10 +98,13 @@ bool bus_never_pauses(void)
 /* Where an operation's correlation id is; NULL: this is none. */
 static inline uint64_t *correlation_of(struct event *ev)
 {
+	_Static_assert(EVENT_DISPATCH + 1 == EVENT_COPY && EVENT_COPY + 1 == EVENT_BARRIER,
+		       "order");
+	if (RTL_LIKELY(ev->kind < EVENT_DISPATCH || ev->kind > EVENT_BARRIER))
+		return NULL;
 	return ev->kind == EVENT_DISPATCH ? &ev->dispatch.correlation :
 	       ev->kind == EVENT_COPY	  ? &ev->copy.correlation :
-	       ev->kind == EVENT_BARRIER  ? &ev->barrier.correlation :
-					    NULL;
+					    &ev->barrier.correlation;
 }
 
 static RTL_COLD void emit_missed(const struct event *ev)
