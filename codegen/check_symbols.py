@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 CALLS = r"^(hip\w+|__hip(Push|Pop)CallConfiguration|_Z\w*hip\w*)$"
-KNOWN = ("libamdhip64.so.5", "libamdhip64.so.6")
+KNOWN = ("libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7")
 
 
 def run(*cmd):

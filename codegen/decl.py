@@ -42,7 +42,8 @@ class Type:
 
 def member(text):
     """`int a[4]` -> [("a", "int", 4)]; `int a, b` gives two; an anonymous one has no name."""
-    text = text.strip().rstrip(";").strip()
+    # releases differ in their spaces
+    text = re.sub(r"(\w)\{", r"\1 {", text.strip().rstrip(";").strip())
     nested = re.match(r"^((?:struct|union)\s*\w*\s*\{.*\})\s*(\w*)$", text)
     if nested:
         return [(nested.group(2), nested.group(1), 0)]

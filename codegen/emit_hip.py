@@ -25,9 +25,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 STATUS = ("hipError_t", "hiprtcResult")
 NO_API = ("FIRST", "LAST")
 # known names are forgotten before and after: what is freed may be another's before it returns
-FORGET = ("hipModuleUnload", "__hipUnregisterFatBinary")
+FORGET = ("hipModuleUnload", "hipLibraryUnload", "__hipUnregisterFatBinary")
 # they hand out functions past the wrappers: the arguments that are the name and the place for it
-LOOKUPS = {"hipGetProcAddress": ("symbol", "pfn")}
+LOOKUPS = {"hipGetProcAddress": ("symbol", "pfn"), "hipGetDriverEntryPoint": ("symbol", "funcPtr"),
+           "hipGetDriverEntryPoint_spt": ("symbol", "funcPtr")}
 # with them the program says what of it is recorded
 SWITCH = {"hipProfilerStart": "true", "hipProfilerStop": "false"}
 
@@ -303,16 +304,10 @@ def wrapper(f):
         out += ["\tpause_switch(%s);" % SWITCH[f.name]]
     if f.passed:
         return out + ["\t%s%s;" % ("" if void else "return ", call)] + forget + ["}", ""]
-    out.append("\tif (!hip_enter(&call))%s" % (" {" if void or after else ""))
-    if void:
-        out += ["\t\t%s;" % call] + ["\t" + x for x in after] + ["\t\treturn;", "\t}",
-                                                                  "\t%s;" % call]
-    elif after:
-        out += ["\t\tret = %s;" % call] + ["\t" + x for x in after] + ["\t\treturn ret;", "\t}",
-                                                                        "\tret = %s;" % call]
-    else:
-        out += ["\t\treturn %s;" % call, "\tret = %s;" % call]
-    out += after
+    result = "" if void else "ret = "
+    out += ["\tif (!hip_enter(&call)) {", "\t\t%s%s;" % (result, call), "\t\tapi_pass();"]
+    out += ["\t" + x for x in after] + ["\t\treturn;" if void else "\t\treturn ret;", "\t}"]
+    out += ["\t%s%s;" % (result, call)] + after
     if f.variants:
         out.append("\tswitch (hip_release()) {")
         for one in f.variants:
@@ -406,12 +401,21 @@ def emit_map(path, ops):
     return text.replace("local:", "%slocal:" % names)
 
 
+def load_release(path):
+    """A recorded model, and what that release's runtime exports."""
+    model = load(path)
+    with open(os.path.join(os.path.dirname(path), "hip_exports.txt"), encoding="utf-8") as f:
+        model["exports"] = set(f.read().split())
+    return model
+
+
 def plan_all(args=None):
     """Loads the models, the recorded ones without args; returns (Merged, ops, planner)."""
     args = args or arguments(argparse.ArgumentParser()).parse_args(["--out", "."])
-    models = [load(path) for path in sorted(glob.glob(os.path.join(HERE, "models", "*", "hip.json")))]
+    models = [load_release(path) for path in sorted(glob.glob(os.path.join(HERE, "models", "*", "hip.json")))]
     if args.model:
         mine = load(args.model)
+        mine["exports"] = {n for m in models if m["version"] == mine["version"] for n in m["exports"]}
         models = [m for m in models if m["version"] != mine["version"]] + [mine]
     extra, roles = load(args.extra), load(args.roles)
     merged = Merged(models)

@@ -97,10 +97,11 @@ def wrapper(f):
         out.append("\t%s;" % declare(f.proto["returns"], "ret"))
     out.append("")
     if void:
-        out += ["\tif (!api_enter(REC_API_HSA, &call)) {", "\t\t%s;" % call, "\t\treturn;", "\t}",
+        out += ["\tif (!api_enter(REC_API_HSA, &call)) {", "\t\t%s;" % call, "\t\tapi_pass();", "\t\treturn;", "\t}",
                 "\t%s;" % call]
     else:
-        out += ["\tif (!api_enter(REC_API_HSA, &call))", "\t\treturn %s;" % call, "\tret = %s;" % call]
+        out += ["\tif (!api_enter(REC_API_HSA, &call)) {", "\t\tret = %s;" % call, "\t\tapi_pass();",
+                "\t\treturn ret;", "\t}", "\tret = %s;" % call]
     if f.words:
         args = ["words", "ret == HSA_STATUS_SUCCESS" if f.status else "true"] + f.names()
         if f.uses_return:

@@ -26,6 +26,7 @@ from extract import (ExtractError, declarations, prototype, split_top, tidy, typ
 
 SOURCE = """\
 #define __HIP_PLATFORM_AMD__ 1
+#include <stdbool.h>
 #include <hip/hip_runtime_api.h>
 #include <hip/hiprtc.h>
 #include <hip/amd_detail/hip_runtime_prof.h>
@@ -76,7 +77,9 @@ def directions(include):
     for name in DOCUMENTED:
         with open(os.path.join(include, "hip", name), encoding="utf-8") as f:
             text = f.read()
-        for match in re.finditer(r"/\*\*(.*?)\*/([^;{]*)", text, re.S):
+        # the end of a group may stand between a comment and its prototype, its begin before a comment
+        text = re.sub(r"/\*\*[\s*]*@}[\s*]*\*/", "", text)
+        for match in re.finditer(r"/\*\*(.*?)\*/((?:(?!/\*\*)[^;{])*)", text, re.S):
             function = re.search(r"\b(hip\w+)\s*\(", re.sub(r"//.*", "", match.group(2)))
             if not function:
                 continue

@@ -44,6 +44,7 @@ class Release:
 
     def __init__(self, model):
         self.model, self.version = model, model["version"]
+        self.exports = model.get("exports", ())  # of its runtime, where that is known
         self.types = Types(model["types"])
         self.names = {}  # of what is called otherwise
         self.functions = {}
@@ -69,6 +70,8 @@ class Merged:
             release.functions = {name: self.prototype(release, proto)
                                  for name, proto in release.model["functions"].items()}
         self.all_types = Types(self.types)
+        for name in sorted({n for r in self.releases for n in r.functions}):
+            self.drop_mistakes(name)
 
     def latest(self):
         return self.releases[-1]
@@ -170,11 +173,21 @@ class Merged:
             return "%d bytes" % self.layouts[bare]["size"]
         return "float %d" % found.size if found.kind == "float" else "word %d" % found.size
 
+    def shape(self, proto):
+        """How its arguments and its result are passed."""
+        return [self.class_of(t) for t in [proto["returns"]] + [p["type"] for p in proto["params"]] if t != "void"]
+
+    def drop_mistakes(self, name):
+        """Headers may declare a function that their runtime lacks, with arguments that it never had."""
+        known = [r.functions[name] for r in self.releases if name in r.exports and name in r.functions]
+        for release in self.releases:
+            proto = release.functions.get(name)
+            if proto and known and name not in release.exports and self.shape(proto) != self.shape(known[0]):
+                del release.functions[name]
+
     def check_alike(self, name, one, other, version):
         """Raises ModelError when two prototypes of a symbol can't be served by one wrapper."""
-        shapes = [[self.class_of(t) for t in [p["returns"]] + [q["type"] for q in p["params"]]
-                   if t != "void"] for p in (one, other)]
-        if shapes[0] != shapes[1]:
+        if self.shape(one) != self.shape(other):
             raise ModelError("%s of HIP %s takes other arguments" % (name, version))
 
     def places(self, release, proto, words):

@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 import unittest
 
 import decl
@@ -21,6 +22,7 @@ import emit_hsa_api
 import emit_hsa_table as emit
 import extract
 import extract_hip
+import hip_tables
 import merge_hip
 import words
 
@@ -147,6 +149,7 @@ class Types(unittest.TestCase):
             self.assertEqual(self.types.resolve(text).const, const, text)
 
     def test_members(self):
+        self.assertEqual(decl.member("struct t{ int a; } b"), decl.member("struct t { int a; } b"))
         self.assertEqual(self.types.resolve("pair").members, [
             ("a", "int", 0), ("b", "int", 0), ("text", "char", 16),
             ("u", "union { int i; float f; }", 0), ("p", "const void *", 0)])
@@ -185,6 +188,21 @@ class Words(unittest.TestCase):
         self.roles["functions"]["f"] = {"out": {"in": True}, "name": {"text": "len > 0"}}
         self.assertEqual(self.signature("int *out", "char *name", "int len"),
                          "out:p,name:p,*name:s,len:i")
+
+    def test_of_a_union_one_member_is_recorded(self):
+        self.types.append(["typedef struct op {", "int kind;", "union { struct { void *p; int n; } mem; void *a; } u;",
+                           "union { int old_name; int name; };", "union { int i; float f; };", "} op;"])
+        self.assertEqual(self.signature("op *o"), "o:p,*o.kind:i,*o.old_name:i")
+        self.roles["unions"] = {"op.u": "mem.p"}
+        self.roles["functions"]["f"] = {"o": {"roles": {"u.mem.p": "src"}}}
+        self.assertEqual(self.signature("op *o"), "o:p,*o.kind:i,*o.u.mem.p:p:src,*o.old_name:i")
+
+    def test_an_array_has_its_first_element_and_its_sum(self):
+        self.roles["functions"]["f"] = {"list": {"if": "n > 0", "roles": {"": "dst"}},
+                                        "sizes": {"if": "n > 0", "sum": ["all", "n"]}}
+        for sizes in ("size_t *sizes", "const size_t *sizes"):
+            self.assertEqual(self.signature("void **list", sizes, "unsigned n"),
+                             "list:p,*list:p:dst,sizes:p,*sizes:z,all:z:bytes,n:u")
 
     def test_a_rule_for_no_parameter_is_refused(self):
         self.roles["functions"]["f"] = {"gone": {"in": True}}
@@ -287,6 +305,15 @@ class Calls(unittest.TestCase):
         self.assertEqual(ways["hipMalloc"], {"ptr": "out"})
         self.assertEqual(ways["hipStreamCreate"], {"stream": "inout"})
 
+    def test_a_groups_comment_is_no_functions(self):
+        text = "/** @{ */\n/** @param[out] p where */\n/**\n * @}\n */\nint hipFirst(int *p);\n"
+        with tempfile.TemporaryDirectory() as tmp:
+            os.mkdir(os.path.join(tmp, "hip"))
+            for name in extract_hip.DOCUMENTED:
+                with open(os.path.join(tmp, "hip", name), "w", encoding="utf-8") as f:
+                    f.write(text)
+            self.assertEqual(extract_hip.directions(tmp), {"hipFirst": {"p": "out"}})
+
     def test_a_map_without_a_place_for_the_wrappers_is_refused(self):
         with tempfile.NamedTemporaryFile("w", suffix=".map") as f:
             f.write("{ global: a; };")
@@ -335,6 +362,30 @@ class Releases(unittest.TestCase):
         merged = merge_hip.Merged([self.model("5.2", [], f=["int *a"]), self.model("6.4", [], f=["void *a"])])
         self.assertIn("f", emit_hip.prototypes(merged, {"functions": {}}))
 
+    def test_what_a_runtime_lacks_is_taken_from_one_that_has_it(self):
+        old, new = self.model("6.4", [], f=["int *a"]), self.model("7.2", [], f=["int *a", "int b"])
+        new["exports"] = {"f"}
+        merged = merge_hip.Merged([old, new])
+        self.assertEqual(len(emit_hip.prototypes(merged, {"functions": {}})["f"][2]["params"]), 2)
+        old["exports"] = {"f"}
+        with self.assertRaises(emit.ModelError):
+            emit_hip.prototypes(merge_hip.Merged([old, new]), {"functions": {}})
+
+    def test_batches_and_launches_of_7(self):
+        _, ops, _ = emit_hip.plan_all()
+        roles = {f.name: {w.role: w.name for w in f.words if w.role} for f in ops}
+        self.assertEqual(roles["hipLaunchKernelExC"], {
+            "grid": "*config.gridDim", "block": "*config.blockDim", "shared": "*config.dynamicSmemBytes",
+            "stream": "*config.stream", "kernel": "fPtr", "name": "kernelName"})
+        self.assertLessEqual({"gridx", "gridz", "blocky", "shared", "stream", "kernel", "name"},
+                             set(roles["hipDrvLaunchKernelEx"]))
+        self.assertEqual(roles["hipMemcpyBatchAsync"], {
+            "dst": "*dsts", "src": "*srcs", "bytes": "totalBytes", "stream": "stream"})
+        self.assertLessEqual({"src", "dst", "width", "height", "depth", "stream"}, set(roles["hipMemcpy3DBatchAsync"]))
+        self.assertLessEqual({"src", "dst", "srcdev", "dstdev", "width"}, set(roles["hipMemcpy3DPeer"]))
+        self.assertEqual(roles["hipMemsetD2D32Async"], {
+            "dst": "dst", "width": "width", "height": "height", "stream": "stream"})
+
     def test_renamed_symbols_of_6_are_functions_of_their_own(self):
         _, ops, planner = emit_hip.plan_all()
         symbols = {f.symbol: f for f in ops if f.exported}
@@ -343,6 +394,93 @@ class Releases(unittest.TestCase):
                             ("hipChooseDeviceR0600", "const hipDeviceProp_tR0600 *")):
             self.assertIn(ctype, [p["type"] for p in symbols[name].proto["params"]])
         self.assertEqual(planner.types.resolve("hipDeviceProp_tR0600").kind, "struct")
+
+
+class Tables(unittest.TestCase):
+    """The order of functions in HIP's dispatch tables."""
+
+    HEADER = """
+        // HIP_RUNTIME_API_TABLE_STEP_VERSION == 9 is no step: it stands outside
+        #define HIP_RUNTIME_API_TABLE_MAJOR_VERSION 0
+        #define HIP_RUNTIME_API_TABLE_STEP_VERSION 3
+        typedef hipError_t (*t_hipA)(void** p, size_t n);
+        typedef const char* (*t_hipB)(void);
+        typedef hipError_t (*t_hipLong)(int (*fn)(void* p),
+                                        int a);
+        struct HipDispatchTable {
+          // HIP_RUNTIME_API_TABLE_STEP_VERSION == 0
+          size_t size;
+          t_hipA hipA_fn;
+          t_hipB
+              hipB_fn;
+          // HIP_RUNTIME_API_TABLE_STEP_VERSION = 1
+          // HIP_RUNTIME_API_TABLE_STEP_VERSION == 3
+          t_hipLong hipLong_fn;
+
+          // DO NOT EDIT ABOVE!
+          // HIP_RUNTIME_API_TABLE_STEP_VERSION == 4
+        };
+        """
+
+    def setUp(self):
+        self.recorded = recorded("hip_tables.json")
+        self.header = hip_tables.read_header(textwrap.dedent(self.HEADER))
+
+    def test_a_header_is_read(self):
+        self.assertEqual(self.header["steps"], {"runtime": [{"step": 0, "names": ["hipA", "hipB"]},
+                                                            {"step": 3, "names": ["hipLong"]}]})
+        self.assertEqual(self.header["tables"], {"runtime": [0, 3, 3]})
+        self.assertEqual(self.header["prototypes"]["hipA"], {
+            "returns": "hipError_t", "params": [{"name": "p", "type": "void **"}, {"name": "n", "type": "size_t"}]})
+        self.assertEqual(self.header["prototypes"]["hipB"], {"returns": "const char *", "params": []})
+        self.assertEqual(len(self.header["prototypes"]["hipLong"]["params"]), 2)
+
+    def test_a_member_that_is_no_function_is_refused(self):
+        with self.assertRaises(extract.ExtractError):
+            hip_tables.read_header(textwrap.dedent(self.HEADER).replace("t_hipA hipA_fn", "int hipA_fn"))
+        with self.assertRaises(extract.ExtractError):
+            hip_tables.read_header("struct Other {\n};")
+
+    def test_sizes_are_those_of_the_steps(self):
+        for row in self.recorded["runtimes"]:
+            for table in hip_tables.STRUCTS:
+                _, step, number = row[table]
+                self.assertEqual(hip_tables.functions_at(self.recorded["steps"][table], step), number, row["hip"])
+
+    def test_places(self):
+        places = {n: i for i, n in enumerate(hip_tables.order(self.recorded["steps"]["runtime"]), 1)}
+        self.assertEqual(len(places), 506)
+        for name, place in (("hipApiName", 1), ("hipGetProcAddress", 443), ("hipEventRecordWithFlags", 474),
+                            ("hipLaunchKernelExC", 475), ("hipLibraryEnumerateKernels", 503),
+                            ("hipOccupancyAvailableDynamicSMemPerBlock", 506)):
+            self.assertEqual(places[name], place, name)
+
+    def test_each_function_is_known(self):
+        _, ops, _ = emit_hip.plan_all()
+        known = {f.name for f in ops}
+        for table in hip_tables.STRUCTS:
+            names = hip_tables.order(self.recorded["steps"][table])
+            self.assertEqual(len(set(names)), len(names))
+            self.assertEqual([n for n in names if n not in known and n not in self.recorded["prototypes"]], [])
+        self.assertEqual(sorted(known & set(self.recorded["prototypes"])), [])
+        for change in self.recorded["layouts"]:
+            self.assertEqual([n for n in change["functions"] if n not in known], [])
+
+    def test_a_header_is_compared(self):
+        ours = {"steps": self.header["steps"], "runtimes": [{"hip": "7.9.1", "runtime": [0, 3, 3]}],
+                "prototypes": {"hipA": self.header["prototypes"]["hipA"]}}
+        self.assertEqual(hip_tables.compare(ours, self.header, "7.9"), [])
+        ours["runtimes"][0]["runtime"] = [0, 2, 3]
+        self.assertEqual(len(hip_tables.compare(ours, self.header, "7.9")), 1)
+        self.assertEqual(hip_tables.compare(ours, self.header, "8.0"), [])
+        # one that has less or more at its end is no contradiction, another order is
+        for steps, wrong in (([{"step": 0, "names": ["hipA", "hipB"]}], 0),
+                             ([{"step": 0, "names": ["hipA", "hipB"]}, {"step": 3, "names": ["hipLong", "hipC"]}], 0),
+                             ([{"step": 0, "names": ["hipB", "hipA"]}], 2), ([{"step": 1, "names": ["hipA"]}], 1)):
+            ours["steps"] = {"runtime": steps}
+            self.assertEqual(len(hip_tables.compare(ours, self.header, "8.0")), wrong, steps)
+        ours["prototypes"]["hipA"] = {"returns": "void", "params": []}
+        self.assertIn("hipA has another prototype", hip_tables.compare(ours, self.header, "8.0"))
 
 
 if __name__ == "__main__":

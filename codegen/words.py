@@ -120,17 +120,32 @@ class Planner:
             ctype = self.types.alias[ctype]
         return ctype
 
+    def union(self, name, ctype, expr, guard, path):
+        """The word of the one member of a union that the roles name, or of one that all members share."""
+        leaves = self.types.leaves(ctype)
+        if not path and len({(t, n) for _, t, n in leaves}) == 1:
+            path = leaves[0][0]
+        for leaf, ltype, length in leaves:
+            if leaf == path and not length:
+                return self.scalar("%s.%s" % (name, leaf), ltype, "%s.%s" % (expr, leaf), guard)
+        return []
+
     def members(self, name, ctype, expr, guard, chosen=None):
-        """The words of a structure's members; unions and long arrays are left out."""
+        """The words of a structure's members; most unions and long arrays are left out."""
         found, out = self.types.resolve(ctype), []
         if found.kind == "union":
             return out
         for member, mtype, length in found.members:
+            if not member and self.types.resolve(mtype).kind == "union" and not chosen:
+                out += self.union(name, mtype, expr, guard, "")
             if not member or (chosen and member not in chosen):
                 continue
             path, read = "%s.%s" % (name, member), "%s.%s" % (expr, member)
             inner = self.types.resolve(mtype)
-            if inner.kind in ("void", "opaque"):
+            named = self.roles.get("unions", {}).get("%s.%s" % (plain(found.name), member))
+            if named:
+                out += self.union(path, mtype, read, guard, named)
+            if inner.kind in ("void", "opaque") or named:
                 continue
             size = length * inner.size
             if length and inner.kind in ("int", "uint") and (inner.size == 1 or length > MAX_ARRAY):
@@ -174,7 +189,7 @@ class Planner:
                 word.expr = word.expr.replace("(*%s)." % param, "%s->" % param)
                 word.role = rule.get("roles", {}).get(member, word.role)
             return out
-        if found.const and inner.name != "dim3" and not rule.get("out"):
+        if found.const and inner.name != "dim3" and not set(rule) & {"out", "sum"}:
             return []
         if inner.kind == "pointer" and self.char(inner.pointee) and inner.const:
             return [Word("*" + param, "s", "hip_word_text(*%s)" % param, "", guard, "char *")]
@@ -187,7 +202,12 @@ class Planner:
             one = self.scalar("*" + param, found.pointee, param, guard)
             one[0].expr = "%s->%s" % (param, self.handle_member)
             return one
-        return self.scalar("*" + param, found.pointee, "*%s" % param, guard)
+        one = self.scalar("*" + param, found.pointee, "*%s" % param, guard)
+        one[0].role = rule.get("roles", {}).get("", one[0].role)
+        if "sum" in rule:
+            called, number = rule["sum"]
+            one.append(Word(called, "z", "hip_word_sum(%s, %s)" % (param, number), "bytes", guard, "sum"))
+        return one
 
     def char(self, ctype):
         """Whether this is the char of a string."""

@@ -24,8 +24,9 @@ static inline uint64_t corr_new(struct thread *t)
 	return t->corr_next < t->corr_end ? t->corr_next++ : corr_refill(t);
 }
 
-/* NULL, or told of each operation on a thread that is in no recorded call. Must not block. */
-extern _Atomic(void (*)(struct thread *t)) corr_orphan;
+/* NULL, or told of each operation on a thread that is in no recorded call: whether a call was missed. Must not
+ * block. */
+extern _Atomic(bool (*)(struct thread *t)) corr_orphan;
 
 /* HOT: `id` of a call or an operation that is in no recorded call, with EVENT_LEFT_OUT while recording is
  * paused. */
@@ -39,17 +40,19 @@ static inline bool corr_is_left_out(uint64_t id)
 	return id & EVENT_LEFT_OUT;
 }
 
-/* HOT: the id of an operation that came from a thread in no recorded call; `t` is the caller. */
+/* HOT: the id of an operation that came from a thread in no recorded call, with EVENT_MISSED where such a call was
+ * missed; `t` is the caller. It may be that no operation comes of it. */
 static inline uint64_t corr_orphaned(struct thread *t)
 {
 	/* acquire: pairs with the release of who sets it */
-	void (*orphan)(struct thread * t) =
+	bool (*orphan)(struct thread * t) =
 		atomic_load_explicit(&corr_orphan, memory_order_acquire);
+	uint64_t id = corr_mark(corr_new(t));
 
 	/* a call that was begun while recording was paused is not missed */
-	if (RTL_UNLIKELY(orphan != NULL) && !pause_is_on() && !t->call_left_out)
-		orphan(t);
-	return corr_mark(corr_new(t));
+	if (RTL_UNLIKELY(orphan != NULL) && !pause_is_on() && !t->call_left_out && orphan(t))
+		id |= EVENT_MISSED;
+	return id;
 }
 
 /* HOT: the id of the API call that runs on this thread, or a new one. */

@@ -14,6 +14,9 @@
 /* In the correlation id of a dispatch, copy or barrier: it was submitted while recording was paused
  * (pause.h), and is for other sinks than the recorder. Never in a trace. */
 #define EVENT_LEFT_OUT (UINT64_C(1) << 63)
+/* In the same place: the HIP call that submitted it was not seen. bus_emit() takes it out and counts `api_missed`,
+ * so that the count is that of the operations on record. No sink sees it. */
+#define EVENT_MISSED (UINT64_C(1) << 62)
 
 enum event_kind {
 	EVENT_STRING,

@@ -18,13 +18,14 @@ struct thread {
 	uint32_t tid;		      /* 0 until thread_get() was called once */
 	bool in_hook;		      /* re-entry guard: life_enter() / life_leave() */
 	bool is_ours;		      /* the life thread: hooks do nothing on it */
-	bool call_left_out;	      /* the last call began while recording was paused */
 	uint64_t corr_next, corr_end; /* ids taken ahead from the process counter, corr.c */
 	uint64_t marker;	      /* innermost open push range, 0 = none */
 	uint64_t corr_current;	      /* of the API call that runs, 0 = none: operations take it */
 	uint64_t corr_offer;	      /* id that the next recorded call takes, 0 = a new one */
-	void *marker_stack;	      /* source/roctx's */
-	struct buf *buf;	      /* sink/recorder's: open chunk of this thread */
+	uintptr_t
+		call_left_out; /* frame of a call that began while recording was paused, 0 = none */
+	void *marker_stack;    /* source/roctx's */
+	struct buf *buf;       /* sink/recorder's: open chunk of this thread */
 	uint32_t stack_depth;
 	uint32_t api_inside; /* source/api: bit 1 << domain while a recorded call of it runs */
 	void *api_block;     /* source/hip: of the callback that runs */

@@ -73,7 +73,7 @@ struct rocpd_fn {
 	uint32_t in;  /* which tables its calls are in, beside ROCPD_IN_API */
 	int32_t kind; /* hipMemcpyKind that the name says, or -1 */
 	bool async;
-	uint8_t scale;		 /* bytes of one of what ROLE_BYTES counts */
+	uint8_t scale;		 /* bytes of one of what ROLE_BYTES and ROLE_WIDTH count */
 	int16_t words[NR_ROLES]; /* index, -1: no such argument */
 };
 
@@ -132,9 +132,9 @@ static void know_by_name(struct rocpd_fn *fn, const struct store_op *op)
 	enum role other = has(fn, ROLE_SRC) ? ROLE_DST : ROLE_SRC;
 
 	fn->scale = 1;
-	if (begins(op->name, "hipMemsetD16"))
+	if (begins(op->name, "hipMemsetD16") || begins(op->name, "hipMemsetD2D16"))
 		fn->scale = 2;
-	else if (begins(op->name, "hipMemsetD32"))
+	else if (begins(op->name, "hipMemsetD32") || begins(op->name, "hipMemsetD2D32"))
 		fn->scale = 4;
 	for (uint32_t i = 0; i < op->nr_args; i++) {
 		if (strcmp(op->args[i].name, "symbol") == 0 && !has(fn, other))
@@ -332,7 +332,7 @@ static void fill_copy(const struct rocpd_process *p, const struct rocpd_fn *fn,
 {
 	row->stream = handle(fn, api, ROLE_STREAM);
 	row->bytes = (int64_t)(word(fn, api, ROLE_BYTES, 0) * fn->scale);
-	row->width = (int64_t)word(fn, api, ROLE_WIDTH, 0);
+	row->width = (int64_t)(word(fn, api, ROLE_WIDTH, 0) * fn->scale);
 	row->height = (int64_t)word(fn, api, ROLE_HEIGHT, 0);
 	row->kind = (int32_t)word(fn, api, ROLE_KIND, (uint64_t)(int64_t)fn->kind);
 	row->dst = handle(fn, api, ROLE_DST);

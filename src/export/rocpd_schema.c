@@ -178,7 +178,8 @@ static const char *const rpd_views[] = {
 	"width, height, kind, dst, src, dstDevice, srcDevice, sync, pinned FROM rocpd_copyapi A JOIN "
 	"rocpd_api B ON B.id = A.api_ptr_id JOIN rocpd_string C ON C.id = B.apiName_id",
 	"CREATE VIEW copyop AS SELECT B.id, gpuId, queueId, sequenceId, B.start, B.end, (B.end - "
-	"B.start) AS duration, coalesce(C.stream, '') AS stream, coalesce(nullif(C.size, 0), K.bytes, 0) AS size, "
+	"B.start) AS duration, coalesce(C.stream, '') AS stream, coalesce(CASE WHEN E.string LIKE 'hipMemcpy%Batch%' "
+	"THEN coalesce(K.bytes, 0) END, nullif(C.size, 0), K.bytes, 0) AS size, "
 	"coalesce(C.width, 0) AS width, coalesce(C.height, 0) AS height, coalesce(nullif(C.kind, -1), K.kind, -1) AS "
 	"kind, coalesce(C.dst, printf('0x%x', K.dst)) AS dst, coalesce(C.src, printf('0x%x', K.src)) AS "
 	"src, coalesce(nullif(C.dstDevice, -1), DA.gpu_id, -1) AS dstDevice, coalesce(nullif(C.srcDevice, -1), SA.gpu_id, -1) "

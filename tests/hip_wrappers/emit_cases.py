@@ -37,6 +37,7 @@ class Case:
         self.base = base or f  # what is called; of a variant, the function that it is one of
         self.rules = roles["functions"].get(f.name, {})
         self.kernel = roles["kernel"].get(f.name)
+        self.sums = {r["sum"][0]: (p, r["sum"][1]) for p, r in self.rules.items() if "sum" in r}
         self.looked = {}  # parameter -> the words of what it points to
         for w in f.words:
             if w.name.startswith("*"):
@@ -80,6 +81,8 @@ class Case:
                 out.append("run_pointer(run, &%s, NULL, false);" % var)
             elif found.kind == "bool":
                 out.append("run_bool(run, &%s);" % var)
+            elif name in [number for _, number in self.sums.values()]:
+                out.append("run_count(run, &%s);" % var)
             elif found.kind in ("struct", "union"):
                 out.append("run_struct(run, &%s, sizeof(%s));" % (var, var))
             else:
@@ -109,6 +112,9 @@ class Case:
         """The statement that looks for one word."""
         guarded = "true" if w.name.startswith("*") else "false"
         place = self.place(w.name)
+        if w.ctype == "sum":
+            # of the one element that there is
+            place, guarded = "o_" + self.sums[w.name][0], "true"
         if w.ctype == "kernel":
             param, _, member = self.kernel[1].partition(".")
             value = "o_%s.%s" % (param, member) if member else "a_" + param

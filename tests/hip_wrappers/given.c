@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* given.c - a program that takes HIP's functions from hipGetProcAddress(), against the stand-in of the runtime
+/* given.c - a program that takes HIP's functions from HIP, against the stand-in of the runtime
  *
  * One line for each question: what the program was given (runtime: the runtime's own function; wrapper: one of
  * librtl's; kept: nothing was written; other), and the status. Last, what the runtime saw of calls through them.
+ * The first argument says whom it asks: hipGetProcAddress (none), hipGetDriverEntryPoint or its form _spt.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,8 +18,19 @@
 #define STRAY_ERRNO 77
 
 int hipGetProcAddress(const char *symbol, void **pfn, int version, uint64_t flags, int *status);
+int hipGetDriverEntryPoint(const char *symbol, void **fn, unsigned long long flags, int *status);
+int hipGetDriverEntryPoint_spt(const char *symbol, void **fn, unsigned long long flags,
+			       int *status);
 
+static int (*entry_point)(const char *symbol, void **fn, unsigned long long flags, int *status);
 static int nr_bad;
+
+static int ask_hip(const char *symbol, void **fn, int version, uint64_t flags)
+{
+	if (entry_point)
+		return entry_point(symbol, fn, flags, NULL);
+	return hipGetProcAddress(symbol, fn, version, flags, NULL);
+}
 
 /* What the runtime answers next: this status, and `address` where it is not NULL. */
 static void answer(int status, void **pfn, void *address)
@@ -51,7 +63,7 @@ static void *ask(const char *what, const char *symbol, int version, uint64_t fla
 
 	answer(status, &fn, address);
 	errno = STRAY_ERRNO;
-	ret = hipGetProcAddress(symbol, &fn, version, flags, NULL);
+	ret = ask_hip(symbol, &fn, version, flags);
 	if (errno != STRAY_ERRNO || dlerror())
 		nr_bad++;
 	printf("%s: %s %d\n", what, what_is(fn, address), ret);
@@ -74,13 +86,18 @@ static void call(const char *function, void *fn, void *argument)
 	printf("called: %s %u\n", stand_in.function, stand_in.nr_calls);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	const char *whom = argc > 1 ? argv[1] : "hipGetProcAddress";
 	void *release = stand_in_address("hipGetDevicePropertiesR0600");
 	void *spt = stand_in_address("hipMemcpy_spt");
 	static char place[64];
 	void *fn;
 
+	if (!strcmp(whom, "hipGetDriverEntryPoint"))
+		entry_point = hipGetDriverEntryPoint;
+	else if (!strcmp(whom, "hipGetDriverEntryPoint_spt"))
+		entry_point = hipGetDriverEntryPoint_spt;
 	fn = ask("known", "hipFree", 60400000, 0, 0, stand_in_address("hipFree"));
 	call("hipFree", fn, place);
 	/* the second time, too */
@@ -93,7 +110,7 @@ int main(void)
 	fn = ask("of the thread", "hipMemcpy", 60400000, 2, 0, spt);
 	call("hipMemcpy_spt", fn, place + 4);
 	/* the one that hands out others */
-	ask("itself", "hipGetProcAddress", 60400000, 0, 0, stand_in_address("hipGetProcAddress"));
+	ask("itself", whom, 60400000, 0, 0, stand_in_address(whom));
 	ask("unknown", "hipNoSuchFunction", 60400000, 0, FAILS, NULL);
 	ask("failed", "hipFree", 60400000, 0, FAILS, stand_in_address("hipFree"));
 	ask("other name", "hipMalloc", 60400000, 0, 0, stand_in_address("hipFree"));
@@ -103,7 +120,7 @@ int main(void)
 	ask("no name", NULL, 60400000, 0, 0, stand_in_address("hipFree"));
 	ask("empty name", "", 60400000, 0, 0, stand_in_address("hipFree"));
 	answer(0, NULL, NULL);
-	printf("no place: %d\n", hipGetProcAddress("hipFree", NULL, 60400000, 0, NULL));
+	printf("no place: %d\n", ask_hip("hipFree", NULL, 60400000, 0));
 	printf("%d bad\n", nr_bad);
 	return nr_bad != 0;
 }

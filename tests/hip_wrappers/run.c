@@ -136,6 +136,11 @@ void run_bool(struct run *run, bool *value)
 	*value = run->mode != RUN_EMPTY;
 }
 
+void run_count(struct run *run, size_t *value)
+{
+	*value = run->mode != RUN_EMPTY;
+}
+
 void run_struct(struct run *run, void *value, size_t size)
 {
 	stand_in_pattern(value, size, run->seed++, base_of(run));

@@ -52,6 +52,8 @@ void run_release(uint32_t index);
 /* Arguments. */
 void run_number(struct run *run, void *value, size_t size);
 void run_bool(struct run *run, bool *value);
+/* How many elements an array has that is one object. */
+void run_count(struct run *run, size_t *value);
 /* A structure that is passed by value. */
 void run_struct(struct run *run, void *value, size_t size);
 const char *run_text(struct run *run, const char *text);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* hipdlsym.c - the same HIP calls, linked to libamdhip64 or found by dlopen and dlsym
  *
- *	hipdlsym module=KERNELS.co way=dlsym rounds=20 account=FILE
- *	hiplinked ... way=linked|dlsym|mixed
+ *	hipdlsym module=KERNELS.co way=dlsym|dlvsym|past rounds=20 account=FILE
+ *	hiplinked ... way=linked|dlsym|mixed|dlvsym|past
  *
  * Built twice: hipdlsym has no link to HIP, hiplinked has one. way=mixed takes every other call from
- * dlsym. Each launch has a grid, and each copy a length, that no other has; FILE gets one line of JSON for
+ * dlsym; way=past takes them from dlvsym, which no tool stands in front of, and way=dlvsym takes all. Each launch has a grid, and each copy a length, that no other has; FILE gets one line of JSON for
  * each call, as hip_account.hpp says.
  */
 #include <hip/hip_runtime_api.h>
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,9 @@ struct functions {
 };
 
 static struct functions found;
-#ifdef LINKED
+#ifndef LINKED
+static struct functions seen;
+#else
 #define ENTRY(name) .name = name,
 static const struct functions linked = { FUNCTIONS(ENTRY) };
 #endif
@@ -55,7 +58,12 @@ static const struct functions *ways[2];
 static unsigned long nr_calls;
 static FILE *account;
 
-static void look_up(void)
+static void *look_for(void *lib, const char *name, bool past)
+{
+	return past ? dlvsym(lib, name, "hip_4.2") : dlsym(lib, name);
+}
+
+static void look_up(struct functions *to, bool past)
 {
 	void *lib = dlopen("libamdhip64.so.5", RTLD_NOW | RTLD_LOCAL);
 
@@ -64,8 +72,8 @@ static void look_up(void)
 		exit(1);
 	}
 #define LOOK(name)                                                                                 \
-	*(void **)&found.name = dlsym(lib, #name);                                                 \
-	if (!found.name) {                                                                         \
+	*(void **)&to->name = look_for(lib, #name, past);                                          \
+	if (!to->name) {                                                                           \
 		fprintf(stderr, "%s: not found\n", #name);                                         \
 		exit(1);                                                                           \
 	}
@@ -182,13 +190,20 @@ int main(int argc, char **argv)
 #ifdef LINKED
 	const char *way = option(argc, argv, "way", "linked");
 
-	if (!strcmp(way, "linked") || !strcmp(way, "mixed"))
+	if (!strcmp(way, "linked") || !strcmp(way, "mixed") || !strcmp(way, "past"))
 		ways[0] = &linked;
 	if (!strcmp(way, "linked"))
 		ways[1] = &linked;
+#else
+	const char *way = option(argc, argv, "way", "dlsym");
+
+	if (!strcmp(way, "past")) {
+		ways[0] = &seen;
+		look_up(&seen, false);
+	}
 #endif
 	if (ways[1] == &found)
-		look_up();
+		look_up(&found, !strcmp(way, "past") || !strcmp(way, "dlvsym"));
 	status = work(option(argc, argv, "module", ""),
 		      (unsigned int)strtoul(option(argc, argv, "rounds", "20"), NULL, 0));
 	if (account && fclose(account))

@@ -98,6 +98,22 @@ def both_ways_in_one_program():
 
 
 @case
+def calls_that_no_way_sees_are_missed_to_the_number():
+    """dlvsym() goes past every symbol: each operation whose call is not in the trace is counted, and no other."""
+    need = program("hsa_kernels.co")
+    for name in ("hiplinked", "hipdlsym"):
+        for way in ("past", "dlvsym"):
+            r = run_account(name, f"module={need}", f"way={way}", trace=RTL, env={"VGPU_EXEC": "auto"})
+            calls = read_account(r)
+            seen = calls[::2] if way == "past" else []
+            same_calls(r, seen)
+            # what the calls themselves put on the GPU; the runtime's own operations for them come on top of it
+            at_least("operations without a call", exact_missed(r), sum(len(c.ops) for c in calls) - sum(len(c.ops) for c in seen))
+    r = run_account("hiplinked", f"module={need}", "way=linked", trace=RTL, env={"VGPU_EXEC": "auto"})
+    equal("operations without a call of the linked program", exact_missed(r), 0)
+
+
+@case
 def same_records_in_every_way():
     want = records(traced("linked", "preload"))
     for which, backend in (
@@ -121,42 +137,71 @@ def preload_alone_does_not_see_dlsym():
 GIVEN = os.path.join(BUILD, "tests/hip_wrappers/given")
 
 
-def given(**more):
-    """hipGetProcAddress() of HIP 6, against a stand-in of the runtime: what the program was given for each question."""
-    r = run(GIVEN, timeout=60, **more)
+def given(whom="hipGetProcAddress", **more):
+    """A function of HIP that hands out others, of a stand-in of the runtime: what it gave for each question."""
+    r = run(GIVEN, whom, timeout=60, **more)
     contains("stdout", r.out, "\n0 bad\n")
     return r
 
 
-@case
-def functions_that_hip_hands_out():
+def handed_out_by(whom):
     wrapped = ("known", "again", "release", "of the release", "of the thread", "itself")
-    plain = given()
+    plain = given(whom)
     for what in wrapped:
         contains("untraced", plain.out, f"{what}: runtime 0\n")
-    r = given(trace=RTL, rtl_args=("-q", "-m", "hip"))
+    r = given(whom, trace=RTL, rtl_args=("-q", "-m", "hip"))
     expected = plain.out
     for what in wrapped:
         expected = expected.replace(f"{what}: runtime 0\n", f"{what}: wrapper 0\n")
     equal("stdout", r.out, expected)
     # each once: what was asked, with its status, and what was called through the answer
     rows = r.rows("select name, status, args from rtl_api order by begin_ns")
-    equal("calls through what was given", [row[:2] for row in rows if row[0] != "hipGetProcAddress"], [
+    equal("calls through what was given", [row[:2] for row in rows if row[0] != whom], [
         ("hipFree", 7), ("hipFree", 7), ("hipGetDevicePropertiesR0600", 7), ("hipGetDevicePropertiesR0600", 7),
         ("hipMemcpy_spt", 7)])
-    asked = [(status, args) for name, status, args in rows if name == "hipGetProcAddress"]
+    asked = [(status, args) for name, status, args in rows if name == whom]
     equal("questions", [status for status, _ in asked], [0] * 6 + [500] * 2 + [0] * 7)
     # the record has what the program got: the same wrapper for both names of it
-    first, again, release, alike = (re.search(r"\*pfn=(0x[0-9a-f]+)", args).group(1) for _, args in asked[:4])
-    equal("*pfn", (first == again, release == alike, first == release), (True, True, False))
+    first, again, release, alike = (re.search(r"\*(pfn|funcPtr)=(0x[0-9a-f]+)", args).group(2) for _, args in asked[:4])
+    equal("what was given", (first == again, release == alike, first == release), (True, True, False))
+
+
+@case
+def functions_that_hip_hands_out():
+    """hipGetProcAddress() of HIP 6."""
+    handed_out_by("hipGetProcAddress")
+
+
+@case
+def functions_that_hip_hands_out_as_entry_points():
+    """hipGetDriverEntryPoint() of HIP 7, and its form for the thread's own default stream."""
+    handed_out_by("hipGetDriverEntryPoint")
+    handed_out_by("hipGetDriverEntryPoint_spt")
 
 
 @case
 def what_hip_hands_out_is_the_runtimes_without_tracing():
-    plain = given()
-    equal("disabled", given(env={"LD_PRELOAD": LIBRTL, "RTL_MODE": "hip", "RTL_DISABLE": "1"}).out, plain.out)
-    equal("preload", given(trace=RTL, rtl_args=("-q", "-m", "hip"), env={"RTL_HIP_BACKEND": "preload"}).out, plain.out)
-    equal("standard", given(env={"LD_PRELOAD": LIBRTL, "RTL_MODE": "standard"}).out, plain.out)
+    for whom in ("hipGetProcAddress", "hipGetDriverEntryPoint"):
+        plain = given(whom).out
+        disabled = {"LD_PRELOAD": LIBRTL, "RTL_MODE": "hip", "RTL_DISABLE": "1"}
+        equal("disabled", given(whom, env=disabled).out, plain)
+        preload = given(whom, trace=RTL, rtl_args=("-q", "-m", "hip"), env={"RTL_HIP_BACKEND": "preload"})
+        equal("preload", preload.out, plain)
+        equal("standard", given(whom, env={"LD_PRELOAD": LIBRTL, "RTL_MODE": "standard"}).out, plain)
+
+
+@case
+def hiprtc_has_a_library_of_its_own():
+    """As in HIP 7, and loaded by a program for itself alone: it works as untraced, and its calls are on record."""
+    rtc = os.path.join(BUILD, "tests/hip_wrappers/given_rtc")
+    plain = run(rtc)
+    equal("untraced", plain.out, "linked: 5, 9.7, errno 77\ngiven: library\ndlsym: 5, 9.7, errno 77\n")
+    r = run(rtc, trace=RTL, rtl_args=("-q", "-m", "hip"))
+    equal("stdout", r.out, plain.out.replace("given: library", "given: wrapper"))
+    rows = r.rows("select name, status, args like '%*major=0, %' from rtl_api")
+    equal("calls", rows, [("hiprtcVersion", 5, 1)] * 2)
+    r = run(rtc, env={"LD_PRELOAD": LIBRTL, "RTL_MODE": "standard"})
+    equal("stdout in mode standard", r.out, plain.out)
 
 
 @case

@@ -9,6 +9,7 @@ Neither looks at a correlation id, so together they prove what rocpd_api_ops say
 import collections
 import json
 import os
+import re
 
 from support import *
 
@@ -218,6 +219,21 @@ def copy_details(r, calls, matched):
         contains("arguments", a.args, f"={c.ops[0][1]}")
         if c.stream:
             equal(f"stream of {a}", int(streams[a.api_id] or "0", 16), c.stream)
+
+
+def exact_missed(r):
+    """The operations whose correlation id is no call's are what is counted as missed; -> their number"""
+    past = sum(
+        r.count(view, "correlation_id not in (select correlation_id from rtl_api)")
+        for view in ("rtl_dispatch", "rtl_copy")
+    )
+    equal("operations that are said to be missed", r.losses().get("api_missed", 0), past)
+    verdict = re.search("^verdict: (.*)", r.info(), re.M).group(1)
+    if past:
+        contains("verdict", verdict, f"api_missed {past}")
+    else:
+        lacks("verdict", verdict, "api_missed")
+    return past
 
 
 def exact_program_dispatches(r):

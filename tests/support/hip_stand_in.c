@@ -7,6 +7,8 @@
 const char *hipKernelNameRef(const void *handle);
 const char *hipKernelNameRefByPtr(const void *function, void *stream);
 int hipInit(unsigned int flags);
+int hipGetLastError(void);
+int hipKernelGetName(const char **name, const void *kernel);
 int hipPeekAtLastError(void);
 int hipRegisterActivityCallback(uint32_t id, void *fn, void *arg);
 unsigned int stand_in_asked(void);
@@ -35,6 +37,23 @@ const char *hipKernelNameRefByPtr(const void *function, void *stream)
 	(void)stream;
 	nr_asked++;
 	return (uintptr_t)function % 2 ? 0 : "by_address";
+}
+
+/* Kernels of libraries lie at 3 modulo 4. */
+int hipKernelGetName(const char **name, const void *kernel)
+{
+	if ((uintptr_t)kernel % 4 != 3)
+		return last_status = 400;
+	*name = "of_a_library";
+	return 0;
+}
+
+int hipGetLastError(void)
+{
+	int status = last_status;
+
+	last_status = 0;
+	return status;
 }
 
 int hipInit(unsigned int flags)

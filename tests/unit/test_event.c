@@ -319,10 +319,10 @@ TEST(operations_that_are_left_out_have_it_in_their_id_and_no_losses)
 
 static int orphans;
 
-static void on_orphan(struct thread *t)
+static bool on_orphan(struct thread *t)
 {
-	(void)t;
 	orphans++;
+	return t->marker != 1;
 }
 
 TEST(a_call_that_was_left_out_is_not_missed)
@@ -341,6 +341,63 @@ TEST(a_call_that_was_left_out_is_not_missed)
 	t->call_left_out = false;
 	corr_take(t);
 	CHECK_EQ_INT(orphans, 2);
+}
+
+static uint64_t got_id, nr_missed;
+
+static void take_id(const struct event *ev)
+{
+	got_id = ev->kind == EVENT_DISPATCH ? ev->dispatch.correlation :
+		 ev->kind == EVENT_COPY	    ? ev->copy.correlation :
+					      ev->barrier.correlation;
+}
+
+static void take_missed(enum spool_reason reason, uint64_t count)
+{
+	if (reason == SPOOL_REASON_api_missed)
+		nr_missed += count;
+}
+
+/* What the sink gets for an operation of that id. */
+static uint64_t emitted(enum event_kind kind, uint64_t id)
+{
+	struct event ev = { .kind = kind };
+
+	if (kind == EVENT_DISPATCH)
+		ev.dispatch.correlation = id;
+	else if (kind == EVENT_COPY)
+		ev.copy.correlation = id;
+	else
+		ev.barrier.correlation = id;
+	bus_emit(&ev);
+	return got_id;
+}
+
+/* What was submitted and never comes to be an operation on record is not one whose call is missing there. */
+TEST(operations_whose_call_was_missed_are_counted_as_they_are_recorded)
+{
+	static const struct sink sink = { .name = "ids", .event = take_id, .loss = take_missed };
+	struct thread *t = thread_get();
+	uint64_t ids[3];
+
+	CHECK_OK(bus_attach(&sink));
+	atomic_store(&corr_orphan, on_orphan);
+	for (int i = 0; i < 3; i++) {
+		ids[i] = corr_take(t);
+		CHECK(ids[i] & EVENT_MISSED);
+	}
+	CHECK_EQ_UINT(nr_missed, 0);
+	CHECK_EQ_UINT(emitted(EVENT_DISPATCH, ids[0]), ids[0] & ~EVENT_MISSED);
+	CHECK_EQ_UINT(emitted(EVENT_COPY, ids[1]), ids[1] & ~EVENT_MISSED);
+	CHECK_EQ_UINT(emitted(EVENT_BARRIER, ids[2]), ids[2] & ~EVENT_MISSED);
+	CHECK_EQ_UINT(nr_missed, 3);
+	/* the one who is asked says no */
+	t->marker = 1;
+	CHECK(!(corr_take(t) & EVENT_MISSED));
+	t->marker = 0;
+	t->corr_current = 77;
+	CHECK_EQ_UINT(emitted(EVENT_DISPATCH, corr_take(t)), 77);
+	CHECK_EQ_UINT(nr_missed, 3);
 }
 
 static bool paused_with(const char *start)

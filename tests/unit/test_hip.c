@@ -52,6 +52,14 @@ static void begin(const char *mode, const char *backend)
 	sink_record_open();
 }
 
+static const char *name_in_7_2(uint32_t id)
+{
+	const struct hip_release *r = &hip_releases[HIP_RELEASE_7_2];
+
+	return id < r->nr_callbacks && r->callbacks[id].decode ? hip_ops[r->callbacks[id].op].name :
+								 "unknown";
+}
+
 TEST(a_function_is_found_when_its_library_has_come)
 {
 	int (*init)(unsigned int);
@@ -76,6 +84,29 @@ TEST(a_function_is_found_when_its_library_has_come)
 	/* what is remembered stays: the program unloads the library, we hold it */
 	dlclose(lib);
 	CHECK_EQ_INT(init(6), 1006);
+}
+
+/* HIP 7 has its compiler in a library of its own, which may come first. It is not the one that tells the release. */
+TEST(the_compilers_functions_are_found_in_its_own_library)
+{
+	int (*version)(int *, int *), major = 0, minor = 0;
+	void (*names)(const char *(*fn)(uint32_t));
+
+	CHECK_NULL(hip_real(HIP_OP_hiprtcVersion));
+	CHECK_NOT_NULL(dlopen(HIPRTC_STAND_IN, RTLD_NOW | RTLD_LOCAL));
+	CHECK(!hip_is_loaded());
+	CHECK_NULL(hip_real(HIP_OP_hipInit));
+	version = (int (*)(int *, int *))hip_real(HIP_OP_hiprtcVersion);
+	CHECK_NOT_NULL((void *)version);
+	CHECK_EQ_INT(version(&major, &minor), 5);
+	CHECK_EQ_INT(major, 9);
+	CHECK_NULL(hip_real(HIP_OP_hipInit));
+	lib = dlopen(HIP_TRACER_STAND_IN, RTLD_NOW | RTLD_LOCAL);
+	CHECK_MSG(lib, "%s", dlerror());
+	names = (void (*)(const char *(*)(uint32_t)))dlsym(lib, "stand_in_names");
+	names(name_in_7_2);
+	CHECK_NOT_NULL(hip_real(HIP_OP_hipPeekAtLastError));
+	CHECK_EQ_UINT(hip_release(), HIP_RELEASE_7_2);
 }
 
 TEST(a_wrapper_without_a_runtime_says_so)
@@ -134,6 +165,29 @@ TEST(a_kernel_is_asked_for_once)
 	CHECK_EQ_UINT(asked(), 4);
 }
 
+/* From HIP 7.2 on. */
+TEST(a_librarys_kernel_has_its_name_where_a_function_may_stand)
+{
+	int (*peek)(void);
+	uint64_t id;
+
+	load();
+	begin("hip", "auto");
+	peek = (int (*)(void))dlsym(lib, "hipPeekAtLastError");
+	/* the runtime would forget the program's error over ours: it is asked another time */
+	set_status(17);
+	CHECK_EQ_UINT(hip_word_host_function((void *)0x4003, true), 0);
+	CHECK_EQ_INT(peek(), 17);
+	set_status(0);
+	id = hip_word_host_function((void *)0x4003, true);
+	CHECK_STR_EQ(sink_record_string((uint32_t)id), "of_a_library");
+	CHECK_EQ_UINT(hip_word_function((void *)0x4003, true), id);
+	/* neither: the program sees nothing of the question */
+	CHECK_EQ_UINT(hip_word_host_function((void *)0x4005, true), 0);
+	CHECK_EQ_INT(peek(), 0);
+	CHECK(!thread_get()->in_hook);
+}
+
 static void *ask_many(void *arg)
 {
 	uint64_t (*word)(const void *, bool) = hip_word_function;
@@ -185,6 +239,15 @@ TEST(text_that_cannot_be_read_is_none)
 	CHECK_EQ_UINT(strlen(sink_record_string((uint32_t)id)), HIP_TEXT_MAX);
 	CHECK_EQ_INT(errno, 77);
 	CHECK(!thread_get()->in_hook);
+}
+
+TEST(the_sizes_of_a_batch_are_added_up)
+{
+	const size_t sizes[] = { 4096, SIZE_MAX / 2, 1 };
+
+	CHECK_EQ_UINT(hip_word_sum(NULL, 0), 0);
+	CHECK_EQ_UINT(hip_word_sum(sizes, 1), 4096);
+	CHECK_EQ_UINT(hip_word_sum(sizes, 3), 4097 + SIZE_MAX / 2);
 }
 
 /* ---- callbacks ------------------------------------------------------------------------------- */
@@ -249,6 +312,30 @@ TEST(callbacks_tell_calls_with_arguments_and_status)
 	CHECK_EQ_INT(sink_record_at(EVENT_API, 1)->api.status, 17);
 }
 
+/* Whether an operation that this thread submits now is one whose call is missing. */
+static bool is_missed(void)
+{
+	return corr_take(thread_get()) & EVENT_MISSED;
+}
+
+/* There are no wrappers that would do it. */
+TEST(kernels_lose_their_names_when_callbacks_tell_of_an_unloaded_module)
+{
+	uint32_t id = id_of(HIP_OP_hipModuleUnload);
+
+	load();
+	begin("hip", "callback");
+	callback_on_runtime();
+	CHECK_NE_UINT(hip_word_function((void *)0x1000, true), 0);
+	CHECK_EQ_UINT(asked(), 1);
+	CHECK_NOT_NULL(runtime_call(id, NULL));
+	CHECK_NE_UINT(hip_word_function((void *)0x1000, true), 0);
+	CHECK_EQ_UINT(asked(), 2);
+	runtime_call(id, lib);
+	CHECK_NE_UINT(hip_word_function((void *)0x1000, true), 0);
+	CHECK_EQ_UINT(asked(), 3);
+}
+
 TEST(where_wrappers_do_callbacks_stay_off_and_what_passes_them_is_counted)
 {
 	struct api_call c;
@@ -258,12 +345,10 @@ TEST(where_wrappers_do_callbacks_stay_off_and_what_passes_them_is_counted)
 	CHECK(hip_enter(&c));
 	callback_on_runtime();
 	CHECK_EQ_UINT(nr_registered(), 0);
-	corr_take(thread_get());
+	CHECK(!is_missed());
 	hip_leave(HIP_OP_hipInit, &c, 0, NULL, 0);
-	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_api_missed), 0);
-	corr_take(thread_get());
-	corr_take(thread_get());
-	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_api_missed), 2);
+	CHECK(is_missed());
+	CHECK(is_missed());
 }
 
 TEST(preload_has_no_callbacks_and_counts_what_goes_past_it)
@@ -272,8 +357,33 @@ TEST(preload_has_no_callbacks_and_counts_what_goes_past_it)
 	begin("hip", "preload");
 	callback_on_runtime();
 	CHECK_EQ_UINT(nr_registered(), 0);
-	corr_take(thread_get());
-	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_api_missed), 1);
+	CHECK(is_missed());
+}
+
+TEST(what_callbacks_do_not_tell_is_counted)
+{
+	uint32_t id = id_of(HIP_OP_hipFree);
+
+	load();
+	begin("hip", "callback");
+	CHECK(callback_on_runtime());
+	CHECK(is_missed());
+	CHECK_NOT_NULL(runtime_call(id, NULL));
+	CHECK(!is_missed());
+	runtime_call(id, lib);
+	CHECK(is_missed());
+}
+
+/* HIP comes after operations of the program's own: from its first call on they are looked at. */
+TEST(operations_are_missed_from_the_first_wrapper_on)
+{
+	begin("hip", "auto");
+	callback_on_runtime();
+	for (int i = 0; i < 5; i++)
+		CHECK(!is_missed());
+	load();
+	CHECK_EQ_INT(hipInit(1), 1001);
+	CHECK(is_missed());
 }
 
 TEST(other_modes_have_no_callbacks)
@@ -358,6 +468,21 @@ TEST(the_callback_of_6_4_tells_calls_with_arguments_and_status)
 	one_release(HIP_RELEASE_6_4);
 }
 
+TEST(the_callback_of_7_2_tells_calls_with_arguments_and_status)
+{
+	one_release(HIP_RELEASE_7_2);
+}
+
+/* 7.0 has the numbers of 7.2, and not all of its calls. */
+TEST(a_release_between_two_known_ones_is_the_one_whose_numbers_it_has)
+{
+	load_tracer(HIP_RELEASE_7_2, -29);
+	begin("hip", "callback");
+	CHECK(!callback_on_runtime());
+	CHECK_EQ_UINT(nr_registered(), 0);
+	CHECK_EQ_UINT(hip_release(), HIP_RELEASE_7_2);
+}
+
 /* Its structures may be larger: what is behind them can't be found. */
 TEST(a_release_with_fewer_calls_than_a_known_one_is_left_alone)
 {
@@ -376,14 +501,14 @@ TEST(a_release_with_more_calls_than_any_known_one_is_left_alone)
 {
 	void (*names)(const char *(*fn)(uint32_t));
 
-	load_tracer(HIP_RELEASE_6_4, 0);
+	load_tracer(HIP_RELEASE_7_2, 0);
 	names = (void (*)(const char *(*)(uint32_t)))dlsym(lib, "stand_in_names");
 	names(one_more);
 	begin("hip", "callback");
 	CHECK(!callback_on_runtime());
 	CHECK_EQ_UINT(nr_registered(), 0);
-	/* its calls are those of 6.4 as far as that goes */
-	CHECK_EQ_UINT(hip_release(), HIP_RELEASE_6_4);
+	/* its calls are those of 7.2 as far as that goes */
+	CHECK_EQ_UINT(hip_release(), HIP_RELEASE_7_2);
 }
 
 /* AMD_DIRECT_DISPATCH=0: the runtime keeps a call's id with what the call submits. */
@@ -528,6 +653,52 @@ TEST(operations_are_asked_for_only_while_they_are_wanted)
 	live_want_ops(index, false);
 	CHECK_EQ_INT(op(0, record), 1);
 	CHECK_EQ_UINT(nr_ops, 2);
+}
+
+static void ask_and_announce(void)
+{
+	int (*op)(uint32_t, void *) = (int (*)(uint32_t, void *))dlsym(lib, "stand_in_op");
+
+	for (int i = 0; i < 3; i++)
+		CHECK_EQ_INT(op(0, NULL), 0);
+	op(0, (void *)(uintptr_t)1);
+}
+
+/* HIP 7.2 asks any number of times whether operations are wanted, and says with another value when one is made. */
+TEST(an_operation_that_is_announced_is_no_record)
+{
+	static const struct live_listener listener = { .op = on_live_op };
+	uint64_t record[8] = { 2 | UINT64_C(0x11f0) << 32, 0, 0, 1, 2, 0, 0, 0 };
+	int (*op)(uint32_t, void *);
+	struct timespec before, after;
+	int index;
+
+	load_tracer(HIP_RELEASE_7_2, 0);
+	op = (int (*)(uint32_t, void *))dlsym(lib, "stand_in_op");
+	begin("standard", "auto");
+	live_init();
+	index = live_listen(&listener);
+	CHECK(live_turn_on());
+	live_want_ops(index, true);
+	nr_ops = 0;
+	for (int i = 0; i < 3; i++)
+		CHECK_EQ_INT(traced(id_of(HIP_OP_hipLaunchKernel), shown->data_size, 0,
+				    ask_and_announce),
+			     0);
+	CHECK_EQ_UINT(nr_ops, 0);
+	record[2] = ((uint64_t(*)(void))dlsym(lib, "stand_in_number"))();
+	for (int i = 0; i < 3; i++)
+		CHECK_EQ_INT(op(0, record), 0);
+	CHECK_EQ_UINT(nr_ops, 3);
+	/* none is waited for */
+	CHECK_EQ_INT(traced(id_of(HIP_OP_hipDeviceSynchronize), shown->data_size, 0, NULL), 0);
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	live_settle();
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	CHECK_LT_UINT((uint64_t)(after.tv_sec - before.tv_sec) * 1000000000 +
+			      (uint64_t)after.tv_nsec - (uint64_t)before.tv_nsec,
+		      100000000);
+	live_want_ops(index, false);
 }
 
 /* Operations that are over when the test says so. */

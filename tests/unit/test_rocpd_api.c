@@ -184,6 +184,56 @@ TEST(copies_are_in_copyapi)
 		"hipMemsetAsync|65536|0|-1|0xd000||-1|-1\n");
 }
 
+enum { NEW_BATCH = 100, NEW_FILL, NEW_LAUNCH, NEW_LAUNCH_DRV };
+
+/* Functions of HIP 7 as the generated wrappers have them, shortened. */
+TEST(launches_and_copies_of_hip_7_have_rows)
+{
+	const struct spool_make_op op = { .tid = 7,
+					  .correlation = 10,
+					  .begin_ns = SPOOL_API_T + 2000,
+					  .end_ns = SPOOL_API_T + 2080 };
+	const char *path = test_tmpfile("new.rtl"), *db;
+	static struct spool_make m;
+
+	spool_make_begin(&m, path, 7, false);
+	spool_make_chunk(&m, 7);
+	spool_api_op(&m, REC_API_HIP, NEW_BATCH, 20, "hipMemcpyBatchAsync",
+		     "*dsts:p:dst,*srcs:p:src,*sizes:z,totalBytes:z:bytes,count:u,stream:h:stream");
+	spool_api_op(&m, REC_API_HIP, NEW_FILL, 22, "hipMemsetD2D32Async",
+		     "dst:p:dst,dstPitch:z,value:u,width:u:width,height:u:height,stream:h:stream");
+	spool_api_op(
+		&m, REC_API_HIP, NEW_LAUNCH, 24, "hipLaunchKernelExC",
+		"*config.gridDim:d:grid,*config.blockDim:d:block,*config.dynamicSmemBytes:z:shared,"
+		"*config.stream:h:stream,fPtr:p:kernel,kernelName:s:name");
+	spool_api_op(&m, REC_API_HIP, NEW_LAUNCH_DRV, 26, "hipDrvLaunchKernelEx",
+		     "*config.gridDimX:u:gridx,*config.gridDimY:u:gridy,*config.gridDimZ:u:gridz,"
+		     "*config.blockDimX:u:blockx,*config.blockDimY:u:blocky,*config.blockDimZ:u:"
+		     "blockz,*config.sharedMemBytes:u:shared,*config.hStream:h:stream,f:h:kernel,"
+		     "kernelName:s:name");
+	spool_make_string(&m, 28, "kernel");
+	SPOOL_API_SAY(&m, 7, NEW_BATCH, 10, 0, 0xd000, 0x5000, 4096, 12288, 2, 0xa000);
+	SPOOL_API_SAY(&m, 7, NEW_FILL, 11, 0, 0xd000, 1024, 7, 100, 3, 0xa000);
+	SPOOL_API_SAY(&m, 7, NEW_LAUNCH, 12, 0, 4 | UINT64_C(2) << 32, 1, 64 | UINT64_C(1) << 32, 1,
+		      512, 0xb000, 0x4000, 28);
+	SPOOL_API_SAY(&m, 7, NEW_LAUNCH_DRV, 13, 0, 5, 6, 7, 32, 2, 1, 16, 0xb000, 0xf000, 28);
+	/* the batch's two copies */
+	spool_make_copy(&m, &op, REC_COPY_H2D, 0, 1, 4096);
+	spool_make_copy(&m, &op, REC_COPY_H2D, 0, 1, 8192);
+	spool_make_chunk_end(&m);
+	spool_make_end(&m, true);
+	db = convert(path);
+	CHECK_STR_EQ(db_text(db, "SELECT apiName, size FROM copyop ORDER BY id"),
+		     "hipMemcpyBatchAsync|4096\nhipMemcpyBatchAsync|8192\n");
+	CHECK_STR_EQ(db_text(db, "SELECT stream, size, width, height, dst, src, sync FROM "
+				 "rocpd_copyapi ORDER BY api_ptr_id"),
+		     "0xa000|12288|0|0|0xd000|0x5000|0\n0xa000|0|400|3|0xd000||0\n");
+	CHECK_STR_EQ(db_text(db, "SELECT stream, gridX, gridY, gridZ, workgroupX, workgroupY, "
+				 "workgroupZ, groupSegmentSize, S.string FROM rocpd_kernelapi K "
+				 "JOIN rocpd_string S ON S.id = kernelName_id ORDER BY api_ptr_id"),
+		     "0xb000|4|2|1|64|1|1|512|kernel\n0xb000|5|6|7|32|2|1|16|kernel\n");
+}
+
 enum { PIN_MALLOC = 100, PIN_HOST, PIN_REGISTER, PIN_FREE, PIN_UNREGISTER, PIN_FREE_ANY, PIN_COPY };
 
 static void pin_functions(struct spool_make *m)

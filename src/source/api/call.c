@@ -84,11 +84,12 @@ bool api_enter_slow(enum rec_api_domain domain, struct api_call *c, uintptr_t fr
 		return false;
 	/* what a recorded call calls is recorded with it */
 	if (RTL_UNLIKELY(pause_is_on()) && !t->api_inside) {
-		t->call_left_out = true;
+		if (!t->call_left_out || frame >= t->call_left_out)
+			t->call_left_out = frame;
 		bus_loss(SPOOL_REASON_paused, 1);
 		return false;
 	}
-	t->call_left_out = false;
+	t->call_left_out = 0;
 	t->api_inside |= 1u << domain;
 	t->api_frame[domain] = frame;
 	c->thread = t;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* call.h - the frame around every wrapped API call of the program, HIP's and HSA's
  *
- * A wrapper calls api_enter(), the real function, api_leave(). Between the two the thread's
- * `corr_current` is the call's correlation id, so that what the call puts on a queue carries it. Calls
- * within a call of the same domain are the library's own and not recorded; an HSA call within a HIP
+ * A wrapper calls api_enter(), the real function, api_leave(); api_pass() where api_enter() has said no.
+ * Between the two the thread's `corr_current` is the call's correlation id, so that what the call puts on a
+ * queue carries it. Calls within a call of the same domain are the library's own and not recorded; an HSA call within a HIP
  * call is, with the HIP call as its parent, and operations belong to the outermost call.
  *
  * A call that is left by longjmp() or an exception never comes to api_leave(). Its frame's address
@@ -66,6 +66,14 @@ static inline bool api_enter(enum rec_api_domain domain, struct api_call *c)
 	if (RTL_LIKELY(!(atomic_load_explicit(&api_domains, memory_order_relaxed) & 1u << domain)))
 		return false;
 	return api_enter_slow(domain, c, RTL_FRAME());
+}
+
+/* HOT: a call that was passed on is over: if it was left out because recording was paused, what this thread
+ * submits after it is none of its. */
+static inline void api_pass(void)
+{
+	if (RTL_UNLIKELY(thread_self.call_left_out == RTL_FRAME()))
+		thread_self.call_left_out = 0;
 }
 
 /* For a compat library's own wrapper of an HSA call, in front of ours: a correlation id for the call,

@@ -74,6 +74,12 @@ static bool takes_status_away(uint32_t op)
 	return op == HIP_OP_hipGetLastError || op == HIP_OP_hipExtGetLastError;
 }
 
+/* What it frees may be another kernel's before the call returns, as in the wrappers. */
+static bool unloads(uint32_t op)
+{
+	return op == HIP_OP_hipModuleUnload || op == HIP_OP_hipLibraryUnload;
+}
+
 void *callback_begin(uint32_t id, uintptr_t frame)
 {
 	const struct hip_callback *c = release_callback(id);
@@ -93,6 +99,8 @@ void *callback_begin(uint32_t id, uintptr_t frame)
 	b->data.phase = 0;
 	if (takes_status_away(c->op))
 		b->status = peek();
+	if (RTL_UNLIKELY(unloads(c->op)))
+		hip_forget_names();
 	return &b->data;
 }
 
@@ -108,6 +116,8 @@ void callback_end(uint32_t id, const void *args)
 		b->status = last ? last() : peek();
 	if (api_args)
 		nr = c->decode(args, words, b->status == 0);
+	if (RTL_UNLIKELY(unloads(c->op)))
+		hip_forget_names();
 	hip_leave(c->op, &b->call, b->status, words, nr);
 }
 
@@ -124,21 +134,22 @@ static bool turn_on(void)
 }
 
 /* An operation on a thread that is in no call: one of the runtime's, or the call went past us. */
-static void on_orphan(struct thread *t)
+static bool on_orphan(struct thread *t)
 {
 	uint64_t n;
 
 	/* join.c counts those that it can't tell */
 	if (t->is_ours || join_is_on())
-		return;
+		return false;
+	if (atomic_load_explicit(&is_loaded, memory_order_relaxed))
+		return true;
 	n = atomic_fetch_add_explicit(&nr_orphans, 1, memory_order_relaxed) + 1;
-	/* HIP may be loaded at any time: it is looked for as their number doubles */
-	if (!atomic_load_explicit(&is_loaded, memory_order_relaxed)) {
-		if ((n & (n - 1)) != 0 || !hip_is_loaded())
-			return;
-		atomic_store_explicit(&is_loaded, true, memory_order_relaxed);
-	}
-	bus_loss(SPOOL_REASON_api_missed, 1);
+	/* HIP may be loaded at any time: it is looked for as their number doubles, and once a wrapper was called */
+	if (((n & (n - 1)) != 0 && !atomic_load_explicit(&hip_started, memory_order_relaxed)) ||
+	    !hip_is_loaded())
+		return false;
+	atomic_store_explicit(&is_loaded, true, memory_order_relaxed);
+	return true;
 }
 
 static void thread_ends(struct thread *t)
@@ -184,6 +195,8 @@ bool callback_on_runtime(void)
 	if (strcmp(env_str(ENV_MODE), "hip") != 0 ||
 	    atomic_load_explicit(&is_on, memory_order_relaxed))
 		return atomic_load_explicit(&is_on, memory_order_relaxed);
+	/* callbacks, too, may tell nothing of a call. release: pairs with the acquire in corr_take(): the flag */
+	atomic_store_explicit(&corr_orphan, on_orphan, memory_order_release);
 	if (strcmp(backend, "callback") == 0 && hip_is_loaded() && turn_on()) {
 		atomic_store_explicit(&is_on, true, memory_order_relaxed);
 		if (submits_from_threads())
@@ -196,7 +209,5 @@ bool callback_on_runtime(void)
 	/* calls are recorded, but not on the threads that feed the queues */
 	if ((api_inside(REC_API_HIP) || thread_self.call_left_out) && submits_from_threads())
 		live_join();
-	/* release: pairs with the acquire in corr_take(): the flag */
-	atomic_store_explicit(&corr_orphan, on_orphan, memory_order_release);
 	return false;
 }

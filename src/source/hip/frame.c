@@ -24,17 +24,21 @@
 #include "source/hip/release.h"
 
 #define PATH_SIZE 4096
-#define RUNTIME "libamdhip64.so"
+
+/* hipRTC's functions are in the runtime, too, up to HIP 6; there it comes first. */
+enum library { LIB_RUNTIME, LIB_HIPRTC, LIB_NR };
+static const char *const library_names[LIB_NR] = { "libamdhip64.so", "libhiprtc.so" };
 
 _Atomic bool hip_started;
 
 struct search {
+	const char *library;
 	char path[PATH_SIZE];
 	unsigned long long nr_loaded; /* libraries, ever */
 };
 
-/* The number of libraries loaded so far, when last no runtime was among them. */
-static _Atomic unsigned long long nr_in_vain;
+/* The number of libraries loaded so far, when last there was none of that name among them. */
+static _Atomic unsigned long long nr_in_vain[LIB_NR];
 
 static int look_at_first(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -43,16 +47,21 @@ static int look_at_first(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
+static bool is_named(const char *path, const char *library)
+{
+	const char *base = strrchr(path, '/');
+
+	return strncmp(base ? base + 1 : path, library, strlen(library)) == 0;
+}
+
 static int look_at(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct search *s = arg;
-	const char *base = strrchr(info->dlpi_name, '/');
 	size_t length = strlen(info->dlpi_name);
 
 	(void)size;
 	s->nr_loaded = info->dlpi_adds;
-	base = base ? base + 1 : info->dlpi_name;
-	if (strncmp(base, RUNTIME, strlen(RUNTIME)) != 0 || length >= PATH_SIZE)
+	if (!is_named(info->dlpi_name, s->library) || length >= PATH_SIZE)
 		return 0;
 	memcpy(s->path, info->dlpi_name, length + 1);
 	return 1;
@@ -68,32 +77,47 @@ bool hip_is_ours(const void *fn)
 
 void hip_pin(const void *fn)
 {
-	static _Atomic bool pinned;
-	void *lib = NULL;
+	static _Atomic bool pinned[LIB_NR];
+	enum library which;
+	void *lib;
 	Dl_info info;
 
-	if (atomic_exchange_explicit(&pinned, true, memory_order_relaxed))
+	if (!dladdr(fn, &info) || !info.dli_fname)
+		return;
+	which = is_named(info.dli_fname, library_names[LIB_HIPRTC]) ? LIB_HIPRTC : LIB_RUNTIME;
+	if (atomic_exchange_explicit(&pinned[which], true, memory_order_relaxed))
 		return;
 	/* RTLD_NOLOAD: one more reference to what is there */
-	if (dladdr(fn, &info) && info.dli_fname)
-		lib = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-	if (lib)
+	lib = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	if (lib && which == LIB_RUNTIME)
 		release_find((const char *(*)(uint32_t))lookup_next(lib, "hipApiName"));
 }
 
-/* In a runtime that is loaded with local scope. */
-static void *find_local(const char *name)
+/* Whether such a library is in the process; where, in s->path. */
+static bool find_library(enum library which, struct search *s)
+{
+	unsigned long long nr_loaded = 0;
+
+	dl_iterate_phdr(look_at_first, &nr_loaded);
+	if (nr_loaded == atomic_load_explicit(&nr_in_vain[which], memory_order_relaxed))
+		return false;
+	s->path[0] = '\0';
+	s->library = library_names[which];
+	dl_iterate_phdr(look_at, s);
+	/* relaxed: a hint; a stale one costs one search */
+	if (!s->path[0])
+		atomic_store_explicit(&nr_in_vain[which], s->nr_loaded, memory_order_relaxed);
+	return s->path[0] != '\0';
+}
+
+/* In a library that is loaded with local scope. */
+static void *find_local(enum library which, const char *name)
 {
 	struct search s;
 	void *lib, *fn = NULL;
 
-	s.path[0] = '\0';
-	dl_iterate_phdr(look_at, &s);
-	if (!s.path[0]) {
-		/* relaxed: a hint; a stale one costs one search */
-		atomic_store_explicit(&nr_in_vain, s.nr_loaded, memory_order_relaxed);
+	if (!find_library(which, &s))
 		return NULL;
-	}
 	lib = dlopen(s.path, RTLD_LAZY | RTLD_NOLOAD);
 	if (!lib)
 		return NULL;
@@ -106,21 +130,14 @@ static void *find_local(const char *name)
 
 bool hip_is_loaded(void)
 {
-	unsigned long long nr_loaded = 0;
 	struct search s;
 
-	dl_iterate_phdr(look_at_first, &nr_loaded);
-	if (nr_loaded == atomic_load_explicit(&nr_in_vain, memory_order_relaxed))
-		return false;
-	s.path[0] = '\0';
-	dl_iterate_phdr(look_at, &s);
-	if (!s.path[0])
-		atomic_store_explicit(&nr_in_vain, s.nr_loaded, memory_order_relaxed);
-	return s.path[0] != '\0';
+	return find_library(LIB_RUNTIME, &s);
 }
 
 void *hip_find(const char *name)
 {
+	bool is_hiprtc = strncmp(name, "hiprtc", 6) == 0;
 	unsigned long long nr_loaded = 0;
 	int saved = errno;
 	void *fn = NULL;
@@ -128,12 +145,16 @@ void *hip_find(const char *name)
 	if (!lookup_next)
 		lookup_find();
 	dl_iterate_phdr(look_at_first, &nr_loaded);
-	if (lookup_next && nr_loaded != atomic_load_explicit(&nr_in_vain, memory_order_relaxed)) {
+	if (lookup_next &&
+	    nr_loaded != atomic_load_explicit(&nr_in_vain[is_hiprtc ? LIB_HIPRTC : LIB_RUNTIME],
+					      memory_order_relaxed)) {
 		fn = lookup_next(RTLD_NEXT, name);
 		if (fn && !hip_is_ours(fn))
 			hip_pin(fn);
 		else
-			fn = find_local(name);
+			fn = find_local(LIB_RUNTIME, name);
+		if (!fn && is_hiprtc)
+			fn = find_local(LIB_HIPRTC, name);
 		/* what failed here is no message for the program */
 		if (!fn)
 			dlerror();

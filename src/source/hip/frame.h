@@ -9,8 +9,11 @@
  *
  *		if (!real)
  *			return HIP_NOT_LOADED;
- *		if (!hip_enter(&call))
- *			return real(dst, value, sizeBytes);
+ *		if (!hip_enter(&call)) {
+ *			ret = real(dst, value, sizeBytes);
+ *			api_pass();
+ *			return ret;
+ *		}
  *		ret = real(dst, value, sizeBytes);
  *		... fills words, if api_args ...
  *		hip_leave(HIP_OP_hipMemset, &call, ret, words, nr);
@@ -102,6 +105,15 @@ uint64_t hip_word_text(const char *text);
  * function): only what is known already. */
 uint64_t hip_word_host_function(const void *function, bool ok);
 uint64_t hip_word_function(const void *handle, bool ok);
+/* What several copies in one call amount to. */
+static inline uint64_t hip_word_sum(const size_t *sizes, size_t nr)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		sum += sizes[i];
+	return sum;
+}
 /* A module or a fat binary was unloaded: addresses and handles may come to mean another kernel. */
 void hip_forget_names(void);
 

@@ -19,6 +19,7 @@
 #include "source/hip/frame.h"
 
 #define RUNTIME "libamdhip64.so"
+#define HIPRTC "libhiprtc.so"
 
 #ifdef RTL_SANITIZE_ADDRESS
 /* The sanitizer takes what it stands in front of with dlsym(), before there is any shadow memory. */
@@ -104,7 +105,7 @@ static bool is_wanted(void)
 	       strcmp(env_str(ENV_HIP_BACKEND), "auto") == 0;
 }
 
-static bool is_runtimes(const void *fn)
+static bool is_in(const void *fn, const char *library)
 {
 	Dl_info info;
 	const char *base;
@@ -113,7 +114,13 @@ static bool is_runtimes(const void *fn)
 		return false;
 	base = strrchr(info.dli_fname, '/');
 	base = base ? base + 1 : info.dli_fname;
-	return strncmp(base, RUNTIME, strlen(RUNTIME)) == 0;
+	return strncmp(base, library, strlen(library)) == 0;
+}
+
+/* Of hipRTC's own library only where the runtime has no such function: that is HIP 7 and later. */
+static bool is_runtimes(const void *fn, const char *name)
+{
+	return is_in(fn, RUNTIME) || (is_in(fn, HIPRTC) && hip_find(name) == fn);
 }
 
 /* Our own symbol of that name. */
@@ -142,7 +149,7 @@ static void *translate(void *fn, const char *name)
 	/* of a handle whose scope we are in, as dlopen(NULL)'s */
 	if (hip_is_ours(fn))
 		return has_real(op) ? fn : lookup_absent(RTLD_NEXT, name);
-	if (!is_wanted() || !is_runtimes(fn))
+	if (!is_wanted() || !is_runtimes(fn, name))
 		return fn;
 	ours = wrapper(name);
 	if (!ours)
@@ -187,7 +194,8 @@ void lookup_given(const char *name, void **fn)
 	int saved = errno;
 	const char *symbol;
 
-	if (!name || !name[0] || !fn || !*fn || !lookup_next || !is_wanted() || !is_runtimes(*fn))
+	if (!name || !name[0] || !fn || !*fn || !lookup_next || !is_wanted() ||
+	    !is_in(*fn, RUNTIME))
 		return;
 	symbol = symbol_at(*fn, name);
 	if (symbol)

@@ -150,11 +150,45 @@ static RTL_COLD const char *ask(const void *function, bool is_handle)
 	return is_handle ? ((by_function_fn)fn)(function) : ((by_address_fn)fn)(function, NULL);
 }
 
+enum { ASK_GET_NAME, ASK_PEEK, ASK_TAKE, ASK_NR };
+
+/* From HIP 7.2 on a kernel of a library may stand where a host function may. false: it can't be asked now,
+ * because a failure would take the place of the error that the program may still ask for. */
+static RTL_COLD bool ask_library(const void *kernel, const char **text)
+{
+	/* relaxed: the same value whoever looks it up */
+	static _Atomic(void *) fns[ASK_NR];
+	static const char *const names[ASK_NR] = { "hipKernelGetName", "hipPeekAtLastError",
+						   "hipGetLastError" };
+	struct thread *t = thread_get();
+	void *fn[ASK_NR];
+	bool can;
+
+	for (int i = 0; i < ASK_NR; i++) {
+		fn[i] = atomic_load_explicit(&fns[i], memory_order_relaxed);
+		if (!fn[i])
+			fn[i] = hip_find(names[i]);
+		if (!fn[i])
+			return true;
+		atomic_store_explicit(&fns[i], fn[i], memory_order_relaxed);
+	}
+	/* a call of ours, not the program's */
+	t->in_hook = true;
+	can = ((int (*)(void))fn[ASK_PEEK])() == 0;
+	if (can && ((int (*)(const char **, const void *))fn[ASK_GET_NAME])(text, kernel) != 0) {
+		*text = NULL;
+		((int (*)(void))fn[ASK_TAKE])();
+	}
+	t->in_hook = false;
+	return can;
+}
+
 static uint64_t name_of(const void *function, bool is_handle, bool ok)
 {
 	uint64_t key = (uint64_t)(uintptr_t)function;
 	uint32_t now, id = 0;
 	const char *text;
+	bool known = true;
 	int saved;
 
 	if (key <= KEY_BUSY)
@@ -164,9 +198,12 @@ static uint64_t name_of(const void *function, bool is_handle, bool ok)
 		return id;
 	saved = errno;
 	text = ask(function, is_handle);
+	if (!text && !is_handle)
+		known = ask_library(function, &text);
 	if (text)
 		id = (uint32_t)intern(text, strnlen(text, HIP_TEXT_MAX));
-	remember(key, now, id);
+	if (known)
+		remember(key, now, id);
 	errno = saved;
 	return id;
 }

@@ -55,6 +55,7 @@ static _Atomic uint32_t owed; /* phases that calls have waited for, a bit each *
 
 /* set in tracer_turn_on(), constant after */
 static uint32_t data_size;
+static bool announces;
 
 static void on_enter(uint32_t id, void *block)
 {
@@ -157,12 +158,16 @@ static void end_op(uint32_t op, const struct told_op *from)
 	live_told_op(&out, wanted);
 }
 
-/* The runtime asks before the thread makes a command. */
-static void count_made(void)
+/* What the runtime gives in place of a record: whether operations are wanted, which it asks before the thread makes a
+ * command; and from 7.2 on, where it asks more often than that, that there will be a record. */
+#define ASKS NULL
+#define ANNOUNCES ((void *)(uintptr_t)1)
+
+static void count_made(const void *data_of_op)
 {
 	const char *data = live_told_data();
 
-	if (data)
+	if (data_of_op == (announces ? ANNOUNCES : ASKS) && data)
 		atomic_fetch_add_explicit(
 			&pending[((const struct tail *)(data + data_size))->phase], 1,
 			memory_order_relaxed);
@@ -212,13 +217,16 @@ static int tracer(uint32_t domain, uint32_t id, void *data)
 		wanted = begin_call(id, data, RTL_FRAME());
 	} else if (domain == DOMAIN_HIP_OPS) {
 		wanted = live_told_wants_ops();
-		if (wanted && data)
-			end_op(id, data);
-		/* 0: made in no call that was told of */
-		if (data && ((const struct told_op *)data)->number)
-			count_over(((const struct told_op *)data)->number);
-		else if (!data && wanted)
-			count_made();
+		if (data == ASKS || data == ANNOUNCES) {
+			if (wanted)
+				count_made(data);
+		} else {
+			if (wanted)
+				end_op(id, data);
+			/* 0: made in no call that was told of */
+			if (((const struct told_op *)data)->number)
+				count_over(((const struct told_op *)data)->number);
+		}
 	}
 	errno = saved;
 	return wanted ? 0 : 1;
@@ -236,6 +244,7 @@ uint32_t tracer_turn_on(void)
 	if (!r)
 		return 0;
 	data_size = r->data_size;
+	announces = r >= &hip_releases[HIP_RELEASE_7_2];
 	set(tracer);
 	log_info("callbacks as in HIP %s", r->version);
 	return r->nr_callbacks - 1;

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* given_rtc.c - a program that loads hipRTC's own library, as HIP 7 has it, for itself alone
+ *
+ * One line for each way to its function: what that is, its status, and what it gives.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define STRAY_ERRNO 77
+
+static void call(const char *way, int (*fn)(int *, int *))
+{
+	int major = 0, minor = 0, status;
+
+	errno = STRAY_ERRNO;
+	status = fn(&major, &minor);
+	printf("%s: %d, %d.%d, errno %d\n", way, status, major, minor, errno);
+}
+
+int main(void)
+{
+	void *lib = dlopen(HIPRTC_STAND_IN, RTLD_NOW | RTLD_LOCAL);
+	int (*fn)(int *, int *), (*through)(int *, int *);
+	int (*(*address)(void))(int *, int *);
+	Dl_info info;
+
+	if (!lib) {
+		printf("%s\n", dlerror());
+		return 1;
+	}
+	through = (int (*)(int *, int *))dlsym(lib, "stand_in_version");
+	call("linked", through);
+	fn = (int (*)(int *, int *))dlsym(lib, "hiprtcVersion");
+	address = (int (*(*)(void))(int *, int *))dlsym(lib, "stand_in_address");
+	printf("given: %s\n", fn == address() ? "library" :
+			      dladdr((void *)fn, &info) && strstr(info.dli_fname, "librtl") ?
+						"wrapper" :
+						"other");
+	call("dlsym", fn);
+	return 0;
+}
