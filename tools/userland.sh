@@ -166,8 +166,8 @@ run() {
 	need_it
 	namespace true 2>/dev/null || skip "mount namespaces are not allowed here"
 	# what tests ask by, to know which runtimes they are on
-	RTL_USERLAND=$suite
-	export RTL_USERLAND
+	USERLAND=$suite
+	export USERLAND
 	# shellcheck disable=SC2016 # expanded by the inner shell
 	namespace sh -eu -c '
 		root=$1 from=$2

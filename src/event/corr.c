@@ -11,7 +11,7 @@
 
 #define CORR_BLOCK 1024
 
-_Atomic(bool (*)(struct thread *t)) corr_orphan;
+_Atomic(bool (*)(void)) corr_orphan;
 
 static _Atomic uint64_t next = 1;
 

@@ -24,9 +24,9 @@ static inline uint64_t corr_new(struct thread *t)
 	return t->corr_next < t->corr_end ? t->corr_next++ : corr_refill(t);
 }
 
-/* NULL, or told of each operation on a thread that is in no recorded call: whether a call was missed. Must not
+/* NULL, or asked at each operation of a thread that is in no recorded call, whether a call was missed. Must not
  * block. */
-extern _Atomic(bool (*)(struct thread *t)) corr_orphan;
+extern _Atomic(bool (*)(void)) corr_orphan;
 
 /* HOT: `id` of a call or an operation that is in no recorded call, with EVENT_LEFT_OUT while recording is
  * paused. */
@@ -40,17 +40,23 @@ static inline bool corr_is_left_out(uint64_t id)
 	return id & EVENT_LEFT_OUT;
 }
 
+/* HOT: whether `t`, which is in no recorded call, may be in one that was missed. One that was begun while recording was
+ * paused is not. */
+static inline bool corr_may_miss(const struct thread *t)
+{
+	return !t->call_left_out && !t->is_ours;
+}
+
 /* HOT: the id of an operation that came from a thread in no recorded call, with EVENT_MISSED where such a call was
- * missed; `t` is the caller. It may be that no operation comes of it. */
-static inline uint64_t corr_orphaned(struct thread *t)
+ * missed; `may_miss`: what corr_may_miss() said of that thread, `t`: the caller. It may be that no operation comes of
+ * it. */
+static inline uint64_t corr_orphaned(struct thread *t, bool may_miss)
 {
 	/* acquire: pairs with the release of who sets it */
-	bool (*orphan)(struct thread * t) =
-		atomic_load_explicit(&corr_orphan, memory_order_acquire);
+	bool (*orphan)(void) = atomic_load_explicit(&corr_orphan, memory_order_acquire);
 	uint64_t id = corr_mark(corr_new(t));
 
-	/* a call that was begun while recording was paused is not missed */
-	if (RTL_UNLIKELY(orphan != NULL) && !pause_is_on() && !t->call_left_out && orphan(t))
+	if (RTL_UNLIKELY(orphan != NULL) && may_miss && !pause_is_on() && orphan())
 		id |= EVENT_MISSED;
 	return id;
 }
@@ -58,7 +64,7 @@ static inline uint64_t corr_orphaned(struct thread *t)
 /* HOT: the id of the API call that runs on this thread, or a new one. */
 static inline uint64_t corr_take(struct thread *t)
 {
-	return t->corr_current ? t->corr_current : corr_orphaned(t);
+	return t->corr_current ? t->corr_current : corr_orphaned(t, corr_may_miss(t));
 }
 
 #endif

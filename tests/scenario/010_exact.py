@@ -7,10 +7,6 @@ import functools
 from support import *
 
 
-# HIP from 6.4 on copies small buffers by kernels
-EXECUTED = {"VGPU_EXEC": "auto"}
-
-
 def exact(gpus, threads, streams, launches, *args, mode="standard", **env):
     r = run(
         "launcher",
@@ -83,7 +79,7 @@ def full_mode():
 
 @case
 def kernels_with_events_and_ranges():
-    exact(2, 4, 4, 20000, "ext=1", "waits=1", "roctx=1", "copies=2", **EXECUTED)
+    exact(2, 4, 4, 20000, "ext=1", "waits=1", "roctx=1", "copies=2")
 
 
 @case
@@ -120,7 +116,7 @@ def copies(gpus, mode):
     """Each operation of an SDMA engine is a row; what the runtime did with kernels is a dispatch."""
     r = run(
         "launcher", f"threads={min(4, gpus * 2)}", "streams=2", "launches=400", f"devices={gpus}", "copies=10",
-        trace=RTL, gpus=gpus, rtl_args=("-q", "-m", mode), env=EXECUTED,
+        trace=RTL, gpus=gpus, rtl_args=("-q", "-m", mode),
     )
     exact_dispatches(r, LAUNCHER_KERNELS)
     engine = [l for l in r.log() if l["kind"] in ("copy", "fill")]
@@ -153,7 +149,7 @@ def copies_between_gpus():
 
 @case
 def copy_times():
-    r = run("launcher", "launches=50", "copies=30", trace=RTL, env=EXECUTED)
+    r = run("launcher", "launches=50", "copies=30", trace=RTL)
     clocks = clocks_of(r.log())
     want = []
     for l in r.log():

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """A traced program can't tell that it is traced: output, exit status, its own times and signals."""
 import functools
+import re
 
 from support import *
 
@@ -24,6 +25,7 @@ def compare(name, args, trace, rtl_args, gpus=1, env=None, timeout=90):
         ended(traced, status)
     same_lines("stdout", traced.out, plain.out)
     same_lines("stderr", traced.err, plain.err)
+    equal("signals that were never destroyed", traced.leaked, plain.leaked)
     return plain, traced
 
 
@@ -52,15 +54,20 @@ DETERMINISTIC = {
 }
 
 
-# HIP 7.2 puts these streams onto hardware queues by how full they are: of 150 untraced runs 123 agreed
-UNSTABLE = "cross" if DTIF else None
+# HIP 7.2 puts the streams of "cross" onto hardware queues by how full they are, and rounds the times of copies by when
+# the runtime last compared its clocks: of 150 untraced runs 27 differed in the one, of 24 two in the other, by 10 ns.
+ROUNDING_MS = 0.00002 if DTIF else 0
 
 
 def same_times(what, seen, expected):
-    def stable(text):
-        return "".join(l for l in text.splitlines(True) if not UNSTABLE or not l.startswith(UNSTABLE))
+    def steady(text):
+        lines = [l for l in text.splitlines() if not DTIF or not l.startswith("cross")]
+        times = [float(x) for l in lines for x in re.findall(r"(\S+) ms$", l)]
+        return "\n".join(re.sub(r"\S+ ms$", "T ms", l) for l in lines), times
 
-    same_lines(what, stable(seen), stable(expected))
+    (a, mine), (b, theirs) = steady(seen), steady(expected)
+    if a != b or any(abs(x - y) > ROUNDING_MS for x, y in zip(mine, theirs)):
+        same_lines(what, seen, expected)
 
 
 @case

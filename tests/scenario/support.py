@@ -24,6 +24,7 @@ import contextlib
 import glob
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -43,7 +44,7 @@ VGPU_DIR = os.path.join(BUILD, "vgpu")
 PASSTHROUGH_LIB = os.path.join(BUILD, "bench/libpassthrough.so")
 
 # Where the runtimes of another Debian suite are under test (tools/userland.sh): its name, else "".
-USERLAND = os.environ.get("RTL_USERLAND", "")
+USERLAND = os.environ.get("USERLAND", "")
 # ROCr 7 takes the virtual GPU by its switch for device simulators, and then says so on stderr.
 DTIF = USERLAND == "experimental"
 DTIF_LINES = (
@@ -52,8 +53,9 @@ DTIF_LINES = (
     "DtifCreate OK!",
     "DtifDestroy OK!",
     "Unload libdtif.so successully!",
-    "Warning: Resource leak detected by SharedSignalPool",
 )
+# As Debian builds it, it also counts signals that were never destroyed.
+LEAK = re.compile(r"Warning: Resource leak detected by SharedSignalPool, (\d+) Signals leaked.\n")
 
 # ways to run a program
 PLAIN = None  # not traced
@@ -194,6 +196,7 @@ class Run:
     def __init__(self, name, path):
         self.name, self.dir = name, path
         self.out = self.err = ""
+        self.leaked = 0  # signals, as the runtime counts them
         self.status = None
         self.seconds = 0.0
         self.output = os.path.join(path, "trace.db")
@@ -266,8 +269,10 @@ def read_logs(folder):
 def command_line(name, args, trace, gpus, rtl_args, env, folder):
     """argv and environment of a run."""
     argv = [program(name), *map(str, args)]
-    # most cases are about packets, by the 10 000 of them: those about results say VGPU_EXEC=auto
-    full = {"VGPU_LOG": os.path.join(folder, "gpu.%p.log"), "VGPU_EXEC": "off", **(env or {})}
+    # most cases are about packets, by the 10 000 of them: those about results say VGPU_EXEC=auto. HIP from 6.4 on copies
+    # small buffers by kernels.
+    copies = DTIF and any("copies=" in str(arg) for arg in args)
+    full = {"VGPU_LOG": os.path.join(folder, "gpu.%p.log"), "VGPU_EXEC": "auto" if copies else "off", **(env or {})}
     if trace == RTL:
         need_product()
         full = {"RTL_STRICT": "1", **full}
@@ -326,12 +331,16 @@ def finish(p, r, timeout):
 def read_output(r):
     for attr, name in (("out", "stdout"), ("err", "stderr")):
         with open(os.path.join(r.dir, name), "rb") as f:
-            setattr(r, attr, program_text(f.read().decode("utf-8", "surrogateescape")))
+            text = f.read().decode("utf-8", "surrogateescape")
+        r.leaked += sum(int(n) for n in LEAK.findall(text))
+        setattr(r, attr, program_text(text))
 
 
 def program_text(text):
     """What a program printed, without what the runtime prints of how it was loaded."""
-    return "".join(l for l in text.splitlines(True) if not l.startswith(DTIF_LINES)) if DTIF else text
+    if not DTIF:
+        return text
+    return LEAK.sub("", "".join(l for l in text.splitlines(True) if not l.startswith(DTIF_LINES)))
 
 
 def show_stacks(pid):

@@ -134,12 +134,12 @@ static bool turn_on(void)
 }
 
 /* An operation on a thread that is in no call: one of the runtime's, or the call went past us. */
-static bool on_orphan(struct thread *t)
+static bool on_orphan(void)
 {
 	uint64_t n;
 
 	/* join.c counts those that it can't tell */
-	if (t->is_ours || join_is_on())
+	if (join_is_on())
 		return false;
 	if (atomic_load_explicit(&is_loaded, memory_order_relaxed))
 		return true;

@@ -15,6 +15,7 @@
 #include <hsa/hsa_ext_amd.h>
 
 #include "base/clock.h"
+#include "base/compiler.h"
 #include "base/log.h"
 #include "event/bus.h"
 #include "source/hsa/table/real.h"
@@ -24,7 +25,12 @@ struct agent {
 	_Atomic uint64_t last_tick; /* relaxed: any recent value will do */
 	bool is_gpu;
 	uint32_t bdf, node;
+	/* agent_keep_clocks(): the runtime's line through two ticks, CLOCK_STEP apart; 0: none */
+	uint64_t kept_ticks, kept_ns;
+	double kept_ns_per_tick;
 };
+
+#define CLOCK_STEP 1000000u
 
 static struct agent agents[AGENT_MAX];
 static _Atomic uint32_t nr_agents;
@@ -140,21 +146,56 @@ void agent_saw_tick(uint32_t index, uint64_t ticks)
 		atomic_store_explicit(&agents[index].last_tick, ticks, memory_order_relaxed);
 }
 
+static bool convert(hsa_agent_t a, uint64_t ticks, uint64_t *ns)
+{
+	return real.hsa_amd_profiling_convert_tick_to_system_domain(a, ticks, ns) ==
+	       HSA_STATUS_SUCCESS;
+}
+
+static uint64_t kept_ns(const struct agent *a, uint64_t ticks)
+{
+	if (!a->kept_ticks)
+		return 0;
+	return a->kept_ns +
+	       (uint64_t)(int64_t)((double)(int64_t)(ticks - a->kept_ticks) * a->kept_ns_per_tick);
+}
+
+uint64_t agent_system_ns(uint32_t index, uint64_t ticks)
+{
+	uint64_t ns = 0;
+
+	if (RTL_UNLIKELY(!convert(agent_handle(index), ticks, &ns)))
+		return index < AGENT_MAX ? kept_ns(&agents[index], ticks) : 0;
+	return ns;
+}
+
+void agent_keep_clocks(void)
+{
+	uint32_t n = atomic_load_explicit(&nr_agents, memory_order_acquire);
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t tick = atomic_load_explicit(&agents[i].last_tick, memory_order_relaxed);
+		uint64_t ns, later;
+
+		if (!agents[i].is_gpu || !tick || !convert(agent_handle(i), tick, &ns) ||
+		    !convert(agent_handle(i), tick + CLOCK_STEP, &later))
+			continue;
+		agents[i].kept_ticks = tick;
+		agents[i].kept_ns = ns;
+		agents[i].kept_ns_per_tick = (double)(later - ns) / CLOCK_STEP;
+	}
+}
+
 /* The HSA API has no way to read a GPU's counter. The runtime converts ticks along a straight
  * line, so two conversions near a known tick give the tick of any time. */
 static bool ticks_now(hsa_agent_t a, uint64_t tick, uint64_t now_ns, uint64_t *out)
 {
-	const uint64_t step = 1000000;
 	uint64_t t0, t1;
 
-	if (real.hsa_amd_profiling_convert_tick_to_system_domain(a, tick, &t0) !=
-		    HSA_STATUS_SUCCESS ||
-	    real.hsa_amd_profiling_convert_tick_to_system_domain(a, tick + step, &t1) !=
-		    HSA_STATUS_SUCCESS ||
-	    t1 <= t0)
+	if (!convert(a, tick, &t0) || !convert(a, tick + CLOCK_STEP, &t1) || t1 <= t0)
 		return false;
 	/* the tick may be of the future, by the clocks' inaccuracy */
-	*out = tick + (uint64_t)(int64_t)((double)(int64_t)(now_ns - t0) * (double)step /
+	*out = tick + (uint64_t)(int64_t)((double)(int64_t)(now_ns - t0) * (double)CLOCK_STEP /
 					  (double)(t1 - t0));
 	return true;
 }
@@ -170,9 +211,7 @@ void agent_emit_clocks(void)
 
 		if (!agents[i].is_gpu || tick == 0 ||
 		    !ticks_now(agent_handle(i), tick, clock_now_ns(), &at) ||
-		    real.hsa_amd_profiling_convert_tick_to_system_domain(agent_handle(i), at,
-									 &sys) !=
-			    HSA_STATUS_SUCCESS)
+		    !convert(agent_handle(i), at, &sys))
 			continue;
 		ev.clock.agent = i + 1;
 		ev.clock.ticks = at;

@@ -23,6 +23,13 @@ hsa_agent_t agent_handle(uint32_t index);
 /* Emits the runtime's relation of GPU ticks and system time for each GPU, as it is now. */
 void agent_emit_clocks(void);
 
+/* Notes the relation of GPU ticks and system time for when the runtime does not convert any more: ROCr 7.2 and later refuse
+ * before they unload tools. */
+void agent_keep_clocks(void);
+
+/* HOT: system time in ns of GPU `ticks`; 0: not known. Any thread. */
+uint64_t agent_system_ns(uint32_t index, uint64_t ticks);
+
 /* A tick of this agent seen lately, from which agent_emit_clocks() starts. HOT, any thread. */
 void agent_saw_tick(uint32_t index, uint64_t ticks);
 

@@ -6,6 +6,7 @@
 #define LOG_TOPIC "hsa"
 #include "source/hsa/core_layer.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
@@ -45,6 +46,35 @@ static hsa_status_t on_signal_destroy(hsa_signal_t signal)
 			join_forget(signal.handle);
 	}
 	return real.hsa_signal_destroy(signal);
+}
+
+/* hsa_init() calls that no hsa_shut_down() has undone. Too few where two threads made the first call at once. */
+static _Atomic int nr_users;
+
+static hsa_status_t on_init(void)
+{
+	hsa_status_t status = real.hsa_init();
+
+	if (status == HSA_STATUS_SUCCESS)
+		atomic_fetch_add(&nr_users, 1);
+	return status;
+}
+
+static uint64_t drain_deadline(void)
+{
+	return clock_now_ns() + env_uint(ENV_DRAIN_MS) * UINT64_C(1000000);
+}
+
+/* ROCr unloads tools inside of the last call, and from 7.2 on refuses theirs by then. */
+static hsa_status_t on_shut_down(void)
+{
+	struct thread *t;
+
+	if (!forked() && atomic_fetch_sub(&nr_users, 1) <= 1 && real_ready() && life_enter(&t)) {
+		harvest_before_close(drain_deadline());
+		life_leave(t);
+	}
+	return real.hsa_shut_down();
 }
 
 static bool is_runtimes_clock(clockid_t id)
@@ -111,6 +141,8 @@ static void replace(const struct hsa_mirror_root *root)
 		if (slot && *slot)                                                                 \
 			*slot = (void *)(fn);                                                      \
 	} while (0)
+	CORE(init, on_init);
+	CORE(shut_down, on_shut_down);
 	CORE(queue_create, queue_calls_create);
 	CORE(queue_destroy, queue_calls_destroy);
 	CORE(queue_inactivate, queue_calls_inactivate);
@@ -141,6 +173,7 @@ static bool install(const struct hsa_mirror_root *root)
 {
 	if (!prepare(root))
 		return false;
+	atomic_store(&nr_users, 1);
 	real_set_ready(true);
 	if (real.hsa_amd_profiling_async_copy_enable)
 		real.hsa_amd_profiling_async_copy_enable(true);
@@ -156,7 +189,7 @@ static void end(void)
 {
 	if (!real_ready() || forked())
 		return;
-	harvest_stop(clock_now_ns() + env_uint(ENV_DRAIN_MS) * UINT64_C(1000000));
+	harvest_stop(drain_deadline());
 	/* From here on the life thread leaves HSA objects alone. */
 	real_set_ready(false);
 	harvest_wait_tick();

@@ -21,26 +21,12 @@
 #include "source/hsa/queue/back_pressure.h"
 #include "source/hsa/queue/completer.h"
 #include "source/hsa/queue/queue.h"
-#include "source/hsa/table/real.h"
 
 /* Packets of a queue without barrier bits may complete out of order. Looking past the first that
  * has not is cheap for a few, and done for all now and then. */
 #define LOOK_AHEAD 64u
 #define FULL_SCAN_NS UINT64_C(20000000)
 #define GIVE_UP_ROUNDS 500u /* of 0.1 ms */
-
-/* ROCr converts the end first as well (GpuAgent::TranslateTime): a clock update in between then
- * does not lengthen the dispatch. */
-static void convert(uint32_t agent, uint64_t begin, uint64_t end, uint64_t *begin_ns,
-		    uint64_t *end_ns)
-{
-	hsa_agent_t a = agent_handle(agent);
-
-	*begin_ns = *end_ns = 0;
-	real.hsa_amd_profiling_convert_tick_to_system_domain(a, end, end_ns);
-	real.hsa_amd_profiling_convert_tick_to_system_domain(a, begin, begin_ns);
-	agent_saw_tick(agent, end);
-}
 
 /* The same as the last one's, mostly: no look-up then. */
 static inline uint32_t kernel_of(struct queue *q, const struct inflight *e)
@@ -53,8 +39,8 @@ static inline uint32_t kernel_of(struct queue *q, const struct inflight *e)
 	return q->last_kernel;
 }
 
-static void emit_dispatch(struct queue *q, const struct inflight *e, uint64_t begin,
-			  uint64_t end, uint64_t begin_ns, uint64_t end_ns, uint16_t flags)
+static void emit_dispatch(struct queue *q, const struct inflight *e, uint64_t begin, uint64_t end,
+			  uint64_t begin_ns, uint64_t end_ns, uint16_t flags)
 {
 	struct event ev = { .kind = EVENT_DISPATCH };
 	struct event_dispatch *d = &ev.dispatch;
@@ -102,7 +88,11 @@ static void record(struct queue *q, struct inflight *e, enum inflight_result r, 
 	uint16_t flags = e->flags;
 
 	if (r == INFLIGHT_TIMED) {
-		convert(q->agent, begin, end, &begin_ns, &end_ns);
+		/* ROCr converts the end first as well (GpuAgent::TranslateTime): a clock update in between then
+		 * does not lengthen the dispatch. */
+		end_ns = agent_system_ns(q->agent, end);
+		begin_ns = agent_system_ns(q->agent, begin);
+		agent_saw_tick(q->agent, end);
 		if (end < begin) {
 			flags |= REC_F_INVERTED;
 			bus_loss_of(e->correlation, SPOOL_REASON_inverted);
@@ -129,9 +119,9 @@ static void record(struct queue *q, struct inflight *e, enum inflight_result r, 
 /* Signals whose barrier packet the hardware has passed may be used again. */
 static RTL_COLD void release_held(struct queue *q)
 {
-	uint64_t passed = q->intercepted ? atomic_load_explicit(&q->pressure->passed,
-								 memory_order_relaxed) :
-					   completer_passed(q);
+	uint64_t passed = q->intercepted ?
+				  atomic_load_explicit(&q->pressure->passed, memory_order_relaxed) :
+				  completer_passed(q);
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < q->nr_held; i++) {

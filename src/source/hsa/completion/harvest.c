@@ -20,6 +20,7 @@
 #include "source/hsa/completion/collect.h"
 #include "source/hsa/completion/shared_times.h"
 #include "source/hsa/memory/copy.h"
+#include "source/hsa/queue/completer.h"
 #include "source/hsa/queue/internal_queue.h"
 #include "source/hsa/queue/interpose.h"
 #include "source/hsa/queue/queue.h"
@@ -59,8 +60,7 @@ static void tend_pool(struct queue *q, uint64_t now_ns)
 	if (in_flight) {
 		q->idle_since_ns = now_ns;
 		signal_pool_grow(&q->pool, in_flight);
-	} else if (q->high_water > SIGNAL_POOL_START &&
-		   now_ns - q->idle_since_ns > TRIM_AFTER_NS) {
+	} else if (q->high_water > SIGNAL_POOL_START && now_ns - q->idle_since_ns > TRIM_AFTER_NS) {
 		trim_pool(q);
 	}
 }
@@ -180,15 +180,52 @@ hsa_status_t harvest_on_fault(const hsa_amd_event_t *event, void *data)
 	return HSA_STATUS_ERROR;
 }
 
-void harvest_stop(uint64_t deadline_ns)
+static void drain(uint64_t deadline_ns)
 {
 	const struct timespec nap = { .tv_nsec = 500000 };
+
+	while (look_once() && clock_now_ns() < deadline_ns)
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+}
+
+/* The signals and the queue of ours that are free: they are made again when they are needed. */
+static void give_back(struct queue *q)
+{
+	if (!queue_turn_try(q))
+		return;
+	completer_settle(q);
+	queue_lock(q);
+	collect_queue(q, clock_now_ns());
+	if (!inflight_count(&q->ring) && !q->nr_held) {
+		completer_destroy(q);
+		signal_pool_trim(&q->pool, 0);
+	}
+	queue_unlock(q);
+	interpose_end_turn(q);
+}
+
+void harvest_before_close(uint64_t deadline_ns)
+{
+	uint32_t n = queue_count();
+
+	drain(deadline_ns);
+	agent_emit_clocks();
+	agent_keep_clocks();
+	for (uint32_t i = 0; i < n; i++) {
+		struct queue *q = queue_at(i);
+
+		if (atomic_load_explicit(&q->live, memory_order_acquire) && !q->intercepted)
+			give_back(q);
+	}
+}
+
+void harvest_stop(uint64_t deadline_ns)
+{
 	uint32_t n = queue_count();
 
 	if (!real_ready())
 		return;
-	while (look_once() && clock_now_ns() < deadline_ns)
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+	drain(deadline_ns);
 	for (uint32_t i = 0; i < n; i++) {
 		struct queue *q = queue_at(i);
 

@@ -24,6 +24,10 @@ void harvest_wait_tick(void);
  * up and says "not handled", so that the runtime goes on as without us. */
 hsa_status_t harvest_on_fault(const hsa_amd_event_t *event, void *data);
 
+/* The runtime is about to close: records what completes within `deadline_ns`, as long as it can be asked, and gives
+ * back what it would miss. Nothing is ended: if it does not close, tracing goes on. */
+void harvest_before_close(uint64_t deadline_ns);
+
 /* Finishes everything within `deadline_ns`; what is left is recorded as unfinished. */
 void harvest_stop(uint64_t deadline_ns);
 

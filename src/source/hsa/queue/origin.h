@@ -28,7 +28,7 @@ struct origin_note {
 	_Atomic uint64_t key; /* of queue and packet, 0: none */
 	_Atomic uint64_t correlation, marker;
 	_Atomic uint32_t tid;
-	uint32_t reserved;
+	_Atomic uint32_t may_miss; /* without a correlation: corr_may_miss() */
 };
 _Static_assert(sizeof(struct origin_note) == 32, "two in a cache line");
 
@@ -60,6 +60,8 @@ static inline void origin_put(struct queue *q, const struct thread *t, uint64_t 
 	/* relaxed: the packet's header publishes it; see the table above. Correlation 0: no call; it may be a
 	 * barrier that nobody asks about. */
 	atomic_store_explicit(&n->correlation, t->corr_current, memory_order_relaxed);
+	if (RTL_UNLIKELY(!t->corr_current))
+		atomic_store_explicit(&n->may_miss, corr_may_miss(t), memory_order_relaxed);
 	atomic_store_explicit(&n->marker, t->marker, memory_order_relaxed);
 	atomic_store_explicit(&n->tid, t->tid, memory_order_relaxed);
 	atomic_store_explicit(&n->key, origin_key(q, index), memory_order_release);
@@ -103,7 +105,8 @@ static inline struct origin origin_of(const struct queue *q, uint64_t index, str
 	o.tid = atomic_load_explicit(&n->tid, memory_order_relaxed);
 	o.in_call = o.correlation != 0;
 	if (!o.in_call)
-		o.correlation = corr_orphaned(t);
+		o.correlation =
+			corr_orphaned(t, atomic_load_explicit(&n->may_miss, memory_order_relaxed));
 	return o;
 }
 

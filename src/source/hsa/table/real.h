@@ -15,6 +15,8 @@
 /* Every function of the runtime that this source calls: X(function, table, its name in the
  * table's ids, is it essential). */
 #define REAL_FUNCTIONS(X)                                                                          \
+	X(hsa_init, CORE, init, 1)                                                                 \
+	X(hsa_shut_down, CORE, shut_down, 1)                                                       \
 	X(hsa_system_get_info, CORE, system_get_info, 1)                                           \
 	X(hsa_status_string, CORE, status_string, 0)                                               \
 	X(hsa_system_get_major_extension_table, CORE, system_get_major_extension_table, 0)         \
