@@ -225,7 +225,7 @@ static bool scratch_pending(struct queue *q)
 	return q->scratch_asked;
 }
 
-/* For VGPU_DOORBELL=strict: takes what was written to the doorbell. false: it names a packet that nobody reserved. */
+/* Where doorbells count: takes what was written to it. false: it names a packet that nobody reserved. */
 static bool take_doorbell(struct queue *q)
 {
 	uint64_t value = mem_load64(&q->doorbell);
@@ -233,7 +233,8 @@ static bool take_doorbell(struct queue *q)
 	if (value == QUEUE_NOT_RUNG || value < q->rung)
 		return true;
 	/* after the doorbell: the index was moved before it was rung */
-	if (value >= mem_load64(&q->aq->write_dispatch_id))
+	if (knobs.doorbell == KNOBS_DOORBELL_STRICT &&
+	    value >= mem_load64(&q->aq->write_dispatch_id))
 		return false;
 	q->rung = value + 1;
 	return true;
@@ -244,19 +245,24 @@ void cp_aql_ring(struct queue *q)
 	q->rung = max64(q->rung, mem_load64(&q->aq->write_dispatch_id));
 }
 
+/* Packets before this may be valid. */
+static uint64_t announced(const struct queue *q)
+{
+	return knobs.doorbell == KNOBS_DOORBELL_LENIENT ? mem_load64(&q->aq->write_dispatch_id) :
+							  q->rung;
+}
+
 /* Notes which packets have come, and when. */
 static uint64_t scan(struct queue *q)
 {
 	uint64_t first = q->seen;
-	uint64_t end = mem_load64(&q->aq->write_dispatch_id);
+	uint64_t end = announced(q);
 	uint64_t room = q->aq->read_dispatch_id + q->size;
 	uint64_t now;
 
 	/* producers take an index before there is room for it: that slot still holds an older packet */
 	if (end > room)
 		end = room;
-	if (knobs.doorbell == KNOBS_DOORBELL_STRICT && end > q->rung)
-		end = q->rung;
 	while (q->seen < end && type_of(mem_load16(slot_of(q, q->seen))) != HSA_PACKET_TYPE_INVALID)
 		q->seen++;
 	now = clock_now();
@@ -608,13 +614,13 @@ struct queue_visit cp_aql_serve(struct queue *q)
 		v.progress = deliver_serve(q, clock_now(), &v.wake_ns);
 	if (q->dead || (q->paused && !q->nr_flights) || scratch_pending(q))
 		return v;
-	if (knobs.doorbell == KNOBS_DOORBELL_STRICT && !take_doorbell(q)) {
+	if (knobs.doorbell != KNOBS_DOORBELL_LENIENT && !take_doorbell(q)) {
 		cp_aql_error(q, ERROR_BAD_PACKET, mem_load64(&q->doorbell));
 		v.progress = true;
 		return v;
 	}
 	/* nothing there and nothing running: the usual case, one load */
-	if (!q->nr_flights && mem_load64(&q->aq->write_dispatch_id) == q->next)
+	if (!q->nr_flights && announced(q) == q->next)
 		return v;
 
 	now = scan(q);

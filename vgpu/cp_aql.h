@@ -8,7 +8,7 @@
 /* Does what can be done on the queue now; never blocks. Under the engine's lock. */
 struct queue_visit cp_aql_serve(struct queue *q);
 
-/* For VGPU_DOORBELL=strict, where doorbells are no memory: everything below the write index is announced. Under the
+/* Where doorbells count and are no memory: everything below the write index is announced. Under the
  * engine's lock. */
 void cp_aql_ring(struct queue *q);
 

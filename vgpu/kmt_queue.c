@@ -70,7 +70,7 @@ static void connect(struct queue *q, HsaQueueResource *res)
 				offsetof(amd_queue_t, read_dispatch_id));
 	q->next = q->seen = q->aq->read_dispatch_id;
 	q->rung = q->next;
-	q->doorbell = knobs.doorbell == KNOBS_DOORBELL_STRICT ? QUEUE_NOT_RUNG : 0;
+	q->doorbell = knobs.doorbell != KNOBS_DOORBELL_LENIENT ? QUEUE_NOT_RUNG : 0;
 	q->error_reason = knobs.exceptions ? res->ErrorReason : NULL;
 	res->Queue_DoorBell_aql = (HSAuint64 *)&q->doorbell;
 }
@@ -146,7 +146,7 @@ KMT_API HSAKMT_STATUS hsaKmtQueueRingDoorbell(HSA_QUEUEID id)
 
 	if (kmt_misc_inert())
 		return HSAKMT_STATUS_SUCCESS;
-	q = knobs.doorbell == KNOBS_DOORBELL_STRICT ? engine_find(id) : NULL;
+	q = knobs.doorbell != KNOBS_DOORBELL_LENIENT ? engine_find(id) : NULL;
 	if (q) {
 		engine_lock();
 		cp_aql_ring(q);

@@ -65,7 +65,7 @@ static const struct knob table[] = {
 	{ "VGPU_NS_PER_INST", KNOB_DOUBLE, AT(ns_per_inst), 0.5, 0, 1e9, { NULL } },
 	{ "VGPU_COPY_GBPS", KNOB_DOUBLE, AT(copy_gbps), 12, 0, 1e6, { NULL } },
 	{ "VGPU_OVERLAP", KNOB_U64, AT(overlap), 1, 1, 32, { NULL } },
-	{ "VGPU_DOORBELL", KNOB_CHOICE, AT(doorbell), 0, 0, 0, { "lenient", "strict" } },
+	{ "VGPU_DOORBELL", KNOB_CHOICE, AT(doorbell), 0, 0, 0, { "lenient", "strict", "alone" } },
 	{ "VGPU_EXCEPTIONS", KNOB_U64, AT(exceptions), 0, 0, 1, { NULL } },
 	{ "VGPU_NO_ATOMICS", KNOB_U64, AT(no_atomics), 0, 0, 1, { NULL } },
 	{ "VGPU_NO_EVENTS", KNOB_U64, AT(no_events), 0, 0, 1, { NULL } },
