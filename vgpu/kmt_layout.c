@@ -28,11 +28,11 @@ static_assert(AT(NumMemoryBanks) == 8 && AT(MaxWavesPerSIMD) == 32 && AT(VendorI
 #define PIECES_70                                                                                  \
 	{                                                                                          \
 		{ 0, AT(NumMemoryBanks), 0 },                                                      \
-		{ AT(NumMemoryBanks), AT(MaxWavesPerSIMD) - AT(NumMemoryBanks),                    \
-		  AT(NumMemoryBanks) + 4 },                                                        \
-		{ AT(MaxWavesPerSIMD), AT(VendorId) - AT(MaxWavesPerSIMD),                         \
-		  AT(MaxWavesPerSIMD) + 8 },                                                       \
-		{ AT(VendorId), SIZE - AT(VendorId), AT(VendorId) + 12 },                          \
+			{ AT(NumMemoryBanks), AT(MaxWavesPerSIMD) - AT(NumMemoryBanks),            \
+			  AT(NumMemoryBanks) + 4 },                                                \
+			{ AT(MaxWavesPerSIMD), AT(VendorId) - AT(MaxWavesPerSIMD),                 \
+			  AT(MaxWavesPerSIMD) + 8 },                                               \
+			{ AT(VendorId), SIZE - AT(VendorId), AT(VendorId) + 12 },                  \
 	}
 
 static const struct kmt_layout built = {

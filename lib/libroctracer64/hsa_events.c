@@ -280,9 +280,8 @@ static void on_packet(const hsa_queue_t *queue, const void *packet, uint64_t ind
 		return;
 	type = p->header >> HSA_PACKET_HEADER_TYPE & 0xff;
 	b.data.submit.packet = p;
-	b.data.submit.kernel_name = type == HSA_PACKET_TYPE_KERNEL_DISPATCH ?
-					    hsa_kernels_name(p->kernel_object) :
-					    NULL;
+	b.data.submit.kernel_name =
+		type == HSA_PACKET_TYPE_KERNEL_DISPATCH ? hsa_kernels_name(p->kernel_object) : NULL;
 	b.data.submit.queue = atomic_load_explicit(&s->queue, memory_order_relaxed);
 	b.data.submit.device_type = HSA_DEVICE_TYPE_GPU;
 	b.data.submit.device_id = s->agent_id;

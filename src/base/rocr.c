@@ -111,9 +111,9 @@ bool rocr_read(struct rocr *out, const char *path)
 	out->registers = HAS("rocprofiler_register_library_api_table");
 	out->takes_both = HAS("HSA_TOOLS_ROCPROFILER_V1_TOOLS");
 	out->finds_preloaded = HAS("HSA_AMD_TOOL_PRIORITY");
-	out->amd_ext_bytes = HAS("\0hsa_amd_queue_create\0")	   ? FIRST_MENDED_BYTES :
+	out->amd_ext_bytes = HAS("\0hsa_amd_queue_create\0")   ? FIRST_MENDED_BYTES :
 			     HAS("\0hsa_amd_ais_file_write\0") ? FIRST_STAGING_BYTES :
-								  0;
+								 0;
 #undef HAS
 	read_build_id(out, text, (size_t)st.st_size);
 	munmap(text, (size_t)st.st_size);

@@ -56,9 +56,9 @@ typedef HSAKMT_STATUS (*available_fn)(HSAuint32, HSAuint64 *);
 typedef HSAKMT_STATUS (*create_queue_fn)(HSAuint32, HSA_QUEUE_TYPE, HSAuint32, HSA_QUEUE_PRIORITY,
 					 HSAuint32, void *, HSAuint64, HsaEvent *,
 					 HsaQueueResource *);
-typedef HSAKMT_STATUS (*create_queue_v2_fn)(HSAuint32, HSA_QUEUE_TYPE, HSAuint32, HSA_QUEUE_PRIORITY,
-					    HSAuint32, void *, HSAuint64, HSAuint64, HsaEvent *,
-					    HsaQueueResource *);
+typedef HSAKMT_STATUS (*create_queue_v2_fn)(HSAuint32, HSA_QUEUE_TYPE, HSAuint32,
+					    HSA_QUEUE_PRIORITY, HSAuint32, void *, HSAuint64,
+					    HSAuint64, HsaEvent *, HsaQueueResource *);
 typedef HSAKMT_STATUS (*wall_clock_fn)(HSAuint32, uint64_t *);
 typedef HSAKMT_STATUS (*ring_fn)(HSA_QUEUEID);
 typedef HSAKMT_STATUS (*caps_fn)(HSAuint32 *);
@@ -330,13 +330,15 @@ static void aql_queue(bool v2)
 	aq->queue_properties = AMD_QUEUE_PROPERTIES_ENABLE_PROFILING;
 	res.Queue_write_ptr_aql = (HSAuint64 *)&aq->write_dispatch_id;
 	if (v2)
-		OK(((create_queue_v2_fn)symbol("hsaKmtCreateQueueV2"))(
-			NODE, HSA_QUEUE_COMPUTE_AQL, 100, HSA_QUEUE_PRIORITY_NORMAL, 0, ring,
-			slots * 64, 0, NULL, &res));
+		OK(((create_queue_v2_fn)symbol(
+			"hsaKmtCreateQueueV2"))(NODE, HSA_QUEUE_COMPUTE_AQL, 100,
+						HSA_QUEUE_PRIORITY_NORMAL, 0, ring, slots * 64, 0,
+						NULL, &res));
 	else
-		OK(((create_queue_fn)symbol("hsaKmtCreateQueueExt"))(
-			NODE, HSA_QUEUE_COMPUTE_AQL, 100, HSA_QUEUE_PRIORITY_NORMAL, 0, ring,
-			slots * 64, NULL, &res));
+		OK(((create_queue_fn)symbol("hsaKmtCreateQueueExt"))(NODE, HSA_QUEUE_COMPUTE_AQL,
+								     100, HSA_QUEUE_PRIORITY_NORMAL,
+								     0, ring, slots * 64, NULL,
+								     &res));
 	done[0].value = done[1].value = 1;
 	dispatch->workgroup_size_x = dispatch->workgroup_size_y = dispatch->workgroup_size_z = 1;
 	dispatch->grid_size_x = dispatch->grid_size_y = dispatch->grid_size_z = 1;

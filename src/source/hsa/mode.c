@@ -30,9 +30,10 @@ static bool wants_intercept(const struct hsa_mirror_root *root)
 	rocr_build_id_of((const void *)real.hsa_system_get_info, build_id);
 	fault = rocr_intercept_fault(bytes, build_id);
 	if (fault)
-		log_warn("RTL_QUEUES=intercept: not with this runtime (build id %s): %s; queues are "
-			 "interposed",
-			 build_id[0] ? build_id : "unknown", fault);
+		log_warn(
+			"RTL_QUEUES=intercept: not with this runtime (build id %s): %s; queues are "
+			"interposed",
+			build_id[0] ? build_id : "unknown", fault);
 	return !fault;
 }
 

@@ -53,8 +53,8 @@ static inline uint32_t kernel_of(struct queue *q, const struct inflight *e)
 	return q->last_kernel;
 }
 
-static void emit_dispatch(struct queue *q, const struct inflight *e, uint64_t begin,
-			  uint64_t end, uint64_t begin_ns, uint64_t end_ns, uint16_t flags)
+static void emit_dispatch(struct queue *q, const struct inflight *e, uint64_t begin, uint64_t end,
+			  uint64_t begin_ns, uint64_t end_ns, uint16_t flags)
 {
 	struct event ev = { .kind = EVENT_DISPATCH };
 	struct event_dispatch *d = &ev.dispatch;
@@ -129,9 +129,9 @@ static void record(struct queue *q, struct inflight *e, enum inflight_result r, 
 /* Signals whose barrier packet the hardware has passed may be used again. */
 static RTL_COLD void release_held(struct queue *q)
 {
-	uint64_t passed = q->intercepted ? atomic_load_explicit(&q->pressure->passed,
-								 memory_order_relaxed) :
-					   completer_passed(q);
+	uint64_t passed = q->intercepted ?
+				  atomic_load_explicit(&q->pressure->passed, memory_order_relaxed) :
+				  completer_passed(q);
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < q->nr_held; i++) {

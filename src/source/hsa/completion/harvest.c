@@ -59,8 +59,7 @@ static void tend_pool(struct queue *q, uint64_t now_ns)
 	if (in_flight) {
 		q->idle_since_ns = now_ns;
 		signal_pool_grow(&q->pool, in_flight);
-	} else if (q->high_water > SIGNAL_POOL_START &&
-		   now_ns - q->idle_since_ns > TRIM_AFTER_NS) {
+	} else if (q->high_water > SIGNAL_POOL_START && now_ns - q->idle_since_ns > TRIM_AFTER_NS) {
 		trim_pool(q);
 	}
 }

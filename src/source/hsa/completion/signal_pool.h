@@ -20,7 +20,7 @@
 #include "base/compiler.h"
 #include "source/hsa/completion/signal.h"
 
-#define SIGNAL_POOL_START 64u       /* made with the queue */
+#define SIGNAL_POOL_START 64u	    /* made with the queue */
 #define SIGNAL_POOL_KEEP_IDLE 4096u /* in all queues together, when nothing is in flight */
 
 struct signal_pool {

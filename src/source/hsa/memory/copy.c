@@ -58,8 +58,7 @@ static void emit_copy(const struct copy *c, uint64_t begin_ns, uint64_t end_ns, 
 }
 
 /* The kernel that did the copy, when one did. */
-static void emit_kernel(const struct copy *c, uint64_t begin_ns, uint64_t end_ns,
-			uint16_t flags)
+static void emit_kernel(const struct copy *c, uint64_t begin_ns, uint64_t end_ns, uint16_t flags)
 {
 	struct event ev = { .kind = EVENT_DISPATCH, .dispatch = c->dispatch };
 
@@ -183,7 +182,7 @@ static void describe(struct copy *c, const struct thread *t, const struct what *
 
 /* A record of an asynchronous copy, which the harvester sees when end() arms it. */
 static struct copy *note(struct thread *t, const struct what *w, amd_signal_t *s,
-			      uint64_t correlation)
+			 uint64_t correlation)
 {
 	struct copy *c = copy_table_claim();
 	struct inflight *e;
@@ -364,7 +363,7 @@ hsa_status_t copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3_t *dst_offse
 struct batch_op {
 	uint16_t version, type, nr_entries, traffic_class;
 	hsa_signal_t completion_signal;
-	const void *src;	 /* BATCH_INDIRECT_SRC: where its address is */
+	const void *src; /* BATCH_INDIRECT_SRC: where its address is */
 	hsa_agent_t src_agent;
 	const void *dst_agent;	 /* the agent's handle; BATCH_BROADCAST: an array of agents */
 	const void *dst;	 /* BATCH_BROADCAST: an array of addresses */
@@ -389,8 +388,8 @@ static size_t batch_stride(const struct batch_op *first, uint32_t nr)
 static struct what batch_what(const struct batch_op *op)
 {
 	hsa_agent_t dst_agent = { .handle = (uint64_t)(uintptr_t)op->dst_agent };
-	struct what w = { op->size, op->dst, op->src, AGENT_NONE, agent_index(op->src_agent), 0,
-			  UINT32_MAX };
+	struct what w = { op->size, op->dst,   op->src, AGENT_NONE, agent_index(op->src_agent),
+			  0,	    UINT32_MAX };
 
 	if (op->type == BATCH_BROADCAST && op->nr_entries) {
 		dst_agent = ((const hsa_agent_t *)op->dst_agent)[0];

@@ -132,10 +132,13 @@ static void describe(const struct internal_queue *q, const union packet *p, uint
 {
 	*d = (struct event_dispatch){
 		.packet = index,
-		.kernel = code_object_kernel(p->dispatch.kernel_object, code_object_now(), q->agent, true),
+		.kernel = code_object_kernel(p->dispatch.kernel_object, code_object_now(), q->agent,
+					     true),
 		.queue = q->index,
-		.grid = { p->dispatch.grid_size_x, p->dispatch.grid_size_y, p->dispatch.grid_size_z },
-		.group = { p->dispatch.workgroup_size_x, p->dispatch.workgroup_size_y, p->dispatch.workgroup_size_z },
+		.grid = { p->dispatch.grid_size_x, p->dispatch.grid_size_y,
+			  p->dispatch.grid_size_z },
+		.group = { p->dispatch.workgroup_size_x, p->dispatch.workgroup_size_y,
+			   p->dispatch.workgroup_size_z },
 		.private_size = p->dispatch.private_segment_size,
 		.group_size = p->dispatch.group_segment_size,
 		.flags = REC_F_INTERNAL | REC_F_HAD_SIGNAL,
@@ -195,8 +198,8 @@ static void give(struct internal_queue *q, struct internal_queue_call *c, uint64
 		bus_loss_of(c->correlation, SPOOL_REASON_inflight_full);
 }
 
-static void emit(struct internal_queue *q, const struct internal_queue_call *c, struct thread *t, uint64_t i,
-		 uint64_t end)
+static void emit(struct internal_queue *q, const struct internal_queue_call *c, struct thread *t,
+		 uint64_t i, uint64_t end)
 {
 	struct event ev = { .kind = EVENT_DISPATCH };
 
@@ -211,8 +214,8 @@ static void emit(struct internal_queue *q, const struct internal_queue_call *c, 
 
 /* Looks at packet `i`. false: it is somebody else's, or for later. `c`: the call that just
  * returned, NULL for the life thread. */
-static bool look_at(struct internal_queue *q, struct internal_queue_call *c, struct thread *t, bool alone,
-		    uint64_t i, uint64_t end)
+static bool look_at(struct internal_queue *q, struct internal_queue_call *c, struct thread *t,
+		    bool alone, uint64_t i, uint64_t end)
 {
 	const union packet *p = packet_at(q, i);
 	const amd_signal_t *s = signal_of(packet_signal(p));
@@ -246,7 +249,8 @@ static void look_ahead(struct internal_queue *q, struct internal_queue_call *c, 
 }
 
 /* Under the queue's lock. */
-static void look(struct internal_queue *q, struct internal_queue_call *c, struct thread *t, bool alone)
+static void look(struct internal_queue *q, struct internal_queue_call *c, struct thread *t,
+		 bool alone)
 {
 	uint64_t seen = atomic_load_explicit(&q->seen, memory_order_relaxed);
 	/* in this order: what was taken by then lies before the write index that is read after */

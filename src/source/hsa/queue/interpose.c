@@ -130,8 +130,8 @@ static RTL_NOINLINE struct queue *find_queue_slow(const hsa_queue_t *hsa)
 static inline struct queue *find_queue(const hsa_queue_t *hsa)
 {
 	/* acquire: pairs with the release above; queues are never freed */
-	struct queue *q = atomic_load_explicit(&recent_queue[hash((uintptr_t)hsa)],
-					       memory_order_acquire);
+	struct queue *q =
+		atomic_load_explicit(&recent_queue[hash((uintptr_t)hsa)], memory_order_acquire);
 
 	/* relaxed: the caller knows of `hsa` since it was made */
 	if (RTL_LIKELY(q && atomic_load_explicit(&q->hsa, memory_order_relaxed) == hsa))
@@ -151,8 +151,8 @@ static RTL_NOINLINE struct queue *find_doorbell_slow(uint64_t doorbell)
 
 static inline struct queue *find_doorbell(uint64_t doorbell)
 {
-	struct queue *q = atomic_load_explicit(&recent_doorbell[hash(doorbell)],
-					       memory_order_acquire);
+	struct queue *q =
+		atomic_load_explicit(&recent_doorbell[hash(doorbell)], memory_order_acquire);
 
 	if (RTL_LIKELY(q && atomic_load_explicit(&q->doorbell, memory_order_relaxed) == doorbell))
 		return q;
@@ -186,9 +186,10 @@ static void count_bypassed(struct queue *q, uint64_t from, uint64_t to)
 	if (!n)
 		return;
 	bus_loss(SPOOL_REASON_queue_bypassed, n);
-	log_warn("queue %u: %llu dispatches reached the hardware past the HSA functions and are not "
-		 "traced",
-		 q->index, (unsigned long long)n);
+	log_warn(
+		"queue %u: %llu dispatches reached the hardware past the HSA functions and are not "
+		"traced",
+		q->index, (unsigned long long)n);
 }
 
 /* The real write index was moved by somebody else, over packets that we have not seen: the GPU enqueues them, or
@@ -335,8 +336,7 @@ static RTL_NOINLINE void on_doorbell(hsa_signal_t doorbell, hsa_signal_value_t v
 	uint64_t end = (uint64_t)value + 1;
 	struct thread *t = NULL;
 
-	if (RTL_UNLIKELY(!q ||
-			 atomic_load_explicit(&q->bypassed, memory_order_relaxed))) {
+	if (RTL_UNLIKELY(!q || atomic_load_explicit(&q->bypassed, memory_order_relaxed))) {
 		store(doorbell, value);
 		return;
 	}

@@ -374,9 +374,10 @@ void queue_unseen(const hsa_queue_t *hsa)
 	if (!(hsa->features & HSA_QUEUE_FEATURE_KERNEL_DISPATCH) || !mark_counted(hsa))
 		return;
 	bus_loss(SPOOL_REASON_queue_unseen, 1);
-	log_warn("queue %llu: it was made by no function that is known to make queues; its dispatches "
-		 "are not traced",
-		 (unsigned long long)hsa->id);
+	log_warn(
+		"queue %llu: it was made by no function that is known to make queues; its dispatches "
+		"are not traced",
+		(unsigned long long)hsa->id);
 }
 
 uint32_t queue_announce(const hsa_queue_t *hsa, uint32_t agent, uint32_t flags)

@@ -60,13 +60,14 @@ struct queue {
 	hsa_queue_t *_Atomic hsa;
 	void (*user_callback)(hsa_status_t status, hsa_queue_t *source, void *data);
 	void *user_data;
-	struct origin_note *origin; /* a note for each packet in the ring, see origin.h; NULL: none */
+	struct origin_note
+		*origin; /* a note for each packet in the ring, see origin.h; NULL: none */
 	uint32_t origin_mask;
 	/* interposed: the program's ring, and its real indices; NULL: by the functions in `real` */
 	union packet *packets;
 	_Atomic uint64_t *write_index, *read_index;
 	_Atomic uint64_t doorbell; /* the signal's handle; 0: none */
-	bool in_device_memory; /* the packets: stores to it are fenced before a doorbell */
+	bool in_device_memory;	   /* the packets: stores to it are fenced before a doorbell */
 	/* intercepted */
 	struct back_pressure *pressure;
 	union packet *batch; /* room for the packets of a callback, made when needed */
@@ -161,8 +162,9 @@ static inline bool queue_turn_end(struct queue *q)
 	uint32_t busy = QUEUE_BUSY;
 
 	/* release: pairs with queue_turn_try() and with the exchange below */
-	if (RTL_LIKELY(atomic_compare_exchange_strong_explicit(
-		    &q->turn, &busy, QUEUE_IDLE, memory_order_release, memory_order_relaxed)))
+	if (RTL_LIKELY(atomic_compare_exchange_strong_explicit(&q->turn, &busy, QUEUE_IDLE,
+							       memory_order_release,
+							       memory_order_relaxed)))
 		return true;
 	/* An exchange, not a store: what was written before QUEUE_AGAIN is seen from here on. */
 	atomic_exchange_explicit(&q->turn, QUEUE_BUSY, memory_order_acq_rel);

@@ -310,8 +310,7 @@ static RTL_COLD void show(const struct queue *q, const union packet *p, uint64_t
 {
 	for (uint32_t i = 0; i < SUBMIT_MAX_LISTENERS; i++) {
 		/* acquire: pairs with submit_listen() */
-		submit_listener_fn fn =
-			atomic_load_explicit(&listeners[i], memory_order_acquire);
+		submit_listener_fn fn = atomic_load_explicit(&listeners[i], memory_order_acquire);
 
 		if (!fn)
 			break;
