@@ -136,8 +136,12 @@ int intercept_prepare(struct queue *q, uint32_t size)
 
 hsa_status_t intercept_attach(struct queue *q, hsa_queue_t *hsa)
 {
+	hsa_status_t status;
+
 	q->size = hsa->size;
-	if (queue_attach(q, hsa) != 0)
-		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-	return real.hsa_amd_queue_intercept_register(hsa, on_packets, q);
+	/* before it can be found: where this fails `q` becomes another queue's */
+	status = real.hsa_amd_queue_intercept_register(hsa, on_packets, q);
+	if (status == HSA_STATUS_SUCCESS && queue_attach(q, hsa) != 0)
+		status = HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	return status;
 }
