@@ -107,7 +107,8 @@ static void on_packets(const void *packets, uint64_t count, uint64_t index, void
 	struct thread *t = NULL;
 
 	/* the harvester may be giving signals back */
-	queue_turn_wait(q);
+	if (!queue_turn_wait(q))
+		return; /* a dead queue, as in submit_one() */
 	/* Not ON (exit, fork): nothing is recorded, but the ring must not overflow all the same. */
 	if (!life_enter(&t)) {
 		t = NULL;

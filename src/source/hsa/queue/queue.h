@@ -171,8 +171,9 @@ static inline bool queue_turn_end(struct queue *q)
 	return false;
 }
 
-/* Takes the turn, waiting for it. Bounded by what its holder does. */
-void queue_turn_wait(struct queue *q);
+/* Takes the turn, waiting for it. Bounded by what its holder does. false: there is no turn any more, the queue was
+ * destroyed. */
+bool queue_turn_wait(struct queue *q);
 
 static inline bool queue_try_lock(struct queue *q)
 {

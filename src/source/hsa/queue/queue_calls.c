@@ -344,10 +344,9 @@ hsa_status_t queue_calls_release(hsa_queue_t *queue)
 	hsa_status_t status;
 	bool again;
 
-	if (!q)
-		return real.hsa_amd_counted_queue_release(queue);
 	/* nobody reads its indices by this handle meanwhile */
-	queue_turn_wait(q);
+	if (!q || !queue_turn_wait(q))
+		return real.hsa_amd_counted_queue_release(queue);
 	queue_put(queue, &again);
 	status = real.hsa_amd_counted_queue_release(queue);
 	if (status != HSA_STATUS_SUCCESS)
