@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* test_inflight.c - the ring of what is in flight, and who may take an entry's times */
-#include <errno.h>
+/* test_poll.c - what signals say of operations in flight, and who may take an entry's times */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/alloc.h"
-#include "source/hsa/inflight.h"
+#include "source/hsa/completion/poll.h"
 #include "support/fake_hsa.h"
 #include "support/test.h"
 
 static amd_signal_t sig, other;
 
-static struct inflight *arm(struct inflight *e, bool owned)
+/* `e` is in flight on `sig`, which is ours or its owner's. */
+static struct inflight *arm(struct inflight *e, enum inflight_state state)
 {
 	memset(e, 0, sizeof(*e));
 	memset(&sig, 0, sizeof(sig));
 	sig.value = 1;
-	e->signal = &sig;
-	e->owned = owned;
+	inflight_set_signal(e, &sig);
 	e->start_value = 1;
-	atomic_store(&e->state, INFLIGHT_ARMED);
+	atomic_store(&e->state, state);
 	return e;
 }
 
@@ -32,74 +30,25 @@ static void complete(uint64_t begin, uint64_t end)
 	sig.value--;
 }
 
-TEST(a_ring_holds_its_size_and_no_more)
-{
-	struct inflight_ring r = { 0 };
-
-	CHECK_OK(inflight_init(&r, 8));
-	for (int i = 0; i < 8; i++) {
-		CHECK_EQ_PTR(inflight_next(&r), &r.entry[i]);
-		inflight_push(&r);
-	}
-	CHECK_NULL(inflight_next(&r));
-	CHECK_EQ_UINT(inflight_count(&r), 8);
-	atomic_store(&r.tail, 3);
-	CHECK_EQ_PTR(inflight_next(&r), &r.entry[0]);
-	CHECK_EQ_UINT(inflight_count(&r), 5);
-}
-
-TEST(a_ring_tells_what_is_recorded)
-{
-	struct inflight_ring r = { 0 };
-
-	CHECK_OK(inflight_init(&r, 8));
-	for (int i = 0; i < 11; i++) {
-		atomic_store(&r.tail, i < 5 ? 0 : i - 4);
-		CHECK(inflight_recorded(&r, inflight_next(&r)));
-		inflight_push(&r);
-	}
-	for (int i = 0; i < 8; i++) /* in flight: 6, 7 and 0, 1, 2 */
-		CHECK_EQ_INT(inflight_recorded(&r, &r.entry[i]), i >= 3 && i < 6);
-	CHECK(!inflight_recorded(&r, r.entry + 8));
-	CHECK(!inflight_recorded(NULL, r.entry));
-}
-
-TEST(a_ring_keeps_its_memory_and_is_empty_again)
-{
-	struct inflight_ring r = { 0 };
-	struct inflight *memory;
-
-	alloc_fail_at(1);
-	CHECK_EQ_INT(inflight_init(&r, 8), -ENOMEM);
-	alloc_fail_at(0);
-	CHECK_OK(inflight_init(&r, 8));
-	memory = r.entry;
-	for (int i = 0; i < 5; i++)
-		inflight_push(&r);
-	CHECK_OK(inflight_init(&r, 8));
-	CHECK_EQ_PTR(r.entry, memory);
-	CHECK_EQ_UINT(inflight_count(&r), 0);
-}
-
 TEST(a_signal_of_ours_tells_by_its_value)
 {
 	struct inflight e;
 	uint64_t begin, end;
 
-	arm(&e, true);
-	CHECK_EQ_INT(inflight_poll(&e, &begin, &end), INFLIGHT_PENDING);
-	CHECK(!inflight_completed(&e));
+	arm(&e, INFLIGHT_OURS);
+	CHECK_EQ_INT(poll_entry(&e, &begin, &end), INFLIGHT_PENDING);
+	CHECK(!poll_completed(&e));
 	sig.start_ts = 5;
 	sig.end_ts = 9; /* times come before the value */
-	CHECK_EQ_INT(inflight_poll(&e, &begin, &end), INFLIGHT_PENDING);
+	CHECK_EQ_INT(poll_entry(&e, &begin, &end), INFLIGHT_PENDING);
 	sig.value = 0;
-	CHECK(inflight_completed(&e));
-	CHECK_EQ_INT(inflight_poll(&e, &begin, &end), INFLIGHT_TIMED);
+	CHECK(poll_completed(&e));
+	CHECK_EQ_INT(poll_entry(&e, &begin, &end), INFLIGHT_TIMED);
 	CHECK_EQ_UINT(begin, 5);
 	CHECK_EQ_UINT(end, 9);
-	arm(&e, true);
+	arm(&e, INFLIGHT_OURS);
 	complete(0, 0);
-	CHECK_EQ_INT(inflight_poll(&e, &begin, &end), INFLIGHT_UNTIMED);
+	CHECK_EQ_INT(poll_entry(&e, &begin, &end), INFLIGHT_UNTIMED);
 }
 
 TEST(an_owners_signal_tells_by_its_times)
@@ -107,16 +56,16 @@ TEST(an_owners_signal_tells_by_its_times)
 	struct inflight e;
 	uint64_t begin, end;
 
-	arm(&e, false);
-	CHECK_EQ_INT(inflight_poll(&e, &begin, &end), INFLIGHT_PENDING);
+	arm(&e, INFLIGHT_ARMED);
+	CHECK_EQ_INT(poll_entry(&e, &begin, &end), INFLIGHT_PENDING);
 	complete(5, 9);
 	sig.value = 1; /* the owner was quick */
-	CHECK(inflight_completed(&e));
-	CHECK_EQ_INT(inflight_poll(&e, &begin, &end), INFLIGHT_TIMED);
+	CHECK(poll_completed(&e));
+	CHECK_EQ_INT(poll_entry(&e, &begin, &end), INFLIGHT_TIMED);
 	CHECK_EQ_UINT(begin + end, 14);
 	/* what was taken stays */
 	sig.start_ts = sig.end_ts = 77;
-	CHECK_EQ_INT(inflight_poll(&e, &begin, &end), INFLIGHT_TIMED);
+	CHECK_EQ_INT(poll_entry(&e, &begin, &end), INFLIGHT_TIMED);
 	CHECK_EQ_UINT(begin + end, 14);
 }
 
@@ -125,13 +74,13 @@ TEST(an_owners_signal_without_times_is_believed_after_some_looks)
 	struct inflight e;
 	uint64_t begin, end;
 
-	arm(&e, false);
+	arm(&e, INFLIGHT_ARMED);
 	sig.value = 0;
-	CHECK_EQ_INT(inflight_poll(&e, &begin, &end), INFLIGHT_PENDING);
-	CHECK_EQ_INT(inflight_poll(&e, &begin, &end), INFLIGHT_PENDING);
-	CHECK_EQ_INT(inflight_poll(&e, &begin, &end), INFLIGHT_PENDING);
-	CHECK_EQ_INT(inflight_poll(&e, &begin, &end), INFLIGHT_UNTIMED);
-	CHECK_EQ_INT(inflight_poll(&e, &begin, &end), INFLIGHT_UNTIMED);
+	CHECK_EQ_INT(poll_entry(&e, &begin, &end), INFLIGHT_PENDING);
+	CHECK_EQ_INT(poll_entry(&e, &begin, &end), INFLIGHT_PENDING);
+	CHECK_EQ_INT(poll_entry(&e, &begin, &end), INFLIGHT_PENDING);
+	CHECK_EQ_INT(poll_entry(&e, &begin, &end), INFLIGHT_UNTIMED);
+	CHECK_EQ_INT(poll_entry(&e, &begin, &end), INFLIGHT_UNTIMED);
 }
 
 TEST(the_end_of_a_signals_use_takes_the_times)
@@ -139,16 +88,16 @@ TEST(the_end_of_a_signals_use_takes_the_times)
 	struct inflight e;
 	uint64_t begin, end;
 
-	arm(&e, false);
-	CHECK_EQ_INT(inflight_capture(&e, &other, false), INFLIGHT_GONE);
+	arm(&e, INFLIGHT_ARMED);
+	CHECK_EQ_INT(poll_capture(&e, &other, false), POLL_GONE);
 	complete(5, 9);
-	CHECK_EQ_INT(inflight_capture(&e, &sig, false), INFLIGHT_OVER);
+	CHECK_EQ_INT(poll_capture(&e, &sig, false), POLL_OVER);
 	memset(&sig, 0, sizeof(sig));
-	CHECK_EQ_INT(inflight_poll(&e, &begin, &end), INFLIGHT_TIMED);
+	CHECK_EQ_INT(poll_entry(&e, &begin, &end), INFLIGHT_TIMED);
 	CHECK_EQ_UINT(begin + end, 14);
-	CHECK_EQ_INT(inflight_capture(&e, &sig, false), INFLIGHT_OVER);
+	CHECK_EQ_INT(poll_capture(&e, &sig, false), POLL_OVER);
 	inflight_done(&e);
-	CHECK_EQ_INT(inflight_capture(&e, &sig, false), INFLIGHT_GONE);
+	CHECK_EQ_INT(poll_capture(&e, &sig, false), POLL_GONE);
 }
 
 TEST(a_use_that_is_not_over_shares_from_then_on)
@@ -156,15 +105,15 @@ TEST(a_use_that_is_not_over_shares_from_then_on)
 	struct inflight e;
 	uint64_t begin, end;
 
-	arm(&e, false);
-	CHECK_EQ_INT(inflight_capture(&e, &sig, false), INFLIGHT_IN_USE);
+	arm(&e, INFLIGHT_ARMED);
+	CHECK_EQ_INT(poll_capture(&e, &sig, false), POLL_IN_USE);
 	complete(5, 9); /* whose these are can't be told any more */
-	CHECK_EQ_INT(inflight_poll(&e, &begin, &end), INFLIGHT_LOST);
-	arm(&e, false);
-	CHECK_EQ_INT(inflight_capture(&e, &sig, false), INFLIGHT_IN_USE);
+	CHECK_EQ_INT(poll_entry(&e, &begin, &end), INFLIGHT_REPLACED);
+	arm(&e, INFLIGHT_ARMED);
+	CHECK_EQ_INT(poll_capture(&e, &sig, false), POLL_IN_USE);
 	complete(5, 9);
-	CHECK_EQ_INT(inflight_capture(&e, &sig, false), INFLIGHT_OVER);
-	CHECK_EQ_INT(inflight_poll(&e, &begin, &end), INFLIGHT_LOST);
+	CHECK_EQ_INT(poll_capture(&e, &sig, false), POLL_OVER);
+	CHECK_EQ_INT(poll_entry(&e, &begin, &end), INFLIGHT_REPLACED);
 }
 
 TEST(a_destroyed_signal_is_given_up)
@@ -172,26 +121,26 @@ TEST(a_destroyed_signal_is_given_up)
 	struct inflight e;
 	uint64_t begin, end;
 
-	arm(&e, false);
-	CHECK_EQ_INT(inflight_capture(&e, &sig, true), INFLIGHT_OVER);
+	arm(&e, INFLIGHT_ARMED);
+	CHECK_EQ_INT(poll_capture(&e, &sig, true), POLL_OVER);
 	memset(&sig, 0xff, sizeof(sig));
-	CHECK(inflight_completed(&e));
-	CHECK_EQ_INT(inflight_poll(&e, &begin, &end), INFLIGHT_LOST);
-	arm(&e, false);
+	CHECK(poll_completed(&e));
+	CHECK_EQ_INT(poll_entry(&e, &begin, &end), INFLIGHT_REPLACED);
+	arm(&e, INFLIGHT_ARMED);
 	complete(5, 9);
-	CHECK_EQ_INT(inflight_capture(&e, &sig, true), INFLIGHT_OVER);
+	CHECK_EQ_INT(poll_capture(&e, &sig, true), POLL_OVER);
 	memset(&sig, 0xff, sizeof(sig));
-	CHECK_EQ_INT(inflight_poll(&e, &begin, &end), INFLIGHT_TIMED);
+	CHECK_EQ_INT(poll_entry(&e, &begin, &end), INFLIGHT_TIMED);
 }
 
 TEST(an_entry_that_is_being_filled_is_in_use)
 {
 	struct inflight e;
 
-	arm(&e, false);
+	arm(&e, INFLIGHT_ARMED);
 	atomic_store(&e.state, INFLIGHT_FREE);
 	sig.end_ts = 7; /* of the use before */
-	CHECK_EQ_INT(inflight_capture(&e, &sig, false), INFLIGHT_IN_USE);
+	CHECK_EQ_INT(poll_capture(&e, &sig, false), POLL_IN_USE);
 	CHECK(atomic_load(&e.tainted));
 	CHECK_EQ_UINT(atomic_load(&e.state), INFLIGHT_FREE);
 }
@@ -200,9 +149,9 @@ TEST(a_recorded_entry_is_completed_whatever_its_signal_says)
 {
 	struct inflight e;
 
-	arm(&e, true);
+	arm(&e, INFLIGHT_OURS);
 	inflight_done(&e);
-	CHECK(inflight_completed(&e));
+	CHECK(poll_completed(&e));
 	CHECK_EQ_UINT(atomic_load(&e.state), INFLIGHT_DONE);
 }
 
@@ -223,7 +172,7 @@ static void *own(void *arg)
 {
 	for (uint32_t i = 1; i <= ROUNDS; i++) {
 		wait_for_round(i);
-		if (inflight_capture(&shared_entry, &sig, i % 3 == 0) == INFLIGHT_OVER) {
+		if (poll_capture(&shared_entry, &sig, i % 3 == 0) == POLL_OVER) {
 			__atomic_store_n(&sig.start_ts, 1000000, __ATOMIC_RELAXED);
 			__atomic_store_n(&sig.end_ts, 1000001, __ATOMIC_RELAXED);
 		}
@@ -235,7 +184,7 @@ static void *look(void *arg)
 {
 	for (uint32_t i = 1; i <= ROUNDS; i++) {
 		wait_for_round(i);
-		inflight_completed(&shared_entry);
+		poll_completed(&shared_entry);
 	}
 	return arg;
 }
@@ -264,16 +213,16 @@ TEST(times_are_taken_once_or_not_at_all)
 
 		while (atomic_load(&nr_ready) < 3 * i) /* all are at the start of round i */
 			sched_yield();
-		arm(&shared_entry, false);
+		arm(&shared_entry, INFLIGHT_ARMED);
 		atomic_store(&round_nr, i);
 		do {
-			r = inflight_poll(&shared_entry, &begin, &end);
+			r = poll_entry(&shared_entry, &begin, &end);
 		} while (r == INFLIGHT_PENDING);
 		if (r == INFLIGHT_TIMED) { /* times of this round, never what the owner wrote */
 			CHECK_EQ_UINT(begin, 2 * i);
 			CHECK_EQ_UINT(end, 2 * i + 1);
 		}
-		CHECK_EQ_INT(inflight_poll(&shared_entry, &b2, &e2), r);
+		CHECK_EQ_INT(poll_entry(&shared_entry, &b2, &e2), r);
 		if (i < ROUNDS)
 			while (atomic_load(&nr_ready) < 3 * (i + 1))
 				sched_yield();
