@@ -10,6 +10,7 @@
 #define LOG_TOPIC "hsa"
 #include "source/hsa/queue/queue_calls.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,8 @@ struct desc {
 _Static_assert(sizeof(struct desc) == 96, "as in hsa_ext_amd.h");
 enum desc_flags { DESC_RING_IN_DEVICE = 1 };
 enum { DESC_VERSION = 1, DESC_COMPUTE = 0, DESC_MAX = 16 };
+
+static pthread_mutex_t acquire_lock = PTHREAD_MUTEX_INITIALIZER; /* before queue.c's */
 
 /* ---- errors of queues ------------------------------------------------------------------------ */
 
@@ -246,12 +249,15 @@ hsa_status_t queue_calls_acquire(hsa_agent_t agent, hsa_queue_type32_t type, int
 
 	if (status != HSA_STATUS_SUCCESS || !life_on())
 		return status;
+	/* of two threads with the same hardware queue one makes it known */
+	pthread_mutex_lock(&acquire_lock);
 	q = queue_find_ring((*queue)->base_address);
 	if (!q)
 		interpose_new(open_queue(agent, (*queue)->size, callback, data), agent, *queue,
 			      true);
 	else if (queue_attach(q, *queue) != 0)
 		leave_plain(agent, *queue, "there are too many handles");
+	pthread_mutex_unlock(&acquire_lock);
 	return status;
 }
 
