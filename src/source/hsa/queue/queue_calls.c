@@ -51,6 +51,8 @@ _Static_assert(sizeof(struct desc) == 96, "as in hsa_ext_amd.h");
 enum desc_flags { DESC_RING_IN_DEVICE = 1 };
 enum { DESC_VERSION = 1, DESC_COMPUTE = 0, DESC_MAX = 16 };
 
+/* What a descriptor has that the runtime has not written a queue to. */
+static hsa_queue_t not_written;
 static pthread_mutex_t acquire_lock = PTHREAD_MUTEX_INITIALIZER; /* before queue.c's */
 
 /* ---- errors of queues ------------------------------------------------------------------------ */
@@ -205,6 +207,33 @@ hsa_status_t queue_calls_create(hsa_agent_t agent, uint32_t size, hsa_queue_type
 	return status;
 }
 
+/* Whether all are of the version whose size and members are known. */
+static bool are_known(const struct desc *descs, uint32_t n)
+{
+	if (!descs)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		if (descs[i].version != DESC_VERSION)
+			return false;
+	return true;
+}
+
+/* `ours` are copies of the program's, with our error callback. */
+static void open_described(hsa_agent_t agent, struct desc *ours, uint32_t n, struct queue **q)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		ours[i].queue = &not_written;
+		if (ours[i].engine_type != DESC_COMPUTE)
+			continue;
+		q[i] = open_queue(agent, ours[i].queue_size_bytes / sizeof(union packet),
+				  ours[i].callback, ours[i].callback_data);
+		if (!q[i])
+			continue;
+		ours[i].callback = on_error;
+		ours[i].callback_data = q[i];
+	}
+}
+
 hsa_status_t queue_calls_create_described(hsa_agent_t agent, void *descs, uint32_t num_descs)
 {
 	struct desc *theirs = descs, ours[DESC_MAX];
@@ -212,24 +241,18 @@ hsa_status_t queue_calls_create_described(hsa_agent_t agent, void *descs, uint32
 	hsa_status_t status;
 
 	/* more at once than anybody makes, or what is not known: as it is, and counted when it is used */
-	if (!life_on() || !descs || num_descs > DESC_MAX)
+	if (!life_on() || num_descs > DESC_MAX || !are_known(theirs, num_descs))
 		return real.hsa_amd_queue_create(agent, descs, num_descs);
 	memcpy(ours, theirs, num_descs * sizeof(*ours));
-	for (uint32_t i = 0; i < num_descs; i++) {
-		if (ours[i].version != DESC_VERSION || ours[i].engine_type != DESC_COMPUTE)
-			continue;
-		q[i] = open_queue(agent, ours[i].queue_size_bytes / sizeof(union packet),
-				  ours[i].callback, ours[i].callback_data);
-		if (q[i]) {
-			ours[i].callback = on_error;
-			ours[i].callback_data = q[i];
-		}
-	}
+	open_described(agent, ours, num_descs, q);
 	status = real.hsa_amd_queue_create(agent, ours, num_descs);
 	/* some may have been made although the status is an error */
 	for (uint32_t i = 0; i < num_descs; i++) {
-		theirs[i].queue = ours[i].queue;
-		if (ours[i].queue && ours[i].engine_type == DESC_COMPUTE)
+		bool is_made = ours[i].queue && ours[i].queue != &not_written;
+
+		if (ours[i].queue != &not_written)
+			theirs[i].queue = ours[i].queue;
+		if (is_made && ours[i].engine_type == DESC_COMPUTE)
 			interpose_new(q[i], agent, ours[i].queue, false);
 		else if (q[i])
 			close_queue(q[i]);
