@@ -114,6 +114,7 @@ static void reset(struct queue *q, uint32_t agent)
 	q->intercepted = false;
 	q->user_callback = NULL;
 	q->user_data = NULL;
+	atomic_store_explicit(&q->plain, NULL, memory_order_relaxed);
 	q->packets = NULL;
 	q->write_index = q->read_index = NULL;
 	atomic_store_explicit(&q->doorbell, 0, memory_order_relaxed);

@@ -134,7 +134,34 @@ static bool is_in_device_memory(const void *p)
 	       info.type == HSA_EXT_POINTER_TYPE_HSA && agent_is_gpu(agent_index(info.agentOwner));
 }
 
-/* The program is about to be given `hsa`, for which `q` was opened (NULL: it could not be). */
+/* `hsa` was made with on_error() and `q`, and is not traced: `q` stays until it is destroyed. */
+static void keep_plain(struct queue *q, const hsa_queue_t *hsa)
+{
+	signal_pool_fini(&q->pool);
+	/* release: pairs with take_plain() */
+	atomic_store_explicit(&q->plain, hsa, memory_order_release);
+}
+
+/* What is kept for `hsa`, or for any that is not traced (NULL); it is not found again. NULL: nothing. */
+static struct queue *take_plain(const hsa_queue_t *hsa)
+{
+	uint32_t n = queue_count();
+
+	for (uint32_t i = 0; i < n; i++) {
+		const hsa_queue_t *its =
+			atomic_load_explicit(&queue_at(i)->plain, memory_order_relaxed);
+
+		if (its && (!hsa || its == hsa) &&
+		    atomic_compare_exchange_strong_explicit(&queue_at(i)->plain, &its, NULL,
+							    memory_order_acquire,
+							    memory_order_relaxed))
+			return queue_at(i);
+	}
+	return NULL;
+}
+
+/* The program is about to be given `hsa`, for which `q` was opened (NULL: it could not be). `by_functions`: as
+ * interpose_attach() has it, and with an error callback of the program's own. */
 static void interpose_new(struct queue *q, hsa_agent_t agent, hsa_queue_t *hsa, bool by_functions)
 {
 	struct queue *known = queue_find(hsa);
@@ -154,7 +181,9 @@ static void interpose_new(struct queue *q, hsa_agent_t agent, hsa_queue_t *hsa, 
 		}
 		leave_plain(agent, hsa, "there are too many");
 	}
-	if (q)
+	if (q && !known && !by_functions)
+		keep_plain(q, hsa);
+	else if (q)
 		close_queue(q);
 }
 
@@ -336,6 +365,7 @@ static bool forked(void)
 static hsa_status_t end_queue(hsa_queue_t *queue, hsa_status_t (*end)(hsa_queue_t *queue))
 {
 	struct queue *q = forked() ? NULL : queue_find(queue);
+	struct queue *plain = forked() || q ? NULL : take_plain(queue);
 	bool again = false, last = false;
 	hsa_status_t status;
 
@@ -350,8 +380,12 @@ static hsa_status_t end_queue(hsa_queue_t *queue, hsa_status_t (*end)(hsa_queue_
 	if (status == HSA_STATUS_SUCCESS) {
 		if (last)
 			finish(q);
+		if (plain)
+			close_queue(plain);
 		return status;
 	}
+	if (plain)
+		keep_plain(plain, queue);
 	if (last)
 		reattach(q, queue);
 	if (again)
@@ -403,14 +437,16 @@ hsa_status_t queue_calls_set_profiler(hsa_queue_t *queue, int enable)
 void queue_calls_reset(void)
 {
 	uint32_t n = queue_count();
+	struct queue *q;
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct queue *q = queue_at(i);
-
+		q = queue_at(i);
 		if (!atomic_load_explicit(&q->live, memory_order_acquire))
 			continue;
 		detach(q);
 		finish(q);
 	}
+	while ((q = take_plain(NULL)) != NULL)
+		close_queue(q);
 	queue_drop_handles();
 }
