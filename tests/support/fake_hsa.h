@@ -149,6 +149,8 @@ struct fake_hsa {
 	void (*in_copy)(void);		  /* runs inside of the real async copy call */
 	/* runs at the end of the real hsa_queue_destroy, of a queue that is the program's */
 	void (*in_destroy)(struct fake_queue *q);
+	/* runs inside of the real functions that load and store write indices, and sees their handle */
+	void (*in_index)(const hsa_queue_t *handle);
 	/* runs inside of the real hsa_amd_counted_queue_acquire, before it returns */
 	void (*in_acquire)(void);
 	/* counted */
@@ -269,6 +271,10 @@ struct fake_queue *fake_internal_queue(uint32_t size);
 void fake_internal_dispatch(struct fake_queue *q, uint32_t id, hsa_signal_t completion, bool run);
 /* The runtime, or the GPU itself, puts packets into a queue of the program's, past the HSA functions. */
 void fake_bypass(struct fake_queue *q, const union fake_packet *packets, uint64_t n);
+/* The program rings the hardware's doorbell by itself. From here on the queue is `lax`. */
+void fake_ring_hardware(struct fake_queue *q, uint64_t value);
+/* The queue's real write index. */
+uint64_t fake_write_index(const struct fake_queue *q);
 
 /* ---- the source's upkeep, and what it has recorded ---- */
 

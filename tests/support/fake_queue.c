@@ -74,8 +74,8 @@ static void check_ring(const struct fake_queue *q, uint64_t end)
 
 	CHECK_MSG(end == atomic_load(q->write), "the doorbell says %llu, the write index is %llu",
 		  (unsigned long long)end - 1, (unsigned long long)atomic_load(q->write));
-	CHECK_MSG(end >= was, "the doorbell goes back from %llu to %llu", (unsigned long long)was - 1,
-		  (unsigned long long)end - 1);
+	CHECK_MSG(end >= was, "the doorbell goes back from %llu to %llu",
+		  (unsigned long long)was - 1, (unsigned long long)end - 1);
 	CHECK_MSG(end <= read + q->hsa.size, "%llu packets in a ring of %u",
 		  (unsigned long long)(end - read), q->hsa.size);
 	for (uint64_t i = was > read ? was : read; i < end; i++)
@@ -172,7 +172,8 @@ static bool barrier_is_open(const hsa_barrier_and_packet_t *b)
 
 static bool may_run(const union fake_packet *p)
 {
-	return packet_type(p->header) != HSA_PACKET_TYPE_BARRIER_AND || barrier_is_open(&p->barrier);
+	return packet_type(p->header) != HSA_PACKET_TYPE_BARRIER_AND ||
+	       barrier_is_open(&p->barrier);
 }
 
 static void run_packet(struct fake_queue *q, const union fake_packet *p, uint64_t hw)
@@ -365,13 +366,20 @@ static struct fake_queue *make_queue(enum fake_kind kind, uint32_t size)
 	return q;
 }
 
+static void saw_index(const hsa_queue_t *hsa)
+{
+	if (fake.in_index)
+		fake.in_index(hsa);
+}
+
 static struct fake_queue *queue_of(const hsa_queue_t *hsa)
 {
 	const struct handle *h = (const struct handle *)(const void *)hsa;
 
 	if (h < handles || h >= handles + MAX_HANDLES)
 		return (struct fake_queue *)(uintptr_t)hsa;
-	CHECK_MSG(atomic_load(&h->alive), "the handle of a counted queue is used after its release");
+	CHECK_MSG(atomic_load(&h->alive),
+		  "the handle of a counted queue is used after its release");
 	return h->queue;
 }
 
@@ -603,11 +611,13 @@ void fake_release(hsa_queue_t *handle)
 #define LOAD(what, order)                                                                          \
 	static uint64_t load_##what##_##order(const hsa_queue_t *queue)                            \
 	{                                                                                          \
+		saw_index(queue);                                                                  \
 		return atomic_load(what##_index(queue_of(queue)));                                 \
 	}
 #define STORE(what, order)                                                                         \
 	static void store_##what##_##order(const hsa_queue_t *queue, uint64_t value)               \
 	{                                                                                          \
+		saw_index(queue);                                                                  \
 		atomic_store(what##_index(queue_of(queue)), value);                                \
 	}
 #define ADD(what, order)                                                                           \
@@ -619,6 +629,7 @@ void fake_release(hsa_queue_t *handle)
 	static uint64_t cas_##what##_##order(const hsa_queue_t *queue, uint64_t expected,          \
 					     uint64_t value)                                       \
 	{                                                                                          \
+		saw_index(queue);                                                                  \
 		atomic_compare_exchange_strong(what##_index(queue_of(queue)), &expected, value);   \
 		return expected;                                                                   \
 	}
@@ -867,4 +878,15 @@ void fake_bypass(struct fake_queue *q, const union fake_packet *packets, uint64_
 	for (uint64_t i = 0; i < n; i++)
 		fake_publish(q, index + i, &packets[i]);
 	atomic_store(&q->announced, index + n);
+}
+
+void fake_ring_hardware(struct fake_queue *q, uint64_t value)
+{
+	q->lax = true;
+	atomic_store(&q->announced, value + 1);
+}
+
+uint64_t fake_write_index(const struct fake_queue *q)
+{
+	return atomic_load(write_index(q));
 }

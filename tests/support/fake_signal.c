@@ -127,7 +127,8 @@ static bool is_met(hsa_signal_condition_t condition, int64_t value, int64_t comp
 	}
 }
 
-#define STORES(X) X(store_relaxed) X(store_screlease) X(silent_store_relaxed) X(silent_store_screlease)
+#define STORES(X)                                                                                  \
+	X(store_relaxed) X(store_screlease) X(silent_store_relaxed) X(silent_store_screlease)
 #define LOADS(X) X(load_relaxed) X(load_scacquire)
 #define WAITS(X) X(wait_relaxed) X(wait_scacquire)
 #define ORDERS(X, op)                                                                              \

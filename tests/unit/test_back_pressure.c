@@ -283,4 +283,3 @@ TEST(packets_after_the_end_neither_overflow_nor_hang)
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_unfinished), NR_BEFORE_WAIT);
 	run_late(q);
 }
-
