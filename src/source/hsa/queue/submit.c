@@ -278,7 +278,7 @@ static RTL_NOINLINE bool wanted_barrier(uint32_t type)
 		return false;
 	b = atomic_load_explicit(&barriers, memory_order_relaxed);
 	if (b < 0) {
-		b = env_bool(ENV_BARRIERS);
+		b = env_bool(ENV_BARRIERS) || mode_packets == MODE_FULL;
 		atomic_store_explicit(&barriers, b, memory_order_relaxed);
 	}
 	return b;
