@@ -187,7 +187,8 @@ static uint64_t count_dispatches(const struct queue *q, uint64_t from, uint64_t 
 		from = to - q->size;
 	for (; from < to; from++)
 		n += packet_is_dispatch(packet_at(q, from)) ||
-		     packet_was_dispatch(packet_at(q, from));
+		     packet_was_dispatch(packet_at(q, from)) ||
+		     packet_was_ext_dispatch(packet_at(q, from));
 	return n;
 }
 
