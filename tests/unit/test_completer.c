@@ -419,8 +419,8 @@ TEST(signals_are_read_while_queues_with_completers_end)
 
 	fake_open_live(NULL, 0);
 	for (int i = 0; i < 4; i++)
-		CHECK_OK(pthread_create(&threads[i], NULL,
-					i < 2 ? share_and_destroy : read_signals, NULL));
+		CHECK_OK(pthread_create(&threads[i], NULL, i < 2 ? share_and_destroy : read_signals,
+					NULL));
 	for (int i = 0; i < 4; i++) {
 		if (i == 2)
 			atomic_store(&done, true);

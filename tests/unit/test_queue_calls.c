@@ -216,9 +216,9 @@ TEST(queue_with_an_ordinary_doorbell_is_left_alone)
 TEST(soft_queue_is_left_alone)
 {
 	/* made by hsa_soft_queue_create(), which nobody wraps */
-	struct fake_queue soft = { .hsa = { .id = 7,
-					    .size = 64,
-					    .features = HSA_QUEUE_FEATURE_AGENT_DISPATCH } };
+	struct fake_queue soft = {
+		.hsa = { .id = 7, .size = 64, .features = HSA_QUEUE_FEATURE_AGENT_DISPATCH }
+	};
 
 	fake_open(NULL, 0);
 	soft.hsa.doorbell_signal = fake_signal(0);
@@ -571,7 +571,8 @@ TEST(no_descriptors_are_passed_as_they_are)
 {
 	fake_open(NULL, 87);
 	fake.refuse_descs = true;
-	CHECK_EQ_INT(FAKE_AMD(queue_create)(fake_agent(1), NULL, 2), HSA_STATUS_ERROR_INVALID_AGENT);
+	CHECK_EQ_INT(FAKE_AMD(queue_create)(fake_agent(1), NULL, 2),
+		     HSA_STATUS_ERROR_INVALID_AGENT);
 }
 
 TEST(descriptors_with_one_of_an_unknown_version_are_passed_as_they_are)

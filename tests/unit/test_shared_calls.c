@@ -31,7 +31,8 @@ static const enum hsa_core_id exchanges[] = { HSA_CORE_signal_exchange_relaxed,
 					      HSA_CORE_signal_exchange_scacquire,
 					      HSA_CORE_signal_exchange_screlease,
 					      HSA_CORE_signal_exchange_scacq_screl };
-static const enum hsa_core_id swaps[] = { HSA_CORE_signal_cas_relaxed, HSA_CORE_signal_cas_scacquire,
+static const enum hsa_core_id swaps[] = { HSA_CORE_signal_cas_relaxed,
+					  HSA_CORE_signal_cas_scacquire,
 					  HSA_CORE_signal_cas_screlease,
 					  HSA_CORE_signal_cas_scacq_screl };
 #define NR(a) (sizeof(a) / sizeof((a)[0]))

@@ -333,8 +333,8 @@ static void check_barriers(void)
 	for (uint32_t i = 0; i < 3; i++) {
 		const struct event_barrier *b = &sink_record_at(EVENT_BARRIER, i)->barrier;
 
-		CHECK_EQ_UINT(b->kind, i == 2 ? HSA_PACKET_TYPE_BARRIER_OR :
-						HSA_PACKET_TYPE_BARRIER_AND);
+		CHECK_EQ_UINT(b->kind,
+			      i == 2 ? HSA_PACKET_TYPE_BARRIER_OR : HSA_PACKET_TYPE_BARRIER_AND);
 		CHECK_GT_UINT(b->end_ns, b->begin_ns);
 		CHECK_EQ_UINT(b->packet, i);
 		CHECK_EQ_UINT(b->queue, 0);
