@@ -22,7 +22,7 @@ IN_TARGET = {
 # (file, call): why it may
 EXCEPTIONS = {
     ("src/base/log.c", "abort"): "RTL_STRICT=1 asks for it",
-    ("src/source/hsa/queue.c", "abort"): "in place of the runtime, which would have",
+    ("src/source/hsa/queue/queue_calls.c", "abort"): "in place of the runtime, which would have",
     ("src/sink/recorder/finish.c", "sigaction"): "resets handlers in a child of its own",
 }
 CALL = re.compile(r"(?<![\w.>])([A-Za-z_]\w*)\s*\(")

@@ -85,9 +85,13 @@ ATTRIBUTE = re.compile(r"__attribute__\s*\(\(.*?\)\)|\b(RTL|VGPU)_[A-Z_]+\s*\([^
                        re.S)
 
 
+# A line that is a macro's invocation and no head of a function: those that define functions are followed by a brace.
+INVOKED = re.compile(r"^[A-Z][A-Z0-9_]*\([^(){};]*\)[ \t]*$(?!\s*\{)", re.MULTILINE)
+
+
 def functions(text):
     """The functions that a C file defines, in order."""
-    code = strip_preprocessor(strip(text))
+    code = INVOKED.sub("", strip_preprocessor(strip(text)))
     found, stack = [], []
     head_start, line = 0, 1
     current = None

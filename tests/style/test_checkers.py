@@ -68,6 +68,10 @@ class Functions(unittest.TestCase):
         text = 'extern "C" {\n__attribute__((visibility("default"))) int a(void)\n{\n}\n}\n'
         self.assertEqual(self.names(text), [("a", False, 3)])
 
+    def test_macros_that_are_invoked_are_no_heads(self):
+        text = "LIST(a, b)\nLIST(c, d)\n\nvoid a(void)\n{\n}\nTEST(b)\n{\n}\n"
+        self.assertEqual(self.names(text), [("a", False, 3), ("b", False, 3)])
+
 
 class Layers(Tree):
     def test_arrows(self):

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* fake_hsa.h - a runtime without a GPU, for tests of source/hsa
  *
- * It builds API tables of any layout, hands them to table_load(), and is then called by the source
+ * It builds API tables of any layout, hands them to table_take(), and is then called by the source
  * in place of the runtime. Its GPU does nothing by itself: a test steps it, packet by packet, or
  * lets threads do so. What it checks all the time, ending the test:
- *   - the writer is called exactly once for each callback (never for a dead queue),
- *   - the hardware's ring never overflows, unless `fake.staging` (runtimes that batch have a
- *     buffer behind it),
+ *   - on an interposed queue: each ring of the doorbell names the last packet before the write index, never goes
+ *     back, never names more than the ring holds, and every packet that it announces is valid; the GPU takes
+ *     packets up to the doorbell's value alone, and writes INVALID before it advances the read index
+ *     (`lax` switches this off for one queue),
+ *   - on an intercepted queue: the writer is called exactly once for each callback (never for a dead queue), and
+ *     the hardware's ring never overflows, unless `fake.staging` (runtimes that batch have a buffer behind it),
+ *   - the handle of a counted queue is used for the runtime's functions alone, and not after its release,
  *   - a signal that is destroyed is ours to destroy, and was not destroyed before.
  *
  * A dispatch carries an id of the test in grid_size_x. Its ticks follow from the id, so that an
  * event can be checked against the dispatch that it claims to be.
+ *
+ * fake_queue.c has queues and the GPU, fake_signal.c signals, fake_copy.c copies, fake_hsa.c the rest.
  */
 #ifndef RTL_SUPPORT_FAKE_HSA_H
 #define RTL_SUPPORT_FAKE_HSA_H
@@ -24,36 +30,93 @@
 #include <hsa/hsa_ext_amd.h>
 
 #include "hsa_table_gen.h"
-#include "source/hsa/queue.h"
-#include "source/hsa/signal.h"
+#include "source/hsa/completion/signal.h"
+#include "source/hsa/queue/packet.h"
+#include "source/hsa/queue/queue.h"
 
-#define FAKE_HW_SIZE (1u << 17) /* packets kept of each queue's ring */
-#define FAKE_NR_AGENTS 3u	/* 0: CPU, 1 and 2: GPUs */
-#define FAKE_MAX_AMD 80u
+#define FAKE_LOG_SIZE (1u << 17) /* packets kept of what each queue's GPU took */
+#define FAKE_NR_AGENTS 3u	 /* 0: CPU, 1 and 2: GPUs */
+#define FAKE_MAX_AMD 100u
+#define FAKE_NR_RINGS 256u
 
 union fake_packet {
 	uint16_t header;
 	hsa_kernel_dispatch_packet_t dispatch;
 	hsa_barrier_and_packet_t barrier;
+	struct packet_ext_dispatch ext;
 	unsigned char bytes[64];
 };
 
+enum fake_kind {
+	FAKE_UNKNOWN,	  /* a test's own, which no function made */
+	FAKE_PLAIN,	  /* the program has the hardware's ring */
+	FAKE_INTERCEPTED, /* the hardware's ring is behind it */
+	FAKE_INTERNAL,	  /* the runtime's own */
+};
+
+/* A store to the doorbell that reached the runtime: by which of its functions. */
+struct fake_ring {
+	int64_t value;
+	enum hsa_core_id how;
+};
+
 struct fake_queue {
-	hsa_queue_t hsa; /* what the program sees; must be first */
+	union { /* what the program sees; must be first */
+		amd_queue_t amd;
+		hsa_queue_t hsa;
+	};
+	enum fake_kind kind;
+	union fake_packet *hw; /* the hardware's ring */
+	uint64_t hw_size;
+	union fake_packet *taken; /* FAKE_PLAIN: packets as the GPU took them, by index */
+	_Atomic uint64_t *write,
+		*read; /* of the hardware's ring; a plain queue's are those in `amd` */
+	_Atomic uint64_t hw_write, hw_read;
+	/* FAKE_PLAIN */
+	_Atomic uint64_t announced; /* by the doorbell: packets before this */
+	_Atomic uint64_t nr_rings;
+	struct fake_ring rings[FAKE_NR_RINGS]; /* by number, in a circle */
+	bool lax;			       /* the doorbell's values are not checked */
+	bool is_ours;			       /* librtl made it for itself */
+	uint32_t nr_refs;		       /* a cooperative queue: how often it was given out */
+	/* FAKE_INTERCEPTED */
 	uint64_t user_index;
-	union fake_packet *hw;
-	uint64_t hw_size; /* packets kept: FAKE_HW_SIZE, or hsa.size on a queue of the runtime */
-	_Atomic uint64_t write, read; /* of the hardware's ring */
-	_Atomic uint64_t reserved;    /* by the program, through the table's functions */
 	hsa_amd_queue_intercept_handler handler;
 	void *handler_data;
-	void (*error)(hsa_status_t status, hsa_queue_t *source, void *data);
-	void *error_data;
-	_Atomic bool profiled, destroyed, dead;
 	unsigned nr_writes; /* writer calls within the running callback */
 	uint64_t nr_callbacks;
 	pthread_mutex_t lock; /* as the runtime serialises callbacks */
+	void (*error)(hsa_status_t status, hsa_queue_t *source, void *data);
+	void *error_data;
+	_Atomic bool profiled, destroyed, dead;
+	pthread_mutex_t gpu; /* who runs a queue of librtl's own */
 };
+
+/* As hsa_amd_queue_create_desc_t of ROCm 10. */
+struct fake_desc {
+	uint16_t version, flags;
+	uint8_t engine_type, reserved_header[3];
+	uint32_t queue_size_bytes, priority;
+	void (*callback)(hsa_status_t status, hsa_queue_t *source, void *data);
+	void *callback_data;
+	hsa_queue_t *queue;
+	uint64_t engine[4];
+	uint32_t traffic_class, reserved[5];
+};
+_Static_assert(sizeof(struct fake_desc) == 96, "as in hsa_ext_amd.h");
+
+/* As hsa_amd_memory_copy_op_t of ROCm 10; its earlier form ends behind `other_size`. */
+struct fake_op {
+	uint16_t version, type, nr_entries, traffic_class;
+	hsa_signal_t completion_signal;
+	const void *src;
+	hsa_agent_t src_agent;
+	const void *dst_agent;
+	const void *dst;
+	size_t size, other_size;
+	uint64_t rest[8];
+};
+_Static_assert(sizeof(struct fake_op) == 128, "as in hsa_ext_amd.h");
 
 struct fake_symbol {
 	const char *name;
@@ -63,24 +126,44 @@ struct fake_symbol {
 
 struct fake_hsa {
 	/* set by the test, before or between calls */
-	bool staging;			  /* a batch may go beyond the ring */
-	bool refuse_intercept;		  /* hsa_amd_queue_intercept_create fails */
-	bool refuse_register;		  /* hsa_amd_queue_intercept_register fails */
-	bool refuse_destroy;		  /* hsa_queue_destroy fails */
-	bool refuse_copy;		  /* hsa_amd_memory_async_copy fails */
-	bool copy_by_kernel;		  /* async copies are dispatches on fake.rtqueue */
-	bool copy_at_once;		  /* async copies complete before the call returns */
-	_Atomic bool no_times;		  /* the GPU writes no times */
-	_Atomic bool inverted;		  /* it writes end before begin */
+	bool staging;		  /* a batch may go beyond an intercepted queue's ring */
+	bool refuse_intercept;	  /* hsa_amd_queue_intercept_create fails */
+	bool refuse_register;	  /* hsa_amd_queue_intercept_register fails */
+	bool refuse_destroy;	  /* hsa_queue_destroy and hsa_amd_counted_queue_release fail */
+	bool refuse_ours;	  /* librtl can make no queue of its own */
+	bool hold_ours;		  /* the GPU leaves librtl's own queues alone */
+	bool soft;		  /* hsa_queue_create makes queues with an ordinary doorbell */
+	bool in_device;		  /* hsa_amd_pointer_info says so of every ring */
+	struct fake_queue *reuse; /* the next queue gets the memory of this one */
+	uint32_t refuse_desc;	  /* 1 + the descriptor that hsa_amd_queue_create refuses */
+	bool refuse_descs;	  /* it refuses the call, and looks at no descriptor */
+	size_t desc_size;	  /* of its descriptors; 0: 96, as version 1 has it */
+	size_t batch_stride;	  /* bytes of a batch copy's operation; 0: 128 */
+	uint32_t refuse_op;	  /* 1 + the operation at which a batch copy fails */
+	bool refuse_copy;	  /* hsa_amd_memory_async_copy fails */
+	bool copy_by_kernel;	  /* async copies are dispatches on fake.internal */
+	bool copy_at_once;	  /* async copies complete before the call returns */
+	_Atomic bool no_times;	  /* the GPU writes no times */
+	_Atomic bool inverted;	  /* it writes end before begin */
 	_Atomic uint64_t no_signal_after; /* signal creation fails from this count on; 0: never */
 	void (*in_copy)(void);		  /* runs inside of the real async copy call */
+	/* runs at the end of the real hsa_queue_destroy, of a queue that is the program's */
+	void (*in_destroy)(struct fake_queue *q);
+	/* runs inside of the real functions that load and store write indices, and sees their handle */
+	void (*in_index)(const hsa_queue_t *handle);
+	/* runs inside of the real hsa_amd_counted_queue_acquire, before it returns */
+	void (*in_acquire)(void);
 	/* counted */
 	_Atomic uint64_t nr_signals_made, nr_signals_destroyed, nr_async_handlers;
-	_Atomic uint64_t nr_early_times; /* copy times asked for before they were there */
-	_Atomic uint64_t nr_plain_queues, nr_error_calls;
-	/* the runtime's own queue, when fake_runtime_queue() made one */
-	struct fake_queue *rtqueue;
-	hsa_amd_runtime_queue_notifier rtqueue_notifier;
+	_Atomic uint64_t nr_early_times;  /* copy times asked for before they were there */
+	_Atomic uint64_t nr_plain_queues; /* made by hsa_queue_create for the program */
+	_Atomic uint64_t nr_own_queues;	  /* made by it for librtl, and not destroyed */
+	_Atomic uint64_t nr_acquired;	  /* handles of counted queues that are out */
+	/* the runtime's own queue, when fake_internal_queue() made one */
+	struct fake_queue *internal;
+	/* the hardware queue behind all counted ones, and the cooperative one, when they were made */
+	struct fake_queue *counted, *cooperative;
+	hsa_amd_runtime_queue_notifier internal_notifier;
 	hsa_amd_system_event_callback_t fault_handler;
 	/* the tables */
 	struct hsa_mirror_root root;
@@ -98,13 +181,19 @@ extern struct fake_hsa fake;
 /* Reads the environment, attaches the recording sink, makes life ON, builds a table with
  * `nr_amd` extension entries (0: 48, as in 5.2.3) and loads it in `mode` (NULL: standard). */
 void fake_open(const char *mode, unsigned nr_amd);
-/* The same with the life thread, which harvests by itself then. */
+/* The same with RTL_QUEUES=intercept. */
+void fake_open_intercept(const char *mode, unsigned nr_amd);
+/* As fake_open(), with the life thread, which harvests by itself then. */
 void fake_open_live(const char *mode, unsigned nr_amd);
-/* Only the parts: for tests of table.c. */
+/* Only the parts: for tests of how tables are taken. */
 void fake_setup(const char *mode);
 void fake_build_tables(unsigned nr_amd);
 /* What an entry holds that no fake function is in. */
 void *fake_stranger(unsigned index);
+
+/* FAKE_CALL(core, queue_destroy)(q): a function of the tables as they are now. */
+#define FAKE_CORE(name) ((hsa_##name##_fn_t) * hsa_table_core_slot(&fake.core, HSA_CORE_##name))
+#define FAKE_AMD(name) ((hsa_amd_##name##_fn_t) * hsa_table_amd_slot(&fake.amd, HSA_AMD_##name))
 
 hsa_agent_t fake_agent(unsigned index);
 
@@ -117,19 +206,29 @@ void fake_signal_destroy(hsa_signal_t s); /* through the table */
 void fake_signal_set(hsa_signal_t s, int64_t value);
 int64_t fake_signal_get(hsa_signal_t s);
 
-/* Reserve places in the ring as programs do, by adding to the write index and by the other two ways. */
+/* Reserve packets in the ring as programs do, by adding to the write index and by the other two ways. */
 uint64_t fake_reserve(struct fake_queue *q, uint64_t n);
-void fake_reserve_cas(struct fake_queue *q, uint64_t expected, uint64_t value);
+uint64_t fake_reserve_cas(struct fake_queue *q, uint64_t expected, uint64_t value);
 void fake_reserve_store(struct fake_queue *q, uint64_t value);
+/* Writes packet `index` into its slot, which is free, the header last. Not for intercepted queues. */
+void fake_publish(struct fake_queue *q, uint64_t index, const union fake_packet *p);
+/* Stores `value` to the doorbell. */
+void fake_ring(struct fake_queue *q, uint64_t value);
 
 union fake_packet fake_dispatch(uint32_t id, hsa_signal_t completion);
+union fake_packet fake_ext_dispatch(uint32_t id, hsa_signal_t completion);
 union fake_packet fake_barrier(hsa_signal_t dep, hsa_signal_t completion);
-/* Rings the doorbell: one callback with `n` packets. */
+/* Reserves, writes and announces `n` packets with one doorbell: of an intercepted queue one callback. Waits for slots
+ * to become free, after a doorbell for what is there. */
 void fake_submit(struct fake_queue *q, const union fake_packet *packets, uint64_t n);
 void fake_submit_dispatch(struct fake_queue *q, uint32_t id);
 
 /* An asynchronous copy of `bytes` from agent 1 to the CPU, through the table. */
 hsa_status_t fake_copy(uint64_t bytes, hsa_signal_t completion);
+
+/* A handle of the counted queue. */
+hsa_queue_t *fake_acquire(void);
+void fake_release(hsa_queue_t *handle);
 
 /* ---- what the GPU does ---- */
 
@@ -137,26 +236,57 @@ uint64_t fake_begin_ticks(uint32_t id);
 uint64_t fake_end_ticks(uint32_t id);
 uint64_t fake_ticks_to_ns(uint64_t ticks);
 
-/* Processes up to `n` packets in order; returns how many (less: empty, or a barrier that waits). */
+/* Processes up to `n` packets in order; returns how many (less: there are no more, or a barrier that waits). Then
+ * librtl's own queues, as far as they go. */
 uint64_t fake_gpu_run(struct fake_queue *q, uint64_t n);
-/* Takes the next packet out of the ring without completing it; completes one that was taken. */
+/* Those alone. */
+void fake_gpu_run_ours(void);
+/* Takes the next packets out of the ring without completing them; completes one that was taken. */
 void fake_gpu_launch(struct fake_queue *q, uint64_t n);
 void fake_gpu_complete(struct fake_queue *q, uint64_t hw);
+/* Packet `hw` of the hardware's ring, as it is, or was when the GPU took it. */
 union fake_packet *fake_hw(struct fake_queue *q, uint64_t hw);
+/* Packets that the hardware has been given and has not taken. */
 uint64_t fake_in_ring(struct fake_queue *q);
+/* A thread that runs the packets of `q` until it is stopped and has run all. */
+struct fake_gpu {
+	struct fake_queue *q;
+	unsigned pause_us; /* after each stretch of packets */
+	unsigned stretch;  /* 0: 64 */
+	uint64_t nr_run;
+	_Atomic bool stop;
+	pthread_t thread;
+};
+void fake_gpu_start(struct fake_gpu *g);
+void fake_gpu_stop(struct fake_gpu *g);
+/* Ring number `i` of the doorbell, the first is 0. */
+struct fake_ring fake_ring_at(struct fake_queue *q, uint64_t i);
+/* Queue number `i` of librtl's own, in the order in which they were made. */
+struct fake_queue *fake_own_queue(unsigned i);
 /* Completes a copy that was given `s`; 0 ticks: without times. */
 void fake_copy_complete(hsa_signal_t s, uint64_t begin_ticks, uint64_t end_ticks);
 /* The runtime makes a queue of its own, and announces it. */
-struct fake_queue *fake_runtime_queue(uint32_t size);
+struct fake_queue *fake_internal_queue(uint32_t size);
 /* A packet on the runtime's queue, as its blit kernels are; completes at once if `run`. */
-void fake_runtime_dispatch(struct fake_queue *q, uint32_t id, hsa_signal_t completion, bool run);
+void fake_internal_dispatch(struct fake_queue *q, uint32_t id, hsa_signal_t completion, bool run);
+/* The runtime, or the GPU itself, puts packets into a queue of the program's, past the HSA functions. */
+void fake_bypass(struct fake_queue *q, const union fake_packet *packets, uint64_t n);
+/* The program rings the hardware's doorbell by itself. From here on the queue is `lax`. */
+void fake_ring_hardware(struct fake_queue *q, uint64_t value);
+/* The queue's real write index. */
+uint64_t fake_write_index(const struct fake_queue *q);
 
-/* ---- the source's upkeep ---- */
+/* ---- the source's upkeep, and what it has recorded ---- */
 
 /* One tick of the source, `ms` of time after the one before. */
 void fake_tick(unsigned ms);
 /* Ticks until nothing of `n` rounds changes; far enough apart for a full scan. */
 void fake_harvest(void);
+/* The GPU does all there is to do, and it is harvested. */
+void fake_run_all(struct fake_queue *q);
+/* Each dispatch with an id of [first, first + n) was recorded once, with its own ticks. Every dispatch that was recorded
+ * has `flags` and has not `no_flags`. */
+void fake_check_dispatches(uint32_t first, uint32_t n, uint16_t flags, uint16_t no_flags);
 
 /* Executables: from a list of symbols. */
 hsa_executable_t fake_executable(const struct fake_symbol *symbols, unsigned nr);

@@ -2,7 +2,7 @@
 /* test_agent.c - agents keep their index; their clocks are told */
 #include "base/clock.h"
 #include "source/hsa/agent.h"
-#include "source/hsa/table.h"
+#include "source/hsa/table/table.h"
 #include "support/fake_hsa.h"
 #include "support/sink_record.h"
 #include "support/test.h"
@@ -33,9 +33,9 @@ TEST(agents_are_numbered_in_the_runtimes_order)
 TEST(an_agent_keeps_its_index_when_the_runtime_comes_back)
 {
 	fake_open(NULL, 0);
-	table_unload();
+	table_drop();
 	fake_build_tables(48);
-	CHECK(table_load(&fake.root));
+	CHECK(table_take(&fake.root));
 	CHECK_EQ_UINT(sink_record_count(EVENT_AGENT), FAKE_NR_AGENTS);
 	for (uint32_t i = 0; i < FAKE_NR_AGENTS; i++)
 		CHECK_EQ_UINT(agent_index(fake_agent(i)), i);

@@ -9,9 +9,9 @@
 #include "event/pause.h"
 #include "event/thread.h"
 #include "source/hsa/agent.h"
-#include "source/hsa/copy.h"
-#include "source/hsa/harvest.h"
-#include "source/hsa/table.h"
+#include "source/hsa/memory/copy.h"
+#include "source/hsa/completion/harvest.h"
+#include "source/hsa/table/table.h"
 #include "support/fake_hsa.h"
 #include "support/sink_record.h"
 #include "support/test.h"
@@ -422,6 +422,244 @@ TEST(a_copy_whose_call_runs_at_the_end_is_unfinished)
 	for (int i = 0; i < 16384; i++)
 		fake_copy(2, fake_signal(1));
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inflight_full), 0);
+}
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+/* A linear copy of `bytes` from agent 1 to the CPU. */
+static struct fake_op linear(uint64_t bytes, hsa_signal_t completion)
+{
+	return (struct fake_op){ .version = 1,
+				 .completion_signal = completion,
+				 .src = (void *)0x2000,
+				 .src_agent = fake_agent(1),
+				 .dst_agent = (void *)(uintptr_t)fake_agent(0).handle,
+				 .dst = (void *)0x1000,
+				 .size = bytes };
+}
+
+static hsa_status_t batch(const void *ops, uint32_t n)
+{
+	return FAKE_AMD(memory_async_batch_copy)(ops, n, 0, NULL);
+}
+
+/* `n` operations of 1, 2, ... bytes, at `stride` bytes from one to the next. */
+static void copy_batch_of(uint32_t n, size_t stride)
+{
+	char *ops = calloc(n, stride);
+	hsa_signal_t s[256];
+
+	CHECK_NOT_NULL(ops);
+	fake.batch_stride = stride;
+	for (uint32_t i = 0; i < n; i++) {
+		struct fake_op op;
+
+		s[i] = fake_signal(1);
+		op = linear(i + 1, s[i]);
+		memset(op.rest, 0x5a, sizeof(op.rest)); /* of the longer form */
+		memcpy(ops + i * stride, &op, stride);
+	}
+	CHECK_EQ_INT(batch(ops, n), HSA_STATUS_SUCCESS);
+	fake_harvest();
+	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 0);
+	for (uint32_t i = n; i-- > 0;)
+		finish(s[i], i + 1);
+	fake_harvest();
+	free(ops);
+}
+
+static void check_batch(uint32_t n, size_t stride)
+{
+	fake_open(NULL, 79);
+	thread_get()->corr_current = 4711;
+	copy_batch_of(n, stride);
+	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), n);
+	for (uint32_t i = 1; i <= n; i++) {
+		check_times(i, i);
+		CHECK_EQ_UINT(copy_of(i)->correlation, 4711);
+		CHECK_EQ_UINT(copy_of(i)->kind, REC_COPY_D2H);
+		CHECK_EQ_UINT(copy_of(i)->src, 0x2000);
+		CHECK_EQ_UINT(copy_of(i)->dst, 0x1000);
+		CHECK_EQ_UINT(copy_of(i)->src_agent, 1);
+		CHECK_EQ_UINT(copy_of(i)->dst_agent, 0);
+		CHECK_EQ_UINT(copy_of(i)->engine, UINT32_MAX);
+	}
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+}
+
+TEST(batch_of_one_copy_is_recorded)
+{
+	check_batch(1, 128);
+}
+
+TEST(batch_of_short_operations_is_recorded)
+{
+	check_batch(10, 64);
+}
+
+TEST(batch_of_long_operations_is_recorded)
+{
+	check_batch(10, 128);
+}
+
+TEST(largest_batch_that_is_recorded_whole)
+{
+	check_batch(128, 128);
+}
+
+TEST(operations_beyond_the_most_of_a_batch_are_counted)
+{
+	fake_open(NULL, 79);
+	copy_batch_of(140, 128);
+	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 128);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inflight_full), 12);
+	CHECK_EQ_UINT(sink_record_losses(), 12);
+}
+
+/* In the longer form the second half of an operation may look like anything but another operation. */
+TEST(long_operations_of_zeros_are_told_from_short_ones)
+{
+	struct fake_op ops[2];
+	hsa_signal_t s[2] = { fake_signal(1), fake_signal(1) };
+
+	fake_open(NULL, 79);
+	for (int i = 0; i < 2; i++)
+		ops[i] = linear((uint64_t)i + 1, s[i]);
+	CHECK_EQ_INT(batch(ops, 2), HSA_STATUS_SUCCESS);
+	finish(s[0], 1);
+	finish(s[1], 2);
+	fake_harvest();
+	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 2);
+	check_times(1, 1);
+	check_times(2, 2);
+}
+
+/* The copy of an operation, completed with the times of `id`. */
+static const struct event_copy *copy_one(struct fake_op op, uint32_t id)
+{
+	uint64_t n;
+
+	fake_open(NULL, 79);
+	n = sink_record_count(EVENT_COPY);
+	CHECK_EQ_INT(batch(&op, 1), HSA_STATUS_SUCCESS);
+	finish(op.completion_signal, id);
+	fake_harvest();
+	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), n + 1);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+	return copy_at(n);
+}
+
+TEST(broadcast_has_the_bytes_of_all_its_copies)
+{
+	hsa_agent_t agents[3] = { fake_agent(2), fake_agent(1), fake_agent(0) };
+	void *addresses[3] = { (void *)0x7000, (void *)0x8000, (void *)0x9000 };
+	struct fake_op op = linear(100, fake_signal(1));
+	const struct event_copy *c;
+
+	op.type = 1;
+	op.nr_entries = 3;
+	op.dst_agent = agents;
+	op.dst = addresses;
+	c = copy_one(op, 5);
+	CHECK_EQ_UINT(c->bytes, 300);
+	CHECK_EQ_UINT(c->dst, 0x7000);
+	CHECK_EQ_UINT(c->dst_agent, 2);
+	CHECK_EQ_UINT(c->kind, REC_COPY_P2P);
+	check_times(300, 5);
+}
+
+TEST(broadcast_to_nobody_is_not_looked_into)
+{
+	struct fake_op op = linear(100, fake_signal(1));
+
+	op.type = 1;
+	op.dst_agent = op.dst = (void *)0x10; /* no arrays */
+	CHECK_EQ_UINT(copy_one(op, 5)->bytes, 100);
+}
+
+TEST(swap_has_the_bytes_of_both_directions)
+{
+	struct fake_op op = linear(100, fake_signal(1));
+
+	op.type = 2;
+	op.other_size = 23;
+	op.dst_agent = (void *)(uintptr_t)fake_agent(2).handle;
+	CHECK_EQ_UINT(copy_one(op, 5)->bytes, 123);
+	CHECK_EQ_UINT(copy_at(0)->kind, REC_COPY_P2P);
+}
+
+/* What they copy lies elsewhere than where they say; it is not looked for. */
+TEST(indirect_operations_have_the_addresses_that_they_name)
+{
+	fake_open(NULL, 79);
+	for (uint16_t type = 3; type <= 5; type++) {
+		struct fake_op op = linear(100 + type, fake_signal(1));
+
+		op.type = type;
+		CHECK_EQ_INT(batch(&op, 1), HSA_STATUS_SUCCESS);
+		finish(op.completion_signal, type);
+		fake_harvest();
+		check_times(100 + type, type);
+		CHECK_EQ_UINT(copy_of(100 + type)->src, 0x2000);
+		CHECK_EQ_UINT(copy_of(100 + type)->dst, 0x1000);
+	}
+}
+
+TEST(batch_that_was_refused_is_not_recorded)
+{
+	struct fake_op ops[3];
+	hsa_signal_t s = fake_signal(1);
+
+	fake_open(NULL, 79);
+	for (int round = 0; round < 10000; round++) {
+		for (int i = 0; i < 3; i++)
+			ops[i] = linear(1, s);
+		fake.refuse_op = 1;
+		CHECK_EQ_INT(batch(ops, 3), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+	}
+	fake.refuse_op = 0;
+	CHECK_EQ_INT(fake_copy(65, s), HSA_STATUS_SUCCESS);
+	finish(s, 1);
+	fake_harvest();
+	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 1);
+	check_times(65, 1);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+}
+
+TEST(empty_batch_is_passed_on)
+{
+	fake_open(NULL, 79);
+	CHECK_EQ_INT(batch(NULL, 0), HSA_STATUS_SUCCESS);
+	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 0);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+}
+
+TEST(batch_copies_by_kernels_are_copies_and_dispatches)
+{
+	struct fake_op ops[5];
+	hsa_signal_t s[5];
+
+	fake_open(NULL, 79);
+	fake_internal_queue(64);
+	fake.copy_by_kernel = true;
+	fake.copy_at_once = true;
+	for (uint32_t i = 0; i < 5; i++) {
+		s[i] = fake_signal(1);
+		ops[i] = linear(i + 1, s[i]);
+	}
+	CHECK_EQ_INT(batch(ops, 5), HSA_STATUS_SUCCESS);
+	fake_harvest();
+	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 5);
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 5);
+	for (uint32_t i = 0; i < 5; i++) {
+		const struct event_dispatch *d = &sink_record_at(EVENT_DISPATCH, i)->dispatch;
+
+		check_times(i + 1, i + 1);
+		CHECK_EQ_UINT(d->flags, REC_F_INTERNAL | REC_F_HAD_SIGNAL);
+		CHECK_EQ_UINT(d->begin_ticks, fake_begin_ticks(d->grid[0]));
+		CHECK_EQ_UINT(d->correlation, copy_of(d->grid[0])->correlation);
+	}
+	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
 /* ---- many threads --------------------------------------------------------------------------- */

@@ -17,9 +17,9 @@
 #include "base/clock.h"
 #include "base/testpoint.h"
 #include "event/life.h"
-#include "source/hsa/harvest.h"
-#include "source/hsa/queue.h"
-#include "source/hsa/table.h"
+#include "source/hsa/completion/harvest.h"
+#include "source/hsa/queue/queue_calls.h"
+#include "source/hsa/table/table.h"
 #include "support/fake_hsa.h"
 #include "support/sink_record.h"
 #include "support/test.h"
@@ -240,11 +240,11 @@ TEST(the_runtime_is_shut_down_under_the_harvester)
 		for (uint32_t k = 0; k < 30; k++)
 			fake_submit_dispatch(q, atomic_fetch_add(&next_id, 1));
 		fake_gpu_run(q, UINT64_MAX);
-		table_unload();
+		table_drop();
 		CHECK_EQ_UINT(atomic_load(&fake.nr_signals_made),
 			      atomic_load(&fake.nr_signals_destroyed));
 		fake_build_tables(48);
-		CHECK(table_load(&fake.root));
+		CHECK(table_take(&fake.root));
 	}
 	life_stop();
 	CHECK_EQ_UINT(sink_record_losses(), 0);

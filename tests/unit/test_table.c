@@ -1,344 +1,324 @@
 /* SPDX-License-Identifier: MIT */
-/* test_table.c - our wrappers land in the right slots of every layout, and only there */
-#include <signal.h>
+/* test_table.c - the registry of the runtime's tables: layers come, go, refuse, and come again */
 #include <stdlib.h>
 
-#include "base/clock.h"
-#include "event/life.h"
-#include "source/hsa/codeobj.h"
-#include "source/hsa/copy.h"
-#include "source/hsa/harvest.h"
-#include "source/hsa/queue.h"
-#include "source/hsa/table.h"
+#include "source/hsa/table/table.h"
 #include "support/fake_hsa.h"
-#include "support/sink_record.h"
 #include "support/test.h"
 
+/* Entries that the layers of these tests change. */
+#define ENTRY 20
+#define OTHER 30
+
 static void *core_before[HSA_CORE_NR], *amd_before[FAKE_MAX_AMD];
+static char events[64]; /* "a" for layer A's install, "-a" for its removal, ... */
 
-/* Where an entry is, from the headers of 5.2.3 and the two insertions of 5.5 and 5.6; written down
- * here once more, apart from the mirror. */
-static const struct {
-	unsigned index;
-	void *ours;
-} amd_entries[] = {
-	{ 2, (void *)queue_set_profiler },
-	{ 3, (void *)copy_profiling_enable },
-	{ 4, (void *)harvest_dispatch_time },
-	{ 5, (void *)copy_time },
-	{ 15, (void *)copy_async },
-	{ 22, (void *)copy_fill },
-	{ 38, (void *)copy_rect },
-};
-static const struct {
-	unsigned index;
-	void *ours; /* NULL: a static function */
-} core_entries[] = {
-	{ 7, (void *)queue_create },
-	{ 9, (void *)queue_destroy },
-	{ 10, (void *)queue_inactivate },
-	{ 15, NULL }, /* from here to 24: storing, swapping and adding to a write index */
-	{ 16, NULL },
-	{ 17, NULL },
-	{ 18, NULL },
-	{ 19, NULL },
-	{ 20, NULL },
-	{ 21, NULL },
-	{ 22, NULL },
-	{ 23, NULL },
-	{ 24, NULL },
-	{ 35, (void *)copy_blocking },
-	{ 38, NULL },
-	{ 84, (void *)codeobj_destroy },
-	{ 86, (void *)codeobj_freeze },
-};
-#define NR(a) (sizeof(a) / sizeof((a)[0]))
-
-static void load(unsigned nr)
+static void note(const char *text)
 {
-	fake_setup(NULL);
-	fake_build_tables(nr);
-	memcpy(core_before, fake.core.entry, sizeof(core_before));
-	memcpy(amd_before, fake.amd.entry, sizeof(amd_before));
-	CHECK(table_load(&fake.root));
+	strncat(events, text, sizeof(events) - strlen(events) - 1);
 }
 
-static void check_core(void)
+static void *mark(char layer)
 {
-	unsigned changed = 0;
-
-	for (unsigned i = 0; i < HSA_CORE_NR; i++)
-		changed += fake.core.entry[i] != core_before[i];
-	CHECK_EQ_UINT(changed, NR(core_entries));
-	for (unsigned i = 0; i < NR(core_entries); i++) {
-		CHECK(fake.core.entry[core_entries[i].index] != core_before[core_entries[i].index]);
-		if (core_entries[i].ours)
-			CHECK_EQ_PTR(fake.core.entry[core_entries[i].index], core_entries[i].ours);
-	}
+	return (void *)(uintptr_t)(0x1000 + layer);
 }
 
-static void check_layout(unsigned nr)
+static void *found[128]; /* by layer: what it found at ENTRY */
+static bool refuses[128];
+
+static bool install(const struct hsa_mirror_root *root, char layer)
 {
-	unsigned changed = 0, expected = NR(amd_entries) + (nr >= 55);
+	const char name[2] = { layer, 0 };
+	void **slot = hsa_table_core_slot(root->core, (enum hsa_core_id)ENTRY);
 
-	load(nr);
-	check_core();
-	for (unsigned i = 0; i < FAKE_MAX_AMD; i++) {
-		changed += fake.amd.entry[i] != amd_before[i];
-		if (i >= nr)
-			CHECK_EQ_PTR(fake.amd.entry[i], amd_before[i]);
-	}
-	CHECK_EQ_UINT(changed, expected);
-	for (unsigned i = 0; i < NR(amd_entries); i++) {
-		unsigned at = amd_entries[i].index;
-
-		at += at >= 16 && nr >= 55 ? 2 : 0;
-		CHECK_EQ_PTR(fake.amd.entry[at], amd_entries[i].ours);
-	}
-	if (nr >= 55)
-		CHECK_EQ_PTR(fake.amd.entry[16], (void *)copy_async_on_engine);
-	CHECK_EQ_UINT(fake.amd.version.minor_id, 16 + 8 * nr);
-	/* and it works */
-	fake_submit_dispatch(fake_queue_create(64), 1);
-	CHECK_EQ_UINT(sink_record_losses(), 0);
+	note(name);
+	found[(int)layer] = *slot;
+	*slot = mark(layer);
+	*hsa_table_amd_slot(root->amd_ext, (enum hsa_amd_id)(layer - 'a')) = mark(layer);
+	return !refuses[(int)layer];
 }
 
-TEST(wrappers_land_in_the_48_entries_of_5_2)
+#define LAYER(letter)                                                                              \
+	static bool install_##letter(const struct hsa_mirror_root *root)                           \
+	{                                                                                          \
+		return install(root, #letter[0]);                                                  \
+	}                                                                                          \
+	static void remove_##letter(void)                                                          \
+	{                                                                                          \
+		note("-" #letter);                                                                 \
+	}                                                                                          \
+	static const struct table_layer layer_##letter = { .name = #letter,                        \
+							   .install = install_##letter,            \
+							   .remove = remove_##letter };
+LAYER(a)
+LAYER(b)
+LAYER(c)
+
+static bool install_nothing(const struct hsa_mirror_root *root)
 {
-	check_layout(48);
+	(void)root;
+	note("n");
+	return true;
 }
 
-TEST(wrappers_land_in_the_51_entries_of_5_5)
-{
-	check_layout(51);
-}
+static const struct table_layer layer_nothing = { .name = "nothing", .install = install_nothing };
 
-TEST(wrappers_land_in_the_55_entries_of_5_6)
+static void open_tables(void)
 {
-	check_layout(55);
-}
+	static const struct table_layer *const layers[] = { &layer_a, &layer_b, NULL };
 
-TEST(wrappers_land_in_the_67_entries_of_6_0)
-{
-	check_layout(67);
-}
-
-TEST(wrappers_land_in_the_68_entries_of_6_1)
-{
-	check_layout(68);
-}
-
-TEST(wrappers_land_in_the_70_entries_of_6_2)
-{
-	check_layout(70);
-}
-
-TEST(wrappers_land_in_the_71_entries_of_6_3)
-{
-	check_layout(71);
-}
-
-TEST(wrappers_land_in_the_74_entries_of_7_0)
-{
-	check_layout(74);
-}
-
-/* Larger than any that is known: what is behind the known functions is nobody's business of ours. */
-static void check_unknown(unsigned nr_told)
-{
-	fake_setup(NULL);
-	fake_build_tables(FAKE_MAX_AMD);
-	fake.amd.version.minor_id = 16 + 8 * nr_told;
-	fake.amd.version.major_id = 9;
-	fake.root.version.major_id = 9;
-	memcpy(core_before, fake.core.entry, sizeof(core_before));
-	memcpy(amd_before, fake.amd.entry, sizeof(amd_before));
-	CHECK(table_load(&fake.root));
-	check_core();
-	for (unsigned i = 74; i < FAKE_MAX_AMD; i++)
-		CHECK_EQ_PTR(fake.amd.entry[i], amd_before[i]);
-	for (unsigned i = 0; i < NR(amd_entries); i++)
-		CHECK_EQ_PTR(
-			fake.amd.entry[amd_entries[i].index + (amd_entries[i].index >= 16 ? 2 : 0)],
-			amd_entries[i].ours);
-	CHECK_EQ_PTR(fake.amd.entry[16], (void *)copy_async_on_engine);
-	CHECK_EQ_UINT(fake.amd.version.minor_id, 16 + 8 * nr_told);
-	fake_submit_dispatch(fake_queue_create(64), 1);
-	CHECK_EQ_UINT(sink_record_losses(), 0);
-}
-
-TEST(an_unknown_larger_layout_is_used_by_its_known_head)
-{
-	check_unknown(FAKE_MAX_AMD);
-}
-
-/* The table lies in memory that ends where it does: nothing behind the known head is even read. */
-TEST(an_unknown_much_larger_layout_is_not_walked_through)
-{
-	check_unknown(4000);
-}
-
-static void check_mode(const char *mode, unsigned nr, enum table_mode expected)
-{
-	fake_open(mode, nr);
-	CHECK_EQ_INT(table_mode, expected);
-}
-
-TEST(full_mode_is_taken_where_it_is_safe)
-{
-	check_mode("full", 71, TABLE_MODE_FULL);
-}
-
-TEST(full_mode_is_refused_where_it_cannot_be_told)
-{
-	check_mode("full", 74, TABLE_MODE_STANDARD);
-}
-
-TEST(lite_mode_is_taken)
-{
-	check_mode("lite", 74, TABLE_MODE_LITE);
-}
-
-TEST(a_table_without_extensions_is_left_alone)
-{
-	fake_setup(NULL);
 	fake_build_tables(48);
 	memcpy(core_before, fake.core.entry, sizeof(core_before));
+	memcpy(amd_before, fake.amd.entry, sizeof(amd_before));
+	table_init(layers);
+}
+
+static void check_untouched(void)
+{
+	CHECK_MEM_EQ(fake.core.entry, core_before, sizeof(core_before));
+	CHECK_MEM_EQ(fake.amd.entry, amd_before, sizeof(amd_before));
+}
+
+TEST(layers_stand_in_front_of_those_before_them)
+{
+	open_tables();
+	CHECK(table_take(&fake.root));
+	CHECK_STR_EQ(events, "ab");
+	CHECK_EQ_PTR(found['a'], core_before[ENTRY]);
+	CHECK_EQ_PTR(found['b'], mark('a'));
+	CHECK_EQ_PTR(fake.core.entry[ENTRY], mark('b'));
+	CHECK_EQ_PTR(fake.amd.entry[0], mark('a'));
+	CHECK_EQ_PTR(fake.amd.entry[1], mark('b'));
+}
+
+TEST(dropped_tables_hold_what_they_held)
+{
+	open_tables();
+	CHECK(table_take(&fake.root));
+	table_drop();
+	check_untouched();
+	CHECK_STR_EQ(events, "ab-b-a"); /* the last goes first */
+	table_drop();
+	CHECK_STR_EQ(events, "ab-b-a");
+}
+
+TEST(tables_that_were_never_taken_are_not_dropped)
+{
+	open_tables();
+	table_drop();
+	CHECK_STR_EQ(events, "");
+	check_untouched();
+}
+
+TEST(layer_that_refuses_leaves_the_tables_untouched)
+{
+	open_tables();
+	CHECK(table_add_layer(&layer_c));
+	refuses['b'] = true;
+	CHECK(!table_take(&fake.root));
+	check_untouched();
+	CHECK_STR_EQ(events, "ab-a"); /* those in front of it are not asked */
+	table_drop();
+	CHECK_STR_EQ(events, "ab-a");
+	/* another runtime may suit it */
+	refuses['b'] = false;
+	CHECK(table_take(&fake.root));
+	CHECK_STR_EQ(events, "ab-aabc");
+}
+
+TEST(first_layer_that_refuses_leaves_the_tables_untouched)
+{
+	open_tables();
+	refuses['a'] = true;
+	CHECK(!table_take(&fake.root));
+	check_untouched();
+	CHECK_STR_EQ(events, "a");
+}
+
+TEST(entry_that_another_tool_has_changed_since_stays_its)
+{
+	void *others = (void *)0x77;
+
+	open_tables();
+	CHECK(table_take(&fake.root));
+	fake.core.entry[ENTRY] = others;
+	fake.core.entry[OTHER] = others;
+	table_drop();
+	CHECK_EQ_PTR(fake.core.entry[ENTRY], others);
+	CHECK_EQ_PTR(fake.core.entry[OTHER], others);
+	CHECK_EQ_PTR(fake.amd.entry[0], amd_before[0]);
+}
+
+TEST(tables_taken_by_two_ways_are_patched_once)
+{
+	open_tables();
+	CHECK(table_take(&fake.root));
+	CHECK(table_take(&fake.root));
+	CHECK_STR_EQ(events, "ab");
+	CHECK_EQ_PTR(fake.core.entry[ENTRY], mark('b'));
+	table_drop();
+	check_untouched();
+}
+
+TEST(layers_that_change_nothing_are_installed_once)
+{
+	static const struct table_layer *const layers[] = { &layer_nothing, NULL };
+
+	fake_build_tables(48);
+	table_init(layers);
+	CHECK(table_take(&fake.root));
+	CHECK(table_take(&fake.root));
+	CHECK_STR_EQ(events, "n");
+	table_drop();
+	CHECK(table_take(&fake.root));
+	CHECK_STR_EQ(events, "nn");
+}
+
+TEST(tables_reset_behind_our_back_are_patched_again)
+{
+	open_tables();
+	CHECK(table_take(&fake.root));
+	memcpy(fake.core.entry, core_before, sizeof(core_before));
+	memcpy(fake.amd.entry, amd_before, sizeof(amd_before));
+	CHECK(table_take(&fake.root));
+	CHECK_STR_EQ(events, "ab-b-aab");
+	CHECK_EQ_PTR(found['a'], core_before[ENTRY]);
+	CHECK_EQ_PTR(fake.core.entry[ENTRY], mark('b'));
+	table_drop();
+	check_untouched();
+}
+
+TEST(tables_of_another_runtime_replace_those_of_the_last)
+{
+	struct hsa_mirror_root second;
+
+	open_tables();
+	CHECK(table_take(&fake.root));
+	memcpy(fake.core.entry, core_before, sizeof(core_before));
+	memcpy(fake.amd.entry, amd_before, sizeof(amd_before));
+	second = fake.root;
+	CHECK(table_take(&second));
+	CHECK_STR_EQ(events, "ab-b-aab");
+	table_drop();
+	check_untouched();
+	CHECK_STR_EQ(events, "ab-b-aab-b-a");
+}
+
+TEST(layer_added_after_the_tables_were_taken_is_installed_at_once)
+{
+	open_tables();
+	CHECK(table_take(&fake.root));
+	CHECK(table_add_layer(&layer_c));
+	CHECK_STR_EQ(events, "abc");
+	CHECK_EQ_PTR(found['c'], mark('b'));
+	CHECK_EQ_PTR(fake.core.entry[ENTRY], mark('c'));
+	CHECK(table_take(&fake.root)); /* by the other way */
+	CHECK_STR_EQ(events, "abc");
+	table_drop();
+	check_untouched();
+	CHECK_STR_EQ(events, "abc-c-b-a");
+}
+
+TEST(layer_added_before_the_tables_were_taken_is_installed_with_them)
+{
+	open_tables();
+	CHECK(table_add_layer(&layer_c));
+	CHECK_STR_EQ(events, "");
+	check_untouched();
+	CHECK(table_take(&fake.root));
+	CHECK_STR_EQ(events, "abc");
+}
+
+TEST(layer_added_late_that_refuses_leaves_the_others_in_place)
+{
+	open_tables();
+	CHECK(table_take(&fake.root));
+	refuses['c'] = true;
+	CHECK(table_add_layer(&layer_c));
+	CHECK_STR_EQ(events, "abc");
+	CHECK_EQ_PTR(fake.core.entry[ENTRY], mark('b'));
+	CHECK_EQ_PTR(fake.amd.entry[2], amd_before[2]);
+	table_drop();
+	check_untouched();
+	CHECK_STR_EQ(events, "abc-b-a");
+}
+
+TEST(layers_are_installed_again_after_each_drop)
+{
+	open_tables();
+	for (int i = 0; i < 100; i++) {
+		events[0] = '\0';
+		CHECK(table_take(&fake.root));
+		if (i == 3)
+			CHECK(table_add_layer(&layer_c));
+		CHECK_STR_EQ(events, i < 3 ? "ab" : "abc");
+		events[0] = '\0';
+		table_drop();
+		CHECK_STR_EQ(events, i < 3 ? "-b-a" : "-c-b-a");
+		check_untouched();
+	}
+}
+
+TEST(layers_beyond_the_most_are_refused)
+{
+	open_tables();
+	for (unsigned i = 2; i < TABLE_MAX_LAYERS; i++)
+		CHECK(table_add_layer(&layer_nothing));
+	CHECK(!table_add_layer(&layer_nothing));
+	CHECK(table_take(&fake.root));
+	CHECK_STR_EQ(events, "abnnnnnn");
+}
+
+TEST(tables_without_extensions_are_left_alone)
+{
+	open_tables();
 	fake.root.amd_ext = NULL;
-	CHECK(!table_load(&fake.root));
+	CHECK(!table_take(&fake.root));
 	fake.root.amd_ext = &fake.amd;
+	fake.root.core = NULL;
+	CHECK(!table_take(&fake.root));
+	fake.root.core = &fake.core;
 	fake.root.version.minor_id = 24; /* ends before amd_ext */
-	CHECK(!table_load(&fake.root));
-	CHECK(!table_ready());
-	CHECK_MEM_EQ(core_before, fake.core.entry, sizeof(core_before));
+	CHECK(!table_take(&fake.root));
+	CHECK_STR_EQ(events, "");
+	check_untouched();
 }
 
-TEST(a_table_that_lacks_what_we_need_is_left_alone)
+static struct {
+	struct hsa_mirror_version version;
+	void *entry[16];
+} image, finalizer;
+
+static bool install_extensions(const struct hsa_mirror_root *root)
 {
-	fake_setup(NULL);
+	*hsa_table_image_slot(root->image_ext, HSA_IMAGE_image_create) = mark('i');
+	*hsa_table_finalizer_slot(root->finalizer_ext, HSA_FINALIZER_program_destroy) = mark('f');
+	return true;
+}
+
+TEST(tables_of_images_and_finalizers_hold_what_they_held)
+{
+	static const struct table_layer layer = { .name = "extensions",
+						  .install = install_extensions };
+	static const struct table_layer *const layers[] = { &layer, NULL };
+	void *image_before[16], *finalizer_before[16];
+
 	fake_build_tables(48);
-	fake.amd.entry[35] = NULL; /* hsa_amd_queue_intercept_create */
-	memcpy(amd_before, fake.amd.entry, sizeof(amd_before));
-	CHECK(!table_load(&fake.root));
-	CHECK_MEM_EQ(amd_before, fake.amd.entry, sizeof(amd_before));
-	fake_build_tables(30); /* too short for it */
-	memcpy(amd_before, fake.amd.entry, sizeof(amd_before));
-	CHECK(!table_load(&fake.root));
-	CHECK_MEM_EQ(amd_before, fake.amd.entry, sizeof(amd_before));
-}
-
-TEST(what_is_missing_but_not_needed_stays_missing)
-{
-	static const unsigned optional[] = { 3, 4, 5, 15, 22, 38, 39 };
-	struct fake_queue *q;
-
-	fake_setup(NULL);
-	fake_build_tables(48);
-	for (unsigned i = 0; i < NR(optional); i++)
-		fake.amd.entry[optional[i]] = NULL;
-	fake.core.entry[35] = fake.core.entry[84] = fake.core.entry[98] = NULL;
-	CHECK(table_load(&fake.root));
-	for (unsigned i = 0; i < NR(optional); i++)
-		CHECK_NULL(fake.amd.entry[optional[i]]);
-	CHECK_NULL(fake.core.entry[35]);
-	CHECK_NULL(fake.core.entry[84]);
-	q = fake_queue_create(64);
-	fake_submit_dispatch(q, 1);
-	fake_gpu_run(q, 1);
-	fake_harvest();
-	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 1);
-}
-
-TEST(loading_twice_wraps_once)
-{
-	void *after[HSA_CORE_NR];
-
-	load(48);
-	memcpy(after, fake.core.entry, sizeof(after));
-	CHECK(table_load(&fake.root));
-	CHECK_MEM_EQ(after, fake.core.entry, sizeof(after));
-	CHECK(real.hsa_queue_create != queue_create);
-	fake_submit_dispatch(fake_queue_create(64), 1);
-}
-
-static void use(uint32_t id)
-{
-	struct fake_queue *q = fake_queue_create(64);
-
-	fake_submit_dispatch(q, id);
-	fake_gpu_run(q, 1);
-	fake_submit_dispatch(q, id + 1);
-	fake_runtime_queue(64);
-}
-
-TEST(the_runtime_comes_back_again_and_again)
-{
-	setenv("RTL_DRAIN_MS", "1", 1);
-	fake_open(NULL, 48);
-	for (uint32_t i = 0; i < 600; i++) { /* more than there are places for runtime's queues */
-		use(2 * i);
-		table_unload();
-		CHECK(!table_ready());
-		CHECK_EQ_UINT(atomic_load(&fake.nr_signals_destroyed) + i + 1,
-			      atomic_load(&fake.nr_signals_made)); /* one that still runs */
-		fake_build_tables(i % 2 ? 48 : 71);
-		CHECK(table_load(&fake.root));
+	image.version.minor_id = HSA_TABLE_BYTES(HSA_IMAGE_NR);
+	/* the finalizer's version is all zero, as ROCr leaves it */
+	for (uintptr_t i = 0; i < 16; i++) {
+		image.entry[i] = (void *)(i + 1);
+		finalizer.entry[i] = (void *)(i + 100);
 	}
-	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 1200);
-	CHECK_EQ_UINT(sink_record_count(EVENT_QUEUE), 1200);
-	CHECK_EQ_UINT(sink_record_count(EVENT_QUEUE_END), 1200);
-	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_unfinished), 600);
-	CHECK_EQ_UINT(sink_record_losses(), 600);
-	CHECK_LE_UINT(queue_count(), 2);
-}
-
-TEST(a_table_that_still_has_our_wrappers_is_not_wrapped_again)
-{
-	hsa_queue_create_fn_t before;
-
-	load(48);
-	before = real.hsa_queue_create;
-	table_unload();
-	CHECK(table_load(&fake.root)); /* a runtime that did not reset it */
-	CHECK_EQ_PTR((void *)real.hsa_queue_create, (void *)before);
-	use(1);
-}
-
-TEST(unloading_finishes_copies_too)
-{
-	hsa_signal_t s;
-
-	setenv("RTL_DRAIN_MS", "1", 1);
-	fake_open(NULL, 48);
-	s = fake_signal(1);
-	CHECK_EQ_INT(fake_copy(64, s), HSA_STATUS_SUCCESS);
-	table_unload();
-	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 1);
-	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_unfinished), 1);
-	fake_build_tables(48);
-	CHECK(table_load(&fake.root));
-	fake_harvest(); /* does not look at the old signal, which may be gone */
-	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 1);
-}
-
-TEST(unloading_without_loading_does_nothing)
-{
-	fake_setup(NULL);
-	table_unload();
-	CHECK_EQ_UINT(sink_record_losses(), 0);
-}
-
-TEST(a_gpu_fault_ends_what_is_in_flight_and_is_left_alone)
-{
-	hsa_amd_event_t event = { .event_type = HSA_AMD_GPU_MEMORY_FAULT_EVENT };
-	struct fake_queue *q;
-
-	load(48);
-	q = fake_queue_create(64);
-	fake_submit_dispatch(q, 1);
-	fake_submit_dispatch(q, 2);
-	fake_gpu_run(q, 1);
-	CHECK_EQ_UINT(fake.fault_handler(&event, NULL), HSA_STATUS_ERROR);
-	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 2);
-	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_unfinished), 1);
+	memcpy(image_before, image.entry, sizeof(image_before));
+	memcpy(finalizer_before, finalizer.entry, sizeof(finalizer_before));
+	fake.root.image_ext = &image;
+	fake.root.finalizer_ext = &finalizer;
+	table_init(layers);
+	CHECK(table_take(&fake.root));
+	CHECK_EQ_PTR(image.entry[HSA_IMAGE_image_create], mark('i'));
+	CHECK_EQ_PTR(finalizer.entry[HSA_FINALIZER_program_destroy], mark('f'));
+	table_drop();
+	CHECK_MEM_EQ(image.entry, image_before, sizeof(image_before));
+	CHECK_MEM_EQ(finalizer.entry, finalizer_before, sizeof(finalizer_before));
 }

@@ -107,7 +107,8 @@ static void on_packets(const void *packets, uint64_t count, uint64_t index, void
 	struct thread *t = NULL;
 
 	/* the harvester may be giving signals back */
-	queue_turn_wait(q);
+	if (!queue_turn_wait(q))
+		return; /* a dead queue, as in submit_one() */
 	/* Not ON (exit, fork): nothing is recorded, but the ring must not overflow all the same. */
 	if (!life_enter(&t)) {
 		t = NULL;
@@ -136,8 +137,12 @@ int intercept_prepare(struct queue *q, uint32_t size)
 
 hsa_status_t intercept_attach(struct queue *q, hsa_queue_t *hsa)
 {
+	hsa_status_t status;
+
 	q->size = hsa->size;
-	if (queue_attach(q, hsa) != 0)
-		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-	return real.hsa_amd_queue_intercept_register(hsa, on_packets, q);
+	/* before it can be found: where this fails `q` becomes another queue's */
+	status = real.hsa_amd_queue_intercept_register(hsa, on_packets, q);
+	if (status == HSA_STATUS_SUCCESS && queue_attach(q, hsa) != 0)
+		status = HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	return status;
 }

@@ -41,8 +41,8 @@ _Static_assert(offsetof(amd_queue_t, hsa_queue) == 0 &&
 
 /* ---- the real indices ------------------------------------------------------------------------ */
 
-/* For a queue whose handle may be no amd_queue_t (a counted queue). NULL: the program has given all of them back, so that
- * nothing moves. */
+/* For a queue whose handle may be no amd_queue_t (a counted queue): under the turn, which keeps it from being given back.
+ * NULL: the program has given all of them back, so that nothing moves. */
 static hsa_queue_t *handle_of(const struct queue *q)
 {
 	return atomic_load_explicit(&q->hsa, memory_order_relaxed);
@@ -57,6 +57,18 @@ static RTL_COLD uint64_t call_load_write_index(const struct queue *q)
 {
 	return handle_of(q) ? real.hsa_queue_load_write_index_relaxed(handle_of(q)) :
 			      atomic_load_explicit(&q->published, memory_order_relaxed);
+}
+
+/* Without the turn, by the handle that the program reserves with: any other may be given back meanwhile. */
+static RTL_COLD void call_raise_write_index(const hsa_queue_t *hsa, uint64_t to)
+{
+	uint64_t was = real.hsa_queue_load_write_index_relaxed(hsa), is;
+
+	for (; was < to; was = is) {
+		is = real.hsa_queue_cas_write_index_screlease(hsa, was, to);
+		if (is == was)
+			return;
+	}
 }
 
 static RTL_COLD void call_store_write_index(const struct queue *q, uint64_t index)
@@ -175,7 +187,8 @@ static uint64_t count_dispatches(const struct queue *q, uint64_t from, uint64_t 
 		from = to - q->size;
 	for (; from < to; from++)
 		n += packet_is_dispatch(packet_at(q, from)) ||
-		     packet_was_dispatch(packet_at(q, from));
+		     packet_was_dispatch(packet_at(q, from)) ||
+		     packet_was_ext_dispatch(packet_at(q, from));
 	return n;
 }
 
@@ -430,31 +443,34 @@ static RTL_NOINLINE void note_others(const hsa_queue_t *hsa, uint64_t index, uin
 }
 
 /* Before a reservation: the runtime itself may have put packets into an idle queue. */
-static inline void follow_others(struct queue *q)
+static inline void follow_others(struct queue *q, const hsa_queue_t *hsa)
 {
-	uint64_t index = load_write_index(q);
+	uint64_t index = RTL_LIKELY(q->write_index != NULL) ?
+				 load_write_index(q) :
+				 real.hsa_queue_load_write_index_relaxed(hsa);
 
 	if (RTL_UNLIKELY(index > atomic_load_explicit(&q->reserved, memory_order_relaxed)))
 		raise(&q->reserved, index);
 }
 
 /* The packets up to `end` were announced before they were reserved, or nothing is held back any more. */
-static RTL_COLD void reserved_late(struct queue *q, uint64_t end)
+static RTL_COLD void reserved_late(struct queue *q, const hsa_queue_t *hsa, uint64_t end)
 {
 	if (!atomic_load_explicit(&q->bypassed, memory_order_relaxed))
 		life_kick(); /* no doorbell may follow */
 	else if (q->write_index)
 		raise(q->write_index, end);
 	else
-		store_write_index(q, end);
+		call_raise_write_index(hsa, end);
 }
 
 /* After one. */
-static inline void reserved_now(struct queue *q, uint64_t index, uint64_t end)
+static inline void reserved_now(struct queue *q, const hsa_queue_t *hsa, uint64_t index,
+				uint64_t end)
 {
 	origin_note(q, index, end);
 	if (RTL_UNLIKELY(atomic_load_explicit(&q->rung, memory_order_relaxed) > index))
-		reserved_late(q, end);
+		reserved_late(q, hsa, end);
 }
 
 #define RESERVE(order, c_order)                                                                    \
@@ -468,9 +484,9 @@ static inline void reserved_now(struct queue *q, uint64_t index, uint64_t end)
 			note_others(hsa, index, index + value);                                    \
 			return index;                                                              \
 		}                                                                                  \
-		follow_others(q);                                                                  \
+		follow_others(q, hsa);                                                             \
 		index = atomic_fetch_add_explicit(&q->reserved, value, c_order);                   \
-		reserved_now(q, index, index + value);                                             \
+		reserved_now(q, hsa, index, index + value);                                        \
 		return index;                                                                      \
 	}                                                                                          \
 	static uint64_t cas_##order(const hsa_queue_t *hsa, uint64_t expected, uint64_t value)     \
@@ -484,10 +500,10 @@ static inline void reserved_now(struct queue *q, uint64_t index, uint64_t end)
 				note_others(hsa, index, value);                                    \
 			return index;                                                              \
 		}                                                                                  \
-		follow_others(q);                                                                  \
+		follow_others(q, hsa);                                                             \
 		if (atomic_compare_exchange_strong_explicit(&q->reserved, &index, value, c_order,  \
 							    memory_order_relaxed))                 \
-			reserved_now(q, expected, value);                                          \
+			reserved_now(q, hsa, expected, value);                                     \
 		return index;                                                                      \
 	}
 RESERVE(relaxed, memory_order_relaxed)
@@ -511,7 +527,7 @@ RESERVE(scacq_screl, memory_order_acq_rel)
 		}                                                                                  \
 		was = atomic_load_explicit(&q->reserved, memory_order_relaxed);                    \
 		atomic_store_explicit(&q->reserved, value, c_order);                               \
-		reserved_now(q, was, value);                                                       \
+		reserved_now(q, hsa, was, value);                                                  \
 	}
 STORE(relaxed, memory_order_relaxed)
 STORE(screlease, memory_order_release)
@@ -524,7 +540,7 @@ STORE(screlease, memory_order_release)
                                                                                                    \
 		if (RTL_UNLIKELY(!q))                                                              \
 			return real.hsa_queue_load_write_index_##order(hsa);                       \
-		follow_others(q);                                                                  \
+		follow_others(q, hsa);                                                             \
 		return atomic_load_explicit(&q->reserved, c_order);                                \
 	}
 LOAD(relaxed, memory_order_relaxed)

@@ -66,6 +66,15 @@ static inline bool packet_was_dispatch(const union packet *p)
 	       d->reserved2 == 0;
 }
 
+/* Was it gfx1250's dispatch? As packet_was_dispatch(). One of three dimensions of the other kind looks the same. */
+static inline bool packet_was_ext_dispatch(const union packet *p)
+{
+	const struct packet_ext_dispatch *e = &p->ext;
+
+	return e->amd_format == PACKET_AMD_EXT_DISPATCH && e->workgroup_size[0] >= 1 &&
+	       e->workgroup_size[0] <= 1024 && e->kernel_object && e->reserved0 == 0;
+}
+
 /* The signal that it completes; every kind that has one has it at the same place. 0: none. */
 static inline hsa_signal_t packet_signal(const union packet *p)
 {

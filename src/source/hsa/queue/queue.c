@@ -57,16 +57,20 @@ void queue_lock(struct queue *q)
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
 }
 
-void queue_turn_wait(struct queue *q)
+bool queue_turn_wait(struct queue *q)
 {
 	const struct timespec nap = { .tv_nsec = 20000 };
 
 	for (unsigned round = 1; !queue_turn_try(q); round++) {
+		/* relaxed: nothing of the queue is used after that */
+		if (atomic_load_explicit(&q->turn, memory_order_relaxed) >= QUEUE_ENDING)
+			return false;
 		if (round % 256 == 0)
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
 		else
 			RTL_RELAX();
 	}
+	return true;
 }
 
 static uint32_t power_of_two(uint32_t n)
@@ -110,6 +114,7 @@ static void reset(struct queue *q, uint32_t agent)
 	q->intercepted = false;
 	q->user_callback = NULL;
 	q->user_data = NULL;
+	atomic_store_explicit(&q->plain, NULL, memory_order_relaxed);
 	q->packets = NULL;
 	q->write_index = q->read_index = NULL;
 	atomic_store_explicit(&q->doorbell, 0, memory_order_relaxed);

@@ -60,6 +60,8 @@ struct queue {
 	hsa_queue_t *_Atomic hsa;
 	void (*user_callback)(hsa_status_t status, hsa_queue_t *source, void *data);
 	void *user_data;
+	/* This queue of the runtime's could not be traced; NULL: it is. What is here is kept for its error callback. */
+	const hsa_queue_t *_Atomic plain;
 	struct origin_note
 		*origin; /* a note for each packet in the ring, see origin.h; NULL: none */
 	uint32_t origin_mask;
@@ -171,8 +173,9 @@ static inline bool queue_turn_end(struct queue *q)
 	return false;
 }
 
-/* Takes the turn, waiting for it. Bounded by what its holder does. */
-void queue_turn_wait(struct queue *q);
+/* Takes the turn, waiting for it. Bounded by what its holder does. false: there is no turn any more, the queue was
+ * destroyed. */
+bool queue_turn_wait(struct queue *q);
 
 static inline bool queue_try_lock(struct queue *q)
 {

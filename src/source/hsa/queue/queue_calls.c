@@ -10,6 +10,7 @@
 #define LOG_TOPIC "hsa"
 #include "source/hsa/queue/queue_calls.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,10 @@ struct desc {
 _Static_assert(sizeof(struct desc) == 96, "as in hsa_ext_amd.h");
 enum desc_flags { DESC_RING_IN_DEVICE = 1 };
 enum { DESC_VERSION = 1, DESC_COMPUTE = 0, DESC_MAX = 16 };
+
+/* What a descriptor has that the runtime has not written a queue to. */
+static hsa_queue_t not_written;
+static pthread_mutex_t acquire_lock = PTHREAD_MUTEX_INITIALIZER; /* before queue.c's */
 
 /* ---- errors of queues ------------------------------------------------------------------------ */
 
@@ -129,7 +134,34 @@ static bool is_in_device_memory(const void *p)
 	       info.type == HSA_EXT_POINTER_TYPE_HSA && agent_is_gpu(agent_index(info.agentOwner));
 }
 
-/* The program is about to be given `hsa`, for which `q` was opened (NULL: it could not be). */
+/* `hsa` was made with on_error() and `q`, and is not traced: `q` stays until it is destroyed. */
+static void keep_plain(struct queue *q, const hsa_queue_t *hsa)
+{
+	signal_pool_fini(&q->pool);
+	/* release: pairs with take_plain() */
+	atomic_store_explicit(&q->plain, hsa, memory_order_release);
+}
+
+/* What is kept for `hsa`, or for any that is not traced (NULL); it is not found again. NULL: nothing. */
+static struct queue *take_plain(const hsa_queue_t *hsa)
+{
+	uint32_t n = queue_count();
+
+	for (uint32_t i = 0; i < n; i++) {
+		const hsa_queue_t *its =
+			atomic_load_explicit(&queue_at(i)->plain, memory_order_relaxed);
+
+		if (its && (!hsa || its == hsa) &&
+		    atomic_compare_exchange_strong_explicit(&queue_at(i)->plain, &its, NULL,
+							    memory_order_acquire,
+							    memory_order_relaxed))
+			return queue_at(i);
+	}
+	return NULL;
+}
+
+/* The program is about to be given `hsa`, for which `q` was opened (NULL: it could not be). `by_functions`: as
+ * interpose_attach() has it, and with an error callback of the program's own. */
 static void interpose_new(struct queue *q, hsa_agent_t agent, hsa_queue_t *hsa, bool by_functions)
 {
 	struct queue *known = queue_find(hsa);
@@ -149,7 +181,9 @@ static void interpose_new(struct queue *q, hsa_agent_t agent, hsa_queue_t *hsa, 
 		}
 		leave_plain(agent, hsa, "there are too many");
 	}
-	if (q)
+	if (q && !known && !by_functions)
+		keep_plain(q, hsa);
+	else if (q)
 		close_queue(q);
 }
 
@@ -202,6 +236,33 @@ hsa_status_t queue_calls_create(hsa_agent_t agent, uint32_t size, hsa_queue_type
 	return status;
 }
 
+/* Whether all are of the version whose size and members are known. */
+static bool are_known(const struct desc *descs, uint32_t n)
+{
+	if (!descs)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		if (descs[i].version != DESC_VERSION)
+			return false;
+	return true;
+}
+
+/* `ours` are copies of the program's, with our error callback. */
+static void open_described(hsa_agent_t agent, struct desc *ours, uint32_t n, struct queue **q)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		ours[i].queue = &not_written;
+		if (ours[i].engine_type != DESC_COMPUTE)
+			continue;
+		q[i] = open_queue(agent, ours[i].queue_size_bytes / sizeof(union packet),
+				  ours[i].callback, ours[i].callback_data);
+		if (!q[i])
+			continue;
+		ours[i].callback = on_error;
+		ours[i].callback_data = q[i];
+	}
+}
+
 hsa_status_t queue_calls_create_described(hsa_agent_t agent, void *descs, uint32_t num_descs)
 {
 	struct desc *theirs = descs, ours[DESC_MAX];
@@ -209,24 +270,18 @@ hsa_status_t queue_calls_create_described(hsa_agent_t agent, void *descs, uint32
 	hsa_status_t status;
 
 	/* more at once than anybody makes, or what is not known: as it is, and counted when it is used */
-	if (!life_on() || !descs || num_descs > DESC_MAX)
+	if (!life_on() || num_descs > DESC_MAX || !are_known(theirs, num_descs))
 		return real.hsa_amd_queue_create(agent, descs, num_descs);
 	memcpy(ours, theirs, num_descs * sizeof(*ours));
-	for (uint32_t i = 0; i < num_descs; i++) {
-		if (ours[i].version != DESC_VERSION || ours[i].engine_type != DESC_COMPUTE)
-			continue;
-		q[i] = open_queue(agent, ours[i].queue_size_bytes / sizeof(union packet),
-				  ours[i].callback, ours[i].callback_data);
-		if (q[i]) {
-			ours[i].callback = on_error;
-			ours[i].callback_data = q[i];
-		}
-	}
+	open_described(agent, ours, num_descs, q);
 	status = real.hsa_amd_queue_create(agent, ours, num_descs);
 	/* some may have been made although the status is an error */
 	for (uint32_t i = 0; i < num_descs; i++) {
-		theirs[i].queue = ours[i].queue;
-		if (ours[i].queue && ours[i].engine_type == DESC_COMPUTE)
+		bool is_made = ours[i].queue && ours[i].queue != &not_written;
+
+		if (ours[i].queue != &not_written)
+			theirs[i].queue = ours[i].queue;
+		if (is_made && ours[i].engine_type == DESC_COMPUTE)
 			interpose_new(q[i], agent, ours[i].queue, false);
 		else if (q[i])
 			close_queue(q[i]);
@@ -246,12 +301,15 @@ hsa_status_t queue_calls_acquire(hsa_agent_t agent, hsa_queue_type32_t type, int
 
 	if (status != HSA_STATUS_SUCCESS || !life_on())
 		return status;
+	/* of two threads with the same hardware queue one makes it known */
+	pthread_mutex_lock(&acquire_lock);
 	q = queue_find_ring((*queue)->base_address);
 	if (!q)
 		interpose_new(open_queue(agent, (*queue)->size, callback, data), agent, *queue,
 			      true);
 	else if (queue_attach(q, *queue) != 0)
 		leave_plain(agent, *queue, "there are too many handles");
+	pthread_mutex_unlock(&acquire_lock);
 	return status;
 }
 
@@ -307,6 +365,7 @@ static bool forked(void)
 static hsa_status_t end_queue(hsa_queue_t *queue, hsa_status_t (*end)(hsa_queue_t *queue))
 {
 	struct queue *q = forked() ? NULL : queue_find(queue);
+	struct queue *plain = forked() || q ? NULL : take_plain(queue);
 	bool again = false, last = false;
 	hsa_status_t status;
 
@@ -321,8 +380,12 @@ static hsa_status_t end_queue(hsa_queue_t *queue, hsa_status_t (*end)(hsa_queue_
 	if (status == HSA_STATUS_SUCCESS) {
 		if (last)
 			finish(q);
+		if (plain)
+			close_queue(plain);
 		return status;
 	}
+	if (plain)
+		keep_plain(plain, queue);
 	if (last)
 		reattach(q, queue);
 	if (again)
@@ -344,10 +407,9 @@ hsa_status_t queue_calls_release(hsa_queue_t *queue)
 	hsa_status_t status;
 	bool again;
 
-	if (!q)
-		return real.hsa_amd_counted_queue_release(queue);
 	/* nobody reads its indices by this handle meanwhile */
-	queue_turn_wait(q);
+	if (!q || !queue_turn_wait(q))
+		return real.hsa_amd_counted_queue_release(queue);
 	queue_put(queue, &again);
 	status = real.hsa_amd_counted_queue_release(queue);
 	if (status != HSA_STATUS_SUCCESS)
@@ -375,14 +437,16 @@ hsa_status_t queue_calls_set_profiler(hsa_queue_t *queue, int enable)
 void queue_calls_reset(void)
 {
 	uint32_t n = queue_count();
+	struct queue *q;
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct queue *q = queue_at(i);
-
+		q = queue_at(i);
 		if (!atomic_load_explicit(&q->live, memory_order_acquire))
 			continue;
 		detach(q);
 		finish(q);
 	}
+	while ((q = take_plain(NULL)) != NULL)
+		close_queue(q);
 	queue_drop_handles();
 }

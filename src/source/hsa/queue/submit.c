@@ -278,7 +278,7 @@ static RTL_NOINLINE bool wanted_barrier(uint32_t type)
 		return false;
 	b = atomic_load_explicit(&barriers, memory_order_relaxed);
 	if (b < 0) {
-		b = env_bool(ENV_BARRIERS);
+		b = env_bool(ENV_BARRIERS) || mode_packets == MODE_FULL;
 		atomic_store_explicit(&barriers, b, memory_order_relaxed);
 	}
 	return b;
@@ -323,7 +323,9 @@ struct inflight *submit_packet(struct queue *q, struct thread *t, union packet *
 	if (RTL_UNLIKELY(atomic_load_explicit(&any_listeners, memory_order_relaxed)))
 		show(q, p, index);
 	if (RTL_UNLIKELY(!t)) {
-		pass(p);
+		/* a child's signals may be locked for ever by a thread that is its parent's alone */
+		if (atomic_load_explicit(&life_state, memory_order_relaxed) != LIFE_FORKED)
+			pass(p);
 		return NULL;
 	}
 	if (RTL_UNLIKELY(join_is_on()))

@@ -76,11 +76,23 @@ static void note_changes(void *table, const void *before, size_t bytes)
 	}
 }
 
+/* The last changes are undone, all but the first `keep`. */
+static void undo_changes(uint32_t keep)
+{
+	while (nr_changes > keep) {
+		const struct change *c = &changes[--nr_changes];
+
+		/* a tool that came after us, and has not gone yet, keeps what it put there */
+		if (*c->slot == c->after)
+			*c->slot = c->before;
+	}
+}
+
 static bool install(const struct table_layer *layer, const struct hsa_mirror_root *root)
 {
 	_Alignas(void *) char before[4][MAX_TABLE_BYTES];
 	void *tables[4];
-	uint32_t n = list_tables(root, tables);
+	uint32_t n = list_tables(root, tables), nr_others = nr_changes;
 	bool ok;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -88,6 +100,8 @@ static bool install(const struct table_layer *layer, const struct hsa_mirror_roo
 	ok = layer->install(root);
 	for (uint32_t i = 0; i < n; i++)
 		note_changes(tables[i], before[i], bytes_of(root, tables[i]));
+	if (!ok)
+		undo_changes(nr_others);
 	return ok;
 }
 
@@ -129,13 +143,7 @@ static void end_layers(void)
 static void undo(void)
 {
 	end_layers();
-	while (nr_changes) {
-		const struct change *c = &changes[--nr_changes];
-
-		/* a tool that came after us, and has not gone yet, keeps what it put there */
-		if (*c->slot == c->after)
-			*c->slot = c->before;
-	}
+	undo_changes(0);
 }
 
 bool table_take(void *root_table)

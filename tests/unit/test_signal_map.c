@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* test_watch.c - from a signal of the program to what is in flight on it */
+/* test_signal_map.c - from a signal of the program to what is in flight on it */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/hsa/inflight.h"
-#include "source/hsa/watch.h"
+#include "source/hsa/completion/inflight.h"
+#include "source/hsa/completion/poll.h"
+#include "source/hsa/completion/signal_map.h"
 #include "support/fake_hsa.h"
 #include "support/test.h"
 
@@ -21,7 +22,7 @@ static struct inflight *arm(struct inflight *e, amd_signal_t *s)
 	memset(e, 0, sizeof(*e));
 	memset(s, 0, sizeof(*s));
 	s->value = 1;
-	e->signal = s;
+	inflight_set_signal(e, s);
 	e->start_value = 1;
 	atomic_store(&e->state, INFLIGHT_ARMED);
 	return e;
@@ -38,16 +39,16 @@ static void check_times(struct inflight *e, uint64_t begin)
 {
 	uint64_t b = 0, end = 0;
 
-	CHECK_EQ_INT(inflight_poll(e, &b, &end), INFLIGHT_TIMED);
+	CHECK_EQ_INT(poll_entry(e, &b, &end), INFLIGHT_TIMED);
 	CHECK_EQ_UINT(b, begin);
 	CHECK_EQ_UINT(end, begin + 1);
 }
 
 TEST(a_signal_that_is_used_again_gives_up_its_times)
 {
-	CHECK_OK(watch_add(&sig[0], arm(&entry[0], &sig[0]), NULL));
+	CHECK_OK(signal_map_add(&sig[0], arm(&entry[0], &sig[0]), NULL));
 	complete(&sig[0], 10);
-	CHECK_OK(watch_add(&sig[0], arm(&entry[1], &sig[1]), NULL));
+	CHECK_OK(signal_map_add(&sig[0], arm(&entry[1], &sig[1]), NULL));
 	check_times(&entry[0], 10);
 }
 
@@ -55,54 +56,54 @@ TEST(a_signal_in_use_is_busy_and_knows_it)
 {
 	uint64_t b, e;
 
-	CHECK_OK(watch_add(&sig[0], arm(&entry[0], &sig[0]), NULL));
-	CHECK_EQ_INT(watch_add(&sig[0], &entry[1], NULL), -EBUSY);
+	CHECK_OK(signal_map_add(&sig[0], arm(&entry[0], &sig[0]), NULL));
+	CHECK_EQ_INT(signal_map_add(&sig[0], &entry[1], NULL), -EBUSY);
 	complete(&sig[0], 10);
-	CHECK_EQ_INT(inflight_poll(&entry[0], &b, &e), INFLIGHT_LOST);
-	watch_remove(&sig[0], &entry[0]);
-	CHECK_OK(watch_add(&sig[0], arm(&entry[1], &sig[0]), NULL));
+	CHECK_EQ_INT(poll_entry(&entry[0], &b, &e), INFLIGHT_REPLACED);
+	signal_map_remove(&sig[0], &entry[0]);
+	CHECK_OK(signal_map_add(&sig[0], arm(&entry[1], &sig[0]), NULL));
 }
 
 TEST(a_use_that_is_not_watched_ends_the_watch_too)
 {
 	uint64_t b, e;
 
-	CHECK_OK(watch_add(&sig[0], arm(&entry[0], &sig[0]), NULL));
+	CHECK_OK(signal_map_add(&sig[0], arm(&entry[0], &sig[0]), NULL));
 	complete(&sig[0], 10);
-	watch_reuse(&sig[0]);
+	signal_map_reuse(&sig[0]);
 	sig[0].start_ts = sig[0].end_ts = 99;
 	check_times(&entry[0], 10);
-	CHECK_OK(watch_add(&sig[1], arm(&entry[1], &sig[1]), NULL));
-	watch_reuse(&sig[1]);
+	CHECK_OK(signal_map_add(&sig[1], arm(&entry[1], &sig[1]), NULL));
+	signal_map_reuse(&sig[1]);
 	complete(&sig[1], 99); /* the other's, it may be */
-	CHECK_EQ_INT(inflight_poll(&entry[1], &b, &e), INFLIGHT_LOST);
+	CHECK_EQ_INT(poll_entry(&entry[1], &b, &e), INFLIGHT_REPLACED);
 }
 
 TEST(a_destroyed_signal_is_not_looked_at_again)
 {
 	uint64_t b, e;
 
-	CHECK_OK(watch_add(&sig[0], arm(&entry[0], &sig[0]), NULL));
-	CHECK_OK(watch_add(&sig[1], arm(&entry[1], &sig[1]), NULL));
+	CHECK_OK(signal_map_add(&sig[0], arm(&entry[0], &sig[0]), NULL));
+	CHECK_OK(signal_map_add(&sig[1], arm(&entry[1], &sig[1]), NULL));
 	complete(&sig[0], 10);
-	watch_destroy(&sig[0]);
-	watch_destroy(&sig[1]);
-	watch_destroy(&sig[2]);
+	signal_map_destroy(&sig[0]);
+	signal_map_destroy(&sig[1]);
+	signal_map_destroy(&sig[2]);
 	memset(sig, 0xff, 3 * sizeof(sig[0]));
 	check_times(&entry[0], 10);
-	CHECK_EQ_INT(inflight_poll(&entry[1], &b, &e), INFLIGHT_LOST);
+	CHECK_EQ_INT(poll_entry(&entry[1], &b, &e), INFLIGHT_REPLACED);
 }
 
 TEST(removal_is_of_one_use_only)
 {
-	CHECK_OK(watch_add(&sig[0], arm(&entry[0], &sig[0]), NULL));
+	CHECK_OK(signal_map_add(&sig[0], arm(&entry[0], &sig[0]), NULL));
 	complete(&sig[0], 10);
-	CHECK_OK(watch_add(&sig[0], &entry[1], NULL));
+	CHECK_OK(signal_map_add(&sig[0], &entry[1], NULL));
 	arm(&entry[1], &sig[0]);
-	watch_remove(&sig[0], &entry[0]); /* late */
-	CHECK_EQ_INT(watch_add(&sig[0], &entry[2], NULL), -EBUSY);
-	watch_remove(&sig[0], &entry[1]);
-	CHECK_OK(watch_add(&sig[0], &entry[2], NULL));
+	signal_map_remove(&sig[0], &entry[0]); /* late */
+	CHECK_EQ_INT(signal_map_add(&sig[0], &entry[2], NULL), -EBUSY);
+	signal_map_remove(&sig[0], &entry[1]);
+	CHECK_OK(signal_map_add(&sig[0], &entry[2], NULL));
 }
 
 TEST(thousands_are_watched_at_once)
@@ -110,7 +111,7 @@ TEST(thousands_are_watched_at_once)
 	unsigned full = 0;
 
 	for (unsigned i = 0; i < NR_SIGNALS; i++) {
-		int err = watch_add(&sig[i], arm(&entry[i], &sig[i]), NULL);
+		int err = signal_map_add(&sig[i], arm(&entry[i], &sig[i]), NULL);
 
 		CHECK(err == 0 || err == -ENOSPC);
 		full += err != 0;
@@ -118,15 +119,15 @@ TEST(thousands_are_watched_at_once)
 	CHECK_LT_UINT(full, NR_SIGNALS / 50);
 	for (unsigned i = 0; i < NR_SIGNALS; i++) {
 		complete(&sig[i], i + 1);
-		watch_reuse(&sig[i]);
+		signal_map_reuse(&sig[i]);
 		check_times(&entry[i], i + 1);
-		watch_remove(&sig[i], &entry[i]);
+		signal_map_remove(&sig[i], &entry[i]);
 	}
 	/* and all places are free again */
 	for (unsigned round = 0; round < 20; round++)
 		for (unsigned i = 0; i < 64; i++) {
-			CHECK_OK(watch_add(&sig[i], arm(&entry[i], &sig[i]), NULL));
-			watch_remove(&sig[i], &entry[i]);
+			CHECK_OK(signal_map_add(&sig[i], arm(&entry[i], &sig[i]), NULL));
+			signal_map_remove(&sig[i], &entry[i]);
 		}
 }
 
@@ -144,7 +145,7 @@ TEST(signals_of_several_pools_are_watched_at_once)
 			area += UINT64_C(0x1000) * (1 + i * UINT64_C(2654435761) % 100000);
 		inflight_set_signal(&entry[i], s);
 		atomic_store(&entry[i].state, INFLIGHT_ARMED);
-		err = watch_add(s, &entry[i], NULL);
+		err = signal_map_add(s, &entry[i], NULL);
 		CHECK(err == 0 || err == -ENOSPC);
 		full += err != 0;
 	}
@@ -157,7 +158,7 @@ static void record_one(struct inflight_ring *r, struct inflight *e)
 	uint64_t b, end;
 
 	complete(inflight_signal(e), 10);
-	CHECK_EQ_INT(inflight_poll(e, &b, &end), INFLIGHT_TIMED);
+	CHECK_EQ_INT(poll_entry(e, &b, &end), INFLIGHT_TIMED);
 	inflight_done(e);
 	atomic_fetch_add(&r->tail, 1);
 }
@@ -171,10 +172,10 @@ TEST(a_recorded_use_leaves_the_signal_to_the_next)
 
 		arm(e, &sig[0]);
 		atomic_store(&e->state, INFLIGHT_FREE);
-		CHECK_OK(watch_add(&sig[0], e, i % 3 ? &r : NULL));
+		CHECK_OK(signal_map_add(&sig[0], e, i % 3 ? &r : NULL));
 		atomic_store(&e->state, INFLIGHT_ARMED);
 		inflight_push(&r);
-		CHECK_EQ_INT(watch_add(&sig[0], &entry[9], &r), -EBUSY);
+		CHECK_EQ_INT(signal_map_add(&sig[0], &entry[9], &r), -EBUSY);
 		atomic_store(&e->tainted, false);
 		record_one(&r, e);
 	}
@@ -182,16 +183,16 @@ TEST(a_recorded_use_leaves_the_signal_to_the_next)
 
 TEST(an_entry_that_went_to_another_signal_is_left_alone)
 {
-	CHECK_OK(watch_add(&sig[0], arm(&entry[0], &sig[0]), NULL));
-	CHECK_OK(watch_add(&sig[2], arm(&entry[2], &sig[2]), NULL));
+	CHECK_OK(signal_map_add(&sig[0], arm(&entry[0], &sig[0]), NULL));
+	CHECK_OK(signal_map_add(&sig[2], arm(&entry[2], &sig[2]), NULL));
 	arm(&entry[0], &sig[1]);
 	atomic_store(&entry[0].state, INFLIGHT_FREE);
-	CHECK_OK(watch_add(&sig[1], &entry[0], NULL));
+	CHECK_OK(signal_map_add(&sig[1], &entry[0], NULL));
 	arm(&entry[2], &sig[3]);
 	sig[0].value = 1;
-	CHECK_OK(watch_add(&sig[0], arm(&entry[1], &sig[0]), NULL));
-	watch_reuse(&sig[2]);
-	watch_destroy(&sig[2]);
+	CHECK_OK(signal_map_add(&sig[0], arm(&entry[1], &sig[0]), NULL));
+	signal_map_reuse(&sig[2]);
+	signal_map_destroy(&sig[2]);
 	CHECK(!atomic_load(&entry[0].tainted));
 	CHECK(!atomic_load(&entry[2].tainted));
 	CHECK_EQ_INT(atomic_load(&entry[2].state), INFLIGHT_ARMED);
@@ -205,29 +206,29 @@ TEST(what_is_recorded_makes_room_and_what_is_in_flight_does_not)
 
 	/* so near each other that they fill their windows */
 	for (unsigned i = 0; i < 1024; i++)
-		watched[i] = watch_add(&sig[i], arm(&entry[i], &sig[i]), NULL) == 0;
+		watched[i] = signal_map_add(&sig[i], arm(&entry[i], &sig[i]), NULL) == 0;
 	for (uintptr_t i = 1; i < 100000; i++) {
 		amd_signal_t *s = (amd_signal_t *)(i * 64); /* is not looked into */
 
 		inflight_set_signal(&e, s);
 		atomic_store(&e.state, INFLIGHT_FREE);
-		full += watch_add(s, &e, NULL) == -ENOSPC;
+		full += signal_map_add(s, &e, NULL) == -ENOSPC;
 		atomic_store(&e.state, INFLIGHT_DONE);
 	}
 	/* both windows full: a thirtieth of them is, by those in flight */
 	CHECK_LT_UINT(full, 500);
 	for (unsigned i = 0; i < 1024; i++)
 		if (watched[i])
-			CHECK_EQ_INT(watch_add(&sig[i], &entry[1024], NULL), -EBUSY);
+			CHECK_EQ_INT(signal_map_add(&sig[i], &entry[1024], NULL), -EBUSY);
 }
 
 TEST(a_reset_forgets_all)
 {
 	for (unsigned i = 0; i < 100; i++)
-		watch_add(&sig[i], arm(&entry[i], &sig[i]), NULL);
-	watch_reset();
+		signal_map_add(&sig[i], arm(&entry[i], &sig[i]), NULL);
+	signal_map_reset();
 	for (unsigned i = 0; i < 100; i++)
-		CHECK_OK(watch_add(&sig[i], arm(&entry[i], &sig[i]), NULL));
+		CHECK_OK(signal_map_add(&sig[i], arm(&entry[i], &sig[i]), NULL));
 }
 
 /* Each thread has signals of its own, that share windows with the others'; it polls what was captured
@@ -253,7 +254,7 @@ static void harvest(struct inflight *e, uint64_t expected, struct user *u)
 	enum inflight_result r;
 
 	do {
-		r = inflight_poll(e, &begin, &end);
+		r = poll_entry(e, &begin, &end);
 	} while (r == INFLIGHT_PENDING);
 	CHECK_EQ_INT(r, INFLIGHT_TIMED);
 	CHECK_EQ_UINT(begin, expected);
@@ -263,8 +264,7 @@ static void harvest(struct inflight *e, uint64_t expected, struct user *u)
 
 static void fill(struct inflight *e, amd_signal_t *s)
 {
-	e->signal = s;
-	e->owned = false;
+	inflight_set_signal(e, s);
 	e->kind = INFLIGHT_DISPATCH;
 	e->start_value = 1;
 	e->nr_looks = 0;
@@ -284,10 +284,10 @@ static void *use_signals(void *arg)
 		__atomic_store_n(&s->value, 1, __ATOMIC_RELAXED);
 		atomic_store_explicit(&e->state, INFLIGHT_FREE, memory_order_relaxed);
 		fill(e, s);
-		if (watch_add(s, e, NULL) != 0) {
+		if (signal_map_add(s, e, NULL) != 0) {
 			u->nr_full++;
 			inflight_done(e);
-			watch_reuse(s);
+			signal_map_reuse(s);
 			if (use)
 				harvest(&u->entries[k][1 - use % 2], use, u);
 			u->uses[k] = 0;
@@ -299,7 +299,7 @@ static void *use_signals(void *arg)
 		__atomic_store_n(&s->start_ts, use + 1, __ATOMIC_RELAXED);
 		__atomic_store_n(&s->end_ts, use + 2, __ATOMIC_RELEASE);
 		__atomic_store_n(&s->value, 0, __ATOMIC_RELEASE);
-		/* the use before was captured by this one's watch_add() */
+		/* the use before was captured by this one's signal_map_add() */
 		if (use)
 			harvest(&u->entries[k][1 - use % 2], use, u);
 	}
@@ -313,7 +313,7 @@ static void *look_around(void *arg)
 	while (!atomic_load(&harvester_done))
 		for (int t = 0; t < NR_THREADS; t++)
 			for (int k = 0; k < PER_THREAD; k++)
-				watch_remove(&users[t].signals[k], &entry[0]);
+				signal_map_remove(&users[t].signals[k], &entry[0]);
 	return NULL;
 }
 
@@ -348,12 +348,12 @@ static void *contest(void *arg)
 	for (int i = 0; i < 30000; i++) {
 		atomic_store(&e->state, INFLIGHT_FREE);
 		fill(e, &contested);
-		if (watch_add(&contested, e, NULL) != 0)
+		if (signal_map_add(&contested, e, NULL) != 0)
 			continue;
 		CHECK_EQ_INT(atomic_fetch_add(&nr_watchers, 1), 0);
 		CHECK_EQ_INT(atomic_fetch_sub(&nr_watchers, 1), 1);
 		if (i % 2)
-			watch_remove(&contested, e);
+			signal_map_remove(&contested, e);
 		inflight_done(e);
 	}
 	return NULL;
@@ -369,5 +369,5 @@ TEST(one_signal_is_watched_for_one_use)
 	for (int i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);
 	memset(&entry[4], 0, sizeof(entry[4]));
-	CHECK_OK(watch_add(&contested, &entry[4], NULL));
+	CHECK_OK(signal_map_add(&contested, &entry[4], NULL));
 }

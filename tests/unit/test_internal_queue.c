@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rtqueue.c - what the runtime does on queues of its own */
+/* test_internal_queue.c - what the runtime does on queues of its own */
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "event/thread.h"
-#include "source/hsa/copy.h"
-#include "source/hsa/rtqueue.h"
-#include "source/hsa/table.h"
+#include "source/hsa/memory/copy.h"
+#include "source/hsa/queue/internal_queue.h"
+#include "source/hsa/table/real.h"
 #include "support/fake_hsa.h"
 #include "support/sink_record.h"
 #include "support/test.h"
@@ -25,7 +25,7 @@ static struct fake_queue *open_with_queue(uint32_t size)
 {
 	fake_open(NULL, 0);
 	runtimes = fake_signal(1);
-	return fake_runtime_queue(size);
+	return fake_internal_queue(size);
 }
 
 TEST(a_queue_of_the_runtime_is_told_as_internal)
@@ -67,7 +67,7 @@ TEST(a_copy_by_kernel_is_a_copy_and_a_dispatch)
 	CHECK_EQ_UINT(d->queue, sink_record_at(EVENT_QUEUE, 0)->queue.index);
 	CHECK_STR_EQ(sink_record_kernel(d->kernel), "[runtime kernel 0x4000]");
 	CHECK_EQ_UINT(sink_record_losses(), 0);
-	CHECK_EQ_UINT(atomic_load(&q->write), 1);
+	CHECK_EQ_UINT(atomic_load(q->write), 1);
 }
 
 TEST(the_ring_comes_round_many_times)
@@ -104,7 +104,7 @@ static hsa_status_t blocking_copy(void *dst, const void *src, size_t size)
 	(void)dst;
 	(void)src;
 	fake_signal_set(runtimes, 1);
-	fake_runtime_dispatch(the_queue, ++next_id, runtimes, true);
+	fake_internal_dispatch(the_queue, ++next_id, runtimes, true);
 	return size ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR;
 }
 
@@ -164,7 +164,7 @@ TEST(a_ring_that_came_round_unread_is_counted)
 TEST(a_kernel_outside_of_any_call_is_found_by_the_harvester)
 {
 	the_queue = open_with_queue(64);
-	fake_runtime_dispatch(the_queue, 4, runtimes, false);
+	fake_internal_dispatch(the_queue, 4, runtimes, false);
 	fake_harvest();
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 0); /* it runs */
 	blocking_copy(NULL, NULL, 8);
@@ -186,7 +186,8 @@ TEST(barriers_and_commands_on_the_queue_are_no_dispatches)
 	p->dispatch.setup = 1;
 	p->dispatch.workgroup_size_x = 0x3f00;
 	p->dispatch.kernel_object = 1;
-	atomic_store(&q->write, 2);
+	atomic_store(q->write, 2);
+	atomic_store(q->read, 2);
 	fake_harvest();
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 0);
 	CHECK_EQ_UINT(sink_record_losses(), 0);
@@ -201,7 +202,6 @@ TEST(a_kernel_copy_that_runs_is_taken_when_it_ends)
 	fake_copy(5, s);
 	fake_harvest();
 	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 0);
-	atomic_store(&q->read, 1);
 	fake_hw(q, 0)->header = HSA_PACKET_TYPE_KERNEL_DISPATCH;
 	fake_gpu_complete(q, 0);
 	fake_signal_destroy(s);
@@ -232,8 +232,8 @@ TEST(as_many_queues_as_there_is_room_for_are_read)
 {
 	fake_open(NULL, 0);
 	for (int i = 0; i < 512; i++)
-		fake_runtime_queue(64);
+		fake_internal_queue(64);
 	CHECK_EQ_UINT(sink_record_losses(), 0);
-	fake_runtime_queue(64);
+	fake_internal_queue(64);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_plain), 1);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_author.c - each packet is its reserver's, whoever rings the doorbell */
+/* test_origin.c - each packet belongs to the thread that reserved it, whoever rings the doorbell */
 #include <pthread.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "event/corr.h"
 #include "support/fake_hsa.h"
 #include "support/sink_record.h"
@@ -46,16 +47,19 @@ static void check(uint32_t n, uint32_t tid, uint64_t correlation, uint64_t marke
 	CHECK_EQ_UINT(d->marker, marker);
 }
 
+/* Packets [0, n), with ids from `first` on, which were reserved before: with one doorbell, or one for each callback. */
 static void submit(struct fake_queue *q, uint32_t first, uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++)
-		fake_submit_dispatch(q, first + i);
-}
+	for (uint32_t i = 0; i < n; i++) {
+		union fake_packet p = fake_dispatch(first + i, (hsa_signal_t){ 0 });
 
-static void run_all(struct fake_queue *q)
-{
-	fake_gpu_run(q, UINT64_MAX);
-	fake_harvest();
+		if (q->kind == FAKE_INTERCEPTED)
+			fake_submit(q, &p, 1);
+		else
+			fake_publish(q, i, &p);
+	}
+	if (q->kind == FAKE_PLAIN)
+		fake_ring(q, n - 1);
 }
 
 static void reserve_two(struct other *o)
@@ -63,12 +67,11 @@ static void reserve_two(struct other *o)
 	CHECK_EQ_UINT(fake_reserve(o->q, 2), 1);
 }
 
-TEST(the_doorbell_of_another_thread_changes_nothing)
+static void ring_elsewhere(void)
 {
 	struct other o = { .run = reserve_two, .correlation = 4711, .marker = 12 };
 	struct thread *t = thread_get();
 
-	fake_open(NULL, 0);
 	o.q = fake_queue_create(256);
 	t->corr_current = 42;
 	CHECK_EQ_UINT(fake_reserve(o.q, 1), 0);
@@ -77,7 +80,7 @@ TEST(the_doorbell_of_another_thread_changes_nothing)
 	CHECK_EQ_UINT(fake_reserve(o.q, 1), 3);
 	t->corr_current = 0;
 	submit(o.q, 1, 4);
-	run_all(o.q);
+	fake_run_all(o.q);
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 4);
 	check(0, t->tid, 42, 0);
 	check(1, o.tid, 4711, 12);
@@ -85,10 +88,22 @@ TEST(the_doorbell_of_another_thread_changes_nothing)
 	check(3, t->tid, 43, 0);
 }
 
+TEST(the_doorbell_of_another_thread_changes_nothing)
+{
+	fake_open(NULL, 0);
+	ring_elsewhere();
+}
+
+TEST(the_callback_on_another_thread_changes_nothing)
+{
+	fake_open_intercept(NULL, 0);
+	ring_elsewhere();
+}
+
 static void reserve_by_cas(struct other *o)
 {
-	fake_reserve_cas(o->q, 0, 1);
-	fake_reserve_cas(o->q, 0, 7); /* fails: nobody's */
+	CHECK_EQ_UINT(fake_reserve_cas(o->q, 0, 1), 0);
+	CHECK_EQ_UINT(fake_reserve_cas(o->q, 0, 7), 1); /* fails: nobody's */
 }
 
 static void reserve_by_store(struct other *o)
@@ -96,33 +111,44 @@ static void reserve_by_store(struct other *o)
 	fake_reserve_store(o->q, 3);
 }
 
-TEST(every_way_to_reserve_is_seen)
+static void reserve_by_all_ways(void)
 {
 	struct other a = { .run = reserve_by_cas, .correlation = 100, .marker = 1 };
 	struct other b = { .run = reserve_by_store, .correlation = 200, .marker = 2 };
 
-	fake_open(NULL, 0);
 	a.q = b.q = fake_queue_create(256);
 	elsewhere(&a);
 	elsewhere(&b);
 	submit(a.q, 1, 3);
-	run_all(a.q);
+	fake_run_all(a.q);
 	check(0, a.tid, 100, 1);
 	check(1, b.tid, 200, 2);
 	check(2, b.tid, 200, 2);
 }
 
-TEST(a_packet_that_nobody_reserved_is_the_doorbells)
+TEST(every_way_to_reserve_is_seen)
+{
+	fake_open(NULL, 0);
+	reserve_by_all_ways();
+}
+
+TEST(every_way_to_reserve_is_seen_of_intercepted_queues)
+{
+	fake_open_intercept(NULL, 0);
+	reserve_by_all_ways();
+}
+
+TEST(a_packet_that_nobody_reserved_belongs_to_the_doorbells_thread)
 {
 	struct fake_queue *q;
 	struct thread *t = thread_get();
 
-	fake_open(NULL, 0);
+	fake_open_intercept(NULL, 0);
 	q = fake_queue_create(256);
 	t->corr_current = 5;
 	submit(q, 1, 1);
 	t->corr_current = 0;
-	run_all(q);
+	fake_run_all(q);
 	check(0, t->tid, 5, 0);
 }
 
@@ -137,7 +163,7 @@ TEST(a_queue_does_not_inherit_the_notes_of_the_one_before)
 	struct thread *t = thread_get();
 	struct fake_queue *q;
 
-	fake_open(NULL, 0);
+	fake_open_intercept(NULL, 0);
 	o.q = fake_queue_create(64);
 	elsewhere(&o);
 	fake_queue_destroy(o.q);
@@ -145,7 +171,7 @@ TEST(a_queue_does_not_inherit_the_notes_of_the_one_before)
 	t->corr_current = 9;
 	submit(q, 1, 1);
 	t->corr_current = 0;
-	run_all(q);
+	fake_run_all(q);
 	check(0, t->tid, 9, 0);
 }
 
@@ -154,8 +180,8 @@ static void reserve_one(struct other *o)
 	fake_reserve(o->q, 1);
 }
 
-/* Threads that wait for a place to be free have reserved it already. */
-TEST(places_of_the_next_round_do_not_hide_those_of_this_one)
+/* Threads that wait for a slot to be free have reserved it already. */
+TEST(reservations_of_the_next_round_do_not_hide_those_of_this_one)
 {
 	struct other o = { .run = reserve_ring, .correlation = 77 };
 	struct thread *t = thread_get();
@@ -164,14 +190,33 @@ TEST(places_of_the_next_round_do_not_hide_those_of_this_one)
 	o.q = fake_queue_create(64);
 	elsewhere(&o);
 	o.run = reserve_one;
+	o.correlation = 78;
 	for (uint32_t i = 0; i < 16; i++)
 		elsewhere(&o);
 	t->corr_current = 9;
 	submit(o.q, 1, 16);
 	t->corr_current = 0;
-	run_all(o.q);
+	fake_run_all(o.q);
 	for (uint32_t i = 0; i < 16; i++)
 		CHECK_EQ_UINT(sink_record_at(EVENT_DISPATCH, i)->dispatch.correlation, 77);
+}
+
+/* Without memory for notes the thread of the doorbell is taken. */
+TEST(packets_of_a_queue_without_notes_belong_to_the_doorbells_thread)
+{
+	struct other o = { .run = reserve_one, .correlation = 77 };
+	struct thread *t = thread_get();
+
+	fake_open(NULL, 0);
+	alloc_fail_at(4); /* behind the queue's own, the in-flight ring's and the pool's */
+	o.q = fake_queue_create(64);
+	alloc_fail_at(0);
+	elsewhere(&o);
+	t->corr_current = 9;
+	submit(o.q, 1, 1);
+	t->corr_current = 0;
+	fake_run_all(o.q);
+	check(0, t->tid, 9, 0);
 }
 
 TEST(without_a_call_each_packet_has_an_id_of_its_own)
@@ -183,13 +228,13 @@ TEST(without_a_call_each_packet_has_an_id_of_its_own)
 	q = fake_queue_create(64);
 	CHECK_EQ_UINT(fake_reserve(q, 2), 0);
 	submit(q, 1, 2);
-	run_all(q);
+	fake_run_all(q);
 	d = &sink_record_at(EVENT_DISPATCH, 0)->dispatch;
 	CHECK_NE_UINT(d->correlation, 0);
 	CHECK_NE_UINT(d->correlation, sink_record_at(EVENT_DISPATCH, 1)->dispatch.correlation);
 }
 
-TEST(a_queue_that_nobody_saw_made_is_told_of_once)
+TEST(a_queue_made_in_an_unknown_way_is_counted_once)
 {
 	struct fake_queue seen_by_nobody = {
 		.hsa = { .id = 7, .features = HSA_QUEUE_FEATURE_KERNEL_DISPATCH }
@@ -213,7 +258,7 @@ TEST(a_queue_that_nobody_saw_made_is_told_of_once)
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_plain), 0);
 }
 
-TEST(queues_that_nobody_saw_made_come_and_go)
+TEST(queues_made_in_an_unknown_way_come_and_go)
 {
 	/* enough for some of their addresses to share a window, too few to fill one */
 	static struct fake_queue q[64];
@@ -233,14 +278,13 @@ TEST(queues_that_nobody_saw_made_come_and_go)
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_unseen), 64);
 }
 
-TEST(a_refused_queue_is_told_of_as_that_alone)
+TEST(a_plain_queue_is_counted_as_that_alone)
 {
 	struct fake_queue *q;
 
 	fake_open(NULL, 0);
-	fake.refuse_intercept = true;
+	fake.soft = true;
 	q = fake_queue_create(64);
-	q->hsa.features = HSA_QUEUE_FEATURE_KERNEL_DISPATCH;
 	fake_reserve(q, 1);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_plain), 1);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_unseen), 0);

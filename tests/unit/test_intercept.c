@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_queue.c - what the packet callback does, driven by a runtime without a GPU */
+/* test_intercept.c - the packet callback of queues that the runtime intercepts (RTL_QUEUES=intercept) */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -14,9 +14,10 @@
 #include "event/join.h"
 #include "event/life.h"
 #include "event/pause.h"
-#include "source/hsa/harvest.h"
-#include "source/hsa/queue.h"
-#include "source/hsa/table.h"
+#include "source/hsa/completion/harvest.h"
+#include "source/hsa/queue/back_pressure.h"
+#include "source/hsa/queue/queue_calls.h"
+#include "source/hsa/table/table.h"
 #include "support/fake_hsa.h"
 #include "support/sink_record.h"
 #include "support/test.h"
@@ -25,41 +26,6 @@
 
 static const hsa_signal_t none;
 static union fake_packet packets[2 * MAX_BATCH];
-static uint8_t seen[1u << 21];
-
-/* Every dispatch with an id of [first, first + n) is there once, with its own ticks. */
-static void check_dispatches(uint32_t first, uint32_t n, uint16_t flags, uint16_t no_flags)
-{
-	uint64_t nr = sink_record_count(EVENT_DISPATCH);
-	const struct event **all = calloc(nr + 1, sizeof(*all));
-
-	CHECK_NOT_NULL(all);
-	sink_record_each(EVENT_DISPATCH, all, nr);
-	memset(seen, 0, sizeof(seen));
-	for (uint64_t i = 0; i < nr; i++) {
-		const struct event_dispatch *d = &all[i]->dispatch;
-		uint32_t id = d->grid[0];
-
-		CHECK_EQ_UINT(d->flags & (flags | no_flags), flags);
-		if (id < first || id >= first + n)
-			continue;
-		CHECK_EQ_UINT(seen[id]++, 0);
-		CHECK_EQ_UINT(d->begin_ticks, fake_begin_ticks(id));
-		CHECK_EQ_UINT(d->end_ticks, fake_end_ticks(id));
-		CHECK_EQ_UINT(d->begin_ns, fake_ticks_to_ns(fake_begin_ticks(id)));
-		CHECK_EQ_UINT(d->end_ns, fake_ticks_to_ns(fake_end_ticks(id)));
-	}
-	for (uint32_t id = first; id < first + n; id++)
-		CHECK_MSG(seen[id] == 1, "dispatch %u is missing", id);
-	free(all);
-}
-
-static void run_all(struct fake_queue *q)
-{
-	fake_gpu_run(q, UINT64_MAX);
-	CHECK_EQ_UINT(fake_in_ring(q), 0);
-	fake_harvest();
-}
 
 TEST(a_dispatch_is_recorded_with_its_times_and_shape)
 {
@@ -67,7 +33,7 @@ TEST(a_dispatch_is_recorded_with_its_times_and_shape)
 	const struct event_dispatch *d;
 	const struct event_queue *eq;
 
-	fake_open(NULL, 0);
+	fake_open_intercept(NULL, 0);
 	q = fake_queue_create(256);
 	eq = &sink_record_at(EVENT_QUEUE, 0)->queue;
 	CHECK_EQ_UINT(eq->handle, (uint64_t)(uintptr_t)&q->hsa);
@@ -77,8 +43,8 @@ TEST(a_dispatch_is_recorded_with_its_times_and_shape)
 	fake_submit_dispatch(q, 7);
 	fake_harvest();
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 0);
-	run_all(q);
-	check_dispatches(7, 1, 0, 0xffff);
+	fake_run_all(q);
+	fake_check_dispatches(7, 1, 0, 0xffff);
 	d = &sink_record_at(EVENT_DISPATCH, 0)->dispatch;
 	CHECK_EQ_UINT(d->queue, eq->index);
 	CHECK_EQ_UINT(d->packet, 0);
@@ -101,7 +67,7 @@ TEST(a_packet_is_passed_on_as_it_is_but_for_its_signal)
 	struct fake_queue *q;
 	union fake_packet p, *got;
 
-	fake_open(NULL, 0);
+	fake_open_intercept(NULL, 0);
 	q = fake_queue_create(256);
 	p = fake_dispatch(1, none);
 	fake_submit(q, &p, 1);
@@ -117,7 +83,7 @@ static uint64_t correlation_of(struct fake_queue *q, uint32_t id, uint64_t carri
 
 	p.dispatch.reserved2 = carried;
 	fake_submit(q, &p, 1);
-	run_all(q);
+	fake_run_all(q);
 	for (uint64_t i = 0; i < sink_record_count(EVENT_DISPATCH); i++)
 		if (sink_record_at(EVENT_DISPATCH, i)->dispatch.grid[0] == id)
 			return sink_record_at(EVENT_DISPATCH, i)->dispatch.correlation;
@@ -130,7 +96,7 @@ TEST(a_packet_of_hips_own_thread_says_its_call)
 	const struct event_dispatch *d;
 	struct fake_queue *q;
 
-	fake_open(NULL, 0);
+	fake_open_intercept(NULL, 0);
 	q = fake_queue_create(256);
 	/* what it carries is the program's own affair, where nobody wanted to know */
 	CHECK_NE_UINT(correlation_of(q, 1, call), call);
@@ -157,16 +123,16 @@ TEST(an_owners_signal_stays_on_its_packet)
 	hsa_signal_t s;
 	union fake_packet p;
 
-	fake_open(NULL, 0);
+	fake_open_intercept(NULL, 0);
 	q = fake_queue_create(256);
 	s = fake_signal(1);
 	p = fake_dispatch(5, s);
 	fake_submit(q, &p, 1);
 	CHECK_EQ_UINT(fake_in_ring(q), 1);
 	CHECK_MEM_EQ(fake_hw(q, 0), &p, sizeof(p));
-	run_all(q);
+	fake_run_all(q);
 	CHECK_EQ_INT(fake_signal_get(s), 0);
-	check_dispatches(5, 1, REC_F_HAD_SIGNAL, REC_F_SHARED | REC_F_NO_TIME);
+	fake_check_dispatches(5, 1, REC_F_HAD_SIGNAL, REC_F_SHARED | REC_F_NO_TIME);
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
@@ -176,7 +142,7 @@ static void drive_batches(const char *mode, uint32_t ring, uint64_t *nr_dispatch
 	uint32_t id = 1, singles = 0;
 	struct fake_queue *q;
 
-	fake_open(mode, 71);
+	fake_open_intercept(mode, 71);
 	fake.staging = true;
 	q = fake_queue_create(ring);
 	for (uint32_t n = 1; n <= ring; n += n < 70 ? 1 : 53) {
@@ -188,73 +154,74 @@ static void drive_batches(const char *mode, uint32_t ring, uint64_t *nr_dispatch
 		CHECK_EQ_UINT(q->nr_callbacks, before + 1);
 		CHECK_EQ_UINT(fake_in_ring(q), n);
 		for (uint32_t i = 0; i < n; i++)
-			CHECK_EQ_UINT(fake_hw(q, atomic_load(&q->read) + i)->dispatch.grid_size_x,
+			CHECK_EQ_UINT(fake_hw(q, atomic_load(q->read) + i)->dispatch.grid_size_x,
 				      packets[i].dispatch.grid_size_x);
 		singles += n == 1;
-		run_all(q);
+		fake_run_all(q);
 	}
 	for (uint32_t i = 0; i < ring; i++) /* the whole ring, once more */
 		packets[i] = fake_dispatch(id++, none);
 	fake_submit(q, packets, ring);
-	run_all(q);
+	fake_run_all(q);
 	*nr_dispatches = id - 1;
 	CHECK_EQ_UINT(singles, 1);
 }
 
-TEST(full_mode_records_every_dispatch_of_every_batch)
+static void check_batches(const char *mode)
 {
 	uint64_t n;
 
-	drive_batches("full", 1024, &n);
+	drive_batches(mode, 1024, &n);
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), n);
-	check_dispatches(1, 1, 0, REC_F_GRAPH & 0);
-	check_dispatches(1, (uint32_t)n, 0, REC_F_NO_TIME | REC_F_UNFINISHED);
+	fake_check_dispatches(1, (uint32_t)n, 0, REC_F_NO_TIME | REC_F_UNFINISHED);
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 	for (uint64_t i = 0; i < n; i += 97)
 		CHECK_EQ_UINT(sink_record_at(EVENT_DISPATCH, i)->dispatch.packet,
 			      sink_record_at(EVENT_DISPATCH, i)->dispatch.grid[0] - 1);
 }
 
-TEST(standard_mode_passes_batches_and_counts_their_dispatches)
+TEST(standard_mode_records_every_dispatch_of_every_batch)
 {
-	uint64_t n;
-
-	drive_batches("standard", 1024, &n);
-	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 1);
-	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_graph_batch), n - 1);
-	CHECK_EQ_UINT(sink_record_losses(), n - 1);
+	check_batches("standard");
 }
 
-TEST(lite_mode_passes_batches_and_counts_their_dispatches)
+TEST(lite_mode_records_every_dispatch_of_every_batch)
 {
-	uint64_t n;
-
-	drive_batches("lite", 1024, &n);
-	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_graph_batch), n - 1);
-	CHECK_EQ_UINT(sink_record_losses(), n - 1);
+	check_batches("lite");
 }
 
-TEST(only_dispatches_of_a_batch_are_counted)
+TEST(full_mode_records_every_dispatch_of_every_batch)
+{
+	check_batches("full");
+}
+
+/* Its packets are of no use to anybody else: they pass as they are, and are counted. */
+TEST(a_batch_for_which_there_is_no_memory_is_passed_through)
 {
 	struct fake_queue *q;
 
-	fake_open("standard", 0);
+	fake_open_intercept(NULL, 71);
 	fake.staging = true;
 	q = fake_queue_create(64);
 	packets[0] = fake_dispatch(1, none);
-	packets[1] = fake_barrier(none, none);
-	packets[2] = fake_dispatch(2, none);
-	fake_submit(q, packets, 3);
-	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_graph_batch), 2);
-	CHECK_MEM_EQ(fake_hw(q, 0), packets, 3 * sizeof(packets[0]));
+	packets[1] = fake_dispatch(2, none);
+	alloc_fail_at(1);
+	fake_submit(q, packets, 2);
+	alloc_fail_at(0);
+	CHECK_MEM_EQ(fake_hw(q, 0), packets, 2 * sizeof(packets[0]));
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inflight_full), 2);
+	fake_submit(q, packets, 2);
+	fake_run_all(q);
+	fake_check_dispatches(1, 2, 0, REC_F_NO_TIME);
+	CHECK_EQ_UINT(sink_record_losses(), 2);
 }
 
-TEST(full_mode_keeps_barriers_and_signals_within_a_batch)
+TEST(a_batch_keeps_its_barriers_and_signals)
 {
 	struct fake_queue *q;
 	hsa_signal_t s, counting;
 
-	fake_open("full", 71);
+	fake_open_intercept(NULL, 71);
 	fake.staging = true;
 	q = fake_queue_create(64);
 	s = fake_signal(1);
@@ -267,20 +234,20 @@ TEST(full_mode_keeps_barriers_and_signals_within_a_batch)
 	packets[5] = fake_dispatch(4, counting);
 	fake_submit(q, packets, 6);
 	CHECK_EQ_UINT(fake_in_ring(q), 8); /* a barrier behind each of the two that share */
-	run_all(q);
+	fake_run_all(q);
 	CHECK_EQ_INT(fake_signal_get(s), 0);
 	CHECK_EQ_INT(fake_signal_get(counting), 0);
-	check_dispatches(1, 4, REC_F_GRAPH, REC_F_NO_TIME);
+	fake_check_dispatches(1, 4, 0, REC_F_NO_TIME);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_shared_signal), 2);
 }
 
 /* A queue's memory is used again for one whose batches are larger. */
-TEST(full_mode_has_room_for_a_batch_on_a_queue_made_of_a_smaller_one)
+TEST(a_batch_fits_on_a_queue_made_of_a_smaller_one)
 {
 	struct fake_queue *q;
 	hsa_signal_t counting;
 
-	fake_open("full", 71);
+	fake_open_intercept(NULL, 71);
 	fake.staging = true;
 	q = fake_queue_create(64);
 	fake_queue_destroy(q);
@@ -289,64 +256,64 @@ TEST(full_mode_has_room_for_a_batch_on_a_queue_made_of_a_smaller_one)
 	for (uint32_t i = 0; i < 512; i++)
 		packets[i] = fake_dispatch(i, counting);
 	fake_submit(q, packets, 512);
-	run_all(q);
+	fake_run_all(q);
 	CHECK_EQ_INT(fake_signal_get(counting), 0);
-	check_dispatches(0, 512, REC_F_GRAPH | REC_F_SHARED, REC_F_NO_TIME);
+	fake_check_dispatches(0, 512, REC_F_SHARED, REC_F_NO_TIME);
 }
 
-/* Batches that tell nothing of their progress must not make anyone wait for ever. */
-TEST(batches_without_signals_do_not_stop_the_queue)
+/* Packets of a batch that tell nothing of their progress must not make anyone wait for ever. */
+TEST(batches_of_barriers_do_not_stop_the_queue)
 {
 	struct fake_queue *q;
 	uint32_t id = 1;
 
-	fake_open("standard", 71);
+	fake_open_intercept("standard", 71);
 	fake.staging = true;
 	q = fake_queue_create(64);
 	for (int round = 0; round < 100; round++) {
 		for (uint32_t i = 0; i < 60; i++)
-			packets[i] = fake_dispatch(id++, none);
+			packets[i] = fake_barrier(none, none);
 		fake_submit(q, packets, 60);
 		fake_submit_dispatch(q, id++);
-		run_all(q);
+		fake_run_all(q);
 	}
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 100);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-TEST(batches_of_a_whole_ring_follow_each_other_in_full_mode)
+TEST(batches_of_a_whole_ring_follow_each_other)
 {
 	struct fake_queue *q;
 	uint32_t id = 1;
 
-	fake_open("full", 71);
+	fake_open_intercept(NULL, 71);
 	fake.staging = true;
 	q = fake_queue_create(64);
 	for (int round = 0; round < 50; round++) {
 		for (uint32_t i = 0; i < 64; i++)
 			packets[i] = fake_dispatch(id++, none);
 		fake_submit(q, packets, 64);
-		run_all(q);
+		fake_run_all(q);
 	}
-	check_dispatches(1, 64 * 50, REC_F_GRAPH, REC_F_NO_TIME);
+	fake_check_dispatches(1, 64 * 50, 0, REC_F_NO_TIME);
 }
 
 /* One callback after the other, of 1 to a whole ring's packets, each beginning where the last one ended: most of
  * them cross the end of the ring. */
-static void drive_wrapping(const char *mode, uint32_t ring, uint32_t *nr, uint64_t *nr_batched)
+TEST(batches_up_to_4096_that_cross_the_rings_end_are_recorded)
 {
 	static const uint32_t sizes[] = { 1,   2,   3,	  64,	255,  256,  257,
 					  511, 700, 1000, 2047, 3500, 4095, 4096 };
 	struct fake_queue *q;
 	uint32_t id = 1;
 
-	fake_open(mode, 71);
+	fake_open_intercept(NULL, 71);
 	fake.staging = true;
-	q = fake_queue_create(ring);
-	*nr_batched = 0;
+	q = fake_queue_create(4096);
 	for (int round = 0; round < 5; round++) {
 		for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
 			uint32_t n = sizes[k];
-			uint64_t at = atomic_load(&q->write);
+			uint64_t at = atomic_load(q->write);
 
 			for (uint32_t i = 0; i < n; i++)
 				packets[i] = i % 7 == 3 ? fake_barrier(none, none) :
@@ -361,34 +328,12 @@ static void drive_wrapping(const char *mode, uint32_t ring, uint32_t *nr, uint64
 					CHECK_EQ_UINT(got->dispatch.grid_size_x,
 						      packets[i].dispatch.grid_size_x);
 			}
-			for (uint32_t i = 0; n > 1 && i < n; i++)
-				*nr_batched += i % 7 != 3;
-			run_all(q);
+			fake_run_all(q);
 		}
 	}
-	*nr = id - 1;
-}
-
-TEST(batches_up_to_4096_that_cross_the_rings_end_in_full_mode)
-{
-	uint64_t nr_batched;
-	uint32_t n;
-
-	drive_wrapping("full", 4096, &n, &nr_batched);
-	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), n);
-	check_dispatches(1, n, 0, REC_F_NO_TIME | REC_F_UNFINISHED);
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), id - 1);
+	fake_check_dispatches(1, id - 1, 0, REC_F_NO_TIME | REC_F_UNFINISHED);
 	CHECK_EQ_UINT(sink_record_losses(), 0);
-}
-
-TEST(batches_up_to_4096_that_cross_the_rings_end_are_counted_without_full)
-{
-	uint64_t nr_batched;
-	uint32_t n;
-
-	drive_wrapping("standard", 4096, &n, &nr_batched);
-	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_graph_batch), nr_batched);
-	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), n - nr_batched);
-	CHECK_EQ_UINT(sink_record_losses(), nr_batched);
 }
 
 /* A runtime that comes with the same index once more, or leaves some out. */
@@ -397,7 +342,7 @@ TEST(an_index_that_is_repeated_or_jumps_loses_no_dispatch)
 	struct fake_queue *q;
 	uint32_t id = 1;
 
-	fake_open("full", 71);
+	fake_open_intercept(NULL, 71);
 	fake.staging = true;
 	q = fake_queue_create(64);
 	for (int round = 0; round < 60; round++) {
@@ -410,411 +355,62 @@ TEST(an_index_that_is_repeated_or_jumps_loses_no_dispatch)
 		if (round % 5 == 2)
 			q->user_index += 1000;
 		fake_submit(q, packets, n);
-		run_all(q);
+		fake_run_all(q);
 	}
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), id - 1);
-	check_dispatches(1, id - 1, 0, REC_F_NO_TIME | REC_F_UNFINISHED);
+	fake_check_dispatches(1, id - 1, 0, REC_F_NO_TIME | REC_F_UNFINISHED);
 	CHECK_EQ_UINT(sink_record_losses(), 0);
-}
-
-/* On a build that is known to be faulty (rocr.h). */
-TEST(queues_beyond_what_a_runtime_stands_are_left_alone)
-{
-	struct fake_queue *q;
-
-	fake_open("standard", 74);
-	table_max_queue = 256;
-	q = fake_queue_create(256);
-	fake_submit_dispatch(q, 1);
-	run_all(q);
-	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 1);
-	CHECK_EQ_UINT(sink_record_losses(), 0);
-	q = fake_queue_create(512);
-	fake_submit_dispatch(q, 2);
-	run_all(q);
-	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 1);
-	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_plain), 1);
-	CHECK_EQ_UINT(atomic_load(&fake.nr_plain_queues), 1);
-}
-
-/* ---- back-pressure -------------------------------------------------------------------------- */
-
-struct gpu {
-	struct fake_queue *q;
-	_Atomic bool stop;
-	unsigned pause_us; /* after each stretch of packets */
-	unsigned stretch;
-	uint64_t nr_run;
-};
-
-static void *gpu_thread(void *arg)
-{
-	struct gpu *g = arg;
-
-	while (!atomic_load(&g->stop) || fake_in_ring(g->q)) {
-		uint64_t n = fake_gpu_run(g->q, g->stretch);
-
-		g->nr_run += n;
-		if (g->pause_us || !n)
-			usleep(g->pause_us ? g->pause_us : 50);
-	}
-	return NULL;
-}
-
-static void start_gpu(struct gpu *g, pthread_t *thread)
-{
-	CHECK_OK(pthread_create(thread, NULL, gpu_thread, g));
-}
-
-static void stop_gpu(struct gpu *g, pthread_t thread)
-{
-	atomic_store(&g->stop, true);
-	pthread_join(thread, NULL);
-}
-
-TEST(the_ring_never_overflows_behind_a_slow_gpu)
-{
-	struct gpu g = { .pause_us = 20, .stretch = 7 };
-	pthread_t thread;
-
-	fake_open(NULL, 0);
-	g.q = fake_queue_create(64);
-	start_gpu(&g, &thread);
-	for (uint32_t id = 1; id <= 5000; id++) {
-		fake_submit_dispatch(g.q, id);
-		if (id % 512 == 0)
-			fake_tick(25);
-	}
-	stop_gpu(&g, thread);
-	fake_harvest();
-	check_dispatches(1, 5000, 0, 0xffff);
-	CHECK_EQ_UINT(sink_record_losses(), 0);
-}
-
-/* Nobody harvests: the callback must help itself. */
-TEST(a_full_inflight_ring_is_harvested_by_the_callback)
-{
-	struct gpu g = { .stretch = 64 };
-	pthread_t thread;
-
-	fake_open(NULL, 0);
-	g.q = fake_queue_create(256);
-	start_gpu(&g, &thread);
-	for (uint32_t id = 1; id <= 20000; id++)
-		fake_submit_dispatch(g.q, id);
-	stop_gpu(&g, thread);
-	fake_harvest();
-	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 20000);
-	CHECK_EQ_UINT(sink_record_losses(), 0);
-}
-
-static void flood_with(union fake_packet p, uint64_t n)
-{
-	struct gpu g = { .pause_us = 20, .stretch = 7 };
-	pthread_t thread;
-
-	fake_open(NULL, 0);
-	g.q = fake_queue_create(64);
-	start_gpu(&g, &thread);
-	for (uint64_t i = 0; i < n; i++)
-		fake_submit(g.q, &p, 1);
-	stop_gpu(&g, thread);
-	CHECK_GE_UINT(g.nr_run, n);
-}
-
-TEST(barriers_alone_do_not_overflow_the_ring)
-{
-	flood_with(fake_barrier(none, none), 3000);
-}
-
-TEST(vendor_packets_alone_do_not_overflow_the_ring)
-{
-	union fake_packet p = fake_barrier(none, none);
-
-	p.header = HSA_PACKET_TYPE_VENDOR_SPECIFIC;
-	flood_with(p, 3000);
-}
-
-TEST(barriers_with_a_signal_of_the_program_do_not_overflow_the_ring)
-{
-	flood_with(fake_barrier(none, fake_signal(1 << 20)), 3000);
-}
-
-TEST(dispatches_that_lite_leaves_out_do_not_overflow_the_ring)
-{
-	struct gpu g = { .pause_us = 20, .stretch = 7 };
-	hsa_signal_t s = fake_signal(1 << 20);
-	pthread_t thread;
-
-	fake_open("lite", 0);
-	g.q = fake_queue_create(64);
-	start_gpu(&g, &thread);
-	for (uint32_t i = 1; i <= 2000; i++) {
-		union fake_packet p = fake_dispatch(i, s);
-
-		fake_submit(g.q, &p, 1);
-	}
-	stop_gpu(&g, thread);
-	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_lite_signal), 2000);
-	CHECK_EQ_INT(fake_signal_get(s), (1 << 20) - 2000);
-	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 0);
-}
-
-TEST(dispatches_that_are_left_out_do_not_overflow_the_ring)
-{
-	struct gpu g = { .pause_us = 20, .stretch = 7 };
-	pthread_t thread;
-
-	sink_record.pauses = true;
-	fake_open(NULL, 0);
-	atomic_store(&pause_on, true);
-	g.q = fake_queue_create(64);
-	start_gpu(&g, &thread);
-	for (uint32_t i = 1; i <= 2000; i++)
-		fake_submit_dispatch(g.q, i);
-	stop_gpu(&g, thread);
-	fake_harvest();
-	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_paused), 2000);
-	CHECK_EQ_UINT(sink_record_losses(), 2000);
-	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 0);
-}
-
-TEST(no_signals_to_be_had_does_not_overflow_the_ring)
-{
-	struct gpu g = { .pause_us = 20, .stretch = 7 };
-	pthread_t thread;
-
-	fake_open(NULL, 0);
-	atomic_store(&fake.no_signal_after, 3);
-	g.q = fake_queue_create(64);
-	start_gpu(&g, &thread);
-	for (uint32_t i = 1; i <= 1000; i++)
-		fake_submit_dispatch(g.q, i);
-	stop_gpu(&g, thread);
-	fake_harvest();
-	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH) +
-			      sink_record_loss(SPOOL_REASON_signal_create),
-		      1000);
-	CHECK_GT_UINT(sink_record_loss(SPOOL_REASON_signal_create), 0);
-}
-
-TEST(a_mix_of_everything_does_not_overflow_the_ring)
-{
-	struct gpu g = { .pause_us = 20, .stretch = 5 };
-	hsa_signal_t one[64], counting = fake_signal(1 << 20);
-	unsigned seed = 1, nr_dispatches = 0;
-	pthread_t thread;
-
-	for (int i = 0; i < 64; i++)
-		one[i] = fake_signal(1);
-	fake_open(NULL, 0);
-	g.q = fake_queue_create(64);
-	start_gpu(&g, &thread);
-	for (unsigned i = 1; i <= 6000; i++) {
-		hsa_signal_t *s = &one[i % 64];
-		union fake_packet p;
-
-		switch (rand_r(&seed) % 5) {
-		case 0:
-			p = fake_barrier(none, none);
-			break;
-		case 1:
-			p = fake_dispatch(++nr_dispatches, counting);
-			break;
-		case 2:
-			while (fake_signal_get(*s) > 0 && i > 64 &&
-			       signal_of(*s)->reserved3[0] == 1)
-				usleep(20);
-			signal_of(*s)->reserved3[0] = 1; /* used before */
-			fake_signal_set(*s, 1);
-			p = fake_dispatch(++nr_dispatches, *s);
-			break;
-		case 3:
-			p = fake_barrier(none, counting);
-			break;
-		default:
-			p = fake_dispatch(++nr_dispatches, none);
-		}
-		fake_submit(g.q, &p, 1);
-		if (i % 100 == 0)
-			fake_tick(1);
-	}
-	stop_gpu(&g, thread);
-	fake_harvest();
-	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), nr_dispatches);
-	check_dispatches(1, nr_dispatches, 0, REC_F_NO_TIME | REC_F_UNFINISHED);
-}
-
-static void *submit_past_the_end(void *arg)
-{
-	for (uint32_t id = 1; id <= 200; id++)
-		fake_submit_dispatch(arg, id);
-	return NULL;
-}
-
-static void let_go(struct fake_queue *q, void (*fail)(struct fake_queue *q))
-{
-	pthread_t thread;
-
-	CHECK_OK(pthread_create(&thread, NULL, submit_past_the_end, q));
-	/* 3 are kept free, and there is to be room for a packet, its barrier and a gate */
-	while (fake_in_ring(q) < 59)
-		usleep(100);
-	usleep(2000);
-	fail(q);
-	pthread_join(thread, NULL);
-	CHECK_EQ_UINT(fake_in_ring(q), 59);
-}
-
-static void let_a_waiter_go(void (*fail)(struct fake_queue *q))
-{
-	fake_open(NULL, 0);
-	let_go(fake_queue_create(64), fail);
-}
-
-static void by_inactivation(struct fake_queue *q)
-{
-	CHECK_EQ_INT(queue_inactivate(&q->hsa), HSA_STATUS_SUCCESS);
-}
-
-static void by_error(struct fake_queue *q)
-{
-	atomic_store(&q->dead, true);
-	q->error(HSA_STATUS_ERROR_EXCEPTION, &q->hsa, q->error_data);
-}
-
-TEST(an_inactive_queue_lets_the_waiter_go)
-{
-	let_a_waiter_go(by_inactivation);
-}
-
-TEST(a_destroyed_queue_lets_the_waiter_go)
-{
-	let_a_waiter_go(fake_queue_destroy);
-}
-
-static hsa_status_t told;
-static hsa_queue_t *told_queue;
-
-static void on_error(hsa_status_t status, hsa_queue_t *q, void *data)
-{
-	told = status;
-	told_queue = q;
-	CHECK_EQ_PTR(data, &told);
-}
-
-static struct fake_queue *create_with_callback(void)
-{
-	hsa_queue_t *queue;
-
-	fake_open(NULL, 0);
-	CHECK_EQ_INT(queue_create(fake_agent(1), 64, HSA_QUEUE_TYPE_MULTI, on_error, &told, 0, 0,
-				  &queue),
-		     HSA_STATUS_SUCCESS);
-	return (struct fake_queue *)(void *)queue;
-}
-
-TEST(a_failed_queue_lets_the_waiter_go)
-{
-	let_go(create_with_callback(), by_error);
-}
-
-TEST(the_programs_error_callback_is_called)
-{
-	struct fake_queue *q = create_with_callback();
-
-	q->error(HSA_STATUS_ERROR_EXCEPTION, &q->hsa, q->error_data);
-	CHECK_EQ_INT(told, HSA_STATUS_ERROR_EXCEPTION);
-	CHECK_EQ_PTR(told_queue, &q->hsa);
-}
-
-/* What ROCr's own handler does, where a program has none. */
-TEST(without_an_error_callback_the_program_dies_as_it_does_untraced)
-{
-	struct fake_queue *q;
-	char text[200] = "", expected[200];
-	int status, fds[2];
-	pid_t pid;
-
-	fake_open(NULL, 0);
-	q = fake_queue_create(64);
-	setenv("HSA_ENABLE_QUEUE_FAULT_MESSAGE", "0", 1);
-	by_error(q);
-	unsetenv("HSA_ENABLE_QUEUE_FAULT_MESSAGE");
-	CHECK_OK(pipe(fds));
-	pid = fork();
-	if (pid == 0) {
-		dup2(fds[1], STDERR_FILENO);
-		by_error(q);
-		_exit(0);
-	}
-	CHECK_EQ_INT(waitpid(pid, &status, 0), pid);
-	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-	CHECK_GT_INT(read(fds[0], text, sizeof(text) - 1), 0);
-	snprintf(expected, sizeof(expected),
-		 "Queue at %p inactivated due to async error:\n\tAN EXCEPTION\n", (void *)q);
-	CHECK_STR_HAS(text, expected);
-}
-
-TEST(a_queue_that_could_not_be_destroyed_goes_on)
-{
-	struct gpu g = { .pause_us = 20, .stretch = 7 };
-	hsa_queue_destroy_fn_t destroy;
-	pthread_t thread;
-
-	fake_open(NULL, 0);
-	g.q = fake_queue_create(64);
-	destroy = (hsa_queue_destroy_fn_t)fake.core.entry[9];
-	fake.refuse_destroy = true;
-	CHECK_EQ_INT(destroy(&g.q->hsa), HSA_STATUS_ERROR_INVALID_QUEUE);
-	start_gpu(&g, &thread);
-	for (uint32_t id = 1; id <= 500; id++)
-		fake_submit_dispatch(g.q, id);
-	stop_gpu(&g, thread);
-	fake_harvest();
-	check_dispatches(1, 500, 0, 0xffff);
-	fake.refuse_destroy = false;
-	fake_queue_destroy(g.q);
-	CHECK_EQ_UINT(sink_record_count(EVENT_QUEUE_END), 1);
 }
 
 /* ---- where something is left out, it is counted ---------------------------------------------- */
 
-TEST(a_refused_queue_is_made_plain_and_counted)
+static void check_interposed(struct fake_queue *q)
+{
+	CHECK_EQ_INT(q->kind, FAKE_PLAIN);
+	CHECK_EQ_UINT(sink_record_at(EVENT_QUEUE, 0)->queue.flags, 0);
+	CHECK_EQ_UINT(sink_record_at(EVENT_QUEUE, 0)->queue.handle, (uint64_t)(uintptr_t)&q->hsa);
+	CHECK_EQ_UINT(sink_record_count(EVENT_QUEUE), 1);
+	fake_submit_dispatch(q, 1);
+	fake_run_all(q);
+	fake_check_dispatches(1, 1, 0, 0xffff);
+	fake_queue_destroy(q);
+	CHECK_EQ_UINT(sink_record_count(EVENT_QUEUE_END), 1);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+	CHECK_EQ_UINT(atomic_load(&fake.nr_signals_destroyed), atomic_load(&fake.nr_signals_made));
+}
+
+TEST(a_queue_that_the_runtime_refuses_to_intercept_is_interposed)
+{
+	fake_open_intercept(NULL, 0);
+	fake.refuse_intercept = true;
+	check_interposed(fake_queue_create(64));
+}
+
+TEST(a_queue_that_takes_no_handler_is_interposed)
+{
+	fake_open_intercept(NULL, 0);
+	fake.refuse_register = true;
+	check_interposed(fake_queue_create(64));
+}
+
+TEST(a_queue_without_a_signal_for_progress_is_interposed)
 {
 	struct fake_queue *q;
 
-	fake_open(NULL, 0);
-	fake.refuse_intercept = true;
+	fake_open_intercept(NULL, 0);
+	atomic_store(&fake.no_signal_after, SIGNAL_POOL_START);
 	q = fake_queue_create(64);
-	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_plain), 1);
-	CHECK_EQ_UINT(atomic_load(&fake.nr_plain_queues), 1);
-	CHECK_EQ_UINT(sink_record_at(EVENT_QUEUE, 0)->queue.flags, REC_QUEUE_PLAIN);
-	CHECK_EQ_UINT(atomic_load(&fake.nr_signals_destroyed), atomic_load(&fake.nr_signals_made));
-	fake_submit_dispatch(q, 1);
-	fake_gpu_run(q, 1);
-	fake_harvest();
-	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 0);
-	fake_queue_destroy(q);
-}
-
-TEST(a_queue_that_takes_no_handler_is_made_plain_and_counted)
-{
-	fake_open(NULL, 0);
-	fake.refuse_register = true;
-	fake_queue_create(64);
-	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_plain), 1);
-	CHECK_EQ_UINT(sink_record_count(EVENT_QUEUE), 1);
-	CHECK_EQ_UINT(atomic_load(&fake.nr_signals_destroyed), atomic_load(&fake.nr_signals_made));
+	atomic_store(&fake.no_signal_after, 0);
+	check_interposed(q);
 }
 
 TEST(a_queue_of_a_wrong_size_fails_as_it_does_untraced)
 {
 	hsa_queue_t *queue = NULL;
 
-	fake_open(NULL, 0);
-	CHECK_EQ_INT(queue_create(fake_agent(1), 65, HSA_QUEUE_TYPE_MULTI, NULL, NULL, 0, 0,
-				  &queue),
+	fake_open_intercept(NULL, 0);
+	CHECK_EQ_INT(queue_calls_create(fake_agent(1), 65, HSA_QUEUE_TYPE_MULTI, NULL, NULL, 0, 0,
+					&queue),
 		     HSA_STATUS_ERROR_INVALID_ARGUMENT);
 	CHECK_NULL(queue);
 	CHECK_EQ_UINT(sink_record_losses(), 0);
@@ -823,19 +419,20 @@ TEST(a_queue_of_a_wrong_size_fails_as_it_does_untraced)
 
 TEST(no_memory_for_a_queue_makes_it_plain)
 {
-	fake_open(NULL, 0);
+	fake_open_intercept(NULL, 0);
 	for (uint64_t i = 1; i <= 3; i++) { /* its own, the in-flight ring's, the pool's */
 		alloc_fail_at(i < 3 ? i : 2);
 		fake_queue_create(64);
 		alloc_fail_at(0);
 		CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_plain), i);
 	}
-	atomic_store(&fake.no_signal_after, atomic_load(&fake.nr_signals_made));
-	fake_queue_create(64);
-	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_plain), 4);
-	atomic_store(&fake.no_signal_after, 0);
-	fake_queue_create(64);
-	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_plain), 4);
+	/* for what an interposed queue can do without */
+	alloc_fail_at(3);
+	CHECK_EQ_INT(fake_queue_create(64)->kind, FAKE_PLAIN);
+	alloc_fail_at(0);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_plain), 3);
+	CHECK_EQ_INT(fake_queue_create(64)->kind, FAKE_INTERCEPTED);
+	CHECK_EQ_UINT(sink_record_losses(), 3);
 }
 
 TEST(an_inflight_ring_that_stays_full_is_counted)
@@ -846,20 +443,20 @@ TEST(an_inflight_ring_that_stays_full_is_counted)
 	union fake_packet p;
 	uint32_t id;
 
-	fake_open(NULL, 0);
+	fake_open_intercept(NULL, 0);
 	fake.staging = true;
 	q = fake_queue_create(64);
 	/* Taken out of the ring, but not completed: gates tell of progress, dispatches don't end. */
 	for (id = 1; id <= 1024; id++) {
 		p = fake_dispatch(id, none);
-		queue_at(0)->consumed = queue_at(0)->written;
+		queue_at(0)->pressure->consumed = queue_at(0)->pressure->written;
 		fake_submit(q, &p, 1);
 		fake_gpu_launch(q, 1);
 	}
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 	s = fake_signal(1);
 	p = fake_dispatch(id, s);
-	queue_at(0)->consumed = queue_at(0)->written;
+	queue_at(0)->pressure->consumed = queue_at(0)->pressure->written;
 	fake_submit(q, &p, 1);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inflight_full), 1);
 	CHECK_EQ_UINT(sink_record_losses(), 1);
@@ -867,7 +464,7 @@ TEST(an_inflight_ring_that_stays_full_is_counted)
 	/* it is waited for once, not for each dispatch */
 	before_ns = test_now_ns();
 	for (int i = 0; i < 100; i++) {
-		queue_at(0)->consumed = queue_at(0)->written;
+		queue_at(0)->pressure->consumed = queue_at(0)->pressure->written;
 		fake_submit_dispatch(q, 5000);
 		fake_gpu_launch(q, 1);
 	}
@@ -875,7 +472,7 @@ TEST(an_inflight_ring_that_stays_full_is_counted)
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inflight_full), 101);
 	/* and goes on when the oldest has completed */
 	fake_gpu_complete(q, 0);
-	queue_at(0)->consumed = queue_at(0)->written;
+	queue_at(0)->pressure->consumed = queue_at(0)->pressure->written;
 	fake_submit_dispatch(q, 5001);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inflight_full), 101);
 }
@@ -884,14 +481,14 @@ TEST(a_signal_that_cannot_be_made_is_counted)
 {
 	struct fake_queue *q;
 
-	fake_open(NULL, 0);
-	atomic_store(&fake.no_signal_after, 3); /* the first is for back-pressure */
-	q = fake_queue_create(64);
-	for (uint32_t id = 1; id <= 5; id++)
+	fake_open_intercept(NULL, 0);
+	q = fake_queue_create(128);
+	atomic_store(&fake.no_signal_after, atomic_load(&fake.nr_signals_made));
+	for (uint32_t id = 1; id <= SIGNAL_POOL_START + 3; id++)
 		fake_submit_dispatch(q, id);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_signal_create), 3);
-	run_all(q);
-	check_dispatches(1, 2, 0, 0xffff);
+	fake_run_all(q);
+	fake_check_dispatches(1, SIGNAL_POOL_START, 0, 0xffff);
 }
 
 TEST(a_gpu_that_writes_no_times_is_counted)
@@ -899,13 +496,13 @@ TEST(a_gpu_that_writes_no_times_is_counted)
 	struct fake_queue *q;
 	union fake_packet p;
 
-	fake_open(NULL, 0);
+	fake_open_intercept(NULL, 0);
 	atomic_store(&fake.no_times, true);
 	q = fake_queue_create(64);
 	fake_submit_dispatch(q, 1);
 	p = fake_dispatch(2, fake_signal(1));
 	fake_submit(q, &p, 1);
-	run_all(q);
+	fake_run_all(q);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_no_timestamps), 2);
 	CHECK_EQ_UINT(sink_record_losses(), 2);
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 2);
@@ -922,11 +519,11 @@ TEST(an_inverted_time_is_kept_and_counted)
 	const struct event_dispatch *d;
 	struct fake_queue *q;
 
-	fake_open(NULL, 0);
+	fake_open_intercept(NULL, 0);
 	atomic_store(&fake.inverted, true);
 	q = fake_queue_create(64);
 	fake_submit_dispatch(q, 9);
-	run_all(q);
+	fake_run_all(q);
 	d = &sink_record_at(EVENT_DISPATCH, 0)->dispatch;
 	CHECK_EQ_UINT(d->flags, REC_F_INVERTED);
 	CHECK_EQ_UINT(d->end_ticks, fake_begin_ticks(9));
@@ -939,7 +536,7 @@ TEST(what_runs_at_the_queues_end_is_unfinished)
 	struct fake_queue *q;
 	union fake_packet p;
 
-	fake_open(NULL, 0);
+	fake_open_intercept(NULL, 0);
 	q = fake_queue_create(64);
 	fake_submit_dispatch(q, 1);
 	fake_submit_dispatch(q, 2);
@@ -962,17 +559,17 @@ TEST(lite_mode_leaves_packets_with_a_signal_alone_and_counts_them)
 	struct fake_queue *q;
 	union fake_packet p;
 
-	fake_open("lite", 0);
+	fake_open_intercept("lite", 0);
 	q = fake_queue_create(64);
 	p = fake_dispatch(1, fake_signal(1));
 	fake_submit(q, &p, 1);
 	CHECK_MEM_EQ(fake_hw(q, 0), &p, sizeof(p));
 	fake_submit_dispatch(q, 2);
-	run_all(q);
+	fake_run_all(q);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_lite_signal), 1);
 	CHECK_EQ_UINT(sink_record_losses(), 1);
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 1);
-	check_dispatches(2, 1, 0, 0xffff);
+	fake_check_dispatches(2, 1, 0, 0xffff);
 }
 
 TEST(what_is_submitted_while_recording_is_paused_is_passed_on_as_it_is)
@@ -981,7 +578,7 @@ TEST(what_is_submitted_while_recording_is_paused_is_passed_on_as_it_is)
 	struct fake_queue *q;
 
 	sink_record.pauses = true;
-	fake_open(NULL, 0);
+	fake_open_intercept(NULL, 0);
 	q = fake_queue_create(64);
 	atomic_store(&pause_on, true);
 	fake_submit(q, &p, 1);
@@ -992,26 +589,26 @@ TEST(what_is_submitted_while_recording_is_paused_is_passed_on_as_it_is)
 	atomic_store(&pause_on, false);
 	fake_submit_dispatch(q, 3);
 	atomic_store(&pause_on, true); /* it completes while recording is paused */
-	run_all(q);
+	fake_run_all(q);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_paused), 1);
 	CHECK_EQ_UINT(sink_record_losses(), 1);
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 2);
-	check_dispatches(2, 2, 0, 0xffff);
+	fake_check_dispatches(2, 2, 0, 0xffff);
 }
 
 TEST(another_sink_gets_what_the_recorder_leaves_out)
 {
 	struct fake_queue *q;
 
-	fake_open(NULL, 0);
+	fake_open_intercept(NULL, 0);
 	q = fake_queue_create(64);
 	atomic_store(&pause_on, true);
 	fake_submit_dispatch(q, 1);
-	run_all(q);
+	fake_run_all(q);
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 1);
 	CHECK(sink_record_at(EVENT_DISPATCH, 0)->dispatch.correlation & EVENT_LEFT_OUT);
-	check_dispatches(1, 1, 0, 0xffff);
+	fake_check_dispatches(1, 1, 0, 0xffff);
 }
 
 TEST(batches_are_left_out_as_a_choice)
@@ -1019,7 +616,7 @@ TEST(batches_are_left_out_as_a_choice)
 	struct fake_queue *q;
 
 	sink_record.pauses = true;
-	fake_open("standard", 0);
+	fake_open_intercept(NULL, 0);
 	fake.staging = true;
 	q = fake_queue_create(64);
 	atomic_store(&pause_on, true);
@@ -1035,13 +632,13 @@ TEST(a_dispatch_out_of_a_hook_of_ours_is_counted)
 	struct fake_queue *q;
 	struct thread *t;
 
-	fake_open(NULL, 0);
+	fake_open_intercept(NULL, 0);
 	q = fake_queue_create(64);
 	CHECK(life_enter(&t)); /* a signal handler, say */
 	fake_submit_dispatch(q, 1);
 	life_leave(t);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_reentrant), 1);
-	run_all(q);
+	fake_run_all(q);
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 0);
 }
 
@@ -1050,7 +647,7 @@ TEST(a_dispatch_after_the_end_is_counted)
 	struct fake_queue *q;
 	union fake_packet p = fake_barrier(none, none);
 
-	fake_open(NULL, 0);
+	fake_open_intercept(NULL, 0);
 	q = fake_queue_create(64);
 	atomic_store(&life_state, LIFE_STOPPED);
 	fake_submit_dispatch(q, 1);
@@ -1067,7 +664,7 @@ TEST(a_counting_signal_is_completed_by_a_barrier_behind_our_signal)
 	hsa_signal_t s;
 	union fake_packet p, *d, *b;
 
-	fake_open(NULL, 0);
+	fake_open_intercept(NULL, 0);
 	q = fake_queue_create(64);
 	s = fake_signal(3);
 	p = fake_dispatch(1, s);
@@ -1088,7 +685,7 @@ TEST(a_counting_signal_is_completed_by_a_barrier_behind_our_signal)
 	CHECK_EQ_INT(fake_signal_get(s), 2);
 	fake_harvest();
 	CHECK_EQ_INT(fake_signal_get(s), 2);
-	check_dispatches(1, 1, REC_F_HAD_SIGNAL | REC_F_SHARED, REC_F_NO_TIME);
+	fake_check_dispatches(1, 1, REC_F_HAD_SIGNAL | REC_F_SHARED, REC_F_NO_TIME);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_shared_signal), 1);
 	CHECK_EQ_UINT(sink_record_losses(), 1);
 }
@@ -1099,7 +696,7 @@ TEST(our_signal_is_not_used_again_before_its_barrier_has_passed)
 	hsa_signal_t s, ours;
 	union fake_packet p;
 
-	fake_open(NULL, 0);
+	fake_open_intercept(NULL, 0);
 	q = fake_queue_create(1024);
 	s = fake_signal(1000000);
 	p = fake_dispatch(1, s);
@@ -1111,11 +708,11 @@ TEST(our_signal_is_not_used_again_before_its_barrier_has_passed)
 	/* as many as there are signals, so that each would come round */
 	for (uint32_t id = 2; id <= 300; id++)
 		fake_submit_dispatch(q, id);
-	for (uint64_t hw = 2; hw < atomic_load(&q->write); hw++)
+	for (uint64_t hw = 2; hw < atomic_load(q->write); hw++)
 		CHECK_NE_UINT(fake_hw(q, hw)->dispatch.completion_signal.handle, ours.handle);
-	run_all(q);
+	fake_run_all(q);
 	CHECK_EQ_INT(fake_signal_get(s), 999999);
-	check_dispatches(1, 300, 0, REC_F_NO_TIME);
+	fake_check_dispatches(1, 300, 0, REC_F_NO_TIME);
 	/* and then it comes back */
 	CHECK_EQ_INT(fake_signal_get(ours), 1);
 }
@@ -1125,7 +722,7 @@ TEST(a_signal_shared_by_many_completes_exactly_as_often)
 	struct fake_queue *q[2];
 	hsa_signal_t s;
 
-	fake_open(NULL, 0);
+	fake_open_intercept(NULL, 0);
 	q[0] = fake_queue_create(64);
 	q[1] = fake_queue_create(64);
 	s = fake_signal(2000);
@@ -1144,7 +741,7 @@ TEST(a_signal_shared_by_many_completes_exactly_as_often)
 	fake_gpu_run(q[1], UINT64_MAX);
 	fake_harvest();
 	CHECK_EQ_INT(fake_signal_get(s), 0);
-	check_dispatches(1, 2000, REC_F_HAD_SIGNAL | REC_F_SHARED, REC_F_NO_TIME);
+	fake_check_dispatches(1, 2000, REC_F_HAD_SIGNAL | REC_F_SHARED, REC_F_NO_TIME);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_shared_signal), 2000);
 	CHECK_EQ_UINT(sink_record_losses(), 2000);
 	CHECK_LE_UINT(atomic_load(&fake.nr_signals_made), 200);
@@ -1167,7 +764,7 @@ TEST(a_question_for_the_time_is_answered_with_the_kernels_own)
 	hsa_signal_t own, shared;
 	union fake_packet p;
 
-	fake_open(NULL, 0);
+	fake_open_intercept(NULL, 0);
 	q = fake_queue_create(64);
 	own = fake_signal(1);
 	shared = fake_signal(2);
@@ -1199,19 +796,19 @@ TEST(an_old_answer_is_not_given_for_a_packet_that_was_passed_through)
 	struct fake_queue *q;
 	hsa_signal_t s;
 
-	fake_open("standard", 0);
-	fake.staging = true;
+	sink_record.pauses = true;
+	fake_open_intercept(NULL, 0);
 	q = fake_queue_create(64);
 	s = fake_signal(2);
 	packets[0] = fake_dispatch(5, s);
 	fake_submit(q, packets, 1);
-	run_all(q);
+	fake_run_all(q);
 	check_time(s, 5);
+	atomic_store(&pause_on, true);
 	fake_signal_set(s, 1);
-	packets[0] = fake_dispatch(6, none);
-	packets[1] = fake_dispatch(7, s);
-	fake_submit(q, packets, 2);
-	run_all(q);
+	packets[0] = fake_dispatch(7, s);
+	fake_submit(q, packets, 1);
+	fake_run_all(q);
 	check_time(s, 7);
 }
 
@@ -1220,7 +817,7 @@ TEST(many_shared_signals_all_get_their_answer)
 	hsa_signal_t s[400];
 	struct fake_queue *q;
 
-	fake_open(NULL, 0);
+	fake_open_intercept(NULL, 0);
 	q = fake_queue_create(1024);
 	for (uint32_t i = 0; i < 400; i++) {
 		union fake_packet p;
@@ -1229,7 +826,7 @@ TEST(many_shared_signals_all_get_their_answer)
 		p = fake_dispatch(i, s[i]);
 		fake_submit(q, &p, 1);
 	}
-	run_all(q);
+	fake_run_all(q);
 	for (uint32_t i = 0; i < 400; i++)
 		check_time(s[i], i);
 }
@@ -1239,7 +836,7 @@ TEST(the_profiler_stays_on_for_our_queues)
 	hsa_amd_profiling_set_profiler_enabled_fn_t fn;
 	struct fake_queue *q;
 
-	fake_open(NULL, 0);
+	fake_open_intercept(NULL, 0);
 	q = fake_queue_create(64);
 	fn = (hsa_amd_profiling_set_profiler_enabled_fn_t)fake.amd.entry[2];
 	CHECK(atomic_load(&q->profiled));
@@ -1253,7 +850,7 @@ TEST(dispatches_that_complete_out_of_order_are_all_recorded)
 {
 	struct fake_queue *q;
 
-	fake_open(NULL, 0);
+	fake_open_intercept(NULL, 0);
 	q = fake_queue_create(512);
 	for (uint32_t id = 0; id < 400; id++)
 		fake_submit_dispatch(q, id);
@@ -1267,7 +864,7 @@ TEST(dispatches_that_complete_out_of_order_are_all_recorded)
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 399);
 	fake_gpu_complete(q, 0);
 	fake_harvest();
-	check_dispatches(0, 400, 0, 0xffff);
+	fake_check_dispatches(0, 400, 0, 0xffff);
 }
 
 TEST(the_packet_index_is_the_programs)
@@ -1276,14 +873,14 @@ TEST(the_packet_index_is_the_programs)
 	hsa_signal_t s;
 	union fake_packet p;
 
-	fake_open(NULL, 0);
+	fake_open_intercept(NULL, 0);
 	q = fake_queue_create(64);
 	s = fake_signal(5);
 	for (uint32_t id = 0; id < 5; id++) {
 		p = fake_dispatch(id, s); /* two packets each for the hardware */
 		fake_submit(q, &p, 1);
 	}
-	run_all(q);
+	fake_run_all(q);
 	for (uint32_t i = 0; i < 5; i++)
 		CHECK_EQ_UINT(sink_record_at(EVENT_DISPATCH, i)->dispatch.packet,
 			      sink_record_at(EVENT_DISPATCH, i)->dispatch.grid[0]);
@@ -1296,13 +893,13 @@ TEST(barrier_packets_are_recorded_when_asked_for)
 	union fake_packet p;
 
 	setenv("RTL_BARRIERS", "1", 1);
-	fake_open(NULL, 0);
+	fake_open_intercept(NULL, 0);
 	q = fake_queue_create(64);
 	p = fake_barrier(none, none);
 	fake_submit(q, &p, 1);
 	p = fake_barrier(none, fake_signal(1));
 	fake_submit(q, &p, 1);
-	run_all(q);
+	fake_run_all(q);
 	CHECK_EQ_UINT(sink_record_count(EVENT_BARRIER), 2);
 	b = &sink_record_at(EVENT_BARRIER, 1)->barrier;
 	CHECK_EQ_UINT(b->kind, HSA_PACKET_TYPE_BARRIER_AND);
@@ -1315,12 +912,12 @@ TEST(a_queue_is_reused_after_its_end_under_a_new_index)
 {
 	uint64_t made = 0;
 
-	fake_open(NULL, 0);
+	fake_open_intercept(NULL, 0);
 	for (uint32_t i = 0; i < 50; i++) {
 		struct fake_queue *q = fake_queue_create(64);
 
 		fake_submit_dispatch(q, i);
-		run_all(q);
+		fake_run_all(q);
 		fake_queue_destroy(q);
 		if (i == 0)
 			made = atomic_load(&fake.nr_signals_made);
@@ -1328,39 +925,12 @@ TEST(a_queue_is_reused_after_its_end_under_a_new_index)
 	CHECK_EQ_UINT(queue_count(), 1);
 	CHECK_EQ_UINT(atomic_load(&fake.nr_signals_made), 50 * made);
 	CHECK_EQ_UINT(atomic_load(&fake.nr_signals_destroyed), 50 * made);
-	check_dispatches(0, 50, 0, 0xffff);
+	fake_check_dispatches(0, 50, 0, 0xffff);
 	for (uint32_t i = 0; i < 50; i++)
 		CHECK_EQ_UINT(sink_record_at(EVENT_QUEUE, i)->queue.index, i);
 }
 
 /* ---- the end of the process ----------------------------------------------------------------- */
-
-static void run_late(struct fake_queue *q)
-{
-	struct gpu g = { .q = q, .pause_us = 100, .stretch = 5 };
-	union fake_packet p = fake_barrier(none, none);
-	pthread_t thread;
-
-	start_gpu(&g, &thread);
-	for (int i = 0; i < 300; i++)
-		fake_submit(q, &p, 1);
-	stop_gpu(&g, thread);
-}
-
-TEST(packets_after_the_end_neither_overflow_nor_hang)
-{
-	struct fake_queue *q;
-
-	fake_open(NULL, 0);
-	q = fake_queue_create(64);
-	for (uint32_t id = 1; id <= 59; id++)
-		fake_submit_dispatch(q, id);
-	/* The deadline has passed: all are given up, while the GPU still has them to do. */
-	harvest_source.stop(clock_now_ns());
-	atomic_store(&life_state, LIFE_STOPPED);
-	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_unfinished), 59);
-	run_late(q);
-}
 
 TEST(a_forked_child_gets_through_untouched)
 {
@@ -1368,7 +938,7 @@ TEST(a_forked_child_gets_through_untouched)
 	hsa_signal_t s;
 	union fake_packet p;
 
-	fake_open(NULL, 0);
+	fake_open_intercept(NULL, 0);
 	q = fake_queue_create(64);
 	s = fake_signal(1);
 	p = fake_dispatch(1, s);
@@ -1381,7 +951,7 @@ TEST(a_forked_child_gets_through_untouched)
 	fake_submit_dispatch(q, 2);
 	fake_signal_destroy(s);
 	fake_queue_destroy(q);
-	table_unload();
+	table_drop();
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 0);
 	CHECK_EQ_UINT(sink_record_count(EVENT_QUEUE_END), 0);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* test_codeobj.c - from a packet's kernel object to the kernel that it was when it was sent */
+/* test_code_object.c - from a packet's kernel object to the kernel that it was when it was sent */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "source/hsa/agent.h"
-#include "source/hsa/codeobj.h"
-#include "source/hsa/table.h"
+#include "source/hsa/code/code_object.h"
+#include "source/hsa/table/table.h"
 #include "support/fake_hsa.h"
 #include "support/sink_record.h"
 #include "support/test.h"
@@ -165,8 +165,8 @@ TEST(a_thousand_reloads_have_a_thousand_ids)
 		hsa_executable_t ex = fake_executable(one, 3);
 
 		freeze(ex);
-		CHECK_GT_UINT(codeobj_kernel(0x4000, codeobj_now(), 1, false), last);
-		last = codeobj_kernel(0x4000, codeobj_now(), 1, false);
+		CHECK_GT_UINT(code_object_kernel(0x4000, code_object_now(), 1, false), last);
+		last = code_object_kernel(0x4000, code_object_now(), 1, false);
 		destroy(ex);
 	}
 	CHECK_EQ_UINT(sink_record_count(EVENT_KERNEL), 2000);
@@ -192,10 +192,10 @@ static void *look_up(void *arg)
 {
 	(void)arg;
 	while (!atomic_load(&done)) {
-		uint32_t id = codeobj_kernel(0x4000, codeobj_now(), 1, false);
+		uint32_t id = code_object_kernel(0x4000, code_object_now(), 1, false);
 
 		CHECK_NE_UINT(id, 0);
-		CHECK_NE_UINT(codeobj_kernel(0x4100, codeobj_now(), 1, false), id);
+		CHECK_NE_UINT(code_object_kernel(0x4100, code_object_now(), 1, false), id);
 	}
 	return NULL;
 }

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* test_mode.c - what is traced of packets, and how queues are made, by the environment and the runtime */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "source/hsa/mode.h"
+#include "source/hsa/table/table.h"
+#include "support/fake_hsa.h"
+#include "support/sink_record.h"
+#include "support/test.h"
+
+/* Opens a runtime of `nr` entries with RTL_QUEUES as it is, and returns what was said about it. */
+static const char *open_and_hear(unsigned nr)
+{
+	const char *path = test_tmpfile("log");
+
+	setenv("RTL_LOG_FILE", path, 1);
+	fake_open(NULL, nr);
+	return access(path, R_OK) == 0 ? test_text_of(path) : "";
+}
+
+static void check_interposed(const char *queues, unsigned nr)
+{
+	if (queues)
+		setenv("RTL_QUEUES", queues, 1);
+	CHECK_STR_EQ(open_and_hear(nr), "");
+	CHECK(!mode_intercepts);
+	CHECK_EQ_INT(fake_queue_create(64)->kind, FAKE_PLAIN);
+}
+
+TEST(queues_are_interposed_by_default)
+{
+	check_interposed(NULL, 48);
+}
+
+TEST(queues_are_interposed_with_auto)
+{
+	check_interposed("auto", 71);
+}
+
+TEST(queues_are_interposed_with_interpose)
+{
+	check_interposed("interpose", 76);
+}
+
+static void check_intercepted(unsigned nr)
+{
+	setenv("RTL_QUEUES", "intercept", 1);
+	CHECK_STR_EQ(open_and_hear(nr), "");
+	CHECK(mode_intercepts);
+	CHECK_EQ_INT(fake_queue_create(64)->kind, FAKE_INTERCEPTED);
+}
+
+TEST(queues_are_intercepted_when_asked_for_on_5_2)
+{
+	check_intercepted(48);
+}
+
+TEST(queues_are_intercepted_when_asked_for_on_7_0)
+{
+	check_intercepted(74);
+}
+
+TEST(queues_are_intercepted_when_asked_for_on_10_0)
+{
+	check_intercepted(87);
+}
+
+/* The table of 7.2: its staging buffer overflows. */
+TEST(queues_are_interposed_where_intercept_queues_are_faulty)
+{
+	const char *said;
+
+	setenv("RTL_QUEUES", "intercept", 1);
+	said = open_and_hear(76);
+	CHECK_EQ_UINT(fake.amd.version.minor_id, 624);
+	CHECK_STR_HAS(said, "warn hsa: RTL_QUEUES=intercept: not with this runtime");
+	CHECK_STR_HAS(said, "queues are interposed");
+	CHECK(!mode_intercepts);
+	CHECK_EQ_INT(fake_queue_create(64)->kind, FAKE_PLAIN);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+}
+
+static void check_without(unsigned index)
+{
+	const char *path = test_tmpfile("log");
+
+	setenv("RTL_LOG_FILE", path, 1);
+	setenv("RTL_QUEUES", "intercept", 1);
+	fake_setup(NULL);
+	fake_build_tables(48);
+	fake.amd.entry[index] = NULL;
+	CHECK(table_take(&fake.root));
+	CHECK_STR_HAS(test_text_of(path), "this runtime has no intercept queues");
+	CHECK(!mode_intercepts);
+	CHECK_EQ_INT(fake_queue_create(64)->kind, FAKE_PLAIN);
+}
+
+TEST(queues_are_interposed_where_none_can_be_intercepted)
+{
+	check_without(35);
+}
+
+TEST(queues_are_interposed_where_no_callback_can_be_registered)
+{
+	check_without(36);
+}
+
+static void check_mode(const char *text, enum mode expected)
+{
+	fake_open(text, 0);
+	CHECK_EQ_INT(mode_packets, expected);
+}
+
+TEST(standard_mode_is_the_default)
+{
+	check_mode(NULL, MODE_STANDARD);
+}
+
+TEST(lite_mode_is_taken)
+{
+	check_mode("lite", MODE_LITE);
+}
+
+TEST(full_mode_is_taken_on_every_runtime)
+{
+	fake_open("full", 76);
+	CHECK_EQ_INT(mode_packets, MODE_FULL);
+}
+
+TEST(modes_of_other_sources_are_standard_here)
+{
+	check_mode("hip", MODE_STANDARD);
+}
