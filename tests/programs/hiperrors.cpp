@@ -21,7 +21,7 @@ extern "C" __global__ void errors_shared(int *p)
 	p[threadIdx.x] = all[threadIdx.x];
 }
 
-static int never_registered;
+static int never_registered, runtime_version;
 
 #define SEE(what, fn, ...)                                                                         \
 	do {                                                                                       \
@@ -36,6 +36,12 @@ static int never_registered;
 		printf("%s, %s: %d, then %d and %d, errno %d\n", #fn, what, status_, peek_, last_, \
 		       errno_);                                                                    \
 	} while (0)
+
+/* HIP 7.2.4 takes a function that it does not know for a kernel's handle, and crashes, untraced too. */
+static bool no_kernel_is_told()
+{
+	return runtime_version < 70200000;
+}
 
 static void launches(int *p)
 {
@@ -53,9 +59,12 @@ static void launches(int *p)
 	SEE("too much shared memory", hipLaunchKernel, (const void *)errors_shared, dim3(1),
 	    dim3(64), args, (size_t)1 << 20, NULL);
 	SEE("no function", hipLaunchKernel, NULL, dim3(1), dim3(64), args, 0, NULL);
-	SEE("not a kernel", hipLaunchKernel, &never_registered, dim3(1), dim3(64), args, 0, NULL);
-	SEE("not a kernel", hipExtLaunchKernel, &never_registered, dim3(1), dim3(64), args, 0, NULL,
-	    none, none, 0);
+	if (no_kernel_is_told()) {
+		SEE("not a kernel", hipLaunchKernel, &never_registered, dim3(1), dim3(64), args, 0,
+		    NULL);
+		SEE("not a kernel", hipExtLaunchKernel, &never_registered, dim3(1), dim3(64), args,
+		    0, NULL, none, none, 0);
+	}
 	SEE("no function", hipModuleLaunchKernel, (hipFunction_t)NULL, 1, 1, 1, 64, 1, 1, 0, NULL,
 	    args, (void **)NULL);
 	SEE("no list", hipExtLaunchMultiKernelMultiDevice, (hipLaunchParams *)NULL, 1, 0);
@@ -192,6 +201,7 @@ int main(int argc, char **argv)
 	const char *account = arg_text(argc, argv, "account", NULL);
 	char *dev;
 
+	CALL(hipRuntimeGetVersion, &runtime_version);
 	CALL(hipMalloc, &dev, (size_t)65536);
 	launches((int *)dev);
 	memory(dev);

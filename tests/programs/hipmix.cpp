@@ -22,7 +22,16 @@
 #include <hip/hiprtc.h>
 
 #include <atomic>
+#include <dlfcn.h>
+#include <shared_mutex>
 #include <thread>
+
+/* HIP 7 has hipRTC in a library of its own, which this program is not linked to. */
+#pragma weak hiprtcCreateProgram
+#pragma weak hiprtcCompileProgram
+#pragma weak hiprtcGetCodeSize
+#pragma weak hiprtcGetCode
+#pragma weak hiprtcDestroyProgram
 
 static __device__ int symbol_memory[1 << 14];
 
@@ -44,13 +53,17 @@ extern "C" __global__ void mix_node(int *p, int n)
 static long nr_threads, nr_streams, nr_rounds, nr_devices, burst;
 static const char *parts;
 static std::vector<char> rtc_code;
+static int runtime_version;
+/* Held alone while a stream captures, and together by all else: HIP 7 refuses synchronous calls of every
+ * thread while any captures, and spoils what it captures. Before HIP 7 it is not used, and they meet. */
+static std::shared_mutex capturing;
 static std::atomic<long> wrong_copies, callbacks;
 
 /* what kernels write lies behind all that is copied */
 enum { BUFFER = 24 << 20, KERNELS_AT = 20 << 20, GROUP = 64 };
 
 struct worker {
-	long index, launches, copies, moves, fills, boxes;
+	long index, launches, copies, moves, rows, fills, boxes;
 	int device;
 	std::vector<hipStream_t> streams;
 	size_t next_stream;
@@ -70,7 +83,8 @@ static size_t copy_length(worker &w, size_t base)
 	return base + 16 * (size_t)(1 + w.copies++ * nr_threads + w.index);
 }
 
-/* What a kernel of the runtime's does is recognised by that kernel's grid: a step of `n` is one more workgroup. */
+/* What a kernel of the runtime's does is recognised by that kernel's grid: a step of `n` is one more workgroup,
+ * or several where the kernel of another release does less in each. */
 static size_t step_length(worker &w, long *count, size_t step)
 {
 	return 8192 + step * (size_t)(1 + (*count)++ * nr_threads + w.index);
@@ -85,26 +99,26 @@ static size_t step_length(worker &w, long *count, size_t step)
 /* Copies within the device, between devices, and fills; with four rows. */
 #define MOVE(stream, fn, ...)                                                                      \
 	do {                                                                                       \
-		n = step_length(w, &w.moves, 1024);                                                \
+		n = step_length(w, &w.moves, 8192);                                                \
 		CALL_OPS(stream, OPS({ "move", "DeviceToDevice", n, dim3(), dim3() }), fn,         \
 			 __VA_ARGS__);                                                             \
 	} while (0)
 #define PEER(stream, fn, ...)                                                                      \
 	do {                                                                                       \
 		/* no length that a copy of the host's has */                                      \
-		n = (1 << 20) + step_length(w, &w.moves, 1024);                                    \
+		n = (1 << 20) + step_length(w, &w.moves, 8192);                                    \
 		CALL_OPS(stream, OPS({ "peer", "DeviceToDevice", n, dim3(), dim3() }), fn,         \
 			 __VA_ARGS__);                                                             \
 	} while (0)
 #define MOVE_ROWS(stream, fn, ...)                                                                 \
 	do {                                                                                       \
-		n = step_length(w, &w.moves, 1024);                                                \
+		n = step_length(w, &w.rows, 1024);                                                 \
 		CALL_OPS(stream, OPS({ "move_rows", "DeviceToDevice", n, dim3(), dim3() }), fn,    \
 			 __VA_ARGS__);                                                             \
 	} while (0)
 #define FILL(stream, fn, ...)                                                                      \
 	do {                                                                                       \
-		n = step_length(w, &w.fills, 2048);                                                \
+		n = step_length(w, &w.fills, 4096);                                                \
 		CALL_OPS(stream, OPS({ "fill", "", n, dim3(), dim3() }), fn, __VA_ARGS__);         \
 	} while (0)
 #define FILL_ROWS(stream, fn, ...)                                                                 \
@@ -248,6 +262,12 @@ static void many_launches(worker &w)
 
 /* ---- copies -------------------------------------------------------------------------------- */
 
+/* HIP 6 gave the types of memory other numbers: what is compiled with HIP 5 says Host and means Unregistered. */
+static hipMemoryType memory_type(hipMemoryType type)
+{
+	return (hipMemoryType)(type + (runtime_version >= 60000000));
+}
+
 static void fill_host(worker &w, char *p, size_t n)
 {
 	for (size_t i = 0; i < n; i += 64)
@@ -334,10 +354,10 @@ static void shaped_copies(worker &w)
 	}
 	for (int i = 0; i < 2; i++) {
 		n = copy_length(w, 8192);
-		param.srcMemoryType = hipMemoryTypeHost;
+		param.srcMemoryType = memory_type(hipMemoryTypeHost);
 		param.srcHost = w.pinned;
 		param.srcPitch = 8192;
-		param.dstMemoryType = hipMemoryTypeDevice;
+		param.dstMemoryType = memory_type(hipMemoryTypeDevice);
 		param.dstDevice = w.dev;
 		param.dstPitch = 16384;
 		param.WidthInBytes = n / 4;
@@ -350,11 +370,11 @@ static void shaped_copies(worker &w)
 	}
 	for (int i = 0; i < 2; i++) {
 		n = copy_length(w, 8192);
-		drv.srcMemoryType = hipMemoryTypeHost;
+		drv.srcMemoryType = memory_type(hipMemoryTypeHost);
 		drv.srcHost = w.pinned;
 		drv.srcPitch = 8192;
 		drv.srcHeight = 2;
-		drv.dstMemoryType = hipMemoryTypeDevice;
+		drv.dstMemoryType = memory_type(hipMemoryTypeDevice);
 		drv.dstDevice = w.dev;
 		drv.dstPitch = 16384;
 		drv.dstHeight = 2;
@@ -462,20 +482,20 @@ static void events(worker &w)
 
 /* ---- graphs -------------------------------------------------------------------------------- */
 
-static void captured_graph(worker &w)
+template <typename lock> static lock hold_capturing()
 {
-	hipStream_t a = w.streams[0], b;
+	return runtime_version >= 70000000 ? lock(capturing) : lock();
+}
+
+static hipGraph_t capture(worker &w, hipStream_t a, hipStream_t b, hipEvent_t fork, hipEvent_t join,
+			  account_ops &ops)
+{
+	auto held = hold_capturing<std::unique_lock<std::shared_mutex>>();
 	int *p = (int *)(w.dev + KERNELS_AT), n = 1;
 	void *args[] = { &p, &n };
 	dim3 group(GROUP);
-	account_ops ops;
 	hipGraph_t graph;
-	hipGraphExec_t exec;
-	hipEvent_t fork, join;
 
-	CALL(hipStreamCreateWithFlags, &b, hipStreamNonBlocking);
-	CALL(hipEventCreate, &fork);
-	CALL(hipEventCreate, &join);
 	CALL(hipStreamBeginCapture, a, hipStreamCaptureModeThreadLocal);
 	for (int i = 0; i < 3; i++) {
 		dim3 grid(launch_number(w));
@@ -496,6 +516,21 @@ static void captured_graph(worker &w)
 	ops.push_back(copied(size, "HostToDevice"));
 	CALL(hipMemcpyAsync, w.dev, w.pinned, size, hipMemcpyHostToDevice, a);
 	CALL(hipStreamEndCapture, a, &graph);
+	return graph;
+}
+
+static void captured_graph(worker &w)
+{
+	hipStream_t b;
+	account_ops ops;
+	hipGraph_t graph;
+	hipGraphExec_t exec;
+	hipEvent_t fork, join;
+
+	CALL(hipStreamCreateWithFlags, &b, hipStreamNonBlocking);
+	CALL(hipEventCreate, &fork);
+	CALL(hipEventCreate, &join);
+	graph = capture(w, w.streams[0], b, fork, join, ops);
 	CALL(hipGraphInstantiate, &exec, graph, (hipGraphNode_t *)NULL, (char *)NULL, 0);
 	for (int i = 0; i < 4; i++) {
 		hipStream_t s = w.streams[(size_t)i / 2 % w.streams.size()];
@@ -539,7 +574,7 @@ static void built_graph(worker &w)
 	set.dst = w.dev2;
 	set.elementSize = 1;
 	set.height = 1;
-	set.width = size = step_length(w, &w.fills, 2048);
+	set.width = size = step_length(w, &w.fills, 4096);
 	set.pitch = size;
 	set.value = 9;
 	ops.push_back({ "fill", "", size, dim3(), dim3() });
@@ -565,8 +600,17 @@ static void compile()
 	static const char source[] = "extern \"C\" __global__ void mix_compiled(int *p)\n"
 				     "{ p[threadIdx.x] = blockIdx.x; }\n";
 	const char *options[] = { "--gpu-architecture=gfx900" };
+	void *lib = runtime_version >= 70000000 ? dlopen("libhiprtc.so.7", RTLD_NOW | RTLD_LOCAL) : NULL;
 	hiprtcProgram program;
 	size_t size;
+/* by the functions' own names, which CALL() writes down */
+#define FIND(name) decltype(&::name) name = lib ? (decltype(&::name))dlsym(lib, #name) : &::name
+	FIND(hiprtcCreateProgram);
+	FIND(hiprtcCompileProgram);
+	FIND(hiprtcGetCodeSize);
+	FIND(hiprtcGetCode);
+	FIND(hiprtcDestroyProgram);
+#undef FIND
 
 	CALL(hiprtcCreateProgram, &program, source, "mix.hip", 0, (const char **)NULL,
 	     (const char **)NULL);
@@ -579,6 +623,11 @@ static void compile()
 
 static void run_part(worker &w, char part)
 {
+	if (part == 'g') {
+		captured_graph(w);
+		return built_graph(w);
+	}
+	auto held = hold_capturing<std::shared_lock<std::shared_mutex>>();
 	switch (part) {
 	case 'k':
 		return launches(w);
@@ -594,9 +643,6 @@ static void run_part(worker &w, char part)
 		return symbols(w);
 	case 'f':
 		return fills(w);
-	case 'g':
-		captured_graph(w);
-		return built_graph(w);
 	case 'e':
 		return events(w);
 	case 'p':
@@ -657,6 +703,7 @@ int main(int argc, char **argv)
 	nr_devices = arg_num(argc, argv, "devices", 1);
 	burst = arg_num(argc, argv, "burst", 20);
 	parts = arg_text(argc, argv, "parts", "kmtc2sfgepb");
+	CALL(hipRuntimeGetVersion, &runtime_version);
 	CALL(hipGetDeviceCount, &found);
 	if (found < nr_devices) {
 		fprintf(stderr, "hipmix: %ld devices asked for, %d there\n", nr_devices, found);

@@ -13,9 +13,15 @@ import re
 
 from support import *
 
-# what libamdhip64 5.2.3 does a fill or a copy within one device with; op_keys() has the grids
+# what libamdhip64 does a fill or a copy within one device with; op_keys() has the grids
 FILL, FILL_ROWS = "__amd_rocclr_fillBufferAligned", "__amd_rocclr_fillBufferAligned2D"
 MOVE, MOVE_ROWS = "__amd_rocclr_copyBuffer", "__amd_rocclr_copyBufferRectAligned"
+
+# HIP 7.2.4 copies up to 16 KiB by kernels, and gives a kernel for a copy or a fill 64 workgroups at most: neither
+# is left with a size that nothing else has. These are its own settings for both.
+OWN_SIZES = {"GPU_FORCE_BLIT_COPY_SIZE": "0", "DEBUG_CLR_LIMIT_BLIT_WG": "1000000"} if DTIF else {}
+# Kernels then copy what the program looks at.
+RESULTS = {"VGPU_EXEC": "auto"} if DTIF else {}
 
 Call = collections.namedtuple("Call", "tid api status stream exec ops")
 Api = collections.namedtuple("Api", "api_id tid name begin end status correlation parent args")
@@ -34,9 +40,9 @@ def read_account(r):
     return calls
 
 
-def run_account(name, *args, **kwargs):
+def run_account(name, *args, env=None, **kwargs):
     """Runs a program that writes an account into the run's folder."""
-    p, r = start(name, *args, "account=account", **kwargs)
+    p, r = start(name, *args, "account=account", env={**OWN_SIZES, **RESULTS, **(env or {})}, **kwargs)
     finish(p, r, 120)
     ended(r, 0)
     return r
@@ -82,6 +88,10 @@ def callback_calls(r, calls):
     return [c for c in calls if c.api != "hipGetDeviceCount"]
 
 
+def round_up(n, step):
+    return -(-n // step) * step
+
+
 def op_keys(op):
     """What the operation of an account looks like on the GPU; one of these."""
     what = op[0]
@@ -89,12 +99,16 @@ def op_keys(op):
         return [("kernel", op[1], tuple(op[2:5]), tuple(op[5:8]))]
     size = op[1]
     move = ("kernel", MOVE, (size // 4 + 256, 1, 1), (256, 1, 1))
+    fill = ("kernel", FILL, (size // 8, 1, 1), (256, 1, 1))
+    if DTIF:  # 16 bytes to each work-item
+        move = ("kernel", MOVE, (round_up(size // 16, 512), 1, 1), (512, 1, 1))
+        fill = ("kernel", FILL, (round_up(size // 16, 256), 1, 1), (256, 1, 1))
     return {
         "copy": [("copy", size)],
         "peer": [("copy", size), move],
         "move": [move],
         "move_rows": [("kernel", MOVE_ROWS, (size // 64, 16, 1), (16, 16, 1))],
-        "fill": [("kernel", FILL, (size // 8, 1, 1), (256, 1, 1))],
+        "fill": [fill],
         "fill_rows": [("kernel", FILL_ROWS, (size // 4, 16, 1), (16, 16, 1))],
     }[what]
 
