@@ -44,6 +44,8 @@ static const struct {
 	unsigned index;
 	void *ours; /* NULL: a static function */
 } core_entries[] = {
+	{ 0, NULL }, /* hsa_init() and hsa_shut_down() */
+	{ 1, NULL },
 	{ 7, (void *)queue_calls_create },
 	{ 9, (void *)queue_calls_destroy },
 	{ 10, (void *)queue_calls_inactivate },
