@@ -14,6 +14,9 @@
 /* For what runs on a stack that the address sanitizer does not know of. */
 #define RTL_FOREIGN_STACK __attribute__((no_sanitize_address))
 #define RTL_EXPORT __attribute__((visibility("default")))
+/* For a variable that hot paths read: a declaration of it is not hidden by -fvisibility, and is then reached by way of
+ * the global offset table. */
+#define RTL_HIDDEN __attribute__((visibility("hidden")))
 
 /* A pause in a loop that waits for another thread's next few instructions. */
 #if defined(__x86_64__) || defined(__i386__)

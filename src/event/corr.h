@@ -26,7 +26,7 @@ static inline uint64_t corr_new(struct thread *t)
 
 /* NULL, or asked at each operation of a thread that is in no recorded call, whether a call was missed. Must not
  * block. */
-extern _Atomic(bool (*)(void)) corr_orphan;
+extern RTL_HIDDEN _Atomic(bool (*)(void)) corr_orphan;
 
 /* HOT: `id` of a call or an operation that is in no recorded call, with EVENT_LEFT_OUT while recording is
  * paused. */
@@ -47,18 +47,24 @@ static inline bool corr_may_miss(const struct thread *t)
 	return !t->call_left_out && !t->is_ours;
 }
 
-/* HOT: the id of an operation that came from a thread in no recorded call, with EVENT_MISSED where such a call was
- * missed; `may_miss`: what corr_may_miss() said of that thread, `t`: the caller. It may be that no operation comes of
- * it. */
-static inline uint64_t corr_orphaned(struct thread *t, bool may_miss)
+/* HOT: a new id for an operation that came, while recording went on, from a thread in no recorded call, with EVENT_MISSED
+ * where such a call was missed; `may_miss`: what corr_may_miss() said of that thread, `t`: the caller. */
+static inline uint64_t corr_of_orphan(struct thread *t, bool may_miss)
 {
 	/* acquire: pairs with the release of who sets it */
 	bool (*orphan)(void) = atomic_load_explicit(&corr_orphan, memory_order_acquire);
-	uint64_t id = corr_mark(corr_new(t));
+	uint64_t id = corr_new(t);
 
-	if (RTL_UNLIKELY(orphan != NULL) && may_miss && !pause_is_on() && orphan())
+	if (RTL_UNLIKELY(orphan != NULL) && may_miss && orphan())
 		id |= EVENT_MISSED;
 	return id;
+}
+
+/* HOT: the same, now: recording may be paused. It may be that no operation comes of it. */
+static inline uint64_t corr_orphaned(struct thread *t, bool may_miss)
+{
+	return RTL_UNLIKELY(pause_is_on()) ? corr_new(t) | EVENT_LEFT_OUT :
+					     corr_of_orphan(t, may_miss);
 }
 
 /* HOT: the id of the API call that runs on this thread, or a new one. */

@@ -21,6 +21,7 @@
 
 #include "base/alloc.h"
 #include "event/bus.h"
+#include "event/special.h"
 #include "event/life.h"
 
 #define NR_SIGNALS 65536u
@@ -100,8 +101,10 @@ bool join_turn_on(void)
 	for (int k = 0; k < NR_KEYS; k++)
 		all = all && chains[k];
 	/* release: pairs with join_is_on() */
-	if (all)
+	if (all) {
 		atomic_store_explicit(&join_on, true, memory_order_release);
+		special_set(SPECIAL_JOINS, true);
+	}
 	pthread_mutex_unlock(&lock);
 	return all;
 }

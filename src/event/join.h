@@ -24,13 +24,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
+
 /* The call that a command was made by. */
 struct join_call {
 	uint64_t correlation, marker;
 	uint32_t tid;
 };
 
-extern _Atomic bool join_on;
+extern RTL_HIDDEN _Atomic bool join_on;
 
 /* HOT */
 static inline bool join_is_on(void)

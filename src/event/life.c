@@ -29,6 +29,7 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "base/place.h"
+#include "event/special.h"
 #include "base/testpoint.h"
 #include "event/bus.h"
 #include "event/facts.h"
@@ -50,6 +51,13 @@
 
 _Atomic int life_state = LIFE_OFF;
 _Atomic uint32_t life_sleeping = LIFE_AWAKE;
+
+void life_set_state(enum life_state state)
+{
+	/* release: pairs with the acquire of those who wait */
+	atomic_store_explicit(&life_state, state, memory_order_release);
+	special_set(SPECIAL_NOT_ON, state != LIFE_ON);
+}
 
 enum thread_phase { PHASE_NONE, PHASE_RUNS, PHASE_OVER };
 
@@ -245,8 +253,7 @@ void life_arm_exit(void)
 
 static void in_child(void)
 {
-	/* relaxed: the child has one thread */
-	atomic_store_explicit(&life_state, LIFE_FORKED, memory_order_relaxed);
+	life_set_state(LIFE_FORKED);
 }
 
 static void say(const char *line)
@@ -360,8 +367,7 @@ bool life_start(void)
 	signals_block(&old);
 	good = start();
 	RTL_TESTPOINT("life_starting");
-	/* release: pairs with the acquire of those who wait */
-	atomic_store_explicit(&life_state, good ? LIFE_ON : LIFE_STOPPED, memory_order_release);
+	life_set_state(good ? LIFE_ON : LIFE_STOPPED);
 	signals_restore(&old);
 	self->in_hook = in_hook;
 	errno = saved;
@@ -420,11 +426,12 @@ void life_stop(void)
 	if (!atomic_compare_exchange_strong_explicit(&life_state, &state, LIFE_STOPPING,
 						     memory_order_acq_rel, memory_order_acquire))
 		return;
+	special_set(SPECIAL_NOT_ON, true);
 	self = thread_get();
 	self->in_hook = true;
 	signals_block(&old);
 	stop();
-	atomic_store_explicit(&life_state, LIFE_STOPPED, memory_order_release);
+	life_set_state(LIFE_STOPPED);
 	signals_restore(&old);
 	self->in_hook = false;
 	errno = saved;

@@ -15,12 +15,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
 #include "event/thread.h"
 
 struct sink;
 
 enum life_state { LIFE_OFF, LIFE_STARTING, LIFE_ON, LIFE_STOPPING, LIFE_STOPPED, LIFE_FORKED };
-extern _Atomic int life_state;
+extern RTL_HIDDEN _Atomic int life_state;
 
 struct source {
 	const char *name;
@@ -33,6 +34,9 @@ struct source {
 };
 
 #define LIFE_IDLE UINT64_MAX
+
+/* For life.c, and for tests of what happens in a state. */
+void life_set_state(enum life_state state);
 
 /* Called from lib/librtl/entry.c before anything else: the parts of this library. Arrays end in
  * NULL and live for ever. */
@@ -62,7 +66,7 @@ static inline bool life_on(void)
 }
 
 enum life_sleep { LIFE_AWAKE, LIFE_NAP /* under 50 ms */, LIFE_DEEP };
-extern _Atomic uint32_t life_sleeping; /* enum life_sleep */
+extern RTL_HIDDEN _Atomic uint32_t life_sleeping; /* enum life_sleep */
 void life_wake_slow(void);
 
 /* Wakes the life thread if it sleeps deeply. HOT: one relaxed load in the usual case. */
@@ -92,7 +96,7 @@ static inline bool life_enter(struct thread **out)
 	if (!life_on())
 		return false;
 	t = thread_get();
-	if (t->in_hook || t->is_ours)
+	if (thread_kept_out(t))
 		return false;
 	t->in_hook = true;
 	*out = t;
@@ -110,7 +114,7 @@ static inline struct thread *life_glance(void)
 {
 	struct thread *t = &thread_self;
 
-	return life_on() && t->tid && !t->in_hook && !t->is_ours ? t : NULL;
+	return life_on() && !thread_kept_out(t) ? t : NULL;
 }
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/compiler.h"
 #include "base/env.h"
+#include "event/special.h"
 
 /* Read by all threads: nothing that changes often lies beside it. */
 _Alignas(64) _Atomic bool pause_on;
@@ -17,11 +18,17 @@ void pause_init(void)
 	const char *start = env_str(ENV_TRACE_START);
 
 	follows = strcmp(start, "always") != 0;
-	atomic_store_explicit(&pause_on, strcmp(start, "off") == 0, memory_order_relaxed);
+	pause_set(strcmp(start, "off") == 0);
+}
+
+void pause_set(bool paused)
+{
+	atomic_store_explicit(&pause_on, paused, memory_order_relaxed);
+	special_set(SPECIAL_PAUSED, paused);
 }
 
 void pause_switch(bool recording)
 {
 	if (RTL_UNLIKELY(follows))
-		atomic_store_explicit(&pause_on, !recording, memory_order_relaxed);
+		pause_set(!recording);
 }

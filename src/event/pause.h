@@ -17,8 +17,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "base/compiler.h"
+
 /* Atomic; read by every call and operation, hardly ever written. */
-extern _Atomic bool pause_on;
+extern RTL_HIDDEN _Atomic bool pause_on;
 
 /* Reads RTL_TRACE_START. After env_init(), before threads. */
 void pause_init(void);
@@ -26,6 +28,9 @@ void pause_init(void);
 /* The program says that recording goes on (true) or pauses. No effect unless it was asked for that the
  * program be followed: profilers inside of programs start and stop themselves all the time. */
 void pause_switch(bool recording);
+
+/* The same, whatever was asked for. */
+void pause_set(bool paused);
 
 /* HOT */
 static inline bool pause_is_on(void)

@@ -19,7 +19,7 @@
 #define MAX_PROBES 64
 #define TID_TAKEN UINT32_MAX
 
-_Thread_local struct thread thread_self;
+_Thread_local struct thread thread_self = { .is_new = true };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 /* set in init, constant after */
@@ -110,6 +110,7 @@ static void thread_ends(void *arg)
 		atomic_store_explicit(&k->over, 1, memory_order_relaxed);
 	/* a later destructor of the program may come back to us: then all begins anew */
 	t->tid = 0;
+	t->is_new = true;
 	t->corr_next = t->corr_end = 0;
 	/* a call that the thread was ended in */
 	t->corr_current = 0;
@@ -127,6 +128,8 @@ struct thread *thread_get_slow(void)
 
 	pthread_once(&once, make_key);
 	t->tid = (uint32_t)syscall(SYS_gettid);
+	t->is_new = false;
+	thread_leave_out(t, t->call_left_out);
 	learn(t->tid);
 	if (have_key)
 		pthread_setspecific(key, t);

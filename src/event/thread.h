@@ -11,13 +11,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
+
 struct buf;	     /* sink/recorder/buf.h: the thread's open chunk */
 struct marker_stack; /* source/roctx */
 
 struct thread {
-	uint32_t tid;		      /* 0 until thread_get() was called once */
-	bool in_hook;		      /* re-entry guard: life_enter() / life_leave() */
-	bool is_ours;		      /* the life thread: hooks do nothing on it */
+	uint32_t tid; /* 0 until thread_get() was called once */
+	union {
+		struct {
+			bool in_hook; /* re-entry guard: life_enter() / life_leave() */
+			bool is_ours; /* the life thread: hooks do nothing on it */
+			bool is_new;  /* thread_get() has not been called yet */
+			bool is_zero;
+		};
+		uint32_t kept_out; /* all of them: one comparison on hot paths */
+	};
+	/* Who submits an operation: the tid, with THREAD_LEFT_OUT within a call that began while recording was
+	 * paused. */
+	uint64_t author;
 	uint64_t corr_next, corr_end; /* ids taken ahead from the process counter, corr.c */
 	uint64_t marker;	      /* innermost open push range, 0 = none */
 	uint64_t corr_current;	      /* of the API call that runs, 0 = none: operations take it */
@@ -33,7 +45,22 @@ struct thread {
 	uintptr_t api_frame[3];	     /* source/api: by domain, the frame of that call's wrapper */
 };
 
-extern _Thread_local struct thread thread_self;
+#define THREAD_LEFT_OUT (UINT64_C(1) << 32)
+
+extern RTL_HIDDEN _Thread_local struct thread thread_self;
+
+/* HOT: hooks do nothing on `t` now, or it was never seen before. */
+static inline bool thread_kept_out(const struct thread *t)
+{
+	return t->kept_out != 0;
+}
+
+/* A call of `t`, of this frame, is left out of the recording, with all that it submits; 0: none is. */
+static inline void thread_leave_out(struct thread *t, uintptr_t frame)
+{
+	t->call_left_out = frame;
+	t->author = t->tid | (frame ? THREAD_LEFT_OUT : 0);
+}
 
 /* HOT: this thread's block; the first call on a thread takes its tid (one system call) and
  * registers the thread's end. */

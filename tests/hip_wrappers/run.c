@@ -401,7 +401,7 @@ int main(int argc, char **argv)
 	signal(SIGBUS, on_crash);
 	if (bus_attach(&sink) != 0)
 		return 1;
-	atomic_store(&life_state, LIFE_ON);
+	life_set_state(LIFE_ON);
 	run_prepare();
 	for (unsigned i = 0; i < run_nr_cases; i++) {
 		const struct run_case *c = &run_cases[i];

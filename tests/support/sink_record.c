@@ -86,7 +86,7 @@ struct sink sink_record = {
 void sink_record_open(void)
 {
 	CHECK_OK(bus_attach(&sink_record));
-	atomic_store(&life_state, LIFE_ON);
+	life_set_state(LIFE_ON);
 }
 
 /* The next event at or behind *i, NULL at the end. */

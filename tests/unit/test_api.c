@@ -99,20 +99,20 @@ static void call_inner(void)
 
 static void stop_and_call(void)
 {
-	atomic_store(&pause_on, true);
+	pause_set(true);
 	call_inner();
 }
 
 static void start_and_take(void)
 {
-	atomic_store(&pause_on, false);
+	pause_set(false);
 	take();
 }
 
 TEST(calls_are_left_out_and_counted_while_recording_is_paused)
 {
 	begin();
-	atomic_store(&pause_on, true);
+	pause_set(true);
 	errno = 77;
 	CHECK_EQ_INT(call(REC_API_HIP, OP_OUTER, call_inner, 3), 3);
 	CHECK_EQ_INT(errno, 77);
@@ -121,7 +121,7 @@ TEST(calls_are_left_out_and_counted_while_recording_is_paused)
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_paused), 2);
 	CHECK_EQ_UINT(sink_record_losses(), 2);
 	CHECK(corr_is_left_out(taken[0]));
-	atomic_store(&pause_on, false);
+	pause_set(false);
 	call(REC_API_HIP, OP_OUTER, call_inner, 0);
 	CHECK_EQ_UINT(sink_record_count(EVENT_API), 2);
 	CHECK_EQ_UINT(taken[1], call_at(1)->correlation);
@@ -154,7 +154,7 @@ TEST(an_operation_of_a_call_that_began_before_the_start_is_recorded_without_it)
 {
 	begin();
 	atomic_store(&corr_orphan, is_missed);
-	atomic_store(&pause_on, true);
+	pause_set(true);
 	call(REC_API_HIP, OP_OUTER, inner_and_start_and_take, 0);
 	CHECK_EQ_UINT(sink_record_count(EVENT_API), 0);
 	CHECK(!corr_is_left_out(taken[0]));
@@ -170,12 +170,12 @@ TEST(an_operation_of_another_tools_call_is_left_out_with_it)
 	uint64_t outer;
 
 	begin();
-	atomic_store(&pause_on, true);
+	pause_set(true);
 	CHECK_NE_UINT(api_open(&outer), 0);
 	take();
 	api_close(outer);
 	CHECK(corr_is_left_out(taken[0]));
-	atomic_store(&pause_on, false);
+	pause_set(false);
 	take();
 	CHECK(!corr_is_left_out(taken[1]));
 }
@@ -382,15 +382,15 @@ TEST(a_handler_that_interrupts_a_call_is_inside_of_it)
 TEST(before_the_trace_and_in_a_child_of_a_fork_nothing_is_recorded)
 {
 	begin();
-	atomic_store(&life_state, LIFE_OFF);
+	life_set_state(LIFE_OFF);
 	call(REC_API_HIP, OP_OUTER, NULL, 0);
-	atomic_store(&life_state, LIFE_STARTING);
+	life_set_state(LIFE_STARTING);
 	call(REC_API_HIP, OP_OUTER, NULL, 0);
-	atomic_store(&life_state, LIFE_FORKED);
+	life_set_state(LIFE_FORKED);
 	call(REC_API_HIP, OP_OUTER, NULL, 0);
 	CHECK_EQ_UINT(sink_record_count(EVENT_API), 0);
 	/* handlers that run at the exit come after the upkeep's end; the sink decides */
-	atomic_store(&life_state, LIFE_STOPPED);
+	life_set_state(LIFE_STOPPED);
 	call(REC_API_HIP, OP_OUTER, NULL, 0);
 	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
 }

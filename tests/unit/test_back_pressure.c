@@ -105,7 +105,7 @@ TEST(dispatches_that_are_left_out_do_not_overflow_the_ring)
 
 	sink_record.pauses = true;
 	fake_open_intercept(NULL, 0);
-	atomic_store(&pause_on, true);
+	pause_set(true);
 	g.q = fake_queue_create(64);
 	fake_gpu_start(&g);
 	for (uint32_t i = 1; i <= 2000; i++)
@@ -279,7 +279,7 @@ TEST(packets_after_the_end_neither_overflow_nor_hang)
 		fake_submit_dispatch(q, id);
 	/* The deadline has passed: all are given up, while the GPU still has them to do. */
 	harvest_source.stop(clock_now_ns());
-	atomic_store(&life_state, LIFE_STOPPED);
+	life_set_state(LIFE_STOPPED);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_unfinished), NR_BEFORE_WAIT);
 	run_late(q);
 }

@@ -203,7 +203,7 @@ TEST(old_answer_is_not_given_for_a_packet_that_was_left_out)
 	submit(q, fake_dispatch(5, s));
 	fake_run_all(q);
 	check_time(s, 5);
-	atomic_store(&pause_on, true);
+	pause_set(true);
 	fake_signal_set(s, 1);
 	submit(q, fake_dispatch(7, s));
 	fake_run_all(q);
@@ -264,10 +264,10 @@ TEST(completer_without_a_signal_of_ours_leaves_the_owners_on_its_packet)
 	union fake_packet p = fake_dispatch(1000, s);
 
 	atomic_store(&fake.no_signal_after, atomic_load(&fake.nr_signals_made));
-	for (uint32_t id = 0; id < SIGNAL_POOL_START; id++)
+	for (uint32_t id = 0; id < INFLIGHT_FIRST; id++)
 		fake_submit_dispatch(q, id);
 	fake_submit(q, &p, 1);
-	CHECK_MEM_EQ(fake_hw(q, SIGNAL_POOL_START), &p, sizeof(p));
+	CHECK_MEM_EQ(fake_hw(q, INFLIGHT_FIRST), &p, sizeof(p));
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_signal_create), 1);
 	fake_run_all(q);
 	CHECK_EQ_INT(fake_signal_get(s), 1);

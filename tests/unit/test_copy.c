@@ -89,10 +89,10 @@ TEST(copies_are_for_the_time_at_which_they_were_submitted)
 	on = fake_signal(1);
 	off = fake_signal(1);
 	CHECK_EQ_INT(fake_copy(64, on), HSA_STATUS_SUCCESS);
-	atomic_store(&pause_on, true);
+	pause_set(true);
 	CHECK_EQ_INT(fake_copy(128, off), HSA_STATUS_SUCCESS);
 	finish(on, 3);
-	atomic_store(&pause_on, false);
+	pause_set(false);
 	finish(off, 4);
 	fake_harvest();
 	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 2);
@@ -403,7 +403,7 @@ static void end_in_call(void)
 {
 	fake.in_copy = NULL;
 	harvest_stop(clock_now_ns());
-	atomic_store(&life_state, LIFE_STOPPED);
+	life_set_state(LIFE_STOPPED);
 }
 
 TEST(a_copy_whose_call_runs_at_the_end_is_unfinished)
@@ -418,7 +418,7 @@ TEST(a_copy_whose_call_runs_at_the_end_is_unfinished)
 	CHECK_EQ_UINT(copy_of(1)->flags, REC_F_UNFINISHED);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_unfinished), 1);
 	/* and its place is free: as many fit as ever */
-	atomic_store(&life_state, LIFE_ON);
+	life_set_state(LIFE_ON);
 	for (int i = 0; i < 16384; i++)
 		fake_copy(2, fake_signal(1));
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inflight_full), 0);

@@ -302,7 +302,7 @@ TEST(operations_that_are_left_out_have_it_in_their_id_and_no_losses)
 	CHECK(!corr_is_left_out(id));
 	bus_loss_of(id, SPOOL_REASON_buffer_full);
 	CHECK_EQ_UINT(atomic_load(&got_a.losses), 1);
-	atomic_store(&pause_on, true);
+	pause_set(true);
 	id = corr_take(t);
 	CHECK(corr_is_left_out(id));
 	CHECK_NE_UINT(id & ~EVENT_LEFT_OUT, 0);
@@ -311,7 +311,7 @@ TEST(operations_that_are_left_out_have_it_in_their_id_and_no_losses)
 	t->corr_current = 77; /* of a call that was begun before */
 	CHECK_EQ_UINT(corr_take(t), 77);
 	t->corr_current = 0;
-	atomic_store(&pause_on, false);
+	pause_set(false);
 	CHECK(!corr_is_left_out(corr_take(t)));
 	CHECK_OK(bus_attach(&sink_b));
 	CHECK(bus_never_pauses());
@@ -332,9 +332,9 @@ TEST(a_call_that_was_left_out_is_not_missed)
 	atomic_store(&corr_orphan, on_orphan);
 	corr_take(t);
 	CHECK_EQ_INT(orphans, 1);
-	atomic_store(&pause_on, true);
+	pause_set(true);
 	corr_take(t);
-	atomic_store(&pause_on, false);
+	pause_set(false);
 	t->call_left_out = true; /* and goes on */
 	corr_take(t);
 	CHECK_EQ_INT(orphans, 1);

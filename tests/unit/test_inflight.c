@@ -1,57 +1,277 @@
 /* SPDX-License-Identifier: MIT */
-/* test_inflight.c - the ring of what is in flight */
+/* test_inflight.c - the rings of what is in flight, and the signals of their entries */
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/alloc.h"
 #include "source/hsa/completion/inflight.h"
+#include "source/hsa/queue/queue_calls.h"
+#include "source/hsa/table/table.h"
+#include "support/fake_hsa.h"
+#include "support/sink_record.h"
 #include "support/test.h"
+
+static struct inflight_rings rings;
+
+static uint64_t alive(void)
+{
+	return atomic_load(&fake.nr_signals_made) - atomic_load(&fake.nr_signals_destroyed);
+}
+
+/* The next entry; NULL where the current ring is full. */
+static struct inflight *take(void)
+{
+	struct inflight_ring *r = inflight_current(&rings);
+	struct inflight *e = inflight_next(r);
+
+	if (e)
+		inflight_push(r, e);
+	return e;
+}
+
+static void take_all(uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		CHECK_NOT_NULL(take());
+	CHECK_NULL(take());
+}
+
+static void record_all(void)
+{
+	for (uint32_t i = 0; i < rings.nr; i++)
+		atomic_store(&rings.ring[i].tail, atomic_load(&rings.ring[i].head));
+}
 
 TEST(a_ring_holds_its_size_and_no_more)
 {
-	struct inflight_ring r = { 0 };
+	struct inflight_ring *r = &rings.ring[0];
 
-	CHECK_OK(inflight_init(&r, 8));
-	for (int i = 0; i < 8; i++) {
-		CHECK_EQ_PTR(inflight_next(&r), &r.entry[i]);
-		inflight_push(&r);
-	}
-	CHECK_NULL(inflight_next(&r));
-	CHECK_EQ_UINT(inflight_count(&r), 8);
-	atomic_store(&r.tail, 3);
-	CHECK_EQ_PTR(inflight_next(&r), &r.entry[0]);
-	CHECK_EQ_UINT(inflight_count(&r), 5);
+	fake_open(NULL, 0);
+	CHECK_OK(inflight_init(&rings, 8));
+	for (int i = 0; i < 8; i++)
+		CHECK_EQ_PTR(take(), &r->entry[i]);
+	CHECK_NULL(take());
+	CHECK(!inflight_grow(&rings));
+	CHECK_EQ_UINT(inflight_count(&rings), 8);
+	atomic_store(&r->tail, 3);
+	CHECK_EQ_PTR(inflight_next(r), &r->entry[0]);
+	CHECK_EQ_UINT(inflight_count(&rings), 5);
 }
 
 TEST(a_ring_tells_what_is_recorded)
 {
-	struct inflight_ring r = { 0 };
+	struct inflight_ring *r = &rings.ring[0];
 
-	CHECK_OK(inflight_init(&r, 8));
+	fake_open(NULL, 0);
+	CHECK_OK(inflight_init(&rings, 8));
 	for (int i = 0; i < 11; i++) {
-		atomic_store(&r.tail, i < 5 ? 0 : i - 4);
-		CHECK(inflight_recorded(&r, inflight_next(&r)));
-		inflight_push(&r);
+		atomic_store(&r->tail, i < 5 ? 0 : i - 4);
+		CHECK(inflight_recorded(r, inflight_next(r)));
+		take();
 	}
 	for (int i = 0; i < 8; i++) /* in flight: 6, 7 and 0, 1, 2 */
-		CHECK_EQ_INT(inflight_recorded(&r, &r.entry[i]), i >= 3 && i < 6);
-	CHECK(!inflight_recorded(&r, r.entry + 8));
-	CHECK(!inflight_recorded(NULL, r.entry));
+		CHECK_EQ_INT(inflight_recorded(r, &r->entry[i]), i >= 3 && i < 6);
+	CHECK(!inflight_recorded(r, r->entry + 8));
+	CHECK(!inflight_recorded(NULL, r->entry));
 }
 
-TEST(a_ring_keeps_its_memory_and_is_empty_again)
+TEST(a_full_ring_is_followed_by_one_of_twice_its_size)
 {
-	struct inflight_ring r = { 0 };
+	fake_open(NULL, 0);
+	CHECK_OK(inflight_init(&rings, 512));
+	for (uint32_t size = 64; size < 512; size *= 2) {
+		take_all(size);
+		CHECK(inflight_grow(&rings));
+	}
+	take_all(512);
+	CHECK(!inflight_grow(&rings));
+	CHECK_EQ_UINT(inflight_count(&rings), 64 + 128 + 256 + 512);
+	record_all();
+	take_all(512);
+	record_all();
+	inflight_trim(&rings, 0);
+	take_all(64);
+}
+
+TEST(rings_keep_their_memory_and_are_empty_again)
+{
 	struct inflight *memory;
 
+	fake_open(NULL, 0);
 	alloc_fail_at(1);
-	CHECK_EQ_INT(inflight_init(&r, 8), -ENOMEM);
+	CHECK_EQ_INT(inflight_init(&rings, 128), -ENOMEM);
 	alloc_fail_at(0);
-	CHECK_OK(inflight_init(&r, 8));
-	memory = r.entry;
+	CHECK_OK(inflight_init(&rings, 128));
+	memory = rings.ring[0].entry;
+	take_all(64);
+	alloc_fail_at(1);
+	CHECK(!inflight_grow(&rings));
+	alloc_fail_at(0);
+	CHECK(inflight_grow(&rings));
+	take_all(128);
+	CHECK_OK(inflight_init(&rings, 128));
+	CHECK_EQ_PTR(rings.ring[0].entry, memory);
+	CHECK_EQ_UINT(inflight_count(&rings), 0);
+	take_all(64);
+}
+
+/* ---- signals --------------------------------------------------------------------------------- */
+
+TEST(there_are_64_signals_at_the_start)
+{
+	fake_open(NULL, 0);
+	fake_queue_create(64);
+	CHECK_EQ_UINT(alive(), 64);
+}
+
+TEST(an_intercepted_queue_has_one_more_that_tells_of_progress)
+{
+	fake_open_intercept(NULL, 0);
+	fake_queue_create(64);
+	CHECK_EQ_UINT(alive(), 65);
+}
+
+TEST(an_entry_keeps_its_signal_which_is_reset)
+{
+	struct inflight e = { .kind = INFLIGHT_DISPATCH };
+	amd_signal_t *s;
+
+	fake_open(NULL, 0);
+	s = inflight_own_signal(&e);
+	CHECK_NOT_NULL(s);
+	for (int i = 0; i < 3; i++) {
+		CHECK_EQ_PTR(inflight_own_signal(&e), s);
+		CHECK_EQ_INT(s->value, 1);
+		CHECK_EQ_UINT(s->start_ts + s->end_ts, 0);
+		s->value = 0;
+		s->start_ts = s->end_ts = 77;
+		inflight_set_signal(&e, s);
+		inflight_reset_signal(&e);
+	}
+	CHECK_EQ_UINT(alive(), 1);
+}
+
+TEST(signals_are_made_ahead_of_need)
+{
+	uint64_t made;
+
+	fake_open(NULL, 0);
+	CHECK_OK(inflight_init(&rings, 4096));
+	for (int i = 0; i < 4; i++) {
+		while (take())
+			;
+		CHECK(inflight_grow(&rings));
+	}
+	for (int i = 0; i < 100; i++)
+		take();
+	for (int round = 0; round < 40; round++)
+		inflight_prepare(&rings);
+	made = alive();
+	CHECK_EQ_UINT(made, 64 + 2 * 100 + 64);
+	for (int i = 0; i < 100 + 64; i++)
+		CHECK_NOT_NULL(inflight_own_signal(take()));
+	CHECK_EQ_UINT(alive(), made);
+	CHECK_NOT_NULL(inflight_own_signal(take()));
+	CHECK_EQ_UINT(alive(), made + 1);
+	record_all();
+	inflight_trim(&rings, 100);
+	CHECK_EQ_UINT(alive(), 100);
+	inflight_trim(&rings, 0);
+	CHECK_EQ_UINT(alive(), 0);
+}
+
+TEST(no_signal_is_made_and_nothing_allocated_in_steady_state)
+{
+	struct fake_queue *q;
+	uint64_t made = 0;
+
+	fake_open(NULL, 0);
+	q = fake_queue_create(1024);
+	for (uint32_t id = 0; id < 120000; id++) {
+		if (id == 20000) {
+			made = atomic_load(&fake.nr_signals_made);
+			alloc_fail_at(0);
+		}
+		fake_submit_dispatch(q, id);
+		if (id % 500 == 499) {
+			fake_gpu_run(q, UINT64_MAX);
+			fake_tick(1);
+		}
+	}
+	CHECK_EQ_UINT(atomic_load(&fake.nr_signals_made), made);
+	CHECK_EQ_UINT(alloc_nr_calls(), 0);
+	CHECK_LE_UINT(made, 64 + 128 + 256 + 512);
+	fake_gpu_run(q, UINT64_MAX);
+	fake_harvest();
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 120000);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+}
+
+TEST(at_most_4096_signals_are_kept_when_idle)
+{
+	struct fake_queue *q[5];
+	uint32_t id = 0;
+
+	fake_open(NULL, 0);
+	for (int i = 0; i < 5; i++) {
+		q[i] = fake_queue_create(4096);
+		for (int k = 0; k < 4000; k++) {
+			fake_submit_dispatch(q[i], id++);
+			if (k % 64 == 0)
+				fake_tick(0);
+		}
+	}
+	CHECK_GE_UINT(alive(), 20000);
 	for (int i = 0; i < 5; i++)
-		inflight_push(&r);
-	CHECK_OK(inflight_init(&r, 8));
-	CHECK_EQ_PTR(r.entry, memory);
-	CHECK_EQ_UINT(inflight_count(&r), 0);
+		fake_gpu_run(q[i], UINT64_MAX);
+	fake_harvest();
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 20000);
+	for (int i = 0; i < 3; i++)
+		fake_tick(900);
+	CHECK_LE_UINT(alive(), 4096);
+	CHECK_GT_UINT(alive(), 3000);
+	/* and it goes on */
+	fake_submit_dispatch(q[0], id);
+	fake_gpu_run(q[0], 1);
+	fake_harvest();
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 20001);
+}
+
+static _Atomic bool over;
+
+static void *prepare(void *arg)
+{
+	(void)arg;
+	while (!atomic_load(&over))
+		inflight_prepare(&rings);
+	return NULL;
+}
+
+/* Who has the turn and the harvester make signals for the same entries. */
+TEST(no_signal_belongs_to_two_entries)
+{
+	pthread_t thread;
+	uint64_t n = 0;
+
+	fake_open(NULL, 0);
+	CHECK_OK(inflight_init(&rings, 16384));
+	CHECK_OK(pthread_create(&thread, NULL, prepare, NULL));
+	do {
+		struct inflight *e;
+
+		while ((e = take()) != NULL) {
+			amd_signal_t *s = inflight_own_signal(e);
+
+			CHECK_NOT_NULL(s);
+			CHECK_EQ_INT(__atomic_exchange_n(&s->value, -5, __ATOMIC_RELAXED), 1);
+			n++;
+		}
+	} while (inflight_grow(&rings));
+	atomic_store(&over, true);
+	pthread_join(thread, NULL);
+	CHECK_EQ_UINT(n, 2 * 16384 - 64);
+	CHECK_EQ_UINT(alive(), n);
+	inflight_trim(&rings, 0);
+	CHECK_EQ_UINT(alive(), 0);
 }

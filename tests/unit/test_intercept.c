@@ -398,7 +398,7 @@ TEST(a_queue_without_a_signal_for_progress_is_interposed)
 	struct fake_queue *q;
 
 	fake_open_intercept(NULL, 0);
-	atomic_store(&fake.no_signal_after, SIGNAL_POOL_START);
+	atomic_store(&fake.no_signal_after, INFLIGHT_FIRST);
 	q = fake_queue_create(64);
 	atomic_store(&fake.no_signal_after, 0);
 	check_interposed(q);
@@ -420,14 +420,14 @@ TEST(a_queue_of_a_wrong_size_fails_as_it_does_untraced)
 TEST(no_memory_for_a_queue_makes_it_plain)
 {
 	fake_open_intercept(NULL, 0);
-	for (uint64_t i = 1; i <= 3; i++) { /* its own, the in-flight ring's, the pool's */
+	for (uint64_t i = 1; i <= 3; i++) { /* its own, the in-flight ring's, the notes' */
 		alloc_fail_at(i < 3 ? i : 2);
 		fake_queue_create(64);
 		alloc_fail_at(0);
 		CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_plain), i);
 	}
 	/* for what an interposed queue can do without */
-	alloc_fail_at(3);
+	alloc_fail_at(2);
 	CHECK_EQ_INT(fake_queue_create(64)->kind, FAKE_PLAIN);
 	alloc_fail_at(0);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_plain), 3);
@@ -447,7 +447,7 @@ TEST(an_inflight_ring_that_stays_full_is_counted)
 	fake.staging = true;
 	q = fake_queue_create(64);
 	/* Taken out of the ring, but not completed: gates tell of progress, dispatches don't end. */
-	for (id = 1; id <= 1024; id++) {
+	for (id = 1; id <= 2 * 1024 - 64; id++) {
 		p = fake_dispatch(id, none);
 		queue_at(0)->pressure->consumed = queue_at(0)->pressure->written;
 		fake_submit(q, &p, 1);
@@ -460,7 +460,7 @@ TEST(an_inflight_ring_that_stays_full_is_counted)
 	fake_submit(q, &p, 1);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inflight_full), 1);
 	CHECK_EQ_UINT(sink_record_losses(), 1);
-	CHECK_EQ_UINT(fake_hw(q, 1024)->dispatch.completion_signal.handle, s.handle);
+	CHECK_EQ_UINT(fake_hw(q, 2 * 1024 - 64)->dispatch.completion_signal.handle, s.handle);
 	/* it is waited for once, not for each dispatch */
 	before_ns = test_now_ns();
 	for (int i = 0; i < 100; i++) {
@@ -470,8 +470,8 @@ TEST(an_inflight_ring_that_stays_full_is_counted)
 	}
 	CHECK_LT_UINT(test_now_ns() - before_ns, 2000000000);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inflight_full), 101);
-	/* and goes on when the oldest has completed */
-	fake_gpu_complete(q, 0);
+	/* and goes on when the oldest of the last ring has completed */
+	fake_gpu_complete(q, 1024 - 64);
 	queue_at(0)->pressure->consumed = queue_at(0)->pressure->written;
 	fake_submit_dispatch(q, 5001);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inflight_full), 101);
@@ -484,11 +484,11 @@ TEST(a_signal_that_cannot_be_made_is_counted)
 	fake_open_intercept(NULL, 0);
 	q = fake_queue_create(128);
 	atomic_store(&fake.no_signal_after, atomic_load(&fake.nr_signals_made));
-	for (uint32_t id = 1; id <= SIGNAL_POOL_START + 3; id++)
+	for (uint32_t id = 1; id <= INFLIGHT_FIRST + 3; id++)
 		fake_submit_dispatch(q, id);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_signal_create), 3);
 	fake_run_all(q);
-	fake_check_dispatches(1, SIGNAL_POOL_START, 0, 0xffff);
+	fake_check_dispatches(1, INFLIGHT_FIRST, 0, 0xffff);
 }
 
 TEST(a_gpu_that_writes_no_times_is_counted)
@@ -580,15 +580,15 @@ TEST(what_is_submitted_while_recording_is_paused_is_passed_on_as_it_is)
 	sink_record.pauses = true;
 	fake_open_intercept(NULL, 0);
 	q = fake_queue_create(64);
-	atomic_store(&pause_on, true);
+	pause_set(true);
 	fake_submit(q, &p, 1);
 	CHECK_MEM_EQ(fake_hw(q, 0), &p, sizeof(p));
 	thread_get()->corr_current = 5; /* a call that began before does all of its work */
 	fake_submit_dispatch(q, 2);
 	thread_get()->corr_current = 0;
-	atomic_store(&pause_on, false);
+	pause_set(false);
 	fake_submit_dispatch(q, 3);
-	atomic_store(&pause_on, true); /* it completes while recording is paused */
+	pause_set(true); /* it completes while recording is paused */
 	fake_run_all(q);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_paused), 1);
 	CHECK_EQ_UINT(sink_record_losses(), 1);
@@ -602,7 +602,7 @@ TEST(another_sink_gets_what_the_recorder_leaves_out)
 
 	fake_open_intercept(NULL, 0);
 	q = fake_queue_create(64);
-	atomic_store(&pause_on, true);
+	pause_set(true);
 	fake_submit_dispatch(q, 1);
 	fake_run_all(q);
 	CHECK_EQ_UINT(sink_record_losses(), 0);
@@ -619,7 +619,7 @@ TEST(batches_are_left_out_as_a_choice)
 	fake_open_intercept(NULL, 0);
 	fake.staging = true;
 	q = fake_queue_create(64);
-	atomic_store(&pause_on, true);
+	pause_set(true);
 	packets[0] = fake_dispatch(1, none);
 	packets[1] = fake_dispatch(2, none);
 	fake_submit(q, packets, 2);
@@ -649,7 +649,7 @@ TEST(a_dispatch_after_the_end_is_counted)
 
 	fake_open_intercept(NULL, 0);
 	q = fake_queue_create(64);
-	atomic_store(&life_state, LIFE_STOPPED);
+	life_set_state(LIFE_STOPPED);
 	fake_submit_dispatch(q, 1);
 	fake_submit(q, &p, 1);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_late), 1);
@@ -804,7 +804,7 @@ TEST(an_old_answer_is_not_given_for_a_packet_that_was_passed_through)
 	fake_submit(q, packets, 1);
 	fake_run_all(q);
 	check_time(s, 5);
-	atomic_store(&pause_on, true);
+	pause_set(true);
 	fake_signal_set(s, 1);
 	packets[0] = fake_dispatch(7, s);
 	fake_submit(q, packets, 1);
@@ -945,8 +945,8 @@ TEST(a_forked_child_gets_through_untouched)
 	fake_submit(q, &p, 1);
 	/* as the fork may have found it: the harvester in the middle of things */
 	CHECK(queue_try_lock(queue_at(0)));
-	atomic_store(&queue_at(0)->ring.entry[0].state, INFLIGHT_BUSY);
-	atomic_store(&life_state, LIFE_FORKED);
+	atomic_store(&queue_at(0)->inflight.ring[0].entry[0].state, INFLIGHT_BUSY);
+	life_set_state(LIFE_FORKED);
 	sink_record_clear();
 	fake_submit_dispatch(q, 2);
 	fake_signal_destroy(s);

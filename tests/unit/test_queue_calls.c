@@ -315,7 +315,7 @@ TEST(queue_of_another_size_does_not_get_its_memory)
 	fake_queue_destroy(q);
 	q = fake_queue_create(4096);
 	CHECK_EQ_UINT(queue_count(), 2);
-	CHECK_EQ_UINT(queue_find(&q->hsa)->ring.mask + 1, 8192);
+	CHECK_EQ_UINT(queue_find(&q->hsa)->inflight.most, 8192);
 	for (uint32_t i = 0; i < 4096; i++)
 		fake_submit_dispatch(q, i);
 	fake_run_all(q);
@@ -411,7 +411,7 @@ TEST(cooperative_queue_given_out_twice_ends_with_the_second_destruction)
 	CHECK_EQ_PTR(a, b);
 	CHECK_EQ_UINT(sink_record_count(EVENT_QUEUE), 1);
 	CHECK_EQ_UINT(atomic_load(&fake.nr_signals_made) - atomic_load(&fake.nr_signals_destroyed),
-		      SIGNAL_POOL_START);
+		      INFLIGHT_FIRST);
 	submit_and_check(a, 0, 5);
 	fake_queue_destroy(b);
 	CHECK_EQ_UINT(sink_record_count(EVENT_QUEUE_END), 0);

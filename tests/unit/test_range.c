@@ -93,19 +93,19 @@ TEST(what_begins_while_recording_is_paused_is_left_out)
 	uint64_t off, on;
 
 	sink_record_open();
-	atomic_store(&pause_on, true);
+	pause_set(true);
 	CHECK_EQ_INT(range_push("off"), 0);
 	range_mark("off");
 	off = range_start("off");
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_paused), 3);
 	CHECK_EQ_UINT(sink_record_count(EVENT_MARKER), 0);
 	CHECK_EQ_UINT(t->marker, 0);
-	atomic_store(&pause_on, false);
+	pause_set(false);
 	CHECK_EQ_INT(range_push("on"), 1);
 	on = range_start("on");
 	CHECK_EQ_UINT(t->marker, marker(0)->marker);
 	CHECK_EQ_UINT(marker(0)->level, 1);
-	atomic_store(&pause_on, true);
+	pause_set(true);
 	CHECK_EQ_INT(range_pop(), 1);
 	CHECK_EQ_INT(range_pop(), 0);
 	CHECK_EQ_INT(range_pop(), -1);

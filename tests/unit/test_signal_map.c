@@ -165,7 +165,7 @@ static void record_one(struct inflight_ring *r, struct inflight *e)
 
 TEST(a_recorded_use_leaves_the_signal_to_the_next)
 {
-	struct inflight_ring r = { .entry = entry, .mask = 3 };
+	struct inflight_ring r = { .entry = entry, .mask = 3, .room = 4 };
 
 	for (unsigned i = 0; i < 20; i++) {
 		struct inflight *e = inflight_next(&r);
@@ -174,7 +174,7 @@ TEST(a_recorded_use_leaves_the_signal_to_the_next)
 		atomic_store(&e->state, INFLIGHT_FREE);
 		CHECK_OK(signal_map_add(&sig[0], e, i % 3 ? &r : NULL));
 		atomic_store(&e->state, INFLIGHT_ARMED);
-		inflight_push(&r);
+		inflight_push(&r, e);
 		CHECK_EQ_INT(signal_map_add(&sig[0], &entry[9], &r), -EBUSY);
 		atomic_store(&e->tainted, false);
 		record_one(&r, e);

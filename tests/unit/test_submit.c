@@ -161,7 +161,7 @@ TEST(dispatch_left_out_with_a_used_signal_captures_the_earlier_times)
 	submit(q, fake_dispatch(3, s));
 	fake_gpu_run(q, 1);
 	fake_signal_set(s, 1);
-	atomic_store(&pause_on, true);
+	pause_set(true);
 	submit(q, fake_dispatch(4, s));
 	fake_run_all(q);
 	fake_check_dispatches(3, 1, REC_F_HAD_SIGNAL, REC_F_NO_TIME);
@@ -377,16 +377,16 @@ TEST(packets_submitted_while_recording_is_paused_are_left_as_they_are)
 
 	sink_record.pauses = true;
 	q = open_queue(NULL);
-	atomic_store(&pause_on, true);
+	pause_set(true);
 	fake_submit(q, &p, 1);
 	CHECK_MEM_EQ(fake_hw(q, 0), &p, sizeof(p));
 	submit(q, fake_barrier(none, none)); /* is no dispatch */
 	thread_get()->corr_current = 5;	     /* a call that began before does all of its work */
 	fake_submit_dispatch(q, 2);
 	thread_get()->corr_current = 0;
-	atomic_store(&pause_on, false);
+	pause_set(false);
 	fake_submit_dispatch(q, 3);
-	atomic_store(&pause_on, true); /* it completes while recording is paused */
+	pause_set(true); /* it completes while recording is paused */
 	fake_run_all(q);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_paused), 1);
 	CHECK_EQ_UINT(sink_record_losses(), 1);
@@ -398,7 +398,7 @@ TEST(another_sink_gets_what_the_recorder_leaves_out)
 {
 	struct fake_queue *q = open_queue(NULL);
 
-	atomic_store(&pause_on, true);
+	pause_set(true);
 	fake_submit_dispatch(q, 1);
 	fake_run_all(q);
 	CHECK_EQ_UINT(sink_record_losses(), 0);
@@ -430,13 +430,13 @@ TEST(dispatch_after_the_end_is_passed_on_and_counted_as_late)
 	struct fake_queue *q = open_queue(NULL);
 	union fake_packet p = fake_dispatch(1, none);
 
-	atomic_store(&life_state, LIFE_STOPPED);
+	life_set_state(LIFE_STOPPED);
 	fake_submit(q, &p, 1);
 	submit(q, fake_barrier(none, none));
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_late), 1);
 	CHECK_EQ_UINT(fake_in_ring(q), 2);
 	CHECK_MEM_EQ(fake_hw(q, 0), &p, sizeof(p));
-	atomic_store(&life_state, LIFE_STOPPING);
+	life_set_state(LIFE_STOPPING);
 	fake_submit(q, &p, 1);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_late), 2);
 	CHECK_EQ_UINT(sink_record_losses(), 2);
@@ -471,8 +471,8 @@ TEST(forked_child_gets_through_untouched)
 	submit(q, fake_dispatch(1, s));
 	/* as the fork may have found it: the harvester in the middle of things */
 	CHECK(queue_try_lock(queue_at(0)));
-	atomic_store(&queue_at(0)->ring.entry[0].state, INFLIGHT_BUSY);
-	atomic_store(&life_state, LIFE_FORKED);
+	atomic_store(&queue_at(0)->inflight.ring[0].entry[0].state, INFLIGHT_BUSY);
+	life_set_state(LIFE_FORKED);
 	sink_record_clear();
 	fake_submit(q, &p, 1);
 	CHECK_MEM_EQ(fake_hw(q, 1), &p, sizeof(p));
@@ -491,8 +491,8 @@ TEST(forked_child_does_not_wait_for_a_signal_that_its_parent_looked_at)
 	union fake_packet p = fake_dispatch(2, s);
 
 	submit(q, fake_dispatch(1, s));
-	atomic_store(&queue_at(0)->ring.entry[0].state, INFLIGHT_BUSY);
-	atomic_store(&life_state, LIFE_FORKED);
+	atomic_store(&queue_at(0)->inflight.ring[0].entry[0].state, INFLIGHT_BUSY);
+	life_set_state(LIFE_FORKED);
 	fake_submit(q, &p, 1);
 	CHECK_MEM_EQ(fake_hw(q, 1), &p, sizeof(p));
 }
@@ -500,19 +500,19 @@ TEST(forked_child_does_not_wait_for_a_signal_that_its_parent_looked_at)
 TEST(signal_that_cannot_be_made_is_counted)
 {
 	struct fake_queue *q;
-	union fake_packet p = fake_dispatch(SIGNAL_POOL_START, none);
+	union fake_packet p = fake_dispatch(INFLIGHT_FIRST, none);
 
 	fake_open(NULL, 0);
 	q = fake_queue_create(128);
 	atomic_store(&fake.no_signal_after, atomic_load(&fake.nr_signals_made));
-	for (uint32_t id = 0; id < SIGNAL_POOL_START; id++)
+	for (uint32_t id = 0; id < INFLIGHT_FIRST; id++)
 		fake_submit_dispatch(q, id);
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 	fake_submit(q, &p, 1);
-	CHECK_MEM_EQ(fake_hw(q, SIGNAL_POOL_START), &p, sizeof(p));
+	CHECK_MEM_EQ(fake_hw(q, INFLIGHT_FIRST), &p, sizeof(p));
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_signal_create), 1);
 	fake_run_all(q);
-	fake_check_dispatches(0, SIGNAL_POOL_START, 0, 0xffff);
+	fake_check_dispatches(0, INFLIGHT_FIRST, 0, 0xffff);
 }
 
 TEST(queue_without_any_signal_of_ours_is_traced_by_the_programs)
@@ -564,7 +564,9 @@ TEST(inverted_time_is_kept_and_counted)
 
 /* ---- the in-flight ring ---------------------------------------------------------------------- */
 
-#define NR_ENTRIES 1024u /* of a small queue */
+/* of a small queue: rings of 64, 128, ... */
+#define NR_LAST 1024u
+#define NR_ENTRIES (2 * NR_LAST - 64)
 
 TEST(full_inflight_ring_passes_packets_on_and_counts_them)
 {
@@ -589,9 +591,9 @@ TEST(full_inflight_ring_passes_packets_on_and_counts_them)
 		submit(q, fake_dispatch(5000, none));
 	}
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inflight_full), 301);
-	/* and goes on when the oldest has completed */
+	/* and goes on when the oldest of the last ring has completed */
 	fake_gpu_launch(q, 1);
-	fake_gpu_complete(q, 0);
+	fake_gpu_complete(q, NR_ENTRIES - NR_LAST);
 	fake_submit_dispatch(q, 5001);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inflight_full), 301);
 	fake_run_all(q);
@@ -675,9 +677,9 @@ TEST(listeners_see_what_is_not_recorded)
 	listened = open_queue("lite");
 	CHECK(submit_listen(first_listener));
 	submit(listened, fake_dispatch(1, fake_signal(1)));
-	atomic_store(&pause_on, true);
+	pause_set(true);
 	fake_submit_dispatch(listened, 2);
-	atomic_store(&life_state, LIFE_STOPPED);
+	life_set_state(LIFE_STOPPED);
 	fake_submit_dispatch(listened, 3);
 	CHECK_EQ_UINT(heard[0].nr, 3);
 }

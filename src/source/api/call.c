@@ -78,18 +78,19 @@ bool api_enter_slow(enum rec_api_domain domain, struct api_call *c, uintptr_t fr
 	if (RTL_UNLIKELY(state < LIFE_ON || state == LIFE_FORKED))
 		return false;
 	t = thread_get();
-	if (RTL_UNLIKELY(t->in_hook || t->is_ours))
+	if (RTL_UNLIKELY(thread_kept_out(t)))
 		return false;
 	if (RTL_UNLIKELY(t->api_inside) && !is_outermost(t, domain, frame))
 		return false;
 	/* what a recorded call calls is recorded with it */
 	if (RTL_UNLIKELY(pause_is_on()) && !t->api_inside) {
 		if (!t->call_left_out || frame >= t->call_left_out)
-			t->call_left_out = frame;
+			thread_leave_out(t, frame);
 		bus_loss(SPOOL_REASON_paused, 1);
 		return false;
 	}
-	t->call_left_out = 0;
+	if (RTL_UNLIKELY(t->call_left_out != 0))
+		thread_leave_out(t, 0);
 	t->api_inside |= 1u << domain;
 	t->api_frame[domain] = frame;
 	c->thread = t;

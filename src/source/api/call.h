@@ -73,7 +73,7 @@ static inline bool api_enter(enum rec_api_domain domain, struct api_call *c)
 static inline void api_pass(void)
 {
 	if (RTL_UNLIKELY(thread_self.call_left_out == RTL_FRAME()))
-		thread_self.call_left_out = 0;
+		thread_leave_out(&thread_self, 0);
 }
 
 /* For a compat library's own wrapper of an HSA call, in front of ours: a correlation id for the call,

@@ -8,14 +8,15 @@
 
 #include <stdbool.h>
 
+#include "base/compiler.h"
 #include "hsa_table_gen.h"
 
 enum mode { MODE_LITE, MODE_STANDARD, MODE_FULL };
 
-extern enum mode mode_packets;
+extern RTL_HIDDEN enum mode mode_packets;
 
 /* Queues are made as intercept queues instead of being interposed. */
-extern bool mode_intercepts;
+extern RTL_HIDDEN bool mode_intercepts;
 
 /* Reads RTL_MODE and RTL_QUEUES, and what this runtime can do. After real_read(). */
 void mode_choose(const struct hsa_mirror_root *root);

@@ -14,7 +14,9 @@
 
 #include <hsa/hsa.h>
 
-extern _Atomic uint32_t code_object_epoch;
+#include "base/compiler.h"
+
+extern RTL_HIDDEN _Atomic uint32_t code_object_epoch;
 
 /* HOT: the epoch of a dispatch that is submitted now. */
 static inline uint32_t code_object_now(void)

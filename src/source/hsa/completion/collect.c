@@ -10,10 +10,11 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "event/bus.h"
+#include "event/corr.h"
+#include "event/thread.h"
 #include "source/hsa/agent.h"
 #include "source/hsa/code/code_object.h"
 #include "source/hsa/completion/poll.h"
@@ -29,14 +30,48 @@
 #define GIVE_UP_ROUNDS 500u /* of 0.1 ms */
 
 /* The same as the last one's, mostly: no look-up then. */
-static inline uint32_t kernel_of(struct queue *q, const struct inflight *e)
+static inline uint32_t kernel_of(struct queue *q, uint64_t object, uint32_t epoch)
 {
-	if (RTL_UNLIKELY(q->last_object != e->object || q->last_epoch != e->epoch)) {
-		q->last_kernel = code_object_kernel(e->object, e->epoch, q->agent, false);
-		q->last_object = e->object;
-		q->last_epoch = e->epoch;
+	if (RTL_UNLIKELY(q->last_object != object || q->last_epoch != epoch)) {
+		q->last_kernel = code_object_kernel(object, epoch, q->agent, false);
+		q->last_object = object;
+		q->last_epoch = epoch;
 	}
 	return q->last_kernel;
+}
+
+/* gfx1250's packet has its kernel and its memory where the other kind has them, and its grid in clusters. */
+static RTL_COLD void describe_ext(struct event_dispatch *d, const struct packet_ext_dispatch *p)
+{
+	uint32_t clusters[3] = { p->cluster_count_x, p->cluster_count_y, p->cluster_count_z };
+
+	for (int i = 0; i < 3; i++) {
+		d->grid[i] = clusters[i] * p->cluster_size[i] * p->workgroup_size[i];
+		d->group[i] = p->workgroup_size[i];
+	}
+	d->private_size = p->private_segment_size;
+	d->group_size = p->group_segment_size;
+}
+
+/* Returns the kernel object. */
+static inline uint64_t describe(struct event_dispatch *d, const struct packet_head *head)
+{
+	union packet p;
+
+	packet_of_head(&p, head);
+	if (RTL_UNLIKELY(packet_type(p.header) != HSA_PACKET_TYPE_KERNEL_DISPATCH)) {
+		describe_ext(d, &p.ext);
+		return p.ext.kernel_object;
+	}
+	d->grid[0] = p.dispatch.grid_size_x;
+	d->grid[1] = p.dispatch.grid_size_y;
+	d->grid[2] = p.dispatch.grid_size_z;
+	d->group[0] = p.dispatch.workgroup_size_x;
+	d->group[1] = p.dispatch.workgroup_size_y;
+	d->group[2] = p.dispatch.workgroup_size_z;
+	d->private_size = p.dispatch.private_segment_size;
+	d->group_size = p.dispatch.group_segment_size;
+	return p.dispatch.kernel_object;
 }
 
 static void emit_dispatch(struct queue *q, const struct inflight *e, uint64_t begin, uint64_t end,
@@ -52,15 +87,9 @@ static void emit_dispatch(struct queue *q, const struct inflight *e, uint64_t be
 	d->packet = e->packet;
 	d->correlation = e->correlation;
 	d->marker = e->marker;
-	d->kernel = kernel_of(q, e);
+	d->kernel = kernel_of(q, describe(d, &e->head), e->epoch);
 	d->queue = q->index;
-	d->tid = e->tid;
-	for (int i = 0; i < 3; i++) {
-		d->grid[i] = e->grid[i];
-		d->group[i] = e->group[i];
-	}
-	d->private_size = e->private_size;
-	d->group_size = e->group_size;
+	d->tid = (uint32_t)e->author;
 	d->flags = flags;
 	bus_emit(&ev);
 }
@@ -69,14 +98,16 @@ static void emit_barrier(const struct queue *q, const struct inflight *e, uint64
 			 uint64_t end_ns, uint16_t flags)
 {
 	struct event ev = { .kind = EVENT_BARRIER };
+	union packet p;
 
+	packet_of_head(&p, &e->head);
 	ev.barrier.begin_ns = begin_ns;
 	ev.barrier.end_ns = end_ns;
 	ev.barrier.packet = e->packet;
 	ev.barrier.correlation = e->correlation;
 	ev.barrier.queue = q->index;
-	ev.barrier.kind = (uint32_t)e->object;
-	ev.barrier.tid = e->tid;
+	ev.barrier.kind = packet_type(p.header);
+	ev.barrier.tid = (uint32_t)e->author;
 	ev.barrier.flags = flags;
 	bus_emit(&ev);
 }
@@ -87,6 +118,8 @@ static void record(struct queue *q, struct inflight *e, enum inflight_result r, 
 	uint64_t begin_ns = 0, end_ns = 0;
 	uint16_t flags = e->flags;
 
+	if (!e->correlation)
+		e->correlation = corr_of_orphan(thread_get(), !(e->author & THREAD_LEFT_OUT));
 	if (r == INFLIGHT_TIMED) {
 		/* ROCr converts the end first as well (GpuAgent::TranslateTime): a clock update in between then
 		 * does not lengthen the dispatch. */
@@ -116,66 +149,56 @@ static void record(struct queue *q, struct inflight *e, enum inflight_result r, 
 	}
 }
 
-/* Signals whose barrier packet the hardware has passed may be used again. */
-static RTL_COLD void release_held(struct queue *q)
+/* How far the hardware has come with the barrier packets that complete shared signals. */
+static RTL_COLD uint64_t passed_barriers(const struct queue *q)
 {
-	uint64_t passed = q->intercepted ?
-				  atomic_load_explicit(&q->pressure->passed, memory_order_relaxed) :
-				  completer_passed(q);
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < q->nr_held; i++) {
-		if (q->held[i].until < passed)
-			signal_pool_put(&q->pool, q->held[i].signal);
-		else
-			q->held[kept++] = q->held[i];
-	}
-	q->nr_held = kept;
+	return q->intercepted ? atomic_load_explicit(&q->pressure->passed, memory_order_relaxed) :
+				completer_passed(q);
 }
 
-/* A barrier packet may still read it. */
-static RTL_COLD void hold(struct queue *q, const struct inflight *e)
+/* `e` was recorded, and the barrier packet that reads its signal is behind `passed`, or not. */
+static RTL_COLD void settle_held(struct queue *q, struct inflight *e, uint64_t passed)
 {
-	if (!q->held)
-		q->held = alloc_pages((q->ring.mask + 1) * sizeof(*q->held));
-	if (q->nr_held > q->ring.mask / 2)
-		release_held(q);
-	/* else it is never used again: there is no memory, or as many barriers stand still as the ring has entries */
-	if (q->held && q->nr_held <= q->ring.mask)
-		q->held[q->nr_held++] =
-			(struct queue_held){ inflight_signal(e), e->hw + q->intercepted };
+	if (e->hw + q->intercepted >= passed)
+		return;
+	q->nr_held--;
+	inflight_reset_signal(e);
+	inflight_done(e);
 }
 
-static void give_back(struct queue *q, const struct inflight *e, bool completed)
+/* The entry is free again. */
+static void give_back(struct queue *q, struct inflight *e, bool completed)
 {
-	amd_signal_t *s = inflight_signal(e);
-
-	if (atomic_load_explicit(&e->state, memory_order_relaxed) != INFLIGHT_OURS)
-		return; /* its owner's: see signal_map.c */
-	if (RTL_UNLIKELY(!completed)) {
+	if (atomic_load_explicit(&e->state, memory_order_relaxed) != INFLIGHT_OURS) {
+		; /* its owner's signal: see signal_map.c */
+	} else if (RTL_UNLIKELY(!completed)) {
 		/* The GPU may still write to it: it is left alone for ever. */
 		if (q->intercepted)
-			back_pressure_orphaned(q, s, e->hw);
+			back_pressure_orphaned(q, inflight_signal(e), e->hw);
+		atomic_store_explicit(&e->ours, NULL, memory_order_relaxed);
 	} else if (RTL_UNLIKELY(e->flags & REC_F_SHARED)) {
-		hold(q, e);
+		q->nr_held++;
+		atomic_store_explicit(&e->state, INFLIGHT_HELD, memory_order_relaxed);
+		return;
 	} else {
-		signal_pool_put(&q->pool, s);
+		inflight_reset_signal(e);
 	}
+	inflight_done(e);
 }
 
-static void advance(struct queue *q, uint64_t head)
+static void advance(struct inflight_ring *r, uint64_t head)
 {
-	uint64_t tail = atomic_load_explicit(&q->ring.tail, memory_order_relaxed); /* owner */
+	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed); /* owner */
 
 	while (tail < head) {
-		struct inflight *e = &q->ring.entry[tail & q->ring.mask];
+		struct inflight *e = &r->entry[tail & r->mask];
 
 		if (atomic_load_explicit(&e->state, memory_order_relaxed) != INFLIGHT_DONE)
 			break;
 		tail++;
 	}
 	/* pairs with the acquire in inflight_next(): the entries are free before tail is past them */
-	atomic_store_explicit(&q->ring.tail, tail, memory_order_release);
+	atomic_store_explicit(&r->tail, tail, memory_order_release);
 }
 
 static void settle(struct queue *q, struct inflight *e, enum inflight_result r, uint64_t begin,
@@ -185,44 +208,58 @@ static void settle(struct queue *q, struct inflight *e, enum inflight_result r, 
 	if (q->intercepted && r != INFLIGHT_PENDING)
 		back_pressure_saw(q, e->hw);
 	give_back(q, e, r != INFLIGHT_PENDING);
-	inflight_done(e);
+}
+
+/* Looks at each entry of `r` that is not done, at `limit` that have not completed at the most. */
+static uint32_t collect_ring(struct queue *q, struct inflight_ring *r, uint64_t limit)
+{
+	uint64_t i = atomic_load_explicit(&r->tail, memory_order_relaxed);
+	/* pairs with the release in inflight_push() */
+	uint64_t head = atomic_load_explicit(&r->head, memory_order_acquire);
+	uint64_t ahead = 0, passed = RTL_UNLIKELY(q->nr_held) ? passed_barriers(q) : 0;
+	uint32_t n = 0, held = q->nr_held;
+
+	for (; i < head && ahead < limit; i++) {
+		struct inflight *e = &r->entry[i & r->mask];
+		uint32_t state = atomic_load_explicit(&e->state, memory_order_relaxed);
+		uint64_t begin = 0, end = 0;
+		enum inflight_result result;
+
+		if (state == INFLIGHT_DONE)
+			continue;
+		if (RTL_UNLIKELY(state == INFLIGHT_HELD)) {
+			settle_held(q, e, passed);
+			continue;
+		}
+		result = poll_entry(e, &begin, &end);
+		if (result == INFLIGHT_PENDING) {
+			ahead++;
+			continue;
+		}
+		if (result != INFLIGHT_TIMED) /* what was read is not this operation's */
+			begin = end = 0;
+		settle(q, e, result, begin, end);
+		n++;
+	}
+	if (n || q->nr_held != held)
+		advance(r, head);
+	return n;
 }
 
 uint32_t collect_queue(struct queue *q, uint64_t now_ns)
 {
-	uint64_t i = atomic_load_explicit(&q->ring.tail, memory_order_relaxed);
-	/* pairs with the release in inflight_push() */
-	uint64_t head = atomic_load_explicit(&q->ring.head, memory_order_acquire);
-	uint64_t ahead = 0, limit = LOOK_AHEAD;
+	/* acquire: pairs with inflight_grow(); what is pushed after that is seen next time */
+	const struct inflight_ring *current =
+		atomic_load_explicit(&q->inflight.current, memory_order_acquire);
+	uint64_t limit = LOOK_AHEAD;
 	uint32_t n = 0;
 
-	if (head - i > q->high_water)
-		q->high_water = head - i;
 	if (now_ns - q->stuck_scan_ns > FULL_SCAN_NS) {
 		q->stuck_scan_ns = now_ns;
 		limit = UINT64_MAX;
 	}
-	for (; i < head && ahead < limit; i++) {
-		struct inflight *e = &q->ring.entry[i & q->ring.mask];
-		uint64_t begin = 0, end = 0;
-		enum inflight_result r;
-
-		if (atomic_load_explicit(&e->state, memory_order_relaxed) == INFLIGHT_DONE)
-			continue;
-		r = poll_entry(e, &begin, &end);
-		if (r == INFLIGHT_PENDING) {
-			ahead++;
-			continue;
-		}
-		if (r != INFLIGHT_TIMED) /* what was read is not this operation's */
-			begin = end = 0;
-		settle(q, e, r, begin, end);
-		n++;
-	}
-	if (n)
-		advance(q, head);
-	if (RTL_UNLIKELY(q->nr_held))
-		release_held(q);
+	for (struct inflight_ring *r = q->inflight.ring; r <= current; r++)
+		n += collect_ring(q, r, limit);
 	return n;
 }
 
@@ -241,19 +278,29 @@ void collect_give_up(struct queue *q)
 	}
 }
 
+static void finish_ring(struct queue *q, struct inflight_ring *r)
+{
+	uint64_t head = atomic_load_explicit(&r->head, memory_order_acquire);
+
+	for (uint64_t i = atomic_load_explicit(&r->tail, memory_order_relaxed); i < head; i++) {
+		struct inflight *e = &r->entry[i & r->mask];
+		uint32_t state = atomic_load_explicit(&e->state, memory_order_relaxed);
+
+		if (state == INFLIGHT_HELD) {
+			/* nothing is submitted any more, and its signal goes after the completer's queue */
+			q->nr_held--;
+			inflight_done(e);
+		} else if (state != INFLIGHT_DONE) {
+			settle(q, e, INFLIGHT_PENDING, 0, 0);
+		}
+	}
+	advance(r, head);
+}
+
 void collect_finish(struct queue *q, uint64_t now_ns)
 {
-	uint64_t head;
-
 	q->stuck_scan_ns = 0;
 	collect_queue(q, now_ns);
-	head = atomic_load_explicit(&q->ring.head, memory_order_acquire);
-	for (uint64_t i = atomic_load_explicit(&q->ring.tail, memory_order_relaxed); i < head;
-	     i++) {
-		struct inflight *e = &q->ring.entry[i & q->ring.mask];
-
-		if (atomic_load_explicit(&e->state, memory_order_relaxed) != INFLIGHT_DONE)
-			settle(q, e, INFLIGHT_PENDING, 0, 0);
-	}
-	advance(q, head);
+	for (uint32_t i = 0; i < q->inflight.nr; i++)
+		finish_ring(q, &q->inflight.ring[i]);
 }

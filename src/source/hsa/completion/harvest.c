@@ -42,26 +42,25 @@ static uint64_t last_work_ns, last_clock_ns, last_look_ns;
 static uint32_t nr_live; /* queues, at the last tick */
 static _Atomic bool ticking;
 
-/* Gives most of the free signals back. Its turn keeps others from taking one meanwhile. */
-static void trim_pool(struct queue *q)
+/* Gives most of the signals back. The turn keeps others from taking one meanwhile. */
+static void trim(struct queue *q)
 {
 	if (!queue_turn_try(q))
-		return; /* not quiet after all */
-	signal_pool_trim(&q->pool, SIGNAL_POOL_KEEP_IDLE / (nr_live ? nr_live : 1));
+		return;
+	if (!inflight_count(&q->inflight)) /* quiet still */
+		inflight_trim(&q->inflight, INFLIGHT_KEEP_IDLE / (nr_live ? nr_live : 1));
 	interpose_end_turn(q);
-	q->high_water = 0;
 }
 
 /* Makes signals ahead of need; gives most back after a quiet second. */
-static void tend_pool(struct queue *q, uint64_t now_ns)
+static void tend_signals(struct queue *q, uint64_t now_ns)
 {
-	uint64_t in_flight = inflight_count(&q->ring);
-
-	if (in_flight) {
+	if (inflight_count(&q->inflight)) {
 		q->idle_since_ns = now_ns;
-		signal_pool_grow(&q->pool, in_flight);
-	} else if (q->high_water > SIGNAL_POOL_START && now_ns - q->idle_since_ns > TRIM_AFTER_NS) {
-		trim_pool(q);
+		inflight_prepare(&q->inflight);
+	} else if (inflight_current(&q->inflight) != q->inflight.ring &&
+		   now_ns - q->idle_since_ns > TRIM_AFTER_NS) {
+		trim(q);
 	}
 }
 
@@ -101,8 +100,8 @@ static void harvest_queues(struct look *l)
 			continue;
 		if (atomic_load_explicit(&q->live, memory_order_acquire)) {
 			l->harvested += collect_queue(q, l->now_ns);
-			l->in_flight += inflight_count(&q->ring);
-			tend_pool(q, l->now_ns);
+			l->in_flight += inflight_count(&q->inflight);
+			tend_signals(q, l->now_ns);
 		}
 		queue_unlock(q);
 	}
@@ -158,7 +157,7 @@ static uint64_t look_once(void)
 		queue_lock(q);
 		q->stuck_scan_ns = 0;
 		collect_queue(q, clock_now_ns());
-		in_flight += inflight_count(&q->ring);
+		in_flight += inflight_count(&q->inflight);
 		queue_unlock(q);
 	}
 	internal_queue_tick();
@@ -196,9 +195,9 @@ static void give_back(struct queue *q)
 	completer_settle(q);
 	queue_lock(q);
 	collect_queue(q, clock_now_ns());
-	if (!inflight_count(&q->ring) && !q->nr_held) {
+	if (!inflight_count(&q->inflight)) {
 		completer_destroy(q);
-		signal_pool_trim(&q->pool, 0);
+		inflight_trim(&q->inflight, 0);
 	}
 	queue_unlock(q);
 	interpose_end_turn(q);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* inflight.c - operations that were handed to the GPU and have not been recorded yet
  *
+ * Owns:     the entries of each queue and their signals. The signals are GPU-only: completing one raises no interrupt.
+ * Fails:    no signal to be had: NULL; the caller submits the packet untimed and counts it.
  * Not here: what a signal says of an entry (poll.c).
  */
 #include "source/hsa/completion/inflight.h"
@@ -8,21 +10,148 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "base/alloc.h"
+#include <hsa/hsa_ext_amd.h>
 
-int inflight_init(struct inflight_ring *r, uint32_t size)
+#include "base/alloc.h"
+#include "source/hsa/table/real.h"
+
+_Static_assert(offsetof(amd_signal_t, value) == 8 && offsetof(amd_signal_t, start_ts) == 32 &&
+		       offsetof(amd_signal_t, end_ts) == 40,
+	       "amd_signal_t as the GPU writes it");
+
+#define PREPARE_MOST 256u /* signals that are made at a time */
+#define PREPARE_AHEAD 64u
+
+static bool make_ring(struct inflight_ring *ring)
 {
-	if (!r->entry) {
-		r->entry = alloc_pages(size * sizeof(*r->entry));
-		if (!r->entry)
-			return -ENOMEM;
-		r->mask = size - 1;
-	}
-	atomic_store_explicit(&r->tail, atomic_load_explicit(&r->head, memory_order_relaxed),
-			      memory_order_relaxed);
-	r->peek = atomic_load_explicit(&r->head, memory_order_relaxed);
+	if (!ring->entry)
+		ring->entry = alloc_pages((ring->mask + 1) * sizeof(*ring->entry));
+	return ring->entry != NULL;
+}
+
+static void reset(struct inflight_ring *ring, uint32_t size)
+{
+	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+
+	ring->mask = size - 1;
+	ring->prepared = 0;
+	ring->peek = head;
+	ring->room = head + size;
+	/* an entry that was given up stays where it is */
+	atomic_store_explicit(&ring->tail, head, memory_order_relaxed);
+}
+
+int inflight_init(struct inflight_rings *r, uint32_t most)
+{
+	uint32_t size = most < INFLIGHT_FIRST ? most : INFLIGHT_FIRST;
+
+	r->most = most;
+	for (r->nr = 0; size <= most && r->nr < INFLIGHT_MAX_RINGS; size *= 2)
+		reset(&r->ring[r->nr++], size);
+	atomic_store_explicit(&r->current, r->ring, memory_order_release);
+	if (!make_ring(r->ring))
+		return -ENOMEM;
+	inflight_prepare(r);
 	return 0;
 }
+
+RTL_NOINLINE bool inflight_look_for_room(struct inflight_ring *r)
+{
+	/* pairs with the release in collect.c's advance(): the entry is free before tail is past it */
+	r->room = atomic_load_explicit(&r->tail, memory_order_acquire) + r->mask + 1;
+	return r->room != atomic_load_explicit(&r->head, memory_order_relaxed);
+}
+
+bool inflight_grow(struct inflight_rings *r)
+{
+	struct inflight_ring *next = inflight_current(r) + 1;
+
+	if (next == &r->ring[r->nr] || !make_ring(next))
+		return false;
+	/* release: pairs with who harvests it */
+	atomic_store_explicit(&r->current, next, memory_order_release);
+	return true;
+}
+
+uint64_t inflight_count(const struct inflight_rings *r)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < r->nr; i++)
+		n += atomic_load_explicit(&r->ring[i].head, memory_order_relaxed) -
+		     atomic_load_explicit(&r->ring[i].tail, memory_order_relaxed);
+	return n;
+}
+
+/* ---- signals --------------------------------------------------------------------------------- */
+
+static amd_signal_t *make(void)
+{
+	hsa_signal_t s = { .handle = 0 };
+
+	if (real.hsa_amd_signal_create(1, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &s) !=
+	    HSA_STATUS_SUCCESS)
+		return NULL;
+	/* so that "the GPU wrote no times" can be told from "it wrote some" */
+	signal_clear_ticks(signal_of(s));
+	return signal_of(s);
+}
+
+RTL_COLD amd_signal_t *inflight_make_signal(struct inflight *e)
+{
+	amd_signal_t *s = make(), *none = NULL;
+
+	/* The harvester may make one at the same time. */
+	if (s && !atomic_compare_exchange_strong_explicit(&e->ours, &none, s, memory_order_acq_rel,
+							  memory_order_acquire)) {
+		real.hsa_signal_destroy(signal_handle(s));
+		s = none;
+	}
+	return s;
+}
+
+void inflight_prepare(struct inflight_rings *r)
+{
+	/* acquire: pairs with inflight_grow() */
+	struct inflight_ring *ring = atomic_load_explicit(&r->current, memory_order_acquire);
+	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+	uint64_t nr = head - atomic_load_explicit(&ring->tail, memory_order_relaxed);
+	uint64_t want = (head & ring->mask) + nr + PREPARE_AHEAD;
+
+	for (uint32_t n = 0;
+	     n < PREPARE_MOST && ring->prepared < want && ring->prepared <= ring->mask;
+	     n++, ring->prepared++)
+		if (!inflight_own_signal(&ring->entry[ring->prepared]))
+			return;
+}
+
+/* Destroys all signals of `ring` but the first `keep`. Returns how many stay. */
+static uint32_t trim_ring(struct inflight_ring *ring, uint32_t keep)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; ring->entry && i <= ring->mask; i++) {
+		struct inflight *e = &ring->entry[i];
+		amd_signal_t *s = atomic_load_explicit(&e->ours, memory_order_relaxed);
+
+		if (!s || kept++ < keep)
+			continue;
+		atomic_store_explicit(&e->ours, NULL, memory_order_relaxed);
+		real.hsa_signal_destroy(signal_handle(s));
+	}
+	ring->prepared = 0;
+	return kept < keep ? kept : keep;
+}
+
+void inflight_trim(struct inflight_rings *r, uint32_t keep)
+{
+	for (struct inflight_ring *ring = r->ring; ring < &r->ring[r->nr]; ring++)
+		keep -= trim_ring(ring, keep);
+	/* release: pairs with who harvests it */
+	atomic_store_explicit(&r->current, r->ring, memory_order_release);
+}
+
+/* ---- owners' signals ------------------------------------------------------------------------- */
 
 bool inflight_uses(const struct inflight *e, const amd_signal_t *s)
 {

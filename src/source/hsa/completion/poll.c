@@ -41,7 +41,8 @@ static enum inflight_result look(struct inflight *e, bool over, uint64_t *begin,
 		/* Another operation on this signal may have written its own times. */
 		return atomic_load_explicit(&e->tainted, memory_order_relaxed) ? INFLIGHT_REPLACED :
 										 INFLIGHT_TIMED;
-	if (signal_value(s) < e->start_value && ++e->nr_looks > LOOKS_WITHOUT_TIMES)
+	/* a dispatch is timed by its owner's signal where its value is 1 */
+	if (signal_value(s) < 1 && ++e->nr_looks > LOOKS_WITHOUT_TIMES)
 		return INFLIGHT_UNTIMED;
 	return INFLIGHT_PENDING;
 }
@@ -106,6 +107,7 @@ enum poll_use poll_capture(struct inflight *e, amd_signal_t *s, bool destroyed)
 	case INFLIGHT_CAPTURED:
 		return POLL_OVER;
 	case INFLIGHT_OURS:
+	case INFLIGHT_HELD:
 	case INFLIGHT_DONE:
 		return POLL_GONE;
 	case INFLIGHT_FREE: /* on its way to the GPU, on this signal or on another */
@@ -142,8 +144,7 @@ bool poll_completed(struct inflight *e)
 		return true; /* its signal may be another's by now */
 	if (!lock(e, INFLIGHT_ARMED))
 		return false;
-	yes = signal_end_ticks(inflight_signal(e)) != 0 ||
-	      signal_value(inflight_signal(e)) < e->start_value;
+	yes = signal_end_ticks(inflight_signal(e)) != 0 || signal_value(inflight_signal(e)) < 1;
 	unlock(e, INFLIGHT_ARMED);
 	return yes;
 }

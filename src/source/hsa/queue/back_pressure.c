@@ -35,30 +35,30 @@ static void see(struct back_pressure *b, uint64_t hw)
 		b->consumed = hw;
 }
 
-/* How far the hardware has come, as far as signals tell. false: all of them have told. */
-static bool look(struct queue *q)
+/* false: all entries of `r` have completed. */
+static bool look_at_ring(struct back_pressure *b, struct inflight_ring *r)
 {
-	struct back_pressure *b = q->pressure;
-	uint64_t head = atomic_load_explicit(&q->ring.head, memory_order_relaxed); /* owner */
-	/* pairs with the release in collect_queue(): entries before tail may be used again */
-	uint64_t i = atomic_load_explicit(&q->ring.tail, memory_order_acquire);
-	/* pairs with the release in back_pressure_orphaned() */
-	const amd_signal_t *orphan =
-		(amd_signal_t *)(uintptr_t)atomic_load_explicit(&b->orphan, memory_order_acquire);
-	bool more;
+	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed); /* owner */
+	/* pairs with the release in collect.c's advance(): entries before tail may be used again */
+	uint64_t i = atomic_load_explicit(&r->tail, memory_order_acquire);
 
-	see(b, atomic_load_explicit(&b->passed, memory_order_relaxed));
-	if (i < q->ring.peek)
-		i = q->ring.peek;
+	if (i < r->peek)
+		i = r->peek;
 	for (; i < head; i++) {
-		struct inflight *e = &q->ring.entry[i & q->ring.mask];
+		struct inflight *e = &r->entry[i & r->mask];
 
 		if (!poll_completed(e))
 			break;
 		see(b, e->hw);
 	}
-	q->ring.peek = i;
-	more = i < head;
+	r->peek = i;
+	return i < head;
+}
+
+static bool look_at_gates(struct back_pressure *b)
+{
+	bool more = false;
+
 	for (uint32_t g = 0; g < BACK_PRESSURE_NR_GATES; g++) {
 		if (!b->gate[g].signal)
 			continue;
@@ -67,6 +67,22 @@ static bool look(struct queue *q)
 		else
 			more = true;
 	}
+	return more;
+}
+
+/* How far the hardware has come, as far as signals tell. false: all of them have told. */
+static bool look(struct queue *q)
+{
+	struct back_pressure *b = q->pressure;
+	/* pairs with the release in back_pressure_orphaned() */
+	const amd_signal_t *orphan =
+		(amd_signal_t *)(uintptr_t)atomic_load_explicit(&b->orphan, memory_order_acquire);
+	bool more = false;
+
+	see(b, atomic_load_explicit(&b->passed, memory_order_relaxed));
+	for (struct inflight_ring *r = q->inflight.ring; r <= inflight_current(&q->inflight); r++)
+		more |= look_at_ring(b, r);
+	more |= look_at_gates(b);
 	if (orphan && signal_value(orphan) <= 0)
 		see(b, atomic_load_explicit(&b->orphan_hw, memory_order_relaxed));
 	return more || (orphan && signal_value(orphan) > 0);

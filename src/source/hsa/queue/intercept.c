@@ -124,7 +124,7 @@ static void on_packets(const void *packets, uint64_t count, uint64_t index, void
 	if (t) {
 		life_leave(t);
 		/* a packet that is passed on leaves the harvester nothing to do */
-		if (inflight_count(&q->ring))
+		if (inflight_count(&q->inflight))
 			life_wake();
 	}
 }

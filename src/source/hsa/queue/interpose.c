@@ -120,7 +120,9 @@ static void raise(_Atomic uint64_t *a, uint64_t to)
 
 /* ---- finding queues -------------------------------------------------------------------------- */
 
-/* Hints: each is compared with what the queue says of itself. Interposed queues alone. */
+/* Hints: each is compared with what the queue says of itself. Interposed queues alone, and one that is nobody's, so that
+ * there is no NULL. */
+static struct queue nobodys;
 static struct queue *_Atomic recent_queue[NR_RECENT], *_Atomic recent_doorbell[NR_RECENT];
 
 static inline uint32_t hash(uint64_t handle)
@@ -138,17 +140,24 @@ static RTL_NOINLINE struct queue *find_queue_slow(const hsa_queue_t *hsa)
 	return q;
 }
 
+static inline struct queue *recent(const hsa_queue_t *hsa)
+{
+	/* acquire: pairs with the release above; queues are never freed */
+	return atomic_load_explicit(&recent_queue[hash((uintptr_t)hsa)], memory_order_acquire);
+}
+
+static inline bool is_known_by(const struct queue *q, const hsa_queue_t *hsa)
+{
+	/* relaxed: the caller knows of `hsa` since it was made */
+	return atomic_load_explicit(&q->hsa, memory_order_relaxed) == hsa;
+}
+
 /* The interposed queue that the program knows by `hsa`, or NULL. */
 static inline struct queue *find_queue(const hsa_queue_t *hsa)
 {
-	/* acquire: pairs with the release above; queues are never freed */
-	struct queue *q =
-		atomic_load_explicit(&recent_queue[hash((uintptr_t)hsa)], memory_order_acquire);
+	struct queue *q = recent(hsa);
 
-	/* relaxed: the caller knows of `hsa` since it was made */
-	if (RTL_LIKELY(q && atomic_load_explicit(&q->hsa, memory_order_relaxed) == hsa))
-		return q;
-	return find_queue_slow(hsa);
+	return RTL_LIKELY(is_known_by(q, hsa)) ? q : find_queue_slow(hsa);
 }
 
 static RTL_NOINLINE struct queue *find_doorbell_slow(uint64_t doorbell)
@@ -156,17 +165,18 @@ static RTL_NOINLINE struct queue *find_doorbell_slow(uint64_t doorbell)
 	struct queue *q = queue_find_doorbell(doorbell);
 
 	if (!q || q->intercepted)
-		return NULL;
+		return &nobodys;
 	atomic_store_explicit(&recent_doorbell[hash(doorbell)], q, memory_order_release);
 	return q;
 }
 
+/* The interposed queue of `doorbell`, or nobody's, which is bypassed. */
 static inline struct queue *find_doorbell(uint64_t doorbell)
 {
 	struct queue *q =
 		atomic_load_explicit(&recent_doorbell[hash(doorbell)], memory_order_acquire);
 
-	if (RTL_LIKELY(q && atomic_load_explicit(&q->doorbell, memory_order_relaxed) == doorbell))
+	if (RTL_LIKELY(atomic_load_explicit(&q->doorbell, memory_order_relaxed) == doorbell))
 		return q;
 	return find_doorbell_slow(doorbell);
 }
@@ -175,7 +185,7 @@ static inline struct queue *find_doorbell(uint64_t doorbell)
 
 static inline union packet *packet_at(const struct queue *q, uint64_t index)
 {
-	return &q->packets[index & (q->size - 1)];
+	return &q->packets[index & q->packet_mask];
 }
 
 /* Dispatches among the packets [from, to), which the hardware has or had. */
@@ -235,41 +245,63 @@ static inline void advance(struct queue *q, uint64_t end)
 	ring_doorbell(q, end - 1);
 }
 
-/* Hands over the packets that are valid. `t`: this thread; NULL: nothing is recorded. Under the turn. */
-static RTL_INLINE void hand_over(struct queue *q, struct thread *t)
+/* A packet with more to do than submit_plain() does. `t`: this thread, within a hook; NULL: it is in none yet. */
+static RTL_NOINLINE void submit_other(struct queue *q, struct thread *t, union packet *p,
+				      uint64_t index)
 {
-	uint64_t from = atomic_load_explicit(&q->published, memory_order_relaxed), i;
+	struct thread *entered = NULL;
+	struct inflight *shared;
+
+	if (!t && life_enter(&entered))
+		t = entered;
+	if (!t)
+		submit_count_left_out(p, 1);
+	shared = submit_packet(q, t, p, index);
+	if (RTL_UNLIKELY(shared != NULL))
+		complete_shared(q, p, shared);
+	if (entered)
+		life_leave(entered);
+}
+
+/* Where the slots end that are free for their packets, at `end` at the most. */
+static RTL_NOINLINE uint64_t look_for_room(struct queue *q, uint64_t end)
+{
+	q->room_end = load_read_index(q) + q->size;
+	return end < q->room_end ? end : q->room_end;
+}
+
+/* Hands over the packets that are valid; returns the index of the first that is not. `t`: as in submit_other(). Under the
+ * turn. */
+static RTL_INLINE uint64_t hand_over(struct queue *q, struct thread *t)
+{
+	uint64_t from = atomic_load_explicit(&q->published, memory_order_relaxed), i, stop;
 	uint64_t end;
 
 	if (RTL_UNLIKELY(load_write_index(q) != from))
 		from = skip_others(q, from);
 	/* acquire: pairs with the release of who stores it; packets have their own, below */
 	end = atomic_load_explicit(&q->reserved, memory_order_acquire);
-	if (RTL_UNLIKELY(end > q->room_end)) {
-		q->room_end = load_read_index(q) + q->size;
-		end = end < q->room_end ? end : q->room_end;
-	}
-	for (i = from; i < end; i++) {
-		union packet *p = packet_at(q, i);
-		struct inflight *shared;
+	if (RTL_UNLIKELY(end > q->room_end))
+		end = look_for_room(q, end);
+	for (i = from; i < end; from = i) {
+		stop = end - from > CHUNK ? from + CHUNK : end;
+		for (; i < stop; i++) {
+			union packet *p = packet_at(q, i);
+			/* pairs with the release by which the program publishes a packet */
+			uint16_t header = __atomic_load_n(&p->header, __ATOMIC_ACQUIRE);
 
-		/* pairs with the release by which the program publishes a packet */
-		if (packet_type(__atomic_load_n(&p->header, __ATOMIC_ACQUIRE)) ==
-		    HSA_PACKET_TYPE_INVALID)
-			break;
-		RTL_TESTPOINT("hand_over");
-		if (RTL_UNLIKELY(!t))
-			submit_count_left_out(p, 1);
-		shared = submit_packet(q, t, p, i);
-		if (RTL_UNLIKELY(shared != NULL))
-			complete_shared(q, p, shared);
-		if (RTL_UNLIKELY(i + 1 - from == CHUNK)) {
-			advance(q, i + 1);
-			from = i + 1;
+			if (packet_type(header) == HSA_PACKET_TYPE_INVALID)
+				break;
+			RTL_TESTPOINT("hand_over");
+			if (RTL_UNLIKELY(!submit_plain(q, p, i, header)))
+				submit_other(q, t, p, i);
 		}
+		if (i != from)
+			advance(q, i);
+		if (i != stop)
+			break;
 	}
-	if (i != from)
-		advance(q, i);
+	return i;
 }
 
 /* Packets up to `end` were announced and could not all be handed over: the harvester looks for them, too. Mostly
@@ -304,9 +336,8 @@ static RTL_INLINE uint64_t serve(struct queue *q, struct thread *t)
 	uint64_t done;
 
 	do {
-		hand_over(q, t);
+		done = hand_over(q, t);
 		RTL_TESTPOINT("turn_end");
-		done = atomic_load_explicit(&q->published, memory_order_relaxed);
 	} while (RTL_UNLIKELY(!queue_turn_end(q)) && look_again(q, &round));
 	return done;
 }
@@ -340,29 +371,72 @@ static RTL_NOINLINE bool take_turn_slow(struct queue *q, uint64_t end)
 	return false;
 }
 
+/* Under the turn: what any doorbell does. */
+static RTL_NOINLINE void answer(struct queue *q, uint64_t end)
+{
+	if (RTL_UNLIKELY(serve(q, NULL) < end))
+		leave_to_harvester(q, end);
+	life_wake();
+}
+
 typedef void (*store_fn)(hsa_signal_t signal, hsa_signal_value_t value);
 
-static RTL_NOINLINE void on_doorbell(hsa_signal_t doorbell, hsa_signal_value_t value,
-				     store_fn store)
+/* A doorbell of a queue that was not just used, or that is special, or whose turn is taken. */
+static RTL_NOINLINE void on_any_doorbell(hsa_signal_t doorbell, hsa_signal_value_t value,
+					 store_fn store)
 {
 	struct queue *q = find_doorbell(doorbell.handle);
 	uint64_t end = (uint64_t)value + 1;
-	struct thread *t = NULL;
 
-	if (RTL_UNLIKELY(!q || atomic_load_explicit(&q->bypassed, memory_order_relaxed))) {
+	if (RTL_UNLIKELY(atomic_load_explicit(&q->bypassed, memory_order_relaxed)))
 		store(doorbell, value);
+	else if (queue_turn_try(q) || take_turn_slow(q, end))
+		answer(q, end);
+}
+
+/* Under the turn: whether packet `index` is the one that is rung for, and alone. */
+static inline bool is_alone(const struct queue *q, uint64_t index, uint64_t value)
+{
+	return value <= index &&
+	       atomic_load_explicit(q->write_index, memory_order_relaxed) == index &&
+	       atomic_load_explicit(&q->reserved, memory_order_acquire) == index + 1 &&
+	       index < q->room_end;
+}
+
+/* HOT: one thread submits one packet, mostly: serve() for that alone. */
+static RTL_NOINLINE void on_doorbell(hsa_signal_t doorbell, hsa_signal_value_t value,
+				     store_fn store)
+{
+	struct queue *q =
+		atomic_load_explicit(&recent_doorbell[hash(doorbell.handle)], memory_order_acquire);
+	union packet *p;
+	uint64_t index;
+
+	if (RTL_UNLIKELY(atomic_load_explicit(&q->doorbell, memory_order_relaxed) !=
+				 doorbell.handle ||
+			 atomic_load_explicit(&q->special, memory_order_relaxed) ||
+			 !queue_turn_try(q))) {
+		on_any_doorbell(doorbell, value, store);
 		return;
 	}
-	if (RTL_UNLIKELY(!queue_turn_try(q)) && !take_turn_slow(q, end))
+	index = atomic_load_explicit(&q->published, memory_order_relaxed);
+	p = packet_at(q, index);
+	if (RTL_UNLIKELY(
+		    !is_alone(q, index, (uint64_t)value) ||
+		    !submit_plain(q, p, index, __atomic_load_n(&p->header, __ATOMIC_ACQUIRE)))) {
+		answer(q, (uint64_t)value + 1);
 		return;
-	if (RTL_UNLIKELY(!life_enter(&t)))
-		t = NULL;
-	if (RTL_UNLIKELY(serve(q, t) < end))
-		leave_to_harvester(q, end);
-	if (RTL_LIKELY(t != NULL)) {
-		life_leave(t);
+	}
+	RTL_TESTPOINT("hand_over");
+	atomic_store_explicit(&q->published, index + 1, memory_order_relaxed);
+	/* release: the packet comes before it */
+	atomic_store_explicit(q->write_index, index + 1, memory_order_release);
+	real.hsa_signal_store_screlease(doorbell, (hsa_signal_value_t)index);
+	RTL_TESTPOINT("turn_end");
+	if (RTL_UNLIKELY(!queue_turn_end(q)))
+		answer(q, 0);
+	else
 		life_wake();
-	}
 }
 
 /* Whether packets were announced and not yet handed over. */
@@ -381,6 +455,7 @@ static RTL_COLD void stop_holding(struct queue *q)
 	uint64_t rung = atomic_load_explicit(&q->rung, memory_order_relaxed);
 
 	atomic_store_explicit(&q->bypassed, true, memory_order_relaxed);
+	atomic_store_explicit(&q->special, true, memory_order_relaxed);
 	/* so that reservations see it at the cost of one comparison */
 	atomic_store_explicit(&q->rung, UINT64_MAX, memory_order_relaxed);
 	store_write_index(q, atomic_load_explicit(&q->reserved, memory_order_acquire));
@@ -473,20 +548,66 @@ static inline void reserved_now(struct queue *q, const hsa_queue_t *hsa, uint64_
 		reserved_late(q, hsa, end);
 }
 
+/* Packet `index` was reserved, and there is more to it than a note. */
+static RTL_NOINLINE uint64_t reserved_specially(struct queue *q, const hsa_queue_t *hsa,
+						uint64_t index)
+{
+	uint64_t others;
+
+	/* Packets of others took that place first. Bypassed: the real index follows ours. acquire: pairs with
+	 * stop_holding(), which says so before it moves the real index */
+	while ((others = atomic_load_explicit(q->write_index, memory_order_acquire)) > index &&
+	       !atomic_load_explicit(&q->bypassed, memory_order_relaxed)) {
+		raise(&q->reserved, others);
+		index = atomic_fetch_add_explicit(&q->reserved, 1, memory_order_acq_rel);
+	}
+	reserved_now(q, hsa, index, index + 1);
+	return index;
+}
+
+/* As it is seen with the reservation of packet `index`. */
+static inline bool is_reserved_specially(const struct queue *q, const struct thread *t,
+					 uint64_t index)
+{
+	return atomic_load_explicit(q->write_index, memory_order_relaxed) > index ||
+	       atomic_load_explicit(&q->rung, memory_order_relaxed) > index || special_any() ||
+	       thread_kept_out(t);
+}
+
+typedef uint64_t (*add_fn)(const hsa_queue_t *hsa, uint64_t value);
+
+/* Not one packet of a queue that was just used. */
+static RTL_NOINLINE uint64_t add_any(const hsa_queue_t *hsa, uint64_t value, add_fn add)
+{
+	struct queue *q = find_queue(hsa);
+	uint64_t index;
+
+	if (!q) {
+		index = add(hsa, value);
+		note_others(hsa, index, index + value);
+		return index;
+	}
+	follow_others(q, hsa);
+	/* the strongest order that was asked for */
+	index = atomic_fetch_add_explicit(&q->reserved, value, memory_order_acq_rel);
+	reserved_now(q, hsa, index, index + value);
+	return index;
+}
+
+/* HOT: a packet is mostly reserved by adding 1. */
 #define RESERVE(order, c_order)                                                                    \
 	static uint64_t add_##order(const hsa_queue_t *hsa, uint64_t value)                        \
 	{                                                                                          \
-		struct queue *q = find_queue(hsa);                                                 \
+		struct queue *q = recent(hsa);                                                     \
 		uint64_t index;                                                                    \
                                                                                                    \
-		if (RTL_UNLIKELY(!q)) {                                                            \
-			index = real.hsa_queue_add_write_index_##order(hsa, value);                \
-			note_others(hsa, index, index + value);                                    \
-			return index;                                                              \
-		}                                                                                  \
-		follow_others(q, hsa);                                                             \
-		index = atomic_fetch_add_explicit(&q->reserved, value, c_order);                   \
-		reserved_now(q, hsa, index, index + value);                                        \
+		if (RTL_UNLIKELY(atomic_load_explicit(&q->direct, memory_order_relaxed) != hsa ||  \
+				 value != 1))                                                      \
+			return add_any(hsa, value, real.hsa_queue_add_write_index_##order);        \
+		index = atomic_fetch_add_explicit(&q->reserved, 1, c_order);                       \
+		if (RTL_UNLIKELY(is_reserved_specially(q, &thread_self, index)))                   \
+			return reserved_specially(q, hsa, index);                                  \
+		origin_put(q, &thread_self, index);                                                \
 		return index;                                                                      \
 	}                                                                                          \
 	static uint64_t cas_##order(const hsa_queue_t *hsa, uint64_t expected, uint64_t value)     \
@@ -579,6 +700,7 @@ int interpose_attach(struct queue *q, hsa_queue_t *hsa, bool by_functions)
 	uint64_t index = real.hsa_queue_load_write_index_relaxed(hsa);
 
 	q->packets = hsa->base_address;
+	q->packet_mask = hsa->size - 1;
 	atomic_store_explicit(&q->doorbell, hsa->doorbell_signal.handle, memory_order_relaxed);
 	q->write_index = NULL;
 	q->read_index = NULL;
@@ -590,6 +712,9 @@ int interpose_attach(struct queue *q, hsa_queue_t *hsa, bool by_functions)
 	atomic_store_explicit(&q->published, index, memory_order_relaxed);
 	atomic_store_explicit(&q->rung, 0, memory_order_relaxed);
 	q->room_end = 0; /* the read index is looked at first */
+	atomic_store_explicit(&q->special, by_functions || q->in_device_memory,
+			      memory_order_relaxed);
+	atomic_store_explicit(&q->direct, by_functions ? NULL : hsa, memory_order_relaxed);
 	return queue_attach(q, hsa);
 }
 
@@ -607,6 +732,7 @@ void interpose_detach(struct queue *q)
 	look_under_turn(q, NULL);
 	/* both may be another queue's as soon as the runtime has destroyed this one */
 	atomic_store_explicit(&q->hsa, NULL, memory_order_relaxed);
+	atomic_store_explicit(&q->direct, NULL, memory_order_relaxed);
 	atomic_store_explicit(&q->doorbell, 0, memory_order_relaxed);
 	atomic_store_explicit(&q->turn, QUEUE_ENDING, memory_order_release);
 }
@@ -614,8 +740,19 @@ void interpose_detach(struct queue *q)
 void interpose_reattach(struct queue *q, hsa_queue_t *hsa)
 {
 	atomic_store_explicit(&q->hsa, hsa, memory_order_relaxed);
+	if (q->write_index)
+		atomic_store_explicit(&q->direct, hsa, memory_order_relaxed);
 	atomic_store_explicit(&q->doorbell, hsa->doorbell_signal.handle, memory_order_relaxed);
 	atomic_store_explicit(&q->turn, QUEUE_IDLE, memory_order_release);
+}
+
+static void forget_recent(void)
+{
+	atomic_store_explicit(&nobodys.bypassed, true, memory_order_relaxed);
+	for (uint32_t i = 0; i < NR_RECENT; i++) {
+		atomic_store_explicit(&recent_queue[i], &nobodys, memory_order_relaxed);
+		atomic_store_explicit(&recent_doorbell[i], &nobodys, memory_order_relaxed);
+	}
 }
 
 static void replace(const struct hsa_mirror_root *root, enum hsa_core_id id, void *fn)
@@ -631,6 +768,7 @@ void interpose_install(const struct hsa_mirror_root *root)
 #define INDEX(what, order)                                                                         \
 	replace(root, HSA_CORE_queue_##what##_write_index_##order, (void *)what##_##order)
 #define SIGNAL(name) replace(root, HSA_CORE_signal_##name, (void *)signal_##name)
+	forget_recent();
 	INDEX(add, relaxed);
 	INDEX(add, scacquire);
 	INDEX(add, screlease);

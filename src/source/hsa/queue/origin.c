@@ -7,13 +7,17 @@
  */
 #include "source/hsa/queue/origin.h"
 
+#include <errno.h>
+
 #include "base/alloc.h"
 
-void origin_init(struct queue *q, uint32_t entries)
+int origin_init(struct queue *q, uint32_t entries)
 {
 	if (!q->origin)
 		q->origin = alloc_pages(entries * sizeof(*q->origin));
-	q->origin_mask = q->origin ? entries - 1 : 0;
+	q->origin_mask = entries - 1;
+	q->origin_salt = ((uint64_t)q->index + 1) << 40;
+	return q->origin ? 0 : -ENOMEM;
 }
 
 RTL_NOINLINE void origin_note_any(struct queue *q, uint64_t index, uint64_t end)
@@ -24,7 +28,7 @@ RTL_NOINLINE void origin_note_any(struct queue *q, uint64_t index, uint64_t end)
 		return;
 	if (RTL_UNLIKELY(join_is_on()))
 		join_submits(t->tid);
-	if (q->origin && end - index <= q->origin_mask + 1)
+	if (end - index <= q->origin_mask + 1)
 		for (; index != end; index++)
 			origin_put(q, t, index);
 	life_leave(t);
@@ -35,12 +39,12 @@ struct origin origin_of_submitter(struct thread *t)
 	return (struct origin){ .in_call = t->corr_current != 0,
 				.correlation = corr_take(t),
 				.marker = t->marker,
-				.tid = t->tid };
+				.author = t->author };
 }
 
 uint32_t origin_tid(const struct queue *q, uint64_t index)
 {
 	const struct origin_note *n = origin_find(q, index);
 
-	return n ? atomic_load_explicit(&n->tid, memory_order_relaxed) : 0;
+	return n ? (uint32_t)atomic_load_explicit(&n->author, memory_order_relaxed) : 0;
 }

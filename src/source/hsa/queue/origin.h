@@ -21,32 +21,31 @@
 #include "event/corr.h"
 #include "event/join.h"
 #include "event/life.h"
+#include "event/special.h"
 #include "event/thread.h"
 #include "source/hsa/queue/queue.h"
 
 struct origin_note {
 	_Atomic uint64_t key; /* of queue and packet, 0: none */
 	_Atomic uint64_t correlation, marker;
-	_Atomic uint32_t tid;
-	_Atomic uint32_t may_miss; /* without a correlation: corr_may_miss() */
+	_Atomic uint64_t author; /* as in struct thread */
 };
 _Static_assert(sizeof(struct origin_note) == 32, "two in a cache line");
 
 struct origin {
-	uint64_t correlation, marker;
-	uint32_t tid;
+	uint64_t correlation, marker, author;
 	bool in_call; /* else the correlation id is the packet's own */
 };
 
 /* Room for `entries` notes, a power of two, and always the same for the same `q`. More than the queue has
  * packets: HIP reserves an index first and waits for its slot to be free after that, so at times as many more are
- * reserved as threads wait. Without memory there are none, and the thread that submits a packet is taken. */
-void origin_init(struct queue *q, uint32_t entries);
+ * reserved as threads wait. 0 or -ENOMEM. */
+int origin_init(struct queue *q, uint32_t entries);
 
 /* Never 0, and never that of a queue which had this memory before. */
 static inline uint64_t origin_key(const struct queue *q, uint64_t index)
 {
-	return (uint64_t)q->index << 40 ^ (index + 1);
+	return q->origin_salt + index;
 }
 
 /* As origin_note(), for all that is not one packet. */
@@ -60,19 +59,17 @@ static inline void origin_put(struct queue *q, const struct thread *t, uint64_t 
 	/* relaxed: the packet's header publishes it; see the table above. Correlation 0: no call; it may be a
 	 * barrier that nobody asks about. */
 	atomic_store_explicit(&n->correlation, t->corr_current, memory_order_relaxed);
-	if (RTL_UNLIKELY(!t->corr_current))
-		atomic_store_explicit(&n->may_miss, corr_may_miss(t), memory_order_relaxed);
 	atomic_store_explicit(&n->marker, t->marker, memory_order_relaxed);
-	atomic_store_explicit(&n->tid, t->tid, memory_order_relaxed);
+	atomic_store_explicit(&n->author, t->author, memory_order_relaxed);
 	atomic_store_explicit(&n->key, origin_key(q, index), memory_order_release);
 }
 
 /* HOT: packets [index, end) of `q` are this thread's. One packet calls nothing: nothing can come back here. */
 static inline void origin_note(struct queue *q, uint64_t index, uint64_t end)
 {
-	const struct thread *t = life_glance();
+	const struct thread *t = &thread_self;
 
-	if (RTL_LIKELY(t && end - index == 1 && q->origin && !join_is_on()))
+	if (RTL_LIKELY(end - index == 1 && !special_any() && !thread_kept_out(t)))
 		origin_put(q, t, index);
 	else
 		origin_note_any(q, index, end);
@@ -81,12 +78,13 @@ static inline void origin_note(struct queue *q, uint64_t index, uint64_t end)
 /* HOT: the note of packet `index`; NULL: nobody noted it. */
 static inline const struct origin_note *origin_find(const struct queue *q, uint64_t index)
 {
-	const struct origin_note *n = q->origin ? &q->origin[index & q->origin_mask] : NULL;
+	const struct origin_note *n = &q->origin[index & q->origin_mask];
 
 	/* acquire: pairs with the release of who notes it */
-	if (!n || atomic_load_explicit(&n->key, memory_order_acquire) != origin_key(q, index))
-		return NULL;
-	return n;
+	return RTL_LIKELY(atomic_load_explicit(&n->key, memory_order_acquire) ==
+			  origin_key(q, index)) ?
+		       n :
+		       NULL;
 }
 
 /* Where an operation of `t` comes from that nobody noted. */
@@ -102,11 +100,10 @@ static inline struct origin origin_of(const struct queue *q, uint64_t index, str
 		return origin_of_submitter(t);
 	o.correlation = atomic_load_explicit(&n->correlation, memory_order_relaxed);
 	o.marker = atomic_load_explicit(&n->marker, memory_order_relaxed);
-	o.tid = atomic_load_explicit(&n->tid, memory_order_relaxed);
+	o.author = atomic_load_explicit(&n->author, memory_order_relaxed);
 	o.in_call = o.correlation != 0;
 	if (!o.in_call)
-		o.correlation =
-			corr_orphaned(t, atomic_load_explicit(&n->may_miss, memory_order_relaxed));
+		o.correlation = corr_orphaned(t, !(o.author & THREAD_LEFT_OUT));
 	return o;
 }
 

@@ -39,6 +39,11 @@ union packet {
 };
 _Static_assert(sizeof(union packet) == 64, "AQL packet");
 
+/* What is kept of a packet to describe it later: all but its arguments and its signals. */
+struct packet_head {
+	unsigned char bytes[40];
+};
+
 /* The packet type of a header. */
 static inline uint32_t packet_type(uint16_t header)
 {
@@ -79,6 +84,19 @@ static inline bool packet_was_ext_dispatch(const union packet *p)
 static inline hsa_signal_t packet_signal(const union packet *p)
 {
 	return p->dispatch.completion_signal;
+}
+
+/* HOT: keeps the head of `p`. */
+static inline void packet_keep_head(struct packet_head *h, const union packet *p)
+{
+	memcpy(h->bytes, p, sizeof(h->bytes));
+}
+
+/* The packet of `h`; what was not kept is zero. */
+static inline void packet_of_head(union packet *p, const struct packet_head *h)
+{
+	memcpy(p, h->bytes, sizeof(h->bytes));
+	memset(p->bytes + sizeof(h->bytes), 0, sizeof(*p) - sizeof(h->bytes));
 }
 
 /* A barrier packet without dependencies; `fences` of the packet header. */

@@ -92,7 +92,7 @@ static struct queue *find_memory(uint32_t entries)
 		q = queue_at(i);
 		/* acquire: pairs with the release in queue_close() */
 		if (atomic_load_explicit(&q->turn, memory_order_acquire) == QUEUE_DEAD &&
-		    (!q->ring.entry || q->ring.mask + 1 == entries))
+		    (!q->inflight.most || q->inflight.most == entries))
 			return q;
 	}
 	if (n == QUEUE_MAX)
@@ -121,13 +121,14 @@ static void reset(struct queue *q, uint32_t agent)
 	q->in_device_memory = false;
 	q->gave_up = q->room_end = 0;
 	q->nr_held = 0;
-	q->high_water = q->idle_since_ns = q->stuck_scan_ns = 0;
+	q->idle_since_ns = q->stuck_scan_ns = 0;
 	q->last_object = 0;
 	q->last_epoch = q->last_kernel = 0;
 	atomic_store_explicit(&q->reserved, 0, memory_order_relaxed);
 	atomic_store_explicit(&q->published, 0, memory_order_relaxed);
 	atomic_store_explicit(&q->rung, 0, memory_order_relaxed);
 	atomic_store_explicit(&q->bypassed, false, memory_order_relaxed);
+	atomic_store_explicit(&q->special, false, memory_order_relaxed);
 	atomic_store_explicit(&q->failed, false, memory_order_relaxed);
 }
 
@@ -143,8 +144,7 @@ struct queue *queue_open(uint32_t agent, uint32_t size)
 		reset(q, agent);
 		/* BUSY: nobody else's, and no longer to be found by find_memory() */
 		atomic_store_explicit(&q->turn, QUEUE_BUSY, memory_order_relaxed);
-		if (inflight_init(&q->ring, entries) != 0 || signal_pool_init(&q->pool, entries)) {
-			signal_pool_fini(&q->pool);
+		if (inflight_init(&q->inflight, entries) != 0) {
 			atomic_store_explicit(&q->turn, QUEUE_DEAD, memory_order_relaxed);
 			q = NULL;
 		}
@@ -155,9 +155,10 @@ struct queue *queue_open(uint32_t agent, uint32_t size)
 
 void queue_close(struct queue *q)
 {
-	signal_pool_fini(&q->pool);
+	inflight_trim(&q->inflight, 0);
 	/* so that hints of where a queue is don't mean this one any more */
 	atomic_store_explicit(&q->hsa, NULL, memory_order_relaxed);
+	atomic_store_explicit(&q->direct, NULL, memory_order_relaxed);
 	atomic_store_explicit(&q->doorbell, 0, memory_order_relaxed);
 	atomic_store_explicit(&q->live, false, memory_order_release);
 	/* pairs with the acquire in find_memory() */

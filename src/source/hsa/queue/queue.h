@@ -20,19 +20,12 @@
 #include <hsa/amd_hsa_queue.h>
 
 #include "source/hsa/completion/inflight.h"
-#include "source/hsa/completion/signal_pool.h"
 #include "source/hsa/queue/packet.h"
 
 #define QUEUE_MAX 4096u /* alive at once; queues beyond are not traced, and counted */
 
 struct back_pressure;
 struct origin_note;
-
-/* A signal of ours that a barrier packet in a ring still reads. */
-struct queue_held {
-	amd_signal_t *signal;
-	uint64_t until; /* index of that packet */
-};
 
 /* A hardware queue of ours beside one of the program's, see completer.h. */
 struct queue_completer {
@@ -58,15 +51,18 @@ struct queue {
 	uint32_t agent;
 	uint32_t size; /* packets in the ring */
 	hsa_queue_t *_Atomic hsa;
+	/* interposed: the same, where its indices are `write_index` and `read_index`; else NULL */
+	hsa_queue_t *_Atomic direct;
 	void (*user_callback)(hsa_status_t status, hsa_queue_t *source, void *data);
 	void *user_data;
 	/* This queue of the runtime's could not be traced; NULL: it is. What is here is kept for its error callback. */
 	const hsa_queue_t *_Atomic plain;
-	struct origin_note
-		*origin; /* a note for each packet in the ring, see origin.h; NULL: none */
+	struct origin_note *origin; /* a note for each packet in the ring, see origin.h */
 	uint32_t origin_mask;
+	uint64_t origin_salt; /* of this queue's notes */
 	/* interposed: the program's ring, and its real indices; NULL: by the functions in `real` */
 	union packet *packets;
+	uint64_t packet_mask;
 	_Atomic uint64_t *write_index, *read_index;
 	_Atomic uint64_t doorbell; /* the signal's handle; 0: none */
 	bool in_device_memory;	   /* the packets: stores to it are fenced before a doorbell */
@@ -82,29 +78,28 @@ struct queue {
 	_Atomic uint64_t rung;
 	/* Packets get past us by another way: since this was noticed indices are no longer held back. */
 	_Atomic bool bypassed;
+	/* A doorbell takes the longer way: bypassed, packets in device memory, indices by functions. */
+	_Atomic bool special;
 
 	_Alignas(64) _Atomic uint32_t turn; /* enum queue_turn */
 	/* atomic, written by the holder of the turn: packets before this were handed to the hardware */
 	_Atomic uint64_t published;
 	/* owner: the holder of the turn */
 	uint64_t room_end; /* slots before this are known to be free for their packets */
-	uint64_t gave_up;  /* oldest entry + 1 that filled up the in-flight ring, 0: none */
+	uint64_t gave_up;  /* oldest entry + 1 that filled up the largest in-flight ring, 0: none */
 	struct queue_completer completer; /* interposed; made when needed */
 
 	_Alignas(64) _Atomic bool harvest_lock;
 	_Atomic bool failed; /* the runtime reported an error or inactivated it */
 	/* under harvest_lock */
-	struct queue_held *held; /* room for as many as entries in `ring`, made when needed */
-	uint32_t nr_held;
-	uint64_t high_water; /* most entries in flight since the last trim */
+	uint32_t nr_held; /* entries that are INFLIGHT_HELD */
 	uint64_t idle_since_ns;
 	uint64_t stuck_scan_ns;
 	/* the kernel of the last dispatch that was recorded: most follow one of the same */
 	uint64_t last_object;
 	uint32_t last_epoch, last_kernel;
 
-	struct inflight_ring ring;
-	struct signal_pool pool;
+	struct inflight_rings inflight;
 };
 
 /* Every queue that was ever opened, for the harvester: [0, queue_count()). May be dead. */

@@ -108,11 +108,14 @@ static struct queue *open_queue(hsa_agent_t agent, uint32_t size,
 {
 	struct queue *q = queue_open(agent_index(agent), size);
 
+	if (q && origin_init(q, q->inflight.most) != 0) {
+		queue_close(q);
+		q = NULL;
+	}
 	if (!q)
 		return NULL;
 	q->user_callback = callback;
 	q->user_data = data;
-	origin_init(q, q->ring.mask + 1);
 	return q;
 }
 
@@ -137,7 +140,7 @@ static bool is_in_device_memory(const void *p)
 /* `hsa` was made with on_error() and `q`, and is not traced: `q` stays until it is destroyed. */
 static void keep_plain(struct queue *q, const hsa_queue_t *hsa)
 {
-	signal_pool_fini(&q->pool);
+	inflight_trim(&q->inflight, 0);
 	/* release: pairs with take_plain() */
 	atomic_store_explicit(&q->plain, hsa, memory_order_release);
 }
@@ -323,9 +326,6 @@ static void finish(struct queue *q)
 	completer_settle(q);
 	queue_lock(q);
 	collect_finish(q, clock_now_ns());
-	for (uint32_t i = 0; i < q->nr_held; i++)
-		real.hsa_signal_destroy(signal_handle(q->held[i].signal));
-	q->nr_held = 0;
 	ev.end.id = q->index;
 	ev.end.time_ns = clock_now_ns();
 	bus_emit(&ev);

@@ -21,6 +21,7 @@
 #include "event/join.h"
 #include "event/life.h"
 #include "event/pause.h"
+#include "event/special.h"
 #include "source/hsa/code/code_object.h"
 #include "source/hsa/completion/collect.h"
 #include "source/hsa/completion/shared_times.h"
@@ -35,7 +36,6 @@
 #define FULL_WAIT_ROUNDS 800u
 
 static _Atomic submit_listener_fn listeners[SUBMIT_MAX_LISTENERS];
-static _Atomic bool any_listeners;
 
 bool submit_listen(submit_listener_fn fn)
 {
@@ -47,18 +47,19 @@ bool submit_listen(submit_listener_fn fn)
 							     memory_order_release,
 							     memory_order_relaxed))
 			continue;
-		atomic_store_explicit(&any_listeners, true, memory_order_relaxed);
+		special_set(SPECIAL_LISTENED, true);
 		return true;
 	}
 	return false;
 }
 
-/* The ring holds twice what the hardware's does, so when it is full the harvester is behind: this
+/* The largest ring holds twice what the hardware's does, so when it is full the harvester is behind: this
  * thread does its work. NULL: even that got nowhere in FULL_WAIT_ROUNDS looks, because an old
  * operation goes on and on while those behind it complete. It is waited for once. */
 static RTL_COLD struct inflight *wait_for_entry(struct queue *q)
 {
-	uint64_t oldest = atomic_load_explicit(&q->ring.tail, memory_order_relaxed);
+	struct inflight_ring *r = inflight_current(&q->inflight);
+	uint64_t oldest = atomic_load_explicit(&r->tail, memory_order_relaxed);
 	unsigned rounds = q->gave_up == oldest + 1 ? 1 : FULL_WAIT_ROUNDS;
 	struct inflight *e;
 
@@ -67,7 +68,7 @@ static RTL_COLD struct inflight *wait_for_entry(struct queue *q)
 			collect_queue(q, clock_now_ns());
 			queue_unlock(q);
 		}
-		e = inflight_next(&q->ring);
+		e = inflight_next(r);
 		if (e)
 			return e;
 		if (rounds > 1)
@@ -86,7 +87,6 @@ static RTL_INLINE bool arm_owner(struct inflight *e, const union packet *p,
 	if (signal_value(s) != 1) /* a counting signal is shared by those that it counts */
 		return false;
 	inflight_set_signal(e, s);
-	e->start_value = 1;
 	e->nr_looks = 0;
 	atomic_store_explicit(&e->tainted, false, memory_order_relaxed);
 	/* pairs with inflight_uses() and lock_any(): who comes from a signal that this entry had
@@ -97,46 +97,6 @@ static RTL_INLINE bool arm_owner(struct inflight *e, const union packet *p,
 	signal_clear_ticks(s);
 	shared_times_forget(s);
 	return true;
-}
-
-static RTL_COLD void describe_ext(struct inflight *e, const struct packet_ext_dispatch *p)
-{
-	uint32_t clusters[3] = { p->cluster_count_x, p->cluster_count_y, p->cluster_count_z };
-
-	e->kind = INFLIGHT_DISPATCH;
-	e->object = p->kernel_object;
-	for (int i = 0; i < 3; i++) {
-		e->grid[i] = clusters[i] * p->cluster_size[i] * p->workgroup_size[i];
-		e->group[i] = p->workgroup_size[i];
-	}
-	e->private_size = p->private_segment_size;
-	e->group_size = p->group_segment_size;
-	e->epoch = code_object_now();
-}
-
-static RTL_COLD void describe_other(struct inflight *e, const union packet *p)
-{
-	if (packet_is_dispatch(p)) {
-		describe_ext(e, &p->ext);
-		return;
-	}
-	e->kind = INFLIGHT_BARRIER;
-	e->object = packet_type(p->header);
-}
-
-static RTL_INLINE void describe_dispatch(struct inflight *e, const hsa_kernel_dispatch_packet_t *p)
-{
-	e->kind = INFLIGHT_DISPATCH;
-	e->object = p->kernel_object;
-	e->grid[0] = p->grid_size_x;
-	e->grid[1] = p->grid_size_y;
-	e->grid[2] = p->grid_size_z;
-	e->group[0] = p->workgroup_size_x;
-	e->group[1] = p->workgroup_size_y;
-	e->group[2] = p->workgroup_size_z;
-	e->private_size = p->private_segment_size;
-	e->group_size = p->group_segment_size;
-	e->epoch = code_object_now();
 }
 
 /* A packet that is not timed may still end the life of a signal that is mapped. */
@@ -164,7 +124,7 @@ static RTL_COLD void join_packet(const union packet *p, uint64_t owner, struct o
 	    join_begun(p->dispatch.reserved2, &call)) {
 		o->correlation = call.correlation;
 		o->marker = call.marker;
-		o->tid = call.tid;
+		o->author = call.tid;
 	} else if (owner) {
 		join_wanted(owner, o->correlation);
 	}
@@ -183,9 +143,9 @@ static RTL_COLD bool can_complete(struct queue *q, amd_signal_t *owner)
 }
 
 /* `p` gets a signal of ours. false: there is none. */
-static RTL_INLINE bool take_signal(struct queue *q, struct inflight *e, union packet *p)
+static RTL_INLINE bool take_signal(struct inflight *e, union packet *p)
 {
-	amd_signal_t *ours = signal_pool_take(&q->pool);
+	amd_signal_t *ours = inflight_own_signal(e);
 
 	if (RTL_UNLIKELY(!ours))
 		return false;
@@ -201,42 +161,49 @@ static RTL_COLD struct inflight *count_untimed(const union packet *p, enum spool
 	return NULL;
 }
 
+static RTL_INLINE struct inflight *next_entry(struct queue *q)
+{
+	struct inflight *e = inflight_next(inflight_current(&q->inflight));
+
+	if (RTL_LIKELY(e != NULL))
+		return e;
+	if (inflight_grow(&q->inflight))
+		return inflight_next(inflight_current(&q->inflight));
+	return wait_for_entry(q);
+}
+
 /* Records `p` as an operation in flight. */
 static RTL_INLINE struct inflight *instrument(struct queue *q, struct thread *t, union packet *p,
 					      uint64_t index)
 {
 	hsa_signal_t owner = packet_signal(p);
-	struct inflight *e = inflight_next(&q->ring);
+	struct inflight *e = next_entry(q);
 	uint32_t state = INFLIGHT_OURS;
 	struct origin origin;
 	bool shared = false;
 
-	if (RTL_UNLIKELY(!e)) {
-		e = wait_for_entry(q);
-		if (!e)
-			return count_untimed(p, SPOOL_REASON_inflight_full);
-	}
+	if (RTL_UNLIKELY(!e))
+		return count_untimed(p, SPOOL_REASON_inflight_full);
 	e->flags = 0;
-	if (owner.handle && arm_owner(e, p, &q->ring)) {
+	if (owner.handle && arm_owner(e, p, inflight_current(&q->inflight))) {
 		e->flags = REC_F_HAD_SIGNAL;
 		state = INFLIGHT_ARMED;
 	} else {
 		shared = owner.handle != 0;
 		if (RTL_UNLIKELY(shared) && !can_complete(q, signal_of(owner)))
 			return count_untimed(p, SPOOL_REASON_signal_create);
-		if (RTL_UNLIKELY(!take_signal(q, e, p)))
+		if (RTL_UNLIKELY(!take_signal(e, p)))
 			return count_untimed(p, SPOOL_REASON_signal_create);
 	}
-	if (RTL_LIKELY(packet_type(p->header) == HSA_PACKET_TYPE_KERNEL_DISPATCH))
-		describe_dispatch(e, &p->dispatch);
-	else
-		describe_other(e, p);
+	packet_keep_head(&e->head, p);
+	e->kind = packet_is_dispatch(p) ? INFLIGHT_DISPATCH : INFLIGHT_BARRIER;
+	e->epoch = code_object_now();
 	origin = origin_of(q, index, t);
 	if (RTL_UNLIKELY(join_is_on()) && !origin.in_call)
 		join_packet(p, owner.handle, &origin);
 	e->correlation = origin.correlation;
 	e->marker = origin.marker;
-	e->tid = origin.tid;
+	e->author = origin.author;
 	e->packet = index;
 	if (q->intercepted)
 		e->hw = q->pressure->last_seen = q->pressure->written;
@@ -247,14 +214,14 @@ static RTL_INLINE struct inflight *instrument(struct queue *q, struct thread *t,
 		e->flags = REC_F_HAD_SIGNAL | REC_F_SHARED;
 		return e;
 	}
-	inflight_push(&q->ring);
+	inflight_push(inflight_current(&q->inflight), e);
 	return NULL;
 }
 
 void submit_shared(struct queue *q, struct inflight *e, uint64_t hw)
 {
 	e->hw = hw;
-	inflight_push(&q->ring);
+	inflight_push(inflight_current(&q->inflight), e);
 }
 
 /* Recording is paused, and nobody else wants to know. Only what a recorded call submits goes on. */
@@ -320,7 +287,7 @@ static RTL_COLD void show(const struct queue *q, const union packet *p, uint64_t
 
 struct inflight *submit_packet(struct queue *q, struct thread *t, union packet *p, uint64_t index)
 {
-	if (RTL_UNLIKELY(atomic_load_explicit(&any_listeners, memory_order_relaxed)))
+	if (RTL_UNLIKELY(special_any()))
 		show(q, p, index);
 	if (RTL_UNLIKELY(!t)) {
 		/* a child's signals may be locked for ever by a thread that is its parent's alone */

@@ -9,9 +9,53 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
+#include "event/special.h"
 #include "event/thread.h"
+#include "source/hsa/code/code_object.h"
+#include "source/hsa/completion/inflight.h"
+#include "source/hsa/queue/origin.h"
 #include "source/hsa/queue/packet.h"
 #include "source/hsa/queue/queue.h"
+
+/* HOT: submit_packet() for what most packets are: a kernel dispatch without a signal, whose origin is noted. `header`: its
+ * own. false: it is not, and nothing was done. */
+static RTL_INLINE bool submit_plain(struct queue *q, union packet *p, uint64_t index,
+				    uint16_t header)
+{
+	struct inflight_ring *r = inflight_current(&q->inflight);
+	const struct origin_note *n;
+	struct inflight *e;
+	amd_signal_t *ours;
+
+	if (RTL_UNLIKELY(packet_type(header) != HSA_PACKET_TYPE_KERNEL_DISPATCH ||
+			 packet_signal(p).handle || special_any()))
+		return false;
+	n = origin_find(q, index);
+	if (RTL_UNLIKELY(!n))
+		return false;
+	e = inflight_next(r);
+	if (RTL_UNLIKELY(!e))
+		return false;
+	/* acquire: pairs with inflight_prepare() */
+	ours = atomic_load_explicit(&e->ours, memory_order_acquire);
+	if (RTL_UNLIKELY(!ours))
+		return false;
+	inflight_set_signal(e, ours);
+	packet_keep_head(&e->head, p);
+	p->dispatch.completion_signal = signal_handle(ours);
+	e->kind = INFLIGHT_DISPATCH;
+	e->nr_looks = 0;
+	e->flags = 0;
+	e->epoch = code_object_now();
+	e->correlation = atomic_load_explicit(&n->correlation, memory_order_relaxed);
+	e->marker = atomic_load_explicit(&n->marker, memory_order_relaxed);
+	e->author = atomic_load_explicit(&n->author, memory_order_relaxed);
+	e->packet = index;
+	atomic_store_explicit(&e->state, INFLIGHT_OURS, memory_order_relaxed);
+	inflight_push(r, e);
+	return true;
+}
 
 /* HOT: `p`, packet `index` of `q`, gets a completion signal of ours where it needs one, and an entry in flight; what is
  * not wanted is left as it is. `t`: this thread, within a hook; NULL: nothing is recorded.

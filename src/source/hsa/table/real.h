@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
 #include "hsa_table_gen.h"
 
 /* Every function of the runtime that this source calls: X(function, table, its name in the
@@ -74,7 +75,7 @@ struct real_functions {
 	REAL_FUNCTIONS(X)
 #undef X
 };
-extern struct real_functions real;
+extern RTL_HIDDEN struct real_functions real;
 
 /* Fills `real`. false: an essential function is not there; *missing is its name. */
 bool real_read(const struct hsa_mirror_root *root, const char **missing);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* special.c - one word that hot paths look at before they do what is usual */
+#include "event/special.h"
+
+/* Read by all threads: nothing that changes often lies beside it. */
+_Alignas(64) _Atomic uint32_t special_bits = SPECIAL_NOT_ON;
+
+void special_set(enum special bit, bool on)
+{
+	/* release: whoever sees the bit sees the state that it stands for */
+	if (on)
+		atomic_fetch_or_explicit(&special_bits, bit, memory_order_release);
+	else
+		atomic_fetch_and_explicit(&special_bits, ~(uint32_t)bit, memory_order_release);
+}
