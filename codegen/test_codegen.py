@@ -82,7 +82,8 @@ class Layouts(unittest.TestCase):
 
     def test_an_insertion_without_a_class_of_its_own_is_refused(self):
         self.layouts["amd_ext_changes"][-1]["at"] = 20
-        self.layouts["classes"][-1]["of"] = "7.14"
+        for c in self.layouts["classes"][2:]:
+            c["of"] = "7.14"
         self.refused("no one class for 10.0")
 
     def test_a_name_twice_is_refused(self):

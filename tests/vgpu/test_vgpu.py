@@ -396,7 +396,7 @@ def test_exports():
     lib = ctypes.CDLL(f"{VGPU}/libhsakmt.so.1")
     with open(f"{os.path.dirname(__file__)}/../../vgpu/exports.map", encoding="utf-8") as f:
         names = re.findall(r"hsaKmt\w+", f.read())
-    equal(len(names), 92, "names in the map")
+    equal(len(names), 114, "names in the map")
     for name in names:
         check(hasattr(lib, name), name)
 

@@ -121,6 +121,7 @@ void buf_seal(struct buf *b)
 		life_wake();
 	}
 	b->chunk = NULL;
+	b->last_shape = NULL;
 	b->pos = b->end = NULL;
 }
 
@@ -159,6 +160,7 @@ bool buf_next(struct buf *b)
 	b->end = b->pos + CHUNK_PAYLOAD;
 	b->nr_records = 0;
 	b->nr_shapes = 0;
+	b->last_shape = NULL;
 	return true;
 }
 

@@ -35,7 +35,8 @@ struct buf {
 	uint32_t slot;
 	uint32_t tid;
 	uint32_t nr_records;
-	uint32_t nr_shapes; /* in this chunk */
+	uint32_t nr_shapes;		    /* in this chunk */
+	const struct rec_shape *last_shape; /* of the last dispatch, in this chunk; NULL: none */
 	uint64_t seq;
 	struct thread_known *known; /* the thread of the last record */
 	struct shape_cache *shapes; /* NULL: none taken yet */

@@ -113,21 +113,26 @@ static RTL_COLD void put_thread(struct buf *b, struct thread_known *k, uint32_t 
 }
 
 /* Sees to it that the thread of a record has a record of its own. */
-static void tell_thread(struct buf *b, uint32_t tid)
+static RTL_NOINLINE void tell_new_thread(struct buf *b, uint32_t tid)
 {
-	struct thread_known *k = b->known;
+	struct thread_known *k = thread_find(tid);
 
-	/* relaxed: a tid that was given to another thread has `told` cleared, and is found here
-	 * sooner or later */
-	if (RTL_LIKELY(k && atomic_load_explicit(&k->tid, memory_order_relaxed) == tid &&
-		       atomic_load_explicit(&k->told, memory_order_relaxed)))
-		return;
-	k = thread_find(tid);
 	if (!k)
 		return;
 	b->known = k;
 	if (!atomic_load_explicit(&k->told, memory_order_relaxed))
 		put_thread(b, k, tid);
+}
+
+static inline void tell_thread(struct buf *b, uint32_t tid)
+{
+	const struct thread_known *k = b->known;
+
+	/* relaxed: a tid that was given to another thread has `told` cleared, and is found here
+	 * sooner or later */
+	if (RTL_UNLIKELY(!k || atomic_load_explicit(&k->tid, memory_order_relaxed) != tid ||
+			 !atomic_load_explicit(&k->told, memory_order_relaxed)))
+		tell_new_thread(b, tid);
 }
 
 static void take_cache(struct buf *b)
@@ -200,15 +205,22 @@ static struct shape_entry *shape_place(struct buf *b, const struct event_dispatc
 static uint8_t *reserve_dispatch(struct buf *b, const struct event_dispatch *d, uint32_t size,
 				 uint32_t *shape, uint32_t *used, uint32_t *nr)
 {
-	uint32_t hash = hash_shape(d);
-	const struct rec_shape *found;
-	struct shape_entry *e = shape_place(b, d, hash, &found);
+	const struct rec_shape *found = b->last_shape;
+	struct shape_entry *e;
 	struct rec_shape *s;
+	uint32_t hash;
 
-	if (found && buf_room(b) >= size) {
+	*nr = 1;
+	*used = size;
+	if (RTL_LIKELY(found && buf_room(b) >= size && is_shape(found, d))) {
 		*shape = found->h.id;
-		*used = size;
-		*nr = 1;
+		return b->pos;
+	}
+	hash = hash_shape(d);
+	e = shape_place(b, d, hash, &found);
+	if (found && buf_room(b) >= size) {
+		b->last_shape = found;
+		*shape = found->h.id;
 		return b->pos;
 	}
 	/* a new chunk has no shapes: then both are written, and fit */
@@ -231,6 +243,7 @@ static uint8_t *reserve_dispatch(struct buf *b, const struct event_dispatch *d, 
 		e->hash = hash;
 		e->at = (uint32_t)((uint8_t *)s - (uint8_t *)b->chunk);
 	}
+	b->last_shape = s;
 	*shape = b->nr_shapes++;
 	*used = size + (uint32_t)sizeof(*s);
 	*nr = 2;

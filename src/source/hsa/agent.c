@@ -25,12 +25,10 @@ struct agent {
 	_Atomic uint64_t last_tick; /* relaxed: any recent value will do */
 	bool is_gpu;
 	uint32_t bdf, node;
-	/* agent_keep_clocks(): the runtime's line through two ticks, CLOCK_STEP apart; 0: none */
-	uint64_t kept_ticks, kept_ns;
-	double kept_ns_per_tick;
+	struct agent_line kept; /* agent_keep_clocks() */
 };
 
-#define CLOCK_STEP 1000000u
+#define CLOCK_STEP (1u << 22)
 
 static struct agent agents[AGENT_MAX];
 static _Atomic uint32_t nr_agents;
@@ -152,21 +150,46 @@ static bool convert(hsa_agent_t a, uint64_t ticks, uint64_t *ns)
 	       HSA_STATUS_SUCCESS;
 }
 
-static uint64_t kept_ns(const struct agent *a, uint64_t ticks)
+static uint64_t at_line(const struct agent_line *l, uint64_t ticks)
 {
-	if (!a->kept_ticks)
-		return 0;
-	return a->kept_ns +
-	       (uint64_t)(int64_t)((double)(int64_t)(ticks - a->kept_ticks) * a->kept_ns_per_tick);
+	return l->ns + (uint64_t)(int64_t)((double)(int64_t)(ticks - l->ticks) * l->ns_per_tick);
 }
 
 uint64_t agent_system_ns(uint32_t index, uint64_t ticks)
 {
 	uint64_t ns = 0;
 
-	if (RTL_UNLIKELY(!convert(agent_handle(index), ticks, &ns)))
-		return index < AGENT_MAX ? kept_ns(&agents[index], ticks) : 0;
-	return ns;
+	if (RTL_LIKELY(convert(agent_handle(index), ticks, &ns)))
+		return ns;
+	return index < AGENT_MAX && agents[index].kept.ns_per_tick > 0 ?
+		       at_line(&agents[index].kept, ticks) :
+		       0;
+}
+
+/* The line through two ticks, CLOCK_STEP apart; `ns`: of the first. */
+static void make_line(struct agent_line *l, hsa_agent_t a, uint64_t ticks, uint64_t ns)
+{
+	uint64_t later;
+
+	l->ns_per_tick = 0;
+	if (!convert(a, ticks + CLOCK_STEP, &later) || later <= ns)
+		return;
+	l->ticks = ticks;
+	l->ns = ns;
+	l->ns_per_tick = (double)(later - ns) / CLOCK_STEP;
+}
+
+void agent_line_update(struct agent_line *l, uint32_t index, uint64_t ticks)
+{
+	hsa_agent_t a = agent_handle(index);
+	uint64_t ns, by_line = l->ns_per_tick > 0 ? at_line(l, ticks) : 0;
+	int64_t d = (int64_t)(ticks - l->ticks);
+
+	agent_saw_tick(index, ticks);
+	if (!convert(a, ticks, &ns))
+		l->ns_per_tick = 0;
+	else if (by_line - ns + 1 > 2 || d > AGENT_LINE_REACH / 2 || d < 0)
+		make_line(l, a, ticks, ns);
 }
 
 void agent_keep_clocks(void)
@@ -175,14 +198,10 @@ void agent_keep_clocks(void)
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t tick = atomic_load_explicit(&agents[i].last_tick, memory_order_relaxed);
-		uint64_t ns, later;
+		uint64_t ns;
 
-		if (!agents[i].is_gpu || !tick || !convert(agent_handle(i), tick, &ns) ||
-		    !convert(agent_handle(i), tick + CLOCK_STEP, &later))
-			continue;
-		agents[i].kept_ticks = tick;
-		agents[i].kept_ns = ns;
-		agents[i].kept_ns_per_tick = (double)(later - ns) / CLOCK_STEP;
+		if (agents[i].is_gpu && tick && convert(agent_handle(i), tick, &ns))
+			make_line(&agents[i].kept, agent_handle(i), tick, ns);
 	}
 }
 

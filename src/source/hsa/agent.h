@@ -8,6 +8,8 @@
 
 #include <hsa/hsa.h>
 
+#include "base/compiler.h"
+
 #define AGENT_MAX 256
 #define AGENT_NONE UINT32_MAX
 
@@ -27,8 +29,30 @@ void agent_emit_clocks(void);
  * before they unload tools. */
 void agent_keep_clocks(void);
 
-/* HOT: system time in ns of GPU `ticks`; 0: not known. Any thread. */
+/* System time in ns of GPU `ticks`; 0: not known. Any thread. */
 uint64_t agent_system_ns(uint32_t index, uint64_t ticks);
+
+/* The runtime's relation of the two near a tick. It changes it at most some times a second (ROCr's
+ * GpuAgent::TranslateTime), and takes a lock for each conversion. */
+struct agent_line {
+	uint64_t ticks, ns;
+	double ns_per_tick; /* 0: there is none */
+};
+#define AGENT_LINE_REACH (INT64_C(1) << 22) /* ticks to both sides, that it is good for to a ns */
+
+/* Sees to it that `l` is what the runtime says now of `ticks`, with one conversion where it was before. Once for each
+ * batch. */
+void agent_line_update(struct agent_line *l, uint32_t index, uint64_t ticks);
+
+/* HOT: agent_system_ns(), by the line. */
+static inline uint64_t agent_line_ns(const struct agent_line *l, uint32_t index, uint64_t ticks)
+{
+	int64_t d = (int64_t)(ticks - l->ticks);
+
+	if (RTL_UNLIKELY(d > AGENT_LINE_REACH || d < -AGENT_LINE_REACH || l->ns_per_tick <= 0))
+		return agent_system_ns(index, ticks);
+	return l->ns + (uint64_t)(int64_t)((double)d * l->ns_per_tick);
+}
 
 /* A tick of this agent seen lately, from which agent_emit_clocks() starts. HOT, any thread. */
 void agent_saw_tick(uint32_t index, uint64_t ticks);

@@ -77,9 +77,10 @@ static inline uint64_t describe(struct event_dispatch *d, const struct packet_he
 static void emit_dispatch(struct queue *q, const struct inflight *e, uint64_t begin, uint64_t end,
 			  uint64_t begin_ns, uint64_t end_ns, uint16_t flags)
 {
-	struct event ev = { .kind = EVENT_DISPATCH };
-	struct event_dispatch *d = &ev.dispatch;
+	struct event ev;
+	struct event_dispatch *d = &ev.dispatch; /* all of it is set */
 
+	ev.kind = EVENT_DISPATCH;
 	d->begin_ticks = begin;
 	d->end_ticks = end;
 	d->begin_ns = begin_ns;
@@ -121,11 +122,11 @@ static void record(struct queue *q, struct inflight *e, enum inflight_result r, 
 	if (!e->correlation)
 		e->correlation = corr_of_orphan(thread_get(), !(e->author & THREAD_LEFT_OUT));
 	if (r == INFLIGHT_TIMED) {
-		/* ROCr converts the end first as well (GpuAgent::TranslateTime): a clock update in between then
-		 * does not lengthen the dispatch. */
-		end_ns = agent_system_ns(q->agent, end);
-		begin_ns = agent_system_ns(q->agent, begin);
-		agent_saw_tick(q->agent, end);
+		if (RTL_UNLIKELY(!q->line_is_new))
+			agent_line_update(&q->line, q->agent, end);
+		q->line_is_new = true;
+		end_ns = agent_line_ns(&q->line, q->agent, end);
+		begin_ns = agent_line_ns(&q->line, q->agent, begin);
 		if (end < begin) {
 			flags |= REC_F_INVERTED;
 			bus_loss_of(e->correlation, SPOOL_REASON_inverted);
@@ -258,6 +259,7 @@ uint32_t collect_queue(struct queue *q, uint64_t now_ns)
 		q->stuck_scan_ns = now_ns;
 		limit = UINT64_MAX;
 	}
+	q->line_is_new = false;
 	for (struct inflight_ring *r = q->inflight.ring; r <= current; r++)
 		n += collect_ring(q, r, limit);
 	return n;

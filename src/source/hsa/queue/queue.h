@@ -19,6 +19,7 @@
 #endif
 #include <hsa/amd_hsa_queue.h>
 
+#include "source/hsa/agent.h"
 #include "source/hsa/completion/inflight.h"
 #include "source/hsa/queue/packet.h"
 
@@ -95,6 +96,8 @@ struct queue {
 	uint32_t nr_held; /* entries that are INFLIGHT_HELD */
 	uint64_t idle_since_ns;
 	uint64_t stuck_scan_ns;
+	struct agent_line line;
+	bool line_is_new; /* in this round */
 	/* the kernel of the last dispatch that was recorded: most follow one of the same */
 	uint64_t last_object;
 	uint32_t last_epoch, last_kernel;
