@@ -30,6 +30,7 @@ SOURCE = os.path.dirname(HERE)
 HARVESTER_BUDGET = 1.0  # % of a core
 ADDED_BUDGET = 150.0  # ns for each dispatch
 API_BUDGET = 80.0
+STORE_BUDGET = 3.0
 ADDED_RATIO = 2.0  # to what the pass-through tool adds
 START_BUDGET = 5.0  # ms
 SPOOL_BUDGET = 64.0  # bytes for each dispatch
@@ -216,6 +217,15 @@ class Bench:
             "dispatch spaced", "dispatch", ["do=spaced", f"count={500 if self.quick else 10000}"], few
         )
         self.added_rows("dispatch after 20 us of other work", values, few)
+        values = self.interleave(
+            "dispatch shared", "dispatch", ["do=shared", f"count={200 if self.quick else 4000}", "gpu=free"], few
+        )
+        self.added_rows("two dispatches that share a signal, until it is 0", values, few)
+        stores = ["untraced", "standard"]
+        values = self.interleave("signal store", "dispatch", ["do=store", blocks], stores)
+        added = self.quiet(values["standard"]) - self.quiet(values["untraced"])
+        self.add("store to a signal that is no doorbell, added by standard", added, "ns",
+                 budgets=[(f"<= {STORE_BUDGET:.0f} ns", added <= STORE_BUDGET)])  # fmt: skip
         values = self.interleave("dispatch free", "dispatch", ["do=submit", "gpu=free", blocks], few)
         self.added_rows("dispatch, GPU polls along", values, few)
 
@@ -257,31 +267,63 @@ class Bench:
 
     # ---- instructions --------------------------------------------------------------------------
 
+    def callgrind(self, program, args, tool, *options):
+        """{thread: (instructions, is it the harvester)}, threads by callgrind's numbers."""
+        out = os.path.join(self.dir, "callgrind")
+        # without --fair-sched the thread that waits can keep the others from running for minutes
+        argv = [
+            shutil.which("valgrind"), "--fair-sched=yes", "--tool=callgrind", "--separate-threads=yes",
+            f"--callgrind-out-file={out}", *options, self.path("bench", program), *args, "pin=0",
+        ]  # fmt: skip
+        self.run(argv, self.tool(tool))
+        shutil.rmtree(os.path.join(self.dir, "spool"), ignore_errors=True)
+        return read_callgrind(out)
+
+    def submitter(self, program, args, tool, function):
+        """Instructions of the thread that launches, within `function`."""
+        threads = self.callgrind(program, args, tool, "--collect-atstart=no", f"--toggle-collect={function}")
+        return threads["01"][0]
+
     def instructions(self):
-        valgrind = shutil.which("valgrind")
-        if not valgrind or not os.path.exists(self.path("bench/dispatch")):
+        if not shutil.which("valgrind") or not os.path.exists(self.path("bench/dispatch")):
             raise NotRun("valgrind is not installed: no instructions counted")
-        counts = {}
-        blocks = 4 if self.quick else 40
+        blocks = 4 if self.quick else 200
         nr = (blocks + blocks // 8) * 256
-        for kind in ("plain",) if self.quick else ("plain", "signal"):
-            for t in ("untraced", "passthrough", "standard"):
-                out = os.path.join(self.dir, "callgrind")
-                # without --fair-sched the thread that waits can keep the others from running for minutes
-                argv = [
-                    valgrind, "--fair-sched=yes", "--tool=callgrind", f"--callgrind-out-file={out}",
-                    "--collect-atstart=no", "--toggle-collect=timed_block", self.path("bench/dispatch"), "do=submit",
-                    f"kind={kind}", f"blocks={blocks}", "pin=0",
-                ]  # fmt: skip
-                self.run(argv, self.tool(t))
-                shutil.rmtree(os.path.join(self.dir, "spool"), ignore_errors=True)
-                counts[t] = sum_of_callgrind(out) / nr
+        # what is counted, its program and arguments, and how many more than untraced it may take
+        cases = [
+            ("a dispatch", "dispatch", ["do=submit"], {"standard": 160, "hip": 160}, "timed_block", nr),
+            ("a dispatch with a signal", "dispatch", ["do=submit", "kind=signal"], {"standard": None}, "timed_block", nr),
+            ("hipLaunchKernel()", "launch", ["kind=call"], {"standard": 160, "hip": 320}, "timed_block", nr),
+            ("a store to a signal that is no doorbell", "dispatch", ["do=store"], {"standard": 6}, "timed_stores", blocks * 256),
+        ]  # fmt: skip
+        for what, program, args, budgets, function, each in cases[: 1 if self.quick else None]:
+            if not os.path.exists(self.path("bench", program)):
+                continue
+            counts = {
+                t: self.submitter(program, [*args, f"blocks={blocks}"], t, function) / each
+                for t in ("untraced", "passthrough", *budgets)
+            }
+            self.keep(f"instructions for {what}", counts)
             base, floor = counts["untraced"], counts["passthrough"] - counts["untraced"]
-            self.keep(f"instructions {kind}", counts)
-            what = "dispatch" if kind == "plain" else "dispatch with a signal"
-            self.add(
-                f"instructions for a {what}, added by standard", counts["standard"] - base, "", floor, "passthrough"
-            )
+            for t, most in budgets.items():
+                value = counts[t] - base
+                kept = [(f"<= {most}", value <= most)] if most else []
+                if "signal that is no" not in what:
+                    kept.append(("< floor", value < floor))
+                self.add(f"instructions for {what}, added by {t}", value, "", floor, "passthrough", kept)
+        if not self.quick:
+            self.harvester_instructions()
+
+    def harvester_instructions(self):
+        """What a run of more dispatches takes more, for each of them."""
+        few, many = 16, 80
+        nr = (many + many // 8 - few - few // 8) * 256
+        for kind, what in (("plain", "a dispatch"), ("signal", "a dispatch with a signal")):
+            total = []
+            for blocks in (few, many):
+                threads = self.callgrind("dispatch", ["do=submit", f"kind={kind}", f"blocks={blocks}"], "standard")
+                total.append(sum(n for n, is_harvester in threads.values() if is_harvester))
+            self.add(f"instructions of the harvester for {what}", (total[1] - total[0]) / nr, "")
 
     # ---- the harvester, start-up ---------------------------------------------------------------
 
@@ -479,13 +521,18 @@ def wait_for(p, timeout):
         pause = min(pause * 1.2, 0.01)
 
 
-def sum_of_callgrind(prefix):
-    total = 0
-    for name in glob.glob(prefix + "*"):
+def read_callgrind(prefix):
+    threads = {}
+    for name in glob.glob(prefix + "-*"):
         with open(name, encoding="utf-8", errors="replace") as f:
-            total += sum(int(m) for m in re.findall(r"^totals: (\d+)", f.read(), re.M))
+            text = f.read()
         os.remove(name)
-    return total
+        total = sum(int(m) for m in re.findall(r"^totals: (\d+)", text, re.M))
+        # the program's thread may collect, too
+        threads[name.rsplit("-", 1)[1]] = (total, "collect_queue" in text and "timed_block" not in text)
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(prefix)
+    return threads
 
 
 # ---- the machine -------------------------------------------------------------------------------

@@ -13,6 +13,8 @@
  *	dispatch do=flood [seconds=2]			the same, at the most the virtual GPU takes
  *	dispatch do=count [count=N] [shapes=1] [kind=...]	only N dispatches
  *	dispatch do=init				the time of hsa_init()
+ *	dispatch do=store [blocks=400] [block=256]	stores to a signal that is no doorbell
+ *	dispatch do=shared [count=2000]			from two dispatches that share a signal to its value 0
  *	dispatch do=line				a cache line from one processor to another and back
  * pin=0: leaves it to the kernel where threads run.
  */
@@ -120,6 +122,50 @@ static void do_idle(uint64_t seconds)
 	print_use(0, begin, used);
 }
 
+/* As timed_block(). */
+__attribute__((noinline)) static void timed_stores(uint64_t nr)
+{
+	for (uint64_t i = 0; i < nr; i++)
+		hsa_signal_store_relaxed(done, 1);
+}
+
+static void do_store(uint64_t blocks)
+{
+	uint64_t *ticks = calloc(blocks, sizeof(*ticks));
+	double tick_ns = bench_tick_ns();
+
+	for (uint64_t i = 0; i < blocks; i++) {
+		uint64_t begin = bench_ticks();
+
+		timed_stores(block);
+		ticks[i] = bench_ticks() - begin;
+	}
+	bench_print_blocks(ticks, blocks, block, tick_ns);
+	free(ticks);
+}
+
+static void do_shared(uint64_t count)
+{
+	uint64_t *ticks = calloc(count, sizeof(*ticks));
+	double tick_ns = bench_tick_ns();
+
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t begin = bench_ticks();
+
+		hsa_signal_store_relaxed(done, 2);
+		packet.completion_signal = done;
+		submit(&packet);
+		submit(&packet);
+		while (hsa_signal_wait_scacquire(done, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
+						 HSA_WAIT_STATE_ACTIVE) > 0)
+			;
+		ticks[i] = bench_ticks() - begin;
+	}
+	packet.completion_signal.handle = 0;
+	bench_print_blocks(ticks, count, 1, tick_ns);
+	free(ticks);
+}
+
 static void do_flood(uint64_t seconds)
 {
 	uint64_t nr = 0, begin = bench_ns(), used = bench_thread_ns(HARVESTER);
@@ -210,6 +256,10 @@ int main(int argc, char **argv)
 		else if (!strcmp(what, "rate"))
 			do_rate(bench_num(argc, argv, "rate", 10000),
 				bench_num(argc, argv, "seconds", 5));
+		else if (!strcmp(what, "store"))
+			do_store(bench_num(argc, argv, "blocks", 400));
+		else if (!strcmp(what, "shared"))
+			do_shared(bench_num(argc, argv, "count", 2000));
 		else if (!strcmp(what, "idle"))
 			do_idle(bench_num(argc, argv, "seconds", 3));
 		else if (!strcmp(what, "flood"))

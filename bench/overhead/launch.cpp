@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* launch.cpp - launches an empty HIP kernel and says what that cost the calling thread
  *
- *	launch [kind=plain|events] [gpu=busy|free] [blocks=200] [block=256] [pin=1]
+ *	launch [kind=plain|call|events] [gpu=busy|free] [blocks=200] [block=256] [pin=1]
  *
  * Blocks of launches are timed; in between, untimed, the stream is synchronised. gpu: as in
- * dispatch.c. events: each launch is
+ * dispatch.c. plain: what <<<>>> becomes, three calls; call: hipLaunchKernel() alone; events: each launch is
  * a hipExtLaunchKernel with a start and a stop event, which puts a signal on its packet.
  */
 #include <hip/hip_runtime.h>
@@ -33,7 +33,7 @@ extern "C" __global__ void bench_launch_empty()
 
 static hipStream_t stream;
 static hipEvent_t begin_event[MAX_BLOCK], end_event[MAX_BLOCK];
-static bool with_events, hold_gpu;
+static bool with_events, one_call, hold_gpu;
 
 /* What is measured; its name is known to bench/bench.py, which counts its instructions. */
 extern "C" __attribute__((noinline)) void timed_block(uint64_t nr)
@@ -44,6 +44,9 @@ extern "C" __attribute__((noinline)) void timed_block(uint64_t nr)
 		if (with_events)
 			HIP(hipExtLaunchKernel((const void *)bench_launch_empty, dim3(1), dim3(64),
 					       &none, 0, stream, begin_event[i], end_event[i], 0));
+		else if (one_call)
+			HIP(hipLaunchKernel((const void *)bench_launch_empty, dim3(1), dim3(64), &none, 0,
+					    stream));
 		else
 			hipLaunchKernelGGL(bench_launch_empty, dim3(1), dim3(64), 0, stream);
 	}
@@ -58,6 +61,7 @@ int main(int argc, char **argv)
 
 	hold_gpu = !strcmp(bench_text(argc, argv, "gpu", "busy"), "busy");
 	with_events = !strcmp(bench_text(argc, argv, "kind", "plain"), "events");
+	one_call = !strcmp(bench_text(argc, argv, "kind", "plain"), "call");
 	if (!block || block > MAX_BLOCK || !blocks)
 		return 2;
 	if (pin)
