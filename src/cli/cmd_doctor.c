@@ -433,9 +433,10 @@ const struct command cmd_doctor = {
 	.statuses = statuses,
 	.about =
 		"Looks at the driver, the GPUs, the ROCm runtimes as the loader finds them, the way in which "
-		"librtl gets their tables (RTL_WAY), builds that are known to be faulty, the parts of this "
-		"installation, the room for buffers and output, and the variables that matter. Each "
-		"line begins with ok, warn, missing or note; an arrow says what to do.\n"
+		"librtl gets their tables (RTL_WAY), how packets are seen and whether this runtime's "
+		"intercept queues are sound (RTL_QUEUES), the parts of this installation, the room for "
+		"buffers and output, and the variables that matter. Each line begins with ok, warn, "
+		"missing or note; an arrow says what to do.\n"
 		"\n"
 		"A program that brings its own runtime (RPATH, a Python wheel) may use another one than "
 		"the loader finds; rtl info shows which one a trace is of.",

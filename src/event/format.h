@@ -69,8 +69,8 @@
 	X(write_error, LOSS, "the spool could not be written")                                     \
 	X(inflight_full, LOSS, "dispatch not timed: the in-flight ring of its queue was full")     \
 	X(signal_create, LOSS, "dispatch not timed: no completion signal could be created")        \
-	X(queue_plain, LOSS, "queue not traced: the runtime refused to intercept it")              \
-	X(graph_batch, LOSS, "packets of a batch (graph replay), passed through untimed")          \
+	X(queue_plain, LOSS, "queue not traced: no hardware queue, or no room for one more")       \
+	X(graph_batch, LOSS, "packets of a batch, passed through untimed (earlier versions)")      \
 	X(no_timestamps, LOSS, "operation recorded without times: the GPU wrote none")             \
 	X(signal_reused, LOSS, "operation recorded without times: its signal was reused at once")  \
 	X(runtime_overwritten, LOSS,                                                               \
@@ -209,7 +209,7 @@ enum rec_flags {
 	REC_F_INVERTED = 1 << 1,   /* end before begin, as the GPU wrote it */
 	REC_F_NO_TIME = 1 << 2,	   /* begin and end are 0: they could not be read */
 	REC_F_UNFINISHED = 1 << 3, /* not completed when the process ended: end is 0 */
-	REC_F_GRAPH = 1 << 4,	   /* came in a batch of more than one packet */
+	REC_F_GRAPH = 1 << 4,	   /* earlier versions: came in a batch; not written any more */
 	REC_F_INTERNAL = 1 << 5,   /* on a queue of the runtime's own */
 	REC_F_SHARED = 1 << 6,	   /* signal was shared: timed behind a barrier packet */
 	REC_F_TEXT = 1 << 7,	   /* REC_MARKER: `text` holds the message, else a string id */
@@ -267,7 +267,7 @@ struct rec_agent {
 	uint32_t nr_cu, simd_per_cu, wave_size, max_waves_per_cu, clock_mhz, bdf, reserved;
 };
 
-enum rec_queue_flags { REC_QUEUE_INTERNAL = 1, REC_QUEUE_PLAIN = 2 /* not intercepted */ };
+enum rec_queue_flags { REC_QUEUE_INTERNAL = 1, REC_QUEUE_PLAIN = 2 /* not traced */ };
 
 struct rec_queue {
 	struct rec_head h; /* id: queue index, from 0, never reused; flags: enum rec_queue_flags */

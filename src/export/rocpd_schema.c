@@ -130,7 +130,7 @@ static const char *const rtl_tables[] = {
 	"(2, 'inverted', 'the end lies before the begin, as the GPU wrote it'), "
 	"(4, 'no_time', 'the times could not be read'), "
 	"(8, 'unfinished', 'not completed when the process ended'), "
-	"(16, 'graph', 'came in a batch of more than one packet'), "
+	"(16, 'graph', 'came in a batch of packets (earlier versions)'), "
 	"(32, 'internal', 'on a queue of the runtime: the inside of a copy or fill'), "
 	"(64, 'shared', 'the signal was shared: timed behind a barrier packet'), "
 	"(65536, 'placed', 'the times in rocpd_op only give it a place on the axis')",
