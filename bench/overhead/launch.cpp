@@ -45,8 +45,8 @@ extern "C" __attribute__((noinline)) void timed_block(uint64_t nr)
 			HIP(hipExtLaunchKernel((const void *)bench_launch_empty, dim3(1), dim3(64),
 					       &none, 0, stream, begin_event[i], end_event[i], 0));
 		else if (one_call)
-			HIP(hipLaunchKernel((const void *)bench_launch_empty, dim3(1), dim3(64), &none, 0,
-					    stream));
+			HIP(hipLaunchKernel((const void *)bench_launch_empty, dim3(1), dim3(64),
+					    &none, 0, stream));
 		else
 			hipLaunchKernelGGL(bench_launch_empty, dim3(1), dim3(64), 0, stream);
 	}

@@ -366,12 +366,6 @@ static struct fake_queue *make_queue(enum fake_kind kind, uint32_t size)
 	return q;
 }
 
-static void saw_index(const hsa_queue_t *hsa)
-{
-	if (fake.in_index)
-		fake.in_index(hsa);
-}
-
 static struct fake_queue *queue_of(const hsa_queue_t *hsa)
 {
 	const struct handle *h = (const struct handle *)(const void *)hsa;
@@ -381,6 +375,15 @@ static struct fake_queue *queue_of(const hsa_queue_t *hsa)
 	CHECK_MSG(atomic_load(&h->alive),
 		  "the handle of a counted queue is used after its release");
 	return h->queue;
+}
+
+static void saw_index(const hsa_queue_t *hsa)
+{
+	if (fake.in_index)
+		fake.in_index(hsa);
+	/* the hardware goes on while it is looked at; not only when a test runs a queue */
+	if (queue_of(hsa)->is_ours)
+		fake_gpu_run_ours();
 }
 
 /* For the program, or for librtl itself, which says that it wants all the private memory there is. */

@@ -411,23 +411,26 @@ static RTL_NOINLINE void on_doorbell(hsa_signal_t doorbell, hsa_signal_value_t v
 		atomic_load_explicit(&recent_doorbell[hash(doorbell.handle)], memory_order_acquire);
 	union packet *p;
 	uint64_t index;
+	uint16_t header;
 
-	if (RTL_UNLIKELY(atomic_load_explicit(&q->doorbell, memory_order_relaxed) !=
+	if (RTL_UNLIKELY(atomic_load_explicit(&q->direct_doorbell, memory_order_relaxed) !=
 				 doorbell.handle ||
-			 atomic_load_explicit(&q->special, memory_order_relaxed) ||
 			 !queue_turn_try(q))) {
 		on_any_doorbell(doorbell, value, store);
 		return;
 	}
 	index = atomic_load_explicit(&q->published, memory_order_relaxed);
 	p = packet_at(q, index);
-	if (RTL_UNLIKELY(
-		    !is_alone(q, index, (uint64_t)value) ||
-		    !submit_plain(q, p, index, __atomic_load_n(&p->header, __ATOMIC_ACQUIRE)))) {
+	/* pairs with the release by which the program publishes a packet */
+	header = __atomic_load_n(&p->header, __ATOMIC_ACQUIRE);
+	if (RTL_UNLIKELY(!is_alone(q, index, (uint64_t)value) ||
+			 packet_type(header) == HSA_PACKET_TYPE_INVALID)) {
 		answer(q, (uint64_t)value + 1);
 		return;
 	}
 	RTL_TESTPOINT("hand_over");
+	if (RTL_UNLIKELY(!submit_plain(q, p, index, header)))
+		submit_other(q, NULL, p, index);
 	atomic_store_explicit(&q->published, index + 1, memory_order_relaxed);
 	/* release: the packet comes before it */
 	atomic_store_explicit(q->write_index, index + 1, memory_order_release);
@@ -455,7 +458,7 @@ static RTL_COLD void stop_holding(struct queue *q)
 	uint64_t rung = atomic_load_explicit(&q->rung, memory_order_relaxed);
 
 	atomic_store_explicit(&q->bypassed, true, memory_order_relaxed);
-	atomic_store_explicit(&q->special, true, memory_order_relaxed);
+	atomic_store_explicit(&q->direct_doorbell, 0, memory_order_relaxed);
 	/* so that reservations see it at the cost of one comparison */
 	atomic_store_explicit(&q->rung, UINT64_MAX, memory_order_relaxed);
 	store_write_index(q, atomic_load_explicit(&q->reserved, memory_order_acquire));
@@ -489,10 +492,30 @@ static RTL_COLD void look_under_turn(struct queue *q, struct thread *t)
 		hand_over(q, t);
 }
 
+/* Whether the indices say that packets got past us, or may. Looks without the turn: were the harvester
+ * preempted while it has it, doorbells would wait until it runs again. */
+static bool may_be_past(struct queue *q)
+{
+	uint64_t published;
+	bool may = false;
+
+	if (!q->write_index)
+		return true; /* its handle may be given back; the turn keeps it */
+	/* seq_cst, both: pairs with interpose_detach(), which sees this looker, or has ended the queue */
+	atomic_fetch_add(&q->nr_lookers, 1);
+	if (atomic_load(&q->turn) < QUEUE_ENDING) {
+		published = atomic_load_explicit(&q->published, memory_order_relaxed);
+		may = load_write_index(q) != published || load_read_index(q) > published ||
+		      atomic_load_explicit(&q->bypassed, memory_order_relaxed);
+	}
+	atomic_fetch_sub(&q->nr_lookers, 1);
+	return may;
+}
+
 bool interpose_look(struct queue *q, bool all)
 {
 	/* the queue's memory is there as long as its turn can be taken */
-	if ((all || is_pending(q)) && queue_turn_try(q)) {
+	if ((is_pending(q) || (all && may_be_past(q))) && queue_turn_try(q)) {
 		look_under_turn(q, life_on() ? thread_get() : NULL);
 		interpose_end_turn(q);
 	}
@@ -694,6 +717,18 @@ bool interpose_possible(const hsa_queue_t *hsa)
 	       signal_is_doorbell(hsa->doorbell_signal);
 }
 
+/* What the hot paths know `q` by. */
+static void set_handles(struct queue *q, hsa_queue_t *hsa)
+{
+	uint64_t doorbell = hsa->doorbell_signal.handle;
+	bool longer = !q->write_index || q->in_device_memory ||
+		      atomic_load_explicit(&q->bypassed, memory_order_relaxed);
+
+	atomic_store_explicit(&q->direct, q->write_index ? hsa : NULL, memory_order_relaxed);
+	atomic_store_explicit(&q->doorbell, doorbell, memory_order_relaxed);
+	atomic_store_explicit(&q->direct_doorbell, longer ? 0 : doorbell, memory_order_relaxed);
+}
+
 int interpose_attach(struct queue *q, hsa_queue_t *hsa, bool by_functions)
 {
 	amd_queue_t *aq = (amd_queue_t *)hsa;
@@ -701,7 +736,6 @@ int interpose_attach(struct queue *q, hsa_queue_t *hsa, bool by_functions)
 
 	q->packets = hsa->base_address;
 	q->packet_mask = hsa->size - 1;
-	atomic_store_explicit(&q->doorbell, hsa->doorbell_signal.handle, memory_order_relaxed);
 	q->write_index = NULL;
 	q->read_index = NULL;
 	if (!by_functions) {
@@ -712,9 +746,7 @@ int interpose_attach(struct queue *q, hsa_queue_t *hsa, bool by_functions)
 	atomic_store_explicit(&q->published, index, memory_order_relaxed);
 	atomic_store_explicit(&q->rung, 0, memory_order_relaxed);
 	q->room_end = 0; /* the read index is looked at first */
-	atomic_store_explicit(&q->special, by_functions || q->in_device_memory,
-			      memory_order_relaxed);
-	atomic_store_explicit(&q->direct, by_functions ? NULL : hsa, memory_order_relaxed);
+	set_handles(q, hsa);
 	return queue_attach(q, hsa);
 }
 
@@ -734,15 +766,17 @@ void interpose_detach(struct queue *q)
 	atomic_store_explicit(&q->hsa, NULL, memory_order_relaxed);
 	atomic_store_explicit(&q->direct, NULL, memory_order_relaxed);
 	atomic_store_explicit(&q->doorbell, 0, memory_order_relaxed);
-	atomic_store_explicit(&q->turn, QUEUE_ENDING, memory_order_release);
+	atomic_store_explicit(&q->direct_doorbell, 0, memory_order_relaxed);
+	/* seq_cst, both: pairs with may_be_past() */
+	atomic_store(&q->turn, QUEUE_ENDING);
+	for (unsigned round = 0; round < DETACH_ROUNDS && atomic_load(&q->nr_lookers); round++)
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
 }
 
 void interpose_reattach(struct queue *q, hsa_queue_t *hsa)
 {
 	atomic_store_explicit(&q->hsa, hsa, memory_order_relaxed);
-	if (q->write_index)
-		atomic_store_explicit(&q->direct, hsa, memory_order_relaxed);
-	atomic_store_explicit(&q->doorbell, hsa->doorbell_signal.handle, memory_order_relaxed);
+	set_handles(q, hsa);
 	atomic_store_explicit(&q->turn, QUEUE_IDLE, memory_order_release);
 }
 

@@ -118,6 +118,7 @@ static void reset(struct queue *q, uint32_t agent)
 	q->packets = NULL;
 	q->write_index = q->read_index = NULL;
 	atomic_store_explicit(&q->doorbell, 0, memory_order_relaxed);
+	atomic_store_explicit(&q->direct_doorbell, 0, memory_order_relaxed);
 	q->in_device_memory = false;
 	q->gave_up = q->room_end = 0;
 	q->nr_held = 0;
@@ -129,7 +130,6 @@ static void reset(struct queue *q, uint32_t agent)
 	atomic_store_explicit(&q->published, 0, memory_order_relaxed);
 	atomic_store_explicit(&q->rung, 0, memory_order_relaxed);
 	atomic_store_explicit(&q->bypassed, false, memory_order_relaxed);
-	atomic_store_explicit(&q->special, false, memory_order_relaxed);
 	atomic_store_explicit(&q->failed, false, memory_order_relaxed);
 }
 
@@ -161,6 +161,7 @@ void queue_close(struct queue *q)
 	atomic_store_explicit(&q->hsa, NULL, memory_order_relaxed);
 	atomic_store_explicit(&q->direct, NULL, memory_order_relaxed);
 	atomic_store_explicit(&q->doorbell, 0, memory_order_relaxed);
+	atomic_store_explicit(&q->direct_doorbell, 0, memory_order_relaxed);
 	atomic_store_explicit(&q->live, false, memory_order_release);
 	/* pairs with the acquire in find_memory() */
 	atomic_store_explicit(&q->turn, QUEUE_DEAD, memory_order_release);

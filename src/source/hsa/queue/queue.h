@@ -66,7 +66,10 @@ struct queue {
 	uint64_t packet_mask;
 	_Atomic uint64_t *write_index, *read_index;
 	_Atomic uint64_t doorbell; /* the signal's handle; 0: none */
-	bool in_device_memory;	   /* the packets: stores to it are fenced before a doorbell */
+	/* The same; 0: a doorbell takes the longer way, for the queue is bypassed, its packets are in device memory or
+	 * its indices reached by functions. */
+	_Atomic uint64_t direct_doorbell;
+	bool in_device_memory; /* the packets: stores to it are fenced before a doorbell */
 	/* intercepted */
 	struct back_pressure *pressure;
 	union packet *batch; /* room for the packets of a callback, made when needed */
@@ -79,10 +82,9 @@ struct queue {
 	_Atomic uint64_t rung;
 	/* Packets get past us by another way: since this was noticed indices are no longer held back. */
 	_Atomic bool bypassed;
-	/* A doorbell takes the longer way: bypassed, packets in device memory, indices by functions. */
-	_Atomic bool special;
 
 	_Alignas(64) _Atomic uint32_t turn; /* enum queue_turn */
+	_Atomic uint32_t nr_lookers;	    /* threads that look at its indices without the turn */
 	/* atomic, written by the holder of the turn: packets before this were handed to the hardware */
 	_Atomic uint64_t published;
 	/* owner: the holder of the turn */
