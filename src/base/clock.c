@@ -23,8 +23,6 @@
 #include "base/compiler.h"
 #include "base/fd.h"
 
-#define NR_LINES 4u
-#define SHIFT 28
 #define FIRST_NS UINT64_C(10000000)
 #define LAST_NS UINT64_C(1000000000)
 #define AGAIN_NS UINT64_C(1000000) /* after a measurement that was interrupted */
@@ -40,23 +38,13 @@
 
 _Atomic(int) clock_id = CLOCK_BOOTTIME;
 
-/* Constant while `current` is its number. */
-struct line {
-	_Atomic uint64_t ticks, ns; /* a point of it */
-	_Atomic uint64_t before,
-		mult; /* ns << SHIFT per tick, in front of that point and behind it */
-	_Atomic uint64_t nr_before, nr_ticks; /* how far it reaches to either side */
-	uint64_t reserved[2];
-};
-
 struct sample {
 	uint64_t ticks, ns;
 	uint64_t width; /* ticks that it took */
 };
 
-static _Alignas(64) struct line lines[NR_LINES];
-/* The number of the newest line, at number % NR_LINES; 0: none. Numbers never come again. */
-static _Atomic uint64_t current;
+_Alignas(64) struct clock_line clock_lines[CLOCK_NR_LINES];
+_Alignas(64) _Atomic uint64_t clock_line;
 /* the thread of clock_tick() */
 static struct {
 	bool known, good; /* whether the counter is of use */
@@ -71,7 +59,7 @@ void clock_select(clockid_t id)
 {
 	/* seq_cst: pairs with publish() */
 	if (atomic_exchange(&clock_id, id) != id)
-		atomic_store(&current, 0);
+		atomic_store(&clock_line, 0);
 }
 
 uint64_t clock_read_ns(clockid_t id)
@@ -92,7 +80,7 @@ static RTL_NOINLINE uint64_t read_kernel(void)
 /* HOT: what line `nr` says. false: it does not reach there, or is no longer the newest. */
 static inline bool read_line(uint64_t nr, uint64_t ticks, uint64_t *ns)
 {
-	struct line *l = &lines[nr % NR_LINES];
+	struct clock_line *l = &clock_lines[nr % CLOCK_NR_LINES];
 	/* acquire, all of them: pair with the releases in publish(): whoever reads what came later into
 	 * this place sees below that the line is not the newest */
 	uint64_t t0 = atomic_load_explicit(&l->ticks, memory_order_acquire);
@@ -100,20 +88,22 @@ static inline bool read_line(uint64_t nr, uint64_t ticks, uint64_t *ns)
 	uint64_t d = ticks - t0;
 
 	if (RTL_LIKELY(d < atomic_load_explicit(&l->nr_ticks, memory_order_acquire))) {
-		*ns = n0 + (d * atomic_load_explicit(&l->mult, memory_order_acquire) >> SHIFT);
+		*ns = n0 +
+		      (d * atomic_load_explicit(&l->mult, memory_order_acquire) >> CLOCK_SHIFT);
 	} else {
 		d = t0 - ticks;
 		if (d > atomic_load_explicit(&l->nr_before, memory_order_acquire))
 			return false;
-		*ns = n0 - (d * atomic_load_explicit(&l->before, memory_order_acquire) >> SHIFT);
+		*ns = n0 -
+		      (d * atomic_load_explicit(&l->before, memory_order_acquire) >> CLOCK_SHIFT);
 	}
-	return RTL_LIKELY(atomic_load_explicit(&current, memory_order_relaxed) == nr);
+	return RTL_LIKELY(atomic_load_explicit(&clock_line, memory_order_relaxed) == nr);
 }
 
 uint64_t clock_now_ns(void)
 {
 	/* acquire: pairs with the release in publish(): the line */
-	uint64_t nr = atomic_load_explicit(&current, memory_order_acquire);
+	uint64_t nr = atomic_load_explicit(&clock_line, memory_order_acquire);
 	uint64_t ns;
 
 	while (RTL_LIKELY(nr)) {
@@ -121,7 +111,7 @@ uint64_t clock_now_ns(void)
 
 		if (RTL_LIKELY(read_line(nr, RTL_TICKS(), &ns)))
 			return ns;
-		again = atomic_load_explicit(&current, memory_order_acquire);
+		again = atomic_load_explicit(&clock_line, memory_order_acquire);
 		if (again == nr)
 			break;
 		nr = again;
@@ -131,7 +121,7 @@ uint64_t clock_now_ns(void)
 
 bool clock_is_fast(void)
 {
-	uint64_t nr = atomic_load_explicit(&current, memory_order_acquire);
+	uint64_t nr = atomic_load_explicit(&clock_line, memory_order_acquire);
 	uint64_t ns;
 
 	return nr && read_line(nr, RTL_TICKS(), &ns);
@@ -175,31 +165,32 @@ static bool measure(clockid_t id, struct sample *s)
 static void publish(uint64_t ticks, uint64_t ns, uint64_t before, uint64_t mult, uint64_t holds_ns)
 {
 	uint64_t nr = cal.nr + 1;
-	struct line *l = &lines[nr % NR_LINES];
+	struct clock_line *l = &clock_lines[nr % CLOCK_NR_LINES];
 	uint64_t most = (UINT64_C(1) << 62) / mult;
-	uint64_t nr_ticks = (holds_ns << SHIFT) / mult;
+	uint64_t nr_ticks = (holds_ns << CLOCK_SHIFT) / mult;
 
-	/* release, all of them: pair with the acquires in read_line(); `current` has moved on from the
+	/* release, all of them: pair with the acquires in read_line(); `clock_line` has moved on from the
 	 * line that stood here */
 	atomic_store_explicit(&l->ticks, ticks, memory_order_release);
 	atomic_store_explicit(&l->ns, ns, memory_order_release);
 	atomic_store_explicit(&l->before, before, memory_order_release);
 	atomic_store_explicit(&l->mult, mult, memory_order_release);
-	atomic_store_explicit(&l->nr_before, (2 * AHEAD_NS << SHIFT) / mult, memory_order_release);
+	atomic_store_explicit(&l->nr_before, (2 * AHEAD_NS << CLOCK_SHIFT) / mult,
+			      memory_order_release);
 	atomic_store_explicit(&l->nr_ticks, nr_ticks < most ? nr_ticks : most,
 			      memory_order_release);
 	cal.nr = nr;
 	/* seq_cst: either clock_select() takes it away, or we see that it was there */
-	atomic_store(&current, nr);
+	atomic_store(&clock_line, nr);
 	if (atomic_load(&clock_id) != cal.id)
-		atomic_store(&current, 0);
+		atomic_store(&clock_line, 0);
 }
 
 static uint64_t rate(const struct sample *from, const struct sample *to)
 {
 	uint64_t ticks = to->ticks + to->width / 2 - (from->ticks + from->width / 2);
 
-	return ticks ? ((to->ns - from->ns) << SHIFT) / ticks : 0;
+	return ticks ? ((to->ns - from->ns) << CLOCK_SHIFT) / ticks : 0;
 }
 
 /* The second measurement: the first line, in front of the kernel's clock by what the measurement
@@ -216,10 +207,10 @@ static void begin(const struct sample *s)
  * kept from running in between. */
 static int go_on(const struct sample *s)
 {
-	struct line *old = &lines[cal.nr % NR_LINES];
+	struct clock_line *old = &clock_lines[cal.nr % CLOCK_NR_LINES];
 	uint64_t old_mult = atomic_load_explicit(&old->mult, memory_order_relaxed);
 	uint64_t mult = rate(&cal.last, s);
-	uint64_t ahead = (AHEAD_NS << SHIFT) / old_mult;
+	uint64_t ahead = (AHEAD_NS << CLOCK_SHIFT) / old_mult;
 	uint64_t ns, ns_then, ticks;
 	int64_t off, most, bend;
 
@@ -246,7 +237,7 @@ static uint64_t start_anew(uint64_t now_ns, const struct sample *s)
 	cal.wait_ns = FIRST_NS;
 	cal.due_ns = now_ns + cal.wait_ns;
 	cal.id = atomic_load(&clock_id);
-	atomic_store(&current, 0);
+	atomic_store(&clock_line, 0);
 	return cal.wait_ns;
 }
 
@@ -267,7 +258,7 @@ uint64_t clock_tick(void)
 		return cal.due_ns - now_ns;
 	if (cal.wait_ns == LAST_NS && !is_trusted()) {
 		cal.good = false;
-		atomic_store(&current, 0);
+		atomic_store(&clock_line, 0);
 		return UINT64_MAX;
 	}
 	if (!measure(atomic_load(&clock_id), &s))
@@ -276,7 +267,7 @@ uint64_t clock_tick(void)
 		return start_anew(now_ns, &s);
 	wait_ns = cal.wait_ns;
 	cal.wait_ns = wait_ns * 2 < LAST_NS ? wait_ns * 2 : LAST_NS;
-	if (atomic_load(&current) == 0)
+	if (atomic_load(&clock_line) == 0)
 		begin(&s);
 	else
 		err = go_on(&s);

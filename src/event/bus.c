@@ -16,6 +16,7 @@
 #include "base/compiler.h"
 #include "event/intern.h"
 #include "event/life.h"
+#include "event/special.h"
 
 /* atomic; a hole is a detached sink */
 static _Atomic(const struct sink *) sinks[BUS_MAX_SINKS];
@@ -61,6 +62,7 @@ int bus_attach(const struct sink *sink)
 	       !atomic_compare_exchange_weak_explicit(&nr_sinks, &nr, i + 1, memory_order_release,
 						      memory_order_relaxed))
 		;
+	special_set(SPECIAL_HEARD, nr > 0 || i > 0);
 	/* relaxed: what comes before it is seen may be left out */
 	if (!sink->pauses)
 		atomic_store_explicit(&never_pauses, true, memory_order_relaxed);

@@ -19,6 +19,7 @@ enum special {
 	SPECIAL_PAUSED = 2,   /* pause_is_on() */
 	SPECIAL_JOINS = 4,    /* join_is_on() */
 	SPECIAL_LISTENED = 8, /* submit_listen() was called */
+	SPECIAL_HEARD = 16,   /* more than one sink hears events */
 };
 
 extern RTL_HIDDEN _Atomic uint32_t special_bits;

@@ -13,7 +13,8 @@
 
 #include "base/compiler.h"
 
-struct buf;	     /* sink/recorder/buf.h: the thread's open chunk */
+struct buf; /* sink/recorder/buf.h: the thread's open chunk */
+struct lane;
 struct marker_stack; /* source/roctx */
 
 struct thread {
@@ -38,6 +39,9 @@ struct thread {
 		call_left_out; /* frame of a call that began while recording was paused, 0 = none */
 	void *marker_stack;    /* source/roctx's */
 	struct buf *buf;       /* sink/recorder's: open chunk of this thread */
+	struct lane *lane;     /* event/lane.h; NULL: none */
+	const void *name_key;  /* source/hip: the kernel whose name was asked for last, */
+	uint32_t name_id, name_generation; /* its name, and when */
 	uint32_t stack_depth;
 	uint32_t api_inside; /* source/api: bit 1 << domain while a recorded call of it runs */
 	void *api_block;     /* source/hip: of the callback that runs */

@@ -441,7 +441,7 @@ TEST(chunks_without_sense_are_not_written)
 	begin();
 	write_chunks(1);
 	write_one(buf, 0);
-	buf->chunk->committed = SLOT_SIZE * 2;
+	buf->lane.chunk->committed = SLOT_SIZE * 2;
 	CHECK(drain_take(&drain, now()));
 	CHECK_EQ_INT(drain_run(&drain, true, 0, now()), 272);
 	CHECK_OK(drain_finish(&drain));

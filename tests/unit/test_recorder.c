@@ -459,9 +459,9 @@ TEST(an_event_inside_of_an_event_is_counted)
 {
 	start("1", true);
 	fill(1);
-	atomic_store(&thread_get()->buf->busy, 1);
+	atomic_store(&thread_get()->buf->lane.busy, 1);
 	fill(3);
-	atomic_store(&thread_get()->buf->busy, 0);
+	atomic_store(&thread_get()->buf->lane.busy, 0);
 	fill(1);
 	stop_and_read();
 	CHECK_EQ_UINT(read_loss(&back, SPOOL_REASON_reentrant), 3);

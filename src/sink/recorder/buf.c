@@ -101,17 +101,17 @@ void buf_seal(struct buf *b)
 	uint32_t open = SLOT_OPEN;
 	struct slot_desc *desc;
 
-	if (!b->chunk)
+	if (!b->lane.chunk)
 		return;
 	desc = slot_desc(header, b->slot);
-	if (b->pos == (uint8_t *)(b->chunk + 1)) {
+	if (b->lane.pos == (uint8_t *)(b->lane.chunk + 1)) {
 		/* the state decides: a final drain may have it */
 		if (atomic_compare_exchange_strong_explicit(&desc->state, &open, SLOT_FREE,
 							    memory_order_acq_rel,
 							    memory_order_relaxed))
 			slot_push(header, b->slot);
 	} else {
-		b->chunk->nr_records = b->nr_records;
+		b->lane.chunk->nr_records = b->lane.nr_records;
 		RTL_TESTPOINT("buf_seal");
 		/* release: pairs with the acquire in drain.c; it fails when a final drain has it */
 		atomic_compare_exchange_strong_explicit(&desc->state, &open, SLOT_SEALED,
@@ -120,9 +120,9 @@ void buf_seal(struct buf *b)
 		atomic_fetch_add_explicit(&nr_sealed, 1, memory_order_relaxed);
 		life_wake();
 	}
-	b->chunk = NULL;
+	b->lane.chunk = NULL;
 	b->last_shape = NULL;
-	b->pos = b->end = NULL;
+	b->lane.pos = b->lane.end = NULL;
 }
 
 bool buf_next(struct buf *b)
@@ -155,10 +155,10 @@ bool buf_next(struct buf *b)
 	/* release: pairs with the acquire in drain.c: the chunk's header is whole */
 	atomic_store_explicit(&slot_desc(header, slot)->state, SLOT_OPEN, memory_order_release);
 	b->slot = slot;
-	b->chunk = chunk;
-	b->pos = (uint8_t *)(chunk + 1);
-	b->end = b->pos + CHUNK_PAYLOAD;
-	b->nr_records = 0;
+	b->lane.chunk = chunk;
+	b->lane.pos = (uint8_t *)(chunk + 1);
+	b->lane.end = b->lane.pos + CHUNK_PAYLOAD;
+	b->lane.nr_records = 0;
 	b->nr_shapes = 0;
 	b->last_shape = NULL;
 	return true;
@@ -167,14 +167,14 @@ bool buf_next(struct buf *b)
 /* One buf that is revoked and not busy: ours for the moment. */
 static void reclaim_one(struct buf *b)
 {
-	if (!b->chunk || b->is_meta)
+	if (!b->lane.chunk || b->is_meta)
 		return;
-	if (b->idle_seq == b->seq && b->idle_records == b->nr_records) {
+	if (b->idle_seq == b->seq && b->idle_records == b->lane.nr_records) {
 		buf_seal(b);
 		return;
 	}
 	b->idle_seq = b->seq;
-	b->idle_records = b->nr_records;
+	b->idle_records = b->lane.nr_records;
 }
 
 void buf_reclaim(void)
@@ -182,19 +182,19 @@ void buf_reclaim(void)
 	uint32_t used = atomic_load_explicit(&nr_used, memory_order_acquire);
 
 	for (uint32_t i = 0; i < used; i++)
-		atomic_store_explicit(&bufs[i].revoked, 1, memory_order_relaxed);
+		atomic_store_explicit(&bufs[i].lane.revoked, 1, memory_order_relaxed);
 	RTL_TESTPOINT("buf_reclaim");
 	/* an owner that we don't see busy after this sees `revoked` before it writes */
 	if (barrier_all()) {
 		for (uint32_t i = 0; i < used; i++) {
 			/* acquire: pairs with the release that ends a record */
-			if (!atomic_load_explicit(&bufs[i].busy, memory_order_acquire))
+			if (!atomic_load_explicit(&bufs[i].lane.busy, memory_order_acquire))
 				reclaim_one(&bufs[i]);
 		}
 	}
 	for (uint32_t i = 0; i < used; i++) {
 		/* pairs with the acquire of the owner, in record() and buf_wait() */
-		atomic_store_explicit(&bufs[i].revoked, 0, memory_order_release);
+		atomic_store_explicit(&bufs[i].lane.revoked, 0, memory_order_release);
 	}
 }
 
@@ -202,7 +202,7 @@ void buf_wait(struct buf *b)
 {
 	struct timespec pause = { 0, 20000 };
 
-	for (int i = 0; atomic_load_explicit(&b->revoked, memory_order_acquire); i++) {
+	for (int i = 0; atomic_load_explicit(&b->lane.revoked, memory_order_acquire); i++) {
 		/* the one who looks may have lost its processor */
 		if (i < 200)
 			RTL_RELAX();
@@ -217,7 +217,7 @@ bool buf_any_busy(void)
 
 	for (uint32_t i = 0; i < used; i++) {
 		/* acquire: pairs with the release that ends a record */
-		if (atomic_load_explicit(&bufs[i].busy, memory_order_acquire))
+		if (atomic_load_explicit(&bufs[i].lane.busy, memory_order_acquire))
 			return true;
 	}
 	return false;

@@ -20,6 +20,7 @@
 
 #include "base/compiler.h"
 #include "event/format.h"
+#include "event/lane.h"
 #include "event/thread.h"
 
 #define BUF_MAX 4096u /* threads that record at the same time */
@@ -28,13 +29,10 @@
 struct shape_cache;
 
 struct buf {
+	struct lane lane;
 	/* owner thread only */
-	uint8_t *pos; /* next free byte of the chunk's payload */
-	uint8_t *end;
-	struct chunk_header *chunk; /* NULL: none is open */
 	uint32_t slot;
 	uint32_t tid;
-	uint32_t nr_records;
 	uint32_t nr_shapes;		    /* in this chunk */
 	const struct rec_shape *last_shape; /* of the last dispatch, in this chunk; NULL: none */
 	uint64_t seq;
@@ -44,10 +42,7 @@ struct buf {
 	/* whoever has revoked it */
 	uint64_t idle_seq; /* what buf_reclaim() saw when it was here last */
 	uint32_t idle_records;
-	/* atomic */
-	_Atomic uint32_t busy;
-	_Atomic uint32_t revoked; /* buf_reclaim() looks at it: the owner waits */
-	_Atomic uint32_t next;	  /* on the stack of free bufs: index + 1 */
+	_Atomic uint32_t next; /* on the stack of free bufs: index + 1 */
 };
 
 /* Set up once, before threads; `h` stays mapped for ever. 0 or -ENOMEM. */
@@ -82,7 +77,7 @@ uint64_t buf_nr_sealed(void);
 
 static inline size_t buf_room(const struct buf *b)
 {
-	return (size_t)(b->end - b->pos);
+	return (size_t)(b->lane.end - b->lane.pos);
 }
 
 /* HOT: room for `size` bytes (a multiple of 8, at most REC_MAX_SIZE * 2); NULL when there is none. */
@@ -90,16 +85,17 @@ static inline void *buf_reserve(struct buf *b, uint32_t size)
 {
 	if (RTL_UNLIKELY(buf_room(b) < size) && !buf_next(b))
 		return NULL;
-	return b->pos;
+	return b->lane.pos;
 }
 
 /* HOT: the reserved bytes hold `nr` whole records. */
 static inline void buf_commit(struct buf *b, uint32_t size, uint32_t nr)
 {
-	b->pos += size;
-	b->nr_records += nr;
+	b->lane.pos += size;
+	b->lane.nr_records += nr;
 	/* pairs with the acquire in drain.c and in readers: the records come before their count */
-	atomic_store_explicit(&b->chunk->committed, (uint32_t)(b->pos - (uint8_t *)(b->chunk + 1)),
+	atomic_store_explicit(&b->lane.chunk->committed,
+			      (uint32_t)(b->lane.pos - (uint8_t *)(b->lane.chunk + 1)),
 			      memory_order_release);
 }
 

@@ -184,7 +184,7 @@ static struct shape_entry *shape_place(struct buf *b, const struct event_dispatc
 		if (!b->shapes)
 			return NULL;
 	}
-	if (!b->chunk)
+	if (!b->lane.chunk)
 		return &b->shapes->entry[i]; /* the next chunk is empty */
 	for (;; i = (i + 1) % CACHE_SIZE) {
 		struct shape_entry *e = &b->shapes->entry[i];
@@ -192,7 +192,7 @@ static struct shape_entry *shape_place(struct buf *b, const struct event_dispatc
 
 		if (e->seq != b->seq)
 			return e;
-		s = (const void *)((const uint8_t *)b->chunk + e->at);
+		s = (const void *)((const uint8_t *)b->lane.chunk + e->at);
 		if (e->hash == hash && is_shape(s, d)) {
 			*found = s;
 			return e;
@@ -214,14 +214,14 @@ static uint8_t *reserve_dispatch(struct buf *b, const struct event_dispatch *d, 
 	*used = size;
 	if (RTL_LIKELY(found && buf_room(b) >= size && is_shape(found, d))) {
 		*shape = found->h.id;
-		return b->pos;
+		return b->lane.pos;
 	}
 	hash = hash_shape(d);
 	e = shape_place(b, d, hash, &found);
 	if (found && buf_room(b) >= size) {
 		b->last_shape = found;
 		*shape = found->h.id;
-		return b->pos;
+		return b->lane.pos;
 	}
 	/* a new chunk has no shapes: then both are written, and fit */
 	s = buf_reserve(b, size + (uint32_t)sizeof(*s));
@@ -241,13 +241,13 @@ static uint8_t *reserve_dispatch(struct buf *b, const struct event_dispatch *d, 
 			e = &b->shapes->entry[hash % CACHE_SIZE];
 		e->seq = b->seq;
 		e->hash = hash;
-		e->at = (uint32_t)((uint8_t *)s - (uint8_t *)b->chunk);
+		e->at = (uint32_t)((uint8_t *)s - (uint8_t *)b->lane.chunk);
 	}
 	b->last_shape = s;
 	*shape = b->nr_shapes++;
 	*used = size + (uint32_t)sizeof(*s);
 	*nr = 2;
-	return b->pos + sizeof(*s);
+	return b->lane.pos + sizeof(*s);
 }
 
 static bool is_compact(const struct event_dispatch *d)

@@ -46,7 +46,7 @@
 #define FIRST_TRIES 4000 /* at the beginning: once, and not in the middle of anything */
 #define NEW_ROOM_TRIES 64
 
-enum mode { MODE_NONE = 0 /* not started, or a child's copy */, MODE_ON, MODE_OVER };
+enum mode { MODE_NONE = 0 /* not started, or a child's copy */, MODE_ON = LANE_OPEN, MODE_OVER };
 
 /* A page of its own that the kernel clears in the child of any fork, also one that no handler of
  * ours sees: the child shares the buffers with us and must not write to them. */
@@ -129,10 +129,10 @@ static bool names_something(enum event_kind kind)
 static inline void enter(struct buf *b)
 {
 	/* relaxed and no fence: barrier_all() in quiet() and buf_reclaim() stands in for it */
-	atomic_store_explicit(&b->busy, 1, memory_order_relaxed);
+	atomic_store_explicit(&b->lane.busy, 1, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 	/* acquire: pairs with the release in buf_reclaim() */
-	if (RTL_UNLIKELY(atomic_load_explicit(&b->revoked, memory_order_acquire)))
+	if (RTL_UNLIKELY(atomic_load_explicit(&b->lane.revoked, memory_order_acquire)))
 		buf_wait(b);
 }
 
@@ -140,7 +140,7 @@ static inline void enter(struct buf *b)
 static inline void leave(struct buf *b)
 {
 	/* release: pairs with buf_any_busy() and buf_reclaim() */
-	atomic_store_explicit(&b->busy, 0, memory_order_release);
+	atomic_store_explicit(&b->lane.busy, 0, memory_order_release);
 }
 
 static bool encode_meta(const struct event *ev)
@@ -245,6 +245,12 @@ static RTL_COLD void count_late(const struct event *ev)
 	}
 }
 
+static RTL_COLD void give_lane(struct thread *t, struct buf *b)
+{
+	b->lane.gate = &page->mode;
+	t->lane = &b->lane;
+}
+
 /* HOT: the sink's event(). */
 static void record(const struct event *ev)
 {
@@ -263,7 +269,7 @@ static void record(const struct event *ev)
 		}
 	}
 	/* relaxed: only a signal handler on this thread can see it set here */
-	if (RTL_UNLIKELY(atomic_load_explicit(&b->busy, memory_order_relaxed))) {
+	if (RTL_UNLIKELY(atomic_load_explicit(&b->lane.busy, memory_order_relaxed))) {
 		loss(SPOOL_REASON_reentrant, 1);
 		return;
 	}
@@ -272,6 +278,8 @@ static void record(const struct event *ev)
 		count_late(ev);
 	else if (RTL_UNLIKELY(!encode_event(b, ev)) && !encode_in_new_room(t, b, ev))
 		no_room(ev, why_no_room());
+	else if (RTL_UNLIKELY(!t->lane) && ev->kind == EVENT_API)
+		give_lane(t, b); /* its thread is on record by now */
 	leave(b);
 }
 
@@ -280,6 +288,7 @@ static void thread_ends(struct thread *t)
 	struct buf *b = t->buf;
 
 	t->buf = NULL;
+	t->lane = NULL;
 	if (!b || !page || atomic_load_explicit(&page->mode, memory_order_relaxed) != MODE_ON)
 		return;
 	encode_done(b);

@@ -16,8 +16,10 @@
 #include "base/env.h"
 #include "event/bus.h"
 #include "event/corr.h"
+#include "event/lane.h"
 #include "event/life.h"
 #include "event/pause.h"
+#include "event/special.h"
 
 struct domain {
 	const struct api_op *ops;
@@ -68,7 +70,8 @@ static RTL_NOINLINE bool is_outermost(struct thread *t, enum rec_api_domain doma
 	return !(t->api_inside & 1u << domain);
 }
 
-bool api_enter_slow(enum rec_api_domain domain, struct api_call *c, uintptr_t frame)
+/* A call that begins while something is special, or within another. */
+static RTL_NOINLINE bool enter_any(enum rec_api_domain domain, struct api_call *c, uintptr_t frame)
 {
 	/* relaxed: a stale value costs one event at start or end, which is counted */
 	int state = atomic_load_explicit(&life_state, memory_order_relaxed);
@@ -104,6 +107,22 @@ bool api_enter_slow(enum rec_api_domain domain, struct api_call *c, uintptr_t fr
 	if (!c->parent)
 		t->corr_current = c->correlation;
 	c->begin_ns = clock_now_ns();
+	return true;
+}
+
+bool api_enter_slow(enum rec_api_domain domain, struct api_call *c, uintptr_t frame)
+{
+	struct thread *t = &thread_self;
+
+	if (RTL_UNLIKELY(special_any() || thread_kept_out(t) ||
+			 (t->api_inside | t->call_left_out | t->corr_offer | t->corr_current)))
+		return enter_any(domain, c, frame);
+	t->api_inside = 1u << domain;
+	t->api_frame[domain] = frame;
+	c->thread = t;
+	c->parent = 0;
+	c->correlation = t->corr_current = corr_new(t);
+	c->begin_ns = clock_now_inline_ns();
 	return true;
 }
 
@@ -152,30 +171,59 @@ static RTL_COLD void tell(enum rec_api_domain domain, uint32_t op)
 	errno = saved;
 }
 
-void api_leave(enum rec_api_domain domain, uint32_t op, struct api_call *c, int32_t status,
-	       const uint64_t *words, uint32_t nr_words)
+/* By an event, for all who hear it. */
+static RTL_NOINLINE void emit_call(enum rec_api_domain domain, uint32_t op,
+				   const struct api_call *c, uint64_t end_ns, int32_t status,
+				   const uint64_t *words, uint32_t nr_words)
 {
-	uint64_t end_ns = clock_now_ns();
-	struct thread *t = c->thread;
 	struct event ev;
 
-	/* relaxed: a name that another thread is about to tell comes after its first call */
-	if (RTL_UNLIKELY(!atomic_load_explicit(&domains[domain].told[op], memory_order_relaxed)))
-		tell(domain, op);
-	t->api_inside &= ~(1u << domain);
-	if (!c->parent)
-		t->corr_current = 0;
 	ev.kind = EVENT_API;
 	ev.api.begin_ns = c->begin_ns;
-	/* where the clock had to be changed in between */
-	ev.api.end_ns = end_ns > c->begin_ns ? end_ns : c->begin_ns;
+	ev.api.end_ns = end_ns;
 	ev.api.correlation = c->correlation;
 	ev.api.parent = c->parent;
-	ev.api.tid = t->tid;
+	ev.api.tid = c->thread->tid;
 	ev.api.status = status;
 	ev.api.op = (uint16_t)op;
 	ev.api.domain = (uint8_t)domain;
 	ev.api.nr_words = (uint8_t)nr_words;
 	ev.api.words = words;
 	bus_emit(&ev);
+}
+
+void api_leave(enum rec_api_domain domain, uint32_t op, struct api_call *c, int32_t status,
+	       const uint64_t *words, uint32_t nr_words)
+{
+	uint64_t end_ns = clock_now_inline_ns();
+	uint32_t size = (uint32_t)sizeof(struct rec_api) + nr_words * 8u;
+	struct thread *t = c->thread;
+	struct rec_api *r;
+
+	/* where the clock had to be changed in between */
+	if (RTL_UNLIKELY(end_ns < c->begin_ns))
+		end_ns = c->begin_ns;
+	/* relaxed: a name that another thread is about to tell comes after its first call */
+	if (RTL_UNLIKELY(!atomic_load_explicit(&domains[domain].told[op], memory_order_relaxed)))
+		tell(domain, op);
+	t->api_inside &= ~(1u << domain);
+	if (!c->parent)
+		t->corr_current = 0;
+	r = lane_begin(t, size);
+	if (RTL_UNLIKELY(!r)) {
+		emit_call(domain, op, c, end_ns, status, words, nr_words);
+		return;
+	}
+	r->h = (struct rec_head){ REC_API, (uint8_t)(size / 8), 0, t->tid };
+	r->begin_ns = c->begin_ns;
+	r->end_ns = end_ns;
+	r->correlation = c->correlation;
+	r->parent = c->parent;
+	r->op = (uint16_t)op;
+	r->domain = (uint8_t)domain;
+	r->nr_words = (uint8_t)nr_words;
+	r->status = status;
+	for (uint32_t i = 0; i < nr_words; i++)
+		r->words[i] = words[i];
+	lane_end(t, size);
 }

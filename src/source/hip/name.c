@@ -210,7 +210,16 @@ static uint64_t name_of(const void *function, bool is_handle, bool ok)
 
 uint64_t hip_word_host_function(const void *function, bool ok)
 {
-	return name_of(function, false, ok);
+	struct thread *t = &thread_self;
+	uint32_t now = atomic_load_explicit(&generation, memory_order_relaxed);
+
+	/* mostly a thread launches the same kernel again */
+	if (RTL_LIKELY(t->name_key == function && t->name_generation == now && t->name_id))
+		return t->name_id;
+	t->name_id = (uint32_t)name_of(function, false, ok);
+	t->name_key = function;
+	t->name_generation = now;
+	return t->name_id;
 }
 
 uint64_t hip_word_function(const void *handle, bool ok)

@@ -28,7 +28,7 @@ struct agent {
 	struct agent_line kept; /* agent_keep_clocks() */
 };
 
-#define CLOCK_STEP (1u << 22)
+#define CLOCK_STEP (1u << 20)
 
 static struct agent agents[AGENT_MAX];
 static _Atomic uint32_t nr_agents;
@@ -166,17 +166,18 @@ uint64_t agent_system_ns(uint32_t index, uint64_t ticks)
 		       0;
 }
 
-/* The line through two ticks, CLOCK_STEP apart; `ns`: of the first. */
+/* The line through two ticks, CLOCK_STEP apart; `ns`: of the later. The other is an earlier one: for a tick that
+ * lies far ahead the runtime measures its clocks anew, and the two would be of different lines. */
 static void make_line(struct agent_line *l, hsa_agent_t a, uint64_t ticks, uint64_t ns)
 {
-	uint64_t later;
+	uint64_t before;
 
 	l->ns_per_tick = 0;
-	if (!convert(a, ticks + CLOCK_STEP, &later) || later <= ns)
+	if (ticks < CLOCK_STEP || !convert(a, ticks - CLOCK_STEP, &before) || before >= ns)
 		return;
 	l->ticks = ticks;
 	l->ns = ns;
-	l->ns_per_tick = (double)(later - ns) / CLOCK_STEP;
+	l->ns_per_tick = (double)(ns - before) / CLOCK_STEP;
 }
 
 void agent_line_update(struct agent_line *l, uint32_t index, uint64_t ticks)

@@ -38,7 +38,7 @@ struct agent_line {
 	uint64_t ticks, ns;
 	double ns_per_tick; /* 0: there is none */
 };
-#define AGENT_LINE_REACH (INT64_C(1) << 22) /* ticks to both sides, that it is good for to a ns */
+#define AGENT_LINE_REACH (INT64_C(1) << 20) /* ticks to both sides, that it is good for to a ns */
 
 /* Sees to it that `l` is what the runtime says now of `ticks`, with one conversion where it was before. Once for each
  * batch. */
