@@ -600,7 +600,8 @@ static void compile()
 	static const char source[] = "extern \"C\" __global__ void mix_compiled(int *p)\n"
 				     "{ p[threadIdx.x] = blockIdx.x; }\n";
 	const char *options[] = { "--gpu-architecture=gfx900" };
-	void *lib = runtime_version >= 70000000 ? dlopen("libhiprtc.so.7", RTLD_NOW | RTLD_LOCAL) : NULL;
+	void *lib = runtime_version >= 70000000 ? dlopen("libhiprtc.so.7", RTLD_NOW | RTLD_LOCAL) :
+						  NULL;
 	hiprtcProgram program;
 	size_t size;
 /* by the functions' own names, which CALL() writes down */

@@ -31,7 +31,8 @@
 #define COUNTED ((hsa_signal_value_t)1 << 40)
 
 static struct machine machine;
-static uint64_t nr_threads, nr_queues, nr_gpus, size, count, seed, with_single, with_lives, with_forks;
+static uint64_t nr_threads, nr_queues, nr_gpus, size, count, seed, with_single, with_lives,
+	with_forks;
 static hsa_queue_t *shared_queues[MAX_QUEUES];
 static hsa_signal_t everyones;
 static _Atomic uint64_t nr_everyones, nr_wrong;
@@ -43,7 +44,8 @@ struct worker {
 	uint64_t random, made;
 	hsa_queue_t *queue[MAX_QUEUES + 1]; /* the last one is its own */
 	uint32_t nr_queues;
-	uint64_t owed[MAX_QUEUES + 1]; /* index + 1 of the last packet that no doorbell announced; 0: none */
+	uint64_t owed[MAX_QUEUES +
+		      1]; /* index + 1 of the last packet that no doorbell announced; 0: none */
 	hsa_signal_t own[NR_OWN];
 	hsa_signal_t many; /* counts `nr_many` dispatches at a time */
 	uint64_t nr_many;
