@@ -105,7 +105,7 @@ def op_keys(op):
         fill = ("kernel", FILL, (round_up(size // 16, 256), 1, 1), (256, 1, 1))
     return {
         "copy": [("copy", size)],
-        "peer": [("copy", size), move],
+        "either": [("copy", size), move],
         "move": [move],
         "move_rows": [("kernel", MOVE_ROWS, (size // 64, 16, 1), (16, 16, 1))],
         "fill": [fill],
