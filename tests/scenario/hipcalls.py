@@ -47,10 +47,7 @@ def read_account(r):
 
 def run_account(name, *args, env=None, **kwargs):
     """Runs a program that writes an account into the run's folder."""
-    p, r = start(name, *args, "account=account", env={**OWN_SIZES, **RESULTS, **(env or {})}, **kwargs)
-    finish(p, r, 120)
-    ended(r, 0)
-    return r
+    return run(name, *args, "account=account", env={**OWN_SIZES, **RESULTS, **(env or {})}, timeout=120, **kwargs)
 
 
 def api_rows(r, where="domain = 'hip'"):
