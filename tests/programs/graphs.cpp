@@ -27,9 +27,10 @@ extern "C" __global__ void graph_between(int *p)
 }
 
 static long nr_threads, nr_gpus, nr_nodes, nr_launches;
-/* HIP 5.2.3 damages its list of queues where threads make streams and graphs at once, and then crashes or hangs, untraced
- * too: one thread at a time does. */
-static std::mutex making;
+/* HIP 5.2.3 and 5.7.1 damage their own heap where threads make or launch graphs at once (untraced 9 and 6 of 40 runs of 4
+ * threads died): one thread at a time does. */
+static std::mutex one_at_a_time;
+static int runtime_version;
 
 static hipGraphExec_t build(int *memory)
 {
@@ -60,11 +61,20 @@ struct worker {
 	int *memory;
 };
 
+static void launch(worker &w)
+{
+	std::unique_lock<std::mutex> held(one_at_a_time, std::defer_lock);
+
+	if (runtime_version < 70000000)
+		held.lock();
+	HIP(hipGraphLaunch(w.exec, w.stream));
+}
+
 static void replay(worker &w, long t)
 {
 	HIP(hipSetDevice((int)(t % nr_gpus)));
 	{
-		std::lock_guard<std::mutex> held(making);
+		std::lock_guard<std::mutex> held(one_at_a_time);
 
 		HIP(hipStreamCreateWithFlags(&w.stream, hipStreamNonBlocking));
 		HIP(hipMalloc((void **)&w.memory, 4096));
@@ -72,7 +82,7 @@ static void replay(worker &w, long t)
 	}
 	for (long i = 0; i < nr_launches; i++) {
 		graph_between<<<1, GROUP, 0, w.stream>>>(w.memory);
-		HIP(hipGraphLaunch(w.exec, w.stream));
+		launch(w);
 		if (i % 10 == 9)
 			HIP(hipStreamSynchronize(w.stream));
 	}
@@ -85,6 +95,7 @@ int main(int argc, char **argv)
 	nr_gpus = arg_num(argc, argv, "gpus", 1);
 	nr_nodes = arg_num(argc, argv, "nodes", 10);
 	nr_launches = arg_num(argc, argv, "launches", 100);
+	HIP(hipRuntimeGetVersion(&runtime_version));
 	std::vector<worker> workers((size_t)nr_threads);
 	for (long t = 0; t < nr_threads; t++)
 		workers[(size_t)t].thread = std::thread(replay, std::ref(workers[(size_t)t]), t);
