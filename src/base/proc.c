@@ -12,12 +12,14 @@
 
 #include "base/fd.h"
 
-#define STAT_START_TICKS 22
+/* fields of /proc/PID/stat */
+enum { STAT_COMM = 2, STAT_NR_THREADS = 20, STAT_START_TICKS = 22 };
 
 /* The process with that name in /proc. */
 static bool is_it(const char *name, uint64_t start_ticks)
 {
 	char path[300], text[1024], *at;
+	bool zombie;
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%s/stat", name);
@@ -26,10 +28,15 @@ static bool is_it(const char *name, uint64_t start_ticks)
 		return false;
 	text[n] = '\0';
 	at = strrchr(text, ')'); /* the name in brackets may hold anything */
-	if (!at || at[1] != ' ' || strchr("ZXx", at[2]))
+	if (!at || at[1] != ' ')
 		return false;
-	for (int field = 2; at && field < STAT_START_TICKS; field++)
+	zombie = strchr("ZXx", at[2]);
+	for (int field = STAT_COMM; at && field < STAT_START_TICKS; field++) {
 		at = strchr(at + 1, ' ');
+		/* a first thread that has ended is a zombie, too, as long as there are others */
+		if (at && field + 1 == STAT_NR_THREADS && zombie && strtoul(at, NULL, 10) <= 1)
+			return false;
+	}
 	return at && (!start_ticks || strtoull(at, NULL, 10) == start_ticks);
 }
 

@@ -69,7 +69,7 @@
 	X(write_error, LOSS, "the spool could not be written")                                     \
 	X(inflight_full, LOSS, "dispatch not timed: the in-flight ring of its queue was full")     \
 	X(signal_create, LOSS, "dispatch not timed: no completion signal could be created")        \
-	X(queue_plain, LOSS, "queue not traced: no hardware queue, or no room for one more")       \
+	X(queue_plain, LOSS, "queue not traced: too many, no memory, or no doorbell")              \
 	X(graph_batch, LOSS, "packets of a batch, passed through untimed (earlier versions)")      \
 	X(no_timestamps, LOSS, "operation recorded without times: the GPU wrote none")             \
 	X(signal_reused, LOSS, "operation recorded without times: its signal was reused at once")  \

@@ -123,7 +123,8 @@ def kills(trace, env, late, span):
     if failed:
         fail(f"{len(failed)} of {KILLS} kills:\n  " + "\n  ".join(failed[:4]))
     if late:
-        at_least("dispatches that had to be there, over all kills", required, KILLS * 50)
+        # ROCr 7.2.4 polls on the virtual GPU: four programs at a time get less done
+        at_least("dispatches that had to be there, over all kills", required, KILLS * (4 if DTIF else 50))
 
 
 for name, args in {

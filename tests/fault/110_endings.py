@@ -35,12 +35,22 @@ def same_output(traced, plain):
     equal("stderr", traced.err, plain.err)
 
 
+def run_ending(how, trace, env, status, args):
+    """HIP 7.2.4 dies in its exit handlers now and then, with all output written: untraced 2 of 12 that fork and exec."""
+    for _ in range(8 if DTIF and status > 0 else 1):
+        r = run("ending", how, *args, trace=trace, env=env, status=None, timeout=40)
+        if r.status not in (-signal.SIGSEGV, 128 + signal.SIGSEGV):
+            break
+    ended(r, status)
+    return r
+
+
 def ending(how, trace):
     status, args = ENDINGS[how]
     env = {"VGPU_LOG_SYNC": 1, "VGPU_KERNEL_NS": 20000}
-    plain = run("ending", how, *args, env=env, status=status)
+    plain = run_ending(how, PLAIN, env, status, args)
     shell = 128 - status if status < 0 and trace == RTL else status
-    r = run("ending", how, *args, trace=trace, env=env, status=shell, timeout=40)
+    r = run_ending(how, trace, env, shell, args)
     same_output(r, plain)
     if trace == TOOLS and how in ABRUPT and not os.path.exists(r.output):
         spools = glob.glob(os.path.join(r.dir, "*.spool"))
@@ -172,6 +182,8 @@ def queue_error():
 
 @case
 def memory_fault():
+    if DTIF:
+        skip("ROCr 7.2.4 takes no memory events from a simulated device: untraced, too, the program waits for ever")
     gpu_error("VGPU_MEMORY_FAULT", "n=100")
 
 

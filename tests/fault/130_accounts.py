@@ -81,19 +81,20 @@ def inverted_times():
 
 
 @case
-def queue_plain():
-    """The runtime refuses the intercepted queue, not the plain one: the program gets its queue."""
-    for number in range(1, 5):
-        env = {"VGPU_QUEUE_FAIL": f"n={number}"}
-        plain = run("flood", "count=100", "size=128", env=env, status=None)
-        r = run("flood", "count=100", "size=128", trace=RTL, env={"RTL_STRICT": 0, **env}, status=None)
-        if os.path.exists(r.output) and "queue_plain" in r.losses():
-            equal("status", r.status, 0)
-            contains("stdout", r.out, "flood: 100 dispatches, 1 barriers, 0 wrong signals")
-            told(r, "queue_plain", 1, "incomplete")
-            return
-        del plain
-    fail("no VGPU_QUEUE_FAIL=n=1..4 made 'queue_plain' count")
+def queue_bypassed():
+    """A program that writes the hardware's doorbell itself: all of it runs, and what librtl could not see is counted."""
+    env = {"VGPU_DOORBELL": "alone", "VGPU_KERNEL_NS": 5000}
+    for before, after in ((0, 0), (50, 20)):
+        args = [f"before={before}", "count=300", f"after={after}"]
+        plain = run("directbell", *args, env=env)
+        r = run("directbell", *args, trace=RTL, env=env)
+        equal("stdout", r.out, plain.out)
+        logged = r.log("dispatch")
+        equal("dispatches that ran", len(logged), len(plain.log("dispatch")))
+        at_least("of the program", sum(l["group"] == [64, 1, 1] for l in logged), before + 300 + after)
+        told(r, "queue_bypassed", 300 + after, "incomplete")
+        equal("rows", r.count("rtl_dispatch"), len(logged) - 300 - after)
+        check_fail_on_loss("directbell", args, 123, env=env)
 
 
 @case

@@ -183,7 +183,7 @@ static int end_now(const char *how)
 		raise(SIGKILL);
 	if (!strcmp(how, "pthread_exit")) {
 		std::thread([] {
-			sleep_ms(50);
+			sleep_ms(1200); /* so long that who watches the process looks at it */
 			work(nr_launches);
 			say("the other thread goes on\n");
 			exit(3);

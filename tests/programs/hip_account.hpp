@@ -7,7 +7,8 @@
  * account_write() writes one JSON object per call, thread by thread, each thread's in the order of its
  * calls: {"tid", "api", "status", "stream", "exec", "ops"}. An op is ["kernel", name, x, y, z, gx, gy, gz]
  * (grid in work-items, workgroup) or [what, bytes, direction] with "copy" for what an engine may do and
- * "move", "move_rows", "fill", "fill_rows" for what a kernel of the runtime's does; "peer" for either.
+ * "move", "move_rows", "fill", "fill_rows" for what a kernel of the runtime's does; "either" for
+ * what is done by an engine in one release and by a kernel in another.
  */
 #ifndef TESTS_PROGRAMS_HIP_ACCOUNT_H
 #define TESTS_PROGRAMS_HIP_ACCOUNT_H

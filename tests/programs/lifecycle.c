@@ -7,6 +7,7 @@
  *	lifecycle noshutdown                     returns from main with work in flight
  *	lifecycle hang                           puts one kernel that never ends, exits: its sixth, VGPU_HANG=queue=1,n=6
  *	lifecycle files [count=N]                uses up all file descriptors, then launches
+ *	lifecycle overtaken [rounds=N]           queues destroyed while another thread still rings their doorbell
  *	lifecycle steady seconds=S [period_us=U] [die=S]  launches until then, says "ready" first
  */
 #include "hsa_common.h"
@@ -167,6 +168,67 @@ static int run_files(int argc, char **argv)
 	return 0;
 }
 
+struct ringer {
+	hsa_queue_t *queue;
+	hsa_signal_t done;
+	_Atomic bool returned; /* from the doorbell */
+};
+
+static void submit_counted(hsa_queue_t *queue, hsa_signal_t done)
+{
+	hsa_kernel_dispatch_packet_t d =
+		packet_dispatch(&machine, &machine.gpus[0].short_kernel, 64, 64, true, done);
+
+	submit(queue, &d);
+	launched++;
+}
+
+static void *ring_slowly(void *arg)
+{
+	struct ringer *r = arg;
+
+	submit_counted(r->queue, r->done);
+	r->returned = true;
+	return NULL;
+}
+
+/* What a thread rings for is over, and the queue destroyed, before its store to the doorbell returns: no rule is broken. */
+static int run_overtaken(void)
+{
+	uint64_t nr_overtaken = 0;
+
+	machine_open(&machine);
+	for (uint64_t i = 0; i < rounds; i++) {
+		bool both = i % 2; /* the destroying thread has a packet behind the other's */
+		struct ringer r = { .queue = queue_open(&machine, 0, 64, HSA_QUEUE_TYPE_MULTI),
+				    .done = signal_new(both ? 2 : 1) };
+		hsa_queue_t *next;
+		pthread_t t;
+
+		if (pthread_create(&t, NULL, ring_slowly, &r))
+			die(1, "pthread_create failed");
+		signal_wait_le(r.done, both ? 1 : 0, "the other thread's packet");
+		if (both)
+			submit_counted(r.queue, r.done);
+		signal_wait_le(r.done, 0, "the last packet");
+		nr_overtaken += !r.returned;
+		HSA(hsa_queue_destroy(r.queue));
+		/* at the same address, likely */
+		next = queue_open(&machine, 0, 64, HSA_QUEUE_TYPE_MULTI);
+		hsa_signal_store_relaxed(r.done, 1);
+		submit_counted(next, r.done);
+		signal_wait_le(r.done, 0, "the next queue's packet");
+		HSA(hsa_queue_destroy(next));
+		pthread_join(t, NULL);
+		HSA(hsa_signal_destroy(r.done));
+	}
+	printf("overtaken: %llu dispatches\n", (unsigned long long)launched);
+	fprintf(stderr, "overtaken: %llu of %llu doorbells\n", (unsigned long long)nr_overtaken,
+		(unsigned long long)rounds);
+	HSA(hsa_shut_down());
+	return 0;
+}
+
 static int run_steady(int argc, char **argv)
 {
 	uint64_t end = now_ns() + arg_num(argc, argv, "seconds", 10) * 1000000000u;
@@ -213,6 +275,8 @@ int main(int argc, char **argv)
 		return run_hang();
 	if (!strcmp(what, "files"))
 		return run_files(argc, argv);
+	if (!strcmp(what, "overtaken"))
+		return run_overtaken();
 	if (!strcmp(what, "steady"))
 		return run_steady(argc, argv);
 	die(2, "lifecycle: unknown '%s'; see the head of lifecycle.c", what);

@@ -180,7 +180,7 @@ def nothing_loaded_without_a_gpu():
 def privileged(mode, trace):
     """lifecycle as a program of another user's, with or without the setuid bit; what it said, and what it mapped."""
     folder = new_dir("privileged")
-    path = shutil.copy(program("lifecycle_alone"), os.path.join(folder, "lifecycle"))
+    path = shutil.copy(program("lifecycle_alone_dtif" if DTIF else "lifecycle_alone"), os.path.join(folder, "lifecycle"))
     shutil.copy(program("hsa_kernels.co"), folder)
     os.chown(path, 1, 1)
     os.chmod(path, mode)

@@ -126,6 +126,22 @@ def while_the_harvester_is_stopped():
     flood(4, 1, 5000, 64, "dbs", RTL_TEST_STALL="harvest:200")
 
 
+@case
+def destroyed_while_another_thread_rings():
+    """Each thread is held up in its doorbell when its packets have been handed over."""
+    args = ("overtaken", "rounds=6")
+    plain = run("lifecycle", *args)
+    contains("untraced", plain.out, "overtaken: 15 dispatches\n")
+    for mode in ("lite", "standard", "full"):
+        r = run("lifecycle", *args, trace=RTL, rtl_args=("-q", "-m", mode), env={"RTL_TEST_STALL": "turn_end:100"})
+        equal("stdout", r.out, plain.out)
+        equal("stderr", r.err, "overtaken: 6 of 6 doorbells\n")
+        if mode != "lite":
+            exact_dispatches(r)
+        equal("queues in the trace", r.count("rtl_queue", "not internal"), 12)
+        complete(r)
+
+
 def hip_streams(threads, streams, kernel_ns, launches):
     r = run(
         "launcher", f"threads={threads}", f"streams={streams}", f"launches={launches}",

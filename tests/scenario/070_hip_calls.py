@@ -41,20 +41,24 @@ for queues in (1, 2, 3, 4):
     add_case(f"hardware_queues_{queues}", functools.partial(mix, "rounds=2", GPU_MAX_HW_QUEUES=queues))
 
 
+# what floods queues copies nothing, and has grids of thousands of workgroups
+FLOOD = {"VGPU_EXEC": "off"}
+
+
 @case
 def thousands_in_flight():
     # far more than the rings hold: threads wait for room, and one doorbell carries others' packets
-    mix("parts=b", "burst=3000", GPU_MAX_HW_QUEUES=2, VGPU_KERNEL_NS=4000)
+    mix("parts=b", "burst=3000", GPU_MAX_HW_QUEUES=2, VGPU_KERNEL_NS=4000, **FLOOD)
 
 
 @case
 def slow_kernels_on_one_queue():
-    mix("parts=kb", "burst=1500", "rounds=1", GPU_MAX_HW_QUEUES=1, VGPU_KERNEL_NS=20000)
+    mix("parts=kb", "burst=1500", "rounds=1", GPU_MAX_HW_QUEUES=1, VGPU_KERNEL_NS=20000, **FLOOD)
 
 
 @case
 def no_time_at_all():
-    mix("parts=b", "burst=4000", "rounds=1", GPU_MAX_HW_QUEUES=4, VGPU_KERNEL_NS=0)
+    mix("parts=b", "burst=4000", "rounds=1", GPU_MAX_HW_QUEUES=4, VGPU_KERNEL_NS=0, **FLOOD)
 
 
 @case

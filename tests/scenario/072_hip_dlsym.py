@@ -219,9 +219,8 @@ def arguments_of_the_callback_way():
 def many_threads_by_callback():
     """The mixture of hipmix, all records by the runtime's callbacks."""
     # not "t": HIP announces its functions by other names
-    r = run_account(
-        "hipmix", "rounds=1", "parts=kmc2sfgeb", trace=RTL, env={"RTL_HIP_BACKEND": "callback"}
-    )
+    parts = CALLBACK_PARTS.replace("t", "")
+    r = run_account("hipmix", "rounds=1", f"parts={parts}", trace=RTL, env={"RTL_HIP_BACKEND": "callback"})
     calls = read_account(r)
     # HIP has no number, and so no callback, for some
     known = {row[0] for row in r.rows("select distinct name from rtl_api where domain = 'hip'")}

@@ -10,8 +10,8 @@ ONE = os.path.join(BUILD, "tests", "rocr70")
 ARGS = ("threads=2", "streams=4", "launches=4000")
 
 
-def launcher(trace, folder=None, **env):
-    r = run("launcher", *ARGS, trace=trace, rtl_args=("-q", "-m", "standard"), env=env)
+def launcher(trace, rtl_args=("-q", "-m", "standard"), **env):
+    r = run("launcher", *ARGS, trace=trace, rtl_args=rtl_args, env=env)
     contains("launcher's own account", r.out, "launcher: 4000 launches, 0 wrong copies")
     at_least("dispatches in the log", len(exact_dispatches(r, LAUNCHER_KERNELS)), 4000)
     complete(r)
@@ -78,17 +78,32 @@ def rtl_trace_chooses_what_the_runtime_needs():
         ({"LD_LIBRARY_PATH": ONE, "RTL_WAY": "tools"}, ("1", None, None)),
         ({"LD_LIBRARY_PATH": ONE, "ROCPROFILER_REGISTER_LIBRARY": "/theirs.so"}, ("1", "/theirs.so", None)),
         ({"RTL_WAY": "register", "HSA_TOOLS_ROCPROFILER_V1_TOOLS": "0"}, ("0", LIBRTL, None)),
-        # a faulty one: smaller queues would help, and hang some programs
+        # one whose intercept queues are faulty: nothing is worked around, for none is made
         ({"LD_LIBRARY_PATH": FAULTY}, ("1", None, None)),
         ({"LD_LIBRARY_PATH": FAULTY, "ROC_AQL_QUEUE_SIZE": "256"}, ("1", None, "256")),
     ):
         got, r = environment(**env)
         equal(f"variables with {env}", tuple(map(got.get, names)), want)
-        equal("told of a fault", "buffer of 256 packets" in r.err, env.get("LD_LIBRARY_PATH") == FAULTY)
+        lacks(f"stderr with {env}", r.err, "queue")
+
+
+@case
+def queues_are_intercepted_where_that_is_asked_for_and_safe():
+    r = launcher(RTL, ("-m", "standard"), RTL_QUEUES="intercept")
+    refused = "RTL_QUEUES=intercept: not with this runtime (build id "
+    # ROCr 7.2.4's intercept queues overrun a buffer
+    equal("told that it is not done", refused in r.err, DTIF)
 
 
 def doctor(**env):
     return run(RTL_BIN, "doctor", status=None, env=env).out
+
+
+def queues_line(**env):
+    """What doctor says of queues."""
+    lines = [line for line in doctor(**env).splitlines() if " queues: " in line]
+    equal("lines on queues", len(lines), 1)
+    return lines[0]
 
 
 @case
@@ -105,20 +120,25 @@ def doctor_says_which_way_and_why():
 
 
 @case
-def doctor_names_a_faulty_build():
-    said = doctor(LD_LIBRARY_PATH=FAULTY)
-    contains("doctor", said, "warn     HSA runtime of ROCm 7.2.1: it hands batches to tools through a buffer")
-    contains("doctor", said, "ROC_AQL_QUEUE_SIZE=256")
-    equal("a good one is not", "HSA runtime of ROCm" in doctor(LD_LIBRARY_PATH=ONE), False)
+def doctor_says_how_queues_are_seen():
+    said = "queues: interposed: programs keep their own queues"
+    faulty = "this HSA runtime's intercept queues are faulty: its intercept queues hand over batches"
+    for folder in (FAULTY, ONE, TEN):
+        line = queues_line(LD_LIBRARY_PATH=folder)
+        contains(folder, line, "ok       " + said)
+        equal(f"fault of {folder}", faulty in line, folder == FAULTY)
+    contains("the installed runtime", queues_line(), said)
+    equal("fault of the installed runtime", faulty in queues_line(), DTIF)
 
 
 @case
-def doctor_warns_of_queues_that_are_made_unseen():
-    what = "warn     HSA runtime has hsa_amd_queue_create(): what HIP puts into queues that it makes so"
-    contains("doctor", doctor(LD_LIBRARY_PATH=TEN), what)
-    for folder in (FAULTY, ONE):
-        lacks("doctor", doctor(LD_LIBRARY_PATH=folder), "hsa_amd_queue_create")
-    lacks("doctor", doctor(), "hsa_amd_queue_create")
+def doctor_says_what_becomes_of_intercept_queues():
+    for folder in (ONE, TEN):
+        line = queues_line(LD_LIBRARY_PATH=folder, RTL_QUEUES="intercept")
+        contains(folder, line, "queues: intercepted by the runtime (RTL_QUEUES=intercept)")
+    said = doctor(LD_LIBRARY_PATH=FAULTY, RTL_QUEUES="intercept")
+    contains("a faulty one", said, "warn     queues: interposed, although RTL_QUEUES=intercept: this HSA runtime (build id ")
+    contains("a faulty one", said, "unset RTL_QUEUES")
 
 
 main()

@@ -362,10 +362,23 @@ def show_stacks(pid):
     return "\n".join(lines)
 
 
+# HIP 7.2.4 frees a command twice in its thread that sees completions, about once in 20 runs of a
+# short program, and glibc then ends the process: seen untraced (launcher launches=200, 1 of 20 and 1 of 17 runs).
+HEAP_DAMAGE = re.compile(r"^(double free or corruption|free\(\): |corrupted |malloc\S*\(\): )", re.M)
+
+
+def died_of_hip(r):
+    return DTIF and r.status in (-signal.SIGABRT, 128 + signal.SIGABRT) and bool(HEAP_DAMAGE.search(r.err))
+
+
 def run(name, *args, timeout=60, status=0, **kwargs):
     """Runs to the end. status: what it must end with, None for anything."""
-    p, r = start(name, *args, **kwargs)
-    finish(p, r, timeout)
+    for _ in range(4):
+        p, r = start(name, *args, **kwargs)
+        finish(p, r, timeout)
+        if not died_of_hip(r):
+            break
+        print(f"    {r.name} died of HIP's double free, and runs again: {r.dir}")
     if status is not None:
         ended(r, status)
     return r

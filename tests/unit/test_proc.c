@@ -2,6 +2,7 @@
 /* test_proc.c - processes that run, that ended, that only look alike, and in other namespaces */
 #include "base/proc.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -61,6 +62,49 @@ TEST(a_zombie_is_not_alive)
 	uint64_t ticks = start_ticks(pid);
 	siginfo_t info;
 
+	kill(pid, SIGKILL);
+	waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
+	CHECK(!proc_alive((uint32_t)pid, ticks));
+	waitpid(pid, NULL, 0);
+}
+
+static void *wait_for_ever(void *arg)
+{
+	pause();
+	return arg;
+}
+
+static char state_of(pid_t pid)
+{
+	char path[64], text[1024];
+	const char *at;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	CHECK_OK(fd_read_line(path, text, sizeof(text)));
+	at = strrchr(text, ')');
+	CHECK(at);
+	return at[2];
+}
+
+TEST(a_process_whose_first_thread_has_ended_is_alive)
+{
+	pid_t pid = fork();
+	uint64_t ticks;
+	siginfo_t info;
+
+	if (pid == 0) {
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, wait_for_ever, NULL))
+			_exit(1);
+		pthread_exit(NULL);
+	}
+	CHECK(pid > 0);
+	ticks = start_ticks(pid);
+	while (state_of(pid) != 'Z')
+		usleep(1000);
+	CHECK(proc_alive((uint32_t)pid, ticks));
+	CHECK(proc_alive((uint32_t)pid, 0));
 	kill(pid, SIGKILL);
 	waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
 	CHECK(!proc_alive((uint32_t)pid, ticks));

@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ET
 
 from support import *
 
-OURS = ("librtl.so", "libhsakmt.so")
+OURS = ("librtl.so", "libhsakmt.so", "libdtif.so")
 SUPPRESSIONS = os.path.join(SOURCE, "tests/valgrind/amd.supp")
 MEMCHECK_FAILED = 99
 
