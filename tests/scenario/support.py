@@ -376,9 +376,11 @@ def run(name, *args, timeout=60, status=0, **kwargs):
     for _ in range(4):
         p, r = start(name, *args, **kwargs)
         finish(p, r, timeout)
-        if not died_of_hip(r):
+        # an untraced program that is to end well dies of nothing of ours
+        untraced = DTIF and kwargs.get("trace") is PLAIN and status == 0 and r.status == -signal.SIGSEGV
+        if not died_of_hip(r) and not untraced:
             break
-        print(f"    {r.name} died of HIP's double free, and runs again: {r.dir}")
+        print(f"    {r.name} died of HIP's own faults ({r.status}), and runs again: {r.dir}")
     if status is not None:
         ended(r, status)
     return r
