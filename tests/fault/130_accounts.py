@@ -98,6 +98,19 @@ def queue_bypassed():
 
 
 @case
+def queue_bypassed_where_the_index_is_followed():
+    """A processor that looks at the write index never comes to what is announced past librtl: it is let go after a
+    while, untraced."""
+    args = ["count=300", "after=20"]
+    plain = run("directbell", *args)
+    r = run("directbell", *args, trace=RTL)
+    equal("stdout", r.out, plain.out)
+    logged = r.log("dispatch")
+    equal("dispatches that ran", len(logged), len(plain.log("dispatch")))
+    told(r, "queue_bypassed", 320, "incomplete")
+
+
+@case
 def queue_unseen():
     """Queues that are made behind librtl's back: it sees their packets reserved, and says that they are missing."""
     env = {"RTL_STRICT": 0, "HSA_TOOLS_LIB": f"{os.path.join(BUILD, 'tests', 'libsidequeue.so')} {LIBRTL}"}

@@ -670,6 +670,38 @@ TEST(announced_packets_reach_the_hardware_when_holding_back_ends)
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_bypassed), 3);
 }
 
+/* As for a processor that follows the write index, and a program that rings the hardware's doorbell. */
+TEST(packets_that_are_never_announced_are_released)
+{
+	struct fake_queue *q = open_queue(64);
+	uint32_t looks = 0;
+
+	fake_reserve(q, 3);
+	publish_all(q, 0, 2);
+	for (; fake_write_index(q) == 0 && looks < 100; looks++)
+		fake_tick(200);
+	CHECK_GT_UINT(looks, 4);
+	CHECK_LT_UINT(looks, 10);
+	CHECK_EQ_UINT(fake_write_index(q), 3);
+	CHECK_EQ_UINT(atomic_load(&q->nr_rings), 0);
+	CHECK_EQ_UINT(((union fake_packet *)q->hsa.base_address)->dispatch.completion_signal.handle,
+		      0);
+}
+
+TEST(packet_announced_late_is_traced)
+{
+	struct fake_queue *q = open_queue(64);
+
+	for (uint32_t n = 0; n < 10; n++) {
+		fake_reserve(q, 1);
+		publish(q, n);
+		for (int look = 0; look < 4; look++)
+			fake_tick(200);
+		fake_ring(q, n);
+	}
+	check_all(q, 10);
+}
+
 TEST(destroyed_queue_counts_what_got_past_us)
 {
 	struct fake_queue *q = ring_past_us(5);

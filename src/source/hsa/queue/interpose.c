@@ -31,6 +31,9 @@
 #define CHUNK 32u
 /* How often a thread looks again because others rang; then the harvester does. */
 #define MAX_ROUNDS 64u
+/* Looks of the harvester, 0.1 to 1 s apart, that find the next packet valid and not announced, until the program is
+ * taken for one that rings by itself. Not a time: a debugger may have stopped it. */
+#define STUCK_LOOKS 5u
 /* A destroyed queue's last looker is waited for, 2 s. */
 #define DETACH_ROUNDS 100000u
 
@@ -479,12 +482,34 @@ static RTL_COLD void count_past(struct queue *q)
 	}
 }
 
+/* Whether the next packet is there, and no doorbell told of it. */
+static bool is_unannounced(const struct queue *q, uint64_t published)
+{
+	return atomic_load_explicit(&q->reserved, memory_order_relaxed) > published &&
+	       published < q->room_end && !is_pending(q) &&
+	       packet_type(__atomic_load_n(&packet_at(q, published)->header, __ATOMIC_RELAXED)) !=
+		       HSA_PACKET_TYPE_INVALID;
+}
+
+/* A processor that follows the write index alone never comes to packets that the program announces by itself. */
+static bool is_stuck(struct queue *q, uint64_t published)
+{
+	if (!is_unannounced(q, published)) {
+		q->stuck_at = 0;
+	} else if (q->stuck_at != published + 1) {
+		q->stuck_at = published + 1;
+		q->stuck_looks = 0;
+	}
+	return q->stuck_at && q->stuck_looks++ == STUCK_LOOKS;
+}
+
 static RTL_COLD void look_under_turn(struct queue *q, struct thread *t)
 {
 	uint64_t published = atomic_load_explicit(&q->published, memory_order_relaxed);
 
 	if (!atomic_load_explicit(&q->bypassed, memory_order_relaxed) &&
-	    load_read_index(q) > published && load_write_index(q) == published)
+	    ((load_read_index(q) > published && load_write_index(q) == published) ||
+	     is_stuck(q, published)))
 		stop_holding(q);
 	if (atomic_load_explicit(&q->bypassed, memory_order_relaxed))
 		count_past(q);
@@ -506,6 +531,7 @@ static bool may_be_past(struct queue *q)
 	if (atomic_load(&q->turn) < QUEUE_ENDING) {
 		published = atomic_load_explicit(&q->published, memory_order_relaxed);
 		may = load_write_index(q) != published || load_read_index(q) > published ||
+		      is_unannounced(q, published) ||
 		      atomic_load_explicit(&q->bypassed, memory_order_relaxed);
 	}
 	atomic_fetch_sub(&q->nr_lookers, 1);
@@ -745,7 +771,7 @@ int interpose_attach(struct queue *q, hsa_queue_t *hsa, bool by_functions)
 	atomic_store_explicit(&q->reserved, index, memory_order_relaxed);
 	atomic_store_explicit(&q->published, index, memory_order_relaxed);
 	atomic_store_explicit(&q->rung, 0, memory_order_relaxed);
-	q->room_end = 0; /* the read index is looked at first */
+	q->room_end = load_read_index(q) + hsa->size;
 	set_handles(q, hsa);
 	return queue_attach(q, hsa);
 }

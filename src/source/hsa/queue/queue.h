@@ -88,8 +88,10 @@ struct queue {
 	/* atomic, written by the holder of the turn: packets before this were handed to the hardware */
 	_Atomic uint64_t published;
 	/* owner: the holder of the turn */
-	uint64_t room_end; /* slots before this are known to be free for their packets */
-	uint64_t gave_up;  /* oldest entry + 1 that filled up the largest in-flight ring, 0: none */
+	uint64_t room_end;    /* slots before this are known to be free for their packets */
+	uint64_t stuck_at;    /* a packet that is there and was not announced, + 1; 0: none */
+	uint32_t stuck_looks; /* of the harvester, since it is */
+	uint64_t gave_up; /* oldest entry + 1 that filled up the largest in-flight ring, 0: none */
 	struct queue_completer completer; /* interposed; made when needed */
 
 	_Alignas(64) _Atomic bool harvest_lock;
