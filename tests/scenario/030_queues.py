@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""An intercepted queue never overflows: floods without synchronisation complete and are traced.
+"""Queues of every kind, full and emptied: floods without synchronisation complete and are traced.
 
 RTL_TEST_LONG=1: 20 000 launches of 2 ms kernels on one queue, and a soak of ten minutes.
 """

@@ -17,7 +17,7 @@
 #include "source/hsa/queue/queue.h"
 
 /* Whether completer_add() may be called once. Makes the queue of ours if there is none yet, and waits until it has
- * room: as long as operations complete. */
+ * room, about 200 ms at most. */
 bool completer_ready(struct queue *q);
 
 /* `owner` is completed once `ours`, which packet `p` carries, has been. Returns the index of the barrier packet. */

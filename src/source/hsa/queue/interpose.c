@@ -273,6 +273,16 @@ static RTL_NOINLINE uint64_t look_for_room(struct queue *q, uint64_t end)
 	return end < q->room_end ? end : q->room_end;
 }
 
+/* A doorbell that came to the turn when it was no longer held back: the program's packets are the hardware's own. */
+static RTL_COLD uint64_t ring_for_all(const struct queue *q)
+{
+	uint64_t end = load_write_index(q);
+
+	if (end)
+		ring_doorbell(q, end - 1);
+	return UINT64_MAX;
+}
+
 /* Hands over the packets that are valid; returns the index of the first that is not. `t`: as in submit_other(). Under the
  * turn. */
 static RTL_INLINE uint64_t hand_over(struct queue *q, struct thread *t)
@@ -280,6 +290,8 @@ static RTL_INLINE uint64_t hand_over(struct queue *q, struct thread *t)
 	uint64_t from = atomic_load_explicit(&q->published, memory_order_relaxed), i, stop;
 	uint64_t end;
 
+	if (RTL_UNLIKELY(atomic_load_explicit(&q->bypassed, memory_order_relaxed)))
+		return ring_for_all(q);
 	if (RTL_UNLIKELY(load_write_index(q) != from))
 		from = skip_others(q, from);
 	/* acquire: pairs with the release of who stores it; packets have their own, below */
@@ -486,7 +498,7 @@ static RTL_COLD void count_past(struct queue *q)
 static bool is_unannounced(const struct queue *q, uint64_t published)
 {
 	return atomic_load_explicit(&q->reserved, memory_order_relaxed) > published &&
-	       published < q->room_end && !is_pending(q) &&
+	       !is_pending(q) &&
 	       packet_type(__atomic_load_n(&packet_at(q, published)->header, __ATOMIC_RELAXED)) !=
 		       HSA_PACKET_TYPE_INVALID;
 }
@@ -494,7 +506,8 @@ static bool is_unannounced(const struct queue *q, uint64_t published)
 /* A processor that follows the write index alone never comes to packets that the program announces by itself. */
 static bool is_stuck(struct queue *q, uint64_t published)
 {
-	if (!is_unannounced(q, published)) {
+	/* in a slot that is not free yet lies an older packet */
+	if (!is_unannounced(q, published) || look_for_room(q, published + 1) == published) {
 		q->stuck_at = 0;
 	} else if (q->stuck_at != published + 1) {
 		q->stuck_at = published + 1;

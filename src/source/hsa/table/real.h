@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* real.h - the runtime's own functions, as its tables held them before anything was patched
+/* real.h - the runtime's functions, as its tables held them when the core layer came to them: behind
+ * quirks of releases alone
  *
  * Threads: real_read() and real_set_ready() inside of hsa_init() and hsa_shut_down(), under ROCr's own lock.
  *          `real` is constant between them.
