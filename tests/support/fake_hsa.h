@@ -192,8 +192,12 @@ void fake_build_tables(unsigned nr_amd);
 void *fake_stranger(unsigned index);
 
 /* FAKE_CALL(core, queue_destroy)(q): a function of the tables as they are now. */
-#define FAKE_CORE(name) ((hsa_##name##_fn_t) * hsa_table_core_slot(&fake.core, HSA_CORE_##name))
-#define FAKE_AMD(name) ((hsa_amd_##name##_fn_t) * hsa_table_amd_slot(&fake.amd, HSA_AMD_##name))
+#define FAKE_CORE(name)                                                                            \
+	((hsa_##name##_fn_t)__atomic_load_n(hsa_table_core_slot(&fake.core, HSA_CORE_##name),      \
+					    __ATOMIC_ACQUIRE))
+#define FAKE_AMD(name)                                                                             \
+	((hsa_amd_##name##_fn_t)__atomic_load_n(hsa_table_amd_slot(&fake.amd, HSA_AMD_##name),     \
+						__ATOMIC_ACQUIRE))
 
 hsa_agent_t fake_agent(unsigned index);
 

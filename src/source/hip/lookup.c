@@ -35,7 +35,7 @@ __attribute__((constructor)) static void note_shadow(void)
 static const bool has_shadow = true;
 #endif
 
-void *(*lookup_next)(void *handle, const char *name);
+_Atomic(void *(*)(void *handle, const char *name)) lookup_next;
 
 BEFORE_SHADOW void lookup_find(void)
 {

@@ -7,7 +7,7 @@
 
 /* The C library's dlsym(); NULL until lookup_find() has been called. Whoever calls it is its caller, which
  * RTLD_NEXT and RTLD_DEFAULT depend on. */
-extern void *(*lookup_next)(void *handle, const char *name);
+extern _Atomic(void *(*)(void *handle, const char *name)) lookup_next;
 void lookup_find(void);
 
 /* For RTLD_DEFAULT and RTLD_NEXT: whether `name` is a function of HIP's that is not there but for our

@@ -537,14 +537,14 @@ static bool may_be_past(struct queue *q)
 	uint64_t published;
 	bool may = false;
 
-	if (!q->write_index)
-		return true; /* its handle may be given back; the turn keeps it */
-	/* seq_cst, both: pairs with interpose_detach(), which sees this looker, or has ended the queue */
+	/* seq_cst, all: pairs with interpose_detach(), which sees this looker, or has ended the queue; one that is
+	 * being made is not live */
 	atomic_fetch_add(&q->nr_lookers, 1);
-	if (atomic_load(&q->turn) < QUEUE_ENDING) {
+	if (atomic_load(&q->live) && atomic_load(&q->turn) < QUEUE_ENDING) {
 		published = atomic_load_explicit(&q->published, memory_order_relaxed);
-		may = load_write_index(q) != published || load_read_index(q) > published ||
-		      is_unannounced(q, published) ||
+		/* by functions: its handle may be given back; the turn keeps it */
+		may = !q->write_index || load_write_index(q) != published ||
+		      load_read_index(q) > published || is_unannounced(q, published) ||
 		      atomic_load_explicit(&q->bypassed, memory_order_relaxed);
 	}
 	atomic_fetch_sub(&q->nr_lookers, 1);

@@ -47,8 +47,8 @@ enum queue_turn {
 struct queue {
 	/* set in queue_open() and queue_attach(), constant while the queue lives */
 	_Atomic bool live;
-	bool intercepted; /* else interposed */
-	uint32_t index;	  /* in the trace */
+	_Atomic bool intercepted; /* else interposed */
+	uint32_t index;		  /* in the trace */
 	uint32_t agent;
 	uint32_t size; /* packets in the ring */
 	hsa_queue_t *_Atomic hsa;
