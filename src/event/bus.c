@@ -62,7 +62,9 @@ int bus_attach(const struct sink *sink)
 	       !atomic_compare_exchange_weak_explicit(&nr_sinks, &nr, i + 1, memory_order_release,
 						      memory_order_relaxed))
 		;
-	special_set(SPECIAL_HEARD, nr > 0 || i > 0);
+	/* never cleared: two sinks may be attached at the same time */
+	if (nr > 0 || i > 0)
+		special_set(SPECIAL_HEARD, true);
 	/* relaxed: what comes before it is seen may be left out */
 	if (!sink->pauses)
 		atomic_store_explicit(&never_pauses, true, memory_order_relaxed);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* lane.h - a thread's way to write a record where it belongs, when nobody else listens
+/* lane.h - records that a source writes into its thread's open chunk itself
  *
- * A call is told to sinks as an event, which the recorder lays out as a record. Where the recorder is the only
- * sink, a source may lay out the record itself, in the open chunk of its thread: that takes half as many
- * instructions. The recorder gives each thread its lane (struct thread) with the first event of the thread, and takes it
- * away at the thread's end.
+ * The usual way of a record: the source emits an event on the bus, and the recorder encodes it. While the recorder
+ * is the only sink, the source may write the record itself, into the chunk that the recorder keeps open for the
+ * thread. That takes half as many instructions. The recorder gives a thread its lane after the thread's first API
+ * event, which also wrote the record of the thread, and takes it away when the thread ends.
  *
  *  operation    | lane_begin, lane_end | drain, buf_reclaim()
  *  -------------+----------------------+---------------------
@@ -31,20 +31,20 @@ struct lane {
 	uint32_t nr_records;
 	/* atomic */
 	_Atomic uint32_t busy;	  /* the owner is in the middle of a record */
-	_Atomic uint32_t revoked; /* somebody looks at the chunk: the owner waits */
+	_Atomic uint32_t revoked; /* buf_reclaim() looks at the chunk: the owner must not write */
 	/* Whether to record. On a page that the kernel clears in the child of any fork. */
 	const _Atomic int *gate;
 };
 
 #define LANE_OPEN 1 /* *gate */
 
-/* HOT: room for a record of `size` bytes in the lane of `t`; NULL: it goes the way of events. Followed by lane_end(). */
+/* HOT: room for a record of `size` bytes in the lane of `t`; NULL: emit an event instead. Followed by lane_end(). */
 static RTL_INLINE void *lane_begin(const struct thread *t, uint32_t size)
 {
 	struct lane *l = t->lane;
 
 	/* relaxed: only a signal handler on this thread can see `busy` set here */
-	if (RTL_UNLIKELY(!l || special_any() ||
+	if (RTL_UNLIKELY(!l || special_any(SPECIAL_FOR_CALLS) ||
 			 atomic_load_explicit(&l->busy, memory_order_relaxed)))
 		return NULL;
 	/* relaxed and no fence: barrier_all() of who waits for it stands in for it */

@@ -7,7 +7,7 @@ _Alignas(64) _Atomic uint32_t special_bits = SPECIAL_NOT_ON;
 
 void special_set(enum special bit, bool on)
 {
-	/* release: whoever sees the bit sees the state that it stands for */
+	/* release: the state that the bit stands for was stored before */
 	if (on)
 		atomic_fetch_or_explicit(&special_bits, bit, memory_order_release);
 	else

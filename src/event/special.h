@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* special.h - one word that hot paths look at before they do what is usual
  *
- * What makes a difference to them changes seldom: the trace begins and ends, recording pauses, somebody listens.
- * Each of these keeps its own state (life.h, pause.h, join.h), and has a bit here while it is not as usual. A hot
- * path compares the word with zero, and leaves the rest to a path that looks at each.
+ * A trace starts and stops, recording pauses, a listener or a second sink is added: all of that is rare. Each of these
+ * keeps its own state (life.h, pause.h, join.h, submit.h, bus.h), and has a bit here while it is not as usual. A hot path
+ * tests the bits that concern it at once. When one is set it calls a slower path, which looks at each state.
  */
 #ifndef RTL_EVENT_SPECIAL_H
 #define RTL_EVENT_SPECIAL_H
@@ -19,16 +19,19 @@ enum special {
 	SPECIAL_PAUSED = 2,   /* pause_is_on() */
 	SPECIAL_JOINS = 4,    /* join_is_on() */
 	SPECIAL_LISTENED = 8, /* submit_listen() was called */
-	SPECIAL_HEARD = 16,   /* more than one sink hears events */
+	SPECIAL_HEARD = 16,   /* a second sink was attached to the bus */
+	/* what concerns reservations and submissions of packets, and API calls */
+	SPECIAL_FOR_PACKETS = SPECIAL_NOT_ON | SPECIAL_PAUSED | SPECIAL_JOINS | SPECIAL_LISTENED,
+	SPECIAL_FOR_CALLS = SPECIAL_NOT_ON | SPECIAL_PAUSED | SPECIAL_HEARD,
 };
 
 extern RTL_HIDDEN _Atomic uint32_t special_bits;
 
-/* HOT: whether anything is not as usual. */
-static inline bool special_any(void)
+/* HOT: whether any of `bits` is set. */
+static inline bool special_any(enum special bits)
 {
 	/* relaxed: what happens while it changes is treated in the old way or in the new one */
-	return atomic_load_explicit(&special_bits, memory_order_relaxed) != 0;
+	return atomic_load_explicit(&special_bits, memory_order_relaxed) & bits;
 }
 
 /* From now on `bit` is not as usual, or as usual again. After its own state was changed. Any thread. */

@@ -128,7 +128,7 @@ static inline void tell_thread(struct buf *b, uint32_t tid)
 {
 	const struct thread_known *k = b->known;
 
-	/* relaxed: a tid that was given to another thread has `told` cleared, and is found here
+	/* relaxed: the kernel may give a tid to another thread; that clears `told`, which is seen here
 	 * sooner or later */
 	if (RTL_UNLIKELY(!k || atomic_load_explicit(&k->tid, memory_order_relaxed) != tid ||
 			 !atomic_load_explicit(&k->told, memory_order_relaxed)))

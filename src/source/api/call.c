@@ -114,7 +114,7 @@ bool api_enter_slow(enum rec_api_domain domain, struct api_call *c, uintptr_t fr
 {
 	struct thread *t = &thread_self;
 
-	if (RTL_UNLIKELY(special_any() || thread_kept_out(t) ||
+	if (RTL_UNLIKELY(special_any(SPECIAL_FOR_CALLS) || thread_kept_out(t) ||
 			 (t->api_inside | t->call_left_out | t->corr_offer | t->corr_current)))
 		return enter_any(domain, c, frame);
 	t->api_inside = 1u << domain;
@@ -171,7 +171,7 @@ static RTL_COLD void tell(enum rec_api_domain domain, uint32_t op)
 	errno = saved;
 }
 
-/* By an event, for all who hear it. */
+/* As an event, to all sinks. */
 static RTL_NOINLINE void emit_call(enum rec_api_domain domain, uint32_t op,
 				   const struct api_call *c, uint64_t end_ns, int32_t status,
 				   const uint64_t *words, uint32_t nr_words)

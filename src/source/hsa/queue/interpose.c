@@ -632,8 +632,8 @@ static inline bool is_reserved_specially(const struct queue *q, const struct thr
 					 uint64_t index)
 {
 	return atomic_load_explicit(q->write_index, memory_order_relaxed) > index ||
-	       atomic_load_explicit(&q->rung, memory_order_relaxed) > index || special_any() ||
-	       thread_kept_out(t);
+	       atomic_load_explicit(&q->rung, memory_order_relaxed) > index ||
+	       special_any(SPECIAL_FOR_PACKETS) || thread_kept_out(t);
 }
 
 typedef uint64_t (*add_fn)(const hsa_queue_t *hsa, uint64_t value);
@@ -732,7 +732,7 @@ LOAD(scacquire, memory_order_acquire)
 
 /* ---- the functions that store to signals ----------------------------------------------------- */
 
-/* HOT: five instructions more where the signal is no doorbell. */
+/* HOT: six instructions more where the signal is no doorbell. */
 #define SIGNAL_STORE(name)                                                                         \
 	static void signal_##name(hsa_signal_t signal, hsa_signal_value_t value)                   \
 	{                                                                                          \

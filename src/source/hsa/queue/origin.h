@@ -69,7 +69,8 @@ static inline void origin_note(struct queue *q, uint64_t index, uint64_t end)
 {
 	const struct thread *t = &thread_self;
 
-	if (RTL_LIKELY(end - index == 1 && !special_any() && !thread_kept_out(t)))
+	if (RTL_LIKELY(end - index == 1 && !special_any(SPECIAL_FOR_PACKETS) &&
+		       !thread_kept_out(t)))
 		origin_put(q, t, index);
 	else
 		origin_note_any(q, index, end);

@@ -287,7 +287,7 @@ static RTL_COLD void show(const struct queue *q, const union packet *p, uint64_t
 
 struct inflight *submit_packet(struct queue *q, struct thread *t, union packet *p, uint64_t index)
 {
-	if (RTL_UNLIKELY(special_any()))
+	if (RTL_UNLIKELY(special_any(SPECIAL_LISTENED)))
 		show(q, p, index);
 	if (RTL_UNLIKELY(!t)) {
 		/* a child's signals may be locked for ever by a thread that is its parent's alone */

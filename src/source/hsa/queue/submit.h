@@ -29,7 +29,7 @@ static RTL_INLINE bool submit_plain(struct queue *q, union packet *p, uint64_t i
 	amd_signal_t *ours;
 
 	if (RTL_UNLIKELY(packet_type(header) != HSA_PACKET_TYPE_KERNEL_DISPATCH ||
-			 packet_signal(p).handle || special_any()))
+			 packet_signal(p).handle || special_any(SPECIAL_FOR_PACKETS)))
 		return false;
 	n = origin_find(q, index);
 	if (RTL_UNLIKELY(!n))
