@@ -50,6 +50,7 @@ class Function:
         self.releases = []  # of the models that these words are for
         self.symbol = proto.get("symbol", name)
         self.passed = proto.get("pass", False)
+        self.quick = False  # has a wrapper as in source/api/quick.h
         self.status = proto["returns"] in STATUS
         self.uses_return = any(w.name.split(".")[0] == "return" for w in words)
 
@@ -131,6 +132,7 @@ def functions(merged, extra, planner):
         f = Function(name, proto, words, exported, called)
         if called == name:
             add_variants(merged, f, planner, release or merged.releases[0])
+            f.quick = name in planner.roles["quick"]
         out += [f] + f.variants
     return out
 
@@ -174,12 +176,14 @@ def emit_ops(merged, ops, label):
              " * has it: the same function with the arguments of another release. */",
              "extern const struct api_op hip_ops[];", "extern const char *const hip_symbols[];",
              "extern _Atomic(void *) hip_real_fns[];",
+             "/* See source/hip/frame.h. */", "extern RTL_HIDDEN _Atomic(void *) hip_quick_fns[];",
              "/* Whether a function's name is in the trace, see api_define(). */",
              "extern _Atomic uint8_t hip_told[];", "extern const uint32_t hip_nr_ops;", "", "#endif"]
     body = banner("hip_ops_gen.c - names, signatures and symbols of HIP's functions", label)
     body += ['#include "hip_ops_gen.h"', "", "#include <stddef.h>", "",
              "_Atomic(void *) hip_real_fns[HIP_OP_NR];", "_Atomic uint8_t hip_told[HIP_OP_NR];",
-             "const uint32_t hip_nr_ops = HIP_OP_NR;", "", "const struct api_op hip_ops[] = {"]
+             "const uint32_t hip_nr_ops = HIP_OP_NR;",
+             "_Atomic(void *) hip_quick_fns[HIP_OP_NR];", "", "const struct api_op hip_ops[] = {"]
     body += ['\t{ "%s", "%s" },' % (f.name, signature(f.words)) for f in ops]
     body += ["};", "", "const char *const hip_symbols[] = {"]
     body += ["\t\"%s\"," % f.symbol if f.exported else "\tNULL," for f in ops]
@@ -269,16 +273,23 @@ def record(f, one):
     return out
 
 
-def wrapper(f):
-    """The exported function."""
-    head = "EXPORT %s(" % declare(f.proto["returns"], f.ident)
-    params = f.params() or ["void"]
+def wrapper_head(f, prefix, name, more=""):
+    """`prefix type name(parameters, more`, on as many lines as it takes, without the parenthesis that ends it."""
+    params = (f.params() + [more] if more else f.params()) or ["void"]
+    return lambda tail: wrapped("%s%s(" % (prefix, declare(f.proto["returns"], name)), params, tail)
+
+
+def real_is(f, how):
+    """The declaration of the pointer `real`."""
+    return wrapped("\t%s(" % declare(f.proto["returns"], "(*real)"),
+                   [t.strip() for t in split_top(", ".join(f.types()))], ") = %s(HIP_OP_%s);" % (how, f.ident))
+
+
+def frame_body(f, at=""):
+    """The body of a wrapper that has the call recorded; `at`: the expression of its frame, "" for its own."""
     call = "real(%s)" % ", ".join(f.names())
     void = f.proto["returns"] == "void"
-    tail = ") __asm__(\"%s\");" % f.symbol if f.symbol != f.ident else ");"
-    out = [wrapped(head, params, tail), wrapped(head, params, ")"), "{"]
-    out.append(wrapped("\t%s(" % declare(f.proto["returns"], "(*real)"),
-                       [t.strip() for t in split_top(", ".join(f.types()))], ") = hip_real(HIP_OP_%s);" % f.ident))
+    out = ["{", real_is(f, "hip_real")]
     nr_words = max(len(one.words) for one in [f] + f.variants)
     if not f.passed:
         if nr_words:
@@ -305,7 +316,8 @@ def wrapper(f):
     if f.passed:
         return out + ["\t%s%s;" % ("" if void else "return ", call)] + forget + ["}", ""]
     result = "" if void else "ret = "
-    out += ["\tif (!hip_enter(&call)) {", "\t\t%s%s;" % (result, call), "\t\tapi_pass();"]
+    enter, leave = ("hip_enter_at(&call, %s)" % at, "api_pass_at(%s)" % at) if at else ("hip_enter(&call)", "api_pass()")
+    out += ["\tif (!%s) {" % enter, "\t\t%s%s;" % (result, call), "\t\t%s;" % leave]
     out += ["\t" + x for x in after] + ["\t\treturn;" if void else "\t\treturn ret;", "\t}"]
     out += ["\t%s%s;" % (result, call)] + after
     if f.variants:
@@ -319,9 +331,63 @@ def wrapper(f):
     out.append("\thip_leave(%s, &call, %s, %s, %s);" % (
         "op" if f.variants else "HIP_OP_%s" % f.ident, "(int32_t)ret" if f.status else "0",
         "words" if nr_words else "NULL", "nr" if nr_words else "0"))
+    if at:
+        out.append("\thip_quicken(HIP_OP_%s, (void *)real);" % f.ident)
     if not void:
         out.append("\treturn ret;")
     return out + ["}", ""]
+
+
+def quick_wrapper(f):
+    """The three functions that source/api/quick.h tells of."""
+    if f.variants or not f.status or f.passed or f.name in FORGET or f.name in LOOKUPS or f.name in SWITCH or \
+            any("hip_word_text" in w.expr for w in f.words):
+        raise PlanError("%s: can't have a quick wrapper" % f.name)
+    any_head = wrapper_head(f, "static RTL_NOINLINE ", "any_" + f.ident, "uintptr_t frame")
+    late = ["uint64_t begin", "uint64_t correlation", declare(f.proto["returns"], "ret")]
+    nr, args = len(f.words), ", ".join(f.names())
+    out = [any_head(")")] + frame_body(f, "frame")
+    out += [wrapped("static RTL_COLD %s(" % declare(f.proto["returns"], "late_" + f.ident), late + f.params(), ")"), "{"]
+    if nr:
+        out += ["\tuint64_t words[%d];" % nr, "\tuint32_t nr = 0;", "", "\tif (api_args)",
+                wrapped("\t\tnr = words_%s(" % f.ident, ["words", "ret == 0"] + f.names(), ");", "\t\t\t")]
+    out += ["\tapi_quick_late(REC_API_HIP, HIP_OP_%s, begin, correlation, (int32_t)ret, %s);" % (
+        f.ident, "words, nr" if nr else "NULL, 0"), "\treturn ret;", "}", ""]
+    out += [wrapper_head(f, "EXPORT ", f.ident)(")"), "{", real_is(f, "hip_quick"), "\tstruct api_quick call;",
+            "\t%s;" % declare(f.proto["returns"], "ret"), "\tuint64_t *word;", "",
+            "\tif (RTL_UNLIKELY(!real || !api_quick_enter(REC_API_HIP, SPECIAL_FOR_HIP, &call)))",
+            wrapped("\t\treturn any_%s(" % f.ident, f.names() + ["RTL_FRAME()"], ");")]
+    out += ["\tRTL_IN_MEMORY(%s);" % name for name in f.names()]
+    out += ["\tret = real(%s);" % args]
+    # before the record is begun: it may ask the runtime
+    fields = []
+    for w in f.words:
+        if w.role == "name":
+            expr = w.expr.replace("good", "ret == 0")
+            host = expr.startswith("hip_word_host_function")
+            if host:
+                out.append("\t%s;" % expr.replace("hip_word_host_function", "hip_find_name"))
+            else:
+                out.append("\tname = %s;" % expr)
+                out.insert(out.index("\tuint64_t *word;"), "\tuint64_t name;")
+            w = w.renamed("thread_self.name_id" if host else "name")
+        fields.append(w)
+    out += ["\tword = api_quick_leave(REC_API_HIP, HIP_OP_%s, &call, (int32_t)ret, %d);" % (f.ident, nr),
+            "\tif (RTL_UNLIKELY(!word))",
+            wrapped("\t\treturn late_%s(" % f.ident, ["call.begin", "call.correlation", "ret"] + f.names(), ");")]
+    if nr:
+        out += ["\tif (RTL_UNLIKELY(!api_args)) {", "\t\tapi_quick_bare(call.lane, word);", "\t\treturn ret;", "\t}"]
+    out += ["\t" + line.replace("good", "ret == 0") for line in fill(fields)]
+    return out + ["\tapi_quick_done(&call, word, %d);" % nr, "\treturn ret;", "}", ""]
+
+
+def wrapper(f):
+    """The exported function, and what it is made of."""
+    head = wrapper_head(f, "EXPORT ", f.ident)
+    out = [head(") __asm__(\"%s\");" % f.symbol if f.symbol != f.ident else ");")]
+    if f.quick:
+        return out + quick_wrapper(f)
+    return out + [head(")")] + frame_body(f)
 
 
 def emit_wrappers(ops, label):

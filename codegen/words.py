@@ -30,6 +30,10 @@ class Word:
         self.ctype = ctype  # of what is read; "" where the expression is the word
         self.more = kind == "d2"  # the second word of a dim3: no argument of its own
 
+    def renamed(self, expr):
+        """The same word, its value being `expr`."""
+        return Word(self.name, self.kind, expr, self.role, self.guard, self.ctype)
+
 
 def plain(name):
     """A type's name without the release that it is of."""

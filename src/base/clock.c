@@ -30,8 +30,9 @@
 #define AHEAD_NS UINT64_C(2000000)
 /* and holds for so many times the interval that it was made for */
 #define HOLDS 4u
-#define STEP_NS INT64_C(2000000)  /* off by more: the clock was set, or the machine slept */
-#define MAX_SLEW 500		  /* a line is bent by 1 / MAX_SLEW at most */
+#define STEP_NS INT64_C(2000000) /* off by more: the clock was set, or the machine slept */
+#define NR_KEPT 4u   /* lines that are whole for certain while the newest is the newest */
+#define MAX_SLEW 500 /* a line is bent by 1 / MAX_SLEW at most */
 #define MAX_WIDTH UINT64_C(20000) /* ticks; a measurement that took longer was interrupted */
 #define NR_TRIES 5
 #define SOURCE_FILE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
@@ -45,6 +46,7 @@ struct sample {
 
 _Alignas(64) struct clock_line clock_lines[CLOCK_NR_LINES];
 _Alignas(64) _Atomic uint64_t clock_line;
+static _Atomic uint64_t newest_mult; /* of the newest line that there ever was */
 /* the thread of clock_tick() */
 static struct {
 	bool known, good; /* whether the counter is of use */
@@ -77,8 +79,8 @@ static RTL_NOINLINE uint64_t read_kernel(void)
 	return clock_read_ns(atomic_load_explicit(&clock_id, memory_order_relaxed));
 }
 
-/* HOT: what line `nr` says. false: it does not reach there, or is no longer the newest. */
-static inline bool read_line(uint64_t nr, uint64_t ticks, uint64_t *ns)
+/* HOT: what line `nr` says, while `newest` is the newest. false: it does not reach there, or another is. */
+static inline bool read_old_line(uint64_t nr, uint64_t newest, uint64_t ticks, uint64_t *ns)
 {
 	struct clock_line *l = &clock_lines[nr % CLOCK_NR_LINES];
 	/* acquire, all of them: pair with the releases in publish(): whoever reads what came later into
@@ -97,7 +99,13 @@ static inline bool read_line(uint64_t nr, uint64_t ticks, uint64_t *ns)
 		*ns = n0 -
 		      (d * atomic_load_explicit(&l->before, memory_order_acquire) >> CLOCK_SHIFT);
 	}
-	return RTL_LIKELY(atomic_load_explicit(&clock_line, memory_order_relaxed) == nr);
+	return RTL_LIKELY(atomic_load_explicit(&clock_line, memory_order_relaxed) == newest);
+}
+
+/* HOT: the same for the newest. */
+static inline bool read_line(uint64_t nr, uint64_t ticks, uint64_t *ns)
+{
+	return read_old_line(nr, nr, ticks, ns);
 }
 
 uint64_t clock_now_ns(void)
@@ -117,6 +125,34 @@ uint64_t clock_now_ns(void)
 		nr = again;
 	}
 	return read_kernel();
+}
+
+/* A point in the past, by the newest line or the few before it. */
+static bool read_back(uint64_t ticks, uint64_t *ns)
+{
+	uint64_t newest = atomic_load_explicit(&clock_line, memory_order_acquire);
+	uint64_t oldest = newest > NR_KEPT ? newest - NR_KEPT : 0;
+
+	for (uint64_t nr = newest; nr > oldest; nr--) {
+		if (read_old_line(nr, newest, ticks, ns))
+			return true;
+	}
+	return false;
+}
+
+struct clock_span clock_span_ns(uint64_t begin, uint64_t end)
+{
+	/* relaxed: any of the rates that there were will do */
+	double rate = (double)atomic_load_explicit(&newest_mult, memory_order_relaxed) /
+		      (double)(UINT64_C(1) << CLOCK_SHIFT);
+	uint64_t ns = end > begin ? (uint64_t)((double)(end - begin) * rate) : 0;
+	struct clock_span s;
+
+	if (!read_back(end, &s.end_ns))
+		s.end_ns = read_kernel();
+	if (!read_back(begin, &s.begin_ns) || s.begin_ns > s.end_ns)
+		s.begin_ns = s.end_ns > ns ? s.end_ns - ns : 0;
+	return s;
 }
 
 bool clock_is_fast(void)
@@ -164,7 +200,7 @@ static bool measure(clockid_t id, struct sample *s)
 
 static void publish(uint64_t ticks, uint64_t ns, uint64_t before, uint64_t mult, uint64_t holds_ns)
 {
-	uint64_t nr = cal.nr + 1;
+	uint64_t nr = (cal.nr + 1) % CLOCK_NR_LINES ? cal.nr + 1 : cal.nr + 2;
 	struct clock_line *l = &clock_lines[nr % CLOCK_NR_LINES];
 	uint64_t most = (UINT64_C(1) << 62) / mult;
 	uint64_t nr_ticks = (holds_ns << CLOCK_SHIFT) / mult;
@@ -179,6 +215,7 @@ static void publish(uint64_t ticks, uint64_t ns, uint64_t before, uint64_t mult,
 			      memory_order_release);
 	atomic_store_explicit(&l->nr_ticks, nr_ticks < most ? nr_ticks : most,
 			      memory_order_release);
+	atomic_store_explicit(&newest_mult, mult, memory_order_relaxed);
 	cal.nr = nr;
 	/* seq_cst: either clock_select() takes it away, or we see that it was there */
 	atomic_store(&clock_line, nr);

@@ -57,6 +57,14 @@ static inline uint64_t rtl_ticks_fenced(uint64_t ticks)
 #define RTL_PREFETCH_WRITE(p) __builtin_prefetch((p), 1)
 #endif
 
+/* Has the variable live in memory, where it costs a load when it is used; in a register that callees save it costs a
+ * push and a pop. For what is needed before and after a call, in functions that do little else. */
+#define RTL_IN_MEMORY(variable) __asm__ volatile("" : "+m"(variable))
+
+/* The pointer as one that the compiler knows nothing of: one address to which members' offsets are added, not an
+ * address for each member. */
+#define RTL_AS_ONE(pointer) __asm__("" : "+r"(pointer))
+
 /* The address of the frame of the function that this is written in, or that it is inlined into. */
 #define RTL_FRAME() ((uintptr_t)__builtin_frame_address(0))
 

@@ -20,8 +20,6 @@
 
 #include "base/compiler.h"
 #include "event/format.h"
-#include "event/special.h"
-#include "event/thread.h"
 
 struct lane {
 	/* owner thread only */
@@ -38,15 +36,16 @@ struct lane {
 
 #define LANE_OPEN 1 /* *gate */
 
-/* HOT: room for a record of `size` bytes in the lane of `t`; NULL: emit an event instead. Followed by lane_end(). */
-static RTL_INLINE void *lane_begin(const struct thread *t, uint32_t size)
-{
-	struct lane *l = t->lane;
+/* The lane of a thread that has none: always busy. */
+extern RTL_HIDDEN struct lane lane_none;
 
-	/* relaxed: only a signal handler on this thread can see `busy` set here */
-	if (RTL_UNLIKELY(!l || special_any(SPECIAL_FOR_CALLS) ||
-			 atomic_load_explicit(&l->busy, memory_order_relaxed)))
-		return NULL;
+/* HOT: begins a record of `size` bytes at l->pos, in the caller's own lane. false: there is no room; emit an event
+ * instead. Followed by lane_end(). While no bit of SPECIAL_FOR_CALLS is set. */
+static RTL_INLINE bool lane_begin(struct lane *l, uint32_t size)
+{
+	/* relaxed: only a signal handler on this thread can see `busy` set here, or nobody in lane_none */
+	if (RTL_UNLIKELY(atomic_load_explicit(&l->busy, memory_order_relaxed)))
+		return false;
 	/* relaxed and no fence: barrier_all() of who waits for it stands in for it */
 	atomic_store_explicit(&l->busy, 1, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
@@ -55,20 +54,18 @@ static RTL_INLINE void *lane_begin(const struct thread *t, uint32_t size)
 			 (size_t)(l->end - l->pos) < size ||
 			 atomic_load_explicit(l->gate, memory_order_relaxed) != LANE_OPEN)) {
 		atomic_store_explicit(&l->busy, 0, memory_order_release);
-		return NULL;
+		return false;
 	}
-	return l->pos;
+	return true;
 }
 
-/* HOT: the record of lane_begin() is whole. */
-static RTL_INLINE void lane_end(const struct thread *t, uint32_t size)
+/* HOT: the record of lane_begin() is whole; `end`: where it ends. */
+static RTL_INLINE void lane_end(struct lane *l, uint8_t *end)
 {
-	struct lane *l = t->lane;
-
-	l->pos += size;
+	l->pos = end;
 	l->nr_records++;
 	/* pairs with the acquire in drain.c and in readers: the record comes before its count */
-	atomic_store_explicit(&l->chunk->committed, (uint32_t)(l->pos - (uint8_t *)(l->chunk + 1)),
+	atomic_store_explicit(&l->chunk->committed, (uint32_t)(end - (uint8_t *)(l->chunk + 1)),
 			      memory_order_release);
 	/* release: pairs with buf_any_busy() and buf_reclaim() */
 	atomic_store_explicit(&l->busy, 0, memory_order_release);

@@ -125,6 +125,15 @@ void life_wake_slow(void)
 	errno = saved;
 }
 
+static void look_at_clock(void)
+{
+	bool is_fast = clock_is_fast();
+
+	/* written only when it changes: all threads read it */
+	if (is_fast == special_any(SPECIAL_CLOCK))
+		special_set(SPECIAL_CLOCK, !is_fast);
+}
+
 static uint64_t tick_all(uint64_t now_ns)
 {
 	uint64_t next = LIFE_IDLE;
@@ -139,6 +148,7 @@ static uint64_t tick_all(uint64_t now_ns)
 	if (wants < next)
 		next = wants;
 	wants = clock_tick();
+	look_at_clock();
 	return wants < next ? wants : next;
 }
 

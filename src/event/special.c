@@ -3,7 +3,7 @@
 #include "event/special.h"
 
 /* Read by all threads: nothing that changes often lies beside it. */
-_Alignas(64) _Atomic uint32_t special_bits = SPECIAL_NOT_ON;
+_Alignas(64) _Atomic uint32_t special_bits = SPECIAL_NOT_ON | SPECIAL_CLOCK | SPECIAL_NO_HIP;
 
 void special_set(enum special bit, bool on)
 {

@@ -2,7 +2,7 @@
 /* special.h - one word that hot paths look at before they do what is usual
  *
  * A trace starts and stops, recording pauses, a listener or a second sink is added: all of that is rare. Each of these
- * keeps its own state (life.h, pause.h, join.h, submit.h, bus.h), and has a bit here while it is not as usual. A hot path
+ * keeps its own state (life.h, pause.h, join.h, submit.h, bus.h, clock.h, call.h), and has a bit here while it is not as usual. A hot path
  * tests the bits that concern it at once. When one is set it calls a slower path, which looks at each state.
  */
 #ifndef RTL_EVENT_SPECIAL_H
@@ -20,9 +20,12 @@ enum special {
 	SPECIAL_JOINS = 4,    /* join_is_on() */
 	SPECIAL_LISTENED = 8, /* submit_listen() was called */
 	SPECIAL_HEARD = 16,   /* a second sink was attached to the bus */
+	SPECIAL_CLOCK = 32,   /* not clock_is_fast(), when life last looked */
+	SPECIAL_NO_HIP = 64,  /* calls of HIP are not recorded, or that is not decided yet */
 	/* what concerns reservations and submissions of packets, and API calls */
 	SPECIAL_FOR_PACKETS = SPECIAL_NOT_ON | SPECIAL_PAUSED | SPECIAL_JOINS | SPECIAL_LISTENED,
 	SPECIAL_FOR_CALLS = SPECIAL_NOT_ON | SPECIAL_PAUSED | SPECIAL_HEARD,
+	SPECIAL_FOR_HIP = SPECIAL_FOR_CALLS | SPECIAL_CLOCK | SPECIAL_NO_HIP,
 };
 
 extern RTL_HIDDEN _Atomic uint32_t special_bits;

@@ -14,12 +14,15 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "event/lane.h"
 
 #define MAX_EXIT_FNS 4
 #define MAX_PROBES 64
 #define TID_TAKEN UINT32_MAX
 
-_Thread_local struct thread thread_self = { .is_new = true };
+/* Nobody writes it. */
+struct lane lane_none = { .busy = 1 };
+_Thread_local struct thread thread_self = { .is_new = true, .lane = &lane_none };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 /* set in init, constant after */

@@ -18,16 +18,24 @@ struct lane;
 struct marker_stack; /* source/roctx */
 
 struct thread {
-	uint32_t tid; /* 0 until thread_get() was called once */
 	union {
 		struct {
-			bool in_hook; /* re-entry guard: life_enter() / life_leave() */
-			bool is_ours; /* the life thread: hooks do nothing on it */
-			bool is_new;  /* thread_get() has not been called yet */
-			bool is_zero;
+			union {
+				struct {
+					bool in_hook; /* re-entry guard: life_enter() / life_leave() */
+					bool is_ours; /* the life thread: hooks do nothing on it */
+					bool is_new;  /* thread_get() has not been called yet */
+					bool is_zero;
+				};
+				uint32_t kept_out; /* all of them: one comparison on hot paths */
+			};
+			/* source/api: bit 1 << domain while a recorded call of it runs */
+			uint32_t api_inside;
 		};
-		uint32_t kept_out; /* all of them: one comparison on hot paths */
+		uint64_t kept_out_or_inside;
 	};
+	uint32_t tid; /* 0 until thread_get() was called once */
+	uint32_t stack_depth;
 	/* Who submits an operation: the tid, with THREAD_LEFT_OUT within a call that began while recording was
 	 * paused. */
 	uint64_t author;
@@ -39,12 +47,10 @@ struct thread {
 		call_left_out; /* frame of a call that began while recording was paused, 0 = none */
 	void *marker_stack;    /* source/roctx's */
 	struct buf *buf;       /* sink/recorder's: open chunk of this thread */
-	struct lane *lane;     /* event/lane.h; NULL: none */
+	struct lane *lane;     /* event/lane.h, never NULL */
 	const void *name_key;  /* source/hip: the kernel whose name was asked for last, */
 	uint32_t name_id, name_generation; /* its name, and when */
-	uint32_t stack_depth;
-	uint32_t api_inside; /* source/api: bit 1 << domain while a recorded call of it runs */
-	void *api_block;     /* source/hip: of the callback that runs */
+	void *api_block;		   /* source/hip: of the callback that runs */
 	void *live_top, *live_first; /* source/hip: frames of the calls that the runtime tells of */
 	uintptr_t api_frame[3];	     /* source/api: by domain, the frame of that call's wrapper */
 };

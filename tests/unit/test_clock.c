@@ -85,6 +85,46 @@ TEST(it_agrees_with_the_kernel_and_never_goes_back)
 	CHECK_GT_UINT(nr_changes, 0);
 }
 
+static void check_span(uint64_t begin, uint64_t begin_ns)
+{
+	uint64_t before = clock_now_ns();
+	struct clock_span span = clock_span_inline_ns(begin, RTL_TICKS());
+	uint64_t after = clock_now_ns();
+
+	CHECK_GE_UINT(span.end_ns + BOUND_NS, before);
+	CHECK_LE_UINT(span.end_ns, after + BOUND_NS);
+	CHECK_GE_UINT(span.begin_ns + BOUND_NS, begin_ns);
+	CHECK_LE_UINT(span.begin_ns, begin_ns + BOUND_NS);
+	CHECK_LE_UINT(span.begin_ns, span.end_ns);
+}
+
+TEST(spans_have_the_times_that_the_clock_had_at_both_ends)
+{
+	uint64_t first, first_ns;
+
+	make_fast();
+	first = RTL_TICKS();
+	first_ns = clock_now_ns();
+	/* so many lines are made in that time that none of the kept ones reaches back to the first reading */
+	for (int i = 0; i < 700; i++) {
+		uint64_t begin = RTL_TICKS();
+		uint64_t begin_ns = clock_now_ns();
+
+		check_span(begin, begin_ns);
+		nap_us(1000);
+		clock_tick();
+		check_span(begin, begin_ns);
+		check_span(first, first_ns);
+	}
+	/* the clock is the kernel's again */
+	clock_select(CLOCK_MONOTONIC);
+	clock_select(CLOCK_BOOTTIME);
+	CHECK(!clock_is_fast());
+	check_span(first, first_ns);
+	/* readings of two processors that don't agree */
+	check_span(RTL_TICKS() + 1000, clock_now_ns());
+}
+
 static _Atomic bool over;
 
 static void *read_on(void *arg)

@@ -278,7 +278,7 @@ static void record(const struct event *ev)
 		count_late(ev);
 	else if (RTL_UNLIKELY(!encode_event(b, ev)) && !encode_in_new_room(t, b, ev))
 		no_room(ev, why_no_room());
-	else if (RTL_UNLIKELY(!t->lane) && ev->kind == EVENT_API)
+	else if (RTL_UNLIKELY(t->lane == &lane_none) && ev->kind == EVENT_API)
 		give_lane(t, b); /* its thread is on record by now */
 	leave(b);
 }
@@ -288,7 +288,7 @@ static void thread_ends(struct thread *t)
 	struct buf *b = t->buf;
 
 	t->buf = NULL;
-	t->lane = NULL;
+	t->lane = &lane_none;
 	if (!b || !page || atomic_load_explicit(&page->mode, memory_order_relaxed) != MODE_ON)
 		return;
 	encode_done(b);

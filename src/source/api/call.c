@@ -20,6 +20,7 @@
 #include "event/life.h"
 #include "event/pause.h"
 #include "event/special.h"
+#include "source/api/quick.h"
 
 struct domain {
 	const struct api_op *ops;
@@ -45,6 +46,8 @@ void api_define(enum rec_api_domain domain, const struct api_op *ops, _Atomic ui
 
 void api_switch(enum rec_api_domain domain, bool on)
 {
+	if (domain == REC_API_HIP)
+		special_set(SPECIAL_NO_HIP, !on);
 	/* relaxed: whoever overlooks the change makes one call more or less of a record */
 	if (on)
 		atomic_fetch_or_explicit(&api_domains, 1u << domain, memory_order_relaxed);
@@ -209,11 +212,11 @@ void api_leave(enum rec_api_domain domain, uint32_t op, struct api_call *c, int3
 	t->api_inside &= ~(1u << domain);
 	if (!c->parent)
 		t->corr_current = 0;
-	r = lane_begin(t, size);
-	if (RTL_UNLIKELY(!r)) {
+	if (RTL_UNLIKELY(special_any(SPECIAL_FOR_CALLS) || !lane_begin(t->lane, size))) {
 		emit_call(domain, op, c, end_ns, status, words, nr_words);
 		return;
 	}
+	r = (struct rec_api *)(void *)t->lane->pos;
 	r->h = (struct rec_head){ REC_API, (uint8_t)(size / 8), 0, t->tid };
 	r->begin_ns = c->begin_ns;
 	r->end_ns = end_ns;
@@ -225,5 +228,29 @@ void api_leave(enum rec_api_domain domain, uint32_t op, struct api_call *c, int3
 	r->status = status;
 	for (uint32_t i = 0; i < nr_words; i++)
 		r->words[i] = words[i];
-	lane_end(t, size);
+	lane_end(t->lane, (uint8_t *)(r->words + nr_words));
+}
+
+void api_quick_bare(struct lane *l, uint64_t *word)
+{
+	struct rec_api *r = (struct rec_api *)(void *)l->pos;
+
+	r->h.size8 = (uint8_t)(sizeof(*r) / 8);
+	r->nr_words = 0;
+	lane_end(l, (uint8_t *)word);
+}
+
+void api_quick_late(enum rec_api_domain domain, uint32_t op, uint64_t begin, uint64_t correlation,
+		    int32_t status, const uint64_t *words, uint32_t nr_words)
+{
+	struct clock_span span = clock_span_ns(begin, RTL_TICKS());
+	struct api_call c = { thread_get(), span.begin_ns, correlation, 0 };
+
+	emit_call(domain, op, &c, span.end_ns, status, words, nr_words);
+}
+
+bool api_is_told(enum rec_api_domain domain, uint32_t op)
+{
+	/* acquire: pairs with tell(): the name comes before records that mean it */
+	return atomic_load_explicit(&domains[domain].told[op], memory_order_acquire);
 }

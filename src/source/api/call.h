@@ -39,7 +39,7 @@ struct api_call {
  * call decides. Atomic. */
 extern _Atomic uint32_t api_domains;
 /* Whether arguments are recorded (RTL_ARGS). Set in api_init(), constant after. */
-extern bool api_args;
+extern RTL_HIDDEN bool api_args;
 
 /* Reads RTL_ARGS. After env_init(), before the first call is recorded. */
 void api_init(void);
@@ -69,12 +69,20 @@ static inline bool api_enter(enum rec_api_domain domain, struct api_call *c)
 }
 
 /* HOT: a call that was passed on is over: if it was left out because recording was paused, what this thread
- * submits after it is none of its. */
-static inline void api_pass(void)
+ * submits after it is none of its. `frame`: the address of the wrapper's frame. */
+static inline void api_pass_at(uintptr_t frame)
 {
-	if (RTL_UNLIKELY(thread_self.call_left_out == RTL_FRAME()))
+	if (RTL_UNLIKELY(thread_self.call_left_out == frame))
 		thread_leave_out(&thread_self, 0);
 }
+
+static RTL_INLINE void api_pass(void)
+{
+	api_pass_at(RTL_FRAME());
+}
+
+/* Whether the function's name is on record. */
+bool api_is_told(enum rec_api_domain domain, uint32_t op);
 
 /* For a compat library's own wrapper of an HSA call, in front of ours: a correlation id for the call,
  * which its record, if it is recorded, has as well, and operations that belong to no outer call. HOT */

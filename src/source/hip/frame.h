@@ -33,6 +33,7 @@
 #include "base/compiler.h"
 #include "event/pause.h"
 #include "source/api/call.h"
+#include "source/api/quick.h"
 #include "source/hip/release.h"
 
 /* hipErrorSharedObjectInitFailed: the symbol was ours, and there is no libamdhip64 behind it. */
@@ -45,6 +46,8 @@ extern const struct api_op hip_ops[];
 extern const char *const hip_symbols[];
 extern _Atomic uint8_t hip_told[];
 extern _Atomic(void *) hip_real_fns[];
+/* As hip_real_fns, for functions that have a quick wrapper: NULL until a call of it was recorded. */
+extern RTL_HIDDEN _Atomic(void *) hip_quick_fns[];
 
 /* Defined by the library that holds this source, may be NULL: what its constructor does, for when
  * a HIP call comes first. Any number of times. */
@@ -71,13 +74,29 @@ static inline void *hip_real(uint32_t op)
 	return RTL_LIKELY(fn != NULL) ? fn : hip_resolve(op);
 }
 
+/* HOT: the same, when calls of it may be recorded the quick way. */
+static RTL_INLINE void *hip_quick(uint32_t op)
+{
+	/* acquire: pairs with the release in hip_quicken() */
+	return atomic_load_explicit(&hip_quick_fns[op], memory_order_acquire);
+}
+
+/* A call was recorded: those that follow may take the quick way. */
+static inline void hip_quicken(uint32_t op, void *real)
+{
+	/* relaxed: the same value whoever stores it */
+	if (RTL_UNLIKELY(!atomic_load_explicit(&hip_quick_fns[op], memory_order_relaxed)) &&
+	    api_is_told(REC_API_HIP, op))
+		atomic_store_explicit(&hip_quick_fns[op], real, memory_order_release);
+}
+
 /* Whether it was decided if HIP calls are recorded: by the first of them. */
 extern _Atomic bool hip_started;
 /* The first HIP call starts the trace where that is wanted; after that this never runs again. */
 bool hip_enter_first(struct api_call *c, uintptr_t frame);
 
-/* HOT: false: pass the call on. */
-static inline bool hip_enter(struct api_call *c)
+/* HOT: false: pass the call on. `frame`: the address of the wrapper's frame. */
+static inline bool hip_enter_at(struct api_call *c, uintptr_t frame)
 {
 	/* relaxed: a call that runs while the switch is turned may be recorded or not */
 	if (RTL_LIKELY(!(atomic_load_explicit(&api_domains, memory_order_relaxed) &
@@ -85,8 +104,13 @@ static inline bool hip_enter(struct api_call *c)
 		return false;
 	/* relaxed: set once; whoever misses it takes the slow way */
 	if (RTL_UNLIKELY(!atomic_load_explicit(&hip_started, memory_order_relaxed)))
-		return hip_enter_first(c, RTL_FRAME());
-	return api_enter_slow(REC_API_HIP, c, RTL_FRAME());
+		return hip_enter_first(c, frame);
+	return api_enter_slow(REC_API_HIP, c, frame);
+}
+
+static RTL_INLINE bool hip_enter(struct api_call *c)
+{
+	return hip_enter_at(c, RTL_FRAME());
 }
 
 static inline void hip_leave(uint32_t op, struct api_call *c, int32_t status, const uint64_t *words,
@@ -103,8 +127,28 @@ uint64_t hip_word_text(const char *text);
 /* The kernel's mangled name as a string id, 0 when it is not known: by the host function's address,
  * or by hipFunction_t. Asks the runtime once for each; `ok` false (the call failed, it may be no
  * function): only what is known already. */
-uint64_t hip_word_host_function(const void *function, bool ok);
+void hip_find_name_slow(const void *function, bool ok);
 uint64_t hip_word_function(const void *handle, bool ok);
+/* How often hip_forget_names() was called. */
+extern RTL_HIDDEN _Atomic uint32_t hip_names_generation;
+/* HOT: finds the name of this function, which is then thread_self.name_id. */
+static RTL_INLINE void hip_find_name(const void *function, bool ok)
+{
+	const struct thread *t = &thread_self;
+
+	/* mostly a thread launches the same kernel again */
+	if (RTL_UNLIKELY(t->name_key != function ||
+			 t->name_generation !=
+				 atomic_load_explicit(&hip_names_generation, memory_order_relaxed)))
+		hip_find_name_slow(function, ok);
+}
+
+/* HOT */
+static RTL_INLINE uint64_t hip_word_host_function(const void *function, bool ok)
+{
+	hip_find_name(function, ok);
+	return thread_self.name_id;
+}
 /* What several copies in one call amount to. */
 static inline uint64_t hip_word_sum(const size_t *sizes, size_t nr)
 {

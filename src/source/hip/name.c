@@ -27,7 +27,7 @@ struct entry {
 };
 
 static struct entry table[TABLE_SIZE];
-static _Atomic uint32_t generation;
+_Atomic uint32_t hip_names_generation;
 
 static uint32_t hash_of(uint64_t key)
 {
@@ -83,7 +83,7 @@ static void remember(uint64_t key, uint32_t now, uint32_t id)
 void hip_forget_names(void)
 {
 	/* relaxed: the program orders its unloading and its launches itself */
-	atomic_fetch_add_explicit(&generation, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&hip_names_generation, 1, memory_order_relaxed);
 }
 
 /* What of the text can be read, without touching what can't. -1: this system does not let us. */
@@ -193,7 +193,7 @@ static uint64_t name_of(const void *function, bool is_handle, bool ok)
 
 	if (key <= KEY_BUSY)
 		return 0;
-	now = atomic_load_explicit(&generation, memory_order_relaxed);
+	now = atomic_load_explicit(&hip_names_generation, memory_order_relaxed);
 	if (RTL_LIKELY(look_up(key, now, &id)) || !ok)
 		return id;
 	saved = errno;
@@ -208,18 +208,16 @@ static uint64_t name_of(const void *function, bool is_handle, bool ok)
 	return id;
 }
 
-uint64_t hip_word_host_function(const void *function, bool ok)
+void hip_find_name_slow(const void *function, bool ok)
 {
+	uint32_t now = atomic_load_explicit(&hip_names_generation, memory_order_relaxed);
+	uint64_t id = name_of(function, false, ok);
 	struct thread *t = &thread_self;
-	uint32_t now = atomic_load_explicit(&generation, memory_order_relaxed);
 
-	/* mostly a thread launches the same kernel again */
-	if (RTL_LIKELY(t->name_key == function && t->name_generation == now && t->name_id))
-		return t->name_id;
-	t->name_id = (uint32_t)name_of(function, false, ok);
-	t->name_key = function;
+	t->name_id = (uint32_t)id;
+	/* what has no name yet is asked again */
+	t->name_key = id ? function : NULL;
 	t->name_generation = now;
-	return t->name_id;
 }
 
 uint64_t hip_word_function(const void *handle, bool ok)

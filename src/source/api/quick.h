@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* quick.h - the frame around an API call in the usual case, written out in the wrapper
+ *
+ * A launch is called so often that the two calls of call.h, what they save and restore, and sizes that only the
+ * wrapper knows as constants, are most of what recording it costs. So the wrappers of such functions, which models/
+ * names, are made of two functions:
+ *
+ *	EXPORT int hipFoo(int a)
+ *	{
+ *		int (*real)(int) = hip_quick(HIP_OP_hipFoo);
+ *		struct api_quick call;
+ *		uint64_t *word;
+ *		int ret;
+ *
+ *		if (!real || !api_quick_enter(REC_API_HIP, SPECIAL_FOR_HIP, &call))
+ *			return any_hipFoo(a, RTL_FRAME());
+ *		ret = real(a);
+ *		word = api_quick_leave(REC_API_HIP, HIP_OP_hipFoo, &call, ret, 1);
+ *		if (!word)
+ *			return late_hipFoo(call.begin, call.correlation, ret, a);
+ *		if (!api_args) {
+ *			api_quick_bare(call.lane, word);
+ *			return ret;
+ *		}
+ *		word[0] = a;
+ *		api_quick_done(&call, word, 1);
+ *		return ret;
+ *	}
+ *
+ * any_hipFoo() is the wrapper that other functions have. It is called while anything is unusual, and up to the first
+ * call that was recorded. late_hipFoo() makes an event of a call whose record finds no room.
+ */
+#ifndef RTL_SOURCE_API_QUICK_H
+#define RTL_SOURCE_API_QUICK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "base/compiler.h"
+#include "event/format.h"
+#include "event/lane.h"
+#include "event/special.h"
+#include "event/thread.h"
+#include "source/api/call.h"
+
+/* On the wrapper's stack; nothing takes its address, so that it can stay in registers. */
+struct api_quick {
+	uint64_t begin; /* RTL_TICKS() */
+	uint64_t correlation;
+	struct lane *lane;
+};
+
+/* HOT: false: the call is not a usual one, and nothing was done. Else api_quick_leave() follows. `bits`: those that
+ * concern the domain, which is not HSA's: its calls may be offered an id. */
+static RTL_INLINE bool api_quick_enter(enum rec_api_domain domain, enum special bits,
+				       struct api_quick *c)
+{
+	struct thread *t = &thread_self;
+	uint64_t id = t->corr_next;
+
+	if (RTL_UNLIKELY(special_any(bits) || t->kept_out_or_inside || id >= t->corr_end ||
+			 (t->call_left_out | t->corr_current)))
+		return false;
+	t->corr_next = id + 1;
+	t->api_inside = 1u << domain;
+	t->api_frame[domain] = RTL_FRAME();
+	c->correlation = t->corr_current = id;
+	c->begin = RTL_TICKS();
+	return true;
+}
+
+/* HOT: the real call has returned; where its `nr_words` words are to be written, followed by api_quick_done(). NULL:
+ * api_quick_late() makes a record of it. */
+static RTL_INLINE uint64_t *api_quick_leave(enum rec_api_domain domain, uint32_t op,
+					    struct api_quick *c, int32_t status, uint32_t nr_words)
+{
+	uint32_t size = (uint32_t)sizeof(struct rec_api) + nr_words * 8u;
+	struct thread *t = &thread_self;
+	/* first, for it may call a function: what comes after it can stay in registers that need no saving */
+	struct clock_span span = clock_span_inline_ns(c->begin, RTL_TICKS());
+	struct rec_api *r;
+
+	t->api_inside = 0;
+	t->corr_current = 0;
+	c->lane = t->lane;
+	if (RTL_UNLIKELY(!lane_begin(c->lane, size)))
+		return NULL;
+	r = (struct rec_api *)(void *)c->lane->pos;
+	r->h = (struct rec_head){ REC_API, (uint8_t)(size / 8), 0, t->tid };
+	r->begin_ns = span.begin_ns;
+	r->end_ns = span.end_ns;
+	r->correlation = c->correlation;
+	r->parent = 0;
+	r->op = (uint16_t)op;
+	r->domain = (uint8_t)domain;
+	r->nr_words = (uint8_t)nr_words;
+	r->status = status;
+	return r->words;
+}
+
+/* HOT: all words are written, from `word` on. */
+static RTL_INLINE void api_quick_done(const struct api_quick *c, uint64_t *word, uint32_t nr_words)
+{
+	lane_end(c->lane, (uint8_t *)(word + nr_words));
+}
+
+/* HOT: the same without words: RTL_ARGS=0. */
+void api_quick_bare(struct lane *l, uint64_t *word);
+
+/* After api_quick_leave() returned NULL; the arguments are those of api_leave(). Preserves errno. */
+void api_quick_late(enum rec_api_domain domain, uint32_t op, uint64_t begin, uint64_t correlation,
+		    int32_t status, const uint64_t *words, uint32_t nr_words);
+
+#endif
