@@ -16,8 +16,13 @@ MAX_LINES = 40
 MAX_UNSTABLE = 2
 
 
-def last_line(text):
+def why_skipped(text):
+    """What the test said of it: `skip NAME: reason`, or the last line of its own."""
     lines = [l.strip() for l in (text or "").splitlines() if l.strip()]
+    for line in lines:
+        said, _, reason = line.partition(": ")
+        if said.startswith("skip ") and reason:
+            return reason
     # The framework closes with its own counts; the reason is above them.
     lines = [l for l in lines if not l.startswith(("0 passed", "skip ", "ok "))]
     return lines[-1] if lines else "no reason given"
@@ -74,7 +79,7 @@ def main():
                 why = case.find("skipped")
                 message = why.get("message") if why is not None else ""
                 if status == "disabled" or "SKIP" in (message or "").upper():
-                    skipped.append((name, last_line(output)))
+                    skipped.append((name, why_skipped(output)))
                 else:
                     failed.append((name, message or "did not run"))
 
