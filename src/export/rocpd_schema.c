@@ -248,8 +248,8 @@ static const char *const rtl_views[] = {
 	"I.api_ptr_id WHERE I.graphExec = G.graphExec AND B.pid = A.pid AND B.end <= A.start ORDER BY B.end "
 	"DESC, B.id DESC LIMIT 1) AS made FROM rocpd_graphLaunchapi G JOIN rocpd_api A ON A.id = "
 	"G.api_ptr_id), replay AS (SELECT api_id, exec, made, row_number() OVER (PARTITION BY pid, exec, made "
-	"ORDER BY start, api_id) AS replay FROM launch) SELECT L.op_id, R.api_id, R.exec, coalesce(I.graph, "
-	"'') AS graph, R.replay, row_number() OVER (PARTITION BY R.api_id ORDER BY O.queueId, O.sequenceId, "
+	"ORDER BY start, api_id) AS replay, dense_rank() OVER (ORDER BY pid, coalesce(made, 0), exec) AS "
+	"exec_id FROM launch) SELECT L.op_id, R.api_id, R.exec, R.exec_id, coalesce(I.graph, '') AS graph, R.replay, row_number() OVER (PARTITION BY R.api_id ORDER BY O.queueId, O.sequenceId, "
 	"O.id) AS node FROM rocpd_api_ops L CROSS JOIN replay R ON R.api_id = L.api_id CROSS JOIN rocpd_op O "
 	"ON O.id = L.op_id LEFT JOIN rocpd_graphapi I ON I.api_ptr_id = R.made",
 	/* every operation with its process and thread */

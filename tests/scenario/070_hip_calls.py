@@ -91,23 +91,27 @@ def full_mode_has_no_calls():
 def each_replay_of_a_graph():
     """Kernels, copies and fills of a graph belong to their launch, which has a number."""
     r, calls, matched, ops = mix("parts=g", "rounds=2", "threads=4")
-    rows = r.rows("select op_id, api_id, exec, replay, node from rtl_graph_op")
+    rows = r.rows("select op_id, api_id, exec, exec_id, replay, node from rtl_graph_op")
     of_api = collections.defaultdict(list)
-    for op_id, api_id, exec_, replay, node in rows:
-        of_api[api_id].append((op_id, int(exec_, 16), replay, node))
+    for op_id, api_id, exec_, exec_id, replay, node in rows:
+        of_api[api_id].append((op_id, int(exec_, 16), replay, node, exec_id))
     launches = [i for i, c in enumerate(calls) if c.api == "hipGraphLaunch"]
     equal("launches", len(launches), 4 * 2 * 7)
-    count = collections.Counter()
+    count, made, exec_ids = collections.Counter(), collections.Counter(), {}
     for i in launches:
         c = calls[i]
         if calls[i - 1].api == "hipGraphInstantiate":
             count[c.tid] = 0
+            made[c.tid] += 1
         count[c.tid] += 1
         mine = of_api[matched[i].api_id]
         equal(f"operations of {matched[i]}", len(mine), len(c.ops))
         equal(f"executable of {matched[i]}", {m[1] for m in mine}, {c.exec})
         equal(f"replay number of {matched[i]}", {m[2] for m in mine}, {count[c.tid]})
+        exec_ids.setdefault((c.tid, made[c.tid]), set()).update(m[4] for m in mine)
         equal(f"nodes of {matched[i]}", sorted(m[3] for m in mine), list(range(1, len(mine) + 1)))
+    # each executable has one number of its own, whatever handles come again
+    equal("numbers of executables", sorted(n for ids in exec_ids.values() for n in ids), list(range(1, len(exec_ids) + 1)))
     equal("operations of graphs", len(rows), sum(len(calls[i].ops) for i in launches))
 
 

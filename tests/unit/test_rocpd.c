@@ -109,7 +109,7 @@ TEST(tables_and_views_are_rpds_in_name_and_order)
 		  "args\n" },
 		{ "rtl_marker", "marker_id pid tid kind message begin_ns end_ns level\n" },
 		{ "rtl_stream", "pid stream queue gpu first_ns last_ns ops\n" },
-		{ "rtl_graph_op", "op_id api_id exec graph replay node\n" },
+		{ "rtl_graph_op", "op_id api_id exec exec_id graph replay node\n" },
 		{ "rtl_loss", "pid reason count first_ns last_ns class text\n" },
 	};
 	const char *db = convert(sample(false, true));

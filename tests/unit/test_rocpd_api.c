@@ -320,13 +320,14 @@ TEST(graphs_are_told_apart_by_executable_replay_and_node)
 		     "34||0xabd0|0xa000\n35||0xabd0|0xb000\n38||0xabd0|0xa000\n");
 	/* the same node has the same number in each replay; a new executable begins again */
 	CHECK_STR_EQ(
-		db_text(db, "SELECT G.api_id - " SHIFT
-			    ", G.exec, G.graph, G.replay, G.node, D.queue, D.packet_index "
-			    "FROM rtl_graph_op G JOIN rtl_dispatch D ON D.op_id = G.op_id ORDER BY "
-			    "G.api_id, G.node"),
-		"34|0xabd0|0xabc0|1|1|0|20\n34|0xabd0|0xabc0|1|2|0|21\n34|0xabd0|0xabc0|1|3|1|10\n"
-		"35|0xabd0|0xabc0|2|1|0|22\n35|0xabd0|0xabc0|2|2|0|23\n35|0xabd0|0xabc0|2|3|1|11\n"
-		"38|0xabd0|0xabe0|1|1|0|24\n38|0xabd0|0xabe0|1|2|0|25\n38|0xabd0|0xabe0|1|3|1|12\n");
+		db_text(db,
+			"SELECT G.api_id - " SHIFT
+			", G.exec, G.exec_id, G.graph, G.replay, G.node, D.queue, D.packet_index "
+			"FROM rtl_graph_op G JOIN rtl_dispatch D ON D.op_id = G.op_id ORDER BY "
+			"G.api_id, G.node"),
+		"34|0xabd0|1|0xabc0|1|1|0|20\n34|0xabd0|1|0xabc0|1|2|0|21\n34|0xabd0|1|0xabc0|1|3|1|10\n"
+		"35|0xabd0|1|0xabc0|2|1|0|22\n35|0xabd0|1|0xabc0|2|2|0|23\n35|0xabd0|1|0xabc0|2|3|1|11\n"
+		"38|0xabd0|2|0xabe0|1|1|0|24\n38|0xabd0|2|0xabe0|1|2|0|25\n38|0xabd0|2|0xabe0|1|3|1|12\n");
 }
 
 TEST(streams_lead_to_queues)
