@@ -117,6 +117,7 @@ class Bench:
         env.update(
             LC_ALL="C.UTF-8",
             LD_LIBRARY_PATH=self.path("vgpu"),
+            HSA_ENABLE_DTIF="1",  # the way to the virtual GPU from ROCr 7.2 on
             VGPU_EXEC="off",
             VGPU_KERNEL_MODEL="grid",
             VGPU_KERNEL_NS="0",
