@@ -21,6 +21,8 @@
 /* atomic; a hole is a detached sink */
 static _Atomic(const struct sink *) sinks[BUS_MAX_SINKS];
 static _Atomic uint32_t nr_sinks;
+static _Atomic(const struct sink *)
+	only; /* the one sink; NULL: there is none, or there are several */
 static _Atomic uint64_t pending[SPOOL_NR_REASONS];
 static _Atomic bool stopped, never_pauses;
 
@@ -33,6 +35,20 @@ static void tell_string(void *arg, uint32_t id, const char *text, size_t size)
 	ev.string.size = (uint32_t)size;
 	ev.string.text = text;
 	sink->event(&ev);
+}
+
+/* A sink was attached: `first` in the first place, NULL behind it. */
+static void find_only(const struct sink *first)
+{
+	/* seq_cst: of two sinks that are attached at the same time the one behind is counted before it clears
+	 * this, and the first sees that count here or clears it after */
+	if (!first || atomic_load(&nr_sinks) != 1) {
+		atomic_store(&only, NULL);
+		return;
+	}
+	atomic_store(&only, first);
+	if (atomic_load(&nr_sinks) != 1)
+		atomic_store(&only, NULL);
 }
 
 int bus_attach(const struct sink *sink)
@@ -62,6 +78,7 @@ int bus_attach(const struct sink *sink)
 	       !atomic_compare_exchange_weak_explicit(&nr_sinks, &nr, i + 1, memory_order_release,
 						      memory_order_relaxed))
 		;
+	find_only(i == 0 ? sink : NULL);
 	/* never cleared: two sinks may be attached at the same time */
 	if (nr > 0 || i > 0)
 		special_set(SPECIAL_HEARD, true);
@@ -80,8 +97,10 @@ int bus_attach(const struct sink *sink)
 
 void bus_detach(const struct sink *sink)
 {
+	/* relaxed, all of it: sinks live for ever, one more event does no harm */
+	if (atomic_load_explicit(&only, memory_order_relaxed) == sink)
+		atomic_store_explicit(&only, NULL, memory_order_relaxed);
 	for (uint32_t i = 0; i < BUS_MAX_SINKS; i++) {
-		/* relaxed: sinks live for ever, one more event does no harm */
 		if (atomic_load_explicit(&sinks[i], memory_order_relaxed) == sink)
 			atomic_store_explicit(&sinks[i], NULL, memory_order_relaxed);
 	}
@@ -120,22 +139,31 @@ static RTL_COLD void emit_missed(const struct event *ev)
 	bus_loss(SPOOL_REASON_api_missed, 1);
 }
 
-void bus_emit(const struct event *ev)
+static RTL_NOINLINE void emit_to_each(const struct event *ev)
 {
 	/* acquire: pairs with bus_attach() */
 	uint32_t n = atomic_load_explicit(&nr_sinks, memory_order_acquire);
-	const uint64_t *id = correlation_of((struct event *)(uintptr_t)ev);
 
-	if (RTL_UNLIKELY(id && *id & EVENT_MISSED)) {
-		emit_missed(ev);
-		return;
-	}
 	for (uint32_t i = 0; i < n; i++) {
 		const struct sink *sink = atomic_load_explicit(&sinks[i], memory_order_acquire);
 
 		if (sink)
 			sink->event(ev);
 	}
+}
+
+void bus_emit(const struct event *ev)
+{
+	/* acquire: pairs with find_only(): what start() set up */
+	const struct sink *sink = atomic_load_explicit(&only, memory_order_acquire);
+	const uint64_t *id = correlation_of((struct event *)(uintptr_t)ev);
+
+	if (RTL_UNLIKELY(id && *id & EVENT_MISSED))
+		emit_missed(ev);
+	else if (RTL_LIKELY(sink != NULL))
+		sink->event(ev);
+	else
+		emit_to_each(ev);
 }
 
 void bus_loss(enum spool_reason reason, uint64_t count)

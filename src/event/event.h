@@ -86,10 +86,12 @@ struct event_kernel {
 struct event_dispatch {
 	uint64_t begin_ticks, end_ticks, begin_ns, end_ns;
 	uint64_t packet, correlation, marker;
-	uint32_t kernel, queue, tid;
+	/* its shape: from here to group_size as in struct rec_shape, with which it is compared at once; reserved is 0 */
+	uint32_t kernel, queue;
 	uint32_t grid[3];
+	uint16_t group[3], reserved;
 	uint32_t private_size, group_size;
-	uint16_t group[3];
+	uint32_t tid;
 	uint16_t flags; /* enum rec_flags */
 };
 

@@ -712,7 +712,7 @@ TEST(destroyed_queue_counts_what_got_past_us)
 
 /* ---- queues come and go ---------------------------------------------------------------------- */
 
-static void *submit_one(void *arg)
+static RTL_UNUSED void *submit_one(void *arg)
 {
 	fake_submit_dispatch(arg, 0);
 	return NULL;
@@ -903,7 +903,7 @@ TEST(queue_used_before_it_was_seen_goes_on_from_its_index)
 
 static _Atomic bool keep_ringing;
 
-static void *ring_on(void *arg)
+static RTL_UNUSED void *ring_on(void *arg)
 {
 	uint32_t id = 1;
 

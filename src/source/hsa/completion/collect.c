@@ -90,6 +90,7 @@ static void emit_dispatch(struct queue *q, const struct inflight *e, uint64_t be
 	d->marker = e->marker;
 	d->kernel = kernel_of(q, describe(d, &e->head), e->epoch);
 	d->queue = q->index;
+	d->reserved = 0;
 	d->tid = (uint32_t)e->author;
 	d->flags = flags;
 	bus_emit(&ev);
