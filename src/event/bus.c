@@ -37,6 +37,16 @@ static void tell_string(void *arg, uint32_t id, const char *text, size_t size)
 	sink->event(&ev);
 }
 
+/* What was counted while no sink took losses. */
+static void tell_pending(const struct sink *sink, enum spool_reason reason)
+{
+	/* seq_cst: pairs with bus_loss() */
+	uint64_t n = atomic_exchange(&pending[reason], 0);
+
+	if (n)
+		sink->loss(reason, n);
+}
+
 /* A sink was attached: `first` in the first place, NULL behind it. */
 static void find_only(const struct sink *first)
 {
@@ -86,11 +96,9 @@ int bus_attach(const struct sink *sink)
 	if (!sink->pauses)
 		atomic_store_explicit(&never_pauses, true, memory_order_relaxed);
 	intern_each(tell_string, (void *)(uintptr_t)sink);
-	for (int r = 0; r < SPOOL_NR_REASONS; r++) {
-		uint64_t n = atomic_exchange_explicit(&pending[r], 0, memory_order_relaxed);
-
-		if (n && sink->loss)
-			sink->loss((enum spool_reason)r, n);
+	if (sink->loss) {
+		for (int r = 0; r < SPOOL_NR_REASONS; r++)
+			tell_pending(sink, (enum spool_reason)r);
 	}
 	return 0;
 }
@@ -166,26 +174,39 @@ void bus_emit(const struct event *ev)
 		emit_to_each(ev);
 }
 
+/* Tells it to each sink that takes losses; returns one of them, NULL: there is none. */
+static const struct sink *tell_loss(enum spool_reason reason, uint64_t count)
+{
+	const struct sink *told = NULL;
+	/* seq_cst: see bus_loss() */
+	uint32_t n = atomic_load(&nr_sinks);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct sink *sink = atomic_load_explicit(&sinks[i], memory_order_acquire);
+
+		if (!sink || !sink->loss)
+			continue;
+		if (count)
+			sink->loss(reason, count);
+		told = sink;
+	}
+	return told;
+}
+
 void bus_loss(enum spool_reason reason, uint64_t count)
 {
-	uint32_t n = atomic_load_explicit(&nr_sinks, memory_order_acquire);
-	bool told = false;
+	const struct sink *late;
 
 	/* what the child of a fork would count belongs to no trace */
 	if (atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_FORKED)
 		return;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct sink *sink = atomic_load_explicit(&sinks[i], memory_order_acquire);
-
-		if (!sink)
-			continue;
-		if (sink->loss)
-			sink->loss(reason, count);
-		told = true;
-	}
-	/* relaxed: a count */
-	if (!told)
-		atomic_fetch_add_explicit(&pending[reason], count, memory_order_relaxed);
+	if (RTL_LIKELY(tell_loss(reason, count) != NULL))
+		return;
+	/* seq_cst: a sink that is attached meanwhile finds the count, or is found here */
+	atomic_fetch_add(&pending[reason], count);
+	late = tell_loss(reason, 0);
+	if (late)
+		tell_pending(late, reason);
 }
 
 uint32_t bus_string(const char *text, size_t size)

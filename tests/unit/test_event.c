@@ -435,6 +435,17 @@ TEST(off_waits_for_the_program)
 	CHECK(pause_is_on());
 }
 
+TEST(losses_wait_for_a_sink_that_takes_them)
+{
+	bus_loss(SPOOL_REASON_buffer_full, 3);
+	CHECK_OK(bus_attach(&sink_b)); /* takes none */
+	bus_loss(SPOOL_REASON_buffer_full, 4);
+	CHECK_OK(bus_attach(&sink_a));
+	CHECK_EQ_UINT(atomic_load(&got_a.losses), 7);
+	bus_loss(SPOOL_REASON_buffer_full, 5);
+	CHECK_EQ_UINT(atomic_load(&got_a.losses), 12);
+}
+
 TEST(a_sink_that_does_not_start_is_not_attached)
 {
 	struct event ev = { .kind = EVENT_MARKER };
