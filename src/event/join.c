@@ -175,6 +175,19 @@ void join_wanted(uint64_t signal, uint64_t correlation)
 		atomic_store_explicit(&p->correlation, correlation, memory_order_release);
 }
 
+void join_unwanted(uint64_t signal, uint64_t correlation)
+{
+	struct place *p = find(signal);
+
+	if (correlation & EVENT_LEFT_OUT)
+		return;
+	atomic_fetch_sub_explicit(&nr_open, 1, memory_order_relaxed);
+	/* it may be another operation's by now */
+	if (p)
+		atomic_compare_exchange_strong_explicit(&p->correlation, &correlation, 0,
+							memory_order_release, memory_order_relaxed);
+}
+
 void join_forget(uint64_t signal)
 {
 	struct place *p = find(signal);

@@ -48,6 +48,8 @@ bool join_turn_on(void);
 void join_submitted(uint64_t signal, uint32_t tid);
 /* HOT: after that: it is an operation from a thread in no call, with a correlation id of its own. */
 void join_wanted(uint64_t signal, uint64_t correlation);
+/* The operation that join_wanted() announced with these was refused. */
+void join_unwanted(uint64_t signal, uint64_t correlation);
 /* HOT: this thread, `tid`, is about to submit something. */
 void join_submits(uint32_t tid);
 /* The signal is destroyed. */

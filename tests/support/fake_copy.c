@@ -28,8 +28,11 @@ static hsa_status_t real_async_copy(void *dst, hsa_agent_t dst_agent, const void
 	(void)src_agent;
 	(void)nr;
 	(void)deps;
-	if (fake.refuse_copy)
+	if (fake.refuse_copy) {
+		if (fake.in_copy)
+			fake.in_copy();
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	}
 	atomic_store(&sig->copy_begin, 0);
 	atomic_store(&sig->copy_end, 0);
 	atomic_store(&sig->copying, true);

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* test_copy.c - copies of every kind, their times, and signals that are shared or used again */
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/testpoint.h"
 #include "event/life.h"
 #include "event/pause.h"
 #include "event/thread.h"
 #include "source/hsa/agent.h"
 #include "source/hsa/memory/copy.h"
+#include "source/hsa/memory/copy_table.h"
 #include "source/hsa/completion/harvest.h"
 #include "source/hsa/table/table.h"
 #include "support/fake_hsa.h"
@@ -423,6 +426,54 @@ TEST(a_copy_whose_call_runs_at_the_end_is_unfinished)
 		fake_copy(2, fake_signal(1));
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inflight_full), 0);
 }
+
+#ifdef RTL_DEBUG_CHECKS
+static pthread_t ender;
+
+static void *end_trace(void *arg)
+{
+	harvest_stop(clock_now_ns());
+	return arg;
+}
+
+/* Returns while the harvester stands in the middle of recording this call's copy. */
+static void return_while_it_is_given_up(void)
+{
+	uint32_t i = 0;
+	struct copy *c = copy_table_next(&i);
+
+	CHECK_NOT_NULL(c);
+	fake.in_copy = NULL;
+	testpoint_set("copy_given_up", 200);
+	CHECK_OK(pthread_create(&ender, NULL, end_trace, NULL));
+	while (atomic_load(&c->phase) != COPY_GIVEN_UP)
+		sched_yield();
+}
+
+static void check_given_up(bool refused)
+{
+	fake_open(NULL, 0);
+	fake.in_copy = return_while_it_is_given_up;
+	fake.refuse_copy = refused;
+	fake_copy(1, fake_signal(1));
+	/* the harvester has not released it yet: nobody else may have its entry */
+	CHECK_EQ_UINT(copy_table_count(), 1);
+	CHECK_OK(pthread_join(ender, NULL));
+	CHECK_EQ_UINT(copy_table_count(), 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 1);
+	CHECK_EQ_UINT(copy_of(1)->flags, REC_F_UNFINISHED);
+}
+
+TEST(copy_is_kept_until_the_harvester_has_recorded_it_as_unfinished)
+{
+	check_given_up(false);
+}
+
+TEST(refused_copy_is_kept_until_the_harvester_has_recorded_it_as_unfinished)
+{
+	check_given_up(true);
+}
+#endif
 
 /* ---- batches --------------------------------------------------------------------------------- */
 

@@ -239,6 +239,24 @@ TEST(no_call_and_no_recording_is_no_link)
 	check_left(0, 1);
 }
 
+TEST(operation_that_was_refused_is_not_missed)
+{
+	open_all();
+	submit(0x1000, 7);
+	join_unwanted(0x1000, 7);
+	submit(0x1000, 8);
+	join_unwanted(0x1000, 7); /* of an earlier one: the signal is another operation's by now */
+	join_wanted(0x2000, 9);	  /* nothing is known of the signal */
+	join_unwanted(0x2000, 9);
+	join_wanted(0x1000, EVENT_LEFT_OUT | 10);
+	join_unwanted(0x1000, EVENT_LEFT_OUT | 10);
+	join_wanted(0x1000, 8); /* makes up for the second above */
+	join_asked(0x1000, 20, 29);
+	told(200, 20, 29);
+	check(0, 8, 200);
+	check_left(1, 0);
+}
+
 static void *tell_elsewhere(void *arg)
 {
 	(void)arg;

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/testpoint.h"
 #include "event/bus.h"
 #include "event/corr.h"
 #include "event/event.h"
@@ -29,6 +30,7 @@
 struct call {
 	struct internal_queue_call internal;
 	struct copy *info;
+	bool is_wanted; /* join_wanted() was called for it */
 };
 
 static _Atomic bool busy; /* who harvests */
@@ -95,7 +97,7 @@ static bool may_take(struct copy *c, bool final, bool *returned)
 {
 	uint32_t phase = COPY_IN_CALL;
 
-	/* pairs with the release in end() */
+	/* pairs with the release in call_is_over() */
 	*returned = atomic_load_explicit(&c->phase, memory_order_acquire) == COPY_RETURNED;
 	if (*returned || !final)
 		return *returned;
@@ -108,6 +110,37 @@ static bool may_take(struct copy *c, bool final, bool *returned)
 	return *returned;
 }
 
+/* The harvester no longer looks at a copy whose call went on when it gave it up. */
+static void leave_to_call(struct copy *c)
+{
+	uint32_t phase = COPY_GIVEN_UP;
+
+	/* acq_rel: pairs with call_is_over(): the entry is used again after both */
+	if (!atomic_compare_exchange_strong_explicit(&c->phase, &phase, COPY_RECORDED,
+						     memory_order_acq_rel, memory_order_acquire))
+		copy_table_release(c);
+}
+
+/* The call has returned, and does not look at its entry any more: COPY_RETURNED leaves it to the harvester, COPY_OVER
+ * releases it. */
+static void call_is_over(struct copy *c, enum copy_phase next)
+{
+	uint32_t phase = COPY_IN_CALL;
+
+	/* acq_rel, both: pair with may_take() and leave_to_call() */
+	if (atomic_compare_exchange_strong_explicit(&c->phase, &phase, next, memory_order_acq_rel,
+						    memory_order_acquire)) {
+		if (next == COPY_OVER)
+			copy_table_release(c);
+		return;
+	}
+	if (phase == COPY_GIVEN_UP &&
+	    atomic_compare_exchange_strong_explicit(&c->phase, &phase, COPY_OVER,
+						    memory_order_acq_rel, memory_order_acquire))
+		return;
+	copy_table_release(c);
+}
+
 static void harvest_one(struct copy *c, bool final)
 {
 	enum inflight_result r;
@@ -116,6 +149,8 @@ static void harvest_one(struct copy *c, bool final)
 
 	if (!may_take(c, final, &returned))
 		return;
+	if (!returned)
+		RTL_TESTPOINT("copy_given_up");
 	r = poll_entry(&c->times.entry, &begin, &end);
 	if (r == INFLIGHT_PENDING && !final)
 		return;
@@ -131,6 +166,8 @@ static void harvest_one(struct copy *c, bool final)
 	}
 	if (returned)
 		copy_table_release(c);
+	else
+		leave_to_call(c);
 }
 
 uint32_t copy_harvest(bool final)
@@ -181,7 +218,7 @@ static void describe(struct copy *c, const struct thread *t, const struct what *
 }
 
 /* A record of an asynchronous copy, which the harvester sees when end() arms it. */
-static struct copy *note(struct thread *t, const struct what *w, amd_signal_t *s,
+static struct copy *note(struct thread *t, struct call *call, const struct what *w, amd_signal_t *s,
 			 uint64_t correlation)
 {
 	struct copy *c = copy_table_claim();
@@ -190,7 +227,8 @@ static struct copy *note(struct thread *t, const struct what *w, amd_signal_t *s
 	if (join_is_on()) {
 		join_submits(t->tid);
 		join_submitted(signal_handle(s).handle, t->tid);
-		if (c && !t->corr_current)
+		call->is_wanted = c && !t->corr_current;
+		if (call->is_wanted)
 			join_wanted(signal_handle(s).handle, correlation);
 	}
 	if (!c) {
@@ -226,8 +264,9 @@ static void begin_one(struct thread *t, struct call *call, const struct what *w,
 	call->internal.correlation = correlation;
 	call->internal.signal = signal_of(signal);
 	call->info = NULL;
+	call->is_wanted = false;
 	if (signal.handle)
-		call->info = note(t, w, signal_of(signal), correlation);
+		call->info = note(t, call, w, signal_of(signal), correlation);
 	call->internal.dispatch = call->info ? &call->info->dispatch : NULL;
 	internal_queue_enter(&call->internal);
 }
@@ -246,7 +285,7 @@ static struct thread *begin(struct call *call, const struct what *w, hsa_signal_
 /* The call has returned: what its signal says is looked at from now on. */
 static void arm(struct copy *c)
 {
-	uint32_t state = INFLIGHT_CALLING, phase = COPY_IN_CALL;
+	uint32_t state = INFLIGHT_CALLING;
 
 	while (!atomic_compare_exchange_weak_explicit(&c->times.entry.state, &state, INFLIGHT_ARMED,
 						      memory_order_release, memory_order_relaxed)) {
@@ -254,10 +293,7 @@ static void arm(struct copy *c)
 			break;		  /* it has completed, and its signal was used again */
 		state = INFLIGHT_CALLING; /* BUSY: lasts a few loads */
 	}
-	/* pairs with may_take() */
-	if (!atomic_compare_exchange_strong_explicit(&c->phase, &phase, COPY_RETURNED,
-						     memory_order_acq_rel, memory_order_acquire))
-		copy_table_release(c);
+	call_is_over(c, COPY_RETURNED);
 }
 
 static void end_one(struct thread *t, struct call *call, hsa_status_t status)
@@ -267,7 +303,10 @@ static void end_one(struct thread *t, struct call *call, hsa_status_t status)
 	internal_queue_leave(&call->internal, t);
 	if (c && status != HSA_STATUS_SUCCESS) {
 		signal_map_remove(inflight_signal(&c->times.entry), &c->times.entry);
-		copy_table_release(c);
+		if (call->is_wanted)
+			join_unwanted(signal_handle(call->internal.signal).handle,
+				      c->times.entry.correlation);
+		call_is_over(c, COPY_OVER);
 	} else if (c) {
 		atomic_store_explicit(&c->times.by_kernel, call->internal.found,
 				      memory_order_relaxed);

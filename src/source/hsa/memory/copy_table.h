@@ -16,9 +16,15 @@
 #include "event/event.h"
 #include "source/hsa/completion/copy_times.h"
 
-/* Who releases an entry: the harvester once the call has returned; the call, when the process ended
- * meanwhile. */
-enum copy_phase { COPY_IN_CALL, COPY_RETURNED, COPY_GIVEN_UP };
+/* Who releases an entry: the harvester once the call has returned. When the trace ends while the call goes on, the
+ * later of the two. */
+enum copy_phase {
+	COPY_IN_CALL,
+	COPY_RETURNED, /* the harvester takes it when it has completed */
+	COPY_GIVEN_UP, /* the trace has ended: the harvester records it as unfinished */
+	COPY_RECORDED, /* it has: the call releases the entry */
+	COPY_OVER /* the call has returned while the harvester was at it, which releases the entry; or it failed */
+};
 
 struct copy {
 	struct copy_times times;	      /* must be first */
