@@ -7,7 +7,6 @@
  * Hot path: hsa_kernels_name().
  * Fails:    without memory a kernel has no name.
  */
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -15,6 +14,7 @@
 #include <string.h>
 
 #include "hsa_events.h"
+#include "store/demangle.h"
 
 #define NR_BUCKETS 4096u
 
@@ -50,18 +50,6 @@ const char *hsa_kernels_name(uint64_t object)
 	return k ? k->name : NULL;
 }
 
-/* By the C++ library of the program, which HSA's runtime needs itself. */
-static char *demangled(const char *symbol)
-{
-	typedef char *(*demangle_fn)(const char *, char *, size_t *, int *);
-	demangle_fn demangle = (demangle_fn)dlsym(RTLD_DEFAULT, "__cxa_demangle");
-	int status;
-
-	if (strncmp(symbol, "_Z", 2) != 0 || !demangle)
-		return NULL;
-	return demangle(symbol, NULL, NULL, &status);
-}
-
 static struct kernel *new_kernel(uint64_t object, const char *symbol)
 {
 	size_t size = strlen(symbol) + 1;
@@ -71,7 +59,8 @@ static struct kernel *new_kernel(uint64_t object, const char *symbol)
 		return NULL;
 	memcpy(k->symbol, symbol, size);
 	k->object = object;
-	k->name = demangled(symbol);
+	/* runs in the program: a hostile name must not take its time or memory */
+	k->name = demangle_whole(symbol);
 	if (!k->name)
 		k->name = k->symbol;
 	return k;

@@ -75,6 +75,15 @@ static char *demangle(const char *mangled)
 
 #endif
 
+char *demangle_whole(const char *mangled)
+{
+	size_t size = strlen(mangled);
+
+	if (size < 3 || size > DEMANGLE_IN || mangled[0] != '_' || mangled[1] != 'Z')
+		return NULL;
+	return demangle(mangled);
+}
+
 char *demangle_dup(const char *mangled)
 {
 	size_t size = strlen(mangled);
@@ -88,9 +97,7 @@ char *demangle_dup(const char *mangled)
 		return NULL;
 	memcpy(plain, mangled, size);
 	plain[size] = '\0';
-	if (size < 3 || size > DEMANGLE_IN || plain[0] != '_' || plain[1] != 'Z')
-		return plain;
-	nice = demangle(plain);
+	nice = demangle_whole(plain);
 	if (!nice)
 		return plain;
 	alloc_free(plain);

@@ -9,4 +9,8 @@
  * NULL only without memory. */
 char *demangle_dup(const char *mangled);
 
+/* The same without a substitute, and with ".kd", which becomes `[clone .kd]`: NULL where the name is not mangled, or stands
+ * for more text than anybody reads. Takes bounded time and memory whatever the name is. */
+char *demangle_whole(const char *mangled);
+
 #endif

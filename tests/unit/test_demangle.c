@@ -47,7 +47,19 @@ TEST(names_that_explode_are_left_mangled)
 		used += (size_t)snprintf(name + used, sizeof(name) - used, "S_IS%c_S%c_E",
 					 digits[i - 1], digits[i - 1]);
 	check(name, name);
+	CHECK(demangle_whole(name) == NULL);
 	CHECK_LT_UINT(test_now_ns() - start, 2000000000u);
+}
+
+TEST(whole_names_keep_kd_and_have_no_substitute)
+{
+	char *name = demangle_whole("_Z8hk_scalePfi.kd");
+
+	CHECK_STR_EQ(name, "hk_scale(float*, int) [clone .kd]");
+	free(name);
+	CHECK(demangle_whole("plain_kernel.kd") == NULL);
+	CHECK(demangle_whole("_Z9broken") == NULL);
+	CHECK(demangle_whole("") == NULL);
 }
 
 TEST(long_names_do_not_hurt)
