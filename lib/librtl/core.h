@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core_version.h"
 #include "event/bus.h"
 #include "source/hip/live.h"
 #include "source/hsa/queue/submit.h"
@@ -58,10 +59,7 @@ struct rtl_core {
 	void (*range_stop)(uint64_t id);
 };
 
-/* Changes with the table. */
-#define RTL_CORE_VERSION ((uint32_t)sizeof(struct rtl_core))
-
-/* NULL: this librtl is of another build. The first call says that the process uses an API on top of
+/* NULL: this librtl is of another build, whose table may be another: `version` is not its RTL_CORE_VERSION. The first call says that the process uses an API on top of
  * the core; it is recorded only where librtl itself was asked for, by LD_PRELOAD or HSA_TOOLS_LIB. */
 const struct rtl_core *rtl_core_get(uint32_t version);
 
