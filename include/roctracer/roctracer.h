@@ -162,6 +162,37 @@ ROCTRACER_API int roctracer_load(void);
 ROCTRACER_API void roctracer_unload(void);
 ROCTRACER_API void roctracer_flush_buf(void);
 
+/* Other names of the above: the specification's, which AMD's library does not have. They are here alone, so that a program
+ * that uses them runs with AMD's library, too. */
+typedef activity_api_phase_t roctracer_api_phase_t;
+#define ROCTRACER_API_PHASE_ENTER ACTIVITY_API_PHASE_ENTER
+#define ROCTRACER_API_PHASE_EXIT ACTIVITY_API_PHASE_EXIT
+
+static inline uint32_t roctracer_major_version(void)
+{
+	return roctracer_version_major();
+}
+
+static inline uint32_t roctracer_minor_version(void)
+{
+	return roctracer_version_minor();
+}
+
+static inline const char *roctracer_id_string(uint32_t domain, uint32_t op)
+{
+	return roctracer_op_string(domain, op, 0);
+}
+
+static inline roctracer_status_t roctracer_disable_api_callback(void)
+{
+	return roctracer_disable_callback();
+}
+
+static inline roctracer_status_t roctracer_disable_api_activity(void)
+{
+	return roctracer_disable_activity();
+}
+
 #ifdef __cplusplus
 }
 #endif

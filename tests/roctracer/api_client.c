@@ -84,6 +84,11 @@ static void errors(void)
 	free((void *)text);
 	IS(roctracer_version_major(), 4);
 	IS(roctracer_version_minor(), S(0, 1));
+	IS(roctracer_major_version(), roctracer_version_major());
+	IS(roctracer_minor_version(), roctracer_version_minor());
+	IS(ROCTRACER_API_PHASE_ENTER, ACTIVITY_API_PHASE_ENTER);
+	IS((roctracer_api_phase_t)ROCTRACER_API_PHASE_EXIT, ACTIVITY_API_PHASE_EXIT);
+	TEXT(roctracer_id_string(ACTIVITY_DOMAIN_HIP_API, 108), "hipMalloc");
 
 	/* op_code */
 	IS(roctracer_op_code(ACTIVITY_DOMAIN_HIP_API, "hipMalloc", &op, &kind), 0);
@@ -121,7 +126,7 @@ static void errors(void)
 	error_has("roctracer_set_properties(), ", "NULL");
 
 	/* an error is not forgotten by what succeeds, and is the thread's own */
-	IS(roctracer_disable_callback(), 0);
+	IS(roctracer_disable_api_callback(), 0);
 	error_has("roctracer_set_properties(), ", "NULL");
 	pthread_create(&thread, NULL, fresh_thread, NULL);
 	pthread_join(thread, NULL);
@@ -279,7 +284,7 @@ static void pools(void)
 	IS(roctracer_enable_activity(), 0);
 	IS(roctracer_flush_activity(), 0);
 	IS(roctracer_flush_activity_expl(b), 0);
-	IS(roctracer_disable_activity(), 0);
+	IS(roctracer_disable_api_activity(), 0);
 
 	/* the default pool by its handle: no default any more */
 	IS(roctracer_close_pool_expl(a), 0);
