@@ -26,7 +26,8 @@
 #include "roctracer/roctracer.h"
 #include "roctracer/roctracer_ext.h"
 
-/* ---- forks: the child must find every lock free. api.c, registry.c, pool.c; none inside of another ---- */
+/* ---- forks: the child must find every lock free (tools/check_forks.py). In this order, and hsa_events.h's before
+ * pool.c's: a lock may be taken inside of those before it ---- */
 void api_hold(bool on);
 void registry_hold(bool on);
 void pool_hold(bool on);

@@ -92,6 +92,14 @@ static _Thread_local bool is_telling;
 
 #define REAL(name) ((name##_fn_t)hsa_calls_real(HSA_API_ID_##name))
 
+void hsa_events_hold(bool on)
+{
+	if (on)
+		pthread_mutex_lock(&lock);
+	else
+		pthread_mutex_unlock(&lock);
+}
+
 static void watch(uint32_t set, uint32_t clear)
 {
 	uint32_t now;

@@ -31,6 +31,14 @@ struct kernel {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(struct kernel *) buckets[NR_BUCKETS];
 
+void hsa_kernels_hold(bool on)
+{
+	if (on)
+		pthread_mutex_lock(&lock);
+	else
+		pthread_mutex_unlock(&lock);
+}
+
 static _Atomic(struct kernel *) *bucket_of(uint64_t object)
 {
 	/* descriptors are 64 bytes large */

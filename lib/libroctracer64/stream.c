@@ -250,12 +250,16 @@ static void before_fork(void)
 {
 	api_hold(true);
 	registry_hold(true);
+	hsa_events_hold(true);
+	hsa_kernels_hold(true);
 	pool_hold(true);
 }
 
 static void after_fork(void)
 {
 	pool_hold(false);
+	hsa_kernels_hold(false);
+	hsa_events_hold(false);
 	registry_hold(false);
 	api_hold(false);
 }

@@ -7,6 +7,7 @@
  * Fails:    without memory a range is not in the list; levels are the core's and stay right.
  */
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,18 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t key;
 /* under lock */
 static struct owner *owners;
+/* this thread is in RangeStackIterate(), whose callback may fork */
+static _Thread_local bool is_iterating;
+
+void ranges_hold(bool on)
+{
+	if (is_iterating)
+		return;
+	if (on)
+		pthread_mutex_lock(&lock);
+	else
+		pthread_mutex_unlock(&lock);
+}
 
 static void pop(struct owner *o)
 {
@@ -127,6 +140,7 @@ EXPORT void RangeStackIterate(void (*callback)(const roctx_range_data_t *range, 
 			      void *arg)
 {
 	pthread_mutex_lock(&lock);
+	is_iterating = true;
 	for (const struct owner *o = owners; o; o = o->next) {
 		for (const struct open_range *r = o->innermost; r; r = r->outer) {
 			roctx_range_data_t data = { .message = r->message, .tid = o->tid };
@@ -134,6 +148,7 @@ EXPORT void RangeStackIterate(void (*callback)(const roctx_range_data_t *range, 
 			callback(&data, arg);
 		}
 	}
+	is_iterating = false;
 	pthread_mutex_unlock(&lock);
 }
 

@@ -43,8 +43,29 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct registered registered[ROCTX_API_ID_NUMBER];
 static _Atomic tracer_fn tracer;
 
+static void roctx_hold(bool on)
+{
+	if (on)
+		pthread_mutex_lock(&lock);
+	else
+		pthread_mutex_unlock(&lock);
+}
+
+static void before_fork(void)
+{
+	roctx_hold(true);
+	ranges_hold(true);
+}
+
+static void after_fork(void)
+{
+	ranges_hold(false);
+	roctx_hold(false);
+}
+
 static void get_core(void)
 {
+	pthread_atfork(before_fork, after_fork, after_fork);
 	the_core = rtl_core_get(RTL_CORE_VERSION);
 	/* the address of an exported function may be that of librtl's, which comes before it */
 	if (the_core)

@@ -10,6 +10,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import check_banned  # noqa: E402
 import check_comments  # noqa: E402
 import check_exports  # noqa: E402
+import check_forks  # noqa: E402
 import check_layers  # noqa: E402
 import check_names  # noqa: E402
 import check_paths  # noqa: E402
@@ -71,6 +72,39 @@ class Functions(unittest.TestCase):
     def test_macros_that_are_invoked_are_no_heads(self):
         text = "LIST(a, b)\nLIST(c, d)\n\nvoid a(void)\n{\n}\nTEST(b)\n{\n}\n"
         self.assertEqual(self.names(text), [("a", False, 3), ("b", False, 3)])
+
+
+LOCKED = """static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void pool_hold(bool on)
+{
+	if (on)
+		pthread_mutex_lock(&lock);
+	else
+		pthread_mutex_unlock(&lock);
+}
+"""
+
+
+class Forks(Tree):
+    def test_lock_is_held(self):
+        self.put("lib/x/pool.c", LOCKED)
+        self.put("lib/x/main.c", "pthread_atfork(a, b, c);\npool_hold(true);\npool_hold(false);\n")
+        self.found(check_forks.check)
+
+    def test_lock_without_a_function(self):
+        self.put("lib/x/pool.c", LOCKED.split("\n", 1)[0] + "\n")
+        self.found(check_forks.check, "lib/x/pool.c:1", "takes and releases `lock`")
+
+    def test_lock_that_no_handler_releases(self):
+        self.put("lib/x/pool.c", LOCKED)
+        self.put("lib/x/main.c", "pthread_atfork(a, b, c);\npool_hold(true);\n")
+        self.found(check_forks.check, "lib/x/pool.c:1", "pool_hold(false)")
+
+    def test_handlers_of_another_library(self):
+        self.put("lib/x/pool.c", LOCKED)
+        self.put("lib/y/main.c", "pthread_atfork(a, b, c);\npool_hold(true);\npool_hold(false);\n")
+        self.found(check_forks.check, "lib/x/pool.c:1", "lib/x", "true, false")
 
 
 class Layers(Tree):
