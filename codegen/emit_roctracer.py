@@ -132,8 +132,35 @@ def structures(types):
     return unique
 
 
-def ostream_ops(kind, includes, types, label, skip):
-    """hip_ostream_ops.h, hsa_ostream_ops.h"""
+def operator(name, space):
+    """How a stream takes a structure."""
+    return ["inline std::ostream &operator<<(std::ostream &out, const %s &v)" % name, "{",
+            "\troctracer::%s::detail::show(out, v);" % space, "\treturn out;", "}"]
+
+
+def shown(hip):
+    """Names of structures of HIP's that are shown: those with a layout, under that name or another."""
+    types, out = Types(hip["types"]), []
+    for name, fields in structures(types):
+        names = {name} | {n for n, k in types.alias.items() if k == "struct " + name}
+        if names & set(hip["layouts"]) or name in passed_by_value(hip):
+            out.append((name, fields))
+    return out
+
+
+def passed_by_value(hip):
+    """Structures and unions in the arguments of callbacks, by their names in C++."""
+    types, out = Types(hip["types"]), set()
+    for members in hip["api_args"].values():
+        for ctype, _, _ in members:
+            found = types.resolve(ctype)
+            if found.kind in ("struct", "union"):
+                out.add(found.key.partition(" ")[2] or found.key)
+    return out
+
+
+def ostream_ops(kind, includes, types, label, skip, strings=()):
+    """hip_ostream_ops.h, hsa_ostream_ops.h. skip: no operator for these; strings: but where the runtime's header prints calls."""
     upper, space = PREFIX[kind], kind + "_support"
     out = banner("%s_ostream_ops.h - how C++ prints the structures of %s" % (kind, upper), label)
     out += ["#ifndef %s_OSTREAM_OPS_H_" % upper, "#define %s_OSTREAM_OPS_H_" % upper, "",
@@ -182,10 +209,14 @@ def ostream_ops(kind, includes, types, label, skip):
             "\tshow_struct(out, v);", "\t%s_depth_max_cnt--;" % upper, "}", "",
             "} /* namespace detail */", "} /* namespace %s */" % space, "} /* namespace roctracer */", ""]
     for name, _ in types:
-        if name in skip:
-            continue
-        out += ["inline std::ostream &operator<<(std::ostream &out, const %s &v)" % name, "{",
-                "\troctracer::%s::detail::show(out, v);" % space, "\treturn out;", "}"]
+        if name not in skip and name not in strings:
+            out += operator(name, space)
+    if strings:
+        out += ["#if defined(HIP_PROF_HIP_API_STRING) && HIP_PROF_HIP_API_STRING",
+                "/* hip_prof_str.h prints these, too; programs may have operators of their own for them. */"]
+        for name in sorted(strings):
+            out += operator(name, space)
+        out.append("#endif")
     out += ["#endif", "", "#endif"]
     return out
 
@@ -303,8 +334,7 @@ def main():
                 structures(Types(hsa["types"])), args.label, FINALIZER),
             "hip_ostream_ops.h": ostream_ops(
                 "hip", ["<cstring>", "<hip/hip_runtime.h>"],
-                [s for s in structures(Types(hip["types"])) if s[0] in hip["layouts"]], args.label,
-                ("dim3",)),
+                shown(hip), args.label, (), {"dim3"} | passed_by_value(hip) - {s[0] for s in shown(hip)}),
             "roctracer_hsa_gen.c": intercept(hsa, args.label),
             "roctracer_ops_gen.h": names(calls, hip["api_ids"], args.label),
         }

@@ -8,9 +8,11 @@
 
 #include <hip/hip_runtime.h>
 
+/* with HIP_PROF_HIP_API_STRING the next header prints structures */
+#include "hip_ostream_ops.h"
+
 #include <hip/amd_detail/hip_prof_str.h>
 
-#include "hip_ostream_ops.h"
 #include "roctracer.h"
 
 #ifndef __cplusplus
