@@ -40,7 +40,8 @@ struct lane {
 extern RTL_HIDDEN struct lane lane_none;
 
 /* HOT: begins a record of `size` bytes at l->pos, in the caller's own lane. false: there is no room; emit an event
- * instead. Followed by lane_end(). While no bit of SPECIAL_FOR_CALLS is set. */
+ * instead. Followed by lane_end(). For calls that began while no bit of SPECIAL_FOR_CALLS was set; a sink that is attached
+ * meanwhile does not hear of them. */
 static RTL_INLINE bool lane_begin(struct lane *l, uint32_t size)
 {
 	/* relaxed: only a signal handler on this thread can see `busy` set here, or nobody in lane_none */

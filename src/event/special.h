@@ -2,8 +2,9 @@
 /* special.h - one word that hot paths look at before they do what is usual
  *
  * A trace starts and stops, recording pauses, a listener or a second sink is added: all of that is rare. Each of these
- * keeps its own state (life.h, pause.h, join.h, submit.h, bus.h, clock.h, call.h), and has a bit here while it is not as usual. A hot path
- * tests the bits that concern it at once. When one is set it calls a slower path, which looks at each state.
+ * keeps its own state (life.h, pause.h, join.h, submit.h, bus.h, clock.h, call.h), and has a bit here while it is not as
+ * usual. A hot path tests the bits that concern it at once. When one is set it calls a slower path, which looks at each
+ * state.
  */
 #ifndef RTL_EVENT_SPECIAL_H
 #define RTL_EVENT_SPECIAL_H

@@ -2,8 +2,8 @@
 /* quick.h - the frame around an API call in the usual case, written out in the wrapper
  *
  * A launch is called so often that the two calls of call.h, what they save and restore, and sizes that only the
- * wrapper knows as constants, are most of what recording it costs. So the wrappers of such functions, which models/
- * names, are made of two functions:
+ * wrapper knows as constants, are most of what recording it costs. So the wrappers of such functions (`quick` in
+ * codegen/models/hip_roles.json) are made of three:
  *
  *	EXPORT int hipFoo(int a)
  *	{
