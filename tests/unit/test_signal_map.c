@@ -348,8 +348,10 @@ static void *contest(void *arg)
 	for (int i = 0; i < 30000; i++) {
 		atomic_store(&e->state, INFLIGHT_FREE);
 		fill(e, &contested);
-		if (signal_map_add(&contested, e, NULL) != 0)
+		if (signal_map_add(&contested, e, NULL) != 0) {
+			inflight_done(e); /* else it would be on its way to the GPU for ever */
 			continue;
+		}
 		CHECK_EQ_INT(atomic_fetch_add(&nr_watchers, 1), 0);
 		CHECK_EQ_INT(atomic_fetch_sub(&nr_watchers, 1), 1);
 		if (i % 2)
