@@ -139,11 +139,11 @@ def operator(name, space):
 
 
 def shown(hip):
-    """Names of structures of HIP's that are shown: those with a layout, under that name or another."""
-    types, out = Types(hip["types"]), []
+    """[(C++ name, members)] of the structures of HIP that are shown: those with a layout, under that name or another."""
+    types, out, by_value = Types(hip["types"]), [], passed_by_value(hip)
     for name, fields in structures(types):
         names = {name} | {n for n, k in types.alias.items() if k == "struct " + name}
-        if names & set(hip["layouts"]) or name in passed_by_value(hip):
+        if names & set(hip["layouts"]) or name in by_value:
             out.append((name, fields))
     return out
 

@@ -59,8 +59,9 @@ struct rtl_core {
 	void (*range_stop)(uint64_t id);
 };
 
-/* NULL: this librtl is of another build, whose table may be another: `version` is not its RTL_CORE_VERSION. The first call says that the process uses an API on top of
- * the core; it is recorded only where librtl itself was asked for, by LD_PRELOAD or HSA_TOOLS_LIB. */
+/* NULL: `version` is not this librtl's RTL_CORE_VERSION: it is of another build, and its table may have another layout.
+ * The first call says that the process uses an API on top of the core; it is recorded only where librtl itself was
+ * asked for, by LD_PRELOAD or HSA_TOOLS_LIB. */
 const struct rtl_core *rtl_core_get(uint32_t version);
 
 /* entry.c: under names that no other library's symbols come before. */

@@ -37,8 +37,8 @@ static void tell_string(void *arg, uint32_t id, const char *text, size_t size)
 	sink->event(&ev);
 }
 
-/* What was counted while no sink took losses. */
-static void tell_pending(const struct sink *sink, enum spool_reason reason)
+/* Passes on what was counted while no attached sink counted losses. */
+static void pass_pending(const struct sink *sink, enum spool_reason reason)
 {
 	/* seq_cst: pairs with bus_loss() */
 	uint64_t n = atomic_exchange(&pending[reason], 0);
@@ -98,7 +98,7 @@ int bus_attach(const struct sink *sink)
 	intern_each(tell_string, (void *)(uintptr_t)sink);
 	if (sink->loss) {
 		for (int r = 0; r < SPOOL_NR_REASONS; r++)
-			tell_pending(sink, (enum spool_reason)r);
+			pass_pending(sink, (enum spool_reason)r);
 	}
 	return 0;
 }
@@ -174,10 +174,10 @@ void bus_emit(const struct event *ev)
 		emit_to_each(ev);
 }
 
-/* Tells it to each sink that takes losses; returns one of them, NULL: there is none. */
-static const struct sink *tell_loss(enum spool_reason reason, uint64_t count)
+/* Passes the loss to each sink that counts losses. Returns one of these sinks; NULL: none is attached. */
+static const struct sink *count_in_sinks(enum spool_reason reason, uint64_t count)
 {
-	const struct sink *told = NULL;
+	const struct sink *counting = NULL;
 	/* seq_cst: see bus_loss() */
 	uint32_t n = atomic_load(&nr_sinks);
 
@@ -188,9 +188,9 @@ static const struct sink *tell_loss(enum spool_reason reason, uint64_t count)
 			continue;
 		if (count)
 			sink->loss(reason, count);
-		told = sink;
+		counting = sink;
 	}
-	return told;
+	return counting;
 }
 
 void bus_loss(enum spool_reason reason, uint64_t count)
@@ -200,13 +200,13 @@ void bus_loss(enum spool_reason reason, uint64_t count)
 	/* what the child of a fork would count belongs to no trace */
 	if (atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_FORKED)
 		return;
-	if (RTL_LIKELY(tell_loss(reason, count) != NULL))
+	if (RTL_LIKELY(count_in_sinks(reason, count) != NULL))
 		return;
 	/* seq_cst: a sink that is attached meanwhile finds the count, or is found here */
 	atomic_fetch_add(&pending[reason], count);
-	late = tell_loss(reason, 0);
+	late = count_in_sinks(reason, 0);
 	if (late)
-		tell_pending(late, reason);
+		pass_pending(late, reason);
 }
 
 uint32_t bus_string(const char *text, size_t size)

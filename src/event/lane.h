@@ -44,7 +44,8 @@ extern RTL_HIDDEN struct lane lane_none;
  * meanwhile does not hear of them. */
 static RTL_INLINE bool lane_begin(struct lane *l, uint32_t size)
 {
-	/* relaxed: only a signal handler on this thread can see `busy` set here, or nobody in lane_none */
+	/* relaxed: only this thread writes it. It is set where a signal handler has interrupted lane_begin(), and always in
+	 * lane_none */
 	if (RTL_UNLIKELY(atomic_load_explicit(&l->busy, memory_order_relaxed)))
 		return false;
 	/* relaxed and no fence: barrier_all() of who waits for it stands in for it */

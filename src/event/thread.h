@@ -20,18 +20,15 @@ struct marker_stack; /* source/roctx */
 struct thread {
 	union {
 		struct {
-			union {
-				struct {
-					bool in_hook; /* re-entry guard: life_enter() / life_leave() */
-					bool is_ours; /* the life thread: hooks do nothing on it */
-					bool is_new;  /* thread_get() has not been called yet */
-					bool is_zero;
-				};
-				uint32_t kept_out; /* all of them: one comparison on hot paths */
-			};
+			bool in_hook; /* re-entry guard: life_enter() / life_leave() */
+			bool is_ours; /* the life thread: hooks do nothing on it */
+			bool is_new;  /* thread_get() has not been called yet */
+			bool is_zero;
 			/* source/api: bit 1 << domain while a recorded call of it runs */
 			uint32_t api_inside;
 		};
+		/* for one comparison on hot paths: the four flags; the flags and api_inside */
+		uint32_t kept_out;
 		uint64_t kept_out_or_inside;
 	};
 	uint32_t tid; /* 0 until thread_get() was called once */

@@ -249,8 +249,8 @@ void api_quick_late(enum rec_api_domain domain, uint32_t op, uint64_t begin, uin
 	emit_call(domain, op, &c, span.end_ns, status, words, nr_words);
 }
 
-bool api_is_told(enum rec_api_domain domain, uint32_t op)
+bool api_is_named(enum rec_api_domain domain, uint32_t op)
 {
-	/* acquire: pairs with tell(): the name comes before records that mean it */
+	/* acquire: pairs with tell(): the name is recorded before records that refer to it */
 	return atomic_load_explicit(&domains[domain].told[op], memory_order_acquire);
 }

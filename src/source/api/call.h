@@ -82,7 +82,7 @@ static RTL_INLINE void api_pass(void)
 }
 
 /* Whether the function's name is on record. */
-bool api_is_told(enum rec_api_domain domain, uint32_t op);
+bool api_is_named(enum rec_api_domain domain, uint32_t op);
 
 /* For a compat library's own wrapper of an HSA call, in front of ours: a correlation id for the call,
  * which its record, if it is recorded, has as well, and operations that belong to no outer call. HOT */

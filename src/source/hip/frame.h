@@ -86,7 +86,7 @@ static inline void hip_quicken(uint32_t op, void *real)
 {
 	/* relaxed: the same value whoever stores it */
 	if (RTL_UNLIKELY(!atomic_load_explicit(&hip_quick_fns[op], memory_order_relaxed)) &&
-	    api_is_told(REC_API_HIP, op))
+	    api_is_named(REC_API_HIP, op))
 		atomic_store_explicit(&hip_quick_fns[op], real, memory_order_release);
 }
 
