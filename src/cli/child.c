@@ -107,11 +107,13 @@ int child_start(struct child *c)
 	int error = 0;
 	ssize_t n;
 
-	if (write(c->go_fd, "g", 1) != 1) {
-		child_drop(c);
-		return -EIO;
-	}
+	/* refused (EPIPE): it was killed before it could become the program; child_wait() finds out by what */
+	n = write(c->go_fd, "g", 1);
 	close_fd(&c->go_fd);
+	if (n != 1) {
+		close_fd(&c->fail_fd);
+		return 0;
+	}
 	do
 		n = read(c->fail_fd, &error, sizeof(error));
 	while (n < 0 && errno == EINTR);

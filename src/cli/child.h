@@ -32,7 +32,8 @@ int child_fork(struct child *c, bool *in_child);
 /* In the new process: waits for the word, then becomes the program. Never returns. */
 _Noreturn void child_become(struct child *c, char **argv, char **env);
 
-/* Lets the program begin. 0, or -errno of its exec: then it is gone. */
+/* Lets the program begin. 0, or -errno of its exec: then it is gone. Also 0 when a signal ended the new process before
+ * its exec: child_wait() then returns at once, and the exit status tells the signal. */
 int child_start(struct child *c);
 /* Ends the new process before it became anything. */
 void child_drop(struct child *c);

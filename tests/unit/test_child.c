@@ -3,6 +3,7 @@
 #include "cli/child.h"
 
 #include <errno.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "support/test.h"
@@ -59,6 +60,21 @@ TEST(a_program_that_is_dropped_never_ran)
 	child_drop(&child);
 	CHECK_EQ_INT(child_exit_status(&child), 125);
 	CHECK(access(test_tmpfile("ran"), F_OK) != 0);
+}
+
+TEST(a_process_killed_before_its_exec_ends_by_that_signal)
+{
+	siginfo_t info;
+	bool in_child;
+
+	CHECK_OK(child_fork(&child, &in_child));
+	if (in_child)
+		child_become(&child, (char *[]){ (char *)"true", NULL }, environ);
+	CHECK_OK(kill(child.pid, SIGKILL));
+	CHECK_OK(waitid(P_PID, (id_t)child.pid, &info, WEXITED | WNOWAIT));
+	CHECK_OK(child_start(&child));
+	CHECK_EQ_INT(child_wait(&child), CHILD_ENDED);
+	CHECK_EQ_INT(child_exit_status(&child), 137);
 }
 
 /* Another process that signals this one, each time after a while. */
