@@ -165,23 +165,22 @@ def existing_output_is_kept():
 @case
 def signals_are_passed_on():
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2):
-        p, r = start("lifecycle", "steady", "seconds=20", trace=RTL)
-        wait_ready(r)
-        time.sleep(0.15)
+        p, r = start("lifecycle", "steady", "seconds=60", trace=RTL, env={"VGPU_LOG_SYNC": 1})
+        wait_for_dispatches(r, 20)
+        time.sleep(0.3)  # the harvester has seen them by then
         os.kill(p.pid, number)
         finish(p, r, 15)
         ended(r, 128 + number)
         at_least(f"dispatches before {signal.Signals(number).name}", r.count("rtl_dispatch"), 20)
 
 
-def wait_ready(r, seconds=20):
+def wait_for_dispatches(r, n, seconds=30):
+    """Until the virtual GPU has logged `n` dispatches of the running program."""
     deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        with open(os.path.join(r.dir, "stdout"), encoding="utf-8", errors="replace") as f:
-            if "ready" in f.read():
-                return
+    while sum(line["kind"] == "dispatch" for line in read_logs(r.dir)) < n:
+        if time.monotonic() > deadline:
+            fail(f"{r.name} made less than {n} dispatches in {seconds} s")
         time.sleep(0.005)
-    fail(f"{r.name} was not ready in {seconds} s")
 
 
 @case

@@ -274,11 +274,18 @@ void fake_gpu_complete(struct fake_queue *q, uint64_t hw)
 	run_packet(q, fake_hw(q, hw), hw);
 }
 
+/* Also what is not in the hardware's ring yet: the harvester may be about to hand it over. */
+static bool has_run_all(struct fake_queue *q)
+{
+	return !fake_in_ring(q) && FAKE_CORE(queue_load_read_index_scacquire)(&q->hsa) >=
+					   FAKE_CORE(queue_load_write_index_relaxed)(&q->hsa);
+}
+
 static void *run_gpu(void *arg)
 {
 	struct fake_gpu *g = arg;
 
-	while (!atomic_load(&g->stop) || fake_in_ring(g->q)) {
+	while (!atomic_load(&g->stop) || !has_run_all(g->q)) {
 		uint64_t n = fake_gpu_run(g->q, g->stretch ? g->stretch : 64);
 
 		g->nr_run += n;
