@@ -13,6 +13,7 @@ Exit:  0 written, 1 the models contradict each other; nothing is written then.
 import argparse
 import glob
 import os
+import re
 import sys
 
 from decl import DeclError
@@ -273,10 +274,9 @@ def record(f, one):
     return out
 
 
-def wrapper_head(f, prefix, name, more=""):
-    """`prefix type name(parameters, more`, on as many lines as it takes, without the parenthesis that ends it."""
-    params = (f.params() + [more] if more else f.params()) or ["void"]
-    return lambda tail: wrapped("%s%s(" % (prefix, declare(f.proto["returns"], name)), params, tail)
+def heading(f, prefix, name, tail, more=()):
+    """`prefix type name(parameters, more` and `tail`, on as many lines as it takes."""
+    return wrapped("%s%s(" % (prefix, declare(f.proto["returns"], name)), f.params() + list(more) or ["void"], tail)
 
 
 def real_is(f, how):
@@ -338,56 +338,58 @@ def frame_body(f, at=""):
     return out + ["}", ""]
 
 
-def quick_wrapper(f):
-    """The three functions that source/api/quick.h tells of."""
-    if f.variants or not f.status or f.passed or f.name in FORGET or f.name in LOOKUPS or f.name in SWITCH or \
-            any("hip_word_text" in w.expr for w in f.words):
-        raise PlanError("%s: can't have a quick wrapper" % f.name)
-    any_head = wrapper_head(f, "static RTL_NOINLINE ", "any_" + f.ident, "uintptr_t frame")
-    late = ["uint64_t begin", "uint64_t correlation", declare(f.proto["returns"], "ret")]
-    nr, args = len(f.words), ", ".join(f.names())
-    out = [any_head(")")] + frame_body(f, "frame")
-    out += [wrapped("static RTL_COLD %s(" % declare(f.proto["returns"], "late_" + f.ident), late + f.params(), ")"), "{"]
+def late_function(f):
+    """late_NAME(), see source/api/quick.h."""
+    ret, nr = declare(f.proto["returns"], "ret"), len(f.words)
+    out = [wrapped("static RTL_COLD %s(" % declare(f.proto["returns"], "late_" + f.ident),
+                   ["uint64_t begin", "uint64_t correlation", ret] + f.params(), ")"), "{"]
     if nr:
-        out += ["\tuint64_t words[%d];" % nr, "\tuint32_t nr = 0;", "", "\tif (api_args)",
-                wrapped("\t\tnr = words_%s(" % f.ident, ["words", "ret == 0"] + f.names(), ");", "\t\t\t")]
-    out += ["\tapi_quick_late(REC_API_HIP, HIP_OP_%s, begin, correlation, (int32_t)ret, %s);" % (
-        f.ident, "words, nr" if nr else "NULL, 0"), "\treturn ret;", "}", ""]
-    out += [wrapper_head(f, "EXPORT ", f.ident)(")"), "{", real_is(f, "hip_quick"), "\tstruct api_quick call;",
-            "\t%s;" % declare(f.proto["returns"], "ret"), "\tuint64_t *word;", "",
-            "\tif (RTL_UNLIKELY(!real || !api_quick_enter(REC_API_HIP, SPECIAL_FOR_HIP, &call)))",
+        out += ["\tuint64_t words[%d];" % nr, "\tuint32_t nr = 0;", ""] + record(f, f)[-2:]
+    out.append("\tapi_quick_late(REC_API_HIP, HIP_OP_%s, begin, correlation, (int32_t)ret, %s);" % (
+        f.ident, "words, nr" if nr else "NULL, 0"))
+    return out + ["\treturn ret;", "}", ""]
+
+
+def quick_function(f):
+    """The exported function, see source/api/quick.h."""
+    nr, names = len(f.words), [w for w in f.words if w.role == "name"]
+    words = fill([w.renamed("name") if w in names else w for w in f.words])
+    out = [heading(f, "EXPORT ", f.ident, ")"), "{", real_is(f, "hip_quick"), "\tstruct api_quick call;",
+           "\t%s;" % declare(f.proto["returns"], "ret"), "\tuint64_t *word;"]
+    out += ["\tuint64_t name;"] if names else []
+    out += ["", "\tif (RTL_UNLIKELY(!real || !api_quick_enter(REC_API_HIP, SPECIAL_FOR_HIP, &call)))",
             wrapped("\t\treturn any_%s(" % f.ident, f.names() + ["RTL_FRAME()"], ");")]
     out += ["\tRTL_IN_MEMORY(%s);" % name for name in f.names()]
-    out += ["\tret = real(%s);" % args]
+    out.append("\tret = real(%s);" % ", ".join(f.names()))
     # before the record is begun: it may ask the runtime
-    fields = []
-    for w in f.words:
-        if w.role == "name":
-            expr = w.expr.replace("good", "ret == 0")
-            host = expr.startswith("hip_word_host_function")
-            if host:
-                out.append("\t%s;" % expr.replace("hip_word_host_function", "hip_find_name"))
-            else:
-                out.append("\tname = %s;" % expr)
-                out.insert(out.index("\tuint64_t *word;"), "\tuint64_t name;")
-            w = w.renamed("thread_self.name_id" if host else "name")
-        fields.append(w)
+    out += ["\tname = %s;" % w.expr for w in names]
     out += ["\tword = api_quick_leave(REC_API_HIP, HIP_OP_%s, &call, (int32_t)ret, %d);" % (f.ident, nr),
             "\tif (RTL_UNLIKELY(!word))",
             wrapped("\t\treturn late_%s(" % f.ident, ["call.begin", "call.correlation", "ret"] + f.names(), ");")]
     if nr:
         out += ["\tif (RTL_UNLIKELY(!api_args)) {", "\t\tapi_quick_bare(call.lane, word);", "\t\treturn ret;", "\t}"]
-    out += ["\t" + line.replace("good", "ret == 0") for line in fill(fields)]
-    return out + ["\tapi_quick_done(&call, word, %d);" % nr, "\treturn ret;", "}", ""]
+    out += ["\t" + line for line in words]
+    out += ["\tapi_quick_done(&call, word, %d);" % nr, "\treturn ret;", "}", ""]
+    # `good` in the words' conditions is "the call succeeded", as in words_NAME()
+    return [re.sub(r"\bgood\b", "ret == 0", line) for line in out]
+
+
+def quick_wrapper(f):
+    """The three functions that source/api/quick.h tells of."""
+    if f.variants or not f.status or f.passed or f.name in FORGET or f.name in LOOKUPS or f.name in SWITCH or \
+            any("hip_word_text" in w.expr for w in f.words):
+        raise PlanError("%s: can't have a quick wrapper" % f.name)
+    return ([heading(f, "static RTL_NOINLINE ", "any_" + f.ident, ")", ["uintptr_t frame"])] + frame_body(f, "frame")
+            + late_function(f) + quick_function(f))
 
 
 def wrapper(f):
     """The exported function, and what it is made of."""
-    head = wrapper_head(f, "EXPORT ", f.ident)
-    out = [head(") __asm__(\"%s\");" % f.symbol if f.symbol != f.ident else ");")]
+    tail = ') __asm__("%s");' % f.symbol if f.symbol != f.ident else ");"
+    out = [heading(f, "EXPORT ", f.ident, tail)]
     if f.quick:
         return out + quick_wrapper(f)
-    return out + [head(")")] + frame_body(f)
+    return out + [heading(f, "EXPORT ", f.ident, ")")] + frame_body(f)
 
 
 def emit_wrappers(ops, label):

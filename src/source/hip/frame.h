@@ -131,8 +131,8 @@ void hip_find_name_slow(const void *function, bool ok);
 uint64_t hip_word_function(const void *handle, bool ok);
 /* How often hip_forget_names() was called. */
 extern RTL_HIDDEN _Atomic uint32_t hip_names_generation;
-/* HOT: finds the name of this function, which is then thread_self.name_id. */
-static RTL_INLINE void hip_find_name(const void *function, bool ok)
+/* HOT */
+static RTL_INLINE uint64_t hip_word_host_function(const void *function, bool ok)
 {
 	const struct thread *t = &thread_self;
 
@@ -141,13 +141,7 @@ static RTL_INLINE void hip_find_name(const void *function, bool ok)
 			 t->name_generation !=
 				 atomic_load_explicit(&hip_names_generation, memory_order_relaxed)))
 		hip_find_name_slow(function, ok);
-}
-
-/* HOT */
-static RTL_INLINE uint64_t hip_word_host_function(const void *function, bool ok)
-{
-	hip_find_name(function, ok);
-	return thread_self.name_id;
+	return t->name_id;
 }
 /* What several copies in one call amount to. */
 static inline uint64_t hip_word_sum(const size_t *sizes, size_t nr)
