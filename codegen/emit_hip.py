@@ -182,7 +182,7 @@ def emit_ops(merged, ops, label):
              "extern _Atomic uint8_t hip_told[];", "extern const uint32_t hip_nr_ops;", "", "#endif"]
     body = banner("hip_ops_gen.c - names, signatures and symbols of HIP's functions", label)
     body += ['#include "hip_ops_gen.h"', "", "#include <stddef.h>", "",
-             "_Atomic(void *) hip_real_fns[HIP_OP_NR];", "_Atomic uint8_t hip_told[HIP_OP_NR];",
+             "_Static_assert(HIP_OP_NR <= API_MAX_OPERATIONS, \"a mask for each\");", "_Atomic(void *) hip_real_fns[HIP_OP_NR];", "_Atomic uint8_t hip_told[HIP_OP_NR];",
              "const uint32_t hip_nr_ops = HIP_OP_NR;",
              "_Atomic(void *) hip_quick_fns[HIP_OP_NR];", "", "const struct api_op hip_ops[] = {"]
     body += ['\t{ "%s", "%s" },' % (f.name, signature(f.words)) for f in ops]
@@ -316,7 +316,9 @@ def frame_body(f, at=""):
     if f.passed:
         return out + ["\t%s%s;" % ("" if void else "return ", call)] + forget + ["}", ""]
     result = "" if void else "ret = "
-    enter, leave = ("hip_enter_at(&call, %s)" % at, "api_pass_at(%s)" % at) if at else ("hip_enter(&call)", "api_pass()")
+    op = "HIP_OP_" + f.ident
+    enter, leave = ("hip_enter_at(%s, &call, %s)" % (op, at), "api_pass_at(%s)" % at) if at else \
+        ("hip_enter(%s, &call)" % op, "api_pass()")
     out += ["\tif (!%s) {" % enter, "\t\t%s%s;" % (result, call), "\t\t%s;" % leave]
     out += ["\t" + x for x in after] + ["\t\treturn;" if void else "\t\treturn ret;", "\t}"]
     out += ["\t%s%s;" % (result, call)] + after
@@ -329,7 +331,7 @@ def frame_body(f, at=""):
     elif f.words:
         out += record(f, f)[-2:]
     out.append("\thip_leave(%s, &call, %s, %s, %s);" % (
-        "op" if f.variants else "HIP_OP_%s" % f.ident, "(int32_t)ret" if f.status else "0",
+        "op" if f.variants else op, "(int32_t)ret" if f.status else "0",
         "words" if nr_words else "NULL", "nr" if nr_words else "0"))
     if at:
         out.append("\thip_quicken(HIP_OP_%s, (void *)real);" % f.ident)
@@ -345,7 +347,7 @@ def late_function(f):
                    ["uint64_t begin", "uint64_t correlation", ret] + f.params(), ")"), "{"]
     if nr:
         out += ["\tuint64_t words[%d];" % nr, "\tuint32_t nr = 0;", ""] + record(f, f)[-2:]
-    out.append("\tapi_quick_late(REC_API_HIP, HIP_OP_%s, begin, correlation, (int32_t)ret, %s);" % (
+    out.append("\tapi_quick_late(API_HIP, HIP_OP_%s, begin, correlation, (int32_t)ret, %s);" % (
         f.ident, "words, nr" if nr else "NULL, 0"))
     return out + ["\treturn ret;", "}", ""]
 
@@ -357,13 +359,13 @@ def quick_function(f):
     out = [heading(f, "EXPORT ", f.ident, ")"), "{", real_is(f, "hip_quick"), "\tstruct api_quick call;",
            "\t%s;" % declare(f.proto["returns"], "ret"), "\tuint64_t *word;"]
     out += ["\tuint64_t name;"] if names else []
-    out += ["", "\tif (RTL_UNLIKELY(!real || !api_quick_enter(REC_API_HIP, SPECIAL_FOR_HIP, &call)))",
+    out += ["", "\tif (RTL_UNLIKELY(!real || !api_quick_enter(API_HIP, SPECIAL_FOR_HIP, &call)))",
             wrapped("\t\treturn any_%s(" % f.ident, f.names() + ["RTL_FRAME()"], ");")]
     out += ["\tRTL_IN_MEMORY(%s);" % name for name in f.names()]
     out.append("\tret = real(%s);" % ", ".join(f.names()))
     # before the record is begun: it may ask the runtime
     out += ["\tname = %s;" % w.expr for w in names]
-    out += ["\tword = api_quick_leave(REC_API_HIP, HIP_OP_%s, &call, (int32_t)ret, %d);" % (f.ident, nr),
+    out += ["\tword = api_quick_leave(API_HIP, HIP_OP_%s, &call, (int32_t)ret, %d);" % (f.ident, nr),
             "\tif (RTL_UNLIKELY(!word))",
             wrapped("\t\treturn late_%s(" % f.ident, ["call.begin", "call.correlation", "ret"] + f.names(), ");")]
     if nr:

@@ -63,11 +63,17 @@ def emit_header(ops, label):
     out += ["\tHSA_OP_%s," % f.name for f in ops] + ["\tHSA_OP_NR", "};", "",
             "extern const struct api_op hsa_ops[];",
             "extern _Atomic uint8_t hsa_told[];", "",
-            "/* Puts a wrapper into each entry of the core, amd_ext, image and finalizer tables that holds a",
+            "/* The arguments of a function, for subscribers of its calls (source/api/live.h); none of one without. */"]
+    for f in ops:
+        if f.params():
+            out += ["struct hsa_args_%s {" % f.name] + ["\t%s;" % p for p in f.params()] + ["};"]
+    out += ["", "/* Puts a wrapper into each entry of the core, amd_ext, image and finalizer tables that holds a",
             " * function; what was there is what the wrapper calls. Names the functions with api_define(). May",
-            " * come again, when the runtime has made its tables anew. Calls are recorded while",
-            " * api_switch(REC_API_HSA, true). */",
-            "void hsa_wrap_install(const struct hsa_mirror_root *root);", "", "#endif"]
+            " * come again, when the runtime has made its tables anew. The wrappers do what api_wanted(API_HSA, enum hsa_op)",
+            " * says. Under ROCr's init lock. */",
+            "void hsa_wrap_install(const struct hsa_mirror_root *root);",
+            "/* The function that a wrapper stands in front of; NULL: this runtime has none, or there is no runtime. */",
+            "void *hsa_wrap_real(uint32_t op);", "", "#endif"]
     return "\n".join(out) + "\n"
 
 
@@ -83,45 +89,70 @@ def emit_words(ops, label):
     return "\n".join(out + ["#endif"]) + "\n"
 
 
+def words_of(f):
+    """The statement that fills words."""
+    args = ["words", "ret == HSA_STATUS_SUCCESS" if f.status else "true"] + f.names()
+    if f.uses_return:
+        args.append("ret")
+    return "nr = words_%s(%s);" % (f.name, ", ".join(args))
+
+
+def locals_of(f):
+    """Declarations that both functions of a wrapper have."""
+    out = ["\t%s_fn_t real = (%s_fn_t)hsa_wrap_real(HSA_OP_%s);" % (f.name, f.name, f.name)]
+    if f.words:
+        out += ["\tuint64_t words[%d];" % len(f.words), "\tuint32_t nr = 0;"]
+    return out + ([] if f.proto["returns"] == "void" else ["\t%s;" % declare(f.proto["returns"], "ret")])
+
+
+def result_of(f):
+    """What api_leave() and live_wrapper_end() are given at their end."""
+    return "%s, %s, %s" % ("(int32_t)ret" if f.status else "0", "words" if f.words else "NULL", "nr" if f.words else "0")
+
+
+def seen(f):
+    """The way of a call that subscribers see; its end is that of the wrapper."""
+    void = f.proto["returns"] == "void"
+    out = [wrapped("static RTL_NOINLINE %s(" % declare(f.proto["returns"], "seen_" + f.name), f.params() + ["uintptr_t frame"],
+                   ")"), "{"] + locals_of(f)
+    if f.params():
+        out.append("\tstruct hsa_args_%s args = { %s };" % (f.name, ", ".join(f.names())))
+    out += ["\tstruct live_frame *call = live_wrapper_begin(API_HSA, HSA_OP_%s, %s, frame);" % (
+        f.name, "&args" if f.params() else "NULL"), "",
+        "\t%sreal(%s);" % ("" if void else "ret = ", ", ".join(f.names()))]
+    if f.words:
+        out += ["\tif (live_wants_words(call))", "\t\t" + words_of(f)]
+    out += ["\tif (call)", "\t\tlive_wrapper_end(call, %s, %s);" % ("NULL" if void else "&ret", result_of(f))]
+    return out + ([] if void else ["\treturn ret;"]) + ["}", ""]
+
+
 def wrapper(f):
     """The function that takes an entry's place."""
     params = f.params() or ["void"]
-    call = "real(%s)" % ", ".join(f.names())
     void = f.proto["returns"] == "void"
-    out = [wrapped("static %s(" % declare(f.proto["returns"], "wrap_" + f.name), params, ")"), "{",
-           "\t%s_fn_t real = (%s_fn_t)real_of(HSA_OP_%s);" % (f.name, f.name, f.name)]
+    call = "%sreal(%s);" % ("" if void else "ret = ", ", ".join(f.names()))
+    back = "return;" if void else "return ret;"
+    others = "seen_%s(%s);" % (f.name, ", ".join(f.names() + ["RTL_FRAME()"]))
+    out = seen(f) + [wrapped("static %s(" % declare(f.proto["returns"], "wrap_" + f.name), params, ")"), "{"] + locals_of(f)
+    out += ["\tstruct api_call call;", "", "\tif (RTL_UNLIKELY(api_wanted(API_HSA, HSA_OP_%s) & ~API_RECORDED))%s" % (
+        f.name, " {" if void else "")]
+    out += ["\t\t" + others, "\t\treturn;", "\t}"] if void else ["\t\treturn " + others]
+    out += ["\tif (!api_enter(API_HSA, HSA_OP_%s, &call)) {" % f.name, "\t\t" + call, "\t\tapi_pass();", "\t\t" + back, "\t}",
+            "\t" + call]
     if f.words:
-        out += ["\tuint64_t words[%d];" % len(f.words), "\tuint32_t nr = 0;"]
-    out.append("\tstruct api_call call;")
-    if not void:
-        out.append("\t%s;" % declare(f.proto["returns"], "ret"))
-    out.append("")
-    if void:
-        out += ["\tif (!api_enter(REC_API_HSA, &call)) {", "\t\t%s;" % call, "\t\tapi_pass();", "\t\treturn;", "\t}",
-                "\t%s;" % call]
-    else:
-        out += ["\tif (!api_enter(REC_API_HSA, &call)) {", "\t\tret = %s;" % call, "\t\tapi_pass();",
-                "\t\treturn ret;", "\t}", "\tret = %s;" % call]
-    if f.words:
-        args = ["words", "ret == HSA_STATUS_SUCCESS" if f.status else "true"] + f.names()
-        if f.uses_return:
-            args.append("ret")
-        out += ["\tif (api_args)", "\t\tnr = words_%s(%s);" % (f.name, ", ".join(args))]
-    out.append("\tapi_leave(REC_API_HSA, HSA_OP_%s, &call, %s, %s, %s);" % (
-        f.name, "(int32_t)ret" if f.status else "0", "words" if f.words else "NULL",
-        "nr" if f.words else "0"))
-    if not void:
-        out.append("\treturn ret;")
-    return out + ["}", ""]
+        out += ["\tif (api_args)", "\t\t" + words_of(f)]
+    out.append("\tapi_leave(API_HSA, HSA_OP_%s, &call, %s);" % (f.name, result_of(f)))
+    return out + ([] if void else ["\treturn ret;"]) + ["}", ""]
 
 
 SOURCE_HEAD = """\
 _Atomic uint8_t hsa_told[HSA_OP_NR];
+_Static_assert(HSA_OP_NR <= API_MAX_OPERATIONS, "a mask for each");
 
 /* What the tables held. */
 static _Atomic(void *) real_fns[HSA_OP_NR];
 
-static inline void *real_of(uint32_t op)
+inline void *hsa_wrap_real(uint32_t op)
 {
 	/* acquire: pairs with the release in take_over() */
 	return atomic_load_explicit(&real_fns[op], memory_order_acquire);
@@ -140,14 +171,14 @@ static void take_over(void **slot, uint32_t op, void *wrapper)
 
 void hsa_wrap_install(const struct hsa_mirror_root *root)
 {
-	api_define(REC_API_HSA, hsa_ops, hsa_told, HSA_OP_NR);
+	api_define(API_HSA, hsa_ops, hsa_told, HSA_OP_NR);
 """
 
 
 def emit_source(ops, label):
     """Text of hsa_wrap_gen.c."""
     out = banner("hsa_wrap_gen.c - HSA's functions as the program sees them", label)
-    out += ['#include "hsa_wrap_gen.h"', "", '#include "hsa_words_gen.h"', "",
+    out += ['#include "hsa_wrap_gen.h"', "", '#include "hsa_words_gen.h"', '#include "source/api/live.h"', "",
             "const struct api_op hsa_ops[] = {"]
     out += ['\t{ "%s", "%s" },' % (f.name, signature(f.words)) for f in ops] + ["};", "", SOURCE_HEAD]
     for f in ops:

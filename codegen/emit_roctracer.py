@@ -4,7 +4,7 @@
 
 hsa_prof_str.h: numbers and argument structures of HSA's calls, in the order of the runtime's tables;
 hsa_ostream_ops.h, hip_ostream_ops.h: how C++ prints the runtimes' structures;
-roctracer_hsa_gen.c: wrappers of HSA's calls, for the library;
+roctracer_hsa_gen.c: HSA's calls and their arguments, for the library;
 roctracer_ops_gen.h: the names of HSA's and HIP's calls, for the library.
 
 Usage: emit_roctracer.py --out DIR --hsa-model hsa.json --hip-model hip.json --label TEXT
@@ -236,78 +236,30 @@ def names(calls, hip_ids, label):
     return out
 
 
-INTERCEPT_HEAD = """\
-#include "hsa_calls.h"
-
-#include "hsa_table_gen.h"
-
-/* What the tables held. Set under ROCr's init lock, before the program sees the wrappers. */
-static void *real_fns[HSA_API_ID_NUMBER];
-"""
-
-INTERCEPT_TAIL = """\
-void *hsa_calls_real(uint32_t id)
-{
-\treturn real_fns[id];
-}
-
-static void take_over(void **slot, uint32_t id, void *wrapper)
-{
-\tif (!slot || !*slot || *slot == wrapper)
-\t\treturn;
-\treal_fns[id] = *slot;
-\t*slot = wrapper;
-}
-
-void hsa_calls_install(const struct hsa_mirror_root *root)
-{
-"""
-
-
-def interceptor(name, proto):
-    """A call of HSA's with its live arguments."""
-    params = [declare(p["type"], p["name"]) for p in proto["params"]]
-    call = "real(%s)" % ", ".join(p["name"] for p in proto["params"])
-    returns = proto["returns"]
-    void = returns == "void"
-    number = "HSA_API_ID_" + name
-    out = [wrapped("static %s(" % declare(returns, "on_" + name), params or ["void"], ")"), "{",
-           "\t%s_fn_t real = (%s_fn_t)real_fns[%s];" % (name, name, number), "\tstruct hsa_call c;"]
-    if not void:
-        out.append("\t%s;" % declare(returns, "ret"))
-    out += ["", "\tif (!hsa_calls_begin(%s, &c))%s" % (number, " {" if void else "")]
-    out += ["\t\t%s;" % call, "\t\treturn;", "\t}"] if void else ["\t\treturn %s;" % call]
-    for p in proto["params"]:
-        out.append("\tc.data.args.%s.%s = %s;" % (name, p["name"], p["name"]))
-        if (name, p["name"]) in COPIES:
-            out += ["\tif (%s)" % p["name"], "\t\tc.data.args.%s.%s = *%s;" % (
-                name, COPIES[name, p["name"]][1], p["name"])]
-    out.append("\thsa_calls_enter(%s, &c);" % number)
-    if void:
-        out.append("\t%s;" % call)
-    else:
-        out += ["\tret = %s;" % call, "\tc.data.%s_retval = ret;" % returns]
-    out.append("\thsa_calls_leave(%s, &c);" % number)
-    if not void:
-        out.append("\treturn ret;")
-    return out + ["}", ""]
-
-
-def intercept(model, label):
+def live_calls(calls, label):
     """roctracer_hsa_gen.c"""
-    out = banner("roctracer_hsa_gen.c - HSA's calls, told with their arguments", label)
-    out += INTERCEPT_HEAD.split("\n")
-    for name, proto in hsa_calls(model):
-        out += interceptor(name, proto)
-    out += INTERCEPT_TAIL.rstrip("\n").split("\n")
-    for table, short_table in zip(TABLES, ("core", "amd", "image")):
-        if table != "core":
-            out += ["\tif (!HSA_ROOT_HAS(root, %s))" % table, "\t\treturn;"]
-        for name in model["tables"][table]:
-            out.append("\ttake_over(hsa_table_%s_slot(root->%s, HSA_%s_%s), HSA_API_ID_%s," % (
-                short_table, table, short_table.upper(), short(table, name), name))
-            out.append("\t\t  (void *)on_%s);" % name)
-    return out + ["}"]
+    out = banner("roctracer_hsa_gen.c - HSA's calls as the core numbers them, and as hsa_prof_str.h has their arguments", label)
+    out += ["#include <string.h>", "", '#include "calls.h"', "", "const struct hsa_call_of calls_hsa[HSA_API_ID_NUMBER] = {"]
+    for name, proto in calls:
+        size = "sizeof(struct hsa_args_%s)" % name if proto["params"] else "0"
+        result = "0" if proto["returns"] == "void" else "sizeof(%s)" % proto["returns"]
+        out.append("\t[HSA_API_ID_%s] = { HSA_OP_%s, %s, %s }," % (name, name, size, result))
+    out += ["};", "", "const uint16_t calls_hsa_id[HSA_OP_NR] = {"]
+    out += ["\t[HSA_OP_%s] = HSA_API_ID_%s," % (name, name) for name, _ in calls]
+    out += ["};", "", "void calls_hsa_args(uint32_t id, const void *args, struct hsa_api_data_t *data)", "{", "\tswitch (id) {"]
+    # the others' structures are those of the arguments
+    for name, proto in calls:
+        if not any((name, p["name"]) in COPIES for p in proto["params"]):
+            continue
+        out += ["\tcase HSA_API_ID_%s: {" % name, "\t\tconst struct hsa_args_%s *a = args;" % name, ""]
+        for p in proto["params"]:
+            out.append("\t\tdata->args.%s.%s = a->%s;" % (name, p["name"], p["name"]))
+            if (name, p["name"]) in COPIES:
+                out += ["\t\tif (a->%s)" % p["name"], "\t\t\tdata->args.%s.%s = *a->%s;" % (
+                    name, COPIES[name, p["name"]][1], p["name"])]
+        out += ["\t\tbreak;", "\t}"]
+    out += ["\tdefault:", "\t\tmemcpy(&data->args, args, calls_hsa[id].args_size);", "\t}", "}"]
+    return out
 
 
 def load(path):
@@ -335,7 +287,7 @@ def main():
             "hip_ostream_ops.h": ostream_ops(
                 "hip", ["<cstring>", "<hip/hip_runtime.h>"],
                 shown(hip), args.label, (), {"dim3"} | passed_by_value(hip) - {s[0] for s in shown(hip)}),
-            "roctracer_hsa_gen.c": intercept(hsa, args.label),
+            "roctracer_hsa_gen.c": live_calls(calls, args.label),
             "roctracer_ops_gen.h": names(calls, hip["api_ids"], args.label),
         }
     except (DeclError, KeyError, ValueError, OSError) as e:

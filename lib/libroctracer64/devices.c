@@ -15,8 +15,7 @@
 #include <stdio.h>
 
 #include "facade.h"
-#include "hsa_calls.h"
-#include "hsa_table_gen.h"
+#include "hsa_wrap_gen.h"
 
 #define MAX_DEVICES 64
 
@@ -63,10 +62,10 @@ static hsa_status_t on_agent(hsa_agent_t agent, void *data)
 	return HSA_STATUS_SUCCESS;
 }
 
-/* The function that our wrapper stands in front of, or the runtime's own. */
-static void *hsa_function(void *library, uint32_t id, const char *name)
+/* The function that librtl's wrapper stands in front of, or the runtime's own. */
+static void *hsa_function(void *library, uint32_t op, const char *name)
 {
-	void *fn = hsa_calls_real(id);
+	void *fn = stream_core()->hsa_real(op);
 
 	return fn || !library ? fn : dlsym(library, name);
 }
@@ -75,10 +74,10 @@ static void find_gpus(struct gpus *g)
 {
 	void *library = dlopen("libhsa-runtime64.so.1", RTLD_NOLOAD | RTLD_LAZY);
 	hsa_iterate_agents_fn_t iterate =
-		(hsa_iterate_agents_fn_t)hsa_function(library, HSA_API_ID_hsa_iterate_agents,
+		(hsa_iterate_agents_fn_t)hsa_function(library, HSA_OP_hsa_iterate_agents,
 						      "hsa_iterate_agents");
 
-	g->get = (hsa_agent_get_info_fn_t)hsa_function(library, HSA_API_ID_hsa_agent_get_info,
+	g->get = (hsa_agent_get_info_fn_t)hsa_function(library, HSA_OP_hsa_agent_get_info,
 						       "hsa_agent_get_info");
 	if (iterate && g->get)
 		iterate(on_agent, g);

@@ -7,8 +7,8 @@
  *	registry.c  who wants what: a callback and a pool for each operation
  *	pool.c      pools of records
  *	devices.c   what HIP calls a device, and what the KFD calls it
- *	stream.c    from the core's calls and operations to callbacks and records
- *	hsa_calls.c HSA's calls, by wrappers in the runtime's tables
+ *	stream.c    from the core's operations and ranges to callbacks and records; started and stopped
+ *	calls.c     the same from its API calls
  *	hsa_events.c, hsa_kernels.c  what happens in HSA, from those calls
  *
  * Locks, outermost first: registry.c's, hsa_events.c's, one pool's. None is held while the program's code runs.

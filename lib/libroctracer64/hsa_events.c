@@ -18,8 +18,8 @@
 #include <hsa/hsa_ven_amd_loader.h>
 
 #include "facade.h"
-#include "hsa_calls.h"
-#include "hsa_table_gen.h"
+#include "hsa_wrap_gen.h"
+#include "roctracer/roctracer_hsa.h"
 
 #define MAX_AGENTS 64u
 
@@ -38,25 +38,25 @@
 #endif
 
 static const struct {
-	uint32_t id, events;
+	uint32_t op, events;
 } sources[] = {
-	{ HSA_API_ID_hsa_memory_allocate, ALLOCATE },
-	{ HSA_API_ID_hsa_memory_free, ALLOCATE },
-	{ HSA_API_ID_hsa_amd_memory_pool_allocate, ALLOCATE | DEVICE },
-	{ HSA_API_ID_hsa_amd_memory_pool_free, ALLOCATE },
-	{ HSA_API_ID_hsa_memory_assign_agent, DEVICE },
-	{ HSA_API_ID_hsa_amd_agents_allow_access, DEVICE },
-	{ HSA_API_ID_hsa_memory_copy, MEMCOPY },
-	{ HSA_API_ID_hsa_amd_memory_async_copy, MEMCOPY },
-	{ HSA_API_ID_hsa_amd_memory_async_copy_rect, MEMCOPY },
-	{ HSA_API_ID_hsa_queue_create, SUBMIT },
-	{ HSA_API_ID_hsa_queue_destroy, SUBMIT | KERNELS },
+	{ HSA_OP_hsa_memory_allocate, ALLOCATE },
+	{ HSA_OP_hsa_memory_free, ALLOCATE },
+	{ HSA_OP_hsa_amd_memory_pool_allocate, ALLOCATE | DEVICE },
+	{ HSA_OP_hsa_amd_memory_pool_free, ALLOCATE },
+	{ HSA_OP_hsa_memory_assign_agent, DEVICE },
+	{ HSA_OP_hsa_amd_agents_allow_access, DEVICE },
+	{ HSA_OP_hsa_memory_copy, MEMCOPY },
+	{ HSA_OP_hsa_amd_memory_async_copy, MEMCOPY },
+	{ HSA_OP_hsa_amd_memory_async_copy_rect, MEMCOPY },
+	{ HSA_OP_hsa_queue_create, SUBMIT },
+	{ HSA_OP_hsa_queue_destroy, SUBMIT | KERNELS },
 #if ROCTRACER64_GENERATION == 1
-	{ HSA_API_ID_hsa_init, LIFE },
-	{ HSA_API_ID_hsa_shut_down, LIFE },
+	{ HSA_OP_hsa_init, LIFE },
+	{ HSA_OP_hsa_shut_down, LIFE },
 #endif
-	{ HSA_API_ID_hsa_executable_freeze, CODE },
-	{ HSA_API_ID_hsa_executable_destroy, CODE },
+	{ HSA_OP_hsa_executable_freeze, CODE },
+	{ HSA_OP_hsa_executable_destroy, CODE },
 };
 
 struct agent {
@@ -83,6 +83,9 @@ static _Atomic uint32_t wanted;
 static _Atomic uint32_t nr_inits;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* set in hsa_events_start(), constant after */
+static const struct rtl_core *core;
+static int index_of;
+/* set in hsa_events_on_runtime(), constant after */
 static struct agent agents[MAX_AGENTS];
 static uint32_t nr_agents;
 static hsa_ven_amd_loader_1_01_pfn_t loader;
@@ -90,7 +93,7 @@ static struct seen_queue *_Atomic seen_queues; /* written under lock */
 /* in a callback: HSA's calls in there make no events */
 static _Thread_local bool is_telling;
 
-#define REAL(name) ((name##_fn_t)hsa_calls_real(HSA_API_ID_##name))
+#define REAL(name) ((name##_fn_t)core->hsa_real(HSA_OP_##name))
 
 void hsa_events_hold(bool on)
 {
@@ -109,7 +112,7 @@ static void watch(uint32_t set, uint32_t clear)
 	/* relaxed: a call that runs meanwhile is told or not */
 	atomic_store_explicit(&wanted, now, memory_order_relaxed);
 	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
-		hsa_calls_watch(sources[i].id, (sources[i].events & now) != 0);
+		core->live_want(index_of, API_HSA, sources[i].op, (sources[i].events & now) != 0);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -169,7 +172,7 @@ static const struct agent *find_agent(hsa_agent_t handle)
 	return &none;
 }
 
-void hsa_events_start(void)
+void hsa_events_on_runtime(void)
 {
 	uint32_t counts[3] = { 0 };
 
@@ -303,7 +306,7 @@ static void queue_created(hsa_queue_t *queue, hsa_agent_t agent)
 
 	pthread_mutex_lock(&lock);
 	if (!is_listening)
-		is_listening = stream_core()->submit_listen(on_packet);
+		is_listening = core->submit_listen(on_packet);
 	s = atomic_load_explicit(&seen_queues, memory_order_relaxed);
 	while (s && atomic_load_explicit(&s->queue, memory_order_relaxed))
 		s = s->next;
@@ -437,77 +440,86 @@ static void code(hsa_executable_t executable, int unload)
 
 /* ---- from calls to events ------------------------------------------------------------------- */
 
-void hsa_events_before(uint32_t id, const struct hsa_api_data_t *call)
+#define ARG(fn, name) (((const struct hsa_args_##fn *)call->args)->name)
+
+static void on_enter(struct live_call *call)
 {
-	switch (id) {
-	case HSA_API_ID_hsa_memory_free:
-		freed(call->args.hsa_memory_free.ptr);
+	switch (call->operation) {
+	case HSA_OP_hsa_memory_free:
+		freed(ARG(hsa_memory_free, ptr));
 		break;
-	case HSA_API_ID_hsa_amd_memory_pool_free:
-		freed(call->args.hsa_amd_memory_pool_free.ptr);
+	case HSA_OP_hsa_amd_memory_pool_free:
+		freed(ARG(hsa_amd_memory_pool_free, ptr));
 		break;
-	case HSA_API_ID_hsa_executable_destroy:
-		code(call->args.hsa_executable_destroy.executable, 1);
+	case HSA_OP_hsa_executable_destroy:
+		code(ARG(hsa_executable_destroy, executable), 1);
 		break;
-	case HSA_API_ID_hsa_shut_down:
+	case HSA_OP_hsa_shut_down:
 		if (atomic_fetch_sub_explicit(&nr_inits, 1, memory_order_relaxed) == 1)
-			stream_core()->on_unload();
+			core->on_unload();
 		break;
 	default:
 		break;
 	}
 }
 
-void hsa_events_after(uint32_t id, const struct hsa_api_data_t *call)
+static void on_return(struct live_call *call)
 {
-	if (call->hsa_status_t_retval != HSA_STATUS_SUCCESS)
+	if (*(const hsa_status_t *)call->result != HSA_STATUS_SUCCESS)
 		return;
-#define ARG(fn, name) call->args.fn.name
-	switch (id) {
-	case HSA_API_ID_hsa_init:
+	switch (call->operation) {
+	case HSA_OP_hsa_init:
 		atomic_fetch_add_explicit(&nr_inits, 1, memory_order_relaxed);
 		break;
-	case HSA_API_ID_hsa_memory_allocate:
+	case HSA_OP_hsa_memory_allocate:
 		region_allocated(ARG(hsa_memory_allocate, region), ARG(hsa_memory_allocate, size),
 				 ARG(hsa_memory_allocate, ptr));
 		break;
-	case HSA_API_ID_hsa_amd_memory_pool_allocate:
+	case HSA_OP_hsa_amd_memory_pool_allocate:
 		pool_allocated(ARG(hsa_amd_memory_pool_allocate, memory_pool),
 			       ARG(hsa_amd_memory_pool_allocate, size),
 			       ARG(hsa_amd_memory_pool_allocate, ptr));
 		break;
-	case HSA_API_ID_hsa_memory_assign_agent:
+	case HSA_OP_hsa_memory_assign_agent:
 		has_access(ARG(hsa_memory_assign_agent, agent), ARG(hsa_memory_assign_agent, ptr));
 		break;
-	case HSA_API_ID_hsa_amd_agents_allow_access:
+	case HSA_OP_hsa_amd_agents_allow_access:
 		for (uint32_t i = 0; i < ARG(hsa_amd_agents_allow_access, num_agents); i++)
 			has_access(ARG(hsa_amd_agents_allow_access, agents)[i],
 				   ARG(hsa_amd_agents_allow_access, ptr));
 		break;
-	case HSA_API_ID_hsa_memory_copy:
+	case HSA_OP_hsa_memory_copy:
 		copied(ARG(hsa_memory_copy, dst), ARG(hsa_memory_copy, src),
 		       ARG(hsa_memory_copy, size));
 		break;
-	case HSA_API_ID_hsa_amd_memory_async_copy:
+	case HSA_OP_hsa_amd_memory_async_copy:
 		copied(ARG(hsa_amd_memory_async_copy, dst), ARG(hsa_amd_memory_async_copy, src),
 		       ARG(hsa_amd_memory_async_copy, size));
 		break;
-	case HSA_API_ID_hsa_amd_memory_async_copy_rect:
+	case HSA_OP_hsa_amd_memory_async_copy_rect:
 		rectangle_copied(ARG(hsa_amd_memory_async_copy_rect, dst),
 				 ARG(hsa_amd_memory_async_copy_rect, src),
 				 ARG(hsa_amd_memory_async_copy_rect, range));
 		break;
-	case HSA_API_ID_hsa_queue_create:
+	case HSA_OP_hsa_queue_create:
 		queue_created(*ARG(hsa_queue_create, queue), ARG(hsa_queue_create, agent));
 		break;
-	case HSA_API_ID_hsa_queue_destroy:
+	case HSA_OP_hsa_queue_destroy:
 		queue_ended(ARG(hsa_queue_destroy, queue));
 		break;
-	case HSA_API_ID_hsa_executable_freeze:
+	case HSA_OP_hsa_executable_freeze:
 		code(ARG(hsa_executable_freeze, executable), 0);
 		break;
 	default:
 		break;
 	}
-#undef ARG
+}
+
+static const struct live_subscriber subscriber = { .enter = on_enter, .exit = on_return };
+
+int hsa_events_start(const struct rtl_core *of)
+{
+	core = of;
+	index_of = core->live_subscribe(&subscriber);
+	return index_of;
 }

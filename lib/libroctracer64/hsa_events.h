@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hsa_events.h - what happens in HSA: memory, copies, packets, code
  *
- * Events come of HSA's functions: hsa_calls.c tells of those whose effects are wanted.
+ * Events come of HSA's functions: this is a subscriber of its own of the calls that have them.
  */
 #ifndef RTL_LIB_LIBROCTRACER64_HSA_EVENTS_H
 #define RTL_LIB_LIBROCTRACER64_HSA_EVENTS_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "roctracer/roctracer_hsa.h"
+struct rtl_core;
 
 /* Around a fork: the child must find the lock free. See facade.h. */
 void hsa_events_hold(bool on);
@@ -18,12 +18,10 @@ void hsa_kernels_hold(bool on);
 /* The event is wanted, or no longer. Under registry.c's lock. */
 void hsa_events_want(uint32_t event, bool on);
 
-/* The wrappers are in HSA's tables. Under ROCr's init lock. */
-void hsa_events_start(void);
-
-/* Around the real function. */
-void hsa_events_before(uint32_t id, const struct hsa_api_data_t *call);
-void hsa_events_after(uint32_t id, const struct hsa_api_data_t *call);
+/* Takes its number among the subscribers of the core's calls. -ENOSPC: there is none left. */
+int hsa_events_start(const struct rtl_core *core);
+/* The core's wrappers are in HSA's tables. Under ROCr's init lock. */
+void hsa_events_on_runtime(void);
 
 /* ---- hsa_kernels.c ---- */
 /* The kernel that lies at `object`; its name, which stays, or NULL. */

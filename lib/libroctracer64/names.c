@@ -154,7 +154,7 @@ uint32_t names_nr_ops(uint32_t domain)
 	case ACTIVITY_DOMAIN_HIP_OPS:
 		return NR_HIP_OPS;
 	case ACTIVITY_DOMAIN_HIP_API:
-		last = stream_core() ? stream_core()->live_last_id() : 0;
+		last = stream_core() ? stream_core()->activity_last_id() : 0;
 		return (last ? last : ROCTRACER_HIP_LAST) + 1;
 	case ACTIVITY_DOMAIN_ROCTX:
 		return NR_ROCTX;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* stream.c - from the core's calls and operations to callbacks and records
+/* stream.c - from the core's operations and ranges to callbacks and records
  *
  * Owns:     the switch between started and stopped, and what of the core is listened to.
  * Threads:  any.
- * Hot path: on_enter(), on_leave(), on_done(), on_op(): no lock but the pool's.
+ * Hot path: on_op(), stream_write_call(): no lock but the pool's.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,14 +11,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "calls.h"
 #include "facade.h"
-#include "hsa_calls.h"
 #include "hsa_events.h"
 #include "roctracer/roctracer_roctx.h"
-
-/* of live_call.private, this library's */
-#define HAS_CALLBACK 1u
-#define HAS_POOL 2u
 
 /* Data of a marker: at least as much as clients that take it for that of a HIP call may read. */
 union roctx_block {
@@ -27,11 +23,11 @@ union roctx_block {
 };
 
 static const struct rtl_core *the_core;
-static int live_index = -1;
+static int live_index = -1; /* calls_start()'s */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Atomic bool is_stopped;
 static uint32_t process_id;
-static _Atomic bool is_hip_wanted;
+static _Atomic bool is_hip_wanted, is_hsa_wanted; /* so far */
 
 bool stream_is_stopped(void)
 {
@@ -44,11 +40,11 @@ bool stream_switch(bool on)
 	/* what `rtl trace --trace-start off` records, too */
 	if (stream_core()) {
 		stream_core()->pause_switch(on);
-		stream_core()->live_pause_ops(live_index, !on);
+		stream_core()->activity_pause_ops(live_index, !on);
 	}
 	/* HIP may have been loaded since something was enabled */
 	if (on && is_hip_wanted && stream_core())
-		stream_core()->live_turn_on();
+		stream_core()->activity_turn_on();
 	return atomic_exchange(&is_stopped, !on) == on;
 }
 
@@ -56,35 +52,7 @@ void stream_settle(void)
 {
 	/* whoever writes records may be waiting for this thread to make room */
 	if (stream_core() && !pool_is_delivering())
-		stream_core()->live_settle();
-}
-
-static void on_enter(struct live_call *call)
-{
-	activity_rtapi_callback_t fn;
-	void *arg;
-
-	if (stream_is_stopped())
-		return;
-	if (registry_get_pool(ACTIVITY_DOMAIN_HIP_API, call->id))
-		call->private[live_index] |= HAS_POOL;
-	fn = registry_get_callback(ACTIVITY_DOMAIN_HIP_API, call->id, &arg);
-	if (!fn)
-		return;
-	call->private[live_index] |= HAS_CALLBACK;
-	fn(ACTIVITY_DOMAIN_HIP_API, call->id, call->data, arg);
-}
-
-static void on_leave(struct live_call *call)
-{
-	activity_rtapi_callback_t fn;
-	void *arg;
-
-	if (stream_is_stopped() || !(call->private[live_index] & HAS_CALLBACK))
-		return;
-	fn = registry_get_callback(ACTIVITY_DOMAIN_HIP_API, call->id, &arg);
-	if (fn)
-		fn(ACTIVITY_DOMAIN_HIP_API, call->id, call->data, arg);
+		stream_core()->activity_settle();
 }
 
 static uint32_t this_thread(void)
@@ -128,19 +96,7 @@ void stream_write_call(struct pool *pool, uint32_t domain, uint32_t op, uint64_t
 	pool_write(pool, records, nr + 1);
 }
 
-static void on_done(struct live_call *call)
-{
-	struct pool *pool;
-
-	if (stream_is_stopped() || !(call->private[live_index] & HAS_POOL))
-		return;
-	pool = registry_get_pool(ACTIVITY_DOMAIN_HIP_API, call->id);
-	if (pool)
-		stream_write_call(pool, ACTIVITY_DOMAIN_HIP_API, call->id, call->correlation,
-				  call->begin_ns, call->end_ns);
-}
-
-static void on_op(const struct live_op *op)
+static void on_op(const struct activity_op *op)
 {
 	/* stopped meanwhile or not: it was submitted while tracing was on */
 	struct pool *pool = registry_get_pool(ACTIVITY_DOMAIN_HIP_OPS, op->op);
@@ -200,8 +156,8 @@ static bool is_asked_for(void)
 
 static bool install(const struct hsa_mirror_root *root)
 {
-	hsa_calls_install(root);
-	hsa_events_start();
+	(void)root;
+	hsa_events_on_runtime();
 	return true;
 }
 
@@ -215,21 +171,15 @@ bool stream_on_load(void *table)
 	if (!core)
 		return true;
 #if ROCTRACER64_GENERATION == 4
-	if (!is_asked_for() && !hsa_calls_any() &&
+	if (!is_asked_for() && !is_hsa_wanted &&
 	    !registry_get_pool(ACTIVITY_DOMAIN_HSA_OPS, HSA_OP_ID_COPY))
 		return core->on_load(table);
 #endif
 	if (!is_attached)
-		is_attached = core->bus_attach(&copies) == 0 && core->table_add_layer(&layer);
+		is_attached = core->bus_attach(&copies) == 0 && core->hsa_wrap() &&
+			      core->table_add_layer(&layer);
 	return core->on_load(table);
 }
-
-static const struct live_listener listener = {
-	.enter = on_enter,
-	.leave = on_leave,
-	.done = on_done,
-	.op = on_op,
-};
 
 /* The kinds of calls have the order of AMD's ids. */
 static void on_range(enum range_call call, const char *message, uint64_t id)
@@ -276,9 +226,9 @@ static void start_once(void)
 
 	process_id = (uint32_t)getpid();
 	pthread_atfork(before_fork, after_fork, in_child);
-	live_index = core ? core->live_listen(&listener) : -1;
-	/* without a place among the listeners nothing is traced */
-	the_core = live_index >= 0 ? core : NULL;
+	live_index = core ? calls_start(core) : -1;
+	/* without a number among the subscribers nothing is traced */
+	the_core = live_index >= 0 && hsa_events_start(core) >= 0 ? core : NULL;
 	if (the_core)
 		the_core->corr_keep_order();
 }
@@ -306,20 +256,22 @@ void stream_want(uint32_t domain, uint32_t op, bool on)
 	case ACTIVITY_DOMAIN_HIP_API:
 		if (on) {
 			is_hip_wanted = true;
-			core->live_turn_on();
+			core->activity_turn_on();
 		}
-		core->live_want(live_index, op, on);
+		calls_want(domain, op, on);
 		break;
 	case ACTIVITY_DOMAIN_HIP_OPS:
 		on = registry_get_pool(domain, op) != NULL;
 		is_hip_wanted = is_hip_wanted || on;
 		wanted_ops = on ? wanted_ops | 1u << op : wanted_ops & ~(1u << op);
-		core->live_want_ops(live_index, wanted_ops != 0);
+		core->activity_want_ops(live_index, wanted_ops ? on_op : NULL);
 		break;
 	case ACTIVITY_DOMAIN_HSA_API:
-		hsa_calls_want(op, on);
+		is_hsa_wanted = is_hsa_wanted || on;
+		calls_want(domain, op, on);
 		break;
 	case ACTIVITY_DOMAIN_HSA_EVT:
+		is_hsa_wanted = is_hsa_wanted || on;
 		/* there are callbacks alone */
 		hsa_events_want(op, on && registry_get_callback(domain, op, &arg));
 		break;

@@ -10,7 +10,7 @@
 #include "event/corr.h"
 #include "event/life.h"
 #include "event/pause.h"
-#include "source/api/call.h"
+#include "hsa_wrap_gen.h"
 #include "source/hip/frame.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -41,17 +41,18 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.table_add_layer = table_add_layer,
 		.submit_listen = submit_listen,
 		.bus_attach = bus_attach,
-		.api_open = api_open,
-		.api_close = api_close,
+		.live_subscribe = live_subscribe,
+		.live_want = live_want,
+		.live_room = live_room,
+		.hsa_wrap = entry_wrap_hsa,
+		.hsa_real = hsa_wrap_real,
 		.pause_switch = pause_switch,
 		.corr_keep_order = corr_keep_order,
-		.live_listen = live_listen,
-		.live_turn_on = live_turn_on,
-		.live_want = live_want,
-		.live_want_ops = live_want_ops,
-		.live_pause_ops = live_pause_ops,
-		.live_settle = live_settle,
-		.live_last_id = live_last_id,
+		.activity_turn_on = activity_turn_on,
+		.activity_want_ops = activity_want_ops,
+		.activity_pause_ops = activity_pause_ops,
+		.activity_settle = activity_settle,
+		.activity_last_id = activity_last_id,
 		.range_front = range_front,
 		.range_listen = range_listen,
 		.range_mark = range_mark,

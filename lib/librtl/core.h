@@ -12,7 +12,8 @@
 
 #include "core_version.h"
 #include "event/bus.h"
-#include "source/hip/live.h"
+#include "source/api/live.h"
+#include "source/hip/activity.h"
 #include "source/hsa/queue/submit.h"
 #include "source/hsa/table/table.h"
 #include "source/roctx/range.h"
@@ -33,21 +34,23 @@ struct rtl_core {
 	bool (*table_add_layer)(const struct table_layer *layer);
 	bool (*submit_listen)(submit_listener_fn fn);
 
-	/* bus.h, call.h have the contracts */
+	/* bus.h, live.h have the contracts */
 	int (*bus_attach)(const struct sink *sink);
-	uint64_t (*api_open)(uint64_t *outer);
-	void (*api_close)(uint64_t outer);
+	int (*live_subscribe)(const struct live_subscriber *s);
+	void (*live_want)(int index, enum api_domain domain, uint32_t operation, bool on);
+	void *(*live_room)(struct live_call *call, int index);
+	/* HSA's calls are seen from now on, or from the next hsa_init() on. false: too many layers. Any number of times */
+	bool (*hsa_wrap)(void);
+	void *(*hsa_real)(uint32_t op); /* hsa_wrap_real() */
 
-	/* pause.h, corr.h, live.h have the contracts */
+	/* pause.h, corr.h, activity.h have the contracts */
 	void (*pause_switch)(bool recording);
 	void (*corr_keep_order)(void);
-	int (*live_listen)(const struct live_listener *l);
-	bool (*live_turn_on)(void);
-	void (*live_want)(int index, uint32_t id, bool on);
-	void (*live_want_ops)(int index, bool on);
-	void (*live_pause_ops)(int index, bool paused);
-	void (*live_settle)(void);
-	uint32_t (*live_last_id)(void);
+	bool (*activity_turn_on)(void);
+	void (*activity_want_ops)(int index, activity_fn fn);
+	void (*activity_pause_ops)(int index, bool paused);
+	void (*activity_settle)(void);
+	uint32_t (*activity_last_id)(void);
 
 	/* roctx: range.h has the contracts */
 	void (*range_front)(const void *fn);
@@ -67,5 +70,7 @@ const struct rtl_core *rtl_core_get(uint32_t version);
 /* entry.c: under names that no other library's symbols come before. */
 bool entry_load(void *table);
 void entry_unload(void);
+/* Wrappers stand in HSA's tables from now on. As hsa_wrap() of the table. */
+bool entry_wrap_hsa(void);
 
 #endif

@@ -21,6 +21,7 @@
 #include "hsa_wrap_gen.h"
 #include "sink/recorder/recorder.h"
 #include "source/api/call.h"
+#include "source/api/live.h"
 #include "source/hip/callback.h"
 #include "source/hip/frame.h"
 #include "source/hsa/completion/harvest.h"
@@ -42,22 +43,24 @@ static bool install_quirks(const struct hsa_mirror_root *root)
 	return true;
 }
 
-/* HSA calls, where they are asked for, are recorded in front of what librtl does in them. */
+/* HSA's calls, where the recorder or a compat library wants them, are seen in front of what librtl does in them. */
 static bool install_calls(const struct hsa_mirror_root *root)
 {
-	if (env_bool(ENV_HSA_API)) {
-		hsa_wrap_install(root);
-		api_switch(REC_API_HSA, true);
-	}
+	hsa_wrap_install(root);
 	return true;
 }
 
 static const struct table_layer quirk_layer = { .name = "quirks", .install = install_quirks };
 static const struct table_layer call_layer = { .name = "calls", .install = install_calls };
 
+bool entry_wrap_hsa(void)
+{
+	return table_add_layer(&call_layer);
+}
+
 /* The order in which HSA's tables are patched: each stands in front of those before it. Behind them come the
- * runtime's own functions, in front of them the layers of faces (table_add_layer()). */
-static const struct table_layer *const layers[] = { &quirk_layer, &core_layer, &call_layer, NULL };
+ * runtime's own functions, in front of them what table_add_layer() adds. */
+static const struct table_layer *const layers[] = { &quirk_layer, &core_layer, NULL };
 
 static void boot_once(void)
 {
@@ -67,8 +70,12 @@ static void boot_once(void)
 	pause_init();
 	range_init();
 	api_init();
-	callback_init();
+	live_init();
 	table_init(layers);
+	if (env_bool(ENV_HSA_API)) {
+		entry_wrap_hsa();
+		api_switch(API_HSA, true);
+	}
 	life_init(sources, sinks);
 }
 

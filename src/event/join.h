@@ -2,7 +2,7 @@
 /* join.h - which call an operation belongs to that HIP submitted from a thread of its own
  *
  * With AMD_DIRECT_DISPATCH=0 calls only queue commands, and a thread of HIP's submits them: nothing there
- * tells whose they are. What HIP 5.2 tells is, on the caller's thread, a command's number (source/hip/live.c
+ * tells whose they are. What HIP 5.2 tells is, on the caller's thread, a command's number (source/hip/activity.c
  * keeps its call), and when the command is over that number again, with the begin and the end that
  * hsa_amd_profiling_get_dispatch_time(), or its like for copies, had answered for the command's signals.
  * librtl stands in that function: it knows for which operation it gave which answer. So an answer that comes

@@ -15,6 +15,7 @@
 
 struct buf; /* sink/recorder/buf.h: the thread's open chunk */
 struct lane;
+struct live_frame;
 struct marker_stack; /* source/roctx */
 
 struct thread {
@@ -39,17 +40,15 @@ struct thread {
 	uint64_t corr_next, corr_end; /* ids taken ahead from the process counter, corr.c */
 	uint64_t marker;	      /* innermost open push range, 0 = none */
 	uint64_t corr_current;	      /* of the API call that runs, 0 = none: operations take it */
-	uint64_t corr_offer;	      /* id that the next recorded call takes, 0 = a new one */
 	uintptr_t
 		call_left_out; /* frame of a call that began while recording was paused, 0 = none */
 	void *marker_stack;    /* source/roctx's */
 	struct buf *buf;       /* sink/recorder's: open chunk of this thread */
 	struct lane *lane;     /* event/lane.h, never NULL */
 	const void *name_key;  /* source/hip: the kernel whose name was asked for last, */
-	uint32_t name_id, name_generation; /* its name, and when */
-	void *api_block;		   /* source/hip: of the callback that runs */
-	void *live_top, *live_first; /* source/hip: frames of the calls that the runtime tells of */
-	uintptr_t api_frame[3];	     /* source/api: by domain, the frame of that call's wrapper */
+	uint32_t name_id, name_generation;	  /* its name, and when */
+	struct live_frame *live_top, *live_first; /* source/api: the calls that subscribers see */
+	uintptr_t api_frame[3]; /* source/api: by domain, the frame of that call's wrapper */
 };
 
 #define THREAD_LEFT_OUT (UINT64_C(1) << 32)

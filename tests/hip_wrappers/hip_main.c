@@ -5,13 +5,13 @@
 #include "source/hip/frame.h"
 #include "source/hip/release.h"
 
-const enum rec_api_domain run_domain = REC_API_HIP;
+const enum api_domain run_domain = API_HIP;
 const struct api_op *const run_ops = hip_ops;
 void (*const hip_boot)(void) = NULL;
 
 void run_prepare(void)
 {
-	api_define(REC_API_HIP, hip_ops, hip_told, hip_nr_ops);
+	api_define(API_HIP, hip_ops, hip_told, hip_nr_ops);
 	atomic_store(&hip_started, true);
 	/* the first function that is found tells the release: not in the middle of a case */
 	hip_real(HIP_OP_hipInit);

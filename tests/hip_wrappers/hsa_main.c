@@ -9,7 +9,7 @@
 #include "run.h"
 #include "source/hip/release.h"
 
-const enum rec_api_domain run_domain = REC_API_HSA;
+const enum api_domain run_domain = API_HSA;
 const struct api_op *const run_ops = hsa_ops;
 void (*const hip_boot)(void) = NULL;
 /* HSA's wrappers know no kernels: what source/hip would look up is not there. */

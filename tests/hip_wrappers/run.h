@@ -39,7 +39,7 @@ struct run_case {
 };
 
 /* The domain under test: what the driver gives. */
-extern const enum rec_api_domain run_domain;
+extern const enum api_domain run_domain;
 extern const struct api_op *const run_ops;
 extern const struct run_case run_cases[];
 extern const unsigned run_nr_cases;

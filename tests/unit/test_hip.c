@@ -16,7 +16,7 @@
 #include "event/life.h"
 #include "hip_ops_gen.h"
 #include "source/hip/callback.h"
-#include "source/hip/live.h"
+#include "source/hip/activity.h"
 #include "source/hip/release.h"
 #include "support/sink_record.h"
 #include "support/test.h"
@@ -48,7 +48,7 @@ static void begin(const char *mode, const char *backend)
 	setenv("RTL_HIP_BACKEND", backend, 1);
 	env_init();
 	api_init();
-	callback_init();
+	live_init();
 	sink_record_open();
 }
 
@@ -126,7 +126,7 @@ TEST(in_other_modes_and_by_callback_wrappers_pass_calls_on)
 	begin("standard", "auto");
 	CHECK_EQ_INT(hipInit(1), 1001);
 	CHECK(atomic_load(&hip_started));
-	CHECK_EQ_UINT(atomic_load(&api_domains), 0);
+	CHECK_EQ_UINT(api_wanted(API_HIP, HIP_OP_hipInit), 0);
 	CHECK_EQ_INT(hipInit(2), 1002);
 	CHECK_EQ_UINT(sink_record_count(EVENT_API), 0);
 }
@@ -254,7 +254,7 @@ TEST(the_sizes_of_a_batch_are_added_up)
 
 static uint32_t id_of(uint32_t op)
 {
-	for (uint32_t id = 0; id < LIVE_MAX_IDS; id++)
+	for (uint32_t id = 0; id < API_MAX_OPERATIONS; id++)
 		if (release_callback(id) && release_callback(id)->op == op)
 			return id;
 	FAIL("no callback of op %u", op);
@@ -342,7 +342,7 @@ TEST(where_wrappers_do_callbacks_stay_off_and_what_passes_them_is_counted)
 
 	load();
 	begin("hip", "auto");
-	CHECK(hip_enter(&c));
+	CHECK(hip_enter(HIP_OP_hipInit, &c));
 	callback_on_runtime();
 	CHECK_EQ_UINT(nr_registered(), 0);
 	CHECK(!is_missed());
@@ -536,7 +536,7 @@ static void begin_with(const char *direct, int more)
 	load_tracer(HIP_RELEASE_5_7, more);
 	setenv("AMD_DIRECT_DISPATCH", direct, 1);
 	begin("hip", "auto");
-	CHECK(hip_enter(&c));
+	CHECK(hip_enter(HIP_OP_hipInit, &c));
 	CHECK(!callback_on_runtime());
 	hip_leave(HIP_OP_hipInit, &c, 0, NULL, 0);
 }
@@ -551,7 +551,7 @@ TEST(without_direct_dispatch_recorded_calls_are_known_by_their_ids)
 	/* what no wrapper records is of no interest */
 	CHECK_EQ_INT(call_of_runtime(HIP_OP_hipFree, NULL), 1);
 	thread_get()->marker = 12;
-	CHECK(hip_enter(&c));
+	CHECK(hip_enter(HIP_OP_hipInit, &c));
 	CHECK_EQ_INT(call_of_runtime(HIP_OP_hipFree, a_call_of_its_own), 0);
 	CHECK_EQ_UINT(carried, c.correlation);
 	hip_leave(HIP_OP_hipFree, &c, 0, NULL, 0);
@@ -571,7 +571,7 @@ TEST(a_commands_end_gives_its_operation_to_the_call)
 
 	begin_with("0", 0);
 	op = (int (*)(uint32_t, void *))dlsym(lib, "stand_in_op");
-	CHECK(hip_enter(&c));
+	CHECK(hip_enter(HIP_OP_hipInit, &c));
 	CHECK_EQ_INT(call_of_runtime(HIP_OP_hipMemcpy, NULL), 0);
 	hip_leave(HIP_OP_hipMemcpy, &c, 0, NULL, 0);
 	CHECK_EQ_INT(op(1, NULL), 0);
@@ -610,10 +610,11 @@ TEST(a_release_that_is_not_known_is_not_joined)
 
 /* ---- operations, for those who want them ------------------------------------------------------ */
 
-static struct live_op last_op;
+static struct activity_op last_op;
 static unsigned int nr_ops;
+static const struct live_subscriber subscriber;
 
-static void on_live_op(const struct live_op *op)
+static void on_op(const struct activity_op *op)
 {
 	last_op = *op;
 	nr_ops++;
@@ -621,7 +622,6 @@ static void on_live_op(const struct live_op *op)
 
 TEST(operations_are_asked_for_only_while_they_are_wanted)
 {
-	static const struct live_listener listener = { .op = on_live_op };
 	/* activity_record_t of a dispatch: its number is the call's correlation id */
 	uint64_t record[8] = { 2 | UINT64_C(0x11f0) << 32, 0, 4711, 1000, 2000, 1, 3, 0 };
 	int (*op)(uint32_t, void *);
@@ -630,11 +630,10 @@ TEST(operations_are_asked_for_only_while_they_are_wanted)
 	load_tracer(HIP_RELEASE_5_7, 0);
 	op = (int (*)(uint32_t, void *))dlsym(lib, "stand_in_op");
 	begin("standard", "auto");
-	live_init();
-	index = live_listen(&listener);
-	CHECK(live_turn_on());
+	index = live_subscribe(&subscriber);
+	CHECK(activity_turn_on());
 	CHECK_EQ_INT(op(0, NULL), 1);
-	live_want_ops(index, true);
+	activity_want_ops(index, on_op);
 	CHECK_EQ_INT(op(0, NULL), 0);
 	record[7] = (uint64_t)(uintptr_t) "kernel";
 	CHECK_EQ_INT(op(0, record), 0);
@@ -650,7 +649,7 @@ TEST(operations_are_asked_for_only_while_they_are_wanted)
 	CHECK_EQ_INT(op(1, record), 0);
 	CHECK_EQ_UINT(last_op.bytes, 512);
 	CHECK_NULL(last_op.kernel);
-	live_want_ops(index, false);
+	activity_want_ops(index, NULL);
 	CHECK_EQ_INT(op(0, record), 1);
 	CHECK_EQ_UINT(nr_ops, 2);
 }
@@ -667,7 +666,6 @@ static void ask_and_announce(void)
 /* HIP 7.2 asks any number of times whether operations are wanted, and says with another value when one is made. */
 TEST(an_operation_that_is_announced_is_no_record)
 {
-	static const struct live_listener listener = { .op = on_live_op };
 	uint64_t record[8] = { 2 | UINT64_C(0x11f0) << 32, 0, 0, 1, 2, 0, 0, 0 };
 	int (*op)(uint32_t, void *);
 	struct timespec before, after;
@@ -676,10 +674,9 @@ TEST(an_operation_that_is_announced_is_no_record)
 	load_tracer(HIP_RELEASE_7_2, 0);
 	op = (int (*)(uint32_t, void *))dlsym(lib, "stand_in_op");
 	begin("standard", "auto");
-	live_init();
-	index = live_listen(&listener);
-	CHECK(live_turn_on());
-	live_want_ops(index, true);
+	index = live_subscribe(&subscriber);
+	CHECK(activity_turn_on());
+	activity_want_ops(index, on_op);
 	nr_ops = 0;
 	for (int i = 0; i < 3; i++)
 		CHECK_EQ_INT(traced(id_of(HIP_OP_hipLaunchKernel), shown->data_size, 0,
@@ -693,12 +690,12 @@ TEST(an_operation_that_is_announced_is_no_record)
 	/* none is waited for */
 	CHECK_EQ_INT(traced(id_of(HIP_OP_hipDeviceSynchronize), shown->data_size, 0, NULL), 0);
 	clock_gettime(CLOCK_MONOTONIC, &before);
-	live_settle();
+	activity_settle();
 	clock_gettime(CLOCK_MONOTONIC, &after);
 	CHECK_LT_UINT((uint64_t)(after.tv_sec - before.tv_sec) * 1000000000 +
 			      (uint64_t)after.tv_nsec - (uint64_t)before.tv_nsec,
 		      100000000);
-	live_want_ops(index, false);
+	activity_want_ops(index, NULL);
 }
 
 /* Operations that are over when the test says so. */
@@ -733,7 +730,7 @@ static void report_and_settle(uint64_t number)
 
 	CHECK_EQ_INT(traced(id_of(HIP_OP_hipDeviceSynchronize), shown->data_size, 0, NULL), 0);
 	CHECK_EQ_INT(pthread_create(&thread, NULL, report, &number), 0);
-	live_settle();
+	activity_settle();
 	/* seen before the thread is joined */
 	CHECK_EQ_UINT(nr_ops, 1);
 	pthread_join(thread, NULL);
@@ -742,7 +739,6 @@ static void report_and_settle(uint64_t number)
 
 TEST(operations_are_told_by_when_they_were_submitted)
 {
-	static const struct live_listener listener = { .op = on_live_op };
 	uint64_t first, second;
 	int index;
 
@@ -750,9 +746,8 @@ TEST(operations_are_told_by_when_they_were_submitted)
 	op_of_runtime = (int (*)(uint32_t, void *))dlsym(lib, "stand_in_op");
 	number_of_runtime = (uint64_t(*)(void))dlsym(lib, "stand_in_number");
 	begin("standard", "auto");
-	live_init();
-	index = live_listen(&listener);
-	live_want_ops(index, true);
+	index = live_subscribe(&subscriber);
+	activity_want_ops(index, on_op);
 	/* the report comes after the call that has waited for it, and after another's */
 	nr_ops = 0;
 	report_and_settle(launch());
@@ -765,12 +760,12 @@ TEST(operations_are_told_by_when_they_were_submitted)
 	report_and_settle(first);
 	/* before a pause, and in it */
 	first = launch();
-	live_pause_ops(index, true);
+	activity_pause_ops(index, true);
 	second = launch();
 	report(&first);
 	CHECK_EQ_UINT(nr_ops, 1);
 	CHECK(last_op.correlation && last_op.correlation < 1u << 20);
-	live_pause_ops(index, false);
+	activity_pause_ops(index, false);
 	report(&second);
 	CHECK_EQ_UINT(nr_ops, 1);
 	/* of no call that was seen */
@@ -778,5 +773,5 @@ TEST(operations_are_told_by_when_they_were_submitted)
 	report(&first);
 	CHECK_EQ_UINT(nr_ops, 2);
 	CHECK_EQ_UINT(last_op.correlation, 0);
-	live_want_ops(index, false);
+	activity_want_ops(index, NULL);
 }

@@ -261,10 +261,16 @@ TEST(layers_are_installed_again_after_each_drop)
 
 TEST(layers_beyond_the_most_are_refused)
 {
+	struct table_layer more[TABLE_MAX_LAYERS];
+
 	open_tables();
-	for (unsigned i = 2; i < TABLE_MAX_LAYERS; i++)
-		CHECK(table_add_layer(&layer_nothing));
+	for (unsigned i = 2; i < TABLE_MAX_LAYERS; i++) {
+		more[i] = layer_nothing;
+		CHECK(table_add_layer(&more[i]));
+	}
 	CHECK(!table_add_layer(&layer_nothing));
+	/* one that is there is not added again */
+	CHECK(table_add_layer(&more[2]));
 	CHECK(table_take(&fake.root));
 	CHECK_STR_EQ(events, "abnnnnnn");
 }

@@ -28,7 +28,9 @@ struct domain {
 	uint32_t nr;
 };
 
-_Atomic uint32_t api_domains = 1u << REC_API_HIP;
+_Atomic uint8_t api_masks[API_NR_DOMAINS][API_MAX_OPERATIONS] = {
+	[API_HIP] = { [0 ... API_MAX_OPERATIONS - 1] = API_RECORDED },
+};
 /* set in init, constant after */
 bool api_args = true;
 static struct domain domains[REC_API_NR_DOMAINS];
@@ -38,31 +40,41 @@ void api_init(void)
 	api_args = env_bool(ENV_ARGS);
 }
 
-void api_define(enum rec_api_domain domain, const struct api_op *ops, _Atomic uint8_t *told,
+void api_define(enum api_domain domain, const struct api_op *ops, _Atomic uint8_t *told,
 		uint32_t nr)
 {
 	domains[domain] = (struct domain){ ops, told, nr };
 }
 
-void api_switch(enum rec_api_domain domain, bool on)
+void api_want(enum api_domain domain, uint32_t operation, uint8_t bit, bool on)
 {
-	if (domain == REC_API_HIP)
-		special_set(SPECIAL_NO_HIP, !on);
-	/* relaxed: whoever overlooks the change makes one call more or less of a record */
+	_Atomic uint8_t *mask = &api_masks[domain][operation];
+
+	if (operation >= API_MAX_OPERATIONS)
+		return;
+	/* relaxed: whoever overlooks the change sees one call more or less */
 	if (on)
-		atomic_fetch_or_explicit(&api_domains, 1u << domain, memory_order_relaxed);
+		atomic_fetch_or_explicit(mask, bit, memory_order_relaxed);
 	else
-		atomic_fetch_and_explicit(&api_domains, ~(1u << domain), memory_order_relaxed);
+		atomic_fetch_and_explicit(mask, (uint8_t)~bit, memory_order_relaxed);
 }
 
-bool api_inside(enum rec_api_domain domain)
+void api_switch(enum api_domain domain, bool on)
+{
+	if (domain == API_HIP)
+		special_set(SPECIAL_NO_HIP, !on);
+	for (uint32_t i = 0; i < API_MAX_OPERATIONS; i++)
+		api_want(domain, i, API_RECORDED, on);
+}
+
+bool api_inside(enum api_domain domain)
 {
 	return thread_self.api_inside & 1u << domain;
 }
 
 /* Some call is open on this thread. false: this one is made from inside of one of its domain. Calls
  * whose frames are gone are forgotten: stacks grow down, and a wrapper's callees lie below it. */
-static RTL_NOINLINE bool is_outermost(struct thread *t, enum rec_api_domain domain, uintptr_t frame)
+static RTL_NOINLINE bool is_outermost(struct thread *t, enum api_domain domain, uintptr_t frame)
 {
 	for (uint32_t d = 1; d < REC_API_NR_DOMAINS; d++) {
 		if (t->api_inside & 1u << d && frame >= t->api_frame[d])
@@ -74,7 +86,7 @@ static RTL_NOINLINE bool is_outermost(struct thread *t, enum rec_api_domain doma
 }
 
 /* A call that begins while something is special, or within another. */
-static RTL_NOINLINE bool enter_any(enum rec_api_domain domain, struct api_call *c, uintptr_t frame)
+static RTL_NOINLINE bool enter_any(enum api_domain domain, struct api_call *c, uintptr_t frame)
 {
 	/* relaxed: a stale value costs one event at start or end, which is counted */
 	int state = atomic_load_explicit(&life_state, memory_order_relaxed);
@@ -101,24 +113,19 @@ static RTL_NOINLINE bool enter_any(enum rec_api_domain domain, struct api_call *
 	t->api_frame[domain] = frame;
 	c->thread = t;
 	c->parent = t->corr_current & ~EVENT_LEFT_OUT;
-	if (RTL_UNLIKELY(t->corr_offer) && domain == REC_API_HSA) {
-		c->correlation = t->corr_offer;
-		t->corr_offer = 0;
-	} else {
-		c->correlation = corr_new(t);
-	}
+	c->correlation = corr_new(t);
 	if (!c->parent)
 		t->corr_current = c->correlation;
 	c->begin_ns = clock_now_ns();
 	return true;
 }
 
-bool api_enter_slow(enum rec_api_domain domain, struct api_call *c, uintptr_t frame)
+bool api_enter_slow(enum api_domain domain, struct api_call *c, uintptr_t frame)
 {
 	struct thread *t = &thread_self;
 
 	if (RTL_UNLIKELY(special_any(SPECIAL_FOR_CALLS) || thread_kept_out(t) ||
-			 (t->api_inside | t->call_left_out | t->corr_offer | t->corr_current)))
+			 (t->api_inside | t->call_left_out | t->corr_current)))
 		return enter_any(domain, c, frame);
 	t->api_inside = 1u << domain;
 	t->api_frame[domain] = frame;
@@ -129,31 +136,8 @@ bool api_enter_slow(enum rec_api_domain domain, struct api_call *c, uintptr_t fr
 	return true;
 }
 
-uint64_t api_open(uint64_t *outer)
-{
-	struct thread *t = thread_get();
-	uint64_t id = corr_new(t);
-
-	*outer = t->corr_current;
-	if (RTL_UNLIKELY(pause_is_on()) && !*outer)
-		t->corr_current = corr_mark(id);
-	else if (atomic_load_explicit(&api_domains, memory_order_relaxed) & 1u << REC_API_HSA)
-		t->corr_offer = id;
-	else if (!*outer)
-		t->corr_current = id;
-	return id;
-}
-
-void api_close(uint64_t outer)
-{
-	struct thread *t = thread_get();
-
-	t->corr_offer = 0;
-	t->corr_current = outer;
-}
-
 /* Emits what the function is called and what its words are. */
-static RTL_COLD void tell(enum rec_api_domain domain, uint32_t op)
+static RTL_COLD void tell(enum api_domain domain, uint32_t op)
 {
 	struct domain *d = &domains[domain];
 	struct thread *t = thread_get();
@@ -175,9 +159,9 @@ static RTL_COLD void tell(enum rec_api_domain domain, uint32_t op)
 }
 
 /* As an event, to all sinks. */
-static RTL_NOINLINE void emit_call(enum rec_api_domain domain, uint32_t op,
-				   const struct api_call *c, uint64_t end_ns, int32_t status,
-				   const uint64_t *words, uint32_t nr_words)
+static RTL_NOINLINE void emit_call(enum api_domain domain, uint32_t op, const struct api_call *c,
+				   uint64_t end_ns, int32_t status, const uint64_t *words,
+				   uint32_t nr_words)
 {
 	struct event ev;
 
@@ -195,7 +179,7 @@ static RTL_NOINLINE void emit_call(enum rec_api_domain domain, uint32_t op,
 	bus_emit(&ev);
 }
 
-void api_leave(enum rec_api_domain domain, uint32_t op, struct api_call *c, int32_t status,
+void api_leave(enum api_domain domain, uint32_t op, struct api_call *c, int32_t status,
 	       const uint64_t *words, uint32_t nr_words)
 {
 	uint64_t end_ns = clock_now_inline_ns();
@@ -240,7 +224,7 @@ void api_quick_bare(struct lane *l, uint64_t *word)
 	lane_end(l, (uint8_t *)word);
 }
 
-void api_quick_late(enum rec_api_domain domain, uint32_t op, uint64_t begin, uint64_t correlation,
+void api_quick_late(enum api_domain domain, uint32_t op, uint64_t begin, uint64_t correlation,
 		    int32_t status, const uint64_t *words, uint32_t nr_words)
 {
 	struct clock_span span = clock_span_ns(begin, RTL_TICKS());
@@ -249,7 +233,7 @@ void api_quick_late(enum rec_api_domain domain, uint32_t op, uint64_t begin, uin
 	emit_call(domain, op, &c, span.end_ns, status, words, nr_words);
 }
 
-bool api_is_named(enum rec_api_domain domain, uint32_t op)
+bool api_is_named(enum api_domain domain, uint32_t op)
 {
 	/* acquire: pairs with tell(): the name is recorded before records that refer to it */
 	return atomic_load_explicit(&domains[domain].told[op], memory_order_acquire);

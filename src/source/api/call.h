@@ -9,9 +9,8 @@
  * A call that is left by longjmp() or an exception never comes to api_leave(). Its frame's address
  * tells: a call from that frame's height or above it finds that the other is gone.
  *
- *  operation | api_enter, api_leave | api_switch
- *  ----------+----------------------+-----------
- *  enter     | any thread           | any: a call in progress is finished as it was begun
+ * api_enter(), api_leave(): any thread. api_switch(), api_want(): any thread, a call in progress is finished as it was
+ * begun.
  */
 #ifndef RTL_SOURCE_API_CALL_H
 #define RTL_SOURCE_API_CALL_H
@@ -35,9 +34,32 @@ struct api_call {
 	uint64_t begin_ns, correlation, parent;
 };
 
-/* Bit 1 << domain: calls of that domain are looked at. HIP's is set from the beginning: its first
- * call decides. Atomic. */
-extern _Atomic uint32_t api_domains;
+/* What a call is of: the numbers of its operation are those of this domain. */
+enum api_domain {
+	API_HIP = REC_API_HIP, /* enum hip_op */
+	API_HSA = REC_API_HSA, /* enum hsa_op */
+	/* HIP's calls as its runtime's callbacks show them, by the runtime's own numbers: HIP_API_ID_... of its release */
+	API_HIP_CALLBACKS = REC_API_NR_DOMAINS,
+	API_NR_DOMAINS
+};
+#define API_MAX_OPERATIONS 1024u
+_Static_assert(API_NR_DOMAINS <= 32, "thread.api_inside has a bit for each");
+
+/* Who wants an operation: subscribers (live.h), a bit each, and the recorder. The recorder's bit is set for all of HIP
+ * from the beginning: the first call decides. */
+#define API_RECORDED 0x80u
+extern RTL_HIDDEN _Atomic uint8_t api_masks[API_NR_DOMAINS][API_MAX_OPERATIONS];
+
+/* HOT */
+static inline uint32_t api_wanted(enum api_domain domain, uint32_t operation)
+{
+	/* relaxed: a call that runs while the mask is changed is seen or not */
+	return atomic_load_explicit(&api_masks[domain][operation], memory_order_relaxed);
+}
+
+/* `bit` of the operation's mask is set from now on, or no longer. Numbers beyond API_MAX_OPERATIONS: nothing. */
+void api_want(enum api_domain domain, uint32_t operation, uint8_t bit, bool on);
+
 /* Whether arguments are recorded (RTL_ARGS). Set in api_init(), constant after. */
 extern RTL_HIDDEN bool api_args;
 
@@ -45,27 +67,25 @@ extern RTL_HIDDEN bool api_args;
 void api_init(void);
 
 /* Names the functions of a domain; `ops` has `nr` entries and lives for ever, `told` has `nr` zeros. */
-void api_define(enum rec_api_domain domain, const struct api_op *ops, _Atomic uint8_t *told,
+void api_define(enum api_domain domain, const struct api_op *ops, _Atomic uint8_t *told,
 		uint32_t nr);
 
 /* Records calls of the domain from now on, or no longer. Any thread. */
-void api_switch(enum rec_api_domain domain, bool on);
+void api_switch(enum api_domain domain, bool on);
 
 /* HOT: `frame`: the address of the wrapper's frame. */
-bool api_enter_slow(enum rec_api_domain domain, struct api_call *c, uintptr_t frame);
+bool api_enter_slow(enum api_domain domain, struct api_call *c, uintptr_t frame);
 
 /* HOT: the real call has returned. `words`: its arguments as the op's signature says; nr_words may
  * be 0. Preserves errno. */
-void api_leave(enum rec_api_domain domain, uint32_t op, struct api_call *c, int32_t status,
+void api_leave(enum api_domain domain, uint32_t op, struct api_call *c, int32_t status,
 	       const uint64_t *words, uint32_t nr_words);
 
 /* HOT: false: pass the call on, untouched. Preserves errno. */
-static inline bool api_enter(enum rec_api_domain domain, struct api_call *c)
+static RTL_INLINE bool api_enter(enum api_domain domain, uint32_t op, struct api_call *c)
 {
-	/* relaxed: a call that runs while the switch is turned may be recorded or not */
-	if (RTL_LIKELY(!(atomic_load_explicit(&api_domains, memory_order_relaxed) & 1u << domain)))
-		return false;
-	return api_enter_slow(domain, c, RTL_FRAME());
+	return RTL_UNLIKELY(api_wanted(domain, op) & API_RECORDED) &&
+	       api_enter_slow(domain, c, RTL_FRAME());
 }
 
 /* HOT: a call that was passed on is over: if it was left out because recording was paused, what this thread
@@ -82,14 +102,9 @@ static RTL_INLINE void api_pass(void)
 }
 
 /* Whether the function's name is on record. */
-bool api_is_named(enum rec_api_domain domain, uint32_t op);
-
-/* For a compat library's own wrapper of an HSA call, in front of ours: a correlation id for the call,
- * which its record, if it is recorded, has as well, and operations that belong to no outer call. HOT */
-uint64_t api_open(uint64_t *outer);
-void api_close(uint64_t outer);
+bool api_is_named(enum api_domain domain, uint32_t op);
 
 /* Whether this thread is inside of a recorded call of the domain. */
-bool api_inside(enum rec_api_domain domain);
+bool api_inside(enum api_domain domain);
 
 #endif

@@ -12,10 +12,10 @@
  *		uint64_t *word;
  *		int ret;
  *
- *		if (!real || !api_quick_enter(REC_API_HIP, SPECIAL_FOR_HIP, &call))
+ *		if (!real || !api_quick_enter(API_HIP, SPECIAL_FOR_HIP, &call))
  *			return any_hipFoo(a, RTL_FRAME());
  *		ret = real(a);
- *		word = api_quick_leave(REC_API_HIP, HIP_OP_hipFoo, &call, ret, 1);
+ *		word = api_quick_leave(API_HIP, HIP_OP_hipFoo, &call, ret, 1);
  *		if (!word)
  *			return late_hipFoo(call.begin, call.correlation, ret, a);
  *		if (!api_args) {
@@ -53,8 +53,8 @@ struct api_quick {
 };
 
 /* HOT: false: the call is not a usual one, and nothing was done. Else api_quick_leave() follows. `bits`: those that
- * concern the domain, which is not HSA's: its calls may be offered an id. */
-static RTL_INLINE bool api_quick_enter(enum rec_api_domain domain, enum special bits,
+ * concern the domain. */
+static RTL_INLINE bool api_quick_enter(enum api_domain domain, enum special bits,
 				       struct api_quick *c)
 {
 	struct thread *t = &thread_self;
@@ -73,7 +73,7 @@ static RTL_INLINE bool api_quick_enter(enum rec_api_domain domain, enum special 
 
 /* HOT: the real call has returned; where its `nr_words` words are to be written, followed by api_quick_done(). NULL:
  * api_quick_late() makes a record of it. */
-static RTL_INLINE uint64_t *api_quick_leave(enum rec_api_domain domain, uint32_t op,
+static RTL_INLINE uint64_t *api_quick_leave(enum api_domain domain, uint32_t op,
 					    struct api_quick *c, int32_t status, uint32_t nr_words)
 {
 	uint32_t size = (uint32_t)sizeof(struct rec_api) + nr_words * 8u;
@@ -110,7 +110,7 @@ static RTL_INLINE void api_quick_done(const struct api_quick *c, uint64_t *word,
 void api_quick_bare(struct lane *l, uint64_t *word);
 
 /* After api_quick_leave() returned NULL; the arguments are those of api_leave(). Preserves errno. */
-void api_quick_late(enum rec_api_domain domain, uint32_t op, uint64_t begin, uint64_t correlation,
+void api_quick_late(enum api_domain domain, uint32_t op, uint64_t begin, uint64_t correlation,
 		    int32_t status, const uint64_t *words, uint32_t nr_words);
 
 #endif

@@ -10,21 +10,17 @@
  * they are turned on at one moment only, when HSA's runtime is being loaded by the first HIP call,
  * before anything else can be in progress; and never off.
  *
- * Owns:     a block of memory for each thread that makes calls: they are never one inside of the
- *           other, for inner calls are refused.
  * Threads:  callback_on_runtime() under ROCr's init lock; the rest any.
- * Hot path: callback_begin(), callback_end() - no lock, no allocation but a thread's first.
- * Fails:    without memory a call is not recorded and counted. What comes after the moment is missed,
+ * Hot path: callback_begin(), callback_end() - no lock, no allocation.
+ * Fails:    what comes after the moment is missed,
  *           and the operations without a call are counted.
  */
 #define LOG_TOPIC "hip"
 #include "source/hip/callback.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/env.h"
 #include "base/log.h"
 #include "event/bus.h"
@@ -33,24 +29,7 @@
 #include "event/life.h"
 #include "hip_ops_gen.h"
 #include "source/hip/frame.h"
-#include "source/hip/live.h"
-
-#define BLOCK_SIZE 4096u
-
-/* hip_api_data_t, with more room than any runtime needs: 832 bytes in 5.2.3, 1520 in 7.0. */
-struct told_call {
-	uint64_t correlation;
-	uint32_t phase, reserved;
-	uint64_t args[];
-};
-
-struct block {
-	struct api_call call;
-	int32_t status;
-	uint32_t reserved;
-	struct told_call data;
-};
-_Static_assert(sizeof(struct block) + 2048 <= BLOCK_SIZE, "room for the arguments");
+#include "source/hip/activity_internal.h"
 
 typedef int (*peek_fn)(void);
 
@@ -60,14 +39,6 @@ static peek_fn peek, last; /* last: of the call before it, in HIP 6 and later */
 static _Atomic bool is_on;
 static _Atomic uint64_t nr_orphans;
 static _Atomic bool is_loaded;
-
-static RTL_COLD struct block *new_block(struct thread *t)
-{
-	t->api_block = alloc_pages(BLOCK_SIZE);
-	if (!t->api_block)
-		bus_loss(SPOOL_REASON_thread_slots, 1);
-	return t->api_block;
-}
 
 static bool takes_status_away(uint32_t op)
 {
@@ -80,53 +51,43 @@ static bool unloads(uint32_t op)
 	return op == HIP_OP_hipModuleUnload || op == HIP_OP_hipLibraryUnload;
 }
 
-void *callback_begin(uint32_t id, uintptr_t frame)
+void callback_begin(uint32_t id, struct live_frame *f)
 {
 	const struct hip_callback *c = release_callback(id);
-	struct thread *t = thread_get();
-	struct block *b = t->api_block;
 
-	if (!c)
-		return NULL;
-	/* before the block is touched: it may be that of the call around this one */
-	if (api_inside(REC_API_HIP) && frame < t->api_frame[REC_API_HIP])
-		return NULL;
-	if (RTL_UNLIKELY(!b) && !(b = new_block(t)))
-		return NULL;
-	if (!api_enter_slow(REC_API_HIP, &b->call, frame))
-		return NULL;
-	b->data.correlation = b->call.correlation;
-	b->data.phase = 0;
+	/* calls within are refused by it */
+	f->is_recorded = c && api_enter_slow(API_HIP, &f->record, f->height);
+	if (!f->is_recorded)
+		return;
 	if (takes_status_away(c->op))
-		b->status = peek();
+		f->status = peek();
 	if (RTL_UNLIKELY(unloads(c->op)))
 		hip_forget_names();
-	return &b->data;
 }
 
-void callback_end(uint32_t id, const void *args)
+void callback_end(uint32_t id, struct live_frame *f)
 {
-	uint64_t words[REC_API_MAX_WORDS];
 	const struct hip_callback *c = release_callback(id);
-	struct block *b = thread_get()->api_block;
+	const struct hip_data *data = f->call.args;
+	uint64_t words[REC_API_MAX_WORDS];
 	uint32_t nr = 0;
 
 	/* from 6 on peek() keeps an older error: the call's own is what last() takes away */
 	if (!takes_status_away(c->op))
-		b->status = last ? last() : peek();
+		f->status = last ? last() : peek();
 	if (api_args)
-		nr = c->decode(args, words, b->status == 0);
+		nr = c->decode(data->args, words, f->status == 0);
 	if (RTL_UNLIKELY(unloads(c->op)))
 		hip_forget_names();
-	hip_leave(c->op, &b->call, b->status, words, nr);
+	hip_leave(c->op, &f->record, f->status, words, nr);
 }
 
 static bool turn_on(void)
 {
 	peek = (peek_fn)hip_find("hipPeekAtLastError");
 	last = (peek_fn)hip_find("hipExtGetLastError");
-	api_define(REC_API_HIP, hip_ops, hip_told, hip_nr_ops);
-	if (peek && live_turn_on())
+	api_define(API_HIP, hip_ops, hip_told, hip_nr_ops);
+	if (peek && activity_turn_on())
 		return true;
 	log_warn("this HIP runtime's callbacks are of a kind that is not known; HIP calls are not "
 		 "recorded");
@@ -152,22 +113,9 @@ static bool on_orphan(void)
 	return true;
 }
 
-static void thread_ends(struct thread *t)
-{
-	if (t->api_block)
-		alloc_pages_free(t->api_block, BLOCK_SIZE);
-	t->api_block = NULL;
-}
-
 bool callback_is_on(void)
 {
 	return atomic_load_explicit(&is_on, memory_order_relaxed);
-}
-
-void callback_init(void)
-{
-	live_init();
-	thread_at_exit(thread_ends);
 }
 
 /* The first HIP call came past our symbols: librtl is not preloaded. */
@@ -200,14 +148,14 @@ bool callback_on_runtime(void)
 	if (strcmp(backend, "callback") == 0 && hip_is_loaded() && turn_on()) {
 		atomic_store_explicit(&is_on, true, memory_order_relaxed);
 		if (submits_from_threads())
-			live_join();
+			activity_join();
 		return true;
 	}
-	if (strcmp(backend, "auto") == 0 && hip_is_loaded() && !api_inside(REC_API_HIP) &&
+	if (strcmp(backend, "auto") == 0 && hip_is_loaded() && !api_inside(API_HIP) &&
 	    !thread_self.call_left_out)
 		tell_missed();
 	/* calls are recorded, but not on the threads that feed the queues */
-	if ((api_inside(REC_API_HIP) || thread_self.call_left_out) && submits_from_threads())
-		live_join();
+	if ((api_inside(API_HIP) || thread_self.call_left_out) && submits_from_threads())
+		activity_join();
 	return false;
 }

@@ -10,17 +10,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* From librtl's constructor. */
-void callback_init(void);
+#include "source/api/live.h"
 
 /* Whether calls are recorded this way. HOT */
 bool callback_is_on(void);
 
-/* HOT: for live.c, which the runtime calls. The structure for the call's arguments, NULL: it is not
- * recorded; `frame`: the address of the caller's stack frame. And the end of a call that is; `args`: of the
- * runtime's hip_api_data_t, in that structure or where the runtime itself has it. */
-void *callback_begin(uint32_t id, uintptr_t frame);
-void callback_end(uint32_t id, const void *args);
+/* HOT: for activity.c, which the runtime calls: a call begins that may be recorded, which `f` then says. The end of
+ * one that is recorded. */
+void callback_begin(uint32_t id, struct live_frame *f);
+void callback_end(uint32_t id, struct live_frame *f);
 
 /* HSA's runtime has just been loaded by a call on this thread, and is traced. true: callbacks are on. */
 bool callback_on_runtime(void);

@@ -184,18 +184,17 @@ static void decide(void)
 	if (wanted && strcmp(env_str(ENV_HIP_BACKEND), "callback") == 0) {
 		wanted = false;
 	}
-	api_define(REC_API_HIP, hip_ops, hip_told, hip_nr_ops);
-	api_switch(REC_API_HIP, wanted);
+	api_define(API_HIP, hip_ops, hip_told, hip_nr_ops);
+	api_switch(API_HIP, wanted);
 	/* release: pairs with nothing but itself: who misses it decides the same */
 	atomic_store_explicit(&hip_started, true, memory_order_release);
 }
 
-bool hip_enter_first(struct api_call *c, uintptr_t frame)
+bool hip_enter_first(uint32_t op, struct api_call *c, uintptr_t frame)
 {
 	int saved = errno;
 
 	decide();
 	errno = saved;
-	return atomic_load_explicit(&api_domains, memory_order_relaxed) & 1u << REC_API_HIP &&
-	       api_enter_slow(REC_API_HIP, c, frame);
+	return api_wanted(API_HIP, op) & API_RECORDED && api_enter_slow(API_HIP, c, frame);
 }

@@ -9,7 +9,7 @@
  *
  *		if (!real)
  *			return HIP_NOT_LOADED;
- *		if (!hip_enter(&call)) {
+ *		if (!hip_enter(HIP_OP_hipMemset, &call)) {
  *			ret = real(dst, value, sizeBytes);
  *			api_pass();
  *			return ret;
@@ -86,37 +86,35 @@ static inline void hip_quicken(uint32_t op, void *real)
 {
 	/* relaxed: the same value whoever stores it */
 	if (RTL_UNLIKELY(!atomic_load_explicit(&hip_quick_fns[op], memory_order_relaxed)) &&
-	    api_is_named(REC_API_HIP, op))
+	    api_is_named(API_HIP, op))
 		atomic_store_explicit(&hip_quick_fns[op], real, memory_order_release);
 }
 
 /* Whether it was decided if HIP calls are recorded: by the first of them. */
 extern _Atomic bool hip_started;
 /* The first HIP call starts the trace where that is wanted; after that this never runs again. */
-bool hip_enter_first(struct api_call *c, uintptr_t frame);
+bool hip_enter_first(uint32_t op, struct api_call *c, uintptr_t frame);
 
 /* HOT: false: pass the call on. `frame`: the address of the wrapper's frame. */
-static inline bool hip_enter_at(struct api_call *c, uintptr_t frame)
+static inline bool hip_enter_at(uint32_t op, struct api_call *c, uintptr_t frame)
 {
-	/* relaxed: a call that runs while the switch is turned may be recorded or not */
-	if (RTL_LIKELY(!(atomic_load_explicit(&api_domains, memory_order_relaxed) &
-			 1u << REC_API_HIP)))
+	if (RTL_LIKELY(!(api_wanted(API_HIP, op) & API_RECORDED)))
 		return false;
 	/* relaxed: set once; whoever misses it takes the slow way */
 	if (RTL_UNLIKELY(!atomic_load_explicit(&hip_started, memory_order_relaxed)))
-		return hip_enter_first(c, frame);
-	return api_enter_slow(REC_API_HIP, c, frame);
+		return hip_enter_first(op, c, frame);
+	return api_enter_slow(API_HIP, c, frame);
 }
 
-static RTL_INLINE bool hip_enter(struct api_call *c)
+static RTL_INLINE bool hip_enter(uint32_t op, struct api_call *c)
 {
-	return hip_enter_at(c, RTL_FRAME());
+	return hip_enter_at(op, c, RTL_FRAME());
 }
 
 static inline void hip_leave(uint32_t op, struct api_call *c, int32_t status, const uint64_t *words,
 			     uint32_t nr_words)
 {
-	api_leave(REC_API_HIP, op, c, status, words, nr_words);
+	api_leave(API_HIP, op, c, status, words, nr_words);
 }
 
 /* Words of arguments. Within hip_enter() and hip_leave(); they preserve errno. */

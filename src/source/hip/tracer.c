@@ -11,7 +11,7 @@
  *
  * Owns:     the runtime's one place for such a function: it is taken from whoever had it.
  * Threads:  any.
- * Hot path: tracer() and what it gives the runtime to call: no lock, no allocation but live.c's.
+ * Hot path: tracer() and what it gives the runtime to call: no lock, no allocation but for live.c's frames.
  */
 #define LOG_TOPIC "hip"
 #include <errno.h>
@@ -23,7 +23,7 @@
 #include "base/log.h"
 #include "hip_ops_gen.h"
 #include "source/hip/frame.h"
-#include "source/hip/live_told.h"
+#include "source/hip/activity_internal.h"
 #include "source/hip/release.h"
 
 /* activity_domain_t */
@@ -38,14 +38,15 @@ struct tail {
 };
 
 /* The runtime hands a call's number back with each operation that the call submitted: in bits that no
- * correlation id uses it has which listeners did not want to be told, and the phase. */
+ * correlation id uses it has which subscribers did not want the operation, and the phase. */
 #define UNWANTED_SHIFT 56
-#define ALL_LISTENERS ((1u << LIVE_MAX_LISTENERS) - 1)
-#define UNWANTED ((uint64_t)ALL_LISTENERS << UNWANTED_SHIFT)
-#define PHASE_SHIFT 60
+#define ALL_SUBSCRIBERS ((1u << LIVE_MAX_SUBSCRIBERS) - 1)
+#define UNWANTED ((uint64_t)ALL_SUBSCRIBERS << UNWANTED_SHIFT)
+#define PHASE_SHIFT 62
 #define OURS (UNWANTED | UINT64_C(1) << PHASE_SHIFT)
+_Static_assert(UNWANTED_SHIFT + LIVE_MAX_SUBSCRIBERS <= PHASE_SHIFT, "a bit for each");
 
-/* Commands that calls have made and that were not told to be over, in two phases: a call that waits for commands
+/* Commands that calls have made and that were not reported yet, in two phases: a call that waits for commands
  * begins a new one if the one before has run out. What was made before it is in the phases that it awaits. */
 static _Atomic uint32_t phase;
 static _Atomic uint64_t pending[2];
@@ -59,13 +60,13 @@ static bool announces;
 
 static void on_enter(uint32_t id, void *block)
 {
-	struct told_data *data = block;
+	struct hip_data *data = block;
 	int saved = errno;
 
 	/* the runtime has taken the number; this is what clients see */
 	data->correlation &= ~OURS;
 	data->phase = 0;
-	live_told_args(id, data);
+	activity_args_are_there(id, data);
 	errno = saved;
 }
 
@@ -100,21 +101,21 @@ static uint32_t begin_wait(void)
 static void on_leave(uint32_t id, void *block)
 {
 	const struct tail *tail = (const struct tail *)((const char *)block + data_size);
-	struct told_data *data = block;
+	struct hip_data *data = block;
 	int saved = errno;
 
 	if (tail->awaited)
 		atomic_fetch_or_explicit(&owed, tail->awaited, memory_order_relaxed);
 	data->phase = 1;
-	live_told_args(id, data);
-	live_told_end(id);
+	activity_args_are_there(id, data);
+	activity_end(id);
 	errno = saved;
 }
 
 static bool begin_call(uint32_t id, void *block, uintptr_t height)
 {
 	struct tail *tail = (struct tail *)((char *)block + data_size);
-	struct told_data *data = live_told_begin(id, height, block);
+	struct hip_data *data = activity_begin(id, height, block);
 
 	if (!data)
 		return false;
@@ -124,38 +125,38 @@ static bool begin_call(uint32_t id, void *block, uintptr_t height)
 	tail->awaited = is_wait(id) ? begin_wait() : 0;
 	tail->phase = atomic_load_explicit(&phase, memory_order_relaxed);
 	data->correlation |= (uint64_t)tail->phase << PHASE_SHIFT;
-	data->correlation |= (uint64_t)(~live_told_wanted() & ALL_LISTENERS) << UNWANTED_SHIFT;
+	data->correlation |= (uint64_t)(~activity_wanted_now() & ALL_SUBSCRIBERS) << UNWANTED_SHIFT;
 	tail->enter = on_enter;
 	tail->leave = on_leave;
 	return true;
 }
 
-static void end_op(uint32_t op, const struct told_op *from)
+static void end_op(uint32_t op, const struct hip_record *from)
 {
-	struct told_op clean = *from;
-	const struct told_op *told = &clean;
-	struct live_op out = { .op = op };
+	struct hip_record clean = *from;
+	const struct hip_record *r = &clean;
+	struct activity_op out = { .op = op };
 	uint32_t wanted = ~(uint32_t)(from->number >> UNWANTED_SHIFT);
 
 	clean.number &= ~OURS;
 	/* of no call that was seen */
 	if (!from->number)
-		wanted = live_told_wanted();
+		wanted = activity_wanted_now();
 
 	/* the number is the correlation id of the call: the runtime took it from the block */
-	out.correlation = told->number;
-	out.kind = told->kind;
-	out.begin_ns = told->begin_ns;
-	out.end_ns = told->end_ns;
-	out.queue = told->queue;
-	out.device = told->device;
+	out.correlation = r->number;
+	out.kind = r->kind;
+	out.begin_ns = r->begin_ns;
+	out.end_ns = r->end_ns;
+	out.queue = r->queue;
+	out.device = r->device;
 	/* a dispatch has its kernel's name where others have bytes */
 	if (op == 0)
-		out.kernel = (const char *)(uintptr_t)told->bytes;
+		out.kernel = (const char *)(uintptr_t)r->bytes;
 	else
-		out.bytes = told->bytes;
-	live_told_join(told);
-	live_told_op(&out, wanted);
+		out.bytes = r->bytes;
+	activity_join_op(r);
+	activity_report_op(&out, wanted);
 }
 
 /* What the runtime gives in place of a record: whether operations are wanted, which it asks before the thread makes a
@@ -165,7 +166,7 @@ static void end_op(uint32_t op, const struct told_op *from)
 
 static void count_made(const void *data_of_op)
 {
-	const char *data = live_told_data();
+	const char *data = activity_current_data();
 
 	if (data_of_op == (announces ? ANNOUNCES : ASKS) && data)
 		atomic_fetch_add_explicit(
@@ -178,7 +179,7 @@ static void count_over(uint64_t number)
 	_Atomic uint64_t *of = &pending[number >> PHASE_SHIFT & 1];
 	uint64_t n = atomic_load_explicit(of, memory_order_relaxed);
 
-	/* 0: what tracer_settle() has given up; release: the listeners have been told */
+	/* 0: what tracer_settle() has given up; release: the subscribers have got it */
 	while (n && !atomic_compare_exchange_weak_explicit(of, &n, n - 1, memory_order_release,
 							   memory_order_relaxed))
 		;
@@ -199,7 +200,7 @@ void tracer_settle(void)
 
 	for (int i = 0; i < SETTLE_STEPS && is_pending(phases); i++)
 		nanosleep(&step, NULL);
-	/* some are never told of: they are waited for once */
+	/* some are never reported: they are waited for once */
 	for (uint32_t p = 0; p < 2; p++)
 		if (is_pending(phases & 1u << p))
 			atomic_store_explicit(&pending[p], 0, memory_order_relaxed);
@@ -216,7 +217,7 @@ static int tracer(uint32_t domain, uint32_t id, void *data)
 	if (domain == DOMAIN_HIP_API && data) {
 		wanted = begin_call(id, data, RTL_FRAME());
 	} else if (domain == DOMAIN_HIP_OPS) {
-		wanted = live_told_wants_ops();
+		wanted = activity_wants_ops();
 		if (data == ASKS || data == ANNOUNCES) {
 			if (wanted)
 				count_made(data);
@@ -224,8 +225,8 @@ static int tracer(uint32_t domain, uint32_t id, void *data)
 			if (wanted)
 				end_op(id, data);
 			/* 0: made in no call that was told of */
-			if (((const struct told_op *)data)->number)
-				count_over(((const struct told_op *)data)->number);
+			if (((const struct hip_record *)data)->number)
+				count_over(((const struct hip_record *)data)->number);
 		}
 	}
 	errno = saved;

@@ -118,6 +118,9 @@ static bool install_layers(const struct hsa_mirror_root *root)
 
 bool table_add_layer(const struct table_layer *layer)
 {
+	for (uint32_t i = 0; i < nr_layers; i++)
+		if (layers[i] == layer)
+			return true;
 	if (nr_layers == TABLE_MAX_LAYERS)
 		return false;
 	layers[nr_layers++] = layer;

@@ -29,7 +29,8 @@ struct table_layer {
 void table_init(const struct table_layer *const *layers);
 
 /* One more, in front of all others: a face's. Lives for ever. Tables that are taken already are patched now, if they
- * may still be, in the program's hsa_init(); else at the next one. false: there are TABLE_MAX_LAYERS. */
+ * may still be, in the program's hsa_init(); else at the next one. One that is there already stays where it is. false: there
+ * are TABLE_MAX_LAYERS. */
 bool table_add_layer(const struct table_layer *layer);
 
 /* Takes the tables over. `root` is what OnLoad() was given. false: this runtime can't be traced

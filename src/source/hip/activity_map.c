@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* live_map.c - whose call submitted the command that HIP numbers so
+/* activity_map.c - whose call submitted the command that HIP numbers so
  *
  * HIP's numbers go up by one, and commands end in nearly that order. Each of PARTS parts is a ring indexed
  * by number that doubles when two numbers meet in a place.
@@ -7,7 +7,7 @@
  * Owns:     the parts.
  * Locks:    each part's own, a leaf; nothing but memory is touched inside.
  */
-#include "source/hip/live_map.h"
+#include "source/hip/activity_map.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -20,29 +20,30 @@
 struct part {
 	pthread_mutex_t lock;
 	/* under lock */
-	struct live_origin *entries; /* number + 1 in `number`; 0: free */
+	struct activity_origin *entries; /* number + 1 in `number`; 0: free */
 	uint32_t size;
 };
 
 static struct part parts[PARTS];
 
-void live_map_init(void)
+void activity_map_init(void)
 {
 	for (uint32_t i = 0; i < PARTS; i++)
 		pthread_mutex_init(&parts[i].lock, NULL);
 }
 
-static struct live_origin *place(struct live_origin *entries, uint32_t size, uint64_t number)
+static struct activity_origin *place(struct activity_origin *entries, uint32_t size,
+				     uint64_t number)
 {
 	return &entries[number / PARTS & (size - 1)];
 }
 
 /* Whether all fit into the larger ring; else it has to be larger still. */
-static bool move(struct live_origin *to, uint32_t to_size, const struct part *p)
+static bool move(struct activity_origin *to, uint32_t to_size, const struct part *p)
 {
 	for (uint32_t i = 0; i < p->size; i++) {
-		const struct live_origin *from = &p->entries[i];
-		struct live_origin *e = place(to, to_size, from->number - 1);
+		const struct activity_origin *from = &p->entries[i];
+		struct activity_origin *e = place(to, to_size, from->number - 1);
 
 		if (!from->number)
 			continue;
@@ -58,7 +59,7 @@ static bool grow(struct part *p)
 	uint32_t size = p->size ? p->size * 2 : FIRST_SIZE;
 
 	for (; size <= MAX_SIZE; size *= 2) {
-		struct live_origin *larger = calloc(size, sizeof(*larger));
+		struct activity_origin *larger = calloc(size, sizeof(*larger));
 
 		if (!larger)
 			return false;
@@ -73,10 +74,10 @@ static bool grow(struct part *p)
 	return false;
 }
 
-void live_map_put(const struct live_origin *o)
+void activity_map_put(const struct activity_origin *o)
 {
 	struct part *p = &parts[o->number % PARTS];
-	struct live_origin *e = NULL;
+	struct activity_origin *e = NULL;
 
 	pthread_mutex_lock(&p->lock);
 	do {
@@ -90,10 +91,10 @@ void live_map_put(const struct live_origin *o)
 	pthread_mutex_unlock(&p->lock);
 }
 
-void live_map_take(struct live_origin *o)
+void activity_map_take(struct activity_origin *o)
 {
 	struct part *p = &parts[o->number % PARTS];
-	struct live_origin *e;
+	struct activity_origin *e;
 
 	pthread_mutex_lock(&p->lock);
 	if (p->size) {

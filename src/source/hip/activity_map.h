@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* live_map.h - whose call submitted the command that HIP numbers so
+/* activity_map.h - whose call submitted the command that HIP numbers so
  *
  * Any thread. Each entry is taken once; one that HIP never reports stays.
  */
-#ifndef RTL_SOURCE_HIP_LIVE_MAP_H
-#define RTL_SOURCE_HIP_LIVE_MAP_H
+#ifndef RTL_SOURCE_HIP_ACTIVITY_MAP_H
+#define RTL_SOURCE_HIP_ACTIVITY_MAP_H
 
 #include <stdint.h>
 
-struct live_origin {
+struct activity_origin {
 	uint64_t number; /* HIP's */
 	uint64_t correlation, marker;
 	const char *kernel;
 	uint32_t tid;
-	uint32_t wanted; /* listeners that want to be told */
+	uint32_t wanted; /* subscribers that want it, a bit each */
 };
 
 /* Once, before anything else. */
-void live_map_init(void);
+void activity_map_init(void);
 /* Without memory the entry is lost: the operation will have no call. */
-void live_map_put(const struct live_origin *o);
+void activity_map_put(const struct activity_origin *o);
 /* Fills in and removes the entry of o->number; leaves `o` alone if there is none. */
-void live_map_take(struct live_origin *o);
+void activity_map_take(struct activity_origin *o);
 
 #endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* live.c - API calls while they run
+ *
+ * Owns:     the subscribers; a stack of frames for each thread, of which each is used again.
+ * Threads:  any.
+ * Hot path: live_push(), live_tell(), live_pop(), live_wrapper_*(): no lock, no allocation but for a call nested deeper
+ *           than any before it on the thread.
+ * Fails:    without memory for a frame subscribers don't see the call; if it was to be recorded, that is counted.
+ */
+#include "source/api/live.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "event/bus.h"
+#include "event/corr.h"
+#include "event/special.h"
+
+#define FRAME_SIZE 4096u
+_Static_assert(sizeof(struct live_frame) <= FRAME_SIZE, "a frame is a page");
+
+/* atomic, each set once, for ever */
+static _Atomic(const struct live_subscriber *) subscribers[LIVE_MAX_SUBSCRIBERS];
+
+static void on_thread_exit(struct thread *t)
+{
+	struct live_frame *f = t->live_first, *inner;
+
+	t->live_first = t->live_top = NULL;
+	for (; f; f = inner) {
+		inner = f->inner;
+		alloc_pages_free(f, FRAME_SIZE);
+	}
+}
+
+void live_init(void)
+{
+	thread_at_exit(on_thread_exit);
+}
+
+int live_subscribe(const struct live_subscriber *s)
+{
+	for (int i = 0; i < LIVE_MAX_SUBSCRIBERS; i++) {
+		const struct live_subscriber *there = NULL;
+
+		if (atomic_compare_exchange_strong(&subscribers[i], &there, s) || there == s)
+			return i;
+	}
+	return -ENOSPC;
+}
+
+void live_want(int index, enum api_domain domain, uint32_t operation, bool on)
+{
+	api_want(domain, operation, (uint8_t)(1u << index), on);
+}
+
+static struct live_frame *frame_of(struct live_call *call)
+{
+	return (struct live_frame *)(void *)((char *)call - offsetof(struct live_frame, call));
+}
+
+void *live_room(struct live_call *call, int index)
+{
+	return frame_of(call)->room[index];
+}
+
+struct live_frame *live_push(struct thread *t, enum api_domain domain, uint32_t operation,
+			     uint32_t mask, uintptr_t height)
+{
+	struct live_frame *top = t->live_top, *f;
+
+	while (top && top->height <= height) {
+		t->corr_current = top->outer_correlation;
+		top = top->outer;
+	}
+	t->live_top = top;
+	f = top ? top->inner : t->live_first;
+	if (RTL_UNLIKELY(!f)) {
+		f = alloc_pages(FRAME_SIZE);
+		if (!f)
+			return NULL;
+		if (top)
+			top->inner = f;
+		else
+			t->live_first = f;
+	}
+	f->outer = top;
+	f->height = height;
+	f->outer_correlation = t->corr_current;
+	f->mask = mask & ~API_RECORDED;
+	f->is_recorded = f->is_joined = false;
+	f->call = (struct live_call){ .operation = operation,
+				      .domain = (uint8_t)domain,
+				      .tid = t->tid };
+	t->live_top = f;
+	return f;
+}
+
+void live_pop(struct thread *t, struct live_frame *f)
+{
+	t->live_top = f->outer;
+	t->corr_current = f->outer_correlation;
+}
+
+static void tell_one(struct live_frame *f, int index, enum live_moment moment)
+{
+	/* acquire: pairs with live_subscribe() */
+	const struct live_subscriber *s =
+		atomic_load_explicit(&subscribers[index], memory_order_acquire);
+	void (*fn)(struct live_call *);
+
+	if (!s)
+		return;
+	fn = moment == LIVE_ENTER ? s->enter : moment == LIVE_EXIT ? s->exit : s->done;
+	if (fn)
+		fn(&f->call);
+}
+
+static void begin_times(struct live_frame *f)
+{
+	f->begin_ticks = RTL_UNLIKELY(special_any(SPECIAL_CLOCK)) ? 0 : RTL_TICKS();
+	if (!f->begin_ticks)
+		f->call.begin_ns = clock_now_ns();
+}
+
+static void end_times(struct live_frame *f)
+{
+	struct clock_span span;
+
+	if (!f->begin_ticks) {
+		f->call.end_ns = clock_now_ns();
+		return;
+	}
+	span = clock_span_inline_ns(f->begin_ticks, RTL_TICKS());
+	f->call.begin_ns = span.begin_ns;
+	f->call.end_ns = span.end_ns;
+}
+
+void live_tell(struct live_frame *f, enum live_moment moment)
+{
+	int saved = errno;
+
+	if (moment == LIVE_EXIT) {
+		if (f->call.wants_times)
+			end_times(f);
+		for (uint32_t rest = f->mask; rest;) {
+			int index = 31 - __builtin_clz(rest);
+
+			tell_one(f, index, moment);
+			rest &= ~(1u << index);
+		}
+	} else {
+		for (uint32_t rest = f->mask; rest; rest &= rest - 1)
+			tell_one(f, __builtin_ctz(rest), moment);
+	}
+	if (moment == LIVE_ENTER && f->call.wants_times)
+		begin_times(f);
+	errno = saved;
+}
+
+/* Its correlation id, and that of what it submits: the outermost call's. */
+static void correlate(struct live_frame *f, struct thread *t)
+{
+	if (f->is_recorded) {
+		f->call.correlation = f->record.correlation;
+		return;
+	}
+	f->call.correlation = corr_new(t);
+	if (!f->outer_correlation)
+		t->corr_current = corr_mark(f->call.correlation);
+}
+
+struct live_frame *live_wrapper_begin(enum api_domain domain, uint32_t operation, void *args,
+				      uintptr_t frame)
+{
+	uint32_t mask = api_wanted(domain, operation);
+	struct thread *t = thread_get();
+	struct live_frame *f;
+
+	if (RTL_UNLIKELY(thread_kept_out(t)))
+		return NULL;
+	f = live_push(t, domain, operation, mask, frame);
+	if (RTL_UNLIKELY(!f)) {
+		if (mask & API_RECORDED)
+			bus_loss(SPOOL_REASON_thread_slots, 1);
+		return NULL;
+	}
+	f->is_recorded = mask & API_RECORDED && api_enter_slow(domain, &f->record, frame);
+	correlate(f, t);
+	f->call.args = args;
+	live_tell(f, LIVE_ENTER);
+	return f;
+}
+
+void live_wrapper_end(struct live_frame *f, const void *result, int32_t status,
+		      const uint64_t *words, uint32_t nr_words)
+{
+	struct thread *t = thread_get();
+
+	/* a call that was made in a subscriber's function and never came back lies above */
+	f->call.result = result;
+	if (f->is_recorded)
+		api_leave((enum api_domain)f->call.domain, f->call.operation, &f->record, status,
+			  words, nr_words);
+	else
+		api_pass_at(f->height);
+	live_tell(f, LIVE_EXIT);
+	live_pop(t, f);
+	live_tell(f, LIVE_DONE);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* live.h - API calls while they run: who wants which of them, and what they are given
+ *
+ * The recorder takes a call when it is over. A subscriber (a compat library's client behind it) is called when the call
+ * begins, with its arguments, and when it ends. Providers see the calls: the wrappers in HSA's tables
+ * (hsa_wrap_gen.c), and HIP's own callbacks (source/hip/activity.c, source/hip/tracer.c).
+ *
+ * For each operation of a domain there is a mask: a bit for each subscriber that wants it, API_RECORDED for the
+ * recorder. A call whose mask is 0 costs its provider one load. A provider that finds a bit set does
+ *
+ *	frame = live_push(domain, operation, mask, its stack frame);
+ *	fills frame->call, tells LIVE_ENTER
+ *	... the real function ...
+ *	tells LIVE_EXIT, live_end(frame)
+ *
+ *  operation      | a call in progress
+ *  ---------------+--------------------------------------------------------------------------
+ *  live_want      | any thread: a subscriber may get the end of a call without its begin, or the
+ *                 | other way round
+ *  live_subscribe | any thread, for ever
+ */
+#ifndef RTL_SOURCE_API_LIVE_H
+#define RTL_SOURCE_API_LIVE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "event/format.h"
+#include "event/thread.h"
+#include "source/api/call.h"
+
+#define LIVE_MAX_SUBSCRIBERS 6
+_Static_assert(1u << LIVE_MAX_SUBSCRIBERS <= API_RECORDED, "a bit for each beside the recorder's");
+
+/* A call on the thread that makes it. Valid from LIVE_ENTER to LIVE_DONE. */
+struct live_call {
+	uint64_t correlation;
+	/* from LIVE_EXIT on, if a subscriber has set wants_times at LIVE_ENTER; else 0. Without what subscribers do in
+	 * callbacks */
+	uint64_t begin_ns, end_ns;
+	uint32_t operation; /* of the domain */
+	uint32_t tid;
+	uint8_t domain; /* enum api_domain */
+	bool wants_times;
+	/* API_HSA: a struct hsa_args_NAME of hsa_wrap_gen.h. API_HIP_CALLBACKS: the runtime's hip_api_data_t */
+	void *args;
+	const void
+		*result; /* API_HSA, from LIVE_EXIT on: what the function returned; NULL: nothing */
+	uint64_t own[LIVE_MAX_SUBSCRIBERS]; /* each subscriber's, 0 at first */
+};
+
+struct live_subscriber {
+	/* On the calling thread, no lock held, in the order of their numbers; `index`: what live_subscribe() gave. errno is
+	 * preserved for them. Any may be NULL. */
+	void (*enter)(struct live_call *call);
+	/* The function has returned. In the reverse order. */
+	void (*exit)(struct live_call *call);
+	/* After every exit(). What the call did belongs to it no longer. */
+	void (*done)(struct live_call *call);
+};
+
+/* The subscriber's number; the same one for the same subscriber. -ENOSPC: there are LIVE_MAX_SUBSCRIBERS. `s` lives for
+ * ever. */
+int live_subscribe(const struct live_subscriber *s);
+
+/* The subscriber wants the operation's calls from now on, or no longer. Numbers beyond API_MAX_OPERATIONS: nothing. */
+void live_want(int index, enum api_domain domain, uint32_t operation, bool on);
+
+/* Memory of the subscriber's own, from LIVE_ENTER to LIVE_DONE. Not cleared. */
+#define LIVE_ROOM_SIZE 256u
+void *live_room(struct live_call *call, int index);
+
+/* ---- for providers ---- */
+
+enum live_moment { LIVE_ENTER, LIVE_EXIT, LIVE_DONE };
+
+/* HIP's arguments are written by its runtime: 1520 bytes in 7.2. */
+#define LIVE_ARGS_SIZE 2064u
+
+struct live_frame {
+	struct live_frame *outer, *inner; /* inner: the next one's memory, kept */
+	uintptr_t height;		  /* address of the stack frame that it was made in */
+	uint64_t outer_correlation;
+	uint64_t begin_ticks; /* RTL_TICKS(); 0: begin_ns is set */
+	uint32_t mask;
+	bool is_recorded; /* `record` is to be left */
+	bool is_joined;	  /* source/hip's: event/join.h knows it */
+	int32_t status;
+	struct api_call record;
+	struct live_call call;
+	/* not cleared */
+	_Alignas(16) uint8_t args[LIVE_ARGS_SIZE]; /* for a provider that has no place of its own */
+	_Alignas(16) uint8_t room[LIVE_MAX_SUBSCRIBERS][LIVE_ROOM_SIZE];
+};
+
+/* From librtl's constructor. */
+void live_init(void);
+
+/* HOT: a call begins on `t`, inside of the one that runs. Calls that never came back, whose stack frames lie below
+ * `height` or at it, are forgotten. call.correlation, call.args and t->corr_current are the caller's to set. NULL: no
+ * memory. */
+struct live_frame *live_push(struct thread *t, enum api_domain domain, uint32_t operation,
+			     uint32_t mask, uintptr_t height);
+/* HOT: the innermost call that runs on the thread; NULL: none. */
+static inline struct live_frame *live_top(const struct thread *t)
+{
+	return t->live_top;
+}
+/* HOT: tells the subscribers. Preserves errno. */
+void live_tell(struct live_frame *f, enum live_moment moment);
+/* HOT: the call is over for this thread: `t` is as before live_push(). LIVE_DONE may still be told, before the next
+ * live_push(). */
+void live_pop(struct thread *t, struct live_frame *f);
+
+/* HOT: for a wrapper, around the real function: all of the above, and the record of the call. NULL: the call goes
+ * unseen, and live_wrapper_end() is not called. `frame`: the address of the wrapper's. */
+struct live_frame *live_wrapper_begin(enum api_domain domain, uint32_t operation, void *args,
+				      uintptr_t frame);
+void live_wrapper_end(struct live_frame *f, const void *result, int32_t status,
+		      const uint64_t *words, uint32_t nr_words);
+/* Whether the wrapper's words are needed. */
+static inline bool live_wants_words(const struct live_frame *f)
+{
+	return f && f->is_recorded && api_args;
+}
+
+#endif

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+/* activity.c - HIP's calls and operations, by the callbacks of HIP up to 5.3; tracer.c has those of later ones
+ *
+ * HIP asks on_sync() for a structure when a call begins, fills it, calls on_user(); after the call
+ * on_user() again, then on_sync() with what was registered. A call that was given NULL is not seen again.
+ *
+ * An operation has a private number of HIP's. on_number() gets it on the thread that submits, on_op()
+ * when it is over; in between activity_map keeps whose call it was.
+ *
+ * Owns:     who wants operations.
+ * Threads:  any.
+ * Hot path: on_sync(), on_user(), activity_begin() to activity_end(): no lock, and live.c's frames. on_number(), on_op():
+ *           a lock of one of many parts of the map.
+ * Fails:    without memory for a frame subscribers don't see the call; without memory for the map they don't see the
+ *           operation.
+ */
+#define LOG_TOPIC "hip"
+#include "source/hip/activity.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "base/log.h"
+#include "event/corr.h"
+#include "event/join.h"
+#include "event/life.h"
+#include "hip_ops_gen.h"
+#include "source/hip/callback.h"
+#include "source/hip/frame.h"
+#include "source/hip/activity_map.h"
+#include "source/hip/activity_internal.h"
+
+typedef int (*register_fn)(uint32_t id, void *fn, void *arg);
+
+/* what HIP's callbacks for calls give back as their argument at the end of a call: any address */
+static char is_end;
+/* atomic */
+static _Atomic activity_fn listeners[LIVE_MAX_SUBSCRIBERS];
+static _Atomic uint32_t ops_mask, paused_mask; /* of subscribers, a bit each */
+static _Atomic bool is_on;
+static _Atomic bool ops_are_on;
+static _Atomic bool join_calls; /* to what they submit, by the tracer's numbers */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* set in turn_on, constant after */
+static uint32_t last_id;
+static const char *(*kernel_name)(void *function);
+static const char *(*kernel_name_by_ptr)(const void *function, void *stream);
+
+/* The innermost of HIP's calls that this thread is in. HSA's calls may lie within. */
+static struct live_frame *top_call(const struct thread *t)
+{
+	struct live_frame *f = live_top(t);
+
+	while (f && f->call.domain != API_HIP_CALLBACKS)
+		f = f->outer;
+	return f;
+}
+
+/* Whose call it is, and so what it submits. */
+static void correlate(struct live_frame *f, struct thread *t)
+{
+	uint64_t *id = &f->call.correlation;
+	bool is_left_out = !f->is_recorded &&
+			   (!f->outer_correlation || corr_is_left_out(f->outer_correlation));
+
+	if (f->is_recorded)
+		*id = f->record.correlation;
+	else if (!f->outer && f->outer_correlation) /* librtl's wrapper records this call */
+		*id = f->outer_correlation & ~EVENT_LEFT_OUT;
+	else
+		*id = corr_new(t);
+	t->corr_current = is_left_out ? corr_mark(*id) : *id;
+}
+
+struct hip_data *activity_begin(uint32_t id, uintptr_t height, void *data)
+{
+	uint32_t mask = api_wanted(API_HIP_CALLBACKS, id % API_MAX_OPERATIONS);
+	bool joins = atomic_load_explicit(&join_calls, memory_order_relaxed);
+	/* the calls that submit have to be seen for their ids */
+	bool all = callback_is_on() || atomic_load_explicit(&ops_mask, memory_order_relaxed) != 0;
+	struct thread *t = thread_get();
+	struct live_frame *f;
+	struct hip_data *to;
+
+	if ((!mask && !all && !(joins && t->corr_current)) || RTL_UNLIKELY(thread_kept_out(t)))
+		return NULL;
+	f = live_push(t, API_HIP_CALLBACKS, id, mask, height);
+	if (!f)
+		return NULL;
+	if (callback_is_on())
+		callback_begin(id, f);
+	/* the runtime takes the number of a call within for what the outer one does after it, too */
+	f->is_joined = joins && !f->outer && f->outer_correlation &&
+		       !corr_is_left_out(f->outer_correlation);
+	if (!mask && !f->is_recorded && !f->is_joined &&
+	    !atomic_load_explicit(&ops_mask, memory_order_relaxed)) {
+		live_pop(t, f);
+		return NULL;
+	}
+	correlate(f, t);
+	to = f->call.args = data ? data : f->args;
+	to->correlation = f->call.correlation;
+	to->phase = 0;
+	if (f->is_joined) {
+		struct join_call call = { f->call.correlation, t->marker, t->tid };
+
+		join_begins(&call);
+	}
+	return to;
+}
+
+void activity_end(uint32_t id)
+{
+	struct thread *t = thread_get();
+	struct live_frame *f = top_call(t);
+
+	if (!f || f->call.operation != id)
+		return;
+	if (f->is_recorded)
+		callback_end(id, f);
+	live_pop(t, f);
+	if (f->mask)
+		live_tell(f, LIVE_DONE);
+}
+
+void *activity_current_data(void)
+{
+	const struct live_frame *f = top_call(thread_get());
+
+	return f ? f->call.args : NULL;
+}
+
+/* HIP's activity_sync_callback_t: at the end `arg` is what was registered. */
+static void *on_sync(uint32_t id, void *record, const void *data, void *arg)
+{
+	int saved = errno;
+	void *to = NULL;
+
+	(void)record;
+	(void)data;
+	if (arg)
+		activity_end(id);
+	else
+		to = activity_begin(id, RTL_FRAME(), NULL);
+	errno = saved;
+	return to;
+}
+
+void activity_args_are_there(uint32_t id, void *data)
+{
+	struct live_frame *f = top_call(thread_get());
+
+	if (f && f->call.args == data && f->call.operation == id)
+		live_tell(f, ((const struct hip_data *)data)->phase ? LIVE_EXIT : LIVE_ENTER);
+}
+
+/* HIP's activity_rtapi_callback_t */
+static void on_user(uint32_t domain, uint32_t id, void *data, void *arg)
+{
+	int saved = errno;
+
+	(void)domain;
+	(void)arg;
+	activity_args_are_there(id, data);
+	errno = saved;
+}
+
+static const char *name_of_kernel(const struct live_frame *f)
+{
+	const struct hip_data *d = f->call.args;
+	void *function = (void *)(uintptr_t)d->args[0];
+	const struct hip_callback *c = release_callback(f->call.operation);
+
+	switch (c ? c->op : HIP_OP_NR) {
+	case HIP_OP_hipModuleLaunchKernel:
+	case HIP_OP_hipExtModuleLaunchKernel:
+	case HIP_OP_hipHccModuleLaunchKernel:
+		return function && kernel_name ? kernel_name(function) : NULL;
+	case HIP_OP_hipLaunchKernel:
+	case HIP_OP_hipExtLaunchKernel:
+	case HIP_OP_hipLaunchCooperativeKernel:
+		return function && kernel_name_by_ptr ? kernel_name_by_ptr(function, NULL) : NULL;
+	default:
+		return NULL;
+	}
+}
+
+/* HIP's activity_id_callback_t: this thread has submitted a command. */
+static void on_number(uint64_t number)
+{
+	struct thread *t = thread_get();
+	const struct live_frame *f = top_call(t);
+	struct activity_origin o = { .number = number,
+				     .correlation = t->corr_current & ~EVENT_LEFT_OUT,
+				     .marker = t->marker,
+				     .tid = t->tid };
+	int saved = errno;
+
+	o.wanted = activity_wanted_now();
+	if (o.wanted || join_is_on()) {
+		if (f)
+			o.kernel = name_of_kernel(f);
+		activity_map_put(&o);
+	}
+	errno = saved;
+}
+
+bool activity_wants_ops(void)
+{
+	/* relaxed: what ends while the mask changes is reported or not */
+	return atomic_load_explicit(&ops_mask, memory_order_relaxed) != 0 || join_is_on();
+}
+
+uint32_t activity_wanted_now(void)
+{
+	/* relaxed: what is submitted while the masks change is reported or not */
+	return atomic_load_explicit(&ops_mask, memory_order_relaxed) &
+	       ~atomic_load_explicit(&paused_mask, memory_order_relaxed);
+}
+
+void activity_report_op(const struct activity_op *op, uint32_t wanted)
+{
+	/* acquire: pairs with activity_want_ops() */
+	uint32_t mask = atomic_load_explicit(&ops_mask, memory_order_acquire) & wanted;
+
+	for (; mask; mask &= mask - 1) {
+		activity_fn fn =
+			atomic_load_explicit(&listeners[__builtin_ctz(mask)], memory_order_relaxed);
+
+		fn(op);
+	}
+}
+
+/* Of what commands the times are those of their operations; the kinds are OpenCL's numbers. */
+static bool has_own_times(uint32_t kind)
+{
+	return (kind >= 0x11f0 && kind <= 0x11fa) || /* kernels, buffers, images */
+	       (kind >= 0x1201 && kind <= 0x1203) || /* rectangles */
+	       kind == 0x1207 || kind == 0x1208 ||   /* fills */
+	       kind == 0x120a || kind == 0x120b; /* copies and fills of memory without buffers */
+}
+
+/* Markers and barriers: they have no operations, and their neighbours' times. */
+static bool is_marker(uint32_t kind)
+{
+	return kind == 0x11fe || kind == 0x1205;
+}
+
+/* A command is over. */
+static void join(const struct hip_record *r, const struct join_call *call)
+{
+	if (has_own_times(r->kind))
+		join_told(call, r->begin_ns, r->end_ns);
+	else if (!is_marker(r->kind))
+		join_told_other();
+}
+
+void activity_join_op(const struct hip_record *r)
+{
+	struct join_call call = { 0 };
+
+	if (!join_is_on())
+		return;
+	join_begun(r->number, &call);
+	join(r, &call);
+}
+
+/* HIP's activity_async_callback_t */
+static void on_op(uint32_t op, const void *record, void *arg)
+{
+	const struct hip_record *r = record;
+	struct activity_origin o = { .number = r->number };
+	struct activity_op out = { .op = op };
+	struct join_call call;
+	int saved = errno;
+
+	(void)arg;
+	activity_map_take(&o);
+	call = (struct join_call){ o.correlation, o.marker, o.tid };
+	if (join_is_on())
+		join(r, &call);
+	out.kind = r->kind;
+	out.correlation = o.correlation;
+	out.begin_ns = r->begin_ns;
+	out.end_ns = r->end_ns;
+	out.queue = r->queue;
+	out.bytes = r->bytes;
+	out.device = r->device;
+	out.kernel = op == 0 ? o.kernel : NULL;
+	/* without an entry it was submitted when nobody wanted it */
+	activity_report_op(&out, o.wanted);
+	errno = saved;
+}
+
+/* Under lock. */
+static bool turn_on(void)
+{
+	register_fn sync = (register_fn)hip_find("hipRegisterActivityCallback");
+	register_fn user = (register_fn)hip_find("hipRegisterApiCallback");
+	uint32_t nr = 0;
+
+	if (!sync) {
+		last_id = tracer_turn_on();
+		/* it asks for each operation whether it is wanted */
+		atomic_store_explicit(&ops_are_on, last_id != 0, memory_order_relaxed);
+		return last_id != 0;
+	}
+	kernel_name = (const char *(*)(void *))hip_find("hipKernelNameRef");
+	kernel_name_by_ptr =
+		(const char *(*)(const void *, void *))hip_find("hipKernelNameRefByPtr");
+	for (uint32_t id = 1; id < API_MAX_OPERATIONS; id++) {
+		if (sync(id, (void *)on_sync, &is_end) != 0)
+			continue;
+		if (user)
+			user(id, (void *)on_user, NULL);
+		last_id = id;
+		nr++;
+	}
+	log_info("%u callbacks of HIP's", nr);
+	return nr > 0;
+}
+
+bool activity_is_on(void)
+{
+	/* acquire: pairs with activity_turn_on() */
+	return atomic_load_explicit(&is_on, memory_order_acquire);
+}
+
+/* Under lock. */
+static void turn_ops_on(void)
+{
+	void (*init)(void *, void *, void *);
+	bool (*enable)(uint32_t, bool);
+
+	init = (void (*)(void *, void *, void *))hip_find("hipInitActivityCallback");
+	enable = (bool (*)(uint32_t, bool))hip_find("hipEnableActivityCallback");
+	if (!init || !enable)
+		return;
+	activity_map_init();
+	init((void *)on_number, (void *)on_op, NULL);
+	for (uint32_t op = 0; op < ACTIVITY_NR_OPS; op++)
+		enable(op, true);
+	atomic_store_explicit(&ops_are_on, true, memory_order_relaxed);
+}
+
+bool activity_turn_on(void)
+{
+	bool on;
+
+	/* relaxed: set under the lock by whoever wants operations, who comes here after that */
+	if (activity_is_on() && (!atomic_load_explicit(&ops_mask, memory_order_relaxed) ||
+				 atomic_load_explicit(&ops_are_on, memory_order_relaxed)))
+		return true;
+	pthread_mutex_lock(&lock);
+	on = activity_is_on();
+	if (!on && hip_is_loaded()) {
+		on = turn_on();
+		atomic_store_explicit(&is_on, on, memory_order_release);
+	}
+	if (on && atomic_load_explicit(&ops_mask, memory_order_relaxed) &&
+	    !atomic_load_explicit(&ops_are_on, memory_order_relaxed))
+		turn_ops_on();
+	pthread_mutex_unlock(&lock);
+	return on;
+}
+
+/* Under lock. */
+static bool join_by_tracer(void)
+{
+	bool on = activity_is_on() || turn_on();
+
+	atomic_store_explicit(&is_on, on, memory_order_release);
+	on = on && join_turn_on();
+	atomic_store_explicit(&join_calls, on, memory_order_relaxed);
+	return on;
+}
+
+bool activity_join(void)
+{
+	register_fn sync = (register_fn)hip_find("hipRegisterActivityCallback");
+	bool on = sync && activity_is_on();
+
+	if (!sync) {
+		pthread_mutex_lock(&lock);
+		on = join_by_tracer();
+		pthread_mutex_unlock(&lock);
+		return on;
+	}
+	/* one function that nobody calls: it is enough for the runtime's timing mode */
+	for (uint32_t id = 1; sync && !on && id < API_MAX_OPERATIONS; id++)
+		on = release_callback(id) && release_callback(id)->op == HIP_OP_hipProfilerStop &&
+		     sync(id, (void *)on_sync, &is_end) == 0;
+	pthread_mutex_lock(&lock);
+	if (on && !atomic_load_explicit(&ops_are_on, memory_order_relaxed))
+		turn_ops_on();
+	on = on && atomic_load_explicit(&ops_are_on, memory_order_relaxed) && join_turn_on();
+	pthread_mutex_unlock(&lock);
+	return on;
+}
+
+uint32_t activity_last_id(void)
+{
+	return activity_is_on() ? last_id : 0;
+}
+
+void activity_pause_ops(int index, bool paused)
+{
+	uint32_t bit = 1u << index;
+
+	if (paused)
+		atomic_fetch_or_explicit(&paused_mask, bit, memory_order_relaxed);
+	else
+		atomic_fetch_and_explicit(&paused_mask, ~bit, memory_order_relaxed);
+}
+
+void activity_settle(void)
+{
+	tracer_settle();
+}
+
+void activity_want_ops(int index, activity_fn fn)
+{
+	uint32_t bit = 1u << index;
+
+	if (!fn) {
+		atomic_fetch_and_explicit(&ops_mask, ~bit, memory_order_relaxed);
+		return;
+	}
+	/* it stays when the bit goes. release of the bit: pairs with activity_report_op() */
+	atomic_store_explicit(&listeners[index], fn, memory_order_relaxed);
+	atomic_fetch_or_explicit(&ops_mask, bit, memory_order_release);
+	activity_turn_on();
+}
