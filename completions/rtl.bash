@@ -38,7 +38,7 @@ _rtl()
 		--virtual-gpu) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--progress) COMPREPLY=($(compgen -W "auto always never" -- "$cur")); return ;;
 		--drain-ms) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
-		--trace-start) COMPREPLY=($(compgen -W "always on off" -- "$cur")); return ;;
+		--trace-start) COMPREPLY=($(compgen -W "on off always" -- "$cur")); return ;;
 		--buffer-mb) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--spool-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
 		esac

@@ -13,7 +13,7 @@ complete -c rtl -n '__fish_seen_subcommand_from trace' -l fail-on-empty -d 'stat
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l keep-spool -d 'keep the raw trace beside the database'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l drain-ms -x -d 'at exit, wait N ms for what is in flight (5000)'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l barriers -d 'record barrier packets too'
-complete -c rtl -n '__fish_seen_subcommand_from trace' -l trace-start -x -a 'always on off' -d 'off: nothing before the program\'s roctracer_start()'
+complete -c rtl -n '__fish_seen_subcommand_from trace' -l trace-start -x -a 'on off always' -d 'off: nothing before the program\'s roctracer_start()'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l buffer-mb -x -d 'MiB of buffers in each traced process (64)'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l spool-dir -r -d 'where the raw trace lies meanwhile (OUTPUT.spool)'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l no-convert -d 'leave the raw trace; \'rtl recover\' converts it'

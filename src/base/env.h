@@ -33,9 +33,9 @@
 	X(QUEUES, "RTL_QUEUES", ENUM, "auto", "auto|interpose|intercept",                              \
 	  "how packets are seen: the program keeps its queues (interpose, auto), or the runtime's "    \
 	  "intercept queues")                                                                          \
-	X(TRACE_START, "RTL_TRACE_START", ENUM, "always", "always|on|off",                             \
-	  "off: recording waits for the program's roctracer_start() or hipProfilerStart() and pauses " \
-	  "at its stop; on: the same, recording from the beginning")                                   \
+	X(TRACE_START, "RTL_TRACE_START", ENUM, "on", "on|off|always",                                 \
+	  "on: the whole program is recorded; always is the same; off: recording waits for the "       \
+	  "program's roctracer_start() or hipProfilerStart() and pauses at its stop")                  \
 	X(BARRIERS, "RTL_BARRIERS", BOOL, "0", "0|1", "record barrier packets too")                    \
 	X(LOG, "RTL_LOG", STR, "warn", "", "level, or topic:level, separated by commas")               \
 	X(LOG_FILE, "RTL_LOG_FILE", STR, "", "", "file for messages (%p = pid), default stderr")       \

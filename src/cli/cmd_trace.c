@@ -86,13 +86,12 @@ static const struct opt options[] = {
 		      .more = "What has not completed then is recorded as unfinished. Variable: RTL_DRAIN_MS." },
 	[O_BARRIERS] = { 0, "barriers", .help = "record barrier packets too",
 			 .more = "Variable: RTL_BARRIERS." },
-	[O_TRACE_START] = { 0, "trace-start", OPT_CHOICE, .arg = "WHEN", .choices = "always|on|off",
+	[O_TRACE_START] = { 0, "trace-start", OPT_CHOICE, .arg = "WHEN", .choices = "on|off|always",
 			    .help = "off: nothing before the program's roctracer_start()",
-			    .more = "With on and off the program says what is recorded: roctracer_start() and "
-				    "hipProfilerStart() start recording, roctracer_stop() and hipProfilerStop() "
-				    "stop it, any number of times and on any thread. on begins with recording, off "
-				    "without. always (the default) does not listen to the program. "
-				    "Variable: RTL_TRACE_START." },
+			    .more = "on (the default) records the whole program; always is another word for it. With "
+				    "off the program says what is recorded: roctracer_start() and hipProfilerStart() "
+				    "start recording, roctracer_stop() and hipProfilerStop() stop it, any number of "
+				    "times and on any thread. Variable: RTL_TRACE_START." },
 	[O_BUFFER] = { 0, "buffer-mb", OPT_UINT, .arg = "N", .choices = "1..4096",
 		       .help = "MiB of buffers in each traced process (64)",
 		       .more = "More lets the disk fall behind for longer. Variable: RTL_BUFFER_MB." },

@@ -17,8 +17,8 @@ void pause_init(void)
 {
 	const char *start = env_str(ENV_TRACE_START);
 
-	follows = strcmp(start, "always") != 0;
-	pause_set(strcmp(start, "off") == 0);
+	follows = strcmp(start, "off") == 0;
+	pause_set(follows);
 }
 
 void pause_set(bool paused)

@@ -88,7 +88,7 @@ def untraced_it_is_the_same():
 def recording_is_switched_meanwhile():
     for seed in range(FIRST, FIRST + SEEDS):
         r = run("storm", f"seed={seed}", "threads=8", "queues=3", f"switch={SWITCH}", trace=RTL, timeout=200,
-                rtl_args=("-q", "-m", "standard", "--trace-start", "on"),
+                rtl_args=("-q", "-m", "standard", "--trace-start", "off"),
                 env={"VGPU_KERNEL_NS": 3000, **STRICT})
         threads = account(r)
         executed_once(r, threads)
