@@ -91,16 +91,33 @@ def found_by_cmake_and_by_flags():
     check(by_flags, root)
 
 
+HEADERS = [
+    "ext/hsa_rt_utils.hpp", "ext/prof_protocol.h", "hip_ostream_ops.h", "hsa_ostream_ops.h", "hsa_prof_str.h", "roctracer.h",
+    "roctracer_cb_table.h", "roctracer_ext.h", "roctracer_hcc.h", "roctracer_hip.h", "roctracer_hsa.h", "roctracer_roctx.h",
+    "roctx.h"]
+COMPILERS = (("gcc", "c"), ("g++", "c++"))
+
+
 @case
 def every_header_is_installed():
+    folder = os.path.join(installed(), "include/roctracer")
+    have = [os.path.relpath(os.path.join(at, name), folder) for at, _, names in os.walk(folder) for name in names]
+    equal("headers", sorted(have), HEADERS)
+
+
+@case
+def every_header_compiles_alone():
+    """In C and C++, twice, by both ways that clients write: roctracer/x.h, and x.h with the folder on the path."""
     root = installed()
-    have = sorted(os.listdir(os.path.join(root, "include/roctracer")))
-    equal("headers", have, sorted([
-        "ext", "hip_ostream_ops.h", "hsa_ostream_ops.h", "hsa_prof_str.h", "roctracer.h", "roctracer_ext.h",
-        "roctracer_hcc.h", "roctracer_hip.h", "roctracer_hsa.h", "roctracer_roctx.h", "roctx.h"]))
-    # gen A's way: with the folder itself on the path
-    command("cc", "-fsyntax-only", "-x", "c", f"-I{root}/include/roctracer", "-include", "roctracer_ext.h", "-include",
-            "ext/prof_protocol.h", "/dev/null")
+    for compiler, language in COMPILERS:
+        if not shutil.which(compiler):
+            skip(f"{compiler} is not installed")
+        for header in HEADERS:
+            if language == "c" and header.endswith(".hpp"):
+                continue
+            for name, folder in ((f"roctracer/{header}", "include"), (header, "include/roctracer")):
+                command(compiler, "-fsyntax-only", "-Wall", "-Werror", "-x", language, "-D__HIP_PLATFORM_AMD__",
+                        f"-I{root}/{folder}", "-include", name, "-include", name, "/dev/null")
 
 
 main()
