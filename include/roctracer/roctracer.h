@@ -72,8 +72,10 @@ typedef activity_domain_t roctracer_domain_t;
 
 /* The name of an operation; for HIP_OPS `kind` selects it. Static. NULL: no such operation. */
 ROCTRACER_API const char *roctracer_op_string(uint32_t domain, uint32_t op, uint32_t kind);
-/* The number of a HIP or HSA call; of an unknown name *op is 0 (HIP), the number of calls (HSA). `kind`
- * may be NULL. */
+/* The operation of that name, as roctracer_op_string() gives it; for ROCTX the name of the function. `kind` may be NULL:
+ * for HIP_OPS it is the operation's, for the others 0. ROCTRACER_STATUS_BAD_PARAMETER for a name that is not known: *op is
+ * then 0 for HIP_API and the number of operations for the others, *kind is left alone. ROCTRACER_STATUS_BAD_DOMAIN for
+ * KFD_API and what is no domain: both are left alone. */
 ROCTRACER_API roctracer_status_t roctracer_op_code(uint32_t domain, const char *str, uint32_t *op,
 						   uint32_t *kind);
 

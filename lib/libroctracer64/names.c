@@ -9,12 +9,11 @@
 #include <string.h>
 
 #include "facade.h"
+#include "roctracer/roctracer_roctx.h"
 #include "roctracer_ops_gen.h"
 
-#define NR_HIP_OPS 3u
-#define NR_HSA_OPS 4u
-#define NR_HSA_EVENTS 6u
-#define NR_ROCTX 5u
+enum { HIP_OP_DISPATCH, HIP_OP_COPY, HIP_OP_BARRIER, NR_HIP_OPS };
+#define NR_EXT_OPS 2u
 
 static const char *const hsa_names[] = {
 #define X(name) #name,
@@ -22,6 +21,15 @@ static const char *const hsa_names[] = {
 #undef X
 };
 #define NR_HSA (sizeof(hsa_names) / sizeof(hsa_names[0]))
+
+static const char *const hsa_ops[] = { "DISPATCH", "COPY", "BARRIER", "PCSAMPLE" };
+static const char *const hsa_events[] = { "ALLOCATE", "DEVICE",	 "MEMCOPY",
+					  "SUBMIT",   "KSYMBOL", "CODEOBJ" };
+static const char *const roctx_names[ROCTX_API_ID_NUMBER] = {
+	"roctxMarkA", "roctxRangePushA", "roctxRangePop", "roctxRangeStartA", "roctxRangeStop",
+};
+#define NR_HSA_OPS (sizeof(hsa_ops) / sizeof(hsa_ops[0]))
+#define NR_HSA_EVENTS (sizeof(hsa_events) / sizeof(hsa_events[0]))
 
 static const struct {
 	uint32_t id;
@@ -66,6 +74,7 @@ static const char *const commands[] = {
 };
 #define FIRST_COMMAND 0x11f0u
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+#define MAX_COMMANDS 64u /* more than any HIP has */
 
 typedef const char *(*name_fn)(uint32_t number);
 
@@ -112,10 +121,6 @@ static const char *command_name(uint32_t kind)
 
 const char *names_op(uint32_t domain, uint32_t op, uint32_t kind)
 {
-	static const char *const hsa_ops[] = { "DISPATCH", "COPY", "BARRIER", "PCSAMPLE" };
-	static const char *const hsa_events[] = { "ALLOCATE", "DEVICE",	 "MEMCOPY",
-						  "SUBMIT",   "KSYMBOL", "CODEOBJ" };
-
 	switch (domain) {
 	case ACTIVITY_DOMAIN_HSA_API:
 		return op < NR_HSA ? hsa_names[op] : "unknown";
@@ -157,7 +162,7 @@ uint32_t names_nr_ops(uint32_t domain)
 		last = stream_core() ? stream_core()->activity_last_id() : 0;
 		return (last ? last : ROCTRACER_HIP_LAST) + 1;
 	case ACTIVITY_DOMAIN_ROCTX:
-		return NR_ROCTX;
+		return ROCTX_API_ID_NUMBER;
 	case ACTIVITY_DOMAIN_HSA_EVT:
 		return NR_HSA_EVENTS;
 	default:
@@ -176,33 +181,88 @@ static uint32_t hip_code(const char *name)
 	return 0;
 }
 
-static uint32_t hsa_code(const char *name)
+/* What HIP reports a command of that kind as: up to 5.3 all but kernels are copies. */
+static uint32_t op_of_command(uint32_t kind)
 {
-	uint32_t id = 0;
+	const char *name = command_name(kind);
 
-	while (id < NR_HSA && strcmp(hsa_names[id], name) != 0)
-		id++;
-	return id < NR_HSA ? id : NR_HSA + 1;
+	if (kind == FIRST_COMMAND)
+		return HIP_OP_DISPATCH;
+	if (stream_core() && stream_core()->hip_find("hipRegisterActivityCallback"))
+		return HIP_OP_COPY;
+	if (strcmp(name, "Task") == 0)
+		return HIP_OP_DISPATCH;
+	return strcmp(name, "Marker") == 0 ? HIP_OP_BARRIER : HIP_OP_COPY;
+}
+
+/* By a command's name; NR_HIP_OPS: there is none. */
+static uint32_t command_code(const char *name, uint32_t *kind)
+{
+	if (strncmp(name, "Unknown", strlen("Unknown")) == 0)
+		return NR_HIP_OPS;
+	for (uint32_t i = 0; i <= MAX_COMMANDS; i++) {
+		*kind = i ? FIRST_COMMAND + i - 1 : 0;
+		if (strcmp(command_name(*kind), name) == 0)
+			return op_of_command(*kind);
+	}
+	return NR_HIP_OPS;
+}
+
+/* `nr` where it is none of these. */
+static uint32_t find_name(const char *const *names, size_t nr, const char *name)
+{
+	uint32_t i = 0;
+
+	while (i < nr && strcmp(names[i], name) != 0)
+		i++;
+	return i;
+}
+
+/* false: there is no such operation, and *op is none either. */
+static bool find_code(uint32_t domain, const char *name, uint32_t *op, uint32_t *kind)
+{
+	switch (domain) {
+	case ACTIVITY_DOMAIN_HIP_API:
+		*op = hip_code(name);
+		return *op != 0;
+	case ACTIVITY_DOMAIN_HIP_OPS:
+		*op = command_code(name, kind);
+		return *op < NR_HIP_OPS;
+	case ACTIVITY_DOMAIN_HSA_API:
+		*op = find_name(hsa_names, NR_HSA, name);
+		if (*op < NR_HSA)
+			return true;
+		*op = NR_HSA + 1; /* behind DISPATCH, which has no name */
+		return false;
+	case ACTIVITY_DOMAIN_HSA_OPS:
+		*op = find_name(hsa_ops, NR_HSA_OPS, name);
+		return *op < NR_HSA_OPS;
+	case ACTIVITY_DOMAIN_HSA_EVT:
+		*op = find_name(hsa_events, NR_HSA_EVENTS, name);
+		return *op < NR_HSA_EVENTS;
+	case ACTIVITY_DOMAIN_ROCTX:
+		*op = find_name(roctx_names, ROCTX_API_ID_NUMBER, name);
+		return *op < ROCTX_API_ID_NUMBER;
+	default: /* EXT_API has one name, and records of one operation */
+		*op = strcmp(name, "EXT_API") == 0 ? ACTIVITY_EXT_OP_EXTERN_ID : NR_EXT_OPS;
+		return *op < NR_EXT_OPS;
+	}
 }
 
 enum error names_code(uint32_t domain, const char *name, uint32_t *op, uint32_t *kind)
 {
-	uint32_t code;
-	bool found;
+	uint32_t its_kind = 0;
 
-	if (domain != ACTIVITY_DOMAIN_HSA_API && domain != ACTIVITY_DOMAIN_HIP_API)
+	if (!names_nr_ops(domain) && domain != ACTIVITY_DOMAIN_EXT_API)
 		return error_set(ERROR_DOMAIN, "roctracer_op_code", "names_code",
-				 "limited domain ID(%u)", domain);
+				 "invalid domain ID(%u)", domain);
 	if (!name || !op)
 		return error_set(ERROR_ARGUMENT, "roctracer_op_code", "names_code",
 				 "NULL argument");
-	code = domain == ACTIVITY_DOMAIN_HSA_API ? hsa_code(name) : hip_code(name);
-	found = domain == ACTIVITY_DOMAIN_HSA_API ? code < NR_HSA : code != 0;
-	*op = code;
-	if (!found)
+	if (!find_code(domain, name, op, &its_kind))
 		return error_set(ERROR_ARGUMENT, "roctracer_op_code", "names_code",
 				 "Invalid API name \"%s\", domain ID(%u)", name, domain);
 	if (kind)
-		*kind = 0;
+		*kind = its_kind;
 	return ERROR_NONE;
 }

@@ -107,8 +107,6 @@ static void errors(void)
 	TEXT(roctracer_op_string(ACTIVITY_DOMAIN_HSA_API, op, 0), "unknown");
 	TEXT(roctracer_op_string(ACTIVITY_DOMAIN_HSA_API, op - 2, 0),
 	     "hsa_ext_image_create_with_layout");
-	IS(roctracer_op_code(ACTIVITY_DOMAIN_HIP_OPS, "COPY", &op, NULL), BAD_DOMAIN);
-	IS(roctracer_op_code(ACTIVITY_DOMAIN_ROCTX, "roctxMarkA", &op, NULL), BAD_DOMAIN);
 	IS(roctracer_op_code(99, "x", &op, NULL), BAD_DOMAIN);
 	IS(roctracer_op_code(ACTIVITY_DOMAIN_HIP_API, NULL, &op, NULL), S(5, -3));
 	IS(roctracer_op_code(ACTIVITY_DOMAIN_HSA_API, "hsa_init", NULL, NULL), S(5, -3));
@@ -158,6 +156,68 @@ static void names(void)
 	error_has("roctracer_op_string(), ", "6");
 	IS(roctracer_op_string(ACTIVITY_DOMAIN_KFD_API, 0, 0) == NULL, 1);
 	IS(roctracer_op_string(1000, 0, 0) == NULL, 1);
+}
+
+/* Each name that there is leads back to what it is the name of. */
+static void code_is(uint32_t domain, const char *name, uint32_t op, uint32_t kind)
+{
+	uint32_t its_op = 77, its_kind = 77;
+
+	IS(roctracer_op_code(domain, name, &its_op, &its_kind), 0);
+	IS(its_op, op);
+	IS(its_kind, kind);
+	its_op = 77;
+	IS(roctracer_op_code(domain, name, &its_op, NULL), 0);
+	IS(its_op, op);
+	if (domain != ACTIVITY_DOMAIN_ROCTX)
+		TEXT(roctracer_op_string(domain, its_op, its_kind), name);
+}
+
+static void no_code_is(uint32_t domain, const char *name, uint32_t op)
+{
+	uint32_t its_op = 77, its_kind = 77;
+
+	IS(roctracer_op_code(domain, name, &its_op, &its_kind), S(5, -3));
+	error_has("roctracer_op_code(), ", name);
+	IS(its_op, op);
+	IS(its_kind, 77);
+}
+
+static void codes(void)
+{
+	static const char *const roctx[] = { "roctxMarkA", "roctxRangePushA", "roctxRangePop",
+					     "roctxRangeStartA", "roctxRangeStop" };
+	uint32_t op = 77;
+
+	for (uint32_t i = 0; i < 4; i++)
+		code_is(ACTIVITY_DOMAIN_HSA_OPS, roctracer_op_string(ACTIVITY_DOMAIN_HSA_OPS, i, 0),
+			i, 0);
+	for (uint32_t i = 0; i < 6; i++)
+		code_is(ACTIVITY_DOMAIN_HSA_EVT, roctracer_op_string(ACTIVITY_DOMAIN_HSA_EVT, i, 0),
+			i, 0);
+	for (uint32_t i = 0; i < 5; i++)
+		code_is(ACTIVITY_DOMAIN_ROCTX, roctx[i], i, 0);
+	code_is(ACTIVITY_DOMAIN_EXT_API, "EXT_API", ACTIVITY_EXT_OP_EXTERN_ID, 0);
+	code_is(ACTIVITY_DOMAIN_HSA_API, "hsa_init", 0, 0);
+	/* without HIP in the process they are those of the newest */
+	code_is(ACTIVITY_DOMAIN_HIP_OPS, "KernelExecution", 0, 0x11f0);
+	code_is(ACTIVITY_DOMAIN_HIP_OPS, "Task", 0, 0x11f1);
+	code_is(ACTIVITY_DOMAIN_HIP_OPS, "CopyHostToDevice", 1, 0x11f4);
+	code_is(ACTIVITY_DOMAIN_HIP_OPS, "Marker", 2, 0x11fe);
+	code_is(ACTIVITY_DOMAIN_HIP_OPS, "SvmUnmap", 1, 0x120d);
+	code_is(ACTIVITY_DOMAIN_HIP_OPS, "InternalMarker", 1, 0);
+	no_code_is(ACTIVITY_DOMAIN_HIP_API, "COPY", 0);
+	no_code_is(ACTIVITY_DOMAIN_HIP_OPS, "COPY", 3);
+	no_code_is(ACTIVITY_DOMAIN_HIP_OPS, "Unknown command type", 3);
+	no_code_is(ACTIVITY_DOMAIN_HSA_OPS, "copy", 4);
+	no_code_is(ACTIVITY_DOMAIN_HSA_EVT, "COPY", 6);
+	no_code_is(ACTIVITY_DOMAIN_ROCTX, "roctxMark", 5);
+	no_code_is(ACTIVITY_DOMAIN_EXT_API, "ext", 2);
+	IS(roctracer_op_code(ACTIVITY_DOMAIN_KFD_API, "hsaKmtOpenKFD", &op, NULL), BAD_DOMAIN);
+	IS(roctracer_op_code(ACTIVITY_DOMAIN_NUMBER, "hsa_init", &op, NULL), BAD_DOMAIN);
+	IS(op, 77);
+	IS(roctracer_op_code(ACTIVITY_DOMAIN_HSA_OPS, NULL, &op, NULL), S(5, -3));
+	IS(roctracer_op_code(ACTIVITY_DOMAIN_HSA_OPS, "COPY", NULL, NULL), S(5, -3));
 }
 
 static void domains(void)
@@ -520,6 +580,7 @@ int main(void)
 {
 	errors();
 	names();
+	codes();
 	domains();
 	pools();
 	external_ids();

@@ -19,7 +19,7 @@
 
 /* as in HIP 5.2 */
 #define LAST_ID 333u
-enum { KIND_KERNEL = 0x11f0, KIND_COPY = 0x11f4 };
+enum { KIND_KERNEL = 0x11f0, KIND_COPY = 0x11f4, KIND_MARKER = 0x11fe };
 #define NR_OPS 3u
 #define RING 1024u
 
@@ -132,6 +132,7 @@ API const char *hipGetCmdName(uint32_t kind)
 {
 	return kind == KIND_KERNEL ? "KernelExecution" :
 	       kind == KIND_COPY   ? "CopyHostToDevice" :
+	       kind == KIND_MARKER ? "Marker" :
 				     "Unknown command type";
 }
 

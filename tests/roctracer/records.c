@@ -447,6 +447,19 @@ static void callbacks_and_records(void)
 	all_off(&a);
 }
 
+/* Up to 5.3 HIP reports every command but kernels as a copy, markers too. */
+static void codes_of_commands(void)
+{
+	uint32_t op = 77, kind = 77;
+
+	IS(roctracer_op_code(OPS, "Marker", &op, &kind), 0);
+	IS(op, 1);
+	IS(kind, 0x11fe);
+	IS(roctracer_op_code(OPS, "KernelExecution", &op, &kind), 0);
+	IS(op, 0);
+	IS(kind, 0x11f0);
+}
+
 int main(void)
 {
 	batches();
@@ -456,6 +469,7 @@ int main(void)
 	external_ids();
 	what_ends_later();
 	callbacks_and_records();
+	codes_of_commands();
 	printf("%d wrong\n", nr_wrong);
 	return nr_wrong != 0;
 }
