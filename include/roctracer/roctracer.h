@@ -70,7 +70,19 @@ ROCTRACER_API const char *roctracer_error_string(void);
 
 typedef activity_domain_t roctracer_domain_t;
 
-/* The name of an operation; for HIP_OPS `kind` selects it. Static. NULL: no such operation. */
+/* The name of an operation; static.
+ *
+ *	domain           | what it is the name of | if there is no such operation
+ *	-----------------+------------------------+-------------------------------
+ *	HIP_API, HSA_API | op                     | "unknown"
+ *	HIP_OPS          | kind                   | what HIP calls it: "Unknown command type", later "Unknown command kind"
+ *	HSA_OPS, HSA_EVT | op                     | NULL
+ *	EXT_API          | nothing: "EXT_API"     |
+ *	any other        |                        | NULL
+ *
+ * `kind` is that of the record, record->kind. It matters for HIP_OPS alone, whose `op` only tells kernels, copies and
+ * barriers apart: with kind 0 every operation is an "InternalMarker". For the other domains pass 0. NULL comes with an
+ * error text. */
 ROCTRACER_API const char *roctracer_op_string(uint32_t domain, uint32_t op, uint32_t kind);
 /* The operation of that name, as roctracer_op_string() gives it; for ROCTX the name of the function. `kind` may be NULL:
  * for HIP_OPS it is the operation's, for the others 0. ROCTRACER_STATUS_BAD_PARAMETER for a name that is not known: *op is
@@ -185,6 +197,7 @@ static inline const char *roctracer_id_string(uint32_t domain, uint32_t op)
 	return roctracer_op_string(domain, op, 0);
 }
 
+/* With kind 0: for calls, and operations of HSA's. */
 static inline roctracer_status_t roctracer_disable_api_callback(void)
 {
 	return roctracer_disable_callback();

@@ -20,6 +20,8 @@ typedef enum hip_api_id_t hip_api_id_t;
 #endif
 typedef enum hip_api_id_t roctracer_hip_api_cid_t;
 
+/* The `op` of records of ACTIVITY_DOMAIN_HIP_OPS. What exactly was done is their `kind`, and that is what
+ * roctracer_op_string() takes: (record->domain, record->op, record->kind). */
 typedef enum {
 	HIP_OP_ID_DISPATCH = 0,
 	HIP_OP_ID_COPY = 1,

@@ -10,6 +10,7 @@
 #include "hsa_prof_str.h"
 #include "roctracer.h"
 
+/* The `op` of records of ACTIVITY_DOMAIN_HSA_OPS, whose `kind` is 0. */
 enum hsa_op_id_t {
 	HSA_OP_ID_DISPATCH = 0,
 	HSA_OP_ID_COPY = 1,

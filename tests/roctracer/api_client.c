@@ -150,7 +150,11 @@ static void names(void)
 	TEXT(roctracer_op_string(ACTIVITY_DOMAIN_HSA_OPS, 1, 0), "COPY");
 	TEXT(roctracer_op_string(ACTIVITY_DOMAIN_HSA_OPS, 3, 0), "PCSAMPLE");
 	TEXT(roctracer_op_string(ACTIVITY_DOMAIN_HSA_EVT, 5, 0), "CODEOBJ");
+	/* what roctracer.h says of operations that there are not */
+	TEXT(roctracer_op_string(ACTIVITY_DOMAIN_HSA_API, 60000, 0), "unknown");
+	TEXT(roctracer_op_string(ACTIVITY_DOMAIN_HIP_OPS, 60000, 0x11f0), "KernelExecution");
 	IS(roctracer_op_string(ACTIVITY_DOMAIN_HSA_OPS, 4, 0) == NULL, 1);
+	error_has("roctracer_op_string(), ", "4");
 	IS(roctracer_op_string(ACTIVITY_DOMAIN_HSA_EVT, 6, 0) == NULL, 1);
 	IS(roctracer_op_string(ACTIVITY_DOMAIN_ROCTX, 0, 0) == NULL, 1);
 	error_has("roctracer_op_string(), ", "6");
