@@ -101,6 +101,9 @@ ROCTRACER_API roctracer_status_t roctracer_set_properties(roctracer_domain_t dom
  * success. All three forms of disabling may be used inside of a callback. */
 typedef activity_rtapi_callback_t roctracer_rtapi_callback_t;
 
+/* As `op` of a HIP call: every call, as with the form for a domain. */
+#define ROCTRACER_OP_ANY UINT32_MAX
+
 ROCTRACER_API roctracer_status_t roctracer_enable_op_callback(activity_domain_t domain, uint32_t op,
 							      activity_rtapi_callback_t callback,
 							      void *arg);

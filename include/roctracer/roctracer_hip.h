@@ -20,6 +20,10 @@ typedef enum hip_api_id_t hip_api_id_t;
 #endif
 typedef enum hip_api_id_t roctracer_hip_api_cid_t;
 
+/* The specification's: in place of one call all of them, for functions that take an `op` of ACTIVITY_DOMAIN_HIP_API. AMD's
+ * library refuses it. */
+#define HIP_API_ID_ANY ROCTRACER_OP_ANY
+
 /* The `op` of records of ACTIVITY_DOMAIN_HIP_OPS. What exactly was done is their `kind`, and that is what
  * roctracer_op_string() takes: (record->domain, record->op, record->kind). */
 typedef enum {

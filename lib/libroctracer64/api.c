@@ -97,11 +97,33 @@ EXPORT roctracer_status_t roctracer_set_properties(roctracer_domain_t domain, vo
 	return ROCTRACER_STATUS_SUCCESS;
 }
 
+/* HIP_API_ID_ANY */
+static bool is_any(activity_domain_t domain, uint32_t op)
+{
+	return domain == ACTIVITY_DOMAIN_HIP_API && op == ROCTRACER_OP_ANY;
+}
+
+static enum error set_callback(const char *outer, activity_domain_t domain, uint32_t op,
+			       activity_rtapi_callback_t callback, void *arg)
+{
+	if (is_any(domain, op))
+		return registry_domain_callback(outer, domain, callback, arg);
+	return registry_callback(outer, domain, op, callback, arg);
+}
+
+static enum error set_activity(const char *outer, activity_domain_t domain, uint32_t op,
+			       struct pool *pool)
+{
+	if (is_any(domain, op))
+		return registry_domain_activity(outer, domain, pool);
+	return registry_activity(outer, domain, op, pool);
+}
+
 EXPORT roctracer_status_t roctracer_enable_op_callback(activity_domain_t domain, uint32_t op,
 						       activity_rtapi_callback_t callback,
 						       void *arg)
 {
-	return error_status(registry_callback(__func__, domain, op, callback, arg));
+	return error_status(set_callback(__func__, domain, op, callback, arg));
 }
 
 EXPORT roctracer_status_t roctracer_enable_domain_callback(activity_domain_t domain,
@@ -123,7 +145,7 @@ EXPORT roctracer_status_t roctracer_disable_op_callback(activity_domain_t domain
 	/* what op_code() gives for a name that this HIP does not have */
 	if (domain == ACTIVITY_DOMAIN_HIP_API && op == 0)
 		return ROCTRACER_STATUS_SUCCESS;
-	return error_status(registry_callback(__func__, domain, op, NULL, NULL));
+	return error_status(set_callback(__func__, domain, op, NULL, NULL));
 }
 
 EXPORT roctracer_status_t roctracer_disable_domain_callback(activity_domain_t domain)
@@ -256,7 +278,7 @@ EXPORT roctracer_status_t roctracer_enable_op_activity_expl(activity_domain_t do
 	struct pool *p;
 	enum error e = target(__func__, pool, &p);
 
-	return error_status(e ? e : registry_activity(__func__, domain, op, p));
+	return error_status(e ? e : set_activity(__func__, domain, op, p));
 }
 
 EXPORT roctracer_status_t roctracer_enable_op_activity(activity_domain_t domain, uint32_t op)
@@ -296,7 +318,7 @@ EXPORT roctracer_status_t roctracer_enable_activity(void)
 EXPORT roctracer_status_t roctracer_disable_op_activity(activity_domain_t domain, uint32_t op)
 {
 	stream_settle();
-	return error_status(registry_activity(__func__, domain, op, NULL));
+	return error_status(set_activity(__func__, domain, op, NULL));
 }
 
 EXPORT roctracer_status_t roctracer_disable_domain_activity(activity_domain_t domain)

@@ -41,6 +41,9 @@ IS(ROCTRACER_STATUS_HSA_ERR, 7);
 IS(ROCTRACER_STATUS_ROCTX_ERR, 8);
 
 IS(sizeof(roctracer_record_t), 64);
+IS(sizeof(struct activity_record_t), 64); /* the specification's */
+IS(sizeof(struct activity_record_s), 64); /* AMD's */
+typedef struct activity_record_s activity_record_t;
 IS(sizeof(roctracer_timestamp_t), 8);
 IS(sizeof(roctracer_properties_t), 48);
 AT(roctracer_properties_t, mode, 0);
@@ -58,6 +61,8 @@ IS(HIP_OP_ID_COPY, 1);
 IS(HIP_OP_ID_BARRIER, 2);
 IS(HIP_OP_ID_NUMBER, 3);
 IS(HIP_API_ID_NONE, 0);
+IS(HIP_API_ID_ANY > HIP_API_ID_LAST, 1);
+IS(HIP_API_ID_ANY, ROCTRACER_OP_ANY);
 IS(HIP_API_ID_hipLaunchKernel, 107);
 IS(HIP_API_ID_hipMalloc, 108);
 IS(HIP_API_ID_hipMemcpy, 125);

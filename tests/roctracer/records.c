@@ -447,6 +447,32 @@ static void callbacks_and_records(void)
 	all_off(&a);
 }
 
+/* ROCTRACER_OP_ANY in place of a call is all of them, and nothing but calls of HIP's. */
+static void any_call(void)
+{
+	static unsigned first = 0;
+	const int refused = GENERATION == 1 ? 7 : -3;
+
+	open_pool(&a, 4096);
+	IS(roctracer_enable_op_callback(API, ROCTRACER_OP_ANY, on_call, &first), 0);
+	IS(roctracer_enable_op_activity_expl(API, ROCTRACER_OP_ANY, a.pool), 0);
+	allocate(2);
+	IS(roctracer_flush_activity_expl(a.pool), 0);
+	expect(4, 4, 0);
+	IS(count(&a, API, ID_MALLOC), 2);
+	IS(count(&a, API, ID_FREE), 2);
+	IS(roctracer_disable_op_activity(API, ROCTRACER_OP_ANY), 0);
+	allocate(1);
+	IS(roctracer_flush_activity_expl(a.pool), 0);
+	expect(2, 2, 0);
+	IS(a.nr, 4);
+	IS(roctracer_disable_op_callback(API, ROCTRACER_OP_ANY), 0);
+	allocate(1);
+	expect(0, 0, 0);
+	IS(roctracer_enable_op_activity_expl(OPS, ROCTRACER_OP_ANY, a.pool), refused);
+	all_off(&a);
+}
+
 /* Up to 5.3 HIP reports every command but kernels as a copy, markers too. */
 static void codes_of_commands(void)
 {
@@ -469,6 +495,7 @@ int main(void)
 	external_ids();
 	what_ends_later();
 	callbacks_and_records();
+	any_call();
 	codes_of_commands();
 	printf("%d wrong\n", nr_wrong);
 	return nr_wrong != 0;

@@ -34,7 +34,10 @@ typedef uint32_t activity_kind_t;
 typedef uint32_t activity_op_t;
 typedef uint64_t activity_correlation_id_t;
 
-typedef struct activity_record_s {
+/* AMD's tag is activity_record_s, the specification's activity_record_t: in C++ a struct's tag and a typedef of the same
+ * name must be one type. */
+#define activity_record_s activity_record_t
+typedef struct activity_record_t {
 	uint32_t domain;
 	activity_kind_t kind;
 	activity_op_t op;
