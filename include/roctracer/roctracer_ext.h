@@ -19,7 +19,8 @@ extern "C" {
 #endif
 
 /* Tracing is on at first. While it is off there are no callbacks of HIP and HSA and no records;
- * what is enabled stays enabled. Callbacks of roctx go on. */
+ * what is enabled stays enabled. Callbacks of roctx go on, but for clients of 5.3 and before: those that are linked to
+ * libroctracer64.so.1, and processes with a HIP up to 5.3. */
 ROCTRACER_API void roctracer_start(void);
 ROCTRACER_API void roctracer_stop(void);
 

@@ -25,7 +25,7 @@ union roctx_block {
 static const struct rtl_core *the_core;
 static int live_index = -1; /* calls_start()'s */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static _Atomic bool is_stopped;
+static _Atomic bool is_stopped, are_ranges_stopped;
 static uint32_t process_id;
 static _Atomic bool is_hip_wanted, is_hsa_wanted; /* so far */
 
@@ -35,8 +35,22 @@ bool stream_is_stopped(void)
 	return atomic_load_explicit(&is_stopped, memory_order_relaxed);
 }
 
+/* A stop is one for callbacks of roctx, too: up to 5.3. Its library has the soname of the later ones; its HIP is the last
+ * that has this function. */
+static bool is_stop_for_ranges(void)
+{
+#if ROCTRACER64_GENERATION == 1
+	return true;
+#else
+	return stream_core() && stream_core()->hip_find("hipRegisterActivityCallback");
+#endif
+}
+
 bool stream_switch(bool on)
 {
+	/* relaxed: as is_stopped */
+	atomic_store_explicit(&are_ranges_stopped, !on && is_stop_for_ranges(),
+			      memory_order_relaxed);
 	/* what `rtl trace --trace-start off` records, too */
 	if (stream_core()) {
 		stream_core()->pause_switch(on);
@@ -188,6 +202,8 @@ static void on_range(enum range_call call, const char *message, uint64_t id)
 	activity_rtapi_callback_t fn;
 	void *arg;
 
+	if (atomic_load_explicit(&are_ranges_stopped, memory_order_relaxed))
+		return;
 	fn = registry_get_callback(ACTIVITY_DOMAIN_ROCTX, call, &arg);
 	if (!fn)
 		return;

@@ -479,7 +479,7 @@ static void on_range(uint32_t domain, uint32_t cid, const void *data, void *arg)
 		TEXT(d->args.message, "mark");
 	nr_ranges++;
 	/* a callback may disable itself */
-	if (nr_ranges == 7)
+	if (nr_ranges == S(6, 7))
 		IS(roctracer_disable_domain_callback(ACTIVITY_DOMAIN_ROCTX), 0);
 }
 
@@ -493,21 +493,21 @@ static void ranges(void)
 	roctxRangePop();
 	roctxRangeStop(roctxRangeStartA("start"));
 	IS(nr_ranges, 5);
-	/* tracing that is stopped goes on for roctx */
+	/* tracing that is stopped goes on for roctx, but for clients of 5.2 */
 	roctracer_stop();
 	roctxMarkA("mark");
 	roctracer_start();
-	IS(nr_ranges, 6);
+	IS(nr_ranges, S(5, 6));
 	roctxMarkA("mark");
 	roctxMarkA("mark");
-	IS(nr_ranges, 7);
+	IS(nr_ranges, S(6, 7));
 	IS(roctracer_enable_op_callback(ACTIVITY_DOMAIN_ROCTX, 2, on_range, argument), 0);
 	roctxRangePushA("push");
 	roctxRangePop();
-	IS(nr_ranges, 8);
+	IS(nr_ranges, S(7, 8));
 	IS(roctracer_disable_callback(), 0);
 	roctxRangePop();
-	IS(nr_ranges, 8);
+	IS(nr_ranges, S(7, 8));
 }
 
 /* The child of a fork may do what its parent did: nothing waits for a thread that is not there. */
