@@ -138,7 +138,9 @@ typedef struct {
 ROCTRACER_API roctracer_status_t roctracer_open_pool_expl(const roctracer_properties_t *properties,
 							  roctracer_pool_t **pool);
 ROCTRACER_API roctracer_status_t roctracer_open_pool(const roctracer_properties_t *properties);
-/* Delivers what is in the pool first. */
+/* Delivers what is in the pool first. ROCTRACER_STATUS_ERROR_MEMORY_ALLOCATION: the pool is closed, and some of its records
+ * were lost: what the pool's own callback causes waits in memory that grows, and there was none. The error text says how
+ * many. */
 ROCTRACER_API roctracer_status_t roctracer_close_pool_expl(roctracer_pool_t *pool);
 ROCTRACER_API roctracer_status_t roctracer_close_pool(void);
 /* The default pool until now; `pool` becomes the new one unless it is NULL. */
@@ -162,7 +164,7 @@ ROCTRACER_API roctracer_status_t roctracer_disable_domain_activity(activity_doma
 ROCTRACER_API roctracer_status_t roctracer_disable_activity(void);
 
 /* Returns when the callback has returned for all that was written to the pool before. Does not wait for
- * the GPU. */
+ * the GPU. ROCTRACER_STATUS_ERROR_MEMORY_ALLOCATION: as for closing, of what was lost since the last flush. */
 ROCTRACER_API roctracer_status_t roctracer_flush_activity_expl(roctracer_pool_t *pool);
 ROCTRACER_API roctracer_status_t roctracer_flush_activity(void);
 
@@ -195,12 +197,12 @@ static inline uint32_t roctracer_minor_version(void)
 	return roctracer_version_minor();
 }
 
+/* With kind 0: for calls, and operations of HSA's. */
 static inline const char *roctracer_id_string(uint32_t domain, uint32_t op)
 {
 	return roctracer_op_string(domain, op, 0);
 }
 
-/* With kind 0: for calls, and operations of HSA's. */
 static inline roctracer_status_t roctracer_disable_api_callback(void)
 {
 	return roctracer_disable_callback();

@@ -176,9 +176,19 @@ static struct pool *choose(roctracer_pool_t *pool)
 	return pool ? pool : get_default();
 }
 
+/* ERROR_MEMORY: so many records had to be given up. */
+static enum error say_lost(const char *outer, uint64_t nr)
+{
+	if (!nr)
+		return ERROR_NONE;
+	return error_set(ERROR_MEMORY, outer, "put_aside", "no memory: %llu records lost",
+			 (unsigned long long)nr);
+}
+
 static enum error open_default(const char *outer, const roctracer_properties_t *properties)
 {
 	struct pool *p, *there;
+	uint64_t none;
 	enum error e;
 
 	if (get_default())
@@ -194,7 +204,7 @@ static enum error open_default(const char *outer, const roctracer_properties_t *
 	pthread_mutex_unlock(&default_lock);
 	if (!there)
 		return ERROR_NONE;
-	pool_close(p);
+	pool_close(p, &none);
 	return error_set(ERROR_DEFAULT_POOL_SET, outer, "open_default", "default pool already set");
 }
 
@@ -224,13 +234,14 @@ EXPORT roctracer_status_t roctracer_open_pool(const roctracer_properties_t *prop
 EXPORT roctracer_status_t roctracer_close_pool_expl(roctracer_pool_t *pool)
 {
 	struct pool *p = choose(pool);
+	uint64_t nr_lost;
 	enum error e;
 
 	if (!p)
 		return ROCTRACER_STATUS_SUCCESS;
 	stream_settle();
 	registry_forget_pool(p);
-	e = pool_close(p);
+	e = pool_close(p, &nr_lost);
 	if (e)
 		return error_status(
 			error_set(e, __func__, "pool_close", "inside of the pool's own callback"));
@@ -238,7 +249,7 @@ EXPORT roctracer_status_t roctracer_close_pool_expl(roctracer_pool_t *pool)
 	if (default_pool == p)
 		default_pool = NULL;
 	pthread_mutex_unlock(&default_lock);
-	return ROCTRACER_STATUS_SUCCESS;
+	return error_status(say_lost(__func__, nr_lost));
 }
 
 EXPORT roctracer_status_t roctracer_close_pool(void)
@@ -340,9 +351,10 @@ EXPORT roctracer_status_t roctracer_flush_activity_expl(roctracer_pool_t *pool)
 	struct pool *p = choose(pool);
 
 	stream_settle();
-	if (p)
-		pool_flush(p);
-	return ROCTRACER_STATUS_SUCCESS;
+	if (!p)
+		return ROCTRACER_STATUS_SUCCESS;
+	pool_flush(p);
+	return error_status(say_lost(__func__, pool_take_lost(p)));
 }
 
 EXPORT roctracer_status_t roctracer_flush_activity(void)

@@ -75,8 +75,10 @@ uint32_t names_nr_ops(uint32_t domain);
 struct pool;
 
 enum error pool_open(const roctracer_properties_t *properties, struct pool **out);
-/* Delivers what is there, ends the thread. Not on the pool's own thread: ERROR_GENERAL. */
-enum error pool_close(struct pool *p);
+/* Delivers what is there, ends the thread. Not on the pool's own thread: ERROR_GENERAL. *nr_lost: as pool_take_lost(). */
+enum error pool_close(struct pool *p, uint64_t *nr_lost);
+/* Records that there was no memory for, since the last time that it was asked for. */
+uint64_t pool_take_lost(struct pool *p);
 /* On the pool's own thread: nothing to wait for. */
 void pool_flush(struct pool *p);
 /* This is the thread of a pool, in the program's callback. */

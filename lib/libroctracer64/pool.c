@@ -12,8 +12,8 @@
  *           just ending may still look at it.
  * Locks:    each pool's own; never held while the program's code runs.
  * Threads:  any; the callback on the pool's thread alone, all signals blocked.
- * Fails:    without memory or a thread a pool is not opened; without memory for the list on the side its
- *           record is lost.
+ * Fails:    without memory or a thread a pool is not opened. Without memory for the list on the side its records are
+ *           lost: the next flush or the closing says how many, and they are counted as `pool_memory`.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -51,6 +51,7 @@ struct pool {
 	bool is_open, stop;
 	bool is_full; /* the other half waits for the thread, or is at it */
 	uint64_t nr_given, nr_done;
+	uint64_t nr_lost; /* since the last pool_take_lost() */
 	struct side side;
 };
 
@@ -172,6 +173,15 @@ static bool fits(const struct pool *p, size_t size)
 	return h->used + h->names + size <= p->half_size;
 }
 
+/* Under the pool's lock. */
+static void lose(struct pool *p, uint32_t nr)
+{
+	p->nr_lost += nr;
+	if (stream_core())
+		stream_core()->bus_loss(SPOOL_REASON_pool_memory, nr);
+}
+
+/* Under the pool's lock. */
 static void put_aside(struct pool *p, const activity_record_t *records, uint32_t nr)
 {
 	struct side *s = &p->side;
@@ -180,8 +190,10 @@ static void put_aside(struct pool *p, const activity_record_t *records, uint32_t
 		size_t size = (s->nr + nr) * 2;
 		activity_record_t *larger = realloc(s->records, size * RECORD);
 
-		if (!larger)
+		if (!larger) {
+			lose(p, nr);
 			return;
+		}
 		s->records = larger;
 		s->size = size;
 	}
@@ -264,6 +276,20 @@ void pool_flush(struct pool *p)
 			pthread_cond_wait(&p->idle, &p->lock);
 	}
 	pthread_mutex_unlock(&p->lock);
+}
+
+uint64_t pool_take_lost(struct pool *p)
+{
+	uint64_t nr;
+
+	/* what was there at the fork stays: a thread that is not here may hold the lock */
+	if (is_orphan(p))
+		return 0;
+	pthread_mutex_lock(&p->lock);
+	nr = p->nr_lost;
+	p->nr_lost = 0;
+	pthread_mutex_unlock(&p->lock);
+	return nr;
 }
 
 static char *allocate(const roctracer_properties_t *properties, size_t size)
@@ -361,11 +387,12 @@ enum error pool_open(const roctracer_properties_t *properties, struct pool **out
 	return ERROR_MEMORY;
 }
 
-enum error pool_close(struct pool *p)
+enum error pool_close(struct pool *p, uint64_t *nr_lost)
 {
 	bool has_thread = p->properties.buffer_callback_fun && !is_orphan(p);
 	char *memory;
 
+	*nr_lost = 0;
 	if (has_thread && is_own_thread(p))
 		return ERROR_GENERAL;
 	/* what was there at the fork stays: a thread that is not here may hold its lock */
@@ -393,6 +420,8 @@ enum error pool_close(struct pool *p)
 	pthread_cond_broadcast(&p->idle);
 	memory = p->halves[0].begin;
 	p->halves[0].begin = p->halves[1].begin = NULL;
+	*nr_lost = p->nr_lost;
+	p->nr_lost = 0;
 	pthread_mutex_unlock(&p->lock);
 	release(&p->properties, memory);
 	keep_structure(p);

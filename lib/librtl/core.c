@@ -41,6 +41,7 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.table_add_layer = table_add_layer,
 		.submit_listen = submit_listen,
 		.bus_attach = bus_attach,
+		.bus_loss = bus_loss,
 		.live_subscribe = live_subscribe,
 		.live_want = live_want,
 		.live_room = live_room,

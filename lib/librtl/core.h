@@ -36,6 +36,7 @@ struct rtl_core {
 
 	/* bus.h, live.h have the contracts */
 	int (*bus_attach)(const struct sink *sink);
+	void (*bus_loss)(enum spool_reason reason, uint64_t count);
 	int (*live_subscribe)(const struct live_subscriber *s);
 	void (*live_want)(int index, enum api_domain domain, uint32_t operation, bool on);
 	void *(*live_room)(struct live_call *call, int index);

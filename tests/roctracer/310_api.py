@@ -77,6 +77,15 @@ def under_rtl_trace():
 
 
 @case
+def records_lost_without_memory_are_in_the_trace():
+    """The program loses 16 records twice, and is told; the trace itself is complete."""
+    r = client("roctracer_records", trace=RTL)
+    equal("losses", r.losses(), {"pool_memory": 32})
+    contains("rtl info", r.info(), "pool_memory")
+    lacks("rtl info", r.info().lower(), "incomplete")
+
+
+@case
 def both_generations_in_one_process():
     code = (
         "import ctypes; a = ctypes.CDLL('libroctracer64.so.4'); b = ctypes.CDLL('libroctracer64.so.1'); "

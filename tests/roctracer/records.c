@@ -4,6 +4,7 @@
  * With fake_hip.c for the runtime: each call and operation is the test's own. Built for both generations.
  * Exits with whether anything was not as it should be.
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -176,6 +177,66 @@ static void inside_of_the_callback(void)
 	IS(count(&a, API, ID_MALLOC), 21);
 	all_off(&a);
 	IS(a.nr, 21);
+}
+
+/* ---- without memory -------------------------------------------------------------------------- */
+
+static _Thread_local bool has_no_memory;
+
+/* In front of libc's: what the library cannot have while its thread has no memory. */
+__attribute__((visibility("default"))) void *realloc(void *ptr, size_t size)
+{
+	static void *(*next)(void *, size_t);
+
+	if (has_no_memory)
+		return NULL;
+	if (!next)
+		next = (void *(*)(void *, size_t))dlsym(RTLD_NEXT, "realloc");
+	return next(ptr, size);
+}
+
+static void without_memory(struct seen *s)
+{
+	IS(roctracer_enable_op_activity_expl(API, ID_MALLOC, s->pool), 0);
+	has_no_memory = true;
+	allocate(20);
+	has_no_memory = false;
+}
+
+/* Four records go to the half that is free, sixteen to the list on the side. */
+static void lost_without_memory(int (*ask)(roctracer_pool_t *pool))
+{
+	const char *text;
+
+	open_pool(&a, 256);
+	a.inside = without_memory;
+	IS(roctracer_enable_op_activity_expl(API, ID_MALLOC, a.pool), 0);
+	allocate(1);
+	IS(ask(a.pool), GENERATION == 1 ? 1 : ROCTRACER_STATUS_ERROR_MEMORY_ALLOCATION);
+	text = roctracer_error_string();
+	IS(strstr(text, "no memory: 16 records lost") != NULL, 1);
+	free((void *)text);
+}
+
+static int flush(roctracer_pool_t *pool)
+{
+	return roctracer_flush_activity_expl(pool);
+}
+
+static int close_pool(roctracer_pool_t *pool)
+{
+	return roctracer_close_pool_expl(pool);
+}
+
+static void losses(void)
+{
+	lost_without_memory(flush);
+	/* said once; what was not lost comes */
+	IS(roctracer_flush_activity_expl(a.pool), 0);
+	IS(count(&a, API, ID_MALLOC), 5);
+	all_off(&a);
+	lost_without_memory(close_pool);
+	IS(count(&a, API, ID_MALLOC), 5);
 }
 
 /* ---- several pools --------------------------------------------------------------------------- */
@@ -490,6 +551,7 @@ int main(void)
 {
 	batches();
 	inside_of_the_callback();
+	losses();
 	two_pools();
 	fields();
 	external_ids();
