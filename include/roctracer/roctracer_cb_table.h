@@ -14,8 +14,9 @@ namespace roctracer
 {
 
 /* `N` pairs of a callback and its argument, NULL at first. Any thread; a pair is read as it was written. */
-template <int N> class CbTable {
-    public:
+template <int N> class CbTable
+{
+public:
 	/* false, and nothing is done: there is no such id */
 	bool set(uint32_t id, activity_rtapi_callback_t callback, void *arg)
 	{
@@ -41,7 +42,7 @@ template <int N> class CbTable {
 		return true;
 	}
 
-    private:
+private:
 	struct pair {
 		activity_rtapi_callback_t callback;
 		void *arg;
@@ -51,7 +52,7 @@ template <int N> class CbTable {
 	pair pairs_[N] = {};
 };
 
-}
+} // namespace roctracer
 
 #endif
 

@@ -9,6 +9,7 @@
  *	devices.c   what HIP calls a device, and what the KFD calls it
  *	stream.c    from the core's operations and ranges to callbacks and records; started and stopped
  *	calls.c     the same from its API calls
+ *	hsa_ops.c   records of HSA's operations
  *	hsa_events.c, hsa_kernels.c  what happens in HSA, from those calls
  *
  * Locks, outermost first: registry.c's, hsa_events.c's, one pool's. None is held while the program's code runs.
@@ -110,7 +111,19 @@ struct pool *registry_get_pool(uint32_t domain, uint32_t op);
  * HIP and HSA are up. */
 int devices_id(int given);
 
+/* ---- hsa_ops.c ---- */
+/* Hears of kernels, agents and queues from now on: before they are made, so that records can name them. Any number of
+ * times. false: no room among the core's sinks. */
+bool hsa_ops_listen(void);
+/* HSA's runtime has loaded this library as a tool, under ROCr's init lock: records are written where they are wanted. */
+void hsa_ops_start(void);
+/* Whether any are wanted. */
+bool hsa_ops_any(void);
+
 /* ---- stream.c ---- */
+/* The name of a kernel that has none: clients take it for a text. */
+#define UNKNOWN_KERNEL "unknown kernel"
+
 /* NULL: librtl is of another build; then nothing is traced. */
 const struct rtl_core *stream_core(void);
 /* Something of the operation is wanted, or nothing. Under registry.c's lock. */

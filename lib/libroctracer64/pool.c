@@ -204,7 +204,8 @@ static void put_aside(struct pool *p, const activity_record_t *records, uint32_t
 /* The name of a dispatch that is to be copied, with its NUL; 0: there is none. */
 static size_t name_size(const activity_record_t *r)
 {
-	if (r->domain != ACTIVITY_DOMAIN_HIP_OPS || r->op != 0 || !r->kernel_name)
+	if ((r->domain != ACTIVITY_DOMAIN_HIP_OPS && r->domain != ACTIVITY_DOMAIN_HSA_OPS) ||
+	    r->op != 0 || !r->kernel_name)
 		return 0;
 	return strlen(r->kernel_name) + 1;
 }

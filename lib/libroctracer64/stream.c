@@ -129,34 +129,12 @@ static void on_op(const struct activity_op *op)
 #if ROCTRACER64_GENERATION == 4
 	/* clients take it for a text: never NULL */
 	if (op->op == HSA_OP_ID_DISPATCH)
-		r.kernel_name = op->kernel ? op->kernel : "unknown kernel";
+		r.kernel_name = op->kernel ? op->kernel : UNKNOWN_KERNEL;
 	else
 #endif
 		r.bytes = op->bytes;
 	pool_write(pool, &r, 1);
 }
-
-/* The bus's: copies, where HSA is traced. */
-static void on_event(const struct event *ev)
-{
-	activity_record_t r = { 0 };
-	struct pool *pool;
-
-	if (ev->kind != EVENT_COPY || stream_is_stopped())
-		return;
-	pool = registry_get_pool(ACTIVITY_DOMAIN_HSA_OPS, HSA_OP_ID_COPY);
-	if (!pool)
-		return;
-	r.domain = ACTIVITY_DOMAIN_HSA_OPS;
-	r.op = HSA_OP_ID_COPY;
-	r.correlation_id = ev->copy.correlation & ~EVENT_LEFT_OUT;
-	r.begin_ns = ev->copy.begin_ns;
-	r.end_ns = ev->copy.end_ns;
-	r.bytes = ev->copy.bytes;
-	pool_write(pool, &r, 1);
-}
-
-static const struct sink copies = { .name = "roctracer", .event = on_event };
 
 #if ROCTRACER64_GENERATION == 4
 /* Where the program names us to HSA's runtime itself, something of HSA's will be wanted. */
@@ -185,13 +163,13 @@ bool stream_on_load(void *table)
 	if (!core)
 		return true;
 #if ROCTRACER64_GENERATION == 4
-	if (!is_asked_for() && !is_hsa_wanted &&
-	    !registry_get_pool(ACTIVITY_DOMAIN_HSA_OPS, HSA_OP_ID_COPY))
+	if (!is_asked_for() && !is_hsa_wanted && !hsa_ops_any())
 		return core->on_load(table);
 #endif
 	if (!is_attached)
-		is_attached = core->bus_attach(&copies) == 0 && core->hsa_wrap() &&
-			      core->table_add_layer(&layer);
+		is_attached = hsa_ops_listen() && core->hsa_wrap() && core->table_add_layer(&layer);
+	if (is_attached)
+		hsa_ops_start();
 	return core->on_load(table);
 }
 
@@ -285,6 +263,10 @@ void stream_want(uint32_t domain, uint32_t op, bool on)
 	case ACTIVITY_DOMAIN_HSA_API:
 		is_hsa_wanted = is_hsa_wanted || on;
 		calls_want(domain, op, on);
+		break;
+	case ACTIVITY_DOMAIN_HSA_OPS:
+		if (on && registry_get_pool(domain, op))
+			hsa_ops_listen();
 		break;
 	case ACTIVITY_DOMAIN_HSA_EVT:
 		is_hsa_wanted = is_hsa_wanted || on;

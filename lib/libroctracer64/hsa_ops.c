@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* hsa_ops.c - records of HSA's operations, from the events of the core
+ *
+ * Copies come wherever they are wanted. Kernels do in programs of HSA's alone: where HIP is in the process they are HIP's,
+ * of ACTIVITY_DOMAIN_HIP_OPS, as with AMD's libraries.
+ *
+ * Owns:     what a record says of a dispatch's kernel and queue, by the ids that events have. Never freed.
+ * Threads:  any.
+ * Hot path: on_event(), of a dispatch or a copy: no lock but the pool's.
+ * Fails:    without memory, and for ids beyond MAX_IDS, a kernel has no name and a queue no device.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "facade.h"
+#include "roctracer/roctracer_hsa.h"
+
+#define CHUNK 1024u
+#define NR_CHUNKS 1024u
+#define MAX_IDS (CHUNK * NR_CHUNKS)
+
+/* From an id to a number, 0 at first. Ids are dense. */
+struct map {
+	_Atomic(_Atomic uint64_t *) chunks[NR_CHUNKS];
+};
+
+static struct map strings;  /* the address of a copy of the text */
+static struct map kernels;  /* the string that is its name */
+static struct map agents;   /* what clients call the device */
+static struct map queues;   /* the same, of the queue's agent */
+static _Atomic bool has_hip, is_attached, is_started;
+
+static _Atomic uint64_t *entry_of(struct map *m, uint32_t id)
+{
+	_Atomic uint64_t *chunk;
+
+	if (id >= MAX_IDS)
+		return NULL;
+	/* acquire: pairs with map_set() */
+	chunk = atomic_load_explicit(&m->chunks[id / CHUNK], memory_order_acquire);
+	return chunk ? &chunk[id % CHUNK] : NULL;
+}
+
+static uint64_t map_get(struct map *m, uint32_t id)
+{
+	const _Atomic uint64_t *e = entry_of(m, id);
+
+	/* acquire: pairs with map_set(): a string's text */
+	return e ? atomic_load_explicit(e, memory_order_acquire) : 0;
+}
+
+static void map_set(struct map *m, uint32_t id, uint64_t value)
+{
+	_Atomic uint64_t *e = entry_of(m, id), *there = NULL;
+
+	if (!e && id < MAX_IDS) {
+		_Atomic uint64_t *chunk = calloc(CHUNK, sizeof(*chunk));
+
+		if (chunk && !atomic_compare_exchange_strong_explicit(&m->chunks[id / CHUNK], &there,
+								      chunk, memory_order_acq_rel,
+								      memory_order_acquire))
+			free(chunk);
+		e = entry_of(m, id);
+	}
+	if (e)
+		atomic_store_explicit(e, value, memory_order_release);
+}
+
+static void keep_string(const struct event_string *s)
+{
+	char *text = map_get(&strings, s->id) ? NULL : malloc((size_t)s->size + 1);
+
+	if (!text)
+		return;
+	memcpy(text, s->text, s->size);
+	text[s->size] = 0;
+	/* as HIP names kernels: the symbol of the function, not that of its descriptor */
+	if (s->size > 3 && strcmp(text + s->size - 3, ".kd") == 0)
+		text[s->size - 3] = 0;
+	map_set(&strings, s->id, (uintptr_t)text);
+}
+
+static void keep_agent(const struct event_agent *a)
+{
+	map_set(&agents, a->index, ROCTRACER64_GENERATION == 1 ? a->gpu_index : a->node);
+}
+
+static void keep_queue(const struct event_queue *q)
+{
+	map_set(&queues, q->index, map_get(&agents, q->agent));
+}
+
+static void write_record(activity_record_t *r, uint32_t op, uint64_t correlation)
+{
+	struct pool *pool = registry_get_pool(ACTIVITY_DOMAIN_HSA_OPS, op);
+
+	if (!pool || stream_is_stopped() ||
+	    !atomic_load_explicit(&is_started, memory_order_relaxed))
+		return;
+	r->domain = ACTIVITY_DOMAIN_HSA_OPS;
+	r->op = op;
+	r->correlation_id = correlation & ~EVENT_LEFT_OUT;
+	pool_write(pool, r, 1);
+}
+
+static void on_dispatch(const struct event_dispatch *d)
+{
+	activity_record_t r = { .begin_ns = d->begin_ns, .end_ns = d->end_ns };
+
+	if (d->flags & (REC_F_UNFINISHED | REC_F_INTERNAL) ||
+	    atomic_load_explicit(&has_hip, memory_order_relaxed))
+		return;
+	r.device_id = (int)map_get(&queues, d->queue);
+	r.queue_id = d->queue;
+#if ROCTRACER64_GENERATION == 4
+	r.kernel_name = (const char *)(uintptr_t)map_get(&strings, (uint32_t)map_get(&kernels, d->kernel));
+	if (!r.kernel_name)
+		r.kernel_name = UNKNOWN_KERNEL;
+#endif
+	write_record(&r, HSA_OP_ID_DISPATCH, d->correlation);
+}
+
+static void on_copy(const struct event_copy *c)
+{
+	activity_record_t r = { .begin_ns = c->begin_ns, .end_ns = c->end_ns };
+
+	r.bytes = c->bytes;
+	write_record(&r, HSA_OP_ID_COPY, c->correlation);
+}
+
+static void on_event(const struct event *ev)
+{
+	switch (ev->kind) {
+	case EVENT_STRING:
+		keep_string(&ev->string);
+		break;
+	case EVENT_AGENT:
+		keep_agent(&ev->agent);
+		break;
+	case EVENT_QUEUE:
+		keep_queue(&ev->queue);
+		break;
+	case EVENT_KERNEL:
+		map_set(&kernels, ev->kernel.id, ev->kernel.name);
+		break;
+	case EVENT_DISPATCH:
+		on_dispatch(&ev->dispatch);
+		break;
+	case EVENT_COPY:
+		on_copy(&ev->copy);
+		break;
+	default:
+		break;
+	}
+}
+
+static const struct sink sink = { .name = "roctracer", .event = on_event };
+
+static void attach(void)
+{
+	atomic_store_explicit(&is_attached, stream_core()->bus_attach(&sink) == 0,
+			      memory_order_relaxed);
+}
+
+bool hsa_ops_listen(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, attach);
+	return atomic_load_explicit(&is_attached, memory_order_relaxed);
+}
+
+void hsa_ops_start(void)
+{
+	/* HIP is there before it initialises HSA. Not looked for in an event: the loader's lock may be held by who waits for
+	 * the thread that it comes on. relaxed, both: before the program uses HSA */
+	if (stream_core()->hip_find("hipApiName"))
+		atomic_store_explicit(&has_hip, true, memory_order_relaxed);
+	atomic_store_explicit(&is_started, true, memory_order_relaxed);
+}
+
+bool hsa_ops_any(void)
+{
+	for (uint32_t op = 0; op < HSA_OP_ID_NUMBER; op++) {
+		if (registry_get_pool(ACTIVITY_DOMAIN_HSA_OPS, op))
+			return true;
+	}
+	return false;
+}
