@@ -10,6 +10,7 @@
  *	stream.c    from the core's operations and ranges to callbacks and records; started and stopped
  *	calls.c     the same from its API calls
  *	hsa_ops.c   records of HSA's operations
+ *	kernel_names.c  names of kernels that HIP does not give
  *	hsa_events.c, hsa_kernels.c  what happens in HSA, from those calls
  *
  * Locks, outermost first: registry.c's, hsa_events.c's, one pool's. None is held while the program's code runs.
@@ -110,6 +111,14 @@ struct pool *registry_get_pool(uint32_t domain, uint32_t op);
 /* What this generation's clients expect of a device that HIP's record names so: its node (4) or its index (1). Once
  * HIP and HSA are up. */
 int devices_id(int given);
+
+/* ---- kernel_names.c ---- */
+/* HIP's operations are wanted: from now on the kernels of packets are kept. Once. */
+void kernel_names_start(void);
+/* A kernel was loaded. `name` stays. */
+void kernel_names_add(uint64_t object, const char *name);
+/* HOT: of the kernel whose times this thread was told last to be these; NULL: not known. */
+const char *kernel_names_find(uint64_t begin_ns, uint64_t end_ns);
 
 /* ---- hsa_ops.c ---- */
 /* Hears of kernels, agents and queues from now on: before they are made, so that records can name them. Any number of

@@ -25,10 +25,10 @@ struct map {
 	_Atomic(_Atomic uint64_t *) chunks[NR_CHUNKS];
 };
 
-static struct map strings;  /* the address of a copy of the text */
-static struct map kernels;  /* the string that is its name */
-static struct map agents;   /* what clients call the device */
-static struct map queues;   /* the same, of the queue's agent */
+static struct map strings; /* the address of a copy of the text */
+static struct map kernels; /* the string that is its name */
+static struct map agents;  /* what clients call the device */
+static struct map queues;  /* the same, of the queue's agent */
 static _Atomic bool has_hip, is_attached, is_started;
 
 static _Atomic uint64_t *entry_of(struct map *m, uint32_t id)
@@ -57,9 +57,10 @@ static void map_set(struct map *m, uint32_t id, uint64_t value)
 	if (!e && id < MAX_IDS) {
 		_Atomic uint64_t *chunk = calloc(CHUNK, sizeof(*chunk));
 
-		if (chunk && !atomic_compare_exchange_strong_explicit(&m->chunks[id / CHUNK], &there,
-								      chunk, memory_order_acq_rel,
-								      memory_order_acquire))
+		if (chunk &&
+		    !atomic_compare_exchange_strong_explicit(&m->chunks[id / CHUNK], &there, chunk,
+							     memory_order_acq_rel,
+							     memory_order_acquire))
 			free(chunk);
 		e = entry_of(m, id);
 	}
@@ -79,6 +80,15 @@ static void keep_string(const struct event_string *s)
 	if (s->size > 3 && strcmp(text + s->size - 3, ".kd") == 0)
 		text[s->size - 3] = 0;
 	map_set(&strings, s->id, (uintptr_t)text);
+}
+
+static void keep_kernel(const struct event_kernel *k)
+{
+	const char *name = (const char *)(uintptr_t)map_get(&strings, k->name);
+
+	map_set(&kernels, k->id, k->name);
+	if (name)
+		kernel_names_add(k->object, name);
 }
 
 static void keep_agent(const struct event_agent *a)
@@ -114,7 +124,8 @@ static void on_dispatch(const struct event_dispatch *d)
 	r.device_id = (int)map_get(&queues, d->queue);
 	r.queue_id = d->queue;
 #if ROCTRACER64_GENERATION == 4
-	r.kernel_name = (const char *)(uintptr_t)map_get(&strings, (uint32_t)map_get(&kernels, d->kernel));
+	r.kernel_name =
+		(const char *)(uintptr_t)map_get(&strings, (uint32_t)map_get(&kernels, d->kernel));
 	if (!r.kernel_name)
 		r.kernel_name = UNKNOWN_KERNEL;
 #endif
@@ -142,7 +153,7 @@ static void on_event(const struct event *ev)
 		keep_queue(&ev->queue);
 		break;
 	case EVENT_KERNEL:
-		map_set(&kernels, ev->kernel.id, ev->kernel.name);
+		keep_kernel(&ev->kernel);
 		break;
 	case EVENT_DISPATCH:
 		on_dispatch(&ev->dispatch);

@@ -110,6 +110,18 @@ void stream_write_call(struct pool *pool, uint32_t domain, uint32_t op, uint64_t
 	pool_write(pool, records, nr + 1);
 }
 
+#if ROCTRACER64_GENERATION == 4
+/* Never NULL. */
+static const char *name_of(const struct activity_op *op)
+{
+	const char *name = op->kernel;
+
+	if (!name)
+		name = kernel_names_find(op->begin_ns, op->end_ns);
+	return name ? name : UNKNOWN_KERNEL;
+}
+#endif
+
 static void on_op(const struct activity_op *op)
 {
 	/* stopped meanwhile or not: it was submitted while tracing was on */
@@ -127,9 +139,8 @@ static void on_op(const struct activity_op *op)
 	r.device_id = devices_id(op->device);
 	r.queue_id = op->queue;
 #if ROCTRACER64_GENERATION == 4
-	/* clients take it for a text: never NULL */
 	if (op->op == HSA_OP_ID_DISPATCH)
-		r.kernel_name = op->kernel ? op->kernel : UNKNOWN_KERNEL;
+		r.kernel_name = name_of(op);
 	else
 #endif
 		r.bytes = op->bytes;
@@ -240,6 +251,9 @@ __attribute__((constructor)) static void start(void)
 
 void stream_want(uint32_t domain, uint32_t op, bool on)
 {
+#if ROCTRACER64_GENERATION == 4
+	static pthread_once_t names_once = PTHREAD_ONCE_INIT;
+#endif
 	static uint32_t wanted_ops; /* of HIP's; under the caller's lock */
 	const struct rtl_core *core = stream_core();
 	void *arg;
@@ -256,6 +270,10 @@ void stream_want(uint32_t domain, uint32_t op, bool on)
 		break;
 	case ACTIVITY_DOMAIN_HIP_OPS:
 		on = registry_get_pool(domain, op) != NULL;
+#if ROCTRACER64_GENERATION == 4
+		if (on && op == HSA_OP_ID_DISPATCH)
+			pthread_once(&names_once, kernel_names_start);
+#endif
 		is_hip_wanted = is_hip_wanted || on;
 		wanted_ops = on ? wanted_ops | 1u << op : wanted_ops & ~(1u << op);
 		core->activity_want_ops(live_index, wanted_ops ? on_op : NULL);

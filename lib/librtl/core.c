@@ -40,6 +40,7 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.quiet = quiet,
 		.table_add_layer = table_add_layer,
 		.submit_listen = submit_listen,
+		.times_listen = harvest_listen_times,
 		.bus_attach = bus_attach,
 		.bus_loss = bus_loss,
 		.live_subscribe = live_subscribe,

@@ -14,6 +14,7 @@
 #include "event/bus.h"
 #include "source/api/live.h"
 #include "source/hip/activity.h"
+#include "source/hsa/completion/harvest.h"
 #include "source/hsa/queue/submit.h"
 #include "source/hsa/table/table.h"
 #include "source/roctx/range.h"
@@ -30,9 +31,10 @@ struct rtl_core {
 	/* what this thread calls from now on is not traced, or is again */
 	void (*quiet)(bool on);
 
-	/* table.h, submit.h have the contracts */
+	/* table.h, submit.h, harvest.h have the contracts */
 	bool (*table_add_layer)(const struct table_layer *layer);
 	bool (*submit_listen)(submit_listener_fn fn);
+	void (*times_listen)(harvest_times_fn fn);
 
 	/* bus.h, live.h have the contracts */
 	int (*bus_attach)(const struct sink *sink);

@@ -181,6 +181,19 @@ def pieces_alone():
 
 
 @case
+def graph_kernels_have_their_names():
+    """HIP 5.2 does not give them; librtl knows them wherever HSA's runtime has loaded it or libroctracer64."""
+    path = os.path.join(BUILD, "tests", "graph_client")
+    if not os.path.exists(path):
+        skip("graph_client was not built: hipcc is not installed")
+    tool = {**RUNTIME, "HSA_TOOLS_LIB": os.path.join(LIB, "libroctracer64.so.4")}
+    for trace, env in ((PLAIN, tool), (RTL, {})):
+        r = run(path, 200, trace=trace, env=env)
+        equal("stderr", r.err, "")
+        equal("names", r.out, "400 graph_first\n200 graph_second\n200 launched_alone\n")
+
+
+@case
 def devices_by_their_nodes():
     """HIP 5.2 gives its index, 5.7 the KFD's node; clients of 5.4 and later expect the node, those of 5.2 the index."""
     def devices(name="hip_client", **env):

@@ -41,6 +41,7 @@ static uint64_t nap_ns = MIN_NAP_NS; /* life thread only */
 static uint64_t last_work_ns, last_clock_ns, last_look_ns;
 static uint32_t nr_live; /* queues, at the last tick */
 static _Atomic bool ticking;
+static _Atomic harvest_times_fn times_listener;
 
 /* Gives most of the signals back. The turn keeps others from taking one meanwhile. */
 static void trim(struct queue *q)
@@ -239,10 +240,17 @@ void harvest_stop(uint64_t deadline_ns)
 	agent_emit_clocks();
 }
 
+void harvest_listen_times(harvest_times_fn fn)
+{
+	/* release: pairs with the acquire in harvest_dispatch_time(): what belongs to the listener */
+	atomic_store_explicit(&times_listener, fn, memory_order_release);
+}
+
 hsa_status_t harvest_dispatch_time(hsa_agent_t agent, hsa_signal_t signal,
 				   hsa_amd_profiling_dispatch_time_t *time)
 {
 	hsa_status_t status = real.hsa_amd_profiling_get_dispatch_time(agent, signal, time);
+	harvest_times_fn listener;
 	struct thread *t;
 
 	if (status != HSA_STATUS_SUCCESS || !real_ready() ||
@@ -257,6 +265,9 @@ hsa_status_t harvest_dispatch_time(hsa_agent_t agent, hsa_signal_t signal,
 	}
 	if (join_is_on())
 		join_asked(signal.handle, time->start, time->end);
+	listener = atomic_load_explicit(&times_listener, memory_order_acquire);
+	if (listener)
+		listener(signal.handle, time->start, time->end);
 	return status;
 }
 

@@ -17,6 +17,10 @@ extern const struct source harvest_source;
 hsa_status_t harvest_dispatch_time(hsa_agent_t agent, hsa_signal_t signal,
 				   hsa_amd_profiling_dispatch_time_t *time);
 
+/* From now on `fn` gets what that function answers, on the thread that asks. For faces; there is one. Any thread. */
+typedef void (*harvest_times_fn)(uint64_t signal, uint64_t begin_ns, uint64_t end_ns);
+void harvest_listen_times(harvest_times_fn fn);
+
 /* After real_ready() turned false: waits until the life thread has left the HSA objects. */
 void harvest_wait_tick(void);
 
