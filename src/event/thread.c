@@ -16,7 +16,6 @@
 #include "base/clock.h"
 #include "event/lane.h"
 
-#define MAX_EXIT_FNS 4
 #define MAX_PROBES 64
 #define TID_TAKEN UINT32_MAX
 
@@ -28,15 +27,13 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 /* set in init, constant after */
 static pthread_key_t key;
 static bool have_key;
-static void (*exit_fns[MAX_EXIT_FNS])(struct thread *t);
-static unsigned int nr_exit_fns;
+static void (*exit_fns[THREAD_NR_EXITS])(struct thread *t);
 /* atomic */
 static struct thread_known known[THREAD_MAX_KNOWN];
 
-void thread_at_exit(void (*fn)(struct thread *t))
+void thread_at_exit(enum thread_exit which, void (*fn)(struct thread *t))
 {
-	if (nr_exit_fns < MAX_EXIT_FNS)
-		exit_fns[nr_exit_fns++] = fn;
+	exit_fns[which] = fn;
 }
 
 struct thread_known *thread_find(uint32_t tid)
@@ -107,8 +104,9 @@ static void thread_ends(void *arg)
 	struct thread_known *k = thread_find(t->tid);
 
 	(void)arg;
-	for (unsigned int i = 0; i < nr_exit_fns; i++)
-		exit_fns[i](t);
+	for (uint32_t i = 0; i < THREAD_NR_EXITS; i++)
+		if (exit_fns[i])
+			exit_fns[i](t);
 	if (k)
 		atomic_store_explicit(&k->over, 1, memory_order_relaxed);
 	/* a later destructor of the program may come back to us: then all begins anew */

@@ -90,7 +90,14 @@ struct thread_known {
 };
 struct thread_known *thread_find(uint32_t tid);
 
-/* `fn` runs on each thread that called thread_get(), when it ends. At most 4, before threads. */
-void thread_at_exit(void (*fn)(struct thread *t));
+/* What runs on each thread that called thread_get(), when it ends; in this order. */
+enum thread_exit {
+	THREAD_EXIT_LIVE,     /* source/api/live.c: frames */
+	THREAD_EXIT_RANGES,   /* source/roctx/range.c: open ranges */
+	THREAD_EXIT_RECORDER, /* sink/recorder: the thread's chunk */
+	THREAD_NR_EXITS
+};
+/* Before threads. */
+void thread_at_exit(enum thread_exit which, void (*fn)(struct thread *t));
 
 #endif

@@ -83,7 +83,7 @@ TEST(a_thread_is_known_by_name_after_its_end)
 	struct thread_known *k;
 	char name[16];
 
-	thread_at_exit(ended);
+	thread_at_exit(THREAD_EXIT_RANGES, ended);
 	CHECK_OK(pthread_create(&thread, NULL, be_seen, &tid));
 	pthread_join(thread, NULL);
 	CHECK_EQ_INT(atomic_load(&nr_ended), 1);
@@ -102,7 +102,7 @@ TEST(thousands_of_threads_come_and_go)
 	uint32_t tid;
 	pthread_t thread;
 
-	thread_at_exit(ended);
+	thread_at_exit(THREAD_EXIT_RANGES, ended);
 	for (int i = 0; i < 6000; i++) {
 		struct thread_known *k;
 
@@ -136,7 +136,7 @@ TEST(a_destructor_that_comes_back_is_seen_again)
 	pthread_t thread;
 	int x;
 
-	thread_at_exit(ended);
+	thread_at_exit(THREAD_EXIT_RANGES, ended);
 	thread_get();
 	/* made after ours, so that it runs after ours */
 	pthread_key_create(&later_key, later);

@@ -309,7 +309,6 @@ static int start_page(void)
 
 static int start(void)
 {
-	static bool told;
 	int err = start_page();
 
 	if (!err)
@@ -326,9 +325,7 @@ static int start(void)
 	drain_ready = true;
 	if (!place_is_session())
 		drain_take(&drain, clock_read_ns(CLOCK_BOOTTIME));
-	if (!told)
-		thread_at_exit(thread_ends);
-	told = true;
+	thread_at_exit(THREAD_EXIT_RECORDER, thread_ends);
 	log_info("spool %s, %u slots in %s", spool.header->disk_path, spool.header->nr_slots,
 		 spool.header->mem_path);
 	/* release: pairs with bus_attach(), which publishes the sink */

@@ -37,7 +37,7 @@ static void on_thread_exit(struct thread *t)
 
 void live_init(void)
 {
-	thread_at_exit(on_thread_exit);
+	thread_at_exit(THREAD_EXIT_LIVE, on_thread_exit);
 }
 
 int live_subscribe(const struct live_subscriber *s)

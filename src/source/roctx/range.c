@@ -421,7 +421,7 @@ void range_stop(uint64_t id)
 
 void range_init(void)
 {
-	thread_at_exit(on_thread_exit);
+	thread_at_exit(THREAD_EXIT_RANGES, on_thread_exit);
 }
 
 const struct source range_source = { .name = "roctx" };
