@@ -48,9 +48,9 @@ static int run(const struct opt_parsed *p)
 	const struct opt_value *v = p->values;
 	const char *input = p->operands[0], *output = v[O_OUTPUT].text;
 	const struct export_format *format;
-	struct rocpd_result *res = calloc(1, sizeof(*res));
+	struct rpd_result *res = calloc(1, sizeof(*res));
 	struct ui_progress progress;
-	struct rocpd_options opt = {
+	struct rpd_options opt = {
 		.force = v[O_FORCE].count > 0,
 		.progress = ui_progress_step,
 		.progress_arg = &progress,

@@ -9,7 +9,7 @@
 #include "cli/commands.h"
 #include "cli/report.h"
 #include "cli/ui.h"
-#include "export/rocpd.h"
+#include "export/rpd/rpd.h"
 
 enum { O_OUTPUT, O_FORCE, O_QUIET, O_PROGRESS };
 
@@ -38,9 +38,9 @@ static void check_inputs(const struct opt_parsed *p, const char *output)
 static int run(const struct opt_parsed *p)
 {
 	const char *output = p->values[O_OUTPUT].text;
-	struct rocpd_result *res = calloc(1, sizeof(*res));
+	struct rpd_result *res = calloc(1, sizeof(*res));
 	struct ui_progress progress;
-	struct rocpd_options opt = {
+	struct rpd_options opt = {
 		.force = p->values[O_FORCE].count > 0,
 		.progress = ui_progress_step,
 		.progress_arg = &progress,
@@ -55,8 +55,8 @@ static int run(const struct opt_parsed *p)
 	check_inputs(p, output);
 	ui_stop_gently();
 	ui_progress_start(&progress, "merging", (enum ui_progress_mode)p->values[O_PROGRESS].num);
-	err = rocpd_merge((const char *const *)p->operands, (size_t)p->nr_operands, output, &opt,
-			  res);
+	err = rpd_merge((const char *const *)p->operands, (size_t)p->nr_operands, output, &opt,
+			res);
 	ui_progress_end(&progress);
 	if (err == -ECANCELED && ui_stopped_by())
 		ui_die(128 + ui_stopped_by(), "stopped; nothing was written");

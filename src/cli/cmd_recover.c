@@ -20,7 +20,7 @@
 #include "cli/session.h"
 #include "cli/ui.h"
 #include "event/drain.h"
-#include "export/rocpd.h"
+#include "export/rpd/rpd.h"
 #include "store/load.h"
 
 enum { O_OUTPUT, O_FORCE, O_REMOVE, O_OR_PID, O_QUIET, O_PROGRESS };
@@ -195,9 +195,9 @@ static void put_pid(struct recover *r)
 
 static void write_database(struct recover *r)
 {
-	struct rocpd_result *res = calloc(1, sizeof(*res));
+	struct rpd_result *res = calloc(1, sizeof(*res));
 	struct ui_progress progress;
-	struct rocpd_options opt = {
+	struct rpd_options opt = {
 		.force = r->parsed->values[O_FORCE].count > 0,
 		.progress = ui_progress_step,
 		.progress_arg = &progress,
@@ -211,7 +211,7 @@ static void write_database(struct recover *r)
 	ui_stop_gently();
 	ui_progress_start(&progress, "writing the database",
 			  (enum ui_progress_mode)r->parsed->values[O_PROGRESS].num);
-	err = rocpd_write(r->good, r->nr_good, r->output, &opt, res);
+	err = rpd_write(r->good, r->nr_good, r->output, &opt, res);
 	ui_progress_end(&progress);
 	if (err == -ECANCELED && ui_stopped_by())
 		ui_die(128 + ui_stopped_by(), "stopped; nothing was written");

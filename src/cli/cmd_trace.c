@@ -27,7 +27,7 @@
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/ui.h"
-#include "export/rocpd.h"
+#include "export/rpd/rpd.h"
 #include "store/load.h"
 
 extern char **environ;
@@ -338,7 +338,7 @@ static void say_nothing_traced(const struct trace *t)
 		ui_say("%s is the one of an earlier run", t->session.shown);
 }
 
-static int fail_status(const struct trace *t, const struct rocpd_result *res)
+static int fail_status(const struct trace *t, const struct rpd_result *res)
 {
 	if (value(t, O_FAIL_EMPTY)->count && (!res || res->nr_dispatches + res->nr_copies == 0)) {
 		ui_error("no GPU operation was recorded (--fail-on-empty)");
@@ -352,9 +352,9 @@ static int fail_status(const struct trace *t, const struct rocpd_result *res)
 }
 
 /* Writes the database. 0 with *res, or the exit status. */
-static int convert(struct trace *t, const char **paths, struct rocpd_result *res)
+static int convert(struct trace *t, const char **paths, struct rpd_result *res)
 {
-	const struct rocpd_options opt = {
+	const struct rpd_options opt = {
 		.force = value(t, O_FORCE)->count || env_bool(ENV_FORCE),
 		.progress = convert_step,
 		.progress_arg = t,
@@ -364,7 +364,7 @@ static int convert(struct trace *t, const char **paths, struct rocpd_result *res
 	child_forget_signals(&t->child);
 	ui_progress_start(&t->progress, "writing the database",
 			  (enum ui_progress_mode)value(t, O_PROGRESS)->num);
-	err = rocpd_write(paths, t->nr_spools, t->session.output, &opt, res);
+	err = rpd_write(paths, t->nr_spools, t->session.output, &opt, res);
 	ui_progress_end(&t->progress);
 	if (!err)
 		return 0;
@@ -382,7 +382,7 @@ static int conclude(struct trace *t, struct drainer *d)
 {
 	int status = child_exit_status(&t->child), failed;
 	const char **paths = choose_spools(t, d);
-	struct rocpd_result *res = calloc(1, sizeof(*res));
+	struct rpd_result *res = calloc(1, sizeof(*res));
 	bool keep = value(t, O_KEEP)->count || t->nr_running || t->nr_unreadable;
 
 	if (!res)

@@ -37,8 +37,8 @@ static void remove_temporary(struct db *db)
 static void convert_spool(struct db *db)
 {
 	const char *dir = getenv("TMPDIR");
-	struct rocpd_result *res = calloc(1, sizeof(*res));
-	struct rocpd_options opt = { .force = true };
+	struct rpd_result *res = calloc(1, sizeof(*res));
+	struct rpd_options opt = { .force = true };
 	struct ui_progress progress;
 	int fd, err;
 
@@ -54,7 +54,7 @@ static void convert_spool(struct db *db)
 	ui_progress_start(&progress, "reading the raw trace", UI_PROGRESS_AUTO);
 	opt.progress = ui_progress_step;
 	opt.progress_arg = &progress;
-	err = rocpd_write(&db->path, 1, db->temporary, &opt, res);
+	err = rpd_write(&db->path, 1, db->temporary, &opt, res);
 	ui_progress_end(&progress);
 	if (err) {
 		remove_temporary(db);
@@ -72,23 +72,23 @@ void db_open(struct db *db, const char *path)
 
 	memset(db, 0, sizeof(*db));
 	db->path = path;
-	err = rocpd_identify(path, &db->kind, error, sizeof(error));
+	err = rpd_identify(path, &db->kind, error, sizeof(error));
 	if (err)
 		ui_die(STATUS_FAILED, "%s", error[0] ? error : strerror(-err));
 	switch (db->kind) {
-	case ROCPD_KIND_OTHER:
+	case RPD_KIND_OTHER:
 		ui_die(STATUS_FAILED,
 		       "%s: is no trace: neither a database of rtl trace nor a raw trace", path);
-	case ROCPD_KIND_SQLITE:
+	case RPD_KIND_SQLITE:
 		ui_die(STATUS_FAILED,
 		       "%s: is a SQLite database, but none of a trace (it has no rocpd_op)", path);
-	case ROCPD_KIND_SPOOL:
+	case RPD_KIND_SPOOL:
 		convert_spool(db);
-		db->kind = ROCPD_KIND_OURS;
+		db->kind = RPD_KIND_OURS;
 		db->spool = true;
 		break;
-	case ROCPD_KIND_OURS:
-	case ROCPD_KIND_RPD:
+	case RPD_KIND_OURS:
+	case RPD_KIND_RPD:
 		break;
 	}
 	if (open_file(&db->sql, db->temporary[0] ? db->temporary : path) != SQLITE_OK)

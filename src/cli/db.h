@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "export/rocpd.h"
+#include "export/rpd/rpd.h"
 
 struct db {
 	sqlite3 *sql;
 	const char *path;	  /* as the user gave it */
-	enum rocpd_kind kind;	  /* ROCPD_KIND_OURS or _RPD */
+	enum rpd_kind kind;	  /* RPD_KIND_OURS or _RPD */
 	bool spool;		  /* `path` is a raw trace; what is open was made of it */
 	char temporary[PATH_MAX]; /* its name while it is made */
 };

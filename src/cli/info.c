@@ -29,7 +29,7 @@ void *info_grow(void *array, size_t *nr, size_t size)
 static void read_path(struct info *info)
 {
 	char error[1024] = "", **spools;
-	enum rocpd_kind kind;
+	enum rpd_kind kind;
 	struct stat st;
 	ssize_t nr;
 	int err;
@@ -50,10 +50,10 @@ static void read_path(struct info *info)
 		verdict_finish(&info->verdict);
 		return;
 	}
-	err = rocpd_identify(info->path, &kind, error, sizeof(error));
+	err = rpd_identify(info->path, &kind, error, sizeof(error));
 	if (err)
 		ui_die(STATUS_FAILED, "%s", error[0] ? error : strerror(-err));
-	if (kind == ROCPD_KIND_SPOOL) {
+	if (kind == RPD_KIND_SPOOL) {
 		info->kind = "raw trace";
 		info->schema = "";
 		info_spool_read(info, info->path);
@@ -62,7 +62,7 @@ static void read_path(struct info *info)
 			ui_die(STATUS_FAILED, "%s", info->warnings[0]);
 		return;
 	}
-	if (kind != ROCPD_KIND_OURS && kind != ROCPD_KIND_RPD)
+	if (kind != RPD_KIND_OURS && kind != RPD_KIND_RPD)
 		ui_die(STATUS_FAILED,
 		       "%s: is no trace: neither a database of rtl or RPD nor a raw trace",
 		       info->path);

@@ -159,20 +159,20 @@ static void read_processes(struct info *info, struct db *db)
 	sqlite3_finalize(stmt);
 }
 
-void info_db_read(struct info *info, const char *path, enum rocpd_kind kind)
+void info_db_read(struct info *info, const char *path, enum rpd_kind kind)
 {
 	struct load_error error;
 	struct db db;
 
 	db_open(&db, path);
-	info->kind = kind == ROCPD_KIND_OURS ? "database" : "RPD database";
+	info->kind = kind == RPD_KIND_OURS ? "database" : "RPD database";
 	info->version = "";
 	info->schema = ui_format("RPD schema %lld",
 				 (long long)db_number(&db,
 						      "SELECT value FROM rocpd_metadata "
 						      "WHERE tag = 'schema_version'",
 						      1));
-	if (kind == ROCPD_KIND_OURS) {
+	if (kind == RPD_KIND_OURS) {
 		read_processes(info, &db);
 		verdict_of_db(&info->verdict, path, &error);
 		for (size_t i = 0; i < info->nr_processes && !*info->version; i++)

@@ -13,7 +13,7 @@
 #include "cli/db.h"
 #include "cli/paths.h"
 #include "cli/ui.h"
-#include "export/rocpd.h"
+#include "export/rpd/rpd.h"
 #include "store/verdict.h"
 
 static const char *plural(uint64_t n)
@@ -44,7 +44,7 @@ static void report_losses(const char *path)
 	free(v);
 }
 
-void report_result(const char *path, const char *shown, const struct rocpd_result *res)
+void report_result(const char *path, const char *shown, const struct rpd_result *res)
 {
 	char dispatches[UI_NUMBER_SIZE], copies[UI_NUMBER_SIZE], markers[UI_NUMBER_SIZE];
 	char processes[UI_NUMBER_SIZE], span[UI_NUMBER_SIZE], apis[UI_NUMBER_SIZE], calls[64] = "";

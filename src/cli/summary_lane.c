@@ -108,7 +108,7 @@ static char *text_for(struct lanes *l, const char *sql, int64_t a, int64_t b)
 
 static struct lane *begin_lane(struct lanes *l, int64_t gpu, int64_t stream, int64_t block)
 {
-	bool ours = l->s->db.kind == ROCPD_KIND_OURS;
+	bool ours = l->s->db.kind == RPD_KIND_OURS;
 	struct lane *lane;
 	char key[64];
 
@@ -251,7 +251,7 @@ static size_t choose_columns(const struct lanes *l, struct grid_column out[C_NR]
 size_t summary_lane_print(struct summary *s, uint64_t *all_ns)
 {
 	struct lanes l = { .s = s, .streams = s->by == SUMMARY_STREAM };
-	bool ours = s->db.kind == ROCPD_KIND_OURS;
+	bool ours = s->db.kind == RPD_KIND_OURS;
 	struct grid_column chosen[C_NR];
 	int map[C_NR];
 	struct grid *grid;

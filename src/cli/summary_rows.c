@@ -127,7 +127,7 @@ static void read_ops(struct summary *s, const char *sql, const char *name_sql, b
 
 void summary_rows_kernels(struct summary *s)
 {
-	bool ours = s->db.kind == ROCPD_KIND_OURS;
+	bool ours = s->db.kind == RPD_KIND_OURS;
 
 	if (s->internal && !ours) {
 		ui_say("%s: was not made by rtl and does not tell the runtime's kernels apart",
@@ -156,7 +156,7 @@ void summary_rows_copies(struct summary *s)
 {
 	read_ops(
 		s,
-		s->db.kind == ROCPD_KIND_OURS ?
+		s->db.kind == RPD_KIND_OURS ?
 			"SELECT O.opType_id, O.gpuId, O.start, O.end, coalesce(K.flags, 0), O.opType_id, "
 			"coalesce(K.bytes, 0), NULL, NULL FROM rocpd_op O LEFT JOIN rtl_op_copy K ON "
 			"K.op_id = O.id" :
@@ -175,7 +175,7 @@ void summary_rows_calls(struct summary *s)
 	sqlite3_stmt *stmt;
 	char sql[512];
 
-	if (s->db.kind == ROCPD_KIND_OURS)
+	if (s->db.kind == RPD_KIND_OURS)
 		snprintf(
 			sql, sizeof(sql),
 			"SELECT A.apiName_id, A.start, A.end, coalesce(X.status, 0) FROM rocpd_api A JOIN "
@@ -220,7 +220,7 @@ void summary_rows_markers(struct summary *s)
 {
 	sqlite3_stmt *stmt;
 
-	if (s->db.kind != ROCPD_KIND_OURS) {
+	if (s->db.kind != RPD_KIND_OURS) {
 		read_markers(s, db_has(&s->db, "rocpd_ustring") ? RPD_MARKERS("rocpd_ustring") :
 								  RPD_MARKERS("rocpd_string"));
 		return;

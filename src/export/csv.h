@@ -12,8 +12,8 @@
  * "/"; that is made): out/hip_stats.csv; or what their names begin with: out.hip_stats.csv, where "x.csv" means
  * "x". Files that would hold no row are not written, but for the two of kernels; with `force` older ones of the
  * same name are removed. res->nr_processes: how many files were written. */
-int csv_write(const char *const *inputs, size_t nr, const char *out,
-	      const struct rocpd_options *opt, struct rocpd_result *res);
+int csv_write(const char *const *inputs, size_t nr, const char *out, const struct rpd_options *opt,
+	      struct rpd_result *res);
 
 /* One of the tables, as csv_write() writes it: at most `rows` of it, 0: all. `db`: one of ours, or RPD's. 0,
  * -EINVAL when there is no table of that name for it or it can't be read, or the error of `write`. */

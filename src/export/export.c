@@ -9,7 +9,7 @@
 #include "export/perfetto.h"
 
 const struct export_format export_formats[] = {
-	{ "rpd", ".db", "RPD-compatible SQLite database (docs/formats/database.md)", rocpd_merge,
+	{ "rpd", ".db", "RPD-compatible SQLite database (docs/formats/database.md)", rpd_merge,
 	  false, false },
 	{ "perfetto", ".json", "Chrome JSON for ui.perfetto.dev and chrome://tracing",
 	  perfetto_write, false, false },

@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "export/rocpd.h"
+#include "export/rpd/rpd.h"
 
-/* Same contract as rocpd_merge(): inputs are spools or databases. */
+/* Same contract as rpd_merge(): inputs are spools or databases. */
 typedef int (*export_fn)(const char *const *inputs, size_t nr, const char *out,
-			 const struct rocpd_options *opt, struct rocpd_result *res);
+			 const struct rpd_options *opt, struct rpd_result *res);
 
 struct export_format {
 	const char *name;   /* as in `rtl convert -f NAME` */

@@ -313,7 +313,7 @@ static int write_files(struct perfetto *p, const char *db_path, const char *out)
 }
 
 int kineto_write(const char *const *inputs, size_t nr, const char *out,
-		 const struct rocpd_options *opt, struct rocpd_result *res)
+		 const struct rpd_options *opt, struct rpd_result *res)
 {
 	return perfetto_convert(inputs, nr, out, opt, res, write_files);
 }

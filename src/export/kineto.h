@@ -11,6 +11,6 @@
 
 /* Contract: export_fn. Where several files were written res->warning names them. */
 int kineto_write(const char *const *inputs, size_t nr, const char *out,
-		 const struct rocpd_options *opt, struct rocpd_result *res);
+		 const struct rpd_options *opt, struct rpd_result *res);
 
 #endif

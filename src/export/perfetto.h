@@ -11,6 +11,6 @@
 
 /* Contract: export_fn. Several inputs, or a raw trace, go through a temporary database. */
 int perfetto_write(const char *const *inputs, size_t nr, const char *out,
-		   const struct rocpd_options *opt, struct rocpd_result *res);
+		   const struct rpd_options *opt, struct rpd_result *res);
 
 #endif

@@ -21,7 +21,7 @@
 #define PROGRESS_ROWS 4096u
 #define TEXTS_MAX (8u << 20) /* bytes; then the texts of a kind are made anew */
 
-static int fail_va(struct rocpd_result *res, int error, const char *fmt, va_list args)
+static int fail_va(struct rpd_result *res, int error, const char *fmt, va_list args)
 {
 	/* the first error is the cause, later ones follow from it */
 	if (!res->error[0])
@@ -29,7 +29,7 @@ static int fail_va(struct rocpd_result *res, int error, const char *fmt, va_list
 	return error;
 }
 
-__attribute__((format(printf, 3, 4))) static int fail(struct rocpd_result *res, int error,
+__attribute__((format(printf, 3, 4))) static int fail(struct rpd_result *res, int error,
 						      const char *fmt, ...)
 {
 	va_list args;
@@ -415,8 +415,8 @@ static bool ends_with(const char *text, const char *end)
 	return n > m && strcmp(text + n - m, end) == 0;
 }
 
-static int open_output(struct output *o, const char *out, const struct rocpd_options *opt,
-		       struct rocpd_result *res)
+static int open_output(struct output *o, const char *out, const struct rpd_options *opt,
+		       struct rpd_result *res)
 {
 	struct stat st;
 
@@ -448,8 +448,8 @@ static int open_output(struct output *o, const char *out, const struct rocpd_opt
 }
 
 /* Ends the output; gives it its name, or removes it when `ret` is an error. */
-static int close_output(struct output *o, const char *out, const struct rocpd_options *opt,
-			struct rocpd_result *res, int ret)
+static int close_output(struct output *o, const char *out, const struct rpd_options *opt,
+			struct rpd_result *res, int ret)
 {
 	if (o->fd == STDOUT_FILENO)
 		return ret == 0 || ret == -EPIPE ?
@@ -496,8 +496,7 @@ static void destroy(struct perfetto *p)
 }
 
 static int convert(const char *path, const char *db_path, const char *out,
-		   const struct rocpd_options *opt, struct rocpd_result *res,
-		   perfetto_write_fn write)
+		   const struct rpd_options *opt, struct rpd_result *res, perfetto_write_fn write)
 {
 	struct perfetto *p = alloc_zero(1, sizeof(*p));
 	int ret;
@@ -516,12 +515,12 @@ static int convert(const char *path, const char *db_path, const char *out,
 
 /* What is no database yet becomes one in a temporary file, which is gone afterwards. */
 static int convert_through_database(const char *const *inputs, size_t nr, const char *out,
-				    const struct rocpd_options *opt, struct rocpd_result *res,
+				    const struct rpd_options *opt, struct rpd_result *res,
 				    perfetto_write_fn write)
 {
-	const struct rocpd_options inner = { .force = true,
-					     .progress = opt->progress,
-					     .progress_arg = opt->progress_arg };
+	const struct rpd_options inner = { .force = true,
+					   .progress = opt->progress,
+					   .progress_arg = opt->progress_arg };
 	const char *dir = getenv("TMPDIR");
 	char tmp[4096];
 	int fd, ret;
@@ -532,7 +531,7 @@ static int convert_through_database(const char *const *inputs, size_t nr, const 
 		return fail(res, -errno, "%s: %s; TMPDIR names another place", tmp,
 			    strerror(errno));
 	close(fd);
-	ret = rocpd_merge(inputs, nr, tmp, &inner, res);
+	ret = rpd_merge(inputs, nr, tmp, &inner, res);
 	if (ret == 0)
 		ret = convert(inputs[0], tmp, out, opt, res, write);
 	unlink(tmp);
@@ -540,11 +539,10 @@ static int convert_through_database(const char *const *inputs, size_t nr, const 
 }
 
 int perfetto_convert(const char *const *inputs, size_t nr, const char *out,
-		     const struct rocpd_options *opt, struct rocpd_result *res,
-		     perfetto_write_fn write)
+		     const struct rpd_options *opt, struct rpd_result *res, perfetto_write_fn write)
 {
-	static const struct rocpd_options defaults;
-	enum rocpd_kind kind;
+	static const struct rpd_options defaults;
+	enum rpd_kind kind;
 	int ret;
 
 	memset(res, 0, sizeof(*res));
@@ -552,12 +550,12 @@ int perfetto_convert(const char *const *inputs, size_t nr, const char *out,
 		opt = &defaults;
 	if (nr == 0)
 		return fail(res, -EINVAL, "nothing to convert");
-	ret = rocpd_identify(inputs[0], &kind, res->error, sizeof(res->error));
+	ret = rpd_identify(inputs[0], &kind, res->error, sizeof(res->error));
 	if (ret < 0)
 		return ret;
-	if (nr > 1 || kind == ROCPD_KIND_SPOOL)
+	if (nr > 1 || kind == RPD_KIND_SPOOL)
 		return convert_through_database(inputs, nr, out, opt, res, write);
-	if (kind != ROCPD_KIND_OURS && kind != ROCPD_KIND_RPD)
+	if (kind != RPD_KIND_OURS && kind != RPD_KIND_RPD)
 		return fail(res, -EINVAL,
 			    "%s: is no trace: neither a database of rtl or RPD nor a raw trace",
 			    inputs[0]);

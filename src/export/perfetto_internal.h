@@ -52,8 +52,8 @@ struct perfetto_texts {
 struct perfetto {
 	sqlite3 *db;
 	const char *path; /* of the input, for messages */
-	const struct rocpd_options *opt;
-	struct rocpd_result *res;
+	const struct rpd_options *opt;
+	struct rpd_result *res;
 	bool ours; /* the database has rtl_ tables */
 	bool has_ustring;
 	bool graphs;	  /* temp.perfetto_graph tells which operations were replayed by a graph */
@@ -75,7 +75,7 @@ typedef int (*perfetto_write_fn)(struct perfetto *p, const char *db_path, const 
 
 /* Contract: export_fn, with `write` for the dialect. */
 int perfetto_convert(const char *const *inputs, size_t nr, const char *out,
-		     const struct rocpd_options *opt, struct rocpd_result *res,
+		     const struct rpd_options *opt, struct rpd_result *res,
 		     perfetto_write_fn write);
 /* Opens `out` (under a temporary name), calls `events` with the JSON writer ready, gives it its name. */
 int perfetto_output(struct perfetto *p, const char *out,

@@ -15,7 +15,7 @@
 
 #include "base/crc.h"
 #include "event/format.h"
-#include "export/rocpd.h"
+#include "export/rpd/rpd.h"
 #include "store/args.h"
 #include "store/index.h"
 #include "store/verdict.h"
@@ -145,8 +145,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static uint8_t copy[MAX_SIZE];
-	const struct rocpd_options opt = { .force = true };
-	static struct rocpd_result res;
+	const struct rpd_options opt = { .force = true };
+	static struct rpd_result res;
 	const char *spool = disk;
 	uint8_t mode;
 	size_t half;
@@ -170,7 +170,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	look(disk);
 	if ((mode & 15) == 5)
-		rocpd_write(&spool, 1, db, &opt, &res);
+		rpd_write(&spool, 1, db, &opt, &res);
 	return 0;
 }
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "export/rocpd.h"
+#include "export/rpd/rpd.h"
 #include "support/db.h"
 #include "support/spool_make.h"
 #include "support/test.h"
@@ -94,8 +94,8 @@ void test_fail(const char *file, int line, const char *fmt, ...)
 
 int main(int argc, char **argv)
 {
-	static const struct rocpd_options opt = { .force = true };
-	static struct rocpd_result res;
+	static const struct rpd_options opt = { .force = true };
+	static struct rpd_result res;
 	static char text[MAX_TEXT];
 	char db[64] = "/tmp/rtl-golden-XXXXXX";
 	const char *spool = argc > 1 ? argv[1] : "";
@@ -123,7 +123,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	close(fd);
-	if (rocpd_write(&spool, 1, db, &opt, &res) < 0) {
+	if (rpd_write(&spool, 1, db, &opt, &res) < 0) {
 		fprintf(stderr, "%s\n", res.error);
 		unlink(db);
 		return 1;

@@ -14,7 +14,7 @@
 #include "support/spool_make.h"
 #include "support/test.h"
 
-static struct rocpd_result res;
+static struct rpd_result res;
 static const char *input;
 
 static void make_sample(void)
@@ -53,7 +53,7 @@ static bool is_there(const char *name)
 
 static int write_csv(const char *out, bool force)
 {
-	const struct rocpd_options opt = { .force = force };
+	const struct rpd_options opt = { .force = force };
 
 	return csv_write(&input, 1, test_tmpfile(out), &opt, &res);
 }
@@ -207,7 +207,7 @@ static int stop_at_once(void *arg, uint64_t done, uint64_t total)
 
 TEST(stopping_leaves_no_half_of_a_file)
 {
-	const struct rocpd_options opt = { .progress = stop_at_once };
+	const struct rpd_options opt = { .progress = stop_at_once };
 
 	input = test_tmpfile("many.rtl");
 	spool_make_many(input, 20000);

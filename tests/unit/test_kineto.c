@@ -9,7 +9,7 @@
 #include "support/db.h"
 #include "support/test.h"
 
-static struct rocpd_result res;
+static struct rpd_result res;
 static const char *input;
 
 static void make_input(const char *more)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_merge.c - merging loses nothing, mixes nothing up, and refuses what it can't read */
-#include "export/rocpd.h"
+#include "export/rpd/rpd.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include "support/spool_make.h"
 #include "support/test.h"
 
-static struct rocpd_result res;
+static struct rpd_result res;
 static char out[256];
 
 static void name_out(void)
@@ -30,16 +30,16 @@ static const char *make_db(const char *name, uint32_t pid, const char *host)
 
 	snprintf(spool, sizeof(spool), "%s.rtl", db);
 	spool_make_sample(spool, &s);
-	CHECK_OK(rocpd_write(inputs, 1, db, NULL, &res));
+	CHECK_OK(rpd_write(inputs, 1, db, NULL, &res));
 	return db;
 }
 
 static void merge(const char *const *inputs, size_t nr)
 {
-	static const struct rocpd_options opt = { .force = true };
+	static const struct rpd_options opt = { .force = true };
 
 	name_out();
-	CHECK_MSG(rocpd_merge(inputs, nr, out, &opt, &res) == 0, "%s", res.error);
+	CHECK_MSG(rpd_merge(inputs, nr, out, &opt, &res) == 0, "%s", res.error);
 	CHECK_STR_EQ(db_text(out, "PRAGMA integrity_check"), "ok\n");
 	CHECK_STR_EQ(db_text(out, "PRAGMA foreign_key_check"), "");
 }
@@ -47,7 +47,7 @@ static void merge(const char *const *inputs, size_t nr)
 static void refused(const char *const *inputs, size_t nr, int error, const char *words)
 {
 	name_out();
-	CHECK_EQ_INT(rocpd_merge(inputs, nr, out, NULL, &res), -error);
+	CHECK_EQ_INT(rpd_merge(inputs, nr, out, NULL, &res), -error);
 	CHECK_STR_HAS(res.error, words);
 	CHECK_EQ_INT(access(out, F_OK), -1);
 }
@@ -175,7 +175,7 @@ TEST(the_same_pid_on_two_hosts_stays_two)
 	spool_make_dispatch(&m, &op);
 	spool_make_chunk_end(&m);
 	spool_make_end(&m, true);
-	CHECK_OK(rocpd_write(&spool, 1, inputs[1], NULL, &res));
+	CHECK_OK(rpd_write(&spool, 1, inputs[1], NULL, &res));
 	merge(inputs, 2);
 	CHECK_STR_EQ(
 		db_text(out,
@@ -328,7 +328,7 @@ static uint64_t random_next(void)
 TEST(damaged_databases_never_crash)
 {
 	const char *db = make_db("1.db", 100, "nodeA");
-	static const struct rocpd_options opt = { .force = true };
+	static const struct rpd_options opt = { .force = true };
 	struct stat st;
 	char *good;
 	int fd = open(db, O_RDWR);
@@ -341,7 +341,7 @@ TEST(damaged_databases_never_crash)
 	CHECK_NOT_NULL(good);
 	CHECK_EQ_INT(read(fd, good, (size_t)st.st_size), st.st_size);
 	for (int round = 0; round < 300; round++) {
-		enum rocpd_kind kind;
+		enum rpd_kind kind;
 		char error[512];
 
 		for (uint64_t i = 1 + random_next() % 30; i > 0; i--) {
@@ -350,9 +350,9 @@ TEST(damaged_databases_never_crash)
 
 			CHECK_EQ_INT(pwrite(fd, &bad, 1, (off_t)at), 1);
 		}
-		if (rocpd_identify(db, &kind, error, sizeof(error)) < 0)
+		if (rpd_identify(db, &kind, error, sizeof(error)) < 0)
 			CHECK_STR_HAS(error, db);
-		if (rocpd_merge(&db, 1, out, &opt, &res) < 0) {
+		if (rpd_merge(&db, 1, out, &opt, &res) < 0) {
 			failed++;
 			CHECK_MSG(strlen(res.error) > strlen(db) || strstr(res.error, "merged.db"),
 				  "%s", res.error);

@@ -16,7 +16,7 @@
 #include "support/db.h"
 #include "support/test.h"
 
-static struct rocpd_result res;
+static struct rpd_result res;
 static const char *input;
 
 /* A database as RPD's oldest tracers write it, with nr operations. */
@@ -33,7 +33,7 @@ static void make_input(int nr)
 	db_make_rpd(input, sql);
 }
 
-static int write_json(const char *out, const struct rocpd_options *opt)
+static int write_json(const char *out, const struct rpd_options *opt)
 {
 	return perfetto_write(&input, 1, out, opt, &res);
 }
@@ -62,7 +62,7 @@ static int stop_at_once(void *arg, uint64_t done, uint64_t total)
 
 TEST(an_existing_file_is_kept_unless_forced)
 {
-	const struct rocpd_options force = { .force = true };
+	const struct rpd_options force = { .force = true };
 	const char *out = test_tmpfile("out.json");
 
 	make_input(10);
@@ -76,7 +76,7 @@ TEST(an_existing_file_is_kept_unless_forced)
 TEST(stopping_leaves_nothing_behind)
 {
 	int calls = 0;
-	const struct rocpd_options opt = { .progress = stop_at_once, .progress_arg = &calls };
+	const struct rpd_options opt = { .progress = stop_at_once, .progress_arg = &calls };
 
 	make_input(50000);
 	CHECK_EQ_INT(write_json(test_tmpfile("out.json"), &opt), -ECANCELED);

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* rocpd_marker.c - markers as RPD has them: calls named UserMarker, the message as arguments
+/* rpd_marker.c - markers as RPD has them: calls named UserMarker, the message as arguments
  *
  * A range's begin and end are separate records that may come in either order and from different
  * threads. The row is written at its begin and moved when its end is met, so that memory grows
  * with the ranges that are open at one time alone.
  */
-#include "export/rocpd_internal.h"
+#include "export/rpd/rpd_internal.h"
 
 #include <errno.h>
 
-static void late(struct rocpd_process *p, int64_t ns)
+static void late(struct rpd_process *p, int64_t ns)
 {
 	if (ns > p->last_ns)
 		p->last_ns = ns;
 }
 
-int rocpd_marker_begin(void *arg, const struct store_marker *m)
+int rpd_marker_begin(void *arg, const struct store_marker *m)
 {
-	struct rocpd_process *p = arg;
-	int64_t id = rocpd_spool_id(p, m->marker);
+	struct rpd_process *p = arg;
+	int64_t id = rpd_spool_id(p, m->marker);
 	int64_t end = (int64_t)m->time_ns;
 	int64_t end_tid = m->tid;
 	int64_t text = 0;
@@ -38,47 +38,45 @@ int rocpd_marker_begin(void *arg, const struct store_marker *m)
 			map_del(&p->early, m->marker * 2);
 			map_del(&p->early, m->marker * 2 + 1);
 		} else if (map_put(&p->open, m->marker, m->tid) < 0) {
-			return rocpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
+			return rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
 		}
 	}
-	ret = rocpd_spool_ustring(p, m->text, &text);
+	ret = rpd_spool_ustring(p, m->text, &text);
 	if (ret < 0)
 		return ret;
-	ret = rocpd_db_insert(p->r, p->add_api, "iiiiiiiii", id, p->pid, (int64_t)m->tid,
-			      (int64_t)m->time_ns, end, p->name_marker, p->empty_string,
-			      p->domain_roctx, text);
+	ret = rpd_db_insert(p->r, p->add_api, "iiiiiiiii", id, p->pid, (int64_t)m->tid,
+			    (int64_t)m->time_ns, end, p->name_marker, p->empty_string,
+			    p->domain_roctx, text);
 	if (ret < 0)
 		return ret;
 	p->r->res->nr_markers++;
-	return rocpd_db_insert(p->r, p->add_marker, "iiiiii", id, (int64_t)m->kind,
-			       (int64_t)m->level, rocpd_spool_id(p, m->parent), (int64_t)0,
-			       end_tid);
+	return rpd_db_insert(p->r, p->add_marker, "iiiiii", id, (int64_t)m->kind, (int64_t)m->level,
+			     rpd_spool_id(p, m->parent), (int64_t)0, end_tid);
 }
 
 /* A range's begin is in a chunk that was drained later, or it has ended already: a program may stop a
  * range twice, and chunks come in any order. The first end in time counts. */
-static int end_of_unopened(struct rocpd_process *p, const struct store_marker_end *e, int64_t id)
+static int end_of_unopened(struct rpd_process *p, const struct store_marker_end *e, int64_t id)
 {
 	uint64_t other;
-	int ret = rocpd_db_insert(p->r, p->sooner_marker, "ii", (int64_t)e->time_ns, id);
+	int ret = rpd_db_insert(p->r, p->sooner_marker, "ii", (int64_t)e->time_ns, id);
 
 	if (ret < 0)
 		return ret;
 	if (sqlite3_changes(p->r->db) > 0)
-		return rocpd_db_insert(p->r, p->move_marker, "iii", (int64_t)0, (int64_t)e->tid,
-				       id);
+		return rpd_db_insert(p->r, p->move_marker, "iii", (int64_t)0, (int64_t)e->tid, id);
 	if (map_get(&p->early, e->marker * 2, &other) && other <= e->time_ns)
 		return 0;
 	if (map_put(&p->early, e->marker * 2, e->time_ns) < 0 ||
 	    map_put(&p->early, e->marker * 2 + 1, e->tid) < 0)
-		return rocpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
+		return rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
 	return 0;
 }
 
-int rocpd_marker_end(void *arg, const struct store_marker_end *e)
+int rpd_marker_end(void *arg, const struct store_marker_end *e)
 {
-	struct rocpd_process *p = arg;
-	int64_t id = rocpd_spool_id(p, e->marker);
+	struct rpd_process *p = arg;
+	int64_t id = rpd_spool_id(p, e->marker);
 	uint64_t tid;
 	int ret;
 
@@ -88,13 +86,13 @@ int rocpd_marker_end(void *arg, const struct store_marker_end *e)
 	if (!map_get(&p->open, e->marker, &tid))
 		return end_of_unopened(p, e, id);
 	map_del(&p->open, e->marker);
-	ret = rocpd_db_insert(p->r, p->end_marker, "ii", (int64_t)e->time_ns, id);
+	ret = rpd_db_insert(p->r, p->end_marker, "ii", (int64_t)e->time_ns, id);
 	if (ret == 0 && tid != e->tid)
-		ret = rocpd_db_insert(p->r, p->move_marker, "iii", (int64_t)0, (int64_t)e->tid, id);
+		ret = rpd_db_insert(p->r, p->move_marker, "iii", (int64_t)0, (int64_t)e->tid, id);
 	return ret;
 }
 
-int rocpd_marker_finish(struct rocpd_process *p, int64_t last_ns)
+int rpd_marker_finish(struct rpd_process *p, int64_t last_ns)
 {
 	int ret = 0;
 
@@ -104,11 +102,11 @@ int rocpd_marker_finish(struct rocpd_process *p, int64_t last_ns)
 
 		if (!entry->value_plus_1)
 			continue;
-		id = rocpd_spool_id(p, entry->key);
-		ret = rocpd_db_insert(p->r, p->end_marker, "ii", last_ns, id);
+		id = rpd_spool_id(p, entry->key);
+		ret = rpd_db_insert(p->r, p->end_marker, "ii", last_ns, id);
 		if (ret == 0)
-			ret = rocpd_db_insert(p->r, p->move_marker, "iii", (int64_t)1,
-					      (int64_t)(entry->value_plus_1 - 1), id);
+			ret = rpd_db_insert(p->r, p->move_marker, "iii", (int64_t)1,
+					    (int64_t)(entry->value_plus_1 - 1), id);
 	}
 	return ret;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rocpd_pinned.c - which host memory was pinned when
+/* rpd_pinned.c - which host memory was pinned when
  *
  * From the calls that allocate, register and give it back: pinned from the end of the one to the begin of
  * the other. Calls come in any order, so they are gathered in a pass of their own, where a process
@@ -8,7 +8,7 @@
  * Spans of one address follow one another in time. Addresses are in order, and a tree over them tells
  * where the furthest end is, so that what holds a pointer is found in a few steps among any number.
  */
-#include "export/rocpd_internal.h"
+#include "export/rpd/rpd_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ struct place {
 	uint32_t first, nr; /* spans, by time */
 };
 
-struct rocpd_pinned {
+struct rpd_pinned {
 	struct event *events;
 	uint32_t nr_events, cap_events;
 	bool full;
@@ -85,7 +85,7 @@ static bool address_of(const struct store_api *api, uint64_t *addr)
 	return *addr != 0;
 }
 
-static int keep(struct rocpd_pinned *pinned, const struct event *event)
+static int keep(struct rpd_pinned *pinned, const struct event *event)
 {
 	if (pinned->nr_events == pinned->cap_events) {
 		uint32_t cap = pinned->cap_events ? pinned->cap_events * 2 : 256;
@@ -107,8 +107,8 @@ static int keep(struct rocpd_pinned *pinned, const struct event *event)
 
 static int on_call(void *arg, const struct store_api *api)
 {
-	struct rocpd_process *p = arg;
-	struct rocpd_pinned *pinned = p->pinned;
+	struct rpd_process *p = arg;
+	struct rpd_pinned *pinned = p->pinned;
 	enum what what = (enum what)p->pin_ops[api->op - p->ops];
 	struct event event = { .ns = api->begin_ns };
 	uint64_t known;
@@ -142,7 +142,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Turns the events, in order, into places and spans. */
-static void pair(struct rocpd_pinned *pinned)
+static void pair(struct rpd_pinned *pinned)
 {
 	struct place *place = NULL;
 	uint32_t nr_spans = 0;
@@ -172,7 +172,7 @@ static void pair(struct rocpd_pinned *pinned)
 	}
 }
 
-static int build(struct rocpd_pinned *pinned)
+static int build(struct rpd_pinned *pinned)
 {
 	uint32_t nr = pinned->nr_events, leaves = 1;
 
@@ -198,7 +198,7 @@ static int build(struct rocpd_pinned *pinned)
 	return 0;
 }
 
-int rocpd_pinned_begin(struct rocpd_process *p)
+int rpd_pinned_begin(struct rpd_process *p)
 {
 	static const struct store_visitor visitor = { .api = on_call };
 	struct load_error err = { "" };
@@ -221,15 +221,14 @@ int rocpd_pinned_begin(struct rocpd_process *p)
 	if (ret < 0 || !p->pinned->nr_events)
 		return ret;
 	if (p->pinned->full)
-		rocpd_warn(
-			p->r,
-			"%s: more than %u calls that pin host memory or give it back: \"pinned\" "
-			"of rocpd_copyapi goes by the first of them",
-			p->path, p->pinned->nr_events);
+		rpd_warn(p->r,
+			 "%s: more than %u calls that pin host memory or give it back: \"pinned\" "
+			 "of rocpd_copyapi goes by the first of them",
+			 p->path, p->pinned->nr_events);
 	return build(p->pinned);
 }
 
-void rocpd_pinned_fini(struct rocpd_process *p)
+void rpd_pinned_fini(struct rpd_process *p)
 {
 	alloc_free(p->pin_ops);
 	if (!p->pinned)
@@ -243,7 +242,7 @@ void rocpd_pinned_fini(struct rocpd_process *p)
 }
 
 /* Whether one of the place's spans holds the pointer at that time. */
-static bool holds(const struct rocpd_pinned *pinned, const struct place *place, uint64_t pointer,
+static bool holds(const struct rpd_pinned *pinned, const struct place *place, uint64_t pointer,
 		  uint64_t ns)
 {
 	const struct span *spans = &pinned->spans[place->first];
@@ -260,9 +259,9 @@ static bool holds(const struct rocpd_pinned *pinned, const struct place *place, 
 	return lo && spans[lo - 1].to_ns >= ns && spans[lo - 1].end > pointer;
 }
 
-bool rocpd_pinned_has(const struct rocpd_process *p, uint64_t pointer, uint64_t ns)
+bool rpd_pinned_has(const struct rpd_process *p, uint64_t pointer, uint64_t ns)
 {
-	const struct rocpd_pinned *pinned = p->pinned;
+	const struct rpd_pinned *pinned = p->pinned;
 	uint32_t stack[64], depth = 0;
 	uint32_t lo = 0, hi = pinned ? pinned->nr_places : 0;
 

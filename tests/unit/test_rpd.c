@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rocpd.c - the database of a trace, read with SQL as RPD's tools and people read it */
-#include "export/rocpd.h"
+/* test_rpd.c - the database of a trace, read with SQL as RPD's tools and people read it */
+#include "export/rpd/rpd.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,8 +20,8 @@
 #include "support/spool_make.h"
 #include "support/test.h"
 
-static struct rocpd_result res;
-static const struct rocpd_options force = { .force = true };
+static struct rpd_result res;
+static const struct rpd_options force = { .force = true };
 
 static const char *sample(bool mem, bool closed)
 {
@@ -35,7 +35,7 @@ static const char *sample(bool mem, bool closed)
 static const char *convert(const char *spool)
 {
 	const char *db = test_tmpfile("a.db");
-	int ret = rocpd_write(&spool, 1, db, &force, &res);
+	int ret = rpd_write(&spool, 1, db, &force, &res);
 
 	CHECK_MSG(ret == 0, "%s", res.error);
 	return db;
@@ -269,10 +269,10 @@ TEST(identity_and_clocks_are_kept)
 {
 	const char *spool = sample(false, true);
 	const char *const identity[] = { "command_line", "rtl trace ./demo", NULL };
-	const struct rocpd_options opt = { .force = true, .identity = identity };
+	const struct rpd_options opt = { .force = true, .identity = identity };
 	const char *db = test_tmpfile("a.db");
 
-	CHECK_OK(rocpd_write(&spool, 1, db, &opt, &res));
+	CHECK_OK(rpd_write(&spool, 1, db, &opt, &res));
 	CHECK_STR_EQ(
 		db_text(db,
 			"SELECT pid, os_pid, host, node, command, rank, mode, clock, state FROM "
@@ -329,7 +329,7 @@ TEST(no_spools_make_an_empty_database)
 {
 	const char *db = test_tmpfile("a.db");
 
-	CHECK_OK(rocpd_write(NULL, 0, db, NULL, &res));
+	CHECK_OK(rpd_write(NULL, 0, db, NULL, &res));
 	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM rtl_dispatch"), 0);
 	CHECK_STR_EQ(db_text(db, "SELECT * FROM top"), "");
 	CHECK_STR_EQ(db_text(db, "SELECT * FROM busy"), "");
@@ -342,15 +342,15 @@ TEST(what_is_there_is_not_overwritten)
 	struct stat before, after;
 
 	CHECK_OK(stat(db, &before));
-	CHECK_EQ_INT(rocpd_write(&spool, 1, db, NULL, &res), -EEXIST);
+	CHECK_EQ_INT(rpd_write(&spool, 1, db, NULL, &res), -EEXIST);
 	CHECK_STR_HAS(res.error, "--force");
 	CHECK_OK(stat(db, &after));
 	CHECK_EQ_UINT(before.st_ino, after.st_ino);
-	CHECK_OK(rocpd_write(&spool, 1, db, &force, &res));
-	CHECK_EQ_INT(rocpd_write(&spool, 1, test_tmpdir(), &force, &res), -EISDIR);
-	CHECK_EQ_INT(rocpd_write(&spool, 1, "/dev/null", &force, &res), -EINVAL);
+	CHECK_OK(rpd_write(&spool, 1, db, &force, &res));
+	CHECK_EQ_INT(rpd_write(&spool, 1, test_tmpdir(), &force, &res), -EISDIR);
+	CHECK_EQ_INT(rpd_write(&spool, 1, "/dev/null", &force, &res), -EINVAL);
 	CHECK_STR_HAS(res.error, "not a regular file");
-	CHECK_EQ_INT(rocpd_write(&spool, 1, test_tmpfile("no/such/dir.db"), &force, &res), -ENOENT);
+	CHECK_EQ_INT(rpd_write(&spool, 1, test_tmpfile("no/such/dir.db"), &force, &res), -ENOENT);
 	CHECK_STR_HAS(res.error, "No such file");
 	no_files_left();
 }
@@ -363,7 +363,7 @@ TEST(inputs_that_are_no_spools_leave_nothing_behind)
 
 	CHECK_GE_INT(fd, 0);
 	close(fd);
-	CHECK_EQ_INT(rocpd_write(&spool, 1, db, NULL, &res), -EINVAL);
+	CHECK_EQ_INT(rpd_write(&spool, 1, db, NULL, &res), -EINVAL);
 	CHECK_STR_HAS(res.error, "empty");
 	CHECK_EQ_INT(access(db, F_OK), -1);
 	no_files_left();
@@ -381,10 +381,10 @@ TEST(it_can_be_stopped)
 	const char *spool = test_tmpfile("many.rtl");
 	const char *db = test_tmpfile("a.db");
 	int calls = 0;
-	const struct rocpd_options opt = { .progress = stop, .progress_arg = &calls };
+	const struct rpd_options opt = { .progress = stop, .progress_arg = &calls };
 
 	spool_make_many(spool, 20000);
-	CHECK_EQ_INT(rocpd_write(&spool, 1, db, &opt, &res), -ECANCELED);
+	CHECK_EQ_INT(rpd_write(&spool, 1, db, &opt, &res), -ECANCELED);
 	CHECK_EQ_INT(calls, 1);
 	CHECK_EQ_INT(access(db, F_OK), -1);
 	no_files_left();
@@ -400,7 +400,7 @@ TEST(a_file_that_can_not_grow_is_reported_and_removed)
 	spool_make_many(spool, 50000);
 	signal(SIGXFSZ, SIG_IGN);
 	CHECK_OK(setrlimit(RLIMIT_FSIZE, &limit));
-	CHECK_LT_INT(rocpd_write(&spool, 1, db, NULL, &res), 0);
+	CHECK_LT_INT(rpd_write(&spool, 1, db, NULL, &res), 0);
 	CHECK_STR_HAS(res.error, db);
 	CHECK_EQ_INT(access(db, F_OK), -1);
 	CHECK_EQ_INT(access(spool, F_OK), 0);
@@ -440,7 +440,7 @@ TEST(disk_full_says_so)
 	    mount("none", db, "tmpfs", 0, "size=1m") < 0)
 		SKIP("no mounting here");
 	snprintf(db, sizeof(db), "%s/a.db", test_tmpfile("small"));
-	CHECK_EQ_INT(rocpd_write(&spool, 1, db, NULL, &res), -ENOSPC);
+	CHECK_EQ_INT(rpd_write(&spool, 1, db, NULL, &res), -ENOSPC);
 	CHECK_STR_HAS(res.error, "No space left");
 	CHECK_EQ_INT(access(db, F_OK), -1);
 	CHECK_EQ_INT(access(spool, F_OK), 0);
@@ -456,7 +456,7 @@ TEST(without_memory_it_fails_and_cleans_up)
 	for (uint64_t nth = 1; ret < 0; nth++) {
 		CHECK_LT_UINT(nth, 10000);
 		alloc_fail_at(nth);
-		ret = rocpd_write(&spool, 1, db, NULL, &res);
+		ret = rpd_write(&spool, 1, db, NULL, &res);
 		alloc_fail_at(0);
 		if (ret < 0) {
 			CHECK_MSG(ret == -ENOMEM, "call %llu: %d: %s", (unsigned long long)nth, ret,
@@ -524,7 +524,7 @@ TEST(ids_beyond_32_bits_keep_processes_apart)
 	spool_make_chunk_end(&m);
 	spool_make_end(&m, true);
 	spool_make_sample(spools[1], &s);
-	CHECK_OK(rocpd_write(spools, 2, db, NULL, &res));
+	CHECK_OK(rpd_write(spools, 2, db, NULL, &res));
 	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM rtl_marker"), 6);
 	CHECK_EQ_INT(db_int(db, "SELECT marker_id FROM rtl_marker WHERE message = 'far'"),
 		     (INT64_C(1) << 33) + 5);
@@ -581,7 +581,7 @@ TEST(wrong_contents_never_crash_the_writer)
 				(uint8_t)(1 << random_next() % 8);
 		spool_make_chunk_end(&copy);
 		spool_make_end(&copy, true);
-		ret = rocpd_write(&path, 1, db, &force, &res);
+		ret = rpd_write(&path, 1, db, &force, &res);
 		CHECK_MSG(ret == 0, "round %d: %s", round, res.error);
 		if (round % 50 == 0)
 			CHECK_STR_EQ(db_text(db, "PRAGMA integrity_check"), "ok\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* rocpd_identify.c - what kind of file an input is, and what is wrong with a database at first sight
+/* rpd_identify.c - what kind of file an input is, and what is wrong with a database at first sight
  */
-#include "export/rocpd_internal.h"
+#include "export/rpd/rpd_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,7 @@ static int check_length(const char *path, const unsigned char *head, int64_t siz
 	return -EINVAL;
 }
 
-static int look_inside(const char *path, enum rocpd_kind *kind, char *error, size_t size)
+static int look_inside(const char *path, enum rpd_kind *kind, char *error, size_t size)
 {
 	static const char query[] =
 		"SELECT max(name = 'rtl_process'), max(name = 'rocpd_op' OR name = "
@@ -59,7 +59,7 @@ static int look_inside(const char *path, enum rocpd_kind *kind, char *error, siz
 		bool ours = sqlite3_column_int(stmt, 0) == 1;
 		bool rpd = sqlite3_column_int(stmt, 1) == 1;
 
-		*kind = ours && rpd ? ROCPD_KIND_OURS : rpd ? ROCPD_KIND_RPD : ROCPD_KIND_SQLITE;
+		*kind = ours && rpd ? RPD_KIND_OURS : rpd ? RPD_KIND_RPD : RPD_KIND_SQLITE;
 	} else {
 		snprintf(error, size,
 			 "%s: the database can't be read: %s; copy it again, or write it "
@@ -71,7 +71,7 @@ static int look_inside(const char *path, enum rocpd_kind *kind, char *error, siz
 	return rc == SQLITE_ROW ? 0 : -EINVAL;
 }
 
-int rocpd_identify(const char *path, enum rocpd_kind *kind, char *error, size_t size)
+int rpd_identify(const char *path, enum rpd_kind *kind, char *error, size_t size)
 {
 	unsigned char head[SQLITE_HEADER] = { 0 };
 	uint64_t magic;
@@ -80,7 +80,7 @@ int rocpd_identify(const char *path, enum rocpd_kind *kind, char *error, size_t 
 	int err = 0;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-	*kind = ROCPD_KIND_OTHER;
+	*kind = RPD_KIND_OTHER;
 	error[0] = '\0';
 	if (fd < 0 || fstat(fd, &st) < 0)
 		err = errno;
@@ -97,7 +97,7 @@ int rocpd_identify(const char *path, enum rocpd_kind *kind, char *error, size_t 
 	}
 	memcpy(&magic, head, sizeof(magic));
 	if (n >= 8 && magic == SPOOL_MAGIC) {
-		*kind = ROCPD_KIND_SPOOL;
+		*kind = RPD_KIND_SPOOL;
 		return 0;
 	}
 	if (n < 16 || memcmp(head, "SQLite format 3", 16) != 0)

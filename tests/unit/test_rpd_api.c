@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rocpd_api.c - calls in the database: rows, what they caused, what RPD's readers need of them */
-#include "export/rocpd.h"
+/* test_rpd_api.c - calls in the database: rows, what they caused, what RPD's readers need of them */
+#include "export/rpd/rpd.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,13 +14,13 @@
 /* Rows of calls lie behind those of markers (the largest is 2) and threads (three). */
 #define SHIFT "6"
 
-static struct rocpd_result res;
-static const struct rocpd_options force = { .force = true };
+static struct rpd_result res;
+static const struct rpd_options force = { .force = true };
 
 static const char *convert(const char *spool)
 {
 	const char *db = test_tmpfile("a.db");
-	int ret = rocpd_write(&spool, 1, db, &force, &res);
+	int ret = rpd_write(&spool, 1, db, &force, &res);
 
 	CHECK_MSG(ret == 0, "%s", res.error);
 	return db;
@@ -510,7 +510,7 @@ TEST(merged_processes_keep_their_calls_apart)
 	spool_api_op(&m, REC_API_HSA, SPOOL_API_QUEUE, 1, "hsa_queue_create", "size:u");
 	spool_make_chunk_end(&m);
 	spool_make_end(&m, true);
-	ret = rocpd_write(spools, 2, db, &force, &res);
+	ret = rpd_write(spools, 2, db, &force, &res);
 	CHECK_MSG(ret == 0, "%s", res.error);
 	CHECK_EQ_UINT(res.nr_apis, 26);
 	CHECK_STR_EQ(
@@ -518,7 +518,7 @@ TEST(merged_processes_keep_their_calls_apart)
 			"SELECT pid, name, api_id = correlation_id, api_id - parent_id < 10 FROM rtl_api WHERE "
 			"begin_ns = 2000001000 ORDER BY pid"),
 		"70|hipLaunchKernel|1|0\n90|hsa_queue_create|1|1\n");
-	ret = rocpd_merge(&db, 1, twice, &force, &res);
+	ret = rpd_merge(&db, 1, twice, &force, &res);
 	CHECK_MSG(ret == 0, "%s", res.error);
 	CHECK_EQ_UINT(res.nr_apis, 26);
 	CHECK_STR_EQ(res.warning, "");

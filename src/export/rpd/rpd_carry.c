@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* rocpd_carry.c - the tables that a merge takes over, and how each of their columns is carried
+/* rpd_carry.c - the tables that a merge takes over, and how each of their columns is carried
  *
  * A column that the other file does not have (older generations of RPD) gets a default. Nothing is looked
  * up row by row: an id that refers to a row and the row's own id move by the same amount.
  */
-#include "export/rocpd_internal.h"
+#include "export/rpd/rpd_internal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@
  *	p  a pid of the row with the id in the first column; g a GPU id of it
  *	-  carried over as it is (the same as no kind)
  * The default of a column without one is 0 for ids and '' for the rest. */
-static const struct rocpd_carry tables[] = {
+static const struct rpd_carry tables[] = {
 	{ "rocpd_string", "id:+ string", false },
 	{ "rocpd_ustring", "id:+ string", true },
 	{ "rocpd_api",
@@ -85,31 +85,30 @@ static const struct rocpd_carry tables[] = {
 	{ "rtl_loss_data", "id:+ process_id:+ reason class text count first_ns last_ns", false },
 };
 
-bool rocpd_carry_has(struct rocpd *r, const char *table, const char *column)
+bool rpd_carry_has(struct rpd *r, const char *table, const char *column)
 {
 	if (!column)
-		return rocpd_db_int(
-			       r, 0,
-			       "SELECT count(*) FROM src.sqlite_master WHERE type = 'table' AND "
-			       "name = %Q",
-			       table) > 0;
-	return rocpd_db_int(r, 0,
-			    "SELECT count(*) FROM pragma_table_info(%Q, 'src') WHERE name = %Q "
-			    "COLLATE NOCASE",
-			    table, column) > 0;
+		return rpd_db_int(r, 0,
+				  "SELECT count(*) FROM src.sqlite_master WHERE type = 'table' AND "
+				  "name = %Q",
+				  table) > 0;
+	return rpd_db_int(r, 0,
+			  "SELECT count(*) FROM pragma_table_info(%Q, 'src') WHERE name = %Q "
+			  "COLLATE NOCASE",
+			  table, column) > 0;
 }
 
-const struct rocpd_carry *rocpd_carry_tables(size_t *nr)
+const struct rpd_carry *rpd_carry_tables(size_t *nr)
 {
 	*nr = sizeof(tables) / sizeof(tables[0]);
 	return tables;
 }
 
 /* Appends the expression that carries one column over. `first` is the table's first column. */
-static void add_column(const struct rocpd_carry_to *to, sqlite3_str *list, const char *table,
+static void add_column(const struct rpd_carry_to *to, sqlite3_str *list, const char *table,
 		       const char *name, char kind, const char *fallback, const char *first)
 {
-	if (!rocpd_carry_has(to->r, table, name)) {
+	if (!rpd_carry_has(to->r, table, name)) {
 		if (fallback && strcmp(fallback, "$empty") == 0)
 			sqlite3_str_appendf(list, "%lld", (long long)to->empty);
 		else
@@ -140,7 +139,7 @@ static void add_column(const struct rocpd_carry_to *to, sqlite3_str *list, const
 	}
 }
 
-char *rocpd_carry_sql(const struct rocpd_carry_to *to, const struct rocpd_carry *table)
+char *rpd_carry_sql(const struct rpd_carry_to *to, const struct rpd_carry *table)
 {
 	sqlite3_str *names = sqlite3_str_new(to->r->db);
 	sqlite3_str *values = sqlite3_str_new(to->r->db);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rocpd_schema.c - tables and views of a database: RPD's, schema version 3, and ours
+/* rpd_schema.c - tables and views of a database: RPD's, schema version 3, and ours
  *
  * RPD's tables have RPD's names, columns, types and order; its readers select by name. What is
  * ours begins with rtl_, but for three columns at the end of rocpd_op. docs/formats/database.md
@@ -8,7 +8,7 @@
  * Dispatches on queues of the runtime are in rtl_op_runtime and not in rocpd_op: RPD's views count
  * every row of rocpd_op, and those dispatches are the inside of copies that are rows already.
  */
-#include "export/rocpd_internal.h"
+#include "export/rpd/rpd_internal.h"
 
 #include <stdlib.h>
 
@@ -272,29 +272,29 @@ static const char *const indexes[] = {
 	NULL,
 };
 
-static int run(struct rocpd *r, const char *const *sql)
+static int run(struct rpd *r, const char *const *sql)
 {
 	int ret = 0;
 
 	for (; *sql && ret == 0; sql++)
-		ret = rocpd_db_exec(r, *sql);
+		ret = rpd_db_exec(r, *sql);
 	return ret;
 }
 
-int rocpd_schema_create(struct rocpd *r)
+int rpd_schema_create(struct rpd *r)
 {
-	int ret = rocpd_db_exec(r, "BEGIN");
+	int ret = rpd_db_exec(r, "BEGIN");
 
 	if (ret == 0)
 		ret = run(r, rpd_tables);
 	if (ret == 0)
 		ret = run(r, rtl_tables);
-	return ret == 0 ? rocpd_db_exec(r, "COMMIT") : ret;
+	return ret == 0 ? rpd_db_exec(r, "COMMIT") : ret;
 }
 
-int rocpd_schema_finish(struct rocpd *r)
+int rpd_schema_finish(struct rpd *r)
 {
-	int ret = rocpd_db_exec(r, "BEGIN");
+	int ret = rpd_db_exec(r, "BEGIN");
 
 	if (ret == 0)
 		ret = run(r, rpd_views);
@@ -302,5 +302,5 @@ int rocpd_schema_finish(struct rocpd *r)
 		ret = run(r, rtl_views);
 	if (ret == 0)
 		ret = run(r, indexes);
-	return ret == 0 ? rocpd_db_exec(r, "COMMIT") : ret;
+	return ret == 0 ? rpd_db_exec(r, "COMMIT") : ret;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rocpd_spool.c - the operations of one process as rows
+/* rpd_spool.c - the operations of one process as rows
  *
  * Every id of a process is its base plus its own number; the base is a multiple of 2^32, so that
  * processes never collide and a database can be merged by adding. Markers, threads and calls share a
@@ -9,7 +9,7 @@
  * A row needs a time. An operation without one is placed at the latest time seen so far, with no
  * duration and the flag "placed"; our views show its times as they came, as 0.
  */
-#include "export/rocpd_internal.h"
+#include "export/rpd/rpd_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -30,11 +30,11 @@ struct shape_key {
 	uint16_t group[3], zero;
 };
 
-struct rocpd_shape {
+struct rpd_shape {
 	struct shape_key key;
 	int64_t id; /* 0: empty */
 	uint32_t signal_size;
-	char signal[ROCPD_SIGNAL_SIZE];
+	char signal[RPD_SIGNAL_SIZE];
 };
 
 static const char *const copy_types[REC_COPY_FILL + 1] = {
@@ -43,18 +43,17 @@ static const char *const copy_types[REC_COPY_FILL + 1] = {
 	[REC_COPY_P2P] = "CopyDeviceToDevice", [REC_COPY_FILL] = "FillBuffer",
 };
 
-int64_t rocpd_spool_id(const struct rocpd_process *p, uint64_t local)
+int64_t rpd_spool_id(const struct rpd_process *p, uint64_t local)
 {
-	return local && local < ROCPD_MAX_LOCAL ? p->base + (int64_t)local : 0;
+	return local && local < RPD_MAX_LOCAL ? p->base + (int64_t)local : 0;
 }
 
-int64_t rocpd_spool_call(const struct rocpd_process *p, uint64_t correlation)
+int64_t rpd_spool_call(const struct rpd_process *p, uint64_t correlation)
 {
-	return correlation && correlation < ROCPD_MAX_LOCAL ? p->call_base + (int64_t)correlation :
-							      0;
+	return correlation && correlation < RPD_MAX_LOCAL ? p->call_base + (int64_t)correlation : 0;
 }
 
-size_t rocpd_spool_thread(struct rocpd_process *p, uint32_t tid)
+size_t rpd_spool_thread(struct rpd_process *p, uint32_t tid)
 {
 	size_t lo = 0, hi = p->nr_threads;
 
@@ -74,16 +73,16 @@ size_t rocpd_spool_thread(struct rocpd_process *p, uint32_t tid)
 	return lo;
 }
 
-int rocpd_spool_string(struct rocpd_process *p, const char *text, int64_t *id)
+int rpd_spool_string(struct rpd_process *p, const char *text, int64_t *id)
 {
 	*id = p->base + p->next_string++;
-	return rocpd_db_insert(p->r, p->add_string, "it", *id, text);
+	return rpd_db_insert(p->r, p->add_string, "it", *id, text);
 }
 
 /* Messages repeat: the last few thousand are found again. RPD does not ask for unique strings. */
-int rocpd_spool_ustring(struct rocpd_process *p, const char *text, int64_t *id)
+int rpd_spool_ustring(struct rpd_process *p, const char *text, int64_t *id)
 {
-	struct rocpd_text *slot = &p->texts[map_hash(text, strlen(text)) % ROCPD_TEXTS];
+	struct rpd_text *slot = &p->texts[map_hash(text, strlen(text)) % RPD_TEXTS];
 	char *copy;
 
 	if (slot->text && strcmp(slot->text, text) == 0) {
@@ -92,15 +91,15 @@ int rocpd_spool_ustring(struct rocpd_process *p, const char *text, int64_t *id)
 	}
 	copy = alloc_string(text);
 	if (!copy)
-		return rocpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
+		return rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
 	alloc_free(slot->text);
 	slot->text = copy;
 	slot->id = p->base + p->next_ustring++;
 	*id = slot->id;
-	return rocpd_db_insert(p->r, p->add_ustring, "it", slot->id, text);
+	return rpd_db_insert(p->r, p->add_ustring, "it", slot->id, text);
 }
 
-static int write_shape(struct rocpd_process *p, struct rocpd_shape *shape,
+static int write_shape(struct rpd_process *p, struct rpd_shape *shape,
 		       const struct store_dispatch *op)
 {
 	int n;
@@ -111,20 +110,20 @@ static int write_shape(struct rocpd_process *p, struct rocpd_shape *shape,
 		     op->group[1], op->group[2], op->grid[0], op->grid[1], op->grid[2]);
 	shape->signal_size = n < (int)sizeof(shape->signal) ? (uint32_t)n :
 							      sizeof(shape->signal) - 1;
-	return rocpd_db_insert(p->r, p->add_shape, "iiiiiiiiiiii", p->base + shape->id, p->base + 1,
-			       p->base + (int64_t)op->kernel->id,
-			       p->base + (int64_t)op->queue->id + 1, (int64_t)op->grid[0],
-			       (int64_t)op->grid[1], (int64_t)op->grid[2], (int64_t)op->group[0],
-			       (int64_t)op->group[1], (int64_t)op->group[2],
-			       (int64_t)op->private_size, (int64_t)op->group_size);
+	return rpd_db_insert(p->r, p->add_shape, "iiiiiiiiiiii", p->base + shape->id, p->base + 1,
+			     p->base + (int64_t)op->kernel->id,
+			     p->base + (int64_t)op->queue->id + 1, (int64_t)op->grid[0],
+			     (int64_t)op->grid[1], (int64_t)op->grid[2], (int64_t)op->group[0],
+			     (int64_t)op->group[1], (int64_t)op->group[2],
+			     (int64_t)op->private_size, (int64_t)op->group_size);
 }
 
 /* The cookie holds the shape's id and where it was in the cache. */
-static struct rocpd_shape *shape_of(struct rocpd_process *p, const struct store_dispatch *op,
-				    int *error)
+static struct rpd_shape *shape_of(struct rpd_process *p, const struct store_dispatch *op,
+				  int *error)
 {
 	struct shape_key key;
-	struct rocpd_shape *shape = &p->shapes[*op->shape_cookie % NR_SHAPES];
+	struct rpd_shape *shape = &p->shapes[*op->shape_cookie % NR_SHAPES];
 	size_t at;
 
 	*error = 0;
@@ -147,23 +146,23 @@ static struct rocpd_shape *shape_of(struct rocpd_process *p, const struct store_
 	return shape;
 }
 
-int rocpd_spool_row(struct rocpd_process *p, struct rocpd_row **row)
+int rpd_spool_row(struct rpd_process *p, struct rpd_row **row)
 {
-	*row = rocpd_feed_row(p->r->feed);
+	*row = rpd_feed_row(p->r->feed);
 	if (!*row) {
-		int ret = rocpd_feed_flush(p->r->feed);
+		int ret = rpd_feed_flush(p->r->feed);
 
 		if (ret < 0)
 			return ret;
-		*row = rocpd_feed_row(p->r->feed);
+		*row = rpd_feed_row(p->r->feed);
 	}
 	(*row)->in = 0;
 	return 0;
 }
 
 /* Fills start, end and flags so that every row has a place on the time axis. */
-static void place(struct rocpd_process *p, struct rocpd_row *row, uint64_t begin_ns,
-		  uint64_t end_ns, uint32_t flags)
+static void place(struct rpd_process *p, struct rpd_row *row, uint64_t begin_ns, uint64_t end_ns,
+		  uint32_t flags)
 {
 	row->start = (int64_t)begin_ns;
 	row->end = (int64_t)end_ns;
@@ -171,7 +170,7 @@ static void place(struct rocpd_process *p, struct rocpd_row *row, uint64_t begin
 	if ((flags & REC_F_NO_TIME) || !begin_ns) {
 		row->start = p->last_ns;
 		row->end = p->last_ns;
-		row->flags |= ROCPD_F_PLACED;
+		row->flags |= RPD_F_PLACED;
 	} else if (flags & REC_F_UNFINISHED) {
 		row->end = row->start;
 	}
@@ -182,10 +181,10 @@ static void place(struct rocpd_process *p, struct rocpd_row *row, uint64_t begin
 /* Links the operation to the call that caused it, by the correlation id alone: that is the id of the call's
  * row, wherever its record stands. Without a call, to the row that stands for its
  * thread, whose span it widens. */
-static void link_call(struct rocpd_process *p, struct rocpd_row *row, size_t thread,
+static void link_call(struct rpd_process *p, struct rpd_row *row, size_t thread,
 		      uint64_t correlation)
 {
-	struct rocpd_span *span = &p->spans[thread];
+	struct rpd_span *span = &p->spans[thread];
 
 	row->thread = p->base + (int64_t)thread + 1;
 	if (row->correlation && index_called(p->index, correlation)) {
@@ -199,37 +198,37 @@ static void link_call(struct rocpd_process *p, struct rocpd_row *row, size_t thr
 		span->end = row->end;
 }
 
-static int64_t gpu_id(const struct rocpd_process *p, uint32_t gpu)
+static int64_t gpu_id(const struct rpd_process *p, uint32_t gpu)
 {
-	return gpu == UINT32_MAX ? -1 : p->node * ROCPD_GPU_STRIDE + (int64_t)gpu;
+	return gpu == UINT32_MAX ? -1 : p->node * RPD_GPU_STRIDE + (int64_t)gpu;
 }
 
 static int on_dispatch(void *arg, const struct store_dispatch *op)
 {
-	struct rocpd_process *p = arg;
-	size_t thread = rocpd_spool_thread(p, op->tid);
-	struct rocpd_shape *shape;
-	struct rocpd_row *row;
+	struct rpd_process *p = arg;
+	size_t thread = rpd_spool_thread(p, op->tid);
+	struct rpd_shape *shape;
+	struct rpd_row *row;
 	int ret;
 
 	if (thread == SIZE_MAX)
 		return 0; /* the file has been changed since the first pass */
 	shape = shape_of(p, op, &ret);
 	if (ret == 0)
-		ret = rocpd_spool_row(p, &row);
+		ret = rpd_spool_row(p, &row);
 	if (ret < 0)
 		return ret;
 	row->id = p->base + p->next_op++;
 	row->gpu = gpu_id(p, op->queue->gpu_index);
 	row->queue = op->queue->id;
 	row->sequence = (int64_t)op->packet;
-	row->marker = rocpd_spool_id(p, op->marker);
-	row->correlation = rocpd_spool_call(p, op->correlation);
+	row->marker = rpd_spool_id(p, op->marker);
+	row->correlation = rpd_spool_call(p, op->correlation);
 	row->shape = p->base + shape->id;
 	row->begin_ticks = (int64_t)op->begin_ticks;
 	row->end_ticks = (int64_t)op->end_ticks;
 	if (op->flags & REC_F_INTERNAL) {
-		row->in = ROCPD_IN_RUNTIME;
+		row->in = RPD_IN_RUNTIME;
 		row->thread = p->base + (int64_t)thread + 1;
 		row->start = (int64_t)op->begin_ns;
 		row->end = (int64_t)op->end_ns;
@@ -237,7 +236,7 @@ static int on_dispatch(void *arg, const struct store_dispatch *op)
 		p->r->res->nr_internal++;
 		return 0;
 	}
-	row->in = ROCPD_IN_OP | ROCPD_IN_KERNEL;
+	row->in = RPD_IN_OP | RPD_IN_KERNEL;
 	row->description = p->kernel_names[op->kernel - p->kernels];
 	row->type = p->type_kernel;
 	row->signal_size = shape->signal_size;
@@ -251,34 +250,34 @@ static int on_dispatch(void *arg, const struct store_dispatch *op)
 
 static int on_copy(void *arg, const struct store_copy *op)
 {
-	struct rocpd_process *p = arg;
-	size_t thread = rocpd_spool_thread(p, op->tid);
+	struct rpd_process *p = arg;
+	size_t thread = rpd_spool_thread(p, op->tid);
 	uint32_t kind = op->kind <= REC_COPY_FILL ? op->kind : REC_COPY_H2H;
 	uint32_t gpu = kind == REC_COPY_D2H || op->dst_gpu == UINT32_MAX ? op->src_gpu :
 									   op->dst_gpu;
-	struct rocpd_row *row;
+	struct rpd_row *row;
 	int ret;
 
 	if (thread == SIZE_MAX)
 		return 0;
-	ret = rocpd_spool_row(p, &row);
+	ret = rpd_spool_row(p, &row);
 	if (ret < 0)
 		return ret;
-	row->in = ROCPD_IN_OP | ROCPD_IN_COPY;
+	row->in = RPD_IN_OP | RPD_IN_COPY;
 	row->id = p->base + p->next_op++;
 	row->gpu = gpu_id(p, gpu);
 	row->queue = op->engine == UINT32_MAX ? COPY_QUEUE_UNKNOWN :
 						COPY_QUEUE + (int64_t)op->engine;
 	row->sequence = p->next_copy++;
-	row->marker = rocpd_spool_id(p, op->marker);
-	row->correlation = rocpd_spool_call(p, op->correlation);
+	row->marker = rpd_spool_id(p, op->marker);
+	row->correlation = rpd_spool_call(p, op->correlation);
 	row->description = p->empty_string;
 	row->type = p->type_copy[kind];
 	row->signal_size = 0;
 	row->kind = op->kind;
 	row->bytes = (int64_t)op->bytes;
-	row->src_agent = rocpd_meta_agent(p, op->src_agent);
-	row->dst_agent = rocpd_meta_agent(p, op->dst_agent);
+	row->src_agent = rpd_meta_agent(p, op->src_agent);
+	row->dst_agent = rpd_meta_agent(p, op->dst_agent);
 	row->src = (int64_t)op->src;
 	row->dst = (int64_t)op->dst;
 	row->engine = op->engine == UINT32_MAX ? -1 : (int64_t)op->engine;
@@ -291,51 +290,50 @@ static int on_copy(void *arg, const struct store_copy *op)
 
 static int on_barrier(void *arg, const struct store_barrier *op)
 {
-	struct rocpd_process *p = arg;
-	size_t thread = rocpd_spool_thread(p, op->tid);
+	struct rpd_process *p = arg;
+	size_t thread = rpd_spool_thread(p, op->tid);
 
 	if (thread == SIZE_MAX)
 		return 0;
 	p->r->res->nr_barriers++;
-	return rocpd_db_insert(p->r, p->add_barrier, "iiiiiiiiii", p->base + p->next_op++,
-			       p->base + (int64_t)thread + 1, gpu_id(p, op->queue->gpu_index),
-			       (int64_t)op->queue->id, (int64_t)op->packet, (int64_t)op->begin_ns,
-			       (int64_t)op->end_ns, rocpd_spool_call(p, op->correlation),
-			       (int64_t)op->kind, (int64_t)op->flags);
+	return rpd_db_insert(p->r, p->add_barrier, "iiiiiiiiii", p->base + p->next_op++,
+			     p->base + (int64_t)thread + 1, gpu_id(p, op->queue->gpu_index),
+			     (int64_t)op->queue->id, (int64_t)op->packet, (int64_t)op->begin_ns,
+			     (int64_t)op->end_ns, rpd_spool_call(p, op->correlation),
+			     (int64_t)op->kind, (int64_t)op->flags);
 }
 
 static int on_clock(void *arg, const struct store_clock *clock)
 {
-	struct rocpd_process *p = arg;
+	struct rpd_process *p = arg;
 
-	return rocpd_db_insert(p->r, p->add_clock, "iiiiiiii", p->base + p->next_clock++,
-			       p->base + 1,
-			       clock->agent ? rocpd_meta_agent(p, clock->agent - 1) : (int64_t)0,
-			       (int64_t)clock->system_ns, (int64_t)clock->monotonic_ns,
-			       (int64_t)clock->boottime_ns, (int64_t)clock->realtime_ns,
-			       (int64_t)clock->ticks);
+	return rpd_db_insert(p->r, p->add_clock, "iiiiiiii", p->base + p->next_clock++, p->base + 1,
+			     clock->agent ? rpd_meta_agent(p, clock->agent - 1) : (int64_t)0,
+			     (int64_t)clock->system_ns, (int64_t)clock->monotonic_ns,
+			     (int64_t)clock->boottime_ns, (int64_t)clock->realtime_ns,
+			     (int64_t)clock->ticks);
 }
 
 static int on_progress(void *arg, uint64_t done, uint64_t total)
 {
-	struct rocpd_process *p = arg;
+	struct rpd_process *p = arg;
 
 	(void)total;
-	return rocpd_progress(p->r, done);
+	return rpd_progress(p->r, done);
 }
 
 static const struct store_visitor visitor = {
 	.dispatch = on_dispatch,
 	.copy = on_copy,
 	.barrier = on_barrier,
-	.api = rocpd_api_call,
-	.marker_begin = rocpd_marker_begin,
-	.marker_end = rocpd_marker_end,
+	.api = rpd_api_call,
+	.marker_begin = rpd_marker_begin,
+	.marker_end = rpd_marker_end,
 	.clock = on_clock,
 	.progress = on_progress,
 };
 
-static int prepare(struct rocpd_process *p)
+static int prepare(struct rpd_process *p)
 {
 	const struct {
 		sqlite3_stmt **stmt;
@@ -362,15 +360,15 @@ static int prepare(struct rocpd_process *p)
 		{ &p->move_marker,
 		  "UPDATE rtl_marker_data SET unclosed = ?, end_tid = ? WHERE api_id = ?" },
 	};
-	int ret = rocpd_db_exec(p->r, "CREATE TEMP TABLE IF NOT EXISTS rtl_unnamed (api_id INTEGER "
-				      "PRIMARY KEY)");
+	int ret = rpd_db_exec(p->r, "CREATE TEMP TABLE IF NOT EXISTS rtl_unnamed (api_id INTEGER "
+				    "PRIMARY KEY)");
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && ret == 0; i++)
-		ret = rocpd_db_prepare(p->r, all[i].stmt, all[i].sql);
+		ret = rpd_db_prepare(p->r, all[i].stmt, all[i].sql);
 	return ret;
 }
 
-static int write_names(struct rocpd_process *p)
+static int write_names(struct rpd_process *p)
 {
 	int64_t *ids[] = { &p->empty_string, &p->name_marker,  &p->name_thread,
 			   &p->domain_rtl,   &p->domain_roctx, &p->type_kernel };
@@ -380,54 +378,54 @@ static int write_names(struct rocpd_process *p)
 	int ret = 0;
 
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]) && ret == 0; i++)
-		ret = rocpd_spool_string(p, names[i], ids[i]);
+		ret = rpd_spool_string(p, names[i], ids[i]);
 	for (int i = 0; i <= REC_COPY_FILL && ret == 0; i++) {
 		if (i == REC_COPY_P2P)
 			p->type_copy[i] = p->type_copy[REC_COPY_D2D];
 		else
-			ret = rocpd_spool_string(p, copy_types[i], &p->type_copy[i]);
+			ret = rpd_spool_string(p, copy_types[i], &p->type_copy[i]);
 	}
-	return ret == 0 ? rocpd_spool_ustring(p, "", &p->empty_ustring) : ret;
+	return ret == 0 ? rpd_spool_ustring(p, "", &p->empty_ustring) : ret;
 }
 
 /* One row of rocpd_api for each thread with operations that no call is known of. */
-static int write_threads(struct rocpd_process *p)
+static int write_threads(struct rpd_process *p)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < p->nr_threads && ret == 0; i++) {
-		const struct rocpd_span *span = &p->spans[i];
+		const struct rpd_span *span = &p->spans[i];
 		const char *name = p->threads[i].name;
 		int64_t args = p->empty_ustring;
 
 		if (!span->nr)
 			continue;
 		if (name[0])
-			ret = rocpd_spool_ustring(p, name, &args);
+			ret = rpd_spool_ustring(p, name, &args);
 		if (ret == 0)
-			ret = rocpd_db_insert(p->r, p->add_api, "iiiiiiiii",
-					      p->first_api + (int64_t)i, p->pid,
-					      (int64_t)p->threads[i].tid, span->begin, span->end,
-					      p->name_thread, p->empty_string, p->domain_rtl, args);
+			ret = rpd_db_insert(p->r, p->add_api, "iiiiiiiii",
+					    p->first_api + (int64_t)i, p->pid,
+					    (int64_t)p->threads[i].tid, span->begin, span->end,
+					    p->name_thread, p->empty_string, p->domain_rtl, args);
 	}
 	return ret;
 }
 
-static int take_identity(struct rocpd_process *p)
+static int take_identity(struct rpd_process *p)
 {
 	const struct load_facts *f = load_facts(index_load(p->index));
 	char id[33];
 
 	snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, f->trace_id[0], f->trace_id[1]);
-	p->node = rocpd_node_of(p->r, index_info(p->index, "host"), f->boot_id);
+	p->node = rpd_node_of(p->r, index_info(p->index, "host"), f->boot_id);
 	if (p->node < 0)
-		return rocpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
-	p->pid = p->node * ROCPD_PID_STRIDE + (int64_t)f->pid;
-	return rocpd_take_trace(p->r, id, p->path);
+		return rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
+	p->pid = p->node * RPD_PID_STRIDE + (int64_t)f->pid;
+	return rpd_take_trace(p->r, id, p->path);
 }
 
 /* The largest number that the process gave to something, and that we give: records bound the rest. */
-static uint64_t max_object(const struct rocpd_process *p)
+static uint64_t max_object(const struct rpd_process *p)
 {
 	size_t nr[4];
 	const struct store_kernel *kernels = index_kernels(p->index, &nr[0]);
@@ -450,12 +448,12 @@ static uint64_t max_object(const struct rocpd_process *p)
 	return largest;
 }
 
-static int setup(struct rocpd_process *p)
+static int setup(struct rpd_process *p)
 {
 	const struct store_totals *t = index_totals(p->index);
-	uint64_t marker = t->max_marker < ROCPD_MAX_LOCAL ? t->max_marker : ROCPD_MAX_LOCAL;
-	uint64_t correlation = t->max_correlation < ROCPD_MAX_LOCAL ? t->max_correlation :
-								      ROCPD_MAX_LOCAL;
+	uint64_t marker = t->max_marker < RPD_MAX_LOCAL ? t->max_marker : RPD_MAX_LOCAL;
+	uint64_t correlation = t->max_correlation < RPD_MAX_LOCAL ? t->max_correlation :
+								    RPD_MAX_LOCAL;
 	uint64_t shift = 0;
 	uint64_t max;
 	size_t nr_kernels;
@@ -468,10 +466,10 @@ static int setup(struct rocpd_process *p)
 	p->kernel_names = alloc_zero(nr_kernels, sizeof(*p->kernel_names));
 	p->spans = alloc_zero(p->nr_threads, sizeof(*p->spans));
 	p->shapes = alloc_zero(NR_SHAPES, sizeof(*p->shapes));
-	p->texts = alloc_zero(ROCPD_TEXTS, sizeof(*p->texts));
+	p->texts = alloc_zero(RPD_TEXTS, sizeof(*p->texts));
 	if (!p->kernel_names || !p->spans || !p->shapes || !p->texts)
-		return rocpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
-	p->base = p->r->next_block * ROCPD_BLOCK;
+		return rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
+	p->base = p->r->next_block * RPD_BLOCK;
 	p->first_api = p->base + (int64_t)marker + 1;
 	p->call_base = p->base + (int64_t)shift;
 	p->next_api = p->call_base + (int64_t)correlation + 1;
@@ -487,7 +485,7 @@ static int setup(struct rocpd_process *p)
 	return prepare(p);
 }
 
-static void span_result(struct rocpd_result *res, const struct store_totals *t)
+static void span_result(struct rpd_result *res, const struct store_totals *t)
 {
 	if (t->first_ns && (!res->first_ns || t->first_ns < res->first_ns))
 		res->first_ns = t->first_ns;
@@ -495,7 +493,7 @@ static void span_result(struct rocpd_result *res, const struct store_totals *t)
 		res->last_ns = t->last_ns;
 }
 
-static int write_all(struct rocpd_process *p)
+static int write_all(struct rpd_process *p)
 {
 	const struct store_totals *t = index_totals(p->index);
 	struct load_error err = { "" };
@@ -503,33 +501,33 @@ static int write_all(struct rocpd_process *p)
 	int ret = write_names(p);
 
 	if (ret == 0)
-		ret = rocpd_meta_write(p);
+		ret = rpd_meta_write(p);
 	if (ret == 0)
-		ret = rocpd_api_begin(p);
+		ret = rpd_api_begin(p);
 	if (ret == 0)
 		ret = index_visit(p->index, &visitor, p, &err);
 	if (ret < 0)
-		return rocpd_fail(p->r, ret, "%s", err.text[0] ? err.text : p->path);
-	ret = rocpd_feed_flush(p->r->feed);
+		return rpd_fail(p->r, ret, "%s", err.text[0] ? err.text : p->path);
+	ret = rpd_feed_flush(p->r->feed);
 	if (end < (int64_t)t->last_ns)
 		end = (int64_t)t->last_ns;
 	if (ret == 0)
-		ret = rocpd_api_finish(p);
+		ret = rpd_api_finish(p);
 	if (ret == 0)
-		ret = rocpd_marker_finish(p, end);
+		ret = rpd_marker_finish(p, end);
 	if (ret == 0)
 		ret = write_threads(p);
 	if (ret == 0)
-		ret = rocpd_meta_finish(p);
+		ret = rpd_meta_finish(p);
 	span_result(p->r->res, t);
 	p->r->res->nr_processes++;
 	p->r->res->nr_unknown += load_unknown(index_load(p->index));
 	if (load_warning(index_load(p->index))[0])
-		rocpd_warn(p->r, "%s", load_warning(index_load(p->index)));
+		rpd_warn(p->r, "%s", load_warning(index_load(p->index)));
 	return ret;
 }
 
-static void fini(struct rocpd_process *p)
+static void fini(struct rpd_process *p)
 {
 	sqlite3_stmt *const all[] = { p->add_string,	p->add_ustring, p->add_api,
 				      p->add_shape,	p->add_marker,	p->add_barrier,
@@ -538,36 +536,36 @@ static void fini(struct rocpd_process *p)
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		sqlite3_finalize(all[i]);
-	for (size_t i = 0; p->texts && i < ROCPD_TEXTS; i++)
+	for (size_t i = 0; p->texts && i < RPD_TEXTS; i++)
 		alloc_free(p->texts[i].text);
 	alloc_free(p->texts);
 	alloc_free(p->shapes);
 	alloc_free(p->spans);
 	alloc_free(p->kernel_names);
-	rocpd_api_fini(p);
+	rpd_api_fini(p);
 	map_fini(&p->names);
 	map_fini(&p->open);
 	map_fini(&p->early);
 	index_close(p->index);
 }
 
-int rocpd_spool_add(struct rocpd *r, const char *path)
+int rpd_spool_add(struct rpd *r, const char *path)
 {
-	struct rocpd_process p = { .r = r, .path = path };
+	struct rpd_process p = { .r = r, .path = path };
 	struct load_error err;
 	int ret = index_open(&p.index, path, &err);
 
 	if (ret < 0)
-		return rocpd_fail(r, ret, "%s", err.text);
+		return rpd_fail(r, ret, "%s", err.text);
 	ret = take_identity(&p);
 	if (ret == 0)
 		ret = setup(&p);
 	if (ret == 0)
-		ret = rocpd_db_exec(r, "BEGIN");
+		ret = rpd_db_exec(r, "BEGIN");
 	if (ret == 0)
 		ret = write_all(&p);
 	if (ret == 0)
-		ret = rocpd_db_exec(r, "COMMIT");
+		ret = rpd_db_exec(r, "COMMIT");
 	fini(&p);
 	return ret;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* rocpd_meta.c - who and what operations refer to: process, threads, agents, queues, kernels, losses
+/* rpd_meta.c - who and what operations refer to: process, threads, agents, queues, kernels, losses
  */
-#include "export/rocpd_internal.h"
+#include "export/rpd/rpd_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,12 +11,12 @@
 
 #include "base/alloc.h"
 
-int64_t rocpd_meta_agent(const struct rocpd_process *p, uint32_t agent)
+int64_t rpd_meta_agent(const struct rpd_process *p, uint32_t agent)
 {
 	return agent == UINT32_MAX ? 0 : p->base + (int64_t)agent + 1;
 }
 
-static int write_agents(struct rocpd_process *p, sqlite3_stmt *stmt)
+static int write_agents(struct rpd_process *p, sqlite3_stmt *stmt)
 {
 	static const char *const types[] = { "CPU", "GPU", "OTHER" };
 	size_t nr;
@@ -34,21 +34,19 @@ static int write_agents(struct rocpd_process *p, sqlite3_stmt *stmt)
 		char label[32];
 
 		snprintf(label, sizeof(label), "%s %" PRIu32, types[type], number);
-		ret = rocpd_db_insert(p->r, stmt,
-				      gpu ? "iiitiitieeeeiiiiiii" : "iiitnntieeeeiiiiiii",
-				      rocpd_meta_agent(p, a->id), p->base + 1, (int64_t)a->id,
-				      types[type], (int64_t)a->gpu_index,
-				      p->node * ROCPD_GPU_STRIDE + (int64_t)a->gpu_index, label,
-				      (int64_t)a->node, a->name, a->product, a->vendor, a->uuid,
-				      (int64_t)a->handle, (int64_t)a->nr_cu,
-				      (int64_t)a->simd_per_cu, (int64_t)a->wave_size,
-				      (int64_t)a->max_waves_per_cu, (int64_t)a->clock_mhz,
-				      (int64_t)a->bdf);
+		ret = rpd_db_insert(p->r, stmt, gpu ? "iiitiitieeeeiiiiiii" : "iiitnntieeeeiiiiiii",
+				    rpd_meta_agent(p, a->id), p->base + 1, (int64_t)a->id,
+				    types[type], (int64_t)a->gpu_index,
+				    p->node * RPD_GPU_STRIDE + (int64_t)a->gpu_index, label,
+				    (int64_t)a->node, a->name, a->product, a->vendor, a->uuid,
+				    (int64_t)a->handle, (int64_t)a->nr_cu, (int64_t)a->simd_per_cu,
+				    (int64_t)a->wave_size, (int64_t)a->max_waves_per_cu,
+				    (int64_t)a->clock_mhz, (int64_t)a->bdf);
 	}
 	return ret;
 }
 
-static int write_queues(struct rocpd_process *p, sqlite3_stmt *stmt)
+static int write_queues(struct rpd_process *p, sqlite3_stmt *stmt)
 {
 	size_t nr;
 	const struct store_queue *queues = index_queues(p->index, &nr);
@@ -57,18 +55,18 @@ static int write_queues(struct rocpd_process *p, sqlite3_stmt *stmt)
 	for (size_t i = 0; i < nr && ret == 0; i++) {
 		const struct store_queue *q = &queues[i];
 
-		ret = rocpd_db_insert(p->r, stmt, "iiiiiiiiiiiii", p->base + (int64_t)q->id + 1,
-				      p->base + 1, (int64_t)q->id, (int64_t)q->hsa_id,
-				      (int64_t)q->handle, rocpd_meta_agent(p, q->agent),
-				      (int64_t)q->tid, (int64_t)q->size, (int64_t)q->queue_type,
-				      (int64_t)((q->flags & REC_QUEUE_INTERNAL) != 0),
-				      (int64_t)((q->flags & REC_QUEUE_PLAIN) == 0),
-				      (int64_t)q->time_ns, (int64_t)q->end_ns);
+		ret = rpd_db_insert(p->r, stmt, "iiiiiiiiiiiii", p->base + (int64_t)q->id + 1,
+				    p->base + 1, (int64_t)q->id, (int64_t)q->hsa_id,
+				    (int64_t)q->handle, rpd_meta_agent(p, q->agent),
+				    (int64_t)q->tid, (int64_t)q->size, (int64_t)q->queue_type,
+				    (int64_t)((q->flags & REC_QUEUE_INTERNAL) != 0),
+				    (int64_t)((q->flags & REC_QUEUE_PLAIN) == 0),
+				    (int64_t)q->time_ns, (int64_t)q->end_ns);
 	}
 	return ret;
 }
 
-static int write_code_objects(struct rocpd_process *p, sqlite3_stmt *stmt)
+static int write_code_objects(struct rpd_process *p, sqlite3_stmt *stmt)
 {
 	size_t nr;
 	const struct store_code_object *objects = index_code_objects(p->index, &nr);
@@ -77,11 +75,11 @@ static int write_code_objects(struct rocpd_process *p, sqlite3_stmt *stmt)
 	for (size_t i = 0; i < nr && ret == 0; i++) {
 		const struct store_code_object *o = &objects[i];
 
-		ret = rocpd_db_insert(p->r, stmt, "iiieiiiiii", p->base + (int64_t)o->id,
-				      p->base + 1, (int64_t)o->id, o->uri,
-				      rocpd_meta_agent(p, o->agent), (int64_t)o->load_base,
-				      (int64_t)o->load_size, (int64_t)o->load_delta,
-				      (int64_t)o->time_ns, (int64_t)o->end_ns);
+		ret = rpd_db_insert(p->r, stmt, "iiieiiiiii", p->base + (int64_t)o->id, p->base + 1,
+				    (int64_t)o->id, o->uri, rpd_meta_agent(p, o->agent),
+				    (int64_t)o->load_base, (int64_t)o->load_size,
+				    (int64_t)o->load_delta, (int64_t)o->time_ns,
+				    (int64_t)o->end_ns);
 	}
 	return ret;
 }
@@ -124,7 +122,7 @@ static struct registers registers_of(const struct store_kernel *k, const struct 
 	return regs;
 }
 
-int rocpd_meta_name(struct rocpd_process *p, const char *name, size_t index, int64_t *id)
+int rpd_meta_name(struct rpd_process *p, const char *name, size_t index, int64_t *id)
 {
 	uint64_t hash = map_hash(name, strlen(name));
 	uint64_t other;
@@ -136,13 +134,13 @@ int rocpd_meta_name(struct rocpd_process *p, const char *name, size_t index, int
 	}
 	if (index == SIZE_MAX)
 		return 0;
-	ret = rocpd_spool_string(p, name, id);
+	ret = rpd_spool_string(p, name, id);
 	if (ret == 0 && map_put(&p->names, hash, index) < 0)
-		ret = rocpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
+		ret = rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
 	return ret < 0 ? ret : 1;
 }
 
-static int write_kernels(struct rocpd_process *p, sqlite3_stmt *stmt)
+static int write_kernels(struct rpd_process *p, sqlite3_stmt *stmt)
 {
 	size_t nr, nr_agents;
 	const struct store_kernel *kernels = index_kernels(p->index, &nr);
@@ -159,47 +157,47 @@ static int write_kernels(struct rocpd_process *p, sqlite3_stmt *stmt)
 				agent = &agents[a];
 		}
 		regs = registers_of(k, agent);
-		ret = rocpd_meta_name(p, k->demangled, i, &p->kernel_names[i]);
+		ret = rpd_meta_name(p, k->demangled, i, &p->kernel_names[i]);
 		if (ret < 0)
 			break;
-		ret = rocpd_db_insert(p->r, stmt, "iiittiiiiiiiiiiii", p->base + (int64_t)k->id,
-				      p->base + 1, (int64_t)k->id, k->name, k->demangled,
-				      (int64_t)k->object, rocpd_spool_id(p, k->code_object),
-				      rocpd_meta_agent(p, k->agent), (int64_t)k->kernarg_size,
-				      (int64_t)k->group_size, (int64_t)k->private_size, regs.vgpr,
-				      regs.accum_vgpr, regs.sgpr, (int64_t)k->rsrc1,
-				      (int64_t)k->rsrc2, (int64_t)k->rsrc3);
+		ret = rpd_db_insert(p->r, stmt, "iiittiiiiiiiiiiii", p->base + (int64_t)k->id,
+				    p->base + 1, (int64_t)k->id, k->name, k->demangled,
+				    (int64_t)k->object, rpd_spool_id(p, k->code_object),
+				    rpd_meta_agent(p, k->agent), (int64_t)k->kernarg_size,
+				    (int64_t)k->group_size, (int64_t)k->private_size, regs.vgpr,
+				    regs.accum_vgpr, regs.sgpr, (int64_t)k->rsrc1,
+				    (int64_t)k->rsrc2, (int64_t)k->rsrc3);
 	}
 	return ret;
 }
 
-static int write_threads(struct rocpd_process *p, sqlite3_stmt *stmt)
+static int write_threads(struct rpd_process *p, sqlite3_stmt *stmt)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < p->nr_threads && ret == 0; i++)
-		ret = rocpd_db_insert(p->r, stmt, "iiiei", p->base + (int64_t)i + 1, p->base + 1,
-				      (int64_t)p->threads[i].tid, p->threads[i].name,
-				      (int64_t)p->threads[i].first_ns);
+		ret = rpd_db_insert(p->r, stmt, "iiiei", p->base + (int64_t)i + 1, p->base + 1,
+				    (int64_t)p->threads[i].tid, p->threads[i].name,
+				    (int64_t)p->threads[i].first_ns);
 	return ret;
 }
 
-static int write_infos(struct rocpd_process *p, sqlite3_stmt *stmt)
+static int write_infos(struct rpd_process *p, sqlite3_stmt *stmt)
 {
 	size_t nr;
 	const struct store_info *infos = index_infos(p->index, &nr);
 	int ret = 0;
 
 	for (size_t i = 0; i < nr && ret == 0; i++)
-		ret = rocpd_db_insert(p->r, stmt, "iitt", p->base + (int64_t)i + 1, p->base + 1,
-				      infos[i].key, infos[i].value);
+		ret = rpd_db_insert(p->r, stmt, "iitt", p->base + (int64_t)i + 1, p->base + 1,
+				    infos[i].key, infos[i].value);
 	return ret;
 }
 
-int rocpd_meta_write(struct rocpd_process *p)
+int rpd_meta_write(struct rpd_process *p)
 {
 	static const struct {
-		int (*write)(struct rocpd_process *p, sqlite3_stmt *stmt);
+		int (*write)(struct rpd_process *p, sqlite3_stmt *stmt);
 		const char *sql;
 	} all[] = {
 		{ write_agents,
@@ -223,7 +221,7 @@ int rocpd_meta_write(struct rocpd_process *p)
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && ret == 0; i++) {
 		sqlite3_stmt *stmt = NULL;
 
-		ret = rocpd_db_prepare(p->r, &stmt, all[i].sql);
+		ret = rpd_db_prepare(p->r, &stmt, all[i].sql);
 		if (ret == 0)
 			ret = all[i].write(p, stmt);
 		sqlite3_finalize(stmt);
@@ -244,7 +242,7 @@ static const char *state_name(const struct load_facts *f)
 	}
 }
 
-static int write_process(struct rocpd_process *p)
+static int write_process(struct rpd_process *p)
 {
 	const struct load_facts *f = load_facts(index_load(p->index));
 	const struct store_totals *t = index_totals(p->index);
@@ -253,51 +251,49 @@ static int write_process(struct rocpd_process *p)
 	int ret;
 
 	snprintf(trace, sizeof(trace), "%016" PRIx64 "%016" PRIx64, f->trace_id[0], f->trace_id[1]);
-	ret = rocpd_db_prepare(
-		p->r, &stmt,
-		"INSERT INTO rtl_process VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-		"?, ?, ?, ?, ?, ?, ?, nullif(?, 0), nullif(?, 0), nullif(?, 0), ?, ?, "
-		"?, ?, ?)");
+	ret = rpd_db_prepare(p->r, &stmt,
+			     "INSERT INTO rtl_process VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+			     "?, ?, ?, ?, ?, ?, ?, nullif(?, 0), nullif(?, 0), nullif(?, 0), ?, ?, "
+			     "?, ?, ?)");
 	if (ret == 0)
-		ret = rocpd_db_insert(p->r, stmt, "iiiieieteeeeeeeeeeiiiittiii", p->base + 1,
-				      p->pid, (int64_t)f->pid, (int64_t)f->ppid,
-				      index_info(p->index, "host"), p->node, f->boot_id, trace,
-				      index_info(p->index, "command"), index_info(p->index, "exe"),
-				      index_info(p->index, "cwd"), index_info(p->index, "rank"),
-				      index_info(p->index, "world_size"),
-				      index_info(p->index, "local_rank"),
-				      index_info(p->index, "job"), index_info(p->index, "mode"),
-				      index_info(p->index, "version"), load_clock_name(f->clock_id),
-				      (int64_t)f->start_ns, (int64_t)f->end_ns,
-				      (int64_t)t->first_ns, (int64_t)t->last_ns, state_name(f),
-				      p->path, (int64_t)f->version, p->base,
-				      p->r->next_block * ROCPD_BLOCK - 1);
+		ret = rpd_db_insert(p->r, stmt, "iiiieieteeeeeeeeeeiiiittiii", p->base + 1, p->pid,
+				    (int64_t)f->pid, (int64_t)f->ppid, index_info(p->index, "host"),
+				    p->node, f->boot_id, trace, index_info(p->index, "command"),
+				    index_info(p->index, "exe"), index_info(p->index, "cwd"),
+				    index_info(p->index, "rank"),
+				    index_info(p->index, "world_size"),
+				    index_info(p->index, "local_rank"), index_info(p->index, "job"),
+				    index_info(p->index, "mode"), index_info(p->index, "version"),
+				    load_clock_name(f->clock_id), (int64_t)f->start_ns,
+				    (int64_t)f->end_ns, (int64_t)t->first_ns, (int64_t)t->last_ns,
+				    state_name(f), p->path, (int64_t)f->version, p->base,
+				    p->r->next_block * RPD_BLOCK - 1);
 	sqlite3_finalize(stmt);
 	return ret;
 }
 
-int rocpd_meta_finish(struct rocpd_process *p)
+int rpd_meta_finish(struct rpd_process *p)
 {
 	struct verdict *v = alloc_zero(1, sizeof(*v));
 	sqlite3_stmt *stmt = NULL;
 	int ret;
 
 	if (!v)
-		return rocpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
+		return rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
 	verdict_init(v);
 	verdict_add_load(v, index_load(p->index));
 	verdict_add_load(&p->r->verdict, index_load(p->index));
 	ret = write_process(p);
 	if (ret == 0)
-		ret = rocpd_db_prepare(p->r, &stmt,
-				       "INSERT INTO rtl_loss_data VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+		ret = rpd_db_prepare(p->r, &stmt,
+				     "INSERT INTO rtl_loss_data VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
 	for (size_t i = 0; i < v->nr_rows && ret == 0; i++) {
 		const struct verdict_row *row = &v->rows[i];
 
-		ret = rocpd_db_insert(p->r, stmt, "iitttiii", p->base + (int64_t)i + 1, p->base + 1,
-				      row->reason, load_class_name(row->class), row->text,
-				      (int64_t)row->count, (int64_t)row->first_ns,
-				      (int64_t)row->last_ns);
+		ret = rpd_db_insert(p->r, stmt, "iitttiii", p->base + (int64_t)i + 1, p->base + 1,
+				    row->reason, load_class_name(row->class), row->text,
+				    (int64_t)row->count, (int64_t)row->first_ns,
+				    (int64_t)row->last_ns);
 	}
 	sqlite3_finalize(stmt);
 	alloc_free(v);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* rocpd.c - writes and merges databases: one temporary file, renamed when it is whole
+/* rpd.c - writes and merges databases: one temporary file, renamed when it is whole
  *
  * Threads:  one.
  * Fails:    the temporary file is removed, OUT and the inputs stay as they were.
- * Not here: tables (rocpd_schema.c), rows (rocpd_spool.c, rocpd_merge.c).
+ * Not here: tables (rpd_schema.c), rows (rpd_spool.c, rpd_merge.c).
  */
-#include "export/rocpd_internal.h"
+#include "export/rpd/rpd_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-int rocpd_progress(struct rocpd *r, uint64_t done_of_input)
+int rpd_progress(struct rpd *r, uint64_t done_of_input)
 {
 	uint64_t now;
 
@@ -40,13 +40,13 @@ int rocpd_progress(struct rocpd *r, uint64_t done_of_input)
 		return 0;
 	r->progress_ns = now;
 	if (r->opt->progress(r->opt->progress_arg, r->done + done_of_input, r->total) != 0)
-		return rocpd_fail(r, -ECANCELED, "%s: stopped; nothing was written", r->out);
+		return rpd_fail(r, -ECANCELED, "%s: stopped; nothing was written", r->out);
 	return 0;
 }
 
-int64_t rocpd_node_of(struct rocpd *r, const char *host, const char *boot_id)
+int64_t rpd_node_of(struct rpd *r, const char *host, const char *boot_id)
 {
-	struct rocpd_node *nodes;
+	struct rpd_node *nodes;
 	char key[512];
 
 	snprintf(key, sizeof(key), "%s\n%s", host, boot_id);
@@ -64,46 +64,46 @@ int64_t rocpd_node_of(struct rocpd *r, const char *host, const char *boot_id)
 	return (int64_t)r->nr_nodes++;
 }
 
-int rocpd_take_trace(struct rocpd *r, const char *trace_id, const char *path)
+int rpd_take_trace(struct rpd *r, const char *trace_id, const char *path)
 {
 	char(*traces)[33];
 
 	for (size_t i = 0; i < r->nr_traces; i++) {
 		if (strcmp(r->traces[i], trace_id) == 0)
-			return rocpd_fail(r, -EEXIST,
-					  "%s: holds trace %s, which is in another input "
-					  "already: give each trace once",
-					  path, trace_id);
+			return rpd_fail(r, -EEXIST,
+					"%s: holds trace %s, which is in another input "
+					"already: give each trace once",
+					path, trace_id);
 	}
 	traces = alloc_resize(r->traces, r->nr_traces + 1, sizeof(*traces));
 	if (!traces)
-		return rocpd_fail(r, -ENOMEM, "%s: out of memory", path);
+		return rpd_fail(r, -ENOMEM, "%s: out of memory", path);
 	r->traces = traces;
 	snprintf(traces[r->nr_traces++], sizeof(*traces), "%s", trace_id);
 	return 0;
 }
 
 /* What can be said before any work: OUT is there, or is no place for a file. */
-static int check_out(struct rocpd *r)
+static int check_out(struct rpd *r)
 {
 	struct stat st;
 
 	if (!r->out[0] || strlen(r->out) >= PATH_MAX)
-		return rocpd_fail(r, -EINVAL, "%s: is no name for a file", r->out);
+		return rpd_fail(r, -EINVAL, "%s: is no name for a file", r->out);
 	if (stat(r->out, &st) < 0)
 		return 0;
 	if (!S_ISREG(st.st_mode))
-		return rocpd_fail(r, S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL,
-				  "%s: is %s, a database can't be written there", r->out,
-				  S_ISDIR(st.st_mode) ? "a directory" : "not a regular file");
+		return rpd_fail(r, S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL,
+				"%s: is %s, a database can't be written there", r->out,
+				S_ISDIR(st.st_mode) ? "a directory" : "not a regular file");
 	if (!r->opt->force)
-		return rocpd_fail(r, -EEXIST,
-				  "%s: exists; --force replaces it, -o NAME writes elsewhere",
-				  r->out);
+		return rpd_fail(r, -EEXIST,
+				"%s: exists; --force replaces it, -o NAME writes elsewhere",
+				r->out);
 	return 0;
 }
 
-static int move(struct rocpd *r)
+static int move(struct rpd *r)
 {
 	int error;
 
@@ -116,11 +116,11 @@ static int move(struct rocpd *r)
 	    rename(r->tmp, r->out) == 0)
 		return 0;
 	if (error == EEXIST)
-		return rocpd_fail(r, -EEXIST, "%s: exists; it was made meanwhile", r->out);
-	return rocpd_fail(r, -error, "%s: can't be given its name: %s", r->out, strerror(error));
+		return rpd_fail(r, -EEXIST, "%s: exists; it was made meanwhile", r->out);
+	return rpd_fail(r, -error, "%s: can't be given its name: %s", r->out, strerror(error));
 }
 
-static int begin(struct rocpd *r)
+static int begin(struct rpd *r)
 {
 	int ret = check_out(r);
 
@@ -129,46 +129,46 @@ static int begin(struct rocpd *r)
 	snprintf(r->tmp, sizeof(r->tmp), "%s.tmp-%ld", r->out, (long)getpid());
 	/* of a process with our pid that was killed */
 	unlink(r->tmp);
-	ret = rocpd_db_open(r);
+	ret = rpd_db_open(r);
 	if (ret == 0)
-		ret = rocpd_schema_create(r);
+		ret = rpd_schema_create(r);
 	if (ret == 0)
-		ret = rocpd_feed_create(&r->feed, r);
+		ret = rpd_feed_create(&r->feed, r);
 	return ret;
 }
 
-static int write_identity(struct rocpd *r)
+static int write_identity(struct rpd *r)
 {
 	const char *const *pair = r->opt->identity;
-	int64_t id = r->next_block * ROCPD_BLOCK;
+	int64_t id = r->next_block * RPD_BLOCK;
 	sqlite3_stmt *stmt = NULL;
 	int ret;
 
 	if (!pair || !pair[0])
 		return 0;
 	r->next_block++;
-	ret = rocpd_db_prepare(r, &stmt, "INSERT INTO rtl_info VALUES (?, NULL, ?, ?)");
+	ret = rpd_db_prepare(r, &stmt, "INSERT INTO rtl_info VALUES (?, NULL, ?, ?)");
 	for (; ret == 0 && pair[0] && pair[1]; pair += 2)
-		ret = rocpd_db_insert(r, stmt, "itt", ++id, pair[0], pair[1]);
+		ret = rpd_db_insert(r, stmt, "itt", ++id, pair[0], pair[1]);
 	sqlite3_finalize(stmt);
 	return ret;
 }
 
-static int finish(struct rocpd *r)
+static int finish(struct rpd *r)
 {
 	int ret = write_identity(r);
 
 	if (ret == 0)
-		ret = rocpd_db_execf(r,
-				     "INSERT INTO rocpd_metadata(tag, value) VALUES "
-				     "('session_count', '%lld')",
-				     (long long)r->next_block);
+		ret = rpd_db_execf(r,
+				   "INSERT INTO rocpd_metadata(tag, value) VALUES "
+				   "('session_count', '%lld')",
+				   (long long)r->next_block);
 	if (ret == 0)
-		ret = rocpd_schema_finish(r);
-	rocpd_feed_destroy(r->feed);
+		ret = rpd_schema_finish(r);
+	rpd_feed_destroy(r->feed);
 	r->feed = NULL;
 	if (ret == 0 && sqlite3_close(r->db) != SQLITE_OK)
-		ret = rocpd_db_fail(r, r->out);
+		ret = rpd_db_fail(r, r->out);
 	if (ret == 0) {
 		r->db = NULL;
 		ret = move(r);
@@ -176,12 +176,12 @@ static int finish(struct rocpd *r)
 	return ret;
 }
 
-static void fini(struct rocpd *r, int ret)
+static void fini(struct rpd *r, int ret)
 {
-	struct rocpd_result *res = r->res;
+	struct rpd_result *res = r->res;
 
-	rocpd_feed_destroy(r->feed);
-	rocpd_db_close(r);
+	rpd_feed_destroy(r->feed);
+	rpd_db_close(r);
 	if (ret < 0 && r->tmp[0])
 		unlink(r->tmp);
 	if (ret < 0 && !res->error[0])
@@ -204,31 +204,30 @@ static uint64_t file_size(const char *path)
 	return stat(path, &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 0;
 }
 
-static int add_input(struct rocpd *r, const char *path, bool spools_only)
+static int add_input(struct rpd *r, const char *path, bool spools_only)
 {
-	enum rocpd_kind kind = ROCPD_KIND_SPOOL;
+	enum rpd_kind kind = RPD_KIND_SPOOL;
 	char error[sizeof(r->res->error)];
 	int ret = 0;
 
 	if (!spools_only)
-		ret = rocpd_identify(path, &kind, error, sizeof(error));
+		ret = rpd_identify(path, &kind, error, sizeof(error));
 	if (ret < 0)
-		return rocpd_fail(r, ret, "%s", error);
+		return rpd_fail(r, ret, "%s", error);
 	switch (kind) {
-	case ROCPD_KIND_OURS:
-	case ROCPD_KIND_RPD:
-		ret = rocpd_merge_add(r, path, kind);
+	case RPD_KIND_OURS:
+	case RPD_KIND_RPD:
+		ret = rpd_merge_add(r, path, kind);
 		break;
-	case ROCPD_KIND_SQLITE:
-		ret = rocpd_fail(
-			r, -EINVAL,
-			"%s: is an SQLite database without the tables of a trace (rocpd_op, "
-			"rocpd_api): give databases of rtl or RPD, or spools",
-			path);
+	case RPD_KIND_SQLITE:
+		ret = rpd_fail(r, -EINVAL,
+			       "%s: is an SQLite database without the tables of a trace (rocpd_op, "
+			       "rocpd_api): give databases of rtl or RPD, or spools",
+			       path);
 		break;
 	default:
 		/* says what is wrong with it where it is no spool either */
-		ret = rocpd_spool_add(r, path);
+		ret = rpd_spool_add(r, path);
 		break;
 	}
 	r->done += file_size(path);
@@ -236,10 +235,10 @@ static int add_input(struct rocpd *r, const char *path, bool spools_only)
 }
 
 static int write_inputs(const char *const *inputs, size_t nr, const char *out,
-			const struct rocpd_options *opt, struct rocpd_result *res, bool spools_only)
+			const struct rpd_options *opt, struct rpd_result *res, bool spools_only)
 {
-	static const struct rocpd_options defaults;
-	struct rocpd *r = alloc_zero(1, sizeof(*r));
+	static const struct rpd_options defaults;
+	struct rpd *r = alloc_zero(1, sizeof(*r));
 	int ret;
 
 	memset(res, 0, sizeof(*res));
@@ -262,14 +261,14 @@ static int write_inputs(const char *const *inputs, size_t nr, const char *out,
 	return ret;
 }
 
-int rocpd_write(const char *const *spools, size_t nr, const char *out,
-		const struct rocpd_options *opt, struct rocpd_result *res)
+int rpd_write(const char *const *spools, size_t nr, const char *out, const struct rpd_options *opt,
+	      struct rpd_result *res)
 {
 	return write_inputs(spools, nr, out, opt, res, true);
 }
 
-int rocpd_merge(const char *const *inputs, size_t nr, const char *out,
-		const struct rocpd_options *opt, struct rocpd_result *res)
+int rpd_merge(const char *const *inputs, size_t nr, const char *out, const struct rpd_options *opt,
+	      struct rpd_result *res)
 {
 	return write_inputs(inputs, nr, out, opt, res, false);
 }

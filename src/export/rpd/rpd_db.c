@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* rocpd_db.c - SQLite as the writer uses it: a new file, no journal, every error as a sentence
+/* rpd_db.c - SQLite as the writer uses it: a new file, no journal, every error as a sentence
  *
  * There is no journal because the file is a temporary one until it is whole: what fails is removed.
  */
-#include "export/rocpd_internal.h"
+#include "export/rpd/rpd_internal.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-int rocpd_fail(struct rocpd *r, int error, const char *fmt, ...)
+int rpd_fail(struct rpd *r, int error, const char *fmt, ...)
 {
 	va_list args;
 
@@ -23,7 +23,7 @@ int rocpd_fail(struct rocpd *r, int error, const char *fmt, ...)
 	return error;
 }
 
-void rocpd_warn(struct rocpd *r, const char *fmt, ...)
+void rpd_warn(struct rpd *r, const char *fmt, ...)
 {
 	va_list args;
 
@@ -32,7 +32,7 @@ void rocpd_warn(struct rocpd *r, const char *fmt, ...)
 	va_end(args);
 }
 
-int rocpd_db_fail(struct rocpd *r, const char *what)
+int rpd_db_fail(struct rpd *r, const char *what)
 {
 	int rc = r->db ? sqlite3_extended_errcode(r->db) : SQLITE_NOMEM;
 	int sys = r->db ? sqlite3_system_errno(r->db) : 0;
@@ -40,30 +40,29 @@ int rocpd_db_fail(struct rocpd *r, const char *what)
 
 	switch (rc & 0xff) {
 	case SQLITE_FULL:
-		return rocpd_fail(
-			r, -ENOSPC,
-			"%s: No space left on device; nothing was changed, the inputs are "
-			"kept: make room, or write elsewhere with -o",
-			what);
+		return rpd_fail(r, -ENOSPC,
+				"%s: No space left on device; nothing was changed, the inputs are "
+				"kept: make room, or write elsewhere with -o",
+				what);
 	case SQLITE_NOMEM:
-		return rocpd_fail(r, -ENOMEM, "%s: out of memory", what);
+		return rpd_fail(r, -ENOMEM, "%s: out of memory", what);
 	case SQLITE_INTERRUPT:
-		return rocpd_fail(r, -ECANCELED, "%s: interrupted", what);
+		return rpd_fail(r, -ECANCELED, "%s: interrupted", what);
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
-		return rocpd_fail(r, -EINVAL, "%s: %s", what, words);
+		return rpd_fail(r, -EINVAL, "%s: %s", what, words);
 	case SQLITE_CANTOPEN:
 	case SQLITE_IOERR:
 	case SQLITE_READONLY:
 	case SQLITE_PERM:
-		return rocpd_fail(r, sys ? -sys : -EIO, "%s: can't be written: %s", what,
-				  sys ? strerror(sys) : words);
+		return rpd_fail(r, sys ? -sys : -EIO, "%s: can't be written: %s", what,
+				sys ? strerror(sys) : words);
 	default:
-		return rocpd_fail(r, -EIO, "%s: %s", what, words);
+		return rpd_fail(r, -EIO, "%s: %s", what, words);
 	}
 }
 
-int rocpd_db_open(struct rocpd *r)
+int rpd_db_open(struct rpd *r)
 {
 	static const char settings[] = "PRAGMA page_size = 8192;"
 				       "PRAGMA journal_mode = OFF;"
@@ -78,23 +77,22 @@ int rocpd_db_open(struct rocpd *r)
 		    SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
 
 	if (sqlite3_open_v2(r->tmp, &r->db, flags, NULL) != SQLITE_OK)
-		return rocpd_db_fail(r, r->out);
-	return rocpd_db_exec(r, settings);
+		return rpd_db_fail(r, r->out);
+	return rpd_db_exec(r, settings);
 }
 
-void rocpd_db_close(struct rocpd *r)
+void rpd_db_close(struct rpd *r)
 {
 	sqlite3_close(r->db);
 	r->db = NULL;
 }
 
-int rocpd_db_exec(struct rocpd *r, const char *sql)
+int rpd_db_exec(struct rpd *r, const char *sql)
 {
-	return sqlite3_exec(r->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 :
-									 rocpd_db_fail(r, r->out);
+	return sqlite3_exec(r->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : rpd_db_fail(r, r->out);
 }
 
-int rocpd_db_execf(struct rocpd *r, const char *fmt, ...)
+int rpd_db_execf(struct rpd *r, const char *fmt, ...)
 {
 	va_list args;
 	char *sql;
@@ -104,26 +102,26 @@ int rocpd_db_execf(struct rocpd *r, const char *fmt, ...)
 	sql = sqlite3_vmprintf(fmt, args);
 	va_end(args);
 	if (!sql)
-		return rocpd_fail(r, -ENOMEM, "%s: out of memory", r->out);
-	ret = rocpd_db_exec(r, sql);
+		return rpd_fail(r, -ENOMEM, "%s: out of memory", r->out);
+	ret = rpd_db_exec(r, sql);
 	sqlite3_free(sql);
 	return ret;
 }
 
-int rocpd_db_prepare(struct rocpd *r, sqlite3_stmt **stmt, const char *sql)
+int rpd_db_prepare(struct rpd *r, sqlite3_stmt **stmt, const char *sql)
 {
 	return sqlite3_prepare_v3(r->db, sql, -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL) ==
 			       SQLITE_OK ?
 		       0 :
-		       rocpd_db_fail(r, r->out);
+		       rpd_db_fail(r, r->out);
 }
 
-int rocpd_db_step(struct rocpd *r, sqlite3_stmt *stmt)
+int rpd_db_step(struct rpd *r, sqlite3_stmt *stmt)
 {
 	int rc = sqlite3_step(stmt);
 
 	if (rc != SQLITE_DONE && rc != SQLITE_ROW) {
-		int ret = rocpd_db_fail(r, r->out);
+		int ret = rpd_db_fail(r, r->out);
 
 		sqlite3_reset(stmt);
 		return ret;
@@ -132,7 +130,7 @@ int rocpd_db_step(struct rocpd *r, sqlite3_stmt *stmt)
 	return 0;
 }
 
-int rocpd_db_insert(struct rocpd *r, sqlite3_stmt *stmt, const char *types, ...)
+int rpd_db_insert(struct rpd *r, sqlite3_stmt *stmt, const char *types, ...)
 {
 	const char *text;
 	va_list args;
@@ -160,10 +158,10 @@ int rocpd_db_insert(struct rocpd *r, sqlite3_stmt *stmt, const char *types, ...)
 		}
 	}
 	va_end(args);
-	return rocpd_db_step(r, stmt);
+	return rpd_db_step(r, stmt);
 }
 
-int64_t rocpd_db_int(struct rocpd *r, int64_t fallback, const char *fmt, ...)
+int64_t rpd_db_int(struct rpd *r, int64_t fallback, const char *fmt, ...)
 {
 	sqlite3_stmt *stmt = NULL;
 	va_list args;

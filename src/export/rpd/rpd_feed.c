@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* rocpd_feed.c - rows of operations and calls in bulk
+/* rpd_feed.c - rows of operations and calls in bulk
  *
  * Rows are gathered in an array that SQL sees as virtual tables, and moved with INSERT ... SELECT:
  * one statement for a few thousand rows instead of bind, step and reset for each, and the
  * bookkeeping of AUTOINCREMENT once instead of for each row. Measured, that is 1.5 times the speed
  * of prepared single-row inserts into tables without AUTOINCREMENT.
  */
-#include "export/rocpd_internal.h"
+#include "export/rpd/rpd_internal.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -19,11 +19,11 @@
 
 #define NR_TARGETS 11
 
-/* Columns of a virtual table: offsets into struct rocpd_row, with HANDLE as 0x..., or SIGNAL. */
+/* Columns of a virtual table: offsets into struct rpd_row, with HANDLE as 0x..., or SIGNAL. */
 #define SIGNAL 0xffff
 #define HANDLE 0x8000
-#define COL(field) offsetof(struct rocpd_row, field)
-#define HEX(field) (offsetof(struct rocpd_row, field) | HANDLE)
+#define COL(field) offsetof(struct rpd_row, field)
+#define HEX(field) (offsetof(struct rpd_row, field) | HANDLE)
 
 struct target {
 	const char *module;
@@ -35,30 +35,30 @@ struct target {
 
 static const struct target targets[NR_TARGETS] = {
 	{ "rtl_feed_op",
-	  ROCPD_IN_OP,
+	  RPD_IN_OP,
 	  11,
 	  { COL(id), COL(gpu), COL(queue), COL(sequence), COL(start), COL(end), COL(description),
 	    COL(type), SIGNAL, COL(marker), COL(correlation) },
 	  "INSERT INTO rocpd_op SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10 FROM rtl_feed_op" },
 	{ "rtl_feed_link",
-	  ROCPD_IN_OP,
+	  RPD_IN_OP,
 	  3,
 	  { COL(id), COL(api), COL(id) },
 	  "INSERT INTO rocpd_api_ops SELECT c0, c1, c2 FROM rtl_feed_link" },
 	{ "rtl_feed_kernel",
-	  ROCPD_IN_KERNEL,
+	  RPD_IN_KERNEL,
 	  6,
 	  { COL(id), COL(thread), COL(shape), COL(flags), COL(begin_ticks), COL(end_ticks) },
 	  "INSERT INTO rtl_op_kernel SELECT c0, c1, c2, c3, c4, c5 FROM rtl_feed_kernel" },
 	{ "rtl_feed_copy",
-	  ROCPD_IN_COPY,
+	  RPD_IN_COPY,
 	  10,
 	  { COL(id), COL(thread), COL(flags), COL(kind), COL(bytes), COL(src_agent), COL(dst_agent),
 	    COL(src), COL(dst), COL(engine) },
 	  "INSERT INTO rtl_op_copy SELECT c0, c1, c2, c3, c4, nullif(c5, 0), nullif(c6, 0), c7, c8, "
 	  "nullif(c9, -1) FROM rtl_feed_copy" },
 	{ "rtl_feed_runtime",
-	  ROCPD_IN_RUNTIME,
+	  RPD_IN_RUNTIME,
 	  13,
 	  { COL(id), COL(gpu), COL(queue), COL(sequence), COL(start), COL(end), COL(correlation),
 	    COL(marker), COL(thread), COL(shape), COL(flags), COL(begin_ticks), COL(end_ticks) },
@@ -66,39 +66,39 @@ static const struct target targets[NR_TARGETS] = {
 	  "FROM rtl_feed_runtime" },
 	/* damage may bring the same call twice: the first one stays */
 	{ "rtl_feed_api",
-	  ROCPD_IN_API,
+	  RPD_IN_API,
 	  9,
 	  { COL(id), COL(pid), COL(tid), COL(start), COL(end), COL(name), COL(category),
 	    COL(domain), COL(args) },
 	  "INSERT OR IGNORE INTO rocpd_api SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8 FROM "
 	  "rtl_feed_api" },
 	{ "rtl_feed_api_data",
-	  ROCPD_IN_API,
+	  RPD_IN_API,
 	  4,
 	  { COL(id), COL(status), COL(correlation), COL(parent) },
 	  "INSERT OR IGNORE INTO rtl_api_data SELECT c0, nullif(c1, -9223372036854775807 - 1), c2, c3 "
 	  "FROM rtl_feed_api_data" },
 	{ "rtl_feed_kernelapi",
-	  ROCPD_IN_KERNELAPI,
+	  RPD_IN_KERNELAPI,
 	  11,
 	  { COL(id), HEX(stream), COL(grid[0]), COL(grid[1]), COL(grid[2]), COL(group[0]),
 	    COL(group[1]), COL(group[2]), COL(shared), COL(private), COL(kernel_name) },
 	  "INSERT OR IGNORE INTO rocpd_kernelapi SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10 "
 	  "FROM rtl_feed_kernelapi" },
 	{ "rtl_feed_copyapi",
-	  ROCPD_IN_COPYAPI,
+	  RPD_IN_COPYAPI,
 	  12,
 	  { COL(id), HEX(stream), COL(bytes), COL(width), COL(height), COL(kind), HEX(dst),
 	    HEX(src), COL(dst_device), COL(src_device), COL(sync), COL(pinned) },
 	  "INSERT OR IGNORE INTO rocpd_copyapi SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11 "
 	  "FROM rtl_feed_copyapi" },
 	{ "rtl_feed_graphapi",
-	  ROCPD_IN_GRAPHAPI,
+	  RPD_IN_GRAPHAPI,
 	  4,
 	  { COL(id), HEX(graph), HEX(exec), HEX(stream) },
 	  "INSERT OR IGNORE INTO rocpd_graphapi SELECT c0, c1, c2, c3 FROM rtl_feed_graphapi" },
 	{ "rtl_feed_graphlaunchapi",
-	  ROCPD_IN_GRAPHLAUNCHAPI,
+	  RPD_IN_GRAPHLAUNCHAPI,
 	  4,
 	  { COL(id), HEX(graph), HEX(exec), HEX(stream) },
 	  "INSERT OR IGNORE INTO rocpd_graphLaunchapi SELECT c0, c1, c2, c3 FROM "
@@ -107,16 +107,16 @@ static const struct target targets[NR_TARGETS] = {
 
 struct aux {
 	const struct target *target;
-	struct rocpd_feed *feed;
+	struct rpd_feed *feed;
 };
 
-struct rocpd_feed {
-	struct rocpd *r;
+struct rpd_feed {
+	struct rpd *r;
 	size_t nr;
 	uint32_t in; /* of all rows */
 	struct aux aux[NR_TARGETS];
 	sqlite3_stmt *insert[NR_TARGETS];
-	struct rocpd_row rows[NR_ROWS];
+	struct rpd_row rows[NR_ROWS];
 };
 
 struct table {
@@ -127,7 +127,7 @@ struct table {
 struct cursor {
 	sqlite3_vtab_cursor base;
 	const struct target *target;
-	const struct rocpd_row *at, *end;
+	const struct rpd_row *at, *end;
 	char handles[NR_HANDLES][2 + 16]; /* of the row, until the next one */
 	unsigned int nr_handles;
 };
@@ -230,7 +230,7 @@ static void handle_result(struct cursor *cursor, sqlite3_context *context, int64
 	int at = sizeof(cursor->handles[0]);
 	char *text;
 
-	if (value == ROCPD_NO_HANDLE) {
+	if (value == RPD_NO_HANDLE) {
 		sqlite3_result_text(context, "", 0, SQLITE_STATIC);
 		return;
 	}
@@ -283,13 +283,13 @@ static const sqlite3_module module = {
 	.xRowid = feed_rowid,
 };
 
-int rocpd_feed_create(struct rocpd_feed **out, struct rocpd *r)
+int rpd_feed_create(struct rpd_feed **out, struct rpd *r)
 {
-	struct rocpd_feed *feed = alloc_zero(1, sizeof(*feed));
+	struct rpd_feed *feed = alloc_zero(1, sizeof(*feed));
 
 	*out = feed;
 	if (!feed)
-		return rocpd_fail(r, -ENOMEM, "%s: out of memory", r->out);
+		return rpd_fail(r, -ENOMEM, "%s: out of memory", r->out);
 	feed->r = r;
 	for (int i = 0; i < NR_TARGETS; i++) {
 		int ret;
@@ -297,15 +297,15 @@ int rocpd_feed_create(struct rocpd_feed **out, struct rocpd *r)
 		feed->aux[i] = (struct aux){ &targets[i], feed };
 		if (sqlite3_create_module(r->db, targets[i].module, &module, &feed->aux[i]) !=
 		    SQLITE_OK)
-			return rocpd_db_fail(r, r->out);
-		ret = rocpd_db_prepare(r, &feed->insert[i], targets[i].insert);
+			return rpd_db_fail(r, r->out);
+		ret = rpd_db_prepare(r, &feed->insert[i], targets[i].insert);
 		if (ret < 0)
 			return ret;
 	}
 	return 0;
 }
 
-void rocpd_feed_destroy(struct rocpd_feed *feed)
+void rpd_feed_destroy(struct rpd_feed *feed)
 {
 	if (!feed)
 		return;
@@ -314,7 +314,7 @@ void rocpd_feed_destroy(struct rocpd_feed *feed)
 	alloc_free(feed);
 }
 
-struct rocpd_row *rocpd_feed_row(struct rocpd_feed *feed)
+struct rpd_row *rpd_feed_row(struct rpd_feed *feed)
 {
 	/* `in` of the previous row is final now */
 	if (feed->nr)
@@ -322,7 +322,7 @@ struct rocpd_row *rocpd_feed_row(struct rocpd_feed *feed)
 	return feed->nr < NR_ROWS ? &feed->rows[feed->nr++] : NULL;
 }
 
-int rocpd_feed_flush(struct rocpd_feed *feed)
+int rpd_feed_flush(struct rpd_feed *feed)
 {
 	int ret = 0;
 
@@ -331,7 +331,7 @@ int rocpd_feed_flush(struct rocpd_feed *feed)
 	feed->in |= feed->rows[feed->nr - 1].in;
 	for (int i = 0; i < NR_TARGETS && ret == 0; i++) {
 		if (feed->in & targets[i].mask)
-			ret = rocpd_db_step(feed->r, feed->insert[i]);
+			ret = rpd_db_step(feed->r, feed->insert[i]);
 	}
 	feed->nr = 0;
 	feed->in = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* rocpd_merge.c - takes over every row of another database, its ids moved to blocks of their own
+/* rpd_merge.c - takes over every row of another database, its ids moved to blocks of their own
  *
  * Processes of another host than those so far get a node number; pids and GPU ids then move by
  * RPD's strides, as in RPD's multi-node files.
  */
-#include "export/rocpd_internal.h"
+#include "export/rpd/rpd_internal.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ struct move {
 };
 
 struct merge {
-	struct rocpd *r;
+	struct rpd *r;
 	const char *path;
 	int64_t base;  /* added to ids */
 	int64_t empty; /* the id of a string '' for what the input does not have */
@@ -76,7 +76,7 @@ static void sql_gpu(sqlite3_context *context, int argc, sqlite3_value **argv)
 /* Says at which offset a damaged database is damaged, as far as SQLite can tell. */
 static int fail(struct merge *m, const char *doing)
 {
-	struct rocpd *r = m->r;
+	struct rpd *r = m->r;
 	int rc = sqlite3_errcode(r->db) & 0xff;
 	char words[256];
 	char where[256] = "";
@@ -84,12 +84,12 @@ static int fail(struct merge *m, const char *doing)
 	int64_t page_size;
 
 	if (rc == SQLITE_FULL || rc == SQLITE_NOMEM || rc == SQLITE_INTERRUPT)
-		return rocpd_db_fail(r, r->out);
+		return rpd_db_fail(r, r->out);
 	snprintf(words, sizeof(words), "%s", sqlite3_errmsg(r->db));
 	if (rc != SQLITE_CORRUPT && rc != SQLITE_NOTADB)
-		return rocpd_fail(r, rc == SQLITE_IOERR ? -EIO : -EINVAL, "%s: %s: %s", m->path,
-				  doing, words);
-	page_size = rocpd_db_int(r, 0, "PRAGMA src.page_size");
+		return rpd_fail(r, rc == SQLITE_IOERR ? -EIO : -EINVAL, "%s: %s: %s", m->path,
+				doing, words);
+	page_size = rpd_db_int(r, 0, "PRAGMA src.page_size");
 	if (sqlite3_prepare_v2(r->db, "PRAGMA src.quick_check(1)", -1, &stmt, NULL) == SQLITE_OK &&
 	    sqlite3_step(stmt) == SQLITE_ROW) {
 		const char *text = (const char *)sqlite3_column_text(stmt, 0);
@@ -101,10 +101,10 @@ static int fail(struct merge *m, const char *doing)
 				 (number - 1) * (long long)page_size);
 	}
 	sqlite3_finalize(stmt);
-	return rocpd_fail(r, -EINVAL,
-			  "%s: the database is damaged%s: %s: %s; copy it again, or write it again "
-			  "from its spools (rtl recover)",
-			  m->path, where, doing, words);
+	return rpd_fail(r, -EINVAL,
+			"%s: the database is damaged%s: %s: %s; copy it again, or write it again "
+			"from its spools (rtl recover)",
+			m->path, where, doing, words);
 }
 
 static int exec(struct merge *m, const char *doing, const char *fmt, ...)
@@ -117,18 +117,18 @@ static int exec(struct merge *m, const char *doing, const char *fmt, ...)
 	sql = sqlite3_vmprintf(fmt, args);
 	va_end(args);
 	if (!sql)
-		return rocpd_fail(m->r, -ENOMEM, "%s: out of memory", m->path);
+		return rpd_fail(m->r, -ENOMEM, "%s: out of memory", m->path);
 	rc = sqlite3_exec(m->r->db, sql, NULL, NULL, NULL);
 	sqlite3_free(sql);
 	return rc == SQLITE_OK ? 0 : fail(m, doing);
 }
 
-static int copy_table(struct merge *m, const struct rocpd_carry *table)
+static int copy_table(struct merge *m, const struct rpd_carry *table)
 {
-	const struct rocpd_carry_to to = { m->r, m->base, m->empty };
-	char *sql = rocpd_carry_sql(&to, table);
+	const struct rpd_carry_to to = { m->r, m->base, m->empty };
+	char *sql = rpd_carry_sql(&to, table);
 	int ret = sql ? exec(m, table->name, "%s", sql) :
-			rocpd_fail(m->r, -ENOMEM, "%s: out of memory", m->path);
+			rpd_fail(m->r, -ENOMEM, "%s: out of memory", m->path);
 
 	sqlite3_free(sql);
 	return ret;
@@ -137,27 +137,27 @@ static int copy_table(struct merge *m, const struct rocpd_carry *table)
 /* Largest id of any row, and what the file itself says it has given out. -1: an id is negative. */
 static int64_t largest_id(struct merge *m)
 {
-	int64_t largest = rocpd_db_int(m->r, 0,
-				       "SELECT max(CAST(value AS INTEGER)) FROM src.rocpd_metadata "
-				       "WHERE tag = 'session_count'");
+	int64_t largest = rpd_db_int(m->r, 0,
+				     "SELECT max(CAST(value AS INTEGER)) FROM src.rocpd_metadata "
+				     "WHERE tag = 'session_count'");
 	size_t nr;
-	const struct rocpd_carry *tables = rocpd_carry_tables(&nr);
+	const struct rpd_carry *tables = rpd_carry_tables(&nr);
 	bool bad = false;
 
-	largest = largest > 0 && largest < (INT64_MAX >> 33) ? largest * ROCPD_BLOCK - 1 : 0;
+	largest = largest > 0 && largest < (INT64_MAX >> 33) ? largest * RPD_BLOCK - 1 : 0;
 	for (size_t i = 0; i < nr; i++) {
 		char column[32];
 		int64_t max;
 
 		snprintf(column, sizeof(column), "%.*s", (int)strcspn(tables[i].columns, ":"),
 			 tables[i].columns);
-		if (!rocpd_carry_has(m->r, tables[i].name, NULL) ||
-		    !rocpd_carry_has(m->r, tables[i].name, column))
+		if (!rpd_carry_has(m->r, tables[i].name, NULL) ||
+		    !rpd_carry_has(m->r, tables[i].name, column))
 			continue;
-		max = rocpd_db_int(m->r, 0, "SELECT max(\"%w\") FROM src.\"%w\"", column,
-				   tables[i].name);
-		bad = bad || rocpd_db_int(m->r, 0, "SELECT min(\"%w\") < 0 FROM src.\"%w\"", column,
-					  tables[i].name) == 1;
+		max = rpd_db_int(m->r, 0, "SELECT max(\"%w\") FROM src.\"%w\"", column,
+				 tables[i].name);
+		bad = bad || rpd_db_int(m->r, 0, "SELECT min(\"%w\") < 0 FROM src.\"%w\"", column,
+					tables[i].name) == 1;
 		if (max > largest)
 			largest = max;
 	}
@@ -197,25 +197,25 @@ static int take_process(struct merge *m, sqlite3_stmt *stmt)
 	const char *boot = (const char *)sqlite3_column_text(stmt, 3);
 	const char *trace = (const char *)sqlite3_column_text(stmt, 4);
 	int64_t old_node = sqlite3_column_int64(stmt, 5);
-	int64_t node = rocpd_node_of(m->r, host ? host : "", boot ? boot : "");
+	int64_t node = rpd_node_of(m->r, host ? host : "", boot ? boot : "");
 	struct move *moves = alloc_resize(m->moves, m->nr_moves + 1, sizeof(*moves));
 
 	if (node < 0 || !moves)
-		return rocpd_fail(m->r, -ENOMEM, "%s: out of memory", m->path);
+		return rpd_fail(m->r, -ENOMEM, "%s: out of memory", m->path);
 	m->moves = moves;
 	if (old_node < 0 || old_node > 1000000)
-		return rocpd_fail(m->r, -EINVAL,
-				  "%s: the database is damaged: node %lld in "
-				  "rtl_process; write it again from its spools",
-				  m->path, (long long)old_node);
+		return rpd_fail(m->r, -EINVAL,
+				"%s: the database is damaged: node %lld in "
+				"rtl_process; write it again from its spools",
+				m->path, (long long)old_node);
 	moves[m->nr_moves++] = (struct move){
 		.id_first = sqlite3_column_int64(stmt, 0),
 		.id_last = sqlite3_column_int64(stmt, 1),
-		.pid = (node - old_node) * ROCPD_PID_STRIDE,
-		.gpu = (node - old_node) * ROCPD_GPU_STRIDE,
+		.pid = (node - old_node) * RPD_PID_STRIDE,
+		.gpu = (node - old_node) * RPD_GPU_STRIDE,
 	};
 	m->r->res->nr_processes++;
-	return trace && trace[0] ? rocpd_take_trace(m->r, trace, m->path) : 0;
+	return trace && trace[0] ? rpd_take_trace(m->r, trace, m->path) : 0;
 }
 
 static int take_processes(struct merge *m)
@@ -243,7 +243,7 @@ static int take_processes(struct merge *m)
 		"cwd, rank, world_size, local_rank, job, mode, version, clock, start_ns, end_ns, "
 		"first_ns, last_ns, state, spool, format_version, id_first + %lld, id_last + %lld "
 		"FROM src.rtl_process",
-		(long long)m->base, (long long)ROCPD_PID_STRIDE, (long long)m->base,
+		(long long)m->base, (long long)RPD_PID_STRIDE, (long long)m->base,
 		(long long)m->base);
 }
 
@@ -278,10 +278,10 @@ static int add_verdict(struct merge *m)
 	int ret;
 
 	if (!v)
-		return rocpd_fail(m->r, -ENOMEM, "%s: out of memory", m->path);
+		return rpd_fail(m->r, -ENOMEM, "%s: out of memory", m->path);
 	ret = verdict_of_db(v, m->path, &err);
 	if (ret < 0)
-		rocpd_fail(m->r, ret, "%s", err.text);
+		rpd_fail(m->r, ret, "%s", err.text);
 	m->r->verdict.nr_processes += v->nr_processes;
 	for (size_t i = 0; i < v->nr_rows && ret == 0; i++) {
 		const struct verdict_row *row = &v->rows[i];
@@ -297,7 +297,7 @@ static int add_verdict(struct merge *m)
  * say different things. */
 static int copy_metadata(struct merge *m, int64_t input)
 {
-	if (!rocpd_carry_has(m->r, "rocpd_metadata", NULL))
+	if (!rpd_carry_has(m->r, "rocpd_metadata", NULL))
 		return 0;
 	return exec(
 		m, "rocpd_metadata",
@@ -313,7 +313,7 @@ static int copy_metadata(struct merge *m, int64_t input)
 static int name_others(struct merge *m)
 {
 	size_t nr;
-	const struct rocpd_carry *tables = rocpd_carry_tables(&nr);
+	const struct rpd_carry *tables = rpd_carry_tables(&nr);
 	sqlite3_str *names = sqlite3_str_new(m->r->db);
 	sqlite3_stmt *stmt = NULL;
 	char *text;
@@ -339,8 +339,8 @@ static int name_others(struct merge *m)
 	sqlite3_finalize(stmt);
 	text = sqlite3_str_finish(names);
 	if (text && text[0])
-		rocpd_warn(m->r, "%s: tables that this version does not know were left out: %s",
-			   m->path, text);
+		rpd_warn(m->r, "%s: tables that this version does not know were left out: %s",
+			 m->path, text);
 	sqlite3_free(text);
 	return 0;
 }
@@ -348,8 +348,7 @@ static int name_others(struct merge *m)
 /* RPD up to schema 2 keeps arguments among the other strings. */
 static int copy_arguments(struct merge *m)
 {
-	if (rocpd_carry_has(m->r, "rocpd_ustring", NULL) ||
-	    !rocpd_carry_has(m->r, "rocpd_api", NULL))
+	if (rpd_carry_has(m->r, "rocpd_ustring", NULL) || !rpd_carry_has(m->r, "rocpd_api", NULL))
 		return 0;
 	return exec(m, "rocpd_string",
 		    "INSERT INTO main.rocpd_ustring(id, string) SELECT id + %lld, string FROM "
@@ -357,16 +356,16 @@ static int copy_arguments(struct merge *m)
 		    (long long)m->base);
 }
 
-static void count(struct merge *m, enum rocpd_kind kind, int64_t last)
+static void count(struct merge *m, enum rpd_kind kind, int64_t last)
 {
-	struct rocpd_result *res = m->r->res;
+	struct rpd_result *res = m->r->res;
 	int64_t first_ns, last_ns;
 
 #define COUNT(table, column)                                                                       \
-	(uint64_t) rocpd_db_int(m->r, 0,                                                           \
-				"SELECT count(*) FROM main." table " WHERE " column                \
-				" BETWEEN %lld AND %lld",                                          \
-				(long long)m->base, (long long)last)
+	(uint64_t) rpd_db_int(m->r, 0,                                                             \
+			      "SELECT count(*) FROM main." table " WHERE " column                  \
+			      " BETWEEN %lld AND %lld",                                            \
+			      (long long)m->base, (long long)last)
 	res->nr_dispatches += COUNT("rtl_op_kernel", "op_id");
 	res->nr_internal += COUNT("rtl_op_runtime", "op_id");
 	res->nr_copies += COUNT("rtl_op_copy", "op_id");
@@ -374,56 +373,57 @@ static void count(struct merge *m, enum rocpd_kind kind, int64_t last)
 	res->nr_markers += COUNT("rtl_marker_data", "api_id");
 	res->nr_ops += COUNT("rocpd_op", "id");
 	/* rows that stand for threads are no calls, and RPD's do not tell markers apart */
-	res->nr_apis += kind == ROCPD_KIND_OURS ? COUNT("rtl_api_data", "api_id") :
-						  COUNT("rocpd_api", "id");
-	first_ns = rocpd_db_int(
+	res->nr_apis += kind == RPD_KIND_OURS ? COUNT("rtl_api_data", "api_id") :
+						COUNT("rocpd_api", "id");
+	first_ns = rpd_db_int(
 		m->r, 0,
 		"SELECT min(start) FROM (SELECT min(start) AS start FROM "
 		"main.rocpd_op WHERE id BETWEEN %lld AND %lld UNION ALL SELECT min(start) "
 		"FROM main.rocpd_api WHERE id BETWEEN %lld AND %lld)",
 		(long long)m->base, (long long)last, (long long)m->base, (long long)last);
-	last_ns = rocpd_db_int(
-		m->r, 0,
-		"SELECT max(stop) FROM (SELECT max(\"end\") AS stop FROM main.rocpd_op "
-		"WHERE id BETWEEN %lld AND %lld UNION ALL SELECT max(\"end\") FROM "
-		"main.rocpd_api WHERE id BETWEEN %lld AND %lld)",
-		(long long)m->base, (long long)last, (long long)m->base, (long long)last);
+	last_ns =
+		rpd_db_int(m->r, 0,
+			   "SELECT max(stop) FROM (SELECT max(\"end\") AS stop FROM main.rocpd_op "
+			   "WHERE id BETWEEN %lld AND %lld UNION ALL SELECT max(\"end\") FROM "
+			   "main.rocpd_api WHERE id BETWEEN %lld AND %lld)",
+			   (long long)m->base, (long long)last, (long long)m->base,
+			   (long long)last);
 	if (first_ns > 0 && (!res->first_ns || (uint64_t)first_ns < res->first_ns))
 		res->first_ns = (uint64_t)first_ns;
 	if (last_ns > 0 && (uint64_t)last_ns > res->last_ns)
 		res->last_ns = (uint64_t)last_ns;
 }
 
-static int copy_all(struct merge *m, enum rocpd_kind kind, int64_t last)
+static int copy_all(struct merge *m, enum rpd_kind kind, int64_t last)
 {
-	int64_t input = m->base / ROCPD_BLOCK;
+	int64_t input = m->base / RPD_BLOCK;
 	size_t nr;
-	const struct rocpd_carry *tables = rocpd_carry_tables(&nr);
-	int ret = rocpd_db_exec(m->r, "BEGIN");
+	const struct rpd_carry *tables = rpd_carry_tables(&nr);
+	int ret = rpd_db_exec(m->r, "BEGIN");
 
 	if (ret == 0)
-		ret = kind == ROCPD_KIND_OURS ? take_processes(m) :
-						exec(m, "rocpd_string",
-						     "INSERT INTO main.rocpd_string(id, string) "
-						     "VALUES (%lld, '')",
-						     (long long)m->empty);
+		ret = kind == RPD_KIND_OURS ? take_processes(m) :
+					      exec(m, "rocpd_string",
+						   "INSERT INTO main.rocpd_string(id, string) "
+						   "VALUES (%lld, '')",
+						   (long long)m->empty);
 	for (size_t i = 0; i < nr && ret == 0; i++) {
-		if (rocpd_carry_has(m->r, tables[i].name, NULL))
+		if (rpd_carry_has(m->r, tables[i].name, NULL))
 			ret = copy_table(m, &tables[i]);
-		else if (kind == ROCPD_KIND_OURS && !tables[i].optional)
-			ret = rocpd_fail(m->r, -EINVAL,
-					 "%s: table %s is missing: the database is "
-					 "damaged; write it again from its spools",
-					 m->path, tables[i].name);
+		else if (kind == RPD_KIND_OURS && !tables[i].optional)
+			ret = rpd_fail(m->r, -EINVAL,
+				       "%s: table %s is missing: the database is "
+				       "damaged; write it again from its spools",
+				       m->path, tables[i].name);
 	}
 	if (ret == 0)
 		ret = copy_arguments(m);
 	if (ret == 0)
 		ret = copy_metadata(m, input);
 	if (ret == 0)
-		ret = kind == ROCPD_KIND_OURS ? add_verdict(m) : stand_in(m, last);
+		ret = kind == RPD_KIND_OURS ? add_verdict(m) : stand_in(m, last);
 	if (ret == 0)
-		ret = rocpd_db_exec(m->r, "COMMIT");
+		ret = rpd_db_exec(m->r, "COMMIT");
 	if (ret == 0) {
 		count(m, kind, last);
 		ret = name_others(m);
@@ -434,12 +434,12 @@ static int copy_all(struct merge *m, enum rocpd_kind kind, int64_t last)
 /* SQLite asks now and then whether to go on. */
 static int on_progress(void *arg)
 {
-	return rocpd_progress(arg, 0) != 0;
+	return rpd_progress(arg, 0) != 0;
 }
 
-int rocpd_merge_add(struct rocpd *r, const char *path, enum rocpd_kind kind)
+int rpd_merge_add(struct rpd *r, const char *path, enum rpd_kind kind)
 {
-	struct merge m = { .r = r, .path = path, .base = r->next_block * ROCPD_BLOCK };
+	struct merge m = { .r = r, .path = path, .base = r->next_block * RPD_BLOCK };
 	int64_t largest, last;
 	int ret = open_source(&m);
 
@@ -452,16 +452,16 @@ int rocpd_merge_add(struct rocpd *r, const char *path, enum rocpd_kind kind)
 	sqlite3_progress_handler(r->db, 1000000, on_progress, r);
 	largest = largest_id(&m);
 	if (largest < 0 || largest > (INT64_MAX >> 1) - m.base)
-		ret = rocpd_fail(r, -EINVAL,
-				 "%s: ids are out of range: the database is damaged; write "
-				 "it again from its spools (rtl recover)",
-				 path);
+		ret = rpd_fail(r, -EINVAL,
+			       "%s: ids are out of range: the database is damaged; write "
+			       "it again from its spools (rtl recover)",
+			       path);
 	if (ret == 0) {
 		/* of other files one id at the end is left for the empty string */
-		int64_t blocks = (largest + (kind != ROCPD_KIND_OURS)) / ROCPD_BLOCK + 1;
+		int64_t blocks = (largest + (kind != RPD_KIND_OURS)) / RPD_BLOCK + 1;
 
 		r->next_block += blocks;
-		last = m.base + blocks * ROCPD_BLOCK - 1;
+		last = m.base + blocks * RPD_BLOCK - 1;
 		m.empty = last;
 		ret = copy_all(&m, kind, last);
 	}

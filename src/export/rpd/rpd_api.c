@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* rocpd_api.c - the calls of one process as rows, and what RPD keeps of launches, copies and graphs
+/* rpd_api.c - the calls of one process as rows, and what RPD keeps of launches, copies and graphs
  *
  * What a function is follows from the roles of its arguments (event/format.h), looked up once for each
  * function. The same arguments come again and again, so their text is kept by their words: memory is
  * bounded, and a text that falls out is written again, as RPD allows.
  */
-#include "export/rocpd_internal.h"
+#include "export/rpd/rpd_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #define ARGS_WORDS 14u	      /* calls with more are written each time */
 #define ARGS_TEXT (64u << 10) /* longer ones are cut */
 
-struct rocpd_args {
+struct rpd_args {
 	int64_t id; /* 0: empty */
 	uint32_t fn, nr_words;
 	uint64_t words[ARGS_WORDS];
@@ -68,16 +68,16 @@ static const char *const roles[NR_ROLES] = {
 	[ROLE_EXEC] = "exec",	    [ROLE_NODE] = "node",
 };
 
-struct rocpd_fn {
+struct rpd_fn {
 	int64_t name; /* string id */
-	uint32_t in;  /* which tables its calls are in, beside ROCPD_IN_API */
+	uint32_t in;  /* which tables its calls are in, beside RPD_IN_API */
 	int32_t kind; /* hipMemcpyKind that the name says, or -1 */
 	bool async;
 	uint8_t scale;		 /* bytes of one of what ROLE_BYTES and ROLE_WIDTH count */
 	int16_t words[NR_ROLES]; /* index, -1: no such argument */
 };
 
-static bool has(const struct rocpd_fn *fn, enum role role)
+static bool has(const struct rpd_fn *fn, enum role role)
 {
 	return fn->words[role] >= 0;
 }
@@ -89,25 +89,25 @@ static bool begins(const char *name, const char *prefix)
 
 /* Graph functions are RPD's choice of them: those that say which graph came from which stream and
  * which executable from which graph. */
-static uint32_t tables_of(const struct rocpd_fn *fn, const struct store_op *op)
+static uint32_t tables_of(const struct rpd_fn *fn, const struct store_op *op)
 {
 	const char *name = op->name;
 
 	if (op->domain != REC_API_HIP)
 		return 0;
 	if (begins(name, "hipGraphLaunch"))
-		return ROCPD_IN_GRAPHLAUNCHAPI;
+		return RPD_IN_GRAPHLAUNCHAPI;
 	if (begins(name, "hipStreamBeginCapture") || begins(name, "hipStreamEndCapture") ||
 	    begins(name, "hipGraphInstantiate"))
-		return ROCPD_IN_GRAPHAPI;
+		return RPD_IN_GRAPHAPI;
 	/* nodes of graphs are launched and copied by nobody yet */
 	if (has(fn, ROLE_GRAPH) || has(fn, ROLE_EXEC) || has(fn, ROLE_NODE))
 		return 0;
 	if ((has(fn, ROLE_GRID) || has(fn, ROLE_GRIDX) || has(fn, ROLE_GLOBALX)) &&
 	    (has(fn, ROLE_KERNEL) || has(fn, ROLE_NAME)) && has(fn, ROLE_STREAM))
-		return ROCPD_IN_KERNELAPI;
+		return RPD_IN_KERNELAPI;
 	if (begins(name, "hipMemcpy") || begins(name, "hipMemset") || begins(name, "hipDrvMemcpy"))
-		return ROCPD_IN_COPYAPI;
+		return RPD_IN_COPYAPI;
 	return 0;
 }
 
@@ -127,7 +127,7 @@ static int32_t kind_of(const char *name)
 }
 
 /* Arguments that have no role, but a meaning of this function alone. */
-static void know_by_name(struct rocpd_fn *fn, const struct store_op *op)
+static void know_by_name(struct rpd_fn *fn, const struct store_op *op)
 {
 	enum role other = has(fn, ROLE_SRC) ? ROLE_DST : ROLE_SRC;
 
@@ -144,7 +144,7 @@ static void know_by_name(struct rocpd_fn *fn, const struct store_op *op)
 	}
 }
 
-static void know(struct rocpd_fn *fn, const struct store_op *op)
+static void know(struct rpd_fn *fn, const struct store_op *op)
 {
 	for (int role = 0; role < NR_ROLES; role++) {
 		fn->words[role] = -1;
@@ -159,7 +159,7 @@ static void know(struct rocpd_fn *fn, const struct store_op *op)
 	fn->async = strstr(op->name, "Async") != NULL;
 }
 
-int rocpd_api_begin(struct rocpd_process *p)
+int rpd_api_begin(struct rpd_process *p)
 {
 	static const char *const domains[REC_API_NR_DOMAINS] = {
 		[REC_API_HIP] = "hip", [REC_API_HSA] = "hsa"
@@ -174,44 +174,44 @@ int rocpd_api_begin(struct rocpd_process *p)
 	p->args = alloc_zero(NR_SETS * WAYS, sizeof(*p->args));
 	p->args_text = alloc_heap(ARGS_TEXT);
 	if (!p->fns || !p->args || !p->args_text)
-		return rocpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
+		return rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
 	/* of domain 0, which is damage, too */
 	for (int i = 0; i < REC_API_NR_DOMAINS && ret == 0; i++)
-		ret = rocpd_spool_string(p, domains[i] ? domains[i] : "unknown", &p->domain_api[i]);
+		ret = rpd_spool_string(p, domains[i] ? domains[i] : "unknown", &p->domain_api[i]);
 	for (size_t i = 0; i < nr && ret == 0; i++) {
 		know(&p->fns[i], &p->ops[i]);
-		ret = rocpd_spool_string(p, p->ops[i].name, &p->fns[i].name);
+		ret = rpd_spool_string(p, p->ops[i].name, &p->fns[i].name);
 	}
 	if (ret == 0) {
-		ret = rocpd_pinned_begin(p);
+		ret = rpd_pinned_begin(p);
 		if (ret < 0)
-			rocpd_fail(p->r, ret, "%s: pinned memory: %s", p->path, strerror(-ret));
+			rpd_fail(p->r, ret, "%s: pinned memory: %s", p->path, strerror(-ret));
 	}
 	return ret;
 }
 
-void rocpd_api_fini(struct rocpd_process *p)
+void rpd_api_fini(struct rpd_process *p)
 {
-	rocpd_pinned_fini(p);
+	rpd_pinned_fini(p);
 	alloc_free(p->fns);
 	alloc_free(p->args);
 	alloc_free(p->args_text);
 	map_fini(&p->call_names);
 }
 
-static int write_args(struct rocpd_process *p, const struct store_api *api, int64_t *id)
+static int write_args(struct rpd_process *p, const struct store_api *api, int64_t *id)
 {
 	args_text(p->index, api, p->args_text, ARGS_TEXT);
 	*id = p->base + p->next_ustring++;
-	return rocpd_db_insert(p->r, p->add_ustring, "it", *id, p->args_text);
+	return rpd_db_insert(p->r, p->add_ustring, "it", *id, p->args_text);
 }
 
 /* The arguments' text as an id. */
-static int args_of(struct rocpd_process *p, const struct store_api *api, int64_t *id)
+static int args_of(struct rpd_process *p, const struct store_api *api, int64_t *id)
 {
 	uint32_t fn = (uint32_t)(api->op - p->ops);
 	size_t size = api->nr_words * sizeof(api->words[0]);
-	struct rocpd_args *args;
+	struct rpd_args *args;
 	int ret;
 
 	*id = p->empty_ustring;
@@ -237,26 +237,26 @@ static int args_of(struct rocpd_process *p, const struct store_api *api, int64_t
 	return ret;
 }
 
-static uint64_t word(const struct rocpd_fn *fn, const struct store_api *api, enum role role,
+static uint64_t word(const struct rpd_fn *fn, const struct store_api *api, enum role role,
 		     uint64_t fallback)
 {
 	return has(fn, role) ? api->words[fn->words[role]] : fallback;
 }
 
-static int64_t handle(const struct rocpd_fn *fn, const struct store_api *api, enum role role)
+static int64_t handle(const struct rpd_fn *fn, const struct store_api *api, enum role role)
 {
-	return (int64_t)word(fn, api, role, (uint64_t)ROCPD_NO_HANDLE);
+	return (int64_t)word(fn, api, role, (uint64_t)RPD_NO_HANDLE);
 }
 
 /* Graphs and their executables: a call that failed has none. */
-static int64_t made(const struct rocpd_fn *fn, const struct store_api *api, enum role role)
+static int64_t made(const struct rpd_fn *fn, const struct store_api *api, enum role role)
 {
 	int64_t value = handle(fn, api, role);
 
-	return value ? value : ROCPD_NO_HANDLE;
+	return value ? value : RPD_NO_HANDLE;
 }
 
-static void fill_size(const struct rocpd_fn *fn, const struct store_api *api, enum role whole,
+static void fill_size(const struct rpd_fn *fn, const struct store_api *api, enum role whole,
 		      enum role x, int64_t out[3])
 {
 	if (has(fn, whole)) {
@@ -272,7 +272,7 @@ static void fill_size(const struct rocpd_fn *fn, const struct store_api *api, en
 }
 
 /* The kernel's name as the call says it; 0: it does not. */
-static int name_of(struct rocpd_process *p, uint64_t string, int64_t *id)
+static int name_of(struct rpd_process *p, uint64_t string, int64_t *id)
 {
 	const char *mangled = string ? index_string(p->index, string) : "";
 	uint64_t known;
@@ -287,18 +287,18 @@ static int name_of(struct rocpd_process *p, uint64_t string, int64_t *id)
 		return 0;
 	}
 	name = demangle_dup(mangled);
-	ret = name ? rocpd_meta_name(p, name, SIZE_MAX, id) :
-		     rocpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
+	ret = name ? rpd_meta_name(p, name, SIZE_MAX, id) :
+		     rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
 	if (ret == 0)
-		ret = rocpd_spool_string(p, name, id);
+		ret = rpd_spool_string(p, name, id);
 	alloc_free(name);
 	if (ret >= 0 && map_put(&p->call_names, string, (uint64_t)*id) < 0)
-		ret = rocpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
+		ret = rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
 	return ret < 0 ? ret : 0;
 }
 
-static int fill_launch(struct rocpd_process *p, const struct rocpd_fn *fn,
-		       const struct store_api *api, struct rocpd_row *row)
+static int fill_launch(struct rpd_process *p, const struct rpd_fn *fn, const struct store_api *api,
+		       struct rpd_row *row)
 {
 	bool global = has(fn, ROLE_GLOBALX);
 	int ret;
@@ -317,18 +317,18 @@ static int fill_launch(struct rocpd_process *p, const struct rocpd_fn *fn,
 	if (ret == 0 && !row->kernel_name) {
 		row->kernel_name = p->empty_string;
 		p->nr_unnamed++;
-		ret = rocpd_db_insert(p->r, p->add_unnamed, "i", row->id);
+		ret = rpd_db_insert(p->r, p->add_unnamed, "i", row->id);
 	}
 	return ret;
 }
 
-static bool is_pinned(const struct rocpd_process *p, const struct store_api *api, int64_t pointer)
+static bool is_pinned(const struct rpd_process *p, const struct store_api *api, int64_t pointer)
 {
-	return pointer != ROCPD_NO_HANDLE && rocpd_pinned_has(p, (uint64_t)pointer, api->begin_ns);
+	return pointer != RPD_NO_HANDLE && rpd_pinned_has(p, (uint64_t)pointer, api->begin_ns);
 }
 
-static void fill_copy(const struct rocpd_process *p, const struct rocpd_fn *fn,
-		      const struct store_api *api, struct rocpd_row *row)
+static void fill_copy(const struct rpd_process *p, const struct rpd_fn *fn,
+		      const struct store_api *api, struct rpd_row *row)
 {
 	row->stream = handle(fn, api, ROLE_STREAM);
 	row->bytes = (int64_t)(word(fn, api, ROLE_BYTES, 0) * fn->scale);
@@ -344,16 +344,16 @@ static void fill_copy(const struct rocpd_process *p, const struct rocpd_fn *fn,
 }
 
 /* What the call has beyond rocpd_api; nothing of it is known without arguments. */
-static int fill_more(struct rocpd_process *p, const struct rocpd_fn *fn,
-		     const struct store_api *api, struct rocpd_row *row)
+static int fill_more(struct rpd_process *p, const struct rpd_fn *fn, const struct store_api *api,
+		     struct rpd_row *row)
 {
 	if (!fn->in || !api->nr_words)
 		return 0;
 	row->in |= fn->in;
 	switch (fn->in) {
-	case ROCPD_IN_KERNELAPI:
+	case RPD_IN_KERNELAPI:
 		return fill_launch(p, fn, api, row);
-	case ROCPD_IN_COPYAPI:
+	case RPD_IN_COPYAPI:
 		fill_copy(p, fn, api, row);
 		return 0;
 	default:
@@ -364,20 +364,20 @@ static int fill_more(struct rocpd_process *p, const struct rocpd_fn *fn,
 	}
 }
 
-int rocpd_api_call(void *arg, const struct store_api *api)
+int rpd_api_call(void *arg, const struct store_api *api)
 {
-	struct rocpd_process *p = arg;
-	const struct rocpd_fn *fn = &p->fns[api->op - p->ops];
-	struct rocpd_row *row;
+	struct rpd_process *p = arg;
+	const struct rpd_fn *fn = &p->fns[api->op - p->ops];
+	struct rpd_row *row;
 	int64_t args = 0;
 	int ret = args_of(p, api, &args);
 
 	if (ret == 0)
-		ret = rocpd_spool_row(p, &row);
+		ret = rpd_spool_row(p, &row);
 	if (ret < 0)
 		return ret;
-	row->in = ROCPD_IN_API;
-	row->correlation = rocpd_spool_call(p, api->correlation);
+	row->in = RPD_IN_API;
+	row->correlation = rpd_spool_call(p, api->correlation);
 	row->id = row->correlation ? row->correlation : p->next_api++;
 	row->pid = p->pid;
 	row->tid = api->tid;
@@ -387,21 +387,21 @@ int rocpd_api_call(void *arg, const struct store_api *api)
 	row->category = p->empty_string;
 	row->domain = p->domain_api[api->domain < REC_API_NR_DOMAINS ? api->domain : 0];
 	row->args = args;
-	row->status = api->flags & REC_F_NO_STATUS ? ROCPD_NO_STATUS : api->status;
-	row->parent = rocpd_spool_call(p, api->parent);
+	row->status = api->flags & REC_F_NO_STATUS ? RPD_NO_STATUS : api->status;
+	row->parent = rpd_spool_call(p, api->parent);
 	if (row->end > p->last_ns)
 		p->last_ns = row->end;
 	p->r->res->nr_apis++;
 	return fill_more(p, fn, api, row);
 }
 
-int rocpd_api_finish(struct rocpd_process *p)
+int rpd_api_finish(struct rpd_process *p)
 {
 	int ret = 0;
 
 	/* launches that did not say which kernel: the one that their first dispatch ran */
 	if (p->nr_unnamed)
-		ret = rocpd_db_exec(
+		ret = rpd_db_exec(
 			p->r,
 			"CREATE TEMP TABLE rtl_named AS SELECT L.api_id AS api_id, min(L.op_id) AS op_id "
 			"FROM main.rocpd_api_ops L CROSS JOIN temp.rtl_unnamed U ON U.api_id = L.api_id "

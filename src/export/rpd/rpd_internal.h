@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* rpd_internal.h - what the files of the database writer share
+ *
+ *	rpd.c		the interface: names, temporary file, order of things
+ *	rpd_db.c	SQLite: open, run, errors as text
+ *	rpd_schema.c	tables, views, indexes
+ *	rpd_feed.c	rows of operations in bulk
+ *	rpd_meta.c	what operations refer to, and losses
+ *	rpd_spool.c	operations of a spool
+ *	rpd_api.c	calls of a spool
+ *	rpd_pinned.c	which host memory was pinned when
+ *	rpd_marker.c	markers
+ *	rpd_merge.c	rows of another database
+ *	rpd_carry.c	its tables and columns
+ *	rpd_identify.c what kind of file an input is
+ */
+#ifndef RTL_EXPORT_RPD_INTERNAL_H
+#define RTL_EXPORT_RPD_INTERNAL_H
+
+#include <limits.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "export/rpd/rpd.h"
+#include "store/index.h"
+#include "store/map.h"
+#include "store/verdict.h"
+
+#define RPD_BLOCK (INT64_C(1) << 32)
+/* Numbers of a process from here on are damage: they could reach into another's block. */
+#define RPD_MAX_LOCAL (UINT64_C(1) << 40)
+#define RPD_PID_STRIDE INT64_C(10000000)
+#define RPD_GPU_STRIDE INT64_C(1000)
+
+/* Stored in our flags beside enum rec_flags. */
+#define RPD_F_PLACED (1 << 16) /* the times in rocpd_op are a place on the axis, not measured */
+
+struct rpd_node {
+	char *key; /* host and boot */
+};
+
+struct rpd {
+	sqlite3 *db;
+	const char *out;
+	char tmp[PATH_MAX + 32];
+	const struct rpd_options *opt;
+	struct rpd_result *res;
+	int64_t next_block;
+	struct rpd_node *nodes;
+	size_t nr_nodes;
+	char (*traces)[33]; /* trace ids taken so far */
+	size_t nr_traces;
+	struct verdict verdict;
+	struct rpd_feed *feed;
+	uint64_t done, total; /* bytes, for progress */
+	uint64_t progress_ns;
+};
+
+/* rpd_db.c */
+int rpd_db_open(struct rpd *r);
+void rpd_db_close(struct rpd *r);
+/* Runs statements. 0 or -errno with the error text set. */
+int rpd_db_exec(struct rpd *r, const char *sql);
+/* fmt: as sqlite3_mprintf(), with %Q and %w. */
+int rpd_db_execf(struct rpd *r, const char *fmt, ...);
+int rpd_db_prepare(struct rpd *r, sqlite3_stmt **stmt, const char *sql);
+/* Steps a statement that returns no rows, and resets it. */
+int rpd_db_step(struct rpd *r, sqlite3_stmt *stmt);
+/* Binds and steps: types is one letter for each value: i int64_t, t const char *, n an int64_t that is not
+ * used: NULL, e const char * whose "" is NULL. */
+int rpd_db_insert(struct rpd *r, sqlite3_stmt *stmt, const char *types, ...);
+/* The first column of the first row; fallback where there is none. */
+int64_t rpd_db_int(struct rpd *r, int64_t fallback, const char *fmt, ...);
+/* Turns the last SQLite error into res->error; `what` is the file. Returns -errno. */
+int rpd_db_fail(struct rpd *r, const char *what);
+int rpd_fail(struct rpd *r, int error, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void rpd_warn(struct rpd *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* rpd.c */
+int rpd_progress(struct rpd *r, uint64_t done_of_input);
+/* The node number of a host, given out in the order of first use. Negative: -ENOMEM. */
+int64_t rpd_node_of(struct rpd *r, const char *host, const char *boot_id);
+/* -EEXIST when that trace is in the database already. */
+int rpd_take_trace(struct rpd *r, const char *trace_id, const char *path);
+
+/* rpd_schema.c */
+int rpd_schema_create(struct rpd *r);
+int rpd_schema_finish(struct rpd *r); /* views and indexes */
+
+/* rpd_feed.c */
+enum {
+	RPD_IN_OP = 1,	    /* rocpd_op and rocpd_api_ops */
+	RPD_IN_KERNEL = 2,  /* rtl_op_kernel */
+	RPD_IN_COPY = 4,    /* rtl_op_copy */
+	RPD_IN_RUNTIME = 8, /* rtl_op_runtime */
+	RPD_IN_API = 16,    /* rocpd_api and rtl_api_data */
+	RPD_IN_KERNELAPI = 32,
+	RPD_IN_COPYAPI = 64,
+	RPD_IN_GRAPHAPI = 128,
+	RPD_IN_GRAPHLAUNCHAPI = 256,
+};
+
+#define RPD_SIGNAL_SIZE 96
+
+/* No handle: the column is ''. No address is this. */
+#define RPD_NO_HANDLE INT64_MIN
+#define RPD_NO_STATUS INT64_MIN
+
+struct rpd_row {
+	uint32_t in;
+	uint32_t signal_size;
+	int64_t id, start, end, correlation, kind, bytes, src, dst;
+	union {
+		struct { /* an operation */
+			int64_t gpu, queue, sequence, description, type, marker, api;
+			int64_t thread, shape, flags, begin_ticks, end_ticks;
+			int64_t src_agent, dst_agent, engine;
+			char signal[RPD_SIGNAL_SIZE];
+		};
+		struct { /* a call */
+			int64_t pid, tid, name, category, domain, args, status, parent;
+			int64_t stream, grid[3], group[3], shared, private, kernel_name;
+			int64_t width, height, dst_device, src_device, sync, pinned;
+			int64_t graph, exec;
+		};
+	};
+};
+
+struct rpd_feed;
+int rpd_feed_create(struct rpd_feed **out, struct rpd *r);
+void rpd_feed_destroy(struct rpd_feed *feed);
+/* Room for one row; NULL: rpd_feed_flush() first. The caller fills all that its `in` uses. */
+struct rpd_row *rpd_feed_row(struct rpd_feed *feed);
+int rpd_feed_flush(struct rpd_feed *feed);
+
+/* rpd_spool.c */
+struct rpd_shape;
+struct rpd_fn;
+struct rpd_args;
+struct rpd_pinned;
+
+struct rpd_span {
+	int64_t begin, end; /* begin 0: no operation so far */
+	uint64_t nr;
+};
+
+struct rpd_text {
+	char *text;
+	int64_t id;
+};
+#define RPD_TEXTS 4096u
+
+/* One process being written. */
+struct rpd_process {
+	struct rpd *r;
+	struct index *index;
+	const char *path;
+	int64_t base, node, pid;
+	int64_t call_base; /* added to correlation ids; that of a call is its row */
+	int64_t next_string, next_ustring;
+	int64_t empty_string, empty_ustring;
+	int64_t name_marker, name_thread, domain_rtl, domain_roctx, type_kernel;
+	int64_t type_copy[REC_COPY_FILL + 1];
+	int64_t domain_api[REC_API_NR_DOMAINS];
+	int64_t *kernel_names; /* string ids, parallel to index_kernels() */
+	const struct store_kernel *kernels;
+	const struct store_thread *threads;
+	size_t nr_threads;
+	struct rpd_span *spans; /* parallel to threads */
+	size_t last_thread;
+	int64_t next_op, next_shape, next_clock, next_copy;
+	int64_t first_api; /* of the synthetic rows: first_api + thread index */
+	int64_t next_api;  /* of calls without a correlation id, behind those */
+	int64_t last_ns;   /* latest time seen while writing */
+	struct rpd_shape *shapes;
+	struct rpd_text *texts;
+	const struct store_op *ops;
+	struct rpd_fn *fns;    /* parallel to ops */
+	struct rpd_args *args; /* arguments seen lately */
+	char *args_text;
+	struct rpd_pinned *pinned;
+	uint8_t *pin_ops;      /* parallel to ops: rpd_pinned.c's */
+	uint64_t nr_unnamed;   /* launches that do not name their kernel */
+	struct map names;      /* hash of a name to the index of its kernel */
+	struct map call_names; /* string id of a kernel's name in a call to its string's id */
+	struct map open;       /* marker id to thread, ranges without an end so far */
+	struct map early;      /* marker id to end time, ends without a begin so far */
+	sqlite3_stmt *add_string, *add_ustring, *add_api, *add_shape, *add_marker, *add_barrier;
+	sqlite3_stmt *add_clock, *end_marker, *move_marker, *sooner_marker, *add_unnamed;
+};
+
+int rpd_spool_add(struct rpd *r, const char *path);
+/* Index of the thread, SIZE_MAX when it is not known. */
+size_t rpd_spool_thread(struct rpd_process *p, uint32_t tid);
+/* Adds base; 0 stays 0, and so does what is out of bounds. */
+int64_t rpd_spool_id(const struct rpd_process *p, uint64_t local);
+/* The same for a correlation id, which with that is the id of the call's row, too. */
+int64_t rpd_spool_call(const struct rpd_process *p, uint64_t correlation);
+/* Room for a row, with `in` 0; flushes as need be. */
+int rpd_spool_row(struct rpd_process *p, struct rpd_row **row);
+int rpd_spool_string(struct rpd_process *p, const char *text, int64_t *id);
+int rpd_spool_ustring(struct rpd_process *p, const char *text, int64_t *id);
+
+/* rpd_api.c */
+/* After rpd_meta_write(): the names of functions, what their arguments are good for. */
+int rpd_api_begin(struct rpd_process *p);
+int rpd_api_call(void *arg, const struct store_api *api);
+/* After the feed was flushed: what could only be known of all rows. */
+int rpd_api_finish(struct rpd_process *p);
+void rpd_api_fini(struct rpd_process *p);
+
+/* rpd_pinned.c */
+/* Reads the trace for what pins host memory. 0 or -errno. */
+int rpd_pinned_begin(struct rpd_process *p);
+void rpd_pinned_fini(struct rpd_process *p);
+/* Whether the pointer was into pinned host memory at that time. */
+bool rpd_pinned_has(const struct rpd_process *p, uint64_t pointer, uint64_t ns);
+
+/* rpd_meta.c */
+int rpd_meta_write(struct rpd_process *p);
+/* The string of a kernel's demangled name; kernels of the same name share one. `index` is that of the
+ * kernel, or SIZE_MAX: only look. 1 when found or made, else 0 or -errno. */
+int rpd_meta_name(struct rpd_process *p, const char *name, size_t index, int64_t *id);
+/* After all passes: the process' row, its losses, its place in the verdict. */
+int rpd_meta_finish(struct rpd_process *p);
+int64_t rpd_meta_agent(const struct rpd_process *p, uint32_t agent);
+
+/* rpd_marker.c */
+int rpd_marker_begin(void *arg, const struct store_marker *marker);
+int rpd_marker_end(void *arg, const struct store_marker_end *end);
+/* Ranges that were never closed end where the process does. */
+int rpd_marker_finish(struct rpd_process *p, int64_t last_ns);
+
+/* rpd_carry.c: of the database that is attached as `src` */
+struct rpd_carry {
+	const char *name, *columns;
+	bool optional; /* of files other than ours: not there is no fault */
+};
+struct rpd_carry_to {
+	struct rpd *r;
+	int64_t base;  /* added to ids */
+	int64_t empty; /* the id of a string '' for what the input does not have */
+};
+const struct rpd_carry *rpd_carry_tables(size_t *nr);
+/* Whether it has the table, or, with `column`, that column of it. */
+bool rpd_carry_has(struct rpd *r, const char *table, const char *column);
+/* The statement that takes a table over, of sqlite3_malloc(); NULL without memory. */
+char *rpd_carry_sql(const struct rpd_carry_to *to, const struct rpd_carry *table);
+
+/* rpd_merge.c */
+int rpd_merge_add(struct rpd *r, const char *path, enum rpd_kind kind);
+
+#endif
