@@ -30,7 +30,7 @@ complete -c rtl -n '__fish_seen_subcommand_from summary' -l wide -s w -d 'every 
 complete -c rtl -n __fish_use_subcommand -f -a info -d 'says what is in a trace, and whether it is complete'
 complete -c rtl -n '__fish_seen_subcommand_from info' -l format -s f -x -a 'text json' -d 'form of the output: text (default) or json'
 complete -c rtl -n __fish_use_subcommand -f -a convert -d 'writes a trace in a format that another tool reads'
-complete -c rtl -n '__fish_seen_subcommand_from convert' -l format -s f -x -a 'perfetto chrome kineto csv rpd' -d 'what to write: perfetto (or chrome), kineto, csv, rpd'
+complete -c rtl -n '__fish_seen_subcommand_from convert' -l format -s f -x -a 'perfetto chrome kineto csv rpd' -d 'perfetto, chrome, kineto, csv, rpd: what to write'
 complete -c rtl -n '__fish_seen_subcommand_from convert' -l output -s o -r -d 'output (FILE with the format\'s ending); - is stdout'
 complete -c rtl -n '__fish_seen_subcommand_from convert' -l force -d 'overwrite an existing output'
 complete -c rtl -n '__fish_seen_subcommand_from convert' -l quiet -s q -d 'say nothing but errors'

@@ -4,7 +4,7 @@
 
 	base <- event <- { source/*, sink/* }        no source knows a sink or another source, but for
 	                                             source/api, the frame of hip's and hsa's wrappers
-	base + event/format.h + event/drain.h <- store <- export <- cli
+	base + event/format.h + event/drain.h <- store <- query <- export <- cli
 	lib/* sees everything; vgpu and src share nothing
 ROCm's own headers belong to source, sink, lib and vgpu: what reads a trace needs no ROCm.
 """
@@ -27,8 +27,9 @@ TABLE = [
     ("src/source/hsa/", EVENT + ("src/source/api/",)),
     ("src/sink/", EVENT),
     ("src/store/", READER),
-    ("src/export/", READER),
-    ("src/cli/", READER + ("src/export/",)),
+    ("src/query/", READER),
+    ("src/export/", READER + ("src/query/",)),
+    ("src/cli/", READER + ("src/query/", "src/export/")),
     ("lib/", ("src/", "lib/")),
     ("vgpu/", ()),
     ("include/", ()),

@@ -38,9 +38,9 @@ static void check_inputs(const struct opt_parsed *p, const char *output)
 static int run(const struct opt_parsed *p)
 {
 	const char *output = p->values[O_OUTPUT].text;
-	struct rpd_result *res = calloc(1, sizeof(*res));
+	struct job_result *res = calloc(1, sizeof(*res));
 	struct ui_progress progress;
-	struct rpd_options opt = {
+	struct job_options opt = {
 		.force = p->values[O_FORCE].count > 0,
 		.progress = ui_progress_step,
 		.progress_arg = &progress,

@@ -195,9 +195,9 @@ static void put_pid(struct recover *r)
 
 static void write_database(struct recover *r)
 {
-	struct rpd_result *res = calloc(1, sizeof(*res));
+	struct job_result *res = calloc(1, sizeof(*res));
 	struct ui_progress progress;
-	struct rpd_options opt = {
+	struct job_options opt = {
 		.force = r->parsed->values[O_FORCE].count > 0,
 		.progress = ui_progress_step,
 		.progress_arg = &progress,

@@ -13,7 +13,6 @@
 #include "cli/summary.h"
 #include "cli/ui.h"
 #include "export/csv.h"
-#include "store/verdict.h"
 
 enum { O_ROWS, O_BY, O_DOMAIN, O_FORMAT, O_COLUMNS, O_UNITS, O_INTERNAL, O_WIDE };
 
@@ -256,35 +255,30 @@ static void say_what_is_missing(const struct summary *s)
 {
 	if (s->by == SUMMARY_API)
 		ui_say("%s: no API call was recorded: that takes mode hip, which is the default of rtl trace",
-		       s->db.path);
+		       s->q->path);
 	else if (s->by == SUMMARY_STREAM)
 		ui_say("%s: no stream is known: calls tell them, and mode hip records calls; --by gpu "
 		       "works without",
-		       s->db.path);
+		       s->q->path);
 }
 
 /* On stderr, below the table: what was left out, and whether the trace is complete. */
 static void say_rest(const struct summary *s, size_t nr, uint64_t all_ns)
 {
-	struct verdict *v = malloc(sizeof(*v));
 	char time[UI_NUMBER_SIZE], count[UI_NUMBER_SIZE];
-	struct load_error error;
 
-	if (!v)
-		ui_die_memory();
 	if (s->rows && nr > s->rows)
 		ui_say("... and %zu more (-n 0 shows all)", nr - (size_t)s->rows);
 	if (s->nr_untimed)
 		ui_say("%s of them have no valid times: counted as calls, not in the times",
 		       ui_count(count, s->nr_untimed));
-	verdict_of_db(v, s->db.path, &error);
-	if (s->db.spool)
-		ui_say("%s: %zu %s, %s", s->db.path, nr, nr == 1 ? what[s->by] : whats[s->by],
+	if (s->q->converted)
+		ui_say("%s: %zu %s, %s", s->q->path, nr, nr == 1 ? what[s->by] : whats[s->by],
 		       ui_time(time, all_ns));
 	else
-		ui_say("%s: %zu %s, %s; the trace is %s", s->db.path, nr,
-		       nr == 1 ? what[s->by] : whats[s->by], ui_time(time, all_ns), v->line);
-	free(v);
+		ui_say("%s: %zu %s, %s; the trace is %s", s->q->path, nr,
+		       nr == 1 ? what[s->by] : whats[s->by], ui_time(time, all_ns),
+		       s->q->verdict.line);
 }
 
 /* The table of rocprof's that holds what is asked for; ends the process where there is none. */
@@ -306,18 +300,23 @@ static const char *rocprof_table(const struct summary *s, uint64_t domain)
 
 static void print_rocprof(struct summary *s, const char *table)
 {
-	int err = csv_print(s->db.sql, table, s->rows, json_write_file, stdout);
+	struct json *j = malloc(sizeof(*j));
+	int err;
 
-	if (err && err != -EPIPE)
-		ui_die(STATUS_FAILED, "%s: can't be read as a trace: %s", s->db.path,
-		       err == -EINVAL ? sqlite3_errmsg(s->db.sql) : strerror(-err));
+	if (!j)
+		ui_die_memory();
+	json_init(j, json_write_file, stdout);
+	err = csv_print(s->q, table, s->rows, j);
+	free(j);
+	if (err != -EPIPE)
+		db_check(s->q, err);
 }
 
 static void finish(struct summary *s)
 {
 	map_fini(&s->types);
 	sqlite3_finalize(s->type);
-	db_close(&s->db);
+	query_close(s->q);
 	stats_destroy(s->stats);
 	free(s);
 }
@@ -350,7 +349,7 @@ static int run(const struct opt_parsed *p)
 		ui_die(STATUS_USAGE, "--domain: is for --by api");
 	table = v[O_COLUMNS].num ? rocprof_table(s, s->domain) : NULL;
 	s->stats = stats_create(0);
-	db_open(&s->db, p->operands[0]);
+	s->q = db_open(p->operands[0]);
 	if (table) {
 		print_rocprof(s, table);
 		finish(s);

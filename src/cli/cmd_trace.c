@@ -338,7 +338,7 @@ static void say_nothing_traced(const struct trace *t)
 		ui_say("%s is the one of an earlier run", t->session.shown);
 }
 
-static int fail_status(const struct trace *t, const struct rpd_result *res)
+static int fail_status(const struct trace *t, const struct job_result *res)
 {
 	if (value(t, O_FAIL_EMPTY)->count && (!res || res->nr_dispatches + res->nr_copies == 0)) {
 		ui_error("no GPU operation was recorded (--fail-on-empty)");
@@ -352,9 +352,9 @@ static int fail_status(const struct trace *t, const struct rpd_result *res)
 }
 
 /* Writes the database. 0 with *res, or the exit status. */
-static int convert(struct trace *t, const char **paths, struct rpd_result *res)
+static int convert(struct trace *t, const char **paths, struct job_result *res)
 {
-	const struct rpd_options opt = {
+	const struct job_options opt = {
 		.force = value(t, O_FORCE)->count || env_bool(ENV_FORCE),
 		.progress = convert_step,
 		.progress_arg = t,
@@ -382,7 +382,7 @@ static int conclude(struct trace *t, struct drainer *d)
 {
 	int status = child_exit_status(&t->child), failed;
 	const char **paths = choose_spools(t, d);
-	struct rpd_result *res = calloc(1, sizeof(*res));
+	struct job_result *res = calloc(1, sizeof(*res));
 	bool keep = value(t, O_KEEP)->count || t->nr_running || t->nr_unreadable;
 
 	if (!res)

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/session.h"
 #include "cli/ui.h"
+#include "query/identify.h"
 
 void *info_grow(void *array, size_t *nr, size_t size)
 {
@@ -29,7 +30,7 @@ void *info_grow(void *array, size_t *nr, size_t size)
 static void read_path(struct info *info)
 {
 	char error[1024] = "", **spools;
-	enum rpd_kind kind;
+	enum identify_kind kind;
 	struct stat st;
 	ssize_t nr;
 	int err;
@@ -50,10 +51,10 @@ static void read_path(struct info *info)
 		verdict_finish(&info->verdict);
 		return;
 	}
-	err = rpd_identify(info->path, &kind, error, sizeof(error));
+	err = identify_file(info->path, &kind, error, sizeof(error));
 	if (err)
 		ui_die(STATUS_FAILED, "%s", error[0] ? error : strerror(-err));
-	if (kind == RPD_KIND_SPOOL) {
+	if (kind == IDENTIFY_SPOOL) {
 		info->kind = "raw trace";
 		info->schema = "";
 		info_spool_read(info, info->path);
@@ -62,12 +63,8 @@ static void read_path(struct info *info)
 			ui_die(STATUS_FAILED, "%s", info->warnings[0]);
 		return;
 	}
-	if (kind != RPD_KIND_OURS && kind != RPD_KIND_RPD)
-		ui_die(STATUS_FAILED,
-		       "%s: is no trace: neither a database of rtl or RPD nor a raw trace",
-		       info->path);
 	info->size = (uint64_t)st.st_size;
-	info_db_read(info, info->path, kind);
+	info_db_read(info);
 }
 
 static void add_up(struct info *info)

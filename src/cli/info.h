@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "export/rpd/rpd.h"
 #include "store/verdict.h"
 
 struct info_counts {
@@ -59,7 +58,8 @@ void info_read(struct info *info);
 /* The next element of a growing array. */
 void *info_grow(void *array, size_t *nr, size_t size);
 
-void info_db_read(struct info *info, const char *path, enum rpd_kind kind);
+/* The database at info->path. */
+void info_db_read(struct info *info);
 /* One raw trace; may be called for several. */
 void info_spool_read(struct info *info, const char *path);
 

@@ -10,7 +10,7 @@
 
 static const char *keep(sqlite3_stmt *stmt, int column)
 {
-	return ui_format("%s", db_text(stmt, column));
+	return ui_format("%s", query_text(stmt, column));
 }
 
 static uint64_t number(sqlite3_stmt *stmt, int column)
@@ -26,25 +26,25 @@ static int64_t or_minus_1(sqlite3_stmt *stmt, int column)
 }
 
 /* Rows of a table whose ids lie in the block of a process. */
-static uint64_t count_block(struct db *db, const char *from, int64_t first, int64_t last)
+static uint64_t count_block(struct query *q, const char *from, int64_t first, int64_t last)
 {
 	char *sql = ui_format("SELECT count(*) FROM %s BETWEEN %lld AND %lld", from,
 			      (long long)first, (long long)last);
-	uint64_t n = (uint64_t)db_number(db, sql, 0);
+	uint64_t n = (uint64_t)query_number(q->db, sql, 0);
 
 	free(sql);
 	return n;
 }
 
-static void read_agents(struct db *db, struct info_process *p, int64_t id)
+static void read_agents(struct query *q, struct info_process *p, int64_t id)
 {
 	sqlite3_stmt *stmt =
-		db_query(db, "SELECT gpu_index, nr_cu, clock_mhz, wave_size, type, name, product, "
-			     "uuid, (SELECT count(*) FROM rtl_queue Q WHERE Q.agent_id = A.id) "
-			     "FROM rtl_agent A WHERE process_id = ?1 ORDER BY agent_index");
+		db_query(q, "SELECT gpu_index, nr_cu, clock_mhz, wave_size, type, name, product, "
+			    "uuid, (SELECT count(*) FROM rtl_queue Q WHERE Q.agent_id = A.id) "
+			    "FROM rtl_agent A WHERE process_id = ?1 ORDER BY agent_index");
 
 	sqlite3_bind_int64(stmt, 1, id);
-	while (db_step(db, stmt)) {
+	while (db_step(q, stmt)) {
 		struct info_agent *a;
 
 		p->agents = info_grow(p->agents, &p->nr_agents, sizeof(*p->agents));
@@ -62,32 +62,31 @@ static void read_agents(struct db *db, struct info_process *p, int64_t id)
 	sqlite3_finalize(stmt);
 }
 
-static void read_more(struct db *db, struct info_process *p, int64_t id)
+static void read_more(struct query *q, struct info_process *p, int64_t id)
 {
 	sqlite3_stmt *stmt =
-		db_query(db,
-			 "SELECT value FROM rtl_info WHERE process_id = ?1 AND key = 'library'");
+		db_query(q, "SELECT value FROM rtl_info WHERE process_id = ?1 AND key = 'library'");
 
 	sqlite3_bind_int64(stmt, 1, id);
-	while (db_step(db, stmt)) {
+	while (db_step(q, stmt)) {
 		p->libraries = info_grow(p->libraries, &p->nr_libraries, sizeof(*p->libraries));
 		p->libraries[p->nr_libraries - 1] = keep(stmt, 0);
 	}
 	sqlite3_finalize(stmt);
 	stmt = db_query(
-		db,
+		q,
 		"SELECT realtime_ns - system_ns FROM rtl_clock WHERE process_id = ?1 ORDER BY id LIMIT 1");
 	sqlite3_bind_int64(stmt, 1, id);
-	if (db_step(db, stmt))
+	if (db_step(q, stmt))
 		p->realtime_offset_ns = sqlite3_column_int64(stmt, 0);
 	sqlite3_finalize(stmt);
 	stmt = db_query(
-		db,
+		q,
 		"SELECT (SELECT count(*) FROM rtl_clock WHERE process_id = ?1), (SELECT count(*) "
 		"FROM rtl_thread WHERE process_id = ?1), (SELECT count(*) FROM rtl_kernel_symbol "
 		"WHERE process_id = ?1)");
 	sqlite3_bind_int64(stmt, 1, id);
-	if (db_step(db, stmt)) {
+	if (db_step(q, stmt)) {
 		p->nr_clocks = number(stmt, 0);
 		p->nr_threads = number(stmt, 1);
 		p->nr_kernels = number(stmt, 2);
@@ -96,40 +95,40 @@ static void read_more(struct db *db, struct info_process *p, int64_t id)
 }
 
 /* Different functions among the calls of a process. */
-static uint64_t count_functions(struct db *db, int64_t first, int64_t last)
+static uint64_t count_functions(struct query *q, int64_t first, int64_t last)
 {
 	char *sql = ui_format(
 		"SELECT count(DISTINCT A.apiName_id) FROM rocpd_api A JOIN rtl_api_data X "
 		"ON X.api_id = A.id WHERE A.id BETWEEN %lld AND %lld",
 		(long long)first, (long long)last);
-	uint64_t n = (uint64_t)db_number(db, sql, 0);
+	uint64_t n = (uint64_t)query_number(q->db, sql, 0);
 
 	free(sql);
 	return n;
 }
 
-static void read_counts(struct db *db, struct info_process *p, int64_t first, int64_t last)
+static void read_counts(struct query *q, struct info_process *p, int64_t first, int64_t last)
 {
-	p->counts.dispatches = count_block(db, "rtl_op_kernel WHERE op_id", first, last);
-	p->counts.internal = count_block(db, "rtl_op_runtime WHERE op_id", first, last);
-	p->counts.copies = count_block(db, "rtl_op_copy WHERE op_id", first, last);
-	p->counts.barriers = count_block(db, "rtl_op_barrier WHERE op_id", first, last);
-	p->counts.markers = count_block(db, "rtl_marker_data WHERE api_id", first, last);
-	p->counts.apis = count_block(db, "rtl_api_data WHERE api_id", first, last);
+	p->counts.dispatches = count_block(q, "rtl_op_kernel WHERE op_id", first, last);
+	p->counts.internal = count_block(q, "rtl_op_runtime WHERE op_id", first, last);
+	p->counts.copies = count_block(q, "rtl_op_copy WHERE op_id", first, last);
+	p->counts.barriers = count_block(q, "rtl_op_barrier WHERE op_id", first, last);
+	p->counts.markers = count_block(q, "rtl_marker_data WHERE api_id", first, last);
+	p->counts.apis = count_block(q, "rtl_api_data WHERE api_id", first, last);
 	/* without calls there is nothing to look through */
 	if (p->counts.apis)
-		p->nr_functions = count_functions(db, first, last);
+		p->nr_functions = count_functions(q, first, last);
 }
 
-static void read_processes(struct info *info, struct db *db)
+static void read_processes(struct info *info, struct query *q)
 {
 	sqlite3_stmt *stmt =
-		db_query(db,
+		db_query(q,
 			 "SELECT id, os_pid, ppid, rank, world_size, local_rank, host, command, "
 			 "exe, cwd, job, mode, version, clock, state, spool, start_ns, first_ns, "
 			 "last_ns, id_first, id_last FROM rtl_process ORDER BY id");
 
-	while (db_step(db, stmt)) {
+	while (db_step(q, stmt)) {
 		const char **texts[] = {
 			NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 		};
@@ -152,37 +151,36 @@ static void read_processes(struct info *info, struct db *db)
 		p->start_ns = number(stmt, 16);
 		p->first_ns = number(stmt, 17);
 		p->last_ns = number(stmt, 18);
-		read_counts(db, p, sqlite3_column_int64(stmt, 19), sqlite3_column_int64(stmt, 20));
-		read_agents(db, p, id);
-		read_more(db, p, id);
+		read_counts(q, p, sqlite3_column_int64(stmt, 19), sqlite3_column_int64(stmt, 20));
+		read_agents(q, p, id);
+		read_more(q, p, id);
 	}
 	sqlite3_finalize(stmt);
 }
 
-void info_db_read(struct info *info, const char *path, enum rpd_kind kind)
+void info_db_read(struct info *info)
 {
-	struct load_error error;
-	struct db db;
+	struct query *q = db_open(info->path);
 
-	db_open(&db, path);
-	info->kind = kind == RPD_KIND_OURS ? "database" : "RPD database";
+	info->kind = q->ours ? "database" : "RPD database";
 	info->version = "";
-	info->schema = ui_format("RPD schema %lld",
-				 (long long)db_number(&db,
-						      "SELECT value FROM rocpd_metadata "
-						      "WHERE tag = 'schema_version'",
-						      1));
-	if (kind == RPD_KIND_OURS) {
-		read_processes(info, &db);
-		verdict_of_db(&info->verdict, path, &error);
+	info->schema =
+		ui_format("RPD schema %lld",
+			  (long long)query_number(
+				  q->db,
+				  "SELECT value FROM rocpd_metadata WHERE tag = 'schema_version'",
+				  1));
+	info->verdict = q->verdict;
+	if (q->ours) {
+		read_processes(info, q);
 		for (size_t i = 0; i < info->nr_processes && !*info->version; i++)
 			info->version = info->processes[i].version;
 	} else {
-		verdict_of_db(&info->verdict, path, &error);
 		info->counts.dispatches =
-			(uint64_t)db_number(&db, "SELECT count(*) FROM rocpd_op WHERE gpuId >= 0",
-					    0);
-		info->counts.apis = (uint64_t)db_number(&db, "SELECT count(*) FROM rocpd_api", 0);
+			(uint64_t)query_number(q->db,
+					       "SELECT count(*) FROM rocpd_op WHERE gpuId >= 0", 0);
+		info->counts.apis =
+			(uint64_t)query_number(q->db, "SELECT count(*) FROM rocpd_api", 0);
 	}
-	db_close(&db);
+	query_close(q);
 }

@@ -44,7 +44,7 @@ static void report_losses(const char *path)
 	free(v);
 }
 
-void report_result(const char *path, const char *shown, const struct rpd_result *res)
+void report_result(const char *path, const char *shown, const struct job_result *res)
 {
 	char dispatches[UI_NUMBER_SIZE], copies[UI_NUMBER_SIZE], markers[UI_NUMBER_SIZE];
 	char processes[UI_NUMBER_SIZE], span[UI_NUMBER_SIZE], apis[UI_NUMBER_SIZE], calls[64] = "";

@@ -5,10 +5,10 @@
 
 #include <stdbool.h>
 
-struct rpd_result;
+struct job_result;
 
 /* One block: the file, what is in it, the verdict, losses by name. */
-void report_result(const char *path, const char *shown, const struct rpd_result *res);
+void report_result(const char *path, const char *shown, const struct job_result *res);
 /* What librtl had to say in the processes: the first lines of dir/log.PID. */
 void report_logs(const char *dir, bool quiet);
 

@@ -14,6 +14,7 @@
 #include "cli/db.h"
 #include "cli/grid.h"
 #include "cli/stats.h"
+#include "query/rows.h"
 #include "store/map.h"
 
 /* In the order of the choices of --by. */
@@ -30,7 +31,7 @@ enum summary_by {
 enum summary_domain { SUMMARY_ANY, SUMMARY_HIP, SUMMARY_HSA };
 
 struct summary {
-	struct db db;
+	struct query *q;
 	enum summary_by by;
 	enum summary_domain domain;
 	enum grid_format format;
@@ -44,13 +45,8 @@ struct summary {
 	sqlite3_stmt *type;
 };
 
-/* A time that says something: neither missing nor a mere place on the axis. */
-bool summary_rows_timed(int64_t begin, int64_t end, int64_t flags);
 /* Whether an operation's type (an id in rocpd_string) is a copy or a fill. */
 bool summary_rows_is_copy(struct summary *s, int64_t type);
-/* Makes export_cause, and export_stream with `streams`. */
-void summary_rows_join(struct summary *s, bool streams);
-
 /* Fills s->stats. */
 void summary_rows_kernels(struct summary *s);
 void summary_rows_calls(struct summary *s);

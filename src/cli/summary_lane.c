@@ -10,7 +10,8 @@
 
 #include "cli/summary.h"
 #include "cli/ui.h"
-#include "export/export_cause.h"
+#include "query/cause.h"
+#include "query/label.h"
 
 enum {
 	C_GPU,
@@ -84,7 +85,7 @@ static const char gpu_rpd[] =
 	"ORDER BY 1, 4";
 
 #define STREAM                                                                                     \
-	" JOIN export_cause L ON L.op_id = O.id JOIN export_stream S ON S.block = O.id >> 32 AND " \
+	" JOIN query_cause L ON L.op_id = O.id JOIN query_stream S ON S.block = O.id >> 32 AND "   \
 	"S.name = L.stream WHERE O.gpuId >= 0 ORDER BY 1, 3, 2, 4"
 static const char stream_ours[] =
 	"SELECT O.gpuId, S.number, O.id >> 32, O.start, O.end, O.opType_id, coalesce(K.flags, C.flags, "
@@ -96,19 +97,19 @@ static const char stream_rpd[] =
 /* The first column of a statement for two numbers, or "". */
 static char *text_for(struct lanes *l, const char *sql, int64_t a, int64_t b)
 {
-	sqlite3_stmt *stmt = db_query(&l->s->db, sql);
+	sqlite3_stmt *stmt = db_query(l->s->q, sql);
 	char *text;
 
 	sqlite3_bind_int64(stmt, 1, a);
 	sqlite3_bind_int64(stmt, 2, b);
-	text = ui_format("%s", db_step(&l->s->db, stmt) ? db_text(stmt, 0) : "");
+	text = ui_format("%s", db_step(l->s->q, stmt) ? query_text(stmt, 0) : "");
 	sqlite3_finalize(stmt);
 	return text;
 }
 
 static struct lane *begin_lane(struct lanes *l, int64_t gpu, int64_t stream, int64_t block)
 {
-	bool ours = l->s->db.kind == RPD_KIND_OURS;
+	bool ours = l->s->q->ours;
 	struct lane *lane;
 	char key[64];
 
@@ -123,10 +124,10 @@ static struct lane *begin_lane(struct lanes *l, int64_t gpu, int64_t stream, int
 	if (l->streams) {
 		char *handle =
 			text_for(l,
-				 "SELECT name FROM export_stream WHERE block = ?1 AND number = ?2",
+				 "SELECT name FROM query_stream WHERE block = ?1 AND number = ?2",
 				 block, stream);
 
-		lane->name = ui_format("%s", export_cause_stream_name(handle));
+		lane->name = ui_format("%s", label_stream(handle));
 		free(handle);
 		if (ours) {
 			char *pid = text_for(
@@ -170,11 +171,11 @@ static void add(struct lanes *l, struct lane *lane, int64_t begin, int64_t end, 
 
 static void read_lanes(struct lanes *l, const char *sql)
 {
-	sqlite3_stmt *stmt = db_query(&l->s->db, sql);
+	sqlite3_stmt *stmt = db_query(l->s->q, sql);
 	int64_t gpu = -1, stream = -1, block = -1;
 	struct lane *lane = NULL;
 
-	while (db_step(&l->s->db, stmt)) {
+	while (db_step(l->s->q, stmt)) {
 		int64_t begin = sqlite3_column_int64(stmt, 3), end = sqlite3_column_int64(stmt, 4);
 		bool copy = summary_rows_is_copy(l->s, sqlite3_column_int64(stmt, 5));
 
@@ -188,7 +189,7 @@ static void read_lanes(struct lanes *l, const char *sql)
 		}
 		lane->kernels += !copy;
 		lane->copies += copy;
-		if (summary_rows_timed(begin, end, sqlite3_column_int64(stmt, 6))) {
+		if (rows_timed(begin, end, sqlite3_column_int64(stmt, 6))) {
 			add(l, lane, begin, end, copy);
 		} else {
 			stats_add_untimed(lane->group);
@@ -251,14 +252,14 @@ static size_t choose_columns(const struct lanes *l, struct grid_column out[C_NR]
 size_t summary_lane_print(struct summary *s, uint64_t *all_ns)
 {
 	struct lanes l = { .s = s, .streams = s->by == SUMMARY_STREAM };
-	bool ours = s->db.kind == RPD_KIND_OURS;
+	bool ours = s->q->ours;
 	struct grid_column chosen[C_NR];
 	int map[C_NR];
 	struct grid *grid;
 	size_t nr_columns;
 
 	if (l.streams)
-		summary_rows_join(s, true);
+		db_check(s->q, cause_make(s->q, true));
 	read_lanes(&l, l.streams ? (ours ? stream_ours : stream_rpd) : ours ? gpu_ours : gpu_rpd);
 	nr_columns = choose_columns(&l, chosen, map);
 	grid = grid_create(chosen, nr_columns, s->format, s->width, ui_colour(1));

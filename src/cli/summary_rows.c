@@ -7,47 +7,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "cli/commands.h"
 #include "cli/summary.h"
 #include "cli/ui.h"
-#include "event/format.h"
-#include "export/export_cause.h"
+#include "query/cause.h"
 
-#define UNTIMED (REC_F_INVERTED | REC_F_NO_TIME | REC_F_UNFINISHED | 1 << 16 /* placed */)
-#define STRING_OF "SELECT string FROM rocpd_string WHERE id = ?1"
-
-/* The text of column 0 of a statement, for stats_group_of(). */
+/* A name by its id, for stats_group_of(). */
 struct lookup {
-	struct db *db;
 	sqlite3_stmt *stmt;
-	uint64_t key;
+	int64_t id;
 };
 
 static const char *look_up(void *arg)
 {
 	struct lookup *l = arg;
+	sqlite3_stmt *row = query_row(l->stmt, l->id);
 
-	sqlite3_reset(l->stmt);
-	sqlite3_bind_int64(l->stmt, 1, (int64_t)l->key);
-	return db_step(l->db, l->stmt) ? db_text(l->stmt, 0) : "?";
+	return row ? query_text(row, 0) : "?";
 }
 
 static struct stats_group *group_of(struct summary *s, struct lookup *names, int64_t id)
 {
-	names->key = (uint64_t)id;
-	return stats_group_of(s->stats, names->key, look_up, names);
-}
-
-bool summary_rows_timed(int64_t begin, int64_t end, int64_t flags)
-{
-	return !(flags & UNTIMED) && end >= begin;
+	names->id = id;
+	return stats_group_of(s->stats, (uint64_t)id, look_up, names);
 }
 
 static bool add(struct summary *s, struct stats_group *g, int64_t begin, int64_t end, int64_t flags)
 {
-	if (!summary_rows_timed(begin, end, flags)) {
+	if (!rows_timed(begin, end, flags)) {
 		stats_add_untimed(g);
 		s->nr_untimed++;
 		return false;
@@ -63,13 +51,6 @@ static void mark_gpu(struct stats_group *g, int64_t gpu)
 		g->gpus |= UINT64_C(1) << (gpu % 1000 > 63 ? 63 : gpu % 1000);
 }
 
-/* What an operation is, by the name of its type: RPD's names, and ours are RPD's. */
-static bool is_copy_type(const char *type)
-{
-	return strncasecmp(type, "copy", 4) == 0 || strncasecmp(type, "fill", 4) == 0 ||
-	       strncasecmp(type, "memcpy", 6) == 0 || strncasecmp(type, "memset", 6) == 0;
-}
-
 bool summary_rows_is_copy(struct summary *s, int64_t type)
 {
 	uint64_t copy;
@@ -77,32 +58,22 @@ bool summary_rows_is_copy(struct summary *s, int64_t type)
 	if (map_get(&s->types, (uint64_t)type, &copy))
 		return copy != 0;
 	if (!s->type)
-		s->type = db_query(&s->db, STRING_OF);
-	sqlite3_reset(s->type);
-	sqlite3_bind_int64(s->type, 1, type);
-	copy = db_step(&s->db, s->type) && is_copy_type(db_text(s->type, 0));
+		s->type = db_query(s->q, "SELECT " ROWS_IS_COPY(
+						 "string") " FROM rocpd_string WHERE id = ?1");
+	copy = query_row(s->type, type) && sqlite3_column_int(s->type, 0);
 	if (map_put(&s->types, (uint64_t)type, copy))
 		ui_die_memory();
 	return copy != 0;
-}
-
-void summary_rows_join(struct summary *s, bool streams)
-{
-	struct export_cause cause;
-
-	if (export_cause_make(s->db.sql, streams, &cause) != SQLITE_OK)
-		ui_die(STATUS_FAILED, "%s: can't be sorted: %s; TMPDIR names another place",
-		       s->db.path, sqlite3_errmsg(s->db.sql));
 }
 
 /* Every operation: names from `name_sql` by column 0; GPU, begin, end, flags, type, bytes; begin and
  * end of its call, NULL where none is known. */
 static void read_ops(struct summary *s, const char *sql, const char *name_sql, bool copies)
 {
-	struct lookup names = { .db = &s->db, .stmt = db_query(&s->db, name_sql) };
-	sqlite3_stmt *stmt = db_query(&s->db, sql);
+	struct lookup names = { .stmt = db_query(s->q, name_sql) };
+	sqlite3_stmt *stmt = db_query(s->q, sql);
 
-	while (db_step(&s->db, stmt)) {
+	while (db_step(s->q, stmt)) {
 		int64_t type = sqlite3_column_int64(stmt, 5), begin = sqlite3_column_int64(stmt, 2);
 		struct stats_group *g;
 
@@ -123,15 +94,15 @@ static void read_ops(struct summary *s, const char *sql, const char *name_sql, b
 	sqlite3_finalize(names.stmt);
 }
 
-#define CALL " LEFT JOIN export_cause L ON L.op_id = O.id LEFT JOIN rocpd_api A ON A.id = L.api_id"
+#define CALL " LEFT JOIN query_cause L ON L.op_id = O.id LEFT JOIN rocpd_api A ON A.id = L.api_id"
 
 void summary_rows_kernels(struct summary *s)
 {
-	bool ours = s->db.kind == RPD_KIND_OURS;
+	bool ours = s->q->ours;
 
 	if (s->internal && !ours) {
 		ui_say("%s: was not made by rtl and does not tell the runtime's kernels apart",
-		       s->db.path);
+		       s->q->path);
 		return;
 	}
 	if (s->internal) {
@@ -141,7 +112,7 @@ void summary_rows_kernels(struct summary *s)
 			 "SELECT demangled FROM rtl_kernel_symbol WHERE id = ?1", false);
 		return;
 	}
-	summary_rows_join(s, false);
+	db_check(s->q, cause_make(s->q, false));
 	read_ops(
 		s,
 		ours ? "SELECT O.description_id, O.gpuId, O.start, O.end, coalesce(K.flags, 0), "
@@ -149,20 +120,20 @@ void summary_rows_kernels(struct summary *s)
 		       "K.op_id = O.id" CALL " WHERE O.gpuId >= 0" :
 		       "SELECT O.description_id, O.gpuId, O.start, O.\"end\", 0, O.opType_id, 0, "
 		       "A.start, A.\"end\" FROM rocpd_op O" CALL " WHERE O.gpuId >= 0",
-		STRING_OF, false);
+		QUERY_STRING, false);
 }
 
 void summary_rows_copies(struct summary *s)
 {
 	read_ops(
 		s,
-		s->db.kind == RPD_KIND_OURS ?
+		s->q->ours ?
 			"SELECT O.opType_id, O.gpuId, O.start, O.end, coalesce(K.flags, 0), O.opType_id, "
 			"coalesce(K.bytes, 0), NULL, NULL FROM rocpd_op O LEFT JOIN rtl_op_copy K ON "
 			"K.op_id = O.id" :
 			"SELECT opType_id, gpuId, start, \"end\", 0, opType_id, 0, NULL, NULL FROM "
 			"rocpd_op",
-		STRING_OF, true);
+		QUERY_STRING, true);
 }
 
 /* Calls: id of the name, begin, end, status (0: none is known). */
@@ -171,11 +142,11 @@ void summary_rows_calls(struct summary *s)
 	static const char *const ours[] = { "NOT IN ('rtl', 'roctx')", "= 'hip'", "= 'hsa'" };
 	static const char *const rpd[] = { "", "AND N.string NOT LIKE 'hsa%'",
 					   "AND N.string LIKE 'hsa%'" };
-	struct lookup names = { .db = &s->db, .stmt = db_query(&s->db, STRING_OF) };
+	struct lookup names = { .stmt = db_query(s->q, QUERY_STRING) };
 	sqlite3_stmt *stmt;
 	char sql[512];
 
-	if (s->db.kind == RPD_KIND_OURS)
+	if (s->q->ours)
 		snprintf(
 			sql, sizeof(sql),
 			"SELECT A.apiName_id, A.start, A.end, coalesce(X.status, 0) FROM rocpd_api A JOIN "
@@ -188,8 +159,8 @@ void summary_rows_calls(struct summary *s)
 			"SELECT A.apiName_id, A.start, A.\"end\", 0 FROM rocpd_api A JOIN rocpd_string N ON "
 			"N.id = A.apiName_id WHERE N.string <> 'UserMarker' %s",
 			rpd[s->domain]);
-	stmt = db_query(&s->db, sql);
-	while (db_step(&s->db, stmt)) {
+	stmt = db_query(s->q, sql);
+	while (db_step(s->q, stmt)) {
 		struct stats_group *g = group_of(s, &names, sqlite3_column_int64(stmt, 0));
 		bool failed = sqlite3_column_int64(stmt, 3) != 0;
 
@@ -204,10 +175,10 @@ void summary_rows_calls(struct summary *s)
 /* Markers: message, begin, end. */
 static void read_markers(struct summary *s, const char *sql)
 {
-	sqlite3_stmt *stmt = db_query(&s->db, sql);
+	sqlite3_stmt *stmt = db_query(s->q, sql);
 
-	while (db_step(&s->db, stmt))
-		add(s, stats_group(s->stats, db_text(stmt, 0)), sqlite3_column_int64(stmt, 1),
+	while (db_step(s->q, stmt))
+		add(s, stats_group(s->stats, query_text(stmt, 0)), sqlite3_column_int64(stmt, 1),
 		    sqlite3_column_int64(stmt, 2), 0);
 	sqlite3_finalize(stmt);
 }
@@ -220,20 +191,19 @@ void summary_rows_markers(struct summary *s)
 {
 	sqlite3_stmt *stmt;
 
-	if (s->db.kind != RPD_KIND_OURS) {
-		read_markers(s, db_has(&s->db, "rocpd_ustring") ? RPD_MARKERS("rocpd_ustring") :
-								  RPD_MARKERS("rocpd_string"));
+	if (!s->q->ours) {
+		read_markers(s, s->q->has_ustring ? RPD_MARKERS("rocpd_ustring") :
+						    RPD_MARKERS("rocpd_string"));
 		return;
 	}
 	read_markers(s, "SELECT message, begin_ns, end_ns FROM rtl_marker");
 	/* the time of kernels and copies of which it is the innermost range */
 	stmt = db_query(
-		&s->db,
-		"SELECT U.string, sum(X.ns) FROM (SELECT roctxId AS id, sum(end - start) AS "
-		"ns FROM rocpd_op WHERE roctxId <> 0 GROUP BY roctxId) X JOIN rocpd_api A "
-		"ON A.id = X.id JOIN rocpd_ustring U ON U.id = A.args_id GROUP BY U.string");
-	while (db_step(&s->db, stmt))
-		stats_group(s->stats, db_text(stmt, 0))->extra_ns +=
+		s->q, "SELECT U.string, sum(X.ns) FROM (SELECT roctxId AS id, sum(end - start) AS "
+		      "ns FROM rocpd_op WHERE roctxId <> 0 GROUP BY roctxId) X JOIN rocpd_api A "
+		      "ON A.id = X.id JOIN rocpd_ustring U ON U.id = A.args_id GROUP BY U.string");
+	while (db_step(s->q, stmt))
+		stats_group(s->stats, query_text(stmt, 0))->extra_ns +=
 			(uint64_t)sqlite3_column_int64(stmt, 1);
 	sqlite3_finalize(stmt);
 }

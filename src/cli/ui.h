@@ -42,7 +42,7 @@ struct ui_progress {
 	bool drawn;
 };
 void ui_progress_start(struct ui_progress *p, const char *what, enum ui_progress_mode mode);
-/* done of total bytes; has the form of rpd_options.progress. Non-zero: stop (ui_stop_gently()). */
+/* done of total bytes; has the form of job_options.progress. Non-zero: stop (ui_stop_gently()). */
 int ui_progress_step(void *progress, uint64_t done, uint64_t total);
 void ui_progress_end(struct ui_progress *p); /* takes the bar away */
 

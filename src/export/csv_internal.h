@@ -19,7 +19,7 @@ struct csv_table {
 	bool no_file; /* for csv_print() alone */
 };
 
-/* Ends in a row whose name is NULL. They need export_cause.h's tables. */
+/* Ends in a row whose name is NULL. They need cause.h's tables. */
 extern const struct csv_table csv_tables[];
 
 #endif

@@ -71,12 +71,12 @@ static const char results[] =
 						  "K.shape_id JOIN rtl_kernel_symbol Y ON Y.id = "
 						  "S.kernel_id JOIN rtl_thread T ON T.id = "
 						  "K.thread_id JOIN rtl_process P ON P.id = "
-						  "T.process_id LEFT JOIN export_cause L ON "
+						  "T.process_id LEFT JOIN query_cause L ON "
 						  "L.op_id = O.id LEFT JOIN rocpd_api A ON A.id "
 						  "= L.api_id ORDER BY P.pid, O.start, O.id";
 
 #define STREAM                                                                                     \
-	"LEFT JOIN export_cause L ON L.op_id = O.id LEFT JOIN export_stream M ON M.block = O.id "  \
+	"LEFT JOIN query_cause L ON L.op_id = O.id LEFT JOIN query_stream M ON M.block = O.id "    \
 	">> 32 AND M.name = L.stream "
 
 static const char kernel_trace[] =

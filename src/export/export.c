@@ -4,21 +4,52 @@
 
 #include <string.h>
 
+#include "export/chrome_trace/chrome_trace.h"
 #include "export/csv.h"
 #include "export/kineto.h"
-#include "export/perfetto.h"
+#include "export/rpd/rpd.h"
+#include "query/rows.h"
 
-const struct export_format export_formats[] = {
-	{ "rpd", ".db", "RPD-compatible SQLite database (docs/formats/database.md)", rpd_merge,
-	  false, false },
-	{ "perfetto", ".json", "Chrome JSON for ui.perfetto.dev and chrome://tracing",
-	  perfetto_write, false, false },
-	{ "chrome", ".json", "the same under its other name", perfetto_write, false, false },
-	{ "kineto", ".pt.trace.json", "Chrome JSON as PyTorch's profiler writes it", kineto_write,
-	  true, false },
-	{ "csv", "", "rocprof's CSV files: statistics and traces", csv_write, false, true },
-	{ NULL, NULL, NULL, NULL, false, false },
-};
+/* X(name, suffix, write, several, use, about): `use` goes on the line of the option, `about` is what the command's
+ * help says of the format, with an empty line before it. */
+#define FORMATS(X)                                                                                 \
+	X("perfetto", ".json", chrome_trace_write, false,                                          \
+	  "perfetto and chrome are one format: it is read by ui.perfetto.dev, chrome://tracing "   \
+	  "and speedscope.",                                                                       \
+	  "\n\nIn the Chrome JSON each traced process is one with its threads, their markers and " \
+	  "calls; each GPU is a process with its queues as threads, and where streams are known "  \
+	  "a second one with those. An arrow leads from a call to each operation that it caused, " \
+	  "and from a marker to kernels of which no call is known. Times are microseconds since "  \
+	  "the earliest event. Every event carries its ids, its exact nanoseconds, and for "       \
+	  "kernels the mangled name, grid and workgroup, for calls each argument; the header "     \
+	  "carries the version of rtl and the verdict.")                                           \
+	X("chrome", ".json", chrome_trace_write, false, "", "")                                    \
+	X("kineto", ".pt.trace.json", kineto_write, false,                                         \
+	  " kineto is what PyTorch's profiler writes, for HTA, TraceLens and TensorBoard.",        \
+	  "\n\nA file of kineto's holds one process. Where the trace has several, each gets a "    \
+	  "file: OUT.rank0.pt.trace.json, or OUT.pid1234.pt.trace.json where they have no ranks.") \
+	X("csv", "", csv_write, true, " csv are rocprof's files, for scripts.",                    \
+	  "\n\ncsv writes OUT.csv (rocprof's table of kernels), OUT.stats.csv, "                   \
+	  "OUT.hip_stats.csv, OUT.hsa_stats.csv and OUT.copy_stats.csv with rocprof's columns, "   \
+	  "and OUT.kernel_trace.csv, OUT.hip_api_trace.csv, OUT.hsa_api_trace.csv, "               \
+	  "OUT.memory_copy_trace.csv and OUT.marker_api_trace.csv with those of rocprofv3. In a "  \
+	  "directory their names begin with nothing: DIR/hip_stats.csv, and DIR/results.csv. A "   \
+	  "file of which the trace holds nothing is not written, but for those of kernels.")       \
+	X("rpd", ".db", NULL, false, " rpd is the database itself, for a raw trace.", "")
+
+#define ROW(name, suffix, write, several, use, about) { name, suffix, write, several },
+#define NAME(name, suffix, write, several, use, about) "|" name
+#define LISTED(name, suffix, write, several, use, about) ", " name
+#define USE(name, suffix, write, several, use, about) use
+#define ABOUT(name, suffix, write, several, use, about) about
+
+const struct export_format export_formats[] = { FORMATS(ROW){ NULL, NULL, NULL, false } };
+const char export_names[] = FORMATS(NAME);
+const char export_help[] = FORMATS(LISTED) ": what to write";
+const char export_uses[] = FORMATS(USE);
+const char export_about[] =
+	"FILE is a database of rtl or RPD, or a raw trace (FILE.rtl). It is read as a stream: "
+	"memory does not grow with the trace." FORMATS(ABOUT);
 
 const struct export_format *export_find(const char *name)
 {
@@ -27,4 +58,24 @@ const struct export_format *export_find(const char *name)
 			return format;
 	}
 	return NULL;
+}
+
+int export_run(const struct export_format *format, const char *const *inputs, size_t nr,
+	       const char *out, const struct job_options *opt, struct job_result *res)
+{
+	static const struct job_options defaults;
+	struct query *q;
+	int ret;
+
+	opt = opt ? opt : &defaults;
+	if (!format->write)
+		return rpd_merge(inputs, nr, out, opt, res);
+	ret = query_open(&q, inputs, nr, rpd_merge, opt, res);
+	res->nr_ops = 0;
+	if (ret == 0)
+		ret = rows_prepare(q);
+	if (ret == 0)
+		ret = format->write(q, out);
+	query_close(q);
+	return ret;
 }

@@ -3,26 +3,29 @@
 #ifndef RTL_EXPORT_EXPORT_H
 #define RTL_EXPORT_EXPORT_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "query/query.h"
 
-#include "export/rpd/rpd.h"
-
-/* Same contract as rpd_merge(): inputs are spools or databases. */
-typedef int (*export_fn)(const char *const *inputs, size_t nr, const char *out,
-			 const struct rpd_options *opt, struct rpd_result *res);
+/* Writes a trace that is open, with its rows prepared (rows_prepare()). 0 or -errno with q->res->error. */
+typedef int (*export_write_fn)(struct query *q, const char *out);
 
 struct export_format {
-	const char *name;   /* as in `rtl convert -f NAME` */
-	const char *suffix; /* of the default output: ".db" */
-	const char *help;
-	export_fn write;
-	bool per_process; /* of a trace of several processes it makes res->nr_processes files */
-	bool several; /* it makes res->nr_processes files of any trace, and sees to it that none is there */
+	const char *name;      /* as in `rtl convert -f NAME` */
+	const char *suffix;    /* of the default output: ".db" */
+	export_write_fn write; /* NULL: the database itself */
+	/* It makes res->nr_files files of any trace, and sees to it that none is there. */
+	bool several;
 };
 
 /* Ends in a row whose name is NULL. */
 extern const struct export_format export_formats[];
+/* Of all rows, for the command line: "|NAME|NAME..."; ", NAME, NAME...: what to write"; which one is for what; what
+ * each writes, in paragraphs. */
+extern const char export_names[], export_help[], export_uses[], export_about[];
+
 const struct export_format *export_find(const char *name);
+
+/* Contract: job_fn. Several inputs, or a raw trace, go through a temporary database. */
+int export_run(const struct export_format *format, const char *const *inputs, size_t nr,
+	       const char *out, const struct job_options *opt, struct job_result *res);
 
 #endif

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+
 void json_init(struct json *j, json_write_fn write, void *arg)
 {
 	memset(j, 0, offsetof(struct json, buf));
@@ -317,42 +319,17 @@ void json_raw(struct json *j, const char *json, size_t size)
 	json_bytes(j, json, size);
 }
 
-/* A memory stream for json_quote(). */
-struct quoted {
-	char *text;
-	size_t size;
-};
-
-static int quote_more(void *arg, const char *bytes, size_t size)
+int json_write_memory(void *arg, const char *bytes, size_t size)
 {
-	struct quoted *q = arg;
-	char *grown = realloc(q->text, q->size + size + 1);
+	struct json_memory *m = arg;
+	char *grown = alloc_resize(m->bytes, m->size + size, 1);
 
 	if (!grown)
 		return -ENOMEM;
-	q->text = grown;
-	memcpy(q->text + q->size, bytes, size);
-	q->size += size;
-	q->text[q->size] = 0;
+	memcpy(grown + m->size, bytes, size);
+	m->bytes = grown;
+	m->size += size;
 	return 0;
-}
-
-char *json_quote(const char *text, size_t *size)
-{
-	struct json *j = malloc(sizeof(*j));
-	struct quoted q = { NULL, 0 };
-
-	if (!j)
-		return NULL;
-	json_init(j, quote_more, &q);
-	json_text(j, text ? text : "");
-	if (json_flush(j)) {
-		free(q.text);
-		q.text = NULL;
-	}
-	free(j);
-	*size = q.size;
-	return q.text;
 }
 
 int json_write_file(void *file, const char *bytes, size_t size)

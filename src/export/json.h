@@ -60,10 +60,12 @@ void json_hex(struct json *j, uint64_t value); /* "0x1f" */
 void json_raw(struct json *j, const char *json, size_t size);
 void json_bytes(struct json *j, const char *bytes, size_t size);
 
-/* The text as a JSON string with its quotes, malloc'd: made once, written often. NULL: no memory. */
-char *json_quote(const char *text, size_t *size);
-
-/* For where stdout is the output. */
+/* json_write_fns: to memory, which grows and is the caller's to alloc_free(); to a FILE. */
+struct json_memory {
+	char *bytes;
+	size_t size;
+};
+int json_write_memory(void *memory, const char *bytes, size_t size);
 int json_write_file(void *file, const char *bytes, size_t size);
 
 #endif

@@ -15,8 +15,8 @@
 
 #include "base/alloc.h"
 #include "export/kineto_internal.h"
+#include "export/output.h"
 #include "rtl_version.h"
-#include "store/verdict.h"
 
 #define BASE_STEP (INT64_C(7) * 86400 * 1000000000)
 
@@ -39,23 +39,29 @@ static void put_version(struct json *j, const char *isa)
 	json_int(j, digits[n - 2] <= '9' ? digits[n - 2] - '0' : digits[n - 2] - 'a' + 10);
 }
 
-/* Readers take the first element of an array for granted: where no GPU is known there is none. */
-static int put_devices(struct perfetto *p)
+/* Of which the file is; NULL: the input does not tell processes apart. */
+static const struct query_process *process_of(const struct query *q)
 {
-	struct json *j = &p->json;
+	return q->only ? q->only : q->nr_processes ? q->processes : NULL;
+}
+
+/* Readers take the first element of an array for granted: where no GPU is known there is none. */
+static int put_devices(struct chrome_trace *t)
+{
+	struct json *j = t->json;
 	sqlite3_stmt *row = NULL;
 	bool any = false;
 	int ret = 0;
 
-	if (p->ours)
-		ret = perfetto_prepare(
-			p, &row,
+	if (t->q->ours)
+		ret = query_prepare(
+			t->q, &row,
 			"SELECT DISTINCT gpu_id % 1000, coalesce(nullif(product, ''), name), name, "
 			"nr_cu, wave_size, max_waves_per_cu FROM rtl_agent WHERE type = 'GPU' AND "
 			"gpu_id >= 0 AND (?1 = 0 OR process_id = ?1) ORDER BY 1");
 	if (row)
-		sqlite3_bind_int64(row, 1, p->only ? p->only->id : 0);
-	while (row && ret == 0 && (ret = perfetto_step(p, row)) == 1) {
+		sqlite3_bind_int64(row, 1, t->q->only ? t->q->only->id : 0);
+	while (row && ret == 0 && (ret = query_step(t->q, row)) == 1) {
 		if (!any) {
 			json_key(j, "deviceProperties");
 			json_array(j);
@@ -66,8 +72,8 @@ static int put_devices(struct perfetto *p)
 		json_key(j, "id");
 		json_int(j, sqlite3_column_int64(row, 0));
 		json_key(j, "name");
-		json_text(j, perfetto_column_text(row, 1));
-		put_version(j, perfetto_column_text(row, 2));
+		json_text(j, query_text(row, 1));
+		put_version(j, query_text(row, 2));
 		json_key(j, "numSms");
 		json_int(j, sqlite3_column_int64(row, 3));
 		json_key(j, "warpSize");
@@ -75,7 +81,7 @@ static int put_devices(struct perfetto *p)
 		json_key(j, "maxThreadsPerMultiprocessor");
 		json_int(j, sqlite3_column_int64(row, 4) * sqlite3_column_int64(row, 5));
 		json_key(j, "gfx");
-		json_text(j, perfetto_column_text(row, 2));
+		json_text(j, query_text(row, 2));
 		json_object_end(j);
 		ret = 0;
 	}
@@ -88,18 +94,16 @@ static int put_devices(struct perfetto *p)
 }
 
 /* Readers look for the rank with a pattern that wants the space behind the colon. */
-static void put_rank(struct perfetto *p)
+static void put_rank(struct chrome_trace *t)
 {
-	const struct perfetto_process *process = p->only	 ? p->only :
-						 p->nr_processes ? &p->processes[0] :
-								   NULL;
+	const struct query_process *process = process_of(t->q);
 	int64_t rank = process ? process->rank : -1, world = process ? process->world_size : -1;
-	struct json *j = &p->json;
+	struct json *j = t->json;
 	bool ranked = rank >= 0;
 
 	if (!ranked) { /* without ranks the processes are numbered */
-		rank = process ? process - p->processes : 0;
-		world = p->nr_processes ? (int64_t)p->nr_processes : 1;
+		rank = process ? process - t->q->processes : 0;
+		world = t->q->nr_processes ? (int64_t)t->q->nr_processes : 1;
 	}
 	json_bytes(j, "\"distributedInfo\": ", 19);
 	j->after_key = true;
@@ -116,35 +120,26 @@ static void put_rank(struct perfetto *p)
 	json_bytes(j, ",\n", 2);
 }
 
-static int put_header(struct perfetto *p, int64_t base_ns, const char *db_path)
+static int put_header(struct chrome_trace *t, int64_t base_ns)
 {
-	struct verdict *v = alloc_zero(1, sizeof(*v));
-	struct load_error error;
-	struct json *j = &p->json;
+	struct json *j = t->json;
 	int ret;
 
-	if (!v)
-		return perfetto_fail(p, -ENOMEM, "%s: out of memory", p->path);
-	verdict_of_db(v, db_path, &error);
-	p->res->complete = v->complete;
-	p->res->nr_lost = v->nr_lost;
-	snprintf(p->res->verdict, sizeof(p->res->verdict), "%s", v->line);
-	alloc_free(v);
 	json_object(j);
 	json_key(j, "schemaVersion");
 	json_int(j, 1);
 	json_bytes(j, ",\n", 2);
 	j->more[j->depth] = false;
-	ret = put_devices(p);
+	ret = put_devices(t);
 	j->more[j->depth] = false;
-	put_rank(p);
+	put_rank(t);
 	j->more[j->depth] = false;
 	json_key(j, "displayTimeUnit");
 	json_text(j, "ms");
 	json_key(j, "baseTimeNanoseconds");
 	json_int(j, base_ns);
 	json_key(j, "traceName");
-	json_text(j, p->path);
+	json_text(j, t->q->path);
 	json_key(j, "rocm_trace_lite");
 	json_object(j);
 	json_key(j, "version");
@@ -152,73 +147,72 @@ static int put_header(struct perfetto *p, int64_t base_ns, const char *db_path)
 	json_key(j, "format_version");
 	json_int(j, 1);
 	json_key(j, "verdict");
-	json_text(j, p->res->verdict);
+	json_text(j, t->q->verdict.line);
 	json_object_end(j);
 	json_bytes(j, ",\n\"traceEvents\":", 16);
 	j->after_key = true;
 	return ret;
 }
 
-/* `ts` counts from base: what it is in the clock of the trace goes to p->base_ns. Hosts have clocks of
+/* `ts` counts from base: what it is in the clock of the trace goes to t->base_ns. Hosts have clocks of
  * their own, so the earliest process is looked for on the wall clock. */
-static int64_t choose_base(struct perfetto *p)
+static int64_t choose_base(struct chrome_trace *t)
 {
-	const struct perfetto_process *process = p->only	 ? p->only :
-						 p->nr_processes ? &p->processes[0] :
-								   NULL;
+	const struct query_process *process = process_of(t->q);
 	int64_t first = INT64_MAX, base;
 
-	p->base_ns = p->first_ns;
+	t->base_ns = t->q->first_ns;
 	if (!process || !process->realtime_ns)
-		return p->base_ns; /* no wall clock: from the earliest event */
-	for (size_t i = 0; i < p->nr_processes; i++) {
-		const struct perfetto_process *other = &p->processes[i];
+		return t->base_ns; /* no wall clock: from the earliest event */
+	for (size_t i = 0; i < t->q->nr_processes; i++) {
+		const struct query_process *other = &t->q->processes[i];
 
 		if (other->realtime_ns && other->first_ns > 0 &&
 		    other->first_ns + other->realtime_ns < first)
 			first = other->first_ns + other->realtime_ns;
 	}
 	if (first == INT64_MAX)
-		first = p->first_ns + process->realtime_ns;
+		first = t->q->first_ns + process->realtime_ns;
 	base = first / BASE_STEP * BASE_STEP;
-	p->base_ns = base - process->realtime_ns;
+	t->base_ns = base - process->realtime_ns;
 	return base;
 }
 
-static int write_events(struct perfetto *p, const char *db_path)
+static int fill(void *arg, struct json *j)
 {
-	int ret = put_header(p, choose_base(p), db_path);
+	struct chrome_trace t = { .q = arg, .json = j };
+	int ret = put_header(&t, choose_base(&t));
 
-	json_array(&p->json);
-	json_bytes(&p->json, "\n", 1);
+	json_array(j);
+	json_bytes(j, "\n", 1);
 	if (ret == 0)
-		ret = kineto_events_write(p);
-	json_array_end(&p->json);
-	json_object_end(&p->json);
-	json_bytes(&p->json, "\n", 1);
+		ret = kineto_events_write(&t);
+	json_array_end(j);
+	json_object_end(j);
+	json_bytes(j, "\n", 1);
+	t.q->res->nr_ops += t.nr_events;
 	return ret;
 }
 
 /* ---- files ---- */
 
 /* Whether there is anything of it to tell. */
-static bool has_events(struct perfetto *p, const struct perfetto_process *process)
+static bool has_events(struct query *q, const struct query_process *process)
 {
 	char sql[512];
 
 	snprintf(
 		sql, sizeof(sql),
-		"SELECT EXISTS (SELECT 1 FROM rocpd_op WHERE id BETWEEN %lld AND %lld) OR EXISTS (SELECT 1 "
-		"FROM rocpd_api A JOIN rocpd_string D ON D.id = A.domain_id WHERE A.id BETWEEN %lld AND "
-		"%lld AND D.string <> 'rtl')",
-		(long long)process->id_first, (long long)process->id_last,
+		"SELECT EXISTS (SELECT 1 FROM rocpd_op WHERE id BETWEEN %1$lld AND %2$lld) OR EXISTS (SELECT "
+		"1 FROM rocpd_api A JOIN rocpd_string D ON D.id = A.domain_id WHERE A.id BETWEEN %1$lld AND "
+		"%2$lld AND D.string <> 'rtl')",
 		(long long)process->id_first, (long long)process->id_last);
-	return perfetto_number(p, sql, 0) != 0;
+	return query_number(q->db, sql, 0) != 0;
 }
 
 /* out.pt.trace.json -> out.rank3.pt.trace.json, or out.pid1234... where ranks do not tell them apart. */
-static int name_file(char *name, size_t size, const char *out,
-		     const struct perfetto_process *process, bool ranks)
+static int name_file(char *name, size_t size, const char *out, const struct query_process *process,
+		     bool ranks)
 {
 	static const char *const endings[] = {
 		".pt.trace.json.gz", ".pt.trace.json", ".json.gz", ".json", ".gz", ""
@@ -237,83 +231,77 @@ static int name_file(char *name, size_t size, const char *out,
 		       -ENAMETOOLONG;
 }
 
-static bool ranks_differ(const struct perfetto *p, const bool *wanted)
+static bool ranks_differ(const struct query *q, const bool *wanted)
 {
-	for (size_t i = 0; i < p->nr_processes; i++) {
-		if (wanted[i] && p->processes[i].rank < 0)
+	for (size_t i = 0; i < q->nr_processes; i++) {
+		if (wanted[i] && q->processes[i].rank < 0)
 			return false;
 		for (size_t k = 0; wanted[i] && k < i; k++)
-			if (wanted[k] && p->processes[k].rank == p->processes[i].rank)
+			if (wanted[k] && q->processes[k].rank == q->processes[i].rank)
 				return false;
 	}
 	return true;
 }
 
-static int write_each(struct perfetto *p, const char *db_path, const char *out, const bool *wanted)
+static int write_each(struct query *q, const char *out, const bool *wanted)
 {
-	bool ranks = ranks_differ(p, wanted);
+	bool ranks = ranks_differ(q, wanted);
 	size_t nr = 0;
 	char name[4096];
 	int ret = 0;
 
 	if (strcmp(out, "-") == 0)
-		return perfetto_fail(
-			p, -EINVAL,
+		return query_fail(
+			q, -EINVAL,
 			"%s: holds several processes, and a file of kineto's one: -o NAME",
-			p->path);
-	for (size_t i = 0; i < p->nr_processes && ret == 0; i++) {
+			q->path);
+	for (size_t i = 0; i < q->nr_processes && ret == 0; i++) {
 		if (!wanted[i])
 			continue;
-		if (name_file(name, sizeof(name), out, &p->processes[i], ranks))
-			return perfetto_fail(p, -ENAMETOOLONG, "%s: the name is too long", out);
+		if (name_file(name, sizeof(name), out, &q->processes[i], ranks))
+			return query_fail(q, -ENAMETOOLONG, "%s: the name is too long", out);
 		/* all or nothing, as far as that can be told beforehand */
-		if (!p->opt->force && access(name, F_OK) == 0)
-			return perfetto_fail(p, -EEXIST, "%s: exists; --force replaces it", name);
+		if (!q->opt->force && access(name, F_OK) == 0)
+			return query_fail(q, -EEXIST, "%s: exists; --force replaces it", name);
 	}
-	for (size_t i = 0; i < p->nr_processes && ret == 0; i++) {
+	for (size_t i = 0; i < q->nr_processes && ret == 0; i++) {
 		if (!wanted[i])
 			continue;
-		name_file(name, sizeof(name), out, &p->processes[i], ranks);
-		p->only = &p->processes[i];
-		if (p->only->first_ns > 0)
-			p->first_ns = p->only->first_ns;
-		ret = perfetto_output(p, name, write_events, db_path);
+		name_file(name, sizeof(name), out, &q->processes[i], ranks);
+		q->only = &q->processes[i];
+		if (q->only->first_ns > 0)
+			q->first_ns = q->only->first_ns;
+		ret = output_write(q, name, fill, q);
 		nr += ret == 0;
 	}
-	p->res->nr_processes = nr;
+	q->res->nr_files = nr;
 	if (ret == 0)
-		snprintf(p->res->warning, sizeof(p->res->warning),
+		snprintf(q->res->warning, sizeof(q->res->warning),
 			 "%.400s: holds %zu processes: one file for each, the last one is %.500s",
-			 p->path, nr, name);
+			 q->path, nr, name);
 	return ret;
 }
 
-static int write_files(struct perfetto *p, const char *db_path, const char *out)
+int kineto_write(struct query *q, const char *out)
 {
-	bool *wanted = alloc_zero(p->nr_processes + 1, sizeof(*wanted));
+	bool *wanted = alloc_zero(q->nr_processes + 1, sizeof(*wanted));
 	size_t nr = 0;
 	int ret;
 
 	if (!wanted)
-		return perfetto_fail(p, -ENOMEM, "%s: out of memory", p->path);
-	for (size_t i = 0; i < p->nr_processes; i++) {
-		wanted[i] = has_events(p, &p->processes[i]);
+		return query_fail_memory(q);
+	for (size_t i = 0; i < q->nr_processes; i++) {
+		wanted[i] = has_events(q, &q->processes[i]);
 		nr += wanted[i];
 		if (wanted[i])
-			p->only = &p->processes[i];
+			q->only = &q->processes[i];
 	}
 	if (nr > 1)
-		ret = write_each(p, db_path, out, wanted);
+		ret = write_each(q, out, wanted);
 	else
-		ret = perfetto_output(p, out, write_events, db_path);
+		ret = output_write(q, out, fill, q);
 	if (nr <= 1)
-		p->res->nr_processes = 1;
+		q->res->nr_files = 1;
 	alloc_free(wanted);
 	return ret;
-}
-
-int kineto_write(const char *const *inputs, size_t nr, const char *out,
-		 const struct rpd_options *opt, struct rpd_result *res)
-{
-	return perfetto_convert(inputs, nr, out, opt, res, write_files);
 }

@@ -10,61 +10,44 @@
 
 #include "export/kineto_internal.h"
 
-#define DEPTH 512		   /* slices open at one time on a thread */
 #define FURTHER (INT64_C(1) << 40) /* ids of arrows that are no correlation ids */
 
-struct open_slice {
-	int64_t end_ns;
-	int64_t marker; /* of the range, or of the one around the call; 0 none */
-};
-
 struct events {
-	struct perfetto *p;
-	/* the thread of the last row */
-	int64_t pid, tid;
-	bool open;
-	struct open_slice slices[DEPTH];
-	size_t depth;
+	struct chrome_trace *t;
+	struct chrome_trace_thread thread;
 	struct map tracks; /* of streams that were introduced: gpu << 32 | stream */
-	struct perfetto_texts functions, kernels, shapes, copies;
-	sqlite3_stmt *string, *args, *shape, *call, *thread, *add_range, *use_call;
+	struct chrome_trace_texts functions, kernels, shapes, copies;
+	sqlite3_stmt *string, *args, *shape, *call, *name, *add_range, *use_call;
 	/* operations of one range on one track that were not written down yet */
 	int64_t range, range_gpu, range_stream, range_first, range_last;
 };
 
-int64_t kineto_stream_of(const struct perfetto *p, const int64_t *op)
+/* The number of an operation's stream, from 1. Of what no stream is known of, queues take the numbers behind
+ * those of the process' streams. */
+static int64_t stream_of(const struct query *q, const int64_t *op)
 {
-	return op[OP_STREAM] ? op[OP_STREAM] : p->streams + op[OP_QUEUE] + 1;
+	return op[OP_STREAM] ? op[OP_STREAM] : q->streams + op[OP_QUEUE] + 1;
 }
 
 static int64_t first_id(const struct events *e, int64_t id)
 {
-	const struct perfetto_process *process = perfetto_process_of(e->p, id);
-
-	return process ? process->id_first : 0;
+	return id - query_local_id(e->t->q, id);
 }
 
 /* ---- threads ---- */
-
-static const char *text_of(sqlite3_stmt *stmt, int64_t id)
-{
-	sqlite3_reset(stmt);
-	sqlite3_bind_int64(stmt, 1, id);
-	return perfetto_column_text(sqlite3_step(stmt) == SQLITE_ROW ? stmt : NULL, 0);
-}
 
 static void introduce_process(struct events *e, int64_t pid)
 {
 	char name[64];
 	const char *text = NULL;
 
-	for (size_t i = 0; i < e->p->nr_processes; i++)
-		if (e->p->processes[i].pid == pid)
-			text = e->p->processes[i].name;
+	for (size_t i = 0; i < e->t->q->nr_processes; i++)
+		if (e->t->q->processes[i].pid == pid)
+			text = e->t->q->processes[i].name;
 	snprintf(name, sizeof(name), "process %lld", (long long)pid);
-	perfetto_meta(e->p, "process_name", pid, 0, text ? text : name, 0);
-	perfetto_meta(e->p, "process_labels", pid, 0, "CPU", 0);
-	perfetto_meta(e->p, "process_sort_index", pid, 0, NULL, pid);
+	chrome_trace_meta(e->t, "process_name", pid, 0, text ? text : name, 0);
+	chrome_trace_meta(e->t, "process_labels", pid, 0, "CPU", 0);
+	chrome_trace_meta(e->t, "process_sort_index", pid, 0, NULL, pid);
 }
 
 static void introduce_thread(struct events *e, int64_t pid, int64_t tid)
@@ -72,48 +55,27 @@ static void introduce_thread(struct events *e, int64_t pid, int64_t tid)
 	const char *own = "";
 	char name[96];
 
-	if (!e->open || e->pid != pid)
+	if (!e->thread.open || e->thread.pid != pid)
 		introduce_process(e, pid);
-	if (e->thread) {
-		sqlite3_reset(e->thread);
-		sqlite3_bind_int64(e->thread, 1, pid);
-		sqlite3_bind_int64(e->thread, 2, tid);
-		own = perfetto_column_text(sqlite3_step(e->thread) == SQLITE_ROW ? e->thread : NULL,
-					   0);
+	if (e->name) {
+		sqlite3_reset(e->name);
+		sqlite3_bind_int64(e->name, 2, tid);
+		own = query_look_up(e->name, pid);
 	}
 	snprintf(name, sizeof(name), "thread %lld%s%s%s", (long long)tid, *own ? " (" : "", own,
 		 *own ? ")" : "");
-	perfetto_meta(e->p, "thread_name", pid, tid, name, 0);
-	perfetto_meta(e->p, "thread_sort_index", pid, tid, NULL, tid);
-	e->open = true;
-	e->pid = pid;
-	e->tid = tid;
-	e->depth = 0;
-}
-
-/* Whether it lies within what is open on the thread; then it is open too. */
-static bool nests(struct events *e, int64_t begin, int64_t end, int64_t marker)
-{
-	struct open_slice *top;
-
-	while (e->depth && e->slices[e->depth - 1].end_ns <= begin)
-		e->depth--;
-	top = e->depth ? &e->slices[e->depth - 1] : NULL;
-	if (end < begin || e->depth == DEPTH || (top && end > top->end_ns))
-		return false;
-	e->slices[e->depth++] = (struct open_slice){ end, marker ? marker : top ? top->marker : 0 };
-	return true;
-}
-
-static int64_t range_around(const struct events *e)
-{
-	return e->depth ? e->slices[e->depth - 1].marker : 0;
+	chrome_trace_meta(e->t, "thread_name", pid, tid, name, 0);
+	chrome_trace_meta(e->t, "thread_sort_index", pid, tid, NULL, tid);
+	e->thread.open = true;
+	e->thread.pid = pid;
+	e->thread.tid = tid;
+	e->thread.depth = 0;
 }
 
 /* Column 0, a function's name, as members. */
 static void make_function(struct json *j, sqlite3_stmt *row)
 {
-	const char *name = perfetto_column_text(row, 0);
+	const char *name = query_text(row, 0);
 
 	json_key(j, "cat");
 	json_text(j, strncmp(name, "hsa_", 4) == 0 ? "cuda_driver" : "cuda_runtime");
@@ -123,69 +85,54 @@ static void make_function(struct json *j, sqlite3_stmt *row)
 
 static void put_call_args(struct events *e, const int64_t *row, int64_t first)
 {
-	const char *text = text_of(e->args, row[CALL_ARGS]);
-	struct json *j = &e->p->json;
+	struct json *j = e->t->json;
 
-	PERFETTO_NUMBER(j, "correlation",
-			row[CALL_CORRELATION] ? row[CALL_CORRELATION] - first :
-						row[CALL_ID] - first);
+	CHROME_TRACE_NUMBER(j, "correlation",
+			    row[CALL_CORRELATION] ? row[CALL_CORRELATION] - first :
+						    row[CALL_ID] - first);
 	if (row[CALL_STATUS])
-		perfetto_args_status(j, text_of(e->string, row[CALL_NAME]), row[CALL_STATUS]);
-	if (*text) {
-		JSON_KEY(j, "args");
-		if (!perfetto_args_write(j, text))
-			json_text(j, text);
-	}
+		chrome_trace_args_status(j, query_look_up(e->string, row[CALL_NAME]),
+					 row[CALL_STATUS]);
+	chrome_trace_args_put(j, query_look_up(e->args, row[CALL_ARGS]));
 }
 
-static int put_row(struct events *e, const int64_t *row, const char *phase, int64_t ns, int64_t dur,
-		   int64_t marker)
+static int put_row(void *arg, const int64_t *row, const char *phase, int64_t ns, int64_t dur)
 {
+	struct events *e = arg;
+	int64_t own = row[CALL_MARKER] ? row[CALL_ID] : 0;
+	int64_t marker = *phase == 'X' ? chrome_trace_range(&e->thread) : own;
 	int64_t first = first_id(e, row[CALL_ID]);
-	struct json *j = &e->p->json;
-	int ret = 0;
+	struct json *j = e->t->json;
+	int ret = 0, error;
 
-	perfetto_call(e->p, row, phase, ns, dur);
+	chrome_trace_call(e->t, row, phase, ns, dur);
 	if (row[CALL_MARKER]) {
 		JSON_KEY(j, "cat");
 		json_text(j, "user_annotation");
 		JSON_KEY(j, "name");
-		json_text(j, text_of(e->args, row[CALL_ARGS]));
+		json_text(j, query_look_up(e->args, row[CALL_ARGS]));
 	} else {
-		ret = perfetto_put_text(e->p, &e->functions, row[CALL_NAME], e->string,
-					make_function, true);
+		ret = chrome_trace_put_text(e->t, &e->functions, row[CALL_NAME], e->string,
+					    make_function, true);
 	}
 	JSON_KEY(j, "args");
 	json_object(j);
 	if (marker)
-		PERFETTO_NUMBER(j, "External id", marker - first);
+		CHROME_TRACE_NUMBER(j, "External id", marker - first);
 	if (!row[CALL_MARKER])
 		put_call_args(e, row, first);
 	json_object_end(j);
-	perfetto_event_end(e->p);
-	return ret;
+	error = chrome_trace_event_end(e->t);
+	return ret ? ret : error;
 }
 
 static int take_call(void *arg, const int64_t *row)
 {
 	struct events *e = arg;
-	int64_t begin = row[CALL_START], end = row[CALL_END];
-	int64_t own = row[CALL_MARKER] ? row[CALL_ID] : 0;
-	/* RPD has no kinds: an instant is a range without length */
-	bool instant = own &&
-		       (row[CALL_KIND] < 0 ? begin == end : row[CALL_KIND] == REC_MARKER_MARK);
-	int ret;
 
-	if (!e->open || e->pid != row[CALL_PID] || e->tid != row[CALL_TID])
+	if (!e->thread.open || e->thread.pid != row[CALL_PID] || e->thread.tid != row[CALL_TID])
 		introduce_thread(e, row[CALL_PID], row[CALL_TID]);
-	if (begin < e->p->first_ns)
-		begin = e->p->first_ns;
-	if (instant || end < begin)
-		return put_row(e, row, "i", begin, 0, own);
-	if (nests(e, begin, end, own))
-		return put_row(e, row, "X", begin, end - begin, range_around(e));
-	ret = put_row(e, row, "b", begin, 0, own);
-	return ret == 0 ? put_row(e, row, "e", end, 0, own) : ret;
+	return chrome_trace_put_call(e->t, &e->thread, row, false, put_row, e);
 }
 
 /* ---- operations ---- */
@@ -198,7 +145,7 @@ static int64_t gpu_of(const int64_t *op)
 
 static bool is_timed(const int64_t *op)
 {
-	return !(op[OP_FLAGS] & PERFETTO_UNTIMED) && op[OP_START] > 0 && op[OP_END] >= op[OP_START];
+	return rows_timed(op[OP_START], op[OP_END], op[OP_FLAGS]) && op[OP_START] > 0;
 }
 
 static int introduce_track(struct events *e, int64_t gpu, int64_t stream)
@@ -209,18 +156,18 @@ static int introduce_track(struct events *e, int64_t gpu, int64_t stream)
 	if (map_get(&e->tracks, key, &seen))
 		return 0;
 	if (!map_get(&e->tracks, (uint64_t)gpu << 32, &seen)) {
-		const struct perfetto_process *process = e->p->only;
+		const struct query_process *process = e->t->q->only;
 
 		snprintf(name, sizeof(name), "GPU %lld", (long long)gpu);
-		perfetto_meta(e->p, "process_name", gpu, 0, process ? process->name : name, 0);
-		perfetto_meta(e->p, "process_labels", gpu, 0, name, 0);
-		perfetto_meta(e->p, "process_sort_index", gpu, 0, NULL, 5000000 + gpu);
+		chrome_trace_meta(e->t, "process_name", gpu, 0, process ? process->name : name, 0);
+		chrome_trace_meta(e->t, "process_labels", gpu, 0, name, 0);
+		chrome_trace_meta(e->t, "process_sort_index", gpu, 0, NULL, 5000000 + gpu);
 		if (map_put(&e->tracks, (uint64_t)gpu << 32, 1))
 			return -ENOMEM;
 	}
 	snprintf(name, sizeof(name), "stream %lld", (long long)stream);
-	perfetto_meta(e->p, "thread_name", gpu, stream, name, 0);
-	perfetto_meta(e->p, "thread_sort_index", gpu, stream, NULL, stream);
+	chrome_trace_meta(e->t, "thread_name", gpu, stream, name, 0);
+	chrome_trace_meta(e->t, "thread_sort_index", gpu, stream, NULL, stream);
 	return map_put(&e->tracks, key, 1);
 }
 
@@ -236,7 +183,7 @@ static void make_copy(struct json *j, sqlite3_stmt *row)
 		{ "CopyHostToHost", "gpu_memcpy", "Memcpy HtoH (Host -> Host)" },
 		{ "FillBuffer", "gpu_memset", "Memset (Device)" },
 	};
-	const char *type = perfetto_column_text(row, 0);
+	const char *type = query_text(row, 0);
 	const char *category = strncmp(type, "Fill", 4) == 0 ? "gpu_memset" : "gpu_memcpy";
 	const char *name = type;
 
@@ -253,7 +200,7 @@ static void make_copy(struct json *j, sqlite3_stmt *row)
 
 static void make_kernel(struct json *j, sqlite3_stmt *row)
 {
-	const char *name = perfetto_column_text(row, 0);
+	const char *name = query_text(row, 0);
 
 	json_key(j, "cat");
 	json_text(j, "kernel");
@@ -292,26 +239,26 @@ static int put_op_args(struct events *e, const int64_t *op, int64_t gpu, int64_t
 		       int64_t correlation, bool timed)
 {
 	int64_t ns = op[OP_END] - op[OP_START];
-	struct json *j = &e->p->json;
+	struct json *j = e->t->json;
 	int ret = 0;
 
 	JSON_KEY(j, "args");
 	json_object(j);
 	if (op[OP_MARKER])
-		PERFETTO_NUMBER(j, "External id", op[OP_MARKER] - first_id(e, op[OP_ID]));
-	PERFETTO_NUMBER(j, "device", gpu);
-	PERFETTO_NUMBER(j, "context", 0);
-	PERFETTO_NUMBER(j, "stream", stream);
-	PERFETTO_NUMBER(j, "hsa_queue", op[OP_QUEUE]);
-	PERFETTO_NUMBER(j, "correlation", correlation);
+		CHROME_TRACE_NUMBER(j, "External id", op[OP_MARKER] - first_id(e, op[OP_ID]));
+	CHROME_TRACE_NUMBER(j, "device", gpu);
+	CHROME_TRACE_NUMBER(j, "context", 0);
+	CHROME_TRACE_NUMBER(j, "stream", stream);
+	CHROME_TRACE_NUMBER(j, "hsa_queue", op[OP_QUEUE]);
+	CHROME_TRACE_NUMBER(j, "correlation", correlation);
 	if (!op[OP_COPY]) {
 		JSON_KEY(j, "kind");
 		json_text(j, "Dispatch Kernel");
 		if (op[OP_SHAPE])
-			ret = perfetto_put_text(e->p, &e->shapes, op[OP_SHAPE], e->shape,
-						make_shape, true);
-	} else if (e->p->ours) {
-		PERFETTO_NUMBER(j, "bytes", op[OP_BYTES]);
+			ret = chrome_trace_put_text(e->t, &e->shapes, op[OP_SHAPE], e->shape,
+						    make_shape, true);
+	} else if (e->t->q->ours) {
+		CHROME_TRACE_NUMBER(j, "bytes", op[OP_BYTES]);
 		JSON_KEY(j, "memory bandwidth (GB/s)");
 		json_double(j, timed && ns > 0 ? (double)(op[OP_BYTES] * 1000 / ns) / 1000 : 0);
 	}
@@ -324,7 +271,7 @@ static bool is_first(struct events *e, int64_t call)
 {
 	sqlite3_bind_int64(e->use_call, 1, call);
 	sqlite3_step(e->use_call);
-	return sqlite3_reset(e->use_call) == SQLITE_OK && sqlite3_changes(e->p->db) > 0;
+	return sqlite3_reset(e->use_call) == SQLITE_OK && sqlite3_changes(e->t->q->db) > 0;
 }
 
 /* From the begin of the call, for which readers look at that instant. */
@@ -332,11 +279,9 @@ static void put_arrow(struct events *e, const int64_t *op, int64_t gpu, int64_t 
 		      int64_t correlation)
 {
 	int64_t id = correlation, begin = op[OP_START], call_ns;
-	struct json *j = &e->p->json;
+	struct json *j = e->t->json;
 
-	sqlite3_reset(e->call);
-	sqlite3_bind_int64(e->call, 1, op[OP_CALL]);
-	if (!op[OP_CALL] || sqlite3_step(e->call) != SQLITE_ROW)
+	if (!op[OP_CALL] || !query_row(e->call, op[OP_CALL]))
 		return;
 	call_ns = sqlite3_column_int64(e->call, 2);
 	if (begin < call_ns)
@@ -346,10 +291,11 @@ static void put_arrow(struct events *e, const int64_t *op, int64_t gpu, int64_t 
 	if (!is_first(e, op[OP_CALL]))
 		id = FURTHER + op[OP_ID] - first_id(e, op[OP_ID]);
 	for (int to = 0; to < 2; to++) {
-		perfetto_event(e->p, to ? "f" : "s", to ? gpu : sqlite3_column_int64(e->call, 0),
-			       to ? stream : sqlite3_column_int64(e->call, 1),
-			       to ? begin : call_ns);
-		PERFETTO_NUMBER(j, "id", id);
+		chrome_trace_event(e->t, to ? "f" : "s",
+				   to ? gpu : sqlite3_column_int64(e->call, 0),
+				   to ? stream : sqlite3_column_int64(e->call, 1),
+				   to ? begin : call_ns);
+		CHROME_TRACE_NUMBER(j, "id", id);
 		JSON_KEY(j, "cat");
 		json_text(j, "ac2g");
 		JSON_KEY(j, "name");
@@ -358,7 +304,7 @@ static void put_arrow(struct events *e, const int64_t *op, int64_t gpu, int64_t 
 			JSON_KEY(j, "bp");
 			json_text(j, "e");
 		}
-		perfetto_event_end(e->p);
+		chrome_trace_event_end(e->t);
 	}
 }
 
@@ -369,39 +315,30 @@ static int64_t correlation_of(struct events *e, const int64_t *op)
 
 	if (!op[OP_CALL])
 		return op[OP_CORRELATION] ? op[OP_CORRELATION] - first : 0;
-	sqlite3_reset(e->call);
-	sqlite3_bind_int64(e->call, 1, op[OP_CALL]);
-	own = sqlite3_step(e->call) == SQLITE_ROW ? sqlite3_column_int64(e->call, 4) : 0;
+	own = query_row(e->call, op[OP_CALL]) ? sqlite3_column_int64(e->call, 4) : 0;
 	return (own ? own : op[OP_CALL]) - first;
 }
 
 static int take_op(void *arg, const int64_t *op)
 {
 	struct events *e = arg;
-	int64_t gpu = gpu_of(op), stream = kineto_stream_of(e->p, op);
-	int64_t begin = op[OP_START] < e->p->first_ns ? e->p->first_ns : op[OP_START];
+	int64_t gpu = gpu_of(op), stream = stream_of(e->t->q, op);
 	bool timed = is_timed(op);
 	int64_t correlation = correlation_of(e, op);
-	struct json *j = &e->p->json;
-	int ret = introduce_track(e, gpu, stream);
+	int ret = introduce_track(e, gpu, stream), error;
 
-	perfetto_event(e->p, timed ? "X" : "i", gpu, stream, begin);
-	json_key(j, timed ? "dur" : "s");
-	if (timed)
-		json_us(j, op[OP_END] - begin);
-	else
-		json_text(j, "t");
+	chrome_trace_op(e->t, op, gpu, stream, timed);
 	if (ret == 0)
-		ret = op[OP_COPY] ? perfetto_put_text(e->p, &e->copies, op[OP_TYPE], e->string,
-						      make_copy, true) :
-				    perfetto_put_text(e->p, &e->kernels, op[OP_NAME], e->string,
-						      make_kernel, true);
+		ret = op[OP_COPY] ? chrome_trace_put_text(e->t, &e->copies, op[OP_TYPE], e->string,
+							  make_copy, true) :
+				    chrome_trace_put_text(e->t, &e->kernels, op[OP_NAME], e->string,
+							  make_kernel, true);
 	if (ret == 0)
 		ret = put_op_args(e, op, gpu, stream, correlation, timed);
-	perfetto_event_end(e->p);
+	error = chrome_trace_event_end(e->t);
 	if (timed)
 		put_arrow(e, op, gpu, stream, correlation);
-	return ret;
+	return ret ? ret : error;
 }
 
 /* ---- ranges on the GPU ---- */
@@ -420,14 +357,14 @@ static int flush_range(struct events *e)
 	sqlite3_step(e->add_range);
 	if (sqlite3_reset(e->add_range) == SQLITE_OK)
 		return 0;
-	return perfetto_fail(e->p, -ENOSPC, "%s: no room for a temporary table: %s", e->p->path,
-			     sqlite3_errmsg(e->p->db));
+	return query_fail(e->t->q, -ENOSPC, "%s: no room for a temporary table: %s", e->t->q->path,
+			  sqlite3_errmsg(e->t->q->db));
 }
 
 static int take_range(void *arg, const int64_t *op)
 {
 	struct events *e = arg;
-	int64_t gpu = gpu_of(op), stream = kineto_stream_of(e->p, op);
+	int64_t gpu = gpu_of(op), stream = stream_of(e->t->q, op);
 	int ret = 0;
 
 	if (!op[OP_MARKER] || !is_timed(op))
@@ -458,40 +395,41 @@ static const char ranges_sql[] =
 
 static int write_ranges(struct events *e)
 {
-	struct json *j = &e->p->json;
+	struct json *j = e->t->json;
 	sqlite3_stmt *row = NULL;
 	int ret;
 
-	if (!e->p->ours ||
-	    !perfetto_number(e->p, "SELECT EXISTS (SELECT 1 FROM rocpd_op WHERE roctxId <> 0)", 0))
+	if (!e->t->q->ours ||
+	    !query_number(e->t->q->db, "SELECT EXISTS (SELECT 1 FROM rocpd_op WHERE roctxId <> 0)",
+			  0))
 		return 0;
-	ret = perfetto_rows_ops(e->p, PERFETTO_BY_QUEUE, take_range, e);
+	ret = rows_ops(e->t->q, ROWS_BY_QUEUE, take_range, e);
 	if (ret == 0)
 		ret = flush_range(e);
 	if (ret == 0)
-		ret = perfetto_prepare(e->p, &row, ranges_sql);
-	while (ret == 0 && (ret = perfetto_step(e->p, row)) == 1) {
+		ret = query_prepare(e->t->q, &row, ranges_sql);
+	while (ret == 0 && (ret = query_step(e->t->q, row)) == 1) {
 		int64_t marker = sqlite3_column_int64(row, 0), first = sqlite3_column_int64(row, 3);
 
 		ret = introduce_track(e, sqlite3_column_int64(row, 1),
 				      sqlite3_column_int64(row, 2));
 		if (ret)
 			break;
-		perfetto_event(e->p, "X", sqlite3_column_int64(row, 1),
-			       sqlite3_column_int64(row, 2), first);
+		chrome_trace_event(e->t, "X", sqlite3_column_int64(row, 1),
+				   sqlite3_column_int64(row, 2), first);
 		JSON_KEY(j, "dur");
 		json_us(j, sqlite3_column_int64(row, 4) - first);
 		JSON_KEY(j, "cat");
 		json_text(j, "gpu_user_annotation");
 		JSON_KEY(j, "name");
-		json_text(j, perfetto_column_text(row, 5));
+		json_text(j, query_text(row, 5));
 		JSON_KEY(j, "args");
 		json_object(j);
-		PERFETTO_NUMBER(j, "External id", marker - first_id(e, marker));
-		PERFETTO_NUMBER(j, "device", sqlite3_column_int64(row, 1));
-		PERFETTO_NUMBER(j, "stream", sqlite3_column_int64(row, 2));
+		CHROME_TRACE_NUMBER(j, "External id", marker - first_id(e, marker));
+		CHROME_TRACE_NUMBER(j, "device", sqlite3_column_int64(row, 1));
+		CHROME_TRACE_NUMBER(j, "stream", sqlite3_column_int64(row, 2));
 		json_object_end(j);
-		perfetto_event_end(e->p);
+		chrome_trace_event_end(e->t);
 	}
 	sqlite3_finalize(row);
 	return ret;
@@ -501,47 +439,34 @@ static int write_ranges(struct events *e)
 
 static int prepare(struct events *e)
 {
-	static const char string_of[] = "SELECT string FROM rocpd_string WHERE id = ?1";
-	struct perfetto *p = e->p;
-	int ret = perfetto_run(p,
-			       "CREATE TEMP TABLE IF NOT EXISTS kineto_range (marker INTEGER, "
+	struct query *q = e->t->q;
+	const struct query_sql all[] = {
+		{ &e->add_range,
+		  "INSERT INTO kineto_range VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO "
+		  "UPDATE SET first = min(first, ?4), last = max(last, ?5)" },
+		{ &e->use_call, "INSERT OR IGNORE INTO kineto_call VALUES (?1)" },
+		{ &e->string, QUERY_STRING },
+		{ &e->args, query_args_sql(q) },
+		{ &e->call,
+		  q->ours ?
+			  "SELECT A.pid, A.tid, A.start, A.end, X.correlation_id FROM rocpd_api A "
+			  "LEFT JOIN rtl_api_data X ON X.api_id = A.id WHERE A.id = ?1" :
+			  "SELECT pid, tid, start, \"end\", 0 FROM rocpd_api WHERE id = ?1" },
+		/* the rest is of our databases */
+		{ &e->name, "SELECT T.name FROM rtl_thread T JOIN rtl_process P ON P.id = "
+			    "T.process_id WHERE P.pid = ?1 AND T.tid = ?2" },
+		{ &e->shape,
+		  "SELECT S.grid_x, S.grid_y, S.grid_z, S.group_x, S.group_y, S.group_z, "
+		  "S.group_size, Y.vgpr_count FROM rtl_shape S JOIN rtl_kernel_symbol Y ON "
+		  "Y.id = S.kernel_id WHERE S.id = ?1" },
+	};
+	int ret = query_run(q, "CREATE TEMP TABLE IF NOT EXISTS kineto_range (marker INTEGER, "
 			       "gpu INTEGER, stream INTEGER, first INTEGER, last INTEGER, "
 			       "PRIMARY KEY (marker, gpu, stream)) WITHOUT ROWID; "
 			       "DELETE FROM kineto_range; CREATE TEMP TABLE IF NOT EXISTS "
 			       "kineto_call (api_id INTEGER PRIMARY KEY); DELETE FROM kineto_call");
 
-	if (ret == 0)
-		ret = perfetto_prepare(p, &e->add_range,
-				       "INSERT INTO kineto_range VALUES (?1, ?2, ?3, ?4, ?5) ON "
-				       "CONFLICT DO UPDATE SET first = min(first, ?4), last = "
-				       "max(last, ?5)");
-	if (ret == 0)
-		ret = perfetto_prepare(p, &e->use_call,
-				       "INSERT OR IGNORE INTO kineto_call VALUES (?1)");
-	if (ret == 0)
-		ret = perfetto_prepare(p, &e->string, string_of);
-	if (ret == 0)
-		ret = perfetto_prepare(p, &e->args, perfetto_rows_args_sql(p));
-	if (ret == 0)
-		ret = perfetto_prepare(
-			p, &e->call,
-			p->ours ?
-				"SELECT A.pid, A.tid, A.start, A.end, X.correlation_id FROM "
-				"rocpd_api A LEFT JOIN rtl_api_data X ON X.api_id = A.id WHERE "
-				"A.id = ?1" :
-				"SELECT pid, tid, start, \"end\", 0 FROM rocpd_api WHERE id = ?1");
-	if (ret == 0 && p->ours)
-		ret = perfetto_prepare(
-			p, &e->thread,
-			"SELECT T.name FROM rtl_thread T JOIN rtl_process P ON P.id = "
-			"T.process_id WHERE P.pid = ?1 AND T.tid = ?2");
-	if (ret == 0 && p->ours)
-		ret = perfetto_prepare(
-			p, &e->shape,
-			"SELECT S.grid_x, S.grid_y, S.grid_z, S.group_x, S.group_y, "
-			"S.group_z, S.group_size, Y.vgpr_count FROM rtl_shape S JOIN "
-			"rtl_kernel_symbol Y ON Y.id = S.kernel_id WHERE S.id = ?1");
-	return ret;
+	return ret ? ret : query_prepare_all(q, all, q->ours ? sizeof(all) / sizeof(all[0]) : 5);
 }
 
 static void fini(struct events *e)
@@ -552,25 +477,25 @@ static void fini(struct events *e)
 	sqlite3_finalize(e->args);
 	sqlite3_finalize(e->call);
 	sqlite3_finalize(e->shape);
-	sqlite3_finalize(e->thread);
-	perfetto_texts_fini(&e->functions);
-	perfetto_texts_fini(&e->kernels);
-	perfetto_texts_fini(&e->shapes);
-	perfetto_texts_fini(&e->copies);
+	sqlite3_finalize(e->name);
+	chrome_trace_texts_fini(&e->functions);
+	chrome_trace_texts_fini(&e->kernels);
+	chrome_trace_texts_fini(&e->shapes);
+	chrome_trace_texts_fini(&e->copies);
 	map_fini(&e->tracks);
 }
 
-int kineto_events_write(struct perfetto *p)
+int kineto_events_write(struct chrome_trace *t)
 {
-	struct events e = { .p = p };
+	struct events e = { .t = t };
 	int ret = prepare(&e);
 
 	if (ret == 0)
-		ret = perfetto_rows_calls(p, take_call, &e);
+		ret = rows_calls(t->q, take_call, &e);
 	if (ret == 0)
 		ret = write_ranges(&e);
 	if (ret == 0)
-		ret = perfetto_rows_ops(p, PERFETTO_BY_QUEUE, take_op, &e);
+		ret = rows_ops(t->q, ROWS_BY_QUEUE, take_op, &e);
 	fini(&e);
 	return ret;
 }

@@ -145,8 +145,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static uint8_t copy[MAX_SIZE];
-	const struct rpd_options opt = { .force = true };
-	static struct rpd_result res;
+	const struct job_options opt = { .force = true };
+	static struct job_result res;
 	const char *spool = disk;
 	uint8_t mode;
 	size_t half;

@@ -70,7 +70,7 @@ for name in "$@"; do
 	mkdir -p "$name" "corpus_$name" "seeds_$name"
 	case $name in
 	load)
-		build_fuzzer load "$root"/src/store/*.c "$root"/src/export/rpd/*.c \
+		build_fuzzer load "$root"/src/store/*.c "$root"/src/export/rpd/*.c "$root"/src/query/identify.c "$root"/src/query/job.c \
 			"$root/src/base/alloc.c" "$root/src/base/crc.c" "$root/src/base/fd.c" "$root/src/base/proc.c" "$build/gen/names_enums_gen.c"
 		# shellcheck disable=SC2086
 		"$clang" $flags "$here/make_seeds.c" "$root/tests/support/spool_make.c" -o make_seeds
@@ -82,7 +82,7 @@ for name in "$@"; do
 			[ "${source##*/}" = main.c ] || cli="$cli $source"
 		done
 		# shellcheck disable=SC2086
-		build_fuzzer opts $cli "$root"/src/export/*.c "$root"/src/export/rpd/*.c "$root"/src/store/*.c \
+		build_fuzzer opts $cli "$root"/src/export/*.c "$root"/src/export/*/*.c "$root"/src/query/*.c "$root"/src/store/*.c \
 			"$root"/src/event/*.c "$root"/src/base/*.c "$build/gen/names_enums_gen.c"
 		;;
 	pm4)

@@ -94,8 +94,8 @@ void test_fail(const char *file, int line, const char *fmt, ...)
 
 int main(int argc, char **argv)
 {
-	static const struct rpd_options opt = { .force = true };
-	static struct rpd_result res;
+	static const struct job_options opt = { .force = true };
+	static struct job_result res;
 	static char text[MAX_TEXT];
 	char db[64] = "/tmp/rtl-golden-XXXXXX";
 	const char *spool = argc > 1 ? argv[1] : "";

@@ -10,11 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "export/export.h"
+#include "export/rpd/rpd.h"
 #include "support/db.h"
 #include "support/spool_make.h"
 #include "support/test.h"
 
-static struct rpd_result res;
+static struct job_result res;
 static const char *input;
 
 static void make_sample(void)
@@ -53,9 +55,9 @@ static bool is_there(const char *name)
 
 static int write_csv(const char *out, bool force)
 {
-	const struct rpd_options opt = { .force = force };
+	const struct job_options opt = { .force = force };
 
-	return csv_write(&input, 1, test_tmpfile(out), &opt, &res);
+	return export_run(export_find("csv"), &input, 1, test_tmpfile(out), &opt, &res);
 }
 
 /* Files of that folder. */
@@ -89,7 +91,7 @@ TEST(the_sample_has_rocprofs_statistics)
 	CHECK(!is_there("out/hip_stats.csv"));
 	CHECK(!is_there("out/hip_api_trace.csv"));
 	CHECK_EQ_UINT(nr_files("out"), 6);
-	CHECK_EQ_UINT(res.nr_processes, 6);
+	CHECK_EQ_UINT(res.nr_files, 6);
 	CHECK(res.complete);
 }
 
@@ -171,9 +173,9 @@ TEST(the_output_is_a_folder_or_what_names_begin_with)
 	CHECK_OK(mkdir(test_tmpfile("there"), 0777));
 	CHECK_OK(write_csv("there", false));
 	CHECK(is_there("there/results.csv") && is_there("there/stats.csv"));
-	CHECK_EQ_INT(csv_write(&input, 1, "-", NULL, &res), -EINVAL);
+	CHECK_EQ_INT(export_run(export_find("csv"), &input, 1, "-", NULL, &res), -EINVAL);
 	res.error[0] = 0;
-	CHECK_EQ_INT(csv_write(&input, 1, "", NULL, &res), -EINVAL);
+	CHECK_EQ_INT(export_run(export_find("csv"), &input, 1, "", NULL, &res), -EINVAL);
 }
 
 TEST(existing_files_are_kept_unless_forced)
@@ -207,12 +209,13 @@ static int stop_at_once(void *arg, uint64_t done, uint64_t total)
 
 TEST(stopping_leaves_no_half_of_a_file)
 {
-	const struct rpd_options opt = { .progress = stop_at_once };
+	const struct job_options opt = { .progress = stop_at_once };
 
 	input = test_tmpfile("many.rtl");
 	spool_make_many(input, 20000);
 	CHECK_OK(mkdir(test_tmpfile("out"), 0777));
-	CHECK_EQ_INT(csv_write(&input, 1, test_tmpfile("out"), &opt, &res), -ECANCELED);
+	CHECK_EQ_INT(export_run(export_find("csv"), &input, 1, test_tmpfile("out"), &opt, &res),
+		     -ECANCELED);
 	CHECK_EQ_UINT(nr_files("out"), 0);
 }
 
@@ -241,21 +244,38 @@ static int append(void *arg, const char *bytes, size_t size)
 	return 0;
 }
 
+static struct query *open_input(void)
+{
+	static const struct job_options opt;
+	struct query *q;
+
+	CHECK_OK(query_open(&q, &input, 1, rpd_merge, &opt, &res));
+	return q;
+}
+
+static int print(struct query *q, const char *table, uint64_t rows, json_write_fn write, char *text)
+{
+	static struct json j;
+
+	json_init(&j, write, text);
+	return csv_print(q, table, rows, &j);
+}
+
 TEST(one_table_alone_is_the_same)
 {
 	static char text[4096];
-	sqlite3 *db;
+	struct query *q;
 
 	make_rpd();
 	CHECK_OK(write_csv("out/", false));
-	CHECK_EQ_INT(sqlite3_open(input, &db), SQLITE_OK);
-	CHECK_OK(csv_print(db, "hip_stats", 0, append, text));
+	q = open_input();
+	CHECK_OK(print(q, "hip_stats", 0, append, text));
 	CHECK_STR_EQ(text, text_of("out/hip_stats.csv"));
 	text[0] = 0;
-	CHECK_OK(csv_print(db, "api_stats", 1, append, text));
+	CHECK_OK(print(q, "api_stats", 1, append, text));
 	CHECK_STR_EQ(text, STATS "\"hipLaunchKernel\",1,1000,1000,98.03921568627452\n");
-	CHECK_EQ_INT(csv_print(db, "api_stats", 0, refuse, NULL), -ENOSPC);
-	CHECK_EQ_INT(csv_print(db, "results", 0, append, text), -EINVAL);
-	CHECK_EQ_INT(csv_print(db, "no such", 0, append, text), -EINVAL);
-	sqlite3_close(db);
+	CHECK_EQ_INT(print(q, "api_stats", 0, refuse, NULL), -ENOSPC);
+	CHECK_EQ_INT(print(q, "results", 0, append, text), -EINVAL);
+	CHECK_EQ_INT(print(q, "no such", 0, append, text), -EINVAL);
+	query_close(q);
 }

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "support/test.h"
 
 static struct json j;
@@ -132,12 +133,16 @@ TEST(nesting_beyond_the_limit_is_an_error_not_a_crash)
 	CHECK_EQ_INT(json_flush(&j), -EOVERFLOW);
 }
 
-TEST(a_quoted_text_is_a_value)
+TEST(a_writer_to_memory_grows)
 {
-	size_t size;
-	char *quoted = json_quote("a\"b", &size);
+	struct json_memory m = { NULL, 0 };
 
-	CHECK_STR_EQ(quoted, "\"a\\\"b\"");
-	CHECK_EQ_UINT(size, 6);
-	free(quoted);
+	json_init(&j, json_write_memory, &m);
+	json_text(&j, "a\"b");
+	CHECK_OK(json_flush(&j));
+	json_bytes(&j, "c", 1);
+	CHECK_OK(json_flush(&j));
+	CHECK_EQ_UINT(m.size, 7);
+	CHECK_EQ_INT(memcmp(m.bytes, "\"a\\\"b\"c", 7), 0);
+	alloc_free(m.bytes);
 }

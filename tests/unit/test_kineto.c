@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_kineto.c - kineto's dialect of an RPD file, and what goes wrong; its events: tests/cli */
-#include "export/kineto.h"
+#include "export/export.h"
 
 #include <errno.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "support/db.h"
 #include "support/test.h"
 
-static struct rpd_result res;
+static struct job_result res;
 static const char *input;
 
 static void make_input(const char *more)
@@ -28,7 +28,7 @@ static void make_input(const char *more)
 
 static int write_json(const char *out)
 {
-	return kineto_write(&input, 1, out, NULL, &res);
+	return export_run(export_find("kineto"), &input, 1, out, NULL, &res);
 }
 
 TEST(a_file_of_rpd_has_queues_for_streams)
@@ -37,7 +37,7 @@ TEST(a_file_of_rpd_has_queues_for_streams)
 
 	make_input("");
 	CHECK_OK(write_json(out));
-	CHECK_EQ_UINT(res.nr_processes, 1);
+	CHECK_EQ_UINT(res.nr_files, 1);
 	text = test_text_of(out);
 	CHECK_STR_HAS(text,
 		      "\"distributedInfo\": {\"backend\": \"none\",\"rank\": 0,\"world_size\": 1}");

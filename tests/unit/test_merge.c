@@ -9,11 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "query/identify.h"
 #include "support/db.h"
 #include "support/spool_make.h"
 #include "support/test.h"
 
-static struct rpd_result res;
+static struct job_result res;
 static char out[256];
 
 static void name_out(void)
@@ -36,7 +37,7 @@ static const char *make_db(const char *name, uint32_t pid, const char *host)
 
 static void merge(const char *const *inputs, size_t nr)
 {
-	static const struct rpd_options opt = { .force = true };
+	static const struct job_options opt = { .force = true };
 
 	name_out();
 	CHECK_MSG(rpd_merge(inputs, nr, out, &opt, &res) == 0, "%s", res.error);
@@ -328,7 +329,7 @@ static uint64_t random_next(void)
 TEST(damaged_databases_never_crash)
 {
 	const char *db = make_db("1.db", 100, "nodeA");
-	static const struct rpd_options opt = { .force = true };
+	static const struct job_options opt = { .force = true };
 	struct stat st;
 	char *good;
 	int fd = open(db, O_RDWR);
@@ -341,7 +342,7 @@ TEST(damaged_databases_never_crash)
 	CHECK_NOT_NULL(good);
 	CHECK_EQ_INT(read(fd, good, (size_t)st.st_size), st.st_size);
 	for (int round = 0; round < 300; round++) {
-		enum rpd_kind kind;
+		enum identify_kind kind;
 		char error[512];
 
 		for (uint64_t i = 1 + random_next() % 30; i > 0; i--) {
@@ -350,7 +351,7 @@ TEST(damaged_databases_never_crash)
 
 			CHECK_EQ_INT(pwrite(fd, &bad, 1, (off_t)at), 1);
 		}
-		if (rpd_identify(db, &kind, error, sizeof(error)) < 0)
+		if (identify_file(db, &kind, error, sizeof(error)) < 0)
 			CHECK_STR_HAS(error, db);
 		if (rpd_merge(&db, 1, out, &opt, &res) < 0) {
 			failed++;

@@ -20,8 +20,8 @@
 #include "support/spool_make.h"
 #include "support/test.h"
 
-static struct rpd_result res;
-static const struct rpd_options force = { .force = true };
+static struct job_result res;
+static const struct job_options force = { .force = true };
 
 static const char *sample(bool mem, bool closed)
 {
@@ -269,7 +269,7 @@ TEST(identity_and_clocks_are_kept)
 {
 	const char *spool = sample(false, true);
 	const char *const identity[] = { "command_line", "rtl trace ./demo", NULL };
-	const struct rpd_options opt = { .force = true, .identity = identity };
+	const struct job_options opt = { .force = true, .identity = identity };
 	const char *db = test_tmpfile("a.db");
 
 	CHECK_OK(rpd_write(&spool, 1, db, &opt, &res));
@@ -381,7 +381,7 @@ TEST(it_can_be_stopped)
 	const char *spool = test_tmpfile("many.rtl");
 	const char *db = test_tmpfile("a.db");
 	int calls = 0;
-	const struct rpd_options opt = { .progress = stop, .progress_arg = &calls };
+	const struct job_options opt = { .progress = stop, .progress_arg = &calls };
 
 	spool_make_many(spool, 20000);
 	CHECK_EQ_INT(rpd_write(&spool, 1, db, &opt, &res), -ECANCELED);

@@ -14,8 +14,8 @@
 /* Rows of calls lie behind those of markers (the largest is 2) and threads (three). */
 #define SHIFT "6"
 
-static struct rpd_result res;
-static const struct rpd_options force = { .force = true };
+static struct job_result res;
+static const struct job_options force = { .force = true };
 
 static const char *convert(const char *spool)
 {

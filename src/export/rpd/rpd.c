@@ -178,7 +178,7 @@ static int finish(struct rpd *r)
 
 static void fini(struct rpd *r, int ret)
 {
-	struct rpd_result *res = r->res;
+	struct job_result *res = r->res;
 
 	rpd_feed_destroy(r->feed);
 	rpd_db_close(r);
@@ -187,9 +187,7 @@ static void fini(struct rpd *r, int ret)
 	if (ret < 0 && !res->error[0])
 		snprintf(res->error, sizeof(res->error), "%s: %s", r->out, strerror(-ret));
 	verdict_finish(&r->verdict);
-	res->complete = r->verdict.complete;
-	res->nr_lost = r->verdict.nr_lost;
-	snprintf(res->verdict, sizeof(res->verdict), "%s", r->verdict.line);
+	job_verdict(res, &r->verdict);
 	for (size_t i = 0; i < r->nr_nodes; i++)
 		alloc_free(r->nodes[i].key);
 	alloc_free(r->nodes);
@@ -206,20 +204,20 @@ static uint64_t file_size(const char *path)
 
 static int add_input(struct rpd *r, const char *path, bool spools_only)
 {
-	enum rpd_kind kind = RPD_KIND_SPOOL;
+	enum identify_kind kind = IDENTIFY_SPOOL;
 	char error[sizeof(r->res->error)];
 	int ret = 0;
 
 	if (!spools_only)
-		ret = rpd_identify(path, &kind, error, sizeof(error));
+		ret = identify_file(path, &kind, error, sizeof(error));
 	if (ret < 0)
 		return rpd_fail(r, ret, "%s", error);
 	switch (kind) {
-	case RPD_KIND_OURS:
-	case RPD_KIND_RPD:
+	case IDENTIFY_OURS:
+	case IDENTIFY_RPD:
 		ret = rpd_merge_add(r, path, kind);
 		break;
-	case RPD_KIND_SQLITE:
+	case IDENTIFY_SQLITE:
 		ret = rpd_fail(r, -EINVAL,
 			       "%s: is an SQLite database without the tables of a trace (rocpd_op, "
 			       "rocpd_api): give databases of rtl or RPD, or spools",
@@ -235,9 +233,9 @@ static int add_input(struct rpd *r, const char *path, bool spools_only)
 }
 
 static int write_inputs(const char *const *inputs, size_t nr, const char *out,
-			const struct rpd_options *opt, struct rpd_result *res, bool spools_only)
+			const struct job_options *opt, struct job_result *res, bool spools_only)
 {
-	static const struct rpd_options defaults;
+	static const struct job_options defaults;
 	struct rpd *r = alloc_zero(1, sizeof(*r));
 	int ret;
 
@@ -261,14 +259,14 @@ static int write_inputs(const char *const *inputs, size_t nr, const char *out,
 	return ret;
 }
 
-int rpd_write(const char *const *spools, size_t nr, const char *out, const struct rpd_options *opt,
-	      struct rpd_result *res)
+int rpd_write(const char *const *spools, size_t nr, const char *out, const struct job_options *opt,
+	      struct job_result *res)
 {
 	return write_inputs(spools, nr, out, opt, res, true);
 }
 
-int rpd_merge(const char *const *inputs, size_t nr, const char *out, const struct rpd_options *opt,
-	      struct rpd_result *res)
+int rpd_merge(const char *const *inputs, size_t nr, const char *out, const struct job_options *opt,
+	      struct job_result *res)
 {
 	return write_inputs(inputs, nr, out, opt, res, false);
 }

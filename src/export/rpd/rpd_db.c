@@ -10,28 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-int rpd_fail(struct rpd *r, int error, const char *fmt, ...)
-{
-	va_list args;
-
-	/* the first error is the cause, later ones follow from it */
-	if (!r->res->error[0]) {
-		va_start(args, fmt);
-		vsnprintf(r->res->error, sizeof(r->res->error), fmt, args);
-		va_end(args);
-	}
-	return error;
-}
-
-void rpd_warn(struct rpd *r, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(r->res->warning, sizeof(r->res->warning), fmt, args);
-	va_end(args);
-}
-
 int rpd_db_fail(struct rpd *r, const char *what)
 {
 	int rc = r->db ? sqlite3_extended_errcode(r->db) : SQLITE_NOMEM;

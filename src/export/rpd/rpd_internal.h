@@ -12,7 +12,7 @@
  *	rpd_marker.c	markers
  *	rpd_merge.c	rows of another database
  *	rpd_carry.c	its tables and columns
- *	rpd_identify.c what kind of file an input is
+ *	identify_file.c what kind of file an input is
  */
 #ifndef RTL_EXPORT_RPD_INTERNAL_H
 #define RTL_EXPORT_RPD_INTERNAL_H
@@ -24,6 +24,8 @@
 #include <stdint.h>
 
 #include "export/rpd/rpd.h"
+#include "query/identify.h"
+#include "query/query.h"
 #include "store/index.h"
 #include "store/map.h"
 #include "store/verdict.h"
@@ -34,9 +36,6 @@
 #define RPD_PID_STRIDE INT64_C(10000000)
 #define RPD_GPU_STRIDE INT64_C(1000)
 
-/* Stored in our flags beside enum rec_flags. */
-#define RPD_F_PLACED (1 << 16) /* the times in rocpd_op are a place on the axis, not measured */
-
 struct rpd_node {
 	char *key; /* host and boot */
 };
@@ -45,8 +44,8 @@ struct rpd {
 	sqlite3 *db;
 	const char *out;
 	char tmp[PATH_MAX + 32];
-	const struct rpd_options *opt;
-	struct rpd_result *res;
+	const struct job_options *opt;
+	struct job_result *res;
 	int64_t next_block;
 	struct rpd_node *nodes;
 	size_t nr_nodes;
@@ -75,8 +74,8 @@ int rpd_db_insert(struct rpd *r, sqlite3_stmt *stmt, const char *types, ...);
 int64_t rpd_db_int(struct rpd *r, int64_t fallback, const char *fmt, ...);
 /* Turns the last SQLite error into res->error; `what` is the file. Returns -errno. */
 int rpd_db_fail(struct rpd *r, const char *what);
-int rpd_fail(struct rpd *r, int error, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-void rpd_warn(struct rpd *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+#define rpd_fail(r, error, ...) job_fail((r)->res, error, __VA_ARGS__)
+#define rpd_warn(r, ...) job_warn((r)->res, __VA_ARGS__)
 
 /* rpd.c */
 int rpd_progress(struct rpd *r, uint64_t done_of_input);
@@ -250,6 +249,6 @@ bool rpd_carry_has(struct rpd *r, const char *table, const char *column);
 char *rpd_carry_sql(const struct rpd_carry_to *to, const struct rpd_carry *table);
 
 /* rpd_merge.c */
-int rpd_merge_add(struct rpd *r, const char *path, enum rpd_kind kind);
+int rpd_merge_add(struct rpd *r, const char *path, enum identify_kind kind);
 
 #endif

@@ -356,9 +356,9 @@ static int copy_arguments(struct merge *m)
 		    (long long)m->base);
 }
 
-static void count(struct merge *m, enum rpd_kind kind, int64_t last)
+static void count(struct merge *m, enum identify_kind kind, int64_t last)
 {
-	struct rpd_result *res = m->r->res;
+	struct job_result *res = m->r->res;
 	int64_t first_ns, last_ns;
 
 #define COUNT(table, column)                                                                       \
@@ -373,7 +373,7 @@ static void count(struct merge *m, enum rpd_kind kind, int64_t last)
 	res->nr_markers += COUNT("rtl_marker_data", "api_id");
 	res->nr_ops += COUNT("rocpd_op", "id");
 	/* rows that stand for threads are no calls, and RPD's do not tell markers apart */
-	res->nr_apis += kind == RPD_KIND_OURS ? COUNT("rtl_api_data", "api_id") :
+	res->nr_apis += kind == IDENTIFY_OURS ? COUNT("rtl_api_data", "api_id") :
 						COUNT("rocpd_api", "id");
 	first_ns = rpd_db_int(
 		m->r, 0,
@@ -394,7 +394,7 @@ static void count(struct merge *m, enum rpd_kind kind, int64_t last)
 		res->last_ns = (uint64_t)last_ns;
 }
 
-static int copy_all(struct merge *m, enum rpd_kind kind, int64_t last)
+static int copy_all(struct merge *m, enum identify_kind kind, int64_t last)
 {
 	int64_t input = m->base / RPD_BLOCK;
 	size_t nr;
@@ -402,7 +402,7 @@ static int copy_all(struct merge *m, enum rpd_kind kind, int64_t last)
 	int ret = rpd_db_exec(m->r, "BEGIN");
 
 	if (ret == 0)
-		ret = kind == RPD_KIND_OURS ? take_processes(m) :
+		ret = kind == IDENTIFY_OURS ? take_processes(m) :
 					      exec(m, "rocpd_string",
 						   "INSERT INTO main.rocpd_string(id, string) "
 						   "VALUES (%lld, '')",
@@ -410,7 +410,7 @@ static int copy_all(struct merge *m, enum rpd_kind kind, int64_t last)
 	for (size_t i = 0; i < nr && ret == 0; i++) {
 		if (rpd_carry_has(m->r, tables[i].name, NULL))
 			ret = copy_table(m, &tables[i]);
-		else if (kind == RPD_KIND_OURS && !tables[i].optional)
+		else if (kind == IDENTIFY_OURS && !tables[i].optional)
 			ret = rpd_fail(m->r, -EINVAL,
 				       "%s: table %s is missing: the database is "
 				       "damaged; write it again from its spools",
@@ -421,7 +421,7 @@ static int copy_all(struct merge *m, enum rpd_kind kind, int64_t last)
 	if (ret == 0)
 		ret = copy_metadata(m, input);
 	if (ret == 0)
-		ret = kind == RPD_KIND_OURS ? add_verdict(m) : stand_in(m, last);
+		ret = kind == IDENTIFY_OURS ? add_verdict(m) : stand_in(m, last);
 	if (ret == 0)
 		ret = rpd_db_exec(m->r, "COMMIT");
 	if (ret == 0) {
@@ -437,7 +437,7 @@ static int on_progress(void *arg)
 	return rpd_progress(arg, 0) != 0;
 }
 
-int rpd_merge_add(struct rpd *r, const char *path, enum rpd_kind kind)
+int rpd_merge_add(struct rpd *r, const char *path, enum identify_kind kind)
 {
 	struct merge m = { .r = r, .path = path, .base = r->next_block * RPD_BLOCK };
 	int64_t largest, last;
@@ -458,7 +458,7 @@ int rpd_merge_add(struct rpd *r, const char *path, enum rpd_kind kind)
 			       path);
 	if (ret == 0) {
 		/* of other files one id at the end is left for the empty string */
-		int64_t blocks = (largest + (kind != RPD_KIND_OURS)) / RPD_BLOCK + 1;
+		int64_t blocks = (largest + (kind != IDENTIFY_OURS)) / RPD_BLOCK + 1;
 
 		r->next_block += blocks;
 		last = m.base + blocks * RPD_BLOCK - 1;

@@ -21,10 +21,6 @@
 #define NR_SHAPES 8192u /* a cache: a shape that falls out of it is written again */
 #define NR_BLOCKS(max) (1 + (int64_t)((max) >> 32))
 
-/* Copies are drawn apart from kernels: their queue ids begin here, one for each SDMA engine. */
-#define COPY_QUEUE 10000
-#define COPY_QUEUE_UNKNOWN 9999
-
 struct shape_key {
 	uint32_t kernel, queue, grid[3], private_size, group_size;
 	uint16_t group[3], zero;
@@ -170,7 +166,7 @@ static void place(struct rpd_process *p, struct rpd_row *row, uint64_t begin_ns,
 	if ((flags & REC_F_NO_TIME) || !begin_ns) {
 		row->start = p->last_ns;
 		row->end = p->last_ns;
-		row->flags |= RPD_F_PLACED;
+		row->flags |= QUERY_F_PLACED;
 	} else if (flags & REC_F_UNFINISHED) {
 		row->end = row->start;
 	}
@@ -266,8 +262,8 @@ static int on_copy(void *arg, const struct store_copy *op)
 	row->in = RPD_IN_OP | RPD_IN_COPY;
 	row->id = p->base + p->next_op++;
 	row->gpu = gpu_id(p, gpu);
-	row->queue = op->engine == UINT32_MAX ? COPY_QUEUE_UNKNOWN :
-						COPY_QUEUE + (int64_t)op->engine;
+	row->queue = op->engine == UINT32_MAX ? QUERY_COPY_QUEUE_UNKNOWN :
+						QUERY_COPY_QUEUE + (int64_t)op->engine;
 	row->sequence = p->next_copy++;
 	row->marker = rpd_spool_id(p, op->marker);
 	row->correlation = rpd_spool_call(p, op->correlation);
@@ -485,7 +481,7 @@ static int setup(struct rpd_process *p)
 	return prepare(p);
 }
 
-static void span_result(struct rpd_result *res, const struct store_totals *t)
+static void span_result(struct job_result *res, const struct store_totals *t)
 {
 	if (t->first_ns && (!res->first_ns || t->first_ns < res->first_ns))
 		res->first_ns = t->first_ns;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_perfetto.c - what the Chrome JSON writer does when things go wrong, and arguments as JSON
+/* test_chrome_trace.c - what the Chrome JSON writer does when things go wrong, and arguments as JSON
  *
  * Its events: tests/cli.
  */
-#include "export/perfetto.h"
+#include "export/chrome_trace/chrome_trace.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -12,11 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "export/perfetto_internal.h"
+#include "export/chrome_trace/chrome_trace_internal.h"
+#include "export/export.h"
 #include "support/db.h"
 #include "support/test.h"
 
-static struct rpd_result res;
+static struct job_result res;
 static const char *input;
 
 /* A database as RPD's oldest tracers write it, with nr operations. */
@@ -33,9 +34,9 @@ static void make_input(int nr)
 	db_make_rpd(input, sql);
 }
 
-static int write_json(const char *out, const struct rpd_options *opt)
+static int write_json(const char *out, const struct job_options *opt)
 {
-	return perfetto_write(&input, 1, out, opt, &res);
+	return export_run(export_find("perfetto"), &input, 1, out, opt, &res);
 }
 
 /* Files in the test's directory beside the input. */
@@ -62,7 +63,7 @@ static int stop_at_once(void *arg, uint64_t done, uint64_t total)
 
 TEST(an_existing_file_is_kept_unless_forced)
 {
-	const struct rpd_options force = { .force = true };
+	const struct job_options force = { .force = true };
 	const char *out = test_tmpfile("out.json");
 
 	make_input(10);
@@ -76,7 +77,7 @@ TEST(an_existing_file_is_kept_unless_forced)
 TEST(stopping_leaves_nothing_behind)
 {
 	int calls = 0;
-	const struct rpd_options opt = { .progress = stop_at_once, .progress_arg = &calls };
+	const struct job_options opt = { .progress = stop_at_once, .progress_arg = &calls };
 
 	make_input(50000);
 	CHECK_EQ_INT(write_json(test_tmpfile("out.json"), &opt), -ECANCELED);
@@ -92,7 +93,9 @@ TEST(what_cannot_be_read_or_written_is_said)
 	CHECK_EQ_INT(write_json(test_tmpdir(), NULL), -EINVAL);
 	input = test_tmpfile("none.db");
 	CHECK_EQ_INT(write_json(test_tmpfile("out.json"), NULL), -ENOENT);
-	CHECK_EQ_INT(perfetto_write(&input, 0, test_tmpfile("out.json"), NULL, &res), -EINVAL);
+	CHECK_EQ_INT(export_run(export_find("perfetto"), &input, 0, test_tmpfile("out.json"), NULL,
+				&res),
+		     -EINVAL);
 	CHECK_EQ_UINT(nr_files(), 0);
 }
 
@@ -146,7 +149,7 @@ static const char *json_of(const char *text)
 	nr_written = 0;
 	written[0] = 0;
 	json_init(&j, to_text, NULL);
-	if (perfetto_args_write(&j, text))
+	if (chrome_trace_args_write(&j, text))
 		CHECK_OK(json_flush(&j));
 	return written;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* perfetto_gpu.c - operations as Chrome JSON: one process for each GPU, one thread for each lane
+/* chrome_trace_gpu.c - operations as Chrome JSON: one process for each GPU, one thread for each lane
  *
  * Operations of one queue may overlap, and a reader drops what overlaps on one track. So a queue
  * has as many lanes as it has operations at one time; rows come sorted by queue and begin, and each
@@ -8,29 +8,24 @@
  * Where streams are known, a second process of each GPU shows the same operations by stream, with
  * a category of their own: whoever counts kernels by category counts each once.
  */
-#include "export/perfetto_internal.h"
+#include "export/chrome_trace/chrome_trace_internal.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/alloc.h"
-#include "export/export_cause.h"
-
-#define LABEL_MAX 160u
-#define COPY_QUEUE_UNKNOWN 9999 /* queue numbers of copies: docs/formats/database.md */
-#define COPY_QUEUE 10000
+#include "query/label.h"
 
 struct lane {
 	int64_t end_ns, tid;
 };
 
 struct gpu_writer {
-	struct perfetto *p;
-	enum perfetto_order order; /* of the rows that come */
+	struct chrome_trace *t;
+	enum rows_order order; /* of the rows that come */
 	/* the track of the last row */
-	enum perfetto_order kind;
+	enum rows_order kind;
 	int64_t gpu, queue, block, pid;
 	bool copies, open;
 	struct lane *lanes;
@@ -39,8 +34,8 @@ struct gpu_writer {
 	int64_t *pids; /* those that were introduced */
 	size_t nr_pids;
 	/* texts by id, and where they come from */
-	struct perfetto_texts labels, shapes, agents, types, streams;
-	sqlite3_stmt *label, *shape, *agent, *type, *stream, *graph, *cause, *call;
+	struct chrome_trace_texts labels, symbols, shapes, agents, types, streams;
+	sqlite3_stmt *label, *symbol, *shape, *agent, *type, *stream, *graph, *cause, *call;
 	/* the marker or call of the last arrow */
 	int64_t cause_id, cause_pid, cause_tid, cause_begin, cause_end;
 	bool cause_good;
@@ -48,50 +43,23 @@ struct gpu_writer {
 
 /* ---- texts ---- */
 
-/* A name to be read on the track: without the parameter list, and of bounded length. */
-static size_t label_size(const char *name)
-{
-	size_t n = strlen(name), depth = 0, cut = n;
-
-	if (n && name[n - 1] == ')')
-		for (size_t i = n; i-- > 0;) {
-			depth += name[i] == ')';
-			depth -= name[i] == '(' && depth;
-			if (!depth) {
-				cut = i ? i : n;
-				break;
-			}
-		}
-	return cut;
-}
-
 static void make_label(struct json *j, sqlite3_stmt *row)
 {
-	const char *name = perfetto_column_text(row, 0);
-	size_t n = label_size(name);
-	char cut[LABEL_MAX + 4];
+	char label[LABEL_SIZE];
 
-	if (!*name) {
-		json_text(j, "unnamed");
-	} else if (n <= LABEL_MAX) {
-		json_text_size(j, name, n);
-	} else {
-		memcpy(cut, name, LABEL_MAX - 3);
-		memcpy(cut + LABEL_MAX - 3, "...", 3);
-		json_text_size(j, cut, LABEL_MAX);
-	}
+	json_text(j, label_kernel(label, query_text(row, 0)));
 }
 
 /* Members of an object that is open in the file: no braces. */
 static void make_shape(struct json *j, sqlite3_stmt *row)
 {
-	const char *mangled = perfetto_column_text(row, 1);
+	const char *mangled = query_text(row, 1);
 	size_t n = strlen(mangled);
 
 	if (!row)
 		return;
 	JSON_KEY(j, "kernel");
-	json_text(j, perfetto_column_text(row, 0));
+	json_text(j, query_text(row, 0));
 	JSON_KEY(j, "mangled");
 	json_text_size(j, mangled, n > 3 && strcmp(mangled + n - 3, ".kd") == 0 ? n - 3 : n);
 	for (int i = 0; i < 2; i++) {
@@ -101,15 +69,15 @@ static void make_shape(struct json *j, sqlite3_stmt *row)
 			json_int(j, sqlite3_column_int64(row, 2 + 3 * i + k));
 		json_array_end(j);
 	}
-	PERFETTO_NUMBER(j, "lds_bytes", sqlite3_column_int64(row, 8));
-	PERFETTO_NUMBER(j, "scratch_bytes", sqlite3_column_int64(row, 9));
+	CHROME_TRACE_NUMBER(j, "lds_bytes", sqlite3_column_int64(row, 8));
+	CHROME_TRACE_NUMBER(j, "scratch_bytes", sqlite3_column_int64(row, 9));
 }
 
 /* ---- tracks ---- */
 
 static int introduce_gpu(struct gpu_writer *w)
 {
-	bool streams = w->kind == PERFETTO_BY_STREAM;
+	bool streams = w->kind == ROWS_BY_STREAM;
 	int64_t *grown;
 	char name[64];
 
@@ -126,50 +94,46 @@ static int introduce_gpu(struct gpu_writer *w)
 			 streams ? " by stream" : "");
 	else
 		snprintf(name, sizeof(name), "operations of no GPU%s", streams ? " by stream" : "");
-	perfetto_meta(w->p, "process_name", w->pid, 0, name, 0);
-	perfetto_meta(w->p, "process_sort_index", w->pid, 0, NULL,
-		      1000000 + 2 * w->gpu + (streams ? 1 : 0));
+	chrome_trace_meta(w->t, "process_name", w->pid, 0, name, 0);
+	chrome_trace_meta(w->t, "process_sort_index", w->pid, 0, NULL,
+			  1000000 + 2 * w->gpu + (streams ? 1 : 0));
 	return 0;
 }
 
 /* "stream 2 (0x5581ab30)" */
 static void name_stream(struct gpu_writer *w, const int64_t *op, char *name, size_t size)
 {
-	const char *handle;
+	const char *handle = query_look_up(w->stream, rows_stream_key(op));
 
-	sqlite3_reset(w->stream);
-	sqlite3_bind_int64(w->stream, 1, perfetto_rows_stream_key(op));
-	handle = perfetto_column_text(sqlite3_step(w->stream) == SQLITE_ROW ? w->stream : NULL, 0);
-	snprintf(name, size, "stream %lld (%s)", (long long)w->queue,
-		 export_cause_stream_name(handle));
+	snprintf(name, size, "stream %lld (%s)", (long long)w->queue, label_stream(handle));
 }
 
 static void name_lane(struct gpu_writer *w, size_t lane, const int64_t *op)
 {
-	const struct perfetto_process *process = perfetto_process_of(w->p, op[OP_ID]);
+	const struct query_process *process = query_process_of(w->t->q, op[OP_ID]);
 	char name[192], base[96], of[48] = "", more[32] = "";
 	long long queue = (long long)w->queue;
 
-	if (process && w->p->nr_processes > 1)
+	if (process && w->t->q->nr_processes > 1)
 		snprintf(of, sizeof(of), " (pid %lld)", (long long)process->pid);
 	if (lane)
 		snprintf(more, sizeof(more), " #%zu", lane + 1);
-	if (w->kind == PERFETTO_BY_STREAM)
+	if (w->kind == ROWS_BY_STREAM)
 		name_stream(w, op, base, sizeof(base));
-	else if (w->kind == PERFETTO_RUNTIME)
+	else if (w->kind == ROWS_RUNTIME)
 		snprintf(base, sizeof(base), "runtime's queue %lld", queue);
-	else if (w->kind == PERFETTO_BARRIERS)
+	else if (w->kind == ROWS_BARRIERS)
 		snprintf(base, sizeof(base), "queue %lld barriers", queue);
-	else if (w->copies && w->queue >= COPY_QUEUE && w->p->ours)
-		snprintf(base, sizeof(base), "copies, engine %lld", queue - COPY_QUEUE);
-	else if (w->copies && w->queue == COPY_QUEUE_UNKNOWN && w->p->ours)
+	else if (w->copies && w->queue >= QUERY_COPY_QUEUE && w->t->q->ours)
+		snprintf(base, sizeof(base), "copies, engine %lld", queue - QUERY_COPY_QUEUE);
+	else if (w->copies && w->queue == QUERY_COPY_QUEUE_UNKNOWN && w->t->q->ours)
 		snprintf(base, sizeof(base), "copies");
 	else
 		snprintf(base, sizeof(base), "queue %lld", queue);
 	snprintf(name, sizeof(name), "%s%s%s", base, of, more);
-	perfetto_meta(w->p, "thread_name", w->pid, w->lanes[lane].tid, name, 0);
-	perfetto_meta(w->p, "thread_sort_index", w->pid, w->lanes[lane].tid, NULL,
-		      w->lanes[lane].tid);
+	chrome_trace_meta(w->t, "thread_name", w->pid, w->lanes[lane].tid, name, 0);
+	chrome_trace_meta(w->t, "thread_sort_index", w->pid, w->lanes[lane].tid, NULL,
+			  w->lanes[lane].tid);
 }
 
 /* The lane for an operation of the current track, made when all are taken. NULL: no memory. */
@@ -194,7 +158,7 @@ static struct lane *find_lane(struct gpu_writer *w, const int64_t *op, int64_t b
 	return &w->lanes[w->nr_lanes++];
 }
 
-static int choose_track(struct gpu_writer *w, const int64_t *op, enum perfetto_order kind)
+static int choose_track(struct gpu_writer *w, const int64_t *op, enum rows_order kind)
 {
 	int64_t gpu = op[OP_GPU], queue = op[OP_QUEUE], block = op[OP_ID] >> 32;
 
@@ -205,7 +169,7 @@ static int choose_track(struct gpu_writer *w, const int64_t *op, enum perfetto_o
 	w->gpu = gpu;
 	w->queue = queue;
 	w->block = block;
-	w->pid = (kind == PERFETTO_BY_STREAM ? PERFETTO_STREAM_PID : PERFETTO_GPU_PID) + gpu;
+	w->pid = (kind == ROWS_BY_STREAM ? CHROME_TRACE_STREAM_PID : CHROME_TRACE_GPU_PID) + gpu;
 	w->copies = op[OP_COPY] != 0;
 	w->nr_lanes = 0;
 	return introduce_gpu(w);
@@ -238,75 +202,72 @@ static void put_flags(struct json *j, int64_t flags)
 static int put_copy(struct gpu_writer *w, const int64_t *op)
 {
 	int64_t ns = op[OP_END] - op[OP_START];
-	struct json *j = &w->p->json;
+	struct json *j = w->t->json;
 	int ret;
 
-	PERFETTO_NUMBER(j, "bytes", op[OP_BYTES]);
-	if (ns > 0 && op[OP_BYTES] && !(op[OP_FLAGS] & PERFETTO_UNTIMED)) {
+	CHROME_TRACE_NUMBER(j, "bytes", op[OP_BYTES]);
+	if (ns > 0 && op[OP_BYTES] && !(op[OP_FLAGS] & QUERY_UNTIMED)) {
 		JSON_KEY(j, "gb_per_s");
 		json_double(j, (double)(op[OP_BYTES] * 1000 / ns) / 1000);
 	}
 	JSON_KEY(j, "src");
-	ret = perfetto_put_text(w->p, &w->agents, op[OP_SRC], w->agent, perfetto_make_string,
-				false);
+	ret = chrome_trace_put_text(w->t, &w->agents, op[OP_SRC], w->agent,
+				    chrome_trace_make_string, false);
 	JSON_KEY(j, "dst");
 	if (ret == 0)
-		ret = perfetto_put_text(w->p, &w->agents, op[OP_DST], w->agent,
-					perfetto_make_string, false);
+		ret = chrome_trace_put_text(w->t, &w->agents, op[OP_DST], w->agent,
+					    chrome_trace_make_string, false);
 	return ret;
 }
 
 /* Which replay of which executable graph it is part of, where it is. */
 static void put_graph(struct gpu_writer *w, const int64_t *op)
 {
-	struct json *j = &w->p->json;
+	struct json *j = w->t->json;
 
-	if (!w->graph || !op[OP_CALL])
-		return;
-	sqlite3_reset(w->graph);
-	sqlite3_bind_int64(w->graph, 1, op[OP_ID]);
-	if (sqlite3_step(w->graph) != SQLITE_ROW)
+	if (!w->graph || !op[OP_CALL] || !query_row(w->graph, op[OP_ID]))
 		return;
 	JSON_KEY(j, "graph_exec");
-	json_text(j, perfetto_column_text(w->graph, 0));
-	PERFETTO_NUMBER(j, "graph_replay", sqlite3_column_int64(w->graph, 1));
-	PERFETTO_NUMBER(j, "graph_node", sqlite3_column_int64(w->graph, 2));
+	json_text(j, query_text(w->graph, 0));
+	CHROME_TRACE_NUMBER(j, "graph_replay", sqlite3_column_int64(w->graph, 1));
+	CHROME_TRACE_NUMBER(j, "graph_node", sqlite3_column_int64(w->graph, 2));
 }
 
 static int put_args(struct gpu_writer *w, const int64_t *op)
 {
-	const struct perfetto_process *process = perfetto_process_of(w->p, op[OP_ID]);
+	const struct query_process *process = query_process_of(w->t->q, op[OP_ID]);
 	int64_t first = process ? process->id_first : 0;
-	struct json *j = &w->p->json;
+	struct json *j = w->t->json;
 	int ret = 0;
 
 	if (op[OP_SHAPE]) {
-		ret = perfetto_put_text(w->p, &w->shapes, op[OP_SHAPE], w->shape, make_shape, true);
-	} else if (op[OP_COPY] && w->p->ours) {
+		ret = chrome_trace_put_text(w->t, &w->shapes, op[OP_SHAPE], w->shape, make_shape,
+					    true);
+	} else if (op[OP_COPY] && w->t->q->ours) {
 		ret = put_copy(w, op);
 	} else if (op[OP_TYPE]) {
 		JSON_KEY(j, "type");
-		ret = perfetto_put_text(w->p, &w->types, op[OP_TYPE], w->type, perfetto_make_string,
-					false);
+		ret = chrome_trace_put_text(w->t, &w->types, op[OP_TYPE], w->type,
+					    chrome_trace_make_string, false);
 	}
 	if (process)
-		PERFETTO_NUMBER(j, "pid", process->pid);
-	PERFETTO_NUMBER(j, "queue", op[OP_QUEUE]);
-	PERFETTO_NUMBER(j, "packet", op[OP_SEQUENCE]);
+		CHROME_TRACE_NUMBER(j, "pid", process->pid);
+	CHROME_TRACE_NUMBER(j, "queue", op[OP_QUEUE]);
+	CHROME_TRACE_NUMBER(j, "packet", op[OP_SEQUENCE]);
 	if (ret == 0 && op[OP_STREAM]) {
 		JSON_KEY(j, "stream");
-		ret = perfetto_put_text(w->p, &w->streams, perfetto_rows_stream_key(op), w->stream,
-					perfetto_make_string, false);
+		ret = chrome_trace_put_text(w->t, &w->streams, rows_stream_key(op), w->stream,
+					    chrome_trace_make_string, false);
 	}
 	if (op[OP_CALL])
-		PERFETTO_NUMBER(j, "api_id", op[OP_CALL] - first);
+		CHROME_TRACE_NUMBER(j, "api_id", op[OP_CALL] - first);
 	put_graph(w, op);
 	if (op[OP_CORRELATION])
-		PERFETTO_NUMBER(j, "corr_id", op[OP_CORRELATION] - first);
+		CHROME_TRACE_NUMBER(j, "corr_id", op[OP_CORRELATION] - first);
 	if (op[OP_MARKER])
-		PERFETTO_NUMBER(j, "marker", op[OP_MARKER] - first);
-	PERFETTO_NUMBER(j, "begin_ns", op[OP_START]);
-	PERFETTO_NUMBER(j, "end_ns", op[OP_END]);
+		CHROME_TRACE_NUMBER(j, "marker", op[OP_MARKER] - first);
+	CHROME_TRACE_NUMBER(j, "begin_ns", op[OP_START]);
+	CHROME_TRACE_NUMBER(j, "end_ns", op[OP_END]);
 	put_flags(j, op[OP_FLAGS]);
 	return ret;
 }
@@ -317,9 +278,7 @@ static bool find_cause(struct gpu_writer *w, int64_t id, sqlite3_stmt *stmt)
 	if (w->cause_id == id)
 		return w->cause_good;
 	w->cause_id = id;
-	sqlite3_reset(stmt);
-	sqlite3_bind_int64(stmt, 1, id);
-	w->cause_good = sqlite3_step(stmt) == SQLITE_ROW;
+	w->cause_good = query_row(stmt, id) != NULL;
 	if (w->cause_good) {
 		w->cause_pid = sqlite3_column_int64(stmt, 0);
 		w->cause_tid = sqlite3_column_int64(stmt, 1);
@@ -337,7 +296,7 @@ static void put_arrow(struct gpu_writer *w, const int64_t *op, int64_t tid)
 	int64_t begin = op[OP_START], end = op[OP_END];
 	bool call = op[OP_CALL] && find_cause(w, op[OP_CALL], w->call);
 	const char *name = call ? "api_op" : "launch";
-	struct json *j = &w->p->json;
+	struct json *j = w->t->json;
 
 	if (!call && !(op[OP_MARKER] && w->cause && find_cause(w, op[OP_MARKER], w->cause)))
 		return;
@@ -347,8 +306,8 @@ static void put_arrow(struct gpu_writer *w, const int64_t *op, int64_t tid)
 	if (begin >= end || w->cause_begin >= w->cause_end)
 		return;
 	for (int to = 0; to < 2; to++) {
-		perfetto_event(w->p, to ? "f" : "s", to ? w->pid : w->cause_pid,
-			       to ? tid : w->cause_tid, to ? begin : w->cause_begin);
+		chrome_trace_event(w->t, to ? "f" : "s", to ? w->pid : w->cause_pid,
+				   to ? tid : w->cause_tid, to ? begin : w->cause_begin);
 		if (to) {
 			JSON_KEY(j, "bp");
 			json_text(j, "e");
@@ -359,20 +318,20 @@ static void put_arrow(struct gpu_writer *w, const int64_t *op, int64_t tid)
 		json_text(j, name);
 		JSON_KEY(j, "name");
 		json_text(j, name);
-		perfetto_event_end(w->p);
+		chrome_trace_event_end(w->t);
 	}
 }
 
 static const char *category_of(const struct gpu_writer *w, const int64_t *op)
 {
 	switch (w->kind) {
-	case PERFETTO_BY_STREAM:
+	case ROWS_BY_STREAM:
 		return "stream";
-	case PERFETTO_RUNTIME:
+	case ROWS_RUNTIME:
 		return "runtime";
-	case PERFETTO_BARRIERS:
+	case ROWS_BARRIERS:
 		return "barrier";
-	case PERFETTO_BY_QUEUE:
+	case ROWS_BY_QUEUE:
 		break;
 	}
 	return op[OP_COPY] ? "copy" : "kernel";
@@ -380,53 +339,51 @@ static const char *category_of(const struct gpu_writer *w, const int64_t *op)
 
 static int put_name(struct gpu_writer *w, const int64_t *op)
 {
-	struct json *j = &w->p->json;
+	struct json *j = w->t->json;
 
 	JSON_KEY(j, "name");
-	if (w->kind == PERFETTO_BARRIERS)
+	if (w->kind == ROWS_BARRIERS)
 		json_text(j, "barrier");
+	else if (w->kind == ROWS_RUNTIME) /* the name of the symbol */
+		return chrome_trace_put_text(w->t, &w->symbols, op[OP_NAME], w->symbol, make_label,
+					     false);
 	else if (op[OP_COPY])
-		return perfetto_put_text(w->p, &w->types, op[OP_TYPE], w->type,
-					 perfetto_make_string, false);
+		return chrome_trace_put_text(w->t, &w->types, op[OP_TYPE], w->type,
+					     chrome_trace_make_string, false);
 	else
-		return perfetto_put_text(w->p, &w->labels, op[OP_NAME], w->label, make_label,
-					 false);
+		return chrome_trace_put_text(w->t, &w->labels, op[OP_NAME], w->label, make_label,
+					     false);
 	return 0;
 }
 
 static int put_op(struct gpu_writer *w, const int64_t *op)
 {
 	int64_t begin = op[OP_START], end = op[OP_END];
-	bool timed = !(op[OP_FLAGS] & PERFETTO_UNTIMED) && end >= begin && begin > 0;
-	struct json *j = &w->p->json;
+	bool timed = rows_timed(begin, end, op[OP_FLAGS]) && begin > 0;
+	struct json *j = w->t->json;
 	struct lane *lane;
-	int ret;
+	int ret, error;
 
-	if (begin < w->p->base_ns)
-		begin = w->p->base_ns; /* one that has no begin */
+	if (begin < w->t->base_ns)
+		begin = w->t->base_ns; /* one that has no begin */
 	lane = find_lane(w, op, begin, timed ? end : begin);
 	if (!lane)
 		return -ENOMEM;
-	perfetto_event(w->p, timed ? "X" : "i", w->pid, lane->tid, begin);
-	json_key(j, timed ? "dur" : "s");
-	if (timed)
-		json_us(j, end - begin);
-	else
-		json_text(j, "t");
+	chrome_trace_op(w->t, op, w->pid, lane->tid, timed);
 	JSON_KEY(j, "cat");
 	json_text(j, category_of(w, op));
 	ret = put_name(w, op);
 	JSON_KEY(j, "args");
 	json_object(j);
-	if (ret == 0 && w->kind == PERFETTO_BY_STREAM)
-		PERFETTO_NUMBER(j, "op", op[OP_ID]);
+	if (ret == 0 && w->kind == ROWS_BY_STREAM)
+		CHROME_TRACE_NUMBER(j, "op", op[OP_ID]);
 	else if (ret == 0)
 		ret = put_args(w, op);
 	json_object_end(j);
-	perfetto_event_end(w->p);
-	if (ret == 0 && w->kind == PERFETTO_BY_QUEUE && timed)
+	error = chrome_trace_event_end(w->t);
+	if (ret == 0 && w->kind == ROWS_BY_QUEUE && timed)
 		put_arrow(w, op, lane->tid);
-	return ret;
+	return ret ? ret : error;
 }
 
 static int take_row(void *arg, const int64_t *op)
@@ -437,89 +394,72 @@ static int take_row(void *arg, const int64_t *op)
 	return ret == 0 ? put_op(w, op) : ret;
 }
 
-static int write_rows(struct gpu_writer *w, enum perfetto_order order)
+static int write_rows(struct gpu_writer *w, enum rows_order order)
 {
 	w->open = false;
 	w->order = order;
-	return perfetto_rows_ops(w->p, order, take_row, w);
+	return rows_ops(w->t->q, order, take_row, w);
 }
 
 /* ---- the whole ---- */
 
 static int prepare(struct gpu_writer *w)
 {
-	static const char string_of[] = "SELECT string FROM rocpd_string WHERE id = ?1";
-	struct perfetto *p = w->p;
-	int ret = perfetto_prepare(p, &w->label, string_of);
+	struct query *q = w->t->q;
+	const struct query_sql all[] = {
+		{ &w->label, QUERY_STRING },
+		{ &w->type, QUERY_STRING },
+		{ &w->stream, ROWS_STREAM_NAME },
+		{ &w->call, "SELECT pid, tid, start, \"end\" FROM rocpd_api WHERE id = ?1" },
+		{ &w->graph,
+		  q->has_graphs ?
+			  "SELECT exec, replay, node FROM temp.query_graph WHERE op_id = ?1" :
+			  NULL },
+		/* the rest is of our databases */
+		{ &w->shape, "SELECT Y.demangled, Y.name, S.grid_x, S.grid_y, S.grid_z, S.group_x, "
+			     "S.group_y, S.group_z, S.group_size, S.private_size FROM rtl_shape S "
+			     "JOIN rtl_kernel_symbol Y ON Y.id = S.kernel_id WHERE S.id = ?1" },
+		{ &w->agent, "SELECT label FROM rtl_agent WHERE id = ?1" },
+		{ &w->symbol, "SELECT demangled FROM rtl_kernel_symbol WHERE id = ?1" },
+		/* ranges of start and stop lie on no thread's track: no arrow can begin there */
+		{ &w->cause,
+		  "SELECT A.pid, A.tid, A.start, A.end FROM rocpd_api A JOIN "
+		  "rtl_marker_data M ON M.api_id = A.id WHERE A.id = ?1 AND M.kind <> 2" },
+	};
 
-	if (ret == 0)
-		ret = perfetto_prepare(p, &w->type, string_of);
-	if (ret == 0)
-		ret = perfetto_prepare(p, &w->stream, PERFETTO_STREAM_NAME);
-	if (ret == 0)
-		ret = perfetto_prepare(
-			p, &w->call,
-			"SELECT pid, tid, start, \"end\" FROM rocpd_api WHERE id = ?1");
-	if (ret == 0 && p->graphs)
-		ret = perfetto_prepare(p, &w->graph,
-				       "SELECT exec, replay, node FROM temp.perfetto_graph WHERE "
-				       "op_id = ?1");
-	if (ret || !p->ours)
-		return ret;
-	ret = perfetto_prepare(p, &w->shape,
-			       "SELECT Y.demangled, Y.name, S.grid_x, S.grid_y, S.grid_z, "
-			       "S.group_x, S.group_y, S.group_z, S.group_size, "
-			       "S.private_size FROM rtl_shape S JOIN rtl_kernel_symbol Y ON "
-			       "Y.id = S.kernel_id WHERE S.id = ?1");
-	if (ret == 0)
-		ret = perfetto_prepare(p, &w->agent, "SELECT label FROM rtl_agent WHERE id = ?1");
-	/* ranges of start and stop lie on no thread's track: no arrow can begin there */
-	if (ret == 0)
-		ret = perfetto_prepare(p, &w->cause,
-				       "SELECT A.pid, A.tid, A.start, A.end FROM rocpd_api A JOIN "
-				       "rtl_marker_data M ON M.api_id = A.id WHERE A.id = ?1 AND "
-				       "M.kind <> 2");
-	return ret;
+	return query_prepare_all(q, all, q->ours ? sizeof(all) / sizeof(all[0]) : 5);
 }
 
 static void fini(struct gpu_writer *w)
 {
-	sqlite3_stmt *const stmts[] = { w->label,  w->type,  w->shape, w->agent,
-					w->stream, w->graph, w->cause, w->call };
+	sqlite3_stmt *const stmts[] = { w->label,  w->symbol, w->type,	w->shape, w->agent,
+					w->stream, w->graph,  w->cause, w->call };
 
 	for (size_t i = 0; i < sizeof(stmts) / sizeof(stmts[0]); i++)
 		sqlite3_finalize(stmts[i]);
-	perfetto_texts_fini(&w->labels);
-	perfetto_texts_fini(&w->types);
-	perfetto_texts_fini(&w->shapes);
-	perfetto_texts_fini(&w->agents);
-	perfetto_texts_fini(&w->streams);
+	chrome_trace_texts_fini(&w->labels);
+	chrome_trace_texts_fini(&w->symbols);
+	chrome_trace_texts_fini(&w->types);
+	chrome_trace_texts_fini(&w->shapes);
+	chrome_trace_texts_fini(&w->agents);
+	chrome_trace_texts_fini(&w->streams);
 	alloc_free(w->lanes);
 	alloc_free(w->pids);
 }
 
-int perfetto_gpu_write(struct perfetto *p)
+int chrome_trace_gpu_write(struct chrome_trace *t)
 {
-	struct gpu_writer w = { .p = p, .next_tid = 1 };
+	struct gpu_writer w = { .t = t, .next_tid = 1 };
 	int ret = prepare(&w);
 
-	if (ret == 0 && p->streams)
-		ret = write_rows(&w, PERFETTO_BY_STREAM);
+	if (ret == 0 && t->q->streams)
+		ret = write_rows(&w, ROWS_BY_STREAM);
 	if (ret == 0)
-		ret = write_rows(&w, PERFETTO_BY_QUEUE);
-	if (ret == 0 && p->ours) {
-		/* names of the runtime's kernels are those of their symbols */
-		sqlite3_finalize(w.label);
-		w.label = NULL;
-		perfetto_texts_fini(&w.labels);
-		memset(&w.labels, 0, sizeof(w.labels));
-		ret = perfetto_prepare(p, &w.label,
-				       "SELECT demangled FROM rtl_kernel_symbol WHERE id = ?1");
-		if (ret == 0)
-			ret = write_rows(&w, PERFETTO_RUNTIME);
-		if (ret == 0)
-			ret = write_rows(&w, PERFETTO_BARRIERS);
-	}
+		ret = write_rows(&w, ROWS_BY_QUEUE);
+	if (ret == 0)
+		ret = write_rows(&w, ROWS_RUNTIME);
+	if (ret == 0)
+		ret = write_rows(&w, ROWS_BARRIERS);
 	fini(&w);
 	return ret;
 }

@@ -1,39 +1,67 @@
 /* SPDX-License-Identifier: MIT */
-/* perfetto_rows.c - operations and calls of a database, in the order in which they are written */
+/* rows.c - operations and calls of a database, in the order in which they are written */
+#include "query/rows.h"
+
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "export/export_cause.h"
-#include "export/perfetto_internal.h"
+#include "query/cause.h"
 
-int perfetto_rows_prepare(struct perfetto *p)
+/* ---- what all rows need ---- */
+
+/* The earliest begin of all that becomes an event; 0: there is none. */
+static int64_t find_first(sqlite3 *db)
 {
-	struct export_cause cause;
-	int rc = export_cause_make(p->db, true, &cause);
+	static const char *const any[] = {
+		"SELECT min(start) FROM rocpd_op WHERE start > 0",
+		"SELECT min(start) FROM rocpd_api WHERE start > 0",
+		"SELECT min(begin_ns) FROM rtl_op_runtime WHERE begin_ns > 0",
+		"SELECT min(begin_ns) FROM rtl_op_barrier WHERE begin_ns > 0",
+	};
+	int64_t first = INT64_MAX;
 
-	if (rc != SQLITE_OK)
-		return perfetto_fail_sql(p);
-	p->streams = cause.nr_streams;
-	p->graphs = export_cause_has(p->db, "rtl_graph_op") &&
-		    perfetto_number(p, "SELECT EXISTS (SELECT 1 FROM rocpd_graphLaunchapi)", 0);
-	if (!p->graphs)
-		return 0;
-	/* the view counts replays over all launches: once for all operations */
-	return perfetto_run(p, "CREATE TEMP TABLE perfetto_graph (op_id INTEGER PRIMARY KEY, exec "
-			       "TEXT, replay INTEGER, node INTEGER); INSERT OR IGNORE INTO "
-			       "perfetto_graph SELECT op_id, exec, replay, node FROM rtl_graph_op");
+	for (size_t i = 0; i < sizeof(any) / sizeof(any[0]); i++) {
+		int64_t ns = query_number(db, any[i], INT64_MAX);
+
+		if (ns < first)
+			first = ns;
+	}
+	return first == INT64_MAX ? 0 : first;
 }
 
-int64_t perfetto_rows_stream_key(const int64_t *op)
+int rows_prepare(struct query *q)
+{
+	int ret;
+
+	q->total = 2 * (uint64_t)query_number(q->db, "SELECT count(*) FROM rocpd_op", 0) +
+		   (uint64_t)query_number(q->db, "SELECT count(*) FROM rocpd_api", 0) +
+		   (uint64_t)query_number(q->db, "SELECT count(*) FROM rtl_op_runtime", 0);
+	q->first_ns = find_first(q->db);
+	ret = query_read_processes(q);
+	if (ret == 0)
+		ret = cause_make(q, true);
+	if (ret)
+		return ret;
+	q->has_graphs =
+		query_has(q->db, "rtl_graph_op") &&
+		query_number(q->db, "SELECT EXISTS (SELECT 1 FROM rocpd_graphLaunchapi)", 0);
+	if (!q->has_graphs)
+		return 0;
+	/* the view counts replays over all launches: once for all operations */
+	return query_run(
+		q, "CREATE TEMP TABLE query_graph (op_id INTEGER PRIMARY KEY, exec TEXT, replay "
+		   "INTEGER, node INTEGER); INSERT OR IGNORE INTO query_graph SELECT op_id, exec, "
+		   "replay, node FROM rtl_graph_op");
+}
+
+int64_t rows_stream_key(const int64_t *op)
 {
 	return op[OP_STREAM] << 32 | (op[OP_ID] >> 32 & UINT32_MAX);
 }
 
-const char *perfetto_rows_args_sql(const struct perfetto *p)
+bool rows_timed(int64_t begin, int64_t end, int64_t flags)
 {
-	return p->has_ustring ? "SELECT string FROM rocpd_ustring WHERE id = ?1" :
-				"SELECT string FROM rocpd_string WHERE id = ?1";
+	return !(flags & QUERY_UNTIMED) && end >= begin;
 }
 
 /* ---- operations ---- */
@@ -52,15 +80,15 @@ const char *perfetto_rows_args_sql(const struct perfetto *p)
 /* RPD has no sizes of operations; its names of types tell copies */
 #define RPD(queue)                                                                                 \
 	"SELECT O.id, O.gpuId, " queue ", O.sequenceId, O.start, O.\"end\", O.description_id, "    \
-	"O.opType_id, 0, 0, 0, 0, T.string LIKE 'Copy%' OR T.string LIKE 'Fill%' OR T.string "     \
-	"LIKE 'Mem%', 0, 0, 0, L.api_id, S.number FROM rocpd_op O JOIN rocpd_string T "            \
-	"ON T.id = O.opType_id "
+	"O.opType_id, 0, 0, 0, 0, " ROWS_IS_COPY(                                                  \
+		"T.string") ", 0, 0, 0, L.api_id, S.number "                                       \
+			    "FROM rocpd_op O JOIN rocpd_string T ON T.id = O.opType_id "
 
 #define ANY_STREAM                                                                                 \
-	"LEFT JOIN export_cause L ON L.op_id = O.id LEFT JOIN export_stream S ON S.block = "       \
+	"LEFT JOIN query_cause L ON L.op_id = O.id LEFT JOIN query_stream S ON S.block = "         \
 	"O.id >> 32 AND S.name = L.stream WHERE" RANGE("O.id") ORDER
 #define KNOWN_STREAM                                                                               \
-	"JOIN export_cause L ON L.op_id = O.id JOIN export_stream S ON S.block = O.id >> "         \
+	"JOIN query_cause L ON L.op_id = O.id JOIN query_stream S ON S.block = O.id >> "           \
 	"32 AND S.name = L.stream WHERE" RANGE("O.id") ORDER
 
 static const char runtime_sql[] =
@@ -78,33 +106,32 @@ static const char *const ops_sql[2][4] = {
 	{ OURS("O.queueId") ANY_STREAM, OURS("S.number") KNOWN_STREAM, runtime_sql, barriers_sql },
 };
 
-static int visit(struct perfetto *p, const char *sql, int nr, perfetto_row_fn each, void *arg)
+static int visit(struct query *q, const char *sql, int nr, rows_fn each, void *arg)
 {
 	int64_t columns[(int)OP_NR > (int)CALL_NR ? (int)OP_NR : (int)CALL_NR];
 	sqlite3_stmt *row = NULL;
-	int ret = perfetto_prepare(p, &row, sql);
+	int ret = query_prepare(q, &row, sql);
 
 	if (ret == 0) {
-		sqlite3_bind_int64(row, 1, p->only ? p->only->id_first : INT64_MIN);
-		sqlite3_bind_int64(row, 2, p->only ? p->only->id_last : INT64_MAX);
+		sqlite3_bind_int64(row, 1, q->only ? q->only->id_first : INT64_MIN);
+		sqlite3_bind_int64(row, 2, q->only ? q->only->id_last : INT64_MAX);
 	}
-	while (ret == 0 && (ret = perfetto_step(p, row)) == 1) {
+	while (ret == 0 && (ret = query_step(q, row)) == 1) {
 		for (int i = 0; i < nr; i++)
 			columns[i] = sqlite3_column_int64(row, i);
 		ret = each(arg, columns);
 		if (ret == -ENOMEM)
-			perfetto_fail(p, ret, "%s: out of memory", p->path);
+			query_fail_memory(q);
 	}
 	sqlite3_finalize(row);
 	return ret;
 }
 
-int perfetto_rows_ops(struct perfetto *p, enum perfetto_order order, perfetto_row_fn each,
-		      void *arg)
+int rows_ops(struct query *q, enum rows_order order, rows_fn each, void *arg)
 {
-	const char *sql = ops_sql[p->ours][order];
+	const char *sql = ops_sql[q->ours][order];
 
-	return sql ? visit(p, sql, OP_NR, each, arg) : 0;
+	return sql ? visit(q, sql, OP_NR, each, arg) : 0;
 }
 
 /* ---- markers and calls ---- */
@@ -122,7 +149,7 @@ static const char rpd_calls_sql[] =
 	"'UserMarker', -1, 0, 0, 0, 0 FROM rocpd_api A JOIN rocpd_string N ON N.id = A.apiName_id "
 	"WHERE" RANGE("A.id") " ORDER BY A.pid, A.tid, A.start, A.\"end\" DESC, A.id";
 
-int perfetto_rows_calls(struct perfetto *p, perfetto_row_fn each, void *arg)
+int rows_calls(struct query *q, rows_fn each, void *arg)
 {
-	return visit(p, p->ours ? ours_calls_sql : rpd_calls_sql, CALL_NR, each, arg);
+	return visit(q, q->ours ? ours_calls_sql : rpd_calls_sql, CALL_NR, each, arg);
 }

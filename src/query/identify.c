@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* rpd_identify.c - what kind of file an input is, and what is wrong with a database at first sight
- */
-#include "export/rpd/rpd_internal.h"
+/* identify.c - what kind of file an input is, and what is wrong with a database at first sight */
+#include "query/identify.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sqlite3.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "event/format.h"
 
 #define SQLITE_HEADER 100
 
@@ -42,7 +45,7 @@ static int check_length(const char *path, const unsigned char *head, int64_t siz
 	return -EINVAL;
 }
 
-static int look_inside(const char *path, enum rpd_kind *kind, char *error, size_t size)
+static int look_inside(const char *path, enum identify_kind *kind, char *error, size_t size)
 {
 	static const char query[] =
 		"SELECT max(name = 'rtl_process'), max(name = 'rocpd_op' OR name = "
@@ -59,7 +62,7 @@ static int look_inside(const char *path, enum rpd_kind *kind, char *error, size_
 		bool ours = sqlite3_column_int(stmt, 0) == 1;
 		bool rpd = sqlite3_column_int(stmt, 1) == 1;
 
-		*kind = ours && rpd ? RPD_KIND_OURS : rpd ? RPD_KIND_RPD : RPD_KIND_SQLITE;
+		*kind = ours && rpd ? IDENTIFY_OURS : rpd ? IDENTIFY_RPD : IDENTIFY_SQLITE;
 	} else {
 		snprintf(error, size,
 			 "%s: the database can't be read: %s; copy it again, or write it "
@@ -71,7 +74,7 @@ static int look_inside(const char *path, enum rpd_kind *kind, char *error, size_
 	return rc == SQLITE_ROW ? 0 : -EINVAL;
 }
 
-int rpd_identify(const char *path, enum rpd_kind *kind, char *error, size_t size)
+int identify_file(const char *path, enum identify_kind *kind, char *error, size_t size)
 {
 	unsigned char head[SQLITE_HEADER] = { 0 };
 	uint64_t magic;
@@ -80,7 +83,7 @@ int rpd_identify(const char *path, enum rpd_kind *kind, char *error, size_t size
 	int err = 0;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-	*kind = RPD_KIND_OTHER;
+	*kind = IDENTIFY_OTHER;
 	error[0] = '\0';
 	if (fd < 0 || fstat(fd, &st) < 0)
 		err = errno;
@@ -97,7 +100,7 @@ int rpd_identify(const char *path, enum rpd_kind *kind, char *error, size_t size
 	}
 	memcpy(&magic, head, sizeof(magic));
 	if (n >= 8 && magic == SPOOL_MAGIC) {
-		*kind = RPD_KIND_SPOOL;
+		*kind = IDENTIFY_SPOOL;
 		return 0;
 	}
 	if (n < 16 || memcmp(head, "SQLite format 3", 16) != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* perfetto_args.c - the arguments of a call as JSON, from the text that the database holds
+/* chrome_trace_args.c - the arguments of a call as JSON, from the text that the database holds
  *
  * Numbers become numbers, {x,y,z} an array, quoted strings what they stand for, and all else
  * (pointers, enumerators) a string as it is.
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "export/perfetto_internal.h"
+#include "export/chrome_trace/chrome_trace_internal.h"
 #include "store/args.h"
 
 #define MAX_NAME 128
@@ -180,7 +180,7 @@ static void put_key(struct json *j, const char *at, const char *end)
 	json_key(j, name);
 }
 
-bool perfetto_args_write(struct json *j, const char *text)
+bool chrome_trace_args_write(struct json *j, const char *text)
 {
 	if (!is_form(text))
 		return false;
@@ -202,7 +202,16 @@ bool perfetto_args_write(struct json *j, const char *text)
 	return true;
 }
 
-void perfetto_args_status(struct json *j, const char *function, int64_t status)
+void chrome_trace_args_put(struct json *j, const char *text)
+{
+	if (!*text)
+		return;
+	JSON_KEY(j, "args");
+	if (!chrome_trace_args_write(j, text))
+		json_text(j, text);
+}
+
+void chrome_trace_args_status(struct json *j, const char *function, int64_t status)
 {
 	const char *error;
 

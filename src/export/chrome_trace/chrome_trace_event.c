@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* chrome_trace_event.c - events of Chrome JSON, and texts in them that are made once */
+#include "export/chrome_trace/chrome_trace_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+#define TEXTS_MAX (8u << 20) /* bytes; then the texts of a kind are made anew */
+
+/* ---- texts that are made once ---- */
+
+static const struct chrome_trace_text *find_text(struct chrome_trace *t,
+						 struct chrome_trace_texts *texts, int64_t key,
+						 sqlite3_stmt *stmt, chrome_trace_make_fn make)
+{
+	struct chrome_trace_text *grown;
+	struct json_memory m = { NULL, 0 };
+	uint64_t index;
+	struct json *j;
+
+	if (map_get(&texts->index, (uint64_t)key, &index))
+		return &texts->texts[index];
+	if (texts->size > TEXTS_MAX) {
+		chrome_trace_texts_fini(texts);
+		memset(texts, 0, sizeof(*texts));
+	}
+	j = alloc_heap(sizeof(*j));
+	grown = alloc_resize(texts->texts, texts->nr + 1, sizeof(*grown));
+	if (grown)
+		texts->texts = grown;
+	if (j && grown) {
+		json_init(j, json_write_memory, &m);
+		make(j, query_row(stmt, key));
+	}
+	if (!j || !grown || json_flush(j) || map_put(&texts->index, (uint64_t)key, texts->nr)) {
+		query_fail_memory(t->q);
+		alloc_free(j);
+		alloc_free(m.bytes);
+		return NULL;
+	}
+	alloc_free(j);
+	texts->size += m.size + sizeof(*grown);
+	texts->texts[texts->nr] = (struct chrome_trace_text){ m.bytes, m.size };
+	return &texts->texts[texts->nr++];
+}
+
+void chrome_trace_texts_fini(struct chrome_trace_texts *texts)
+{
+	for (size_t i = 0; i < texts->nr; i++)
+		alloc_free(texts->texts[i].json);
+	alloc_free(texts->texts);
+	map_fini(&texts->index);
+}
+
+int chrome_trace_put_text(struct chrome_trace *t, struct chrome_trace_texts *texts, int64_t key,
+			  sqlite3_stmt *stmt, chrome_trace_make_fn make, bool members)
+{
+	const struct chrome_trace_text *text = find_text(t, texts, key, stmt, make);
+
+	if (!text)
+		return -ENOMEM;
+	if (text->size || !members)
+		json_raw(t->json, text->json, text->size);
+	return 0;
+}
+
+void chrome_trace_make_string(struct json *j, sqlite3_stmt *row)
+{
+	json_text(j, query_text(row, 0));
+}
+
+/* ---- events ---- */
+
+void chrome_trace_event(struct chrome_trace *t, const char *phase, int64_t pid, int64_t tid,
+			int64_t ns)
+{
+	struct json *j = t->json;
+
+	/* one event on a line: the file can be looked through with grep */
+	json_object(j);
+	JSON_KEY(j, "ph");
+	json_text(j, phase);
+	CHROME_TRACE_NUMBER(j, "pid", pid);
+	CHROME_TRACE_NUMBER(j, "tid", tid);
+	JSON_KEY(j, "ts");
+	json_us(j, ns - t->base_ns);
+	t->nr_events++;
+}
+
+static void put_duration(struct json *j, int64_t ns)
+{
+	JSON_KEY(j, "dur");
+	json_us(j, ns);
+}
+
+static void put_scope(struct json *j)
+{
+	JSON_KEY(j, "s");
+	json_text(j, "t");
+}
+
+void chrome_trace_call(struct chrome_trace *t, const int64_t *row, const char *phase, int64_t ns,
+		       int64_t dur)
+{
+	chrome_trace_event(t, phase, row[CALL_PID], row[CALL_TID], ns);
+	if (*phase == 'X')
+		put_duration(t->json, dur);
+	else if (*phase == 'i')
+		put_scope(t->json);
+	else
+		CHROME_TRACE_NUMBER(t->json, "id", row[CALL_ID]);
+}
+
+void chrome_trace_op(struct chrome_trace *t, const int64_t *op, int64_t pid, int64_t tid,
+		     bool timed)
+{
+	/* one that has no begin stands at the first event */
+	int64_t begin = op[OP_START] < t->q->first_ns ? t->q->first_ns : op[OP_START];
+
+	chrome_trace_event(t, timed ? "X" : "i", pid, tid, begin);
+	if (timed)
+		put_duration(t->json, op[OP_END] - begin);
+	else
+		put_scope(t->json);
+}
+
+int chrome_trace_event_end(struct chrome_trace *t)
+{
+	json_object_end(t->json);
+	json_bytes(t->json, "\n", 1);
+	return t->json->error;
+}
+
+void chrome_trace_meta(struct chrome_trace *t, const char *what, int64_t pid, int64_t tid,
+		       const char *text, int64_t value)
+{
+	struct json *j = t->json;
+
+	json_object(j);
+	JSON_KEY(j, "ph");
+	json_text(j, "M");
+	CHROME_TRACE_NUMBER(j, "pid", pid);
+	CHROME_TRACE_NUMBER(j, "tid", tid);
+	JSON_KEY(j, "name");
+	json_text(j, what);
+	JSON_KEY(j, "args");
+	json_object(j);
+	json_key(j, !text ? "sort_index" : strcmp(what, "process_labels") ? "name" : "labels");
+	if (text)
+		json_text(j, text);
+	else
+		json_int(j, value);
+	json_object_end(j);
+	chrome_trace_event_end(t);
+}
+
+/* ---- markers and calls on a thread ---- */
+
+/* Whether it lies within what is open on the thread; then it is open too. */
+static bool nests(struct chrome_trace_thread *thread, int64_t begin, int64_t end, int64_t marker)
+{
+	while (thread->depth && thread->slices[thread->depth - 1].end_ns <= begin)
+		thread->depth--;
+	if (end < begin || thread->depth == CHROME_TRACE_DEPTH ||
+	    (thread->depth && end > thread->slices[thread->depth - 1].end_ns))
+		return false;
+	if (!marker)
+		marker = chrome_trace_range(thread);
+	thread->slices[thread->depth].end_ns = end;
+	thread->slices[thread->depth++].marker = marker;
+	return true;
+}
+
+int64_t chrome_trace_range(const struct chrome_trace_thread *thread)
+{
+	return thread->depth ? thread->slices[thread->depth - 1].marker : 0;
+}
+
+int chrome_trace_put_call(struct chrome_trace *t, struct chrome_trace_thread *thread,
+			  const int64_t *row, bool apart, chrome_trace_put_fn put, void *arg)
+{
+	int64_t begin = row[CALL_START], end = row[CALL_END];
+	/* RPD has no kinds: an instant is a range without length */
+	bool instant = row[CALL_MARKER] &&
+		       (row[CALL_KIND] < 0 ? begin == end : row[CALL_KIND] == REC_MARKER_MARK);
+	int ret;
+
+	if (begin < t->q->first_ns)
+		begin = t->q->first_ns;
+	if (instant || end < begin)
+		return put(arg, row, "i", begin, 0);
+	if (!apart && nests(thread, begin, end, row[CALL_MARKER] ? row[CALL_ID] : 0))
+		return put(arg, row, "X", begin, end - begin);
+	ret = put(arg, row, "b", begin, 0);
+	return ret == 0 ? put(arg, row, "e", end, 0) : ret;
+}

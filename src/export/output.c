@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* output.c - a file that is written as a stream, or stdout
+ *
+ * Fails:    the output is a temporary file until it is whole; stdout ends where it fails.
+ */
+#include "export/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/alloc.h"
+
+bool output_has_ending(const char *name, const char *ending)
+{
+	size_t n = strlen(name), m = strlen(ending);
+
+	return n > m && strcmp(name + n - m, ending) == 0;
+}
+
+struct output {
+	int fd;
+	gzFile gz;	     /* NULL: plain */
+	char tmp[4096 + 32]; /* "" for stdout */
+};
+
+static int write_plain(void *arg, const char *bytes, size_t size)
+{
+	struct output *o = arg;
+
+	while (size) {
+		ssize_t n = write(o->fd, bytes, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		bytes += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+static int write_gz(void *arg, const char *bytes, size_t size)
+{
+	struct output *o = arg;
+
+	if (gzwrite(o->gz, bytes, (unsigned int)size) == (int)size)
+		return 0;
+	return errno ? -errno : -EIO;
+}
+
+static int open_output(struct output *o, const char *out, struct query *q)
+{
+	struct stat st;
+
+	*o = (struct output){ .fd = STDOUT_FILENO };
+	if (strcmp(out, "-") == 0)
+		return 0;
+	if (strlen(out) >= 4096)
+		return query_fail(q, -ENAMETOOLONG, "%s: the name is too long", out);
+	if (stat(out, &st) == 0 && !S_ISREG(st.st_mode))
+		return query_fail(q, -EINVAL, "%s: is no plain file", out);
+	if (!q->opt->force && access(out, F_OK) == 0)
+		return query_fail(q, -EEXIST,
+				  "%s: exists; --force replaces it, -o NAME writes elsewhere", out);
+	snprintf(o->tmp, sizeof(o->tmp), "%s.tmp-%ld", out, (long)getpid());
+	o->fd = open(o->tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (o->fd < 0)
+		return query_fail(q, -errno, "%s: can't be written: %s", out, strerror(errno));
+	if (output_has_ending(out, ".gz")) {
+		/* level 3: half the time of the default for a tenth more bytes */
+		o->gz = gzdopen(o->fd, "wb3");
+		if (!o->gz) {
+			close(o->fd);
+			unlink(o->tmp);
+			return query_fail(q, -ENOMEM, "%s: out of memory", out);
+		}
+		gzbuffer(o->gz, 256 * 1024);
+	}
+	return 0;
+}
+
+/* Ends the output; gives it its name, or removes it when `ret` is an error. */
+static int close_output(struct output *o, const char *out, struct query *q, int ret)
+{
+	if (o->fd == STDOUT_FILENO)
+		return ret == 0 || ret == -EPIPE ?
+			       ret :
+			       query_fail(q, ret, "standard output: %s", strerror(-ret));
+	errno = 0;
+	if (o->gz ? gzclose(o->gz) != Z_OK : close(o->fd) != 0)
+		ret = ret ? ret : errno ? -errno : -EIO;
+	if (ret == 0 && !q->opt->force && access(out, F_OK) == 0)
+		ret = query_fail(q, -EEXIST, "%s: exists; it was made meanwhile", out);
+	if (ret == 0 && rename(o->tmp, out))
+		ret = -errno;
+	if (ret == 0)
+		return 0;
+	unlink(o->tmp);
+	return query_fail(q, ret, "%s: can't be written: %s", out, strerror(-ret));
+}
+
+int output_write(struct query *q, const char *out, int (*fill)(void *arg, struct json *j),
+		 void *arg)
+{
+	struct json *j = alloc_heap(sizeof(*j));
+	struct output o;
+	int ret = j ? open_output(&o, out, q) : query_fail_memory(q);
+
+	if (ret == 0) {
+		json_init(j, o.gz ? write_gz : write_plain, &o);
+		ret = fill(arg, j);
+		if (ret == 0)
+			ret = json_flush(j);
+		ret = close_output(&o, out, q, ret);
+	}
+	alloc_free(j);
+	return ret;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* job.h - one run over traces that writes something: what it is asked for, what it says of itself
+ *
+ * Plain memory of the caller's. One thread.
+ */
+#ifndef RTL_QUERY_JOB_H
+#define RTL_QUERY_JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct job_options {
+	bool force; /* replace an existing OUT; otherwise -EEXIST */
+	/* Done of all, in bytes or rows, a few times a second at most. May be NULL. Non-zero return: stop
+	 * with -ECANCELED, nothing is left behind. */
+	int (*progress)(void *arg, uint64_t done, uint64_t total);
+	void *progress_arg;
+	/* More key/value pairs for rtl_info with pid 0 (about the file, as "command_line"); NULL-ended
+	 * pairs key, value, key, value, NULL. May be NULL. */
+	const char *const *identity;
+};
+
+struct job_result {
+	char error[1024];   /* what went wrong, for the user; "" on success */
+	char warning[1024]; /* "" or what was left out: the last damage seen */
+	uint64_t nr_processes, nr_dispatches, nr_internal, nr_copies, nr_barriers, nr_apis,
+		nr_markers;
+	uint64_t nr_files;	    /* written, by a format of several */
+	uint64_t nr_ops;	    /* rows of rocpd_op, or events */
+	uint64_t nr_lost;	    /* sum over reasons of class LOSS */
+	uint64_t nr_unknown;	    /* records of unknown type */
+	uint64_t first_ns, last_ns; /* span of all times, 0 when there are none */
+	bool complete;		    /* the verdict (store/verdict.h) */
+	char verdict[256];	    /* its line */
+};
+
+/* Makes OUT of inputs: spools or databases. `opt` may be NULL. 0 or -errno with res->error filled. */
+typedef int (*job_fn)(const char *const *inputs, size_t nr, const char *out,
+		      const struct job_options *opt, struct job_result *res);
+
+/* res->error, if it is still empty: the first error is the cause, later ones follow from it. Returns `error`. */
+int job_fail(struct job_result *res, int error, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void job_warn(struct job_result *res, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+struct verdict;
+void job_verdict(struct job_result *res, const struct verdict *verdict);
+
+#endif

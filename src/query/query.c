@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/* query.c - a trace opened for reading, its processes, SQL with errors as sentences
+ *
+ * Fails:    nothing is left behind: the temporary database loses its name as soon as it is open.
+ */
+#include "query/query.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "query/identify.h"
+
+#define PROGRESS_ROWS 4096u
+
+/* ---- SQL ---- */
+
+int query_fail_memory(struct query *q)
+{
+	return query_fail(q, -ENOMEM, "%s: out of memory", q->path);
+}
+
+int query_fail_sql(struct query *q)
+{
+	int rc = sqlite3_extended_errcode(q->db);
+
+	if (rc == SQLITE_FULL || rc == SQLITE_IOERR_WRITE)
+		return query_fail(q, -ENOSPC,
+				  "%s: no room to sort its rows: %s; TMPDIR names another place",
+				  q->path, sqlite3_errmsg(q->db));
+	if (rc == SQLITE_NOMEM)
+		return query_fail_memory(q);
+	return query_fail(q, -EIO, "%s: damaged: %s", q->path, sqlite3_errmsg(q->db));
+}
+
+int query_prepare(struct query *q, sqlite3_stmt **stmt, const char *sql)
+{
+	if (sqlite3_prepare_v2(q->db, sql, -1, stmt, NULL) == SQLITE_OK)
+		return 0;
+	return query_fail(q, -EINVAL, "%s: can't be read as a trace: %s", q->path,
+			  sqlite3_errmsg(q->db));
+}
+
+int query_prepare_all(struct query *q, const struct query_sql *list, size_t nr)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < nr && ret == 0; i++)
+		if (list[i].sql)
+			ret = query_prepare(q, list[i].stmt, list[i].sql);
+	return ret;
+}
+
+int query_step(struct query *q, sqlite3_stmt *stmt)
+{
+	int rc = sqlite3_step(stmt);
+
+	if (rc != SQLITE_ROW)
+		return rc == SQLITE_DONE ? 0 : query_fail_sql(q);
+	if (++q->done % PROGRESS_ROWS == 0 && q->opt->progress &&
+	    q->opt->progress(q->opt->progress_arg, q->done < q->total ? q->done : q->total,
+			     q->total) != 0)
+		return query_fail(q, -ECANCELED, "%s: stopped", q->path);
+	return 1;
+}
+
+int query_run(struct query *q, const char *sql)
+{
+	return sqlite3_exec(q->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : query_fail_sql(q);
+}
+
+int64_t query_number(sqlite3 *db, const char *sql, int64_t otherwise)
+{
+	int64_t value = otherwise;
+	sqlite3_stmt *stmt;
+
+	if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK)
+		return otherwise;
+	if (sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_type(stmt, 0) != SQLITE_NULL)
+		value = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return value;
+}
+
+const char *query_text(sqlite3_stmt *row, int i)
+{
+	const unsigned char *text = row ? sqlite3_column_text(row, i) : NULL;
+
+	return text ? (const char *)text : "";
+}
+
+sqlite3_stmt *query_row(sqlite3_stmt *stmt, int64_t id)
+{
+	sqlite3_reset(stmt);
+	sqlite3_bind_int64(stmt, 1, id);
+	return sqlite3_step(stmt) == SQLITE_ROW ? stmt : NULL;
+}
+
+const char *query_look_up(sqlite3_stmt *stmt, int64_t id)
+{
+	return query_text(query_row(stmt, id), 0);
+}
+
+bool query_has(sqlite3 *db, const char *table)
+{
+	sqlite3_stmt *stmt = NULL;
+	bool has = false;
+
+	if (sqlite3_prepare_v2(db, "SELECT 1 FROM sqlite_master WHERE name = ?1", -1, &stmt,
+			       NULL) == SQLITE_OK) {
+		sqlite3_bind_text(stmt, 1, table, -1, SQLITE_STATIC);
+		has = sqlite3_step(stmt) == SQLITE_ROW;
+	}
+	sqlite3_finalize(stmt);
+	return has;
+}
+
+const char *query_args_sql(const struct query *q)
+{
+	return q->has_ustring ? "SELECT string FROM rocpd_ustring WHERE id = ?1" : QUERY_STRING;
+}
+
+/* ---- processes ---- */
+
+const struct query_process *query_process_of(const struct query *q, int64_t id)
+{
+	for (size_t i = 0; i < q->nr_processes; i++)
+		if (id >= q->processes[i].id_first && id <= q->processes[i].id_last)
+			return &q->processes[i];
+	return NULL;
+}
+
+int64_t query_local_id(const struct query *q, int64_t id)
+{
+	const struct query_process *process = query_process_of(q, id);
+
+	return id - (process ? process->id_first : 0);
+}
+
+/* "./app --n 1 (rank 0, pid 1234)" */
+static char *make_name(sqlite3_stmt *row)
+{
+	char name[512], rank[32] = "";
+
+	if (sqlite3_column_int64(row, 4) >= 0)
+		snprintf(rank, sizeof(rank), "rank %lld, ",
+			 (long long)sqlite3_column_int64(row, 4));
+	if (snprintf(name, sizeof(name) - 64, "%s", query_text(row, 6)) >= (int)sizeof(name) - 64)
+		memcpy(name + sizeof(name) - 68, "...", 4);
+	snprintf(name + strlen(name), 64, " (%spid %lld)", rank,
+		 (long long)sqlite3_column_int64(row, 5));
+	return alloc_string(name);
+}
+
+int query_read_processes(struct query *q)
+{
+	static const char sql[] =
+		"SELECT P.id, id_first, id_last, pid, coalesce(rank, -1), os_pid, coalesce(command, ''), "
+		"coalesce(world_size, -1), coalesce((SELECT realtime_ns - system_ns FROM rtl_clock C WHERE "
+		"C.process_id = P.id AND agent_id IS NULL ORDER BY system_ns LIMIT 1), 0), coalesce(first_ns, "
+		"0) FROM rtl_process P ORDER BY P.id";
+	sqlite3_stmt *row = NULL;
+	int ret = q->ours ? query_prepare(q, &row, sql) : 0;
+
+	while (row && ret == 0 && (ret = query_step(q, row)) == 1) {
+		struct query_process *grown =
+			alloc_resize(q->processes, q->nr_processes + 1, sizeof(*grown));
+
+		ret = grown ? 0 : query_fail_memory(q);
+		if (!grown)
+			break;
+		q->processes = grown;
+		grown[q->nr_processes++] = (struct query_process){
+			.id = sqlite3_column_int64(row, 0),
+			.id_first = sqlite3_column_int64(row, 1),
+			.id_last = sqlite3_column_int64(row, 2),
+			.pid = sqlite3_column_int64(row, 3),
+			.rank = sqlite3_column_int64(row, 4),
+			.world_size = sqlite3_column_int64(row, 7),
+			.realtime_ns = sqlite3_column_int64(row, 8),
+			.first_ns = sqlite3_column_int64(row, 9),
+			.name = make_name(row),
+		};
+	}
+	sqlite3_finalize(row);
+	return ret;
+}
+
+/* ---- open ---- */
+
+int query_open_file(sqlite3 **db, const char *path)
+{
+	/* No "immutable": another program may hold the file open in WAL mode. */
+	int rc = sqlite3_open_v2(path, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
+
+	if (rc == SQLITE_OK) {
+		sqlite3_busy_timeout(*db, 2000);
+		sqlite3_exec(*db, "PRAGMA cache_size=-16384; PRAGMA temp_store=FILE", NULL, NULL,
+			     NULL);
+	}
+	return rc;
+}
+
+static int open_database(struct query *q, const char *file)
+{
+	struct load_error error;
+
+	if (query_open_file(&q->db, file) != SQLITE_OK)
+		return query_fail(q, -EINVAL, "%s: %s", q->path, sqlite3_errmsg(q->db));
+	q->ours = query_has(q->db, "rtl_op_kernel");
+	q->has_ustring = query_has(q->db, "rocpd_ustring");
+	/* what can't be told of losses is in the verdict's line */
+	verdict_of_db(&q->verdict, file, &error);
+	return 0;
+}
+
+/* What is no database yet becomes one in a temporary file. It lives on until it is closed, without its name:
+ * nothing is left behind, whatever happens. */
+static int open_converted(struct query *q, const char *const *inputs, size_t nr, job_fn convert)
+{
+	const struct job_options inner = { .force = true,
+					   .progress = q->opt->progress,
+					   .progress_arg = q->opt->progress_arg };
+	const char *dir = getenv("TMPDIR");
+	char tmp[PATH_MAX];
+	int fd, ret;
+
+	q->converted = true;
+	snprintf(tmp, sizeof(tmp), "%s/rtl-XXXXXX.db", dir && *dir ? dir : "/tmp");
+	fd = mkstemps(tmp, 3);
+	if (fd < 0)
+		return query_fail(q, -errno, "%s: %s; TMPDIR names another place", tmp,
+				  strerror(errno));
+	close(fd);
+	ret = convert(inputs, nr, tmp, &inner, q->res);
+	if (ret == 0)
+		ret = open_database(q, tmp);
+	unlink(tmp);
+	return ret;
+}
+
+static int open_inputs(struct query *q, const char *const *inputs, size_t nr, job_fn convert)
+{
+	char error[sizeof(q->res->error)];
+	enum identify_kind kind;
+	int ret = identify_file(inputs[0], &kind, error, sizeof(error));
+
+	if (ret < 0)
+		return query_fail(q, ret, "%s", error);
+	if (nr > 1 || kind == IDENTIFY_SPOOL)
+		return open_converted(q, inputs, nr, convert);
+	if (kind == IDENTIFY_OURS || kind == IDENTIFY_RPD)
+		return open_database(q, inputs[0]);
+	return query_fail(q, -EINVAL,
+			  kind == IDENTIFY_SQLITE ?
+				  "%s: is a SQLite database, but none of a trace (it has no rocpd_op)" :
+				  "%s: is no trace: neither a database of rtl or RPD nor a raw trace",
+			  inputs[0]);
+}
+
+int query_open(struct query **out, const char *const *inputs, size_t nr, job_fn convert,
+	       const struct job_options *opt, struct job_result *res)
+{
+	struct query *q;
+	int ret;
+
+	memset(res, 0, sizeof(*res));
+	*out = NULL;
+	if (nr == 0)
+		return job_fail(res, -EINVAL, "nothing to read");
+	q = alloc_zero(1, sizeof(*q));
+	if (!q)
+		return job_fail(res, -ENOMEM, "%s: out of memory", inputs[0]);
+	q->path = inputs[0];
+	q->opt = opt;
+	q->res = res;
+	ret = open_inputs(q, inputs, nr, convert);
+	job_verdict(res, &q->verdict);
+	if (ret < 0)
+		query_close(q);
+	else
+		*out = q;
+	return ret;
+}
+
+void query_close(struct query *q)
+{
+	if (!q)
+		return;
+	for (size_t i = 0; i < q->nr_processes; i++)
+		alloc_free(q->processes[i].name);
+	alloc_free(q->processes);
+	sqlite3_close(q->db);
+	alloc_free(q);
+}

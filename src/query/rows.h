@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* rows.h - operations and calls of a trace, in the order in which they are written
+ *
+ * A row is an array of numbers; texts are looked up by their ids later, so that sorting moves numbers alone.
+ */
+#ifndef RTL_QUERY_ROWS_H
+#define RTL_QUERY_ROWS_H
+
+#include "query/query.h"
+
+/* What is known of an operation: numbers, 0 where there is none. */
+enum rows_op {
+	OP_ID,
+	OP_GPU,
+	OP_QUEUE, /* with ROWS_BY_STREAM the stream's number in its process */
+	OP_SEQUENCE,
+	OP_START,
+	OP_END,
+	OP_NAME, /* id in rocpd_string; of a kernel symbol with ROWS_RUNTIME */
+	OP_TYPE,
+	OP_MARKER,
+	OP_CORRELATION,
+	OP_SHAPE,
+	OP_FLAGS,
+	OP_COPY, /* 1: a copy or fill */
+	OP_BYTES,
+	OP_SRC,
+	OP_DST,
+	OP_CALL,   /* row of the call that caused it */
+	OP_STREAM, /* number of its stream in its process, from 1 */
+	OP_NR,
+};
+
+enum rows_order { ROWS_BY_QUEUE, ROWS_BY_STREAM, ROWS_RUNTIME, ROWS_BARRIERS };
+
+/* A row of rocpd_api that is a marker or a call. */
+enum rows_call {
+	CALL_ID,
+	CALL_PID,
+	CALL_TID,
+	CALL_START,
+	CALL_END,
+	CALL_NAME, /* ids of texts */
+	CALL_ARGS,
+	CALL_MARKER, /* 1: a marker, its message is CALL_ARGS */
+	CALL_KIND,   /* enum rec_marker_kind, -1 not known */
+	CALL_UNCLOSED,
+	CALL_CORRELATION,
+	CALL_STATUS,
+	CALL_PARENT,
+	CALL_NR,
+};
+
+/* The callback returns 0 or -errno, which ends it. */
+typedef int (*rows_fn)(void *arg, const int64_t *row);
+
+/* Before any rows: processes, the earliest time, which call caused which operation, streams, graphs. */
+int rows_prepare(struct query *q);
+/* By GPU, queue (or stream), process and begin. */
+int rows_ops(struct query *q, enum rows_order order, rows_fn each, void *arg);
+/* By process, thread and begin, the longest first. */
+int rows_calls(struct query *q, rows_fn each, void *arg);
+
+/* SQL of a stream's name, by ?1 = the key of an operation on it. */
+#define ROWS_STREAM_NAME                                                                           \
+	"SELECT name FROM temp.query_stream WHERE number = ?1 >> 32 AND block = ?1 & 4294967295"
+int64_t rows_stream_key(const int64_t *op);
+/* SQL: whether an operation's type is a copy or a fill. RPD's names, and ours are RPD's. */
+#define ROWS_IS_COPY(type) \
+	"(" type " LIKE 'Copy%' OR " type " LIKE 'Fill%' OR " type " LIKE 'Mem%')"
+/* A time that says something: neither missing nor a mere place on the axis. */
+bool rows_timed(int64_t begin, int64_t end, int64_t flags);
+
+#endif

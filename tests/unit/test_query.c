@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* test_query.c - a trace opened for reading, whatever it is, and names as people read them */
+#include "query/query.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/rpd/rpd.h"
+#include "query/label.h"
+#include "support/db.h"
+#include "support/spool_make.h"
+#include "support/test.h"
+
+static struct job_result res;
+static struct job_options opt;
+
+static int open_one(struct query **q, const char *input)
+{
+	return query_open(q, &input, 1, rpd_merge, &opt, &res);
+}
+
+static size_t nr_files(const char *pattern)
+{
+	char path[4096];
+	glob_t found = { 0 };
+	size_t n;
+
+	snprintf(path, sizeof(path), "%s/%s", test_tmpdir(), pattern);
+	glob(path, 0, NULL, &found);
+	n = found.gl_pathc;
+	globfree(&found);
+	return n;
+}
+
+TEST(raw_trace_opens_as_database_without_a_file)
+{
+	const struct spool_make_sample sample = { .host = "nodeA", .pid = 500, .closed = true };
+	const char *input = test_tmpfile("in.rtl");
+	struct query *q;
+
+	spool_make_sample(input, &sample);
+	CHECK_OK(setenv("TMPDIR", test_tmpdir(), 1));
+	CHECK_OK(open_one(&q, input));
+	CHECK_EQ_UINT(nr_files("rtl-*"), 0);
+	CHECK(q->ours && q->converted);
+	CHECK_EQ_UINT(q->verdict.nr_processes, 1);
+	CHECK_OK(query_read_processes(q));
+	CHECK_EQ_UINT(q->nr_processes, 1);
+	CHECK_EQ_INT(q->processes[0].pid, 500);
+	CHECK_EQ_INT(query_local_id(q, q->processes[0].id_first + 7), 7);
+	CHECK_NULL(query_process_of(q, q->processes[0].id_last + 1));
+	query_close(q);
+}
+
+TEST(database_of_rpd_opens_as_it_is)
+{
+	const char *input = test_tmpfile("in.db");
+	struct query *q;
+
+	db_make_rpd(input, "INSERT INTO rocpd_string VALUES (1, 'k')");
+	CHECK_OK(open_one(&q, input));
+	CHECK(!q->ours && !q->converted && !q->has_ustring);
+	CHECK(!q->verdict.complete);
+	CHECK_OK(query_read_processes(q));
+	CHECK_EQ_UINT(q->nr_processes, 0);
+	CHECK_EQ_INT(query_local_id(q, 7), 7);
+	query_close(q);
+}
+
+TEST(what_is_no_trace_is_refused_by_name)
+{
+	const char *input = test_tmpfile("other.db");
+	sqlite3 *db;
+	struct query *q;
+	FILE *file;
+
+	CHECK_EQ_INT(sqlite3_open(input, &db), SQLITE_OK);
+	CHECK_EQ_INT(sqlite3_exec(db, "CREATE TABLE x (a)", NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+	CHECK_EQ_INT(open_one(&q, input), -EINVAL);
+	CHECK_NULL(q);
+	CHECK_STR_HAS(res.error, "other.db: is a SQLite database, but none of a trace");
+	file = fopen(test_tmpfile("text"), "w");
+	CHECK_NOT_NULL(file);
+	fputs("hello\n", file);
+	fclose(file);
+	CHECK_EQ_INT(open_one(&q, test_tmpfile("text")), -EINVAL);
+	CHECK_STR_HAS(res.error, "text: is no trace");
+	CHECK_EQ_INT(query_open(&q, NULL, 0, rpd_merge, &opt, &res), -EINVAL);
+}
+
+static int stop(void *arg, uint64_t done, uint64_t total)
+{
+	(void)arg;
+	CHECK(done <= total);
+	return 1;
+}
+
+TEST(reading_stops_when_progress_says_so)
+{
+	const char *input = test_tmpfile("in.db");
+	sqlite3_stmt *row;
+	struct query *q;
+	int ret;
+
+	db_make_rpd(input, "");
+	CHECK_OK(open_one(&q, input));
+	opt.progress = stop;
+	CHECK_OK(query_prepare(q, &row,
+			       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE "
+			       "i < 100000) SELECT i FROM n"));
+	do
+		ret = query_step(q, row);
+	while (ret == 1);
+	CHECK_EQ_INT(ret, -ECANCELED);
+	sqlite3_finalize(row);
+	CHECK_EQ_INT(query_prepare(q, &row, "SELECT nothing"), -EINVAL);
+	query_close(q);
+}
+
+TEST(kernel_label_has_no_parameters_and_is_bounded)
+{
+	char buf[LABEL_SIZE], name[400], shown[400];
+
+	CHECK_STR_EQ(label_kernel(buf, "vadd(float*, int)"), "vadd");
+	CHECK_STR_EQ(label_kernel(buf, "void f<int (*)(int)>(g(), h)"), "void f<int (*)(int)>");
+	CHECK_STR_EQ(label_kernel(buf, "(anonymous)"), "(anonymous)");
+	CHECK_STR_EQ(label_kernel(buf, "f) [clone]"), "f) [clone]");
+	CHECK_STR_EQ(label_kernel(buf, ""), "unnamed");
+	memset(name, 'k', 160);
+	name[160] = 0;
+	CHECK_STR_EQ(label_kernel(buf, name), name);
+	memset(name, 'k', 399);
+	name[399] = 0;
+	snprintf(shown, sizeof(shown), "%.157s...", name);
+	CHECK_STR_EQ(label_kernel(buf, name), shown);
+}
+
+TEST(domain_label_goes_by_the_name_of_the_function)
+{
+	CHECK_STR_EQ(label_domain("hipMalloc"), "hip_api");
+	CHECK_STR_EQ(label_domain("__hipPushCallConfiguration"), "hip_api");
+	CHECK_STR_EQ(label_domain("hsa_init"), "hsa_api");
+	CHECK_STR_EQ(label_domain("cudaMalloc"), "api");
+}
