@@ -114,7 +114,7 @@ _rtl()
 		--completion) COMPREPLY=($(compgen -W "bash zsh fish" -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--markdown --man --completion --environment --names --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--markdown --man --completion --environment --tables --names --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -W "$(rtl help --names 2> /dev/null)" -- "$cur")) ;;
 		esac
 		;;

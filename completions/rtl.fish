@@ -54,4 +54,5 @@ complete -c rtl -n '__fish_seen_subcommand_from help' -l markdown -d 'print the 
 complete -c rtl -n '__fish_seen_subcommand_from help' -l man -d 'print the page as a manual page (roff)'
 complete -c rtl -n '__fish_seen_subcommand_from help' -l completion -x -a 'bash zsh fish' -d 'print the completions of a shell'
 complete -c rtl -n '__fish_seen_subcommand_from help' -l environment -d 'print the table of environment variables'
+complete -c rtl -n '__fish_seen_subcommand_from help' -l tables -d 'print tables and columns of databases and CSV files'
 complete -c rtl -n '__fish_seen_subcommand_from help' -l names -d 'print the names of all commands'

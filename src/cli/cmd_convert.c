@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
-#include "cli/db.h"
+#include "cli/report.h"
 #include "cli/ui.h"
 #include "export/export.h"
 
@@ -66,12 +66,9 @@ static int run(const struct opt_parsed *p)
 	ui_progress_start(&progress, "converting", (enum ui_progress_mode)v[O_PROGRESS].num);
 	err = export_run(format, &input, 1, output, &opt, res);
 	ui_progress_end(&progress);
-	if (err == -ECANCELED && ui_stopped_by())
-		ui_die(128 + ui_stopped_by(), "stopped; nothing was written");
 	if (err == -EPIPE)
 		return 128 + 13; /* nobody reads stdout any more */
-	if (err)
-		ui_die(STATUS_FAILED, "%s", res->error[0] ? res->error : strerror(-err));
+	report_check(res, err);
 	if (res->warning[0])
 		ui_say("%s", res->warning);
 	if (format->several || res->nr_files > 1)

@@ -7,8 +7,9 @@
 #include "cli/commands.h"
 #include "cli/docgen.h"
 #include "cli/ui.h"
+#include "export/export.h"
 
-enum { O_MARKDOWN, O_MAN, O_COMPLETION, O_ENVIRONMENT, O_NAMES };
+enum { O_MARKDOWN, O_MAN, O_COMPLETION, O_ENVIRONMENT, O_TABLES, O_NAMES };
 
 static const struct opt options[] = {
 	[O_MARKDOWN] = { .name = "markdown", .help = "print the page as Markdown" },
@@ -20,6 +21,8 @@ static const struct opt options[] = {
 			   .help = "print the completions of a shell" },
 	[O_ENVIRONMENT] = { .name = "environment",
 			    .help = "print the table of environment variables" },
+	[O_TABLES] = { .name = "tables",
+		       .help = "print tables and columns of databases and CSV files" },
 	[O_NAMES] = { .name = "names", .help = "print the names of all commands" },
 };
 
@@ -45,6 +48,8 @@ static int run(const struct opt_parsed *p)
 		       "does not fit, is named once and ignored. Those of the virtual GPU (`VGPU_*`) are in "
 		       "[virtual-gpu.md](../virtual-gpu.md).\n\n");
 		env_print_table(put_line);
+	} else if (p->values[O_TABLES].count) {
+		export_document(put_line);
 	} else if (p->values[O_NAMES].count) {
 		for (const struct command *const *c = commands; *c; c++)
 			ui_putf("%s\n", (*c)->name);
@@ -76,7 +81,7 @@ const struct command cmd_help = {
 	.about =
 		"Prints the manual of COMMAND, or the list of commands.\n"
 		"\n"
-		"The pages in docs/cli/ and docs/man/ and the shell completions are made by this command.",
+		"The pages in docs/cli/ and docs/man/, docs/formats/tables.md and the shell completions are made by this command.",
 	.examples =
 		"rtl help trace\nrtl help --completion=bash > ~/.local/share/bash-completion/completions/rtl\n",
 	.max_operands = 1,

@@ -58,10 +58,7 @@ static int run(const struct opt_parsed *p)
 	err = rpd_merge((const char *const *)p->operands, (size_t)p->nr_operands, output, &opt,
 			res);
 	ui_progress_end(&progress);
-	if (err == -ECANCELED && ui_stopped_by())
-		ui_die(128 + ui_stopped_by(), "stopped; nothing was written");
-	if (err)
-		ui_die(STATUS_FAILED, "%s", res->error[0] ? res->error : strerror(-err));
+	report_check(res, err);
 	if (!p->values[O_QUIET].count)
 		report_result(output, output, res);
 	free(res);

@@ -213,10 +213,7 @@ static void write_database(struct recover *r)
 			  (enum ui_progress_mode)r->parsed->values[O_PROGRESS].num);
 	err = rpd_write(r->good, r->nr_good, r->output, &opt, res);
 	ui_progress_end(&progress);
-	if (err == -ECANCELED && ui_stopped_by())
-		ui_die(128 + ui_stopped_by(), "stopped; nothing was written");
-	if (err)
-		ui_die(STATUS_FAILED, "%s", res->error[0] ? res->error : strerror(-err));
+	report_check(res, err);
 	if (!r->parsed->values[O_QUIET].count)
 		report_result(r->output, r->output, res);
 	free(res);

@@ -5,21 +5,13 @@
  */
 #include "cli/db.h"
 
-#include <string.h>
-
-#include "cli/commands.h"
+#include "cli/report.h"
 #include "cli/ui.h"
 #include "export/rpd/rpd.h"
 
-static void check(const struct job_result *res, int ret)
-{
-	if (ret < 0)
-		ui_die(STATUS_FAILED, "%s", res->error[0] ? res->error : strerror(-ret));
-}
-
 int db_check(const struct query *q, int ret)
 {
-	check(q->res, ret);
+	report_check(q->res, ret);
 	return ret;
 }
 
@@ -36,7 +28,7 @@ struct query *db_open(const char *path)
 	err = query_open(&q, &path, 1, rpd_merge, &opt, &res);
 	ui_progress_end(&progress);
 	opt.progress = NULL;
-	check(&res, err);
+	report_check(&res, err);
 	if (res.warning[0])
 		ui_say("%s", res.warning);
 	return q;

@@ -129,25 +129,26 @@ static void read_processes(struct info *info, struct query *q)
 			 "last_ns, id_first, id_last FROM rtl_process ORDER BY id");
 
 	while (db_step(q, stmt)) {
-		const char **texts[] = {
-			NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-		};
 		int64_t id = sqlite3_column_int64(stmt, 0);
 		struct info_process *p;
 
 		info->processes = info_grow(info->processes, &info->nr_processes, sizeof(*p));
 		p = &info->processes[info->nr_processes - 1];
-		texts[0] = &p->host, texts[1] = &p->command, texts[2] = &p->exe, texts[3] = &p->cwd;
-		texts[4] = &p->job, texts[5] = &p->mode, texts[6] = &p->version,
-		texts[7] = &p->clock;
-		texts[8] = &p->state, texts[9] = &p->spool;
 		p->pid = number(stmt, 1);
 		p->ppid = number(stmt, 2);
 		p->rank = or_minus_1(stmt, 3);
 		p->world_size = or_minus_1(stmt, 4);
 		p->local_rank = or_minus_1(stmt, 5);
-		for (int i = 0; i < 10; i++)
-			*texts[i] = keep(stmt, 6 + i);
+		p->host = keep(stmt, 6);
+		p->command = keep(stmt, 7);
+		p->exe = keep(stmt, 8);
+		p->cwd = keep(stmt, 9);
+		p->job = keep(stmt, 10);
+		p->mode = keep(stmt, 11);
+		p->version = keep(stmt, 12);
+		p->clock = keep(stmt, 13);
+		p->state = keep(stmt, 14);
+		p->spool = keep(stmt, 15);
 		p->start_ns = number(stmt, 16);
 		p->first_ns = number(stmt, 17);
 		p->last_ns = number(stmt, 18);

@@ -3,6 +3,7 @@
 #include "cli/report.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fnmatch.h>
 #include <limits.h>
 #include <sqlite3.h>
@@ -10,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/commands.h"
 #include "cli/db.h"
 #include "cli/paths.h"
 #include "cli/ui.h"
-#include "export/rpd/rpd.h"
 #include "store/verdict.h"
 
 static const char *plural(uint64_t n)
@@ -42,6 +43,14 @@ static void report_losses(const char *path)
 				       ui_count(count, row->count), row->reason, row->text);
 		}
 	free(v);
+}
+
+void report_check(const struct job_result *res, int err)
+{
+	if (err == -ECANCELED && ui_stopped_by())
+		ui_die(128 + ui_stopped_by(), "stopped; nothing was written");
+	if (err < 0)
+		ui_die(STATUS_FAILED, "%s", res->error[0] ? res->error : strerror(-err));
 }
 
 void report_result(const char *path, const char *shown, const struct job_result *res)

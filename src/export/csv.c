@@ -56,29 +56,69 @@ static void put_int(struct json *j, int64_t value)
 	json_bytes(j, text, (size_t)snprintf(text, sizeof(text), "%lld", (long long)value));
 }
 
-static void put_row(struct json *j, const struct csv_table *t, sqlite3_stmt *row, uint64_t index)
+/* A column named count_from_N has the number of the row. */
+static bool counts(sqlite3_stmt *row, int i, int64_t *from)
+{
+	static const char name[] = "count_from_";
+	const char *column = sqlite3_column_name(row, i);
+
+	if (strncmp(column, name, sizeof(name) - 1) != 0)
+		return false;
+	*from = column[sizeof(name) - 1] - '0';
+	return true;
+}
+
+static void put_row(struct json *j, sqlite3_stmt *row, uint64_t index)
 {
 	int nr = sqlite3_column_count(row);
+	int64_t from;
 
 	for (int i = 0; i < nr; i++) {
 		if (i)
 			json_bytes(j, ",", 1);
-		if (i == t->number)
-			put_int(j, t->first + (int64_t)index);
-		else if (sqlite3_column_type(row, i) == SQLITE_INTEGER)
+		if (sqlite3_column_type(row, i) == SQLITE_INTEGER)
 			put_int(j, sqlite3_column_int64(row, i));
 		else if (sqlite3_column_type(row, i) == SQLITE_FLOAT)
 			put_real(j, sqlite3_column_double(row, i));
 		else if (sqlite3_column_type(row, i) != SQLITE_NULL)
 			put_text(j, query_text(row, i));
+		else if (counts(row, i, &from))
+			put_int(j, from + (int64_t)index);
 	}
 	json_bytes(j, "\n", 1);
 }
 
 static void put_header(struct json *j, const struct csv_table *t)
 {
-	json_bytes(j, t->header, strlen(t->header));
+	for (size_t i = 0; i < t->nr; i++) {
+		if (i)
+			json_bytes(j, ",", 1);
+		put_text(j, t->columns[i].name);
+	}
 	json_bytes(j, "\n", 1);
+}
+
+static const char *rows_of(const struct query *q, const struct csv_table *t)
+{
+	return q->ours ? t->ours : t->rpd;
+}
+
+static int prepare(struct query *q, const struct csv_table *t, sqlite3_stmt **row)
+{
+	const char *form = rows_of(q, t), *at = strchr(form, '$');
+	sqlite3_str *sql = sqlite3_str_new(q->db);
+	char *text;
+	int ret;
+
+	sqlite3_str_append(sql, form, (int)(at - form));
+	for (size_t i = 0; i < t->nr; i++)
+		sqlite3_str_appendf(sql, "%s%s", i ? ", " : "",
+				    q->ours ? t->columns[i].ours : t->columns[i].rpd);
+	sqlite3_str_appendall(sql, at + 1);
+	text = sqlite3_str_finish(sql);
+	ret = text ? query_prepare(q, row, text) : query_fail_memory(q);
+	sqlite3_free(text);
+	return ret;
 }
 
 /* ---- one table on its own ---- */
@@ -97,15 +137,10 @@ static int put_rows(struct json *j, struct query *q, const struct csv_table *t, 
 {
 	put_header(j, t);
 	for (uint64_t i = 0; more == 1 && (!rows || i < rows); i++) {
-		put_row(j, t, row, i);
+		put_row(j, row, i);
 		more = j->error ? j->error : query_step(q, row);
 	}
 	return more == 1 ? 0 : more;
-}
-
-static const char *rows_of(const struct query *q, const struct csv_table *t)
-{
-	return q->ours ? t->ours : t->rpd;
 }
 
 int csv_print(struct query *q, const char *table, uint64_t rows, struct json *j)
@@ -115,7 +150,7 @@ int csv_print(struct query *q, const char *table, uint64_t rows, struct json *j)
 	int ret = t && rows_of(q, t) ? cause_make(q, true) : -EINVAL;
 
 	if (ret == 0)
-		ret = query_prepare(q, &row, rows_of(q, t));
+		ret = prepare(q, t, &row);
 	if (ret == 0)
 		ret = query_step(q, row);
 	if (ret >= 0)
@@ -181,7 +216,7 @@ static int write_table(struct query *q, const struct csv_table *t, const struct 
 {
 	struct writing w = { .q = q, .table = t };
 	char name[NAME_SIZE];
-	int ret = query_prepare(q, &w.row, rows_of(q, t));
+	int ret = prepare(q, t, &w.row);
 
 	if (ret == 0)
 		ret = query_step(q, w.row);
@@ -220,4 +255,26 @@ int csv_write(struct query *q, const char *out)
 		ret = ret < 0 ? ret : 0;
 	}
 	return ret;
+}
+
+void csv_document(void (*put)(const char *line))
+{
+	put("");
+	put("## Columns of rocprof's CSV files");
+	put("");
+	put("| file | columns |");
+	put("|---|---|");
+	for (const struct csv_table *t = csv_tables; t->name; t++) {
+		sqlite3_str *line = sqlite3_str_new(NULL);
+		char *text;
+
+		sqlite3_str_appendf(line, "| `%s.csv` | ", t->name);
+		for (size_t i = 0; i < t->nr; i++)
+			sqlite3_str_appendf(line, "%s`%s`", i ? ", " : "", t->columns[i].name);
+		sqlite3_str_appendall(line, " |");
+		text = sqlite3_str_finish(line);
+		if (text && !t->no_file)
+			put(text);
+		sqlite3_free(text);
+	}
 }

@@ -16,4 +16,7 @@ int csv_write(struct query *q, const char *out);
  * that name for such a trace; the output's error; or another one with q->res->error. */
 int csv_print(struct query *q, const char *table, uint64_t rows, struct json *j);
 
+/* An export_document_fn: the columns of each file. */
+void csv_document(void (*put)(const char *line));
+
 #endif

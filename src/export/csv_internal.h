@@ -8,15 +8,20 @@
 #define RTL_EXPORT_CSV_INTERNAL_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+struct csv_column {
+	const char *name;
+	const char *ours, *rpd; /* its value, as SQL, from a database of ours and of RPD */
+};
 
 struct csv_table {
-	const char *name;	/* OUT.name.csv; "results": OUT.csv */
-	const char *header;	/* the first line, without its end */
-	const char *ours, *rpd; /* the rows, from a database of ours and of RPD; NULL: has none */
-	int number;   /* the column that counts the rows, which the SQL has as NULL; -1: none */
-	int first;    /* what it counts from */
-	bool always;  /* written without rows, too */
-	bool no_file; /* for csv_print() alone */
+	const char *name; /* OUT.name.csv; "results": OUT.csv */
+	const struct csv_column *columns;
+	size_t nr;
+	const char *ours, *rpd; /* the rows, as SQL with $ for the columns; NULL: has none */
+	bool always;		/* written without rows, too */
+	bool no_file;		/* for csv_print() alone */
 };
 
 /* Ends in a row whose name is NULL. They need cause.h's tables. */

@@ -8,12 +8,13 @@
 #include "export/csv.h"
 #include "export/kineto.h"
 #include "export/rpd/rpd.h"
+#include "export/rpd/rpd_tables.h"
 #include "query/rows.h"
 
-/* X(name, suffix, write, several, use, about): `use` goes on the line of the option, `about` is what the command's
+/* X(name, suffix, write, several, document, use, about): `use` goes on the line of the option, `about` is what the command's
  * help says of the format, with an empty line before it. */
 #define FORMATS(X)                                                                                 \
-	X("perfetto", ".json", chrome_trace_write, false,                                          \
+	X("perfetto", ".json", chrome_trace_write, false, NULL,                                    \
 	  "perfetto and chrome are one format: it is read by ui.perfetto.dev, chrome://tracing "   \
 	  "and speedscope.",                                                                       \
 	  "\n\nIn the Chrome JSON each traced process is one with its threads, their markers and " \
@@ -23,27 +24,29 @@
 	  "the earliest event. Every event carries its ids, its exact nanoseconds, and for "       \
 	  "kernels the mangled name, grid and workgroup, for calls each argument; the header "     \
 	  "carries the version of rtl and the verdict.")                                           \
-	X("chrome", ".json", chrome_trace_write, false, "", "")                                    \
-	X("kineto", ".pt.trace.json", kineto_write, false,                                         \
+	X("chrome", ".json", chrome_trace_write, false, NULL, "", "")                              \
+	X("kineto", ".pt.trace.json", kineto_write, false, NULL,                                   \
 	  " kineto is what PyTorch's profiler writes, for HTA, TraceLens and TensorBoard.",        \
 	  "\n\nA file of kineto's holds one process. Where the trace has several, each gets a "    \
 	  "file: OUT.rank0.pt.trace.json, or OUT.pid1234.pt.trace.json where they have no ranks.") \
-	X("csv", "", csv_write, true, " csv are rocprof's files, for scripts.",                    \
+	X("csv", "", csv_write, true, csv_document, " csv are rocprof's files, for scripts.",      \
 	  "\n\ncsv writes OUT.csv (rocprof's table of kernels), OUT.stats.csv, "                   \
 	  "OUT.hip_stats.csv, OUT.hsa_stats.csv and OUT.copy_stats.csv with rocprof's columns, "   \
 	  "and OUT.kernel_trace.csv, OUT.hip_api_trace.csv, OUT.hsa_api_trace.csv, "               \
 	  "OUT.memory_copy_trace.csv and OUT.marker_api_trace.csv with those of rocprofv3. In a "  \
 	  "directory their names begin with nothing: DIR/hip_stats.csv, and DIR/results.csv. A "   \
 	  "file of which the trace holds nothing is not written, but for those of kernels.")       \
-	X("rpd", ".db", NULL, false, " rpd is the database itself, for a raw trace.", "")
+	X("rpd", ".db", NULL, false, rpd_tables_document,                                          \
+	  " rpd is the database itself, for a raw trace.", "")
 
-#define ROW(name, suffix, write, several, use, about) { name, suffix, write, several },
-#define NAME(name, suffix, write, several, use, about) "|" name
-#define LISTED(name, suffix, write, several, use, about) ", " name
-#define USE(name, suffix, write, several, use, about) use
-#define ABOUT(name, suffix, write, several, use, about) about
+#define ROW(name, suffix, write, several, document, use, about)                                    \
+	{ name, suffix, write, several, document },
+#define NAME(name, suffix, write, several, document, use, about) "|" name
+#define LISTED(name, suffix, write, several, document, use, about) ", " name
+#define USE(name, suffix, write, several, document, use, about) use
+#define ABOUT(name, suffix, write, several, document, use, about) about
 
-const struct export_format export_formats[] = { FORMATS(ROW){ NULL, NULL, NULL, false } };
+const struct export_format export_formats[] = { FORMATS(ROW){ NULL, NULL, NULL, false, NULL } };
 const char export_names[] = FORMATS(NAME);
 const char export_help[] = FORMATS(LISTED) ": what to write";
 const char export_uses[] = FORMATS(USE);
@@ -58,6 +61,15 @@ const struct export_format *export_find(const char *name)
 			return format;
 	}
 	return NULL;
+}
+
+void export_document(void (*put)(const char *line))
+{
+	put("<!-- Made by `rtl help --tables`; do not edit. -->");
+	put("# Tables and columns");
+	for (const struct export_format *format = export_formats; format->name; format++)
+		if (format->document)
+			format->document(put);
 }
 
 int export_run(const struct export_format *format, const char *const *inputs, size_t nr,

@@ -14,6 +14,8 @@ struct export_format {
 	export_write_fn write; /* NULL: the database itself */
 	/* It makes res->nr_files files of any trace, and sees to it that none is there. */
 	bool several;
+	/* Describes its tables and columns, as lines of Markdown; NULL: it has none. */
+	void (*document)(void (*put)(const char *line));
 };
 
 /* Ends in a row whose name is NULL. */
@@ -23,6 +25,9 @@ extern const struct export_format export_formats[];
 extern const char export_names[], export_help[], export_uses[], export_about[];
 
 const struct export_format *export_find(const char *name);
+
+/* docs/formats/tables.md, of all formats. */
+void export_document(void (*put)(const char *line));
 
 /* Contract: job_fn. Several inputs, or a raw trace, go through a temporary database. */
 int export_run(const struct export_format *format, const char *const *inputs, size_t nr,

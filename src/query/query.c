@@ -255,11 +255,12 @@ static int open_inputs(struct query *q, const char *const *inputs, size_t nr, jo
 		return open_converted(q, inputs, nr, convert);
 	if (kind == IDENTIFY_OURS || kind == IDENTIFY_RPD)
 		return open_database(q, inputs[0]);
-	return query_fail(q, -EINVAL,
-			  kind == IDENTIFY_SQLITE ?
-				  "%s: is a SQLite database, but none of a trace (it has no rocpd_op)" :
-				  "%s: is no trace: neither a database of rtl or RPD nor a raw trace",
-			  inputs[0]);
+	return query_fail(
+		q, -EINVAL,
+		kind == IDENTIFY_SQLITE ?
+			"%s: is a SQLite database, but none of a trace (it has no rocpd_op)" :
+			"%s: is no trace: neither a database of rtl or RPD nor a raw trace",
+		inputs[0]);
 }
 
 int query_open(struct query **out, const char *const *inputs, size_t nr, job_fn convert,

@@ -23,7 +23,8 @@
 #include "query/job.h"
 #include "store/verdict.h"
 
-#define QUERY_F_PLACED (1 << 16) /* beside enum rec_flags: the times are a place on the axis, not measured */
+#define QUERY_F_PLACED                                                                             \
+	(1 << 16) /* beside enum rec_flags: the times are a place on the axis, not measured */
 #define QUERY_UNTIMED (REC_F_INVERTED | REC_F_NO_TIME | REC_F_UNFINISHED | QUERY_F_PLACED)
 
 /* Copies are drawn apart from kernels: their queue numbers begin here, one for each SDMA engine. */

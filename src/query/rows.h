@@ -66,7 +66,7 @@ int rows_calls(struct query *q, rows_fn each, void *arg);
 	"SELECT name FROM temp.query_stream WHERE number = ?1 >> 32 AND block = ?1 & 4294967295"
 int64_t rows_stream_key(const int64_t *op);
 /* SQL: whether an operation's type is a copy or a fill. RPD's names, and ours are RPD's. */
-#define ROWS_IS_COPY(type) \
+#define ROWS_IS_COPY(type)                                                                         \
 	"(" type " LIKE 'Copy%' OR " type " LIKE 'Fill%' OR " type " LIKE 'Mem%')"
 /* A time that says something: neither missing nor a mere place on the axis. */
 bool rows_timed(int64_t begin, int64_t end, int64_t flags);

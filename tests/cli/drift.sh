@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# drift.sh - what is made of the option tables is what is committed: docs/cli, docs/man, completions
+# drift.sh - what is made of tables is what is committed: docs/cli, docs/man, completions, tables.md
 #
 # Usage: drift.sh RTL SOURCE_DIR [--update]
 set -eu
@@ -9,7 +9,7 @@ source=$2
 update=${3:-}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-mkdir -p "$tmp/docs/cli" "$tmp/docs/man" "$tmp/completions"
+mkdir -p "$tmp/docs/cli" "$tmp/docs/man" "$tmp/docs/formats" "$tmp/completions"
 
 "$rtl" help --markdown >"$tmp/docs/cli/README.md"
 "$rtl" help --man >"$tmp/docs/man/rtl.1"
@@ -18,6 +18,7 @@ for name in $("$rtl" help --names); do
 	"$rtl" help --man "$name" >"$tmp/docs/man/rtl-$name.1"
 done
 "$rtl" help --environment >"$tmp/docs/cli/environment.md"
+"$rtl" help --tables >"$tmp/docs/formats/tables.md"
 "$rtl" help --completion=bash >"$tmp/completions/rtl.bash"
 "$rtl" help --completion=zsh >"$tmp/completions/_rtl"
 "$rtl" help --completion=fish >"$tmp/completions/rtl.fish"
@@ -27,13 +28,15 @@ if [ "$update" = --update ]; then
 		mkdir -p "$source/$dir"
 		cp "$tmp/$dir/"* "$source/$dir/"
 	done
+	cp "$tmp/docs/formats/tables.md" "$source/docs/formats/"
 	exit 0
 fi
 status=0
 for dir in docs/cli docs/man completions; do
 	diff -ru "$source/$dir" "$tmp/$dir" || status=1
 done
+diff -u "$source/docs/formats/tables.md" "$tmp/docs/formats/tables.md" || status=1
 if [ $status -ne 0 ]; then
-	echo "drift.sh: the pages differ from the option tables; tests/cli/drift.sh RTL . --update" >&2
+	echo "drift.sh: the pages differ from the tables in the code; tests/cli/drift.sh RTL . --update" >&2
 fi
 exit $status

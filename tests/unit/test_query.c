@@ -109,9 +109,10 @@ TEST(reading_stops_when_progress_says_so)
 	db_make_rpd(input, "");
 	CHECK_OK(open_one(&q, input));
 	opt.progress = stop;
-	CHECK_OK(query_prepare(q, &row,
-			       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE "
-			       "i < 100000) SELECT i FROM n"));
+	CHECK_OK(query_prepare(
+		q, &row,
+		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE "
+		"i < 100000) SELECT i FROM n"));
 	do
 		ret = query_step(q, row);
 	while (ret == 1);

@@ -3,7 +3,8 @@
  *
  *	rpd.c		the interface: names, temporary file, order of things
  *	rpd_db.c	SQLite: open, run, errors as text
- *	rpd_schema.c	tables, views, indexes
+ *	rpd_tables.c	every table and its columns
+ *	rpd_schema.c	makes tables, views, indexes
  *	rpd_feed.c	rows of operations in bulk
  *	rpd_meta.c	what operations refer to, and losses
  *	rpd_spool.c	operations of a spool
@@ -24,6 +25,7 @@
 #include <stdint.h>
 
 #include "export/rpd/rpd.h"
+#include "export/rpd/rpd_tables.h"
 #include "query/identify.h"
 #include "query/query.h"
 #include "store/index.h"
@@ -233,20 +235,15 @@ int rpd_marker_end(void *arg, const struct store_marker_end *end);
 int rpd_marker_finish(struct rpd_process *p, int64_t last_ns);
 
 /* rpd_carry.c: of the database that is attached as `src` */
-struct rpd_carry {
-	const char *name, *columns;
-	bool optional; /* of files other than ours: not there is no fault */
-};
 struct rpd_carry_to {
 	struct rpd *r;
 	int64_t base;  /* added to ids */
 	int64_t empty; /* the id of a string '' for what the input does not have */
 };
-const struct rpd_carry *rpd_carry_tables(size_t *nr);
 /* Whether it has the table, or, with `column`, that column of it. */
 bool rpd_carry_has(struct rpd *r, const char *table, const char *column);
 /* The statement that takes a table over, of sqlite3_malloc(); NULL without memory. */
-char *rpd_carry_sql(const struct rpd_carry_to *to, const struct rpd_carry *table);
+char *rpd_carry_sql(const struct rpd_carry_to *to, const struct rpd_table *table);
 
 /* rpd_merge.c */
 int rpd_merge_add(struct rpd *r, const char *path, enum identify_kind kind);

@@ -123,7 +123,7 @@ static int exec(struct merge *m, const char *doing, const char *fmt, ...)
 	return rc == SQLITE_OK ? 0 : fail(m, doing);
 }
 
-static int copy_table(struct merge *m, const struct rpd_carry *table)
+static int copy_table(struct merge *m, const struct rpd_table *table)
 {
 	const struct rpd_carry_to to = { m->r, m->base, m->empty };
 	char *sql = rpd_carry_sql(&to, table);
@@ -140,24 +140,19 @@ static int64_t largest_id(struct merge *m)
 	int64_t largest = rpd_db_int(m->r, 0,
 				     "SELECT max(CAST(value AS INTEGER)) FROM src.rocpd_metadata "
 				     "WHERE tag = 'session_count'");
-	size_t nr;
-	const struct rpd_carry *tables = rpd_carry_tables(&nr);
 	bool bad = false;
 
 	largest = largest > 0 && largest < (INT64_MAX >> 33) ? largest * RPD_BLOCK - 1 : 0;
-	for (size_t i = 0; i < nr; i++) {
-		char column[32];
+	for (const struct rpd_table *t = rpd_tables; t->name; t++) {
+		const char *column = t->columns[0].name;
 		int64_t max;
 
-		snprintf(column, sizeof(column), "%.*s", (int)strcspn(tables[i].columns, ":"),
-			 tables[i].columns);
-		if (!rpd_carry_has(m->r, tables[i].name, NULL) ||
-		    !rpd_carry_has(m->r, tables[i].name, column))
+		if (t->carry == RPD_APART || !rpd_carry_has(m->r, t->name, NULL) ||
+		    !rpd_carry_has(m->r, t->name, column))
 			continue;
-		max = rpd_db_int(m->r, 0, "SELECT max(\"%w\") FROM src.\"%w\"", column,
-				 tables[i].name);
+		max = rpd_db_int(m->r, 0, "SELECT max(\"%w\") FROM src.\"%w\"", column, t->name);
 		bad = bad || rpd_db_int(m->r, 0, "SELECT min(\"%w\") < 0 FROM src.\"%w\"", column,
-					tables[i].name) == 1;
+					t->name) == 1;
 		if (max > largest)
 			largest = max;
 	}
@@ -312,8 +307,6 @@ static int copy_metadata(struct merge *m, int64_t input)
 /* Names what the file has and this program does not know, so that it is not lost in silence. */
 static int name_others(struct merge *m)
 {
-	size_t nr;
-	const struct rpd_carry *tables = rpd_carry_tables(&nr);
 	sqlite3_str *names = sqlite3_str_new(m->r->db);
 	sqlite3_stmt *stmt = NULL;
 	char *text;
@@ -325,12 +318,10 @@ static int name_others(struct merge *m)
 		    -1, &stmt, NULL) == SQLITE_OK) {
 		while (sqlite3_step(stmt) == SQLITE_ROW) {
 			const char *name = (const char *)sqlite3_column_text(stmt, 0);
-			bool known = strcmp(name, "rocpd_metadata") == 0 ||
-				     strcmp(name, "rtl_process") == 0 ||
-				     strcmp(name, "rtl_flag") == 0;
+			bool known = false;
 
-			for (size_t i = 0; i < nr && !known; i++)
-				known = strcmp(name, tables[i].name) == 0;
+			for (const struct rpd_table *t = rpd_tables; t->name && !known; t++)
+				known = strcmp(name, t->name) == 0;
 			if (!known)
 				sqlite3_str_appendf(names, "%s%s",
 						    sqlite3_str_length(names) ? ", " : "", name);
@@ -397,8 +388,6 @@ static void count(struct merge *m, enum identify_kind kind, int64_t last)
 static int copy_all(struct merge *m, enum identify_kind kind, int64_t last)
 {
 	int64_t input = m->base / RPD_BLOCK;
-	size_t nr;
-	const struct rpd_carry *tables = rpd_carry_tables(&nr);
 	int ret = rpd_db_exec(m->r, "BEGIN");
 
 	if (ret == 0)
@@ -407,14 +396,16 @@ static int copy_all(struct merge *m, enum identify_kind kind, int64_t last)
 						   "INSERT INTO main.rocpd_string(id, string) "
 						   "VALUES (%lld, '')",
 						   (long long)m->empty);
-	for (size_t i = 0; i < nr && ret == 0; i++) {
-		if (rpd_carry_has(m->r, tables[i].name, NULL))
-			ret = copy_table(m, &tables[i]);
-		else if (kind == IDENTIFY_OURS && !tables[i].optional)
+	for (const struct rpd_table *t = rpd_tables; t->name && ret == 0; t++) {
+		if (t->carry == RPD_APART)
+			continue;
+		if (rpd_carry_has(m->r, t->name, NULL))
+			ret = copy_table(m, t);
+		else if (kind == IDENTIFY_OURS && t->carry == RPD_REQUIRED)
 			ret = rpd_fail(m->r, -EINVAL,
-				       "%s: table %s is missing: the database is "
-				       "damaged; write it again from its spools",
-				       m->path, tables[i].name);
+				       "%s: table %s is missing: the database is damaged; write it "
+				       "again from its spools",
+				       m->path, t->name);
 	}
 	if (ret == 0)
 		ret = copy_arguments(m);

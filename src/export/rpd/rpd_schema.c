@@ -1,130 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* rpd_schema.c - tables and views of a database: RPD's, schema version 3, and ours
- *
- * RPD's tables have RPD's names, columns, types and order; its readers select by name. What is
- * ours begins with rtl_, but for three columns at the end of rocpd_op. docs/formats/database.md
- * describes every table and column; a change here is a change there.
+/* rpd_schema.c - makes tables (rpd_tables.c), views and indexes of a database
  *
  * Dispatches on queues of the runtime are in rtl_op_runtime and not in rocpd_op: RPD's views count
  * every row of rocpd_op, and those dispatches are the inside of copies that are rows already.
+ * docs/formats/database.md describes every view; a change here is a change there.
  */
 #include "export/rpd/rpd_internal.h"
 
-#include <stdlib.h>
+#include <errno.h>
 
-#define STRING_REF                                                                                 \
-	"bigint NOT NULL REFERENCES \"rocpd_string\" (\"id\") DEFERRABLE INITIALLY DEFERRED"
-#define API_REF "bigint NOT NULL REFERENCES \"rocpd_api\" (\"id\") DEFERRABLE INITIALLY DEFERRED"
-#define OP_REF "bigint NOT NULL REFERENCES \"rocpd_op\" (\"id\") DEFERRABLE INITIALLY DEFERRED"
-/* RPD's schemas say integer or bigint; with integer the key is the row's place, and needs no index */
-#define API_KEY                                                                                    \
-	"integer NOT NULL PRIMARY KEY REFERENCES \"rocpd_api\" (\"id\") DEFERRABLE INITIALLY DEFERRED"
-#define ID "\"id\" integer NOT NULL PRIMARY KEY AUTOINCREMENT"
-
-static const char *const rpd_tables[] = {
-	"CREATE TABLE \"rocpd_metadata\" (" ID ", \"tag\" varchar(4096) NOT NULL, \"value\" "
-	"varchar(4096) NOT NULL)",
-	"CREATE TABLE \"rocpd_string\" (" ID ", \"string\" varchar(4096) NOT NULL)",
-	"CREATE TABLE \"rocpd_ustring\" (" ID ", \"string\" varchar(4096) NOT NULL)",
-	"CREATE TABLE \"rocpd_api\" (" ID ", \"pid\" integer NOT NULL, \"tid\" integer NOT NULL, "
-	"\"start\" integer NOT NULL, \"end\" integer NOT NULL, \"apiName_id\" " STRING_REF
-	", \"category_id\" " STRING_REF ", \"domain_id\" " STRING_REF
-	", \"args_id\" bigint NOT NULL REFERENCES \"rocpd_ustring\" (\"id\") DEFERRABLE INITIALLY "
-	"DEFERRED)",
-	"CREATE TABLE \"rocpd_copyapi\" (\"api_ptr_id\" " API_KEY
-	", \"stream\" varchar(18) NOT NULL, "
-	"\"size\" integer NOT NULL, \"width\" integer NOT NULL, \"height\" integer NOT NULL, \"kind\" "
-	"integer NOT NULL, \"dst\" varchar(18) NOT NULL, \"src\" varchar(18) NOT NULL, \"dstDevice\" "
-	"integer NOT NULL, \"srcDevice\" integer NOT NULL, \"sync\" bool NOT NULL, \"pinned\" bool NOT "
-	"NULL)",
-	"CREATE TABLE \"rocpd_kernelapi\" (\"api_ptr_id\" " API_KEY ", \"stream\" varchar(18) NOT "
-	"NULL, \"gridX\" integer NOT NULL, \"gridY\" integer NOT NULL, \"gridZ\" integer NOT NULL, "
-	"\"workgroupX\" integer NOT NULL, \"workgroupY\" integer NOT NULL, \"workgroupZ\" integer NOT "
-	"NULL, \"groupSegmentSize\" integer NOT NULL, \"privateSegmentSize\" integer NOT NULL, "
-	"\"kernelName_id\" " STRING_REF ")",
-	"CREATE TABLE \"rocpd_op\" (" ID
-	", \"gpuId\" integer NOT NULL, \"queueId\" integer NOT NULL, "
-	"\"sequenceId\" integer NOT NULL, \"start\" integer NOT NULL, \"end\" integer NOT NULL, "
-	"\"description_id\" " STRING_REF ", \"opType_id\" " STRING_REF
-	", \"completionSignal\" text NOT NULL DEFAULT '', \"roctxId\" integer NOT NULL DEFAULT 0, "
-	"\"correlation_id\" integer NOT NULL DEFAULT 0)",
-	"CREATE TABLE \"rocpd_api_ops\" (" ID ", \"api_id\" " API_REF ", \"op_id\" " OP_REF ")",
-	"CREATE TABLE \"rocpd_monitor\" (" ID ", \"deviceType\" varchar(16) NOT NULL, \"deviceId\" "
-	"integer NOT NULL, \"monitorType\" varchar(16) NOT NULL, \"start\" integer NOT NULL, \"end\" "
-	"integer NOT NULL, \"value\" varchar(255) NOT NULL)",
-	"CREATE TABLE \"rocpd_counter\" (" ID ", \"value\" real NOT NULL, \"op_id\" " OP_REF
-	", \"name_id\" " STRING_REF ")",
-	"CREATE TABLE \"rocpd_stackframe\" (" ID ", \"api_ptr_id\" " API_REF
-	", \"depth\" integer NOT NULL, \"name_id\" " STRING_REF ")",
-	/* RPD makes these two when it is asked about graphs; its converters read them where they are */
-	"CREATE TABLE \"rocpd_graphapi\" (\"api_ptr_id\" " API_KEY ", \"graph\" varchar(18) NOT "
-	"NULL, \"graphExec\" varchar(18) NOT NULL, \"stream\" varchar(18) NOT NULL)",
-	"CREATE TABLE \"rocpd_graphLaunchapi\" (\"api_ptr_id\" " API_KEY
-	", \"graph\" varchar(18) NOT "
-	"NULL, \"graphExec\" varchar(18) NOT NULL, \"stream\" varchar(18) NOT NULL)",
+static const char *const first_rows[] = {
 	"INSERT INTO rocpd_metadata(tag, value) VALUES ('gpu_stride', '1000'), "
 	"('pid_stride', '10000000'), ('schema_version', '3'), ('rtl_schema_version', '1')",
-	NULL,
-};
-
-static const char *const rtl_tables[] = {
-	"CREATE TABLE rtl_process (id INTEGER PRIMARY KEY, pid INTEGER NOT NULL, os_pid INTEGER NOT "
-	"NULL, ppid INTEGER, host TEXT, node INTEGER NOT NULL, boot_id TEXT, trace_id TEXT, command "
-	"TEXT, exe TEXT, cwd TEXT, rank INTEGER, world_size INTEGER, local_rank INTEGER, job TEXT, mode "
-	"TEXT, version TEXT, clock TEXT, start_ns INTEGER, end_ns INTEGER, first_ns INTEGER, last_ns "
-	"INTEGER, state TEXT NOT NULL, spool TEXT, format_version INTEGER, id_first INTEGER NOT NULL, "
-	"id_last INTEGER NOT NULL)",
-	"CREATE TABLE rtl_thread (id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL, tid INTEGER NOT "
-	"NULL, name TEXT, first_ns INTEGER)",
-	"CREATE TABLE rtl_agent (id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL, agent_index "
-	"INTEGER NOT NULL, type TEXT NOT NULL, gpu_index INTEGER, gpu_id INTEGER, label TEXT NOT NULL, "
-	"driver_node INTEGER, name TEXT, product TEXT, vendor TEXT, uuid TEXT, handle INTEGER, nr_cu "
-	"INTEGER, simd_per_cu INTEGER, wave_size INTEGER, max_waves_per_cu INTEGER, clock_mhz INTEGER, "
-	"bdf INTEGER)",
-	"CREATE TABLE rtl_queue (id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL, queue_id INTEGER "
-	"NOT NULL, hsa_id INTEGER, handle INTEGER, agent_id INTEGER, tid INTEGER, size INTEGER, "
-	"queue_type INTEGER, internal INTEGER NOT NULL, traced INTEGER NOT NULL, create_ns INTEGER, "
-	"destroy_ns INTEGER)",
-	"CREATE TABLE rtl_code_object (id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL, "
-	"code_object_id INTEGER NOT NULL, uri TEXT, agent_id INTEGER, load_base INTEGER, load_size "
-	"INTEGER, load_delta INTEGER, load_ns INTEGER, unload_ns INTEGER)",
-	"CREATE TABLE rtl_kernel_symbol (id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL, kernel_id "
-	"INTEGER NOT NULL, name TEXT NOT NULL, demangled TEXT NOT NULL, object INTEGER, code_object_id "
-	"INTEGER, agent_id INTEGER, kernarg_size INTEGER, group_size INTEGER, private_size INTEGER, "
-	"vgpr_count INTEGER, accum_vgpr_count INTEGER, sgpr_count INTEGER, rsrc1 INTEGER, rsrc2 "
-	"INTEGER, rsrc3 INTEGER)",
-	"CREATE TABLE rtl_shape (id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL, kernel_id INTEGER "
-	"NOT NULL, queue_id INTEGER NOT NULL, grid_x INTEGER NOT NULL, grid_y INTEGER NOT NULL, grid_z "
-	"INTEGER NOT NULL, group_x INTEGER NOT NULL, group_y INTEGER NOT NULL, group_z INTEGER NOT "
-	"NULL, private_size INTEGER NOT NULL, group_size INTEGER NOT NULL)",
-	"CREATE TABLE rtl_op_kernel (op_id INTEGER PRIMARY KEY, thread_id INTEGER NOT NULL, shape_id "
-	"INTEGER NOT NULL, flags INTEGER NOT NULL, begin_ticks INTEGER NOT NULL, end_ticks INTEGER NOT "
-	"NULL)",
-	"CREATE TABLE rtl_op_runtime (op_id INTEGER PRIMARY KEY, gpu_id INTEGER NOT NULL, queue_id "
-	"INTEGER NOT NULL, packet_index INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT "
-	"NULL, correlation_id INTEGER NOT NULL, marker_id INTEGER NOT NULL, thread_id INTEGER NOT NULL, "
-	"shape_id INTEGER NOT NULL, flags INTEGER NOT NULL, begin_ticks INTEGER NOT NULL, end_ticks "
-	"INTEGER NOT NULL)",
-	"CREATE TABLE rtl_op_copy (op_id INTEGER PRIMARY KEY, thread_id INTEGER NOT NULL, flags INTEGER "
-	"NOT NULL, kind INTEGER NOT NULL, bytes INTEGER NOT NULL, src_agent_id INTEGER, dst_agent_id "
-	"INTEGER, src INTEGER NOT NULL, dst INTEGER NOT NULL, engine INTEGER)",
-	"CREATE TABLE rtl_op_barrier (op_id INTEGER PRIMARY KEY, thread_id INTEGER NOT NULL, gpu_id "
-	"INTEGER, queue_id INTEGER NOT NULL, packet_index INTEGER NOT NULL, begin_ns INTEGER NOT NULL, "
-	"end_ns INTEGER NOT NULL, correlation_id INTEGER NOT NULL, packet_type INTEGER NOT NULL, flags "
-	"INTEGER NOT NULL)",
-	"CREATE TABLE rtl_marker_data (api_id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, level INTEGER "
-	"NOT NULL, parent_id INTEGER NOT NULL, unclosed INTEGER NOT NULL, end_tid INTEGER NOT NULL)",
-	"CREATE TABLE rtl_api_data (api_id INTEGER PRIMARY KEY, status INTEGER, correlation_id INTEGER "
-	"NOT NULL, parent_id INTEGER NOT NULL)",
-	"CREATE TABLE rtl_clock (id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL, agent_id INTEGER, "
-	"system_ns INTEGER NOT NULL, monotonic_ns INTEGER NOT NULL, boottime_ns INTEGER NOT NULL, "
-	"realtime_ns INTEGER NOT NULL, ticks INTEGER)",
-	"CREATE TABLE rtl_info (id INTEGER PRIMARY KEY, process_id INTEGER, key TEXT NOT NULL, value "
-	"TEXT NOT NULL)",
-	"CREATE TABLE rtl_loss_data (id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL, reason TEXT "
-	"NOT NULL, class TEXT NOT NULL, text TEXT NOT NULL, count INTEGER NOT NULL, first_ns INTEGER NOT "
-	"NULL, last_ns INTEGER NOT NULL)",
-	"CREATE TABLE rtl_flag (value INTEGER PRIMARY KEY, name TEXT NOT NULL, text TEXT NOT NULL)",
 	"INSERT INTO rtl_flag VALUES "
 	"(1, 'had_signal', 'the packet came with a signal of the program'), "
 	"(2, 'inverted', 'the end lies before the begin, as the GPU wrote it'), "
@@ -285,10 +172,14 @@ int rpd_schema_create(struct rpd *r)
 {
 	int ret = rpd_db_exec(r, "BEGIN");
 
+	for (const struct rpd_table *t = rpd_tables; t->name && ret == 0; t++) {
+		char *sql = rpd_tables_create_sql(t);
+
+		ret = sql ? rpd_db_exec(r, sql) : rpd_fail(r, -ENOMEM, "%s: out of memory", r->out);
+		sqlite3_free(sql);
+	}
 	if (ret == 0)
-		ret = run(r, rpd_tables);
-	if (ret == 0)
-		ret = run(r, rtl_tables);
+		ret = run(r, first_rows);
 	return ret == 0 ? rpd_db_exec(r, "COMMIT") : ret;
 }
 
