@@ -37,7 +37,7 @@ TABLE = [
 MAY_USE_ROCM = ("src/source/", "src/sink/", "lib/", "vgpu/", "include/", "tests/", "bench/", "examples/")
 MAY_USE_GENERATED = ("src/source/", "src/sink/", "lib/", "vgpu/")
 # Generated headers that hold no ROCm tables.
-PLAIN_GENERATED = re.compile(r"^(rtl_version|names_|args_).*\.h$")
+PLAIN_GENERATED = re.compile(r"^(rtl_version|names_|args_|records_).*\.h$")
 ROCM = re.compile(r"^(hsa|hip|hsakmt|roctracer|rocprofiler)(/|\w*\.h)")
 
 

@@ -126,23 +126,11 @@ bool bus_never_pauses(void)
 	return atomic_load_explicit(&never_pauses, memory_order_relaxed);
 }
 
-/* Where an operation's correlation id is; NULL: this is none. */
-static inline uint64_t *correlation_of(struct event *ev)
-{
-	_Static_assert(EVENT_DISPATCH + 1 == EVENT_COPY && EVENT_COPY + 1 == EVENT_BARRIER,
-		       "order");
-	if (RTL_LIKELY(ev->kind < EVENT_DISPATCH || ev->kind > EVENT_BARRIER))
-		return NULL;
-	return ev->kind == EVENT_DISPATCH ? &ev->dispatch.correlation :
-	       ev->kind == EVENT_COPY	  ? &ev->copy.correlation :
-					    &ev->barrier.correlation;
-}
-
 static RTL_COLD void emit_missed(const struct event *ev)
 {
 	struct event plain = *ev;
 
-	*correlation_of(&plain) &= ~EVENT_MISSED;
+	*event_correlation(&plain) &= ~EVENT_MISSED;
 	bus_emit(&plain);
 	bus_loss(SPOOL_REASON_api_missed, 1);
 }
@@ -164,7 +152,7 @@ void bus_emit(const struct event *ev)
 {
 	/* acquire: pairs with find_only(): what start() set up */
 	const struct sink *sink = atomic_load_explicit(&only, memory_order_acquire);
-	const uint64_t *id = correlation_of((struct event *)(uintptr_t)ev);
+	const uint64_t *id = event_correlation((struct event *)(uintptr_t)ev);
 
 	if (RTL_UNLIKELY(id && *id & EVENT_MISSED))
 		emit_missed(ev);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* format.h - the trace of one process on disk and in memory, byte by byte
  *
+ * Header, chunks and what holds for all records are here; the records themselves are in records.json, of which
+ * records_gen.h is made, and the tables of docs/formats/spool.md.
+ *
  * All numbers are little-endian, fixed width and aligned to their size; there is no implicit
  * padding, and every structure has a static_assert on its size. A change of meaning bumps
  * SPOOL_VERSION and adds a golden file to tests/golden/.
@@ -50,6 +53,8 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
+
+#include "records_gen.h"
 
 #define SPOOL_MAGIC UINT64_C(0x4c4f4f50534c5452) /* "RTLSPOOL" */
 #define CHUNK_MAGIC UINT32_C(0x4b4e4843)	 /* "CHNK" */
@@ -182,192 +187,8 @@ struct chunk_header {
 _Static_assert(sizeof(struct chunk_header) == 32, "chunk_header");
 #define CHUNK_PAYLOAD (SLOT_SIZE - (uint32_t)sizeof(struct chunk_header))
 
-enum rec_type {
-	REC_STRING = 1,
-	REC_INFO,
-	REC_CLOCK,
-	REC_THREAD,
-	REC_AGENT,
-	REC_QUEUE,
-	REC_QUEUE_END,
-	REC_CODE_OBJECT,
-	REC_CODE_OBJECT_END,
-	REC_KERNEL,
-	REC_SHAPE,
-	REC_DISPATCH,
-	REC_DISPATCH_WIDE,
-	REC_COPY,
-	REC_BARRIER,
-	REC_MARKER,
-	REC_MARKER_END,
-	REC_OP,
-	REC_API,
-	REC_LINK,
-};
-
-enum rec_flags {
-	REC_F_HAD_SIGNAL = 1 << 0, /* the packet came with a signal of its owner */
-	REC_F_INVERTED = 1 << 1,   /* end before begin, as the GPU wrote it */
-	REC_F_NO_TIME = 1 << 2,	   /* begin and end are 0: they could not be read */
-	REC_F_UNFINISHED = 1 << 3, /* not completed when the process ended: end is 0 */
-	REC_F_GRAPH = 1 << 4,	   /* earlier versions: came in a batch; not written any more */
-	REC_F_INTERNAL = 1 << 5,   /* on a queue of the runtime's own */
-	REC_F_SHARED = 1 << 6,	   /* signal was shared: timed behind a barrier packet */
-	REC_F_TEXT = 1 << 7,	   /* REC_MARKER: `text` holds the message, else a string id */
-	REC_F_HOST_TIME = 1 << 8,  /* times are those of the blocking call, read on the host */
-	REC_F_NO_STATUS = 1 << 9,  /* REC_API: what the function returned is not known */
-};
-
-/* Every record: size8 * 8 bytes, this first. `id` is the thread or the object, by type. */
-struct rec_head {
-	uint8_t type;
-	uint8_t size8;
-	uint16_t flags;
-	uint32_t id;
-};
-_Static_assert(sizeof(struct rec_head) == 8, "rec_head");
-#define REC_MAX_SIZE (255u * 8u)
-
-/* A string in pieces of at most REC_STRING_PIECE bytes; id from 1, unique in the process. */
-struct rec_string {
-	struct rec_head h; /* id: the string's */
-	uint32_t total;	   /* bytes of the whole string, no NUL */
-	uint32_t offset;   /* of this piece */
-	char bytes[];	   /* min(total - offset, REC_STRING_PIECE), padded with NUL to 8 */
-};
-#define REC_STRING_PIECE 1984u
-
-/* What is known of the process. Keys: "command", "exe", "cwd", "host", "rank", "world_size",
- * "local_rank", "job", "mode", "version", "library" (one for each ROCm library mapped), ... */
-struct rec_info {
-	struct rec_head h;
-	uint32_t key, value; /* string ids */
-};
-
-/* The clocks at one instant. id: agent index + 1 with its ticks, or 0 (ticks = 0). */
-struct rec_clock {
-	struct rec_head h;
-	uint64_t system_ns, monotonic_ns, boottime_ns, realtime_ns, ticks;
-};
-
-struct rec_thread {
-	struct rec_head h; /* id: tid */
-	uint64_t first_ns;
-	char name[16]; /* as in /proc/PID/task/TID/comm when first seen */
-};
-
-enum rec_agent_type { REC_AGENT_CPU = 0, REC_AGENT_GPU = 1, REC_AGENT_OTHER = 2 };
-
-struct rec_agent {
-	struct rec_head h; /* id: agent index, from 0 over all agents */
-	uint64_t handle;
-	uint32_t name, product, vendor, uuid; /* string ids; name is the ISA's, as gfx900 */
-	uint32_t agent_type;		      /* enum rec_agent_type */
-	uint32_t gpu_index;		      /* among GPUs, from 0; UINT32_MAX otherwise */
-	uint32_t node;			      /* driver node id */
-	uint32_t nr_cu, simd_per_cu, wave_size, max_waves_per_cu, clock_mhz, bdf, reserved;
-};
-
-enum rec_queue_flags { REC_QUEUE_INTERNAL = 1, REC_QUEUE_PLAIN = 2 /* not traced */ };
-
-struct rec_queue {
-	struct rec_head h; /* id: queue index, from 0, never reused; flags: enum rec_queue_flags */
-	uint64_t hsa_id;   /* hsa_queue_t.id */
-	uint64_t handle;   /* address of the hsa_queue_t that the program sees */
-	uint64_t time_ns;
-	uint32_t agent, size /* packets */, tid, queue_type;
-};
-
-struct rec_end {	   /* REC_QUEUE_END, REC_CODE_OBJECT_END, REC_MARKER_END */
-	struct rec_head h; /* id: the object's, or the thread's (REC_MARKER_END) */
-	uint64_t time_ns;
-	uint64_t marker; /* REC_MARKER_END: the marker's id, else 0 */
-};
-
-struct rec_code_object {
-	struct rec_head h; /* id: code object id, from 1, never reused */
-	uint64_t load_base, load_size, load_delta, time_ns;
-	uint32_t uri, agent; /* string id; agent index */
-};
-
-struct rec_kernel {
-	struct rec_head h;    /* id: kernel id, from 1, never reused */
-	uint64_t object;      /* kernel object handle as in the packet */
-	uint32_t name;	      /* string id, mangled */
-	uint32_t code_object; /* id, 0 = the runtime's own or unknown */
-	uint32_t agent;
-	uint32_t kernarg_size, group_size, private_size; /* bytes */
-	uint32_t rsrc1, rsrc2, rsrc3, reserved; /* of the kernel descriptor, 0 if not readable */
-};
-
-/* What dispatches have in common, so that a dispatch costs 48 bytes. Local to its chunk. */
-struct rec_shape {
-	struct rec_head h; /* id: local to the chunk, from 0, ascending */
-	uint32_t kernel, queue;
-	uint32_t grid[3]; /* work-items */
-	uint16_t group[3], reserved;
-	uint32_t private_size,
-		group_size; /* bytes per work-item; per workgroup, static + dynamic */
-	uint32_t reserved2;
-};
-
-struct rec_dispatch {
-	struct rec_head h; /* id: thread that submitted it */
-	uint64_t begin_ticks, begin_ns;
-	uint32_t ticks, ns; /* durations */
-	uint32_t shape;
-	uint32_t packet;      /* packet index in its queue */
-	uint32_t correlation; /* this id */
-	uint32_t marker;      /* innermost open range of the thread, 0 = none */
-};
-
-/* As rec_dispatch, when something does not fit into 32 bits, or the end is before the begin. */
-struct rec_dispatch_wide {
-	struct rec_head h;
-	uint64_t begin_ticks, end_ticks, begin_ns, end_ns, packet, correlation, marker;
-	uint32_t shape, reserved;
-};
-
-enum rec_copy_kind {
-	REC_COPY_H2H = 0,
-	REC_COPY_H2D,
-	REC_COPY_D2H,
-	REC_COPY_D2D,
-	REC_COPY_P2P,
-	REC_COPY_FILL,
-	REC_COPY_UNKNOWN
-};
-
-struct rec_copy {
-	struct rec_head h;						 /* id: thread */
-	uint64_t begin_ns, end_ns, bytes, correlation, marker, dst, src; /* addresses */
-	uint32_t dst_agent, src_agent, kind, engine; /* agent index; SDMA engine or UINT32_MAX */
-};
-
-struct rec_barrier {
-	struct rec_head h; /* id: thread */
-	uint64_t begin_ns, end_ns, packet, correlation;
-	uint32_t queue, kind; /* AQL packet type */
-};
-
-enum rec_marker_kind { REC_MARKER_MARK = 0, REC_MARKER_PUSH, REC_MARKER_START };
-
-struct rec_marker {
-	struct rec_head h;	  /* id: thread */
-	uint64_t time_ns, marker; /* marker id, from 1, unique in the process */
-	uint64_t parent;	  /* id of the range around it in its thread, 0 = none */
-	uint32_t kind;		  /* enum rec_marker_kind */
-	uint32_t level;		  /* nesting level, 0 = outermost */
-	uint32_t text_size;	  /* bytes of text (REC_F_TEXT), else the string's id */
-	uint32_t reserved;
-	char text[]; /* REC_F_TEXT: padded with NUL to 8 */
-};
-#define REC_MARKER_TEXT_MAX 1024u /* longer messages become strings */
-
-enum rec_api_domain { REC_API_HIP = 1, REC_API_HSA = 2, REC_API_NR_DOMAINS };
-
-/* A function of a domain, once per process, before or after its calls. The signature tells what
- * the words of its calls are, so that a trace can be read without the headers that it was made with:
+/* SIGNATURES
+ * The signature of a function (OP) tells what the words of its calls (API) are, so that a trace can be read without the headers that it was made with:
  *	signature = [ arg { "," arg } ]
  *	arg       = name ":" type [ ":" role ]
  * An arg takes one word, a dim3 two. Types:
@@ -384,53 +205,6 @@ enum rec_api_domain { REC_API_HIP = 1, REC_API_HSA = 2, REC_API_NR_DOMAINS };
  * grid and block (d, in workgroups and work-items), gridx gridy gridz blockx blocky blockz, globalx globaly
  * globalz (work-items), shared (bytes of dynamic LDS), stream, bytes, width, height, depth, kind (hipMemcpyKind),
  * dst, src, dstdev, srcdev, graph, exec, node, event. */
-struct rec_op {
-	struct rec_head h;	  /* id: domain << 16 | number of the function in its model */
-	uint32_t name, signature; /* string ids */
-};
-
-/* A call; nr_words words of arguments follow, as its rec_op says. */
-struct rec_api {
-	struct rec_head h; /* id: thread */
-	uint64_t begin_ns, end_ns;
-	uint64_t correlation; /* its own */
-	uint64_t parent;      /* correlation id of the call around it, 0 = none */
-	uint16_t op;
-	uint8_t domain;	  /* enum rec_api_domain */
-	uint8_t nr_words; /* at most REC_API_MAX_WORDS; 0 without arguments */
-	int32_t status;	  /* as returned; 0 where the function returns none */
-	uint64_t words[];
-};
-#define REC_API_MAX_WORDS 240u
-
-/* Operations that HIP submits from threads of its own: one that was recorded with the correlation id
- * `operation`, which is its alone, belongs to the call `correlation` of thread h.id, made within the range
- * `marker`. Stands before the operation's record, or behind it. */
-struct rec_link {
-	struct rec_head h; /* id: thread of the call */
-	uint64_t operation, correlation, marker;
-};
-
-#define REC_ASSERT(type, size)                                                                     \
-	_Static_assert(sizeof(struct type) == (size) && (size) % 8 == 0, #type)
-REC_ASSERT(rec_string, 16);
-REC_ASSERT(rec_info, 16);
-REC_ASSERT(rec_clock, 48);
-REC_ASSERT(rec_thread, 32);
-REC_ASSERT(rec_agent, 72);
-REC_ASSERT(rec_queue, 48);
-REC_ASSERT(rec_end, 24);
-REC_ASSERT(rec_code_object, 48);
-REC_ASSERT(rec_kernel, 56);
-REC_ASSERT(rec_shape, 48);
-REC_ASSERT(rec_dispatch, 48);
-REC_ASSERT(rec_dispatch_wide, 72);
-REC_ASSERT(rec_copy, 80);
-REC_ASSERT(rec_barrier, 48);
-REC_ASSERT(rec_marker, 48);
-REC_ASSERT(rec_op, 16);
-REC_ASSERT(rec_api, 48);
-REC_ASSERT(rec_link, 32);
 
 #define DRAINER_BUSY (UINT64_C(1) << 63)
 

@@ -75,6 +75,21 @@ static int count_link(struct index *index, const struct rec_link *l)
 	return ret < 0 ? ret : index_meta_thread(index, l->h.id);
 }
 
+/* Whose an operation is, when its record could not say so. */
+static void own(const struct index *index, uint64_t *correlation, uint64_t *marker, uint32_t *tid)
+{
+	struct link link;
+
+	if (!links_get(&index->links, *correlation, &link))
+		return;
+	*correlation = link.correlation;
+	*tid = link.tid;
+	if (marker)
+		*marker = link.marker;
+}
+
+#include "records_visit_gen.h"
+
 /* Pass 1's part for operations: totals, and who is referred to. */
 static int count_op(struct index *index, const struct rec_head *rec)
 {
@@ -85,6 +100,7 @@ static int count_op(struct index *index, const struct rec_head *rec)
 	const struct rec_barrier *b = (const struct rec_barrier *)rec;
 	const struct rec_marker *m = (const struct rec_marker *)rec;
 	const struct rec_end *e = (const struct rec_end *)rec;
+	int ret;
 
 	switch (rec->type) {
 	case REC_API:
@@ -126,7 +142,8 @@ static int count_op(struct index *index, const struct rec_head *rec)
 		count_ids(index, e->marker, 0);
 		break;
 	default:
-		return index_meta_take(index, rec);
+		ret = index_meta_take(index, rec);
+		return ret < 0 ? ret : note_visited(index, rec);
 	}
 	if (rec->type != REC_MARKER && rec->type != REC_MARKER_END) {
 		t->unfinished += (rec->flags & REC_F_UNFINISHED) != 0;
@@ -229,19 +246,6 @@ static bool fill_shape(struct index *index, struct store_dispatch *op, uint32_t 
 	return true;
 }
 
-/* Whose an operation is, when its record could not say so. */
-static void own(const struct index *index, uint64_t *correlation, uint64_t *marker, uint32_t *tid)
-{
-	struct link link;
-
-	if (!links_get(&index->links, *correlation, &link))
-		return;
-	*correlation = link.correlation;
-	*tid = link.tid;
-	if (marker)
-		*marker = link.marker;
-}
-
 static int visit_dispatch(struct index *index, const struct store_visitor *v, void *arg,
 			  const struct rec_head *rec)
 {
@@ -280,24 +284,11 @@ static int visit_dispatch(struct index *index, const struct store_visitor *v, vo
 static int visit_copy(struct index *index, const struct store_visitor *v, void *arg,
 		      const struct rec_copy *c)
 {
-	struct store_copy op = {
-		.begin_ns = c->begin_ns,
-		.end_ns = c->end_ns,
-		.bytes = c->bytes,
-		.correlation = c->correlation,
-		.marker = c->marker,
-		.dst = c->dst,
-		.src = c->src,
-		.dst_agent = c->dst_agent,
-		.src_agent = c->src_agent,
-		.kind = c->kind,
-		.engine = c->engine,
-		.tid = c->h.id,
-		.flags = c->h.flags,
-		.dst_gpu = gpu_of(index, c->dst_agent),
-		.src_gpu = gpu_of(index, c->src_agent),
-	};
+	struct store_copy op;
 
+	index_get_copy(&op, c);
+	op.dst_gpu = gpu_of(index, c->dst_agent);
+	op.src_gpu = gpu_of(index, c->src_agent);
 	own(index, &op.correlation, &op.marker, &op.tid);
 	return v->copy(arg, &op);
 }
@@ -308,17 +299,10 @@ static int visit_barrier(struct index *index, const struct store_visitor *v, voi
 	static const struct store_queue unknown = { .agent = UINT32_MAX, .gpu_index = UINT32_MAX };
 	size_t at = index_meta_find(&index->queues, b->queue);
 	struct store_queue queue = unknown;
-	struct store_barrier op = {
-		.queue = &queue,
-		.begin_ns = b->begin_ns,
-		.end_ns = b->end_ns,
-		.packet = b->packet,
-		.correlation = b->correlation,
-		.kind = b->kind,
-		.tid = b->h.id,
-		.flags = b->h.flags,
-	};
+	struct store_barrier op;
 
+	index_get_barrier(&op, b);
+	op.queue = &queue;
 	queue.id = b->queue;
 	if (at != SIZE_MAX)
 		op.queue = &((struct store_queue *)index->queues.items)[at];
@@ -375,14 +359,6 @@ static int visit_api(struct index *index, const struct store_visitor *v, void *a
 	return v->api(arg, &api);
 }
 
-static int visit_clock(const struct store_visitor *v, void *arg, const struct rec_clock *rec)
-{
-	const struct store_clock clock = { rec->h.id,	     rec->system_ns,   rec->monotonic_ns,
-					   rec->boottime_ns, rec->realtime_ns, rec->ticks };
-
-	return v->clock(arg, &clock);
-}
-
 static int visit_one(struct index *index, const struct store_visitor *v, void *arg,
 		     const struct rec_head *rec)
 {
@@ -414,10 +390,8 @@ static int visit_one(struct index *index, const struct store_visitor *v, void *a
 							     .tid = rec->id,
 						     }) :
 				       0;
-	case REC_CLOCK:
-		return v->clock ? visit_clock(v, arg, (const struct rec_clock *)rec) : 0;
 	default:
-		return 0;
+		return visit_visited(index, v, arg, rec);
 	}
 }
 

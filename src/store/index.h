@@ -15,51 +15,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "records_store_gen.h"
 #include "store/load.h"
 
-/* Strings are borrowed, end in NUL, are never NULL ("" when unknown) and live as long as the index. */
-struct store_agent {
-	uint32_t id, agent_type, gpu_index, node, nr_cu, simd_per_cu, wave_size, max_waves_per_cu;
-	uint32_t clock_mhz, bdf;
-	uint64_t handle;
-	const char *name, *product, *vendor, *uuid;
-};
-
-struct store_queue {
-	uint32_t id, flags, agent, size, tid, queue_type;
-	uint64_t hsa_id, handle, time_ns, end_ns; /* end_ns 0: not destroyed */
-	uint32_t gpu_index;			  /* of its agent, UINT32_MAX when unknown */
-	bool known;				  /* false: only referred to */
-};
-
-struct store_code_object {
-	uint32_t id, agent;
-	uint64_t load_base, load_size, load_delta, time_ns, end_ns;
-	const char *uri;
-};
-
-struct store_kernel {
-	uint32_t id, code_object, agent, kernarg_size, group_size, private_size;
-	uint32_t rsrc1, rsrc2, rsrc3;
-	uint64_t object;
-	const char *name;      /* mangled */
-	const char *demangled; /* for display; "kernel#ID" when the name is unknown */
-	bool known;
-};
+/* Those that hold what a record holds are made of the description of records (records_store_gen.h), the others are below.
+ * Strings are borrowed, end in NUL, are never NULL ("" when unknown) and live as long as the index. */
 
 struct store_thread {
 	uint32_t tid;
 	uint64_t first_ns; /* 0: no REC_THREAD, only referred to */
 	char name[17];
-};
-
-struct store_info {
-	const char *key, *value;
-};
-
-struct store_clock {
-	uint32_t agent; /* agent index + 1, or 0 */
-	uint64_t system_ns, monotonic_ns, boottime_ns, realtime_ns, ticks;
 };
 
 /* Operations. `flags` is enum rec_flags. end_ns is as recorded (0 when unfinished). */
@@ -71,18 +36,6 @@ struct store_dispatch {
 	uint16_t group[3];
 	/* 0 at first; the consumer's own, the same one for dispatches of the same shape and chunk */
 	uint64_t *shape_cookie;
-};
-
-struct store_copy {
-	uint64_t begin_ns, end_ns, bytes, correlation, marker, dst, src;
-	uint32_t dst_agent, src_agent, kind, engine, tid, flags;
-	uint32_t dst_gpu, src_gpu; /* GPU indices, UINT32_MAX: not a GPU */
-};
-
-struct store_barrier {
-	const struct store_queue *queue;
-	uint64_t begin_ns, end_ns, packet, correlation;
-	uint32_t kind, tid, flags;
 };
 
 struct store_marker {
@@ -127,12 +80,12 @@ struct store_api {
 /* Callbacks return 0, or a negative errno that ends the visit. Those not wanted are NULL. */
 struct store_visitor {
 	int (*dispatch)(void *arg, const struct store_dispatch *op);
-	int (*copy)(void *arg, const struct store_copy *op);
-	int (*barrier)(void *arg, const struct store_barrier *op);
 	int (*marker_begin)(void *arg, const struct store_marker *marker);
 	int (*marker_end)(void *arg, const struct store_marker_end *end);
 	int (*api)(void *arg, const struct store_api *api);
-	int (*clock)(void *arg, const struct store_clock *clock);
+#define X(kind) int (*kind)(void *arg, const struct store_##kind *op);
+	STORE_VISITED(X)
+#undef X
 	/* every few thousand records; done and total are bytes */
 	int (*progress)(void *arg, uint64_t done, uint64_t total);
 };

@@ -29,19 +29,6 @@ struct index_string {
 	char *text;		    /* after */
 };
 
-/* As struct store_*, with string ids where those have pointers. */
-struct index_agent_ids {
-	uint32_t name, product, vendor, uuid;
-};
-struct index_info_ids {
-	uint32_t key, value;
-};
-
-struct index_op_ids {
-	uint32_t name, signature;
-	bool known;
-};
-
 struct index_shape {
 	size_t kernel, queue; /* indices into the lists */
 	uint64_t cookie;
@@ -49,21 +36,16 @@ struct index_shape {
 
 struct index {
 	struct load *load;
-	struct index_list strings; /* index_string */
-	struct index_list agents;  /* store_agent, with agent_ids in parallel */
-	struct index_list agent_ids;
+	struct index_list strings;	/* index_string */
+	struct index_list agents;	/* store_agent */
 	struct index_list queues;	/* store_queue */
-	struct index_list code_objects; /* store_code_object; uri_ids in parallel */
-	struct index_list uri_ids;	/* uint32_t */
-	struct index_list kernels;	/* store_kernel; name_ids in parallel */
-	struct index_list name_ids;	/* uint32_t */
+	struct index_list code_objects; /* store_code_object */
+	struct index_list kernels;	/* store_kernel */
 	struct index_list threads;	/* store_thread */
-	struct index_list infos;	/* store_info; info_ids in parallel */
-	struct index_list info_ids;
-	struct index_list clocks; /* store_clock: two of each agent */
-	struct index_list ops;	  /* store_op; op_ids in parallel until index_meta_finish() */
-	struct index_list op_ids;
-	struct ids calls; /* correlation ids of the recorded calls */
+	struct index_list infos;	/* store_info */
+	struct index_list clocks;	/* store_clock: two of each agent */
+	struct index_list ops;		/* store_op */
+	struct ids calls;		/* correlation ids of the recorded calls */
 	struct links links;
 	struct store_totals totals;
 	uint32_t last_tid; /* already in threads */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "records_index_gen.h"
 #include "store/demangle.h"
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
@@ -85,21 +86,17 @@ static int take_string(struct index *index, const struct rec_string *rec)
 static int take_info(struct index *index, const struct rec_info *rec)
 {
 	struct store_info *info = index_meta_add(&index->infos, sizeof(*info));
-	struct index_info_ids *ids = info ? index_meta_add(&index->info_ids, sizeof(*ids)) : NULL;
 
-	if (!ids)
-		return -ENOMEM;
-	ids->key = rec->key;
-	ids->value = rec->value;
-	return 0;
+	if (info)
+		index_get_info(info, rec);
+	return info ? 0 : -ENOMEM;
 }
 
 static int take_clock(struct index *index, const struct rec_clock *rec)
 {
-	const struct store_clock clock = { rec->h.id,	     rec->system_ns,   rec->monotonic_ns,
-					   rec->boottime_ns, rec->realtime_ns, rec->ticks };
-	struct store_clock *pair[2];
+	struct store_clock clock, *pair[2];
 
+	index_get_clock(&clock, rec);
 	index->totals.clocks++;
 	/* first and last of each agent lie side by side: key agent * 2 (+ 1) */
 	for (unsigned int i = 0; i < 2; i++) {
@@ -149,31 +146,12 @@ int index_meta_thread(struct index *index, uint32_t tid)
 static int take_agent(struct index *index, const struct rec_agent *rec)
 {
 	struct store_agent *agent;
-	struct index_agent_ids *ids;
 	bool fresh;
 
 	agent = index_meta_get(&index->agents, sizeof(*agent), rec->h.id, &fresh);
-	if (!agent)
-		return -ENOMEM;
-	if (fresh && !index_meta_add(&index->agent_ids, sizeof(*ids)))
-		return -ENOMEM;
-	ids = (struct index_agent_ids *)index->agent_ids.items +
-	      (agent - (struct store_agent *)index->agents.items);
-	*ids = (struct index_agent_ids){ rec->name, rec->product, rec->vendor, rec->uuid };
-	*agent = (struct store_agent){
-		.id = rec->h.id,
-		.handle = rec->handle,
-		.agent_type = rec->agent_type,
-		.gpu_index = rec->gpu_index,
-		.node = rec->node,
-		.nr_cu = rec->nr_cu,
-		.simd_per_cu = rec->simd_per_cu,
-		.wave_size = rec->wave_size,
-		.max_waves_per_cu = rec->max_waves_per_cu,
-		.clock_mhz = rec->clock_mhz,
-		.bdf = rec->bdf,
-	};
-	return 0;
+	if (agent)
+		index_get_agent(agent, rec);
+	return agent ? 0 : -ENOMEM;
 }
 
 static struct store_queue *queue_of(struct index *index, uint32_t id)
@@ -196,14 +174,7 @@ static int take_queue(struct index *index, const struct rec_queue *rec)
 
 	if (!queue)
 		return -ENOMEM;
-	queue->flags = rec->h.flags;
-	queue->agent = rec->agent;
-	queue->size = rec->size;
-	queue->tid = rec->tid;
-	queue->queue_type = rec->queue_type;
-	queue->hsa_id = rec->hsa_id;
-	queue->handle = rec->handle;
-	queue->time_ns = rec->time_ns;
+	index_get_queue(queue, rec);
 	queue->known = true;
 	return 0;
 }
@@ -214,7 +185,7 @@ static struct store_code_object *code_object_of(struct index *index, uint32_t id
 	bool fresh;
 
 	object = index_meta_get(&index->code_objects, sizeof(*object), id, &fresh);
-	if (!object || (fresh && !index_meta_add(&index->uri_ids, sizeof(uint32_t))))
+	if (!object)
 		return NULL;
 	if (fresh) {
 		object->id = id;
@@ -227,16 +198,9 @@ static int take_code_object(struct index *index, const struct rec_code_object *r
 {
 	struct store_code_object *object = code_object_of(index, rec->h.id);
 
-	if (!object)
-		return -ENOMEM;
-	object->agent = rec->agent;
-	object->load_base = rec->load_base;
-	object->load_size = rec->load_size;
-	object->load_delta = rec->load_delta;
-	object->time_ns = rec->time_ns;
-	((uint32_t *)index->uri_ids
-		 .items)[object - (struct store_code_object *)index->code_objects.items] = rec->uri;
-	return 0;
+	if (object)
+		index_get_code_object(object, rec);
+	return object ? 0 : -ENOMEM;
 }
 
 static struct store_kernel *kernel_of(struct index *index, uint32_t id)
@@ -245,7 +209,7 @@ static struct store_kernel *kernel_of(struct index *index, uint32_t id)
 	bool fresh;
 
 	kernel = index_meta_get(&index->kernels, sizeof(*kernel), id, &fresh);
-	if (!kernel || (fresh && !index_meta_add(&index->name_ids, sizeof(uint32_t))))
+	if (!kernel)
 		return NULL;
 	if (fresh) {
 		kernel->id = id;
@@ -260,18 +224,8 @@ static int take_kernel(struct index *index, const struct rec_kernel *rec)
 
 	if (!kernel)
 		return -ENOMEM;
-	kernel->code_object = rec->code_object;
-	kernel->agent = rec->agent;
-	kernel->kernarg_size = rec->kernarg_size;
-	kernel->group_size = rec->group_size;
-	kernel->private_size = rec->private_size;
-	kernel->rsrc1 = rec->rsrc1;
-	kernel->rsrc2 = rec->rsrc2;
-	kernel->rsrc3 = rec->rsrc3;
-	kernel->object = rec->object;
+	index_get_kernel(kernel, rec);
 	kernel->known = true;
-	((uint32_t *)index->name_ids.items)[kernel - (struct store_kernel *)index->kernels.items] =
-		rec->name;
 	return 0;
 }
 
@@ -365,11 +319,11 @@ const char *index_meta_string(const struct index *index, uint32_t id)
 	return text ? text : "";
 }
 
-static int name_kernel(struct index *index, struct store_kernel *kernel, uint32_t name_id)
+static int name_kernel(const struct index *index, struct store_kernel *kernel)
 {
 	char *nice;
 
-	kernel->name = index_meta_string(index, name_id);
+	index_resolve_kernel(index, kernel);
 	if (kernel->name[0]) {
 		nice = demangle_dup(kernel->name);
 	} else {
@@ -395,15 +349,8 @@ static int resolve(struct index *index)
 			return -ENOMEM;
 		free_pieces(&strings[i]);
 	}
-	for (size_t i = 0; i < index->agents.nr; i++) {
-		const struct index_agent_ids *ids =
-			&((struct index_agent_ids *)index->agent_ids.items)[i];
-
-		agents[i].name = index_meta_string(index, ids->name);
-		agents[i].product = index_meta_string(index, ids->product);
-		agents[i].vendor = index_meta_string(index, ids->vendor);
-		agents[i].uuid = index_meta_string(index, ids->uuid);
-	}
+	for (size_t i = 0; i < index->agents.nr; i++)
+		index_resolve_agent(index, &agents[i]);
 	for (size_t i = 0; i < index->queues.nr; i++) {
 		size_t at = index_meta_find(&index->agents, queues[i].agent);
 
@@ -411,18 +358,13 @@ static int resolve(struct index *index)
 			queues[i].gpu_index = agents[at].gpu_index;
 	}
 	for (size_t i = 0; i < index->code_objects.nr; i++)
-		objects[i].uri = index_meta_string(index, ((uint32_t *)index->uri_ids.items)[i]);
+		index_resolve_code_object(index, &objects[i]);
 	for (size_t i = 0; i < index->kernels.nr; i++) {
-		if (name_kernel(index, &kernels[i], ((uint32_t *)index->name_ids.items)[i]) < 0)
+		if (name_kernel(index, &kernels[i]) < 0)
 			return -ENOMEM;
 	}
-	for (size_t i = 0; i < index->infos.nr; i++) {
-		const struct index_info_ids *ids =
-			&((struct index_info_ids *)index->info_ids.items)[i];
-
-		infos[i].key = index_meta_string(index, ids->key);
-		infos[i].value = index_meta_string(index, ids->value);
-	}
+	for (size_t i = 0; i < index->infos.nr; i++)
+		index_resolve_info(index, &infos[i]);
 	return index_op_resolve(index);
 }
 
@@ -497,18 +439,13 @@ void index_meta_free(struct index *index)
 	index_op_free(index);
 	list_free(&index->strings);
 	list_free(&index->agents);
-	list_free(&index->agent_ids);
 	list_free(&index->queues);
 	list_free(&index->code_objects);
-	list_free(&index->uri_ids);
 	list_free(&index->kernels);
-	list_free(&index->name_ids);
 	list_free(&index->threads);
 	list_free(&index->infos);
-	list_free(&index->info_ids);
 	list_free(&index->clocks);
 	list_free(&index->ops);
-	list_free(&index->op_ids);
 	ids_fini(&index->calls);
 	links_fini(&index->links);
 }

@@ -25,7 +25,7 @@ static size_t op_of(struct index *index, uint32_t key)
 	bool fresh;
 
 	op = index_meta_get(&index->ops, sizeof(*op), key, &fresh);
-	if (!op || (fresh && !index_meta_add(&index->op_ids, sizeof(struct index_op_ids))))
+	if (!op)
 		return SIZE_MAX;
 	op->domain = key >> 16;
 	op->number = key & 0xffff;
@@ -35,11 +35,15 @@ static size_t op_of(struct index *index, uint32_t key)
 int index_op_take(struct index *index, const struct rec_op *rec)
 {
 	size_t at = op_of(index, rec->h.id);
+	struct store_op *op;
 
 	if (at == SIZE_MAX)
 		return -ENOMEM;
-	((struct index_op_ids *)index->op_ids.items)[at] =
-		(struct index_op_ids){ rec->name, rec->signature, true };
+	/* ids until index_op_resolve(), as in records_index_gen.h */
+	op = &((struct store_op *)index->ops.items)[at];
+	op->name = (const char *)(uintptr_t)rec->name;
+	op->signature = (const char *)(uintptr_t)rec->signature;
+	op->known = true;
 	return 0;
 }
 
@@ -79,17 +83,13 @@ int index_op_resolve(struct index *index)
 	int ret = 0;
 
 	for (size_t i = 0; i < index->ops.nr && ret == 0; i++) {
-		const struct index_op_ids *ids = &((struct index_op_ids *)index->op_ids.items)[i];
-		const char *name = index_meta_string(index, ids->name);
+		struct store_op *op = &ops[i];
+		const char *name = index_meta_string(index, (uint32_t)(uintptr_t)op->name);
 
-		ops[i].signature = index_meta_string(index, ids->signature);
-		ops[i].known = ids->known && name[0];
-		if (!ops[i].known) {
-			ret = name_unknown(&ops[i]);
-			continue;
-		}
-		ops[i].name = name;
-		ret = args_parse(&ops[i]);
+		op->signature = index_meta_string(index, (uint32_t)(uintptr_t)op->signature);
+		op->known = op->known && name[0];
+		op->name = op->known ? name : NULL;
+		ret = op->known ? args_parse(op) : name_unknown(op);
 	}
 	return ret;
 }

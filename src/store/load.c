@@ -21,30 +21,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-
-/* The least that a record of each type must have, in bytes; 0: unknown type. */
-static const uint8_t min_size[256] = {
-	[REC_STRING] = sizeof(struct rec_string),
-	[REC_INFO] = sizeof(struct rec_info),
-	[REC_CLOCK] = sizeof(struct rec_clock),
-	[REC_THREAD] = sizeof(struct rec_thread),
-	[REC_AGENT] = sizeof(struct rec_agent),
-	[REC_QUEUE] = sizeof(struct rec_queue),
-	[REC_QUEUE_END] = sizeof(struct rec_end),
-	[REC_CODE_OBJECT] = sizeof(struct rec_code_object),
-	[REC_CODE_OBJECT_END] = sizeof(struct rec_end),
-	[REC_KERNEL] = sizeof(struct rec_kernel),
-	[REC_SHAPE] = sizeof(struct rec_shape),
-	[REC_DISPATCH] = sizeof(struct rec_dispatch),
-	[REC_DISPATCH_WIDE] = sizeof(struct rec_dispatch_wide),
-	[REC_COPY] = sizeof(struct rec_copy),
-	[REC_BARRIER] = sizeof(struct rec_barrier),
-	[REC_MARKER] = sizeof(struct rec_marker),
-	[REC_MARKER_END] = sizeof(struct rec_end),
-	[REC_OP] = sizeof(struct rec_op),
-	[REC_API] = sizeof(struct rec_api),
-	[REC_LINK] = sizeof(struct rec_link),
-};
+#include "records_check_gen.h"
 
 __attribute__((format(printf, 2, 3))) static void say(struct load_error *err, const char *fmt, ...)
 {
@@ -460,52 +437,20 @@ static uint32_t pad8(uint32_t size)
 	return (size + 7) & ~7u;
 }
 
-/* What is wrong with the record, by its type; NULL when nothing is. Notes shapes. */
-static const char *check_record(struct load *load, const struct rec_head *rec, uint32_t size)
+static bool note_shape(struct load *load, const struct rec_shape *shape)
 {
-	const struct rec_string *string;
-	const struct rec_marker *marker;
-	const struct rec_api *api;
-	uint32_t shape = UINT32_MAX;
+	if (shape->h.id != load->nr_shapes || load->nr_shapes >= load->max_shapes)
+		return false;
+	load->shapes[load->nr_shapes++] = shape;
+	return true;
+}
 
-	switch (rec->type) {
-	case REC_STRING:
-		string = (const struct rec_string *)rec;
-		/* the last piece may be short of what its header says only by padding */
-		if (string->offset > string->total ||
-		    (string->total - string->offset < REC_STRING_PIECE ?
-			     string->total - string->offset :
-			     REC_STRING_PIECE) > size - sizeof(*string))
-			return "is a string longer than its record";
-		return NULL;
-	case REC_MARKER:
-		marker = (const struct rec_marker *)rec;
-		if ((rec->flags & REC_F_TEXT) && marker->text_size > size - sizeof(*marker))
-			return "is a marker whose text is longer than its record";
-		return NULL;
-	case REC_API:
-		api = (const struct rec_api *)rec;
-		if (api->nr_words > REC_API_MAX_WORDS || api->nr_words * 8u > size - sizeof(*api))
-			return "is a call whose arguments are longer than its record";
-		return NULL;
-	case REC_SHAPE:
-		if (rec->id != load->nr_shapes || load->nr_shapes >= load->max_shapes)
-			return "is a shape out of order";
-		load->shapes[load->nr_shapes++] = (const struct rec_shape *)rec;
-		return NULL;
-	case REC_DISPATCH:
-		shape = ((const struct rec_dispatch *)rec)->shape;
-		break;
-	case REC_DISPATCH_WIDE:
-		shape = ((const struct rec_dispatch_wide *)rec)->shape;
-		break;
-	default:
-		return NULL;
-	}
+static bool use_shape(struct load *load, uint32_t shape)
+{
 	if (shape >= load->nr_shapes)
-		return "is a dispatch of a shape that was not stated before";
+		return false;
 	load->shape = load->shapes[shape];
-	return NULL;
+	return true;
 }
 
 int load_next(struct load *load, const struct rec_head **rec, const struct chunk_header **chunk)
@@ -528,13 +473,13 @@ int load_next(struct load *load, const struct rec_head **rec, const struct chunk
 			load_chunk_damaged(load, size ? "reaches beyond its chunk" : "has size 0");
 			continue;
 		}
-		if (!min_size[head->type]) {
+		if (!least[head->type].bytes) {
 			load->unknown++;
 			load->at += size;
 			continue;
 		}
-		if (size < pad8(min_size[head->type])) {
-			load_chunk_damaged(load, "is shorter than its type");
+		if (size < pad8(least[head->type].bytes)) {
+			load_chunk_damaged(load, least[head->type].what);
 			continue;
 		}
 		what = check_record(load, head, size);

@@ -22,7 +22,7 @@
 
 struct spool_read {
 	struct spool_header header;
-	uint64_t nr[32]; /* records by type */
+	uint64_t nr[REC_NR_TYPES]; /* records by type */
 	uint64_t nr_records;
 	uint64_t nr_chunks;
 	uint64_t lost; /* of every reason of class LOSS that the recorder itself counts */
@@ -52,7 +52,7 @@ static inline void read_chunk(struct spool_read *r, const struct chunk_header *c
 		CHECK_GT_UINT(h->size8, 0);
 		CHECK_LE_UINT(h->size8 * 8u, (size_t)(end - p));
 		CHECK_GE_UINT(h->type, REC_STRING);
-		CHECK_LE_UINT(h->type, REC_LINK);
+		CHECK_LT_UINT(h->type, REC_NR_TYPES);
 		r->nr[h->type]++;
 		r->nr_records++;
 		if (r->each)

@@ -321,16 +321,23 @@ TEST(records_that_lie_are_refused)
 	struct rec_head nothing = { REC_THREAD, 0, 0, 1 };
 	struct rec_head tall = { REC_THREAD, 200, 0, 1 };
 	struct rec_head slim = { REC_KERNEL, 1, 0, 1 };
+	struct rec_dispatch_wide wide = { .h = { REC_DISPATCH_WIDE, 9, 0, 1 }, .shape = 0 };
+	struct rec_api api = { .h = { REC_API, 6, 0, 1 }, .nr_words = 1 };
 
-	one_bad_record(&string, sizeof(string), "string longer than its record");
+	one_bad_record(&string, sizeof(string), "bad STRING: bytes is longer than its record");
 	string.offset = 6000;
-	one_bad_record(&string, sizeof(string), "string longer than its record");
-	one_bad_record(&marker, sizeof(marker), "text is longer than its record");
-	one_bad_record(&dispatch, sizeof(dispatch), "shape that was not stated");
-	one_bad_record(&shape, sizeof(shape), "shape out of order");
+	one_bad_record(&string, sizeof(string), "bad STRING: bytes is longer than its record");
+	one_bad_record(&marker, sizeof(marker), "bad MARKER: text is longer than its record");
+	one_bad_record(&dispatch, sizeof(dispatch), "bad DISPATCH: shape was not stated");
+	one_bad_record(&shape, sizeof(shape), "bad SHAPE: id is not the next");
 	one_bad_record(&nothing, sizeof(nothing), "size 0");
 	one_bad_record(&tall, sizeof(tall), "beyond its chunk");
-	one_bad_record(&slim, sizeof(slim), "shorter than its type");
+	one_bad_record(&slim, sizeof(slim), "too short for its type, KERNEL");
+	one_bad_record(&wide, sizeof(wide), "bad DISPATCH_WIDE: shape was not stated");
+	one_bad_record(&api, sizeof(api), "bad API: words is longer than its record");
+	/* all have fields */
+	for (slim.type = REC_STRING; slim.type < REC_NR_TYPES; slim.type++)
+		one_bad_record(&slim, sizeof(slim), "too short for its type, ");
 }
 
 TEST(foreign_files_are_named_for_what_they_are)

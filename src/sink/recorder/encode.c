@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* encode.c - lays events out as records, see event/format.h
  *
+ * Encoders are made of the description of records. By hand are those of dispatches, which share a shape and have
+ * two forms, of strings, which are cut in pieces, and of markers, whose long messages are strings.
+ *
  * Owns:     the shape caches: which shapes the chunk of a buf has already.
  * Threads:  the owner of the buf.
  * Hot path: all of it; no lock, no allocation, no system call.
@@ -51,12 +54,6 @@ static struct rec_head head(enum rec_type type, uint32_t size, uint32_t flags, u
 	return h;
 }
 
-#define RESERVE(var, b, of_type, flags, of_id)                                                     \
-	(var) = buf_reserve((b), sizeof(*(var)));                                                  \
-	if (RTL_UNLIKELY(!(var)))                                                                  \
-		return false;                                                                      \
-	(var)->h = head((of_type), sizeof(*(var)), (flags), (of_id))
-
 /* Copies text behind a record and clears what is left of the last 8 bytes. */
 static void put_text(char *to, const char *text, uint32_t size)
 {
@@ -67,7 +64,7 @@ static void put_text(char *to, const char *text, uint32_t size)
 	memcpy(to, text, size);
 }
 
-static bool put_string(struct buf *b, uint32_t id, const char *text, uint32_t total)
+static bool put_pieces(struct buf *b, uint32_t id, const char *text, uint32_t total)
 {
 	uint32_t offset = 0;
 
@@ -339,6 +336,11 @@ static bool put_dispatch(struct buf *b, const struct event_dispatch *d)
 	return true;
 }
 
+static bool put_string(struct buf *b, const struct event_string *e)
+{
+	return put_pieces(b, e->id, e->text, e->size);
+}
+
 static bool put_marker(struct buf *b, const struct event_marker *m)
 {
 	bool inlined = m->size <= REC_MARKER_TEXT_MAX;
@@ -349,7 +351,7 @@ static bool put_marker(struct buf *b, const struct event_marker *m)
 	tell_thread(b, m->tid);
 	if (!inlined) {
 		text = bus_string_id();
-		if (!put_string(b, text, m->text, m->size))
+		if (!put_pieces(b, text, m->text, m->size))
 			return false;
 	}
 	r = buf_reserve(b, size);
@@ -369,248 +371,4 @@ static bool put_marker(struct buf *b, const struct event_marker *m)
 	return true;
 }
 
-static bool put_end(struct buf *b, enum rec_type type, const struct event_end *e)
-{
-	struct rec_end *r;
-
-	if (type == REC_MARKER_END)
-		tell_thread(b, e->id);
-	RESERVE(r, b, type, 0, e->id);
-	r->time_ns = e->time_ns;
-	r->marker = e->marker;
-	buf_commit(b, sizeof(*r), 1);
-	return true;
-}
-
-static bool put_copy(struct buf *b, const struct event_copy *c)
-{
-	struct rec_copy *r;
-
-	if (RTL_UNLIKELY(c->correlation & EVENT_LEFT_OUT))
-		return leave_out();
-	tell_thread(b, c->tid);
-	RESERVE(r, b, REC_COPY, time_flags(c->flags, c->begin_ns, c->end_ns), c->tid);
-	r->begin_ns = c->begin_ns;
-	r->end_ns = c->end_ns;
-	r->bytes = c->bytes;
-	r->correlation = c->correlation;
-	r->marker = c->marker;
-	r->dst = c->dst;
-	r->src = c->src;
-	r->dst_agent = c->dst_agent;
-	r->src_agent = c->src_agent;
-	r->kind = c->kind;
-	r->engine = c->engine;
-	buf_commit(b, sizeof(*r), 1);
-	return true;
-}
-
-static bool put_barrier(struct buf *b, const struct event_barrier *e)
-{
-	struct rec_barrier *r;
-
-	if (RTL_UNLIKELY(e->correlation & EVENT_LEFT_OUT))
-		return leave_out();
-	tell_thread(b, e->tid);
-	RESERVE(r, b, REC_BARRIER, time_flags(e->flags, e->begin_ns, e->end_ns), e->tid);
-	r->begin_ns = e->begin_ns;
-	r->end_ns = e->end_ns;
-	r->packet = e->packet;
-	r->correlation = e->correlation;
-	r->queue = e->queue;
-	r->kind = e->kind;
-	buf_commit(b, sizeof(*r), 1);
-	return true;
-}
-
-static bool put_info(struct buf *b, const struct event_info *e)
-{
-	struct rec_info *r;
-
-	RESERVE(r, b, REC_INFO, 0, 0);
-	r->key = e->key;
-	r->value = e->value;
-	buf_commit(b, sizeof(*r), 1);
-	return true;
-}
-
-static bool put_clock(struct buf *b, const struct event_clock *e)
-{
-	struct rec_clock *r;
-
-	RESERVE(r, b, REC_CLOCK, 0, e->agent);
-	r->system_ns = e->system_ns;
-	r->monotonic_ns = e->monotonic_ns;
-	r->boottime_ns = e->boottime_ns;
-	r->realtime_ns = e->realtime_ns;
-	r->ticks = e->ticks;
-	buf_commit(b, sizeof(*r), 1);
-	return true;
-}
-
-static bool put_agent(struct buf *b, const struct event_agent *e)
-{
-	struct rec_agent *r;
-
-	RESERVE(r, b, REC_AGENT, 0, e->index);
-	r->handle = e->handle;
-	r->name = e->name;
-	r->product = e->product;
-	r->vendor = e->vendor;
-	r->uuid = e->uuid;
-	r->agent_type = e->agent_type;
-	r->gpu_index = e->gpu_index;
-	r->node = e->node;
-	r->nr_cu = e->nr_cu;
-	r->simd_per_cu = e->simd_per_cu;
-	r->wave_size = e->wave_size;
-	r->max_waves_per_cu = e->max_waves_per_cu;
-	r->clock_mhz = e->clock_mhz;
-	r->bdf = e->bdf;
-	r->reserved = 0;
-	buf_commit(b, sizeof(*r), 1);
-	return true;
-}
-
-static bool put_queue(struct buf *b, const struct event_queue *e)
-{
-	struct rec_queue *r;
-
-	tell_thread(b, e->tid);
-	RESERVE(r, b, REC_QUEUE, e->flags, e->index);
-	r->hsa_id = e->hsa_id;
-	r->handle = e->handle;
-	r->time_ns = e->time_ns;
-	r->agent = e->agent;
-	r->size = e->size;
-	r->tid = e->tid;
-	r->queue_type = e->queue_type;
-	buf_commit(b, sizeof(*r), 1);
-	return true;
-}
-
-static bool put_code_object(struct buf *b, const struct event_code_object *e)
-{
-	struct rec_code_object *r;
-
-	RESERVE(r, b, REC_CODE_OBJECT, 0, e->id);
-	r->load_base = e->load_base;
-	r->load_size = e->load_size;
-	r->load_delta = e->load_delta;
-	r->time_ns = e->time_ns;
-	r->uri = e->uri;
-	r->agent = e->agent;
-	buf_commit(b, sizeof(*r), 1);
-	return true;
-}
-
-static bool put_kernel(struct buf *b, const struct event_kernel *e)
-{
-	struct rec_kernel *r;
-
-	RESERVE(r, b, REC_KERNEL, 0, e->id);
-	r->object = e->object;
-	r->name = e->name;
-	r->code_object = e->code_object;
-	r->agent = e->agent;
-	r->kernarg_size = e->kernarg_size;
-	r->group_size = e->group_size;
-	r->private_size = e->private_size;
-	r->rsrc1 = e->rsrc1;
-	r->rsrc2 = e->rsrc2;
-	r->rsrc3 = e->rsrc3;
-	r->reserved = 0;
-	buf_commit(b, sizeof(*r), 1);
-	return true;
-}
-
-static bool put_op(struct buf *b, const struct event_op *e)
-{
-	struct rec_op *r;
-
-	RESERVE(r, b, REC_OP, 0, e->domain << 16 | e->op);
-	r->name = e->name;
-	r->signature = e->signature;
-	buf_commit(b, sizeof(*r), 1);
-	return true;
-}
-
-static bool put_api(struct buf *b, const struct event_api *e)
-{
-	uint32_t size = (uint32_t)sizeof(struct rec_api) + e->nr_words * 8u;
-	struct rec_api *r;
-
-	tell_thread(b, e->tid);
-	r = buf_reserve(b, size);
-	if (RTL_UNLIKELY(!r))
-		return false;
-	r->h = head(REC_API, size, 0, e->tid);
-	r->begin_ns = e->begin_ns;
-	r->end_ns = e->end_ns;
-	r->correlation = e->correlation;
-	r->parent = e->parent;
-	r->op = e->op;
-	r->domain = e->domain;
-	r->nr_words = e->nr_words;
-	r->status = e->status;
-	for (uint32_t i = 0; i < e->nr_words; i++)
-		r->words[i] = e->words[i];
-	buf_commit(b, size, 1);
-	return true;
-}
-
-static bool put_link(struct buf *b, const struct event_link *e)
-{
-	struct rec_link *r;
-
-	tell_thread(b, e->tid);
-	RESERVE(r, b, REC_LINK, 0, e->tid);
-	r->operation = e->operation;
-	r->correlation = e->correlation;
-	r->marker = e->marker;
-	buf_commit(b, sizeof(*r), 1);
-	return true;
-}
-
-bool encode_event(struct buf *b, const struct event *ev)
-{
-	switch (ev->kind) {
-	case EVENT_DISPATCH:
-		return put_dispatch(b, &ev->dispatch);
-	case EVENT_API:
-		return put_api(b, &ev->api);
-	case EVENT_LINK:
-		return put_link(b, &ev->link);
-	case EVENT_MARKER:
-		return put_marker(b, &ev->marker);
-	case EVENT_MARKER_END:
-		return put_end(b, REC_MARKER_END, &ev->end);
-	case EVENT_COPY:
-		return put_copy(b, &ev->copy);
-	case EVENT_BARRIER:
-		return put_barrier(b, &ev->barrier);
-	case EVENT_STRING:
-		return put_string(b, ev->string.id, ev->string.text, ev->string.size);
-	case EVENT_INFO:
-		return put_info(b, &ev->info);
-	case EVENT_CLOCK:
-		return put_clock(b, &ev->clock);
-	case EVENT_AGENT:
-		return put_agent(b, &ev->agent);
-	case EVENT_QUEUE:
-		return put_queue(b, &ev->queue);
-	case EVENT_QUEUE_END:
-		return put_end(b, REC_QUEUE_END, &ev->end);
-	case EVENT_CODE_OBJECT:
-		return put_code_object(b, &ev->code_object);
-	case EVENT_CODE_OBJECT_END:
-		return put_end(b, REC_CODE_OBJECT_END, &ev->end);
-	case EVENT_KERNEL:
-		return put_kernel(b, &ev->kernel);
-	case EVENT_OP:
-		return put_op(b, &ev->op);
-	case EVENT_NR_KINDS:
-		break;
-	}
-	return false;
-}
+#include "records_encode_gen.h"

@@ -105,24 +105,10 @@ static void loss(enum spool_reason reason, uint64_t nr)
 	count(reason, nr);
 }
 
-/* What other records refer to, and the clocks: rare, and worth the reserve when all else is full. */
+/* Rare, and worth the reserve when all else is full. */
 static bool names_something(enum event_kind kind)
 {
-	switch (kind) {
-	case EVENT_STRING:
-	case EVENT_INFO:
-	case EVENT_CLOCK:
-	case EVENT_AGENT:
-	case EVENT_QUEUE:
-	case EVENT_QUEUE_END:
-	case EVENT_CODE_OBJECT:
-	case EVENT_CODE_OBJECT_END:
-	case EVENT_KERNEL:
-	case EVENT_OP:
-		return true;
-	default:
-		return false;
-	}
+	return EVENT_BIT(kind) & EVENTS_FACTS;
 }
 
 /* HOT: the owner begins to write. */
@@ -188,7 +174,7 @@ static bool make_room(const struct thread *t, enum event_kind kind)
 	int tries = ROOM_TRIES;
 	bool made;
 
-	if (!t->is_ours && kind != EVENT_DISPATCH && kind != EVENT_BARRIER && kind != EVENT_COPY) {
+	if (!t->is_ours && !(EVENT_BIT(kind) & EVENTS_OPERATIONS)) {
 		if (!can_prepare())
 			return has_room();
 		step = FIRST_STEP;
@@ -230,19 +216,8 @@ static void no_room(const struct event *ev, enum spool_reason reason)
  * by that. */
 static RTL_COLD void count_late(const struct event *ev)
 {
-	switch (ev->kind) {
-	case EVENT_DISPATCH:
-	case EVENT_COPY:
-	case EVENT_BARRIER:
-	case EVENT_MARKER:
-	case EVENT_MARKER_END:
-	case EVENT_API:
-	case EVENT_LINK:
+	if (!(EVENT_BIT(ev->kind) & EVENTS_FACTS))
 		loss(SPOOL_REASON_late, 1);
-		break;
-	default:
-		break;
-	}
 }
 
 static RTL_COLD void give_lane(struct thread *t, struct buf *b)
