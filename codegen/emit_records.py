@@ -100,7 +100,8 @@ def event_members(d, r):
 
 def emit_events(d):
     """Kinds and structures of events."""
-    out = ["#include <stddef.h>", "#include <stdint.h>", "", '#include "records_gen.h"', "", "enum event_kind {"]
+    out = ["#include <stdbool.h>", "#include <stddef.h>", "#include <stdint.h>", "", '#include "records_gen.h"', "",
+           "enum event_kind {"]
     out += [f"\tEVENT_{r.name}," for r in d.events] + ["\tEVENT_NR_KINDS", "};", ""]
     out += ["/* Sets of kinds. */", "#define EVENT_BIT(kind) (UINT64_C(1) << (kind))",
             '_Static_assert(EVENT_NR_KINDS < 64, "a set of kinds is 64 bits");',
@@ -109,7 +110,12 @@ def emit_events(d):
                         ("operation", "what the GPU did"), ("call", "what threads did")):
         names = [f"EVENT_BIT(EVENT_{r.name})" for r in d.events if r.klass == klass]
         out += [f"/* {what} */", f"#define EVENTS_{klass.upper()}S ({' | '.join(names)})"]
-    out.append("")
+    living = [r for r in d.events if r.live is not None]
+    ends = [r for r in d.events if any(r.name in other.live for other in living)]
+    names = " | ".join(f"EVENT_BIT(EVENT_{r.name})" for r in living + ends)
+    out += ["/* what of them exists from then on, and what ends it */", f"#define EVENTS_KEPT ({names})",
+            "#define EVENTS_ENDS (" + " | ".join(f"EVENT_BIT(EVENT_{r.name})" for r in ends) + ")",
+            "#define EVENTS_LIVING(X) " + " ".join(f"X({r.name}, {r.struct})" for r in living), ""]
     members = []
     for r in d.events:
         if r.struct not in members:
@@ -123,7 +129,17 @@ def emit_events(d):
     for r in d.events:
         if r.klass == "operation":
             out += [f"\tcase EVENT_{r.name}:", f"\t\treturn &ev->{r.struct}.correlation;"]
-    return out + ["\tdefault:", "\t\treturn NULL;", "\t}", "}"]
+    out += ["\tdefault:", "\t\treturn NULL;", "\t}", "}", "",
+            "/* Whether `end` ends what an event of `kind` with the structure `item` began. */",
+            "static inline bool event_ends(const struct event *end, enum event_kind kind, const void *item)", "{",
+            "\tswitch (kind) {"]
+    for r in living:
+        if r.live:
+            out.append(f"\tcase EVENT_{r.name}:")
+            tests = [f"(end->kind == EVENT_{e} && end->end.id == ((const struct event_{r.struct} *)item)->{f})"
+                     for e, f in r.live.items()]
+            out.append("\t\treturn " + " || ".join(tests) + ";")
+    return out + ["\tdefault:", "\t\treturn false;", "\t}", "}"]
 
 
 def put(r):

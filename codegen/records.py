@@ -16,7 +16,7 @@ CLASSES = ("fact", "operation", "call", "internal")
 STORES = ("kept", "visited", "owned")
 REFS = ("string", "agent", "queue", "code_object", "kernel", "shape", "thread", "marker", "correlation")
 KEYS = {"name", "number", "since", "class", "what", "struct", "id", "flags", "fields", "tail", "event", "event_of",
-        "by_hand", "store", "extra"}
+        "by_hand", "store", "extra", "live"}
 # what an operation must have: the recorder and the bus look at it
 OPERATION = {"begin_ns", "end_ns", "correlation"}
 
@@ -71,6 +71,7 @@ class Record:
         self.store = entry.get("store", "")
         self.has_event = self.klass != "internal"
         self.event_rows, self.event_of = entry.get("event"), entry.get("event_of", [])
+        self.live = entry.get("live")  # None: nothing that later sinks have to be told
         self.extra = [Field(row, 0, self.name) for row in entry.get("extra", [])]
         self.size = HEAD
         self.fields = []
@@ -131,6 +132,10 @@ class Description:
             for ref in [f.ref for f in record.fields] + [record.id_ref(), record.flags_enum]:
                 if ref not in known:
                     raise RecordError(f"{record.name}: refers to {ref}, which is nothing")
+        for record in self.records:
+            for end in record.live or {}:
+                if end not in self.by_name or self.by_name[end].struct != "end":
+                    raise RecordError(f"{record.name}: ends with {end}, which ends nothing")
         if len(self.by_name) != len(self.records):
             raise RecordError("two records of one name")
 

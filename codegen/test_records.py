@@ -63,6 +63,7 @@ class Description(unittest.TestCase):
         self.refused(change("COPY", "class", "copy"), "COPY: class copy")
         self.refused(change("COPY", "sise", 8), "COPY: sise is not understood")
         self.refused(change("LINK", "class", "operation"), "LINK: an operation has")
+        self.refused(change("QUEUE", "live", {"QUEUE_STOP": "index"}), "QUEUE: ends with QUEUE_STOP")
         self.refused(lambda d: entry(d, "API")["tail"].update(count="nr"), "API: the size of its tail is nr")
         self.refused(lambda d: entry(d, "COPY").pop("since"), "COPY: has no since")
 

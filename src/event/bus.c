@@ -3,8 +3,8 @@
  *
  * Owns:     the list of sinks, what was counted before there was one.
  * Threads:  see the table in bus.h.
- * Locks:    LOCK_INTERN while a sink that comes late is told the strings.
- * Hot path: bus_emit(), bus_loss() - no lock, no allocation.
+ * Locks:    LOCK_INTERN: events of what exists, strings, attaching and detaching.
+ * Hot path: bus_emit() of other events, bus_loss() - no lock, no allocation.
  */
 #include "event/bus.h"
 
@@ -14,27 +14,44 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "base/lock.h"
 #include "event/intern.h"
+#include "event/known.h"
 #include "event/life.h"
 #include "event/special.h"
 
-/* atomic; a hole is a detached sink */
+/* Around what exists (known.h), strings (intern.h), and who is attached. Sinks are told under it. */
+static struct lock lock = LOCK_INIT(LOCK_INTERN);
+/* atomic, changed under lock; a hole is a detached sink */
 static _Atomic(const struct sink *) sinks[BUS_MAX_SINKS];
 static _Atomic uint32_t nr_sinks;
 static _Atomic(const struct sink *)
 	only; /* the one sink; NULL: there is none, or there are several */
 static _Atomic uint64_t pending[SPOOL_NR_REASONS];
 static _Atomic bool stopped, never_pauses;
+_Atomic uint64_t bus_wanted = EVENTS_KEPT;
+
+static bool wants(const struct sink *sink, enum event_kind kind)
+{
+	return !sink->wants || sink->wants & EVENT_BIT(kind);
+}
+
+static void tell(void *arg, const struct event *ev)
+{
+	const struct sink *sink = arg;
+
+	if (wants(sink, ev->kind))
+		sink->event(ev);
+}
 
 static void tell_string(void *arg, uint32_t id, const char *text, size_t size)
 {
-	const struct sink *sink = arg;
 	struct event ev = { .kind = EVENT_STRING };
 
 	ev.string.id = id;
 	ev.string.size = (uint32_t)size;
 	ev.string.text = text;
-	sink->event(&ev);
+	tell(arg, &ev);
 }
 
 /* Passes on what was counted while no attached sink counted losses. */
@@ -47,55 +64,76 @@ static void pass_pending(const struct sink *sink, enum spool_reason reason)
 		sink->loss(reason, n);
 }
 
-/* A sink was attached: `first` in the first place, NULL behind it. */
-static void find_only(const struct sink *first)
+/* Under lock. NULL: there is no place left. */
+static _Atomic(const struct sink *) *free_place(void)
 {
-	/* seq_cst: of two sinks that are attached at the same time the one behind is counted before it clears
-	 * this, and the first sees that count here or clears it after */
-	if (!first || atomic_load(&nr_sinks) != 1) {
-		atomic_store(&only, NULL);
-		return;
+	for (int i = 0; i < BUS_MAX_SINKS; i++)
+		if (!atomic_load_explicit(&sinks[i], memory_order_relaxed))
+			return &sinks[i];
+	return NULL;
+}
+
+/* Under lock: what the sinks want, after one came or went. */
+static void sum_up(void)
+{
+	uint64_t all = EVENTS_KEPT;
+
+	for (int i = 0; i < BUS_MAX_SINKS; i++) {
+		const struct sink *sink = atomic_load_explicit(&sinks[i], memory_order_relaxed);
+
+		if (sink)
+			all |= sink->wants ? sink->wants : EVENTS_ALL;
 	}
-	atomic_store(&only, first);
-	if (atomic_load(&nr_sinks) != 1)
-		atomic_store(&only, NULL);
+	/* release: pairs with bus_wants(): who sees what the second sink wants, sees that `only` is cleared */
+	atomic_store_explicit(&bus_wanted, all, memory_order_release);
+}
+
+/* Under lock: `sink` has been told what exists; from now on it gets events. */
+static void publish(const struct sink *sink, _Atomic(const struct sink *) *place)
+{
+	static uint32_t nr_hear_calls;
+	uint32_t nr = (uint32_t)(place - sinks) + 1;
+	uint32_t before = atomic_load_explicit(&nr_sinks, memory_order_relaxed);
+
+	atomic_store_explicit(&only, nr == 1 && before <= 1 ? sink : NULL, memory_order_release);
+	/* seq_cst: pairs with count_in_sinks(); what start() set up */
+	atomic_store(place, sink);
+	if (nr > before)
+		atomic_store(&nr_sinks, nr);
+	/* never cleared: one more event does no harm */
+	if (wants(sink, EVENT_API) && ++nr_hear_calls > 1)
+		special_set(SPECIAL_HEARD, true);
+	/* relaxed: what comes before it is seen may be left out */
+	if (!sink->pauses && (!sink->wants || sink->wants & EVENTS_OPERATIONS))
+		atomic_store_explicit(&never_pauses, true, memory_order_relaxed);
+	sum_up();
 }
 
 int bus_attach(const struct sink *sink)
 {
-	const struct sink *none = NULL;
-	uint32_t i = 0, nr;
+	_Atomic(const struct sink *) *place;
 	int err;
 
-	while (i < BUS_MAX_SINKS && atomic_load_explicit(&sinks[i], memory_order_relaxed))
-		i++;
-	if (i == BUS_MAX_SINKS)
+	lock_take(&lock);
+	place = free_place();
+	lock_drop(&lock);
+	if (!place)
 		return -ENOSPC;
 	err = sink->start ? sink->start() : 0;
 	if (err)
 		return err;
-	/* release: pairs with the acquire in bus_emit(): what start() set up */
-	for (i = 0; i < BUS_MAX_SINKS; i++, none = NULL) {
-		if (atomic_compare_exchange_strong_explicit(&sinks[i], &none, sink,
-							    memory_order_release,
-							    memory_order_relaxed))
-			break;
+	lock_take(&lock);
+	place = free_place();
+	if (place) {
+		if (sink->event) {
+			intern_each(tell_string, (void *)(uintptr_t)sink);
+			known_each(tell, (void *)(uintptr_t)sink);
+		}
+		publish(sink, place);
 	}
-	if (i == BUS_MAX_SINKS)
+	lock_drop(&lock);
+	if (!place)
 		return -ENOSPC;
-	nr = atomic_load_explicit(&nr_sinks, memory_order_relaxed);
-	while (nr <= i &&
-	       !atomic_compare_exchange_weak_explicit(&nr_sinks, &nr, i + 1, memory_order_release,
-						      memory_order_relaxed))
-		;
-	find_only(i == 0 ? sink : NULL);
-	/* never cleared: two sinks may be attached at the same time */
-	if (nr > 0 || i > 0)
-		special_set(SPECIAL_HEARD, true);
-	/* relaxed: what comes before it is seen may be left out */
-	if (!sink->pauses)
-		atomic_store_explicit(&never_pauses, true, memory_order_relaxed);
-	intern_each(tell_string, (void *)(uintptr_t)sink);
 	if (sink->loss) {
 		for (int r = 0; r < SPOOL_NR_REASONS; r++)
 			pass_pending(sink, (enum spool_reason)r);
@@ -105,6 +143,7 @@ int bus_attach(const struct sink *sink)
 
 void bus_detach(const struct sink *sink)
 {
+	lock_take(&lock);
 	/* relaxed, all of it: sinks live for ever, one more event does no harm */
 	if (atomic_load_explicit(&only, memory_order_relaxed) == sink)
 		atomic_store_explicit(&only, NULL, memory_order_relaxed);
@@ -112,6 +151,8 @@ void bus_detach(const struct sink *sink)
 		if (atomic_load_explicit(&sinks[i], memory_order_relaxed) == sink)
 			atomic_store_explicit(&sinks[i], NULL, memory_order_relaxed);
 	}
+	sum_up();
+	lock_drop(&lock);
 }
 
 bool bus_is_heard(void)
@@ -143,21 +184,35 @@ static RTL_NOINLINE void emit_to_each(const struct event *ev)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct sink *sink = atomic_load_explicit(&sinks[i], memory_order_acquire);
 
-		if (sink)
+		if (sink && wants(sink, ev->kind))
 			sink->event(ev);
 	}
 }
 
-void bus_emit(const struct event *ev)
+/* No sink is attached in between: it finds it among what exists, or gets the event. */
+static RTL_NOINLINE void emit_kept(const struct event *ev)
 {
-	/* acquire: pairs with find_only(): what start() set up */
+	/* in the child of a fork the lock may be held by a thread that is not there */
+	if (atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_FORKED)
+		return;
+	lock_take(&lock);
+	known_note(ev);
+	emit_to_each(ev);
+	lock_drop(&lock);
+}
+
+void bus_emit_wanted(const struct event *ev)
+{
+	/* acquire: pairs with publish(): what start() set up */
 	const struct sink *sink = atomic_load_explicit(&only, memory_order_acquire);
 	const uint64_t *id = event_correlation((struct event *)(uintptr_t)ev);
 
 	if (RTL_UNLIKELY(id && *id & EVENT_MISSED))
 		emit_missed(ev);
+	else if (RTL_UNLIKELY(EVENT_BIT(ev->kind) & EVENTS_KEPT))
+		emit_kept(ev);
 	else if (RTL_LIKELY(sink != NULL))
-		sink->event(ev);
+		sink->event(ev); /* what is wanted it wants */
 	else
 		emit_to_each(ev);
 }
@@ -209,11 +264,13 @@ uint32_t bus_string(const char *text, size_t size)
 		size = strlen(text);
 	if (size > UINT32_MAX)
 		size = UINT32_MAX;
+	lock_take(&lock);
 	ev.string.id = intern_id(text, size, &fresh);
 	ev.string.size = (uint32_t)size;
 	ev.string.text = text;
 	if (fresh)
-		bus_emit(&ev);
+		emit_to_each(&ev);
+	lock_drop(&lock);
 	return ev.string.id;
 }
 

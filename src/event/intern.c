@@ -2,8 +2,7 @@
 /* intern.c - strings to ids, by an open-addressed table in pages of our own
  *
  * Owns:     the table and the text of its strings.
- * Threads:  any.
- * Locks:    LOCK_INTERN.
+ * Threads:  one at a time, under the bus's lock; intern_new_id() any.
  * Fails:    without memory strings are not remembered: they get a new id each time.
  */
 #include "event/intern.h"
@@ -12,7 +11,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/lock.h"
 
 #define FIRST_SIZE 1024u /* entries, a power of two */
 #define BLOCK_SIZE ((size_t)256 << 10)
@@ -24,8 +22,7 @@ struct entry {
 	uint32_t id;
 };
 
-static struct lock lock = LOCK_INIT(LOCK_INTERN);
-/* under lock */
+/* under the bus's lock */
 static struct entry *table;
 static uint32_t table_size;
 static uint32_t nr_entries;
@@ -119,11 +116,8 @@ uint32_t intern_id(const char *text, size_t size, bool *fresh)
 	uint32_t id;
 
 	*fresh = true;
-	lock_take(&lock);
-	if (!grow()) {
-		lock_drop(&lock);
+	if (!grow())
 		return intern_new_id();
-	}
 	e = find(hash, text, size);
 	if (e->text) {
 		*fresh = false;
@@ -136,16 +130,13 @@ uint32_t intern_id(const char *text, size_t size, bool *fresh)
 			nr_entries++;
 		}
 	}
-	lock_drop(&lock);
 	return id;
 }
 
 void intern_each(void (*fn)(void *arg, uint32_t id, const char *text, size_t size), void *arg)
 {
-	lock_take(&lock);
 	for (uint32_t i = 0; i < table_size; i++) {
 		if (table[i].text)
 			fn(arg, table[i].id, table[i].text, table[i].size);
 	}
-	lock_drop(&lock);
 }

@@ -7,14 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The id of a string; `*fresh` tells that it is new. Any thread; takes a lock. When there is no
+/* The id of a string; `*fresh` tells that it is new. Under the bus's lock. When there is no
  * memory left the id is new each time, and the string is not kept. */
 uint32_t intern_id(const char *text, size_t size, bool *fresh);
 
 /* An id that no string of the table has. HOT, any thread. */
 uint32_t intern_new_id(void);
 
-/* Calls `fn` for every string in the table, with the table locked. */
+/* Calls `fn` for every string in the table. Under the bus's lock. */
 void intern_each(void (*fn)(void *arg, uint32_t id, const char *text, size_t size), void *arg);
 
 #endif

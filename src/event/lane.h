@@ -2,7 +2,7 @@
 /* lane.h - records that a source writes into its thread's open chunk itself
  *
  * The usual way of a record: the source emits an event on the bus, and the recorder encodes it. While the recorder
- * is the only sink, the source may write the record itself, into the chunk that the recorder keeps open for the
+ * is the only sink that wants calls, the source may write the record itself, into the chunk that the recorder keeps open for the
  * thread. That takes half as many instructions. The recorder gives a thread its lane after the thread's first API
  * event, which also wrote the record of the thread, and takes it away when the thread ends.
  *

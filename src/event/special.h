@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* special.h - one word that hot paths look at before they do what is usual
  *
- * A trace starts and stops, recording pauses, a listener or a second sink is added: all of that is rare. Each of these
+ * A trace starts and stops, recording pauses, a listener or a second sink that wants calls is added: all of that is rare. Each of these
  * keeps its own state (life.h, pause.h, join.h, submit.h, bus.h, clock.h, call.h), and has a bit here while it is not as
  * usual. A hot path tests the bits that concern it at once. When one is set it calls a slower path, which looks at each
  * state.
@@ -20,7 +20,7 @@ enum special {
 	SPECIAL_PAUSED = 2,   /* pause_is_on() */
 	SPECIAL_JOINS = 4,    /* join_is_on() */
 	SPECIAL_LISTENED = 8, /* submit_listen() was called */
-	SPECIAL_HEARD = 16,   /* a second sink was attached to the bus */
+	SPECIAL_HEARD = 16,   /* a second sink that wants calls was attached to the bus */
 	SPECIAL_CLOCK = 32,   /* not clock_is_fast(), when life last looked */
 	SPECIAL_NO_HIP = 64,  /* calls of HIP are not recorded, or that is not decided yet */
 	/* what concerns reservations and submissions of packets, and API calls */

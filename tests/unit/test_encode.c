@@ -206,7 +206,7 @@ TEST(records_of_every_type_are_those_of_the_golden_trace)
 	n = fd_read_file(path, got, sizeof(got));
 	CHECK_EQ_INT(n, size);
 	/* headers name their files */
-	for (ssize_t i = SPOOL_HEADER_SIZE; i < n; i++)
+	for (ssize_t i = SPOOL_HEADER_SIZE + (ssize_t)sizeof(chunk.head); i < n; i++)
 		CHECK_MSG(got[i] == want[i], "byte %ld of the payload: 0x%x instead of 0x%x",
 			  (long)(i - (ssize_t)(SPOOL_HEADER_SIZE + sizeof(chunk.head))), got[i],
 			  want[i]);

@@ -259,8 +259,13 @@ static void stop_a(void)
 	atomic_fetch_add(&got_a.stops, 1);
 }
 
-static const struct sink sink_a = { "a", start_a, event_a, loss_a, tick_a, stop_a, false };
-static const struct sink sink_b = { "b", NULL, event_b, NULL, tick_b, NULL, false };
+static const struct sink sink_a = { .name = "a",
+				    .start = start_a,
+				    .event = event_a,
+				    .loss = loss_a,
+				    .tick = tick_a,
+				    .stop = stop_a };
+static const struct sink sink_b = { .name = "b", .event = event_b, .tick = tick_b };
 
 TEST(sinks_get_what_was_counted_and_named_before_them)
 {
