@@ -166,7 +166,11 @@ static void on_event(const struct event *ev)
 	}
 }
 
-static const struct sink sink = { .name = "roctracer", .event = on_event };
+#define WANTED                                                                                     \
+	(EVENT_BIT(EVENT_STRING) | EVENT_BIT(EVENT_AGENT) | EVENT_BIT(EVENT_QUEUE) |               \
+	 EVENT_BIT(EVENT_KERNEL) | EVENT_BIT(EVENT_DISPATCH) | EVENT_BIT(EVENT_COPY))
+
+static const struct sink sink = { .name = "roctracer", .event = on_event, .wants = WANTED };
 
 static void attach(void)
 {
