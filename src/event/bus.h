@@ -31,8 +31,8 @@ struct sink {
 	int (*start)(void);
 	/* Kinds that event() is called for: EVENT_BIT()s; 0: all. */
 	uint64_t wants;
-	/* HOT: any thread, concurrently with itself, but for kinds of EVENTS_KEPT, and strings: those come one at a time,
-	 * under the bus's lock. Must not block, allocate or lock, nor emit those. */
+	/* HOT: any thread, concurrently with itself. Must not block, allocate or lock. Kinds of EVENTS_KEPT, and strings, come
+	 * one at a time under the bus's lock, and are rare: with these it may allocate, but must not call the bus. */
 	void (*event)(const struct event *ev);
 	/* HOT: an event of `reason` was lost or skipped `count` times. */
 	void (*loss)(enum spool_reason reason, uint64_t count);
