@@ -28,8 +28,15 @@ debian_mirror() {
 		return
 	fi
 	# shellcheck disable=SC2016 # apt's own format
-	apt-get indextargets --format '$(ORIGIN) $(LABEL) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
-		sed -n 's/^Debian Debian main //p' | head -n 1
+	mirror=$(apt-get indextargets --format '$(ORIGIN) $(LABEL) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
+		sed -n 's/^Debian Debian main //p' | head -n 1)
+	if [ -z "$mirror" ]; then
+		# before its first update apt knows no origins, but from where it would fetch this system's own suite
+		suite_name=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release 2>/dev/null)
+		mirror=$(apt-get --print-uris update 2>/dev/null |
+			sed -n "s|^'\(.*/\)dists/${suite_name:-none}/InRelease'.*|\1|p" | head -n 1)
+	fi
+	echo "$mirror"
 }
 
 # missing GROUP...: the packages of these groups that are not there, one per line
@@ -50,7 +57,20 @@ as_root() {
 	fi
 }
 
-# need GROUP...: install with apt what is missing of these groups of tools/packages.txt
+# apt_quiet COMMAND...: apt-get without a question, as root
+apt_quiet() {
+	as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 apt-get -o Dpkg::Use-Pty=0 --no-install-recommends "$@" </dev/null
+}
+
+# cost PACKAGE...: how much installing them is, with what they need: "3 packages, 4048 kB to fetch, 27 MB on disk"
+cost() {
+	apt_quiet --assume-no install "$@" 2>/dev/null | sed -n '
+		s/^[0-9]* upgraded, \([0-9]*\) newly installed.*/\1 packages/p
+		s/^Need to get \(.*\) of archives\./\1 to fetch/p
+		s/^After this operation, \(.*\) of additional disk space will be used\./\1 on disk/p' | paste -s -d ',' - | sed 's/,/, /g'
+}
+
+# need GROUP...: say what is missing of these groups of tools/packages.txt and how much it is, and install it with apt
 need() {
 	lacking=$(missing "$@" | tr '\n' ' ')
 	[ -z "$lacking" ] && return 0
@@ -60,15 +80,13 @@ need() {
 	[ "$(id -u)" = 0 ] || command -v sudo >/dev/null 2>&1 ||
 		die "these packages are missing; as root: apt-get install $lacking"
 
-	say "installing with apt: $lacking"
 	mkdir -p build
 	# A source that can't be reached matters only if a package is then not found.
-	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq update >build/apt.log 2>&1 </dev/null ||
-		true
+	apt_quiet -qq update >build/apt.log 2>&1 || true
 	# shellcheck disable=SC2086 # a list of names
-	if ! as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 apt-get -qq -y \
-		--no-install-recommends -o Dpkg::Use-Pty=0 install $lacking \
-		>>build/apt.log 2>&1 </dev/null; then
+	say "installing with apt: $lacking ($(cost $lacking))"
+	# shellcheck disable=SC2086
+	if ! apt_quiet -qq -y install $lacking >>build/apt.log 2>&1; then
 		tail -n 15 build/apt.log >&2
 		if grep -qE 'Could not resolve|Temporary failure|Cannot initiate|Unable to connect|Connection (failed|timed out)|Network is unreachable' \
 			build/apt.log; then
