@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 JOBS ?= 2
 
-.PHONY: all demo check check-debian13 check-experimental bench fuzz install clean help
+.PHONY: all demo check check-all check-debian13 check-experimental bench fuzz install clean help
 
 all: ## build what is shipped into build/
 	@sh -c '. tools/setup.sh; need build rocm; build_preset release'
@@ -11,8 +11,11 @@ all: ## build what is shipped into build/
 demo: ## trace an example on the virtual GPU
 	@./demo
 
-check: ## run every test
+check: ## run the unit tests and those that show each promise
 	@./check
+
+check-all: ## run every test
+	@./check --all
 
 check-debian13: ## run the tests on Debian 13's runtimes, which are fetched
 	@./check --debian13

@@ -18,7 +18,7 @@
 #	Compiles a .cpp or .c file with hipcc for gfx900 into build/<DIR>/NAME.
 # rtl_script_test(NAME COMMAND ... [LABELS label...] [TIMEOUT s] [ENV VAR=value...] [SERIAL])
 #	A ctest of any command, run in the build directory. Exit status 77 means skipped: the
-#	reason is the command's last line of output.
+#	reason is the command's last line of output. What tests/promises.txt names has the label promise, too.
 
 set(RTL_OPT "-O2 -g1" CACHE STRING "optimisation and debug flags")
 set(RTL_SANITIZE "" CACHE STRING "value of -fsanitize=, empty for none")
@@ -78,6 +78,9 @@ find_program(RTL_HIPCC hipcc)
 find_program(RTL_PYTHON NAMES python3 REQUIRED)
 find_program(RTL_READELF readelf REQUIRED)
 find_program(RTL_NM nm REQUIRED)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/promises.txt)
+file(STRINGS ${CMAKE_SOURCE_DIR}/tests/promises.txt RTL_PROMISES REGEX "^[a-z]")
+list(TRANSFORM RTL_PROMISES REPLACE "^[^ ]+ +" "")
 # CMake builds with "None": neither -DNDEBUG nor flags of its own.
 
 function(rtl_module name)
@@ -263,6 +266,10 @@ function(rtl_script_test name)
 	endif()
 	if(NOT A_TIMEOUT)
 		set(A_TIMEOUT 60)
+	endif()
+	if(name IN_LIST RTL_PROMISES)
+		list(APPEND A_LABELS promise)
+		set_property(GLOBAL APPEND PROPERTY RTL_PROMISES_KEPT ${name})
 	endif()
 	add_test(NAME ${name} COMMAND ${A_COMMAND} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
 	set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${A_TIMEOUT}

@@ -3,17 +3,23 @@
 """check_results.py - what ./check says at the end
 
 Reads the JUnit files that ctest wrote and the list of builds, prints what failed with its output
-and what was skipped with its reason, then one line: N passed, N failed (, N unstable, N skipped).
-Unstable is what failed and passed when it was run once more, alone (STAGE.again): more than
-MAX_UNSTABLE of those fail the run.
+and what was skipped with its reason, then one line: N tests, N runs: N passed,
+N failed (, N unstable, N skipped). A test that several builds or several suites' runtimes run is one test.
+Unstable is what failed and passed when it was run once more, alone (STAGE.again): more than MAX_UNSTABLE of
+those fail the run.
 """
 import glob
 import os
+import re
 import sys
 import xml.etree.ElementTree as ET
 
 MAX_LINES = 40
 MAX_UNSTABLE = 2
+
+
+# What rtl_userland_tests(), sanitized.cmake and rtl_case_tests() put in front of a test of 010_exact, say.
+VARIANT = re.compile(r"^(?:(?:debian13|experimental)\.)?(?:[a-z]+\.)?(?=\d{3}_)")
 
 
 def why_skipped(text):
@@ -50,11 +56,13 @@ def show(word, name, output, folder):
 def main():
     folder = sys.argv[1]
     passed, failed, unstable, skipped = 0, [], [], []
+    distinct = set()
     builds = os.path.join(folder, "builds")
     if os.path.exists(builds):
         with open(builds, encoding="utf-8") as f:
             for line in f:
                 result, name = line.split()
+                distinct.add(name)
                 if result == "pass":
                     passed += 1
                 else:
@@ -66,12 +74,15 @@ def main():
             name = f"{stage}: {case.get('name')}"
             status = case.get("status")
             output = case.findtext("system-out") or ""
+            test = VARIANT.sub("", case.get("name"))
             if status == "run":
+                distinct.add(test)
                 passed += 1
             elif status == "fail":
                 reason = case.find("failure")
                 why = reason.get("message") if reason is not None else ""
                 took = f"after {float(case.get('time') or 0):.1f} s"
+                distinct.add(test)
                 where = unstable if case.get("name") in again else failed
                 where.append((f"{name}, {took}", f"{why}\n{output}".strip()))
             else:
@@ -81,6 +92,7 @@ def main():
                 if status == "disabled" or "SKIP" in (message or "").upper():
                     skipped.append((name, why_skipped(output)))
                 else:
+                    distinct.add(test)
                     failed.append((name, message or "did not run"))
 
     for name, output in unstable:
@@ -93,12 +105,13 @@ def main():
     for why, names in reasons.items():
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         print(f"skipped {', '.join(names[:3])}{more}: {why}")
-    if passed + len(failed) == 0:
+    runs = passed + len(failed) + len(unstable)
+    if runs == 0:
         print("nothing was run")
         failed.append(("", ""))
     tail = f", {len(unstable)} unstable" if unstable else ""
     tail += f", {len(skipped)} skipped" if skipped else ""
-    print(f"{passed} passed, {len(failed)} failed{tail}")
+    print(f"{len(distinct)} tests, {runs} runs: {passed} passed, {len(failed)} failed{tail}")
     return 1 if failed or len(unstable) > MAX_UNSTABLE else 0
 
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """test_checkers.py - the checkers of tools/ find what they are there to find, and nothing else"""
+import contextlib
+import io
 import os
 import sys
 import tempfile
@@ -14,6 +16,7 @@ import check_forks  # noqa: E402
 import check_layers  # noqa: E402
 import check_names  # noqa: E402
 import check_paths  # noqa: E402
+import check_results  # noqa: E402
 import check_size  # noqa: E402
 import rtl_tree  # noqa: E402
 
@@ -227,6 +230,43 @@ class Exports(Tree):
     def test_map_without_version(self):
         self.put("m", "{ global: a; local: *; };\n")
         self.assertEqual(check_exports.parse_map(os.path.join(rtl_tree.ROOT, "m")), [(None, ["a"])])
+
+
+class Results(Tree):
+    def last_line(self, **stages):
+        """Status and last line, of {stage: {test: status}}."""
+        for stage, tests in stages.items():
+            rows = "".join(f'<testcase name="{t}" status="{s}"><skipped message="SKIP"/></testcase>'
+                           for t, s in tests.items())
+            file = stage.replace("_again", ".again") if stage.endswith("_again") else f"{stage}.xml"
+            self.put(f"results/{file}", f"<testsuite>{rows}</testsuite>")
+        out, argv = io.StringIO(), sys.argv
+        sys.argv = ["check_results", os.path.join(rtl_tree.ROOT, "results")]
+        try:
+            with contextlib.redirect_stdout(out):
+                status = check_results.main()
+        finally:
+            sys.argv = argv
+        return status, out.getvalue().splitlines()[-1]
+
+    def test_tests_and_runs_are_counted_apart(self):
+        self.put("results/builds", "pass build.dev\n")
+        self.assertEqual(
+            self.last_line(release={"unit.a.b": "run", "scenario.010_exact.x": "run"},
+                           dev={"unit.a.b": "run", "scenario.010_exact.x": "run", "fault.100_kill.y": "notrun"},
+                           debian13={"debian13.010_exact.x": "run", "debian13.sanitized.010_exact.x": "run"}),
+            (0, "3 tests, 7 runs: 7 passed, 0 failed, 1 skipped"))
+
+    def test_failure_fails(self):
+        self.assertEqual(self.last_line(dev={"unit.a.b": "run", "unit.a.c": "fail"}),
+                         (1, "2 tests, 2 runs: 1 passed, 1 failed"))
+
+    def test_passed_again_is_unstable(self):
+        self.assertEqual(self.last_line(dev={"unit.a.c": "fail"}, dev_again={"unit.a.c": "run"}),
+                         (0, "1 tests, 1 runs: 0 passed, 0 failed, 1 unstable"))
+
+    def test_nothing_run_fails(self):
+        self.assertEqual(self.last_line(dev={}), (1, "0 tests, 0 runs: 0 passed, 1 failed"))
 
 
 if __name__ == "__main__":
