@@ -51,6 +51,10 @@ target_compile_definitions(rtl_flags INTERFACE _GNU_SOURCE)
 target_include_directories(rtl_flags INTERFACE
 	${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include ${CMAKE_BINARY_DIR}/gen)
 target_link_options(rtl_flags INTERFACE -Wl,-z,relro -Wl,-z,now)
+if(RTL_TSA)
+	# src/base/lock.h
+	target_compile_definitions(rtl_flags INTERFACE RTL_TSA=1)
+endif()
 if(RTL_DEBUG_CHECKS)
 	target_compile_definitions(rtl_flags INTERFACE RTL_DEBUG_CHECKS=1)
 endif()

@@ -1,37 +1,53 @@
 /* SPDX-License-Identifier: MIT */
 /* lock.h - a mutex with a rank; locks are taken in the order of their ranks, outermost first
  *
- * Debug builds check the order on each thread and end the process when it is broken. A lock of one
- * rank is never taken inside of another of the same rank.
+ * Every lock of what a target loads is one of these, and what it guards says so: RTL_GUARDED_BY() on the data, RTL_REQUIRES() on
+ * the functions that are called under it. Clang checks that (preset tsa). Debug builds check the order on each thread and
+ * end the process when it is broken. A lock of one rank is never taken inside of another of the same rank.
+ *
+ * Threads:  any.
+ * Fails:    never; a lock is not taken twice by one thread.
  */
 #ifndef RTL_BASE_LOCK_H
 #define RTL_BASE_LOCK_H
 
 #include <pthread.h>
+#include <stdbool.h>
 
 enum lock_rank {
-	LOCK_CODEOBJ,
-	LOCK_QUEUE,
-	LOCK_SIGNAL,
-	LOCK_RANGE,
-	LOCK_INTERN,
-	LOCK_META,
+	LOCK_ACQUIRE,	      /* queue_calls.c: of two threads that acquire one queue */
+	LOCK_INTERNAL_QUEUES, /* internal_queue.c: the table */
+	LOCK_INTERNAL_QUEUE,  /* internal_queue.c: one queue; records are emitted under it */
+	LOCK_CODE_OBJECT, /* code_object.c: the runtime is asked and records are emitted under it */
+	LOCK_QUEUE,	  /* queue.c */
+	LOCK_SHARED_CALLS, /* shared_calls.c */
+	LOCK_SHARED_TIMES, /* shared_times.c */
+	LOCK_JOIN,	   /* join.c */
+	LOCK_INTERN,	   /* intern.c: a sink that comes late is told the strings under it */
+	LOCK_META,	   /* recorder.c */
 	LOCK_NR_RANKS
-};
-
-struct lock {
-	pthread_mutex_t mutex;
-	enum lock_rank rank;
 };
 
 /* Clang's thread-safety analysis, one preset; nothing elsewhere. */
 #if defined(RTL_TSA) && defined(__clang__)
-#define RTL_GUARDED_BY(m) __attribute__((guarded_by(m)))
-#define RTL_REQUIRES(m) __attribute__((requires_capability(m)))
+#define RTL_TSA_ATTRIBUTE(a) __attribute__((a))
 #else
-#define RTL_GUARDED_BY(m)
-#define RTL_REQUIRES(m)
+#define RTL_TSA_ATTRIBUTE(a)
 #endif
+#define RTL_CAPABILITY RTL_TSA_ATTRIBUTE(capability("mutex"))
+/* Data: read and written under `m` alone. */
+#define RTL_GUARDED_BY(m) RTL_TSA_ATTRIBUTE(guarded_by(m))
+/* Functions: called under `m`; take it; give it back; take it when they return true; are not analysed. */
+#define RTL_REQUIRES(m) RTL_TSA_ATTRIBUTE(requires_capability(m))
+#define RTL_ACQUIRES(m) RTL_TSA_ATTRIBUTE(acquire_capability(m))
+#define RTL_RELEASES(m) RTL_TSA_ATTRIBUTE(release_capability(m))
+#define RTL_TRIES(m) RTL_TSA_ATTRIBUTE(try_acquire_capability(true, m))
+#define RTL_NO_TSA RTL_TSA_ATTRIBUTE(no_thread_safety_analysis)
+
+struct RTL_CAPABILITY lock {
+	pthread_mutex_t mutex;
+	enum lock_rank rank;
+};
 
 /* clang-format off */
 #define LOCK_INIT(of_rank) {PTHREAD_MUTEX_INITIALIZER, of_rank}
@@ -40,23 +56,42 @@ struct lock {
 #ifdef RTL_DEBUG_CHECKS
 void lock_check_take(enum lock_rank rank);
 void lock_check_drop(enum lock_rank rank);
-void lock_assert_held(const struct lock *l);
+void lock_assert_held(const struct lock *l) RTL_TSA_ATTRIBUTE(assert_capability(l));
 #else
 #define lock_check_take(rank) ((void)(rank))
 #define lock_check_drop(rank) ((void)(rank))
 #define lock_assert_held(l) ((void)(l))
 #endif
 
-static inline void lock_take(struct lock *l)
+/* For a lock that is no static variable, before its first use. */
+static inline void lock_init(struct lock *l, enum lock_rank rank)
+{
+	pthread_mutex_init(&l->mutex, NULL);
+	l->rank = rank;
+}
+
+static inline void lock_take(struct lock *l) RTL_ACQUIRES(l);
+static inline void lock_drop(struct lock *l) RTL_RELEASES(l);
+static inline bool lock_try(struct lock *l) RTL_TRIES(l); /* false: another thread has it */
+
+RTL_NO_TSA static inline void lock_take(struct lock *l)
 {
 	lock_check_take(l->rank);
 	pthread_mutex_lock(&l->mutex);
 }
 
-static inline void lock_drop(struct lock *l)
+RTL_NO_TSA static inline void lock_drop(struct lock *l)
 {
 	pthread_mutex_unlock(&l->mutex);
 	lock_check_drop(l->rank);
+}
+
+RTL_NO_TSA static inline bool lock_try(struct lock *l)
+{
+	if (pthread_mutex_trylock(&l->mutex) != 0)
+		return false;
+	lock_check_take(l->rank);
+	return true;
 }
 
 #endif
