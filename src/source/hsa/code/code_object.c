@@ -9,7 +9,6 @@
 #define LOG_TOPIC "hsa"
 #include "source/hsa/code/code_object.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "event/bus.h"
 #include "source/hsa/agent.h"
@@ -45,12 +45,14 @@ struct object {
 
 _Atomic uint32_t code_object_epoch = 1;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lock lock = LOCK_INIT(LOCK_CODE_OBJECT);
 static _Atomic uint32_t bucket[HASH_SIZE];
 static _Atomic(struct symbol *) block[MAX_BLOCKS];
-static uint32_t nr_symbols;    /* under lock */
-static struct object *objects; /* under lock; BLOCK_SIZE at a time */
-static uint32_t nr_objects, objects_size, last_object_id;
+static uint32_t nr_symbols RTL_GUARDED_BY(lock);
+static struct object *objects RTL_GUARDED_BY(lock); /* BLOCK_SIZE at a time */
+static uint32_t nr_objects RTL_GUARDED_BY(lock);
+static uint32_t objects_size RTL_GUARDED_BY(lock);
+static uint32_t last_object_id RTL_GUARDED_BY(lock);
 static hsa_ven_amd_loader_1_01_pfn_t loader;
 
 static uint32_t hash(uint64_t object)
@@ -87,9 +89,9 @@ struct span {
 	uint32_t loaded, unloaded;
 };
 
-/* Under lock: around `epoch`, in which nobody announced `object`. So the symbols of an address never
+/* Around `epoch`, in which nobody announced `object`. So the symbols of an address never
  * overlap, in whatever order they are published. */
-static struct span unknown_span(uint64_t object, uint32_t epoch)
+RTL_REQUIRES(lock) static struct span unknown_span(uint64_t object, uint32_t epoch)
 {
 	struct span span = { 0, UINT32_MAX };
 	uint32_t i = atomic_load_explicit(&bucket[hash(object)], memory_order_relaxed);
@@ -107,8 +109,8 @@ static struct span unknown_span(uint64_t object, uint32_t epoch)
 	return span;
 }
 
-/* Under lock: `object` is announced in `epoch`; until then it was what nobody announced. */
-static void end_unknown(uint64_t object, uint32_t epoch)
+/* `object` is announced in `epoch`; until then it was what nobody announced. */
+RTL_REQUIRES(lock) static void end_unknown(uint64_t object, uint32_t epoch)
 {
 	uint32_t i = atomic_load_explicit(&bucket[hash(object)], memory_order_relaxed);
 
@@ -122,7 +124,8 @@ static void end_unknown(uint64_t object, uint32_t epoch)
 	}
 }
 
-/* Under lock. NULL: out of memory. */
+/* NULL: out of memory. */
+RTL_REQUIRES(lock)
 static struct symbol *publish(uint64_t object, uint64_t executable, struct span span)
 {
 	uint32_t b = nr_symbols / BLOCK_SIZE;
@@ -170,13 +173,13 @@ uint32_t code_object_kernel(uint64_t object, uint32_t epoch, uint32_t agent, boo
 
 	if (s)
 		return s->id;
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	s = find(object, epoch);
 	if (!s) {
 		s = publish(object, 0, unknown_span(object, epoch));
 		made = s != NULL;
 	}
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 	if (!s) {
 		log_warn("kernel 0x%llx: no memory for its symbol; dispatches of it have no name",
 			 (unsigned long long)object);
@@ -203,6 +206,7 @@ static uint64_t object_info(hsa_loaded_code_object_t o, uint32_t what)
 	return v;
 }
 
+RTL_REQUIRES(lock)
 static hsa_status_t on_object(hsa_executable_t ex, hsa_loaded_code_object_t o, void *data)
 {
 	struct freeze *f = data;
@@ -277,6 +281,7 @@ static void read_descriptor(struct event_kernel *k)
 		k->rsrc3 = word[11];
 }
 
+RTL_REQUIRES(lock)
 static hsa_status_t on_symbol(hsa_executable_t ex, hsa_executable_symbol_t sym, void *data)
 {
 	struct freeze *f = data;
@@ -332,18 +337,18 @@ void code_object_load(hsa_executable_t executable)
 {
 	struct freeze f = { .executable = executable };
 
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	f.epoch = atomic_fetch_add_explicit(&code_object_epoch, 1, memory_order_relaxed) + 1;
 	if (loader.hsa_ven_amd_loader_executable_iterate_loaded_code_objects)
 		loader.hsa_ven_amd_loader_executable_iterate_loaded_code_objects(executable,
 										 on_object, &f);
 	if (real.hsa_executable_iterate_symbols && real.hsa_executable_symbol_get_info)
 		real.hsa_executable_iterate_symbols(executable, on_symbol, &f);
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 }
 
-/* Under lock. executable 0: all. */
-static void unload(uint64_t executable)
+/* executable 0: all. */
+RTL_REQUIRES(lock) static void unload(uint64_t executable)
 {
 	uint32_t epoch = atomic_fetch_add_explicit(&code_object_epoch, 1, memory_order_relaxed) + 1;
 
@@ -370,9 +375,9 @@ static void unload(uint64_t executable)
 
 void code_object_unload(hsa_executable_t executable)
 {
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	unload(executable.handle);
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 }
 
 void code_object_init(void)
@@ -386,7 +391,7 @@ void code_object_init(void)
 
 void code_object_reset(void)
 {
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	unload(0);
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 }

@@ -7,8 +7,9 @@
  */
 #include "source/hsa/completion/shared_times.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
+
+#include "base/lock.h"
 
 #define NR_KEPT 4096u
 #define WAYS 4u
@@ -21,8 +22,8 @@ struct kept {
 
 static struct kept table[NR_KEPT];
 static _Atomic bool any;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t next_stamp; /* under lock */
+static struct lock lock = LOCK_INIT(LOCK_SHARED_TIMES);
+static uint64_t next_stamp RTL_GUARDED_BY(lock);
 
 bool shared_times_any(void)
 {
@@ -37,8 +38,8 @@ static struct kept *first_of(uint64_t signal)
 	return &table[(uint32_t)(h >> 40) & (NR_KEPT - WAYS)];
 }
 
-/* Under lock: the entry that `self` has, else a free one, else the oldest. */
-static struct kept *choose(uint64_t self)
+/* The entry that `self` has, else a free one, else the oldest. */
+RTL_REQUIRES(lock) static struct kept *choose(uint64_t self)
 {
 	struct kept *k = first_of(self), *best = NULL;
 
@@ -61,13 +62,13 @@ void shared_times_keep(const amd_signal_t *s, uint64_t begin_ns, uint64_t end_ns
 	uint64_t self = (uint64_t)(uintptr_t)s;
 	struct kept *k;
 
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	k = choose(self);
 	k->begin_ns = begin_ns;
 	k->end_ns = end_ns;
 	k->stamp = ++next_stamp;
 	atomic_store_explicit(&k->signal, self, memory_order_relaxed);
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 }
 
 bool shared_times_find(const amd_signal_t *s, uint64_t *begin_ns, uint64_t *end_ns)
@@ -76,7 +77,7 @@ bool shared_times_find(const amd_signal_t *s, uint64_t *begin_ns, uint64_t *end_
 	struct kept *k = first_of(self);
 	bool found = false;
 
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	for (uint32_t i = 0; i < WAYS && !found; i++) {
 		if (atomic_load_explicit(&k[i].signal, memory_order_relaxed) != self)
 			continue;
@@ -84,7 +85,7 @@ bool shared_times_find(const amd_signal_t *s, uint64_t *begin_ns, uint64_t *end_
 		*end_ns = k[i].end_ns;
 		found = true;
 	}
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 	return found;
 }
 

@@ -8,11 +8,11 @@
 #define LOG_TOPIC "hsa"
 #include "source/hsa/queue/internal_queue.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "event/bus.h"
 #include "event/corr.h"
@@ -27,7 +27,7 @@
 #define MAX_QUEUES 512u
 
 struct internal_queue {
-	pthread_mutex_t lock;
+	struct lock lock;
 	/* written under lock, looked at without */
 	const hsa_queue_t *_Atomic hsa; /* NULL: gone, the place may be given to another */
 	_Atomic uint64_t seen;		/* every packet before this was looked at */
@@ -39,7 +39,7 @@ struct internal_queue {
 
 static struct internal_queue queues[MAX_QUEUES];
 static _Atomic uint32_t nr_queues;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* who takes a place */
+static struct lock lock = LOCK_INIT(LOCK_INTERNAL_QUEUES); /* who takes a place */
 
 /* Calls that run now (low 32 bits) and calls begun so far (high): two equal looks with one call
  * running say that it ran alone. */
@@ -47,8 +47,8 @@ static _Atomic uint64_t calls;
 #define CALL_BEGUN (UINT64_C(1) << 32)
 #define CALLS_NOW(v) ((uint32_t)(v))
 
-/* Under `lock`: a place that was never used, or whose queue is gone. */
-static struct internal_queue *find_room(void)
+/* A place that was never used, or whose queue is gone. */
+RTL_REQUIRES(lock) static struct internal_queue *find_room(void)
 {
 	uint32_t n = atomic_load_explicit(&nr_queues, memory_order_relaxed);
 
@@ -57,19 +57,19 @@ static struct internal_queue *find_room(void)
 			return &queues[i];
 	if (n == MAX_QUEUES)
 		return NULL;
-	pthread_mutex_init(&queues[n].lock, NULL);
+	lock_init(&queues[n].lock, LOCK_INTERNAL_QUEUE);
 	/* pairs with the acquire in count() */
 	atomic_store_explicit(&nr_queues, n + 1, memory_order_release);
 	return &queues[n];
 }
 
-static bool watch_queue(const hsa_queue_t *queue, hsa_agent_t agent)
+RTL_REQUIRES(lock) static bool watch_queue(const hsa_queue_t *queue, hsa_agent_t agent)
 {
 	struct internal_queue *q = find_room();
 
 	if (!q)
 		return false;
-	pthread_mutex_lock(&q->lock);
+	lock_take(&q->lock);
 	q->claimed = alloc_pages(queue->size * sizeof(*q->claimed));
 	if (q->claimed) {
 		q->size = queue->size;
@@ -79,7 +79,7 @@ static bool watch_queue(const hsa_queue_t *queue, hsa_agent_t agent)
 				      memory_order_relaxed);
 		atomic_store_explicit(&q->hsa, queue, memory_order_release);
 	}
-	pthread_mutex_unlock(&q->lock);
+	lock_drop(&q->lock);
 	return q->claimed != NULL;
 }
 
@@ -90,9 +90,9 @@ void internal_queue_on_create(const hsa_queue_t *queue, hsa_agent_t agent, void 
 	(void)data;
 	if (!life_on())
 		return;
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	ok = watch_queue(queue, agent);
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 	if (!ok) {
 		bus_loss(SPOOL_REASON_queue_plain, 1);
 		log_warn("queue %llu of the runtime: no room; its dispatches are not traced",
@@ -248,7 +248,9 @@ static void look_ahead(struct internal_queue *q, struct internal_queue_call *c, 
 		give(q, c, i);
 }
 
-/* Under the queue's lock. */
+static void look(struct internal_queue *q, struct internal_queue_call *c, struct thread *t,
+		 bool alone) RTL_REQUIRES(q->lock);
+
 static void look(struct internal_queue *q, struct internal_queue_call *c, struct thread *t,
 		 bool alone)
 {
@@ -302,10 +304,10 @@ void internal_queue_leave(struct internal_queue_call *c, struct thread *t)
 
 		if (!has_news(q))
 			continue;
-		pthread_mutex_lock(&q->lock);
+		lock_take(&q->lock);
 		if (atomic_load_explicit(&q->hsa, memory_order_relaxed))
 			look(q, c, t, alone);
-		pthread_mutex_unlock(&q->lock);
+		lock_drop(&q->lock);
 	}
 	atomic_fetch_sub_explicit(&calls, 1, memory_order_acq_rel);
 }
@@ -317,11 +319,11 @@ void internal_queue_tick(void)
 	for (uint32_t i = 0; i < n; i++) {
 		struct internal_queue *q = &queues[i];
 
-		if (!has_news(q) || pthread_mutex_trylock(&q->lock) != 0)
+		if (!has_news(q) || !lock_try(&q->lock))
 			continue;
 		if (atomic_load_explicit(&q->hsa, memory_order_relaxed))
 			look(q, NULL, thread_get(), false);
-		pthread_mutex_unlock(&q->lock);
+		lock_drop(&q->lock);
 	}
 }
 
@@ -333,7 +335,7 @@ void internal_queue_reset(void)
 		struct internal_queue *q = &queues[i];
 		struct event ev = { .kind = EVENT_QUEUE_END };
 
-		pthread_mutex_lock(&q->lock);
+		lock_take(&q->lock);
 		if (atomic_load_explicit(&q->hsa, memory_order_relaxed)) {
 			ev.end.id = q->index;
 			ev.end.time_ns = clock_now_ns();
@@ -341,6 +343,6 @@ void internal_queue_reset(void)
 			alloc_pages_free(q->claimed, q->size * sizeof(*q->claimed));
 		}
 		atomic_store_explicit(&q->hsa, NULL, memory_order_relaxed);
-		pthread_mutex_unlock(&q->lock);
+		lock_drop(&q->lock);
 	}
 }

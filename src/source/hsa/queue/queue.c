@@ -11,11 +11,11 @@
 #include "source/hsa/queue/queue.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <time.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "event/bus.h"
 #include "event/thread.h"
@@ -32,12 +32,12 @@ struct handle {
 	uint32_t refs; /* under lock: how often the program was given it */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lock lock = LOCK_INIT(LOCK_QUEUE);
 static struct queue *_Atomic queues[QUEUE_MAX];
 static _Atomic uint32_t nr_queues; /* entries of queues[] ever used */
 static struct handle handles[MAX_HANDLES];
 static _Atomic uint32_t nr_handles; /* entries of handles[] ever used */
-static uint32_t next_index;	    /* under lock */
+static uint32_t next_index RTL_GUARDED_BY(lock);
 
 uint32_t queue_count(void)
 {
@@ -82,8 +82,8 @@ static uint32_t power_of_two(uint32_t n)
 	return p;
 }
 
-/* Under lock: a dead queue whose memory fits, or a new one. NULL: no memory, or QUEUE_MAX live. */
-static struct queue *find_memory(uint32_t entries)
+/* A dead queue whose memory fits, or a new one. NULL: no memory, or QUEUE_MAX live. */
+RTL_REQUIRES(lock) static struct queue *find_memory(uint32_t entries)
 {
 	uint32_t n = atomic_load_explicit(&nr_queues, memory_order_relaxed);
 	struct queue *q;
@@ -106,8 +106,8 @@ static struct queue *find_memory(uint32_t entries)
 	return q;
 }
 
-/* Under lock: what a queue begins with. */
-static void reset(struct queue *q, uint32_t agent)
+/* What a queue begins with. */
+RTL_REQUIRES(lock) static void reset(struct queue *q, uint32_t agent)
 {
 	q->index = next_index++;
 	q->agent = agent;
@@ -140,7 +140,7 @@ struct queue *queue_open(uint32_t agent, uint32_t size)
 								  power_of_two(size) * 2;
 	struct queue *q;
 
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	q = find_memory(entries);
 	if (q) {
 		reset(q, agent);
@@ -151,7 +151,7 @@ struct queue *queue_open(uint32_t agent, uint32_t size)
 			q = NULL;
 		}
 	}
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 	return q;
 }
 
@@ -229,8 +229,7 @@ struct queue *queue_find_ring(const void *packets)
 	return NULL;
 }
 
-/* Under lock. */
-static struct handle *find_free_handle(void)
+RTL_REQUIRES(lock) static struct handle *find_free_handle(void)
 {
 	uint32_t n = atomic_load_explicit(&nr_handles, memory_order_relaxed);
 
@@ -248,7 +247,7 @@ int queue_attach(struct queue *q, hsa_queue_t *hsa)
 	bool is_first = false;
 	struct handle *h;
 
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	h = find_free_handle();
 	if (h) {
 		h->queue = q;
@@ -266,7 +265,7 @@ int queue_attach(struct queue *q, hsa_queue_t *hsa)
 				      memory_order_relaxed);
 		atomic_store_explicit(&h->hsa, hsa, memory_order_release);
 	}
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 	if (is_first)
 		emit_queue(q->index, q->agent, hsa, 0);
 	return h ? 0 : -ENOSPC;
@@ -276,15 +275,15 @@ void queue_get(const hsa_queue_t *hsa)
 {
 	struct handle *h;
 
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	h = handle_of(hsa);
 	if (h)
 		h->refs++;
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 }
 
-/* Under lock: something else that the program knows `q` by, or NULL. */
-static const hsa_queue_t *other_handle(const struct queue *q)
+/* Something else that the program knows `q` by, or NULL. */
+RTL_REQUIRES(lock) static const hsa_queue_t *other_handle(const struct queue *q)
 {
 	uint32_t n = atomic_load_explicit(&nr_handles, memory_order_relaxed);
 
@@ -303,7 +302,7 @@ bool queue_put(const hsa_queue_t *hsa, bool *again)
 	const hsa_queue_t *other = NULL;
 	struct handle *h;
 
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	h = handle_of(hsa);
 	*again = h && --h->refs;
 	if (h && !*again) {
@@ -313,7 +312,7 @@ bool queue_put(const hsa_queue_t *hsa, bool *again)
 			atomic_store_explicit(&h->queue->hsa, (hsa_queue_t *)(uintptr_t)other,
 					      memory_order_relaxed);
 	}
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 	return h && !*again && !other;
 }
 
@@ -321,10 +320,10 @@ void queue_drop_handles(void)
 {
 	uint32_t n = atomic_load_explicit(&nr_handles, memory_order_acquire);
 
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	for (uint32_t i = 0; i < n; i++)
 		atomic_store_explicit(&handles[i].hsa, NULL, memory_order_release);
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 }
 
 /* ---- queues that are none of ours ------------------------------------------------------------ */
@@ -393,9 +392,9 @@ uint32_t queue_announce(const hsa_queue_t *hsa, uint32_t agent, uint32_t flags)
 {
 	uint32_t index;
 
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	index = next_index++;
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 	emit_queue(index, agent, hsa, flags);
 	mark_counted(hsa);
 	return index;

@@ -10,7 +10,6 @@
 #define LOG_TOPIC "hsa"
 #include "source/hsa/queue/queue_calls.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +20,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "event/bus.h"
 #include "event/life.h"
@@ -53,7 +53,7 @@ enum { DESC_VERSION = 1, DESC_COMPUTE = 0, DESC_MAX = 16 };
 
 /* What a descriptor has that the runtime has not written a queue to. */
 static hsa_queue_t not_written;
-static pthread_mutex_t acquire_lock = PTHREAD_MUTEX_INITIALIZER; /* before queue.c's */
+static struct lock acquire_lock = LOCK_INIT(LOCK_ACQUIRE);
 
 /* ---- errors of queues ------------------------------------------------------------------------ */
 
@@ -292,6 +292,20 @@ hsa_status_t queue_calls_create_described(hsa_agent_t agent, void *descs, uint32
 	return status;
 }
 
+/* Of two threads with the same hardware queue one makes it known. */
+RTL_REQUIRES(acquire_lock)
+static void make_known(hsa_agent_t agent, hsa_queue_t *queue,
+		       void (*callback)(hsa_status_t status, hsa_queue_t *source, void *data),
+		       void *data)
+{
+	struct queue *q = queue_find_ring(queue->base_address);
+
+	if (!q)
+		interpose_new(open_queue(agent, queue->size, callback, data), agent, queue, true);
+	else if (queue_attach(q, queue) != 0)
+		leave_plain(agent, queue, "there are too many handles");
+}
+
 hsa_status_t queue_calls_acquire(hsa_agent_t agent, hsa_queue_type32_t type, int priority,
 				 void (*callback)(hsa_status_t status, hsa_queue_t *source,
 						  void *data),
@@ -300,19 +314,12 @@ hsa_status_t queue_calls_acquire(hsa_agent_t agent, hsa_queue_type32_t type, int
 	/* The error callback stays the program's: it is that of the first who acquires the hardware queue. */
 	hsa_status_t status = real.hsa_amd_counted_queue_acquire(agent, type, priority, callback,
 								 data, flags, queue);
-	struct queue *q;
 
 	if (status != HSA_STATUS_SUCCESS || !life_on())
 		return status;
-	/* of two threads with the same hardware queue one makes it known */
-	pthread_mutex_lock(&acquire_lock);
-	q = queue_find_ring((*queue)->base_address);
-	if (!q)
-		interpose_new(open_queue(agent, (*queue)->size, callback, data), agent, *queue,
-			      true);
-	else if (queue_attach(q, *queue) != 0)
-		leave_plain(agent, *queue, "there are too many handles");
-	pthread_mutex_unlock(&acquire_lock);
+	lock_take(&acquire_lock);
+	make_known(agent, *queue, callback, data);
+	lock_drop(&acquire_lock);
 	return status;
 }
 

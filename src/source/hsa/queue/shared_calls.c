@@ -5,10 +5,10 @@
  */
 #include "source/hsa/queue/shared_calls.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "base/lock.h"
 #include "source/hsa/completion/shared_times.h"
 #include "source/hsa/queue/completer.h"
 #include "source/hsa/queue/queue.h"
@@ -49,8 +49,8 @@ static struct {
 	FUNCTIONS(X)
 #undef X
 } next;
-static const struct hsa_mirror_root *tables;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lock lock = LOCK_INIT(LOCK_SHARED_CALLS);
+static const struct hsa_mirror_root *tables RTL_GUARDED_BY(lock);
 static _Atomic bool armed; /* written under lock */
 
 void shared_calls_settle(void)
@@ -103,10 +103,12 @@ FUNCTIONS(X)
 
 void shared_calls_init(const struct hsa_mirror_root *root)
 {
+	lock_take(&lock);
 	tables = root;
+	lock_drop(&lock);
 }
 
-static void patch(enum hsa_core_id id, void *fn, void **next_fn)
+RTL_REQUIRES(lock) static void patch(enum hsa_core_id id, void *fn, void **next_fn)
 {
 	void **slot = hsa_table_core_slot(tables->core, id);
 
@@ -117,7 +119,7 @@ static void patch(enum hsa_core_id id, void *fn, void **next_fn)
 	__atomic_store_n(slot, fn, __ATOMIC_RELEASE);
 }
 
-static void restore(enum hsa_core_id id, void *fn, void *before)
+RTL_REQUIRES(lock) static void restore(enum hsa_core_id id, void *fn, void *before)
 {
 	void **slot = hsa_table_core_slot(tables->core, id);
 
@@ -130,19 +132,19 @@ void shared_calls_arm(void)
 	/* relaxed: another thread's patch is seen later */
 	if (atomic_load_explicit(&armed, memory_order_relaxed))
 		return;
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	if (tables && !atomic_load_explicit(&armed, memory_order_relaxed)) {
 #define X(name, how) patch(HSA_CORE_signal_##name, (void *)name, (void **)(void *)&next.name);
 		FUNCTIONS(X)
 #undef X
 		atomic_store_explicit(&armed, true, memory_order_relaxed);
 	}
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 }
 
 void shared_calls_disarm(void)
 {
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	if (atomic_load_explicit(&armed, memory_order_relaxed)) {
 #define X(name, how) restore(HSA_CORE_signal_##name, (void *)name, (void *)next.name);
 		FUNCTIONS(X)
@@ -150,5 +152,5 @@ void shared_calls_disarm(void)
 	}
 	atomic_store_explicit(&armed, false, memory_order_relaxed);
 	tables = NULL;
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 }
