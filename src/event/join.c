@@ -16,10 +16,10 @@
  */
 #include "event/join.h"
 
-#include <pthread.h>
 #include <stddef.h>
 
 #include "base/alloc.h"
+#include "base/lock.h"
 #include "event/bus.h"
 #include "event/special.h"
 #include "event/life.h"
@@ -68,11 +68,10 @@ _Atomic bool join_on;
 /* set in turn_on, constant after */
 static struct place *places;
 static struct begun *begun;
-/* under lock */
-static struct answer *answers;
-static uint32_t *chains[NR_KEYS]; /* place + 1 of the first */
-static uint64_t nr_answers;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lock lock = LOCK_INIT(LOCK_JOIN);
+static struct answer *answers RTL_GUARDED_BY(lock);
+static uint32_t *chains[NR_KEYS] RTL_GUARDED_BY(lock); /* place + 1 of the first */
+static uint64_t nr_answers RTL_GUARDED_BY(lock);
 /* atomic */
 static _Atomic uint64_t nr_open; /* submitted and not joined */
 /* What is known of the commands of this thread. */
@@ -89,7 +88,7 @@ bool join_turn_on(void)
 {
 	bool all;
 
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	if (!places) {
 		places = alloc_pages(NR_SIGNALS * sizeof(*places));
 		answers = alloc_pages(NR_ANSWERS * sizeof(*answers));
@@ -105,7 +104,7 @@ bool join_turn_on(void)
 		atomic_store_explicit(&join_on, true, memory_order_release);
 		special_set(SPECIAL_JOINS, true);
 	}
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 	return all;
 }
 
@@ -236,12 +235,12 @@ bool join_begun(uint64_t correlation, struct join_call *call)
 
 /* ---- answers, all under the lock ------------------------------------------------------------- */
 
-static uint32_t *chain_of(int k, uint64_t key)
+RTL_REQUIRES(lock) static uint32_t *chain_of(int k, uint64_t key)
 {
 	return &chains[k][hash_of(key) & (NR_CHAINS - 1)];
 }
 
-static void unchain(struct answer *a)
+RTL_REQUIRES(lock) static void unchain(struct answer *a)
 {
 	for (int k = 0; k < NR_KEYS; k++) {
 		if (a->prev[k])
@@ -254,7 +253,7 @@ static void unchain(struct answer *a)
 	a->open = 0;
 }
 
-static void add(const struct answer *what)
+RTL_REQUIRES(lock) static void add(const struct answer *what)
 {
 	uint32_t at = (uint32_t)(nr_answers++ % NR_ANSWERS) + 1;
 	struct answer *a = &answers[at - 1];
@@ -285,7 +284,7 @@ struct same {
 };
 
 /* Those of the thread whose key `k` is that; false: too many. */
-static bool find_same(uint32_t tid, int k, uint64_t key, struct same *out)
+RTL_REQUIRES(lock) static bool find_same(uint32_t tid, int k, uint64_t key, struct same *out)
 {
 	out->nr = 0;
 	for (uint32_t at = *chain_of(k, key); at; at = answers[at - 1].next[k]) {
@@ -300,7 +299,7 @@ static bool find_same(uint32_t tid, int k, uint64_t key, struct same *out)
 	return true;
 }
 
-static struct answer *of_turn(uint64_t turn)
+RTL_REQUIRES(lock) static struct answer *of_turn(uint64_t turn)
 {
 	for (uint32_t at = *chain_of(BY_TURN, turn); at; at = answers[at - 1].next[BY_TURN])
 		if (answers[at - 1].key[BY_TURN] == turn)
@@ -315,6 +314,7 @@ struct group {
 };
 
 /* Whether the answers from `x` to `y` may be one command's. */
+RTL_REQUIRES(lock)
 static bool is_run(const struct answer *x, const struct answer *y, struct group *g)
 {
 	uint64_t turn = x->key[BY_TURN];
@@ -357,6 +357,7 @@ static bool has_same_operations(const struct group *x, const struct group *y)
 }
 
 /* The only one that there can be with that begin and that end; false: none, or not the only one. */
+RTL_REQUIRES(lock)
 static bool find_group(uint32_t tid, uint64_t begin, uint64_t end, struct group *g)
 {
 	struct answer *single = NULL;
@@ -391,7 +392,7 @@ static bool find_group(uint32_t tid, uint64_t begin, uint64_t end, struct group 
 	return g->nr > 0;
 }
 
-static uint32_t claim_one(struct answer *a, uint64_t *ids, uint32_t nr)
+RTL_REQUIRES(lock) static uint32_t claim_one(struct answer *a, uint64_t *ids, uint32_t nr)
 {
 	if (a->correlation && nr < MAX_OPS)
 		ids[nr++] = a->correlation;
@@ -400,7 +401,7 @@ static uint32_t claim_one(struct answer *a, uint64_t *ids, uint32_t nr)
 }
 
 /* Claims the command whose last signals are the group's; its operations' ids; returns how many. */
-static uint32_t claim_command(struct group *g, uint64_t *ids)
+RTL_REQUIRES(lock) static uint32_t claim_command(struct group *g, uint64_t *ids)
 {
 	uint64_t turn = mine.last + 1, first = g->a[0]->key[BY_TURN], begin = UINT64_MAX;
 	uint32_t nr = 0;
@@ -434,9 +435,9 @@ void join_asked(uint64_t signal, uint64_t begin_ns, uint64_t end_ns)
 	if (a.correlation == ASKED)
 		return;
 	a.key[BY_TURN] = atomic_load_explicit(&p->turn, memory_order_relaxed);
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	add(&a);
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 }
 
 void join_submits(uint32_t tid)
@@ -459,14 +460,14 @@ void join_told(const struct join_call *call, uint64_t begin_ns, uint64_t end_ns)
 	/* the child of a fork may find it locked for ever */
 	if (!life_on())
 		return;
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	if (find_group(thread_get()->tid, begin_ns, end_ns, &g)) {
 		nr = claim_command(&g, ids);
 		mine.clean = mine.known;
 	} else {
 		mine.clean = false;
 	}
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 	if (!nr || !call->correlation || !life_enter(&t))
 		return;
 	for (uint32_t i = 0; i < nr; i++) {
