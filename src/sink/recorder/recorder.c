@@ -66,9 +66,8 @@ static uint64_t late_in_file; /* the count of late events when the file was clos
 /* atomic */
 static _Atomic uint32_t ticking;
 static _Atomic bool has_begun; /* the life thread has prepared its slots */
-/* under lock */
 static struct lock meta_lock = LOCK_INIT(LOCK_META);
-static struct buf *meta_buf;
+static struct buf *meta_buf RTL_GUARDED_BY(meta_lock);
 
 static enum spool_reason why_no_room(void)
 {
