@@ -14,6 +14,7 @@ import check_comments  # noqa: E402
 import check_exports  # noqa: E402
 import check_forks  # noqa: E402
 import check_layers  # noqa: E402
+import check_locks  # noqa: E402
 import check_names  # noqa: E402
 import check_paths  # noqa: E402
 import check_results  # noqa: E402
@@ -108,6 +109,29 @@ class Forks(Tree):
         self.put("lib/x/pool.c", LOCKED)
         self.put("lib/y/main.c", "pthread_atfork(a, b, c);\npool_hold(true);\npool_hold(false);\n")
         self.found(check_forks.check, "lib/x/pool.c:1", "lib/x", "true, false")
+
+
+class Locks(Tree):
+    LOCK = "static struct lock lock = LOCK_INIT(LOCK_A);\n"
+
+    def test_lock_that_guards_data_or_a_function(self):
+        self.put("src/event/a.c", self.LOCK + "static int data RTL_GUARDED_BY(lock);\n")
+        self.put("src/event/b.c", "struct q {\n\tstruct lock lock;\n};\nvoid f(struct q *q) RTL_REQUIRES(q->lock);\n"
+                                  "void g(void)\n{\n\tlock_init(&q->lock, LOCK_B);\n}\n")
+        self.found(check_locks.check)
+
+    def test_lock_that_guards_nothing(self):
+        self.put("src/event/a.c", self.LOCK + "static int data; /* RTL_GUARDED_BY(lock) */\n")
+        self.found(check_locks.check, "src/event/a.c:1", "what `lock` guards")
+
+    def test_mutex_without_a_rank(self):
+        self.put("src/event/a.c", "void f(void)\n{\n\tpthread_mutex_lock(&m);\n}\n")
+        self.found(check_locks.check, "src/event/a.c:3", "pthread_mutex_lock")
+
+    def test_rank_of_two_files(self):
+        for name in ("a", "b"):
+            self.put(f"src/event/{name}.c", self.LOCK + "static int data RTL_GUARDED_BY(lock);\n")
+        self.found(check_locks.check, "src/event/b.c", "LOCK_A", "src/event/a.c")
 
 
 class Layers(Tree):
