@@ -19,8 +19,14 @@ IN_TARGET = {
     "putenv": "the environment is not ours", "unsetenv": "the environment is not ours",
     "signal": "signal handlers are not ours", "sigaction": "signal handlers are not ours",
 }
+# In librtl, too: the heap is the program's, and may be instrumented, interposed or in the middle of something.
+HEAP_DIRS = ("src/base/", "src/event/", "src/source/", "src/sink/", "lib/librtl/")
+HEAP = {name: "the heap is not ours; instead: alloc_pages()" for name in (
+    "malloc", "calloc", "realloc", "reallocarray", "aligned_alloc", "posix_memalign", "memalign", "strdup", "strndup", "asprintf",
+    "vasprintf", "getline", "open_memstream", "free")}
 # (file, call): why it may
 EXCEPTIONS = {
+    **{("src/base/alloc.c", call): "what the command line has" for call in HEAP},
     ("src/base/log.c", "abort"): "RTL_STRICT=1 asks for it",
     ("src/source/hsa/queue/queue_calls.c", "abort"): "in place of the runtime, which would have",
     ("src/sink/recorder/finish.c", "sigaction"): "resets handlers in a child of its own",
@@ -63,6 +69,8 @@ def check():
                     errors.append(f"{where}: assert() with a side effect")
             elif target and call in IN_TARGET:
                 errors.append(f"{where}: {call}(): {IN_TARGET[call]}")
+            elif name.startswith(HEAP_DIRS) and call in HEAP:
+                errors.append(f"{where}: {call}(): {HEAP[call]}")
             elif target and call in ("fprintf", "fputs", "fputc", "fwrite") and \
                     re.search(r"\bstdout\b", argument(code, match.end() - 1)):
                 errors.append(f"{where}: {call}() to stdout, which is not ours")

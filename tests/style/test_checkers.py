@@ -191,6 +191,14 @@ class Others(Tree):
         self.put("src/event/bus.c", "void f(void)\n{\n\texit(1);\n}\n")
         self.found(check_banned.check, "bus.c:3", "exit")
 
+    def test_heap_is_not_for_librtl(self):
+        code = "void f(void)\n{\n\tfree(p);\n}\n"
+        for name in ("src/cli/main.c", "lib/libroctracer64/pool.c", "src/base/alloc.c"):
+            self.put(name, code)
+        self.found(check_banned.check)
+        self.put("src/source/hip/map.c", code)
+        self.found(check_banned.check, "src/source/hip/map.c:3", "alloc_pages")
+
     def test_banned_names_in_comments_members_and_words(self):
         self.put("src/event/bus.c", '/* exit(1) */ int x = a->signal(1) + my_exit(2); char *s = "abort()";\n')
         self.found(check_banned.check)

@@ -11,7 +11,8 @@
 
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdlib.h>
+
+#include "base/alloc.h"
 
 #define PARTS 64u
 #define FIRST_SIZE 64u
@@ -59,17 +60,17 @@ static bool grow(struct part *p)
 	uint32_t size = p->size ? p->size * 2 : FIRST_SIZE;
 
 	for (; size <= MAX_SIZE; size *= 2) {
-		struct activity_origin *larger = calloc(size, sizeof(*larger));
+		struct activity_origin *larger = alloc_pages(size * sizeof(*larger));
 
 		if (!larger)
 			return false;
 		if (move(larger, size, p)) {
-			free(p->entries);
+			alloc_pages_free(p->entries, p->size * sizeof(*p->entries));
 			p->entries = larger;
 			p->size = size;
 			return true;
 		}
-		free(larger);
+		alloc_pages_free(larger, size * sizeof(*larger));
 	}
 	return false;
 }
