@@ -59,7 +59,7 @@ static int run(const struct opt_parsed *p)
 	format = &export_formats[v[O_FORMAT].num];
 	if (!output)
 		output = ui_keep(default_output(input, format->suffix));
-	if (!format->several && strcmp(output, "-") && !opt.force && access(output, F_OK) == 0)
+	if (!format->several && strcmp(output, "-") != 0 && !opt.force && access(output, F_OK) == 0)
 		ui_die(STATUS_FAILED,
 		       "%s: exists already; --force overwrites it, -o OUT names another", output);
 	ui_stop_gently();
@@ -74,7 +74,7 @@ static int run(const struct opt_parsed *p)
 	if (format->several || res->nr_files > 1)
 		ui_say("%s: %llu files written; the trace is %s", input,
 		       (unsigned long long)res->nr_files, res->verdict);
-	else if (strcmp(output, "-"))
+	else if (strcmp(output, "-") != 0)
 		ui_say("%s: written; the trace is %s", output, res->verdict);
 	free(res);
 	return 0;

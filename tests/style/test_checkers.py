@@ -4,6 +4,7 @@
 import contextlib
 import io
 import os
+import shutil
 import sys
 import tempfile
 import unittest
@@ -19,6 +20,7 @@ import check_names  # noqa: E402
 import check_paths  # noqa: E402
 import check_results  # noqa: E402
 import check_size  # noqa: E402
+import check_tidy  # noqa: E402
 import rtl_tree  # noqa: E402
 
 SPDX = "/* SPDX-License-Identifier: MIT */\n"
@@ -262,6 +264,27 @@ class Exports(Tree):
     def test_map_without_version(self):
         self.put("m", "{ global: a; local: *; };\n")
         self.assertEqual(check_exports.parse_map(os.path.join(rtl_tree.ROOT, "m")), [(None, ["a"])])
+
+
+@unittest.skipUnless(shutil.which(check_tidy.TOOL), f"{check_tidy.TOOL} is not installed")
+class Tidy(Tree):
+    def found_in(self, code):
+        self.put("a.c", f"int strcmp(const char *a, const char *b);\nint f(const char *a, const char *b)\n{{\n{code}}}\n")
+        with open(os.path.join(self.root, ".clang-tidy"), encoding="utf-8") as f:
+            self.put(".clang-tidy", f.read())
+        return check_tidy.findings(os.path.join(rtl_tree.ROOT, "a.c"), "--")
+
+    def test_mistakes_that_compile(self):
+        for code, name in (("\tif (strcmp(a, b))\n\t\treturn 1;\n\treturn 0;\n", "suspicious-string-compare"),
+                           ("\treturn a == a && b;\n", "redundant-expression"),
+                           ("\tunsigned char i;\n\tint n = 300;\n\tfor (i = 0; i < n; i++)\n\t\ta++;\n\treturn *a;\n",
+                            "too-small-loop-variable")):
+            found = self.found_in(code)
+            self.assertEqual(len(found), 1, found)
+            self.assertIn(name, found[0])
+
+    def test_good_code(self):
+        self.assertEqual(self.found_in("\treturn strcmp(a, b) != 0;\n"), [])
 
 
 class Results(Tree):
