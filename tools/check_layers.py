@@ -58,14 +58,25 @@ def resolve(name, target):
     return None
 
 
+def allowed_to(name):
+    """What the last row of the table that has the file lets it use; None: it is in no layer."""
+    allowed = None
+    for folder, others in TABLE:
+        if name.startswith(folder):
+            allowed = others
+    return allowed
+
+
+def may_use(name, path):
+    """Whether a file may use what is in another one."""
+    allowed = allowed_to(name)
+    return path.startswith((own_folder(name), "include/", *(a for a in allowed if a.endswith("/")))) or path in allowed
+
+
 def check():
     errors = []
     for name in rtl_tree.files(".c", ".h", ".cpp", under=("src", "lib", "vgpu", "include")):
-        allowed = None
-        for folder, others in TABLE:
-            if name.startswith(folder):
-                allowed = others
-        if allowed is None:
+        if allowed_to(name) is None:
             errors.append(f"{name}: in no layer of the table")
             continue
         text = rtl_tree.strip(rtl_tree.read(name), keep_strings=True)
@@ -84,10 +95,8 @@ def check():
                     errors.append(f"{where}: {target} is nowhere in the tree, and generated tables "
                                   "are not for this layer")
                 continue
-            if path.startswith((own_folder(name), "include/")) or path in allowed or \
-                    path.startswith(tuple(a for a in allowed if a.endswith("/")) or ("\0",)):
-                continue
-            errors.append(f"{where}: {own_folder(name)} may not include {path}")
+            if not may_use(name, path):
+                errors.append(f"{where}: {own_folder(name)} may not include {path}")
     return errors
 
 

@@ -5,6 +5,7 @@ import contextlib
 import io
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -15,6 +16,7 @@ import check_comments  # noqa: E402
 import check_exports  # noqa: E402
 import check_forks  # noqa: E402
 import check_layers  # noqa: E402
+import check_links  # noqa: E402
 import check_locks  # noqa: E402
 import check_names  # noqa: E402
 import check_paths  # noqa: E402
@@ -180,6 +182,36 @@ class Layers(Tree):
         self.put("src/event/bus.h", "")
         self.put("src/base/log.c", '/*\n#include "event/bus.h"\n*/\n')
         self.found(check_layers.check)
+
+
+class Links(Tree):
+    def build(self, **files):
+        """Objects of {path, with __ for a slash: code}, where cmake has them."""
+        for dotted, code in files.items():
+            name = dotted.replace("__", "/") + ".c"
+            folder, file = os.path.split(name)
+            self.put(name, code)
+            out = os.path.join(rtl_tree.ROOT, "build/sub", folder, "CMakeFiles/x.dir", file + ".o")
+            os.makedirs(os.path.dirname(out), exist_ok=True)
+            subprocess.run(["cc", "-c", os.path.join(rtl_tree.ROOT, name), "-o", out], check=True)
+        return lambda: check_links.check(os.path.join(rtl_tree.ROOT, "build"), "nm")
+
+    LOWER = "void bus_emit(void);\nvoid log_put(void);\nvoid log_put(void)\n{\n%s}\n"
+    UPPER = "void log_put(void);\nvoid bus_emit(void);\nvoid bus_emit(void)\n{\n\tlog_put();\n}\n"
+
+    def test_call_downwards(self):
+        self.found(self.build(src__base__log=self.LOWER % "", src__event__bus=self.UPPER))
+
+    def test_call_upwards_by_a_declaration_of_its_own(self):
+        self.found(self.build(src__base__log=self.LOWER % "\tbus_emit();\n", src__event__bus=self.UPPER),
+                   "src/base/log.c", "bus_emit of src/event/bus.c")
+
+    def test_hook_that_an_upper_layer_defines(self):
+        self.found(self.build(src__base__log="extern int hook;\nint log_get(void);\nint log_get(void)\n{\n\treturn hook;\n}\n",
+                              lib__librtl__entry="int hook = 1;\n"), "hook of lib/librtl/entry.c")
+
+    def test_build_without_objects(self):
+        self.found(lambda: check_links.check(rtl_tree.ROOT, "nm"), "no objects")
 
 
 class Others(Tree):

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""check_links.py - who may call whom: the table of check_layers.py, for the symbols of the objects
+
+Usage: tools/check_links.py BUILD NM
+
+An include shows a use only where there is one: a function that is declared by hand, or passed through a table of pointers that
+a lower layer defines and an upper one fills in by name, is seen here. Generated files belong to no layer.
+"""
+import os
+import re
+import subprocess
+import sys
+
+import check_layers
+import rtl_tree
+
+OBJECT = re.compile(r"^sub/(.*)/CMakeFiles/[^/]+\.dir/(.*)\.o$")
+# of FORMAT's headers: the files that belong to them
+PART_OF = {"src/event/drain.c": "src/event/drain.h"}
+
+# name: why a lower layer may use what an upper one defines
+EXCEPTIONS = {
+    "dlsym": "libc's; librtl has one in front of it",
+    "hip_boot": "a constant of the link: a call may come before every constructor, and find no hook that somebody fills in",
+}
+
+
+def objects(build):
+    """(object, its source), of src, lib and vgpu."""
+    for folder, _, names in os.walk(os.path.join(build, "sub")):
+        for name in names:
+            path = os.path.join(folder, name)
+            match = OBJECT.match(os.path.relpath(path, build))
+            if not match:
+                continue
+            source = os.path.normpath(os.path.join(match.group(1), match.group(2).replace("__", "..")))
+            if source.startswith(("src/", "lib/", "vgpu/")) and os.path.exists(os.path.join(rtl_tree.ROOT, source)):
+                yield path, source
+
+
+def symbols(nm, path):
+    """(defined, undefined) names."""
+    defined, undefined = set(), set()
+    out = subprocess.run([nm, "--extern-only", path], check=True, capture_output=True, text=True).stdout
+    for line in out.splitlines():
+        kind, name = line.split()[-2:]
+        (undefined if kind in "Uwv" else defined).add(name)
+    return defined, undefined
+
+
+def check(build, nm):
+    files = {}
+    for path, source in objects(build):
+        defined, undefined = symbols(nm, path)
+        both = files.setdefault(source, (set(), set()))
+        both[0].update(defined)
+        both[1].update(undefined)
+    owners = {}
+    for source, (defined, _) in files.items():
+        for name in defined:
+            owners.setdefault(name, set()).add(source)
+    errors = [] if files else [f"{build}: no objects of src, lib and vgpu"]
+    for source, (_, undefined) in sorted(files.items()):
+        for name in sorted(undefined):
+            theirs = owners.get(name, set())
+            if theirs and name not in EXCEPTIONS and not any(check_layers.may_use(source, PART_OF.get(t, t)) for t in theirs):
+                errors.append(f"{source}: {check_layers.own_folder(source)} may not use {name} of {min(theirs)}")
+    return errors
+
+
+if __name__ == "__main__":
+    rtl_tree.main("check_links", lambda: check(*sys.argv[1:]))
