@@ -13,6 +13,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
 import check_banned  # noqa: E402
 import check_comments  # noqa: E402
+import check_commits  # noqa: E402
 import check_exports  # noqa: E402
 import check_forks  # noqa: E402
 import check_layers  # noqa: E402
@@ -279,6 +280,43 @@ class Others(Tree):
     def test_nothing_is_left_to_do(self):
         self.put("src/base/log.c", SPDX + "/* log.c - says things */\n/* TO" "DO: more */\n")
         self.found(check_comments.check, "log.c:3")
+
+    def test_paths_that_documents_name(self):
+        self.put("src/base/lock.h", "")
+        self.put("tests/unit/test_a.c", "")
+        self.put("CONTRIBUTING.md", "`src/base/`, `lock.h`, `base/lock.h`, `tests/unit/test_<file>.c`, `./src`, `a/b:c`, `-O1`, "
+                                    "`src/base/lock.h --fix` [it](src/base/lock.h#x) [it](https://x.org/a)\n")
+        self.found(check_paths.check)
+        self.put("CONTRIBUTING.md", "`src/base/gone.h`\n")
+        self.found(check_paths.check, "CONTRIBUTING.md:1", "src/base/gone.h")
+        self.put("CONTRIBUTING.md", "one row in `gone.c`\n")
+        self.found(check_paths.check, "gone.c")
+        self.put("CONTRIBUTING.md", "`docs/cli/<name>.md`\n")
+        self.found(check_paths.check, "docs/cli/<name>.md")
+        self.put("CONTRIBUTING.md", "")
+        self.put("docs/a.md", "[it](../src/gone.c)\n")
+        self.found(check_paths.check, "docs/a.md:1", "../src/gone.c")
+
+    def test_subjects_of_commits(self):
+        def git(*args):
+            subprocess.run(["git", "-C", rtl_tree.ROOT, "-c", "user.name=a", "-c", "user.email=a@b", *args], check=True,
+                           capture_output=True)
+
+        def commit(subject):
+            git("commit", "--allow-empty", "-m", subject)
+
+        git("init")
+        commit("before the check: " + "x" * 80)
+        self.put("tools/check_commits.py", "")
+        git("add", "-A")
+        commit("tools: subjects are checked")
+        commit("src/base, lib: " + "x" * 57)
+        self.found(check_commits.check)
+        commit("src/base, lib: " + "x" * 58)
+        self.found(check_commits.check, "73 columns")
+        git("reset", "--hard", "HEAD~1")
+        commit("it does something")
+        self.found(check_commits.check, "no `area: `")
 
     def test_paths(self):
         self.put("docs/a.md", "see https://x.org/wo" "rk and $HOME/wo" "rk and /tmp/x and src/wo" "rk/x\n")
