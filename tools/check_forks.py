@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: MIT
 """check_forks.py - every lock of a compat library is held around forks, so that the child finds it free
 
-A lock is a static pthread_mutex_t. Its file has a function NAME_hold(bool on) that takes and releases it, and a file of the same
-folder calls pthread_atfork() and NAME_hold(true) and NAME_hold(false).
+A lock is a static struct lock. Its file has a function NAME_hold(bool on) that calls lock_hold() for it, and a file of the same folder
+calls pthread_atfork() and NAME_hold(true) and NAME_hold(false).
 """
 import os
 import re
 
 import rtl_tree
 
-MUTEX = re.compile(r"^static pthread_mutex_t (\w+) = PTHREAD_MUTEX_INITIALIZER;", re.M)
+LOCK = re.compile(r"^static struct lock (\w+) = LOCK_INIT\(\w+\);", re.M)
 HOLD = re.compile(r"^(?:static )?void (\w+_hold)\(bool on\)\n\{\n(.*?)^\}", re.M | re.S)
 
 
@@ -20,11 +20,10 @@ def check():
     for name, text in sorted(texts.items()):
         folder = os.path.dirname(name)
         handlers = "".join(t for n, t in texts.items() if os.path.dirname(n) == folder and "pthread_atfork(" in t)
-        for mutex in MUTEX.finditer(text):
-            nr = text.count("\n", 0, mutex.start()) + 1
-            lock = mutex.group(1)
-            holds = [m.group(1) for m in HOLD.finditer(text)
-                     if f"pthread_mutex_lock(&{lock})" in m.group(2) and f"pthread_mutex_unlock(&{lock})" in m.group(2)]
+        for match in LOCK.finditer(text):
+            nr = text.count("\n", 0, match.start()) + 1
+            lock = match.group(1)
+            holds = [m.group(1) for m in HOLD.finditer(text) if f"lock_hold(&{lock}, on);" in m.group(2)]
             if not holds:
                 errors.append(f"{name}:{nr}: no function *_hold(bool on) takes and releases `{lock}`")
             for hold in holds:

@@ -5,19 +5,18 @@
  * Threads:  any.
  * Locks:    default_lock, for the default pool alone; pools are opened and closed outside of it.
  */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lock.h"
 #include "facade.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
 typedef void (*mark_fn)(uint32_t domain, uint32_t cid, const void *data, void *arg);
 
-/* under lock */
-static pthread_mutex_t default_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct pool *default_pool;
+static struct lock default_lock = LOCK_INIT(LOCK_DEFAULT_POOL);
+static struct pool *default_pool RTL_GUARDED_BY(default_lock);
 /* atomic */
 static _Atomic mark_fn mark_handler;
 static _Atomic roctracer_start_cb_t start_hook;
@@ -25,10 +24,7 @@ static _Atomic roctracer_stop_cb_t stop_hook;
 
 void api_hold(bool on)
 {
-	if (on)
-		pthread_mutex_lock(&default_lock);
-	else
-		pthread_mutex_unlock(&default_lock);
+	lock_hold(&default_lock, on);
 }
 
 /* roctracer_enable_callback() and its like: domains that have operations. */
@@ -164,9 +160,9 @@ static struct pool *get_default(void)
 {
 	struct pool *p;
 
-	pthread_mutex_lock(&default_lock);
+	lock_take(&default_lock);
 	p = default_pool;
-	pthread_mutex_unlock(&default_lock);
+	lock_drop(&default_lock);
 	return p;
 }
 
@@ -197,11 +193,11 @@ static enum error open_default(const char *outer, const roctracer_properties_t *
 	e = pool_open(properties, &p);
 	if (e)
 		return error_set(e, outer, "open_default", "no memory or no thread");
-	pthread_mutex_lock(&default_lock);
+	lock_take(&default_lock);
 	there = default_pool;
 	if (!there)
 		default_pool = p;
-	pthread_mutex_unlock(&default_lock);
+	lock_drop(&default_lock);
 	if (!there)
 		return ERROR_NONE;
 	pool_close(p, &none);
@@ -245,10 +241,10 @@ EXPORT roctracer_status_t roctracer_close_pool_expl(roctracer_pool_t *pool)
 	if (e)
 		return error_status(
 			error_set(e, __func__, "pool_close", "inside of the pool's own callback"));
-	pthread_mutex_lock(&default_lock);
+	lock_take(&default_lock);
 	if (default_pool == p)
 		default_pool = NULL;
-	pthread_mutex_unlock(&default_lock);
+	lock_drop(&default_lock);
 	return error_status(say_lost(__func__, nr_lost));
 }
 
@@ -261,11 +257,11 @@ EXPORT roctracer_pool_t *roctracer_default_pool_expl(roctracer_pool_t *pool)
 {
 	struct pool *before;
 
-	pthread_mutex_lock(&default_lock);
+	lock_take(&default_lock);
 	before = default_pool;
 	if (pool)
 		default_pool = pool;
-	pthread_mutex_unlock(&default_lock);
+	lock_drop(&default_lock);
 	return before;
 }
 

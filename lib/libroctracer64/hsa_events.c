@@ -11,12 +11,12 @@
  */
 #include "hsa_events.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <hsa/hsa_ven_amd_loader.h>
 
+#include "base/lock.h"
 #include "facade.h"
 #include "hsa_wrap_gen.h"
 #include "roctracer/roctracer_hsa.h"
@@ -81,7 +81,7 @@ union block {
 static _Atomic uint32_t wanted;
 /* hsa_init()s that no hsa_shut_down() has undone; a tool of 5.2's is told of the runtime's end, we are not */
 static _Atomic uint32_t nr_inits;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lock lock = LOCK_INIT(LOCK_HSA_EVENTS);
 /* set in hsa_events_start(), constant after */
 static const struct rtl_core *core;
 static int index_of;
@@ -97,23 +97,20 @@ static _Thread_local bool is_telling;
 
 void hsa_events_hold(bool on)
 {
-	if (on)
-		pthread_mutex_lock(&lock);
-	else
-		pthread_mutex_unlock(&lock);
+	lock_hold(&lock, on);
 }
 
 static void watch(uint32_t set, uint32_t clear)
 {
 	uint32_t now;
 
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	now = (atomic_load_explicit(&wanted, memory_order_relaxed) | set) & ~clear;
 	/* relaxed: a call that runs meanwhile is told or not */
 	atomic_store_explicit(&wanted, now, memory_order_relaxed);
 	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
 		core->live_want(index_of, API_HSA, sources[i].op, (sources[i].events & now) != 0);
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 }
 
 void hsa_events_want(uint32_t event, bool on)
@@ -301,10 +298,10 @@ static void on_packet(const hsa_queue_t *queue, const void *packet, uint64_t ind
 
 static void queue_created(hsa_queue_t *queue, hsa_agent_t agent)
 {
-	static bool is_listening; /* under lock */
+	static bool is_listening RTL_GUARDED_BY(lock);
 	struct seen_queue *s;
 
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	if (!is_listening)
 		is_listening = core->submit_listen(on_packet);
 	s = atomic_load_explicit(&seen_queues, memory_order_relaxed);
@@ -319,18 +316,18 @@ static void queue_created(hsa_queue_t *queue, hsa_agent_t agent)
 		atomic_store_explicit(&s->queue, queue, memory_order_relaxed);
 		atomic_store_explicit(&seen_queues, s, memory_order_release);
 	}
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 }
 
 static void queue_ended(const hsa_queue_t *queue)
 {
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	for (struct seen_queue *s = atomic_load_explicit(&seen_queues, memory_order_relaxed); s;
 	     s = s->next) {
 		if (atomic_load_explicit(&s->queue, memory_order_relaxed) == queue)
 			atomic_store_explicit(&s->queue, NULL, memory_order_relaxed);
 	}
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 }
 
 /* ---- code ----------------------------------------------------------------------------------- */

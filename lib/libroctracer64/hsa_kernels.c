@@ -7,12 +7,12 @@
  * Hot path: hsa_kernels_name().
  * Fails:    without memory a kernel has no name.
  */
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lock.h"
 #include "hsa_events.h"
 #include "store/demangle.h"
 
@@ -28,15 +28,12 @@ struct kernel {
 	char symbol[];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lock lock = LOCK_INIT(LOCK_HSA_KERNELS);
 static _Atomic(struct kernel *) buckets[NR_BUCKETS];
 
 void hsa_kernels_hold(bool on)
 {
-	if (on)
-		pthread_mutex_lock(&lock);
-	else
-		pthread_mutex_unlock(&lock);
+	lock_hold(&lock, on);
 }
 
 static _Atomic(struct kernel *) *bucket_of(uint64_t object)
@@ -48,7 +45,7 @@ _Static_assert(NR_BUCKETS == 1u << (64 - 52), "as many as the hash has values");
 
 const char *hsa_kernels_name(uint64_t object)
 {
-	/* acquire: pairs with the release in hsa_kernels_add() */
+	/* acquire: pairs with the release in publish() */
 	const struct kernel *k = atomic_load_explicit(bucket_of(object), memory_order_acquire);
 
 	/* relaxed: who dispatches a kernel has ordered that with its loading */
@@ -74,12 +71,26 @@ static struct kernel *new_kernel(uint64_t object, const char *symbol)
 	return k;
 }
 
+RTL_REQUIRES(lock)
+static struct kernel *publish(_Atomic(struct kernel *) *bucket, uint64_t object, const char *symbol)
+{
+	struct kernel *k = new_kernel(object, symbol);
+
+	if (!k)
+		return NULL;
+	k->next = *bucket;
+	atomic_store_explicit(&k->is_loaded, true, memory_order_relaxed);
+	/* pairs with the acquire in hsa_kernels_name() */
+	atomic_store_explicit(bucket, k, memory_order_release);
+	return k;
+}
+
 const char *hsa_kernels_add(uint64_t object, const char *symbol)
 {
 	_Atomic(struct kernel *) *bucket = bucket_of(object);
 	struct kernel *k, *its = NULL;
 
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	for (k = *bucket; k; k = k->next) {
 		if (k->object != object)
 			continue;
@@ -88,22 +99,18 @@ const char *hsa_kernels_add(uint64_t object, const char *symbol)
 		/* whatever was there is no longer, told or not */
 		atomic_store_explicit(&k->is_loaded, its == k, memory_order_relaxed);
 	}
-	if (!its && (its = new_kernel(object, symbol))) {
-		its->next = *bucket;
-		atomic_store_explicit(&its->is_loaded, true, memory_order_relaxed);
-		/* pairs with the acquire in hsa_kernels_name() */
-		atomic_store_explicit(bucket, its, memory_order_release);
-	}
-	pthread_mutex_unlock(&lock);
+	if (!its)
+		its = publish(bucket, object, symbol);
+	lock_drop(&lock);
 	return its ? its->name : NULL;
 }
 
 void hsa_kernels_remove(uint64_t object)
 {
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	for (struct kernel *k = *bucket_of(object); k; k = k->next) {
 		if (k->object == object)
 			atomic_store_explicit(&k->is_loaded, false, memory_order_relaxed);
 	}
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 }

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "base/lock.h"
 #include "facade.h"
 
 #define RECORD sizeof(activity_record_t)
@@ -43,7 +44,7 @@ struct pool {
 	size_t half_size;
 	uint32_t nr_forks;
 	pthread_t thread;
-	pthread_mutex_t lock;
+	struct lock lock;
 	pthread_cond_t work, idle;
 	/* under lock */
 	struct half halves[2];
@@ -56,9 +57,9 @@ struct pool {
 };
 
 static _Atomic uint32_t nr_forks;
-/* under lock */
-static pthread_mutex_t pools_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct pool *closed_first, **closed_last = &closed_first;
+static struct lock pools_lock = LOCK_INIT(LOCK_POOLS);
+static struct pool *closed_first RTL_GUARDED_BY(pools_lock);
+static struct pool **closed_last RTL_GUARDED_BY(pools_lock) = &closed_first;
 
 static bool is_own_thread(const struct pool *p)
 {
@@ -77,10 +78,7 @@ static void watch_forks(void)
 
 void pool_hold(bool on)
 {
-	if (on)
-		pthread_mutex_lock(&pools_lock);
-	else
-		pthread_mutex_unlock(&pools_lock);
+	lock_hold(&pools_lock, on);
 }
 
 /* The child of a fork has no thread that would empty the pool. */
@@ -114,10 +112,10 @@ static void deliver(struct pool *p, struct half *h)
 
 	call_back(p, h->begin, h->used);
 	for (;;) {
-		pthread_mutex_lock(&p->lock);
+		lock_take(&p->lock);
 		side = p->side;
 		memset(&p->side, 0, sizeof(p->side));
-		pthread_mutex_unlock(&p->lock);
+		lock_drop(&p->lock);
 		if (!side.nr)
 			break;
 		call_back(p, side.records, side.nr * RECORD);
@@ -130,28 +128,35 @@ static void *run(void *arg)
 	struct pool *p = arg;
 
 	prctl(PR_SET_NAME, "rtl-pool");
-	pthread_mutex_lock(&p->lock);
+	lock_take(&p->lock);
 	for (;;) {
 		struct half *h;
 
 		while (!p->is_full && !p->stop)
-			pthread_cond_wait(&p->work, &p->lock);
+			lock_wait(&p->lock, &p->work);
 		if (!p->is_full)
 			break;
 		h = &p->halves[!p->active];
-		pthread_mutex_unlock(&p->lock);
+		lock_drop(&p->lock);
 		deliver(p, h);
-		pthread_mutex_lock(&p->lock);
+		lock_take(&p->lock);
 		h->used = h->names = 0;
 		p->is_full = false;
 		p->nr_done = p->nr_given;
 		pthread_cond_broadcast(&p->idle);
 	}
-	pthread_mutex_unlock(&p->lock);
+	lock_drop(&p->lock);
 	return NULL;
 }
 
-/* Under the pool's lock, with the other half free. */
+/* With the other half free. */
+static void give(struct pool *p) RTL_REQUIRES(p->lock);
+static void wait_for_room(struct pool *p) RTL_REQUIRES(p->lock);
+static void put_aside(struct pool *p, const activity_record_t *records, uint32_t nr)
+	RTL_REQUIRES(p->lock);
+static void append(struct pool *p, const activity_record_t *records, uint32_t nr, size_t name)
+	RTL_REQUIRES(p->lock);
+
 static void give(struct pool *p)
 {
 	p->is_full = true;
@@ -163,7 +168,7 @@ static void give(struct pool *p)
 static void wait_for_room(struct pool *p)
 {
 	while (p->is_full)
-		pthread_cond_wait(&p->idle, &p->lock);
+		lock_wait(&p->lock, &p->idle);
 }
 
 static bool fits(const struct pool *p, size_t size)
@@ -236,11 +241,11 @@ void pool_write(struct pool *p, const activity_record_t *records, uint32_t nr)
 	/* a name that fits into no half stays where it is, and its record is delivered at once */
 	if (is_large)
 		name = 0;
-	pthread_mutex_lock(&p->lock);
+	lock_take(&p->lock);
 	while (p->is_open && !fits(p, nr * RECORD + name)) {
 		if (p->is_full && is_own_thread(p)) {
 			put_aside(p, records, nr);
-			pthread_mutex_unlock(&p->lock);
+			lock_drop(&p->lock);
 			return;
 		}
 		if (p->is_full)
@@ -256,9 +261,9 @@ void pool_write(struct pool *p, const activity_record_t *records, uint32_t nr)
 			give(p);
 		mine = p->nr_given;
 		while (p->nr_done < mine)
-			pthread_cond_wait(&p->idle, &p->lock);
+			lock_wait(&p->lock, &p->idle);
 	}
-	pthread_mutex_unlock(&p->lock);
+	lock_drop(&p->lock);
 }
 
 void pool_flush(struct pool *p)
@@ -267,16 +272,16 @@ void pool_flush(struct pool *p)
 
 	if (is_orphan(p))
 		return;
-	pthread_mutex_lock(&p->lock);
+	lock_take(&p->lock);
 	if (p->is_open && p->properties.buffer_callback_fun && !is_own_thread(p)) {
 		wait_for_room(p);
 		if (p->halves[p->active].used)
 			give(p);
 		mine = p->nr_given;
 		while (p->nr_done < mine)
-			pthread_cond_wait(&p->idle, &p->lock);
+			lock_wait(&p->lock, &p->idle);
 	}
-	pthread_mutex_unlock(&p->lock);
+	lock_drop(&p->lock);
 }
 
 uint64_t pool_take_lost(struct pool *p)
@@ -286,10 +291,10 @@ uint64_t pool_take_lost(struct pool *p)
 	/* what was there at the fork stays: a thread that is not here may hold the lock */
 	if (is_orphan(p))
 		return 0;
-	pthread_mutex_lock(&p->lock);
+	lock_take(&p->lock);
 	nr = p->nr_lost;
 	p->nr_lost = 0;
-	pthread_mutex_unlock(&p->lock);
+	lock_drop(&p->lock);
 	return nr;
 }
 
@@ -315,17 +320,17 @@ static struct pool *take_structure(void)
 {
 	struct pool *p;
 
-	pthread_mutex_lock(&pools_lock);
+	lock_take(&pools_lock);
 	p = closed_first;
 	if (p) {
 		closed_first = p->next;
 		if (!closed_first)
 			closed_last = &closed_first;
 	}
-	pthread_mutex_unlock(&pools_lock);
+	lock_drop(&pools_lock);
 	if (p || !(p = calloc(1, sizeof(*p))))
 		return p;
-	pthread_mutex_init(&p->lock, NULL);
+	lock_init(&p->lock, LOCK_POOL);
 	pthread_cond_init(&p->work, NULL);
 	pthread_cond_init(&p->idle, NULL);
 	return p;
@@ -333,11 +338,11 @@ static struct pool *take_structure(void)
 
 static void keep_structure(struct pool *p)
 {
-	pthread_mutex_lock(&pools_lock);
+	lock_take(&pools_lock);
 	p->next = NULL;
 	*closed_last = p;
 	closed_last = &p->next;
-	pthread_mutex_unlock(&pools_lock);
+	lock_drop(&pools_lock);
 }
 
 static int start_thread(struct pool *p)
@@ -368,7 +373,7 @@ enum error pool_open(const roctracer_properties_t *properties, struct pool **out
 	pthread_once(&once, watch_forks);
 	half -= half % sizeof(uint64_t);
 	memory = allocate(properties, 2 * half);
-	pthread_mutex_lock(&p->lock);
+	lock_take(&p->lock);
 	p->properties = *properties;
 	p->half_size = half;
 	p->nr_forks = atomic_load_explicit(&nr_forks, memory_order_relaxed);
@@ -377,7 +382,7 @@ enum error pool_open(const roctracer_properties_t *properties, struct pool **out
 	p->halves[0] = (struct half){ .begin = memory };
 	p->halves[1] = (struct half){ .begin = memory ? memory + half : NULL };
 	good = p->is_open = memory && start_thread(p) == 0;
-	pthread_mutex_unlock(&p->lock);
+	lock_drop(&p->lock);
 	if (good) {
 		*out = p;
 		return ERROR_NONE;
@@ -400,9 +405,9 @@ enum error pool_close(struct pool *p, uint64_t *nr_lost)
 	if (is_orphan(p))
 		return ERROR_NONE;
 	pool_flush(p);
-	pthread_mutex_lock(&p->lock);
+	lock_take(&p->lock);
 	if (!p->is_open) {
-		pthread_mutex_unlock(&p->lock);
+		lock_drop(&p->lock);
 		return ERROR_NONE;
 	}
 	if (has_thread) {
@@ -413,17 +418,17 @@ enum error pool_close(struct pool *p, uint64_t *nr_lost)
 	p->is_open = false;
 	p->stop = true;
 	pthread_cond_signal(&p->work);
-	pthread_mutex_unlock(&p->lock);
+	lock_drop(&p->lock);
 	if (has_thread)
 		pthread_join(p->thread, NULL);
 	/* whoever waited for room sees that it is closed */
-	pthread_mutex_lock(&p->lock);
+	lock_take(&p->lock);
 	pthread_cond_broadcast(&p->idle);
 	memory = p->halves[0].begin;
 	p->halves[0].begin = p->halves[1].begin = NULL;
 	*nr_lost = p->nr_lost;
 	p->nr_lost = 0;
-	pthread_mutex_unlock(&p->lock);
+	lock_drop(&p->lock);
 	release(&p->properties, memory);
 	keep_structure(p);
 	return ERROR_NONE;

@@ -6,8 +6,8 @@
  * Threads:  any.
  * Hot path: registry_get_callback(), registry_get_pool().
  */
-#include <pthread.h>
 
+#include "base/lock.h"
 #include "facade.h"
 
 struct entry {
@@ -17,15 +17,12 @@ struct entry {
 	_Atomic(struct pool *) pool;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lock lock = LOCK_INIT(LOCK_REGISTRY);
 static struct entry table[ACTIVITY_DOMAIN_NUMBER][REGISTRY_MAX_OPS];
 
 void registry_hold(bool on)
 {
-	if (on)
-		pthread_mutex_lock(&lock);
-	else
-		pthread_mutex_unlock(&lock);
+	lock_hold(&lock, on);
 }
 
 static enum error check(const char *outer, uint32_t domain, uint32_t op)
@@ -52,7 +49,7 @@ static enum error check(const char *outer, uint32_t domain, uint32_t op)
 	return ERROR_NONE;
 }
 
-static void tell(uint32_t domain, uint32_t op)
+RTL_REQUIRES(lock) static void tell(uint32_t domain, uint32_t op)
 {
 	struct entry *e = &table[domain][op];
 
@@ -61,7 +58,7 @@ static void tell(uint32_t domain, uint32_t op)
 			    atomic_load_explicit(&e->pool, memory_order_relaxed));
 }
 
-/* Under lock. */
+RTL_REQUIRES(lock)
 static void set_callback(uint32_t domain, uint32_t op, activity_rtapi_callback_t fn, void *arg)
 {
 	struct entry *e = &table[domain][op];
@@ -76,7 +73,7 @@ static void set_callback(uint32_t domain, uint32_t op, activity_rtapi_callback_t
 	tell(domain, op);
 }
 
-/* Under lock. */
+RTL_REQUIRES(lock)
 static void set_pool(uint32_t domain, uint32_t op, struct pool *pool)
 {
 	/* release: pairs with the acquire in registry_get_pool(): the pool's making */
@@ -91,9 +88,9 @@ enum error registry_callback(const char *outer, uint32_t domain, uint32_t op,
 
 	if (e)
 		return e;
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	set_callback(domain, op, fn, arg);
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 	return ERROR_NONE;
 }
 
@@ -103,9 +100,9 @@ enum error registry_activity(const char *outer, uint32_t domain, uint32_t op, st
 
 	if (e)
 		return e;
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	set_pool(domain, op, pool);
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 	return ERROR_NONE;
 }
 
@@ -126,10 +123,10 @@ enum error registry_domain_callback(const char *outer, uint32_t domain,
 	uint32_t nr;
 	enum error e = check_domain(outer, domain, &nr);
 
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	for (uint32_t op = domain == ACTIVITY_DOMAIN_HIP_API; !e && op < nr; op++)
 		set_callback(domain, op, fn, arg);
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 	return e;
 }
 
@@ -138,16 +135,16 @@ enum error registry_domain_activity(const char *outer, uint32_t domain, struct p
 	uint32_t nr;
 	enum error e = check_domain(outer, domain, &nr);
 
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	for (uint32_t op = domain == ACTIVITY_DOMAIN_HIP_API; !e && op < nr; op++)
 		set_pool(domain, op, pool);
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 	return e;
 }
 
 void registry_forget_pool(const struct pool *pool)
 {
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	for (uint32_t domain = 0; domain < ACTIVITY_DOMAIN_NUMBER; domain++) {
 		uint32_t nr = names_nr_ops(domain);
 
@@ -159,7 +156,7 @@ void registry_forget_pool(const struct pool *pool)
 				set_pool(domain, op, NULL);
 		}
 	}
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 }
 
 activity_rtapi_callback_t registry_get_callback(uint32_t domain, uint32_t op, void **arg)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "../librtl/core.h"
+#include "base/lock.h"
 #include "roctracer/roctracer_roctx.h"
 #include "roctx.h"
 
@@ -32,10 +33,9 @@ struct owner {
 	uint32_t nr_missed; /* innermost ranges that there was no memory for */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lock lock = LOCK_INIT(LOCK_RANGES);
 static pthread_key_t key;
-/* under lock */
-static struct owner *owners;
+static struct owner *owners RTL_GUARDED_BY(lock);
 /* this thread is in RangeStackIterate(), whose callback may fork */
 static _Thread_local bool is_iterating;
 
@@ -43,10 +43,7 @@ void ranges_hold(bool on)
 {
 	if (is_iterating)
 		return;
-	if (on)
-		pthread_mutex_lock(&lock);
-	else
-		pthread_mutex_unlock(&lock);
+	lock_hold(&lock, on);
 }
 
 static void pop(struct owner *o)
@@ -66,12 +63,12 @@ static void thread_ends(void *arg)
 {
 	struct owner *o = arg, **at = &owners;
 
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	while (*at && *at != o)
 		at = &(*at)->next;
 	if (*at)
 		*at = o->next;
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 	o->nr_missed = 0;
 	while (o->innermost)
 		pop(o);
@@ -92,14 +89,14 @@ static struct owner *get_owner(void)
 		free(o);
 		return NULL;
 	}
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	o->next = owners;
 	owners = o;
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 	return o;
 }
 
-static void push(struct owner *o, const char *message)
+RTL_REQUIRES(lock) static void push(struct owner *o, const char *message)
 {
 	struct open_range *r = o->nr_missed ? NULL : malloc(sizeof(*r));
 
@@ -122,12 +119,12 @@ static void on_call(enum range_call call, const char *message, uint64_t id)
 	(void)id;
 	if ((call != RANGE_PUSH && call != RANGE_POP) || !(o = get_owner()))
 		return;
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	if (call == RANGE_PUSH)
 		push(o, message);
 	else
 		pop(o);
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 }
 
 void ranges_start(const struct rtl_core *core)
@@ -139,7 +136,7 @@ void ranges_start(const struct rtl_core *core)
 EXPORT void RangeStackIterate(void (*callback)(const roctx_range_data_t *range, void *arg),
 			      void *arg)
 {
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	is_iterating = true;
 	for (const struct owner *o = owners; o; o = o->next) {
 		for (const struct open_range *r = o->innermost; r; r = r->outer) {
@@ -149,7 +146,7 @@ EXPORT void RangeStackIterate(void (*callback)(const roctx_range_data_t *range, 
 		}
 	}
 	is_iterating = false;
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 }
 
 EXPORT const char *roctracer_error_string(void);

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "../librtl/core.h"
+#include "base/lock.h"
 #include "roctracer/roctracer_roctx.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -39,16 +40,13 @@ struct registered {
 static const struct rtl_core *the_core;
 static pthread_once_t core_once = PTHREAD_ONCE_INIT;
 /* writers under lock, readers by sequence */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lock lock = LOCK_INIT(LOCK_ROCTX);
 static struct registered registered[ROCTX_API_ID_NUMBER];
 static _Atomic tracer_fn tracer;
 
 static void roctx_hold(bool on)
 {
-	if (on)
-		pthread_mutex_lock(&lock);
-	else
-		pthread_mutex_unlock(&lock);
+	lock_hold(&lock, on);
 }
 
 static void before_fork(void)
@@ -91,7 +89,7 @@ static activity_rtapi_callback_t read_pair(uint32_t op, void **arg)
 	uint32_t before;
 
 	do {
-		/* acquire: pairs with the second store in write_pair() */
+		/* acquire: pairs with the second store in set_pair() */
 		before = atomic_load_explicit(&r->sequence, memory_order_acquire);
 		/* acquire: what belongs to a later pair comes with its count */
 		fn = atomic_load_explicit(&r->fn, memory_order_acquire);
@@ -100,20 +98,24 @@ static activity_rtapi_callback_t read_pair(uint32_t op, void **arg)
 	return fn;
 }
 
-static void write_pair(uint32_t op, activity_rtapi_callback_t fn, void *arg)
+RTL_REQUIRES(lock)
+static void set_pair(struct registered *r, activity_rtapi_callback_t fn, void *arg)
 {
-	struct registered *r = &registered[op];
-	uint32_t n;
+	uint32_t n = atomic_load_explicit(&r->sequence, memory_order_relaxed);
 
-	pthread_mutex_lock(&lock);
-	n = atomic_load_explicit(&r->sequence, memory_order_relaxed);
 	atomic_store_explicit(&r->sequence, n + 1, memory_order_relaxed);
 	/* release: the odd count comes first; pairs with the loads of the reader */
 	atomic_store_explicit(&r->fn, fn, memory_order_release);
 	atomic_store_explicit(&r->arg, arg, memory_order_release);
 	/* release: pairs with the acquire in read_pair() */
 	atomic_store_explicit(&r->sequence, n + 2, memory_order_release);
-	pthread_mutex_unlock(&lock);
+}
+
+static void write_pair(uint32_t op, activity_rtapi_callback_t fn, void *arg)
+{
+	lock_take(&lock);
+	set_pair(&registered[op], fn, arg);
+	lock_drop(&lock);
 }
 
 /* The kinds of calls have the order of AMD's ids. */

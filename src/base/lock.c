@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 static _Thread_local uint32_t held;
+_Static_assert(LOCK_NR_RANKS <= 32, "a bit for each");
 
 static void broken(const char *what, enum lock_rank rank)
 {

@@ -15,6 +15,12 @@
 #include <stdbool.h>
 
 enum lock_rank {
+	LOCK_DEFAULT_POOL,    /* libroctracer64/api.c */
+	LOCK_REGISTRY,	      /* libroctracer64/registry.c: sources are switched under it */
+	LOCK_HSA_EVENTS,      /* libroctracer64/hsa_events.c: the same */
+	LOCK_ROCTX,	      /* libroctx64/roctx.c */
+	LOCK_RANGES,	      /* libroctx64/ranges.c: a callback of the program runs under it */
+	LOCK_LIVE,	      /* live.c: HIP's callbacks are registered under it */
 	LOCK_ACQUIRE,	      /* queue_calls.c: of two threads that acquire one queue */
 	LOCK_INTERNAL_QUEUES, /* internal_queue.c: the table */
 	LOCK_INTERNAL_QUEUE,  /* internal_queue.c: one queue; records are emitted under it */
@@ -23,8 +29,12 @@ enum lock_rank {
 	LOCK_SHARED_CALLS, /* shared_calls.c */
 	LOCK_SHARED_TIMES, /* shared_times.c */
 	LOCK_JOIN,	   /* join.c */
+	LOCK_LIVE_MAP,	   /* live_map.c: one part */
 	LOCK_INTERN,	   /* intern.c: a sink that comes late is told the strings under it */
 	LOCK_META,	   /* recorder.c */
+	LOCK_HSA_KERNELS,  /* libroctracer64/hsa_kernels.c */
+	LOCK_POOLS,	   /* libroctracer64/pool.c: those that are closed */
+	LOCK_POOL,	   /* libroctracer64/pool.c: one */
 	LOCK_NR_RANKS
 };
 
@@ -84,6 +94,23 @@ RTL_NO_TSA static inline void lock_drop(struct lock *l)
 {
 	pthread_mutex_unlock(&l->mutex);
 	lock_check_drop(l->rank);
+}
+
+/* Waits, perhaps for nothing: the lock is given back meanwhile. */
+static inline void lock_wait(struct lock *l, pthread_cond_t *cond) RTL_REQUIRES(l);
+static inline void lock_wait(struct lock *l, pthread_cond_t *cond)
+{
+	pthread_cond_wait(cond, &l->mutex);
+}
+
+/* Fork handlers: takes the lock before the fork, gives it back after it, in parent and child. They hold locks whatever
+ * their ranks, in an order of their own. */
+RTL_NO_TSA static inline void lock_hold(struct lock *l, bool on)
+{
+	if (on)
+		pthread_mutex_lock(&l->mutex);
+	else
+		pthread_mutex_unlock(&l->mutex);
 }
 
 RTL_NO_TSA static inline bool lock_try(struct lock *l)

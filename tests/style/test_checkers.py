@@ -83,14 +83,11 @@ class Functions(unittest.TestCase):
         self.assertEqual(self.names(text), [("a", False, 3), ("b", False, 3)])
 
 
-LOCKED = """static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+LOCKED = """static struct lock lock = LOCK_INIT(LOCK_POOL);
 
 void pool_hold(bool on)
 {
-	if (on)
-		pthread_mutex_lock(&lock);
-	else
-		pthread_mutex_unlock(&lock);
+	lock_hold(&lock, on);
 }
 """
 
