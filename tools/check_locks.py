@@ -9,7 +9,7 @@ import re
 
 import rtl_tree
 
-TARGET = ("src/base", "src/event", "src/source/hsa", "src/source/roctx", "src/source/api", "src/sink", "lib")
+TARGET = ("src/base", "src/event", "src/source", "src/sink", "lib")
 OWN = ("src/base/lock.h", "src/base/lock.c")
 PLAIN = re.compile(r"\b(pthread_(?:mutex|rwlock|spin)_\w+|PTHREAD_(?:MUTEX|RWLOCK)_INITIALIZER|mtx_\w+)\b")
 LOCK = re.compile(r"^\s*(?:static\s+)?struct lock (\w+)\s*(?:;|=)", re.M)

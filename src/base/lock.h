@@ -20,7 +20,7 @@ enum lock_rank {
 	LOCK_HSA_EVENTS,      /* libroctracer64/hsa_events.c: the same */
 	LOCK_ROCTX,	      /* libroctx64/roctx.c */
 	LOCK_RANGES,	      /* libroctx64/ranges.c: a callback of the program runs under it */
-	LOCK_LIVE,	      /* live.c: HIP's callbacks are registered under it */
+	LOCK_ACTIVITY,	      /* activity.c: HIP's callbacks are registered under it */
 	LOCK_ACQUIRE,	      /* queue_calls.c: of two threads that acquire one queue */
 	LOCK_INTERNAL_QUEUES, /* internal_queue.c: the table */
 	LOCK_INTERNAL_QUEUE,  /* internal_queue.c: one queue; records are emitted under it */
@@ -29,7 +29,7 @@ enum lock_rank {
 	LOCK_SHARED_CALLS, /* shared_calls.c */
 	LOCK_SHARED_TIMES, /* shared_times.c */
 	LOCK_JOIN,	   /* join.c */
-	LOCK_LIVE_MAP,	   /* live_map.c: one part */
+	LOCK_ACTIVITY_MAP, /* activity_map.c: one part */
 	LOCK_INTERN,	   /* intern.c: a sink that comes late is told the strings under it */
 	LOCK_META,	   /* recorder.c */
 	LOCK_HSA_KERNELS,  /* libroctracer64/hsa_kernels.c */

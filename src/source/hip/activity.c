@@ -18,10 +18,10 @@
 #include "source/hip/activity.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "base/lock.h"
 #include "base/log.h"
 #include "event/corr.h"
 #include "event/join.h"
@@ -42,7 +42,7 @@ static _Atomic uint32_t ops_mask, paused_mask; /* of subscribers, a bit each */
 static _Atomic bool is_on;
 static _Atomic bool ops_are_on;
 static _Atomic bool join_calls; /* to what they submit, by the tracer's numbers */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lock lock = LOCK_INIT(LOCK_ACTIVITY);
 /* set in turn_on, constant after */
 static uint32_t last_id;
 static const char *(*kernel_name)(void *function);
@@ -294,7 +294,7 @@ static void on_op(uint32_t op, const void *record, void *arg)
 	errno = saved;
 }
 
-/* Under lock. */
+RTL_REQUIRES(lock)
 static bool turn_on(void)
 {
 	register_fn sync = (register_fn)hip_find("hipRegisterActivityCallback");
@@ -328,7 +328,7 @@ bool activity_is_on(void)
 	return atomic_load_explicit(&is_on, memory_order_acquire);
 }
 
-/* Under lock. */
+RTL_REQUIRES(lock)
 static void turn_ops_on(void)
 {
 	void (*init)(void *, void *, void *);
@@ -353,7 +353,7 @@ bool activity_turn_on(void)
 	if (activity_is_on() && (!atomic_load_explicit(&ops_mask, memory_order_relaxed) ||
 				 atomic_load_explicit(&ops_are_on, memory_order_relaxed)))
 		return true;
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	on = activity_is_on();
 	if (!on && hip_is_loaded()) {
 		on = turn_on();
@@ -362,11 +362,11 @@ bool activity_turn_on(void)
 	if (on && atomic_load_explicit(&ops_mask, memory_order_relaxed) &&
 	    !atomic_load_explicit(&ops_are_on, memory_order_relaxed))
 		turn_ops_on();
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 	return on;
 }
 
-/* Under lock. */
+RTL_REQUIRES(lock)
 static bool join_by_tracer(void)
 {
 	bool on = activity_is_on() || turn_on();
@@ -383,20 +383,20 @@ bool activity_join(void)
 	bool on = sync && activity_is_on();
 
 	if (!sync) {
-		pthread_mutex_lock(&lock);
+		lock_take(&lock);
 		on = join_by_tracer();
-		pthread_mutex_unlock(&lock);
+		lock_drop(&lock);
 		return on;
 	}
 	/* one function that nobody calls: it is enough for the runtime's timing mode */
 	for (uint32_t id = 1; sync && !on && id < API_MAX_OPERATIONS; id++)
 		on = release_callback(id) && release_callback(id)->op == HIP_OP_hipProfilerStop &&
 		     sync(id, (void *)on_sync, &is_end) == 0;
-	pthread_mutex_lock(&lock);
+	lock_take(&lock);
 	if (on && !atomic_load_explicit(&ops_are_on, memory_order_relaxed))
 		turn_ops_on();
 	on = on && atomic_load_explicit(&ops_are_on, memory_order_relaxed) && join_turn_on();
-	pthread_mutex_unlock(&lock);
+	lock_drop(&lock);
 	return on;
 }
 

@@ -9,17 +9,17 @@
  */
 #include "source/hip/activity_map.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 
 #include "base/alloc.h"
+#include "base/lock.h"
 
 #define PARTS 64u
 #define FIRST_SIZE 64u
 #define MAX_SIZE (1u << 20)
 
 struct part {
-	pthread_mutex_t lock;
+	struct lock lock;
 	/* under lock */
 	struct activity_origin *entries; /* number + 1 in `number`; 0: free */
 	uint32_t size;
@@ -30,7 +30,7 @@ static struct part parts[PARTS];
 void activity_map_init(void)
 {
 	for (uint32_t i = 0; i < PARTS; i++)
-		pthread_mutex_init(&parts[i].lock, NULL);
+		lock_init(&parts[i].lock, LOCK_ACTIVITY_MAP);
 }
 
 static struct activity_origin *place(struct activity_origin *entries, uint32_t size,
@@ -55,6 +55,7 @@ static bool move(struct activity_origin *to, uint32_t to_size, const struct part
 	return true;
 }
 
+static bool grow(struct part *p) RTL_REQUIRES(p->lock);
 static bool grow(struct part *p)
 {
 	uint32_t size = p->size ? p->size * 2 : FIRST_SIZE;
@@ -80,7 +81,7 @@ void activity_map_put(const struct activity_origin *o)
 	struct part *p = &parts[o->number % PARTS];
 	struct activity_origin *e = NULL;
 
-	pthread_mutex_lock(&p->lock);
+	lock_take(&p->lock);
 	do {
 		if (p->size)
 			e = place(p->entries, p->size, o->number);
@@ -89,7 +90,7 @@ void activity_map_put(const struct activity_origin *o)
 		*e = *o;
 		e->number++;
 	}
-	pthread_mutex_unlock(&p->lock);
+	lock_drop(&p->lock);
 }
 
 void activity_map_take(struct activity_origin *o)
@@ -97,7 +98,7 @@ void activity_map_take(struct activity_origin *o)
 	struct part *p = &parts[o->number % PARTS];
 	struct activity_origin *e;
 
-	pthread_mutex_lock(&p->lock);
+	lock_take(&p->lock);
 	if (p->size) {
 		e = place(p->entries, p->size, o->number);
 		if (e->number == o->number + 1) {
@@ -106,5 +107,5 @@ void activity_map_take(struct activity_origin *o)
 			e->number = 0;
 		}
 	}
-	pthread_mutex_unlock(&p->lock);
+	lock_drop(&p->lock);
 }
