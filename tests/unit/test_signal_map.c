@@ -170,6 +170,8 @@ TEST(a_recorded_use_leaves_the_signal_to_the_next)
 	for (unsigned i = 0; i < 20; i++) {
 		struct inflight *e = inflight_next(&r);
 
+		if (!e)
+			FAIL("no entry is free");
 		arm(e, &sig[0]);
 		atomic_store(&e->state, INFLIGHT_FREE);
 		CHECK_OK(signal_map_add(&sig[0], e, i % 3 ? &r : NULL));
