@@ -3,7 +3,7 @@
  *
  * Owns:     the list of sinks, what was counted before there was one.
  * Threads:  see the table in bus.h.
- * Locks:    LOCK_INTERN: events of what exists, strings, attaching and detaching.
+ * Locks:    LOCK_BUS: events of what exists, strings, attaching and detaching.
  * Hot path: bus_emit() of other events, bus_loss() - no lock, no allocation.
  */
 #include "event/bus.h"
@@ -21,7 +21,8 @@
 #include "event/special.h"
 
 /* Around what exists (known.h), strings (intern.h), and who is attached. Sinks are told under it. */
-static struct lock lock = LOCK_INIT(LOCK_INTERN);
+static struct lock lock = LOCK_INIT(LOCK_BUS);
+static uint32_t nr_hear_calls RTL_GUARDED_BY(lock); /* sinks that were attached and want calls */
 /* atomic, changed under lock; a hole is a detached sink */
 static _Atomic(const struct sink *) sinks[BUS_MAX_SINKS];
 static _Atomic uint32_t nr_sinks;
@@ -65,6 +66,7 @@ static void pass_pending(const struct sink *sink, enum spool_reason reason)
 }
 
 /* Under lock. NULL: there is no place left. */
+static _Atomic(const struct sink *) *free_place(void) RTL_REQUIRES(lock);
 static _Atomic(const struct sink *) *free_place(void)
 {
 	for (int i = 0; i < BUS_MAX_SINKS; i++)
@@ -74,6 +76,7 @@ static _Atomic(const struct sink *) *free_place(void)
 }
 
 /* Under lock: what the sinks want, after one came or went. */
+static void sum_up(void) RTL_REQUIRES(lock);
 static void sum_up(void)
 {
 	uint64_t all = EVENTS_KEPT;
@@ -90,8 +93,9 @@ static void sum_up(void)
 
 /* Under lock: `sink` has been told what exists; from now on it gets events. */
 static void publish(const struct sink *sink, _Atomic(const struct sink *) *place)
+	RTL_REQUIRES(lock);
+static void publish(const struct sink *sink, _Atomic(const struct sink *) *place)
 {
-	static uint32_t nr_hear_calls;
 	uint32_t nr = (uint32_t)(place - sinks) + 1;
 	uint32_t before = atomic_load_explicit(&nr_sinks, memory_order_relaxed);
 
