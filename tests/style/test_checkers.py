@@ -24,6 +24,7 @@ import check_paths  # noqa: E402
 import check_results  # noqa: E402
 import check_size  # noqa: E402
 import check_tidy  # noqa: E402
+import draw_modules  # noqa: E402
 import rtl_tree  # noqa: E402
 
 SPDX = "/* SPDX-License-Identifier: MIT */\n"
@@ -389,6 +390,29 @@ class Results(Tree):
 
     def test_nothing_run_fails(self):
         self.assertEqual(self.last_line(dev={}), (1, "0 tests, 0 runs: 0 passed, 1 failed"))
+
+
+class Modules(Tree):
+    def setUp(self):
+        super().setUp()
+        self.put("src/base/a.h", "")
+        self.put("src/event/b.h", '#include "base/a.h"\n')
+        self.put("src/store/c.c", '#include "base/a.h"\n#include "event/b.h"\n')
+        self.put(draw_modules.PAGE, "<!-- includes -->\n<!-- end -->\n")
+
+    def test_cycle_of_modules_is_named(self):
+        self.put("src/base/d.c", '#include "event/b.h"\n')
+        self.found(lambda: draw_modules.run([]), "includes: a cycle: base -> event -> base")
+
+    def test_cycle_of_headers_is_named(self):
+        self.put("src/event/e.h", '#include "event/f.h"\n')
+        self.put("src/event/f.h", '#include "event/e.h"\n')
+        self.found(lambda: draw_modules.run([]), "headers: a cycle: src/event/e.h -> src/event/f.h")
+
+    def test_arrow_past_another_module_is_not_drawn(self):
+        picture = draw_modules.draw(draw_modules.includes())
+        self.assertEqual(picture.count("-->"), 2)
+        self.assertIn("m2 --> m1", picture)
 
 
 if __name__ == "__main__":
