@@ -179,10 +179,10 @@ def emit_ops(merged, ops, label):
              "extern _Atomic(void *) hip_real_fns[];",
              "/* See source/hip/frame.h. */", "extern RTL_HIDDEN _Atomic(void *) hip_quick_fns[];",
              "/* Whether a function's name is in the trace, see api_define(). */",
-             "extern _Atomic uint8_t hip_told[];", "extern const uint32_t hip_nr_ops;", "", "#endif"]
+             "extern _Atomic uint8_t hip_named[];", "extern const uint32_t hip_nr_ops;", "", "#endif"]
     body = banner("hip_ops_gen.c - names, signatures and symbols of HIP's functions", label)
     body += ['#include "hip_ops_gen.h"', "", "#include <stddef.h>", "",
-             "_Static_assert(HIP_OP_NR <= API_MAX_OPERATIONS, \"a mask for each\");", "_Atomic(void *) hip_real_fns[HIP_OP_NR];", "_Atomic uint8_t hip_told[HIP_OP_NR];",
+             "_Static_assert(HIP_OP_NR <= API_MAX_OPERATIONS, \"a mask for each\");", "_Atomic(void *) hip_real_fns[HIP_OP_NR];", "_Atomic uint8_t hip_named[HIP_OP_NR];",
              "const uint32_t hip_nr_ops = HIP_OP_NR;",
              "_Atomic(void *) hip_quick_fns[HIP_OP_NR];", "", "const struct api_op hip_ops[] = {"]
     body += ['\t{ "%s", "%s" },' % (f.name, signature(f.words)) for f in ops]

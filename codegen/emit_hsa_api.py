@@ -62,7 +62,7 @@ def emit_header(ops, label):
             "/* The number of a function in its records: dense, over all tables. */", "enum hsa_op {"]
     out += ["\tHSA_OP_%s," % f.name for f in ops] + ["\tHSA_OP_NR", "};", "",
             "extern const struct api_op hsa_ops[];",
-            "extern _Atomic uint8_t hsa_told[];", "",
+            "extern _Atomic uint8_t hsa_named[];", "",
             "/* The arguments of a function, for subscribers of its calls (source/api/live.h); none of one without. */"]
     for f in ops:
         if f.params():
@@ -146,7 +146,7 @@ def wrapper(f):
 
 
 SOURCE_HEAD = """\
-_Atomic uint8_t hsa_told[HSA_OP_NR];
+_Atomic uint8_t hsa_named[HSA_OP_NR];
 _Static_assert(HSA_OP_NR <= API_MAX_OPERATIONS, "a mask for each");
 
 /* What the tables held. */
@@ -171,7 +171,7 @@ static void take_over(void **slot, uint32_t op, void *wrapper)
 
 void hsa_wrap_install(const struct hsa_mirror_root *root)
 {
-	api_define(API_HSA, hsa_ops, hsa_told, HSA_OP_NR);
+	api_define(API_HSA, hsa_ops, hsa_named, HSA_OP_NR);
 """
 
 

@@ -71,7 +71,7 @@ class Record:
         self.store = entry.get("store", "")
         self.has_event = self.klass != "internal"
         self.event_rows, self.event_of = entry.get("event"), entry.get("event_of", [])
-        self.live = entry.get("live")  # None: nothing that later sinks have to be told
+        self.live = entry.get("live")  # None: nothing that later sinks have to know
         self.extra = [Field(row, 0, self.name) for row in entry.get("extra", [])]
         self.size = HEAD
         self.fields = []

@@ -117,7 +117,7 @@ int devices_id(int given);
 void kernel_names_start(void);
 /* A kernel was loaded. `name` stays. */
 void kernel_names_add(uint64_t object, const char *name);
-/* HOT: of the kernel whose times this thread was told last to be these; NULL: not known. */
+/* HOT: of the kernel for whose times this thread last got these; NULL: not known. */
 const char *kernel_names_find(uint64_t begin_ns, uint64_t end_ns);
 
 /* ---- hsa_ops.c ---- */

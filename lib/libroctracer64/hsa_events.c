@@ -79,7 +79,7 @@ union block {
 };
 
 static _Atomic uint32_t wanted;
-/* hsa_init()s that no hsa_shut_down() has undone; a tool of 5.2's is told of the runtime's end, we are not */
+/* hsa_init()s that no hsa_shut_down() has undone; a tool of 5.2's gets OnUnload() at the runtime's end, we don't */
 static _Atomic uint32_t nr_inits;
 static struct lock lock = LOCK_INIT(LOCK_HSA_EVENTS);
 /* set in hsa_events_start(), constant after */
@@ -106,7 +106,7 @@ static void watch(uint32_t set, uint32_t clear)
 
 	lock_take(&lock);
 	now = (atomic_load_explicit(&wanted, memory_order_relaxed) | set) & ~clear;
-	/* relaxed: a call that runs meanwhile is told or not */
+	/* relaxed: a call that runs meanwhile is seen or not */
 	atomic_store_explicit(&wanted, now, memory_order_relaxed);
 	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
 		core->live_want(index_of, API_HSA, sources[i].op, (sources[i].events & now) != 0);

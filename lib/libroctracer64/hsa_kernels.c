@@ -96,7 +96,7 @@ const char *hsa_kernels_add(uint64_t object, const char *symbol)
 			continue;
 		if (strcmp(k->symbol, symbol) == 0)
 			its = k;
-		/* whatever was there is no longer, told or not */
+		/* whatever was there is no longer, reported or not */
 		atomic_store_explicit(&k->is_loaded, its == k, memory_order_relaxed);
 	}
 	if (!its)

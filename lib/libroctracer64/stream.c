@@ -31,7 +31,7 @@ static _Atomic bool is_hip_wanted, is_hsa_wanted; /* so far */
 
 bool stream_is_stopped(void)
 {
-	/* relaxed: a call that runs while it is switched is told or not */
+	/* relaxed: a call that runs while it is switched is seen or not */
 	return atomic_load_explicit(&is_stopped, memory_order_relaxed);
 }
 

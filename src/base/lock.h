@@ -30,7 +30,7 @@ enum lock_rank {
 	LOCK_SHARED_TIMES, /* shared_times.c */
 	LOCK_JOIN,	   /* join.c */
 	LOCK_ACTIVITY_MAP, /* activity_map.c: one part */
-	LOCK_BUS,	   /* bus.c: strings, what exists, and the sinks that are told of them */
+	LOCK_BUS,	   /* bus.c: strings, what exists, and the sinks that get them */
 	LOCK_META,	   /* recorder.c */
 	LOCK_HSA_KERNELS,  /* libroctracer64/hsa_kernels.c */
 	LOCK_POOLS,	   /* libroctracer64/pool.c: those that are closed */

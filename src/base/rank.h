@@ -12,7 +12,7 @@
 #define RANK_NONE (-1)
 
 struct rank {
-	int64_t rank, world_size, local_rank; /* RANK_NONE: not told */
+	int64_t rank, world_size, local_rank; /* RANK_NONE: not known */
 	char job[64];			      /* the scheduler's job id, "" when there is none */
 };
 

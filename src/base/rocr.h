@@ -11,9 +11,9 @@
 
 struct rocr {
 	uint32_t
-		minor; /* of libhsa-runtime64.so.1.MINOR: 5 in ROCm 5.2, 13 in 6.1, 18 in 7.0; 0: not told */
+		minor; /* of libhsa-runtime64.so.1.MINOR: 5 in ROCm 5.2, 13 in 6.1, 18 in 7.0; 0: not known */
 	uint32_t
-		rocm; /* 70002 for ROCm 7.0.2: AMD's builds have it in the file's name; 0: not told */
+		rocm; /* 70002 for ROCm 7.0.2: AMD's builds have it in the file's name; 0: not known */
 	/* It offers its tables to rocprofiler-register, from 6.1 on: whoever takes them there has them alone, unless
 	 * HSA_TOOLS_ROCPROFILER_V1_TOOLS=1 is known to it, and set. */
 	bool registers, takes_both;

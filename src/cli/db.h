@@ -11,7 +11,7 @@ struct query *db_open(const char *path);
 sqlite3_stmt *db_query(struct query *q, const char *sql);
 /* The next row: true, or false at the end; a damaged file ends the process. */
 bool db_step(struct query *q, sqlite3_stmt *stmt);
-/* Ends the process with the error that is told in q->res, if `ret` is one. Returns it. */
+/* Ends the process with the error in q->res, if `ret` is one. Returns it. */
 int db_check(const struct query *q, int ret);
 
 /* GPUs with an operation in the database at path; 0 when it can't be told. */

@@ -25,7 +25,7 @@ struct info_agent {
 
 struct info_process {
 	uint64_t pid, ppid;
-	int64_t rank, world_size, local_rank; /* -1: not told */
+	int64_t rank, world_size, local_rank; /* -1: not known */
 	const char *host, *command, *exe, *cwd, *job, *mode, *version, *clock, *state, *spool;
 	uint64_t start_ns, first_ns, last_ns; /* in the trace's clock; 0: not known */
 	int64_t realtime_offset_ns;	      /* real time = trace time + this; 0: not known */

@@ -79,7 +79,8 @@ void report_result(const char *path, const char *shown, const struct job_result 
 
 #define LOG_LINES 8
 
-static void report_log(const char *path, const char *name, unsigned int *told, unsigned int *more)
+static void report_log(const char *path, const char *name, unsigned int *nr_said,
+		       unsigned int *more)
 {
 	FILE *file = fopen(path, "re");
 	char *line = NULL;
@@ -89,9 +90,9 @@ static void report_log(const char *path, const char *name, unsigned int *told, u
 	while (file && (n = getline(&line, &size, file)) > 0) {
 		if (line[n - 1] == '\n')
 			line[n - 1] = 0;
-		if (*told < LOG_LINES) {
+		if (*nr_said < LOG_LINES) {
 			ui_say("process %s: %s", name + strlen("log."), line);
-			++*told;
+			++*nr_said;
 		} else {
 			++*more;
 		}
@@ -103,7 +104,7 @@ static void report_log(const char *path, const char *name, unsigned int *told, u
 
 void report_logs(const char *dir_path, bool quiet)
 {
-	unsigned int told = 0, more = 0;
+	unsigned int nr_said = 0, more = 0;
 	char path[PATH_MAX];
 	struct dirent *entry;
 	DIR *dir;
@@ -114,7 +115,7 @@ void report_logs(const char *dir_path, bool quiet)
 	while (dir && (entry = readdir(dir)))
 		if (fnmatch("log.[0-9]*", entry->d_name, 0) == 0 &&
 		    paths_join(path, dir_path, entry->d_name))
-			report_log(path, entry->d_name, &told, &more);
+			report_log(path, entry->d_name, &nr_said, &more);
 	if (dir)
 		closedir(dir);
 	if (more)

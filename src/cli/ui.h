@@ -15,11 +15,11 @@ enum ui_progress_mode { UI_PROGRESS_AUTO, UI_PROGRESS_ALWAYS, UI_PROGRESS_NEVER 
 
 /* The word in front of every message: "rtl trace". Borrowed for ever. */
 void ui_init(const char *prefix);
-void ui_quiet(bool quiet); /* ui_say() says nothing; errors are still told */
+void ui_quiet(bool quiet); /* ui_say() says nothing; errors are still printed */
 
 /* A line on stderr: "rtl: " and the text. One write, so that lines of several processes stay whole. */
 void ui_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* The same for what went wrong: told even when quiet. */
+/* The same for what went wrong: printed even when quiet. */
 void ui_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void ui_die(int status, const char *fmt, ...) __attribute__((noreturn, format(printf, 2, 3)));
 _Noreturn void ui_die_memory(void);

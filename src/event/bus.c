@@ -20,7 +20,7 @@
 #include "event/life.h"
 #include "event/special.h"
 
-/* Around what exists (known.h), strings (intern.h), and who is attached. Sinks are told under it. */
+/* Around what exists (known.h), strings (intern.h), and who is attached. Sinks get events of these under it. */
 static struct lock lock = LOCK_INIT(LOCK_BUS);
 static uint32_t nr_hear_calls RTL_GUARDED_BY(lock); /* sinks that were attached and want calls */
 /* atomic, changed under lock; a hole is a detached sink */
@@ -91,7 +91,7 @@ static void sum_up(void)
 	atomic_store_explicit(&bus_wanted, all, memory_order_release);
 }
 
-/* Under lock: `sink` has been told what exists; from now on it gets events. */
+/* Under lock: `sink` has got what exists; from now on it gets events. */
 static void publish(const struct sink *sink, _Atomic(const struct sink *) *place)
 	RTL_REQUIRES(lock);
 static void publish(const struct sink *sink, _Atomic(const struct sink *) *place)

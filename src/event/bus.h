@@ -2,7 +2,7 @@
 /* bus.h - where sources and sinks meet
  *
  * A sink names the kinds of events that it wants. An event that no sink wants costs a load and a branch. What exists when a
- * sink is attached (EVENTS_KEPT, and strings) it is told first, each once, what is referred to before what refers to it;
+ * sink is attached (EVENTS_KEPT, and strings) it gets first, each once, what is referred to before what refers to it;
  * then come all events that it wants.
  *
  *  operation   | bus_emit | bus_loss | bus_attach / bus_detach
@@ -44,7 +44,7 @@ struct sink {
 	bool pauses;
 };
 
-/* Starts and attaches a sink; sinks live for ever. It is told what exists and the strings that have ids, then what
+/* Starts and attaches a sink; sinks live for ever. It gets what exists and the strings that have ids, then what
  * was counted while no sink counted losses. start()'s error, or -ENOSPC when BUS_MAX_SINKS are attached. Takes the bus's
  * lock. */
 int bus_attach(const struct sink *sink);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* facts.c - facts of the process as strings and infos
  *
- * Owns:     a work buffer, the list of libraries told.
+ * Owns:     a work buffer, the list of libraries that are on record.
  * Threads:  one at a time: the one that starts, the life thread, the one that stops.
  * Fails:    what can't be read is left out.
  */

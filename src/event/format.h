@@ -91,8 +91,7 @@
 	X(inverted, NOTE, "operations whose end lies before their begin, kept as they came")              \
 	X(shared_signal, NOTE,                                                                            \
 	  "dispatches whose signal was shared: timed behind a barrier packet")                            \
-	X(api_missed, LOSS,                                                                               \
-	  "operations whose HIP call was not seen, or not told: RTL_HIP_BACKEND")                         \
+	X(api_missed, LOSS, "operations whose HIP call was not seen: RTL_HIP_BACKEND")                    \
 	X(paused, SKIPPED,                                                                                \
 	  "calls, markers and operations while the program had recording stopped")                        \
 	X(queue_unseen, LOSS, "queue not traced: it was made in a way that librtl does not know")         \

@@ -29,7 +29,7 @@
 #define NR_NUMBERS 4096u
 #define NR_ANSWERS 65536u
 #define NR_CHAINS 16384u
-#define MAX_SAME 16u  /* answers with one begin, or one end: more are not told apart */
+#define MAX_SAME 16u  /* answers with one begin, or one end: more can't be distinguished */
 #define MAX_RUN 64u   /* answers that one pair of times is of */
 #define MAX_OPS 1024u /* operations of one command */
 #define MAX_TURNS 65536u
@@ -450,7 +450,7 @@ void join_submits(uint32_t tid)
 	mine.known = mine.clean = true;
 }
 
-void join_told(const struct join_call *call, uint64_t begin_ns, uint64_t end_ns)
+void join_reported(const struct join_call *call, uint64_t begin_ns, uint64_t end_ns)
 {
 	uint64_t ids[MAX_OPS];
 	struct thread *t;
@@ -483,7 +483,7 @@ void join_told(const struct join_call *call, uint64_t begin_ns, uint64_t end_ns)
 	atomic_fetch_sub_explicit(&nr_open, nr, memory_order_relaxed);
 }
 
-void join_told_other(void)
+void join_reported_other(void)
 {
 	mine.clean = false;
 }

@@ -9,11 +9,11 @@
  * back, on the thread that submitted the operation, is a token. Where two could be meant, none is joined.
  * HIP 5.4 and later keep an id of the call's in place of a number, and kernels' packets carry it.
  *
- *  operation      | join_submitted, _wanted, _forget | join_asked, join_told
+ *  operation      | join_submitted, _wanted, _forget | join_asked, join_reported
  *  ---------------+----------------------------------+----------------------------------
  *  join_submitted | any: a signal is used by one     | any: the same signal's use, question
  *                 | thread at a time                 | and end follow one another
- *  join_told      |                                  | any: a lock
+ *  join_reported      |                                  | any: a lock
  *
  * What is found out goes to the bus as EVENT_LINK: the operation is on record already, or soon will be.
  */
@@ -59,9 +59,9 @@ void join_forget(uint64_t signal);
 void join_asked(uint64_t signal, uint64_t begin_ns, uint64_t end_ns);
 
 /* A command of `call` (correlation 0: of none that was seen) is over; its times as HIP tells them. */
-void join_told(const struct join_call *call, uint64_t begin_ns, uint64_t end_ns);
+void join_reported(const struct join_call *call, uint64_t begin_ns, uint64_t end_ns);
 /* One is over whose times are not its operations'. Not for markers, which have no operations. */
-void join_told_other(void);
+void join_reported_other(void);
 
 /* Where the runtime keeps a call's correlation id with what the call submits, as HIP 5.4 and later do: `call`
  * begins, on its thread. HOT: no lock, no allocation. */

@@ -3,7 +3,7 @@
  *
  * Owns:     an array for each kind; never freed, only grown.
  * Threads:  one at a time, under the bus's lock.
- * Fails:    without memory a sink that comes later is not told of what came meanwhile; a warning says so once.
+ * Fails:    without memory a sink that comes later does not get what came meanwhile; a warning says so once.
  */
 #include "event/known.h"
 

@@ -3,7 +3,7 @@
  *
  * Owns:     thread_self of each thread, the table of threads seen, the key that tells of their end.
  * Threads:  thread_get() any; thread_at_exit() before threads.
- * Fails:    without a key no end is told; with a full table a name is unknown.
+ * Fails:    without a key ends of threads go unseen; with a full table a name is unknown.
  */
 #include "event/thread.h"
 
@@ -52,7 +52,7 @@ struct thread_known *thread_find(uint32_t tid)
 }
 
 /* A place for `tid`, marked as taken: the one of an earlier thread of that tid, an empty one, or
- * that of a thread whose end is long told. */
+ * that of a thread whose end was seen long ago. */
 static struct thread_known *take_place(uint32_t tid)
 {
 	struct thread_known *k = thread_find(tid);
@@ -70,7 +70,7 @@ static struct thread_known *take_place(uint32_t tid)
 		if (old == TID_TAKEN)
 			continue;
 		if (old && !(atomic_load_explicit(&k->over, memory_order_relaxed) &&
-			     atomic_load_explicit(&k->told, memory_order_relaxed)))
+			     atomic_load_explicit(&k->recorded, memory_order_relaxed)))
 			continue;
 		if (atomic_compare_exchange_strong_explicit(&k->tid, &old, TID_TAKEN,
 							    memory_order_relaxed,
@@ -92,7 +92,7 @@ static void learn(uint32_t tid)
 	atomic_store_explicit(&k->name[0], name[0], memory_order_relaxed);
 	atomic_store_explicit(&k->name[1], name[1], memory_order_relaxed);
 	atomic_store_explicit(&k->first_ns, clock_now_ns(), memory_order_relaxed);
-	atomic_store_explicit(&k->told, 0, memory_order_relaxed);
+	atomic_store_explicit(&k->recorded, 0, memory_order_relaxed);
 	atomic_store_explicit(&k->over, 0, memory_order_relaxed);
 	/* pairs with the acquire in thread_find() */
 	atomic_store_explicit(&k->tid, tid, memory_order_release);

@@ -36,7 +36,7 @@ struct thread {
 	uint32_t stack_depth;
 	/* Who submits an operation: the tid, with THREAD_LEFT_OUT within a call that began while recording was
 	 * paused. */
-	uint64_t author;
+	uint64_t submitter;
 	uint64_t corr_next, corr_end; /* ids taken ahead from the process counter, corr.c */
 	uint64_t marker;	      /* innermost open push range, 0 = none */
 	uint64_t corr_current;	      /* of the API call that runs, 0 = none: operations take it */
@@ -65,7 +65,7 @@ static inline bool thread_kept_out(const struct thread *t)
 static inline void thread_leave_out(struct thread *t, uintptr_t frame)
 {
 	t->call_left_out = frame;
-	t->author = t->tid | (frame ? THREAD_LEFT_OUT : 0);
+	t->submitter = t->tid | (frame ? THREAD_LEFT_OUT : 0);
 }
 
 /* HOT: this thread's block; the first call on a thread takes its tid (one system call) and
@@ -83,8 +83,8 @@ static inline struct thread *thread_get(void)
 #define THREAD_MAX_KNOWN 4096
 struct thread_known {
 	_Atomic uint32_t tid;
-	_Atomic uint32_t told; /* a sink's: the record of this thread was written */
-	_Atomic uint32_t over; /* the thread has ended: the place may be given to another */
+	_Atomic uint32_t recorded; /* a sink's: the record of this thread was written */
+	_Atomic uint32_t over;	   /* the thread has ended: the place may be given to another */
 	_Atomic uint64_t first_ns;
 	_Atomic uint64_t name[2]; /* 16 bytes of text */
 };

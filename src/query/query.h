@@ -3,7 +3,7 @@
  *
  * A trace is a database of ours or of RPD; a raw trace, or several inputs, become one in a temporary file
  * that has no name any more once it is open. Rows are read one by one: memory grows with names, threads and
- * queues, not with events. One thread. Errors are told in the job's result.
+ * queues, not with events. One thread. Errors are in the job's result.
  *
  *	job.h		 what a run is asked for and says of itself
  *	identify.h	 what kind of file an input is

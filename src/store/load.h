@@ -28,7 +28,7 @@ enum load_state {
 	LOAD_CLOSED,  /* the process ended in order and all is on disk */
 	LOAD_RUNNING, /* not closed, and the process is still there */
 	LOAD_KILLED,  /* not closed, and the process is gone (or of another boot) */
-	LOAD_FOREIGN, /* not closed; pid of another host or pid namespace: can't be told */
+	LOAD_FOREIGN, /* not closed; pid of another host or pid namespace: not known */
 };
 
 struct load_loss {

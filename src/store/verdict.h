@@ -2,8 +2,8 @@
 /* verdict.h - is the trace complete, and if not, what is missing and what to do
  *
  * INCOMPLETE as soon as one reason of class LOSS has a count. A kill is not a loss by itself: what
- * had completed is there; `killed` and `unfinished` are told as notes. What was skipped by choice
- * is told too and changes nothing.
+ * had completed is there; `killed` and `unfinished` are notes. What was skipped by choice
+ * is named, too, and changes nothing.
  */
 #ifndef RTL_STORE_VERDICT_H
 #define RTL_STORE_VERDICT_H

@@ -15,7 +15,7 @@ void (*const hip_boot)(void) = NULL;
 /* HSA's wrappers know no kernels: what source/hip would look up is not there. */
 const struct api_op hip_ops[] = { { "", "" } };
 const char *const hip_symbols[] = { NULL };
-_Atomic uint8_t hip_told[1];
+_Atomic uint8_t hip_named[1];
 _Atomic(void *) hip_real_fns[1];
 const uint32_t hip_nr_ops;
 const struct hip_release hip_releases[] = { { "", NULL, 0, 0 } };

@@ -20,7 +20,7 @@
 enum { OP_OUTER, OP_INNER, OP_NR };
 static const struct api_op ops[] = { { "outer", "a:i,b:p" }, { "inner", "" } };
 static const struct api_op hsa_ops[] = { { "hsa_outer", "" }, { "hsa_inner", "" } };
-static _Atomic uint8_t told[OP_NR], hsa_told[OP_NR];
+static _Atomic uint8_t told[OP_NR], hsa_named[OP_NR];
 
 static void begin(void)
 {
@@ -28,7 +28,7 @@ static void begin(void)
 	api_init();
 	sink_record_open();
 	api_define(API_HIP, ops, told, OP_NR);
-	api_define(API_HSA, hsa_ops, hsa_told, OP_NR);
+	api_define(API_HSA, hsa_ops, hsa_named, OP_NR);
 	api_switch(API_HIP, true);
 	api_switch(API_HSA, true);
 }

@@ -37,7 +37,7 @@ TEST(a_signal_is_128_and_its_number)
 	CHECK_EQ_INT(child_exit_status(&child), 137);
 }
 
-TEST(a_program_that_is_not_there_is_told_by_its_errno)
+TEST(missing_program_gives_its_errno)
 {
 	char *argv[] = { (char *)"/nowhere/at-all", NULL };
 	bool in_child;

@@ -110,7 +110,7 @@ TEST(thousands_of_threads_come_and_go)
 		pthread_join(thread, NULL);
 		k = thread_find(tid);
 		CHECK_NOT_NULL(k);
-		atomic_store(&k->told, 1);
+		atomic_store(&k->recorded, 1);
 	}
 	CHECK_EQ_INT(atomic_load(&nr_ended), 6000);
 }

@@ -29,7 +29,7 @@ static void submit(uint64_t signal, uint64_t id)
 
 static void told(uint64_t call, uint64_t begin, uint64_t end)
 {
-	join_told(&(struct join_call){ call, call + 1, (uint32_t)call + 2 }, begin, end);
+	join_reported(&(struct join_call){ call, call + 1, (uint32_t)call + 2 }, begin, end);
 }
 
 static void check(uint64_t n, uint64_t operation, uint64_t call)
@@ -117,7 +117,7 @@ TEST(what_lies_before_a_command_that_was_not_understood_stays_alone)
 	submit(0x2000, 8);
 	join_asked(0x2000, 20, 29);
 	told(200, 20, 29);
-	join_told_other();
+	join_reported_other();
 	submit(0x3000, 9);
 	join_asked(0x3000, 30, 39);
 	submit(0x4000, 10);
@@ -296,7 +296,7 @@ static void *work(void *arg)
 		join_submitted(signal, tid);
 		join_wanted(signal, first + i + 1);
 		join_asked(signal, 10 * i, 10 * i + 9);
-		join_told(&call, 10 * i, 10 * i + 9);
+		join_reported(&call, 10 * i, 10 * i + 9);
 		if (i % 50 == 49)
 			join_forget(signal);
 	}
@@ -392,7 +392,7 @@ TEST(old_answers_make_room)
 		join_asked(i % 1000 * 64 + 64, 10 * i, 10 * i + 9);
 		/* the half of them stay open */
 		if (i % 2) {
-			join_told_other();
+			join_reported_other();
 			told(3 * i, 10 * i, 10 * i + 9);
 		}
 	}

@@ -43,7 +43,7 @@ struct chrome_trace_texts {
 /* Writes one value (or members) from a row, NULL where there is none. */
 typedef void (*chrome_trace_make_fn)(struct json *j, sqlite3_stmt *row);
 /* Writes the text for key, made from the statement's row for ?1 = key by `make`: as a value, or as members of
- * the object that is open (then it may be empty). 0 or -ENOMEM with the error told. */
+ * the object that is open (then it may be empty). 0 or -ENOMEM with the error in the job's result. */
 int chrome_trace_put_text(struct chrome_trace *t, struct chrome_trace_texts *texts, int64_t key,
 			  sqlite3_stmt *stmt, chrome_trace_make_fn make, bool members);
 void chrome_trace_texts_fini(struct chrome_trace_texts *texts);

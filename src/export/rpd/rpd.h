@@ -11,7 +11,7 @@
 
 /* Writes one database of the spools. `opt` may be NULL. 0 or -errno with res->error filled:
  * -EEXIST, -ENOSPC, -EIO, -EINVAL (an input is no spool), ... A damaged spool is no error: what can
- * be read is written, the rest counted (bad_chunk) and told in res->warning. No spools at all:
+ * be read is written, the rest counted (bad_chunk) and named in res->warning. No spools at all:
  * an empty, valid database. */
 int rpd_write(const char *const *spools, size_t nr, const char *out, const struct job_options *opt,
 	      struct job_result *res);

@@ -17,7 +17,7 @@
 #include "base/alloc.h"
 #include "store/args.h"
 
-/* Calls kept: beyond, what lies in their memory is not told pinned. 32 MiB. */
+/* Calls kept: beyond, what lies in their memory is not known as pinned. 32 MiB. */
 #define MAX_EVENTS (UINT32_C(1) << 20)
 
 struct event {

@@ -89,16 +89,16 @@ static bool put_pieces(struct buf *b, uint32_t id, const char *text, uint32_t to
 static RTL_COLD void put_thread(struct buf *b, struct thread_known *k, uint32_t tid)
 {
 	struct rec_thread *r;
-	uint32_t told = 0;
+	uint32_t recorded = 0;
 	uint64_t name[2];
 
 	/* relaxed: one of those who come at the same time writes it */
-	if (!atomic_compare_exchange_strong_explicit(&k->told, &told, 1, memory_order_relaxed,
-						     memory_order_relaxed))
+	if (!atomic_compare_exchange_strong_explicit(&k->recorded, &recorded, 1,
+						     memory_order_relaxed, memory_order_relaxed))
 		return;
 	r = buf_reserve(b, sizeof(*r));
 	if (!r) {
-		atomic_store_explicit(&k->told, 0, memory_order_relaxed);
+		atomic_store_explicit(&k->recorded, 0, memory_order_relaxed);
 		return;
 	}
 	name[0] = atomic_load_explicit(&k->name[0], memory_order_relaxed);
@@ -117,7 +117,7 @@ static RTL_NOINLINE void tell_new_thread(struct buf *b, uint32_t tid)
 	if (!k)
 		return;
 	b->known = k;
-	if (!atomic_load_explicit(&k->told, memory_order_relaxed))
+	if (!atomic_load_explicit(&k->recorded, memory_order_relaxed))
 		put_thread(b, k, tid);
 }
 
@@ -125,10 +125,10 @@ static inline void tell_thread(struct buf *b, uint32_t tid)
 {
 	const struct thread_known *k = b->known;
 
-	/* relaxed: the kernel may give a tid to another thread; that clears `told`, which is seen here
+	/* relaxed: the kernel may give a tid to another thread; that clears `recorded`, which is seen here
 	 * sooner or later */
 	if (RTL_UNLIKELY(!k || atomic_load_explicit(&k->tid, memory_order_relaxed) != tid ||
-			 !atomic_load_explicit(&k->told, memory_order_relaxed)))
+			 !atomic_load_explicit(&k->recorded, memory_order_relaxed)))
 		tell_new_thread(b, tid);
 }
 

@@ -362,7 +362,7 @@ static bool is_starved(void)
 	       !drain_waiting(&drain, false);
 }
 
-static int64_t failed_with; /* the last error of a drain, told once; life thread */
+static int64_t failed_with; /* the last error of a drain that was said; life thread */
 
 /* A write takes as long as the disk likes, while GPU operations wait for this thread to look at them; and
  * what lies in memory outlives the process as well. */

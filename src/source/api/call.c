@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* call.c - the frame around API calls
  *
- * Owns:     the names of the functions, which of them are told, the switch of each domain.
+ * Owns:     the names of the functions, which of them are on record, the switch of each domain.
  * Threads:  any.
  * Hot path: api_enter_slow(), api_leave() - no lock, no allocation, no system call but a thread's
  *           first; the first call of each function emits its name.
@@ -24,7 +24,7 @@
 
 struct domain {
 	const struct api_op *ops;
-	_Atomic uint8_t *told;
+	_Atomic uint8_t *named;
 	uint32_t nr;
 };
 
@@ -40,10 +40,10 @@ void api_init(void)
 	api_args = env_bool(ENV_ARGS);
 }
 
-void api_define(enum api_domain domain, const struct api_op *ops, _Atomic uint8_t *told,
+void api_define(enum api_domain domain, const struct api_op *ops, _Atomic uint8_t *named,
 		uint32_t nr)
 {
-	domains[domain] = (struct domain){ ops, told, nr };
+	domains[domain] = (struct domain){ ops, named, nr };
 }
 
 void api_want(enum api_domain domain, uint32_t operation, uint8_t bit, bool on)
@@ -145,7 +145,7 @@ static RTL_COLD void tell(enum api_domain domain, uint32_t op)
 	int saved = errno;
 
 	/* acq_rel: one of those who come at the same time tells it */
-	if (atomic_exchange_explicit(&d->told[op], 1, memory_order_acq_rel))
+	if (atomic_exchange_explicit(&d->named[op], 1, memory_order_acq_rel))
 		return;
 	/* a handler of the program that interrupts us must not want our lock */
 	t->in_hook = true;
@@ -191,7 +191,7 @@ void api_leave(enum api_domain domain, uint32_t op, struct api_call *c, int32_t 
 	if (RTL_UNLIKELY(end_ns < c->begin_ns))
 		end_ns = c->begin_ns;
 	/* relaxed: a name that another thread is about to tell comes after its first call */
-	if (RTL_UNLIKELY(!atomic_load_explicit(&domains[domain].told[op], memory_order_relaxed)))
+	if (RTL_UNLIKELY(!atomic_load_explicit(&domains[domain].named[op], memory_order_relaxed)))
 		tell(domain, op);
 	t->api_inside &= ~(1u << domain);
 	if (!c->parent)
@@ -236,5 +236,5 @@ void api_quick_late(enum api_domain domain, uint32_t op, uint64_t begin, uint64_
 bool api_is_named(enum api_domain domain, uint32_t op)
 {
 	/* acquire: pairs with tell(): the name is recorded before records that refer to it */
-	return atomic_load_explicit(&domains[domain].told[op], memory_order_acquire);
+	return atomic_load_explicit(&domains[domain].named[op], memory_order_acquire);
 }

@@ -66,8 +66,8 @@ extern RTL_HIDDEN bool api_args;
 /* Reads RTL_ARGS. After env_init(), before the first call is recorded. */
 void api_init(void);
 
-/* Names the functions of a domain; `ops` has `nr` entries and lives for ever, `told` has `nr` zeros. */
-void api_define(enum api_domain domain, const struct api_op *ops, _Atomic uint8_t *told,
+/* Names the functions of a domain; `ops` has `nr` entries and lives for ever, `named` has `nr` zeros. */
+void api_define(enum api_domain domain, const struct api_op *ops, _Atomic uint8_t *named,
 		uint32_t nr);
 
 /* Records calls of the domain from now on, or no longer. Any thread. */

@@ -110,7 +110,7 @@ static inline struct live_frame *live_top(const struct thread *t)
 }
 /* HOT: tells the subscribers. Preserves errno. */
 void live_tell(struct live_frame *f, enum live_moment moment);
-/* HOT: the call is over for this thread: `t` is as before live_push(). LIVE_DONE may still be told, before the next
+/* HOT: the call is over for this thread: `t` is as before live_push(). LIVE_DONE may follow, before the next
  * live_push(). */
 void live_pop(struct thread *t, struct live_frame *f);
 

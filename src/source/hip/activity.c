@@ -252,9 +252,9 @@ static bool is_marker(uint32_t kind)
 static void join(const struct hip_record *r, const struct join_call *call)
 {
 	if (has_own_times(r->kind))
-		join_told(call, r->begin_ns, r->end_ns);
+		join_reported(call, r->begin_ns, r->end_ns);
 	else if (!is_marker(r->kind))
-		join_told_other();
+		join_reported_other();
 }
 
 void activity_join_op(const struct hip_record *r)

@@ -86,7 +86,7 @@ static bool turn_on(void)
 {
 	peek = (peek_fn)hip_find("hipPeekAtLastError");
 	last = (peek_fn)hip_find("hipExtGetLastError");
-	api_define(API_HIP, hip_ops, hip_told, hip_nr_ops);
+	api_define(API_HIP, hip_ops, hip_named, hip_nr_ops);
 	if (peek && activity_turn_on())
 		return true;
 	log_warn("this HIP runtime's callbacks are of a kind that is not known; HIP calls are not "

@@ -184,7 +184,7 @@ static void decide(void)
 	if (wanted && strcmp(env_str(ENV_HIP_BACKEND), "callback") == 0) {
 		wanted = false;
 	}
-	api_define(API_HIP, hip_ops, hip_told, hip_nr_ops);
+	api_define(API_HIP, hip_ops, hip_named, hip_nr_ops);
 	api_switch(API_HIP, wanted);
 	/* release: pairs with nothing but itself: who misses it decides the same */
 	atomic_store_explicit(&hip_started, true, memory_order_release);

@@ -40,11 +40,11 @@
 #define HIP_NOT_LOADED 303
 
 /* Emitted with the wrappers, as many as there are ops: what they are, their symbols (NULL: only
- * callbacks show it), whether they were told, the runtime's functions (NULL until looked up). */
+ * callbacks show it), whether their names are on record, the runtime's functions (NULL until looked up). */
 extern const uint32_t hip_nr_ops;
 extern const struct api_op hip_ops[];
 extern const char *const hip_symbols[];
-extern _Atomic uint8_t hip_told[];
+extern _Atomic uint8_t hip_named[];
 extern _Atomic(void *) hip_real_fns[];
 /* As hip_real_fns, for functions that have a quick wrapper: NULL until a call of it was recorded. */
 extern RTL_HIDDEN _Atomic(void *) hip_quick_fns[];

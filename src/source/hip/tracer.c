@@ -224,7 +224,7 @@ static int tracer(uint32_t domain, uint32_t id, void *data)
 		} else {
 			if (wanted)
 				end_op(id, data);
-			/* 0: made in no call that was told of */
+			/* 0: made in no call that was seen */
 			if (((const struct hip_record *)data)->number)
 				count_over(((const struct hip_record *)data)->number);
 		}

@@ -91,7 +91,7 @@ static void emit_dispatch(struct queue *q, const struct inflight *e, uint64_t be
 	d->kernel = kernel_of(q, describe(d, &e->head), e->epoch);
 	d->queue = q->index;
 	d->reserved = 0;
-	d->tid = (uint32_t)e->author;
+	d->tid = (uint32_t)e->submitter;
 	d->flags = flags;
 	bus_emit(&ev);
 }
@@ -109,7 +109,7 @@ static void emit_barrier(const struct queue *q, const struct inflight *e, uint64
 	ev.barrier.correlation = e->correlation;
 	ev.barrier.queue = q->index;
 	ev.barrier.kind = packet_type(p.header);
-	ev.barrier.tid = (uint32_t)e->author;
+	ev.barrier.tid = (uint32_t)e->submitter;
 	ev.barrier.flags = flags;
 	bus_emit(&ev);
 }
@@ -121,7 +121,7 @@ static void record(struct queue *q, struct inflight *e, enum inflight_result r, 
 	uint16_t flags = e->flags;
 
 	if (!e->correlation)
-		e->correlation = corr_of_orphan(thread_get(), !(e->author & THREAD_LEFT_OUT));
+		e->correlation = corr_of_orphan(thread_get(), !(e->submitter & THREAD_LEFT_OUT));
 	if (r == INFLIGHT_TIMED) {
 		if (RTL_UNLIKELY(!q->line_is_new))
 			agent_line_update(&q->line, q->agent, end);

@@ -66,8 +66,8 @@ struct inflight {
 	_Atomic bool tainted;	/* another operation shares the owner's signal */
 	uint64_t correlation;	/* 0: it has none yet; one is made when it is recorded */
 	uint64_t marker;
-	uint64_t author; /* as in struct thread */
-	uint64_t packet; /* index in the queue that the program sees */
+	uint64_t submitter; /* as in struct thread */
+	uint64_t packet;    /* index in the queue that the program sees */
 	/* Relaxed stores: it is set before the state; late lookers compare it with theirs. */
 	_Atomic(amd_signal_t *) signal;
 	/* This entry's own, with value 1 and times 0 until it is submitted; NULL: not made yet. */

@@ -50,7 +50,7 @@ static void emit_copy(const struct copy *c, uint64_t begin_ns, uint64_t end_ns, 
 				       .src_agent = c->times.src_agent,
 				       .kind = c->kind,
 				       .engine = c->engine,
-				       .tid = (uint32_t)c->times.entry.author,
+				       .tid = (uint32_t)c->times.entry.submitter,
 				       .flags = flags };
 	if (end_ns < begin_ns) {
 		ev.copy.flags |= REC_F_INVERTED;
@@ -70,7 +70,7 @@ static void emit_kernel(const struct copy *c, uint64_t begin_ns, uint64_t end_ns
 	ev.dispatch.end_ns = end_ns;
 	ev.dispatch.correlation = c->times.entry.correlation;
 	ev.dispatch.marker = c->times.entry.marker;
-	ev.dispatch.tid = (uint32_t)c->times.entry.author;
+	ev.dispatch.tid = (uint32_t)c->times.entry.submitter;
 	ev.dispatch.flags |= flags;
 	bus_emit(&ev);
 }
@@ -214,7 +214,7 @@ static void describe(struct copy *c, const struct thread *t, const struct what *
 	c->kind = w->kind;
 	c->engine = w->engine;
 	c->times.entry.marker = t->marker;
-	c->times.entry.author = t->author;
+	c->times.entry.submitter = t->submitter;
 }
 
 /* A record of an asynchronous copy, which the harvester sees when end() arms it. */

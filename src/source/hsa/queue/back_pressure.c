@@ -70,7 +70,7 @@ static bool look_at_gates(struct back_pressure *b)
 	return more;
 }
 
-/* How far the hardware has come, as far as signals tell. false: all of them have told. */
+/* How far the hardware has come, as far as signals show. false: all of them are done. */
 static bool look(struct queue *q)
 {
 	struct back_pressure *b = q->pressure;

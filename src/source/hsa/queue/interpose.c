@@ -370,7 +370,7 @@ static RTL_NOINLINE bool take_turn_slow(struct queue *q, uint64_t end)
 {
 	uint32_t turn = atomic_load_explicit(&q->turn, memory_order_relaxed);
 
-	/* before its holder is told: it may not get as far, and then the harvester knows */
+	/* before its holder knows: it may not get as far, and then the harvester knows */
 	if (end > atomic_load_explicit(&q->published, memory_order_relaxed))
 		raise(&q->rung, end);
 	while (turn < QUEUE_ENDING) {
@@ -494,7 +494,7 @@ static RTL_COLD void count_past(struct queue *q)
 	}
 }
 
-/* Whether the next packet is there, and no doorbell told of it. */
+/* Whether the next packet is there, and no doorbell announced it. */
 static bool is_unannounced(const struct queue *q, uint64_t published)
 {
 	return atomic_load_explicit(&q->reserved, memory_order_relaxed) > published &&

@@ -39,12 +39,12 @@ struct origin origin_of_submitter(struct thread *t)
 	return (struct origin){ .in_call = t->corr_current != 0,
 				.correlation = corr_take(t),
 				.marker = t->marker,
-				.author = t->author };
+				.submitter = t->submitter };
 }
 
 uint32_t origin_tid(const struct queue *q, uint64_t index)
 {
 	const struct origin_note *n = origin_find(q, index);
 
-	return n ? (uint32_t)atomic_load_explicit(&n->author, memory_order_relaxed) : 0;
+	return n ? (uint32_t)atomic_load_explicit(&n->submitter, memory_order_relaxed) : 0;
 }

@@ -28,12 +28,12 @@
 struct origin_note {
 	_Atomic uint64_t key; /* of queue and packet, 0: none */
 	_Atomic uint64_t correlation, marker;
-	_Atomic uint64_t author; /* as in struct thread */
+	_Atomic uint64_t submitter; /* as in struct thread */
 };
 _Static_assert(sizeof(struct origin_note) == 32, "two in a cache line");
 
 struct origin {
-	uint64_t correlation, marker, author;
+	uint64_t correlation, marker, submitter;
 	bool in_call; /* else the correlation id is the packet's own */
 };
 
@@ -60,7 +60,7 @@ static inline void origin_put(struct queue *q, const struct thread *t, uint64_t 
 	 * barrier that nobody asks about. */
 	atomic_store_explicit(&n->correlation, t->corr_current, memory_order_relaxed);
 	atomic_store_explicit(&n->marker, t->marker, memory_order_relaxed);
-	atomic_store_explicit(&n->author, t->author, memory_order_relaxed);
+	atomic_store_explicit(&n->submitter, t->submitter, memory_order_relaxed);
 	atomic_store_explicit(&n->key, origin_key(q, index), memory_order_release);
 }
 
@@ -101,10 +101,10 @@ static inline struct origin origin_of(const struct queue *q, uint64_t index, str
 		return origin_of_submitter(t);
 	o.correlation = atomic_load_explicit(&n->correlation, memory_order_relaxed);
 	o.marker = atomic_load_explicit(&n->marker, memory_order_relaxed);
-	o.author = atomic_load_explicit(&n->author, memory_order_relaxed);
+	o.submitter = atomic_load_explicit(&n->submitter, memory_order_relaxed);
 	o.in_call = o.correlation != 0;
 	if (!o.in_call)
-		o.correlation = corr_orphaned(t, !(o.author & THREAD_LEFT_OUT));
+		o.correlation = corr_orphaned(t, !(o.submitter & THREAD_LEFT_OUT));
 	return o;
 }
 

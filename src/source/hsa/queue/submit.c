@@ -124,7 +124,7 @@ static RTL_COLD void join_packet(const union packet *p, uint64_t owner, struct o
 	    join_begun(p->dispatch.reserved2, &call)) {
 		o->correlation = call.correlation;
 		o->marker = call.marker;
-		o->author = call.tid;
+		o->submitter = call.tid;
 	} else if (owner) {
 		join_wanted(owner, o->correlation);
 	}
@@ -203,7 +203,7 @@ static RTL_INLINE struct inflight *instrument(struct queue *q, struct thread *t,
 		join_packet(p, owner.handle, &origin);
 	e->correlation = origin.correlation;
 	e->marker = origin.marker;
-	e->author = origin.author;
+	e->submitter = origin.submitter;
 	e->packet = index;
 	if (q->intercepted)
 		e->hw = q->pressure->last_seen = q->pressure->written;

@@ -50,7 +50,7 @@ static RTL_INLINE bool submit_plain(struct queue *q, union packet *p, uint64_t i
 	e->epoch = code_object_now();
 	e->correlation = atomic_load_explicit(&n->correlation, memory_order_relaxed);
 	e->marker = atomic_load_explicit(&n->marker, memory_order_relaxed);
-	e->author = atomic_load_explicit(&n->author, memory_order_relaxed);
+	e->submitter = atomic_load_explicit(&n->submitter, memory_order_relaxed);
 	e->packet = index;
 	atomic_store_explicit(&e->state, INFLIGHT_OURS, memory_order_relaxed);
 	inflight_push(r, e);
