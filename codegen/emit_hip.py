@@ -20,6 +20,7 @@ from decl import DeclError
 from emit_hsa_table import ModelError, declare, load, wrapped
 from extract import split_top, write_if_changed
 from merge_hip import Merged, ident
+from operations import enumerators, number
 from words import PlanError, Planner, fill, signature
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -170,7 +171,7 @@ def emit_ops(merged, ops, label):
     head = banner("hip_ops_gen.h - the functions of HIP by number", label)
     head += ["#ifndef RTL_GEN_HIP_OPS_GEN_H", "#define RTL_GEN_HIP_OPS_GEN_H", "",
              "#include <stdatomic.h>", "#include <stdint.h>", "", '#include "source/api/call.h"', "", "enum hip_op {"]
-    head += ["\tHIP_OP_%s," % f.ident for f in ops] + ["\tHIP_OP_NR", "};", "",
+    head += enumerators("HIP_OP_", ops) + ["};", "",
              "/* The index of a release in hip_releases[]. */", "enum hip_release_index {"]
     head += ["\tHIP_RELEASE_%s," % ident(r.version) for r in merged.releases] + ["};", "",
              "/* By number. A symbol is NULL where a function is only seen through callbacks, or another op",
@@ -185,9 +186,9 @@ def emit_ops(merged, ops, label):
              "_Static_assert(HIP_OP_NR <= API_MAX_OPERATIONS, \"a mask for each\");", "_Atomic(void *) hip_real_fns[HIP_OP_NR];", "_Atomic uint8_t hip_named[HIP_OP_NR];",
              "const uint32_t hip_nr_ops = HIP_OP_NR;",
              "_Atomic(void *) hip_quick_fns[HIP_OP_NR];", "", "const struct api_op hip_ops[] = {"]
-    body += ['\t{ "%s", "%s" },' % (f.name, signature(f.words)) for f in ops]
-    body += ["};", "", "const char *const hip_symbols[] = {"]
-    body += ["\t\"%s\"," % f.symbol if f.exported else "\tNULL," for f in ops]
+    body += ['\t[HIP_OP_%s] = { "%s", "%s" },' % (f.ident, f.name, signature(f.words)) for f in ops]
+    body += ["};", "", "const char *const hip_symbols[HIP_OP_NR] = {"]
+    body += ["\t[HIP_OP_%s] = \"%s\"," % (f.ident, f.symbol) for f in ops if f.exported]
     return "\n".join(head) + "\n", "\n".join(body + ["};"]) + "\n"
 
 
@@ -490,7 +491,7 @@ def plan_all(args=None):
     extra, roles = load(args.extra), load(args.roles)
     merged = Merged(models)
     planner = Planner(merged.types, roles)
-    return merged, functions(merged, extra, planner), planner
+    return merged, number(functions(merged, extra, planner), "hip"), planner
 
 
 def arguments(parser):

@@ -17,6 +17,7 @@ from decl import DeclError
 from emit_hip import Function, words_function
 from emit_hsa_table import PREFIX, ModelError, declare, load, plan, short, wrapped
 from extract import write_if_changed
+from operations import enumerators, number
 from words import PlanError, Planner, signature
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -50,7 +51,7 @@ def plan_all(args=None):
             f.status = protos[name]["returns"] in STATUS
             f.stem, f.id = stem, "%s_%s" % (PREFIX[table][0], short(table, name))
             ops.append(f)
-    return model, ops, planner
+    return model, number(ops, "hsa"), planner
 
 
 def emit_header(ops, label):
@@ -59,8 +60,8 @@ def emit_header(ops, label):
     out += ["#ifndef RTL_GEN_HSA_WRAP_GEN_H", "#define RTL_GEN_HSA_WRAP_GEN_H", "",
             "#include <stdatomic.h>", "#include <stdint.h>", "", '#include "hsa_table_gen.h"',
             '#include "source/api/call.h"', "",
-            "/* The number of a function in its records: dense, over all tables. */", "enum hsa_op {"]
-    out += ["\tHSA_OP_%s," % f.name for f in ops] + ["\tHSA_OP_NR", "};", "",
+            "/* The number of a function in its records, over all tables: models/operations.json. */", "enum hsa_op {"]
+    out += enumerators("HSA_OP_", ops) + ["};", "",
             "extern const struct api_op hsa_ops[];",
             "extern _Atomic uint8_t hsa_named[];", "",
             "/* The arguments of a function, for subscribers of its calls (source/api/live.h); none of one without. */"]
@@ -180,7 +181,7 @@ def emit_source(ops, label):
     out = banner("hsa_wrap_gen.c - HSA's functions as the program sees them", label)
     out += ['#include "hsa_wrap_gen.h"', "", '#include "hsa_words_gen.h"', '#include "source/api/live.h"', "",
             "const struct api_op hsa_ops[] = {"]
-    out += ['\t{ "%s", "%s" },' % (f.name, signature(f.words)) for f in ops] + ["};", "", SOURCE_HEAD]
+    out += ['\t[HSA_OP_%s] = { "%s", "%s" },' % (f.name, f.name, signature(f.words)) for f in ops] + ["};", "", SOURCE_HEAD]
     for f in ops:
         out += wrapper(f)
     out.append(SOURCE_TAIL.rstrip("\n"))

@@ -20,6 +20,7 @@ import emit_enums
 import emit_hip
 import emit_hsa_api
 import emit_hsa_table as emit
+import operations
 import extract
 import extract_hip
 import hip_tables
@@ -321,6 +322,27 @@ class Calls(unittest.TestCase):
             f.flush()
             with self.assertRaises(emit.ModelError):
                 emit_hip.emit_map(f.name, [])
+
+
+class Operations(unittest.TestCase):
+    def test_each_recorded_function_is_on_the_list_once(self):
+        names = operations.load()
+        for domain, plan in (("hip", emit_hip.plan_all), ("hsa", emit_hsa_api.plan_all)):
+            self.assertEqual(sorted(names[domain]), sorted(set(names[domain])))
+            self.assertEqual({f.ident for f in plan()[1]} - set(names[domain]), set(), "operations.py --update")
+
+    def test_numbers_are_places_on_the_list(self):
+        class Op:
+            def __init__(self, name):
+                self.ident = name
+        first, second, *_, last = operations.load()["hip"]
+        ops = operations.number([Op("hipZebra"), Op(last), Op("hipAardvark"), Op(first)], "hip")
+        end = len(operations.load()["hip"])
+        self.assertEqual([(f.ident, f.number) for f in ops],
+                         [(first, 0), (last, end - 1), ("hipAardvark", end), ("hipZebra", end + 1)])
+        # a function that no model has keeps its number to itself
+        self.assertNotIn(second, [f.ident for f in ops])
+        self.assertEqual(operations.enumerators("N_", ops)[-1], "\tN_NR = %d" % (end + 2))
 
 
 class Releases(unittest.TestCase):
