@@ -199,7 +199,6 @@ void live_wrapper_end(struct live_frame *f, const void *result, int32_t status,
 {
 	struct thread *t = thread_get();
 
-	/* a call that was made in a subscriber's function and never came back lies above */
 	f->call.result = result;
 	if (f->is_recorded)
 		api_leave((enum api_domain)f->call.domain, f->call.operation, &f->record, status,

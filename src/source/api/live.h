@@ -57,7 +57,8 @@ struct live_subscriber {
 	void (*enter)(struct live_call *call);
 	/* The function has returned. In the reverse order. */
 	void (*exit)(struct live_call *call);
-	/* After every exit(). What the call did belongs to it no longer. */
+	/* After every exit(). What is submitted now is not the call's. Must make no calls of HIP or HSA: their frame may be
+	 * this one. */
 	void (*done)(struct live_call *call);
 };
 
