@@ -123,7 +123,7 @@ static void deliver(struct pool *p, struct half *h)
 	}
 }
 
-static void *run(void *arg)
+static void *pool_main(void *arg)
 {
 	struct pool *p = arg;
 
@@ -354,7 +354,7 @@ static int start_thread(struct pool *p)
 		return 0;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&p->thread, NULL, run, p);
+	err = pthread_create(&p->thread, NULL, pool_main, p);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return err;
 }

@@ -37,7 +37,7 @@ static char *default_output(const char *input, const char *suffix)
 	return ui_format("%.*s%s", (int)n, input, suffix);
 }
 
-static int run(const struct opt_parsed *p)
+static int run_convert(const struct opt_parsed *p)
 {
 	const struct opt_value *v = p->values;
 	const char *input = p->operands[0], *output = v[O_OUTPUT].text;
@@ -96,5 +96,5 @@ const struct command cmd_convert = {
 		"rtl convert trace.db -f kineto -o run1/trace.pt.trace.json\n"
 		"rtl convert trace.db -f csv -o results.csv\n"
 		"rtl convert trace.db -f chrome -o - | jq '.traceEvents | length'\n",
-	.run = run,
+	.run = run_convert,
 };

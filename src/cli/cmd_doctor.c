@@ -385,7 +385,7 @@ static void check_surroundings(struct doctor *d)
 		line(d, WARN, "unset RTL_DISABLE", "RTL_DISABLE is set: nothing is traced");
 }
 
-static int run(const struct opt_parsed *p)
+static int run_doctor(const struct opt_parsed *p)
 {
 	static void (*const checks[])(struct doctor *) = {
 		check_driver, check_gpus,   check_runtimes, check_way,		check_duplicates,
@@ -442,5 +442,5 @@ const struct command cmd_doctor = {
 		"the loader finds; rtl info shows which one a trace is of.",
 	.examples = "rtl doctor\nrtl doctor -q\n",
 	.usage_status = STATUS_USAGE,
-	.run = run,
+	.run = run_doctor,
 };

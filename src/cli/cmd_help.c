@@ -31,7 +31,7 @@ static void put_line(const char *line)
 	ui_putf("%s\n", line);
 }
 
-static int run(const struct opt_parsed *p)
+static int run_help(const struct opt_parsed *p)
 {
 	static void (*const shells[])(void) = { docgen_bash, docgen_zsh, docgen_fish };
 	const char *name = p->nr_operands ? p->operands[0] : NULL;
@@ -86,5 +86,5 @@ const struct command cmd_help = {
 		"rtl help trace\nrtl help --completion=bash > ~/.local/share/bash-completion/completions/rtl\n",
 	.max_operands = 1,
 	.usage_status = STATUS_USAGE,
-	.run = run,
+	.run = run_help,
 };

@@ -295,7 +295,7 @@ static void put_json(const struct info *info)
 	free(j);
 }
 
-static int run(const struct opt_parsed *p)
+static int run_info(const struct opt_parsed *p)
 {
 	static struct info info;
 
@@ -328,5 +328,5 @@ const struct command cmd_info = {
 		"as skipped and does not make a trace incomplete.",
 	.examples =
 		"rtl info trace.db\nrtl info trace.db.spool\nrtl info --format json trace.db | jq .complete\n",
-	.run = run,
+	.run = run_info,
 };

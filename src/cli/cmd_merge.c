@@ -35,7 +35,7 @@ static void check_inputs(const struct opt_parsed *p, const char *output)
 	}
 }
 
-static int run(const struct opt_parsed *p)
+static int run_merge(const struct opt_parsed *p)
 {
 	const char *output = p->values[O_OUTPUT].text;
 	struct job_result *res = calloc(1, sizeof(*res));
@@ -80,5 +80,5 @@ const struct command cmd_merge = {
 		"moved to where nothing collides, references follow them, and processes stay apart. The "
 		"inputs are not touched.",
 	.examples = "rtl merge -o job.db rank-*.db\n",
-	.run = run,
+	.run = run_merge,
 };

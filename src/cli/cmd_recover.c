@@ -235,7 +235,7 @@ static void remove_spools(struct recover *r)
 		session_remove_dir(r->path);
 }
 
-static int run(const struct opt_parsed *p)
+static int run_recover(const struct opt_parsed *p)
 {
 	struct recover *r = calloc(1, sizeof(*r));
 	int status = 0;
@@ -296,5 +296,5 @@ const struct command cmd_recover = {
 		"FILE.rtl becomes FILE.db, both in the current directory. Damaged parts are left out, counted and named.",
 	.examples =
 		"rtl recover trace.db.spool\nrtl recover --remove -o run.db /scratch/run.db.4711.spool\n",
-	.run = run,
+	.run = run_recover,
 };

@@ -321,7 +321,7 @@ static void finish(struct summary *s)
 	free(s);
 }
 
-static int run(const struct opt_parsed *p)
+static int run_summary(const struct opt_parsed *p)
 {
 	static void (*const readers[])(struct summary *) = {
 		[SUMMARY_KERNEL] = summary_rows_kernels,
@@ -406,5 +406,5 @@ const struct command cmd_summary = {
 		"rtl summary trace.db --by api\n"
 		"rtl summary trace.db --format csv > kernels.csv\n"
 		"rtl summary trace.db --by api --domain hip --format csv --columns rocprof > hip_stats.csv\n",
-	.run = run,
+	.run = run_summary,
 };

@@ -431,7 +431,7 @@ static int conclude(struct trace *t, struct drainer *d)
 	return status;
 }
 
-static int run(const struct opt_parsed *p)
+static int run_trace(const struct opt_parsed *p)
 {
 	static struct trace trace;
 	struct trace *t = &trace;
@@ -536,5 +536,5 @@ const struct command cmd_trace = {
 		    "rtl trace --virtual-gpu=2 -q ./app\n"
 		    "rtl trace --trace-start off ./train\n"
 		    "rtl trace --fail-on-loss --fail-on-empty ./test && rtl summary trace.db\n",
-	.run = run,
+	.run = run_trace,
 };

@@ -182,7 +182,7 @@ static void sleep_deeply(uint64_t ns)
 		nap(ns);
 }
 
-static void *run(void *arg)
+static void *harvester_main(void *arg)
 {
 	uint64_t beat_ns;
 
@@ -242,7 +242,7 @@ static int start_thread(void)
 		pthread_attr_setschedpolicy(&attr, SCHED_OTHER);
 		pthread_attr_setschedparam(&attr, &param);
 		if (!sizes[i] || pthread_attr_setstacksize(&attr, sizes[i]) == 0)
-			err = pthread_create(&thread, &attr, run, NULL);
+			err = pthread_create(&thread, &attr, harvester_main, NULL);
 		pthread_attr_destroy(&attr);
 	}
 	if (err)

@@ -159,7 +159,7 @@ static const char *const indexes[] = {
 	NULL,
 };
 
-static int run(struct rpd *r, const char *const *sql)
+static int run_statements(struct rpd *r, const char *const *sql)
 {
 	int ret = 0;
 
@@ -179,7 +179,7 @@ int rpd_schema_create(struct rpd *r)
 		sqlite3_free(sql);
 	}
 	if (ret == 0)
-		ret = run(r, first_rows);
+		ret = run_statements(r, first_rows);
 	return ret == 0 ? rpd_db_exec(r, "COMMIT") : ret;
 }
 
@@ -188,10 +188,10 @@ int rpd_schema_finish(struct rpd *r)
 	int ret = rpd_db_exec(r, "BEGIN");
 
 	if (ret == 0)
-		ret = run(r, rpd_views);
+		ret = run_statements(r, rpd_views);
 	if (ret == 0)
-		ret = run(r, rtl_views);
+		ret = run_statements(r, rtl_views);
 	if (ret == 0)
-		ret = run(r, indexes);
+		ret = run_statements(r, indexes);
 	return ret == 0 ? rpd_db_exec(r, "COMMIT") : ret;
 }

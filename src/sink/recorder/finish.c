@@ -177,7 +177,7 @@ RTL_FOREIGN_STACK static int keeper_main(void *arg)
 	_exit(0);
 }
 
-static void run(struct job *job)
+static void run_job(struct job *job)
 {
 	uint64_t wait_ns = env_uint(ENV_DRAIN_MS) * 1000000u;
 	char *stacks = alloc_pages(2 * STACK_SIZE);
@@ -249,7 +249,7 @@ static bool write_database(struct job *job, const char *disk_path, const char *o
 	job->argv[nr++] = (char *)(uintptr_t)disk_path;
 	job->argv[nr] = NULL;
 	job->envp = child_env();
-	run(job);
+	run_job(job);
 	alloc_pages_free(job->envp, (MAX_ENV + 1) * sizeof(*job->envp));
 	return !job->err && job->status != -1 && WIFEXITED(job->status) &&
 	       WEXITSTATUS(job->status) == 0;

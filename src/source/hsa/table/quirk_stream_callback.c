@@ -37,7 +37,7 @@ static hsa_signal_value_t load_relaxed(hsa_signal_t signal)
 	return RTL_UNLIKELY(handled && signal.handle == handled) && value > 0 ? value - 1 : value;
 }
 
-static bool run(hsa_signal_value_t value, void *arg)
+static bool run_stream_callback(hsa_signal_value_t value, void *arg)
 {
 	struct registration *r = arg;
 	bool again;
@@ -71,7 +71,7 @@ static hsa_status_t async_handler(hsa_signal_t signal, hsa_signal_condition_t co
 	if (!r)
 		return next.async_handler(signal, condition, value, handler, arg);
 	*r = (struct registration){ handler, arg, signal };
-	status = next.async_handler(signal, condition, value, run, r);
+	status = next.async_handler(signal, condition, value, run_stream_callback, r);
 	if (status != HSA_STATUS_SUCCESS)
 		alloc_free(r);
 	return status;
