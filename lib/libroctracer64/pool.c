@@ -39,10 +39,11 @@ struct side {
 
 struct pool {
 	struct pool *next; /* of those that are closed */
-	/* set in open, constant until close */
+	/* set in open under lock, constant until close; read under lock by whoever may come after the close, when the
+	 * structure is another pool's */
 	roctracer_properties_t properties;
 	size_t half_size;
-	uint32_t nr_forks;
+	_Atomic uint32_t nr_forks; /* that had been when it was opened */
 	pthread_t thread;
 	struct lock lock;
 	pthread_cond_t work, idle;
@@ -85,7 +86,8 @@ void pool_hold(bool on)
 static bool is_orphan(const struct pool *p)
 {
 	/* relaxed: the child has one thread */
-	return p->nr_forks != atomic_load_explicit(&nr_forks, memory_order_relaxed);
+	return atomic_load_explicit(&p->nr_forks, memory_order_relaxed) !=
+	       atomic_load_explicit(&nr_forks, memory_order_relaxed);
 }
 
 static _Thread_local bool is_delivering;
@@ -233,15 +235,20 @@ static void append(struct pool *p, const activity_record_t *records, uint32_t nr
 void pool_write(struct pool *p, const activity_record_t *records, uint32_t nr)
 {
 	size_t name = name_size(&records[nr - 1]);
-	bool is_large = nr * RECORD + name > p->half_size;
+	bool is_large;
 	uint64_t mine;
 
-	if (!p->properties.buffer_callback_fun || is_orphan(p))
+	if (is_orphan(p))
 		return;
+	lock_take(&p->lock);
+	if (!p->properties.buffer_callback_fun) {
+		lock_drop(&p->lock);
+		return;
+	}
 	/* a name that fits into no half stays where it is, and its record is delivered at once */
+	is_large = nr * RECORD + name > p->half_size;
 	if (is_large)
 		name = 0;
-	lock_take(&p->lock);
 	while (p->is_open && !fits(p, nr * RECORD + name)) {
 		if (p->is_full && is_own_thread(p)) {
 			put_aside(p, records, nr);
@@ -376,7 +383,8 @@ enum error pool_open(const roctracer_properties_t *properties, struct pool **out
 	lock_take(&p->lock);
 	p->properties = *properties;
 	p->half_size = half;
-	p->nr_forks = atomic_load_explicit(&nr_forks, memory_order_relaxed);
+	atomic_store_explicit(&p->nr_forks, atomic_load_explicit(&nr_forks, memory_order_relaxed),
+			      memory_order_relaxed);
 	p->stop = p->is_full = false;
 	p->active = 0;
 	p->halves[0] = (struct half){ .begin = memory };
