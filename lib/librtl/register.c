@@ -37,7 +37,7 @@ EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_
 	if (!lookup_next)
 		lookup_find();
 	if (lookup_next)
-		next = (set_api_table_fn)lookup_next(RTLD_NEXT, "rocprofiler_set_api_table");
+		next = (set_api_table_fn)lookup_libc()(RTLD_NEXT, "rocprofiler_set_api_table");
 	if (!next) {
 		/* what was not found is no message for the program */
 		dlerror();

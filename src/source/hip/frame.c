@@ -90,7 +90,7 @@ void hip_pin(const void *fn)
 	/* RTLD_NOLOAD: one more reference to what is there */
 	lib = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 	if (lib && which == LIB_RUNTIME)
-		release_find((const char *(*)(uint32_t))lookup_next(lib, "hipApiName"));
+		release_find((const char *(*)(uint32_t))lookup_libc()(lib, "hipApiName"));
 }
 
 /* Whether such a library is in the process; where, in s->path. */
@@ -121,7 +121,7 @@ static void *find_local(enum library which, const char *name)
 	lib = dlopen(s.path, RTLD_LAZY | RTLD_NOLOAD);
 	if (!lib)
 		return NULL;
-	fn = lookup_next(lib, name);
+	fn = lookup_libc()(lib, name);
 	if (fn)
 		hip_pin(fn);
 	dlclose(lib);
@@ -148,7 +148,7 @@ void *hip_find(const char *name)
 	if (lookup_next &&
 	    nr_loaded != atomic_load_explicit(&nr_in_vain[is_hiprtc ? LIB_HIPRTC : LIB_RUNTIME],
 					      memory_order_relaxed)) {
-		fn = lookup_next(RTLD_NEXT, name);
+		fn = lookup_libc()(RTLD_NEXT, name);
 		if (fn && !hip_is_ours(fn))
 			hip_pin(fn);
 		else

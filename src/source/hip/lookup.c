@@ -35,20 +35,20 @@ __attribute__((constructor)) static void note_shadow(void)
 static const bool has_shadow = true;
 #endif
 
-_Atomic(void *(*)(void *handle, const char *name)) lookup_next;
+_Atomic(lookup_fn) lookup_next;
 
 BEFORE_SHADOW void lookup_find(void)
 {
 	void *libc;
 
 	/* the oldest version of it: the newer names are the same function */
-	lookup_next = (void *(*)(void *, const char *))dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+	lookup_next = (lookup_fn)dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
 	if (lookup_next)
 		return;
 	/* it comes before us where we are there as a library's dependency. RTLD_NOLOAD: it is there */
 	libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
 	if (libc)
-		lookup_next = (void *(*)(void *, const char *))dlvsym(libc, "dlsym", "GLIBC_2.2.5");
+		lookup_next = (lookup_fn)dlvsym(libc, "dlsym", "GLIBC_2.2.5");
 }
 
 /* The op of that symbol, or hip_nr_ops. */
@@ -79,7 +79,7 @@ static bool lacks(void *handle, const char *name)
 		return false;
 	/* the program's own function of that name, or whatever else comes before us */
 	if (handle == RTLD_DEFAULT)
-		fn = lookup_next(RTLD_DEFAULT, name);
+		fn = lookup_libc()(RTLD_DEFAULT, name);
 	none = !(fn && !hip_is_ours(fn)) && !has_real(op);
 	errno = saved;
 	return none;
@@ -94,7 +94,7 @@ void *lookup_absent(void *handle, const char *name)
 {
 	(void)handle;
 	/* behind us there is none: the C library's own message is for the program's dlerror() */
-	return lookup_next(RTLD_NEXT, name);
+	return lookup_libc()(RTLD_NEXT, name);
 }
 
 static bool is_wanted(void)
@@ -133,7 +133,7 @@ static void *wrapper(const char *name)
 		return NULL;
 	self = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 	if (self) {
-		fn = lookup_next(self, name);
+		fn = lookup_libc()(self, name);
 		dlclose(self);
 	}
 	return fn;
@@ -181,7 +181,7 @@ static const char *symbol_at(const void *fn, const char *name)
 		return NULL;
 	for (uint32_t op = 0; op < hip_nr_ops && !found; op++)
 		if (hip_symbols[op] && strncmp(hip_symbols[op], name, strlen(name)) == 0 &&
-		    lookup_next(lib, hip_symbols[op]) == fn)
+		    lookup_libc()(lib, hip_symbols[op]) == fn)
 			found = hip_symbols[op];
 	/* what this runtime lacks is no message for the program */
 	dlerror();
@@ -205,7 +205,7 @@ void lookup_given(const char *name, void **fn)
 
 void *lookup(void *handle, const char *name)
 {
-	void *fn = lookup_next(handle, name);
+	void *fn = lookup_libc()(handle, name);
 	int saved = errno;
 
 	if (fn && name && (name[0] == 'h' || name[0] == '_')) {

@@ -3,12 +3,21 @@
 #ifndef RTL_SOURCE_HIP_LOOKUP_H
 #define RTL_SOURCE_HIP_LOOKUP_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 /* The C library's dlsym(); NULL until lookup_find() has been called. Whoever calls it is its caller, which
  * RTLD_NEXT and RTLD_DEFAULT depend on. */
-extern _Atomic(void *(*)(void *handle, const char *name)) lookup_next;
+typedef void *(*lookup_fn)(void *handle, const char *name);
+extern _Atomic(lookup_fn) lookup_next;
 void lookup_find(void);
+
+/* For a call of it: gcc 12 loads an atomic pointer that is called as if it were none. */
+static inline lookup_fn lookup_libc(void)
+{
+	/* relaxed: set to the same value whoever sets it */
+	return atomic_load_explicit(&lookup_next, memory_order_relaxed);
+}
 
 /* For RTLD_DEFAULT and RTLD_NEXT: whether `name` is a function of HIP's that is not there but for our
  * wrapper of it, which other releases of HIP need. And dlsym() for such a name: NULL, with an error. */
