@@ -365,10 +365,16 @@ def show_stacks(pid):
 # HIP 7.2.4 frees a command twice in its thread that sees completions, about once in 20 runs of a
 # short program, and glibc then ends the process: seen untraced (launcher launches=200, 1 of 20 and 1 of 17 runs).
 HEAP_DAMAGE = re.compile(r"^(double free or corruption|free\(\): |corrupted |malloc\S*\(\): )", re.M)
+# the same, as the address sanitizer says it: HIP frees what HIP has freed
+HEAP_DAMAGE_SANITIZED = re.compile(r"^SUMMARY: AddressSanitizer: double-free \(\S*/libamdhip64\.so", re.M)
 
 
 def died_of_hip(r):
-    return DTIF and r.status in (-signal.SIGABRT, 128 + signal.SIGABRT) and bool(HEAP_DAMAGE.search(r.err))
+    if not DTIF:
+        return False
+    if HEAP_DAMAGE_SANITIZED.search(r.err):
+        return "librtl" not in r.err
+    return r.status in (-signal.SIGABRT, 128 + signal.SIGABRT) and bool(HEAP_DAMAGE.search(r.err))
 
 
 def run(name, *args, timeout=60, status=0, **kwargs):
