@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_harvest.c - producers, a slow GPU and the harvester at once: nothing lost, nothing twice */
+/* test_harvest.c - producers, a slow GPU and the harvester at once: each dispatch is recorded once
+ */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -43,7 +44,7 @@ struct gpu {
 	unsigned seed;
 };
 
-/* Now fast, now slow, now away for a while. */
+/* Executes packets in batches of random size, with random pauses. */
 static void *run_gpu(void *arg)
 {
 	struct gpu *g = arg;
@@ -79,7 +80,7 @@ static void stop_gpus(unsigned nr)
 		pthread_join(gpus[i].thread, NULL);
 }
 
-/* Each id once, with its own times. `ids`: [1, n]. */
+/* Each id is recorded once, with its own times. `ids`: [1, n]. */
 static void check_all(uint32_t n)
 {
 	uint8_t *seen = calloc(n + 1, 1);
@@ -176,18 +177,18 @@ static void produce_and_check(uint32_t ring, bool with_signals)
 	check_all(NR_IDS);
 }
 
-TEST(nothing_is_lost_between_producers_and_a_slow_gpu)
+TEST(slow_gpu_loses_no_dispatch)
 {
 	produce_and_check(64, false);
 }
 
-TEST(nothing_is_lost_with_signals_of_the_program)
+TEST(owners_signals_lose_no_dispatch)
 {
 	produce_and_check(256, true);
 }
 
-/* The harvester is preempted in the middle of a tick, with queues' locks within reach. */
-TEST(nothing_is_lost_when_the_harvester_stalls)
+/* The harvester is preempted in the middle of a tick, while other threads take queues' locks. */
+TEST(stalled_harvester_loses_no_dispatch)
 {
 #ifdef RTL_DEBUG_CHECKS
 	testpoint_set("harvest", 30);
@@ -195,11 +196,12 @@ TEST(nothing_is_lost_when_the_harvester_stalls)
 	produce_and_check(256, true);
 }
 
-/* ---- queues that come and go while the harvester is at work ------------------------------------ */
+/* ---- queues made and destroyed while the harvester runs -----------------------------------------
+ */
 
 static _Atomic uint32_t next_id = 1;
 
-static void *come_and_go(void *arg)
+static void *make_and_destroy_queues(void *arg)
 {
 	for (int i = 0; i < 300 / SCALE; i++) {
 		struct fake_queue *q = fake_queue_create(64);
@@ -213,14 +215,14 @@ static void *come_and_go(void *arg)
 	return arg;
 }
 
-TEST(queues_are_destroyed_under_the_harvester)
+TEST(queue_destroyed_while_harvesting_loses_no_dispatch)
 {
 	pthread_t threads[3];
 	uint32_t n;
 
 	fake_open_live(NULL, 0);
 	for (int i = 0; i < 3; i++)
-		CHECK_OK(pthread_create(&threads[i], NULL, come_and_go, NULL));
+		CHECK_OK(pthread_create(&threads[i], NULL, make_and_destroy_queues, NULL));
 	for (int i = 0; i < 3; i++)
 		pthread_join(threads[i], NULL);
 	life_stop();
@@ -231,7 +233,7 @@ TEST(queues_are_destroyed_under_the_harvester)
 	CHECK_EQ_UINT(atomic_load(&fake.nr_signals_made), atomic_load(&fake.nr_signals_destroyed));
 }
 
-TEST(the_runtime_is_shut_down_under_the_harvester)
+TEST(runtime_shutdown_while_harvesting_loses_no_dispatch)
 {
 	fake_open_live(NULL, 0);
 	for (uint32_t i = 0; i < 60 / SCALE; i++) {
@@ -251,9 +253,10 @@ TEST(the_runtime_is_shut_down_under_the_harvester)
 	check_all(atomic_load(&next_id) - 1);
 }
 
-/* ---- questions for times while all goes on ---------------------------------------------------- */
+/* ---- reads of dispatch times while the harvester runs -------------------------------------------
+ */
 
-static void *ask(void *arg)
+static void *query_times(void *arg)
 {
 	struct producer *p = arg;
 	hsa_amd_profiling_get_dispatch_time_fn_t fn =
@@ -275,7 +278,7 @@ static void *ask(void *arg)
 	return NULL;
 }
 
-TEST(questions_for_times_are_answered_exactly)
+TEST(dispatch_time_query_returns_exact_times)
 {
 	struct producer p[2];
 
@@ -283,7 +286,7 @@ TEST(questions_for_times_are_answered_exactly)
 	start_gpus(NR_QUEUES, 64);
 	for (uint32_t i = 0; i < 2; i++) {
 		p[i] = (struct producer){ .first = 1 + i * 100000 };
-		CHECK_OK(pthread_create(&p[i].thread, NULL, ask, &p[i]));
+		CHECK_OK(pthread_create(&p[i].thread, NULL, query_times, &p[i]));
 	}
 	for (uint32_t i = 0; i < 2; i++)
 		pthread_join(p[i].thread, NULL);
@@ -308,8 +311,8 @@ static void on_sigsys(int sig, siginfo_t *info, void *context)
 	uc->uc_mcontext.gregs[REG_RAX] = -ENOSYS;
 }
 
-/* From here on each system call of this thread is counted and refused, but for the return from the
- * counting itself, and the thread's end. */
+/* From here on each system call of this thread is counted and refused, except for the return from
+ * the counting handler and the thread's end. */
 static bool forbid_syscalls(void)
 {
 	struct sock_filter code[] = {
@@ -328,7 +331,7 @@ static bool forbid_syscalls(void)
 	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) == 0;
 }
 
-/* Dispatches of each kind in turns; the GPU and the harvester are steps in between. */
+/* Submits dispatches of each kind; the GPU and the harvester run in between. */
 static void dispatch_all_kinds(struct fake_queue *q, hsa_signal_t own, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -350,7 +353,7 @@ static void dispatch_all_kinds(struct fake_queue *q, hsa_signal_t own, uint32_t 
 }
 #endif
 
-TEST(a_dispatch_makes_no_system_call_in_steady_state)
+TEST(steady_state_dispatch_makes_no_system_call)
 {
 #if defined(RTL_SANITIZE_THREAD) || defined(RTL_SANITIZE_ADDRESS)
 	SKIP("the sanitizer makes system calls of its own");
@@ -369,7 +372,7 @@ TEST(a_dispatch_makes_no_system_call_in_steady_state)
 	CHECK_MSG(atomic_load(&nr_syscalls) == 0, "%llu system calls, the last was number %d",
 		  (unsigned long long)atomic_load(&nr_syscalls), atomic_load(&last_syscall));
 	CHECK_EQ_UINT(alloc_nr_calls(), 0);
-	/* it does count */
+	/* the counter works */
 	CHECK_EQ_INT(syscall(SYS_getppid), -1);
 	CHECK_EQ_UINT(atomic_load(&nr_syscalls), 1);
 #endif

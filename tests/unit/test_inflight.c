@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_inflight.c - the rings of what is in flight, and the signals of their entries */
+/* test_inflight.c - the rings of in-flight entries, and the entries' signals */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -43,7 +43,7 @@ static void record_all(void)
 		atomic_store(&rings.ring[i].tail, atomic_load(&rings.ring[i].head));
 }
 
-TEST(a_ring_holds_its_size_and_no_more)
+TEST(full_ring_returns_no_entry)
 {
 	struct inflight_ring *r = &rings.ring[0];
 
@@ -59,7 +59,7 @@ TEST(a_ring_holds_its_size_and_no_more)
 	CHECK_EQ_UINT(inflight_count(&rings), 5);
 }
 
-TEST(a_ring_tells_what_is_recorded)
+TEST(recorded_entries_of_ring_are_reported)
 {
 	struct inflight_ring *r = &rings.ring[0];
 
@@ -76,7 +76,7 @@ TEST(a_ring_tells_what_is_recorded)
 	CHECK(!inflight_recorded(NULL, r->entry));
 }
 
-TEST(a_full_ring_is_followed_by_one_of_twice_its_size)
+TEST(full_ring_grows_to_twice_its_size)
 {
 	fake_open(NULL, 0);
 	CHECK_OK(inflight_init(&rings, 512));
@@ -94,7 +94,7 @@ TEST(a_full_ring_is_followed_by_one_of_twice_its_size)
 	take_all(64);
 }
 
-TEST(rings_keep_their_memory_and_are_empty_again)
+TEST(second_init_keeps_memory_and_empties_rings)
 {
 	struct inflight *memory;
 
@@ -118,21 +118,21 @@ TEST(rings_keep_their_memory_and_are_empty_again)
 
 /* ---- signals --------------------------------------------------------------------------------- */
 
-TEST(there_are_64_signals_at_the_start)
+TEST(new_queue_has_64_signals)
 {
 	fake_open(NULL, 0);
 	fake_queue_create(64);
 	CHECK_EQ_UINT(alive(), 64);
 }
 
-TEST(an_intercepted_queue_has_one_more_that_tells_of_progress)
+TEST(intercept_queue_has_one_extra_progress_signal)
 {
 	fake_open_intercept(NULL, 0);
 	fake_queue_create(64);
 	CHECK_EQ_UINT(alive(), 65);
 }
 
-TEST(an_entry_keeps_its_signal_which_is_reset)
+TEST(reused_entry_keeps_its_signal_reset)
 {
 	struct inflight e = { .kind = INFLIGHT_DISPATCH };
 	amd_signal_t *s;
@@ -152,7 +152,7 @@ TEST(an_entry_keeps_its_signal_which_is_reset)
 	CHECK_EQ_UINT(alive(), 1);
 }
 
-TEST(signals_are_made_ahead_of_need)
+TEST(prepare_makes_signals_ahead_of_need)
 {
 	uint64_t made;
 
@@ -181,7 +181,7 @@ TEST(signals_are_made_ahead_of_need)
 	CHECK_EQ_UINT(alive(), 0);
 }
 
-TEST(no_signal_is_made_and_nothing_allocated_in_steady_state)
+TEST(steady_state_makes_no_signal_and_allocates_nothing)
 {
 	struct fake_queue *q;
 	uint64_t made = 0;
@@ -208,7 +208,7 @@ TEST(no_signal_is_made_and_nothing_allocated_in_steady_state)
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-TEST(at_most_4096_signals_are_kept_when_idle)
+TEST(idle_queues_keep_at_most_4096_signals)
 {
 	struct fake_queue *q[5];
 	uint32_t id = 0;
@@ -231,7 +231,7 @@ TEST(at_most_4096_signals_are_kept_when_idle)
 		fake_tick(900);
 	CHECK_LE_UINT(alive(), 4096);
 	CHECK_GT_UINT(alive(), 3000);
-	/* and it goes on */
+	/* tracing continues */
 	fake_submit_dispatch(q[0], id);
 	fake_gpu_run(q[0], 1);
 	fake_harvest();
@@ -248,8 +248,8 @@ static void *prepare(void *arg)
 	return NULL;
 }
 
-/* Who has the turn and the harvester make signals for the same entries. */
-TEST(no_signal_belongs_to_two_entries)
+/* The holder of the turn and the harvester make signals for the same entries. */
+TEST(concurrent_makers_give_each_entry_its_own_signal)
 {
 	pthread_t thread;
 	uint64_t n = 0;

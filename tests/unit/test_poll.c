@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_poll.c - what signals say of operations in flight, and who may take an entry's times */
+/* test_poll.c - completion and times read from signals, and which thread may take an entry's times
+ */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -11,7 +12,7 @@
 
 static amd_signal_t sig, other;
 
-/* `e` is in flight on `sig`, which is ours or its owner's. */
+/* Puts `e` in flight on `sig`, which is its own or its owner's. */
 static struct inflight *arm(struct inflight *e, enum inflight_state state)
 {
 	memset(e, 0, sizeof(*e));
@@ -30,7 +31,7 @@ static void complete(uint64_t begin, uint64_t end)
 	sig.value--;
 }
 
-TEST(a_signal_of_ours_tells_by_its_value)
+TEST(own_signal_with_dropped_value_is_complete)
 {
 	struct inflight e;
 	uint64_t begin, end;
@@ -51,7 +52,7 @@ TEST(a_signal_of_ours_tells_by_its_value)
 	CHECK_EQ_INT(poll_entry(&e, &begin, &end), INFLIGHT_UNTIMED);
 }
 
-TEST(an_owners_signal_tells_by_its_times)
+TEST(owners_signal_with_times_is_complete)
 {
 	struct inflight e;
 	uint64_t begin, end;
@@ -59,17 +60,17 @@ TEST(an_owners_signal_tells_by_its_times)
 	arm(&e, INFLIGHT_ARMED);
 	CHECK_EQ_INT(poll_entry(&e, &begin, &end), INFLIGHT_PENDING);
 	complete(5, 9);
-	sig.value = 1; /* the owner was quick */
+	sig.value = 1; /* the owner reused it at once */
 	CHECK(poll_completed(&e));
 	CHECK_EQ_INT(poll_entry(&e, &begin, &end), INFLIGHT_TIMED);
 	CHECK_EQ_UINT(begin + end, 14);
-	/* what was taken stays */
+	/* captured times don't change */
 	sig.start_ts = sig.end_ts = 77;
 	CHECK_EQ_INT(poll_entry(&e, &begin, &end), INFLIGHT_TIMED);
 	CHECK_EQ_UINT(begin + end, 14);
 }
 
-TEST(an_owners_signal_without_times_is_believed_after_some_looks)
+TEST(owners_signal_without_times_is_untimed_after_some_polls)
 {
 	struct inflight e;
 	uint64_t begin, end;
@@ -83,7 +84,7 @@ TEST(an_owners_signal_without_times_is_believed_after_some_looks)
 	CHECK_EQ_INT(poll_entry(&e, &begin, &end), INFLIGHT_UNTIMED);
 }
 
-TEST(the_end_of_a_signals_use_takes_the_times)
+TEST(reused_signal_is_captured_first)
 {
 	struct inflight e;
 	uint64_t begin, end;
@@ -100,14 +101,14 @@ TEST(the_end_of_a_signals_use_takes_the_times)
 	CHECK_EQ_INT(poll_capture(&e, &sig, false), POLL_GONE);
 }
 
-TEST(a_use_that_is_not_over_shares_from_then_on)
+TEST(pending_operation_on_reused_signal_is_marked_shared)
 {
 	struct inflight e;
 	uint64_t begin, end;
 
 	arm(&e, INFLIGHT_ARMED);
 	CHECK_EQ_INT(poll_capture(&e, &sig, false), POLL_IN_USE);
-	complete(5, 9); /* whose these are can't be told any more */
+	complete(5, 9); /* it is unknown which operation wrote these */
 	CHECK_EQ_INT(poll_entry(&e, &begin, &end), INFLIGHT_REPLACED);
 	arm(&e, INFLIGHT_ARMED);
 	CHECK_EQ_INT(poll_capture(&e, &sig, false), POLL_IN_USE);
@@ -116,7 +117,7 @@ TEST(a_use_that_is_not_over_shares_from_then_on)
 	CHECK_EQ_INT(poll_entry(&e, &begin, &end), INFLIGHT_REPLACED);
 }
 
-TEST(a_destroyed_signal_is_given_up)
+TEST(pending_operation_on_destroyed_signal_is_given_up)
 {
 	struct inflight e;
 	uint64_t begin, end;
@@ -133,19 +134,19 @@ TEST(a_destroyed_signal_is_given_up)
 	CHECK_EQ_INT(poll_entry(&e, &begin, &end), INFLIGHT_TIMED);
 }
 
-TEST(an_entry_that_is_being_filled_is_in_use)
+TEST(entry_being_filled_is_in_use)
 {
 	struct inflight e;
 
 	arm(&e, INFLIGHT_ARMED);
 	atomic_store(&e.state, INFLIGHT_FREE);
-	sig.end_ts = 7; /* of the use before */
+	sig.end_ts = 7; /* of the previous use */
 	CHECK_EQ_INT(poll_capture(&e, &sig, false), POLL_IN_USE);
 	CHECK(atomic_load(&e.tainted));
 	CHECK_EQ_UINT(atomic_load(&e.state), INFLIGHT_FREE);
 }
 
-TEST(a_recorded_entry_is_completed_whatever_its_signal_says)
+TEST(recorded_entry_is_completed_with_any_signal_value)
 {
 	struct inflight e;
 
@@ -155,7 +156,8 @@ TEST(a_recorded_entry_is_completed_whatever_its_signal_says)
 	CHECK_EQ_UINT(atomic_load(&e.state), INFLIGHT_DONE);
 }
 
-/* The harvester polls, the owner ends the use, the callback looks: one result, and it stays. */
+/* The harvester polls, the owner ends the use, the callback looks: all get one result, which stays.
+ */
 static struct inflight shared_entry;
 static _Atomic uint32_t round_nr;
 static _Atomic uint32_t nr_ready;
@@ -200,7 +202,7 @@ static void *gpu(void *arg)
 	return arg;
 }
 
-TEST(times_are_taken_once_or_not_at_all)
+TEST(concurrent_looks_take_times_once_or_never)
 {
 	void *(*const fns[])(void *) = { own, look, gpu };
 	pthread_t threads[3];
@@ -211,14 +213,15 @@ TEST(times_are_taken_once_or_not_at_all)
 		enum inflight_result r;
 		uint64_t begin = 0, end = 0, b2 = 0, e2 = 0;
 
-		while (atomic_load(&nr_ready) < 3 * i) /* all are at the start of round i */
+		while (atomic_load(&nr_ready) < 3 * i) /* all threads have begun round i */
 			sched_yield();
 		arm(&shared_entry, INFLIGHT_ARMED);
 		atomic_store(&round_nr, i);
 		do {
 			r = poll_entry(&shared_entry, &begin, &end);
 		} while (r == INFLIGHT_PENDING);
-		if (r == INFLIGHT_TIMED) { /* times of this round, never what the owner wrote */
+		if (r ==
+		    INFLIGHT_TIMED) { /* times of this round, never values that the owner wrote */
 			CHECK_EQ_UINT(begin, 2 * i);
 			CHECK_EQ_UINT(end, 2 * i + 1);
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_shared_times.c - times of dispatches whose signal was completed by somebody else */
+/* test_shared_times.c - times of dispatches whose owner's signal a barrier packet completed */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #define NR_SIGNALS 4096u
 
-static amd_signal_t signals[NR_SIGNALS]; /* are not looked into */
+static amd_signal_t signals[NR_SIGNALS]; /* never dereferenced */
 
 static void check_kept(const amd_signal_t *s, uint64_t begin)
 {
@@ -25,10 +25,10 @@ static void check_none(const amd_signal_t *s)
 	uint64_t b = 1, e = 2;
 
 	CHECK(!shared_times_find(s, &b, &e));
-	CHECK_EQ_UINT(b + e, 3); /* left alone */
+	CHECK_EQ_UINT(b + e, 3); /* unchanged */
 }
 
-TEST(times_are_kept_by_signal)
+TEST(kept_times_are_found_by_signal)
 {
 	CHECK(!shared_times_any());
 	check_none(&signals[0]);
@@ -43,7 +43,7 @@ TEST(times_are_kept_by_signal)
 	check_none(&signals[2]);
 }
 
-TEST(later_times_replace_those_of_the_same_signal)
+TEST(later_times_replace_times_of_same_signal)
 {
 	shared_times_expect(&signals[0]);
 	for (uint64_t i = 1; i < 100; i++) {
@@ -54,7 +54,7 @@ TEST(later_times_replace_those_of_the_same_signal)
 	check_none(&signals[0]);
 }
 
-TEST(next_use_of_a_signal_forgets_its_times)
+TEST(next_use_of_signal_forgets_its_times)
 {
 	shared_times_expect(&signals[0]);
 	shared_times_keep(&signals[0], 10, 11);
@@ -68,13 +68,13 @@ TEST(next_use_of_a_signal_forgets_its_times)
 	shared_times_forget(&signals[2]); /* there are none */
 }
 
-TEST(forgetting_before_any_were_expected_does_nothing)
+TEST(forget_before_any_expected_does_nothing)
 {
 	shared_times_forget(&signals[0]);
 	CHECK(!shared_times_any());
 }
 
-TEST(oldest_times_make_room)
+TEST(full_window_replaces_oldest_times)
 {
 	unsigned kept = 0, lost_late = 0;
 
@@ -92,14 +92,15 @@ TEST(oldest_times_make_room)
 		kept += found;
 		lost_late += !found && i >= NR_SIGNALS - 100;
 	}
-	/* as many as fit, but for windows that are less than full */
+	/* as many as fit, except in windows that are not full */
 	CHECK_GT_UINT(kept, NR_SIGNALS / 2);
 	CHECK_LE_UINT(lost_late, 10);
 }
 
-TEST(free_entry_is_taken_before_an_old_one)
+TEST(free_entry_is_used_before_old_one)
 {
-	/* whichever share a window: two rounds with half of the signals forgotten lose none of those kept */
+	/* The test does not know which signals share a window: after two rounds with half of them
+	 * forgotten all are found. */
 	shared_times_expect(&signals[0]);
 	for (unsigned i = 0; i < 64; i++)
 		shared_times_keep(&signals[i], i, i + 1);
@@ -113,7 +114,7 @@ TEST(free_entry_is_taken_before_an_old_one)
 
 static _Atomic bool done;
 
-/* Its own signals: others' come and go in the same windows. */
+/* Uses signals of its own; other threads' signals share their windows. */
 static void *use(void *arg)
 {
 	amd_signal_t *own = &signals[(uintptr_t)arg * 16];
@@ -140,13 +141,13 @@ static void *look(void *arg)
 			uint64_t b, e;
 
 			if (shared_times_find(&signals[i], &b, &e))
-				CHECK_EQ_UINT(e, b + 1); /* of one use */
+				CHECK_EQ_UINT(e, b + 1); /* both of one use */
 		}
 	}
 	return arg;
 }
 
-TEST(threads_find_their_own_times)
+TEST(concurrent_threads_find_their_own_times)
 {
 	pthread_t threads[4], looker;
 

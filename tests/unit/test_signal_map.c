@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_signal_map.c - from a signal of the program to what is in flight on it */
+/* test_signal_map.c - from a signal of the program to the in-flight entry that uses it */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -44,7 +44,7 @@ static void check_times(struct inflight *e, uint64_t begin)
 	CHECK_EQ_UINT(end, begin + 1);
 }
 
-TEST(a_signal_that_is_used_again_gives_up_its_times)
+TEST(reused_signal_is_captured_first)
 {
 	CHECK_OK(signal_map_add(&sig[0], arm(&entry[0], &sig[0]), NULL));
 	complete(&sig[0], 10);
@@ -52,7 +52,7 @@ TEST(a_signal_that_is_used_again_gives_up_its_times)
 	check_times(&entry[0], 10);
 }
 
-TEST(a_signal_in_use_is_busy_and_knows_it)
+TEST(pending_signal_is_busy_and_marked_shared)
 {
 	uint64_t b, e;
 
@@ -64,7 +64,7 @@ TEST(a_signal_in_use_is_busy_and_knows_it)
 	CHECK_OK(signal_map_add(&sig[0], arm(&entry[1], &sig[0]), NULL));
 }
 
-TEST(a_use_that_is_not_watched_ends_the_watch_too)
+TEST(unmapped_use_captures_mapped_operation)
 {
 	uint64_t b, e;
 
@@ -75,11 +75,11 @@ TEST(a_use_that_is_not_watched_ends_the_watch_too)
 	check_times(&entry[0], 10);
 	CHECK_OK(signal_map_add(&sig[1], arm(&entry[1], &sig[1]), NULL));
 	signal_map_reuse(&sig[1]);
-	complete(&sig[1], 99); /* the other's, it may be */
+	complete(&sig[1], 99); /* possibly the other operation's times */
 	CHECK_EQ_INT(poll_entry(&entry[1], &b, &e), INFLIGHT_REPLACED);
 }
 
-TEST(a_destroyed_signal_is_not_looked_at_again)
+TEST(destroyed_signal_is_never_read_again)
 {
 	uint64_t b, e;
 
@@ -94,19 +94,19 @@ TEST(a_destroyed_signal_is_not_looked_at_again)
 	CHECK_EQ_INT(poll_entry(&entry[1], &b, &e), INFLIGHT_REPLACED);
 }
 
-TEST(removal_is_of_one_use_only)
+TEST(late_removal_keeps_next_use)
 {
 	CHECK_OK(signal_map_add(&sig[0], arm(&entry[0], &sig[0]), NULL));
 	complete(&sig[0], 10);
 	CHECK_OK(signal_map_add(&sig[0], &entry[1], NULL));
 	arm(&entry[1], &sig[0]);
-	signal_map_remove(&sig[0], &entry[0]); /* late */
+	signal_map_remove(&sig[0], &entry[0]); /* a late removal */
 	CHECK_EQ_INT(signal_map_add(&sig[0], &entry[2], NULL), -EBUSY);
 	signal_map_remove(&sig[0], &entry[1]);
 	CHECK_OK(signal_map_add(&sig[0], &entry[2], NULL));
 }
 
-TEST(thousands_are_watched_at_once)
+TEST(thousands_of_signals_are_mapped_at_once)
 {
 	unsigned full = 0;
 
@@ -123,7 +123,7 @@ TEST(thousands_are_watched_at_once)
 		check_times(&entry[i], i + 1);
 		signal_map_remove(&sig[i], &entry[i]);
 	}
-	/* and all places are free again */
+	/* all slots are free again */
 	for (unsigned round = 0; round < 20; round++)
 		for (unsigned i = 0; i < 64; i++) {
 			CHECK_OK(signal_map_add(&sig[i], arm(&entry[i], &sig[i]), NULL));
@@ -131,14 +131,15 @@ TEST(thousands_are_watched_at_once)
 		}
 }
 
-TEST(signals_of_several_pools_are_watched_at_once)
+TEST(signals_of_several_pools_are_mapped_at_once)
 {
 	uint64_t area = UINT64_C(0x7f0000000000), full = 0;
 
-	/* The runtime's pools: signals of 128 bytes, 512 in a row, in mappings wherever the kernel puts them. */
+	/* The runtime's pools: signals of 128 bytes, 512 in a row, in mappings at arbitrary
+	 * addresses. */
 	for (unsigned i = 0; i < NR_SIGNALS; i++) {
 		amd_signal_t *s =
-			(amd_signal_t *)(uintptr_t)(area + i % 512 * 128); /* is not looked into */
+			(amd_signal_t *)(uintptr_t)(area + i % 512 * 128); /* never dereferenced */
 		int err;
 
 		if (i % 512 == 511)
@@ -152,7 +153,7 @@ TEST(signals_of_several_pools_are_watched_at_once)
 	CHECK_EQ_UINT(full, 0);
 }
 
-/* What the harvester does: it leaves the place of a recorded operation alone. */
+/* As the harvester does: keeps the slot of a recorded operation. */
 static void record_one(struct inflight_ring *r, struct inflight *e)
 {
 	uint64_t b, end;
@@ -163,9 +164,9 @@ static void record_one(struct inflight_ring *r, struct inflight *e)
 	atomic_fetch_add(&r->tail, 1);
 }
 
-TEST(a_recorded_use_leaves_the_signal_to_the_next)
+TEST(recorded_use_frees_signal_for_next_use)
 {
-	struct inflight_ring r = { .entry = entry, .mask = 3, .room = 4 };
+	struct inflight_ring r = { .entry = entry, .mask = 3, .free_end = 4 };
 
 	for (unsigned i = 0; i < 20; i++) {
 		struct inflight *e = inflight_next(&r);
@@ -183,7 +184,7 @@ TEST(a_recorded_use_leaves_the_signal_to_the_next)
 	}
 }
 
-TEST(an_entry_that_went_to_another_signal_is_left_alone)
+TEST(entry_reused_on_another_signal_is_unchanged)
 {
 	CHECK_OK(signal_map_add(&sig[0], arm(&entry[0], &sig[0]), NULL));
 	CHECK_OK(signal_map_add(&sig[2], arm(&entry[2], &sig[2]), NULL));
@@ -200,31 +201,31 @@ TEST(an_entry_that_went_to_another_signal_is_left_alone)
 	CHECK_EQ_INT(atomic_load(&entry[2].state), INFLIGHT_ARMED);
 }
 
-TEST(what_is_recorded_makes_room_and_what_is_in_flight_does_not)
+TEST(full_window_evicts_recorded_entries_only)
 {
 	static struct inflight e;
-	bool watched[1024];
+	bool mapped[1024];
 	unsigned full = 0;
 
-	/* so near each other that they fill their windows */
+	/* adjacent, so that they fill their windows */
 	for (unsigned i = 0; i < 1024; i++)
-		watched[i] = signal_map_add(&sig[i], arm(&entry[i], &sig[i]), NULL) == 0;
+		mapped[i] = signal_map_add(&sig[i], arm(&entry[i], &sig[i]), NULL) == 0;
 	for (uintptr_t i = 1; i < 100000; i++) {
-		amd_signal_t *s = (amd_signal_t *)(i * 64); /* is not looked into */
+		amd_signal_t *s = (amd_signal_t *)(i * 64); /* never dereferenced */
 
 		inflight_set_signal(&e, s);
 		atomic_store(&e.state, INFLIGHT_FREE);
 		full += signal_map_add(s, &e, NULL) == -ENOSPC;
 		atomic_store(&e.state, INFLIGHT_DONE);
 	}
-	/* both windows full: a thirtieth of them is, by those in flight */
+	/* the entries in flight fill both windows for about a thirtieth of the signals */
 	CHECK_LT_UINT(full, 500);
 	for (unsigned i = 0; i < 1024; i++)
-		if (watched[i])
+		if (mapped[i])
 			CHECK_EQ_INT(signal_map_add(&sig[i], &entry[1024], NULL), -EBUSY);
 }
 
-TEST(a_reset_forgets_all)
+TEST(reset_removes_all_mappings)
 {
 	for (unsigned i = 0; i < 100; i++)
 		signal_map_add(&sig[i], arm(&entry[i], &sig[i]), NULL);
@@ -233,8 +234,8 @@ TEST(a_reset_forgets_all)
 		CHECK_OK(signal_map_add(&sig[i], arm(&entry[i], &sig[i]), NULL));
 }
 
-/* Each thread has signals of its own, that share windows with the others'; it polls what was captured
- * or completed. Nothing is lost, no times are another use's. */
+/* Each thread has its own signals, which share windows with other threads' signals. It polls what
+ * was captured or completed: no times are lost, or taken from another use. */
 #define NR_THREADS 4
 #define PER_THREAD 64
 #define NR_USES 40000
@@ -242,7 +243,7 @@ TEST(a_reset_forgets_all)
 struct user {
 	pthread_t thread;
 	amd_signal_t signals[PER_THREAD];
-	/* one entry for each use in flight: two for each signal, in turns */
+	/* two entries for each signal, used alternately */
 	struct inflight entries[PER_THREAD][2];
 	uint64_t uses[PER_THREAD];
 	uint64_t nr_timed, nr_full;
@@ -301,15 +302,15 @@ static void *use_signals(void *arg)
 		__atomic_store_n(&s->start_ts, use + 1, __ATOMIC_RELAXED);
 		__atomic_store_n(&s->end_ts, use + 2, __ATOMIC_RELEASE);
 		__atomic_store_n(&s->value, 0, __ATOMIC_RELEASE);
-		/* the use before was captured by this one's signal_map_add() */
+		/* this use's signal_map_add() captured the previous use */
 		if (use)
 			harvest(&u->entries[k][1 - use % 2], use, u);
 	}
 	return NULL;
 }
 
-/* Somebody who looks at everything all the time, as harvester and callback do. */
-static void *look_around(void *arg)
+/* Calls signal_map_remove() for every signal all the time, as harvester and callback do. */
+static void *remove_all(void *arg)
 {
 	(void)arg;
 	while (!atomic_load(&harvester_done))
@@ -319,11 +320,11 @@ static void *look_around(void *arg)
 	return NULL;
 }
 
-TEST(users_do_not_take_each_others_times)
+TEST(concurrent_users_get_their_own_times)
 {
 	pthread_t other;
 
-	CHECK_OK(pthread_create(&other, NULL, look_around, NULL));
+	CHECK_OK(pthread_create(&other, NULL, remove_all, NULL));
 	for (int t = 0; t < NR_THREADS; t++)
 		CHECK_OK(pthread_create(&users[t].thread, NULL, use_signals, &users[t]));
 	for (int t = 0; t < NR_THREADS; t++) {
@@ -339,9 +340,9 @@ TEST(users_do_not_take_each_others_times)
 	pthread_join(other, NULL);
 }
 
-/* Many threads on one signal, which the API does not forbid: at most one watches it. */
+/* Many threads on one signal, which the API does not forbid: at most one of them is mapped. */
 static amd_signal_t contested;
-static _Atomic int nr_watchers;
+static _Atomic int nr_mapped;
 
 static void *contest(void *arg)
 {
@@ -351,11 +352,11 @@ static void *contest(void *arg)
 		atomic_store(&e->state, INFLIGHT_FREE);
 		fill(e, &contested);
 		if (signal_map_add(&contested, e, NULL) != 0) {
-			inflight_done(e); /* else it would be on its way to the GPU for ever */
+			inflight_done(e); /* else it would count as being submitted for ever */
 			continue;
 		}
-		CHECK_EQ_INT(atomic_fetch_add(&nr_watchers, 1), 0);
-		CHECK_EQ_INT(atomic_fetch_sub(&nr_watchers, 1), 1);
+		CHECK_EQ_INT(atomic_fetch_add(&nr_mapped, 1), 0);
+		CHECK_EQ_INT(atomic_fetch_sub(&nr_mapped, 1), 1);
 		if (i % 2)
 			signal_map_remove(&contested, e);
 		inflight_done(e);
@@ -363,7 +364,7 @@ static void *contest(void *arg)
 	return NULL;
 }
 
-TEST(one_signal_is_watched_for_one_use)
+TEST(contested_signal_is_mapped_to_one_use)
 {
 	pthread_t threads[4];
 

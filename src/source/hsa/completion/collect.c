@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* collect.c - records what the GPU has completed of one queue
+/* collect.c - records the operations of one queue that the GPU has completed
  *
- * Threads:  the holder of the queue's harvest lock: the harvester; a thread that submits to a full ring of
- *           entries; whoever destroys the queue or ends the process.
- * Hot path: collect_queue(): with synchronisation it is what the program waits for.
+ * Threads:  the holder of the queue's harvest lock: the harvester; a thread that submits to a full
+ *           ring of entries; a thread that destroys the queue or ends the process.
+ * Hot path: collect_queue(): a program that synchronises waits for it.
  */
 #include "source/hsa/completion/collect.h"
 
@@ -23,13 +23,13 @@
 #include "source/hsa/queue/completer.h"
 #include "source/hsa/queue/queue.h"
 
-/* Packets of a queue without barrier bits may complete out of order. Looking past the first that
- * has not is cheap for a few, and done for all now and then. */
+/* Packets of a queue without barrier bits may complete out of order. The scan goes on past the
+ * first pending entry, for a few entries each time and for all of them now and then. */
 #define LOOK_AHEAD 64u
 #define FULL_SCAN_NS UINT64_C(20000000)
 #define GIVE_UP_ROUNDS 500u /* of 0.1 ms */
 
-/* The same as the last one's, mostly: no look-up then. */
+/* Consecutive dispatches mostly have the same kernel: the last look-up is cached. */
 static inline uint32_t kernel_of(struct queue *q, uint64_t object, uint32_t epoch)
 {
 	if (RTL_UNLIKELY(q->last_object != object || q->last_epoch != epoch)) {
@@ -40,7 +40,7 @@ static inline uint32_t kernel_of(struct queue *q, uint64_t object, uint32_t epoc
 	return q->last_kernel;
 }
 
-/* gfx1250's packet has its kernel and its memory where the other kind has them, and its grid in clusters. */
+/* gfx1250's packet has its kernel and memory fields at other offsets, and its grid in clusters. */
 static RTL_COLD void describe_ext(struct event_dispatch *d, const struct packet_ext_dispatch *p)
 {
 	uint32_t clusters[3] = { p->cluster_count_x, p->cluster_count_y, p->cluster_count_z };
@@ -78,7 +78,7 @@ static void emit_dispatch(struct queue *q, const struct inflight *e, uint64_t be
 			  uint64_t begin_ns, uint64_t end_ns, uint16_t flags)
 {
 	struct event ev;
-	struct event_dispatch *d = &ev.dispatch; /* all of it is set */
+	struct event_dispatch *d = &ev.dispatch; /* every field is set */
 
 	ev.kind = EVENT_DISPATCH;
 	d->begin_ticks = begin;
@@ -151,14 +151,14 @@ static void record(struct queue *q, struct inflight *e, enum inflight_result r, 
 	}
 }
 
-/* How far the hardware has come with the barrier packets that complete shared signals. */
+/* Number of barrier packets for shared signals that the hardware has passed. */
 static RTL_COLD uint64_t passed_barriers(const struct queue *q)
 {
 	return q->intercepted ? atomic_load_explicit(&q->pressure->passed, memory_order_relaxed) :
 				completer_passed(q);
 }
 
-/* `e` was recorded, and the barrier packet that reads its signal is behind `passed`, or not. */
+/* `e` was recorded. Frees it if the barrier packet that reads its signal is before `passed`. */
 static RTL_COLD void settle_held(struct queue *q, struct inflight *e, uint64_t passed)
 {
 	if (e->hw + q->intercepted >= passed)
@@ -168,13 +168,13 @@ static RTL_COLD void settle_held(struct queue *q, struct inflight *e, uint64_t p
 	inflight_done(e);
 }
 
-/* The entry is free again. */
+/* Frees the entry. */
 static void give_back(struct queue *q, struct inflight *e, bool completed)
 {
 	if (atomic_load_explicit(&e->state, memory_order_relaxed) != INFLIGHT_OURS) {
 		; /* its owner's signal: see signal_map.c */
 	} else if (RTL_UNLIKELY(!completed)) {
-		/* The GPU may still write to it: it is left alone for ever. */
+		/* The GPU may still write to the signal: it is never used again. */
 		if (q->intercepted)
 			back_pressure_orphaned(q, inflight_signal(e), e->hw);
 		atomic_store_explicit(&e->ours, NULL, memory_order_relaxed);
@@ -212,7 +212,7 @@ static void settle(struct queue *q, struct inflight *e, enum inflight_result r, 
 	give_back(q, e, r != INFLIGHT_PENDING);
 }
 
-/* Looks at each entry of `r` that is not done, at `limit` that have not completed at the most. */
+/* Visits the entries of `r` that are not DONE, until `limit` of them are found pending. */
 static uint32_t collect_ring(struct queue *q, struct inflight_ring *r, uint64_t limit)
 {
 	uint64_t i = atomic_load_explicit(&r->tail, memory_order_relaxed);
@@ -238,7 +238,7 @@ static uint32_t collect_ring(struct queue *q, struct inflight_ring *r, uint64_t 
 			ahead++;
 			continue;
 		}
-		if (result != INFLIGHT_TIMED) /* what was read is not this operation's */
+		if (result != INFLIGHT_TIMED) /* the values read belong to another operation */
 			begin = end = 0;
 		settle(q, e, result, begin, end);
 		n++;
@@ -250,7 +250,7 @@ static uint32_t collect_ring(struct queue *q, struct inflight_ring *r, uint64_t 
 
 uint32_t collect_queue(struct queue *q, uint64_t now_ns)
 {
-	/* acquire: pairs with inflight_grow(); what is pushed after that is seen next time */
+	/* acquire: pairs with inflight_grow(); the next call sees entries that are pushed later */
 	const struct inflight_ring *current =
 		atomic_load_explicit(&q->inflight.current, memory_order_acquire);
 	uint64_t limit = LOOK_AHEAD;
@@ -270,7 +270,7 @@ void collect_give_up(struct queue *q)
 {
 	const struct timespec nap = { .tv_nsec = 100000 };
 
-	/* its holder harvests one queue; a thread that is itself inside of that must not wait for ever */
+	/* The wait has a bound: this thread may itself be inside the section that holds the lock. */
 	for (unsigned i = 0; i < GIVE_UP_ROUNDS; i++) {
 		if (queue_try_lock(q)) {
 			collect_finish(q, clock_now_ns());
@@ -290,7 +290,8 @@ static void finish_ring(struct queue *q, struct inflight_ring *r)
 		uint32_t state = atomic_load_explicit(&e->state, memory_order_relaxed);
 
 		if (state == INFLIGHT_HELD) {
-			/* nothing is submitted any more, and its signal goes after the completer's queue */
+			/* No packet is submitted after this; the completer's queue is destroyed
+			 * before the signal. */
 			q->nr_held--;
 			inflight_done(e);
 		} else if (state != INFLIGHT_DONE) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* collect.h - records what the GPU has completed of one queue
+/* collect.h - records the operations of one queue that the GPU has completed
  *
- * The caller holds the queue's harvest lock, unless it says otherwise.
+ * The caller holds the queue's harvest lock, except for collect_give_up().
  */
 #ifndef RTL_SOURCE_HSA_COLLECT_H
 #define RTL_SOURCE_HSA_COLLECT_H
@@ -10,14 +10,15 @@
 
 struct queue;
 
-/* HOT: records what has completed on `q`. Returns how many operations. */
+/* HOT: records what has completed on `q`. Returns the number of operations. */
 uint32_t collect_queue(struct queue *q, uint64_t now_ns);
 
-/* As collect_queue(), and the rest as unfinished: the queue or the process ends. */
+/* As collect_queue(), then records the pending operations as unfinished: the queue or the process
+ * ends. */
 void collect_finish(struct queue *q, uint64_t now_ns);
 
-/* Nothing on the queue completes any more: what had completed is recorded, the rest as unfinished. Takes the
- * harvest lock itself, with a bound: a thread that holds it must not wait for ever. */
+/* The GPU will complete nothing more on the queue: records what has completed, and the rest as
+ * unfinished. Takes the harvest lock itself and waits for it with a bound. */
 void collect_give_up(struct queue *q);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* copy_times.c - when a copy has completed, and its times
+/* copy_times.c - whether a copy has completed, and its times
  *
- * Quirk:   an SDMA engine's times lie in a part of ROCr's signal that is not public, so they are
+ * Quirk:   an SDMA engine's times are in a part of ROCr's signal that is not public, so they are
  *          read with hsa_amd_profiling_get_async_copy_time(). ROCr clears them when a copy is
- *          submitted (SharedSignal::CopyPrep, 5.2.3); where none were written that call converts
- *          the dispatch times of the signal, which we clear: tick 0 means "none".
+ *          submitted (SharedSignal::CopyPrep, 5.2.3). Without engine times that call converts the
+ *          signal's dispatch times, which librtl clears: tick 0 means "none".
  */
 #include "source/hsa/completion/copy_times.h"
 
@@ -32,7 +32,7 @@ static enum inflight_result poll_kernel(struct copy_times *c, bool dropped, uint
 	return INFLIGHT_TIMED;
 }
 
-/* Asks the runtime. false: it has none, or not yet. */
+/* Gets the times from the runtime. false: it has none, or not yet. */
 static bool read_times(const struct copy_times *c, uint64_t *begin_ns, uint64_t *end_ns)
 {
 	uint32_t gpu = agent_is_gpu(c->src_agent) ? c->src_agent : c->dst_agent;
@@ -63,8 +63,8 @@ enum inflight_result copy_times_poll(struct inflight *e, bool over, uint64_t *be
 	c->begin_ticks = signal_begin_ticks(inflight_signal(e));
 	if (atomic_load_explicit(&c->by_kernel, memory_order_relaxed))
 		return poll_kernel(c, dropped, begin_ns, end_ns);
-	/* ROCr with assertions complains on stderr when it is asked before there are times. With
-	 * `over` the value may be that of the next use already. */
+	/* ROCr with assertions prints to stderr when it is asked before there are times. With
+	 * `over` the value may already be that of the next use. */
 	if (!dropped && !over)
 		return INFLIGHT_PENDING;
 	if (read_times(c, begin_ns, end_ns))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* harvest.c - the harvester: records what the GPU has completed, of all queues and copies
  *
- * Nobody waits for the harvester's result, so it never waits for a signal: it looks at what is in
- * flight in batches, seldom enough to cost next to nothing and often enough that a ring does not
- * fill up and a kill loses little (at most MAX_NAP_NS, plus what the recorder holds back).
+ * No thread waits for the harvester's result, so the harvester never waits for a signal. It polls
+ * the entries in flight in batches: seldom enough to cost next to nothing, often enough that no
+ * ring fills up and a kill loses little (at most MAX_NAP_NS, plus what the recorder buffers).
  *
- * Threads: the life thread; who ends the process, or asks for the times of a shared signal.
+ * Threads: the life thread; a thread that ends the process or reads the times of a shared signal.
  */
 #define LOG_TOPIC "hsa"
 #include "source/hsa/completion/harvest.h"
@@ -31,9 +31,11 @@
 #define IDLE_NAP_NS UINT64_C(100000000)
 #define IDLE_AFTER_NS UINT64_C(50000000)
 #define BATCH_GOAL 256u
-/* Packets were announced before they were valid; hardware would poll them. */
+/* A doorbell announced packets before they were valid; hardware would poll them. */
 #define POLL_NAP_NS UINT64_C(20000)
-#define LOOK_PAST_NS UINT64_C(100000000) /* how often packets that got past us are looked for */
+#define LOOK_PAST_NS                                                                               \
+	UINT64_C(100000000) /* interval of the scan for packets that no doorbell
+					  * announced */
 #define TRIM_AFTER_NS UINT64_C(1000000000)
 #define CLOCK_EVERY_NS UINT64_C(1000000000)
 
@@ -43,17 +45,17 @@ static uint32_t nr_live; /* queues, at the last tick */
 static _Atomic bool ticking;
 static _Atomic harvest_times_fn times_listener;
 
-/* Gives most of the signals back. The turn keeps others from taking one meanwhile. */
+/* Destroys most of the signals. Holding the turn keeps other threads from taking one meanwhile. */
 static void trim(struct queue *q)
 {
 	if (!queue_turn_try(q))
 		return;
-	if (!inflight_count(&q->inflight)) /* quiet still */
+	if (!inflight_count(&q->inflight)) /* still idle */
 		inflight_trim(&q->inflight, INFLIGHT_KEEP_IDLE / (nr_live ? nr_live : 1));
 	interpose_end_turn(q);
 }
 
-/* Makes signals ahead of need; gives most back after a quiet second. */
+/* Makes signals ahead of need; destroys most of them after an idle second. */
 static void tend_signals(struct queue *q, uint64_t now_ns)
 {
 	if (inflight_count(&q->inflight)) {
@@ -81,7 +83,7 @@ static uint64_t choose_nap(uint32_t harvested, uint64_t in_flight, uint64_t now_
 struct look {
 	uint64_t now_ns, in_flight;
 	uint32_t harvested;
-	bool all; /* packets that got past us, too */
+	bool all; /* scan for packets that no doorbell announced, too */
 	bool poll;
 };
 
@@ -188,7 +190,7 @@ static void drain(uint64_t deadline_ns)
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
 }
 
-/* The signals and the queue of ours that are free: they are made again when they are needed. */
+/* Destroys the free signals and librtl's own queue: they are made again when needed. */
 static void give_back(struct queue *q)
 {
 	if (!queue_turn_try(q))
@@ -242,7 +244,7 @@ void harvest_stop(uint64_t deadline_ns)
 
 void harvest_listen_times(harvest_times_fn fn)
 {
-	/* release: pairs with the acquire in harvest_dispatch_time(): what belongs to the listener */
+	/* release: pairs with the acquire in harvest_dispatch_time(): publishes the listener's data */
 	atomic_store_explicit(&times_listener, fn, memory_order_release);
 }
 
@@ -258,7 +260,7 @@ hsa_status_t harvest_dispatch_time(hsa_agent_t agent, hsa_signal_t signal,
 		return status;
 	if (shared_times_any()) {
 		if (life_enter(&t)) {
-			look_once(); /* the answer may not have been harvested yet */
+			look_once(); /* the operation may not have been harvested yet */
 			life_leave(t);
 		}
 		shared_times_find(signal_of(signal), &time->start, &time->end);

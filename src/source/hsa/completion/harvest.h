@@ -13,23 +13,25 @@
 
 extern const struct source harvest_source;
 
-/* hsa_amd_profiling_get_dispatch_time(), put into the table. */
+/* Replaces hsa_amd_profiling_get_dispatch_time() in the table. */
 hsa_status_t harvest_dispatch_time(hsa_agent_t agent, hsa_signal_t signal,
 				   hsa_amd_profiling_dispatch_time_t *time);
 
-/* From now on `fn` gets what that function answers, on the thread that asks. For faces; there is one. Any thread. */
+/* Calls `fn` with every result of that function, on the calling thread. For faces; one listener at
+ * most. Any thread. */
 typedef void (*harvest_times_fn)(uint64_t signal, uint64_t begin_ns, uint64_t end_ns);
 void harvest_listen_times(harvest_times_fn fn);
 
-/* After real_ready() turned false: waits until the life thread has left the HSA objects. */
+/* Call after real_ready() has turned false: waits until the life thread has left the HSA objects.
+ */
 void harvest_wait_tick(void);
 
-/* For hsa_amd_register_system_event_handler(): the GPU faulted and ROCr is about to abort. Gives every queue
- * up and says "not handled", so that the runtime goes on as without us. */
+/* For hsa_amd_register_system_event_handler(): the GPU faulted and ROCr is about to abort. Gives up
+ * every queue and returns "not handled", so that the runtime proceeds as without librtl. */
 hsa_status_t harvest_on_fault(const hsa_amd_event_t *event, void *data);
 
-/* The runtime is about to close: records what completes within `deadline_ns`, as long as it can be asked, and gives
- * back what it would miss. Nothing is ended: if it does not close, tracing goes on. */
+/* The runtime is about to close: records what completes within `deadline_ns` and destroys librtl's
+ * own objects. Tracing goes on if the runtime does not close after all. */
 void harvest_before_close(uint64_t deadline_ns);
 
 /* Finishes everything within `deadline_ns`; what is left is recorded as unfinished. */

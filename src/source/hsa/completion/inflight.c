@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* inflight.c - operations that were handed to the GPU and have not been recorded yet
+/* inflight.c - operations that were submitted to the GPU and have not been recorded yet
  *
- * Owns:     the entries of each queue and their signals. The signals are GPU-only: completing one raises no interrupt.
- * Fails:    no signal to be had: NULL; the caller submits the packet untimed and counts it.
- * Not here: what a signal says of an entry (poll.c).
+ * Owns:     the entries of each queue and their signals. The signals are GPU-only: completing one
+ *           raises no interrupt.
+ * Fails:    no signal can be made: NULL; the caller submits the packet untimed and counts it.
+ * Not here: reading completion from signals (poll.c).
  */
 #include "source/hsa/completion/inflight.h"
 
@@ -19,7 +20,7 @@ _Static_assert(offsetof(amd_signal_t, value) == 8 && offsetof(amd_signal_t, star
 		       offsetof(amd_signal_t, end_ts) == 40,
 	       "amd_signal_t as the GPU writes it");
 
-#define PREPARE_MOST 256u /* signals that are made at a time */
+#define PREPARE_MOST 256u /* signals that are made per call */
 #define PREPARE_AHEAD 64u
 
 static bool make_ring(struct inflight_ring *ring)
@@ -36,8 +37,8 @@ static void reset(struct inflight_ring *ring, uint32_t size)
 	ring->mask = size - 1;
 	ring->prepared = 0;
 	ring->peek = head;
-	ring->room = head + size;
-	/* an entry that was given up stays where it is */
+	ring->free_end = head + size;
+	/* an entry that was given up keeps its state */
 	atomic_store_explicit(&ring->tail, head, memory_order_relaxed);
 }
 
@@ -55,11 +56,11 @@ int inflight_init(struct inflight_rings *r, uint32_t most)
 	return 0;
 }
 
-RTL_NOINLINE bool inflight_look_for_room(struct inflight_ring *r)
+RTL_NOINLINE bool inflight_find_free(struct inflight_ring *r)
 {
-	/* pairs with the release in collect.c's advance(): the entry is free before tail is past it */
-	r->room = atomic_load_explicit(&r->tail, memory_order_acquire) + r->mask + 1;
-	return r->room != atomic_load_explicit(&r->head, memory_order_relaxed);
+	/* pairs with the release in collect.c's advance(): the entry is free before tail passes it */
+	r->free_end = atomic_load_explicit(&r->tail, memory_order_acquire) + r->mask + 1;
+	return r->free_end != atomic_load_explicit(&r->head, memory_order_relaxed);
 }
 
 bool inflight_grow(struct inflight_rings *r)
@@ -68,7 +69,7 @@ bool inflight_grow(struct inflight_rings *r)
 
 	if (next == &r->ring[r->nr] || !make_ring(next))
 		return false;
-	/* release: pairs with who harvests it */
+	/* release: pairs with the acquire in inflight_prepare() and collect_queue() */
 	atomic_store_explicit(&r->current, next, memory_order_release);
 	return true;
 }
@@ -92,7 +93,7 @@ static amd_signal_t *make(void)
 	if (real.hsa_amd_signal_create(1, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &s) !=
 	    HSA_STATUS_SUCCESS)
 		return NULL;
-	/* so that "the GPU wrote no times" can be told from "it wrote some" */
+	/* 0 means that the GPU wrote no times */
 	signal_clear_ticks(signal_of(s));
 	return signal_of(s);
 }
@@ -125,7 +126,7 @@ void inflight_prepare(struct inflight_rings *r)
 			return;
 }
 
-/* Destroys all signals of `ring` but the first `keep`. Returns how many stay. */
+/* Destroys all signals of `ring` but the first `keep`. Returns how many it kept. */
 static uint32_t trim_ring(struct inflight_ring *ring, uint32_t keep)
 {
 	uint32_t kept = 0;
@@ -147,7 +148,7 @@ void inflight_trim(struct inflight_rings *r, uint32_t keep)
 {
 	for (struct inflight_ring *ring = r->ring; ring < &r->ring[r->nr]; ring++)
 		keep -= trim_ring(ring, keep);
-	/* release: pairs with who harvests it */
+	/* release: pairs with the acquire in inflight_prepare() and collect_queue() */
 	atomic_store_explicit(&r->current, r->ring, memory_order_release);
 }
 
@@ -155,7 +156,7 @@ void inflight_trim(struct inflight_rings *r, uint32_t keep)
 
 bool inflight_uses(const struct inflight *e, const amd_signal_t *s)
 {
-	/* acquire: pairs with the release of the state FREE: the signal was set before it */
+	/* acquire: pairs with the release store of the state, which follows the signal's */
 	return atomic_load_explicit(&e->state, memory_order_acquire) < INFLIGHT_CAPTURED &&
 	       inflight_signal(e) == s;
 }
@@ -164,7 +165,7 @@ void inflight_done_owners(struct inflight *e)
 {
 	uint32_t state = atomic_load_explicit(&e->state, memory_order_relaxed);
 
-	/* BUSY: a thread that came from a signal which this entry had before */
+	/* BUSY: a thread polls a signal that this entry had in an earlier use */
 	do {
 		if (state == INFLIGHT_BUSY)
 			state = INFLIGHT_ARMED;

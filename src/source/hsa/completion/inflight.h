@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* inflight.h - operations that were handed to the GPU and have not been recorded yet
+/* inflight.h - operations that were submitted to the GPU and have not been recorded yet
  *
  * Each queue has entries for them, in the order of submission. An entry's life:
  *
- *   DONE -> FREE        who submits packets fills it again, `tail` having gone over it
- *   FREE -> OURS        it is whole and has its own signal: only the harvester looks at that
- *   FREE -> ARMED       it is whole and has its owner's signal
- *   FREE -> CALLING -> ARMED   a copy, while the runtime's function runs: it may complete in there
- *   ARMED, CALLING <-> BUSY    a thread looks at the owner's signal
- *   BUSY -> CAPTURED    the times were taken because the owner's signal ends its life now
+ *   DONE -> FREE        `tail` has passed it; the submitting thread fills it again
+ *   FREE -> OURS        complete, with its own signal: only the harvester polls that
+ *   FREE -> ARMED       complete, with its owner's signal
+ *   FREE -> CALLING -> ARMED   a copy while the runtime's function runs; it may complete meanwhile
+ *   ARMED, CALLING <-> BUSY    a thread polls the owner's signal
+ *   BUSY -> CAPTURED    the times were taken because the owner reuses or destroys its signal
  *   OURS -> HELD        recorded, and a barrier packet may still read its signal
  *   OURS, HELD, ARMED, CAPTURED -> DONE   recorded by the holder of the harvest lock
- * and `head` moves over an entry once it is OURS or ARMED.
+ * `head` passes an entry once it is OURS or ARMED.
  *
- * A queue begins with a small ring of entries, which stay in the caches of both processors. When it is full,
- * the next one is twice as large (inflight_grow()); the one before it drains and stays empty until a quiet
- * moment (inflight_trim()). Each entry has a completion signal of its own, made when it is first needed, and used again
- * with it.
+ * A queue begins with a small ring of entries, which fits the caches of both processors. When it is full,
+ * the queue switches to a ring twice as large (inflight_grow()); the smaller one drains and is used again
+ * after an idle period (inflight_trim()). Each entry has a completion signal of its own, made when first
+ * needed and reused with the entry.
  *
  *   operation         | inflight_push | poll_entry    | poll_capture
  *   ------------------+---------------+---------------+-----------------
  *   inflight_push     | turn          | any           | any
  *   poll_entry        |               | harvest lock  | any
  *   poll_capture      |               |               | any
- * (poll.h has the latter two; "turn": the right to submit the queue's packets, queue.h.)
+ * (poll.h declares the latter two; "turn": the right to submit the queue's packets, queue.h.)
  */
 #ifndef RTL_SOURCE_HSA_INFLIGHT_H
 #define RTL_SOURCE_HSA_INFLIGHT_H
@@ -59,18 +59,20 @@ enum inflight_kind { INFLIGHT_DISPATCH, INFLIGHT_BARRIER, INFLIGHT_COPY };
 struct inflight {
 	_Atomic uint32_t state; /* enum inflight_state */
 	uint8_t kind;		/* enum inflight_kind */
-	uint8_t nr_looks;	/* times that the value had dropped and no times were there */
+	uint8_t nr_looks;	/* polls that found the value dropped and no times */
 	uint16_t flags;		/* enum rec_flags */
 	uint32_t epoch;		/* code_object_now() at submission */
 	uint8_t result;		/* enum inflight_result; CAPTURED */
 	_Atomic bool tainted;	/* another operation shares the owner's signal */
-	uint64_t correlation;	/* 0: it has none yet; one is made when it is recorded */
+	uint64_t correlation;	/* 0: none yet; assigned when the operation is recorded */
 	uint64_t marker;
 	uint64_t submitter; /* as in struct thread */
 	uint64_t packet;    /* index in the queue that the program sees */
-	/* Relaxed stores: it is set before the state; late lookers compare it with theirs. */
+	/* Relaxed: stored before the state; a thread that looks late compares it with its own
+	 * signal. */
 	_Atomic(amd_signal_t *) signal;
-	/* This entry's own, with value 1 and times 0 until it is submitted; NULL: not made yet. */
+	/* The entry's own signal, with value 1 and times 0 until it is submitted; NULL: not made
+	 * yet. */
 	_Atomic(amd_signal_t *) ours;
 	union {
 		struct packet_head head; /* of a packet */
@@ -88,18 +90,19 @@ _Static_assert(sizeof(struct inflight) == 128, "two cache lines");
 _Static_assert(offsetof(struct inflight, head) == 64, "the second line begins with the packet");
 
 struct inflight_ring {
-	/* made when it is first needed; kept for ever: what was found by a signal may be an entry of any time */
+	/* Allocated when first needed and never freed: the signal map may lead to an entry of any
+	 * age. */
 	struct inflight *entry;
 	uint32_t mask;
 
 	/* owner: the holder of the turn */
 	_Alignas(64) _Atomic uint64_t head;
-	uint64_t room; /* entries before this are known to be free */
-	uint64_t peek; /* entries before this were seen completed */
+	uint64_t free_end; /* entries before this index are known to be free */
+	uint64_t peek;	   /* entries before this index were seen completed */
 
 	/* owner: the holder of the harvest lock */
 	_Alignas(64) _Atomic uint64_t tail;
-	uint32_t prepared; /* entries before this have had a signal */
+	uint32_t prepared; /* entries before this index have a signal */
 };
 
 #define INFLIGHT_FIRST 64u /* entries of the first ring */
@@ -110,8 +113,8 @@ struct inflight_ring {
 struct inflight_rings {
 	uint32_t most; /* entries of the largest; 0: not made yet */
 	uint32_t nr;
-	/* The one that is filled; those before it drain, those behind it are empty. Atomic, written by the holder of the
-	 * turn. */
+	/* The ring being filled; the ones before it drain, the ones after it are empty. Written by
+	 * the holder of the turn. */
 	struct inflight_ring *_Atomic current;
 	struct inflight_ring ring[INFLIGHT_MAX_RINGS];
 };
@@ -126,46 +129,47 @@ static inline void inflight_set_signal(struct inflight *e, amd_signal_t *s)
 	atomic_store_explicit(&e->signal, s, memory_order_relaxed);
 }
 
-/* Room for `most` operations, a power of two, in rings that grow. 0 or -ENOMEM.
- * Rings that are there must be for as many, and are kept. */
+/* Capacity for `most` operations, a power of two, in rings that grow. 0 or -ENOMEM. Existing rings
+ * must have the same `most`, and are kept. */
 int inflight_init(struct inflight_rings *r, uint32_t most);
 
-/* HOT: the ring that is filled. Owner of the turn. */
+/* HOT: the ring being filled. Holder of the turn. */
 static inline struct inflight_ring *inflight_current(const struct inflight_rings *r)
 {
-	/* relaxed: the owner's; for the harvester acquire, below */
+	/* relaxed: written by the holder of the turn, which is the caller */
 	return atomic_load_explicit(&r->current, memory_order_relaxed);
 }
 
-/* The current ring is full: goes on to a larger one. false: there is none, or no memory. Owner of the turn. */
+/* The current ring is full: switches to the next larger one. false: it is the largest, or no
+ * memory. Holder of the turn. */
 bool inflight_grow(struct inflight_rings *r);
 
-/* Begins with the smallest ring again and destroys all signals but `keep`. Nothing may be in flight. Holder of both
- * locks. */
+/* Returns to the smallest ring and destroys all signals but `keep`. Nothing may be in flight.
+ * Holder of the turn and of the harvest lock. */
 void inflight_trim(struct inflight_rings *r, uint32_t keep);
 
-/* Makes signals ahead of need, some at a time. Holder of the harvest lock. */
+/* Makes signals ahead of need, a bounded number per call. Holder of the harvest lock. */
 void inflight_prepare(struct inflight_rings *r);
 
-/* HOT: the signal of `e`; NULL: none could be made. Owner of the turn. */
+/* HOT: the own signal of `e`; NULL: none could be made. Holder of the turn. */
 amd_signal_t *inflight_make_signal(struct inflight *e);
 static inline amd_signal_t *inflight_own_signal(struct inflight *e)
 {
-	/* acquire: pairs with inflight_prepare(), which has written to it */
+	/* acquire: pairs with inflight_prepare(), which initialised the signal */
 	amd_signal_t *s = atomic_load_explicit(&e->ours, memory_order_acquire);
 
 	return RTL_LIKELY(s != NULL) ? s : inflight_make_signal(e);
 }
 
 /* For inflight_next(). */
-bool inflight_look_for_room(struct inflight_ring *r);
+bool inflight_find_free(struct inflight_ring *r);
 
-/* HOT: the entry to fill next, NULL when the ring is full. Owner of the ring's head. */
+/* HOT: the entry to fill next; NULL when the ring is full. Holder of the turn. */
 static inline struct inflight *inflight_next(struct inflight_ring *r)
 {
 	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed); /* owner */
 
-	if (RTL_UNLIKELY(head == r->room) && !inflight_look_for_room(r))
+	if (RTL_UNLIKELY(head == r->free_end) && !inflight_find_free(r))
 		return NULL;
 	return &r->entry[head & r->mask];
 }
@@ -174,21 +178,21 @@ static inline struct inflight *inflight_next(struct inflight_ring *r)
 static inline void inflight_push(struct inflight_ring *r, const struct inflight *e)
 {
 	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed); /* owner */
-	/* at the ring's end nothing is there, which does no harm */
+	/* past the ring's end the prefetch is harmless */
 	const char *soon = (const char *)e + 2 * sizeof(*e);
 
-	/* pairs with the acquire in collect_ring(): the entry is whole before head is past it */
+	/* pairs with the acquire in collect_ring(): the entry is complete before head passes it */
 	atomic_store_explicit(&r->head, head + 1, memory_order_release);
 	/* the harvester wrote to it last, on another processor */
 	RTL_PREFETCH_WRITE(soon);
 	RTL_PREFETCH_WRITE(soon + 64);
 }
 
-/* Operations in flight, an estimate: the caller looks again. Any thread. */
+/* Estimated number of operations in flight; the caller checks again. Any thread. */
 uint64_t inflight_count(const struct inflight_rings *r);
 
-/* HOT: is `e` an entry of `r` that nobody has anything to do with any more? Looks at the ring only, not at
- * the entry, which another processor wrote to. false: look. Owner of the ring's head; `r` may be NULL. */
+/* HOT: true if `e` is a recorded entry of `r`. Reads the ring only, since another processor wrote
+ * to the entry. false: unknown, check the entry. Holder of the turn; `r` may be NULL. */
 static inline bool inflight_recorded(const struct inflight_ring *r, const struct inflight *e)
 {
 	uint64_t idx, tail;
@@ -196,7 +200,7 @@ static inline bool inflight_recorded(const struct inflight_ring *r, const struct
 	if (!r || e < r->entry || e > r->entry + r->mask)
 		return false;
 	idx = (uint64_t)(e - r->entry);
-	/* pairs with the release in harvest's advance */
+	/* pairs with the release in collect.c's advance() */
 	tail = atomic_load_explicit(&r->tail, memory_order_acquire);
 	return ((idx - tail) & r->mask) >=
 	       atomic_load_explicit(&r->head, memory_order_relaxed) - tail;
@@ -205,15 +209,16 @@ static inline bool inflight_recorded(const struct inflight_ring *r, const struct
 /* For inflight_done(). */
 void inflight_done_owners(struct inflight *e);
 
-/* May `e` still be an operation on `s` whose times are not known? */
+/* Whether `e` may still be an operation on `s` whose times are unknown. */
 bool inflight_uses(const struct inflight *e, const amd_signal_t *s);
 
-/* HOT: recorded, the entry may be filled again. Waits for a late looker, who stays for a few loads. */
+/* HOT: the entry is recorded and may be filled again. Waits for a thread that polls its signal,
+ * which takes a few loads. */
 static inline void inflight_done(struct inflight *e)
 {
-	/* Both cache lines are written to, not only read. One that was written here moves to the processor that
-	 * fills the entry next while that goes on with other things; one that both have for reading stops
-	 * it for as long as a line takes there and back (seen on Zen; bench/README.md). */
+	/* Writes to both cache lines, although one would do. A line that was written here moves to
+	 * the processor that fills the entry next while that continues with other work; a line that
+	 * both processors only read stalls it for a round trip (seen on Zen; bench/README.md). */
 	e->hw = 0;
 	if (RTL_LIKELY(atomic_load_explicit(&e->state, memory_order_relaxed) >= INFLIGHT_OURS))
 		atomic_store_explicit(&e->state, INFLIGHT_DONE, memory_order_release);
@@ -221,7 +226,8 @@ static inline void inflight_done(struct inflight *e)
 		inflight_done_owners(e);
 }
 
-/* HOT: the entry's own signal, completed and read by nobody any more, is as new. Holder of the harvest lock. */
+/* HOT: resets the entry's own signal, which has completed and which no packet reads any more.
+ * Holder of the harvest lock. */
 static inline void inflight_reset_signal(struct inflight *e)
 {
 	amd_signal_t *s = inflight_signal(e);

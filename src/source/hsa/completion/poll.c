@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* poll.c - what signals say of operations in flight
+/* poll.c - reads completion and times of operations in flight from their signals
  *
  * Hot path: poll_completed().
  * Quirk:    the GPU writes begin, end, then the value. An owner may set the value again at once, so
- *           for an owner's signal "end ticks are there" is what tells completion; they are cleared
- *           when the packet is submitted.
+ *           for an owner's signal nonzero end ticks mark completion; they are cleared when the
+ *           packet is submitted.
  */
 #include "source/hsa/completion/poll.h"
 
@@ -12,13 +12,13 @@
 
 #include "source/hsa/completion/copy_times.h"
 
-/* A queue without profiling writes no times. After this many looks at a dropped value that is
- * what it was, not a write that is still under way. */
+/* A queue without profiling writes no times. A dropped value without times may also be a write in
+ * progress; after this many polls it is not. */
 #define LOOKS_WITHOUT_TIMES 3
 
 static bool lock(struct inflight *e, uint32_t from)
 {
-	/* pairs with unlock(): what another looker wrote is seen */
+	/* pairs with unlock(): makes the previous holder's writes visible */
 	return atomic_compare_exchange_strong_explicit(&e->state, &from, INFLIGHT_BUSY,
 						       memory_order_acquire, memory_order_relaxed);
 }
@@ -28,7 +28,7 @@ static void unlock(struct inflight *e, uint32_t state)
 	atomic_store_explicit(&e->state, state, memory_order_release);
 }
 
-/* `over`: the owner uses its signal anew, so it takes the operation for completed. */
+/* `over`: the owner uses its signal anew, so it considers the operation completed. */
 static enum inflight_result look(struct inflight *e, bool over, uint64_t *begin, uint64_t *end)
 {
 	const amd_signal_t *s = inflight_signal(e);
@@ -38,16 +38,16 @@ static enum inflight_result look(struct inflight *e, bool over, uint64_t *begin,
 	*end = signal_end_ticks(s);
 	*begin = signal_begin_ticks(s);
 	if (*end)
-		/* Another operation on this signal may have written its own times. */
+		/* Another operation on this signal may have written these times. */
 		return atomic_load_explicit(&e->tainted, memory_order_relaxed) ? INFLIGHT_REPLACED :
 										 INFLIGHT_TIMED;
-	/* a dispatch is timed by its owner's signal where its value is 1 */
+	/* only a dispatch whose owner's signal has value 1 is timed by that signal */
 	if (signal_value(s) < 1 && ++e->nr_looks > LOOKS_WITHOUT_TIMES)
 		return INFLIGHT_UNTIMED;
 	return INFLIGHT_PENDING;
 }
 
-/* Takes what look() said. */
+/* Stores the result of look(). */
 static void capture(struct inflight *e, enum inflight_result r, uint64_t begin, uint64_t end)
 {
 	e->result = (uint8_t)r;
@@ -76,8 +76,8 @@ enum inflight_result poll_owners(struct inflight *e, uint64_t *begin, uint64_t *
 	return r;
 }
 
-/* Waits for another looker, whose look takes a few loads. Returns the state that was locked, or
- * the one that can't be. */
+/* Waits while another thread polls the entry, which takes a few loads. Returns the state that was
+ * locked, or the final state that can't be locked. */
 static uint32_t lock_any(struct inflight *e)
 {
 	const struct timespec nap = { .tv_nsec = 20000 };
@@ -90,7 +90,7 @@ static uint32_t lock_any(struct inflight *e)
 			return state;
 		if (state != INFLIGHT_BUSY && lock(e, state))
 			return state;
-		if (round % 1024 == 0) /* it was preempted */
+		if (round % 1024 == 0) /* the other thread was preempted */
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
 		else
 			RTL_RELAX();
@@ -110,7 +110,7 @@ enum poll_use poll_capture(struct inflight *e, amd_signal_t *s, bool destroyed)
 	case INFLIGHT_HELD:
 	case INFLIGHT_DONE:
 		return POLL_GONE;
-	case INFLIGHT_FREE: /* on its way to the GPU, on this signal or on another */
+	case INFLIGHT_FREE: /* being submitted, on this signal or on another */
 		if (inflight_signal(e) != s)
 			return POLL_GONE;
 		atomic_store_explicit(&e->tainted, true, memory_order_relaxed);
@@ -141,7 +141,7 @@ bool poll_completed(struct inflight *e)
 	if (state == INFLIGHT_OURS)
 		return signal_value(inflight_signal(e)) <= 0;
 	if (state >= INFLIGHT_CAPTURED)
-		return true; /* its signal may be another's by now */
+		return true; /* another operation may have its signal by now */
 	if (!lock(e, INFLIGHT_ARMED))
 		return false;
 	yes = signal_end_ticks(inflight_signal(e)) != 0 || signal_value(inflight_signal(e)) < 1;

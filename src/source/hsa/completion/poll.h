@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* poll.h - what signals say of operations in flight: completed or not, and their times */
+/* poll.h - reads completion and times of operations in flight from their signals */
 #ifndef RTL_SOURCE_HSA_POLL_H
 #define RTL_SOURCE_HSA_POLL_H
 
@@ -17,7 +17,7 @@ static inline enum inflight_result poll_entry(struct inflight *e, uint64_t *begi
 {
 	const amd_signal_t *s = inflight_signal(e);
 
-	/* relaxed: the entry was published with this state; OURS is changed by the harvester alone */
+	/* relaxed: the entry was published with this state; only the harvester changes OURS */
 	if (RTL_UNLIKELY(atomic_load_explicit(&e->state, memory_order_relaxed) != INFLIGHT_OURS))
 		return poll_owners(e, begin, end);
 	if (signal_value(s) > 0)
@@ -28,17 +28,17 @@ static inline enum inflight_result poll_entry(struct inflight *e, uint64_t *begi
 }
 
 enum poll_use {
-	POLL_OVER,   /* its times are known, or never will be */
+	POLL_OVER,   /* its times are known, or lost */
 	POLL_IN_USE, /* it has not completed */
-	POLL_GONE,   /* the entry is another operation's by now */
+	POLL_GONE,   /* the entry belongs to another operation by now */
 };
 
-/* The owner of `s` destroys it, or uses it anew: takes the times, if `e` is still the operation on
- * it, which this finds out. One that has not completed is given up when `s` is destroyed, else it
- * shares `s` from now on, so that the times in there are not taken for its own. Any thread. */
+/* The owner of `s` destroys it or uses it anew: takes the times if `e` is still an operation on
+ * `s`, which this function checks. A pending operation is given up when `s` is destroyed; else it
+ * counts as sharing `s`, so that later times are not attributed to it. Any thread. */
 enum poll_use poll_capture(struct inflight *e, amd_signal_t *s, bool destroyed);
 
-/* HOT: has the GPU completed `e`? Only looks, for back_pressure.c. Any thread. */
+/* HOT: whether the GPU has completed `e`; takes no times. For back_pressure.c. Any thread. */
 bool poll_completed(struct inflight *e);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* shared_times.c - times of dispatches whose owner's signal was completed by a barrier packet of ours
+/* shared_times.c - times of dispatches whose owner's signal was completed by librtl's barrier
+ * packet
  *
  * Owns:     a fixed table, by signal.
- * Threads:  any; `lock` but for shared_times_forget().
+ * Threads:  any; `lock`, except in shared_times_forget().
  * Hot path: shared_times_any(), shared_times_forget().
  */
 #include "source/hsa/completion/shared_times.h"
@@ -27,7 +28,7 @@ static uint64_t next_stamp RTL_GUARDED_BY(lock);
 
 bool shared_times_any(void)
 {
-	/* relaxed: the thread that uses a signal knows what happened to it before */
+	/* relaxed: the calling thread is ordered after earlier uses of its signal */
 	return atomic_load_explicit(&any, memory_order_relaxed);
 }
 
@@ -38,13 +39,13 @@ static struct kept *first_of(uint64_t signal)
 	return &table[(uint32_t)(h >> 40) & (NR_KEPT - WAYS)];
 }
 
-/* The entry that `self` has, else a free one, else the oldest. */
+/* The entry of `self`, else a free one, else the oldest. */
 RTL_REQUIRES(lock) static struct kept *choose(uint64_t self)
 {
 	struct kept *k = first_of(self), *best = NULL;
 
 	for (struct kept *end = k + WAYS; k < end; k++) {
-		/* relaxed: only shared_times_forget() changes it without the lock, to 0 */
+		/* relaxed: only shared_times_forget() writes it without the lock, and writes 0 */
 		uint64_t its = atomic_load_explicit(&k->signal, memory_order_relaxed);
 
 		if (its == self)

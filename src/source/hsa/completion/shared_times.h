@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* shared_times.h - times of dispatches whose owner's signal was completed by a barrier packet of ours
+/* shared_times.h - times of dispatches whose owner's signal was completed by librtl's barrier
+ * packet
  *
- * Such a signal holds the barrier's times, or none, so the owner's question for the dispatch's is answered from
- * here. Any thread.
+ * Such a signal holds the barrier's times, or none. When the owner asks for the dispatch's times,
+ * librtl answers from this table. Any thread.
  */
 #ifndef RTL_SOURCE_HSA_SHARED_TIMES_H
 #define RTL_SOURCE_HSA_SHARED_TIMES_H
@@ -12,19 +13,20 @@
 
 #include "source/hsa/completion/signal.h"
 
-/* HOT: whether there ever was one. */
+/* HOT: whether any were ever expected. */
 bool shared_times_any(void);
 
-/* HOT: `s` goes onto another operation: what was kept of it is over. */
+/* HOT: another operation uses `s` now: drops the times kept for it. */
 void shared_times_forget(const amd_signal_t *s);
 
-/* As shared_times_forget(); this operation's times will be kept. */
+/* As shared_times_forget(); announces that this operation's times will be kept. */
 void shared_times_expect(const amd_signal_t *s);
 
-/* Keeps the times, ns of system time. The oldest makes room. Takes a lock. */
+/* Stores the times, ns of system time. Replaces the oldest where there is no free entry. Takes a
+ * lock. */
 void shared_times_keep(const amd_signal_t *s, uint64_t begin_ns, uint64_t end_ns);
 
-/* false: none are kept; the times are left alone. */
+/* false: there are none; *begin_ns and *end_ns are unchanged. */
 bool shared_times_find(const amd_signal_t *s, uint64_t *begin_ns, uint64_t *end_ns);
 
 #endif

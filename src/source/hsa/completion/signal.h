@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* signal.h - ROCr's signals in memory: what the GPU writes into them, and what kind they are
+/* signal.h - ROCr's signals in memory: the fields that the GPU writes, and the kinds of signals
  *
- * The GPU writes results, times, then the value: times are whole when the value has dropped. An owner may set
- * the value again at once.
+ * The GPU writes results, times, then the value: the times are complete when the value has dropped.
+ * An owner may set the value again at once.
  */
 #ifndef RTL_SOURCE_HSA_SIGNAL_H
 #define RTL_SOURCE_HSA_SIGNAL_H
@@ -11,7 +11,10 @@
 #include <stdint.h>
 
 #ifndef HSA_LARGE_MODEL
-#define HSA_LARGE_MODEL 1 /* amd_hsa_*.h: 64-bit pointers */
+#define HSA_LARGE_MODEL                                                                            \
+	1 /* HOT: whether `s` is the doorbell of a hardware queue. Doorbell kinds
+			   * are negative (AMD_SIGNAL_KIND_DOORBELL and its legacy form), kinds of
+			   * signals with a value are not. */
 #endif
 #include <hsa/amd_hsa_signal.h>
 #include <hsa/hsa.h>
