@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_back_pressure.c - the ring behind an intercepted queue never overflows, and nobody waits for ever */
+/* test_back_pressure.c - the ring behind an intercept queue never overflows, and no thread waits
+ * for ever */
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@
 
 static const hsa_signal_t none;
 
-TEST(the_ring_never_overflows_behind_a_slow_gpu)
+TEST(slow_gpu_does_not_overflow_the_ring)
 {
 	struct fake_gpu g = { .pause_us = 20, .stretch = 7 };
 
@@ -33,8 +34,8 @@ TEST(the_ring_never_overflows_behind_a_slow_gpu)
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-/* Nobody harvests: the callback must help itself. */
-TEST(a_full_inflight_ring_is_harvested_by_the_callback)
+/* The harvester does not run: the callback must harvest. */
+TEST(full_inflight_ring_is_harvested_by_the_callback)
 {
 	struct fake_gpu g = { .stretch = 64 };
 
@@ -75,12 +76,12 @@ TEST(vendor_packets_alone_do_not_overflow_the_ring)
 	flood_with(p, 3000);
 }
 
-TEST(barriers_with_a_signal_of_the_program_do_not_overflow_the_ring)
+TEST(barriers_with_owners_signals_do_not_overflow_the_ring)
 {
 	flood_with(fake_barrier(none, fake_signal(1 << 20)), 3000);
 }
 
-TEST(dispatches_that_lite_leaves_out_do_not_overflow_the_ring)
+TEST(dispatches_left_out_by_lite_mode_do_not_overflow_the_ring)
 {
 	struct fake_gpu g = { .pause_us = 20, .stretch = 7 };
 	hsa_signal_t s = fake_signal(1 << 20);
@@ -99,7 +100,7 @@ TEST(dispatches_that_lite_leaves_out_do_not_overflow_the_ring)
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 0);
 }
 
-TEST(dispatches_that_are_left_out_do_not_overflow_the_ring)
+TEST(dispatches_left_out_while_paused_do_not_overflow_the_ring)
 {
 	struct fake_gpu g = { .pause_us = 20, .stretch = 7 };
 
@@ -117,7 +118,7 @@ TEST(dispatches_that_are_left_out_do_not_overflow_the_ring)
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 0);
 }
 
-TEST(no_signals_to_be_had_does_not_overflow_the_ring)
+TEST(failed_signal_creation_does_not_overflow_the_ring)
 {
 	struct fake_gpu g = { .pause_us = 20, .stretch = 7 };
 
@@ -135,7 +136,7 @@ TEST(no_signals_to_be_had_does_not_overflow_the_ring)
 	CHECK_GT_UINT(sink_record_loss(SPOOL_REASON_signal_create), 0);
 }
 
-TEST(a_mix_of_everything_does_not_overflow_the_ring)
+TEST(mix_of_all_packets_does_not_overflow_the_ring)
 {
 	struct fake_gpu g = { .pause_us = 20, .stretch = 5 };
 	hsa_signal_t one[64], counting = fake_signal(1 << 20);
@@ -181,7 +182,7 @@ TEST(a_mix_of_everything_does_not_overflow_the_ring)
 	fake_check_dispatches(1, nr_dispatches, 0, REC_F_NO_TIME | REC_F_UNFINISHED);
 }
 
-/* Dispatches that a ring of 64 takes when none of them completes. */
+/* Dispatches that fit into a ring of 64 while none of them completes. */
 #define NR_BEFORE_WAIT (64 - 3 - (2 * PACKET_PLAN_SLOTS + 2) + 1)
 
 static void *submit_past_the_end(void *arg)
@@ -191,12 +192,12 @@ static void *submit_past_the_end(void *arg)
 	return NULL;
 }
 
-static void let_go(struct fake_queue *q, void (*fail)(struct fake_queue *q))
+static void release(struct fake_queue *q, void (*fail)(struct fake_queue *q))
 {
 	pthread_t thread;
 
 	CHECK_OK(pthread_create(&thread, NULL, submit_past_the_end, q));
-	/* 3 are kept free, and there is to be room for all that may come with a packet */
+	/* 3 slots are kept free, and space for all packets that may be added to one */
 	while (fake_in_ring(q) < NR_BEFORE_WAIT)
 		usleep(100);
 	usleep(2000);
@@ -205,10 +206,10 @@ static void let_go(struct fake_queue *q, void (*fail)(struct fake_queue *q))
 	CHECK_EQ_UINT(fake_in_ring(q), NR_BEFORE_WAIT);
 }
 
-static void let_a_waiter_go(void (*fail)(struct fake_queue *q))
+static void release_waiter(void (*fail)(struct fake_queue *q))
 {
 	fake_open_intercept(NULL, 0);
-	let_go(fake_queue_create(64), fail);
+	release(fake_queue_create(64), fail);
 }
 
 static void by_inactivation(struct fake_queue *q)
@@ -216,9 +217,9 @@ static void by_inactivation(struct fake_queue *q)
 	CHECK_EQ_INT(queue_calls_inactivate(&q->hsa), HSA_STATUS_SUCCESS);
 }
 
-TEST(an_inactive_queue_lets_the_waiter_go)
+TEST(inactivated_queue_releases_waiting_thread)
 {
-	let_a_waiter_go(by_inactivation);
+	release_waiter(by_inactivation);
 }
 
 static void ignore_error(hsa_status_t status, hsa_queue_t *q, void *data)
@@ -234,7 +235,7 @@ static void by_error(struct fake_queue *q)
 	q->error(HSA_STATUS_ERROR_EXCEPTION, &q->hsa, q->error_data);
 }
 
-TEST(a_failed_queue_lets_the_waiter_go)
+TEST(failed_queue_releases_waiting_thread)
 {
 	hsa_queue_t *queue;
 
@@ -242,7 +243,7 @@ TEST(a_failed_queue_lets_the_waiter_go)
 	CHECK_EQ_INT(queue_calls_create(fake_agent(1), 64, HSA_QUEUE_TYPE_MULTI, ignore_error, NULL,
 					0, 0, &queue),
 		     HSA_STATUS_SUCCESS);
-	let_go((struct fake_queue *)(void *)queue, by_error);
+	release((struct fake_queue *)(void *)queue, by_error);
 }
 
 static void by_destruction(struct fake_queue *q)
@@ -251,9 +252,9 @@ static void by_destruction(struct fake_queue *q)
 	fake_queue_destroy(q);
 }
 
-TEST(a_destroyed_queue_lets_the_waiter_go)
+TEST(destroyed_queue_releases_waiting_thread)
 {
-	let_a_waiter_go(by_destruction);
+	release_waiter(by_destruction);
 }
 
 /* ---- the end of the process ----------------------------------------------------------------- */
@@ -269,7 +270,7 @@ static void run_late(struct fake_queue *q)
 	fake_gpu_stop(&g);
 }
 
-TEST(packets_after_the_end_neither_overflow_nor_hang)
+TEST(packets_after_the_end_neither_overflow_nor_block)
 {
 	struct fake_queue *q;
 
@@ -277,7 +278,7 @@ TEST(packets_after_the_end_neither_overflow_nor_hang)
 	q = fake_queue_create(64);
 	for (uint32_t id = 1; id <= NR_BEFORE_WAIT; id++)
 		fake_submit_dispatch(q, id);
-	/* The deadline has passed: all are given up, while the GPU still has them to do. */
+	/* The deadline has passed: all entries are given up while the GPU still executes them. */
 	harvest_source.stop(clock_now_ns());
 	life_set_state(LIFE_STOPPED);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_unfinished), NR_BEFORE_WAIT);

@@ -29,7 +29,7 @@ static void submit(struct fake_queue *q, union fake_packet p)
 	fake_submit(q, &p, 1);
 }
 
-TEST(shared_signal_is_completed_by_a_barrier_packet_in_a_queue_of_ours)
+TEST(shared_signal_is_completed_by_barrier_packet_of_completer)
 {
 	struct fake_queue *q = open_queue(64), *own;
 	hsa_signal_t s = fake_signal(3);
@@ -40,7 +40,7 @@ TEST(shared_signal_is_completed_by_a_barrier_packet_in_a_queue_of_ours)
 	fake_submit(q, &p, 1);
 	CHECK_EQ_UINT(atomic_load(&fake.nr_own_queues), 1);
 	own = fake_own_queue(0);
-	/* the program's indices and packets are its own */
+	/* the program's indices and packets are unchanged */
 	CHECK_EQ_UINT(fake_write_index(q), 1);
 	CHECK_EQ_UINT(fake_write_index(own), 1);
 	d = fake_hw(q, 0);
@@ -53,7 +53,7 @@ TEST(shared_signal_is_completed_by_a_barrier_packet_in_a_queue_of_ours)
 	CHECK_EQ_UINT(b->barrier.dep_signal[0].handle, d->dispatch.completion_signal.handle);
 	CHECK_EQ_UINT(b->barrier.completion_signal.handle, s.handle);
 	fake.hold_ours = false;
-	fake_gpu_run_ours(); /* it waits for the dispatch */
+	fake_gpu_run_ours(); /* the barrier packet waits for the dispatch */
 	CHECK_EQ_INT(fake_signal_get(s), 3);
 	fake.hold_ours = true;
 	fake_gpu_run(q, 1);
@@ -68,7 +68,7 @@ TEST(shared_signal_is_completed_by_a_barrier_packet_in_a_queue_of_ours)
 	CHECK_EQ_UINT(sink_record_losses(), 1);
 }
 
-TEST(packets_of_a_shared_signal_have_the_programs_indices)
+TEST(packets_with_shared_signal_keep_their_indices)
 {
 	struct fake_queue *q = open_queue(64);
 	hsa_signal_t s = fake_signal(5);
@@ -84,14 +84,14 @@ TEST(packets_of_a_shared_signal_have_the_programs_indices)
 	}
 }
 
-TEST(signal_that_comes_to_be_shared_has_no_times_for_the_first)
+TEST(first_dispatch_on_shared_signal_has_no_times)
 {
 	struct fake_queue *q = open_queue(64);
 	hsa_signal_t s = fake_signal(1);
 	const struct event_dispatch *d;
 
 	submit(q, fake_dispatch(1, s));
-	fake_signal_set(s, 2); /* one more to come */
+	fake_signal_set(s, 2); /* one more completion to come */
 	submit(q, fake_dispatch(2, s));
 	fake_run_all(q);
 	CHECK_EQ_INT(fake_signal_get(s), 0);
@@ -104,7 +104,7 @@ TEST(signal_that_comes_to_be_shared_has_no_times_for_the_first)
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_signal_reused), 1);
 }
 
-TEST(signal_of_ours_is_not_used_again_before_its_barrier_has_passed)
+TEST(own_signal_is_not_reused_before_its_barrier_has_passed)
 {
 	struct fake_queue *q = open_queue(1024);
 	hsa_signal_t s = fake_signal(1000000), ours;
@@ -115,7 +115,7 @@ TEST(signal_of_ours_is_not_used_again_before_its_barrier_has_passed)
 	fake_gpu_run(q, 1);
 	fake_harvest();
 	CHECK_EQ_INT(fake_signal_get(ours), 0);
-	/* as many as there are signals, so that each would come round */
+	/* as many as there are signals, so that each would be reused */
 	for (uint32_t id = 2; id <= 300; id++)
 		fake_submit_dispatch(q, id);
 	for (uint64_t i = 1; i < 300; i++)
@@ -124,11 +124,11 @@ TEST(signal_of_ours_is_not_used_again_before_its_barrier_has_passed)
 	fake_run_all(q);
 	CHECK_EQ_INT(fake_signal_get(s), 999999);
 	fake_check_dispatches(1, 300, 0, REC_F_NO_TIME);
-	/* and then it comes back */
+	/* then it is free again */
 	CHECK_EQ_INT(fake_signal_get(ours), 1);
 }
 
-TEST(signal_shared_by_many_completes_exactly_as_often)
+TEST(shared_signal_completes_once_for_each_dispatch)
 {
 	struct fake_queue *q[2];
 	hsa_signal_t s;
@@ -157,7 +157,7 @@ TEST(signal_shared_by_many_completes_exactly_as_often)
 	CHECK_LE_UINT(atomic_load(&fake.nr_signals_made), 300);
 }
 
-/* ---- questions for times --------------------------------------------------------------------- */
+/* ---- reads of dispatch times ----------------------------------------------------------------- */
 
 static void check_time(hsa_signal_t s, uint32_t id)
 {
@@ -169,7 +169,7 @@ static void check_time(hsa_signal_t s, uint32_t id)
 	CHECK_EQ_UINT(time.end, fake_ticks_to_ns(fake_end_ticks(id)));
 }
 
-TEST(question_for_the_time_is_answered_with_the_kernels_own)
+TEST(dispatch_time_query_returns_times_of_the_kernel)
 {
 	struct fake_queue *q = open_queue(64);
 	hsa_signal_t own = fake_signal(1), shared = fake_signal(2);
@@ -183,7 +183,7 @@ TEST(question_for_the_time_is_answered_with_the_kernels_own)
 	fake_harvest();
 	check_time(own, 4);
 	check_time(shared, 5);
-	/* shared again, and then used alone: the old answer is over each time */
+	/* shared again, then used alone: each use ends the previous answer */
 	submit(q, fake_dispatch(6, shared));
 	fake_gpu_run(q, UINT64_MAX);
 	check_time(shared, 6);
@@ -193,7 +193,7 @@ TEST(question_for_the_time_is_answered_with_the_kernels_own)
 	check_time(shared, 7);
 }
 
-TEST(old_answer_is_not_given_for_a_packet_that_was_left_out)
+TEST(dispatch_time_query_after_left_out_packet_returns_no_old_times)
 {
 	struct fake_queue *q;
 	hsa_signal_t s = fake_signal(2);
@@ -210,7 +210,7 @@ TEST(old_answer_is_not_given_for_a_packet_that_was_left_out)
 	check_time(s, 7);
 }
 
-TEST(many_shared_signals_all_get_their_answer)
+TEST(dispatch_time_query_works_for_many_shared_signals)
 {
 	struct fake_queue *q = open_queue(1024);
 	hsa_signal_t s[400];
@@ -224,9 +224,9 @@ TEST(many_shared_signals_all_get_their_answer)
 		check_time(s[i], i);
 }
 
-/* ---- the queue of ours ----------------------------------------------------------------------- */
+/* ---- librtl's queue -------------------------------------------------------------------------- */
 
-TEST(completer_that_cannot_be_made_leaves_the_owners_signal_on_its_packet)
+TEST(failed_completer_creation_leaves_owners_signal_on_packet)
 {
 	struct fake_queue *q = open_queue(64);
 	hsa_signal_t s = fake_signal(4);
@@ -236,7 +236,7 @@ TEST(completer_that_cannot_be_made_leaves_the_owners_signal_on_its_packet)
 	fake_submit(q, &p, 1);
 	CHECK_MEM_EQ(fake_hw(q, 0), &p, sizeof(p));
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_signal_create), 1);
-	/* it is not tried for each packet */
+	/* librtl does not try again for each packet */
 	fake.refuse_ours = false;
 	fake_submit(q, &p, 1);
 	CHECK_MEM_EQ(fake_hw(q, 1), &p, sizeof(p));
@@ -247,7 +247,7 @@ TEST(completer_that_cannot_be_made_leaves_the_owners_signal_on_its_packet)
 	CHECK_EQ_INT(fake_signal_get(s), 2);
 	fake_check_dispatches(2, 1, 0, 0xffff);
 	CHECK_EQ_UINT(sink_record_losses(), 2);
-	/* but for the next queue, which has the memory of this one */
+	/* but it does for the next queue, which reuses this one's memory */
 	fake_queue_destroy(q);
 	q = fake_queue_create(64);
 	CHECK_EQ_UINT(queue_count(), 1);
@@ -257,7 +257,7 @@ TEST(completer_that_cannot_be_made_leaves_the_owners_signal_on_its_packet)
 	fake_check_dispatches(3, 1, 0, REC_F_NO_TIME);
 }
 
-TEST(completer_without_a_signal_of_ours_leaves_the_owners_on_its_packet)
+TEST(failed_signal_creation_leaves_owners_signal_on_packet)
 {
 	struct fake_queue *q = open_queue(128);
 	hsa_signal_t s = fake_signal(2);
@@ -273,7 +273,7 @@ TEST(completer_without_a_signal_of_ours_leaves_the_owners_on_its_packet)
 	CHECK_EQ_INT(fake_signal_get(s), 1);
 }
 
-TEST(full_completer_leaves_the_owners_signal_on_its_packet)
+TEST(full_completer_leaves_owners_signal_on_packet)
 {
 	struct fake_queue *q = open_queue(64);
 	hsa_signal_t s = fake_signal(65);
@@ -292,7 +292,7 @@ TEST(full_completer_leaves_the_owners_signal_on_its_packet)
 	fake_run_all(q);
 	CHECK_EQ_INT(fake_signal_get(s), 0);
 	fake_check_dispatches(0, 64, REC_F_SHARED, REC_F_NO_TIME);
-	/* it goes on */
+	/* recording continues */
 	fake_signal_set(s, 2);
 	submit(q, fake_dispatch(65, s));
 	fake_run_all(q);
@@ -310,7 +310,7 @@ static void on_error(hsa_status_t status, hsa_queue_t *q, void *data)
 	nr_errors++;
 }
 
-TEST(error_of_a_completer_is_none_of_the_programs)
+TEST(error_of_completer_does_not_reach_the_program)
 {
 	struct fake_queue *own;
 	hsa_queue_t *queue;
@@ -325,7 +325,7 @@ TEST(error_of_a_completer_is_none_of_the_programs)
 	CHECK_EQ_UINT(nr_errors, 0);
 }
 
-TEST(completer_ends_with_its_queue)
+TEST(completer_is_destroyed_with_its_queue)
 {
 	struct fake_queue *q = open_queue(64);
 
@@ -344,7 +344,7 @@ TEST(completer_ends_with_its_queue)
 	CHECK_EQ_UINT(sink_record_count(EVENT_QUEUE), 1);
 }
 
-TEST(completers_end_with_the_runtime)
+TEST(completers_are_destroyed_with_the_runtime)
 {
 	struct fake_queue *q = open_queue(64);
 
@@ -358,8 +358,9 @@ TEST(completers_end_with_the_runtime)
 	CHECK_EQ_UINT(atomic_load(&fake.nr_own_queues), 0);
 }
 
-/* The dispatch never completes, so neither does the owner's signal, and nobody waits for that. */
-TEST(queue_with_a_shared_dispatch_in_flight_is_destroyed)
+/* The dispatch never completes, so the owner's signal doesn't either, and no thread waits for it.
+ */
+TEST(queue_with_pending_shared_dispatch_is_destroyed)
 {
 	struct fake_queue *q = open_queue(64);
 	hsa_signal_t s = fake_signal(2);
@@ -372,7 +373,7 @@ TEST(queue_with_a_shared_dispatch_in_flight_is_destroyed)
 	CHECK_EQ_UINT(atomic_load(&fake.nr_own_queues), 0);
 }
 
-TEST(settling_a_queue_without_completer_does_nothing)
+TEST(settle_of_queue_without_completer_does_nothing)
 {
 	struct fake_queue *q = open_queue(64);
 
@@ -413,7 +414,7 @@ static void *read_signals(void *arg)
 	return arg;
 }
 
-TEST(signals_are_read_while_queues_with_completers_end)
+TEST(signals_are_read_while_completers_are_destroyed)
 {
 	pthread_t threads[4];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_intercept.c - the packet callback of queues that the runtime intercepts (RTL_QUEUES=intercept) */
+/* test_intercept.c - the packet callback of intercept queues (RTL_QUEUES=intercept) */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -27,7 +27,7 @@
 static const hsa_signal_t none;
 static union fake_packet packets[2 * MAX_BATCH];
 
-TEST(a_dispatch_is_recorded_with_its_times_and_shape)
+TEST(dispatch_is_recorded_with_its_times_and_shape)
 {
 	struct fake_queue *q;
 	const struct event_dispatch *d;
@@ -62,7 +62,7 @@ TEST(a_dispatch_is_recorded_with_its_times_and_shape)
 	CHECK_EQ_UINT(sink_record_count(EVENT_QUEUE_END), 1);
 }
 
-TEST(a_packet_is_passed_on_as_it_is_but_for_its_signal)
+TEST(submitted_packet_differs_in_its_signal_only)
 {
 	struct fake_queue *q;
 	union fake_packet p, *got;
@@ -90,15 +90,15 @@ static uint64_t correlation_of(struct fake_queue *q, uint32_t id, uint64_t carri
 	return 0;
 }
 
-TEST(a_packet_of_hips_own_thread_says_its_call)
+TEST(packet_of_hip_thread_gets_id_of_its_call)
 {
-	const uint64_t call = UINT64_C(1) << 40; /* no packet's own id */
+	const uint64_t call = UINT64_C(1) << 40; /* never librtl's own id of a packet */
 	const struct event_dispatch *d;
 	struct fake_queue *q;
 
 	fake_open_intercept(NULL, 0);
 	q = fake_queue_create(256);
-	/* what it carries is the program's own affair, where nobody wanted to know */
+	/* without a listener the packet's field is the program's own */
 	CHECK_NE_UINT(correlation_of(q, 1, call), call);
 	CHECK(join_turn_on());
 	join_begins(&(struct join_call){ call, 8, 9 });
@@ -106,10 +106,10 @@ TEST(a_packet_of_hips_own_thread_says_its_call)
 	d = &sink_record_at(EVENT_DISPATCH, 1)->dispatch;
 	CHECK_EQ_UINT(d->marker, 8);
 	CHECK_EQ_UINT(d->tid, 9);
-	/* of a call that nobody knows; of none */
+	/* an id of an unknown call; no id */
 	CHECK_LT_UINT(correlation_of(q, 3, call + 1), call);
 	CHECK_LT_UINT(correlation_of(q, 4, 0), call);
-	/* from a thread in a call it is that call's, whatever it carries */
+	/* within a call the packet gets that call's id, not its own field */
 	thread_get()->corr_current = 4711;
 	CHECK_EQ_UINT(correlation_of(q, 5, call), 4711);
 	thread_get()->corr_current = 0;
@@ -117,7 +117,7 @@ TEST(a_packet_of_hips_own_thread_says_its_call)
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_api_missed), 2);
 }
 
-TEST(an_owners_signal_stays_on_its_packet)
+TEST(owners_signal_stays_on_its_packet)
 {
 	struct fake_queue *q;
 	hsa_signal_t s;
@@ -136,7 +136,7 @@ TEST(an_owners_signal_stays_on_its_packet)
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-/* One callback of every size, on a ring that is just as large, filled to different heights. */
+/* One callback for each batch size up to the ring's, with the ring filled to different levels. */
 static void drive_batches(const char *mode, uint32_t ring, uint64_t *nr_dispatches)
 {
 	uint32_t id = 1, singles = 0;
@@ -195,8 +195,8 @@ TEST(full_mode_records_every_dispatch_of_every_batch)
 	check_batches("full");
 }
 
-/* Its packets are of no use to anybody else: they pass as they are, and are counted. */
-TEST(a_batch_for_which_there_is_no_memory_is_passed_through)
+/* Its packets can't be instrumented without memory: they pass unchanged, and are counted. */
+TEST(batch_without_memory_is_passed_through_and_counted)
 {
 	struct fake_queue *q;
 
@@ -216,7 +216,7 @@ TEST(a_batch_for_which_there_is_no_memory_is_passed_through)
 	CHECK_EQ_UINT(sink_record_losses(), 2);
 }
 
-TEST(a_batch_keeps_its_barriers_and_signals)
+TEST(batch_keeps_its_barriers_and_signals)
 {
 	struct fake_queue *q;
 	hsa_signal_t s, counting;
@@ -233,7 +233,8 @@ TEST(a_batch_keeps_its_barriers_and_signals)
 	packets[4] = fake_barrier(s, none);
 	packets[5] = fake_dispatch(4, counting);
 	fake_submit(q, packets, 6);
-	CHECK_EQ_UINT(fake_in_ring(q), 8); /* a barrier behind each of the two that share */
+	CHECK_EQ_UINT(fake_in_ring(q), 8); /* a barrier packet follows each of the two that share a
+					    * signal */
 	fake_run_all(q);
 	CHECK_EQ_INT(fake_signal_get(s), 0);
 	CHECK_EQ_INT(fake_signal_get(counting), 0);
@@ -241,8 +242,8 @@ TEST(a_batch_keeps_its_barriers_and_signals)
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_shared_signal), 2);
 }
 
-/* A queue's memory is used again for one whose batches are larger. */
-TEST(a_batch_fits_on_a_queue_made_of_a_smaller_one)
+/* A queue's memory is reused for a queue with larger batches. */
+TEST(larger_batch_fits_in_reused_queue_memory)
 {
 	struct fake_queue *q;
 	hsa_signal_t counting;
@@ -261,8 +262,8 @@ TEST(a_batch_fits_on_a_queue_made_of_a_smaller_one)
 	fake_check_dispatches(0, 512, REC_F_SHARED, REC_F_NO_TIME);
 }
 
-/* Packets of a batch that tell nothing of their progress must not make anyone wait for ever. */
-TEST(batches_of_barriers_do_not_stop_the_queue)
+/* Packets of a batch that report no progress must not block a thread for ever. */
+TEST(batches_of_barriers_do_not_block_the_queue)
 {
 	struct fake_queue *q;
 	uint32_t id = 1;
@@ -281,7 +282,7 @@ TEST(batches_of_barriers_do_not_stop_the_queue)
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-TEST(batches_of_a_whole_ring_follow_each_other)
+TEST(consecutive_batches_of_a_whole_ring_are_recorded)
 {
 	struct fake_queue *q;
 	uint32_t id = 1;
@@ -298,9 +299,9 @@ TEST(batches_of_a_whole_ring_follow_each_other)
 	fake_check_dispatches(1, 64 * 50, 0, REC_F_NO_TIME);
 }
 
-/* One callback after the other, of 1 to a whole ring's packets, each beginning where the last one ended: most of
+/* Callbacks with 1 to a whole ring's packets, each beginning where the previous one ended: most of
  * them cross the end of the ring. */
-TEST(batches_up_to_4096_that_cross_the_rings_end_are_recorded)
+TEST(batches_across_the_end_of_the_ring_are_recorded)
 {
 	static const uint32_t sizes[] = { 1,   2,   3,	  64,	255,  256,  257,
 					  511, 700, 1000, 2047, 3500, 4095, 4096 };
@@ -336,8 +337,8 @@ TEST(batches_up_to_4096_that_cross_the_rings_end_are_recorded)
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-/* A runtime that comes with the same index once more, or leaves some out. */
-TEST(an_index_that_is_repeated_or_jumps_loses_no_dispatch)
+/* A runtime that passes the same index again, or skips some. */
+TEST(repeated_or_skipped_index_loses_no_dispatch)
 {
 	struct fake_queue *q;
 	uint32_t id = 1;
@@ -362,7 +363,7 @@ TEST(an_index_that_is_repeated_or_jumps_loses_no_dispatch)
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-/* ---- where something is left out, it is counted ---------------------------------------------- */
+/* ---- losses are counted ---------------------------------------------------------------------- */
 
 static void check_interposed(struct fake_queue *q)
 {
@@ -379,21 +380,21 @@ static void check_interposed(struct fake_queue *q)
 	CHECK_EQ_UINT(atomic_load(&fake.nr_signals_destroyed), atomic_load(&fake.nr_signals_made));
 }
 
-TEST(a_queue_that_the_runtime_refuses_to_intercept_is_interposed)
+TEST(queue_refused_by_intercept_create_is_interposed)
 {
 	fake_open_intercept(NULL, 0);
 	fake.refuse_intercept = true;
 	check_interposed(fake_queue_create(64));
 }
 
-TEST(a_queue_that_takes_no_handler_is_interposed)
+TEST(queue_refusing_a_callback_is_interposed)
 {
 	fake_open_intercept(NULL, 0);
 	fake.refuse_register = true;
 	check_interposed(fake_queue_create(64));
 }
 
-TEST(a_queue_without_a_signal_for_progress_is_interposed)
+TEST(queue_without_progress_signal_is_interposed)
 {
 	struct fake_queue *q;
 
@@ -404,7 +405,7 @@ TEST(a_queue_without_a_signal_for_progress_is_interposed)
 	check_interposed(q);
 }
 
-TEST(a_queue_of_a_wrong_size_fails_as_it_does_untraced)
+TEST(queue_of_invalid_size_fails_as_untraced)
 {
 	hsa_queue_t *queue = NULL;
 
@@ -417,16 +418,16 @@ TEST(a_queue_of_a_wrong_size_fails_as_it_does_untraced)
 	CHECK_EQ_UINT(sink_record_count(EVENT_QUEUE), 0);
 }
 
-TEST(no_memory_for_a_queue_makes_it_plain)
+TEST(queue_without_memory_is_not_traced)
 {
 	fake_open_intercept(NULL, 0);
-	for (uint64_t i = 1; i <= 3; i++) { /* its own, the in-flight ring's, the notes' */
+	for (uint64_t i = 1; i <= 3; i++) { /* for the queue, its in-flight ring, its notes */
 		alloc_fail_at(i < 3 ? i : 2);
 		fake_queue_create(64);
 		alloc_fail_at(0);
 		CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_plain), i);
 	}
-	/* for what an interposed queue can do without */
+	/* for objects that only an intercept queue needs */
 	alloc_fail_at(2);
 	CHECK_EQ_INT(fake_queue_create(64)->kind, FAKE_PLAIN);
 	alloc_fail_at(0);
@@ -435,7 +436,7 @@ TEST(no_memory_for_a_queue_makes_it_plain)
 	CHECK_EQ_UINT(sink_record_losses(), 3);
 }
 
-TEST(an_inflight_ring_that_stays_full_is_counted)
+TEST(inflight_ring_that_stays_full_is_counted)
 {
 	uint64_t before_ns;
 	hsa_signal_t s;
@@ -446,7 +447,7 @@ TEST(an_inflight_ring_that_stays_full_is_counted)
 	fake_open_intercept(NULL, 0);
 	fake.staging = true;
 	q = fake_queue_create(64);
-	/* Taken out of the ring, but not completed: gates tell of progress, dispatches don't end. */
+	/* Removed from the ring, but not completed: gates report progress, dispatches don't end. */
 	for (id = 1; id <= 2 * 1024 - 64; id++) {
 		p = fake_dispatch(id, none);
 		queue_at(0)->pressure->consumed = queue_at(0)->pressure->written;
@@ -461,7 +462,7 @@ TEST(an_inflight_ring_that_stays_full_is_counted)
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inflight_full), 1);
 	CHECK_EQ_UINT(sink_record_losses(), 1);
 	CHECK_EQ_UINT(fake_hw(q, 2 * 1024 - 64)->dispatch.completion_signal.handle, s.handle);
-	/* it is waited for once, not for each dispatch */
+	/* the wait happens once, not for each dispatch */
 	before_ns = test_now_ns();
 	for (int i = 0; i < 100; i++) {
 		queue_at(0)->pressure->consumed = queue_at(0)->pressure->written;
@@ -470,14 +471,14 @@ TEST(an_inflight_ring_that_stays_full_is_counted)
 	}
 	CHECK_LT_UINT(test_now_ns() - before_ns, 2000000000);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inflight_full), 101);
-	/* and goes on when the oldest of the last ring has completed */
+	/* recording continues when the oldest of the last ring has completed */
 	fake_gpu_complete(q, 1024 - 64);
 	queue_at(0)->pressure->consumed = queue_at(0)->pressure->written;
 	fake_submit_dispatch(q, 5001);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inflight_full), 101);
 }
 
-TEST(a_signal_that_cannot_be_made_is_counted)
+TEST(failed_signal_creation_is_counted)
 {
 	struct fake_queue *q;
 
@@ -491,7 +492,7 @@ TEST(a_signal_that_cannot_be_made_is_counted)
 	fake_check_dispatches(1, INFLIGHT_FIRST, 0, 0xffff);
 }
 
-TEST(a_gpu_that_writes_no_times_is_counted)
+TEST(missing_gpu_times_are_counted)
 {
 	struct fake_queue *q;
 	union fake_packet p;
@@ -514,7 +515,7 @@ TEST(a_gpu_that_writes_no_times_is_counted)
 	}
 }
 
-TEST(an_inverted_time_is_kept_and_counted)
+TEST(inverted_times_are_recorded_and_counted)
 {
 	const struct event_dispatch *d;
 	struct fake_queue *q;
@@ -531,7 +532,7 @@ TEST(an_inverted_time_is_kept_and_counted)
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inverted), 1);
 }
 
-TEST(what_runs_at_the_queues_end_is_unfinished)
+TEST(dispatch_running_at_the_queues_end_is_unfinished)
 {
 	struct fake_queue *q;
 	union fake_packet p;
@@ -554,7 +555,7 @@ TEST(what_runs_at_the_queues_end_is_unfinished)
 	}
 }
 
-TEST(lite_mode_leaves_packets_with_a_signal_alone_and_counts_them)
+TEST(lite_mode_counts_dispatches_with_a_signal_and_leaves_them_unchanged)
 {
 	struct fake_queue *q;
 	union fake_packet p;
@@ -572,7 +573,7 @@ TEST(lite_mode_leaves_packets_with_a_signal_alone_and_counts_them)
 	fake_check_dispatches(2, 1, 0, 0xffff);
 }
 
-TEST(what_is_submitted_while_recording_is_paused_is_passed_on_as_it_is)
+TEST(packets_submitted_while_paused_are_unchanged)
 {
 	union fake_packet p = fake_dispatch(1, none);
 	struct fake_queue *q;
@@ -583,7 +584,8 @@ TEST(what_is_submitted_while_recording_is_paused_is_passed_on_as_it_is)
 	pause_set(true);
 	fake_submit(q, &p, 1);
 	CHECK_MEM_EQ(fake_hw(q, 0), &p, sizeof(p));
-	thread_get()->corr_current = 5; /* a call that began before does all of its work */
+	thread_get()->corr_current = 5; /* a call that began before the pause records all of its
+					 * work */
 	fake_submit_dispatch(q, 2);
 	thread_get()->corr_current = 0;
 	pause_set(false);
@@ -596,7 +598,7 @@ TEST(what_is_submitted_while_recording_is_paused_is_passed_on_as_it_is)
 	fake_check_dispatches(2, 2, 0, 0xffff);
 }
 
-TEST(another_sink_gets_what_the_recorder_leaves_out)
+TEST(dispatch_left_out_by_recorder_reaches_other_sink)
 {
 	struct fake_queue *q;
 
@@ -611,7 +613,7 @@ TEST(another_sink_gets_what_the_recorder_leaves_out)
 	fake_check_dispatches(1, 1, 0, 0xffff);
 }
 
-TEST(batches_are_left_out_as_a_choice)
+TEST(batch_submitted_while_paused_is_counted_as_left_out)
 {
 	struct fake_queue *q;
 
@@ -627,14 +629,14 @@ TEST(batches_are_left_out_as_a_choice)
 	CHECK_EQ_UINT(sink_record_losses(), 2);
 }
 
-TEST(a_dispatch_out_of_a_hook_of_ours_is_counted)
+TEST(dispatch_within_hook_is_counted_as_reentrant)
 {
 	struct fake_queue *q;
 	struct thread *t;
 
 	fake_open_intercept(NULL, 0);
 	q = fake_queue_create(64);
-	CHECK(life_enter(&t)); /* a signal handler, say */
+	CHECK(life_enter(&t)); /* e.g. a signal handler */
 	fake_submit_dispatch(q, 1);
 	life_leave(t);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_reentrant), 1);
@@ -642,7 +644,7 @@ TEST(a_dispatch_out_of_a_hook_of_ours_is_counted)
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 0);
 }
 
-TEST(a_dispatch_after_the_end_is_counted)
+TEST(dispatch_after_the_end_is_counted_as_late)
 {
 	struct fake_queue *q;
 	union fake_packet p = fake_barrier(none, none);
@@ -658,7 +660,7 @@ TEST(a_dispatch_after_the_end_is_counted)
 
 /* ---- shared signals ------------------------------------------------------------------------- */
 
-TEST(a_counting_signal_is_completed_by_a_barrier_behind_our_signal)
+TEST(counting_signal_is_completed_by_barrier_packet)
 {
 	struct fake_queue *q;
 	hsa_signal_t s;
@@ -680,7 +682,7 @@ TEST(a_counting_signal_is_completed_by_a_barrier_behind_our_signal)
 	CHECK_EQ_UINT(b->barrier.dep_signal[0].handle, d->dispatch.completion_signal.handle);
 	CHECK_EQ_UINT(b->barrier.completion_signal.handle, s.handle);
 	fake_gpu_run(q, 1);
-	CHECK_EQ_INT(fake_signal_get(s), 3); /* not before the barrier */
+	CHECK_EQ_INT(fake_signal_get(s), 3); /* only the barrier packet completes it */
 	fake_gpu_run(q, 1);
 	CHECK_EQ_INT(fake_signal_get(s), 2);
 	fake_harvest();
@@ -690,7 +692,7 @@ TEST(a_counting_signal_is_completed_by_a_barrier_behind_our_signal)
 	CHECK_EQ_UINT(sink_record_losses(), 1);
 }
 
-TEST(our_signal_is_not_used_again_before_its_barrier_has_passed)
+TEST(own_signal_is_not_reused_before_its_barrier_has_passed)
 {
 	struct fake_queue *q;
 	hsa_signal_t s, ours;
@@ -702,10 +704,10 @@ TEST(our_signal_is_not_used_again_before_its_barrier_has_passed)
 	p = fake_dispatch(1, s);
 	fake_submit(q, &p, 1);
 	ours = fake_hw(q, 0)->dispatch.completion_signal;
-	fake_gpu_run(q, 1); /* the barrier behind it was not looked at yet */
+	fake_gpu_run(q, 1); /* the barrier packet behind it was not processed yet */
 	fake_harvest();
 	CHECK_EQ_INT(fake_signal_get(ours), 0);
-	/* as many as there are signals, so that each would come round */
+	/* as many as there are signals, so that each would be reused */
 	for (uint32_t id = 2; id <= 300; id++)
 		fake_submit_dispatch(q, id);
 	for (uint64_t hw = 2; hw < atomic_load(q->write); hw++)
@@ -713,11 +715,11 @@ TEST(our_signal_is_not_used_again_before_its_barrier_has_passed)
 	fake_run_all(q);
 	CHECK_EQ_INT(fake_signal_get(s), 999999);
 	fake_check_dispatches(1, 300, 0, REC_F_NO_TIME);
-	/* and then it comes back */
+	/* then it is free again */
 	CHECK_EQ_INT(fake_signal_get(ours), 1);
 }
 
-TEST(a_signal_shared_by_many_completes_exactly_as_often)
+TEST(shared_signal_completes_once_for_each_dispatch)
 {
 	struct fake_queue *q[2];
 	hsa_signal_t s;
@@ -758,7 +760,7 @@ static void check_time(hsa_signal_t s, uint32_t id)
 	CHECK_EQ_UINT(time.end, fake_ticks_to_ns(fake_end_ticks(id)));
 }
 
-TEST(a_question_for_the_time_is_answered_with_the_kernels_own)
+TEST(dispatch_time_query_returns_times_of_the_kernel)
 {
 	struct fake_queue *q;
 	hsa_signal_t own, shared;
@@ -779,7 +781,7 @@ TEST(a_question_for_the_time_is_answered_with_the_kernels_own)
 	fake_harvest();
 	check_time(own, 4);
 	check_time(shared, 5);
-	/* shared again, and then used alone: the old answer is over each time */
+	/* shared again, then used alone: each use ends the previous answer */
 	p = fake_dispatch(6, shared);
 	fake_submit(q, &p, 1);
 	fake_gpu_run(q, UINT64_MAX);
@@ -791,7 +793,7 @@ TEST(a_question_for_the_time_is_answered_with_the_kernels_own)
 	check_time(shared, 7);
 }
 
-TEST(an_old_answer_is_not_given_for_a_packet_that_was_passed_through)
+TEST(dispatch_time_query_after_passed_packet_returns_no_old_times)
 {
 	struct fake_queue *q;
 	hsa_signal_t s;
@@ -812,7 +814,7 @@ TEST(an_old_answer_is_not_given_for_a_packet_that_was_passed_through)
 	check_time(s, 7);
 }
 
-TEST(many_shared_signals_all_get_their_answer)
+TEST(dispatch_time_query_works_for_many_shared_signals)
 {
 	hsa_signal_t s[400];
 	struct fake_queue *q;
@@ -831,7 +833,7 @@ TEST(many_shared_signals_all_get_their_answer)
 		check_time(s[i], i);
 }
 
-TEST(the_profiler_stays_on_for_our_queues)
+TEST(profiler_stays_on_for_traced_queues)
 {
 	hsa_amd_profiling_set_profiler_enabled_fn_t fn;
 	struct fake_queue *q;
@@ -846,7 +848,7 @@ TEST(the_profiler_stays_on_for_our_queues)
 
 /* ---- order of completion -------------------------------------------------------------------- */
 
-TEST(dispatches_that_complete_out_of_order_are_all_recorded)
+TEST(dispatches_completed_out_of_order_are_all_recorded)
 {
 	struct fake_queue *q;
 
@@ -867,7 +869,7 @@ TEST(dispatches_that_complete_out_of_order_are_all_recorded)
 	fake_check_dispatches(0, 400, 0, 0xffff);
 }
 
-TEST(the_packet_index_is_the_programs)
+TEST(recorded_packet_index_is_the_programs)
 {
 	struct fake_queue *q;
 	hsa_signal_t s;
@@ -877,7 +879,7 @@ TEST(the_packet_index_is_the_programs)
 	q = fake_queue_create(64);
 	s = fake_signal(5);
 	for (uint32_t id = 0; id < 5; id++) {
-		p = fake_dispatch(id, s); /* two packets each for the hardware */
+		p = fake_dispatch(id, s); /* each becomes two packets for the hardware */
 		fake_submit(q, &p, 1);
 	}
 	fake_run_all(q);
@@ -886,7 +888,7 @@ TEST(the_packet_index_is_the_programs)
 			      sink_record_at(EVENT_DISPATCH, i)->dispatch.grid[0]);
 }
 
-TEST(barrier_packets_are_recorded_when_asked_for)
+TEST(barrier_packets_are_recorded_on_request)
 {
 	const struct event_barrier *b;
 	struct fake_queue *q;
@@ -908,7 +910,7 @@ TEST(barrier_packets_are_recorded_when_asked_for)
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-TEST(a_queue_is_reused_after_its_end_under_a_new_index)
+TEST(reused_queue_memory_gets_new_index)
 {
 	uint64_t made = 0;
 
@@ -932,7 +934,7 @@ TEST(a_queue_is_reused_after_its_end_under_a_new_index)
 
 /* ---- the end of the process ----------------------------------------------------------------- */
 
-TEST(a_forked_child_gets_through_untouched)
+TEST(forked_child_submits_without_recording)
 {
 	struct fake_queue *q;
 	hsa_signal_t s;
@@ -943,7 +945,7 @@ TEST(a_forked_child_gets_through_untouched)
 	s = fake_signal(1);
 	p = fake_dispatch(1, s);
 	fake_submit(q, &p, 1);
-	/* as the fork may have found it: the harvester in the middle of things */
+	/* a possible state at the fork: the harvester holds a lock */
 	CHECK(queue_try_lock(queue_at(0)));
 	atomic_store(&queue_at(0)->inflight.ring[0].entry[0].state, INFLIGHT_BUSY);
 	life_set_state(LIFE_FORKED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_internal_queue.c - what the runtime does on queues of its own */
+/* test_internal_queue.c - dispatches on the runtime's internal queues */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ static struct fake_queue *open_with_queue(uint32_t size)
 	return fake_internal_queue(size);
 }
 
-TEST(a_queue_of_the_runtime_is_told_as_internal)
+TEST(runtimes_queue_is_emitted_as_internal)
 {
 	struct fake_queue *q = open_with_queue(64);
 	const struct event_queue *e = &sink_record_at(EVENT_QUEUE, 0)->queue;
@@ -40,7 +40,7 @@ TEST(a_queue_of_the_runtime_is_told_as_internal)
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-TEST(a_copy_by_kernel_is_a_copy_and_a_dispatch)
+TEST(copy_by_kernel_is_recorded_as_copy_and_dispatch)
 {
 	struct fake_queue *q = open_with_queue(64);
 	const struct event_dispatch *d;
@@ -70,7 +70,7 @@ TEST(a_copy_by_kernel_is_a_copy_and_a_dispatch)
 	CHECK_EQ_UINT(atomic_load(q->write), 1);
 }
 
-TEST(the_ring_comes_round_many_times)
+TEST(wrapped_ring_loses_no_dispatch)
 {
 	hsa_signal_t s;
 
@@ -108,7 +108,7 @@ static hsa_status_t blocking_copy(void *dst, const void *src, size_t size)
 	return size ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR;
 }
 
-TEST(a_blocking_call_gets_its_kernel)
+TEST(kernel_of_blocking_call_has_the_calls_id)
 {
 	the_queue = open_with_queue(64);
 	real.hsa_memory_copy = blocking_copy;
@@ -131,7 +131,7 @@ static hsa_status_t two_kernels(void *dst, const void *src, size_t size)
 	return blocking_copy(dst, src, size);
 }
 
-TEST(a_signal_used_twice_in_one_call_has_the_times_of_the_last)
+TEST(signal_used_twice_in_one_call_has_times_of_the_last_use)
 {
 	the_queue = open_with_queue(64);
 	real.hsa_memory_copy = two_kernels;
@@ -151,7 +151,7 @@ static hsa_status_t hundred_kernels(void *dst, const void *src, size_t size)
 	return HSA_STATUS_SUCCESS;
 }
 
-TEST(a_ring_that_came_round_unread_is_counted)
+TEST(ring_wrapped_before_reading_is_counted)
 {
 	the_queue = open_with_queue(64);
 	real.hsa_memory_copy = hundred_kernels;
@@ -161,12 +161,12 @@ TEST(a_ring_that_came_round_unread_is_counted)
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_signal_reused), 63);
 }
 
-TEST(a_kernel_outside_of_any_call_is_found_by_the_harvester)
+TEST(kernel_outside_of_calls_is_recorded_by_harvester)
 {
 	the_queue = open_with_queue(64);
 	fake_internal_dispatch(the_queue, 4, runtimes, false);
 	fake_harvest();
-	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 0); /* it runs */
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 0); /* it is running */
 	blocking_copy(NULL, NULL, 8);
 	fake_harvest();
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 2);
@@ -174,7 +174,7 @@ TEST(a_kernel_outside_of_any_call_is_found_by_the_harvester)
 	CHECK_NE_UINT(dispatch_at(1)->correlation, 0);
 }
 
-TEST(barriers_and_commands_on_the_queue_are_no_dispatches)
+TEST(barriers_and_commands_are_not_recorded_as_dispatches)
 {
 	struct fake_queue *q = open_with_queue(64);
 	union fake_packet *p;
@@ -193,7 +193,7 @@ TEST(barriers_and_commands_on_the_queue_are_no_dispatches)
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-TEST(a_kernel_copy_that_runs_is_taken_when_it_ends)
+TEST(running_kernel_copy_is_recorded_when_it_ends)
 {
 	struct fake_queue *q = open_with_queue(64);
 	hsa_signal_t s = fake_signal(1);
@@ -211,7 +211,7 @@ TEST(a_kernel_copy_that_runs_is_taken_when_it_ends)
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-TEST(the_kernel_of_a_copy_that_has_no_room_is_counted)
+TEST(kernel_of_copy_beyond_the_copy_table_is_counted)
 {
 	hsa_signal_t s;
 
@@ -224,11 +224,11 @@ TEST(the_kernel_of_a_copy_that_has_no_room_is_counted)
 	fake_copy(5, s);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inflight_full), 2);
 	fake_signal_destroy(s);
-	fake_tick(25); /* does not look at it */
+	fake_tick(25); /* does not examine it */
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 0);
 }
 
-TEST(as_many_queues_as_there_is_room_for_are_read)
+TEST(queues_beyond_the_limit_are_not_read)
 {
 	fake_open(NULL, 0);
 	for (int i = 0; i < 512; i++)

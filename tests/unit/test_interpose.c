@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_interpose.c - the program's indices and the hardware's: what is handed over, when, and what never is
+/* test_interpose.c - the program's indices and the hardware's: which packets are submitted, and
+ * when
  *
- * The fake GPU checks each store to the doorbell (fake_hsa.h), so that most tests need only see how far things got.
+ * The fake GPU checks each store to the doorbell (fake_hsa.h), so most tests only check how many
+ * packets arrived.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -26,7 +28,7 @@
 
 static const hsa_signal_t none;
 
-/* Dispatch `index`, whose id is its index too, becomes valid. */
+/* Makes dispatch `index` valid; its id is its index. */
 static void publish(struct fake_queue *q, uint64_t index)
 {
 	union fake_packet p = fake_dispatch((uint32_t)index, none);
@@ -40,7 +42,7 @@ static void publish_all(struct fake_queue *q, uint64_t from, uint64_t to)
 		publish(q, from);
 }
 
-/* The hardware has been given `n` packets in all, and no ring but those. */
+/* The hardware got `n` packets in all, and was not rung for more. */
 static void check_given(struct fake_queue *q, uint64_t n)
 {
 	uint64_t rings = atomic_load(&q->nr_rings);
@@ -51,7 +53,7 @@ static void check_given(struct fake_queue *q, uint64_t n)
 		CHECK_EQ_INT(fake_ring_at(q, rings - 1).value, n - 1);
 }
 
-/* All of [0, n) ran and were recorded with their index, and nothing was lost. */
+/* All of [0, n) were executed and recorded with their index, and nothing was lost. */
 static void check_all(struct fake_queue *q, uint32_t n)
 {
 	check_given(q, n);
@@ -74,7 +76,7 @@ static struct fake_queue *open_queue(uint32_t size)
 
 /* ---- reserve, publish, ring ------------------------------------------------------------------ */
 
-TEST(packet_is_handed_over_at_its_doorbell)
+TEST(packet_is_submitted_at_its_doorbell)
 {
 	struct fake_queue *q = open_queue(64);
 
@@ -103,7 +105,7 @@ TEST(program_loads_its_own_write_index)
 	check_all(q, 5);
 }
 
-TEST(unreserved_packet_is_not_handed_over)
+TEST(unreserved_packet_is_not_submitted)
 {
 	struct fake_queue *q = open_queue(64);
 
@@ -118,7 +120,7 @@ TEST(unreserved_packet_is_not_handed_over)
 	check_all(q, 2);
 }
 
-TEST(unpublished_packet_holds_back_those_behind_it)
+TEST(unpublished_packet_holds_back_later_packets)
 {
 	struct fake_queue *q = open_queue(64);
 
@@ -133,7 +135,7 @@ TEST(unpublished_packet_holds_back_those_behind_it)
 	check_all(q, 3);
 }
 
-TEST(packets_published_out_of_order_are_handed_over_in_order)
+TEST(packets_published_out_of_order_are_submitted_in_order)
 {
 	struct fake_queue *q = open_queue(64);
 
@@ -166,7 +168,7 @@ TEST(batch_of_reservations_needs_one_doorbell)
 	CHECK_EQ_UINT(atomic_load(&q->nr_rings), 1);
 }
 
-TEST(packets_without_doorbell_are_not_handed_over)
+TEST(packets_without_doorbell_are_not_submitted)
 {
 	struct fake_queue *q = open_queue(64);
 
@@ -178,7 +180,7 @@ TEST(packets_without_doorbell_are_not_handed_over)
 	check_all(q, 10);
 }
 
-TEST(long_batch_is_handed_over_in_chunks)
+TEST(long_batch_is_submitted_in_chunks)
 {
 	static const int64_t expected[] = { 31, 63, 95, 99 };
 	struct fake_queue *q = open_queue(128);
@@ -192,7 +194,7 @@ TEST(long_batch_is_handed_over_in_chunks)
 	check_all(q, 100);
 }
 
-TEST(batch_that_ends_with_a_chunk_rings_no_further)
+TEST(batch_of_exact_chunks_rings_once_for_each_chunk)
 {
 	struct fake_queue *q = open_queue(128);
 
@@ -205,7 +207,7 @@ TEST(batch_that_ends_with_a_chunk_rings_no_further)
 
 /* ---- doorbells with values of all kinds ------------------------------------------------------ */
 
-TEST(doorbell_with_old_value_hands_over_what_is_valid)
+TEST(doorbell_with_old_value_submits_valid_packets)
 {
 	struct fake_queue *q = open_queue(64);
 
@@ -213,12 +215,12 @@ TEST(doorbell_with_old_value_hands_over_what_is_valid)
 	publish_all(q, 0, 4);
 	fake_ring(q, 0);
 	check_given(q, 4);
-	fake_ring(q, 1); /* nothing is new: the hardware hears nothing */
+	fake_ring(q, 1); /* nothing new: the hardware's doorbell is not rung */
 	CHECK_EQ_UINT(atomic_load(&q->nr_rings), 1);
 	check_all(q, 4);
 }
 
-TEST(doorbell_with_future_value_hands_over_no_more_than_is_there)
+TEST(doorbell_with_future_value_submits_valid_packets_only)
 {
 	struct fake_queue *q = open_queue(64);
 
@@ -226,7 +228,7 @@ TEST(doorbell_with_future_value_hands_over_no_more_than_is_there)
 	publish(q, 0);
 	fake_ring(q, 2);
 	check_given(q, 1);
-	/* what it announced follows without a doorbell of its own */
+	/* the announced packet follows without a doorbell of its own */
 	CHECK_EQ_UINT(fake_reserve(q, 2), 1);
 	fake_tick(1);
 	check_given(q, 1);
@@ -238,7 +240,7 @@ TEST(doorbell_with_future_value_hands_over_no_more_than_is_there)
 	check_all(q, 3);
 }
 
-TEST(doorbell_before_packet_is_handed_over_by_harvester)
+TEST(packet_published_after_its_doorbell_is_submitted_by_harvester)
 {
 	struct fake_queue *q = open_queue(64);
 
@@ -252,7 +254,7 @@ TEST(doorbell_before_packet_is_handed_over_by_harvester)
 	check_all(q, 1);
 }
 
-TEST(doorbell_before_reservation_is_handed_over_by_harvester)
+TEST(packet_reserved_after_its_doorbell_is_submitted_by_harvester)
 {
 	struct fake_queue *q = open_queue(64);
 
@@ -264,7 +266,7 @@ TEST(doorbell_before_reservation_is_handed_over_by_harvester)
 	check_all(q, 1);
 }
 
-TEST(harvester_looks_often_while_an_announced_packet_is_missing)
+TEST(harvester_polls_often_while_announced_packet_is_missing)
 {
 	struct fake_queue *q = open_queue(64);
 	uint64_t now = clock_now_ns();
@@ -276,17 +278,17 @@ TEST(harvester_looks_often_while_an_announced_packet_is_missing)
 	publish(q, 0);
 	CHECK_GT_UINT(harvest_source.tick(now + 1), 20000);
 	check_given(q, 2);
-	/* what is not even reserved is no reason to look often */
+	/* packets that are not even reserved are no reason to poll often */
 	fake_ring(q, 50);
 	CHECK_GT_UINT(harvest_source.tick(now + 2), 20000);
 	check_all(q, 2);
 }
 
-TEST(stalled_producer_without_doorbell_is_handed_over_by_harvester)
+TEST(packet_of_stalled_producer_is_submitted_by_harvester)
 {
 	struct fake_queue *q = open_queue(64);
 
-	CHECK_EQ_UINT(fake_reserve(q, 1), 0); /* it stalls here */
+	CHECK_EQ_UINT(fake_reserve(q, 1), 0); /* and stalls before publishing */
 	CHECK_EQ_UINT(fake_reserve(q, 1), 1);
 	publish(q, 1);
 	fake_ring(q, 1);
@@ -297,7 +299,7 @@ TEST(stalled_producer_without_doorbell_is_handed_over_by_harvester)
 	check_all(q, 2);
 }
 
-TEST(hardware_doorbell_never_has_the_programs_value)
+TEST(hardware_doorbell_never_gets_the_programs_value)
 {
 	static const int64_t values[] = { -1, 0, 1, 5, 63, 1 << 20, INT64_MAX, INT64_MIN, -2 };
 	struct fake_queue *q = open_queue(64);
@@ -340,7 +342,7 @@ static void ring_by(struct fake_queue *q, enum hsa_core_id id, uint64_t value)
 	fn(q->hsa.doorbell_signal, (hsa_signal_value_t)value);
 }
 
-TEST(every_doorbell_function_hands_over)
+TEST(every_doorbell_function_submits)
 {
 	struct fake_queue *q = open_queue(64);
 
@@ -349,13 +351,14 @@ TEST(every_doorbell_function_hands_over)
 		publish(q, i);
 		ring_by(q, doorbells[i], i);
 		check_given(q, i + 1);
-		/* so that the packets come before it, whatever the program asked for */
+		/* release, so that the packets come first, for every memory order that the program
+		 * used */
 		CHECK_EQ_INT(fake_ring_at(q, i).how, HSA_CORE_signal_store_screlease);
 	}
 	check_all(q, 4);
 }
 
-TEST(stores_to_other_signals_pass)
+TEST(stores_to_other_signals_are_passed_on)
 {
 	hsa_signal_t s;
 
@@ -382,7 +385,7 @@ TEST(every_add_function_reserves)
 	check_all(q, 12);
 }
 
-TEST(every_cas_function_reserves_or_tells_the_index)
+TEST(every_cas_function_reserves_or_returns_the_index)
 {
 	struct fake_queue *q = open_queue(64);
 
@@ -400,7 +403,7 @@ TEST(every_cas_function_reserves_or_tells_the_index)
 	check_all(q, 8);
 }
 
-/* One producer, which counts by itself: it stores the index before the packet, or after it. */
+/* One producer that counts by itself: it stores the index before the packet, or after it. */
 TEST(every_store_function_reserves)
 {
 	struct fake_queue *q = open_queue(64);
@@ -425,9 +428,9 @@ TEST(every_store_function_reserves)
 	check_all(q, (uint32_t)n);
 }
 
-/* ---- the ring comes round, and is full ------------------------------------------------------- */
+/* ---- the ring wraps around, and is full ------------------------------------------------------ */
 
-TEST(ring_comes_round_many_times)
+TEST(wrapped_ring_loses_no_dispatch)
 {
 	struct fake_queue *q = open_queue(64);
 	uint32_t n = 0;
@@ -447,8 +450,9 @@ TEST(ring_comes_round_many_times)
 	check_all(q, n);
 }
 
-/* Producers reserve before there is room: the slots have packets in them that are valid, and of the round before. */
-TEST(stale_packets_of_a_full_ring_are_not_handed_over)
+/* Producers reserve before slots are free: those slots contain valid packets of the previous round.
+ */
+TEST(stale_packets_of_full_ring_are_not_submitted)
 {
 	struct fake_queue *q = open_queue(64);
 
@@ -460,7 +464,7 @@ TEST(stale_packets_of_a_full_ring_are_not_handed_over)
 	fake_ring(q, 73);
 	fake_tick(1);
 	check_given(q, 64);
-	/* some slots are free, and the others have stale packets yet */
+	/* some slots are free, and the others still contain packets of the previous round */
 	fake_gpu_run(q, 5);
 	fake_ring(q, 73);
 	fake_tick(1);
@@ -474,7 +478,7 @@ TEST(stale_packets_of_a_full_ring_are_not_handed_over)
 	check_all(q, 74);
 }
 
-/* The processor has freed a slot, and the write index of the program is more than a ring ahead. */
+/* The processor has freed a slot, and the program's write index is more than a ring ahead. */
 TEST(reservations_of_several_rounds_wait_for_their_slots)
 {
 	struct fake_queue *q = open_queue(64);
@@ -527,7 +531,7 @@ static void check_bypassed(bool run)
 	fake_submit(q, &p, 1);
 	fake_gpu_run(q, 1);
 	bypass(q, run);
-	/* the program's next packet lies behind them */
+	/* the program's next packet comes after them */
 	CHECK_EQ_UINT(FAKE_CORE(queue_load_write_index_relaxed)(&q->hsa), 4);
 	CHECK_EQ_UINT(fake_reserve(q, 1), 4);
 	fake_publish(q, 4, &p);
@@ -540,17 +544,17 @@ static void check_bypassed(bool run)
 	CHECK_EQ_UINT(sink_record_losses(), 2);
 }
 
-TEST(packets_put_past_us_are_counted_and_skipped)
+TEST(bypassing_packets_are_counted_and_skipped)
 {
 	check_bypassed(false);
 }
 
-TEST(packets_put_past_us_that_have_run_are_counted_and_skipped)
+TEST(executed_bypassing_packets_are_counted_and_skipped)
 {
 	check_bypassed(true);
 }
 
-TEST(packets_put_past_us_are_found_by_harvester)
+TEST(bypassing_packets_are_found_by_harvester)
 {
 	struct fake_queue *q = open_queue(64);
 
@@ -562,7 +566,7 @@ TEST(packets_put_past_us_are_found_by_harvester)
 	CHECK_EQ_UINT(fake_reserve(q, 1), 3);
 }
 
-TEST(barriers_put_past_us_are_not_counted)
+TEST(bypassing_barriers_are_not_counted)
 {
 	struct fake_queue *q = open_queue(64);
 	union fake_packet p = fake_barrier(none, none);
@@ -577,7 +581,7 @@ TEST(barriers_put_past_us_are_not_counted)
 	CHECK_EQ_UINT(fake_reserve(q, 1), 2);
 }
 
-TEST(cas_from_an_index_that_was_moved_fails_with_the_new_one)
+TEST(cas_from_moved_index_fails_with_new_index)
 {
 	struct fake_queue *q = open_queue(64);
 
@@ -589,8 +593,8 @@ TEST(cas_from_an_index_that_was_moved_fails_with_the_new_one)
 	check_given(q, 4);
 }
 
-/* A write index that somebody moves back is theirs to mend. */
-TEST(write_index_moved_back_hands_over_nothing_twice)
+/* librtl does not repair a write index that another tool moves back. */
+TEST(write_index_moved_back_submits_nothing_twice)
 {
 	struct fake_queue *q = open_queue(64);
 
@@ -605,8 +609,9 @@ TEST(write_index_moved_back_hands_over_nothing_twice)
 	check_all(q, 5);
 }
 
-/* A doorbell that the program writes by itself: the hardware takes what it was never given by us. */
-static struct fake_queue *ring_past_us(uint64_t n)
+/* The program writes the real doorbell itself: the hardware takes packets that librtl did not
+ * submit. */
+static struct fake_queue *ring_directly(uint64_t n)
 {
 	struct fake_queue *q = open_queue(64);
 
@@ -618,9 +623,9 @@ static struct fake_queue *ring_past_us(uint64_t n)
 	return q;
 }
 
-TEST(read_index_beyond_what_was_handed_over_ends_holding_back)
+TEST(read_index_beyond_submitted_packets_ends_holding_back)
 {
-	struct fake_queue *q = ring_past_us(5);
+	struct fake_queue *q = ring_directly(5);
 	struct queue *ours = queue_find(&q->hsa);
 
 	CHECK_EQ_UINT(fake_write_index(q), 0);
@@ -648,11 +653,12 @@ TEST(read_index_beyond_what_was_handed_over_ends_holding_back)
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_bypassed), 9);
 }
 
-TEST(announced_packets_reach_the_hardware_when_holding_back_ends)
+TEST(announced_packets_are_submitted_when_holding_back_ends)
 {
 	struct fake_queue *q = open_queue(64);
 
-	/* 0 is not there yet, so 1 and 2 wait for it here; the program rings for 0 by itself */
+	/* 0 is not valid yet, so 1 and 2 are held back; the program then rings the real doorbell
+	 * for 0 */
 	fake_reserve(q, 3);
 	publish_all(q, 1, 3);
 	fake_ring(q, 2);
@@ -670,8 +676,9 @@ TEST(announced_packets_reach_the_hardware_when_holding_back_ends)
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_bypassed), 3);
 }
 
-/* As for a processor that follows the write index, and a program that rings the hardware's doorbell. */
-TEST(packets_that_are_never_announced_are_released)
+/* As with a processor that follows the write index and a program that rings the hardware's
+ * doorbell. */
+TEST(never_announced_packets_are_released)
 {
 	struct fake_queue *q = open_queue(64);
 	uint32_t looks = 0;
@@ -702,15 +709,15 @@ TEST(packet_announced_late_is_traced)
 	check_all(q, 10);
 }
 
-TEST(destroyed_queue_counts_what_got_past_us)
+TEST(destroyed_queue_counts_bypassing_packets)
 {
-	struct fake_queue *q = ring_past_us(5);
+	struct fake_queue *q = ring_directly(5);
 
 	fake_queue_destroy(q);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_bypassed), 5);
 }
 
-/* ---- queues come and go ---------------------------------------------------------------------- */
+/* ---- making and destroying queues ------------------------------------------------------------ */
 
 static RTL_UNUSED void *submit_one(void *arg)
 {
@@ -718,7 +725,7 @@ static RTL_UNUSED void *submit_one(void *arg)
 	return NULL;
 }
 
-/* The queue is destroyed while a thread stands at a point within its doorbell. */
+/* Destroys the queue while a thread is stopped within its doorbell. */
 static void destroy_in_doorbell(const char *testpoint)
 {
 #ifdef RTL_DEBUG_CHECKS
@@ -743,17 +750,17 @@ static void destroy_in_doorbell(const char *testpoint)
 #endif
 }
 
-TEST(queue_destroyed_while_a_packet_is_looked_at)
+TEST(queue_is_destroyed_during_submission)
 {
-	destroy_in_doorbell("hand_over");
+	destroy_in_doorbell("submit_valid");
 }
 
-TEST(queue_destroyed_before_the_turn_is_given_back)
+TEST(queue_is_destroyed_before_the_turn_is_released)
 {
 	destroy_in_doorbell("turn_end");
 }
 
-TEST(queue_destroyed_hands_over_what_was_announced)
+TEST(destroyed_queue_submits_announced_packets)
 {
 	struct fake_queue *q = open_queue(64);
 
@@ -767,7 +774,7 @@ TEST(queue_destroyed_hands_over_what_was_announced)
 	CHECK_EQ_UINT(queue_count(), 1);
 }
 
-TEST(queue_that_could_not_be_destroyed_goes_on)
+TEST(queue_with_failed_destruction_stays_traced)
 {
 	struct fake_queue *q = open_queue(64);
 	uint32_t n = 0;
@@ -789,7 +796,7 @@ TEST(queue_that_could_not_be_destroyed_goes_on)
 
 static struct fake_queue *second;
 
-/* The runtime gives the memory to the next queue before hsa_queue_destroy() has returned. */
+/* The runtime reuses the memory for the next queue before hsa_queue_destroy() has returned. */
 static void use_memory_again(struct fake_queue *q)
 {
 	fake.in_destroy = NULL;
@@ -800,7 +807,7 @@ static void use_memory_again(struct fake_queue *q)
 		fake_submit_dispatch(second, 100 + i);
 }
 
-TEST(new_queue_with_the_same_address_and_doorbell_is_traced_at_once)
+TEST(new_queue_with_same_address_and_doorbell_is_traced)
 {
 	struct fake_queue *q = open_queue(64);
 
@@ -826,7 +833,7 @@ TEST(new_queue_with_the_same_address_and_doorbell_is_traced_at_once)
 	CHECK_EQ_UINT(atomic_load(&fake.nr_signals_destroyed), atomic_load(&fake.nr_signals_made));
 }
 
-TEST(queues_with_the_same_memory_follow_each_other)
+TEST(consecutive_queues_with_same_memory_are_traced)
 {
 	struct fake_queue *q = open_queue(64), *next;
 
@@ -847,7 +854,7 @@ TEST(queues_with_the_same_memory_follow_each_other)
 
 TEST(many_queues_are_each_found_by_their_own_handle)
 {
-	struct fake_queue *q[200]; /* more than there are hints of where they are */
+	struct fake_queue *q[200]; /* more queues than cached look-ups */
 
 	fake_open(NULL, 0);
 	for (uint32_t i = 0; i < 200; i++)
@@ -867,7 +874,7 @@ TEST(many_queues_are_each_found_by_their_own_handle)
 	}
 }
 
-TEST(queue_in_device_memory_is_known_as_that)
+TEST(queue_in_device_memory_is_detected)
 {
 	fake_open(NULL, 0);
 	CHECK(!queue_find(&fake_queue_create(64)->hsa)->in_device_memory);
@@ -875,7 +882,7 @@ TEST(queue_in_device_memory_is_known_as_that)
 	CHECK(queue_find(&fake_queue_create(64)->hsa)->in_device_memory);
 }
 
-TEST(queue_used_before_it_was_seen_goes_on_from_its_index)
+TEST(queue_used_before_tracing_continues_from_its_index)
 {
 	struct fake_queue *q, *again;
 
@@ -884,7 +891,7 @@ TEST(queue_used_before_it_was_seen_goes_on_from_its_index)
 	q = fake_queue_create(64);
 	bypass(q, true);
 	CHECK(table_take(&fake.root));
-	/* a cooperative queue that the program had before: the runtime gives out the same one */
+	/* a cooperative queue that the program had before: the runtime returns the same one */
 	fake.cooperative = q;
 	again = NULL;
 	CHECK_EQ_INT(FAKE_CORE(queue_create)(fake_agent(1), 64, HSA_QUEUE_TYPE_COOPERATIVE, NULL,
@@ -912,8 +919,8 @@ static RTL_UNUSED void *ring_on(void *arg)
 	return NULL;
 }
 
-/* Whoever holds the turn serves others for a while, and then goes back to its own work. */
-TEST(doorbell_returns_while_others_ring_on_and_on)
+/* The holder of the turn serves others for a bounded number of rounds. */
+TEST(doorbell_returns_while_other_threads_keep_ringing)
 {
 #ifdef RTL_DEBUG_CHECKS
 	struct fake_gpu g = { 0 };
@@ -952,7 +959,7 @@ enum way {
 	WAY_BATCH = 1,	 /* several packets with one reservation */
 	WAY_CAS = 2,	 /* reserves by compare-and-swap, too */
 	WAY_VALUES = 4,	 /* rings with other values than its last packet's */
-	WAY_EARLY = 8,	 /* at times rings before its last packet is valid, and not again */
+	WAY_EARLY = 8,	 /* sometimes rings before its last packet is valid, and not again */
 	WAY_SIGNALS = 16 /* packets with signals of its own */
 };
 
@@ -968,7 +975,7 @@ static uint64_t reserve_some(struct producer *p, uint32_t n)
 	return was;
 }
 
-/* Waits until packet `index` has a slot; those from `first` on are published. */
+/* Waits until packet `index` has a free slot; packets from `first` on are published. */
 static void wait_for_slot(struct producer *p, uint64_t first, uint64_t index)
 {
 	uint64_t read = FAKE_CORE(queue_load_read_index_scacquire)(&p->q->hsa);
@@ -1035,12 +1042,12 @@ static void run_producers(struct producer *p, struct fake_queue *q, uint32_t eac
 	}
 	for (unsigned i = 0; i < NR_THREADS; i++)
 		CHECK_OK(pthread_join(p[i].thread, NULL));
-	/* the harvester hands over what was announced too early */
+	/* the harvester submits packets that were announced too early */
 	while (atomic_load(q->read) < (uint64_t)NR_THREADS * each)
 		usleep(100);
 }
 
-/* NR_THREADS threads on one queue, and everything that they reserve is recorded once. */
+/* NR_THREADS threads on one queue: each packet that they reserve is recorded once. */
 static void produce_and_check(uint32_t ring, unsigned ways, unsigned pause_us)
 {
 	struct producer p[NR_THREADS];
@@ -1058,22 +1065,22 @@ static void produce_and_check(uint32_t ring, unsigned ways, unsigned pause_us)
 	CHECK_EQ_UINT(fake_write_index(g.q), NR_THREADS * PER_THREAD);
 }
 
-TEST(threads_with_one_packet_each_time_lose_none)
+TEST(threads_with_single_packets_lose_none)
 {
 	produce_and_check(1024, 0, 0);
 }
 
-TEST(threads_on_a_small_ring_behind_a_slow_gpu_lose_no_packet)
+TEST(threads_on_small_ring_with_slow_gpu_lose_no_packet)
 {
 	produce_and_check(64, WAY_BATCH, 20);
 }
 
-TEST(threads_that_reserve_and_ring_in_all_ways_lose_no_packet)
+TEST(threads_with_mixed_reservations_and_doorbells_lose_no_packet)
 {
 	produce_and_check(256, WAY_BATCH | WAY_CAS | WAY_VALUES | WAY_EARLY | WAY_SIGNALS, 0);
 }
 
-TEST(threads_whose_packets_others_hand_over_keep_their_origin)
+TEST(packets_submitted_by_other_threads_keep_their_origin)
 {
 	static const struct event *all[NR_THREADS * 2000];
 	struct producer p[NR_THREADS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_mode.c - what is traced of packets, and how queues are made, by the environment and the runtime */
+/* test_mode.c - which packets are traced and how queues are made, by environment and runtime */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -9,8 +9,8 @@
 #include "support/sink_record.h"
 #include "support/test.h"
 
-/* Opens a runtime of `nr` entries with RTL_QUEUES as it is, and returns what was said about it. */
-static const char *open_and_hear(unsigned nr)
+/* Opens a runtime with `nr` table entries and the current RTL_QUEUES; returns the log message. */
+static const char *open_and_get_log(unsigned nr)
 {
 	const char *path = test_tmpfile("log");
 
@@ -23,7 +23,7 @@ static void check_interposed(const char *queues, unsigned nr)
 {
 	if (queues)
 		setenv("RTL_QUEUES", queues, 1);
-	CHECK_STR_EQ(open_and_hear(nr), "");
+	CHECK_STR_EQ(open_and_get_log(nr), "");
 	CHECK(!mode_intercepts);
 	CHECK_EQ_INT(fake_queue_create(64)->kind, FAKE_PLAIN);
 }
@@ -33,12 +33,12 @@ TEST(queues_are_interposed_by_default)
 	check_interposed(NULL, 48);
 }
 
-TEST(queues_are_interposed_with_auto)
+TEST(auto_mode_interposes_queues)
 {
 	check_interposed("auto", 71);
 }
 
-TEST(queues_are_interposed_with_interpose)
+TEST(interpose_mode_interposes_queues)
 {
 	check_interposed("interpose", 76);
 }
@@ -46,33 +46,33 @@ TEST(queues_are_interposed_with_interpose)
 static void check_intercepted(unsigned nr)
 {
 	setenv("RTL_QUEUES", "intercept", 1);
-	CHECK_STR_EQ(open_and_hear(nr), "");
+	CHECK_STR_EQ(open_and_get_log(nr), "");
 	CHECK(mode_intercepts);
 	CHECK_EQ_INT(fake_queue_create(64)->kind, FAKE_INTERCEPTED);
 }
 
-TEST(queues_are_intercepted_when_asked_for_on_5_2)
+TEST(intercept_mode_intercepts_queues_on_5_2)
 {
 	check_intercepted(48);
 }
 
-TEST(queues_are_intercepted_when_asked_for_on_7_0)
+TEST(intercept_mode_intercepts_queues_on_7_0)
 {
 	check_intercepted(74);
 }
 
-TEST(queues_are_intercepted_when_asked_for_on_10_0)
+TEST(intercept_mode_intercepts_queues_on_10_0)
 {
 	check_intercepted(87);
 }
 
-/* The table of 7.2: its staging buffer overflows. */
-TEST(queues_are_interposed_where_intercept_queues_are_faulty)
+/* The table of 7.2, whose intercept queues overflow their staging buffer. */
+TEST(intercept_mode_interposes_queues_on_faulty_7_2)
 {
 	const char *said;
 
 	setenv("RTL_QUEUES", "intercept", 1);
-	said = open_and_hear(76);
+	said = open_and_get_log(76);
 	CHECK_EQ_UINT(fake.amd.version.minor_id, 624);
 	CHECK_STR_HAS(said, "warn hsa: RTL_QUEUES=intercept: not with this runtime");
 	CHECK_STR_HAS(said, "queues are interposed");
@@ -96,12 +96,12 @@ static void check_without(unsigned index)
 	CHECK_EQ_INT(fake_queue_create(64)->kind, FAKE_PLAIN);
 }
 
-TEST(queues_are_interposed_where_none_can_be_intercepted)
+TEST(intercept_mode_without_intercept_create_interposes_queues)
 {
 	check_without(35);
 }
 
-TEST(queues_are_interposed_where_no_callback_can_be_registered)
+TEST(intercept_mode_without_callback_function_interposes_queues)
 {
 	check_without(36);
 }
@@ -117,18 +117,18 @@ TEST(standard_mode_is_the_default)
 	check_mode(NULL, MODE_STANDARD);
 }
 
-TEST(lite_mode_is_taken)
+TEST(lite_mode_is_accepted)
 {
 	check_mode("lite", MODE_LITE);
 }
 
-TEST(full_mode_is_taken_on_every_runtime)
+TEST(full_mode_is_accepted_on_every_runtime)
 {
 	fake_open("full", 76);
 	CHECK_EQ_INT(mode_packets, MODE_FULL);
 }
 
-TEST(modes_of_other_sources_are_standard_here)
+TEST(modes_of_other_sources_mean_standard_mode)
 {
 	check_mode("hip", MODE_STANDARD);
 }

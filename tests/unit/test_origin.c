@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_origin.c - each packet belongs to the thread that reserved it, whoever rings the doorbell */
+/* test_origin.c - a packet's origin is the thread that reserved it, for every thread that rings the
+ * doorbell */
 #include <pthread.h>
 #include <unistd.h>
 
@@ -36,7 +37,7 @@ static void elsewhere(struct other *o)
 	CHECK_OK(pthread_join(id, NULL));
 }
 
-/* Dispatch `n` is on record with these. */
+/* Checks the origin of recorded dispatch `n`. */
 static void check(uint32_t n, uint32_t tid, uint64_t correlation, uint64_t marker)
 {
 	const struct event_dispatch *d = &sink_record_at(EVENT_DISPATCH, n)->dispatch;
@@ -47,7 +48,8 @@ static void check(uint32_t n, uint32_t tid, uint64_t correlation, uint64_t marke
 	CHECK_EQ_UINT(d->marker, marker);
 }
 
-/* Packets [0, n), with ids from `first` on, which were reserved before: with one doorbell, or one for each callback. */
+/* Submits packets [0, n), reserved before, with ids from `first` on: with one doorbell, or one
+ * callback each. */
 static void submit(struct fake_queue *q, uint32_t first, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -88,13 +90,13 @@ static void ring_elsewhere(void)
 	check(3, t->tid, 43, 0);
 }
 
-TEST(the_doorbell_of_another_thread_changes_nothing)
+TEST(doorbell_of_other_thread_keeps_origin)
 {
 	fake_open(NULL, 0);
 	ring_elsewhere();
 }
 
-TEST(the_callback_on_another_thread_changes_nothing)
+TEST(callback_on_other_thread_keeps_origin)
 {
 	fake_open_intercept(NULL, 0);
 	ring_elsewhere();
@@ -103,7 +105,7 @@ TEST(the_callback_on_another_thread_changes_nothing)
 static void reserve_by_cas(struct other *o)
 {
 	CHECK_EQ_UINT(fake_reserve_cas(o->q, 0, 1), 0);
-	CHECK_EQ_UINT(fake_reserve_cas(o->q, 0, 7), 1); /* fails: nobody's */
+	CHECK_EQ_UINT(fake_reserve_cas(o->q, 0, 7), 1); /* fails: reserves nothing */
 }
 
 static void reserve_by_store(struct other *o)
@@ -126,19 +128,19 @@ static void reserve_by_all_ways(void)
 	check(2, b.tid, 200, 2);
 }
 
-TEST(every_way_to_reserve_is_seen)
+TEST(every_reserving_function_notes_origin)
 {
 	fake_open(NULL, 0);
 	reserve_by_all_ways();
 }
 
-TEST(every_way_to_reserve_is_seen_of_intercepted_queues)
+TEST(every_reserving_function_notes_origin_on_intercept_queue)
 {
 	fake_open_intercept(NULL, 0);
 	reserve_by_all_ways();
 }
 
-TEST(a_packet_that_nobody_reserved_belongs_to_the_doorbells_thread)
+TEST(unreserved_packet_uses_doorbell_thread)
 {
 	struct fake_queue *q;
 	struct thread *t = thread_get();
@@ -157,7 +159,7 @@ static void reserve_ring(struct other *o)
 	CHECK_EQ_UINT(fake_reserve(o->q, 64), 0);
 }
 
-TEST(a_queue_does_not_inherit_the_notes_of_the_one_before)
+TEST(new_queue_does_not_inherit_notes)
 {
 	struct other o = { .run = reserve_ring, .correlation = 77 };
 	struct thread *t = thread_get();
@@ -180,8 +182,8 @@ static void reserve_one(struct other *o)
 	fake_reserve(o->q, 1);
 }
 
-/* Threads that wait for a slot to be free have reserved it already. */
-TEST(reservations_of_the_next_round_do_not_hide_those_of_this_one)
+/* Threads that wait for a free slot have reserved it already. */
+TEST(reservations_of_next_round_keep_notes_of_this_round)
 {
 	struct other o = { .run = reserve_ring, .correlation = 77 };
 	struct thread *t = thread_get();
@@ -201,18 +203,18 @@ TEST(reservations_of_the_next_round_do_not_hide_those_of_this_one)
 		CHECK_EQ_UINT(sink_record_at(EVENT_DISPATCH, i)->dispatch.correlation, 77);
 }
 
-/* Without memory for notes the thread of the doorbell is taken. */
-TEST(queue_without_memory_for_notes_is_counted)
+/* Without memory for notes, the origin is the doorbell's thread. */
+TEST(missing_memory_for_notes_is_counted)
 {
 	fake_open(NULL, 0);
-	alloc_fail_at(3); /* behind the queue's own and its in-flight ring's */
+	alloc_fail_at(3); /* after the queue's own and its in-flight ring's */
 	fake_queue_create(64);
 	alloc_fail_at(0);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_plain), 1);
 	CHECK_EQ_UINT(queue_at(0)->turn, QUEUE_DEAD);
 }
 
-TEST(without_a_call_each_packet_has_an_id_of_its_own)
+TEST(packet_outside_of_calls_has_its_own_id)
 {
 	struct fake_queue *q;
 	const struct event_dispatch *d;
@@ -227,7 +229,7 @@ TEST(without_a_call_each_packet_has_an_id_of_its_own)
 	CHECK_NE_UINT(d->correlation, sink_record_at(EVENT_DISPATCH, 1)->dispatch.correlation);
 }
 
-TEST(a_queue_made_in_an_unknown_way_is_counted_once)
+TEST(queue_made_by_unknown_function_is_counted_once)
 {
 	struct fake_queue seen_by_nobody = {
 		.hsa = { .id = 7, .features = HSA_QUEUE_FEATURE_KERNEL_DISPATCH }
@@ -244,14 +246,14 @@ TEST(a_queue_made_in_an_unknown_way_is_counted_once)
 		fake_reserve(&of_the_host, 2);
 	}
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_unseen), 1);
-	/* another one at the same address */
+	/* another queue at the same address */
 	fake_queue_destroy(&seen_by_nobody);
 	fake_reserve_store(&seen_by_nobody, 9);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_unseen), 2);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_plain), 0);
 }
 
-TEST(queues_made_in_an_unknown_way_come_and_go)
+TEST(each_queue_made_by_unknown_function_is_counted)
 {
 	/* enough for some of their addresses to share a window, too few to fill one */
 	static struct fake_queue q[64];
@@ -271,7 +273,7 @@ TEST(queues_made_in_an_unknown_way_come_and_go)
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_unseen), 64);
 }
 
-TEST(a_plain_queue_is_counted_as_that_alone)
+TEST(untraced_queue_is_counted_under_one_reason)
 {
 	struct fake_queue *q;
 

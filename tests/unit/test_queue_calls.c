@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_queue_calls.c - the calls that make and end queues, of every kind and in every way */
+/* test_queue_calls.c - the calls that make and destroy queues, for every kind of queue */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -78,24 +78,24 @@ static void check_callback(void)
 	CHECK_EQ_INT(seen.status, HSA_STATUS_ERROR_EXCEPTION);
 	CHECK_EQ_PTR(seen.queue, &q->hsa);
 	CHECK_EQ_PTR(seen.data, &data);
-	/* nothing of it completes any more */
+	/* its pending dispatches never complete */
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 1);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_unfinished), 1);
 }
 
-TEST(error_callback_of_the_program_is_called)
+TEST(error_callback_of_program_is_called)
 {
 	fake_open(NULL, 0);
 	check_callback();
 }
 
-TEST(error_callback_of_an_intercepted_queue_is_called)
+TEST(error_callback_of_intercept_queue_is_called)
 {
 	fake_open_intercept(NULL, 0);
 	check_callback();
 }
 
-/* What ROCr's own handler does, where a program has none. */
+/* The action of ROCr's own handler, which it uses where a program has none. */
 static void check_default_error(void)
 {
 	struct fake_queue *q = fake_queue_create(64);
@@ -121,20 +121,20 @@ static void check_default_error(void)
 	CHECK_STR_HAS(text, expected);
 }
 
-TEST(without_error_callback_the_program_dies_as_it_does_untraced)
+TEST(missing_error_callback_ends_program_as_untraced)
 {
 	fake_open(NULL, 0);
 	check_default_error();
 }
 
-TEST(without_error_callback_an_intercepted_queue_ends_the_program)
+TEST(missing_error_callback_of_intercept_queue_ends_program)
 {
 	fake_open_intercept(NULL, 0);
 	check_default_error();
 }
 
-/* It is not traced, and its errors are the program's business all the same. */
-TEST(error_callback_of_a_plain_queue_is_called)
+/* It is not traced, and its errors still reach the program. */
+TEST(error_callback_of_untraced_queue_is_called)
 {
 	static int data, other;
 	struct fake_queue *q;
@@ -144,13 +144,13 @@ TEST(error_callback_of_a_plain_queue_is_called)
 	q = create(HSA_QUEUE_TYPE_MULTI, on_error, &data);
 	fake.soft = false;
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_plain), 1);
-	/* another one takes what is kept of queues */
+	/* another queue takes the memory kept for queues */
 	create(HSA_QUEUE_TYPE_MULTI, NULL, &other);
 	fail(q);
 	CHECK_EQ_UINT(seen.nr, 1);
 	CHECK_EQ_PTR(seen.queue, &q->hsa);
 	CHECK_EQ_PTR(seen.data, &data);
-	/* it goes with the queue */
+	/* it is released with the queue */
 	fake.refuse_destroy = true;
 	CHECK_EQ_INT(FAKE_CORE(queue_destroy)(&q->hsa), HSA_STATUS_ERROR_INVALID_QUEUE);
 	fail(q);
@@ -162,7 +162,7 @@ TEST(error_callback_of_a_plain_queue_is_called)
 	CHECK_EQ_UINT(queue_count(), 2);
 }
 
-TEST(what_is_kept_of_plain_queues_goes_with_the_runtime)
+TEST(memory_kept_for_untraced_queues_is_released_with_runtime)
 {
 	setenv("RTL_DRAIN_MS", "1", 1);
 	fake_open(NULL, 0);
@@ -178,9 +178,9 @@ TEST(what_is_kept_of_plain_queues_goes_with_the_runtime)
 	CHECK_EQ_UINT(queue_count(), 5);
 }
 
-/* ---- what can't be traced -------------------------------------------------------------------- */
+/* ---- queues that can't be traced ------------------------------------------------------------- */
 
-TEST(queue_of_a_wrong_size_fails_as_it_does_untraced)
+TEST(queue_of_invalid_size_fails_as_untraced)
 {
 	hsa_queue_t *queue = NULL;
 
@@ -194,7 +194,7 @@ TEST(queue_of_a_wrong_size_fails_as_it_does_untraced)
 	CHECK_EQ_UINT(atomic_load(&fake.nr_signals_destroyed), atomic_load(&fake.nr_signals_made));
 }
 
-TEST(queue_with_an_ordinary_doorbell_is_left_alone)
+TEST(queue_with_ordinary_doorbell_is_unchanged)
 {
 	struct fake_queue *q;
 
@@ -213,9 +213,9 @@ TEST(queue_with_an_ordinary_doorbell_is_left_alone)
 	CHECK_EQ_UINT(sink_record_count(EVENT_QUEUE_END), 0);
 }
 
-TEST(soft_queue_is_left_alone)
+TEST(soft_queue_is_unchanged)
 {
-	/* made by hsa_soft_queue_create(), which nobody wraps */
+	/* made by hsa_soft_queue_create(), which librtl does not wrap */
 	struct fake_queue soft = {
 		.hsa = { .id = 7, .size = 64, .features = HSA_QUEUE_FEATURE_AGENT_DISPATCH }
 	};
@@ -233,10 +233,10 @@ TEST(soft_queue_is_left_alone)
 	CHECK_EQ_UINT(sink_record_count(EVENT_QUEUE), 0);
 }
 
-TEST(no_memory_for_a_queue_makes_it_plain)
+TEST(queue_without_memory_is_not_traced)
 {
 	fake_open(NULL, 0);
-	for (uint64_t i = 1; i <= 3; i++) { /* its own, the in-flight ring's, the pool's */
+	for (uint64_t i = 1; i <= 3; i++) { /* for the queue, its in-flight ring, the pool */
 		struct fake_queue *q;
 
 		alloc_fail_at(i < 3 ? i : 2);
@@ -250,7 +250,7 @@ TEST(no_memory_for_a_queue_makes_it_plain)
 	CHECK_EQ_UINT(sink_record_losses(), 3);
 }
 
-TEST(queues_beyond_the_most_are_plain_and_come_back)
+TEST(queues_beyond_the_limit_are_not_traced_until_others_end)
 {
 	static struct fake_queue *q[QUEUE_MAX];
 
@@ -265,7 +265,7 @@ TEST(queues_beyond_the_most_are_plain_and_come_back)
 	CHECK_EQ_UINT(sink_record_losses(), 1);
 }
 
-TEST(profiler_stays_on_for_traced_queues_alone)
+TEST(profiler_stays_on_for_traced_queues_only)
 {
 	struct fake_queue *q, *plain;
 
@@ -282,9 +282,9 @@ TEST(profiler_stays_on_for_traced_queues_alone)
 	CHECK(!atomic_load(&plain->profiled));
 }
 
-/* ---- the end of queues ----------------------------------------------------------------------- */
+/* ---- destroying queues ----------------------------------------------------------------------- */
 
-TEST(queue_is_reused_after_its_end_under_a_new_index)
+TEST(reused_queue_memory_gets_new_index)
 {
 	uint64_t made = 0;
 
@@ -306,7 +306,7 @@ TEST(queue_is_reused_after_its_end_under_a_new_index)
 		CHECK_EQ_UINT(sink_record_at(EVENT_QUEUE, i)->queue.index, i);
 }
 
-TEST(queue_of_another_size_does_not_get_its_memory)
+TEST(queue_of_other_size_does_not_reuse_memory)
 {
 	struct fake_queue *q;
 
@@ -322,7 +322,7 @@ TEST(queue_of_another_size_does_not_get_its_memory)
 	fake_check_dispatches(0, 4096, 0, 0xffff);
 }
 
-TEST(what_runs_at_the_queues_end_is_unfinished)
+TEST(dispatch_running_at_the_queues_end_is_unfinished)
 {
 	struct fake_queue *q;
 	union fake_packet p;
@@ -345,7 +345,7 @@ TEST(what_runs_at_the_queues_end_is_unfinished)
 	}
 }
 
-TEST(intercepted_queue_that_could_not_be_destroyed_goes_on)
+TEST(intercept_queue_with_failed_destruction_stays_traced)
 {
 	struct fake_gpu g = { .pause_us = 20, .stretch = 7 };
 
@@ -364,7 +364,7 @@ TEST(intercepted_queue_that_could_not_be_destroyed_goes_on)
 	CHECK_EQ_UINT(sink_record_count(EVENT_QUEUE_END), 1);
 }
 
-TEST(inactivated_queue_is_passed_on)
+TEST(inactivation_is_passed_on)
 {
 	struct fake_queue *q;
 
@@ -376,7 +376,7 @@ TEST(inactivated_queue_is_passed_on)
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-TEST(queues_of_a_runtime_that_goes_away_are_ended)
+TEST(queues_end_when_the_runtime_goes_away)
 {
 	struct fake_queue *q[3];
 
@@ -401,7 +401,7 @@ TEST(queues_of_a_runtime_that_goes_away_are_ended)
 
 /* ---- cooperative queues ---------------------------------------------------------------------- */
 
-TEST(cooperative_queue_given_out_twice_ends_with_the_second_destruction)
+TEST(cooperative_queue_returned_twice_ends_with_second_destruction)
 {
 	struct fake_queue *a, *b;
 
@@ -421,7 +421,7 @@ TEST(cooperative_queue_given_out_twice_ends_with_the_second_destruction)
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-TEST(cooperative_queue_whose_destruction_fails_keeps_its_references)
+TEST(cooperative_queue_with_failed_destruction_keeps_its_references)
 {
 	struct fake_queue *a;
 
@@ -455,7 +455,7 @@ static hsa_status_t create_described(struct fake_desc *d, uint32_t n)
 	return FAKE_AMD(queue_create)(fake_agent(1), d, n);
 }
 
-TEST(described_queues_are_traced_and_others_are_left_alone)
+TEST(described_compute_queues_are_traced_and_others_unchanged)
 {
 	struct fake_desc d[4] = { desc(0, 64), desc(1, 64), desc(0, 256), desc(0, 64) }, before;
 	struct fake_queue *q;
@@ -464,7 +464,7 @@ TEST(described_queues_are_traced_and_others_are_left_alone)
 	CHECK_EQ_INT(create_described(d, 4), HSA_STATUS_SUCCESS);
 	CHECK_EQ_UINT(sink_record_count(EVENT_QUEUE), 3);
 	for (unsigned i = 0; i < 4; i++) {
-		/* the descriptors are the program's: they hold what it wrote, and its queues */
+		/* the descriptors stay the program's: with its values, and its queues */
 		before = desc(i == 1, i == 2 ? 256 : 64);
 		before.queue = d[i].queue;
 		CHECK_NOT_NULL(d[i].queue);
@@ -494,7 +494,7 @@ TEST(described_queues_are_traced_and_others_are_left_alone)
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-TEST(described_queue_in_device_memory_is_known_as_that)
+TEST(described_queue_in_device_memory_is_detected)
 {
 	struct fake_desc d = desc(0, 64);
 
@@ -506,7 +506,7 @@ TEST(described_queue_in_device_memory_is_known_as_that)
 	submit_and_check((struct fake_queue *)(void *)d.queue, 0, 5);
 }
 
-TEST(described_queues_that_fail_in_part_leave_the_others_traced)
+TEST(partly_failed_descriptors_leave_other_queues_traced)
 {
 	struct fake_desc d[3] = { desc(0, 64), desc(0, 64), desc(0, 64) };
 
@@ -518,14 +518,14 @@ TEST(described_queues_that_fail_in_part_leave_the_others_traced)
 	submit_and_check((struct fake_queue *)(void *)d[2].queue, 5, 5);
 	CHECK_EQ_UINT(sink_record_count(EVENT_QUEUE), 2);
 	CHECK_EQ_UINT(sink_record_losses(), 0);
-	/* what was opened for the one that failed is free again */
+	/* the memory opened for the failed one is free again */
 	CHECK_EQ_UINT(queue_count(), 3);
 	fake_queue_create(64);
 	CHECK_EQ_UINT(queue_count(), 3);
 }
 
-/* A call that fails as a whole need not have written to the descriptors. */
-TEST(described_queues_that_fail_at_all_are_no_queues)
+/* A call that fails completely may leave the descriptors unwritten. */
+TEST(failed_descriptors_attach_no_queue)
 {
 	struct fake_desc d[2] = { desc(0, 64), desc(0, 64) };
 	hsa_queue_t *rubbish = (hsa_queue_t *)(uintptr_t)0x1234;
@@ -540,7 +540,7 @@ TEST(described_queues_that_fail_at_all_are_no_queues)
 	CHECK_EQ_UINT(atomic_load(&fake.nr_signals_destroyed), atomic_load(&fake.nr_signals_made));
 }
 
-TEST(descriptors_of_an_unknown_version_are_passed_as_they_are)
+TEST(descriptors_of_unknown_version_are_passed_unchanged)
 {
 	struct {
 		struct fake_desc head;
@@ -560,14 +560,14 @@ TEST(descriptors_of_an_unknown_version_are_passed_as_they_are)
 		q = (struct fake_queue *)(void *)d[i].head.queue;
 		CHECK_NOT_NULL(q);
 		CHECK_EQ_PTR((void *)q->error, (void *)on_error);
-		/* they are seen when they are used */
+		/* they are counted when they are used */
 		CHECK_EQ_UINT(fake_reserve(q, 1), 0);
 		CHECK_EQ_UINT(fake_write_index(q), 1);
 		CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_unseen), i + 1);
 	}
 }
 
-TEST(no_descriptors_are_passed_as_they_are)
+TEST(empty_descriptor_array_is_passed_unchanged)
 {
 	fake_open(NULL, 87);
 	fake.refuse_descs = true;
@@ -575,7 +575,7 @@ TEST(no_descriptors_are_passed_as_they_are)
 		     HSA_STATUS_ERROR_INVALID_AGENT);
 }
 
-TEST(descriptors_with_one_of_an_unknown_version_are_passed_as_they_are)
+TEST(array_with_one_unknown_descriptor_is_passed_unchanged)
 {
 	struct fake_desc d[2] = { desc(0, 64), desc(0, 64) };
 
@@ -586,7 +586,7 @@ TEST(descriptors_with_one_of_an_unknown_version_are_passed_as_they_are)
 	CHECK_NULL(d[1].queue);
 }
 
-TEST(more_descriptors_than_anybody_has_are_passed_as_they_are)
+TEST(too_many_descriptors_are_passed_unchanged)
 {
 	struct fake_desc d[17];
 
@@ -600,7 +600,7 @@ TEST(more_descriptors_than_anybody_has_are_passed_as_they_are)
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_unseen), 17);
 }
 
-TEST(described_queue_without_memory_for_it_is_plain)
+TEST(described_queue_without_memory_is_not_traced)
 {
 	struct fake_desc d = desc(0, 64);
 	struct fake_queue *q;
@@ -634,8 +634,9 @@ static void submit_by(hsa_queue_t *handle, uint32_t id)
 	FAKE_CORE(signal_store_screlease)(handle->doorbell_signal, (hsa_signal_value_t)index);
 }
 
-/* The handles' memory behind the hsa_queue_t is rubbish, which the fake runtime checks when they are released. */
-TEST(two_handles_of_a_counted_queue_have_one_ring)
+/* The memory behind a handle's hsa_queue_t is garbage, which the fake runtime verifies on release.
+ */
+TEST(two_handles_of_counted_queue_share_one_ring)
 {
 	hsa_queue_t *a, *b;
 
@@ -670,7 +671,7 @@ TEST(two_handles_of_a_counted_queue_have_one_ring)
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-TEST(counted_queue_goes_on_when_a_handle_is_released)
+TEST(counted_queue_stays_traced_when_one_handle_is_released)
 {
 	hsa_queue_t *a, *b;
 
@@ -678,11 +679,11 @@ TEST(counted_queue_goes_on_when_a_handle_is_released)
 	a = fake_acquire();
 	b = fake_acquire();
 	submit_by(a, 0);
-	fake_release(a); /* the one by which its indices were reached */
+	fake_release(a); /* the handle by which librtl reads its indices */
 	submit_by(b, 1);
 	fake_run_all(fake.counted);
 	fake_release(b);
-	/* the hardware queue lives on without one, and is given out again */
+	/* the hardware queue lives on without a handle, and can be acquired again */
 	fake_harvest();
 	CHECK_EQ_UINT(sink_record_count(EVENT_QUEUE_END), 0);
 	a = fake_acquire();
@@ -694,7 +695,7 @@ TEST(counted_queue_goes_on_when_a_handle_is_released)
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-TEST(handle_that_could_not_be_released_goes_on)
+TEST(handle_with_failed_release_stays_traced)
 {
 	hsa_queue_t *a;
 
@@ -710,7 +711,7 @@ TEST(handle_that_could_not_be_released_goes_on)
 	fake_release(a);
 }
 
-TEST(error_callback_of_a_counted_queue_stays_the_programs)
+TEST(error_callback_of_counted_queue_stays_the_programs)
 {
 	hsa_queue_t *a = NULL;
 
@@ -722,7 +723,7 @@ TEST(error_callback_of_a_counted_queue_stays_the_programs)
 	CHECK_EQ_PTR(fake.counted->error_data, &seen);
 }
 
-TEST(counted_queue_got_past_us_is_counted_by_its_functions)
+TEST(bypassed_counted_queue_is_counted)
 {
 	union fake_packet p = fake_dispatch(7, none);
 	hsa_queue_t *a;
@@ -760,8 +761,8 @@ static void check_handle(const hsa_queue_t *handle)
 	CHECK_EQ_PTR(handle, only_this);
 }
 
-/* Its owner may give it back at any time: the handle of another thread is no way to the indices. */
-TEST(reservation_uses_the_handle_that_it_was_given)
+/* Its owner may release it at any time: no other thread may use it to reach the indices. */
+TEST(reservation_uses_the_callers_handle)
 {
 	hsa_queue_t *a, *b;
 
@@ -775,7 +776,7 @@ TEST(reservation_uses_the_handle_that_it_was_given)
 		CHECK_EQ_UINT(FAKE_CORE(queue_load_write_index_relaxed)(only_this), i + 1);
 	}
 	fake.in_index = NULL;
-	/* also when its indices are no longer held back */
+	/* also when packets are no longer held back */
 	for (uint64_t i = 0; i < 10; i++) {
 		union fake_packet p = fake_dispatch((uint32_t)i, none);
 
@@ -796,8 +797,8 @@ TEST(reservation_uses_the_handle_that_it_was_given)
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_bypassed), 10);
 }
 
-/* Each thread uses its own handle alone, while those of others come and go. */
-TEST(handles_are_used_while_others_are_released)
+/* Each thread uses only its own handle, while other threads acquire and release theirs. */
+TEST(handles_are_used_while_other_handles_are_released)
 {
 	struct fake_gpu g = { 0 };
 	pthread_t threads[NR_THREADS];
@@ -827,8 +828,8 @@ static void *acquire_at_once(void *arg)
 	return NULL;
 }
 
-/* Both have been given their handle by the runtime before either is known. */
-TEST(handles_acquired_at_the_same_time_are_of_one_queue)
+/* The runtime returns a handle to both threads before librtl attaches either. */
+TEST(handles_acquired_concurrently_attach_one_queue)
 {
 	for (uint32_t round = 0; round < 200 / SCALE; round++) {
 		pthread_t threads[NR_THREADS];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_shared_calls.c - what reads or changes a signal finds it as it is untraced: completed with its dispatch */
+/* test_shared_calls.c - calls that read or change a shared signal find it completed with its
+ * dispatch, as untraced */
 #include <stdlib.h>
 
 #include "event/life.h"
@@ -9,7 +10,7 @@
 #include "support/sink_record.h"
 #include "support/test.h"
 
-/* Every function that waits for the queues of ours, by how it is called. */
+/* Every function that waits for the completers, grouped by signature. */
 static const enum hsa_core_id loads[] = { HSA_CORE_signal_load_relaxed,
 					  HSA_CORE_signal_load_scacquire };
 static const enum hsa_core_id waits[] = { HSA_CORE_signal_wait_relaxed,
@@ -40,7 +41,8 @@ static const enum hsa_core_id swaps[] = { HSA_CORE_signal_cas_relaxed,
 static struct fake_queue *q;
 static unsigned nr_looks;
 
-/* The GPU is as late as can be: it runs our queue once somebody looks at that queue's read index. */
+/* The GPU is as late as possible: it executes librtl's queue only when that queue's read index is
+ * read. */
 static void run_when_looked_at(const hsa_queue_t *handle)
 {
 	if (!((const struct fake_queue *)(const void *)handle)->is_ours || ++nr_looks < 3)
@@ -50,7 +52,8 @@ static void run_when_looked_at(const hsa_queue_t *handle)
 	fake_gpu_run_ours();
 }
 
-/* A signal of value 5 whose dispatch has completed, while nobody has completed it yet. */
+/* A signal of value 5 whose dispatch has completed, and which its barrier packet has not completed
+ * yet. */
 static hsa_signal_t make_late(void)
 {
 	hsa_signal_t s = fake_signal(5);
@@ -72,7 +75,7 @@ static void open_queue(void)
 	q = fake_queue_create(64);
 }
 
-/* The value is `value` for good. */
+/* The value is `value` and stays so. */
 static void check_value(hsa_signal_t s, int64_t value)
 {
 	CHECK_NULL((void *)fake.in_index);
@@ -82,7 +85,7 @@ static void check_value(hsa_signal_t s, int64_t value)
 	fake_harvest();
 }
 
-TEST(load_of_a_shared_signal_waits_for_its_completion)
+TEST(load_of_shared_signal_waits_for_completion)
 {
 	open_queue();
 	for (unsigned i = 0; i < NR(loads); i++) {
@@ -93,7 +96,7 @@ TEST(load_of_a_shared_signal_waits_for_its_completion)
 	}
 }
 
-TEST(wait_of_a_shared_signal_waits_for_its_completion)
+TEST(wait_for_shared_signal_waits_for_completion)
 {
 	open_queue();
 	for (unsigned i = 0; i < NR(waits); i++) {
@@ -101,7 +104,7 @@ TEST(wait_of_a_shared_signal_waits_for_its_completion)
 		hsa_signal_wait_relaxed_fn_t fn =
 			(hsa_signal_wait_relaxed_fn_t)fake.core.entry[waits[i]];
 
-		/* a time of 0: it only looks */
+		/* timeout 0: the call only polls */
 		CHECK_EQ_INT(fn(s, HSA_SIGNAL_CONDITION_LT, 5, 0, HSA_WAIT_STATE_BLOCKED), 4);
 		check_value(s, 4);
 	}
@@ -118,27 +121,27 @@ static void check_changes(const enum hsa_core_id *ids, int64_t operand, int64_t 
 	}
 }
 
-TEST(store_to_a_shared_signal_comes_after_its_completion)
+TEST(store_to_shared_signal_follows_completion)
 {
 	check_changes(stores, 9, 9);
 }
 
-TEST(and_of_a_shared_signal_comes_after_its_completion)
+TEST(and_on_shared_signal_follows_completion)
 {
 	check_changes(ands, 6, 4 & 6);
 }
 
-TEST(or_of_a_shared_signal_comes_after_its_completion)
+TEST(or_on_shared_signal_follows_completion)
 {
 	check_changes(ors, 1, 4 | 1);
 }
 
-TEST(xor_of_a_shared_signal_comes_after_its_completion)
+TEST(xor_on_shared_signal_follows_completion)
 {
 	check_changes(xors, 1, 4 ^ 1);
 }
 
-TEST(exchange_of_a_shared_signal_comes_after_its_completion)
+TEST(exchange_of_shared_signal_follows_completion)
 {
 	open_queue();
 	for (unsigned i = 0; i < NR(exchanges); i++) {
@@ -151,7 +154,7 @@ TEST(exchange_of_a_shared_signal_comes_after_its_completion)
 	}
 }
 
-TEST(cas_of_a_shared_signal_comes_after_its_completion)
+TEST(cas_of_shared_signal_follows_completion)
 {
 	open_queue();
 	for (unsigned i = 0; i < NR(swaps); i++) {
@@ -165,8 +168,8 @@ TEST(cas_of_a_shared_signal_comes_after_its_completion)
 	}
 }
 
-/* Whatever is added to it meanwhile, the sum is the same. */
-TEST(add_to_a_shared_signal_waits_for_nothing)
+/* The order of an addition and the completion does not change the sum. */
+TEST(add_to_shared_signal_does_not_wait)
 {
 	hsa_signal_t s;
 
@@ -181,17 +184,17 @@ TEST(add_to_a_shared_signal_waits_for_nothing)
 	CHECK_EQ_INT(fake_signal_get(s), 11);
 }
 
-TEST(destruction_of_a_shared_signal_comes_after_its_completion)
+TEST(destruction_of_shared_signal_follows_completion)
 {
 	open_queue();
-	/* the fake GPU notices a signal that is no more */
+	/* the fake GPU detects a write to a destroyed signal */
 	fake_signal_destroy(make_late());
 	fake_harvest();
 	fake_gpu_run(q, UINT64_MAX);
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 1);
 }
 
-TEST(destruction_of_a_queue_completes_its_shared_signals)
+TEST(destroyed_queue_has_completed_its_shared_signals)
 {
 	hsa_signal_t s;
 
@@ -202,8 +205,8 @@ TEST(destruction_of_a_queue_completes_its_shared_signals)
 	CHECK_EQ_UINT(atomic_load(&fake.nr_own_queues), 0);
 }
 
-/* A doorbell is no signal that anybody waits for. */
-TEST(doorbell_waits_for_nothing)
+/* Programs do not wait for a doorbell's value. */
+TEST(doorbell_store_does_not_wait)
 {
 	open_queue();
 	make_late();
@@ -211,7 +214,7 @@ TEST(doorbell_waits_for_nothing)
 	CHECK_EQ_UINT(nr_looks, 0);
 }
 
-TEST(signal_whose_dispatch_runs_is_not_waited_for)
+TEST(signal_of_running_dispatch_is_not_waited_for)
 {
 	hsa_signal_t s = fake_signal(5);
 	union fake_packet p = fake_dispatch(1, s);
@@ -225,7 +228,7 @@ TEST(signal_whose_dispatch_runs_is_not_waited_for)
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
-TEST(functions_are_put_into_the_tables_by_the_first_shared_signal)
+TEST(first_shared_signal_patches_the_tables)
 {
 	void *before[HSA_CORE_NR], *found[HSA_CORE_NR];
 	unsigned changed = 0;
@@ -246,7 +249,7 @@ TEST(functions_are_put_into_the_tables_by_the_first_shared_signal)
 	CHECK_EQ_UINT(changed, NR(loads) + NR(waits) + 6 * 4);
 	CHECK_EQ_PTR(fake.core.entry[HSA_CORE_signal_add_relaxed],
 		     before[HSA_CORE_signal_add_relaxed]);
-	/* doorbells go the same way as before */
+	/* doorbells use the same functions as before */
 	fake_submit_dispatch(q, 2);
 	fake.hold_ours = false;
 	fake_run_all(q);
@@ -261,7 +264,7 @@ static hsa_signal_value_t others_load(hsa_signal_t s)
 	return fake_signal_get(s) + 100;
 }
 
-TEST(function_that_another_tool_puts_in_front_stays_there)
+TEST(function_of_another_tool_stays_in_the_table)
 {
 	hsa_signal_t s;
 
@@ -276,7 +279,7 @@ TEST(function_that_another_tool_puts_in_front_stays_there)
 	CHECK_EQ_INT(FAKE_CORE(signal_load_relaxed)(s), 101);
 }
 
-TEST(functions_come_back_with_the_runtime)
+TEST(restarted_runtime_is_patched_again)
 {
 	hsa_signal_t s;
 
@@ -292,7 +295,7 @@ TEST(functions_come_back_with_the_runtime)
 	CHECK_EQ_INT(FAKE_CORE(signal_load_relaxed)(s), 4);
 }
 
-TEST(runtime_without_some_of_the_functions_is_fine)
+TEST(missing_functions_are_not_patched)
 {
 	hsa_signal_t s;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_submit.c - what is done with each packet of an interposed queue before the hardware may see it */
+/* test_submit.c - how each packet of an interposed queue is instrumented before the hardware sees
+ * it */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,7 @@ static const struct event_dispatch *dispatch_at(uint64_t i)
 	return &ev->dispatch;
 }
 
-/* ---- what is recorded ------------------------------------------------------------------------ */
+/* ---- recorded packets ------------------------------------------------------------------------ */
 
 TEST(dispatch_is_recorded_with_its_times_and_shape)
 {
@@ -70,7 +71,7 @@ TEST(dispatch_is_recorded_with_its_times_and_shape)
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-TEST(packet_is_as_it_was_but_for_its_signal)
+TEST(submitted_packet_differs_in_its_signal_only)
 {
 	struct fake_queue *q = open_queue(NULL);
 	union fake_packet p = fake_dispatch(1, none), *got;
@@ -82,7 +83,7 @@ TEST(packet_is_as_it_was_but_for_its_signal)
 	CHECK_MEM_EQ(got, &p, sizeof(p));
 }
 
-TEST(signal_of_the_program_stays_on_its_packet)
+TEST(owners_signal_stays_on_its_packet)
 {
 	struct fake_queue *q = open_queue(NULL);
 	hsa_signal_t s = fake_signal(1);
@@ -97,7 +98,7 @@ TEST(signal_of_the_program_stays_on_its_packet)
 	CHECK_EQ_UINT(atomic_load(&fake.nr_own_queues), 0);
 }
 
-TEST(signal_used_again_at_once_leaves_each_its_times)
+TEST(signal_reused_at_once_keeps_times_of_each_dispatch)
 {
 	struct fake_queue *q = open_queue(NULL);
 	hsa_signal_t s = fake_signal(1);
@@ -112,7 +113,7 @@ TEST(signal_used_again_at_once_leaves_each_its_times)
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-/* A packet that is not recorded takes the signal of one that is, and whose times are still in there. */
+/* An unrecorded packet takes the signal of a recorded one whose times are still in the signal. */
 static void use_signal_again(union fake_packet p)
 {
 	struct fake_queue *q = open_queue(NULL);
@@ -129,21 +130,21 @@ static void use_signal_again(union fake_packet p)
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-TEST(barrier_packet_with_a_used_signal_captures_the_earlier_times)
+TEST(barrier_packet_on_used_signal_captures_earlier_times)
 {
 	use_signal_again(fake_barrier(none, fake_signal(1)));
 }
 
-TEST(vendor_packet_with_a_used_signal_captures_the_earlier_times)
+TEST(vendor_packet_on_used_signal_captures_earlier_times)
 {
 	union fake_packet p = fake_barrier(none, fake_signal(1));
 
 	p.header = HSA_PACKET_TYPE_VENDOR_SPECIFIC << HSA_PACKET_HEADER_TYPE;
-	p.ext.amd_format = 1; /* commands of the processor */
+	p.ext.amd_format = 1; /* commands of the packet processor */
 	use_signal_again(p);
 }
 
-TEST(agent_dispatch_packet_with_a_used_signal_captures_the_earlier_times)
+TEST(agent_dispatch_on_used_signal_captures_earlier_times)
 {
 	union fake_packet p = fake_barrier(none, fake_signal(1));
 
@@ -151,7 +152,7 @@ TEST(agent_dispatch_packet_with_a_used_signal_captures_the_earlier_times)
 	use_signal_again(p);
 }
 
-TEST(dispatch_left_out_with_a_used_signal_captures_the_earlier_times)
+TEST(left_out_dispatch_on_used_signal_captures_earlier_times)
 {
 	struct fake_queue *q;
 	hsa_signal_t s = fake_signal(1);
@@ -169,7 +170,7 @@ TEST(dispatch_left_out_with_a_used_signal_captures_the_earlier_times)
 	CHECK_EQ_UINT(sink_record_losses(), 1);
 }
 
-TEST(dispatches_that_complete_out_of_order_are_all_recorded)
+TEST(dispatches_completed_out_of_order_are_all_recorded)
 {
 	struct fake_queue *q;
 
@@ -203,22 +204,22 @@ static uint64_t correlation_of(struct fake_queue *q, uint32_t id, uint64_t carri
 	return 0;
 }
 
-TEST(packet_of_hips_own_thread_names_its_call)
+TEST(packet_of_hip_thread_gets_id_of_its_call)
 {
-	const uint64_t call = UINT64_C(1) << 40; /* no packet's own id */
+	const uint64_t call = UINT64_C(1) << 40; /* never librtl's own id of a packet */
 	struct fake_queue *q = open_queue(NULL);
 
-	/* what it carries is the program's own affair, where nobody wanted to know */
+	/* without a listener the packet's field is the program's own */
 	CHECK_NE_UINT(correlation_of(q, 1, call), call);
 	CHECK(join_turn_on());
 	join_begins(&(struct join_call){ call, 8, 9 });
 	CHECK_EQ_UINT(correlation_of(q, 2, call), call);
 	CHECK_EQ_UINT(dispatch_at(1)->marker, 8);
 	CHECK_EQ_UINT(dispatch_at(1)->tid, 9);
-	/* of a call that nobody knows; of none */
+	/* an id of an unknown call; no id */
 	CHECK_LT_UINT(correlation_of(q, 3, call + 1), call);
 	CHECK_LT_UINT(correlation_of(q, 4, 0), call);
-	/* from a thread in a call it is that call's, whatever it carries */
+	/* within a call the packet gets that call's id, not its own field */
 	thread_get()->corr_current = 4711;
 	CHECK_EQ_UINT(correlation_of(q, 5, call), 4711);
 	thread_get()->corr_current = 0;
@@ -228,7 +229,7 @@ TEST(packet_of_hips_own_thread_names_its_call)
 
 /* ---- gfx1250's dispatch packet --------------------------------------------------------------- */
 
-TEST(ext_dispatch_packet_is_recorded_as_a_dispatch)
+TEST(ext_dispatch_packet_is_recorded_as_dispatch)
 {
 	struct fake_queue *q = open_queue(NULL);
 	union fake_packet p = fake_ext_dispatch(4, none), *got;
@@ -262,7 +263,7 @@ TEST(ext_dispatch_packet_is_recorded_as_a_dispatch)
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-TEST(ext_dispatch_packets_are_timed_with_signals_of_all_kinds)
+TEST(ext_dispatch_is_timed_with_every_kind_of_signal)
 {
 	struct fake_queue *q = open_queue(NULL);
 	hsa_signal_t own = fake_signal(1), shared = fake_signal(2);
@@ -278,7 +279,7 @@ TEST(ext_dispatch_packets_are_timed_with_signals_of_all_kinds)
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_shared_signal), 2);
 }
 
-TEST(ext_dispatch_packets_past_us_are_counted)
+TEST(bypassing_ext_dispatch_packets_are_counted)
 {
 	struct fake_queue *q = open_queue(NULL);
 	union fake_packet p = fake_ext_dispatch(1, none);
@@ -294,7 +295,7 @@ TEST(ext_dispatch_packets_past_us_are_counted)
 
 /* ---- modes ----------------------------------------------------------------------------------- */
 
-TEST(lite_mode_leaves_packets_with_a_signal_alone_and_counts_them)
+TEST(lite_mode_counts_dispatches_with_a_signal_and_leaves_them_unchanged)
 {
 	struct fake_queue *q = open_queue("lite");
 	union fake_packet p = fake_dispatch(1, fake_signal(1));
@@ -351,14 +352,14 @@ TEST(full_mode_records_barrier_packets)
 	check_barriers();
 }
 
-TEST(barrier_packets_are_recorded_when_asked_for)
+TEST(barrier_packets_are_recorded_on_request)
 {
 	setenv("RTL_BARRIERS", "1", 1);
 	submit_barriers(open_queue(NULL));
 	check_barriers();
 }
 
-TEST(barrier_packets_are_not_recorded_otherwise)
+TEST(barrier_packets_are_not_recorded_by_default)
 {
 	struct fake_queue *q = open_queue(NULL);
 
@@ -368,9 +369,9 @@ TEST(barrier_packets_are_not_recorded_otherwise)
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-/* ---- what is left out, and counted ----------------------------------------------------------- */
+/* ---- packets left out, and counted ----------------------------------------------------------- */
 
-TEST(packets_submitted_while_recording_is_paused_are_left_as_they_are)
+TEST(packets_submitted_while_paused_are_unchanged)
 {
 	union fake_packet p = fake_dispatch(1, none);
 	struct fake_queue *q;
@@ -380,8 +381,9 @@ TEST(packets_submitted_while_recording_is_paused_are_left_as_they_are)
 	pause_set(true);
 	fake_submit(q, &p, 1);
 	CHECK_MEM_EQ(fake_hw(q, 0), &p, sizeof(p));
-	submit(q, fake_barrier(none, none)); /* is no dispatch */
-	thread_get()->corr_current = 5;	     /* a call that began before does all of its work */
+	submit(q, fake_barrier(none, none)); /* not a dispatch */
+	thread_get()->corr_current = 5;	     /* a call that began before the pause records all of
+					      * its work */
 	fake_submit_dispatch(q, 2);
 	thread_get()->corr_current = 0;
 	pause_set(false);
@@ -394,7 +396,7 @@ TEST(packets_submitted_while_recording_is_paused_are_left_as_they_are)
 	fake_check_dispatches(2, 2, 0, 0xffff);
 }
 
-TEST(another_sink_gets_what_the_recorder_leaves_out)
+TEST(dispatch_left_out_by_recorder_reaches_other_sink)
 {
 	struct fake_queue *q = open_queue(NULL);
 
@@ -407,13 +409,13 @@ TEST(another_sink_gets_what_the_recorder_leaves_out)
 	fake_check_dispatches(1, 1, 0, 0xffff);
 }
 
-TEST(dispatch_within_a_hook_is_passed_on_and_counted_as_reentrant)
+TEST(dispatch_within_hook_is_counted_as_reentrant)
 {
 	struct fake_queue *q = open_queue(NULL);
 	union fake_packet p = fake_dispatch(1, none);
 	struct thread *t;
 
-	CHECK(life_enter(&t)); /* a signal handler, say */
+	CHECK(life_enter(&t)); /* e.g. a signal handler */
 	fake_submit(q, &p, 1);
 	submit(q, fake_barrier(none, none));
 	life_leave(t);
@@ -425,7 +427,7 @@ TEST(dispatch_within_a_hook_is_passed_on_and_counted_as_reentrant)
 	CHECK_EQ_UINT(sink_record_losses(), 1);
 }
 
-TEST(dispatch_after_the_end_is_passed_on_and_counted_as_late)
+TEST(dispatch_after_the_end_is_counted_as_late)
 {
 	struct fake_queue *q = open_queue(NULL);
 	union fake_packet p = fake_dispatch(1, none);
@@ -442,8 +444,8 @@ TEST(dispatch_after_the_end_is_passed_on_and_counted_as_late)
 	CHECK_EQ_UINT(sink_record_losses(), 2);
 }
 
-/* With the life thread gone nobody but the doorbells hands packets over. */
-TEST(packets_after_the_end_flow_as_before)
+/* Without the life thread only doorbells submit packets. */
+TEST(packets_after_the_end_are_submitted)
 {
 	struct fake_gpu g = { .pause_us = 20, .stretch = 5 };
 
@@ -451,7 +453,7 @@ TEST(packets_after_the_end_flow_as_before)
 	g.q = fake_queue_create(64);
 	for (uint32_t id = 0; id < 60; id++)
 		fake_submit_dispatch(g.q, id);
-	/* The deadline has passed: all are given up, while the GPU still has them to do. */
+	/* The deadline has passed: all entries are given up while the GPU still executes them. */
 	harvest_source.stop(clock_now_ns());
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_unfinished), 60);
 	life_stop();
@@ -462,14 +464,14 @@ TEST(packets_after_the_end_flow_as_before)
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 60);
 }
 
-TEST(forked_child_gets_through_untouched)
+TEST(forked_child_submits_without_recording)
 {
 	struct fake_queue *q = open_queue(NULL);
 	hsa_signal_t s = fake_signal(1);
 	union fake_packet p = fake_dispatch(2, none);
 
 	submit(q, fake_dispatch(1, s));
-	/* as the fork may have found it: the harvester in the middle of things */
+	/* a possible state at the fork: the harvester holds a lock */
 	CHECK(queue_try_lock(queue_at(0)));
 	atomic_store(&queue_at(0)->inflight.ring[0].entry[0].state, INFLIGHT_BUSY);
 	life_set_state(LIFE_FORKED);
@@ -484,7 +486,7 @@ TEST(forked_child_gets_through_untouched)
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-TEST(forked_child_does_not_wait_for_a_signal_that_its_parent_looked_at)
+TEST(forked_child_does_not_wait_for_entry_locked_by_parent)
 {
 	struct fake_queue *q = open_queue(NULL);
 	hsa_signal_t s = fake_signal(1);
@@ -497,7 +499,7 @@ TEST(forked_child_does_not_wait_for_a_signal_that_its_parent_looked_at)
 	CHECK_MEM_EQ(fake_hw(q, 1), &p, sizeof(p));
 }
 
-TEST(signal_that_cannot_be_made_is_counted)
+TEST(failed_signal_creation_is_counted)
 {
 	struct fake_queue *q;
 	union fake_packet p = fake_dispatch(INFLIGHT_FIRST, none);
@@ -515,7 +517,7 @@ TEST(signal_that_cannot_be_made_is_counted)
 	fake_check_dispatches(0, INFLIGHT_FIRST, 0, 0xffff);
 }
 
-TEST(queue_without_any_signal_of_ours_is_traced_by_the_programs)
+TEST(queue_without_own_signals_is_traced_by_owners_signals)
 {
 	struct fake_queue *q;
 
@@ -530,7 +532,7 @@ TEST(queue_without_any_signal_of_ours_is_traced_by_the_programs)
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_signal_create), 1);
 }
 
-TEST(gpu_that_writes_no_times_is_counted)
+TEST(missing_gpu_times_are_counted)
 {
 	struct fake_queue *q = open_queue(NULL);
 
@@ -549,7 +551,7 @@ TEST(gpu_that_writes_no_times_is_counted)
 	}
 }
 
-TEST(inverted_time_is_kept_and_counted)
+TEST(inverted_times_are_recorded_and_counted)
 {
 	struct fake_queue *q = open_queue(NULL);
 
@@ -575,7 +577,7 @@ TEST(full_inflight_ring_passes_packets_on_and_counts_them)
 	union fake_packet p;
 	uint32_t id;
 
-	/* taken out of the ring, and not completed */
+	/* removed from the ring, and not completed */
 	for (id = 0; id < NR_ENTRIES; id++) {
 		fake_submit_dispatch(q, id);
 		fake_gpu_launch(q, 1);
@@ -585,13 +587,13 @@ TEST(full_inflight_ring_passes_packets_on_and_counts_them)
 	fake_submit(q, &p, 1);
 	CHECK_MEM_EQ(fake_hw(q, NR_ENTRIES), &p, sizeof(p));
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inflight_full), 1);
-	/* it is waited for once, not for each dispatch: else this would take a minute */
+	/* the wait happens once, not for each dispatch: otherwise this takes a minute */
 	for (int i = 0; i < 300; i++) {
 		fake_gpu_launch(q, 1);
 		submit(q, fake_dispatch(5000, none));
 	}
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inflight_full), 301);
-	/* and goes on when the oldest of the last ring has completed */
+	/* recording continues when the oldest of the last ring has completed */
 	fake_gpu_launch(q, 1);
 	fake_gpu_complete(q, NR_ENTRIES - NR_LAST);
 	fake_submit_dispatch(q, 5001);
@@ -601,8 +603,8 @@ TEST(full_inflight_ring_passes_packets_on_and_counts_them)
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 2);
 }
 
-/* Nobody harvests: who submits must help itself. */
-TEST(full_inflight_ring_is_harvested_by_who_submits)
+/* The harvester does not run: the submitting thread must harvest. */
+TEST(full_inflight_ring_is_harvested_by_submitting_thread)
 {
 	struct fake_gpu g = { 0 };
 
@@ -628,7 +630,7 @@ static struct {
 static struct fake_queue *listened;
 static unsigned nr_heard;
 
-static void hear(unsigned i, const hsa_queue_t *queue, const void *packet, uint64_t index)
+static void record_heard(unsigned i, const hsa_queue_t *queue, const void *packet, uint64_t index)
 {
 	heard[i].queue = queue;
 	memcpy(&heard[i].packet, packet, sizeof(heard[i].packet));
@@ -640,15 +642,15 @@ static void hear(unsigned i, const hsa_queue_t *queue, const void *packet, uint6
 
 static void first_listener(const hsa_queue_t *queue, const void *packet, uint64_t index)
 {
-	hear(0, queue, packet, index);
+	record_heard(0, queue, packet, index);
 }
 
 static void second_listener(const hsa_queue_t *queue, const void *packet, uint64_t index)
 {
-	hear(1, queue, packet, index);
+	record_heard(1, queue, packet, index);
 }
 
-TEST(listeners_see_each_packet_before_the_hardware)
+TEST(listener_gets_each_packet_before_the_hardware)
 {
 	union fake_packet p[3] = { fake_dispatch(1, none), fake_barrier(none, none),
 				   fake_dispatch(2, none) };
@@ -660,7 +662,8 @@ TEST(listeners_see_each_packet_before_the_hardware)
 		fake_submit(listened, &p[i], 1);
 		for (unsigned k = 0; k < 2; k++) {
 			CHECK_EQ_PTR(heard[k].queue, &listened->hsa);
-			CHECK_MEM_EQ(&heard[k].packet, &p[i], sizeof(p[i])); /* not our signal */
+			CHECK_MEM_EQ(&heard[k].packet, &p[i], sizeof(p[i])); /* without librtl's
+									      * signal */
 			CHECK_EQ_UINT(heard[k].index, i);
 			CHECK_EQ_UINT(heard[k].at_hardware, i);
 			CHECK_EQ_UINT(heard[k].nr, i + 1);
@@ -671,7 +674,7 @@ TEST(listeners_see_each_packet_before_the_hardware)
 	fake_check_dispatches(1, 2, 0, 0xffff);
 }
 
-TEST(listeners_see_what_is_not_recorded)
+TEST(listener_gets_unrecorded_packets)
 {
 	sink_record.pauses = true;
 	listened = open_queue("lite");
@@ -684,7 +687,7 @@ TEST(listeners_see_what_is_not_recorded)
 	CHECK_EQ_UINT(heard[0].nr, 3);
 }
 
-TEST(listeners_beyond_the_most_are_refused)
+TEST(listener_beyond_the_limit_is_refused)
 {
 	for (unsigned i = 0; i < SUBMIT_MAX_LISTENERS; i++)
 		CHECK(submit_listen(first_listener));

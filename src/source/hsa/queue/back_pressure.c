@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* back_pressure.c - how much room there is in the ring of an intercepted queue, and waiting for it
+/* back_pressure.c - tracks free space in the hardware ring of an intercept queue, and waits for it
  *
  * Threads:  the packet callback of the queue.
- * Hot path: back_pressure_wait() when there is room; back_pressure_add_gate() once in a quarter of a ring at most.
+ * Hot path: back_pressure_wait() when there is space; back_pressure_add_gate() once in a quarter of
+ *           a ring at most.
  *
- * An intercepted queue takes packets at once, and ROCr 5.2 to 5.7 abort when the
- * hardware's ring overflows ("overflow buffer not empty", InterceptQueue::Submit, seen in 5.2.3).
- * Untraced, the program would have waited for the read index. The hardware's read index is
- * not visible through an intercepted queue; but completion of packet i says that all slots before
- * i are free. So we know how far it came from the signals of our dispatches, and where a stretch
- * of a quarter of the ring has none, a gate signal goes onto a packet, or an empty
- * barrier packet with one is added. Before the ring can overflow the callback waits, on the
- * thread that would have waited.
+ * An intercept queue accepts packets at once, and ROCr 5.2 to 5.7 abort when the hardware's ring
+ * overflows ("overflow buffer not empty", InterceptQueue::Submit, seen in 5.2.3). Untraced, the
+ * program would have waited for the read index. An intercept queue hides the hardware's read index,
+ * but completion of packet i implies that all slots before i are free. So librtl derives the read
+ * index from the signals of its dispatches. Where a quarter of the ring has no such signal, a gate
+ * signal goes onto a packet, or onto an empty barrier packet that is added. The callback waits
+ * before the ring can overflow, on the thread that would have waited untraced.
  */
 #include "source/hsa/queue/back_pressure.h"
 
@@ -26,7 +26,7 @@
 #include "source/hsa/completion/poll.h"
 #include "source/hsa/table/real.h"
 
-/* Free slots that ROCr wants for its own retry packet, and one for the packet that runs. */
+/* Slots that ROCr needs for its own retry packet, and one for the packet in execution. */
 #define RING_RESERVE 3u
 
 static void see(struct back_pressure *b, uint64_t hw)
@@ -70,7 +70,7 @@ static bool look_at_gates(struct back_pressure *b)
 	return more;
 }
 
-/* How far the hardware has come, as far as signals show. false: all of them are done. */
+/* Advances `consumed` as far as signals show. false: all of them have completed. */
 static bool look(struct queue *q)
 {
 	struct back_pressure *b = q->pressure;
@@ -99,7 +99,7 @@ void back_pressure_pause(unsigned round)
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
 }
 
-static bool wait_for_room(struct queue *q, uint64_t n)
+static bool wait_for_space(struct queue *q, uint64_t n)
 {
 	for (unsigned round = 0; !back_pressure_fits(q->pressure, n); round++) {
 		bool more;
@@ -121,12 +121,14 @@ bool back_pressure_wait_slow(struct queue *q, uint64_t n)
 	bool ok;
 
 	if (n > b->limit)
-		n = b->limit; /* a batch of a whole ring: runtimes that batch keep the rest themselves */
+		n = b->limit; /* a batch of a whole ring: runtimes that batch hold back the rest
+			       * themselves */
 	if (atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_FORKED)
 		return true;
-	/* seq_cst: pairs with back_pressure_release(), whose caller takes the signals away when we don't look */
+	/* seq_cst: pairs with back_pressure_release(), whose caller destroys the signals once
+	 * nobody waits */
 	atomic_store(&b->waiting, true);
-	ok = wait_for_room(q, n);
+	ok = wait_for_space(q, n);
 	atomic_store_explicit(&b->waiting, false, memory_order_release);
 	return ok;
 }
@@ -135,7 +137,8 @@ void back_pressure_release(struct queue *q)
 {
 	const struct timespec nap = { .tv_nsec = 20000 };
 
-	/* seq_cst: pairs with back_pressure_wait_slow(): it sees this, or we see it wait */
+	/* seq_cst: pairs with wait_for_space(): either it sees this flag, or this thread sees it
+	 * waiting */
 	atomic_store(&q->failed, true);
 	while (q->pressure && atomic_load(&q->pressure->waiting))
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
@@ -164,7 +167,7 @@ int back_pressure_init(struct queue *q, uint32_t size)
 	b->next_gate = 0;
 	atomic_store_explicit(&b->passed, 0, memory_order_relaxed);
 	atomic_store_explicit(&b->orphan, 0, memory_order_relaxed);
-	/* one at least */
+	/* at least one gate */
 	return make_gate(&b->gate[0]) ? 0 : -ENOMEM;
 }
 
@@ -195,7 +198,7 @@ void back_pressure_orphaned(struct queue *q, const amd_signal_t *s, uint64_t hw)
 	atomic_store_explicit(&q->pressure->orphan, (uint64_t)(uintptr_t)s, memory_order_release);
 }
 
-/* A gate signal that is free. NULL: those that could be made are in the ring, and will tell. */
+/* A free gate signal. NULL: all that could be made are in the ring and will report progress. */
 static amd_signal_t *take_gate(struct back_pressure *b, uint64_t hw)
 {
 	for (uint32_t i = 0; i < BACK_PRESSURE_NR_GATES; i++) {

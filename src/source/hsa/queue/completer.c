@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* completer.c - completes signals that several operations share
  *
- * Threads:  who has the turn of the program's queue.
- * Fails:    no hardware queue can be made, or it stands still: completer_ready() says no, and the operation
- *           keeps its owner's signal, untimed.
+ * Threads:  the holder of the turn of the program's queue.
+ * Fails:    no hardware queue can be made, or it does not advance: completer_ready() returns false,
+ *           and the operation keeps its owner's signal, untimed.
  */
 #define LOG_TOPIC "hsa"
 #include "source/hsa/queue/completer.h"
@@ -16,12 +16,12 @@
 #include "source/hsa/agent.h"
 #include "source/hsa/table/real.h"
 
-/* Not a time: about 200 ms where all threads run. */
+/* Rounds, not a time: about 200 ms when all threads run. */
 #define FULL_WAIT_ROUNDS 800u
-/* About 10 ms: a bound for when the hardware stands still. */
+/* About 10 ms: the bound if the hardware does not advance. */
 #define SETTLE_ROUNDS 200000u
 
-/* An error of ours is no error of the program's. */
+/* An error of librtl's queue must not reach the program. */
 static void on_error(hsa_status_t status, hsa_queue_t *source, void *data)
 {
 	(void)data;
@@ -40,7 +40,7 @@ static hsa_queue_t *make(struct queue *q)
 	if (real.hsa_queue_create(agent_handle(q->agent), q->size, HSA_QUEUE_TYPE_MULTI, on_error,
 				  NULL, UINT32_MAX, UINT32_MAX, &hsa) != HSA_STATUS_SUCCESS) {
 		c->refused = true;
-		log_warn("queue %u: no queue can be made beside it; dispatches that share a signal "
+		log_warn("queue %u: no completer queue can be made; dispatches that share a signal "
 			 "have no times",
 			 q->index);
 		return NULL;
@@ -90,16 +90,17 @@ uint64_t completer_add(struct queue *q, const union packet *p, const amd_signal_
 	header = b.header;
 	b.header = HSA_PACKET_TYPE_INVALID << HSA_PACKET_HEADER_TYPE;
 	*slot = b;
-	/* the packet processor takes it as soon as its header is valid */
+	/* the packet processor may take the packet as soon as its header is valid */
 	__atomic_store_n(&slot->header, header, __ATOMIC_RELEASE);
 	real.hsa_queue_store_write_index_screlease(hsa, index + 1);
 	real.hsa_signal_store_screlease(hsa->doorbell_signal, (hsa_signal_value_t)index);
-	/* pairs with completer_settle(): the packet is there */
+	/* pairs with completer_settle(): the packet is in the ring */
 	atomic_store_explicit(&q->completer.next, index + 1, memory_order_release);
 	return index;
 }
 
-/* The packet processor is at it: its next packet is looked at, not waited for, so it takes microseconds. */
+/* The packet processor never waits on these packets for long: their dispatches have completed, so
+ * this takes microseconds. */
 static void settle(const struct queue_completer *c, const hsa_queue_t *hsa)
 {
 	/* acquire: pairs with completer_add() */
@@ -122,7 +123,8 @@ void completer_settle(struct queue *q)
 
 	if (!atomic_load_explicit(&c->hsa, memory_order_relaxed))
 		return;
-	/* seq_cst, both: pairs with completer_destroy(), which sees this reader, or has taken the queue away */
+	/* seq_cst, both: pairs with completer_destroy(), which either sees this reader or has
+	 * removed the queue */
 	atomic_fetch_add(&c->nr_readers, 1);
 	hsa = atomic_load(&c->hsa);
 	if (hsa)

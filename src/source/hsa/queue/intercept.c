@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* intercept.c - queues that the runtime itself intercepts: the packet callback
+/* intercept.c - intercept queues: the packet callback
  *
- * Owns:     nothing; what it changes is the queue's.
- * Threads:  whatever thread rings the doorbell, one at a time for each queue (InterceptQueue's lock in
- *           ROCr 5.2 and later).
- * Hot path: all but what is marked cold: no lock, no malloc, no system call but in the waits of back_pressure.c.
- * Quirk:    up to 7.0 a callback has one packet; later ones have all that are valid, up to the whole ring. The writer is
- *           called exactly once, with all of them: more calls may reorder them or fail an assertion.
+ * Owns:     nothing; the state is the queue's.
+ * Threads:  the thread that rings the doorbell, one at a time for each queue (InterceptQueue's lock
+ *           in ROCr 5.2 and later).
+ * Hot path: everything not marked cold: no lock, no malloc, no system call but in the waits of
+ *           back_pressure.c.
+ * Quirk:    up to 7.0 a callback gets one packet; later ones get all valid packets, up to the whole
+ *           ring. The callback calls the writer exactly once, with all of them: more calls may
+ *           reorder packets or fail an assertion.
  */
 #define LOG_TOPIC "hsa"
 #include "source/hsa/queue/intercept.h"
@@ -22,7 +24,7 @@
 #include "source/hsa/queue/submit.h"
 #include "source/hsa/table/real.h"
 
-/* Plans packet `index`, which is in plan->packet. */
+/* Instruments packet `index`, which is in plan->packet. */
 static RTL_INLINE void plan_packet(struct queue *q, struct thread *t, struct packet_plan *plan,
 				   uint64_t index)
 {
@@ -46,9 +48,9 @@ static inline void submit_one(struct queue *q, struct thread *t, const union pac
 	uint64_t n;
 
 	plan.packet = *in;
-	/* Room first: once the entry is published the harvester waits for its packet. */
+	/* Wait first: once the entry is published the harvester waits for its packet. */
 	if (!back_pressure_wait(q, ARRAY_SIZE(out)))
-		return; /* a dead queue: the hardware would never have looked at it */
+		return; /* a failed queue: the hardware would not process the packet */
 	plan_packet(q, t, &plan, index);
 	n = packet_plan_put(&plan, out);
 	if (back_pressure_wants_gate(q))
@@ -57,7 +59,7 @@ static inline void submit_one(struct queue *q, struct thread *t, const union pac
 	writer(out, n);
 }
 
-/* Room for what a batch of `count` packets may become. */
+/* Makes the batch buffer large enough for `count` packets with those added around them. */
 static RTL_COLD bool make_batch(struct queue *q, uint64_t count)
 {
 	uint64_t size = 2 * count;
@@ -84,7 +86,8 @@ static RTL_NOINLINE void submit_batch(struct queue *q, struct thread *t, const u
 		writer(in, count);
 		return;
 	}
-	/* Room first, as above; the packets of the batch itself tell nothing until they are written. */
+	/* Wait first, as above; packets of the batch itself report no progress until they are
+	 * written. */
 	if (!back_pressure_wait(q, 2 * count))
 		return;
 	for (uint64_t i = 0; i < count; i++) {
@@ -106,10 +109,10 @@ static void on_packets(const void *packets, uint64_t count, uint64_t index, void
 	struct queue *q = data;
 	struct thread *t = NULL;
 
-	/* the harvester may be giving signals back */
+	/* the harvester may be destroying signals */
 	if (!queue_turn_wait(q))
-		return; /* a dead queue, as in submit_one() */
-	/* Not ON (exit, fork): nothing is recorded, but the ring must not overflow all the same. */
+		return; /* a failed queue, as in submit_one() */
+	/* Not ON (exit, fork): nothing is recorded, but the ring must not overflow. */
 	if (!life_enter(&t)) {
 		t = NULL;
 		submit_count_left_out(packets, count);
@@ -123,7 +126,7 @@ static void on_packets(const void *packets, uint64_t count, uint64_t index, void
 	queue_turn_end(q);
 	if (t) {
 		life_leave(t);
-		/* a packet that is passed on leaves the harvester nothing to do */
+		/* packets that are only passed on need no harvest */
 		if (inflight_count(&q->inflight))
 			life_wake();
 	}
@@ -140,7 +143,7 @@ hsa_status_t intercept_attach(struct queue *q, hsa_queue_t *hsa)
 	hsa_status_t status;
 
 	q->size = hsa->size;
-	/* before it can be found: where this fails `q` becomes another queue's */
+	/* first, so that no other thread finds it: if this fails `q` is used for another queue */
 	status = real.hsa_amd_queue_intercept_register(hsa, on_packets, q);
 	if (status == HSA_STATUS_SUCCESS && queue_attach(q, hsa) != 0)
 		status = HSA_STATUS_ERROR_OUT_OF_RESOURCES;

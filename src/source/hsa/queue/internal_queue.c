@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* internal_queue.c - queues of the runtime's own
+/* internal_queue.c - the runtime's internal queues
  *
  * Owns:    for each such queue, which packet indices were recorded already.
  * Threads: any; `lock` of the queue, taken once for each wrapped call, never on a launch.
- * Fails:   a ring that came round before it was read: runtime_overwritten.
+ * Fails:   a ring that wrapped around before it was read: runtime_overwritten.
  */
 #define LOG_TOPIC "hsa"
 #include "source/hsa/queue/internal_queue.h"
@@ -28,27 +28,27 @@
 
 struct internal_queue {
 	struct lock lock;
-	/* written under lock, looked at without */
-	const hsa_queue_t *_Atomic hsa; /* NULL: gone, the place may be given to another */
-	_Atomic uint64_t seen;		/* every packet before this was looked at */
+	/* written under lock, read without */
+	const hsa_queue_t *_Atomic hsa; /* NULL: gone, the slot may be used again */
+	_Atomic uint64_t seen;		/* packets before this were examined */
 	/* under lock */
 	uint32_t index, agent;
 	uint32_t size;
-	uint64_t *claimed; /* by slot: index + 1 of the packet that was recorded */
+	uint64_t *claimed; /* by ring slot: index + 1 of the packet that was recorded */
 };
 
 static struct internal_queue queues[MAX_QUEUES];
 static _Atomic uint32_t nr_queues;
-static struct lock lock = LOCK_INIT(LOCK_INTERNAL_QUEUES); /* who takes a place */
+static struct lock lock = LOCK_INIT(LOCK_INTERNAL_QUEUES); /* taken to assign a slot */
 
-/* Calls that run now (low 32 bits) and calls begun so far (high): two equal looks with one call
- * running say that it ran alone. */
+/* Calls that run now (low 32 bits) and calls begun so far (high): two equal reads with one call
+ * running mean that the call ran alone. */
 static _Atomic uint64_t calls;
 #define CALL_BEGUN (UINT64_C(1) << 32)
 #define CALLS_NOW(v) ((uint32_t)(v))
 
-/* A place that was never used, or whose queue is gone. */
-RTL_REQUIRES(lock) static struct internal_queue *find_room(void)
+/* A slot that was never used, or whose queue is gone. */
+RTL_REQUIRES(lock) static struct internal_queue *find_slot(void)
 {
 	uint32_t n = atomic_load_explicit(&nr_queues, memory_order_relaxed);
 
@@ -65,7 +65,7 @@ RTL_REQUIRES(lock) static struct internal_queue *find_room(void)
 
 RTL_REQUIRES(lock) static bool watch_queue(const hsa_queue_t *queue, hsa_agent_t agent)
 {
-	struct internal_queue *q = find_room();
+	struct internal_queue *q = find_slot();
 
 	if (!q)
 		return false;
@@ -95,11 +95,11 @@ void internal_queue_on_create(const hsa_queue_t *queue, hsa_agent_t agent, void 
 	lock_drop(&lock);
 	if (!ok) {
 		bus_loss(SPOOL_REASON_queue_plain, 1);
-		log_warn("queue %llu of the runtime: no room; its dispatches are not traced",
+		log_warn("queue %llu of the runtime: too many; its dispatches are not traced",
 			 (unsigned long long)queue->id);
 		return;
 	}
-	/* The runtime itself switches profiling on only with the first profiled copy. */
+	/* The runtime enables profiling only with the first profiled copy. */
 	real.hsa_amd_profiling_set_profiler_enabled((hsa_queue_t *)(uintptr_t)queue, 1);
 }
 
@@ -145,15 +145,15 @@ static void describe(const struct internal_queue *q, const union packet *p, uint
 	};
 }
 
-/* The times of a packet, if they are surely its own: its signal says completed, and no packet came
- * after it (`end`: the write index) that could have used the signal before the times were read. */
+/* The times of a packet, if they are certain to be its own: its signal is completed, and no packet
+ * before `end` (the write index) could have reused the signal before the times were read. */
 static void read_times(const struct internal_queue *q, const union packet *p, uint64_t end,
 		       bool newest, struct event_dispatch *d)
 {
 	const amd_signal_t *s = signal_of(packet_signal(p));
 	hsa_agent_t a = agent_handle(q->agent);
 
-	/* acquire: both come before the write index is looked at */
+	/* acquire: both are read before the write index */
 	d->end_ticks = signal_end_ticks(s);
 	d->begin_ticks = __atomic_load_n(&s->start_ts, __ATOMIC_ACQUIRE);
 	if (!newest || d->end_ticks == 0 || write_index(q) != end) {
@@ -188,13 +188,14 @@ static bool is_newest(const struct internal_queue *q, uint64_t index, uint64_t e
 	return true;
 }
 
-/* The call that `c` is has put packet `i` there. */
-static void give(struct internal_queue *q, struct internal_queue_call *c, uint64_t i)
+/* Assigns packet `i` to the call of `c`, which put it there. */
+static void assign(struct internal_queue *q, struct internal_queue_call *c, uint64_t i)
 {
 	c->found = claim(q, i);
 	if (c->found && c->dispatch)
 		describe(q, packet_at(q, i), i, c->dispatch);
-	else if (c->found) /* its copy is not recorded for want of room, which was counted */
+	else if (
+		c->found) /* the copy table is full, so its copy is not recorded, which was counted */
 		bus_loss_of(c->correlation, SPOOL_REASON_inflight_full);
 }
 
@@ -204,7 +205,7 @@ static void emit(struct internal_queue *q, const struct internal_queue_call *c, 
 	struct event ev = { .kind = EVENT_DISPATCH };
 
 	describe(q, packet_at(q, i), i, &ev.dispatch);
-	/* never guessed */
+	/* a real call is never guessed */
 	ev.dispatch.correlation = c ? c->correlation : corr_mark(corr_new(t));
 	read_times(q, packet_at(q, i), end, is_newest(q, i, end), &ev.dispatch);
 	ev.dispatch.tid = c ? t->tid : 0;
@@ -212,9 +213,9 @@ static void emit(struct internal_queue *q, const struct internal_queue_call *c, 
 	bus_emit(&ev);
 }
 
-/* Looks at packet `i`. false: it is somebody else's, or for later. `c`: the call that just
- * returned, NULL for the life thread. */
-static bool look_at(struct internal_queue *q, struct internal_queue_call *c, struct thread *t,
+/* Examines packet `i`. false: it belongs to another call, or is still running. `c`: the call that
+ * just returned, NULL for the life thread. */
+static bool examine(struct internal_queue *q, struct internal_queue_call *c, struct thread *t,
 		    bool alone, uint64_t i, uint64_t end)
 {
 	const union packet *p = packet_at(q, i);
@@ -223,29 +224,29 @@ static bool look_at(struct internal_queue *q, struct internal_queue_call *c, str
 	if (!is_dispatch(p) || q->claimed[i % q->size] == i + 1)
 		return true;
 	if (c && c->signal == s && !c->found) {
-		give(q, c, i);
+		assign(q, c, i);
 		return true;
 	}
-	if (copy_table_has(s)) /* an asynchronous copy's: its own call takes it */
+	if (copy_table_has(s)) /* an asynchronous copy's signal: that copy's call takes it */
 		return false;
 	if (is_newest(q, i, end) && signal_value(s) > 0)
-		return false; /* still running, in somebody else's call */
+		return false; /* still running, within another thread's call */
 	if (!c && CALLS_NOW(atomic_load_explicit(&calls, memory_order_relaxed)))
-		return false; /* the call that made it will come by */
+		return false; /* the call that submitted it will examine it */
 	claim(q, i);
 	emit(q, alone ? c : NULL, t, i, end);
 	return true;
 }
 
-/* A packet that the hardware has not taken yet may be reserved and not written: it is for later,
- * unless it is surely the one that the call `c` has just submitted. */
+/* A packet that the hardware has not taken yet may be reserved and not written: it is left for
+ * later, unless the call `c` certainly submitted it just now. */
 static void look_ahead(struct internal_queue *q, struct internal_queue_call *c, uint64_t i)
 {
 	const union packet *p = packet_at(q, i);
 
 	if (c && c->signal && !c->found && is_dispatch(p) &&
 	    c->signal == signal_of(packet_signal(p)))
-		give(q, c, i);
+		assign(q, c, i);
 }
 
 static void look(struct internal_queue *q, struct internal_queue_call *c, struct thread *t,
@@ -255,7 +256,7 @@ static void look(struct internal_queue *q, struct internal_queue_call *c, struct
 		 bool alone)
 {
 	uint64_t seen = atomic_load_explicit(&q->seen, memory_order_relaxed);
-	/* in this order: what was taken by then lies before the write index that is read after */
+	/* in this order: packets taken by then are before the write index that is read next */
 	uint64_t taken = real.hsa_queue_load_read_index_scacquire(
 		atomic_load_explicit(&q->hsa, memory_order_relaxed));
 	uint64_t end = write_index(q);
@@ -267,7 +268,7 @@ static void look(struct internal_queue *q, struct internal_queue_call *c, struct
 		seen = end - q->size;
 	}
 	for (uint64_t i = seen; i < taken; i++)
-		all = look_at(q, c, t, alone, i, end) && all;
+		all = examine(q, c, t, alone, i, end) && all;
 	for (uint64_t i = taken > seen ? taken : seen; i < end; i++)
 		look_ahead(q, c, i);
 	if (all && taken > seen)
@@ -283,8 +284,8 @@ void internal_queue_enter(struct internal_queue_call *c)
 	c->began_alone = CALLS_NOW(v) == 0 ? v + CALL_BEGUN + 1 : 0;
 }
 
-/* Whether there are packets that were not looked at. Without the lock: a hint, and the runtime's
- * queues live as long as the runtime. */
+/* Whether there are packets that were not examined. Without the lock: a hint. The runtime's queues
+ * live as long as the runtime. */
 static bool has_news(const struct internal_queue *q)
 {
 	const hsa_queue_t *hsa = atomic_load_explicit(&q->hsa, memory_order_acquire);

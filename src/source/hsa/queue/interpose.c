@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* interpose.c - the program keeps its queue, and we stand between its indices and the hardware's
+/* interpose.c - interposition: librtl stands between the program's indices and the hardware's
  *
- * Owns:     the index that the program reserves from, and which packets were handed over.
+ * Owns:     the index that the program reserves from, and how many packets were submitted.
  * Threads:  any, see the table in interpose.h.
- * Hot path: the functions put into the table: no lock that is waited for, no malloc, no system call.
- * Fails:    a queue whose packets get past us (a doorbell that the program writes itself, packets that the GPU
- *           enqueues) is no longer held back, and what is missed is counted (queue_bypassed).
- * Quirk:    virtual GPUs and some tools look at the write index alone, hardware at the doorbell: both are moved only
- *           over packets that were looked at, and the doorbell is rung with the last of them, never with the program's
- *           value, which may name a packet that is not there yet.
+ * Hot path: the functions put into the table: no waiting for a lock, no malloc, no system call.
+ * Fails:    if packets reach the hardware past librtl (the program writes the doorbell itself, the
+ *           GPU enqueues packets), the queue's packets are no longer held back, and the ones missed
+ *           are counted (queue_bypassed).
+ * Quirk:    virtual GPUs and some tools read only the write index, hardware only the doorbell:
+ *           librtl advances both only over packets that it instrumented, and rings with the last of
+ *           them, never with the program's value, which may name a packet that is not written yet.
  */
 #define LOG_TOPIC "hsa"
 #include "source/hsa/queue/interpose.h"
@@ -27,14 +28,16 @@
 #include "source/hsa/table/real.h"
 
 #define NR_RECENT 64u
-/* Packets that are handed over at once: the GPU begins with the first while the last is looked at. */
+/* Packets submitted at a time: the GPU begins with the first while this thread instruments the
+ * last. */
 #define CHUNK 32u
-/* How often a thread looks again because others rang; then the harvester does. */
+/* Rounds in which a thread serves other threads' doorbells; then the harvester does. */
 #define MAX_ROUNDS 64u
-/* Looks of the harvester, 0.1 to 1 s apart, that find the next packet valid and not announced, until the program is
- * taken for one that rings by itself. Not a time: a debugger may have stopped it. */
+/* Harvester visits, 0.1 to 1 s apart, that find the next packet valid and not announced, until
+ * librtl concludes that the program rings the hardware's doorbell itself. Visits, not a time: a
+ * debugger may have stopped the program. */
 #define STUCK_LOOKS 5u
-/* A destroyed queue's last looker is waited for, 2 s. */
+/* bound for waiting for a destroyed queue's last reader, 2 s */
 #define DETACH_ROUNDS 100000u
 
 _Static_assert(offsetof(amd_queue_t, hsa_queue) == 0 &&
@@ -44,8 +47,9 @@ _Static_assert(offsetof(amd_queue_t, hsa_queue) == 0 &&
 
 /* ---- the real indices ------------------------------------------------------------------------ */
 
-/* For a queue whose handle may be no amd_queue_t (a counted queue): under the turn, which keeps it from being given back.
- * NULL: the program has given all of them back, so that nothing moves. */
+/* For a queue whose handle may be no amd_queue_t (a counted queue): under the turn, which keeps the
+ * program from releasing the handle. NULL: the program has released all handles, so the indices
+ * don't change. */
 static hsa_queue_t *handle_of(const struct queue *q)
 {
 	return atomic_load_explicit(&q->hsa, memory_order_relaxed);
@@ -62,7 +66,8 @@ static RTL_COLD uint64_t call_load_write_index(const struct queue *q)
 			      atomic_load_explicit(&q->published, memory_order_relaxed);
 }
 
-/* Without the turn, by the handle that the program reserves with: any other may be given back meanwhile. */
+/* Without the turn, by the handle that the program reserves with: another thread may release any
+ * other handle meanwhile. */
 static RTL_COLD void call_raise_write_index(const hsa_queue_t *hsa, uint64_t to)
 {
 	uint64_t was = real.hsa_queue_load_write_index_relaxed(hsa), is;
@@ -82,7 +87,7 @@ static RTL_COLD void call_store_write_index(const struct queue *q, uint64_t inde
 
 static inline uint64_t load_read_index(const struct queue *q)
 {
-	/* acquire: the slot is free before the index is past it */
+	/* acquire: the slot is free before the index passes it */
 	return RTL_LIKELY(q->read_index != NULL) ?
 		       atomic_load_explicit(q->read_index, memory_order_acquire) :
 		       call_load_read_index(q);
@@ -97,7 +102,7 @@ static inline uint64_t load_write_index(const struct queue *q)
 
 static inline void store_write_index(struct queue *q, uint64_t index)
 {
-	/* release: the packets come before it */
+	/* release: pairs with readers of the index: the packets are written before it */
 	if (RTL_LIKELY(q->write_index != NULL))
 		atomic_store_explicit(q->write_index, index, memory_order_release);
 	else
@@ -112,7 +117,7 @@ static inline void ring_doorbell(const struct queue *q, uint64_t index)
 	real.hsa_signal_store_screlease(doorbell, (hsa_signal_value_t)index);
 }
 
-static void raise(_Atomic uint64_t *a, uint64_t to)
+static void store_max(_Atomic uint64_t *a, uint64_t to)
 {
 	uint64_t was = atomic_load_explicit(a, memory_order_relaxed);
 
@@ -123,9 +128,9 @@ static void raise(_Atomic uint64_t *a, uint64_t to)
 
 /* ---- finding queues -------------------------------------------------------------------------- */
 
-/* Hints: each is compared with what the queue says of itself. Interposed queues alone, and one that is nobody's, so that
+/* Hints: each is compared with the queue's own data. Only interposed queues, and one dummy, so that
  * there is no NULL. */
-static struct queue nobodys;
+static struct queue dummy_queue;
 static struct queue *_Atomic recent_queue[NR_RECENT], *_Atomic recent_doorbell[NR_RECENT];
 
 static inline uint32_t hash(uint64_t handle)
@@ -151,11 +156,11 @@ static inline struct queue *recent(const hsa_queue_t *hsa)
 
 static inline bool is_known_by(const struct queue *q, const hsa_queue_t *hsa)
 {
-	/* relaxed: the caller knows of `hsa` since it was made */
+	/* relaxed: the caller has known `hsa` since its creation */
 	return atomic_load_explicit(&q->hsa, memory_order_relaxed) == hsa;
 }
 
-/* The interposed queue that the program knows by `hsa`, or NULL. */
+/* The interposed queue with handle `hsa`, or NULL. */
 static inline struct queue *find_queue(const hsa_queue_t *hsa)
 {
 	struct queue *q = recent(hsa);
@@ -168,12 +173,12 @@ static RTL_NOINLINE struct queue *find_doorbell_slow(uint64_t doorbell)
 	struct queue *q = queue_find_doorbell(doorbell);
 
 	if (!q || q->intercepted)
-		return &nobodys;
+		return &dummy_queue;
 	atomic_store_explicit(&recent_doorbell[hash(doorbell)], q, memory_order_release);
 	return q;
 }
 
-/* The interposed queue of `doorbell`, or nobody's, which is bypassed. */
+/* The interposed queue of `doorbell`, or the dummy, which is bypassed. */
 static inline struct queue *find_doorbell(uint64_t doorbell)
 {
 	struct queue *q =
@@ -184,14 +189,14 @@ static inline struct queue *find_doorbell(uint64_t doorbell)
 	return find_doorbell_slow(doorbell);
 }
 
-/* ---- handing packets over -------------------------------------------------------------------- */
+/* ---- submitting packets ---------------------------------------------------------------------- */
 
 static inline union packet *packet_at(const struct queue *q, uint64_t index)
 {
 	return &q->packets[index & q->packet_mask];
 }
 
-/* Dispatches among the packets [from, to), which the hardware has or had. */
+/* Number of dispatches in [from, to), which were passed to the hardware. */
 static uint64_t count_dispatches(const struct queue *q, uint64_t from, uint64_t to)
 {
 	uint64_t n = 0;
@@ -218,15 +223,15 @@ static void count_bypassed(struct queue *q, uint64_t from, uint64_t to)
 		q->index, (unsigned long long)n);
 }
 
-/* The real write index was moved by somebody else, over packets that we have not seen: the GPU enqueues them, or
- * the runtime itself. They can't be changed any more. Returns where ours go on. */
-static RTL_COLD uint64_t skip_others(struct queue *q, uint64_t published)
+/* The GPU or the runtime moved the real write index over packets that librtl has not seen. They
+ * can't be changed any more. Returns the index where the program's packets go on. */
+static RTL_COLD uint64_t skip_foreign(struct queue *q, uint64_t published)
 {
 	uint64_t index = load_write_index(q);
 
-	if (index < published) /* moved back: not ours to mend */
+	if (index < published) /* moved back: not librtl's to repair */
 		return published;
-	raise(&q->reserved, index);
+	store_max(&q->reserved, index);
 	count_bypassed(q, published, index);
 	atomic_store_explicit(&q->published, index, memory_order_relaxed);
 	return index;
@@ -237,10 +242,10 @@ static RTL_COLD void complete_shared(struct queue *q, const union packet *p, str
 	submit_shared(q, e, completer_add(q, p, inflight_signal(e), e->owner));
 }
 
-/* Everything before `end` was looked at. */
+/* Publishes everything before `end`, which was instrumented. */
 static inline void advance(struct queue *q, uint64_t end)
 {
-	/* relaxed: whoever compares with it looks again */
+	/* relaxed: a thread that compares with it checks again under the turn */
 	atomic_store_explicit(&q->published, end, memory_order_relaxed);
 	store_write_index(q, end);
 	if (RTL_UNLIKELY(q->in_device_memory))
@@ -248,7 +253,8 @@ static inline void advance(struct queue *q, uint64_t end)
 	ring_doorbell(q, end - 1);
 }
 
-/* A packet with more to do than submit_plain() does. `t`: this thread, within a hook; NULL: it is in none yet. */
+/* A packet that submit_plain() does not handle. `t`: this thread, within a hook; NULL: not in a
+ * hook yet. */
 static RTL_NOINLINE void submit_other(struct queue *q, struct thread *t, union packet *p,
 				      uint64_t index)
 {
@@ -266,15 +272,16 @@ static RTL_NOINLINE void submit_other(struct queue *q, struct thread *t, union p
 		life_leave(entered);
 }
 
-/* Where the slots end that are free for their packets, at `end` at the most. */
-static RTL_NOINLINE uint64_t look_for_room(struct queue *q, uint64_t end)
+/* The end of the slots that are free for their packets, at most `end`. */
+static RTL_NOINLINE uint64_t find_free_end(struct queue *q, uint64_t end)
 {
-	q->room_end = load_read_index(q) + q->size;
-	return end < q->room_end ? end : q->room_end;
+	q->free_end = load_read_index(q) + q->size;
+	return end < q->free_end ? end : q->free_end;
 }
 
-/* A doorbell that came to the turn when it was no longer held back: the program's packets are the hardware's own. */
-static RTL_COLD uint64_t ring_for_all(const struct queue *q)
+/* A doorbell that takes the turn when packets are no longer held back: the program's packets are
+ * the hardware's. */
+static RTL_COLD uint64_t ring_unheld(const struct queue *q)
 {
 	uint64_t end = load_write_index(q);
 
@@ -283,21 +290,21 @@ static RTL_COLD uint64_t ring_for_all(const struct queue *q)
 	return UINT64_MAX;
 }
 
-/* Hands over the packets that are valid; returns the index of the first that is not. `t`: as in submit_other(). Under the
- * turn. */
-static RTL_INLINE uint64_t hand_over(struct queue *q, struct thread *t)
+/* Submits the valid packets; returns the index of the first invalid one. `t`: as in submit_other().
+ * Under the turn. */
+static RTL_INLINE uint64_t submit_valid(struct queue *q, struct thread *t)
 {
 	uint64_t from = atomic_load_explicit(&q->published, memory_order_relaxed), i, stop;
 	uint64_t end;
 
 	if (RTL_UNLIKELY(atomic_load_explicit(&q->bypassed, memory_order_relaxed)))
-		return ring_for_all(q);
+		return ring_unheld(q);
 	if (RTL_UNLIKELY(load_write_index(q) != from))
-		from = skip_others(q, from);
-	/* acquire: pairs with the release of who stores it; packets have their own, below */
+		from = skip_foreign(q, from);
+	/* acquire: pairs with the release of the reserving thread; packets have their own, below */
 	end = atomic_load_explicit(&q->reserved, memory_order_acquire);
-	if (RTL_UNLIKELY(end > q->room_end))
-		end = look_for_room(q, end);
+	if (RTL_UNLIKELY(end > q->free_end))
+		end = find_free_end(q, end);
 	for (i = from; i < end; from = i) {
 		stop = end - from > CHUNK ? from + CHUNK : end;
 		for (; i < stop; i++) {
@@ -307,7 +314,7 @@ static RTL_INLINE uint64_t hand_over(struct queue *q, struct thread *t)
 
 			if (packet_type(header) == HSA_PACKET_TYPE_INVALID)
 				break;
-			RTL_TESTPOINT("hand_over");
+			RTL_TESTPOINT("submit_valid");
 			if (RTL_UNLIKELY(!submit_plain(q, p, i, header)))
 				submit_other(q, t, p, i);
 		}
@@ -319,12 +326,12 @@ static RTL_INLINE uint64_t hand_over(struct queue *q, struct thread *t)
 	return i;
 }
 
-/* Packets up to `end` were announced and could not all be handed over: the harvester looks for them, too. Mostly
- * another thread is between reserving and publishing, and its own doorbell follows; where the announced packet itself is not
- * there, nothing else may come. */
+/* Packets before `end` were announced and could not all be submitted: leaves them to the harvester.
+ * Usually another thread is between reserving and publishing and its own doorbell follows; if the
+ * announced packet itself is missing, no doorbell may follow. */
 static RTL_COLD void leave_to_harvester(struct queue *q, uint64_t end)
 {
-	raise(&q->rung, end);
+	store_max(&q->rung, end);
 	if (end > atomic_load_explicit(&q->reserved, memory_order_relaxed) ||
 	    packet_type(__atomic_load_n(&packet_at(q, end - 1)->header, __ATOMIC_RELAXED)) ==
 		    HSA_PACKET_TYPE_INVALID)
@@ -333,25 +340,25 @@ static RTL_COLD void leave_to_harvester(struct queue *q, uint64_t end)
 		life_wake();
 }
 
-/* After the turn was not given back: others have rung. true: this thread looks again. */
+/* Another thread rang while this one held the turn. true: this thread serves once more. */
 static RTL_COLD bool look_again(struct queue *q, unsigned *round)
 {
 	if (++*round < MAX_ROUNDS)
 		return true;
-	/* Not for ever at their service. */
-	raise(&q->rung, atomic_load_explicit(&q->reserved, memory_order_relaxed));
+	/* This thread must get on with its own work. */
+	store_max(&q->rung, atomic_load_explicit(&q->reserved, memory_order_relaxed));
 	life_kick();
 	return !queue_turn_end(q);
 }
 
-/* Holds the turn, hands over what is there, gives it back. Returns how far it got. */
+/* With the turn: submits valid packets and gives the turn back. Returns the index it reached. */
 static RTL_INLINE uint64_t serve(struct queue *q, struct thread *t)
 {
 	unsigned round = 0;
 	uint64_t done;
 
 	do {
-		done = hand_over(q, t);
+		done = submit_valid(q, t);
 		RTL_TESTPOINT("turn_end");
 	} while (RTL_UNLIKELY(!queue_turn_end(q)) && look_again(q, &round));
 	return done;
@@ -365,19 +372,21 @@ void interpose_end_turn(struct queue *q)
 		serve(q, t);
 }
 
-/* The turn is not free. true: it was taken now after all. */
+/* The turn was taken. true: this thread has it now after all. */
 static RTL_NOINLINE bool take_turn_slow(struct queue *q, uint64_t end)
 {
 	uint32_t turn = atomic_load_explicit(&q->turn, memory_order_relaxed);
 
-	/* before its holder knows: it may not get as far, and then the harvester knows */
+	/* before the holder is notified: if it does not get as far, the harvester is informed by
+	 * `rung` */
 	if (end > atomic_load_explicit(&q->published, memory_order_relaxed))
-		raise(&q->rung, end);
+		store_max(&q->rung, end);
 	while (turn < QUEUE_ENDING) {
 		uint32_t next = turn == QUEUE_IDLE ? QUEUE_BUSY : QUEUE_AGAIN;
 
-		/* An exchange also where it says QUEUE_AGAIN already: the packets of this thread are seen by who
-		 * takes that back. acq_rel: pairs with queue_turn_end() in both directions. */
+		/* An exchange even if the value is QUEUE_AGAIN already: the thread that takes that
+		 * value back sees this thread's packets. acq_rel: pairs with queue_turn_end() in
+		 * both directions. */
 		if (atomic_compare_exchange_weak_explicit(&q->turn, &turn, next,
 							  memory_order_acq_rel,
 							  memory_order_relaxed))
@@ -386,8 +395,8 @@ static RTL_NOINLINE bool take_turn_slow(struct queue *q, uint64_t end)
 	return false;
 }
 
-/* Under the turn: what any doorbell does. */
-static RTL_NOINLINE void answer(struct queue *q, uint64_t end)
+/* The general doorbell, under the turn. */
+static RTL_NOINLINE void serve_doorbell(struct queue *q, uint64_t end)
 {
 	if (RTL_UNLIKELY(serve(q, NULL) < end))
 		leave_to_harvester(q, end);
@@ -396,7 +405,7 @@ static RTL_NOINLINE void answer(struct queue *q, uint64_t end)
 
 typedef void (*store_fn)(hsa_signal_t signal, hsa_signal_value_t value);
 
-/* A doorbell of a queue that was not just used, or that is special, or whose turn is taken. */
+/* The doorbell of a queue that was not the last used, is special, or whose turn is taken. */
 static RTL_NOINLINE void on_any_doorbell(hsa_signal_t doorbell, hsa_signal_value_t value,
 					 store_fn store)
 {
@@ -406,19 +415,19 @@ static RTL_NOINLINE void on_any_doorbell(hsa_signal_t doorbell, hsa_signal_value
 	if (RTL_UNLIKELY(atomic_load_explicit(&q->bypassed, memory_order_relaxed)))
 		store(doorbell, value);
 	else if (queue_turn_try(q) || take_turn_slow(q, end))
-		answer(q, end);
+		serve_doorbell(q, end);
 }
 
-/* Under the turn: whether packet `index` is the one that is rung for, and alone. */
+/* Under the turn: whether packet `index` is the only one that is announced. */
 static inline bool is_alone(const struct queue *q, uint64_t index, uint64_t value)
 {
 	return value <= index &&
 	       atomic_load_explicit(q->write_index, memory_order_relaxed) == index &&
 	       atomic_load_explicit(&q->reserved, memory_order_acquire) == index + 1 &&
-	       index < q->room_end;
+	       index < q->free_end;
 }
 
-/* HOT: one thread submits one packet, mostly: serve() for that alone. */
+/* HOT: usually one thread submits one packet: serve() specialised for that case. */
 static RTL_NOINLINE void on_doorbell(hsa_signal_t doorbell, hsa_signal_value_t value,
 				     store_fn store)
 {
@@ -440,49 +449,50 @@ static RTL_NOINLINE void on_doorbell(hsa_signal_t doorbell, hsa_signal_value_t v
 	header = __atomic_load_n(&p->header, __ATOMIC_ACQUIRE);
 	if (RTL_UNLIKELY(!is_alone(q, index, (uint64_t)value) ||
 			 packet_type(header) == HSA_PACKET_TYPE_INVALID)) {
-		answer(q, (uint64_t)value + 1);
+		serve_doorbell(q, (uint64_t)value + 1);
 		return;
 	}
-	RTL_TESTPOINT("hand_over");
+	RTL_TESTPOINT("submit_valid");
 	if (RTL_UNLIKELY(!submit_plain(q, p, index, header)))
 		submit_other(q, NULL, p, index);
 	atomic_store_explicit(&q->published, index + 1, memory_order_relaxed);
-	/* release: the packet comes before it */
+	/* release: the packet is written before the index */
 	atomic_store_explicit(q->write_index, index + 1, memory_order_release);
 	real.hsa_signal_store_screlease(doorbell, (hsa_signal_value_t)index);
 	RTL_TESTPOINT("turn_end");
 	if (RTL_UNLIKELY(!queue_turn_end(q)))
-		answer(q, 0);
+		serve_doorbell(q, 0);
 	else
 		life_wake();
 }
 
-/* Whether packets were announced and not yet handed over. */
+/* Whether announced packets were not submitted yet. */
 static inline bool is_pending(const struct queue *q)
 {
-	/* relaxed: a hint; who makes it true wakes the harvester after that */
+	/* relaxed: a hint; a thread that makes it true wakes the harvester afterwards */
 	return atomic_load_explicit(&q->rung, memory_order_relaxed) >
 		       atomic_load_explicit(&q->published, memory_order_relaxed) &&
 	       !atomic_load_explicit(&q->bypassed, memory_order_relaxed);
 }
 
-/* The processor has taken packets that were not handed over: the program rings by itself. From now on its indices are
- * the queue's, as without us. Under the turn. */
+/* The processor has taken packets that librtl did not submit: the program rings the real doorbell.
+ * From now on the program's indices are the hardware's, as untraced. Under the turn. */
 static RTL_COLD void stop_holding(struct queue *q)
 {
 	uint64_t rung = atomic_load_explicit(&q->rung, memory_order_relaxed);
 
 	atomic_store_explicit(&q->bypassed, true, memory_order_relaxed);
 	atomic_store_explicit(&q->direct_doorbell, 0, memory_order_relaxed);
-	/* so that reservations see it at the cost of one comparison */
+	/* so that reservations detect it with one comparison */
 	atomic_store_explicit(&q->rung, UINT64_MAX, memory_order_relaxed);
 	store_write_index(q, atomic_load_explicit(&q->reserved, memory_order_acquire));
 	if (rung > atomic_load_explicit(&q->published, memory_order_relaxed))
-		/* announced to us, and not yet to the hardware */
+		/* announced to librtl, and not yet to the hardware */
 		ring_doorbell(q, rung - 1);
 }
 
-/* A queue that is not held back: what it has run since the last look is counted. Under the turn. */
+/* A queue whose packets are not held back: counts the ones executed since the last visit. Under the
+ * turn. */
 static RTL_COLD void count_past(struct queue *q)
 {
 	uint64_t from = atomic_load_explicit(&q->published, memory_order_relaxed);
@@ -494,7 +504,7 @@ static RTL_COLD void count_past(struct queue *q)
 	}
 }
 
-/* Whether the next packet is there, and no doorbell announced it. */
+/* Whether the next packet is valid and no doorbell announced it. */
 static bool is_unannounced(const struct queue *q, uint64_t published)
 {
 	return atomic_load_explicit(&q->reserved, memory_order_relaxed) > published &&
@@ -503,11 +513,12 @@ static bool is_unannounced(const struct queue *q, uint64_t published)
 		       HSA_PACKET_TYPE_INVALID;
 }
 
-/* A processor that follows the write index alone never comes to packets that the program announces by itself. */
+/* A processor that follows only the write index never reaches packets that the program announces
+ * itself. */
 static bool is_stuck(struct queue *q, uint64_t published)
 {
-	/* in a slot that is not free yet lies an older packet */
-	if (!is_unannounced(q, published) || look_for_room(q, published + 1) == published) {
+	/* if the slot is not free yet, it contains an older packet */
+	if (!is_unannounced(q, published) || find_free_end(q, published + 1) == published) {
 		q->stuck_at = 0;
 	} else if (q->stuck_at != published + 1) {
 		q->stuck_at = published + 1;
@@ -527,22 +538,23 @@ static RTL_COLD void look_under_turn(struct queue *q, struct thread *t)
 	if (atomic_load_explicit(&q->bypassed, memory_order_relaxed))
 		count_past(q);
 	else if (is_pending(q) || load_write_index(q) != published)
-		hand_over(q, t);
+		submit_valid(q, t);
 }
 
-/* Whether the indices say that packets got past us, or may. Looks without the turn: were the harvester
- * preempted while it has it, doorbells would wait until it runs again. */
+/* Whether packets may have reached the hardware past librtl. Runs without the turn: if the
+ * harvester were preempted while holding it, doorbells would wait. */
 static bool may_be_past(struct queue *q)
 {
 	uint64_t published;
 	bool may = false;
 
-	/* seq_cst, all: pairs with interpose_detach(), which sees this looker, or has ended the queue; one that is
-	 * being made is not live */
+	/* seq_cst, all: pairs with interpose_detach(), which either sees this reader or has ended
+	 * the queue; a queue being made is not live */
 	atomic_fetch_add(&q->nr_lookers, 1);
 	if (atomic_load(&q->live) && atomic_load(&q->turn) < QUEUE_ENDING) {
 		published = atomic_load_explicit(&q->published, memory_order_relaxed);
-		/* by functions: its handle may be given back; the turn keeps it */
+		/* only functions read its indices: its handle may be released unless the turn is
+		 * taken */
 		may = !q->write_index || load_write_index(q) != published ||
 		      load_read_index(q) > published || is_unannounced(q, published) ||
 		      atomic_load_explicit(&q->bypassed, memory_order_relaxed);
@@ -553,20 +565,20 @@ static bool may_be_past(struct queue *q)
 
 bool interpose_look(struct queue *q, bool all)
 {
-	/* the queue's memory is there as long as its turn can be taken */
+	/* the queue's memory exists as long as its turn can be taken */
 	if ((is_pending(q) || (all && may_be_past(q))) && queue_turn_try(q)) {
 		look_under_turn(q, life_on() ? thread_get() : NULL);
 		interpose_end_turn(q);
 	}
-	/* what was announced and is not even reserved wakes the harvester when it is */
+	/* announced packets that are not even reserved wake the harvester when they are */
 	return is_pending(q) && atomic_load_explicit(&q->reserved, memory_order_relaxed) >
 					atomic_load_explicit(&q->published, memory_order_relaxed);
 }
 
-/* ---- the functions that reserve packets: one of each for every memory order ------------------ */
+/* ---- the functions that reserve packets: one for each memory order --------------------------- */
 
-/* The indices of a queue that is none of ours, or intercepted: `index` to `end` were reserved by its own function. */
-static RTL_NOINLINE void note_others(const hsa_queue_t *hsa, uint64_t index, uint64_t end)
+/* Notes packets [index, end) of a queue that is not interposed, which its own function reserved. */
+static RTL_NOINLINE void note_foreign(const hsa_queue_t *hsa, uint64_t index, uint64_t end)
 {
 	struct queue *q = queue_find(hsa);
 	struct thread *t;
@@ -580,56 +592,57 @@ static RTL_NOINLINE void note_others(const hsa_queue_t *hsa, uint64_t index, uin
 }
 
 /* Before a reservation: the runtime itself may have put packets into an idle queue. */
-static inline void follow_others(struct queue *q, const hsa_queue_t *hsa)
+static inline void follow_foreign(struct queue *q, const hsa_queue_t *hsa)
 {
 	uint64_t index = RTL_LIKELY(q->write_index != NULL) ?
 				 load_write_index(q) :
 				 real.hsa_queue_load_write_index_relaxed(hsa);
 
 	if (RTL_UNLIKELY(index > atomic_load_explicit(&q->reserved, memory_order_relaxed)))
-		raise(&q->reserved, index);
+		store_max(&q->reserved, index);
 }
 
-/* The packets up to `end` were announced before they were reserved, or nothing is held back any more. */
-static RTL_COLD void reserved_late(struct queue *q, const hsa_queue_t *hsa, uint64_t end)
+/* The packets before `end` were announced before they were reserved, or packets are no longer held
+ * back. */
+static RTL_COLD void on_late_reservation(struct queue *q, const hsa_queue_t *hsa, uint64_t end)
 {
 	if (!atomic_load_explicit(&q->bypassed, memory_order_relaxed))
-		life_kick(); /* no doorbell may follow */
+		life_kick(); /* possibly no doorbell follows */
 	else if (q->write_index)
-		raise(q->write_index, end);
+		store_max(q->write_index, end);
 	else
 		call_raise_write_index(hsa, end);
 }
 
-/* After one. */
-static inline void reserved_now(struct queue *q, const hsa_queue_t *hsa, uint64_t index,
-				uint64_t end)
+/* After a reservation. */
+static inline void on_reservation(struct queue *q, const hsa_queue_t *hsa, uint64_t index,
+				  uint64_t end)
 {
 	origin_note(q, index, end);
 	if (RTL_UNLIKELY(atomic_load_explicit(&q->rung, memory_order_relaxed) > index))
-		reserved_late(q, hsa, end);
+		on_late_reservation(q, hsa, end);
 }
 
-/* Packet `index` was reserved, and there is more to it than a note. */
-static RTL_NOINLINE uint64_t reserved_specially(struct queue *q, const hsa_queue_t *hsa,
-						uint64_t index)
+/* Packet `index` was reserved on a special queue or thread, or needs more than a note. */
+static RTL_NOINLINE uint64_t on_special_reservation(struct queue *q, const hsa_queue_t *hsa,
+						    uint64_t index)
 {
 	uint64_t others;
 
-	/* Packets of others took that place first. Bypassed: the real index follows ours. acquire: pairs with
-	 * stop_holding(), which says so before it moves the real index */
+	/* Other packets took that index first. Bypassed: the real index follows librtl's. acquire:
+	 * pairs with stop_holding(), which stores the flag before it moves the real index */
 	while ((others = atomic_load_explicit(q->write_index, memory_order_acquire)) > index &&
 	       !atomic_load_explicit(&q->bypassed, memory_order_relaxed)) {
-		raise(&q->reserved, others);
+		store_max(&q->reserved, others);
 		index = atomic_fetch_add_explicit(&q->reserved, 1, memory_order_acq_rel);
 	}
-	reserved_now(q, hsa, index, index + 1);
+	on_reservation(q, hsa, index, index + 1);
 	return index;
 }
 
-/* As it is seen with the reservation of packet `index`. */
-static inline bool is_reserved_specially(const struct queue *q, const struct thread *t,
-					 uint64_t index)
+/* As it is when packet `index` is reserved. */
+static inline bool is_special_reservation(const struct queue *q, const struct thread *t,
+					  uint64_t index)
 {
 	return atomic_load_explicit(q->write_index, memory_order_relaxed) > index ||
 	       atomic_load_explicit(&q->rung, memory_order_relaxed) > index ||
@@ -638,7 +651,7 @@ static inline bool is_reserved_specially(const struct queue *q, const struct thr
 
 typedef uint64_t (*add_fn)(const hsa_queue_t *hsa, uint64_t value);
 
-/* Not one packet of a queue that was just used. */
+/* More than one packet, or a queue that was not the last used. */
 static RTL_NOINLINE uint64_t add_any(const hsa_queue_t *hsa, uint64_t value, add_fn add)
 {
 	struct queue *q = find_queue(hsa);
@@ -646,17 +659,17 @@ static RTL_NOINLINE uint64_t add_any(const hsa_queue_t *hsa, uint64_t value, add
 
 	if (!q) {
 		index = add(hsa, value);
-		note_others(hsa, index, index + value);
+		note_foreign(hsa, index, index + value);
 		return index;
 	}
-	follow_others(q, hsa);
-	/* the strongest order that was asked for */
+	follow_foreign(q, hsa);
+	/* the strongest order that the program can request */
 	index = atomic_fetch_add_explicit(&q->reserved, value, memory_order_acq_rel);
-	reserved_now(q, hsa, index, index + value);
+	on_reservation(q, hsa, index, index + value);
 	return index;
 }
 
-/* HOT: a packet is mostly reserved by adding 1. */
+/* HOT: programs usually reserve a packet by adding 1. */
 #define RESERVE(order, c_order)                                                                    \
 	static uint64_t add_##order(const hsa_queue_t *hsa, uint64_t value)                        \
 	{                                                                                          \
@@ -667,8 +680,8 @@ static RTL_NOINLINE uint64_t add_any(const hsa_queue_t *hsa, uint64_t value, add
 				 value != 1))                                                      \
 			return add_any(hsa, value, real.hsa_queue_add_write_index_##order);        \
 		index = atomic_fetch_add_explicit(&q->reserved, 1, c_order);                       \
-		if (RTL_UNLIKELY(is_reserved_specially(q, &thread_self, index)))                   \
-			return reserved_specially(q, hsa, index);                                  \
+		if (RTL_UNLIKELY(is_special_reservation(q, &thread_self, index)))                  \
+			return on_special_reservation(q, hsa, index);                              \
 		origin_put(q, &thread_self, index);                                                \
 		return index;                                                                      \
 	}                                                                                          \
@@ -680,13 +693,13 @@ static RTL_NOINLINE uint64_t add_any(const hsa_queue_t *hsa, uint64_t value, add
 		if (RTL_UNLIKELY(!q)) {                                                            \
 			index = real.hsa_queue_cas_write_index_##order(hsa, expected, value);      \
 			if (index == expected)                                                     \
-				note_others(hsa, index, value);                                    \
+				note_foreign(hsa, index, value);                                   \
 			return index;                                                              \
 		}                                                                                  \
-		follow_others(q, hsa);                                                             \
+		follow_foreign(q, hsa);                                                            \
 		if (atomic_compare_exchange_strong_explicit(&q->reserved, &index, value, c_order,  \
 							    memory_order_relaxed))                 \
-			reserved_now(q, hsa, expected, value);                                     \
+			on_reservation(q, hsa, expected, value);                                   \
 		return index;                                                                      \
 	}
 RESERVE(relaxed, memory_order_relaxed)
@@ -695,7 +708,7 @@ RESERVE(screlease, memory_order_release)
 RESERVE(scacq_screl, memory_order_acq_rel)
 #undef RESERVE
 
-/* A queue with one producer: what lies between the old index and the new one is its. */
+/* A queue with one producer: the indices between the old value and the new one are its own. */
 #define STORE(order, c_order)                                                                      \
 	static void store_##order(const hsa_queue_t *hsa, uint64_t value)                          \
 	{                                                                                          \
@@ -704,13 +717,13 @@ RESERVE(scacq_screl, memory_order_acq_rel)
                                                                                                    \
 		if (RTL_UNLIKELY(!q)) {                                                            \
 			was = real.hsa_queue_load_write_index_relaxed(hsa);                        \
-			note_others(hsa, was, value);                                              \
+			note_foreign(hsa, was, value);                                             \
 			real.hsa_queue_store_write_index_##order(hsa, value);                      \
 			return;                                                                    \
 		}                                                                                  \
 		was = atomic_load_explicit(&q->reserved, memory_order_relaxed);                    \
 		atomic_store_explicit(&q->reserved, value, c_order);                               \
-		reserved_now(q, hsa, was, value);                                                  \
+		on_reservation(q, hsa, was, value);                                                \
 	}
 STORE(relaxed, memory_order_relaxed)
 STORE(screlease, memory_order_release)
@@ -723,7 +736,7 @@ STORE(screlease, memory_order_release)
                                                                                                    \
 		if (RTL_UNLIKELY(!q))                                                              \
 			return real.hsa_queue_load_write_index_##order(hsa);                       \
-		follow_others(q, hsa);                                                             \
+		follow_foreign(q, hsa);                                                            \
 		return atomic_load_explicit(&q->reserved, c_order);                                \
 	}
 LOAD(relaxed, memory_order_relaxed)
@@ -732,7 +745,7 @@ LOAD(scacquire, memory_order_acquire)
 
 /* ---- the functions that store to signals ----------------------------------------------------- */
 
-/* HOT: six instructions more where the signal is no doorbell. */
+/* HOT: six more instructions if the signal is not a doorbell. */
 #define SIGNAL_STORE(name)                                                                         \
 	static void signal_##name(hsa_signal_t signal, hsa_signal_value_t value)                   \
 	{                                                                                          \
@@ -747,7 +760,7 @@ SIGNAL_STORE(silent_store_relaxed)
 SIGNAL_STORE(silent_store_screlease)
 #undef SIGNAL_STORE
 
-/* ---- queues come and go ---------------------------------------------------------------------- */
+/* ---- making and destroying queues ------------------------------------------------------------ */
 
 bool interpose_possible(const hsa_queue_t *hsa)
 {
@@ -756,7 +769,7 @@ bool interpose_possible(const hsa_queue_t *hsa)
 	       signal_is_doorbell(hsa->doorbell_signal);
 }
 
-/* What the hot paths know `q` by. */
+/* Sets the look-up keys that the hot paths use for `q`. */
 static void set_handles(struct queue *q, hsa_queue_t *hsa)
 {
 	uint64_t doorbell = hsa->doorbell_signal.handle;
@@ -784,7 +797,7 @@ int interpose_attach(struct queue *q, hsa_queue_t *hsa, bool by_functions)
 	atomic_store_explicit(&q->reserved, index, memory_order_relaxed);
 	atomic_store_explicit(&q->published, index, memory_order_relaxed);
 	atomic_store_explicit(&q->rung, 0, memory_order_relaxed);
-	q->room_end = load_read_index(q) + hsa->size;
+	q->free_end = load_read_index(q) + hsa->size;
 	set_handles(q, hsa);
 	return queue_attach(q, hsa);
 }
@@ -793,7 +806,8 @@ void interpose_detach(struct queue *q)
 {
 	const struct timespec nap = { .tv_nsec = 20000 };
 
-	/* Its holder hands over a few packets at the most. The bound is for a thread that was cancelled there. */
+	/* The holder submits a few packets at most. The bound is for a thread that was cancelled
+	 * there. */
 	for (unsigned round = 0; round < DETACH_ROUNDS && !queue_turn_try(q); round++) {
 		if (round < 1024)
 			RTL_RELAX();
@@ -801,7 +815,7 @@ void interpose_detach(struct queue *q)
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
 	}
 	look_under_turn(q, NULL);
-	/* both may be another queue's as soon as the runtime has destroyed this one */
+	/* another queue may have both as soon as the runtime has destroyed this one */
 	atomic_store_explicit(&q->hsa, NULL, memory_order_relaxed);
 	atomic_store_explicit(&q->direct, NULL, memory_order_relaxed);
 	atomic_store_explicit(&q->doorbell, 0, memory_order_relaxed);
@@ -821,10 +835,10 @@ void interpose_reattach(struct queue *q, hsa_queue_t *hsa)
 
 static void forget_recent(void)
 {
-	atomic_store_explicit(&nobodys.bypassed, true, memory_order_relaxed);
+	atomic_store_explicit(&dummy_queue.bypassed, true, memory_order_relaxed);
 	for (uint32_t i = 0; i < NR_RECENT; i++) {
-		atomic_store_explicit(&recent_queue[i], &nobodys, memory_order_relaxed);
-		atomic_store_explicit(&recent_doorbell[i], &nobodys, memory_order_relaxed);
+		atomic_store_explicit(&recent_queue[i], &dummy_queue, memory_order_relaxed);
+		atomic_store_explicit(&recent_doorbell[i], &dummy_queue, memory_order_relaxed);
 	}
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* origin.c - which thread, call and range each packet comes from
+/* origin.c - packet origin: the thread, call and range of each packet
  *
  * Owns:     the notes of each queue.
  * Threads:  any.

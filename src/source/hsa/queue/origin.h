@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* origin.h - which thread, call and range each packet comes from
+/* origin.h - packet origin: the thread, call and range of each packet
  *
- * A packet is submitted by whatever thread rings the doorbell, and that thread may find packets
- * of others in the ring: HIP's streams share hardware queues. So a packet's origin is noted when its
- * index is reserved, which every thread does for itself, and looked up by the index.
+ * The thread that rings the doorbell submits packets, and it may find packets of other threads in
+ * the ring: HIP's streams share hardware queues. So each thread notes the origin when it reserves a
+ * packet's index, and the submitting thread looks the origin up by the index.
  *
  *  operation   | origin_note              | origin_of
  *  ------------+--------------------------+---------------------------------------
- *  origin_note | any: indices are apart   | the packet's header is stored after the note and loaded
+ *  origin_note | any: other indices     | the packet's header is stored after the note and loaded
  *              |                          | before the look-up
  */
 #ifndef RTL_SOURCE_HSA_ORIGIN_H
@@ -37,34 +37,35 @@ struct origin {
 	bool in_call; /* else the correlation id is the packet's own */
 };
 
-/* Room for `entries` notes, a power of two, and always the same for the same `q`. More than the queue has
- * packets: HIP reserves an index first and waits for its slot to be free after that, so at times as many more are
- * reserved as threads wait. 0 or -ENOMEM. */
+/* Makes `entries` notes, a power of two, and always the same number for the same `q`. A queue needs
+ * more notes than it has packets: HIP reserves an index first and then waits for its slot, so up to
+ * one more packet per waiting thread is reserved. 0 or -ENOMEM. */
 int origin_init(struct queue *q, uint32_t entries);
 
-/* Never 0, and never that of a queue which had this memory before. */
+/* Never 0, and never equal to a key of a queue that had this memory before. */
 static inline uint64_t origin_key(const struct queue *q, uint64_t index)
 {
 	return q->origin_salt + index;
 }
 
-/* As origin_note(), for all that is not one packet. */
+/* As origin_note(), for any number of packets. */
 void origin_note_any(struct queue *q, uint64_t index, uint64_t end);
 
-/* Packet `index` of `q` is that of thread `t`. */
+/* Notes that thread `t` reserved packet `index` of `q`. */
 static inline void origin_put(struct queue *q, const struct thread *t, uint64_t index)
 {
 	struct origin_note *n = &q->origin[index & q->origin_mask];
 
-	/* relaxed: the packet's header publishes it; see the table above. Correlation 0: no call; it may be a
-	 * barrier that nobody asks about. */
+	/* relaxed: the packet's header publishes it; see the table above. Correlation 0: outside of
+	 * any call; an id is made only if the packet is recorded. */
 	atomic_store_explicit(&n->correlation, t->corr_current, memory_order_relaxed);
 	atomic_store_explicit(&n->marker, t->marker, memory_order_relaxed);
 	atomic_store_explicit(&n->submitter, t->submitter, memory_order_relaxed);
 	atomic_store_explicit(&n->key, origin_key(q, index), memory_order_release);
 }
 
-/* HOT: packets [index, end) of `q` are this thread's. One packet calls nothing: nothing can come back here. */
+/* HOT: notes that this thread reserved packets [index, end) of `q`. The usual single packet takes
+ * no function call. */
 static inline void origin_note(struct queue *q, uint64_t index, uint64_t end)
 {
 	const struct thread *t = &thread_self;
@@ -76,22 +77,22 @@ static inline void origin_note(struct queue *q, uint64_t index, uint64_t end)
 		origin_note_any(q, index, end);
 }
 
-/* HOT: the note of packet `index`; NULL: nobody noted it. */
+/* HOT: the note of packet `index`; NULL: there is none. */
 static inline const struct origin_note *origin_find(const struct queue *q, uint64_t index)
 {
 	const struct origin_note *n = &q->origin[index & q->origin_mask];
 
-	/* acquire: pairs with the release of who notes it */
+	/* acquire: pairs with the release in origin_put() */
 	return RTL_LIKELY(atomic_load_explicit(&n->key, memory_order_acquire) ==
 			  origin_key(q, index)) ?
 		       n :
 		       NULL;
 }
 
-/* Where an operation of `t` comes from that nobody noted. */
+/* The origin of an operation without a note: that of its submitting thread `t`. */
 struct origin origin_of_submitter(struct thread *t);
 
-/* HOT: where packet `index` comes from; from `t`, which submits it, where nobody noted it. */
+/* HOT: the origin of packet `index`; without a note, that of the submitting thread `t`. */
 static inline struct origin origin_of(const struct queue *q, uint64_t index, struct thread *t)
 {
 	const struct origin_note *n = origin_find(q, index);
@@ -108,7 +109,7 @@ static inline struct origin origin_of(const struct queue *q, uint64_t index, str
 	return o;
 }
 
-/* Its thread alone, 0 where nobody noted it. */
+/* The thread id of the packet origin, 0 without a note. */
 uint32_t origin_tid(const struct queue *q, uint64_t index);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packet.h - AQL packets: their kinds and members, and a plan of what is submitted for one of them */
+/* packet.h - AQL packets: their kinds and members, and the plan of the packets submitted for one */
 #ifndef RTL_SOURCE_HSA_PACKET_H
 #define RTL_SOURCE_HSA_PACKET_H
 
@@ -11,11 +11,11 @@
 
 #include "base/compiler.h"
 
-/* A vendor-specific packet says in its third byte what it is (hsa_ext_amd.h). */
+/* A vendor-specific packet has its kind in its third byte (hsa_ext_amd.h). */
 #define PACKET_AMD_EXT_DISPATCH 3u
 
-/* gfx1250's dispatch: the grid is given in clusters of work-groups. Everything that is not named lies where
- * hsa_kernel_dispatch_packet_t has it. */
+/* gfx1250's dispatch: the grid is given in clusters of work-groups. All other members are at the
+ * offsets of hsa_kernel_dispatch_packet_t. */
 struct packet_ext_dispatch {
 	uint16_t header;
 	uint8_t amd_format, setup;
@@ -39,7 +39,7 @@ union packet {
 };
 _Static_assert(sizeof(union packet) == 64, "AQL packet");
 
-/* What is kept of a packet to describe it later: all but its arguments and its signals. */
+/* The part of a packet that describes it later: everything but its arguments and signals. */
 struct packet_head {
 	unsigned char bytes[40];
 };
@@ -50,7 +50,7 @@ static inline uint32_t packet_type(uint16_t header)
 	return header & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
 }
 
-/* HOT: does it start a kernel? */
+/* HOT: whether the packet starts a kernel. */
 static inline bool packet_is_dispatch(const union packet *p)
 {
 	uint32_t type = packet_type(p->header);
@@ -60,8 +60,8 @@ static inline bool packet_is_dispatch(const union packet *p)
 		p->ext.amd_format == PACKET_AMD_EXT_DISPATCH);
 }
 
-/* Was it a dispatch? The header of a packet that was taken says "invalid"; the rest tells what it was. A PM4 packet
- * has its command where the workgroup size is (over 1024), a barrier packet has zeros there. */
+/* Whether a processed packet was a dispatch: its header is "invalid" by then. A PM4 packet has its
+ * command in the workgroup size field (over 1024), a barrier packet has zeros there. */
 static inline bool packet_was_dispatch(const union packet *p)
 {
 	const hsa_kernel_dispatch_packet_t *d = &p->dispatch;
@@ -71,7 +71,8 @@ static inline bool packet_was_dispatch(const union packet *p)
 	       d->reserved2 == 0;
 }
 
-/* Was it gfx1250's dispatch? As packet_was_dispatch(). One of three dimensions of the other kind looks the same. */
+/* Whether a processed packet was gfx1250's dispatch, as packet_was_dispatch(). A three-dimensional
+ * plain dispatch looks the same. */
 static inline bool packet_was_ext_dispatch(const union packet *p)
 {
 	const struct packet_ext_dispatch *e = &p->ext;
@@ -80,7 +81,8 @@ static inline bool packet_was_ext_dispatch(const union packet *p)
 	       e->workgroup_size[0] <= 1024 && e->kernel_object && e->reserved0 == 0;
 }
 
-/* The signal that it completes; every kind that has one has it at the same place. 0: none. */
+/* The completion signal, which every kind of packet that has one has at the same offset. 0: none.
+ */
 static inline hsa_signal_t packet_signal(const union packet *p)
 {
 	return p->dispatch.completion_signal;
@@ -92,7 +94,7 @@ static inline void packet_keep_head(struct packet_head *h, const union packet *p
 	memcpy(h->bytes, p, sizeof(h->bytes));
 }
 
-/* The packet of `h`; what was not kept is zero. */
+/* The packet of `h`; members that were not kept are zero. */
 static inline void packet_of_head(union packet *p, const struct packet_head *h)
 {
 	memcpy(p, h->bytes, sizeof(h->bytes));
@@ -107,7 +109,7 @@ static inline void packet_make_barrier(union packet *p, uint16_t fences)
 		(uint16_t)(HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE | fences);
 }
 
-/* Makes `b` complete `owner` once `ours`, the signal of packet `p`, has been completed. */
+/* Makes `b` complete `owner` after `ours`, the signal of packet `p`, is completed. */
 static inline void packet_make_completion(union packet *b, const union packet *p, hsa_signal_t ours,
 					  hsa_signal_t owner)
 {
@@ -116,15 +118,15 @@ static inline void packet_make_completion(union packet *b, const union packet *p
 	b->barrier.completion_signal = owner;
 }
 
-/* What is submitted for one packet of the program: itself, and packets of ours around it. For queues that are
- * intercepted; an interposed queue takes no packet more. */
+/* The packets submitted for one packet of the program: itself, and librtl's around it. For
+ * intercept queues; interposition adds no packet. */
 #define PACKET_PLAN_SLOTS 4u
 struct packet_plan {
 	union packet before[PACKET_PLAN_SLOTS], packet, after[PACKET_PLAN_SLOTS];
 	uint32_t nr_before, nr_after;
 };
 
-/* Copies the plan's packets to `out`, in their order. Returns how many. */
+/* Copies the plan's packets to `out`, in order. Returns their number. */
 static inline uint32_t packet_plan_put(const struct packet_plan *plan, union packet *out)
 {
 	uint32_t n = 0;

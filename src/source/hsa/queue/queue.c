@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* queue.c - the queues that are traced: kept, found, locked
+/* queue.c - the traced queues: storage, look-up, locks
  *
- * Owns:     all struct queue; they and their memory are reused and never freed, since packets may still be
- *           submitted from an exit handler (seen in HIP 6.4), and a thread may look for others' packets while the queue
- *           is destroyed. The handles that the program knows them by.
+ * Owns:     all struct queue, which with their memory are reused and never freed: a program may
+ *           still submit packets from an exit handler (seen in HIP 6.4), and a thread may visit a
+ *           queue while it is destroyed. The handles by which the program names queues.
  * Threads:  any; changes under `lock`.
- * Hot path: queue_unseen(), for packets of queues that are not ours; else the inline functions alone.
+ * Hot path: queue_unseen(), for packets of queues that are not traced; the inline functions of
+ *           queue.h.
  */
 #define LOG_TOPIC "hsa"
 #include "source/hsa/queue/queue.h"
@@ -24,12 +25,12 @@
 #define MIN_ENTRIES 1024u
 #define MAX_HANDLES (2 * QUEUE_MAX)
 
-/* What the program knows a queue by. Never freed, used again. */
+/* A handle by which the program names a queue. Never freed, used again. */
 struct handle {
 	const hsa_queue_t *_Atomic hsa; /* NULL: free */
 	_Atomic uint64_t doorbell;
 	struct queue *queue;
-	uint32_t refs; /* under lock: how often the program was given it */
+	uint32_t refs; /* under lock: how often the program got it */
 };
 
 static struct lock lock = LOCK_INIT(LOCK_QUEUE);
@@ -62,7 +63,7 @@ bool queue_turn_wait(struct queue *q)
 	const struct timespec nap = { .tv_nsec = 20000 };
 
 	for (unsigned round = 1; !queue_turn_try(q); round++) {
-		/* relaxed: nothing of the queue is used after that */
+		/* relaxed: nothing of the queue is read after that */
 		if (atomic_load_explicit(&q->turn, memory_order_relaxed) >= QUEUE_ENDING)
 			return false;
 		if (round % 256 == 0)
@@ -106,7 +107,7 @@ RTL_REQUIRES(lock) static struct queue *find_memory(uint32_t entries)
 	return q;
 }
 
-/* What a queue begins with. */
+/* The initial state of a queue. */
 RTL_REQUIRES(lock) static void reset(struct queue *q, uint32_t agent)
 {
 	q->index = next_index++;
@@ -120,7 +121,7 @@ RTL_REQUIRES(lock) static void reset(struct queue *q, uint32_t agent)
 	atomic_store_explicit(&q->doorbell, 0, memory_order_relaxed);
 	atomic_store_explicit(&q->direct_doorbell, 0, memory_order_relaxed);
 	q->in_device_memory = false;
-	q->gave_up = q->room_end = q->stuck_at = 0;
+	q->gave_up = q->free_end = q->stuck_at = 0;
 	q->stuck_looks = 0;
 	q->nr_held = 0;
 	q->idle_since_ns = q->stuck_scan_ns = 0;
@@ -144,7 +145,7 @@ struct queue *queue_open(uint32_t agent, uint32_t size)
 	q = find_memory(entries);
 	if (q) {
 		reset(q, agent);
-		/* BUSY: nobody else's, and no longer to be found by find_memory() */
+		/* BUSY: owned by this thread, and find_memory() skips it */
 		atomic_store_explicit(&q->turn, QUEUE_BUSY, memory_order_relaxed);
 		if (inflight_init(&q->inflight, entries) != 0) {
 			atomic_store_explicit(&q->turn, QUEUE_DEAD, memory_order_relaxed);
@@ -158,7 +159,7 @@ struct queue *queue_open(uint32_t agent, uint32_t size)
 void queue_close(struct queue *q)
 {
 	inflight_trim(&q->inflight, 0);
-	/* so that hints of where a queue is don't mean this one any more */
+	/* cached look-ups of the previous queue must not match this one */
 	atomic_store_explicit(&q->hsa, NULL, memory_order_relaxed);
 	atomic_store_explicit(&q->direct, NULL, memory_order_relaxed);
 	atomic_store_explicit(&q->doorbell, 0, memory_order_relaxed);
@@ -282,7 +283,7 @@ void queue_get(const hsa_queue_t *hsa)
 	lock_drop(&lock);
 }
 
-/* Something else that the program knows `q` by, or NULL. */
+/* Another handle of `q`, or NULL. */
 RTL_REQUIRES(lock) static const hsa_queue_t *other_handle(const struct queue *q)
 {
 	uint32_t n = atomic_load_explicit(&nr_handles, memory_order_relaxed);
@@ -326,11 +327,12 @@ void queue_drop_handles(void)
 	lock_drop(&lock);
 }
 
-/* ---- queues that are none of ours ------------------------------------------------------------ */
+/* ---- queues that are not traced -------------------------------------------------------------- */
 
 #define NR_COUNTED 1024u
 #define COUNTED_WAYS 8u
-/* Their addresses. When a window is full, one of them is counted again later rather than another never. */
+/* Addresses of queues that were counted. If a window is full, an entry is replaced: a queue counted
+ * twice is better than one never counted. */
 static const hsa_queue_t *_Atomic counted[NR_COUNTED];
 
 static const hsa_queue_t *_Atomic *counted_window(const hsa_queue_t *hsa)
@@ -340,14 +342,14 @@ static const hsa_queue_t *_Atomic *counted_window(const hsa_queue_t *hsa)
 	return &counted[(uint32_t)(h >> 40) & (NR_COUNTED - COUNTED_WAYS)];
 }
 
-/* false: it was counted before. */
+/* false: it has been counted before. */
 static bool mark_counted(const hsa_queue_t *hsa)
 {
 	const hsa_queue_t *_Atomic *window = counted_window(hsa);
 	const hsa_queue_t *was;
 
-	/* relaxed, here and below: the address is all there is. The whole window first: an entry before its own
-	 * may have become free. */
+	/* relaxed, here and below: the address is the only data. Scans the whole window first: an
+	 * entry before the match may have become free. */
 	for (uint32_t i = 0; i < COUNTED_WAYS; i++)
 		if (atomic_load_explicit(&window[i], memory_order_relaxed) == hsa)
 			return false;
@@ -357,7 +359,7 @@ static bool mark_counted(const hsa_queue_t *hsa)
 							    memory_order_relaxed,
 							    memory_order_relaxed))
 			return true;
-		if (was == hsa) /* another thread's packet, just now */
+		if (was == hsa) /* another thread counted it just now */
 			return false;
 	}
 	atomic_store_explicit(&window[hsa->id % COUNTED_WAYS], hsa, memory_order_relaxed);
@@ -378,14 +380,13 @@ void queue_forget(const hsa_queue_t *hsa)
 
 void queue_unseen(const hsa_queue_t *hsa)
 {
-	/* a host's own queue, for agent dispatches, does not concern us */
+	/* a host queue for agent dispatches is not traced */
 	if (!(hsa->features & HSA_QUEUE_FEATURE_KERNEL_DISPATCH) || !mark_counted(hsa))
 		return;
 	bus_loss(SPOOL_REASON_queue_unseen, 1);
-	log_warn(
-		"queue %llu: it was made by no function that is known to make queues; its dispatches "
-		"are not traced",
-		(unsigned long long)hsa->id);
+	log_warn("queue %llu: it was made by an unknown function; its dispatches "
+		 "are not traced",
+		 (unsigned long long)hsa->id);
 }
 
 uint32_t queue_announce(const hsa_queue_t *hsa, uint32_t agent, uint32_t flags)

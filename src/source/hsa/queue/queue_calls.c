@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* queue_calls.c - the calls that make and end queues
+/* queue_calls.c - the calls that make and destroy queues
  *
- * Every queue for kernels that a program is given is interposed (interpose.h), whatever function made it and with
- * whatever properties; with RTL_QUEUES=intercept those of hsa_queue_create() are intercepted instead. One that can be
- * neither is left as it is, and counted.
+ * Every queue for kernels that a program makes is interposed (interpose.h), for all functions and
+ * properties; with RTL_QUEUES=intercept those of hsa_queue_create() are intercepted instead. A
+ * queue that allows neither is not traced, and counted.
  *
  * Threads:  any.
  */
@@ -51,15 +51,16 @@ _Static_assert(sizeof(struct desc) == 96, "as in hsa_ext_amd.h");
 enum desc_flags { DESC_RING_IN_DEVICE = 1 };
 enum { DESC_VERSION = 1, DESC_COMPUTE = 0, DESC_MAX = 16 };
 
-/* What a descriptor has that the runtime has not written a queue to. */
+/* The initial value of a descriptor's queue, to see whether the runtime wrote it. */
 static hsa_queue_t not_written;
 static struct lock acquire_lock = LOCK_INIT(LOCK_ACQUIRE);
 
 /* ---- errors of queues ------------------------------------------------------------------------ */
 
-/* What hsa_queue_create() puts in place of a missing callback, and hsa_amd_queue_intercept_create()
- * does not (5.2.3): Queue::DefaultErrorHandler, which ends the program unless it is told to be quiet.
- * A program that would have died untraced must not hang instead. */
+/* The callback that hsa_queue_create() uses where the program passes none, and
+ * hsa_amd_queue_intercept_create() does not (5.2.3): Queue::DefaultErrorHandler, which ends the
+ * program, and prints unless disabled. A program that would have died untraced must not hang
+ * instead. */
 static void default_error(hsa_status_t status, const hsa_queue_t *source)
 {
 	const char *quiet = getenv("HSA_ENABLE_QUEUE_FAULT_MESSAGE"), *what = "UNKNOWN ERROR";
@@ -73,7 +74,7 @@ static void default_error(hsa_status_t status, const hsa_queue_t *source)
 	n = snprintf(text, sizeof(text), "Queue at %p inactivated due to async error:\n\t%s\n",
 		     (const void *)source, what);
 	if (n < 0 || write(STDERR_FILENO, text, strnlen(text, sizeof(text))) < 0)
-		n = 0; /* as the runtime: it dies anyway */
+		n = 0; /* as the runtime does: the process ends anyway */
 	harvest_on_fault(NULL, NULL);
 	abort();
 }
@@ -84,7 +85,7 @@ static void on_error(hsa_status_t status, hsa_queue_t *source, void *data)
 
 	if (q->intercepted)
 		back_pressure_release(q);
-	/* HIP's callback aborts */
+	/* first, since HIP's callback aborts */
 	collect_give_up(q);
 	if (q->user_callback)
 		q->user_callback(status, source, q->user_data);
@@ -102,7 +103,7 @@ static void close_queue(struct queue *q)
 	queue_close(q);
 }
 
-/* A queue to be attached. NULL: there can be no more. */
+/* Opens a queue. NULL: the limit is reached. */
 static struct queue *open_queue(hsa_agent_t agent, uint32_t size,
 				void (*callback)(hsa_status_t, hsa_queue_t *, void *), void *data)
 {
@@ -119,7 +120,7 @@ static struct queue *open_queue(hsa_agent_t agent, uint32_t size,
 	return q;
 }
 
-/* `hsa` is as the runtime made it, and not traced. */
+/* `hsa` is as the runtime made it, and is not traced. */
 static void leave_plain(hsa_agent_t agent, const hsa_queue_t *hsa, const char *why)
 {
 	queue_announce(hsa, agent_index(agent), REC_QUEUE_PLAIN);
@@ -127,7 +128,7 @@ static void leave_plain(hsa_agent_t agent, const hsa_queue_t *hsa, const char *w
 	log_warn("queue %llu: %s; its dispatches are not traced", (unsigned long long)hsa->id, why);
 }
 
-/* Whether the memory belongs to a GPU: stores to it may be combined on their way. */
+/* Whether the memory belongs to a GPU: stores to it may be write-combined. */
 static bool is_in_device_memory(const void *p)
 {
 	hsa_amd_pointer_info_t info = { .size = sizeof(info) };
@@ -137,7 +138,7 @@ static bool is_in_device_memory(const void *p)
 	       info.type == HSA_EXT_POINTER_TYPE_HSA && agent_is_gpu(agent_index(info.agentOwner));
 }
 
-/* `hsa` was made with on_error() and `q`, and is not traced: `q` stays until it is destroyed. */
+/* `hsa` was made with on_error() and `q`, and is not traced: `q` stays until `hsa` is destroyed. */
 static void keep_plain(struct queue *q, const hsa_queue_t *hsa)
 {
 	inflight_trim(&q->inflight, 0);
@@ -145,7 +146,8 @@ static void keep_plain(struct queue *q, const hsa_queue_t *hsa)
 	atomic_store_explicit(&q->plain, hsa, memory_order_release);
 }
 
-/* What is kept for `hsa`, or for any that is not traced (NULL); it is not found again. NULL: nothing. */
+/* Removes and returns the queue kept for `hsa`, or for any untraced queue (NULL). NULL: there is
+ * none. */
 static struct queue *take_plain(const hsa_queue_t *hsa)
 {
 	uint32_t n = queue_count();
@@ -163,20 +165,20 @@ static struct queue *take_plain(const hsa_queue_t *hsa)
 	return NULL;
 }
 
-/* The program is about to be given `hsa`, for which `q` was opened (NULL: it could not be). `by_functions`: as
- * interpose_attach() has it, and with an error callback of the program's own. */
+/* `hsa`, for which `q` was opened (NULL: opening failed), is about to be returned to the program.
+ * `by_functions`: as in interpose_attach(), and with the program's own error callback. */
 static void interpose_new(struct queue *q, hsa_agent_t agent, hsa_queue_t *hsa, bool by_functions)
 {
 	struct queue *known = queue_find(hsa);
 
-	if (known) { /* a cooperative queue: the same one for each who asks */
+	if (known) { /* a cooperative queue: the runtime returns the same one each time */
 		queue_get(hsa);
 	} else if (!interpose_possible(hsa)) {
 		leave_plain(agent, hsa, "it is no hardware queue with a doorbell");
 	} else if (!q) {
 		leave_plain(agent, hsa, "there are too many, or no memory for more");
 	} else {
-		queue_forget(hsa); /* its address may have been that of an unknown one */
+		queue_forget(hsa); /* an untraced queue may have had the same address */
 		q->in_device_memory = is_in_device_memory(hsa->base_address);
 		if (interpose_attach(q, hsa, by_functions) == 0) {
 			real.hsa_amd_profiling_set_profiler_enabled(hsa, 1);
@@ -239,7 +241,7 @@ hsa_status_t queue_calls_create(hsa_agent_t agent, uint32_t size, hsa_queue_type
 	return status;
 }
 
-/* Whether all are of the version whose size and members are known. */
+/* Whether all descriptors are of the version whose size and members are known. */
 static bool are_known(const struct desc *descs, uint32_t n)
 {
 	if (!descs)
@@ -250,7 +252,7 @@ static bool are_known(const struct desc *descs, uint32_t n)
 	return true;
 }
 
-/* `ours` are copies of the program's, with our error callback. */
+/* `ours` are copies of the program's descriptors, with librtl's error callback. */
 static void open_described(hsa_agent_t agent, struct desc *ours, uint32_t n, struct queue **q)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -272,13 +274,13 @@ hsa_status_t queue_calls_create_described(hsa_agent_t agent, void *descs, uint32
 	struct queue *q[DESC_MAX] = { NULL };
 	hsa_status_t status;
 
-	/* more at once than anybody makes, or what is not known: as it is, and counted when it is used */
+	/* too many at once, or an unknown version: passed on as they are, and counted when used */
 	if (!life_on() || num_descs > DESC_MAX || !are_known(theirs, num_descs))
 		return real.hsa_amd_queue_create(agent, descs, num_descs);
 	memcpy(ours, theirs, num_descs * sizeof(*ours));
 	open_described(agent, ours, num_descs, q);
 	status = real.hsa_amd_queue_create(agent, ours, num_descs);
-	/* some may have been made although the status is an error */
+	/* the runtime may have made some although it returns an error */
 	for (uint32_t i = 0; i < num_descs; i++) {
 		bool is_made = ours[i].queue && ours[i].queue != &not_written;
 
@@ -292,11 +294,11 @@ hsa_status_t queue_calls_create_described(hsa_agent_t agent, void *descs, uint32
 	return status;
 }
 
-/* Of two threads with the same hardware queue one makes it known. */
+/* If two threads acquire the same hardware queue, one of them attaches it. */
 RTL_REQUIRES(acquire_lock)
-static void make_known(hsa_agent_t agent, hsa_queue_t *queue,
-		       void (*callback)(hsa_status_t status, hsa_queue_t *source, void *data),
-		       void *data)
+static void attach_acquired(hsa_agent_t agent, hsa_queue_t *queue,
+			    void (*callback)(hsa_status_t status, hsa_queue_t *source, void *data),
+			    void *data)
 {
 	struct queue *q = queue_find_ring(queue->base_address);
 
@@ -311,21 +313,22 @@ hsa_status_t queue_calls_acquire(hsa_agent_t agent, hsa_queue_type32_t type, int
 						  void *data),
 				 void *data, uint64_t flags, hsa_queue_t **queue)
 {
-	/* The error callback stays the program's: it is that of the first who acquires the hardware queue. */
+	/* The program's error callback stays: it is that of the thread that acquired the hardware
+	 * queue first. */
 	hsa_status_t status = real.hsa_amd_counted_queue_acquire(agent, type, priority, callback,
 								 data, flags, queue);
 
 	if (status != HSA_STATUS_SUCCESS || !life_on())
 		return status;
 	lock_take(&acquire_lock);
-	make_known(agent, *queue, callback, data);
+	attach_acquired(agent, *queue, callback, data);
 	lock_drop(&acquire_lock);
 	return status;
 }
 
-/* ---- the end of queues ----------------------------------------------------------------------- */
+/* ---- destroying queues ----------------------------------------------------------------------- */
 
-/* The real queue is destroyed: what was in flight is unfinished. The turn is ours. */
+/* The real queue is destroyed: entries in flight are unfinished. The caller holds the turn. */
 static void finish(struct queue *q)
 {
 	struct event ev = { .kind = EVENT_QUEUE_END };
@@ -351,7 +354,7 @@ static void detach(struct queue *q)
 	atomic_store_explicit(&q->hsa, NULL, memory_order_relaxed);
 }
 
-/* It was not destroyed. */
+/* Destroying it failed. */
 static void reattach(struct queue *q, hsa_queue_t *hsa)
 {
 	if (!q->intercepted) {
@@ -368,7 +371,7 @@ static bool forked(void)
 	return atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_FORKED;
 }
 
-/* `queue` goes by the runtime's function `end`. */
+/* Destroys `queue` with the runtime's function `end`. */
 static hsa_status_t end_queue(hsa_queue_t *queue, hsa_status_t (*end)(hsa_queue_t *queue))
 {
 	struct queue *q = forked() ? NULL : queue_find(queue);
@@ -376,7 +379,7 @@ static hsa_status_t end_queue(hsa_queue_t *queue, hsa_status_t (*end)(hsa_queue_
 	bool again = false, last = false;
 	hsa_status_t status;
 
-	/* its address may be another queue's as soon as the runtime has destroyed it */
+	/* another queue may get its address as soon as the runtime has destroyed it */
 	if (q)
 		last = queue_put(queue, &again);
 	else if (!forked())
@@ -407,14 +410,14 @@ hsa_status_t queue_calls_destroy(hsa_queue_t *queue)
 	return end_queue(queue, real.hsa_queue_destroy);
 }
 
-/* The hardware queue lives on, for others who acquire it. */
+/* Other users keep the hardware queue. */
 hsa_status_t queue_calls_release(hsa_queue_t *queue)
 {
 	struct queue *q = forked() ? NULL : queue_find(queue);
 	hsa_status_t status;
 	bool again;
 
-	/* nobody reads its indices by this handle meanwhile */
+	/* with the turn taken, no thread reads the indices by this handle */
 	if (!q || !queue_turn_wait(q))
 		return real.hsa_amd_counted_queue_release(queue);
 	queue_put(queue, &again);
@@ -436,8 +439,8 @@ hsa_status_t queue_calls_inactivate(hsa_queue_t *queue)
 
 hsa_status_t queue_calls_set_profiler(hsa_queue_t *queue, int enable)
 {
-	/* Switched off, our dispatches would have no times. Times in its signals don't disturb a
-	 * program that did not ask for them. */
+	/* With profiling off, librtl's dispatches would have no times. Times in its signals don't
+	 * disturb a program that did not ask for them. */
 	return real.hsa_amd_profiling_set_profiler_enabled(queue, queue_find(queue) ? 1 : enable);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* queue_calls.h - the calls that make and end queues, as the tables have them when patched */
+/* queue_calls.h - the calls that make and destroy queues, as patched into the tables */
 #ifndef RTL_SOURCE_HSA_QUEUE_CALLS_H
 #define RTL_SOURCE_HSA_QUEUE_CALLS_H
 
@@ -24,7 +24,7 @@ hsa_status_t queue_calls_destroy(hsa_queue_t *queue);
 hsa_status_t queue_calls_inactivate(hsa_queue_t *queue);
 hsa_status_t queue_calls_set_profiler(hsa_queue_t *queue, int enable);
 
-/* The runtime went away: every queue is gone. */
+/* The runtime went away: all queues are gone. */
 void queue_calls_reset(void);
 
 #endif

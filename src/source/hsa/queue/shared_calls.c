@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* shared_calls.c - the calls by which a program reads or changes a signal, once signals are shared
+/* shared_calls.c - the calls that read or change a signal, patched when the first signal is shared
  *
- * Threads:  any. An entry of the table is one pointer: a call that runs meanwhile takes the old way or the new.
+ * Threads:  any. A table entry is one pointer: a concurrent call uses the old function or the new
+ *           one.
  */
 #include "source/hsa/queue/shared_calls.h"
 
@@ -114,7 +115,7 @@ RTL_REQUIRES(lock) static void patch(enum hsa_core_id id, void *fn, void **next_
 
 	if (!slot || !*slot)
 		return;
-	/* its callers read `next` after they have found `fn` in the table */
+	/* callers read `next` after they have found `fn` in the table */
 	*next_fn = *slot;
 	__atomic_store_n(slot, fn, __ATOMIC_RELEASE);
 }
@@ -129,7 +130,7 @@ RTL_REQUIRES(lock) static void restore(enum hsa_core_id id, void *fn, void *befo
 
 void shared_calls_arm(void)
 {
-	/* relaxed: another thread's patch is seen later */
+	/* relaxed: another thread's patch may be seen later */
 	if (atomic_load_explicit(&armed, memory_order_relaxed))
 		return;
 	lock_take(&lock);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* submit.c - what is done with each packet right before the hardware may see it
+/* submit.c - instruments each packet before the hardware sees it
  *
- * Owns:     nothing; what it changes is the queue's.
- * Threads:  whoever has the turn of the queue.
- * Hot path: all but what is marked cold: no lock, no malloc, no system call but in the wait below.
+ * Owns:     nothing; the state is the queue's.
+ * Threads:  the holder of the queue's turn.
+ * Hot path: everything not marked cold: no lock, no malloc, no system call but in the wait below.
  *
- * A DISPATCH WITHOUT A SIGNAL gets one of ours. ONE WITH ITS OWNER'S keeps it; the times are taken
- * from that signal before the owner can use it again (signal_map.h). That leaves the owner's waits, its
- * values and its hsa_amd_profiling_get_dispatch_time() as they are. It does not work when several
- * operations share a signal, since each overwrites the times of the one before: those dispatches get
- * our signal, and a barrier packet, which waits for ours, completes the owner's on the GPU.
+ * A DISPATCH WITHOUT A SIGNAL gets one of librtl's. ONE WITH ITS OWNER'S keeps it; librtl takes the
+ * times from that signal before the owner can use it again (signal_map.h). The owner's waits,
+ * signal values and hsa_amd_profiling_get_dispatch_time() are unchanged. This does not work when
+ * several operations share a signal, since each overwrites the times of the previous one: those
+ * dispatches get librtl's signal, and a barrier packet that waits for it completes the owner's on
+ * the GPU.
  */
 #include "source/hsa/queue/submit.h"
 
@@ -32,7 +33,8 @@
 #include "source/hsa/queue/origin.h"
 #include "source/hsa/queue/shared_calls.h"
 
-/* Not a time: this thread may be the one that does not run. About 200 ms where all do. */
+/* Rounds, not a time: this thread may be the one that is not scheduled. About 200 ms at full speed.
+ */
 #define FULL_WAIT_ROUNDS 800u
 
 static _Atomic submit_listener_fn listeners[SUBMIT_MAX_LISTENERS];
@@ -42,7 +44,7 @@ bool submit_listen(submit_listener_fn fn)
 	for (uint32_t i = 0; i < SUBMIT_MAX_LISTENERS; i++) {
 		submit_listener_fn none = NULL;
 
-		/* release: pairs with show() */
+		/* release: pairs with notify() */
 		if (!atomic_compare_exchange_strong_explicit(&listeners[i], &none, fn,
 							     memory_order_release,
 							     memory_order_relaxed))
@@ -53,9 +55,10 @@ bool submit_listen(submit_listener_fn fn)
 	return false;
 }
 
-/* The largest ring holds twice what the hardware's does, so when it is full the harvester is behind: this
- * thread does its work. NULL: even that got nowhere in FULL_WAIT_ROUNDS looks, because an old
- * operation goes on and on while those behind it complete. It is waited for once. */
+/* The largest ring holds twice as many entries as the hardware's ring, so if it is full the
+ * harvester is behind: this thread harvests instead. NULL: no entry became free in FULL_WAIT_ROUNDS
+ * rounds, because an old operation stays pending while later ones complete. That operation is
+ * waited for once. */
 static RTL_COLD struct inflight *wait_for_entry(struct queue *q)
 {
 	struct inflight_ring *r = inflight_current(&q->inflight);
@@ -78,19 +81,20 @@ static RTL_COLD struct inflight *wait_for_entry(struct queue *q)
 	return NULL;
 }
 
-/* Arms `e` for packet `p`, whose owner's signal stays on it. false: it can't be timed this way. */
+/* Arms `e` for packet `p`, which keeps its owner's signal. false: its times can't be read this way.
+ */
 static RTL_INLINE bool arm_owner(struct inflight *e, const union packet *p,
 				 const struct inflight_ring *r)
 {
 	amd_signal_t *s = signal_of(packet_signal(p));
 
-	if (signal_value(s) != 1) /* a counting signal is shared by those that it counts */
+	if (signal_value(s) != 1) /* a counting signal is shared by the operations that it counts */
 		return false;
 	inflight_set_signal(e, s);
 	e->nr_looks = 0;
 	atomic_store_explicit(&e->tainted, false, memory_order_relaxed);
-	/* pairs with inflight_uses() and lock_any(): who comes from a signal that this entry had
-	 * before sees that it is not the same */
+	/* pairs with inflight_uses() and lock_any(): a thread that has an earlier signal of this
+	 * entry sees that the signal has changed */
 	atomic_store_explicit(&e->state, INFLIGHT_FREE, memory_order_release);
 	if (signal_map_add(s, e, r) != 0)
 		return false;
@@ -99,7 +103,7 @@ static RTL_INLINE bool arm_owner(struct inflight *e, const union packet *p,
 	return true;
 }
 
-/* A packet that is not timed may still end the life of a signal that is mapped. */
+/* A packet that is not timed may still reuse a signal that is in the signal map. */
 static RTL_NOINLINE void pass_signal(const union packet *p)
 {
 	if (packet_type(p->header) == HSA_PACKET_TYPE_INVALID)
@@ -108,14 +112,14 @@ static RTL_NOINLINE void pass_signal(const union packet *p)
 	shared_times_forget(signal_of(packet_signal(p)));
 }
 
-static inline void pass(const union packet *p)
+static inline void pass_untimed(const union packet *p)
 {
 	if (packet_signal(p).handle)
 		pass_signal(p);
 }
 
-/* A packet of a thread of HIP's own: from 5.4 on it carries the id of its call, else what the runtime asks and
- * tells names it later. */
+/* A packet of one of HIP's own threads: from 5.4 on it carries the correlation id of its call;
+ * before that, join.h finds the call later. */
 static RTL_COLD void join_packet(const union packet *p, uint64_t owner, struct origin *o)
 {
 	struct join_call call;
@@ -130,7 +134,7 @@ static RTL_COLD void join_packet(const union packet *p, uint64_t owner, struct o
 	}
 }
 
-/* Its owner's signal is shared: whether there is somebody who completes it behind ours. */
+/* Whether a completer is available for the shared signal `owner`. */
 static RTL_COLD bool can_complete(struct queue *q, amd_signal_t *owner)
 {
 	if (!q->intercepted && !completer_ready(q))
@@ -142,7 +146,7 @@ static RTL_COLD bool can_complete(struct queue *q, amd_signal_t *owner)
 	return true;
 }
 
-/* `p` gets a signal of ours. false: there is none. */
+/* Gives `p` a signal of librtl's. false: none could be made. */
 static RTL_INLINE bool take_signal(struct inflight *e, union packet *p)
 {
 	amd_signal_t *ours = inflight_own_signal(e);
@@ -157,7 +161,7 @@ static RTL_INLINE bool take_signal(struct inflight *e, union packet *p)
 static RTL_COLD struct inflight *count_untimed(const union packet *p, enum spool_reason why)
 {
 	bus_loss(why, 1);
-	pass(p);
+	pass_untimed(p);
 	return NULL;
 }
 
@@ -207,7 +211,7 @@ static RTL_INLINE struct inflight *instrument(struct queue *q, struct thread *t,
 	e->packet = index;
 	if (q->intercepted)
 		e->hw = q->pressure->last_seen = q->pressure->written;
-	/* release: whoever finds the entry by its signal sees it whole */
+	/* release: a thread that finds the entry by its signal sees it complete */
 	atomic_store_explicit(&e->state, state, memory_order_release);
 	if (RTL_UNLIKELY(shared)) {
 		e->owner = signal_of(owner);
@@ -224,7 +228,8 @@ void submit_shared(struct queue *q, struct inflight *e, uint64_t hw)
 	inflight_push(inflight_current(&q->inflight), e);
 }
 
-/* Recording is paused, and nobody else wants to know. Only what a recorded call submits goes on. */
+/* Recording is paused and no other sink wants dispatches: only operations of a recorded call are
+ * recorded. */
 static RTL_COLD bool leave_out(struct queue *q, struct thread *t, const union packet *p,
 			       uint64_t index)
 {
@@ -235,7 +240,7 @@ static RTL_COLD bool leave_out(struct queue *q, struct thread *t, const union pa
 	return true;
 }
 
-/* A packet that is not a dispatch. */
+/* Whether a packet that is not a dispatch is recorded. */
 static RTL_NOINLINE bool wanted_barrier(uint32_t type)
 {
 	static _Atomic int barriers = -1;
@@ -263,7 +268,7 @@ static inline bool wanted(struct queue *q, struct thread *t, const union packet 
 	return false;
 }
 
-/* For join.h: whatever has a signal that somebody may ask for its times. */
+/* For join.h: notes each packet whose signal's times the runtime may read. */
 static RTL_COLD void note_for_join(const struct queue *q, const union packet *p, uint64_t index)
 {
 	uint32_t type = packet_type(p->header);
@@ -273,7 +278,7 @@ static RTL_COLD void note_for_join(const struct queue *q, const union packet *p,
 		join_submitted(packet_signal(p).handle, origin_tid(q, index));
 }
 
-static RTL_COLD void show(const struct queue *q, const union packet *p, uint64_t index)
+static RTL_COLD void notify(const struct queue *q, const union packet *p, uint64_t index)
 {
 	for (uint32_t i = 0; i < SUBMIT_MAX_LISTENERS; i++) {
 		/* acquire: pairs with submit_listen() */
@@ -288,23 +293,24 @@ static RTL_COLD void show(const struct queue *q, const union packet *p, uint64_t
 struct inflight *submit_packet(struct queue *q, struct thread *t, union packet *p, uint64_t index)
 {
 	if (RTL_UNLIKELY(special_any(SPECIAL_LISTENED)))
-		show(q, p, index);
+		notify(q, p, index);
 	if (RTL_UNLIKELY(!t)) {
-		/* a child's signals may be locked for ever by a thread that is its parent's alone */
+		/* in a forked child, signals may stay locked by a thread that exists only in the
+		 * parent */
 		if (atomic_load_explicit(&life_state, memory_order_relaxed) != LIFE_FORKED)
-			pass(p);
+			pass_untimed(p);
 		return NULL;
 	}
 	if (RTL_UNLIKELY(join_is_on()))
 		note_for_join(q, p, index);
 	if (wanted(q, t, p, index))
 		return instrument(q, t, p, index);
-	pass(p);
+	pass_untimed(p);
 	return NULL;
 }
 
-/* HIP 6.4 dispatches from exit handlers; a signal handler may do so within a hook of ours. The
- * child of a fork is another process, which has no trace. */
+/* HIP 6.4 dispatches from exit handlers; a signal handler may interrupt a hook. The child of a fork
+ * is another process, which has no trace. */
 void submit_count_left_out(const union packet *p, uint64_t count)
 {
 	int state = atomic_load_explicit(&life_state, memory_order_relaxed);

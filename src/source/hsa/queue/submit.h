@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* submit.h - what is done with each packet right before the hardware may see it
+/* submit.h - instruments each packet before the hardware sees it
  *
- * Everything here is called by the holder of the queue's turn.
+ * The caller of every function here holds the queue's turn.
  */
 #ifndef RTL_SOURCE_HSA_SUBMIT_H
 #define RTL_SOURCE_HSA_SUBMIT_H
@@ -18,8 +18,8 @@
 #include "source/hsa/queue/packet.h"
 #include "source/hsa/queue/queue.h"
 
-/* HOT: submit_packet() for what most packets are: a kernel dispatch without a signal, whose origin is noted. `header`: its
- * own. false: it is not, and nothing was done. */
+/* HOT: submit_packet() for the usual packet: a kernel dispatch without a signal whose origin is
+ * noted. `header`: that of the packet. false: it is another kind, and nothing was done. */
 static RTL_INLINE bool submit_plain(struct queue *q, union packet *p, uint64_t index,
 				    uint16_t header)
 {
@@ -57,21 +57,24 @@ static RTL_INLINE bool submit_plain(struct queue *q, union packet *p, uint64_t i
 	return true;
 }
 
-/* HOT: `p`, packet `index` of `q`, gets a completion signal of ours where it needs one, and an entry in flight; what is
- * not wanted is left as it is. `t`: this thread, within a hook; NULL: nothing is recorded.
+/* HOT: gives `p`, packet `index` of `q`, a completion signal of librtl's if it needs one, and an
+ * in-flight entry. A packet that no sink wants is unchanged. `t`: the current thread, within a
+ * hook; NULL: nothing is recorded.
  *
- * NULL, or the entry of a dispatch whose owner's signal is to be completed by somebody else: e->owner, once the signal
- * of `p` has been (packet_make_completion()). Such an entry is not published: submit_shared() does it. */
+ * Returns NULL, or the entry of a dispatch whose owner's signal a barrier packet has to complete:
+ * e->owner, after the signal of `p` (packet_make_completion()). Such an entry is not published yet:
+ * submit_shared() publishes it. */
 struct inflight *submit_packet(struct queue *q, struct thread *t, union packet *p, uint64_t index);
 
-/* Publishes an entry that submit_packet() returned. `hw`: index of the packet that completes the owner's signal. */
+/* Publishes an entry that submit_packet() returned. `hw`: index of the barrier packet. */
 void submit_shared(struct queue *q, struct inflight *e, uint64_t hw);
 
-/* Packets that go by unrecorded, since this thread can't be in a hook now (life.h), are counted. */
+/* Counts packets that are not recorded since this thread can't be in a hook now (life.h). */
 void submit_count_left_out(const union packet *p, uint64_t count);
 
-/* From now on every packet is shown to `fn` before it is submitted, on the thread that submits it. For faces. `packet`: 64
- * bytes, borrowed for the call. false: SUBMIT_MAX_LISTENERS listen already. Any thread. */
+/* Calls `fn` with each packet before it is submitted, on the submitting thread. For faces.
+ * `packet`: 64 bytes, valid during the call. false: SUBMIT_MAX_LISTENERS are registered already.
+ * Any thread. */
 #define SUBMIT_MAX_LISTENERS 4u
 typedef void (*submit_listener_fn)(const hsa_queue_t *queue, const void *packet, uint64_t index);
 bool submit_listen(submit_listener_fn fn);
