@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_agent.c - agents keep their index; their clocks are told */
+/* test_agent.c - agents keep their index; their clocks are emitted */
 #include "base/clock.h"
 #include "source/hsa/agent.h"
 #include "source/hsa/table/table.h"
@@ -7,7 +7,7 @@
 #include "support/sink_record.h"
 #include "support/test.h"
 
-TEST(agents_are_numbered_in_the_runtimes_order)
+TEST(agents_are_numbered_in_runtime_order)
 {
 	fake_open(NULL, 0);
 	CHECK_EQ_UINT(sink_record_count(EVENT_AGENT), FAKE_NR_AGENTS);
@@ -30,7 +30,7 @@ TEST(agents_are_numbered_in_the_runtimes_order)
 	CHECK_EQ_UINT(agent_handle(AGENT_NONE).handle, 0);
 }
 
-TEST(an_agent_keeps_its_index_when_the_runtime_comes_back)
+TEST(agent_keeps_its_index_after_runtime_restart)
 {
 	fake_open(NULL, 0);
 	table_drop();
@@ -41,7 +41,7 @@ TEST(an_agent_keeps_its_index_when_the_runtime_comes_back)
 		CHECK_EQ_UINT(agent_index(fake_agent(i)), i);
 }
 
-TEST(the_clock_of_a_gpu_is_told_when_a_tick_was_seen)
+TEST(clock_of_gpu_is_emitted_after_a_tick_was_seen)
 {
 	uint64_t now = clock_now_ns();
 	const struct event_clock *c;
@@ -49,7 +49,7 @@ TEST(the_clock_of_a_gpu_is_told_when_a_tick_was_seen)
 	fake_open(NULL, 0);
 	agent_emit_clocks();
 	CHECK_EQ_UINT(sink_record_count(EVENT_CLOCK), 0);
-	/* a tick of the past, and one of the future */
+	/* a tick in the past, and one in the future */
 	agent_saw_tick(1, (now - 12345) / 10 - 100000);
 	agent_saw_tick(2, (now - 12345) / 10 + 100000000);
 	agent_saw_tick(AGENT_NONE, 1);

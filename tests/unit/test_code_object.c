@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_code_object.c - from a packet's kernel object to the kernel that it was when it was sent */
+/* test_code_object.c - from a packet's kernel object to the kernel it meant at submission */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -47,13 +47,13 @@ static uint32_t kernel_of(uint32_t id)
 	}
 }
 
-TEST(a_frozen_executable_announces_its_kernels)
+TEST(frozen_executable_emits_its_kernels)
 {
 	const struct event_code_object *o;
 
 	fake_open(NULL, 0);
 	CHECK_EQ_INT(freeze(fake_executable(one, 3)), HSA_STATUS_SUCCESS);
-	CHECK_EQ_UINT(sink_record_count(EVENT_KERNEL), 2); /* a variable is no kernel */
+	CHECK_EQ_UINT(sink_record_count(EVENT_KERNEL), 2); /* a variable is not a kernel */
 	CHECK_EQ_UINT(sink_record_count(EVENT_CODE_OBJECT), 1);
 	o = &sink_record_at(EVENT_CODE_OBJECT, 0)->code_object;
 	CHECK_STR_EQ(sink_record_string(o->uri), "file:///a.co");
@@ -69,7 +69,7 @@ TEST(a_frozen_executable_announces_its_kernels)
 	CHECK_EQ_UINT(kernel(0)->rsrc3, 0x33);
 }
 
-TEST(a_used_address_is_another_kernel_and_old_dispatches_keep_theirs)
+TEST(reused_address_is_new_kernel_for_new_dispatches_only)
 {
 	struct fake_queue *q;
 	hsa_executable_t ex;
@@ -81,7 +81,7 @@ TEST(a_used_address_is_another_kernel_and_old_dispatches_keep_theirs)
 	fake_submit_dispatch(q, 1);
 	fake_submit_dispatch(q, 2);
 	fake_gpu_run(q, 1);
-	fake_harvest(); /* 1 before, 2 after the address changes hands */
+	fake_harvest(); /* 1 before, 2 after the address is reused */
 	destroy(ex);
 	CHECK_EQ_UINT(sink_record_count(EVENT_CODE_OBJECT_END), 1);
 	freeze(fake_executable(two, 1));
@@ -95,7 +95,7 @@ TEST(a_used_address_is_another_kernel_and_old_dispatches_keep_theirs)
 	CHECK_NE_UINT(kernel_of(1), kernel_of(3));
 }
 
-TEST(an_unknown_kernel_gets_a_name_and_one_id)
+TEST(unknown_kernel_gets_a_name_and_one_id)
 {
 	struct fake_queue *q[2];
 	uint32_t id;
@@ -105,7 +105,7 @@ TEST(an_unknown_kernel_gets_a_name_and_one_id)
 	q[1] = fake_queue_create(64);
 	for (uint32_t i = 0; i < 10; i++) {
 		fake_submit_dispatch(q[i % 2], i);
-		freeze(fake_executable(one + 2, 1)); /* something else is loaded meanwhile */
+		freeze(fake_executable(one + 2, 1)); /* another executable is loaded meanwhile */
 	}
 	/* the later ones complete first */
 	fake_gpu_launch(q[0], 5);
@@ -122,7 +122,7 @@ TEST(an_unknown_kernel_gets_a_name_and_one_id)
 	CHECK_EQ_UINT(sink_record_kernel_count(id), 1);
 }
 
-TEST(an_unknown_kernel_that_is_loaded_later_is_another)
+TEST(unknown_kernel_loaded_later_gets_new_id)
 {
 	struct fake_queue *q;
 
@@ -137,7 +137,7 @@ TEST(an_unknown_kernel_that_is_loaded_later_is_another)
 	CHECK_STR_EQ(sink_record_kernel(kernel_of(2)), "_Z3twov.kd");
 }
 
-TEST(between_unload_and_load_the_address_is_unknown)
+TEST(address_between_unload_and_load_is_unknown)
 {
 	struct fake_queue *q;
 	hsa_executable_t ex;
@@ -156,7 +156,7 @@ TEST(between_unload_and_load_the_address_is_unknown)
 	CHECK_STR_EQ(sink_record_kernel(kernel_of(2)), "_Z3onev.kd");
 }
 
-TEST(a_thousand_reloads_have_a_thousand_ids)
+TEST(each_of_1000_reloads_gets_its_own_id)
 {
 	uint32_t last = 0;
 
@@ -175,7 +175,7 @@ TEST(a_thousand_reloads_have_a_thousand_ids)
 
 static char long_name[20000];
 
-TEST(a_long_name_is_kept_whole)
+TEST(long_kernel_name_is_not_truncated)
 {
 	struct fake_symbol s[2] = { { long_name, 0x9000, 1 }, { long_name + 3617, 0x9100, 1 } };
 
@@ -200,7 +200,7 @@ static void *look_up(void *arg)
 	return NULL;
 }
 
-TEST(kernels_are_looked_up_while_others_come_and_go)
+TEST(kernels_are_looked_up_while_others_are_loaded_and_unloaded)
 {
 	pthread_t threads[2];
 

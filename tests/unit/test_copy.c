@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_copy.c - copies of every kind, their times, and signals that are shared or used again */
+/* test_copy.c - copies of every kind, their times, and signals that are shared or reused */
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static const struct event_copy *copy_at(uint64_t i)
 	return &ev->copy;
 }
 
-/* The copy of `bytes`, which is its name here. */
+/* The copy of `bytes`; tests identify copies by size. */
 static const struct event_copy *copy_of(uint64_t bytes)
 {
 	for (uint64_t i = 0;; i++) {
@@ -56,7 +56,7 @@ static void finish(hsa_signal_t s, uint32_t id)
 	fake_copy_complete(s, fake_begin_ticks(id), fake_end_ticks(id));
 }
 
-TEST(an_asynchronous_copy_is_recorded_when_it_has_completed)
+TEST(async_copy_is_recorded_after_completion)
 {
 	const struct event_copy *c;
 	hsa_signal_t s;
@@ -84,7 +84,7 @@ TEST(an_asynchronous_copy_is_recorded_when_it_has_completed)
 	CHECK_EQ_UINT(atomic_load(&fake.nr_early_times), 0);
 }
 
-TEST(copies_are_for_the_time_at_which_they_were_submitted)
+TEST(pause_applies_to_copies_submitted_during_it)
 {
 	hsa_signal_t on, off;
 
@@ -104,7 +104,7 @@ TEST(copies_are_for_the_time_at_which_they_were_submitted)
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-TEST(directions_follow_from_the_agents)
+TEST(copy_direction_follows_from_agents)
 {
 	const struct {
 		unsigned dst, src, kind;
@@ -125,7 +125,7 @@ TEST(directions_follow_from_the_agents)
 	}
 }
 
-TEST(an_engine_is_told_by_its_bit)
+TEST(engine_bit_selects_engine_id)
 {
 	fake_open(NULL, 71);
 	fake.copy_at_once = true;
@@ -135,7 +135,7 @@ TEST(an_engine_is_told_by_its_bit)
 	CHECK_EQ_UINT(copy_of(8)->engine, 2);
 }
 
-TEST(a_rect_has_the_bytes_of_its_range)
+TEST(rect_copy_has_bytes_of_its_range)
 {
 	hsa_pitched_ptr_t dst = { .base = (void *)0x1000 }, src = { .base = (void *)0x2000 };
 	hsa_dim3_t range = { 16, 3, 2 };
@@ -150,7 +150,7 @@ TEST(a_rect_has_the_bytes_of_its_range)
 	CHECK_EQ_UINT(copy_at(0)->kind, REC_COPY_D2H);
 }
 
-TEST(blocking_calls_have_the_times_of_the_call)
+TEST(blocking_copy_has_times_of_its_call)
 {
 	char from[32] = "bytes", to[32] = "";
 	uint64_t before = clock_now_ns();
@@ -172,7 +172,7 @@ TEST(blocking_calls_have_the_times_of_the_call)
 	}
 }
 
-TEST(a_copy_that_was_refused_is_not_recorded)
+TEST(refused_copy_is_not_recorded)
 {
 	hsa_signal_t s;
 
@@ -190,7 +190,7 @@ TEST(a_copy_that_was_refused_is_not_recorded)
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-TEST(a_signal_may_be_used_again_at_once)
+TEST(signal_reused_at_once_keeps_times_of_each_copy)
 {
 	hsa_signal_t s;
 
@@ -209,7 +209,7 @@ TEST(a_signal_may_be_used_again_at_once)
 	CHECK_EQ_UINT(atomic_load(&fake.nr_early_times), 0);
 }
 
-TEST(a_signal_may_be_destroyed_at_once)
+TEST(signal_destroyed_at_once_keeps_times_of_copy)
 {
 	fake_open(NULL, 0);
 	for (uint32_t i = 1; i <= 1000; i++) {
@@ -225,7 +225,7 @@ TEST(a_signal_may_be_destroyed_at_once)
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-TEST(copies_that_share_a_signal_have_no_times_and_are_counted)
+TEST(copies_sharing_a_signal_have_no_times_and_are_counted)
 {
 	hsa_signal_t s;
 
@@ -243,14 +243,14 @@ TEST(copies_that_share_a_signal_have_no_times_and_are_counted)
 	CHECK_EQ_UINT(sink_record_losses(), 2);
 }
 
-TEST(a_signal_that_comes_to_be_shared_spoils_both)
+TEST(pending_copy_on_reused_signal_has_no_times)
 {
 	hsa_signal_t s;
 
 	fake_open(NULL, 0);
 	s = fake_signal(1);
 	fake_copy(1, s);
-	fake_signal_set(s, 2); /* one more to come */
+	fake_signal_set(s, 2); /* one more completion to come */
 	fake_copy(2, s);
 	finish(s, 1);
 	finish(s, 2);
@@ -260,7 +260,7 @@ TEST(a_signal_that_comes_to_be_shared_spoils_both)
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_copy_shared_signal), 2);
 }
 
-TEST(a_dispatch_on_a_copys_signal_leaves_no_wrong_time)
+TEST(dispatch_on_signal_of_copy_gives_no_wrong_time)
 {
 	struct fake_queue *q;
 	union fake_packet p;
@@ -282,7 +282,7 @@ TEST(a_dispatch_on_a_copys_signal_leaves_no_wrong_time)
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_copy_shared_signal), 1);
 }
 
-TEST(a_signal_goes_from_copy_to_dispatch_and_back)
+TEST(signal_reused_between_copy_and_dispatch_keeps_times)
 {
 	struct fake_queue *q;
 	hsa_signal_t s;
@@ -311,7 +311,7 @@ TEST(a_signal_goes_from_copy_to_dispatch_and_back)
 	}
 }
 
-TEST(a_copy_without_times_is_counted)
+TEST(copy_without_times_is_counted)
 {
 	hsa_signal_t s;
 
@@ -325,7 +325,7 @@ TEST(a_copy_without_times_is_counted)
 	CHECK_EQ_UINT(sink_record_losses(), 1);
 }
 
-TEST(more_copies_than_are_kept_are_counted)
+TEST(copies_beyond_the_table_are_counted)
 {
 	static hsa_signal_t s[16400];
 
@@ -340,7 +340,7 @@ TEST(more_copies_than_are_kept_are_counted)
 	fake_harvest();
 	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 16384);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_inflight_full), 16);
-	/* there is room again */
+	/* entries are free again */
 	sink_record_clear();
 	s[0] = fake_signal(1);
 	fake_copy(77, s[0]);
@@ -349,7 +349,7 @@ TEST(more_copies_than_are_kept_are_counted)
 	check_times(77, 5);
 }
 
-TEST(what_runs_at_the_end_is_unfinished)
+TEST(copy_running_at_the_end_is_unfinished)
 {
 	setenv("RTL_DRAIN_MS", "1", 1);
 	fake_open(NULL, 0);
@@ -360,11 +360,12 @@ TEST(what_runs_at_the_end_is_unfinished)
 	CHECK_EQ_UINT(sink_record_losses(), 1);
 }
 
-/* ---- a copy that completes, and whose signal is used again, before its call has returned ------- */
+/* ---- a copy that completes, and whose signal is reused, before its call has returned ----------
+ */
 
 static hsa_signal_t in_call_signal;
 
-static void *use_it_again(void *arg)
+static void *reuse_signal(void *arg)
 {
 	(void)arg;
 	while (fake_signal_get(in_call_signal) > 0)
@@ -384,11 +385,11 @@ static void in_call(void)
 	pthread_t thread;
 
 	fake.in_copy = NULL;
-	CHECK_OK(pthread_create(&thread, NULL, use_it_again, NULL));
+	CHECK_OK(pthread_create(&thread, NULL, reuse_signal, NULL));
 	pthread_join(thread, NULL);
 }
 
-TEST(a_signal_is_used_again_before_the_call_has_returned)
+TEST(signal_reused_before_call_returned_keeps_times)
 {
 	fake_open(NULL, 0);
 	in_call_signal = fake_signal(1);
@@ -409,7 +410,7 @@ static void end_in_call(void)
 	life_set_state(LIFE_STOPPED);
 }
 
-TEST(a_copy_whose_call_runs_at_the_end_is_unfinished)
+TEST(copy_with_call_running_at_the_end_is_unfinished)
 {
 	hsa_signal_t s;
 
@@ -420,7 +421,7 @@ TEST(a_copy_whose_call_runs_at_the_end_is_unfinished)
 	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 1);
 	CHECK_EQ_UINT(copy_of(1)->flags, REC_F_UNFINISHED);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_unfinished), 1);
-	/* and its place is free: as many fit as ever */
+	/* its entry is free again: the table holds as many as before */
 	life_set_state(LIFE_ON);
 	for (int i = 0; i < 16384; i++)
 		fake_copy(2, fake_signal(1));
@@ -436,7 +437,7 @@ static void *end_trace(void *arg)
 	return arg;
 }
 
-/* Returns while the harvester stands in the middle of recording this call's copy. */
+/* Returns while the harvester is recording this call's copy. */
 static void return_while_it_is_given_up(void)
 {
 	uint32_t i = 0;
@@ -458,7 +459,7 @@ static void check_given_up(bool refused)
 	fake.in_copy = return_while_it_is_given_up;
 	fake.refuse_copy = refused;
 	fake_copy(1, fake_signal(1));
-	/* the harvester has not released it yet: nobody else may have its entry */
+	/* the harvester has not released the entry yet: no thread may claim it */
 	CHECK_EQ_UINT(copy_table_count(), 1);
 	CHECK_OK(pthread_join(ender, NULL));
 	CHECK_EQ_UINT(copy_table_count(), 0);
@@ -470,12 +471,12 @@ static void check_given_up(bool refused)
 #endif
 }
 
-TEST(copy_is_kept_until_the_harvester_has_recorded_it_as_unfinished)
+TEST(copy_stays_claimed_until_recorded_as_unfinished)
 {
 	check_given_up(false);
 }
 
-TEST(refused_copy_is_kept_until_the_harvester_has_recorded_it_as_unfinished)
+TEST(refused_copy_stays_claimed_until_recorded_as_unfinished)
 {
 	check_given_up(true);
 }
@@ -499,7 +500,7 @@ static hsa_status_t batch(const void *ops, uint32_t n)
 	return FAKE_AMD(memory_async_batch_copy)(ops, n, 0, NULL);
 }
 
-/* `n` operations of 1, 2, ... bytes, at `stride` bytes from one to the next. */
+/* `n` operations of 1, 2, ... bytes, `stride` bytes apart. */
 static void copy_batch_of(uint32_t n, size_t stride)
 {
 	char *ops = calloc(n, stride);
@@ -512,7 +513,7 @@ static void copy_batch_of(uint32_t n, size_t stride)
 
 		s[i] = fake_signal(1);
 		op = linear(i + 1, s[i]);
-		memset(op.rest, 0x5a, sizeof(op.rest)); /* of the longer form */
+		memset(op.rest, 0x5a, sizeof(op.rest)); /* members of the longer form */
 		memcpy(ops + i * stride, &op, stride);
 	}
 	CHECK_EQ_INT(batch(ops, n), HSA_STATUS_SUCCESS);
@@ -558,12 +559,12 @@ TEST(batch_of_long_operations_is_recorded)
 	check_batch(10, 128);
 }
 
-TEST(largest_batch_that_is_recorded_whole)
+TEST(largest_batch_is_recorded_completely)
 {
 	check_batch(128, 128);
 }
 
-TEST(operations_beyond_the_most_of_a_batch_are_counted)
+TEST(operations_beyond_the_batch_limit_are_counted)
 {
 	fake_open(NULL, 79);
 	copy_batch_of(140, 128);
@@ -572,8 +573,9 @@ TEST(operations_beyond_the_most_of_a_batch_are_counted)
 	CHECK_EQ_UINT(sink_record_losses(), 12);
 }
 
-/* In the longer form the second half of an operation may look like anything but another operation. */
-TEST(long_operations_of_zeros_are_told_from_short_ones)
+/* In the longer form the second half of an operation may have any content except another operation.
+ */
+TEST(long_operations_of_zeros_are_distinguished_from_short_ones)
 {
 	struct fake_op ops[2];
 	hsa_signal_t s[2] = { fake_signal(1), fake_signal(1) };
@@ -590,7 +592,7 @@ TEST(long_operations_of_zeros_are_told_from_short_ones)
 	check_times(2, 2);
 }
 
-/* The copy of an operation, completed with the times of `id`. */
+/* Completes the copy of an operation with the times of `id`. */
 static const struct event_copy *copy_one(struct fake_op op, uint32_t id)
 {
 	uint64_t n;
@@ -624,12 +626,12 @@ TEST(broadcast_has_the_bytes_of_all_its_copies)
 	check_times(300, 5);
 }
 
-TEST(broadcast_to_nobody_is_not_looked_into)
+TEST(broadcast_without_destinations_reads_no_arrays)
 {
 	struct fake_op op = linear(100, fake_signal(1));
 
 	op.type = 1;
-	op.dst_agent = op.dst = (void *)0x10; /* no arrays */
+	op.dst_agent = op.dst = (void *)0x10; /* not arrays */
 	CHECK_EQ_UINT(copy_one(op, 5)->bytes, 100);
 }
 
@@ -644,8 +646,8 @@ TEST(swap_has_the_bytes_of_both_directions)
 	CHECK_EQ_UINT(copy_at(0)->kind, REC_COPY_P2P);
 }
 
-/* What they copy lies elsewhere than where they say; it is not looked for. */
-TEST(indirect_operations_have_the_addresses_that_they_name)
+/* The addresses are indirect; librtl does not dereference them. */
+TEST(indirect_operations_have_their_literal_addresses)
 {
 	fake_open(NULL, 79);
 	for (uint16_t type = 3; type <= 5; type++) {
@@ -661,7 +663,7 @@ TEST(indirect_operations_have_the_addresses_that_they_name)
 	}
 }
 
-TEST(batch_that_was_refused_is_not_recorded)
+TEST(refused_batch_is_not_recorded)
 {
 	struct fake_op ops[3];
 	hsa_signal_t s = fake_signal(1);
@@ -690,7 +692,7 @@ TEST(empty_batch_is_passed_on)
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-TEST(batch_copies_by_kernels_are_copies_and_dispatches)
+TEST(batch_copy_by_kernel_is_recorded_as_copy_and_dispatch)
 {
 	struct fake_op ops[5];
 	hsa_signal_t s[5];
@@ -744,7 +746,7 @@ static void *copy_much(void *arg)
 
 static uint8_t seen[NR_THREADS * NR_COPIES + 1];
 
-TEST(copies_on_many_threads_are_all_there_once)
+TEST(concurrent_copies_are_each_recorded_once)
 {
 	pthread_t threads[NR_THREADS];
 
@@ -763,7 +765,7 @@ TEST(copies_on_many_threads_are_all_there_once)
 		CHECK_EQ_UINT(seen[copy_at(i)->bytes]++, 0);
 }
 
-TEST(a_program_cannot_switch_our_times_off)
+TEST(copy_profiling_stays_on_when_program_disables_it)
 {
 	hsa_amd_profiling_async_copy_enable_fn_t fn;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_core_layer.c - our functions land in the right slots of every layout, and only there */
+/* test_core_layer.c - librtl's functions are put into the right slots of every layout, and no
+ * others */
 #include <signal.h>
 #include <stdlib.h>
 
@@ -17,8 +18,8 @@
 
 static void *core_before[HSA_CORE_NR], *amd_before[FAKE_MAX_AMD];
 
-/* Where an entry is, from the headers of 5.2.3 and the two insertions of 5.5 and 5.6; written down
- * here once more, apart from the mirror. */
+/* Index of each entry, from the headers of 5.2.3 and the two insertions of 5.5 and 5.6; written by
+ * hand, independent of the mirror. */
 static const struct {
 	unsigned index;
 	void *ours;
@@ -31,7 +32,7 @@ static const struct {
 	{ 22, (void *)copy_fill },
 	{ 38, (void *)copy_rect },
 };
-/* And of later tables: where each has its place from the first that has it on. */
+/* Entries of later tables: the index of each from the first table that has it on. */
 static const struct {
 	unsigned index;
 	void *ours;
@@ -50,7 +51,7 @@ static const struct {
 	{ 9, (void *)queue_calls_destroy },
 	{ 10, (void *)queue_calls_inactivate },
 	{ 13,
-	  NULL }, /* loading a write index, from here to 24 storing, swapping and adding to it */
+	  NULL }, /* loading a write index; from here to 24 storing, swapping and adding to it */
 	{ 14, NULL },
 	{ 15, NULL },
 	{ 16, NULL },
@@ -96,7 +97,7 @@ static void check_core(void)
 	}
 }
 
-/* Whether a table of `nr` entries has the function that is at `index` of later ones. */
+/* Whether a table of `nr` entries has the function at `index` of later tables. */
 static bool has_later(unsigned index, unsigned nr)
 {
 	if (index == 16)
@@ -104,7 +105,8 @@ static bool has_later(unsigned index, unsigned nr)
 	return index < nr && !(index == 86 && nr == 88);
 }
 
-/* The functions of a table as large as `nr` say are ours, and none else is. */
+/* Checks that a table of `nr` entries has librtl's functions in the expected entries, and no
+ * others. */
 static void check_amd(void *const *entry, unsigned nr)
 {
 	unsigned changed = 0, expected = NR(amd_entries);
@@ -200,7 +202,7 @@ TEST(wrappers_land_in_the_87_entries_with_described_queues)
 	check_layout(87);
 }
 
-TEST(wrappers_land_in_the_88_entries_that_have_others_at_86)
+TEST(wrappers_land_in_the_88_entries_of_development_builds)
 {
 	check_layout(88);
 }
@@ -210,8 +212,8 @@ TEST(wrappers_land_in_the_91_entries_of_10_0)
 	check_layout(91);
 }
 
-/* Larger than any that is known: what is behind the known functions is nobody's business of ours. */
-TEST(an_unknown_larger_layout_is_used_by_its_known_head)
+/* Larger than any known table: entries behind the known functions stay unchanged. */
+TEST(known_head_of_unknown_larger_layout_is_used)
 {
 	load(FAKE_MAX_AMD);
 	check_core();
@@ -219,7 +221,7 @@ TEST(an_unknown_larger_layout_is_used_by_its_known_head)
 	check_works();
 }
 
-TEST(an_unknown_much_larger_layout_is_used_by_its_known_head)
+TEST(known_head_of_unknown_much_larger_layout_is_used)
 {
 	static struct {
 		struct hsa_mirror_version version;
@@ -243,7 +245,7 @@ TEST(an_unknown_much_larger_layout_is_used_by_its_known_head)
 	check_works();
 }
 
-TEST(a_table_without_extensions_is_left_alone)
+TEST(table_without_extensions_is_unchanged)
 {
 	fake_setup(NULL);
 	fake_build_tables(48);
@@ -251,13 +253,13 @@ TEST(a_table_without_extensions_is_left_alone)
 	fake.root.amd_ext = NULL;
 	CHECK(!table_take(&fake.root));
 	fake.root.amd_ext = &fake.amd;
-	fake.root.version.minor_id = 24; /* ends before amd_ext */
+	fake.root.version.minor_id = 24; /* the size ends before amd_ext */
 	CHECK(!table_take(&fake.root));
 	CHECK(!real_ready());
 	CHECK_MEM_EQ(core_before, fake.core.entry, sizeof(core_before));
 }
 
-TEST(a_table_that_lacks_what_we_need_is_left_alone)
+TEST(table_without_essential_function_is_unchanged)
 {
 	fake_setup(NULL);
 	fake_build_tables(48);
@@ -271,7 +273,7 @@ TEST(a_table_that_lacks_what_we_need_is_left_alone)
 	CHECK_MEM_EQ(amd_before, fake.amd.entry, sizeof(amd_before));
 }
 
-TEST(what_is_missing_but_not_needed_stays_missing)
+TEST(missing_optional_functions_stay_missing)
 {
 	static const unsigned optional[] = { 3, 4, 5, 15, 22, 26, 34, 35, 36, 38, 39 };
 	struct fake_queue *q;
@@ -295,7 +297,7 @@ TEST(what_is_missing_but_not_needed_stays_missing)
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 1);
 }
 
-TEST(loading_twice_wraps_once)
+TEST(tables_loaded_twice_are_wrapped_once)
 {
 	void *after[HSA_CORE_NR];
 
@@ -317,16 +319,16 @@ static void use(uint32_t id)
 	fake_internal_queue(64);
 }
 
-TEST(the_runtime_comes_back_again_and_again)
+TEST(runtime_restarted_many_times_is_traced)
 {
 	setenv("RTL_DRAIN_MS", "1", 1);
 	fake_open(NULL, 48);
-	for (uint32_t i = 0; i < 600; i++) { /* more than there are places for runtime's queues */
+	for (uint32_t i = 0; i < 600; i++) { /* more than there are slots for internal queues */
 		use(2 * i);
 		table_drop();
 		CHECK(!real_ready());
 		CHECK_EQ_UINT(atomic_load(&fake.nr_signals_destroyed) + i + 1,
-			      atomic_load(&fake.nr_signals_made)); /* one that still runs */
+			      atomic_load(&fake.nr_signals_made)); /* the one that still runs */
 		fake_build_tables(i % 2 ? 48 : 71);
 		CHECK(table_take(&fake.root));
 	}
@@ -338,7 +340,7 @@ TEST(the_runtime_comes_back_again_and_again)
 	CHECK_LE_UINT(queue_count(), 2);
 }
 
-TEST(dropped_tables_hold_what_they_held_and_are_taken_again)
+TEST(dropped_tables_are_restored_and_taken_again)
 {
 	hsa_queue_create_fn_t before;
 
@@ -349,7 +351,7 @@ TEST(dropped_tables_hold_what_they_held_and_are_taken_again)
 	table_drop();
 	CHECK_MEM_EQ(fake.core.entry, core_before, sizeof(core_before));
 	CHECK_MEM_EQ(fake.amd.entry, amd_before, sizeof(amd_before));
-	CHECK(table_take(&fake.root)); /* a runtime that comes back without having reset them */
+	CHECK(table_take(&fake.root)); /* a runtime that restarts without having reset its tables */
 	CHECK_EQ_PTR((void *)real.hsa_queue_create, (void *)before);
 	check_core();
 	use(3);
@@ -357,7 +359,7 @@ TEST(dropped_tables_hold_what_they_held_and_are_taken_again)
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 3);
 }
 
-TEST(unloading_finishes_copies_too)
+TEST(unload_finishes_copies)
 {
 	hsa_signal_t s;
 
@@ -370,18 +372,18 @@ TEST(unloading_finishes_copies_too)
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_unfinished), 1);
 	fake_build_tables(48);
 	CHECK(table_take(&fake.root));
-	fake_harvest(); /* does not look at the old signal, which may be gone */
+	fake_harvest(); /* does not read the old signal, which may be freed */
 	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 1);
 }
 
-TEST(unloading_without_loading_does_nothing)
+TEST(unload_without_load_does_nothing)
 {
 	fake_setup(NULL);
 	table_drop();
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
-TEST(a_gpu_fault_ends_what_is_in_flight_and_is_left_alone)
+TEST(gpu_fault_ends_pending_dispatches_and_is_passed_on)
 {
 	hsa_amd_event_t event = { .event_type = HSA_AMD_GPU_MEMORY_FAULT_EVENT };
 	struct fake_queue *q;

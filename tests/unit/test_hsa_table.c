@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_hsa_table.c - the generated table mirror against what is known of each ROCm release
+/* test_hsa_table.c - the generated table mirror against the known layout of each ROCm release
  *
- * Sizes and places are stated here by hand, independently of codegen/models/layouts.json.
+ * Sizes and indices are written here by hand, independently of codegen/models/layouts.json.
  */
 #include "support/test.h"
 
@@ -26,7 +26,7 @@ static void fill(struct fake_table *table, uint32_t minor_id)
 		table->entry[i] = (void *)(i + 1);
 }
 
-/* Index of a function in an amd_ext table of that size, -1 if it has none there. */
+/* Index of a function in an amd_ext table of that size, -1 if the table lacks it. */
 static int amd_index(uint32_t minor_id, enum hsa_amd_id id)
 {
 	static struct fake_table table;
@@ -59,7 +59,7 @@ static const struct release {
 
 #define NR_RELEASES (sizeof(releases) / sizeof(releases[0]))
 
-TEST(sizes_of_every_release_come_out)
+TEST(layout_of_each_release_has_its_size)
 {
 	CHECK_EQ_INT(HSA_CORE_NR, 125);
 	CHECK_EQ_UINT(HSA_TABLE_BYTES(HSA_CORE_NR), 1016);
@@ -70,7 +70,7 @@ TEST(sizes_of_every_release_come_out)
 		CHECK_EQ_UINT(HSA_TABLE_BYTES(releases[i].entries), releases[i].amd_ext);
 }
 
-TEST(each_release_fills_its_table_without_a_hole)
+TEST(table_of_each_release_has_no_hole)
 {
 	for (size_t i = 0; i < NR_RELEASES; i++) {
 		const struct release *r = &releases[i];
@@ -94,7 +94,7 @@ TEST(each_release_fills_its_table_without_a_hole)
 	}
 }
 
-TEST(root_pointers_exist_as_the_root_says)
+TEST(root_pointers_within_root_size_exist)
 {
 	struct hsa_mirror_root root = { 0 };
 
@@ -111,7 +111,7 @@ TEST(root_pointers_exist_as_the_root_says)
 	CHECK(!HSA_ROOT_HAS(&root, core));
 }
 
-TEST(rocm_5_5_moves_what_was_at_47_by_three)
+TEST(rocm_5_5_moves_entry_47_by_three)
 {
 	CHECK_EQ_INT(amd_index(400, HSA_AMD_queue_cu_get_mask), 47);
 	CHECK_EQ_INT(amd_index(424, HSA_AMD_spm_acquire), 47);
@@ -122,7 +122,7 @@ TEST(rocm_5_5_moves_what_was_at_47_by_three)
 	CHECK_EQ_INT(amd_index(424, HSA_AMD_svm_prefetch_async), 46);
 }
 
-TEST(rocm_5_6_moves_all_from_16_on_by_two)
+TEST(rocm_5_6_moves_entries_from_16_on_by_two)
 {
 	CHECK_EQ_INT(amd_index(456, HSA_AMD_memory_async_copy_on_engine), 16);
 	CHECK_EQ_INT(amd_index(456, HSA_AMD_memory_copy_engine_status), 17);
@@ -138,7 +138,7 @@ TEST(rocm_5_6_moves_all_from_16_on_by_two)
 	}
 }
 
-TEST(intercept_functions_are_where_each_release_has_them)
+TEST(intercept_functions_have_index_of_each_release)
 {
 	CHECK_EQ_INT(amd_index(400, HSA_AMD_queue_intercept_create), 35);
 	CHECK_EQ_INT(amd_index(400, HSA_AMD_queue_intercept_register), 36);
@@ -152,7 +152,7 @@ TEST(intercept_functions_are_where_each_release_has_them)
 	}
 }
 
-TEST(later_appends_have_their_indices)
+TEST(functions_appended_later_have_their_indices)
 {
 	CHECK_EQ_INT(amd_index(608, HSA_AMD_vmem_address_reserve), 55);
 	CHECK_EQ_INT(amd_index(608, HSA_AMD_vmem_get_alloc_properties_from_handle), 66);
@@ -165,9 +165,9 @@ TEST(later_appends_have_their_indices)
 	CHECK_EQ_INT(amd_index(608, HSA_AMD_portable_export_dmabuf_v2), 73);
 }
 
-TEST(an_entry_behind_the_tables_own_size_is_not_there)
+TEST(entry_beyond_table_size_is_missing)
 {
-	/* whole entries only: one byte less than its end hides it */
+	/* whole entries only: one byte less hides it */
 	CHECK_EQ_INT(amd_index(16, HSA_AMD_coherency_get_type), -1);
 	CHECK_EQ_INT(amd_index(0, HSA_AMD_coherency_get_type), -1);
 	CHECK_EQ_INT(amd_index(24, HSA_AMD_coherency_get_type), 0);
@@ -180,7 +180,7 @@ TEST(an_entry_behind_the_tables_own_size_is_not_there)
 	CHECK_NULL(hsa_table_core_slot(NULL, HSA_CORE_init));
 }
 
-TEST(an_unknown_larger_table_has_the_known_head)
+TEST(unknown_larger_table_has_known_head)
 {
 	static const uint32_t sizes[] = { 752, 1024, 4096 };
 
@@ -196,7 +196,7 @@ TEST(an_unknown_larger_table_has_the_known_head)
 	}
 }
 
-TEST(queue_create_is_found_where_the_table_has_it)
+TEST(queue_create_has_index_of_its_table)
 {
 	CHECK_EQ_INT(amd_index(608, HSA_AMD_queue_create), -1);
 	CHECK_EQ_INT(amd_index(624, HSA_AMD_counted_queue_acquire), -1);
@@ -209,7 +209,7 @@ TEST(queue_create_is_found_where_the_table_has_it)
 	CHECK_EQ_INT(amd_index(720, HSA_AMD_counted_queue_release), 77);
 }
 
-TEST(a_size_between_known_orders_gives_only_the_common_head)
+TEST(size_between_known_layouts_has_common_head_only)
 {
 	static const uint32_t sizes[] = { 408, 416, 432, 440, 448 };
 
@@ -221,7 +221,7 @@ TEST(a_size_between_known_orders_gives_only_the_common_head)
 	}
 }
 
-TEST(core_ids_are_indices_guarded_by_size)
+TEST(core_ids_are_indices_limited_by_size)
 {
 	struct fake_table table;
 
@@ -237,7 +237,7 @@ TEST(core_ids_are_indices_guarded_by_size)
 	CHECK_EQ_PTR(hsa_table_core_slot(&table, HSA_CORE_agent_get_info), &table.entry[6]);
 }
 
-TEST(the_finalizer_table_is_not_measured_by_its_version)
+TEST(finalizer_table_ignores_its_version)
 {
 	struct fake_table table;
 
@@ -250,7 +250,7 @@ TEST(the_finalizer_table_is_not_measured_by_its_version)
 	CHECK_NULL(hsa_table_finalizer_slot(NULL, HSA_FINALIZER_program_create));
 }
 
-TEST(image_and_tools_entries_are_guarded_too)
+TEST(image_and_tools_entries_are_limited_by_size)
 {
 	struct fake_table table;
 
@@ -265,7 +265,7 @@ TEST(image_and_tools_entries_are_guarded_too)
 	CHECK_NULL(hsa_table_tools_slot(&table, HSA_TOOLS_NR));
 }
 
-TEST(names_are_the_functions_own)
+TEST(entry_names_are_function_names)
 {
 	CHECK_STR_EQ(hsa_table_core_name(HSA_CORE_queue_create), "hsa_queue_create");
 	CHECK_STR_EQ(hsa_table_amd_name(HSA_AMD_queue_intercept_create),
@@ -296,7 +296,7 @@ static hsa_status_t on_engine(void *dst, hsa_agent_t dst_agent, const void *src,
 								   HSA_STATUS_ERROR;
 }
 
-TEST(an_entry_is_replaced_and_called_through_its_type)
+TEST(replaced_entry_is_called_through_its_type)
 {
 	struct fake_table table;
 	hsa_amd_memory_async_copy_on_engine_fn_t call;

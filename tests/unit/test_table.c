@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* test_table.c - the registry of the runtime's tables: layers come, go, refuse, and come again */
+/* test_table.c - the registry of the runtime's tables: layers are installed, removed, refused,
+ * reinstalled */
 #include <stdlib.h>
 
 #include "source/hsa/table/table.h"
 #include "support/fake_hsa.h"
 #include "support/test.h"
 
-/* Entries that the layers of these tests change. */
+/* The entry that the layers of these tests change. */
 #define ENTRY 20
 #define OTHER 30
 
@@ -23,7 +24,7 @@ static void *mark(char layer)
 	return (void *)(uintptr_t)(0x1000 + layer);
 }
 
-static void *found[128]; /* by layer: what it found at ENTRY */
+static void *found[128]; /* by layer: the value it found at ENTRY */
 static bool refuses[128];
 
 static bool install(const struct hsa_mirror_root *root, char layer)
@@ -79,7 +80,7 @@ static void check_untouched(void)
 	CHECK_MEM_EQ(fake.amd.entry, amd_before, sizeof(amd_before));
 }
 
-TEST(layers_stand_in_front_of_those_before_them)
+TEST(later_layer_is_in_front_of_earlier_one)
 {
 	open_tables();
 	CHECK(table_take(&fake.root));
@@ -91,18 +92,18 @@ TEST(layers_stand_in_front_of_those_before_them)
 	CHECK_EQ_PTR(fake.amd.entry[1], mark('b'));
 }
 
-TEST(dropped_tables_hold_what_they_held)
+TEST(dropped_tables_are_restored)
 {
 	open_tables();
 	CHECK(table_take(&fake.root));
 	table_drop();
 	check_untouched();
-	CHECK_STR_EQ(events, "ab-b-a"); /* the last goes first */
+	CHECK_STR_EQ(events, "ab-b-a"); /* removed in reverse order */
 	table_drop();
 	CHECK_STR_EQ(events, "ab-b-a");
 }
 
-TEST(tables_that_were_never_taken_are_not_dropped)
+TEST(drop_without_take_does_nothing)
 {
 	open_tables();
 	table_drop();
@@ -110,23 +111,23 @@ TEST(tables_that_were_never_taken_are_not_dropped)
 	check_untouched();
 }
 
-TEST(layer_that_refuses_leaves_the_tables_untouched)
+TEST(refusing_layer_leaves_tables_unchanged)
 {
 	open_tables();
 	CHECK(table_add_layer(&layer_c));
 	refuses['b'] = true;
 	CHECK(!table_take(&fake.root));
 	check_untouched();
-	CHECK_STR_EQ(events, "ab-a"); /* those in front of it are not asked */
+	CHECK_STR_EQ(events, "ab-a"); /* layers in front of it are not installed */
 	table_drop();
 	CHECK_STR_EQ(events, "ab-a");
-	/* another runtime may suit it */
+	/* another runtime may be accepted */
 	refuses['b'] = false;
 	CHECK(table_take(&fake.root));
 	CHECK_STR_EQ(events, "ab-aabc");
 }
 
-TEST(first_layer_that_refuses_leaves_the_tables_untouched)
+TEST(refusing_first_layer_leaves_tables_unchanged)
 {
 	open_tables();
 	refuses['a'] = true;
@@ -135,7 +136,7 @@ TEST(first_layer_that_refuses_leaves_the_tables_untouched)
 	CHECK_STR_EQ(events, "a");
 }
 
-TEST(entry_that_another_tool_has_changed_since_stays_its)
+TEST(entry_changed_later_by_another_tool_is_not_restored)
 {
 	void *others = (void *)0x77;
 
@@ -149,7 +150,7 @@ TEST(entry_that_another_tool_has_changed_since_stays_its)
 	CHECK_EQ_PTR(fake.amd.entry[0], amd_before[0]);
 }
 
-TEST(tables_taken_by_two_ways_are_patched_once)
+TEST(tables_taken_two_ways_are_patched_once)
 {
 	open_tables();
 	CHECK(table_take(&fake.root));
@@ -160,7 +161,7 @@ TEST(tables_taken_by_two_ways_are_patched_once)
 	check_untouched();
 }
 
-TEST(layers_that_change_nothing_are_installed_once)
+TEST(layer_without_changes_is_installed_once)
 {
 	static const struct table_layer *const layers[] = { &layer_nothing, NULL };
 
@@ -174,7 +175,7 @@ TEST(layers_that_change_nothing_are_installed_once)
 	CHECK_STR_EQ(events, "nn");
 }
 
-TEST(tables_reset_behind_our_back_are_patched_again)
+TEST(tables_reset_without_notice_are_patched_again)
 {
 	open_tables();
 	CHECK(table_take(&fake.root));
@@ -188,7 +189,7 @@ TEST(tables_reset_behind_our_back_are_patched_again)
 	check_untouched();
 }
 
-TEST(tables_of_another_runtime_replace_those_of_the_last)
+TEST(tables_of_other_runtime_replace_previous_tables)
 {
 	struct hsa_mirror_root second;
 
@@ -204,7 +205,7 @@ TEST(tables_of_another_runtime_replace_those_of_the_last)
 	CHECK_STR_EQ(events, "ab-b-aab-b-a");
 }
 
-TEST(layer_added_after_the_tables_were_taken_is_installed_at_once)
+TEST(layer_added_after_take_is_installed_at_once)
 {
 	open_tables();
 	CHECK(table_take(&fake.root));
@@ -212,14 +213,14 @@ TEST(layer_added_after_the_tables_were_taken_is_installed_at_once)
 	CHECK_STR_EQ(events, "abc");
 	CHECK_EQ_PTR(found['c'], mark('b'));
 	CHECK_EQ_PTR(fake.core.entry[ENTRY], mark('c'));
-	CHECK(table_take(&fake.root)); /* by the other way */
+	CHECK(table_take(&fake.root)); /* by the other of the two ways */
 	CHECK_STR_EQ(events, "abc");
 	table_drop();
 	check_untouched();
 	CHECK_STR_EQ(events, "abc-c-b-a");
 }
 
-TEST(layer_added_before_the_tables_were_taken_is_installed_with_them)
+TEST(layer_added_before_take_is_installed_at_take)
 {
 	open_tables();
 	CHECK(table_add_layer(&layer_c));
@@ -229,7 +230,7 @@ TEST(layer_added_before_the_tables_were_taken_is_installed_with_them)
 	CHECK_STR_EQ(events, "abc");
 }
 
-TEST(layer_added_late_that_refuses_leaves_the_others_in_place)
+TEST(refusing_late_layer_leaves_other_layers_installed)
 {
 	open_tables();
 	CHECK(table_take(&fake.root));
@@ -243,7 +244,7 @@ TEST(layer_added_late_that_refuses_leaves_the_others_in_place)
 	CHECK_STR_EQ(events, "abc-b-a");
 }
 
-TEST(layers_are_installed_again_after_each_drop)
+TEST(dropped_layers_are_installed_again_at_next_take)
 {
 	open_tables();
 	for (int i = 0; i < 100; i++) {
@@ -259,7 +260,7 @@ TEST(layers_are_installed_again_after_each_drop)
 	}
 }
 
-TEST(layers_beyond_the_most_are_refused)
+TEST(layer_beyond_the_limit_is_refused)
 {
 	struct table_layer more[TABLE_MAX_LAYERS];
 
@@ -269,13 +270,13 @@ TEST(layers_beyond_the_most_are_refused)
 		CHECK(table_add_layer(&more[i]));
 	}
 	CHECK(!table_add_layer(&layer_nothing));
-	/* one that is there is not added again */
+	/* one that was added before is not added again */
 	CHECK(table_add_layer(&more[2]));
 	CHECK(table_take(&fake.root));
 	CHECK_STR_EQ(events, "abnnnnnn");
 }
 
-TEST(tables_without_extensions_are_left_alone)
+TEST(tables_without_extensions_are_unchanged)
 {
 	open_tables();
 	fake.root.amd_ext = NULL;
@@ -284,7 +285,7 @@ TEST(tables_without_extensions_are_left_alone)
 	fake.root.core = NULL;
 	CHECK(!table_take(&fake.root));
 	fake.root.core = &fake.core;
-	fake.root.version.minor_id = 24; /* ends before amd_ext */
+	fake.root.version.minor_id = 24; /* the size ends before amd_ext */
 	CHECK(!table_take(&fake.root));
 	CHECK_STR_EQ(events, "");
 	check_untouched();
@@ -302,7 +303,7 @@ static bool install_extensions(const struct hsa_mirror_root *root)
 	return true;
 }
 
-TEST(tables_of_images_and_finalizers_hold_what_they_held)
+TEST(image_and_finalizer_tables_are_restored)
 {
 	static const struct table_layer layer = { .name = "extensions",
 						  .install = install_extensions };

@@ -21,11 +21,11 @@
 #include "source/hsa/table/real.h"
 
 struct agent {
-	_Atomic uint64_t handle;    /* release: the rest is set before it */
-	_Atomic uint64_t last_tick; /* relaxed: any recent value will do */
+	_Atomic uint64_t handle;    /* release: the other fields are set before it */
+	_Atomic uint64_t last_tick; /* relaxed: any recent value is good enough */
 	bool is_gpu;
 	uint32_t bdf, node;
-	struct agent_line kept; /* agent_keep_clocks() */
+	struct agent_line kept; /* set by agent_keep_clocks() */
 };
 
 #define CLOCK_STEP (1u << 20)
@@ -77,7 +77,8 @@ static void describe(hsa_agent_t a, uint32_t index, hsa_device_type_t type)
 
 static hsa_status_t add(hsa_agent_t a, void *data)
 {
-	uint32_t n = atomic_load_explicit(&nr_agents, memory_order_relaxed); /* one writer */
+	uint32_t n =
+		atomic_load_explicit(&nr_agents, memory_order_relaxed); /* there is one writer */
 	uint32_t bdf = info_u32(a, HSA_AMD_AGENT_INFO_BDFID);
 	uint32_t node = info_u32(a, HSA_AMD_AGENT_INFO_DRIVER_NODE_ID);
 	hsa_device_type_t type = HSA_DEVICE_TYPE_CPU;
@@ -90,8 +91,7 @@ static hsa_status_t add(hsa_agent_t a, void *data)
 		    agents[i].is_gpu == (type == HSA_DEVICE_TYPE_GPU))
 			break;
 	if (i == AGENT_MAX) {
-		log_warn("agent %u: beyond the %u that are kept; its work is not traced", i,
-			 AGENT_MAX);
+		log_warn("agent %u: beyond the limit of %u; its work is not traced", i, AGENT_MAX);
 		return HSA_STATUS_SUCCESS;
 	}
 	if (i == n) {
@@ -166,8 +166,9 @@ uint64_t agent_system_ns(uint32_t index, uint64_t ticks)
 		       0;
 }
 
-/* The line through two ticks, CLOCK_STEP apart; `ns`: of the later. The other is an earlier one: for a tick that
- * lies far ahead the runtime measures its clocks anew, and the two would be of different lines. */
+/* Fits the line through two ticks, CLOCK_STEP apart; `ns`: system time of the later. The other tick
+ * is earlier: for a tick far ahead the runtime measures its clocks again, and the two would be on
+ * different lines. */
 static void make_line(struct agent_line *l, hsa_agent_t a, uint64_t ticks, uint64_t ns)
 {
 	uint64_t before;
@@ -206,15 +207,15 @@ void agent_keep_clocks(void)
 	}
 }
 
-/* The HSA API has no way to read a GPU's counter. The runtime converts ticks along a straight
- * line, so two conversions near a known tick give the tick of any time. */
+/* The HSA API can't read a GPU's counter. The runtime converts ticks linearly, so two conversions
+ * near a known tick give the tick of any time. */
 static bool ticks_now(hsa_agent_t a, uint64_t tick, uint64_t now_ns, uint64_t *out)
 {
 	uint64_t t0, t1;
 
 	if (!convert(a, tick, &t0) || !convert(a, tick + CLOCK_STEP, &t1) || t1 <= t0)
 		return false;
-	/* the tick may be of the future, by the clocks' inaccuracy */
+	/* the tick may be slightly in the future since the clocks are inexact */
 	*out = tick + (uint64_t)(int64_t)((double)(int64_t)(now_ns - t0) * (double)CLOCK_STEP /
 					  (double)(t1 - t0));
 	return true;

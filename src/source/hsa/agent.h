@@ -22,29 +22,31 @@ uint32_t agent_index(hsa_agent_t agent);
 bool agent_is_gpu(uint32_t index);
 hsa_agent_t agent_handle(uint32_t index);
 
-/* Emits the runtime's relation of GPU ticks and system time for each GPU, as it is now. */
+/* Emits the runtime's current relation of GPU ticks and system time for each GPU. */
 void agent_emit_clocks(void);
 
-/* Notes the relation of GPU ticks and system time for when the runtime does not convert any more: ROCr 7.2 and later refuse
- * before they unload tools. */
+/* Stores the relation of GPU ticks and system time for when the runtime no longer converts: ROCr
+ * 7.2 and later refuse before they unload tools. */
 void agent_keep_clocks(void);
 
 /* System time in ns of GPU `ticks`; 0: not known. Any thread. */
 uint64_t agent_system_ns(uint32_t index, uint64_t ticks);
 
-/* The runtime's relation of the two near a tick. It changes it at most some times a second (ROCr's
- * GpuAgent::TranslateTime), and takes a lock for each conversion. */
+/* The runtime's linear relation of ticks and system time near a tick. The runtime changes it a few
+ * times a second at most (ROCr's GpuAgent::TranslateTime), and takes a lock for each conversion. */
 struct agent_line {
 	uint64_t ticks, ns;
 	double ns_per_tick; /* 0: there is none */
 };
-#define AGENT_LINE_REACH (INT64_C(1) << 20) /* ticks to both sides, that it is good for to a ns */
+#define AGENT_LINE_REACH                                                                           \
+	(INT64_C(1) << 20) /* ticks to both sides for which the line is exact to 1
+					     * ns */
 
-/* Sees to it that `l` is what the runtime says now of `ticks`, with one conversion where it was before. Once for each
- * batch. */
+/* Updates `l` to the runtime's current conversion of `ticks`; takes one conversion if `l` still
+ * holds. Once for each batch. */
 void agent_line_update(struct agent_line *l, uint32_t index, uint64_t ticks);
 
-/* HOT: agent_system_ns(), by the line. */
+/* HOT: agent_system_ns() computed from the line. */
 static inline uint64_t agent_line_ns(const struct agent_line *l, uint32_t index, uint64_t ticks)
 {
 	int64_t d = (int64_t)(ticks - l->ticks);
@@ -54,7 +56,7 @@ static inline uint64_t agent_line_ns(const struct agent_line *l, uint32_t index,
 	return l->ns + (uint64_t)(int64_t)((double)d * l->ns_per_tick);
 }
 
-/* A tick of this agent seen lately, from which agent_emit_clocks() starts. HOT, any thread. */
+/* Stores a recent tick of this agent, from which agent_emit_clocks() starts. HOT, any thread. */
 void agent_saw_tick(uint32_t index, uint64_t ticks);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* core_layer.c - what librtl itself puts into the runtime's tables
+/* core_layer.c - the functions that librtl itself puts into the runtime's tables
  *
- * Threads:  under ROCr's init lock, but for the functions put into the tables.
+ * Threads:  under ROCr's init lock, except the functions put into the tables.
  */
 #define LOG_TOPIC "hsa"
 #include "source/hsa/core_layer.h"
@@ -30,7 +30,7 @@
 #include "source/hsa/queue/shared_calls.h"
 #include "source/hsa/table/real.h"
 
-/* The child of a fork has nobody who would finish what the fork interrupted. */
+/* A forked child has no thread that could finish what the fork interrupted. */
 static bool forked(void)
 {
 	return atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_FORKED;
@@ -48,7 +48,8 @@ static hsa_status_t on_signal_destroy(hsa_signal_t signal)
 	return real.hsa_signal_destroy(signal);
 }
 
-/* hsa_init() calls that no hsa_shut_down() has undone. Too few where two threads made the first call at once. */
+/* hsa_init() calls without a matching hsa_shut_down(). Too few if two threads made the first call
+ * at once. */
 static _Atomic int nr_users;
 
 static hsa_status_t on_init(void)
@@ -65,7 +66,7 @@ static uint64_t drain_deadline(void)
 	return clock_now_ns() + env_uint(ENV_DRAIN_MS) * UINT64_C(1000000);
 }
 
-/* ROCr unloads tools inside of the last call, and from 7.2 on refuses theirs by then. */
+/* ROCr unloads tools within the last call, and from 7.2 on refuses their calls by then. */
 static hsa_status_t on_shut_down(void)
 {
 	struct thread *t;
@@ -87,7 +88,7 @@ static bool is_runtimes_clock(clockid_t id)
 	return now >= ts && now - ts < 1000000;
 }
 
-/* Which clock of the host the runtime calls system time. */
+/* Finds the host clock that the runtime uses as system time. */
 static void find_clock(void)
 {
 	static const clockid_t candidates[] = { CLOCK_BOOTTIME, CLOCK_MONOTONIC,
@@ -96,15 +97,14 @@ static void find_clock(void)
 	uint64_t hz = 0;
 
 	real.hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &hz);
-	/* again, for this thread may be preempted between two readings */
+	/* repeated, since this thread may be preempted between two readings */
 	for (unsigned i = 0; hz == 1000000000 && i < 4 * nr; i++) {
 		if (is_runtimes_clock(candidates[i % nr])) {
 			clock_select(candidates[i % nr]);
 			return;
 		}
 	}
-	log_warn(
-		"system clock: the runtime's is none of the host's; markers and kernels may be off");
+	log_warn("system clock: the runtime's is not a host clock; markers and kernels may be off");
 }
 
 static bool prepare(const struct hsa_mirror_root *root)
@@ -124,7 +124,7 @@ static bool prepare(const struct hsa_mirror_root *root)
 	return true;
 }
 
-/* In the order of the tables. What a runtime lacks has no slot. */
+/* In the order of the tables. A function that the runtime lacks has no slot. */
 static void replace(const struct hsa_mirror_root *root)
 {
 	void **slot;
@@ -190,7 +190,7 @@ static void end(void)
 	if (!real_ready() || forked())
 		return;
 	harvest_stop(drain_deadline());
-	/* From here on the life thread leaves HSA objects alone. */
+	/* From here on the life thread does not use HSA objects. */
 	real_set_ready(false);
 	harvest_wait_tick();
 	shared_calls_disarm();

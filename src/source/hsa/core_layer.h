@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* core_layer.h - what librtl itself puts into the runtime's tables */
+/* core_layer.h - the functions that librtl itself puts into the runtime's tables */
 #ifndef RTL_SOURCE_HSA_CORE_LAYER_H
 #define RTL_SOURCE_HSA_CORE_LAYER_H
 

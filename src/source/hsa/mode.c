@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mode.c - what is traced of the packets, and how queues are made to show them */
+/* mode.c - which packets are traced, and how queues are made for that */
 #define LOG_TOPIC "hsa"
 #include "source/hsa/mode.h"
 
@@ -13,7 +13,7 @@
 enum mode mode_packets = MODE_STANDARD;
 bool mode_intercepts;
 
-/* Interposition works on every runtime; the intercept queue is for those who ask for it. */
+/* Interposition works on every runtime; intercept queues are used only on request. */
 static bool wants_intercept(const struct hsa_mirror_root *root)
 {
 	uint32_t bytes = ((const struct hsa_mirror_version *)root->amd_ext)->minor_id;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* mode.h - what is traced of the packets, and how queues are made to show them
+/* mode.h - which packets are traced, and how queues are made for that
  *
- * Set inside of hsa_init(), constant until hsa_shut_down().
+ * Set within hsa_init(), constant until hsa_shut_down().
  */
 #ifndef RTL_SOURCE_HSA_MODE_H
 #define RTL_SOURCE_HSA_MODE_H
@@ -18,7 +18,7 @@ extern RTL_HIDDEN enum mode mode_packets;
 /* Queues are made as intercept queues instead of being interposed. */
 extern RTL_HIDDEN bool mode_intercepts;
 
-/* Reads RTL_MODE and RTL_QUEUES, and what this runtime can do. After real_read(). */
+/* Reads RTL_MODE and RTL_QUEUES, and the runtime's abilities. After real_read(). */
 void mode_choose(const struct hsa_mirror_root *root);
 
 #endif

@@ -11,7 +11,7 @@
 #include "source/hsa/queue/internal_queue.h"
 #include "source/hsa/table/real.h"
 
-/* The runtime copies the code to the GPU in here, with kernels of its own. */
+/* The runtime copies the code to the GPU within this call, with kernels of its own. */
 static hsa_status_t freeze(hsa_executable_t executable, const char *options)
 {
 	struct internal_queue_call call = { .signal = NULL };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* code_calls.h - the calls that load and unload code, as the tables have them when patched */
+/* code_calls.h - the calls that load and unload code, as patched into the tables */
 #ifndef RTL_SOURCE_HSA_CODE_CALLS_H
 #define RTL_SOURCE_HSA_CODE_CALLS_H
 

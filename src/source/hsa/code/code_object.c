@@ -4,7 +4,7 @@
  * Owns:    a hash table from kernel object to the kernels that had this address, newest first.
  * Threads: look-ups any thread, without a lock: a symbol is published after it is filled and never
  *          removed, only marked as unloaded. Additions under `lock`.
- * Fails:   no memory for a symbol: the dispatch gets kernel id 0, and a warning says so once.
+ * Fails:   no memory for a symbol: the dispatch gets kernel id 0, and one warning is logged.
  */
 #define LOG_TOPIC "hsa"
 #include "source/hsa/code/code_object.h"
@@ -27,14 +27,14 @@
 #define MAX_BLOCKS 4096u
 
 struct symbol {
-	/* set before it is published, constant after */
+	/* set before publication, constant afterwards */
 	uint64_t object;
 	uint64_t executable;
 	uint32_t id;
 	uint32_t next; /* older symbol in the same bucket, index + 1 */
 	uint32_t loaded;
 	/* atomic */
-	_Atomic uint32_t unloaded; /* epoch from which it is gone; UINT32_MAX while loaded */
+	_Atomic uint32_t unloaded; /* epoch in which it was unloaded; UINT32_MAX while loaded */
 };
 
 struct object {
@@ -49,7 +49,7 @@ static struct lock lock = LOCK_INIT(LOCK_CODE_OBJECT);
 static _Atomic uint32_t bucket[HASH_SIZE];
 static _Atomic(struct symbol *) block[MAX_BLOCKS];
 static uint32_t nr_symbols RTL_GUARDED_BY(lock);
-static struct object *objects RTL_GUARDED_BY(lock); /* BLOCK_SIZE at a time */
+static struct object *objects RTL_GUARDED_BY(lock); /* allocated BLOCK_SIZE at a time */
 static uint32_t nr_objects RTL_GUARDED_BY(lock);
 static uint32_t objects_size RTL_GUARDED_BY(lock);
 static uint32_t last_object_id RTL_GUARDED_BY(lock);
@@ -70,7 +70,7 @@ static struct symbol *symbol_at(uint32_t index)
 
 static struct symbol *find(uint64_t object, uint32_t epoch)
 {
-	/* pairs with the release in publish(): a symbol is filled before its bucket names it */
+	/* pairs with the release in publish(): a symbol is filled before it is in its bucket */
 	uint32_t i = atomic_load_explicit(&bucket[hash(object)], memory_order_acquire);
 
 	while (i) {
@@ -84,13 +84,13 @@ static struct symbol *find(uint64_t object, uint32_t epoch)
 	return NULL;
 }
 
-/* The time in which an address may have been one and the same kernel. */
+/* The epochs in which an address may be one kernel. */
 struct span {
 	uint32_t loaded, unloaded;
 };
 
-/* Around `epoch`, in which nobody announced `object`. So the symbols of an address never
- * overlap, in whatever order they are published. */
+/* The span around `epoch` in which no executable announced `object`. It makes the symbols of an
+ * address disjoint, in any order of publication. */
 RTL_REQUIRES(lock) static struct span unknown_span(uint64_t object, uint32_t epoch)
 {
 	struct span span = { 0, UINT32_MAX };
@@ -109,7 +109,7 @@ RTL_REQUIRES(lock) static struct span unknown_span(uint64_t object, uint32_t epo
 	return span;
 }
 
-/* `object` is announced in `epoch`; until then it was what nobody announced. */
+/* An executable announces `object` in `epoch`: ends its symbol of an unknown kernel. */
 RTL_REQUIRES(lock) static void end_unknown(uint64_t object, uint32_t epoch)
 {
 	uint32_t i = atomic_load_explicit(&bucket[hash(object)], memory_order_relaxed);
@@ -261,11 +261,11 @@ static uint32_t symbol_u32(hsa_executable_symbol_t s, uint32_t what)
 	return v;
 }
 
-/* Register and LDS use, from the host's copy of the kernel descriptor. */
+/* Reads register and LDS use from the host's copy of the kernel descriptor. */
 static void read_descriptor(struct event_kernel *k)
 {
 	const void *host = NULL;
-	uint32_t word[14]; /* the host's copy need not be aligned as the GPU's is */
+	uint32_t word[14]; /* the host's copy may be unaligned */
 
 	if (!loader.hsa_ven_amd_loader_query_host_address ||
 	    loader.hsa_ven_amd_loader_query_host_address((const void *)(uintptr_t)k->object,
@@ -273,8 +273,8 @@ static void read_descriptor(struct event_kernel *k)
 	    !host)
 		return;
 	memcpy(word, host, sizeof(word));
-	/* The v3 descriptor and the older amd_kernel_code_t have rsrc1 and rsrc2 at the same place;
-	 * rsrc3 is before them in v3 only. The older begins with its version, 1. */
+	/* The v3 descriptor and the older amd_kernel_code_t have rsrc1 and rsrc2 at the same
+	 * offset; rsrc3 precedes them in v3 only. The older one begins with its version, 1. */
 	k->rsrc1 = word[12];
 	k->rsrc2 = word[13];
 	if (word[0] != 1)
@@ -314,7 +314,7 @@ static hsa_status_t on_symbol(hsa_executable_t ex, hsa_executable_symbol_t sym, 
 	end_unknown(ev.kernel.object, f->epoch);
 	s = publish(ev.kernel.object, ex.handle, (struct span){ f->epoch, UINT32_MAX });
 	if (!s) {
-		log_warn("kernel symbols: more than can be kept; later kernels have no name");
+		log_warn("kernel symbols: over the limit; later kernels have no name");
 		return HSA_STATUS_SUCCESS;
 	}
 	ev.kernel.id = s->id;
@@ -347,7 +347,7 @@ void code_object_load(hsa_executable_t executable)
 	lock_drop(&lock);
 }
 
-/* executable 0: all. */
+/* executable 0: all executables. */
 RTL_REQUIRES(lock) static void unload(uint64_t executable)
 {
 	uint32_t epoch = atomic_fetch_add_explicit(&code_object_epoch, 1, memory_order_relaxed) + 1;

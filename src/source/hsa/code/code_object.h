@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* code_object.h - code objects and kernel symbols: from a packet's kernel object to a kernel
  *
- * Addresses are used again after an unload, and a dispatch is looked up after it has run. So each
- * dispatch notes the epoch, which every load and unload advances, and a kernel is known by
- * (kernel object, epoch). Kernel ids are never used twice.
+ * A runtime reuses addresses after an unload, and the harvester looks a dispatch up after it has
+ * run. So each dispatch stores the epoch, which every load and unload advances, and (kernel object,
+ * epoch) identifies a kernel. Kernel ids are never reused.
  */
 #ifndef RTL_SOURCE_HSA_CODE_OBJECT_H
 #define RTL_SOURCE_HSA_CODE_OBJECT_H
@@ -25,17 +25,18 @@ static inline uint32_t code_object_now(void)
 	return atomic_load_explicit(&code_object_epoch, memory_order_relaxed);
 }
 
-/* The kernel id of `object` in `epoch`; for one that no executable announced (the runtime's own
- * shaders) an id is made up and emitted. Any thread; no lock when the object is known. */
+/* The kernel id of `object` in `epoch`. For an object that no executable announced (the runtime's
+ * own shaders) it makes an id and emits it. Any thread; no lock if the object is known. */
 uint32_t code_object_kernel(uint64_t object, uint32_t epoch, uint32_t agent, bool internal);
 
 /* Emits the code objects and kernels of an executable that was just frozen. Any thread. */
 void code_object_load(hsa_executable_t executable);
 
-/* They are about to be gone: before the runtime's call, which may give their addresses out again. */
+/* The executable's kernels are about to be gone: before the runtime's call, which may reuse their
+ * addresses. */
 void code_object_unload(hsa_executable_t executable);
 
-/* Takes the loader extension from the runtime; after `real` is set. */
+/* Gets the loader extension from the runtime; after `real` is set. */
 void code_object_init(void);
 
 /* The runtime went away: every symbol is unloaded. */

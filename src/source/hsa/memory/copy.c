@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* copy.c - memory copies through the HSA API
  *
- * Threads: the wrappers on any; copy_harvest() whoever gets `busy`.
- * Fails:   a full table: the copy is made, and counted as not recorded (inflight_full).
- * Not here: when a copy has completed, and its times (completion/copy_times.c).
+ * Threads: the wrappers any; copy_harvest() the thread that sets `busy`.
+ * Fails:    a full table: the copy runs, and is counted as not recorded (inflight_full).
+ * Not here: whether a copy has completed, and its times (completion/copy_times.c).
  */
 #include "source/hsa/memory/copy.h"
 
@@ -26,14 +26,14 @@
 #include "source/hsa/queue/internal_queue.h"
 #include "source/hsa/table/real.h"
 
-/* A copy call that runs, on its wrapper's stack. */
+/* A copy call in progress, on its wrapper's stack. */
 struct call {
 	struct internal_queue_call internal;
 	struct copy *info;
 	bool is_wanted; /* join_wanted() was called for it */
 };
 
-static _Atomic bool busy; /* who harvests */
+static _Atomic bool busy; /* a thread harvests */
 
 static void emit_copy(const struct copy *c, uint64_t begin_ns, uint64_t end_ns, uint16_t flags)
 {
@@ -59,7 +59,7 @@ static void emit_copy(const struct copy *c, uint64_t begin_ns, uint64_t end_ns, 
 	bus_emit(&ev);
 }
 
-/* The kernel that did the copy, when one did. */
+/* The kernel that executed the copy, if any. */
 static void emit_kernel(const struct copy *c, uint64_t begin_ns, uint64_t end_ns, uint16_t flags)
 {
 	struct event ev = { .kind = EVENT_DISPATCH, .dispatch = c->dispatch };
@@ -92,7 +92,7 @@ static void emit(struct copy *c, bool with_kernel, uint64_t begin_ns, uint64_t e
 	emit_copy(c, begin_ns, end_ns, flags);
 }
 
-/* Whether the harvester may take `c`; `final`: also from a call that goes on. */
+/* Whether the harvester may take `c`; `final`: also while its call still runs. */
 static bool may_take(struct copy *c, bool final, bool *returned)
 {
 	uint32_t phase = COPY_IN_CALL;
@@ -102,7 +102,7 @@ static bool may_take(struct copy *c, bool final, bool *returned)
 	if (*returned || !final)
 		return *returned;
 	if (!atomic_load_explicit(&c->signal, memory_order_acquire))
-		return false; /* being filled; its call finds the trace at its end */
+		return false; /* being filled; its call will find that the trace has ended */
 	if (atomic_compare_exchange_strong_explicit(&c->phase, &phase, COPY_GIVEN_UP,
 						    memory_order_acq_rel, memory_order_acquire))
 		return true;
@@ -110,19 +110,19 @@ static bool may_take(struct copy *c, bool final, bool *returned)
 	return *returned;
 }
 
-/* The harvester no longer looks at a copy whose call went on when it gave it up. */
+/* The harvester gives up a copy whose call still runs, and no longer accesses it. */
 static void leave_to_call(struct copy *c)
 {
 	uint32_t phase = COPY_GIVEN_UP;
 
-	/* acq_rel: pairs with call_is_over(): the entry is used again after both */
+	/* acq_rel: pairs with call_is_over(): the entry is reused after both */
 	if (!atomic_compare_exchange_strong_explicit(&c->phase, &phase, COPY_RECORDED,
 						     memory_order_acq_rel, memory_order_acquire))
 		copy_table_release(c);
 }
 
-/* The call has returned, and does not look at its entry any more: COPY_RETURNED leaves it to the harvester, COPY_OVER
- * releases it. */
+/* The call has returned and no longer accesses its entry: COPY_RETURNED leaves it to the harvester,
+ * COPY_OVER releases it. */
 static void call_is_over(struct copy *c, enum copy_phase next)
 {
 	uint32_t phase = COPY_IN_CALL;
@@ -217,7 +217,7 @@ static void describe(struct copy *c, const struct thread *t, const struct what *
 	c->times.entry.submitter = t->submitter;
 }
 
-/* A record of an asynchronous copy, which the harvester sees when end() arms it. */
+/* Makes the entry of an asynchronous copy; the harvester polls it after end() arms it. */
 static struct copy *note(struct thread *t, struct call *call, const struct what *w, amd_signal_t *s,
 			 uint64_t correlation)
 {
@@ -245,13 +245,13 @@ static struct copy *note(struct thread *t, struct call *call, const struct what 
 	inflight_set_signal(e, s);
 	e->start_value = signal_value(s);
 	e->nr_looks = 0;
-	/* a counting signal is shared by those that it counts */
+	/* a counting signal is shared by the operations that it counts */
 	atomic_store_explicit(&e->tainted, e->start_value != 1, memory_order_relaxed);
-	if (signal_map_add(s, e, NULL) != 0) /* shared, or its reuse would not be noticed */
+	if (signal_map_add(s, e, NULL) != 0) /* shared, or its reuse would go undetected */
 		atomic_store_explicit(&e->tainted, true, memory_order_relaxed);
 	else if (e->start_value == 1)
 		signal_clear_ticks(s);
-	/* pairs with lock_any() in inflight.c, and with may_take() */
+	/* pairs with lock_any() in poll.c, and with may_take() */
 	atomic_store_explicit(&e->state, INFLIGHT_CALLING, memory_order_release);
 	atomic_store_explicit(&c->signal, s, memory_order_release);
 	return c;
@@ -282,7 +282,7 @@ static struct thread *begin(struct call *call, const struct what *w, hsa_signal_
 	return t;
 }
 
-/* The call has returned: what its signal says is looked at from now on. */
+/* The call has returned: the harvester polls the copy's signal from now on. */
 static void arm(struct copy *c)
 {
 	uint32_t state = INFLIGHT_CALLING;
@@ -290,7 +290,7 @@ static void arm(struct copy *c)
 	while (!atomic_compare_exchange_weak_explicit(&c->times.entry.state, &state, INFLIGHT_ARMED,
 						      memory_order_release, memory_order_relaxed)) {
 		if (state == INFLIGHT_CAPTURED)
-			break;		  /* it has completed, and its signal was used again */
+			break;		  /* it has completed, and its signal was reused */
 		state = INFLIGHT_CALLING; /* BUSY: lasts a few loads */
 	}
 	call_is_over(c, COPY_RETURNED);
@@ -380,7 +380,7 @@ hsa_status_t copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3_t *dst_offse
 	struct thread *t;
 	hsa_status_t status;
 
-	if (dst && src && range) { /* else the runtime says so */
+	if (dst && src && range) { /* else the runtime reports the error */
 		w.bytes = (uint64_t)range->x * range->y * range->z;
 		w.dst = dst->base;
 		w.src = src->base;
@@ -397,12 +397,12 @@ hsa_status_t copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3_t *dst_offse
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* hsa_amd_memory_copy_op_t of ROCm 10, as far as it is looked at. Its earlier form, without the `wait` and
- * `signal` members at its end, has 64 bytes. */
+/* hsa_amd_memory_copy_op_t of ROCm 10, as far as librtl reads it. Its earlier form, without the
+ * `wait` and `signal` members at its end, has 64 bytes. */
 struct batch_op {
 	uint16_t version, type, nr_entries, traffic_class;
 	hsa_signal_t completion_signal;
-	const void *src; /* BATCH_INDIRECT_SRC: where its address is */
+	const void *src; /* BATCH_INDIRECT_SRC: the address of its address */
 	hsa_agent_t src_agent;
 	const void *dst_agent;	 /* the agent's handle; BATCH_BROADCAST: an array of agents */
 	const void *dst;	 /* BATCH_BROADCAST: an array of addresses */
@@ -411,9 +411,10 @@ struct batch_op {
 _Static_assert(sizeof(struct batch_op) == 64, "as in hsa_ext_amd.h");
 
 enum { BATCH_LINEAR, BATCH_BROADCAST, BATCH_SWAP, BATCH_INDIRECT_SRCDST = 5 };
-#define BATCH_MAX 128u /* operations that are recorded of one call */
+#define BATCH_MAX 128u /* recorded operations of one call */
 
-/* Bytes from one operation to the next: what lies 64 bytes behind the first is an operation, or not. */
+/* Bytes from one operation to the next: checks whether the bytes 64 behind the first operation are
+ * an operation. */
 static size_t batch_stride(const struct batch_op *first, uint32_t nr)
 {
 	const struct batch_op *next = first + 1;
@@ -474,7 +475,7 @@ hsa_status_t copy_batch(const void *ops, uint32_t nr, uint32_t num_dep_signals,
 
 /* ---- blocking copies ------------------------------------------------------------------------- */
 
-/* A blocking call has signals of the runtime's own: the call's times are what can be had. */
+/* A blocking call uses the runtime's own signals: only the call's times are available. */
 static void emit_blocking(struct thread *t, const struct call *call, const struct what *w,
 			  uint64_t begin_ns)
 {
@@ -527,7 +528,7 @@ hsa_status_t copy_fill(void *ptr, uint32_t value, size_t count)
 
 hsa_status_t copy_profiling_enable(bool enable)
 {
-	/* Switched off, our copies would have no times; switched on, the program notices nothing. */
+	/* Off, librtl's copies would have no times; on, the program sees no difference. */
 	return life_on() ? HSA_STATUS_SUCCESS : real.hsa_amd_profiling_async_copy_enable(enable);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* copy.h - memory copies through the HSA API, whatever engine does them
+/* copy.h - memory copies through the HSA API, by every copy engine
  *
- * A copy between devices of different kind goes to an SDMA engine; one on a device becomes a
- * kernel on a queue of the runtime's own (internal_queue.h), which is recorded as well, with the copy's
- * correlation id.
+ * A copy between devices of different kind uses an SDMA engine; one within a device becomes a
+ * kernel on an internal queue of the runtime (internal_queue.h), which is recorded as well, with
+ * the copy's correlation id.
  */
 #ifndef RTL_SOURCE_HSA_COPY_H
 #define RTL_SOURCE_HSA_COPY_H
@@ -14,8 +14,8 @@
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 
-/* Records the copies that have completed; with `final` the others as unfinished. Under the
- * copy harvest lock (taken here). Returns how many are still in flight. */
+/* Records the completed copies; with `final` also the others, as unfinished. Takes the copy harvest
+ * lock. Returns the number still in flight. */
 uint32_t copy_harvest(bool final);
 
 /* Wrappers put into the table. */
@@ -31,8 +31,8 @@ hsa_status_t copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3_t *dst_offse
 		       const hsa_dim3_t *range, hsa_agent_t copy_agent,
 		       hsa_amd_copy_direction_t dir, uint32_t num_dep_signals,
 		       const hsa_signal_t *dep_signals, hsa_signal_t completion_signal);
-/* hsa_amd_memory_async_batch_copy(), ROCm 7.13 and later: each operation has a signal of its own. One of
- * several that fails leaves the others' records unfinished. */
+/* hsa_amd_memory_async_batch_copy(), ROCm 7.13 and later: each operation has its own signal. If one
+ * of several fails, the records of the others stay unfinished. */
 hsa_status_t copy_batch(const void *ops, uint32_t nr, uint32_t num_dep_signals,
 			const hsa_signal_t *dep_signals);
 hsa_status_t copy_blocking(void *dst, const void *src, size_t size);

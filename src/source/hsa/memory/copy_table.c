@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* copy_table.c - the copies that are in flight: a fixed table, and a bit for each entry that is used */
+/* copy_table.c - the copies in flight: a fixed table, and a bit for each used entry */
 #include "source/hsa/memory/copy_table.h"
 
 #include <stddef.h>
@@ -41,13 +41,14 @@ bool copy_table_has(const amd_signal_t *s)
 	if (copy_table_count() == 0)
 		return false;
 	while ((c = copy_table_next(&i)) != NULL)
-		/* relaxed: an entry is looked at while it is filled; its own thread sees it whole */
+		/* relaxed: the entry may be incomplete while it is being filled; its own thread
+		 * sees all of it */
 		if (atomic_load_explicit(&c->signal, memory_order_relaxed) == s)
 			return true;
 	return false;
 }
 
-/* There are few, so the search for the lowest free one is short. */
+/* Few entries are used, so the search for the lowest free one is short. */
 struct copy *copy_table_claim(void)
 {
 	for (uint32_t w = 0; w < WORDS; w++) {
@@ -74,7 +75,7 @@ void copy_table_release(struct copy *c)
 	uint32_t i = (uint32_t)(c - table);
 
 	inflight_done(&c->times.entry);
-	atomic_store_explicit(&c->phase, COPY_IN_CALL, memory_order_relaxed); /* the next one's */
+	atomic_store_explicit(&c->phase, COPY_IN_CALL, memory_order_relaxed); /* for the next use */
 	atomic_store_explicit(&c->signal, NULL, memory_order_relaxed);
 	atomic_fetch_sub_explicit(&nr_used, 1, memory_order_relaxed);
 	/* pairs with the acquire in copy_table_claim() */

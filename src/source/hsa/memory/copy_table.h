@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* copy_table.h - the copies that are in flight
+/* copy_table.h - the copies in flight
  *
  *   operation           | copy_table_claim | copy_table_release / _next
  *   --------------------+------------------+---------------------------
@@ -16,21 +16,22 @@
 #include "event/event.h"
 #include "source/hsa/completion/copy_times.h"
 
-/* Who releases an entry: the harvester once the call has returned. When the trace ends while the call goes on, the
- * later of the two. */
+/* Which thread releases an entry: the harvester after the call has returned. If the trace ends
+ * while the call runs, the later of the two. */
 enum copy_phase {
 	COPY_IN_CALL,
-	COPY_RETURNED, /* the harvester takes it when it has completed */
+	COPY_RETURNED, /* the harvester records it when it has completed */
 	COPY_GIVEN_UP, /* the trace has ended: the harvester records it as unfinished */
-	COPY_RECORDED, /* it has: the call releases the entry */
-	COPY_OVER /* the call has returned while the harvester was at it, which releases the entry; or it failed */
+	COPY_RECORDED, /* recorded as such: the call releases the entry */
+	COPY_OVER /* the call returned during the harvester's access, which then releases the entry;
+		   * or the call failed */
 };
 
 struct copy {
 	struct copy_times times;	      /* must be first */
 	_Atomic uint32_t phase;		      /* enum copy_phase */
 	_Atomic(const amd_signal_t *) signal; /* NULL: free, or being filled */
-	struct event_dispatch dispatch;	      /* by_kernel: the kernel that did it */
+	struct event_dispatch dispatch;	      /* by_kernel: the kernel that executed it */
 	uint64_t bytes, dst, src;
 	uint32_t kind, engine;
 };
@@ -38,16 +39,16 @@ struct copy {
 /* The lowest free entry, NULL when all are used. Any thread, no lock. */
 struct copy *copy_table_claim(void);
 
-/* `c` may be claimed again. */
+/* Frees `c`. */
 void copy_table_release(struct copy *c);
 
-/* The next used entry at or behind *i, which is advanced past it; NULL at the end. */
+/* The next used entry at or after *i, which is advanced past it; NULL at the end. */
 struct copy *copy_table_next(uint32_t *i);
 
-/* How many are used, now. */
+/* Number of used entries, now. */
 uint32_t copy_table_count(void);
 
-/* Whether a copy that is in flight was given `s` by the program. */
+/* Whether `s` is the completion signal of a copy in flight. */
 bool copy_table_has(const amd_signal_t *s);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* quirk_stream_callback.c - stream callbacks of HIP 5.2 end although its activity callbacks are on
+/* quirk_stream_callback.c - makes stream callbacks of HIP 5.2 end while its activity callbacks are
+ * on
  *
- * Threads:  any; a handler runs on ROCr's thread for them.
- * Hot path: load_relaxed() - a look at a variable of the thread.
- * Fails:    without memory the handler is registered as it is.
+ * Threads:  any; a handler runs on ROCr's handler thread.
+ * Hot path: load_relaxed(): reads one thread-local variable.
+ * Fails:    without memory the handler is registered unchanged.
  */
 #include "source/hsa/table/quirk_stream_callback.h"
 
@@ -15,7 +16,7 @@
 #include "base/alloc.h"
 #include "base/compiler.h"
 
-/* set in quirk_stream_callback_install(), constant after */
+/* set in quirk_stream_callback_install(), constant afterwards */
 static struct {
 	hsa_amd_signal_async_handler_fn_t async_handler;
 	hsa_signal_load_relaxed_fn_t load_relaxed;
@@ -65,7 +66,7 @@ static hsa_status_t async_handler(hsa_signal_t signal, hsa_signal_condition_t co
 	struct registration *r = NULL;
 	hsa_status_t status;
 
-	/* those of kernels and copies wait for "below 1" */
+	/* HIP's handlers of kernels and copies wait for "below 1" */
 	if (condition == HSA_SIGNAL_CONDITION_LT && value == 2 && is_hips(handler))
 		r = alloc_heap(sizeof(*r));
 	if (!r)

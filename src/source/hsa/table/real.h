@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* real.h - the runtime's functions, as its tables held them when the core layer came to them: behind
- * quirks of releases alone
+/* real.h - the runtime's functions, as the core layer found them in the tables: only the quirks
+ * layer is between
  *
- * Threads: real_read() and real_set_ready() inside of hsa_init() and hsa_shut_down(), under ROCr's own lock.
- *          `real` is constant between them.
+ * Threads: real_read() and real_set_ready() within hsa_init() and hsa_shut_down(), under ROCr's own
+ *          lock. `real` is constant between them.
  */
 #ifndef RTL_SOURCE_HSA_REAL_H
 #define RTL_SOURCE_HSA_REAL_H
@@ -14,8 +14,8 @@
 #include "base/compiler.h"
 #include "hsa_table_gen.h"
 
-/* Every function of the runtime that this source calls: X(function, table, its name in the
- * table's ids, is it essential). */
+/* Every runtime function that the HSA source calls: X(function, table, its name in the table's ids,
+ * whether it is essential). */
 #define REAL_FUNCTIONS(X)                                                                          \
 	X(hsa_init, CORE, init, 1)                                                                 \
 	X(hsa_shut_down, CORE, shut_down, 1)                                                       \
@@ -78,7 +78,7 @@ struct real_functions {
 };
 extern RTL_HIDDEN struct real_functions real;
 
-/* Fills `real`. false: an essential function is not there; *missing is its name. */
+/* Fills `real`. false: an essential function is missing; *missing is its name. */
 bool real_read(const struct hsa_mirror_root *root, const char **missing);
 
 /* Whether `real` may be called and signals may be read. Any thread. */

@@ -3,8 +3,8 @@
  *
  * Owns:     the layers, and a list of every entry that they changed.
  * Threads:  under ROCr's init lock.
- * Fails:    more changes than the list holds: what is beyond is not undone, which matters only to a runtime that
- *           comes back without having reset its tables; none is known.
+ * Fails:    more changes than the list holds: the others are not undone, which matters only if a
+ *           runtime restarts without resetting its tables; no known runtime does.
  */
 #define LOG_TOPIC "hsa"
 #include "source/hsa/table/table.h"
@@ -18,7 +18,7 @@
 #define MAX_CHANGES 2048u
 #define MAX_TABLE_BYTES 4096u
 
-/* An entry of a table, and what a layer found and left there. */
+/* An entry of a table, with the values before and after a layer's change. */
 struct change {
 	void **slot;
 	void *before, *after;
@@ -26,7 +26,7 @@ struct change {
 
 static const struct table_layer *layers[TABLE_MAX_LAYERS];
 static uint32_t nr_layers;
-static uint32_t nr_installed; /* of them, now */
+static uint32_t nr_installed; /* installed layers */
 static const struct hsa_mirror_root *taken;
 static struct change changes[MAX_CHANGES];
 static uint32_t nr_changes;
@@ -82,7 +82,7 @@ static void undo_changes(uint32_t keep)
 	while (nr_changes > keep) {
 		const struct change *c = &changes[--nr_changes];
 
-		/* a tool that came after us, and has not gone yet, keeps what it put there */
+		/* keeps an entry that a tool loaded after librtl has replaced since */
 		if (*c->slot == c->after)
 			*c->slot = c->before;
 	}
@@ -105,7 +105,7 @@ static bool install(const struct table_layer *layer, const struct hsa_mirror_roo
 	return ok;
 }
 
-/* Installs the layers that are not yet. false: one refuses. */
+/* Installs the layers that are not installed yet. false: one refuses. */
 static bool install_layers(const struct hsa_mirror_root *root)
 {
 	while (nr_installed < nr_layers) {
@@ -129,7 +129,7 @@ bool table_add_layer(const struct table_layer *layer)
 	return true;
 }
 
-/* A runtime that resets its tables without a word to us: they hold again what they held before. */
+/* Whether the runtime reset its tables without notice: they hold their original values again. */
 static bool was_reset(void)
 {
 	return nr_changes && *changes[0].slot == changes[0].before;
@@ -157,7 +157,7 @@ bool table_take(void *root_table)
 		end_layers();
 		nr_changes = 0;
 	}
-	if (taken) /* by another way */
+	if (taken) /* already taken the other way */
 		return true;
 	if (!HSA_ROOT_HAS(root, amd_ext) || !root->core || !root->amd_ext) {
 		log_warn("runtime: its API table has no AMD extensions; nothing is traced");
