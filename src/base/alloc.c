@@ -17,7 +17,7 @@ static _Atomic uint64_t nr_calls;
 
 static bool fails(void)
 {
-	/* relaxed: only tests look at the order, and they have one thread then */
+	/* relaxed: only single-threaded tests depend on the order */
 	uint64_t n = atomic_fetch_add_explicit(&nr_calls, 1, memory_order_relaxed) + 1;
 	uint64_t at = atomic_load_explicit(&fail_at, memory_order_relaxed);
 

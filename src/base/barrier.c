@@ -17,7 +17,7 @@ bool barrier_init(void)
 {
 	bool ok = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 
-	/* relaxed: the kernel refuses those who are not registered */
+	/* relaxed: the kernel refuses the barrier to unregistered processes */
 	atomic_store_explicit(&state, ok ? READY : MISSING, memory_order_relaxed);
 	return ok;
 }
@@ -31,7 +31,7 @@ bool barrier_all(void)
 {
 	int now = atomic_load_explicit(&state, memory_order_relaxed);
 
-	/* between the caller's accesses in any case */
+	/* orders the caller's accesses in any case */
 	atomic_thread_fence(memory_order_seq_cst);
 	return (now == READY || (now == UNKNOWN && barrier_init())) &&
 	       syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;

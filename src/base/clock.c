@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* clock.c - reads the clocks of the host, the common one from the processor's counter
  *
- * The kernel's clock as a function of the counter is a chain of straight lines. clock_tick() measures
- * how far the newest is off and publishes another that begins a little later, where the old one is by
- * then, and meets the kernel's clock at the next measurement. So the clock has no steps, and lines
- * are read without a lock: whoever finds that there is a newer one by now takes the slow way once.
+ * The kernel's clock as a function of the counter is piecewise linear. clock_tick() measures the
+ * error of the newest line and publishes another that begins a little later, at the old one's value
+ * there, and meets the kernel's clock at the next measurement. So the clock has no steps, and lines
+ * are read without a lock: a reader that finds a newer line takes the slow path once.
  *
  * Owns:     the lines.
  * Threads:  see the table in clock.h.
  * Hot path: clock_now_ns() - the counter or the vDSO, no system call.
- * Fails:    the kernel does not count by the counter, a line is too old, the counter went back: the
+ * Fails:    the kernel's clock source is not the counter, a line is too old, the counter went back: the
  *           kernel's clock is read.
  */
 #include "base/clock.h"
@@ -25,15 +25,16 @@
 
 #define FIRST_NS UINT64_C(10000000)
 #define LAST_NS UINT64_C(1000000000)
-#define AGAIN_NS UINT64_C(1000000) /* after a measurement that was interrupted */
-/* A line begins that long after it is made, so that nobody has read the old one behind that point. */
+#define AGAIN_NS UINT64_C(1000000) /* after an interrupted measurement */
+/* A new line begins this long after it is made, so that no thread has read the old one beyond that
+ * point. */
 #define AHEAD_NS UINT64_C(2000000)
-/* and holds for so many times the interval that it was made for */
+/* and is valid for this many times the interval that it was made for */
 #define HOLDS 4u
-#define STEP_NS INT64_C(2000000) /* off by more: the clock was set, or the machine slept */
-#define NR_KEPT 4u   /* lines that are whole for certain while the newest is the newest */
-#define MAX_SLEW 500 /* a line is bent by 1 / MAX_SLEW at most */
-#define MAX_WIDTH UINT64_C(20000) /* ticks; a measurement that took longer was interrupted */
+#define STEP_NS INT64_C(2000000) /* a larger difference: the clock was set, or the machine slept */
+#define NR_KEPT 4u /* number of lines that are certainly complete while the newest is the newest */
+#define MAX_SLEW 500		  /* a line's slope differs by 1 / MAX_SLEW at most */
+#define MAX_WIDTH UINT64_C(20000) /* ticks; a longer measurement was interrupted */
 #define NR_TRIES 5
 #define SOURCE_FILE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
@@ -41,17 +42,17 @@ _Atomic(int) clock_id = CLOCK_BOOTTIME;
 
 struct sample {
 	uint64_t ticks, ns;
-	uint64_t width; /* ticks that it took */
+	uint64_t width; /* ticks that the measurement took */
 };
 
 _Alignas(64) struct clock_line clock_lines[CLOCK_NR_LINES];
 _Alignas(64) _Atomic uint64_t clock_line;
-static _Atomic uint64_t newest_mult; /* of the newest line that there ever was */
+static _Atomic uint64_t newest_mult; /* of the newest line ever made */
 /* the thread of clock_tick() */
 static struct {
-	bool known, good; /* whether the counter is of use */
-	uint64_t nr;	  /* the last number */
-	uint64_t due_ns;  /* CLOCK_MONOTONIC; 0: not begun */
+	bool known, good; /* whether the counter is usable */
+	uint64_t nr;	  /* the last line's number */
+	uint64_t due_ns;  /* CLOCK_MONOTONIC; 0: not started */
 	uint64_t wait_ns; /* between the last measurement and the next */
 	struct sample last;
 	int id;
@@ -75,16 +76,17 @@ uint64_t clock_read_ns(clockid_t id)
 
 static RTL_NOINLINE uint64_t read_kernel(void)
 {
-	/* relaxed: a number on its own */
+	/* relaxed: an independent value */
 	return clock_read_ns(atomic_load_explicit(&clock_id, memory_order_relaxed));
 }
 
-/* HOT: what line `nr` says, while `newest` is the newest. false: it does not reach there, or another is. */
+/* HOT: the time by line `nr`, while `newest` is the newest. false: the line does not cover it, or
+ * there is a newer line. */
 static inline bool read_old_line(uint64_t nr, uint64_t newest, uint64_t ticks, uint64_t *ns)
 {
 	struct clock_line *l = &clock_lines[nr % CLOCK_NR_LINES];
-	/* acquire, all of them: pair with the releases in publish(): whoever reads what came later into
-	 * this place sees below that the line is not the newest */
+	/* acquire, all of them: pair with the releases in publish(): a thread that reads a later
+	 * line's values detects below that the line is not the newest */
 	uint64_t t0 = atomic_load_explicit(&l->ticks, memory_order_acquire);
 	uint64_t n0 = atomic_load_explicit(&l->ns, memory_order_acquire);
 	uint64_t d = ticks - t0;
@@ -102,7 +104,7 @@ static inline bool read_old_line(uint64_t nr, uint64_t newest, uint64_t ticks, u
 	return RTL_LIKELY(atomic_load_explicit(&clock_line, memory_order_relaxed) == newest);
 }
 
-/* HOT: the same for the newest. */
+/* HOT: the same for the newest line. */
 static inline bool read_line(uint64_t nr, uint64_t ticks, uint64_t *ns)
 {
 	return read_old_line(nr, nr, ticks, ns);
@@ -127,7 +129,7 @@ uint64_t clock_now_ns(void)
 	return read_kernel();
 }
 
-/* A point in the past, by the newest line or the few before it. */
+/* A time in the past, by the newest line or the few before it. */
 static bool read_back(uint64_t ticks, uint64_t *ns)
 {
 	uint64_t newest = atomic_load_explicit(&clock_line, memory_order_acquire);
@@ -142,7 +144,7 @@ static bool read_back(uint64_t ticks, uint64_t *ns)
 
 struct clock_span clock_span_ns(uint64_t begin, uint64_t end)
 {
-	/* relaxed: any of the rates that there were will do */
+	/* relaxed: any rate so far is good enough */
 	double rate = (double)atomic_load_explicit(&newest_mult, memory_order_relaxed) /
 		      (double)(UINT64_C(1) << CLOCK_SHIFT);
 	uint64_t ns = end > begin ? (uint64_t)((double)(end - begin) * rate) : 0;
@@ -175,7 +177,8 @@ static bool is_invariant(void)
 #endif
 }
 
-/* Whether the kernel counts by it: it has checked what we can't, that processors agree. */
+/* Whether the kernel uses the counter as clock source: it has checked that processors agree, which
+ * librtl can't. */
 static bool is_trusted(void)
 {
 	char name[32];
@@ -183,7 +186,7 @@ static bool is_trusted(void)
 	return fd_read_line(SOURCE_FILE, name, sizeof(name)) == 0 && strcmp(name, "tsc") == 0;
 }
 
-/* The quickest of some tries. false: all were interrupted. */
+/* The fastest of several attempts. false: all were interrupted. */
 static bool measure(clockid_t id, struct sample *s)
 {
 	s->width = UINT64_MAX;
@@ -205,8 +208,8 @@ static void publish(uint64_t ticks, uint64_t ns, uint64_t before, uint64_t mult,
 	uint64_t most = (UINT64_C(1) << 62) / mult;
 	uint64_t nr_ticks = (holds_ns << CLOCK_SHIFT) / mult;
 
-	/* release, all of them: pair with the acquires in read_line(); `clock_line` has moved on from the
-	 * line that stood here */
+	/* release, all of them: pair with the acquires in read_line(); `clock_line` has moved on
+	 * from the line stored here before */
 	atomic_store_explicit(&l->ticks, ticks, memory_order_release);
 	atomic_store_explicit(&l->ns, ns, memory_order_release);
 	atomic_store_explicit(&l->before, before, memory_order_release);
@@ -217,7 +220,7 @@ static void publish(uint64_t ticks, uint64_t ns, uint64_t before, uint64_t mult,
 			      memory_order_release);
 	atomic_store_explicit(&newest_mult, mult, memory_order_relaxed);
 	cal.nr = nr;
-	/* seq_cst: either clock_select() takes it away, or we see that it was there */
+	/* seq_cst: either clock_select() removes it, or this thread sees its selection */
 	atomic_store(&clock_line, nr);
 	if (atomic_load(&clock_id) != cal.id)
 		atomic_store(&clock_line, 0);
@@ -230,8 +233,8 @@ static uint64_t rate(const struct sample *from, const struct sample *to)
 	return ticks ? ((to->ns - from->ns) << CLOCK_SHIFT) / ticks : 0;
 }
 
-/* The second measurement: the first line, in front of the kernel's clock by what the measurement
- * took, so that time does not go back. */
+/* The second measurement: makes the first line, ahead of the kernel's clock by the measurement's
+ * duration, so that time does not go back. */
 static void begin(const struct sample *s)
 {
 	uint64_t mult = rate(&cal.last, s);
@@ -240,9 +243,9 @@ static void begin(const struct sample *s)
 		publish(s->ticks, s->ns, mult, mult, HOLDS * cal.wait_ns);
 }
 
-/* -ERANGE: the line is over, or has nothing to do with the clock any more. -EAGAIN: this thread was
- * kept from running in between. */
-static int go_on(const struct sample *s)
+/* -ERANGE: the line has ended, or differs too much from the clock. -EAGAIN: this thread was
+ * preempted during the measurement. */
+static int continue_line(const struct sample *s)
 {
 	struct clock_line *old = &clock_lines[cal.nr % CLOCK_NR_LINES];
 	uint64_t old_mult = atomic_load_explicit(&old->mult, memory_order_relaxed);
@@ -268,7 +271,7 @@ static int go_on(const struct sample *s)
 	return 0;
 }
 
-static uint64_t start_anew(uint64_t now_ns, const struct sample *s)
+static uint64_t restart(uint64_t now_ns, const struct sample *s)
 {
 	cal.last = *s;
 	cal.wait_ns = FIRST_NS;
@@ -301,19 +304,19 @@ uint64_t clock_tick(void)
 	if (!measure(atomic_load(&clock_id), &s))
 		return AGAIN_NS;
 	if (!cal.due_ns || cal.id != atomic_load(&clock_id) || s.ticks <= cal.last.ticks)
-		return start_anew(now_ns, &s);
+		return restart(now_ns, &s);
 	wait_ns = cal.wait_ns;
 	cal.wait_ns = wait_ns * 2 < LAST_NS ? wait_ns * 2 : LAST_NS;
 	if (atomic_load(&clock_line) == 0)
 		begin(&s);
 	else
-		err = go_on(&s);
+		err = continue_line(&s);
 	if (err == -EAGAIN) {
 		cal.wait_ns = wait_ns;
 		return AGAIN_NS;
 	}
 	if (err)
-		return start_anew(now_ns, &s);
+		return restart(now_ns, &s);
 	cal.last = s;
 	cal.due_ns = now_ns + cal.wait_ns;
 	return cal.wait_ns;

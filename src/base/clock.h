@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* clock.h - the clock of every `_ns` in a trace
  *
- * ROCr's system time is CLOCK_BOOTTIME on every KFD so far; clock_select() lets source/hsa say
- * otherwise when the runtime's own counter shows it.
+ * ROCr's system time is CLOCK_BOOTTIME on every KFD so far; source/hsa calls clock_select() if the
+ * runtime's own counter shows another clock.
  *
- * clock_now_ns() asks the kernel, or, where clock_tick() is called and the kernel itself counts by it,
- * computes the same from the processor's time-stamp counter, at half the cost. What it computes
- *	- never goes back on a thread, but by less than a microsecond where it changes from one
- *	  way to the other (nobody called clock_tick() for some seconds);
- *	- is within a microsecond of the kernel's clock as a rule;
- *	- is wrong for a second at most when the clock jumps (suspend, migration, CRIU).
+ * clock_now_ns() reads the kernel's clock. If clock_tick() is called, and the kernel's clock source
+ * is the processor's time-stamp counter, it computes the same from the counter at half the cost.
+ * The computed time
+ * \t- never goes back on a thread, except by less than a microsecond when it changes between the
+ * two methods (no clock_tick() for some seconds);
+ * \t- is usually within a microsecond of the kernel's clock;
+ * \t- is wrong for a second at most when the clock jumps (suspend, migration, CRIU).
  *
  *  operation    | clock_now_ns | clock_tick        | clock_select
  *  -------------+--------------+-------------------+--------------------------------
  *  clock_now_ns | any          | any               | any
  *  clock_span   | any          | any               | any
- *  clock_tick   |              | one thread at all | any: it notices and starts anew
+ *  clock_tick   |              | one thread at all | any: it detects it and restarts
  */
 #ifndef RTL_BASE_CLOCK_H
 #define RTL_BASE_CLOCK_H
@@ -31,28 +32,28 @@ extern _Atomic(int) clock_id; /* clockid_t; set once at start */
 
 void clock_select(clockid_t id);
 
-/* ns of one clock of the host; vDSO, no system call. */
+/* ns of a host clock; vDSO, no system call. */
 uint64_t clock_read_ns(clockid_t id);
 
-/* How clock_now_ns() computes it: by the newest of some lines. Constant while `clock_line` is its number. */
+/* clock_now_ns() computes the time from the newest line. A line is constant while `clock_line` is
+ * its number. */
 #define CLOCK_NR_LINES 8u
 #define CLOCK_SHIFT 28
 struct clock_line {
-	_Atomic uint64_t ticks, ns; /* a point of it */
-	_Atomic uint64_t before,
-		mult; /* ns << CLOCK_SHIFT per tick, in front of that point and behind it */
-	_Atomic uint64_t nr_before, nr_ticks; /* how far it reaches to either side */
+	_Atomic uint64_t ticks, ns;    /* a point of the line */
+	_Atomic uint64_t before, mult; /* ns << CLOCK_SHIFT per tick, before and after that point */
+	_Atomic uint64_t nr_before, nr_ticks; /* the ticks that it covers to either side */
 	uint64_t reserved[2];
 };
 extern RTL_HIDDEN struct clock_line clock_lines[CLOCK_NR_LINES];
-/* The number of the newest line, at number % CLOCK_NR_LINES; 0: none. Numbers never come again. Place 0 is
- * never used: its line reaches nowhere, which spares readers the question whether there is a line. */
+/* The number of the newest line, stored at number % CLOCK_NR_LINES; 0: none. Numbers are never
+ * reused. Slot 0 is never used: its line covers nothing, which saves readers a check. */
 extern RTL_HIDDEN _Atomic uint64_t clock_line;
 
 /* HOT: now, in ROCr's system time. */
 uint64_t clock_now_ns(void);
 
-/* HOT: the same, written out where it is called for the usual case: behind the point of the newest line. */
+/* HOT: the same, inlined for the usual case: after the point of the newest line. */
 static RTL_INLINE uint64_t clock_now_inline_ns(void)
 {
 	/* acquire: pairs with the release in publish(): the line */
@@ -70,17 +71,18 @@ static RTL_INLINE uint64_t clock_now_inline_ns(void)
 	return clock_now_ns();
 }
 
-/* What lies between two readings of RTL_TICKS() by one thread, in ns. */
+/* The times of two readings of RTL_TICKS() by one thread, in ns. */
 struct clock_span {
 	uint64_t begin_ns, end_ns;
 };
 
-/* The same as clock_span_inline_ns(), whatever the clock is like; `end` is about now. Once clock_is_fast() was true.
- * Where the newest lines don't reach back to `begin`, it is as far from the end as the counter says. */
+/* As clock_span_inline_ns(), for any state of the clock; `end` is about now. Requires that
+ * clock_is_fast() was true once. If no line covers `begin`, its distance from `end` is computed
+ * from the counter's rate. */
 struct clock_span clock_span_ns(uint64_t begin, uint64_t end);
 
-/* HOT: the times of two readings of the counter; `begin` was the first, `end` is about now. A reading costs a
- * quarter of what clock_now_inline_ns() costs, and the two are converted together. */
+/* HOT: the times of two readings of the counter; `begin` was first, `end` is about now. A reading
+ * costs a quarter of clock_now_inline_ns(), and the two are converted together. */
 static RTL_INLINE struct clock_span clock_span_inline_ns(uint64_t begin, uint64_t end)
 {
 	/* acquire, and those below: as in clock_now_inline_ns() */
@@ -103,11 +105,11 @@ static RTL_INLINE struct clock_span clock_span_inline_ns(uint64_t begin, uint64_
 				    n0 + (to * mult >> CLOCK_SHIFT) };
 }
 
-/* Compares the counter with the kernel's clock where that is due. Returns ns until the next time:
- * 10 ms after the first call, up to a second later on; UINT64_MAX where the counter is of no use. */
+/* Compares the counter with the kernel's clock if due. Returns ns until the next time: 10 ms after
+ * the first call, up to a second later on; UINT64_MAX if the counter is not usable. */
 uint64_t clock_tick(void);
 
-/* Whether clock_now_ns() reads the counter now. */
+/* Whether clock_now_ns() currently reads the counter. */
 bool clock_is_fast(void);
 
 #endif

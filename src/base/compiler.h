@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* compiler.h - the compiler's extensions that the product uses, each under a name of ours */
+/* compiler.h - the compiler extensions that the product uses, each under a name with RTL_ */
 #ifndef RTL_BASE_COMPILER_H
 #define RTL_BASE_COMPILER_H
 
@@ -11,11 +11,11 @@
 #define RTL_INLINE inline __attribute__((always_inline))
 #define RTL_COLD __attribute__((cold, noinline))
 #define RTL_UNUSED __attribute__((unused))
-/* For what runs on a stack that the address sanitizer does not know of. */
+/* For functions that run on a stack unknown to the address sanitizer. */
 #define RTL_FOREIGN_STACK __attribute__((no_sanitize_address))
 #define RTL_EXPORT __attribute__((visibility("default")))
-/* For a variable that hot paths read: a declaration of it is not hidden by -fvisibility, and is then reached by way of
- * the global offset table. */
+/* For a variable that hot paths read: -fvisibility does not apply to declarations, so without this
+ * it would be accessed through the global offset table. */
 #define RTL_HIDDEN __attribute__((visibility("hidden")))
 
 /* A pause in a loop that waits for another thread's next few instructions. */
@@ -27,15 +27,15 @@
 #define RTL_RELAX() __asm__ volatile("" ::: "memory")
 #endif
 
-/* Stores that were combined on their way (to memory of a device) are done before those that follow. */
+/* Write-combined stores (to device memory) complete before the stores that follow. */
 #if defined(__x86_64__) || defined(__i386__)
 #define RTL_STORE_FENCE() __builtin_ia32_sfence()
 #else
 #define RTL_STORE_FENCE() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 #endif
 
-/* The processor's time-stamp counter, where it has one that programs can read; else 0. The second
- * form is read neither before what stands in front of it nor after what stands behind it. */
+/* The processor's time-stamp counter, where programs can read it; else 0. The second form is
+ * ordered after earlier and before later instructions. */
 #if defined(__x86_64__)
 #define RTL_TICKS() __builtin_ia32_rdtsc()
 #define RTL_TICKS_ORDERED() (__builtin_ia32_lfence(), rtl_ticks_fenced(__builtin_ia32_rdtsc()))
@@ -49,23 +49,23 @@ static inline uint64_t rtl_ticks_fenced(uint64_t ticks)
 #define RTL_TICKS_ORDERED() UINT64_C(0)
 #endif
 
-/* Fetches a cache line that is to be written soon. The instruction is a no-op where it is unknown;
- * the builtin would only fetch the line for reading in code for any x86-64. */
+/* Fetches a cache line that will be written soon. The instruction is a no-op where unsupported; in
+ * code for any x86-64 the builtin would only fetch the line for reading. */
 #if defined(__x86_64__)
 #define RTL_PREFETCH_WRITE(p) __asm__ volatile("prefetchw %0" ::"m"(*(const char *)(p)))
 #else
 #define RTL_PREFETCH_WRITE(p) __builtin_prefetch((p), 1)
 #endif
 
-/* Has the variable live in memory, where it costs a load when it is used; in a register that callees save it costs a
- * push and a pop. For what is needed before and after a call, in functions that do little else. */
+/* Keeps the variable in memory, where each use costs a load; in a callee-saved register it costs a
+ * push and a pop. For values needed before and after a call, in otherwise short functions. */
 #define RTL_IN_MEMORY(variable) __asm__ volatile("" : "+m"(variable))
 
-/* The pointer as one that the compiler knows nothing of: one address to which members' offsets are added, not an
- * address for each member. */
+/* Hides the pointer's origin from the compiler: members are addressed by offsets from one address,
+ * not by an address each. */
 #define RTL_AS_ONE(pointer) __asm__("" : "+r"(pointer))
 
-/* The address of the frame of the function that this is written in, or that it is inlined into. */
+/* The frame address of the function that contains this, or into which it is inlined. */
 #define RTL_FRAME() ((uintptr_t)__builtin_frame_address(0))
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The CRC of what `crc` stands for, followed by `size` bytes; begin with 0. Any thread. */
+/* Extends `crc` by `size` bytes; begin with 0. Any thread. */
 uint32_t crc_add(uint32_t crc, const void *data, size_t size);
 
 #endif

@@ -3,7 +3,7 @@
  *
  * Owns:     copies of the values: the program may overwrite its environment.
  * Threads:  env_init() before threads; the rest any.
- * Fails:    a value that does not fit is kept for env_report(), and the default holds.
+ * Fails:    an invalid value is kept for env_report(), and the default is used.
  */
 #include "base/env.h"
 
@@ -34,7 +34,7 @@ static const struct row rows[ENV_NR] = {
 #undef X
 };
 
-/* Names that are not ours to judge: the project's build and tests set them for themselves. */
+/* Names not reported as unknown: the project's build and tests use them. */
 static const char *const not_read[] = { "RTL_BUILD", "RTL_SOURCE", "RTL_PRESET" };
 #define TEST_PREFIX "RTL_TEST_"
 
@@ -42,7 +42,7 @@ static const char *const not_read[] = { "RTL_BUILD", "RTL_SOURCE", "RTL_PRESET" 
 #define VALUE_MAX 4095
 #define MAX_BAD 8
 
-/* set in init, constant after */
+/* set in init, constant afterwards */
 static const char *text_of[ENV_NR];
 static uint64_t number_of[ENV_NR];
 static bool given[ENV_NR];
@@ -105,7 +105,7 @@ static bool parse_uint(const char *value, const char *range, uint64_t *out)
 	return n >= low && n <= high;
 }
 
-/* The choice, copied to the text area: the table's spelling. */
+/* The choice in the table's spelling, copied to the text area. */
 static const char *parse_enum(const char *value, const char *range, size_t *size)
 {
 	for (const char *p = range; *p;) {
@@ -150,7 +150,7 @@ static void set(int id, const char *value, bool by_user)
 		note_bad(": not one of ", r->name, value, r->range);
 		return;
 	}
-	/* "default" is the other name of the standard mode */
+	/* "default" is another name of the standard mode */
 	if (id == ENV_MODE && size == 7 && strncmp(canon, "default", 7) == 0) {
 		canon = "standard";
 		size = 8;
@@ -183,7 +183,7 @@ static bool is_ignored(const char *name, size_t size)
 	return strncmp(name, TEST_PREFIX, sizeof(TEST_PREFIX) - 1) == 0;
 }
 
-/* Letters that differ, for names of equal length or one longer: enough for a slip of the finger. */
+/* Number of different letters, for names of equal length or one longer: finds typing errors. */
 static bool is_near(const char *a, size_t a_size, const char *b)
 {
 	size_t b_size = strlen(b);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* env.h - every environment variable that the product reads, in one table
  *
- * Read once, in env_init(); ignored in a setuid program (AT_SECURE). A variable named RTL_* that
- * is not in the table, or a value that does not fit, is reported once (env_report()) and ignored.
+ * Read once, in env_init(); ignored in a setuid program (AT_SECURE). A variable named RTL_* that is
+ * not in the table, or an invalid value, is reported once (env_report()) and ignored.
  */
 #ifndef RTL_BASE_ENV_H
 #define RTL_BASE_ENV_H
@@ -59,7 +59,7 @@ void env_init(void);
 const char *env_str(enum env_id id);
 uint64_t env_uint(enum env_id id);
 bool env_bool(enum env_id id);
-bool env_is_set(enum env_id id); /* given by the user, and good */
+bool env_is_set(enum env_id id); /* set by the user, and valid */
 
 /* Names unknown RTL_* variables and bad values, once, through `say`. */
 void env_report(void (*say)(const char *line));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fd.c - descriptors kept out of the program's way, and small files read whole
+/* fd.c - descriptors numbered high, apart from the program's, and reading small files
  *
  * Threads:  any.
  */
@@ -26,8 +26,8 @@ static int number_after(const char *text, const char *name)
 	return n;
 }
 
-/* Where threads share the table of descriptors the kernel grows it only after an RCU grace period,
- * 10 ms in the middle of hsa_init(): then the upper end of the table as it is will do. */
+/* If threads share the descriptor table, the kernel grows it only after an RCU grace period: 10 ms
+ * in the middle of hsa_init(). Then the upper end of the current table is used. */
 static int within_table(int low)
 {
 	char text[4096];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* fd.h - file descriptors that live in someone else's process
+/* fd.h - file descriptors of librtl in another program's process
  *
- * Descriptors of ours are close-on-exec and numbered high: the program's own open() goes on to
- * return the lowest free number. The program may close them (closefrom) and get the number back
- * for a file of its own; fd_is() tells.
+ * They are close-on-exec and numbered high: the program's own open() continues to return the lowest
+ * free number. The program may close them (closefrom) and get the number for a file of its own;
+ * fd_is() detects that.
  */
 #ifndef RTL_BASE_FD_H
 #define RTL_BASE_FD_H
@@ -17,9 +17,9 @@
 int fd_open(const char *path, int flags, mode_t mode);
 /* Whether `fd` is open and is that file. */
 bool fd_is(int fd, dev_t dev, ino_t ino);
-/* Whole buffer at `offset`. 0 or -errno; interrupted and short writes are taken up again. */
+/* Writes the whole buffer at `offset`. 0 or -errno; interrupted and short writes are continued. */
 int fd_pwrite(int fd, const void *data, size_t size, uint64_t offset);
-/* Up to `size` bytes of a file, closed by a NUL when there is room. Bytes read, or -errno. */
+/* Up to `size` bytes of a file, NUL-terminated if there is space. Bytes read, or -errno. */
 ssize_t fd_read_file(const char *path, void *out, size_t size);
 /* As above: one line of text, always NUL-terminated, without its newline. 0 or -errno. */
 int fd_read_line(const char *path, char *out, size_t size);

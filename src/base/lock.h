@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* lock.h - a mutex with a rank; locks are taken in the order of their ranks, outermost first
  *
- * Every lock of what a target loads is one of these, and what it guards says so: RTL_GUARDED_BY() on the data, RTL_REQUIRES() on
- * the functions that are called under it. Clang checks that (preset tsa). Debug builds check the order on each thread and
- * end the process when it is broken. A lock of one rank is never taken inside of another of the same rank.
+ * All locks in librtl and the faces are of this type. RTL_GUARDED_BY() marks the data that a lock
+ * guards, RTL_REQUIRES() the functions that are called under it; clang checks both (preset tsa).
+ * Debug builds check the order on each thread and end the process on a violation. A thread holds
+ * only one lock of each rank.
  *
  * Threads:  any.
- * Fails:    never; a lock is not taken twice by one thread.
+ * Fails:    never; a thread does not take a lock twice.
  */
 #ifndef RTL_BASE_LOCK_H
 #define RTL_BASE_LOCK_H
@@ -16,38 +17,39 @@
 
 enum lock_rank {
 	LOCK_DEFAULT_POOL,    /* libroctracer64/api.c */
-	LOCK_REGISTRY,	      /* libroctracer64/registry.c: sources are switched under it */
+	LOCK_REGISTRY,	      /* libroctracer64/registry.c: switches sources under it */
 	LOCK_HSA_EVENTS,      /* libroctracer64/hsa_events.c: the same */
 	LOCK_ROCTX,	      /* libroctx64/roctx.c */
-	LOCK_RANGES,	      /* libroctx64/ranges.c: a callback of the program runs under it */
-	LOCK_ACTIVITY,	      /* activity.c: HIP's callbacks are registered under it */
-	LOCK_ACQUIRE,	      /* queue_calls.c: of two threads that acquire one queue */
+	LOCK_RANGES,	      /* libroctx64/ranges.c: calls the program's callback under it */
+	LOCK_ACTIVITY,	      /* activity.c: registers HIP's callbacks under it */
+	LOCK_ACQUIRE,	      /* queue_calls.c: serialises attaching a queue that two threads
+			       * acquire */
 	LOCK_INTERNAL_QUEUES, /* internal_queue.c: the table */
-	LOCK_INTERNAL_QUEUE,  /* internal_queue.c: one queue; records are emitted under it */
-	LOCK_CODE_OBJECT, /* code_object.c: the runtime is asked and records are emitted under it */
-	LOCK_QUEUE,	  /* queue.c */
-	LOCK_SHARED_CALLS, /* shared_calls.c */
-	LOCK_SHARED_TIMES, /* shared_times.c */
-	LOCK_JOIN,	   /* join.c */
-	LOCK_ACTIVITY_MAP, /* activity_map.c: one part */
-	LOCK_BUS,	   /* bus.c: strings, what exists, and the sinks that get them */
-	LOCK_META,	   /* recorder.c */
-	LOCK_HSA_KERNELS,  /* libroctracer64/hsa_kernels.c */
-	LOCK_POOLS,	   /* libroctracer64/pool.c: those that are closed */
-	LOCK_POOL,	   /* libroctracer64/pool.c: one */
+	LOCK_INTERNAL_QUEUE,  /* internal_queue.c: one queue; emits records under it */
+	LOCK_CODE_OBJECT,     /* code_object.c: calls the runtime and emits records under it */
+	LOCK_QUEUE,	      /* queue.c */
+	LOCK_SHARED_CALLS,    /* shared_calls.c */
+	LOCK_SHARED_TIMES,    /* shared_times.c */
+	LOCK_JOIN,	      /* join.c */
+	LOCK_ACTIVITY_MAP,    /* activity_map.c: one part */
+	LOCK_BUS,	      /* bus.c: strings, live objects, and the sinks that get them */
+	LOCK_META,	      /* recorder.c */
+	LOCK_HSA_KERNELS,     /* libroctracer64/hsa_kernels.c */
+	LOCK_POOLS,	      /* libroctracer64/pool.c: closed pools */
+	LOCK_POOL,	      /* libroctracer64/pool.c: one */
 	LOCK_NR_RANKS
 };
 
-/* Clang's thread-safety analysis, one preset; nothing elsewhere. */
+/* Clang's thread-safety analysis, in one preset; empty elsewhere. */
 #if defined(RTL_TSA) && defined(__clang__)
 #define RTL_TSA_ATTRIBUTE(a) __attribute__((a))
 #else
 #define RTL_TSA_ATTRIBUTE(a)
 #endif
 #define RTL_CAPABILITY RTL_TSA_ATTRIBUTE(capability("mutex"))
-/* Data: read and written under `m` alone. */
+/* Data: accessed only under `m`. */
 #define RTL_GUARDED_BY(m) RTL_TSA_ATTRIBUTE(guarded_by(m))
-/* Functions: called under `m`; take it; give it back; take it when they return true; are not analysed. */
+/* Functions: called under `m`; take it; release it; take it when they return true; not analysed. */
 #define RTL_REQUIRES(m) RTL_TSA_ATTRIBUTE(requires_capability(m))
 #define RTL_ACQUIRES(m) RTL_TSA_ATTRIBUTE(acquire_capability(m))
 #define RTL_RELEASES(m) RTL_TSA_ATTRIBUTE(release_capability(m))
@@ -73,7 +75,7 @@ void lock_assert_held(const struct lock *l) RTL_TSA_ATTRIBUTE(assert_capability(
 #define lock_assert_held(l) ((void)(l))
 #endif
 
-/* For a lock that is no static variable, before its first use. */
+/* For a lock that is not a static variable, before its first use. */
 static inline void lock_init(struct lock *l, enum lock_rank rank)
 {
 	pthread_mutex_init(&l->mutex, NULL);
@@ -96,15 +98,15 @@ RTL_NO_TSA static inline void lock_drop(struct lock *l)
 	lock_check_drop(l->rank);
 }
 
-/* Waits, perhaps for nothing: the lock is given back meanwhile. */
+/* Waits, possibly with a spurious wake-up; the lock is released meanwhile. */
 static inline void lock_wait(struct lock *l, pthread_cond_t *cond) RTL_REQUIRES(l);
 static inline void lock_wait(struct lock *l, pthread_cond_t *cond)
 {
 	pthread_cond_wait(cond, &l->mutex);
 }
 
-/* Fork handlers: takes the lock before the fork, gives it back after it, in parent and child. They hold locks whatever
- * their ranks, in an order of their own. */
+/* Fork handlers: takes the lock before the fork, releases it afterwards, in parent and child. They
+ * hold locks in an order of their own, independent of ranks. */
 RTL_NO_TSA static inline void lock_hold(struct lock *l, bool on)
 {
 	if (on)

@@ -31,7 +31,7 @@ struct topic {
 
 _Atomic int log_threshold = LOG_WARN;
 
-/* set in init, constant after */
+/* set in init, constant afterwards */
 static struct topic topics[MAX_TOPICS];
 static unsigned int nr_topics;
 static int default_level = LOG_WARN;
@@ -106,7 +106,7 @@ void log_init(void)
 		if (topics[i].level > highest)
 			highest = topics[i].level;
 	}
-	/* relaxed: no thread of ours yet, and a stale value costs a line */
+	/* relaxed: librtl has no thread yet, and a stale value costs one line */
 	atomic_store_explicit(&log_threshold, highest, memory_order_relaxed);
 }
 
@@ -124,7 +124,7 @@ static void put(const char *line, size_t size)
 	int fd = STDERR_FILENO;
 	ssize_t n;
 
-	/* opened for each line: the program may have closed what we keep open */
+	/* opened for each line: the program may have closed a descriptor kept open */
 	if (*file_path) {
 		fd = open(file_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
 		if (fd < 0)
@@ -149,7 +149,7 @@ void log_write(enum log_level level, const char *topic, _Atomic unsigned *site, 
 
 	if (!wanted(level, topic))
 		return;
-	/* relaxed: a count */
+	/* relaxed: a counter */
 	nr = site ? atomic_fetch_add_explicit(site, 1, memory_order_relaxed) : 0;
 	if (nr >= LOG_PER_SITE)
 		return;

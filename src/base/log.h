@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* log.h - words to the user from inside of a traced process: rare, short, never on stdout
+/* log.h - messages to the user from within a traced process: rare, short, never on stdout
  *
- * A file says `#define LOG_TOPIC "hsa"` above its includes. RTL_LOG=warn,hsa:debug selects;
- * the default is warn. RTL_LOG_FILE=path (`%p` = pid) instead of stderr. One write(2) from a stack
- * buffer, at most LOG_PER_SITE lines for each place, no stdio streams. Async-signal-safe.
- * RTL_STRICT=1 turns an error-level line into abort(): for tests.
+ * A file defines `LOG_TOPIC` ("hsa") above its includes. RTL_LOG=warn,hsa:debug selects levels; the
+ * default is warn. RTL_LOG_FILE=path (`%p` = pid) replaces stderr. One write(2) from a stack
+ * buffer, at most LOG_PER_SITE lines for each call site, no stdio streams. Async-signal-safe.
+ * RTL_STRICT=1 turns an error-level line into abort(), for tests.
  */
 #ifndef RTL_BASE_LOG_H
 #define RTL_BASE_LOG_H
@@ -16,9 +16,9 @@ enum log_level { LOG_ERR, LOG_WARN, LOG_INFO, LOG_DBG };
 
 #define LOG_PER_SITE 8
 
-extern _Atomic int log_threshold; /* the highest level that any topic wants */
+extern _Atomic int log_threshold; /* the highest level enabled for any topic */
 
-/* Formats like printf. `site` counts the lines of one place. */
+/* Formats like printf. `site` counts the lines of one call site. */
 void log_write(enum log_level level, const char *topic, _Atomic unsigned *site, const char *fmt,
 	       ...) __attribute__((format(printf, 4, 5)));
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pattern.c - fills in %p and its like, in the spelling of nsys and in that of rocprofv3
+/* pattern.c - expands %p and similar parts, in the spelling of nsys and in that of rocprofv3
  *
  * Threads:  as getenv(3); pattern_facts_read() before threads.
- * Fails:    -ENAMETOOLONG; what is unknown is kept literally.
+ * Fails:    -ENAMETOOLONG; unknown parts are kept literally.
  */
 #include "base/pattern.h"
 
@@ -21,7 +21,7 @@ struct spelling {
 	enum part part;
 };
 
-/* Long ones first: "%pid%" also begins like "%p". */
+/* Longer ones first: "%pid%" also begins with "%p". */
 static const struct spelling spellings[] = {
 	{ "%pid%", PART_PID }, { "%hostname%", PART_HOST }, { "%rank%", PART_RANK },
 	{ "%job%", PART_JOB }, { "%env{", PART_ENV },	    { "%q{", PART_ENV },
@@ -35,7 +35,7 @@ static void add_name(struct str *s, const char *text)
 		str_add_n(s, *text == '/' ? "_" : text, 1);
 }
 
-/* `p` stands behind the brace. Returns what follows the whole part, NULL when it has no end. */
+/* `p` is behind the brace. Returns what follows the whole part, NULL if it has no end. */
 static const char *add_env(struct str *s, const char *p, char end, const struct pattern_facts *f)
 {
 	const char *brace = strchr(p, '}');

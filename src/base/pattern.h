@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* pattern.h - names of outputs with parts that are filled in
+/* pattern.h - expands the variable parts of output names
  *
- *	%p  %pid%	 process id		%r  %rank%	rank, 0 when there is none
- *	%h  %hostname%	 host name		%j  %job%	job id, 0 when there is none
- *	%q{VAR}  %env{VAR}%  an environment variable, empty when unset	%%  a percent sign
+ * \t%p  %pid%\t process id\t\t%r  %rank%\trank, 0 if there is none
+ * \t%h  %hostname%\t host name\t\t%j  %job%\tjob id, 0 if there is none
+ * \t%q{VAR}  %env{VAR}%  an environment variable, empty if unset\t%%  a percent sign
  *
- * A '/' in what is filled in becomes '_', but in variables.
+ * A '/' in a substituted value becomes '_', except in variables.
  */
 #ifndef RTL_BASE_PATTERN_H
 #define RTL_BASE_PATTERN_H
@@ -20,11 +20,11 @@ struct pattern_facts {
 	const char *host;
 	const struct rank *rank;
 	rank_getenv_fn get; /* NULL: getenv(3) */
-	/* Told of each '%' that starts nothing known; the text is kept as it is. May be NULL. */
+	/* Called for each '%' that starts no known part, which is kept literally. May be NULL. */
 	void (*unknown)(const char *where);
 };
 
-/* This process and host, and `rank`, which the caller keeps. `host` is valid for ever. */
+/* Reads this process and host, and `rank`, which the caller keeps. `host` is static. */
 void pattern_facts_read(struct pattern_facts *facts, struct rank *rank);
 
 /* 0, or -ENAMETOOLONG when the result, with its NUL, is longer than `size`. */

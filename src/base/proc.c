@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* proc.c - whether a process still runs
+/* proc.c - whether a process is running
  *
  * Threads:  any. Not in a traced process: opendir() allocates.
  */
@@ -15,8 +15,8 @@
 /* fields of /proc/PID/stat */
 enum { STAT_COMM = 2, STAT_NR_THREADS = 20, STAT_START_TICKS = 22 };
 
-/* The process with that name in /proc. */
-static bool is_it(const char *name, uint64_t start_ticks)
+/* Whether the process of that name in /proc is the wanted one. */
+static bool matches(const char *name, uint64_t start_ticks)
 {
 	char path[300], text[1024], *at;
 	bool zombie;
@@ -27,20 +27,20 @@ static bool is_it(const char *name, uint64_t start_ticks)
 	if (n <= 0)
 		return false;
 	text[n] = '\0';
-	at = strrchr(text, ')'); /* the name in brackets may hold anything */
+	at = strrchr(text, ')'); /* the name in brackets may contain any characters */
 	if (!at || at[1] != ' ')
 		return false;
 	zombie = strchr("ZXx", at[2]);
 	for (int field = STAT_COMM; at && field < STAT_START_TICKS; field++) {
 		at = strchr(at + 1, ' ');
-		/* a first thread that has ended is a zombie, too, as long as there are others */
+		/* a first thread that has ended is a zombie while other threads run */
 		if (at && field + 1 == STAT_NR_THREADS && zombie && strtoul(at, NULL, 10) <= 1)
 			return false;
 	}
 	return at && (!start_ticks || strtoull(at, NULL, 10) == start_ticks);
 }
 
-/* Whether its number in the innermost of several namespaces is `pid`. */
+/* Whether its pid in the innermost of several namespaces is `pid`. */
 static bool is_inner_pid(const char *name, uint32_t pid)
 {
 	char path[300], text[4096], *at, *end;
@@ -69,12 +69,12 @@ bool proc_alive(uint32_t pid, uint64_t start_ticks)
 	DIR *dir;
 
 	snprintf(name, sizeof(name), "%u", pid);
-	if (is_it(name, start_ticks))
+	if (matches(name, start_ticks))
 		return true;
 	dir = start_ticks ? opendir("/proc") : NULL;
 	while (dir && !found && (entry = readdir(dir)))
 		found = *entry->d_name >= '1' && *entry->d_name <= '9' &&
-			is_it(entry->d_name, start_ticks) && is_inner_pid(entry->d_name, pid);
+			matches(entry->d_name, start_ticks) && is_inner_pid(entry->d_name, pid);
 	if (dir)
 		closedir(dir);
 	return found;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* proc.h - whether a process still runs */
+/* proc.h - whether a process is running */
 #ifndef RTL_BASE_PROC_H
 #define RTL_BASE_PROC_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether that process is there and has a thread that is no zombie: `pid` as it saw itself, start_ticks field 22 of its
- * /proc stat (0: any). One in a pid namespace below ours is found, too, by the number that it has
- * there; one that is beside or above ours is not. Reads all of /proc before it says no. */
+/* Whether that process exists and has a thread that is not a zombie: `pid` in its own namespace,
+ * start_ticks field 22 of its /proc stat (0: any). Finds a process in a descendant pid namespace by
+ * its number there; not one in a sibling or parent namespace. Reads all of /proc before it returns
+ * false. */
 bool proc_alive(uint32_t pid, uint64_t start_ticks);
 
 #endif

@@ -12,7 +12,7 @@
 #include "base/compiler.h"
 #include "base/str.h"
 
-/* One launcher: it is the one when `rank` and, if named, `needs` are set. */
+/* A launcher; it applies if `rank` and, if named, `needs` are set. */
 struct launcher {
 	const char *rank;
 	const char *needs;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rank.h - which of a job's processes this is, by the variables of what launched it
+/* rank.h - the rank of this process in its job, from the variables of the job's launcher
  *
  * torchrun, Open MPI, MPICH and others with PMI, MVAPICH, Flux, PALS, Slurm; in that order, since
- * the inner launcher knows best: torchrun below srun, mpirun inside of an sbatch script.
+ * the inner launcher is more exact: torchrun under srun, mpirun in an sbatch script.
  */
 #ifndef RTL_BASE_RANK_H
 #define RTL_BASE_RANK_H
@@ -12,8 +12,8 @@
 #define RANK_NONE (-1)
 
 struct rank {
-	int64_t rank, world_size, local_rank; /* RANK_NONE: not known */
-	char job[64];			      /* the scheduler's job id, "" when there is none */
+	int64_t rank, world_size, local_rank; /* RANK_NONE: unknown */
+	char job[64];			      /* the scheduler's job id, "" if there is none */
 };
 
 typedef const char *(*rank_getenv_fn)(const char *name);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* rocr.c - what a libhsa-runtime64 can do, by its file
+/* rocr.c - what a libhsa-runtime64 supports, from its file
  *
- * The names of what it imports and exports and of the variables that it reads are in it as text. Its version is
- * not: hsa_system's is 1.1 in every release. AMD's builds have the release in the file's name, Debian's don't.
+ * The file contains the names of its imports, exports and variables as text. It does not contain
+ * its version: hsa_system's is 1.1 in every release. AMD's builds have the release in the file's
+ * name, Debian's don't.
  */
 #include "base/rocr.h"
 
@@ -20,10 +21,10 @@
 #include "base/compiler.h"
 
 #define NAME "libhsa-runtime64.so.1"
-#define ROCM_LEAST 10000u /* smaller ones are a patch level of the file */
+#define ROCM_LEAST 10000u /* smaller numbers are a patch level of the file */
 
-/* Sizes of the table of AMD's extensions: from the first release whose intercept queues hand over whole batches to
- * the first that does so without a fault (ROCm pull requests 2185, 4066 and 7874). */
+/* Sizes of the AMD extension table: from the first release whose intercept queues pass whole
+ * batches to the first that does so correctly (ROCm pull requests 2185, 4066 and 7874). */
 #define FIRST_STAGING_BYTES 624u
 #define FIRST_MENDED_BYTES 712u
 
@@ -158,7 +159,7 @@ void rocr_build_id_of(const void *fn, char out[ROCR_BUILD_ID_SIZE])
 
 const char *rocr_intercept_fault(uint32_t amd_ext_bytes, const char *build_id)
 {
-	/* Builds that were seen to fail, in case that one of them has another table. */
+	/* Builds that were seen to fail, in case one of them has another table. */
 	static const char *const faulty[] = {
 		"973abb449f02e6d1eab82b44df7c2165782c5e99", /* Debian, 7.2.4+dfsg-1~exp1 */
 	};
@@ -186,13 +187,13 @@ static bool look(const char *dir, size_t length, char *out, size_t size)
 
 bool rocr_find(const char *library_path, char *out, size_t size)
 {
-	static const char *const places[] = { "/opt/rocm/lib",
-					      "/opt/rocm/lib64",
-					      "/usr/local/lib",
-					      "/usr/lib/x86_64-linux-gnu",
-					      "/lib/x86_64-linux-gnu",
-					      "/usr/lib64",
-					      "/usr/lib" };
+	static const char *const folders[] = { "/opt/rocm/lib",
+					       "/opt/rocm/lib64",
+					       "/usr/local/lib",
+					       "/usr/lib/x86_64-linux-gnu",
+					       "/lib/x86_64-linux-gnu",
+					       "/usr/lib64",
+					       "/usr/lib" };
 
 	while (library_path && *library_path) {
 		size_t n = strcspn(library_path, ":;");
@@ -201,8 +202,8 @@ bool rocr_find(const char *library_path, char *out, size_t size)
 			return true;
 		library_path += n + (library_path[n] != 0);
 	}
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-		if (look(places[i], strlen(places[i]), out, size))
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		if (look(folders[i], strlen(folders[i]), out, size))
 			return true;
 	return false;
 }

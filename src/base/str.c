@@ -18,10 +18,10 @@ void str_init(struct str *s, char *buffer, size_t size)
 
 void str_add_n(struct str *s, const char *more, size_t size)
 {
-	size_t room = s->size - 1 - s->used;
+	size_t space = s->size - 1 - s->used;
 
-	if (size > room) {
-		size = room;
+	if (size > space) {
+		size = space;
 		s->cut = true;
 	}
 	memcpy(s->text + s->used, more, size);

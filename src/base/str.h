@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* str.h - builds text in a buffer of the caller; what does not fit is cut and remembered */
+/* str.h - builds text in a buffer of the caller; text that does not fit is cut, and the cut
+ * recorded */
 #ifndef RTL_BASE_STR_H
 #define RTL_BASE_STR_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* testpoint.c - stalls threads where a test wants them
+/* testpoint.c - stalls threads at named points in debug builds
  *
  * Threads:  testpoint_hit() any; the others before threads.
  */
@@ -19,7 +19,7 @@ static _Atomic uint64_t stall_ms;
 void testpoint_set(const char *name, uint64_t ms)
 {
 	atomic_store_explicit(&stall_ms, ms, memory_order_relaxed);
-	/* release: pairs with nothing stronger than the test's own thread creation */
+	/* release: pairs with the test's own thread creation */
 	atomic_store_explicit(&testpoint_name, name, memory_order_release);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* testpoint.h - named windows between two steps that others can see
+/* testpoint.h - named points between two steps that other threads can observe
  *
- * RTL_TEST_STALL=name[:ms] in a debug build stalls every thread that reaches that window, for ms
- * (1000 when not given). Without RTL_DEBUG_CHECKS nothing is compiled in.
+ * RTL_TEST_STALL=name[:ms] in a debug build stalls every thread that reaches that point, for ms
+ * (default 1000). Without RTL_DEBUG_CHECKS nothing is compiled in.
  */
 #ifndef RTL_BASE_TESTPOINT_H
 #define RTL_BASE_TESTPOINT_H
@@ -14,7 +14,7 @@
 
 extern _Atomic(const char *) testpoint_name; /* NULL: none */
 void testpoint_hit(const char *name);
-/* The default is RTL_TEST_STALL's; tests may set it. `name` is borrowed for ever. */
+/* The default is RTL_TEST_STALL's; tests may set it. `name` must be static. */
 void testpoint_set(const char *name, uint64_t ms);
 void testpoint_init(void);
 

@@ -18,7 +18,7 @@
 #include "base/compiler.h"
 #include "base/env.h"
 #include "base/fd.h"
-#include "base/place.h"
+#include "base/paths.h"
 #include "base/rank.h"
 #include "base/str.h"
 #include "event/bus.h"
@@ -93,7 +93,7 @@ static void command(void)
 
 void facts_emit(void)
 {
-	const struct rank *rank = place_rank();
+	const struct rank *rank = paths_rank();
 	struct utsname names;
 	ssize_t n;
 
@@ -105,7 +105,7 @@ void facts_emit(void)
 	}
 	if (getcwd(work, sizeof(work)))
 		info("cwd", work);
-	info("host", place_host());
+	info("host", paths_host());
 	if (uname(&names) == 0)
 		info("kernel", names.release);
 	if (fd_read_line("/proc/sys/kernel/random/boot_id", work, 64) == 0)
@@ -114,7 +114,7 @@ void facts_emit(void)
 	info("mode", env_str(ENV_MODE));
 	if (env_is_set(ENV_TRACE_START))
 		info("trace_start", env_str(ENV_TRACE_START));
-	info("output", place_output());
+	info("output", paths_output());
 	info_int("rank", rank->rank);
 	info_int("world_size", rank->world_size);
 	info_int("local_rank", rank->local_rank);

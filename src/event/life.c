@@ -28,7 +28,7 @@
 #include "base/clock.h"
 #include "base/env.h"
 #include "base/log.h"
-#include "base/place.h"
+#include "base/paths.h"
 #include "event/special.h"
 #include "base/testpoint.h"
 #include "event/bus.h"
@@ -80,7 +80,7 @@ void life_init(const struct source *const *all_sources, const struct sink *const
 	testpoint_init();
 	if (env_bool(ENV_DISABLE))
 		return;
-	place_init();
+	paths_init();
 	sources = all_sources;
 	sinks = all_sinks;
 }
@@ -317,10 +317,10 @@ static bool start(void)
 	int err;
 
 	env_report(say);
-	place_report();
-	if (*place_error())
-		log_warn("%s: the name is too long", place_error());
-	if (*place_error() || !attach_all()) {
+	paths_report();
+	if (*paths_error())
+		log_warn("%s: the name is too long", paths_error());
+	if (*paths_error() || !attach_all()) {
 		bus_loss(SPOOL_REASON_start_failed, 1);
 		return false;
 	}

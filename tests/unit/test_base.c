@@ -19,7 +19,7 @@
 #include "base/str.h"
 #include "support/test.h"
 
-TEST(clock_is_boottime_until_told_otherwise)
+TEST(clock_is_boottime_by_default)
 {
 	uint64_t before = clock_read_ns(CLOCK_BOOTTIME);
 	uint64_t now = clock_now_ns();
@@ -44,7 +44,7 @@ static uint32_t crc_by_bits(const uint8_t *p, size_t n)
 	return ~c;
 }
 
-TEST(crc_is_that_of_zlib)
+TEST(crc_equals_zlibs)
 {
 	uint8_t data[300];
 
@@ -58,12 +58,12 @@ TEST(crc_is_that_of_zlib)
 	}
 }
 
-TEST(crc_goes_on_from_where_it_was)
+TEST(crc_of_parts_equals_crc_of_whole)
 {
 	CHECK_EQ_UINT(crc_add(crc_add(0, "12345", 5), "6789", 4), 0xcbf43926);
 }
 
-TEST(str_cuts_and_remembers)
+TEST(long_text_is_cut_and_reported)
 {
 	char text[8];
 	struct str s;
@@ -79,7 +79,7 @@ TEST(str_cuts_and_remembers)
 	CHECK(s.cut);
 }
 
-TEST(str_writes_the_largest_numbers)
+TEST(largest_numbers_are_written)
 {
 	char text[64];
 	struct str s;
@@ -91,7 +91,7 @@ TEST(str_writes_the_largest_numbers)
 	CHECK_STR_EQ(text, "18446744073709551615 ffffffffffffffff");
 }
 
-TEST(the_nth_allocation_fails_when_asked)
+TEST(nth_allocation_fails_on_request)
 {
 	void *p;
 
@@ -109,7 +109,7 @@ TEST(the_nth_allocation_fails_when_asked)
 	alloc_free(p);
 }
 
-TEST(descriptors_are_high_and_close_on_exec)
+TEST(opened_descriptor_is_high_and_close_on_exec)
 {
 	const char *path = test_tmpfile("f");
 	int fd = fd_open(path, O_RDWR | O_CREAT, 0600);
@@ -117,7 +117,7 @@ TEST(descriptors_are_high_and_close_on_exec)
 	int low;
 
 #ifdef RTL_SANITIZE_THREAD
-	/* its own thread shares the table, which is then not grown for us */
+	/* a second thread shares the descriptor table, which librtl then does not grow */
 	CHECK_GE_INT(fd, 40);
 #else
 	CHECK_GE_INT(fd, 700);
@@ -133,7 +133,7 @@ TEST(descriptors_are_high_and_close_on_exec)
 	CHECK_EQ_INT(fd_open("/no/such/file", O_RDONLY, 0), -ENOENT);
 }
 
-TEST(descriptors_go_where_there_is_room)
+TEST(occupied_numbers_use_next_free_descriptor)
 {
 	struct rlimit limit;
 	int fd;
@@ -150,7 +150,7 @@ TEST(descriptors_go_where_there_is_room)
 	CHECK_OK(setrlimit(RLIMIT_NOFILE, &limit));
 }
 
-TEST(small_files_are_read_whole)
+TEST(small_file_is_read_completely)
 {
 	const char *path = test_tmpfile("f");
 	int fd = fd_open(path, O_RDWR | O_CREAT, 0600);
@@ -167,14 +167,14 @@ TEST(small_files_are_read_whole)
 	CHECK_EQ_INT(fd_pwrite(-1, "x", 1, 0), -EBADF);
 }
 
-TEST(a_barrier_is_there_after_it_was_asked_for)
+TEST(barrier_is_ready_after_first_use)
 {
 	if (!barrier_all())
 		SKIP("the kernel has no membarrier");
 	CHECK(barrier_all());
 }
 
-TEST(locks_out_of_order_end_a_debug_build)
+TEST(locks_out_of_order_abort_debug_build)
 {
 #ifdef RTL_DEBUG_CHECKS
 	struct lock outer = LOCK_INIT(LOCK_QUEUE);

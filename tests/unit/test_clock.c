@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_clock.c - the clock that is computed from the processor's counter, beside the kernel's
+/* test_clock.c - the clock computed from the processor's counter, compared with the kernel's
  *
- * No time is asserted but the distance between two clocks read together, with a bound a thousand times
- * what it is.
+ * The tests assert only the difference between two clocks read together, with a bound a thousand
+ * times larger than usual.
  */
 #include "base/clock.h"
 
@@ -13,7 +13,7 @@
 #include "support/test.h"
 
 #define BOUND_NS UINT64_C(1000000)
-#define SHORT_NS UINT64_C(10000000) /* no line is over in that time */
+#define SHORT_NS UINT64_C(10000000) /* shorter than any line's validity */
 
 static void nap_us(long us)
 {
@@ -32,7 +32,7 @@ static void check_agrees(clockid_t id)
 	CHECK_LE_UINT(now, after + BOUND_NS);
 }
 
-/* Until the counter is used; where it never is, the test is skipped. */
+/* Waits until the counter is used; skips the test if it never is. */
 static void make_fast(void)
 {
 	for (int i = 0; i < 10000 && !clock_is_fast(); i++) {
@@ -43,7 +43,7 @@ static void make_fast(void)
 	CHECK(clock_is_fast());
 }
 
-TEST(without_calibration_it_is_the_kernels_clock)
+TEST(uncalibrated_clock_is_the_kernels)
 {
 	CHECK(!clock_is_fast());
 	for (int i = 0; i < 1000; i++) {
@@ -58,7 +58,7 @@ TEST(without_calibration_it_is_the_kernels_clock)
 	CHECK(!clock_is_fast());
 }
 
-TEST(it_agrees_with_the_kernel_and_never_goes_back)
+TEST(calibrated_clock_agrees_with_kernel_and_never_goes_back)
 {
 	uint64_t nr_changes = 0;
 
@@ -70,7 +70,7 @@ TEST(it_agrees_with_the_kernel_and_never_goes_back)
 
 		clock_tick();
 		after = clock_now_ns();
-		/* not where it was kept from running for so long that the line was over */
+		/* unless this thread was preempted until the line ended */
 		if (was_fast && clock_is_fast() && after - before < SHORT_NS)
 			CHECK_GE_UINT(after, before);
 		CHECK_GE_UINT(after + BOUND_NS, before);
@@ -98,14 +98,14 @@ static void check_span(uint64_t begin, uint64_t begin_ns)
 	CHECK_LE_UINT(span.begin_ns, span.end_ns);
 }
 
-TEST(spans_have_the_times_that_the_clock_had_at_both_ends)
+TEST(span_has_clock_times_of_both_ends)
 {
 	uint64_t first, first_ns;
 
 	make_fast();
 	first = RTL_TICKS();
 	first_ns = clock_now_ns();
-	/* so many lines are made in that time that none of the kept ones reaches back to the first reading */
+	/* more lines than are kept are made in this time, so that none covers the first reading */
 	for (int i = 0; i < 700; i++) {
 		uint64_t begin = RTL_TICKS();
 		uint64_t begin_ns = clock_now_ns();
@@ -116,12 +116,12 @@ TEST(spans_have_the_times_that_the_clock_had_at_both_ends)
 		check_span(begin, begin_ns);
 		check_span(first, first_ns);
 	}
-	/* the clock is the kernel's again */
+	/* the kernel's clock is read again */
 	clock_select(CLOCK_MONOTONIC);
 	clock_select(CLOCK_BOOTTIME);
 	CHECK(!clock_is_fast());
 	check_span(first, first_ns);
-	/* readings of two processors that don't agree */
+	/* readings of two processors that differ */
 	check_span(RTL_TICKS() + 1000, clock_now_ns());
 }
 
@@ -141,14 +141,14 @@ static void *read_on(void *arg)
 	return arg;
 }
 
-TEST(readers_on_other_threads_see_whole_lines)
+TEST(concurrent_readers_see_complete_lines)
 {
 	pthread_t threads[3];
 
 	for (int i = 0; i < 3; i++)
 		CHECK_OK(pthread_create(&threads[i], NULL, read_on, NULL));
 	make_fast();
-	/* every selection of another clock begins anew, so that many lines are made */
+	/* every selection of another clock restarts, so many lines are made */
 	for (int i = 0; i < 20; i++) {
 		clock_select(CLOCK_MONOTONIC);
 		clock_select(CLOCK_BOOTTIME);
@@ -162,7 +162,7 @@ TEST(readers_on_other_threads_see_whole_lines)
 		pthread_join(threads[i], NULL);
 }
 
-TEST(another_clock_is_read_at_once_and_calibrated_anew)
+TEST(selected_clock_is_read_at_once_and_recalibrated)
 {
 	make_fast();
 	clock_select(CLOCK_REALTIME);
@@ -170,12 +170,12 @@ TEST(another_clock_is_read_at_once_and_calibrated_anew)
 	check_agrees(CLOCK_REALTIME);
 	make_fast();
 	check_agrees(CLOCK_REALTIME);
-	/* the same again is no change */
+	/* selecting the same clock changes nothing */
 	clock_select(CLOCK_REALTIME);
 	CHECK(clock_is_fast());
 }
 
-TEST(a_line_that_nobody_renews_is_not_followed)
+TEST(outdated_line_is_not_used)
 {
 	make_fast();
 	for (int i = 0; i < 20000 && clock_is_fast(); i++)

@@ -37,7 +37,7 @@ TEST(unset_variables_have_their_defaults)
 	CHECK_STR_EQ(said, "");
 }
 
-TEST(values_are_read_and_made_canonical)
+TEST(valid_values_are_read_in_canonical_form)
 {
 	clear();
 	setenv("RTL_MODE", "LITE", 1);
@@ -54,7 +54,7 @@ TEST(values_are_read_and_made_canonical)
 	CHECK(env_is_set(ENV_DRAIN_MS));
 }
 
-TEST(default_is_the_other_name_of_standard)
+TEST(mode_default_means_standard)
 {
 	clear();
 	setenv("RTL_MODE", "default", 1);
@@ -63,7 +63,7 @@ TEST(default_is_the_other_name_of_standard)
 	CHECK(env_is_set(ENV_MODE));
 }
 
-TEST(bad_values_are_reported_once_and_the_default_holds)
+TEST(invalid_values_are_reported_once_and_defaults_used)
 {
 	clear();
 	setenv("RTL_MODE", "fast", 1);
@@ -84,7 +84,7 @@ TEST(bad_values_are_reported_once_and_the_default_holds)
 	CHECK_STR_EQ(said, "");
 }
 
-TEST(unknown_names_are_reported_with_what_they_may_mean)
+TEST(unknown_names_are_reported_with_a_suggestion)
 {
 	clear();
 	setenv("RTL_MOED", "lite", 1);
@@ -98,7 +98,7 @@ TEST(unknown_names_are_reported_with_what_they_may_mean)
 	unsetenv("RTL_MOED");
 }
 
-TEST(values_outlive_the_environment)
+TEST(values_survive_changes_of_the_environment)
 {
 	char text[] = "RTL_OUTPUT=first.db";
 
@@ -110,7 +110,7 @@ TEST(values_outlive_the_environment)
 	clear();
 }
 
-TEST(a_value_too_long_is_reported)
+TEST(too_long_value_is_reported)
 {
 	char value[6000];
 
@@ -124,7 +124,7 @@ TEST(a_value_too_long_is_reported)
 	CHECK_STR_HAS(said, "RTL_OUTPUT: too long");
 }
 
-TEST(the_table_names_every_variable)
+TEST(printed_table_names_every_variable)
 {
 	clear();
 	env_init();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_log.c - lines to the user */
+/* test_log.c - messages to the user */
 #define LOG_TOPIC "unit"
 #include "base/log.h"
 
@@ -48,7 +48,7 @@ static unsigned int count_lines(const char *text)
 	return n;
 }
 
-TEST(the_default_is_warn)
+TEST(default_level_is_warn)
 {
 	const char *path = begin("warn");
 
@@ -58,7 +58,7 @@ TEST(the_default_is_warn)
 	CHECK_EQ_INT(count_lines(text_of(path)), 1);
 }
 
-TEST(a_topic_has_a_level_of_its_own)
+TEST(topic_has_its_own_level)
 {
 	const char *path = begin("error,unit:debug");
 
@@ -68,7 +68,7 @@ TEST(a_topic_has_a_level_of_its_own)
 	CHECK_EQ_INT(count_lines(text_of(path)), 1);
 }
 
-TEST(a_place_says_no_more_than_its_share)
+TEST(call_site_logs_at_most_its_limit)
 {
 	const char *path = begin("warn");
 
@@ -93,7 +93,7 @@ TEST(long_lines_are_cut_to_one_write)
 	CHECK_EQ_INT(text_of(path)[size - 1], '\n');
 }
 
-TEST(errno_and_the_low_descriptors_are_left_alone)
+TEST(log_keeps_errno_and_low_descriptors)
 {
 	int low = open("/dev/null", O_RDONLY);
 	int again;
@@ -107,7 +107,7 @@ TEST(errno_and_the_low_descriptors_are_left_alone)
 	CHECK_EQ_INT(again, low);
 }
 
-TEST(strict_makes_an_error_fatal)
+TEST(strict_mode_aborts_on_error)
 {
 	int status;
 	pid_t pid = fork();
@@ -125,7 +125,7 @@ TEST(strict_makes_an_error_fatal)
 	CHECK_EQ_INT(WTERMSIG(status), SIGABRT);
 }
 
-TEST(a_bad_level_is_named)
+TEST(invalid_level_is_reported)
 {
 	const char *path = begin("loud");
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_pattern.c - output names, rank identity, and where a process writes to */
+/* test_pattern.c - output names, rank identity, and the paths that a process writes to */
 #include "base/pattern.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/env.h"
-#include "base/place.h"
+#include "base/paths.h"
 #include "base/rank.h"
 #include "support/test.h"
 
@@ -41,7 +41,7 @@ static const char *expand(const char *pattern)
 	return out;
 }
 
-TEST(both_families_are_filled_in)
+TEST(patterns_of_both_spellings_are_expanded)
 {
 	static const char *const env[] = { "RANK", "3", "WORLD_SIZE", "8", "SLURM_JOB_ID",
 					   "99",   "A", "b/c",	      NULL };
@@ -54,7 +54,7 @@ TEST(both_families_are_filled_in)
 	CHECK_EQ_INT(nr_unknown, 0);
 }
 
-TEST(what_is_unknown_is_kept_and_reported)
+TEST(unknown_pattern_is_kept_and_reported)
 {
 	vars = NULL;
 	CHECK_STR_EQ(expand("a%zb%"), "a%zb%");
@@ -65,7 +65,7 @@ TEST(what_is_unknown_is_kept_and_reported)
 	CHECK_STR_EQ(expand("%r-%j"), "0-0");
 }
 
-TEST(a_name_too_long_is_refused)
+TEST(too_long_name_is_refused)
 {
 	struct pattern_facts facts = { 1, "h", NULL, get, NULL };
 	char out[4];
@@ -89,7 +89,7 @@ static void check_rank(const char *const *env, long rank, long world, long local
 
 #define ENV(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-TEST(every_launcher_is_understood)
+TEST(variables_of_every_launcher_give_rank)
 {
 	check_rank(ENV("RANK", "5", "WORLD_SIZE", "16", "LOCAL_RANK", "1"), 5, 16, 1, "");
 	check_rank(ENV("OMPI_COMM_WORLD_RANK", "2", "OMPI_COMM_WORLD_SIZE", "4",
@@ -103,7 +103,7 @@ TEST(every_launcher_is_understood)
 	check_rank(ENV("PBS_JOBID", "12.host"), -1, -1, -1, "12.host");
 }
 
-TEST(the_inner_launcher_wins)
+TEST(inner_launcher_has_precedence)
 {
 	check_rank(ENV("SLURM_PROCID", "0", "SLURM_JOB_ID", "1", "OMPI_COMM_WORLD_RANK", "6",
 		       "OMPI_COMM_WORLD_SIZE", "8"),
@@ -113,51 +113,51 @@ TEST(the_inner_launcher_wins)
 		   12, 16, 4, "");
 }
 
-TEST(a_rank_alone_or_one_that_is_no_number_is_not_believed)
+TEST(incomplete_or_invalid_rank_is_ignored)
 {
 	check_rank(ENV("RANK", "5"), -1, -1, -1, "");
 	check_rank(ENV("PMI_RANK", "x1"), -1, -1, -1, "");
 	check_rank(ENV("PMI_RANK", "-1", "SLURM_PROCID", "2"), 2, -1, -1, "");
 }
 
-TEST(places_are_absolute_and_follow_the_output)
+TEST(paths_are_absolute_and_derived_from_output)
 {
-	char cwd[PLACE_PATH_SIZE];
-	char want[PLACE_PATH_SIZE + 32];
+	char cwd[PATHS_SIZE];
+	char want[PATHS_SIZE + 32];
 
 	CHECK_OK(chdir(test_tmpdir()));
 	CHECK_NOT_NULL(getcwd(cwd, sizeof(cwd)));
 	setenv("RTL_OUTPUT", "out-%p.db", 1);
 	env_init();
-	CHECK_OK(place_init());
+	CHECK_OK(paths_init());
 	snprintf(want, sizeof(want), "%s/out-%d.db", cwd, (int)getpid());
-	CHECK_STR_EQ(place_output(), want);
+	CHECK_STR_EQ(paths_output(), want);
 	snprintf(want, sizeof(want), "%s/out-%d.db.spool", cwd, (int)getpid());
-	CHECK_STR_EQ(place_spool_dir(), want);
-	CHECK_STR_EQ(place_mem_dir(), "/dev/shm");
-	CHECK(!place_is_session());
+	CHECK_STR_EQ(paths_spool_dir(), want);
+	CHECK_STR_EQ(paths_mem_dir(), "/dev/shm");
+	CHECK(!paths_is_session());
 }
 
-TEST(a_session_names_the_spool_directory)
+TEST(session_sets_spool_directory)
 {
 	setenv("RTL_SESSION", "/s/dir/", 1);
 	setenv("RTL_SPOOL_DIR", "/other", 1);
 	setenv("RTL_MEM_DIR", "none", 1);
 	env_init();
-	CHECK_OK(place_init());
-	CHECK_STR_EQ(place_spool_dir(), "/s/dir");
-	CHECK_STR_EQ(place_mem_dir(), "");
-	CHECK(place_is_session());
+	CHECK_OK(paths_init());
+	CHECK_STR_EQ(paths_spool_dir(), "/s/dir");
+	CHECK_STR_EQ(paths_mem_dir(), "");
+	CHECK(paths_is_session());
 }
 
-TEST(an_output_too_long_is_an_error)
+TEST(too_long_output_is_an_error)
 {
-	char name[PLACE_PATH_SIZE + 10];
+	char name[PATHS_SIZE + 10];
 
 	memset(name, 'n', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	setenv("RTL_OUTPUT", name, 1);
 	env_init();
-	CHECK_EQ_INT(place_init(), -ENAMETOOLONG);
-	CHECK_STR_EQ(place_error(), "RTL_OUTPUT");
+	CHECK_EQ_INT(paths_init(), -ENAMETOOLONG);
+	CHECK_STR_EQ(paths_error(), "RTL_OUTPUT");
 }

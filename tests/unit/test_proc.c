@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_proc.c - processes that run, that ended, that only look alike, and in other namespaces */
+/* test_proc.c - processes that run, that ended, with reused pids, and in other namespaces */
 #include "base/proc.h"
 
 #include <pthread.h>
@@ -40,7 +40,7 @@ static pid_t sleeper(void)
 	return pid;
 }
 
-TEST(a_running_process_is_alive)
+TEST(running_process_is_alive)
 {
 	pid_t pid = sleeper();
 
@@ -51,12 +51,12 @@ TEST(a_running_process_is_alive)
 	CHECK(!proc_alive((uint32_t)pid, 0));
 }
 
-TEST(another_process_with_the_same_number_is_not_it)
+TEST(process_with_reused_pid_is_not_alive)
 {
 	CHECK(!proc_alive((uint32_t)getpid(), start_ticks(getpid()) + 1));
 }
 
-TEST(a_zombie_is_not_alive)
+TEST(zombie_is_not_alive)
 {
 	pid_t pid = sleeper();
 	uint64_t ticks = start_ticks(pid);
@@ -86,7 +86,7 @@ static char state_of(pid_t pid)
 	return at[2];
 }
 
-TEST(a_process_whose_first_thread_has_ended_is_alive)
+TEST(process_with_ended_first_thread_is_alive)
 {
 	pid_t pid = fork();
 	uint64_t ticks;
@@ -111,7 +111,7 @@ TEST(a_process_whose_first_thread_has_ended_is_alive)
 	waitpid(pid, NULL, 0);
 }
 
-TEST(a_process_in_a_namespace_below_is_found_by_its_own_number)
+TEST(process_in_child_namespace_is_found_by_its_inner_pid)
 {
 	pid_t outer;
 
@@ -120,7 +120,7 @@ TEST(a_process_in_a_namespace_below_is_found_by_its_own_number)
 #endif
 	if (unshare(CLONE_NEWPID))
 		SKIP("a pid namespace can't be made here");
-	outer = sleeper(); /* it takes itself for process 1 */
+	outer = sleeper(); /* it is process 1 of its namespace */
 	CHECK(proc_alive(1, start_ticks(outer)));
 	CHECK(!proc_alive(2, start_ticks(outer)));
 	kill(outer, SIGKILL);

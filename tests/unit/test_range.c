@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_range.c - roctx ranges and marks: levels, ids, threads, and a real library beside us */
+/* test_range.c - roctx ranges and marks: levels, ids, threads, and a real libroctx64 in the process
+ */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -32,7 +33,7 @@ static const struct event_end *end_of(uint64_t id)
 	}
 }
 
-TEST(levels_are_roctxs)
+TEST(push_and_pop_return_roctx_levels)
 {
 	sink_record_open();
 	CHECK_EQ_INT(range_pop(), -1);
@@ -44,7 +45,7 @@ TEST(levels_are_roctxs)
 	CHECK_EQ_INT(range_push("c"), 0);
 }
 
-TEST(ranges_nest_and_end)
+TEST(nested_ranges_have_parents_and_ends)
 {
 	sink_record_open();
 	range_push("outer");
@@ -69,7 +70,7 @@ TEST(ranges_nest_and_end)
 	CHECK_EQ_UINT(thread_get()->marker, 0);
 }
 
-TEST(the_innermost_open_range_is_the_threads_marker)
+TEST(innermost_open_range_is_marker_of_thread)
 {
 	struct thread *t = thread_get();
 
@@ -87,7 +88,7 @@ TEST(the_innermost_open_range_is_the_threads_marker)
 	CHECK_EQ_UINT(t->marker, 0);
 }
 
-TEST(what_begins_while_recording_is_paused_is_left_out)
+TEST(range_begun_while_paused_is_left_out)
 {
 	struct thread *t = thread_get();
 	uint64_t off, on;
@@ -117,7 +118,7 @@ TEST(what_begins_while_recording_is_paused_is_left_out)
 	CHECK_EQ_UINT(sink_record_losses(), 3);
 }
 
-TEST(null_messages_are_empty)
+TEST(null_message_is_empty_text)
 {
 	sink_record_open();
 	range_mark(NULL);
@@ -138,7 +139,7 @@ static void *stop_it(void *arg)
 	return NULL;
 }
 
-TEST(a_range_stops_on_another_thread)
+TEST(range_stopped_on_another_thread_is_ended)
 {
 	uint64_t a, b;
 	pthread_t thread;
@@ -177,7 +178,7 @@ static void *mark_and_start(void *arg)
 
 static _Atomic uint8_t marker_seen[1u << 20];
 
-TEST(ids_are_unique_over_threads_and_kinds)
+TEST(ids_are_unique_across_threads_and_kinds)
 {
 	pthread_t threads[NR_THREADS];
 
@@ -186,7 +187,7 @@ TEST(ids_are_unique_over_threads_and_kinds)
 		CHECK_OK(pthread_create(&threads[i], NULL, mark_and_start, NULL));
 	for (int i = 0; i < NR_THREADS; i++)
 		pthread_join(threads[i], NULL);
-	/* the recorded ones too; looked at once, in order */
+	/* the recorded ones, too; checked in one ordered pass */
 	CHECK_EQ_UINT(sink_record_count(EVENT_MARKER), 3 * NR_THREADS * NR_RANGES);
 	CHECK_EQ_UINT(sink_record_count(EVENT_MARKER_END), 2 * NR_THREADS * NR_RANGES);
 	for (uint64_t i = 0; i < 3000; i++) {
@@ -197,7 +198,7 @@ TEST(ids_are_unique_over_threads_and_kinds)
 	}
 }
 
-TEST(ranges_that_were_opened_before_the_trace_only_count)
+TEST(range_opened_before_the_trace_counts_for_levels_only)
 {
 	struct thread *t = thread_get();
 
@@ -212,7 +213,7 @@ TEST(ranges_that_were_opened_before_the_trace_only_count)
 	CHECK_EQ_UINT(sink_record_count(EVENT_MARKER_END), 1);
 }
 
-TEST(ten_thousand_levels_end_in_order)
+TEST(ten_thousand_nested_ranges_end_in_order)
 {
 	sink_record_open();
 	for (int i = 0; i < 10000; i++)
@@ -226,7 +227,7 @@ TEST(ten_thousand_levels_end_in_order)
 			      marker(9999 - i)->marker);
 }
 
-TEST(levels_stay_right_when_there_is_no_memory_for_a_while)
+TEST(levels_stay_correct_during_memory_shortage)
 {
 	sink_record_open();
 	range_push("first");
@@ -242,7 +243,7 @@ TEST(levels_stay_right_when_there_is_no_memory_for_a_while)
 	CHECK_EQ_UINT(thread_get()->marker, 0);
 }
 
-TEST(nothing_is_allocated_once_the_stack_is_there)
+TEST(existing_stack_needs_no_allocation)
 {
 	sink_record_open();
 	range_push("a");
@@ -262,7 +263,7 @@ static pthread_key_t key;
 static void in_destructor(void *arg)
 {
 	(void)arg;
-	/* our own end of this thread may have come before */
+	/* librtl's destructor of this thread may have run before */
 	for (int i = 0; i < 600; i++)
 		range_push("late");
 	for (int i = 0; i < 600; i++)
@@ -277,13 +278,13 @@ static void *leave_ranges_open(void *arg)
 	return arg;
 }
 
-TEST(a_thread_may_end_with_open_ranges)
+TEST(thread_with_open_ranges_ends_cleanly)
 {
 	pthread_t thread;
 
 	range_init();
 	sink_record_open();
-	thread_get(); /* our key is made first, so that its destructor runs first */
+	thread_get(); /* librtl's key is made first, so that its destructor runs first */
 	CHECK_OK(pthread_key_create(&key, in_destructor));
 	CHECK_OK(pthread_create(&thread, NULL, leave_ranges_open, NULL));
 	pthread_join(thread, NULL);
@@ -293,7 +294,7 @@ TEST(a_thread_may_end_with_open_ranges)
 	CHECK_EQ_UINT(marker(2000)->parent, 0);
 }
 
-/* ---- a real libroctx64 beside us -------------------------------------------------------------- */
+/* ---- a real libroctx64 in the process -------------------------------------------------------- */
 
 struct counts {
 	uint64_t nr_marks, nr_pushes, nr_pops, nr_starts, nr_stops, last_stop, bad_stops;
@@ -301,7 +302,7 @@ struct counts {
 
 static const struct counts *load_real(void)
 {
-	/* beside the test program: tests/support/roctx_stand_in.c */
+	/* next to the test program: tests/support/roctx_stand_in.c */
 	void *lib = dlopen(ROCTX_STAND_IN, RTLD_NOW | RTLD_LOCAL);
 	const struct counts *(*get)(void);
 
@@ -311,14 +312,14 @@ static const struct counts *load_real(void)
 	return get();
 }
 
-TEST(calls_are_passed_on_to_a_library_loaded_before)
+TEST(calls_are_passed_on_to_library_loaded_before)
 {
 	const struct counts *c = load_real();
 	uint64_t a, b;
 
 	sink_record_open();
 	range_mark("m");
-	CHECK_EQ_INT(range_push("p"), 100); /* what the real one says */
+	CHECK_EQ_INT(range_push("p"), 100); /* the real library's return value */
 	CHECK_EQ_INT(range_pop(), 100);
 	a = range_start("a");
 	b = range_start("b");
@@ -334,7 +335,7 @@ TEST(calls_are_passed_on_to_a_library_loaded_before)
 	CHECK_EQ_UINT(sink_record_count(EVENT_MARKER), 4);
 }
 
-TEST(a_library_that_is_loaded_later_is_found)
+TEST(library_loaded_later_is_found)
 {
 	const struct counts *c;
 	uint64_t early, late;
@@ -344,18 +345,18 @@ TEST(a_library_that_is_loaded_later_is_found)
 	for (int i = 0; i < 70; i++)
 		range_mark("m");
 	c = load_real();
-	for (int i = 0; i < 70; i++) /* found as the calls double */
+	for (int i = 0; i < 70; i++) /* found when the number of calls doubles */
 		range_mark("m");
 	CHECK_GT_UINT(c->nr_marks, 0);
 	late = range_start("late");
-	range_stop(early); /* it never heard of this one */
+	range_stop(early); /* started before the real library was found */
 	CHECK_EQ_UINT(c->nr_stops, 0);
 	range_stop(late);
 	CHECK_EQ_UINT(c->nr_stops, 1);
 	CHECK_EQ_UINT(c->bad_stops, 0);
 }
 
-TEST(an_id_is_stopped_once_and_unknown_ones_never)
+TEST(stop_is_passed_on_once_and_never_for_unknown_ids)
 {
 	const struct counts *c = load_real();
 	uint64_t a;
@@ -368,10 +369,10 @@ TEST(an_id_is_stopped_once_and_unknown_ones_never)
 	range_stop(77);
 	range_stop(UINT64_MAX);
 	CHECK_EQ_UINT(c->nr_stops, 1);
-	CHECK_EQ_UINT(sink_record_count(EVENT_MARKER_END), 5); /* recorded as they are */
+	CHECK_EQ_UINT(sink_record_count(EVENT_MARKER_END), 5); /* recorded unchanged */
 }
 
-TEST(many_open_ranges_keep_their_partners)
+TEST(many_open_ranges_keep_their_real_ids)
 {
 	const struct counts *c = load_real();
 	uint64_t first = range_start("first");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rocr.c - what the file of a runtime tells */
+/* test_rocr.c - what the file of a runtime reveals */
 #include "base/rocr.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ static const char *make(const char *name, const char *text, size_t size)
 	return path;
 }
 
-TEST(a_files_name_tells_the_release)
+TEST(file_name_contains_release)
 {
 	static const struct {
 		const char *path;
@@ -53,7 +53,7 @@ TEST(a_files_name_tells_the_release)
 	}
 }
 
-TEST(intercept_queues_are_faulty_by_table_size_or_build_id)
+TEST(faulty_intercept_queues_are_detected_by_table_size_or_build_id)
 {
 	static const uint32_t good[] = { 0, 400, 560, 608, 712, 744 };
 	static const uint32_t bad[] = { 624, 640, 704 };
@@ -64,7 +64,7 @@ TEST(intercept_queues_are_faulty_by_table_size_or_build_id)
 	}
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		CHECK_NOT_NULL(rocr_intercept_fault(bad[i], ""));
-	/* Debian's 7.2.4, whatever its table says */
+	/* Debian's 7.2.4, for any table size */
 	CHECK_NOT_NULL(rocr_intercept_fault(0, "973abb449f02e6d1eab82b44df7c2165782c5e99"));
 }
 
@@ -77,13 +77,13 @@ TEST(build_id_of_file_and_of_loaded_library_are_the_same)
 	CHECK_EQ_UINT(strlen(loaded), 40);
 	CHECK(rocr_read(&r, "/proc/self/exe"));
 	CHECK_STR_EQ(r.build_id, loaded);
-	/* no library has it */
+	/* no library contains it */
 	rocr_build_id_of(dir, loaded);
 	rocr_build_id_of(NULL, loaded);
 	CHECK_STR_EQ(loaded, "");
 }
 
-TEST(what_it_imports_is_in_the_file)
+TEST(file_contains_its_imports)
 {
 	static const char old[] = "\177ELF\0HSA_TOOLS_LIB\0";
 	static const char new[] = "\177ELF\0HSA_TOOLS_LIB\0HSA_AMD_TOOL_PRIORITY\0";
@@ -118,7 +118,7 @@ TEST(what_it_imports_is_in_the_file)
 	CHECK(!rocr_read(&r, "/nowhere/libhsa-runtime64.so.1"));
 }
 
-TEST(it_is_found_where_the_loader_would)
+TEST(runtime_is_found_as_by_the_loader)
 {
 	char path[512], found[256], link[256];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_support.c - the test framework's own checks: what must fail does fail, and alone */
+/* test_support.c - the test framework itself: failing checks fail their own test only */
 #include "support/test.h"
 
 #include <signal.h>
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Runs body in a child and returns its wait status; its complaints go to nowhere. */
+/* Runs body in a child and returns its wait status; its output is discarded. */
 static int status_of(test_fn body)
 {
 	int status = 0;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* range.c - roctx: ranges and marks of the program
  *
- * Our symbols come before those of a real libroctx64 where librtl is preloaded, so calls are passed
- * on to it: another tool that listens there must not miss them. It is looked for again as the number of
- * calls doubles, because it may be loaded at any time.
+ * If librtl is preloaded, its symbols come before those of a real libroctx64, so librtl passes
+ * calls on to that library: another tool that listens there must get them. The program may load it
+ * at any time, so librtl looks for it each time the number of calls has doubled.
  *
- * Owns:     the stack of open push ranges of each thread; the ids of started ranges in a real
- *           library, by ours.
+ * Owns:     the stack of open push ranges of each thread; the map from librtl's ids of started
+ *           ranges to the real library's.
  * Threads:  any.
  * Hot path: all, once the stack exists: no lock, no malloc, no system call.
- * Ids:      a marker's id in the trace is 2 n for marks and pushed ranges, 2 id + 1 for started ranges, so that
- *           range_stop() knows it from the id alone, on any thread.
+ * Ids:      a marker's id in the trace is 2 n for marks and pushed ranges, 2 id + 1 for started
+ * ranges, so that range_stop() can compute it from the id alone, on any thread.
  */
 #define LOG_TOPIC "roctx"
 #include "source/roctx/range.h"
@@ -49,10 +49,10 @@ struct real_roctx {
 };
 
 struct pair {
-	_Atomic uint64_t ours, theirs; /* ours 0: free */
+	_Atomic uint64_t ours, theirs; /* ours 0: the slot is free */
 };
 
-/* atomic; they fill up from the first */
+/* atomic; filled from the first on */
 static _Atomic range_listener_fn listeners[RANGE_MAX_LISTENERS];
 static _Atomic(void *) fronts[RANGE_MAX_LISTENERS];
 static struct real_roctx found;
@@ -66,7 +66,7 @@ int range_listen(range_listener_fn fn)
 	for (int i = 0; i < RANGE_MAX_LISTENERS; i++) {
 		range_listener_fn there = NULL;
 
-		/* release: pairs with the acquire in tell(): what the listener has set up */
+		/* release: pairs with the acquire in notify_slow(): publishes the listener's data */
 		if (atomic_compare_exchange_strong_explicit(&listeners[i], &there, fn,
 							    memory_order_release,
 							    memory_order_relaxed) ||
@@ -76,7 +76,7 @@ int range_listen(range_listener_fn fn)
 	return -ENOSPC;
 }
 
-static void tell_slow(enum range_call call, const char *message, uint64_t id)
+static void notify_slow(enum range_call call, const char *message, uint64_t id)
 {
 	int saved = errno;
 
@@ -90,11 +90,11 @@ static void tell_slow(enum range_call call, const char *message, uint64_t id)
 	errno = saved;
 }
 
-static inline void tell(enum range_call call, const char *message, uint64_t id)
+static inline void notify(enum range_call call, const char *message, uint64_t id)
 {
-	/* relaxed: whoever overlooks a new listener is a call that came before it */
+	/* relaxed: a call that misses a new listener counts as made before it */
 	if (RTL_UNLIKELY(atomic_load_explicit(&listeners[0], memory_order_relaxed) != NULL))
-		tell_slow(call, message, id);
+		notify_slow(call, message, id);
 }
 
 void range_front(const void *fn)
@@ -106,7 +106,7 @@ void range_front(const void *fn)
 	for (int i = 0; i < RANGE_MAX_LISTENERS; i++) {
 		void *there = NULL;
 
-		/* relaxed: an address, nothing behind it is read */
+		/* relaxed: only the address is used */
 		if (atomic_compare_exchange_strong_explicit(&fronts[i], &there, info.dli_fbase,
 							    memory_order_relaxed,
 							    memory_order_relaxed) ||
@@ -124,7 +124,8 @@ static bool is_front(const void *base)
 	return false;
 }
 
-/* `handle`: RTLD_NEXT or a library. Only all five together count. */
+/* Looks the functions up by `handle`: RTLD_NEXT or a library. Succeeds only if all five are found.
+ */
 static bool resolve(void *handle)
 {
 	struct real_roctx r;
@@ -137,7 +138,7 @@ static bool resolve(void *handle)
 	r.stop = (void (*)(uint64_t))dlsym(handle, "roctxRangeStop");
 	if (!r.mark || !r.push || !r.pop || !r.start || !r.stop)
 		return false;
-	/* our own symbols, seen through a library that depends on us */
+	/* librtl's own symbols, found through a library that depends on librtl */
 	if (dladdr((void *)r.mark, &theirs) && dladdr((void *)range_mark, &ours) &&
 	    (theirs.dli_fbase == ours.dli_fbase || is_front(theirs.dli_fbase)))
 		return false;
@@ -157,7 +158,7 @@ static void look_for_real(void)
 		bool ok = resolve(RTLD_NEXT);
 
 		for (unsigned i = 0; !ok && i < sizeof(names) / sizeof(names[0]); i++) {
-			/* RTLD_NOLOAD: only what the program has loaded itself */
+			/* RTLD_NOLOAD: only a library that the program has loaded itself */
 			void *lib = dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD);
 
 			ok = lib && resolve(lib);
@@ -206,7 +207,7 @@ static void on_thread_exit(struct thread *t)
 {
 	struct stack *s = t->marker_stack;
 
-	/* a destructor that runs later may open ranges again */
+	/* a later destructor may open ranges again */
 	t->marker_stack = NULL;
 	t->stack_depth = 0;
 	t->marker = 0;
@@ -246,7 +247,7 @@ static void emit_end(struct thread *t, uint64_t marker, uint64_t time_ns)
 	bus_emit(&ev);
 }
 
-/* Starts the trace with the first call; false: this one is not recorded. */
+/* Starts the trace with the first call; false: this call is not recorded. */
 static bool enter(struct thread **t)
 {
 	if (!life_on() && !life_start())
@@ -254,7 +255,7 @@ static bool enter(struct thread **t)
 	return life_enter(t);
 }
 
-/* For a marker that begins: while recording is paused it is left out. */
+/* For the begin of a marker: it is left out while recording is paused. */
 static bool enter_new(struct thread **t)
 {
 	if (!enter(t))
@@ -271,7 +272,7 @@ void range_mark(const char *message)
 	const struct real_roctx *r = get_real();
 	struct thread *t;
 
-	tell(RANGE_MARK, message, 0);
+	notify(RANGE_MARK, message, 0);
 	message = message ? message : "";
 	if (enter_new(&t)) {
 		emit(t, REC_MARKER_MARK, new_marker(), message, clock_now_ns());
@@ -289,7 +290,7 @@ int range_push(const char *message)
 	uint64_t id = 0;
 	int level;
 
-	tell(RANGE_PUSH, message, 0);
+	notify(RANGE_PUSH, message, 0);
 	s = self->marker_stack;
 	level = (int)self->stack_depth;
 	message = message ? message : "";
@@ -303,7 +304,7 @@ int range_push(const char *message)
 		s = grow(self);
 	if (s && self->stack_depth < s->capacity)
 		s->marker[self->stack_depth] = id;
-	/* without room the depth still counts, so that levels stay right */
+	/* without memory the depth is still counted, so that levels stay correct */
 	self->stack_depth++;
 	if (id)
 		self->marker = id;
@@ -328,7 +329,7 @@ int range_pop(void)
 	uint64_t id = 0;
 	int level;
 
-	tell(RANGE_POP, NULL, 0);
+	notify(RANGE_POP, NULL, 0);
 	s = self->marker_stack;
 	level = (int)self->stack_depth - 1;
 	if (self->stack_depth) {
@@ -344,14 +345,14 @@ int range_pop(void)
 	return r ? r->pop() : level;
 }
 
-static struct pair *place(uint64_t id)
+static struct pair *slot_of(uint64_t id)
 {
 	return &map[(uint32_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (MAP_SIZE - MAP_WINDOW)];
 }
 
 static void remember(uint64_t ours, uint64_t theirs)
 {
-	struct pair *p = place(ours);
+	struct pair *p = slot_of(ours);
 
 	for (uint32_t i = 0; i < MAP_WINDOW; i++, p++) {
 		uint64_t none = 0;
@@ -359,7 +360,7 @@ static void remember(uint64_t ours, uint64_t theirs)
 		if (atomic_compare_exchange_strong_explicit(&p->ours, &none, ours,
 							    memory_order_acq_rel,
 							    memory_order_relaxed)) {
-			/* the program gets `ours` after this, so nobody looks before */
+			/* the program gets `ours` only after this, so no thread looks it up before */
 			atomic_store_explicit(&p->theirs, theirs, memory_order_relaxed);
 			return;
 		}
@@ -370,7 +371,7 @@ static void remember(uint64_t ours, uint64_t theirs)
 
 static bool recall(uint64_t ours, uint64_t *theirs)
 {
-	struct pair *p = place(ours);
+	struct pair *p = slot_of(ours);
 
 	for (uint32_t i = 0; ours && i < MAP_WINDOW; i++, p++) {
 		uint64_t expected = ours;
@@ -379,7 +380,8 @@ static bool recall(uint64_t ours, uint64_t *theirs)
 		if (atomic_load_explicit(&p->ours, memory_order_acquire) != ours)
 			continue;
 		*theirs = atomic_load_explicit(&p->theirs, memory_order_relaxed);
-		/* of two that stop it one does; theirs is read before the place is free */
+		/* of two threads that stop the range one succeeds; `theirs` is read before the slot
+		 * is free */
 		return atomic_compare_exchange_strong_explicit(&p->ours, &expected, 0,
 							       memory_order_acq_rel,
 							       memory_order_relaxed);
@@ -393,7 +395,7 @@ uint64_t range_start(const char *message)
 	uint64_t id = atomic_fetch_add_explicit(&next_start, 1, memory_order_relaxed);
 	struct thread *t;
 
-	tell(RANGE_START, message, id);
+	notify(RANGE_START, message, id);
 	message = message ? message : "";
 	if (enter_new(&t)) {
 		emit(t, REC_MARKER_START, 2 * id + 1, message, clock_now_ns());
@@ -410,7 +412,7 @@ void range_stop(uint64_t id)
 	uint64_t theirs;
 	struct thread *t;
 
-	tell(RANGE_STOP, NULL, id);
+	notify(RANGE_STOP, NULL, id);
 	if (enter(&t)) {
 		emit_end(t, 2 * id + 1, clock_now_ns());
 		life_leave(t);

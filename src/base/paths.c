@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* place.c - output, spool directory and memory directory of this process
+/* paths.c - output, spool directory and memory directory of this process
  *
  * Owns:     the paths.
- * Threads:  place_init() before threads; the rest any.
+ * Threads:  paths_init() before threads; the rest any.
  */
-#include "base/place.h"
+#include "base/paths.h"
 
 #include <errno.h>
 #include <string.h>
@@ -15,15 +15,15 @@
 #include "base/pattern.h"
 #include "base/str.h"
 
-/* set in init, constant after */
-static char output[PLACE_PATH_SIZE];
-static char spool_dir[PLACE_PATH_SIZE];
-static char mem_dir[PLACE_PATH_SIZE];
+/* set in init, constant afterwards */
+static char output[PATHS_SIZE];
+static char spool_dir[PATHS_SIZE];
+static char mem_dir[PATHS_SIZE];
 static const char *error = "";
 static struct rank rank;
 static struct pattern_facts facts;
 
-static char strange[16]; /* what began like a pattern and is none */
+static char strange[16]; /* an unknown part that begins like a pattern */
 
 static void unknown(const char *where)
 {
@@ -33,17 +33,17 @@ static void unknown(const char *where)
 	str_add_n(&s, where, strnlen(where, 12));
 }
 
-/* Expands and makes absolute: `suffix` is put behind. */
+/* Expands `pattern`, makes it absolute and appends `suffix`. */
 static int expand(char *out, const char *pattern, const char *suffix)
 {
-	char name[PLACE_PATH_SIZE];
-	char cwd[PLACE_PATH_SIZE];
+	char name[PATHS_SIZE];
+	char cwd[PATHS_SIZE];
 	struct str s;
 	int err = pattern_expand(name, sizeof(name), pattern, &facts);
 
 	if (err)
 		return err;
-	str_init(&s, out, PLACE_PATH_SIZE);
+	str_init(&s, out, PATHS_SIZE);
 	if (name[0] != '/') {
 		if (!getcwd(cwd, sizeof(cwd)))
 			return -errno;
@@ -58,7 +58,7 @@ static int expand(char *out, const char *pattern, const char *suffix)
 	return s.cut ? -ENAMETOOLONG : 0;
 }
 
-int place_init(void)
+int paths_init(void)
 {
 	bool beside = strcmp(env_str(ENV_MEM_DIR), "none") == 0;
 	int err;
@@ -73,7 +73,7 @@ int place_init(void)
 		return err;
 	}
 	facts.unknown = NULL;
-	if (place_is_session())
+	if (paths_is_session())
 		err = expand(spool_dir, env_str(ENV_SESSION), "");
 	else if (*env_str(ENV_SPOOL_DIR))
 		err = expand(spool_dir, env_str(ENV_SPOOL_DIR), "");
@@ -89,44 +89,44 @@ int place_init(void)
 	return 0;
 }
 
-const char *place_output(void)
+const char *paths_output(void)
 {
 	return output;
 }
 
-const char *place_spool_dir(void)
+const char *paths_spool_dir(void)
 {
 	return spool_dir;
 }
 
-const char *place_mem_dir(void)
+const char *paths_mem_dir(void)
 {
 	return mem_dir;
 }
 
-bool place_is_session(void)
+bool paths_is_session(void)
 {
 	return *env_str(ENV_SESSION) != '\0';
 }
 
-const struct rank *place_rank(void)
+const struct rank *paths_rank(void)
 {
 	return &rank;
 }
 
-const char *place_host(void)
+const char *paths_host(void)
 {
 	return facts.host ? facts.host : "";
 }
 
-void place_report(void)
+void paths_report(void)
 {
 	if (*strange)
 		log_warn("RTL_OUTPUT: \"%s\" is not a pattern; kept as it is", strange);
 	strange[0] = '\0';
 }
 
-const char *place_error(void)
+const char *paths_error(void)
 {
 	return error;
 }
