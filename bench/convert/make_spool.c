@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/env.h"
 #include "base/log.h"
-#include "base/paths.h"
+#include "base/location.h"
 #include "event/bus.h"
 #include "sink/recorder/recorder.h"
 
@@ -195,7 +195,7 @@ int main(int argc, char **argv)
 		return 2;
 	env_init();
 	log_init();
-	if (paths_init() || bus_attach(&recorder_sink)) {
+	if (location_init() || bus_attach(&recorder_sink)) {
 		fprintf(stderr, "make_spool: the recorder does not start\n");
 		return 1;
 	}

@@ -10,7 +10,7 @@
 
 #include "base/env.h"
 #include "base/log.h"
-#include "base/paths.h"
+#include "base/location.h"
 #include "event/bus.h"
 #include "sink/recorder/recorder.h"
 
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 
 	env_init();
 	log_init();
-	if (!ticks || paths_init() || bus_attach(&recorder_sink)) {
+	if (!ticks || location_init() || bus_attach(&recorder_sink)) {
 		fprintf(stderr, "bench_record: the recorder does not start\n");
 		return 1;
 	}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* bus.c - hands events to sinks
+/* bus.c - passes events to sinks
  *
- * Owns:     the list of sinks, what was counted before there was one.
+ * Owns:     the list of sinks, and losses counted before a sink could take them.
  * Threads:  see the table in bus.h.
- * Locks:    LOCK_BUS: events of what exists, strings, attaching and detaching.
- * Hot path: bus_emit() of other events, bus_loss() - no lock, no allocation.
+ * Locks:    LOCK_BUS: events of live objects, strings, attaching and detaching.
+ * Hot path: bus_emit() of other events, bus_loss(): no lock, no allocation.
  */
 #include "event/bus.h"
 
@@ -20,14 +20,14 @@
 #include "event/life.h"
 #include "event/special.h"
 
-/* Around what exists (known.h), strings (intern.h), and who is attached. Sinks get events of these under it. */
+/* Guards live objects (known.h), strings (intern.h) and the list of sinks. Sinks get events of live
+ * objects and strings under it. */
 static struct lock lock = LOCK_INIT(LOCK_BUS);
-static uint32_t nr_hear_calls RTL_GUARDED_BY(lock); /* sinks that were attached and want calls */
-/* atomic, changed under lock; a hole is a detached sink */
+static uint32_t nr_want_calls RTL_GUARDED_BY(lock); /* sinks ever attached that want calls */
+/* atomic, changed under lock; a NULL between others is a detached sink */
 static _Atomic(const struct sink *) sinks[BUS_MAX_SINKS];
 static _Atomic uint32_t nr_sinks;
-static _Atomic(const struct sink *)
-	only; /* the one sink; NULL: there is none, or there are several */
+static _Atomic(const struct sink *) only; /* the only sink; NULL: none, or several */
 static _Atomic uint64_t pending[SPOOL_NR_REASONS];
 static _Atomic bool stopped, never_pauses;
 _Atomic uint64_t bus_wanted = EVENTS_KEPT;
@@ -37,7 +37,7 @@ static bool wants(const struct sink *sink, enum event_kind kind)
 	return !sink->wants || sink->wants & EVENT_BIT(kind);
 }
 
-static void tell(void *arg, const struct event *ev)
+static void send(void *arg, const struct event *ev)
 {
 	const struct sink *sink = arg;
 
@@ -45,17 +45,17 @@ static void tell(void *arg, const struct event *ev)
 		sink->event(ev);
 }
 
-static void tell_string(void *arg, uint32_t id, const char *text, size_t size)
+static void send_string(void *arg, uint32_t id, const char *text, size_t size)
 {
 	struct event ev = { .kind = EVENT_STRING };
 
 	ev.string.id = id;
 	ev.string.size = (uint32_t)size;
 	ev.string.text = text;
-	tell(arg, &ev);
+	send(arg, &ev);
 }
 
-/* Passes on what was counted while no attached sink counted losses. */
+/* Passes on losses counted while no attached sink counted them. */
 static void pass_pending(const struct sink *sink, enum spool_reason reason)
 {
 	/* seq_cst: pairs with bus_loss() */
@@ -65,9 +65,9 @@ static void pass_pending(const struct sink *sink, enum spool_reason reason)
 		sink->loss(reason, n);
 }
 
-/* Under lock. NULL: there is no place left. */
-static _Atomic(const struct sink *) *free_place(void) RTL_REQUIRES(lock);
-static _Atomic(const struct sink *) *free_place(void)
+/* Under lock. NULL: all entries are used. */
+static _Atomic(const struct sink *) *free_entry(void) RTL_REQUIRES(lock);
+static _Atomic(const struct sink *) *free_entry(void)
 {
 	for (int i = 0; i < BUS_MAX_SINKS; i++)
 		if (!atomic_load_explicit(&sinks[i], memory_order_relaxed))
@@ -75,9 +75,9 @@ static _Atomic(const struct sink *) *free_place(void)
 	return NULL;
 }
 
-/* Under lock: what the sinks want, after one came or went. */
-static void sum_up(void) RTL_REQUIRES(lock);
-static void sum_up(void)
+/* Under lock: computes the union of the kinds that the sinks want. */
+static void update_wanted(void) RTL_REQUIRES(lock);
+static void update_wanted(void)
 {
 	uint64_t all = EVENTS_KEPT;
 
@@ -87,56 +87,57 @@ static void sum_up(void)
 		if (sink)
 			all |= sink->wants ? sink->wants : EVENTS_ALL;
 	}
-	/* release: pairs with bus_wants(): who sees what the second sink wants, sees that `only` is cleared */
+	/* release: pairs with bus_wants(): a thread that sees what the second sink wants sees
+	 * `only` cleared */
 	atomic_store_explicit(&bus_wanted, all, memory_order_release);
 }
 
-/* Under lock: `sink` has got what exists; from now on it gets events. */
-static void publish(const struct sink *sink, _Atomic(const struct sink *) *place)
+/* Under lock: `sink` has got the live objects; from now on it gets events. */
+static void publish(const struct sink *sink, _Atomic(const struct sink *) *entry)
 	RTL_REQUIRES(lock);
-static void publish(const struct sink *sink, _Atomic(const struct sink *) *place)
+static void publish(const struct sink *sink, _Atomic(const struct sink *) *entry)
 {
-	uint32_t nr = (uint32_t)(place - sinks) + 1;
+	uint32_t nr = (uint32_t)(entry - sinks) + 1;
 	uint32_t before = atomic_load_explicit(&nr_sinks, memory_order_relaxed);
 
 	atomic_store_explicit(&only, nr == 1 && before <= 1 ? sink : NULL, memory_order_release);
-	/* seq_cst: pairs with count_in_sinks(); what start() set up */
-	atomic_store(place, sink);
+	/* seq_cst: pairs with count_in_sinks(); publishes what start() set up */
+	atomic_store(entry, sink);
 	if (nr > before)
 		atomic_store(&nr_sinks, nr);
-	/* never cleared: one more event does no harm */
-	if (wants(sink, EVENT_API) && ++nr_hear_calls > 1)
+	/* never cleared: one event too many is harmless */
+	if (wants(sink, EVENT_API) && ++nr_want_calls > 1)
 		special_set(SPECIAL_HEARD, true);
-	/* relaxed: what comes before it is seen may be left out */
+	/* relaxed: events that come before this is visible may be left out */
 	if (!sink->pauses && (!sink->wants || sink->wants & EVENTS_OPERATIONS))
 		atomic_store_explicit(&never_pauses, true, memory_order_relaxed);
-	sum_up();
+	update_wanted();
 }
 
 int bus_attach(const struct sink *sink)
 {
-	_Atomic(const struct sink *) *place;
+	_Atomic(const struct sink *) *entry;
 	int err;
 
 	lock_take(&lock);
-	place = free_place();
+	entry = free_entry();
 	lock_drop(&lock);
-	if (!place)
+	if (!entry)
 		return -ENOSPC;
 	err = sink->start ? sink->start() : 0;
 	if (err)
 		return err;
 	lock_take(&lock);
-	place = free_place();
-	if (place) {
+	entry = free_entry();
+	if (entry) {
 		if (sink->event) {
-			intern_each(tell_string, (void *)(uintptr_t)sink);
-			known_each(tell, (void *)(uintptr_t)sink);
+			intern_each(send_string, (void *)(uintptr_t)sink);
+			known_each(send, (void *)(uintptr_t)sink);
 		}
-		publish(sink, place);
+		publish(sink, entry);
 	}
 	lock_drop(&lock);
-	if (!place)
+	if (!entry)
 		return -ENOSPC;
 	if (sink->loss) {
 		for (int r = 0; r < SPOOL_NR_REASONS; r++)
@@ -148,26 +149,26 @@ int bus_attach(const struct sink *sink)
 void bus_detach(const struct sink *sink)
 {
 	lock_take(&lock);
-	/* relaxed, all of it: sinks live for ever, one more event does no harm */
+	/* relaxed, all of it: sinks are static, one event too many is harmless */
 	if (atomic_load_explicit(&only, memory_order_relaxed) == sink)
 		atomic_store_explicit(&only, NULL, memory_order_relaxed);
 	for (uint32_t i = 0; i < BUS_MAX_SINKS; i++) {
 		if (atomic_load_explicit(&sinks[i], memory_order_relaxed) == sink)
 			atomic_store_explicit(&sinks[i], NULL, memory_order_relaxed);
 	}
-	sum_up();
+	update_wanted();
 	lock_drop(&lock);
 }
 
 bool bus_is_heard(void)
 {
-	/* relaxed: it never becomes less */
+	/* relaxed: it never decreases */
 	return atomic_load_explicit(&nr_sinks, memory_order_relaxed) > 0;
 }
 
 bool bus_never_pauses(void)
 {
-	/* relaxed: it never becomes less */
+	/* relaxed: it never decreases */
 	return atomic_load_explicit(&never_pauses, memory_order_relaxed);
 }
 
@@ -193,10 +194,11 @@ static RTL_NOINLINE void emit_to_each(const struct event *ev)
 	}
 }
 
-/* No sink is attached in between: it finds it among what exists, or gets the event. */
+/* The lock excludes attaching: a new sink finds the object among the live ones, or gets the event.
+ */
 static RTL_NOINLINE void emit_kept(const struct event *ev)
 {
-	/* in the child of a fork the lock may be held by a thread that is not there */
+	/* in a forked child a thread that exists only in the parent may hold the lock */
 	if (atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_FORKED)
 		return;
 	lock_take(&lock);
@@ -207,7 +209,7 @@ static RTL_NOINLINE void emit_kept(const struct event *ev)
 
 void bus_emit_wanted(const struct event *ev)
 {
-	/* acquire: pairs with publish(): what start() set up */
+	/* acquire: pairs with publish(): what start() set up is visible */
 	const struct sink *sink = atomic_load_explicit(&only, memory_order_acquire);
 	const uint64_t *id = event_correlation((struct event *)(uintptr_t)ev);
 
@@ -216,12 +218,12 @@ void bus_emit_wanted(const struct event *ev)
 	else if (RTL_UNLIKELY(EVENT_BIT(ev->kind) & EVENTS_KEPT))
 		emit_kept(ev);
 	else if (RTL_LIKELY(sink != NULL))
-		sink->event(ev); /* what is wanted it wants */
+		sink->event(ev); /* bus_wanted equals this sink's kinds */
 	else
 		emit_to_each(ev);
 }
 
-/* Passes the loss to each sink that counts losses. Returns one of these sinks; NULL: none is attached. */
+/* Passes the loss to each sink that counts losses. Returns one of them; NULL: none is attached. */
 static const struct sink *count_in_sinks(enum spool_reason reason, uint64_t count)
 {
 	const struct sink *counting = NULL;
@@ -244,12 +246,12 @@ void bus_loss(enum spool_reason reason, uint64_t count)
 {
 	const struct sink *late;
 
-	/* what the child of a fork would count belongs to no trace */
+	/* the losses of a forked child belong to no trace */
 	if (atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_FORKED)
 		return;
 	if (RTL_LIKELY(count_in_sinks(reason, count) != NULL))
 		return;
-	/* seq_cst: a sink that is attached meanwhile finds the count, or is found here */
+	/* seq_cst: a sink that is attached concurrently finds the count, or is found here */
 	atomic_fetch_add(&pending[reason], count);
 	late = count_in_sinks(reason, 0);
 	if (late)
@@ -261,7 +263,7 @@ uint32_t bus_string(const char *text, size_t size)
 	struct event ev = { .kind = EVENT_STRING };
 	bool fresh;
 
-	/* in the child of a fork the table may be locked by a thread that is not there */
+	/* in a forked child a thread that exists only in the parent may hold the lock */
 	if (!text || atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_FORKED)
 		return 0;
 	if (size == SIZE_MAX)
@@ -299,7 +301,7 @@ uint64_t bus_tick(uint64_t now_ns)
 
 void bus_stop(void)
 {
-	/* relaxed: life.c calls once; this is for a test that does not keep to it */
+	/* relaxed: life.c calls this once; the check is for tests that call it again */
 	if (atomic_exchange_explicit(&stopped, true, memory_order_relaxed))
 		return;
 	for (uint32_t i = 0; i < BUS_MAX_SINKS; i++) {

@@ -19,7 +19,7 @@ static _Atomic bool in_order;
 
 void corr_keep_order(void)
 {
-	/* relaxed: blocks that threads have taken by then are used up */
+	/* relaxed: threads still use up the blocks that they took earlier */
 	atomic_store_explicit(&in_order, true, memory_order_relaxed);
 }
 
@@ -27,7 +27,7 @@ uint64_t corr_refill(struct thread *t)
 {
 	if (RTL_UNLIKELY(atomic_load_explicit(&in_order, memory_order_relaxed)))
 		return atomic_fetch_add_explicit(&next, 1, memory_order_relaxed);
-	/* relaxed: ids need to be unique, nothing follows from their order */
+	/* relaxed: ids need only be unique, not ordered */
 	t->corr_next = atomic_fetch_add_explicit(&next, CORR_BLOCK, memory_order_relaxed);
 	t->corr_end = t->corr_next + CORR_BLOCK;
 	return t->corr_next++;

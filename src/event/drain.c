@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* drain.c - moves chunks from memory to disk, exactly once, whoever is killed in between
+/* drain.c - moves chunks from memory to disk, exactly once, even if a drainer is killed
  *
  * Owns:     the mapping and the disk descriptor of drain_open(); nothing of drain_init().
- * Threads:  one for each struct drain. Others, here and in other processes, exclude each other by
- *           header->drainer, and do no harm if they did not.
- * Fails:    a write that fails leaves its chunk sealed, to be written again.
+ * Threads:  one for each struct drain. Drainers, here and in other processes, exclude each other by
+ *           header->drainer; concurrent ones would be harmless.
+ * Fails:    a failed write leaves its chunk sealed, to be written again.
  * Not here: reading it back (store/load.c).
  *
  * ONE CHUNK AT A TIME
  *   1. intent = (slot, disk_end)	by compare-and-swap from 0
  *   2. state of the slot: SEALED -> DRAINING
- *   3. copy the chunk; is the right to drain still ours?
+ *   3. copy the chunk; check that this drainer still has the right to drain
  *   4. write the copy at disk_end
  *   5. disk_end += its size		by compare-and-swap
  *   6. free the slot, intent = 0
- *   Killed before 5, the successor finds the intent and writes the same chunk to the same place.
- *   Killed after 5, it finds the place behind it, and frees the slot. One that was only stalled and
- *   replaced writes, if at all, the very bytes that its successor wrote there, since it copied them
- *   before it asked whether it was replaced. A slot that is DRAINING without an intent was taken by
- *   one that was replaced between 1 and 3: it is on disk nowhere.
+ *   If it is killed before 5, the successor finds the intent and writes the same chunk at the same
+ *   offset. After 5, the successor finds the offset behind disk_end, and frees the slot. A drainer
+ *   that was stalled and replaced writes, if at all, the same bytes as its successor, since it copied
+ *   them before it checked whether it was replaced. A slot that is DRAINING without an intent was
+ *   taken by a drainer that was replaced between 1 and 3: its chunk is not on disk.
  */
 #include "event/drain.h"
 
@@ -64,7 +64,7 @@ void drain_init(struct drain *d, struct spool_header *header, size_t size, int d
 	d->scan = 0;
 	d->header_sum = 0;
 	d->disk_dev = d->disk_ino = 0;
-	/* tells two drainers of equal pid apart: of one process, or of two pid namespaces */
+	/* distinguishes two drainers of equal pid: of one process, or of two pid namespaces */
 	number = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed);
 	number = (number << 16 ^ (uint32_t)(clock_read_ns(CLOCK_MONOTONIC) >> 10)) & 0x7fffffff;
 	d->token = (uint64_t)number << NUMBER_SHIFT | d->self;
@@ -84,7 +84,7 @@ static bool is_sane(const struct spool_header *h, uint64_t size)
 	       h->slots_offset + (uint64_t)h->nr_slots * h->slot_size <= size;
 }
 
-/* A disk half that is closed and still names its memory half: the end was cut short. */
+/* A closed disk half that still names its memory half: the process was killed in drain_finish(). */
 static void remove_leftover(const struct spool_header *disk)
 {
 	struct spool_header *mem;
@@ -185,7 +185,7 @@ void drain_close(struct drain *d)
 
 static bool holds(const struct drain *d)
 {
-	/* acquire: pairs with the exchange of the one that replaced us */
+	/* acquire: pairs with the exchange of the drainer that replaced this one */
 	return (atomic_load_explicit(&d->header->drainer, memory_order_acquire) & OUR_BITS) ==
 	       d->token;
 }
@@ -197,7 +197,8 @@ static bool may_replace(const struct drain *d, uint64_t holder, uint64_t now_ns)
 
 	if (now_ns > seen && now_ns - seen > DRAIN_TAKEOVER_NS)
 		return true;
-	/* a pid of another namespace may look gone; drainers do each other no harm, see above */
+	/* a pid of another namespace may seem to be gone; concurrent drainers are harmless, see
+	 * above */
 	return pid > 0 && kill(pid, 0) != 0 && errno == ESRCH;
 }
 
@@ -209,11 +210,11 @@ bool drain_take(struct drain *d, uint64_t now_ns)
 	for (;;) {
 		if ((old & OUR_BITS) != d->token && old && !may_replace(d, old, now_ns))
 			return false;
-		/* before the exchange: or the next one who looks would take us for dead */
+		/* before the exchange: otherwise the next drainer could consider this one dead */
 		atomic_store_explicit(&h->drainer_ns, now_ns, memory_order_relaxed);
 		if ((old & OUR_BITS) == d->token)
 			return true;
-		/* acq_rel: pairs with itself and holds(): what the last drainer left behind */
+		/* acq_rel: pairs with itself and holds(): the state left by the previous drainer */
 		if (atomic_compare_exchange_strong_explicit(&h->drainer, &old, d->token,
 							    memory_order_acq_rel,
 							    memory_order_acquire))
@@ -225,13 +226,13 @@ void drain_give(struct drain *d)
 {
 	uint64_t old = atomic_load_explicit(&d->header->drainer, memory_order_relaxed);
 
-	/* release: pairs with drain_take() of the next */
+	/* release: pairs with drain_take() of the next drainer */
 	if ((old & OUR_BITS) == d->token)
 		atomic_compare_exchange_strong_explicit(&d->header->drainer, &old, 0,
 							memory_order_release, memory_order_relaxed);
 }
 
-/* Counts the records of the copied chunk; what can't be walked ends the count. */
+/* Counts the records of the copied chunk, up to the first invalid one. */
 static uint32_t count_records(const struct drain *d, uint32_t size)
 {
 	const uint8_t *p = d->copy + sizeof(struct chunk_header);
@@ -278,12 +279,13 @@ static uint32_t copy_chunk(struct drain *d, uint32_t slot)
 
 static bool set_intent(struct drain *d, uint64_t from, uint64_t to)
 {
-	/* acq_rel: whoever finds it also finds the slot as it was when it was stored */
+	/* acq_rel: a drainer that finds the intent also finds the slot's state stored before it */
 	return atomic_compare_exchange_strong_explicit(&d->header->intent, &from, to,
 						       memory_order_acq_rel, memory_order_acquire);
 }
 
-/* Steps 5 and 6. With `final` nobody takes slots any more, and late writers are left in peace. */
+/* Steps 5 and 6. With `final` no thread takes slots any more, and the slots of late writers stay
+ * unchanged. */
 static void finish_move(struct drain *d, uint32_t slot, uint64_t intent, bool final)
 {
 	if (final)
@@ -309,7 +311,7 @@ static int64_t move_on(struct drain *d, uint32_t slot, uint64_t intent, uint64_t
 			err = -EBADF;
 		else
 			err = fd_pwrite(d->disk_fd, d->copy, size, offset);
-		/* relaxed: a number that others show */
+		/* relaxed: a number for display */
 		if (err != -EBADF)
 			atomic_store_explicit(&h->disk_state, (uint32_t)-err, memory_order_relaxed);
 		if (err) {
@@ -319,7 +321,7 @@ static int64_t move_on(struct drain *d, uint32_t slot, uint64_t intent, uint64_t
 			return err;
 		}
 		RTL_TESTPOINT("drain_written");
-		/* acq_rel: the bytes are on disk before the end says so */
+		/* acq_rel: the bytes are on disk before disk_end covers them */
 		if (!atomic_compare_exchange_strong_explicit(&h->disk_end, &offset, offset + size,
 							     memory_order_acq_rel,
 							     memory_order_acquire))
@@ -355,8 +357,8 @@ static int64_t move(struct drain *d, uint32_t slot, uint32_t state, bool final)
 	return move_on(d, slot, intent, offset, final);
 }
 
-/* Takes up what the last drainer had begun. Bytes or -errno. */
-static int64_t take_up(struct drain *d, bool final)
+/* Continues a move that the previous drainer began. Bytes or -errno. */
+static int64_t resume_move(struct drain *d, bool final)
 {
 	struct spool_header *h = d->header;
 	uint64_t intent = atomic_load_explicit(&h->intent, memory_order_acquire);
@@ -387,7 +389,7 @@ static bool is_wanted(uint32_t state, bool final)
 	return state == SLOT_SEALED || state == SLOT_DRAINING || (final && state == SLOT_OPEN);
 }
 
-/* A number that differs when one of the counters did. */
+/* A sum that changes when one of the counters changes. */
 static uint64_t sum_counters(const uint64_t *words, size_t nr)
 {
 	uint64_t sum = 1;
@@ -409,10 +411,10 @@ static int write_header(struct drain *d, bool keep_mem_path)
 	int err;
 
 	memcpy(&out, d->header, SPOOL_PAGE);
-	/* relaxed: each counter is true on its own */
+	/* relaxed: each counter is valid on its own */
 	for (size_t i = 0; i < half; i++)
 		out.words[half + i] = atomic_load_explicit(&counters[i], memory_order_relaxed);
-	/* what is of the moment says nothing on disk */
+	/* momentary values mean nothing on disk */
 	atomic_store_explicit(&out.header.drainer, 0, memory_order_relaxed);
 	atomic_store_explicit(&out.header.drainer_ns, 0, memory_order_relaxed);
 	atomic_store_explicit(&out.header.intent, 0, memory_order_relaxed);
@@ -438,7 +440,7 @@ int drain_header(struct drain *d)
 int64_t drain_run(struct drain *d, bool final, uint64_t max_bytes, uint64_t now_ns)
 {
 	struct spool_header *h = d->header;
-	/* the caller's idea of the time goes on at the clock's pace */
+	/* advances the caller's time at the clock's rate */
 	uint64_t ahead = now_ns - clock_read_ns(CLOCK_BOOTTIME);
 	uint32_t start = d->scan % (h->nr_slots ? h->nr_slots : 1);
 	uint64_t token = d->token;
@@ -451,7 +453,7 @@ int64_t drain_run(struct drain *d, bool final, uint64_t max_bytes, uint64_t now_
 	    (token & OUR_BITS) != d->token)
 		return -EBUSY;
 	atomic_store_explicit(&h->drainer_ns, now_ns, memory_order_relaxed);
-	n = take_up(d, final);
+	n = resume_move(d, final);
 	for (uint32_t i = 0; n >= 0 && i < h->nr_slots; i++) {
 		uint32_t slot = (start + i) % h->nr_slots;
 		/* relaxed: the exchange in move() decides */
@@ -488,7 +490,7 @@ uint64_t drain_waiting(const struct drain *d, bool open)
 	uint64_t total = 0;
 
 	for (uint32_t i = 0; i < d->header->nr_slots; i++) {
-		/* relaxed: a figure to show */
+		/* relaxed: a number for display */
 		uint32_t state =
 			atomic_load_explicit(&slot_desc(d->header, i)->state, memory_order_relaxed);
 
@@ -509,7 +511,7 @@ int drain_finish(struct drain *d)
 		return -EAGAIN;
 	if (!fd_is(d->disk_fd, d->disk_dev, d->disk_ino))
 		return -EBADF;
-	/* a torn write behind the end */
+	/* removes a torn write after the end */
 	if (ftruncate(d->disk_fd, (off_t)end) != 0)
 		return -errno;
 	atomic_store_explicit(&h->closed, 1, memory_order_release);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* event.h - what sources tell sinks, as it is passed along in the process
+/* event.h - what sources emit and sinks receive, within the process
  *
  * An event is borrowed for the call: a sink copies what it keeps. Times are ns of ROCr's system
- * clock (clock_now_ns() of base/clock.h), ticks are the GPU's. Kinds and structures are made of records.json, as the
- * records on disk are.
+ * clock (clock_now_ns() of base/clock.h), ticks are the GPU's. Kinds and structures are generated
+ * from records.json, as the records on disk are.
  */
 #ifndef RTL_EVENT_EVENT_H
 #define RTL_EVENT_EVENT_H
@@ -14,10 +14,10 @@
 #include "records_events_gen.h"
 
 /* In the correlation id of a dispatch, copy or barrier: it was submitted while recording was paused
- * (pause.h), and is for other sinks than the recorder. Never in a trace. */
+ * (pause.h), and is only for sinks other than the recorder. Never in a trace. */
 #define EVENT_LEFT_OUT (UINT64_C(1) << 63)
-/* In the same place: the HIP call that submitted it was not seen. bus_emit() takes it out and counts `api_missed`,
- * so that the count is that of the operations on record. No sink sees it. */
+/* In the same field: the HIP call that submitted it was missed. bus_emit() removes the bit and
+ * counts `api_missed`, so that only recorded operations are counted. No sink sees it. */
 #define EVENT_MISSED (UINT64_C(1) << 62)
 
 #endif

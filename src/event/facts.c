@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* facts.c - facts of the process as strings and infos
+/* facts.c - facts about the process as strings and infos
  *
- * Owns:     a work buffer, the list of libraries that are on record.
+ * Owns:     a work buffer, the list of recorded libraries.
  * Threads:  one at a time: the one that starts, the life thread, the one that stops.
- * Fails:    what can't be read is left out.
+ * Fails:    a fact that can't be read is left out.
  */
 #include "event/facts.h"
 
@@ -18,7 +18,7 @@
 #include "base/compiler.h"
 #include "base/env.h"
 #include "base/fd.h"
-#include "base/paths.h"
+#include "base/location.h"
 #include "base/rank.h"
 #include "base/str.h"
 #include "event/bus.h"
@@ -27,7 +27,7 @@
 #define MAX_LIBRARIES 128
 #define LINE_MAX_SIZE 4352 /* of /proc/self/maps: a path and 73 bytes before it */
 
-/* under the caller's promise to be alone */
+/* the caller guarantees exclusive use */
 static char work[16384];
 static char quoted[2 * sizeof(work)];
 static uint32_t libraries[MAX_LIBRARIES];
@@ -64,7 +64,7 @@ static bool is_plain(const char *arg)
 	return *arg && arg[strspn(arg, plain)] == '\0';
 }
 
-/* The arguments as a shell would take them. */
+/* The arguments quoted for a shell. */
 static void command(void)
 {
 	ssize_t n = fd_read_file("/proc/self/cmdline", work, sizeof(work) - 1);
@@ -93,7 +93,7 @@ static void command(void)
 
 void facts_emit(void)
 {
-	const struct rank *rank = paths_rank();
+	const struct rank *rank = location_rank();
 	struct utsname names;
 	ssize_t n;
 
@@ -105,7 +105,7 @@ void facts_emit(void)
 	}
 	if (getcwd(work, sizeof(work)))
 		info("cwd", work);
-	info("host", paths_host());
+	info("host", location_host());
 	if (uname(&names) == 0)
 		info("kernel", names.release);
 	if (fd_read_line("/proc/sys/kernel/random/boot_id", work, 64) == 0)
@@ -114,7 +114,7 @@ void facts_emit(void)
 	info("mode", env_str(ENV_MODE));
 	if (env_is_set(ENV_TRACE_START))
 		info("trace_start", env_str(ENV_TRACE_START));
-	info("output", paths_output());
+	info("output", location_output());
 	info_int("rank", rank->rank);
 	info_int("world_size", rank->world_size);
 	info_int("local_rank", rank->local_rank);
@@ -183,7 +183,7 @@ void facts_libraries(void)
 			line = end + 1;
 		}
 		used -= (size_t)(line - work);
-		/* a line that does not fit is no library's */
+		/* a longer line is not that of a library */
 		if (used > LINE_MAX_SIZE)
 			used = 0;
 		memmove(work, line, used);

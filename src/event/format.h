@@ -9,10 +9,10 @@
  * SPOOL_VERSION and adds a golden file to tests/golden/.
  *
  * TWO HALVES
- *   A process writes one trace, which lies in two files while the process lives:
+ *   A process writes one trace, which consists of two files while the process runs:
  *
  *   memory half  "NAME.mem", on a memory file system where there is one. Mapped shared by the
- *                traced process, so that what was written survives any death of the process:
+ *                traced process, so that written records survive any end of the process:
  *                    struct spool_header      SPOOL_HEADER_SIZE bytes
  *                    struct slot_desc[n]      n = nr_slots, padded to a page
  *                    slot[n]                  SLOT_SIZE bytes each: one chunk being filled
@@ -32,20 +32,20 @@
  *     writer stores `committed` with release after the record's bytes.
  *   - A chunk on disk is valid if its magic, its sequence number (never 0), its size and the CRC-32
  *     over header (with crc = 0) and payload agree. In the memory half `crc` is 0 and is not checked.
- *   - A damaged chunk on disk costs that chunk: a reader names file and offset, looks for the
- *     next 8-byte aligned chunk magic, and counts the bytes left out.
+ *   - A damaged chunk on disk is lost alone: a reader reports file and offset, looks for the
+ *     next 8-byte aligned chunk magic, and counts the bytes skipped.
  *   - Bytes behind `disk_end` of a trace that is not closed are a torn write; they are ignored. While
  *     there is a memory half, its `disk_end` counts: the disk half's lags behind. When the memory half
  *     of a trace that is not closed is lost, valid chunks behind the disk half's `disk_end` count, too.
  *   - The order of chunks is the order of draining. Records of one chunk are in the order of
  *     writing. No order holds between chunks; a reader must take a string, agent, queue, kernel or
- *     marker record into account wherever it stands. Shapes are the exception: they are local to
- *     their chunk and stand before their first use.
- *   - A record type that a reader does not know is skipped by its size and counted.
+ *     marker record into account wherever it is. Shapes are the exception: they are local to
+ *     their chunk and precede their first use.
+ *   - A reader skips a record of unknown type by its size and counts it.
  *
  * TIMES
  *   `_ns`: nanoseconds of the clock that ROCr calls system time (HSA_SYSTEM_INFO_TIMESTAMP);
- *   spool_header.clock_id says which clock of the host that is. `_ticks`: raw ticks of the GPU.
+ *   spool_header.clock_id contains which host clock that is. `_ticks`: raw ticks of the GPU.
  *   An end before a begin is stored as it came, with REC_F_INVERTED.
  */
 #ifndef RTL_EVENT_FORMAT_H
@@ -61,13 +61,14 @@
 #define SPOOL_VERSION 1
 #define SPOOL_PAGE 4096u
 #define SPOOL_HEADER_SIZE (2 * SPOOL_PAGE)
-/* Bytes, chunk header included. So large because shapes are local to a chunk: with some hundred of them in
- * turn, each must come often enough in one. Traces with smaller slots are read, too. */
+/* Bytes, chunk header included. Large because shapes are local to a chunk: if a program uses some
+ * hundred shapes in turn, each should occur several times in one chunk. Readers accept traces with
+ * smaller slots, too. */
 #define SLOT_SIZE 98304u
 #define SPOOL_NAME_SIZE 512
 
-/* Why something is not in the trace. X(NAME, class, text): class LOSS makes the verdict
- * "incomplete"; SKIPPED was left out by the user's choice; NOTE tells of something that is in the trace. */
+/* The reasons of losses and notes. X(NAME, class, text): class LOSS makes the verdict "incomplete";
+ * SKIPPED was left out by the user's choice; NOTE describes something that is in the trace. */
 #define SPOOL_REASONS(X)                                                                                  \
 	X(buffer_full, LOSS, "no free buffer: draining did not keep up")                                  \
 	X(disk_full, LOSS, "the disk was full and the buffers too")                                       \
@@ -122,7 +123,7 @@ enum spool_clock {
 
 /* The counter page: first page identity, second page counters. */
 struct spool_header {
-	/* set in create, constant after */
+	/* set in create, constant afterwards */
 	uint64_t magic;
 	uint32_t version;
 	uint32_t header_size; /* SPOOL_HEADER_SIZE */
@@ -130,7 +131,7 @@ struct spool_header {
 	uint32_t pid;
 	uint32_t ppid;
 	uint64_t start_ns;	   /* BOOTTIME when the trace was started */
-	uint64_t proc_start_ticks; /* field 22 of /proc/PID/stat: tells the pid's reuse */
+	uint64_t proc_start_ticks; /* field 22 of /proc/PID/stat: detects a reused pid */
 	uint32_t nr_slots;
 	uint32_t slot_size;
 	uint32_t slots_offset;		 /* bytes from the start of the memory half to slot 0 */
@@ -141,21 +142,22 @@ struct spool_header {
 	uint8_t reserved0[SPOOL_PAGE - 8 - 8 - 16 - 8 - 16 - 16 - 40 - 2 * SPOOL_NAME_SIZE];
 
 	/* second page: atomic */
-	_Atomic uint64_t disk_end; /* bytes of the disk half that are whole; at least header_size */
-	_Atomic uint64_t next_seq; /* last chunk sequence number given out */
+	_Atomic uint64_t disk_end;  /* complete bytes of the disk half; at least header_size */
+	_Atomic uint64_t next_seq;  /* last chunk sequence number assigned */
 	_Atomic uint64_t free_head; /* (tag << 32 | slot + 1), a stack linked by slot_desc.next */
-	/* 0, or the process that drains: its pid | number << 32 | DRAINER_BUSY */
+	/* 0, or the draining process: its pid | number << 32 | DRAINER_BUSY */
 	_Atomic uint64_t drainer;
-	_Atomic uint64_t drainer_ns; /* BOOTTIME of its last sign of life */
+	_Atomic uint64_t drainer_ns; /* BOOTTIME of the drainer's last update */
 	_Atomic uint32_t clock_id;   /* enum spool_clock */
-	_Atomic uint32_t closed;     /* 1: the process ended in order and all is on disk */
+	_Atomic uint32_t closed;     /* 1: the process ended in order and everything is on disk */
 	_Atomic uint32_t disk_state; /* 0, or the errno of the last failed write of the disk half */
-	_Atomic uint32_t nr_free; /* prepared slots on the free stack, for the one who prepares */
-	_Atomic uint32_t nr_prepared; /* slots [0, nr_prepared) have memory behind them */
+	_Atomic uint32_t nr_free; /* prepared slots on the free stack, for the thread that prepares
+				   * slots */
+	_Atomic uint32_t nr_prepared; /* slots [0, nr_prepared) have memory */
 	_Atomic uint32_t end_kind;    /* enum spool_end */
 	_Atomic uint64_t end_ns;
 	_Atomic uint64_t nr_records; /* on disk, for progress bars; not exact after a kill */
-	/* 0, or what its drainer writes now: slot + 1 | (offset / 8) << 20; see drain.c */
+	/* 0, or the chunk that the drainer writes now: slot + 1 | (offset / 8) << 20; see drain.c */
 	_Atomic uint64_t intent;
 	uint64_t reserved1[4];
 	struct spool_loss loss[SPOOL_MAX_REASONS];
@@ -178,8 +180,9 @@ struct chunk_header {
 	uint32_t magic; /* CHUNK_MAGIC */
 	uint32_t crc;	/* on disk: CRC-32 over header (crc = 0) and payload; 0 in memory */
 	uint64_t seq;	/* unique in the trace, from 1 */
-	_Atomic uint32_t committed; /* payload bytes that are valid, multiple of 8 */
-	uint32_t tid;		    /* thread that opened it; another may go on after its end */
+	_Atomic uint32_t committed; /* valid payload bytes, multiple of 8 */
+	uint32_t tid;		    /* thread that opened it; another may continue it after that
+				     * thread's end */
 	uint32_t nr_records;	    /* owner thread; on disk exact */
 	uint32_t reserved;
 };
@@ -187,7 +190,7 @@ _Static_assert(sizeof(struct chunk_header) == 32, "chunk_header");
 #define CHUNK_PAYLOAD (SLOT_SIZE - (uint32_t)sizeof(struct chunk_header))
 
 /* SIGNATURES
- * The signature of a function (OP) tells what the words of its calls (API) are, so that a trace can be read without the headers that it was made with:
+ * The signature of a function (OP) describes the words of its calls (API), so that a trace can be read without the headers that it was made with:
  *	signature = [ arg { "," arg } ]
  *	arg       = name ":" type [ ":" role ]
  * An arg takes one word, a dim3 two. Types:

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* intern.c - strings to ids, by an open-addressed table in pages of our own
+/* intern.c - strings to ids, by an open-addressed table in pages of librtl's own
  *
  * Owns:     the table and the text of its strings.
  * Threads:  one at a time, under the bus's lock; intern_new_id() any.
- * Fails:    without memory strings are not remembered: they get a new id each time.
+ * Fails:    without memory strings are not stored: they get a new id each time.
  */
 #include "event/intern.h"
 
@@ -33,11 +33,11 @@ static _Atomic uint32_t last_id;
 
 uint32_t intern_new_id(void)
 {
-	/* relaxed: only its being unique counts */
+	/* relaxed: the id need only be unique */
 	return atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
 }
 
-/* FNV-1a, folded: names differ in their ends. */
+/* FNV-1a, folded: names differ mostly at their ends. */
 static uint64_t hash_of(const char *text, size_t size)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
@@ -47,7 +47,7 @@ static uint64_t hash_of(const char *text, size_t size)
 	return h ^ h >> 29;
 }
 
-/* The entry of the string or the empty one where it belongs. */
+/* The entry of the string, or the empty entry for it. */
 static struct entry *find(uint64_t hash, const char *text, size_t size)
 {
 	for (uint32_t i = (uint32_t)hash;; i++) {
@@ -70,7 +70,7 @@ static bool grow(void)
 	if (nr_entries < old_size - old_size / 4)
 		return true;
 	bigger = alloc_pages(size * sizeof(*bigger));
-	/* a table without one empty entry would be searched for ever */
+	/* a search in a table without an empty entry would not end */
 	if (!bigger)
 		return nr_entries + 1 < old_size;
 	table = bigger;

@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The id of a string; `*fresh` tells that it is new. Under the bus's lock. When there is no
- * memory left the id is new each time, and the string is not kept. */
+/* The id of a string; `*fresh`: whether it is new. Under the bus's lock. Without memory the id is
+ * new each time, and the string is not stored. */
 uint32_t intern_id(const char *text, size_t size, bool *fresh);
 
-/* An id that no string of the table has. HOT, any thread. */
+/* An id that no string in the table has. HOT, any thread. */
 uint32_t intern_new_id(void);
 
 /* Calls `fn` for every string in the table. Under the bus's lock. */

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* join.c - which call an operation belongs to that HIP submitted from a thread of its own
+/* join.c - finds the call of an operation that one of HIP's own threads submitted
  *
- * A command has one signal, or some, submitted one right after the other. The thread that submits
- * commands tells of their ends, one by one as it submitted them. The times are those of the signals that it
- * asked for last, the command's last ones: from the first of their begins to the last of their ends. What it
- * had asked for before (large copies wait for their parts) lies between them and the command before,
- * where that is known and no command in between was not understood.
+ * A command has one or more signals, submitted one right after the other. The submitting thread
+ * reports the ends of commands one by one in the order of submission. The reported times are those
+ * of the signals that it read last, the command's last ones: from the first of their begins to the
+ * last of their ends. Signals that it had read before (large copies wait for their parts) are
+ * between those and the previous command, provided that command is known and no command in between
+ * was not understood.
  *
- * Owns:     what is submitted, by signal; the answers that no command has claimed yet, the last
- *           NR_ANSWERS of them.
+ * Owns:     submitted operations, by signal; the read times that no command has claimed yet
+ *           (answers), the last NR_ANSWERS of them.
  * Threads:  see join.h.
  * Locks:    `lock`, a leaf; the bus is called without it.
  * Hot path: join_submitted(), join_wanted(): no lock, no allocation, no system call.
- * Fails:    a signal that finds no place, an answer that has made room for others: not joined.
+ * Fails:    no free slot for a signal, or its answer was replaced by later ones: not joined.
  */
 #include "event/join.h"
 
@@ -30,25 +31,25 @@
 #define NR_ANSWERS 65536u
 #define NR_CHAINS 16384u
 #define MAX_SAME 16u  /* answers with one begin, or one end: more can't be distinguished */
-#define MAX_RUN 64u   /* answers that one pair of times is of */
+#define MAX_RUN 64u   /* answers that one pair of times covers */
 #define MAX_OPS 1024u /* operations of one command */
 #define MAX_TURNS 65536u
 #define NR_CALLS (1u << 18) /* more than are in flight; ids are dense */
 #define ASKED UINT64_MAX
 
-/* (0, ..) is free; a place stays with its signal until that is destroyed. */
-struct place {
+/* Free if signal is 0; a slot keeps its signal until that is destroyed. */
+struct slot {
 	_Atomic uint64_t signal;
-	_Atomic uint64_t correlation; /* 0: of no interest; ASKED */
-	_Atomic uint64_t turn;	      /* tid << 32 | how many the thread had submitted before */
+	_Atomic uint64_t correlation; /* 0: not an operation; ASKED */
+	_Atomic uint64_t turn;	      /* tid << 32 | number of the thread's earlier submissions */
 	uint64_t reserved;
 };
 
 #define BUSY UINT64_MAX
 
-/* Of one call at a time, that of the id. */
+/* One call for each slot, the last of that id. */
 struct begun {
-	_Atomic uint64_t correlation; /* 0: none; BUSY: being changed */
+	_Atomic uint64_t correlation; /* 0: none; BUSY: being written */
 	_Atomic uint64_t marker;
 	_Atomic uint32_t tid;
 	uint32_t reserved;
@@ -59,29 +60,30 @@ enum { BY_BEGIN, BY_END, BY_TURN, NR_KEYS };
 struct answer {
 	uint64_t key[NR_KEYS];
 	uint64_t correlation;
-	uint32_t open;			       /* no command has claimed it: it is in chains */
-	uint32_t next[NR_KEYS], prev[NR_KEYS]; /* place + 1 */
+	uint32_t open;			       /* not claimed by a command: it is in the chains */
+	uint32_t next[NR_KEYS], prev[NR_KEYS]; /* entry + 1 */
 };
 
 _Atomic bool join_on;
 
-/* set in turn_on, constant after */
-static struct place *places;
+/* set in turn_on, constant afterwards */
+static struct slot *slots;
 static struct begun *begun;
 static struct lock lock = LOCK_INIT(LOCK_JOIN);
 static struct answer *answers RTL_GUARDED_BY(lock);
-static uint32_t *chains[NR_KEYS] RTL_GUARDED_BY(lock); /* place + 1 of the first */
+static uint32_t *chains[NR_KEYS] RTL_GUARDED_BY(lock); /* entry + 1 of the first */
 static uint64_t nr_answers RTL_GUARDED_BY(lock);
 /* atomic */
 static _Atomic uint64_t nr_open; /* submitted and not joined */
-/* What is known of the commands of this thread. */
+/* State of the commands of this thread. */
 static _Thread_local struct {
-	uint64_t last; /* turn of the last one that was understood; at first, of none */
+	uint64_t last; /* turn of the last command that was understood; initially none */
 	bool known;
-	bool clean; /* every command since then was */
+	bool clean; /* every command since then was understood */
 } mine;
 
-/* By thread; two that share one find gaps in their turns, and no commands of more than one signal. */
+/* By thread. Two threads that share an entry have gaps in their turns, and so no commands of more
+ * than one signal. */
 static _Atomic uint32_t numbers[NR_NUMBERS];
 
 bool join_turn_on(void)
@@ -89,14 +91,14 @@ bool join_turn_on(void)
 	bool all;
 
 	lock_take(&lock);
-	if (!places) {
-		places = alloc_pages(NR_SIGNALS * sizeof(*places));
+	if (!slots) {
+		slots = alloc_pages(NR_SIGNALS * sizeof(*slots));
 		answers = alloc_pages(NR_ANSWERS * sizeof(*answers));
 		begun = alloc_pages(NR_CALLS * sizeof(*begun));
 		for (int k = 0; k < NR_KEYS; k++)
 			chains[k] = alloc_pages(NR_CHAINS * sizeof(*chains[k]));
 	}
-	all = places && answers && begun;
+	all = slots && answers && begun;
 	for (int k = 0; k < NR_KEYS; k++)
 		all = all && chains[k];
 	/* release: pairs with join_is_on() */
@@ -115,25 +117,25 @@ static uint32_t hash_of(uint64_t n)
 
 /* ---- signals --------------------------------------------------------------------------------- */
 
-static struct place *window_of(uint64_t signal)
+static struct slot *window_of(uint64_t signal)
 {
-	return &places[hash_of(signal >> 6) & (NR_SIGNALS - WINDOW)];
+	return &slots[hash_of(signal >> 6) & (NR_SIGNALS - WINDOW)];
 }
 
-static struct place *find(uint64_t signal)
+static struct slot *find(uint64_t signal)
 {
-	struct place *p = window_of(signal);
+	struct slot *p = window_of(signal);
 
 	for (uint32_t i = 0; i < WINDOW; i++)
-		/* relaxed: who uses a signal knows of its uses before */
+		/* relaxed: the caller is ordered after earlier uses of its signal */
 		if (atomic_load_explicit(&p[i].signal, memory_order_relaxed) == signal)
 			return &p[i];
 	return NULL;
 }
 
-static struct place *claim(uint64_t signal)
+static struct slot *claim(uint64_t signal)
 {
-	struct place *p = window_of(signal);
+	struct slot *p = window_of(signal);
 
 	for (uint32_t i = 0; i < WINDOW; i++) {
 		uint64_t none = 0;
@@ -151,7 +153,7 @@ void join_submitted(uint64_t signal, uint32_t tid)
 {
 	uint64_t number =
 		atomic_fetch_add_explicit(&numbers[tid % NR_NUMBERS], 1, memory_order_relaxed);
-	struct place *p = find(signal);
+	struct slot *p = find(signal);
 
 	if (!p)
 		p = claim(signal);
@@ -165,7 +167,7 @@ void join_submitted(uint64_t signal, uint32_t tid)
 
 void join_wanted(uint64_t signal, uint64_t correlation)
 {
-	struct place *p = find(signal);
+	struct slot *p = find(signal);
 
 	if (correlation & EVENT_LEFT_OUT)
 		return;
@@ -176,12 +178,12 @@ void join_wanted(uint64_t signal, uint64_t correlation)
 
 void join_unwanted(uint64_t signal, uint64_t correlation)
 {
-	struct place *p = find(signal);
+	struct slot *p = find(signal);
 
 	if (correlation & EVENT_LEFT_OUT)
 		return;
 	atomic_fetch_sub_explicit(&nr_open, 1, memory_order_relaxed);
-	/* it may be another operation's by now */
+	/* another operation may use it by now */
 	if (p)
 		atomic_compare_exchange_strong_explicit(&p->correlation, &correlation, 0,
 							memory_order_release, memory_order_relaxed);
@@ -189,7 +191,7 @@ void join_unwanted(uint64_t signal, uint64_t correlation)
 
 void join_forget(uint64_t signal)
 {
-	struct place *p = find(signal);
+	struct slot *p = find(signal);
 
 	if (!p)
 		return;
@@ -204,8 +206,8 @@ void join_begins(const struct join_call *call)
 {
 	struct begun *b = &begun[call->correlation % NR_CALLS];
 
-	/* as a sequence lock: who reads the old id twice has not read the new call. Of two that come to one
-	 * place at one time the second is not remembered. */
+	/* as a sequence lock: a reader that sees the same id before and after has a consistent
+	 * copy. Of two concurrent writers the second stores nothing. */
 	if (atomic_exchange_explicit(&b->correlation, BUSY, memory_order_relaxed) == BUSY)
 		return;
 	atomic_thread_fence(memory_order_release);
@@ -283,7 +285,7 @@ struct same {
 	uint32_t nr;
 };
 
-/* Those of the thread whose key `k` is that; false: too many. */
+/* The answers of the thread with that key `k`; false: too many. */
 RTL_REQUIRES(lock) static bool find_same(uint32_t tid, int k, uint64_t key, struct same *out)
 {
 	out->nr = 0;
@@ -307,13 +309,13 @@ RTL_REQUIRES(lock) static struct answer *of_turn(uint64_t turn)
 	return NULL;
 }
 
-/* What a pair of times is of: `nr` answers, in their turns. */
+/* The answers that a pair of times covers: `nr`, in their turns. */
 struct group {
 	struct answer *a[MAX_RUN];
 	uint32_t nr;
 };
 
-/* Whether the answers from `x` to `y` may be one command's. */
+/* Whether the answers from `x` to `y` can belong to one command. */
 RTL_REQUIRES(lock)
 static bool is_run(const struct answer *x, const struct answer *y, struct group *g)
 {
@@ -344,7 +346,7 @@ static uint32_t next_operation(const struct group *g, uint32_t i)
 	return i;
 }
 
-/* Whether they differ by barriers alone. */
+/* Whether the two groups differ only by barriers. */
 static bool has_same_operations(const struct group *x, const struct group *y)
 {
 	uint32_t i = next_operation(x, 0), j = next_operation(y, 0);
@@ -356,7 +358,7 @@ static bool has_same_operations(const struct group *x, const struct group *y)
 	return i == x->nr && j == y->nr;
 }
 
-/* The only one that there can be with that begin and that end; false: none, or not the only one. */
+/* The only possible group with that begin and that end; false: none, or several. */
 RTL_REQUIRES(lock)
 static bool find_group(uint32_t tid, uint64_t begin, uint64_t end, struct group *g)
 {
@@ -376,7 +378,7 @@ static bool find_group(uint32_t tid, uint64_t begin, uint64_t end, struct group 
 	}
 	for (uint32_t i = 0; i < x.nr; i++) {
 		for (uint32_t j = 0; j < y.nr; j++) {
-			/* with the single answer in it: that is the command's in any case */
+			/* a group with the single answer: that one is the command's in any case */
 			if (x.a[i] == y.a[j] || !is_run(x.a[i], y.a[j], &run) || has(&run, single))
 				continue;
 			if (single || (g->nr && !has_same_operations(g, &run)))
@@ -400,7 +402,8 @@ RTL_REQUIRES(lock) static uint32_t claim_one(struct answer *a, uint64_t *ids, ui
 	return nr;
 }
 
-/* Claims the command whose last signals are the group's; its operations' ids; returns how many. */
+/* Claims the command whose last signals are the group's; stores its operations' ids and returns
+ * their number. */
 RTL_REQUIRES(lock) static uint32_t claim_command(struct group *g, uint64_t *ids)
 {
 	uint64_t turn = mine.last + 1, first = g->a[0]->key[BY_TURN], begin = UINT64_MAX;
@@ -426,11 +429,11 @@ RTL_REQUIRES(lock) static uint32_t claim_command(struct group *g, uint64_t *ids)
 void join_asked(uint64_t signal, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct answer a = { .key = { begin_ns, end_ns } };
-	struct place *p = find(signal);
+	struct slot *p = find(signal);
 
 	if (!life_on() || !p)
 		return;
-	/* acquire: pairs with join_submitted(). Only the first question is about what was submitted. */
+	/* acquire: pairs with join_submitted(). Only the first read is of the submitted operation. */
 	a.correlation = atomic_exchange_explicit(&p->correlation, ASKED, memory_order_acquire);
 	if (a.correlation == ASKED)
 		return;
@@ -457,7 +460,7 @@ void join_reported(const struct join_call *call, uint64_t begin_ns, uint64_t end
 	struct group g;
 	uint32_t nr = 0;
 
-	/* the child of a fork may find it locked for ever */
+	/* in a forked child the lock may never be released */
 	if (!life_on())
 		return;
 	lock_take(&lock);

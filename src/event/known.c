@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* known.c - what exists in the process now
+/* known.c - the live objects of the process
  *
  * Owns:     an array for each kind; never freed, only grown.
  * Threads:  one at a time, under the bus's lock.
- * Fails:    without memory a sink that comes later does not get what came meanwhile; a warning says so once.
+ * Fails:    without memory, sinks attached later do not get newer objects; one warning is logged.
  */
 #include "event/known.h"
 
@@ -28,7 +28,7 @@ static struct list lists[] = {
 #undef X
 };
 
-/* All structures of events begin at the same place. */
+/* All event structures begin at the same offset. */
 static void *body_of(struct event *ev)
 {
 	return &ev->string;
@@ -59,10 +59,10 @@ static void add(struct list *l, const struct event *ev)
 		       l->size);
 	else
 		log_warn(
-			"no memory to keep what exists: tools that begin later don't hear of all of it");
+			"no memory for the list of live objects: tools attached later do not get all of them");
 }
 
-/* What stays moves up, in its order. */
+/* Moves the remaining items up, in order. */
 static void remove_ended(struct list *l, const struct event *end)
 {
 	uint32_t kept = 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* lane.h - records that a source writes into its thread's open chunk itself
+/* lane.h - lets a source write records directly into its thread's open chunk
  *
- * The usual way of a record: the source emits an event on the bus, and the recorder encodes it. While the recorder
- * is the only sink that wants calls, the source may write the record itself, into the chunk that the recorder keeps open for the
- * thread. That takes half as many instructions. The recorder gives a thread its lane after the thread's first API
- * event, which also wrote the record of the thread, and takes it away when the thread ends.
+ * Usually a source emits an event on the bus, and the recorder encodes it. While the recorder is
+ * the only sink that wants calls, the source may write the record itself, into the chunk that the
+ * recorder keeps open for the thread. That takes half as many instructions. The recorder gives a
+ * thread its lane after the thread's first API event, which also wrote the record of the thread,
+ * and removes it when the thread ends.
  *
  *  operation    | lane_begin, lane_end | drain, buf_reclaim()
  *  -------------+----------------------+---------------------
@@ -28,27 +29,27 @@ struct lane {
 	struct chunk_header *chunk; /* NULL: none is open */
 	uint32_t nr_records;
 	/* atomic */
-	_Atomic uint32_t busy;	  /* the owner is in the middle of a record */
-	_Atomic uint32_t revoked; /* buf_reclaim() looks at the chunk: the owner must not write */
-	/* Whether to record. On a page that the kernel clears in the child of any fork. */
+	_Atomic uint32_t busy;	  /* the owner is writing a record */
+	_Atomic uint32_t revoked; /* buf_reclaim() examines the chunk: the owner must not write */
+	/* Whether to record. On a page that the kernel clears in every forked child. */
 	const _Atomic int *gate;
 };
 
 #define LANE_OPEN 1 /* *gate */
 
-/* The lane of a thread that has none: always busy. */
+/* The lane of threads without one: always busy. */
 extern RTL_HIDDEN struct lane lane_none;
 
-/* HOT: begins a record of `size` bytes at l->pos, in the caller's own lane. false: there is no room; emit an event
- * instead. Followed by lane_end(). For calls that began while no bit of SPECIAL_FOR_CALLS was set; a sink that is attached
- * meanwhile does not hear of them. */
+/* HOT: begins a record of `size` bytes at l->pos, in the caller's own lane. false: not enough
+ * space; emit an event instead. Followed by lane_end(). For calls that began while no bit of
+ * SPECIAL_FOR_CALLS was set; a sink attached in between does not get them. */
 static RTL_INLINE bool lane_begin(struct lane *l, uint32_t size)
 {
-	/* relaxed: only this thread writes it. It is set where a signal handler has interrupted lane_begin(), and always in
-	 * lane_none */
+	/* relaxed: only this thread writes it. Set if a signal handler interrupted lane_begin(),
+	 * and always in lane_none */
 	if (RTL_UNLIKELY(atomic_load_explicit(&l->busy, memory_order_relaxed)))
 		return false;
-	/* relaxed and no fence: barrier_all() of who waits for it stands in for it */
+	/* relaxed and no fence: the barrier_all() of the waiting thread replaces it */
 	atomic_store_explicit(&l->busy, 1, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 	/* acquire: pairs with the release in buf_reclaim(), which may have closed the chunk */
@@ -61,7 +62,7 @@ static RTL_INLINE bool lane_begin(struct lane *l, uint32_t size)
 	return true;
 }
 
-/* HOT: the record of lane_begin() is whole; `end`: where it ends. */
+/* HOT: completes the record of lane_begin(); `end`: where it ends. */
 static RTL_INLINE void lane_end(struct lane *l, uint8_t *end)
 {
 	l->pos = end;

@@ -3,7 +3,7 @@
  *
  * Owns:     life_state and the thread "rtl-harvest".
  * Threads:  life_start() and life_stop() any; life_init() before threads.
- * Fails:    no sink: STOPPED, counted, warned of once. No thread: upkeep is left to life_stop().
+ * Fails:    no sink: STOPPED, counted, one warning. No thread: life_stop() does the upkeep.
  * Not here: what is traced (source/) and where it goes (sink/).
  */
 #include "event/life.h"
@@ -28,7 +28,7 @@
 #include "base/clock.h"
 #include "base/env.h"
 #include "base/log.h"
-#include "base/paths.h"
+#include "base/location.h"
 #include "event/special.h"
 #include "base/testpoint.h"
 #include "event/bus.h"
@@ -36,14 +36,14 @@
 
 #define STACK_SIZE ((size_t)256 << 10)
 #define BEAT_NS UINT64_C(1000000000)
-/* Naps from this on are deep: others may have work before the one who asked for the nap. More than
- * the harvester's naps between dispatches, or each dispatch of a slow stream would wake it, with a
- * system call on the program's thread. */
+/* A nap of this length or more is a deep sleep: other sources may have work before the source that
+ * requested it. Longer than the harvester's naps between dispatches; otherwise each dispatch of a
+ * slow stream would wake the thread, with a system call on the program's thread. */
 #define LONG_NAP_NS UINT64_C(50000000)
-/* deep sleeps in a row before the process is idle enough for barrier_init(): a second, for a program that only
- * starts is idle for less, and registering may hold the harvester up for long */
+/* deep sleeps in a row before the process counts as idle and barrier_init() is called: one second,
+ * since a starting program is idle for less, and registration may delay the harvester for long */
 #define IDLE_SLEEPS 50u
-/* the longest deep sleep where barrier_all() is missing: a wake-up may be overlooked then */
+/* the longest deep sleep without barrier_all(): a wake-up may be missed then */
 #define BLIND_SLEEP_NS UINT64_C(20000000)
 #define MAX_ARMED 4
 #define START_WAIT_NS UINT64_C(1000000000)
@@ -54,14 +54,14 @@ _Atomic uint32_t life_sleeping = LIFE_AWAKE;
 
 void life_set_state(enum life_state state)
 {
-	/* release: pairs with the acquire of those who wait */
+	/* release: pairs with the acquire of waiting threads */
 	atomic_store_explicit(&life_state, state, memory_order_release);
 	special_set(SPECIAL_NOT_ON, state != LIFE_ON);
 }
 
 enum thread_phase { PHASE_NONE, PHASE_RUNS, PHASE_OVER };
 
-/* set in init, constant after */
+/* set in init, constant afterwards */
 static const struct source *const *sources;
 static const struct sink *const *sinks;
 /* atomic */
@@ -80,18 +80,18 @@ void life_init(const struct source *const *all_sources, const struct sink *const
 	testpoint_init();
 	if (env_bool(ENV_DISABLE))
 		return;
-	paths_init();
+	location_init();
 	sources = all_sources;
 	sinks = all_sinks;
 }
 
 void life_leave_sinks_out(void)
 {
-	/* relaxed: said in a constructor, before what starts the trace */
+	/* relaxed: called in a constructor, before the trace can start */
 	atomic_store_explicit(&sinks_left_out, true, memory_order_relaxed);
 }
 
-static bool wants_no_trace(void)
+static bool is_disabled(void)
 {
 	return atomic_load_explicit(&sinks_left_out, memory_order_relaxed) && !bus_is_heard();
 }
@@ -125,11 +125,11 @@ void life_wake_slow(void)
 	errno = saved;
 }
 
-static void look_at_clock(void)
+static void check_clock(void)
 {
 	bool is_fast = clock_is_fast();
 
-	/* written only when it changes: all threads read it */
+	/* written only on a change: all threads read it */
 	if (is_fast == special_any(SPECIAL_CLOCK))
 		special_set(SPECIAL_CLOCK, !is_fast);
 }
@@ -148,21 +148,22 @@ static uint64_t tick_all(uint64_t now_ns)
 	if (wants < next)
 		next = wants;
 	wants = clock_tick();
-	look_at_clock();
+	check_clock();
 	return wants < next ? wants : next;
 }
 
-/* A short sleep, that only life_kick() ends before its time. */
+/* A short sleep; only life_kick() ends it early. */
 static void nap(uint64_t ns)
 {
-	/* seq_cst: announced before we look whether we are to stop; pairs with life_wake_slow() */
+	/* seq_cst: announced before stop_wanted is read; pairs with life_wake_slow() */
 	atomic_store(&life_sleeping, LIFE_NAP);
 	if (!atomic_load(&stop_wanted))
 		futex_wait(&life_sleeping, LIFE_NAP, ns);
 	atomic_store_explicit(&life_sleeping, LIFE_AWAKE, memory_order_relaxed);
 }
 
-/* Announce, look again, sleep. With work found in the second look, the loop goes on at once. */
+/* Announces the sleep, runs the ticks again, then sleeps. If those ticks found work, the loop
+ * continues at once. */
 static void sleep_deeply(uint64_t ns)
 {
 	uint64_t next;
@@ -174,7 +175,7 @@ static void sleep_deeply(uint64_t ns)
 	RTL_TESTPOINT("life_announced");
 	next = tick_all(clock_now_ns());
 	ns = next < ns ? next : ns;
-	/* awake by then if someone called life_wake() in between: the futex sees to it */
+	/* a life_wake() in between has set it to awake: the futex then returns at once */
 	if (ns >= LONG_NAP_NS && !atomic_load(&stop_wanted))
 		futex_wait(&life_sleeping, LIFE_DEEP, ns);
 	atomic_store_explicit(&life_sleeping, LIFE_AWAKE, memory_order_relaxed);
@@ -188,7 +189,7 @@ static void *harvester_main(void *arg)
 
 	prctl(PR_SET_NAME, "rtl-harvest");
 	thread_get()->is_ours = true;
-	/* first of all buffers: reading the map of a large process may take a ms */
+	/* before all buffers exist: reading the map of a large process may take a ms */
 	tick_all(clock_now_ns());
 	facts_libraries();
 	beat_ns = clock_now_ns() + BEAT_NS;
@@ -203,7 +204,7 @@ static void *harvester_main(void *arg)
 		}
 		to_beat = beat_ns - now;
 		RTL_TESTPOINT("life_tick");
-		/* before the beat has its say: it comes once a second, with nothing to do as well */
+		/* before the clock's interval is applied: it ends once a second even when idle */
 		if (next < LONG_NAP_NS)
 			nr_idle = 0;
 		if (next > to_beat)
@@ -213,7 +214,7 @@ static void *harvester_main(void *arg)
 		else if (next)
 			nap(next);
 	}
-	/* release: pairs with life_stop(), which goes on with what was ours */
+	/* release: pairs with life_stop(), which takes over the thread's data */
 	atomic_store_explicit(&phase, PHASE_OVER, memory_order_release);
 	futex_wake(&phase);
 	return arg;
@@ -228,8 +229,9 @@ static int start_thread(void)
 	pthread_t thread;
 	int err = EAGAIN;
 
-	/* While it is cheap. With threads it waits until there has been nothing to do for a while: GPU
-	 * operations that complete while the harvester stands still would be lost in a kill. */
+	/* Registered while single-threaded, when it is cheap. With threads it waits until the
+	 * process is idle: operations that complete while the harvester is blocked would be lost in
+	 * a kill. */
 	if (__libc_single_threaded)
 		barrier_init();
 	atomic_store_explicit(&phase, PHASE_RUNS, memory_order_relaxed);
@@ -237,7 +239,7 @@ static int start_thread(void)
 		if (pthread_attr_init(&attr) != 0)
 			break;
 		pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-		/* a real-time program does not make us one */
+		/* the scheduling policy of a real-time program is not inherited */
 		pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
 		pthread_attr_setschedpolicy(&attr, SCHED_OTHER);
 		pthread_attr_setschedparam(&attr, &param);
@@ -250,13 +252,13 @@ static int start_thread(void)
 	return -err;
 }
 
-/* Exit handlers run last come, first served: ours, registered when the GPU is first used, comes before
- * the destructors of the GPU runtime's own objects. Waiting here instead of in our ELF destructor
- * matters to a program whose threads still launch while it exits: after those destructors that
- * would crash, and in a traced program is to be no more likely than in an untraced one. */
+/* Exit handlers run in reverse order of registration: librtl's, registered when the GPU is first
+ * used, runs before the destructors of the GPU runtime's own objects. Waiting here instead of in
+ * librtl's ELF destructor matters to a program whose threads still launch while it exits: a launch
+ * after those destructors would crash, and tracing must not make that more likely. */
 void life_arm_exit(void)
 {
-	/* relaxed: a bound, not an order */
+	/* relaxed: a limit, not an order */
 	if (atomic_fetch_add_explicit(&nr_armed, 1, memory_order_relaxed) < MAX_ARMED)
 		atexit(life_stop);
 }
@@ -288,7 +290,8 @@ static bool attach_all(void)
 	return any;
 }
 
-/* No handler of the program runs on this thread, and a write over a limit of ours does not end it. */
+/* Blocks signals: no handler of the program runs on this thread, and exceeding a resource limit
+ * does not end it. */
 static void signals_block(sigset_t *old)
 {
 	sigset_t all;
@@ -302,7 +305,7 @@ static void signals_restore(const sigset_t *old)
 	struct timespec none = { 0, 0 };
 	sigset_t ours;
 
-	/* what our own writes may have raised */
+	/* signals that librtl's own writes may have raised */
 	sigemptyset(&ours);
 	sigaddset(&ours, SIGXFSZ);
 	if (!sigismember(old, SIGXFSZ))
@@ -310,17 +313,17 @@ static void signals_restore(const sigset_t *old)
 	pthread_sigmask(SIG_SETMASK, old, NULL);
 }
 
-/* The starter's part, signals blocked. */
+/* The starting thread's part, signals blocked. */
 static bool start(void)
 {
 	static _Atomic bool fork_seen_to;
 	int err;
 
 	env_report(say);
-	paths_report();
-	if (*paths_error())
-		log_warn("%s: the name is too long", paths_error());
-	if (*paths_error() || !attach_all()) {
+	location_report();
+	if (*location_error())
+		log_warn("%s: the name is too long", location_error());
+	if (*location_error() || !attach_all()) {
 		bus_loss(SPOOL_REASON_start_failed, 1);
 		return false;
 	}
@@ -341,7 +344,7 @@ static void wait_for_starter(void)
 	uint64_t end_ns = clock_read_ns(CLOCK_MONOTONIC) + START_WAIT_NS;
 	struct timespec pause = { 0, 50000 };
 
-	/* a hook that the start itself runs into is not to wait for itself */
+	/* a hook called by the start itself must not wait for the start */
 	if (atomic_load_explicit(&starter_tid, memory_order_relaxed) == (int)thread_get()->tid)
 		return;
 	while (atomic_load_explicit(&life_state, memory_order_acquire) == LIFE_STARTING &&
@@ -360,11 +363,11 @@ bool life_start(void)
 
 	if (state == LIFE_ON)
 		return true;
-	if (!sinks || (state != LIFE_OFF && state != LIFE_STARTING) || wants_no_trace())
+	if (!sinks || (state != LIFE_OFF && state != LIFE_STARTING) || is_disabled())
 		return false;
 	self = thread_get();
 	state = LIFE_OFF;
-	/* acq_rel: one thread starts; the losers see what it set up when it says ON */
+	/* acq_rel: one thread starts; the others see its data when the state is ON */
 	if (!atomic_compare_exchange_strong_explicit(&life_state, &state, LIFE_STARTING,
 						     memory_order_acq_rel, memory_order_acquire)) {
 		wait_for_starter();
@@ -384,14 +387,14 @@ bool life_start(void)
 	return good;
 }
 
-/* Ends the thread. false: it did not end in time and may still be at work. */
+/* Ends the thread. false: it did not end in time and may still be running. */
 static bool stop_thread(uint64_t deadline_ns)
 {
 	uint64_t now = clock_read_ns(CLOCK_MONOTONIC);
 
 	if (deadline_ns < now + STOP_WAIT_MIN_NS)
 		deadline_ns = now + STOP_WAIT_MIN_NS;
-	/* seq_cst: pairs with nap(), which announces and then looks */
+	/* seq_cst: pairs with nap(), which announces and then reads it */
 	atomic_store(&stop_wanted, true);
 	life_wake_slow();
 	while (atomic_load_explicit(&phase, memory_order_acquire) == PHASE_RUNS) {
@@ -403,7 +406,7 @@ static bool stop_thread(uint64_t deadline_ns)
 	return true;
 }
 
-/* The stopper's part, signals blocked. */
+/* The stopping thread's part, signals blocked. */
 static void stop(void)
 {
 	uint64_t wait_ns = env_uint(ENV_DRAIN_MS) * 1000000u;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* life.h - the life of the core in the process: start, upkeep thread, fork, exit
+/* life.h - the life cycle of the core in the process: start, upkeep thread, fork, exit
  *
- * States only go forward: OFF -> STARTING -> ON -> STOPPING -> STOPPED, and any -> FORKED in the
- * child of a fork, for ever. Hooks do their work in ON alone; otherwise the program's own call goes
- * through untouched. Nothing here is ever freed: HIP 6.4 sends packets from exit handlers.
+ * States only advance: OFF -> STARTING -> ON -> STOPPING -> STOPPED, and any -> FORKED in a forked
+ * child, permanently. Hooks act only in ON; otherwise they only call the program's real function.
+ * Nothing is ever freed: HIP 6.4 sends packets from exit handlers.
  *
- * One thread of ours, "rtl-harvest", every signal blocked: it calls the sources' and sinks' ticks.
+ * librtl has one thread, "rtl-harvest", with all signals blocked: it calls the sources' and sinks'
+ * ticks.
  */
 #ifndef RTL_EVENT_LIFE_H
 #define RTL_EVENT_LIFE_H
@@ -25,38 +26,38 @@ extern RTL_HIDDEN _Atomic int life_state;
 
 struct source {
 	const char *name;
-	/* Upkeep on the life thread. Returns ns until it wants the next call; LIFE_IDLE = only when
-	 * woken. */
+	/* Upkeep on the life thread. Returns ns until the next call; LIFE_IDLE = only when woken. */
 	uint64_t (*tick)(uint64_t now_ns);
-	/* The process ends: finish what is in flight until deadline_ns, then write the rest down as
-	 * unfinished. On the thread that ends the process; the life thread is stopped by then. */
+	/* The process ends: finish operations in flight until deadline_ns, then record the others
+	 * as unfinished. On the thread that ends the process; the life thread has stopped by then.
+	 */
 	void (*stop)(uint64_t deadline_ns);
 };
 
 #define LIFE_IDLE UINT64_MAX
 
-/* For life.c, and for tests of what happens in a state. */
+/* For life.c, and for tests of a certain state. */
 void life_set_state(enum life_state state);
 
-/* Called from lib/librtl/entry.c before anything else: the parts of this library. Arrays end in
- * NULL and live for ever. */
+/* Called from lib/librtl/entry.c before anything else: this library's sources and sinks.
+ * NULL-terminated, static arrays. */
 void life_init(const struct source *const *sources, const struct sink *const *sinks);
 
-/* The sinks of life_init() stay out: nobody asked for a recording. The trace starts only for those
- * that attach themselves to the bus. No effect on a trace that has started. Any thread. */
+/* Does not attach the sinks of life_init(): no recording was requested. The trace then starts only
+ * for sinks that are attached to the bus by others. No effect on a started trace. Any thread. */
 void life_leave_sinks_out(void);
 
-/* Starts the trace if it is OFF: sinks, process facts, the thread. Any thread; returns true when ON
- * afterwards. A failure is counted, warned of once, and leaves the state STOPPED. */
+/* Starts the trace if it is OFF: sinks, process facts, the thread. Any thread; returns true if the
+ * state is ON afterwards. A failure is counted and logged once, and the state becomes STOPPED. */
 bool life_start(void);
 
-/* Ends the trace: bounded by RTL_DRAIN_MS. From the exit handler that life_start() registers; from
- * librtl's ELF destructor for those who end without handlers. What is launched after it, by
- * handlers that were registered before the GPU was first used, is counted as `late`. */
+/* Ends the trace within RTL_DRAIN_MS. Called from the exit handler that life_start() registers, and
+ * from librtl's ELF destructor for processes that end without handlers. Later launches, by handlers
+ * registered before the first use of the GPU, are counted as `late`. */
 void life_stop(void);
 
-/* Registers that exit handler once more, so that it comes before what has registered itself by now:
- * for when a GPU runtime has been loaded after the trace was started. */
+/* Registers the exit handler once more, so that it runs before handlers registered by now: for a
+ * GPU runtime loaded after the trace was started. */
 void life_arm_exit(void);
 
 static inline bool life_on(void)
@@ -72,14 +73,15 @@ void life_wake_slow(void);
 /* Wakes the life thread if it sleeps deeply. HOT: one relaxed load in the usual case. */
 static inline void life_wake(void)
 {
-	/* Pairs with membarrier() in life.c, which stands between announcing the sleep and looking
-	 * again: what the caller stored before is seen then, or this load sees the announcement. */
+	/* Pairs with membarrier() in life.c, which is between announcing the sleep and running the
+	 * ticks again: either those ticks see what the caller stored, or this load sees the
+	 * announcement. */
 	atomic_signal_fence(memory_order_seq_cst);
 	if (atomic_load_explicit(&life_sleeping, memory_order_relaxed) == LIFE_DEEP)
 		life_wake_slow();
 }
 
-/* Wakes the life thread from a nap, too. */
+/* Wakes the life thread, also from a nap. */
 static inline void life_kick(void)
 {
 	atomic_signal_fence(memory_order_seq_cst);
@@ -87,8 +89,8 @@ static inline void life_kick(void)
 		life_wake_slow();
 }
 
-/* HOT: enters a hook. false: not ON, or inside of another hook of this thread, or on our own
- * thread; then the caller only passes the call on. Every true is paired with life_leave(). */
+/* HOT: enters a hook. false: not ON, or inside another hook of this thread, or on the life thread;
+ * then the caller only calls the real function. Every true is paired with life_leave(). */
 static inline bool life_enter(struct thread **out)
 {
 	struct thread *t;
@@ -108,8 +110,8 @@ static inline void life_leave(struct thread *t)
 	t->in_hook = false;
 }
 
-/* HOT: this thread, for a hook that calls nothing: nothing can come back into it, so it is neither entered nor
- * left. NULL: as life_enter(), or a thread that was not seen before. */
+/* HOT: this thread, for a hook that calls no other functions: it can't be re-entered, so it needs
+ * no enter and leave. NULL: as life_enter(), or a thread that was not seen before. */
 static inline struct thread *life_glance(void)
 {
 	struct thread *t = &thread_self;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pause.c - recording that the program itself starts and stops */
+/* pause.c - recording that the program starts and stops */
 #include "event/pause.h"
 
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "base/env.h"
 #include "event/special.h"
 
-/* Read by all threads: nothing that changes often lies beside it. */
+/* Read by all threads: shares its cache line with nothing that changes often. */
 _Alignas(64) _Atomic bool pause_on;
-/* set in init, constant after */
+/* set in init, constant afterwards */
 static bool follows;
 
 void pause_init(void)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* pause.h - recording that the program itself starts and stops
+/* pause.h - recording that the program starts and stops
  *
- * While recording is paused everything goes on being known: agents, queues, code objects, kernels,
- * strings. What is left out are calls, markers that begin and operations that are submitted meanwhile,
- * each counted as `paused`. What was begun or submitted before is recorded to its end.
+ * While recording is paused librtl still tracks agents, queues, code objects, kernels and strings.
+ * It leaves out calls, markers that begin and operations that are submitted meanwhile, and counts
+ * each as `paused`. Calls, markers and operations begun before the pause are recorded to their end.
  *
- * An operation that nobody but other sinks wants has EVENT_LEFT_OUT in its correlation id.
+ * An operation that only sinks other than the recorder want has EVENT_LEFT_OUT in its correlation
+ * id.
  *
  *  operation    | pause_switch | pause_is_on
  *  -------------+--------------+------------------------------------------------------
- *  pause_switch | any thread   | any: what runs while it is switched is recorded or not
+ *  pause_switch | any thread   | any: what runs during the switch may be recorded or not
  */
 #ifndef RTL_EVENT_PAUSE_H
 #define RTL_EVENT_PAUSE_H
@@ -25,11 +26,11 @@ extern RTL_HIDDEN _Atomic bool pause_on;
 /* Reads RTL_TRACE_START. After env_init(), before threads. */
 void pause_init(void);
 
-/* The program says that recording goes on (true) or pauses. No effect unless it was asked for that the
- * program be followed: profilers inside of programs start and stop themselves all the time. */
+/* The program starts (true) or pauses recording. No effect unless the user requested that librtl
+ * follow the program: profilers within programs start and stop all the time. */
 void pause_switch(bool recording);
 
-/* The same, whatever was asked for. */
+/* The same, unconditionally. */
 void pause_set(bool paused);
 
 /* HOT */

@@ -6,9 +6,9 @@
  *  slot_pop  | any      | any         threads and processes alike
  *  slot_push |          | any
  *
- * The head carries a tag that every change counts up, so that a slot that left and came back
- * between a load and its compare-and-swap is noticed. Slots are never unmapped, so that reading
- * the link of one that is no longer free is harmless.
+ * The head contains a tag that every change increments, so that a compare-and-swap fails if a slot
+ * was popped and pushed again since the load. Slots are never unmapped, so reading the link of a
+ * slot that is no longer free is harmless.
  */
 #ifndef RTL_EVENT_SLOT_H
 #define RTL_EVENT_SLOT_H
@@ -43,22 +43,22 @@ static inline uint32_t slot_pop(struct spool_header *h)
 
 		if (slot >= h->nr_slots)
 			return SLOT_NONE;
-		/* relaxed: a stale link fails in the exchange, by the tag */
+		/* relaxed: the tag makes the exchange fail if the link is stale */
 		next = atomic_load_explicit(&slot_desc(h, slot)->next, memory_order_relaxed);
 		next |= (head & ~UINT64_C(0xffffffff)) + (UINT64_C(1) << 32);
 		RTL_TESTPOINT("slot_pop");
-		/* acquire: pairs with slot_push(), which the drainer's last read came before */
+		/* acquire: pairs with slot_push(), which follows the drainer's last read */
 		if (atomic_compare_exchange_weak_explicit(&h->free_head, &head, next,
 							  memory_order_acquire,
 							  memory_order_acquire)) {
-			/* relaxed: a hint for the one who prepares slots */
+			/* relaxed: a hint for the thread that prepares slots */
 			atomic_fetch_sub_explicit(&h->nr_free, 1, memory_order_relaxed);
 			return slot;
 		}
 	}
 }
 
-/* Makes `slot` free: the caller owned it alone. */
+/* Frees `slot`, which the caller owned exclusively. */
 static inline void slot_push(struct spool_header *h, uint32_t slot)
 {
 	struct slot_desc *desc = slot_desc(h, slot);

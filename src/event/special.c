@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* special.c - one word that hot paths look at before they do what is usual */
+/* special.c - one word that hot paths test for unusual conditions */
 #include "event/special.h"
 
-/* Read by all threads: nothing that changes often lies beside it. */
+/* Read by all threads: shares its cache line with nothing that changes often. */
 _Alignas(64) _Atomic uint32_t special_bits = SPECIAL_NOT_ON | SPECIAL_CLOCK | SPECIAL_NO_HIP;
 
 void special_set(enum special bit, bool on)
 {
-	/* release: the state that the bit stands for was stored before */
+	/* release: the condition's own state was stored before */
 	if (on)
 		atomic_fetch_or_explicit(&special_bits, bit, memory_order_release);
 	else

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* special.h - one word that hot paths look at before they do what is usual
+/* special.h - one word that hot paths test for unusual conditions
  *
- * A trace starts and stops, recording pauses, a listener or a second sink that wants calls is added: all of that is rare. Each of these
- * keeps its own state (life.h, pause.h, join.h, submit.h, bus.h, clock.h, call.h), and has a bit here while it is not as
- * usual. A hot path tests the bits that concern it at once. When one is set it calls a slower path, which looks at each
- * state.
+ * A trace starts and stops, recording pauses, a listener or a second sink that wants calls is
+ * added: all of that is rare. Each of these conditions has its own state (life.h, pause.h, join.h,
+ * submit.h, bus.h, clock.h, call.h), and a bit here while it differs from the usual. A hot path
+ * tests its relevant bits at once. If one is set it calls a slower path, which reads each state.
  */
 #ifndef RTL_EVENT_SPECIAL_H
 #define RTL_EVENT_SPECIAL_H
@@ -21,9 +21,9 @@ enum special {
 	SPECIAL_JOINS = 4,    /* join_is_on() */
 	SPECIAL_LISTENED = 8, /* submit_listen() was called */
 	SPECIAL_HEARD = 16,   /* a second sink that wants calls was attached to the bus */
-	SPECIAL_CLOCK = 32,   /* not clock_is_fast(), when life last looked */
-	SPECIAL_NO_HIP = 64,  /* calls of HIP are not recorded, or that is not decided yet */
-	/* what concerns reservations and submissions of packets, and API calls */
+	SPECIAL_CLOCK = 32,   /* not clock_is_fast(), at life's last check */
+	SPECIAL_NO_HIP = 64,  /* HIP calls are not recorded, or that is undecided yet */
+	/* the conditions for reservations and submissions of packets, and for API calls */
 	SPECIAL_FOR_PACKETS = SPECIAL_NOT_ON | SPECIAL_PAUSED | SPECIAL_JOINS | SPECIAL_LISTENED,
 	SPECIAL_FOR_CALLS = SPECIAL_NOT_ON | SPECIAL_PAUSED | SPECIAL_HEARD,
 	SPECIAL_FOR_HIP = SPECIAL_FOR_CALLS | SPECIAL_CLOCK | SPECIAL_NO_HIP,
@@ -34,11 +34,11 @@ extern RTL_HIDDEN _Atomic uint32_t special_bits;
 /* HOT: whether any of `bits` is set. */
 static inline bool special_any(enum special bits)
 {
-	/* relaxed: what happens while it changes is treated in the old way or in the new one */
+	/* relaxed: operations during a change are treated the old way or the new one */
 	return atomic_load_explicit(&special_bits, memory_order_relaxed) & bits;
 }
 
-/* From now on `bit` is not as usual, or as usual again. After its own state was changed. Any thread. */
+/* Sets or clears `bit`, after its condition's own state was changed. Any thread. */
 void special_set(enum special bit, bool on);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* thread.c - first sight and end of each thread
+/* thread.c - first use and end of each thread
  *
- * Owns:     thread_self of each thread, the table of threads seen, the key that tells of their end.
+ * Owns:     thread_self of each thread, the table of known threads, the key whose destructor
+ *           reports their end.
  * Threads:  thread_get() any; thread_at_exit() before threads.
- * Fails:    without a key ends of threads go unseen; with a full table a name is unknown.
+ * Fails:    without a key, ends of threads go undetected; with a full table a name is unknown.
  */
 #include "event/thread.h"
 
@@ -19,12 +20,12 @@
 #define MAX_PROBES 64
 #define TID_TAKEN UINT32_MAX
 
-/* Nobody writes it. */
+/* Never written. */
 struct lane lane_none = { .busy = 1 };
 _Thread_local struct thread thread_self = { .is_new = true, .lane = &lane_none };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-/* set in init, constant after */
+/* set in init, constant afterwards */
 static pthread_key_t key;
 static bool have_key;
 static void (*exit_fns[THREAD_NR_EXITS])(struct thread *t);
@@ -51,15 +52,15 @@ struct thread_known *thread_find(uint32_t tid)
 	return NULL;
 }
 
-/* A place for `tid`, marked as taken: the one of an earlier thread of that tid, an empty one, or
- * that of a thread whose end was seen long ago. */
-static struct thread_known *take_place(uint32_t tid)
+/* An entry for `tid`, marked as taken: that of an earlier thread with the same tid, an empty one,
+ * or that of a thread that ended long ago. */
+static struct thread_known *take_entry(uint32_t tid)
 {
 	struct thread_known *k = thread_find(tid);
 	uint32_t old;
 
 	if (k) {
-		/* no one else has this tid now */
+		/* no other thread has this tid now */
 		atomic_store_explicit(&k->tid, TID_TAKEN, memory_order_relaxed);
 		return k;
 	}
@@ -82,7 +83,7 @@ static struct thread_known *take_place(uint32_t tid)
 
 static void learn(uint32_t tid)
 {
-	struct thread_known *k = take_place(tid);
+	struct thread_known *k = take_entry(tid);
 	uint64_t name[3] = { 0 };
 
 	if (!k)
@@ -109,11 +110,12 @@ static void thread_ends(void *arg)
 			exit_fns[i](t);
 	if (k)
 		atomic_store_explicit(&k->over, 1, memory_order_relaxed);
-	/* a later destructor of the program may come back to us: then all begins anew */
+	/* a later destructor of the program may call librtl again: the thread is then registered
+	 * anew */
 	t->tid = 0;
 	t->is_new = true;
 	t->corr_next = t->corr_end = 0;
-	/* a call that the thread was ended in */
+	/* the thread may have ended within a call */
 	t->corr_current = 0;
 	t->api_inside = 0;
 }

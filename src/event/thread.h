@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* thread.h - what the core keeps for each thread: one small TLS block, initial-exec
+/* thread.h - the core's data of each thread: one small TLS block, initial-exec
  *
- * librtl.so is also loaded with dlopen, where initial-exec TLS comes out of the loader's small
- * static surplus: keep this structure under 256 bytes.
+ * librtl.so is also loaded with dlopen, where initial-exec TLS uses the loader's small static
+ * surplus: keep this structure under 256 bytes.
  */
 #ifndef RTL_EVENT_THREAD_H
 #define RTL_EVENT_THREAD_H
@@ -22,7 +22,7 @@ struct thread {
 	union {
 		struct {
 			bool in_hook; /* re-entry guard: life_enter() / life_leave() */
-			bool is_ours; /* the life thread: hooks do nothing on it */
+			bool is_ours; /* the life thread: hooks pass calls on */
 			bool is_new;  /* thread_get() has not been called yet */
 			bool is_zero;
 			/* source/api: bit 1 << domain while a recorded call of it runs */
@@ -34,18 +34,18 @@ struct thread {
 	};
 	uint32_t tid; /* 0 until thread_get() was called once */
 	uint32_t stack_depth;
-	/* Who submits an operation: the tid, with THREAD_LEFT_OUT within a call that began while recording was
-	 * paused. */
+	/* The submitter of operations: the tid, with THREAD_LEFT_OUT within a call that began while
+	 * recording was paused. */
 	uint64_t submitter;
 	uint64_t corr_next, corr_end; /* ids taken ahead from the process counter, corr.c */
 	uint64_t marker;	      /* innermost open push range, 0 = none */
-	uint64_t corr_current;	      /* of the API call that runs, 0 = none: operations take it */
+	uint64_t corr_current;	      /* of the API call in progress, 0 = none: operations get it */
 	uintptr_t
 		call_left_out; /* frame of a call that began while recording was paused, 0 = none */
 	void *marker_stack;    /* source/roctx's */
 	struct buf *buf;       /* sink/recorder's: open chunk of this thread */
 	struct lane *lane;     /* event/lane.h, never NULL */
-	const void *name_key;  /* source/hip: the kernel whose name was asked for last, */
+	const void *name_key;  /* source/hip: the last kernel whose name was looked up, */
 	uint32_t name_id, name_generation;	  /* its name, and when */
 	struct live_frame *live_top, *live_first; /* source/api: the calls that subscribers see */
 	uintptr_t api_frame[3]; /* source/api: by domain, the frame of that call's wrapper */
@@ -55,21 +55,22 @@ struct thread {
 
 extern RTL_HIDDEN _Thread_local struct thread thread_self;
 
-/* HOT: hooks do nothing on `t` now, or it was never seen before. */
+/* HOT: hooks pass calls on for `t` now, or the thread is new. */
 static inline bool thread_kept_out(const struct thread *t)
 {
 	return t->kept_out != 0;
 }
 
-/* A call of `t`, of this frame, is left out of the recording, with all that it submits; 0: none is. */
+/* Leaves a call of `t`, with this frame, out of the recording, with everything that it submits; 0:
+ * ends that. */
 static inline void thread_leave_out(struct thread *t, uintptr_t frame)
 {
 	t->call_left_out = frame;
 	t->submitter = t->tid | (frame ? THREAD_LEFT_OUT : 0);
 }
 
-/* HOT: this thread's block; the first call on a thread takes its tid (one system call) and
- * registers the thread's end. */
+/* HOT: this thread's block; a thread's first call gets its tid (one system call) and registers the
+ * thread's end. */
 static inline struct thread *thread_get(void);
 struct thread *thread_get_slow(void);
 
@@ -78,19 +79,19 @@ static inline struct thread *thread_get(void)
 	return thread_self.tid ? &thread_self : thread_get_slow();
 }
 
-/* What is known of a thread that was seen once, also after its end. Kept for THREAD_MAX_KNOWN
- * threads; NULL beyond that. The name is as it was when the thread was first seen. */
+/* Data of a thread that was registered once, also after its end. Kept for THREAD_MAX_KNOWN threads;
+ * NULL beyond that. The name is that at registration. */
 #define THREAD_MAX_KNOWN 4096
 struct thread_known {
 	_Atomic uint32_t tid;
-	_Atomic uint32_t recorded; /* a sink's: the record of this thread was written */
-	_Atomic uint32_t over;	   /* the thread has ended: the place may be given to another */
+	_Atomic uint32_t recorded; /* for a sink: the record of this thread was written */
+	_Atomic uint32_t over;	   /* the thread has ended: another may take the entry */
 	_Atomic uint64_t first_ns;
 	_Atomic uint64_t name[2]; /* 16 bytes of text */
 };
 struct thread_known *thread_find(uint32_t tid);
 
-/* What runs on each thread that called thread_get(), when it ends; in this order. */
+/* Functions that run at the end of each thread that called thread_get(), in this order. */
 enum thread_exit {
 	THREAD_EXIT_LIVE,     /* source/api/live.c: frames */
 	THREAD_EXIT_RANGES,   /* source/roctx/range.c: open ranges */

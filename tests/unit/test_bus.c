@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_bus.c - sinks get what they want, and late ones what exists */
+/* test_bus.c - sinks get the kinds that they want, and late sinks the live objects */
 #include "event/bus.h"
 
 #include <pthread.h>
@@ -18,31 +18,31 @@
 
 enum { KIND_STRING, KIND_AGENT, KIND_QUEUE, KIND_CODE_OBJECT, KIND_KERNEL, KIND_OP, NR_KINDS };
 
-/* What one sink was told. Kept events come one at a time, dispatches at any time. */
-struct told {
+/* What one sink received. Kept events come one at a time, dispatches at any time. */
+struct received {
 	_Atomic uint8_t known[NR_KINDS][MAX_ID];
 	_Atomic uint8_t ended[NR_KINDS][MAX_ID];
 	_Atomic int nr_dispatches, nr_copies, nr_infos;
 };
 
-static struct told told[NR_SINKS];
+static struct received received[NR_SINKS];
 
-static void once(struct told *t, int kind, uint32_t id)
+static void once(struct received *t, int kind, uint32_t id)
 {
 	CHECK_LT_UINT(id, MAX_ID);
 	CHECK_EQ_UINT(atomic_fetch_add(&t->known[kind][id], 1), 0);
 }
 
-static void refers(const struct told *t, int kind, uint32_t id)
+static void refers(const struct received *t, int kind, uint32_t id)
 {
 	CHECK_LT_UINT(id, MAX_ID);
-	CHECK_MSG(atomic_load(&t->known[kind][id]) == 1, "kind %d, id %u: not told before", kind,
-		  id);
+	CHECK_MSG(atomic_load(&t->known[kind][id]) == 1, "kind %d, id %u: not received before",
+		  kind, id);
 }
 
-static void take(struct told *t, const struct event *ev)
+static void take(struct received *t, const struct event *ev)
 {
-	/* others come in between, if they can */
+	/* lets other threads emit in between */
 	if (EVENT_BIT(ev->kind) & EVENTS_KEPT)
 		sched_yield();
 	switch (ev->kind) {
@@ -97,7 +97,7 @@ static void take(struct told *t, const struct event *ev)
 #define TAKE(n)                                                                                    \
 	static void take_##n(const struct event *ev)                                               \
 	{                                                                                          \
-		take(&told[n], ev);                                                                \
+		take(&received[n], ev);                                                            \
 	}
 TAKE(0)
 TAKE(1)
@@ -164,7 +164,7 @@ static void emit_dispatch(uint32_t id)
 	bus_emit(&ev);
 }
 
-TEST(late_sink_is_told_what_exists)
+TEST(late_sink_gets_live_objects)
 {
 	struct event op = { .kind = EVENT_OP };
 	struct event info = { .kind = EVENT_INFO };
@@ -184,16 +184,16 @@ TEST(late_sink_is_told_what_exists)
 	}
 	CHECK_OK(bus_attach(&sinks[0]));
 	for (uint32_t id = 1; id <= 200; id++) {
-		CHECK_EQ_UINT(told[0].known[KIND_QUEUE][id], id % 2 == 0);
-		CHECK_EQ_UINT(told[0].known[KIND_CODE_OBJECT][id], id % 2);
-		CHECK_EQ_UINT(told[0].known[KIND_KERNEL][id], id % 2);
+		CHECK_EQ_UINT(received[0].known[KIND_QUEUE][id], id % 2 == 0);
+		CHECK_EQ_UINT(received[0].known[KIND_CODE_OBJECT][id], id % 2);
+		CHECK_EQ_UINT(received[0].known[KIND_KERNEL][id], id % 2);
 	}
-	CHECK_EQ_UINT(told[0].known[KIND_AGENT][0], 1);
-	CHECK_EQ_UINT(told[0].known[KIND_OP][3], 1);
-	CHECK_EQ_INT(told[0].nr_infos, 1);
+	CHECK_EQ_UINT(received[0].known[KIND_AGENT][0], 1);
+	CHECK_EQ_UINT(received[0].known[KIND_OP][3], 1);
+	CHECK_EQ_INT(received[0].nr_infos, 1);
 }
 
-TEST(without_memory_to_keep_it_the_sinks_there_are_told)
+TEST(missing_memory_still_sends_to_attached_sinks)
 {
 	struct event info = { .kind = EVENT_INFO };
 
@@ -201,10 +201,10 @@ TEST(without_memory_to_keep_it_the_sinks_there_are_told)
 	alloc_fail_at(1);
 	bus_emit(&info);
 	alloc_fail_at(0);
-	CHECK_EQ_INT(told[0].nr_infos, 1);
+	CHECK_EQ_INT(received[0].nr_infos, 1);
 	bus_emit(&info);
 	CHECK_OK(bus_attach(&sinks[1]));
-	CHECK_EQ_INT(told[1].nr_infos, 1);
+	CHECK_EQ_INT(received[1].nr_infos, 1);
 }
 
 TEST(sink_gets_the_kinds_that_it_wants)
@@ -232,19 +232,19 @@ TEST(sink_gets_the_kinds_that_it_wants)
 	emit_queue(2);
 	bus_emit(&copy);
 	emit_dispatch(1);
-	CHECK_EQ_INT(told[1].nr_dispatches, 2);
-	CHECK_EQ_INT(told[1].nr_copies, 0);
-	CHECK_EQ_INT(told[2].nr_copies, 1);
-	CHECK_EQ_INT(told[2].nr_dispatches, 0);
-	CHECK_EQ_UINT(told[1].known[KIND_QUEUE][2], 1);
-	CHECK_EQ_UINT(told[2].known[KIND_QUEUE][2], 0);
-	CHECK_EQ_UINT(told[2].known[KIND_STRING][1], 0);
+	CHECK_EQ_INT(received[1].nr_dispatches, 2);
+	CHECK_EQ_INT(received[1].nr_copies, 0);
+	CHECK_EQ_INT(received[2].nr_copies, 1);
+	CHECK_EQ_INT(received[2].nr_dispatches, 0);
+	CHECK_EQ_UINT(received[1].known[KIND_QUEUE][2], 1);
+	CHECK_EQ_UINT(received[2].known[KIND_QUEUE][2], 0);
+	CHECK_EQ_UINT(received[2].known[KIND_STRING][1], 0);
 	bus_detach(&dispatches);
 	CHECK(!bus_wants(EVENT_DISPATCH));
 	CHECK(bus_wants(EVENT_COPY));
 }
 
-TEST(second_sink_that_wants_no_calls_leaves_the_lanes_to_the_first)
+TEST(second_sink_without_calls_keeps_lanes_of_first)
 {
 	static const struct sink copies = {
 		.name = "copies", .event = take_1, .wants = EVENT_BIT(EVENT_COPY), .pauses = true
@@ -260,7 +260,7 @@ TEST(second_sink_that_wants_no_calls_leaves_the_lanes_to_the_first)
 	CHECK(special_any(SPECIAL_HEARD));
 }
 
-TEST(sink_that_wants_no_operations_does_not_ask_for_them_in_pauses)
+TEST(sink_without_operations_does_not_disable_pauses)
 {
 	static const struct sink facts = { .name = "facts",
 					   .event = take_1,
@@ -276,13 +276,13 @@ static _Atomic uint32_t last_id;
 static _Atomic uint8_t exists[MAX_ID];
 static _Atomic int nr_attached;
 
-/* Makes a queue and code, dispatches, and ends all but each third. */
+/* Makes a queue and code, dispatches, and ends all but every third. */
 static void *churn(void *arg)
 {
 	for (int i = 0; i < NR_ROUNDS; i++) {
 		uint32_t id = atomic_fetch_add(&last_id, 1) + 1;
 
-		/* not through before the last sink is there */
+		/* continues until the last sink is attached */
 		while (atomic_load(&nr_attached) < i * NR_SINKS / NR_ROUNDS)
 			sched_yield();
 		emit_queue(id);
@@ -298,7 +298,7 @@ static void *churn(void *arg)
 	return arg;
 }
 
-/* Of what is there all the time. */
+/* Uses objects that live all the time. */
 static void *dispatch(void *arg)
 {
 	for (; atomic_load(&nr_attached) < NR_SINKS; sched_yield())
@@ -306,7 +306,7 @@ static void *dispatch(void *arg)
 	return arg;
 }
 
-TEST(sinks_that_come_while_things_come_and_go_are_told_each_once_in_order)
+TEST(sinks_attached_during_changes_get_each_object_once_in_order)
 {
 	pthread_t threads[NR_THREADS + 1];
 
@@ -328,12 +328,13 @@ TEST(sinks_that_come_while_things_come_and_go_are_told_each_once_in_order)
 		pthread_join(threads[i], NULL);
 	for (int n = 0; n < NR_SINKS; n++) {
 		for (uint32_t id = 1; id <= atomic_load(&last_id); id++) {
-			CHECK_EQ_UINT(told[n].known[KIND_QUEUE][id] - told[n].ended[KIND_QUEUE][id],
+			CHECK_EQ_UINT(received[n].known[KIND_QUEUE][id] -
+					      received[n].ended[KIND_QUEUE][id],
 				      exists[id]);
-			CHECK_EQ_UINT(told[n].known[KIND_CODE_OBJECT][id] -
-					      told[n].ended[KIND_CODE_OBJECT][id],
+			CHECK_EQ_UINT(received[n].known[KIND_CODE_OBJECT][id] -
+					      received[n].ended[KIND_CODE_OBJECT][id],
 				      exists[id]);
-			CHECK_GE_UINT(told[n].known[KIND_KERNEL][id], exists[id]);
+			CHECK_GE_UINT(received[n].known[KIND_KERNEL][id], exists[id]);
 		}
 	}
 }

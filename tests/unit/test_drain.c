@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_drain.c - chunks go to disk once, whoever is killed, stalled, or comes as well */
+/* test_drain.c - chunks go to disk once, with drainers that are killed, stalled, or concurrent */
 #include "event/drain.h"
 
 #include <errno.h>
@@ -73,7 +73,7 @@ static struct spool_read *read_back(bool memory)
 	return &r;
 }
 
-TEST(sealed_chunks_go_to_disk_and_their_slots_come_back)
+TEST(sealed_chunks_go_to_disk_and_free_their_slots)
 {
 	uint32_t nr_free;
 
@@ -100,7 +100,7 @@ TEST(sealed_chunks_go_to_disk_and_their_slots_come_back)
 	CHECK_EQ_INT(access(spool.header->mem_path, F_OK), -1);
 }
 
-TEST(a_run_may_be_bounded_and_is_fair)
+TEST(bounded_run_is_fair_to_all_slots)
 {
 	begin();
 	write_chunks(9);
@@ -111,7 +111,7 @@ TEST(a_run_may_be_bounded_and_is_fair)
 	CHECK_EQ_UINT(read_back(false)->nr_records, 90);
 }
 
-TEST(there_is_one_drainer_at_a_time)
+TEST(second_drainer_is_refused)
 {
 	begin();
 	drain_init(&other, spool.header, spool.size, spool.disk_fd);
@@ -128,7 +128,7 @@ TEST(there_is_one_drainer_at_a_time)
 	CHECK_EQ_UINT((uint32_t)spool.header->drainer, getpid());
 }
 
-TEST(a_drainer_without_a_sign_of_life_is_replaced)
+TEST(silent_drainer_is_replaced)
 {
 	begin();
 	drain_init(&other, spool.header, spool.size, spool.disk_fd);
@@ -177,12 +177,12 @@ static void wait_for_intent(void)
 	for (int i = 0; i < 5000 && !atomic_load(&spool.header->intent); i++)
 		nap_ms(1);
 	CHECK_NE_UINT(spool.header->intent, 0);
-	/* on to the window */
+	/* on to the testpoint */
 	nap_ms(20);
 }
 #endif
 
-TEST(a_drainer_killed_at_any_step_is_taken_up)
+TEST(move_of_drainer_killed_at_any_step_is_resumed)
 {
 #ifdef RTL_DEBUG_CHECKS
 	for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++) {
@@ -197,7 +197,7 @@ TEST(a_drainer_killed_at_any_step_is_taken_up)
 		wait_for_intent();
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
-		/* its pid is gone: no need to wait until it is silent for long */
+		/* its pid is gone: no need to wait for the takeover time */
 		CHECK(drain_take(&drain, now()));
 		write_chunks(1);
 		CHECK_GE_INT(drain_run(&drain, false, 0, now()), 0);
@@ -212,7 +212,7 @@ TEST(a_drainer_killed_at_any_step_is_taken_up)
 #endif
 }
 
-TEST(a_drainer_replaced_at_any_step_does_no_harm)
+TEST(drainer_replaced_at_any_step_writes_nothing_twice)
 {
 #ifdef RTL_DEBUG_CHECKS
 	for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++) {
@@ -227,7 +227,7 @@ TEST(a_drainer_replaced_at_any_step_does_no_harm)
 		wait_for_intent();
 		CHECK(drain_take(&drain, now() + 2 * DRAIN_TAKEOVER_NS));
 		CHECK_GE_INT(drain_run(&drain, false, 0, now()), 0);
-		/* slots in use again while the other still stands where it was */
+		/* reuses slots while the replaced drainer is still stalled */
 		write_chunks(100);
 		CHECK_GE_INT(drain_run(&drain, false, 0, now()), 0);
 		waitpid(pid, NULL, 0);
@@ -256,7 +256,7 @@ static void *race(void *arg)
 	return NULL;
 }
 
-TEST(two_drainers_race_and_nothing_is_there_twice)
+TEST(concurrent_drainers_write_no_chunk_twice)
 {
 	static struct drain third;
 	struct drain *all[] = { &drain, &other, &third };
@@ -284,7 +284,7 @@ TEST(two_drainers_race_and_nothing_is_there_twice)
 	CHECK_EQ_UINT(read_back(false)->nr_records, nr_written);
 }
 
-TEST(a_full_disk_keeps_chunks_until_there_is_room)
+TEST(full_disk_keeps_chunks_until_there_is_space)
 {
 	struct rlimit limit = { SPOOL_HEADER_SIZE + 300, RLIM_INFINITY };
 	sigset_t set;
@@ -310,7 +310,7 @@ TEST(a_full_disk_keeps_chunks_until_there_is_room)
 	CHECK_EQ_UINT(read_back(false)->nr_records, 30);
 }
 
-TEST(a_torn_write_is_written_over_or_cut_off)
+TEST(torn_write_is_overwritten_or_truncated)
 {
 	begin();
 	write_chunks(1);
@@ -322,7 +322,7 @@ TEST(a_torn_write_is_written_over_or_cut_off)
 	CHECK_EQ_UINT(read_back(false)->size, SPOOL_HEADER_SIZE + 272);
 }
 
-TEST(a_file_of_the_program_is_never_written_to)
+TEST(reused_descriptor_of_program_is_never_written)
 {
 	int fd;
 
@@ -340,7 +340,7 @@ TEST(a_file_of_the_program_is_never_written_to)
 	CHECK_OK(drain_finish(&drain));
 }
 
-TEST(another_process_opens_drains_and_finishes)
+TEST(other_process_opens_drains_and_finishes_spool)
 {
 	begin();
 	write_chunks(2);
@@ -362,7 +362,7 @@ static void poke(const char *path, off_t at, const void *data, size_t size)
 	close(fd);
 }
 
-TEST(what_is_no_spool_is_refused)
+TEST(invalid_spool_is_refused)
 {
 	const char *path = test_tmpfile("junk");
 	uint32_t n, nr_slots;
@@ -380,7 +380,7 @@ TEST(what_is_no_spool_is_refused)
 	n = 2 * SLOT_SIZE;
 	poke(spool.header->mem_path, offsetof(struct spool_header, slot_size), &n, 4);
 	CHECK_EQ_INT(drain_open(&other, spool.header->disk_path), -EINVAL);
-	n = 32768; /* as of older traces */
+	n = 32768; /* as in older traces */
 	poke(spool.header->mem_path, offsetof(struct spool_header, slot_size), &n, 4);
 	CHECK_OK(drain_open(&other, spool.header->disk_path));
 	drain_close(&other);
@@ -398,7 +398,7 @@ TEST(what_is_no_spool_is_refused)
 	CHECK_EQ_INT(drain_open(&other, spool.header->disk_path), -EINVAL);
 }
 
-TEST(halves_of_two_traces_do_not_belong_together)
+TEST(halves_of_two_traces_are_refused)
 {
 	uint64_t id = 1;
 
@@ -407,7 +407,7 @@ TEST(halves_of_two_traces_do_not_belong_together)
 	CHECK_EQ_INT(drain_open(&other, spool.header->disk_path), -EINVAL);
 }
 
-TEST(an_end_cut_short_leaves_no_memory_half)
+TEST(interrupted_finish_leaves_no_memory_half)
 {
 	uint32_t one = 1;
 
@@ -417,7 +417,7 @@ TEST(an_end_cut_short_leaves_no_memory_half)
 	CHECK_EQ_INT(access(spool.header->mem_path, F_OK), -1);
 }
 
-TEST(counters_reach_the_disk_only_when_they_changed)
+TEST(unchanged_counters_are_not_written)
 {
 	struct stat before;
 	struct stat after;
@@ -436,7 +436,7 @@ TEST(counters_reach_the_disk_only_when_they_changed)
 	CHECK_EQ_INT(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
 }
 
-TEST(chunks_without_sense_are_not_written)
+TEST(invalid_chunks_are_not_written)
 {
 	begin();
 	write_chunks(1);

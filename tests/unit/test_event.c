@@ -50,7 +50,7 @@ TEST(correlation_ids_are_unique_and_begin_at_one)
 	CHECK_EQ_UINT(atomic_load(&seen[0]), 0);
 }
 
-TEST(an_operation_takes_the_id_of_the_call_that_runs)
+TEST(operation_within_call_gets_its_id)
 {
 	struct thread *t = thread_get();
 
@@ -76,7 +76,7 @@ static void *be_seen(void *arg)
 	return NULL;
 }
 
-TEST(a_thread_is_known_by_name_after_its_end)
+TEST(ended_thread_is_still_known_by_name)
 {
 	uint32_t tid = 0;
 	pthread_t thread;
@@ -97,7 +97,7 @@ TEST(a_thread_is_known_by_name_after_its_end)
 	CHECK_EQ_UINT(thread_get()->tid, (uint32_t)syscall(SYS_gettid));
 }
 
-TEST(thousands_of_threads_come_and_go)
+TEST(entries_of_thousands_of_threads_are_reused)
 {
 	uint32_t tid;
 	pthread_t thread;
@@ -120,7 +120,7 @@ static pthread_key_t later_key;
 static void later(void *arg)
 {
 	(void)arg;
-	/* the program's destructor comes back to us after ours has run */
+	/* a later destructor of the program calls librtl after librtl's has run */
 	thread_get();
 }
 
@@ -131,21 +131,21 @@ static void *end_late(void *arg)
 	return NULL;
 }
 
-TEST(a_destructor_that_comes_back_is_seen_again)
+TEST(thread_used_by_late_destructor_is_registered_again)
 {
 	pthread_t thread;
 	int x;
 
 	thread_at_exit(THREAD_EXIT_RANGES, ended);
 	thread_get();
-	/* made after ours, so that it runs after ours */
+	/* made after librtl's, so that it runs after it */
 	pthread_key_create(&later_key, later);
 	CHECK_OK(pthread_create(&thread, NULL, end_late, &x));
 	pthread_join(thread, NULL);
 	CHECK_EQ_INT(atomic_load(&nr_ended), 2);
 }
 
-TEST(a_string_has_one_id)
+TEST(equal_strings_have_one_id)
 {
 	bool fresh;
 	uint32_t a = intern_id("alpha", 5, &fresh);
@@ -166,7 +166,7 @@ static void count_strings(void *arg, uint32_t id, const char *text, size_t size)
 	(*(int *)arg)++;
 }
 
-TEST(many_and_long_strings_are_kept)
+TEST(many_and_long_strings_are_stored)
 {
 	static char text[200000];
 	uint32_t first[3000];
@@ -191,7 +191,7 @@ TEST(many_and_long_strings_are_kept)
 	CHECK_EQ_INT(nr, 3001);
 }
 
-TEST(without_memory_strings_still_get_ids)
+TEST(missing_memory_still_gives_strings_ids)
 {
 	bool fresh;
 	uint32_t a;
@@ -267,7 +267,7 @@ static const struct sink sink_a = { .name = "a",
 				    .stop = stop_a };
 static const struct sink sink_b = { .name = "b", .event = event_b, .tick = tick_b };
 
-TEST(sinks_get_what_was_counted_and_named_before_them)
+TEST(late_sink_gets_earlier_losses_and_strings)
 {
 	struct event ev = { .kind = EVENT_MARKER };
 
@@ -295,7 +295,7 @@ TEST(sinks_get_what_was_counted_and_named_before_them)
 	CHECK_EQ_INT(atomic_load(&got_a.stops), 1);
 }
 
-TEST(operations_that_are_left_out_have_it_in_their_id_and_no_losses)
+TEST(left_out_operation_is_marked_in_its_id_and_no_loss)
 {
 	static const struct sink recorder = { .name = "r", .loss = loss_a, .pauses = true };
 	struct thread *t = thread_get();
@@ -313,7 +313,7 @@ TEST(operations_that_are_left_out_have_it_in_their_id_and_no_losses)
 	CHECK_NE_UINT(id & ~EVENT_LEFT_OUT, 0);
 	bus_loss_of(id, SPOOL_REASON_buffer_full);
 	CHECK_EQ_UINT(atomic_load(&got_a.losses), 1);
-	t->corr_current = 77; /* of a call that was begun before */
+	t->corr_current = 77; /* of a call that began earlier */
 	CHECK_EQ_UINT(corr_take(t), 77);
 	t->corr_current = 0;
 	pause_set(false);
@@ -330,7 +330,7 @@ static bool on_orphan(void)
 	return thread_get()->marker != 1;
 }
 
-TEST(a_call_that_was_left_out_is_not_missed)
+TEST(left_out_call_is_not_counted_as_missed)
 {
 	struct thread *t = thread_get();
 
@@ -340,7 +340,7 @@ TEST(a_call_that_was_left_out_is_not_missed)
 	pause_set(true);
 	corr_take(t);
 	pause_set(false);
-	t->call_left_out = true; /* and goes on */
+	t->call_left_out = true; /* and continues */
 	corr_take(t);
 	CHECK_EQ_INT(orphans, 1);
 	t->call_left_out = false;
@@ -363,7 +363,7 @@ static void take_missed(enum spool_reason reason, uint64_t count)
 		nr_missed += count;
 }
 
-/* What the sink gets for an operation of that id. */
+/* The correlation id that the sink gets for an operation of that id. */
 static uint64_t emitted(enum event_kind kind, uint64_t id)
 {
 	struct event ev = { .kind = kind };
@@ -378,8 +378,9 @@ static uint64_t emitted(enum event_kind kind, uint64_t id)
 	return got_id;
 }
 
-/* What was submitted and never comes to be an operation on record is not one whose call is missing there. */
-TEST(operations_whose_call_was_missed_are_counted_as_they_are_recorded)
+/* A submission that never becomes a recorded operation does not count as a recorded operation with
+ * a missed call. */
+TEST(operation_of_missed_call_is_counted_when_recorded)
 {
 	static const struct sink sink = { .name = "ids", .event = take_id, .loss = take_missed };
 	struct thread *t = thread_get();
@@ -396,7 +397,7 @@ TEST(operations_whose_call_was_missed_are_counted_as_they_are_recorded)
 	CHECK_EQ_UINT(emitted(EVENT_COPY, ids[1]), ids[1] & ~EVENT_MISSED);
 	CHECK_EQ_UINT(emitted(EVENT_BARRIER, ids[2]), ids[2] & ~EVENT_MISSED);
 	CHECK_EQ_UINT(nr_missed, 3);
-	/* the one who is asked says no */
+	/* the orphan function returns false */
 	t->marker = 1;
 	CHECK(!(corr_take(t) & EVENT_MISSED));
 	t->marker = 0;
@@ -413,7 +414,7 @@ static bool paused_with(const char *start)
 	return pause_is_on();
 }
 
-TEST(trace_start_on_ignores_the_programs_stop)
+TEST(trace_start_on_ignores_stop_of_program)
 {
 	static const char *const words[] = { "on", "always" };
 
@@ -429,7 +430,7 @@ TEST(trace_start_on_ignores_the_programs_stop)
 	CHECK(!pause_is_on());
 }
 
-TEST(off_waits_for_the_program)
+TEST(trace_start_off_waits_for_start_of_program)
 {
 	CHECK(paused_with("off"));
 	pause_switch(true);
@@ -440,10 +441,10 @@ TEST(off_waits_for_the_program)
 	CHECK(pause_is_on());
 }
 
-TEST(losses_wait_for_a_sink_that_takes_them)
+TEST(losses_are_kept_for_sink_that_counts_them)
 {
 	bus_loss(SPOOL_REASON_buffer_full, 3);
-	CHECK_OK(bus_attach(&sink_b)); /* takes none */
+	CHECK_OK(bus_attach(&sink_b)); /* does not count losses */
 	bus_loss(SPOOL_REASON_buffer_full, 4);
 	CHECK_OK(bus_attach(&sink_a));
 	CHECK_EQ_UINT(atomic_load(&got_a.losses), 7);
@@ -451,7 +452,7 @@ TEST(losses_wait_for_a_sink_that_takes_them)
 	CHECK_EQ_UINT(atomic_load(&got_a.losses), 12);
 }
 
-TEST(a_sink_that_does_not_start_is_not_attached)
+TEST(sink_that_fails_to_start_is_not_attached)
 {
 	struct event ev = { .kind = EVENT_MARKER };
 
@@ -462,7 +463,7 @@ TEST(a_sink_that_does_not_start_is_not_attached)
 	CHECK_EQ_UINT(bus_tick(1), LIFE_IDLE);
 }
 
-TEST(there_is_a_limit_of_sinks)
+TEST(sink_beyond_the_limit_is_refused)
 {
 	for (int i = 0; i < BUS_MAX_SINKS; i++)
 		CHECK_OK(bus_attach(&sink_b));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_join.c - operations that HIP's own threads submit belong to one call, or to none */
+/* test_join.c - operations that HIP's own threads submit are joined to one call, or none */
 #include <pthread.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ static void open_all(void)
 	join_submits(self);
 }
 
-/* Submits an operation with this id (0: something that is none). */
+/* Submits an operation with this id (0: not an operation). */
 static void submit(uint64_t signal, uint64_t id)
 {
 	join_submitted(signal, self);
@@ -27,7 +27,7 @@ static void submit(uint64_t signal, uint64_t id)
 		join_wanted(signal, id);
 }
 
-static void told(uint64_t call, uint64_t begin, uint64_t end)
+static void reported(uint64_t call, uint64_t begin, uint64_t end)
 {
 	join_reported(&(struct join_call){ call, call + 1, (uint32_t)call + 2 }, begin, end);
 }
@@ -50,26 +50,26 @@ static void check_left(uint64_t links, uint64_t missed)
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_api_missed), missed);
 }
 
-TEST(an_answer_that_comes_back_names_its_operation)
+TEST(reported_times_identify_their_operation)
 {
 	open_all();
 	submit(0x1000, 7);
 	submit(0x2000, 8);
 	submit(0x3000, 9);
-	/* the questions come in any order */
+	/* the times may be read in any order */
 	join_asked(0x3000, 30, 39);
 	join_asked(0x1000, 10, 19);
-	told(100, 10, 19);
+	reported(100, 10, 19);
 	join_asked(0x2000, 20, 29);
-	told(200, 20, 29);
-	told(300, 30, 39);
+	reported(200, 20, 29);
+	reported(300, 30, 39);
 	check(0, 7, 100);
 	check(1, 8, 200);
 	check(2, 9, 300);
 	check_left(3, 0);
 }
 
-TEST(a_command_of_several_signals_has_them_all)
+TEST(command_of_several_signals_joins_all_of_them)
 {
 	open_all();
 	submit(0x1000, 7);
@@ -80,15 +80,15 @@ TEST(a_command_of_several_signals_has_them_all)
 	join_asked(0x1000, 10, 19);
 	join_asked(0x2000, 19, 19);
 	join_asked(0x3000, 20, 29);
-	told(100, 10, 29);
-	told(200, 50, 59);
+	reported(100, 10, 29);
+	reported(200, 50, 59);
 	check(0, 7, 100);
 	check(1, 8, 100);
 	check(2, 9, 200);
 	check_left(3, 0);
 }
 
-TEST(parts_that_were_asked_for_before_are_the_commands_too)
+TEST(parts_read_earlier_belong_to_the_command)
 {
 	open_all();
 	submit(0x1000, 7);
@@ -98,55 +98,55 @@ TEST(parts_that_were_asked_for_before_are_the_commands_too)
 	submit(0x1000, 9);
 	join_asked(0x1000, 30, 39);
 	submit(0x2000, 10);
-	/* the end of the first command tells the times of its last part */
-	told(100, 30, 39);
+	/* the first command's reported end is that of its last part */
+	reported(100, 30, 39);
 	join_asked(0x2000, 40, 49);
-	told(200, 40, 49);
+	reported(200, 40, 49);
 	for (uint64_t i = 0; i < 3; i++)
 		check(i, 7 + i, 100);
 	check(3, 10, 200);
 	check_left(4, 0);
 }
 
-TEST(what_lies_before_a_command_that_was_not_understood_stays_alone)
+TEST(operations_before_unknown_command_are_not_joined)
 {
 	open_all();
 	submit(0x1000, 7);
 	join_asked(0x1000, 10, 19);
-	told(100, 11, 19); /* nobody's times: the command of 0x1000, or another */
+	reported(100, 11, 19); /* matches no operation: the command is that of 0x1000, or another */
 	submit(0x2000, 8);
 	join_asked(0x2000, 20, 29);
-	told(200, 20, 29);
+	reported(200, 20, 29);
 	join_reported_other();
 	submit(0x3000, 9);
 	join_asked(0x3000, 30, 39);
 	submit(0x4000, 10);
 	join_asked(0x4000, 40, 49);
-	told(300, 40, 49);
+	reported(300, 40, 49);
 	check(0, 8, 200);
 	check(1, 10, 300);
 	check_left(2, 2);
 }
 
-TEST(two_answers_that_are_the_same_name_nobody)
+TEST(two_equal_answers_join_no_operation)
 {
 	open_all();
 	submit(0x1000, 7);
 	submit(0x2000, 8);
 	join_asked(0x1000, 10, 10);
 	join_asked(0x2000, 10, 10);
-	told(100, 10, 10);
-	told(200, 10, 10);
-	/* nor one beside a barrier that had the same times */
+	reported(100, 10, 10);
+	reported(200, 10, 10);
+	/* nor one next to a barrier with the same times */
 	submit(0x3000, 9);
 	submit(0x4000, 0);
 	join_asked(0x3000, 30, 30);
 	join_asked(0x4000, 30, 30);
-	told(300, 30, 30);
+	reported(300, 30, 30);
 	check_left(0, 3);
 }
 
-TEST(one_answer_or_two_others_name_nobody)
+TEST(ambiguous_answers_join_no_operation)
 {
 	open_all();
 	submit(0x1000, 7);
@@ -156,11 +156,11 @@ TEST(one_answer_or_two_others_name_nobody)
 	join_asked(0x1000, 10, 29);
 	join_asked(0x3000, 10, 19);
 	join_asked(0x4000, 20, 29);
-	told(100, 10, 29);
+	reported(100, 10, 29);
 	check_left(0, 3);
 }
 
-TEST(barriers_around_an_operation_do_not_hide_it)
+TEST(operation_between_barriers_is_joined)
 {
 	open_all();
 	submit(0x1000, 0);
@@ -169,13 +169,13 @@ TEST(barriers_around_an_operation_do_not_hide_it)
 	join_asked(0x3000, 19, 19);
 	join_asked(0x1000, 10, 10);
 	join_asked(0x2000, 10, 19);
-	told(100, 10, 19);
+	reported(100, 10, 19);
 	check(0, 7, 100);
 	check_left(1, 0);
 }
 
-/* 5 to 6 and a barrier that takes no time behind it; before it, one whose end is its begin. */
-TEST(runs_that_differ_by_a_barrier_name_the_same_operations)
+/* The operation at 5 to 6, with an instantaneous barrier after it and another one before it. */
+TEST(runs_that_differ_by_a_barrier_join_same_operations)
 {
 	open_all();
 	submit(0x1000, 5);
@@ -186,95 +186,95 @@ TEST(runs_that_differ_by_a_barrier_name_the_same_operations)
 	join_asked(0x2000, 20, 29);
 	join_asked(0x3000, 29, 29);
 	join_asked(0x4000, 40, 49);
-	told(100, 10, 29);
+	reported(100, 10, 29);
 	check(0, 5, 100);
 	check(1, 6, 100);
-	/* the barrier is left for the command that is its */
-	told(200, 29, 49);
+	/* the barrier is left for its own command */
+	reported(200, 29, 49);
 	check(2, 7, 200);
 	check_left(3, 0);
 }
 
-TEST(the_same_question_again_is_about_nothing)
+TEST(second_read_of_same_signal_joins_nothing)
 {
 	open_all();
 	submit(0x1000, 7);
 	join_asked(0x1000, 10, 19);
 	join_asked(0x1000, 10, 19);
-	told(100, 10, 19);
-	/* a signal that was never submitted, and one that has been destroyed */
+	reported(100, 10, 19);
+	/* a signal that was never submitted, and one that was destroyed */
 	join_asked(0x9000, 20, 29);
-	told(200, 20, 29);
+	reported(200, 20, 29);
 	submit(0x2000, 8);
 	join_forget(0x2000);
 	join_asked(0x2000, 30, 39);
-	told(300, 30, 39);
+	reported(300, 30, 39);
 	check(0, 7, 100);
 	check_left(1, 1);
 }
 
-TEST(a_signal_is_what_it_was_put_on_last)
+TEST(reused_signal_means_its_last_operation)
 {
 	open_all();
 	submit(0x1000, 7);
 	submit(0x1000, 0);
 	join_asked(0x1000, 10, 19);
-	told(100, 10, 19);
+	reported(100, 10, 19);
 	submit(0x1000, 8);
 	join_asked(0x1000, 20, 29);
-	told(200, 20, 29);
+	reported(200, 20, 29);
 	check(0, 8, 200);
 	check_left(1, 1);
 }
 
-TEST(no_call_and_no_recording_is_no_link)
+TEST(missed_call_or_left_out_operation_emits_no_link)
 {
 	open_all();
 	submit(0x1000, 7);
 	join_asked(0x1000, 10, 19);
-	told(0, 10, 19);
+	reported(0, 10, 19);
 	submit(0x1000, EVENT_LEFT_OUT | 8);
 	join_asked(0x1000, 20, 29);
-	told(200, 20, 29);
+	reported(200, 20, 29);
 	check_left(0, 1);
 }
 
-TEST(operation_that_was_refused_is_not_missed)
+TEST(refused_operation_is_not_counted_as_missed)
 {
 	open_all();
 	submit(0x1000, 7);
 	join_unwanted(0x1000, 7);
 	submit(0x1000, 8);
-	join_unwanted(0x1000, 7); /* of an earlier one: the signal is another operation's by now */
-	join_wanted(0x2000, 9);	  /* nothing is known of the signal */
+	join_unwanted(0x1000, 7); /* of an earlier operation: another one uses the signal by now */
+	join_wanted(0x2000, 9);	  /* the signal is unknown */
 	join_unwanted(0x2000, 9);
 	join_wanted(0x1000, EVENT_LEFT_OUT | 10);
 	join_unwanted(0x1000, EVENT_LEFT_OUT | 10);
-	join_wanted(0x1000, 8); /* makes up for the second above */
+	join_wanted(0x1000, 8); /* replaces the second one above */
 	join_asked(0x1000, 20, 29);
-	told(200, 20, 29);
+	reported(200, 20, 29);
 	check(0, 8, 200);
 	check_left(1, 0);
 }
 
-static void *tell_elsewhere(void *arg)
+static void *report_elsewhere(void *arg)
 {
 	(void)arg;
-	told(100, 10, 19);
+	reported(100, 10, 19);
 	return NULL;
 }
 
-TEST(only_the_thread_that_submitted_tells)
+TEST(times_reported_on_other_thread_join_nothing)
 {
 	pthread_t id;
 
 	open_all();
 	submit(0x1000, 7);
 	join_asked(0x1000, 10, 19);
-	CHECK_OK(pthread_create(&id, NULL, tell_elsewhere, NULL));
+	CHECK_OK(pthread_create(&id, NULL, report_elsewhere, NULL));
 	CHECK_OK(pthread_join(id, NULL));
 	CHECK_EQ_UINT(sink_record_count(EVENT_LINK), 0);
-	told(200, 10, 19);
+	reported(200, 10, 19);
 	check(0, 7, 200);
 	check_left(1, 0);
 }
@@ -282,7 +282,7 @@ TEST(only_the_thread_that_submitted_tells)
 #define NR_THREADS 4
 #define EACH UINT64_C(20000)
 
-/* A thread with signals of its own, and times that all threads have. */
+/* A thread with its own signals, and times that all threads share. */
 static void *work(void *arg)
 {
 	uint64_t me = (uint64_t)(uintptr_t)arg, first = me * EACH;
@@ -303,7 +303,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-TEST(threads_do_not_take_what_is_anothers)
+TEST(concurrent_threads_join_only_their_operations)
 {
 	static const struct event *links[NR_THREADS * EACH];
 	pthread_t id[NR_THREADS];
@@ -319,10 +319,10 @@ TEST(threads_do_not_take_what_is_anothers)
 		CHECK_EQ_UINT(links[i]->link.operation, links[i]->link.correlation);
 }
 
-/* of calls that come after one another in one place */
+/* ids of calls with the same entry */
 #define APART (UINT64_C(1) << 18)
 
-TEST(a_call_is_found_by_its_id)
+TEST(call_is_found_by_its_id)
 {
 	struct join_call found = { 1, 2, 3 };
 
@@ -338,7 +338,7 @@ TEST(a_call_is_found_by_its_id)
 	/* the runtime's copy of the id may have more bits */
 	CHECK(join_begun(77 | (JOIN_ID + 1) | UINT64_C(1) << 60, &found));
 	CHECK_EQ_UINT(found.correlation, 77);
-	/* a later call in its place: it is forgotten, and never the other */
+	/* a later call with the same entry replaces it: the earlier one is not found */
 	join_begins(&(struct join_call){ 77 + APART, 8, 9 });
 	CHECK(!join_begun(77, &found));
 	CHECK(join_begun(77 + APART, &found));
@@ -347,7 +347,7 @@ TEST(a_call_is_found_by_its_id)
 
 #define MANY_CALLS 20000u
 
-/* All in one place; ids come again so that the reader meets them. */
+/* All calls use one entry; ids repeat so that the reader finds them. */
 static void *begin_calls(void *arg)
 {
 	for (uint64_t i = 0; i < MANY_CALLS; i++) {
@@ -358,7 +358,7 @@ static void *begin_calls(void *arg)
 	return NULL;
 }
 
-TEST(a_call_is_whole_or_not_found)
+TEST(concurrently_read_call_is_consistent_or_not_found)
 {
 	uint64_t which[2] = { 0, 1 };
 	struct join_call found;
@@ -382,7 +382,7 @@ TEST(a_call_is_whole_or_not_found)
 
 #define MANY UINT64_C(100000)
 
-TEST(old_answers_make_room)
+TEST(new_answers_replace_old_ones)
 {
 	open_all();
 	submit(0x40, 1);
@@ -390,16 +390,16 @@ TEST(old_answers_make_room)
 	for (uint64_t i = 1; i < MANY; i++) {
 		submit(i % 1000 * 64 + 64, 2 * i);
 		join_asked(i % 1000 * 64 + 64, 10 * i, 10 * i + 9);
-		/* the half of them stay open */
+		/* half of them are never reported */
 		if (i % 2) {
 			join_reported_other();
-			told(3 * i, 10 * i, 10 * i + 9);
+			reported(3 * i, 10 * i, 10 * i + 9);
 		}
 	}
 	CHECK_EQ_UINT(sink_record_count(EVENT_LINK), MANY / 2);
 	for (uint64_t i = 1; i < MANY; i += 2)
 		if (i < 50 || i > MANY - 50)
 			check(i / 2, 2 * i, 3 * i);
-	told(9, 5, 6);
+	reported(9, 5, 6);
 	check_left(MANY / 2, MANY - MANY / 2);
 }

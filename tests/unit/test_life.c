@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_life.c - start, upkeep thread, end; and the program that is started at the end */
+/* test_life.c - start, upkeep thread, end, and the program that is started at the end */
 #include "event/life.h"
 
 #include <dirent.h>
@@ -116,7 +116,7 @@ static void *try_start(void *arg)
 	return NULL;
 }
 
-TEST(threads_that_race_to_start_start_once)
+TEST(concurrent_starts_start_once)
 {
 	static _Atomic bool failed;
 	pthread_t threads[8];
@@ -141,7 +141,7 @@ TEST(threads_that_race_to_start_start_once)
 	CHECK(atomic_load(&on_our_thread));
 }
 
-TEST(a_failed_start_is_for_ever)
+TEST(failed_start_is_permanent)
 {
 	start_result = -ENOSPC;
 	begin(sinks);
@@ -153,7 +153,7 @@ TEST(a_failed_start_is_for_ever)
 	CHECK_EQ_INT(atomic_load(&nr_stops), 0);
 }
 
-TEST(disabled_is_off_for_ever)
+TEST(disabled_trace_never_starts)
 {
 	setenv("RTL_DISABLE", "1", 1);
 	begin(sinks);
@@ -168,24 +168,24 @@ static void *nothing(void *arg)
 	return arg;
 }
 
-TEST(an_idle_thread_sleeps_and_wakes_at_once)
+TEST(idle_thread_sleeps_deeply_and_wakes_at_once)
 {
 	pthread_t thread;
 	int before;
 
 	begin(sinks);
-	/* from now on the process counts as one of several threads, which has to wait for its barrier */
+	/* from now on the process is multi-threaded, so registering its barrier takes time */
 	CHECK_OK(pthread_create(&thread, NULL, nothing, NULL));
 	pthread_join(thread, NULL);
 	CHECK(life_start());
 	CHECK(!barrier_is_ready());
-	/* a second, and no beat may begin it anew */
+	/* a second; the clock's interval must not restart it */
 	for (int i = 0; i < 900 && !barrier_is_ready(); i++)
 		nap_ms(10);
 	CHECK(barrier_is_ready());
 	before = atomic_load(&nr_ticks);
 	nap_ms(300);
-	/* where it slept only shortly: fifteen sleeps, two looks each */
+	/* up to fifteen short sleeps, with two runs of the ticks each */
 	CHECK_LE_INT(atomic_load(&nr_ticks) - before, 12);
 	for (int i = 0; i < 900 && atomic_load(&life_sleeping) != LIFE_DEEP; i++)
 		nap_ms(1);
@@ -198,7 +198,7 @@ TEST(an_idle_thread_sleeps_and_wakes_at_once)
 	life_stop();
 }
 
-TEST(work_is_never_overlooked)
+TEST(wake_is_never_missed)
 {
 	begin(sinks);
 	CHECK(life_start());
@@ -215,7 +215,7 @@ TEST(work_is_never_overlooked)
 	life_stop();
 }
 
-TEST(the_time_that_a_tick_asks_for_is_kept)
+TEST(tick_is_called_after_the_time_it_returned)
 {
 	int before;
 
@@ -226,12 +226,12 @@ TEST(the_time_that_a_tick_asks_for_is_kept)
 	before = atomic_load(&nr_ticks);
 	nap_ms(200);
 	CHECK_GE_INT(atomic_load(&nr_ticks) - before, 5);
-	/* each sleep looks twice */
+	/* each sleep runs the ticks twice */
 	CHECK_LE_INT(atomic_load(&nr_ticks) - before, 100);
 	life_stop();
 }
 
-TEST(a_nap_that_one_asked_for_keeps_no_other_waiting)
+TEST(nap_of_one_source_does_not_delay_another)
 {
 	uint64_t start_ns;
 
@@ -247,7 +247,7 @@ TEST(a_nap_that_one_asked_for_keeps_no_other_waiting)
 	life_stop();
 }
 
-TEST(clocks_are_sampled_each_second)
+TEST(clocks_are_emitted_each_second)
 {
 	begin(sinks);
 	CHECK(life_start());
@@ -258,7 +258,7 @@ TEST(clocks_are_sampled_each_second)
 	CHECK_LE_UINT(atomic_load(&nr_clocks), 5);
 }
 
-TEST(a_tick_that_hangs_does_not_hang_the_exit)
+TEST(blocked_tick_does_not_block_the_exit)
 {
 	uint64_t start_ns;
 
@@ -270,12 +270,12 @@ TEST(a_tick_that_hangs_does_not_hang_the_exit)
 	start_ns = test_now_ns();
 	life_stop();
 	CHECK_LT_UINT(test_now_ns() - start_ns, UINT64_C(1500000000));
-	/* the thread is still in the source: nobody else goes there */
+	/* the thread is still in the source: no other thread may call it */
 	CHECK_EQ_INT(atomic_load(&nr_source_stops), 0);
 	CHECK_EQ_INT(atomic_load(&nr_stops), 1);
 }
 
-TEST(without_a_thread_the_end_does_the_work)
+TEST(missing_thread_leaves_upkeep_to_the_end)
 {
 	struct rlimit limit = { 0, RLIM_INFINITY };
 
@@ -293,7 +293,7 @@ TEST(without_a_thread_the_end_does_the_work)
 	CHECK_EQ_INT(atomic_load(&nr_stops), 1);
 }
 
-TEST(the_child_of_a_fork_is_inert)
+TEST(forked_child_is_inert)
 {
 	int status;
 	pid_t pid;
@@ -332,7 +332,7 @@ static bool has_thread(const char *name)
 	return found;
 }
 
-TEST(the_thread_has_a_name_and_ends)
+TEST(life_thread_has_a_name_and_ends)
 {
 	begin(sinks);
 	CHECK(life_start());
@@ -353,7 +353,7 @@ static void handler(int sig)
 	atomic_fetch_add(&nr_handled, 1);
 }
 
-TEST(signals_of_the_program_never_run_on_our_thread)
+TEST(signal_handlers_never_run_on_life_thread)
 {
 	sigset_t set;
 	sigset_t now;
@@ -366,14 +366,14 @@ TEST(signals_of_the_program_never_run_on_our_thread)
 	pthread_sigmask(SIG_BLOCK, NULL, &now);
 	CHECK(!sigismember(&now, SIGUSR1));
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	/* to the process: only another thread could take it */
+	/* sent to the process: only another thread could handle it */
 	kill(getpid(), SIGUSR1);
 	nap_ms(30);
 	CHECK_EQ_INT(atomic_load(&nr_handled), 0);
 	life_stop();
 }
 
-TEST(starting_is_quick)
+TEST(start_takes_few_milliseconds)
 {
 	uint64_t best = UINT64_MAX;
 	uint64_t start_ns;
@@ -382,7 +382,7 @@ TEST(starting_is_quick)
 	start_ns = test_now_ns();
 	CHECK(life_start());
 	best = test_now_ns() - start_ns;
-	/* 2 ms is the aim, 1 ms is usual; a busy machine may take its time */
+	/* the aim is 2 ms, usual is 1 ms; a busy machine may take longer */
 	CHECK_LT_UINT(best, 200000000);
 	setenv("RTL_BIN", "/bin/true", 1);
 	life_stop();
@@ -422,7 +422,7 @@ static void run_to_the_end(const char *script)
 	CHECK_EQ_INT(errno, ECHILD);
 }
 
-TEST(the_database_is_written_before_the_program_ends)
+TEST(database_is_written_before_program_ends)
 {
 	setenv("LD_PRELOAD", "", 1);
 	setenv("HSA_TOOLS_LIB", "librtl.so", 1);
@@ -438,7 +438,7 @@ TEST(the_database_is_written_before_the_program_ends)
 	CHECK_STR_EQ(text_of(test_tmpfile("log")), "");
 }
 
-TEST(an_output_that_is_there_gets_a_neighbour)
+TEST(existing_output_is_kept_and_pid_added_to_name)
 {
 	char want[64];
 
@@ -449,20 +449,20 @@ TEST(an_output_that_is_there_gets_a_neighbour)
 	CHECK_STR_EQ(text_of(test_tmpfile("log")), "");
 }
 
-TEST(a_database_that_cannot_be_written_is_told_of)
+TEST(failed_database_is_reported)
 {
 	run_to_the_end("#!/bin/sh\nexit 3\n");
 	CHECK_STR_HAS(text_of(test_tmpfile("log")), "could not be written (status 3)");
 	CHECK_STR_HAS(text_of(test_tmpfile("log")), "rtl recover -o ");
 }
 
-TEST(a_program_that_is_no_program_is_told_of)
+TEST(invalid_rtl_program_is_reported)
 {
 	run_to_the_end("not a program\n");
 	CHECK_STR_HAS(text_of(test_tmpfile("log")), "Exec format error");
 }
 
-TEST(without_the_program_the_spool_stays)
+TEST(missing_rtl_program_leaves_the_spool)
 {
 	setenv("RTL_BIN", "/no/such/rtl", 1);
 	begin(recorders);

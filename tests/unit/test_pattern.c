@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/env.h"
-#include "base/paths.h"
+#include "base/location.h"
 #include "base/rank.h"
 #include "support/test.h"
 
@@ -122,20 +122,20 @@ TEST(incomplete_or_invalid_rank_is_ignored)
 
 TEST(paths_are_absolute_and_derived_from_output)
 {
-	char cwd[PATHS_SIZE];
-	char want[PATHS_SIZE + 32];
+	char cwd[LOCATION_SIZE];
+	char want[LOCATION_SIZE + 32];
 
 	CHECK_OK(chdir(test_tmpdir()));
 	CHECK_NOT_NULL(getcwd(cwd, sizeof(cwd)));
 	setenv("RTL_OUTPUT", "out-%p.db", 1);
 	env_init();
-	CHECK_OK(paths_init());
+	CHECK_OK(location_init());
 	snprintf(want, sizeof(want), "%s/out-%d.db", cwd, (int)getpid());
-	CHECK_STR_EQ(paths_output(), want);
+	CHECK_STR_EQ(location_output(), want);
 	snprintf(want, sizeof(want), "%s/out-%d.db.spool", cwd, (int)getpid());
-	CHECK_STR_EQ(paths_spool_dir(), want);
-	CHECK_STR_EQ(paths_mem_dir(), "/dev/shm");
-	CHECK(!paths_is_session());
+	CHECK_STR_EQ(location_spool_dir(), want);
+	CHECK_STR_EQ(location_mem_dir(), "/dev/shm");
+	CHECK(!location_is_session());
 }
 
 TEST(session_sets_spool_directory)
@@ -144,20 +144,20 @@ TEST(session_sets_spool_directory)
 	setenv("RTL_SPOOL_DIR", "/other", 1);
 	setenv("RTL_MEM_DIR", "none", 1);
 	env_init();
-	CHECK_OK(paths_init());
-	CHECK_STR_EQ(paths_spool_dir(), "/s/dir");
-	CHECK_STR_EQ(paths_mem_dir(), "");
-	CHECK(paths_is_session());
+	CHECK_OK(location_init());
+	CHECK_STR_EQ(location_spool_dir(), "/s/dir");
+	CHECK_STR_EQ(location_mem_dir(), "");
+	CHECK(location_is_session());
 }
 
 TEST(too_long_output_is_an_error)
 {
-	char name[PATHS_SIZE + 10];
+	char name[LOCATION_SIZE + 10];
 
 	memset(name, 'n', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	setenv("RTL_OUTPUT", name, 1);
 	env_init();
-	CHECK_EQ_INT(paths_init(), -ENAMETOOLONG);
-	CHECK_STR_EQ(paths_error(), "RTL_OUTPUT");
+	CHECK_EQ_INT(location_init(), -ENAMETOOLONG);
+	CHECK_STR_EQ(location_error(), "RTL_OUTPUT");
 }

@@ -24,7 +24,7 @@
 #include "base/env.h"
 #include "base/lock.h"
 #include "base/log.h"
-#include "base/paths.h"
+#include "base/location.h"
 #include "event/drain.h"
 #include "event/life.h"
 #include "event/thread.h"
@@ -286,10 +286,10 @@ static int start(void)
 	int err = start_page();
 
 	if (!err)
-		err = spool_create(&spool, paths_spool_dir(), paths_mem_dir(),
+		err = spool_create(&spool, location_spool_dir(), location_mem_dir(),
 				   env_uint(ENV_BUFFER_MB) << 20);
 	if (err) {
-		log_warn("%s: no spool can be made: %s", paths_spool_dir(), strerror(-err));
+		log_warn("%s: no spool can be made: %s", location_spool_dir(), strerror(-err));
 		return err;
 	}
 	err = buf_init(spool.header);
@@ -297,7 +297,7 @@ static int start(void)
 		return err;
 	drain_init(&drain, spool.header, spool.size, spool.disk_fd);
 	drain_ready = true;
-	if (!paths_is_session())
+	if (!location_is_session())
 		drain_take(&drain, clock_read_ns(CLOCK_BOOTTIME));
 	thread_at_exit(THREAD_EXIT_RECORDER, thread_ends);
 	log_info("spool %s, %u slots in %s", spool.header->disk_path, spool.header->nr_slots,
@@ -329,7 +329,7 @@ static bool is_drained_outside(uint64_t now_boot_ns)
 {
 	struct spool_header *h = spool.header;
 
-	if (paths_is_session() && !atomic_load_explicit(&h->drainer, memory_order_relaxed) &&
+	if (location_is_session() && !atomic_load_explicit(&h->drainer, memory_order_relaxed) &&
 	    now_boot_ns < h->start_ns + DRAIN_TAKEOVER_NS)
 		return true;
 	return !drain_take(&drain, now_boot_ns);
@@ -470,8 +470,8 @@ static void stop(void)
 	late_in_file = atomic_load_explicit(late, memory_order_relaxed);
 	if (!outside)
 		is_closed = drain_rest();
-	if (is_closed && !paths_is_session())
-		finish_run(h->disk_path, paths_output());
+	if (is_closed && !location_is_session())
+		finish_run(h->disk_path, location_output());
 }
 
 void recorder_last_words(void)
@@ -485,7 +485,7 @@ void recorder_last_words(void)
 	       late_in_file;
 	if (late)
 		log_warn("%s: %llu events came when the trace was closed; they are not in it",
-			 paths_is_session() ? spool.header->disk_path : paths_output(),
+			 location_is_session() ? spool.header->disk_path : location_output(),
 			 (unsigned long long)late);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* paths.c - output, spool directory and memory directory of this process
+/* location.c - output, spool directory and memory directory of this process
  *
  * Owns:     the paths.
- * Threads:  paths_init() before threads; the rest any.
+ * Threads:  location_init() before threads; the rest any.
  */
-#include "base/paths.h"
+#include "base/location.h"
 
 #include <errno.h>
 #include <string.h>
@@ -16,9 +16,9 @@
 #include "base/str.h"
 
 /* set in init, constant afterwards */
-static char output[PATHS_SIZE];
-static char spool_dir[PATHS_SIZE];
-static char mem_dir[PATHS_SIZE];
+static char output[LOCATION_SIZE];
+static char spool_dir[LOCATION_SIZE];
+static char mem_dir[LOCATION_SIZE];
 static const char *error = "";
 static struct rank rank;
 static struct pattern_facts facts;
@@ -36,14 +36,14 @@ static void unknown(const char *where)
 /* Expands `pattern`, makes it absolute and appends `suffix`. */
 static int expand(char *out, const char *pattern, const char *suffix)
 {
-	char name[PATHS_SIZE];
-	char cwd[PATHS_SIZE];
+	char name[LOCATION_SIZE];
+	char cwd[LOCATION_SIZE];
 	struct str s;
 	int err = pattern_expand(name, sizeof(name), pattern, &facts);
 
 	if (err)
 		return err;
-	str_init(&s, out, PATHS_SIZE);
+	str_init(&s, out, LOCATION_SIZE);
 	if (name[0] != '/') {
 		if (!getcwd(cwd, sizeof(cwd)))
 			return -errno;
@@ -58,7 +58,7 @@ static int expand(char *out, const char *pattern, const char *suffix)
 	return s.cut ? -ENAMETOOLONG : 0;
 }
 
-int paths_init(void)
+int location_init(void)
 {
 	bool beside = strcmp(env_str(ENV_MEM_DIR), "none") == 0;
 	int err;
@@ -73,7 +73,7 @@ int paths_init(void)
 		return err;
 	}
 	facts.unknown = NULL;
-	if (paths_is_session())
+	if (location_is_session())
 		err = expand(spool_dir, env_str(ENV_SESSION), "");
 	else if (*env_str(ENV_SPOOL_DIR))
 		err = expand(spool_dir, env_str(ENV_SPOOL_DIR), "");
@@ -89,44 +89,44 @@ int paths_init(void)
 	return 0;
 }
 
-const char *paths_output(void)
+const char *location_output(void)
 {
 	return output;
 }
 
-const char *paths_spool_dir(void)
+const char *location_spool_dir(void)
 {
 	return spool_dir;
 }
 
-const char *paths_mem_dir(void)
+const char *location_mem_dir(void)
 {
 	return mem_dir;
 }
 
-bool paths_is_session(void)
+bool location_is_session(void)
 {
 	return *env_str(ENV_SESSION) != '\0';
 }
 
-const struct rank *paths_rank(void)
+const struct rank *location_rank(void)
 {
 	return &rank;
 }
 
-const char *paths_host(void)
+const char *location_host(void)
 {
 	return facts.host ? facts.host : "";
 }
 
-void paths_report(void)
+void location_report(void)
 {
 	if (*strange)
 		log_warn("RTL_OUTPUT: \"%s\" is not a pattern; kept as it is", strange);
 	strange[0] = '\0';
 }
 
-const char *paths_error(void)
+const char *location_error(void)
 {
 	return error;
 }
