@@ -157,7 +157,7 @@ def put(r):
     if r.klass == "operation":
         out += ["\tif (RTL_UNLIKELY(e->correlation & EVENT_LEFT_OUT))", "\t\treturn leave_out();"]
     if r.thread():
-        out.append(f"\ttell_thread(b, e->{r.thread()});")
+        out.append(f"\tput_thread_once(b, e->{r.thread()});")
     out += [f"\tr = buf_reserve(b, {size});", "\tif (RTL_UNLIKELY(!r))", "\t\treturn false;",
             f"\tr->h = head(REC_{r.name}, {size}, {flags}, {ident});"]
     for f in r.fields:

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_encode.c - events are laid out as they always were
+/* test_encode.c - the bytes of encoded records do not change
  *
- * tests/golden/v1-kinds.rtl holds a record of every type, written by the first encoder of version 1; the thread's
- * is by hand. RTL_GOLDEN=FILE also leaves the trace there that it is compared with.
+ * tests/golden/v1-kinds.rtl contains a record of every type, written by the first encoder of
+ * version 1; the thread's is written by hand. RTL_GOLDEN=FILE also writes the trace that is
+ * compared with it.
  */
 #include "sink/recorder/encode.h"
 
@@ -18,7 +19,7 @@
 #define TID 70
 #define LONG_TEXT (REC_STRING_PIECE + 15)
 
-/* Whether a field that is all ones comes out whole is seen with each of its bytes another one. */
+/* Each byte of a field is different, so that a truncated field is detected. */
 #define B2 0x2122u
 #define B4 0x31323334u
 #define B8 UINT64_C(0x4142434445464748)
@@ -153,7 +154,7 @@ static void encode(struct buf *b, const struct event *ev)
 	CHECK(encode_event(b, ev));
 }
 
-/* Dispatches: one with its shape, one that has it already, and the wide form of it. */
+/* Dispatches: one with its shape, one whose shape exists already, and one in the wide form. */
 static void encode_dispatches(struct buf *b)
 {
 	struct event ev = { EVENT_DISPATCH, .dispatch = dispatch };
@@ -180,7 +181,7 @@ static void encode_all(struct buf *b)
 	encode_dispatches(b);
 }
 
-TEST(records_of_every_type_are_those_of_the_golden_trace)
+TEST(records_of_every_type_equal_the_golden_trace)
 {
 	static struct spool_make m;
 	static uint8_t want[SLOT_SIZE], got[SLOT_SIZE];
@@ -205,7 +206,7 @@ TEST(records_of_every_type_are_those_of_the_golden_trace)
 	size = fd_read_file(V1_KINDS, want, sizeof(want));
 	n = fd_read_file(path, got, sizeof(got));
 	CHECK_EQ_INT(n, size);
-	/* headers name their files */
+	/* headers contain their files' names */
 	for (ssize_t i = SPOOL_HEADER_SIZE + (ssize_t)sizeof(chunk.head); i < n; i++)
 		CHECK_MSG(got[i] == want[i], "byte %ld of the payload: 0x%x instead of 0x%x",
 			  (long)(i - (ssize_t)(SPOOL_HEADER_SIZE + sizeof(chunk.head))), got[i],

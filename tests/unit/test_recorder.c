@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_recorder.c - events become records, or are counted, whatever happens to the process */
+/* test_recorder.c - events become records or are counted, for every end of the process */
 #include "sink/recorder/recorder.h"
 
 #include <errno.h>
@@ -38,8 +38,8 @@ static const char *spool_dir(void)
 	return test_tmpfile("spool");
 }
 
-/* Starts the core in this test's process. The session keeps the upkeep thread from draining for
- * its first second, and no program is started at the end. */
+/* Starts the core in this test's process. The session setting keeps the upkeep thread from draining
+ * for its first second, and no program is started at the end. */
 static void begin(const char *buffer_mb, bool session)
 {
 	setenv("RTL_SPOOL_DIR", spool_dir(), 1);
@@ -58,7 +58,7 @@ static void start(const char *buffer_mb, bool session)
 	CHECK(life_start());
 }
 
-/* Drains as `rtl trace` would after the end, and reads it all. */
+/* Drains as `rtl trace` would after the end, and reads everything. */
 static void finish_outside(const char *path)
 {
 	static struct drain d;
@@ -89,7 +89,7 @@ static void stop_and_read(void)
 	read_back();
 }
 
-/* The memory half's header as it is now: the trace may still grow. */
+/* The current header of the memory half: the trace may still grow. */
 static struct spool_header *live_header(void)
 {
 	static struct spool_header h;
@@ -192,7 +192,7 @@ TEST(dispatches_share_shapes_and_are_small)
 	CHECK_EQ_UINT(back.nr[REC_THREAD], 1);
 }
 
-TEST(a_chunk_has_each_of_many_shapes_once)
+TEST(chunk_contains_each_of_many_shapes_once)
 {
 	struct event_dispatch d;
 
@@ -209,7 +209,7 @@ TEST(a_chunk_has_each_of_many_shapes_once)
 	CHECK_LE_UINT(back.nr_chunks, 6);
 }
 
-TEST(what_does_not_fit_is_written_wide)
+TEST(large_values_use_wide_records)
 {
 	struct event_dispatch d[10];
 
@@ -238,7 +238,7 @@ static void check_inverted(const struct rec_head *h)
 		nr_good += (h->flags & REC_F_INVERTED) != 0;
 }
 
-TEST(operations_that_are_left_out_are_counted_and_not_written)
+TEST(left_out_operations_are_counted_and_not_written)
 {
 	struct event copy = { .kind = EVENT_COPY, .copy.correlation = 5 | EVENT_LEFT_OUT };
 	struct event barrier = { .kind = EVENT_BARRIER, .barrier.correlation = EVENT_LEFT_OUT };
@@ -259,7 +259,7 @@ TEST(operations_that_are_left_out_are_counted_and_not_written)
 	CHECK_EQ_UINT(read_loss(&back, SPOOL_REASON_paused), 3);
 }
 
-TEST(an_end_before_its_begin_is_flagged_and_kept)
+TEST(end_before_begin_is_flagged_and_written)
 {
 	struct event_dispatch d = plain_dispatch(1);
 	struct event ev = { .kind = EVENT_COPY };
@@ -302,7 +302,7 @@ static void check_text(const struct rec_head *h)
 	}
 }
 
-TEST(texts_of_any_length_are_kept)
+TEST(texts_of_any_length_are_written)
 {
 	static char text[5000];
 
@@ -348,7 +348,7 @@ TEST(every_kind_of_event_has_a_record)
 	CHECK_EQ_UINT(back.header.nr_records, back.nr_records);
 }
 
-/* As `rtl trace` above it, which never comes: nothing is drained, all must be counted. */
+/* A session without an `rtl trace`: nothing is drained, all losses must be counted. */
 static uint64_t fill(uint64_t nr)
 {
 	for (uint64_t i = 0; i < nr; i++)
@@ -356,7 +356,7 @@ static uint64_t fill(uint64_t nr)
 	return nr;
 }
 
-TEST(buffer_full_is_counted_exactly)
+TEST(full_buffers_are_counted_exactly)
 {
 	uint64_t n;
 
@@ -370,7 +370,7 @@ TEST(buffer_full_is_counted_exactly)
 		      back.header.loss[SPOOL_REASON_buffer_full].first_ns);
 }
 
-TEST(names_are_kept_when_all_else_is_full)
+TEST(full_buffers_still_take_naming_records)
 {
 	struct event ev = { .kind = EVENT_KERNEL };
 	uint64_t lost;
@@ -388,7 +388,7 @@ TEST(names_are_kept_when_all_else_is_full)
 	CHECK_EQ_UINT(lost, 0);
 }
 
-TEST(disk_full_is_counted_and_kept_in_memory)
+TEST(full_disk_is_counted_and_records_stay_in_memory)
 {
 	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
 	uint64_t n = 0;
@@ -421,8 +421,8 @@ TEST(write_error_is_counted)
 
 	start("1", true);
 	n = fill(20000);
-	/* As a program does that closes what it does not own; past the C library, so that the thread
-	 * sanitizer does not take that program's race for ours. */
+	/* As a program that closes descriptors it does not own; bypasses the C library, so that the
+	 * thread sanitizer does not report that program's race. */
 	CHECK_OK(syscall(SYS_close_range, 3u, ~0u, 0u));
 	{
 		const char *path = read_find(spool_dir(), 0);
@@ -441,7 +441,7 @@ TEST(write_error_is_counted)
 		      n);
 }
 
-TEST(threads_beyond_those_kept_are_counted)
+TEST(threads_beyond_the_limit_are_counted)
 {
 	start("1", true);
 	while (buf_take(1))
@@ -455,7 +455,7 @@ TEST(threads_beyond_those_kept_are_counted)
 	CHECK_EQ_UINT(back.nr[REC_MARKER], 0);
 }
 
-TEST(an_event_inside_of_an_event_is_counted)
+TEST(event_within_event_is_counted_as_reentrant)
 {
 	start("1", true);
 	fill(1);
@@ -483,7 +483,7 @@ TEST(late_events_are_counted)
 	CHECK_EQ_UINT(back.nr[REC_MARKER], 2);
 }
 
-TEST(what_comes_late_is_kept_where_one_drains_from_outside)
+TEST(late_events_are_recorded_with_outside_drainer)
 {
 	start("1", true);
 	fill(2);
@@ -497,7 +497,7 @@ TEST(what_comes_late_is_kept_where_one_drains_from_outside)
 	CHECK_EQ_UINT(back.header.end_kind, SPOOL_END_EXIT);
 }
 
-TEST(a_spool_that_cannot_be_made_leaves_the_program_alone)
+TEST(failed_spool_creation_disables_tracing_only)
 {
 	begin("1", false);
 	setenv("RTL_TEST_NOTHING", "", 1);
@@ -509,7 +509,7 @@ TEST(a_spool_that_cannot_be_made_leaves_the_program_alone)
 	life_stop();
 }
 
-TEST(no_descriptors_at_the_start_leave_the_program_alone)
+TEST(missing_descriptors_at_start_disable_tracing_only)
 {
 	struct rlimit limit = { 0, 0 };
 
@@ -543,7 +543,7 @@ static void run_writers(void)
 		pthread_join(threads[i], NULL);
 }
 
-TEST(many_threads_and_a_slow_drainer_add_up)
+TEST(records_and_losses_of_many_threads_add_up)
 {
 	nr_each = 2000000 / NR_WRITERS / SCALE;
 	start("8", false);
@@ -573,7 +573,7 @@ static void *outside(void *arg)
 	return NULL;
 }
 
-TEST(an_outside_drainer_is_left_to_it)
+TEST(harvester_does_not_drain_beside_outside_drainer)
 {
 	static _Atomic bool over;
 	pthread_t thread;
@@ -595,14 +595,14 @@ TEST(an_outside_drainer_is_left_to_it)
 		      nr_each * NR_WRITERS);
 }
 
-TEST(an_outside_drainer_that_dies_is_replaced)
+TEST(dead_outside_drainer_is_replaced)
 {
 	start("1", true);
 	for (int i = 0; i < 150; i++) {
 		fill(2000);
 		usleep(10000);
 	}
-	/* more than the buffers hold */
+	/* more than the buffers can hold */
 	CHECK_GT_UINT(live_header()->disk_end, 2 << 20);
 	life_stop();
 }
@@ -615,13 +615,13 @@ static void child_writes(void)
 	bus_string("from the child", SIZE_MAX);
 	life_stop();
 #ifdef __SANITIZE_ADDRESS__
-	/* the leak checker would look for the parent's threads, and hang */
+	/* the leak checker would search the parent's threads, and hang */
 	_exit(0);
 #endif
 	exit(0);
 }
 
-TEST(the_child_of_a_fork_writes_nothing)
+TEST(forked_child_writes_nothing)
 {
 	pid_t pid;
 
@@ -638,13 +638,13 @@ TEST(the_child_of_a_fork_writes_nothing)
 	CHECK_EQ_UINT(read_loss(&back, SPOOL_REASON_late), 0);
 }
 
-TEST(the_child_of_a_bare_clone_writes_nothing)
+TEST(child_of_bare_clone_writes_nothing)
 {
 	long pid;
 
 	start("1", true);
 	fill(10);
-	/* no handler of ours sees this one */
+	/* no fork handler sees this one */
 	pid = syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
 	if (pid == 0) {
 		fill(1000);
@@ -658,7 +658,7 @@ TEST(the_child_of_a_bare_clone_writes_nothing)
 	CHECK_EQ_UINT(read_loss(&back, SPOOL_REASON_late), 0);
 }
 
-TEST(a_program_that_closes_everything_loses_nothing)
+TEST(program_that_closes_all_descriptors_loses_nothing)
 {
 	const char *path = test_tmpfile("theirs");
 	char zeros[4096];
@@ -673,7 +673,7 @@ TEST(a_program_that_closes_everything_loses_nothing)
 	fill(5000);
 	CHECK_OK(syscall(SYS_close_range, 3u, ~0u, 0u));
 	memset(zeros, 0, sizeof(zeros));
-	/* the program takes every number that was ours */
+	/* the program takes every number that librtl had */
 	for (int i = 0; i < 900; i++) {
 		fds[i] = open(path, O_CREAT | O_RDWR, 0600);
 		CHECK_GE_INT(fds[i], 3);
@@ -709,7 +709,7 @@ static void find_highest(const struct rec_head *h)
 	}
 }
 
-/* One writer, killed somewhere; all that it had committed must be found. */
+/* One writer, killed at a random time; all its committed records must be found. */
 static void kill_once(int round)
 {
 	const char *path;
@@ -727,7 +727,7 @@ static void kill_once(int round)
 		for (uint64_t i = 1;; i++) {
 			emit_marker(i, "abc", 3);
 			atomic_store(&shared->emitted, i);
-			/* slow enough for most of it to be drained */
+			/* slow enough that most of it is drained */
 			if (i % 400 == 0)
 				usleep(100);
 		}
@@ -744,14 +744,14 @@ static void kill_once(int round)
 	nr_good = highest = 0;
 	back.each = find_highest;
 	read_spool(&back, path, true);
-	/* on a busy machine the upkeep thread may come too late: then it is counted */
+	/* on a busy machine the upkeep thread may be late: then the losses are counted */
 	lost = read_loss(&back, SPOOL_REASON_buffer_full);
 	CHECK_GE_UINT(nr_good + lost, emitted);
 	CHECK_LE_UINT(nr_good + lost, emitted + 1);
 	if (!lost)
 		CHECK_EQ_UINT(nr_good, highest);
 	found = nr_good;
-	/* and the same after another process has brought it to its end */
+	/* and again after another process has finished it */
 	finish_outside(path);
 	memset(&back, 0, sizeof(back));
 	nr_good = 0;
@@ -763,7 +763,7 @@ static void kill_once(int round)
 	unlink(path);
 }
 
-TEST(a_kill_loses_nothing_that_was_committed)
+TEST(killed_process_loses_no_committed_record)
 {
 	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	setenv("RTL_MEM_DIR", "/dev/shm", 1);
@@ -800,7 +800,7 @@ static void *idle(void *arg)
 	return arg;
 }
 
-TEST(threads_that_do_little_do_not_starve_the_rest)
+TEST(idle_threads_do_not_use_up_the_slots)
 {
 	pthread_t threads[NR_IDLE];
 	uint64_t n = 0;
@@ -808,7 +808,7 @@ TEST(threads_that_do_little_do_not_starve_the_rest)
 	start("3", false);
 	usleep(50000);
 	pthread_barrier_init(&gate, NULL, NR_IDLE + 1);
-	/* three times as many threads as there are slots */
+	/* three times as many threads as slots */
 	for (int i = 0; i < NR_IDLE; i++) {
 		CHECK_OK(pthread_create(&threads[i], NULL, idle, NULL));
 		usleep(3000);
@@ -824,11 +824,11 @@ TEST(threads_that_do_little_do_not_starve_the_rest)
 	stop_and_read();
 	CHECK_EQ_UINT(back.nr[REC_MARKER] + read_loss(&back, SPOOL_REASON_buffer_full),
 		      n + 2 * NR_IDLE);
-	/* without it all but the first thirty would be lost, and most of what follows */
+	/* without reclaiming, all but the first thirty would be lost, and most of what follows */
 	CHECK_GE_UINT(back.nr[REC_MARKER], n);
 }
 
-TEST(any_allocation_may_fail)
+TEST(failure_of_any_allocation_is_survived)
 {
 	for (uint64_t n = 1; n < 40; n++) {
 		int status;
@@ -859,14 +859,14 @@ static void *begin_at_once(void *arg)
 {
 	pthread_barrier_wait(&all_there);
 	fill(3);
-	/* none gives its chunk to another */
+	/* no thread releases its chunk for another */
 	pthread_barrier_wait(&all_there);
 	return arg;
 }
 
-TEST(threads_that_all_begin_at_once_have_room)
+TEST(threads_beginning_at_once_lose_no_records)
 {
-	enum { NR = 40 }; /* more than there are slots before the life thread has had its turn */
+	enum { NR = 40 }; /* more than the slots before the life thread prepares some */
 	pthread_t threads[NR];
 
 	pthread_barrier_init(&all_there, NULL, NR);
@@ -888,7 +888,7 @@ static void last_work(void)
 	fill(5);
 }
 
-TEST(work_in_exit_handlers_is_kept)
+TEST(work_in_exit_handlers_is_recorded)
 {
 	pid_t pid;
 
@@ -908,7 +908,7 @@ TEST(work_in_exit_handlers_is_kept)
 	CHECK_EQ_UINT(back.header.end_kind, SPOOL_END_EXIT);
 }
 
-TEST(errno_is_left_alone)
+TEST(recording_keeps_errno)
 {
 	start("1", true);
 	errno = EXDEV;

@@ -21,7 +21,7 @@ static const char *dir(void)
 	return test_tmpfile("spool");
 }
 
-TEST(both_halves_are_made_and_agree)
+TEST(created_halves_agree)
 {
 	const char *mem = test_tmpfile("mem");
 	struct spool_read r = { 0 };
@@ -48,7 +48,7 @@ TEST(both_halves_are_made_and_agree)
 	CHECK_GE_INT(spool.mem_fd, 3);
 }
 
-TEST(slots_are_prepared_until_there_are_no_more)
+TEST(slots_are_prepared_up_to_the_limit)
 {
 	uint32_t nr = 0;
 
@@ -63,44 +63,44 @@ TEST(slots_are_prepared_until_there_are_no_more)
 	CHECK_EQ_UINT(spool.header->nr_free, 0);
 }
 
-static void check_beside(const char *mem_dir)
+static void check_in_spool_dir(const char *mem_dir)
 {
 	CHECK_OK(spool_create(&spool, dir(), mem_dir, MIB));
 	CHECK_STR_HAS(spool.header->mem_path, dir());
 	CHECK_EQ_INT(read_count_files(dir()), 2);
 }
 
-TEST(without_a_memory_directory_all_lies_beside_the_spool)
+TEST(missing_memory_setting_uses_spool_directory)
 {
-	check_beside("");
+	check_in_spool_dir("");
 }
 
-TEST(a_memory_directory_that_is_missing_is_done_without)
+TEST(missing_memory_directory_uses_spool_directory)
 {
-	check_beside(test_tmpfile("none"));
+	check_in_spool_dir(test_tmpfile("none"));
 }
 
-TEST(a_memory_directory_that_is_a_file_is_done_without)
+TEST(file_as_memory_directory_uses_spool_directory)
 {
 	const char *path = test_tmpfile("file");
 
 	close(open(path, O_CREAT | O_WRONLY, 0600));
-	check_beside(path);
+	check_in_spool_dir(path);
 }
 
-TEST(a_memory_directory_that_is_read_only_is_done_without)
+TEST(read_only_memory_directory_uses_spool_directory)
 {
-	check_beside("/proc/self");
+	check_in_spool_dir("/proc/self");
 }
 
-TEST(where_nothing_can_be_made_nothing_is_left)
+TEST(failed_creation_leaves_no_file)
 {
 	CHECK_EQ_INT(spool_create(&spool, "/proc/self/spool", "", MIB), -ENOENT);
 	CHECK_EQ_INT(spool_create(&spool, test_tmpfile("a/b"), "", MIB), -ENOENT);
 	CHECK_NULL(spool.header);
 }
 
-TEST(without_descriptors_nothing_is_left)
+TEST(missing_descriptors_leave_no_file)
 {
 	struct rlimit limit = { 0, 0 };
 
@@ -113,7 +113,7 @@ TEST(without_descriptors_nothing_is_left)
 	CHECK_EQ_INT(access(dir(), F_OK), -1);
 }
 
-TEST(a_limit_on_file_sizes_means_fewer_slots)
+TEST(file_size_limit_reduces_slots)
 {
 	struct rlimit limit = { 3 * MIB, RLIM_INFINITY };
 
@@ -133,7 +133,7 @@ TEST(a_limit_on_file_sizes_means_fewer_slots)
 	CHECK_EQ_INT(access(test_tmpfile("other"), F_OK), -1);
 }
 
-/* A memory file system of `size`, seen by this test alone. */
+/* A memory file system of `size`, mounted for this test only. */
 static const char *small_fs(const char *size)
 {
 	const char *path = test_tmpfile("tmpfs");
@@ -145,7 +145,7 @@ static const char *small_fs(const char *size)
 	return path;
 }
 
-TEST(a_small_memory_file_system_is_left_half_empty)
+TEST(small_memory_file_system_is_at_most_half_filled)
 {
 	const char *mem = small_fs("size=4m");
 	uint32_t nr = SPOOL_START_SLOTS;
@@ -158,7 +158,7 @@ TEST(a_small_memory_file_system_is_left_half_empty)
 	CHECK_EQ_UINT(nr, spool.header->nr_slots);
 }
 
-TEST(a_file_system_that_fills_up_means_fewer_slots)
+TEST(filled_file_system_reduces_slots)
 {
 	const char *mem = small_fs("size=8m");
 	char big[PATH_MAX];
@@ -177,12 +177,12 @@ TEST(a_file_system_that_fills_up_means_fewer_slots)
 		memset(slot_chunk(spool.header, slot), 0x5a, SLOT_SIZE);
 }
 
-TEST(a_full_memory_file_system_is_done_without)
+TEST(full_memory_file_system_uses_spool_directory)
 {
-	check_beside(small_fs("size=200k"));
+	check_in_spool_dir(small_fs("size=200k"));
 }
 
-TEST(a_descriptor_that_the_program_closed_is_found_again)
+TEST(descriptor_closed_by_program_is_reopened)
 {
 	const char *theirs = test_tmpfile("theirs");
 	int old;
@@ -198,7 +198,7 @@ TEST(a_descriptor_that_the_program_closed_is_found_again)
 	CHECK_GE_INT(fd, 3);
 	CHECK_NE_INT(fd, old);
 	CHECK_EQ_INT(fcntl(old, F_GETFD), 0);
-	/* the program's file at the path is not ours either */
+	/* the program's file at that path is not librtl's either */
 	close(fd);
 	unlink(spool.header->disk_path);
 	close(open(spool.header->disk_path, O_CREAT | O_RDWR, 0600));
@@ -206,7 +206,7 @@ TEST(a_descriptor_that_the_program_closed_is_found_again)
 	CHECK_EQ_INT(spool_disk_fd(&spool), -1);
 }
 
-TEST(slots_are_prepared_without_the_descriptor_too)
+TEST(slots_are_prepared_without_descriptor)
 {
 	CHECK_OK(spool_create(&spool, dir(), "/dev/shm", 3 * MIB));
 	close(spool.mem_fd);

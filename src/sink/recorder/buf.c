@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* buf.c - chunks for threads: opened, sealed, given back
+/* buf.c - threads' chunks: opened, sealed, released
  *
  * Owns:     the bufs.
  * Threads:  buf_take() any; the rest the owner of the buf.
  * Hot path: buf_reserve(), buf_commit(), in buf.h; buf_next() once in a chunk.
  * Fails:    no free slot: false, the caller counts.
- * Not here: what records look like (encode.c), who empties chunks (event/drain.c).
+ * Not here: the layout of records (encode.c), emptying chunks (event/drain.c).
  */
 #include "sink/recorder/buf.h"
 
@@ -18,17 +18,17 @@
 #include "event/life.h"
 #include "event/slot.h"
 
-/* set in init, constant after */
+/* set in init, constant afterwards */
 static struct spool_header *header;
 static struct buf *bufs;
 /* atomic */
 static _Atomic uint64_t free_bufs; /* tag << 32 | index + 1 */
-static _Atomic uint32_t nr_used;   /* bufs [0, nr_used) were taken once */
+static _Atomic uint32_t nr_used;   /* bufs [0, nr_used) were taken at least once */
 static _Atomic uint64_t nr_sealed;
 
 int buf_init(struct spool_header *h)
 {
-	/* kept when a test starts anew */
+	/* kept when a test starts again */
 	if (!bufs)
 		bufs = alloc_pages(BUF_MAX * sizeof(*bufs));
 	if (!bufs)
@@ -80,7 +80,7 @@ struct buf *buf_take(uint32_t tid)
 		do {
 			if (used >= BUF_MAX)
 				return NULL;
-			/* relaxed: an index, and the memory behind it was never used */
+			/* relaxed: only an index; the memory behind it was never used */
 		} while (!atomic_compare_exchange_weak_explicit(&nr_used, &used, used + 1,
 								memory_order_relaxed,
 								memory_order_relaxed));
@@ -105,7 +105,7 @@ void buf_seal(struct buf *b)
 		return;
 	desc = slot_desc(header, b->slot);
 	if (b->lane.pos == (uint8_t *)(b->lane.chunk + 1)) {
-		/* the state decides: a final drain may have it */
+		/* the state decides: a final drain may have taken the slot */
 		if (atomic_compare_exchange_strong_explicit(&desc->state, &open, SLOT_FREE,
 							    memory_order_acq_rel,
 							    memory_order_relaxed))
@@ -113,10 +113,11 @@ void buf_seal(struct buf *b)
 	} else {
 		b->lane.chunk->nr_records = b->lane.nr_records;
 		RTL_TESTPOINT("buf_seal");
-		/* release: pairs with the acquire in drain.c; it fails when a final drain has it */
+		/* release: pairs with the acquire in drain.c; fails if a final drain has taken the
+		 * slot */
 		atomic_compare_exchange_strong_explicit(&desc->state, &open, SLOT_SEALED,
 							memory_order_release, memory_order_relaxed);
-		/* relaxed: a count that the life thread looks at */
+		/* relaxed: a count that the life thread reads */
 		atomic_fetch_add_explicit(&nr_sealed, 1, memory_order_relaxed);
 		life_wake();
 	}
@@ -127,7 +128,7 @@ void buf_seal(struct buf *b)
 
 bool buf_next(struct buf *b)
 {
-	/* relaxed: hints, on which only who comes first depends */
+	/* relaxed: hints, which decide only the order of attempts */
 	uint32_t nr_free = atomic_load_explicit(&header->nr_free, memory_order_relaxed);
 	uint32_t prepared = atomic_load_explicit(&header->nr_prepared, memory_order_relaxed);
 	struct chunk_header *chunk;
@@ -142,7 +143,7 @@ bool buf_next(struct buf *b)
 		return false;
 	buf_seal(b);
 	chunk = slot_chunk(header, slot);
-	/* relaxed: nobody looks at a slot that is not open; a unique number is all that is asked */
+	/* relaxed: no thread reads a slot that is not open; the number need only be unique */
 	b->seq = atomic_fetch_add_explicit(&header->next_seq, 1, memory_order_relaxed) + 1;
 	atomic_store_explicit(&chunk->committed, 0, memory_order_relaxed);
 	chunk->magic = CHUNK_MAGIC;
@@ -152,7 +153,7 @@ bool buf_next(struct buf *b)
 	chunk->nr_records = 0;
 	chunk->reserved = 0;
 	RTL_TESTPOINT("buf_open");
-	/* release: pairs with the acquire in drain.c: the chunk's header is whole */
+	/* release: pairs with the acquire in drain.c: the chunk's header is complete */
 	atomic_store_explicit(&slot_desc(header, slot)->state, SLOT_OPEN, memory_order_release);
 	b->slot = slot;
 	b->lane.chunk = chunk;
@@ -164,7 +165,7 @@ bool buf_next(struct buf *b)
 	return true;
 }
 
-/* One buf that is revoked and not busy: ours for the moment. */
+/* A buf that is revoked and not busy: this thread has it exclusively. */
 static void reclaim_one(struct buf *b)
 {
 	if (!b->lane.chunk || b->is_meta)
@@ -184,7 +185,7 @@ void buf_reclaim(void)
 	for (uint32_t i = 0; i < used; i++)
 		atomic_store_explicit(&bufs[i].lane.revoked, 1, memory_order_relaxed);
 	RTL_TESTPOINT("buf_reclaim");
-	/* an owner that we don't see busy after this sees `revoked` before it writes */
+	/* an owner seen as not busy after this sees `revoked` before it writes */
 	if (barrier_all()) {
 		for (uint32_t i = 0; i < used; i++) {
 			/* acquire: pairs with the release that ends a record */
@@ -203,7 +204,7 @@ void buf_wait(struct buf *b)
 	struct timespec pause = { 0, 20000 };
 
 	for (int i = 0; atomic_load_explicit(&b->lane.revoked, memory_order_acquire); i++) {
-		/* the one who looks may have lost its processor */
+		/* the other thread may have been preempted */
 		if (i < 200)
 			RTL_RELAX();
 		else

@@ -3,12 +3,11 @@
  *
  *  operation   | buf_reserve, buf_commit | drain
  *  ------------+-------------------------+------------------------------------------
- *  buf_reserve | owner thread alone      | any: drains see what is committed
+ *  buf_reserve | owner thread alone      | any: drains see committed records
  *
- * A buf is taken for a thread at its first event and given back at its end. Which thread a record
- * is about stands in the record. `busy` is set while the
- * owner writes: against signal handlers on the same thread, and so that the end of the trace can
- * wait for those in the middle of a record.
+ * A thread takes a buf at its first event and releases it at its end. Each record contains its
+ * thread. `busy` is set while the owner writes: it protects against signal handlers on the same
+ * thread, and lets the end of the trace wait for threads that are writing a record.
  */
 #ifndef RTL_RECORDER_BUF_H
 #define RTL_RECORDER_BUF_H
@@ -24,7 +23,7 @@
 #include "event/thread.h"
 
 #define BUF_MAX 4096u /* threads that record at the same time */
-#define BUF_RESERVE 4 /* slots kept for what names things: strings, kernels, queues */
+#define BUF_RESERVE 4 /* slots reserved for records that name things: strings, kernels, queues */
 
 struct shape_cache;
 
@@ -34,61 +33,62 @@ struct buf {
 	uint32_t slot;
 	uint32_t tid;
 	uint32_t nr_shapes;		    /* in this chunk */
-	const struct rec_shape *last_shape; /* of the last dispatch, in this chunk; NULL: none */
+	const struct rec_shape *last_shape; /* of the last dispatch in this chunk; NULL: none */
 	uint64_t seq;
 	struct thread_known *known; /* the thread of the last record */
 	struct shape_cache *shapes; /* NULL: none taken yet */
 	bool is_meta;		    /* may use the reserve */
-	/* whoever has revoked it */
-	uint64_t idle_seq; /* what buf_reclaim() saw when it was here last */
+	/* written by the thread that has revoked it */
+	uint64_t idle_seq; /* the chunk's state at the last buf_reclaim() */
 	uint32_t idle_records;
 	_Atomic uint32_t next; /* on the stack of free bufs: index + 1 */
 };
 
-/* Set up once, before threads; `h` stays mapped for ever. 0 or -ENOMEM. */
+/* Called once, before threads; `h` must stay mapped. 0 or -ENOMEM. */
 int buf_init(struct spool_header *h);
 
 /* A buf for `tid`; NULL when BUF_MAX are in use. Any thread. */
 struct buf *buf_take(uint32_t tid);
 
-/* Gives the buf back: the thread ends. The next thread goes on in its open chunk, so that short
+/* Releases the buf: the thread ends. The next thread continues its open chunk, so that short
  * threads don't take a slot each. Owner thread. */
 void buf_give(struct buf *b);
 
 /* Closes the open chunk and opens a new one. false: there is no free slot. */
 bool buf_next(struct buf *b);
 
-/* Closes the open chunk; one without a record goes back to the free slots. */
+/* Closes the open chunk; the slot of an empty one becomes free. */
 void buf_seal(struct buf *b);
 
-/* Seals the chunks of bufs in which nothing was written since the last call: many threads with a
- * few records each must not starve the rest. Life thread; a few microseconds, in which owners
- * wait. Does nothing where the kernel has no barrier for us. */
+/* Seals chunks without a new record since the last call, so that many threads with few records
+ * don't use up the slots. Life thread; takes a few microseconds, in which owners wait. Does nothing
+ * if the kernel has no barrier. */
 void buf_reclaim(void);
 
-/* Waits while buf_reclaim() looks at the buf. Owner thread. */
+/* Waits while buf_reclaim() examines the buf. Owner thread. */
 void buf_wait(struct buf *b);
 
-/* Whether any thread is in the middle of a record. Any thread. */
+/* Whether any thread is writing a record. Any thread. */
 bool buf_any_busy(void);
 
 /* Chunks sealed so far by this process. Any thread. */
 uint64_t buf_nr_sealed(void);
 
-static inline size_t buf_room(const struct buf *b)
+static inline size_t buf_space(const struct buf *b)
 {
 	return (size_t)(b->lane.end - b->lane.pos);
 }
 
-/* HOT: room for `size` bytes (a multiple of 8, at most REC_MAX_SIZE * 2); NULL when there is none. */
+/* HOT: space for `size` bytes (a multiple of 8, at most REC_MAX_SIZE * 2); NULL if there is none.
+ */
 static inline void *buf_reserve(struct buf *b, uint32_t size)
 {
-	if (RTL_UNLIKELY(buf_room(b) < size) && !buf_next(b))
+	if (RTL_UNLIKELY(buf_space(b) < size) && !buf_next(b))
 		return NULL;
 	return b->lane.pos;
 }
 
-/* HOT: the reserved bytes hold `nr` whole records. */
+/* HOT: the reserved bytes contain `nr` complete records. */
 static inline void buf_commit(struct buf *b, uint32_t size, uint32_t nr)
 {
 	b->lane.pos += size;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* encode.c - lays events out as records, see event/format.h
+/* encode.c - encodes events as records, see event/format.h
  *
- * Encoders are made of the description of records. By hand are those of dispatches, which share a shape and have
- * two forms, of strings, which are cut in pieces, and of markers, whose long messages are strings.
+ * Most encoders are generated from the description of records. Written by hand are those of
+ * dispatches, which share a shape and have two forms, of strings, which are split, and of markers,
+ * whose long messages are strings.
  *
- * Owns:     the shape caches: which shapes the chunk of a buf has already.
+ * Owns:     the shape caches: the shapes that the chunk of a buf contains.
  * Threads:  the owner of the buf.
  * Hot path: all of it; no lock, no allocation, no system call.
  * Format:   event/format.h.
@@ -20,17 +21,17 @@
 #include "event/event.h"
 #include "sink/recorder/buf.h"
 
-#define NR_CACHES 4 /* the life thread, the one that stops, and two for what tests do */
-/* Twice the shapes that a chunk can hold, each with a dispatch: a place is found close to the first
- * one looked at, and none ever has to make room. A power of two. */
+#define NR_CACHES 4 /* the life thread, the one that stops, and two for tests */
+/* Twice the maximum number of shapes in a chunk: a free entry is found near the first one tried,
+ * and none is ever evicted. A power of two. */
 #define CACHE_SIZE 2048u
 _Static_assert(CACHE_SIZE >= 2 * (CHUNK_PAYLOAD /
 				  (sizeof(struct rec_shape) + sizeof(struct rec_dispatch))),
 	       "a shape cache that is at most half full");
 
-/* Four in a cache line. What the shape is stands in the chunk. */
+/* Four in a cache line. The shape itself is in the chunk. */
 struct shape_entry {
-	uint64_t seq;  /* the chunk that has it; another, or 0: free */
+	uint64_t seq;  /* the chunk that contains it; another one, or 0: free */
 	uint32_t hash; /* of the shape */
 	uint32_t at;   /* bytes from the chunk's header to its record */
 };
@@ -54,7 +55,7 @@ static struct rec_head head(enum rec_type type, uint32_t size, uint32_t flags, u
 	return h;
 }
 
-/* Copies text behind a record and clears what is left of the last 8 bytes. */
+/* Copies text behind a record and clears the rest of the last 8 bytes. */
 static void put_text(char *to, const char *text, uint32_t size)
 {
 	uint32_t padded = pad8(size);
@@ -92,7 +93,7 @@ static RTL_COLD void put_thread(struct buf *b, struct thread_known *k, uint32_t 
 	uint32_t recorded = 0;
 	uint64_t name[2];
 
-	/* relaxed: one of those who come at the same time writes it */
+	/* relaxed: of concurrent threads one writes the record */
 	if (!atomic_compare_exchange_strong_explicit(&k->recorded, &recorded, 1,
 						     memory_order_relaxed, memory_order_relaxed))
 		return;
@@ -109,8 +110,8 @@ static RTL_COLD void put_thread(struct buf *b, struct thread_known *k, uint32_t 
 	buf_commit(b, sizeof(*r), 1);
 }
 
-/* Sees to it that the thread of a record has a record of its own. */
-static RTL_NOINLINE void tell_new_thread(struct buf *b, uint32_t tid)
+/* Writes the record of a thread unless there is one. */
+static RTL_NOINLINE void put_new_thread(struct buf *b, uint32_t tid)
 {
 	struct thread_known *k = thread_find(tid);
 
@@ -121,15 +122,15 @@ static RTL_NOINLINE void tell_new_thread(struct buf *b, uint32_t tid)
 		put_thread(b, k, tid);
 }
 
-static inline void tell_thread(struct buf *b, uint32_t tid)
+static inline void put_thread_once(struct buf *b, uint32_t tid)
 {
 	const struct thread_known *k = b->known;
 
-	/* relaxed: the kernel may give a tid to another thread; that clears `recorded`, which is seen here
-	 * sooner or later */
+	/* relaxed: the kernel may give the tid to another thread; that clears `recorded`, which
+	 * becomes visible here eventually */
 	if (RTL_UNLIKELY(!k || atomic_load_explicit(&k->tid, memory_order_relaxed) != tid ||
 			 !atomic_load_explicit(&k->recorded, memory_order_relaxed)))
-		tell_new_thread(b, tid);
+		put_new_thread(b, tid);
 }
 
 static void take_cache(struct buf *b)
@@ -146,7 +147,7 @@ void encode_done(struct buf *b)
 	struct shape_cache *c = b->shapes;
 
 	b->shapes = NULL;
-	/* release: pairs with take_cache(); entries stay true, chunk numbers are unique */
+	/* release: pairs with take_cache(); old entries stay valid, chunk numbers are unique */
 	if (c)
 		atomic_store_explicit(&c->taken, 0, memory_order_release);
 }
@@ -165,7 +166,7 @@ SHAPE_ALIKE(reserved);
 SHAPE_ALIKE(private_size);
 SHAPE_ALIKE(group_size);
 
-/* HOT: in words, and without a branch for each: dispatches of a kind follow each other. */
+/* HOT: compares words without a branch each: consecutive dispatches mostly have the same shape. */
 static RTL_INLINE bool is_shape(const struct rec_shape *s, const struct event_dispatch *d)
 {
 	uint64_t a[SHAPE_SIZE / 8], b[SHAPE_SIZE / 8], differs;
@@ -192,9 +193,9 @@ static uint32_t hash_shape(const struct event_dispatch *d)
 	return (uint32_t)(h >> 32);
 }
 
-/* The place of the shape in the cache: with it, or the free one where it goes. NULL: none was left. */
-static struct shape_entry *shape_place(struct buf *b, const struct event_dispatch *d, uint32_t hash,
-				       const struct rec_shape **found)
+/* The cache entry of the shape, or the free entry for it. NULL: neither. */
+static struct shape_entry *find_shape(struct buf *b, const struct event_dispatch *d, uint32_t hash,
+				      const struct rec_shape **found)
 {
 	uint32_t i = hash % CACHE_SIZE;
 
@@ -205,7 +206,7 @@ static struct shape_entry *shape_place(struct buf *b, const struct event_dispatc
 			return NULL;
 	}
 	if (!b->lane.chunk)
-		return &b->shapes->entry[i]; /* the next chunk is empty */
+		return &b->shapes->entry[i]; /* the next chunk will be empty */
 	for (;; i = (i + 1) % CACHE_SIZE) {
 		struct shape_entry *e = &b->shapes->entry[i];
 		const struct rec_shape *s;
@@ -220,8 +221,8 @@ static struct shape_entry *shape_place(struct buf *b, const struct event_dispatc
 	}
 }
 
-/* Room for a dispatch of `size` bytes with its shape before it, if the chunk lacks that. Returns
- * where the dispatch goes; *used is what it takes in all, *nr the records. */
+/* Reserves space for a dispatch of `size` bytes, and for its shape before it if the chunk lacks
+ * that. Returns the dispatch's address; *used: total bytes, *nr: records. */
 static uint8_t *reserve_dispatch(struct buf *b, const struct event_dispatch *d, uint32_t size,
 				 uint32_t *shape, uint32_t *used, uint32_t *nr)
 {
@@ -232,18 +233,18 @@ static uint8_t *reserve_dispatch(struct buf *b, const struct event_dispatch *d, 
 
 	*nr = 1;
 	*used = size;
-	if (RTL_LIKELY(found && buf_room(b) >= size && is_shape(found, d))) {
+	if (RTL_LIKELY(found && buf_space(b) >= size && is_shape(found, d))) {
 		*shape = found->h.id;
 		return b->lane.pos;
 	}
 	hash = hash_shape(d);
-	e = shape_place(b, d, hash, &found);
-	if (found && buf_room(b) >= size) {
+	e = find_shape(b, d, hash, &found);
+	if (found && buf_space(b) >= size) {
 		b->last_shape = found;
 		*shape = found->h.id;
 		return b->lane.pos;
 	}
-	/* a new chunk has no shapes: then both are written, and fit */
+	/* a new chunk has no shapes: both are written, and fit */
 	s = buf_reserve(b, size + (uint32_t)sizeof(*s));
 	if (!s)
 		return NULL;
@@ -277,7 +278,7 @@ static bool is_compact(const struct event_dispatch *d)
 	       (d->packet | d->correlation | d->marker) <= UINT32_MAX;
 }
 
-/* An end that is there and lies before its begin. */
+/* The flag of an end before its begin. */
 static uint32_t time_flags(uint32_t flags, uint64_t begin, uint64_t end)
 {
 	if (end < begin && !(flags & (REC_F_NO_TIME | REC_F_UNFINISHED)))
@@ -298,16 +299,16 @@ static bool put_dispatch(struct buf *b, const struct event_dispatch *d)
 	uint32_t flags = time_flags(d->flags, d->begin_ns, d->end_ns);
 	uint32_t size = compact ? sizeof(struct rec_dispatch) : sizeof(struct rec_dispatch_wide);
 	uint32_t shape, used, nr;
-	uint8_t *place;
+	uint8_t *at_dispatch;
 
 	if (RTL_UNLIKELY(d->correlation & EVENT_LEFT_OUT))
 		return leave_out();
-	tell_thread(b, d->tid);
-	place = reserve_dispatch(b, d, size, &shape, &used, &nr);
-	if (RTL_UNLIKELY(!place))
+	put_thread_once(b, d->tid);
+	at_dispatch = reserve_dispatch(b, d, size, &shape, &used, &nr);
+	if (RTL_UNLIKELY(!at_dispatch))
 		return false;
 	if (compact) {
-		struct rec_dispatch *r = (struct rec_dispatch *)(void *)place;
+		struct rec_dispatch *r = (struct rec_dispatch *)(void *)at_dispatch;
 
 		r->h = head(REC_DISPATCH, size, flags, d->tid);
 		r->begin_ticks = d->begin_ticks;
@@ -319,7 +320,7 @@ static bool put_dispatch(struct buf *b, const struct event_dispatch *d)
 		r->correlation = (uint32_t)d->correlation;
 		r->marker = (uint32_t)d->marker;
 	} else {
-		struct rec_dispatch_wide *r = (struct rec_dispatch_wide *)(void *)place;
+		struct rec_dispatch_wide *r = (struct rec_dispatch_wide *)(void *)at_dispatch;
 
 		r->h = head(REC_DISPATCH_WIDE, size, flags, d->tid);
 		r->begin_ticks = d->begin_ticks;
@@ -348,7 +349,7 @@ static bool put_marker(struct buf *b, const struct event_marker *m)
 	uint32_t text = m->size;
 	struct rec_marker *r;
 
-	tell_thread(b, m->tid);
+	put_thread_once(b, m->tid);
 	if (!inlined) {
 		text = bus_string_id();
 		if (!put_pieces(b, text, m->text, m->size))

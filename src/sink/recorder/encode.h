@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* encode.h - events to records */
+/* encode.h - encodes events as records */
 #ifndef RTL_RECORDER_ENCODE_H
 #define RTL_RECORDER_ENCODE_H
 
@@ -8,11 +8,11 @@
 struct buf;
 struct event;
 
-/* HOT: writes `ev` to the thread's chunk. false: there was no room, nothing is written (of a long
- * string, maybe its beginning). Owner thread of `b`. */
+/* HOT: writes `ev` to the thread's chunk. false: no space, nothing is written (except perhaps the
+ * beginning of a long string). Owner thread of `b`. */
 bool encode_event(struct buf *b, const struct event *ev);
 
-/* Gives back what encode_event() keeps for a buf. Owner thread. */
+/* Releases encode_event()'s cache for a buf. Owner thread. */
 void encode_done(struct buf *b);
 
 #endif

@@ -2,13 +2,14 @@
 /* finish.c - starts the program that turns the spool into the database
  *
  * Threads:  the one that ends the process.
- * Fails:    the spool stays, and a line says what to run.
+ * Fails:    the spool stays, and a message names the command to run.
  * Not here: what `rtl recover` does.
  *
- * The program's own SIGCHLD handler and wait(-1) never see a child of ours. The kernel makes SIGCHLD
- * the exit signal of whatever executes a program, so there are two: the keeper, cloned without an
- * exit signal, stays in our image, starts the program, and waits for it. This thread stands still
- * until the keeper has ended (CLONE_VFORK), so that the memory they share has one user.
+ * The program's own SIGCHLD handler and wait(-1) must not see a child of librtl's. The kernel sets
+ * the exit signal to SIGCHLD when a process executes a program, so there are two processes: the
+ * keeper, cloned without an exit signal, stays in this memory image, starts the program, and waits
+ * for it. This thread is suspended until the keeper has ended (CLONE_VFORK), so that only one of
+ * them uses the shared memory.
  */
 #include "sink/recorder/finish.h"
 
@@ -44,10 +45,10 @@ struct job {
 	const char *program;
 	char *argv[10];
 	char **envp;
-	char *stack; /* of the program before it executes */
+	char *stack; /* the stack of the new process before it executes */
 	uint64_t wait_ns;
 	int err;    /* of clone or exec, 0 or an errno */
-	int status; /* of the wait, -1 when it ran longer than that */
+	int status; /* of the wait, -1 if the program was still running at its end */
 };
 
 static bool is_program(const char *path)
@@ -58,7 +59,7 @@ static bool is_program(const char *path)
 /* The rtl program that belongs to this library. */
 static bool find_program(char *out)
 {
-	static const char *const places[] = { "/../bin/rtl", "/../../bin/rtl", "/rtl" };
+	static const char *const candidates[] = { "/../bin/rtl", "/../../bin/rtl", "/rtl" };
 	char real[PATH_MAX];
 	Dl_info info;
 	struct str s;
@@ -66,7 +67,7 @@ static bool find_program(char *out)
 
 	str_init(&s, out, PATH_MAX);
 	str_add(&s, env_str(ENV_BIN));
-	/* one that was named and is not there is not guessed at */
+	/* an explicitly named program that is missing is not replaced by a guess */
 	if (s.used)
 		return is_program(out);
 	if (!dladdr((void *)(uintptr_t)finish_run, &info) || !info.dli_fname ||
@@ -76,10 +77,10 @@ static bool find_program(char *out)
 	if (!slash)
 		return false;
 	*slash = '\0';
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]); i++) {
 		str_init(&s, out, PATH_MAX);
 		str_add(&s, real);
-		str_add(&s, places[i]);
+		str_add(&s, candidates[i]);
 		if (!s.cut && is_program(out))
 			return true;
 	}
@@ -98,7 +99,7 @@ static bool is_left_out(const char *entry)
 	return false;
 }
 
-/* The environment without what would load us into the child. */
+/* The environment without the variables that would load librtl into the child. */
 static char **child_env(void)
 {
 	char **envp = alloc_pages((MAX_ENV + 1) * sizeof(*envp));
@@ -111,7 +112,7 @@ static char **child_env(void)
 	return envp;
 }
 
-/* A handler of the program must not run in what is a second life of its memory. */
+/* Handlers of the program must not run in the new process, which shares its memory. */
 RTL_FOREIGN_STACK static void reset_signals(void)
 {
 	struct sigaction plain;
@@ -134,7 +135,7 @@ RTL_FOREIGN_STACK static int program_main(void *arg)
 	_exit(127);
 }
 
-/* The wait status, or -1 when it is still running at the end of the wait. */
+/* The wait status, or -1 if the program is still running at the end of the wait. */
 RTL_FOREIGN_STACK static int wait_for(pid_t pid, uint64_t wait_ns)
 {
 	uint64_t end_ns = clock_read_ns(CLOCK_MONOTONIC) + wait_ns;
@@ -154,7 +155,7 @@ RTL_FOREIGN_STACK static int wait_for(pid_t pid, uint64_t wait_ns)
 	}
 }
 
-/* In the keeper: our memory, but files, handlers and signal mask (all blocked) of its own. */
+/* In the keeper: shared memory, but its own files, handlers and signal mask (all blocked). */
 RTL_FOREIGN_STACK static int keeper_main(void *arg)
 {
 	struct job *job = arg;
@@ -167,7 +168,7 @@ RTL_FOREIGN_STACK static int keeper_main(void *arg)
 		for (int i = 0; i < 3; i++)
 			dup2(fd, i);
 	}
-	/* pipes of the program's must not stay open for our sake; without the call they do */
+	/* don't keep the program's pipes open; without the call they stay open */
 	syscall(SYS_close_range, 3u, ~0u, 0u);
 	pid = clone(program_main, job->stack + STACK_SIZE, CLONE_VM | CLONE_VFORK | SIGCHLD, job);
 	if (pid < 0)
@@ -181,7 +182,7 @@ static void run_job(struct job *job)
 {
 	uint64_t wait_ns = env_uint(ENV_DRAIN_MS) * 1000000u;
 	char *stacks = alloc_pages(2 * STACK_SIZE);
-	/* valgrind makes the keeper a fork: what it writes must be seen here in that case, too */
+	/* valgrind turns the keeper into a fork: its results must be visible here in that case, too */
 	struct job *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 				  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t pid;
@@ -206,7 +207,7 @@ out:
 	alloc_pages_free(stacks, 2 * STACK_SIZE);
 }
 
-/* The directory that was made for the spool alone, when no other process has one in it. */
+/* Removes the directory made for the spool, unless another process has a spool in it. */
 static void remove_dir(const char *disk_path)
 {
 	char dir[PATH_MAX];
@@ -219,7 +220,7 @@ static void remove_dir(const char *disk_path)
 	rmdir(dir);
 }
 
-/* "trace.db" becomes "trace.1234.db": the name of another process's database is taken. */
+/* "trace.db" becomes "trace.1234.db": another process's database has the name. */
 static void name_for_pid(char *out, const char *output)
 {
 	const char *base = strrchr(output, '/');
@@ -269,7 +270,7 @@ void finish_run(const char *disk_path, const char *output)
 	name_for_pid(own, output);
 	if (env_bool(ENV_FORCE) || access(output, F_OK) != 0)
 		good = write_database(&job, disk_path, output);
-	/* there already, or since then: another process was quicker */
+	/* exists already, or since then: another process was faster */
 	if (!good && job.status != -1 && !env_bool(ENV_FORCE) && access(output, F_OK) == 0 &&
 	    access(disk_path, F_OK) == 0 && access(own, F_OK) != 0) {
 		output = own;

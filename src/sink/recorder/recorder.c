@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* recorder.c - the sink that writes events to the spool
  *
- * Owns:     the spool of this process, its drainer, the page that says whether to record.
+ * Owns:     the spool of this process, its drainer, the page with the recording mode.
  * Threads:  event() and loss() any; tick() the life thread; start() and stop() one.
- * Locks:    LOCK_META, when a name finds no room in its thread's chunk.
- * Hot path: record() - no lock, no allocation, no system call.
- * Fails:    no free slot: the event is dropped and counted; no thread place: the same.
+ * Locks:    LOCK_META, if a naming record does not fit into its thread's chunk.
+ * Hot path: record(): no lock, no allocation, no system call.
+ * Fails:    no free slot, or no free buf: the event is dropped and counted.
  * Not here: files (spool.c), chunks (buf.c), records (encode.c), moving to disk (event/drain.c).
  */
 #include "sink/recorder/recorder.h"
@@ -35,43 +35,47 @@
 
 #define BASE_SLOTS 48u	      /* prepared once the life thread runs: 4.5 MiB */
 #define FIRST_STEP 4u	      /* by a program's thread */
-#define PREPARE_STEP 24u      /* at a time, so that a tick stays short */
-#define DRAIN_STEP (1u << 20) /* bytes in a tick, so that sources get their turn */
+#define PREPARE_STEP 24u      /* per tick, so that a tick stays short */
+#define DRAIN_STEP (1u << 20) /* bytes per tick, so that sources get their ticks */
 #define DRAIN_AGAIN_NS 2000000u
 #define RETRY_NS UINT64_C(200000000)
-#define QUIET_WAIT_NS 2000000 /* for the writers of one record, where there is no barrier */
+#define QUIET_WAIT_NS 2000000 /* for a thread to finish its record, if there is no barrier */
 #define QUIET_TRIES 50
-#define ROOM_PAUSE_NS 50000
-#define ROOM_TRIES 200
-#define FIRST_TRIES 4000 /* at the beginning: once, and not in the middle of anything */
-#define NEW_ROOM_TRIES 64
+#define SPACE_PAUSE_NS 50000
+#define SPACE_TRIES 200
+#define FIRST_TRIES 4000 /* at the beginning: once, when waiting is acceptable */
+#define NEW_SPACE_TRIES 64
 
-enum mode { MODE_NONE = 0 /* not started, or a child's copy */, MODE_ON = LANE_OPEN, MODE_OVER };
+enum mode {
+	MODE_NONE = 0 /* not started, or a forked child's copy */,
+	MODE_ON = LANE_OPEN,
+	MODE_OVER
+};
 
-/* A page of its own that the kernel clears in the child of any fork, also one that no handler of
- * ours sees: the child shares the buffers with us and must not write to them. */
+/* A page that the kernel clears in every forked child, also where no fork handler runs: the child
+ * shares the buffers with its parent and must not write to them. */
 struct page {
 	_Atomic int mode; /* enum mode */
 };
 
-/* set in start, constant after */
+/* set in start, constant afterwards */
 static struct page *page;
-/* life thread; the one that stops after it */
+/* life thread, then the stopping thread */
 static struct spool spool;
 static struct drain drain;
 static bool drain_ready;
 static uint64_t drained_seals;
 static bool is_closed;
-static uint64_t late_in_file; /* the count of late events when the file was closed */
+static uint64_t late_in_file; /* late events already counted when the file was closed */
 /* atomic */
 static _Atomic uint32_t ticking;
 static _Atomic bool has_begun; /* the life thread has prepared its slots */
 static struct lock meta_lock = LOCK_INIT(LOCK_META);
 static struct buf *meta_buf RTL_GUARDED_BY(meta_lock);
 
-static enum spool_reason why_no_room(void)
+static enum spool_reason why_no_space(void)
 {
-	/* relaxed: a reason, not a decision */
+	/* relaxed: selects a reason only */
 	int err = (int)atomic_load_explicit(&spool.header->disk_state, memory_order_relaxed);
 
 	if (!err)
@@ -87,7 +91,7 @@ static void count(enum spool_reason reason, uint64_t nr)
 	uint64_t now = clock_now_ns();
 	uint64_t none = 0;
 
-	/* relaxed: counters on their own */
+	/* relaxed: independent counters */
 	atomic_fetch_add_explicit(&l->count, nr, memory_order_relaxed);
 	atomic_compare_exchange_strong_explicit(&l->first_ns, &none, now, memory_order_relaxed,
 						memory_order_relaxed);
@@ -96,7 +100,7 @@ static void count(enum spool_reason reason, uint64_t nr)
 
 static void loss(enum spool_reason reason, uint64_t nr)
 {
-	/* relaxed: set before the sink is attached; cleared by the kernel */
+	/* relaxed: set before the sink is attached; the kernel clears it */
 	int mode = page ? atomic_load_explicit(&page->mode, memory_order_relaxed) : MODE_NONE;
 
 	if (mode == MODE_NONE || (unsigned int)reason >= SPOOL_NR_REASONS)
@@ -104,7 +108,7 @@ static void loss(enum spool_reason reason, uint64_t nr)
 	count(reason, nr);
 }
 
-/* Rare, and worth the reserve when all else is full. */
+/* Rare records that other records refer to: they may use the reserve. */
 static bool names_something(enum event_kind kind)
 {
 	return EVENT_BIT(kind) & EVENTS_FACTS;
@@ -113,7 +117,7 @@ static bool names_something(enum event_kind kind)
 /* HOT: the owner begins to write. */
 static inline void enter(struct buf *b)
 {
-	/* relaxed and no fence: barrier_all() in quiet() and buf_reclaim() stands in for it */
+	/* relaxed and no fence: the barrier_all() in quiet() and buf_reclaim() replaces it */
 	atomic_store_explicit(&b->lane.busy, 1, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 	/* acquire: pairs with the release in buf_reclaim() */
@@ -121,7 +125,7 @@ static inline void enter(struct buf *b)
 		buf_wait(b);
 }
 
-/* HOT: its record is committed. */
+/* HOT: the owner has committed its record. */
 static inline void leave(struct buf *b)
 {
 	/* release: pairs with buf_any_busy() and buf_reclaim() */
@@ -148,8 +152,8 @@ static bool encode_meta(const struct event *ev)
 	return good;
 }
 
-/* Memory that nobody has prepared yet: threads that all begin at once need a chunk each, faster than the
- * life thread has its turns. */
+/* Whether slots are left to prepare: threads that all begin at once need a chunk each, faster than
+ * the life thread prepares slots. */
 static bool can_prepare(void)
 {
 	/* relaxed: a hint */
@@ -157,25 +161,26 @@ static bool can_prepare(void)
 	       spool.header->nr_slots;
 }
 
-static bool has_room(void)
+static bool has_space(void)
 {
 	/* relaxed: a hint */
 	return atomic_load_explicit(&spool.header->nr_free, memory_order_relaxed) > BUF_RESERVE;
 }
 
-/* What completed while the life thread was away is recorded in one burst, by itself or by a thread
- * that found its ring full, with nobody to prepare slots for it: then it is done here. What a
- * program's thread records of its own waits for that only while there is memory left, and never long. */
-static bool make_room(const struct thread *t, enum event_kind kind)
+/* Prepares slots. Operations that completed while the life thread was away are recorded in one
+ * burst, by the life thread or by a thread that found its ring full, without anyone to prepare
+ * slots meanwhile: this thread does. For its own records a program's thread waits only while slots
+ * are left to prepare, and briefly. */
+static bool make_space(const struct thread *t, enum event_kind kind)
 {
-	struct timespec pause = { 0, ROOM_PAUSE_NS };
+	struct timespec pause = { 0, SPACE_PAUSE_NS };
 	uint32_t step = PREPARE_STEP;
-	int tries = ROOM_TRIES;
+	int tries = SPACE_TRIES;
 	bool made;
 
 	if (!t->is_ours && !(EVENT_BIT(kind) & EVENTS_OPERATIONS)) {
 		if (!can_prepare())
-			return has_room();
+			return has_space();
 		step = FIRST_STEP;
 		/* relaxed: a hint */
 		if (!atomic_load_explicit(&has_begun, memory_order_relaxed))
@@ -184,35 +189,35 @@ static bool make_room(const struct thread *t, enum event_kind kind)
 	/* acquire: pairs with the release here and in tick() */
 	for (int i = 0; atomic_exchange_explicit(&ticking, 1, memory_order_acquire); i++) {
 		if (i == tries)
-			return has_room();
-		if (step == FIRST_STEP && has_room())
+			return has_space();
+		if (step == FIRST_STEP && has_space())
 			return true;
-		nanosleep(&pause, NULL); /* somebody else prepares some */
+		nanosleep(&pause, NULL); /* another thread is preparing slots */
 	}
 	made = spool_prepare(&spool, step) > 0;
 	atomic_store_explicit(&ticking, 0, memory_order_release);
 	return made;
 }
 
-/* Others may take the room that was made. */
-static RTL_COLD bool encode_in_new_room(const struct thread *t, struct buf *b,
-					const struct event *ev)
+/* Retries, since other threads may take the slots that were prepared. */
+static RTL_COLD bool encode_in_new_space(const struct thread *t, struct buf *b,
+					 const struct event *ev)
 {
-	for (int i = 0; i < NEW_ROOM_TRIES && make_room(t, ev->kind); i++) {
+	for (int i = 0; i < NEW_SPACE_TRIES && make_space(t, ev->kind); i++) {
 		if (encode_event(b, ev))
 			return true;
 	}
 	return false;
 }
 
-static void no_room(const struct event *ev, enum spool_reason reason)
+static void no_space(const struct event *ev, enum spool_reason reason)
 {
 	if (!names_something(ev->kind) || !encode_meta(ev))
 		count(reason, 1);
 }
 
-/* The trace is closed. A runtime that takes its queues and code apart in an exit handler (HIP 7.2) loses nothing
- * by that. */
+/* The trace is closed. Ends of queues and code are no loss: HIP 7.2 destroys them in an exit
+ * handler. */
 static RTL_COLD void count_late(const struct event *ev)
 {
 	if (!(EVENT_BIT(ev->kind) & EVENTS_FACTS))
@@ -236,7 +241,7 @@ static void record(const struct event *ev)
 			b = t->buf = buf_take(t->tid);
 		if (!b) {
 			if (atomic_load_explicit(&page->mode, memory_order_relaxed) == MODE_ON)
-				no_room(ev, SPOOL_REASON_thread_slots);
+				no_space(ev, SPOOL_REASON_thread_slots);
 			else
 				count_late(ev);
 			return;
@@ -250,10 +255,10 @@ static void record(const struct event *ev)
 	enter(b);
 	if (RTL_UNLIKELY(atomic_load_explicit(&page->mode, memory_order_relaxed) != MODE_ON))
 		count_late(ev);
-	else if (RTL_UNLIKELY(!encode_event(b, ev)) && !encode_in_new_room(t, b, ev))
-		no_room(ev, why_no_room());
+	else if (RTL_UNLIKELY(!encode_event(b, ev)) && !encode_in_new_space(t, b, ev))
+		no_space(ev, why_no_space());
 	else if (RTL_UNLIKELY(t->lane == &lane_none) && ev->kind == EVENT_API)
-		give_lane(t, b); /* its thread is on record by now */
+		give_lane(t, b); /* the thread's record has been written by now */
 	leave(b);
 }
 
@@ -275,7 +280,7 @@ static int start_page(void)
 
 	if (!p)
 		return -ENOMEM;
-	/* EINVAL on a kernel before 4.14: then pthread_atfork() in life.c is all there is */
+	/* EINVAL on a kernel before 4.14: then pthread_atfork() in life.c is the only protection */
 	madvise(p, SPOOL_PAGE, MADV_WIPEONFORK);
 	page = p;
 	return 0;
@@ -307,7 +312,7 @@ static int start(void)
 	return 0;
 }
 
-/* More slots, when more than half of them are in use. */
+/* Prepares more slots when more than half of them are in use. */
 static void prepare(void)
 {
 	struct spool_header *h = spool.header;
@@ -324,7 +329,7 @@ static void prepare(void)
 	}
 }
 
-/* Whether draining is somebody else's: `rtl trace`, also when it has not come to it yet. */
+/* Whether `rtl trace` drains this spool, or is expected to. */
 static bool is_drained_outside(uint64_t now_boot_ns)
 {
 	struct spool_header *h = spool.header;
@@ -335,7 +340,7 @@ static bool is_drained_outside(uint64_t now_boot_ns)
 	return !drain_take(&drain, now_boot_ns);
 }
 
-/* One step of draining. Bytes, 0 when there is nothing to do, or -errno. */
+/* One step of draining. Bytes, 0 if there is nothing to do, or -errno. */
 static int64_t drain_step(bool final, uint64_t max_bytes, uint64_t now_boot_ns)
 {
 	int fd = spool_disk_fd(&spool);
@@ -354,7 +359,7 @@ static bool is_low(void)
 	       atomic_load_explicit(&spool.header->nr_prepared, memory_order_relaxed) / 2;
 }
 
-/* Slots are out, and not for want of draining: they are open. */
+/* Slots run out although draining keeps up: they are open. */
 static bool is_starved(void)
 {
 	return atomic_load_explicit(&spool.header->nr_free, memory_order_relaxed) <=
@@ -362,10 +367,10 @@ static bool is_starved(void)
 	       !drain_waiting(&drain, false);
 }
 
-static int64_t failed_with; /* the last error of a drain that was said; life thread */
+static int64_t failed_with; /* the last logged error of a drain; life thread */
 
-/* A write takes as long as the disk likes, while GPU operations wait for this thread to look at them; and
- * what lies in memory outlives the process as well. */
+/* Whether to write to disk now: a write may take long, while GPU operations wait for this thread to
+ * harvest them, and memory outlives the process as well. */
 static bool is_worth_a_write(void)
 {
 	struct spool_header *h = spool.header;
@@ -384,7 +389,7 @@ static uint64_t tick_drain(uint64_t now_boot_ns)
 	if (!is_low() && (seals == drained_seals || !is_worth_a_write()))
 		return LIFE_IDLE;
 	if (is_drained_outside(now_boot_ns)) {
-		/* it takes what is there; asked again when there is more, or too much of it */
+		/* this drains all sealed chunks; repeated when more are sealed */
 		drained_seals = seals;
 		return is_low() ? RETRY_NS : LIFE_IDLE;
 	}
@@ -399,7 +404,7 @@ static uint64_t tick_drain(uint64_t now_boot_ns)
 	if (n >= (int64_t)DRAIN_STEP)
 		return 0;
 	drained_seals = seals;
-	/* low all the same: many threads have a chunk open each */
+	/* still low: many threads have an open chunk each */
 	return n || is_low() ? DRAIN_AGAIN_NS : LIFE_IDLE;
 }
 
@@ -408,7 +413,7 @@ static uint64_t tick(uint64_t now_ns)
 	uint64_t next;
 
 	(void)now_ns;
-	/* acquire: pairs with the release below; stop() may be there if we were slow */
+	/* acquire: pairs with the release below; stop() may have taken it if this tick was late */
 	if (atomic_exchange_explicit(&ticking, 1, memory_order_acquire))
 		return LIFE_IDLE;
 	prepare();
@@ -421,7 +426,7 @@ static uint64_t tick(uint64_t now_ns)
 	return next;
 }
 
-/* No thread is in the middle of a record when this returns, if at all possible. */
+/* Waits until no thread is writing a record, if possible. */
 static void quiet(void)
 {
 	struct timespec pause = { 0, QUIET_WAIT_NS };
@@ -435,7 +440,7 @@ static void quiet(void)
 		nanosleep(&pause, NULL);
 }
 
-/* All that is left goes to disk. true: the trace is closed. */
+/* Drains everything that is left. true: the trace is closed. */
 static bool drain_rest(void)
 {
 	int64_t n = drain_step(true, 0, clock_read_ns(CLOCK_BOOTTIME));
@@ -452,19 +457,19 @@ static void stop(void)
 {
 	struct spool_header *h = spool.header;
 	_Atomic uint64_t *late = &h->loss[SPOOL_REASON_late].count;
-	/* acquire: pairs with tick(), which is over then */
+	/* acquire: pairs with tick(), which has ended then */
 	bool hangs = atomic_exchange_explicit(&ticking, 1, memory_order_acquire);
 	bool outside = !hangs && is_drained_outside(clock_read_ns(CLOCK_BOOTTIME));
 
-	/* `rtl trace` takes up what comes until the process is gone: the API calls of exit handlers
-	 * and destructors that run after this */
+	/* `rtl trace` drains what comes until the process has ended: API calls of exit handlers and
+	 * destructors that run after this */
 	if (!outside)
 		quiet();
 	spool_note_clock(&spool);
 	atomic_store_explicit(&h->end_ns, clock_now_ns(), memory_order_relaxed);
 	atomic_store_explicit(&h->end_kind, SPOOL_END_EXIT, memory_order_release);
 	if (hangs) {
-		log_warn("%s: the disk does not answer; run `rtl recover` on it", h->disk_path);
+		log_warn("%s: the disk does not respond; run `rtl recover` on it", h->disk_path);
 		return;
 	}
 	late_in_file = atomic_load_explicit(late, memory_order_relaxed);

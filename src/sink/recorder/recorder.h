@@ -7,8 +7,8 @@
 
 extern const struct sink recorder_sink;
 
-/* From the library's destructor, the last thing of ours to run: names what came when the trace was
- * closed already and no file could take the count. */
+/* Called by librtl's destructor, as its last action: reports events that came after the trace was
+ * closed and could not be counted in the file. */
 void recorder_last_words(void);
 
 #endif

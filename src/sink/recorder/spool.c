@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* spool.c - makes the two files of a trace, and slots ahead of those who fill them
+/* spool.c - makes the two files of a trace, and prepares slots ahead of need
  *
  * Owns:     the mapping and both descriptors.
  * Threads:  one at a time, see spool.h.
@@ -68,7 +68,8 @@ static uint64_t own_start_ticks(void)
 
 	if (fd_read_line("/proc/self/stat", stat, sizeof(stat)) != 0)
 		return 0;
-	/* field 2 is the name in parentheses, which may hold anything; field 3 follows the last one */
+	/* field 2 is the name in parentheses, which may contain any characters; field 3 follows the
+	 * last one */
 	p = strrchr(stat, ')');
 	for (int field = 2; p && field < 22; field++)
 		p = strchr(p + 1, ' ');
@@ -79,13 +80,13 @@ static void random_id(uint64_t id[2])
 {
 	if (getrandom(id, 16, GRND_NONBLOCK) == 16)
 		return;
-	/* early in the boot, or an old kernel: unique on this host is enough */
+	/* early in the boot, or an old kernel: unique on this host suffices */
 	id[0] = clock_read_ns(CLOCK_REALTIME) * UINT64_C(0x9e3779b97f4a7c15);
 	id[1] = clock_read_ns(CLOCK_MONOTONIC) ^ (uint64_t)getpid() << 40 ^ (uintptr_t)id;
 }
 
-/* How many slots there may be on the file system of `fd`: half of what is free, since programs
- * use the memory file system, too (RCCL). */
+/* Maximum number of slots on the file system of `fd`: half of the free space, since programs use
+ * the memory file system, too (RCCL). */
 static uint32_t slots_that_fit(int fd, uint64_t buffer_bytes)
 {
 	uint64_t slots = buffer_bytes / SLOT_SIZE;
@@ -93,18 +94,18 @@ static uint32_t slots_that_fit(int fd, uint64_t buffer_bytes)
 	struct statvfs vfs;
 
 	if (fstatvfs(fd, &vfs) == 0 && vfs.f_blocks) {
-		uint64_t room = (uint64_t)vfs.f_bavail * vfs.f_frsize / 2;
+		uint64_t space = (uint64_t)vfs.f_bavail * vfs.f_frsize / 2;
 
-		if (slots * SLOT_SIZE > room)
-			slots = room / SLOT_SIZE;
+		if (slots * SLOT_SIZE > space)
+			slots = space / SLOT_SIZE;
 	}
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
-		/* less the header and the slots' descriptors */
+		/* minus the header and the slots' descriptors */
 		uint64_t other = SPOOL_HEADER_SIZE + 2 * SPOOL_PAGE + limit.rlim_cur / SPOOL_PAGE;
-		uint64_t room = limit.rlim_cur > other ? limit.rlim_cur - other : 0;
+		uint64_t space = limit.rlim_cur > other ? limit.rlim_cur - other : 0;
 
-		if (slots * SLOT_SIZE > room)
-			slots = room / SLOT_SIZE;
+		if (slots * SLOT_SIZE > space)
+			slots = space / SLOT_SIZE;
 	}
 	return slots > MAX_SLOTS ? MAX_SLOTS : (uint32_t)slots;
 }
@@ -114,7 +115,7 @@ static uint32_t round_up(uint64_t bytes)
 	return (uint32_t)((bytes + SPOOL_PAGE - 1) / SPOOL_PAGE * SPOOL_PAGE);
 }
 
-/* Blocks behind a range of the file. 0 or -errno. */
+/* Allocates blocks for a range of the file. 0 or -errno. */
 static int allocate(int fd, uint64_t offset, uint64_t bytes)
 {
 	static const char zeros[SPOOL_PAGE];
@@ -124,14 +125,14 @@ static int allocate(int fd, uint64_t offset, uint64_t bytes)
 		return 0;
 	if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO)
 		return -errno;
-	/* not every file system can; nobody uses the range yet */
+	/* not every file system supports it; no thread uses the range yet */
 	for (uint64_t i = 0; i < bytes && !err; i += sizeof(zeros))
 		err = fd_pwrite(fd, zeros, sizeof(zeros), offset + i);
 	return err;
 }
 
-/* Memory behind a range of the memory half, so that no thread takes a slow fault or SIGBUS. The
- * range is whole pages. 0 or -errno. */
+/* Populates a range of the memory half, so that no thread takes a slow fault or SIGBUS. The range
+ * is whole pages. 0 or -errno. */
 static int populate(struct spool *s, uint64_t offset, uint64_t bytes)
 {
 	char *p = (char *)s->header + offset;
@@ -142,7 +143,7 @@ static int populate(struct spool *s, uint64_t offset, uint64_t bytes)
 		return err;
 	if (madvise(p, bytes, MADV_POPULATE_WRITE) == 0)
 		return 0;
-	/* an older kernel: touching is safe only where the file has the blocks */
+	/* an older kernel: touching pages is safe only if the file has the blocks */
 	if (errno == EFAULT || errno == ENOMEM || !have_fd)
 		return -errno;
 	for (uint64_t i = 0; i < bytes; i += SPOOL_PAGE)
@@ -150,7 +151,7 @@ static int populate(struct spool *s, uint64_t offset, uint64_t bytes)
 	return 0;
 }
 
-/* The memory half in `dir`, mapped and empty. */
+/* Makes the memory half in `dir`, mapped and empty. */
 static int create_memory_half(struct spool *s, const char *dir, const uint64_t id[2],
 			      uint64_t buffer_bytes)
 {
@@ -210,7 +211,7 @@ out:
 	return err;
 }
 
-/* `made` tells whether the directory is new. */
+/* *made: whether the directory is new. */
 static int create_disk_half(struct spool *s, const char *dir, uint64_t start_ns, char *path,
 			    bool *made)
 {
@@ -225,7 +226,7 @@ static int create_disk_half(struct spool *s, const char *dir, uint64_t start_ns,
 	str_add(&p, ".rtl");
 	if (p.cut)
 		return -ENAMETOOLONG;
-	/* again, since a process that ends may remove the directory when it is empty */
+	/* repeated, since another process that ends may remove the empty directory */
 	for (int i = 0; i < MAX_TRIES; i++) {
 		*made = mkdir(dir, 0777) == 0;
 		if (!*made && errno != EEXIST)
@@ -254,7 +255,7 @@ static enum spool_clock clock_name(void)
 
 void spool_note_clock(struct spool *s)
 {
-	/* relaxed: a number on its own */
+	/* relaxed: an independent value */
 	atomic_store_explicit(&s->header->clock_id, clock_name(), memory_order_relaxed);
 }
 
@@ -316,26 +317,26 @@ uint32_t spool_prepare(struct spool *s, uint32_t nr)
 
 	if (nr > h->nr_slots - first)
 		nr = h->nr_slots - first;
-	/* others live on this file system, too: an eighth of it stays free */
+	/* other programs use this file system, too: an eighth of it stays free */
 	if (first && fd_is(s->mem_fd, s->mem_dev, s->mem_ino) && fstatvfs(s->mem_fd, &vfs) == 0 &&
 	    vfs.f_blocks) {
 		uint64_t kept = vfs.f_blocks / 8;
-		uint64_t room = vfs.f_bavail > kept ? (vfs.f_bavail - kept) * vfs.f_frsize : 0;
+		uint64_t space = vfs.f_bavail > kept ? (vfs.f_bavail - kept) * vfs.f_frsize : 0;
 
-		if ((uint64_t)nr * SLOT_SIZE > room)
-			nr = (uint32_t)(room / SLOT_SIZE);
+		if ((uint64_t)nr * SLOT_SIZE > space)
+			nr = (uint32_t)(space / SLOT_SIZE);
 	}
 	if (!nr || populate(s, h->slots_offset + (uint64_t)first * SLOT_SIZE,
 			    (uint64_t)nr * SLOT_SIZE) != 0)
 		return 0;
-	/* before they are free: a reader looks at prepared slots only */
+	/* before they are free: a reader reads prepared slots only */
 	atomic_store_explicit(&h->nr_prepared, first + nr, memory_order_release);
 	for (uint32_t i = 0; i < nr; i++)
 		slot_push(h, first + nr - 1 - i);
 	return nr;
 }
 
-/* Whether the file holds this trace: a number of an inode may be given out again. */
+/* Whether the file is this trace: an inode number may be reused. */
 static bool is_ours(const struct spool *s, int fd)
 {
 	uint64_t id[2];
@@ -351,7 +352,7 @@ int spool_disk_fd(struct spool *s)
 
 	if (fd_is(s->disk_fd, s->disk_dev, s->disk_ino))
 		return s->disk_fd;
-	/* not closed: the number is the program's now */
+	/* not closed: the number belongs to the program now */
 	s->disk_fd = -1;
 	fd = fd_open(s->header->disk_path, O_RDWR | O_NOFOLLOW, 0);
 	if (fd >= 0 && !is_ours(s, fd))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* spool.h - the two files of one trace, on the side of the process that writes it
+/* spool.h - the two files of a trace, in the process that writes it
  *
- * Not thread-safe: the starter, then the life thread, then the one that stops.
+ * Not thread-safe: used by the starting thread, then the life thread, then the stopping thread.
  */
 #ifndef RTL_RECORDER_SPOOL_H
 #define RTL_RECORDER_SPOOL_H
@@ -13,10 +13,10 @@
 #include "event/format.h"
 
 #define SPOOL_MIN_SLOTS 8u
-#define SPOOL_START_SLOTS 16u /* prepared at once, if there are as many */
+#define SPOOL_START_SLOTS 16u /* prepared at once, if there are that many */
 
 struct spool {
-	struct spool_header *header; /* mapped, for ever */
+	struct spool_header *header; /* mapped permanently */
 	size_t size;
 	int mem_fd;  /* -1: lost and not found again */
 	int disk_fd; /* the same */
@@ -25,20 +25,20 @@ struct spool {
 };
 
 /* Creates both halves: the disk half in `dir` (made if missing, one level), the memory half in
- * `mem_dir`, or in `dir` when that is "" or can't be used. `buffer_bytes` is the most that slots may
+ * `mem_dir`, or in `dir` if that is "" or not usable. `buffer_bytes` is the most that slots may
  * take. 0 or -errno; then nothing is left behind. */
 int spool_create(struct spool *s, const char *dir, const char *mem_dir, uint64_t buffer_bytes);
 
-/* Puts memory behind up to `nr` more slots and makes them free; returns how many there were. */
+/* Allocates memory for up to `nr` more slots and makes them free; returns how many it made. */
 uint32_t spool_prepare(struct spool *s, uint32_t nr);
 
-/* The disk half's descriptor, found again by its path if the program closed it; -1 when lost. */
+/* The disk half's descriptor, reopened by its path if the program closed it; -1 if lost. */
 int spool_disk_fd(struct spool *s);
 
-/* Brings up to date which clock of the host the times are of. */
+/* Updates the host clock id in the header. */
 void spool_note_clock(struct spool *s);
 
-/* Unmaps and closes; the files stay. For tests: a process keeps its spool for ever. */
+/* Unmaps and closes; the files stay. For tests: a process never releases its spool. */
 void spool_release(struct spool *s);
 
 #endif
