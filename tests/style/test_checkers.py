@@ -24,6 +24,7 @@ import check_paths  # noqa: E402
 import check_results  # noqa: E402
 import check_size  # noqa: E402
 import check_tidy  # noqa: E402
+import check_words  # noqa: E402
 import draw_modules  # noqa: E402
 import rtl_tree  # noqa: E402
 
@@ -112,6 +113,28 @@ class Forks(Tree):
         self.put("lib/x/pool.c", LOCKED)
         self.put("lib/y/main.c", "pthread_atfork(a, b, c);\npool_hold(true);\npool_hold(false);\n")
         self.found(check_forks.check, "lib/x/pool.c:1", "lib/x", "true, false")
+
+
+class Words(Tree):
+    def test_terms_of_the_field_are_accepted(self):
+        self.put("src/base/a.c", "/* placed in a mushroom: replaced */\nint free_slot, authority;\n")
+        self.found(check_words.check)
+
+    def test_banned_word_in_a_comment(self):
+        self.put("src/event/a.h", "int a;\n/* Whoever reads it. */\n")
+        self.found(check_words.check, "src/event/a.h:2", "'Whoever'", "the caller")
+
+    def test_banned_word_as_part_of_a_name(self):
+        self.put("src/sink/a.c", "static int free_places;\n")
+        self.found(check_words.check, "src/sink/a.c:1", "'places'", "slot")
+
+    def test_banned_word_in_a_macro(self):
+        self.put("src/base/a.h", "#define ROOM_SIZE 1\n")
+        self.found(check_words.check, "src/base/a.h:1", "'ROOM'", "space")
+
+    def test_banned_word_as_name_of_a_file(self):
+        self.put("src/base/told.h", "int a;\n")
+        self.found(check_words.check, "src/base/told.h:1", "'told'")
 
 
 class Locks(Tree):
