@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* args.c - takes signatures apart, finds arguments by role, writes them as text
+/* args.c - parses signatures, finds arguments by role, writes them as text
  *
  * Signatures and words come from a file: nothing is read beyond the words that a call has.
  */
@@ -21,7 +21,7 @@ struct text {
 	bool cut;
 };
 
-static void add(struct text *t, const char *bytes, size_t n)
+static void add_bytes(struct text *t, const char *bytes, size_t n)
 {
 	size_t left = t->size - 1 - t->used;
 
@@ -33,7 +33,7 @@ static void add(struct text *t, const char *bytes, size_t n)
 	t->used += n;
 }
 
-__attribute__((format(printf, 2, 3))) static void addf(struct text *t, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void add_format(struct text *t, const char *fmt, ...)
 {
 	char buf[64];
 	va_list args;
@@ -42,11 +42,11 @@ __attribute__((format(printf, 2, 3))) static void addf(struct text *t, const cha
 	va_start(args, fmt);
 	n = vsnprintf(buf, sizeof(buf), fmt, args);
 	va_end(args);
-	add(t, buf, n < (int)sizeof(buf) ? (size_t)n : sizeof(buf) - 1);
+	add_bytes(t, buf, n < (int)sizeof(buf) ? (size_t)n : sizeof(buf) - 1);
 }
 
-/* Splits "name:type:role" in place; false: not understood. *words is what it takes in any case. */
-static bool parse_one(char *item, struct store_arg *arg, uint32_t *words)
+/* Splits "name:type:role" in place; false if it can't be parsed. *words, its number of words, is set in both cases. */
+static bool parse_arg(char *item, struct store_arg *arg, uint32_t *words)
 {
 	char *type = strchr(item, ':');
 	char *role = type ? strchr(type + 1, ':') : NULL;
@@ -83,7 +83,7 @@ int args_parse(struct store_op *op)
 		return 0;
 	for (const char *p = op->signature; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
 		nr++;
-	/* more than a record has room for: such a signature fits no call */
+	/* a record holds fewer words: no call can match such a signature */
 	if (nr > REC_API_MAX_WORDS) {
 		op->nr_words = REC_API_MAX_WORDS + 1;
 		return 0;
@@ -100,7 +100,7 @@ int args_parse(struct store_op *op)
 			*next++ = '\0';
 		memset(&args[op->nr_args], 0, sizeof(*args));
 		args[op->nr_args].word = word;
-		op->nr_args += parse_one(text, &args[op->nr_args], &words);
+		op->nr_args += parse_arg(text, &args[op->nr_args], &words);
 		word += words;
 	}
 	op->args = args;
@@ -145,7 +145,7 @@ const char *args_enum(const char *enum_name, uint64_t value)
 	return NULL;
 }
 
-/* Bytes of the UTF-8 character that the text begins with; 0 when it is none, or one byte. */
+/* Bytes of the multi-byte UTF-8 character at p; 0 if there isn't a valid one. */
 static size_t utf8_size(const unsigned char *p)
 {
 	size_t size = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
@@ -167,7 +167,7 @@ static void add_string(struct text *t, const char *string)
 {
 	const unsigned char *p = (const unsigned char *)string;
 
-	add(t, "\"", 1);
+	add_bytes(t, "\"", 1);
 	while (*p && !t->cut) {
 		size_t size = utf8_size(p);
 
@@ -176,21 +176,21 @@ static void add_string(struct text *t, const char *string)
 			if (size > t->size - 1 - t->used)
 				t->cut = true;
 			else
-				add(t, (const char *)p, size);
+				add_bytes(t, (const char *)p, size);
 			p += size;
 			continue;
 		}
 		if (*p == '"' || *p == '\\')
-			addf(t, "\\%c", *p);
+			add_format(t, "\\%c", *p);
 		else if (*p == '\n')
-			add(t, "\\n", 2);
+			add_bytes(t, "\\n", 2);
 		else if (*p < 0x20 || *p >= 0x7f)
-			addf(t, "\\x%02x", *p);
+			add_format(t, "\\x%02x", *p);
 		else
-			add(t, (const char *)p, 1);
+			add_bytes(t, (const char *)p, 1);
 		p++;
 	}
-	add(t, "\"", 1);
+	add_bytes(t, "\"", 1);
 }
 
 static void add_value(struct text *t, const struct index *index, const struct store_arg *arg,
@@ -204,47 +204,47 @@ static void add_value(struct text *t, const struct index *index, const struct st
 
 	switch (arg->type) {
 	case 'i':
-		addf(t, "%" PRId64, (int64_t)word);
+		add_format(t, "%" PRId64, (int64_t)word);
 		break;
 	case 'u':
 	case 'z':
-		addf(t, "%" PRIu64, word);
+		add_format(t, "%" PRIu64, word);
 		break;
 	case 'b':
-		addf(t, "%s", word ? "true" : "false");
+		add_format(t, "%s", word ? "true" : "false");
 		break;
 	case 'f':
 		memcpy(&f, &bits, sizeof(f));
-		addf(t, "%.9g", (double)f);
+		add_format(t, "%.9g", (double)f);
 		break;
 	case 'g':
 		memcpy(&d, &word, sizeof(d));
-		addf(t, "%.17g", d);
+		add_format(t, "%.17g", d);
 		break;
 	case 's':
 		if (word)
 			add_string(t, index_string(index, word));
 		else
-			add(t, "NULL", 4);
+			add_bytes(t, "NULL", 4);
 		break;
 	case 'e':
 		name = args_enum(arg->enum_name, word);
 		if (name)
-			add(t, name, strlen(name));
+			add_bytes(t, name, strlen(name));
 		else
-			addf(t, "%" PRId64, (int64_t)word);
+			add_format(t, "%" PRId64, (int64_t)word);
 		break;
 	case 'd':
-		addf(t, "{%" PRIu32 ",%" PRIu32 ",%" PRIu32 "}", bits, (uint32_t)(word >> 32),
-		     (uint32_t)words[1]);
+		add_format(t, "{%" PRIu32 ",%" PRIu32 ",%" PRIu32 "}", bits, (uint32_t)(word >> 32),
+			   (uint32_t)words[1]);
 		break;
 	default:
-		addf(t, "0x%" PRIx64, word);
+		add_format(t, "0x%" PRIx64, word);
 		break;
 	}
 }
 
-/* What does not fit ends in "...", on a whole character. */
+/* Ends a cut text in "...", behind a whole character. */
 static void end_cut(struct text *t)
 {
 	size_t at = t->size - 1 > 3 ? t->size - 4 : 0;
@@ -254,7 +254,7 @@ static void end_cut(struct text *t)
 	while (at && ((unsigned char)t->buf[at] & 0xc0) == 0x80)
 		at--;
 	t->used = at;
-	add(t, "...", 3);
+	add_bytes(t, "...", 3);
 }
 
 size_t args_text(const struct index *index, const struct store_api *api, char *buf, size_t size)
@@ -269,9 +269,9 @@ size_t args_text(const struct index *index, const struct store_api *api, char *b
 		const struct store_arg *arg = &op->args[i];
 
 		if (i)
-			add(&t, ", ", 2);
-		add(&t, arg->name, strlen(arg->name));
-		add(&t, "=", 1);
+			add_bytes(&t, ", ", 2);
+		add_bytes(&t, arg->name, strlen(arg->name));
+		add_bytes(&t, "=", 1);
 		add_value(&t, index, arg, api->words + arg->word);
 	}
 	if (t.cut)

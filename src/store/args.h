@@ -3,7 +3,7 @@
  *
  * As text: "name=value, name=value", pointers and handles as 0x..., strings in quotes with \" \\ \n \xHH,
  * enumerators by name where known (else the number), dim3 as {x,y,z}, bytes as plain numbers, "*ptr=value" for
- * what came back. The form is stable: readers of the database may take it apart at ", ".
+ * results. The form is stable: readers of the database may split it at ", ".
  */
 #ifndef RTL_STORE_ARGS_H
 #define RTL_STORE_ARGS_H
@@ -14,11 +14,11 @@
 
 #include "store/index.h"
 
-/* Takes a signature apart; what is not understood is left out. The arrays live until the store_op's owner
- * frees `args` with alloc's free function. 0 or -ENOMEM. */
+/* Parses op->signature into op->args; an argument that can't be parsed is left out. The owner of the store_op frees `args`
+ * with alloc_free(). 0 or -ENOMEM. */
 int args_parse(struct store_op *op);
 
-/* The first argument of that role; NULL: the function has none, or the call was recorded without. */
+/* The first argument of that role; NULL: the function has none, or the call was recorded without arguments. */
 const struct store_arg *args_find(const struct store_api *api, const char *role);
 /* Its first word; `fallback` when there is none. */
 uint64_t args_value(const struct store_api *api, const char *role, uint64_t fallback);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* demangle.c - names of kernels for people; the demangler is libstdc++'s
+/* demangle.c - readable kernel names; the demangler is libstdc++'s
  *
- * Its streaming form is used, which allocates nothing: a short mangled name can stand for gigabytes
- * (substitutions that double), so the output is left by longjmp when it grows beyond bounds, and the
- * mangled name is shown instead. Only the static library has it; where there is none
- * (RTL_DEMANGLE_SHARED), the usual function takes names short enough to be harmless.
- * The prototypes are stated here because no C header has them.
+ * Its streaming form is used, which allocates nothing: a short mangled name can expand to gigabytes
+ * (substitutions that double), so a longjmp ends it when the output exceeds its limit, and the
+ * mangled name is shown instead. Only the static library has the streaming form; without it
+ * (RTL_DEMANGLE_SHARED) the usual function demangles names that are too short to explode.
+ * The prototypes are here because no C header has them.
  */
 #include "store/demangle.h"
 
@@ -31,7 +31,7 @@ static char *demangle(const char *mangled)
 
 #else
 
-#define DEMANGLE_IN 8192 /* longer names are nobody's; the demangler's recursion stays bounded */
+#define DEMANGLE_IN 8192 /* bounds the demangler's recursion; longer names don't occur */
 #define DEMANGLE_OUT 65536
 
 typedef void (*demangle_fn)(const char *text, size_t size, void *arg);
@@ -43,7 +43,7 @@ struct out {
 	char text[DEMANGLE_OUT];
 };
 
-static void take(const char *text, size_t size, void *arg)
+static void append_output(const char *text, size_t size, void *arg)
 {
 	struct out *out = arg;
 
@@ -58,7 +58,7 @@ static bool demangle_to(const char *mangled, struct out *out)
 	out->used = 0;
 	if (setjmp(out->stop))
 		return false;
-	if (__gcclibcxx_demangle_callback(mangled, take, out) != 0)
+	if (__gcclibcxx_demangle_callback(mangled, append_output, out) != 0)
 		return false;
 	out->text[out->used] = '\0';
 	return out->used > 0;

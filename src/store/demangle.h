@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* demangle.h - names of kernels for people: Itanium C++ demangling, ".kd" stripped */
+/* demangle.h - readable kernel names: Itanium C++ demangling, ".kd" stripped */
 #ifndef RTL_STORE_DEMANGLE_H
 #define RTL_STORE_DEMANGLE_H
 
 #include <stddef.h>
 
-/* Malloc'd: the demangled name, or a copy of the name (without ".kd") where it is not mangled.
- * NULL only without memory. */
+/* The demangled name, or a copy of the name (without ".kd") where it is not mangled; the caller frees it.
+ * NULL: out of memory. */
 char *demangle_dup(const char *mangled);
 
-/* The same without a substitute, and with ".kd", which becomes `[clone .kd]`: NULL where the name is not mangled, or stands
- * for more text than anybody reads. Takes bounded time and memory whatever the name is. */
+/* The same with ".kd", which becomes `[clone .kd]`; NULL where the name is not mangled or its demangled text is too long.
+ * Time and memory are bounded for every name. */
 char *demangle_whole(const char *mangled);
 
 #endif

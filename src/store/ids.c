@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ids.c - a set of numbers in pages of bits; a full page gives its bits back */
+/* ids.c - a set of numbers in pages of bits; a full page frees its bits */
 #include "store/ids.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #define FULL UINT32_MAX
 
 struct ids_page {
-	uint32_t nr; /* numbers in it; of a free one the next free one */
+	uint32_t nr; /* numbers in the page; in a free page the next free one */
 	uint32_t reserved;
 	uint64_t bits[PAGE / 64];
 };
@@ -23,7 +23,7 @@ void ids_fini(struct ids *ids)
 	memset(ids, 0, sizeof(*ids));
 }
 
-/* An empty page; UINT32_MAX without memory. */
+/* The index of a cleared page; UINT32_MAX: out of memory. */
 static uint32_t new_page(struct ids *ids)
 {
 	uint32_t at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ids.h - a set of numbers that mostly follow one another, as ids do
+/* ids.h - a set of mostly consecutive numbers, as ids are
  *
- * Pages of 4096 numbers: one that is full costs 16 bytes, one that has gaps 512 more. Numbers may come
+ * Pages of 4096 numbers: a full page takes 16 bytes, one with gaps 512 more. Numbers may be added
  * in any order. Single-threaded.
  */
 #ifndef RTL_STORE_IDS_H
@@ -13,10 +13,10 @@
 #include "store/map.h"
 
 struct ids {
-	struct map pages; /* number of the page to its place in `bits`, or to FULL */
+	struct map pages; /* number of the page to its index in `bits`, or to FULL */
 	struct ids_page *bits;
 	uint32_t nr_bits, cap_bits;
-	uint32_t free; /* a place that is not used + 1, linked by its `nr`; 0: none */
+	uint32_t free; /* 1 + index of the first free page in `bits`, linked by `nr`; 0: none */
 };
 
 /* A zeroed set is an empty one. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* index.c - two passes over a trace: what is referred to, then the operations as a stream
+/* index.c - two passes over a trace: metadata, then the operations as a stream
  *
- * Owns:     the loader and all facts.
+ * Owns:     the loader and all metadata.
  * Threads:  one.
- * Not here: how a fact is kept (index_meta.c), how records are found (load.c).
+ * Not here: how metadata is kept (index_meta.c), how records are found (load.c).
  */
 #include "store/index_internal.h"
 
@@ -16,7 +16,7 @@
 #define PROGRESS_EVERY 8192u
 
 /* Times of 0 mean "not known". */
-static void span(uint64_t *first, uint64_t *last, uint64_t ns)
+static void widen_span(uint64_t *first, uint64_t *last, uint64_t ns)
 {
 	if (!ns)
 		return;
@@ -26,19 +26,19 @@ static void span(uint64_t *first, uint64_t *last, uint64_t ns)
 		*last = ns;
 }
 
-static void span_host(struct index *index, uint64_t ns)
+static void widen_host_span(struct index *index, uint64_t ns)
 {
-	span(&index->totals.first_ns, &index->totals.last_ns, ns);
+	widen_span(&index->totals.first_ns, &index->totals.last_ns, ns);
 }
 
-static void span_gpu(struct index *index, uint64_t begin, uint64_t end)
+static void widen_gpu_span(struct index *index, uint64_t begin, uint64_t end)
 {
 	struct store_totals *t = &index->totals;
 
-	span(&t->gpu_first_ns, &t->gpu_last_ns, begin);
-	span(&t->gpu_first_ns, &t->gpu_last_ns, end);
-	span_host(index, begin);
-	span_host(index, end);
+	widen_span(&t->gpu_first_ns, &t->gpu_last_ns, begin);
+	widen_span(&t->gpu_first_ns, &t->gpu_last_ns, end);
+	widen_host_span(index, begin);
+	widen_host_span(index, end);
 }
 
 static void count_ids(struct index *index, uint64_t marker, uint64_t correlation)
@@ -59,8 +59,8 @@ static int count_api(struct index *index, const struct rec_api *a)
 		return ret;
 	index->totals.apis++;
 	index->totals.api_args += a->nr_words > 0;
-	span_host(index, a->begin_ns);
-	span_host(index, a->end_ns);
+	widen_host_span(index, a->begin_ns);
+	widen_host_span(index, a->end_ns);
 	count_ids(index, 0, a->correlation);
 	count_ids(index, 0, a->parent);
 	return index_meta_thread(index, a->h.id);
@@ -75,8 +75,9 @@ static int count_link(struct index *index, const struct rec_link *l)
 	return ret < 0 ? ret : index_meta_thread(index, l->h.id);
 }
 
-/* Whose an operation is, when its record could not say so. */
-static void own(const struct index *index, uint64_t *correlation, uint64_t *marker, uint32_t *tid)
+/* Replaces call, marker and thread by those of the operation's REC_LINK, if it has one. */
+static void apply_link(const struct index *index, uint64_t *correlation, uint64_t *marker,
+		       uint32_t *tid)
 {
 	struct link link;
 
@@ -90,7 +91,7 @@ static void own(const struct index *index, uint64_t *correlation, uint64_t *mark
 
 #include "records_visit_gen.h"
 
-/* Pass 1's part for operations: totals, and who is referred to. */
+/* Pass 1 for operations: totals, and the threads and kernels that they refer to. */
 static int count_op(struct index *index, const struct rec_head *rec)
 {
 	struct store_totals *t = &index->totals;
@@ -111,34 +112,34 @@ static int count_op(struct index *index, const struct rec_head *rec)
 		return index_meta_shape(index, (const struct rec_shape *)rec);
 	case REC_DISPATCH:
 		t->dispatches++;
-		span_gpu(index, d->begin_ns, d->begin_ns ? d->begin_ns + d->ns : 0);
+		widen_gpu_span(index, d->begin_ns, d->begin_ns ? d->begin_ns + d->ns : 0);
 		count_ids(index, d->marker, d->correlation);
 		break;
 	case REC_DISPATCH_WIDE:
 		t->dispatches++;
-		span_gpu(index, w->begin_ns, w->end_ns);
+		widen_gpu_span(index, w->begin_ns, w->end_ns);
 		count_ids(index, w->marker, w->correlation);
 		break;
 	case REC_COPY:
 		t->copies++;
-		span_gpu(index, c->begin_ns, c->end_ns);
+		widen_gpu_span(index, c->begin_ns, c->end_ns);
 		count_ids(index, c->marker, c->correlation);
 		break;
 	case REC_BARRIER:
 		t->barriers++;
-		span_host(index, b->begin_ns);
-		span_host(index, b->end_ns);
+		widen_host_span(index, b->begin_ns);
+		widen_host_span(index, b->end_ns);
 		count_ids(index, 0, b->correlation);
 		break;
 	case REC_MARKER:
 		t->markers++;
-		span_host(index, m->time_ns);
+		widen_host_span(index, m->time_ns);
 		count_ids(index, m->marker, 0);
 		count_ids(index, m->parent, 0);
 		break;
 	case REC_MARKER_END:
 		t->marker_ends++;
-		span_host(index, e->time_ns);
+		widen_host_span(index, e->time_ns);
 		count_ids(index, e->marker, 0);
 		break;
 	default:
@@ -217,7 +218,7 @@ static uint32_t gpu_of(const struct index *index, uint32_t agent)
 
 static void note_shape(struct index *index, const struct rec_shape *rec)
 {
-	/* load.c has seen to it that ids go up from 0 in each chunk, within load_max_shapes() */
+	/* load.c checked that ids go up from 0 in each chunk, within load_max_shapes() */
 	struct index_shape *shape = &index->shapes[rec->h.id];
 
 	shape->kernel = index_meta_find(&index->kernels, rec->kernel);
@@ -225,8 +226,8 @@ static void note_shape(struct index *index, const struct rec_shape *rec)
 	shape->cookie = 0;
 }
 
-/* What both forms of a dispatch take from their shape. False only when the file has been changed
- * since the first pass. */
+/* Fills in the fields that both forms of a dispatch take from their shape. False only if the file was
+ * changed after the first pass. */
 static bool fill_shape(struct index *index, struct store_dispatch *op, uint32_t id)
 {
 	const struct rec_shape *rec = load_shape(index->load);
@@ -277,7 +278,7 @@ static int visit_dispatch(struct index *index, const struct store_visitor *v, vo
 		op.marker = w->marker;
 		shape = w->shape;
 	}
-	own(index, &op.correlation, &op.marker, &op.tid);
+	apply_link(index, &op.correlation, &op.marker, &op.tid);
 	return fill_shape(index, &op, shape) ? v->dispatch(arg, &op) : 0;
 }
 
@@ -289,7 +290,7 @@ static int visit_copy(struct index *index, const struct store_visitor *v, void *
 	index_get_copy(&op, c);
 	op.dst_gpu = gpu_of(index, c->dst_agent);
 	op.src_gpu = gpu_of(index, c->src_agent);
-	own(index, &op.correlation, &op.marker, &op.tid);
+	apply_link(index, &op.correlation, &op.marker, &op.tid);
 	return v->copy(arg, &op);
 }
 
@@ -306,7 +307,7 @@ static int visit_barrier(struct index *index, const struct store_visitor *v, voi
 	queue.id = b->queue;
 	if (at != SIZE_MAX)
 		op.queue = &((struct store_queue *)index->queues.items)[at];
-	own(index, &op.correlation, NULL, &op.tid);
+	apply_link(index, &op.correlation, NULL, &op.tid);
 	return v->barrier(arg, &op);
 }
 
@@ -352,15 +353,15 @@ static int visit_api(struct index *index, const struct store_visitor *v, void *a
 	};
 
 	if (!op)
-		return 0; /* the file has been changed since the first pass */
-	/* what the signature does not account for is not guessed at */
+		return 0; /* the file was changed after the first pass */
+	/* a call with fewer words than its signature: show no arguments */
 	if (op->known && api.nr_words < op->nr_words)
 		api.nr_words = 0;
 	return v->api(arg, &api);
 }
 
-static int visit_one(struct index *index, const struct store_visitor *v, void *arg,
-		     const struct rec_head *rec)
+static int visit_record(struct index *index, const struct store_visitor *v, void *arg,
+			const struct rec_head *rec)
 {
 	const struct rec_end *end = (const struct rec_end *)rec;
 
@@ -406,7 +407,7 @@ int index_visit(struct index *index, const struct store_visitor *visitor, void *
 	err->text[0] = '\0';
 	load_rewind(index->load);
 	while ((ret = load_next(index->load, &rec, NULL)) == 1) {
-		ret = visit_one(index, visitor, arg, rec);
+		ret = visit_record(index, visitor, arg, rec);
 		if (ret < 0)
 			return ret;
 		if (--until == 0) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* index.h - a trace with its references resolved: facts first, then the operations as a stream
+/* index.h - a trace with its references resolved: metadata first, then the operations as a stream
  *
- * index_open() reads the whole trace once and keeps what others refer to: strings, infos, agents,
- * queues, code objects, kernels, threads, clock samples. index_visit() reads it again and hands
- * every operation to a visitor, in the order of the file. Memory grows with the metadata alone
- * (kernels, queues, open markers), never with the number of operations; a call costs less than a bit
- * (ids.h). Strings are kept all: those that arguments refer to are interned by the traced process, in
- * whose memory each distinct one lies, too.
+ * index_open() reads the whole trace once and keeps what records refer to: strings, infos, agents,
+ * queues, code objects, kernels, threads, clock samples. index_visit() reads it again and passes
+ * every operation to a visitor, in the order of the file. Memory grows with the metadata
+ * (kernels, queues, open markers), never with the number of operations; a call takes less than a bit
+ * (ids.h). All strings are kept: the traced process interns those of arguments, so that each distinct
+ * one is in its memory, too.
  */
 #ifndef RTL_STORE_INDEX_H
 #define RTL_STORE_INDEX_H
@@ -18,12 +18,12 @@
 #include "records_store_gen.h"
 #include "store/load.h"
 
-/* Those that hold what a record holds are made of the description of records (records_store_gen.h), the others are below.
+/* Structures that hold exactly a record's fields are generated (records_store_gen.h), the others are below.
  * Strings are borrowed, end in NUL, are never NULL ("" when unknown) and live as long as the index. */
 
 struct store_thread {
 	uint32_t tid;
-	uint64_t first_ns; /* 0: no REC_THREAD, only referred to */
+	uint64_t first_ns; /* 0: other records refer to it, its REC_THREAD is missing */
 	char name[17];
 };
 
@@ -34,14 +34,14 @@ struct store_dispatch {
 	uint64_t begin_ticks, end_ticks, begin_ns, end_ns, packet, correlation, marker;
 	uint32_t grid[3], private_size, group_size, tid, flags;
 	uint16_t group[3];
-	/* 0 at first; the consumer's own, the same one for dispatches of the same shape and chunk */
+	/* the visitor's: 0 at first, shared by dispatches of the same shape and chunk */
 	uint64_t *shape_cookie;
 };
 
 struct store_marker {
 	uint64_t time_ns, marker, parent;
 	uint32_t kind, level, tid, size;
-	const char *text; /* ends in NUL; until the callback returns */
+	const char *text; /* ends in NUL; valid until the callback returns */
 };
 
 struct store_marker_end {
@@ -74,10 +74,10 @@ struct store_api {
 	int32_t status;
 	uint32_t
 		nr_words; /* 0: recorded without arguments; else at least op->nr_words, or op is not known */
-	const uint64_t *words; /* until the callback returns */
+	const uint64_t *words; /* valid until the callback returns */
 };
 
-/* Callbacks return 0, or a negative errno that ends the visit. Those not wanted are NULL. */
+/* Callbacks return 0, or a negative errno that ends the visit. Any may be NULL. */
 struct store_visitor {
 	int (*dispatch)(void *arg, const struct store_dispatch *op);
 	int (*marker_begin)(void *arg, const struct store_marker *marker);
@@ -90,7 +90,7 @@ struct store_visitor {
 	int (*progress)(void *arg, uint64_t done, uint64_t total);
 };
 
-/* Counted by the first pass. */
+/* Counted by index_open(). */
 struct store_totals {
 	uint64_t dispatches, internal_dispatches, copies, barriers, markers, marker_ends, records;
 	uint64_t apis, api_args; /* calls; those recorded with arguments */
@@ -102,12 +102,12 @@ struct store_totals {
 
 struct index;
 
-/* path as for load_open(). */
+/* path as for load_open(). 0 or -errno with *err filled. */
 int index_open(struct index **out, const char *path, struct load_error *err);
 void index_close(struct index *index);
 
-/* 0, the callback's error, or -EIO with *err filled. May be called again. Records that came after
- * index_open() (a trace that still grows) are left for the next time. */
+/* 0, the callback's error, or -EIO with *err filled. May be called again. Records that were written after
+ * index_open() (a trace that still grows) are not visited. */
 int index_visit(struct index *index, const struct store_visitor *visitor, void *arg,
 		struct load_error *err);
 
@@ -121,12 +121,12 @@ const struct store_info *index_infos(const struct index *index, size_t *nr);
 /* In the order of domain and number. index_string(): text of a string id, "" for 0 or unknown. */
 const struct store_op *index_ops(const struct index *index, size_t *nr);
 const char *index_string(const struct index *index, uint64_t id);
-/* Whether the call of that correlation id is in the trace, wherever it stands. */
+/* Whether the call of that correlation id is anywhere in the trace. */
 bool index_called(const struct index *index, uint64_t correlation);
 /* The first and the last sample of each agent and of the host, by time. */
 const struct store_clock *index_clocks(const struct index *index, size_t *nr);
 const struct store_totals *index_totals(const struct index *index);
-/* The value of the first info of that key, or "". */
+/* The value of the first info with that key, or "". */
 const char *index_info(const struct index *index, const char *key);
 
 struct load *index_load(struct index *index); /* for facts, losses, warnings */

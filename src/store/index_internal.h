@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* index_internal.h - what index.c (passes), index_meta.c and index_op.c (what others refer to) share */
+/* index_internal.h - shared by index.c (passes), index_meta.c (metadata) and index_op.c (functions) */
 #ifndef RTL_STORE_INDEX_INTERNAL_H
 #define RTL_STORE_INDEX_INTERNAL_H
 
@@ -25,8 +25,8 @@ struct index_piece {
 struct index_string {
 	uint32_t id, total;
 	uint64_t size;		    /* bytes of all pieces */
-	struct index_piece *pieces; /* until index_meta_finish() */
-	char *text;		    /* after */
+	struct index_piece *pieces; /* before index_meta_finish() */
+	char *text;		    /* after it */
 };
 
 struct index_shape {
@@ -57,28 +57,28 @@ struct index {
 	char *text; /* of a marker, with its NUL */
 };
 
-/* Takes a record of pass 1 that states a fact. 0 or -ENOMEM; other records are left alone. */
+/* Takes a metadata record in pass 1; ignores other records. 0 or -ENOMEM. */
 int index_meta_take(struct index *index, const struct rec_head *rec);
-/* Makes entries for a shape's kernel and queue where there are none. */
+/* Makes entries for a shape's kernel and queue unless they exist. */
 int index_meta_shape(struct index *index, const struct rec_shape *shape);
 int index_meta_thread(struct index *index, uint32_t tid);
-/* After pass 1: puts strings together, resolves them, demangles, sorts by id. */
+/* After pass 1: joins the pieces of strings, resolves string ids, demangles, sorts by id. */
 int index_meta_finish(struct index *index);
 void index_meta_free(struct index *index);
-/* The index of id in the list; SIZE_MAX when it has none. */
+/* The index of id in the list; SIZE_MAX if it isn't there. */
 size_t index_meta_find(const struct index_list *list, uint64_t id);
 const char *index_meta_string(const struct index *index, uint32_t id);
-/* For lists that are kept elsewhere: a new zeroed item at the end; the item of id, made if need be, and
- * whether it was. NULL without memory. */
+/* Appends a zeroed item. NULL: out of memory. */
 void *index_meta_add(struct index_list *list, size_t item_size);
+/* The item of id; appended if it did not exist, then *fresh is true. NULL: out of memory. */
 void *index_meta_get(struct index_list *list, size_t item_size, uint64_t id, bool *fresh);
 
-/* index_op.c; 0 or -ENOMEM. A record of a function, and a call of one. */
+/* index_op.c: a record of a function, and a call. 0 or -ENOMEM. */
 int index_op_take(struct index *index, const struct rec_op *rec);
 int index_op_call(struct index *index, const struct rec_api *api);
-/* The function of a call; NULL when it has none. */
+/* The function of a call; NULL if it isn't in the index. */
 const struct store_op *index_op_find(const struct index *index, const struct rec_api *api);
-/* After pass 1, when strings are whole: names and arguments; then the order. */
+/* After pass 1, when strings are joined: sets names and arguments; then sorts. */
 int index_op_resolve(struct index *index);
 int index_op_sort(struct index *index);
 void index_op_free(struct index *index);

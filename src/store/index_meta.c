@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* index_meta.c - what operations refer to: strings, agents, queues, kernels, threads, clocks
+/* index_meta.c - metadata: strings, agents, queues, kernels, threads, clocks
  *
  * Records come in any order: an end before its begin, a use before its definition, the pieces of a
- * string from last to first. What is used without ever being defined gets an entry with
- * `known` false, so that consumers find every reference.
+ * string from last to first. An id that is used but never defined gets an entry with
+ * `known` false, so that every reference can be resolved.
  */
 #include "store/index_internal.h"
 
@@ -98,7 +98,7 @@ static int take_clock(struct index *index, const struct rec_clock *rec)
 
 	index_get_clock(&clock, rec);
 	index->totals.clocks++;
-	/* first and last of each agent lie side by side: key agent * 2 (+ 1) */
+	/* the first sample of an agent has key agent * 2, its last one agent * 2 + 1 */
 	for (unsigned int i = 0; i < 2; i++) {
 		bool fresh;
 
@@ -274,9 +274,9 @@ int index_meta_take(struct index *index, const struct rec_head *rec)
 	}
 }
 
-/* Puts the pieces together. Missing ones leave '?', so that what is known stays in its place; at
- * most what the pieces hold plus one piece is allocated, whatever the total claims. */
-static int join(struct index_string *string)
+/* Joins the pieces at their offsets, with '?' for bytes of missing ones. Allocates at most the bytes of
+ * the pieces plus one piece: the record's total may be damaged. */
+static int join_pieces(struct index_string *string)
 {
 	uint64_t size = MIN((uint64_t)string->total, string->size + REC_STRING_PIECE);
 	struct index_piece *piece = string->pieces;
@@ -291,7 +291,7 @@ static int join(struct index_string *string)
 			memcpy(string->text + piece->offset, piece->bytes,
 			       MIN(piece->size, size - piece->offset));
 	}
-	/* text ends at its first NUL everywhere else, so an embedded one is shown instead */
+	/* all users end text at its first NUL, so an embedded one is replaced */
 	for (uint64_t i = 0; i < size; i++) {
 		if (!string->text[i])
 			string->text[i] = '?';
@@ -335,7 +335,7 @@ static int name_kernel(const struct index *index, struct store_kernel *kernel)
 	return nice ? 0 : -ENOMEM;
 }
 
-static int resolve(struct index *index)
+static int resolve_strings(struct index *index)
 {
 	struct index_string *strings = index->strings.items;
 	struct store_agent *agents = index->agents.items;
@@ -345,7 +345,7 @@ static int resolve(struct index *index)
 	struct store_info *infos = index->infos.items;
 
 	for (size_t i = 0; i < index->strings.nr; i++) {
-		if (join(&strings[i]) < 0)
+		if (join_pieces(&strings[i]) < 0)
 			return -ENOMEM;
 		free_pieces(&strings[i]);
 	}
@@ -378,7 +378,7 @@ static int compare_id(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int sort(struct index_list *list, size_t item_size)
+static int sort_list(struct index_list *list, size_t item_size)
 {
 	if (list->nr)
 		qsort(list->items, list->nr, item_size, compare_id);
@@ -403,15 +403,15 @@ static int compare_clock(const void *a, const void *b)
 
 int index_meta_finish(struct index *index)
 {
-	int ret = resolve(index);
+	int ret = resolve_strings(index);
 
 	if (ret < 0)
 		return ret;
-	if (sort(&index->agents, sizeof(struct store_agent)) < 0 ||
-	    sort(&index->queues, sizeof(struct store_queue)) < 0 ||
-	    sort(&index->code_objects, sizeof(struct store_code_object)) < 0 ||
-	    sort(&index->kernels, sizeof(struct store_kernel)) < 0 ||
-	    sort(&index->threads, sizeof(struct store_thread)) < 0 || index_op_sort(index) < 0)
+	if (sort_list(&index->agents, sizeof(struct store_agent)) < 0 ||
+	    sort_list(&index->queues, sizeof(struct store_queue)) < 0 ||
+	    sort_list(&index->code_objects, sizeof(struct store_code_object)) < 0 ||
+	    sort_list(&index->kernels, sizeof(struct store_kernel)) < 0 ||
+	    sort_list(&index->threads, sizeof(struct store_thread)) < 0 || index_op_sort(index) < 0)
 		return -ENOMEM;
 	if (index->clocks.nr)
 		qsort(index->clocks.items, index->clocks.nr, sizeof(struct store_clock),

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* index_op.c - the functions that calls are made of: names, signatures
+/* index_op.c - the called functions: names, signatures
  *
- * A function that is called without being defined gets an entry with `known` false, as everything else
- * that is referred to (index_meta.c).
+ * A function that is called but never defined gets an entry with `known` false, as in index_meta.c.
  */
 #include "store/index_internal.h"
 
@@ -18,8 +17,8 @@ static uint32_t op_key(uint32_t domain, uint32_t number)
 	return domain << 16 | (number & 0xffff);
 }
 
-/* The function's index, made if need be; SIZE_MAX without memory. */
-static size_t op_of(struct index *index, uint32_t key)
+/* The function's index; appends it if it did not exist. SIZE_MAX: out of memory. */
+static size_t find_or_add_op(struct index *index, uint32_t key)
 {
 	struct store_op *op;
 	bool fresh;
@@ -34,7 +33,7 @@ static size_t op_of(struct index *index, uint32_t key)
 
 int index_op_take(struct index *index, const struct rec_op *rec)
 {
-	size_t at = op_of(index, rec->h.id);
+	size_t at = find_or_add_op(index, rec->h.id);
 	struct store_op *op;
 
 	if (at == SIZE_MAX)
@@ -49,7 +48,7 @@ int index_op_take(struct index *index, const struct rec_op *rec)
 
 int index_op_call(struct index *index, const struct rec_api *api)
 {
-	return op_of(index, op_key(api->domain, api->op)) == SIZE_MAX ? -ENOMEM : 0;
+	return find_or_add_op(index, op_key(api->domain, api->op)) == SIZE_MAX ? -ENOMEM : 0;
 }
 
 const struct store_op *index_op_find(const struct index *index, const struct rec_api *api)
@@ -59,7 +58,7 @@ const struct store_op *index_op_find(const struct index *index, const struct rec
 	return at == SIZE_MAX ? NULL : &((struct store_op *)index->ops.items)[at];
 }
 
-/* What stands for the name of a function that no record names. */
+/* The name of a function that no record names: its domain and number. */
 static int name_unknown(struct store_op *op)
 {
 	static const char *const domains[REC_API_NR_DOMAINS] = {

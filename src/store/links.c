@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* links.c - which call an operation belongs to: an array in pages */
+/* links.c - the calls of operations: an array in pages */
 #include "store/links.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #define MAX_ID (UINT64_C(1) << 40)
 #define MAX_TID (1u << 24) /* Linux has fewer: PID_MAX_LIMIT */
 
-/* The call's id << 24 | its thread; 0: none. The marker. */
+/* id of the call << 24 | its tid, or 0: no link; and the marker */
 struct entry {
 	uint64_t call, marker;
 };
@@ -30,7 +30,7 @@ void links_fini(struct links *links)
 	memset(links, 0, sizeof(*links));
 }
 
-/* A new page for `number`; NULL without memory. */
+/* A new page for `number`; NULL: out of memory. */
 static struct links_page *add_page(struct links *links, uint64_t number)
 {
 	struct links_page *page;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* links.h - which call an operation belongs to, where its own record could not say so (struct rec_link)
+/* links.h - the calls of operations whose own records did not have them (struct rec_link)
  *
- * 16 bytes for each operation, and only of processes where HIP submits from threads of its own: their ids
- * mostly follow one another. They may come in any order. Single-threaded.
+ * 16 bytes for each operation. Only processes where HIP submits from threads of its own have links. Operation ids are mostly
+ * consecutive, and may be added in any order. Single-threaded.
  */
 #ifndef RTL_STORE_LINKS_H
 #define RTL_STORE_LINKS_H
@@ -20,16 +20,16 @@ struct link {
 };
 
 struct links {
-	struct map pages; /* number of the page to its place in `all` */
+	struct map pages; /* number of the page to its index in `all` */
 	struct links_page **all;
 	uint32_t nr, cap;
 };
 
-/* A zeroed one is empty. */
+/* A zeroed structure is empty. */
 void links_fini(struct links *links);
-/* 0 or -ENOMEM. What can't be true (an id of 0, one beyond 40 bits) is left alone. */
+/* 0 or -ENOMEM. Ignores impossible links (an id of 0, one beyond 40 bits). */
 int links_add(struct links *links, const struct rec_link *rec);
-/* false: the operation's own record says all. */
+/* false: the operation has no link; its own record is right. */
 bool links_get(const struct links *links, uint64_t operation, struct link *out);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* load.c - opens a trace, tells its state, and hands out its records one by one
+/* load.c - opens a trace, determines its state, and returns its records one by one
  *
- * Owns:     the descriptors of both halves; nothing is mapped, so that a file that shrinks under us
- *           is a short read and no signal.
+ * Owns:     the descriptors of both halves; nothing is mapped, so that a file that shrinks while it is
+ *           read gives a short read, not a signal.
  * Threads:  one.
- * Fails:    what is no trace is refused with the reason; what is damaged is left out and counted.
+ * Fails:    a file that is not a trace is refused with the reason; damaged chunks are skipped and counted.
  * Format:   event/format.h.
  * Not here: where chunks lie (load_chunk.c), what records mean (index.c), draining (event/drain.h).
  */
@@ -23,7 +23,8 @@
 #include "base/alloc.h"
 #include "records_check_gen.h"
 
-__attribute__((format(printf, 2, 3))) static void say(struct load_error *err, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void set_error(struct load_error *err, const char *fmt,
+							    ...)
 {
 	va_list args;
 
@@ -34,9 +35,9 @@ __attribute__((format(printf, 2, 3))) static void say(struct load_error *err, co
 	va_end(args);
 }
 
-/* Why `bytes` of a file are not the header of a trace that this version reads. */
-static void say_foreign(struct load_error *err, const char *path, const unsigned char *bytes,
-			int64_t size)
+/* Sets the reason why `bytes` are not the header of a trace that this version reads. */
+static void explain_foreign(struct load_error *err, const char *path, const unsigned char *bytes,
+			    int64_t size)
 {
 	uint64_t magic = 0;
 	uint32_t version = 0;
@@ -46,43 +47,47 @@ static void say_foreign(struct load_error *err, const char *path, const unsigned
 	if (size >= 12)
 		memcpy(&version, bytes + 8, 4);
 	if (size == 0)
-		say(err,
-		    "%s: is empty: no trace was written to it; look for another .rtl file, or "
-		    "trace the program again",
-		    path);
+		set_error(
+			err,
+			"%s: is empty: no trace was written to it; look for another .rtl file, or "
+			"trace the program again",
+			path);
 	else if (size >= 15 && memcmp(bytes, "SQLite format 3", 15) == 0)
-		say(err,
-		    "%s: is an SQLite database, not a spool: use it as it is (rtl info, rtl "
-		    "summary, rtl merge)",
-		    path);
+		set_error(err,
+			  "%s: is an SQLite database, not a spool: use it as it is (rtl info, rtl "
+			  "summary, rtl merge)",
+			  path);
 	else if (size >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b)
-		say(err, "%s: is compressed with gzip: unpack it first (gunzip)", path);
+		set_error(err, "%s: is compressed with gzip: unpack it first (gunzip)", path);
 	else if (size >= 4 && memcmp(bytes, "\177ELF", 4) == 0)
-		say(err, "%s: is a program or library, not a spool; spools end in .rtl", path);
+		set_error(err, "%s: is a program or library, not a spool; spools end in .rtl",
+			  path);
 	else if (magic == __builtin_bswap64(SPOOL_MAGIC))
-		say(err,
-		    "%s: was written on a big-endian machine, which this program does not "
-		    "read; read it there",
-		    path);
+		set_error(err,
+			  "%s: was written on a big-endian machine, which this program does not "
+			  "read; read it there",
+			  path);
 	else if (magic == SPOOL_MAGIC && size >= 12 && version != SPOOL_VERSION)
-		say(err,
-		    "%s: is a spool of format version %" PRIu32 " (offset 8); this program reads "
-		    "version %d: use the rtl that belongs to the library that wrote it",
-		    path, version, SPOOL_VERSION);
+		set_error(err,
+			  "%s: is a spool of format version %" PRIu32
+			  " (offset 8); this program reads "
+			  "version %d: use the rtl that belongs to the library that wrote it",
+			  path, version, SPOOL_VERSION);
 	else if (magic == SPOOL_MAGIC && size < (int64_t)SPOOL_HEADER_SIZE)
-		say(err,
-		    "%s: is cut off at offset %" PRId64 " within the header of %u bytes: nothing "
-		    "can be read from it; was the disk full, or the copy interrupted?",
-		    path, size, SPOOL_HEADER_SIZE);
+		set_error(err,
+			  "%s: is cut off at offset %" PRId64
+			  " within the header of %u bytes: nothing "
+			  "can be read from it; was the disk full, or the copy interrupted?",
+			  path, size, SPOOL_HEADER_SIZE);
 	else if (size < 8)
-		say(err, "%s: is not a spool: %" PRId64 " bytes long; spools end in .rtl", path,
-		    size);
+		set_error(err, "%s: is not a spool: %" PRId64 " bytes long; spools end in .rtl",
+			  path, size);
 	else
-		say(err,
-		    "%s: is not a spool: begins with %02x %02x %02x %02x %02x %02x %02x %02x "
-		    "instead of \"RTLSPOOL\" (offset 0); spools end in .rtl",
-		    path, bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6],
-		    bytes[7]);
+		set_error(err,
+			  "%s: is not a spool: begins with %02x %02x %02x %02x %02x %02x %02x %02x "
+			  "instead of \"RTLSPOOL\" (offset 0); spools end in .rtl",
+			  path, bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5],
+			  bytes[6], bytes[7]);
 }
 
 static int open_file(const char *path, struct load_error *err)
@@ -93,17 +98,18 @@ static int open_file(const char *path, struct load_error *err)
 	if (fd < 0) {
 		int error = errno;
 
-		say(err, "%s: can't be opened: %s", path, strerror(error));
+		set_error(err, "%s: can't be opened: %s", path, strerror(error));
 		return -error;
 	}
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		bool dir = fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
 
 		close(fd);
-		say(err,
-		    dir ? "%s: is a directory: name the .rtl files in it, or use rtl recover" :
-			  "%s: is not a regular file",
-		    path);
+		set_error(
+			err,
+			dir ? "%s: is a directory: name the .rtl files in it, or use rtl recover" :
+			      "%s: is not a regular file",
+			path);
 		return dir ? -EISDIR : -EINVAL;
 	}
 	return fd;
@@ -115,19 +121,20 @@ static int read_header(int fd, const char *path, struct spool_header *h, struct 
 	int64_t n = load_read(fd, h, sizeof(*h), 0);
 
 	if (n < 0) {
-		say(err, "%s: can't be read at offset 0: %s", path, strerror((int)-n));
+		set_error(err, "%s: can't be read at offset 0: %s", path, strerror((int)-n));
 		return (int)n;
 	}
 	if (n < (int64_t)sizeof(*h) || h->magic != SPOOL_MAGIC || h->version != SPOOL_VERSION) {
-		say_foreign(err, path, (const unsigned char *)h, n);
+		explain_foreign(err, path, (const unsigned char *)h, n);
 		return -EINVAL;
 	}
 	if (h->header_size != SPOOL_HEADER_SIZE || h->slot_size < SPOOL_PAGE ||
 	    h->slot_size > LOAD_MAX_SLOT || h->slot_size % 8) {
-		say(err,
-		    "%s: the header is damaged: header size %" PRIu32 " (offset 12), slot size "
-		    "%" PRIu32 " (offset 60); restore the file, or leave it out",
-		    path, h->header_size, h->slot_size);
+		set_error(err,
+			  "%s: the header is damaged: header size %" PRIu32
+			  " (offset 12), slot size "
+			  "%" PRIu32 " (offset 60); restore the file, or leave it out",
+			  path, h->header_size, h->slot_size);
 		return -EINVAL;
 	}
 	h->boot_id[sizeof(h->boot_id) - 1] = '\0';
@@ -158,12 +165,12 @@ static void take_facts(struct load *load, const struct spool_header *h, bool clo
 		f->loss[i].first_ns = GET(h->loss[i].first_ns);
 		f->loss[i].last_ns = GET(h->loss[i].last_ns);
 	}
-	/* the reader's own */
+	/* the reader counts these itself */
 	memset(&f->loss[SPOOL_REASON_bad_chunk], 0, sizeof(f->loss[0]));
 	f->state = load_state_of(f, closed);
 }
 
-/* Opens the half that belongs to `own`: at `named`, or beside own_path under another ending. */
+/* Opens the other half of the trace `own`: at `named`, or beside own_path with another suffix. */
 static int open_other(const char *own_path, const char *suffix, const char *named,
 		      const struct spool_header *own, struct spool_header *other, char *found)
 {
@@ -196,8 +203,8 @@ static int compare_want(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-/* Lists the chunks in the memory half. Before disk_end is read: one that moves meanwhile is then
- * met twice, not missed. */
+/* Lists the chunks in the memory half. It runs before disk_end is read: a chunk that is drained between
+ * the two is then found twice, never missed. */
 static int list_slots(struct load *load, const struct spool_header *h, struct load_error *err)
 {
 	struct slot_desc *desc;
@@ -211,8 +218,9 @@ static int list_slots(struct load *load, const struct spool_header *h, struct lo
 		return -errno;
 	if (h->desc_offset >= (uint64_t)st.st_size || h->slots_offset > (uint64_t)st.st_size ||
 	    h->slots_offset % 8) {
-		say(err, "%s: the header is damaged: slots at offset %" PRIu32 " of %lld bytes",
-		    load->facts.mem_path, h->slots_offset, (long long)st.st_size);
+		set_error(err,
+			  "%s: the header is damaged: slots at offset %" PRIu32 " of %lld bytes",
+			  load->facts.mem_path, h->slots_offset, (long long)st.st_size);
 		return -EINVAL;
 	}
 	if (nr > ((uint64_t)st.st_size - h->desc_offset) / sizeof(*desc))
@@ -235,7 +243,7 @@ static int list_slots(struct load *load, const struct spool_header *h, struct lo
 		if (load_read(load->mem_fd, &chunk, sizeof(chunk), at) != (int64_t)sizeof(chunk))
 			continue;
 		committed = GET(chunk.committed);
-		/* taken, not yet headed: nothing in it so far */
+		/* taken, but its head is not written: the slot is empty */
 		if (chunk.magic != CHUNK_MAGIC || chunk.seq == 0 || committed == 0)
 			continue;
 		if (committed % 8 || committed > h->slot_size - sizeof(chunk)) {
@@ -254,8 +262,8 @@ static int list_slots(struct load *load, const struct spool_header *h, struct lo
 	return 0;
 }
 
-/* Which part of the disk half is read. The memory half's header is up to date, the disk's may be
- * behind. */
+/* Determines which part of the disk half is read. The memory half's header is up to date, the disk half's may
+ * be older. */
 static int measure_disk(struct load *load, const struct spool_header *disk, bool has_mem)
 {
 	struct spool_header again; /* 8 KiB */
@@ -278,7 +286,7 @@ static int measure_disk(struct load *load, const struct spool_header *disk, bool
 	return 0;
 }
 
-/* The two halves' headers: `own` of the file that was named, the other one where it was found. */
+/* The headers of the two halves: `own` of the file that the caller named, `other` of the half that was found. */
 struct halves {
 	struct spool_header own, other;
 	const struct spool_header *disk, *mem;
@@ -313,7 +321,7 @@ static int from_disk(struct load *load, const char *path, struct halves *h, stru
 	h->mem = load->mem_fd >= 0 ? &h->other : NULL;
 	if (h->mem)
 		return 0;
-	/* between the two reads the process may have ended in order */
+	/* the process may have ended normally between the two reads */
 	ret = read_header(load->disk_fd, path, &h->own, err);
 	h->closed = ret == 0 && GET(h->own.closed);
 	load->facts.mem_missing = !h->closed;
@@ -349,7 +357,7 @@ static int open_halves(struct load *load, const char *path, struct halves *h,
 	if (load->facts.has_mem)
 		ret = list_slots(load, h->mem, err);
 	if (ret == -EINVAL && h->disk) {
-		/* what is on disk is worth reading all the same */
+		/* the disk half can be read alone */
 		load_warn(load, "%s", err->text);
 		load->facts.has_mem = false;
 		load->facts.mem_missing = true;
@@ -364,7 +372,7 @@ static int open_halves(struct load *load, const char *path, struct halves *h,
 int load_open(struct load **out, const char *path, struct load_error *err)
 {
 	struct load *load = alloc_zero(1, sizeof(*load));
-	/* 16 KiB: on the heap, not on a stack that may be small */
+	/* 16 KiB: too large for a small stack */
 	struct halves *halves = alloc_zero(1, sizeof(*halves));
 	int ret = -ENOMEM;
 
@@ -381,7 +389,7 @@ int load_open(struct load **out, const char *path, struct load_error *err)
 	alloc_free(halves);
 	if (ret < 0) {
 		if (!err->text[0])
-			say(err, "%s: %s", path, strerror(-ret));
+			set_error(err, "%s: %s", path, strerror(-ret));
 		load_close(load);
 		return ret;
 	}

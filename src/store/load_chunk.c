@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* load_chunk.c - finds the chunks of a trace: on disk, in slots, and on their way between the two
+/* load_chunk.c - finds the chunks of a trace: on disk, in slots, and those drained while it reads
  *
- * Disk:   chunk after chunk, each checked by its CRC. Behind damage it looks for the next magic at
- *         a multiple of 8 that heads a valid chunk.
- * Slots:  those listed when the trace was opened and not met on disk. A slot may be drained and
- *         reused while it is read; its sequence number, read again afterwards, tells.
- * Late:   such chunks are then on disk, behind what was there at first.
+ * Disk:   chunk after chunk, each checked by its CRC. Behind damage it searches for the next valid chunk
+ *         at a multiple of 8.
+ * Slots:  those listed when the trace was opened and not found on disk. A slot may be drained and
+ *         reused while it is read: its sequence number, read again afterwards, shows that.
+ * Late:   such chunks are now on disk, behind disk_end.
  */
 #include "store/load_internal.h"
 
@@ -20,7 +20,7 @@
 
 static uint32_t committed_of(const struct chunk_header *chunk)
 {
-	/* relaxed: a copy that nobody else sees */
+	/* relaxed: a private copy */
 	return atomic_load_explicit(&chunk->committed, memory_order_relaxed);
 }
 
@@ -47,9 +47,8 @@ int64_t load_read(int fd, void *buf, size_t size, uint64_t offset)
 	return (int64_t)done;
 }
 
-/* Bytes of the disk half at offset: a pointer to `size` of them, or NULL (*error 0: they are not
- * there). */
-static const uint8_t *window(struct load *load, uint64_t offset, size_t size, int *error)
+/* `size` bytes of the disk half at offset; NULL: *error is -errno, or 0 if the file ends before them. */
+static const uint8_t *read_window(struct load *load, uint64_t offset, size_t size, int *error)
 {
 	int64_t n;
 
@@ -98,15 +97,15 @@ static int read_failed(struct load *load, int error, uint64_t offset)
 	return -EIO;
 }
 
-/* What is wrong with the chunk at `offset` of the disk half; NULL when it is good, then *out. */
-static const char *check(struct load *load, uint64_t offset, const uint8_t **out, int *error)
+/* NULL and *out if the chunk at `offset` of the disk half is valid, else what is wrong with it. */
+static const char *check_chunk(struct load *load, uint64_t offset, const uint8_t **out, int *error)
 {
 	struct chunk_header head;
 	const uint8_t *bytes;
 	uint32_t committed;
 	uint32_t crc;
 
-	bytes = window(load, offset, sizeof(head), error);
+	bytes = read_window(load, offset, sizeof(head), error);
 	if (!bytes)
 		return "is cut off";
 	memcpy(&head, bytes, sizeof(head));
@@ -117,7 +116,7 @@ static const char *check(struct load *load, uint64_t offset, const uint8_t **out
 		return "has sequence number 0";
 	if (committed % 8 || committed > load->slot_size - sizeof(head))
 		return "has an impossible size";
-	bytes = window(load, offset, sizeof(head) + committed, error);
+	bytes = read_window(load, offset, sizeof(head) + committed, error);
 	if (!bytes)
 		return "is cut off";
 	crc = head.crc;
@@ -128,8 +127,8 @@ static const char *check(struct load *load, uint64_t offset, const uint8_t **out
 	return NULL;
 }
 
-/* From `offset` on, where a good chunk begins; load->end when there is none. */
-static int resync(struct load *load, uint64_t offset, uint64_t *found)
+/* Finds the first valid chunk at or behind `offset`; load->end if there isn't one. */
+static int find_next_valid(struct load *load, uint64_t offset, uint64_t *found)
 {
 	const uint8_t *bytes;
 	int error;
@@ -137,13 +136,13 @@ static int resync(struct load *load, uint64_t offset, uint64_t *found)
 	for (;; offset += 8) {
 		uint32_t magic;
 
-		bytes = window(load, offset, sizeof(struct chunk_header), &error);
+		bytes = read_window(load, offset, sizeof(struct chunk_header), &error);
 		if (error < 0)
 			return read_failed(load, error, offset);
 		if (!bytes)
 			break;
 		memcpy(&magic, bytes, sizeof(magic));
-		if (magic == CHUNK_MAGIC && !check(load, offset, &bytes, &error)) {
+		if (magic == CHUNK_MAGIC && !check_chunk(load, offset, &bytes, &error)) {
 			*found = offset;
 			return 0;
 		}
@@ -175,7 +174,7 @@ static int next_on_disk(struct load *load)
 
 	while (load->pos < load->end) {
 		load->chunk_in_mem = false;
-		what = check(load, load->pos, &bytes, &error);
+		what = check_chunk(load, load->pos, &bytes, &error);
 		if (error < 0)
 			return read_failed(load, error, load->pos);
 		if (!what) {
@@ -186,7 +185,7 @@ static int next_on_disk(struct load *load)
 			load->bytes_done += sizeof(load->chunk) + load->size;
 			return 1;
 		}
-		error = resync(load, load->pos + 8, &found);
+		error = find_next_valid(load, load->pos + 8, &found);
 		if (error < 0)
 			return error;
 		if (load->phase == LOAD_PHASE_DISK) {
@@ -194,7 +193,7 @@ static int next_on_disk(struct load *load)
 			load->bad_bytes += found - load->pos;
 			load_warn(load,
 				  "%s: the chunk at offset %" PRIu64 " %s: %" PRIu64
-				  " bytes left out; what was in them is lost",
+				  " bytes left out; their records are lost",
 				  load->path, load->pos, what, found - load->pos);
 		}
 		load->bytes_done += found - load->pos;
@@ -218,13 +217,13 @@ static int next_disk(struct load *load)
 		load->bad_bytes += load->cut;
 		load_warn(load,
 			  "%s: cut off at offset %" PRIu64 ": %" PRIu64
-			  " bytes that its header tells of are missing",
+			  " bytes that its header counts are missing",
 			  load->path, load->end, load->cut);
 	}
 	return ret;
 }
 
-/* The slot of `want`, as it was: 1, 0 when it has been reused, -errno. */
+/* Reads the slot of `want`: 1, 0 if it has been reused, -errno. */
 static int read_slot(struct load *load, struct load_want *want)
 {
 	uint64_t offset = load->slots_offset + (uint64_t)want->slot * load->slot_size;
@@ -236,8 +235,8 @@ static int read_slot(struct load *load, struct load_want *want)
 	load->buf_size = 0; /* the window is overwritten */
 	n = load_read(load->mem_fd, load->buf, size, offset);
 	if (n == (int64_t)size) {
-		/* the number is changed before the slot is filled again: the same one now means
-		 * that the bytes read above are that chunk's */
+		/* the writer changes the number before it fills the slot again: if it is the same now,
+		 * the bytes read above are of that chunk */
 		n = load_read(load->mem_fd, &after, sizeof(after), offset);
 		if (n == (int64_t)sizeof(after) && after.seq == want->seq &&
 		    after.magic == CHUNK_MAGIC) {
@@ -280,7 +279,7 @@ static bool all_seen(const struct load *load)
 	return true;
 }
 
-/* Chunks that were in a slot at first and have moved to the disk since. */
+/* Chunks that were in a slot at load_open() and have been drained to disk since. */
 static int next_late(struct load *load)
 {
 	for (;;) {
@@ -299,7 +298,7 @@ static int next_late(struct load *load)
 	}
 }
 
-static void enter(struct load *load, enum load_phase phase)
+static void enter_phase(struct load *load, enum load_phase phase)
 {
 	struct stat st;
 
@@ -351,7 +350,7 @@ int load_chunk_next(struct load *load)
 			return ret;
 		if (load->phase == LOAD_PHASE_LATE)
 			count_unseen(load);
-		enter(load, load->phase + 1);
+		enter_phase(load, load->phase + 1);
 	}
 }
 

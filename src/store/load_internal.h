@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* load_internal.h - what load.c (opening, facts) and load_chunk.c (chunks, records) share */
+/* load_internal.h - shared by load.c (opening, headers) and load_chunk.c (chunks, records) */
 #ifndef RTL_STORE_LOAD_INTERNAL_H
 #define RTL_STORE_LOAD_INTERNAL_H
 
@@ -10,17 +10,17 @@
 #define LOAD_BUFFER (1024u * 1024u) /* holds the largest chunk */
 #define LOAD_MAX_SLOT LOAD_BUFFER
 
-/* A chunk that lay in the memory half when the trace was opened. */
+/* A chunk that was in the memory half when the trace was opened. */
 struct load_want {
 	uint64_t seq;
 	uint32_t slot, committed;
-	bool seen; /* this pass has had it */
+	bool seen; /* in this pass */
 };
 
 enum load_phase {
 	LOAD_PHASE_DISK,  /* chunks that were on disk when the trace was opened */
 	LOAD_PHASE_SLOTS, /* chunks of the memory half */
-	LOAD_PHASE_LATE,  /* chunks that moved from there to the disk meanwhile */
+	LOAD_PHASE_LATE,  /* chunks that were drained from there to the disk since */
 	LOAD_PHASE_END,
 };
 
@@ -29,14 +29,14 @@ struct load {
 	char path[PATH_MAX];
 	int disk_fd, mem_fd; /* -1: not there */
 	uint64_t disk_end;   /* bytes of the disk half that are read */
-	uint64_t cut;	     /* bytes that should be behind disk_end and are not there */
+	uint64_t cut; /* bytes behind disk_end that the header counts but the file does not have */
 	uint32_t slot_size, slots_offset, desc_offset;
-	uint32_t max_shapes;	/* that fit into a chunk */
+	uint32_t max_shapes;	/* in a chunk */
 	struct load_want *want; /* sorted by seq */
 	size_t nr_want;
 	uint32_t bad_slots;
 
-	/* of the pass */
+	/* this pass */
 	enum load_phase phase;
 	uint64_t pos, end; /* in the disk half */
 	size_t slot_idx;
@@ -49,7 +49,7 @@ struct load {
 	/* the chunk being read */
 	struct chunk_header chunk;
 	const uint8_t *payload;
-	uint64_t chunk_offset; /* for messages: in the file it came from */
+	uint64_t chunk_offset; /* in its file, for messages */
 	bool chunk_in_mem;
 	uint32_t size, at;
 	const struct rec_shape **shapes;
@@ -65,13 +65,13 @@ static inline uint32_t load_max_shapes(const struct load *load)
 	return load->slot_size / (uint32_t)sizeof(struct rec_shape);
 }
 
-/* The next good chunk: 1, 0 at the end, -errno. */
+/* The next valid chunk: 1, 0 at the end, -errno. */
 int load_chunk_next(struct load *load);
-/* Sets load_warning(). */
+/* Sets the text of load_warning(). */
 void load_warn(struct load *load, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Leaves the rest of the current chunk out. */
+/* Skips the rest of the current chunk and counts it. */
 void load_chunk_damaged(struct load *load, const char *what);
-/* Of the process that `facts` name, as it is now. */
+/* The present state of the process that `facts` name. */
 enum load_state load_state_of(const struct load_facts *facts, bool closed);
 /* Up to size bytes at offset; bytes read, fewer only at the end of the file, or -errno. */
 int64_t load_read(int fd, void *buf, size_t size, uint64_t offset);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* load_state.c - whether the traced process still runs, and the names of reasons */
+/* load_state.c - whether the traced process still runs; names of reasons and clocks */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>

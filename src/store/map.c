@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* map.c - numbers to numbers, linear probing, at most three quarters full
+/* map.c - a hash table from numbers to numbers: linear probing, at most three quarters full
  *
- * Keys come from files: they are mixed, so that ids a power of two apart don't fall together.
+ * Keys come from files: they are mixed, so that ids a power of two apart don't collide.
  */
 #include "store/map.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t mix(uint64_t x)
+static uint64_t mix_key(uint64_t x)
 {
 	x ^= x >> 32;
 	x *= UINT64_C(0xd6e8feb86659fd93);
@@ -26,12 +26,12 @@ uint64_t map_hash(const void *data, size_t size)
 
 	for (; size >= 8; size -= 8, p += 8) {
 		memcpy(&word, p, 8);
-		hash = mix(hash ^ word) + UINT64_C(0x9e3779b97f4a7c15);
+		hash = mix_key(hash ^ word) + UINT64_C(0x9e3779b97f4a7c15);
 	}
 	word = 0;
 	if (size)
 		memcpy(&word, p, size);
-	return mix(hash ^ word);
+	return mix_key(hash ^ word);
 }
 
 void map_fini(struct map *map)
@@ -47,18 +47,18 @@ void map_clear(struct map *map)
 	map->nr = 0;
 }
 
-/* The entry of key, or the empty one where it belongs. cap > 0. */
-static struct map_entry *find(const struct map *map, uint64_t key)
+/* The entry of key, or the empty entry where it would be put. cap > 0. */
+static struct map_entry *find_entry(const struct map *map, uint64_t key)
 {
 	size_t mask = map->cap - 1;
-	size_t at = mix(key) & mask;
+	size_t at = mix_key(key) & mask;
 
 	while (map->entries[at].value_plus_1 && map->entries[at].key != key)
 		at = (at + 1) & mask;
 	return &map->entries[at];
 }
 
-static int grow(struct map *map)
+static int grow_table(struct map *map)
 {
 	struct map bigger = { .cap = map->cap ? map->cap * 2 : 64, .nr = map->nr };
 
@@ -67,7 +67,7 @@ static int grow(struct map *map)
 		return -ENOMEM;
 	for (size_t i = 0; i < map->cap; i++) {
 		if (map->entries[i].value_plus_1)
-			*find(&bigger, map->entries[i].key) = map->entries[i];
+			*find_entry(&bigger, map->entries[i].key) = map->entries[i];
 	}
 	free(map->entries);
 	*map = bigger;
@@ -81,9 +81,9 @@ int map_put(struct map *map, uint64_t key, uint64_t value)
 	/* the largest value would look like an empty entry */
 	if (value == UINT64_MAX)
 		value--;
-	if ((map->nr + 1) * 4 > map->cap * 3 && grow(map) < 0)
+	if ((map->nr + 1) * 4 > map->cap * 3 && grow_table(map) < 0)
 		return -ENOMEM;
-	entry = find(map, key);
+	entry = find_entry(map, key);
 	if (!entry->value_plus_1)
 		map->nr++;
 	entry->key = key;
@@ -97,7 +97,7 @@ bool map_get(const struct map *map, uint64_t key, uint64_t *value)
 
 	if (!map->nr)
 		return false;
-	entry = find(map, key);
+	entry = find_entry(map, key);
 	if (!entry->value_plus_1)
 		return false;
 	*value = entry->value_plus_1 - 1;
@@ -112,14 +112,14 @@ bool map_del(struct map *map, uint64_t key)
 
 	if (!map->nr)
 		return false;
-	hole = find(map, key);
+	hole = find_entry(map, key);
 	if (!hole->value_plus_1)
 		return false;
-	/* close the gap: entries behind it that could not be found over it move into it */
+	/* close the gap: move entries into it that a search would no longer reach */
 	at = (size_t)(hole - map->entries);
 	for (size_t next = (at + 1) & mask; map->entries[next].value_plus_1;
 	     next = (next + 1) & mask) {
-		size_t home = mix(map->entries[next].key) & mask;
+		size_t home = mix_key(map->entries[next].key) & mask;
 
 		if (((next - home) & mask) >= ((next - at) & mask)) {
 			map->entries[at] = map->entries[next];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* map.h - numbers to numbers: open addressing, grows, nothing is ever removed one by one
+/* map.h - a hash table from numbers to numbers: open addressing, grows
  *
- * Key 0 is as good as any other. Single-threaded.
+ * Every key is valid, 0 too. Single-threaded.
  */
 #ifndef RTL_STORE_MAP_H
 #define RTL_STORE_MAP_H
@@ -23,10 +23,10 @@ struct map {
 /* A zeroed map is an empty one. */
 void map_fini(struct map *map);
 void map_clear(struct map *map);
-/* Adds or replaces; UINT64_MAX is kept as one less. 0 or -ENOMEM. */
+/* Adds or replaces; a value of UINT64_MAX is stored as one less. 0 or -ENOMEM. */
 int map_put(struct map *map, uint64_t key, uint64_t value);
 bool map_get(const struct map *map, uint64_t key, uint64_t *value);
-/* Removes; true when it was there. */
+/* Removes; true if the key was there. */
 bool map_del(struct map *map, uint64_t key);
 
 uint64_t map_hash(const void *data, size_t size);

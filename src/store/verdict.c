@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* verdict.c - is the trace complete, and if not, what is missing */
+/* verdict.c - whether a trace is complete, and if not, what is missing */
 #include "store/verdict.h"
 
 #include <errno.h>
@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sqlite3.h>
 
-#define KILLED_TEXT "the process was killed: what had completed is in the trace"
-#define RUNNING_TEXT "the process still runs: the trace ends where it was read"
-#define MEMORY_TEXT "the memory half is missing: what was in buffers is lost"
+#define KILLED_TEXT "the process was killed: operations that had completed are in the trace"
+#define RUNNING_TEXT "the process still runs: later records are missing"
+#define MEMORY_TEXT "the memory half is missing: records that were in buffers are lost"
 
 void verdict_init(struct verdict *v)
 {
@@ -18,7 +18,7 @@ void verdict_init(struct verdict *v)
 	v->complete = true;
 }
 
-static enum load_class class_of(const char *name)
+static enum load_class class_by_name(const char *name)
 {
 	for (int i = LOAD_LOSS; i <= LOAD_NOTE; i++) {
 		if (strcmp(name, load_class_name((enum load_class)i)) == 0)
@@ -72,7 +72,7 @@ void verdict_add_load(struct verdict *v, const struct load *load)
 		const char *known = load_reason_name(i);
 
 		snprintf(name, sizeof(name), "reason%u", i);
-		snprintf(text, sizeof(text), "a reason that this version does not know");
+		snprintf(text, sizeof(text), "a reason that is unknown to this version");
 		verdict_add(v, f->pid, known ? known : name, load_reason_class(i), loss->count,
 			    loss->first_ns, loss->last_ns, known ? load_reason_text(i) : text);
 	}
@@ -118,7 +118,7 @@ static void list_losses(const struct verdict *v, char *out, size_t size)
 		n = snprintf(out + used, size - used, "%s%s %" PRIu64, used ? ", " : "", name,
 			     best);
 		if (n < 0 || (size_t)n >= size - used) {
-			/* no half words: what does not fit is said to be there */
+			/* no cut words: "..." stands for the reasons that don't fit */
 			snprintf(out + used, size - used, used + 5 < size ? ", ..." : "");
 			return;
 		}
@@ -147,21 +147,21 @@ void verdict_finish(struct verdict *v)
 		 losses, killed);
 }
 
-static void say_db(struct load_error *err, const char *path, sqlite3 *db, const char *todo)
+static void set_db_error(struct load_error *err, const char *path, sqlite3 *db, const char *todo)
 {
 	if (err)
 		snprintf(err->text, sizeof(err->text), "%s: %s%s", path,
 			 db ? sqlite3_errmsg(db) : "out of memory", todo);
 }
 
-static const char *column(sqlite3_stmt *stmt, int i)
+static const char *text_column(sqlite3_stmt *stmt, int i)
 {
 	const char *text = (const char *)sqlite3_column_text(stmt, i);
 
 	return text ? text : "";
 }
 
-static int add_rows(struct verdict *v, sqlite3 *db)
+static int add_loss_rows(struct verdict *v, sqlite3 *db)
 {
 	sqlite3_stmt *stmt = NULL;
 	int rc = sqlite3_prepare_v2(db,
@@ -170,17 +170,18 @@ static int add_rows(struct verdict *v, sqlite3 *db)
 				    -1, &stmt, NULL);
 
 	while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-		verdict_add(v, (uint32_t)sqlite3_column_int64(stmt, 0), column(stmt, 1),
-			    class_of(column(stmt, 2)), (uint64_t)sqlite3_column_int64(stmt, 3),
+		verdict_add(v, (uint32_t)sqlite3_column_int64(stmt, 0), text_column(stmt, 1),
+			    class_by_name(text_column(stmt, 2)),
+			    (uint64_t)sqlite3_column_int64(stmt, 3),
 			    (uint64_t)sqlite3_column_int64(stmt, 4),
-			    (uint64_t)sqlite3_column_int64(stmt, 5), column(stmt, 6));
+			    (uint64_t)sqlite3_column_int64(stmt, 5), text_column(stmt, 6));
 		rc = SQLITE_OK;
 	}
 	sqlite3_finalize(stmt);
 	return rc == SQLITE_DONE ? 0 : -EINVAL;
 }
 
-static int count(sqlite3 *db, const char *sql, uint64_t *value)
+static int query_count(sqlite3 *db, const char *sql, uint64_t *value)
 {
 	sqlite3_stmt *stmt = NULL;
 	int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
@@ -201,28 +202,28 @@ int verdict_of_db(struct verdict *v, const char *path, struct load_error *err)
 
 	verdict_init(v);
 	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) {
-		say_db(err, path, db, "");
+		set_db_error(err, path, db, "");
 		ret = -EINVAL;
-	} else if (count(db, "SELECT count(*) FROM sqlite_master WHERE name = 'rtl_process'", &nr) <
-		   0) {
-		say_db(err, path, db, "; trace again, or merge from another copy");
+	} else if (query_count(db, "SELECT count(*) FROM sqlite_master WHERE name = 'rtl_process'",
+			       &nr) < 0) {
+		set_db_error(err, path, db, "; trace again, or merge from another copy");
 		ret = -EINVAL;
 	} else if (!nr) {
 		v->complete = false;
 		snprintf(v->line, sizeof(v->line),
-			 "unknown: the file has no rtl_ tables, so it "
-			 "does not say what was lost");
+			 "unknown: the file has no rtl_ tables, which "
+			 "count losses");
 		if (err)
 			snprintf(err->text, sizeof(err->text), "%s: %s", path, v->line);
 		ret = -ENODATA;
 	} else {
-		ret = count(db, "SELECT count(*) FROM rtl_process", &nr);
+		ret = query_count(db, "SELECT count(*) FROM rtl_process", &nr);
 		v->nr_processes = (uint32_t)nr;
 		if (ret == 0)
-			ret = add_rows(v, db);
+			ret = add_loss_rows(v, db);
 		if (ret < 0)
-			say_db(err, path, db,
-			       "; the file is damaged: write it again from its spools");
+			set_db_error(err, path, db,
+				     "; the file is damaged: write it again from its spools");
 		verdict_finish(v);
 	}
 	sqlite3_close(db);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* verdict.h - is the trace complete, and if not, what is missing and what to do
+/* verdict.h - whether a trace is complete, and if not, what is missing
  *
- * INCOMPLETE as soon as one reason of class LOSS has a count. A kill is not a loss by itself: what
- * had completed is there; `killed` and `unfinished` are notes. What was skipped by choice
- * is named, too, and changes nothing.
+ * A trace is incomplete as soon as one reason of class LOSS has a count. A kill alone is not a loss: operations that
+ * had completed are in the trace; `killed` and `unfinished` are notes. Records that the user chose to skip are
+ * counted, too, and do not change the verdict.
  */
 #ifndef RTL_STORE_VERDICT_H
 #define RTL_STORE_VERDICT_H
@@ -28,20 +28,20 @@ struct verdict {
 	bool complete;
 	uint32_t nr_processes, nr_killed, nr_running;
 	uint64_t nr_lost, nr_skipped, nr_notes; /* sums of counts by class */
-	size_t nr_rows, nr_more;		/* rows kept, and rows that did not fit */
+	size_t nr_rows, nr_more;		/* rows kept, and rows beyond VERDICT_MAX */
 	struct verdict_row rows[VERDICT_MAX];
 	char line[256]; /* one line: "complete", or "incomplete: 17 events lost (buffer_full 17)" */
 };
 
 void verdict_init(struct verdict *v);
-/* One process. After a whole pass of load_next(), so that damage is counted. */
+/* Adds one process. Call it after a whole pass of load_next(), so that damage is counted. */
 void verdict_add_load(struct verdict *v, const struct load *load);
 void verdict_add(struct verdict *v, uint32_t pid, const char *reason, enum load_class class,
 		 uint64_t count, uint64_t first_ns, uint64_t last_ns, const char *text);
 void verdict_finish(struct verdict *v);
 
-/* From a database (views rtl_loss, rtl_process). 0 or -errno; -ENODATA: it has no rtl_ tables, so
- * that nothing can be said (line says so, complete is false). */
+/* Fills v from a database (views rtl_loss, rtl_process). 0 or -errno; -ENODATA: it has no rtl_ tables, so
+ * that the verdict is unknown (as `line` states; `complete` is false). */
 int verdict_of_db(struct verdict *v, const char *path, struct load_error *err);
 
 #endif

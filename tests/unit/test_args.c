@@ -14,7 +14,7 @@
 static struct load_error err;
 static char text[512];
 
-/* What the visitor saw of the last call, and what the next one is asked. */
+/* What the visitor saw of the last call; `role` and `size` are set for the next one. */
 static struct {
 	unsigned int nr;
 	struct store_api api;
@@ -43,7 +43,7 @@ static int on_api(void *arg, const struct store_api *api)
 
 static const struct store_visitor visitor = { .api = on_api };
 
-/* The text of one call of a function with that signature. */
+/* Writes a trace with one call of a function with that signature; the call's text. */
 static const char *show(const char *signature, const uint64_t *words, uint32_t nr)
 {
 	const char *path = test_tmpfile("args.rtl");
@@ -79,7 +79,7 @@ static const char *show(const char *signature, const uint64_t *words, uint32_t n
 	show(signature, (const uint64_t[]){ __VA_ARGS__ },                                         \
 	     sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8)
 
-TEST(every_type_has_its_form)
+TEST(each_argument_type_is_formatted)
 {
 	CHECK_STR_EQ(SHOW("ptr:p", 0x7f00dead0000), "ptr=0x7f00dead0000");
 	CHECK_STR_EQ(SHOW("stream:h:stream", 0), "stream=0x0");
@@ -97,24 +97,24 @@ TEST(every_type_has_its_form)
 	CHECK_STR_EQ(SHOW("*ptr:p,p.kind:u,return:i", 1, 2, 3), "*ptr=0x1, p.kind=2, return=3");
 }
 
-TEST(strings_are_quoted_and_stay_one_line_of_utf8)
+TEST(string_is_quoted_as_one_line_of_utf8)
 {
 	CHECK_STR_EQ(SHOW("name:s", 50),
 		     "name=\"say \\\"a\\\\b\\\"\\n\\x09gr\xc3\xbc\xc3\x9f \\xff, c=d\"");
 	CHECK_STR_EQ(SHOW("name:s", 0), "name=NULL");
-	/* an id that nobody defined, and one that is none */
+	/* an undefined id, and a number that can't be an id */
 	CHECK_STR_EQ(SHOW("name:s", 49), "name=\"\"");
 	CHECK_STR_EQ(SHOW("name:s", UINT64_C(50) << 32 | 50), "name=\"\"");
 }
 
-TEST(what_does_not_fit_ends_in_dots)
+TEST(text_beyond_buffer_ends_in_dots)
 {
 	for (last.size = 1; last.size < 40; last.size++) {
 		SHOW("name:s,n:i", 50, 1);
 		CHECK_LT_UINT(last.length, last.size);
 		if (last.size > 4)
 			CHECK_STR_EQ(text + last.length - 3, "...");
-		/* no half character */
+		/* no cut UTF-8 character */
 		if (last.length >= 4)
 			CHECK(((unsigned char)text[last.length - 4] & 0xc0) != 0xc0);
 	}
@@ -123,7 +123,7 @@ TEST(what_does_not_fit_ends_in_dots)
 	last.size = 0;
 }
 
-TEST(words_that_are_not_there_are_not_shown)
+TEST(call_with_missing_words_shows_no_arguments)
 {
 	last.role = "bytes";
 	CHECK_STR_EQ(SHOW("a:i,n:z:bytes", 1), "");
@@ -134,12 +134,12 @@ TEST(words_that_are_not_there_are_not_shown)
 	CHECK_STR_EQ(SHOW("n:z:bytes,grid:d", 1, 2), "");
 	CHECK_STR_EQ(SHOW("n:z:bytes,grid:d", 1, 2, 3), "n=1, grid={2,0,3}");
 	CHECK_EQ_UINT(last.value, 1);
-	/* more than the signature tells of: a later version may add some at the end */
+	/* more words than the signature: a later version may append arguments */
 	CHECK_STR_EQ(SHOW("n:z:bytes", 1, 2, 3), "n=1");
 	last.role = NULL;
 }
 
-TEST(roles_lead_to_words)
+TEST(argument_is_found_by_role)
 {
 	const char *sig = "dst:p:dst,src:p:src,dim:d:block,sizeBytes:z:bytes";
 
@@ -153,7 +153,7 @@ TEST(roles_lead_to_words)
 	last.role = NULL;
 }
 
-TEST(signatures_that_are_not_understood_lose_that_argument_alone)
+TEST(bad_signature_item_drops_that_argument_alone)
 {
 	CHECK_STR_EQ(SHOW("a:i,b,c:i", 1, 2, 3), "a=1, c=3");
 	CHECK_STR_EQ(SHOW("a:i,b:q,c:i", 1, 2, 3), "a=1, c=3");
@@ -163,7 +163,7 @@ TEST(signatures_that_are_not_understood_lose_that_argument_alone)
 	CHECK_STR_EQ(SHOW("k:e,n:i", 4, 5), "k=4, n=5");
 }
 
-TEST(a_signature_of_more_words_than_a_record_has_fits_no_call)
+TEST(signature_longer_than_record_shows_no_arguments)
 {
 	static char sig[REC_API_MAX_WORDS * 4 + 64];
 	uint64_t words[REC_API_MAX_WORDS];
@@ -179,7 +179,7 @@ TEST(a_signature_of_more_words_than_a_record_has_fits_no_call)
 	last.size = 0;
 }
 
-TEST(functions_without_a_record_are_named_by_number)
+TEST(function_without_record_is_named_by_number)
 {
 	const char *path = test_tmpfile("n.rtl");
 	const uint64_t words[] = { 1, 2 };
@@ -222,7 +222,7 @@ TEST(functions_without_a_record_are_named_by_number)
 	}
 }
 
-TEST(calls_are_counted_and_their_functions_sorted)
+TEST(calls_are_counted_and_functions_sorted)
 {
 	const char *path = test_tmpfile("c.rtl");
 	const uint64_t word = 77;
@@ -272,8 +272,8 @@ TEST(calls_are_counted_and_their_functions_sorted)
 	index_close(current);
 }
 
-/* Damage with a good CRC: the count of words lies. */
-TEST(a_call_longer_than_its_record_costs_the_rest_of_its_chunk)
+/* A valid CRC and a wrong count of words. */
+TEST(call_longer_than_record_drops_rest_of_chunk)
 {
 	const char *path = test_tmpfile("d.rtl");
 	struct rec_api rec = { .h = { REC_API, sizeof(rec) / 8, 0, 5 },
@@ -295,12 +295,12 @@ TEST(a_call_longer_than_its_record_costs_the_rest_of_its_chunk)
 	index_close(current);
 }
 
-TEST(a_set_of_ids_gives_full_pages_back)
+TEST(id_set_frees_bits_of_full_pages)
 {
 	struct ids ids = { 0 };
 
 	CHECK(!ids_has(&ids, 0));
-	/* from the last to the first, in strides that come together in the end */
+	/* from the last to the first, in three strides that together are all numbers */
 	for (uint64_t stride = 0; stride < 3; stride++) {
 		for (uint64_t i = 30000; i-- > 0;) {
 			if (i % 3 == stride)
@@ -312,7 +312,7 @@ TEST(a_set_of_ids_gives_full_pages_back)
 		CHECK(ids_has(&ids, 1000000 + i));
 	CHECK(!ids_has(&ids, 999999));
 	CHECK(!ids_has(&ids, 1030000));
-	/* the two ends alone still have bits; what was given back is taken first */
+	/* only the first and the last page have bits; a new page reuses a freed one */
 	CHECK_OK(ids_add(&ids, UINT64_MAX));
 	CHECK_OK(ids_add(&ids, UINT64_MAX));
 	CHECK(ids_has(&ids, UINT64_MAX));
@@ -321,7 +321,7 @@ TEST(a_set_of_ids_gives_full_pages_back)
 	ids_fini(&ids);
 }
 
-TEST(without_memory_it_fails_and_frees)
+TEST(ops_without_memory_fail_and_free)
 {
 	const char *path = test_tmpfile("args.rtl");
 	int ret = -ENOMEM;

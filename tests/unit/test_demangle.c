@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_demangle.c - names of kernels for people */
+/* test_demangle.c - readable kernel names */
 #include "store/demangle.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ static void check(const char *mangled, const char *nice)
 	free(got);
 }
 
-TEST(cxx_names_are_demangled_and_kd_stripped)
+TEST(cxx_name_is_demangled_and_kd_stripped)
 {
 	check("_Z4vaddPKfS0_Pfi", "vadd(float const*, float const*, float*, int)");
 	check("_Z4vaddPKfS0_Pfi.kd", "vadd(float const*, float const*, float*, int)");
@@ -25,7 +25,7 @@ TEST(cxx_names_are_demangled_and_kd_stripped)
 	check("Cijk_Ailk_Bljk_SB_MT64x64x8", "Cijk_Ailk_Bljk_SB_MT64x64x8");
 }
 
-TEST(what_is_not_mangled_stays_as_it_is)
+TEST(name_not_mangled_is_unchanged)
 {
 	check("", "");
 	check("_Z", "_Z");
@@ -35,8 +35,8 @@ TEST(what_is_not_mangled_stays_as_it_is)
 	check("\xff\xfe", "\xff\xfe");
 }
 
-/* 34 levels of pair<T, T>: written out it would be 100 GB. */
-TEST(names_that_explode_are_left_mangled)
+/* 34 levels of pair<T, T>, 100 GB of text. */
+TEST(exploding_name_stays_mangled)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 	char name[1024] = "_Z1fSt4pairIiiE";
@@ -51,7 +51,7 @@ TEST(names_that_explode_are_left_mangled)
 	CHECK_LT_UINT(test_now_ns() - start, 2000000000u);
 }
 
-TEST(whole_names_keep_kd_and_have_no_substitute)
+TEST(whole_name_keeps_kd_or_is_null)
 {
 	char *name = demangle_whole("_Z8hk_scalePfi.kd");
 
@@ -62,7 +62,7 @@ TEST(whole_names_keep_kd_and_have_no_substitute)
 	CHECK(demangle_whole("") == NULL);
 }
 
-TEST(long_names_do_not_hurt)
+TEST(very_long_name_stays_mangled)
 {
 	char *name = calloc(1000001, 1);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_load.c - traces in every state and with every damage; nothing crashes, all is accounted for */
+/* test_load.c - traces in every state and with every kind of damage: nothing crashes, each loss is counted */
 #include "store/load.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static struct load *open_ok(const char *path)
 	return load;
 }
 
-/* Reads all; the number of records of that type, or of all for 0. */
+/* Reads all records and counts those of that type, or all for 0. */
 static uint64_t count(struct load *load, int type)
 {
 	const struct rec_head *rec;
@@ -68,7 +68,7 @@ static void write_file(const char *path, const void *data, size_t size)
 	close(fd);
 }
 
-static void refused(const char *path, int error, const char *words)
+static void check_refused(const char *path, int error, const char *words)
 {
 	struct load *load;
 	int ret = load_open(&load, path, &err);
@@ -79,7 +79,7 @@ static void refused(const char *path, int error, const char *words)
 	CHECK_STR_HAS(err.text, words);
 }
 
-TEST(a_closed_trace_gives_every_record_twice_over)
+TEST(closed_trace_is_read_twice_with_same_records)
 {
 	struct load *load = open_ok(sample(false, true));
 	uint64_t nr = count(load, 0);
@@ -99,7 +99,7 @@ TEST(a_closed_trace_gives_every_record_twice_over)
 	load_close(load);
 }
 
-TEST(both_halves_of_a_killed_trace_are_read)
+TEST(unclosed_trace_is_read_from_both_halves)
 {
 	const char *path = sample(true, false);
 	struct load *load = open_ok(path);
@@ -109,14 +109,14 @@ TEST(both_halves_of_a_killed_trace_are_read)
 	CHECK_EQ_INT(load_facts(load)->state, LOAD_FOREIGN);
 	CHECK_EQ_UINT(count(load, REC_DISPATCH), 9);
 	load_close(load);
-	/* by the name of its memory half it is the same trace */
+	/* the name of the memory half opens the same trace */
 	load = open_ok(test_tmpfile("a.mem"));
 	CHECK(load_facts(load)->has_disk);
 	CHECK_EQ_UINT(count(load, REC_DISPATCH), 9);
 	load_close(load);
 }
 
-TEST(one_half_alone_is_read_and_the_other_missed)
+TEST(trace_with_one_half_is_read_and_reports_missing_half)
 {
 	struct load *load;
 	const char *path = sample(true, false);
@@ -136,7 +136,7 @@ TEST(one_half_alone_is_read_and_the_other_missed)
 	load_close(load);
 }
 
-TEST(a_moved_trace_finds_its_memory_half_beside_it)
+TEST(moved_trace_finds_memory_half_beside_it)
 {
 	char to[SPOOL_NAME_SIZE];
 	struct load *load;
@@ -151,7 +151,7 @@ TEST(a_moved_trace_finds_its_memory_half_beside_it)
 	load_close(load);
 }
 
-TEST(a_chunk_in_both_halves_is_read_once)
+TEST(chunk_in_both_halves_is_read_once)
 {
 	const char *path = test_tmpfile("b.rtl");
 	static struct spool_make m;
@@ -162,7 +162,7 @@ TEST(a_chunk_in_both_halves_is_read_once)
 	spool_make_thread(&m, 7, "main", 5);
 	spool_make_chunk_end(&m);
 	m.open = true;
-	/* drained, and killed before the slot was freed */
+	/* the process was killed after the drain, before it freed the slot */
 	spool_make_chunk_slot(&m, SLOT_DRAINING);
 	spool_make_chunk(&m, 7);
 	spool_make_thread(&m, 8, "other", 5);
@@ -177,8 +177,8 @@ TEST(a_chunk_in_both_halves_is_read_once)
 	load_close(load);
 }
 
-/* What a drainer does between two passes of a reader: moves a chunk, reuses the slot. */
-TEST(chunks_that_move_while_it_is_read_are_not_lost)
+/* Does what a drainer may do between two passes of a reader: moves a chunk, reuses its slot. */
+TEST(chunk_drained_between_passes_is_read_once)
 {
 	const char *path = test_tmpfile("c.rtl");
 	static struct spool_make m;
@@ -196,7 +196,7 @@ TEST(chunks_that_move_while_it_is_read_are_not_lost)
 	load = open_ok(path);
 	CHECK_EQ_UINT(count(load, REC_THREAD), 2);
 
-	/* the same chunk with one record more goes to disk, another takes its slot */
+	/* write the same chunk with one more record to disk, and another chunk into its slot */
 	m.disk_fd = open(path, O_RDWR);
 	m.mem_fd = open(test_tmpfile("c.mem"), O_RDWR);
 	m.open = true;
@@ -219,7 +219,7 @@ TEST(chunks_that_move_while_it_is_read_are_not_lost)
 	load_close(load);
 }
 
-TEST(bytes_behind_the_end_are_a_torn_write)
+TEST(bytes_behind_header_size_are_ignored)
 {
 	const char *path = sample(false, false);
 	char junk[100];
@@ -235,7 +235,7 @@ TEST(bytes_behind_the_end_are_a_torn_write)
 	load_close(load);
 }
 
-TEST(a_damaged_chunk_costs_that_chunk_and_is_named)
+TEST(damaged_chunk_is_skipped_counted_and_reported)
 {
 	const char *path = sample(false, true);
 	struct load *load;
@@ -249,7 +249,7 @@ TEST(a_damaged_chunk_costs_that_chunk_and_is_named)
 	CHECK_EQ_UINT(count(load, REC_DISPATCH), 4);
 	CHECK_EQ_UINT(bad_chunks(load), 1);
 	load_close(load);
-	/* its head too */
+	/* damage the chunk's head too */
 	overwrite(path, SPOOL_HEADER_SIZE, "XXXX", 4);
 	load = open_ok(path);
 	CHECK_EQ_UINT(count(load, REC_DISPATCH), 4);
@@ -258,7 +258,7 @@ TEST(a_damaged_chunk_costs_that_chunk_and_is_named)
 	load_close(load);
 }
 
-TEST(a_cut_file_says_where)
+TEST(cut_file_reports_offset)
 {
 	const char *path = sample(false, true);
 	struct load *load;
@@ -271,7 +271,7 @@ TEST(a_cut_file_says_where)
 	load_close(load);
 }
 
-TEST(unknown_records_are_skipped_and_counted)
+TEST(unknown_record_is_skipped_and_counted)
 {
 	const char *path = test_tmpfile("u.rtl");
 	uint64_t future[4] = { 0xc8 | 4 << 8, 1, 2, 3 };
@@ -291,8 +291,8 @@ TEST(unknown_records_are_skipped_and_counted)
 	load_close(load);
 }
 
-/* A chunk with a right CRC and wrong contents: a writer's mistake must not become the reader's. */
-static void one_bad_record(const void *rec, size_t size, const char *words)
+/* A chunk with a valid CRC and a bad record, as a faulty writer would make it. */
+static void check_bad_record(const void *rec, size_t size, const char *words)
 {
 	const char *path = test_tmpfile("r.rtl");
 	static struct spool_make m;
@@ -312,7 +312,7 @@ static void one_bad_record(const void *rec, size_t size, const char *words)
 	load_close(load);
 }
 
-TEST(records_that_lie_are_refused)
+TEST(record_with_wrong_size_or_id_is_refused)
 {
 	struct rec_string string = { { REC_STRING, 2, 0, 1 }, 5000, 0 };
 	struct rec_marker marker = { .h = { REC_MARKER, 6, REC_F_TEXT, 1 }, .text_size = 1 };
@@ -324,52 +324,52 @@ TEST(records_that_lie_are_refused)
 	struct rec_dispatch_wide wide = { .h = { REC_DISPATCH_WIDE, 9, 0, 1 }, .shape = 0 };
 	struct rec_api api = { .h = { REC_API, 6, 0, 1 }, .nr_words = 1 };
 
-	one_bad_record(&string, sizeof(string), "bad STRING: bytes is longer than its record");
+	check_bad_record(&string, sizeof(string), "bad STRING: bytes is longer than its record");
 	string.offset = 6000;
-	one_bad_record(&string, sizeof(string), "bad STRING: bytes is longer than its record");
-	one_bad_record(&marker, sizeof(marker), "bad MARKER: text is longer than its record");
-	one_bad_record(&dispatch, sizeof(dispatch), "bad DISPATCH: shape was not stated");
-	one_bad_record(&shape, sizeof(shape), "bad SHAPE: id is not the next");
-	one_bad_record(&nothing, sizeof(nothing), "size 0");
-	one_bad_record(&tall, sizeof(tall), "beyond its chunk");
-	one_bad_record(&slim, sizeof(slim), "too short for its type, KERNEL");
-	one_bad_record(&wide, sizeof(wide), "bad DISPATCH_WIDE: shape was not stated");
-	one_bad_record(&api, sizeof(api), "bad API: words is longer than its record");
-	/* all have fields */
+	check_bad_record(&string, sizeof(string), "bad STRING: bytes is longer than its record");
+	check_bad_record(&marker, sizeof(marker), "bad MARKER: text is longer than its record");
+	check_bad_record(&dispatch, sizeof(dispatch), "bad DISPATCH: shape was not stated");
+	check_bad_record(&shape, sizeof(shape), "bad SHAPE: id is not the next");
+	check_bad_record(&nothing, sizeof(nothing), "size 0");
+	check_bad_record(&tall, sizeof(tall), "beyond its chunk");
+	check_bad_record(&slim, sizeof(slim), "too short for its type, KERNEL");
+	check_bad_record(&wide, sizeof(wide), "bad DISPATCH_WIDE: shape was not stated");
+	check_bad_record(&api, sizeof(api), "bad API: words is longer than its record");
+	/* a record of 8 bytes is too short for every type */
 	for (slim.type = REC_STRING; slim.type < REC_NR_TYPES; slim.type++)
-		one_bad_record(&slim, sizeof(slim), "too short for its type, ");
+		check_bad_record(&slim, sizeof(slim), "too short for its type, ");
 }
 
-TEST(foreign_files_are_named_for_what_they_are)
+TEST(foreign_file_is_refused_with_its_kind)
 {
 	const char *path = test_tmpfile("x.rtl");
 	static const unsigned char swapped[8] = { 'L', 'O', 'O', 'P', 'S', 'L', 'T', 'R' };
 	struct spool_header h = { .magic = SPOOL_MAGIC, .version = 9, .header_size = 8192 };
 
 	write_file(path, "", 0);
-	refused(path, EINVAL, "empty");
+	check_refused(path, EINVAL, "empty");
 	write_file(path, "SQLite format 3\0and more", 24);
-	refused(path, EINVAL, "SQLite database");
+	check_refused(path, EINVAL, "SQLite database");
 	write_file(path, "\x1f\x8b\x08 compressed", 14);
-	refused(path, EINVAL, "gzip");
+	check_refused(path, EINVAL, "gzip");
 	write_file(path, "\177ELF and so on", 14);
-	refused(path, EINVAL, "program");
+	check_refused(path, EINVAL, "program");
 	write_file(path, swapped, 8);
-	refused(path, EINVAL, "big-endian");
+	check_refused(path, EINVAL, "big-endian");
 	write_file(path, "{\"traceEvents\": []}", 19);
-	refused(path, EINVAL, "instead of \"RTLSPOOL\" (offset 0)");
+	check_refused(path, EINVAL, "instead of \"RTLSPOOL\" (offset 0)");
 	write_file(path, &h, sizeof(h));
-	refused(path, EINVAL, "version 9");
+	check_refused(path, EINVAL, "version 9");
 	h.version = SPOOL_VERSION;
 	write_file(path, &h, 4000);
-	refused(path, EINVAL, "offset 4000");
+	check_refused(path, EINVAL, "offset 4000");
 	write_file(path, &h, sizeof(h));
-	refused(path, EINVAL, "header is damaged");
-	refused(test_tmpfile("none"), ENOENT, "No such file");
-	refused(test_tmpdir(), EISDIR, "directory");
+	check_refused(path, EINVAL, "header is damaged");
+	check_refused(test_tmpfile("none"), ENOENT, "No such file");
+	check_refused(test_tmpdir(), EISDIR, "directory");
 }
 
-TEST(a_running_process_is_told_from_a_killed_one)
+TEST(process_state_running_or_killed_is_detected)
 {
 	const char *path = test_tmpfile("p.rtl");
 	static struct spool_make m;
@@ -386,7 +386,8 @@ TEST(a_running_process_is_told_from_a_killed_one)
 	m.header.boot_id[strcspn(m.header.boot_id, "\n")] = '\0';
 	spool_make_end(&m, false);
 	load = open_ok(path);
-	CHECK_EQ_INT(load_facts(load)->state, LOAD_KILLED); /* the pid is another process' by now */
+	CHECK_EQ_INT(load_facts(load)->state,
+		     LOAD_KILLED); /* the pid belongs to another process now */
 	load_close(load);
 
 	f = fopen("/proc/self/stat", "r");
@@ -448,14 +449,14 @@ static void read_any(const char *path)
 	load_close(load);
 }
 
-#ifdef RTL_SANITIZE_THREAD /* one thread, twenty times as slow: the other sanitizers look for what reads too far */
+#ifdef RTL_SANITIZE_THREAD /* single-threaded code that is twenty times as slow here; other sanitizers find reads out of bounds */
 #define NR_DAMAGED 100
 #else
 #define NR_DAMAGED 2500
 #endif
 
-/* Thousands of damaged copies; a sanitizer build finds what reads too far. */
-TEST(random_damage_never_crashes)
+/* Reads thousands of damaged copies; a sanitizer build finds reads out of bounds. */
+TEST(random_damage_does_not_crash)
 {
 	const char *path = sample(true, false);
 	const char *victims[] = { path, test_tmpfile("a.mem") };
@@ -463,7 +464,7 @@ TEST(random_damage_never_crashes)
 	for (int v = 0; v < 2; v++) {
 		size_t size;
 		char *good = slurp(victims[v], &size);
-		/* the memory half is mostly empty slots: damage where something is */
+		/* the memory half is mostly empty slots: damage its first 32 KiB */
 		size_t range = size < 32768 ? size : 32768;
 
 		for (int round = 0; round < NR_DAMAGED; round++) {
@@ -485,7 +486,7 @@ TEST(random_damage_never_crashes)
 	}
 }
 
-TEST(every_cut_is_read_up_to_it)
+TEST(cut_at_any_offset_keeps_records_before_it)
 {
 	const char *path = sample(false, true);
 	size_t size;

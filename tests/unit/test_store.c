@@ -148,7 +148,7 @@ static void check_sample(struct index *index)
 	}
 }
 
-TEST(uses_may_come_before_definitions)
+TEST(use_before_definition_is_resolved)
 {
 	struct index *index = open_ok(sample(false, true));
 	const struct store_kernel *kernels;
@@ -184,7 +184,7 @@ TEST(uses_may_come_before_definitions)
 	index_close(index);
 }
 
-TEST(the_memory_half_is_part_of_the_trace)
+TEST(memory_half_is_indexed)
 {
 	struct index *index = open_ok(sample(true, false));
 
@@ -192,7 +192,7 @@ TEST(the_memory_half_is_part_of_the_trace)
 	index_close(index);
 }
 
-TEST(a_consumer_can_stop)
+TEST(visitor_error_ends_visit)
 {
 	struct index *index = open_ok(sample(false, true));
 	struct seen seen = { .stop_at = 3 };
@@ -202,7 +202,7 @@ TEST(a_consumer_can_stop)
 	index_close(index);
 }
 
-TEST(what_was_never_defined_still_has_an_entry)
+TEST(undefined_id_has_unknown_entry)
 {
 	const char *path = test_tmpfile("n.rtl");
 	struct spool_make_op op = { .tid = 5, .begin_ns = 10, .end_ns = 20 };
@@ -254,8 +254,8 @@ static int on_linked_barrier(void *arg, const struct store_barrier *op)
 	return 0;
 }
 
-/* Before the operation's record or behind it, also in another chunk; what can't be true is left alone. */
-TEST(a_link_says_whose_an_operation_is)
+/* Links come before or behind the operation's record, also in another chunk; impossible ones are ignored. */
+TEST(link_sets_call_and_thread_of_operation)
 {
 	static const struct store_visitor visitor = { .dispatch = on_linked_dispatch,
 						      .copy = on_linked_copy,
@@ -300,8 +300,8 @@ TEST(a_link_says_whose_an_operation_is)
 	index_close(index);
 }
 
-/* A record of 16 bytes may claim a string of 4 GB: memory follows what is there. */
-TEST(strings_with_pieces_missing_keep_what_is_there)
+/* A record of 16 bytes may claim a string of 4 GB: memory is allocated for the pieces that exist. */
+TEST(string_with_missing_pieces_keeps_offsets)
 {
 	struct rec_string piece = { { REC_STRING, 2 + REC_STRING_PIECE / 8, 0, 1 },
 				    0xffffffffu,
@@ -328,7 +328,7 @@ TEST(strings_with_pieces_missing_keep_what_is_there)
 	index_close(index);
 }
 
-TEST(without_memory_it_fails_and_frees)
+TEST(index_open_without_memory_fails_and_frees)
 {
 	const char *path = sample(true, false);
 	struct index *index = NULL;
@@ -347,7 +347,7 @@ TEST(without_memory_it_fails_and_frees)
 
 static struct verdict verdict;
 
-static void judge(const char *path)
+static void read_verdict(const char *path)
 {
 	struct index *index = open_ok(path);
 
@@ -368,32 +368,32 @@ static void make_lossy(const char *path, enum spool_reason reason, uint64_t coun
 	spool_make_end(&m, closed);
 }
 
-TEST(verdicts_name_what_is_missing)
+TEST(verdict_line_names_losses)
 {
 	const char *path = test_tmpfile("v.rtl");
 
-	judge(sample(false, true));
+	read_verdict(sample(false, true));
 	CHECK(verdict.complete);
 	CHECK_STR_EQ(verdict.line, "complete");
 	CHECK_EQ_UINT(verdict.nr_notes, 1);
 	make_lossy(path, SPOOL_REASON_buffer_full, 17, true);
-	judge(path);
+	read_verdict(path);
 	CHECK(!verdict.complete);
 	CHECK_STR_EQ(verdict.line, "incomplete: 20 lost (buffer_full 17, late 3)");
 	CHECK_EQ_UINT(verdict.rows[0].first_ns, 5);
 	make_lossy(path, SPOOL_REASON_lite_signal, 17, true);
-	judge(path);
+	read_verdict(path);
 	CHECK(verdict.complete);
 	CHECK_EQ_UINT(verdict.nr_skipped, 17);
-	judge(sample(true, false));
+	read_verdict(sample(true, false));
 	CHECK(verdict.complete);
 	CHECK_STR_EQ(verdict.line, "complete; the process was killed");
 	CHECK_OK(unlink(test_tmpfile("a.mem")));
-	judge(test_tmpfile("a.rtl"));
+	read_verdict(test_tmpfile("a.rtl"));
 	CHECK_STR_EQ(verdict.line, "incomplete: 1 lost (memory_missing 1); the process was killed");
 }
 
-TEST(every_reason_has_a_name_a_text_and_a_class)
+TEST(each_reason_has_name_text_and_class)
 {
 	for (unsigned int i = 0; i < SPOOL_NR_REASONS; i++) {
 		CHECK_NOT_NULL(load_reason_name(i));
@@ -408,7 +408,7 @@ TEST(every_reason_has_a_name_a_text_and_a_class)
 	CHECK_EQ_INT(load_reason_class(SPOOL_REASON_inverted), LOAD_NOTE);
 }
 
-TEST(a_map_holds_what_was_put_and_forgets_what_was_deleted)
+TEST(map_returns_put_values_and_not_deleted_ones)
 {
 	struct map map = { 0 };
 	uint64_t value;
