@@ -42,7 +42,7 @@ static int open_signals(struct child *c)
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = SIG_IGN;
 	sigaction(SIGPIPE, &action, &c->old_pipe);
-	action.sa_handler = SIG_DFL; /* were it ignored, there would be no status to wait for */
+	action.sa_handler = SIG_DFL; /* with SIG_IGN the kernel would discard the exit status */
 	sigaction(SIGCHLD, &action, &c->old_chld);
 	c->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return c->signal_fd < 0 ? -errno : 0;
@@ -82,7 +82,7 @@ void child_become(struct child *c, char **argv, char **env)
 		n = read(c->go_fd, &word, 1);
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
-		_exit(STATUS_TRACE); /* rtl said no, or died */
+		_exit(STATUS_TRACE); /* child_drop(), or rtl died */
 	sigaction(SIGPIPE, &c->old_pipe, NULL);
 	sigaction(SIGCHLD, &c->old_chld, NULL);
 	sigprocmask(SIG_SETMASK, &c->old_mask, NULL);
@@ -92,7 +92,7 @@ void child_become(struct child *c, char **argv, char **env)
 	_exit(error == ENOENT ? STATUS_NOT_FOUND : STATUS_CANT_RUN);
 }
 
-static void reap(struct child *c)
+static void reap_child(struct child *c)
 {
 	pid_t got;
 
@@ -107,7 +107,7 @@ int child_start(struct child *c)
 	int error = 0;
 	ssize_t n;
 
-	/* refused (EPIPE): it was killed before it could become the program; child_wait() finds out by what */
+	/* EPIPE: the process was killed before its exec; child_wait() gets the signal */
 	n = write(c->go_fd, "g", 1);
 	close_fd(&c->go_fd);
 	if (n != 1) {
@@ -120,7 +120,7 @@ int child_start(struct child *c)
 	close_fd(&c->fail_fd);
 	if (n != (ssize_t)sizeof(error))
 		return 0; /* closed by its exec */
-	reap(c);
+	reap_child(c);
 	return -error;
 }
 
@@ -129,17 +129,17 @@ void child_drop(struct child *c)
 	close_fd(&c->go_fd);
 	close_fd(&c->fail_fd);
 	if (c->pid > 0 && !c->gone)
-		reap(c);
+		reap_child(c);
 }
 
 bool child_passes(int code, pid_t sender, pid_t child)
 {
-	/* The terminal's Ctrl-C and hang-up (SI_KERNEL) go to the whole foreground group, and the
-	 * program is in it. A program that signals its own group has reached itself. */
+	/* The terminal sends Ctrl-C and hang-up (SI_KERNEL) to the whole foreground group, which includes the
+	 * program. A program that signals its own group receives the signal itself. */
 	return code != SI_KERNEL && sender != child;
 }
 
-/* One signal read from the descriptor; false: there is none. */
+/* Reads one signal from the descriptor; false: none is pending. */
 static bool next_signal(struct child *c, struct signalfd_siginfo *info)
 {
 	return read(c->signal_fd, info, sizeof(*info)) == (ssize_t)sizeof(*info);
@@ -151,7 +151,7 @@ enum child_event child_wait(struct child *c)
 		struct pollfd poll_fd = { .fd = c->signal_fd, .events = POLLIN };
 		struct signalfd_siginfo info;
 
-		/* Asked each time: a SIGCHLD may stand for several children. */
+		/* check each time: one SIGCHLD may stand for several children */
 		if (!c->gone && waitpid(c->pid, &c->status, WNOHANG) == c->pid)
 			c->gone = true;
 		if (c->gone)

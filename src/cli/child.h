@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* child.h - runs the traced program: its own argv, terminal and process group, its exit status ours
+/* child.h - runs the traced program in rtl's terminal and process group, with its own argv; rtl exits with its status
  *
  * Order of calls: child_fork(), then child_start() or child_drop(), then child_wait(). The program
- * does not begin before child_start(), so that its pid may stand in names that are checked first.
+ * does not begin before child_start(), so that names which contain its pid can be checked first.
  *
- * Signals: INT TERM HUP QUIT USR1 USR2 are passed on, but for those that the terminal or the
- * program itself sent, which it has got already. TSTP and CONT do what they always do. What was
- * ignored or blocked when rtl began, is so in the program.
+ * Signals: rtl passes on INT TERM HUP QUIT USR1 USR2, except those from the terminal or from the
+ * program itself, which the program has already received. TSTP and CONT have their default effect. Signals that were
+ * ignored or blocked when rtl began are so in the program.
  */
 #ifndef RTL_CLI_CHILD_H
 #define RTL_CLI_CHILD_H
@@ -26,33 +26,33 @@ struct child {
 	int status;		 /* as wait(2) gives it */
 };
 
-/* 0 in rtl; *in_child true in the new process, which calls child_become(). Or -errno. No thread may
- * run yet. */
+/* Forks. 0 or -errno; *in_child is true in the new process, which then calls child_become(). The caller must be
+ * single-threaded. */
 int child_fork(struct child *c, bool *in_child);
-/* In the new process: waits for the word, then becomes the program. Never returns. */
+/* In the new process: waits for child_start() or child_drop(), then executes the program or exits. */
 _Noreturn void child_become(struct child *c, char **argv, char **env);
 
-/* Lets the program begin. 0, or -errno of its exec: then it is gone. Also 0 when a signal ended the new process before
- * its exec: child_wait() then returns at once, and the exit status tells the signal. */
+/* Starts the program. 0, or -errno of its exec: then the process is gone. Also 0 if a signal ended the process before
+ * its exec: child_wait() then returns at once, and the exit status has the signal. */
 int child_start(struct child *c);
-/* Ends the new process before it became anything. */
+/* Ends the new process before its exec. */
 void child_drop(struct child *c);
 
 enum child_event {
 	CHILD_ENDED,
-	CHILD_ABANDONED, /* a second INT within CHILD_INT_NS: the user wants no more of it */
+	CHILD_ABANDONED, /* a second INT within CHILD_INT_NS: stop waiting */
 };
 #define CHILD_INT_NS UINT64_C(10000000000)
 enum child_event child_wait(struct child *c);
 
 /* The status as a shell would give it: 128 + N for signal N. */
 int child_exit_status(const struct child *c);
-/* A signal that means "stop" came since child_wait() ended. Its number, or 0. */
+/* The number of a stop signal that came since child_wait() ended, or 0. */
 int child_stop_asked(struct child *c);
-/* Forgets signals that came until now: those which ended the program. */
+/* Discards the signals received so far, which were meant for the program. */
 void child_forget_signals(struct child *c);
 
-/* Whether a signal is to be passed on; by code and sender as in siginfo. */
+/* Whether to pass a signal on; code and sender as in siginfo. */
 bool child_passes(int code, pid_t sender, pid_t child);
 
 #endif

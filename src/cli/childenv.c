@@ -17,8 +17,8 @@ const char *childenv_get(char *const *vars, const char *name)
 	return NULL;
 }
 
-/* vars has room for one more. */
-static void set(char **vars, const char *name, const char *value)
+/* The caller leaves space for one more in vars. */
+static void set_var(char **vars, const char *name, const char *value)
 {
 	char *text = ui_keep(ui_format("%s=%s", name, value));
 	size_t n = strlen(name), i;
@@ -31,16 +31,16 @@ static void set(char **vars, const char *name, const char *value)
 	vars[i] = text;
 }
 
-static void set_uint(char **vars, const char *name, uint64_t value)
+static void set_var_uint(char **vars, const char *name, uint64_t value)
 {
 	char *text = ui_format("%llu", (unsigned long long)value);
 
-	set(vars, name, text);
+	set_var(vars, name, text);
 	free(text);
 }
 
-/* Whether `list`, split at any of `separators`, names the library `path` already. */
-static bool names_it(const char *list, const char *separators, const char *path)
+/* Whether `list`, split at any of `separators`, contains the library `path`. */
+static bool list_contains(const char *list, const char *separators, const char *path)
 {
 	while (*list) {
 		size_t n = strcspn(list, separators);
@@ -52,24 +52,24 @@ static bool names_it(const char *list, const char *separators, const char *path)
 	return false;
 }
 
-static void prepend(char **vars, const char *name, const char *first, const char *separators)
+static void prepend_var(char **vars, const char *name, const char *first, const char *separators)
 {
 	const char *old = childenv_get(vars, name);
 	char *text;
 
 	if (!old || !*old) {
-		set(vars, name, first);
+		set_var(vars, name, first);
 		return;
 	}
-	if (names_it(old, separators, first))
+	if (list_contains(old, separators, first))
 		return;
 	text = ui_format("%s%c%s", first, separators[0], old);
-	set(vars, name, text);
+	set_var(vars, name, text);
 	free(text);
 }
 
-/* Below another rtl trace: its log file was not the user's choice. */
-static bool log_of_outer(char *const *vars)
+/* Whether RTL_LOG_FILE was set by an outer rtl trace, not by the user. */
+static bool is_outer_log(char *const *vars)
 {
 	const char *session = childenv_get(vars, "RTL_SESSION");
 	const char *log = childenv_get(vars, "RTL_LOG_FILE");
@@ -84,7 +84,7 @@ char **childenv_build(const struct childenv_setup *s, char *const *vars, const c
 	char **out;
 
 	if (strpbrk(s->lib_dir, ":;") || (s->vgpu_dir && strpbrk(s->vgpu_dir, ":;"))) {
-		*why = "its directory has a colon in its name, which the loader takes for a separator";
+		*why = "the directory's name has a colon or semicolon, which the loader takes for a separator";
 		return NULL;
 	}
 	while (vars[n])
@@ -96,41 +96,41 @@ char **childenv_build(const struct childenv_setup *s, char *const *vars, const c
 	memcpy(out, vars, n * sizeof(*out));
 
 	if (s->vgpu_dir) {
-		prepend(out, "LD_LIBRARY_PATH", s->vgpu_dir, ":;");
-		/* a runtime that was linked with the thunk statically, from 7.0 on, loads ours then */
+		prepend_var(out, "LD_LIBRARY_PATH", s->vgpu_dir, ":;");
+		/* makes a runtime with a statically linked thunk (7.0 and later) load the virtual GPU's */
 		if (!childenv_get(out, "HSA_ENABLE_DTIF"))
-			set(out, "HSA_ENABLE_DTIF", "1");
+			set_var(out, "HSA_ENABLE_DTIF", "1");
 		if (s->vgpu_devices)
-			set_uint(out, "VGPU_DEVICES", s->vgpu_devices);
+			set_var_uint(out, "VGPU_DEVICES", s->vgpu_devices);
 	}
 	if (strpbrk(s->librtl, " \t\n\"\\") && file) {
-		prepend(out, "LD_LIBRARY_PATH", s->lib_dir, ":;");
+		prepend_var(out, "LD_LIBRARY_PATH", s->lib_dir, ":;");
 		name = file + 1;
 	}
-	prepend(out, "LD_PRELOAD", name, ": ");
-	prepend(out, "HSA_TOOLS_LIB", name, " ");
-	/* a library of AMD's SDK in the program keeps what it gets: the runtime gives its tables to both */
+	prepend_var(out, "LD_PRELOAD", name, ": ");
+	prepend_var(out, "HSA_TOOLS_LIB", name, " ");
+	/* the runtime then passes its tables to librtl and to AMD's SDK */
 	if (!childenv_get(out, "HSA_TOOLS_ROCPROFILER_V1_TOOLS"))
-		set(out, "HSA_TOOLS_ROCPROFILER_V1_TOOLS", "1");
+		set_var(out, "HSA_TOOLS_ROCPROFILER_V1_TOOLS", "1");
 	if (s->is_registered && !childenv_get(out, "ROCPROFILER_REGISTER_LIBRARY"))
-		set(out, "ROCPROFILER_REGISTER_LIBRARY", s->librtl);
-	set(out, "RTL_SESSION", s->session);
+		set_var(out, "ROCPROFILER_REGISTER_LIBRARY", s->librtl);
+	set_var(out, "RTL_SESSION", s->session);
 	if (s->mode)
-		set(out, "RTL_MODE", s->mode);
+		set_var(out, "RTL_MODE", s->mode);
 	if (s->has_drain_ms)
-		set_uint(out, "RTL_DRAIN_MS", s->drain_ms);
+		set_var_uint(out, "RTL_DRAIN_MS", s->drain_ms);
 	if (s->has_buffer_mb)
-		set_uint(out, "RTL_BUFFER_MB", s->buffer_mb);
+		set_var_uint(out, "RTL_BUFFER_MB", s->buffer_mb);
 	if (s->barriers)
-		set(out, "RTL_BARRIERS", "1");
+		set_var(out, "RTL_BARRIERS", "1");
 	if (s->trace_start)
-		set(out, "RTL_TRACE_START", s->trace_start);
+		set_var(out, "RTL_TRACE_START", s->trace_start);
 	if (s->hsa)
-		set(out, "RTL_HSA_API", "1");
-	if (!childenv_get(out, "RTL_LOG_FILE") || log_of_outer(vars)) {
+		set_var(out, "RTL_HSA_API", "1");
+	if (!childenv_get(out, "RTL_LOG_FILE") || is_outer_log(vars)) {
 		char *log = ui_format("%s/log.%%p", s->session);
 
-		set(out, "RTL_LOG_FILE", log);
+		set_var(out, "RTL_LOG_FILE", log);
 		free(log);
 	}
 	return out;

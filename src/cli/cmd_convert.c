@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_convert.c - rtl convert: a trace in a format that another tool reads */
+/* cmd_convert.c - rtl convert: writes a trace in a format of another tool */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +18,10 @@ static const struct opt options[] = {
 		       .help = export_help + 2, .more = export_uses },
 	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "OUT",
 		       .help = "output (FILE with the format's ending); - is stdout",
-		       .more = "A name that ends in .gz is compressed. Of csv a directory, or what the names of "
-			       "the files begin with." },
+		       .more = "A file whose name ends in .gz is compressed. For csv OUT is a directory, or the "
+			       "prefix of the files' names." },
 	[O_FORCE] = { 0, "force", .help = "overwrite an existing output" },
-	[O_QUIET] = { 'q', "quiet", .help = "say nothing but errors" },
+	[O_QUIET] = { 'q', "quiet", .help = "print errors only" },
 	[O_PROGRESS] = { 0, "progress", OPT_CHOICE, .arg = "WHEN", .choices = "auto|always|never",
 			 .help = "progress bar: auto (default), always, never" },
 };
@@ -54,20 +54,20 @@ static int run_convert(const struct opt_parsed *p)
 	if (!res)
 		ui_die_memory();
 	if (!v[O_FORMAT].count)
-		ui_die(STATUS_USAGE, "the format is missing: -f perfetto");
+		ui_die(STATUS_USAGE, "the format is missing; add one, for example -f perfetto");
 	ui_quiet(v[O_QUIET].count > 0);
 	format = &export_formats[v[O_FORMAT].num];
 	if (!output)
 		output = ui_keep(default_output(input, format->suffix));
 	if (!format->several && strcmp(output, "-") != 0 && !opt.force && access(output, F_OK) == 0)
-		ui_die(STATUS_FAILED,
-		       "%s: exists already; --force overwrites it, -o OUT names another", output);
+		ui_die(STATUS_FAILED, "%s: exists already; use --force to overwrite it, or -o OUT",
+		       output);
 	ui_stop_gently();
 	ui_progress_start(&progress, "converting", (enum ui_progress_mode)v[O_PROGRESS].num);
 	err = export_run(format, &input, 1, output, &opt, res);
 	ui_progress_end(&progress);
 	if (err == -EPIPE)
-		return 128 + 13; /* nobody reads stdout any more */
+		return 128 + 13; /* as if SIGPIPE had ended the process */
 	report_check(res, err);
 	if (res->warning[0])
 		ui_say("%s", res->warning);
@@ -82,7 +82,7 @@ static int run_convert(const struct opt_parsed *p)
 
 const struct command cmd_convert = {
 	.name = "convert",
-	.summary = "writes a trace in a format that another tool reads",
+	.summary = "writes a trace in a format of another tool",
 	.usage = "FILE -f FORMAT [-o OUT]",
 	.operands = "FILE",
 	.opts = options,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_doctor.c - rtl doctor: what would be traced here, what is missing, what to do about it
+/* cmd_doctor.c - rtl doctor: what can be traced on this machine, what is missing, what to do about it
  *
- * Each check is a function that prints its lines; the table at the end is their order.
+ * Each check is a function that prints its lines; the table at the end has their order.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -37,14 +37,14 @@ struct doctor {
 };
 
 static const struct opt options[] = {
-	{ 'q', "quiet", .help = "only what is not ok" },
+	{ 'q', "quiet", .help = "print problems only" },
 };
 
 static bool only_bad;
 
-/* One line: the word, what, and, unless NULL, what to do. */
-__attribute__((format(printf, 4, 5))) static void line(struct doctor *d, enum verdict_word word,
-						       const char *todo, const char *fmt, ...)
+/* Prints one line: the word, the text, and below it `todo`, unless NULL. */
+__attribute__((format(printf, 4, 5))) static void
+print_line(struct doctor *d, enum verdict_word word, const char *todo, const char *fmt, ...)
 {
 	static const char *const words[] = { "ok", "warn", "missing", "note" };
 	static const char *const colours[] = { "\033[32m", "\033[33m", "\033[31m", "" };
@@ -69,14 +69,15 @@ static void check_driver(struct doctor *d)
 	glob_t nodes = { 0 };
 
 	if (access("/dev/kfd", F_OK)) {
-		line(d, MISSING,
-		     "load the amdgpu driver; in a container add --device=/dev/kfd --device=/dev/dri",
-		     "/dev/kfd: no AMD GPU driver here");
+		print_line(
+			d, MISSING,
+			"load the amdgpu driver; in a container add --device=/dev/kfd --device=/dev/dri",
+			"/dev/kfd: not found: the AMD GPU driver is not loaded");
 		return;
 	}
 	d->has_kfd = access("/dev/kfd", R_OK | W_OK) == 0;
 	if (d->has_kfd) {
-		line(d, OK, NULL, "/dev/kfd: can be opened");
+		print_line(d, OK, NULL, "/dev/kfd: can be opened");
 	} else {
 		struct group *group = NULL;
 		struct stat st;
@@ -87,7 +88,7 @@ static void check_driver(struct doctor *d)
 		snprintf(todo, sizeof(todo),
 			 "join its group: sudo usermod -aG %s $USER, then log in again",
 			 group ? group->gr_name : "render");
-		line(d, MISSING, todo, "/dev/kfd: no permission");
+		print_line(d, MISSING, todo, "/dev/kfd: no permission");
 	}
 	if (glob("/dev/dri/renderD*", 0, NULL, &nodes) == 0 && nodes.gl_pathc) {
 		size_t good = 0;
@@ -95,21 +96,21 @@ static void check_driver(struct doctor *d)
 		for (size_t i = 0; i < nodes.gl_pathc; i++)
 			good += access(nodes.gl_pathv[i], R_OK | W_OK) == 0;
 		if (good == nodes.gl_pathc)
-			line(d, OK, NULL, "/dev/dri: %zu render node%s can be opened", good,
-			     good > 1 ? "s" : "");
+			print_line(d, OK, NULL, "/dev/dri: %zu render node%s can be opened", good,
+				   good > 1 ? "s" : "");
 		else
-			line(d, WARN, "join the group 'render', then log in again",
-			     "/dev/dri: %zu of %zu render nodes can't be opened",
-			     nodes.gl_pathc - good, (size_t)nodes.gl_pathc);
+			print_line(d, WARN, "join the group 'render', then log in again",
+				   "/dev/dri: %zu of %zu render nodes can't be opened",
+				   nodes.gl_pathc - good, (size_t)nodes.gl_pathc);
 	} else {
-		line(d, MISSING, "in a container add --device=/dev/dri",
-		     "/dev/dri: no render node");
+		print_line(d, MISSING, "in a container add --device=/dev/dri",
+			   "/dev/dri: no render node");
 	}
 	globfree(&nodes);
 }
 
-/* The value of a key in a node's properties, 0 when it is not there. */
-static unsigned long property(const char *text, const char *key)
+/* The value of a key in a node's properties, 0 if it is missing. */
+static unsigned long read_property(const char *text, const char *key)
 {
 	size_t n = strlen(key);
 
@@ -134,22 +135,22 @@ static void check_gpus(struct doctor *d)
 			if (n <= 0)
 				continue;
 			text[n] = 0;
-			simds = property(text, "simd_count");
-			version = property(text, "gfx_target_version");
+			simds = read_property(text, "simd_count");
+			version = read_property(text, "gfx_target_version");
 			if (!simds)
 				continue;
 			d->has_gpu = true;
-			line(d, OK, NULL, "GPU: gfx%lu%lx%lx, %lu SIMDs", version / 10000,
-			     version / 100 % 100, version % 100, simds);
+			print_line(d, OK, NULL, "GPU: gfx%lu%lx%lx, %lu SIMDs", version / 10000,
+				   version / 100 % 100, version % 100, simds);
 		}
 	globfree(&nodes);
 	if (d->has_kfd && !d->has_gpu)
-		line(d, WARN, "see the kernel's messages (dmesg) of amdgpu",
-		     "GPU: the driver knows none");
+		print_line(d, WARN, "see the kernel's messages (dmesg) of amdgpu",
+			   "GPU: the driver reports none");
 	if (getenv("ROCR_VISIBLE_DEVICES") || getenv("HIP_VISIBLE_DEVICES"))
-		line(d, NOTE, NULL,
-		     "ROCR_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES is set: programs see "
-		     "those GPUs alone");
+		print_line(d, NOTE, NULL,
+			   "ROCR_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES is set: programs see "
+			   "those GPUs alone");
 }
 
 static void check_runtimes(struct doctor *d)
@@ -165,47 +166,51 @@ static void check_runtimes(struct doctor *d)
 	d->has_rocr = r->loaded;
 	if (r->loaded) {
 		memcpy(d->rocr, r->path, sizeof(d->rocr));
-		line(d, OK, NULL, "HSA runtime: %s", r->path);
+		print_line(d, OK, NULL, "HSA runtime: %s", r->path);
 	} else {
-		line(d, MISSING, todo, "HSA runtime: %s", r->error);
+		print_line(d, MISSING, todo, "HSA runtime: %s", r->error);
 	}
 	for (size_t i = 0; i < sizeof(hip) / sizeof(hip[0]) && !d->has_hip; i++) {
 		probe_library(r, hip[i], NULL, NULL);
 		d->has_hip = r->loaded;
 	}
 	if (d->has_hip)
-		line(d, OK, NULL, "HIP runtime: %s", r->path);
+		print_line(d, OK, NULL, "HIP runtime: %s", r->path);
 	else
-		line(d, WARN,
-		     "HIP programs need it (Debian: libamdhip64-5); programs that use HSA alone don't",
-		     "HIP runtime: libamdhip64 is not found by the loader");
+		print_line(
+			d, WARN,
+			"install it to run HIP programs (Debian: libamdhip64-5); programs that use HSA alone don't need it",
+			"HIP runtime: libamdhip64 is not found by the loader");
 	free(r);
 }
 
-/* How packets are seen, and why. */
+/* How packets are intercepted, and why. */
 static void check_queues(struct doctor *d, const struct rocr *r)
 {
 	const char *fault = rocr_intercept_fault(r->amd_ext_bytes, r->build_id);
 	bool intercept = strcmp(env_str(ENV_QUEUES), "intercept") == 0;
 
 	if (intercept && fault)
-		line(d, WARN, "unset RTL_QUEUES",
-		     "queues: interposed, although RTL_QUEUES=intercept: this HSA runtime (build id "
-		     "%s) can't be trusted with intercept queues: %s",
-		     r->build_id[0] ? r->build_id : "unknown", fault);
+		print_line(
+			d, WARN, "unset RTL_QUEUES",
+			"queues: interposed, although RTL_QUEUES=intercept: this HSA runtime (build id "
+			"%s) has faulty intercept queues: %s",
+			r->build_id[0] ? r->build_id : "unknown", fault);
 	else if (intercept)
-		line(d, NOTE, NULL,
-		     "queues: intercepted by the runtime (RTL_QUEUES=intercept); launches cost more "
-		     "than with interposed queues");
+		print_line(
+			d, NOTE, NULL,
+			"queues: intercepted by the runtime (RTL_QUEUES=intercept); launches cost more "
+			"than with interposed queues");
 	else
-		line(d, OK, NULL,
-		     "queues: interposed: programs keep their own queues, and packets are seen as "
-		     "their doorbells are rung%s%s",
-		     fault ? "; this HSA runtime's intercept queues are faulty: " : "",
-		     fault ? fault : "");
+		print_line(
+			d, OK, NULL,
+			"queues: interposed: programs keep their own queues, and packets are seen as "
+			"their doorbells are rung%s%s",
+			fault ? "; this HSA runtime's intercept queues are faulty: " : "",
+			fault ? fault : "");
 }
 
-/* Which way librtl gets at the runtime's tables, and whether the runtime stands it. */
+/* How librtl gets the runtime's tables, and whether the runtime supports it. */
 static void check_way(struct doctor *d)
 {
 	const char *way = env_str(ENV_WAY);
@@ -214,46 +219,51 @@ static void check_way(struct doctor *d)
 	if (!d->has_rocr || !rocr_read(&r, d->rocr))
 		return;
 	if (strcmp(way, "register") == 0)
-		line(d, r.registers ? OK : WARN,
-		     r.registers ? NULL : "unset RTL_WAY: HSA_TOOLS_LIB is used as well, and does",
-		     "way in: rocprofiler-register (RTL_WAY=register)%s",
-		     r.registers ? "" : ", which this HSA runtime does not know");
+		print_line(d, r.registers ? OK : WARN,
+			   r.registers ? NULL :
+					 "unset RTL_WAY: HSA_TOOLS_LIB is set as well and suffices",
+			   "way in: rocprofiler-register (RTL_WAY=register)%s",
+			   r.registers ? "" : ", which this HSA runtime does not support");
 	else if (!r.registers)
-		line(d, OK, NULL,
-		     "way in: HSA_TOOLS_LIB: this HSA runtime knows no rocprofiler-register, so that "
-		     "nobody else can hold its tool slot");
+		print_line(
+			d, OK, NULL,
+			"way in: HSA_TOOLS_LIB: this HSA runtime does not support rocprofiler-register, so that "
+			"no other tool can hold its tool slot");
 	else if (r.takes_both)
-		line(d, OK, NULL,
-		     "way in: HSA_TOOLS_LIB, with HSA_TOOLS_ROCPROFILER_V1_TOOLS=1: this HSA runtime "
-		     "offers its tables to AMD's SDK first, and gives them to both");
+		print_line(
+			d, OK, NULL,
+			"way in: HSA_TOOLS_LIB, with HSA_TOOLS_ROCPROFILER_V1_TOOLS=1: this HSA runtime "
+			"offers its tables to AMD's SDK first, and gives them to both");
 	else if (strcmp(way, "tools") == 0)
-		line(d, WARN, "unset RTL_WAY",
-		     "way in: HSA_TOOLS_LIB (RTL_WAY=tools), which this HSA runtime ignores where AMD's "
-		     "SDK holds the tool slot");
+		print_line(
+			d, WARN, "unset RTL_WAY",
+			"way in: HSA_TOOLS_LIB (RTL_WAY=tools), which this HSA runtime ignores where AMD's "
+			"SDK holds the tool slot");
 	else
-		line(d, OK, NULL,
-		     "way in: rocprofiler-register, because this HSA runtime ignores HSA_TOOLS_LIB where "
-		     "AMD's SDK holds the tool slot");
+		print_line(
+			d, OK, NULL,
+			"way in: rocprofiler-register, because this HSA runtime ignores HSA_TOOLS_LIB where "
+			"AMD's SDK holds the tool slot");
 	if (getenv("ROCPROFILER_REGISTER_LIBRARY"))
-		line(d, NOTE, NULL, "ROCPROFILER_REGISTER_LIBRARY is set and kept: %s",
-		     getenv("ROCPROFILER_REGISTER_LIBRARY"));
+		print_line(d, NOTE, NULL, "ROCPROFILER_REGISTER_LIBRARY is set and kept: %s",
+			   getenv("ROCPROFILER_REGISTER_LIBRARY"));
 	check_queues(d, &r);
 }
 
-/* A program may get another copy of the runtime than the one that its neighbour gets. */
+/* With several copies of the runtime, programs may load different ones. */
 static void check_duplicates(struct doctor *d)
 {
-	static const char *const places[] = { "/opt/rocm*/lib/libhsa-runtime64.so.1",
-					      "/opt/rocm*/lib64/libhsa-runtime64.so.1",
-					      "/usr/lib/x86_64-linux-gnu/libhsa-runtime64.so.1",
-					      "/usr/lib64/libhsa-runtime64.so.1",
-					      "/usr/local/lib/libhsa-runtime64.so.1" };
+	static const char *const patterns[] = { "/opt/rocm*/lib/libhsa-runtime64.so.1",
+						"/opt/rocm*/lib64/libhsa-runtime64.so.1",
+						"/usr/lib/x86_64-linux-gnu/libhsa-runtime64.so.1",
+						"/usr/lib64/libhsa-runtime64.so.1",
+						"/usr/local/lib/libhsa-runtime64.so.1" };
 	char real[PATH_MAX], seen[8][PATH_MAX];
 	size_t nr = 0;
 	glob_t found = { 0 };
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-		glob(places[i], i ? GLOB_APPEND : 0, NULL, &found);
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
+		glob(patterns[i], i ? GLOB_APPEND : 0, NULL, &found);
 	for (size_t i = 0; i < found.gl_pathc && nr < 8; i++) {
 		bool again = false;
 
@@ -266,12 +276,12 @@ static void check_duplicates(struct doctor *d)
 	}
 	globfree(&found);
 	for (size_t i = 0; i < nr && nr > 1; i++)
-		line(d, WARN,
-		     i + 1 == nr ? "programs choose by their RPATH and LD_LIBRARY_PATH; "
-				   "'rtl info' shows which one was traced" :
-				   NULL,
-		     "several HSA runtimes: %s%s", seen[i],
-		     strcmp(seen[i], d->rocr) == 0 ? " (found by the loader)" : "");
+		print_line(d, WARN,
+			   i + 1 == nr ? "programs choose by their RPATH and LD_LIBRARY_PATH; "
+					 "'rtl info' shows which one was traced" :
+					 NULL,
+			   "several HSA runtimes: %s%s", seen[i],
+			   strcmp(seen[i], d->rocr) == 0 ? " (found by the loader)" : "");
 }
 
 static void check_parts(struct doctor *d)
@@ -282,63 +292,64 @@ static void check_parts(struct doctor *d)
 	if (!r)
 		ui_die_memory();
 	if (!d->paths.librtl[0]) {
-		line(d, MISSING,
-		     "install the whole of rocm-trace-lite, or run the rtl of a build tree",
-		     "librtl.so.1: not found below %s/lib", d->paths.root);
+		print_line(d, MISSING,
+			   "install the whole of rocm-trace-lite, or run the rtl of a build tree",
+			   "librtl.so.1: not found below %s/lib", d->paths.root);
 	} else {
 		probe_library(r, d->paths.librtl, NULL, "OnLoad");
 		d->has_librtl = r->loaded && r->has_symbol;
 		if (d->has_librtl)
-			line(d, OK, NULL, "librtl: %s", r->path);
+			print_line(d, OK, NULL, "librtl: %s", r->path);
 		else
-			line(d, MISSING, "reinstall rocm-trace-lite", "librtl: %s: %s",
-			     d->paths.librtl,
-			     r->loaded ? "has no OnLoad, which the runtime calls" : r->error);
+			print_line(d, MISSING, "reinstall rocm-trace-lite", "librtl: %s: %s",
+				   d->paths.librtl,
+				   r->loaded ? "has no OnLoad, which the runtime calls" : r->error);
 	}
 	if (!d->paths.vgpu_dir[0]) {
-		line(d, WARN, "it is an optional part of the installation",
-		     "virtual GPU: libhsakmt.so.1 not found below %s", d->paths.root);
+		print_line(d, WARN, "it is an optional part of the installation",
+			   "virtual GPU: libhsakmt.so.1 not found below %s", d->paths.root);
 	} else if (paths_join(file, d->paths.vgpu_dir, "libhsakmt.so.1")) {
 		probe_library(r, "libhsa-runtime64.so.1", file, NULL);
 		d->has_vgpu = r->loaded;
 		if (r->loaded)
-			line(d, OK, NULL, "virtual GPU: %s", file);
+			print_line(d, OK, NULL, "virtual GPU: %s", file);
 		else
-			line(d, WARN, "it needs the HSA runtime", "virtual GPU: %s", r->error);
+			print_line(d, WARN, "install the HSA runtime, which it needs",
+				   "virtual GPU: %s", r->error);
 	}
 	free(r);
 }
 
 static void check_memory(struct doctor *d)
 {
-	uint64_t wanted = env_uint(ENV_BUFFER_MB) << 20, room;
+	uint64_t wanted = env_uint(ENV_BUFFER_MB) << 20, available;
 	const char *dir = env_str(ENV_MEM_DIR);
 	char have[UI_NUMBER_SIZE], need[UI_NUMBER_SIZE];
 	struct statfs fs;
 
 	if (strcmp(dir, "none") == 0) {
-		line(d, WARN, "unset RTL_MEM_DIR, unless there is no memory file system",
-		     "buffers: RTL_MEM_DIR=none: they lie in files on the disk, which is slower");
+		print_line(d, WARN, "unset RTL_MEM_DIR, unless there is no memory file system",
+			   "buffers: RTL_MEM_DIR=none: they are files on disk, which is slower");
 		return;
 	}
 	if (statfs(dir, &fs) || access(dir, W_OK | X_OK)) {
-		line(d, WARN, "mount a tmpfs on /dev/shm, or name another in RTL_MEM_DIR",
-		     "buffers: %s: %s; they go to files on the disk, which is slower", dir,
-		     strerror(errno));
+		print_line(d, WARN, "mount a tmpfs on /dev/shm, or name another in RTL_MEM_DIR",
+			   "buffers: %s: %s; they are files on disk, which is slower", dir,
+			   strerror(errno));
 		return;
 	}
-	room = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
-	ui_bytes(have, room);
+	available = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
+	ui_bytes(have, available);
 	ui_bytes(need, wanted);
 	if (fs.f_type != TMPFS_MAGIC && fs.f_type != RAMFS_MAGIC)
-		line(d, WARN, "name a tmpfs in RTL_MEM_DIR", "buffers: %s is no memory file system",
-		     dir);
-	else if (room < wanted)
-		line(d, WARN, "in a container: --shm-size=1g; or a smaller RTL_BUFFER_MB",
-		     "buffers: %s has room for %s, a traced process wants %s", dir, have, need);
+		print_line(d, WARN, "name a tmpfs in RTL_MEM_DIR",
+			   "buffers: %s is not a memory file system", dir);
+	else if (available < wanted)
+		print_line(d, WARN, "in a container: --shm-size=1g; or a smaller RTL_BUFFER_MB",
+			   "buffers: %s has %s free, a traced process needs %s", dir, have, need);
 	else
-		line(d, OK, NULL, "buffers: %s has room for %s; a traced process wants %s", dir,
-		     have, need);
+		print_line(d, OK, NULL, "buffers: %s has %s free; a traced process needs %s", dir,
+			   have, need);
 }
 
 static void check_output(struct doctor *d)
@@ -347,19 +358,19 @@ static void check_output(struct doctor *d)
 	struct statvfs fs;
 
 	if (access(".", W_OK | X_OK)) {
-		line(d, WARN, "rtl trace -o DIR/trace.db",
-		     "output: the current directory can't be written");
+		print_line(d, WARN, "rtl trace -o DIR/trace.db",
+			   "output: the current directory can't be written");
 		return;
 	}
 	if (statvfs(".", &fs))
 		return;
 	ui_bytes(have, (uint64_t)fs.f_bavail * fs.f_frsize);
 	if ((uint64_t)fs.f_bavail * fs.f_frsize < (UINT64_C(256) << 20))
-		line(d, WARN,
-		     "a dispatch takes about 50 bytes while tracing and 200 in the database",
-		     "output: %s free in the current directory", have);
+		print_line(d, WARN,
+			   "a dispatch takes about 50 bytes while tracing and 200 in the database",
+			   "output: %s free in the current directory", have);
 	else
-		line(d, OK, NULL, "output: %s free in the current directory", have);
+		print_line(d, OK, NULL, "output: %s free in the current directory", have);
 }
 
 static void check_surroundings(struct doctor *d)
@@ -371,18 +382,19 @@ static void check_surroundings(struct doctor *d)
 	text[n > 0 ? n : 0] = 0;
 	at = strstr(text, "\nSeccomp:");
 	if (at && strtoul(at + strlen("\nSeccomp:"), NULL, 10) == 2)
-		line(d, NOTE, NULL,
-		     "seccomp: a filter is active (container); rtl needs no system call beyond "
-		     "the usual, and no ptrace");
+		print_line(d, NOTE, NULL,
+			   "seccomp: a filter is active (container); rtl works with it: it uses "
+			   "common system calls only, not ptrace");
 	if (getenv("HSA_TOOLS_LIB"))
-		line(d, WARN, "unset it, unless both are wanted: rtl trace goes in front of it",
-		     "HSA_TOOLS_LIB is set: %s", getenv("HSA_TOOLS_LIB"));
+		print_line(d, WARN,
+			   "unset it, unless you want both tools: rtl trace puts librtl in front",
+			   "HSA_TOOLS_LIB is set: %s", getenv("HSA_TOOLS_LIB"));
 	if (getenv("LD_PRELOAD"))
-		line(d, NOTE, NULL, "LD_PRELOAD is set and kept: %s", getenv("LD_PRELOAD"));
+		print_line(d, NOTE, NULL, "LD_PRELOAD is set and kept: %s", getenv("LD_PRELOAD"));
 	if (getenv("RTL_SESSION"))
-		line(d, NOTE, NULL, "RTL_SESSION is set: this runs below an rtl trace");
+		print_line(d, NOTE, NULL, "RTL_SESSION is set: this runs below an rtl trace");
 	if (env_bool(ENV_DISABLE))
-		line(d, WARN, "unset RTL_DISABLE", "RTL_DISABLE is set: nothing is traced");
+		print_line(d, WARN, "unset RTL_DISABLE", "RTL_DISABLE is set: nothing is traced");
 }
 
 static int run_doctor(const struct opt_parsed *p)
@@ -425,21 +437,21 @@ static const struct opt_status statuses[] = {
 
 const struct command cmd_doctor = {
 	.name = "doctor",
-	.summary = "says what can be traced here, what is missing, and what to do",
+	.summary = "checks what can be traced on this machine, and what is missing",
 	.usage = "[options]",
 	.operands = "",
 	.opts = options,
 	.nr_opts = sizeof(options) / sizeof(options[0]),
 	.statuses = statuses,
 	.about =
-		"Looks at the driver, the GPUs, the ROCm runtimes as the loader finds them, the way in which "
-		"librtl gets their tables (RTL_WAY), how packets are seen and whether this runtime's "
-		"intercept queues are sound (RTL_QUEUES), the parts of this installation, the room for "
-		"buffers and output, and the variables that matter. Each line begins with ok, warn, "
-		"missing or note; an arrow says what to do.\n"
+		"Checks the driver, the GPUs, the ROCm runtimes that the loader finds, the way in which "
+		"librtl gets their tables (RTL_WAY), how packets are intercepted and whether this runtime's "
+		"intercept queues work (RTL_QUEUES), the parts of this installation, the space for "
+		"buffers and output, and environment variables. Each line begins with ok, warn, "
+		"missing or note; an arrow marks what to do.\n"
 		"\n"
-		"A program that brings its own runtime (RPATH, a Python wheel) may use another one than "
-		"the loader finds; rtl info shows which one a trace is of.",
+		"A program with a runtime of its own (RPATH, a Python wheel) may use another one than "
+		"the loader finds; rtl info shows the runtime of a trace.",
 	.examples = "rtl doctor\nrtl doctor -q\n",
 	.usage_status = STATUS_USAGE,
 	.run = run_doctor,

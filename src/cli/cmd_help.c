@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_help.c - rtl help: the manual of a command, and the pages that are made of the tables */
+/* cmd_help.c - rtl help: the manual of a command, and the pages that are generated from the tables */
 #include <stdio.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ static int run_help(const struct opt_parsed *p)
 	const struct command *cmd = name ? commands_find(name) : NULL;
 
 	if (name && !cmd)
-		ui_die(STATUS_USAGE, "%s: unknown command; 'rtl help' lists what there is", name);
+		ui_die(STATUS_USAGE, "%s: unknown command; 'rtl help' lists the commands", name);
 	if (p->values[O_COMPLETION].count) {
 		shells[p->values[O_COMPLETION].num]();
 	} else if (p->values[O_ENVIRONMENT].count) {
@@ -81,7 +81,7 @@ const struct command cmd_help = {
 	.about =
 		"Prints the manual of COMMAND, or the list of commands.\n"
 		"\n"
-		"The pages in docs/cli/ and docs/man/, docs/formats/tables.md and the shell completions are made by this command.",
+		"This command writes the pages in docs/cli/ and docs/man/, docs/formats/tables.md and the shell completions.",
 	.examples =
 		"rtl help trace\nrtl help --completion=bash > ~/.local/share/bash-completion/completions/rtl\n",
 	.max_operands = 1,

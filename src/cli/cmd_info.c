@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_info.c - rtl info: what is in a trace, where it is from, whether it is complete */
+/* cmd_info.c - rtl info: a trace's contents, origin and verdict */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -311,7 +311,7 @@ static int run_info(const struct opt_parsed *p)
 
 const struct command cmd_info = {
 	.name = "info",
-	.summary = "says what is in a trace, and whether it is complete",
+	.summary = "shows what a trace contains, and whether it is complete",
 	.usage = "FILE|SPOOL|SPOOL_DIR",
 	.operands = "FILE",
 	.opts = options,
@@ -321,11 +321,11 @@ const struct command cmd_info = {
 	.usage_status = STATUS_USAGE,
 	.about =
 		"Reads a database of rtl or RPD, a raw trace (FILE.rtl), or a directory of them, and prints the "
-		"verdict, what is in it, each process with its identity, clock and GPUs, and what was lost, "
-		"by reason and number. A raw trace may still be growing, or be what a kill left behind.\n"
+		"verdict, the number of records, each process with its identity, clock and GPUs, and the losses "
+		"by reason with their counts. A raw trace may still be growing, or be left over from a killed process.\n"
 		"\n"
-		"The verdict is 'complete' or says what is missing. What a mode leaves out by choice is listed "
-		"as skipped and does not make a trace incomplete.",
+		"The verdict is 'complete' or lists what is missing. Records that a mode leaves out by design are listed "
+		"as skipped and do not make a trace incomplete.",
 	.examples =
 		"rtl info trace.db\nrtl info trace.db.spool\nrtl info --format json trace.db | jq .complete\n",
 	.run = run_info,

@@ -16,7 +16,7 @@ enum { O_OUTPUT, O_FORCE, O_QUIET, O_PROGRESS };
 static const struct opt options[] = {
 	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "FILE", .help = "the database to write" },
 	[O_FORCE] = { 'f', "force", .help = "overwrite an existing output" },
-	[O_QUIET] = { 'q', "quiet", .help = "say nothing but errors" },
+	[O_QUIET] = { 'q', "quiet", .help = "print errors only" },
 	[O_PROGRESS] = { 0, "progress", OPT_CHOICE, .arg = "WHEN", .choices = "auto|always|never",
 			 .help = "progress bar: auto (default), always, never" },
 };
@@ -30,7 +30,7 @@ static void check_inputs(const struct opt_parsed *p, const char *output)
 		if (stat(p->operands[i], &in))
 			ui_die(STATUS_FAILED, "%s: %s", p->operands[i], strerror(errno));
 		if (exists && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-			ui_die(STATUS_FAILED, "%s: is an input and the output; name another output",
+			ui_die(STATUS_FAILED, "%s: is both input and output; choose another output",
 			       output);
 	}
 }
@@ -67,7 +67,7 @@ static int run_merge(const struct opt_parsed *p)
 
 const struct command cmd_merge = {
 	.name = "merge",
-	.summary = "makes one database of several",
+	.summary = "merges several traces into one database",
 	.usage = "-o OUT FILE...",
 	.operands = "FILE",
 	.opts = options,
@@ -77,8 +77,8 @@ const struct command cmd_merge = {
 	.usage_status = STATUS_USAGE,
 	.about =
 		"Writes every row of every FILE to OUT: databases of rtl, of RPD, and raw traces. Ids are "
-		"moved to where nothing collides, references follow them, and processes stay apart. The "
-		"inputs are not touched.",
+		"changed where they would collide, with all references to them, and processes stay separate. The "
+		"inputs are not changed.",
 	.examples = "rtl merge -o job.db rank-*.db\n",
 	.run = run_merge,
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_recover.c - rtl recover: the database of raw traces that nobody converted
+/* cmd_recover.c - rtl recover: converts raw traces that are left over to a database
  *
- * librtl starts this command at the program's exit where no `rtl trace` is above it; users start it
- * after a kill. Of a process that still runs it takes what is there and leaves the trace alone.
+ * librtl starts this command at the exit of a program that runs without `rtl trace`; users start it
+ * after a kill. It reads the trace of a process that still runs, but does not change it.
  */
 #include <errno.h>
 #include <poll.h>
@@ -30,10 +30,10 @@ static const struct opt options[] = {
 		       .help = "the database (DIR without .spool)" },
 	[O_FORCE] = { 'f', "force", .help = "overwrite an existing output" },
 	[O_REMOVE] = { 0, "remove", .help = "delete the raw traces when the database is written",
-		       .more = "Those of processes that still run, and those that can't be read, stay." },
+		       .more = "Traces of processes that still run, and unreadable ones, are kept." },
 	[O_OR_PID] = { 0, "or-pid", .help = "if FILE exists, write FILE with the pid in its name",
 		       .more = "trace.db becomes trace.1234.db; librtl uses this at a program's exit." },
-	[O_QUIET] = { 'q', "quiet", .help = "say nothing but errors" },
+	[O_QUIET] = { 'q', "quiet", .help = "print errors only" },
 	[O_PROGRESS] = { 0, "progress", OPT_CHOICE, .arg = "WHEN", .choices = "auto|always|never",
 			 .help = "progress bar: auto (default), always, never" },
 };
@@ -42,10 +42,10 @@ struct recover {
 	const struct opt_parsed *parsed;
 	const char *path;
 	bool is_dir;
-	char **spools; /* all that are there */
+	char **spools; /* all that were found */
 	size_t nr;
-	bool *keep;	   /* not to be deleted */
-	const char **good; /* those that go into the database */
+	bool *keep;	   /* do not delete */
+	const char **good; /* the readable ones, which go into the database */
 	size_t nr_good, nr_running, nr_bad, nr_empty;
 	uint32_t first_pid;
 	char output[PATH_MAX];
@@ -64,7 +64,7 @@ static void find_spools(struct recover *r)
 		if (nr < 0)
 			ui_die(STATUS_FAILED, "%s: %s", r->path, strerror((int)-nr));
 		if (!nr)
-			ui_die(STATUS_FAILED, "%s: holds no raw trace (*.rtl)", r->path);
+			ui_die(STATUS_FAILED, "%s: contains no raw trace (*.rtl)", r->path);
 		r->nr = (size_t)nr;
 	} else {
 		r->spools = calloc(1, sizeof(*r->spools));
@@ -79,16 +79,16 @@ static void find_spools(struct recover *r)
 		ui_die_memory();
 }
 
-/* The process is over: what lies in memory goes to disk, so that it outlives a reboot. */
-static void drain(const char *path)
+/* Drains the memory half of an ended process to disk, so that it survives a reboot. */
+static void drain_to_disk(const char *path)
 {
 	struct drain d;
 	int64_t got = -EBUSY;
 	int err = drain_open(&d, path);
 
 	if (err)
-		return; /* -ENOENT: complete on disk; else the reader says what is wrong */
-	/* The drainer that was may have died with its process: it is replaced after a second. */
+		return; /* -ENOENT: complete on disk; else load_open() reports the error */
+	/* the last drainer may have died with its process; it can be replaced after a second */
 	for (int tries = 0; tries < 30; tries++) {
 		if (drain_take(&d, clock_read_ns(CLOCK_BOOTTIME))) {
 			got = drain_run(&d, true, 0, clock_read_ns(CLOCK_BOOTTIME));
@@ -100,11 +100,12 @@ static void drain(const char *path)
 		poll(NULL, 0, 50);
 	}
 	if (got < 0)
-		ui_error("%s: %s; what is in memory is read from there", path, strerror((int)-got));
+		ui_error("%s: can't be drained: %s; reading its memory half", path,
+			 strerror((int)-got));
 	drain_close(&d);
 }
 
-static void look_at(struct recover *r, size_t i)
+static void check_spool(struct recover *r, size_t i)
 {
 	const struct load_facts *facts;
 	struct load_error error;
@@ -112,7 +113,7 @@ static void look_at(struct recover *r, size_t i)
 	struct stat st;
 	bool over;
 
-	/* its process died between creating the file and recording anything; by name it is an error */
+	/* the process died before it recorded anything; an error only if the user named the file */
 	if (r->is_dir && !stat(r->spools[i], &st) && S_ISREG(st.st_mode) && !st.st_size) {
 		ui_say("%s: is empty: its process was killed before anything was recorded",
 		       r->spools[i]);
@@ -130,7 +131,7 @@ static void look_at(struct recover *r, size_t i)
 	if (!r->first_pid)
 		r->first_pid = facts->pid;
 	if (facts->state == LOAD_RUNNING && !over) {
-		ui_say("process %u still runs: the database holds what it had recorded; its raw trace stays",
+		ui_say("process %u still runs: the database has its records so far; its raw trace is kept",
 		       facts->pid);
 		r->keep[i] = true;
 		r->nr_running++;
@@ -139,7 +140,7 @@ static void look_at(struct recover *r, size_t i)
 	}
 	load_close(load);
 	if (over)
-		drain(r->spools[i]);
+		drain_to_disk(r->spools[i]);
 	r->good[r->nr_good++] = r->spools[i];
 }
 
@@ -178,7 +179,7 @@ static void choose_output(struct recover *r)
 }
 
 /* trace.db -> trace.1234.db */
-static void put_pid(struct recover *r)
+static void add_pid_to_output(struct recover *r)
 {
 	char *slash = strrchr(r->output, '/'), *dot = strrchr(r->output, '.');
 	char path[PATH_MAX];
@@ -207,7 +208,7 @@ static void write_database(struct recover *r)
 	if (!res)
 		ui_die_memory();
 	if (r->parsed->values[O_OR_PID].count && !opt.force && access(r->output, F_OK) == 0)
-		put_pid(r);
+		add_pid_to_output(r);
 	ui_stop_gently();
 	ui_progress_start(&progress, "writing the database",
 			  (enum ui_progress_mode)r->parsed->values[O_PROGRESS].num);
@@ -247,7 +248,7 @@ static int run_recover(const struct opt_parsed *p)
 	ui_quiet(p->values[O_QUIET].count > 0);
 	find_spools(r);
 	for (size_t i = 0; i < r->nr; i++)
-		look_at(r, i);
+		check_spool(r, i);
 	if (!r->nr_good && !r->nr_empty)
 		ui_die(STATUS_FAILED, "%s: no raw trace can be read", r->path);
 	if (r->nr_good)
@@ -277,7 +278,7 @@ static const struct opt_status statuses[] = {
 
 const struct command cmd_recover = {
 	.name = "recover",
-	.summary = "makes the database of raw traces that were left behind",
+	.summary = "converts raw traces that are left over to a database",
 	.usage = "[options] SPOOL_DIR|FILE.rtl",
 	.operands = "SPOOL_DIR or FILE.rtl",
 	.opts = options,
@@ -287,13 +288,13 @@ const struct command cmd_recover = {
 	.max_operands = 1,
 	.usage_status = STATUS_USAGE,
 	.about =
-		"A raw trace survives what its process does not: kill -9, an abort, a fault of the GPU, a "
-		"full disk while the database was written. This command takes up both of its halves, the "
+		"A raw trace survives the end of its process by kill -9, an abort or a GPU fault, and a "
+		"full disk while the database is written. This command reads both of its halves, the "
 		"one on disk and the one in memory, and writes the same database that rtl trace would have "
 		"written.\n"
 		"\n"
-		"Without -o, traces of DIR.spool become DIR, those of another DIR become DIR.db, and "
-		"FILE.rtl becomes FILE.db, both in the current directory. Damaged parts are left out, counted and named.",
+		"Without -o, traces of DIR.spool are written to DIR, those of another DIR to DIR.db, and "
+		"FILE.rtl to FILE.db, the last two in the current directory. Damaged chunks are left out, counted and reported.",
 	.examples =
 		"rtl recover trace.db.spool\nrtl recover --remove -o run.db /scratch/run.db.4711.spool\n",
 	.run = run_recover,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_summary.c - rtl summary: where the time went, by kernel, call, copy, marker, stream or GPU
+/* cmd_summary.c - rtl summary: times by kernel, call, copy kind, marker, stream or GPU
  *
  * Not here: reading the rows (summary_rows.c), GPUs and streams (summary_lane.c).
  */
@@ -26,19 +26,18 @@ static const struct opt options[] = {
 		       .help = "with --by api: calls of hip or of hsa alone" },
 	[O_FORMAT] = { 'f', "format", OPT_CHOICE, .arg = "FORMAT", .choices = GRID_FORMATS,
 		       .help = "form of the output: table (default), csv, json",
-		       .more = "csv and json have whole nanoseconds and bytes, and names in full." },
+		       .more = "csv and json have whole nanoseconds and bytes, and full names." },
 	[O_COLUMNS] = { 0, "columns", OPT_CHOICE, .arg = "WHOSE", .choices = "rtl|rocprof",
 			.help = "with --format csv: rtl's columns (default) or rocprof's",
-			.more = "rocprof's are Name, Calls, TotalDurationNs, AverageNs, Percentage, of kernels, calls "
-				"and copies, as in the files that rtl convert -f csv writes: --by kernel is stats.csv, "
+			.more = "rocprof's are Name, Calls, TotalDurationNs, AverageNs, Percentage, for kernels, calls "
+				"and copies, as in the files of rtl convert -f csv: --by kernel is stats.csv, "
 				"--by copy copy_stats.csv, --by api --domain hip hip_stats.csv." },
 	[O_UNITS] = { 'u', "units", OPT_CHOICE, .arg = "HOW", .choices = GRID_UNITS,
 		      .help = "numbers: scaled (with units), raw, or auto (default)",
 		      .more = "auto is scaled in a table and raw in csv and json." },
-	[O_INTERNAL] = { 0, "internal",
-			 .help = "the runtime's own kernels instead of the program's",
-			 .more = "They are the inside of copies and fills, which are listed by --by copy." },
-	[O_WIDE] = { 'w', "wide", .help = "every column, and names in full, whatever the width" },
+	[O_INTERNAL] = { 0, "internal", .help = "the runtime's internal kernels, not the program's",
+			 .more = "The runtime uses them for copies and fills, which --by copy lists." },
+	[O_WIDE] = { 'w', "wide", .help = "all columns and full names, for any terminal width" },
 };
 
 /* ---- rows ---- */
@@ -113,7 +112,7 @@ static bool is_wanted(const struct summary *s, size_t column)
 	}
 }
 
-/* In a table: what there is something to say of, as far as the width has room for it. */
+/* In a table: whether the column has values and fits the width. */
 static bool is_shown(const struct summary *s, size_t column, unsigned int room)
 {
 	switch (column) {
@@ -152,7 +151,7 @@ static size_t choose_columns(const struct summary *s, struct grid_column *out, s
 	return nr;
 }
 
-/* Mean or median of one of a kernel's distances to its call. */
+/* Mean or median of the times between kernels and their calls. */
 static struct grid_cell distance_of(struct summary *s, struct stats_group *g,
 				    enum stats_series series, bool mean)
 {
@@ -217,7 +216,7 @@ static struct grid_cell cell_of(struct summary *s, struct stats_group *g, size_t
 	}
 }
 
-/* Prints the groups; how many there are and their time come back. */
+/* Prints the groups. Returns their number; *all_ns is their time. */
 static size_t print_groups(struct summary *s, uint64_t *all_ns)
 {
 	struct grid_column chosen[C_NR];
@@ -250,27 +249,27 @@ static const char *const what[] = { "kernel", "API call", "copy kind", "marker",
 static const char *const whats[] = { "kernels", "API calls", "copy kinds",
 				     "markers", "streams",   "GPUs" };
 
-/* Why there is nothing, where the trace does not hold what was asked for. */
-static void say_what_is_missing(const struct summary *s)
+/* Explains an empty table, if the trace lacks the records that it needs. */
+static void explain_empty_table(const struct summary *s)
 {
 	if (s->by == SUMMARY_API)
-		ui_say("%s: no API call was recorded: that takes mode hip, which is the default of rtl trace",
+		ui_say("%s: no API call was recorded; trace in mode hip, the default of rtl trace",
 		       s->q->path);
 	else if (s->by == SUMMARY_STREAM)
-		ui_say("%s: no stream is known: calls tell them, and mode hip records calls; --by gpu "
-		       "works without",
+		ui_say("%s: no stream is known, because no calls were recorded; trace in mode hip, or use "
+		       "--by gpu",
 		       s->q->path);
 }
 
-/* On stderr, below the table: what was left out, and whether the trace is complete. */
-static void say_rest(const struct summary *s, size_t nr, uint64_t all_ns)
+/* Prints on stderr, below the table: the number of rows left out, and the verdict. */
+static void report_rest(const struct summary *s, size_t nr, uint64_t all_ns)
 {
 	char time[UI_NUMBER_SIZE], count[UI_NUMBER_SIZE];
 
 	if (s->rows && nr > s->rows)
 		ui_say("... and %zu more (-n 0 shows all)", nr - (size_t)s->rows);
 	if (s->nr_untimed)
-		ui_say("%s of them have no valid times: counted as calls, not in the times",
+		ui_say("%s of them have no valid times: they count in CALLS, not in the times",
 		       ui_count(count, s->nr_untimed));
 	if (s->q->converted)
 		ui_say("%s: %zu %s, %s", s->q->path, nr, nr == 1 ? what[s->by] : whats[s->by],
@@ -281,13 +280,13 @@ static void say_rest(const struct summary *s, size_t nr, uint64_t all_ns)
 		       s->q->verdict.line);
 }
 
-/* The table of rocprof's that holds what is asked for; ends the process where there is none. */
+/* rocprof's name for the requested table; ends the process if rocprof has none. */
 static const char *rocprof_table(const struct summary *s, uint64_t domain)
 {
 	static const char *const of_calls[] = { "api_stats", "hip_stats", "hsa_stats" };
 
 	if (s->format != GRID_CSV)
-		ui_die(STATUS_USAGE, "--columns=rocprof: is for --format csv");
+		ui_die(STATUS_USAGE, "--columns=rocprof: needs --format csv");
 	if (s->by == SUMMARY_KERNEL && !s->internal)
 		return "stats";
 	if (s->by == SUMMARY_COPY)
@@ -295,7 +294,7 @@ static const char *rocprof_table(const struct summary *s, uint64_t domain)
 	if (s->by == SUMMARY_API)
 		return of_calls[domain];
 	ui_die(STATUS_USAGE,
-	       "--columns=rocprof: rocprof has no such table: --by kernel, api or copy");
+	       "--columns=rocprof: rocprof has no such table; use --by kernel, api or copy");
 }
 
 static void print_rocprof(struct summary *s, const char *table)
@@ -312,7 +311,7 @@ static void print_rocprof(struct summary *s, const char *table)
 		db_check(s->q, err);
 }
 
-static void finish(struct summary *s)
+static void free_summary(struct summary *s)
 {
 	map_fini(&s->types);
 	sqlite3_finalize(s->type);
@@ -346,13 +345,13 @@ static int run_summary(const struct opt_parsed *p)
 	s->rows = v[O_ROWS].count ? v[O_ROWS].num : s->format == GRID_TEXT ? 20 : 0;
 	s->domain = v[O_DOMAIN].count ? (enum summary_domain)(v[O_DOMAIN].num + 1) : SUMMARY_ANY;
 	if (s->domain && s->by != SUMMARY_API)
-		ui_die(STATUS_USAGE, "--domain: is for --by api");
+		ui_die(STATUS_USAGE, "--domain: needs --by api");
 	table = v[O_COLUMNS].num ? rocprof_table(s, s->domain) : NULL;
 	s->stats = stats_create(0);
 	s->q = db_open(p->operands[0]);
 	if (table) {
 		print_rocprof(s, table);
-		finish(s);
+		free_summary(s);
 		return 0;
 	}
 	if (s->by >= SUMMARY_STREAM) {
@@ -362,16 +361,16 @@ static int run_summary(const struct opt_parsed *p)
 		nr = print_groups(s, &all_ns);
 	}
 	if (!nr)
-		say_what_is_missing(s);
+		explain_empty_table(s);
 	if (s->format == GRID_TEXT)
-		say_rest(s, nr, all_ns);
-	finish(s);
+		report_rest(s, nr, all_ns);
+	free_summary(s);
 	return 0;
 }
 
 const struct command cmd_summary = {
 	.name = "summary",
-	.summary = "shows where the time went",
+	.summary = "shows times by kernel, call, copy, marker, stream or GPU",
 	.usage = "FILE [options]",
 	.operands = "FILE",
 	.opts = options,
@@ -381,26 +380,25 @@ const struct command cmd_summary = {
 	.usage_status = STATUS_USAGE,
 	.about =
 		"Reads a database of rtl trace or of RPD, or a raw trace, and prints one row for each kernel, "
-		"call, kind of copy or marker, the longest total first, or for each stream or GPU. The columns of a table depend on the room that there is; --wide, "
+		"call, kind of copy or marker, the longest total first, or for each stream or GPU. A table has the columns that fit the terminal; --wide, "
 		"csv and json have all of them.\n"
 		"\n"
 		"  share      of the time of all rows\n"
 		"  total      sum of the durations\n"
-		"  mean       total by the number of timed calls\n"
+		"  mean       total divided by the number of timed calls\n"
 		"  median     half of the calls take no longer; p99: 99 of 100\n"
-		"  launch     of a kernel: from the begin of the call that launched it to its own begin, the\n"
-		"             median; launch_mean_ns is the mean\n"
+		"  launch     of a kernel: time from the begin of the call that launched it to its own begin,\n"
+		"             the median; launch_mean_ns is the mean\n"
 		"  delay      the same from the end of that call: time in the queue. It is negative where\n"
 		"             the kernel began before the call returned\n"
-		"  joined     kernels of which the call is known\n"
-		"  errors     calls that returned something else than success\n"
-		"  gpu_ns     of a marker: kernels and copies of which it is the innermost range\n"
-		"  busy       of a GPU or stream: time with at least one operation, by the time from\n"
-		"             its first to its last one\n"
+		"  joined     kernels whose call is known\n"
+		"  errors     calls that returned an error\n"
+		"  gpu_ns     of a marker: time of the kernels and copies with it as innermost range\n"
+		"  busy       of a GPU or stream: time with at least one operation, divided by the time\n"
+		"             from its first to its last one\n"
 		"  untimed    calls whose times are missing or inverted; they are not in the times\n"
 		"\n"
-		"Kernels of the runtime itself (copies, fills) are not the program's and stay out; --internal "
-		"shows them.",
+		"The runtime's internal kernels (copies, fills) are left out; --internal shows them.",
 	.examples =
 		"rtl summary trace.db -n 5\nrtl summary trace.db --by marker --wide\n"
 		"rtl summary trace.db --by api\n"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_trace.c - rtl trace: runs a program, drains what it records, writes the database
  *
- * Order: names -> fork -> checks -> spool directory -> drainer -> exec -> wait -> drain -> convert.
- * Nothing of the user's is touched before the checks, and the program does not start unless they
- * pass.
+ * Order: fork -> names -> checks -> spool directory -> drainer -> exec -> wait -> drain -> convert.
+ * rtl changes no file before the checks, and starts the program only if they pass.
  *
  * Not here: signals (child.c), the spool directory (session.c), draining (drainer.c), the
  * environment (childenv.c).
@@ -59,48 +58,48 @@ static const struct opt options[] = {
 			       "%pid%, %hostname%, %rank% and %env{VAR}% mean the same. Variable: RTL_OUTPUT." },
 	[O_MODE] = { 'm', "mode", OPT_CHOICE, .arg = "MODE",
 		     .choices = "lite|standard|default|full|hip",
-		     .help = "what is recorded: hip (default), lite, standard, full",
-		     .more = "hip is standard with the program's HIP calls, their arguments and what each of "
-			     "them caused; RTL_ARGS=0 leaves the arguments out, RTL_HIP_BACKEND says how calls "
-			     "are seen. Variable: RTL_MODE." },
+		     .help = "what to record: hip (default), lite, standard, full",
+		     .more = "hip is standard with the program's HIP calls, their arguments and the operations that each "
+			     "of them caused; RTL_ARGS=0 leaves the arguments out, RTL_HIP_BACKEND selects how calls "
+			     "are intercepted. Variable: RTL_MODE." },
 	[O_HSA] = { 0, "hsa", .help = "record HSA calls too, in any mode",
-		    .more = "Those of the program and those that HIP makes. Variable: RTL_HSA_API." },
+		    .more = "Calls of the program and of HIP. Variable: RTL_HSA_API." },
 	[O_VGPU] = { 0, "virtual-gpu", OPT_UINT, true, "N", "1..16",
 		     "run on N virtual GPUs (1): no GPU is needed",
-		     .more = "The real ROCm runtimes run above it, and kernels are executed, unless VGPU_EXEC=off. Times "
-			     "are those of a model, not of any GPU. VGPU_* variables set it up." },
+		     .more = "The real ROCm runtimes run on it, and kernels are executed, unless VGPU_EXEC=off. Times "
+			     "are those of a model, not of a real GPU. VGPU_* variables configure it." },
 	[O_FORCE] = { 'f', "force", .help = "overwrite an existing output",
 		      .more = "Traces that an earlier run left in the spool directory are deleted. "
 			      "Variable: RTL_FORCE." },
-	[O_QUIET] = { 'q', "quiet", .help = "say nothing but errors" },
-	[O_VERBOSE] = { 'v', "verbose", .help = "say what is done" },
+	[O_QUIET] = { 'q', "quiet", .help = "print errors only" },
+	[O_VERBOSE] = { 'v', "verbose", .help = "print what rtl does" },
 	[O_PROGRESS] = { 0, "progress", OPT_CHOICE, .arg = "WHEN", .choices = "auto|always|never",
 			 .help = "progress bar: auto (default), always, never",
-			 .more = "auto: on a terminal, for what takes longer than a second." },
+			 .more = "auto: on a terminal, for work that takes longer than a second." },
 	[O_FAIL_LOSS] = { 0, "fail-on-loss", .help = "status 123 when the trace is incomplete" },
 	[O_FAIL_EMPTY] = { 0, "fail-on-empty",
 			   .help = "status 122 when no GPU operation was recorded" },
 	[O_KEEP] = { 0, "keep-spool", .help = "keep the raw trace beside the database" },
 	[O_DRAIN] = { 0, "drain-ms", OPT_UINT, .arg = "N", .choices = "0..600000",
-		      .help = "at exit, wait N ms for what is in flight (5000)",
-		      .more = "What has not completed then is recorded as unfinished. Variable: RTL_DRAIN_MS." },
+		      .help = "at exit, wait N ms for operations in flight (5000)",
+		      .more = "Operations that do not complete in time are recorded as unfinished. Variable: RTL_DRAIN_MS." },
 	[O_BARRIERS] = { 0, "barriers", .help = "record barrier packets too",
 			 .more = "Variable: RTL_BARRIERS." },
 	[O_TRACE_START] = { 0, "trace-start", OPT_CHOICE, .arg = "WHEN", .choices = "on|off|always",
 			    .help = "off: nothing before the program's roctracer_start()",
-			    .more = "on (the default) records the whole program; always is another word for it. With "
-				    "off the program says what is recorded: roctracer_start() and hipProfilerStart() "
-				    "start recording, roctracer_stop() and hipProfilerStop() stop it, any number of "
+			    .more = "on (the default) records the whole program; always means the same. With "
+				    "off the program controls recording: roctracer_start() and hipProfilerStart() "
+				    "start it, roctracer_stop() and hipProfilerStop() stop it, any number of "
 				    "times and on any thread. Variable: RTL_TRACE_START." },
 	[O_BUFFER] = { 0, "buffer-mb", OPT_UINT, .arg = "N", .choices = "1..4096",
 		       .help = "MiB of buffers in each traced process (64)",
-		       .more = "More lets the disk fall behind for longer. Variable: RTL_BUFFER_MB." },
+		       .more = "Larger buffers bridge longer delays of the disk. Variable: RTL_BUFFER_MB." },
 	[O_SPOOL_DIR] = { 0, "spool-dir", OPT_DIR, .arg = "DIR",
-			  .help = "where the raw trace lies meanwhile (OUTPUT.spool)",
-			  .more = "It gets a directory of its own in there. Choose a local disk when the output "
-				  "is on a network one. Variable: RTL_SPOOL_DIR." },
+			  .help = "directory for the raw trace (OUTPUT.spool)",
+			  .more = "Each run makes a subdirectory in it. Choose a local disk if the output "
+				  "is on a network file system. Variable: RTL_SPOOL_DIR." },
 	[O_NO_CONVERT] = { 0, "no-convert",
-			   .help = "leave the raw trace; 'rtl recover' converts it" },
+			   .help = "keep the raw trace; 'rtl recover' converts it" },
 };
 
 struct trace {
@@ -112,7 +111,7 @@ struct trace {
 	const char *program;
 	bool quiet, verbose, abandoned;
 	int stopped_by;	    /* the signal that ended the conversion */
-	bool is_registered; /* librtl by rocprofiler-register, too */
+	bool is_registered; /* librtl is registered with rocprofiler-register, too */
 	size_t nr_spools, nr_running, nr_unreadable;
 };
 
@@ -126,13 +125,13 @@ static const char *output_pattern(const struct trace *t)
 	return value(t, O_OUTPUT)->text ? value(t, O_OUTPUT)->text : env_str(ENV_OUTPUT);
 }
 
-static const char *spool_place(const struct trace *t)
+static const char *spool_dir_option(const struct trace *t)
 {
 	return value(t, O_SPOOL_DIR)->text ? value(t, O_SPOOL_DIR)->text : env_str(ENV_SPOOL_DIR);
 }
 
-/* Of a program that is started for its trace more is wanted than of one that a variable finds. */
-static const char *mode(const struct trace *t)
+/* The default of rtl trace is mode hip; that of librtl alone (HSA_TOOLS_LIB) is less. */
+static const char *trace_mode(const struct trace *t)
 {
 	if (value(t, O_MODE)->text)
 		return value(t, O_MODE)->text;
@@ -147,7 +146,7 @@ static char **build_env(const struct trace *t, const char **why)
 		.vgpu_dir = value(t, O_VGPU)->count ? t->paths.vgpu_dir : NULL,
 		.vgpu_devices = value(t, O_VGPU)->num,
 		.session = t->session.dir,
-		.mode = mode(t),
+		.mode = trace_mode(t),
 		.hsa = value(t, O_HSA)->count > 0,
 		.drain_ms = value(t, O_DRAIN)->num,
 		.has_drain_ms = value(t, O_DRAIN)->count > 0,
@@ -166,22 +165,22 @@ static void find_parts(struct trace *t)
 	int err = paths_find(&t->paths);
 
 	if (err)
-		ui_die(STATUS_TRACE, "/proc/self/exe: %s; rtl finds its library from there",
+		ui_die(STATUS_TRACE, "/proc/self/exe: %s; rtl finds its library by it: mount /proc",
 		       strerror(-err));
 	if (!t->paths.librtl[0])
 		ui_die(STATUS_TRACE,
-		       "librtl.so.1: not found below %s/lib, where this rtl belongs to; "
+		       "librtl.so.1: not found below %s/lib, where this rtl searches it; "
 		       "install it there, or run the rtl of a complete installation",
 		       t->paths.root);
 	if (value(t, O_VGPU)->count && !t->paths.vgpu_dir[0])
 		ui_die(STATUS_TRACE,
 		       "--virtual-gpu: libhsakmt.so.1 not found in %s/vgpu or "
-		       "%s/lib/rocm-trace-lite/vgpu",
+		       "%s/lib/rocm-trace-lite/vgpu; install the virtual GPU",
 		       t->paths.root, t->paths.root);
 }
 
-/* What the runtime that the program will most likely load needs. */
-static void look_at_runtime(struct trace *t)
+/* Decides from the HSA runtime that the loader finds whether to use rocprofiler-register. */
+static void choose_registration(struct trace *t)
 {
 	const char *way = env_str(ENV_WAY);
 	struct rocr rocr = { 0 };
@@ -193,8 +192,8 @@ static void look_at_runtime(struct trace *t)
 			   (strcmp(way, "auto") == 0 && rocr.registers && !rocr.takes_both);
 }
 
-/* What a virtual GPU can be trusted with. */
-static void tell_of_vgpu(void)
+/* Prints what the virtual GPU does and does not. */
+static void explain_vgpu(void)
 {
 	const char *exec = childenv_get(environ, "VGPU_EXEC");
 
@@ -204,7 +203,7 @@ static void tell_of_vgpu(void)
 		ui_say("on the virtual GPU: kernels are executed; times are a model's, not a GPU's");
 }
 
-/* VGPU_* without --virtual-gpu does nothing: most likely an oversight. */
+/* Warns of VGPU_* without --virtual-gpu, which has no effect. */
 static void check_vgpu_variables(const struct trace *t)
 {
 	if (value(t, O_VGPU)->count)
@@ -217,8 +216,8 @@ static void check_vgpu_variables(const struct trace *t)
 		}
 }
 
-/* Brings the program into being, up to the word that lets it start. */
-static void prepare(struct trace *t, char **argv)
+/* Forks the program's process, up to but without its exec, and opens the session. */
+static void prepare_child(struct trace *t, char **argv)
 {
 	char error[SESSION_ERROR_SIZE];
 	const char *why = NULL;
@@ -229,7 +228,7 @@ static void prepare(struct trace *t, char **argv)
 	err = child_fork(&t->child, &in_child);
 	if (err)
 		ui_die(STATUS_TRACE, "can't start a process: %s", strerror(-err));
-	err = session_names(&t->session, output_pattern(t), spool_place(t),
+	err = session_names(&t->session, output_pattern(t), spool_dir_option(t),
 			    in_child ? getpid() : t->child.pid, error);
 	env = err ? NULL : build_env(t, &why);
 	if (in_child) {
@@ -257,7 +256,7 @@ static void prepare(struct trace *t, char **argv)
 	}
 }
 
-static int cant_run(struct trace *t, int err)
+static int report_cant_run(struct trace *t, int err)
 {
 	session_close(&t->session);
 	if (err == -ENOENT && !strchr(t->program, '/'))
@@ -277,15 +276,15 @@ static int convert_step(void *arg, uint64_t done, uint64_t total)
 	return ui_progress_step(&t->progress, done, total);
 }
 
-/* A process that was killed between making its file and writing to it had recorded nothing. */
-static bool never_written(const char *path)
+/* An empty file: the process was killed before it recorded anything. */
+static bool is_empty_file(const char *path)
 {
 	struct stat st;
 
 	return stat(path, &st) == 0 && st.st_size == 0;
 }
 
-/* The paths that go into the database; *nr of them. */
+/* The paths of the t->nr_spools traces that go into the database. */
 static const char **choose_spools(struct trace *t, const struct drainer *d)
 {
 	size_t nr = drainer_nr(d);
@@ -302,7 +301,7 @@ static const char **choose_spools(struct trace *t, const struct drainer *d)
 			if (!t->abandoned)
 				continue;
 		}
-		if (never_written(drainer_path(d, i)))
+		if (is_empty_file(drainer_path(d, i)))
 			continue;
 		if (load_open(&load, drainer_path(d, i), &error)) {
 			t->nr_unreadable++;
@@ -315,7 +314,7 @@ static const char **choose_spools(struct trace *t, const struct drainer *d)
 	return paths;
 }
 
-static void say_running(const struct trace *t, const struct drainer *d)
+static void report_running(const struct trace *t, const struct drainer *d)
 {
 	char list[256] = "";
 	size_t used = 0;
@@ -324,18 +323,18 @@ static void say_running(const struct trace *t, const struct drainer *d)
 		if (drainer_running(d, i))
 			used += (size_t)snprintf(list + used, sizeof(list) - used, " %u",
 						 drainer_pid(d, i));
-	ui_say("%zu traced process%s still run%s (pid%s); %s, and 'rtl recover %s' takes up the rest later",
+	ui_say("%zu traced process%s still run%s (pid%s); %s; 'rtl recover %s' writes the rest later",
 	       t->nr_running, t->nr_running > 1 ? "es" : "", t->nr_running > 1 ? "" : "s", list,
-	       t->abandoned ? "the database holds what they had recorded" :
+	       t->abandoned ? "the database has their records so far" :
 			      "they are not in the database",
 	       t->session.dir);
 }
 
-static void say_nothing_traced(const struct trace *t)
+static void report_nothing_traced(const struct trace *t)
 {
 	ui_say("nothing to trace: %s loaded no ROCm runtime; no database was written", t->program);
 	if (access(t->session.output, F_OK) == 0)
-		ui_say("%s is the one of an earlier run", t->session.shown);
+		ui_say("%s is of an earlier run", t->session.shown);
 }
 
 static int fail_status(const struct trace *t, const struct job_result *res)
@@ -352,7 +351,7 @@ static int fail_status(const struct trace *t, const struct job_result *res)
 }
 
 /* Writes the database. 0 with *res, or the exit status. */
-static int convert(struct trace *t, const char **paths, struct job_result *res)
+static int convert_spools(struct trace *t, const char **paths, struct job_result *res)
 {
 	const struct job_options opt = {
 		.force = value(t, O_FORCE)->count || env_bool(ENV_FORCE),
@@ -377,8 +376,8 @@ static int convert(struct trace *t, const char **paths, struct job_result *res)
 	return err == -ECANCELED && t->stopped_by ? 128 + t->stopped_by : STATUS_TRACE;
 }
 
-/* After the program: what was recorded becomes the database. Returns the exit status. */
-static int conclude(struct trace *t, struct drainer *d)
+/* After the program's end: converts its records to the database. Returns the exit status. */
+static int conclude_trace(struct trace *t, struct drainer *d)
 {
 	int status = child_exit_status(&t->child), failed;
 	const char **paths = choose_spools(t, d);
@@ -388,24 +387,24 @@ static int conclude(struct trace *t, struct drainer *d)
 	if (!res)
 		ui_die_memory();
 	if (drainer_error(d))
-		ui_error("%s: %s; what the program could not keep in memory is counted as lost",
+		ui_error("%s: %s; records that did not fit into memory are counted as lost",
 			 t->session.dir, strerror(drainer_error(d)));
 	if (access(t->session.dir, F_OK)) {
-		ui_error("%s: vanished while the program ran, and what was recorded with it",
+		ui_error("%s: was removed while the program ran; its records are lost",
 			 t->session.dir);
 		t->nr_unreadable++;
 	}
 	report_logs(t->session.dir, t->quiet);
 	if (value(t, O_NO_CONVERT)->count && t->nr_spools) {
-		ui_say("%zu raw trace%s in %s; 'rtl recover %s' makes the database", t->nr_spools,
+		ui_say("%zu raw trace%s in %s; 'rtl recover %s' writes the database", t->nr_spools,
 		       t->nr_spools > 1 ? "s" : "", t->session.dir, t->session.dir);
 	} else if (!t->nr_spools) {
 		if (!t->nr_running && !t->nr_unreadable)
-			say_nothing_traced(t);
+			report_nothing_traced(t);
 		failed = fail_status(t, NULL);
 		status = status ? status : failed;
 	} else {
-		failed = convert(t, paths, res);
+		failed = convert_spools(t, paths, res);
 		if (failed) {
 			status = failed;
 			keep = true;
@@ -419,7 +418,7 @@ static int conclude(struct trace *t, struct drainer *d)
 	if (t->nr_unreadable)
 		status = STATUS_TRACE;
 	if (t->nr_running)
-		say_running(t, d);
+		report_running(t, d);
 	else if (value(t, O_KEEP)->count && t->nr_spools)
 		ui_say("raw trace kept in %s", t->session.dir);
 	if (keep || value(t, O_NO_CONVERT)->count)
@@ -445,14 +444,14 @@ static int run_trace(const struct opt_parsed *p)
 	ui_quiet(t->quiet);
 	if (value(t, O_NO_CONVERT)->count &&
 	    (value(t, O_FAIL_LOSS)->count || value(t, O_FAIL_EMPTY)->count))
-		ui_die(STATUS_TRACE, "--fail-on-loss and --fail-on-empty ask the database, which "
-				     "--no-convert does not write");
+		ui_die(STATUS_TRACE, "--fail-on-loss and --fail-on-empty check the database, which "
+				     "--no-convert does not write; leave one of them out");
 	find_parts(t);
-	look_at_runtime(t);
+	choose_registration(t);
 	check_vgpu_variables(t);
-	prepare(t, p->operands);
+	prepare_child(t, p->operands);
 	if (value(t, O_VGPU)->count)
-		tell_of_vgpu();
+		explain_vgpu();
 	err = drainer_start(&d, t->session.dir);
 	if (err) {
 		child_drop(&t->child);
@@ -463,19 +462,19 @@ static int run_trace(const struct opt_parsed *p)
 	if (err) {
 		drainer_stop(d, 0);
 		drainer_destroy(d);
-		return cant_run(t, err);
+		return report_cant_run(t, err);
 	}
 	t->abandoned = child_wait(&t->child) == CHILD_ABANDONED;
 	if (t->abandoned)
 		ui_say("%s still runs; its trace ends here", t->program);
 	drainer_stop(d, t->abandoned ? 0 : 1000);
-	status = conclude(t, d);
+	status = conclude_trace(t, d);
 	drainer_destroy(d);
 	return status;
 }
 
 static const struct opt_status statuses[] = {
-	{ "N", "as the command's; 128+N when signal N ended it" },
+	{ "N", "the command's status; 128+N if signal N ended it" },
 	{ "125", "rtl failed; the command may not have run" },
 	{ "126, 127", "the command can't be run, was not found" },
 	{ "123, 122", "--fail-on-loss, --fail-on-empty (the command succeeded)" },
@@ -496,39 +495,39 @@ const struct command cmd_trace = {
 	.statuses = statuses,
 	.about =
 		"Runs COMMAND and writes a database of what it does on the GPU: kernels, copies and roctx "
-		"markers, in the program and in every process that it starts. The first word that is no "
-		"option, or the first --, begins COMMAND; what follows is COMMAND's, untouched, be it "
+		"markers, in the program and in every process that it starts. The first word that is not an "
+		"option, or the first --, begins COMMAND; all words behind it are arguments of COMMAND, also "
 		"another --.\n"
 		"\n"
 		"The program runs as if it were not traced: its stdin, stdout, stderr and terminal are its "
 		"own, it stays in the process group, and its exit status is rtl's. rtl itself writes to "
 		"stderr alone.\n"
 		"\n"
-		"INT, TERM, HUP, QUIT, USR1 and USR2 that are sent to rtl are passed on to the program "
+		"rtl passes INT, TERM, HUP, QUIT, USR1 and USR2 on to the program "
 		"(those of the terminal reach it anyway). A second INT within ten seconds ends the wait: "
-		"what was recorded until then is written.\n"
+		"rtl then writes the records so far.\n"
 		"\n"
-		"rtl trace ends when COMMAND ends. Processes that COMMAND left behind get one second more; "
-		"those that still run then are named, their raw traces stay in the spool directory, and "
-		"rtl recover takes them up later.\n"
+		"rtl trace ends when COMMAND ends. It waits one second more for processes that COMMAND left behind; "
+		"it lists those that run longer, keeps their raw traces in the spool directory, and "
+		"rtl recover converts them later.\n"
 		"\n"
 		"Modes:\n"
 		"\n"
-		"  lite      kernels and copies; kernels whose packet carries a signal of the\n"
-		"            program's own are passed through and counted\n"
-		"  standard  those too. Also called default\n"
+		"  lite      kernels and copies; kernels whose packet has a completion signal of\n"
+		"            the program are passed through and counted\n"
+		"  standard  all kernels and copies. Also called default\n"
 		"  full      barrier packets too, as with --barriers\n"
 		"\n"
 		"With --trace-start off nothing is recorded until the program calls roctracer_start() or "
-		"hipProfilerStart(), and recording stops at roctracer_stop() or hipProfilerStop(). What "
-		"begins while recording is on is recorded to its end: calls, ranges, and operations by the "
-		"time at which they were submitted. What begins while it is off is left out and counted as "
-		"skipped, which is no loss: ranges that were opened then are not in the trace, nor are "
-		"they a marker of what comes later. GPUs, queues and kernels are known throughout.\n"
+		"hipProfilerStart(), and recording stops at roctracer_stop() or hipProfilerStop(). Calls and "
+		"ranges that begin while recording is on are recorded to their end, and so are operations that "
+		"were submitted then. Those that begin while recording is off are left out and counted as "
+		"skipped, not as lost: a range that was opened then is not in the trace, and no "
+		"later operation has it as its marker. GPUs, queues and kernels are always recorded.\n"
 		"\n"
-		"While the program runs, the raw trace lies in OUTPUT.spool, and nothing in it is lost by a "
-		"kill. When the database is written the directory is removed. A program that loads no ROCm "
-		"runtime and sets no marker leaves no trace: rtl says so and writes no database.\n"
+		"While the program runs, the raw trace is in OUTPUT.spool, where it survives a "
+		"kill. When the database is written rtl removes the directory. If a program loads no ROCm "
+		"runtime and sets no marker, rtl prints a message and writes no database.\n"
 		"\n"
 		"Programs that are statically linked or change their user id (setuid) can't be traced.",
 	.examples = "rtl trace ./app --its-own-option\n"

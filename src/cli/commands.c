@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* commands.c - the list of commands, and the overview of it */
+/* commands.c - the list of commands, and its overview */
 #include "cli/commands.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ void commands_overview(void)
 	ui_put("\n"
 	       "First steps:\n"
 	       "  rtl trace ./program             writes trace.db\n"
-	       "  rtl summary trace.db            where the time went, by kernel\n"
+	       "  rtl summary trace.db            times by kernel\n"
 	       "  rtl convert trace.db -f perfetto   for ui.perfetto.dev\n"
 	       "No GPU at hand? rtl trace --virtual-gpu ./program\n\n"
 	       "rtl COMMAND --help shows a command's options, rtl help COMMAND its manual.\n");

@@ -16,7 +16,7 @@ void commands_overview(void);
 
 #define STATUS_USAGE 2 /* the command line was wrong */
 #define STATUS_FAILED 1
-#define STATUS_TRACE 125     /* `rtl trace`: a failure of ours */
+#define STATUS_TRACE 125     /* `rtl trace`: rtl itself failed */
 #define STATUS_CANT_RUN 126  /* as env(1) */
 #define STATUS_NOT_FOUND 127 /* as env(1) */
 #define STATUS_LOSS 123	     /* --fail-on-loss */

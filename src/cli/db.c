@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* db.c - a trace opened for a command
  *
- * Fails:    what can't be read ends the process (ui_die): every command that reads wants that.
+ * Fails:    an unreadable file ends the process (ui_die).
  */
 #include "cli/db.h"
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* db.h - a trace opened for a command: what can't be read ends the process */
+/* db.h - a trace opened for a command: an unreadable file ends the process */
 #ifndef RTL_CLI_DB_H
 #define RTL_CLI_DB_H
 
 #include "query/query.h"
 
-/* Opens it, or ends the process with words. A raw trace is converted first. */
+/* Opens the trace, or ends the process with a message. A raw trace is converted first. */
 struct query *db_open(const char *path);
-/* A prepared statement; SQL that does not compile ends the process, naming the file. */
+/* A prepared statement; if the SQL does not compile, ends the process with a message that names the file. */
 sqlite3_stmt *db_query(struct query *q, const char *sql);
 /* The next row: true, or false at the end; a damaged file ends the process. */
 bool db_step(struct query *q, sqlite3_stmt *stmt);
 /* Ends the process with the error in q->res, if `ret` is one. Returns it. */
 int db_check(const struct query *q, int ret);
 
-/* GPUs with an operation in the database at path; 0 when it can't be told. */
+/* GPUs with an operation in the database at path; 0 on error. */
 int db_count_gpus(const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* docgen.c - manual pages, Markdown and shell completions out of the option tables
+/* docgen.c - manual pages, Markdown and shell completions, generated from the option tables
  *
  * What it prints is committed (docs/cli/, docs/man/, completions/); tests/cli/drift.sh compares.
  */
@@ -24,7 +24,7 @@ static void each_line(const char *text, void (*line)(const char *text, size_t le
 	}
 }
 
-/* The text of one option: help as a sentence, then what more there is. */
+/* The text of one option: `help` as a sentence, then `more`. */
 static void put_option_text(const struct opt *opt, void (*put)(const char *))
 {
 	char first[160];
@@ -43,7 +43,7 @@ static void put_option_text(const struct opt *opt, void (*put)(const char *))
 #define WRAP 78
 
 /* Words of a paragraph, wrapped at WRAP columns behind indent. */
-static void wrap(const char *text, size_t len, unsigned int indent)
+static void wrap_text(const char *text, size_t len, unsigned int indent)
 {
 	size_t column = 0;
 
@@ -74,10 +74,10 @@ static void wrap(const char *text, size_t len, unsigned int indent)
 
 static void text_line(const char *text, size_t len)
 {
-	if (len && text[0] == ' ') /* a line laid out by hand */
+	if (len && text[0] == ' ') /* preformatted */
 		ui_putf("  %.*s\n", (int)len, text);
 	else if (len)
-		wrap(text, len, 2);
+		wrap_text(text, len, 2);
 	else
 		ui_put("\n");
 }
@@ -99,9 +99,9 @@ void docgen_text(const struct command *cmd)
 		const struct opt *opt = &cmd->opts[i];
 
 		ui_putf("  %s\n", opts_label(opt, label));
-		wrap(opt->help, strlen(opt->help), 10);
+		wrap_text(opt->help, strlen(opt->help), 10);
 		if (opt->more)
-			wrap(opt->more, strlen(opt->more), 10);
+			wrap_text(opt->more, strlen(opt->more), 10);
 	}
 	ui_put("  -h, --help\n          the options, on one screen\n");
 	if (cmd->statuses) {
@@ -134,7 +134,7 @@ static void md_example(const char *text, size_t len)
 	ui_putf("%.*s\n", (int)len, text);
 }
 
-/* In a table a bar is the end of the cell. */
+/* Escapes bars, which end a cell. */
 static void md_cell(const char *text)
 {
 	for (; *text; text++)
@@ -311,7 +311,7 @@ static void choices_spaced(const char *choices)
 		ui_putf("%c", *choices == '|' ? ' ' : *choices);
 }
 
-/* Behind the options of the command stands another command line: its own completions. */
+/* The command's operands are another command line: use its completions. */
 static void bash_child(const struct command *cmd)
 {
 	bool first = true;
@@ -386,7 +386,7 @@ void docgen_bash(void)
 	ui_put("\tesac\n}\ncomplete -o filenames -F _rtl rtl\n");
 }
 
-/* Text inside of a single-quoted zsh specification: colons and brackets have a meaning there. */
+/* Text inside a single-quoted zsh specification: escapes colons and brackets. */
 static void zsh_text(const char *text)
 {
 	for (; *text; text++) {

@@ -3,8 +3,8 @@
  *
  * Owns:     the list of spools.
  * Threads:  one, "rtl-drain"; see drainer.h.
- * Fails:    a disk that is full: chunks stay in memory and are tried again; the traced process
- *           counts what it had to drop meanwhile.
+ * Fails:    disk full: chunks stay in memory and are tried again; the traced process
+ *           counts the records that it drops meanwhile.
  */
 #include "cli/drainer.h"
 
@@ -24,13 +24,13 @@
 #include "cli/ui.h"
 #include "event/drain.h"
 
-#define SLICE_BYTES (UINT64_C(16) << 20) /* of one spool, before the next has its turn */
+#define SLICE_BYTES (UINT64_C(16) << 20) /* drained of one spool before the next one */
 #define WAIT_MIN_MS 20
 #define WAIT_MAX_MS 100
 #define DEATH_CHECK_NS UINT64_C(500000000)
 
 enum spool_state {
-	SPOOL_NEW, /* not opened yet: its header may still be in the making */
+	SPOOL_NEW, /* not opened yet: its header may be incomplete */
 	SPOOL_OPEN,
 	SPOOL_DONE, /* complete on disk */
 };
@@ -50,7 +50,7 @@ struct drainer {
 	const char *dir;
 	int wake_fd;
 	pthread_t thread;
-	/* by turns: the thread, then the caller of drainer_stop() */
+	/* the thread's, then those of the caller of drainer_stop() */
 	struct drained *spools;
 	size_t nr, max;
 	int error;
@@ -58,7 +58,7 @@ struct drainer {
 	_Atomic bool stop;
 };
 
-static struct drained *find(struct drainer *d, const char *path)
+static struct drained *find_spool(struct drainer *d, const char *path)
 {
 	for (size_t i = 0; i < d->nr; i++)
 		if (strcmp(d->spools[i].path, path) == 0)
@@ -66,14 +66,14 @@ static struct drained *find(struct drainer *d, const char *path)
 	return NULL;
 }
 
-/* Takes up the spools that are new in the directory. */
-static void scan(struct drainer *d)
+/* Adds the spools that are new in the directory. */
+static void scan_dir(struct drainer *d)
 {
 	char **paths;
 	ssize_t nr = session_spools(d->dir, &paths);
 
 	for (ssize_t i = 0; i < nr; i++) {
-		if (find(d, paths[i]))
+		if (find_spool(d, paths[i]))
 			continue;
 		if (d->nr == d->max) {
 			d->max = d->max ? d->max * 2 : 8;
@@ -89,7 +89,7 @@ static void scan(struct drainer *d)
 		session_free_spools(paths, (size_t)nr);
 }
 
-/* The identity on the disk half, for spools whose memory half is gone. */
+/* Reads pid and state from the disk half, for spools whose memory half is gone. */
 static bool read_header(struct drained *s, bool *closed)
 {
 	struct spool_header *header = malloc(sizeof(*header));
@@ -137,25 +137,25 @@ static void close_spool(struct drained *s)
 	s->taken = false;
 }
 
-static void run_failed(struct drainer *d, struct drained *s, int64_t got)
+static void note_failed_run(struct drainer *d, struct drained *s, int64_t got)
 {
-	if (got == -EBUSY) /* another one took over: it may be given back to us */
+	if (got == -EBUSY) /* another drainer took over; it may release the spool again */
 		s->taken = false;
 	else if (got < 0)
 		d->error = (int)-got;
 }
 
-/* The process is over: what is left goes to disk, and the trace is closed. */
-static void finish(struct drainer *d, struct drained *s)
+/* After the process ended: drains the rest to disk and closes the trace. */
+static void finish_spool(struct drainer *d, struct drained *s)
 {
 	int64_t got;
 	int err;
 
 	if (!s->taken && !drain_take(s->drain, clock_read_ns(CLOCK_BOOTTIME)))
-		return; /* its own harvester is not done */
+		return; /* the process' own harvester still drains it */
 	s->taken = true;
 	got = drain_run(s->drain, true, 0, clock_read_ns(CLOCK_BOOTTIME));
-	run_failed(d, s, got);
+	note_failed_run(d, s, got);
 	if (got < 0)
 		return; /* tried again; else `rtl recover` reads both halves */
 	err = drain_finish(s->drain);
@@ -167,8 +167,8 @@ static void finish(struct drainer *d, struct drained *s)
 	s->state = SPOOL_DONE;
 }
 
-/* A process that has come to its exit handlers may still record API calls until it is gone. */
-static bool is_over(struct drained *s, uint64_t now_ns, bool look)
+/* A process in its exit handlers may record API calls until it is gone. */
+static bool has_ended(struct drained *s, uint64_t now_ns, bool look)
 {
 	if (atomic_load_explicit(&s->drain->header->end_kind, memory_order_acquire) ==
 	    SPOOL_END_EXIT)
@@ -179,8 +179,8 @@ static bool is_over(struct drained *s, uint64_t now_ns, bool look)
 	return !proc_alive(s->pid, s->start_ticks);
 }
 
-/* One look at one spool. Returns the bytes that were drained. */
-static uint64_t serve(struct drainer *d, struct drained *s, bool look)
+/* Drains one spool once. Returns the number of bytes. */
+static uint64_t drain_once(struct drainer *d, struct drained *s, bool look)
 {
 	uint64_t now_ns = clock_read_ns(CLOCK_BOOTTIME);
 	int64_t got;
@@ -192,12 +192,12 @@ static uint64_t serve(struct drainer *d, struct drained *s, bool look)
 	if (!s->taken && !drain_take(s->drain, now_ns))
 		return 0;
 	s->taken = true;
-	if (is_over(s, now_ns, look)) {
-		finish(d, s);
+	if (has_ended(s, now_ns, look)) {
+		finish_spool(d, s);
 		return 0;
 	}
 	got = drain_run(s->drain, false, SLICE_BYTES, now_ns);
-	run_failed(d, s, got);
+	note_failed_run(d, s, got);
 	if (got > 0)
 		drain_header(s->drain);
 	return got > 0 ? (uint64_t)got : 0;
@@ -209,20 +209,20 @@ static void *drain_thread(void *arg)
 	int wait_ms = WAIT_MIN_MS;
 
 	pthread_setname_np(pthread_self(), "rtl-drain");
-	/* pairs with the release in drainer_stop(); nothing else is handed over by it */
+	/* pairs with the release in drainer_stop(), which publishes nothing else */
 	while (!atomic_load_explicit(&d->stop, memory_order_acquire)) {
 		struct pollfd wake = { .fd = d->wake_fd, .events = POLLIN };
 		uint64_t most = 0;
 
-		scan(d);
+		scan_dir(d);
 		for (size_t i = 0; i < d->nr; i++) {
-			uint64_t got = serve(d, &d->spools[i], false);
+			uint64_t got = drain_once(d, &d->spools[i], false);
 
 			if (got > most)
 				most = got;
 		}
 		if (most >= SLICE_BYTES / 2)
-			continue; /* it comes in faster than we looked */
+			continue; /* there is more: don't sleep */
 		wait_ms = most			     ? WAIT_MIN_MS :
 			  wait_ms + 10 < WAIT_MAX_MS ? wait_ms + 10 :
 						       WAIT_MAX_MS;
@@ -251,7 +251,7 @@ int drainer_start(struct drainer **out, const char *dir)
 	return 0;
 }
 
-static size_t nr_open(const struct drainer *d)
+static size_t count_open(const struct drainer *d)
 {
 	size_t n = 0;
 
@@ -268,16 +268,16 @@ void drainer_stop(struct drainer *d, uint64_t grace_ms)
 		atomic_store_explicit(&d->stop, true, memory_order_release);
 		if (write(d->wake_fd, &one, sizeof(one)) < 0)
 			ui_error("%s: %s", d->dir,
-				 strerror(errno)); /* it looks every 100 ms anyway */
+				 strerror(errno)); /* the thread scans every 100 ms anyway */
 		pthread_join(d->thread, NULL);
 		d->started = false;
 	}
 	for (;;) {
-		scan(d);
+		scan_dir(d);
 		for (size_t i = 0; i < d->nr; i++)
-			while (serve(d, &d->spools[i], true) >= SLICE_BYTES)
+			while (drain_once(d, &d->spools[i], true) >= SLICE_BYTES)
 				;
-		if (!nr_open(d) || ui_now_ns() >= until)
+		if (!count_open(d) || ui_now_ns() >= until)
 			break;
 		poll(NULL, 0, 10);
 	}

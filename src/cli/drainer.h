@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* drainer.h - drains every spool of a session from outside, on a thread, while the program runs
  *
- * One thread looks at the directory and at each spool; between drainer_stop() and
- * drainer_destroy() everything happens on the caller's. No lock: the two never overlap.
+ * One thread reads the directory and drains each spool; between drainer_stop() and
+ * drainer_destroy() the caller's thread does. The two never overlap, so there is no lock.
  */
 #ifndef RTL_CLI_DRAINER_H
 #define RTL_CLI_DRAINER_H
@@ -16,8 +16,8 @@ struct drainer;
 /* `dir` is borrowed for the drainer's life. 0 or -errno. */
 int drainer_start(struct drainer **out, const char *dir);
 
-/* Ends the thread, then drains what is left: processes that ended are closed, for those that still
- * run it waits up to grace_ms. What still runs then is given back to its own harvester. */
+/* Ends the thread, then drains the rest: closes the traces of processes that ended, and waits up to grace_ms for those that
+ * still run. Spools of processes that run after that are released to their own harvesters. */
 void drainer_stop(struct drainer *d, uint64_t grace_ms);
 void drainer_destroy(struct drainer *d);
 
@@ -25,7 +25,7 @@ void drainer_destroy(struct drainer *d);
 size_t drainer_nr(const struct drainer *d);
 const char *drainer_path(const struct drainer *d, size_t i);
 bool drainer_running(const struct drainer *d, size_t i); /* its process still ran at the end */
-uint32_t drainer_pid(const struct drainer *d, size_t i); /* 0: not known */
+uint32_t drainer_pid(const struct drainer *d, size_t i); /* 0: unknown */
 /* errno of the last failed write, 0: none */
 int drainer_error(const struct drainer *d);
 

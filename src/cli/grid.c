@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* grid.c - rows as aligned text, CSV or JSON on stdout
  *
- * Fails:    without memory the process ends (ui_die_memory).
+ * Fails:    out of memory ends the process (ui_die_memory).
  * Not here: what the rows are (cmd_summary.c).
  */
 #include "cli/grid.h"
@@ -110,7 +110,8 @@ const char *grid_cut(char *buf, size_t size, const char *text, size_t width)
 
 		if (first && columns == keep)
 			break;
-		if (first && used + 8 >= size) { /* no room for a whole sequence and the dots */
+		if (first &&
+		    used + 8 >= size) { /* less space than a whole sequence and the dots take */
 			cut = true;
 			break;
 		}
@@ -125,7 +126,7 @@ const char *grid_cut(char *buf, size_t size, const char *text, size_t width)
 	return buf;
 }
 
-/* A number as it is. */
+/* A cell as text, without a unit. */
 static const char *raw_text(const struct grid_column *column, const struct grid_cell *cell,
 			    char buf[UI_NUMBER_SIZE + 8])
 {
@@ -140,7 +141,7 @@ static const char *raw_text(const struct grid_column *column, const struct grid_
 	return buf;
 }
 
-/* A cell as text, with a unit. Names are returned as they are. */
+/* A cell as text, with a unit. Names are returned unchanged. */
 static const char *scaled_text(const struct grid_column *column, const struct grid_cell *cell,
 			       char buf[UI_NUMBER_SIZE + 8])
 {
@@ -197,8 +198,8 @@ static void put_cell(const struct grid_column *column, const char *text, size_t 
 #define MAX_COLUMNS 24
 #define MIN_NAME 16 /* a name column is not cut below this */
 
-/* The widths of all columns; the widest name column gives way to the terminal's width. */
-static void measure(const struct grid *t, size_t widths[MAX_COLUMNS])
+/* The widths of all columns; shrinks the widest name column to fit the terminal. */
+static void measure_columns(const struct grid *t, size_t widths[MAX_COLUMNS])
 {
 	char buf[UI_NUMBER_SIZE + 8];
 	size_t sum = 0, widest = 0;
@@ -251,7 +252,7 @@ static void print_text(const struct grid *t)
 
 	if (!name)
 		ui_die_memory();
-	measure(t, widths);
+	measure_columns(t, widths);
 	for (size_t i = 0; i < t->nr_columns; i++)
 		if (t->columns[i].title)
 			last = i;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* grid.h - rows for people, for spreadsheets and for programs: one set of cells, three forms
+/* grid.h - prints rows in one of three forms
  *
- *   table  units scaled, columns aligned, as wide as the terminal: the one text column that may
- *          shrink is cut with "..."; nothing else ever is
- *   csv    RFC 4180: header of column keys, integers in ns and bytes, names whole
+ *   table  units scaled, columns aligned, as wide as the terminal: the widest name column
+ *          is cut with "..."; no other column is
+ *   csv    RFC 4180: header of column keys, integers in ns and bytes, whole names
  *   json   an array of objects with the same keys
  * Columns' keys are stable; a new column is added at the end.
  */
@@ -17,7 +17,7 @@
 enum grid_format { GRID_TEXT, GRID_CSV, GRID_JSON };
 #define GRID_FORMATS "table|csv|json" /* in the order of enum grid_format */
 
-/* How numbers look. As it suits the form: scaled in a table, else raw. */
+/* How numbers are printed. AUTO: scaled in a table, else raw. */
 enum grid_units { GRID_UNITS_AUTO, GRID_UNITS_SCALED, GRID_UNITS_RAW };
 #define GRID_UNITS "auto|scaled|raw" /* in the order of enum grid_units */
 
@@ -30,8 +30,8 @@ struct grid_column {
 	enum grid_unit unit;
 };
 
-/* GRID_NAME: text. GRID_SHARE: real, 0..1. GRID_RATE: real, bytes a second. GRID_SPAN: num as if it had a
- * sign. Otherwise num. */
+/* GRID_NAME: text. GRID_SHARE: real, 0..1. GRID_RATE: real, bytes a second. GRID_SPAN: num as int64_t.
+ * Otherwise num. */
 struct grid_cell {
 	const char *text;
 	uint64_t num;
@@ -52,8 +52,8 @@ size_t grid_rows(const struct grid *grid);
 /* Writes everything to stdout. */
 void grid_print(struct grid *grid);
 
-/* Cuts text to width columns, "..." in its place; returned buf of at least width + 4 bytes (UTF-8
- * sequences are kept whole). Control characters become '?'. */
+/* Cuts text to width columns and ends it in "..."; returns buf, of at least width + 4 bytes. Keeps UTF-8
+ * sequences whole; control characters become '?'. */
 const char *grid_cut(char *buf, size_t size, const char *text, size_t width);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* info.c - what is known of a trace, wherever it is read from */
+/* info.c - a trace's metadata and counts, from files of any kind */
 #include "cli/info.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ void *info_grow(void *array, size_t *nr, size_t size)
 {
 	char *grown = array;
 
-	/* room for a power of two */
+	/* full: capacities are powers of two */
 	if ((*nr & (*nr - 1)) == 0) {
 		grown = reallocarray(array, *nr ? *nr * 2 : 1, size);
 		if (!grown)
@@ -42,7 +42,7 @@ static void read_path(struct info *info)
 		nr = session_find(info->path, &spools);
 		if (nr <= 0)
 			ui_die(STATUS_FAILED, "%s: %s", info->path,
-			       nr < 0 ? strerror((int)-nr) : "holds no raw trace (*.rtl)");
+			       nr < 0 ? strerror((int)-nr) : "contains no raw trace (*.rtl)");
 		info->kind = "raw traces";
 		info->schema = "";
 		for (ssize_t i = 0; i < nr; i++)
@@ -67,7 +67,7 @@ static void read_path(struct info *info)
 	info_db_read(info);
 }
 
-static void add_up(struct info *info)
+static void sum_counts(struct info *info)
 {
 	for (size_t i = 0; i < info->nr_processes; i++) {
 		const struct info_counts *c = &info->processes[i].counts;
@@ -84,5 +84,5 @@ static void add_up(struct info *info)
 void info_read(struct info *info)
 {
 	read_path(info);
-	add_up(info);
+	sum_counts(info);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* info.h - what is known of a trace, read from a database (info_db.c) or raw traces (info_spool.c)
+/* info.h - a trace's metadata and counts, read from a database (info_db.c) or raw traces (info_spool.c)
  *
- * Texts are malloc'd and live as long as the process: this is for a command that prints and ends.
+ * Texts are malloc'd and live as long as the process, which prints them and ends.
  */
 #ifndef RTL_CLI_INFO_H
 #define RTL_CLI_INFO_H
@@ -27,10 +27,10 @@ struct info_process {
 	uint64_t pid, ppid;
 	int64_t rank, world_size, local_rank; /* -1: not known */
 	const char *host, *command, *exe, *cwd, *job, *mode, *version, *clock, *state, *spool;
-	uint64_t start_ns, first_ns, last_ns; /* in the trace's clock; 0: not known */
-	int64_t realtime_offset_ns;	      /* real time = trace time + this; 0: not known */
+	uint64_t start_ns, first_ns, last_ns; /* in the trace's clock; 0: unknown */
+	int64_t realtime_offset_ns;	      /* real time = trace time + this; 0: unknown */
 	uint64_t nr_clocks, nr_threads, nr_kernels;
-	uint64_t nr_functions; /* that calls were made of */
+	uint64_t nr_functions; /* distinct functions among the calls */
 	struct info_counts counts;
 	struct info_agent *agents;
 	size_t nr_agents;
@@ -41,8 +41,8 @@ struct info_process {
 struct info {
 	const char *path;
 	const char *kind;    /* "database", "RPD database", "raw trace", "raw traces" */
-	const char *version; /* of what wrote it, "" */
-	const char *schema;  /* of a database, "" */
+	const char *version; /* of the program that wrote it, or "" */
+	const char *schema;  /* of a database, or "" */
 	uint64_t size;	     /* bytes */
 	struct info_process *processes;
 	size_t nr_processes;
@@ -52,10 +52,10 @@ struct info {
 	size_t nr_warnings;
 };
 
-/* Reads info->path, whatever it is; what is no trace ends the process. */
+/* Reads info->path, of any kind; a file that is not a trace ends the process. */
 void info_read(struct info *info);
 
-/* The next element of a growing array. */
+/* Returns `array`, grown if need be to hold one element more, and counts it in *nr. */
 void *info_grow(void *array, size_t *nr, size_t size);
 
 /* The database at info->path. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* info_db.c - what is known of a trace, from its database */
+/* info_db.c - a trace's metadata and counts, from its database */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,24 +8,24 @@
 #include "cli/info.h"
 #include "cli/ui.h"
 
-static const char *keep(sqlite3_stmt *stmt, int column)
+static const char *keep_column(sqlite3_stmt *stmt, int column)
 {
 	return ui_format("%s", query_text(stmt, column));
 }
 
-static uint64_t number(sqlite3_stmt *stmt, int column)
+static uint64_t column_number(sqlite3_stmt *stmt, int column)
 {
 	return (uint64_t)sqlite3_column_int64(stmt, column);
 }
 
-static int64_t or_minus_1(sqlite3_stmt *stmt, int column)
+static int64_t column_or_minus_1(sqlite3_stmt *stmt, int column)
 {
 	return sqlite3_column_type(stmt, column) == SQLITE_NULL ?
 		       -1 :
 		       sqlite3_column_int64(stmt, column);
 }
 
-/* Rows of a table whose ids lie in the block of a process. */
+/* Counts the rows of a table whose ids are in the block of a process. */
 static uint64_t count_block(struct query *q, const char *from, int64_t first, int64_t last)
 {
 	char *sql = ui_format("SELECT count(*) FROM %s BETWEEN %lld AND %lld", from,
@@ -49,15 +49,15 @@ static void read_agents(struct query *q, struct info_process *p, int64_t id)
 
 		p->agents = info_grow(p->agents, &p->nr_agents, sizeof(*p->agents));
 		a = &p->agents[p->nr_agents - 1];
-		a->gpu = or_minus_1(stmt, 0);
-		a->nr_cu = number(stmt, 1);
-		a->clock_mhz = number(stmt, 2);
-		a->wave_size = number(stmt, 3);
-		a->type = keep(stmt, 4);
-		a->name = keep(stmt, 5);
-		a->product = keep(stmt, 6);
-		a->uuid = keep(stmt, 7);
-		a->nr_queues = number(stmt, 8);
+		a->gpu = column_or_minus_1(stmt, 0);
+		a->nr_cu = column_number(stmt, 1);
+		a->clock_mhz = column_number(stmt, 2);
+		a->wave_size = column_number(stmt, 3);
+		a->type = keep_column(stmt, 4);
+		a->name = keep_column(stmt, 5);
+		a->product = keep_column(stmt, 6);
+		a->uuid = keep_column(stmt, 7);
+		a->nr_queues = column_number(stmt, 8);
 	}
 	sqlite3_finalize(stmt);
 }
@@ -70,7 +70,7 @@ static void read_more(struct query *q, struct info_process *p, int64_t id)
 	sqlite3_bind_int64(stmt, 1, id);
 	while (db_step(q, stmt)) {
 		p->libraries = info_grow(p->libraries, &p->nr_libraries, sizeof(*p->libraries));
-		p->libraries[p->nr_libraries - 1] = keep(stmt, 0);
+		p->libraries[p->nr_libraries - 1] = keep_column(stmt, 0);
 	}
 	sqlite3_finalize(stmt);
 	stmt = db_query(
@@ -87,14 +87,14 @@ static void read_more(struct query *q, struct info_process *p, int64_t id)
 		"WHERE process_id = ?1)");
 	sqlite3_bind_int64(stmt, 1, id);
 	if (db_step(q, stmt)) {
-		p->nr_clocks = number(stmt, 0);
-		p->nr_threads = number(stmt, 1);
-		p->nr_kernels = number(stmt, 2);
+		p->nr_clocks = column_number(stmt, 0);
+		p->nr_threads = column_number(stmt, 1);
+		p->nr_kernels = column_number(stmt, 2);
 	}
 	sqlite3_finalize(stmt);
 }
 
-/* Different functions among the calls of a process. */
+/* Distinct functions among the calls of a process. */
 static uint64_t count_functions(struct query *q, int64_t first, int64_t last)
 {
 	char *sql = ui_format(
@@ -115,7 +115,7 @@ static void read_counts(struct query *q, struct info_process *p, int64_t first, 
 	p->counts.barriers = count_block(q, "rtl_op_barrier WHERE op_id", first, last);
 	p->counts.markers = count_block(q, "rtl_marker_data WHERE api_id", first, last);
 	p->counts.apis = count_block(q, "rtl_api_data WHERE api_id", first, last);
-	/* without calls there is nothing to look through */
+	/* the query reads every call */
 	if (p->counts.apis)
 		p->nr_functions = count_functions(q, first, last);
 }
@@ -134,24 +134,24 @@ static void read_processes(struct info *info, struct query *q)
 
 		info->processes = info_grow(info->processes, &info->nr_processes, sizeof(*p));
 		p = &info->processes[info->nr_processes - 1];
-		p->pid = number(stmt, 1);
-		p->ppid = number(stmt, 2);
-		p->rank = or_minus_1(stmt, 3);
-		p->world_size = or_minus_1(stmt, 4);
-		p->local_rank = or_minus_1(stmt, 5);
-		p->host = keep(stmt, 6);
-		p->command = keep(stmt, 7);
-		p->exe = keep(stmt, 8);
-		p->cwd = keep(stmt, 9);
-		p->job = keep(stmt, 10);
-		p->mode = keep(stmt, 11);
-		p->version = keep(stmt, 12);
-		p->clock = keep(stmt, 13);
-		p->state = keep(stmt, 14);
-		p->spool = keep(stmt, 15);
-		p->start_ns = number(stmt, 16);
-		p->first_ns = number(stmt, 17);
-		p->last_ns = number(stmt, 18);
+		p->pid = column_number(stmt, 1);
+		p->ppid = column_number(stmt, 2);
+		p->rank = column_or_minus_1(stmt, 3);
+		p->world_size = column_or_minus_1(stmt, 4);
+		p->local_rank = column_or_minus_1(stmt, 5);
+		p->host = keep_column(stmt, 6);
+		p->command = keep_column(stmt, 7);
+		p->exe = keep_column(stmt, 8);
+		p->cwd = keep_column(stmt, 9);
+		p->job = keep_column(stmt, 10);
+		p->mode = keep_column(stmt, 11);
+		p->version = keep_column(stmt, 12);
+		p->clock = keep_column(stmt, 13);
+		p->state = keep_column(stmt, 14);
+		p->spool = keep_column(stmt, 15);
+		p->start_ns = column_number(stmt, 16);
+		p->first_ns = column_number(stmt, 17);
+		p->last_ns = column_number(stmt, 18);
 		read_counts(q, p, sqlite3_column_int64(stmt, 19), sqlite3_column_int64(stmt, 20));
 		read_agents(q, p, id);
 		read_more(q, p, id);

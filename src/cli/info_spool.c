@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* info_spool.c - what is known of a trace, from a raw trace, complete or still growing */
+/* info_spool.c - a trace's metadata and counts, from a raw trace, complete or still growing */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static const char *const states[] = {
 	[LOAD_FOREIGN] = "unknown",
 };
 
-static const char *keep(const struct index *index, const char *key)
+static const char *keep_info(const struct index *index, const char *key)
 {
 	return ui_format("%s", index_info(index, key));
 }
@@ -71,13 +71,13 @@ static void read_process(struct info_process *p, struct index *index)
 	p->start_ns = facts->start_ns;
 	p->first_ns = totals->first_ns;
 	p->last_ns = totals->last_ns;
-	p->host = keep(index, "host");
-	p->command = keep(index, "command");
-	p->exe = keep(index, "exe");
-	p->cwd = keep(index, "cwd");
-	p->job = keep(index, "job");
-	p->mode = keep(index, "mode");
-	p->version = keep(index, "version");
+	p->host = keep_info(index, "host");
+	p->command = keep_info(index, "command");
+	p->exe = keep_info(index, "exe");
+	p->cwd = keep_info(index, "cwd");
+	p->job = keep_info(index, "job");
+	p->mode = keep_info(index, "mode");
+	p->version = keep_info(index, "version");
 	p->rank = keep_number(index, "rank");
 	p->world_size = keep_number(index, "world_size");
 	p->local_rank = keep_number(index, "local_rank");

@@ -15,7 +15,7 @@ static void report_variable(const char *line)
 	ui_error("%s", line);
 }
 
-static int unknown_command(const char *word)
+static int report_unknown_command(const char *word)
 {
 	const char *names[32], *near;
 	size_t n = 0;
@@ -29,7 +29,7 @@ static int unknown_command(const char *word)
 	else if (near)
 		ui_error("%s: unknown command; did you mean 'rtl %s'?", word, near);
 	else
-		ui_error("%s: unknown command; 'rtl help' lists what there is (to trace a program: "
+		ui_error("%s: unknown command; 'rtl help' lists the commands (to trace a program: "
 			 "rtl trace %s)",
 			 word, word);
 	return STATUS_USAGE;
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 	}
 	cmd = commands_find(argv[1]);
 	if (!cmd)
-		return unknown_command(argv[1]);
+		return report_unknown_command(argv[1]);
 	ui_init(ui_format("rtl %s", cmd->name));
 	if (opts_parse(cmd, argc - 1, argv + 1, &parsed, error)) {
 		ui_error("%s", error);

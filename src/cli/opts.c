@@ -13,7 +13,7 @@
 
 #include "cli/ui.h"
 
-__attribute__((format(printf, 2, 3))) static int fail(char *error, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static int fail_parse(char *error, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -25,8 +25,8 @@ __attribute__((format(printf, 2, 3))) static int fail(char *error, const char *f
 
 #define WORD_MAX 40
 
-/* Letters to be changed, left out, added or swapped to make a out of b; gives up beyond limit. */
-static unsigned int distance(const char *a, const char *b, unsigned int limit)
+/* Number of letters to change, remove, add or swap to turn b into a; stops beyond limit. */
+static unsigned int edit_distance(const char *a, const char *b, unsigned int limit)
 {
 	unsigned int rows[3][WORD_MAX + 1];
 	size_t na = strlen(a), nb = strlen(b);
@@ -61,7 +61,7 @@ const char *opts_suggest(const char *word, const char *const *names)
 	const char *found = NULL;
 
 	for (; *names; names++) {
-		unsigned int d = distance(word, *names, limit);
+		unsigned int d = edit_distance(word, *names, limit);
 
 		if (d < best) {
 			best = d;
@@ -71,7 +71,7 @@ const char *opts_suggest(const char *word, const char *const *names)
 	return found;
 }
 
-/* A long name that begins like the word, when there is only one: `--prog` for `--progress`. */
+/* The long name that the word abbreviates, if there is exactly one: `--progress` for `--prog`. */
 static const char *suggest_option(const struct command *cmd, const char *word)
 {
 	const char *names[OPTS_MAX + 2];
@@ -120,9 +120,9 @@ static int set_uint(const struct opt *opt, struct opt_value *v, const char *text
 	num = strtoull(text, &end, 10);
 	if (text[0] < '0' || text[0] > '9' || *end || errno || num < min || num > max) {
 		if (opt->choices)
-			return fail(error, "--%s: '%.80s' is not a number from %s", opt->name, text,
-				    opt->choices);
-		return fail(error, "--%s: '%.80s' is not a number", opt->name, text);
+			return fail_parse(error, "--%s: '%.80s' is not a number from %s", opt->name,
+					  text, opt->choices);
+		return fail_parse(error, "--%s: '%.80s' is not a number", opt->name, text);
 	}
 	v->num = num;
 	return 0;
@@ -144,17 +144,17 @@ static int set_value(const struct opt *opt, struct opt_value *v, const char *tex
 		choice = find_choice(opt->choices, text);
 		why = choice < 0 && opt->why_not ? opt->why_not(text) : NULL;
 		if (why)
-			return fail(error, "--%s: %s", opt->name, why);
+			return fail_parse(error, "--%s: %s", opt->name, why);
 		if (choice < 0)
-			return fail(error, "--%s: '%.80s' is not one of %s", opt->name, text,
-				    opt->choices);
+			return fail_parse(error, "--%s: '%.80s' is not one of %s", opt->name, text,
+					  opt->choices);
 		v->num = (uint64_t)choice;
 		return 0;
 	case OPT_FILE:
 	case OPT_DIR:
 	case OPT_TEXT:
 		if (!*text)
-			return fail(error, "--%s: the %s is empty", opt->name, opt->arg);
+			return fail_parse(error, "--%s: the %s is empty", opt->name, opt->arg);
 		return 0;
 	case OPT_FLAG:
 		break;
@@ -162,17 +162,17 @@ static int set_value(const struct opt *opt, struct opt_value *v, const char *tex
 	return 0;
 }
 
-static int unknown(const struct command *cmd, const char *shown, const char *word, char *error)
+static int fail_unknown(const struct command *cmd, const char *shown, const char *word, char *error)
 {
 	const char *name = suggest_option(cmd, word);
 
 	if (name)
-		return fail(error, "%.80s: unknown option; did you mean --%s?", shown, name);
-	return fail(error, "%.80s: unknown option; 'rtl %s --help' lists what there is", shown,
-		    cmd->name);
+		return fail_parse(error, "%.80s: unknown option; did you mean --%s?", shown, name);
+	return fail_parse(error, "%.80s: unknown option; 'rtl %s --help' lists what there is",
+			  shown, cmd->name);
 }
 
-/* One "--name" or "--name=value". *at is its place in argv; moved on when the value is the next. */
+/* Parses "--name" or "--name=value" at argv[*at]; advances *at if the value is the next argument. */
 static int parse_long(const struct command *cmd, int argc, char **argv, int *at,
 		      struct opt_parsed *out, char *error)
 {
@@ -191,21 +191,21 @@ static int parse_long(const struct command *cmd, int argc, char **argv, int *at,
 		if (strlen(opt->name) != len || memcmp(opt->name, arg, len) != 0)
 			continue;
 		if (opt->type == OPT_FLAG && value)
-			return fail(error, "--%s: takes no value ('%.80s' given)", opt->name,
-				    value);
+			return fail_parse(error, "--%s: takes no value ('%.80s' given)", opt->name,
+					  value);
 		if (opt->type != OPT_FLAG && !opt->optional && !value) {
 			if (*at + 1 >= argc)
-				return fail(error, "--%s: a value is missing: --%s=%s", opt->name,
-					    opt->name, opt->arg);
+				return fail_parse(error, "--%s: a value is missing: --%s=%s",
+						  opt->name, opt->name, opt->arg);
 			value = argv[++*at];
 		}
 		return set_value(opt, &out->values[i], value, error);
 	}
 	snprintf(word, sizeof(word), "%.*s", len > WORD_MAX ? WORD_MAX : (int)len, arg);
-	return unknown(cmd, argv[*at], word, error);
+	return fail_unknown(cmd, argv[*at], word, error);
 }
 
-/* A "-x", "-xVALUE" or "-xyz". */
+/* Parses "-x", "-xVALUE" or "-xyz". */
 static int parse_short(const struct command *cmd, int argc, char **argv, int *at,
 		       struct opt_parsed *out, char *error)
 {
@@ -221,8 +221,8 @@ static int parse_short(const struct command *cmd, int argc, char **argv, int *at
 			out->help = true;
 			continue;
 		}
-		if (!opt) /* "-output" was meant as a long one, perhaps */
-			return unknown(cmd, argv[*at], argv[*at] + 1, error);
+		if (!opt) /* the user may have meant "--output" */
+			return fail_unknown(cmd, argv[*at], argv[*at] + 1, error);
 		i--;
 		if (opt->type == OPT_FLAG || opt->optional) {
 			err = set_value(opt, &out->values[i], NULL, error);
@@ -233,7 +233,8 @@ static int parse_short(const struct command *cmd, int argc, char **argv, int *at
 		if (c[1])
 			return set_value(opt, &out->values[i], c + 1, error);
 		if (*at + 1 >= argc)
-			return fail(error, "-%c: a value is missing: -%c %s", *c, *c, opt->arg);
+			return fail_parse(error, "-%c: a value is missing: -%c %s", *c, *c,
+					  opt->arg);
 		return set_value(opt, &out->values[i], argv[++*at], error);
 	}
 	return 0;
@@ -244,12 +245,12 @@ static int check_operands(const struct command *cmd, const struct opt_parsed *ou
 	if (out->help)
 		return 0;
 	if (out->nr_operands < cmd->min_operands)
-		return fail(error, "%s is missing; usage: rtl %s %s",
-			    cmd->child ? "the command to run" : cmd->operands, cmd->name,
-			    cmd->usage);
+		return fail_parse(error, "%s is missing; usage: rtl %s %s",
+				  cmd->child ? "the command to run" : cmd->operands, cmd->name,
+				  cmd->usage);
 	if (cmd->max_operands >= 0 && out->nr_operands > cmd->max_operands)
-		return fail(error, "'%.80s': one operand too many; usage: rtl %s %s",
-			    out->operands[cmd->max_operands], cmd->name, cmd->usage);
+		return fail_parse(error, "'%.80s': one operand too many; usage: rtl %s %s",
+				  out->operands[cmd->max_operands], cmd->name, cmd->usage);
 	return 0;
 }
 
@@ -260,7 +261,7 @@ int opts_parse(const struct command *cmd, int argc, char **argv, struct opt_pars
 
 	memset(out, 0, sizeof(*out));
 	error[0] = 0;
-	/* Operands are moved to the front as they are found, then all lie together: [1, 1 + kept). */
+	/* Moves each operand to the front: they are argv[1, 1 + kept). */
 	for (at = 1; at < argc; at++) {
 		char *arg = argv[at];
 
@@ -285,7 +286,7 @@ int opts_parse(const struct command *cmd, int argc, char **argv, struct opt_pars
 		memmove(argv + 1 + kept, argv + at, (size_t)(argc - at) * sizeof(*argv));
 		out->operands = argv + 1;
 	} else {
-		out->operands = argv + at; /* a child's own argv stays where it is, with its NULL */
+		out->operands = argv + at; /* a child's argv is the rest, with its NULL */
 	}
 	out->nr_operands = kept + argc - at;
 	return check_operands(cmd, out, error);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* opts.h - one table for each command: its options, and all that is said about them
+/* opts.h - one table for each command: its options and their documentation
  *
  * The parser, --help, docs/cli/, docs/man/ and the shell completions read the same table (docgen.c).
- * Rules: --name VALUE, --name=VALUE, -xVALUE, -x VALUE, -xy for flags; names are never abbreviated;
+ * Rules: --name VALUE, --name=VALUE, -xVALUE, -x VALUE, -xy for flags; names can't be abbreviated;
  * an optional value takes the form --name=VALUE only; the last of several counts; "--" ends the
- * options. Where a command runs another one (`child`), so does the first operand, and what follows
- * belongs to the other, untouched.
+ * options. If a command runs another one (`child`), the first operand ends the options, too, and begins the other
+ * command line.
  */
 #ifndef RTL_CLI_OPTS_H
 #define RTL_CLI_OPTS_H
@@ -28,16 +28,16 @@ struct opt {
 	const char *name; /* without dashes */
 	enum opt_type type;
 	bool optional;	 /* the value may be left out */
-	const char *arg; /* what the value is called: FILE */
+	const char *arg; /* the value's name in the help: FILE */
 	const char *choices;
 	const char *help; /* one short clause: fits on a line of --help */
 	const char *more; /* further sentences for the manual, or NULL */
-	/* Words about a value that is none of the choices; NULL, or returns NULL: the list is shown. */
+	/* The message for a value that isn't one of the choices; if NULL, or if it returns NULL, the message lists them. */
 	const char *(*why_not)(const char *value);
 };
 
 struct opt_value {
-	unsigned int count; /* how often it was given */
+	unsigned int count; /* occurrences on the command line */
 	const char *text;   /* borrowed from argv; NULL where it was left out or is a flag */
 	uint64_t num;	    /* OPT_UINT; OPT_CHOICE: index of the choice */
 };
@@ -50,7 +50,7 @@ struct opt_status {
 #define OPTS_MAX 32
 
 struct opt_parsed {
-	struct opt_value values[OPTS_MAX]; /* by the option's place in the table */
+	struct opt_value values[OPTS_MAX]; /* by the option's index in the table */
 	char **operands;		   /* borrowed: within argv */
 	int nr_operands;
 	bool help;
@@ -59,7 +59,7 @@ struct opt_parsed {
 struct command {
 	const char *name, *summary;
 	const char *usage;    /* behind the options: "FILE [-o OUT]" without them */
-	const char *operands; /* what the operands are, one clause, for --help */
+	const char *operands; /* one clause about the operands, for --help */
 	const struct opt *opts;
 	size_t nr_opts;
 	const char *about;		   /* paragraphs for the manual */
@@ -74,12 +74,12 @@ struct command {
 
 #define OPTS_ERROR_SIZE 512
 
-/* argv[0] is the command's name. Reorders argv so that the operands are its end. 0, or -EINVAL
- * with `error` saying what is wrong and what to do. */
+/* argv[0] is the command's name. Moves the operands to the end of argv. 0, or -EINVAL
+ * with `error`: what is wrong and what to do. */
 int opts_parse(const struct command *cmd, int argc, char **argv, struct opt_parsed *out,
 	       char error[OPTS_ERROR_SIZE]);
 
-/* The nearest of `names` (NULL-ended) to a word that was not understood, or NULL. */
+/* The name in `names` (NULL-ended) that is most similar to an unknown word, or NULL. */
 const char *opts_suggest(const char *word, const char *const *names);
 
 /* --help: fits a screen of 80 columns. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* paths.c - where the parts of this installation lie */
+/* paths.c - the directories of this installation */
 #include "cli/paths.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* paths.h - where the parts of this installation lie: found from /proc/self/exe, wherever it was moved */
+/* paths.h - the directories of this installation, relative to /proc/self/exe, so that it can be moved */
 #ifndef RTL_CLI_PATHS_H
 #define RTL_CLI_PATHS_H
 
@@ -8,20 +8,20 @@
 
 struct paths {
 	char exe[PATH_MAX];
-	char root[PATH_MAX];	/* the prefix: what holds bin/ */
-	char lib_dir[PATH_MAX]; /* holds librtl.so.1; "" when it was not found */
+	char root[PATH_MAX];	/* the prefix, which contains bin/ */
+	char lib_dir[PATH_MAX]; /* contains librtl.so.1; "" if not found */
 	char librtl[PATH_MAX];
-	char vgpu_dir[PATH_MAX]; /* holds libhsakmt.so.1; "" when it was not found */
+	char vgpu_dir[PATH_MAX]; /* contains libhsakmt.so.1; "" if not found */
 };
 
-/* 0 or -errno: where our own program lies can't be told. */
+/* 0, or -errno of readlink("/proc/self/exe"). */
 int paths_find(struct paths *paths);
 /* The same below a given root; for tests. */
 void paths_find_below(struct paths *paths, const char *root);
 
 /* dir/name into buf of PATH_MAX; false: too long. */
 bool paths_join(char buf[PATH_MAX], const char *dir, const char *name);
-/* The directory that path lies in: "." for a plain name. */
+/* The directory of path: "." for a plain name. */
 void paths_dirname(char buf[PATH_MAX], const char *path);
 /* An absolute path of a file that need not exist; its directory must. 0 or -errno. */
 int paths_absolute(char buf[PATH_MAX], const char *path);

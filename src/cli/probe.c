@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* probe.c - asks the dynamic loader about a library, in a process of its own
+/* probe.c - tries to load a library in a child process
  *
- * Fails:    a library that hangs while it is loaded is given up after PROBE_SECONDS.
+ * Fails:    a library that hangs while it is loaded is killed after PROBE_SECONDS.
  */
 #include "cli/probe.h"
 
@@ -19,7 +19,8 @@
 #define PROBE_SECONDS 10
 
 /* In the child: fills the result. */
-static void load(struct probe_result *r, const char *name, const char *first, const char *symbol)
+static void load_library(struct probe_result *r, const char *name, const char *first,
+			 const char *symbol)
 {
 	struct link_map *map = NULL;
 	void *lib;
@@ -39,7 +40,7 @@ static void load(struct probe_result *r, const char *name, const char *first, co
 	r->has_symbol = symbol && dlsym(lib, symbol);
 }
 
-static _Noreturn void child(int fd, const char *name, const char *first, const char *symbol)
+static _Noreturn void run_child(int fd, const char *name, const char *first, const char *symbol)
 {
 	struct probe_result *r = calloc(1, sizeof(*r));
 	size_t done = 0;
@@ -48,10 +49,10 @@ static _Noreturn void child(int fd, const char *name, const char *first, const c
 		_exit(1);
 	alarm(PROBE_SECONDS);
 	setenv("RTL_DISABLE", "1", 1);
-	/* what a library prints is no part of our output */
+	/* discard what the library prints */
 	if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
 		_exit(1);
-	load(r, name, first, symbol);
+	load_library(r, name, first, symbol);
 	while (done < sizeof(*r)) {
 		ssize_t n = write(fd, (char *)r + done, sizeof(*r) - done);
 
@@ -79,7 +80,7 @@ void probe_library(struct probe_result *out, const char *name, const char *first
 	pid = fork();
 	if (pid == 0) {
 		close(fds[0]);
-		child(fds[1], name, first, symbol);
+		run_child(fds[1], name, first, symbol);
 	}
 	close(fds[1]);
 	while (pid > 0 && done < sizeof(*out)) {

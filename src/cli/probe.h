@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* probe.h - asks the dynamic loader about a library, in a process of its own: its constructors may
- * do anything, and a crash of it is an answer too */
+/* probe.h - tries to load a library, in a child process, because its constructors may do anything, or
+ * crash */
 #ifndef RTL_CLI_PROBE_H
 #define RTL_CLI_PROBE_H
 
@@ -10,12 +10,12 @@
 struct probe_result {
 	bool loaded;
 	char path[PATH_MAX]; /* the real file that was loaded */
-	char error[512];     /* the loader's words, or the signal that ended the process */
+	char error[512];     /* the loader's message, or the signal that ended the process */
 	bool has_symbol;
 };
 
-/* Loads `name` as a program would. `first` (NULL: none) is loaded before it: what it stands in for
- * is then found there. `symbol` (NULL: none) is looked up. */
+/* Loads `name` as a program would. Loads `first` (may be NULL) before it, so that `name` uses it instead of the library
+ * with the same soname. Looks `symbol` up (may be NULL). */
 void probe_library(struct probe_result *out, const char *name, const char *first,
 		   const char *symbol);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report.c - what is said on stderr about a database that was just written */
+/* report.c - messages on stderr about a database that was just written */
 #include "cli/report.h"
 
 #include <dirent.h>

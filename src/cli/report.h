@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* report.h - what is said on stderr about a database that was just written */
+/* report.h - messages on stderr about a database that was just written */
 #ifndef RTL_CLI_REPORT_H
 #define RTL_CLI_REPORT_H
 
 #include "query/job.h"
 
-/* Ends the process where `err` is an error, with what the result says of it, or that it was stopped. */
+/* If `err` is an error, ends the process with the result's message, or with "stopped". */
 void report_check(const struct job_result *res, int err);
-/* One block: the file, what is in it, the verdict, losses by name. */
+/* Prints the file, its counts, the verdict, and losses by name. */
 void report_result(const char *path, const char *shown, const struct job_result *res);
-/* What librtl had to say in the processes: the first lines of dir/log.PID. */
+/* Prints the first lines of librtl's logs, dir/log.PID. */
 void report_logs(const char *dir, bool quiet);
 
 #endif

@@ -22,7 +22,8 @@
 #include "cli/ui.h"
 #include "store/load.h"
 
-__attribute__((format(printf, 3, 4))) static int fail(char *error, int err, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static int fail_session(char *error, int err, const char *fmt,
+							      ...)
 {
 	va_list ap;
 
@@ -32,68 +33,71 @@ __attribute__((format(printf, 3, 4))) static int fail(char *error, int err, cons
 	return err;
 }
 
-static void unknown_pattern(const char *where)
+static void report_unknown_pattern(const char *where)
 {
 	ui_error(
-		"output name: '%.20s' is no pattern and is kept as it is (%%p pid, %%h host, %%r rank, "
+		"output name: '%.20s' is not a pattern and stays in the name (%%p pid, %%h host, %%r rank, "
 		"%%j job, %%q{VAR}, %%%%)",
 		where);
 }
 
-/* Names of files in the directory must fit into a spool's header. */
+/* The paths of files in the directory must fit into a spool's header. */
 #define DIR_MAX (SPOOL_NAME_SIZE - 64)
 
-static int expand(char out[PATH_MAX], const char *pattern, pid_t pid, bool tell)
+static int expand_pattern(char out[PATH_MAX], const char *pattern, pid_t pid, bool warn)
 {
 	struct pattern_facts facts;
 	struct rank rank;
 
 	pattern_facts_read(&facts, &rank);
 	facts.pid = (uint32_t)pid;
-	facts.unknown = tell ? unknown_pattern : NULL;
+	facts.unknown = warn ? report_unknown_pattern : NULL;
 	return pattern_expand(out, PATH_MAX, pattern, &facts);
 }
 
 int session_names(struct session *s, const char *pattern, const char *spool_dir, pid_t pid,
 		  char error[SESSION_ERROR_SIZE])
 {
-	char dir[PATH_MAX], place[PATH_MAX];
+	char dir[PATH_MAX], parent[PATH_MAX];
 	const char *base;
 	int err;
 
 	memset(s, 0, sizeof(*s));
 	s->lock_fd = -1;
-	err = expand(s->shown, pattern, pid, pid != getpid());
+	err = expand_pattern(s->shown, pattern, pid, pid != getpid());
 	if (err)
-		return fail(error, err, "%.200s...: the name of the output is too long", pattern);
+		return fail_session(error, err, "%.200s...: the name of the output is too long",
+				    pattern);
 	if (!*s->shown || s->shown[strlen(s->shown) - 1] == '/')
-		return fail(error, -EISDIR, "%s: is a directory; give the name of a file",
-			    s->shown);
+		return fail_session(error, -EISDIR, "%s: is a directory; give the name of a file",
+				    s->shown);
 	err = paths_absolute(s->output, s->shown);
 	paths_dirname(dir, s->shown);
 	if (err == -ENOENT)
-		return fail(error, err,
-			    "%s: there is no directory '%s'; make it first: mkdir -p '%s'",
-			    s->shown, dir, dir);
+		return fail_session(error, err,
+				    "%s: there is no directory '%s'; make it first: mkdir -p '%s'",
+				    s->shown, dir, dir);
 	if (err)
-		return fail(error, err, "%s: %s", s->shown, strerror(-err));
+		return fail_session(error, err, "%s: %s", s->shown, strerror(-err));
 	base = strrchr(s->output, '/') + 1;
 	if (!spool_dir || !*spool_dir) {
 		if (snprintf(s->dir, sizeof(s->dir), "%s.spool", s->output) >= DIR_MAX)
-			return fail(error, -ENAMETOOLONG,
-				    "%s: the path is too long for a spool directory beside it; "
-				    "--spool-dir names another place",
-				    s->output);
+			return fail_session(
+				error, -ENAMETOOLONG,
+				"%s: the path is too long for a spool directory beside it; "
+				"choose another directory with --spool-dir",
+				s->output);
 		return 0;
 	}
-	err = expand(s->parent, spool_dir, pid, false);
+	err = expand_pattern(s->parent, spool_dir, pid, false);
 	if (!err)
-		err = paths_absolute(place, s->parent);
+		err = paths_absolute(parent, s->parent);
 	if (err)
-		return fail(error, err, "%s: spool directory: %s", spool_dir, strerror(-err));
-	memcpy(s->parent, place, sizeof(place));
-	if (snprintf(s->dir, sizeof(s->dir), "%s/%s.%d.spool", place, base, (int)pid) >= DIR_MAX)
-		return fail(error, -ENAMETOOLONG, "%s: the name is too long", spool_dir);
+		return fail_session(error, err, "%s: spool directory: %s", spool_dir,
+				    strerror(-err));
+	memcpy(s->parent, parent, sizeof(parent));
+	if (snprintf(s->dir, sizeof(s->dir), "%s/%s.%d.spool", parent, base, (int)pid) >= DIR_MAX)
+		return fail_session(error, -ENAMETOOLONG, "%s: the name is too long", spool_dir);
 	return 0;
 }
 
@@ -104,21 +108,23 @@ static int check_output(const struct session *s, bool force, char *error)
 
 	if (stat(s->output, &st) == 0) {
 		if (S_ISDIR(st.st_mode))
-			return fail(error, -EISDIR, "%s: is a directory; give the name of a file",
-				    s->shown);
+			return fail_session(error, -EISDIR,
+					    "%s: is a directory; give the name of a file",
+					    s->shown);
 		if (!S_ISREG(st.st_mode))
-			return fail(error, -EINVAL, "%s: is not a plain file; a database needs one",
-				    s->shown);
+			return fail_session(error, -EINVAL,
+					    "%s: is not a plain file; a database needs one",
+					    s->shown);
 		if (!force)
-			return fail(
+			return fail_session(
 				error, -EEXIST,
-				"%s: exists already; --force overwrites it, -o FILE names another",
+				"%s: exists already; use --force to overwrite it, or -o FILE",
 				s->shown);
 	}
 	paths_dirname(dir, s->output);
 	if (access(dir, W_OK | X_OK))
-		return fail(error, -errno, "%s: the directory '%s' can't be written: %s", s->shown,
-			    dir, strerror(errno));
+		return fail_session(error, -errno, "%s: the directory '%s' can't be written: %s",
+				    s->shown, dir, strerror(errno));
 	return 0;
 }
 
@@ -132,25 +138,29 @@ int session_open(struct session *s, bool force, char error[SESSION_ERROR_SIZE])
 		return err;
 	s->made_parent = s->parent[0] && mkdir(s->parent, 0777) == 0;
 	if (mkdir(s->dir, 0700) && errno != EEXIST)
-		return fail(error, -errno, "%s: can't be made: %s; --spool-dir names another place",
-			    s->dir, strerror(errno));
+		return fail_session(
+			error, -errno,
+			"%s: can't be made: %s; choose another directory with --spool-dir", s->dir,
+			strerror(errno));
 	s->lock_fd = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->lock_fd < 0)
-		return fail(error, -errno, "%s: spool directory: %s", s->dir, strerror(errno));
-	/* A file system without locks: go on without. */
+		return fail_session(error, -errno, "%s: spool directory: %s", s->dir,
+				    strerror(errno));
+	/* Other errors: the file system has no locks; continue without. */
 	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
-		err = fail(error, -EBUSY,
-			   "%s: another rtl trace is at work there; -o FILE names another "
-			   "output (%%p in it is the process id)",
-			   s->dir);
+		err = fail_session(
+			error, -EBUSY,
+			"%s: another rtl trace uses this directory; choose another output "
+			"with -o FILE (%%p in it is the process id)",
+			s->dir);
 		goto out;
 	}
 	nr = session_spools(s->dir, &spools);
 	if (nr > 0 && !force) {
-		err = fail(
+		err = fail_session(
 			error, -EEXIST,
-			"%s: holds %zd trace%s of an earlier run; 'rtl recover %s' makes a database "
-			"of them, --force deletes them",
+			"%s: contains %zd trace%s of an earlier run; 'rtl recover %s' converts them "
+			"to a database, --force deletes them",
 			s->dir, nr, nr > 1 ? "s" : "", s->dir);
 		session_free_spools(spools, (size_t)nr);
 		goto out;
@@ -161,7 +171,7 @@ int session_open(struct session *s, bool force, char error[SESSION_ERROR_SIZE])
 		session_free_spools(spools, (size_t)nr);
 	if (!access(s->dir, W_OK | X_OK))
 		return 0;
-	err = fail(error, -errno, "%s: can't be written: %s", s->dir, strerror(errno));
+	err = fail_session(error, -errno, "%s: can't be written: %s", s->dir, strerror(errno));
 out:
 	close(s->lock_fd);
 	s->lock_fd = -1;
@@ -207,7 +217,7 @@ void session_close(struct session *s)
 	s->lock_fd = -1;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -235,7 +245,7 @@ ssize_t session_spools(const char *path, char ***out)
 	}
 	closedir(dir);
 	if (nr)
-		qsort(*out, nr, sizeof(**out), by_name);
+		qsort(*out, nr, sizeof(**out), compare_names);
 	return (ssize_t)nr;
 }
 
@@ -279,7 +289,7 @@ void session_delete_spool(const char *disk_path)
 	if (load_open(&load, disk_path, &error) == 0) {
 		const struct load_facts *facts = load_facts(load);
 
-		/* has_mem: its identity was compared with the disk half's */
+		/* has_mem: load_open() checked that both halves belong together */
 		if (facts->has_mem && facts->mem_path[0] == '/')
 			unlink(facts->mem_path);
 		load_close(load);

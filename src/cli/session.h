@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* session.h - the output of one `rtl trace` and the directory where its spools lie meanwhile
+/* session.h - the output of one `rtl trace`, and the directory of its spools
  *
- * The directory is locked (flock) while `rtl trace` lives, so that two never share one.
+ * `rtl trace` holds a lock (flock) on the directory as long as it runs, so that no two share one.
  */
 #ifndef RTL_CLI_SESSION_H
 #define RTL_CLI_SESSION_H
@@ -15,34 +15,34 @@
 
 struct session {
 	char output[PATH_MAX]; /* absolute */
-	char shown[PATH_MAX];  /* as the user wrote it, patterns filled in */
+	char shown[PATH_MAX];  /* as the user wrote it, patterns expanded */
 	char dir[PATH_MAX];    /* absolute; files of librtl: *.rtl, *.mem, log.PID */
 	char parent[PATH_MAX]; /* of --spool-dir, absolute; "" without */
 	int lock_fd;	       /* of dir; -1: not open */
 	bool made_parent;
 };
 
-/* Fills in the names: the pattern with the program's pid; spool_dir NULL or "": beside the output,
- * else a directory of its own in there, so that several may name the same one.
- * Touches nothing, so that two processes come to the same names. 0, or -errno with `error`. */
+/* Sets the names: the output is the pattern, expanded with the program's pid; the spools' directory is beside it if spool_dir is
+ * NULL or "", else a subdirectory of spool_dir, which several sessions may share.
+ * Creates nothing, so that rtl and the new process compute the same names. 0, or -errno with `error`. */
 int session_names(struct session *s, const char *pattern, const char *spool_dir, pid_t pid,
 		  char error[SESSION_ERROR_SIZE]);
-/* Checks that the output may and can be written, makes the directory and locks it. With `force` an
- * existing output is fine and traces of an earlier run in the directory are deleted. */
+/* Checks that the output can be written, makes the directory and locks it. With `force` the output may exist,
+ * and traces of an earlier run in the directory are deleted. 0, or -errno with `error`. */
 int session_open(struct session *s, bool force, char error[SESSION_ERROR_SIZE]);
-/* Deletes our files in the directory, and the directory when nothing else is in it. */
+/* Deletes rtl's files in the directory, and the directory if it is empty then. */
 void session_remove(struct session *s);
-/* Deletes the directory if nothing was put there. */
+/* Deletes the directory if it is empty. */
 void session_close(struct session *s);
 
-/* The paths of *.rtl in dir, sorted, malloc'd. Number, or -errno. */
+/* The paths of *.rtl in dir, sorted, malloc'd. Returns their number, or -errno. */
 ssize_t session_spools(const char *dir, char ***out);
-/* The same, with those of sessions in there: dir/X.spool/Y.rtl. */
+/* The same, and those of sessions in dir: dir/X.spool/Y.rtl. */
 ssize_t session_find(const char *dir, char ***out);
 void session_free_spools(char **spools, size_t nr);
 /* Deletes both halves of a spool. */
 void session_delete_spool(const char *disk_path);
-/* Deletes the logs in a spool directory that is done with, and it, unless something else is there. */
+/* Deletes the logs in a converted spool directory, and the directory if it is empty then. */
 void session_remove_dir(const char *dir);
 
 #endif

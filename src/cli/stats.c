@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* stats.c - durations gathered under names
+/* stats.c - durations grouped by name
  *
- * When more values than the limit are in memory, all of them move to a table of a private, temporary
- * database, whose file SQLite makes and removes. An index over group and value answers quantiles.
+ * When the limit of values in memory is exceeded, all of them move to a table of a private, temporary
+ * database, whose file SQLite makes and removes. Its index over group and value gives the quantiles.
  */
 #include "cli/stats.h"
 
@@ -58,7 +58,7 @@ void stats_destroy(struct stats *s)
 	free(s);
 }
 
-static size_t find(struct stats *s, const char *name)
+static size_t find_group(struct stats *s, const char *name)
 {
 	uint64_t hash = map_hash(name, strlen(name)), index;
 	struct stats_group *g;
@@ -86,7 +86,7 @@ static size_t find(struct stats *s, const char *name)
 
 struct stats_group *stats_group(struct stats *s, const char *name)
 {
-	size_t index = find(s, name);
+	size_t index = find_group(s, name);
 
 	return s->groups[index];
 }
@@ -97,7 +97,7 @@ struct stats_group *stats_group_of(struct stats *s, uint64_t key, const char *(*
 	uint64_t index;
 
 	if (!map_get(&s->by_key, key, &index)) {
-		index = find(s, name(arg));
+		index = find_group(s, name(arg));
 		if (map_put(&s->by_key, key, index))
 			ui_die_memory();
 	}
@@ -106,9 +106,9 @@ struct stats_group *stats_group_of(struct stats *s, uint64_t key, const char *(*
 
 /* ---- values ---- */
 
-static void file_failed(struct stats *s)
+static void die_file_error(struct stats *s)
 {
-	ui_die(STATUS_FAILED, "temporary file: %s; TMPDIR names another place",
+	ui_die(STATUS_FAILED, "temporary file: %s; choose another directory with TMPDIR",
 	       s->file ? sqlite3_errmsg(s->file) : "out of memory");
 }
 
@@ -129,11 +129,11 @@ static void open_file(struct stats *s)
 	    sqlite3_exec(s->file, setup, NULL, NULL, NULL) != SQLITE_OK ||
 	    sqlite3_prepare_v2(s->file, "INSERT INTO v VALUES (?1, ?2)", -1, &s->add, NULL) !=
 		    SQLITE_OK)
-		file_failed(s);
+		die_file_error(s);
 }
 
-/* Moves what is in memory to the file. */
-static void spill(struct stats *s)
+/* Moves the values in memory to the file. */
+static void spill_values(struct stats *s)
 {
 	if (!s->file)
 		open_file(s);
@@ -146,7 +146,7 @@ static void spill(struct stats *s)
 			for (size_t n = 0; n < v->nr_kept; n++) {
 				sqlite3_bind_int64(s->add, 2, v->kept[n]);
 				if (sqlite3_step(s->add) != SQLITE_DONE)
-					file_failed(s);
+					die_file_error(s);
 				sqlite3_reset(s->add);
 			}
 			free(v->kept);
@@ -154,7 +154,7 @@ static void spill(struct stats *s)
 			v->nr_kept = v->max_kept = 0;
 		}
 	if (sqlite3_exec(s->file, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
-		file_failed(s);
+		die_file_error(s);
 	s->nr_kept = 0;
 }
 
@@ -177,7 +177,7 @@ void stats_add_value(struct stats *s, struct stats_group *g, enum stats_series s
 	v->kept[v->nr_kept++] = ns;
 	v->sorted = false;
 	if (++s->nr_kept >= s->max_kept)
-		spill(s);
+		spill_values(s);
 }
 
 void stats_add(struct stats *s, struct stats_group *g, uint64_t ns)
@@ -191,30 +191,30 @@ void stats_add_untimed(struct stats_group *g)
 	g->calls++;
 }
 
-static int by_number(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-static int64_t pick(struct stats *s, const struct stats_group *g, int series, uint64_t rank)
+static int64_t pick_rank(struct stats *s, const struct stats_group *g, int series, uint64_t rank)
 {
 	int64_t ns;
 
 	if (s->nr_kept)
-		spill(s);
+		spill_values(s);
 	if (!s->pick &&
 	    (sqlite3_exec(s->file, "CREATE INDEX IF NOT EXISTS i ON v(k, ns)", NULL, NULL, NULL) !=
 		     SQLITE_OK ||
 	     sqlite3_prepare_v2(s->file,
 				"SELECT ns FROM v WHERE k = ?1 ORDER BY ns LIMIT 1 OFFSET ?2", -1,
 				&s->pick, NULL) != SQLITE_OK))
-		file_failed(s);
+		die_file_error(s);
 	sqlite3_bind_int64(s->pick, 1, key_of(g, series));
 	sqlite3_bind_int64(s->pick, 2, (int64_t)rank);
 	if (sqlite3_step(s->pick) != SQLITE_ROW)
-		file_failed(s);
+		die_file_error(s);
 	ns = sqlite3_column_int64(s->pick, 0);
 	sqlite3_reset(s->pick);
 	return ns;
@@ -233,9 +233,9 @@ int64_t stats_quantile(struct stats *s, struct stats_group *g, enum stats_series
 		rank = v->nr;
 	rank -= rank > 0;
 	if (s->file)
-		return pick(s, g, series, rank);
+		return pick_rank(s, g, series, rank);
 	if (!v->sorted)
-		qsort(v->kept, v->nr_kept, sizeof(*v->kept), by_number);
+		qsort(v->kept, v->nr_kept, sizeof(*v->kept), compare_numbers);
 	v->sorted = true;
 	return v->kept[rank];
 }
@@ -249,7 +249,7 @@ int64_t stats_mean(const struct stats_group *g, enum stats_series series)
 
 /* ---- groups ---- */
 
-static int by_total(const void *a, const void *b)
+static int compare_totals(const void *a, const void *b)
 {
 	const struct stats_group *x = *(struct stats_group *const *)a;
 	const struct stats_group *y = *(struct stats_group *const *)b;
@@ -265,11 +265,11 @@ static int by_total(const void *a, const void *b)
 
 struct stats_group **stats_sorted(struct stats *s, size_t *nr)
 {
-	/* indices are of no use after this, and neither are the maps */
+	/* sorting makes the maps' indices invalid */
 	map_clear(&s->by_name);
 	map_clear(&s->by_key);
 	if (s->nr)
-		qsort(s->groups, s->nr, sizeof(*s->groups), by_total);
+		qsort(s->groups, s->nr, sizeof(*s->groups), compare_totals);
 	*nr = s->nr;
 	return s->groups;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* summary.h - what the files of `rtl summary` share
+/* summary.h - shared by the files of `rtl summary`
  *
  *	cmd_summary.c	 the command, its columns
- *	summary_rows.c	 kernels, calls, copies and markers, gathered by name
+ *	summary_rows.c	 kernels, calls, copies and markers, grouped by name
  *	summary_lane.c	 GPUs and streams: how busy they were
  */
 #ifndef RTL_CLI_SUMMARY_H
@@ -27,7 +27,7 @@ enum summary_by {
 	SUMMARY_GPU
 };
 
-/* Whose calls are counted; from 1 in the order of the choices of --domain. */
+/* The domain of calls to count; from 1 in the order of the choices of --domain. */
 enum summary_domain { SUMMARY_ANY, SUMMARY_HIP, SUMMARY_HSA };
 
 struct summary {
@@ -53,7 +53,7 @@ void summary_rows_calls(struct summary *s);
 void summary_rows_copies(struct summary *s);
 void summary_rows_markers(struct summary *s);
 
-/* Prints a row for each GPU, or for each stream; how many, and the time of all. */
+/* Prints a row for each GPU, or for each stream. Returns their number; *all_ns is the time of all. */
 size_t summary_lane_print(struct summary *s, uint64_t *all_ns);
 
 #endif

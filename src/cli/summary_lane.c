@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* summary_lane.c - GPUs and streams: how busy each was, and with what
+/* summary_lane.c - GPUs and streams: how long each was busy with kernels and copies
  *
- * Busy is the time with at least one operation: overlapping ones count once. Rows come sorted by lane
+ * Busy is the time with at least one operation: overlapping operations count once. The queries sort rows by lane
  * and begin.
  */
 #include <stdio.h>
@@ -94,8 +94,8 @@ static const char stream_ours[] =
 static const char stream_rpd[] =
 	"SELECT O.gpuId, S.number, O.id >> 32, O.start, O.\"end\", O.opType_id, 0 FROM rocpd_op O" STREAM;
 
-/* The first column of a statement for two numbers, or "". */
-static char *text_for(struct lanes *l, const char *sql, int64_t a, int64_t b)
+/* The first column of a query with two numbers as parameters, or "". */
+static char *read_text(struct lanes *l, const char *sql, int64_t a, int64_t b)
 {
 	sqlite3_stmt *stmt = db_query(l->s->q, sql);
 	char *text;
@@ -123,14 +123,14 @@ static struct lane *begin_lane(struct lanes *l, int64_t gpu, int64_t stream, int
 	lane->group = stats_group(l->s->stats, key);
 	if (l->streams) {
 		char *handle =
-			text_for(l,
-				 "SELECT name FROM query_stream WHERE block = ?1 AND number = ?2",
-				 block, stream);
+			read_text(l,
+				  "SELECT name FROM query_stream WHERE block = ?1 AND number = ?2",
+				  block, stream);
 
 		lane->name = ui_format("%s", label_stream(handle));
 		free(handle);
 		if (ours) {
-			char *pid = text_for(
+			char *pid = read_text(
 				l,
 				"SELECT pid FROM rtl_process WHERE ?1 * 4294967296 BETWEEN "
 				"id_first AND id_last",
@@ -142,7 +142,7 @@ static struct lane *begin_lane(struct lanes *l, int64_t gpu, int64_t stream, int
 		}
 	} else {
 		lane->name =
-			ours ? text_for(
+			ours ? read_text(
 				       l,
 				       "SELECT coalesce(nullif(product, ''), name) || ' (' || name || "
 				       "')' FROM rtl_agent WHERE gpu_id = ?1",
@@ -152,7 +152,7 @@ static struct lane *begin_lane(struct lanes *l, int64_t gpu, int64_t stream, int
 	return lane;
 }
 
-static void add(struct lanes *l, struct lane *lane, int64_t begin, int64_t end, bool copy)
+static void add_to_lane(struct lanes *l, struct lane *lane, int64_t begin, int64_t end, bool copy)
 {
 	uint64_t ns = (uint64_t)end - (uint64_t)begin;
 
@@ -190,7 +190,7 @@ static void read_lanes(struct lanes *l, const char *sql)
 		lane->kernels += !copy;
 		lane->copies += copy;
 		if (rows_timed(begin, end, sqlite3_column_int64(stmt, 6))) {
-			add(l, lane, begin, end, copy);
+			add_to_lane(l, lane, begin, end, copy);
 		} else {
 			stats_add_untimed(lane->group);
 			l->s->nr_untimed++;

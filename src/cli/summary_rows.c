@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* summary_rows.c - kernels, calls, copies and markers of a database, gathered by name
+/* summary_rows.c - kernels, calls, copies and markers of a database, grouped by name
  *
- * Reads every row once. Operations whose times are no measurement (unfinished, none written,
- * inverted) are counted as calls and stay out of the times.
+ * Reads every row once. Operations without valid times (unfinished, none written,
+ * inverted) are counted, but not in the times.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct lookup {
 	int64_t id;
 };
 
-static const char *look_up(void *arg)
+static const char *look_up_name(void *arg)
 {
 	struct lookup *l = arg;
 	sqlite3_stmt *row = query_row(l->stmt, l->id);
@@ -30,10 +30,11 @@ static const char *look_up(void *arg)
 static struct stats_group *group_of(struct summary *s, struct lookup *names, int64_t id)
 {
 	names->id = id;
-	return stats_group_of(s->stats, (uint64_t)id, look_up, names);
+	return stats_group_of(s->stats, (uint64_t)id, look_up_name, names);
 }
 
-static bool add(struct summary *s, struct stats_group *g, int64_t begin, int64_t end, int64_t flags)
+static bool add_to_group(struct summary *s, struct stats_group *g, int64_t begin, int64_t end,
+			 int64_t flags)
 {
 	if (!rows_timed(begin, end, flags)) {
 		stats_add_untimed(g);
@@ -46,7 +47,7 @@ static bool add(struct summary *s, struct stats_group *g, int64_t begin, int64_t
 
 static void mark_gpu(struct stats_group *g, int64_t gpu)
 {
-	/* (node of the host) * 1000 + its GPU, in files of several hosts */
+	/* in files of several hosts: node number of the host * 1000 + GPU of the host */
 	if (gpu >= 0)
 		g->gpus |= UINT64_C(1) << (gpu % 1000 > 63 ? 63 : gpu % 1000);
 }
@@ -66,8 +67,8 @@ bool summary_rows_is_copy(struct summary *s, int64_t type)
 	return copy != 0;
 }
 
-/* Every operation: names from `name_sql` by column 0; GPU, begin, end, flags, type, bytes; begin and
- * end of its call, NULL where none is known. */
+/* Reads every operation. Columns: id of the name, for `name_sql`; GPU, begin, end, flags, type, bytes; begin and
+ * end of its call, NULL if unknown. */
 static void read_ops(struct summary *s, const char *sql, const char *name_sql, bool copies)
 {
 	struct lookup names = { .stmt = db_query(s->q, name_sql) };
@@ -82,8 +83,8 @@ static void read_ops(struct summary *s, const char *sql, const char *name_sql, b
 		g = group_of(s, &names, sqlite3_column_int64(stmt, 0));
 		mark_gpu(g, sqlite3_column_int64(stmt, 1));
 		g->bytes += (uint64_t)sqlite3_column_int64(stmt, 6);
-		if (!add(s, g, begin, sqlite3_column_int64(stmt, 3),
-			 sqlite3_column_int64(stmt, 4)) ||
+		if (!add_to_group(s, g, begin, sqlite3_column_int64(stmt, 3),
+				  sqlite3_column_int64(stmt, 4)) ||
 		    sqlite3_column_type(stmt, 7) == SQLITE_NULL)
 			continue;
 		s->nr_joined++;
@@ -101,7 +102,7 @@ void summary_rows_kernels(struct summary *s)
 	bool ours = s->q->ours;
 
 	if (s->internal && !ours) {
-		ui_say("%s: was not made by rtl and does not tell the runtime's kernels apart",
+		ui_say("%s: was not written by rtl: the runtime's internal kernels are not marked as such",
 		       s->q->path);
 		return;
 	}
@@ -136,7 +137,7 @@ void summary_rows_copies(struct summary *s)
 		QUERY_STRING, true);
 }
 
-/* Calls: id of the name, begin, end, status (0: none is known). */
+/* Columns of calls: id of the name, begin, end, status (0 if unknown). */
 void summary_rows_calls(struct summary *s)
 {
 	static const char *const ours[] = { "NOT IN ('rtl', 'roctx')", "= 'hip'", "= 'hsa'" };
@@ -164,7 +165,7 @@ void summary_rows_calls(struct summary *s)
 		struct stats_group *g = group_of(s, &names, sqlite3_column_int64(stmt, 0));
 		bool failed = sqlite3_column_int64(stmt, 3) != 0;
 
-		add(s, g, sqlite3_column_int64(stmt, 1), sqlite3_column_int64(stmt, 2), 0);
+		add_to_group(s, g, sqlite3_column_int64(stmt, 1), sqlite3_column_int64(stmt, 2), 0);
 		g->errors += failed;
 		s->nr_errors += failed;
 	}
@@ -172,14 +173,14 @@ void summary_rows_calls(struct summary *s)
 	sqlite3_finalize(names.stmt);
 }
 
-/* Markers: message, begin, end. */
+/* Columns of markers: message, begin, end. */
 static void read_markers(struct summary *s, const char *sql)
 {
 	sqlite3_stmt *stmt = db_query(s->q, sql);
 
 	while (db_step(s->q, stmt))
-		add(s, stats_group(s->stats, query_text(stmt, 0)), sqlite3_column_int64(stmt, 1),
-		    sqlite3_column_int64(stmt, 2), 0);
+		add_to_group(s, stats_group(s->stats, query_text(stmt, 0)),
+			     sqlite3_column_int64(stmt, 1), sqlite3_column_int64(stmt, 2), 0);
 	sqlite3_finalize(stmt);
 }
 
@@ -197,7 +198,7 @@ void summary_rows_markers(struct summary *s)
 		return;
 	}
 	read_markers(s, "SELECT message, begin_ns, end_ns FROM rtl_marker");
-	/* the time of kernels and copies of which it is the innermost range */
+	/* the time of kernels and copies with this marker as their innermost range */
 	stmt = db_query(
 		s->q, "SELECT U.string, sum(X.ns) FROM (SELECT roctxId AS id, sum(end - start) AS "
 		      "ns FROM rocpd_op WHERE roctxId <> 0 GROUP BY roctxId) X JOIN rocpd_api A "

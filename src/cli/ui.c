@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ui.c - words, colours and progress bars
+/* ui.c - messages, colours and progress bars
  *
- * Fails:    out of memory, and a stdout that takes nothing more, end the process.
+ * Fails:    out of memory and write errors on stdout end the process.
  * Not here: tables (grid.c), help texts (opts.c).
  */
 #include "cli/ui.h"
@@ -29,8 +29,8 @@ void ui_quiet(bool now)
 	quiet = now;
 }
 
-/* A message may hold names from outside: what would drive the terminal is shown as '?'. */
-static void tell(const char *fmt, va_list ap)
+/* Prints a message. It may contain names from a trace, so control characters become '?'. */
+static void print_message(const char *fmt, va_list ap)
 {
 	char buf[4096];
 	size_t used;
@@ -57,7 +57,7 @@ static void tell(const char *fmt, va_list ap)
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
-			break; /* nobody listens */
+			break; /* stderr is closed: drop the message */
 		done += (size_t)got;
 	}
 }
@@ -69,7 +69,7 @@ void ui_say(const char *fmt, ...)
 	if (quiet)
 		return;
 	va_start(ap, fmt);
-	tell(fmt, ap);
+	print_message(fmt, ap);
 	va_end(ap);
 }
 
@@ -78,7 +78,7 @@ void ui_error(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	tell(fmt, ap);
+	print_message(fmt, ap);
 	va_end(ap);
 }
 
@@ -88,7 +88,7 @@ void ui_die(int status, const char *fmt, ...)
 
 	fflush(stdout);
 	va_start(ap, fmt);
-	tell(fmt, ap);
+	print_message(fmt, ap);
 	va_end(ap);
 	exit(status);
 }
@@ -154,7 +154,7 @@ void ui_stop_gently(void)
 	action.sa_handler = note_stop;
 	action.sa_flags = SA_RESETHAND | SA_RESTART;
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
-		/* what was ignored stays so: nohup */
+		/* keep ignored signals ignored: nohup */
 		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 			sigaction(signals[i], &action, NULL);
 	}
@@ -228,7 +228,7 @@ const char *ui_count(char buf[UI_NUMBER_SIZE], uint64_t n)
 	return buf;
 }
 
-static const char *scaled(char buf[UI_NUMBER_SIZE], double value, const char *unit)
+static const char *format_scaled(char buf[UI_NUMBER_SIZE], double value, const char *unit)
 {
 	int digits = value < 9.9995 ? 3 : value < 99.995 ? 2 : 1;
 
@@ -243,10 +243,10 @@ const char *ui_time(char buf[UI_NUMBER_SIZE], uint64_t ns)
 		return buf;
 	}
 	if (ns < 999950)
-		return scaled(buf, (double)ns / 1e3, "us");
+		return format_scaled(buf, (double)ns / 1e3, "us");
 	if (ns < 999950000)
-		return scaled(buf, (double)ns / 1e6, "ms");
-	return scaled(buf, (double)ns / 1e9, "s");
+		return format_scaled(buf, (double)ns / 1e6, "ms");
+	return format_scaled(buf, (double)ns / 1e9, "s");
 }
 
 const char *ui_bytes(char buf[UI_NUMBER_SIZE], uint64_t bytes)
@@ -263,14 +263,14 @@ const char *ui_bytes(char buf[UI_NUMBER_SIZE], uint64_t bytes)
 		value /= 1024.0;
 		i++;
 	}
-	return scaled(buf, value, units[i]);
+	return format_scaled(buf, value, units[i]);
 }
 
 static void stdout_failed(void)
 {
 	int error = errno;
 
-	if (error == EPIPE) /* `rtl summary f | head`: not an error of anyone's */
+	if (error == EPIPE) /* `rtl summary f | head` is not an error */
 		_exit(141);
 	ui_error("standard output: %s", strerror(error));
 	_exit(1);

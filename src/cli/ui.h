@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ui.h - words, colours and progress bars: stderr is talk, stdout is data
+/* ui.h - messages, colours and progress bars: messages go to stderr, data to stdout
  *
- * Single-threaded but for ui_say(), which any thread may call. Only this file and main.c may end
+ * Single-threaded, except ui_say(), which any thread may call. Only this file and main.c may end
  * the process.
  */
 #ifndef RTL_CLI_UI_H
@@ -13,28 +13,28 @@
 
 enum ui_progress_mode { UI_PROGRESS_AUTO, UI_PROGRESS_ALWAYS, UI_PROGRESS_NEVER };
 
-/* The word in front of every message: "rtl trace". Borrowed for ever. */
+/* The prefix of every message: "rtl trace". The text must live as long as the process. */
 void ui_init(const char *prefix);
-void ui_quiet(bool quiet); /* ui_say() says nothing; errors are still printed */
+void ui_quiet(bool quiet); /* turns ui_say() off; errors are still printed */
 
-/* A line on stderr: "rtl: " and the text. One write, so that lines of several processes stay whole. */
+/* Prints a line on stderr: the prefix, ": " and the text. One write(2), so that lines of several processes stay whole. */
 void ui_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* The same for what went wrong: printed even when quiet. */
+/* The same for errors: printed even when quiet. */
 void ui_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void ui_die(int status, const char *fmt, ...) __attribute__((noreturn, format(printf, 2, 3)));
 _Noreturn void ui_die_memory(void);
 
-/* Columns of the terminal on fd, or `otherwise` where it is none. COLUMNS goes first. */
+/* COLUMNS if it is set, else the columns of the terminal on fd, else `otherwise`. */
 unsigned int ui_columns(int fd, unsigned int otherwise);
-/* Whether fd takes colours: a terminal that is not dumb, and NO_COLOR is not set. */
+/* Whether to use colours on fd: it is a terminal that is not dumb, and NO_COLOR is not set. */
 bool ui_colour(int fd);
 
-/* From here on INT, TERM and HUP don't end the process at once: ui_progress_step() asks its caller to
- * stop, so that nothing half-written stays behind. A second one ends it. */
+/* From here on INT, TERM and HUP don't end the process at once: ui_progress_step() returns non-zero to stop its
+ * caller, so that no half-written file stays behind. A second signal ends the process. */
 void ui_stop_gently(void);
 int ui_stopped_by(void); /* the signal, or 0 */
 
-/* A bar on a terminal's stderr for what takes longer than a second. */
+/* A bar on stderr, if it is a terminal, for work that takes longer than a second. */
 struct ui_progress {
 	const char *what;
 	enum ui_progress_mode mode;
@@ -42,11 +42,11 @@ struct ui_progress {
 	bool drawn;
 };
 void ui_progress_start(struct ui_progress *p, const char *what, enum ui_progress_mode mode);
-/* done of total bytes; has the form of job_options.progress. Non-zero: stop (ui_stop_gently()). */
+/* Shows `done` of `total` bytes; has the type of job_options.progress. Non-zero: stop (ui_stop_gently()). */
 int ui_progress_step(void *progress, uint64_t done, uint64_t total);
-void ui_progress_end(struct ui_progress *p); /* takes the bar away */
+void ui_progress_end(struct ui_progress *p); /* erases the bar */
 
-/* Text forms of numbers into a caller's buffer, returned. */
+/* Numbers as text, in the caller's buffer, which is returned. */
 #define UI_NUMBER_SIZE 32
 const char *ui_count(char buf[UI_NUMBER_SIZE], uint64_t n);	/* 1234567 -> "1,234,567" */
 const char *ui_time(char buf[UI_NUMBER_SIZE], uint64_t ns);	/* 1234567 -> "1.235 ms" */
@@ -59,9 +59,9 @@ void ui_flush(void);
 
 uint64_t ui_now_ns(void); /* CLOCK_MONOTONIC */
 
-/* Notes memory that lives as long as the process, so that leak checks know it; returned. */
+/* Keeps a pointer to memory that lives as long as the process, so that leak checkers find it; returns it. */
 void *ui_keep(void *memory);
-/* printf to a malloc'd string; ends the process without memory. */
+/* printf to a malloc'd string; out of memory ends the process. */
 char *ui_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

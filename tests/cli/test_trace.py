@@ -180,7 +180,7 @@ class Output(Case):
         with open(self.path("trace.db"), "w", encoding="ascii") as file:
             file.write("precious")
         p = self.trace("sh", "-c", "touch ran", status=125)
-        self.assertIn("trace.db: exists already; --force overwrites it", p.stderr)
+        self.assertIn("trace.db: exists already; use --force to overwrite it", p.stderr)
         self.assertEqual(self.files(), ["trace.db"])
         self.trace("--force", PY, SPOOL, "5")
         self.assertEqual(dispatches(self.path("trace.db")), 6)
@@ -220,7 +220,7 @@ class Output(Case):
     def test_traces_of_an_earlier_run_are_kept(self):
         self.trace("--no-convert", PY, SPOOL, "5")
         p = self.trace("touch", "ran", status=125)
-        self.assertIn("holds 1 trace of an earlier run; 'rtl recover", p.stderr)
+        self.assertIn("contains 1 trace of an earlier run; 'rtl recover", p.stderr)
         self.trace("--force", PY, SPOOL, "2")
         self.assertEqual(self.files(), ["trace.db"])
         self.assertEqual(dispatches(self.path("trace.db")), 3)
@@ -237,7 +237,7 @@ class Output(Case):
         p = self.start("trace", "-q", "sh", "-c", "touch ready; exec sleep 20")
         self.assertTrue(wait_for(lambda: os.path.exists(self.path("ready"))))
         q = self.trace("true", status=125)
-        self.assertIn("another rtl trace is at work there", q.stderr)
+        self.assertIn("another rtl trace uses this directory", q.stderr)
         p.send_signal(signal.SIGTERM)
         p.wait(10)
 

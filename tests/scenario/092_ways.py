@@ -109,7 +109,7 @@ def queues_line(**env):
 @case
 def doctor_says_which_way_and_why():
     for env, want in (
-        ({}, "ok       way in: HSA_TOOLS_LIB: this HSA runtime knows no rocprofiler-register"),
+        ({}, "ok       way in: HSA_TOOLS_LIB: this HSA runtime does not support rocprofiler-register"),
         ({"LD_LIBRARY_PATH": FAULTY}, "ok       way in: HSA_TOOLS_LIB, with HSA_TOOLS_ROCPROFILER_V1_TOOLS=1"),
         ({"LD_LIBRARY_PATH": ONE}, "ok       way in: rocprofiler-register, because"),
         ({"LD_LIBRARY_PATH": ONE, "RTL_WAY": "tools"}, "warn     way in: HSA_TOOLS_LIB (RTL_WAY=tools), which"),

@@ -23,21 +23,21 @@ static int start(const char *script)
 	return child_start(&child);
 }
 
-TEST(the_exit_status_is_the_programs)
+TEST(exit_status_is_the_programs)
 {
 	CHECK_OK(start("exit 7"));
 	CHECK_EQ_INT(child_wait(&child), CHILD_ENDED);
 	CHECK_EQ_INT(child_exit_status(&child), 7);
 }
 
-TEST(a_signal_is_128_and_its_number)
+TEST(program_killed_by_signal_gives_128_plus_number)
 {
 	CHECK_OK(start("kill -KILL $$"));
 	CHECK_EQ_INT(child_wait(&child), CHILD_ENDED);
 	CHECK_EQ_INT(child_exit_status(&child), 137);
 }
 
-TEST(missing_program_gives_its_errno)
+TEST(missing_program_returns_errno_and_127)
 {
 	char *argv[] = { (char *)"/nowhere/at-all", NULL };
 	bool in_child;
@@ -49,7 +49,7 @@ TEST(missing_program_gives_its_errno)
 	CHECK_EQ_INT(child_exit_status(&child), 127);
 }
 
-TEST(a_program_that_is_dropped_never_ran)
+TEST(dropped_program_is_not_executed)
 {
 	char *argv[] = { (char *)"touch", (char *)test_tmpfile("ran"), NULL };
 	bool in_child;
@@ -62,7 +62,7 @@ TEST(a_program_that_is_dropped_never_ran)
 	CHECK(access(test_tmpfile("ran"), F_OK) != 0);
 }
 
-TEST(a_process_killed_before_its_exec_ends_by_that_signal)
+TEST(process_killed_before_exec_reports_that_signal)
 {
 	siginfo_t info;
 	bool in_child;
@@ -77,7 +77,7 @@ TEST(a_process_killed_before_its_exec_ends_by_that_signal)
 	CHECK_EQ_INT(child_exit_status(&child), 137);
 }
 
-/* Another process that signals this one, each time after a while. */
+/* Starts a process that signals this one `times` times, every 200 ms. */
 static void signal_later(int signo, unsigned int times)
 {
 	if (fork() != 0)
@@ -89,7 +89,7 @@ static void signal_later(int signo, unsigned int times)
 	_exit(0);
 }
 
-TEST(signals_of_others_are_passed_on)
+TEST(signal_from_other_process_is_passed_on)
 {
 	CHECK_OK(start("trap 'exit 9' TERM; while :; do sleep 0.01; done"));
 	signal_later(SIGTERM, 1);
@@ -97,7 +97,7 @@ TEST(signals_of_others_are_passed_on)
 	CHECK_EQ_INT(child_exit_status(&child), 9);
 }
 
-TEST(signals_of_the_terminal_and_of_the_program_have_reached_it_already)
+TEST(signal_from_terminal_or_program_is_not_passed_on)
 {
 	CHECK(!child_passes(SI_KERNEL, 0, 100));
 	CHECK(!child_passes(SI_USER, 100, 100));
@@ -109,7 +109,7 @@ TEST(signals_of_the_terminal_and_of_the_program_have_reached_it_already)
 	CHECK_EQ_INT(child_exit_status(&child), 3);
 }
 
-TEST(a_second_interrupt_ends_the_wait)
+TEST(second_interrupt_ends_wait)
 {
 	CHECK_OK(start("trap '' INT; sleep 5"));
 	signal_later(SIGINT, 2);
@@ -118,9 +118,9 @@ TEST(a_second_interrupt_ends_the_wait)
 	kill(child.pid, SIGKILL);
 }
 
-TEST(the_program_finds_the_signal_mask_that_rtl_found)
+TEST(program_inherits_signal_mask_of_rtl)
 {
-	/* SigBlk of the shell is 0 although rtl blocks what it reads from its descriptor */
+	/* SigBlk of the shell is 0 although rtl blocks the signals of its signalfd */
 	CHECK_OK(start("grep -q '^SigBlk:.*0000000000000000$' /proc/self/status && "
 		       "! trap | grep -q PIPE"));
 	CHECK_EQ_INT(child_wait(&child), CHILD_ENDED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_childenv.c - what a traced program finds in its environment */
+/* test_childenv.c - the environment of a traced program */
 #include "cli/childenv.h"
 
 #include "support/test.h"
@@ -22,7 +22,7 @@ static char **build(char *const *vars, bool vgpu)
 	return childenv_build(&setup, vars, &why);
 }
 
-TEST(a_bare_environment_gets_what_tracing_needs)
+TEST(bare_environment_gets_variables_for_tracing)
 {
 	char *vars[] = { (char *)"HOME=/h", NULL };
 	char **env = build(vars, false);
@@ -42,7 +42,7 @@ TEST(a_bare_environment_gets_what_tracing_needs)
 	CHECK_NULL(vars[1]);
 }
 
-TEST(the_way_in_is_as_the_runtime_needs_it)
+TEST(registration_variables_are_set_unless_given)
 {
 	struct childenv_setup setup = { .librtl = "/l/librtl.so.1",
 					.lib_dir = "/l",
@@ -62,7 +62,7 @@ TEST(the_way_in_is_as_the_runtime_needs_it)
 	CHECK_STR_EQ(childenv_get(env, "ROCPROFILER_REGISTER_LIBRARY"), "/theirs.so");
 }
 
-TEST(options_that_are_given_become_variables)
+TEST(given_options_become_variables)
 {
 	const struct childenv_setup setup = { .librtl = "/l/librtl.so.1",
 					      .lib_dir = "/l",
@@ -80,7 +80,7 @@ TEST(options_that_are_given_become_variables)
 	CHECK_STR_EQ(childenv_get(env, "RTL_TRACE_START"), "off");
 }
 
-TEST(what_was_there_is_kept_behind_ours)
+TEST(existing_libraries_are_kept_behind_librtl)
 {
 	char *vars[] = { (char *)"LD_PRELOAD=/lib/a.so:/lib/b.so",
 			 (char *)"HSA_TOOLS_LIB=libother.so", (char *)"LD_LIBRARY_PATH=/l",
@@ -95,7 +95,7 @@ TEST(what_was_there_is_kept_behind_ours)
 	CHECK_STR_EQ(childenv_get(env, "RTL_LOG_FILE"), "mine");
 }
 
-TEST(ours_is_not_named_twice)
+TEST(librtl_already_listed_is_not_added_again)
 {
 	char *vars[] = { (char *)"LD_PRELOAD=/lib/a.so:/opt/rtl/lib/librtl.so.1",
 			 (char *)"HSA_TOOLS_LIB=/opt/rtl/lib/librtl.so.1", NULL };
@@ -105,7 +105,7 @@ TEST(ours_is_not_named_twice)
 	CHECK_STR_EQ(childenv_get(env, "HSA_TOOLS_LIB"), "/opt/rtl/lib/librtl.so.1");
 }
 
-TEST(a_prefix_of_a_name_is_another_name)
+TEST(variable_with_longer_name_is_unchanged)
 {
 	char *vars[] = { (char *)"RTL_MODES=x", (char *)"RTL_MOD=y", NULL };
 	char **env = build(vars, false);
@@ -115,7 +115,7 @@ TEST(a_prefix_of_a_name_is_another_name)
 	CHECK_STR_EQ(childenv_get(env, "RTL_MODE"), "standard");
 }
 
-TEST(a_directory_with_a_blank_goes_through_the_search_path)
+TEST(directory_with_blank_goes_into_library_path)
 {
 	const struct childenv_setup setup = { .librtl = "/my tools/lib/librtl.so.1",
 					      .lib_dir = "/my tools/lib",
@@ -128,7 +128,7 @@ TEST(a_directory_with_a_blank_goes_through_the_search_path)
 	CHECK_STR_EQ(childenv_get(env, "LD_LIBRARY_PATH"), "/my tools/lib:/l");
 }
 
-TEST(a_directory_with_a_colon_is_refused_in_words)
+TEST(directory_with_colon_is_refused_with_reason)
 {
 	const struct childenv_setup setup = { .librtl = "/a:b/lib/librtl.so.1",
 					      .lib_dir = "/a:b/lib",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_grid.c - the same cells as table, CSV and JSON; names are cut with dots only */
+/* test_grid.c - the same cells as table, CSV and JSON */
 #include "cli/grid.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ static const struct grid_column columns[] = {
 	{ "bytes", NULL, GRID_BYTES },
 };
 
-/* What the grid prints; stdout is a file meanwhile. */
+/* What the grid prints, with stdout redirected to a file. */
 static const char *printed(enum grid_format format, unsigned int width, const char *name)
 {
 	struct grid *g = grid_create(columns, 5, format, width, false);
@@ -33,13 +33,13 @@ static const char *printed(enum grid_format format, unsigned int width, const ch
 	return test_text_of(test_tmpfile("out"));
 }
 
-TEST(a_table_scales_units_and_aligns)
+TEST(table_scales_units_and_aligns_columns)
 {
 	CHECK_STR_EQ(printed(GRID_TEXT, 0, "vadd"), "NAME      CALLS     TOTAL  SHARE\n"
 						    "vadd  1,234,567  1.500 us  25.0%\n");
 }
 
-TEST(a_name_gives_way_to_the_width)
+TEST(long_name_is_cut_to_table_width)
 {
 	const char *text = printed(GRID_TEXT, 50, "a_kernel_with_a_name_that_is_too_long_for_it");
 
@@ -48,26 +48,26 @@ TEST(a_name_gives_way_to_the_width)
 		      "a_name_that_is_too_long_for_it ");
 }
 
-TEST(csv_has_whole_numbers_and_quotes)
+TEST(csv_has_whole_numbers_and_quoted_names)
 {
 	CHECK_STR_EQ(printed(GRID_CSV, 20, "f(int, \"x\")"),
 		     "name,calls,total_ns,share,bytes\n"
 		     "\"f(int, \"\"x\"\")\",1234567,1500,0.250000,\n");
 }
 
-TEST(json_has_the_same_keys)
+TEST(json_has_same_keys_as_csv)
 {
 	CHECK_STR_EQ(printed(GRID_JSON, 20, "f\n"),
 		     "[\n {\"name\":\"f\\n\",\"calls\":1234567,\"total_ns\":1500,\"share\":0.25,"
 		     "\"bytes\":null}\n]\n");
 }
 
-TEST(control_characters_do_not_reach_the_terminal)
+TEST(control_characters_are_replaced_in_table)
 {
 	CHECK_STR_HAS(printed(GRID_TEXT, 0, "a\033[31mb"), "a?[31mb");
 }
 
-TEST(cutting_keeps_utf8_whole)
+TEST(cut_text_keeps_utf8_sequences_whole)
 {
 	char buf[64];
 
@@ -77,7 +77,7 @@ TEST(cutting_keeps_utf8_whole)
 	CHECK_STR_EQ(grid_cut(buf, 12, "abcdefghijklmnop", 20), "abcd...");
 }
 
-TEST(numbers_have_units)
+TEST(number_is_formatted_with_unit)
 {
 	char buf[UI_NUMBER_SIZE];
 
@@ -122,7 +122,7 @@ static const char *printed_spans(enum grid_format format, enum grid_units units)
 	return text;
 }
 
-TEST(times_may_be_negative)
+TEST(negative_time_is_printed)
 {
 	CHECK_STR_HAS(printed_spans(GRID_TEXT, GRID_UNITS_AUTO), "-1.500 us  1.500 KiB");
 	CHECK_STR_EQ(printed_spans(GRID_CSV, GRID_UNITS_AUTO),
@@ -131,7 +131,7 @@ TEST(times_may_be_negative)
 		      "{\"delay_ns\":-1500,\"bytes\":1536,");
 }
 
-TEST(units_are_as_asked)
+TEST(units_option_overrides_format)
 {
 	CHECK_STR_EQ(printed_spans(GRID_TEXT, GRID_UNITS_RAW),
 		     "DELAY  BYTES  RATE\n-1500   1536  2048\n");

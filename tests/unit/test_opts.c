@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_opts.c - command lines are taken apart by their table */
+/* test_opts.c - the parser of command lines */
 #include "cli/opts.h"
 #include "support/test.h"
 
@@ -41,7 +41,7 @@ static int parse(const char *a, const char *b, const char *c, const char *d, con
 	return opts_parse(&cmd, n, args, &parsed, error);
 }
 
-TEST(values_come_in_every_form)
+TEST(value_is_parsed_in_every_form)
 {
 	CHECK_OK(parse("--output=a", "-n7", "--mode", "full", "-f"));
 	CHECK_STR_EQ(parsed.values[O_OUTPUT].text, "a");
@@ -55,7 +55,7 @@ TEST(values_come_in_every_form)
 	CHECK_STR_EQ(parsed.operands[0], "file");
 }
 
-TEST(an_optional_value_needs_the_equals_sign)
+TEST(optional_value_needs_equals_sign)
 {
 	CHECK_OK(parse("--virtual-gpu", "3", NULL, NULL, NULL));
 	CHECK_EQ_UINT(parsed.values[O_GPUS].count, 1);
@@ -65,7 +65,7 @@ TEST(an_optional_value_needs_the_equals_sign)
 	CHECK_EQ_UINT(parsed.values[O_GPUS].num, 3);
 }
 
-TEST(operands_stand_anywhere_for_a_command_of_ours)
+TEST(operands_between_options_are_collected)
 {
 	CHECK_OK(parse("one", "-f", "two", "--", "-three"));
 	CHECK_EQ_INT(parsed.nr_operands, 3);
@@ -77,7 +77,7 @@ TEST(operands_stand_anywhere_for_a_command_of_ours)
 	CHECK_STR_EQ(parsed.operands[0], "-");
 }
 
-TEST(the_first_operand_begins_the_childs_command_line)
+TEST(first_operand_begins_childs_command_line)
 {
 	cmd.child = true;
 	CHECK_OK(parse("-f", "prog", "--", "-f", "--output=x"));
@@ -92,7 +92,7 @@ TEST(the_first_operand_begins_the_childs_command_line)
 	CHECK_STR_EQ(parsed.operands[0], "--");
 }
 
-TEST(an_unknown_option_suggests_the_one_that_was_meant)
+TEST(unknown_option_suggests_similar_one)
 {
 	CHECK(parse("--outptu=x", NULL, NULL, NULL, NULL) != 0);
 	CHECK_STR_EQ(error, "--outptu=x: unknown option; did you mean --output?");
@@ -106,7 +106,7 @@ TEST(an_unknown_option_suggests_the_one_that_was_meant)
 	CHECK(parse("-z", NULL, NULL, NULL, NULL) != 0);
 }
 
-TEST(values_that_do_not_fit_are_refused)
+TEST(bad_value_is_refused)
 {
 	CHECK(parse("-n", "101", NULL, NULL, NULL) != 0);
 	CHECK_STR_EQ(error, "--count: '101' is not a number from 1..100");
@@ -122,7 +122,7 @@ TEST(values_that_do_not_fit_are_refused)
 	CHECK(parse("--mode=lit", NULL, NULL, NULL, NULL) != 0);
 }
 
-TEST(the_number_of_operands_is_checked_unless_help_is_asked)
+TEST(operand_count_is_checked_unless_help_is_given)
 {
 	cmd.min_operands = 1;
 	cmd.max_operands = 1;
@@ -135,7 +135,7 @@ TEST(the_number_of_operands_is_checked_unless_help_is_asked)
 	CHECK_OK(parse("--help", "a", "b", NULL, NULL));
 }
 
-TEST(suggestions_stay_near)
+TEST(dissimilar_word_gets_no_suggestion)
 {
 	const char *const names[] = { "trace", "summary", "info", NULL };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_session.c - names of outputs, and the directory of a session */
+/* test_session.c - the names of outputs, and the directory of a session */
 #include "cli/session.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static int names(const char *pattern, const char *spool_dir)
 	return session_names(&session, pattern, spool_dir, 4711, error);
 }
 
-TEST(the_spool_lies_beside_the_output)
+TEST(spool_directory_is_beside_output)
 {
 	CHECK_OK(names("t.db", NULL));
 	CHECK_STR_EQ(session.shown, "t.db");
@@ -36,7 +36,7 @@ TEST(the_spool_lies_beside_the_output)
 	CHECK_STR_EQ(session.dir, test_tmpfile("t.db.spool"));
 }
 
-TEST(patterns_are_filled_in_with_the_programs_pid)
+TEST(name_patterns_are_expanded_with_programs_pid)
 {
 	setenv("WHO", "me", 1);
 	CHECK_OK(names("t.%p.%q{WHO}.db", ""));
@@ -45,7 +45,7 @@ TEST(patterns_are_filled_in_with_the_programs_pid)
 	CHECK_STR_EQ(session.dir, test_tmpfile("sp.4711/t.db.4711.spool"));
 }
 
-TEST(names_that_are_no_file_are_refused)
+TEST(name_of_directory_is_refused)
 {
 	CHECK_EQ_INT(names("", NULL), -EISDIR);
 	CHECK_EQ_INT(names("x/", NULL), -EISDIR);
@@ -54,7 +54,7 @@ TEST(names_that_are_no_file_are_refused)
 	CHECK_EQ_INT(names("t.db", "no/such/sp"), -ENOENT);
 }
 
-TEST(an_output_is_not_overwritten)
+TEST(existing_output_is_refused_without_force)
 {
 	CHECK_OK(names("t.db", NULL));
 	touch("t.db");
@@ -67,7 +67,7 @@ TEST(an_output_is_not_overwritten)
 	CHECK(access("t.db.spool", F_OK) != 0);
 }
 
-TEST(a_directory_in_use_is_not_shared)
+TEST(spool_directory_in_use_is_refused)
 {
 	CHECK_OK(names("t.db", NULL));
 	CHECK_OK(session_open(&session, false, error));
@@ -79,7 +79,7 @@ TEST(a_directory_in_use_is_not_shared)
 	session_close(&other);
 }
 
-TEST(only_our_files_are_removed)
+TEST(session_remove_keeps_foreign_files)
 {
 	CHECK_OK(names("t.db", "sp"));
 	CHECK_OK(session_open(&session, false, error));
@@ -95,7 +95,7 @@ TEST(only_our_files_are_removed)
 	CHECK(access("sp/t.db.4711.spool/2.rtl", F_OK) != 0);
 }
 
-TEST(spools_are_found_one_level_down_too)
+TEST(session_find_includes_session_directories)
 {
 	char **paths;
 	ssize_t nr;
@@ -120,7 +120,7 @@ TEST(spools_are_found_one_level_down_too)
 	CHECK_EQ_INT(session_spools("none", &paths), -ENOENT);
 }
 
-TEST(the_parts_are_found_in_a_build_and_in_an_installation)
+TEST(parts_are_found_in_build_and_installation)
 {
 	static struct paths paths;
 

@@ -12,7 +12,7 @@ static const char *one_name(void *arg)
 	return "by key";
 }
 
-TEST(quantiles_are_exact)
+TEST(quantile_in_memory_is_exact)
 {
 	struct stats *s = stats_create(0);
 	struct stats_group *g = stats_group(s, "k");
@@ -34,7 +34,7 @@ TEST(quantiles_are_exact)
 	stats_destroy(s);
 }
 
-TEST(values_beyond_the_limit_are_kept_in_a_file_and_stay_exact)
+TEST(quantile_beyond_memory_limit_is_exact)
 {
 	struct stats *small = stats_create(100), *large = stats_create(0);
 	static const double shares[] = { 0, 0.01, 0.5, 0.9, 0.99, 1 };
@@ -65,7 +65,7 @@ TEST(values_beyond_the_limit_are_kept_in_a_file_and_stay_exact)
 					     stats_quantile(large, h, (enum stats_series)k,
 							    shares[i]));
 		CHECK_EQ_INT(stats_quantile(small, g, STATS_TIME, 1), h->values[STATS_TIME].max);
-		/* more may come after it was asked */
+		/* a value that is added after a query counts */
 		stats_add(small, g, 1000000);
 		CHECK_EQ_INT(stats_quantile(small, g, STATS_TIME, 1), 1000000);
 	}
@@ -73,7 +73,7 @@ TEST(values_beyond_the_limit_are_kept_in_a_file_and_stay_exact)
 	stats_destroy(large);
 }
 
-TEST(values_may_be_negative)
+TEST(negative_values_are_counted)
 {
 	struct stats *s = stats_create(0);
 	struct stats_group *g = stats_group(s, "k");
@@ -90,7 +90,7 @@ TEST(values_may_be_negative)
 	stats_destroy(s);
 }
 
-TEST(names_are_looked_up_once_for_each_number)
+TEST(name_is_looked_up_once_for_each_number)
 {
 	struct stats *s = stats_create(0);
 	int asked = 0;
@@ -103,7 +103,7 @@ TEST(names_are_looked_up_once_for_each_number)
 	stats_destroy(s);
 }
 
-TEST(many_groups_are_sorted_by_their_total)
+TEST(groups_are_sorted_by_total)
 {
 	struct stats *s = stats_create(0);
 	struct stats_group **groups;
@@ -124,7 +124,7 @@ TEST(many_groups_are_sorted_by_their_total)
 	stats_destroy(s);
 }
 
-TEST(gpus_are_listed_shortly)
+TEST(gpu_list_has_ranges)
 {
 	char buf[64];
 
