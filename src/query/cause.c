@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* cause.c - which call caused which operation, and on which stream it was */
+/* cause.c - finds the call that caused each operation, and its stream */
 #include "query/cause.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static bool begins(const char *text, const char *with)
+static bool begins_with(const char *text, const char *with)
 {
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* The handle in "..., stream=0x1234, ..." of a call's arguments. Copies and fills that take no stream go to
- * the null stream, or (_spt) to the thread's. */
-static void stream_of(sqlite3_context *context, int nr, sqlite3_value **values)
+/* SQL function: the handle in "..., stream=0x1234, ..." of a call's arguments. Copies and fills without a stream
+ * argument use the null stream, or (_spt) the per-thread stream. */
+static void sql_stream_of(sqlite3_context *context, int nr, sqlite3_value **values)
 {
 	const char *text = (const char *)sqlite3_value_text(values[0]);
 	const char *name = (const char *)sqlite3_value_text(values[1]);
@@ -25,7 +25,7 @@ static void stream_of(sqlite3_context *context, int nr, sqlite3_value **values)
 			return;
 		}
 	}
-	if (name && (begins(name, "hipMemcpy") || begins(name, "hipMemset")) &&
+	if (name && (begins_with(name, "hipMemcpy") || begins_with(name, "hipMemset")) &&
 	    !strstr(name, "Async"))
 		sqlite3_result_text(context, strstr(name, "_spt") ? "0x2" : "0x0", 3,
 				    SQLITE_STATIC);
@@ -41,12 +41,12 @@ static const char tables_sql[] =
 	"PRIMARY KEY (block, name)) WITHOUT ROWID;"
 	"DELETE FROM query_cause; DELETE FROM query_stream";
 
-/* rows of domain "rtl" stand for threads, they are no calls */
+/* rows of domain "rtl" stand for threads and are not calls */
 static const char calls_sql[] =
 	"WHERE api_id NOT IN (SELECT A.id FROM rocpd_api A JOIN rocpd_string D ON D.id = A.domain_id WHERE "
 	"D.string = 'rtl')";
 
-/* RPD writes handles as %p does: no stream is "(nil)" */
+/* RPD writes handles with %p: the null stream is "(nil)" */
 #define STREAM_IN(table)                                                                            \
 	"(SELECT CASE stream WHEN '' THEN NULL WHEN '(nil)' THEN '0x0' ELSE stream END FROM " table \
 	" WHERE api_ptr_id = L.api_id), "
@@ -61,8 +61,8 @@ static const char *const stream_tables[][2] = {
 	"(SELECT query_stream_of(U.string, N.string) FROM rocpd_api A JOIN rocpd_string N ON "     \
 	"N.id = A.apiName_id LEFT JOIN " strings " U ON U.id = A.args_id WHERE A.id = L.api_id)"
 
-/* Of several calls that an RPD file may join to one operation the first counts. */
-static int fill(struct query *q, bool streams)
+/* An RPD file may join several calls to one operation: takes the first. */
+static int fill_causes(struct query *q, bool streams)
 {
 	char stream[3072] = "NULL", tables[1024] = "", sql[4096];
 	size_t used = 0;
@@ -89,13 +89,13 @@ static const char streams_sql[] =
 int cause_make(struct query *q, bool streams)
 {
 	int rc = sqlite3_create_function(q->db, "query_stream_of", 2,
-					 SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, stream_of, NULL,
-					 NULL);
+					 SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, sql_stream_of,
+					 NULL, NULL);
 
 	if (rc == SQLITE_OK)
 		rc = sqlite3_exec(q->db, tables_sql, NULL, NULL, NULL);
 	if (rc == SQLITE_OK)
-		rc = fill(q, streams);
+		rc = fill_causes(q, streams);
 	if (rc == SQLITE_OK && streams)
 		rc = sqlite3_exec(q->db, streams_sql, NULL, NULL, NULL);
 	if (streams)

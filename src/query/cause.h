@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* cause.h - which call caused which operation, and on which stream it was
+/* cause.h - finds the call that caused each operation, and its stream
  *
- * Made for one connection, as temporary tables, which SQLite keeps in a file: memory does not grow with the
- * trace. Works on databases of ours and of RPD.
- *	query_cause	 op_id (primary key), api_id: the row of the call, stream: its handle as text, NULL where
- *			 it is not known
+ * The results are temporary tables of one connection, which SQLite keeps in a file: memory does not grow with the
+ * trace. Works on databases of rtl and of RPD.
+ *	query_cause	 op_id (primary key), api_id: the row of the call, stream: its handle as text, NULL if
+ *			 unknown
  *	query_stream	 block (id >> 32 of the operations of a process), name: the handle, number: from 1 in
  *			 the order of first operations
  */
@@ -13,7 +13,8 @@
 
 #include "query/query.h"
 
-/* streams: false leaves those out, which takes half the time; true sets q->streams. 0 or -errno. */
+/* Makes the tables. streams: false leaves the streams out, which takes half the time; true sets q->streams.
+ * 0 or -errno with q->res->error. */
 int cause_make(struct query *q, bool streams);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* identify.c - what kind of file an input is, and what is wrong with a database at first sight */
+/* identify.c - what kind of file an input is, and whether a database is obviously damaged */
 #include "query/identify.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static uint32_t big_endian(const unsigned char *p, int size)
 	return value;
 }
 
-/* The header of an SQLite file says how long it has to be. */
+/* Compares the file's length with the number of pages in the SQLite header. */
 static int check_length(const char *path, const unsigned char *head, int64_t size, char *error,
 			size_t error_size)
 {
@@ -34,18 +34,18 @@ static int check_length(const char *path, const unsigned char *head, int64_t siz
 
 	if (page == 1)
 		page = 65536;
-	/* the count is good only where the two change counters agree */
+	/* the number of pages is valid only if the two change counters are equal */
 	if (big_endian(head + 24, 4) != big_endian(head + 92, 4) || !pages ||
 	    page * pages <= (uint64_t)size)
 		return 0;
 	snprintf(error, error_size,
-		 "%s: the database is cut off at offset %" PRId64 ": its header tells of %" PRIu64
+		 "%s: the database is cut off at offset %" PRId64 ": its header counts %" PRIu64
 		 " bytes; copy it again, or write it again from its spools (rtl recover)",
 		 path, size, page * pages);
 	return -EINVAL;
 }
 
-static int look_inside(const char *path, enum identify_kind *kind, char *error, size_t size)
+static int identify_tables(const char *path, enum identify_kind *kind, char *error, size_t size)
 {
 	static const char query[] =
 		"SELECT max(name = 'rtl_process'), max(name = 'rocpd_op' OR name = "
@@ -106,10 +106,12 @@ int identify_file(const char *path, enum identify_kind *kind, char *error, size_
 	if (n < 16 || memcmp(head, "SQLite format 3", 16) != 0)
 		return 0;
 	if (n < SQLITE_HEADER) {
-		snprintf(error, size,
-			 "%s: the database is cut off at offset %zd, within its header", path, n);
+		snprintf(
+			error, size,
+			"%s: the database is cut off at offset %zd, within its header; copy it again",
+			path, n);
 		return -EINVAL;
 	}
 	err = check_length(path, head, st.st_size, error, size);
-	return err < 0 ? err : look_inside(path, kind, error, size);
+	return err < 0 ? err : identify_tables(path, kind, error, size);
 }

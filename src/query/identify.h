@@ -6,14 +6,14 @@
 #include <stddef.h>
 
 enum identify_kind {
-	IDENTIFY_OTHER,	 /* none of these */
+	IDENTIFY_OTHER,	 /* another kind */
 	IDENTIFY_SPOOL,	 /* a trace's disk or memory half */
-	IDENTIFY_OURS,	 /* a database of ours */
+	IDENTIFY_OURS,	 /* a database written by rtl */
 	IDENTIFY_RPD,	 /* an RPD database without rtl_ tables */
 	IDENTIFY_SQLITE, /* some other SQLite database */
 };
 
-/* 0 with *kind, or -errno with error (of size bytes) filled when the file can't be read. */
+/* 0 with *kind, or -errno with error (of size bytes) filled if the file can't be read. */
 int identify_file(const char *path, enum identify_kind *kind, char *error, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* job.c - what a run over traces says of itself */
+/* job.c - results of a job */
 #include "query/job.h"
 
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* job.h - one run over traces that writes something: what it is asked for, what it says of itself
+/* job.h - options and results of a job: a run that reads traces and writes an output
  *
- * Plain memory of the caller's. One thread.
+ * Plain structures of the caller. One thread.
  */
 #ifndef RTL_QUERY_JOB_H
 #define RTL_QUERY_JOB_H
@@ -12,34 +12,34 @@
 
 struct job_options {
 	bool force; /* replace an existing OUT; otherwise -EEXIST */
-	/* Done of all, in bytes or rows, a few times a second at most. May be NULL. Non-zero return: stop
-	 * with -ECANCELED, nothing is left behind. */
+	/* Called with the work done and its total, in bytes or rows, a few times a second at most. May be NULL. A non-zero
+	 * return ends the job with -ECANCELED; it leaves no files. */
 	int (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
-	/* More key/value pairs for rtl_info with pid 0 (about the file, as "command_line"); NULL-ended
-	 * pairs key, value, key, value, NULL. May be NULL. */
+	/* More pairs for rtl_info with pid 0, which describe the file (as "command_line"):
+	 * key, value, key, value, NULL. May be NULL. */
 	const char *const *identity;
 };
 
 struct job_result {
-	char error[1024];   /* what went wrong, for the user; "" on success */
-	char warning[1024]; /* "" or what was left out: the last damage seen */
+	char error[1024];   /* message for the user; "" on success */
+	char warning[1024]; /* the last damage or other part that was left out, or "" */
 	uint64_t nr_processes, nr_dispatches, nr_internal, nr_copies, nr_barriers, nr_apis,
 		nr_markers;
-	uint64_t nr_files;	    /* written, by a format of several */
+	uint64_t nr_files;	    /* files written, by a format of several */
 	uint64_t nr_ops;	    /* rows of rocpd_op, or events */
 	uint64_t nr_lost;	    /* sum over reasons of class LOSS */
 	uint64_t nr_unknown;	    /* records of unknown type */
-	uint64_t first_ns, last_ns; /* span of all times, 0 when there are none */
+	uint64_t first_ns, last_ns; /* span of all times, 0 without any */
 	bool complete;		    /* the verdict (store/verdict.h) */
-	char verdict[256];	    /* its line */
+	char verdict[256];	    /* verdict.line */
 };
 
-/* Makes OUT of inputs: spools or databases. `opt` may be NULL. 0 or -errno with res->error filled. */
+/* Writes `out` from inputs: spools or databases. `opt` may be NULL. 0 or -errno with res->error filled. */
 typedef int (*job_fn)(const char *const *inputs, size_t nr, const char *out,
 		      const struct job_options *opt, struct job_result *res);
 
-/* res->error, if it is still empty: the first error is the cause, later ones follow from it. Returns `error`. */
+/* Sets res->error unless it is set: the first error is the cause of later ones. Returns `error`. */
 int job_fail(struct job_result *res, int error, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void job_warn(struct job_result *res, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* label.c - names as people read them on a track */
+/* label.c - short, readable names for tracks and events */
 #include "query/label.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* label.h - names as people read them on a track */
+/* label.h - short, readable names for tracks and events */
 #ifndef RTL_QUERY_LABEL_H
 #define RTL_QUERY_LABEL_H
 
@@ -8,11 +8,11 @@
 
 #define LABEL_SIZE 164
 
-/* A kernel's name without its parameter list, and at most 160 bytes: cut with "...". "unnamed" for "". */
+/* A kernel's name without its parameter list, cut with "..." at 160 bytes. "unnamed" for "". */
 const char *label_kernel(char buf[LABEL_SIZE], const char *kernel);
-/* "hip_api", "hsa_api" or "api": whose function that is. */
+/* The function's domain: "hip_api", "hsa_api" or "api". */
 const char *label_domain(const char *function);
-/* Of a stream's handle: "null", "per thread" or the handle as it is. */
+/* For a stream's handle: "null", "per thread" or the handle itself. */
 const char *label_stream(const char *handle);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* query.c - a trace opened for reading, its processes, SQL with errors as sentences
+/* query.c - a trace opened for reading, its processes, SQL with error messages
  *
- * Fails:    nothing is left behind: the temporary database loses its name as soon as it is open.
+ * Fails:    leaves no files: the temporary database is unlinked as soon as it is open.
  */
 #include "query/query.h"
 
@@ -29,9 +29,10 @@ int query_fail_sql(struct query *q)
 	int rc = sqlite3_extended_errcode(q->db);
 
 	if (rc == SQLITE_FULL || rc == SQLITE_IOERR_WRITE)
-		return query_fail(q, -ENOSPC,
-				  "%s: no room to sort its rows: %s; TMPDIR names another place",
-				  q->path, sqlite3_errmsg(q->db));
+		return query_fail(
+			q, -ENOSPC,
+			"%s: no space to sort its rows: %s; choose another directory with TMPDIR",
+			q->path, sqlite3_errmsg(q->db));
 	if (rc == SQLITE_NOMEM)
 		return query_fail_memory(q);
 	return query_fail(q, -EIO, "%s: damaged: %s", q->path, sqlite3_errmsg(q->db));
@@ -213,13 +214,13 @@ static int open_database(struct query *q, const char *file)
 		return query_fail(q, -EINVAL, "%s: %s", q->path, sqlite3_errmsg(q->db));
 	q->ours = query_has(q->db, "rtl_op_kernel");
 	q->has_ustring = query_has(q->db, "rocpd_ustring");
-	/* what can't be told of losses is in the verdict's line */
+	/* if the verdict is unknown, its line says so: no error */
 	verdict_of_db(&q->verdict, file, &error);
 	return 0;
 }
 
-/* What is no database yet becomes one in a temporary file. It lives on until it is closed, without its name:
- * nothing is left behind, whatever happens. */
+/* Converts the inputs to a database in a temporary file, which is unlinked at once, so that no file remains
+ * however the process ends. */
 static int open_converted(struct query *q, const char *const *inputs, size_t nr, job_fn convert)
 {
 	const struct job_options inner = { .force = true,
@@ -233,7 +234,7 @@ static int open_converted(struct query *q, const char *const *inputs, size_t nr,
 	snprintf(tmp, sizeof(tmp), "%s/rtl-XXXXXX.db", dir && *dir ? dir : "/tmp");
 	fd = mkstemps(tmp, 3);
 	if (fd < 0)
-		return query_fail(q, -errno, "%s: %s; TMPDIR names another place", tmp,
+		return query_fail(q, -errno, "%s: %s; choose another directory with TMPDIR", tmp,
 				  strerror(errno));
 	close(fd);
 	ret = convert(inputs, nr, tmp, &inner, q->res);
@@ -258,8 +259,8 @@ static int open_inputs(struct query *q, const char *const *inputs, size_t nr, jo
 	return query_fail(
 		q, -EINVAL,
 		kind == IDENTIFY_SQLITE ?
-			"%s: is a SQLite database, but none of a trace (it has no rocpd_op)" :
-			"%s: is no trace: neither a database of rtl or RPD nor a raw trace",
+			"%s: is an SQLite database, but not of a trace: it has no table rocpd_op" :
+			"%s: is not a trace: neither a database of rtl or RPD nor a raw trace",
 		inputs[0]);
 }
 

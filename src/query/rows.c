@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rows.c - operations and calls of a database, in the order in which they are written */
+/* rows.c - operations and calls of a database, in the order in which exporters write them */
 #include "query/rows.h"
 
 #include <errno.h>
@@ -7,10 +7,10 @@
 
 #include "query/cause.h"
 
-/* ---- what all rows need ---- */
+/* ---- preparation ---- */
 
-/* The earliest begin of all that becomes an event; 0: there is none. */
-static int64_t find_first(sqlite3 *db)
+/* The earliest begin of all events; 0 without events. */
+static int64_t find_first_ns(sqlite3 *db)
 {
 	static const char *const any[] = {
 		"SELECT min(start) FROM rocpd_op WHERE start > 0",
@@ -36,7 +36,7 @@ int rows_prepare(struct query *q)
 	q->total = 2 * (uint64_t)query_number(q->db, "SELECT count(*) FROM rocpd_op", 0) +
 		   (uint64_t)query_number(q->db, "SELECT count(*) FROM rocpd_api", 0) +
 		   (uint64_t)query_number(q->db, "SELECT count(*) FROM rtl_op_runtime", 0);
-	q->first_ns = find_first(q->db);
+	q->first_ns = find_first_ns(q->db);
 	ret = query_read_processes(q);
 	if (ret == 0)
 		ret = cause_make(q, true);
@@ -47,7 +47,7 @@ int rows_prepare(struct query *q)
 		query_number(q->db, "SELECT EXISTS (SELECT 1 FROM rocpd_graphLaunchapi)", 0);
 	if (!q->has_graphs)
 		return 0;
-	/* the view counts replays over all launches: once for all operations */
+	/* the view reads all launches to count replays: evaluate it once, not for each operation */
 	return query_run(
 		q, "CREATE TEMP TABLE query_graph (op_id INTEGER PRIMARY KEY, exec TEXT, replay "
 		   "INTEGER, node INTEGER); INSERT OR IGNORE INTO query_graph SELECT op_id, exec, "
@@ -77,7 +77,7 @@ bool rows_timed(int64_t begin, int64_t end, int64_t flags)
 	"S.number FROM rocpd_op O LEFT JOIN rtl_op_kernel K ON K.op_id = O.id LEFT JOIN "          \
 	"rtl_op_copy C ON C.op_id = O.id "
 
-/* RPD has no sizes of operations; its names of types tell copies */
+/* RPD has no sizes of operations; its type names identify copies */
 #define RPD(queue)                                                                                 \
 	"SELECT O.id, O.gpuId, " queue ", O.sequenceId, O.start, O.\"end\", O.description_id, "    \
 	"O.opType_id, 0, 0, 0, 0, " ROWS_IS_COPY(                                                  \
@@ -106,7 +106,7 @@ static const char *const ops_sql[2][4] = {
 	{ OURS("O.queueId") ANY_STREAM, OURS("S.number") KNOWN_STREAM, runtime_sql, barriers_sql },
 };
 
-static int visit(struct query *q, const char *sql, int nr, rows_fn each, void *arg)
+static int visit_rows(struct query *q, const char *sql, int nr, rows_fn each, void *arg)
 {
 	int64_t columns[(int)OP_NR > (int)CALL_NR ? (int)OP_NR : (int)CALL_NR];
 	sqlite3_stmt *row = NULL;
@@ -131,12 +131,12 @@ int rows_ops(struct query *q, enum rows_order order, rows_fn each, void *arg)
 {
 	const char *sql = ops_sql[q->ours][order];
 
-	return sql ? visit(q, sql, OP_NR, each, arg) : 0;
+	return sql ? visit_rows(q, sql, OP_NR, each, arg) : 0;
 }
 
 /* ---- markers and calls ---- */
 
-/* texts are looked up by their ids later: sorting moves numbers alone */
+/* texts are looked up by their ids later: sorting moves numbers only */
 static const char ours_calls_sql[] =
 	"SELECT A.id, A.pid, A.tid, A.start, A.end, A.apiName_id, A.args_id, N.string = 'UserMarker', "
 	"coalesce(M.kind, -1), M.unclosed, X.correlation_id, X.status, X.parent_id FROM rocpd_api A JOIN "
@@ -151,5 +151,5 @@ static const char rpd_calls_sql[] =
 
 int rows_calls(struct query *q, rows_fn each, void *arg)
 {
-	return visit(q, q->ours ? ours_calls_sql : rpd_calls_sql, CALL_NR, each, arg);
+	return visit_rows(q, q->ours ? ours_calls_sql : rpd_calls_sql, CALL_NR, each, arg);
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* rows.h - operations and calls of a trace, in the order in which they are written
+/* rows.h - operations and calls of a trace, in the order in which exporters write them
  *
- * A row is an array of numbers; texts are looked up by their ids later, so that sorting moves numbers alone.
+ * A row is an array of numbers; texts are looked up by their ids later, so that sorting moves numbers only.
  */
 #ifndef RTL_QUERY_ROWS_H
 #define RTL_QUERY_ROWS_H
 
 #include "query/query.h"
 
-/* What is known of an operation: numbers, 0 where there is none. */
+/* Columns of an operation; 0 where unknown. */
 enum rows_op {
 	OP_ID,
 	OP_GPU,
-	OP_QUEUE, /* with ROWS_BY_STREAM the stream's number in its process */
+	OP_QUEUE, /* with ROWS_BY_STREAM: the number of the stream in its process */
 	OP_SEQUENCE,
 	OP_START,
 	OP_END,
@@ -43,7 +43,7 @@ enum rows_call {
 	CALL_NAME, /* ids of texts */
 	CALL_ARGS,
 	CALL_MARKER, /* 1: a marker, its message is CALL_ARGS */
-	CALL_KIND,   /* enum rec_marker_kind, -1 not known */
+	CALL_KIND,   /* enum rec_marker_kind, -1: unknown */
 	CALL_UNCLOSED,
 	CALL_CORRELATION,
 	CALL_STATUS,
@@ -51,24 +51,24 @@ enum rows_call {
 	CALL_NR,
 };
 
-/* The callback returns 0 or -errno, which ends it. */
+/* Returns 0, or -errno, which ends the reading. */
 typedef int (*rows_fn)(void *arg, const int64_t *row);
 
-/* Before any rows: processes, the earliest time, which call caused which operation, streams, graphs. */
+/* Call it before reading rows: finds processes, the earliest time, the call of each operation, streams and graphs. */
 int rows_prepare(struct query *q);
-/* By GPU, queue (or stream), process and begin. */
+/* Reads operations sorted by GPU, queue (or stream), process and begin. */
 int rows_ops(struct query *q, enum rows_order order, rows_fn each, void *arg);
-/* By process, thread and begin, the longest first. */
+/* Reads calls and markers sorted by process, thread and begin, the longest first. */
 int rows_calls(struct query *q, rows_fn each, void *arg);
 
-/* SQL of a stream's name, by ?1 = the key of an operation on it. */
+/* SQL for a stream's name; ?1: rows_stream_key() of an operation on it. */
 #define ROWS_STREAM_NAME                                                                           \
 	"SELECT name FROM temp.query_stream WHERE number = ?1 >> 32 AND block = ?1 & 4294967295"
 int64_t rows_stream_key(const int64_t *op);
-/* SQL: whether an operation's type is a copy or a fill. RPD's names, and ours are RPD's. */
+/* SQL: whether an operation's type is a copy or a fill. rtl uses RPD's names. */
 #define ROWS_IS_COPY(type)                                                                         \
 	"(" type " LIKE 'Copy%' OR " type " LIKE 'Fill%' OR " type " LIKE 'Mem%')"
-/* A time that says something: neither missing nor a mere place on the axis. */
+/* Whether the times were measured: neither missing nor only a position on the time axis. */
 bool rows_timed(int64_t begin, int64_t end, int64_t flags);
 
 #endif

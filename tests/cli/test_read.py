@@ -134,7 +134,7 @@ class Summary(Reader):
             file.write("hello")
         sqlite3.connect(self.path("y.db")).execute("create table t(x)").connection.close()
         for command in ("summary", "info"):
-            for name, words in (("x", "no trace"), ("y.db", ""), ("none.db", "No such file")):
+            for name, words in (("x", "not a trace"), ("y.db", ""), ("none.db", "No such file")):
                 self.assertIn(words, self.rtl(command, name, status=1).stderr)
         self.assertIn("FILE is missing", self.rtl("summary", status=2).stderr)
         self.rtl("summary", "a", "b", status=2)

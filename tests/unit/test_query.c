@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_query.c - a trace opened for reading, whatever it is, and names as people read them */
+/* test_query.c - traces of every kind opened for reading, and readable names */
 #include "query/query.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ static size_t nr_files(const char *pattern)
 	return n;
 }
 
-TEST(raw_trace_opens_as_database_without_a_file)
+TEST(raw_trace_opens_as_unlinked_database)
 {
 	const struct spool_make_sample sample = { .host = "nodeA", .pid = 500, .closed = true };
 	const char *input = test_tmpfile("in.rtl");
@@ -55,7 +55,7 @@ TEST(raw_trace_opens_as_database_without_a_file)
 	query_close(q);
 }
 
-TEST(database_of_rpd_opens_as_it_is)
+TEST(rpd_database_opens_without_conversion)
 {
 	const char *input = test_tmpfile("in.db");
 	struct query *q;
@@ -70,7 +70,7 @@ TEST(database_of_rpd_opens_as_it_is)
 	query_close(q);
 }
 
-TEST(what_is_no_trace_is_refused_by_name)
+TEST(file_that_is_not_a_trace_is_refused)
 {
 	const char *input = test_tmpfile("other.db");
 	sqlite3 *db;
@@ -82,13 +82,13 @@ TEST(what_is_no_trace_is_refused_by_name)
 	sqlite3_close(db);
 	CHECK_EQ_INT(open_one(&q, input), -EINVAL);
 	CHECK_NULL(q);
-	CHECK_STR_HAS(res.error, "other.db: is a SQLite database, but none of a trace");
+	CHECK_STR_HAS(res.error, "other.db: is an SQLite database, but not of a trace");
 	file = fopen(test_tmpfile("text"), "w");
 	CHECK_NOT_NULL(file);
 	fputs("hello\n", file);
 	fclose(file);
 	CHECK_EQ_INT(open_one(&q, test_tmpfile("text")), -EINVAL);
-	CHECK_STR_HAS(res.error, "text: is no trace");
+	CHECK_STR_HAS(res.error, "text: is not a trace");
 	CHECK_EQ_INT(query_open(&q, NULL, 0, rpd_merge, &opt, &res), -EINVAL);
 }
 
@@ -99,7 +99,7 @@ static int stop(void *arg, uint64_t done, uint64_t total)
 	return 1;
 }
 
-TEST(reading_stops_when_progress_says_so)
+TEST(nonzero_progress_return_stops_reading)
 {
 	const char *input = test_tmpfile("in.db");
 	sqlite3_stmt *row;
@@ -140,7 +140,7 @@ TEST(kernel_label_has_no_parameters_and_is_bounded)
 	CHECK_STR_EQ(label_kernel(buf, name), shown);
 }
 
-TEST(domain_label_goes_by_the_name_of_the_function)
+TEST(domain_label_follows_function_prefix)
 {
 	CHECK_STR_EQ(label_domain("hipMalloc"), "hip_api");
 	CHECK_STR_EQ(label_domain("__hipPushCallConfiguration"), "hip_api");
