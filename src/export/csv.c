@@ -4,7 +4,7 @@
  * As Python's csv module writes them for rocprof: text in quotes (RFC 4180), numbers plain, a real number in
  * the shortest form that reads as itself. Rows are streamed; SQLite sorts and sums in its temporary files.
  *
- * Fails:    each file is a temporary one until it is whole; none is begun when one of them is in the way.
+ * Fails:    each file has a temporary name until it is complete; nothing is written if one of the files exists.
  * Not here: the tables (csv_tables.c).
  */
 #include "export/csv.h"
@@ -56,8 +56,8 @@ static void put_int(struct json *j, int64_t value)
 	json_bytes(j, text, (size_t)snprintf(text, sizeof(text), "%lld", (long long)value));
 }
 
-/* A column named count_from_N has the number of the row. */
-static bool counts(sqlite3_stmt *row, int i, int64_t *from)
+/* Whether column i is named count_from_N: its values are N, N + 1, ... */
+static bool is_counter_column(sqlite3_stmt *row, int i, int64_t *from)
 {
 	static const char name[] = "count_from_";
 	const char *column = sqlite3_column_name(row, i);
@@ -82,7 +82,7 @@ static void put_row(struct json *j, sqlite3_stmt *row, uint64_t index)
 			put_real(j, sqlite3_column_double(row, i));
 		else if (sqlite3_column_type(row, i) != SQLITE_NULL)
 			put_text(j, query_text(row, i));
-		else if (counts(row, i, &from))
+		else if (is_counter_column(row, i, &from))
 			put_int(j, from + (int64_t)index);
 	}
 	json_bytes(j, "\n", 1);
@@ -103,7 +103,7 @@ static const char *rows_of(const struct query *q, const struct csv_table *t)
 	return q->ours ? t->ours : t->rpd;
 }
 
-static int prepare(struct query *q, const struct csv_table *t, sqlite3_stmt **row)
+static int prepare_rows(struct query *q, const struct csv_table *t, sqlite3_stmt **row)
 {
 	const char *form = rows_of(q, t), *at = strchr(form, '$');
 	sqlite3_str *sql = sqlite3_str_new(q->db);
@@ -121,9 +121,9 @@ static int prepare(struct query *q, const struct csv_table *t, sqlite3_stmt **ro
 	return ret;
 }
 
-/* ---- one table on its own ---- */
+/* ---- one table ---- */
 
-static const struct csv_table *find(const char *name)
+static const struct csv_table *find_table(const char *name)
 {
 	for (const struct csv_table *t = csv_tables; t->name; t++)
 		if (strcmp(t->name, name) == 0)
@@ -131,7 +131,7 @@ static const struct csv_table *find(const char *name)
 	return NULL;
 }
 
-/* Puts the rows behind the one that the statement is at: `more` is what it said of that. */
+/* Writes the rows from the statement's current one on; `more` is the result of the step to that one. */
 static int put_rows(struct json *j, struct query *q, const struct csv_table *t, sqlite3_stmt *row,
 		    int more, uint64_t rows)
 {
@@ -145,12 +145,12 @@ static int put_rows(struct json *j, struct query *q, const struct csv_table *t, 
 
 int csv_print(struct query *q, const char *table, uint64_t rows, struct json *j)
 {
-	const struct csv_table *t = find(table);
+	const struct csv_table *t = find_table(table);
 	sqlite3_stmt *row = NULL;
 	int ret = t && rows_of(q, t) ? cause_make(q, true) : -EINVAL;
 
 	if (ret == 0)
-		ret = prepare(q, t, &row);
+		ret = prepare_rows(q, t, &row);
 	if (ret == 0)
 		ret = query_step(q, row);
 	if (ret >= 0)
@@ -181,7 +181,7 @@ static int name_file(char name[NAME_SIZE], const struct target *to, const struct
 	return m < NAME_SIZE ? 0 : -ENAMETOOLONG;
 }
 
-/* Whether anything is in the way of a file that may be written. */
+/* Fails if a file exists that may be written. */
 static int check_names(struct query *q, const struct target *to)
 {
 	char name[NAME_SIZE];
@@ -192,7 +192,8 @@ static int check_names(struct query *q, const struct target *to)
 		if (name_file(name, to, t))
 			return query_fail(q, -ENAMETOOLONG, "%s: the name is too long", to->out);
 		if (!q->opt->force && access(name, F_OK) == 0)
-			return query_fail(q, -EEXIST, "%s: exists; --force replaces it", name);
+			return query_fail(q, -EEXIST, "%s: exists; use --force to replace it",
+					  name);
 	}
 	return 0;
 }
@@ -204,26 +205,26 @@ struct writing {
 	bool has_row;
 };
 
-static int fill(void *arg, struct json *j)
+static int fill_table(void *arg, struct json *j)
 {
 	struct writing *w = arg;
 
 	return put_rows(j, w->q, w->table, w->row, w->has_row, 0);
 }
 
-/* 1: the file was written; 0: it has no rows. */
+/* 1: wrote the file; 0: the table has no rows; or -errno. */
 static int write_table(struct query *q, const struct csv_table *t, const struct target *to)
 {
 	struct writing w = { .q = q, .table = t };
 	char name[NAME_SIZE];
-	int ret = prepare(q, t, &w.row);
+	int ret = prepare_rows(q, t, &w.row);
 
 	if (ret == 0)
 		ret = query_step(q, w.row);
 	w.has_row = ret == 1;
 	name_file(name, to, t);
 	if (ret == 1 || (ret == 0 && t->always)) {
-		ret = output_write(q, name, fill, &w);
+		ret = output_write(q, name, fill_table, &w);
 		ret = ret == 0 ? 1 : ret;
 	} else if (ret == 0 && q->opt->force && unlink(name) && errno != ENOENT) {
 		ret = query_fail(q, -errno, "%s: can't be removed: %s", name, strerror(errno));
@@ -239,9 +240,9 @@ int csv_write(struct query *q, const char *out)
 	int ret;
 
 	if (strcmp(out, "-") == 0)
-		return query_fail(q, -EINVAL, "these are several files: -o DIR or -o PREFIX");
+		return query_fail(q, -EINVAL, "csv writes several files: use -o DIR or -o PREFIX");
 	if (!*out)
-		return query_fail(q, -EINVAL, "the output has no name: -o DIR or -o PREFIX");
+		return query_fail(q, -EINVAL, "the output has no name: use -o DIR or -o PREFIX");
 	to.is_dir = out[strlen(out) - 1] == '/' || (stat(out, &st) == 0 && S_ISDIR(st.st_mode));
 	if (to.is_dir && mkdir(out, 0777) && errno != EEXIST)
 		return query_fail(q, -errno, "%s: can't be made: %s", out, strerror(errno));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* csv_internal.h - what the files of the CSV writer share
+/* csv_internal.h - shared by the files of the CSV writer
  *
  *	csv.c		 files, lines, fields
  *	csv_tables.c	 the tables: their columns, and the rows as SQL
@@ -12,19 +12,19 @@
 
 struct csv_column {
 	const char *name;
-	const char *ours, *rpd; /* its value, as SQL, from a database of ours and of RPD */
+	const char *ours, *rpd; /* its value as SQL, for a database of rtl and of RPD */
 };
 
 struct csv_table {
 	const char *name; /* OUT.name.csv; "results": OUT.csv */
 	const struct csv_column *columns;
 	size_t nr;
-	const char *ours, *rpd; /* the rows, as SQL with $ for the columns; NULL: has none */
-	bool always;		/* written without rows, too */
-	bool no_file;		/* for csv_print() alone */
+	const char *ours, *rpd; /* the rows as SQL, with $ for the columns; NULL: no such rows */
+	bool always;		/* written even without rows */
+	bool no_file;		/* only for csv_print() */
 };
 
-/* Ends in a row whose name is NULL. They need cause.h's tables. */
+/* Ends in a row whose name is NULL. The SQL reads the tables of cause.h. */
 extern const struct csv_table csv_tables[];
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* csv_tables.c - the tables of rocprof's CSV files: their columns, and the rows as SQL
  *
- * Statistics are summed by ids, which are few, before names are looked up. What is no measurement (times that
- * were not written, or are inverted) counts as a call of no duration. 65550 are the flags of those, 65536
- * and 65544 those of a begin and an end that are only places on the axis, as in the view rtl_dispatch.
+ * Statistics are summed by ids, which are few, before names are looked up. Operations without measured times (not
+ * written, or inverted) count as calls of no duration: 65550 is the mask of their flags, 65536
+ * and 65544 those of a begin and an end that are only positions on the time axis, as in the view rtl_dispatch.
  */
 #include <stddef.h>
 
@@ -32,7 +32,7 @@ static const struct csv_column stats[] = {
 	     "FROM N) ELSE 0.0 END"),
 };
 
-/* from `groups`, which gives id, n, ns */
+/* `groups` selects id, n, ns */
 #define STATS(groups, names)                                                                       \
 	"WITH T AS (" groups "), N AS (SELECT D.string AS name, sum(T.n) AS n, sum(T.ns) AS ns "   \
 	"FROM T JOIN rocpd_string D ON D.id = T.id " names " GROUP BY 1) SELECT $ FROM N ORDER "   \
@@ -50,7 +50,7 @@ static const struct csv_column stats[] = {
 #define OF_DOMAIN(domains)                                                                         \
 	"WHERE A.domain_id IN (SELECT id FROM rocpd_string WHERE string IN (" domains "))"
 
-/* RPD's names of calls tell their domain */
+/* RPD has no domains of calls: their names show them */
 #define RPD_HIP "D.string <> 'UserMarker' AND D.string NOT LIKE 'hsa%'"
 #define RPD_HSA "D.string LIKE 'hsa%'"
 
@@ -75,8 +75,8 @@ static const char rpd_copy_stats[] =
 #define END_NS(flags) "CASE WHEN " flags " & 65544 THEN 0 ELSE O.end END"
 #define DURATION_NS "CASE WHEN K.flags & 65550 OR O.end < O.start THEN 0 ELSE O.end - O.start END"
 
-/* rocprof's, with --stats. What a trace does not hold: barriers and signals of a packet are 0; the end
- * stands for the moment at which somebody saw it. */
+/* rocprof's columns with --stats. A trace lacks the barrier bit and the signal of a packet: they are 0; and the time at which
+ * rocprof saw the completion: it is the end. */
 static const struct csv_column results_columns[] = {
 	OURS("Index", COUNT_FROM_0),
 	OURS("KernelName", "Y.demangled"),

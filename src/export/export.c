@@ -11,32 +11,32 @@
 #include "export/rpd/rpd_tables.h"
 #include "query/rows.h"
 
-/* X(name, suffix, write, several, document, use, about): `use` goes on the line of the option, `about` is what the command's
- * help says of the format, with an empty line before it. */
-#define FORMATS(X)                                                                                 \
-	X("perfetto", ".json", chrome_trace_write, false, NULL,                                    \
-	  "perfetto and chrome are one format: it is read by ui.perfetto.dev, chrome://tracing "   \
-	  "and speedscope.",                                                                       \
-	  "\n\nIn the Chrome JSON each traced process is one with its threads, their markers and " \
-	  "calls; each GPU is a process with its queues as threads, and where streams are known "  \
-	  "a second one with those. An arrow leads from a call to each operation that it caused, " \
-	  "and from a marker to kernels of which no call is known. Times are microseconds since "  \
-	  "the earliest event. Every event carries its ids, its exact nanoseconds, and for "       \
-	  "kernels the mangled name, grid and workgroup, for calls each argument; the header "     \
-	  "carries the version of rtl and the verdict.")                                           \
-	X("chrome", ".json", chrome_trace_write, false, NULL, "", "")                              \
-	X("kineto", ".pt.trace.json", kineto_write, false, NULL,                                   \
-	  " kineto is what PyTorch's profiler writes, for HTA, TraceLens and TensorBoard.",        \
-	  "\n\nA file of kineto's holds one process. Where the trace has several, each gets a "    \
-	  "file: OUT.rank0.pt.trace.json, or OUT.pid1234.pt.trace.json where they have no ranks.") \
-	X("csv", "", csv_write, true, csv_document, " csv are rocprof's files, for scripts.",      \
-	  "\n\ncsv writes OUT.csv (rocprof's table of kernels), OUT.stats.csv, "                   \
-	  "OUT.hip_stats.csv, OUT.hsa_stats.csv and OUT.copy_stats.csv with rocprof's columns, "   \
-	  "and OUT.kernel_trace.csv, OUT.hip_api_trace.csv, OUT.hsa_api_trace.csv, "               \
-	  "OUT.memory_copy_trace.csv and OUT.marker_api_trace.csv with those of rocprofv3. In a "  \
-	  "directory their names begin with nothing: DIR/hip_stats.csv, and DIR/results.csv. A "   \
-	  "file of which the trace holds nothing is not written, but for those of kernels.")       \
-	X("rpd", ".db", NULL, false, rpd_tables_document,                                          \
+/* X(name, suffix, write, several, document, use, about): `use` is the format's clause in the option's help, `about` its paragraph
+ * in the command's help, with an empty line before it. */
+#define FORMATS(X)                                                                                                   \
+	X("perfetto", ".json", chrome_trace_write, false, NULL,                                                      \
+	  "perfetto and chrome are one format: it is read by ui.perfetto.dev, chrome://tracing "                     \
+	  "and speedscope.",                                                                                         \
+	  "\n\nIn the Chrome JSON each traced process is a process, with its threads, their markers and "            \
+	  "calls; each GPU is a process with its queues as threads, and a second one with its streams, if they are " \
+	  "known. An arrow leads from a call to each operation that it caused, "                                     \
+	  "and from a marker to kernels whose call is unknown. Times are microseconds since "                        \
+	  "the earliest event. Every event carries its ids, its exact nanoseconds, and for "                         \
+	  "kernels the mangled name, grid and workgroup, for calls each argument; the header "                       \
+	  "carries the version of rtl and the verdict.")                                                             \
+	X("chrome", ".json", chrome_trace_write, false, NULL, "", "")                                                \
+	X("kineto", ".pt.trace.json", kineto_write, false, NULL,                                                     \
+	  " kineto is the format of PyTorch's profiler, for HTA, TraceLens and TensorBoard.",                        \
+	  "\n\nA kineto file has one process. For a trace of several, rtl writes a file for each: "                  \
+	  "OUT.rank0.pt.trace.json, or OUT.pid1234.pt.trace.json if they have no ranks.")                            \
+	X("csv", "", csv_write, true, csv_document, " csv writes rocprof's files, for scripts.",                     \
+	  "\n\ncsv writes OUT.csv (rocprof's table of kernels), OUT.stats.csv, "                                     \
+	  "OUT.hip_stats.csv, OUT.hsa_stats.csv and OUT.copy_stats.csv with rocprof's columns, "                     \
+	  "and OUT.kernel_trace.csv, OUT.hip_api_trace.csv, OUT.hsa_api_trace.csv, "                                 \
+	  "OUT.memory_copy_trace.csv and OUT.marker_api_trace.csv with those of rocprofv3. In a "                    \
+	  "directory the names have no prefix: DIR/hip_stats.csv, and DIR/results.csv. "                             \
+	  "Files without rows are not written, except those of kernels.")                                            \
+	X("rpd", ".db", NULL, false, rpd_tables_document,                                                            \
 	  " rpd is the database itself, for a raw trace.", "")
 
 #define ROW(name, suffix, write, several, document, use, about)                                    \

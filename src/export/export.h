@@ -5,31 +5,31 @@
 
 #include "query/query.h"
 
-/* Writes a trace that is open, with its rows prepared (rows_prepare()). 0 or -errno with q->res->error. */
+/* Writes an open trace, after rows_prepare(). 0 or -errno with q->res->error. */
 typedef int (*export_write_fn)(struct query *q, const char *out);
 
 struct export_format {
 	const char *name;      /* as in `rtl convert -f NAME` */
 	const char *suffix;    /* of the default output: ".db" */
 	export_write_fn write; /* NULL: the database itself */
-	/* It makes res->nr_files files of any trace, and sees to it that none is there. */
+	/* It writes several files (res->nr_files), and checks itself that none exists. */
 	bool several;
-	/* Describes its tables and columns, as lines of Markdown; NULL: it has none. */
+	/* Documents its tables and columns as lines of Markdown; may be NULL. */
 	void (*document)(void (*put)(const char *line));
 };
 
 /* Ends in a row whose name is NULL. */
 extern const struct export_format export_formats[];
-/* Of all rows, for the command line: "|NAME|NAME..."; ", NAME, NAME...: what to write"; which one is for what; what
- * each writes, in paragraphs. */
+/* Texts for the command line, of all rows: "|NAME|NAME..."; ", NAME, NAME...: what to write"; the use of each; and
+ * what each writes, in paragraphs. */
 extern const char export_names[], export_help[], export_uses[], export_about[];
 
 const struct export_format *export_find(const char *name);
 
-/* docs/formats/tables.md, of all formats. */
+/* docs/formats/tables.md, for all formats. */
 void export_document(void (*put)(const char *line));
 
-/* Contract: job_fn. Several inputs, or a raw trace, go through a temporary database. */
+/* Like job_fn. Several inputs, or a raw trace, are first converted to a temporary database. */
 int export_run(const struct export_format *format, const char *const *inputs, size_t nr,
 	       const char *out, const struct job_options *opt, struct job_result *res);
 

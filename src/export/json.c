@@ -44,14 +44,14 @@ void json_bytes(struct json *j, const char *bytes, size_t size)
 	}
 }
 
-static inline void put(struct json *j, char c)
+static inline void put_char(struct json *j, char c)
 {
 	if (j->used == sizeof(j->buf))
 		json_flush(j);
 	j->buf[j->used++] = c;
 }
 
-/* What goes before a value. */
+/* Writes the comma or line break before a value. */
 static inline void begin_value(struct json *j)
 {
 	if (j->after_key) {
@@ -59,14 +59,14 @@ static inline void begin_value(struct json *j)
 		return;
 	}
 	if (j->more[j->depth])
-		put(j, ',');
+		put_char(j, ',');
 	j->more[j->depth] = true;
 }
 
 static void open_level(struct json *j, char c)
 {
 	begin_value(j);
-	put(j, c);
+	put_char(j, c);
 	if (j->depth + 1 >= JSON_DEPTH) {
 		if (!j->error)
 			j->error = -EOVERFLOW;
@@ -79,7 +79,7 @@ static void close_level(struct json *j, char c)
 {
 	if (j->depth)
 		j->depth--;
-	put(j, c);
+	put_char(j, c);
 }
 
 void json_object(struct json *j)
@@ -102,7 +102,7 @@ void json_array_end(struct json *j)
 	close_level(j, ']');
 }
 
-/* Bytes of the UTF-8 sequence at s, 0 when it is none (overlong, surrogate, cut short). */
+/* Bytes of the UTF-8 sequence at s, 0 if it is invalid (overlong, surrogate, cut short). */
 static size_t utf8_size(const unsigned char *s, size_t size)
 {
 	unsigned char c = s[0], low = 0x80, high = 0xbf;
@@ -127,7 +127,7 @@ static size_t utf8_size(const unsigned char *s, size_t size)
 	return n;
 }
 
-static void escape(struct json *j, unsigned char c)
+static void put_escape(struct json *j, unsigned char c)
 {
 	static const char hex[] = "0123456789abcdef";
 	char seq[6] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
@@ -158,7 +158,7 @@ static void put_string(struct json *j, const char *text, size_t size)
 	const unsigned char *s = (const unsigned char *)text;
 	size_t i = 0;
 
-	put(j, '"');
+	put_char(j, '"');
 	while (i < size) {
 		size_t start = i, n;
 
@@ -169,32 +169,32 @@ static void put_string(struct json *j, const char *text, size_t size)
 		if (i == size)
 			break;
 		if (s[i] < 0x80) {
-			escape(j, s[i++]);
+			put_escape(j, s[i++]);
 			continue;
 		}
 		n = utf8_size(s + i, size - i);
 		json_bytes(j, n ? text + i : "\xef\xbf\xbd", n ? n : 3);
 		i += n ? n : 1;
 	}
-	put(j, '"');
+	put_char(j, '"');
 }
 
 void json_key(struct json *j, const char *key)
 {
 	if (j->more[j->depth])
-		put(j, ',');
+		put_char(j, ',');
 	j->more[j->depth] = true;
 	put_string(j, key, strlen(key));
-	put(j, ':');
+	put_char(j, ':');
 	if (j->spaced)
-		put(j, ' ');
+		put_char(j, ' ');
 	j->after_key = true;
 }
 
 void json_key_raw(struct json *j, const char *quoted, size_t size)
 {
 	if (j->more[j->depth])
-		put(j, ',');
+		put_char(j, ',');
 	j->more[j->depth] = true;
 	json_bytes(j, quoted, size);
 	j->after_key = true;
@@ -214,7 +214,7 @@ void json_text(struct json *j, const char *text)
 		json_null(j);
 }
 
-/* Room for size bytes, which is small. */
+/* Reserves size bytes, less than the buffer. */
 static inline char *reserve(struct json *j, size_t size)
 {
 	if (sizeof(j->buf) - j->used < size)
@@ -249,7 +249,7 @@ void json_int(struct json *j, int64_t value)
 {
 	begin_value(j);
 	if (value < 0)
-		put(j, '-');
+		put_char(j, '-');
 	put_uint(j, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
@@ -262,7 +262,7 @@ void json_us(struct json *j, int64_t ns)
 
 	begin_value(j);
 	if (ns < 0)
-		put(j, '-');
+		put_char(j, '-');
 	put_uint(j, n / 1000);
 	json_bytes(j, part, sizeof(part));
 }
@@ -278,7 +278,7 @@ void json_double(struct json *j, double value)
 	}
 	n = snprintf(text, sizeof(text), "%.17g", value);
 	for (int precision = 6; precision < 17;
-	     precision++) { /* the shortest that reads back alike */
+	     precision++) { /* the shortest form that reads back as the same value */
 		char shorter[32];
 		int len = snprintf(shorter, sizeof(shorter), "%.*g", precision, value);
 

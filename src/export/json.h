@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* json.h - writes JSON as a stream, with memory that does not grow
  *
- * The writer puts commas, colons and escapes; nesting up to JSON_DEPTH. The first error of the
- * output sticks: later calls do nothing, json_close() returns it. Strings may hold any bytes; what
- * is not UTF-8 becomes U+FFFD. Not thread-safe; a struct json is plain memory.
+ * The writer adds commas, colons and escapes; nesting up to JSON_DEPTH. After the first error of the
+ * output later calls do nothing, and json_flush() returns that error. Strings may have any bytes; invalid
+ * UTF-8 becomes U+FFFD. Not thread-safe; a struct json needs no cleanup.
  */
 #ifndef RTL_EXPORT_JSON_H
 #define RTL_EXPORT_JSON_H
@@ -31,17 +31,17 @@ struct json {
 };
 
 void json_init(struct json *j, json_write_fn write, void *arg);
-/* Writes what is left; does not close the output. 0 or the first error. */
+/* Writes the rest of the buffer; does not close the output. 0 or the first error. */
 int json_flush(struct json *j);
 
 void json_object(struct json *j);
 void json_object_end(struct json *j);
 void json_array(struct json *j);
 void json_array_end(struct json *j);
-/* A key of an object: plain ASCII without quotes, escaped all the same. */
+/* A key of an object. */
 void json_key(struct json *j, const char *key);
 
-/* As json_key(), for a literal that needs no escapes: one copy; always without a space. */
+/* The same for a literal without escapes: one copy, and never a space behind the colon. */
 #define JSON_KEY(j, key) json_key_raw((j), "\"" key "\":", sizeof("\"" key "\":") - 1)
 void json_key_raw(struct json *j, const char *quoted, size_t size);
 
@@ -56,11 +56,11 @@ void json_null(struct json *j);
 void json_us(struct json *j, int64_t ns);
 void json_hex(struct json *j, uint64_t value); /* "0x1f" */
 
-/* A value that is JSON already; or any bytes between values, as a line break. */
+/* A value that is JSON already; and any bytes between values, for example a line break. */
 void json_raw(struct json *j, const char *json, size_t size);
 void json_bytes(struct json *j, const char *bytes, size_t size);
 
-/* json_write_fns: to memory, which grows and is the caller's to alloc_free(); to a FILE. */
+/* json_write_fns: to growing memory, which the caller releases with alloc_free(); to a FILE. */
 struct json_memory {
 	char *bytes;
 	size_t size;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* kineto.c - kineto's dialect of Chrome JSON: the header, and one file for each process
  *
- * Readers take a file for one rank, and compare files by their `ts`: all files of a week count from
- * the same instant of the wall clock. It is so near that a double holds their nanoseconds.
+ * Readers take each file for one rank, and compare files by their `ts`: all files of a week count from
+ * the same instant of the wall clock, so near that a double holds their nanoseconds.
  *
  * Not here: events (kineto_events.c).
  */
@@ -22,7 +22,7 @@
 
 /* ---- header ---- */
 
-/* gfx90a: 9, 0; gfx1100: 11, 0. The last two digits are minor version and stepping. */
+/* Writes major and minor version: gfx90a: 9, 0; gfx1100: 11, 0. The last two digits are minor version and stepping. */
 static void put_version(struct json *j, const char *isa)
 {
 	const char *digits = isa + strspn(isa, "gfx");
@@ -39,13 +39,13 @@ static void put_version(struct json *j, const char *isa)
 	json_int(j, digits[n - 2] <= '9' ? digits[n - 2] - '0' : digits[n - 2] - 'a' + 10);
 }
 
-/* Of which the file is; NULL: the input does not tell processes apart. */
+/* The file's process; NULL if the input does not distinguish processes. */
 static const struct query_process *process_of(const struct query *q)
 {
 	return q->only ? q->only : q->nr_processes ? q->processes : NULL;
 }
 
-/* Readers take the first element of an array for granted: where no GPU is known there is none. */
+/* Readers read the first element of the array without a check, so without GPUs the array is left out. */
 static int put_devices(struct chrome_trace *t)
 {
 	struct json *j = t->json;
@@ -93,7 +93,7 @@ static int put_devices(struct chrome_trace *t)
 	return ret;
 }
 
-/* Readers look for the rank with a pattern that wants the space behind the colon. */
+/* Readers find the rank with a pattern that requires the space behind the colon. */
 static void put_rank(struct chrome_trace *t)
 {
 	const struct query_process *process = process_of(t->q);
@@ -154,8 +154,8 @@ static int put_header(struct chrome_trace *t, int64_t base_ns)
 	return ret;
 }
 
-/* `ts` counts from base: what it is in the clock of the trace goes to t->base_ns. Hosts have clocks of
- * their own, so the earliest process is looked for on the wall clock. */
+/* Returns the wall clock time that `ts` counts from, and sets t->base_ns to the same in the trace's clock. Hosts have separate
+ * clocks, so the earliest process is that on the wall clock. */
 static int64_t choose_base(struct chrome_trace *t)
 {
 	const struct query_process *process = process_of(t->q);
@@ -163,7 +163,7 @@ static int64_t choose_base(struct chrome_trace *t)
 
 	t->base_ns = t->q->first_ns;
 	if (!process || !process->realtime_ns)
-		return t->base_ns; /* no wall clock: from the earliest event */
+		return t->base_ns; /* without wall clock: the earliest event */
 	for (size_t i = 0; i < t->q->nr_processes; i++) {
 		const struct query_process *other = &t->q->processes[i];
 
@@ -178,7 +178,7 @@ static int64_t choose_base(struct chrome_trace *t)
 	return base;
 }
 
-static int fill(void *arg, struct json *j)
+static int fill_file(void *arg, struct json *j)
 {
 	struct chrome_trace t = { .q = arg, .json = j };
 	int ret = put_header(&t, choose_base(&t));
@@ -196,7 +196,7 @@ static int fill(void *arg, struct json *j)
 
 /* ---- files ---- */
 
-/* Whether there is anything of it to tell. */
+/* Whether the process has any events. */
 static bool has_events(struct query *q, const struct query_process *process)
 {
 	char sql[512];
@@ -210,7 +210,7 @@ static bool has_events(struct query *q, const struct query_process *process)
 	return query_number(q->db, sql, 0) != 0;
 }
 
-/* out.pt.trace.json -> out.rank3.pt.trace.json, or out.pid1234... where ranks do not tell them apart. */
+/* out.pt.trace.json -> out.rank3.pt.trace.json, or out.pid1234... if ranks are not unique. */
 static int name_file(char *name, size_t size, const char *out, const struct query_process *process,
 		     bool ranks)
 {
@@ -253,16 +253,17 @@ static int write_each(struct query *q, const char *out, const bool *wanted)
 	if (strcmp(out, "-") == 0)
 		return query_fail(
 			q, -EINVAL,
-			"%s: holds several processes, and a file of kineto's one: -o NAME",
+			"%s: has several processes, but a kineto file has one: use -o NAME",
 			q->path);
 	for (size_t i = 0; i < q->nr_processes && ret == 0; i++) {
 		if (!wanted[i])
 			continue;
 		if (name_file(name, sizeof(name), out, &q->processes[i], ranks))
 			return query_fail(q, -ENAMETOOLONG, "%s: the name is too long", out);
-		/* all or nothing, as far as that can be told beforehand */
+		/* check all names before the first file is written */
 		if (!q->opt->force && access(name, F_OK) == 0)
-			return query_fail(q, -EEXIST, "%s: exists; --force replaces it", name);
+			return query_fail(q, -EEXIST, "%s: exists; use --force to replace it",
+					  name);
 	}
 	for (size_t i = 0; i < q->nr_processes && ret == 0; i++) {
 		if (!wanted[i])
@@ -271,7 +272,7 @@ static int write_each(struct query *q, const char *out, const bool *wanted)
 		q->only = &q->processes[i];
 		if (q->only->first_ns > 0)
 			q->first_ns = q->only->first_ns;
-		ret = output_write(q, name, fill, q);
+		ret = output_write(q, name, fill_file, q);
 		nr += ret == 0;
 	}
 	q->res->nr_files = nr;
@@ -299,7 +300,7 @@ int kineto_write(struct query *q, const char *out)
 	if (nr > 1)
 		ret = write_each(q, out, wanted);
 	else
-		ret = output_write(q, out, fill, q);
+		ret = output_write(q, out, fill_file, q);
 	if (nr <= 1)
 		q->res->nr_files = 1;
 	alloc_free(wanted);

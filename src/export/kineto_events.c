@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* kineto_events.c - events as kineto writes them: the process' threads, and a track for each stream
+/* kineto_events.c - events in kineto's format: the process' threads, and a track for each stream
  *
- * Readers join a call with what it caused by args.correlation. An arrow's id is that number, too; where a
- * call caused more than one operation the further arrows have ids of their own.
+ * Readers join a call with its operations by args.correlation. An arrow's id is that number, too; if a
+ * call caused several operations, the further arrows have other ids.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,19 +10,19 @@
 
 #include "export/kineto_internal.h"
 
-#define FURTHER (INT64_C(1) << 40) /* ids of arrows that are no correlation ids */
+#define FURTHER (INT64_C(1) << 40) /* ids of further arrows: above all correlation ids */
 
 struct events {
 	struct chrome_trace *t;
 	struct chrome_trace_thread thread;
-	struct map tracks; /* of streams that were introduced: gpu << 32 | stream */
+	struct map tracks; /* streams with metadata events so far: gpu << 32 | stream */
 	struct chrome_trace_texts functions, kernels, shapes, copies;
 	sqlite3_stmt *string, *args, *shape, *call, *name, *add_range, *use_call;
-	/* operations of one range on one track that were not written down yet */
+	/* operations of one range on one track that are not written yet */
 	int64_t range, range_gpu, range_stream, range_first, range_last;
 };
 
-/* The number of an operation's stream, from 1. Of what no stream is known of, queues take the numbers behind
+/* The number of an operation's stream, from 1. If it is unknown, the queue's number, behind
  * those of the process' streams. */
 static int64_t stream_of(const struct query *q, const int64_t *op)
 {
@@ -137,7 +137,7 @@ static int take_call(void *arg, const int64_t *row)
 
 /* ---- operations ---- */
 
-/* A process knows its own GPUs; in files of several hosts they are numbered on. */
+/* The GPU's number on its host; files of several hosts add the node number. */
 static int64_t gpu_of(const int64_t *op)
 {
 	return op[OP_GPU] < 0 ? 0 : op[OP_GPU] % 1000;
@@ -171,7 +171,7 @@ static int introduce_track(struct events *e, int64_t gpu, int64_t stream)
 	return map_put(&e->tracks, key, 1);
 }
 
-/* Column 0, RPD's name of a type, as members: readers tell kinds of copies by these names. */
+/* Column 0, RPD's name of a type, as members: readers detect kinds of copies by these names. */
 static void make_copy(struct json *j, sqlite3_stmt *row)
 {
 	static const struct {
@@ -208,7 +208,7 @@ static void make_kernel(struct json *j, sqlite3_stmt *row)
 	json_text(j, *name ? name : "unnamed");
 }
 
-/* Grids are in blocks here. */
+/* kineto's grids are in blocks. */
 static void make_shape(struct json *j, sqlite3_stmt *row)
 {
 	if (!row)
@@ -266,7 +266,7 @@ static int put_op_args(struct events *e, const int64_t *op, int64_t gpu, int64_t
 	return ret;
 }
 
-/* Whether no arrow led from this call so far. */
+/* Whether this is the first arrow from the call. */
 static bool is_first(struct events *e, int64_t call)
 {
 	sqlite3_bind_int64(e->use_call, 1, call);
@@ -274,7 +274,7 @@ static bool is_first(struct events *e, int64_t call)
 	return sqlite3_reset(e->use_call) == SQLITE_OK && sqlite3_changes(e->t->q->db) > 0;
 }
 
-/* From the begin of the call, for which readers look at that instant. */
+/* An arrow from the begin of the call, where readers search for it. */
 static void put_arrow(struct events *e, const int64_t *op, int64_t gpu, int64_t stream,
 		      int64_t correlation)
 {
@@ -287,7 +287,7 @@ static void put_arrow(struct events *e, const int64_t *op, int64_t gpu, int64_t 
 	if (begin < call_ns)
 		begin = call_ns;
 	if (begin >= op[OP_END] || call_ns >= sqlite3_column_int64(e->call, 3))
-		return; /* nothing that an end could lie in */
+		return; /* no slice that the arrow could end in */
 	if (!is_first(e, op[OP_CALL]))
 		id = FURTHER + op[OP_ID] - first_id(e, op[OP_ID]);
 	for (int to = 0; to < 2; to++) {
@@ -308,7 +308,7 @@ static void put_arrow(struct events *e, const int64_t *op, int64_t gpu, int64_t 
 	}
 }
 
-/* The number that a call and its operations share: the call's own. */
+/* The correlation number of a call and its operations: the call's id. */
 static int64_t correlation_of(struct events *e, const int64_t *op)
 {
 	int64_t first = first_id(e, op[OP_ID]), own;
@@ -343,7 +343,7 @@ static int take_op(void *arg, const int64_t *op)
 
 /* ---- ranges on the GPU ---- */
 
-/* Ranges lie around operations on the same track: they have to stand before those. */
+/* Writes the range around operations of the same track; it has to come before them. */
 static int flush_range(struct events *e)
 {
 	const int64_t values[] = { e->range, e->range_gpu, e->range_stream, e->range_first,
@@ -357,7 +357,7 @@ static int flush_range(struct events *e)
 	sqlite3_step(e->add_range);
 	if (sqlite3_reset(e->add_range) == SQLITE_OK)
 		return 0;
-	return query_fail(e->t->q, -ENOSPC, "%s: no room for a temporary table: %s", e->t->q->path,
+	return query_fail(e->t->q, -ENOSPC, "%s: no space for a temporary table: %s", e->t->q->path,
 			  sqlite3_errmsg(e->t->q->db));
 }
 
@@ -384,7 +384,7 @@ static int take_range(void *arg, const int64_t *op)
 	return ret;
 }
 
-/* From the first operation that was launched within a range, or in one within it, to the last one. */
+/* A range on the GPU: from the first to the last operation that was launched within it, or within an inner range. */
 static const char ranges_sql[] =
 	"WITH RECURSIVE up(marker, gpu, stream, first, last, depth) AS (SELECT marker, gpu, stream, "
 	"first, last, 0 FROM temp.kineto_range UNION ALL SELECT M.parent_id, gpu, stream, first, last, "
@@ -435,9 +435,9 @@ static int write_ranges(struct events *e)
 	return ret;
 }
 
-/* ---- the whole ---- */
+/* ---- writing the file ---- */
 
-static int prepare(struct events *e)
+static int prepare_events(struct events *e)
 {
 	struct query *q = e->t->q;
 	const struct query_sql all[] = {
@@ -452,7 +452,7 @@ static int prepare(struct events *e)
 			  "SELECT A.pid, A.tid, A.start, A.end, X.correlation_id FROM rocpd_api A "
 			  "LEFT JOIN rtl_api_data X ON X.api_id = A.id WHERE A.id = ?1" :
 			  "SELECT pid, tid, start, \"end\", 0 FROM rocpd_api WHERE id = ?1" },
-		/* the rest is of our databases */
+		/* databases of rtl only */
 		{ &e->name, "SELECT T.name FROM rtl_thread T JOIN rtl_process P ON P.id = "
 			    "T.process_id WHERE P.pid = ?1 AND T.tid = ?2" },
 		{ &e->shape,
@@ -469,7 +469,7 @@ static int prepare(struct events *e)
 	return ret ? ret : query_prepare_all(q, all, q->ours ? sizeof(all) / sizeof(all[0]) : 5);
 }
 
-static void fini(struct events *e)
+static void free_events(struct events *e)
 {
 	sqlite3_finalize(e->add_range);
 	sqlite3_finalize(e->use_call);
@@ -488,7 +488,7 @@ static void fini(struct events *e)
 int kineto_events_write(struct chrome_trace *t)
 {
 	struct events e = { .t = t };
-	int ret = prepare(&e);
+	int ret = prepare_events(&e);
 
 	if (ret == 0)
 		ret = rows_calls(t->q, take_call, &e);
@@ -496,6 +496,6 @@ int kineto_events_write(struct chrome_trace *t)
 		ret = write_ranges(&e);
 	if (ret == 0)
 		ret = rows_ops(t->q, ROWS_BY_QUEUE, take_op, &e);
-	fini(&e);
+	free_events(&e);
 	return ret;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* output.c - a file that is written as a stream, or stdout
  *
- * Fails:    the output is a temporary file until it is whole; stdout ends where it fails.
+ * Fails:    the output has a temporary name until it is complete; output to stdout ends at the first error.
  */
 #include "export/output.h"
 
@@ -64,10 +64,11 @@ static int open_output(struct output *o, const char *out, struct query *q)
 	if (strlen(out) >= 4096)
 		return query_fail(q, -ENAMETOOLONG, "%s: the name is too long", out);
 	if (stat(out, &st) == 0 && !S_ISREG(st.st_mode))
-		return query_fail(q, -EINVAL, "%s: is no plain file", out);
+		return query_fail(q, -EINVAL,
+				  "%s: is not a regular file; choose another name with -o", out);
 	if (!q->opt->force && access(out, F_OK) == 0)
-		return query_fail(q, -EEXIST,
-				  "%s: exists; --force replaces it, -o NAME writes elsewhere", out);
+		return query_fail(q, -EEXIST, "%s: exists; use --force to replace it, or -o NAME",
+				  out);
 	snprintf(o->tmp, sizeof(o->tmp), "%s.tmp-%ld", out, (long)getpid());
 	o->fd = open(o->tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (o->fd < 0)
@@ -85,7 +86,7 @@ static int open_output(struct output *o, const char *out, struct query *q)
 	return 0;
 }
 
-/* Ends the output; gives it its name, or removes it when `ret` is an error. */
+/* Closes the output and renames it, or removes it if `ret` is an error. */
 static int close_output(struct output *o, const char *out, struct query *q, int ret)
 {
 	if (o->fd == STDOUT_FILENO)
@@ -96,7 +97,8 @@ static int close_output(struct output *o, const char *out, struct query *q, int 
 	if (o->gz ? gzclose(o->gz) != Z_OK : close(o->fd) != 0)
 		ret = ret ? ret : errno ? -errno : -EIO;
 	if (ret == 0 && !q->opt->force && access(out, F_OK) == 0)
-		ret = query_fail(q, -EEXIST, "%s: exists; it was made meanwhile", out);
+		ret = query_fail(q, -EEXIST,
+				 "%s: exists: another program made it meanwhile; try again", out);
 	if (ret == 0 && rename(o->tmp, out))
 		ret = -errno;
 	if (ret == 0)

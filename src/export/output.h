@@ -6,11 +6,11 @@
 #include "export/json.h"
 #include "query/query.h"
 
-/* Writes what `fill` gives to the writer. A name that ends in ".gz" is compressed, "-" is stdout; an existing file
- * is replaced with q->opt->force alone, and when the new one is whole. 0 or -errno with q->res->error. */
+/* Calls `fill` to write the file. A name that ends in ".gz" is compressed, "-" is stdout; an existing file
+ * is replaced only with q->opt->force, when the new one is complete. 0 or -errno with q->res->error. */
 int output_write(struct query *q, const char *out, int (*fill)(void *arg, struct json *j),
 		 void *arg);
-/* Whether a name has something before that ending. */
+/* Whether a name ends so and is longer than the ending. */
 bool output_has_ending(const char *name, const char *ending);
 
 #endif

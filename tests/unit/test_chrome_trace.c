@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_chrome_trace.c - what the Chrome JSON writer does when things go wrong, and arguments as JSON
+/* test_chrome_trace.c - errors of the Chrome JSON writer, and arguments as JSON
  *
  * Its events: tests/cli.
  */
@@ -20,7 +20,7 @@
 static struct job_result res;
 static const char *input;
 
-/* A database as RPD's oldest tracers write it, with nr operations. */
+/* Makes a database as RPD's oldest tracers write it, with nr operations. */
 static void make_input(int nr)
 {
 	char sql[512];
@@ -39,7 +39,7 @@ static int write_json(const char *out, const struct job_options *opt)
 	return export_run(export_find("perfetto"), &input, 1, out, opt, &res);
 }
 
-/* Files in the test's directory beside the input. */
+/* Number of files in the test's directory beside the input. */
 static size_t nr_files(void)
 {
 	char pattern[4096];
@@ -61,7 +61,7 @@ static int stop_at_once(void *arg, uint64_t done, uint64_t total)
 	return 1;
 }
 
-TEST(an_existing_file_is_kept_unless_forced)
+TEST(existing_file_is_kept_unless_forced)
 {
 	const struct job_options force = { .force = true };
 	const char *out = test_tmpfile("out.json");
@@ -74,7 +74,7 @@ TEST(an_existing_file_is_kept_unless_forced)
 	CHECK_EQ_UINT(nr_files(), 1);
 }
 
-TEST(stopping_leaves_nothing_behind)
+TEST(stopped_export_leaves_no_files)
 {
 	int calls = 0;
 	const struct job_options opt = { .progress = stop_at_once, .progress_arg = &calls };
@@ -85,7 +85,7 @@ TEST(stopping_leaves_nothing_behind)
 	CHECK_EQ_UINT(nr_files(), 0);
 }
 
-TEST(what_cannot_be_read_or_written_is_said)
+TEST(unreadable_input_or_unwritable_output_is_an_error)
 {
 	make_input(10);
 	CHECK_EQ_INT(write_json(test_tmpfile("no/such/out.json"), NULL), -ENOENT);
@@ -99,20 +99,20 @@ TEST(what_cannot_be_read_or_written_is_said)
 	CHECK_EQ_UINT(nr_files(), 0);
 }
 
-TEST(a_full_disk_leaves_nothing_behind)
+TEST(full_disk_leaves_no_files)
 {
 	make_input(50000);
 	if (access("/dev/full", W_OK) != 0)
 		SKIP("no /dev/full");
 	CHECK_OK(symlink("/dev/full", test_tmpfile("full")));
-	/* no plain file: refused before any work */
+	/* not a regular file: refused before any work */
 	CHECK_EQ_INT(write_json(test_tmpfile("full"), NULL), -EINVAL);
 	CHECK_NOT_NULL(freopen("/dev/full", "w", stdout));
 	CHECK_EQ_INT(write_json("-", NULL), -ENOSPC);
 	CHECK_STR_HAS(res.error, "standard output");
 }
 
-TEST(a_damaged_database_is_an_error_in_words)
+TEST(damaged_database_is_an_error_with_message)
 {
 	FILE *file;
 
@@ -141,7 +141,7 @@ static int to_text(void *arg, const char *bytes, size_t size)
 	return 0;
 }
 
-/* The JSON that a call's arguments become; "" where the text has another form. */
+/* The JSON for a call's arguments; "" if the text has another form. */
 static const char *json_of(const char *text)
 {
 	static struct json j;
@@ -154,7 +154,7 @@ static const char *json_of(const char *text)
 	return written;
 }
 
-TEST(arguments_become_members_of_their_kind)
+TEST(arguments_become_json_members_by_type)
 {
 	CHECK_STR_EQ(json_of("ptr=0x7f00, n=-5, on=true, off=false, none=NULL"),
 		     "{\"ptr\":\"0x7f00\",\"n\":-5,\"on\":true,\"off\":false,\"none\":null}");
@@ -162,20 +162,20 @@ TEST(arguments_become_members_of_their_kind)
 		     "{\"grid\":[4,1,1],\"kind\":\"hipMemcpyHostToDevice\"}");
 	CHECK_STR_EQ(json_of("*ptr=0x0, p.kind=3, f=1.5, x=1e-3"),
 		     "{\"*ptr\":\"0x0\",\"p.kind\":3,\"f\":1.5,\"x\":0.001}");
-	/* beyond what a double holds, and what only looks like a number */
+	/* numbers that a double can't hold, and texts that only look like numbers */
 	CHECK_STR_EQ(json_of("a=9007199254740993, b=18446744073709551615, c=-, d=1.2.3, e=inf, f="),
 		     "{\"a\":\"9007199254740993\",\"b\":\"18446744073709551615\",\"c\":\"-\","
 		     "\"d\":\"1.2.3\",\"e\":\"inf\",\"f\":\"\"}");
 }
 
-TEST(strings_lose_their_quotes_and_escapes)
+TEST(string_arguments_are_unquoted)
 {
 	CHECK_STR_EQ(json_of("s=\"a, b=c\", t=\"\\\"q\\\" \\\\ \\n\\x01\", u=\"\""),
 		     "{\"s\":\"a, b=c\",\"t\":\"\\\"q\\\" \\\\ \\n\\u0001\",\"u\":\"\"}");
 	CHECK_STR_EQ(json_of("s=\"\\xff\\xzz\""), "{\"s\":\"\xef\xbf\xbdxzz\"}");
 }
 
-TEST(arguments_that_were_cut_say_so)
+TEST(cut_arguments_end_in_dots)
 {
 	CHECK_STR_EQ(json_of("a=1, b=\"long te..."), "{\"a\":1,\"b\":\"\\\"long te...\"}");
 	CHECK_STR_EQ(json_of("a=1, grid={4,1..."), "{\"a\":1,\"grid\":\"{4,1...\"}");
@@ -184,7 +184,7 @@ TEST(arguments_that_were_cut_say_so)
 	CHECK_STR_EQ(json_of("a=12..."), "{\"a\":\"12...\"}");
 }
 
-TEST(a_text_of_another_form_is_refused_whole)
+TEST(text_of_another_form_is_not_converted)
 {
 	static const char *const others[] = { "",	    "hello",	"...",	   "a=1, b",
 					      "a=1,b=2, c", "a=\"open", "a={1,2",  "a=\"x\"y, b=1",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_csv.c - rocprof's CSV files: the sample as it must come out, files of RPD, names, what goes wrong */
+/* test_csv.c - rocprof's CSV files: of the sample, of RPD's files, their names, errors */
 #include "export/csv.h"
 
 #include <dirent.h>
@@ -27,7 +27,7 @@ static void make_sample(void)
 	spool_make_sample(input, &sample);
 }
 
-/* What RPD's own tracer writes: neither shapes nor domains. */
+/* A database as RPD's tracer writes it: without shapes and domains. */
 static void make_rpd(void)
 {
 	input = test_tmpfile("in.db");
@@ -60,7 +60,7 @@ static int write_csv(const char *out, bool force)
 	return export_run(export_find("csv"), &input, 1, test_tmpfile(out), &opt, &res);
 }
 
-/* Files of that folder. */
+/* Number of files in the folder. */
 static unsigned int nr_files(const char *folder)
 {
 	DIR *dir = opendir(test_tmpfile(folder));
@@ -75,11 +75,11 @@ static unsigned int nr_files(const char *folder)
 
 #define STATS "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\n"
 
-TEST(the_sample_has_rocprofs_statistics)
+TEST(sample_has_rocprof_statistics)
 {
 	make_sample();
 	CHECK_OK(write_csv("out/", false));
-	/* three launches of the second have no valid times: they count, and have none */
+	/* three launches of the second have no valid times: they are counted, with no duration */
 	CHECK_STR_EQ(text_of("out/stats.csv"),
 		     STATS "\"vadd(float const*, float const*, float*, int)\",5,2000,400,62.5\n"
 			   "\"plain_name\",4,1200,300,37.5\n");
@@ -87,7 +87,7 @@ TEST(the_sample_has_rocprofs_statistics)
 		     STATS "\"CopyHostToDevice\",1,1000,1000,41.666666666666664\n"
 			   "\"CopyDeviceToDevice\",1,900,900,37.5\n"
 			   "\"CopyDeviceToHost\",1,500,500,20.833333333333332\n");
-	/* it has no calls */
+	/* the sample has no calls */
 	CHECK(!is_there("out/hip_stats.csv"));
 	CHECK(!is_there("out/hip_api_trace.csv"));
 	CHECK_EQ_UINT(nr_files("out"), 6);
@@ -95,7 +95,7 @@ TEST(the_sample_has_rocprofs_statistics)
 	CHECK(res.complete);
 }
 
-TEST(the_sample_has_rocprofs_traces)
+TEST(sample_has_rocprof_traces)
 {
 	make_sample();
 	CHECK_OK(write_csv("out/", false));
@@ -139,7 +139,7 @@ TEST(the_sample_has_rocprofs_traces)
 		"8,\"vadd(float const*, float const*, float*, int)\",0,0,4,500,500,131072,256,512,16,16,32,0,\"0x0\",\"0x20040\",,1000025000,0,0,0\n");
 }
 
-TEST(a_file_of_rpd_has_what_it_can_have)
+TEST(rpd_file_has_tables_without_packets)
 {
 	make_rpd();
 	CHECK_OK(write_csv("out/", false));
@@ -158,12 +158,12 @@ TEST(a_file_of_rpd_has_what_it_can_have)
 	CHECK_STR_HAS(
 		text_of("out/kernel_trace.csv"),
 		"\n\"KERNEL_DISPATCH\",1,3,0,,1,1,\"say \"\"hi\"\", twice\",1,3000,5000,,,,,,,,,,,\n");
-	/* packets are not known */
+	/* packets are unknown */
 	CHECK(!is_there("out/results.csv"));
 	CHECK_EQ_UINT(nr_files("out"), 7);
 }
 
-TEST(the_output_is_a_folder_or_what_names_begin_with)
+TEST(output_is_a_folder_or_a_prefix)
 {
 	make_sample();
 	CHECK_OK(write_csv("p", false));
@@ -187,13 +187,13 @@ TEST(existing_files_are_kept_unless_forced)
 	file = fopen(test_tmpfile("out/memory_copy_trace.csv"), "w");
 	CHECK_NOT_NULL(file);
 	fclose(file);
-	/* not one of those that this input can have */
+	/* the existing file is not one of this input's */
 	CHECK_OK(write_csv("out", false));
 	CHECK_EQ_INT(write_csv("out", false), -EEXIST);
 	CHECK_STR_HAS(res.error, "--force");
 	make_sample();
 	CHECK_OK(write_csv("out", true));
-	/* what the sample has no rows for is not left there from before */
+	/* an older file for which the sample has no rows is removed */
 	CHECK(!is_there("out/hip_stats.csv"));
 	CHECK(!is_there("out/hsa_api_trace.csv"));
 	CHECK_EQ_UINT(nr_files("out"), 6);
@@ -207,7 +207,7 @@ static int stop_at_once(void *arg, uint64_t done, uint64_t total)
 	return 1;
 }
 
-TEST(stopping_leaves_no_half_of_a_file)
+TEST(stopped_export_leaves_no_files)
 {
 	const struct job_options opt = { .progress = stop_at_once };
 
@@ -219,7 +219,7 @@ TEST(stopping_leaves_no_half_of_a_file)
 	CHECK_EQ_UINT(nr_files("out"), 0);
 }
 
-TEST(what_cannot_be_written_is_said)
+TEST(unwritable_output_is_an_error)
 {
 	make_sample();
 	CHECK_EQ_INT(write_csv("no/such/out", false), -ENOENT);
@@ -261,7 +261,7 @@ static int print(struct query *q, const char *table, uint64_t rows, json_write_f
 	return csv_print(q, table, rows, &j);
 }
 
-TEST(one_table_alone_is_the_same)
+TEST(printed_table_equals_file)
 {
 	static char text[4096];
 	struct query *q;

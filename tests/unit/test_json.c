@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_json.c - what is written is JSON, whatever the text was */
+/* test_json.c - the output is valid JSON for any text */
 #include "export/json.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ static int refuse(void *arg, const char *bytes, size_t size)
 	return -ENOSPC;
 }
 
-TEST(commas_and_colons_come_by_themselves)
+TEST(writer_adds_commas_and_colons)
 {
 	json_init(&j, keep, NULL);
 	json_object(&j);
@@ -52,7 +52,7 @@ TEST(commas_and_colons_come_by_themselves)
 	CHECK_STR_EQ(text, "{\"a\":[1,-2,true,null],\"b\":{},\"c\":\"0xff\"}");
 }
 
-TEST(text_is_escaped_and_mended)
+TEST(text_is_escaped_and_invalid_utf8_replaced)
 {
 	json_init(&j, keep, NULL);
 	json_array(&j);
@@ -68,7 +68,7 @@ TEST(text_is_escaped_and_mended)
 		     "\"" BAD "|" BAD "|" BAD BAD BAD "|" BAD BAD "|" BAD BAD BAD BAD "|\",null]");
 }
 
-TEST(times_are_microseconds_with_three_decimals)
+TEST(time_is_microseconds_with_three_decimals)
 {
 	json_init(&j, keep, NULL);
 	json_array(&j);
@@ -84,7 +84,7 @@ TEST(times_are_microseconds_with_three_decimals)
 		     "[0.000,0.001,1234.567,-1.500,9223372036854775.807,-9223372036854775.808]");
 }
 
-TEST(reals_read_back_alike_or_are_null)
+TEST(real_reads_back_equal_or_is_null)
 {
 	json_init(&j, keep, NULL);
 	json_array(&j);
@@ -98,7 +98,7 @@ TEST(reals_read_back_alike_or_are_null)
 	CHECK_STR_EQ(text, "[0.1,1e+300,0.3333333333333333,null,null]");
 }
 
-TEST(long_text_crosses_the_buffer)
+TEST(text_longer_than_buffer_is_written_whole)
 {
 	static char longer[3 * JSON_BUFFER];
 
@@ -110,7 +110,7 @@ TEST(long_text_crosses_the_buffer)
 	CHECK(text[0] == '"' && text[used - 1] == '"' && text[used / 2] == 'x');
 }
 
-TEST(an_error_of_the_output_sticks)
+TEST(output_error_is_kept)
 {
 	static char block[JSON_BUFFER];
 	int calls = 0;
@@ -123,7 +123,7 @@ TEST(an_error_of_the_output_sticks)
 	CHECK_EQ_INT(calls, 1);
 }
 
-TEST(nesting_beyond_the_limit_is_an_error_not_a_crash)
+TEST(nesting_beyond_limit_is_an_error)
 {
 	json_init(&j, keep, NULL);
 	for (int i = 0; i < 100; i++)
@@ -133,7 +133,7 @@ TEST(nesting_beyond_the_limit_is_an_error_not_a_crash)
 	CHECK_EQ_INT(json_flush(&j), -EOVERFLOW);
 }
 
-TEST(a_writer_to_memory_grows)
+TEST(memory_writer_grows)
 {
 	struct json_memory m = { NULL, 0 };
 

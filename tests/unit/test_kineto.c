@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_kineto.c - kineto's dialect of an RPD file, and what goes wrong; its events: tests/cli */
+/* test_kineto.c - kineto's dialect from an RPD file, and errors; its events: tests/cli */
 #include "export/export.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ static int write_json(const char *out)
 	return export_run(export_find("kineto"), &input, 1, out, NULL, &res);
 }
 
-TEST(a_file_of_rpd_has_queues_for_streams)
+TEST(rpd_file_has_queues_as_streams)
 {
 	const char *out = test_tmpfile("out.json"), *text;
 
@@ -42,7 +42,7 @@ TEST(a_file_of_rpd_has_queues_for_streams)
 	CHECK_STR_HAS(text,
 		      "\"distributedInfo\": {\"backend\": \"none\",\"rank\": 0,\"world_size\": 1}");
 	CHECK_STR_HAS(text, "\"baseTimeNanoseconds\":1000,");
-	/* it names no GPU: readers trip over an empty list */
+	/* no GPU is known: readers fail on an empty array */
 	CHECK_NULL(strstr(text, "deviceProperties"));
 	CHECK_STR_HAS(text, "\"pid\":1,\"tid\":4,\"ts\":2.000,\"dur\":2.000,\"cat\":\"kernel\","
 			    "\"name\":\"gemm\",\"args\":{\"device\":1,\"context\":0,\"stream\":4,"
@@ -54,7 +54,7 @@ TEST(a_file_of_rpd_has_queues_for_streams)
 	CHECK_STR_HAS(text, "\"ph\":\"f\",\"pid\":1,\"tid\":4,\"ts\":2.000,\"id\":1,");
 }
 
-TEST(what_has_no_valid_times_is_an_instant)
+TEST(operation_without_valid_times_is_an_instant)
 {
 	make_input("INSERT INTO rocpd_op VALUES (3, 0, 0, 1, 9000, 8000, 1, 2)");
 	CHECK_OK(write_json(test_tmpfile("out.json")));
@@ -63,7 +63,7 @@ TEST(what_has_no_valid_times_is_an_instant)
 		"{\"ph\":\"i\",\"pid\":0,\"tid\":1,\"ts\":8.000,\"s\":\"t\",\"cat\":\"kernel\"");
 }
 
-TEST(it_refuses_what_is_no_trace)
+TEST(missing_or_incomplete_input_is_refused)
 {
 	input = test_tmpfile("none.db");
 	CHECK_EQ_INT(write_json(test_tmpfile("out.json")), -ENOENT);

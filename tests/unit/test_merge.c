@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_merge.c - merging loses nothing, mixes nothing up, and refuses what it can't read */
+/* test_merge.c - a merge keeps every row, keeps processes separate, and refuses unreadable files */
 #include "export/rpd/rpd.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ static void merge(const char *const *inputs, size_t nr)
 	CHECK_STR_EQ(db_text(out, "PRAGMA foreign_key_check"), "");
 }
 
-static void refused(const char *const *inputs, size_t nr, int error, const char *words)
+static void check_refused(const char *const *inputs, size_t nr, int error, const char *words)
 {
 	name_out();
 	CHECK_EQ_INT(rpd_merge(inputs, nr, out, NULL, &res), -error);
@@ -53,7 +53,7 @@ static void refused(const char *const *inputs, size_t nr, int error, const char 
 	CHECK_EQ_INT(access(out, F_OK), -1);
 }
 
-/* Everything that the views tell of one process, without the ids that a merge changes. */
+/* Queries for all rows of one process in the views, without the ids that a merge changes. */
 static const char *const digests[] = {
 	"SELECT kernel, D.agent %% 1000, queue, packet_index, begin_ticks, end_ticks, begin_ns, end_ns, "
 	"grid_x, grid_y, grid_z, group_x, group_y, group_z, correlation_id & 0xffffffff, marker_id & "
@@ -84,7 +84,7 @@ static const char *const digests[] = {
 	"USING (op_id) WHERE O.pid = %d",
 };
 
-static void same(const char *a, int pid_a, const char *b, int pid_b)
+static void check_same(const char *a, int pid_a, const char *b, int pid_b)
 {
 	for (size_t i = 0; i < sizeof(digests) / sizeof(digests[0]); i++) {
 		char sql[2][1024];
@@ -101,14 +101,14 @@ static void same(const char *a, int pid_a, const char *b, int pid_b)
 	}
 }
 
-TEST(merging_loses_nothing_of_any_process)
+TEST(merged_processes_keep_all_rows)
 {
 	const char *inputs[3] = { make_db("1.db", 100, "nodeA"), make_db("2.db", 200, "nodeA"),
 				  make_db("3.db", 300, "nodeA") };
 
 	merge(inputs, 3);
 	for (int i = 0; i < 3; i++)
-		same(inputs[i], (i + 1) * 100, out, (i + 1) * 100);
+		check_same(inputs[i], (i + 1) * 100, out, (i + 1) * 100);
 	CHECK_EQ_UINT(res.nr_processes, 3);
 	CHECK_EQ_UINT(res.nr_dispatches, 27);
 	CHECK_EQ_UINT(res.nr_internal, 3);
@@ -139,7 +139,7 @@ TEST(merging_loses_nothing_of_any_process)
 		     "session_count|1\n");
 }
 
-TEST(what_was_merged_can_be_merged_again_and_with_spools)
+TEST(merged_database_can_be_merged_again_with_spool)
 {
 	const char *two[2] = { make_db("1.db", 100, "nodeA"), make_db("2.db", 200, "nodeB") };
 	struct spool_make_sample s = { .pid = 300, .host = "nodeB", .closed = true };
@@ -151,15 +151,15 @@ TEST(what_was_merged_can_be_merged_again_and_with_spools)
 	CHECK_OK(rename(out, first));
 	spool_make_sample(inputs[1], &s);
 	merge(inputs, 2);
-	same(two[0], 100, out, 100);
-	same(two[1], 200, out, 10000200);
+	check_same(two[0], 100, out, 100);
+	check_same(two[1], 200, out, 10000200);
 	CHECK_STR_EQ(db_text(out, "SELECT pid, os_pid, host, node FROM rtl_process ORDER BY id"),
 		     "100|100|nodeA|0\n10000200|200|nodeB|1\n10000300|300|nodeB|1\n");
 	CHECK_EQ_INT(db_int(out, "SELECT value FROM rocpd_metadata WHERE tag = 'session_count'"),
 		     3);
 }
 
-TEST(the_same_pid_on_two_hosts_stays_two)
+TEST(same_pid_on_two_hosts_stays_two_processes)
 {
 	const char *inputs[2] = { make_db("1.db", 100, "nodeA"), test_tmpfile("2.db") };
 	static struct spool_make m;
@@ -191,14 +191,14 @@ TEST(the_same_pid_on_two_hosts_stays_two)
 		     1000);
 }
 
-TEST(one_trace_given_twice_is_refused)
+TEST(trace_given_twice_is_refused)
 {
 	const char *db = make_db("1.db", 100, "nodeA");
 	const char *inputs[2] = { db, db };
 	const char *mixed[2] = { db, test_tmpfile("1.db.rtl") };
 
-	refused(inputs, 2, EEXIST, "give each trace once");
-	refused(mixed, 2, EEXIST, "give each trace once");
+	check_refused(inputs, 2, EEXIST, "give each trace once");
+	check_refused(mixed, 2, EEXIST, "give each trace once");
 }
 
 #define RPD2                                                                                               \
@@ -230,13 +230,13 @@ TEST(one_trace_given_twice_is_refused)
 	"INSERT INTO rocpd_kernelapi VALUES (8589934593, '0', 7, 1, 1, 64, 1, 1, 0, 0, '', '', '', 0, 3);" \
 	"CREATE TABLE ext_other (x);"
 
-TEST(older_files_of_rpd_are_taken_over)
+TEST(older_rpd_file_is_merged_with_defaults)
 {
 	const char *inputs[2] = { make_db("1.db", 150, "nodeA"), test_tmpfile("old.rpd") };
 
 	db_exec(inputs[1], RPD2);
 	merge(inputs, 2);
-	same(inputs[0], 150, out, 150);
+	check_same(inputs[0], 150, out, 150);
 	CHECK_STR_EQ(
 		db_text(out,
 			"SELECT pid, tid, start, end, domain, category, apiName, args FROM api "
@@ -259,7 +259,7 @@ TEST(older_files_of_rpd_are_taken_over)
 	CHECK_STR_HAS(res.warning, "ext_other");
 }
 
-TEST(metadata_that_disagree_are_both_kept)
+TEST(conflicting_metadata_is_kept_under_new_tag)
 {
 	const char *inputs[3] = { test_tmpfile("1.rpd"), test_tmpfile("2.rpd"),
 				  test_tmpfile("3.rpd") };
@@ -276,43 +276,43 @@ TEST(metadata_that_disagree_are_both_kept)
 	CHECK_EQ_INT(db_int(out, "SELECT count(*) FROM rocpd_api"), 3);
 }
 
-TEST(what_is_no_trace_is_refused)
+TEST(file_that_is_not_a_trace_is_refused)
 {
 	const char *db = make_db("1.db", 100, "nodeA");
 	const char *inputs[2] = { db, test_tmpfile("x") };
 	int fd;
 
-	refused(inputs, 2, ENOENT, "No such file");
+	check_refused(inputs, 2, ENOENT, "No such file");
 	fd = open(inputs[1], O_CREAT | O_WRONLY, 0600);
 	CHECK_GE_INT(fd, 0);
-	refused(inputs, 2, EINVAL, "empty");
+	check_refused(inputs, 2, EINVAL, "empty");
 	CHECK_EQ_INT(write(fd, "{\"traceEvents\": []}", 19), 19);
-	refused(inputs, 2, EINVAL, "is not a spool");
+	check_refused(inputs, 2, EINVAL, "is not a spool");
 	close(fd);
 	CHECK_OK(unlink(inputs[1]));
 	db_exec(inputs[1], "CREATE TABLE t (x)");
-	refused(inputs, 2, EINVAL, "without the tables of a trace");
+	check_refused(inputs, 2, EINVAL, "without the tables of a trace");
 	inputs[1] = test_tmpdir();
-	refused(inputs, 2, EISDIR, "directory");
+	check_refused(inputs, 2, EISDIR, "directory");
 }
 
-TEST(a_cut_database_says_where)
+TEST(cut_database_reports_offset)
 {
 	const char *db = make_db("1.db", 100, "nodeA");
 
 	CHECK_OK(truncate(db, 50000));
-	refused(&db, 1, EINVAL, "cut off at offset 50000");
+	check_refused(&db, 1, EINVAL, "cut off at offset 50000");
 	CHECK_OK(truncate(db, 50));
-	refused(&db, 1, EINVAL, "cut off at offset 50");
+	check_refused(&db, 1, EINVAL, "cut off at offset 50");
 }
 
-TEST(a_database_of_ours_without_a_table_is_refused)
+TEST(rtl_database_without_a_table_is_refused)
 {
 	const char *db = make_db("1.db", 100, "nodeA");
 
 	db_exec(db,
 		"DROP VIEW rtl_copy; DROP VIEW copyop; DROP VIEW rtl_op; DROP TABLE rtl_op_copy");
-	refused(&db, 1, EINVAL, "table rtl_op_copy is missing");
+	check_refused(&db, 1, EINVAL, "table rtl_op_copy is missing");
 }
 
 static uint64_t seed = 0x9e3779b97f4a7c15u;
@@ -325,8 +325,8 @@ static uint64_t random_next(void)
 	return seed;
 }
 
-/* Either a whole database comes out or a message that names the file; never a crash. */
-TEST(damaged_databases_never_crash)
+/* The result is a complete database or a message that names the file, never a crash. */
+TEST(damaged_database_does_not_crash)
 {
 	const char *db = make_db("1.db", 100, "nodeA");
 	static const struct job_options opt = { .force = true };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rpd.c - the database of a trace, read with SQL as RPD's tools and people read it */
+/* test_rpd.c - the database of a trace, read with SQL as RPD's tools and users do */
 #include "export/rpd/rpd.h"
 
 #include <errno.h>
@@ -58,7 +58,7 @@ static const char *columns(const char *db, const char *table)
 	return db_text(db, sql);
 }
 
-TEST(tables_and_views_are_rpds_in_name_and_order)
+TEST(tables_and_views_have_names_and_order_of_rpd)
 {
 	static const struct {
 		const char *table, *columns;
@@ -129,11 +129,11 @@ TEST(tables_and_views_are_rpds_in_name_and_order)
 		     0);
 	CHECK_STR_EQ(db_text(db, "PRAGMA integrity_check"), "ok\n");
 	CHECK_STR_EQ(db_text(db, "PRAGMA foreign_key_check"), "");
-	/* AUTOINCREMENT goes on behind what is there */
+	/* AUTOINCREMENT continues behind the last id */
 	CHECK_EQ_INT(db_int(db, "SELECT seq FROM sqlite_sequence WHERE name = 'rocpd_op'"), 14);
 }
 
-TEST(every_dispatch_is_there_with_its_numbers)
+TEST(each_dispatch_is_a_row_with_its_values)
 {
 	const char *db = convert(sample(false, true));
 
@@ -152,7 +152,7 @@ TEST(every_dispatch_is_there_with_its_numbers)
 			     "correlation_id = 13"),
 		     "vadd(float const*, float const*, float*, int)|0|0|3|5300|5350|1000004000|"
 		     "1000004500|65536|2|1|256|1|1|13|2|1\n");
-	/* an end before its begin is kept as it came */
+	/* an end before its begin is stored unchanged */
 	CHECK_STR_EQ(
 		db_text(db, "SELECT packet_index, begin_ticks, end_ticks, end_ns - begin_ns, flags "
 			    "FROM rtl_dispatch WHERE correlation_id = 21"),
@@ -171,7 +171,7 @@ TEST(every_dispatch_is_there_with_its_numbers)
 		"_Z4vaddPKfS0_Pfi.kd|vadd(float const*, float const*, float*, int)|16|0|32|512\n");
 }
 
-TEST(operations_without_times_have_a_place_and_no_length)
+TEST(operation_without_times_is_placed_with_no_duration)
 {
 	const char *db = convert(sample(false, true));
 
@@ -186,7 +186,7 @@ TEST(operations_without_times_have_a_place_and_no_length)
 		     "no_time\nplaced\n");
 }
 
-TEST(the_runtimes_own_dispatches_stay_out_of_rpds_counts)
+TEST(internal_dispatch_is_not_in_rpd_counts)
 {
 	const char *db = convert(sample(false, true));
 
@@ -200,7 +200,7 @@ TEST(the_runtimes_own_dispatches_stay_out_of_rpds_counts)
 	CHECK_EQ_INT(db_int(db, "SELECT sum(TotalCalls) FROM top"), 12);
 }
 
-TEST(copies_say_what_from_where_to_where)
+TEST(copy_row_has_kind_source_and_destination)
 {
 	const char *db = convert(sample(false, true));
 
@@ -216,13 +216,13 @@ TEST(copies_say_what_from_where_to_where)
 		     "0|CopyHostToDevice|\n1|CopyDeviceToHost|\n0|CopyDeviceToDevice|\n");
 	CHECK_STR_EQ(db_text(db, "SELECT size, kind, dstDevice, srcDevice FROM copyop ORDER BY id"),
 		     "4096|1|0|-1\n8192|2|-1|1\n16384|3|0|0\n");
-	/* the dispatch that did a copy has its correlation id */
+	/* the internal dispatch of a copy has the copy's correlation id */
 	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM rtl_copy C JOIN rtl_dispatch D USING "
 				"(correlation_id) WHERE D.flags & 32"),
 		     1);
 }
 
-TEST(markers_are_calls_named_usermarker)
+TEST(marker_is_a_call_named_usermarker)
 {
 	const char *db = convert(sample(false, true));
 
@@ -246,8 +246,8 @@ TEST(markers_are_calls_named_usermarker)
 	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM rtl_api"), 0);
 }
 
-/* rpd_trim deletes what no call is linked to; rpd2tracing wants rows in rocpd_api. */
-TEST(every_operation_is_linked_to_its_thread)
+/* rpd_trim deletes operations without a linked call; rpd2tracing requires rows in rocpd_api. */
+TEST(each_operation_is_linked_to_its_thread)
 {
 	const char *db = convert(sample(false, true));
 
@@ -292,7 +292,7 @@ TEST(identity_and_clocks_are_kept)
 		     "0|10|0|1\n1|11|0|1\n2|12|1|1\n");
 }
 
-TEST(losses_and_the_verdict_are_in_the_file)
+TEST(losses_and_verdict_are_in_database)
 {
 	const char *path = test_tmpfile("l.rtl");
 	static struct spool_make m;
@@ -316,7 +316,7 @@ TEST(losses_and_the_verdict_are_in_the_file)
 	CHECK_EQ_UINT(v.nr_skipped, 3);
 }
 
-TEST(a_killed_trace_becomes_a_database_too)
+TEST(trace_of_killed_process_is_converted)
 {
 	const char *db = convert(sample(true, false));
 
@@ -325,7 +325,7 @@ TEST(a_killed_trace_becomes_a_database_too)
 	CHECK_STR_EQ(res.verdict, "complete; the process was killed");
 }
 
-TEST(no_spools_make_an_empty_database)
+TEST(no_spools_give_empty_database)
 {
 	const char *db = test_tmpfile("a.db");
 
@@ -335,7 +335,7 @@ TEST(no_spools_make_an_empty_database)
 	CHECK_STR_EQ(db_text(db, "SELECT * FROM busy"), "");
 }
 
-TEST(what_is_there_is_not_overwritten)
+TEST(existing_database_is_not_overwritten)
 {
 	const char *spool = sample(false, true);
 	const char *db = convert(spool);
@@ -355,7 +355,7 @@ TEST(what_is_there_is_not_overwritten)
 	no_files_left();
 }
 
-TEST(inputs_that_are_no_spools_leave_nothing_behind)
+TEST(input_that_is_not_a_spool_leaves_no_files)
 {
 	const char *spool = test_tmpfile("x.rtl");
 	const char *db = test_tmpfile("a.db");
@@ -376,7 +376,7 @@ static int stop(void *arg, uint64_t done, uint64_t total)
 	return 1;
 }
 
-TEST(it_can_be_stopped)
+TEST(nonzero_progress_return_stops_conversion)
 {
 	const char *spool = test_tmpfile("many.rtl");
 	const char *db = test_tmpfile("a.db");
@@ -390,8 +390,8 @@ TEST(it_can_be_stopped)
 	no_files_left();
 }
 
-/* A full disk, as far as it can be had without one: the file may not grow beyond a limit. */
-TEST(a_file_that_can_not_grow_is_reported_and_removed)
+/* RLIMIT_FSIZE stands in for a full disk. */
+TEST(file_size_limit_is_reported_and_output_removed)
 {
 	const char *spool = test_tmpfile("many.rtl");
 	const char *db = test_tmpfile("a.db");
@@ -426,8 +426,8 @@ static void enter_namespace(void)
 	close(fd);
 }
 
-/* A file system of 1 MiB, in a mount namespace of its own where the kernel lets us have one. */
-TEST(disk_full_says_so)
+/* A file system of 1 MiB in a new mount namespace; skipped where the kernel does not allow one. */
+TEST(full_disk_is_reported)
 {
 	const char *spool = test_tmpfile("many.rtl");
 	char db[512];
@@ -447,7 +447,7 @@ TEST(disk_full_says_so)
 	umount(test_tmpfile("small"));
 }
 
-TEST(without_memory_it_fails_and_cleans_up)
+TEST(conversion_without_memory_fails_and_cleans_up)
 {
 	const char *spool = sample(true, false);
 	const char *db = test_tmpfile("a.db");
@@ -468,7 +468,7 @@ TEST(without_memory_it_fails_and_cleans_up)
 	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM rtl_dispatch"), 10);
 }
 
-TEST(many_shapes_and_messages_are_written_once_or_again_but_never_wrong)
+TEST(shapes_and_messages_beyond_cache_stay_right)
 {
 	const char *path = test_tmpfile("shapes.rtl");
 	static struct spool_make m;
@@ -519,7 +519,7 @@ TEST(ids_beyond_32_bits_keep_processes_apart)
 	spool_make_begin(&m, spools[0], 7, false);
 	spool_make_chunk(&m, 7);
 	spool_make_marker(&m, REC_MARKER_MARK, 7, (UINT64_C(1) << 33) + 5, 0, 0, 50, "far");
-	/* damage: beyond what a process can count to */
+	/* damage: an id out of range */
 	spool_make_marker(&m, REC_MARKER_MARK, 7, UINT64_MAX, 0, 0, 51, "nonsense");
 	spool_make_chunk_end(&m);
 	spool_make_end(&m, true);
@@ -545,8 +545,8 @@ static uint64_t random_next(void)
 	return seed;
 }
 
-/* Flips bits and mends the CRC, so that wrong contents get past the loader. */
-TEST(wrong_contents_never_crash_the_writer)
+/* Flips bits and corrects the CRC, so that the loader accepts the damaged contents. */
+TEST(damaged_contents_do_not_crash_writer)
 {
 	const char *path = test_tmpfile("d.rtl");
 	const char *db = test_tmpfile("d.db");
@@ -589,7 +589,7 @@ TEST(wrong_contents_never_crash_the_writer)
 	close(m.disk_fd);
 }
 
-TEST(memory_stays_small_however_many_there_are)
+TEST(memory_does_not_grow_with_operations)
 {
 	const char *spool = test_tmpfile("many.rtl");
 	struct rusage before, after;
@@ -605,7 +605,7 @@ TEST(memory_stays_small_however_many_there_are)
 	CHECK_LT_INT(after.ru_maxrss - before.ru_maxrss, 64 * 1024);
 }
 
-TEST(formats_are_found_by_name)
+TEST(format_is_found_by_name)
 {
 	CHECK_NOT_NULL(export_find("rpd"));
 	CHECK_NULL(export_find("nothing"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rpd_api.c - calls in the database: rows, what they caused, what RPD's readers need of them */
+/* test_rpd_api.c - calls in the database: rows, their operations, and the queries of RPD's readers */
 #include "export/rpd/rpd.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "support/db.h"
 #include "support/test.h"
 
-/* Rows of calls lie behind those of markers (the largest is 2) and threads (three). */
+/* Ids of calls come behind those of markers (the largest is 2) and threads (three). */
 #define SHIFT "6"
 
 static struct job_result res;
@@ -34,7 +34,7 @@ static const char *sample(bool calls_first, bool functions_last)
 	return convert(path);
 }
 
-TEST(every_call_is_a_row_with_its_numbers)
+TEST(each_call_is_a_row_with_its_values)
 {
 	const char *db = sample(true, false);
 
@@ -79,8 +79,8 @@ static const char joined[] =
 	"LEFT JOIN rtl_copy K ON K.op_id = O.id ORDER BY 2) X ON X.api_id = C.api_id GROUP BY C.api_id "
 	"ORDER BY C.api_id";
 
-/* Whatever comes first in the file: calls, what they caused, what names them. */
-TEST(operations_are_joined_to_the_call_that_caused_them)
+/* In every order of calls, their operations, and the links between them in the file. */
+TEST(operation_is_joined_to_call_that_caused_it)
 {
 	static const char expected[] =
 		"hipLaunchKernel|10|KernelExecution\n"
@@ -109,7 +109,7 @@ TEST(operations_are_joined_to_the_call_that_caused_them)
 			       "L.api_id JOIN rocpd_op O ON O.id = L.op_id WHERE "
 			       "O.correlation_id <> A.correlation_id"),
 			0);
-		/* two without a call: at the row of their thread, which spans them alone */
+		/* two operations without a call are linked to the row of their thread, which spans only them */
 		CHECK_STR_EQ(
 			db_text(db,
 				"SELECT A.apiName, A.domain, A.args, A.start, A.end, count(*) FROM "
@@ -134,12 +134,12 @@ TEST(launches_are_in_kernelapi)
 			"groupSegmentSize, privateSegmentSize, string FROM rocpd_kernelapi JOIN rocpd_string "
 			"S ON S.id = kernelName_id ORDER BY 1"),
 		"10|0xa000|256|2|1|256|1|1|64|0|vadd(float const*, float const*, float*, int)\n"
-		/* the name that its dispatch has */
+		/* the name of its dispatch */
 		"11|0xa000|8|2|1|128|1|1|0|0|plain_name\n"
 		/* 1000 work-items are 16 workgroups of 64 */
 		"12|0x0|16|2|1|64|1|1|32|0|plain_name\n"
 		"13|0xb000|1|0|1|1|0|1|0|0|missing()\n");
-	/* names are shared with those of dispatches */
+	/* calls and dispatches share the strings of names */
 	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM rocpd_string WHERE string LIKE 'vadd%'"), 1);
 	CHECK_STR_EQ(
 		db_text(db,
@@ -172,7 +172,7 @@ TEST(copies_are_in_copyapi)
 		     "16|70|hipMemcpy2D||0|1\n17|70|hipMemcpyPeer||16384|1\n"
 		     "18|70|hipMemsetAsync|0xb000|65536|0\n24|70|hipMemcpyToSymbol||64|1\n"
 		     "25|70|hipMemsetD32||400|1\n");
-	/* what the call leaves open the operation knows */
+	/* the operation has the values that the call lacks */
 	CHECK_STR_EQ(
 		db_text(db,
 			"SELECT apiName, size, width, kind, dst, src, dstDevice, srcDevice FROM copyop "
@@ -186,7 +186,7 @@ TEST(copies_are_in_copyapi)
 
 enum { NEW_BATCH = 100, NEW_FILL, NEW_LAUNCH, NEW_LAUNCH_DRV };
 
-/* Functions of HIP 7 as the generated wrappers have them, shortened. */
+/* Functions of HIP 7 with the signatures of the generated wrappers, shortened. */
 TEST(launches_and_copies_of_hip_7_have_rows)
 {
 	const struct spool_make_op op = { .tid = 7,
@@ -217,7 +217,7 @@ TEST(launches_and_copies_of_hip_7_have_rows)
 	SPOOL_API_SAY(&m, 7, NEW_LAUNCH, 12, 0, 4 | UINT64_C(2) << 32, 1, 64 | UINT64_C(1) << 32, 1,
 		      512, 0xb000, 0x4000, 28);
 	SPOOL_API_SAY(&m, 7, NEW_LAUNCH_DRV, 13, 0, 5, 6, 7, 32, 2, 1, 16, 0xb000, 0xf000, 28);
-	/* the batch's two copies */
+	/* the two copies of the batch */
 	spool_make_copy(&m, &op, REC_COPY_H2D, 0, 1, 4096);
 	spool_make_copy(&m, &op, REC_COPY_H2D, 0, 1, 8192);
 	spool_make_chunk_end(&m);
@@ -252,8 +252,8 @@ static void pin_functions(struct spool_make *m)
 
 #define COPY(m, at, pointer) SPOOL_API_SAY(m, 7, PIN_COPY, at, 0, 0xd0000000, pointer, 64, 1)
 
-/* The calls are by time; they stand in the trace backwards: copies, what is given back, the rest. */
-TEST(pinned_is_what_lay_in_pinned_memory_at_that_time)
+/* The calls have ascending times, but are in the trace in the order copies, releases, allocations. */
+TEST(pinned_column_follows_pinned_memory_by_time)
 {
 	static const uint64_t copies[][3] = {
 		/* time, pointer, pinned */
@@ -275,7 +275,7 @@ TEST(pinned_is_what_lay_in_pinned_memory_at_that_time)
 		snprintf(expected + strlen(expected), sizeof(expected) - strlen(expected),
 			 "%d|%d\n", (int)copies[i][0], (int)copies[i][2]);
 	}
-	/* it is given back by what comes first, whatever its name */
+	/* the first release ends it, by any function */
 	SPOOL_API_SAY(&m, 7, PIN_FREE, 20, 0, 0x10000);
 	SPOOL_API_SAY(&m, 7, PIN_FREE, 40, 0, 0x10000);
 	SPOOL_API_SAY(&m, 7, PIN_UNREGISTER, 60, 0, 0x20000);
@@ -283,7 +283,7 @@ TEST(pinned_is_what_lay_in_pinned_memory_at_that_time)
 	spool_make_chunk_end(&m);
 	spool_make_chunk(&m, 8);
 	SPOOL_API_SAY(&m, 8, PIN_MALLOC, 10, 0, 0x7ff0, 0x10000, 0x1000, 0);
-	/* the same place again, half of it */
+	/* the same address again, half the size */
 	SPOOL_API_SAY(&m, 8, PIN_HOST, 30, 0, 0x7ff0, 0x10000, 0xfff);
 	SPOOL_API_SAY(&m, 8, PIN_REGISTER, 50, 0, 0x20000, 0x10000, 0);
 	SPOOL_API_SAY(&m, 8, PIN_MALLOC, 62, 0, 0x7ff0, 0x40000, 0x1000, 0);
@@ -291,7 +291,7 @@ TEST(pinned_is_what_lay_in_pinned_memory_at_that_time)
 	SPOOL_API_SAY(&m, 8, PIN_MALLOC, 63, 2, 0x7ff0, 0x50000, 0x1000, 0); /* fails */
 	SPOOL_API_SAY(&m, 8, PIN_REGISTER, 63, 0, 0x60000, 0, 0);
 	SPOOL_API_SAY(&m, 8, PIN_MALLOC, 64, 0, 0x7ff0, 0x70000, 0x1000, 0);
-	/* a large one, and small ones in its place after it */
+	/* a large region, and later small ones within its addresses */
 	SPOOL_API_SAY(&m, 8, PIN_REGISTER, 80, 0, 0x80000, 0x100000, 0);
 	spool_api_say(&m, 8, PIN_MALLOC, 85, 0, NULL, 0); /* without arguments */
 	for (uint64_t i = 0; i < 300; i++)
@@ -307,7 +307,7 @@ TEST(pinned_is_what_lay_in_pinned_memory_at_that_time)
 		     expected);
 }
 
-TEST(graphs_are_told_apart_by_executable_replay_and_node)
+TEST(graph_operations_have_executable_launch_and_node)
 {
 	const char *db = sample(true, false);
 
@@ -318,7 +318,7 @@ TEST(graphs_are_told_apart_by_executable_replay_and_node)
 	CHECK_STR_EQ(db_text(db, "SELECT api_ptr_id - " SHIFT
 				 ", graph, graphExec, stream FROM rocpd_graphLaunchapi ORDER BY 1"),
 		     "34||0xabd0|0xa000\n35||0xabd0|0xb000\n38||0xabd0|0xa000\n");
-	/* the same node has the same number in each replay; a new executable begins again */
+	/* a node has the same number in each launch; the numbers of a new executable begin at 1 again */
 	CHECK_STR_EQ(
 		db_text(db,
 			"SELECT G.api_id - " SHIFT
@@ -330,7 +330,7 @@ TEST(graphs_are_told_apart_by_executable_replay_and_node)
 		"38|0xabd0|2|0xabe0|1|1|0|24\n38|0xabd0|2|0xabe0|1|2|0|25\n38|0xabd0|2|0xabe0|1|3|1|12\n");
 }
 
-TEST(streams_lead_to_queues)
+TEST(stream_view_lists_its_queues)
 {
 	CHECK_STR_EQ(db_text(sample(true, false),
 			     "SELECT * FROM rtl_stream ORDER BY stream, queue"),
@@ -341,8 +341,8 @@ TEST(streams_lead_to_queues)
 		     "70|0xb000|1|0|2000004500|2000004580|1\n");
 }
 
-/* What formats 3.1 says that RPD's tools need, one by one. */
-TEST(readers_of_rpd_find_what_they_need)
+/* The queries of each of RPD's tools. */
+TEST(queries_of_rpd_readers_return_rows)
 {
 	const char *db = sample(false, false);
 
@@ -378,7 +378,7 @@ TEST(readers_of_rpd_find_what_they_need)
 			"op WHERE id IN (1, 4)"),
 		"1|0|0|0|2000002000|2000002080|vadd(float const*, float const*, float*, int)|"
 		"KernelExecution\n4|0|10001|0|2000002500|2000002600||CopyHostToDevice\n");
-	/* rpd_trim: deletes what is not linked */
+	/* rpd_trim: deletes unlinked operations */
 	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM rocpd_op WHERE id NOT IN (SELECT op_id FROM "
 				"rocpd_api_ops)"),
 		     0);
@@ -407,7 +407,7 @@ TEST(readers_of_rpd_find_what_they_need)
 		     "0|1660|5080|0.326772\n");
 }
 
-TEST(what_is_odd_is_kept_and_not_joined)
+TEST(odd_call_is_kept_and_not_joined)
 {
 	const char *path = test_tmpfile("o.rtl");
 	struct spool_api call = { .tid = 70,
@@ -421,7 +421,7 @@ TEST(what_is_odd_is_kept_and_not_joined)
 
 	spool_make_begin(&m, path, 70, false);
 	spool_make_chunk(&m, 70);
-	/* no id, an impossible one, the same one twice, a domain that is none, an unknown status */
+	/* no id, an impossible id, a duplicate id, an invalid domain, an unknown status */
 	spool_api_call(&m, &call);
 	call.correlation = UINT64_MAX - 5;
 	spool_api_call(&m, &call);
@@ -451,7 +451,7 @@ TEST(what_is_odd_is_kept_and_not_joined)
 	CHECK_STR_EQ(db_text(db, "PRAGMA foreign_key_check"), "");
 }
 
-TEST(a_launch_that_names_no_kernel_and_has_no_dispatch_has_an_empty_name)
+TEST(launch_without_kernel_and_dispatch_has_empty_name)
 {
 	const char *path = test_tmpfile("u.rtl");
 	static struct spool_make m;
@@ -469,8 +469,8 @@ TEST(a_launch_that_names_no_kernel_and_has_no_dispatch_has_an_empty_name)
 		     "0x6|<>\n");
 }
 
-/* The cache of arguments is smaller than this. */
-TEST(arguments_that_never_repeat_are_all_there)
+/* More than the cache of arguments holds. */
+TEST(arguments_beyond_cache_are_all_written)
 {
 	const char *path = test_tmpfile("d.rtl");
 	static struct spool_make m;
@@ -495,7 +495,7 @@ TEST(arguments_that_never_repeat_are_all_there)
 		     50000);
 }
 
-TEST(merged_processes_keep_their_calls_apart)
+TEST(merged_processes_keep_their_own_calls)
 {
 	const char *spools[2], *db = test_tmpfile("m.db"), *twice = test_tmpfile("t.db");
 	static struct spool_make m;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* chrome_trace.c - Chrome JSON as ui.perfetto.dev reads it: the header, and the order of things
+/* chrome_trace.c - Chrome JSON for ui.perfetto.dev: the header, and the order of events
  *
  * Not here: events of GPUs (chrome_trace_gpu.c) and of threads (chrome_trace_host.c).
  */
@@ -43,7 +43,7 @@ static void put_header(struct chrome_trace *t)
 	json_key(j, "baseTimeNanoseconds");
 	json_int(j, t->base_ns);
 	if (only &&
-	    only->rank >= 0) { /* readers of kineto's traces look for it by the text `"rank": N` */
+	    only->rank >= 0) { /* readers of kineto's traces search for the text `"rank": N` */
 		json_key(j, "distributedInfo");
 		json_object(j);
 		j->spaced = true;
@@ -73,7 +73,7 @@ static void put_header(struct chrome_trace *t)
 	json_bytes(j, "\n", 1);
 }
 
-static int fill(void *arg, struct json *j)
+static int fill_trace(void *arg, struct json *j)
 {
 	struct chrome_trace *t = arg;
 	int ret;
@@ -94,5 +94,5 @@ int chrome_trace_write(struct query *q, const char *out)
 {
 	struct chrome_trace t = { .q = q, .base_ns = q->first_ns };
 
-	return output_write(q, out, fill, &t);
+	return output_write(q, out, fill_trace, &t);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* chrome_trace_args.c - the arguments of a call as JSON, from the text that the database holds
+/* chrome_trace_args.c - the arguments of a call as JSON, from their text in the database
  *
- * Numbers become numbers, {x,y,z} an array, quoted strings what they stand for, and all else
- * (pointers, enumerators) a string as it is.
+ * Numbers become numbers, {x,y,z} an array, quoted strings unescaped strings, and all other values
+ * (pointers, enumerators) strings.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 #include "store/args.h"
 
 #define MAX_NAME 128
-#define MAX_EXACT (INT64_C(1) << 53) /* readers keep numbers as doubles */
+#define MAX_EXACT (INT64_C(1) << 53) /* readers convert numbers to doubles */
 
-/* Whether the text ends in the dots of one that was cut. */
+/* Whether the text ends in "...", so it was cut. */
 static bool is_cut(const char *text)
 {
 	size_t n = strlen(text);
@@ -83,7 +83,7 @@ static int hex_digit(char c)
 				      -1;
 }
 
-/* A quoted string without its quotes and escapes, which make it only shorter. */
+/* Writes a quoted string without its quotes and escapes. */
 static void put_string(struct json *j, const char *at, const char *end)
 {
 	char *text = alloc_heap((size_t)(end - at));
@@ -110,7 +110,7 @@ static void put_string(struct json *j, const char *at, const char *end)
 	alloc_free(text);
 }
 
-/* A decimal number that a reader keeps exactly. */
+/* Writes a decimal number if a double holds it exactly. */
 static bool put_number(struct json *j, const char *at, const char *end)
 {
 	char text[40], *rest;
@@ -188,7 +188,7 @@ bool chrome_trace_args_write(struct json *j, const char *text)
 	while (*text) {
 		const char *at = name_end(text), *end;
 
-		if (!at) { /* it was cut here */
+		if (!at) { /* the text was cut here */
 			json_key(j, "...");
 			json_text(j, text);
 			break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* chrome_trace_event.c - events of Chrome JSON, and texts in them that are made once */
+/* chrome_trace_event.c - events of Chrome JSON, and cached texts in them */
 #include "export/chrome_trace/chrome_trace_internal.h"
 
 #include <errno.h>
@@ -7,9 +7,9 @@
 
 #include "base/alloc.h"
 
-#define TEXTS_MAX (8u << 20) /* bytes; then the texts of a kind are made anew */
+#define TEXTS_MAX (8u << 20) /* bytes of a cache; it is emptied when it exceeds them */
 
-/* ---- texts that are made once ---- */
+/* ---- cached texts ---- */
 
 static const struct chrome_trace_text *find_text(struct chrome_trace *t,
 						 struct chrome_trace_texts *texts, int64_t key,
@@ -78,7 +78,7 @@ void chrome_trace_event(struct chrome_trace *t, const char *phase, int64_t pid, 
 {
 	struct json *j = t->json;
 
-	/* one event on a line: the file can be looked through with grep */
+	/* one event on a line, for grep */
 	json_object(j);
 	JSON_KEY(j, "ph");
 	json_text(j, phase);
@@ -116,7 +116,7 @@ void chrome_trace_call(struct chrome_trace *t, const int64_t *row, const char *p
 void chrome_trace_op(struct chrome_trace *t, const int64_t *op, int64_t pid, int64_t tid,
 		     bool timed)
 {
-	/* one that has no begin stands at the first event */
+	/* an operation without a begin is placed at the first event */
 	int64_t begin = op[OP_START] < t->q->first_ns ? t->q->first_ns : op[OP_START];
 
 	chrome_trace_event(t, timed ? "X" : "i", pid, tid, begin);
@@ -158,8 +158,9 @@ void chrome_trace_meta(struct chrome_trace *t, const char *what, int64_t pid, in
 
 /* ---- markers and calls on a thread ---- */
 
-/* Whether it lies within what is open on the thread; then it is open too. */
-static bool nests(struct chrome_trace_thread *thread, int64_t begin, int64_t end, int64_t marker)
+/* Whether the slice is within the open ones of the thread; if so, opens it. */
+static bool push_if_nested(struct chrome_trace_thread *thread, int64_t begin, int64_t end,
+			   int64_t marker)
 {
 	while (thread->depth && thread->slices[thread->depth - 1].end_ns <= begin)
 		thread->depth--;
@@ -182,7 +183,7 @@ int chrome_trace_put_call(struct chrome_trace *t, struct chrome_trace_thread *th
 			  const int64_t *row, bool apart, chrome_trace_put_fn put, void *arg)
 {
 	int64_t begin = row[CALL_START], end = row[CALL_END];
-	/* RPD has no kinds: an instant is a range without length */
+	/* RPD has no kinds of markers: an instant is a range without length */
 	bool instant = row[CALL_MARKER] &&
 		       (row[CALL_KIND] < 0 ? begin == end : row[CALL_KIND] == REC_MARKER_MARK);
 	int ret;
@@ -191,7 +192,7 @@ int chrome_trace_put_call(struct chrome_trace *t, struct chrome_trace_thread *th
 		begin = t->q->first_ns;
 	if (instant || end < begin)
 		return put(arg, row, "i", begin, 0);
-	if (!apart && nests(thread, begin, end, row[CALL_MARKER] ? row[CALL_ID] : 0))
+	if (!apart && push_if_nested(thread, begin, end, row[CALL_MARKER] ? row[CALL_ID] : 0))
 		return put(arg, row, "X", begin, end - begin);
 	ret = put(arg, row, "b", begin, 0);
 	return ret == 0 ? put(arg, row, "e", end, 0) : ret;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* chrome_trace_gpu.c - operations as Chrome JSON: one process for each GPU, one thread for each lane
  *
- * Operations of one queue may overlap, and a reader drops what overlaps on one track. So a queue
- * has as many lanes as it has operations at one time; rows come sorted by queue and begin, and each
- * goes to the first lane that is free. What has no valid times is an instant, with its flags.
+ * Operations of one queue may overlap, but readers drop overlapping slices of one track. So a queue
+ * has as many lanes as it has simultaneous operations; rows are sorted by queue and begin, and each
+ * goes to the first free lane. An operation without valid times is an instant, with its flags.
  *
- * Where streams are known, a second process of each GPU shows the same operations by stream, with
- * a category of their own: whoever counts kernels by category counts each once.
+ * If streams are known, a second process of each GPU shows the same operations by stream, with
+ * another category, so that readers that count kernels by category count each once.
  */
 #include "export/chrome_trace/chrome_trace_internal.h"
 
@@ -23,7 +23,7 @@ struct lane {
 
 struct gpu_writer {
 	struct chrome_trace *t;
-	enum rows_order order; /* of the rows that come */
+	enum rows_order order; /* of the rows being read */
 	/* the track of the last row */
 	enum rows_order kind;
 	int64_t gpu, queue, block, pid;
@@ -31,9 +31,9 @@ struct gpu_writer {
 	struct lane *lanes;
 	size_t nr_lanes, max_lanes;
 	int64_t next_tid;
-	int64_t *pids; /* those that were introduced */
+	int64_t *pids; /* processes with metadata events so far */
 	size_t nr_pids;
-	/* texts by id, and where they come from */
+	/* texts by id, and the statements that read them */
 	struct chrome_trace_texts labels, symbols, shapes, agents, types, streams;
 	sqlite3_stmt *label, *symbol, *shape, *agent, *type, *stream, *graph, *cause, *call;
 	/* the marker or call of the last arrow */
@@ -50,7 +50,7 @@ static void make_label(struct json *j, sqlite3_stmt *row)
 	json_text(j, label_kernel(label, query_text(row, 0)));
 }
 
-/* Members of an object that is open in the file: no braces. */
+/* Members of the open object: no braces. */
 static void make_shape(struct json *j, sqlite3_stmt *row)
 {
 	const char *mangled = query_text(row, 1);
@@ -136,7 +136,7 @@ static void name_lane(struct gpu_writer *w, size_t lane, const int64_t *op)
 			  w->lanes[lane].tid);
 }
 
-/* The lane for an operation of the current track, made when all are taken. NULL: no memory. */
+/* The first free lane of the current track, or a new one. NULL: out of memory. */
 static struct lane *find_lane(struct gpu_writer *w, const int64_t *op, int64_t begin, int64_t end)
 {
 	for (size_t i = 0; i < w->nr_lanes; i++)
@@ -220,7 +220,7 @@ static int put_copy(struct gpu_writer *w, const int64_t *op)
 	return ret;
 }
 
-/* Which replay of which executable graph it is part of, where it is. */
+/* For an operation of a graph: the executable graph and the number of its launch. */
 static void put_graph(struct gpu_writer *w, const int64_t *op)
 {
 	struct json *j = w->t->json;
@@ -272,7 +272,7 @@ static int put_args(struct gpu_writer *w, const int64_t *op)
 	return ret;
 }
 
-/* Looks for the row that caused an operation: its place is where the arrow begins. */
+/* Finds the row that caused an operation, from which the arrow begins. */
 static bool find_cause(struct gpu_writer *w, int64_t id, sqlite3_stmt *stmt)
 {
 	if (w->cause_id == id)
@@ -288,9 +288,9 @@ static bool find_cause(struct gpu_writer *w, int64_t id, sqlite3_stmt *stmt)
 	return w->cause_good;
 }
 
-/* An arrow to the operation from the call that caused it, else from its marker. It begins where the
- * call does: there no call within it is open yet, so that viewers bind it to the call itself. A
- * viewer binds nothing to a slice without length. */
+/* An arrow to the operation from the call that caused it, else from its marker. It begins at the
+ * call's begin, where no inner call is open yet, so that viewers bind it to the call itself. Viewers
+ * do not bind arrows to slices without length. */
 static void put_arrow(struct gpu_writer *w, const int64_t *op, int64_t tid)
 {
 	int64_t begin = op[OP_START], end = op[OP_END];
@@ -300,7 +300,7 @@ static void put_arrow(struct gpu_writer *w, const int64_t *op, int64_t tid)
 
 	if (!call && !(op[OP_MARKER] && w->cause && find_cause(w, op[OP_MARKER], w->cause)))
 		return;
-	/* clocks of host and GPU may differ a little: the end of an arrow never lies before its begin */
+	/* clocks of host and GPU may differ a little: an arrow must not end before its begin */
 	if (begin < w->cause_begin)
 		begin = w->cause_begin;
 	if (begin >= end || w->cause_begin >= w->cause_end)
@@ -344,7 +344,7 @@ static int put_name(struct gpu_writer *w, const int64_t *op)
 	JSON_KEY(j, "name");
 	if (w->kind == ROWS_BARRIERS)
 		json_text(j, "barrier");
-	else if (w->kind == ROWS_RUNTIME) /* the name of the symbol */
+	else if (w->kind == ROWS_RUNTIME) /* OP_NAME is a kernel symbol */
 		return chrome_trace_put_text(w->t, &w->symbols, op[OP_NAME], w->symbol, make_label,
 					     false);
 	else if (op[OP_COPY])
@@ -365,7 +365,7 @@ static int put_op(struct gpu_writer *w, const int64_t *op)
 	int ret, error;
 
 	if (begin < w->t->base_ns)
-		begin = w->t->base_ns; /* one that has no begin */
+		begin = w->t->base_ns; /* no begin */
 	lane = find_lane(w, op, begin, timed ? end : begin);
 	if (!lane)
 		return -ENOMEM;
@@ -401,9 +401,9 @@ static int write_rows(struct gpu_writer *w, enum rows_order order)
 	return rows_ops(w->t->q, order, take_row, w);
 }
 
-/* ---- the whole ---- */
+/* ---- writing the events ---- */
 
-static int prepare(struct gpu_writer *w)
+static int prepare_writer(struct gpu_writer *w)
 {
 	struct query *q = w->t->q;
 	const struct query_sql all[] = {
@@ -415,13 +415,13 @@ static int prepare(struct gpu_writer *w)
 		  q->has_graphs ?
 			  "SELECT exec, replay, node FROM temp.query_graph WHERE op_id = ?1" :
 			  NULL },
-		/* the rest is of our databases */
+		/* databases of rtl only */
 		{ &w->shape, "SELECT Y.demangled, Y.name, S.grid_x, S.grid_y, S.grid_z, S.group_x, "
 			     "S.group_y, S.group_z, S.group_size, S.private_size FROM rtl_shape S "
 			     "JOIN rtl_kernel_symbol Y ON Y.id = S.kernel_id WHERE S.id = ?1" },
 		{ &w->agent, "SELECT label FROM rtl_agent WHERE id = ?1" },
 		{ &w->symbol, "SELECT demangled FROM rtl_kernel_symbol WHERE id = ?1" },
-		/* ranges of start and stop lie on no thread's track: no arrow can begin there */
+		/* ranges of start and stop are not on a thread's track: no arrow can begin there */
 		{ &w->cause,
 		  "SELECT A.pid, A.tid, A.start, A.end FROM rocpd_api A JOIN "
 		  "rtl_marker_data M ON M.api_id = A.id WHERE A.id = ?1 AND M.kind <> 2" },
@@ -430,7 +430,7 @@ static int prepare(struct gpu_writer *w)
 	return query_prepare_all(q, all, q->ours ? sizeof(all) / sizeof(all[0]) : 5);
 }
 
-static void fini(struct gpu_writer *w)
+static void free_writer(struct gpu_writer *w)
 {
 	sqlite3_stmt *const stmts[] = { w->label,  w->symbol, w->type,	w->shape, w->agent,
 					w->stream, w->graph,  w->cause, w->call };
@@ -450,7 +450,7 @@ static void fini(struct gpu_writer *w)
 int chrome_trace_gpu_write(struct chrome_trace *t)
 {
 	struct gpu_writer w = { .t = t, .next_tid = 1 };
-	int ret = prepare(&w);
+	int ret = prepare_writer(&w);
 
 	if (ret == 0 && t->q->streams)
 		ret = write_rows(&w, ROWS_BY_STREAM);
@@ -460,6 +460,6 @@ int chrome_trace_gpu_write(struct chrome_trace *t)
 		ret = write_rows(&w, ROWS_RUNTIME);
 	if (ret == 0)
 		ret = write_rows(&w, ROWS_BARRIERS);
-	fini(&w);
+	free_writer(&w);
 	return ret;
 }

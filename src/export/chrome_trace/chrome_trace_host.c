@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* chrome_trace_host.c - markers and calls as Chrome JSON: one process for each traced one
+/* chrome_trace_host.c - markers and calls as Chrome JSON: one process for each traced process
  *
- * What a thread did nests: a slice on the thread's track. Ranges of start and stop may overlap
- * anything, and so may damaged nesting: those become asynchronous events, which have tracks of their
+ * Calls and ranges of a thread nest: they are slices on the thread's track. Ranges of start and stop may overlap
+ * others, and so may damaged ones: they become asynchronous events, which have tracks of their
  * own. An instant marker is an instant.
  */
 #include "export/chrome_trace/chrome_trace_internal.h"
@@ -33,7 +33,7 @@ static bool is_known(const struct query *q, int64_t pid)
 	return false;
 }
 
-static void introduce(struct host_writer *w, int64_t pid, int64_t tid)
+static void introduce_thread(struct host_writer *w, int64_t pid, int64_t tid)
 {
 	struct chrome_trace_thread *thread = &w->thread;
 	char name[64];
@@ -48,7 +48,7 @@ static void introduce(struct host_writer *w, int64_t pid, int64_t tid)
 	thread->depth = 0;
 }
 
-/* Names of threads, where they are known. */
+/* Writes the known names of threads. */
 static int name_threads(struct chrome_trace *t)
 {
 	sqlite3_stmt *row = NULL;
@@ -143,7 +143,7 @@ static int take_row(void *arg, const int64_t *row)
 	bool apart = row[CALL_MARKER] && row[CALL_KIND] == REC_MARKER_START;
 
 	if (!w->thread.open || w->thread.pid != row[CALL_PID] || w->thread.tid != row[CALL_TID])
-		introduce(w, row[CALL_PID], row[CALL_TID]);
+		introduce_thread(w, row[CALL_PID], row[CALL_TID]);
 	return chrome_trace_put_call(w->t, &w->thread, row, apart, put_event, w);
 }
 
@@ -153,7 +153,7 @@ int chrome_trace_host_write(struct chrome_trace *t)
 	struct query *q = t->q;
 	int ret;
 
-	/* processes that the file tells of, with what their names should say */
+	/* all processes of the file, with their names */
 	for (size_t i = 0; i < q->nr_processes; i++)
 		name_process(&w, q->processes[i].pid, q->processes[i].name);
 	ret = name_threads(t);

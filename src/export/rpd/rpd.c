@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rpd.c - writes and merges databases: one temporary file, renamed when it is whole
+/* rpd.c - writes and merges databases: one temporary file, renamed when it is complete
  *
  * Threads:  one.
- * Fails:    the temporary file is removed, OUT and the inputs stay as they were.
+ * Fails:    the temporary file is removed; OUT and the inputs do not change.
  * Not here: tables (rpd_schema.c), rows (rpd_spool.c, rpd_merge.c).
  */
 #include "export/rpd/rpd_internal.h"
@@ -71,8 +71,8 @@ int rpd_take_trace(struct rpd *r, const char *trace_id, const char *path)
 	for (size_t i = 0; i < r->nr_traces; i++) {
 		if (strcmp(r->traces[i], trace_id) == 0)
 			return rpd_fail(r, -EEXIST,
-					"%s: holds trace %s, which is in another input "
-					"already: give each trace once",
+					"%s: contains trace %s, which is in another input, "
+					"too: give each trace once",
 					path, trace_id);
 	}
 	traces = alloc_resize(r->traces, r->nr_traces + 1, sizeof(*traces));
@@ -83,13 +83,14 @@ int rpd_take_trace(struct rpd *r, const char *trace_id, const char *path)
 	return 0;
 }
 
-/* What can be said before any work: OUT is there, or is no place for a file. */
+/* Checks before any work: OUT exists, or can't be a file. */
 static int check_out(struct rpd *r)
 {
 	struct stat st;
 
 	if (!r->out[0] || strlen(r->out) >= PATH_MAX)
-		return rpd_fail(r, -EINVAL, "%s: is no name for a file", r->out);
+		return rpd_fail(r, -EINVAL, "%s: is not a file name; choose another with -o",
+				r->out);
 	if (stat(r->out, &st) < 0)
 		return 0;
 	if (!S_ISREG(st.st_mode))
@@ -97,13 +98,12 @@ static int check_out(struct rpd *r)
 				"%s: is %s, a database can't be written there", r->out,
 				S_ISDIR(st.st_mode) ? "a directory" : "not a regular file");
 	if (!r->opt->force)
-		return rpd_fail(r, -EEXIST,
-				"%s: exists; --force replaces it, -o NAME writes elsewhere",
+		return rpd_fail(r, -EEXIST, "%s: exists; use --force to replace it, or -o NAME",
 				r->out);
 	return 0;
 }
 
-static int move(struct rpd *r)
+static int rename_output(struct rpd *r)
 {
 	int error;
 
@@ -111,23 +111,25 @@ static int move(struct rpd *r)
 			    renameat2(AT_FDCWD, r->tmp, AT_FDCWD, r->out, RENAME_NOREPLACE) == 0)
 		return 0;
 	error = errno;
-	/* a file system without that flag */
+	/* the file system does not support the flag */
 	if (error == EINVAL && !r->opt->force && access(r->out, F_OK) != 0 &&
 	    rename(r->tmp, r->out) == 0)
 		return 0;
 	if (error == EEXIST)
-		return rpd_fail(r, -EEXIST, "%s: exists; it was made meanwhile", r->out);
-	return rpd_fail(r, -error, "%s: can't be given its name: %s", r->out, strerror(error));
+		return rpd_fail(r, -EEXIST,
+				"%s: exists: another program made it meanwhile; try again", r->out);
+	return rpd_fail(r, -error, "%s: the database can't be renamed to it: %s", r->out,
+			strerror(error));
 }
 
-static int begin(struct rpd *r)
+static int begin_database(struct rpd *r)
 {
 	int ret = check_out(r);
 
 	if (ret < 0)
 		return ret;
 	snprintf(r->tmp, sizeof(r->tmp), "%s.tmp-%ld", r->out, (long)getpid());
-	/* of a process with our pid that was killed */
+	/* left by a killed process with the same pid */
 	unlink(r->tmp);
 	ret = rpd_db_open(r);
 	if (ret == 0)
@@ -154,7 +156,7 @@ static int write_identity(struct rpd *r)
 	return ret;
 }
 
-static int finish(struct rpd *r)
+static int finish_database(struct rpd *r)
 {
 	int ret = write_identity(r);
 
@@ -171,12 +173,12 @@ static int finish(struct rpd *r)
 		ret = rpd_db_fail(r, r->out);
 	if (ret == 0) {
 		r->db = NULL;
-		ret = move(r);
+		ret = rename_output(r);
 	}
 	return ret;
 }
 
-static void fini(struct rpd *r, int ret)
+static void free_job(struct rpd *r, int ret)
 {
 	struct job_result *res = r->res;
 
@@ -224,7 +226,7 @@ static int add_input(struct rpd *r, const char *path, bool spools_only)
 			       path);
 		break;
 	default:
-		/* says what is wrong with it where it is no spool either */
+		/* reports the error if it isn't a spool either */
 		ret = rpd_spool_add(r, path);
 		break;
 	}
@@ -250,12 +252,12 @@ static int write_inputs(const char *const *inputs, size_t nr, const char *out,
 	verdict_init(&r->verdict);
 	for (size_t i = 0; i < nr; i++)
 		r->total += file_size(inputs[i]);
-	ret = begin(r);
+	ret = begin_database(r);
 	for (size_t i = 0; i < nr && ret == 0; i++)
 		ret = add_input(r, inputs[i], spools_only);
 	if (ret == 0)
-		ret = finish(r);
-	fini(r, ret);
+		ret = finish_database(r);
+	free_job(r, ret);
 	return ret;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* rpd_api.c - the calls of one process as rows, and what RPD keeps of launches, copies and graphs
+/* rpd_api.c - the calls of one process as rows, and RPD's tables of launches, copies and graphs
  *
- * What a function is follows from the roles of its arguments (event/format.h), looked up once for each
- * function. The same arguments come again and again, so their text is kept by their words: memory is
- * bounded, and a text that falls out is written again, as RPD allows.
+ * The roles of its arguments (event/format.h) determine the tables of a function, looked up once for each
+ * function. The same arguments repeat often, so a cache keeps their texts by their words: memory is
+ * bounded, and an evicted text is written again, as RPD allows.
  */
 #include "export/rpd/rpd_internal.h"
 
@@ -17,8 +17,8 @@
 
 #define NR_SETS 4096u /* a cache, by hash: sets of WAYS */
 #define WAYS 4u
-#define ARGS_WORDS 14u	      /* calls with more are written each time */
-#define ARGS_TEXT (64u << 10) /* longer ones are cut */
+#define ARGS_WORDS 14u	      /* calls with more words are not cached */
+#define ARGS_TEXT (64u << 10) /* longer texts are cut */
 
 struct rpd_args {
 	int64_t id; /* 0: empty */
@@ -70,43 +70,44 @@ static const char *const roles[NR_ROLES] = {
 
 struct rpd_fn {
 	int64_t name; /* string id */
-	uint32_t in;  /* which tables its calls are in, beside RPD_IN_API */
-	int32_t kind; /* hipMemcpyKind that the name says, or -1 */
+	uint32_t in;  /* the tables of its calls, beside RPD_IN_API */
+	int32_t kind; /* hipMemcpyKind that the name implies, or -1 */
 	bool async;
-	uint8_t scale;		 /* bytes of one of what ROLE_BYTES and ROLE_WIDTH count */
-	int16_t words[NR_ROLES]; /* index, -1: no such argument */
+	uint8_t scale;		 /* bytes of one unit of ROLE_BYTES and ROLE_WIDTH */
+	int16_t words[NR_ROLES]; /* index of the word, -1: no such argument */
 };
 
-static bool has(const struct rpd_fn *fn, enum role role)
+static bool has_role(const struct rpd_fn *fn, enum role role)
 {
 	return fn->words[role] >= 0;
 }
 
-static bool begins(const char *name, const char *prefix)
+static bool begins_with(const char *name, const char *prefix)
 {
 	return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-/* Graph functions are RPD's choice of them: those that say which graph came from which stream and
- * which executable from which graph. */
+/* The tables of a function's calls. Graph functions are those that RPD lists: they relate streams to graphs and
+ * graphs to executables. */
 static uint32_t tables_of(const struct rpd_fn *fn, const struct store_op *op)
 {
 	const char *name = op->name;
 
 	if (op->domain != REC_API_HIP)
 		return 0;
-	if (begins(name, "hipGraphLaunch"))
+	if (begins_with(name, "hipGraphLaunch"))
 		return RPD_IN_GRAPHLAUNCHAPI;
-	if (begins(name, "hipStreamBeginCapture") || begins(name, "hipStreamEndCapture") ||
-	    begins(name, "hipGraphInstantiate"))
+	if (begins_with(name, "hipStreamBeginCapture") ||
+	    begins_with(name, "hipStreamEndCapture") || begins_with(name, "hipGraphInstantiate"))
 		return RPD_IN_GRAPHAPI;
-	/* nodes of graphs are launched and copied by nobody yet */
-	if (has(fn, ROLE_GRAPH) || has(fn, ROLE_EXEC) || has(fn, ROLE_NODE))
+	/* functions that add graph nodes do not launch or copy anything */
+	if (has_role(fn, ROLE_GRAPH) || has_role(fn, ROLE_EXEC) || has_role(fn, ROLE_NODE))
 		return 0;
-	if ((has(fn, ROLE_GRID) || has(fn, ROLE_GRIDX) || has(fn, ROLE_GLOBALX)) &&
-	    (has(fn, ROLE_KERNEL) || has(fn, ROLE_NAME)) && has(fn, ROLE_STREAM))
+	if ((has_role(fn, ROLE_GRID) || has_role(fn, ROLE_GRIDX) || has_role(fn, ROLE_GLOBALX)) &&
+	    (has_role(fn, ROLE_KERNEL) || has_role(fn, ROLE_NAME)) && has_role(fn, ROLE_STREAM))
 		return RPD_IN_KERNELAPI;
-	if (begins(name, "hipMemcpy") || begins(name, "hipMemset") || begins(name, "hipDrvMemcpy"))
+	if (begins_with(name, "hipMemcpy") || begins_with(name, "hipMemset") ||
+	    begins_with(name, "hipDrvMemcpy"))
 		return RPD_IN_COPYAPI;
 	return 0;
 }
@@ -126,25 +127,25 @@ static int32_t kind_of(const char *name)
 	return -1;
 }
 
-/* Arguments that have no role, but a meaning of this function alone. */
-static void know_by_name(struct rpd_fn *fn, const struct store_op *op)
+/* Arguments without a role, which mean something in certain functions only. */
+static void find_roles_by_name(struct rpd_fn *fn, const struct store_op *op)
 {
-	enum role other = has(fn, ROLE_SRC) ? ROLE_DST : ROLE_SRC;
+	enum role other = has_role(fn, ROLE_SRC) ? ROLE_DST : ROLE_SRC;
 
 	fn->scale = 1;
-	if (begins(op->name, "hipMemsetD16") || begins(op->name, "hipMemsetD2D16"))
+	if (begins_with(op->name, "hipMemsetD16") || begins_with(op->name, "hipMemsetD2D16"))
 		fn->scale = 2;
-	else if (begins(op->name, "hipMemsetD32") || begins(op->name, "hipMemsetD2D32"))
+	else if (begins_with(op->name, "hipMemsetD32") || begins_with(op->name, "hipMemsetD2D32"))
 		fn->scale = 4;
 	for (uint32_t i = 0; i < op->nr_args; i++) {
-		if (strcmp(op->args[i].name, "symbol") == 0 && !has(fn, other))
+		if (strcmp(op->args[i].name, "symbol") == 0 && !has_role(fn, other))
 			fn->words[other] = (int16_t)op->args[i].word;
 		if (strcmp(op->args[i].name, "count") == 0 && fn->scale > 1)
 			fn->words[ROLE_BYTES] = (int16_t)op->args[i].word;
 	}
 }
 
-static void know(struct rpd_fn *fn, const struct store_op *op)
+static void find_roles(struct rpd_fn *fn, const struct store_op *op)
 {
 	for (int role = 0; role < NR_ROLES; role++) {
 		fn->words[role] = -1;
@@ -153,7 +154,7 @@ static void know(struct rpd_fn *fn, const struct store_op *op)
 				fn->words[role] = (int16_t)op->args[i].word;
 		}
 	}
-	know_by_name(fn, op);
+	find_roles_by_name(fn, op);
 	fn->in = tables_of(fn, op);
 	fn->kind = kind_of(op->name);
 	fn->async = strstr(op->name, "Async") != NULL;
@@ -175,11 +176,11 @@ int rpd_api_begin(struct rpd_process *p)
 	p->args_text = alloc_heap(ARGS_TEXT);
 	if (!p->fns || !p->args || !p->args_text)
 		return rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
-	/* of domain 0, which is damage, too */
+	/* also domain 0, of damaged records */
 	for (int i = 0; i < REC_API_NR_DOMAINS && ret == 0; i++)
 		ret = rpd_spool_string(p, domains[i] ? domains[i] : "unknown", &p->domain_api[i]);
 	for (size_t i = 0; i < nr && ret == 0; i++) {
-		know(&p->fns[i], &p->ops[i]);
+		find_roles(&p->fns[i], &p->ops[i]);
 		ret = rpd_spool_string(p, p->ops[i].name, &p->fns[i].name);
 	}
 	if (ret == 0) {
@@ -206,7 +207,7 @@ static int write_args(struct rpd_process *p, const struct store_api *api, int64_
 	return rpd_db_insert(p->r, p->add_ustring, "it", *id, p->args_text);
 }
 
-/* The arguments' text as an id. */
+/* The string id of the arguments' text. */
 static int args_of(struct rpd_process *p, const struct store_api *api, int64_t *id)
 {
 	uint32_t fn = (uint32_t)(api->op - p->ops);
@@ -228,7 +229,7 @@ static int args_of(struct rpd_process *p, const struct store_api *api, int64_t *
 		}
 	}
 	ret = write_args(p, api, id);
-	/* the one that goes: any, but not always the same */
+	/* evict any way, but not always the same */
 	args += *id % WAYS;
 	args->id = *id;
 	args->fn = fn;
@@ -237,21 +238,21 @@ static int args_of(struct rpd_process *p, const struct store_api *api, int64_t *
 	return ret;
 }
 
-static uint64_t word(const struct rpd_fn *fn, const struct store_api *api, enum role role,
-		     uint64_t fallback)
+static uint64_t word_of(const struct rpd_fn *fn, const struct store_api *api, enum role role,
+			uint64_t fallback)
 {
-	return has(fn, role) ? api->words[fn->words[role]] : fallback;
+	return has_role(fn, role) ? api->words[fn->words[role]] : fallback;
 }
 
-static int64_t handle(const struct rpd_fn *fn, const struct store_api *api, enum role role)
+static int64_t handle_of(const struct rpd_fn *fn, const struct store_api *api, enum role role)
 {
-	return (int64_t)word(fn, api, role, (uint64_t)RPD_NO_HANDLE);
+	return (int64_t)word_of(fn, api, role, (uint64_t)RPD_NO_HANDLE);
 }
 
-/* Graphs and their executables: a call that failed has none. */
-static int64_t made(const struct rpd_fn *fn, const struct store_api *api, enum role role)
+/* The handle of a graph or executable that the call made; none if it failed. */
+static int64_t created_handle(const struct rpd_fn *fn, const struct store_api *api, enum role role)
 {
-	int64_t value = handle(fn, api, role);
+	int64_t value = handle_of(fn, api, role);
 
 	return value ? value : RPD_NO_HANDLE;
 }
@@ -259,7 +260,7 @@ static int64_t made(const struct rpd_fn *fn, const struct store_api *api, enum r
 static void fill_size(const struct rpd_fn *fn, const struct store_api *api, enum role whole,
 		      enum role x, int64_t out[3])
 {
-	if (has(fn, whole)) {
+	if (has_role(fn, whole)) {
 		const uint64_t *words = &api->words[fn->words[whole]];
 
 		out[0] = (uint32_t)words[0];
@@ -268,10 +269,10 @@ static void fill_size(const struct rpd_fn *fn, const struct store_api *api, enum
 		return;
 	}
 	for (int i = 0; i < 3; i++)
-		out[i] = (uint32_t)word(fn, api, x + (enum role)i, 0);
+		out[i] = (uint32_t)word_of(fn, api, x + (enum role)i, 0);
 }
 
-/* The kernel's name as the call says it; 0: it does not. */
+/* The string id of the kernel's name in the call's arguments; 0: the call has none. */
 static int name_of(struct rpd_process *p, uint64_t string, int64_t *id)
 {
 	const char *mangled = string ? index_string(p->index, string) : "";
@@ -300,20 +301,20 @@ static int name_of(struct rpd_process *p, uint64_t string, int64_t *id)
 static int fill_launch(struct rpd_process *p, const struct rpd_fn *fn, const struct store_api *api,
 		       struct rpd_row *row)
 {
-	bool global = has(fn, ROLE_GLOBALX);
+	bool global = has_role(fn, ROLE_GLOBALX);
 	int ret;
 
 	fill_size(fn, api, ROLE_BLOCK, ROLE_BLOCKX, row->group);
 	fill_size(fn, api, ROLE_GRID, global ? ROLE_GLOBALX : ROLE_GRIDX, row->grid);
-	/* work-items are brought into line with the others */
+	/* convert work-items to workgroups, as in the other functions */
 	for (int i = 0; i < 3 && global; i++) {
 		if (row->group[i])
 			row->grid[i] = (row->grid[i] + row->group[i] - 1) / row->group[i];
 	}
-	row->stream = handle(fn, api, ROLE_STREAM);
-	row->shared = (uint32_t)word(fn, api, ROLE_SHARED, 0);
+	row->stream = handle_of(fn, api, ROLE_STREAM);
+	row->shared = (uint32_t)word_of(fn, api, ROLE_SHARED, 0);
 	row->private = 0;
-	ret = name_of(p, word(fn, api, ROLE_NAME, 0), &row->kernel_name);
+	ret = name_of(p, word_of(fn, api, ROLE_NAME, 0), &row->kernel_name);
 	if (ret == 0 && !row->kernel_name) {
 		row->kernel_name = p->empty_string;
 		p->nr_unnamed++;
@@ -330,20 +331,20 @@ static bool is_pinned(const struct rpd_process *p, const struct store_api *api, 
 static void fill_copy(const struct rpd_process *p, const struct rpd_fn *fn,
 		      const struct store_api *api, struct rpd_row *row)
 {
-	row->stream = handle(fn, api, ROLE_STREAM);
-	row->bytes = (int64_t)(word(fn, api, ROLE_BYTES, 0) * fn->scale);
-	row->width = (int64_t)(word(fn, api, ROLE_WIDTH, 0) * fn->scale);
-	row->height = (int64_t)word(fn, api, ROLE_HEIGHT, 0);
-	row->kind = (int32_t)word(fn, api, ROLE_KIND, (uint64_t)(int64_t)fn->kind);
-	row->dst = handle(fn, api, ROLE_DST);
-	row->src = handle(fn, api, ROLE_SRC);
-	row->dst_device = (int32_t)word(fn, api, ROLE_DSTDEV, UINT64_MAX);
-	row->src_device = (int32_t)word(fn, api, ROLE_SRCDEV, UINT64_MAX);
+	row->stream = handle_of(fn, api, ROLE_STREAM);
+	row->bytes = (int64_t)(word_of(fn, api, ROLE_BYTES, 0) * fn->scale);
+	row->width = (int64_t)(word_of(fn, api, ROLE_WIDTH, 0) * fn->scale);
+	row->height = (int64_t)word_of(fn, api, ROLE_HEIGHT, 0);
+	row->kind = (int32_t)word_of(fn, api, ROLE_KIND, (uint64_t)(int64_t)fn->kind);
+	row->dst = handle_of(fn, api, ROLE_DST);
+	row->src = handle_of(fn, api, ROLE_SRC);
+	row->dst_device = (int32_t)word_of(fn, api, ROLE_DSTDEV, UINT64_MAX);
+	row->src_device = (int32_t)word_of(fn, api, ROLE_SRCDEV, UINT64_MAX);
 	row->sync = !fn->async;
 	row->pinned = is_pinned(p, api, row->dst) || is_pinned(p, api, row->src);
 }
 
-/* What the call has beyond rocpd_api; nothing of it is known without arguments. */
+/* Fills in the columns beyond rocpd_api; a call without arguments has none. */
 static int fill_more(struct rpd_process *p, const struct rpd_fn *fn, const struct store_api *api,
 		     struct rpd_row *row)
 {
@@ -357,9 +358,9 @@ static int fill_more(struct rpd_process *p, const struct rpd_fn *fn, const struc
 		fill_copy(p, fn, api, row);
 		return 0;
 	default:
-		row->graph = made(fn, api, ROLE_GRAPH);
-		row->exec = made(fn, api, ROLE_EXEC);
-		row->stream = handle(fn, api, ROLE_STREAM);
+		row->graph = created_handle(fn, api, ROLE_GRAPH);
+		row->exec = created_handle(fn, api, ROLE_EXEC);
+		row->stream = handle_of(fn, api, ROLE_STREAM);
 		return 0;
 	}
 }
@@ -399,7 +400,7 @@ int rpd_api_finish(struct rpd_process *p)
 {
 	int ret = 0;
 
-	/* launches that did not say which kernel: the one that their first dispatch ran */
+	/* launches without a kernel's name get that of their first dispatch */
 	if (p->nr_unnamed)
 		ret = rpd_db_exec(
 			p->r,

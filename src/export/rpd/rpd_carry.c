@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rpd_carry.c - how a merge carries each column of a table over
+/* rpd_carry.c - how a merge copies each column of a table
  *
- * A column that the other file does not have (older generations of RPD) gets a default. Nothing is looked
- * up row by row: an id that refers to a row and the row's own id move by the same amount.
+ * A column that the other file lacks (older generations of RPD) gets a default. No id is looked
+ * up: ids and references to them change by the same amount.
  */
 #include "export/rpd/rpd_internal.h"
 
@@ -19,7 +19,7 @@ bool rpd_carry_has(struct rpd *r, const char *table, const char *column)
 		       table, column) > 0;
 }
 
-/* Appends the expression that carries one column over. */
+/* Appends the expression that copies one column. */
 static void add_column(const struct rpd_carry_to *to, sqlite3_str *list,
 		       const struct rpd_table *table, const struct rpd_column *column)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* rpd_db.c - SQLite as the writer uses it: a new file, no journal, every error as a sentence
+/* rpd_db.c - SQLite for the writer: a new file, no journal, every error as a message
  *
- * There is no journal because the file is a temporary one until it is whole: what fails is removed.
+ * There is no journal, because the file is temporary until it is complete and removed after an error.
  */
 #include "export/rpd/rpd_internal.h"
 
@@ -20,7 +20,7 @@ int rpd_db_fail(struct rpd *r, const char *what)
 	case SQLITE_FULL:
 		return rpd_fail(r, -ENOSPC,
 				"%s: No space left on device; nothing was changed, the inputs are "
-				"kept: make room, or write elsewhere with -o",
+				"kept: free some space, or choose another file with -o",
 				what);
 	case SQLITE_NOMEM:
 		return rpd_fail(r, -ENOMEM, "%s: out of memory", what);

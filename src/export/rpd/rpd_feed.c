@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* rpd_feed.c - rows of operations and calls in bulk
  *
- * Rows are gathered in an array that SQL sees as virtual tables, and moved with INSERT ... SELECT:
+ * Rows are collected in an array that SQL reads as virtual tables, and written with INSERT ... SELECT:
  * one statement for a few thousand rows instead of bind, step and reset for each, and the
- * bookkeeping of AUTOINCREMENT once instead of for each row. Measured, that is 1.5 times the speed
- * of prepared single-row inserts into tables without AUTOINCREMENT.
+ * bookkeeping of AUTOINCREMENT once instead of for each row. Measured, that is 1.5 times as fast
+ * as prepared single-row inserts into tables without AUTOINCREMENT.
  */
 #include "export/rpd/rpd_internal.h"
 
@@ -15,7 +15,7 @@
 #include "base/alloc.h"
 
 #define NR_ROWS 2048u
-#define NR_HANDLES 4u /* that a row can have */
+#define NR_HANDLES 4u /* of one row, at most */
 
 #define NR_TARGETS 11
 
@@ -64,7 +64,7 @@ static const struct target targets[NR_TARGETS] = {
 	    COL(marker), COL(thread), COL(shape), COL(flags), COL(begin_ticks), COL(end_ticks) },
 	  "INSERT INTO rtl_op_runtime SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12 "
 	  "FROM rtl_feed_runtime" },
-	/* damage may bring the same call twice: the first one stays */
+	/* a damaged trace may have the same call twice: keep the first */
 	{ "rtl_feed_api",
 	  RPD_IN_API,
 	  9,
@@ -128,7 +128,7 @@ struct cursor {
 	sqlite3_vtab_cursor base;
 	const struct target *target;
 	const struct rpd_row *at, *end;
-	char handles[NR_HANDLES][2 + 16]; /* of the row, until the next one */
+	char handles[NR_HANDLES][2 + 16]; /* texts of the current row's handles */
 	unsigned int nr_handles;
 };
 
@@ -185,7 +185,7 @@ static int feed_close(sqlite3_vtab_cursor *cursor)
 	return SQLITE_OK;
 }
 
-static void skip(struct cursor *cursor)
+static void skip_rows(struct cursor *cursor)
 {
 	while (cursor->at < cursor->end && !(cursor->at->in & cursor->target->mask))
 		cursor->at++;
@@ -204,7 +204,7 @@ static int feed_filter(sqlite3_vtab_cursor *base, int idx, const char *name, int
 	cursor->target = aux->target;
 	cursor->at = aux->feed->rows;
 	cursor->end = cursor->at + aux->feed->nr;
-	skip(cursor);
+	skip_rows(cursor);
 	return SQLITE_OK;
 }
 
@@ -213,7 +213,7 @@ static int feed_next(sqlite3_vtab_cursor *base)
 	struct cursor *cursor = (struct cursor *)base;
 
 	cursor->at++;
-	skip(cursor);
+	skip_rows(cursor);
 	return SQLITE_OK;
 }
 
@@ -269,7 +269,7 @@ static int feed_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
 	return SQLITE_OK;
 }
 
-/* No xCreate: the tables exist in this connection only and leave nothing in the file. */
+/* No xCreate: the tables exist in this connection only, not in the file. */
 static const sqlite3_module module = {
 	.xConnect = feed_connect,
 	.xBestIndex = feed_best,

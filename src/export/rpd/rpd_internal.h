@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* rpd_internal.h - what the files of the database writer share
+/* rpd_internal.h - shared by the files of the database writer
  *
- *	rpd.c		the interface: names, temporary file, order of things
+ *	rpd.c		the interface: names, temporary file, order of steps
  *	rpd_db.c	SQLite: open, run, errors as text
  *	rpd_tables.c	every table and its columns
  *	rpd_schema.c	makes tables, views, indexes
  *	rpd_feed.c	rows of operations in bulk
- *	rpd_meta.c	what operations refer to, and losses
+ *	rpd_meta.c	metadata and losses
  *	rpd_spool.c	operations of a spool
  *	rpd_api.c	calls of a spool
- *	rpd_pinned.c	which host memory was pinned when
+ *	rpd_pinned.c	pinned host memory by time
  *	rpd_marker.c	markers
  *	rpd_merge.c	rows of another database
  *	rpd_carry.c	its tables and columns
- *	identify_file.c what kind of file an input is
+ *
  */
 #ifndef RTL_EXPORT_RPD_INTERNAL_H
 #define RTL_EXPORT_RPD_INTERNAL_H
@@ -33,7 +33,7 @@
 #include "store/verdict.h"
 
 #define RPD_BLOCK (INT64_C(1) << 32)
-/* Numbers of a process from here on are damage: they could reach into another's block. */
+/* Larger ids of a process are damage: they could reach into the block of another process. */
 #define RPD_MAX_LOCAL (UINT64_C(1) << 40)
 #define RPD_PID_STRIDE INT64_C(10000000)
 #define RPD_GPU_STRIDE INT64_C(1000)
@@ -51,11 +51,11 @@ struct rpd {
 	int64_t next_block;
 	struct rpd_node *nodes;
 	size_t nr_nodes;
-	char (*traces)[33]; /* trace ids taken so far */
+	char (*traces)[33]; /* ids of the traces written so far */
 	size_t nr_traces;
 	struct verdict verdict;
 	struct rpd_feed *feed;
-	uint64_t done, total; /* bytes, for progress */
+	uint64_t done, total; /* bytes, for the progress bar */
 	uint64_t progress_ns;
 };
 
@@ -69,10 +69,10 @@ int rpd_db_execf(struct rpd *r, const char *fmt, ...);
 int rpd_db_prepare(struct rpd *r, sqlite3_stmt **stmt, const char *sql);
 /* Steps a statement that returns no rows, and resets it. */
 int rpd_db_step(struct rpd *r, sqlite3_stmt *stmt);
-/* Binds and steps: types is one letter for each value: i int64_t, t const char *, n an int64_t that is not
- * used: NULL, e const char * whose "" is NULL. */
+/* Binds and steps. `types` has one letter for each value: i int64_t; t const char *; n an int64_t that is ignored, binds NULL;
+ * e const char *, "" binds NULL. */
 int rpd_db_insert(struct rpd *r, sqlite3_stmt *stmt, const char *types, ...);
-/* The first column of the first row; fallback where there is none. */
+/* The first column of the first row; fallback without a row. */
 int64_t rpd_db_int(struct rpd *r, int64_t fallback, const char *fmt, ...);
 /* Turns the last SQLite error into res->error; `what` is the file. Returns -errno. */
 int rpd_db_fail(struct rpd *r, const char *what);
@@ -81,9 +81,9 @@ int rpd_db_fail(struct rpd *r, const char *what);
 
 /* rpd.c */
 int rpd_progress(struct rpd *r, uint64_t done_of_input);
-/* The node number of a host, given out in the order of first use. Negative: -ENOMEM. */
+/* The node number of a host, in the order of first use. Negative: -ENOMEM. */
 int64_t rpd_node_of(struct rpd *r, const char *host, const char *boot_id);
-/* -EEXIST when that trace is in the database already. */
+/* Registers a trace; -EEXIST if it is in the database already. */
 int rpd_take_trace(struct rpd *r, const char *trace_id, const char *path);
 
 /* rpd_schema.c */
@@ -105,7 +105,7 @@ enum {
 
 #define RPD_SIGNAL_SIZE 96
 
-/* No handle: the column is ''. No address is this. */
+/* No handle: the column is ''. Not a valid address. */
 #define RPD_NO_HANDLE INT64_MIN
 #define RPD_NO_STATUS INT64_MIN
 
@@ -132,7 +132,7 @@ struct rpd_row {
 struct rpd_feed;
 int rpd_feed_create(struct rpd_feed **out, struct rpd *r);
 void rpd_feed_destroy(struct rpd_feed *feed);
-/* Room for one row; NULL: rpd_feed_flush() first. The caller fills all that its `in` uses. */
+/* Returns one row to fill; NULL: call rpd_feed_flush() first. The caller sets all fields of the tables in its `in`. */
 struct rpd_row *rpd_feed_row(struct rpd_feed *feed);
 int rpd_feed_flush(struct rpd_feed *feed);
 
@@ -143,7 +143,7 @@ struct rpd_args;
 struct rpd_pinned;
 
 struct rpd_span {
-	int64_t begin, end; /* begin 0: no operation so far */
+	int64_t begin, end; /* begin 0: no operation yet */
 	uint64_t nr;
 };
 
@@ -153,13 +153,13 @@ struct rpd_text {
 };
 #define RPD_TEXTS 4096u
 
-/* One process being written. */
+/* The process being written. */
 struct rpd_process {
 	struct rpd *r;
 	struct index *index;
 	const char *path;
 	int64_t base, node, pid;
-	int64_t call_base; /* added to correlation ids; that of a call is its row */
+	int64_t call_base; /* added to correlation ids; the sum is the id of the call's row */
 	int64_t next_string, next_ustring;
 	int64_t empty_string, empty_ustring;
 	int64_t name_marker, name_thread, domain_rtl, domain_roctx, type_kernel;
@@ -172,77 +172,77 @@ struct rpd_process {
 	struct rpd_span *spans; /* parallel to threads */
 	size_t last_thread;
 	int64_t next_op, next_shape, next_clock, next_copy;
-	int64_t first_api; /* of the synthetic rows: first_api + thread index */
-	int64_t next_api;  /* of calls without a correlation id, behind those */
+	int64_t first_api; /* first_api + thread index: the row that stands for a thread */
+	int64_t next_api;  /* the next row for a call without a correlation id, behind those */
 	int64_t last_ns;   /* latest time seen while writing */
 	struct rpd_shape *shapes;
 	struct rpd_text *texts;
 	const struct store_op *ops;
 	struct rpd_fn *fns;    /* parallel to ops */
-	struct rpd_args *args; /* arguments seen lately */
+	struct rpd_args *args; /* cache of arguments' texts */
 	char *args_text;
 	struct rpd_pinned *pinned;
-	uint8_t *pin_ops;      /* parallel to ops: rpd_pinned.c's */
-	uint64_t nr_unnamed;   /* launches that do not name their kernel */
+	uint8_t *pin_ops;      /* parallel to ops, private to rpd_pinned.c */
+	uint64_t nr_unnamed;   /* launches without the name of their kernel */
 	struct map names;      /* hash of a name to the index of its kernel */
 	struct map call_names; /* string id of a kernel's name in a call to its string's id */
-	struct map open;       /* marker id to thread, ranges without an end so far */
-	struct map early;      /* marker id to end time, ends without a begin so far */
+	struct map open;       /* marker id to thread, for ranges without an end so far */
+	struct map early;      /* marker id to end time, for ends without a begin so far */
 	sqlite3_stmt *add_string, *add_ustring, *add_api, *add_shape, *add_marker, *add_barrier;
 	sqlite3_stmt *add_clock, *end_marker, *move_marker, *sooner_marker, *add_unnamed;
 };
 
 int rpd_spool_add(struct rpd *r, const char *path);
-/* Index of the thread, SIZE_MAX when it is not known. */
+/* Index of the thread, SIZE_MAX if unknown. */
 size_t rpd_spool_thread(struct rpd_process *p, uint32_t tid);
-/* Adds base; 0 stays 0, and so does what is out of bounds. */
+/* local + base; 0 for 0 and for ids out of range. */
 int64_t rpd_spool_id(const struct rpd_process *p, uint64_t local);
-/* The same for a correlation id, which with that is the id of the call's row, too. */
+/* The same for a correlation id: the result is the id of the call's row. */
 int64_t rpd_spool_call(const struct rpd_process *p, uint64_t correlation);
-/* Room for a row, with `in` 0; flushes as need be. */
+/* Returns a row to fill, with `in` 0; flushes the feed if it is full. */
 int rpd_spool_row(struct rpd_process *p, struct rpd_row **row);
 int rpd_spool_string(struct rpd_process *p, const char *text, int64_t *id);
 int rpd_spool_ustring(struct rpd_process *p, const char *text, int64_t *id);
 
 /* rpd_api.c */
-/* After rpd_meta_write(): the names of functions, what their arguments are good for. */
+/* After rpd_meta_write(): writes the names of functions and finds the roles of their arguments. */
 int rpd_api_begin(struct rpd_process *p);
 int rpd_api_call(void *arg, const struct store_api *api);
-/* After the feed was flushed: what could only be known of all rows. */
+/* After the feed was flushed: fills in columns that depend on all rows. */
 int rpd_api_finish(struct rpd_process *p);
 void rpd_api_fini(struct rpd_process *p);
 
 /* rpd_pinned.c */
-/* Reads the trace for what pins host memory. 0 or -errno. */
+/* Reads the calls that pin host memory. 0 or -errno. */
 int rpd_pinned_begin(struct rpd_process *p);
 void rpd_pinned_fini(struct rpd_process *p);
-/* Whether the pointer was into pinned host memory at that time. */
+/* Whether the pointer pointed into pinned host memory at that time. */
 bool rpd_pinned_has(const struct rpd_process *p, uint64_t pointer, uint64_t ns);
 
 /* rpd_meta.c */
 int rpd_meta_write(struct rpd_process *p);
-/* The string of a kernel's demangled name; kernels of the same name share one. `index` is that of the
- * kernel, or SIZE_MAX: only look. 1 when found or made, else 0 or -errno. */
+/* The string id of a kernel's demangled name; kernels of the same name share it. Adds the name for kernel `index` if it is missing;
+ * SIZE_MAX: only searches. 1: *id is set; 0: not found; or -errno. */
 int rpd_meta_name(struct rpd_process *p, const char *name, size_t index, int64_t *id);
-/* After all passes: the process' row, its losses, its place in the verdict. */
+/* After all passes: writes the process' row and losses, and adds it to the verdict. */
 int rpd_meta_finish(struct rpd_process *p);
 int64_t rpd_meta_agent(const struct rpd_process *p, uint32_t agent);
 
 /* rpd_marker.c */
 int rpd_marker_begin(void *arg, const struct store_marker *marker);
 int rpd_marker_end(void *arg, const struct store_marker_end *end);
-/* Ranges that were never closed end where the process does. */
+/* Ends ranges that were never closed at last_ns, the end of the process. */
 int rpd_marker_finish(struct rpd_process *p, int64_t last_ns);
 
 /* rpd_carry.c: of the database that is attached as `src` */
 struct rpd_carry_to {
 	struct rpd *r;
 	int64_t base;  /* added to ids */
-	int64_t empty; /* the id of a string '' for what the input does not have */
+	int64_t empty; /* id of the string '', for columns that the input lacks */
 };
-/* Whether it has the table, or, with `column`, that column of it. */
+/* Whether it has the table, or, unless `column` is NULL, that column. */
 bool rpd_carry_has(struct rpd *r, const char *table, const char *column);
-/* The statement that takes a table over, of sqlite3_malloc(); NULL without memory. */
+/* The statement that copies a table, to be released with sqlite3_free(); NULL: out of memory. */
 char *rpd_carry_sql(const struct rpd_carry_to *to, const struct rpd_table *table);
 
 /* rpd_merge.c */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* rpd_marker.c - markers as RPD has them: calls named UserMarker, the message as arguments
+/* rpd_marker.c - markers in RPD's form: calls named UserMarker, the message as arguments
  *
  * A range's begin and end are separate records that may come in either order and from different
- * threads. The row is written at its begin and moved when its end is met, so that memory grows
- * with the ranges that are open at one time alone.
+ * threads. The row is written at the begin and changed at the end, so that memory grows only
+ * with the number of simultaneously open ranges.
  */
 #include "export/rpd/rpd_internal.h"
 
 #include <errno.h>
 
-static void late(struct rpd_process *p, int64_t ns)
+static void widen_last_ns(struct rpd_process *p, int64_t ns)
 {
 	if (ns > p->last_ns)
 		p->last_ns = ns;
@@ -27,7 +27,7 @@ int rpd_marker_begin(void *arg, const struct store_marker *m)
 
 	if (!id)
 		return 0;
-	late(p, (int64_t)m->time_ns);
+	widen_last_ns(p, (int64_t)m->time_ns);
 	if (m->kind != REC_MARKER_MARK) {
 		if (map_get(&p->early, m->marker * 2, &early)) {
 			uint64_t tid = 0;
@@ -54,9 +54,9 @@ int rpd_marker_begin(void *arg, const struct store_marker *m)
 			     rpd_spool_id(p, m->parent), (int64_t)0, end_tid);
 }
 
-/* A range's begin is in a chunk that was drained later, or it has ended already: a program may stop a
- * range twice, and chunks come in any order. The first end in time counts. */
-static int end_of_unopened(struct rpd_process *p, const struct store_marker_end *e, int64_t id)
+/* An end without an open range: its begin is in a chunk that was drained later, or the program stopped the
+ * range twice. The first end in time counts. */
+static int end_unopened_range(struct rpd_process *p, const struct store_marker_end *e, int64_t id)
 {
 	uint64_t other;
 	int ret = rpd_db_insert(p->r, p->sooner_marker, "ii", (int64_t)e->time_ns, id);
@@ -82,9 +82,9 @@ int rpd_marker_end(void *arg, const struct store_marker_end *e)
 
 	if (!id)
 		return 0;
-	late(p, (int64_t)e->time_ns);
+	widen_last_ns(p, (int64_t)e->time_ns);
 	if (!map_get(&p->open, e->marker, &tid))
-		return end_of_unopened(p, e, id);
+		return end_unopened_range(p, e, id);
 	map_del(&p->open, e->marker);
 	ret = rpd_db_insert(p->r, p->end_marker, "ii", (int64_t)e->time_ns, id);
 	if (ret == 0 && tid != e->tid)

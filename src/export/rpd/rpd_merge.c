@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rpd_merge.c - takes over every row of another database, its ids moved to blocks of their own
+/* rpd_merge.c - copies every row of another database, with its ids in new blocks
  *
- * Processes of another host than those so far get a node number; pids and GPU ids then move by
- * RPD's strides, as in RPD's multi-node files.
+ * Processes of a further host get a node number, and RPD's strides are added to their pids and GPU ids,
+ * as in RPD's multi-node files.
  */
 #include "export/rpd/rpd_internal.h"
 
@@ -14,7 +14,7 @@
 
 #include "base/alloc.h"
 
-/* Where a process of the input goes. */
+/* The offsets of a process of the input. */
 struct move {
 	int64_t id_first, id_last; /* as in the input */
 	int64_t pid, gpu;	   /* added */
@@ -49,7 +49,7 @@ static void sql_move(sqlite3_context *context, sqlite3_value **argv, bool gpu)
 	const struct move *move = move_of(m, sqlite3_value_int64(argv[0]));
 	int64_t value = sqlite3_value_int64(argv[1]);
 
-	/* -1: no GPU */
+	/* NULL or -1: no GPU */
 	if (sqlite3_value_type(argv[1]) == SQLITE_NULL)
 		sqlite3_result_null(context);
 	else if (gpu && value < 0)
@@ -73,8 +73,8 @@ static void sql_gpu(sqlite3_context *context, int argc, sqlite3_value **argv)
 	sql_move(context, argv, true);
 }
 
-/* Says at which offset a damaged database is damaged, as far as SQLite can tell. */
-static int fail(struct merge *m, const char *doing)
+/* Sets an error with the offset of the damage, if SQLite finds it. */
+static int fail_damaged(struct merge *m, const char *doing)
 {
 	struct rpd *r = m->r;
 	int rc = sqlite3_errcode(r->db) & 0xff;
@@ -107,7 +107,7 @@ static int fail(struct merge *m, const char *doing)
 			m->path, where, doing, words);
 }
 
-static int exec(struct merge *m, const char *doing, const char *fmt, ...)
+static int exec_sql(struct merge *m, const char *doing, const char *fmt, ...)
 {
 	va_list args;
 	char *sql;
@@ -120,21 +120,21 @@ static int exec(struct merge *m, const char *doing, const char *fmt, ...)
 		return rpd_fail(m->r, -ENOMEM, "%s: out of memory", m->path);
 	rc = sqlite3_exec(m->r->db, sql, NULL, NULL, NULL);
 	sqlite3_free(sql);
-	return rc == SQLITE_OK ? 0 : fail(m, doing);
+	return rc == SQLITE_OK ? 0 : fail_damaged(m, doing);
 }
 
 static int copy_table(struct merge *m, const struct rpd_table *table)
 {
 	const struct rpd_carry_to to = { m->r, m->base, m->empty };
 	char *sql = rpd_carry_sql(&to, table);
-	int ret = sql ? exec(m, table->name, "%s", sql) :
+	int ret = sql ? exec_sql(m, table->name, "%s", sql) :
 			rpd_fail(m->r, -ENOMEM, "%s: out of memory", m->path);
 
 	sqlite3_free(sql);
 	return ret;
 }
 
-/* Largest id of any row, and what the file itself says it has given out. -1: an id is negative. */
+/* The largest id of all rows and of sqlite_sequence; -1: an id is negative. */
 static int64_t largest_id(struct merge *m)
 {
 	int64_t largest = rpd_db_int(m->r, 0,
@@ -166,7 +166,7 @@ static int open_source(struct merge *m)
 	char *text;
 	int ret = 0;
 
-	/* a relative name is one to the URI as well; the rest is what a URI can't hold as it is */
+	/* a relative path stays relative; escape the characters that a URI reserves */
 	sqlite3_str_appendall(uri, "file:");
 	for (const char *p = m->path; *p; p++) {
 		if (strchr("%?#", *p))
@@ -179,13 +179,13 @@ static int open_source(struct merge *m)
 	if (sqlite3_prepare_v2(m->r->db, "ATTACH ? AS src", -1, &stmt, NULL) != SQLITE_OK ||
 	    sqlite3_bind_text(stmt, 1, text, -1, SQLITE_STATIC) != SQLITE_OK ||
 	    sqlite3_step(stmt) != SQLITE_DONE)
-		ret = fail(m, "can't be opened");
+		ret = fail_damaged(m, "can't be opened");
 	sqlite3_finalize(stmt);
 	sqlite3_free(text);
 	return ret;
 }
 
-/* One process of one of our databases: its node here, and its row. */
+/* One process of a database of rtl: its node number in the output, and its row. */
 static int take_process(struct merge *m, sqlite3_stmt *stmt)
 {
 	const char *host = (const char *)sqlite3_column_text(stmt, 2);
@@ -227,11 +227,11 @@ static int take_processes(struct merge *m)
 		rc = SQLITE_OK;
 	}
 	if (ret == 0 && rc != SQLITE_DONE)
-		ret = fail(m, "rtl_process");
+		ret = fail_damaged(m, "rtl_process");
 	sqlite3_finalize(stmt);
 	if (ret < 0)
 		return ret;
-	return exec(
+	return exec_sql(
 		m, "rtl_process",
 		"INSERT INTO main.rtl_process SELECT id + %lld, rtl_move_pid(id, pid), os_pid, ppid, "
 		"host, (rtl_move_pid(id, pid) - os_pid) / %lld, boot_id, trace_id, command, exe, "
@@ -242,11 +242,11 @@ static int take_processes(struct merge *m)
 		(long long)m->base);
 }
 
-/* RPD's files name no host and count no losses: one row stands for the file, and says so. */
-static int stand_in(struct merge *m, int64_t last)
+/* RPD's files have no host and no losses: one row of rtl_process stands for the file, with a note. */
+static int add_rpd_process(struct merge *m, int64_t last)
 {
 	static const char text[] = "from an RPD file, which does not say what was lost";
-	int ret = exec(
+	int ret = exec_sql(
 		m, "rtl_process",
 		"INSERT INTO main.rtl_process(id, pid, os_pid, node, state, spool, id_first, "
 		"id_last) SELECT %lld, pid, pid, 0, 'rpd', %Q, %lld, %lld FROM (SELECT "
@@ -255,7 +255,7 @@ static int stand_in(struct merge *m, int64_t last)
 		(long long)m->base, (long long)last);
 
 	if (ret == 0)
-		ret = exec(
+		ret = exec_sql(
 			m, "rtl_loss_data",
 			"INSERT INTO main.rtl_loss_data VALUES (%lld, %lld, 'unknown', 'note', %Q, 1, "
 			"0, 0)",
@@ -288,13 +288,13 @@ static int add_verdict(struct merge *m)
 	return ret;
 }
 
-/* Tags that describe the file are ours; others are kept, under a tag of their own where two inputs
- * say different things. */
+/* The output has its own tags that describe the file; others are copied, under a new name if two inputs have
+ * different values. */
 static int copy_metadata(struct merge *m, int64_t input)
 {
 	if (!rpd_carry_has(m->r, "rocpd_metadata", NULL))
 		return 0;
-	return exec(
+	return exec_sql(
 		m, "rocpd_metadata",
 		"INSERT INTO main.rocpd_metadata(tag, value) SELECT CASE WHEN EXISTS (SELECT 1 FROM "
 		"main.rocpd_metadata X WHERE X.tag = S.tag) THEN S.tag || '.' || %lld ELSE S.tag END, "
@@ -304,8 +304,8 @@ static int copy_metadata(struct merge *m, int64_t input)
 		(long long)input);
 }
 
-/* Names what the file has and this program does not know, so that it is not lost in silence. */
-static int name_others(struct merge *m)
+/* Warns of tables that are unknown to this version and not copied. */
+static int warn_unknown_tables(struct merge *m)
 {
 	sqlite3_str *names = sqlite3_str_new(m->r->db);
 	sqlite3_stmt *stmt = NULL;
@@ -330,24 +330,24 @@ static int name_others(struct merge *m)
 	sqlite3_finalize(stmt);
 	text = sqlite3_str_finish(names);
 	if (text && text[0])
-		rpd_warn(m->r, "%s: tables that this version does not know were left out: %s",
+		rpd_warn(m->r, "%s: tables that are unknown to this version were left out: %s",
 			 m->path, text);
 	sqlite3_free(text);
 	return 0;
 }
 
-/* RPD up to schema 2 keeps arguments among the other strings. */
+/* RPD up to schema 2 has arguments in rocpd_string. */
 static int copy_arguments(struct merge *m)
 {
 	if (rpd_carry_has(m->r, "rocpd_ustring", NULL) || !rpd_carry_has(m->r, "rocpd_api", NULL))
 		return 0;
-	return exec(m, "rocpd_string",
-		    "INSERT INTO main.rocpd_ustring(id, string) SELECT id + %lld, string FROM "
-		    "src.rocpd_string WHERE id IN (SELECT args_id FROM src.rocpd_api)",
-		    (long long)m->base);
+	return exec_sql(m, "rocpd_string",
+			"INSERT INTO main.rocpd_ustring(id, string) SELECT id + %lld, string FROM "
+			"src.rocpd_string WHERE id IN (SELECT args_id FROM src.rocpd_api)",
+			(long long)m->base);
 }
 
-static void count(struct merge *m, enum identify_kind kind, int64_t last)
+static void count_rows(struct merge *m, enum identify_kind kind, int64_t last)
 {
 	struct job_result *res = m->r->res;
 	int64_t first_ns, last_ns;
@@ -363,7 +363,7 @@ static void count(struct merge *m, enum identify_kind kind, int64_t last)
 	res->nr_barriers += COUNT("rtl_op_barrier", "op_id");
 	res->nr_markers += COUNT("rtl_marker_data", "api_id");
 	res->nr_ops += COUNT("rocpd_op", "id");
-	/* rows that stand for threads are no calls, and RPD's do not tell markers apart */
+	/* rows that stand for threads are not calls, and RPD's files do not distinguish markers */
 	res->nr_apis += kind == IDENTIFY_OURS ? COUNT("rtl_api_data", "api_id") :
 						COUNT("rocpd_api", "id");
 	first_ns = rpd_db_int(
@@ -392,10 +392,10 @@ static int copy_all(struct merge *m, enum identify_kind kind, int64_t last)
 
 	if (ret == 0)
 		ret = kind == IDENTIFY_OURS ? take_processes(m) :
-					      exec(m, "rocpd_string",
-						   "INSERT INTO main.rocpd_string(id, string) "
-						   "VALUES (%lld, '')",
-						   (long long)m->empty);
+					      exec_sql(m, "rocpd_string",
+						       "INSERT INTO main.rocpd_string(id, string) "
+						       "VALUES (%lld, '')",
+						       (long long)m->empty);
 	for (const struct rpd_table *t = rpd_tables; t->name && ret == 0; t++) {
 		if (t->carry == RPD_APART)
 			continue;
@@ -412,17 +412,17 @@ static int copy_all(struct merge *m, enum identify_kind kind, int64_t last)
 	if (ret == 0)
 		ret = copy_metadata(m, input);
 	if (ret == 0)
-		ret = kind == IDENTIFY_OURS ? add_verdict(m) : stand_in(m, last);
+		ret = kind == IDENTIFY_OURS ? add_verdict(m) : add_rpd_process(m, last);
 	if (ret == 0)
 		ret = rpd_db_exec(m->r, "COMMIT");
 	if (ret == 0) {
-		count(m, kind, last);
-		ret = name_others(m);
+		count_rows(m, kind, last);
+		ret = warn_unknown_tables(m);
 	}
 	return ret;
 }
 
-/* SQLite asks now and then whether to go on. */
+/* SQLite's progress handler: non-zero stops the statement. */
 static int on_progress(void *arg)
 {
 	return rpd_progress(arg, 0) != 0;
@@ -448,7 +448,7 @@ int rpd_merge_add(struct rpd *r, const char *path, enum identify_kind kind)
 			       "it again from its spools (rtl recover)",
 			       path);
 	if (ret == 0) {
-		/* of other files one id at the end is left for the empty string */
+		/* files of RPD need one id more, for the empty string */
 		int64_t blocks = (largest + (kind != IDENTIFY_OURS)) / RPD_BLOCK + 1;
 
 		r->next_block += blocks;
@@ -458,7 +458,7 @@ int rpd_merge_add(struct rpd *r, const char *path, enum identify_kind kind)
 	}
 	sqlite3_progress_handler(r->db, 0, NULL, NULL);
 	if (ret == 0)
-		ret = exec(&m, "can't be closed", "DETACH src");
+		ret = exec_sql(&m, "can't be closed", "DETACH src");
 	alloc_free(m.moves);
 	return ret;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rpd_meta.c - who and what operations refer to: process, threads, agents, queues, kernels, losses
+/* rpd_meta.c - metadata: process, threads, agents, queues, kernels; losses
  */
 #include "export/rpd/rpd_internal.h"
 
@@ -85,10 +85,10 @@ static int write_code_objects(struct rpd_process *p, sqlite3_stmt *stmt)
 }
 
 struct registers {
-	int64_t vgpr, accum_vgpr, sgpr; /* -1: not known */
+	int64_t vgpr, accum_vgpr, sgpr; /* -1: unknown */
 };
 
-/* Register counts as the hardware allots them, from the kernel descriptor's resource words. */
+/* The numbers of registers that the hardware allocates, from the kernel descriptor's resource words. */
 static struct registers registers_of(const struct store_kernel *k, const struct store_agent *agent)
 {
 	struct registers regs = { -1, -1, -1 };
@@ -101,7 +101,7 @@ static struct registers registers_of(const struct store_kernel *k, const struct 
 	if (!k->rsrc1 || !number)
 		return regs;
 	if (number == 0x90a || (number >= 0x940 && number <= 0x95f)) {
-		/* one file for both kinds; rsrc3 says where the accumulation registers begin */
+		/* one register file for both kinds; rsrc3 has the first accumulation register */
 		int64_t all = (vgprs + 1) * 8;
 		int64_t arch = ((int64_t)(k->rsrc3 & 0x3f) + 1) * 4;
 
@@ -113,7 +113,7 @@ static struct registers registers_of(const struct store_kernel *k, const struct 
 		regs.accum_vgpr = number == 0x908 ? regs.vgpr : 0;
 		regs.sgpr = (sgprs / 2 + 1) * 16;
 	} else {
-		/* gfx10 and later: in steps of 8 for waves of 32, 4 for waves of 64; a fixed number
+		/* gfx10 and later: granules of 8 for waves of 32, 4 for waves of 64; a fixed number
 		 * of scalar registers */
 		regs.vgpr = (vgprs + 1) * (agent->wave_size == 64 ? 4 : 8);
 		regs.accum_vgpr = 0;
@@ -237,7 +237,7 @@ static const char *state_name(const struct load_facts *f)
 	case LOAD_RUNNING:
 		return "running";
 	default:
-		/* it may have ended in order with nobody there to drain what was left */
+		/* the process may have ended normally without a drainer for the rest */
 		return f->end_kind == SPOOL_END_EXIT ? "ended" : "killed";
 	}
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* rpd_pinned.c - which host memory was pinned when
+/* rpd_pinned.c - pinned host memory by time
  *
- * From the calls that allocate, register and give it back: pinned from the end of the one to the begin of
- * the other. Calls come in any order, so they are gathered in a pass of their own, where a process
- * has made such calls at all.
+ * From the calls that allocate or register memory and those that release it: it is pinned from the end of the former to the begin of
+ * the latter. Calls come in any order, so a separate pass collects them, if the process
+ * made any.
  *
- * Spans of one address follow one another in time. Addresses are in order, and a tree over them tells
- * where the furthest end is, so that what holds a pointer is found in a few steps among any number.
+ * A region is an address; its spans follow one another in time. Regions are sorted by address, and a tree over them has
+ * the furthest end of each subtree, so that the search for the span of a pointer takes logarithmic time.
  */
 #include "export/rpd/rpd_internal.h"
 
@@ -17,11 +17,11 @@
 #include "base/alloc.h"
 #include "store/args.h"
 
-/* Calls kept: beyond, what lies in their memory is not known as pinned. 32 MiB. */
+/* Calls kept: memory of further calls counts as not pinned. 32 MiB. */
 #define MAX_EVENTS (UINT32_C(1) << 20)
 
 struct event {
-	uint64_t addr, size; /* size 0: given back */
+	uint64_t addr, size; /* size 0: released */
 	uint64_t ns;
 };
 
@@ -30,7 +30,7 @@ struct span {
 	uint64_t from_ns, to_ns;
 };
 
-struct place {
+struct region {
 	uint64_t addr, end; /* the furthest of its spans */
 	uint32_t first, nr; /* spans, by time */
 };
@@ -39,14 +39,15 @@ struct rpd_pinned {
 	struct event *events;
 	uint32_t nr_events, cap_events;
 	bool full;
-	struct map addrs; /* that were allocated or registered so far */
+	struct map addrs; /* addresses allocated or registered so far */
 	struct span *spans;
-	struct place *places;
-	uint32_t nr_places, nr_leaves;
-	uint64_t *furthest; /* tree: of 2n and 2n + 1 at n, leaves from nr_leaves on */
+	struct region *regions;
+	uint32_t nr_regions, nr_leaves;
+	uint64_t *
+		furthest; /* tree: node n is the maximum of 2n and 2n + 1, leaves from nr_leaves on */
 };
 
-enum what { NOTHING, ALLOCATED, GIVEN_BACK, FREED };
+enum what { NOTHING, ALLOCATED, RELEASED, FREED };
 
 static enum what what_of(const struct store_op *op)
 {
@@ -54,11 +55,11 @@ static enum what what_of(const struct store_op *op)
 		const char *name;
 		enum what what;
 	} all[] = {
-		{ "hipHostMalloc", ALLOCATED },	     { "hipHostAlloc", ALLOCATED },
-		{ "hipMallocHost", ALLOCATED },	     { "hipMemAllocHost", ALLOCATED },
-		{ "hipHostRegister", ALLOCATED },    { "hipHostFree", GIVEN_BACK },
-		{ "hipFreeHost", GIVEN_BACK },	     { "hipMemFreeHost", GIVEN_BACK },
-		{ "hipHostUnregister", GIVEN_BACK }, { "hipFree", FREED },
+		{ "hipHostMalloc", ALLOCATED },	   { "hipHostAlloc", ALLOCATED },
+		{ "hipMallocHost", ALLOCATED },	   { "hipMemAllocHost", ALLOCATED },
+		{ "hipHostRegister", ALLOCATED },  { "hipHostFree", RELEASED },
+		{ "hipFreeHost", RELEASED },	   { "hipMemFreeHost", RELEASED },
+		{ "hipHostUnregister", RELEASED }, { "hipFree", FREED },
 	};
 
 	for (size_t i = 0; op->domain == REC_API_HIP && i < sizeof(all) / sizeof(all[0]); i++)
@@ -67,7 +68,7 @@ static enum what what_of(const struct store_op *op)
 	return NOTHING;
 }
 
-/* The word of the memory's address: what came back, else the first pointer. */
+/* The memory's address: the pointer that the call returned, else its first pointer argument. */
 static bool address_of(const struct store_api *api, uint64_t *addr)
 {
 	const struct store_op *op = api->op;
@@ -85,7 +86,7 @@ static bool address_of(const struct store_api *api, uint64_t *addr)
 	return *addr != 0;
 }
 
-static int keep(struct rpd_pinned *pinned, const struct event *event)
+static int keep_event(struct rpd_pinned *pinned, const struct event *event)
 {
 	if (pinned->nr_events == pinned->cap_events) {
 		uint32_t cap = pinned->cap_events ? pinned->cap_events * 2 : 256;
@@ -115,7 +116,7 @@ static int on_call(void *arg, const struct store_api *api)
 
 	if (what == NOTHING || api->status != 0 || !api->nr_words || !address_of(api, &event.addr))
 		return 0;
-	/* mostly of device memory */
+	/* hipFree() of device memory */
 	if (what == FREED && !map_get(&pinned->addrs, event.addr, &known))
 		return 0;
 	if (what == ALLOCATED) {
@@ -126,11 +127,11 @@ static int on_call(void *arg, const struct store_api *api)
 		if (map_put(&pinned->addrs, event.addr, 1) < 0)
 			return -ENOMEM;
 	}
-	return keep(pinned, &event);
+	return keep_event(pinned, &event);
 }
 
-/* By address, then time; a place is given back before it is had again. */
-static int compare(const void *a, const void *b)
+/* By address, then time; a release comes before an allocation at the same time. */
+static int compare_events(const void *a, const void *b)
 {
 	const struct event *x = a, *y = b;
 
@@ -141,22 +142,22 @@ static int compare(const void *a, const void *b)
 	return (x->size != 0) - (y->size != 0);
 }
 
-/* Turns the events, in order, into places and spans. */
-static void pair(struct rpd_pinned *pinned)
+/* Converts the sorted events to regions and spans. */
+static void make_spans(struct rpd_pinned *pinned)
 {
-	struct place *place = NULL;
+	struct region *region = NULL;
 	uint32_t nr_spans = 0;
 	bool open = false;
 
 	for (uint32_t i = 0; i < pinned->nr_events; i++) {
 		const struct event *e = &pinned->events[i];
 
-		if (!place || place->addr != e->addr) {
-			place = &pinned->places[pinned->nr_places++];
-			*place = (struct place){ .addr = e->addr, .first = nr_spans };
+		if (!region || region->addr != e->addr) {
+			region = &pinned->regions[pinned->nr_regions++];
+			*region = (struct region){ .addr = e->addr, .first = nr_spans };
 			open = false;
 		}
-		/* one that was not given back is, where another begins */
+		/* a span without a release ends where the next one begins */
 		if (open)
 			pinned->spans[nr_spans - 1].to_ns = e->ns;
 		open = e->size != 0;
@@ -166,28 +167,28 @@ static void pair(struct rpd_pinned *pinned)
 								   UINT64_MAX :
 								   e->addr + e->size,
 							   e->ns, UINT64_MAX };
-		place->nr++;
-		if (pinned->spans[nr_spans - 1].end > place->end)
-			place->end = pinned->spans[nr_spans - 1].end;
+		region->nr++;
+		if (pinned->spans[nr_spans - 1].end > region->end)
+			region->end = pinned->spans[nr_spans - 1].end;
 	}
 }
 
-static int build(struct rpd_pinned *pinned)
+static int build_index(struct rpd_pinned *pinned)
 {
 	uint32_t nr = pinned->nr_events, leaves = 1;
 
 	while (leaves < nr)
 		leaves *= 2;
-	qsort(pinned->events, nr, sizeof(*pinned->events), compare);
+	qsort(pinned->events, nr, sizeof(*pinned->events), compare_events);
 	pinned->spans = alloc_zero(nr, sizeof(*pinned->spans));
-	pinned->places = alloc_zero(nr, sizeof(*pinned->places));
+	pinned->regions = alloc_zero(nr, sizeof(*pinned->regions));
 	pinned->furthest = alloc_zero(2 * (size_t)leaves, sizeof(*pinned->furthest));
-	if (!pinned->spans || !pinned->places || !pinned->furthest)
+	if (!pinned->spans || !pinned->regions || !pinned->furthest)
 		return -ENOMEM;
-	pair(pinned);
+	make_spans(pinned);
 	pinned->nr_leaves = leaves;
-	for (uint32_t i = 0; i < pinned->nr_places; i++)
-		pinned->furthest[leaves + i] = pinned->places[i].end;
+	for (uint32_t i = 0; i < pinned->nr_regions; i++)
+		pinned->furthest[leaves + i] = pinned->regions[i].end;
 	for (uint32_t n = leaves - 1; n > 0; n--) {
 		uint64_t a = pinned->furthest[2 * n], b = pinned->furthest[2 * n + 1];
 
@@ -221,11 +222,12 @@ int rpd_pinned_begin(struct rpd_process *p)
 	if (ret < 0 || !p->pinned->nr_events)
 		return ret;
 	if (p->pinned->full)
-		rpd_warn(p->r,
-			 "%s: more than %u calls that pin host memory or give it back: \"pinned\" "
-			 "of rocpd_copyapi goes by the first of them",
-			 p->path, p->pinned->nr_events);
-	return build(p->pinned);
+		rpd_warn(
+			p->r,
+			"%s: more than %u calls that pin or release host memory: column \"pinned\" "
+			"of rocpd_copyapi considers the first of them only",
+			p->path, p->pinned->nr_events);
+	return build_index(p->pinned);
 }
 
 void rpd_pinned_fini(struct rpd_process *p)
@@ -235,18 +237,18 @@ void rpd_pinned_fini(struct rpd_process *p)
 		return;
 	alloc_free(p->pinned->events);
 	alloc_free(p->pinned->spans);
-	alloc_free(p->pinned->places);
+	alloc_free(p->pinned->regions);
 	alloc_free(p->pinned->furthest);
 	map_fini(&p->pinned->addrs);
 	alloc_free(p->pinned);
 }
 
-/* Whether one of the place's spans holds the pointer at that time. */
-static bool holds(const struct rpd_pinned *pinned, const struct place *place, uint64_t pointer,
-		  uint64_t ns)
+/* Whether one of the region's spans contains the pointer at that time. */
+static bool region_holds(const struct rpd_pinned *pinned, const struct region *region,
+			 uint64_t pointer, uint64_t ns)
 {
-	const struct span *spans = &pinned->spans[place->first];
-	uint32_t lo = 0, hi = place->nr;
+	const struct span *spans = &pinned->spans[region->first];
+	uint32_t lo = 0, hi = region->nr;
 
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
@@ -263,13 +265,13 @@ bool rpd_pinned_has(const struct rpd_process *p, uint64_t pointer, uint64_t ns)
 {
 	const struct rpd_pinned *pinned = p->pinned;
 	uint32_t stack[64], depth = 0;
-	uint32_t lo = 0, hi = pinned ? pinned->nr_places : 0;
+	uint32_t lo = 0, hi = pinned ? pinned->nr_regions : 0;
 
-	/* places [0, lo) begin at or before the pointer */
+	/* regions [0, lo) begin at or before the pointer */
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
-		if (pinned->places[mid].addr <= pointer)
+		if (pinned->regions[mid].addr <= pointer)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -286,7 +288,8 @@ bool rpd_pinned_has(const struct rpd_process *p, uint64_t pointer, uint64_t ns)
 			size *= 2;
 		if (first - pinned->nr_leaves >= lo)
 			continue;
-		if (size == 1 && holds(pinned, &pinned->places[n - pinned->nr_leaves], pointer, ns))
+		if (size == 1 &&
+		    region_holds(pinned, &pinned->regions[n - pinned->nr_leaves], pointer, ns))
 			return true;
 		if (size > 1) {
 			stack[depth++] = 2 * n;

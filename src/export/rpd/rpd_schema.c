@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* rpd_schema.c - makes tables (rpd_tables.c), views and indexes of a database
  *
- * Dispatches on queues of the runtime are in rtl_op_runtime and not in rocpd_op: RPD's views count
- * every row of rocpd_op, and those dispatches are the inside of copies that are rows already.
+ * Dispatches on internal queues of the runtime are in rtl_op_runtime and not in rocpd_op: RPD's views count
+ * every row of rocpd_op, and those dispatches implement copies that have rows already.
  * docs/formats/database.md describes every view; a change here is a change there.
  */
 #include "export/rpd/rpd_internal.h"
@@ -24,8 +24,8 @@ static const char *const first_rows[] = {
 	NULL,
 };
 
-/* RPD's, as they are in schema 3. `kernel` and `copyop` also show operations that no traced call
- * launched, from our tables, and what a call does not say. The grid is in workgroups, as in RPD. */
+/* RPD's views of schema 3. `kernel` and `copyop` also show operations without a traced call
+ * and values that calls lack, from rtl's tables. The grid is in workgroups, as in RPD. */
 #define BLOCKS(name, axis)                                                                         \
 	"coalesce(C." name ", (S.grid_" axis " + S.group_" axis " - 1) / S.group_" axis            \
 	", S.grid_" axis ") AS " name
@@ -120,7 +120,7 @@ static const char *const rtl_views[] = {
 	"= A.args_id",
 	"CREATE VIEW rtl_loss AS SELECT P.pid, L.reason, L.count, L.first_ns, L.last_ns, L.class, L.text "
 	"FROM rtl_loss_data L JOIN rtl_process P ON P.id = L.process_id",
-	/* by the launches' streams and the queues of what they dispatched */
+	/* by the streams of launches and the queues of their dispatches */
 	"CREATE VIEW rtl_stream AS SELECT A.pid, coalesce(C.stream, G.stream) AS stream, O.queueId AS queue, "
 	"O.gpuId AS gpu, min(CASE WHEN K.flags & 65536 THEN NULL ELSE O.start END) AS first_ns, max(CASE "
 	"WHEN K.flags & 65536 THEN NULL ELSE O.end END) AS last_ns, count(*) AS ops FROM rocpd_api_ops L "
@@ -128,8 +128,8 @@ static const char *const rtl_views[] = {
 	"rocpd_api A ON A.id = L.api_id LEFT JOIN rocpd_kernelapi C ON C.api_ptr_id = A.id LEFT JOIN "
 	"rocpd_graphLaunchapi G ON G.api_ptr_id = A.id WHERE coalesce(C.stream, G.stream) IS NOT NULL GROUP "
 	"BY A.pid, coalesce(C.stream, G.stream), O.queueId, O.gpuId",
-	/* a handle may come again for another executable: launches belong to the last instantiation that
-	 * was over before they began */
+	/* a handle may be reused for another executable: launches belong to the last instantiation that
+	 * ended before they began */
 	"CREATE VIEW rtl_graph_op AS WITH launch AS (SELECT G.api_ptr_id AS api_id, A.pid, A.start, "
 	"G.graphExec AS exec, (SELECT I.api_ptr_id FROM rocpd_graphapi I JOIN rocpd_api B ON B.id = "
 	"I.api_ptr_id WHERE I.graphExec = G.graphExec AND B.pid = A.pid AND B.end <= A.start ORDER BY B.end "

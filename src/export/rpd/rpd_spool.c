@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* rpd_spool.c - the operations of one process as rows
  *
- * Every id of a process is its base plus its own number; the base is a multiple of 2^32, so that
- * processes never collide and a database can be merged by adding. Markers, threads and calls share a
- * table: calls, the most by far, come last, at their correlation ids, which move with them, so that
- * nothing is put in between rows that are there.
+ * Every id of a process is its base plus its number in the trace; the base is a multiple of 2^32, so that
+ * processes never collide and a merge adds an offset. Markers, threads and calls share a
+ * table: calls, by far the most, come last, with their correlation ids plus an offset, so that
+ * rows are appended and never inserted between others.
  *
  * A row needs a time. An operation without one is placed at the latest time seen so far, with no
- * duration and the flag "placed"; our views show its times as they came, as 0.
+ * duration and the flag "placed"; rtl's views show its times as recorded, as 0.
  */
 #include "export/rpd/rpd_internal.h"
 
@@ -18,7 +18,7 @@
 
 #include "base/alloc.h"
 
-#define NR_SHAPES 8192u /* a cache: a shape that falls out of it is written again */
+#define NR_SHAPES 8192u /* a cache: an evicted shape is written again */
 #define NR_BLOCKS(max) (1 + (int64_t)((max) >> 32))
 
 struct shape_key {
@@ -75,7 +75,7 @@ int rpd_spool_string(struct rpd_process *p, const char *text, int64_t *id)
 	return rpd_db_insert(p->r, p->add_string, "it", *id, text);
 }
 
-/* Messages repeat: the last few thousand are found again. RPD does not ask for unique strings. */
+/* Messages repeat: a cache has the last few thousand. RPD does not require unique strings. */
 int rpd_spool_ustring(struct rpd_process *p, const char *text, int64_t *id)
 {
 	struct rpd_text *slot = &p->texts[map_hash(text, strlen(text)) % RPD_TEXTS];
@@ -114,7 +114,7 @@ static int write_shape(struct rpd_process *p, struct rpd_shape *shape,
 			     (int64_t)op->private_size, (int64_t)op->group_size);
 }
 
-/* The cookie holds the shape's id and where it was in the cache. */
+/* The cookie has the shape's id and its index in the cache. */
 static struct rpd_shape *shape_of(struct rpd_process *p, const struct store_dispatch *op,
 				  int *error)
 {
@@ -156,9 +156,9 @@ int rpd_spool_row(struct rpd_process *p, struct rpd_row **row)
 	return 0;
 }
 
-/* Fills start, end and flags so that every row has a place on the time axis. */
-static void place(struct rpd_process *p, struct rpd_row *row, uint64_t begin_ns, uint64_t end_ns,
-		  uint32_t flags)
+/* Sets start, end and flags so that every row has a position on the time axis. */
+static void set_row_times(struct rpd_process *p, struct rpd_row *row, uint64_t begin_ns,
+			  uint64_t end_ns, uint32_t flags)
 {
 	row->start = (int64_t)begin_ns;
 	row->end = (int64_t)end_ns;
@@ -174,9 +174,9 @@ static void place(struct rpd_process *p, struct rpd_row *row, uint64_t begin_ns,
 		p->last_ns = row->end;
 }
 
-/* Links the operation to the call that caused it, by the correlation id alone: that is the id of the call's
- * row, wherever its record stands. Without a call, to the row that stands for its
- * thread, whose span it widens. */
+/* Links the operation to the call that caused it, by the correlation id, which is the id of the call's
+ * row, wherever its record is. Without a call, links it to the row that stands for its
+ * thread, and widens the span of that row. */
 static void link_call(struct rpd_process *p, struct rpd_row *row, size_t thread,
 		      uint64_t correlation)
 {
@@ -208,7 +208,7 @@ static int on_dispatch(void *arg, const struct store_dispatch *op)
 	int ret;
 
 	if (thread == SIZE_MAX)
-		return 0; /* the file has been changed since the first pass */
+		return 0; /* the file was changed after the first pass */
 	shape = shape_of(p, op, &ret);
 	if (ret == 0)
 		ret = rpd_spool_row(p, &row);
@@ -237,7 +237,7 @@ static int on_dispatch(void *arg, const struct store_dispatch *op)
 	row->type = p->type_kernel;
 	row->signal_size = shape->signal_size;
 	memcpy(row->signal, shape->signal, shape->signal_size);
-	place(p, row, op->begin_ns, op->end_ns, op->flags);
+	set_row_times(p, row, op->begin_ns, op->end_ns, op->flags);
 	link_call(p, row, thread, op->correlation);
 	p->r->res->nr_dispatches++;
 	p->r->res->nr_ops++;
@@ -277,7 +277,7 @@ static int on_copy(void *arg, const struct store_copy *op)
 	row->src = (int64_t)op->src;
 	row->dst = (int64_t)op->dst;
 	row->engine = op->engine == UINT32_MAX ? -1 : (int64_t)op->engine;
-	place(p, row, op->begin_ns, op->end_ns, op->flags);
+	set_row_times(p, row, op->begin_ns, op->end_ns, op->flags);
 	link_call(p, row, thread, op->correlation);
 	p->r->res->nr_copies++;
 	p->r->res->nr_ops++;
@@ -329,7 +329,7 @@ static const struct store_visitor visitor = {
 	.progress = on_progress,
 };
 
-static int prepare(struct rpd_process *p)
+static int prepare_statements(struct rpd_process *p)
 {
 	const struct {
 		sqlite3_stmt **stmt;
@@ -337,7 +337,7 @@ static int prepare(struct rpd_process *p)
 	} all[] = {
 		{ &p->add_string, "INSERT INTO rocpd_string(id, string) VALUES (?, ?)" },
 		{ &p->add_ustring, "INSERT INTO rocpd_ustring(id, string) VALUES (?, ?)" },
-		/* damage may bring the same marker twice: the first one stays */
+		/* a damaged trace may have the same marker twice: keep the first */
 		{ &p->add_api, "INSERT OR IGNORE INTO rocpd_api(id, pid, tid, start, \"end\", "
 			       "apiName_id, category_id, domain_id, args_id) "
 			       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)" },
@@ -384,7 +384,7 @@ static int write_names(struct rpd_process *p)
 	return ret == 0 ? rpd_spool_ustring(p, "", &p->empty_ustring) : ret;
 }
 
-/* One row of rocpd_api for each thread with operations that no call is known of. */
+/* One row of rocpd_api for each thread with operations without a recorded call. */
 static int write_threads(struct rpd_process *p)
 {
 	int ret = 0;
@@ -407,7 +407,7 @@ static int write_threads(struct rpd_process *p)
 	return ret;
 }
 
-static int take_identity(struct rpd_process *p)
+static int register_trace(struct rpd_process *p)
 {
 	const struct load_facts *f = load_facts(index_load(p->index));
 	char id[33];
@@ -420,7 +420,7 @@ static int take_identity(struct rpd_process *p)
 	return rpd_take_trace(p->r, id, p->path);
 }
 
-/* The largest number that the process gave to something, and that we give: records bound the rest. */
+/* The largest id in the process, recorded or assigned here; the others are limited by the number of records. */
 static uint64_t max_object(const struct rpd_process *p)
 {
 	size_t nr[4];
@@ -444,7 +444,7 @@ static uint64_t max_object(const struct rpd_process *p)
 	return largest;
 }
 
-static int setup(struct rpd_process *p)
+static int setup_process(struct rpd_process *p)
 {
 	const struct store_totals *t = index_totals(p->index);
 	uint64_t marker = t->max_marker < RPD_MAX_LOCAL ? t->max_marker : RPD_MAX_LOCAL;
@@ -456,7 +456,7 @@ static int setup(struct rpd_process *p)
 
 	p->kernels = index_kernels(p->index, &nr_kernels);
 	p->threads = index_threads(p->index, &p->nr_threads);
-	/* without calls correlation ids stay as they are */
+	/* without calls correlation ids get no offset */
 	if (t->apis)
 		shift = marker + 1 + p->nr_threads;
 	p->kernel_names = alloc_zero(nr_kernels, sizeof(*p->kernel_names));
@@ -478,7 +478,7 @@ static int setup(struct rpd_process *p)
 	p->next_string = p->next_ustring = p->next_op = p->next_shape = p->next_clock = 1;
 	p->last_ns =
 		(int64_t)(t->first_ns ? t->first_ns : load_facts(index_load(p->index))->start_ns);
-	return prepare(p);
+	return prepare_statements(p);
 }
 
 static void span_result(struct job_result *res, const struct store_totals *t)
@@ -523,7 +523,7 @@ static int write_all(struct rpd_process *p)
 	return ret;
 }
 
-static void fini(struct rpd_process *p)
+static void free_process(struct rpd_process *p)
 {
 	sqlite3_stmt *const all[] = { p->add_string,	p->add_ustring, p->add_api,
 				      p->add_shape,	p->add_marker,	p->add_barrier,
@@ -553,15 +553,15 @@ int rpd_spool_add(struct rpd *r, const char *path)
 
 	if (ret < 0)
 		return rpd_fail(r, ret, "%s", err.text);
-	ret = take_identity(&p);
+	ret = register_trace(&p);
 	if (ret == 0)
-		ret = setup(&p);
+		ret = setup_process(&p);
 	if (ret == 0)
 		ret = rpd_db_exec(r, "BEGIN");
 	if (ret == 0)
 		ret = write_all(&p);
 	if (ret == 0)
 		ret = rpd_db_exec(r, "COMMIT");
-	fini(&p);
+	free_process(&p);
 	return ret;
 }

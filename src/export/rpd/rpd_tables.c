@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rpd_tables.c - every table of a database and its columns: RPD's, schema version 3, and ours
+/* rpd_tables.c - every table of a database and its columns: RPD's, schema version 3, and rtl's
  *
- * RPD's tables have RPD's names, columns, types and order; its readers select by name. What is ours begins with
- * rtl_, but for three columns at the end of rocpd_op.
+ * RPD's tables have RPD's names, columns, types and order; its readers select by name. Names of rtl's tables begin with
+ * rtl_; rtl also adds three columns at the end of rocpd_op.
  */
 #include "export/rpd/rpd_tables.h"
 
@@ -25,10 +25,10 @@
 #define USTRING_REF "bigint NOT NULL " REFERENCE("rocpd_ustring")
 #define API_REF "bigint NOT NULL " REFERENCE("rocpd_api")
 #define OP_REF "bigint NOT NULL " REFERENCE("rocpd_op")
-/* RPD's schemas say integer or bigint; with integer the key is the row's place, and needs no index */
+/* RPD's schemas have integer or bigint; with integer the key is SQLite's rowid, and needs no index */
 #define API_KEY "integer NOT NULL PRIMARY KEY " REFERENCE("rocpd_api")
 
-/* A column a line would be four pages. */
+/* One column on a line would take four pages. */
 /* clang-format off */
 #define C(column, sql, ...) { .name = column, .type = sql, __VA_ARGS__ }
 #define ID .move = '+'
@@ -84,7 +84,7 @@ const struct rpd_table rpd_tables[] = {
 	TABLE("rocpd_stackframe", RPD_OPTIONAL, NULL,
 	      C("id", RPD_KEY, ID), C("api_ptr_id", API_REF, ID), C("depth", RPD_INT),
 	      C("name_id", STRING_REF, ID)),
-	/* RPD makes these two when it is asked about graphs; its converters read them where they are */
+	/* RPD makes these two for queries about graphs; its converters read them if they exist */
 	TABLE("rocpd_graphapi", RPD_OPTIONAL, NULL,
 	      C("api_ptr_id", API_KEY, ID), C("graph", RPD_HANDLE), C("graphExec", RPD_HANDLE),
 	      C("stream", RPD_HANDLE)),
@@ -190,7 +190,7 @@ const struct rpd_table rpd_tables[] = {
 
 char *rpd_tables_create_sql(const struct rpd_table *t)
 {
-	/* ours have no need of quotes */
+	/* rtl's columns need no quotes */
 	const char *form = strncmp(t->name, "rtl_", 4) == 0 ? "%s%w %s" : "%s\"%w\" %s";
 	sqlite3_str *sql = sqlite3_str_new(NULL);
 
