@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "support/spool_make.h"
-#include "unit/spool_api.h"
+#include "support/spool_api.h"
 
 #define MAX (1u << 20)
 

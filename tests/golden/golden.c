@@ -15,7 +15,7 @@
 #include "support/db.h"
 #include "support/spool_make.h"
 #include "support/test.h"
-#include "unit/spool_api.h"
+#include "support/spool_api.h"
 
 #define MAX_TEXT 65536
 

@@ -10,7 +10,7 @@ set(RTL_TEST_PROGRAMS ${CMAKE_BINARY_DIR}/../dev/tests CACHE PATH "programs for 
 execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libasan.so OUTPUT_VARIABLE asan OUTPUT_STRIP_TRAILING_WHITESPACE)
 execute_process(COMMAND ${RTL_READELF} -d ${asan} OUTPUT_VARIABLE asan)
 string(REGEX MATCH "libasan\\.so\\.[0-9]+" asan "${asan}")
-set(sanitized_env "PYTHONPATH=${CMAKE_SOURCE_DIR}/tests/scenario;PYTHONDONTWRITEBYTECODE=1"
+set(sanitized_env "${RTL_CASE_ENV}"
 	"RTL_TEST_PROGRAMS=${RTL_TEST_PROGRAMS};RTL_TEST_PRELOAD=${asan}"
 	"ASAN_OPTIONS=verify_asan_link_order=0:use_sigaltstack=0:new_delete_type_mismatch=0:detect_leaks=0")
 

@@ -5,24 +5,11 @@ import re
 
 from support import *
 
-LIB = os.path.join(BUILD, "lib")
 NEW, OLD = "libroctx64.so.4", "libroctx64.so.1"
 COMMON = (
     "roctxMarkA roctxRangePushA roctxRangePop roctxRangeStartA roctxRangeStop "
     "roctx_version_major roctx_version_minor RegisterApiCallback RemoveApiCallback roctxRegisterTracerCallback"
 ).split()
-
-
-def exports(name):
-    out = subprocess.run(["nm", "-D", "--defined-only", "--with-symbol-versions", os.path.join(LIB, name)],
-                         check=True, capture_output=True, text=True).stdout
-    fields = [line.split() for line in out.splitlines()]
-    return sorted(f[-1] for f in fields if f[-2] != "A")
-
-
-def dynamic(name, tag):
-    out = subprocess.run(["readelf", "-dW", os.path.join(LIB, name)], check=True, capture_output=True, text=True).stdout
-    return re.findall(r"\(%s\).*\[(.*?)\]" % tag, out)
 
 
 @case

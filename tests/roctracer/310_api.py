@@ -5,7 +5,6 @@ import re
 
 from support import *
 
-LIB = os.path.join(BUILD, "lib")
 NODE_40 = """
 roctracer_version_major roctracer_version_minor roctracer_error_string roctracer_op_string roctracer_op_code
 roctracer_set_properties roctracer_get_timestamp roctracer_enable_op_callback roctracer_enable_domain_callback
@@ -22,13 +21,6 @@ roctracer_enable_domain_activity roctracer_enable_activity roctracer_flush_activ
 """.split()
 
 
-def exports(name):
-    out = subprocess.run(["nm", "-D", "--defined-only", "--with-symbol-versions", os.path.join(LIB, name)],
-                         check=True, capture_output=True, text=True).stdout
-    fields = [line.split() for line in out.splitlines()]
-    return sorted(f[-1] for f in fields if f[-2] != "A")
-
-
 @case
 def exported_names():
     want = [f"{n}@@ROCTRACER_4.0" for n in NODE_40 + ["OnLoad", "OnUnload"]]
@@ -36,9 +28,7 @@ def exported_names():
     equal("libroctracer64.so.4", exports("libroctracer64.so.4"), sorted(want))
     equal("libroctracer64.so.1", exports("libroctracer64.so.1"), sorted(NODE_40 + NODE_41))
     for name in ("libroctracer64.so.4", "libroctracer64.so.1"):
-        out = subprocess.run(["readelf", "-dW", os.path.join(LIB, name)], check=True, capture_output=True,
-                             text=True).stdout
-        equal(f"SONAME of {name}", re.findall(r"\(SONAME\).*\[(.*?)\]", out), [name])
+        equal(f"SONAME of {name}", dynamic(name, "SONAME"), [name])
 
 
 @case

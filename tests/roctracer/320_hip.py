@@ -6,7 +6,6 @@ import functools
 
 from support import *
 
-LIB = os.path.join(BUILD, "lib")
 RUNTIME = {"LD_LIBRARY_PATH": f"{VGPU_DIR}:{LIB}"}
 # A tick of the GPU is a nanosecond. The runtime makes times of ticks by a line through two readings of both clocks: a
 # reading is rounded to a tick, so that with longer ones the line lies beside the truth by up to one.

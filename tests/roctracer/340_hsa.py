@@ -3,7 +3,6 @@
 """HSA's calls and copies, below HIP: by HSA_TOOLS_LIB, under rtl trace; without either nothing breaks."""
 from support import *
 
-LIB = os.path.join(BUILD, "lib")
 TOOL = os.path.join(LIB, "libroctracer64.so.4")
 
 

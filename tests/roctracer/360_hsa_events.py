@@ -3,7 +3,6 @@
 """HSA_EVT: memory, copies, packets and code of a program of HSA's, each event once and in its place."""
 from support import *
 
-LIB = os.path.join(BUILD, "lib")
 TODAY = ("hsa_events", os.path.join(LIB, "libroctracer64.so.4"))
 OLD = ("hsa_events_old", os.path.join(BUILD, "tests/libroctracer_old_tool.so"))
 CODE = ["codeobj memory file:// unload 0", "ksymbol flood_long.kd length 13 unload 0",

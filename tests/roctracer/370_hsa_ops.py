@@ -5,7 +5,6 @@ import collections
 
 from support import *
 
-LIB = os.path.join(BUILD, "lib")
 TODAY = ("hsa_ops", os.path.join(LIB, "libroctracer64.so.4"))
 OLD = ("hsa_ops_old", os.path.join(BUILD, "tests/libroctracer_old_tool.so"))
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fake_hip.h"
+#include "support/fake_hip.h"
 #include "roctracer/roctracer_ext.h"
 #include "stress.h"
 

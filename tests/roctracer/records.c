@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "expect.h"
-#include "fake_hip.h"
+#include "support/fake_hip.h"
 #include "roctracer/roctracer_ext.h"
 
 #define API ACTIVITY_DOMAIN_HIP_API
@@ -361,12 +361,12 @@ static void external_ids(void)
 /* What was held ends now; what has come since, in the order of the launches: how many, the first's id. */
 static uint64_t release(unsigned nr)
 {
-	fake_gpu_hold(false);
+	fake_hip_hold_gpu(false);
 	hipDeviceSynchronize();
 	IS(roctracer_flush_activity_expl(a.pool), 0);
 	IS(a.nr, nr);
 	a.nr = 0;
-	fake_gpu_hold(true);
+	fake_hip_hold_gpu(true);
 	return nr ? a.records[0].correlation_id : 0;
 }
 
@@ -412,7 +412,7 @@ static void what_ends_later(void)
 	IS(roctracer_disable_op_activity(OPS, 0), 0);
 	IS(roctracer_enable_op_activity_expl(OPS, 0, a.pool), 0);
 	IS(release(1) > first, 1);
-	fake_gpu_hold(false);
+	fake_hip_hold_gpu(false);
 	all_off(&a);
 }
 

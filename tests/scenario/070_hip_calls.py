@@ -3,7 +3,7 @@
 """Every dispatch and copy is joined to the one HIP call that caused it, however threads share queues."""
 import functools
 
-from hipcalls import *
+from support.hipcalls import *
 
 
 def mix(*args, gpus=1, mode="hip", **env):

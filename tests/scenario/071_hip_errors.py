@@ -4,7 +4,7 @@
 import functools
 import re
 
-from hipcalls import *
+from support.hipcalls import *
 
 WAYS = {
     "hip": (("-q", "-m", "hip"), {}),

@@ -5,7 +5,7 @@ import functools
 import os
 import re
 
-from hipcalls import *
+from support.hipcalls import *
 
 PROGRAMS = {
     "linked": ("hiplinked", "way=linked"),
@@ -134,7 +134,7 @@ def preload_alone_does_not_see_dlsym():
     exact_program_dispatches(r)
 
 
-GIVEN = os.path.join(BUILD, "tests/hip_wrappers/given")
+GIVEN = os.path.join(BUILD, "tests/given")
 
 
 def given(whom="hipGetProcAddress", **more):
@@ -193,7 +193,7 @@ def what_hip_hands_out_is_the_runtimes_without_tracing():
 @case
 def hiprtc_has_a_library_of_its_own():
     """As in HIP 7, and loaded by a program for itself alone: it works as untraced, and its calls are on record."""
-    rtc = os.path.join(BUILD, "tests/hip_wrappers/given_rtc")
+    rtc = os.path.join(BUILD, "tests/given_rtc")
     plain = run(rtc)
     equal("untraced", plain.out, "linked: 5, 9.7, errno 77\ngiven: library\ndlsym: 5, 9.7, errno 77\n")
     r = run(rtc, trace=RTL, rtl_args=("-q", "-m", "hip"))

@@ -4,7 +4,7 @@
 caused it all the same, and what can't be told is joined to nothing and counted."""
 import functools
 
-from hipcalls import *
+from support.hipcalls import *
 
 QUEUE_THREADS = {"AMD_DIRECT_DISPATCH": "0"}
 DETERMINISTIC = {

@@ -8,7 +8,7 @@ skipped. tools/userland.sh experimental has a HIP 7.
 import glob
 import os
 
-from hipcalls import *
+from support.hipcalls import *
 
 # kernels that a round of the program launches by them
 LAUNCHES = {"hipLaunchKernelExC": 2, "hipDrvLaunchKernelEx": 2}

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "spool_api.h"
+#include "support/spool_api.h"
 #include "store/ids.h"
 #include "support/test.h"
 

@@ -17,7 +17,7 @@
 #include "event/slot.h"
 #include "sink/recorder/buf.h"
 #include "sink/recorder/spool.h"
-#include "spool_read.h"
+#include "support/spool_read.h"
 
 #define MIB (UINT64_C(1) << 20)
 

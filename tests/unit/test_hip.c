@@ -18,13 +18,11 @@
 #include "source/hip/callback.h"
 #include "source/hip/activity.h"
 #include "source/hip/release.h"
+#include "support/fake_hip.h"
 #include "support/sink_record.h"
 #include "support/test.h"
 
 void (*const hip_boot)(void) = NULL;
-
-/* the wrapper */
-int hipInit(unsigned int flags);
 
 static void *lib;
 static unsigned int (*asked)(void);
@@ -34,12 +32,12 @@ static unsigned int (*nr_registered)(void);
 
 static void load(void)
 {
-	lib = dlopen(HIP_STAND_IN, RTLD_NOW | RTLD_LOCAL);
+	lib = dlopen(FAKE_HIP_5, RTLD_NOW | RTLD_LOCAL);
 	CHECK_MSG(lib, "%s", dlerror());
-	asked = (unsigned int (*)(void))dlsym(lib, "stand_in_asked");
-	runtime_call = (void *(*)(uint32_t, void *))dlsym(lib, "stand_in_call");
-	set_status = (void (*)(int))dlsym(lib, "stand_in_status");
-	nr_registered = (unsigned int (*)(void))dlsym(lib, "stand_in_registered");
+	asked = FAKE_HIP(lib, fake_hip_nr_lookups);
+	runtime_call = FAKE_HIP(lib, fake_hip_call);
+	set_status = FAKE_HIP(lib, fake_hip_set_status);
+	nr_registered = FAKE_HIP(lib, fake_hip_nr_registered);
 }
 
 static void begin(const char *mode, const char *backend)
@@ -79,7 +77,7 @@ TEST(a_function_is_found_when_its_library_has_come)
 	/* not ours, which comes first in the order of search */
 	CHECK(init != hipInit);
 	/* one that this runtime does not have */
-	CHECK_NULL(hip_real(HIP_OP_hipMalloc));
+	CHECK_NULL(hip_real(HIP_OP_hipMallocManaged));
 	CHECK_NULL(dlerror());
 	/* what is remembered stays: the program unloads the library, we hold it */
 	dlclose(lib);
@@ -93,7 +91,7 @@ TEST(the_compilers_functions_are_found_in_its_own_library)
 	void (*names)(const char *(*fn)(uint32_t));
 
 	CHECK_NULL(hip_real(HIP_OP_hiprtcVersion));
-	CHECK_NOT_NULL(dlopen(HIPRTC_STAND_IN, RTLD_NOW | RTLD_LOCAL));
+	CHECK_NOT_NULL(dlopen(FAKE_HIPRTC, RTLD_NOW | RTLD_LOCAL));
 	CHECK(!hip_is_loaded());
 	CHECK_NULL(hip_real(HIP_OP_hipInit));
 	version = (int (*)(int *, int *))hip_real(HIP_OP_hiprtcVersion);
@@ -101,9 +99,9 @@ TEST(the_compilers_functions_are_found_in_its_own_library)
 	CHECK_EQ_INT(version(&major, &minor), 5);
 	CHECK_EQ_INT(major, 9);
 	CHECK_NULL(hip_real(HIP_OP_hipInit));
-	lib = dlopen(HIP_TRACER_STAND_IN, RTLD_NOW | RTLD_LOCAL);
+	lib = dlopen(FAKE_HIP_TRACER, RTLD_NOW | RTLD_LOCAL);
 	CHECK_MSG(lib, "%s", dlerror());
-	names = (void (*)(const char *(*)(uint32_t)))dlsym(lib, "stand_in_names");
+	names = FAKE_HIP(lib, fake_hip_set_names);
 	names(name_in_7_2);
 	CHECK_NOT_NULL(hip_real(HIP_OP_hipPeekAtLastError));
 	CHECK_EQ_UINT(hip_release(), HIP_RELEASE_7_2);
@@ -154,7 +152,7 @@ TEST(a_kernel_is_asked_for_once)
 	CHECK_EQ_UINT(hip_word_function((void *)0x1000, false), id);
 	CHECK_EQ_UINT(asked(), 1);
 	id = hip_word_host_function((void *)0x2000, true);
-	CHECK_STR_EQ(sink_record_string((uint32_t)id), "by_address");
+	CHECK_STR_EQ(sink_record_string((uint32_t)id), "fake_kernel");
 	/* one that the runtime does not know: not asked for again either */
 	CHECK_EQ_UINT(hip_word_function((void *)0x3001, true), 0);
 	CHECK_EQ_UINT(hip_word_function((void *)0x3001, true), 0);
@@ -173,7 +171,7 @@ TEST(a_librarys_kernel_has_its_name_where_a_function_may_stand)
 
 	load();
 	begin("hip", "auto");
-	peek = (int (*)(void))dlsym(lib, "hipPeekAtLastError");
+	peek = FAKE_HIP(lib, hipPeekAtLastError);
 	/* the runtime would forget the program's error over ours: it is asked another time */
 	set_status(17);
 	CHECK_EQ_UINT(hip_word_host_function((void *)0x4003, true), 0);
@@ -421,15 +419,15 @@ static void load_tracer(uint32_t release, int more)
 {
 	void (*names)(const char *(*fn)(uint32_t));
 
-	lib = dlopen(HIP_TRACER_STAND_IN, RTLD_NOW | RTLD_LOCAL);
+	lib = dlopen(FAKE_HIP_TRACER, RTLD_NOW | RTLD_LOCAL);
 	CHECK_MSG(lib, "%s", dlerror());
 	shown = &hip_releases[release];
 	nr_shown = shown->nr_callbacks + (uint32_t)more;
-	names = (void (*)(const char *(*)(uint32_t)))dlsym(lib, "stand_in_names");
+	names = FAKE_HIP(lib, fake_hip_set_names);
 	names(name_of);
-	set_status = (void (*)(int))dlsym(lib, "stand_in_status");
-	nr_registered = (unsigned int (*)(void))dlsym(lib, "stand_in_registered");
-	traced = (int (*)(uint32_t, size_t, uint64_t, void (*)(void)))dlsym(lib, "stand_in_traced");
+	set_status = FAKE_HIP(lib, fake_hip_set_status);
+	nr_registered = FAKE_HIP(lib, fake_hip_nr_registered);
+	traced = FAKE_HIP(lib, fake_hip_traced);
 }
 
 static void a_call_inside(void)
@@ -502,7 +500,7 @@ TEST(a_release_with_more_calls_than_any_known_one_is_left_alone)
 	void (*names)(const char *(*fn)(uint32_t));
 
 	load_tracer(HIP_RELEASE_7_2, 0);
-	names = (void (*)(const char *(*)(uint32_t)))dlsym(lib, "stand_in_names");
+	names = FAKE_HIP(lib, fake_hip_set_names);
 	names(one_more);
 	begin("hip", "callback");
 	CHECK(!callback_on_runtime());
@@ -570,7 +568,7 @@ TEST(a_commands_end_gives_its_operation_to_the_call)
 	struct api_call c;
 
 	begin_with("0", 0);
-	op = (int (*)(uint32_t, void *))dlsym(lib, "stand_in_op");
+	op = FAKE_HIP(lib, fake_hip_op);
 	CHECK(hip_enter(HIP_OP_hipInit, &c));
 	CHECK_EQ_INT(call_of_runtime(HIP_OP_hipMemcpy, NULL), 0);
 	hip_leave(HIP_OP_hipMemcpy, &c, 0, NULL, 0);
@@ -628,7 +626,7 @@ TEST(operations_are_asked_for_only_while_they_are_wanted)
 	int index;
 
 	load_tracer(HIP_RELEASE_5_7, 0);
-	op = (int (*)(uint32_t, void *))dlsym(lib, "stand_in_op");
+	op = FAKE_HIP(lib, fake_hip_op);
 	begin("standard", "auto");
 	index = live_subscribe(&subscriber);
 	CHECK(activity_turn_on());
@@ -656,7 +654,7 @@ TEST(operations_are_asked_for_only_while_they_are_wanted)
 
 static void ask_and_announce(void)
 {
-	int (*op)(uint32_t, void *) = (int (*)(uint32_t, void *))dlsym(lib, "stand_in_op");
+	int (*op)(uint32_t, void *) = FAKE_HIP(lib, fake_hip_op);
 
 	for (int i = 0; i < 3; i++)
 		CHECK_EQ_INT(op(0, NULL), 0);
@@ -672,7 +670,7 @@ TEST(an_operation_that_is_announced_is_no_record)
 	int index;
 
 	load_tracer(HIP_RELEASE_7_2, 0);
-	op = (int (*)(uint32_t, void *))dlsym(lib, "stand_in_op");
+	op = FAKE_HIP(lib, fake_hip_op);
 	begin("standard", "auto");
 	index = live_subscribe(&subscriber);
 	CHECK(activity_turn_on());
@@ -683,7 +681,7 @@ TEST(an_operation_that_is_announced_is_no_record)
 				    ask_and_announce),
 			     0);
 	CHECK_EQ_UINT(nr_ops, 0);
-	record[2] = ((uint64_t(*)(void))dlsym(lib, "stand_in_number"))();
+	record[2] = FAKE_HIP(lib, fake_hip_number)();
 	for (int i = 0; i < 3; i++)
 		CHECK_EQ_INT(op(0, record), 0);
 	CHECK_EQ_UINT(nr_ops, 3);
@@ -743,8 +741,8 @@ TEST(operations_are_told_by_when_they_were_submitted)
 	int index;
 
 	load_tracer(HIP_RELEASE_5_7, 0);
-	op_of_runtime = (int (*)(uint32_t, void *))dlsym(lib, "stand_in_op");
-	number_of_runtime = (uint64_t(*)(void))dlsym(lib, "stand_in_number");
+	op_of_runtime = FAKE_HIP(lib, fake_hip_op);
+	number_of_runtime = FAKE_HIP(lib, fake_hip_number);
 	begin("standard", "auto");
 	index = live_subscribe(&subscriber);
 	activity_want_ops(index, on_op);

@@ -302,12 +302,12 @@ struct counts {
 
 static const struct counts *load_real(void)
 {
-	/* next to the test program: tests/support/roctx_stand_in.c */
-	void *lib = dlopen(ROCTX_STAND_IN, RTLD_NOW | RTLD_LOCAL);
+	/* beside the test program: tests/support/fake_roctx.c */
+	void *lib = dlopen(FAKE_ROCTX, RTLD_NOW | RTLD_LOCAL);
 	const struct counts *(*get)(void);
 
 	CHECK_MSG(lib != NULL, "%s", dlerror());
-	get = (const struct counts *(*)(void))dlsym(lib, "stand_in_counts");
+	get = (const struct counts *(*)(void))dlsym(lib, "fake_roctx_counts");
 	CHECK(get != NULL);
 	return get();
 }

@@ -19,7 +19,7 @@
 #include "event/drain.h"
 #include "event/life.h"
 #include "sink/recorder/buf.h"
-#include "spool_read.h"
+#include "support/spool_read.h"
 
 #ifdef __SANITIZE_THREAD__
 #define SCALE 20

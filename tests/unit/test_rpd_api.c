@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "spool_api.h"
+#include "support/spool_api.h"
 #include "support/db.h"
 #include "support/test.h"
 

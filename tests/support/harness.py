@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""support.py - runs programs on the virtual GPU, traced in every way there is, and compares
+"""harness.py - runs programs on the virtual GPU, traced in every way there is, and compares
 
 A test is a script of cases:
 
@@ -39,7 +39,8 @@ LONG = os.environ.get("RTL_TEST_LONG", "") not in ("", "0")
 PROGRAMS = os.environ.get("RTL_TEST_PROGRAMS") or os.path.join(BUILD, "tests")
 TMP = os.environ.get("RTL_TEST_TMP") or os.path.join(BUILD, "tests/tmp")
 RTL_BIN = os.path.join(BUILD, "bin/rtl")
-LIBRTL = os.path.join(BUILD, "lib/librtl.so.1")
+LIB = os.path.join(BUILD, "lib")
+LIBRTL = os.path.join(LIB, "librtl.so.1")
 VGPU_DIR = os.path.join(BUILD, "vgpu")
 PASSTHROUGH_LIB = os.path.join(BUILD, "bench/libpassthrough.so")
 
@@ -411,6 +412,20 @@ def rtl(*args, timeout=120, cwd=None, env=None):
     return r
 
 
+def exports(name):
+    """The dynamic symbols of a library of ours, with their versions."""
+    out = subprocess.run(["nm", "-D", "--defined-only", "--with-symbol-versions", os.path.join(LIB, name)],
+                         check=True, capture_output=True, text=True).stdout
+    fields = [line.split() for line in out.splitlines()]
+    return sorted(f[-1] for f in fields if f[-2] != "A")
+
+
+def dynamic(name, tag):
+    """The values of a tag in the dynamic section of a library of ours."""
+    out = subprocess.run(["readelf", "-dW", os.path.join(LIB, name)], check=True, capture_output=True, text=True).stdout
+    return re.findall(r"\(%s\).*\[(.*?)\]" % tag, out)
+
+
 # ---- comparing a trace with the virtual GPU's log ----------------------------------------------
 
 INTERNAL = 32  # flag of a dispatch on a queue of the runtime's own
@@ -606,11 +621,12 @@ def run_case(script, name, fn):
     return result
 
 
-def main():
+def main(together=False):
+    """together: the cases share a trace, and are one test."""
     script = os.path.splitext(os.path.basename(sys.argv[0]))[0]
     wanted = [a for a in sys.argv[1:] if not a.startswith("-")]
     if "--list" in sys.argv:
-        print("\n".join(name for name, _ in _cases))
+        print("\n".join(name for name, _ in _cases if not together))
         sys.exit(0)
     unknown = set(wanted) - {name for name, _ in _cases}
     if unknown:

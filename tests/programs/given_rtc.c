@@ -21,7 +21,7 @@ static void call(const char *way, int (*fn)(int *, int *))
 
 int main(void)
 {
-	void *lib = dlopen(HIPRTC_STAND_IN, RTLD_NOW | RTLD_LOCAL);
+	void *lib = dlopen(FAKE_HIPRTC, RTLD_NOW | RTLD_LOCAL);
 	int (*fn)(int *, int *), (*through)(int *, int *);
 	int (*(*address)(void))(int *, int *);
 	Dl_info info;
@@ -30,10 +30,10 @@ int main(void)
 		printf("%s\n", dlerror());
 		return 1;
 	}
-	through = (int (*)(int *, int *))dlsym(lib, "stand_in_version");
+	through = (int (*)(int *, int *))dlsym(lib, "fake_hiprtc_version");
 	call("linked", through);
 	fn = (int (*)(int *, int *))dlsym(lib, "hiprtcVersion");
-	address = (int (*(*)(void))(int *, int *))dlsym(lib, "stand_in_address");
+	address = (int (*(*)(void))(int *, int *))dlsym(lib, "fake_hiprtc_address");
 	printf("given: %s\n", fn == address() ? "library" :
 			      dladdr((void *)fn, &info) && strstr(info.dli_fname, "librtl") ?
 						"wrapper" :

@@ -1,21 +1,111 @@
 /* SPDX-License-Identifier: MIT */
-/* fake_hip.c - HIP up to 5.3 as a tracer sees it: a few calls, its callbacks, a GPU that is a thread
+/* fake_hip.c - libamdhip64 as a tracer sees it: some calls, the callbacks, a GPU that is a thread
  *
- * For tests under sanitizers, where the real runtime would not tell of races, or see ones of its own. It
- * calls back as HIP 5.2 does: a structure is asked for at the begin of a call, filled and shown; after
- * the call it is shown again, and the end told. Operations have private numbers.
+ * Built twice. By default it is HIP up to 5.3, with a callback for each call: a structure is requested at the begin of a
+ * call, filled and shown; after the call it is shown again, and the end is reported. With FAKE_HIP_TRACER it is HIP from
+ * 5.4 on, with hipRegisterTracerCallback() alone.
+ *
+ * For unit tests, and for tests under sanitizers, which do not see into the real runtime. Operations have private numbers.
  */
+#include "support/fake_hip.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "fake_hip.h"
-
 #define API __attribute__((visibility("default")))
+
+static int last_status;
+
+API const char *hipApiName(uint32_t id);
+
+int hipPeekAtLastError(void)
+{
+	return last_status;
+}
+
+void fake_hip_set_status(int status)
+{
+	last_status = status;
+}
+
+#ifdef FAKE_HIP_TRACER
+
+typedef int (*tracer_fn)(uint32_t domain, uint32_t op, void *data);
+
+API void hipRegisterTracerCallback(tracer_fn fn);
+
+static tracer_fn tracer;
+static const char *(*api_names)(uint32_t id);
+static uint64_t last_number;
+
+const char *hipApiName(uint32_t id)
+{
+	return api_names ? api_names(id) : "unknown";
+}
+
+void hipRegisterTracerCallback(tracer_fn fn)
+{
+	tracer = fn;
+}
+
+void fake_hip_set_names(const char *(*fn)(uint32_t id))
+{
+	api_names = fn;
+}
+
+unsigned int fake_hip_nr_registered(void)
+{
+	return tracer != NULL;
+}
+
+int fake_hip_op(uint32_t op, void *record)
+{
+	return tracer ? tracer(2, op, record) : -1;
+}
+
+uint64_t fake_hip_number(void)
+{
+	return last_number;
+}
+
+int fake_hip_traced(uint32_t id, size_t size, uint64_t arg, void (*inside)(void))
+{
+	struct {
+		uint64_t ns, phase_data;
+		void (*enter)(uint32_t id, void *block);
+		void (*leave)(uint32_t id, void *block);
+	} tail;
+	unsigned char block[4096];
+	uint64_t *phase_data;
+
+	memset(block, 0xa5, sizeof(block));
+	if (!tracer || tracer(3, id, block))
+		return 1;
+	memcpy(&last_number, block, sizeof(last_number));
+	memcpy(&tail, block + size, sizeof(tail));
+	memcpy(&phase_data, block + size - 8, sizeof(phase_data));
+	if ((unsigned char *)phase_data != block + size + 8)
+		return 2;
+	for (size_t i = 16; i < size - 8; i++)
+		if (block[i] != 0xa5)
+			return 3;
+	for (size_t i = size + sizeof(tail); i < sizeof(block); i++)
+		if (block[i] != 0xa5)
+			return 4;
+	memcpy(block + 16, &arg, sizeof(arg));
+	if (tail.enter)
+		tail.enter(id, block);
+	if (inside)
+		inside();
+	if (tail.leave)
+		tail.leave(id, block);
+	return 0;
+}
+
+#else
 
 /* as in HIP 5.2 */
 #define LAST_ID 333u
@@ -40,6 +130,7 @@ static struct {
 	_Atomic(void *) sync_arg, user_arg;
 } table[LAST_ID + 1];
 
+static _Atomic unsigned int nr_registered, nr_lookups;
 static _Atomic bool is_enabled[NR_OPS];
 static _Atomic uint64_t next_number;
 /* set by hipInitActivityCallback() before an operation is enabled */
@@ -48,7 +139,7 @@ static void (*op_callback)(uint32_t op, void *record, void *arg);
 static void *op_arg;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t work = PTHREAD_COND_INITIALIZER, room = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t work = PTHREAD_COND_INITIALIZER, space = PTHREAD_COND_INITIALIZER;
 static struct op_record ring[RING];
 static uint64_t nr_put, nr_done;
 static bool has_thread, is_held;
@@ -67,7 +158,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* ---- what a tracer calls --------------------------------------------------------------------- */
+/* ---- functions for tracers -------------------------------------------------------------------- */
 
 API int hipRegisterActivityCallback(uint32_t id, void *fn, void *arg);
 API int hipRemoveActivityCallback(uint32_t id);
@@ -75,9 +166,10 @@ API int hipRegisterApiCallback(uint32_t id, void *fn, void *arg);
 API int hipRemoveApiCallback(uint32_t id);
 API void hipInitActivityCallback(void *on_id, void *on_op, void *arg);
 API bool hipEnableActivityCallback(uint32_t op, bool enable);
-API const char *hipApiName(uint32_t id);
 API const char *hipGetCmdName(uint32_t kind);
 API const char *hipKernelNameRef(void *function);
+API int hipKernelGetName(const char **name, const void *kernel);
+API int hipGetLastError(void);
 API const char *hipKernelNameRefByPtr(const void *function, void *stream);
 
 API int hipRegisterActivityCallback(uint32_t id, void *fn, void *arg)
@@ -86,6 +178,7 @@ API int hipRegisterActivityCallback(uint32_t id, void *fn, void *arg)
 		return 1;
 	atomic_store(&table[id].sync_arg, arg);
 	atomic_store(&table[id].sync, (sync_fn)fn);
+	nr_registered += fn != NULL;
 	return 0;
 }
 
@@ -136,16 +229,56 @@ API const char *hipGetCmdName(uint32_t kind)
 				     "Unknown command type";
 }
 
-/* Of a module's kernel the test chooses the name: it is the function. */
+/* A module's kernel: the pointer is its name. Small numbers are handles of unit tests; odd ones have no name. */
 API const char *hipKernelNameRef(void *function)
 {
-	return function;
+	uintptr_t handle = (uintptr_t)function;
+
+	nr_lookups++;
+	if (handle >= 1u << 20)
+		return function;
+	return handle % 2 ? NULL : "by_handle";
 }
 
 API const char *hipKernelNameRefByPtr(const void *function, void *stream)
 {
 	(void)stream;
-	return function ? "fake_kernel" : NULL;
+	nr_lookups++;
+	return !function || (uintptr_t)function % 2 ? NULL : "fake_kernel";
+}
+
+/* Kernels of libraries lie at 3 modulo 4. */
+API int hipKernelGetName(const char **name, const void *kernel)
+{
+	if ((uintptr_t)kernel % 4 != 3)
+		return last_status = 400;
+	*name = "of_a_library";
+	return 0;
+}
+
+API int hipGetLastError(void)
+{
+	int status = last_status;
+
+	last_status = 0;
+	return status;
+}
+
+unsigned int fake_hip_nr_registered(void)
+{
+	return nr_registered;
+}
+
+unsigned int fake_hip_nr_lookups(void)
+{
+	return nr_lookups;
+}
+
+void *fake_hip_call(uint32_t id, void *arg)
+{
+	sync_fn sync = atomic_load(&table[id].sync);
+
+	return sync ? sync(id, NULL, NULL, arg ? atomic_load(&table[id].sync_arg) : NULL) : NULL;
 }
 
 /* ---- the GPU --------------------------------------------------------------------------------- */
@@ -165,12 +298,12 @@ static void *gpu(void *arg)
 		op_callback(r.op, &r, op_arg);
 		pthread_mutex_lock(&lock);
 		nr_done++;
-		pthread_cond_broadcast(&room);
+		pthread_cond_broadcast(&space);
 	}
 	return arg;
 }
 
-void fake_gpu_hold(bool on)
+void fake_hip_hold_gpu(bool on)
 {
 	pthread_mutex_lock(&lock);
 	is_held = on;
@@ -194,7 +327,7 @@ static void put(uint32_t op, uint32_t kind)
 		pthread_detach(thread);
 	}
 	while (nr_put - nr_done == RING)
-		pthread_cond_wait(&room, &lock);
+		pthread_cond_wait(&space, &lock);
 	ring[nr_put++ % RING] = r;
 	pthread_cond_signal(&work);
 	pthread_mutex_unlock(&lock);
@@ -204,16 +337,16 @@ static void wait_for_all(void)
 {
 	pthread_mutex_lock(&lock);
 	for (uint64_t mine = nr_put; nr_done < mine;)
-		pthread_cond_wait(&room, &lock);
+		pthread_cond_wait(&space, &lock);
 	pthread_mutex_unlock(&lock);
 }
 
-/* ---- what a program calls -------------------------------------------------------------------- */
+/* ---- functions for programs ----------------------------------------------------------------- */
 
 struct call {
 	uint32_t id;
 	sync_fn sync;
-	struct call_data *data; /* NULL: nobody wants it */
+	struct call_data *data; /* NULL: no subscriber */
 };
 
 static void show(const struct call *c)
@@ -248,9 +381,14 @@ static int end(const struct call *c)
 	return 0;
 }
 
+int hipInit(unsigned int flags)
+{
+	return (int)flags + 1000;
+}
+
 int hipMalloc(void **ptr, size_t size)
 {
-	/* the copy of what `ptr` points to comes in between */
+	/* args[1] is the copy of what `ptr` points to */
 	struct call c = begin(ID_MALLOC, (uintptr_t)ptr, 0, size);
 
 	*ptr = malloc(size);
@@ -297,7 +435,7 @@ int hipLaunchKernel(const void *function, struct grid blocks, struct grid block,
 	return end(&c);
 }
 
-/* Another call is inside of this one, before its own kernel. */
+/* Calls another function before it submits its kernel. */
 int hipModuleLaunchKernel(void *function, uint32_t x, uint32_t y, uint32_t z, uint32_t bx,
 			  uint32_t by, uint32_t bz, uint32_t shared, void *stream, void **args,
 			  void **extra)
@@ -316,3 +454,5 @@ int hipModuleLaunchKernel(void *function, uint32_t x, uint32_t y, uint32_t z, ui
 	put(0, KIND_KERNEL);
 	return end(&c);
 }
+
+#endif

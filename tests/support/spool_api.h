@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* spool_api.h - records of calls and functions for spools that spool_make.h makes */
-#ifndef RTL_UNIT_SPOOL_API_H
-#define RTL_UNIT_SPOOL_API_H
+#ifndef RTL_SUPPORT_SPOOL_API_H
+#define RTL_SUPPORT_SPOOL_API_H
 
 #include <string.h>
 

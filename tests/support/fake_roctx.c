@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* roctx_stand_in.c - a libroctx64.so.4 that counts its calls
+/* fake_roctx.c - a libroctx64.so.4 that counts its calls
  *
  * Threads:  one.
  */
@@ -12,14 +12,14 @@ static struct {
 	uint64_t nr_marks, nr_pushes, nr_pops, nr_starts, nr_stops, last_stop, bad_stops;
 } counts;
 
-EXPORT const void *stand_in_counts(void);
+EXPORT const void *fake_roctx_counts(void);
 EXPORT void roctxMarkA(const char *message);
 EXPORT int roctxRangePushA(const char *message);
 EXPORT int roctxRangePop(void);
 EXPORT uint64_t roctxRangeStartA(const char *message);
 EXPORT void roctxRangeStop(uint64_t id);
 
-const void *stand_in_counts(void)
+const void *fake_roctx_counts(void)
 {
 	return &counts;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* hiprtc_stand_in.c - a libhiprtc as HIP 7 has it beside libamdhip64; for test_hip.c and given_rtc.c */
+/* fake_hiprtc.c - a libhiprtc as HIP 7 has it beside libamdhip64; for test_hip.c and given_rtc.c */
 
 #pragma GCC visibility push(default)
 
 int hiprtcVersion(int *major, int *minor);
-int stand_in_version(int *major, int *minor);
-int (*stand_in_address(void))(int *, int *);
+int fake_hiprtc_version(int *major, int *minor);
+int (*fake_hiprtc_address(void))(int *, int *);
 
 static int version(int *major, int *minor)
 {
@@ -17,13 +17,13 @@ static int version(int *major, int *minor)
 int hiprtcVersion(int *major, int *minor) __attribute__((alias("version")));
 
 /* As a library calls it that is linked with this one: whoever comes first in the loader's order. */
-int stand_in_version(int *major, int *minor)
+int fake_hiprtc_version(int *major, int *minor)
 {
 	return hiprtcVersion(major, minor);
 }
 
 /* Its own function. */
-int (*stand_in_address(void))(int *, int *)
+int (*fake_hiprtc_address(void))(int *, int *)
 {
 	return version;
 }

@@ -3,8 +3,8 @@
  *
  * Not the product's reader (store/load.c): any damage at all fails the test here.
  */
-#ifndef RTL_UNIT_SPOOL_READ_H
-#define RTL_UNIT_SPOOL_READ_H
+#ifndef RTL_SUPPORT_SPOOL_READ_H
+#define RTL_SUPPORT_SPOOL_READ_H
 
 #include <dirent.h>
 #include <fcntl.h>
