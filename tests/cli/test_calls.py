@@ -8,9 +8,8 @@ import json
 import re
 import sqlite3
 
-import harness
-import spool
-from harness import Case
+from support import spool
+from support.cli import *
 
 
 class Calls(Case):
@@ -527,4 +526,4 @@ class Info(Calls):
 
 
 if __name__ == "__main__":
-    harness.main()
+    unittest.main(verbosity=1)

@@ -4,9 +4,8 @@
 import csv
 import os
 
-import harness
-import spool
-from harness import Case
+from support import spool
+from support.cli import *
 
 STATS = ["Name", "Calls", "TotalDurationNs", "AverageNs", "Percentage"]
 
@@ -88,4 +87,4 @@ class Csv(Case):
 
 
 if __name__ == "__main__":
-    harness.main()
+    unittest.main(verbosity=1)

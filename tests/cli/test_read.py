@@ -10,9 +10,8 @@ import shutil
 import sqlite3
 import subprocess
 
-import harness
-import spool
-from harness import Case
+from support import spool
+from support.cli import *
 
 LONG = "_Z" + "4" + "vadd" + "I" + "".join("Li%dE" % i for i in range(1000)) + "EvPf"
 
@@ -141,7 +140,7 @@ class Summary(Reader):
         self.rtl("summary", "a", "--by", "colour", status=2)
 
     def test_a_closed_pipe_is_no_error(self):
-        p = subprocess.run(["sh", "-c", f"{harness.RTL} summary {self.sample()} -n 0 2>err | head -n 1"],
+        p = subprocess.run(["sh", "-c", f"{RTL_BIN} summary {self.sample()} -n 0 2>err | head -n 1"],
                            cwd=self.dir, capture_output=True, text=True, check=False)
         self.assertEqual(len(p.stdout.splitlines()), 1)
 
@@ -175,7 +174,7 @@ class Info(Reader):
         spool.sample(3, pid=11).write(self.path("t.db.spool/11.rtl"))
         with open("/proc/self/stat", encoding="ascii") as file:
             start = int(file.read().rsplit(")")[1].split()[19])
-        spool.with_memory_half(spool.sample(4), self.path("t.db.spool/12.rtl"), start)
+        spool.sample(4).write(self.path("t.db.spool/12.rtl"), start)
         text = self.rtl("info", "t.db.spool").stdout
         self.assertIn("process 11", text)
         self.assertIn(f"process {os.getpid()} on node1: running", text)
@@ -258,7 +257,7 @@ class Convert(Reader):
         p = self.rtl("convert", db, "-f", "chrome", "-o", "-")
         self.assertEqual(json.loads(p.stdout)["traceEvents"], plain["traceEvents"])
         self.assertEqual(p.stderr, "")
-        p = subprocess.run(["sh", "-c", f"{harness.RTL} convert {db} -f chrome -o - | head -c 10"], cwd=self.dir,
+        p = subprocess.run(["sh", "-c", f"{RTL_BIN} convert {db} -f chrome -o - | head -c 10"], cwd=self.dir,
                            capture_output=True, check=False)
         self.assertEqual((len(p.stdout), p.stderr), (10, b""))
 
@@ -346,14 +345,14 @@ class MergeAndRecover(Reader):
     def test_what_runs_is_left_alone(self):
         with open("/proc/self/stat", encoding="ascii") as file:
             start = int(file.read().rsplit(")")[1].split()[19])
-        spool.with_memory_half(spool.sample(4), self.path("a.rtl"), start)
+        spool.sample(4).write(self.path("a.rtl"), start)
         p = self.rtl("recover", "--remove", "-o", "t.db", "a.rtl")
         self.assertIn(f"process {os.getpid()} still runs", p.stderr)
         self.assertEqual(self.count("t.db"), 5)
         self.assertEqual(self.files(), ["a.mem", "a.rtl", "t.db"])
 
     def test_both_halves_of_a_killed_process(self):
-        spool.with_memory_half(spool.sample(4), self.path("a.rtl"), 12345)
+        spool.sample(4).write(self.path("a.rtl"), 12345)
         self.rtl("recover", "-o", "t.db", "a.rtl")
         self.assertEqual(self.count("t.db"), 5)
         self.assertEqual(self.files(), ["a.rtl", "t.db"])
@@ -409,7 +408,7 @@ class Help(Case):
                                   ("rtl trace --mode li", 3, "lite"), ("rtl trace --mode = li", 4, "lite"),
                                   ("rtl summary --by mark", 3, "marker"), ("rtl convert c -f perf", 4, "perfetto")):
             p = subprocess.run(["bash", "-c", complete % (words, at)], cwd=self.dir, capture_output=True, text=True,
-                               env={**harness.environment(), "PATH": harness.BUILD + "/bin:" + os.environ["PATH"]},
+                               env={**environment(), "PATH": BUILD + "/bin:" + os.environ["PATH"]},
                                check=False)
             self.assertEqual(p.stdout.split(), [wanted], (words, p.stderr))
         self.assertIn("#compdef rtl", self.rtl("help", "--completion=zsh").stdout)
@@ -425,4 +424,4 @@ class Help(Case):
 
 
 if __name__ == "__main__":
-    harness.main()
+    unittest.main(verbosity=1)

@@ -11,8 +11,7 @@ import subprocess
 import sys
 import time
 
-import harness
-from harness import SPOOL, Case
+from support.cli import *
 
 PY = sys.executable
 ARGV = "import sys; print(sys.argv[1:])"
@@ -118,7 +117,7 @@ class Program(Case):
     def test_dispositions_of_signals_are_handed_on(self):
         show = "grep -E 'SigBlk|SigIgn' /proc/self/status"
         lines = [subprocess.run(["sh", "-c", f"trap '' HUP PIPE; {rtl} sh -c \"{show}\""], cwd=self.dir, text=True,
-                                capture_output=True, check=True).stdout for rtl in ("", harness.RTL + " trace -q")]
+                                capture_output=True, check=True).stdout for rtl in ("", RTL_BIN + " trace -q")]
         self.assertEqual(lines[1], lines[0])
 
     def test_process_group_and_terminal(self):
@@ -135,7 +134,7 @@ class Program(Case):
             self.skipTest(f"no terminal to be had: {error}")
         if pid == 0:
             os.chdir(self.dir)
-            os.execve(harness.RTL, ["rtl", "trace", "-q", PY, "-c", count], harness.environment())
+            os.execve(RTL_BIN, ["rtl", "trace", "-q", PY, "-c", count], environment())
         out = b""
         sent = False
         while True:
@@ -295,7 +294,7 @@ class Signals(Case):
         daemon = (f"import sys; sys.path.insert(0, {os.path.dirname(SPOOL)!r}); import os, spool, time\n"
                   "s = spool.sample(4); start = int(open('/proc/self/stat').read().rsplit(')')[1].split()[19])\n"
                   "path = os.environ['RTL_SESSION'] + '/d.rtl'\n"
-                  "spool.with_memory_half(s, path, start); open('ready', 'w'); time.sleep(4)")
+                  "s.write(path, start); open('ready', 'w'); time.sleep(4)")
         before = time.monotonic()
         p = self.trace("sh", "-c", f"{PY} -c \"{daemon}\" > /dev/null 2>&1 & while [ ! -e ready ]; do sleep 0.05; done")
         self.assertLess(time.monotonic() - before, 4)
@@ -309,4 +308,4 @@ class Signals(Case):
 
 
 if __name__ == "__main__":
-    harness.main()
+    unittest.main(verbosity=1)

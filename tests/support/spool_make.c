@@ -86,6 +86,30 @@ void spool_make_begin(struct spool_make *m, const char *path, uint32_t pid, bool
 		abort();
 }
 
+struct spool_make *spool_make_new(const char *path, uint32_t pid, bool mem)
+{
+	struct spool_make *m = malloc(sizeof(*m));
+
+	if (!m)
+		abort();
+	spool_make_begin(m, path, pid, mem);
+	return m;
+}
+
+void spool_make_free(struct spool_make *m)
+{
+	free(m);
+}
+
+void spool_make_process(struct spool_make *m, uint64_t trace_id, uint64_t start_ns,
+			uint64_t start_ticks, const char *boot_id)
+{
+	m->header.trace_id[1] = trace_id;
+	m->header.start_ns = start_ns;
+	m->header.proc_start_ticks = start_ticks;
+	snprintf(m->header.boot_id, sizeof(m->header.boot_id), "%s", boot_id);
+}
+
 void spool_make_chunk(struct spool_make *m, uint32_t tid)
 {
 	memset(&m->chunk, 0, sizeof(m->chunk));
@@ -135,7 +159,7 @@ void spool_make_raw(struct spool_make *m, const void *rec, size_t size)
 	size_t padded = (size + 7) & ~(size_t)7;
 
 	if (!m->open || padded > spool_make_left(m)) {
-		fprintf(stderr, "spool_make: no room for %zu bytes\n", padded);
+		fprintf(stderr, "spool_make: no space for %zu bytes\n", padded);
 		abort();
 	}
 	memcpy(m->payload + m->used, rec, size);
@@ -442,15 +466,12 @@ static void sample_meta(struct spool_make *m, const struct spool_make_sample *s,
 
 void spool_make_sample(const char *path, const struct spool_make_sample *s)
 {
-	struct spool_make *m = malloc(sizeof(*m));
+	struct spool_make *m = spool_make_new(path, s->pid, s->mem);
 	uint64_t t = s->base_ns ? s->base_ns : 1000000000;
 	uint32_t tid = s->pid;
 	struct spool_make_op op = { .tid = tid, .correlation = 1, .marker = 2, .packet = 0 };
 	uint32_t shape, other;
 
-	if (!m)
-		abort();
-	spool_make_begin(m, path, s->pid, s->mem);
 	/* uses stand before definitions: queue 1 and kernel 3 are stated in the last chunk */
 	spool_make_chunk(m, tid);
 	spool_make_marker(m, REC_MARKER_PUSH, tid, 1, 0, 0, t + 100, "outer");
@@ -554,13 +575,10 @@ void spool_make_sample(const char *path, const struct spool_make_sample *s)
 
 void spool_make_many(const char *path, uint64_t nr)
 {
-	struct spool_make *m = malloc(sizeof(*m));
+	struct spool_make *m = spool_make_new(path, 4242, false);
 	uint32_t shapes[8];
 	char name[64];
 
-	if (!m)
-		abort();
-	spool_make_begin(m, path, 4242, false);
 	spool_make_chunk(m, 4242);
 	spool_make_agent(m, 0, REC_AGENT_GPU, 0, 0);
 	for (uint32_t i = 0; i < 4; i++)

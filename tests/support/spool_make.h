@@ -3,7 +3,8 @@
  *
  * It shares no code with the recorder or the drainer, so that a mistake in one of them is not
  * hidden by the other. Two ways: chunk by chunk with spool_make_*(), or the sample that most tests
- * use. Errors end the test (abort).
+ * use. Errors end the test (abort). Python's writer is
+ * spool.py, over this one.
  */
 #ifndef RTL_SUPPORT_SPOOL_MAKE_H
 #define RTL_SUPPORT_SPOOL_MAKE_H
@@ -30,6 +31,12 @@ struct spool_make {
 
 /* Begins a trace of `pid` at `path` (X.rtl). With `mem`, X.mem beside it holds its memory half. */
 void spool_make_begin(struct spool_make *m, const char *path, uint32_t pid, bool mem);
+/* The same on the heap, for spool.py; spool_make_free() after spool_make_end(). */
+struct spool_make *spool_make_new(const char *path, uint32_t pid, bool mem);
+void spool_make_free(struct spool_make *m);
+/* Which process it is: the id of the trace, when it began, when the process did (field 22 of its stat), of which boot. */
+void spool_make_process(struct spool_make *m, uint64_t trace_id, uint64_t start_ns,
+			uint64_t start_ticks, const char *boot_id);
 /* A chunk of thread tid; records go to it until spool_make_chunk_end(). */
 void spool_make_chunk(struct spool_make *m, uint32_t tid);
 /* To the disk half, or into a slot in that state of the memory half. */

@@ -1,27 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""harness.py - what the tests of the command line share"""
-import os
-import shutil
-import subprocess
-import sys
+"""cli.py - what the tests of the command line share: `from support.cli import *`"""
 import tempfile
 import unittest
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
-os.environ.setdefault("RTL_SOURCE", os.path.dirname(os.path.dirname(HERE)))
-BUILD = os.environ.get("RTL_BUILD", os.path.join(os.environ["RTL_SOURCE"], "build"))
-RTL = os.path.join(BUILD, "bin/rtl")
-SPOOL = os.path.join(HERE, "spool.py")
-PREFIXES = ("RTL_", "VGPU_", "HSA_", "LD_", "OMPI_", "PMI_", "SLURM_", "COLUMNS", "NO_COLOR")
+from support import *
+
+SPOOL = os.path.join(SOURCE, "tests/support/spool.py")
 
 
 def environment(extra=None):
-    env = {k: v for k, v in os.environ.items() if not k.startswith(PREFIXES)}
-    env["RTL_SOURCE"] = os.environ["RTL_SOURCE"]  # for spool.py
-    env["TERM"] = "xterm"
-    env.update(extra or {})
-    return env
+    # with what spool.py reads
+    return clean_env({"RTL_SOURCE": SOURCE, "RTL_BUILD": BUILD, "TERM": "xterm", "COLUMNS": None, "NO_COLOR": None, **(extra or {})})
 
 
 class Case(unittest.TestCase):
@@ -37,14 +26,14 @@ class Case(unittest.TestCase):
         return os.path.join(self.dir, name)
 
     def rtl(self, *args, status=0, env=None, stdin="", timeout=60, text=True):
-        p = subprocess.run([RTL, *args], cwd=self.dir, env=environment(env), capture_output=True, text=text,
+        p = subprocess.run([RTL_BIN, *args], cwd=self.dir, env=environment(env), capture_output=True, text=text,
                            input=stdin if text else stdin.encode(), timeout=timeout, check=False)
         if status is not None:
             self.assertEqual(p.returncode, status, f"{args}\nstdout {p.stdout[-2000:]!r}\nstderr {p.stderr[-2000:]!r}")
         return p
 
     def start(self, *args, env=None, **kwargs):
-        p = subprocess.Popen([RTL, *args], cwd=self.dir, env=environment(env), stdin=subprocess.DEVNULL,
+        p = subprocess.Popen([RTL_BIN, *args], cwd=self.dir, env=environment(env), stdin=subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **kwargs)
         self.addCleanup(self.end, p)
         return p
@@ -60,7 +49,3 @@ class Case(unittest.TestCase):
 
     def files(self):
         return sorted(os.listdir(self.dir))
-
-
-def main():
-    unittest.main(verbosity=1)
