@@ -10,7 +10,8 @@ SPOOL = os.path.join(SOURCE, "tests/support/spool.py")
 
 def environment(extra=None):
     # with what spool.py reads
-    return clean_env({"RTL_SOURCE": SOURCE, "RTL_BUILD": BUILD, "TERM": "xterm", "COLUMNS": None, "NO_COLOR": None, **(extra or {})})
+    return clean_env({"RTL_SOURCE": SOURCE, "RTL_BUILD": BUILD, "TERM": "xterm", "COLUMNS": None, "NO_COLOR": None,
+                      **(extra or {})})
 
 
 class Case(unittest.TestCase):

@@ -41,7 +41,7 @@ TMP = os.environ.get("RTL_TEST_TMP") or os.path.join(BUILD, "tests/tmp")
 RTL_BIN = os.path.join(BUILD, "bin/rtl")
 LIB = os.path.join(BUILD, "lib")
 LIBRTL = os.path.join(LIB, "librtl.so.1")
-VGPU_DIR = os.path.join(BUILD, "vgpu")
+VGPU_DIR = os.environ.get("RTL_TEST_VGPU") or os.path.join(BUILD, "vgpu")
 PASSTHROUGH_LIB = os.path.join(BUILD, "bench/libpassthrough.so")
 
 # Where the runtimes of another Debian suite are under test (tools/userland.sh): its name, else "".

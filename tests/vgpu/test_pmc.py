@@ -1,14 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""test_pmc.py - performance counters that PM4 packets program and read, against the log and against counting by hand
-
-    test_pmc.py --programs DIR --vgpu DIR [name...]
-"""
-import re
-import sys
-
-import test_vgpu
-from test_vgpu import check, equal, numbers, of_kind, run
+"""test_pmc.py - performance counters that PM4 packets program and read, against the log and against counting by hand"""
+from support.vgpu import *
 
 # counted.s with 4 workgroups of 4 waves, a wave on each SIMD
 WAVES = 16
@@ -54,59 +47,64 @@ def read(r):
     return out
 
 
-def test_pmc_counts():
+@case
+def pmc_counts():
     """Two sets of counters around a known kernel: the packets, the log and the hand agree."""
     r = run("pmc_test", "counts", exec="auto", counters=1)
     logged = [e["counters"] for e in of_kind(r, "dispatch") if e["grid"] == [1024, 1, 1]]
-    equal(len(logged), 8, "dispatches")
+    equal("dispatches", len(logged), 8)
     for counters in logged:
-        equal({k: counters[k] for k in BY_HAND}, BY_HAND, "counters in the log")
+        equal("counters in the log", {k: counters[k] for k in BY_HAND}, BY_HAND)
     seen = read(r)
     names = set()
     for number in (0, 1):
         for when, times in (("after 1", 1), ("after 2", 2), ("stale", 2), ("stopped", 3), ("again", 0)):
             have = seen[f"set {number} {when}"]
             names |= set(have)
-            equal(have, {k: BY_HAND[k] * times for k in have}, f"set {number} {when}")
-    equal(names, set(BY_HAND), "counters that were read")
-    equal(read(run("pmc_test", "counts", exec="auto")), seen, "the same without VGPU_COUNTERS")
-    equal(read(run("pmc_test", "counts", exec="auto", overlap=8)), seen, "the same with VGPU_OVERLAP")
+            equal(f"set {number} {when}", have, {k: BY_HAND[k] * times for k in have})
+    equal("counters that were read", names, set(BY_HAND))
+    equal("the same without VGPU_COUNTERS", read(run("pmc_test", "counts", exec="auto")), seen)
+    equal("the same with VGPU_OVERLAP", read(run("pmc_test", "counts", exec="auto", overlap=8)), seen)
 
 
-def test_pmc_of_queues():
+@case
+def pmc_of_queues():
     seen = read(run("pmc_test", "queues", exec="auto"))
     for number, when in enumerate(("not enabled", "enabled", "disabled"), 1):
         have = seen[when]
         waves = {k: v for k, v in have.items() if k.startswith("SQ_") or k in ("TCP_TOTAL_ACCESSES", "TCC_READ")}
-        equal(waves, {k: BY_HAND[k] * (number > 1) for k in waves}, f"what waves did, {when}")
+        equal(f"what waves did, {when}", waves, {k: BY_HAND[k] * (number > 1) for k in waves})
         rest = {k: v for k, v in have.items() if k.startswith("GRBM") or k in ("TCC_HIT", "TCC_MISS")}
-        equal(rest, {k: BY_HAND[k] * number for k in rest}, f"the rest, {when}")
+        equal(f"the rest, {when}", rest, {k: BY_HAND[k] * number for k in rest})
 
 
-def test_pmc_waits():
+@case
+def pmc_waits():
     """What comes before a wait is done once and at once, what comes after it later: the GPU's clock tells."""
     (ticks,), = numbers(run("pmc_test", "waits"), r"waits (\d+)")
     check(ticks > 0, "no time between before and after")
     # virtual time stands still while a queue waits for the host
-    equal(run("pmc_test", "waits", clock="deterministic").out, "waits 0\n", "with virtual time")
+    equal("with virtual time", run("pmc_test", "waits", clock="deterministic").out, "waits 0\n")
 
 
-def test_pmc_endless():
+@case
+def pmc_endless():
     """Packets that take for ever keep nobody else waiting."""
-    equal(run("pmc_test", "endless", exec="auto").out, "went on\n", "other queues")
+    equal("other queues", run("pmc_test", "endless", exec="auto").out, "went on\n")
 
 
-def test_pmc_bad_packet():
+@case
+def pmc_bad_packet():
     r = run("pmc_test", "bad")
     check(re.match(r"queue \d+ error 0x\w+\n$", r.out), r.out)
-    equal([f["fault"] for f in of_kind(r, "fault")], ["queue_error"], "faults")
+    equal("faults", [f["fault"] for f in of_kind(r, "fault")], ["queue_error"])
 
 
-def test_pmc_wild_address():
+@case
+def pmc_wild_address():
     r = run("pmc_test", "wild")
-    equal(r.out, "event 0 fault 0x123456000\n", "what the runtime told")
-    equal([f["fault"] for f in of_kind(r, "fault")], ["memory_fault"], "faults")
+    equal("what the runtime told", r.out, "event 0 fault 0x123456000\n")
+    equal("faults", [f["fault"] for f in of_kind(r, "fault")], ["memory_fault"])
 
 
-if __name__ == "__main__":
-    sys.exit(test_vgpu.main(globals()))
+main()
