@@ -86,19 +86,7 @@ def patterns_give_files_of_their_own():
 
 
 def new_tools_run(command, output="t.%p.db"):
-    folder = new_dir("tools")
-    r = Run("sh", folder)
-    p = subprocess.run(
-        ["/bin/sh", "-c", command.replace("%s", program("launcher"))],
-        env=clean_env({
-            "LD_LIBRARY_PATH": VGPU_DIR, "HSA_TOOLS_LIB": LIBRTL, "RTL_STRICT": "1",
-            "RTL_OUTPUT": os.path.join(folder, output), "VGPU_LOG": os.path.join(folder, "gpu.%p.log"),
-            "VGPU_EXEC": "off",
-        }),
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False, cwd=folder)
-    r.status, r.out, r.err = p.returncode, p.stdout.decode(), p.stderr.decode("utf-8", "replace")
-    ended(r, 0)
-    return r
+    return run("/bin/sh", "-c", command.replace("%s", program("launcher")), trace=TOOLS, env={"RTL_OUTPUT": output})
 
 
 @case
