@@ -31,6 +31,7 @@ HARVESTER_BUDGET = 1.0  # % of a core
 ADDED_BUDGET = 150.0  # ns for each dispatch
 API_BUDGET = 80.0
 STORE_BUDGET = 3.0
+WAIT_BUDGET = 10.0
 ADDED_RATIO = 2.0  # to what the pass-through tool adds
 START_BUDGET = 5.0  # ms
 SPOOL_BUDGET = 64.0  # bytes for each dispatch
@@ -227,6 +228,11 @@ class Bench:
         added = self.quiet(values["standard"]) - self.quiet(values["untraced"])
         self.add("store to a signal that is no doorbell, added by standard", added, "ns",
                  budgets=[(f"<= {STORE_BUDGET:.0f} ns", added <= STORE_BUDGET)])  # fmt: skip
+        for what, text in (("load", "load of a completed signal, nothing in flight"), ("wait", "wait for a completed signal, nothing in flight")):
+            values = self.interleave(f"signal {what}", "dispatch", [f"do={what}", blocks], few)
+            added = self.quiet(values["standard"]) - self.quiet(values["untraced"])
+            self.add(f"{text}, added by standard", added, "ns", self.quiet(values["untraced"]), "untraced",
+                     [(f"<= {WAIT_BUDGET:.0f} ns", added <= WAIT_BUDGET)])
         values = self.interleave("dispatch free", "dispatch", ["do=submit", "gpu=free", blocks], few)
         self.added_rows("dispatch, GPU polls along", values, few)
 
@@ -237,6 +243,8 @@ class Bench:
         if self.quick:
             return
         few = ["untraced", "passthrough", "standard"]
+        values = self.interleave("launch sync", "launch", ["kind=sync", "gpu=free", "block=64", "blocks=200"], few)
+        self.added_rows("HIP launch and hipStreamSynchronize()", values, few)
         values = self.interleave("launch events", "launch", ["kind=events", "gpu=free", "blocks=200"], few)
         self.added_rows("HIP launch with two events", values, few)
 
@@ -316,15 +324,18 @@ class Bench:
             self.harvester_instructions()
 
     def harvester_instructions(self):
-        """What a run of more dispatches takes more, for each of them."""
+        """What a run of more dispatches takes more, for each of them, in the harvester and in waits."""
         few, many = 16, 80
         nr = (many + many // 8 - few - few // 8) * 256
         for kind, what in (("plain", "a dispatch"), ("signal", "a dispatch with a signal")):
             total = []
             for blocks in (few, many):
-                threads = self.callgrind("dispatch", ["do=submit", f"kind={kind}", f"blocks={blocks}"], "standard")
-                total.append(sum(n for n, is_harvester in threads.values() if is_harvester))
-            self.add(f"instructions of the harvester for {what}", (total[1] - total[0]) / nr, "")
+                threads = self.callgrind(
+                    "dispatch", ["do=submit", f"kind={kind}", f"blocks={blocks}"], "standard", "--collect-atstart=no",
+                    "--toggle-collect=harvest_completed", "--toggle-collect=collect_queue",
+                )
+                total.append(sum(n for n, _ in threads.values()))
+            self.add(f"instructions to record {what}, harvester and waits", (total[1] - total[0]) / nr, "")
 
     # ---- the harvester, start-up ---------------------------------------------------------------
 

@@ -14,6 +14,7 @@
  *	dispatch do=count [count=N] [shapes=1] [kind=...]	only N dispatches
  *	dispatch do=init				the time of hsa_init()
  *	dispatch do=store [blocks=400] [block=256]	stores to a signal that is no doorbell
+ *	dispatch do=load, do=wait			loads of a signal that is 0, and waits for it, nothing in flight
  *	dispatch do=shared [count=2000]			from two dispatches that share a signal to its value 0
  *	dispatch do=line				a cache line from one processor to another and back
  * pin=0: leaves it to the kernel where threads run.
@@ -129,7 +130,22 @@ __attribute__((noinline)) static void timed_stores(uint64_t nr)
 		hsa_signal_store_relaxed(done, 1);
 }
 
-static void do_store(uint64_t blocks)
+__attribute__((noinline)) static void timed_loads(uint64_t nr)
+{
+	for (uint64_t i = 0; i < nr; i++)
+		if (hsa_signal_load_scacquire(done))
+			die("the signal is not 0");
+}
+
+__attribute__((noinline)) static void timed_waits(uint64_t nr)
+{
+	for (uint64_t i = 0; i < nr; i++)
+		hsa_signal_wait_scacquire(done, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
+					  HSA_WAIT_STATE_ACTIVE);
+}
+
+/* Blocks of calls on the signal `done`. */
+static void do_calls(void (*timed_calls)(uint64_t), uint64_t blocks)
 {
 	uint64_t *ticks = calloc(blocks, sizeof(*ticks));
 	double tick_ns = bench_tick_ns();
@@ -137,7 +153,7 @@ static void do_store(uint64_t blocks)
 	for (uint64_t i = 0; i < blocks; i++) {
 		uint64_t begin = bench_ticks();
 
-		timed_stores(block);
+		timed_calls(block);
 		ticks[i] = bench_ticks() - begin;
 	}
 	bench_print_blocks(ticks, blocks, block, tick_ns);
@@ -257,8 +273,12 @@ int main(int argc, char **argv)
 			do_rate(bench_num(argc, argv, "rate", 10000),
 				bench_num(argc, argv, "seconds", 5));
 		else if (!strcmp(what, "store"))
-			do_store(bench_num(argc, argv, "blocks", 400));
-		else if (!strcmp(what, "shared"))
+			do_calls(timed_stores, bench_num(argc, argv, "blocks", 400));
+		else if (!strcmp(what, "load") || !strcmp(what, "wait")) {
+			hsa_signal_store_relaxed(done, 0);
+			do_calls(*what == 'l' ? timed_loads : timed_waits,
+				 bench_num(argc, argv, "blocks", 400));
+		} else if (!strcmp(what, "shared"))
 			do_shared(bench_num(argc, argv, "count", 2000));
 		else if (!strcmp(what, "idle"))
 			do_idle(bench_num(argc, argv, "seconds", 3));

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* launch.cpp - launches an empty HIP kernel and says what that cost the calling thread
  *
- *	launch [kind=plain|call|events] [gpu=busy|free] [blocks=200] [block=256] [pin=1]
+ *	launch [kind=plain|call|events|sync|idle] [gpu=busy|free] [blocks=200] [block=256] [pin=1]
  *
  * Blocks of launches are timed; in between, untimed, the stream is synchronised. gpu: as in
  * dispatch.c. plain: what <<<>>> becomes, three calls; call: hipLaunchKernel() alone; events: each launch is
- * a hipExtLaunchKernel with a start and a stop event, which puts a signal on its packet.
+ * a hipExtLaunchKernel with a start and a stop event, which puts a signal on its packet;
+ * sync: hipLaunchKernel() and hipStreamSynchronize(); idle: hipStreamSynchronize() of a stream that has nothing to do.
  */
 #include <hip/hip_runtime.h>
 #include <hip/hip_ext.h>
@@ -33,7 +34,7 @@ extern "C" __global__ void bench_launch_empty()
 
 static hipStream_t stream;
 static hipEvent_t begin_event[MAX_BLOCK], end_event[MAX_BLOCK];
-static bool with_events, one_call, hold_gpu;
+static bool with_events, one_call, with_sync, only_sync, hold_gpu;
 
 /* What is measured; its name is known to bench/bench.py, which counts its instructions. */
 extern "C" __attribute__((noinline)) void timed_block(uint64_t nr)
@@ -44,11 +45,13 @@ extern "C" __attribute__((noinline)) void timed_block(uint64_t nr)
 		if (with_events)
 			HIP(hipExtLaunchKernel((const void *)bench_launch_empty, dim3(1), dim3(64),
 					       &none, 0, stream, begin_event[i], end_event[i], 0));
-		else if (one_call)
+		else if (!only_sync && (one_call || with_sync))
 			HIP(hipLaunchKernel((const void *)bench_launch_empty, dim3(1), dim3(64),
 					    &none, 0, stream));
-		else
+		else if (!only_sync)
 			hipLaunchKernelGGL(bench_launch_empty, dim3(1), dim3(64), 0, stream);
+		if (with_sync)
+			HIP(hipStreamSynchronize(stream));
 	}
 }
 
@@ -61,6 +64,8 @@ int main(int argc, char **argv)
 
 	hold_gpu = !strcmp(bench_text(argc, argv, "gpu", "busy"), "busy");
 	with_events = !strcmp(bench_text(argc, argv, "kind", "plain"), "events");
+	only_sync = !strcmp(bench_text(argc, argv, "kind", "plain"), "idle");
+	with_sync = only_sync || !strcmp(bench_text(argc, argv, "kind", "plain"), "sync");
 	one_call = !strcmp(bench_text(argc, argv, "kind", "plain"), "call");
 	if (!block || block > MAX_BLOCK || !blocks)
 		return 2;

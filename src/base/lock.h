@@ -29,6 +29,7 @@ enum lock_rank {
 	LOCK_CODE_OBJECT,     /* code_object.c: calls the runtime and emits records under it */
 	LOCK_QUEUE,	      /* queue.c */
 	LOCK_SHARED_CALLS,    /* shared_calls.c */
+	LOCK_HANDLERS,	      /* wait_calls.c */
 	LOCK_SHARED_TIMES,    /* shared_times.c */
 	LOCK_JOIN,	      /* join.c */
 	LOCK_ACTIVITY_MAP,    /* activity_map.c: one part */

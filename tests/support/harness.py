@@ -158,7 +158,7 @@ def program(name):
     if not os.path.exists(PROGRAMS):
         skip(f"{PROGRAMS} is not there: ./check --dev builds it")
     if not os.path.exists(path):
-        if name in ("launcher", "eventtimes", "ending", "ranges", "hsa_kernels.co"):
+        if name in ("launcher", "eventtimes", "ending", "sudden", "ranges", "hsa_kernels.co"):
             skip(f"{name} was not built: hipcc is not installed")
         skip(f"{name} was not built: the HSA runtime's library and headers are not installed")
     return path

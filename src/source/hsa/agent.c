@@ -188,6 +188,7 @@ void agent_line_update(struct agent_line *l, uint32_t index, uint64_t ticks)
 	int64_t d = (int64_t)(ticks - l->ticks);
 
 	agent_saw_tick(index, ticks);
+	l->checked = ticks;
 	if (!convert(a, ticks, &ns))
 		l->ns_per_tick = 0;
 	else if (by_line - ns + 1 > 2 || d > AGENT_LINE_REACH / 2 || d < 0)

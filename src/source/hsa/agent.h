@@ -37,10 +37,20 @@ uint64_t agent_system_ns(uint32_t index, uint64_t ticks);
 struct agent_line {
 	uint64_t ticks, ns;
 	double ns_per_tick; /* 0: there is none */
+	uint64_t checked;   /* ticks of the last agent_line_update() */
 };
 #define AGENT_LINE_REACH                                                                           \
 	(INT64_C(1) << 20) /* ticks to both sides for which the line is exact to 1
 					     * ns */
+
+/* Ticks: 0.7 ms at 100 MHz, a hundredth of the time for which the runtime keeps a relation. */
+#define AGENT_LINE_FRESH (UINT64_C(1) << 16)
+
+/* HOT: whether `l` was updated so near `ticks` that it still holds. */
+static inline bool agent_line_is_fresh(const struct agent_line *l, uint64_t ticks)
+{
+	return ticks - l->checked + AGENT_LINE_FRESH < 2 * AGENT_LINE_FRESH && l->ns_per_tick > 0;
+}
 
 /* Updates `l` to the runtime's current conversion of `ticks`; takes one conversion if `l` still
  * holds. Once for each batch. */

@@ -22,6 +22,7 @@
 #include "source/hsa/completion/harvest.h"
 #include "source/hsa/completion/shared_times.h"
 #include "source/hsa/completion/signal_map.h"
+#include "source/hsa/completion/wait_calls.h"
 #include "source/hsa/memory/copy.h"
 #include "source/hsa/mode.h"
 #include "source/hsa/queue/internal_queue.h"
@@ -166,6 +167,7 @@ static void replace(const struct hsa_mirror_root *root)
 #undef CORE
 #undef AMD
 	interpose_install(root);
+	wait_calls_install(root);
 	shared_calls_init(root);
 }
 

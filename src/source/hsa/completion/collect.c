@@ -123,7 +123,7 @@ static void record(struct queue *q, struct inflight *e, enum inflight_result r, 
 	if (!e->correlation)
 		e->correlation = corr_of_orphan(thread_get(), !(e->submitter & THREAD_LEFT_OUT));
 	if (r == INFLIGHT_TIMED) {
-		if (RTL_UNLIKELY(!q->line_is_new))
+		if (RTL_UNLIKELY(!q->line_is_new) && !agent_line_is_fresh(&q->line, end))
 			agent_line_update(&q->line, q->agent, end);
 		q->line_is_new = true;
 		end_ns = agent_line_ns(&q->line, q->agent, end);
@@ -212,8 +212,19 @@ static void settle(struct queue *q, struct inflight *e, enum inflight_result r, 
 	give_back(q, e, r != INFLIGHT_PENDING);
 }
 
-/* Visits the entries of `r` that are not DONE, until `limit` of them are found pending. */
-static uint32_t collect_ring(struct queue *q, struct inflight_ring *r, uint64_t limit)
+/* Whether the packet of `e` begins only when all packets before it have completed. */
+static inline bool has_barrier_bit(const struct inflight *e)
+{
+	union packet p;
+
+	packet_of_head(&p, &e->head);
+	return p.header >> HSA_PACKET_HEADER_BARRIER & 1;
+}
+
+/* Visits the entries of `r` that are not DONE, until `limit` of them are found pending. `in_order`: stops as well at a packet
+ * with the barrier bit behind a pending one. */
+static uint32_t collect_ring(struct queue *q, struct inflight_ring *r, uint64_t limit,
+			     bool in_order)
 {
 	uint64_t i = atomic_load_explicit(&r->tail, memory_order_relaxed);
 	/* pairs with the release in inflight_push() */
@@ -233,6 +244,9 @@ static uint32_t collect_ring(struct queue *q, struct inflight_ring *r, uint64_t 
 			settle_held(q, e, passed);
 			continue;
 		}
+		/* neither this packet nor a later one has begun */
+		if (in_order && ahead && has_barrier_bit(e))
+			break;
 		result = poll_entry(e, &begin, &end);
 		if (result == INFLIGHT_PENDING) {
 			ahead++;
@@ -248,22 +262,30 @@ static uint32_t collect_ring(struct queue *q, struct inflight_ring *r, uint64_t 
 	return n;
 }
 
-uint32_t collect_queue(struct queue *q, uint64_t now_ns)
+static uint32_t collect_rings(struct queue *q, uint64_t limit, bool in_order)
 {
 	/* acquire: pairs with inflight_grow(); the next call sees entries that are pushed later */
 	const struct inflight_ring *current =
 		atomic_load_explicit(&q->inflight.current, memory_order_acquire);
-	uint64_t limit = LOOK_AHEAD;
 	uint32_t n = 0;
 
-	if (now_ns - q->stuck_scan_ns > FULL_SCAN_NS) {
-		q->stuck_scan_ns = now_ns;
-		limit = UINT64_MAX;
-	}
 	q->line_is_new = false;
 	for (struct inflight_ring *r = q->inflight.ring; r <= current; r++)
-		n += collect_ring(q, r, limit);
+		n += collect_ring(q, r, limit, in_order);
 	return n;
+}
+
+uint32_t collect_queue(struct queue *q, uint64_t now_ns)
+{
+	if (now_ns - q->stuck_scan_ns <= FULL_SCAN_NS)
+		return collect_rings(q, LOOK_AHEAD, false);
+	q->stuck_scan_ns = now_ns;
+	return collect_rings(q, UINT64_MAX, false);
+}
+
+uint32_t collect_completed(struct queue *q)
+{
+	return collect_rings(q, UINT64_MAX, true);
 }
 
 void collect_give_up(struct queue *q)

@@ -13,6 +13,10 @@ struct queue;
 /* HOT: records what has completed on `q`. Returns the number of operations. */
 uint32_t collect_queue(struct queue *q, uint64_t now_ns);
 
+/* As collect_queue(), without its limit: records each operation that has completed. Returns their
+ * number. */
+uint32_t collect_completed(struct queue *q);
+
 /* As collect_queue(), then records the pending operations as unfinished: the queue or the process
  * ends. */
 void collect_finish(struct queue *q, uint64_t now_ns);

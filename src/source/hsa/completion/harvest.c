@@ -15,11 +15,13 @@
 
 #include "base/clock.h"
 #include "base/testpoint.h"
+#include "event/bus.h"
 #include "event/join.h"
 #include "source/hsa/agent.h"
 #include "source/hsa/completion/collect.h"
 #include "source/hsa/completion/shared_times.h"
 #include "source/hsa/memory/copy.h"
+#include "source/hsa/memory/copy_table.h"
 #include "source/hsa/queue/completer.h"
 #include "source/hsa/queue/internal_queue.h"
 #include "source/hsa/queue/interpose.h"
@@ -38,6 +40,9 @@
 					  * announced */
 #define TRIM_AFTER_NS UINT64_C(1000000000)
 #define CLOCK_EVERY_NS UINT64_C(1000000000)
+/* About 50 ms, for lock_soon(). */
+#define COMPLETED_SPINS 2000u
+#define COMPLETED_ROUNDS (COMPLETED_SPINS + 700u)
 
 static uint64_t nap_ns = MIN_NAP_NS; /* life thread only */
 static uint64_t last_work_ns, last_clock_ns, last_look_ns;
@@ -167,6 +172,64 @@ static uint64_t look_once(void)
 	return in_flight + copy_harvest(false);
 }
 
+/* Takes the harvest lock of `q` within 50 ms: its holder may wait for a lock of the runtime that this thread has. */
+static bool lock_soon(struct queue *q)
+{
+	const struct timespec nap = { .tv_nsec = 20000 };
+
+	for (unsigned round = 0; round < COMPLETED_ROUNDS; round++) {
+		if (queue_try_lock(q))
+			return true;
+		if (round < COMPLETED_SPINS)
+			RTL_RELAX();
+		else
+			clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+	}
+	return false;
+}
+
+static RTL_NOINLINE void collect_all(void)
+{
+	uint32_t n = queue_count();
+	struct thread *t;
+
+	if (bus_never_pauses() || !life_enter(&t))
+		return;
+	for (uint32_t i = 0; i < n && real_ready(); i++) {
+		struct queue *q = queue_at(i);
+
+		if (!atomic_load_explicit(&q->live, memory_order_acquire) ||
+		    inflight_is_empty(&q->inflight) || !lock_soon(q))
+			continue;
+		if (atomic_load_explicit(&q->live, memory_order_acquire))
+			collect_completed(q);
+		queue_unlock(q);
+	}
+	if (real_ready())
+		copy_harvest_completed();
+	life_leave(t);
+}
+
+static inline bool is_any_in_flight(void)
+{
+	uint32_t n = queue_count();
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct queue *q = queue_at(i);
+
+		if (atomic_load_explicit(&q->live, memory_order_acquire) &&
+		    !inflight_is_empty(&q->inflight))
+			return true;
+	}
+	return copy_table_count() != 0;
+}
+
+void harvest_completed(void)
+{
+	if (is_any_in_flight())
+		collect_all();
+}
+
 hsa_status_t harvest_on_fault(const hsa_amd_event_t *event, void *data)
 {
 	uint32_t n = queue_count();
@@ -255,6 +318,7 @@ hsa_status_t harvest_dispatch_time(hsa_agent_t agent, hsa_signal_t signal,
 	harvest_times_fn listener;
 	struct thread *t;
 
+	harvest_completed();
 	if (status != HSA_STATUS_SUCCESS || !real_ready() ||
 	    atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_FORKED)
 		return status;

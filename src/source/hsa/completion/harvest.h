@@ -22,6 +22,11 @@ hsa_status_t harvest_dispatch_time(hsa_agent_t agent, hsa_signal_t signal,
 typedef void (*harvest_times_fn)(uint64_t signal, uint64_t begin_ns, uint64_t end_ns);
 void harvest_listen_times(harvest_times_fn fn);
 
+/* The program is about to learn that an operation has completed: records all that have, of all queues and copies. Does nothing
+ * inside a hook, and where another sink than the recorder wants operations, since that sink may wait for the program. Waits at
+ * most 50 ms for another thread that records. HOT while nothing is in flight. Any thread. */
+void harvest_completed(void);
+
 /* Call after real_ready() has turned false: waits until the life thread has left the HSA objects.
  */
 void harvest_wait_tick(void);

@@ -188,6 +188,20 @@ static inline void inflight_push(struct inflight_ring *r, const struct inflight 
 	RTL_PREFETCH_WRITE(soon + 64);
 }
 
+/* HOT: false if an operation is in flight that happened before this call. Any thread. */
+static inline bool inflight_is_empty(const struct inflight_rings *r)
+{
+	/* relaxed, all: the order comes from what the caller waited for */
+	const struct inflight_ring *current =
+		atomic_load_explicit(&r->current, memory_order_relaxed);
+
+	for (const struct inflight_ring *ring = r->ring; ring <= current; ring++)
+		if (atomic_load_explicit(&ring->head, memory_order_relaxed) !=
+		    atomic_load_explicit(&ring->tail, memory_order_relaxed))
+			return false;
+	return true;
+}
+
 /* Estimated number of operations in flight; the caller checks again. Any thread. */
 uint64_t inflight_count(const struct inflight_rings *r);
 

@@ -33,6 +33,8 @@ struct call {
 	bool is_wanted; /* join_wanted() was called for it */
 };
 
+#define COMPLETED_ROUNDS 700u /* about 50 ms */
+
 static _Atomic bool busy; /* a thread harvests */
 
 static void emit_copy(const struct copy *c, uint64_t begin_ns, uint64_t end_ns, uint16_t flags)
@@ -170,23 +172,40 @@ static void harvest_one(struct copy *c, bool final)
 		leave_to_call(c);
 }
 
-uint32_t copy_harvest(bool final)
+/* Takes `busy`. `rounds` of 20 us at the most, 0: without waiting. */
+static bool take_busy(uint64_t rounds)
 {
 	const struct timespec nap = { .tv_nsec = 20000 };
-	uint32_t n = copy_table_count(), i = 0;
-	struct copy *c;
 
-	if (n == 0)
-		return 0;
 	while (atomic_exchange_explicit(&busy, true, memory_order_acquire)) {
-		if (!final)
-			return n;
+		if (!rounds--)
+			return false;
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
 	}
+	return true;
+}
+
+static void harvest_all(bool final)
+{
+	uint32_t i = 0;
+	struct copy *c;
+
 	while ((c = copy_table_next(&i)) != NULL)
 		harvest_one(c, final);
 	atomic_store_explicit(&busy, false, memory_order_release);
+}
+
+uint32_t copy_harvest(bool final)
+{
+	if (copy_table_count() && take_busy(final ? UINT64_MAX : 0))
+		harvest_all(final);
 	return copy_table_count();
+}
+
+void copy_harvest_completed(void)
+{
+	if (copy_table_count() && take_busy(COMPLETED_ROUNDS))
+		harvest_all(false);
 }
 
 static uint32_t kind_of(uint32_t dst, uint32_t src)

@@ -18,6 +18,9 @@
  * lock. Returns the number still in flight. */
 uint32_t copy_harvest(bool final);
 
+/* As copy_harvest(false), after waiting for another thread that does so: 50 ms at the most. */
+void copy_harvest_completed(void);
+
 /* Wrappers put into the table. */
 hsa_status_t copy_async(void *dst, hsa_agent_t dst_agent, const void *src, hsa_agent_t src_agent,
 			size_t size, uint32_t num_dep_signals, const hsa_signal_t *dep_signals,

@@ -222,8 +222,8 @@ uint64_t back_pressure_add_gate(struct queue *q, union packet *out, uint64_t n)
 	union packet *last = &out[n - 1];
 	uint32_t type = packet_type(last->header);
 	bool has_signal_field = type == HSA_PACKET_TYPE_BARRIER_AND ||
-			 type == HSA_PACKET_TYPE_BARRIER_OR ||
-			 type == HSA_PACKET_TYPE_KERNEL_DISPATCH;
+				type == HSA_PACKET_TYPE_BARRIER_OR ||
+				type == HSA_PACKET_TYPE_KERNEL_DISPATCH;
 	bool onto = has_signal_field && packet_signal(last).handle == 0;
 	amd_signal_t *s = take_gate(q->pressure, q->pressure->written + n - (onto ? 1 : 0));
 

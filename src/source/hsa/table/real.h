@@ -45,12 +45,29 @@
 	X(hsa_signal_store_screlease, CORE, signal_store_screlease, 1)                             \
 	X(hsa_signal_silent_store_relaxed, CORE, signal_silent_store_relaxed, 0)                   \
 	X(hsa_signal_silent_store_screlease, CORE, signal_silent_store_screlease, 0)               \
+	X(hsa_signal_load_relaxed, CORE, signal_load_relaxed, 0)                                   \
+	X(hsa_signal_load_scacquire, CORE, signal_load_scacquire, 0)                               \
+	X(hsa_signal_wait_relaxed, CORE, signal_wait_relaxed, 0)                                   \
+	X(hsa_signal_wait_scacquire, CORE, signal_wait_scacquire, 0)                               \
+	X(hsa_signal_exchange_relaxed, CORE, signal_exchange_relaxed, 0)                           \
+	X(hsa_signal_exchange_scacquire, CORE, signal_exchange_scacquire, 0)                       \
+	X(hsa_signal_exchange_screlease, CORE, signal_exchange_screlease, 0)                       \
+	X(hsa_signal_exchange_scacq_screl, CORE, signal_exchange_scacq_screl, 0)                   \
+	X(hsa_signal_cas_relaxed, CORE, signal_cas_relaxed, 0)                                     \
+	X(hsa_signal_cas_scacquire, CORE, signal_cas_scacquire, 0)                                 \
+	X(hsa_signal_cas_screlease, CORE, signal_cas_screlease, 0)                                 \
+	X(hsa_signal_cas_scacq_screl, CORE, signal_cas_scacq_screl, 0)                             \
+	X(hsa_signal_group_wait_any_relaxed, CORE, signal_group_wait_any_relaxed, 0)               \
+	X(hsa_signal_group_wait_any_scacquire, CORE, signal_group_wait_any_scacquire, 0)           \
 	X(hsa_memory_copy, CORE, memory_copy, 0)                                                   \
 	X(hsa_executable_freeze, CORE, executable_freeze, 0)                                       \
 	X(hsa_executable_destroy, CORE, executable_destroy, 0)                                     \
 	X(hsa_executable_iterate_symbols, CORE, executable_iterate_symbols, 0)                     \
 	X(hsa_executable_symbol_get_info, CORE, executable_symbol_get_info, 0)                     \
 	X(hsa_amd_signal_create, AMD, signal_create, 1)                                            \
+	X(hsa_amd_signal_wait_any, AMD, signal_wait_any, 0)                                        \
+	X(hsa_amd_signal_wait_all, AMD, signal_wait_all, 0)                                        \
+	X(hsa_amd_signal_async_handler, AMD, signal_async_handler, 0)                              \
 	X(hsa_amd_profiling_set_profiler_enabled, AMD, profiling_set_profiler_enabled, 1)          \
 	X(hsa_amd_profiling_async_copy_enable, AMD, profiling_async_copy_enable, 0)                \
 	X(hsa_amd_profiling_get_dispatch_time, AMD, profiling_get_dispatch_time, 0)                \

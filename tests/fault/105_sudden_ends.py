@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What the program knows to have completed is in the trace, however suddenly it dies after that.
+
+RTL_TEST_RUNS sets how often each case runs each ending (2; 50 with RTL_TEST_LONG=1).
+"""
+import functools
+import random
+
+from support import *
+
+RUNS = int(os.environ.get("RTL_TEST_RUNS", "50" if LONG else "2"))
+ENDINGS = {"_exit": 3, "quick_exit": 3, "abort": 128 + signal.SIGABRT, "kill": 128 + signal.SIGKILL, "exec": 6, "segv": 3}
+WAITS = ("stream", "device", "event", "eventquery", "streamquery", "memcpy", "callback")
+
+
+def seen(r):
+    return max((int(line.split()[1]) for line in r.out.splitlines() if line.startswith("seen ")), default=0)
+
+
+def missing(r):
+    """How many dispatches that the program saw completed the trace lacks; checks that it invents none."""
+    have = r.count("rtl_dispatch", "kernel like 'sudden\\_work%' escape '\\' and not flags & 8")
+    at_most("completed dispatches in the trace", have, len(r.log("dispatch")))
+    intact(r.db())
+    return max(0, seen(r) - have)
+
+
+def endings(trace, hows, wait, *args, pauses=(0,), env=None, rtl_args=("-q",)):
+    failed = []
+    for how in hows:
+        for pause in pauses:
+            for _ in range(RUNS):
+                r = run("sudden", how, f"wait={wait}", f"pause={pause}", "rounds=2", "idle=40", *args, trace=trace, rtl_args=rtl_args,
+                        env={"VGPU_LOG_SYNC": 1, **(env or {})}, status=ENDINGS[how])
+                equal("dispatches that the program saw completed, at least", seen(r) > 0, True)
+                lost = missing(r)
+                if lost:
+                    failed.append(f"{how}, {pause} ms: {lost} of {seen(r)} ({r.dir})")
+                else:
+                    shutil.rmtree(r.dir)
+    equal("runs that lost dispatches which the program had seen completed", failed, [])
+
+
+for wait in WAITS:
+    add_case(f"after_{wait}", functools.partial(endings, RTL, ("kill", "_exit"), wait, "launches=200"))
+for mode in ("lite", "full", "hip"):
+    add_case(f"mode_{mode}", functools.partial(endings, RTL, ("kill", "abort"), "stream", rtl_args=("-q", "--mode", mode)))
+add_case("without_direct_dispatch", functools.partial(endings, RTL, ("kill", "_exit"), "stream", env={"AMD_DIRECT_DISPATCH": 0}))
+add_case("callbacks_without_direct_dispatch", functools.partial(endings, RTL, ("kill", "_exit"), "callback", env={"AMD_DIRECT_DISPATCH": 0}))
+add_case("mode_hip_without_direct_dispatch", functools.partial(
+    endings, RTL, ("kill", "_exit"), "event", env={"AMD_DIRECT_DISPATCH": 0}, rtl_args=("-q", "--mode", "hip")))
+add_case("every_ending", functools.partial(endings, RTL, ENDINGS, "device", "streams=3", pauses=(0, 2, 20, 100)))
+
+
+@case
+def killed_from_outside():
+    rng = random.Random(1)
+    failed = []
+    for i in range(RUNS * 10):
+        p, r = start("sudden", "forever", "launches=20", "streams=2", "idle=15", trace=RTL, env={"VGPU_LOG_SYNC": 1})
+        deadline = time.monotonic() + 20
+        while b"seen" not in open(os.path.join(r.dir, "stdout"), "rb").read():
+            at_most("seconds until the program saw its first kernels", time.monotonic(), deadline)
+            time.sleep(0.005)
+        time.sleep(rng.uniform(0, 0.1))
+        for pid in children_named(p.pid, "sudden"):
+            os.kill(pid, signal.SIGKILL)
+        finish(p, r, 30)
+        ended(r, 128 + signal.SIGKILL)
+        lost = missing(r)
+        if lost:
+            failed.append(f"run {i}: {lost} of {seen(r)} ({r.dir})")
+        else:
+            shutil.rmtree(r.dir)
+    equal("runs that lost dispatches which the program had seen completed", failed, [])
+
+
+def children_named(parent, name):
+    found = []
+    for path in glob.glob("/proc/[0-9]*/stat"):
+        try:
+            with open(path, encoding="ascii", errors="replace") as f:
+                text = f.read()
+        except OSError:
+            continue
+        if int(text.rpartition(")")[2].split()[1]) == parent and f"({name})" in text:
+            found.append(int(text.split()[0]))
+    return found
+
+
+main()
