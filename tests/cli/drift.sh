@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# drift.sh - what is made of tables is what is committed: docs/cli, docs/man, completions, tables.md
+# drift.sh - the committed documents equal those generated from the tables: docs/cli, docs/man, completions, tables.md
 #
 # Usage: drift.sh RTL SOURCE_DIR [--update]
 set -eu

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What HIP mode records, as it is shown: Chrome JSON, kineto's, summaries. Traces are made by spool.py"""
+"""API calls in Chrome JSON, kineto's and summaries, from traces of spool.py."""
 import collections
 import csv
 import io
@@ -28,7 +28,7 @@ class Calls(Case):
             return json.load(file)
 
     def arrows(self, events):
-        """Pairs of begin and end, which must be whole, unique, in order, and within slices of their tracks."""
+        """Pairs of begin and end; checks that they are complete, unique, in order, and within slices of their tracks."""
         starts, ends = {}, {}
         for e in events:
             if e["ph"] in "sf":
@@ -47,7 +47,7 @@ class Calls(Case):
             self.assertLessEqual(s["ts"], f["ts"])
             around = [[e for e in slices[x["pid"], x["tid"]] if e["ts"] <= x["ts"] < e["ts"] + e["dur"]] for x in (s, f)]
             self.assertTrue(all(around), (s, f))
-            # the innermost slice that is open at that time, in the order of the file, is what viewers bind it to
+            # viewers bind it to the innermost open slice, in the order of the file
             pairs.append([max(a, key=lambda e: (e["ts"], slices[e["pid"], e["tid"]].index(e))) for a in around])
         return pairs
 
@@ -83,7 +83,7 @@ class Perfetto(Calls):
         self.assertEqual(bad["error"], "hipErrorMemoryAllocation")
         self.assertEqual(bad["args"]["size"], 1 << 50)
 
-    def test_hsa_calls_lie_below(self):
+    def test_hsa_calls_lie_below_hip_calls(self):
         events = self.convert(self.write())["traceEvents"]
         calls = {e["args"]["api_id"]: e for e in events if e.get("cat") == "hip_api"}
         inner = [e for e in events if e.get("cat") == "hsa_api"]
@@ -94,7 +94,7 @@ class Perfetto(Calls):
             self.assertTrue(outer["ts"] <= e["ts"] and e["ts"] + e["dur"] <= outer["ts"] + outer["dur"])
         self.nested(events)
 
-    def test_an_arrow_leads_from_the_call_to_each_operation(self):
+    def test_arrows_lead_from_call_to_each_operation(self):
         for name in (self.write(), self.database()):
             events = self.convert(name)["traceEvents"]
             pairs = self.arrows([e for e in events if e.get("cat") != "launch"])
@@ -106,7 +106,7 @@ class Perfetto(Calls):
             self.arrows(events)
             self.assertTrue(all(e["ts"] >= 0 for e in events if e["ph"] != "M"))
 
-    def test_an_operation_that_seems_to_begin_before_its_call(self):
+    def test_operation_with_begin_before_call_keeps_arrow(self):
         s = spool.calls()
         own = s.api(1, s.start + 90_000, s.start + 90_500, ())
         s.dispatch(1, 0, s.start + 89_900, s.start + 91_000, correlation=own)
@@ -116,18 +116,18 @@ class Perfetto(Calls):
         self.arrows(self.convert("a.rtl")["traceEvents"])
         self.arrows(self.convert("a.rtl", "kineto")["traceEvents"])
 
-    def test_streams_have_tracks_of_their_own(self):
+    def test_streams_have_separate_tracks(self):
         events = self.convert(self.write())["traceEvents"]
         names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
         streams = [e for e in events if e.get("cat") == "stream"]
         seen = collections.Counter(names[e["pid"], e["tid"]] for e in streams)
-        # kernels go to them in turn; two copies; the fill names no stream: it goes to the null stream
+        # kernels alternate between them; two copies; the fill has no stream argument: it is on the null stream
         self.assertEqual(seen, {"stream 1 (null)": 6, "stream 2 (0x55aa)": 7})
         self.assertEqual(len([e for e in events if e.get("cat") == "kernel"]), 10)
         handles = collections.Counter(e["args"].get("stream") for e in events if e.get("cat") == "kernel")
         self.assertEqual(handles, {"0x0": 5, "0x55aa": 5})
 
-    def test_operations_of_a_graph_tell_replay_and_node(self):
+    def test_graph_operations_show_replay_and_node(self):
         s = spool.sample(0)
         make = s.op(1, "hipGraphInstantiate", "pGraphExec:p,graph:h:graph,*pGraphExec:h:exec")
         launch = s.op(2, "hipGraphLaunch", "graphExec:h:exec,stream:h:stream")
@@ -144,7 +144,7 @@ class Perfetto(Calls):
                          [("0x6e", replay, node) for replay in (1, 2) for node in (1, 2, 3)])
         self.assertEqual(len(self.arrows(events)), 6)
 
-    def test_arguments_of_every_form(self):
+    def test_arguments_of_every_type_are_members(self):
         s = spool.calls()
         odd = s.op(50, "hipOdd", "text:s,none:s,real:g,flag:b,big:u,neg:i,mode:e=nothing,cut:s")
         words = (s.string('a "b", c=d\n\\'), 0, 0x3FF8000000000000, 1, (1 << 64) - 1, (1 << 64) - 5, 7, s.string("x{y"))
@@ -155,7 +155,7 @@ class Perfetto(Calls):
         self.assertEqual(args, {"text": 'a "b", c=d\n\\', "none": None, "real": 1.5, "flag": True,
                                 "big": "18446744073709551615", "neg": -5, "mode": 7, "cut": "x{y"})
 
-    def test_long_arguments_end_in_dots(self):
+    def test_long_arguments_are_shortened(self):
         s = spool.calls()
         odd = s.op(50, "hipOdd", "text:s,after:u")
         s.api(odd, s.start + 90_000, s.start + 90_001, (s.string("y" * 100_000), 1))
@@ -164,7 +164,7 @@ class Perfetto(Calls):
         text = args["text"] if isinstance(args, dict) else args
         self.assertTrue(len(text) == 100_000 or text.endswith("..."), text[-20:])
 
-    def test_text_of_another_form_stays_as_it_is(self):
+    def test_unknown_argument_text_stays_unchanged(self):
         name = self.database()
         db = sqlite3.connect(self.path(name))
         db.execute("update rocpd_ustring set string = 'no such form, at all' where string like 'ptr=0x7000, size=1048576%'")
@@ -175,14 +175,14 @@ class Perfetto(Calls):
 
 
 class Kineto(Calls):
-    def test_the_header_is_what_readers_look_for(self):
+    def test_header_has_what_readers_need(self):
         name = self.write(rank=3, world_size=8)
         doc = self.convert(name, "kineto")
         self.assertEqual(doc["schemaVersion"], 1)
         self.assertEqual((doc["distributedInfo"]["rank"], doc["distributedInfo"]["world_size"]), (3, 8))
         with open(self.path("out.json"), encoding="utf-8") as file:
             text = file.read()
-        # HTA looks for the rank in the text
+        # HTA searches the text for the rank
         self.assertEqual(re.search(r'"rank":\s+(\d+)', text).group(1), "3")
         self.assertEqual([(d["id"], d["computeMajor"], d["computeMinor"], d["numSms"]) for d in doc["deviceProperties"]],
                          [(0, 9, 0, 64), (1, 9, 0, 64)])
@@ -192,7 +192,7 @@ class Kineto(Calls):
         for e in re.findall(r'"(?:ts|dur)":(-?[0-9.]+)', text):
             self.assertRegex(e, r"^\d+\.\d{3}$")
 
-    def test_calls_and_operations_share_a_number(self):
+    def test_calls_and_operations_share_correlation(self):
         events = self.convert(self.write(), "kineto")["traceEvents"]
         cats = collections.Counter(e.get("cat") for e in events if e["ph"] == "X")
         self.assertEqual(cats, {"cuda_runtime": 14, "cuda_driver": 10, "kernel": 10, "gpu_memcpy": 3, "gpu_memset": 1,
@@ -213,7 +213,7 @@ class Kineto(Calls):
         self.assertTrue(set(e["args"]["correlation"] for e in events if e.get("cat") == "kernel")
                         <= {e["id"] for e in events if e["ph"] == "f"})
 
-    def test_ranges_are_on_the_gpu_too(self):
+    def test_ranges_are_shown_on_gpu_tracks(self):
         events = self.convert(self.write(), "kineto")["traceEvents"]
         ranges = {(e["pid"], e["tid"]): e for e in events if e.get("cat") == "gpu_user_annotation"}
         host = next(e for e in events if e["name"] == "step" and e["cat"] == "user_annotation")
@@ -229,12 +229,12 @@ class Kineto(Calls):
                                  (0, 2): "stream 2", (1, 2): "stream 2", (0, 10003): "stream 10003"})
         self.nested(events)
 
-    def test_without_streams_the_queue_stands_for_one(self):
+    def test_queue_is_stream_of_traces_without_calls(self):
         spool.sample(4).write(self.path("a.rtl"))
         events = self.convert("a.rtl", "kineto")["traceEvents"]
         self.assertEqual(sorted({(e["pid"], e["tid"]) for e in events if e.get("cat") == "kernel"}), [(0, 1), (1, 2)])
 
-    def test_processes_get_a_file_each(self):
+    def test_each_process_gets_a_file(self):
         for rank in range(2):
             self.write(f"r{rank}", pid=500 + rank, rank=rank, world_size=2)
         self.rtl("merge", "-q", "-o", "m.db", "r0.rtl", "r1.rtl")
@@ -253,16 +253,16 @@ class Kineto(Calls):
         self.assertIn("--force", self.rtl("convert", "m.db", "-f", "kineto", "-o", "k.json", status=1).stderr)
         self.assertIn("several processes", self.rtl("convert", "m.db", "-f", "kineto", "-o", "-", status=1).stderr)
 
-    def test_its_name_by_default(self):
+    def test_default_name_follows_trace(self):
         self.rtl("convert", self.write(), "-f", "kineto")
         self.assertIn("a.pt.trace.json", self.files())
 
 
 class Hta(Calls):
-    """Holistic Trace Analysis: the steps of its parser, on what is written. docs/formats/kineto.md has the facts."""
+    """The steps of Holistic Trace Analysis' parser, on our files: docs/formats/kineto.md."""
 
     def parse(self, name="a", out="out.json"):
-        """The head, and the events that it keeps, with their index and the arguments that it takes."""
+        """The header, and the events that the parser keeps, with index and arguments."""
         doc = self.convert(name, "kineto", out)
         rows = []
         for index, e in enumerate(doc["traceEvents"]):
@@ -273,26 +273,26 @@ class Hta(Calls):
         return doc, rows
 
     def linked(self, rows):
-        """[(event on the host, event on a GPU)] by their number."""
+        """[(event on the host, event on a GPU)] by correlation id."""
         hosts = [e for e in rows if e["stream"] == -1 and e["correlation"] != -1]
         return [(h, g) for g in rows if g["stream"] > 0 and g["correlation"] != -1
                 for h in hosts if h["correlation"] == g["correlation"]]
 
-    def test_the_head(self):
+    def test_header_has_rank_base_time_and_devices(self):
         doc, rows = self.parse(self.write(rank=3, world_size=8))
         self.assertIs(type(doc["distributedInfo"]["rank"]), int)
         self.assertGreaterEqual(doc["distributedInfo"]["rank"], 0)
         self.assertIs(type(doc["baseTimeNanoseconds"]), int)
         launch = next(e for e in rows if e["name"] == "hipLaunchKernel")
-        # a double's nanoseconds: the one before, at most
+        # at most 1 ns less, since the time is a double
         self.assertIn(int(launch["ts"] * 1e3) + doc["baseTimeNanoseconds"] - 1_790_000_000_000_031_000, (-1, 0))
-        # the reader of heads stops at the events, and wants flat objects, in a list at least one
+        # the header parser stops at the events, and requires flat objects and a list that is not empty
         self.assertEqual(list(doc)[-1], "traceEvents")
         self.assertGreater(len(doc["deviceProperties"]), 0)
         for value in (doc["distributedInfo"], doc["rocm_trace_lite"], *doc["deviceProperties"]):
             self.assertEqual({type(v) for v in value.values()} & {dict, list}, set())
 
-    def test_each_rank_has_its_number(self):
+    def test_each_rank_has_its_file(self):
         for rank in range(2):
             self.write(f"r{rank}", pid=500 + rank)
         self.rtl("merge", "-q", "-o", "m.db", "r0.rtl", "r1.rtl")
@@ -303,7 +303,7 @@ class Hta(Calls):
                 ranks.append(json.load(file)["distributedInfo"]["rank"])
         self.assertEqual(sorted(ranks), [0, 1])
 
-    def test_without_a_gpu_no_list_is_empty(self):
+    def test_trace_without_gpu_has_no_empty_list(self):
         name = self.database()
         db = sqlite3.connect(self.path(name))
         db.execute("delete from rtl_agent")
@@ -313,7 +313,7 @@ class Hta(Calls):
         self.assertNotIn("deviceProperties", doc)
         self.assertGreater(len(rows), 0)
 
-    def test_the_columns_of_every_event(self):
+    def test_every_event_has_its_columns(self):
         doc, rows = self.parse(self.write())
         # index 0 means none
         self.assertEqual(doc["traceEvents"][0]["ph"], "M")
@@ -329,7 +329,7 @@ class Hta(Calls):
         launch = next(e for e in rows if e["name"] == "hipLaunchKernel")
         self.assertEqual(launch["dur"], 0.3)
 
-    def test_host_and_gpu_differ_by_the_stream(self):
+    def test_host_and_gpu_events_differ_by_stream(self):
         _, rows = self.parse(self.write())
         for e in rows:
             self.assertIs(type(e["stream"]), int)
@@ -349,10 +349,10 @@ class Hta(Calls):
             ("hipLaunchKernel", "cuda_runtime", "kernel"): 10, ("hipMemcpyAsync", "cuda_runtime", "gpu_memcpy"): 2,
             ("hipMemset", "cuda_runtime", "gpu_memset"): 1})
         self.assertTrue(all(h["index"] > 0 and g["index"] > 0 for h, g in pairs))
-        # each operation has one call; what no call is known of has none
+        # each operation has one call, those without a recorded call none
         self.assertEqual(len({g["index"] for _, g in pairs}), len(pairs))
 
-    def test_the_arguments_of_operations(self):
+    def test_operations_have_their_arguments(self):
         _, rows = self.parse(self.write())
         whole = {"kernel": ("device", "context", "External id", "shared memory"),
                  "gpu_memcpy": ("device", "context", "bytes"), "gpu_memset": ("device", "context", "bytes")}
@@ -361,14 +361,14 @@ class Hta(Calls):
             self.assertGreater(len(ops), 0)
             for e in ops:
                 self.assertEqual({key: type(e["args"].get(key)) for key in keys}, dict.fromkeys(keys, int))
-                # where the code object tells
+                # if the code object has them
                 self.assertIs(type(e["args"].get("registers per thread", 0)), int)
                 if cat == "kernel":
                     self.assertEqual([len(e["args"][key]) for key in ("grid", "block")], [3, 3])
                 else:
                     self.assertIn(type(e["args"]["memory bandwidth (GB/s)"]), (int, float))
 
-    def test_kinds_are_told_by_names(self):
+    def test_kernel_names_give_categories(self):
         s = spool.calls()
         s.dispatch(s.kernel("ncclKernel_AllReduce"), 0, s.start + 90_000, s.start + 91_000)
         s.write(self.path("a.rtl"))
@@ -382,7 +382,7 @@ class Hta(Calls):
                           ("gpu_memset", "memory")})
         self.assertEqual({e["name"][:11] for e in rows if e["cat"] == "gpu_memcpy"}, {"Memcpy HtoD"})
 
-    def test_ranges_of_the_profilers_steps_are_iterations(self):
+    def test_profiler_step_ranges_are_iterations(self):
         s = spool.calls()
         launch = s.op(60, "hipModuleLaunchKernel", "f:p")
         for step in (7, 8):
@@ -397,12 +397,12 @@ class Hta(Calls):
                  if e["cat"] == "user_annotation" and re.match(r"ProfilerStep\s*#\s*\d+", e["name"])]
         of = {h["index"]: [n for n, begin, end in steps if begin <= h["ts"] < end] for h, _ in self.linked(rows)
               if h["name"] == "hipModuleLaunchKernel"}
-        # the kernels run long after: they are of the iteration that launched them
+        # kernels that run long after belong to the iteration that launched them
         self.assertEqual(sorted(of.values()), [[7], [8]])
 
 
 class Rpd(Calls):
-    def test_a_file_of_rpd_with_streams(self):
+    def test_rpd_database_with_streams_converts(self):
         db = sqlite3.connect(self.path("rpd.db"))
         db.executescript("""
             create table rocpd_metadata(id integer primary key, tag text, value text);
@@ -441,7 +441,7 @@ class Summary(Calls):
     def rows(self, name, by, *args):
         return json.loads(self.rtl("summary", name, "--by", by, "-f", "json", *args).stdout)
 
-    def test_calls_by_name(self):
+    def test_summary_by_api_lists_calls_by_name(self):
         for name in (self.write(), self.database()):
             rows = {r["name"]: r for r in self.rows(name, "api")}
             self.assertEqual({n: (r["calls"], r["total_ns"], r["errors"]) for n, r in rows.items()}, {
@@ -453,7 +453,7 @@ class Summary(Calls):
             self.assertAlmostEqual(sum(r["share"] for r in rows.values()), 1)
         self.assertIn("ERRORS", self.rtl("summary", name, "--by", "api").stdout)
 
-    def test_kernels_tell_how_long_they_waited(self):
+    def test_summary_shows_kernels_wait(self):
         name = self.write()
         row = self.rows(name, "kernel")[0]
         self.assertEqual(row["joined"], 10)
@@ -469,7 +469,7 @@ class Summary(Calls):
         self.assertEqual((row["joined"], row["launch_median_ns"], row["delay_mean_ns"]), (0, None, None))
         self.assertNotIn("DELAY", self.rtl("summary", "b.rtl", "--wide").stdout)
 
-    def test_a_kernel_that_began_before_its_call_returned(self):
+    def test_kernel_begun_before_call_returned_has_no_wait(self):
         s = spool.sample(0)
         launch = s.op(1, "hipLaunchKernel", "stream:h:stream")
         own = s.api(launch, s.start + 1000, s.start + 5000, (0,))
@@ -479,18 +479,18 @@ class Summary(Calls):
         self.assertEqual((row["launch_mean_ns"], row["delay_mean_ns"], row["delay_median_ns"]), (1000, -3000, -3000))
         self.assertIn("-3.000 us", self.rtl("summary", "a.rtl", "--wide").stdout)
 
-    def test_streams(self):
+    def test_summary_by_stream(self):
         rows = self.rows(self.write(), "stream")
         self.assertEqual([(r["gpu"], r["stream"], r["name"], r["kernels"], r["copies"], r["busy_ns"]) for r in rows],
                          [(0, 1, "null", 5, 1, 2600), (0, 2, "0x55aa", 0, 2, 200), (1, 2, "0x55aa", 5, 0, 2500)])
         self.assertEqual((rows[0]["min_ns"], rows[0]["max_ns"], rows[0]["calls"]), (100, 500, 6))
 
-    def test_gpus_have_the_same_columns(self):
+    def test_summary_by_gpu_has_same_columns(self):
         rows = self.rows(self.write(), "gpu")
         self.assertEqual([(r["gpu"], r["kernels"], r["copies"], r["calls"], r["p99_ns"]) for r in rows],
                          [(0, 5, 4, 9, 1000), (1, 5, 0, 5, 500)])
 
-    def test_numbers_as_asked(self):
+    def test_number_options_are_followed(self):
         name = self.write()
         copies = self.rtl("summary", name, "--by", "copy", "-f", "csv", "--units", "scaled").stdout
         row = next(csv.DictReader(io.StringIO(copies)))
@@ -499,7 +499,7 @@ class Summary(Calls):
         self.assertIn(str((1 << 20) + 4096), table)
         self.assertNotIn("MiB", table)
 
-    def test_what_a_trace_does_not_hold_is_said(self):
+    def test_missing_data_is_reported(self):
         spool.sample(4).write(self.path("a.rtl"))
         self.assertIn("no API call was recorded", self.rtl("summary", "a.rtl", "--by", "api").stderr)
         self.assertIn("no stream is known", self.rtl("summary", "a.rtl", "--by", "stream").stderr)
@@ -509,7 +509,7 @@ class Summary(Calls):
 
 
 class Info(Calls):
-    def test_calls_and_functions_are_counted_alike_in_raw_traces_and_databases(self):
+    def test_raw_trace_and_database_give_same_counts(self):
         raw = self.write()
         self.rtl("recover", "-q", raw, "-o", "a.db")
         self.rtl("merge", "-q", "a.db", "-o", "m.db")

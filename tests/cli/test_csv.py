@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""convert -f csv and summary --columns rocprof: names of files, options, what they refuse. Traces are made by spool.py"""
+"""convert -f csv and summary --columns rocprof: names of files, options, refused arguments, with traces of spool.py"""
 import csv
 import os
 
@@ -19,7 +19,7 @@ class Csv(Case):
         with open(self.path(name), encoding="utf-8", newline="") as file:
             return list(csv.reader(file))
 
-    def test_a_folder_is_made(self):
+    def test_missing_folder_is_created(self):
         p = self.rtl("convert", self.trace_file(), "-f", "csv", "-o", "new/")
         self.assertEqual(p.stdout, "")
         names = sorted(os.listdir(self.path("new")))
@@ -27,14 +27,14 @@ class Csv(Case):
         self.assertIn(f"{len(names)} files written", p.stderr)
         self.assertEqual(self.rows("new/hip_stats.csv")[0], STATS)
 
-    def test_without_an_output_names_begin_with_the_traces(self):
+    def test_default_names_begin_with_traces_name(self):
         self.rtl("convert", self.trace_file(), "-f", "csv", "-q")
         names = self.files()
         self.assertIn("a.csv", names)
         self.assertIn("a.stats.csv", names)
         self.assertIn("a.hip_stats.csv", names)
 
-    def test_nothing_is_overwritten(self):
+    def test_existing_files_are_not_overwritten(self):
         self.rtl("convert", self.trace_file(), "-f", "csv", "-o", "r.csv", "-q")
         before = {n: os.stat(self.path(n)).st_ino for n in self.files()}
         os.unlink(self.path("r.csv"))  # the first one
@@ -44,11 +44,11 @@ class Csv(Case):
         self.rtl("convert", "a.rtl", "-f", "csv", "-o", "r", "--force")
         self.assertEqual(self.files(), sorted(before))
 
-    def test_several_files_do_not_go_to_stdout(self):
+    def test_stdout_is_refused_for_several_files(self):
         p = self.rtl("convert", self.trace_file(), "-f", "csv", "-o", "-", status=1)
         self.assertIn("several files", p.stderr)
 
-    def test_sums_of_the_trace_and_of_the_statistics_agree(self):
+    def test_trace_and_statistics_have_same_sums(self):
         self.rtl("convert", self.trace_file(), "-f", "csv", "-o", "d/", "-q")
         calls = self.rows("d/hip_api_trace.csv")[1:]
         stats = {row[0]: (int(row[1]), int(row[2])) for row in self.rows("d/hip_stats.csv")[1:]}
@@ -66,17 +66,17 @@ class Csv(Case):
                 self.assertEqual(p.stdout, file.read())
         one = self.rtl("summary", "a.rtl", "--by", "api", "--format", "csv", "--columns", "rocprof", "-n", "1").stdout
         self.assertEqual(len(one.splitlines()), 2)
-        # the usual columns are as they were
+        # the default columns are unchanged
         self.assertIn("total_ns", self.rtl("summary", "a.rtl", "--format", "csv").stdout.splitlines()[0])
 
-    def test_a_domain_alone(self):
+    def test_domain_option_selects_calls(self):
         both = self.rtl("summary", self.trace_file(), "--by", "api", "--format", "csv").stdout.splitlines()[1:]
         hip = self.rtl("summary", "a.rtl", "--by", "api", "--domain", "hip", "--format", "csv").stdout.splitlines()[1:]
         hsa = self.rtl("summary", "a.rtl", "--by", "api", "--domain", "hsa", "--format", "csv").stdout.splitlines()[1:]
         self.assertEqual(len(both), len(hip) + len(hsa))
         self.assertTrue(hip and all(line.rpartition(",")[2].lstrip('"_').startswith("hip") for line in hip), hip)
 
-    def test_what_makes_no_sense_is_refused(self):
+    def test_invalid_options_are_refused(self):
         name = self.trace_file()
         for args, part in ((("--columns", "rocprof"), "--format csv"),
                            (("--columns", "rocprof", "--format", "csv", "--by", "gpu"), "no such table"),

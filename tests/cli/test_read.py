@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""summary, info, convert, merge, recover, doctor and help: forms of output, and what they refuse"""
+"""summary, info, convert, merge, recover, doctor and help: forms of output, refused arguments"""
 import csv
 import gzip
 import io
@@ -24,7 +24,7 @@ class Reader(Case):
         return name + ".db"
 
     def rpd(self, name="rpd.db"):
-        """What RPD's own tracer writes, schema 2."""
+        """A database of RPD's tracer, schema 2."""
         db = sqlite3.connect(self.path(name))
         db.executescript("""
             create table rocpd_metadata(id integer primary key, tag text, value text);
@@ -65,11 +65,11 @@ class Summary(Reader):
                          (sum(times), times[0], times[-1], times[24], times[49]))
         self.assertEqual(vadd["gpus"], "0")
 
-    def test_the_runtimes_kernels_are_apart(self):
+    def test_internal_kernels_are_listed_separately(self):
         rows = json.loads(self.rtl("summary", self.sample(), "-f", "json", "--internal").stdout)
         self.assertEqual([(r["name"], r["calls"]) for r in rows], [("copy(float*, int)", 1)])
 
-    def test_every_kind_of_row(self):
+    def test_summary_by_each_kind_has_rows(self):
         db = self.sample()
         gpus = json.loads(self.rtl("summary", db, "--by", "gpu", "-f", "json").stdout)
         self.assertEqual([(g["gpu"], g["kernels"], g["copies"]) for g in gpus], [(0, 50, 1), (1, 50, 0)])
@@ -80,14 +80,14 @@ class Summary(Reader):
         self.assertEqual([(c["name"], c["bytes"]) for c in copies], [("CopyHostToDevice", 1 << 20)])
         self.assertEqual(json.loads(self.rtl("summary", db, "--by", "api", "-f", "json").stdout), [])
 
-    def test_rows_are_limited_and_it_is_said(self):
+    def test_limited_rows_are_reported(self):
         db = self.sample()
         p = self.rtl("summary", db, "-n", "1")
         self.assertEqual(len(p.stdout.splitlines()), 2)
         self.assertIn("... and 1 more (-n 0 shows all)", p.stderr)
         self.assertEqual(len(self.rtl("summary", db, "-n", "0").stdout.splitlines()), 3)
 
-    def test_times_that_are_none_stay_out(self):
+    def test_rows_without_times_are_left_out_of_sums(self):
         s = spool.sample(10)
         s.dispatch(1, 0, s.start + 9000, s.start + 8000)  # inverted
         s.write(self.path("a.rtl"))
@@ -98,7 +98,7 @@ class Summary(Reader):
         self.assertLess(vadd["max_ns"], 2000)
         self.assertIn("no valid times", self.rtl("summary", "a.db").stderr)
 
-    def test_long_names(self):
+    def test_long_names_fit_the_terminal(self):
         db = self.sample(names=(LONG, "k\x1b[31mred\n"))
         whole = subprocess.run(["c++filt", LONG], capture_output=True, text=True, check=False).stdout.strip() \
             if shutil.which("c++filt") else None
@@ -113,7 +113,7 @@ class Summary(Reader):
         self.assertIn("...\n", self.rtl("summary", db, env={"COLUMNS": "100"}).stdout)
         self.assertNotIn("\x1b", self.rtl("summary", db).stdout)
 
-    def test_a_database_of_rpd(self):
+    def test_rpd_database_is_summarised(self):
         self.rpd()
         rows = json.loads(self.rtl("summary", "rpd.db", "-f", "json").stdout)
         self.assertEqual([(r["name"], r["total_ns"]) for r in rows], [("gemm", 2000)])
@@ -123,12 +123,12 @@ class Summary(Reader):
         self.assertEqual([(r["name"], r["calls"]) for r in rows], [("step 1", 1), ("tick", 1)])
         self.assertIn("no rtl_ tables", self.rtl("summary", "rpd.db").stderr)
 
-    def test_a_raw_trace(self):
+    def test_raw_trace_is_summarised(self):
         spool.sample(6).write(self.path("a.rtl"))
         self.assertIn("vadd", self.rtl("summary", "a.rtl").stdout)
         self.assertEqual(self.files(), ["a.rtl"])
 
-    def test_what_is_no_trace(self):
+    def test_other_files_are_refused(self):
         with open(self.path("x"), "w", encoding="ascii") as file:
             file.write("hello")
         sqlite3.connect(self.path("y.db")).execute("create table t(x)").connection.close()
@@ -139,14 +139,14 @@ class Summary(Reader):
         self.rtl("summary", "a", "b", status=2)
         self.rtl("summary", "a", "--by", "colour", status=2)
 
-    def test_a_closed_pipe_is_no_error(self):
+    def test_closed_pipe_ends_without_error(self):
         p = subprocess.run(["sh", "-c", f"{RTL_BIN} summary {self.sample()} -n 0 2>err | head -n 1"],
                            cwd=self.dir, capture_output=True, text=True, check=False)
         self.assertEqual(len(p.stdout.splitlines()), 1)
 
 
 class Info(Reader):
-    def test_identity_and_losses(self):
+    def test_info_shows_identity_and_losses(self):
         s = spool.sample(7, pid=4242, rank=3)
         s.loss("buffer_full", 1234567)
         s.loss("lite_signal", 3)
@@ -164,12 +164,12 @@ class Info(Reader):
             self.assertEqual(doc["counts"]["dispatches"], 7)
             self.assertEqual(doc["processes"][0]["rank"], 3)
 
-    def test_complete_is_said(self):
+    def test_info_reports_complete_trace(self):
         text = self.rtl("info", self.sample()).stdout
         self.assertIn("verdict: complete", text)
         self.assertNotIn("incomplete", text)
 
-    def test_a_directory_and_a_living_process(self):
+    def test_info_of_directory_names_running_process(self):
         os.mkdir(self.path("t.db.spool"))
         spool.sample(3, pid=11).write(self.path("t.db.spool/11.rtl"))
         with open("/proc/self/stat", encoding="ascii") as file:
@@ -187,7 +187,7 @@ class Info(Reader):
 
 
 class Convert(Reader):
-    def test_it_is_what_the_viewers_want(self):
+    def test_chrome_json_has_what_viewers_need(self):
         doc = self.events(self.sample())
         events = doc["traceEvents"]
         kernels = [e for e in events if e.get("cat") == "kernel"]
@@ -210,7 +210,7 @@ class Convert(Reader):
         self.assertEqual([e["args"]["bytes"] for e in events if e.get("cat") == "copy"], [1 << 20])
         self.assertEqual(len([e for e in events if e.get("cat") == "runtime"]), 1)
 
-    def test_arrows_lead_from_the_marker(self):
+    def test_arrows_lead_from_marker_to_kernel(self):
         events = self.events(self.sample())["traceEvents"]
         starts = {e["id"]: e for e in events if e["ph"] == "s"}
         ends = {e["id"]: e for e in events if e["ph"] == "f"}
@@ -220,7 +220,7 @@ class Convert(Reader):
         self.assertEqual({(e["pid"], e["tid"], e["ts"]) for e in starts.values()},
                          {(marker["pid"], marker["tid"], marker["ts"])})
 
-    def test_what_overlaps_has_lanes(self):
+    def test_overlapping_kernels_get_lanes(self):
         s = spool.sample(0)
         for i in range(5):
             s.dispatch(1, 0, s.start + 10_000 + i, s.start + 20_000 + i)
@@ -229,7 +229,7 @@ class Convert(Reader):
         kernels = [e for e in self.events("a.rtl")["traceEvents"] if e.get("cat") == "kernel"]
         self.assertEqual(len({e["tid"] for e in kernels}), 5)
 
-    def test_without_times_it_is_an_instant(self):
+    def test_kernel_without_times_is_an_instant(self):
         s = spool.sample(2)
         s.dispatch(1, 0, s.start + 9000, s.start + 8000)
         s.write(self.path("a.rtl"))
@@ -237,7 +237,7 @@ class Convert(Reader):
         bad = [e for e in events if e.get("cat") == "kernel" and e["ph"] == "i"]
         self.assertEqual([e["args"]["flags"] for e in bad], [["inverted"]])
 
-    def test_ranges_of_start_and_stop_are_asynchronous(self):
+    def test_start_stop_ranges_are_asynchronous(self):
         s = spool.sample(2)
         a = s.marker(s.start + 5000, "one", kind=spool.START)
         b = s.marker(s.start + 6000, "two", kind=spool.START)
@@ -248,7 +248,7 @@ class Convert(Reader):
         self.assertEqual([(e["name"], e["ph"]) for e in events if e["name"] in ("one", "two")],
                          [("one", "b"), ("one", "e"), ("two", "b"), ("two", "e")])
 
-    def test_compressed_by_its_name_and_stdout(self):
+    def test_gz_name_compresses_and_dash_writes_stdout(self):
         db = self.sample()
         plain = self.events(db)
         self.rtl("convert", db, "-f", "chrome", "-o", "x.json.gz")
@@ -261,7 +261,7 @@ class Convert(Reader):
                            capture_output=True, check=False)
         self.assertEqual((len(p.stdout), p.stderr), (10, b""))
 
-    def test_names_and_overwriting(self):
+    def test_default_names_are_not_overwritten(self):
         db = self.sample()
         self.rtl("convert", db, "-f", "perfetto")
         self.assertIn("a.json", self.files())
@@ -272,13 +272,13 @@ class Convert(Reader):
         self.rtl("convert", db, "-f", "perfetto", "-o", "no/such/x.json", status=1)
         self.assertEqual([f for f in self.files() if "tmp" in f], [])
 
-    def test_names_that_are_no_text(self):
+    def test_invalid_utf8_in_names_is_replaced(self):
         s = spool.sample(2, names=(b"bad\xff\xfe\"\\name", "tab\tand\nline"))
         s.write(self.path("a.rtl"))
         names = {e["name"] for e in self.events("a.rtl")["traceEvents"] if e.get("cat") == "kernel"}
         self.assertEqual(names, {"bad\ufffd\ufffd\"\\name", "tab\tand\nline"})
 
-    def test_long_names_are_cut_and_kept(self):
+    def test_long_names_are_cut_with_full_name_in_args(self):
         db = self.sample(names=(LONG,))
         kernel = next(e for e in self.events(db)["traceEvents"] if e.get("cat") == "kernel")
         self.assertTrue(kernel["name"].endswith("..."))
@@ -295,7 +295,7 @@ class Convert(Reader):
                          [("X", "step 1"), ("i", "tick")])
         self.assertEqual({e["ts"] for e in events if e["ph"] == "s"}, {0.5})
 
-    def test_processes_are_apart(self):
+    def test_merged_processes_have_separate_rows(self):
         self.sample("a", pid=501)
         self.sample("b", pid=502)
         self.rtl("merge", "-q", "-o", "c.db", "a.db", "b.db")
@@ -312,7 +312,7 @@ class MergeAndRecover(Reader):
         db.close()
         return n
 
-    def test_merge(self):
+    def test_merge_joins_databases(self):
         self.sample("a", pid=1001)
         self.sample("b", pid=1002, dispatches=50)
         p = self.rtl("merge", "-o", "c.db", "a.db", "b.db")
@@ -335,14 +335,14 @@ class MergeAndRecover(Reader):
         self.rtl("recover", "-q", "--force", "--remove", "t.db.spool")
         self.assertEqual(self.files(), ["21.db", "t.db"])
 
-    def test_or_pid(self):
+    def test_or_pid_option_names_second_file(self):
         spool.sample(3, pid=31).write(self.path("a.rtl"))
         self.rtl("recover", "-q", "-o", "t.db", "a.rtl")
         p = self.rtl("recover", "--or-pid", "--remove", "-o", "t.db", "a.rtl")
         self.assertIn("t.db: exists already; writing t.31.db", p.stderr)
         self.assertEqual(self.files(), ["t.31.db", "t.db"])
 
-    def test_what_runs_is_left_alone(self):
+    def test_running_process_is_left_alone(self):
         with open("/proc/self/stat", encoding="ascii") as file:
             start = int(file.read().rsplit(")")[1].split()[19])
         spool.sample(4).write(self.path("a.rtl"), start)
@@ -351,7 +351,7 @@ class MergeAndRecover(Reader):
         self.assertEqual(self.count("t.db"), 5)
         self.assertEqual(self.files(), ["a.mem", "a.rtl", "t.db"])
 
-    def test_both_halves_of_a_killed_process(self):
+    def test_killed_process_is_recovered_from_both_halves(self):
         spool.sample(4).write(self.path("a.rtl"), 12345)
         self.rtl("recover", "-o", "t.db", "a.rtl")
         self.assertEqual(self.count("t.db"), 5)
@@ -359,7 +359,7 @@ class MergeAndRecover(Reader):
         self.rtl("recover", "-o", "u.db", "a.rtl")
         self.assertEqual(self.count("u.db"), 5)
 
-    def test_damage(self):
+    def test_damaged_chunk_is_reported(self):
         spool.sample(3000).write(self.path("a.rtl"))
         with open(self.path("a.rtl"), "r+b") as file:
             file.seek(60000)
@@ -385,7 +385,7 @@ class Help(Case):
         self.rtl("recover", "-q", "--remove", "t.db.spool")
         self.assertNotIn("t.db.spool", os.listdir(self.dir))
 
-    def test_version_and_overview(self):
+    def test_version_and_overview_are_printed(self):
         self.assertRegex(self.rtl("--version").stdout, r"^rtl \d+\.\d+\.\d+\n$")
         self.assertIn("rtl trace", self.rtl("--help").stdout)
         self.assertIn("usage", self.rtl(status=2).stdout)
@@ -400,7 +400,7 @@ class Help(Case):
             self.assertLessEqual(max(map(len, lines)), 80, name)
             self.assertGreater(len(self.rtl("help", name).stdout.splitlines()), len(lines))
 
-    def test_completions(self):
+    def test_completions_offer_commands_and_options(self):
         with open(self.path("c"), "w", encoding="utf-8") as file:
             file.write(self.rtl("help", "--completion=bash").stdout)
         complete = 'source ./c; COMP_WORDS=(%s); COMP_CWORD=%d; _rtl; printf "%%s\\n" "${COMPREPLY[@]}"'
@@ -414,7 +414,7 @@ class Help(Case):
         self.assertIn("#compdef rtl", self.rtl("help", "--completion=zsh").stdout)
         self.assertIn("complete -c rtl", self.rtl("help", "--completion", "fish").stdout)
 
-    def test_doctor(self):
+    def test_doctor_lines_begin_with_a_verdict(self):
         p = self.rtl("doctor", status=None)
         self.assertIn(p.returncode, (0, 1))
         for line in p.stdout.splitlines()[1:-1]:

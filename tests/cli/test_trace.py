@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""rtl trace: what a user may rely on, with programs that need no GPU (spool.py writes their traces)"""
+"""rtl trace: documented behaviour, with programs that need no GPU (spool.py writes their traces)"""
 import os
 import pty
 import re
@@ -35,30 +35,30 @@ def wait_for(what, seconds=10):
 
 
 class Status(Case):
-    def test_the_programs_status_is_ours(self):
+    def test_exit_status_is_that_of_program(self):
         for command, status in (("exit 0", 0), ("exit 7", 7), ("exit 255", 255), ("kill -9 $$", 137),
                                 ("kill -11 $$", 139), ("kill -15 $$", 143)):
             self.trace("-q", "--", "sh", "-c", command, status=status)
 
-    def test_a_program_that_is_not_there(self):
+    def test_missing_program_exits_127(self):
         self.assertEqual(self.trace("no-such-program", status=127).stderr,
                          "rtl trace: no-such-program: command not found\n")
         self.assertIn("No such file", self.trace("./no-such-program", status=127).stderr)
 
-    def test_a_program_that_cannot_run(self):
+    def test_unexecutable_program_exits_126(self):
         with open(self.path("data"), "w", encoding="ascii") as file:
             file.write("x")
         self.assertIn("Permission denied", self.trace("./data", status=126).stderr)
         self.trace("/tmp", status=126)
         self.assertEqual(self.files(), ["data"])
 
-    def test_wrong_options_are_125(self):
+    def test_wrong_options_exit_125(self):
         self.assertIn("did you mean --output?", self.trace("--outptu", "x", status=125).stderr)
         self.assertIn("command to run is missing", self.trace("-q", status=125).stderr)
         self.assertIn("lite|standard|default|full|hip", self.trace("-m", "x", "true", status=125).stderr)
         self.assertIn("1..16", self.trace("--virtual-gpu=17", "true", status=125).stderr)
 
-    def test_fail_on_empty_and_loss(self):
+    def test_fail_on_empty_and_loss_change_status(self):
         self.trace("-q", "--fail-on-empty", "true", status=122)
         self.trace("-q", "--fail-on-empty", "sh", "-c", "exit 3", status=3)
         self.trace("-q", "--fail-on-empty", "--fail-on-loss", PY, SPOOL, "5")
@@ -73,22 +73,22 @@ class Status(Case):
 
 
 class Program(Case):
-    """What the program sees."""
+    """The traced program's view."""
 
-    def test_its_arguments_are_untouched(self):
+    def test_arguments_are_unchanged(self):
         for before in ((), ("--",)):
             for args in (("a", "--", "b c", "-o", "", "--", "--help"), ("--", "--"), ("-q", "--force")):
                 p = self.trace("-q", *before, PY, "-c", ARGV, *args)
                 self.assertEqual(p.stdout, f"{list(args)}\n")
 
-    def test_its_streams_are_its_own(self):
+    def test_standard_streams_are_unchanged(self):
         p = self.trace("-q", "sh", "-c", "cat; echo err >&2", stdin="in\n")
         self.assertEqual((p.stdout, p.stderr), ("in\n", "err\n"))
         p = self.trace(PY, SPOOL, "3")
         self.assertEqual(p.stdout, "")
         self.assertIn("3 dispatches", p.stderr)
 
-    def test_its_environment(self):
+    def test_environment_has_tool_variables_alone(self):
         p = self.trace("-q", "-m", "lite", "--buffer-mb", "8", "--drain-ms=9", "--barriers", "env",
                        env={"LD_PRELOAD": "", "MINE": "x=y z"})
         env = dict(line.split("=", 1) for line in p.stdout.splitlines() if "=" in line)
@@ -102,25 +102,25 @@ class Program(Case):
         self.assertNotIn("LD_LIBRARY_PATH", env)
         self.assertNotIn("VGPU_DEVICES", env)
 
-    def test_the_virtual_gpu_is_told_of(self):
+    def test_virtual_gpu_option_sets_environment(self):
         p = self.trace("--virtual-gpu=3", "env")
         self.assertIn("VGPU_DEVICES=3\n", p.stdout)
         self.assertRegex(p.stdout, r"LD_LIBRARY_PATH=/.*/vgpu\n")
         self.assertIn("virtual GPU", p.stderr)
         self.assertEqual(self.trace("-q", "--virtual-gpu", "true").stderr, "")
 
-    def test_variables_that_nobody_knows_are_named_once(self):
+    def test_unknown_variables_are_reported_once(self):
         p = self.trace("true", env={"RTL_MDOE": "lite", "VGPU_LOG": "x"})
         self.assertEqual(p.stderr.count("RTL_MDOE"), 1)
         self.assertIn("VGPU_LOG: has no effect without --virtual-gpu", p.stderr)
 
-    def test_dispositions_of_signals_are_handed_on(self):
+    def test_signal_dispositions_are_inherited(self):
         show = "grep -E 'SigBlk|SigIgn' /proc/self/status"
         lines = [subprocess.run(["sh", "-c", f"trap '' HUP PIPE; {rtl} sh -c \"{show}\""], cwd=self.dir, text=True,
                                 capture_output=True, check=True).stdout for rtl in ("", RTL_BIN + " trace -q")]
         self.assertEqual(lines[1], lines[0])
 
-    def test_process_group_and_terminal(self):
+    def test_program_keeps_process_group_and_terminal(self):
         """In a terminal the program is in its foreground group; Ctrl-C reaches it once."""
         count = ("import os,signal,sys,time; n=[0]\n"
                  "signal.signal(signal.SIGINT, lambda *a: n.__setitem__(0, n[0]+1))\n"
@@ -158,14 +158,14 @@ class Program(Case):
 
 
 class Output(Case):
-    def test_a_trace_becomes_a_database(self):
+    def test_trace_becomes_database(self):
         p = self.trace(PY, SPOOL, "12")
         self.assertEqual(self.files(), ["trace.db"])
         self.assertEqual(dispatches(self.path("trace.db")), 13)
         self.assertRegex(p.stderr, r"^rtl trace: trace\.db: 12 dispatches on 2 GPUs, 1 copy, 2 markers, 1 process")
         self.assertIn("\nrtl trace: complete\n", p.stderr)
 
-    def test_quiet_says_nothing(self):
+    def test_quiet_prints_nothing(self):
         p = self.trace("-q", PY, SPOOL, "12")
         self.assertEqual(p.stdout + p.stderr, "")
         self.assertEqual(self.trace("-q", "-o", "t.db", "true").stderr, "")
@@ -175,7 +175,7 @@ class Output(Case):
         self.assertIn("3 processes", p.stderr)
         self.assertEqual(dispatches(self.path("trace.db")), 15)
 
-    def test_an_existing_file_is_kept(self):
+    def test_existing_file_is_not_overwritten(self):
         with open(self.path("trace.db"), "w", encoding="ascii") as file:
             file.write("precious")
         p = self.trace("sh", "-c", "touch ran", status=125)
@@ -184,7 +184,7 @@ class Output(Case):
         self.trace("--force", PY, SPOOL, "5")
         self.assertEqual(dispatches(self.path("trace.db")), 6)
 
-    def test_places_that_cannot_be_written(self):
+    def test_unwritable_output_exits_125(self):
         self.assertIn("mkdir -p 'no/such'", self.trace("-o", "no/such/t.db", "touch", "ran", status=125).stderr)
         self.assertIn("is a directory", self.trace("-o", ".", "touch", "ran", status=125).stderr)
         self.assertIn("is a directory", self.trace("-o", "x/", "touch", "ran", status=125).stderr)
@@ -192,7 +192,7 @@ class Output(Case):
         self.trace("-o", "x" * 300, "touch", "ran", status=125)
         self.assertEqual(self.files(), [])
 
-    def test_patterns(self):
+    def test_output_patterns_are_replaced(self):
         p = self.trace("-q", "-o", "t.%p.%r.%q{WHO}.%%.db", "sh", "-c", f"echo $$; {PY} {SPOOL} 1",
                        env={"WHO": "me", "SLURM_PROCID": "5", "SLURM_JOB_ID": "9"})
         self.assertEqual(self.files(), [f"t.{p.stdout.strip()}.5.me.%.db"])
@@ -206,7 +206,7 @@ class Output(Case):
         os.mkdir(self.path("trace.db.spool"))
         self.trace("true")
 
-    def test_keep_and_recover(self):
+    def test_kept_spool_is_recovered(self):
         self.trace("--keep-spool", PY, SPOOL, "5")
         self.assertEqual(self.files(), ["trace.db", "trace.db.spool"])
         p = self.trace("-o", "x.db", "--no-convert", PY, SPOOL, "6")
@@ -224,7 +224,7 @@ class Output(Case):
         self.assertEqual(self.files(), ["trace.db"])
         self.assertEqual(dispatches(self.path("trace.db")), 3)
 
-    def test_a_spool_directory_elsewhere(self):
+    def test_spool_dir_option_is_followed(self):
         self.trace("--spool-dir", "sp", "--no-convert", PY, SPOOL, "5")
         self.assertEqual(self.files(), ["sp"])
         self.rtl("recover", "sp", "-o", "a.db", "--remove")
@@ -232,7 +232,7 @@ class Output(Case):
         self.trace("-q", PY, SPOOL, "5", env={"RTL_SPOOL_DIR": "sp2"})
         self.assertEqual([f for f in self.files() if f.startswith("sp2")], [])
 
-    def test_two_at_once_do_not_share(self):
+    def test_concurrent_runs_have_separate_spools(self):
         p = self.start("trace", "-q", "sh", "-c", "touch ready; exec sleep 20")
         self.assertTrue(wait_for(lambda: os.path.exists(self.path("ready"))))
         q = self.trace("true", status=125)
@@ -240,14 +240,14 @@ class Output(Case):
         p.send_signal(signal.SIGTERM)
         p.wait(10)
 
-    def test_words_of_librtl_are_shown(self):
+    def test_librtl_messages_are_shown(self):
         script = 'for i in 1 2 3 4 5 6 7 8 9 10; do echo "warn line $i"; done > $RTL_SESSION/log.$$'
         p = self.trace("sh", "-c", script)
         self.assertRegex(p.stderr, r"process \d+: warn line 1\n")
         self.assertIn("... and 2 more messages", p.stderr)
         self.assertEqual(self.trace("-q", "sh", "-c", script).stderr, "")
 
-    def test_the_spool_directory_vanishes(self):
+    def test_vanished_spool_directory_is_reported(self):
         p = self.trace("sh", "-c", f"{PY} {SPOOL} 5; rm -rf $RTL_SESSION", status=125)
         self.assertIn("trace.db.spool", p.stderr)
 
@@ -266,7 +266,7 @@ class Signals(Case):
             self.assertEqual((out, err, p.returncode), (f"got {name}\n", "", 9))
             os.unlink(self.path("ready"))
 
-    def test_a_program_that_dies_of_it_is_converted(self):
+    def test_interrupted_program_is_converted(self):
         p = self.start("trace", "sh", "-c", f"{PY} {SPOOL} 8; touch ready; exec sleep 20")
         self.ready(p)
         p.send_signal(signal.SIGTERM)
@@ -274,7 +274,7 @@ class Signals(Case):
         self.assertEqual(p.returncode, 143)
         self.assertIn("8 dispatches", err)
 
-    def test_a_second_interrupt_ends_the_wait(self):
+    def test_second_interrupt_ends_wait(self):
         p = self.start("trace", "sh", "-c",
                        f"{PY} {SPOOL} 8; trap '' INT; echo $$ > pid; touch ready; exec sleep 20 > /dev/null 2>&1")
         self.ready(p)
@@ -289,8 +289,8 @@ class Signals(Case):
         with open(self.path("pid"), encoding="ascii") as file:
             os.kill(int(file.read()), signal.SIGKILL)
 
-    def test_what_still_runs_is_named_and_kept(self):
-        # a trace that is not closed, of a process that lives
+    def test_running_process_is_reported_and_kept(self):
+        # an open trace of a running process
         daemon = (f"import sys; sys.path.insert(0, {os.path.dirname(SPOOL)!r}); import os, spool, time\n"
                   "s = spool.sample(4); start = int(open('/proc/self/stat').read().rsplit(')')[1].split()[19])\n"
                   "path = os.environ['RTL_SESSION'] + '/d.rtl'\n"

@@ -49,7 +49,7 @@ def said_ready(r):
 
 
 def one_kill(trace, env, seconds, late):
-    """Kills the program `seconds` after it was ready (late) or was started; returns how many dispatches it must hold."""
+    """Kills the program `seconds` after it was ready (late) or started; returns how many dispatches the trace must hold."""
     p, r = start(
         "lifecycle", "steady", "seconds=20", "period_us=150",
         trace=trace, env={"VGPU_LOG_SYNC": 1, "VGPU_KERNEL_NS": 20000, **env})
@@ -57,7 +57,7 @@ def one_kill(trace, env, seconds, late):
         wait_until("the program", lambda: said_ready(r))
     time.sleep(seconds)
     pid = p.pid
-    if trace == RTL:  # on a busy machine rtl has none yet
+    if trace == RTL:  # on a busy machine rtl has no child yet
         pid = wait_until("a child of rtl", lambda: child_of(p.pid, "lifecycle") or child_of(p.pid, "rtl"))
     killed = boot_ns()
     os.kill(pid, signal.SIGKILL)
@@ -71,7 +71,7 @@ def one_kill(trace, env, seconds, late):
 
 
 def recover(r):
-    # a kill at the start may come before the directory, or before the file in it
+    # a kill at the start may precede the folder or the file in it
     spools = [s for s in glob.glob(os.path.join(r.dir, "*.spool")) if glob.glob(os.path.join(s, "*.rtl"))]
     if not spools:
         return
@@ -100,7 +100,7 @@ def check(r, killed):
             f"dispatches that ended 250 ms before the kill: {sum(must.values())}, of which {sum(missing.values())} "
             f"are not in the trace ({sum(have.values())} are); the last of them ended {(killed - last) / 1e6:.1f} ms "
             f"before the kill; in all {len(log)}, the newest {(killed - newest) / 1e6:.1f} ms before\n    losses {r.losses()}")
-    # the log's last lines may be missing, never those of long ago
+    # the log's last lines may be missing, earlier ones not
     newest = max((d["end"] for d in log), default=0)
     invented = [key for key in have if key not in may and key[1] < newest]
     equal("dispatches that never were", invented, [])
@@ -123,13 +123,13 @@ def kills(trace, env, late, span):
     if failed:
         fail(f"{len(failed)} of {KILLS} kills:\n  " + "\n  ".join(failed[:4]))
     if late:
-        # ROCr 7.2.4 polls on the virtual GPU: four programs at a time get less done
+        # ROCr 7.2.4 polls on the virtual GPU: four programs at a time complete less
         at_least("dispatches that had to be there, over all kills", required, KILLS * (4 if DTIF else 50))
 
 
 for name, args in {
-    "under_rtl_trace": (RTL, {}, True, 0.7),
-    "with_tools_lib": (TOOLS, {}, True, 0.7),
+    "kill_under_rtl_trace_keeps_completed": (RTL, {}, True, 0.7),
+    "kill_with_tools_lib_keeps_completed": (TOOLS, {}, True, 0.7),
 }.items():
     add_case(name, functools.partial(kills, *args))
 
@@ -145,15 +145,15 @@ def few(*args):
         KILLS = all_of_them
 
 
-add_case("while_it_starts", functools.partial(few, RTL, {}, False, 0.5))
-add_case("while_it_starts_with_tools_lib", functools.partial(few, TOOLS, {}, False, 0.5))
-add_case("without_a_memory_file_system", functools.partial(few, RTL, {"RTL_MEM_DIR": "none"}, True, 0.6))
-add_case("with_a_small_buffer", functools.partial(few, TOOLS, {"RTL_BUFFER_MB": "1"}, True, 0.6))
+add_case("kill_at_start_leaves_readable_trace", functools.partial(few, RTL, {}, False, 0.5))
+add_case("kill_at_start_with_tools_lib_leaves_readable_trace", functools.partial(few, TOOLS, {}, False, 0.5))
+add_case("kill_without_memory_file_system_keeps_completed", functools.partial(few, RTL, {"RTL_MEM_DIR": "none"}, True, 0.6))
+add_case("kill_with_small_buffer_keeps_completed", functools.partial(few, TOOLS, {"RTL_BUFFER_MB": "1"}, True, 0.6))
 
 
 @case
-def rtl_itself_is_killed():
-    """The program goes on; what it recorded is taken up by rtl recover."""
+def killed_rtl_leaves_recoverable_trace():
+    """The program continues; rtl recover makes the database."""
     p, r = start("lifecycle", "steady", "seconds=1", "period_us=150", trace=RTL, env={"VGPU_LOG_SYNC": 1})
     wait_until("the program", lambda: said_ready(r))
     time.sleep(0.3)
@@ -168,7 +168,7 @@ def rtl_itself_is_killed():
 
 
 @case
-def info_tells_of_the_kill():
+def info_reports_kill():
     p, r = start("lifecycle", "steady", "seconds=20", trace=RTL)
     wait_until("the program", lambda: said_ready(r))
     time.sleep(0.3)
@@ -178,8 +178,8 @@ def info_tells_of_the_kill():
 
 
 @case
-def no_memory_is_left_behind():
-    """/dev/shm holds nothing of a killed and recovered trace."""
+def recovered_trace_leaves_no_shared_memory():
+    """A killed and recovered trace leaves no file in /dev/shm."""
     before = set(os.listdir("/dev/shm"))
     p, r = start("lifecycle", "steady", "seconds=20", trace=TOOLS)
     wait_until("the program", lambda: said_ready(r))

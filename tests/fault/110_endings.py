@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Programs that end, fork, exec and die in every way: as untraced, and the trace holds what they did."""
+"""Programs that end, fork, exec and die in every way: they end as untraced, and the trace has their operations."""
 import functools
 
 from support import *
@@ -26,7 +26,7 @@ ENDINGS = {
     "thread_death": (0, []),
     "detached": (3, ["pause=300"]),
 }
-# ends without exit(): what completed 250 ms before is there; the others are complete
+# end without exit(): the trace has what completed 250 ms before; the others are complete
 ABRUPT = {"_exit", "quick_exit", "abort", "throw", "segv", "kill", "exec", "detached"}
 
 
@@ -95,21 +95,21 @@ def without_pool(err):
 
 
 @case
-def queues_in_a_storm():
+def storm_of_queues_ends_as_untraced():
     r = lifecycle("storm", "rounds=60", "threads=8")
     exact_dispatches(r)
     complete(r)
 
 
 @case
-def queues_in_a_storm_on_two_gpus():
+def storm_of_queues_on_two_gpus_ends_as_untraced():
     r = run("lifecycle", "storm", "rounds=40", "threads=4", trace=RTL, gpus=2)
     exact_dispatches(r)
     complete(r)
 
 
 @case
-def shut_down_and_again():
+def hsa_restart_is_traced():
     r = lifecycle("again", "rounds=5")
     log = r.log("dispatch")
     rows = r.count("rtl_dispatch")
@@ -119,7 +119,7 @@ def shut_down_and_again():
 
 
 @case
-def threads_that_die():
+def dying_threads_keep_their_dispatches():
     r = lifecycle("threads", "rounds=50")
     exact_dispatches(r)
     complete(r)
@@ -127,7 +127,7 @@ def threads_that_die():
 
 
 @case
-def returns_without_shut_down():
+def return_without_shut_down_is_traced():
     r = lifecycle("noshutdown")
     at_least("dispatches", r.count("rtl_dispatch", "not flags & 32 and not flags & 8"), 100)
 
@@ -158,7 +158,7 @@ def hung_kernel_tools():
 
 
 @case
-def hung_kernel_killed():
+def interrupted_hung_kernel_is_unfinished():
     """Ctrl-C on a program that waits for a hung kernel."""
     p, r = start("launcher", "launches=50", trace=RTL,
                  env={"VGPU_HANG": "n=30", "RTL_DRAIN_MS": 500, "VGPU_LOG_SYNC": 1})
@@ -190,7 +190,7 @@ def memory_fault():
 
 
 @case
-def descriptors_in_use():
+def occupied_descriptors_are_left_alone():
     plain = run("lifecycle", "files")
     r = run("lifecycle", "files", trace=RTL, timeout=60)
     equal("stdout", r.out, plain.out)
@@ -199,7 +199,7 @@ def descriptors_in_use():
 
 
 @case
-def descriptors_in_use_tools():
+def occupied_descriptors_are_left_alone_tools():
     plain = run("lifecycle", "files")
     r = run("lifecycle", "files", trace=TOOLS, timeout=60)
     equal("stdout", r.out, plain.out)
@@ -207,21 +207,21 @@ def descriptors_in_use_tools():
 
 
 @case
-def hip_through_dlopen():
+def hip_through_dlopen_is_traced():
     r = run("dlopen_hip", trace=RTL)
     equal("stdout", r.out, "dlopen: 1 devices, right\n" * 2)
     at_least("copies", r.count("rtl_copy"), 10)
 
 
 @case
-def lost_interrupts():
+def lost_interrupts_lose_no_dispatch():
     r = run("launcher", "launches=500", "sync=50", trace=RTL, env={"VGPU_LOST_EVENT": "n=3,count=2"}, timeout=60)
     exact_dispatches(r, LAUNCHER_KERNELS)
 
 
 @case
-def killed_before_a_byte_was_written():
-    """The file of the process is there and empty: it had done nothing yet, and its status is what counts."""
+def kill_before_first_byte_keeps_status():
+    """The spool of the process exists and is empty; rtl trace returns the program's status."""
     script = ': >"$RTL_SESSION/1-0.rtl"; kill -9 $$'
     r = run("/bin/sh", "-c", script, trace=RTL, status=137)
     equal("what rtl says", r.err, "")

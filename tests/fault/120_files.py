@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The disk is full, the folder is read-only or vanishes: the program goes on, the loss is in the books."""
+"""The disk is full, the folder is read-only or vanishes: the program continues, the loss is counted."""
 import contextlib
 import resource
 
@@ -11,7 +11,7 @@ MANY = ["launches=150000", "threads=2"]
 
 @contextlib.contextmanager
 def small_disk(size, options=""):
-    """A file system of its own; root only."""
+    """A small file system of its own; needs root."""
     if os.geteuid() != 0:
         skip("mounting a small file system needs root")
     path = os.path.join(work_dir(), "disk")
@@ -33,7 +33,7 @@ def check_program(r, launches):
 
 
 def kept_and_lost(r, reasons):
-    """What is not in the trace is counted, under one of the reasons."""
+    """The dispatches that are not in the trace are counted, by reason."""
     intact(r.db())
     rows, logged, losses = r.count("rtl_dispatch"), len(r.log("dispatch")), r.losses()
     counted = sum(losses.get(reason, 0) for reason in reasons)
@@ -70,7 +70,7 @@ def disk_full_with_tools_lib():
 
 
 @case
-def memory_file_system_full():
+def full_memory_file_system_is_survived():
     """/dev/shm too small for the buffers: fewer of them, or the disk instead."""
     with small_disk("300k") as disk:
         r = run("launcher", "launches=20000", trace=RTL, status=None, timeout=60,
@@ -81,8 +81,8 @@ def memory_file_system_full():
 
 
 @case
-def output_disk_full():
-    """The database does not fit: said so, and the raw trace is kept."""
+def full_output_disk_keeps_raw_trace():
+    """The database does not fit: rtl reports it and keeps the raw trace."""
     with small_disk("1m") as disk:
         r = run("launcher", "launches=60000", trace=RTL, timeout=60, status=None,
                 rtl_args=("-o", os.path.join(disk, "trace.db"), "--spool-dir", os.path.join(work_dir(), "spool")),
@@ -98,7 +98,7 @@ def output_disk_full():
 
 
 @case
-def output_folder_read_only():
+def read_only_output_folder_is_reported():
     with small_disk("1m", ",ro") as disk:
         r = run("launcher", "launches=10", trace=RTL, rtl_args=("-o", os.path.join(disk, "trace.db")),
                 env={"RTL_STRICT": 0}, status=None)
@@ -108,7 +108,7 @@ def output_folder_read_only():
 
 
 @case
-def output_folder_missing():
+def missing_output_folder_is_reported():
     r = run("launcher", "launches=10", trace=RTL, rtl_args=("-o", "/no/such/folder/trace.db"), status=None)
     equal("exit status", r.status, 125)
     equal("stdout", r.out, "")
@@ -116,8 +116,8 @@ def output_folder_missing():
 
 
 @case
-def read_only_with_tools_lib():
-    """Nobody is there to refuse: the program runs as if untraced."""
+def read_only_folder_with_tools_lib_runs_untraced():
+    """Without rtl trace there is no check beforehand: the program runs as untraced."""
     with small_disk("1m", ",ro") as disk:
         r = run("launcher", "launches=500", "copies=1", trace=TOOLS, status=None,
                 env={"RTL_STRICT": 0, "RTL_OUTPUT": os.path.join(disk, "trace.db")})
@@ -127,7 +127,7 @@ def read_only_with_tools_lib():
 
 
 @case
-def spool_folder_vanishes():
+def vanished_spool_folder_is_survived():
     """rm -rf on the spool while the program runs."""
     spool = os.path.join(work_dir(), "spool")
     p, r = start("lifecycle", "steady", "seconds=1", "period_us=100", trace=RTL,
@@ -150,7 +150,7 @@ def spool_folder_vanishes():
 
 
 @case
-def output_folder_vanishes_with_tools_lib():
+def vanished_output_folder_with_tools_lib_is_reported():
     folder = os.path.join(work_dir(), "gone")
     os.makedirs(folder)
     p, r = start("lifecycle", "steady", "seconds=1", "period_us=100", trace=TOOLS,
@@ -163,7 +163,7 @@ def output_folder_vanishes_with_tools_lib():
 
 
 def file_size_limit(limit, **kwargs):
-    """SIGXFSZ must not reach the program, whoever of us meets the limit."""
+    """SIGXFSZ does not reach the program, whichever write of librtl exceeds the limit."""
     # a limit that the runtimes themselves keep (HIP needs 4 MB), for every write of the process: the
     # virtual GPU's log must stay out of it
     def run_it(trace):
@@ -181,7 +181,7 @@ def file_size_limit(limit, **kwargs):
 
 @case
 def file_size_limit_small():
-    # what can be kept is in the raw trace
+    # the raw trace has the rest
     r = file_size_limit(1 << 20)
     spools = glob.glob(os.path.join(r.dir, "*.spool"))
     equal("spool folders", len(spools), 1)
@@ -203,7 +203,7 @@ def file_size_limit_without_memory_file_system():
 
 @case
 def address_space_limit():
-    """Little memory to map: the program comes first."""
+    """Little address space: the program has priority."""
     plain = run("/bin/sh", "-c", "exit 0")
     del plain
     r = run("launcher", "launches=2000", trace=RTL, status=None,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Whatever is not in the trace is counted there, by reason; rtl info tells; --fail-on-loss fails.
+"""What is not in the trace is counted in it, by reason; rtl info reports it; --fail-on-loss fails.
 
 Here are the reasons that a program, a GPU or a disk can bring about. Those that only a newer runtime, a
 failed allocation or an interrupted drain can are in tests/unit.
@@ -11,7 +11,7 @@ from support import *
 
 
 def told(r, reason, count=None, verdict=None):
-    """The reason is in rtl_loss and in rtl info, with the same number."""
+    """rtl_loss and rtl info have the reason with the same number."""
     losses = r.losses()
     if reason not in losses:
         fail(f"losses:\n    seen     {losses}\n    expected {reason}")
@@ -36,7 +36,7 @@ def check_fail_on_loss(name, args, status, **kwargs):
 
 
 @case
-def complete_says_complete():
+def complete_trace_is_reported_complete():
     r = run("launcher", "launches=500", "copies=1", trace=RTL)
     equal("losses", r.losses(), {})
     text = r.info().lower()
@@ -53,7 +53,7 @@ def lite_signal():
     equal("stdout", r.out, plain.out)
     at_least("count", told(r, "lite_signal", verdict="complete"), 2 * 1333)
     equal("dispatches in the trace", r.count("rtl_dispatch", "not flags & 32"), 2 * 667)
-    # left out by choice: no loss
+    # left out by option: not a loss
     check_fail_on_loss("flood", args, 0, rtl_args=("-m", "lite"))
 
 
@@ -82,7 +82,7 @@ def inverted_times():
 
 @case
 def queue_bypassed():
-    """A program that writes the hardware's doorbell itself: all of it runs, and what librtl could not see is counted."""
+    """A program that writes the hardware's doorbell: all its packets run, and those that librtl does not see are counted."""
     env = {"VGPU_DOORBELL": "alone", "VGPU_KERNEL_NS": 5000}
     for before, after in ((0, 0), (50, 20)):
         args = [f"before={before}", "count=300", f"after={after}"]
@@ -98,9 +98,9 @@ def queue_bypassed():
 
 
 @case
-def queue_bypassed_where_the_index_is_followed():
-    """A processor that looks at the write index never comes to what is announced past librtl: it is let go after a
-    while, untraced."""
+def queue_bypassed_with_followed_index():
+    """A packet processor that follows the write index never reaches packets announced past librtl: after a timeout they run
+    untraced."""
     args = ["count=300", "after=20"]
     plain = run("directbell", *args)
     r = run("directbell", *args, trace=RTL)
@@ -112,7 +112,7 @@ def queue_bypassed_where_the_index_is_followed():
 
 @case
 def queue_unseen():
-    """Queues that are made behind librtl's back: it sees their packets reserved, and says that they are missing."""
+    """Queues that are created past librtl: it sees their packets reserved, and counts them as missing."""
     env = {"RTL_STRICT": 0, "HSA_TOOLS_LIB": f"{os.path.join(BUILD, 'tests', 'libsidequeue.so')} {LIBRTL}"}
     args = ["count=2000", "queues=3"]
     plain = run("flood", *args)
@@ -124,7 +124,7 @@ def queue_unseen():
 
 @case
 def signal_create():
-    """The runtime has no more signals for us: what goes without is passed on untimed, and counted."""
+    """The runtime has no more signals for librtl: packets pass untimed, and are counted."""
     env = {"VGPU_KERNEL_NS": 50000, "NOSIGNALS_AFTER": 100, "RTL_STRICT": 0}
     env["HSA_TOOLS_LIB"] = f"{os.path.join(BUILD, 'tests', 'libnosignals.so')} {LIBRTL}"
     args = ["count=2000", "size=1024"]
@@ -138,7 +138,7 @@ def signal_create():
 
 @case
 def buffer_full():
-    """The drainer stands still and the buffers are small: counted, and the program is not held up."""
+    """The drainer is stopped and the buffers are small: losses are counted, and the program is not delayed."""
     p, r = start("launcher", "launches=400000", "threads=4", trace=RTL,
                  env={"RTL_STRICT": 0, "RTL_BUFFER_MB": 1, "VGPU_KERNEL_NS": 100})
     time.sleep(0.1)
@@ -186,7 +186,7 @@ def state(pid):
 
 @case
 def signal_reused():
-    """A signal that its owner uses again at once: the dispatch is there, with its times or counted."""
+    """A signal that its owner reuses at once: the dispatch is recorded, with times or counted."""
     r = run("signals", "case=reuse", "kernel_ns=20000", "rounds=300", trace=RTL,
             env={"VGPU_KERNEL_NS": 20000, "RTL_TEST_STALL": "harvest:100"})
     equal("stdout", r.out, "reuse: ok\n")
@@ -245,7 +245,7 @@ def unfinished():
 
 @case
 def start_failed():
-    """No spool can be made: the program runs, and one line says why nothing is traced."""
+    """No spool can be created: the program runs, and one line gives the reason."""
     r = run("launcher", "launches=100", trace=TOOLS, env={"RTL_STRICT": 0, "RTL_SPOOL_DIR": "/proc/no/such"})
     contains("stdout", r.out, "launcher: 100 launches")
     contains("stderr", r.err, "/proc/no/such")
@@ -255,8 +255,8 @@ def start_failed():
 
 @case
 def bad_chunk():
-    """A byte of the raw trace is wrong: that chunk is left out and counted, with file and offset."""
-    # without calls, or it may be one that holds nothing else
+    """A damaged byte of the raw trace: the chunk is left out and counted, with file and offset."""
+    # without calls: a chunk of calls alone would lose no dispatch
     args = ("-q", "--keep-spool", "-m", "standard")
     r = run("launcher", "launches=20000", trace=RTL, rtl_args=args, env={"VGPU_KERNEL_NS": 1000})
     spool = glob.glob(os.path.join(r.dir, "*.spool"))
@@ -287,7 +287,7 @@ def bad_chunk():
 
 @case
 def late():
-    """Threads that still launch while the process ends: no crash, no hang; what came late is counted or traced."""
+    """Threads that still launch while the process ends: no crash, no hang; late operations are counted or traced."""
     checked = 0
     for _ in range(12):
         r = run("ending", "detached_exit", trace=RTL, status=None, env={"VGPU_LOG_SYNC": 1})
@@ -298,7 +298,7 @@ def late():
         rows = r.count("rtl_dispatch", "not flags & 8")
         losses = r.losses()
         late_count = losses.get("late", 0)
-        # what completed after the trace was closed may have been submitted before or after it
+        # operations that completed after the trace was closed were submitted before or after that
         at_least(f"rows, late and unfinished ones (losses {losses})", rows + late_count + losses.get("unfinished", 0),
                  len(r.log("dispatch")) - 8)
         if late_count:
@@ -308,7 +308,7 @@ def late():
 
 @case
 def thread_slots():
-    """More threads than anybody has: all are traced, or counted."""
+    """More threads than there are slots: all are traced, or counted."""
     r = run("launcher", "threads=400", "launches=2000", trace=RTL, rtl_args=("-q", "-m", "standard"),
             env={"VGPU_KERNEL_NS": 1000}, timeout=90)
     rows, logged, losses = r.count("rtl_dispatch"), len(r.log("dispatch")), r.losses()
@@ -324,7 +324,7 @@ add_case("fail_on_empty", fail_on_empty)
 
 
 def unknown_variables(trace):
-    """Names nobody knows and values that make no sense are told once and ignored."""
+    """Unknown variables and invalid values are reported once and ignored."""
     env = {"RTL_NO_SUCH_THING": "1", "RTL_DRAIN_MS": "soon", "VGPU_NO_SUCH_KNOB": "2", "VGPU_KERNEL_NS": "short"}
     r = run("launcher", "launches=5", trace=trace, env=env)
     for name in env:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Kernels that go wrong on the virtual GPU: the program dies as untraced, what was done before is in the trace."""
+"""Kernels that fail on the virtual GPU: the program dies as untraced, the trace has what completed before."""
 import functools
 
 from support import *
@@ -8,7 +8,7 @@ from support import *
 PROGRAM = os.path.join(BUILD, "tests/vgpu/exec_test_o2")
 UNFINISHED = 8
 
-# what the program is told to do -> what the log says, the kernel
+# argument of the program -> fault in the log, kernel
 FAULTS = {
     "wild": (["memory_fault"], "wild(int*)"),
     "trap": (["trap", "queue_error"], "trap()"),

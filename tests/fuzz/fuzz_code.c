@@ -2,7 +2,7 @@
 /* fuzz_code.c - any words as a kernel: the virtual GPU's decoder and interpreter
  *
  * libFuzzer (clang -fsanitize=fuzzer) calls LLVMFuzzerTestOneInput(). The kernel and the memory that it may touch are the
- * same pages, with nothing mapped on either side. What it does besides is bounded (tests/vgpu/inst_lib.c).
+ * same pages, with nothing mapped on either side. Other effects are bounded (tests/vgpu/inst_lib.c).
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define MEMORY 0x10000000u /* low: it is short to write */
+#define MEMORY 0x10000000u /* low: short to encode */
 #define MEMORY_SIZE 16384u
 #define HEADER_SIZE 64u
 #define STEPS 1000
@@ -20,7 +20,7 @@
 int inst_fuzz(const unsigned char *code, size_t size, uint64_t steps, uint64_t memory,
 	      uint64_t memory_size);
 
-/* the encodings: what is fixed in the first word of each */
+/* the encodings: the fixed bits in the first word of each */
 static const struct {
 	uint32_t top, mask;
 } encodings[] = {
@@ -39,7 +39,7 @@ static const struct {
 	{ 0xe0000000, 0x03feffff }, /* MUBUF */
 };
 
-/* Makes a word one that begins an instruction. */
+/* Changes a word so that it begins an instruction. */
 static uint32_t mend(uint32_t word)
 {
 	size_t n = (word >> 26) % (sizeof(encodings) / sizeof(encodings[0]));
@@ -49,8 +49,8 @@ static uint32_t mend(uint32_t word)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The first byte's bit 0: the caches are modelled, bit 1: each other word is mended, bit 2: each is. Then the number of
- * registers and what they are set to at the start, then code. */
+/* The first byte's bit 0: the caches are modelled, bit 1: each other word is made valid, bit 2: each is. Then the number of
+ * registers and their initial values, then code. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static unsigned char object[MEMORY_SIZE];
@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size = (size - 4) & ~(size_t)3;
 	memset(memory, 0, MEMORY_SIZE);
 	memcpy(object + HEADER_SIZE, data + 4, size);
-	object[0] = data[0]; /* which inst_fuzz() looks at, too */
+	object[0] = data[0]; /* inst_fuzz() reads it, too */
 	object[16] = HEADER_SIZE;
 	object[48] = data[1];
 	object[52] = data[2];

@@ -2,8 +2,8 @@
 /* fuzz_load.c - any bytes as a trace: loader, index, and at times the whole conversion
  *
  * libFuzzer (clang -fsanitize=fuzzer) calls LLVMFuzzerTestOneInput(). Built with FUZZ_MAIN it runs
- * the files named on its command line once, which is how a crash is looked at with other compilers.
- * Chunks get their CRC mended, or mutations would never get past it.
+ * the files named on its command line once, to debug a crash with other compilers.
+ * Chunks get a valid CRC, or mutations would never pass it.
  */
 #include <fcntl.h>
 #include <stddef.h>
@@ -60,7 +60,7 @@ static void write_file(const char *path, const uint8_t *data, size_t size)
 	close(fd);
 }
 
-/* Makes the headers good enough that what lies behind them is read. */
+/* Makes the headers valid enough that the loader reads on. */
 static void mend(uint8_t *data, size_t size)
 {
 	struct spool_header h;
@@ -141,7 +141,7 @@ static void look(const char *path)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The first byte chooses: 1 mend, 2 split in two halves, 5 of the low four bits: convert, which is slow. */
+/* The first byte selects: 1 make headers valid, 2 split in two halves, 5 of the low four bits: convert, which is slow. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static uint8_t copy[MAX_SIZE];

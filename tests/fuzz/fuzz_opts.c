@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_opts.c - any command line at all: no crash, and what is promised of the result holds
+/* fuzz_opts.c - any command line: no crash, and the documented properties of the result hold
  *
- * The input is cut at NULs (and newlines) into words; the first byte chooses the command.
+ * The input is split at NULs (and newlines) into words; the first byte selects the command.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static void check(const struct command *cmd, int argc, char **argv, char **befor
 	}
 	if (!cmd->child)
 		return;
-	/* the child's words are the last of argv, in their order, untouched */
+	/* the child's arguments are the last of argv, in order, unchanged */
 	for (int i = 0; i < parsed.nr_operands; i++)
 		must(parsed.operands[i] == before[argc - parsed.nr_operands + i],
 		     "the child's argv is untouched");

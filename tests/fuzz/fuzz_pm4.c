@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_pm4.c - any words as PM4 packets: the virtual GPU's packets and its counters' registers
  *
- * libFuzzer (clang -fsanitize=fuzzer) calls LLVMFuzzerTestOneInput(). The words end where a page does, with nothing
- * mapped behind; what may be reached besides is a piece of memory that begins and ends off a word.
+ * libFuzzer (clang -fsanitize=fuzzer) calls LLVMFuzzerTestOneInput(). The words end at the end of a page, with nothing
+ * mapped behind; the other accessible memory begins and ends unaligned.
  */
 #include <sanitizer/asan_interface.h>
 #include <stdbool.h>
@@ -23,7 +23,7 @@
 
 #define MAX_SIZE 65536u
 #define PAGE 4096u
-/* low addresses: they are short to write */
+/* low addresses: short to encode */
 #define CODE_END 0x10020000u
 #define DATA_PAGE 0x20000000u
 #define DATA_LO (DATA_PAGE + 8)
@@ -67,7 +67,7 @@ static void map(uint64_t addr, size_t size)
 
 enum { GFX_INDEX = 0xc200, CNTL = 0xd808, SQ_CTRL = 0xd9e0, ENABLE = 0x2e0b };
 
-/* what is there to write to and to read, and some that is not */
+/* accessible memory, and some that is not */
 static const uint32_t regs[] = {
 	GFX_INDEX, CNTL,   SQ_CTRL, ENABLE, 0xd840, 0xd841, 0xd9c0, 0xd9c7, 0xdb80, 0xdb85, 0xdb40,
 	0xdb45,	   0xd040, 0xd041,  0xd043, 0xd1c0, 0xd1cf, 0xd380, 0xd386, 0xd340, 0xd347, 0xdcbf,
@@ -78,7 +78,7 @@ static uint32_t one_reg(uint32_t n)
 	return regs[n % (sizeof(regs) / sizeof(regs[0]))];
 }
 
-/* An address that may be good: in the code, in the data, or a little behind. */
+/* An address that may be valid: in the code, in the data, or just behind. */
 static void place(uint32_t *lo, uint32_t *hi)
 {
 	uint32_t room = (uint32_t)(CODE_END - code_lo) + 12;
@@ -89,7 +89,7 @@ static void place(uint32_t *lo, uint32_t *hi)
 	*hi = 0;
 }
 
-/* Makes headers, registers and addresses good enough that what they lead to is done. */
+/* Makes headers, registers and addresses valid enough that packets are executed. */
 static void mend(uint32_t *code, uint32_t nr)
 {
 	static const uint8_t ops[] = { 0x10, 0x23, 0x37, 0x3c, 0x3f, 0x40,
@@ -124,7 +124,7 @@ static void mend(uint32_t *code, uint32_t nr)
 	}
 }
 
-/* Inputs know nothing of each other. */
+/* Resets the state between inputs. */
 static void forget(unsigned int gpu)
 {
 	static const struct {
@@ -139,7 +139,7 @@ static void forget(unsigned int gpu)
 	}
 }
 
-/* What goes on beside a queue that waits: kernels are counted, the program writes. */
+/* Events during a wait of the queue: kernels are counted, the program writes. */
 static void meanwhile(struct queue *q, unsigned int call)
 {
 	struct gcn_counters counters;
@@ -161,7 +161,7 @@ static void run(struct queue *q, const unsigned char *packet)
 		meanwhile(q, call);
 	}
 	CHECK(state <= CP_PM4_FAULT);
-	/* a fault is where nothing is, or too little */
+	/* a fault is at an address without memory, or with too little */
 	if (state == CP_PM4_FAULT)
 		CHECK(addr & 3 || !kmt_memory_range(addr, &lo, &hi) || hi - addr < 4u << 20);
 	if (state != CP_PM4_WAITS && state != CP_PM4_MORE)
@@ -172,7 +172,7 @@ static void run(struct queue *q, const unsigned char *packet)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The first word: 1 of its lowest byte mends the stream, 2 takes the packet from the input too; then the GPU. */
+/* The first word: bit 0 makes the stream valid, bit 1 takes the packet from the input, too; then the GPU. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static unsigned char packet[QUEUE_PACKET_SIZE];

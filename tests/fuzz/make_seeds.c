@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* make_seeds.c - make_seeds DIR: a few small traces for the fuzzer to begin with */
+/* make_seeds.c - make_seeds DIR: small traces as the fuzzer's first inputs */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,9 @@
 # run.sh [SECONDS [FUZZER...]] - fuzzes for SECONDS each (FUZZ_SECONDS, 10): load (traces), opts
 # (command lines), pm4 and code (packets and kernels for the virtual GPU), by default all.
 #
-# Needs clang with libFuzzer: exit status 77 (skipped) without it. What is found stays in
+# Needs clang with libFuzzer: exit status 77 (skipped) without it. Findings stay in
 # $FUZZ_DIR (default: fuzz/ in the build directory) as crash-*; the corpus grows there from run to
-# run. A crash is looked at with: ./fuzz_load crash-...
+# run. To debug a crash: ./fuzz_load crash-...
 set -eu
 
 seconds=${1:-${FUZZ_SECONDS:-10}}

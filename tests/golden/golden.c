@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* golden.c - golden SPOOL EXPECTED [--update]: an old trace still gives the same answers
  *
- * Each version of the trace format has a spool here, written once and never again, and what SQL
- * says about its database. A difference means that old traces are read differently than before:
- * either a mistake, or a change of the views that the text has to follow (--update).
+ * Each version of the trace format has a spool here, written once and never again, and the results
+ * of SQL queries on its database. A difference is either a mistake in reading old traces, or a
+ * change of the views (--update).
  * golden --make SPOOL writes the sample of the current version, --make-api the one with calls.
  */
 #include <stdio.h>
@@ -50,7 +50,7 @@ static const char *const queries[] = {
 	"SELECT key, value FROM rtl_info ORDER BY id",
 };
 
-static size_t ask(const char *db, char *text)
+static size_t query_all(const char *db, char *text)
 {
 	size_t used = 0;
 
@@ -85,7 +85,7 @@ static int compare(const char *expected, const char *text)
 	return 1;
 }
 
-/* The test framework's main() is not wanted here, its failures are. */
+/* db.c reports failures by this function; the framework's main() is not linked. */
 void test_fail(const char *file, int line, const char *fmt, ...)
 {
 	fprintf(stderr, "%s:%d: %s\n", file, line, fmt);
@@ -128,7 +128,7 @@ int main(int argc, char **argv)
 		unlink(db);
 		return 1;
 	}
-	ask(db, text);
+	query_all(db, text);
 	unlink(db);
 	if (argc == 3)
 		return compare(argv[2], text);

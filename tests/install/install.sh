@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# install.sh - what is installed works from any prefix, and from one that was moved
+# install.sh - an installation works from any prefix, and after it was moved
 #
 # Usage: install.sh CMAKE BUILD SOURCE
 set -eu
@@ -20,7 +20,7 @@ fail() {
 	cat "$tmp/log"
 	exit 1
 }
-# Nothing may hold on to the prefix it was installed to.
+# No file may depend on the prefix it was installed to.
 mv "$tmp/first" "$tmp/moved"
 root=$tmp/moved
 
@@ -30,7 +30,7 @@ for file in bin/rtl lib/librtl.so lib/librtl.so.1 lib/rocm-trace-lite/vgpu/libhs
 	[ -e "$root/$file" ] || fail "$file is not installed"
 done
 
-# A debug build's paths are no business of what is installed; dynamic search paths are.
+# Search paths must be relative.
 for file in "$root"/bin/* "$root"/lib/*.so; do
 	if readelf -d "$file" | grep -E 'RPATH|RUNPATH' | grep -v 'ORIGIN'; then
 		fail "$file has a search path that is not relative"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""410_ways.py - how librtl.so gets into a runtime of this version
+"""410_ways.py - how a runtime of this version loads librtl.so
 
-HSA_TOOLS_LIB is looked at by all of them. From 5.3 on the runtime also asks every library of the process for
-HSA_AMD_TOOL_PRIORITY, so that a preloaded librtl.so is found without the variable. Either way it is one tool, once.
+All versions read HSA_TOOLS_LIB. From 5.3 on the runtime also looks HSA_AMD_TOOL_PRIORITY up in every library of the
+process, so that it finds a preloaded librtl.so without the variable. Both ways together load it once.
 """
 import glob
 import os
@@ -15,32 +15,32 @@ OLD = glob.glob("/usr/lib/*/libhsa-runtime64.so.1.5.0") + glob.glob("/opt/rocm*/
 
 def traced(env):
     r = run("launcher", "launches=40", trace=TOOLS, env=env)
-    at_least("dispatches that the virtual GPU had", len(r.log("dispatch")), 40)
+    at_least("dispatches in the log", len(r.log("dispatch")), 40)
     return r
 
 
-def all_there_once(r):
+def each_dispatch_once(r):
     complete(r)
     equal("dispatches in the trace", r.count("rtl_dispatch"), len(r.log("dispatch")))
 
 
 @case
-def named_by_the_variable():
-    all_there_once(traced({}))
+def tools_lib_variable_loads_librtl():
+    each_dispatch_once(traced({}))
 
 
 @case
-def found_by_its_symbol():
+def preloaded_librtl_is_found_by_symbol():
     r = traced({"HSA_TOOLS_LIB": None, "LD_PRELOAD": LIBRTL})
     if OLD:
-        equal("a database is there", os.path.exists(r.output), False)
+        equal("a database exists", os.path.exists(r.output), False)
     else:
-        all_there_once(r)
+        each_dispatch_once(r)
 
 
 @case
-def both_ways_at_once():
-    all_there_once(traced({"LD_PRELOAD": LIBRTL}))
+def both_ways_load_librtl_once():
+    each_dispatch_once(traced({"LD_PRELOAD": LIBRTL}))
 
 
 main()

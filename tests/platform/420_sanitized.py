@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""420_sanitized.py - that the sanitized binaries bring what finds errors into the programs they are loaded into"""
+"""420_sanitized.py - a sanitized librtl makes the sanitizer check the program that loads it"""
 from support import *
 
 # a byte behind an allocation
@@ -11,7 +11,7 @@ PLANTED = (
 
 
 @case
-def what_is_planted_is_found():
+def planted_error_is_found():
     r = run(sys.executable, "-c", PLANTED, trace=RTL, status=None)
     contains("stderr", r.err, "heap-buffer-overflow")
     equal("status", r.status, 1)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-# The binaries that were built with the address sanitizer, in programs on the runtimes of this machine and of
-# other suites. The programs are the unsanitized build's, into which the run-time is preloaded.
+# Binaries built with the address sanitizer, in programs on the runtimes of this machine and of other suites. The
+# programs are those of the unsanitized build, with the sanitizer's library preloaded.
 if(NOT RTL_SANITIZE MATCHES "^address" OR NOT CMAKE_C_COMPILER_ID STREQUAL GNU)
 	return()
 endif()
 set(RTL_TEST_PROGRAMS ${CMAKE_BINARY_DIR}/../dev/tests CACHE PATH "programs for sanitized binaries to trace")
 
-# By its name: each system has its own. HIP's deletes and its signal stacks, and what ROCm leaks, are its own affair.
+# By soname: each system has its own file. The options ignore HIP's deletes and signal stacks, and leaks of ROCm.
 execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libasan.so OUTPUT_VARIABLE asan OUTPUT_STRIP_TRAILING_WHITESPACE)
 execute_process(COMMAND ${RTL_READELF} -d ${asan} OUTPUT_VARIABLE asan)
 string(REGEX MATCH "libasan\\.so\\.[0-9]+" asan "${asan}")
@@ -15,15 +15,15 @@ set(sanitized_env "${RTL_CASE_ENV}"
 	"ASAN_OPTIONS=verify_asan_link_order=0:use_sigaltstack=0:new_delete_type_mismatch=0:detect_leaks=0")
 
 foreach(row
-		"platform/420_sanitized;what_is_planted_is_found"
-		"scenario/010_exact;full_mode;kernels_with_events_and_ranges;copies_on_one_gpu;tools_lib_alone"
-		"scenario/040_roctx;messages_are_kept_byte_for_byte;in_a_signal_handler"
-		"scenario/050_processes;a_family_is_one_database;direct_mode_formats"
+		"platform/420_sanitized;planted_error_is_found"
+		"scenario/010_exact;full_mode_is_exact;kernels_with_events_and_ranges_are_exact;copies_on_one_gpu_are_exact;tools_lib_alone_is_exact"
+		"scenario/040_roctx;messages_are_recorded_byte_for_byte;roctx_in_signal_handler_is_counted"
+		"scenario/050_processes;process_family_becomes_one_database;direct_mode_writes_each_format"
 		"scenario/070_hip_calls;all_kinds_of_work;each_replay_of_a_graph"
 		"scenario/071_hip_errors;errors_hip;errors_callback"
 		"scenario/072_hip_dlsym;linked_dlsym_auto;many_threads_by_callback"
 		"scenario/080_hip_life;all_times_of_a_life;dlsym_finds_what_the_runtime_has_and_no_more"
-		"fault/110_endings;underscore_exit;fork;thread_death;queues_in_a_storm;queue_error;descriptors_in_use")
+		"fault/110_endings;underscore_exit;fork;thread_death;storm_of_queues_ends_as_untraced;queue_error;occupied_descriptors_are_left_alone")
 	list(POP_FRONT row script)
 	set(file ${CMAKE_SOURCE_DIR}/tests/${script}.py)
 	get_filename_component(name ${script} NAME)
@@ -31,7 +31,7 @@ foreach(row
 		rtl_script_test(sanitized.${name}.${case} LABELS sanitized TIMEOUT 240 ENV "${sanitized_env}"
 			COMMAND ${RTL_PYTHON} ${file} ${case})
 		# ROCr 6.1.2 has no lock around a list of its own: docs/compat/versions.md
-		if(case STREQUAL "queues_in_a_storm")
+		if(case STREQUAL "storm_of_queues_ends_as_untraced")
 			continue()
 		endif()
 		foreach(suite debian13 experimental)

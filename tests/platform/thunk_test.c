@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* thunk_test.c - a library of the virtual GPU as a runtime of its version sees it
+/* thunk_test.c - calls a library of the virtual GPU as a runtime of its version does
  *
- *     thunk_test layout LIBRARY 52|63|70|100    sizes and offsets of what the topology functions write
- *     thunk_test dtif LIBRARY NAMES         what a 7.0 runtime does with libdtif.so, with every name of the file NAMES
+ *     thunk_test layout LIBRARY 52|63|70|100    sizes and offsets of the data that the topology functions write
+ *     thunk_test dtif LIBRARY NAMES         the calls of a 7.0 runtime to libdtif.so, and every name of the file NAMES
  *
  * The offsets are those of the thunk's headers of each version; nothing of vgpu/ is used.
  */
@@ -47,10 +47,10 @@ static void *symbol(const char *name)
 	return p;
 }
 
-/* The function of this name, with the type that the headers of 5.2 give it. */
+/* The function of this name, with its type in the headers of 5.2. */
 #define KMT(name) ((__typeof__(&name))symbol(#name))
 
-/* Those that came later. */
+/* Later functions. */
 typedef HSAKMT_STATUS (*align_fn)(HSAuint32, HSAuint64, HSAuint64, HsaMemFlags, void **);
 typedef HSAKMT_STATUS (*available_fn)(HSAuint32, HSAuint64 *);
 typedef HSAKMT_STATUS (*create_queue_fn)(HSAuint32, HSA_QUEUE_TYPE, HSAuint32, HSA_QUEUE_PRIORITY,
@@ -80,10 +80,10 @@ static const size_t node_sizes[LAYOUTS] = { 356, 360, 368, 396 };
 static const size_t link_sizes[LAYOUTS] = { 48, 52, 52, 52 };
 static const size_t cache_sizes[LAYOUTS] = { 1056, 1056, 1056, 1060 };
 
-/* libdtif.so looks for this name in the memory of the library that calls DtifCreate(), which is this program. */
+/* libdtif.so searches for this name in the memory of the caller of DtifCreate(), which is this program. */
 static const char newest_name[] = "hsaKmtGetNodeWallclockFrequency";
 
-/* What node 1 says, where, in how many bytes. */
+/* Properties of node 1: offset by layout, bytes, value. */
 static const struct field {
 	const char *name;
 	size_t at[LAYOUTS];
@@ -120,7 +120,7 @@ static const struct field {
 	{ "FamilyID", { 352, 356, 364, 364 }, 4, 141 },
 };
 
-/* What came later: where in each layout, 0 for not at all. */
+/* Later members: offset by layout, 0: absent. */
 static const struct field added[] = {
 	{ "OverrideEngineId", { 0, 72, 80, 80 }, 4, 0 },
 	{ "NumNeuralCores", { 0, 0, 8, 8 }, 4, 0 },
@@ -165,7 +165,7 @@ static void check_links(unsigned int layout)
 		memcpy(ends, link + 12, sizeof(ends));
 		CHECK(type == HSA_IOLINKTYPE_PCIEXPRESS);
 		CHECK(ends[0] == NODE && ends[1] == (i ? 2 : 0));
-		/* RecSdmaEngIdMask: no engine is better than another */
+		/* RecSdmaEngIdMask: no preferred engine */
 		for (size_t at = 48; at < size; at++)
 			CHECK(link[at] == 0);
 	}
@@ -313,7 +313,7 @@ static void start_up(void)
 	CHECK(room == 16ull << 30);
 }
 
-/* An AQL queue whose doorbell is a function: its memory is never written. `v2`: made as ROCm 10 does. */
+/* An AQL queue whose doorbell is a function: its memory is never written. `v2`: created as by ROCm 10. */
 static void aql_queue(bool v2)
 {
 	const uint64_t slots = 64;
@@ -357,7 +357,7 @@ static void aql_queue(bool v2)
 	OK(KMT(hsaKmtDestroyQueue)(res.QueueId));
 }
 
-/* A copy engine's queue, of a chosen engine: its doorbell still is memory. */
+/* The queue of a selected copy engine: its doorbell is memory. */
 static void sdma_queue(void)
 {
 	enum { BY_ENGINE = 6, COPY_LINEAR = 1, FENCE = 5, BYTES = 10000 };
@@ -423,7 +423,7 @@ static int test_dtif(const char *path, const char *names)
 		OK(KMT(hsaKmtReleaseSystemProperties)());
 		OK(KMT(hsaKmtCloseKFD)());
 		((dtif_destroy_fn)symbol("DtifDestroy"))();
-		/* its thread runs on: the code has to stay */
+		/* its thread still runs: the code must stay */
 		CHECK(!dlclose(library));
 		nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
 	}

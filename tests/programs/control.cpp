@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* control.cpp - a program that says itself what of it is to be recorded
+/* control.cpp - a program that switches recording of itself
  *
  *	control [by=roctracer|profiler] [launches=N] [rounds=N] [threads=N]
  *
- * Linked with libroctracer64 and libroctx64, as a program is that controls its tracing. Each round makes
- * `launches` launches of control_off, starts, the same of control_on, stops. With threads it only does
- * that: each thread launches control_on and switches in no order at all. At the end it prints what it did.
+ * Linked with libroctracer64 and libroctx64, as programs that control their tracing are. Each round makes
+ * `launches` launches of control_off, starts, the same of control_on, stops. With threads, each thread
+ * launches control_on and switches in random order instead. At the end it prints the counts.
  */
 #include "hip_common.hpp"
 
@@ -31,7 +31,7 @@ extern "C" __global__ void control_on(int *p)
 	p[threadIdx.x] = 2;
 }
 
-/* HIP deprecates its two functions; programs call them all the same. */
+/* HIP deprecates the two functions; programs still call them. */
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"
 
 static bool by_profiler;
@@ -40,7 +40,7 @@ static int *memory, *host;
 static void start()
 {
 	if (by_profiler)
-		(void)hipProfilerStart(); /* HIP 5.2 does nothing and says so */
+		(void)hipProfilerStart(); /* HIP 5.2 returns an error */
 	else
 		roctracer_start();
 }
@@ -66,13 +66,13 @@ static void one_round(long launches)
 
 	start();
 	roctxMarkA("mark on");
-	control_on<<<1, 32>>>(memory); /* in a range that was opened before */
+	control_on<<<1, 32>>>(memory); /* in a range that was opened before the start */
 	roctxRangePushA("pushed on");
 	on_off = roctxRangeStartA("started on");
 	for (long i = 0; i < launches; i++)
 		control_on<<<1, 64>>>(memory);
 	HIP(hipMemcpyAsync(memory, host, 4 << 20, hipMemcpyHostToDevice, 0));
-	control_on<<<1, 128>>>(memory); /* on its way when recording stops */
+	control_on<<<1, 128>>>(memory); /* in flight when recording stops */
 	stop();
 
 	for (long i = 0; i < launches; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* countalloc.c - preloaded: counts the calls of malloc() and its like by who made them
+/* countalloc.c - preloaded: counts the calls of malloc() and its relatives by calling library
  *
- * At exit it writes COUNT_ALLOC_DIR/<program>: a line "LIBRARY CALLS" for each file that made any.
+ * At exit it writes COUNT_ALLOC_DIR/<program>: a line "LIBRARY CALLS" for each library with calls.
  *
  * Threads: any. Calls are counted by their return address, without a lock; addresses beyond NR_SITES are counted as "others".
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dlopen_hip.c - a program that is not linked to HIP and gets it through dlopen, twice
  *
- * Only what has no kernel: device count, memory, copies, synchronisation.
+ * Calls without kernels: device count, memory, copies, synchronisation.
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ending.cpp - HIP programs that end in every way there is
+/* ending.cpp - HIP programs that end in every way
  *
  *	ending HOW [launches=50] [open=0] [pause=0]
  *
@@ -92,7 +92,7 @@ static int do_fork(bool busy)
 		pid_t pid = fork();
 
 		if (pid == 0) {
-			/* what a forked worker may do: its own business, no GPU */
+			/* a forked worker may compute, without the GPU */
 			volatile long sum = 0;
 
 			for (long k = 0; k < 1000000; k++)
@@ -183,7 +183,7 @@ static int end_now(const char *how)
 		raise(SIGKILL);
 	if (!strcmp(how, "pthread_exit")) {
 		std::thread([] {
-			sleep_ms(1200); /* so long that who watches the process looks at it */
+			sleep_ms(1200); /* longer than the watcher's period */
 			work(nr_launches);
 			say("the other thread goes on\n");
 			exit(3);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* eventtimes.cpp - prints every time that HIP tells a program about its GPU work
+/* eventtimes.cpp - prints every time that HIP reports for GPU work
  *
  * On the virtual GPU with VGPU_CLOCK=deterministic two runs print the same, byte for byte. Times are
  * printed in full (%.9g), so a difference of one ns shows.
@@ -52,7 +52,7 @@ static void recorded()
 		HIP(hipEventSynchronize(b));
 		print_elapsed("recorded", i, a, b);
 	}
-	/* events that nothing lies between, and the default stream */
+	/* events without work in between, and the default stream */
 	HIP(hipEventRecord(a, NULL));
 	HIP(hipEventRecord(b, NULL));
 	HIP(hipEventSynchronize(b));
@@ -75,20 +75,20 @@ static void ext_launch()
 		HIP(hipEventCreate(&start[i]));
 		HIP(hipEventCreate(&stop[i]));
 	}
-	/* one at a time, asked for at once */
+	/* one at a time, queried at once */
 	for (int i = 0; i < 20; i++) {
 		HIP(hipExtLaunchKernel((const void *)times_work2, dim3(1 + (unsigned)i), dim3(64),
 				       args, 0, stream, start[i], stop[i], 0));
 		HIP(hipEventSynchronize(stop[i]));
 		print_elapsed("ext", i, start[i], stop[i]);
 	}
-	/* all in flight, then asked for; stop event only; start event only */
+	/* all in flight, then queried; stop event only; start event only */
 	for (int i = 0; i < N; i++)
 		HIP(hipExtLaunchKernel((const void *)times_work2, dim3(1 + (unsigned)(i % 9)),
 				       dim3(64), args, 0, stream, i % 3 == 2 ? NULL : start[i],
 				       stop[i], 0));
 	HIP(hipStreamSynchronize(stream));
-	/* the stream may be known to be done before its last events are */
+	/* the stream may be complete before its last events */
 	for (int i = 0; i < N; i++)
 		HIP(hipEventSynchronize(stop[i]));
 	for (int i = 0; i < N; i++)
@@ -126,7 +126,7 @@ static void cross_stream()
 			HIP(hipStreamWaitEvent(streams[s], begin, 0));
 		launch(streams[s], 1 + (unsigned)i);
 		HIP(hipEventRecord(step[i], streams[s]));
-		/* one stream after the other: how they share the GPU is not what is asked here */
+		/* one stream after the other: their sharing of the GPU would change the times */
 		if (i % S == S - 1)
 			HIP(hipStreamSynchronize(streams[s]));
 	}
@@ -145,7 +145,7 @@ static void cross_stream()
 	HIP(hipEventDestroy(end));
 }
 
-/* Copies and fills between events; what comes back is checked too. */
+/* Copies and fills between events; checks the data, too. */
 static void copies()
 {
 	const size_t size = 1 << 20;
@@ -195,7 +195,7 @@ static void copies()
 	HIP(hipStreamDestroy(stream));
 }
 
-/* What the events say that can't be measured. */
+/* Events that cannot be measured return errors. */
 static void errors()
 {
 	hipEvent_t a, b, off;

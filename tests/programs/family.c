@@ -3,9 +3,9 @@
  *
  *	family LAUNCHER
  *
- * Starts LAUNCHER (with launches=101, 102, ... so that they can be told apart) through fork and exec,
- * vfork and exec, posix_spawn, a shell in between, a shell that execs, and env -i with what is
- * needed kept; two at a time where it says so. Does no GPU work itself. Prints a line for each.
+ * Starts LAUNCHER (with launches=101, 102, ... as their identity) through fork and exec,
+ * vfork and exec, posix_spawn, a shell in between, a shell that execs, and env -i with the
+ * required variables; some two at a time. Does no GPU work itself. Prints a line for each.
  */
 #include <errno.h>
 #include <spawn.h>

@@ -10,7 +10,7 @@
  *	b barrier-and without signal     o barrier-or without dependencies
  *	B barrier-and with its own signal   w barrier-and that waits for the thread's last own signal
  *	n dispatch without the barrier bit
- * ring=K rings the doorbell once for K packets. One line on stdout says what was put there; every
+ * ring=K rings the doorbell once for K packets. One line on stdout counts the packets; every
  * signal is checked at the end.
  */
 #include "hsa_common.h"
@@ -41,7 +41,7 @@ static void *flood(void *arg)
 	hsa_signal_t counting = signal_new(0);
 	size_t nr_kinds = strlen(kinds);
 
-	/* what it will count down, before the first packet */
+	/* its initial value, before the first packet */
 	for (uint64_t i = 0; i < count; i++)
 		nr_counted += kinds[i % nr_kinds] == 'c';
 	hsa_signal_store_screlease(counting, (hsa_signal_value_t)nr_counted);
@@ -82,7 +82,7 @@ static void *flood(void *arg)
 			hsa_signal_store_screlease(queue->doorbell_signal,
 						   (hsa_signal_value_t)index);
 	}
-	/* the last word on each of its queues */
+	/* the last packet on each of its queues */
 	for (uint64_t q = 0; q < nr_queues; q++) {
 		unsigned int gpu;
 		hsa_queue_t *queue = queue_of(thread, q, &gpu);
@@ -135,7 +135,7 @@ int main(int argc, char **argv)
 	    !ring || !*kinds || strspn(kinds, "dDscboBwn") != strlen(kinds))
 		die(2, "flood: bad arguments; see the head of flood.c");
 	if (shared)
-		ring = 1; /* packets of several threads lie between each other */
+		ring = 1; /* the threads' packets are interleaved */
 
 	machine_open(&machine);
 	if (nr_gpus > machine.nr_gpus)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* given.c - a program that takes HIP's functions from HIP, against the stand-in of the runtime
+/* given.c - a program that requests HIP's functions from HIP, with the stand-in of the runtime
  *
- * One line for each question: what the program was given (runtime: the runtime's own function; wrapper: one of
- * librtl's; kept: nothing was written; other), and the status. Last, what the runtime saw of calls through them.
- * The first argument says whom it asks: hipGetProcAddress (none), hipGetDriverEntryPoint or its form _spt.
+ * One line for each request: the function that HIP returned (runtime: the runtime's; wrapper: librtl's; kept: nothing was
+ * written; other), and the status. Last, the calls through them that reached the runtime. The first argument is the
+ * function to use: hipGetProcAddress (default), hipGetDriverEntryPoint or hipGetDriverEntryPoint_spt.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -32,7 +32,7 @@ static int ask_hip(const char *symbol, void **fn, int version, uint64_t flags)
 	return hipGetProcAddress(symbol, fn, version, flags, NULL);
 }
 
-/* What the runtime answers next: this status, and `address` where it is not NULL. */
+/* Sets the runtime's next result: this status, and `address` unless it is NULL. */
 static void answer(int status, void **pfn, void *address)
 {
 	stand_in.armed = true;
@@ -70,7 +70,7 @@ static void *ask(const char *what, const char *symbol, int version, uint64_t fla
 	return fn;
 }
 
-/* A call through what was given: the runtime sees it once, with this argument. */
+/* Calls a returned function: the call reaches the runtime once, with this argument. */
 static void call(const char *function, void *fn, void *argument)
 {
 	int (*given)(void *, int, void *, int) = (int (*)(void *, int, void *, int))fn;
@@ -109,7 +109,7 @@ int main(int argc, char **argv)
 	call("hipGetDevicePropertiesR0600", fn, place + 3);
 	fn = ask("of the thread", "hipMemcpy", 60400000, 2, 0, spt);
 	call("hipMemcpy_spt", fn, place + 4);
-	/* the one that hands out others */
+	/* the function that returns others */
 	ask("itself", whom, 60400000, 0, 0, stand_in_address(whom));
 	ask("unknown", "hipNoSuchFunction", 60400000, 0, FAILS, NULL);
 	ask("failed", "hipFree", 60400000, 0, FAILS, stand_in_address("hipFree"));

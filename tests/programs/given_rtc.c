@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* given_rtc.c - a program that loads hipRTC's own library, as HIP 7 has it, for itself alone
+/* given_rtc.c - a program that loads hipRTC's own library, as of HIP 7, with RTLD_LOCAL
  *
- * One line for each way to its function: what that is, its status, and what it gives.
+ * One line for each way to reach its function: which one it is, its status and its results.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -6,7 +6,7 @@
  * Thread t works on device t % gpus, with a stream and a graph of its own: a chain of `nodes` kernels, of which node i has
  * i + 1 workgroups. It is launched `launches` times, with an ordinary launch before each, and waited for after every tenth.
  *
- * stdout: how many kernels that makes.
+ * stdout: the number of kernels.
  */
 #include "hip_common.hpp"
 
@@ -28,7 +28,7 @@ extern "C" __global__ void graph_between(int *p)
 
 static long nr_threads, nr_gpus, nr_nodes, nr_launches;
 /* HIP 5.2.3 and 5.7.1 damage their own heap where threads make or launch graphs at once (untraced 9 and 6 of 40 runs of 4
- * threads died): one thread at a time does. */
+ * threads died), so one thread at a time does. */
 static std::mutex one_at_a_time;
 static int runtime_version;
 
@@ -101,7 +101,7 @@ int main(int argc, char **argv)
 		workers[(size_t)t].thread = std::thread(replay, std::ref(workers[(size_t)t]), t);
 	for (worker &w : workers)
 		w.thread.join();
-	/* In this order, when all is over: HIP 5.2.3's hipFree() looks at streams that are gone, and crashes. */
+	/* In this order, at the end: HIP 5.2.3's hipFree() reads destroyed streams, and crashes. */
 	for (worker &w : workers)
 		HIP(hipFree(w.memory));
 	for (worker &w : workers) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hip_common.hpp - what the HIP test programs share */
+/* hip_common.hpp - shared by the HIP test programs */
 #ifndef TESTS_PROGRAMS_HIP_COMMON_H
 #define TESTS_PROGRAMS_HIP_COMMON_H
 

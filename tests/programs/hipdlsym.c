@@ -5,8 +5,9 @@
  *	hiplinked ... way=linked|dlsym|mixed|dlvsym|past
  *
  * Built twice: hipdlsym has no link to HIP, hiplinked has one. way=mixed takes every other call from
- * dlsym; way=past takes them from dlvsym, which no tool stands in front of, and way=dlvsym takes all. Each launch has a grid, and each copy a length, that no other has; FILE gets one line of JSON for
- * each call, as hip_account.hpp says.
+ * dlsym; way=past takes every other one from dlvsym, which no tool interposes, and way=dlvsym all. Each launch
+ * has a unique grid and each copy a unique length; FILE gets one line of JSON for each call, as of
+ * hip_account.hpp.
  */
 #include <hip/hip_runtime_api.h>
 
@@ -140,7 +141,7 @@ static int work(const char *path, unsigned int rounds)
 	CALL(hipMalloc, &dev, SIZE);
 	CALL(hipHostMalloc, (void **)&host, SIZE, 0);
 	CALL(hipHostMalloc, (void **)&back, SIZE, 0);
-	/* what the kernel writes is not what is copied */
+	/* the kernel writes other bytes than those copied */
 	out = (char *)dev + SIZE / 2;
 	CALL(hipStreamCreate, &stream);
 	CALL(hipEventCreate, &event);

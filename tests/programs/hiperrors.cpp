@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* hiperrors.cpp - calls that HIP refuses, and what it says about each
+/* hiperrors.cpp - calls that HIP refuses, and the errors that it reports
  *
  *	hiperrors account=FILE
  *
- * One thread. stdout has a line for each call: what it was, the status, what hipPeekAtLastError() says
- * after it, what hipGetLastError() says then, and errno; the same on every run. Nothing of it has work
- * for the GPU, but for a launch now and then that shows that the device still works.
+ * One thread. stdout has a line for each call: name, status, hipPeekAtLastError() after it, then
+ * hipGetLastError(), and errno; the same on every run. No call has work for the GPU but for some
+ * launches, which show that the device still works.
  */
 #include "hip_account.hpp"
 
@@ -37,7 +37,7 @@ static int never_registered, runtime_version;
 		       errno_);                                                                    \
 	} while (0)
 
-/* HIP 7.2.4 takes a function that it does not know for a kernel's handle, and crashes, untraced too. */
+/* HIP 7.2.4 uses an unknown function as a kernel's handle, and crashes, untraced too. */
 static bool no_kernel_is_told()
 {
 	return runtime_version < 70200000;
@@ -175,7 +175,7 @@ static void handles()
 	SEE("too short", hipDeviceGetName, (char *)NULL, 0, 0);
 }
 
-/* Until there is no more. */
+/* Until the device is full. */
 static void exhaust()
 {
 	std::vector<char *> all;

@@ -10,7 +10,7 @@
 
 #define STEP (PART * 1000)
 
-/* No call of the program has the number of another, so that each can be told in the trace. */
+/* Each call has a unique number, which identifies it in the trace. */
 static void call(int number)
 {
 	(void)hipGetErrorString((hipError_t)number);
@@ -27,7 +27,7 @@ static void at_exit(void)
 __attribute__((constructor)) static void loaded(void)
 {
 #if PART == 1
-	/* registered before main() and what it registers, so it runs after that */
+	/* registered before main() registers its handlers, so it runs after those */
 	atexit(at_exit);
 #endif
 	for (int i = 0; i < 10; i++)

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* hipmix.cpp - every kind of launch, copy, fill and graph, from many threads, each one recognisable
+/* hipmix.cpp - every kind of launch, copy, fill and graph, from many threads, each one identifiable
  *
  *	hipmix threads=8 streams=4 rounds=2 devices=1 burst=20 parts=abc... account=FILE
  *
- * Each launch has a grid, and each copy a number of bytes, that no other call of the program has. The
- * program writes what it called, in which thread, and what that puts on the GPU to FILE, so that a trace
- * can be checked without believing anything that it says about who caused what.
+ * Each launch has a unique grid, and each copy a unique number of bytes. The program writes its calls,
+ * their threads and their GPU operations to FILE, so that a test can check which call caused an
+ * operation without the trace's correlation ids.
  *
  * Thread t works on device t % devices, with streams of its own. A round is one pass over the parts:
- *	k  launches in every way that HIP has	  m  modules from memory, compiled by hipRTC
+ *	k  launches in every way of HIP	  m  modules from memory, compiled by hipRTC
  *	c  copies, pinned and pageable		  2  copies in two and three dimensions
  *	s  symbols				  f  fills
  *	t  the default stream of each thread
  *	g  graphs, captured and built		  e  events between streams, a callback
  *	p  copies between devices (two or more)	  b  a burst of `burst` launches without waiting
  *
- * stdout: the number of calls by name, and how many copies came back wrong; the same on every run.
+ * stdout: the number of calls by name and of copies with wrong data; the same on every run.
  */
 #include "hip_account.hpp"
 
@@ -26,7 +26,7 @@
 #include <shared_mutex>
 #include <thread>
 
-/* HIP 7 has hipRTC in a library of its own, which this program is not linked to. */
+/* HIP 7 has hipRTC in a separate library, which this program is not linked to. */
 #pragma weak hiprtcCreateProgram
 #pragma weak hiprtcCompileProgram
 #pragma weak hiprtcGetCodeSize
@@ -54,12 +54,12 @@ static long nr_threads, nr_streams, nr_rounds, nr_devices, burst;
 static const char *parts;
 static std::vector<char> rtc_code;
 static int runtime_version;
-/* Held alone while a stream captures, and together by all else: HIP 7 refuses synchronous calls of every
- * thread while any captures, and spoils what it captures. Before HIP 7 it is not used, and they meet. */
+/* Held exclusively while a stream captures, and shared by all other calls: HIP 7 refuses synchronous calls of
+ * every thread during a capture, and invalidates the capture. Not used before HIP 7. */
 static std::shared_mutex capturing;
 static std::atomic<long> wrong_copies, callbacks;
 
-/* what kernels write lies behind all that is copied */
+/* kernels write behind the memory that is copied */
 enum { BUFFER = 24 << 20, KERNELS_AT = 20 << 20, GROUP = 64 };
 
 struct worker {
@@ -72,7 +72,7 @@ struct worker {
 	std::vector<char> pageable;
 };
 
-/* Numbers that no other launch, or copy, of the program gets. */
+/* Unique numbers for launches and copies. */
 static unsigned int launch_number(worker &w)
 {
 	return (unsigned int)(1 + w.launches++ * nr_threads + w.index);
@@ -83,20 +83,20 @@ static size_t copy_length(worker &w, size_t base)
 	return base + 16 * (size_t)(1 + w.copies++ * nr_threads + w.index);
 }
 
-/* What a kernel of the runtime's does is recognised by that kernel's grid: a step of `n` is one more workgroup,
- * or several where the kernel of another release does less in each. */
+/* An operation by a kernel of the runtime is identified by the kernel's grid: a step of `n` is one more workgroup,
+ * or several where another release's kernel does less in each. */
 static size_t step_length(worker &w, long *count, size_t step)
 {
 	return 8192 + step * (size_t)(1 + (*count)++ * nr_threads + w.index);
 }
 
-/* A length that neither a copy of the engines' nor one of the runtime's kernels has otherwise. */
+/* A length that is unique among copies by engines and by kernels. */
 static size_t either_length(worker &w)
 {
 	return (1 << 20) + step_length(w, &w.moves, 8192);
 }
 
-/* A copy of `n` bytes, a length that no other has. */
+/* A copy of `n` bytes, a unique length. */
 #define COPY(stream, base, kind, fn, ...)                                                          \
 	do {                                                                                       \
 		n = copy_length(w, base);                                                          \
@@ -175,7 +175,7 @@ static void launches(worker &w)
 	grid = dim3(launch_number(w));
 	CALL_OPS(s, OPS(kernel("mix_plain", grid, group)), hipExtLaunchKernel,
 		 (const void *)mix_plain, grid, group, args, 0, s, NULL, NULL, 0);
-	/* the thread's own stream, and the one of all */
+	/* the thread's default stream, and the shared one */
 	grid = dim3(launch_number(w));
 	CALL_OPS(hipStreamPerThread, OPS(kernel("mix_plain", grid, group)), hipLaunchKernel,
 		 (const void *)mix_plain, grid, group, args, 0, hipStreamPerThread);
@@ -197,7 +197,7 @@ static void launches(worker &w)
 			 hipExtLaunchMultiKernelMultiDevice, &several, 1, 0);
 }
 
-/* The functions that a program built for one default stream per thread calls. */
+/* The functions of programs that are built for one default stream per thread. */
 static void per_thread(worker &w)
 {
 	int *p = (int *)(w.dev + KERNELS_AT);
@@ -269,7 +269,7 @@ static void many_launches(worker &w)
 
 /* ---- copies -------------------------------------------------------------------------------- */
 
-/* HIP 6 gave the types of memory other numbers: what is compiled with HIP 5 says Host and means Unregistered. */
+/* HIP 6 renumbered the types of memory: Host of a program compiled with HIP 5 is Unregistered there. */
 static hipMemoryType memory_type(hipMemoryType type)
 {
 	return (hipMemoryType)(type + (runtime_version >= 60000000));
@@ -302,12 +302,12 @@ static void copies(worker &w)
 	s = next_stream(w);
 	COPY(s, 8192, "HostToDevice", hipMemcpyHtoDAsync, w.dev, w.pinned, n, s);
 	COPY(s, 8192, "DeviceToHost", hipMemcpyDtoHAsync, w.back, w.dev, n, s);
-	/* within the device: kernels of the runtimes' */
+	/* within the device: by kernels of the runtime */
 	MOVE(s, hipMemcpyDtoDAsync, w.dev2, w.dev, n, s);
 	MOVE(NULL, hipMemcpyDtoD, w.dev2, w.dev, n);
 	MOVE(s, hipMemcpyAsync, w.dev2, w.dev, n, hipMemcpyDeviceToDevice, s);
 	MOVE(NULL, hipMemcpy, w.dev2, w.dev, n, hipMemcpyDeviceToDevice);
-	/* host to host: the CPU's, or an engine's between pinned memory */
+	/* host to host: by the CPU, or by an engine between pinned memory */
 	COPY(NULL, 8192, "HostToHost", hipMemcpy, w.back, w.pinned, n, hipMemcpyHostToHost);
 	COPY(s, 8192, "HostToHost", hipMemcpyAsync, w.back, w.pinned, n, hipMemcpyHostToHost, s);
 	CALL(hipStreamSynchronize, s);
@@ -511,7 +511,7 @@ static hipGraph_t capture(worker &w, hipStream_t a, hipStream_t b, hipEvent_t fo
 		CALL_OPS(a, OPS(), hipLaunchKernel, (const void *)mix_node, grid, group, args, 0,
 			 a);
 	}
-	/* a branch, on a stream that is then given up: HIP 5.2.3 leaves it capturing */
+	/* a branch, on a stream that is not used again: HIP 5.2.3 leaves it capturing */
 	dim3 grid(launch_number(w));
 	CALL(hipEventRecord, fork, a);
 	CALL(hipStreamWaitEvent, b, fork, 0);
@@ -612,7 +612,7 @@ static void compile()
 						  NULL;
 	hiprtcProgram program;
 	size_t size;
-/* by the functions' own names, which CALL() writes down */
+/* by the functions' names, which CALL() records */
 #define FIND(name) decltype(&::name) name = lib ? (decltype(&::name))dlsym(lib, #name) : &::name
 	FIND(hiprtcCreateProgram);
 	FIND(hiprtcCompileProgram);
@@ -681,7 +681,7 @@ static void run_thread(long t)
 	CALL(hipMalloc, &w.dev, (size_t)BUFFER);
 	CALL(hipMalloc, &w.dev2, (size_t)BUFFER);
 	for (long r = 0; r < nr_rounds; r++) {
-		/* each thread begins with another part, so that different ones meet */
+		/* each thread begins with another part, so that different parts overlap */
 		size_t nr = strlen(parts);
 
 		for (size_t i = 0; i < nr; i++)

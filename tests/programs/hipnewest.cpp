@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* hipnewest.cpp - calls what HIP 7 has that HIP 5.2 lacks, and writes down each call with its arguments
+/* hipnewest.cpp - calls functions of HIP 7 that HIP 5.2 lacks, and records each call with its arguments
  *
  *	hipnewest module=KERNELS.co way=dlsym|entry|past threads=1 rounds=1 account=FILE
  *
- * It is compiled with the headers of any HIP: types and prototypes of newer functions are its own, and the functions
- * are looked up while it runs: by dlsym(), by hipGetDriverEntryPoint(), or by dlvsym(), which no tool stands in front
- * of. `threads` do the same work at once, `rounds` times.
+ * It is compiled with the headers of any HIP: it declares types and prototypes of newer functions, and looks
+ * the functions up at run time: by dlsym(), by hipGetDriverEntryPoint(), or by dlvsym(), which no tool interposes.
+ * `threads` do the same work at once, `rounds` times.
  *
- * FILE gets one JSON object for each call of what was looked up: {"tid", "api", "status", "args"}; args are arguments
+ * FILE gets one JSON object for each call of these functions: {"tid", "api", "status", "args"}; args are arguments
  * as rtl writes them. Status 77: this HIP lacks the functions.
  */
 #include "hip_common.hpp"
@@ -173,7 +173,7 @@ extern "C" __global__ void newest_add(int *p, int value)
 
 enum { COUNT = 4096, BYTES = COUNT * sizeof(int) };
 
-/* What one thread works with. */
+/* A thread's resources. */
 struct work {
 	hipStream_t stream, other;
 	int *host, *from, *to;
@@ -222,7 +222,7 @@ static void launches(work &w)
 	    address("f", (const void *)newest_add), number("numBlocks", 1),
 	    number("blockSize", 64));
 	HIP(hipModuleUnload(module));
-	/* what failed is not what is looked at next */
+	/* clears the error for the next check */
 	(void)hipGetLastError();
 }
 
@@ -316,7 +316,7 @@ static void libraries(work &w)
 	     number("numKernels", nr), address("library", library));
 	CALL(hipKernelGetName, (&name, kernel), address("name", &name), quoted("*name", name),
 	     address("kernel", kernel));
-	/* it is gone with the library */
+	/* it was unloaded with the library */
 	check(w, "libraries", nr == 2 && !strcmp(name, "flood_long"));
 	TRY(hipKernelGetLibrary, (&its, kernel), address("*library", its),
 	    address("kernel", kernel));
@@ -324,7 +324,7 @@ static void libraries(work &w)
 	TRY(hipDrvLaunchKernelEx, (&d, (hipFunction_t)kernel, args, NULL),
 	    number("*config.gridDimX", 2), address("f", kernel),
 	    quoted("kernelName", "flood_long"));
-	/* one that was never asked about as a function */
+	/* one whose function was never queried */
 	CALL(hipLibraryGetKernel, (&other, library, "flood_short"), address("*pKernel", other),
 	     quoted("name", "flood_short"));
 	TRY(hipLaunchKernelExC, (&c, (const void *)other, args), size("*config.gridDim", c.grid),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_common.h - what the HSA test programs share: agents, kernels, queues, packets
+/* hsa_common.h - shared by the HSA test programs: agents, kernels, queues, packets
  *
  * Written against the public HSA API alone, as an application would be. Every failure ends the
  * program with status 1 and a line on stderr; time-outs with status 3.
@@ -236,7 +236,7 @@ __attribute__((unused)) static hsa_signal_t signal_new(hsa_signal_value_t value)
 	return signal;
 }
 
-/* Takes a slot as the HSA specification says: reserve, then wait until it is free. */
+/* Takes a slot as in the HSA specification: reserve, then wait until it is free. */
 __attribute__((unused)) static void *slot_take(hsa_queue_t *queue, uint64_t *index)
 {
 	uint64_t started = 0;
@@ -257,7 +257,7 @@ __attribute__((unused)) static void *slot_take(hsa_queue_t *queue, uint64_t *ind
 	return (char *)queue->base_address + (*index & (queue->size - 1)) * 64;
 }
 
-/* Body first, then the header, as the GPU expects it. */
+/* Body first, then the header, which publishes it. */
 __attribute__((unused)) static void slot_publish(void *slot, const void *packet)
 {
 	memcpy((char *)slot + 4, (const char *)packet + 4, 60);

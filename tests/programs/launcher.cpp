@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* launcher.cpp - many launches, in a known number, from many threads and streams
+/* launcher.cpp - a known number of launches, from many threads and streams
  *
  *	launcher threads=1 streams=1 launches=1000 devices=1 sync=0 copies=0 roctx=0 seed=0
  *
  * `launches` is the number of kernels in all, `streams` the streams of each thread; stream s of thread t
  * is on device (t * streams + s) % devices. sync=N waits for the stream after every N launches of
  * a thread, 0 only at the end. copies=N does N rounds of copies and fills in each thread, between
- * launches, and checks what comes back. roctx=1 puts ranges around launches. ext=1 uses
- * hipExtLaunchKernel with events every now and then; waits=1 lets streams wait for each other.
+ * launches, and checks the data. roctx=1 puts ranges around launches. ext=1 uses
+ * hipExtLaunchKernel with events for some launches; waits=1 lets streams wait for each other.
  *
- * Kernel i of the table has workgroups of a size that no other has, so that a name can be checked by
- * its workgroup. stdout: one line per kernel with its launches, and a total; the same on every run.
+ * Kernel i of the table has a unique size of workgroups, which identifies it in the trace. stdout: one line per kernel with its launches, and a total; the same on every run.
  */
 #include "hip_common.hpp"
 
@@ -242,7 +241,7 @@ static void copy_round(long round, int device, hipStream_t stream)
 		HIP(hipFree(peer));
 	}
 	HIP(hipStreamSynchronize(stream));
-	/* and with memory that the runtime has to stage */
+	/* and with memory that the runtime stages */
 	std::vector<char> plain(size), plain_back(size);
 	memcpy(plain.data(), host, size);
 	HIP(hipMemcpy(dev, plain.data(), size, hipMemcpyHostToDevice));

@@ -5,7 +5,7 @@
  *	lifecycle again [rounds=N]               hsa_init, work, hsa_shut_down, several times
  *	lifecycle threads [rounds=N]             threads that launch once and die, with open work
  *	lifecycle noshutdown                     returns from main with work in flight
- *	lifecycle hang                           puts one kernel that never ends, exits: its sixth, VGPU_HANG=queue=1,n=6
+ *	lifecycle hang                           submits one kernel that never ends, exits: its sixth, VGPU_HANG=queue=1,n=6
  *	lifecycle files [count=N]                uses up all file descriptors, then launches
  *	lifecycle overtaken [rounds=N]           queues destroyed while another thread still rings their doorbell
  *	lifecycle steady seconds=S [period_us=U] [die=S]  launches until then, says "ready" first
@@ -138,7 +138,7 @@ static int run_hang(void)
 	return 7;
 }
 
-/* Descriptors run out before the first launch, and are there again at the end. */
+/* Descriptors run out before the first launch, and are free again at the end. */
 static int run_files(int argc, char **argv)
 {
 	struct rlimit limit = { arg_num(argc, argv, "count", 64),
@@ -164,7 +164,7 @@ static int run_files(int argc, char **argv)
 	HSA(hsa_queue_destroy(queue));
 	HSA(hsa_shut_down());
 	(void)first;
-	(void)last; /* and they stay in use until the end */
+	(void)last; /* they stay in use until the end */
 	return 0;
 }
 
@@ -192,14 +192,14 @@ static void *ring_slowly(void *arg)
 	return NULL;
 }
 
-/* What a thread rings for is over, and the queue destroyed, before its store to the doorbell returns: no rule is broken. */
+/* A packet completes and its queue is destroyed before the store to the doorbell returns: HSA allows that. */
 static int run_overtaken(void)
 {
 	uint64_t nr_overtaken = 0;
 
 	machine_open(&machine);
 	for (uint64_t i = 0; i < rounds; i++) {
-		bool both = i % 2; /* the destroying thread has a packet behind the other's */
+		bool both = i % 2; /* the destroying thread has a packet after the other's */
 		struct ringer r = { .queue = queue_open(&machine, 0, 64, HSA_QUEUE_TYPE_MULTI),
 				    .done = signal_new(both ? 2 : 1) };
 		hsa_queue_t *next;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* nosignals.c - an HSA tool, loaded before librtl, that lets it have NOSIGNALS_AFTER signals and no more
+/* nosignals.c - an HSA tool, loaded before librtl, that limits it to NOSIGNALS_AFTER signals
  *
- * The signals that librtl makes are told from the program's by their attribute: the GPU alone uses them.
+ * librtl's signals have the attribute that the GPU alone uses them, the program's do not.
  */
 #include <stdbool.h>
 #include <stdint.h>

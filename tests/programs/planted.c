@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* planted.c - a leak and a write of bytes that were never set: what the memcheck tests must find */
+/* planted.c - a leak and a write of uninitialised bytes, which memcheck must find */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ static __attribute__((noinline)) void leak(void)
 
 static __attribute__((noinline)) void write_unset(int fd)
 {
-	void *(*volatile get)(size_t) = malloc; /* hidden: the compiler would warn, rightly */
+	void *(*volatile get)(size_t) = malloc; /* hidden from the compiler, which would warn */
 	void *bytes = get(size);
 
 	if (bytes && write(fd, bytes, size) != (ssize_t)size)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* playregister.c - an HSA tool that plays rocprofiler-register's part in a runtime that has none, and AMD's SDK's
+/* playregister.c - an HSA tool that acts as rocprofiler-register in a runtime without it, and as AMD's SDK
  *
- * OnLoad() gives the table to the library that ROCPROFILER_REGISTER_LIBRARY names, as that does; without one to
- * whichever rocprofiler_set_api_table() comes first. Its own one is the SDK's: it writes to PLAY_LOG what
- * it was given. PLAY_TWICE=1: the table comes once more, with that of another library.
+ * OnLoad() passes the table to the library that ROCPROFILER_REGISTER_LIBRARY names; without that to the first
+ * rocprofiler_set_api_table() of the process. Its own definition stands for the SDK's: it writes the tables that it
+ * receives to PLAY_LOG. PLAY_TWICE=1: the table is registered once more, with that of another library.
  */
 #include <dlfcn.h>
 #include <stdbool.h>

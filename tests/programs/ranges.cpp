@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ranges.cpp - every use of roctx there is, good and bad
+/* ranges.cpp - every use of roctx, valid and invalid
  *
- *	ranges           what follows here
+ *	ranges           all of the following
  *	ranges handler   ranges in a signal handler that interrupts ranges, for a second
  *
  * Finds roctx with dlsym, as Python bindings do. Prints what the calls return; without roctx in the
@@ -82,7 +82,7 @@ static int interrupted()
 				return 1;
 			}
 		}
-		usleep(300); /* as fast as it can it is not about handlers but about buffers */
+		usleep(300); /* without a pause the buffers would overflow */
 		clock_gettime(CLOCK_MONOTONIC, &now);
 	} while ((now.tv_sec - begin.tv_sec) * 1000000000L + now.tv_nsec - begin.tv_nsec <
 		 1000000000L);
@@ -110,7 +110,7 @@ int main(int argc, char **argv)
 		HIP(hipDeviceSynchronize());
 		return interrupted();
 	}
-	/* the names without suffix, which some bindings look for */
+	/* the names without suffix, which some bindings look up */
 	printf("unsuffixed: %d%d%d\n", dlsym(RTLD_DEFAULT, "roctxMark") != NULL,
 	       dlsym(RTLD_DEFAULT, "roctxRangePush") != NULL,
 	       dlsym(RTLD_DEFAULT, "roctxRangeStart") != NULL);
@@ -129,7 +129,7 @@ int main(int argc, char **argv)
 	printf("pop of nothing: %d\n", pop());
 	printf("pop of nothing: %d\n", pop());
 
-	/* started here, stopped there, overlapping and in no order */
+	/* started and stopped on different threads, overlapping, in any order */
 	uint64_t a = start("start a"), b = start("start b");
 	printf("start: %s\n", a && b && a != b ? "two ids" : "ids are wrong");
 	std::thread([=] {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sidequeue.c - an HSA tool, loaded before librtl, that makes the program's queues behind librtl's back
+/* sidequeue.c - an HSA tool, loaded before librtl, that creates the program's queues past librtl
  *
- * As a runtime does whose HIP has another function for that: from the first hsa_iterate_agents() on,
- * hsa_queue_create() is what it was before any tool came.
+ * Like a runtime whose HIP creates queues by another function: from the first hsa_iterate_agents() on,
+ * hsa_queue_create() is the runtime's own again.
  */
 #include <stdbool.h>
 #include <stdint.h>

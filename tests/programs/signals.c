@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* signals.c - what a program can see of its own completion signals
+/* signals.c - a program's view of its completion signals
  *
  *	signals kernel_ns=NS [case=NAME] [rounds=N]
  *
- * kernel_ns is what VGPU_KERNEL_NS was set to: no signal may drop earlier than that after the
- * doorbell. Each case prints one line "NAME: ok" or what was seen and what was expected; the exit
+ * kernel_ns equals VGPU_KERNEL_NS: no signal may drop earlier than that after the doorbell.
+ * Each case prints one line "NAME: ok" or the seen and the expected value; the exit
  * status is the number of cases that failed (at most 100). The output is the same on every run.
  */
 #include "hsa_common.h"
@@ -33,7 +33,7 @@ static uint64_t system_ns(void)
 	if (!hz)
 		HSA(hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &hz));
 	HSA(hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &t));
-	return t; /* 1e9 Hz on every ROCr there is */
+	return t; /* 1e9 Hz on every ROCr */
 }
 
 static void launch(hsa_queue_t *queue, hsa_signal_t signal, bool barrier)
@@ -108,7 +108,7 @@ static int case_drops_once(void)
 	return bad;
 }
 
-/* The signal's own times, asked for at once after the wait. */
+/* The signal's times, queried at once after the wait. */
 static int case_times(void)
 {
 	hsa_queue_t *queue = queue_open(&machine, 0, 128, HSA_QUEUE_TYPE_SINGLE);
@@ -128,7 +128,7 @@ static int case_times(void)
 	return bad;
 }
 
-/* The same signal again as soon as it has dropped, by looking and not by waiting. */
+/* The same signal again as soon as it has dropped, by polling instead of waiting. */
 static int case_reuse(void)
 {
 	hsa_queue_t *queue = queue_open(&machine, 0, 128, HSA_QUEUE_TYPE_SINGLE);
@@ -171,7 +171,7 @@ static int case_destroy(void)
 		signal_wait_le(s, 0, "destroy");
 		HSA(hsa_signal_destroy(s));
 	}
-	/* whoever still writes to a dead signal writes to one of these now */
+	/* a late write to the destroyed signal hits one of these */
 	for (size_t i = 0; i < 64; i++)
 		watch[i] = signal_new(7);
 	for (size_t i = 0; i < 64; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* still.c - a program without a GPU and without a dynamic loader
  *
- * Says what it was called with, and ends with the status that the first argument says.
+ * Prints its arguments, and ends with the status in the first one.
  */
 #include <stdio.h>
 #include <stdlib.h>

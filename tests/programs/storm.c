@@ -4,19 +4,19 @@
  *	storm seed=1 threads=8 queues=3 gpus=1 size=64 count=2000 [single=1] [lives=1] [forks=1] [switch=LIBRARY]
  *
  * Each thread makes `count` dispatches on queues that all share (and, with single=1, on one of its own that has one
- * producer). What it does next is drawn from the seed:
+ * producer). Its steps are drawn from the seed:
  *	- reserves one packet or several, with hsa_queue_add_write_index or hsa_queue_cas_write_index of any memory order
  *	  (hsa_queue_store_write_index on its own queue);
  *	- stalls between reserving and publishing; publishes several in any order;
- *	- rings with the index, with an older one and the right one later, with one that is still to come, before
- *	  publishing, or only when it has to wait for something;
- *	- gives a dispatch no signal, one of its own, one that it counts several with, or one that all threads count with;
+ *	- rings with the index, with an older one and later the right one, with a later one, before
+ *	  publishing, or only when it has to wait;
+ *	- gives a dispatch no signal, one of its own, one that counts several dispatches, or one that all threads share;
  *	- puts a barrier packet that waits for a dispatch which is not submitted yet, on a queue of a higher number;
  *	- forks; makes a queue, uses and destroys it; another thread switches recording on and off through LIBRARY.
- * Nothing of it makes threads wait for each other in a circle, so it ends on every correct queue.
+ * No step makes threads wait for each other in a cycle, so it ends on every correct queue.
  *
- * The x size of a dispatch's grid is its serial number: thread * 2^20 + 1, 2, ... At the end a line for each thread says its
- * id and how many it made; the last line says how many signals have a wrong value.
+ * The x size of a dispatch's grid is its serial number: thread * 2^20 + 1, 2, ... At the end a line for each thread has its
+ * id and its number of dispatches; the last line counts signals with a wrong value.
  */
 #include "hsa_common.h"
 
@@ -87,7 +87,7 @@ static void ring(struct worker *w, hsa_queue_t *queue, uint64_t index)
 	}
 }
 
-/* Before anything is waited for: what waits may be what no doorbell has announced. */
+/* Before any wait: the awaited packet may not be announced yet. */
 static void pay(struct worker *w)
 {
 	for (uint32_t i = 0; i < w->nr_queues; i++) {
@@ -186,7 +186,7 @@ static void publish(hsa_queue_t *queue, uint64_t index, const void *packet)
 	slot_publish((char *)queue->base_address + (index & (queue->size - 1)) * 64, packet);
 }
 
-/* A signal of this thread's that is free. */
+/* A free signal of this thread. */
 static hsa_signal_t own_signal(struct worker *w)
 {
 	hsa_signal_t s = w->own[draw(w, NR_OWN)];
@@ -211,7 +211,7 @@ static hsa_signal_t counting_signal(struct worker *w)
 	return w->many;
 }
 
-/* *waited: a signal was waited for, for a dispatch that is not submitted yet; another wait might be for that one. */
+/* *waited: the function waited for a signal of a dispatch that is not submitted yet; another wait might need it. */
 static hsa_signal_t choose_signal(struct worker *w, bool *waited)
 {
 	uint64_t what = draw(w, 8);
@@ -246,13 +246,13 @@ static void put(struct worker *w, uint32_t q, uint64_t index, hsa_kernel_dispatc
 	publish(w->queue[q], index, p);
 }
 
-/* The packets before `end` are published, or will be; some doorbell says so, now or later. */
+/* Rings for the packets before `end`, at once or later; they may not be published yet. */
 static void announce(struct worker *w, uint32_t q, uint64_t end)
 {
 	uint64_t back;
 
 	switch (draw(w, 8)) {
-	case 0: /* only when something is waited for */
+	case 0: /* only before a wait */
 		w->owed[q] = end;
 		return;
 	case 1: /* an older index; the right one later */
@@ -260,7 +260,7 @@ static void announce(struct worker *w, uint32_t q, uint64_t end)
 		ring(w, w->queue[q], end > back ? end - 1 - back : 0);
 		w->owed[q] = end;
 		return;
-	case 2: /* packets that are still to come */
+	case 2: /* packets that are not written yet */
 		ring(w, w->queue[q], end - 1 + draw(w, 8));
 		break;
 	default:
@@ -291,7 +291,7 @@ static void submit_some(struct worker *w, uint32_t q, uint32_t n)
 	bool early = draw(w, 8) == 0, waited = false;
 	uint64_t index;
 
-	/* whatever is waited for, before others have to wait for what is reserved here */
+	/* waits come first: other threads wait for the slots reserved here */
 	for (uint32_t i = 0; i < n; i++)
 		p[i] = next_dispatch(w, choose_signal(w, &waited));
 	shuffle(w, order, n);
@@ -310,7 +310,7 @@ static void submit_some(struct worker *w, uint32_t q, uint32_t n)
 		announce(w, q, index + n);
 }
 
-/* A barrier packet on queue `q` that waits for a dispatch on a higher queue, which comes after it. */
+/* A barrier packet on queue `q` that waits for a later dispatch on a higher queue. */
 static void submit_wait(struct worker *w, uint32_t q)
 {
 	uint32_t later = q + 1 + (uint32_t)draw(w, nr_queues - q - 1);
@@ -336,7 +336,7 @@ static void submit_wait(struct worker *w, uint32_t q)
 	ring(w, w->queue[later], index);
 }
 
-/* ---- what happens in between ----------------------------------------------------------------- */
+/* ---- other steps ----------------------------------------------------------------------------- */
 
 static void fork_once(void)
 {
@@ -348,7 +348,7 @@ static void fork_once(void)
 		waitpid(pid, NULL, 0);
 }
 
-/* A queue of this thread's for a moment. */
+/* A short-lived queue of this thread. */
 static void live_and_die(struct worker *w)
 {
 	uint32_t gpu = (uint32_t)draw(w, nr_gpus);

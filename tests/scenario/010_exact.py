@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The trace holds what the virtual GPU's own log says, to the tick: dispatches and copies."""
+"""Dispatches and copies in the trace equal those in the virtual GPU's log, to the tick."""
 import collections
 import functools
 
@@ -30,7 +30,7 @@ def exact(gpus, threads, streams, launches, *args, mode="standard", **env):
 
 
 def check_program_kernels(r, launches):
-    """Dispatches of internal queues are told from the program's, by a flag; names have a demangled form."""
+    """A flag marks dispatches on internal queues; kernels have demangled names."""
     user = r.value("select count(*) from rtl_dispatch where kernel like '%k__\\_%' escape '\\'")
     equal("dispatches with a name of the program's kernels", user, launches)
 
@@ -47,49 +47,49 @@ for gpus, threads, streams in (
 
 
 @case
-def durations_by_grid():
+def grid_model_durations_are_exact():
     exact(2, 4, 4, 20000, VGPU_KERNEL_MODEL="grid")
 
 
 @case
-def kernels_overlap_on_a_queue():
+def overlapping_kernels_are_exact():
     exact(1, 4, 4, 20000, VGPU_OVERLAP=4)
 
 
 @case
-def clocks_drift_and_lie_apart():
+def drifting_clocks_are_exact():
     exact(2, 2, 2, 5000, "sync=1", VGPU_DRIFT_PPM="50,-80", VGPU_CLOCK_OFFSET="123456789012,7")
 
 
 @case
-def deterministic_clock():
+def deterministic_clock_is_exact():
     exact(2, 1, 4, 20000, VGPU_CLOCK="deterministic")
 
 
 @case
-def synchronised_after_each_launch():
+def synchronised_launches_are_exact():
     # HIP spins while it waits: four such threads leave the virtual GPU little of two cores
     exact(1, 4, 1, 6000, "sync=1")
 
 
 @case
-def full_mode():
+def full_mode_is_exact():
     exact(2, 4, 4, 20000, "ext=1", "waits=1", mode="full")
 
 
 @case
-def kernels_with_events_and_ranges():
+def kernels_with_events_and_ranges_are_exact():
     exact(2, 4, 4, 20000, "ext=1", "waits=1", "roctx=1", "copies=2")
 
 
 @case
-def out_of_order_between_queues():
-    # one queue stands still until another has done 200 packets
+def queues_out_of_order_are_exact():
+    # one queue is held until another has completed 200 packets
     exact(1, 1, 4, 4000, VGPU_HOLD="queue=2,until=3,done=200")
 
 
 @case
-def tools_lib_alone():
+def tools_lib_alone_is_exact():
     r = run(
         "launcher", "threads=4", "streams=4", "launches=20000", "devices=2",
         trace=TOOLS, gpus=2, env={"VGPU_KERNEL_NS": 1000},
@@ -99,7 +99,7 @@ def tools_lib_alone():
 
 
 @case
-def barriers_when_asked_for():
+def barriers_option_records_each_barrier():
     r = run(
         "flood", "threads=2", "queues=2", "count=3000", "kinds=dbBsow",
         trace=RTL, rtl_args=("-q", "--barriers"), env={"VGPU_KERNEL_NS": 1000},
@@ -113,7 +113,7 @@ def barriers_when_asked_for():
 
 
 def copies(gpus, mode):
-    """Each operation of an SDMA engine is a row; what the runtime did with kernels is a dispatch."""
+    """Each operation of an SDMA engine is a row of rtl_copy; a copy by a kernel is a dispatch."""
     r = run(
         "launcher", f"threads={min(4, gpus * 2)}", "streams=2", "launches=400", f"devices={gpus}", "copies=10",
         trace=RTL, gpus=gpus, rtl_args=("-q", "-m", mode),
@@ -126,7 +126,7 @@ def copies(gpus, mode):
     want = collections.Counter(l["bytes"] for l in engine)
     missing = want - seen
     equal("bytes of engine operations that are not in rtl_copy", dict(missing), {})
-    # each one more than that ran as a kernel of the runtime's own
+    # each further copy ran as an internal kernel
     extra = seen - want
     internal = r.value("select count(*) from rtl_dispatch where flags & 32")
     at_most("copies in the trace that no engine did", sum(extra.values()), internal)
@@ -138,17 +138,17 @@ def copies(gpus, mode):
 
 
 @case
-def copies_on_one_gpu():
+def copies_on_one_gpu_are_exact():
     copies(1, "standard")
 
 
 @case
-def copies_between_gpus():
+def copies_between_gpus_are_exact():
     copies(4, "full")
 
 
 @case
-def copy_times():
+def copy_times_match_engine_log():
     r = run("launcher", "launches=50", "copies=30", trace=RTL)
     clocks = clocks_of(r.log())
     want = []
@@ -159,7 +159,7 @@ def copy_times():
     at_least("timed operations of the copy engines", len(want), 60)
     rows = r.rows("select bytes, begin_ns, end_ns from rtl_copy order by begin_ns")
     for size, begin, end in sorted(want, key=lambda w: w[1]):
-        # ROCr's own stamps lie around the engine's work, by a packet or so
+        # ROCr's time stamps are packets before and after the engine's operation
         near = [row for row in rows if row[0] == size and abs(row[1] - begin) < 20000]
         if not near:
             nearest = min((row for row in rows if row[0] == size), key=lambda row: abs(row[1] - begin), default=None)

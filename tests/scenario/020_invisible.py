@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A traced program can't tell that it is traced: output, exit status, its own times and signals."""
+"""Tracing does not change a program's output, exit status, event times or signals."""
 import functools
 import re
 
@@ -41,9 +41,9 @@ def same_lines(what, seen, expected):
     )
 
 
-# HIP 5.2.3 looks whether an operation is over, and by what it sees leaves out packets and takes the times of an event
-# from the GPU's clock or from the host's. So that this does not depend on the host's speed, completions are kept from
-# it for VGPU_SETTLE_US, and nobody may be held up for longer. The usual 5 ms are too short on a loaded machine: with
+# HIP 5.2.3 polls whether an operation has completed. The answer decides whether it submits a packet and whether an event
+# has GPU or host time. VGPU_SETTLE_US delays completions, so that the answer does not depend on the host's speed as long
+# as no thread is delayed longer. The usual 5 ms are too short on a loaded machine: with
 # each third doorbell rung 300 us late beside 16 other processes, 5 of 12 untraced runs had times of -3 s to 3 s or of
 # 0 where there were none such; with 30 ms none of 12. Traced (standard) beside a busy loop on one core: 3 of 60, and 0.
 DETERMINISTIC = {
@@ -71,8 +71,8 @@ def same_times(what, seen, expected):
 
 
 @case
-def the_times_can_be_compared():
-    """Without this the others prove nothing: two untraced runs print the same."""
+def two_untraced_runs_print_same_times():
+    """Precondition of the other cases: two untraced runs print the same times."""
     runs = [run("eventtimes", env=DETERMINISTIC, status=3) for _ in range(4)]
     for r in runs[1:]:
         same_times("a second untraced run", r.out, runs[0].out)
@@ -110,29 +110,29 @@ for way, trace, rtl_args, extra in [w for w in WAYS if w[0] not in ("lite", "bar
 
 
 @case
-def signals_of_short_kernels():
+def short_kernels_leave_signals_unchanged():
     signals(RTL, ("-q",), {}, kernel_ns=2000)
 
 
 @case
-def signals_while_the_harvester_is_stopped():
-    # every look of the harvester takes half a second: nobody may wait for it
+def stopped_harvester_leaves_signals_unchanged():
+    # every pass of the harvester takes half a second; no thread may wait for it
     signals(RTL, ("-q",), {"RTL_TEST_STALL": "harvest:500"})
 
 
 @case
-def event_times_while_the_harvester_is_stopped():
+def stopped_harvester_leaves_event_times_unchanged():
     times(RTL, ("-q",), {"RTL_TEST_STALL": "harvest:500"})
 
 
 @case
-def signals_without_interrupts():
+def signals_without_interrupts_are_unchanged():
     signals(RTL, ("-q",), {"VGPU_NO_EVENTS": "1"})
 
 
 @case
-def signals_without_atomics():
-    # all but copies that share a signal: ROCr itself can't count those down with fences
+def signals_without_atomics_are_unchanged():
+    # without copies that share a signal: ROCr cannot decrement it with fences
     for name in ("drops_once", "times", "counting", "twice", "dependency", "copies"):
         args = [f"case={name}", "kernel_ns=200000"]
         env = {"VGPU_KERNEL_NS": 200000, "VGPU_NO_ATOMICS": "1"}
@@ -141,14 +141,14 @@ def signals_without_atomics():
 
 
 @case
-def arguments_pass_untouched():
+def program_arguments_are_unchanged():
     r = run("/bin/sh", "-c", 'printf "[%s]" "$0" "$@"', "a", "--", "b c", "-o", "", "--", "\u00e9", trace=RTL)
     equal("arguments", r.out, "[a][--][b c][-o][][--][\u00e9]")
 
 
 @case
-def environment_of_the_program():
-    """What the program gets besides its own is what the tool needs, and stdin is its own."""
+def program_environment_has_tool_variables_alone():
+    """The environment gains the tool's variables alone; stdin is unchanged."""
     r = run("/bin/sh", "-c", "env", trace=RTL, env={"MINE": "x=y z", "LD_PRELOAD": ""})
     mine = [l.split("=", 1)[1].strip("'") for l in r.out.splitlines() if l.startswith("MINE=")]
     equal("MINE", mine, ["x=y z"])  # uutils' env quotes it
@@ -161,16 +161,16 @@ def environment_of_the_program():
 
 
 @case
-def nothing_left_open():
-    """No descriptor of ours is inherited by a child, and none stands where a program expects its own."""
+def child_inherits_no_descriptor():
+    """librtl's descriptors are close-on-exec and have high numbers."""
     plain = run("/bin/sh", "-c", "ls -l /proc/self/fd | awk 'NF > 8 {print $9}'")
     traced = run("/bin/sh", "-c", "ls -l /proc/self/fd | awk 'NF > 8 {print $9}'", trace=RTL)
     equal("descriptors", traced.out, plain.out)
 
 
 @case
-def nothing_loaded_without_a_gpu():
-    """A program that uses no GPU leaves no trace and no file."""
+def program_without_gpu_leaves_no_trace():
+    """A program that uses no GPU writes no trace and no file."""
     r = run("/bin/echo", "hello", trace=TOOLS, env={"LD_PRELOAD": LIBRTL})
     equal("stdout", r.out, "hello\n")
     equal("stderr", r.err, "")
@@ -178,7 +178,7 @@ def nothing_loaded_without_a_gpu():
 
 
 def privileged(mode, trace):
-    """lifecycle as a program of another user's, with or without the setuid bit; what it said, and what it mapped."""
+    """Runs lifecycle as a file of another user, with or without the setuid bit; returns its output and its mappings."""
     folder = new_dir("privileged")
     path = shutil.copy(program("lifecycle_alone_dtif" if DTIF else "lifecycle_alone"), os.path.join(folder, "lifecycle"))
     shutil.copy(program("hsa_kernels.co"), folder)
@@ -205,8 +205,8 @@ def children_of(pid):
 
 
 @case
-def setuid_programs_are_left_alone():
-    """ROCr loads what HSA_TOOLS_LIB names in a setuid program, too: librtl then does nothing there."""
+def setuid_program_is_not_traced():
+    """ROCr loads HSA_TOOLS_LIB in a setuid program, too; librtl stays inactive there."""
     if os.geteuid() != 0:
         skip("only root can make a setuid program of another user's")
     plain, _ = privileged(0o4755, PLAIN)

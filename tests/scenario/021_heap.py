@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The heap is the program's: librtl takes nothing from it, and no packet or call costs an allocation.
+"""librtl does not use the program's heap: no packet and no call allocates.
 
-What is counted: calls of malloc() and its like in the whole process, by the library that made them (programs/countalloc.c).
+programs/countalloc.c counts calls of malloc() and its relatives in the whole process, by calling library.
 """
 from support import *
 
 def allocations(name, *args, trace=PLAIN, mode="standard", **env):
-    """Calls by library of one run."""
+    """{library: calls} of one run."""
     folder = new_dir("alloc")
     r = run(name, *args, trace=trace, rtl_args=("-q", "-m", mode),
             env={"LD_PRELOAD": program("libcountalloc.so"), "COUNT_ALLOC_DIR": folder, "VGPU_KERNEL_NS": 1000, **env})
@@ -17,8 +17,8 @@ def allocations(name, *args, trace=PLAIN, mode="standard", **env):
 
 
 def no_more_for_more(name, few, many, mode, **env):
-    """What librtl does costs the heap nothing, neither by itself nor in libc. Others' calls depend on time: of HIP's own threads,
-    and of the runtime for signals of what is in flight."""
+    """Checks that librtl allocates nothing, directly or through libc. Other libraries' calls depend on timing: HIP's threads
+    and the runtime's signals in flight."""
     runs = [allocations(name, *args, trace=RTL, mode=mode, **env) for args in (few, many)]
     for calls in runs:
         equal("calls of the heap by librtl", calls.get("librtl.so.1", 0), 0)
@@ -28,7 +28,7 @@ def no_more_for_more(name, few, many, mode, **env):
 
 
 @case
-def packets_cost_no_allocation():
+def packets_allocate_nothing():
     no_more_for_more("flood", ["count=2000"], ["count=20000"], "standard")
 
 
@@ -38,17 +38,17 @@ def hip_calls(**env):
 
 
 @case
-def hip_calls_cost_no_allocation():
+def hip_calls_allocate_nothing():
     hip_calls()
 
 
 @case
-def hip_calls_by_callback_cost_no_allocation():
+def hip_callbacks_allocate_nothing():
     hip_calls(RTL_HIP_BACKEND="callback")
 
 
 @case
-def operations_of_hips_own_threads_take_none_of_the_heap():
+def hip_thread_operations_allocate_nothing():
     calls = allocations("launcher", "threads=2", "streams=2", "launches=500", trace=RTL, mode="hip", AMD_DIRECT_DISPATCH="0")
     equal("calls of the heap by librtl", calls.get("librtl.so.1", 0), 0)
 

@@ -75,12 +75,12 @@ def slow_kernels_with_signals():
 
 
 @case
-def many_packets_to_a_ring():
+def batches_of_32_packets_complete():
     flood(2, 2, 20000, 64, "dbd", ring=32)
 
 
 @case
-def a_full_ring_at_once():
+def full_ring_with_one_doorbell_completes():
     flood(1, 1, 6400, 64, "d", ring=64)
 
 
@@ -117,25 +117,25 @@ def lite_mode():
 
 
 @case
-def a_slow_queue():
+def slow_queue_completes():
     flood(4, 1, 5000, 64, "db", VGPU_SLOW="queue=2,factor=20")
 
 
 @case
-def while_the_harvester_is_stopped():
+def flood_completes_while_harvester_is_stopped():
     flood(4, 1, 5000, 64, "dbs", RTL_TEST_STALL="harvest:200")
 
 
 @case
-def destroyed_while_another_thread_rings():
-    """Each thread is held up in its doorbell when its packets have been handed over."""
+def queue_destroyed_during_doorbell_completes():
+    """Each thread is delayed in its doorbell after its packets were submitted."""
     args = ("overtaken", "rounds=6")
     plain = run("lifecycle", *args)
     contains("untraced", plain.out, "overtaken: 15 dispatches\n")
     for mode in ("lite", "standard", "full"):
         r = run("lifecycle", *args, trace=RTL, rtl_args=("-q", "-m", mode), env={"RTL_TEST_STALL": "turn_end:100"})
         equal("stdout", r.out, plain.out)
-        # the thread that destroys may be slower than the other is held up
+        # the destroying thread may take longer than the delay of the other
         overtaken = re.fullmatch(r"overtaken: (\d) of 6 doorbells\n", r.err)
         at_least("doorbells overtaken", int(overtaken[1]) if overtaken else 0, 1)
         if mode != "lite":
@@ -177,8 +177,8 @@ def long_soak():
 
 
 @case
-def what_a_tool_that_passes_through_does():
-    """The reason for all this: ROCr 5.2.3 aborts the same program under a tool that does nothing."""
+def pass_through_tool_aborts_flood():
+    """ROCr 5.2.3 aborts the same program under a tool that only passes packets through: why queues are interposed."""
     if not os.path.exists(PASSTHROUGH_LIB):
         fail(f"{PASSTHROUGH_LIB} was not built")
     plain = run("flood", "count=3000", "size=64", env={"VGPU_KERNEL_NS": 20000})

@@ -15,7 +15,7 @@ SWITCH = os.path.join(BUILD, "lib/libroctracer64.so.4")
 
 
 def account(r):
-    """thread number -> (tid, dispatches), as the program says."""
+    """{thread number: (tid, dispatches)}, as the program prints it."""
     lines = re.findall(r"thread (\d+): tid (\d+), (\d+) dispatches", r.out)
     contains("stdout", r.out, "storm: 0 wrong signals")
     return {int(n): (int(tid), int(made)) for n, tid, made in lines}
@@ -24,14 +24,14 @@ def account(r):
 def executed_once(r, threads):
     """The serial number of a dispatch is the width of its grid."""
     pid = r.log_pids()[0]
-    # the runtime's own have wider workgroups
+    # internal kernels have wider workgroups
     serials = [l["grid"][0] for l in r.log("dispatch", pid) if l["group"] == [1, 1, 1]]
     expected = [number << 20 | i for number, (_, made) in threads.items() for i in range(1, made + 1)]
     same_counter("serial numbers that the virtual GPU executed", serials, expected)
 
 
 def joined(r, threads):
-    """Each row is that of the thread which made the dispatch, though any thread may have handed it over."""
+    """Each row has the thread that wrote the packet, though any thread may ring the doorbell for it."""
     rows = r.rows("select d.grid_x, o.tid from rtl_dispatch d join rtl_op o using (op_id) where d.group_x = 1")
     wrong = [(grid & 0xFFFFF, tid) for grid, tid in rows if threads[grid >> 20][0] != tid]
     equal("rows of another thread than the one that made the dispatch", wrong[:5], [])
@@ -39,7 +39,7 @@ def joined(r, threads):
 
 def storm(*args, mode="standard", rtl_args=(), gpus=1, count=2000, env=None):
     if DTIF and SEEDS == 1:
-        count //= 2  # every wait of that runtime spins
+        count //= 2  # that runtime spins in every wait
     for seed in range(FIRST, FIRST + SEEDS):
         r = run(
             "storm", f"seed={seed}", f"gpus={gpus}", f"count={count}", *args, trace=RTL, gpus=gpus, timeout=200,
@@ -53,39 +53,39 @@ def storm(*args, mode="standard", rtl_args=(), gpus=1, count=2000, env=None):
 
 
 STRICT = {"VGPU_DOORBELL": "strict"}
-# a thread that has handed packets over is held up before others may
+# a thread that has submitted packets is delayed before others may submit
 STALL = {"RTL_TEST_STALL": "turn_end:1"}
 
 for name, args, options in (
     ("eight_threads_one_queue", ("threads=8", "queues=1"), {}),
     ("sixteen_threads_three_queues", ("threads=16", "queues=3"), {}),
-    ("a_ring_of_64_is_mostly_full", ("threads=8", "queues=2"), {"env": {"VGPU_KERNEL_NS": 20000}, "count": 1000}),
-    ("a_large_ring", ("threads=8", "queues=2", "size=4096"), {}),
+    ("ring_of_64_mostly_full", ("threads=8", "queues=2"), {"env": {"VGPU_KERNEL_NS": 20000}, "count": 1000}),
+    ("large_ring", ("threads=8", "queues=2", "size=4096"), {}),
     ("queues_with_one_producer", ("threads=8", "queues=2", "single=1"), {}),
-    ("queues_that_come_and_go", ("threads=8", "queues=2", "single=1", "lives=1"), {"count": 1000}),
-    ("forks_in_between", ("threads=8", "queues=2", "forks=1"), {}),
-    ("doorbells_are_taken_strictly", ("threads=8", "queues=3", "single=1", "lives=1"), {"env": STRICT}),
+    ("queues_created_and_destroyed", ("threads=8", "queues=2", "single=1", "lives=1"), {"count": 1000}),
+    ("forks", ("threads=8", "queues=2", "forks=1"), {}),
+    ("strict_doorbells", ("threads=8", "queues=3", "single=1", "lives=1"), {"env": STRICT}),
     ("overlapping_kernels", ("threads=8", "queues=3"), {"env": {"VGPU_OVERLAP": 8}}),
-    ("a_doorbell_takes_long", ("threads=8", "queues=2", "lives=1"), {"env": STALL, "count": 200}),
+    ("slow_doorbell", ("threads=8", "queues=2", "lives=1"), {"env": STALL, "count": 200}),
     ("four_gpus", ("threads=16", "queues=8", "single=1"), {"gpus": 4}),
     ("full_mode", ("threads=8", "queues=3"), {"mode": "full"}),
     ("hip_mode", ("threads=8", "queues=3"), {"mode": "hip"}),
-    ("barriers_are_recorded_too", ("threads=8", "queues=3"), {"rtl_args": ("--barriers",)}),
+    ("recorded_barriers", ("threads=8", "queues=3"), {"rtl_args": ("--barriers",)}),
     ("everything_at_once", ("threads=16", "queues=4", "single=1", "lives=1", "forks=1"), {"gpus": 2, "env": STRICT}),
 ):
     add_case(name, functools.partial(storm, *args, **options))
 
 
 @case
-def untraced_it_is_the_same():
-    """Without this a failure may be the program's."""
+def untraced_storm_runs_each_packet_once():
+    """Precondition of the other cases: the program is right without librtl."""
     for seed in range(FIRST, FIRST + SEEDS):
         r = run("storm", f"seed={seed}", "threads=16", "queues=4", "single=1", "lives=1", "forks=1", "count=1000")
         executed_once(r, account(r))
 
 
 @case
-def recording_is_switched_meanwhile():
+def switched_recording_counts_each_packet():
     for seed in range(FIRST, FIRST + SEEDS):
         r = run("storm", f"seed={seed}", "threads=8", "queues=3", f"switch={SWITCH}", trace=RTL, timeout=200,
                 rtl_args=("-q", "-m", "standard", "--trace-start", "off"),

@@ -31,7 +31,7 @@ def graphs(nodes, launches, gpus, threads, mode):
     text = r.info().lower()
     contains("rtl info", text, "complete")
     lacks("rtl info", text, "incomplete")
-    if mode == "lite":  # a packet with a signal of the program's is left out
+    if mode == "lite":  # lite mode does not time a packet that has the program's signal
         rows = r.rows(DISPATCH_SQL)
         within("dispatches that never were", [row_key(row) for row in rows], [dispatch_key(d) for d in log])
         equal("dispatches and what was left out", len(rows) + r.losses().get("lite_signal", 0), len(log))

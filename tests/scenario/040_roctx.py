@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""roctx: what the calls return, which marker an operation carries, what the trace keeps of a message."""
+"""roctx: return values, the marker that an operation carries, recorded messages."""
 from support import *
 
 
@@ -9,7 +9,7 @@ def ranges(trace=RTL, **kwargs):
 
 
 @case
-def return_values():
+def roctx_calls_return_levels_and_ids():
     r = ranges()
     lines = r.out.splitlines()
     equal(
@@ -27,7 +27,7 @@ def return_values():
 
 
 @case
-def markers_in_the_trace():
+def markers_are_recorded_with_levels():
     r = ranges()
     rows = r.rows("select kind, message, begin_ns, end_ns, level, tid, pid from rtl_marker order by begin_ns")
     named = {}
@@ -61,7 +61,7 @@ def markers_in_the_trace():
 
 
 @case
-def messages_are_kept_byte_for_byte():
+def messages_are_recorded_byte_for_byte():
     r = ranges()
     have = {row[0] for row in r.rows("select message from rtl_marker")}
     for text in (
@@ -77,7 +77,7 @@ def messages_are_kept_byte_for_byte():
 
 
 @case
-def operations_carry_the_innermost_range():
+def operations_carry_innermost_range():
     r = ranges()
     rows = r.rows(
         "select d.kernel, m.message from rtl_dispatch d left join rtl_marker m on m.marker_id = d.marker_id "
@@ -96,7 +96,7 @@ def operations_carry_the_innermost_range():
 
 
 @case
-def two_processes_have_markers_of_their_own():
+def processes_have_separate_markers():
     r = run("/bin/sh", "-c", f"'{program('ranges')}'; '{program('ranges')}'", trace=RTL)
     equal("processes", r.value("select count(distinct pid) from rtl_marker"), 2)
     wrong = r.rows(
@@ -111,8 +111,8 @@ def two_processes_have_markers_of_their_own():
 
 
 @case
-def in_a_signal_handler():
-    """Nothing breaks, levels stay right; an event inside of another event is counted."""
+def roctx_in_signal_handler_is_counted():
+    """Levels stay right; a call that interrupts another one in librtl is counted."""
     r = run("ranges", "handler", trace=RTL)
     contains("stdout", r.out, "handler: ran")
     pushes = r.value("select count(*) from rtl_marker where kind = 'push'")
@@ -122,15 +122,15 @@ def in_a_signal_handler():
 
 
 @case
-def with_the_tools_lib_alone():
-    """HSA_TOOLS_LIB loads librtl late: programs that look for roctx then find it, others don't break."""
+def tools_lib_alone_records_markers():
+    """HSA_TOOLS_LIB loads librtl late: programs that look roctx up after that find it, others run on."""
     r = ranges(trace=TOOLS)
     at_least("dispatches", r.count("rtl_dispatch"), 1)
 
 
 @case
-def preloaded_without_gpu():
-    """A program that only marks, and never uses a GPU, still has a trace."""
+def preloaded_program_without_gpu_has_markers():
+    """A program with markers and without GPU work has a trace."""
     r = run("/usr/bin/env", "python3", "-c",
             "import ctypes; l = ctypes.CDLL(None); l.roctxMarkA(b'from python'); "
             "print(l.roctxRangePushA(b'outer'), l.roctxRangePop())", trace=RTL)

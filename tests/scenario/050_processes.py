@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Children are traced, each into a spool of its own, merged without a loss; with and without rtl trace."""
+"""Child processes are traced, each into its own spool, and merged without loss; with and without rtl trace."""
 import re
 
 from support import *
@@ -17,7 +17,7 @@ def family(trace, **kwargs):
 
 
 @case
-def a_family_is_one_database():
+def process_family_becomes_one_database():
     r = family(RTL)
     exact_dispatches(r, LAUNCHER_KERNELS)
     complete(r)
@@ -33,7 +33,7 @@ def a_family_is_one_database():
 
 
 @case
-def each_process_keeps_its_rows():
+def merged_rows_belong_to_their_process():
     r = family(RTL)
     rows = dict(r.rows(
         "select o.pid, count(*) from rtl_dispatch d join rtl_op o on o.op_id = d.op_id group by o.pid"))
@@ -42,8 +42,8 @@ def each_process_keeps_its_rows():
 
 
 @case
-def merged_by_hand_it_is_the_same():
-    """rtl merge of single traces gives what rtl trace gives for the family."""
+def rtl_merge_equals_rtl_trace():
+    """rtl merge of single traces equals the database of rtl trace."""
     files = []
     logs = []
     for n in (50, 60, 70):
@@ -71,8 +71,8 @@ def merged_by_hand_it_is_the_same():
 
 
 @case
-def patterns_give_files_of_their_own():
-    """With HSA_TOOLS_LIB alone, %p keeps processes apart; the database is there when they have ended."""
+def output_pattern_gives_file_per_process():
+    """With HSA_TOOLS_LIB alone, %p gives each process a file; the database exists when they have ended."""
     r = new_tools_run("'%s' launches=41; '%s' launches=42")
     paths = sorted(glob.glob(os.path.join(r.dir, "t.*.db")))
     equal("databases", len(paths), 2)
@@ -90,8 +90,8 @@ def new_tools_run(command, output="t.%p.db"):
 
 
 @case
-def direct_mode_with_one_name():
-    """Without a pattern the second process may not overwrite the first one's database: it gets a name of its own."""
+def direct_mode_with_one_name_renames_second_file():
+    """Without a pattern the second process writes a file of another name and keeps the first one's."""
     r = new_tools_run("'%s' launches=41; '%s' launches=42", "trace.db")
     paths = sorted(glob.glob(os.path.join(r.dir, "*.db")))
     equal(f"databases ({[os.path.basename(p) for p in paths]}, stderr {r.err[-500:]!r})", len(paths), 2)
@@ -100,8 +100,8 @@ def direct_mode_with_one_name():
 
 
 @case
-def direct_mode_family():
-    """A parent without GPU work whose children have it, with HSA_TOOLS_LIB alone: a database for each."""
+def direct_mode_family_writes_database_each():
+    """A parent without GPU work, whose children have it, with HSA_TOOLS_LIB alone: a database for each child."""
     folder = new_dir("out")
     r = family(TOOLS, env={"RTL_OUTPUT": os.path.join(folder, "%p.db")})
     for pid in r.log_pids():
@@ -112,9 +112,9 @@ def direct_mode_family():
 
 
 @case
-def direct_mode_is_there_at_the_end():
+def direct_mode_database_is_whole_at_exit():
     r = run("launcher", "launches=5000", "threads=4", "copies=2", trace=TOOLS)
-    # at once: the file is whole and nothing else is left
+    # at once: the file is whole and no other file is left
     exact_dispatches(r, LAUNCHER_KERNELS)
     intact(r.db())
     left = [n for n in os.listdir(r.dir) if n not in ("stdout", "stderr", "trace.db") and not n.startswith("gpu.")]
@@ -123,7 +123,7 @@ def direct_mode_is_there_at_the_end():
 
 
 @case
-def direct_mode_formats():
+def direct_mode_writes_each_format():
     """The same database with and without rtl trace."""
     a = run("launcher", "launches=500", "copies=1", trace=RTL, env={"VGPU_CLOCK": "deterministic"})
     b = run("launcher", "launches=500", "copies=1", trace=TOOLS, env={"VGPU_CLOCK": "deterministic"})
@@ -134,7 +134,7 @@ def direct_mode_formats():
 
 
 @case
-def existing_output_is_kept():
+def existing_output_is_not_overwritten():
     folder = new_dir("keep")
     path = os.path.join(folder, "trace.db")
     with open(path, "w", encoding="ascii") as f:
@@ -151,11 +151,11 @@ def existing_output_is_kept():
 
 
 @case
-def signals_are_passed_on():
+def signals_reach_traced_program():
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2):
         p, r = start("lifecycle", "steady", "seconds=60", trace=RTL, env={"VGPU_LOG_SYNC": 1})
         wait_for_dispatches(r, 20)
-        time.sleep(0.3)  # the harvester has seen them by then
+        time.sleep(0.3)  # the harvester has read them by then
         os.kill(p.pid, number)
         finish(p, r, 15)
         ended(r, 128 + number)
@@ -163,7 +163,7 @@ def signals_are_passed_on():
 
 
 def wait_for_dispatches(r, n, seconds=30):
-    """Until the virtual GPU has logged `n` dispatches of the running program."""
+    """Waits until the virtual GPU has logged `n` dispatches of the running program."""
     deadline = time.monotonic() + seconds
     while sum(line["kind"] == "dispatch" for line in read_logs(r.dir)) < n:
         if time.monotonic() > deadline:
@@ -172,7 +172,7 @@ def wait_for_dispatches(r, n, seconds=30):
 
 
 @case
-def exit_statuses():
+def exit_status_is_that_of_program():
     for command, status in (("exit 0", 0), ("exit 17", 17), ("exit 255", 255), ("kill -9 $$", 137), ("kill -11 $$", 139)):
         r = rtl("trace", "-q", "-o", os.path.join(work_dir(), "x.db"), "--", "/bin/sh", "-c", command)
         equal(f"status of '{command}'", r.status, status)
@@ -181,8 +181,8 @@ def exit_statuses():
 
 
 @case
-def in_a_pid_namespace():
-    """What takes itself for process 1 is drained and merged when it has ended, not before."""
+def process_1_of_namespace_is_merged_after_exit():
+    """A process with pid 1 in its namespace is drained and merged after its end, not before."""
     inside = ("--pid", "--fork", "--mount-proc", "--kill-child")
     if subprocess.run(["unshare", *inside, "true"], capture_output=True, check=False).returncode:
         skip("a pid namespace can't be made here")

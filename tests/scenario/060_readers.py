@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What other programs need of the files: RPD's readers and trimmers, viewers of Chrome JSON."""
+"""The files are what other programs read: RPD's readers and trimmers, viewers of Chrome JSON."""
 import collections
 import functools
 import gzip
@@ -45,7 +45,7 @@ _traced = None
 
 
 def traced():
-    """One trace that all cases look at: two GPUs, two processes, copies, markers."""
+    """The trace that all cases share: two GPUs, two processes, copies, markers."""
     global _traced
     if _traced is None or not os.path.exists(_traced.output):
         launcher, ranges = program("launcher"), program("ranges")
@@ -55,7 +55,7 @@ def traced():
             "/bin/sh", "-c",
             f"'{launcher}' launches=600 threads=3 streams=2 devices=2 copies=3 roctx=1 ext=1 && '{ranges}'",
             trace=RTL, gpus=2)
-        # the cases share it: it outlives the folder of the one that made it
+        # shared: it stays when the case that made it ends
         shutil.move(_traced.dir, shared)
         _traced.dir, _traced.output = shared, os.path.join(shared, "trace.db")
     return _traced
@@ -66,7 +66,7 @@ def columns(r, table):
 
 
 @case
-def rpd_tables_and_views():
+def rpd_tables_and_views_have_their_columns():
     r = traced()
     for table, names in RPD_TABLES.items():
         seen = columns(r, table)
@@ -79,7 +79,7 @@ def rpd_tables_and_views():
 
 
 @case
-def our_views():
+def rtl_views_have_their_columns():
     r = traced()
     for view, names in OUR_VIEWS.items():
         seen = columns(r, view)
@@ -88,12 +88,12 @@ def our_views():
 
 
 @case
-def rpd2tracing_needs():
+def rpd2tracing_finds_what_it_queries():
     r = traced()
     at_least("rows of rocpd_api", r.count("rocpd_api"), 1)
     at_least("rows of rocpd_op", r.count("rocpd_op"), 600)
     at_least("rows of rocpd_string", r.count("rocpd_string"), 10)
-    # what it joins; a row that falls out of the join is lost without a word
+    # its join: rows without a partner would be dropped silently
     joined = r.value(
         "select count(*) from rocpd_api A join rocpd_string B on B.id = A.apiName_id "
         "join rocpd_ustring C on C.id = A.args_id")
@@ -107,11 +107,11 @@ def rpd2tracing_needs():
 
 
 @case
-def trim_tools_keep_everything():
+def trim_tools_keep_all_rows():
     r = traced()
     unlinked = r.value("select count(*) from rocpd_op where id not in (select op_id from rocpd_api_ops)")
     equal("operations that no API row is linked to", unlinked, 0)
-    # rpd_trim keeps API rows that lie in the window, and what they are linked to
+    # rpd_trim keeps API rows in the window and the operations linked to them
     lo, hi = r.rows("select min(start), max(end) from rocpd_api")[0]
     kept = r.value(
         "select count(distinct op_id) from rocpd_api_ops where api_id in "
@@ -123,7 +123,7 @@ def trim_tools_keep_everything():
 
 
 @case
-def references_hold():
+def references_lead_to_rows():
     r = traced()
     equal("foreign key check", r.rows("pragma foreign_key_check"), [])
     intact(r.db())
@@ -133,7 +133,7 @@ def references_hold():
 
 
 @case
-def values_of_operations():
+def operations_have_plausible_values():
     r = traced()
     types = dict(r.rows("select opType, count(*) from op group by opType"))
     at_least(f"KernelExecution among {types}", types.get("KernelExecution", 0), 600)
@@ -149,7 +149,7 @@ def values_of_operations():
 
 
 @case
-def views_of_rpd_agree_with_the_rows():
+def rpd_views_agree_with_rows():
     r = traced()
     for gpu, gpu_time, wall, busy in r.rows("select gpuId, GpuTime, WallTime, Busy from busy"):
         want = r.value("select sum(end - start) from rocpd_op where gpuId = ?", gpu)
@@ -172,7 +172,7 @@ def markers_are_api_rows():
 
 
 @case
-def ids_do_not_collide():
+def ids_are_unique():
     r = traced()
     pids = r.value("select count(distinct pid) from rocpd_api")
     at_least("processes", pids, 2)
@@ -215,13 +215,13 @@ def perfetto_json_is_valid():
 
 
 @case
-def perfetto_tracks():
+def perfetto_tracks_have_no_overlap():
     r = traced()
     doc, _ = json_of(r)
     events = doc["traceEvents"] if isinstance(doc, dict) else doc
     names = [e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "process_name"]
     at_least(f"tracks of GPUs among {names}", sum("GPU" in n for n in names), 2)
-    # nothing on one track overlaps without lying inside: Perfetto drops such events
+    # events on a track nest: Perfetto drops partial overlaps
     tracks = collections.defaultdict(list)
     for e in events:
         if e["ph"] == "X":
@@ -238,7 +238,7 @@ def perfetto_tracks():
 
 
 @case
-def perfetto_flows_end_where_they_begin():
+def perfetto_flows_are_paired():
     r = traced()
     doc, _ = json_of(r)
     events = doc["traceEvents"] if isinstance(doc, dict) else doc
@@ -248,7 +248,7 @@ def perfetto_flows_end_where_they_begin():
 
 
 @case
-def perfetto_gzip_and_times():
+def perfetto_gzip_has_same_times():
     r = traced()
     plain, _ = json_of(r)
     packed, path = json_of(r, "trace.json.gz")
@@ -264,7 +264,7 @@ def perfetto_gzip_and_times():
 
 
 class Folder(http.server.SimpleHTTPRequestHandler):
-    """Serves a folder to the browser, which unpacks what is packed."""
+    """Serves a folder to the browser, which decompresses .gz files."""
 
     def end_headers(self):
         if self.path.endswith(".gz"):
@@ -306,7 +306,7 @@ function tracksOf(events) {
   return tracks;
 }
 
-// Viewers nest the slices of a track; what overlaps without lying inside is dropped.
+// Viewers nest the slices of a track and drop partial overlaps.
 function dropped(slices) {
   const open = [];
   let count = 0;
@@ -321,7 +321,7 @@ function dropped(slices) {
   return count;
 }
 
-// An end of an arrow is drawn on a slice of its track that it lies in.
+// An end of an arrow binds to a slice of its track that contains it.
 function isOnSlice(tracks, e) {
   const slices = tracks.get(e.pid + "/" + e.tid) || [];
   return slices.some(s => s.ts <= e.ts + 1e-3 && e.ts <= s.ts + s.dur + 1e-3);
@@ -396,8 +396,8 @@ def seen_by_chromium(folder):
 
 
 @case
-def a_browser_reads_it():
-    """A page in Chromium loads the JSON, plain and packed, as a viewer does; its counts are those of the database."""
+def chromium_loads_chrome_json():
+    """A page in Chromium loads the JSON, plain and compressed, as a viewer does; its counts equal the database's."""
     r = traced()
     for name in ("trace.json", "trace.json.gz"):
         json_of(r, name)

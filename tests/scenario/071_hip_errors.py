@@ -50,7 +50,7 @@ def errors(way, **env):
         return
     calls = read_account(r)
     if way == "callback":
-        calls = callback_calls(r, told_calls(calls))
+        calls = callback_calls(r, named_by_callbacks(calls))
     matched = same_calls(r, calls, statuses=way != "callback")
     if way == "callback":
         # they don't tell the status, which is then the last error

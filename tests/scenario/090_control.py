@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""--trace-start: the program says what of it is recorded. What it leaves out is counted, and is no loss."""
+"""--trace-start: the program switches recording. Suppressed events are counted, and are not losses."""
 from support import *
 
 SKIPPED = "paused"
@@ -24,7 +24,7 @@ def markers(r):
 
 
 def everything(r):
-    """Rows of what may be left out, and what was."""
+    """Rows that can be suppressed, plus the count of those that were."""
     rows = sum(r.count(t) for t in ("rtl_dispatch", "rtl_copy", "rtl_api", "rtl_marker"))
     return rows + r.losses().get(SKIPPED, 0)
 
@@ -37,7 +37,7 @@ def complete(r):
 
 
 @case
-def off_records_between_start_and_stop_alone():
+def trace_start_off_records_between_start_and_stop():
     r = control("off", "launches=10", "rounds=3", more=("--fail-on-loss",))
     equal("kernels", kernels(r), {"control_on": 36})
     equal("markers", markers(r), ["mark on"] * 3 + ["pushed on"] * 3 + ["started on"] * 3)
@@ -48,19 +48,19 @@ def off_records_between_start_and_stop_alone():
 
 
 @case
-def what_is_left_out_is_counted():
+def suppressed_events_are_counted():
     whole = control(None, "launches=7", "rounds=2")
     equal("reasons of the whole trace", whole.losses(), {})
     equal("kernels of the whole trace", kernels(whole), {"control_on": 18, "control_off": 28})
     r = control("off", "launches=7", "rounds=2")
-    at_least("left out", r.losses()[SKIPPED], 28)
-    equal("recorded and left out", everything(r), everything(whole))
+    at_least("suppressed", r.losses()[SKIPPED], 28)
+    equal("recorded and suppressed", everything(r), everything(whole))
     complete(r)
 
 
 @case
-def on_records_the_whole_program():
-    """The default; the program's starts and stops change nothing, nor do those of HIP's profiler."""
+def trace_start_on_records_whole_program():
+    """The default: starts and stops by the program or by HIP's profiler calls change nothing."""
     for start in (None, "on", "always"):
         for by in ("roctracer", "profiler"):
             r = control(start, "launches=5", "rounds=2", f"by={by}")
@@ -69,7 +69,7 @@ def on_records_the_whole_program():
 
 
 @case
-def hip_profiler_start_and_stop_do_the_same():
+def hip_profiler_calls_switch_recording():
     r = control("off", "by=profiler", "launches=10", "rounds=2")
     equal("kernels", kernels(r), {"control_on": 24})
     equal("the call that starts is recorded", r.count("rtl_api", "name = 'hipProfilerStart'"), 2)
@@ -77,7 +77,7 @@ def hip_profiler_start_and_stop_do_the_same():
 
 
 @case
-def the_variable_is_the_same():
+def variable_sets_default_of_option():
     r = control(None, "launches=10", env={"RTL_TRACE_START": "off"})
     equal("kernels", kernels(r), {"control_on": 12})
     r = control("always", "launches=10", env={"RTL_TRACE_START": "off"})
@@ -85,8 +85,8 @@ def the_variable_is_the_same():
 
 
 @case
-def every_operation_has_its_call_kernel_and_time():
-    # so slow that the last ones complete when recording has stopped
+def recorded_operations_have_call_kernel_and_time():
+    # slow: the last kernels complete after recording has stopped
     r = control("off", "launches=3", env={"VGPU_KERNEL_NS": 30000000})
     log = {(l["begin"], l["end"]) for l in r.log("dispatch")}
     seen = r.rows("select begin_ticks, end_ticks from rtl_dispatch where not flags & 32")
@@ -100,7 +100,7 @@ def every_operation_has_its_call_kernel_and_time():
 
 
 @case
-def ranges_across_the_switch():
+def range_opened_before_start_is_not_carried():
     r = control("off", "launches=10")
     rows = r.rows("select message, begin_ns, end_ns, marker_id, kind from rtl_marker")
     ends = {row[0]: row for row in rows}
@@ -108,24 +108,24 @@ def ranges_across_the_switch():
     for name, kind in (("pushed on", "push"), ("started on", "start")):
         equal(f"kind of {name!r}", ends[name][4], kind)
         at_least(f"end of {name!r}, which came after the stop", ends[name][2], last_call)
-    # of a range that was opened before the start nothing is known
+    # a range opened before the start is not recorded
     of = dict(r.rows("select group_x, max(marker_id) from rtl_dispatch where not flags & 32 group by 1"))
     equal("marker in a range that was opened before", of[32] or 0, 0)
     equal("marker in a range of the recording", of[64], ends["pushed on"][3])
 
 
 @case
-def without_calls():
-    """Kernels and copies alone."""
+def standard_mode_counts_suppressed_operations():
+    """Without API calls: kernels and copies alone."""
     whole = control(None, "launches=30", mode="standard")
     r = control("off", "launches=30", mode="standard")
     equal("kernels", kernels(r), {"control_on": 32})
-    equal("recorded and left out", everything(r), everything(whole))
+    equal("recorded and suppressed", everything(r), everything(whole))
     complete(r)
 
 
 @case
-def hsa_calls_are_left_out_too():
+def hsa_calls_are_suppressed():
     r = control("off", "launches=10", more=("--hsa",))
     equal("kernels", kernels(r), {"control_on": 12})
     first = r.value("select min(begin_ns) from rtl_api where domain = 'hip'")
@@ -135,7 +135,7 @@ def hsa_calls_are_left_out_too():
 
 
 @case
-def by_the_runtimes_callbacks():
+def hip_callbacks_are_suppressed():
     r = control("off", "launches=10", env={"RTL_HIP_BACKEND": "callback"})
     equal("kernels", kernels(r), {"control_on": 12})
     equal("launches", r.count("rtl_api", "name = 'hipLaunchKernel'"), 12)
@@ -143,36 +143,36 @@ def by_the_runtimes_callbacks():
 
 
 @case
-def another_tool_gets_what_the_trace_leaves_out():
-    """libroctracer64 is not stopped: it tells its program of every call and copy, and the trace has none."""
+def roctracer_client_receives_suppressed_events():
+    """libroctracer64 still reports every call and copy to its client; the trace has none."""
     path, env = os.path.join(PROGRAMS, "hsa_client"), {"HSA_TOOLS_LIB": os.path.join(BUILD, "lib/libroctracer64.so.4")}
     if not os.path.exists(path):
         skip("hsa_client was not built: hipcc is not installed")
     whole = run(path, trace=RTL, env=env)
     r = run(path, trace=RTL, env={"RTL_TRACE_START": "off", **env}, rtl_args=("-q", "--fail-on-loss"))
-    told = lambda x: [l for l in x.out.splitlines() if "0x" not in l]
-    equal("what the tool was told", told(r), told(whole))
-    contains("what the tool was told", r.out, "copies 2 ")
+    reports = lambda x: [l for l in x.out.splitlines() if "0x" not in l]
+    equal("reports to the client", reports(r), reports(whole))
+    contains("reports to the client", r.out, "copies 2 ")
     equal("recorded", [r.count(t) for t in ("rtl_dispatch", "rtl_copy", "rtl_api", "rtl_marker")], [0] * 4)
-    equal("left out", r.losses()[SKIPPED], everything(whole))
+    equal("suppressed", r.losses()[SKIPPED], everything(whole))
     complete(r)
 
 
 @case
-def never_started():
+def never_started_trace_is_empty():
     r = run("launcher", "launches=50", trace=RTL, rtl_args=("-q", "--trace-start", "off", "--fail-on-loss"))
     equal("dispatches", r.count("rtl_dispatch"), 0)
-    at_least("left out", r.losses()[SKIPPED], 50)
+    at_least("suppressed", r.losses()[SKIPPED], 50)
     complete(r)
     run("launcher", "launches=50", trace=RTL, status=122,
         rtl_args=("-q", "--trace-start", "off", "--fail-on-empty"))
 
 
 @case
-def threads_that_switch_in_no_order():
+def racing_switches_count_each_event():
     whole = control(None, "threads=8", "launches=500", mode="standard")
     r = control("off", "threads=8", "launches=500", mode="standard", timeout=120)
-    equal("recorded and left out", everything(r), everything(whole))
+    equal("recorded and suppressed", everything(r), everything(whole))
     recorded = kernels(r)["control_on"]
     at_least("recorded", recorded, 1)
     at_most("recorded", recorded, 3999)
@@ -185,11 +185,11 @@ def threads_that_switch_in_no_order():
 
 
 @case
-def threads_with_their_calls():
+def racing_switches_keep_calls_of_kernels():
     r = control("off", "threads=8", "launches=500", timeout=120)
     recorded = kernels(r)["control_on"]
     launches = r.count("rtl_api", "name = 'hipLaunchKernel'")
-    # a call that began before a start may submit after it
+    # a call that begins before a start may submit after it
     orphans = r.count("rtl_dispatch", "correlation_id not in (select correlation_id from rtl_api)")
     equal("kernels that no recorded call launched, beyond those", recorded - orphans, launches)
     complete(r)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""rocprof's CSV files of real traces: their columns, and their rows as SQL on the database has them."""
+"""rocprof's CSV files of real traces: columns, and rows equal to SQL on the database."""
 import csv
 
 from support import *
@@ -40,7 +40,7 @@ def read(path):
 
 
 def convert(r, *options, out="csv/"):
-    """{table: rows} of the files; their first lines must be the tables' columns."""
+    """{table: rows} of the files; checks that their first lines are the tables' columns."""
     done = r.rtl("convert", r.output, "-f", "csv", "-o", out, *options)
     ended(done, 0)
     tables = {}
@@ -59,7 +59,7 @@ def traced(gpus=2):
 
 
 def expected_stats(r, sql):
-    """As rocprof has them: name, calls, sum, whole mean, share, the longest sum first."""
+    """As rocprof prints them: name, calls, sum, integer mean, share; the longest sum first."""
     groups = r.rows(f"select name, count(*), sum(ns) from ({sql}) group by 1")
     total = sum(g[2] for g in groups)
     groups.sort(key=lambda g: (-g[2], -g[1], g[0]))
@@ -67,7 +67,7 @@ def expected_stats(r, sql):
 
 
 @case
-def statistics_are_those_of_the_database():
+def csv_statistics_equal_database():
     r, tables = traced()
     sql = {
         "stats": f"select kernel as name, end_ns - begin_ns as ns from rtl_dispatch where {OF_KERNELS}",
@@ -80,7 +80,7 @@ def statistics_are_those_of_the_database():
 
 
 @case
-def traces_are_those_of_the_database():
+def csv_traces_equal_database():
     r, tables = traced()
     numbers = lambda rows, *columns: [tuple(int(row[c]) for c in columns) for row in rows]
     dispatches = r.rows(f"""select begin_ns, end_ns, correlation_id, queue, grid_x, grid_y, grid_z, group_x, group_y,
@@ -104,7 +104,7 @@ def traces_are_those_of_the_database():
 
 
 @case
-def a_raw_trace_gives_the_same():
+def csv_of_raw_trace_equals_database():
     r = run(built("control"), "launches=10", trace=RTL, rtl_args=("-q", "--keep-spool"))
     spools = glob.glob(os.path.join(r.dir, "trace.db.spool", "**", "*.rtl"), recursive=True)
     equal("raw traces", len(spools), 1)
@@ -117,7 +117,7 @@ def a_raw_trace_gives_the_same():
 
 
 @case
-def the_specifications_example():
+def specification_example_has_controlled_calls_alone():
     """Tracing control: only what is between start and stop is in hip_stats.csv."""
     r = run(built("matrix_transpose"), "control", 10, trace=RTL, env={"VGPU_EXEC": "on"}, timeout=120,
             rtl_args=("-q", "--trace-start", "off"))
@@ -134,7 +134,7 @@ def the_specifications_example():
 
 
 @case
-def rtl_summary_prints_the_same_tables():
+def rtl_summary_equals_csv_tables():
     r, _ = traced(gpus=1)
     for options, name in (((), "stats"), (("--by", "copy"), "copy_stats"),
                           (("--by", "api", "--domain", "hip"), "hip_stats"),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The ways in: HSA_TOOLS_LIB, rocprofiler-register, both, beside AMD's SDK; what rtl chooses and says."""
+"""The ways into the runtime: HSA_TOOLS_LIB, rocprofiler-register, both, beside AMD's SDK; what rtl selects and reports."""
 from support import *
 
 PLAY = os.path.join(BUILD, "tests", "libplayregister.so")
@@ -19,7 +19,7 @@ def launcher(trace, rtl_args=("-q", "-m", "standard"), **env):
 
 
 def played(name):
-    """A file for what was said, and what it holds."""
+    """A path for the log of playregister.c, and a function that returns its lines."""
     path = os.path.join(new_dir("play"), name)
 
     def said():
@@ -30,15 +30,15 @@ def played(name):
 
 
 @case
-def by_register_alone():
+def register_alone_traces_each_dispatch():
     log, said = played("log")
     launcher(TOOLS, HSA_TOOLS_LIB=PLAY, ROCPROFILER_REGISTER_LIBRARY=LIBRTL, PLAY_LOG=log)
     equal("what register saw", said(), ["taken hsa"])
 
 
 @case
-def by_register_and_as_a_tool_is_once():
-    """In both orders; tables of other libraries, and one that comes again, change nothing."""
+def register_and_tools_lib_trace_once():
+    """In both orders; tables of other libraries, and a table that is registered twice, change nothing."""
     for tools in (f"{PLAY} {LIBRTL}", f"{LIBRTL} {PLAY}"):
         log, said = played("log")
         launcher(
@@ -48,37 +48,37 @@ def by_register_and_as_a_tool_is_once():
 
 
 @case
-def beside_the_sdk():
-    """librtl is preloaded and found first: the SDK's function gets what ours got, and its answer counts."""
+def preloaded_librtl_passes_register_on_to_sdk():
+    """A preloaded librtl is found first: it passes the tables on to the SDK's function and returns its result."""
     log, said = played("log")
     launcher(TOOLS, HSA_TOOLS_LIB=PLAY, LD_PRELOAD=f"{LIBRTL} {PLAY}", PLAY_LOG=log)
     equal("what register and the SDK saw", said(), ["sdk hsa", "refused hsa"])
 
 
 @case
-def rtl_trace_by_register():
+def rtl_trace_with_register_traces_each_dispatch():
     log, said = played("log")
     launcher(RTL, RTL_WAY="register", HSA_TOOLS_LIB=PLAY, PLAY_LOG=log)
     equal("what register saw", said(), ["taken hsa"])
 
 
 def environment(**env):
-    """What a traced program finds."""
+    """The environment of a traced program, and the run."""
     r = run("/usr/bin/env", trace=RTL, rtl_args=(), env=env)
     return dict(line.split("=", 1) for line in r.out.splitlines() if "=" in line), r
 
 
 @case
-def rtl_trace_chooses_what_the_runtime_needs():
+def rtl_trace_sets_variables_for_runtime():
     names = ("HSA_TOOLS_ROCPROFILER_V1_TOOLS", "ROCPROFILER_REGISTER_LIBRARY", "ROC_AQL_QUEUE_SIZE")
     for env, want in (
         ({}, ("1", None, None)),
-        # a runtime that gives its tables to one alone
+        # a runtime that gives its tables to one tool alone
         ({"LD_LIBRARY_PATH": ONE}, ("1", LIBRTL, None)),
         ({"LD_LIBRARY_PATH": ONE, "RTL_WAY": "tools"}, ("1", None, None)),
         ({"LD_LIBRARY_PATH": ONE, "ROCPROFILER_REGISTER_LIBRARY": "/theirs.so"}, ("1", "/theirs.so", None)),
         ({"RTL_WAY": "register", "HSA_TOOLS_ROCPROFILER_V1_TOOLS": "0"}, ("0", LIBRTL, None)),
-        # one whose intercept queues are faulty: nothing is worked around, for none is made
+        # one whose intercept queues are faulty: no work-around is needed, since librtl creates none
         ({"LD_LIBRARY_PATH": FAULTY}, ("1", None, None)),
         ({"LD_LIBRARY_PATH": FAULTY, "ROC_AQL_QUEUE_SIZE": "256"}, ("1", None, "256")),
     ):
@@ -88,11 +88,11 @@ def rtl_trace_chooses_what_the_runtime_needs():
 
 
 @case
-def queues_are_intercepted_where_that_is_asked_for_and_safe():
+def intercept_queues_are_refused_on_faulty_runtime():
     r = launcher(RTL, ("-m", "standard"), RTL_QUEUES="intercept")
     refused = "RTL_QUEUES=intercept: not with this runtime (build id "
     # ROCr 7.2.4's intercept queues overrun a buffer
-    equal("told that it is not done", refused in r.err, DTIF)
+    equal("message that intercept queues are refused", refused in r.err, DTIF)
 
 
 def doctor(**env):
@@ -100,14 +100,14 @@ def doctor(**env):
 
 
 def queues_line(**env):
-    """What doctor says of queues."""
+    """The line of rtl doctor about queues."""
     lines = [line for line in doctor(**env).splitlines() if " queues: " in line]
     equal("lines on queues", len(lines), 1)
     return lines[0]
 
 
 @case
-def doctor_says_which_way_and_why():
+def doctor_reports_way_in_and_reason():
     for env, want in (
         ({}, "ok       way in: HSA_TOOLS_LIB: this HSA runtime does not support rocprofiler-register"),
         ({"LD_LIBRARY_PATH": FAULTY}, "ok       way in: HSA_TOOLS_LIB, with HSA_TOOLS_ROCPROFILER_V1_TOOLS=1"),
@@ -120,7 +120,7 @@ def doctor_says_which_way_and_why():
 
 
 @case
-def doctor_says_how_queues_are_seen():
+def doctor_reports_interposed_queues():
     said = "queues: interposed: programs keep their own queues"
     faulty = "this HSA runtime's intercept queues are faulty: its intercept queues hand over batches"
     for folder in (FAULTY, ONE, TEN):
@@ -132,7 +132,7 @@ def doctor_says_how_queues_are_seen():
 
 
 @case
-def doctor_says_what_becomes_of_intercept_queues():
+def doctor_reports_requested_intercept_queues():
     for folder in (ONE, TEN):
         line = queues_line(LD_LIBRARY_PATH=folder, RTL_QUEUES="intercept")
         contains(folder, line, "queues: intercepted by the runtime (RTL_QUEUES=intercept)")

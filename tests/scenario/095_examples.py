@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The examples of examples/ print right results under every mode of rtl trace, and all that they did is in the trace.
+"""The examples of examples/ print right results in every mode of rtl trace, and all their operations are in the trace.
 
 A selection of compilers' levels and numbers of GPUs for each mode; RTL_TEST_LONG=1 makes it all of them.
 """

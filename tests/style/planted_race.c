@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* planted_race.c - what the analysis of locking has to find: the data is read without its lock */
+/* planted_race.c - reads data without its lock, which the analysis of locking must find */
 #include "base/lock.h"
 
 int planted_race(void);

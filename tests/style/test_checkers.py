@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""test_checkers.py - the checkers of tools/ find what they are there to find, and nothing else"""
+"""test_checkers.py - the checkers of tools/ find the planted errors and report no others"""
 import contextlib
 import io
 import os
@@ -32,7 +32,7 @@ SPDX = "/* SPDX-License-Identifier: MIT */\n"
 
 
 class Tree(unittest.TestCase):
-    """Each test has a tree of its own."""
+    """Each test has its own tree."""
 
     def setUp(self):
         self.tmp = tempfile.TemporaryDirectory()
@@ -66,7 +66,7 @@ class Functions(unittest.TestCase):
         text = "int a(void)\n{\n\treturn 0;\n}\n\nstatic const char *\nb(int x,\n  int y)\n{\n}\n"
         self.assertEqual(self.names(text), [("a", False, 4), ("b", True, 5)])
 
-    def test_data_types_and_prototypes_are_none(self):
+    def test_data_types_and_prototypes_are_no_heads(self):
         text = ("struct s { int (*f)(void); };\nint p(void);\nstatic struct s t[] = { { p }, };\n"
                 "enum e { A, B };\n")
         self.assertEqual(self.names(text), [])
@@ -171,17 +171,17 @@ class Layers(Tree):
         self.put("lib/librtl/entry.c", '#include "source/hsa/queue.c"\n')
         self.found(check_layers.check)
 
-    def test_base_knows_nothing(self):
+    def test_base_includes_no_module(self):
         self.put("src/event/bus.h", "")
         self.put("src/base/log.c", '#include "event/bus.h"\n')
         self.found(check_layers.check, "src/base/log.c:1", "src/event/bus.h")
 
-    def test_sources_do_not_know_each_other(self):
+    def test_source_including_source_is_refused(self):
         self.put("src/source/hip/wrap.h", "")
         self.put("src/source/hsa/queue.c", '#include "source/hip/wrap.h"\n')
         self.found(check_layers.check, "src/source/hsa/", "wrap.h")
 
-    def test_source_does_not_know_a_sink(self):
+    def test_source_including_sink_is_refused(self):
         self.put("src/sink/recorder/spool.h", "")
         self.put("src/source/hsa/queue.c", '#include "sink/recorder/spool.h"\n')
         self.found(check_layers.check, "spool.h")
@@ -247,7 +247,7 @@ class Others(Tree):
         self.put("src/event/bus.c", "void f(void)\n{\n\texit(1);\n}\n")
         self.found(check_banned.check, "bus.c:3", "exit")
 
-    def test_heap_is_not_for_librtl(self):
+    def test_heap_is_banned_in_librtl(self):
         code = "void f(void)\n{\n\tfree(p);\n}\n"
         for name in ("src/cli/main.c", "lib/libroctracer64/pool.c", "src/base/alloc.c"):
             self.put(name, code)
@@ -263,7 +263,7 @@ class Others(Tree):
         self.put("src/cli/main.c", "void f(void)\n{\n\tassert(x == 1);\n\tassert(x = 1);\n}\n")
         self.found(check_banned.check, "main.c:4")
 
-    def test_dlopen_wants_a_reason(self):
+    def test_dlopen_needs_a_reason(self):
         self.put("src/event/a.c", "void f(void)\n{\n\tdlopen(n, RTLD_NOLOAD);\n}\n")
         self.found(check_banned.check)
         self.put("src/event/b.c", "void f(void)\n{\n\tdlopen(n, RTLD_NOW);\n}\n")
@@ -298,7 +298,7 @@ class Others(Tree):
         self.put("src/base/ring.c", SPDX + "/* log.c - copied */\n")
         self.found(check_comments.check, "ring.c:2")
 
-    def test_nothing_is_left_to_do(self):
+    def test_todo_comments_are_refused(self):
         self.put("src/base/log.c", SPDX + "/* log.c - says things */\n/* TO" "DO: more */\n")
         self.found(check_comments.check, "log.c:3")
 
@@ -365,7 +365,7 @@ class Tidy(Tree):
             self.put(".clang-tidy", f.read())
         return check_tidy.findings(os.path.join(rtl_tree.ROOT, "a.c"), "--")
 
-    def test_mistakes_that_compile(self):
+    def test_mistakes_that_compile_are_found(self):
         for code, name in (("\tif (strcmp(a, b))\n\t\treturn 1;\n\treturn 0;\n", "suspicious-string-compare"),
                            ("\treturn a == a && b;\n", "redundant-expression"),
                            ("\tunsigned char i;\n\tint n = 300;\n\tfor (i = 0; i < n; i++)\n\t\ta++;\n\treturn *a;\n",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* db.c - questions to a database, for tests */
+/* db.c - queries of a database, for tests */
 #include "support/db.h"
 
 #include <sqlite3.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* db.h - questions to a database, for tests; an error in SQL ends the test */
+/* db.h - queries of a database, for tests; an error in SQL ends the test */
 #ifndef RTL_SUPPORT_DB_H
 #define RTL_SUPPORT_DB_H
 
@@ -12,8 +12,7 @@ const char *db_text(const char *path, const char *sql);
 /* Runs statements that change the file. */
 void db_exec(const char *path, const char *sql);
 
-/* A file as RPD's oldest tracers write it, neither streams nor processes nor clocks, and what statements put
- * into it. */
+/* A database as RPD's oldest tracers write it, without streams, processes and clocks; filled by `statements`. */
 void db_make_rpd(const char *path, const char *sql);
 
 #endif

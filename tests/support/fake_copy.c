@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fake_copy.c - the fake runtime's copies, and the times that it tells of signals
+/* fake_copy.c - the fake runtime's copies, and the times that it returns for signals
  *
  * Threads: any.
  */
@@ -57,7 +57,7 @@ static hsa_status_t real_on_engine(void *dst, hsa_agent_t dst_agent, const void 
 	return real_async_copy(dst, dst_agent, src, src_agent, size, nr, deps, s);
 }
 
-/* Each operation on its own, up to one that is refused (fake.refuse_op). */
+/* Each operation separately, up to the refused one (fake.refuse_op). */
 static hsa_status_t real_batch(const void *ops, uint32_t n, uint32_t nr_deps,
 			       const hsa_signal_t *deps)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fake_hiprtc.c - a libhiprtc as HIP 7 has it beside libamdhip64; for test_hip.c and given_rtc.c */
+/* fake_hiprtc.c - libhiprtc, as HIP 7 has it beside libamdhip64; for test_hip.c and given_rtc.c */
 
 #pragma GCC visibility push(default)
 
@@ -16,13 +16,13 @@ static int version(int *major, int *minor)
 
 int hiprtcVersion(int *major, int *minor) __attribute__((alias("version")));
 
-/* As a library calls it that is linked with this one: whoever comes first in the loader's order. */
+/* Calls it as a linked library does: the first definition in the loader's order. */
 int fake_hiprtc_version(int *major, int *minor)
 {
 	return hiprtcVersion(major, minor);
 }
 
-/* Its own function. */
+/* The address of this library's definition. */
 int (*fake_hiprtc_address(void))(int *, int *)
 {
 	return version;

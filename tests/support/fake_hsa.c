@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fake_hsa.c - a runtime without a GPU: its tables, agents, code objects, and the upkeep of what is tested */
+/* fake_hsa.c - a runtime without a GPU: tables, agents, code objects, ticks of the source under test */
 #include "support/fake_hsa.h"
 
 #include <stdio.h>
@@ -214,7 +214,7 @@ void *fake_stranger(unsigned index)
 	return (void *)(uintptr_t)(FIRST_STRANGER + 16 * index);
 }
 
-/* From 5.6 on two were put in front of the 17th. */
+/* 5.6 inserted two functions before the 17th. */
 void fake_fill_amd(unsigned nr, unsigned index, void *fn)
 {
 	fake.amd.entry[index >= 16 && nr >= 55 ? index + 2 : index] = fn;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* fake_hsa.h - a runtime without a GPU, for tests of source/hsa
  *
- * It builds API tables of any layout, hands them to table_take(), and is then called by the source
- * in place of the runtime. Its GPU does nothing by itself: a test steps it, packet by packet, or
- * lets threads do so. What it checks all the time, ending the test:
- *   - on an interposed queue: each ring of the doorbell names the last packet before the write index, never goes
- *     back, never names more than the ring holds, and every packet that it announces is valid; the GPU takes
- *     packets up to the doorbell's value alone, and writes INVALID before it advances the read index
+ * It builds API tables of any layout, passes them to table_take(), and is then called by the source
+ * in place of the runtime. Its GPU does nothing by itself: a test or its threads step it, packet by
+ * packet. It checks at all times, and ends the test otherwise:
+ *   - on an interposed queue: each doorbell value is the last packet before the write index, never decreases,
+ *     never exceeds the ring, and every packet that it announces is valid; the GPU takes packets up to
+ *     the doorbell's value alone, and writes INVALID before it advances the read index
  *     (`lax` switches this off for one queue),
  *   - on an intercepted queue: the writer is called exactly once for each callback (never for a dead queue), and
  *     the hardware's ring never overflows, unless `fake.staging` (runtimes that batch have a buffer behind it),
- *   - the handle of a counted queue is used for the runtime's functions alone, and not after its release,
- *   - a signal that is destroyed is ours to destroy, and was not destroyed before.
+ *   - the handle of a counted queue is passed to the runtime's functions alone, and not after its release,
+ *   - a destroyed signal belongs to librtl, and was not destroyed before.
  *
- * A dispatch carries an id of the test in grid_size_x. Its ticks follow from the id, so that an
- * event can be checked against the dispatch that it claims to be.
+ * A dispatch has its id in grid_size_x. Its ticks are a function of the id, so that a test can
+ * compare an event with its dispatch.
  *
  * fake_queue.c has queues and the GPU, fake_signal.c signals, fake_copy.c copies, fake_hsa.c the rest.
  */
@@ -48,13 +48,13 @@ union fake_packet {
 };
 
 enum fake_kind {
-	FAKE_UNKNOWN,	  /* a test's own, which no function made */
+	FAKE_UNKNOWN,	  /* created by a test, by no function */
 	FAKE_PLAIN,	  /* the program has the hardware's ring */
 	FAKE_INTERCEPTED, /* the hardware's ring is behind it */
 	FAKE_INTERNAL,	  /* the runtime's own */
 };
 
-/* A store to the doorbell that reached the runtime: by which of its functions. */
+/* A store to the doorbell that reached the runtime, and the function. */
 struct fake_ring {
 	int64_t value;
 	enum hsa_core_id how;
@@ -73,12 +73,12 @@ struct fake_queue {
 		*read; /* of the hardware's ring; a plain queue's are those in `amd` */
 	_Atomic uint64_t hw_write, hw_read;
 	/* FAKE_PLAIN */
-	_Atomic uint64_t announced; /* by the doorbell: packets before this */
+	_Atomic uint64_t announced; /* packets before this, by the doorbell */
 	_Atomic uint64_t nr_rings;
 	struct fake_ring rings[FAKE_NR_RINGS]; /* by number, in a circle */
 	bool lax;			       /* the doorbell's values are not checked */
 	bool is_ours;			       /* librtl made it for itself */
-	uint32_t nr_refs;		       /* a cooperative queue: how often it was given out */
+	uint32_t nr_refs;		       /* a cooperative queue: number of handles */
 	/* FAKE_INTERCEPTED */
 	uint64_t user_index;
 	hsa_amd_queue_intercept_handler handler;
@@ -89,7 +89,7 @@ struct fake_queue {
 	void (*error)(hsa_status_t status, hsa_queue_t *source, void *data);
 	void *error_data;
 	_Atomic bool profiled, destroyed, dead;
-	pthread_mutex_t gpu; /* who runs a queue of librtl's own */
+	pthread_mutex_t gpu; /* held by the thread that runs a queue of librtl's */
 };
 
 /* As hsa_amd_queue_create_desc_t of ROCm 10. */
@@ -105,7 +105,7 @@ struct fake_desc {
 };
 _Static_assert(sizeof(struct fake_desc) == 96, "as in hsa_ext_amd.h");
 
-/* As hsa_amd_memory_copy_op_t of ROCm 10; its earlier form ends behind `other_size`. */
+/* As hsa_amd_memory_copy_op_t of ROCm 10; its earlier form ends after `other_size`. */
 struct fake_op {
 	uint16_t version, type, nr_entries, traffic_class;
 	hsa_signal_t completion_signal;
@@ -130,13 +130,13 @@ struct fake_hsa {
 	bool refuse_intercept;	  /* hsa_amd_queue_intercept_create fails */
 	bool refuse_register;	  /* hsa_amd_queue_intercept_register fails */
 	bool refuse_destroy;	  /* hsa_queue_destroy and hsa_amd_counted_queue_release fail */
-	bool refuse_ours;	  /* librtl can make no queue of its own */
-	bool hold_ours;		  /* the GPU leaves librtl's own queues alone */
+	bool refuse_ours;	  /* librtl cannot create queues */
+	bool hold_ours;		  /* the GPU does not run librtl's queues */
 	bool soft;		  /* hsa_queue_create makes queues with an ordinary doorbell */
-	bool in_device;		  /* hsa_amd_pointer_info says so of every ring */
+	bool in_device;		  /* hsa_amd_pointer_info returns that for every ring */
 	struct fake_queue *reuse; /* the next queue gets the memory of this one */
 	uint32_t refuse_desc;	  /* 1 + the descriptor that hsa_amd_queue_create refuses */
-	bool refuse_descs;	  /* it refuses the call, and looks at no descriptor */
+	bool refuse_descs;	  /* it refuses the call and reads no descriptor */
 	size_t desc_size;	  /* of its descriptors; 0: 96, as version 1 has it */
 	size_t batch_stride;	  /* bytes of a batch copy's operation; 0: 128 */
 	uint32_t refuse_op;	  /* 1 + the operation at which a batch copy fails */
@@ -147,18 +147,18 @@ struct fake_hsa {
 	_Atomic bool inverted;	  /* it writes end before begin */
 	_Atomic uint64_t no_signal_after; /* signal creation fails from this count on; 0: never */
 	void (*in_copy)(void);		  /* runs inside of the real async copy call */
-	/* runs at the end of the real hsa_queue_destroy, of a queue that is the program's */
+	/* runs at the end of the real hsa_queue_destroy of a program's queue */
 	void (*in_destroy)(struct fake_queue *q);
-	/* runs inside of the real functions that load and store write indices, and sees their handle */
+	/* runs inside of the real functions that load and store write indices, with their handle */
 	void (*in_index)(const hsa_queue_t *handle);
 	/* runs inside of the real hsa_amd_counted_queue_acquire, before it returns */
 	void (*in_acquire)(void);
 	/* counted */
 	_Atomic uint64_t nr_signals_made, nr_signals_destroyed, nr_async_handlers;
-	_Atomic uint64_t nr_early_times;  /* copy times asked for before they were there */
+	_Atomic uint64_t nr_early_times;  /* requests for copy times before completion */
 	_Atomic uint64_t nr_plain_queues; /* made by hsa_queue_create for the program */
 	_Atomic uint64_t nr_own_queues;	  /* made by it for librtl, and not destroyed */
-	_Atomic uint64_t nr_acquired;	  /* handles of counted queues that are out */
+	_Atomic uint64_t nr_acquired;	  /* handles of counted queues that are not released */
 	/* the runtime's own queue, when fake_internal_queue() made one */
 	struct fake_queue *internal;
 	/* the hardware queue behind all counted ones, and the cooperative one, when they were made */
@@ -183,12 +183,12 @@ extern struct fake_hsa fake;
 void fake_open(const char *mode, unsigned nr_amd);
 /* The same with RTL_QUEUES=intercept. */
 void fake_open_intercept(const char *mode, unsigned nr_amd);
-/* As fake_open(), with the life thread, which harvests by itself then. */
+/* As fake_open(), with the life thread, which then harvests. */
 void fake_open_live(const char *mode, unsigned nr_amd);
 /* Only the parts: for tests of how tables are taken. */
 void fake_setup(const char *mode);
 void fake_build_tables(unsigned nr_amd);
-/* What an entry holds that no fake function is in. */
+/* The value of an entry without a fake function. */
 void *fake_stranger(unsigned index);
 
 /* FAKE_CALL(core, queue_destroy)(q): a function of the tables as they are now. */
@@ -201,7 +201,7 @@ void *fake_stranger(unsigned index);
 
 hsa_agent_t fake_agent(unsigned index);
 
-/* ---- what the program does ---- */
+/* ---- the program ---- */
 
 struct fake_queue *fake_queue_create(uint32_t size); /* on agent 1 */
 void fake_queue_destroy(struct fake_queue *q);
@@ -222,8 +222,8 @@ void fake_ring(struct fake_queue *q, uint64_t value);
 union fake_packet fake_dispatch(uint32_t id, hsa_signal_t completion);
 union fake_packet fake_ext_dispatch(uint32_t id, hsa_signal_t completion);
 union fake_packet fake_barrier(hsa_signal_t dep, hsa_signal_t completion);
-/* Reserves, writes and announces `n` packets with one doorbell: of an intercepted queue one callback. Waits for slots
- * to become free, after a doorbell for what is there. */
+/* Reserves, writes and announces `n` packets with one doorbell (an intercepted queue: one callback). When no slot is
+ * free it rings for the packets so far and waits. */
 void fake_submit(struct fake_queue *q, const union fake_packet *packets, uint64_t n);
 void fake_submit_dispatch(struct fake_queue *q, uint32_t id);
 
@@ -234,28 +234,28 @@ hsa_status_t fake_copy(uint64_t bytes, hsa_signal_t completion);
 hsa_queue_t *fake_acquire(void);
 void fake_release(hsa_queue_t *handle);
 
-/* ---- what the GPU does ---- */
+/* ---- the GPU ---- */
 
 uint64_t fake_begin_ticks(uint32_t id);
 uint64_t fake_end_ticks(uint32_t id);
 uint64_t fake_ticks_to_ns(uint64_t ticks);
 
-/* Processes up to `n` packets in order; returns how many (less: there are no more, or a barrier that waits). Then
- * librtl's own queues, as far as they go. */
+/* Processes up to `n` packets in order; returns how many (fewer: no more packets, or a waiting barrier). Then it runs
+ * librtl's queues. */
 uint64_t fake_gpu_run(struct fake_queue *q, uint64_t n);
-/* Those alone. */
+/* librtl's queues alone. */
 void fake_gpu_run_ours(void);
-/* Takes the next packets out of the ring without completing them; completes one that was taken. */
+/* Takes the next packets out of the ring without completing them; completes one of those. */
 void fake_gpu_launch(struct fake_queue *q, uint64_t n);
 void fake_gpu_complete(struct fake_queue *q, uint64_t hw);
-/* Packet `hw` of the hardware's ring, as it is, or was when the GPU took it. */
+/* Packet `hw` of the hardware's ring, now or when the GPU took it. */
 union fake_packet *fake_hw(struct fake_queue *q, uint64_t hw);
-/* Packets that the hardware has been given and has not taken. */
+/* Packets that were announced to the hardware and not taken. */
 uint64_t fake_in_ring(struct fake_queue *q);
-/* A thread that runs the packets of `q` until it is stopped and has run all. */
+/* A thread that runs the packets of `q` until it is stopped and the queue is empty. */
 struct fake_gpu {
 	struct fake_queue *q;
-	unsigned pause_us; /* after each stretch of packets */
+	unsigned pause_us; /* after each batch of packets */
 	unsigned stretch;  /* 0: 64 */
 	uint64_t nr_run;
 	_Atomic bool stop;
@@ -263,33 +263,33 @@ struct fake_gpu {
 };
 void fake_gpu_start(struct fake_gpu *g);
 void fake_gpu_stop(struct fake_gpu *g);
-/* Ring number `i` of the doorbell, the first is 0. */
+/* The `i`th store to the doorbell, from 0. */
 struct fake_ring fake_ring_at(struct fake_queue *q, uint64_t i);
-/* Queue number `i` of librtl's own, in the order in which they were made. */
+/* The `i`th of librtl's queues, in order of creation. */
 struct fake_queue *fake_own_queue(unsigned i);
-/* Completes a copy that was given `s`; 0 ticks: without times. */
+/* Completes the copy with signal `s`; 0 ticks: without times. */
 void fake_copy_complete(hsa_signal_t s, uint64_t begin_ticks, uint64_t end_ticks);
-/* The runtime makes a queue of its own, and announces it. */
+/* The runtime creates an internal queue and notifies of it. */
 struct fake_queue *fake_internal_queue(uint32_t size);
-/* A packet on the runtime's queue, as its blit kernels are; completes at once if `run`. */
+/* A packet on the internal queue, as of a blit kernel; completes at once if `run`. */
 void fake_internal_dispatch(struct fake_queue *q, uint32_t id, hsa_signal_t completion, bool run);
-/* The runtime, or the GPU itself, puts packets into a queue of the program's, past the HSA functions. */
+/* The runtime or the GPU writes packets into a program's queue, past the HSA functions. */
 void fake_bypass(struct fake_queue *q, const union fake_packet *packets, uint64_t n);
-/* The program rings the hardware's doorbell by itself. From here on the queue is `lax`. */
+/* The program writes the hardware's doorbell. From here on the queue is `lax`. */
 void fake_ring_hardware(struct fake_queue *q, uint64_t value);
 /* The queue's real write index. */
 uint64_t fake_write_index(const struct fake_queue *q);
 
-/* ---- the source's upkeep, and what it has recorded ---- */
+/* ---- ticks of the source, and its events ---- */
 
-/* One tick of the source, `ms` of time after the one before. */
+/* One tick of the source, `ms` after the previous one. */
 void fake_tick(unsigned ms);
-/* Ticks until nothing of `n` rounds changes; far enough apart for a full scan. */
+/* Six ticks, far enough apart for full scans. */
 void fake_harvest(void);
-/* The GPU does all there is to do, and it is harvested. */
+/* The GPU runs all packets, and the source harvests them. */
 void fake_run_all(struct fake_queue *q);
-/* Each dispatch with an id of [first, first + n) was recorded once, with its own ticks. Every dispatch that was recorded
- * has `flags` and has not `no_flags`. */
+/* Each dispatch with an id in [first, first + n) was recorded once, with its ticks. Every recorded dispatch has `flags`
+ * and lacks `no_flags`. */
 void fake_check_dispatches(uint32_t first, uint32_t n, uint16_t flags, uint16_t no_flags);
 
 /* Executables: from a list of symbols. */

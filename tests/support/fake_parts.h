@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fake_parts.h - what the parts of the fake runtime know of each other; tests include fake_hsa.h */
+/* fake_parts.h - shared by the files of the fake runtime; tests include fake_hsa.h */
 #ifndef RTL_SUPPORT_FAKE_PARTS_H
 #define RTL_SUPPORT_FAKE_PARTS_H
 
@@ -29,12 +29,12 @@ void *fake_memory(size_t size);
 
 /* The signal, which is alive. */
 struct fake_signal *fake_signal_check(hsa_signal_t s);
-/* Of `kind`; for a doorbell the queue that it is of. */
+/* Of `kind`; for a doorbell with its queue. */
 hsa_signal_t fake_signal_make(int64_t kind, int64_t value, struct fake_queue *doorbell_of);
 /* As the packet processor completes a packet: times, then the value. */
 void fake_signal_complete(const struct fake_queue *q, hsa_signal_t s, uint64_t begin, uint64_t end);
 
-/* A doorbell was stored to, by the runtime's function `how`. */
+/* The runtime's function `how` stored to a doorbell. */
 void fake_queue_rang(struct fake_queue *q, int64_t value, enum hsa_core_id how);
 
 /* Each puts its functions into fake.core and fake.amd; `nr`: entries of the latter. */
@@ -42,7 +42,7 @@ void fake_signal_fill(unsigned nr);
 void fake_queue_fill(unsigned nr);
 void fake_copy_fill(unsigned nr);
 
-/* Puts `fn` where a table of `nr` entries has what ROCm 5.2.3 has at `index`. */
+/* Puts `fn` into a table of `nr` entries, into the slot that is `index` in ROCm 5.2.3. */
 void fake_fill_amd(unsigned nr, unsigned index, void *fn);
 
 #endif

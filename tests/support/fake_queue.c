@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* fake_queue.c - the fake runtime's queues, the programs that use them, and the GPU
  *
- * Owns:    the queues. Their memory is kept, or given to the next one when a test wants that (`fake.reuse`).
- * Threads: as the runtime's; fake_gpu_*() one thread for each queue of the program's.
+ * Owns:    the queues. Their memory is kept, or reused by the next one where a test sets `fake.reuse`.
+ * Threads: as the runtime's; fake_gpu_*() one thread for each of the program's queues.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -14,7 +14,7 @@
 #define MAX_OWN 4096u
 #define MAX_HANDLES 4096u
 
-/* What the program knows a counted queue by. Behind the hsa_queue_t it is none of anybody's business. */
+/* The program's handle of a counted queue. Behind the hsa_queue_t its memory is private to the runtime. */
 struct handle {
 	amd_queue_t amd; /* must be first */
 	_Atomic bool alive;
@@ -110,7 +110,7 @@ static void to_ring(struct fake_queue *q, const union fake_packet *packets, uint
 {
 	uint64_t write = atomic_load(q->write), read = atomic_load(q->read);
 
-	/* Submit() of ROCr 5.2.3 wants more free slots than packets, or it goes astray. */
+	/* Submit() of ROCr 5.2.3 needs more free slots than packets, or it corrupts the ring. */
 	if (!fake.staging && q->hsa.size - (write - read) <= n)
 		FAIL("the ring overflows: %llu of %u are used, %llu more come",
 		     (unsigned long long)(write - read), q->hsa.size, (unsigned long long)n);
@@ -192,7 +192,7 @@ static void run_packet(struct fake_queue *q, const union fake_packet *p, uint64_
 			     fake_end_ticks(id));
 }
 
-/* Copies the next packet that was announced to `p`. false: there is none. */
+/* Copies the next announced packet to `p`. false: none. */
 static bool look_at_next(struct fake_queue *q, union fake_packet *p)
 {
 	uint64_t read = atomic_load(q->read);
@@ -202,14 +202,14 @@ static bool look_at_next(struct fake_queue *q, union fake_packet *p)
 	if (has_doorbell(q) && !q->lax) {
 		CHECK_MSG(is_valid(slot_of(q, read)), "packet %llu was announced and is not valid",
 			  (unsigned long long)read);
-		/* what goes by the write index alone must not find less */
+		/* a reader of the write index alone sees the packet, too */
 		CHECK_GT_UINT(atomic_load(q->write), read);
 	}
 	memcpy(p, slot_of(q, read), sizeof(*p));
 	return true;
 }
 
-/* The slot of `p` is free from here on. */
+/* Frees the slot of `p`. */
 static void take_next(struct fake_queue *q, const union fake_packet *p)
 {
 	uint64_t read = atomic_load(q->read);
@@ -229,7 +229,7 @@ static uint64_t run_queue(struct fake_queue *q, uint64_t n)
 		if (!look_at_next(q, &p) || !may_run(&p))
 			return i;
 		run_packet(q, &p, atomic_load(q->read));
-		/* after the signal: a completed packet says nothing of its own slot */
+		/* after the signal: completion does not mean that the slot is free */
 		take_next(q, &p);
 	}
 	return n;
@@ -242,7 +242,7 @@ void fake_gpu_run_ours(void)
 	for (unsigned i = 0; i < n && !fake.hold_ours; i++) {
 		struct fake_queue *q = atomic_load(&own[i]);
 
-		/* another thread is at it, or it is being destroyed */
+		/* another thread runs it, or it is being destroyed */
 		if (!q || atomic_load(&q->destroyed) || pthread_mutex_trylock(&q->gpu) != 0)
 			continue;
 		if (!atomic_load(&q->destroyed))
@@ -274,7 +274,7 @@ void fake_gpu_complete(struct fake_queue *q, uint64_t hw)
 	run_packet(q, fake_hw(q, hw), hw);
 }
 
-/* Also what is not in the hardware's ring yet: the harvester may be about to hand it over. */
+/* Includes packets outside of the hardware's ring, which the harvester may submit later. */
 static bool has_run_all(struct fake_queue *q)
 {
 	return !fake_in_ring(q) && FAKE_CORE(queue_load_read_index_scacquire)(&q->hsa) >=
@@ -325,7 +325,7 @@ void *fake_memory(size_t size)
 	return p;
 }
 
-/* A queue as it is when it was made, whatever it was before. */
+/* Resets a queue to its state after creation. */
 static void reset_queue(struct fake_queue *q)
 {
 	atomic_store(q->write, 0);
@@ -360,7 +360,7 @@ static struct fake_queue *make_queue(enum fake_kind kind, uint32_t size)
 	q->read = kind == FAKE_INTERCEPTED ? &q->hw_read : read_index(q);
 	if (kind == FAKE_PLAIN)
 		q->taken = fake_memory(FAKE_LOG_SIZE * sizeof(*q->taken));
-	/* an intercepted queue's doorbell is an ordinary signal that the runtime looks at */
+	/* an intercepted queue's doorbell is an ordinary signal that the runtime polls */
 	q->hsa.doorbell_signal = kind != FAKE_PLAIN ?
 					 fake_signal(0) :
 					 fake_signal_make(fake.soft ? AMD_SIGNAL_KIND_USER :
@@ -388,12 +388,12 @@ static void saw_index(const hsa_queue_t *hsa)
 {
 	if (fake.in_index)
 		fake.in_index(hsa);
-	/* the hardware goes on while it is looked at; not only when a test runs a queue */
+	/* the hardware makes progress during each read, not only when a test runs a queue */
 	if (queue_of(hsa)->is_ours)
 		fake_gpu_run_ours();
 }
 
-/* For the program, or for librtl itself, which says that it wants all the private memory there is. */
+/* For the program, or for librtl itself. */
 static struct fake_queue *make_plain(uint32_t size, bool is_ours)
 {
 	struct fake_queue *q = fake.reuse;
@@ -490,7 +490,7 @@ static hsa_status_t destroy(hsa_queue_t *queue)
 	CHECK(!atomic_load(&q->destroyed));
 	if (--q->nr_refs)
 		return HSA_STATUS_SUCCESS;
-	pthread_mutex_lock(&q->gpu); /* it takes no more packets */
+	pthread_mutex_lock(&q->gpu); /* its GPU takes no more packets */
 	atomic_store(&q->destroyed, true);
 	pthread_mutex_unlock(&q->gpu);
 	if (q->is_ours)
@@ -520,7 +520,7 @@ static void create_one(struct fake_desc *d)
 
 	q->error = d->callback;
 	q->error_data = d->callback_data;
-	if (d->engine_type == 1) { /* SDMA: bytes, and no packets of this kind */
+	if (d->engine_type == 1) { /* SDMA: bytes, not AQL packets */
 		q->hsa.size = d->queue_size_bytes;
 		q->hsa.features = 0;
 		q->lax = true;
@@ -545,7 +545,7 @@ static hsa_status_t create_described(hsa_agent_t agent, void *descs, uint32_t n)
 			continue;
 		}
 		create_one(d);
-		/* what a later version has behind the members of this one */
+		/* members that a later version adds */
 		for (size_t at = sizeof(*d); at < size; at++)
 			CHECK_EQ_UINT(((unsigned char *)d)[at], 0x5a);
 	}
@@ -701,11 +701,11 @@ void fake_queue_fill(unsigned nr)
 		fake.amd.entry[76] = (void *)acquire;
 		fake.amd.entry[77] = (void *)release;
 	}
-	if (nr >= 87 && nr != 88) /* one table had others there */
+	if (nr >= 87 && nr != 88) /* one table has other functions there */
 		fake.amd.entry[86] = (void *)create_described;
 }
 
-/* ---- what the program does ------------------------------------------------------------------- */
+/* ---- the program -------------------------------------------------------------------------- */
 
 struct fake_queue *fake_queue_create(uint32_t size)
 {
@@ -807,7 +807,7 @@ union fake_packet fake_barrier(hsa_signal_t dep, hsa_signal_t completion)
 	return p;
 }
 
-/* One callback. */
+/* Calls the handler once. */
 static void submit_intercepted(struct fake_queue *q, const union fake_packet *packets, uint64_t n)
 {
 	uint64_t index;
@@ -855,7 +855,7 @@ void fake_submit_dispatch(struct fake_queue *q, uint32_t id)
 	fake_submit(q, &p, 1);
 }
 
-/* ---- what the runtime and the GPU do by themselves ------------------------------------------- */
+/* ---- actions of the runtime and the GPU ------------------------------------------------------ */
 
 struct fake_queue *fake_internal_queue(uint32_t size)
 {
@@ -872,10 +872,10 @@ void fake_internal_dispatch(struct fake_queue *q, uint32_t id, hsa_signal_t comp
 	union fake_packet p = fake_dispatch(id, completion);
 	uint64_t write = atomic_load(q->write);
 
-	p.header = HSA_PACKET_TYPE_INVALID; /* as the packet processor leaves it */
+	p.header = HSA_PACKET_TYPE_INVALID; /* as the packet processor leaves a free slot */
 	*slot_of(q, write) = p;
 	atomic_store_explicit(q->write, write + 1, memory_order_release);
-	/* its packets are taken as soon as they are written */
+	/* the GPU takes its packets as soon as they are written */
 	atomic_store_explicit(q->read, write + 1, memory_order_release);
 	if (run)
 		fake_signal_complete(q, completion, fake_begin_ticks(id), fake_end_ticks(id));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* fake_signal.c - the fake runtime's signals
  *
- * Owns:    the signals. A destroyed one's memory is freed, so that the address sanitizer sees a late access and
- *          addresses are used again.
+ * Owns:    the signals. Destruction frees the memory: the address sanitizer sees late accesses, and addresses
+ *          are reused.
  * Threads: any.
  */
 #include <stdlib.h>
@@ -43,7 +43,8 @@ hsa_signal_t fake_signal(int64_t value)
 void fake_signal_destroy(hsa_signal_t s)
 {
 	CHECK_EQ_INT(FAKE_CORE(signal_destroy)(s), HSA_STATUS_SUCCESS);
-	atomic_fetch_sub(&fake.nr_signals_destroyed, 1); /* the program's own is not counted */
+	atomic_fetch_sub(&fake.nr_signals_destroyed,
+			 1); /* the program's destructions are not counted */
 }
 
 void fake_signal_set(hsa_signal_t s, int64_t value)
@@ -148,7 +149,7 @@ static bool is_met(hsa_signal_condition_t condition, int64_t value, int64_t comp
 	{                                                                                          \
 		return fake_signal_get(s);                                                         \
 	}
-/* `timeout`: how often it looks, at most */
+/* `timeout`: maximum number of reads */
 #define WAIT(name)                                                                                 \
 	static hsa_signal_value_t name(hsa_signal_t s, hsa_signal_condition_t condition,           \
 				       hsa_signal_value_t compare, uint64_t timeout,               \

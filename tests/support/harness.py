@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""harness.py - runs programs on the virtual GPU, traced in every way there is, and compares
+"""harness.py - runs programs on the virtual GPU, untraced and traced in each way, and compares
 
 A test is a script of cases:
 
 	from support import *
 
 	@case
-	def what_is_true():
+	def subject_condition_result():
 	    r = run("launcher", "launches=10", trace=RTL)
 	    equal("rows in rtl_dispatch", r.count("rtl_dispatch"), 10)
 
@@ -46,7 +46,7 @@ PASSTHROUGH_LIB = os.path.join(BUILD, "bench/libpassthrough.so")
 
 # Where the runtimes of another Debian suite are under test (tools/userland.sh): its name, else "".
 USERLAND = os.environ.get("USERLAND", "")
-# ROCr 7 takes the virtual GPU by its switch for device simulators, and then says so on stderr.
+# ROCr 7 loads the virtual GPU by its switch for device simulators, and prints that on stderr.
 DTIF = USERLAND == "experimental"
 DTIF_LINES = (
     "Load libdtif.so successully!",
@@ -55,7 +55,7 @@ DTIF_LINES = (
     "DtifDestroy OK!",
     "Unload libdtif.so successully!",
 )
-# As Debian builds it, it also counts signals that were never destroyed.
+# Debian's build also counts signals that were never destroyed.
 LEAK = re.compile(r"Warning: Resource leak detected by SharedSignalPool, (\d+) Signals leaked.\n")
 
 # ways to run a program
@@ -112,7 +112,7 @@ def lacks(what, text, part):
 
 
 def same_counter(what, seen, expected, limit=6):
-    """Multisets; tells what is only on one side."""
+    """Compares multisets; reports the elements of one side alone."""
     a, b = collections.Counter(seen), collections.Counter(expected)
     if a == b:
         return
@@ -132,7 +132,7 @@ def ended(r, status):
         )
 
 
-# ---- where a case works ------------------------------------------------------------------------
+# ---- folders of a case -------------------------------------------------------------------------
 
 _dir = None
 _count = 0
@@ -171,7 +171,7 @@ def need_product():
 
 
 def clean_env(extra=None):
-    """The environment without what would reach into a run."""
+    """The environment without variables that would change a run."""
     prefixes = ("RTL_", "VGPU_", "HSA_", "LD_", "HIP_", "ROC", "AMD_", "GPU_", "OMPI_", "PMI_", "SLURM_")
     env = {k: v for k, v in os.environ.items() if not k.startswith(prefixes)}
     env["LC_ALL"] = "C.UTF-8"
@@ -192,18 +192,18 @@ def clean_env(extra=None):
 
 
 class Run:
-    """What a run left: out, err, status, dir, db_path, log lines."""
+    """A finished run: out, err, status, dir, the trace, the virtual GPU's log."""
 
     def __init__(self, name, path):
         self.name, self.dir = name, path
         self.out = self.err = ""
-        self.leaked = 0  # signals, as the runtime counts them
+        self.leaked = 0  # signals, by the runtime's count
         self.status = None
         self.seconds = 0.0
         self.output = os.path.join(path, "trace.db")
         self._log = self._db = None
 
-    # the virtual GPU's own account
+    # lines of the virtual GPU's log
     def log(self, kind=None, pid=None):
         if self._log is None:
             self._log = read_logs(self.dir)
@@ -228,7 +228,7 @@ class Run:
         return self.value(f"select count(*) from {table} where {where}")
 
     def losses(self):
-        """{reason: count} of what is counted, all processes."""
+        """{reason: count} of the losses of all processes."""
         return dict(self.rows("select reason, sum(count) from rtl_loss group by reason having sum(count) > 0"))
 
     def rtl(self, *args, timeout=120):
@@ -270,7 +270,7 @@ def read_logs(folder):
 def command_line(name, args, trace, gpus, rtl_args, env, folder):
     """argv and environment of a run."""
     argv = [program(name), *map(str, args)]
-    # most cases are about packets, by the 10 000 of them: those about results say VGPU_EXEC=auto. HIP from 6.4 on copies
+    # Most cases submit packets by the 10 000 and need no results; the others set VGPU_EXEC=auto. HIP from 6.4 on copies
     # small buffers by kernels.
     copies = DTIF and any("copies=" in str(arg) for arg in args)
     full = {"VGPU_LOG": os.path.join(folder, "gpu.%p.log"), "VGPU_EXEC": "auto" if copies else "off", **(env or {})}
@@ -295,7 +295,7 @@ def command_line(name, args, trace, gpus, rtl_args, env, folder):
 
 
 def start(name, *args, trace=PLAIN, gpus=1, env=None, rtl_args=("-q",), cwd=None, **popen):
-    """A run that the caller ends: Popen and Run; stdout and stderr in files."""
+    """Starts a run that the caller ends: returns Popen and Run; stdout and stderr are files."""
     r = Run(os.path.basename(name), new_dir(os.path.basename(name)))
     argv, full = command_line(name, args, trace, gpus, rtl_args, env, r.dir)
     out = open(os.path.join(r.dir, "stdout"), "wb")
@@ -338,14 +338,14 @@ def read_output(r):
 
 
 def program_text(text):
-    """What a program printed, without what the runtime prints of how it was loaded."""
+    """The program's output, without the runtime's lines about the device simulator."""
     if not DTIF:
         return text
     return LEAK.sub("", "".join(l for l in text.splitlines(True) if not l.startswith(DTIF_LINES)))
 
 
 def show_stacks(pid):
-    """What the threads of a process group's members wait in, as far as the kernel tells."""
+    """The kernel functions in which the threads of a process group wait."""
     lines = []
     for path in glob.glob("/proc/[0-9]*/stat"):
         try:
@@ -363,10 +363,10 @@ def show_stacks(pid):
     return "\n".join(lines)
 
 
-# HIP 7.2.4 frees a command twice in its thread that sees completions, about once in 20 runs of a
-# short program, and glibc then ends the process: seen untraced (launcher launches=200, 1 of 20 and 1 of 17 runs).
+# HIP 7.2.4 frees a command twice in its completion thread, about once in 20 runs of a short program, and glibc
+# then ends the process: seen untraced (launcher launches=200, 1 of 20 and 1 of 17 runs).
 HEAP_DAMAGE = re.compile(r"^(double free or corruption|free\(\): |corrupted |malloc\S*\(\): )", re.M)
-# the same, as the address sanitizer says it: HIP frees what HIP has freed
+# the same, as the address sanitizer reports it
 HEAP_DAMAGE_SANITIZED = re.compile(r"^SUMMARY: AddressSanitizer: double-free \(\S*/libamdhip64\.so", re.M)
 
 
@@ -379,15 +379,15 @@ def died_of_hip(r):
 
 
 def run(name, *args, timeout=60, status=0, **kwargs):
-    """Runs to the end. status: what it must end with, None for anything."""
+    """Runs a program to its end. status: the expected exit status, None for any."""
     for _ in range(4):
         p, r = start(name, *args, **kwargs)
         finish(p, r, timeout)
-        # an untraced program that is to end well dies of nothing of ours
+        # librtl is not in an untraced program: a crash is not its fault
         untraced = DTIF and kwargs.get("trace") is PLAIN and status == 0 and r.status == -signal.SIGSEGV
         if not died_of_hip(r) and not untraced:
             break
-        print(f"    {r.name} died of HIP's own faults ({r.status}), and runs again: {r.dir}")
+        print(f"    {r.name} died of a known fault of HIP ({r.status}), and runs again: {r.dir}")
     if status is not None:
         ended(r, status)
     return r
@@ -428,9 +428,9 @@ def dynamic(name, tag):
 
 # ---- comparing a trace with the virtual GPU's log ----------------------------------------------
 
-INTERNAL = 32  # flag of a dispatch on a queue of the runtime's own
+INTERNAL = 32  # flag of a dispatch on an internal queue
 
-# launcher.cpp: the workgroup tells the kernel
+# launcher.cpp: the workgroup identifies the kernel
 LAUNCHER_KERNELS = {
     (64, 1, 1): "k00_plain",
     (32, 2, 1): "k01_two_dimensions",
@@ -449,7 +449,7 @@ Clock = collections.namedtuple("Clock", "offset epoch_ns hz ppm")
 
 
 def clocks_of(log):
-    """(pid, gpu) -> the relation that the virtual GPU said it kept."""
+    """{(pid, gpu): relation of ticks and ns}, from the log."""
     out = {}
     for l in log:
         if l["kind"] == "clock":
@@ -462,7 +462,7 @@ def to_ns(clock, ticks):
 
 
 def dispatch_key(d):
-    """What must be equal of a dispatch besides its kernel: times, grid, workgroup."""
+    """The fields of a dispatch that must be equal: times, grid, workgroup."""
     return d["begin"], d["end"], tuple(d["grid"]), tuple(d["group"])
 
 
@@ -472,7 +472,7 @@ DISPATCH_SQL = """select queue, begin_ticks, end_ticks, grid_x, grid_y, grid_z, 
 
 
 def db_queues(db, where="1"):
-    """(process, queue) -> its dispatches in order of packets"""
+    """{(process, queue): dispatches in order of packets}"""
     queues = collections.defaultdict(list)
     for row in db.execute(f"{DISPATCH_SQL} where {where} order by process, queue, packet_index, begin_ticks"):
         queues[row[15], row[0]].append(row)
@@ -484,7 +484,7 @@ def row_key(row):
 
 
 def exact_dispatches(r, names=None, pid=None, ns_tolerance=150, where="1"):
-    """Every packet of the log is in the trace, and nothing else; same kernel, queue and times."""
+    """The trace has exactly the dispatches of the log, with the same kernel, queue and times."""
     log = r.log("dispatch", pid)
     equal("rows in rtl_dispatch", r.count("rtl_dispatch", where), len(log))
     clocks = clocks_of(r.log(pid=pid))
@@ -500,7 +500,7 @@ def exact_dispatches(r, names=None, pid=None, ns_tolerance=150, where="1"):
         [dispatch_key(d) for ds in want.values() for d in ds],
     )
 
-    # which queue is which: by the earliest begin of each, ticks of different GPUs are far apart
+    # queues of trace and log are matched by their dispatches
     by_first = {}
     for key, ds in want.items():
         ds.sort(key=lambda d: d["index"])
@@ -512,14 +512,14 @@ def exact_dispatches(r, names=None, pid=None, ns_tolerance=150, where="1"):
             explain_queue(queue, rows, want)
         clock = clocks[key[0], key[1]]
         for row, d in zip(rows, want[key]):
-            # the runtime's own kernels (fill, copy) have workgroups of the same sizes
+            # internal kernels (fill, copy) have workgroups of the same sizes
             check_names(kernel_of_object, key[0], d, row[9], None if row[14] & INTERNAL else names)
             check_ns(row, clock, ns_tolerance)
     return log
 
 
 def explain_queue(queue, rows, want):
-    """No queue of the log has these dispatches in this order: say how near the nearest is."""
+    """No queue of the log has these dispatches in this order: fails with the most similar one."""
     mine = [row_key(row) for row in rows]
     best, best_key, best_at = -1, None, 0
     for key, ds in want.items():
@@ -530,7 +530,7 @@ def explain_queue(queue, rows, want):
             best, best_key, best_at = common, key, at
     theirs = want[best_key]
     fail(
-        f"queue {queue[1]} of process {queue[0]} in the trace ({len(mine)} dispatches) is no queue of the log; nearest is "
+        f"queue {queue[1]} of process {queue[0]} in the trace ({len(mine)} dispatches) matches no queue of the log; most similar is "
         f"{best_key} ({len(theirs)}, {best} in common), first difference at dispatch {best_at}:\n"
         f"    seen     {mine[best_at:best_at + 3]}\n"
         f"    expected {[dispatch_key(d) for d in theirs[best_at:best_at + 3]]}"
@@ -538,7 +538,7 @@ def explain_queue(queue, rows, want):
 
 
 def check_names(kernel_of_object, pid, d, kernel, names):
-    """An object has one name; a workgroup that only one kernel has says which."""
+    """A kernel object has one name, the expected one where the workgroup identifies the kernel."""
     known = kernel_of_object.setdefault((pid, d["object"]), kernel)
     if known != kernel:
         fail(f"kernel object {d['object']} has two names: {known!r} and {kernel!r}")
@@ -560,7 +560,7 @@ def check_ns(row, clock, tolerance):
 
 
 def complete(r):
-    """Nothing was lost, and the tool says so."""
+    """Nothing was lost."""
     bad = {k: v for k, v in r.losses().items() if k not in ("lite_signal", "inverted", "shared_signal", "unfinished")}
     equal("losses", bad, {})
 
@@ -584,7 +584,7 @@ def add_case(name, fn):
 
 
 def sweep_memory(folder):
-    """Removes what killed and never recovered programs of this case left in memory."""
+    """Removes memory halves that killed programs of this case left."""
     for path in glob.glob("/dev/shm/rtl-*.mem"):
         with contextlib.suppress(OSError):
             with open(path, "rb") as f:
@@ -608,7 +608,7 @@ def run_case(script, name, fn):
     except Failed as e:
         print(f"FAILED {name}: {e}\n    kept: {_dir}")
         result = "failed"
-    except Exception:  # a test that is wrong fails, and the next one runs
+    except Exception:  # an error in the case itself: the next case runs
         print(f"FAILED {name}: {traceback.format_exc()}\n    kept: {_dir}")
         result = "failed"
     else:

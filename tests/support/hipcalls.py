@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""hipcalls.py - holds a trace of HIP calls against the program's own account of them (hip_account.hpp)
+"""hipcalls.py - compares HIP calls in a trace with the program's account of them (hip_account.hpp)
 
-What a call put on the GPU is recognised by itself: each launch has a grid, each copy a number of bytes
-and each fill or move within a device a grid of the runtime's kernel that nothing else in the program
-has. Which row of rtl_api a call is follows from its thread and its place among that thread's calls.
-Neither looks at a correlation id, so together they prove what rocpd_api_ops says.
+Each operation of the account identifies itself: each launch has a unique grid, each copy a unique number of
+bytes, each fill or move within a device a unique grid of the runtime's kernel. A call is matched with a row of
+rtl_api by its thread and its index in that thread. Neither uses a correlation id, so both verify rocpd_api_ops.
 """
 import collections
 import json
@@ -13,17 +12,17 @@ import re
 
 from support import *
 
-# what libamdhip64 does a fill or a copy within one device with; op_keys() has the grids
+# libamdhip64's kernels for a fill or a copy within one device; op_keys() has the grids
 FILL, FILL_ROWS = "__amd_rocclr_fillBufferAligned", "__amd_rocclr_fillBufferAligned2D"
 MOVE, MOVE_ROWS = "__amd_rocclr_copyBuffer", "__amd_rocclr_copyBufferRectAligned"
 
-# HIP 7.2.4 copies up to 16 KiB by kernels, and gives a kernel for a copy or a fill 64 workgroups at most: neither
-# is left with a size that nothing else has. These are its own settings for both.
+# HIP 7.2.4 copies up to 16 KiB by kernels, and limits a kernel for a copy or a fill to 64 workgroups: sizes would not
+# be unique. These settings of HIP switch both off.
 OWN_SIZES = {"GPU_FORCE_BLIT_COPY_SIZE": "0", "DEBUG_CLR_LIMIT_BLIT_WG": "1000000"} if DTIF else {}
-# Kernels then copy what the program looks at.
+# Kernels then copy what the program verifies.
 RESULTS = {"VGPU_EXEC": "auto"} if DTIF else {}
 
-# The parts of hipmix. With a function in hipRegisterTracerCallback(), even one that refuses everything, HIP 7.2.4 may die of
+# The parts of hipmix. With a function in hipRegisterTracerCallback(), even one that subscribes to nothing, HIP 7.2.4 may crash in
 # the launch of a graph, without librtl too: docs/compat/versions.md
 ALL_PARTS = "kmtc2sfgepb"
 CALLBACK_PARTS = ALL_PARTS.replace("g", "") if DTIF else ALL_PARTS
@@ -34,7 +33,7 @@ Op = collections.namedtuple("Op", "op_id key begin end tid correlation")
 
 
 def read_account(r):
-    """The program's calls, thread by thread and each thread's in order."""
+    """The program's calls by thread, in each thread's order."""
     with open(os.path.join(r.dir, "account"), encoding="ascii") as f:
         calls = []
         for line in f:
@@ -61,7 +60,7 @@ def api_rows(r, where="domain = 'hip'"):
 
 
 def same_calls(r, calls, statuses=True):
-    """Each call is one row, in its thread, in its order, with its status; -> {index of call: row}"""
+    """Each call is one row, with thread, order and status; returns {index of call: row}."""
     rows = api_rows(r)
     same_counter("calls by name", [a.name for a in rows], [c.api for c in calls])
     by_tid = collections.defaultdict(list)
@@ -70,10 +69,10 @@ def same_calls(r, calls, statuses=True):
         at_least(f"end of {a.name}", a.end, a.begin)
         by_tid[a.tid].append(a)
     matched = {}
-    place = collections.Counter()
+    index = collections.Counter()
     for i, c in enumerate(calls):
-        at = place[c.tid]
-        place[c.tid] += 1
+        at = index[c.tid]
+        index[c.tid] += 1
         if at >= len(by_tid[c.tid]):
             fail(f"thread {c.tid} has {len(by_tid[c.tid])} calls in the trace; its call {at} was {c.api}")
         a = by_tid[c.tid][at]
@@ -83,8 +82,8 @@ def same_calls(r, calls, statuses=True):
     return matched
 
 
-def told_calls(calls):
-    """By the names that the runtime's callbacks give them: HIP 7.2.4 calls the form of before HIP 6 R0000."""
+def named_by_callbacks(calls):
+    """The calls with the names of the runtime's callbacks: HIP 7.2.4 appends R0000 to the form before HIP 6."""
     if not DTIF:
         return calls
     other = {"hipGetDeviceProperties": "hipGetDevicePropertiesR0000"}
@@ -92,11 +91,11 @@ def told_calls(calls):
 
 
 def callback_calls(r, calls):
-    """What the runtime's callbacks can tell of: HIP 5.2.3 makes none for two functions that ask it something."""
-    untold = {
+    """The calls that the runtime's callbacks report: HIP 5.2.3 has no callback for two queries."""
+    unreported = {
         name for name in ("hipGetDeviceCount", "hipRuntimeGetVersion") if not r.count("rtl_api", f"name = '{name}'")
     }
-    return [c for c in calls if c.api not in untold]
+    return [c for c in calls if c.api not in unreported]
 
 
 def round_up(n, step):
@@ -104,7 +103,7 @@ def round_up(n, step):
 
 
 def op_keys(op):
-    """What the operation of an account looks like on the GPU; one of these."""
+    """The possible forms on the GPU of an operation of the account."""
     what = op[0]
     if what == "kernel":
         return [("kernel", op[1], tuple(op[2:5]), tuple(op[5:8]))]
@@ -130,7 +129,7 @@ def short_name(kernel):
 
 
 def trace_ops(r):
-    """Every operation of the program's, as the trace has it."""
+    """All operations of the program in the trace."""
     ops = []
     for row in r.rows(
         "select D.op_id, kernel, grid_x, grid_y, grid_z, group_x, group_y, group_z, begin_ns, end_ns, T.tid, "
@@ -149,7 +148,7 @@ def engine_copies(r):
 
 
 def joined_apis(r):
-    """op -> the calls that rocpd_api_ops joins it to"""
+    """{operation: calls that rocpd_api_ops joins it to}"""
     joined = collections.defaultdict(list)
     for op, api in r.rows("select op_id, api_id from rocpd_api_ops"):
         joined[op].append(api)
@@ -157,10 +156,10 @@ def joined_apis(r):
 
 
 def callers(calls, ops):
-    """{op_id: index of the call that caused it}, without looking at what the trace says about that.
+    """{op_id: index of the call that caused it}, without the trace's correlation ids; and operations without a row.
 
-    Of calls that cause the same operation (launches of one graph) each has the one in its turn: they are
-    on one stream, or the program waited between them. Returns what no operation was seen for, too.
+    Calls that cause the same operation (launches of one graph) are matched in order: they are on one stream, or the
+    program waits between them.
     """
     by_key = collections.defaultdict(list)
     for op in sorted(ops, key=lambda o: o.begin):
@@ -173,12 +172,12 @@ def callers(calls, ops):
                 missing.append((i, account_op))
                 continue
             cause[by_key[key].pop(0).op_id] = i
-            # HIP 5.2.3 does each slice of a fill of three dimensions by itself
+            # HIP 5.2.3 submits each slice of a three-dimensional fill separately
             if "Memset3D" in c.api and by_key[key]:
                 cause[by_key[key].pop(0).op_id] = i
     left = [op for rest in by_key.values() for op in rest]
     if left:
-        fail(f"{len(left)} operations that the program did not call for, such as {left[:4]}")
+        fail(f"{len(left)} operations without a call of the program, such as {left[:4]}")
     return cause, missing
 
 
@@ -188,7 +187,7 @@ def exact_callers(r, calls, matched):
     cause, missing = callers(calls, ops)
     engine = engine_copies(r)
     for i, op in missing:
-        # the CPU's own: between two places on the host, and small ones over the bus
+        # done by the CPU: copies within the host, and small ones over the bus
         if op[0] != "copy" or engine[op[1]]:
             fail(f"no operation in the trace for {op} of {calls[i]}")
     joined = joined_apis(r)
@@ -205,7 +204,7 @@ def exact_callers(r, calls, matched):
 
 
 def launch_details(r, calls, matched):
-    """rocpd_kernelapi and the arguments say what the program says."""
+    """rocpd_kernelapi and the arguments equal the account."""
     details = {
         row[0]: row[1:]
         for row in r.rows(
@@ -247,12 +246,12 @@ def copy_details(r, calls, matched):
 
 
 def exact_missed(r):
-    """The operations whose correlation id is no call's are what is counted as missed; -> their number"""
+    """Operations without a recorded call are counted as missed; returns their number."""
     past = sum(
         r.count(view, "correlation_id not in (select correlation_id from rtl_api)")
         for view in ("rtl_dispatch", "rtl_copy")
     )
-    equal("operations that are said to be missed", r.losses().get("api_missed", 0), past)
+    equal("operations that are counted as missed", r.losses().get("api_missed", 0), past)
     verdict = re.search("^verdict: (.*)", r.info(), re.M).group(1)
     if past:
         contains("verdict", verdict, f"api_missed {past}")
@@ -262,7 +261,7 @@ def exact_missed(r):
 
 
 def exact_program_dispatches(r):
-    """Every packet of the program's queues, to the tick; of the runtime's own queue each one is there."""
+    """Every packet of the program's queues, to the tick; every packet of internal queues, without times."""
     runtime = {row[0] for row in r.rows("select hsa_id from rtl_queue where internal")}
     log = r.log("dispatch")
     same_counter(
@@ -278,7 +277,7 @@ def exact_program_dispatches(r):
 
 
 def complete(r):
-    """But for times on the runtime's own queue, whose signals it may use again before they were read."""
+    """Nothing was lost but times on internal queues, whose signals the runtime may reuse before they are read."""
     untimed = r.count("rtl_dispatch", f"flags & {INTERNAL} and flags & 4")
     losses = r.losses()
     equal("dispatches of the runtime's without times", untimed, losses.pop("signal_reused", 0))

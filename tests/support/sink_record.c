@@ -2,7 +2,7 @@
 /* sink_record.c - a sink that keeps every event in memory
  *
  * Owns:     two mappings without swap behind them: the events, and the bytes of their texts.
- * Threads:  the sink's functions any; the rest the test's, when the emitters are quiet.
+ * Threads:  the sink's functions run on any; the rest on the test's, while no thread emits.
  * Fails:    more events than fit end the test.
  */
 #include "support/sink_record.h"

@@ -49,7 +49,7 @@ def raw(m, record):
 
 
 def reasons():
-    """Names of losses in the order of their numbers, as format.h lists them."""
+    """Reasons of losses in the order of their numbers, from format.h."""
     with open(os.path.join(SOURCE, "src/event/format.h"), encoding="utf-8") as file:
         return re.findall(r"^\tX\((\w+), (?:LOSS|SKIPPED|NOTE)", file.read(), re.M)
 
@@ -244,7 +244,7 @@ def calls(pid=None, rank=None, world_size=None):
         begin = at + 1000 + i * 1000
         own = s.api(launch, begin, begin + 300, (0x4000, 4 | 1 << 32, 1, 256 | 1 << 32, 1, name, 0, (0, 0x55AA)[i % 2]))
         s.api(ring, begin + 100, begin + 150, (0x99, i), domain=HSA, parent=own)
-        # the second one begins before its call returns, the last one ends long after
+        # the second one begins before its call returns
         s.dispatch(1, i % 2, begin + (200 if i == 1 else 2000), begin + (700 if i == 1 else 2500), marker, correlation=own)
     own = s.api(copy, at + 12_000, at + 12_500, (0x1, 0x2, 4096, 1, 0x55AA))
     s.copy(at + 13_000, at + 13_100, 2048, correlation=own, marker=marker)

@@ -22,7 +22,7 @@ static inline void spool_api_op(struct spool_make *m, uint32_t domain, uint32_t 
 			      string,
 			      string + 1 };
 
-	/* a use before its definition is as good as after it */
+	/* a string may be used before its definition */
 	spool_make_raw(m, &rec, sizeof(rec));
 	spool_make_string(m, string, name);
 	spool_make_string(m, string + 1, signature);
@@ -162,7 +162,7 @@ static inline void spool_api_sample_calls(struct spool_make *m)
 		      SPOOL_API_GRAPH);
 	SPOOL_API_SAY(m, 70, SPOOL_API_GRAPH_LAUNCH, 34, 0, SPOOL_API_EXEC, 0xa000);
 	SPOOL_API_SAY(m, 70, SPOOL_API_GRAPH_LAUNCH, 35, 0, SPOOL_API_EXEC, 0xb000);
-	/* the handle again, of another graph; and an instantiation that failed */
+	/* the same handle for another graph; and an instantiation that failed */
 	SPOOL_API_SAY(m, 70, SPOOL_API_INSTANTIATE, 36, 0, 0x7ffe18, SPOOL_API_EXEC, 0xabe0);
 	SPOOL_API_SAY(m, 70, SPOOL_API_INSTANTIATE, 37, 1, 0x7ffe18, 0, 0xabe0);
 	SPOOL_API_SAY(m, 70, SPOOL_API_GRAPH_LAUNCH, 38, 0, SPOOL_API_EXEC, 0xa000);
@@ -198,12 +198,12 @@ static inline void spool_api_sample_ops(struct spool_make *m)
 		spool_api_dispatch(m, vadd, 21 + 2 * i, ids[i]);
 		spool_api_dispatch(m, vadd, 20 + 2 * i, ids[i]);
 	}
-	/* caused by no call that is known, and by none at all */
+	/* correlation id of an unrecorded call, and no correlation id */
 	spool_api_dispatch(m, vadd, 40, 50);
 	spool_api_dispatch(m, vadd, 41, 0);
 }
 
-/* Calls of all kinds and what they caused; calls first or operations first. */
+/* Calls of all kinds and their operations; calls first or operations first. */
 static inline void spool_api_sample(const char *path, bool calls_first, bool functions_last)
 {
 	static const char *const text[] = { "_Z7missingv", "", "quoted \"name\", x=1" };

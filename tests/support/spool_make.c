@@ -11,7 +11,7 @@
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define NR_SLOTS 64u
 
-/* Bit by bit: slow, and obviously right. */
+/* Separate from base/crc.c, which is under test. */
 static uint32_t crc32_of(uint32_t crc, const void *data, size_t size)
 {
 	static uint32_t table[256];
@@ -221,7 +221,7 @@ void spool_make_info(struct spool_make *m, uint32_t string_id, const char *key, 
 {
 	struct rec_info rec = { head(REC_INFO, sizeof(rec), 0, 0), string_id, string_id + 1 };
 
-	/* a use before its definition is as good as after it */
+	/* a string may be used before its definition */
 	spool_make_raw(m, &rec, sizeof(rec));
 	spool_make_string(m, string_id, key);
 	spool_make_string(m, string_id + 1, value);
@@ -472,7 +472,7 @@ void spool_make_sample(const char *path, const struct spool_make_sample *s)
 	struct spool_make_op op = { .tid = tid, .correlation = 1, .marker = 2, .packet = 0 };
 	uint32_t shape, other;
 
-	/* uses stand before definitions: queue 1 and kernel 3 are stated in the last chunk */
+	/* uses before definitions: queue 1 and kernel 3 are defined in the last chunk */
 	spool_make_chunk(m, tid);
 	spool_make_marker(m, REC_MARKER_PUSH, tid, 1, 0, 0, t + 100, "outer");
 	spool_make_marker(m, REC_MARKER_PUSH, tid, 2, 1, 1, t + 200, "inner \"quoted\"");
@@ -508,7 +508,7 @@ void spool_make_sample(const char *path, const struct spool_make_sample *s)
 	spool_make_chunk_end(m);
 
 	spool_make_chunk(m, tid + 1);
-	/* the end of a range that another chunk, further on, begins */
+	/* the end of a range whose begin is in a later chunk */
 	spool_make_end_of(m, REC_MARKER_END, tid + 1, t + 20000, 4);
 	op.tid = tid + 1;
 	op.marker = 0;

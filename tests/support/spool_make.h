@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* spool_make.h - writes spools for tests, straight from event/format.h
  *
- * It shares no code with the recorder or the drainer, so that a mistake in one of them is not
- * hidden by the other. Two ways: chunk by chunk with spool_make_*(), or the sample that most tests
- * use. Errors end the test (abort). Python's writer is
- * spool.py, over this one.
+ * It shares no code with the recorder or the drainer, so that it does not repeat their mistakes. A
+ * test writes chunk by chunk with spool_make_*(), or uses the sample. Errors end the test (abort).
+ * spool.py is the same writer for Python.
  */
 #ifndef RTL_SUPPORT_SPOOL_MAKE_H
 #define RTL_SUPPORT_SPOOL_MAKE_H
@@ -34,7 +33,7 @@ void spool_make_begin(struct spool_make *m, const char *path, uint32_t pid, bool
 /* The same on the heap, for spool.py; spool_make_free() after spool_make_end(). */
 struct spool_make *spool_make_new(const char *path, uint32_t pid, bool mem);
 void spool_make_free(struct spool_make *m);
-/* Which process it is: the id of the trace, when it began, when the process did (field 22 of its stat), of which boot. */
+/* Identity in the header: trace id, begin of the trace, begin of the process (field 22 of its stat), boot id. */
 void spool_make_process(struct spool_make *m, uint64_t trace_id, uint64_t start_ns,
 			uint64_t start_ticks, const char *boot_id);
 /* A chunk of thread tid; records go to it until spool_make_chunk_end(). */
@@ -42,15 +41,14 @@ void spool_make_chunk(struct spool_make *m, uint32_t tid);
 /* To the disk half, or into a slot in that state of the memory half. */
 void spool_make_chunk_end(struct spool_make *m);
 void spool_make_chunk_slot(struct spool_make *m, enum slot_state state);
-/* Any record: copied with padding; size is rounded up to 8. */
+/* Any record, padded to a multiple of 8 bytes. */
 void spool_make_raw(struct spool_make *m, const void *rec, size_t size);
-/* Brings the headers up to date and closes the files; closed: the trace is complete. */
+/* Writes the headers and closes the files; closed: the trace is complete. */
 void spool_make_end(struct spool_make *m, bool closed);
 void spool_make_loss(struct spool_make *m, enum spool_reason reason, uint64_t count,
 		     uint64_t first_ns, uint64_t last_ns);
 
-/* Records. Space left is the caller's business, but for dispatches: those begin a new chunk of the
- * same thread when the chunk is full. */
+/* Records. The caller checks spool_make_left(). */
 uint32_t spool_make_left(const struct spool_make *m);
 void spool_make_string(struct spool_make *m, uint32_t id, const char *text);
 void spool_make_info(struct spool_make *m, uint32_t string_id, const char *key, const char *value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* spool_read.h - reads both halves of a spool back, strictly, for the tests of what writes them
+/* spool_read.h - reads both halves of a spool strictly, for tests of its writers
  *
- * Not the product's reader (store/load.c): any damage at all fails the test here.
+ * Unlike the product's reader (store/load.c) it fails the test on any damage.
  */
 #ifndef RTL_SUPPORT_SPOOL_READ_H
 #define RTL_SUPPORT_SPOOL_READ_H
@@ -25,7 +25,7 @@ struct spool_read {
 	uint64_t nr[REC_NR_TYPES]; /* records by type */
 	uint64_t nr_records;
 	uint64_t nr_chunks;
-	uint64_t lost; /* of every reason of class LOSS that the recorder itself counts */
+	uint64_t lost; /* of every reason of class LOSS that the recorder counts */
 	uint8_t seen[READ_MAX_SEQ];
 	void (*each)(const struct rec_head *rec);
 	uint64_t size;
@@ -94,7 +94,7 @@ static inline void read_memory_half(struct spool_read *r, const uint8_t *p)
 	}
 }
 
-/* Reads the disk half, and with `memory` what is only in the other one. Zero `r` but for `each`. */
+/* Reads the disk half, and with `memory` the chunks that only the memory half has. Zero `r` but for `each`. */
 static inline void read_spool(struct spool_read *r, const char *path, bool memory)
 {
 	uint64_t at = SPOOL_HEADER_SIZE;
@@ -109,7 +109,7 @@ static inline void read_spool(struct spool_read *r, const char *path, bool memor
 	CHECK_EQ_UINT(r->header.magic, SPOOL_MAGIC);
 	if (memory && r->header.mem_path[0])
 		mem = read_map(r->header.mem_path, &mem_size);
-	/* the memory half's word is the newer one */
+	/* the memory half's header is newer */
 	if (mem)
 		memcpy(&r->header, mem, sizeof(r->header));
 	end = r->header.disk_end;

@@ -235,7 +235,7 @@ static int run_one(const struct test_case *test)
 		exit(0);
 	}
 	status = pid < 0 ? -1 : wait_for(pid);
-	/* what the test left running ends with it */
+	/* processes that the test left running end with it */
 	if (pid > 0)
 		kill(-pid, SIGKILL);
 	nftw(tmpdir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);

@@ -38,7 +38,7 @@ void test_register(struct test_case *test);
 	}                                                                                          \
 	static void test_run_##ident(void)
 
-/* End the running test. They print where and why; the others are reached through the macros. */
+/* End the running test and print location and reason; the macros call the others. */
 void test_fail(const char *file, int line, const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 3, 4)));
 void test_skip_at(const char *file, int line, const char *fmt, ...)

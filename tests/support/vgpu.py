@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""vgpu.py - what the tests of the virtual GPU share: real ROCm runtimes, real hipcc programs, no GPU, no librtl
+"""vgpu.py - shared by the tests of the virtual GPU: real ROCm runtimes, real hipcc programs, no librtl
 
-Programs print what they saw, VGPU_LOG says what was done; the tests compare the two.
+The tests compare the programs' output with VGPU_LOG.
 """
 from support import *
 from support import harness

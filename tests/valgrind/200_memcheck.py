@@ -65,7 +65,7 @@ def traced(name, *args, trace=RTL, rtl_args=("-q",), gpus=1):
 
 
 @case
-def what_is_planted_is_found():
+def planted_errors_are_found():
     folder = new_dir("memcheck")
     argv = watched("planted", folder)
     ended(run(argv[0], *argv[1:]), 0)
@@ -74,23 +74,23 @@ def what_is_planted_is_found():
 
 
 @case
-def hip_program():
+def hip_program_has_no_error():
     exact_dispatches(
         traced("launcher", "launches=60", "threads=2", "streams=2", "copies=1", "roctx=1", "ext=1", "waits=1"))
 
 
 @case
-def hsa_programs():
+def hsa_programs_have_no_error():
     exact_dispatches(traced("lifecycle", "storm", "rounds=6", "threads=3"))
     full = ("-q", "-m", "full", "--barriers")
     exact_dispatches(traced("lifecycle", "storm", "rounds=4", "threads=2", rtl_args=full, gpus=2))
-    # it uses signals again at once: as slow as this, times are lost, and counted
+    # it reuses signals at once: at this speed times are lost, and counted
     r = traced("signals")
     equal("rows in rtl_dispatch", r.count("rtl_dispatch"), len(r.log("dispatch")))
 
 
 @case
-def hsa_program_that_writes_its_own_database():
+def direct_mode_program_has_no_error():
     exact_dispatches(traced("lifecycle", "storm", "rounds=6", "threads=3", trace=TOOLS))
 
 
@@ -130,7 +130,7 @@ def spool_of_a_killed_program():
 
 
 @case
-def commands_that_read():
+def reading_commands_have_no_error():
     valgrind()
     r = small_trace()
     contains("rtl info", checked("info", "trace.db", cwd=r.dir), "complete")
@@ -148,7 +148,7 @@ def commands_that_read():
 
 
 @case
-def commands_that_write():
+def writing_commands_have_no_error():
     valgrind()
     r, spool = spool_of_a_killed_program()
     contains("rtl info of a spool", checked("info", spool, cwd=r.dir), "kill")
@@ -162,7 +162,7 @@ def commands_that_write():
 
 
 @case
-def trace_itself():
+def rtl_trace_has_no_error():
     valgrind()
     folder = new_dir("trace")
     checked("trace", "-q", "-o", "t.db", "--virtual-gpu", "--", program("lifecycle"), "storm", "rounds=3", cwd=folder,
@@ -171,7 +171,7 @@ def trace_itself():
 
 
 @case
-def doctor_help_and_mistakes():
+def doctor_help_and_usage_errors_have_no_error():
     valgrind()
     folder = new_dir("commands")
     contains("rtl help", checked("help", cwd=folder), "usage")
