@@ -69,36 +69,35 @@
 
 /* The reasons of losses and notes. X(NAME, class, text): class LOSS makes the verdict "incomplete";
  * SKIPPED was left out by the user's choice; NOTE describes something that is in the trace. */
-#define SPOOL_REASONS(X)                                                                                  \
-	X(buffer_full, LOSS, "no free buffer: draining did not keep up")                                  \
-	X(disk_full, LOSS, "the disk was full and the buffers too")                                       \
-	X(write_error, LOSS, "the spool could not be written")                                            \
-	X(inflight_full, LOSS, "dispatch not timed: the in-flight ring of its queue was full")            \
-	X(signal_create, LOSS, "dispatch not timed: no completion signal could be created")               \
-	X(queue_plain, LOSS, "queue not traced: too many, no memory, or no doorbell")                     \
-	X(graph_batch, LOSS, "packets of a batch, passed through untimed (earlier versions)")             \
-	X(no_timestamps, LOSS, "operation recorded without times: the GPU wrote none")                    \
-	X(signal_reused, LOSS, "operation recorded without times: its signal was reused at once")         \
-	X(runtime_overwritten, LOSS,                                                                      \
-	  "packets of the runtime's own queues, gone before they were read")                              \
-	X(copy_shared_signal, LOSS, "copy recorded without times: its signal was shared")                 \
-	X(thread_slots, LOSS, "event of a thread beyond the number of threads kept")                      \
-	X(reentrant, LOSS, "event inside of another event (signal handler)")                              \
-	X(late, LOSS, "event after the trace was closed")                                                 \
-	X(start_failed, LOSS, "the trace could not be started")                                           \
-	X(bad_chunk, LOSS, "a damaged chunk was left out by the reader")                                  \
-	X(lite_signal, SKIPPED, "packets with a signal of the program (mode lite)")                       \
-	X(unfinished, NOTE, "operations that had not completed when the process ended")                   \
-	X(inverted, NOTE, "operations whose end lies before their begin, kept as they came")              \
-	X(shared_signal, NOTE,                                                                            \
-	  "dispatches whose signal was shared: timed behind a barrier packet")                            \
-	X(api_missed, LOSS, "operations whose HIP call was not seen: RTL_HIP_BACKEND")                    \
-	X(paused, SKIPPED,                                                                                \
-	  "calls, markers and operations while the program had recording stopped")                        \
-	X(queue_unseen, LOSS, "queue not traced: it was made in a way that librtl does not know")         \
-	X(queue_bypassed, LOSS,                                                                           \
-	  "dispatches that reached the hardware past the HSA functions (doorbells of the program's own)") \
-	X(pool_memory, NOTE, "records of a libroctracer64 pool that there was no memory for")
+#define SPOOL_REASONS(X)                                                                           \
+	X(buffer_full, LOSS, "no free buffer: draining did not keep up")                           \
+	X(disk_full, LOSS, "the disk and the buffers were full")                                   \
+	X(write_error, LOSS, "the spool could not be written")                                     \
+	X(inflight_full, LOSS, "dispatch not timed: the in-flight ring of its queue was full")     \
+	X(signal_create, LOSS, "dispatch not timed: no completion signal could be created")        \
+	X(queue_plain, LOSS, "queue not traced: too many, no memory, or no doorbell")              \
+	X(graph_batch, LOSS, "packets of a batch, passed through untimed (earlier versions)")      \
+	X(no_timestamps, LOSS, "operation recorded without times: the GPU wrote none")             \
+	X(signal_reused, LOSS, "operation recorded without times: its signal was reused at once")  \
+	X(runtime_overwritten, LOSS,                                                               \
+	  "packets of internal queues, overwritten before they were read")                         \
+	X(copy_shared_signal, LOSS, "copy recorded without times: its signal was shared")          \
+	X(thread_slots, LOSS, "event of a thread beyond the maximum number of threads")            \
+	X(reentrant, LOSS, "event inside of another event (signal handler)")                       \
+	X(late, LOSS, "event after the trace was closed")                                          \
+	X(start_failed, LOSS, "the trace could not be started")                                    \
+	X(bad_chunk, LOSS, "the reader skipped a damaged chunk")                                   \
+	X(lite_signal, SKIPPED, "packets with a signal of the program (mode lite)")                \
+	X(unfinished, NOTE, "operations that had not completed when the process ended")            \
+	X(inverted, NOTE, "operations whose end is before their begin, recorded unchanged")        \
+	X(shared_signal, NOTE,                                                                     \
+	  "dispatches whose signal was shared: timed behind a barrier packet")                     \
+	X(api_missed, LOSS, "operations whose HIP call was not seen: RTL_HIP_BACKEND")             \
+	X(paused, SKIPPED, "calls, markers and operations while recording was paused")             \
+	X(queue_unseen, LOSS, "queue not traced: it was made by a function unknown to librtl")     \
+	X(queue_bypassed, LOSS,                                                                    \
+	  "dispatches that bypassed the HSA functions (the program wrote the doorbell itself)")    \
+	X(pool_memory, NOTE, "records of a libroctracer64 pool, dropped for lack of memory")
 
 enum spool_reason {
 #define X(name, class, text) SPOOL_REASON_##name,
