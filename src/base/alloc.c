@@ -70,6 +70,19 @@ void *alloc_resize(void *p, size_t nr, size_t size)
 	return realloc(p, total ? total : 1);
 }
 
+void *alloc_grow(void *array, size_t nr, size_t *cap, size_t first, size_t size)
+{
+	size_t more = *cap ? *cap * 2 : first;
+	void *grown;
+
+	if (nr < *cap)
+		return array;
+	grown = alloc_resize(array, more, size);
+	if (grown)
+		*cap = more;
+	return grown;
+}
+
 char *alloc_string(const char *text)
 {
 	size_t size = strlen(text) + 1;

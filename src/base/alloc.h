@@ -20,6 +20,9 @@ void *alloc_heap(size_t size);
 void *alloc_zero(size_t nr, size_t size);
 /* As realloc: on failure NULL, and `p` is unchanged. */
 void *alloc_resize(void *p, size_t nr, size_t size);
+/* For an array of nr items with space for *cap: makes space for one more (`first` items at first). Returns the array, which may
+ * have moved; on failure NULL, and `array` stays as it was. */
+void *alloc_grow(void *array, size_t nr, size_t *cap, size_t first, size_t size);
 char *alloc_string(const char *text);
 void alloc_free(void *p);
 

@@ -101,10 +101,13 @@ static const struct csv_column results_columns[] = {
 	OURS("DurationNs", DURATION_NS),
 };
 
-static const char results[] =
-	"SELECT $ FROM rtl_op_kernel K CROSS JOIN rocpd_op O ON O.id = K.op_id JOIN rtl_shape S ON "
-	"S.id = K.shape_id JOIN rtl_kernel_symbol Y ON Y.id = S.kernel_id JOIN rtl_thread T ON T.id "
-	"= K.thread_id JOIN rtl_process P ON P.id = T.process_id LEFT JOIN query_cause L ON L.op_id = "
+#define KERNELS                                                                                       \
+	"SELECT $ FROM rtl_op_kernel K CROSS JOIN rocpd_op O ON O.id = K.op_id JOIN rtl_shape S ON "  \
+	"S.id = K.shape_id JOIN rtl_kernel_symbol Y ON Y.id = S.kernel_id JOIN rtl_thread T ON T.id " \
+	"= K.thread_id "
+
+static const char results[] = KERNELS
+	"JOIN rtl_process P ON P.id = T.process_id LEFT JOIN query_cause L ON L.op_id = "
 	"O.id LEFT JOIN rocpd_api A ON A.id = L.api_id ORDER BY P.pid, O.start, O.id";
 
 #define STREAM                                                                                     \
@@ -136,10 +139,8 @@ static const struct csv_column kernel_trace_columns[] = {
 	OURS("Grid_Size_Z", "S.grid_z"),
 };
 
-static const char kernel_trace[] =
-	"SELECT $ FROM rtl_op_kernel K CROSS JOIN rocpd_op O ON O.id = K.op_id JOIN rtl_shape S ON "
-	"S.id = K.shape_id JOIN rtl_kernel_symbol Y ON Y.id = S.kernel_id JOIN rtl_thread T ON T.id "
-	"= K.thread_id LEFT JOIN rtl_queue Q ON Q.id = S.queue_id LEFT JOIN rtl_agent G ON G.id = "
+static const char kernel_trace[] = KERNELS
+	"LEFT JOIN rtl_queue Q ON Q.id = S.queue_id LEFT JOIN rtl_agent G ON G.id = "
 	"Q.agent_id " STREAM "ORDER BY O.start, O.id";
 
 static const char rpd_kernel_trace[] =

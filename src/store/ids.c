@@ -32,16 +32,13 @@ static uint32_t new_page(struct ids *ids)
 		at = ids->free - 1;
 		ids->free = ids->bits[at].nr;
 	} else {
-		if (ids->nr_bits == ids->cap_bits) {
-			uint32_t cap = ids->cap_bits ? ids->cap_bits * 2 : 16;
-			struct ids_page *bits = alloc_resize(ids->bits, cap, sizeof(*bits));
+		struct ids_page *bits =
+			alloc_grow(ids->bits, ids->nr_bits, &ids->cap_bits, 16, sizeof(*bits));
 
-			if (!bits)
-				return UINT32_MAX;
-			ids->bits = bits;
-			ids->cap_bits = cap;
-		}
-		at = ids->nr_bits++;
+		if (!bits)
+			return UINT32_MAX;
+		ids->bits = bits;
+		at = (uint32_t)ids->nr_bits++;
 	}
 	memset(&ids->bits[at], 0, sizeof(ids->bits[at]));
 	return at;

@@ -15,7 +15,7 @@
 struct ids {
 	struct map pages; /* number of the page to its index in `bits`, or to FULL */
 	struct ids_page *bits;
-	uint32_t nr_bits, cap_bits;
+	size_t nr_bits, cap_bits;
 	uint32_t free; /* 1 + index of the first free page in `bits`, linked by `nr`; 0: none */
 };
 

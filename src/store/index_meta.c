@@ -20,17 +20,12 @@
 
 void *index_meta_add(struct index_list *list, size_t item_size)
 {
+	void *items = alloc_grow(list->items, list->nr, &list->cap, 16, item_size);
 	char *item;
 
-	if (list->nr == list->cap) {
-		size_t cap = list->cap ? list->cap * 2 : 16;
-		void *items = alloc_resize(list->items, cap, item_size);
-
-		if (!items)
-			return NULL;
-		list->items = items;
-		list->cap = cap;
-	}
+	if (!items)
+		return NULL;
+	list->items = items;
 	item = (char *)list->items + list->nr++ * item_size;
 	memset(item, 0, item_size);
 	return item;

@@ -33,18 +33,13 @@ void links_fini(struct links *links)
 /* A new page for `number`; NULL: out of memory. */
 static struct links_page *add_page(struct links *links, uint64_t number)
 {
+	struct links_page **all =
+		alloc_grow(links->all, links->nr, &links->cap, 16, sizeof(struct links_page *));
 	struct links_page *page;
 
-	if (links->nr == links->cap) {
-		uint32_t cap = links->cap ? links->cap * 2 : 16;
-		struct links_page **all =
-			alloc_resize(links->all, cap, sizeof(struct links_page *));
-
-		if (!all)
-			return NULL;
-		links->all = all;
-		links->cap = cap;
-	}
+	if (!all)
+		return NULL;
+	links->all = all;
 	page = alloc_zero(1, sizeof(*page));
 	if (!page)
 		return NULL;

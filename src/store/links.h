@@ -22,7 +22,7 @@ struct link {
 struct links {
 	struct map pages; /* number of the page to its index in `all` */
 	struct links_page **all;
-	uint32_t nr, cap;
+	size_t nr, cap;
 };
 
 /* A zeroed structure is empty. */

@@ -139,20 +139,17 @@ static void name_lane(struct gpu_writer *w, size_t lane, const int64_t *op)
 /* The first free lane of the current track, or a new one. NULL: out of memory. */
 static struct lane *find_lane(struct gpu_writer *w, const int64_t *op, int64_t begin, int64_t end)
 {
+	struct lane *lanes;
+
 	for (size_t i = 0; i < w->nr_lanes; i++)
 		if (w->lanes[i].end_ns <= begin) {
 			w->lanes[i].end_ns = end;
 			return &w->lanes[i];
 		}
-	if (w->nr_lanes == w->max_lanes) {
-		size_t max = w->max_lanes ? w->max_lanes * 2 : 8;
-		struct lane *grown = alloc_resize(w->lanes, max, sizeof(*grown));
-
-		if (!grown)
-			return NULL;
-		w->lanes = grown;
-		w->max_lanes = max;
-	}
+	lanes = alloc_grow(w->lanes, w->nr_lanes, &w->max_lanes, 8, sizeof(*lanes));
+	if (!lanes)
+		return NULL;
+	w->lanes = lanes;
 	w->lanes[w->nr_lanes] = (struct lane){ .end_ns = end, .tid = w->next_tid++ };
 	name_lane(w, w->nr_lanes, op);
 	return &w->lanes[w->nr_lanes++];

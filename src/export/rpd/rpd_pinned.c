@@ -37,7 +37,8 @@ struct region {
 
 struct rpd_pinned {
 	struct event *events;
-	uint32_t nr_events, cap_events;
+	uint32_t nr_events;
+	size_t cap_events;
 	bool full;
 	struct map addrs; /* addresses allocated or registered so far */
 	struct span *spans;
@@ -88,20 +89,17 @@ static bool address_of(const struct store_api *api, uint64_t *addr)
 
 static int keep_event(struct rpd_pinned *pinned, const struct event *event)
 {
-	if (pinned->nr_events == pinned->cap_events) {
-		uint32_t cap = pinned->cap_events ? pinned->cap_events * 2 : 256;
-		struct event *events;
+	struct event *events;
 
-		if (cap > MAX_EVENTS) {
-			pinned->full = true;
-			return 0;
-		}
-		events = alloc_resize(pinned->events, cap, sizeof(*events));
-		if (!events)
-			return -ENOMEM;
-		pinned->events = events;
-		pinned->cap_events = cap;
+	if (pinned->nr_events == MAX_EVENTS) {
+		pinned->full = true;
+		return 0;
 	}
+	events = alloc_grow(pinned->events, pinned->nr_events, &pinned->cap_events, 256,
+			    sizeof(*events));
+	if (!events)
+		return -ENOMEM;
+	pinned->events = events;
 	pinned->events[pinned->nr_events++] = *event;
 	return 0;
 }
