@@ -63,7 +63,7 @@ static uint64_t epoch(unsigned int gpu)
 	if (at)
 		return at;
 	at = clock_now();
-	/* someone else's first reading wins */
+	/* another thread's first reading wins */
 	if (!atomic_compare_exchange_strong(&gpus[gpu].epoch_ns, &none, at))
 		at = none;
 	return at;

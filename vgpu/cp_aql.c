@@ -2,16 +2,16 @@
 /* cp_aql.c - command processor: AQL packets
  *
  * A slot holds a packet when its index is below write_dispatch_id and its header's type is not INVALID; the
- * doorbell says nothing more (several producers may ring in any order), unless it is taken strictly: then it is the
+ * doorbell's value is ignored (several producers may ring in any order), unless VGPU_DOORBELL=strict: then it is the
  * index of the last packet that may be processed, and beyond the write index it is an error. A packet's life:
  *
- *     seen      its header was found valid, at a time that is noted: nothing begins before it was there
- *     begun     at the later of that time and the queue's gate (end of what it has to come after)
- *     due       its end has come
+ *     seen      its header was found valid; that time is recorded: no packet begins before it
+ *     begun     at the later of that time and the queue's gate (the end of the packets before a barrier)
+ *     due       its end is reached
  *     complete  header := INVALID, read_dispatch_id := index + 1, timestamps, value, mailbox, event
  *
  * Threads:  the engine's, under the engine's lock.
- * Not here: what a kernel does and how long it takes (kernel.c), what goes wrong on purpose (fault.c).
+ * Not here: what a kernel does and how long it takes (kernel.c), injected faults (fault.c).
  */
 #include "cp_aql.h"
 
@@ -29,10 +29,10 @@
 #include "perf.h"
 #include "vtime.h"
 
-/* packets begun in one visit: other queues want their turn */
+/* packets begun in one visit, so that other queues get their turn */
 #define BATCH 256
 
-/* queue numbers of which VGPU_HOLD can know the progress */
+/* queue numbers whose progress VGPU_HOLD can use */
 #define NUMBERS_MAX 4096
 
 enum {
@@ -86,11 +86,11 @@ static bool barrier_bit(const void *packet)
 static void free_slot(struct queue *q, uint64_t index)
 {
 	mem_store16(slot_of(q, index), HSA_PACKET_TYPE_INVALID << HSA_PACKET_HEADER_TYPE);
-	/* pairs with the acquire of producers: the slot is free before they are told so */
+	/* pairs with the acquire of producers: the slot is free before they see the index */
 	mem_store64(&q->aq->read_dispatch_id, index + 1);
 }
 
-/* The packet's last steps, in the order that the runtime relies on. */
+/* The packet's last steps, in the order on which the runtime depends. */
 static void signal_done(struct queue *q, uint64_t handle, uint64_t begin, uint64_t end, bool stamp,
 			uint64_t end_vns, bool lose_event)
 {
@@ -133,7 +133,7 @@ static void complete_dispatch(struct queue *q, struct queue_flight *f)
 		    f->lose_event);
 }
 
-/* A barrier or vendor packet is over at `ns`. */
+/* Completes a barrier or vendor packet at `ns`. */
 static void complete_other(struct queue *q, const char *kind, uint64_t ns, uint64_t vns)
 {
 	uint64_t handle = mem_get64(slot_of(q, q->next) + 56);
@@ -150,7 +150,7 @@ static void complete_other(struct queue *q, const char *kind, uint64_t ns, uint6
 	q->last_vns = max64(q->last_vns, vns);
 }
 
-/* The driver's number of the exception that stands for an error code of queue_inactive_signal. */
+/* The driver's exception number for an error code of queue_inactive_signal. */
 static unsigned int exception_of(uint64_t code)
 {
 	static const struct {
@@ -168,8 +168,8 @@ static unsigned int exception_of(uint64_t code)
 	return 4;
 }
 
-/* Writes to queue_inactive_signal, and wakes who waits for it. */
-static void tell_inactive(struct queue *q, uint64_t code)
+/* Writes to queue_inactive_signal, and wakes its waiting threads. */
+static void report_inactive(struct queue *q, uint64_t code)
 {
 	amd_signal_t *s = signal_of(q->aq->queue_inactive_signal.handle);
 
@@ -197,12 +197,12 @@ void cp_aql_error(struct queue *q, uint64_t code, uint64_t index)
 			kmt_event_set(q->error_event->EventId);
 		return;
 	}
-	tell_inactive(q, code);
+	report_inactive(q, code);
 }
 
 /*
- * A kernel wants more scratch memory than the queue has: asks the runtime for it. While it has not answered the
- * queue stands still; it answers by storing 0, or stops the queue.
+ * If a kernel needs more scratch memory than the queue has, requests it from the runtime. The queue stops until the
+ * runtime answers by storing 0, or stops the queue.
  */
 static bool scratch_missing(struct queue *q, const void *packet)
 {
@@ -210,12 +210,12 @@ static bool scratch_missing(struct queue *q, const void *packet)
 		return false;
 	if (!q->scratch_asked) {
 		q->scratch_asked = true;
-		tell_inactive(q, INACTIVE_SCRATCH);
+		report_inactive(q, INACTIVE_SCRATCH);
 	}
 	return true;
 }
 
-/* Is the question still open? */
+/* Whether the request is unanswered. */
 static bool scratch_pending(struct queue *q)
 {
 	amd_signal_t *s = signal_of(q->aq->queue_inactive_signal.handle);
@@ -225,14 +225,14 @@ static bool scratch_pending(struct queue *q)
 	return q->scratch_asked;
 }
 
-/* Where doorbells count: takes what was written to it. false: it names a packet that nobody reserved. */
+/* For VGPU_DOORBELL=strict: reads the doorbell. false: its value is beyond the write index. */
 static bool take_doorbell(struct queue *q)
 {
 	uint64_t value = mem_load64(&q->doorbell);
 
 	if (value == QUEUE_NOT_RUNG || value < q->rung)
 		return true;
-	/* after the doorbell: the index was moved before it was rung */
+	/* read after the doorbell: producers move the index before they ring */
 	if (knobs.doorbell == KNOBS_DOORBELL_STRICT &&
 	    value >= mem_load64(&q->aq->write_dispatch_id))
 		return false;
@@ -245,22 +245,22 @@ void cp_aql_ring(struct queue *q)
 	q->rung = max64(q->rung, mem_load64(&q->aq->write_dispatch_id));
 }
 
-/* Packets before this may be valid. */
+/* The index up to which packets may be valid. */
 static uint64_t announced(const struct queue *q)
 {
 	return knobs.doorbell == KNOBS_DOORBELL_LENIENT ? mem_load64(&q->aq->write_dispatch_id) :
 							  q->rung;
 }
 
-/* Notes which packets have come, and when. */
-static uint64_t scan(struct queue *q)
+/* Records which packets have become valid, and when. */
+static uint64_t scan_packets(struct queue *q)
 {
 	uint64_t first = q->seen;
 	uint64_t end = announced(q);
 	uint64_t room = q->aq->read_dispatch_id + q->size;
 	uint64_t now;
 
-	/* producers take an index before there is room for it: that slot still holds an older packet */
+	/* producers reserve an index before its slot is free: it still has an older packet */
 	if (end > room)
 		end = room;
 	while (q->seen < end && type_of(mem_load16(slot_of(q, q->seen))) != HSA_PACKET_TYPE_INVALID)
@@ -281,7 +281,7 @@ static void name_queue(struct queue *q)
 	log_queue(&where, true, "aql", q->size);
 }
 
-/* Carries out the faults that concern this dispatch; false: it must not run. */
+/* Applies the injected faults of this dispatch; false: it must not run. */
 static bool apply_faults(struct queue *q, struct queue_flight *f)
 {
 	struct log_where where = queue_where(q);
@@ -324,8 +324,8 @@ static bool due(const struct queue_flight *f, uint64_t now)
 	       completed[f->hold->until] >= f->hold->done;
 }
 
-/* Completes what is due; returns whether anything was. */
-static bool retire(struct queue *q, uint64_t now)
+/* Completes packets that are due; returns whether there were any. */
+static bool complete_due(struct queue *q, uint64_t now)
 {
 	unsigned int kept = 0;
 
@@ -333,7 +333,7 @@ static bool retire(struct queue *q, uint64_t now)
 		struct queue_flight *f = &q->flights[i];
 
 		if (due(f, now)) {
-			/* held back: it ended when it was let go */
+			/* VGPU_HOLD: it ends when it is released */
 			if (f->hold)
 				f->end_ns = now;
 			if (q->nr_flights == knobs.overlap)
@@ -352,7 +352,7 @@ static bool retire(struct queue *q, uint64_t now)
 	return true;
 }
 
-/* Its end: begin and duration are known by now. */
+/* Sets the end, from begin and duration. */
 static void set_end(struct queue *q, struct queue_flight *f)
 {
 	const struct gcn_counters *counters = f->run ? gcn_run_counters(f->run) : NULL;
@@ -372,8 +372,8 @@ static void set_end(struct queue *q, struct queue_flight *f)
 		q->gate_vns = q->last_vns = f->end_vns;
 }
 
-/* A slice of each dispatch that is being executed; true if there was any. */
-static bool execute(struct queue *q)
+/* Runs a slice of each dispatch in execution; true if there was any. */
+static bool execute_slices(struct queue *q)
 {
 	bool any = false;
 
@@ -389,8 +389,8 @@ static bool execute(struct queue *q)
 	return any;
 }
 
-/* Makes a plain dispatch packet of gfx1250's, which has the grid as clusters of work-groups; the rest is where it is in
- * the plain one. */
+/* Converts gfx1250's dispatch packet, which has the grid as clusters of work-groups, to a plain one; the other members are the
+ * same. */
 static void lower_ext_dispatch(unsigned char *packet)
 {
 	hsa_kernel_dispatch_packet_t *d = (void *)packet;
@@ -413,7 +413,7 @@ static bool begin_dispatch(struct queue *q, uint64_t now)
 
 	if (q->nr_flights >= knobs.overlap)
 		return false;
-	/* the runtime takes away what there is when it is asked for more: not while somebody uses it */
+	/* for a larger request the runtime frees the present scratch memory: wait until no kernel uses it */
 	if (kernel_waits_for_scratch(q, slot_of(q, q->next)) ||
 	    scratch_missing(q, slot_of(q, q->next)))
 		return false;
@@ -434,7 +434,7 @@ static bool begin_dispatch(struct queue *q, uint64_t now)
 		f->begin_ns = max64(f->begin_ns, now);
 	f->begin_vns = q->gate_vns;
 	q->next++;
-	/* one that never ends would not have an end to wait for */
+	/* a kernel that hangs has no end */
 	if (!f->never)
 		state = kernel_begin(q, f);
 	if (state == KERNEL_FAILED)
@@ -465,7 +465,7 @@ static bool begin_ext_dispatch(struct queue *q, const unsigned char *packet, uin
 	return (!dep_signal || !deliver_value(dep_signal)) && begin_dispatch(q, now);
 }
 
-/* Are the signals that a barrier packet waits for at zero? *vns: when they got there. */
+/* Whether the dependencies of a barrier packet are satisfied. *vns: since when. */
 static bool barrier_ready(const unsigned char *packet, bool any, bool *has_deps, uint64_t *vns)
 {
 	bool all_done = true, one_done = false;
@@ -518,7 +518,7 @@ static bool value_ready(const unsigned char *packet, bool *has_deps, uint64_t *v
 	}
 }
 
-/* PM4 packets wait for all that was begun before them; true: they are done. */
+/* Runs PM4 packets, after all packets before them; true: they are done. */
 static bool run_pm4(struct queue *q, const unsigned char *packet)
 {
 	struct log_where where = queue_where(q);
@@ -531,7 +531,7 @@ static bool run_pm4(struct queue *q, const unsigned char *packet)
 	q->pm4_more = state == CP_PM4_MORE;
 	switch (state) {
 	case CP_PM4_DONE:
-		/* the runtime's way to say that it has loaded code */
+		/* the runtime sends it after it has loaded code */
 		kernel_code_changed();
 		return true;
 	case CP_PM4_WAITS:
@@ -549,8 +549,8 @@ static bool run_pm4(struct queue *q, const unsigned char *packet)
 	}
 }
 
-/* Barrier-AND, barrier-OR and vendor packets: over as soon as what they wait for is there. */
-static bool begin_other(struct queue *q, unsigned int type, uint64_t now)
+/* Barrier-AND, barrier-OR and vendor packets complete as soon as their dependencies are satisfied. */
+static bool begin_other_packet(struct queue *q, unsigned int type, uint64_t now)
 {
 	const unsigned char *packet = slot_of(q, q->next);
 	const char *kind = "barrier";
@@ -570,7 +570,7 @@ static bool begin_other(struct queue *q, unsigned int type, uint64_t now)
 	}
 	if (!ready)
 		return false;
-	/* the signal got there at some time up to now: what follows did not begin before */
+	/* the signal changed at some time up to now: later packets begin now at the earliest */
 	ns = max64(q->gate_ns, q->seen_ns[q->next & (q->size - 1)]);
 	if (has_deps)
 		ns = max64(ns, now);
@@ -579,7 +579,7 @@ static bool begin_other(struct queue *q, unsigned int type, uint64_t now)
 }
 
 /* Begins the packet at the head if it may begin now. */
-static bool begin(struct queue *q, uint64_t now)
+static bool begin_packet(struct queue *q, uint64_t now)
 {
 	const unsigned char *packet = slot_of(q, q->next);
 	unsigned int type = type_of(mem_load16(packet));
@@ -595,10 +595,10 @@ static bool begin(struct queue *q, uint64_t now)
 	case HSA_PACKET_TYPE_VENDOR_SPECIFIC:
 		if (packet[2] == VENDOR_EXT_DISPATCH)
 			return begin_ext_dispatch(q, packet, now);
-		return begin_other(q, type, now);
+		return begin_other_packet(q, type, now);
 	case HSA_PACKET_TYPE_BARRIER_AND:
 	case HSA_PACKET_TYPE_BARRIER_OR:
-		return begin_other(q, type, now);
+		return begin_other_packet(q, type, now);
 	default:
 		cp_aql_error(q, ERROR_BAD_PACKET, q->next);
 		return false;
@@ -619,26 +619,26 @@ struct queue_visit cp_aql_serve(struct queue *q)
 		v.progress = true;
 		return v;
 	}
-	/* nothing there and nothing running: the usual case, one load */
+	/* no packets and none running: the usual case, one load */
 	if (!q->nr_flights && announced(q) == q->next)
 		return v;
 
-	now = scan(q);
+	now = scan_packets(q);
 	if (!q->named && q->next < q->seen)
 		name_queue(q);
 	if (q->nr_flights) {
-		if (execute(q))
+		if (execute_slices(q))
 			v.progress = true;
-		v.progress |= retire(q, now);
+		v.progress |= complete_due(q, now);
 	}
 	for (unsigned int i = 0; i < BATCH && q->next < q->seen && !q->paused && !q->dead; i++) {
-		if (!begin(q, now))
+		if (!begin_packet(q, now))
 			break;
 		v.progress = true;
 	}
 	v.progress |= q->pm4_more;
 	for (unsigned int i = 0; i < q->nr_flights; i++) {
-		/* one that is held back is looked at again after others moved */
+		/* a held packet is checked again after others made progress */
 		if (!q->flights[i].executing && q->flights[i].end_ns > now &&
 		    q->flights[i].end_ns < v.wake_ns)
 			v.wake_ns = q->flights[i].end_ns;

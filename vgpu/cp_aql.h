@@ -5,10 +5,10 @@
 
 #include "queue.h"
 
-/* Does what can be done on the queue now; never blocks. Under the engine's lock. */
+/* Processes the packets that can be processed now; never blocks. Under the engine's lock. */
 struct queue_visit cp_aql_serve(struct queue *q);
 
-/* Where doorbells count and are no memory: everything below the write index is announced. Under the
+/* For doorbells that are not memory (libdtif.so): announces all packets below the write index. Under the
  * engine's lock. */
 void cp_aql_ring(struct queue *q);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* cp_pm4.c - command processor: PM4 packets, which an AQL packet may point to
  *
- * What profilers send to program and read performance counters: registers are written, read and waited for, memory is
- * written. Caches and pipelines need no flush here: a queue carries out PM4 packets when nothing else of it is running.
- * Buffers that jump to buffers may take for ever: they are carried out a slice at a time, as kernels are.
+ * Profilers send them to program and read performance counters: they write, read and wait for registers, and write
+ * memory. Caches and pipelines need no flush: a queue executes PM4 packets when none of its other packets runs.
+ * Buffers that jump to buffers may never end, so they are executed in slices, as kernels are.
  *
  *     header  31:30 type (3), 29:16 number of dwords that follow - 1, 15:8 opcode
  *
@@ -54,7 +54,7 @@ enum {
 /* dwords in a slice; the last packet may have as many again */
 #define SLICE 16384
 
-/* What a buffer is carried out with. */
+/* The state of the buffer being executed. */
 struct pm4 {
 	struct queue *q;
 	uint64_t fault; /* address */
@@ -118,7 +118,7 @@ static enum cp_pm4_state set_regs(struct pm4 *p, uint32_t base, const uint32_t *
 static enum cp_pm4_state write_data(struct pm4 *p, const uint32_t *body, uint32_t n)
 {
 	uint32_t to = body[0] >> 8 & 15;
-	bool same = body[0] >> 16 & 1; /* all to one place */
+	bool same = body[0] >> 16 & 1; /* write all dwords to one address */
 
 	for (uint32_t i = 3; i < n; i++) {
 		uint32_t step = same ? 0 : i - 3;
@@ -269,7 +269,7 @@ static enum cp_pm4_state run_packet(struct pm4 *p, unsigned int level, uint32_t 
 	}
 }
 
-/* `jump`: what follows the header of an INDIRECT_BUFFER packet. Goes on where it waited. */
+/* `jump`: the body of an INDIRECT_BUFFER packet. Resumes at the packet that waited. */
 static enum cp_pm4_state run_buffer(struct pm4 *p, unsigned int level, const uint32_t *jump)
 {
 	uint64_t addr = address(jump) & ~3ull;
@@ -279,7 +279,7 @@ static enum cp_pm4_state run_buffer(struct pm4 *p, unsigned int level, const uin
 	if (size && !reachable(p, addr, size * 4ull))
 		return CP_PM4_FAULT;
 	while (*at < size) {
-		/* once: the program may write to it meanwhile */
+		/* read once: the program may change it concurrently */
 		uint32_t header = mem_load32(code + *at);
 		uint32_t n = header >> 16 & 0x3fff, op = header >> 8 & 0xff;
 		enum cp_pm4_state s;
@@ -314,7 +314,7 @@ enum cp_pm4_state cp_pm4_run(struct queue *q, const unsigned char *packet, uint6
 	if (jump[0] >> 30 != 3 || (jump[0] >> 8 & 0xff) != INDIRECT_BUFFER)
 		return CP_PM4_BAD;
 	s = run_buffer(&p, 0, jump + 1);
-	/* a buffer that changed while it was carried out leaves something behind */
+	/* a buffer that was changed during its execution may leave deeper levels */
 	if (s != CP_PM4_WAITS && s != CP_PM4_MORE)
 		memset(q->pm4_at, 0, sizeof(q->pm4_at));
 	*addr = p.fault;

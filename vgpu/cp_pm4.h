@@ -9,13 +9,13 @@ struct queue;
 
 enum cp_pm4_state {
 	CP_PM4_DONE,
-	CP_PM4_WAITS, /* for a register or for memory: to be called again */
-	CP_PM4_MORE,  /* a slice is done: to be called again, soon */
+	CP_PM4_WAITS, /* waits for a register or for memory: call again */
+	CP_PM4_MORE,  /* a slice is done: call again soon */
 	CP_PM4_BAD,   /* no such packet */
-	CP_PM4_FAULT, /* it touches memory that is not there, at *addr */
+	CP_PM4_FAULT, /* it accesses invalid memory at *addr */
 };
 
-/* Carries out the indirect buffer that a vendor-specific AQL packet holds. Engine's lock. */
+/* Executes the indirect buffer in a vendor-specific AQL packet. Under the engine's lock. */
 enum cp_pm4_state cp_pm4_run(struct queue *q, const unsigned char *packet, uint64_t *addr);
 
 #endif

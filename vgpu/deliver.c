@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* deliver.c - when the completion of a packet becomes visible to the host
  *
- * Owns:     the completions kept back, in order, with their queue.
+ * Owns:     the delayed completions, in order, in their queue.
  * Threads:  under the engine's lock.
- * Fails:    without memory a completion is handed out at once.
+ * Fails:    out of memory: delivers the completion at once.
  */
 #include "deliver.h"
 
@@ -25,11 +25,11 @@ static amd_signal_t *signal_of(uint64_t handle)
 static void complete(uint64_t handle, bool lose_event)
 {
 	amd_signal_t *s = signal_of(handle);
-	/* once the value has dropped, the owner may reuse or free the signal */
+	/* read before the value is decremented: then the owner may reuse or free the signal */
 	uint64_t mailbox = s->event_mailbox_ptr;
 	uint32_t id = s->event_id;
 
-	/* pairs with the acquire of whoever waits: results and timestamps come before the value */
+	/* pairs with the acquire of the waiting thread: results and timestamps come before the value */
 	__atomic_fetch_sub(&s->value, 1, __ATOMIC_RELEASE);
 	if (mailbox && !lose_event) {
 		mem_store64(mem_ptr(mailbox), id);
@@ -85,7 +85,7 @@ bool deliver_serve(struct queue *q, uint64_t now, uint64_t *wake_ns)
 	uint64_t settle_ns = knobs.settle_us * 1000;
 	unsigned int nr = 0;
 
-	/* in order: with the one that somebody waits for go all that came before it */
+	/* in order: delivers the completion that a thread waits for, and all before it */
 	for (unsigned int i = 0; i < q->nr_late; i++) {
 		if (now >= q->late[i].since_ns + settle_ns || kmt_event_blocks(q->late[i].event_id))
 			nr = i + 1;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* engine.c - the one thread that serves all queues of all GPUs
  *
- * Doorbells are plain memory, so the thread has to look. It looks without pause for SPIN_NS after something
- * happened, then naps, each nap an eighth of the time since, up to VGPU_NAP_US. It sleeps until the end of
- * the packet that ends first when that comes sooner.
+ * Doorbells are plain memory, so the thread polls. It polls without pause for SPIN_NS after the last
+ * progress, then naps, each nap an eighth of the time since, up to VGPU_NAP_US. It wakes earlier if a
+ * packet ends earlier.
  *
  * Owns:     the thread, the table of queues.
  * Threads:  its own; engine_*() any.
- * Locks:    `lock`, outermost. `wanted` asks the thread to let others have it.
+ * Locks:    `lock`, outermost. `wanted` makes the thread release it for others.
  * Life:     started with the first queue, never ends; the state is immortal, so exit() may run alongside.
  */
 #include "engine.h"
@@ -76,7 +76,7 @@ static void nap(uint64_t ns)
 	atomic_store(&napping, 0);
 }
 
-/* Serves each queue once; returns whether anything moved and when something will. */
+/* Serves each queue once; returns whether there was progress, and when the next is due. */
 static struct queue_visit serve_all(void)
 {
 	struct queue_visit all = { .wake_ns = QUEUE_NEVER };
@@ -123,7 +123,7 @@ static void *engine_main(void *arg)
 		pthread_mutex_lock(&lock);
 		v = serve_all();
 		pthread_mutex_unlock(&lock);
-		/* the mutex isn't fair: step back until who asked has had it */
+		/* the mutex isn't fair: wait until the other thread has taken it */
 		for (unsigned int i = 0; i < 100 && atomic_load(&wanted); i++)
 			sched_yield();
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* engine.h - the one thread that serves all queues of all GPUs
  *
- * synchronisation: every queue is touched under the engine's lock only; the thread gives it up between rounds.
+ * synchronisation: every queue is accessed only under the engine's lock; the thread releases it between rounds.
  */
 #ifndef VGPU_ENGINE_H
 #define VGPU_ENGINE_H
@@ -11,19 +11,19 @@
 
 struct queue;
 
-/* Puts a queue in service, starting the thread when there is none; 0 or -errno. */
+/* Adds a queue; starts the thread if it does not run. 0 or -errno. */
 int engine_add(struct queue *q);
 
-/* Takes the queue out of service: once it returns, nothing of the queue is touched. */
+/* Removes the queue: after it returns, the engine does not access the queue. */
 void engine_remove(struct queue *q);
 
 struct queue *engine_find(uint64_t id);
 
-/* Holds the engine still, from any thread. */
+/* Stops the engine between rounds. Any thread. */
 void engine_lock(void);
 void engine_unlock(void);
 
-/* Somebody waits for a result: look at the queues now. Cheap when the thread is awake. */
+/* Makes the engine serve the queues now, because a thread waits for a result. Cheap if the engine is awake. */
 void engine_kick(void);
 
 /* Around fork(): the child has no engine. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* fault.c - what goes wrong on purpose
+/* fault.c - injected faults
  *
  * Owns:     the rules.
  * Threads:  fault_parse() while the settings are read; fault_match() any thread.
- * Not here: carrying the faults out (cp_aql.c, kmt_memory.c, kmt_queue.c).
+ * Not here: the effects of the faults (cp_aql.c, kmt_memory.c, kmt_queue.c).
  */
 #include "fault.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* fault.h - what goes wrong on purpose
+/* fault.h - injected faults
  *
- * A rule is a list of key=value separated by commas; rules are separated by semicolons. It picks out
+ * A rule is a list of key=value separated by commas; rules are separated by semicolons. It selects
  * events: gpu=, queue= (number of the HSA queue), n= (the n-th matching event, from 1) and count= (how many
- * from there on; 0 = all). What else it takes depends on the kind: see docs/virtual-gpu.md.
+ * from there on; 0 = all). Further keys depend on the kind: see docs/virtual-gpu.md.
  */
 #ifndef VGPU_FAULT_H
 #define VGPU_FAULT_H
@@ -37,10 +37,10 @@ struct fault_rule {
 	uint64_t seen; /* matching events so far; atomic */
 };
 
-/* Adds the rules in `text`; returns NULL or why it can't. Before the first fault_match() only. */
+/* Adds the rules in `text`; returns NULL, or an error message. Only before the first fault_match(). */
 const char *fault_parse(enum fault_kind kind, const char *text);
 
-/* Is there any rule of this kind? Cheap. */
+/* Whether any rule of this kind exists. Cheap. */
 bool fault_any(enum fault_kind kind);
 
 /* Counts the event in every rule of its kind that selects it; returns a rule that fires, or NULL. */

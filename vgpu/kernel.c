@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* kernel.c - what a kernel does and how long it takes
  *
- * Owns:     the runs of the interpreter that no dispatch uses.
+ * Owns:     the free runs of the interpreter.
  * Threads:  the engine's, under its lock.
  */
 #include "kernel.h"
@@ -58,7 +58,7 @@ uint64_t kernel_duration_ns(const hsa_kernel_dispatch_packet_t *packet, uint64_t
 	} else {
 		return knobs.kernel_ns;
 	}
-	/* about 11 days: beyond that it is a hang */
+	/* at most about 11 days */
 	return ns < 1e15 ? (uint64_t)ns : (uint64_t)1e15;
 }
 
@@ -174,7 +174,7 @@ static enum kernel_state slice(struct queue *q, struct queue_flight *f, enum gcn
 	return KERNEL_FAILED;
 }
 
-/* Runtimes from 7.0 on say the size of a queue's scratch memory only to the hardware: COMPUTE_TMPRING_SIZE has the
+/* Runtimes from 7.0 on give the size of a queue's scratch memory only to the hardware: COMPUTE_TMPRING_SIZE has the
  * number of waves (bits 11:0) and the bytes of each (bits 24:12, in units of 1024). */
 static uint64_t scratch_size(const amd_queue_t *aq)
 {

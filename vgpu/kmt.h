@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kmt.h - what the files of exported functions share */
+/* kmt.h - shared by the files of exported functions */
 #ifndef VGPU_KMT_H
 #define VGPU_KMT_H
 
@@ -10,7 +10,7 @@
 /* The exported functions are the only visible ones (exports.map has the names). */
 #define KMT_API __attribute__((visibility("default")))
 
-/* Entry points that the headers of 5.2 do not have; these do something, kmt_absent.c has those that don't. */
+/* Implemented entry points that the headers of 5.2 lack; kmt_absent.c has those that are not supported. */
 HSAKMT_STATUS hsaKmtAllocMemoryAlign(HSAuint32 node, HSAuint64 size, HSAuint64 align,
 				     HsaMemFlags flags, void **addr);
 HSAKMT_STATUS hsaKmtAvailableMemory(HSAuint32 node, HSAuint64 *bytes);
@@ -33,7 +33,7 @@ HSAKMT_STATUS hsaKmtWaitOnMultipleEvents_Ext(HsaEvent *events[], HSAuint32 nr, b
 /* Nodes: 0 is the CPU, the GPUs follow. */
 bool kmt_topology_is_gpu(HSAuint32 node);
 
-/* In a child process after fork(): there is no engine, nothing waits, nothing is served. */
+/* Whether this is a child process after fork(): it has no engine, waits return at once. */
 bool kmt_misc_inert(void);
 
 /* Around fork(). */

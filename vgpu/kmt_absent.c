@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* kmt_absent.c - entry points of later thunks that a runtime must find, and that say that there is no such thing
+/* kmt_absent.c - entry points of later thunks that a runtime must find, and that return "not supported"
  *
- * Their arguments are of no interest, so they have none here: a caller on x86-64 cleans up after itself. That is
- * why this file stays away from hsakmt.h, which declares some of them.
+ * They are declared without arguments, because they don't read them and on x86-64 the caller removes them. That is
+ * why this file does not include hsakmt.h, which declares some of them.
  *
  * Threads:  any.
  */
@@ -80,7 +80,7 @@ ABSENT(hsaKmtSPMAcquire)
 ABSENT(hsaKmtSPMRelease)
 ABSENT(hsaKmtSPMSetDestBuffer)
 
-/* the driver's news, and sanitized builds of the runtime */
+/* events of the driver, and sanitized builds of the runtime */
 ABSENT(hsaKmtOpenSMI)
 ABSENT(hsaKmtReplaceAsanHeaderPage)
 ABSENT(hsaKmtReturnAsanHeaderPage)

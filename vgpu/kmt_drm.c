@@ -15,7 +15,7 @@
 #include "kmt.h"
 #include "knobs.h"
 
-/* struct amdgpu_gpu_info of libdrm: its size, and what lies at the offsets that runtimes read */
+/* struct amdgpu_gpu_info of libdrm: its size, and the members that runtimes read */
 struct gpu_info {
 	uint32_t asic_id, chip_rev, chip_external_rev, family_id;
 	uint64_t flags, engine_khz, memory_khz;
@@ -74,11 +74,11 @@ KMT_API int amdgpu_query_gpu_info(void *handle, struct gpu_info *info)
 	info->family_id = 141;
 	info->engine_khz = 1500000;
 	info->memory_khz = 945000;
-	info->counter_khz = (uint32_t)(knobs.clock_hz / 1000); /* divided by */
+	info->counter_khz = (uint32_t)(knobs.clock_hz / 1000); /* a divisor */
 	return 0;
 }
 
-/* Buffers: what virtual memory management and sharing between processes are made of. */
+/* Buffers, for virtual memory management and sharing between processes. */
 KMT_API int amdgpu_bo_cpu_map(void *bo, void **addr)
 {
 	(void)bo;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* kmt_dtif.c - what libdtif.so has besides the thunk's functions
+/* kmt_dtif.c - the functions of libdtif.so besides the thunk's
  *
  * With HSA_ENABLE_DTIF=1 a runtime from 7.0 on loads libdtif.so by this name and takes the whole thunk from it, by
  * dlsym, instead of the one that it was linked with. It then rings the doorbells of AQL queues by
  * hsaKmtQueueRingDoorbell() and uses no events.
  *
- * One file serves all of these runtimes, although their structures differ: the names that a runtime looks up are
- * texts in its memory, and those with the larger structures look up hsaKmtGetNodeWallclockFrequency().
+ * One library serves all of these runtimes, although their structures differ: the names that a runtime looks up are
+ * texts in its memory, and runtimes with the larger structures contain hsaKmtGetNodeWallclockFrequency.
  *
  * Life:     the library stays when the runtime closes it (-z nodelete), since its thread does.
  */
@@ -23,7 +23,7 @@ void DtifDestroy(void);
 static char instance;
 
 struct search {
-	uintptr_t code; /* an address within the library that is meant */
+	uintptr_t code; /* an address within the library to search */
 	const char *name;
 	bool found;
 };

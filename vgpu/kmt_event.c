@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* kmt_event.c - events: what the device wakes host threads with
+/* kmt_event.c - events, with which the device wakes host threads
  *
  * An event has an id, and a word of memory (mailbox) into which the device writes the id. Event records are
- * never freed, only used again: the device may still signal one that is just being destroyed.
+ * never freed, only reused: the device may signal an event while it is being destroyed.
  *
  * Owns:     the table of events, the mailboxes.
  * Threads:  any.
@@ -36,7 +36,7 @@ struct link {
 };
 
 struct event {
-	HsaEvent pub; /* what the runtime holds; first */
+	HsaEvent pub; /* the runtime's view; must be first */
 	struct event *next_free;
 	struct link *links;
 	unsigned int nr_blocked; /* threads in hsaKmtWaitOnEvent() */
@@ -52,16 +52,15 @@ static struct event *free_head, *free_tail;
 static uint64_t *mailboxes;
 static struct event *memory_event;
 
-static struct event *find(uint32_t id)
+static struct event *find_event(uint32_t id)
 {
 	struct event *e = id < nr_events ? table[id] : NULL;
 
 	return e && e->live ? e : NULL;
 }
 
-/* As the kernel driver does it: one signal lets everybody go who waits, and is kept only when nobody does.
- * The runtime counts on it: when a queue is destroyed two of its threads wait for the same event.
- */
+/* As in the kernel driver, a signal wakes all waiting threads, and is kept only if there are none.
+ * The runtime depends on it: when a queue is destroyed two of its threads wait for the same event. */
 static void signal_locked(struct event *e)
 {
 	e->signaled = e->manual || !e->links;
@@ -76,7 +75,7 @@ void kmt_event_set(uint32_t id)
 	struct event *e;
 
 	pthread_mutex_lock(&lock);
-	e = find(id);
+	e = find_event(id);
 	if (e)
 		signal_locked(e);
 	pthread_mutex_unlock(&lock);
@@ -88,7 +87,7 @@ bool kmt_event_blocks(uint32_t id)
 	bool blocks;
 
 	pthread_mutex_lock(&lock);
-	e = find(id);
+	e = find_event(id);
 	blocks = e && e->nr_blocked;
 	pthread_mutex_unlock(&lock);
 	return blocks;
@@ -159,7 +158,7 @@ KMT_API HSAKMT_STATUS hsaKmtCreateEvent(HsaEventDescriptor *desc, bool manual, b
 		e->pub.EventData.HWData1 = e->pub.EventId;
 		e->pub.EventData.HWData2 = (uintptr_t)&mailboxes[e->pub.EventId];
 		e->pub.EventData.HWData3 = e->pub.EventId;
-		/* the device may still write the id of the event that had this slot before */
+		/* the device may write the id of the slot's previous event until here */
 		mem_store64(&mailboxes[e->pub.EventId], 0);
 		e->manual = manual;
 		e->signaled = signaled;
@@ -185,7 +184,7 @@ KMT_API HSAKMT_STATUS hsaKmtDestroyEvent(HsaEvent *event)
 		e->next_free = NULL;
 		if (e == memory_event)
 			memory_event = NULL;
-		/* used again as late as possible: a stray signal then wakes nobody by mistake */
+		/* reuse the slot as late as possible, so that a late signal does not wake threads of a new event */
 		if (free_tail)
 			free_tail->next_free = e;
 		else
@@ -216,7 +215,7 @@ KMT_API HSAKMT_STATUS hsaKmtResetEvent(HsaEvent *event)
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* Takes the signal that an event has kept. */
+/* Consumes the event's kept signal; false if there is none. */
 static bool take_signal(struct event *e)
 {
 	bool had = e->signaled;
@@ -297,7 +296,7 @@ KMT_API HSAKMT_STATUS hsaKmtWaitOnMultipleEvents(HsaEvent *events[], HSAuint32 n
 
 	if (!events || !nr)
 		return HSAKMT_STATUS_INVALID_PARAMETER;
-	/* nobody is left in a forked child who could signal anything */
+	/* a forked child has no engine that could signal an event */
 	if (kmt_misc_inert())
 		return HSAKMT_STATUS_WAIT_FAILURE;
 	if (nr > LINKS_MAX) {
@@ -322,8 +321,8 @@ static void count_blocked(HsaEvent *event, unsigned int change)
 	pthread_mutex_unlock(&lock);
 }
 
-/* ROCr looks at its signals whenever a wait returns. When two of its threads wait for one event, one can
- * take the other's wake-up (seen in hsa_queue_destroy() of 5.2.3, 2 of 360 runs): a look now and then
+/* ROCr checks its signals whenever a wait returns. If two of its threads wait for one event, one can
+ * take the other's wake-up (seen in hsa_queue_destroy() of 5.2.3, 2 of 360 runs): a limit of the wait
  * makes that a delay instead of a hang. */
 #define LONGEST_WAIT_MS 500u
 
@@ -347,7 +346,7 @@ KMT_API HSAKMT_STATUS hsaKmtQueryEventState(HsaEvent *event)
 	return hsaKmtWaitOnMultipleEvents(&event, 1, true, 0);
 }
 
-/* The age of an event tells a wait that it missed a signal. A kept signal does the same, so it is left alone. */
+/* The age of an event shows a wait that it missed a signal. A kept signal does the same, so `age` is not changed. */
 KMT_API HSAKMT_STATUS hsaKmtWaitOnEvent_Ext(HsaEvent *event, HSAuint32 ms, uint64_t *age)
 {
 	(void)age;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kmt_event.h - events: what the device wakes host threads with */
+/* kmt_event.h - events, with which the device wakes host threads */
 #ifndef VGPU_KMT_EVENT_H
 #define VGPU_KMT_EVENT_H
 
@@ -9,13 +9,13 @@
 /* Signals the event with this id; unknown ids are ignored. Any thread. */
 void kmt_event_set(uint32_t id);
 
-/* Is a host thread blocked on this event alone (hsaKmtWaitOnEvent)? Any thread. */
+/* Whether a host thread waits for this event alone (hsaKmtWaitOnEvent). Any thread. */
 bool kmt_event_blocks(uint32_t id);
 
-/* Reports a memory fault at `addr` by `gpu` through the event that exists for it; false if there is none. */
+/* Reports a memory fault at `addr` by `gpu` through the event for memory faults; false if there is none. */
 bool kmt_event_memory_fault(unsigned int gpu, uint64_t addr, unsigned int error_type);
 
-/* The words into which the device writes events' ids, as kmt_memory_range() tells of memory. Any thread. */
+/* The range of the mailboxes, if it contains `addr`; like kmt_memory_range(). Any thread. */
 bool kmt_event_mailboxes(uint64_t addr, uint64_t *lo, uint64_t *hi);
 
 /* Around fork(). */

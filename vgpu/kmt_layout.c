@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kmt_layout.c - where the thunk's versions put what they tell
+/* kmt_layout.c - the structures of the thunk's versions
  *
  *     VGPU_THUNK   versions     node properties                          IO link   cache
  *     52           5.2 to 6.2   356 bytes                                48        1056

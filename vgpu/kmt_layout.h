@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* kmt_layout.h - where the thunk's versions put what they tell
+/* kmt_layout.h - the structures of the thunk's versions
  *
  * Three structures grew with the thunk, two of them in their middle: node properties, IO links and caches.
- * Everything else writes the structures of the headers that it is compiled with (5.2), and these are then spread.
- * libhsakmt.so.1 has one layout, chosen when it is built (VGPU_THUNK), since a runtime never says which one it
- * wants. libdtif.so serves 7.0 and all that follow: it looks at the runtime that loads it (kmt_dtif.c).
+ * The other files write the structures of the headers of 5.2, and this one converts them to the version's layout.
+ * libhsakmt.so.1 has one layout, chosen at build time (VGPU_THUNK), since a runtime does not pass its
+ * version. libdtif.so serves 7.0 and later: it inspects the runtime that loads it (kmt_dtif.c).
  */
 #ifndef VGPU_KMT_LAYOUT_H
 #define VGPU_KMT_LAYOUT_H
@@ -13,7 +13,7 @@
 
 #include <hsakmt.h>
 
-/* Bytes that stay together: what comes between two pieces is new in the version, and 0. */
+/* Bytes that stay together: members between two pieces are new in the version, and 0. */
 struct kmt_layout_piece {
 	size_t from, size, to;
 };
@@ -24,13 +24,13 @@ struct kmt_layout {
 	struct kmt_layout_piece pieces[5]; /* of a node's properties; ends at a size of 0 */
 };
 
-/* Constant from the first call of the thunk on. */
+/* Constant after the first call of the thunk. */
 extern const struct kmt_layout *kmt_layout;
 
-/* The runtime knows the structures of ROCm 10. Only where VGPU_THUNK is 70, before the thunk is opened. */
+/* Selects the structures of ROCm 10. Only if VGPU_THUNK is 70, before the thunk is opened. */
 void kmt_layout_choose_newest(void);
 
-/* What 6.0 put in place of the 12 reserved bytes at the end of a node's properties, and what came later. */
+/* The members that 6.0 has instead of the 12 reserved bytes at the end of a node's properties, and later ones. */
 struct kmt_layout_tail {
 	HSAuint32 nr_xcc, kfd_gpu_id, family_id;
 };

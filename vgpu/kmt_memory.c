@@ -4,8 +4,8 @@
  * Owns:     two tables ordered by address: allocations, which never overlap, and ranges of the program's own
  *           memory that were registered, which may.
  * Threads:  any.
- * Locks:    `lock`, innermost: the engine asks for ranges under its own. Ranges are forgotten under both: what
- *           the engine has checked stays there until it gives its lock up.
+ * Locks:    `lock`, innermost: the engine looks ranges up under its own lock. Ranges are removed under both: a range that
+ *           the engine has checked stays valid until it releases its lock.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 #define PAGE 4096ull
 #define NODES_MAX (KNOBS_DEVICES_MAX + 1)
 
-/* of HsaMemFlags, from 6.0 on */
+/* HsaMemFlags from 6.0 on */
 #define FLAG_NO_ADDRESS (1u << 18)
 #define FLAG_ONLY_ADDRESS (1u << 19)
 
@@ -52,14 +52,14 @@ static uint64_t node_used[NODES_MAX];
 
 unsigned int kmt_memory_generation = 1;
 
-/* Before the memory itself goes away. */
-static void forget(void)
+/* Call it before the memory itself is unmapped. */
+static void invalidate_ranges(void)
 {
 	__atomic_fetch_add(&kmt_memory_generation, 1, __ATOMIC_ACQ_REL);
 }
 
 /* Index of the first range that starts after `addr`. */
-static size_t upper(const struct table *t, uintptr_t addr)
+static size_t upper_bound(const struct table *t, uintptr_t addr)
 {
 	size_t lo = 0, hi = t->nr;
 
@@ -74,14 +74,14 @@ static size_t upper(const struct table *t, uintptr_t addr)
 	return lo;
 }
 
-static struct range *find(const struct table *t, uintptr_t addr)
+static struct range *find_range(const struct table *t, uintptr_t addr)
 {
-	for (size_t i = upper(t, addr); i-- > 0;) {
+	for (size_t i = upper_bound(t, addr); i-- > 0;) {
 		struct range *r = t->at[i];
 
 		if (addr - r->start < r->size)
 			return r;
-		/* nothing that starts even earlier reaches this far */
+		/* no range with a lower start reaches addr */
 		if (addr - r->start >= t->largest)
 			break;
 	}
@@ -90,7 +90,7 @@ static struct range *find(const struct table *t, uintptr_t addr)
 
 static struct range *find_start(const struct table *t, uintptr_t addr, size_t *index)
 {
-	size_t i = upper(t, addr);
+	size_t i = upper_bound(t, addr);
 
 	if (!i || t->at[i - 1]->start != addr)
 		return NULL;
@@ -101,7 +101,7 @@ static struct range *find_start(const struct table *t, uintptr_t addr, size_t *i
 
 static bool insert(struct table *t, struct range *r)
 {
-	size_t i = upper(t, r->start);
+	size_t i = upper_bound(t, r->start);
 
 	if (t->nr == t->room) {
 		size_t room = t->room ? t->room * 2 : 256;
@@ -132,7 +132,7 @@ static uint64_t node_limit(HSAuint32 node)
 	return node ? knobs.vram_mb << 20 : UINT64_MAX;
 }
 
-/* `size` bytes at a multiple of `align`, or at `fixed`; NULL when there are none. */
+/* Maps `size` bytes at a multiple of `align`, or at `fixed`; NULL: out of memory. */
 static void *map_pages(uint64_t size, uint64_t align, void *fixed)
 {
 	int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (fixed ? MAP_FIXED_NOREPLACE : 0);
@@ -191,7 +191,7 @@ KMT_API HSAKMT_STATUS hsaKmtAllocMemoryAlign(HSAuint32 node, HSAuint64 size, HSA
 
 	if (!addr || !size || node > knobs.devices || (align & (align - 1)))
 		return HSAKMT_STATUS_INVALID_PARAMETER;
-	/* an address without memory, memory without an address: what virtual memory management is made of */
+	/* addresses without memory, and memory without an address, are for virtual memory management */
 	if (flags.Value & (FLAG_NO_ADDRESS | FLAG_ONLY_ADDRESS))
 		return HSAKMT_STATUS_NOT_SUPPORTED;
 	if (fault_match(FAULT_ALLOC, (int64_t)node - 1, -1, size)) {
@@ -235,14 +235,14 @@ KMT_API HSAKMT_STATUS hsaKmtFreeMemory(void *addr, HSAuint64 size)
 	if (r) {
 		if (!r->flags.ui32.Scratch)
 			node_used[r->node] -= size;
-		forget();
+		invalidate_ranges();
 		drop(&allocs, i);
 	}
 	pthread_mutex_unlock(&lock);
 	engine_unlock();
 	if (!size)
 		return HSAKMT_STATUS_INVALID_PARAMETER;
-	/* nobody can find it any more, and it may take long */
+	/* without the locks: the range is removed already, and munmap() may take long */
 	munmap(addr, size);
 	return HSAKMT_STATUS_SUCCESS;
 }
@@ -302,7 +302,7 @@ KMT_API HSAKMT_STATUS hsaKmtDeregisterMemory(void *addr)
 	r = find_start(&users, (uintptr_t)addr, &i);
 	if (r) {
 		if (!--r->refs) {
-			forget();
+			invalidate_ranges();
 			drop(&users, i);
 		}
 		status = HSAKMT_STATUS_SUCCESS;
@@ -314,9 +314,9 @@ KMT_API HSAKMT_STATUS hsaKmtDeregisterMemory(void *addr)
 
 static struct range *find_any(uintptr_t addr)
 {
-	struct range *r = find(&allocs, addr);
+	struct range *r = find_range(&allocs, addr);
 
-	return r ? r : find(&users, addr);
+	return r ? r : find_range(&users, addr);
 }
 
 static void map_node(struct range *r, HSAuint32 node)
@@ -384,7 +384,7 @@ bool kmt_memory_range(uint64_t addr, uint64_t *lo, uint64_t *hi)
 		*hi = r->start + r->size;
 	}
 	pthread_mutex_unlock(&lock);
-	/* the events' words belong to the driver, and device code writes to them */
+	/* device code writes to the mailboxes, which belong to the driver */
 	return r || kmt_event_mailboxes(addr, lo, hi);
 }
 
@@ -398,9 +398,9 @@ KMT_API HSAKMT_STATUS hsaKmtQueryPointerInfo(const void *ptr, HsaPointerInfo *in
 	memset(info, 0, sizeof(*info));
 	info->Type = HSA_POINTER_UNKNOWN;
 	pthread_mutex_lock(&lock);
-	r = find(&allocs, (uintptr_t)ptr);
+	r = find_range(&allocs, (uintptr_t)ptr);
 	if (!r) {
-		r = find(&users, (uintptr_t)ptr);
+		r = find_range(&users, (uintptr_t)ptr);
 		user = true;
 	}
 	if (r) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* kmt_misc.c - opening, versions, clocks, process life, and what is not supported
+/* kmt_misc.c - opening, versions, clocks, process life, and unsupported functions
  *
  * Threads:  any.
  * Locks:    `open_lock`, outermost.
- * Life:     after fork() the child is inert: no engine runs there, calls return at once. As with the kernel
- *           driver, a child that wants the GPU has to exec first.
+ * Life:     after fork() the child is inert: it has no engine, and calls return at once. As with the kernel
+ *           driver, a child has to exec before it can use the GPU.
  */
 #include <pthread.h>
 #include <string.h>
@@ -25,7 +25,7 @@ bool kmt_misc_inert(void)
 	return __atomic_load_n(&inert, __ATOMIC_RELAXED);
 }
 
-/* all locks in their order, so that none is held by a thread that the child does not have */
+/* takes all locks in their order, so that none is held by a thread that does not exist in the child */
 static void fork_prepare(void)
 {
 	pthread_mutex_lock(&open_lock);
@@ -119,7 +119,7 @@ KMT_API HSAKMT_STATUS hsaKmtRuntimeEnable(void *debug, bool setup_ttmp)
 {
 	(void)debug;
 	(void)setup_ttmp;
-	/* without it the runtime reads queue errors from queue_inactive_signal, as with every older driver */
+	/* unless supported, the runtime reads queue errors from queue_inactive_signal, as with older drivers */
 	return knobs.exceptions ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_NOT_SUPPORTED;
 }
 
@@ -136,7 +136,7 @@ KMT_API HSAKMT_STATUS hsaKmtGetRuntimeCapabilities(HSAuint32 *mask)
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* Is there a model instead of a driver, of the thunk's own kind? */
+/* Whether the thunk uses a model instead of a driver. */
 KMT_API HSAKMT_STATUS hsaKmtModelEnabled(bool *enabled)
 {
 	if (!enabled)

@@ -16,7 +16,7 @@
 #include "knobs.h"
 #include "queue.h"
 
-/* HSA_QUEUE_TYPE from 6.3 on: an SDMA queue on an engine that is asked for */
+/* HSA_QUEUE_TYPE from 6.3 on: an SDMA queue on a given engine */
 #define QUEUE_SDMA_BY_ENGINE 6u
 
 static uint64_t last_id;
@@ -121,13 +121,13 @@ KMT_API HSAKMT_STATUS hsaKmtCreateQueueExt(HSAuint32 node, HSA_QUEUE_TYPE type,
 					   HSAuint32 engine, void *addr, HSAuint64 bytes,
 					   HsaEvent *event, HsaQueueResource *res)
 {
-	(void)engine; /* the engine of a queue is its own */
+	(void)engine; /* every queue has an engine of its own */
 	if ((unsigned int)type == QUEUE_SDMA_BY_ENGINE)
 		type = HSA_QUEUE_SDMA;
 	return hsaKmtCreateQueue(node, type, percentage, priority, addr, bytes, event, res);
 }
 
-/* Since the thunk of ROCm 7.13 runtimes create queues by this. The metadata ring is a feature of gfx1250. */
+/* Runtimes create queues with it since the thunk of ROCm 7.13. The metadata ring is a feature of gfx1250. */
 KMT_API HSAKMT_STATUS hsaKmtCreateQueueV2(HSAuint32 node, HSA_QUEUE_TYPE type, HSAuint32 percentage,
 					  HSA_QUEUE_PRIORITY priority, HSAuint32 engine, void *addr,
 					  HSAuint64 bytes, HSAuint64 metadata_bytes,
@@ -139,7 +139,7 @@ KMT_API HSAKMT_STATUS hsaKmtCreateQueueV2(HSAuint32 node, HSA_QUEUE_TYPE type, H
 				    res);
 }
 
-/* Where doorbells are no memory (libdtif.so). The queue is found by its write pointer, as ever. */
+/* For libdtif.so, whose doorbells are not memory. */
 KMT_API HSAKMT_STATUS hsaKmtQueueRingDoorbell(HSA_QUEUEID id)
 {
 	struct queue *q;

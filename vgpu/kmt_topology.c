@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* kmt_topology.c - what the machine looks like: a CPU node and VGPU_DEVICES nodes with a gfx900 each
+/* kmt_topology.c - the topology: a CPU node and VGPU_DEVICES nodes with a gfx900 each
  *
- * Many of these values are load-bearing: the runtime asserts on them, divides by them or picks its protocol
- * after them. Those are marked.
+ * The runtime depends on many of these values: it asserts them, divides by them or selects its protocol
+ * by them. Those are marked.
  *
  * Threads:  any; everything is constant.
  */
@@ -16,7 +16,7 @@
 #define NR_CUS 64u
 #define SIMDS_PER_CU 4u
 #define SHADER_ENGINES 4u
-#define FAMILY_AI 141u /* to which gfx900 belongs; HIP's image library knows it by this number */
+#define FAMILY_AI 141u /* gfx900's family, as HIP's image library numbers them */
 
 bool kmt_topology_is_gpu(HSAuint32 node)
 {
@@ -80,7 +80,7 @@ static void gpu_node(HSAuint32 gpu, HsaNodeProperties *p)
 	p->VendorId = 0x1002;
 	p->DeviceId = 0x6860;
 	p->LocationId = (gpu + 1) << 8;
-	p->LocalMemSize = 0; /* the bank says it */
+	p->LocalMemSize = 0; /* in the memory bank */
 	p->MaxEngineClockMhzFCompute = 1500;
 	p->MaxEngineClockMhzCCompute = 2000;
 	p->DrmRenderMinor = (HSAint32)(128 + gpu);

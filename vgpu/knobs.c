@@ -3,7 +3,7 @@
  *
  * Owns:     `knobs`, the one table of names.
  * Threads:  knobs_init() under kmt_misc.c's open lock; the values are constant after.
- * Fails:    a bad value or an unknown name is told once on stderr and ignored.
+ * Fails:    prints one warning for a bad value or an unknown name and ignores it.
  */
 #include "knobs.h"
 
@@ -132,7 +132,7 @@ static const char *parse_choice(const struct knob *k, const char *text, uint64_t
 	return "no such choice";
 }
 
-/* One value per GPU, separated by commas; the last one given holds for the GPUs that follow. */
+/* One value per GPU, separated by commas; the last one also applies to the GPUs behind it. */
 static const char *parse_list(const struct knob *k, const char *text, void *field)
 {
 	uint64_t u64[KNOBS_DEVICES_MAX] = { 0 };
@@ -243,7 +243,7 @@ void knobs_init(void)
 
 	for (size_t i = 0; i < NR_KNOBS; i++)
 		set_default(&table[i]);
-	/* far apart, so that a time of one GPU read with another's clock is plainly wrong */
+	/* far apart, so that a time of one GPU converted with another's clock is obviously wrong */
 	for (uint64_t i = 0; i < KNOBS_DEVICES_MAX; i++)
 		knobs.offset[i] = 1000000000ull + i * 777777777777ull;
 

@@ -45,7 +45,7 @@ struct knobs {
 
 extern struct knobs knobs;
 
-/* Reads the environment, once per process; bad or unknown names are told once on stderr and ignored. */
+/* Reads the environment, once per process; prints a warning for bad values and unknown names and ignores them. */
 void knobs_init(void);
 
 #endif

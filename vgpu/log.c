@@ -4,7 +4,7 @@
  * Owns:     the file and the buffer.
  * Threads:  any; nearly always the engine's alone.
  * Locks:    `lock`, innermost; held across write(2).
- * Fails:    a log that can't be opened or written is told once on stderr and given up.
+ * Fails:    if the log can't be opened or written, prints one warning and stops logging.
  */
 #include "log.h"
 
@@ -47,7 +47,8 @@ static void write_out(void)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0) {
-			fprintf(stderr, "vgpu: VGPU_LOG: writing: %s; log given up\n",
+			fprintf(stderr,
+				"vgpu: VGPU_LOG: writing failed: %s; no further lines are logged\n",
 				strerror(errno));
 			close(fd);
 			__atomic_store_n(&fd, -1, __ATOMIC_RELAXED);
@@ -103,7 +104,7 @@ static char *put_where(char *p, const char *kind, const struct log_where *where)
 	return put_num(p, ",\"queue_id\":", where->queue_id);
 }
 
-/* Room for one line; NULL without a log. On success the lock is held until finish(). */
+/* Space for one line; NULL without a log. On success the lock is held until finish(). */
 static char *begin_line(void)
 {
 	if (!log_enabled())
@@ -153,7 +154,8 @@ void log_open(void)
 	file_name(name, sizeof(name));
 	f = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	if (f < 0) {
-		fprintf(stderr, "vgpu: VGPU_LOG: %s: %s; no log\n", name, strerror(errno));
+		fprintf(stderr, "vgpu: VGPU_LOG: %s: %s; nothing is logged\n", name,
+			strerror(errno));
 		return;
 	}
 	flushed_ns = clock_now();
@@ -304,7 +306,7 @@ void log_copied(const struct log_where *where, const struct log_copy *copy)
 	finish(put_hex(p, ",\"signal\":", copy->signal));
 }
 
-/* Names come from a file that the program loaded: what would break a line is left out. */
+/* Names come from a file that the program loaded: leaves out characters that would break the line. */
 static char *put_name(char *p, const char *name)
 {
 	for (unsigned int n = 0; name[n] && n < 255; n++) {
@@ -387,7 +389,7 @@ void log_unlock(bool child)
 }
 
 /* Packets may still be processed after this: from here on each line is written at once. */
-__attribute__((destructor)) static void leave(void)
+__attribute__((destructor)) static void stop_buffering(void)
 {
 	if (!log_enabled())
 		return;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* log.h - VGPU_LOG: one JSON object on a line of its own for each packet processed
  *
- * Lines are collected in memory and written when 50 ms have gone by, when the engine goes idle, when a queue
- * is destroyed and at exit. With VGPU_LOG_SYNC=1 a line is in the file before the packet's completion can
- * be seen.
+ * Lines are collected in memory and written after 50 ms, when the engine becomes idle, when a queue
+ * is destroyed and at exit. With VGPU_LOG_SYNC=1 a line is in the file before the packet's completion is
+ * visible.
  */
 #ifndef VGPU_LOG_H
 #define VGPU_LOG_H
@@ -30,21 +30,21 @@ bool log_enabled(void);
 
 void log_clock(unsigned int gpu);
 void log_queue(const struct log_where *where, bool create, const char *engine, uint64_t size);
-/* counters: NULL where there are none */
+/* counters: may be NULL */
 void log_dispatch(const struct log_where *where, uint64_t index, const void *packet, uint64_t begin,
 		  uint64_t end, const struct gcn_counters *counters);
 /* kind is "barrier" or "vendor" */
 void log_packet(const struct log_where *where, const char *kind, uint64_t index, uint64_t begin,
 		uint64_t end, uint64_t signal);
 void log_copied(const struct log_where *where, const struct log_copy *copy);
-/* a fault was carried out; index is that of the packet, or of the call */
+/* an injected fault took effect; index is that of the packet, or of the call */
 void log_fault(const struct log_where *where, const char *fault, uint64_t index);
 
-/* a kernel came to grief: which instruction, and why */
+/* a kernel was stopped: the instruction, and why */
 void log_stop(const struct log_where *where, const char *fault, uint64_t index, const char *kernel,
 	      const struct gcn_stop *stop);
 
-/* Writes what is older than 50 ms, or everything when `idle`. */
+/* Writes lines older than 50 ms, or all if `idle`. */
 void log_tick(uint64_t now_ns, bool idle);
 void log_flush(void);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* perf.c - performance counters of a GPU: registers that select, start and read them
  *
- * A counter is a register of a block that says which event it counts, and two registers that show the result. A block has
- * several instances, in each of four shader engines or once; GRBM_GFX_INDEX says which of them is meant. Dispatches
- * are counted as a whole, and a count is dealt out evenly to the instances, so that the sum over all of them is exact.
+ * A counter is a register of a block that selects the event, and two registers with the result. A block has
+ * several instances, in each of four shader engines or once; GRBM_GFX_INDEX selects among them. Dispatches
+ * are counted as a whole, and a count is divided evenly among the instances, so that the sum over all of them is exact.
  *
- *     CP_PERFMON_CNTL   0 stop and clear, 1 count, 2 stop; bit 10: show in the result registers what is counted by now
+ *     CP_PERFMON_CNTL   0 stop and clear, 1 count, 2 stop; bit 10: copy the present counts to the result registers
  *
  * Owns:     the registers and sums of each GPU.
  * Threads:  the engine's, under the engine's lock.
@@ -154,7 +154,7 @@ static struct gpu *gpu_of(unsigned int gpu)
 	return g;
 }
 
-/* The first instance that GRBM_GFX_INDEX means, and whether it means others too. */
+/* The first instance that GRBM_GFX_INDEX selects, and whether it selects others too. */
 static unsigned int chosen(const struct gpu *g, const struct block *b, bool *all_se, bool *all_inst)
 {
 	unsigned int se = g->index >> 16 & 0xff, inst = g->index & 0xff;

@@ -35,25 +35,25 @@ struct queue_flight {
 	uint64_t index;
 	uint64_t begin_ns, end_ns;
 	uint64_t begin_vns, end_vns;
-	struct gcn_run *run; /* what executes it; NULL: it is only timed */
+	struct gcn_run *run; /* NULL: it is timed only */
 	const struct fault_rule *hold;
-	double factor;	/* what VGPU_SLOW makes of its time */
-	bool executing; /* its end is not known yet */
+	double factor;	/* of its duration, by VGPU_SLOW */
+	bool executing; /* its end is unknown yet */
 	bool never;	/* it hangs */
 	bool slot_freed, stamp, swap, lose_event;
 };
 
 struct queue_sdma {
-	uint64_t write_ptr, read_ptr; /* what the runtime and we share */
+	uint64_t write_ptr, read_ptr; /* shared with the runtime */
 	uint64_t seen, seen_before;   /* write pointer at the last two times that it moved */
 	uint64_t seen_ns, seen_before_ns;
-	uint64_t done_bytes; /* of the copy packet at the head */
+	uint64_t done_bytes; /* done of the copy packet at the head */
 	bool begun;	     /* that packet has begun */
 	uint64_t begin_ns, begin_vns;
-	struct log_copy copy; /* what was done since the last completion */
+	struct log_copy copy; /* transfers since the last completion */
 };
 
-/* A completion that the host has not been shown yet (deliver.c). */
+/* A completion that is not visible to the host yet (deliver.c). */
 struct queue_late {
 	uint64_t handle, since_ns;
 	uint32_t event_id;
@@ -76,29 +76,29 @@ struct queue {
 
 	/* engine's lock */
 	bool paused, dead, named;
-	bool scratch_asked;	    /* stopped until the runtime has found scratch memory */
+	bool scratch_asked;	    /* stopped until the runtime has allocated scratch memory */
 	uint64_t number;	    /* hsa_queue_t.id */
 	uint64_t next;		    /* index of the packet to begin next */
 	uint64_t rung;		    /* packets below this were announced (VGPU_DOORBELL=strict) */
 	uint64_t seen;		    /* packets below this have been seen to be valid ... */
 	uint64_t *seen_ns;	    /* ... at this time, by slot */
-	uint64_t gate_ns, gate_vns; /* nothing begins before this */
-	uint64_t last_ns, last_vns; /* latest end of what has begun */
+	uint64_t gate_ns, gate_vns; /* no packet begins before this */
+	uint64_t last_ns, last_vns; /* latest end of the packets begun */
 	uint64_t completed;	    /* dispatches */
 	struct queue_flight *flights;
 	unsigned int nr_flights;
 	uint32_t pm4_at[QUEUE_PM4_LEVELS]; /* dwords done of the PM4 packet at the head */
-	bool pm4_more;			   /* they go on at the next visit */
+	bool pm4_more;			   /* they continue at the next visit */
 	bool counts_waves;		   /* performance counters count its waves */
 	struct queue_late *late;
 	unsigned int nr_late, room_late;
 	struct queue_sdma *sdma;
 };
 
-/* What a visit of a queue found. */
+/* The result of a visit of a queue. */
 struct queue_visit {
-	bool progress;	  /* something was begun or completed */
-	uint64_t wake_ns; /* nothing is to be done before this; QUEUE_NEVER: until memory changes */
+	bool progress;	  /* a packet was begun or completed */
+	uint64_t wake_ns; /* time of the next event; QUEUE_NEVER: not before memory changes */
 };
 
 static inline struct log_where queue_where(const struct queue *q)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* sdma.c - copy engine: packets of a gfx9 SDMA user queue
  *
- * Packets really are carried out. A copy is done in slices, so that one large copy does not keep the other
- * queues waiting, and ends no earlier than VGPU_COPY_GBPS says. The ring's tail is padded with zeros, which
- * are one-dword NOPs, so a packet never wraps. What lies between two completions is one operation of the
- * runtime, and gets one line in the log.
+ * Packets are executed. A copy is done in slices, so that one large copy does not delay the other
+ * queues, and ends no earlier than VGPU_COPY_GBPS allows. The ring's tail is padded with zeros, which
+ * are one-dword NOPs, so a packet never wraps. The packets between two completions are one operation of the
+ * runtime, and get one line in the log.
  *
  * Threads:  the engine's, under the engine's lock.
  */
@@ -68,8 +68,8 @@ static uint64_t duration_ns(uint64_t bytes)
 	return knobs.copy_gbps > 0 ? (uint64_t)((double)bytes / knobs.copy_gbps) : 0;
 }
 
-/* Part of an operation: note it for the log. */
-static void account(struct queue *q, bool fill, uint64_t src, uint64_t dst, uint64_t bytes)
+/* Adds a transfer to the operation's line in the log. */
+static void account_transfer(struct queue *q, bool fill, uint64_t src, uint64_t dst, uint64_t bytes)
 {
 	struct log_copy *c = &q->sdma->copy;
 
@@ -85,7 +85,7 @@ static void account(struct queue *q, bool fill, uint64_t src, uint64_t dst, uint
 	c->end = ticks_now(q);
 }
 
-/* The bytes are moved: the engine is busy until the time that the model gives. */
+/* The bytes are moved: sets the time until which the model's engine is busy. */
 static void end_transfer(struct queue *q, uint64_t bytes)
 {
 	struct queue_sdma *s = q->sdma;
@@ -109,13 +109,13 @@ static void begin_transfer(struct queue *q)
 	s->begin_vns = q->gate_vns;
 }
 
-/* Is all of it there? If not it is a memory fault, as with kernels. */
+/* Whether the range is valid memory; if not, reports a memory fault, as for kernels. */
 static bool reachable(struct queue *q, uint64_t addr, uint64_t bytes)
 {
 	struct log_where where = queue_where(q);
 	uint64_t lo, hi;
 
-	/* it may lie in several allocations */
+	/* it may span several allocations */
 	while (kmt_memory_range(addr, &lo, &hi)) {
 		if (bytes <= hi - addr)
 			return true;
@@ -144,7 +144,7 @@ static int do_linear(struct queue *q, const unsigned char *p)
 	if (q->sdma->done_bytes < bytes)
 		return WAITS;
 	end_transfer(q, bytes);
-	account(q, false, src, dst, bytes);
+	account_transfer(q, false, src, dst, bytes);
 	return 7;
 }
 
@@ -185,7 +185,7 @@ static int do_rect(struct queue *q, const unsigned char *p)
 	if (q->sdma->done_bytes < rows)
 		return WAITS;
 	end_transfer(q, width * rows);
-	account(q, false, (uintptr_t)src.base, (uintptr_t)dst.base, width * rows);
+	account_transfer(q, false, (uintptr_t)src.base, (uintptr_t)dst.base, width * rows);
 	return 13;
 }
 
@@ -202,17 +202,17 @@ static int do_fill(struct queue *q, const unsigned char *p)
 	for (uint64_t i = 0; i < count; i++)
 		memcpy(at + i * 4, &value, 4);
 	end_transfer(q, count * 4);
-	account(q, true, 0, dst, count * 4);
+	account_transfer(q, true, 0, dst, count * 4);
 	return 5;
 }
 
-/* Is the 64-bit word at `addr` the value of a signal? Its address is that of the signal then. */
+/* The address of the signal whose value is the 64-bit word at `addr`, if it is one. */
 static uint64_t signal_at(uint64_t addr)
 {
 	return (addr & ~7ull) - offsetof(amd_signal_t, value);
 }
 
-/* A word in memory is about to say that the operation is over. */
+/* Before a word in memory is written that completes the operation. */
 static void end_operation(struct queue *q, uint64_t addr)
 {
 	struct log_copy *c = &q->sdma->copy;
@@ -283,13 +283,13 @@ static int do_poll(struct queue *q, const unsigned char *p, uint64_t now)
 	uint32_t dw0 = mem_get32(p), have;
 	uint64_t addr = mem_get64(p + 4);
 
-	/* bit 31: a word of memory; else a register, or a flush of the host data path, which is nothing here */
+	/* bit 31: a word of memory; else a register, or a flush of the host data path, which needs nothing */
 	if (!(dw0 >> 31) || dw0 >> 26 & 1)
 		return 6;
 	if (!reachable(q, addr, 4))
 		return FAULT;
 	have = mem_load32(mem_ptr(addr));
-	/* half of a signal's value, which the device may know before the host does */
+	/* half of a signal's value, which the device may see before the host does */
 	if (deterministic() && vtime_pending(signal_at(addr)))
 		have = (uint32_t)((uint64_t)deliver_value(signal_at(addr)) >> (addr & 4 ? 32 : 0));
 	if (!compare(dw0 >> 28 & 7, have & mem_get32(p + 16), mem_get32(p + 12)))
@@ -334,8 +334,8 @@ static int do_packet(struct queue *q, const unsigned char *p, uint64_t now)
 	}
 }
 
-/* Notes how far the ring is filled, and since when. */
-static void scan(struct queue_sdma *s, uint64_t write_ptr, uint64_t now)
+/* Records the write pointer, and when it changed. */
+static void scan_ring(struct queue_sdma *s, uint64_t write_ptr, uint64_t now)
 {
 	if (write_ptr == s->seen)
 		return;
@@ -356,7 +356,7 @@ struct queue_visit sdma_serve(struct queue *q)
 	if (q->dead || q->paused || s->read_ptr == write_ptr)
 		return v;
 	now = clock_now();
-	scan(s, write_ptr, now);
+	scan_ring(s, write_ptr, now);
 	for (unsigned int i = 0; i < BATCH && s->read_ptr < s->seen; i++) {
 		int dwords;
 
@@ -364,7 +364,7 @@ struct queue_visit sdma_serve(struct queue *q)
 			v.wake_ns = q->gate_ns < v.wake_ns ? q->gate_ns : v.wake_ns;
 			break;
 		}
-		/* nothing is done before it was there */
+		/* a packet does not begin before it was written */
 		q->gate_ns = max64(q->gate_ns,
 				   s->read_ptr >= s->seen_before ? s->seen_ns : s->seen_before_ns);
 		dwords = do_packet(q, q->ring + s->read_ptr % q->size, now);
@@ -381,7 +381,7 @@ struct queue_visit sdma_serve(struct queue *q)
 			v.progress |= s->begun;
 			break;
 		}
-		/* pairs with the acquire of the runtime, which waits for room in the ring */
+		/* pairs with the acquire of the runtime, which waits for space in the ring */
 		mem_store64(&s->read_ptr, s->read_ptr + (uint64_t)dwords * 4);
 		v.progress = true;
 		if (now < q->gate_ns)

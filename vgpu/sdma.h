@@ -5,7 +5,7 @@
 
 #include "queue.h"
 
-/* Does what can be done on the queue now, copies in slices; never blocks. Under the engine's lock. */
+/* Processes the packets that can be processed now, copies in slices; never blocks. Under the engine's lock. */
 struct queue_visit sdma_serve(struct queue *q);
 
 #endif

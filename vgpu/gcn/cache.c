@@ -22,7 +22,7 @@ bool cache_reset(struct cache *c, bool on)
 		return false;
 	}
 	c->l2 = c->l1 + L1_NR;
-	/* what was used before this moment is not there any more */
+	/* lines with older stamps are invalid now */
 	c->born = ++c->stamp;
 	c->nr_dirty = 0;
 	return true;
@@ -34,9 +34,9 @@ void cache_fini(struct cache *c)
 	memset(c, 0, sizeof(*c));
 }
 
-/* Looks a line up in a set, and puts it there; was it there? */
-static bool look(struct cache *c, struct cache_way *set, unsigned int ways, uint64_t line,
-		 bool *was_dirty, bool write)
+/* Looks a line up in a set and inserts it; true: a hit. */
+static bool look_up(struct cache *c, struct cache_way *set, unsigned int ways, uint64_t line,
+		    bool *was_dirty, bool write)
 {
 	struct cache_way *old = &set[0];
 
@@ -63,8 +63,8 @@ static void second_level(struct cache *c, struct gcn_counters *n, uint64_t line,
 	bool dirty, hit;
 
 	*(write ? &n->tcc_wr : &n->tcc_rd) += 1;
-	hit = look(c, &c->l2[line % CACHE_L2_SETS * CACHE_L2_WAYS], CACHE_L2_WAYS, line, &dirty,
-		   write);
+	hit = look_up(c, &c->l2[line % CACHE_L2_SETS * CACHE_L2_WAYS], CACHE_L2_WAYS, line, &dirty,
+		      write);
 	if (hit) {
 		n->tcc_hit++;
 		return;
@@ -82,8 +82,8 @@ static void one_line(struct cache *c, struct gcn_counters *n, uint64_t line, boo
 	bool dirty;
 
 	n->tcp_req++;
-	if (!write && look(c, &c->l1[line % CACHE_L1_SETS * CACHE_L1_WAYS], CACHE_L1_WAYS, line,
-			   &dirty, false)) {
+	if (!write && look_up(c, &c->l1[line % CACHE_L1_SETS * CACHE_L1_WAYS], CACHE_L1_WAYS, line,
+			      &dirty, false)) {
 		n->tcp_hit++;
 		return;
 	}
@@ -93,7 +93,7 @@ static void one_line(struct cache *c, struct gcn_counters *n, uint64_t line, boo
 void cache_access(struct cache *c, struct gcn_counters *counters, const uint64_t *addr,
 		  uint64_t active, unsigned int bytes, bool write)
 {
-	/* a small hash finds the lines that this access had before */
+	/* a small hash of the lines that this access touched before */
 	uint64_t seen[256] = { 0 };
 
 	while (active) {

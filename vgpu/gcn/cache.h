@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* cache.h - a simple model of the vector memory caches, for the TCP and TCC counters
  *
- * A wave's access is cut into the 64-byte lines that its active lanes touch, each line once. Reads look in a
- * first-level cache (16 KiB, 4 ways), then in the second (4 MiB, 16 ways); writes and atomics go to the second
+ * A wave's access is split into the 64-byte lines of its active lanes, each line once. Reads search a
+ * first-level cache (16 KiB, 4 ways), then the second (4 MiB, 16 ways); writes and atomics go to the second
  * at once, which writes its changed lines to memory when they are replaced and when the dispatch ends. Both replace the line that was used the longest ago. Both are empty when a dispatch begins.
  */
 #ifndef VGPU_GCN_CACHE_H
@@ -28,7 +28,7 @@ struct cache {
 	} * l1, *l2;
 };
 
-/* Empties it; false without memory. */
+/* Empties the caches; false: out of memory. */
 bool cache_reset(struct cache *c, bool on);
 void cache_fini(struct cache *c);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* code.c - decoded code, by address
  *
- * Owns:     the pages, found by a hash of their address. All go away when memory that may hold code does.
+ * Owns:     the pages, in a hash table by address. All are dropped when memory that may contain code is freed.
  * Threads:  the engine's, under its lock.
  */
 #include "code.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* code.h - decoded code, by address
  *
- * A page of 4 KiB is decoded lazily, instruction by instruction. Each entry keeps the word it was made of, and is
- * decoded again when memory says otherwise.
+ * A page of 4 KiB is decoded lazily, instruction by instruction. Each entry keeps its instruction's first word, and is
+ * decoded again when memory has another one.
  */
 #ifndef VGPU_GCN_CODE_H
 #define VGPU_GCN_CODE_H
@@ -19,16 +19,16 @@ struct gcn_page {
 	struct gcn_inst inst[CODE_PAGE / 4]; /* run is NULL: not decoded yet */
 };
 
-/* The page that `pc` lies in; NULL where no code can be read. */
+/* The page of `pc`; NULL if no code can be read there. */
 struct gcn_page *code_page(struct gcn_run *r, uint64_t pc);
 
-/* At the start of a slice: drops what was decoded if an allocation went away. */
+/* At the start of a slice: drops all decoded code if an allocation was freed. */
 void code_check(struct gcn_run *r);
 
 /* The entry of `pc`, decoded anew. */
 const struct gcn_inst *code_decode(struct gcn_page *page, uint64_t pc);
 
-/* The instruction at `pc`; NULL where no code can be read. */
+/* The instruction at `pc`; NULL if no code can be read there. */
 static inline const struct gcn_inst *code_fetch(struct gcn_run *r, uint64_t pc)
 {
 	struct gcn_page *page = r->page;

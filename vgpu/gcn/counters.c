@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* counters.c - what the counters of a dispatch are made of
+/* counters.c - the counters of a dispatch
  *
  * Instructions are counted as they are executed. Cycles come from a model: a wave instruction occupies its unit
- * for four cycles, and workgroups are spread over 64 compute units of four SIMDs. The waves of a workgroup go on
- * abreast: each time that all of them want a unit, one waits for none, the next for one, and so on.
+ * for four cycles, and workgroups are distributed over 64 compute units of four SIMDs. The waves of a workgroup proceed
+ * in step: each time that all of them need a unit, the first waits for none, the second for one, and so on.
  */
 #include "wave.h"
 
@@ -21,7 +21,7 @@ void gcn_count_group(struct gcn_run *r)
 	}
 }
 
-/* Of each kind in units of four cycles, as the hardware counts it. */
+/* Waits for each kind of unit, in units of four cycles as in hardware. */
 static void count_waits(const struct gcn_run *r, struct gcn_counters *c)
 {
 	const uint64_t *n = r->wait;
@@ -56,7 +56,7 @@ const struct gcn_counters *gcn_run_counters(struct gcn_run *r)
 	count_waits(r, c);
 	c->busy_cycles = spread ? (r->steps * CYCLES + spread - 1) / spread : 0;
 	c->gui_cycles = c->busy_cycles + LAUNCH_CYCLES;
-	/* what the second level holds goes to memory when the dispatch is over */
+	/* changed lines of the second level are written to memory at the end of the dispatch */
 	c->ea_wr_end = r->cache.on ? r->cache.nr_dirty : 0;
 	return c;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* decode.c - words of machine code to struct gcn_inst
  *
- * VOP3 has its own opcodes for what VOPC, VOP2 and VOP1 do as well: those are folded back, so that there is one
+ * VOP3 has further opcodes for the instructions of VOPC, VOP2 and VOP1: they are mapped to those, so that there is one
  * implementation of each.
  */
 #include <stddef.h>
@@ -241,7 +241,7 @@ static void decode_memory(struct gcn_inst *i, uint32_t top)
 	}
 }
 
-/* The number of words, the literal excepted. */
+/* The number of words, without the literal. */
 static unsigned int base_words(uint32_t w)
 {
 	switch (bits(w, 31, 26)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* disasm.c - one instruction as text, for the message that it can't be run
+/* disasm.c - one instruction as text, for messages about unimplemented ones
  *
- * As LLVM writes it, as far as what the decoder knows goes: formatted buffers, images and exports are named by their
- * family alone.
+ * In LLVM's form, as far as the decoder goes: for formatted buffers, images and exports only the
+ * family is named.
  */
 #include <stdarg.h>
 #include <stdbool.h>
@@ -84,7 +84,7 @@ static void put_operand(struct text *t, const struct gcn_inst *i, unsigned int c
 		put_special(t, code, nr);
 }
 
-/* Of the data, by the name's ending. */
+/* The number of data registers, by the name's ending. */
 static unsigned int nr_registers(const char *name)
 {
 	static const struct {
@@ -165,7 +165,7 @@ static void put_memory(struct text *t, const struct gcn_inst *i, const char *nam
 		put(t, " tfe");
 }
 
-/* VINTRP, which the decoder leaves alone */
+/* VINTRP, which the decoder does not decode */
 static void put_interp(struct text *t, uint32_t w)
 {
 	static const char *const names[] = { "v_interp_p1_f32", "v_interp_p2_f32",

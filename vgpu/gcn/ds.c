@@ -45,7 +45,7 @@ static void store(struct gcn_wave *w, const struct gcn_inst *i, unsigned int byt
 	}
 }
 
-/* Two places at once; `scale` is what the 8-bit offsets count in. */
+/* The offset of the n-th of two accesses; `scale` is the unit of the 8-bit offsets. */
 static uint64_t offset_of(const struct gcn_inst *i, unsigned int n, unsigned int scale)
 {
 	return ((uint32_t)i->imm >> (8 * n) & 255) * (uint64_t)scale;
@@ -112,7 +112,7 @@ static void put_old(struct gcn_wave *w, unsigned int reg, unsigned int lane, uin
 		w->vgpr[reg + 1][lane] = (uint32_t)(old >> 32);
 }
 
-/* In the order of lanes. A misaligned place is none. */
+/* In the order of lanes. A misaligned address is out of range. */
 static void atomic(struct gcn_wave *w, const struct gcn_inst *i, enum atomic_op op,
 		   unsigned int bytes, bool returns)
 {
@@ -258,7 +258,7 @@ LOAD(ds_read_u16_d16_hi, 2, MEMORY_16_HI)
 LOAD(ds_read_b96, 12, MEMORY_PLAIN)
 LOAD(ds_read_b128, 16, MEMORY_PLAIN)
 
-/* Which lane a lane reads: four of a quad in any order with bit 15, else masks within 32 lanes. */
+/* The lane that lane l reads: with bit 15 any lane of its quad, else by masks within 32 lanes. */
 static unsigned int swizzle_lane(uint32_t pattern, unsigned int l)
 {
 	if (pattern & 0x8000)
@@ -280,7 +280,7 @@ static void ds_swizzle_b32(struct gcn_wave *w, const struct gcn_inst *i)
 	}
 }
 
-/* Each active lane sends its value to a lane; of several the highest wins, and who gets none gets 0. */
+/* Each active lane sends its value to a lane; of several the highest wins, and a lane that gets none is set to 0. */
 static void ds_permute_b32(struct gcn_wave *w, const struct gcn_inst *i)
 {
 	const uint32_t *to = address_row(w, i), *data = w->vgpr[data_reg(i, 0)];
@@ -299,7 +299,7 @@ static void ds_permute_b32(struct gcn_wave *w, const struct gcn_inst *i)
 	}
 }
 
-/* Each active lane fetches from a lane; one that is off has 0 to give. */
+/* Each active lane reads the value of a lane; an inactive one gives 0. */
 static void ds_bpermute_b32(struct gcn_wave *w, const struct gcn_inst *i)
 {
 	uint64_t exec = gcn_exec(w);

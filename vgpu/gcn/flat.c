@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* flat.c - FLAT, GLOBAL and SCRATCH instructions
  *
- * A flat address whose high half is an aperture's belongs to LDS or to scratch memory, lane by lane; the
- * others, and all of GLOBAL's, are global.
+ * A flat address whose high half is that of an aperture is in LDS or in scratch memory, lane by lane; the
+ * others, and all addresses of GLOBAL, are global.
  */
 #include <stddef.h>
 
@@ -36,7 +36,7 @@ static void addresses(struct gcn_wave *w, const struct gcn_inst *i, struct memor
 	}
 }
 
-/* Active lanes whose flat address lies in the aperture with this high half. */
+/* Active lanes whose flat address is in the aperture with this high half. */
 static uint64_t in_aperture(const struct memory_access *a, uint32_t high)
 {
 	uint64_t m = 0;
@@ -123,7 +123,7 @@ static void move(struct gcn_wave *w, const struct gcn_inst *i, unsigned int byte
 	}
 }
 
-/* Where an atomic of this lane goes; NULL: nowhere, and the wave was stopped unless it is outside of LDS. */
+/* The host address of this lane's atomic; NULL: none, and the wave was stopped unless it is outside of LDS. */
 static void *atomic_at(struct gcn_wave *w, const struct gcn_inst *i, uint64_t addr,
 		       unsigned int lane, unsigned int bytes)
 {

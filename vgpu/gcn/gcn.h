@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* gcn.h - an interpreter for gfx900: runs one dispatch, a slice at a time
  *
- * Knows nothing of queues or of the thunk. A dispatch is resumable data: the caller runs a slice of it, sees
- * to other things, and goes on, so that no lock is held and no thread occupied for longer than a slice.
+ * Independent of queues and of the thunk. A dispatch is resumable: the caller runs a slice of it, does
+ * other work, and resumes it, so that no lock is held and no thread occupied for longer than a slice.
  *
  * synchronisation: a run belongs to one thread at a time; the decoded code is shared by all runs, so runs
  *                  of one process belong to the same thread, or to the same lock.
@@ -21,20 +21,20 @@ enum gcn_status {
 	GCN_DONE,
 	GCN_MEMORY_FAULT,  /* stop.addr */
 	GCN_ILLEGAL,	   /* no such instruction */
-	GCN_UNIMPLEMENTED, /* it exists, and we can't */
+	GCN_UNIMPLEMENTED, /* the instruction exists, but is not implemented */
 	GCN_TRAP,	   /* s_trap; stop.addr is its number */
-	GCN_BAD_DIMS,	   /* the packet makes no sense */
+	GCN_BAD_DIMS,	   /* invalid sizes in the packet */
 	GCN_BAD_GROUP,	   /* workgroup too big */
-	GCN_BAD_LDS,	   /* asks for more LDS than there is */
+	GCN_BAD_LDS,	   /* needs more LDS than there is */
 	GCN_BAD_CODE,	   /* the kernel object can't be read */
-	GCN_NEEDS_SCRATCH, /* the queue has less scratch memory than the kernel wants */
+	GCN_NEEDS_SCRATCH, /* the queue has less scratch memory than the kernel needs */
 };
 
-/* What a run needs of the world around it. */
+/* The functions that a run needs from its host. */
 struct gcn_host {
-	/* The allocation that `addr` lies in; false: none. */
+	/* The allocation that contains `addr`; false: none. */
 	bool (*range)(uint64_t addr, uint64_t *lo, uint64_t *hi);
-	/* Changes whenever an allocation goes away. */
+	/* Changes whenever an allocation is freed. */
 	const unsigned int *generation;
 	/* s_sendmsg of an interrupt: the event to set. */
 	void (*interrupt)(uint32_t event_id);
@@ -63,7 +63,7 @@ struct gcn_stop {
 	char text[96]; /* the instruction, disassembled */
 };
 
-/* What happened in a dispatch; docs/virtual-gpu.md says what each stands for. */
+/* Counts of a dispatch; docs/virtual-gpu.md describes each. */
 struct gcn_counters {
 	uint64_t waves, items;
 	uint64_t insts, valu, salu, smem, branch, vmem_rd, vmem_wr, flat, lds, msg;
@@ -76,7 +76,7 @@ struct gcn_counters {
 struct gcn_run *gcn_run_create(void);
 void gcn_run_destroy(struct gcn_run *r);
 
-/* Sets a dispatch up; GCN_RUNNING, GCN_DONE for an empty grid, or what is wrong with it. */
+/* Sets a dispatch up; GCN_RUNNING, GCN_DONE for an empty grid, or the error. */
 enum gcn_status gcn_run_start(struct gcn_run *r, const struct gcn_launch *launch);
 
 /* Runs about `budget` wave instructions. */
@@ -84,7 +84,7 @@ enum gcn_status gcn_run_slice(struct gcn_run *r, int64_t budget);
 
 const struct gcn_stop *gcn_run_stop(const struct gcn_run *r);
 
-/* Final when the dispatch is over. */
+/* Complete after the dispatch has ended. */
 const struct gcn_counters *gcn_run_counters(struct gcn_run *r);
 
 /* Memory that holds code may have changed. */

@@ -37,7 +37,7 @@ enum gcn_enc {
 	GCN_ENC_NR
 };
 
-/* What an instruction is counted as. */
+/* Classes of instructions for counters. */
 enum gcn_class {
 	GCN_VALU,
 	GCN_SALU,
@@ -66,7 +66,7 @@ enum {
 	GCN_SRC_NONE = 512,
 };
 
-/* How the second word of a VALU instruction is to be read. */
+/* The kind of a VALU instruction's second word. */
 enum gcn_ext { GCN_EXT_NONE, GCN_EXT_SDWA, GCN_EXT_DPP };
 
 struct gcn_inst {
@@ -100,7 +100,7 @@ extern const struct gcn_entry gcn_smem[256], gcn_ds[256], gcn_flat[128], gcn_mub
  * exist, or is not implemented, decodes too: running it stops the wave. */
 void gcn_decode(struct gcn_inst *i, const uint32_t *code, unsigned int nr);
 
-/* Its mnemonic, "?" where there is none. */
+/* Its mnemonic, or "?". */
 const char *gcn_mnemonic(const struct gcn_inst *i);
 
 /* The instruction with its operands as text, cut to `size` bytes with the 0. */

@@ -50,7 +50,7 @@ bool memory_check(struct gcn_wave *w, const struct memory_access *a)
 	}
 	if (hi - lo > UINT32_MAX - 64 ||
 	    !memory_valid(w->run, lo, (uint32_t)(hi - lo) + a->bytes)) {
-		/* not all in one allocation: it may be several, or none */
+		/* the lanes are in several allocations, or in none */
 		for (uint64_t left = a->active; left;) {
 			uint64_t addr = a->addr[memory_next(&left)];
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* memory.h - the memory that a wave sees, lane by lane
  *
- * Global memory is the host's, at the same addresses, and every access is checked against the allocations that
- * the host told of. LDS is a workgroup's own; what lies outside reads 0 and takes no writes. Scratch memory is
+ * Global memory is the host's, at the same addresses, and every access is checked against the host's
+ * allocations. LDS belongs to a workgroup; addresses outside read 0 and ignore writes. Scratch memory is
  * interleaved: dword n of all lanes, then dword n + 1 of all lanes.
  */
 #ifndef VGPU_GCN_MEMORY_H
@@ -10,7 +10,7 @@
 
 #include "wave.h"
 
-/* What becomes of a value that is not a whole number of dwords. */
+/* How a value that is not a whole number of dwords is loaded. */
 enum memory_form {
 	MEMORY_PLAIN,
 	MEMORY_U8,
@@ -50,7 +50,7 @@ static inline void *memory_at(uint64_t addr)
 	return (void *)(uintptr_t)addr;
 }
 
-/* Does [addr, addr + bytes) lie in one allocation? */
+/* Whether [addr, addr + bytes) is in one allocation. */
 bool memory_valid(struct gcn_run *r, uint64_t addr, uint32_t bytes);
 
 /* Checks a global access of all its lanes, and counts it; false: the wave was stopped. */
@@ -59,12 +59,12 @@ bool memory_check(struct gcn_wave *w, const struct memory_access *a);
 /* Where byte `offset` of LDS is; NULL if [offset, offset + bytes) is out of range. */
 void *memory_lds(const struct gcn_wave *w, uint64_t offset, unsigned int bytes);
 
-/* Moves bytes between `buf` and byte `offset` of a lane's scratch memory at `base`; false: out of memory that
- * is there, and the wave was stopped. */
+/* Copies bytes between `buf` and byte `offset` of a lane's scratch memory at `base`; false: out of range,
+ * and the wave was stopped. */
 bool memory_scratch(struct gcn_wave *w, uint64_t base, uint32_t offset, unsigned int lane,
 		    void *buf, unsigned int bytes, bool write);
 
-/* Puts what was read into registers from `reg` on, or takes what is to be written from them. */
+/* Copies loaded bytes to registers from `reg` on, or bytes to store from them. */
 void memory_to_regs(struct gcn_wave *w, unsigned int reg, unsigned int lane, const void *buf,
 		    unsigned int bytes, enum memory_form form);
 void memory_from_regs(const struct gcn_wave *w, unsigned int reg, unsigned int lane, void *buf,
@@ -76,7 +76,7 @@ void memory_load(struct gcn_wave *w, const struct memory_access *a, unsigned int
 void memory_store(struct gcn_wave *w, const struct memory_access *a, unsigned int reg,
 		  enum memory_form form);
 
-/* Takes the lowest active lane out of `active` and gives its number. */
+/* Removes the lowest active lane from `active` and returns its number. */
 static inline unsigned int memory_next(uint64_t *active)
 {
 	unsigned int l = (unsigned int)__builtin_ctzll(*active);
@@ -108,7 +108,7 @@ enum atomic_op {
 	ATOMIC_CMPSWAP_F,
 };
 
-/* One read-modify-write, seen as one step by the host too; the old value. `p` is aligned. data2 is the value to
+/* One read-modify-write, atomic for the host, too; returns the old value. `p` is aligned. data2 is the value to
  * compare with, or the second operand of the few that have one. */
 uint32_t atomic_run32(void *p, enum atomic_op op, uint32_t data, uint32_t data2);
 uint64_t atomic_run64(void *p, enum atomic_op op, uint64_t data, uint64_t data2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mubuf.c - buffer instructions: what compilers make of scratch memory on gfx900, and buffer intrinsics
+/* mubuf.c - buffer instructions: compilers use them for scratch memory on gfx900, and for buffer intrinsics
  *
  * The resource is four scalar registers: base 47:0, stride 61:48, swizzle 63, number of records 95:64, index
  * stride 118:117, "add the lane's number" 119.
@@ -28,7 +28,7 @@ static struct resource resource_of(const struct gcn_wave *w, const struct gcn_in
 	};
 }
 
-/* A lane's address, of `bytes`; false: out of the buffer's range. */
+/* The address of a lane's access of `bytes`; false: out of the buffer's range. */
 static bool lane_addr(const struct gcn_wave *w, const struct gcn_inst *i, const struct resource *b,
 		      unsigned int lane, uint32_t more, unsigned int bytes, uint64_t *addr)
 {
@@ -60,7 +60,7 @@ static bool lane_addr(const struct gcn_wave *w, const struct gcn_inst *i, const 
 	return true;
 }
 
-/* Elements of a swizzled buffer are dwords: wider values are spread. */
+/* Elements of a swizzled buffer are dwords: wider values are split. */
 static void move_lane(struct gcn_wave *w, const struct gcn_inst *i, const struct resource *b,
 		      unsigned int lane, unsigned char *buf, unsigned int bytes, bool write)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* run.c - a dispatch: set-up, workgroups one after the other, waves of a workgroup in turns
  *
- * A wave runs until it ends, waits at a barrier, asks for others to go on, or has used up a quantum. When all
- * live waves wait at the barrier, all go on. The kernel object is a descriptor of code object v3 and later or
- * an amd_kernel_code_t: what is read here lies at the same offsets in both.
+ * A wave runs until it ends, waits at a barrier, yields, or has used up a quantum. When all
+ * live waves wait at the barrier, all continue. The kernel object is a descriptor of code object v3 and later or
+ * an amd_kernel_code_t: the members read here have the same offsets in both.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "memory.h"
 #include "valu.h"
 
-/* instructions that a wave may run before another one has its turn */
+/* instructions that a wave may run before the next one's turn */
 #define QUANTUM 20000
 
 enum {

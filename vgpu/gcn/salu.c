@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* salu.c - scalar arithmetic: SOP2, SOPC and the arithmetic part of SOPK
  *
- * What sets SCC differs from one to the next: sums set it to the carry or the overflow, bit operations and
- * shifts to "not zero", minimum and maximum to "the first was taken"; moves and products leave it.
+ * SCC depends on the instruction: sums set it to the carry or the overflow, bit operations and
+ * shifts to "not zero", minimum and maximum to "the result is the first operand"; moves and products keep it.
  */
 #include <stddef.h>
 
@@ -221,7 +221,7 @@ static void s_cmp_lg_u64(struct gcn_wave *w, const struct gcn_inst *i)
 	w->scc = gcn_src64(w, i, i->src[0]) != gcn_src64(w, i, i->src[1]);
 }
 
-/* The index mode lies where the second source's code is otherwise; the index goes to M0's low byte. */
+/* The field of the second source has the index mode; the index goes to M0's low byte. */
 static void s_set_gpr_idx_on(struct gcn_wave *w, const struct gcn_inst *i)
 {
 	w->idx_on = true;

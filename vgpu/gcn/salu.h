@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* salu.h - what the files of scalar instructions share */
+/* salu.h - shared by the files of scalar instructions */
 #ifndef VGPU_GCN_SALU_H
 #define VGPU_GCN_SALU_H
 
 #include "wave.h"
 
-/* The value of hardware register `id`, and writing to one; registers that mean nothing here read 0. */
+/* Reads and writes hardware register `id`; registers that are not modelled read 0. */
 uint32_t hwreg_read(const struct gcn_wave *w, unsigned int id);
 void hwreg_write(struct gcn_wave *w, unsigned int id, uint32_t value);
 

@@ -59,7 +59,7 @@ static uint64_t reverse(uint64_t v, unsigned int bits)
 	return r;
 }
 
-/* Each group of four becomes four bits, or one, that say whether any of them is set. */
+/* Each group of four bits with any bit set becomes four set bits (or one). */
 static uint64_t whole_quads(uint64_t v)
 {
 	uint64_t r = 0;
@@ -166,7 +166,7 @@ static void s_bitreplicate_b64_b32(struct gcn_wave *w, const struct gcn_inst *i)
 	gcn_set64(w, i->dst, replicate(gcn_src32(w, i, i->src[0])));
 }
 
-/* The program counter stands behind the instruction by now. */
+/* The program counter is already behind the instruction. */
 static void s_getpc_b64(struct gcn_wave *w, const struct gcn_inst *i)
 {
 	gcn_set64(w, i->dst, w->pc);

@@ -13,7 +13,7 @@ static uint64_t offset_of(const struct gcn_wave *w, const struct gcn_inst *i)
 	return offset;
 }
 
-/* `limit`: bytes from `addr` on that can be read at all; what lies behind reads 0. */
+/* `limit`: readable bytes from `addr` on; bytes behind them read 0. */
 static void load_limited(struct gcn_wave *w, const struct gcn_inst *i, uint64_t addr,
 			 unsigned int nr, uint64_t limit)
 {
@@ -39,7 +39,7 @@ static void load(struct gcn_wave *w, const struct gcn_inst *i, unsigned int nr)
 		load_limited(w, i, addr, nr, UINT64_MAX);
 		return;
 	}
-	/* the base may be among the destinations: it has been read */
+	/* the base may be among the destinations: it was read before */
 	memcpy(&w->sgpr[i->dst], memory_at(addr), nr * 4);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sopp.c - branches, barriers, messages and other things that change how a wave goes on; hardware registers */
+/* sopp.c - branches, barriers, messages and other control instructions; hardware registers */
 #include <stddef.h>
 
 #include "salu.h"
@@ -90,14 +90,14 @@ static void s_barrier(struct gcn_wave *w, const struct gcn_inst *i)
 	w->state = GCN_WAVE_BARRIER;
 }
 
-/* Everything is there at once, so there is never anything to wait for. */
+/* All memory instructions complete at once, so there is nothing to wait for. */
 static void s_waitcnt(struct gcn_wave *w, const struct gcn_inst *i)
 {
 	(void)i;
 	w->run->counters.wait++;
 }
 
-/* Let the other waves of the workgroup go on: one of them may be what this one waits for. */
+/* Yields to the other waves of the workgroup: this wave may wait for one of them. */
 static void s_sleep(struct gcn_wave *w, const struct gcn_inst *i)
 {
 	(void)i;
@@ -112,7 +112,7 @@ static void s_sendmsg(struct gcn_wave *w, const struct gcn_inst *i)
 
 static void s_trap(struct gcn_wave *w, const struct gcn_inst *i)
 {
-	/* 3 is a breakpoint for a debugger; none is there */
+	/* 3 is a breakpoint for a debugger: ignored */
 	if ((i->imm & 255) == 3)
 		return;
 	gcn_stop(w, GCN_TRAP, (uint64_t)i->imm & 255);
@@ -171,7 +171,7 @@ const struct gcn_entry gcn_sopp[128] = {
 	[20] = NOP(s_incperflevel),
 	[21] = NOP(s_decperflevel),
 	[22] = NOP(s_ttracedata),
-	/* no debugger is ever there */
+	/* there is never a debugger */
 	[23] = NOP(s_cbranch_cdbgsys),
 	[24] = NOP(s_cbranch_cdbguser),
 	[25] = NOP(s_cbranch_cdbgsys_or_user),

@@ -47,7 +47,7 @@ static void init(void)
 	ready = true;
 }
 
-static const struct gcn_valu *find(const struct gcn_inst *i)
+static const struct gcn_valu *find_valu(const struct gcn_inst *i)
 {
 	if (!ready)
 		init();
@@ -84,7 +84,7 @@ static void run_any(struct gcn_wave *w, const struct gcn_inst *i);
 
 bool valu_writes_mask(const struct gcn_inst *i)
 {
-	const struct gcn_valu *v = find(i);
+	const struct gcn_valu *v = find_valu(i);
 
 	return v && v->flags & VALU_CARRY_OUT;
 }
@@ -99,8 +99,8 @@ const char *valu_name(const struct gcn_inst *i)
 	return name;
 }
 
-/* Nothing but 32-bit registers and constants, read and written as they are. */
-static bool simple(const struct gcn_inst *i, const struct gcn_valu *v)
+/* Whether all operands are 32-bit registers and constants without modifiers. */
+static bool is_simple(const struct gcn_inst *i, const struct gcn_valu *v)
 {
 	if (i->ext || i->neg || i->abs || i->omod || i->clamp || i->op_sel || i->enc == GCN_VOP3P)
 		return false;
@@ -115,7 +115,7 @@ static bool simple(const struct gcn_inst *i, const struct gcn_valu *v)
 
 void valu_bind(struct gcn_inst *i)
 {
-	const struct gcn_valu *v = find(i);
+	const struct gcn_valu *v = find_valu(i);
 	const char *name;
 	gcn_fn *special = valu_special(i, &name);
 
@@ -130,7 +130,7 @@ void valu_bind(struct gcn_inst *i)
 		if (v->src[n] == VALU_none)
 			i->src[n] = GCN_SRC_NONE;
 	}
-	i->simple = simple(i, v);
+	i->simple = is_simple(i, v);
 	i->run = i->simple ? run_plain : run_any;
 }
 
@@ -198,7 +198,7 @@ static void run_plain(struct gcn_wave *w, const struct gcn_inst *i)
 	a.s[1] = v->src[1] ? plain_source(w, i, 1, room[1]) : NULL;
 	a.s[2] = NULL;
 	if (width(v->src[2])) {
-		/* two scalar operands at most, and src1's room is free if it is none of them */
+		/* there are two scalar operands at most, and src1's buffer is free unless it is one of them */
 		uint32_t *free_room = i->src[1] < GCN_SRC_VGPR ? room[0] : room[1];
 
 		if (i->src[2] < GCN_SRC_VGPR && i->src[1] < GCN_SRC_VGPR &&

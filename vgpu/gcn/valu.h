@@ -3,7 +3,7 @@
  *
  * An instruction is a function over rows of 64 lanes and a description of its operands. Fetching operands,
  * SDWA, DPP, negation and the like come before it, output modifiers and EXEC after it, once for all (valu.c).
- * The functions never look at EXEC: lanes that are off compute something that is thrown away.
+ * The functions ignore EXEC: results of inactive lanes are discarded.
  */
 #ifndef VGPU_GCN_VALU_H
 #define VGPU_GCN_VALU_H
@@ -33,10 +33,10 @@ enum valu_flags {
 	VALU_CARRY_OUT = 4,   /* writes a mask beside its result */
 	VALU_COMPARE = 8,     /* writes a mask only */
 	VALU_CMPX = 16,	      /* ... and EXEC */
-	VALU_KEEP_HI = 32,    /* a 16-bit result leaves the upper half alone */
+	VALU_KEEP_HI = 32,    /* a 16-bit result keeps the upper half */
 	VALU_VCC_IN = 64,     /* reads VCC in every form */
-	VALU_NO_DENORM = 128, /* denormals are flushed whatever the mode says */
-	VALU_ACC_HI = 256,    /* writes the upper half alone */
+	VALU_NO_DENORM = 128, /* denormals are flushed in every mode */
+	VALU_ACC_HI = 256,    /* writes the upper half only */
 };
 
 struct valu_args {
@@ -72,13 +72,13 @@ extern const struct valu_table valu_int_v3, valu_f32_v3, valu_f16_v3, valu_f64_v
 /* Sets run, valu and simple. */
 void valu_bind(struct gcn_inst *i);
 
-/* Has this VOP3 instruction a scalar destination beside the vector one? */
+/* Whether this VOP3 instruction has a scalar destination beside the vector one. */
 bool valu_writes_mask(const struct gcn_inst *i);
 
 const char *valu_name(const struct gcn_inst *i);
 
-/* Of v_readlane and the like, which are no function of rows, and of what is not implemented: its handler and
- * name; NULL for all others. */
+/* The handler and name of v_readlane and others that are not functions over rows, and of unimplemented
+ * instructions; NULL for all others. */
 gcn_fn *valu_special(const struct gcn_inst *i, const char **name);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* valu_math.h - arithmetic of single lanes, for the tables of vector instructions
  *
- * Everything is inline and without branches where that can be, so that loops over lanes become vector code.
- * A NaN that an operation makes out of numbers is 0x7fc00000, as on the device; the host's has the sign set.
+ * Everything is inline and, where possible, without branches, so that loops over lanes become vector code.
+ * The NaN of an operation on numbers is 0x7fc00000, as on the device; the host's has the sign set.
  */
 #ifndef VGPU_GCN_VALU_MATH_H
 #define VGPU_GCN_VALU_MATH_H
@@ -119,7 +119,7 @@ static inline double quiet_d(double f)
 #define MODE_IEEE 0x200u
 #define MODE_DX10_CLAMP 0x100u
 
-/* A NaN gives way to a number; with IEEE set a signalling one comes out, quiet. -0 is less than +0. */
+/* With a NaN, the result is the other operand; with IEEE set, a signalling NaN gives a quiet one. -0 is less than +0. */
 static inline float min_f32(float a, float b, uint32_t mode)
 {
 	bool less = a < b || (a == b && (f32_bits(a) >> 31));
@@ -240,7 +240,7 @@ static inline uint32_t reverse32(uint32_t v)
 	return __builtin_bswap32(v);
 }
 
-/* Leading zeros, leading copies of the sign, trailing zeros; -1 where there is no end to them. */
+/* Leading zeros, leading copies of the sign, trailing zeros; -1 if all bits are. */
 static inline uint32_t ffbh_u32(uint32_t v)
 {
 	return v ? (uint32_t)__builtin_clz(v) : UINT32_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* valu_operand.c - what is done to the operands and to the result of a vector instruction */
+/* valu_operand.c - modifiers of the operands and of the result of a vector instruction */
 #include "valu_operand.h"
 
 #include <math.h>
@@ -64,7 +64,7 @@ static bool dpp_off(uint32_t x, int l)
 	return !(x >> (28 + l / 16) & 1) || !(x >> (24 + l % 16 / 4) & 1);
 }
 
-/* A lane that doesn't exist, or is off, has 0 to give. */
+/* A source lane that doesn't exist, or is off, gives 0. */
 static void dpp_source(const struct gcn_wave *w, const struct gcn_inst *i, const uint32_t *from,
 		       uint32_t *to)
 {
@@ -77,7 +77,7 @@ static void dpp_source(const struct gcn_wave *w, const struct gcn_inst *i, const
 	}
 }
 
-/* Lanes that get something. bound_ctrl makes those that have no source get 0. */
+/* Lanes that are written. With bound_ctrl lanes without a source get 0. */
 static uint64_t dpp_written(const struct gcn_wave *w, const struct gcn_inst *i)
 {
 	uint64_t exec = gcn_exec(w);

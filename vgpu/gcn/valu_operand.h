@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* valu_operand.h - what is done to the operands and to the result of a vector instruction */
+/* valu_operand.h - modifiers of the operands and of the result of a vector instruction */
 #ifndef VGPU_GCN_VALU_OPERAND_H
 #define VGPU_GCN_VALU_OPERAND_H
 
@@ -17,10 +17,10 @@ void valu_source(struct gcn_wave *w, const struct gcn_inst *i, unsigned int n, u
 /* Output modifier, clamp, denormals. */
 void valu_result(struct gcn_wave *w, const struct gcn_inst *i, void *row, unsigned int bits);
 
-/* SDWA: puts the result in its part of the register, whose old value is given. */
+/* SDWA: inserts the result into its part of the register, whose old value is `old`. */
 void valu_sdwa_result(const struct gcn_inst *i, uint32_t *row, const uint32_t *old);
 
-/* DPP: lanes that get nothing keep their old value. */
+/* DPP: lanes without a source keep their old value. */
 void valu_dpp_keep(const struct gcn_wave *w, const struct gcn_inst *i, uint32_t *row,
 		   const uint32_t *old);
 uint64_t valu_dpp_mask(const struct gcn_wave *w, const struct gcn_inst *i, uint64_t mask);

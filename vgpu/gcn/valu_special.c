@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* valu_special.c - vector instructions that are no function of rows
+/* valu_special.c - vector instructions that are not functions over rows
  *
- * Those that move values between lanes and scalar registers look at EXEC in their own way, or not at all.
+ * Those that move values between lanes and scalar registers use EXEC in different ways, or ignore it.
  */
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wave.c - the state of a wave: constants, masks, the MODE register, and how a dispatch is stopped */
+/* wave.c - the state of a wave: constants, masks, the MODE register, stopping a dispatch */
 #include "wave.h"
 
 #define N(n) (uint32_t)(n)

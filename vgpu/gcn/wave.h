@@ -17,7 +17,7 @@
 #define GCN_LANES 64
 #define GCN_WAVES_MAX 16
 #define GCN_LDS_SIZE 65536
-/* the widest access at the last register runs over: there are rows behind it */
+/* spare rows for the widest access at the last register */
 #define GCN_VGPR_ROWS (256 + 16)
 #define GCN_SGPRS (128 + 16)
 
@@ -34,7 +34,7 @@ struct gcn_wave {
 	uint64_t pc;
 	uint32_t scc;
 	uint32_t mode; /* FP_ROUND 3:0, FP_DENORM 7:4, DX10_CLAMP 8, IEEE 9 */
-	bool fp_plain; /* round to nearest, all denormals kept: what the host does by itself */
+	bool fp_plain; /* round to nearest, all denormals kept, as on the host */
 	bool idx_on;   /* s_set_gpr_idx_on */
 	uint8_t idx_mode;
 	uint8_t state;
@@ -72,7 +72,7 @@ struct gcn_run {
 	int64_t budget; /* instructions left of the slice, */
 	int64_t turn;	/* and of the next wave's turn */
 	uint64_t steps; /* instructions executed */
-	bool yield;	/* the wave that runs would rather wait */
+	bool yield;	/* the running wave wants to wait: run others first */
 
 	enum gcn_status status;
 	struct gcn_stop stop;
@@ -139,13 +139,13 @@ uint64_t gcn_src64(const struct gcn_wave *w, const struct gcn_inst *i, unsigned 
 /* All ones in each active lane. */
 const uint32_t *gcn_mask(struct gcn_wave *w);
 
-/* Takes over a new MODE register. */
+/* Sets the MODE register. */
 void gcn_set_mode(struct gcn_wave *w, uint32_t mode);
 
-/* The resident workgroup has ended: what its waves have waited for each other. */
+/* At the end of the resident workgroup: counts the waits of its waves for each other. */
 void gcn_count_group(struct gcn_run *r);
 
-/* Ends the dispatch at the instruction that is running. */
+/* Stops the dispatch at the current instruction. */
 void gcn_stop(struct gcn_wave *w, enum gcn_status status, uint64_t addr);
 
 #endif
