@@ -79,3 +79,24 @@ bool proc_alive(uint32_t pid, uint64_t start_ticks)
 		closedir(dir);
 	return found;
 }
+
+bool proc_maps(uint32_t pid, const char *path)
+{
+	char name[32], *line = NULL;
+	bool found = false, any = false;
+	size_t size = 0;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/%u/maps", pid);
+	f = fopen(name, "re");
+	if (!f)
+		return true;
+	while (!found && getline(&line, &size, f) > 0) {
+		found = strstr(line, path) != NULL;
+		any = true;
+	}
+	found = found || !any || ferror(f);
+	free(line);
+	fclose(f);
+	return found;
+}

@@ -12,4 +12,8 @@
  * false. */
 bool proc_alive(uint32_t pid, uint64_t start_ticks);
 
+/* Whether that process maps the file `path`; also true if its mappings can't be read, or are none since it exits. `pid` in this
+ * process's namespace. */
+bool proc_maps(uint32_t pid, const char *path);
+
 #endif

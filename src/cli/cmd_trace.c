@@ -452,7 +452,7 @@ static int run_trace(const struct opt_parsed *p)
 	prepare_child(t, p->operands);
 	if (value(t, O_VGPU)->count)
 		explain_vgpu();
-	err = drainer_start(&d, t->session.dir);
+	err = drainer_start(&d, t->session.dir, (uint32_t)t->child.pid);
 	if (err) {
 		child_drop(&t->child);
 		session_close(&t->session);
@@ -460,14 +460,14 @@ static int run_trace(const struct opt_parsed *p)
 	}
 	err = child_start(&t->child);
 	if (err) {
-		drainer_stop(d, 0);
+		drainer_stop(d, 0, NULL);
 		drainer_destroy(d);
 		return report_cant_run(t, err);
 	}
 	t->abandoned = child_wait(&t->child) == CHILD_ABANDONED;
 	if (t->abandoned)
 		ui_say("%s still runs; its trace ends here", t->program);
-	drainer_stop(d, t->abandoned ? 0 : 1000);
+	drainer_stop(d, t->abandoned ? 0 : 1000, t->abandoned ? NULL : &t->child.status);
 	status = conclude_trace(t, d);
 	drainer_destroy(d);
 	return status;

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/wait.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -40,6 +41,7 @@ struct drained {
 	struct drain *drain; /* NULL unless SPOOL_OPEN */
 	enum spool_state state;
 	bool taken, running;
+	bool has_executed; /* another program in its process */
 	uint32_t pid;
 	uint64_t start_ticks;
 	uint64_t looked_ns; /* when its process was last seen alive */
@@ -48,13 +50,15 @@ struct drained {
 struct drainer {
 	/* set in start, constant after */
 	const char *dir;
+	uint32_t child;
 	int wake_fd;
 	pthread_t thread;
 	/* the thread's, then those of the caller of drainer_stop() */
 	struct drained *spools;
 	size_t nr, max;
 	int error;
-	bool started;
+	const int *child_status; /* NULL: not known */
+	bool started, is_over;	 /* no status will come any more */
 	_Atomic bool stop;
 };
 
@@ -108,7 +112,20 @@ static bool read_header(struct drained *s, bool *closed)
 	return good;
 }
 
-static void open_spool(struct drained *s)
+/* A process has one trace for each program that it executes. */
+static void note_earlier_program(struct drainer *d, const struct drained *s)
+{
+	for (size_t i = 0; i < d->nr; i++) {
+		struct drained *other = &d->spools[i];
+
+		if (other != s && other->state == SPOOL_OPEN && other->pid == s->pid &&
+		    other->start_ticks == s->start_ticks &&
+		    other->drain->header->start_ns < s->drain->header->start_ns)
+			other->has_executed = true;
+	}
+}
+
+static void open_spool(struct drainer *d, struct drained *s)
 {
 	struct drain *drain = malloc(sizeof(*drain));
 	bool closed = false;
@@ -120,6 +137,7 @@ static void open_spool(struct drained *s)
 		s->state = SPOOL_OPEN;
 		s->pid = drain->header->pid;
 		s->start_ticks = drain->header->proc_start_ticks;
+		note_earlier_program(d, s);
 		return;
 	}
 	free(drain);
@@ -145,6 +163,28 @@ static void note_failed_run(struct drainer *d, struct drained *s, int64_t got)
 		d->error = (int)-got;
 }
 
+static void note_end(const struct drainer *d, const struct drained *s)
+{
+	struct spool_header *h = s->drain->header;
+	/* relaxed, all: the process is gone */
+	uint32_t kind = atomic_load_explicit(&h->end_kind, memory_order_relaxed);
+	uint32_t status = 0;
+
+	if (s->has_executed && kind == SPOOL_END_NONE) {
+		kind = SPOOL_END_EXEC;
+	} else if (s->pid == d->child && d->child_status && !s->has_executed) {
+		if (WIFSIGNALED(*d->child_status)) {
+			kind = SPOOL_END_SIGNAL;
+			status = (uint32_t)WTERMSIG(*d->child_status);
+		} else {
+			kind = kind == SPOOL_END_EXIT ? SPOOL_END_EXIT : SPOOL_END_SUDDEN;
+			status = (uint32_t)WEXITSTATUS(*d->child_status);
+		}
+	}
+	atomic_store_explicit(&h->end_status, status, memory_order_relaxed);
+	atomic_store_explicit(&h->end_kind, kind, memory_order_relaxed);
+}
+
 /* After the process ended: drains the rest to disk and closes the trace. */
 static void finish_spool(struct drainer *d, struct drained *s)
 {
@@ -154,6 +194,7 @@ static void finish_spool(struct drainer *d, struct drained *s)
 	if (!s->taken && !drain_take(s->drain, clock_read_ns(CLOCK_BOOTTIME)))
 		return; /* the process' own harvester still drains it */
 	s->taken = true;
+	note_end(d, s);
 	got = drain_run(s->drain, true, 0, clock_read_ns(CLOCK_BOOTTIME));
 	note_failed_run(d, s, got);
 	if (got < 0)
@@ -167,16 +208,22 @@ static void finish_spool(struct drainer *d, struct drained *s)
 	s->state = SPOOL_DONE;
 }
 
-/* A process in its exit handlers may record API calls until it is gone. */
-static bool has_ended(struct drained *s, uint64_t now_ns, bool look)
+/* A process in its exit handlers may record API calls until it is gone. The child is not taken for gone before its status is
+ * known. */
+static bool has_ended(const struct drainer *d, struct drained *s, uint64_t now_ns, bool look)
 {
+	if (s->has_executed)
+		return true;
 	if (atomic_load_explicit(&s->drain->header->end_kind, memory_order_acquire) ==
 	    SPOOL_END_EXIT)
 		look = true;
 	if (!look && now_ns - s->looked_ns < DEATH_CHECK_NS)
 		return false;
 	s->looked_ns = now_ns;
-	return !proc_alive(s->pid, s->start_ticks);
+	if (!proc_alive(s->pid, s->start_ticks))
+		return s->pid != d->child || d->child_status || d->is_over;
+	s->has_executed = !proc_maps(s->pid, s->drain->header->mem_path);
+	return s->has_executed;
 }
 
 /* Drains one spool once. Returns the number of bytes. */
@@ -186,13 +233,13 @@ static uint64_t drain_once(struct drainer *d, struct drained *s, bool look)
 	int64_t got;
 
 	if (s->state == SPOOL_NEW)
-		open_spool(s);
+		open_spool(d, s);
 	if (s->state != SPOOL_OPEN)
 		return 0;
 	if (!s->taken && !drain_take(s->drain, now_ns))
 		return 0;
 	s->taken = true;
-	if (has_ended(s, now_ns, look)) {
+	if (has_ended(d, s, now_ns, look)) {
 		finish_spool(d, s);
 		return 0;
 	}
@@ -231,7 +278,7 @@ static void *drain_thread(void *arg)
 	return NULL;
 }
 
-int drainer_start(struct drainer **out, const char *dir)
+int drainer_start(struct drainer **out, const char *dir, uint32_t child)
 {
 	struct drainer *d = calloc(1, sizeof(*d));
 	int err;
@@ -240,6 +287,7 @@ int drainer_start(struct drainer **out, const char *dir)
 	if (!d)
 		return -ENOMEM;
 	d->dir = dir;
+	d->child = child;
 	d->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	err = d->wake_fd < 0 ? errno : pthread_create(&d->thread, NULL, drain_thread, d);
 	if (err) {
@@ -260,7 +308,7 @@ static size_t count_open(const struct drainer *d)
 	return n;
 }
 
-void drainer_stop(struct drainer *d, uint64_t grace_ms)
+void drainer_stop(struct drainer *d, uint64_t grace_ms, const int *status)
 {
 	uint64_t until = ui_now_ns() + grace_ms * 1000000, one = 1;
 
@@ -272,6 +320,8 @@ void drainer_stop(struct drainer *d, uint64_t grace_ms)
 		pthread_join(d->thread, NULL);
 		d->started = false;
 	}
+	d->child_status = status;
+	d->is_over = true;
 	for (;;) {
 		scan_dir(d);
 		for (size_t i = 0; i < d->nr; i++)

@@ -13,12 +13,14 @@
 
 struct drainer;
 
-/* `dir` is borrowed for the drainer's life. 0 or -errno. */
-int drainer_start(struct drainer **out, const char *dir);
+/* `dir` is borrowed for the drainer's life. `child`: the process whose status drainer_stop() gets; its trace is closed then. 0 or
+ * -errno. */
+int drainer_start(struct drainer **out, const char *dir, uint32_t child);
 
 /* Ends the thread, then drains the rest: closes the traces of processes that ended, and waits up to grace_ms for those that
- * still run. Spools of processes that run after that are released to their own harvesters. */
-void drainer_stop(struct drainer *d, uint64_t grace_ms);
+ * still run. Spools of processes that run after that are released to their own harvesters. `status`: the child's, as wait(2) returns it;
+ * its trace notes how it ended. NULL: it runs, or was never started. */
+void drainer_stop(struct drainer *d, uint64_t grace_ms, const int *status);
 void drainer_destroy(struct drainer *d);
 
 /* After drainer_stop(). Paths are valid until drainer_destroy(). */

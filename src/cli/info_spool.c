@@ -9,13 +9,6 @@
 #include "cli/ui.h"
 #include "store/index.h"
 
-static const char *const states[] = {
-	[LOAD_CLOSED] = "closed",
-	[LOAD_RUNNING] = "running",
-	[LOAD_KILLED] = "killed",
-	[LOAD_FOREIGN] = "unknown",
-};
-
 static const char *keep_info(const struct index *index, const char *key)
 {
 	return ui_format("%s", index_info(index, key));
@@ -66,7 +59,7 @@ static void read_process(struct info_process *p, struct index *index)
 
 	p->pid = facts->pid;
 	p->ppid = facts->ppid;
-	p->state = states[facts->state];
+	p->state = load_state_name(facts);
 	p->clock = load_clock_name(facts->clock_id);
 	p->start_ns = facts->start_ns;
 	p->first_ns = totals->first_ns;

@@ -158,14 +158,23 @@ struct spool_header {
 	_Atomic uint64_t nr_records; /* on disk, for progress bars; not exact after a kill */
 	/* 0, or the chunk that the drainer writes now: slot + 1 | (offset / 8) << 20; see drain.c */
 	_Atomic uint64_t intent;
-	uint64_t reserved1[4];
+	_Atomic uint32_t end_status; /* see enum spool_end */
+	uint32_t reserved3;
+	uint64_t reserved1[3];
 	struct spool_loss loss[SPOOL_MAX_REASONS];
 	uint8_t reserved2[SPOOL_PAGE - 120 - SPOOL_MAX_REASONS * 24];
 };
 _Static_assert(sizeof(struct spool_header) == SPOOL_HEADER_SIZE, "spool_header");
 _Static_assert(SPOOL_NR_REASONS <= SPOOL_MAX_REASONS, "reasons fit in the header");
 
-enum spool_end { SPOOL_END_NONE = 0 /* killed, or still running */, SPOOL_END_EXIT = 1 };
+/* How the process ended. librtl writes EXIT, `rtl trace` the others. */
+enum spool_end {
+	SPOOL_END_NONE = 0,   /* it still runs, or its end was not seen */
+	SPOOL_END_EXIT = 1,   /* its exit handlers ran; end_status: the exit status, 0 if unknown */
+	SPOOL_END_SIGNAL = 2, /* end_status: the signal's number */
+	SPOOL_END_SUDDEN = 3, /* _exit(), quick_exit() or an exec; end_status: the exit status */
+	SPOOL_END_EXEC = 4,   /* it executed another program */
+};
 
 enum slot_state { SLOT_UNPREPARED = 0, SLOT_FREE, SLOT_OPEN, SLOT_SEALED, SLOT_DRAINING };
 

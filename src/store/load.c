@@ -154,6 +154,7 @@ static void take_facts(struct load *load, const struct spool_header *h, bool clo
 	f->ppid = h->ppid;
 	f->clock_id = GET(h->clock_id);
 	f->end_kind = GET(h->end_kind);
+	f->end_status = GET(h->end_status);
 	f->disk_errno = GET(h->disk_state);
 	memcpy(f->trace_id, h->trace_id, sizeof(f->trace_id));
 	f->start_ns = h->start_ns;

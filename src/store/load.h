@@ -37,7 +37,7 @@ struct load_loss {
 
 /* Fields of the trace's headers; strings end in NUL. */
 struct load_facts {
-	uint32_t version, pid, ppid, clock_id, end_kind, disk_errno;
+	uint32_t version, pid, ppid, clock_id, end_kind, end_status, disk_errno;
 	uint64_t trace_id[2], start_ns, proc_start_ticks, end_ns;
 	enum load_state state;
 	bool has_mem, has_disk; /* the halves that are read */
@@ -47,6 +47,10 @@ struct load_facts {
 	struct load_loss
 		loss[SPOOL_MAX_REASONS]; /* of the header; loss[bad_chunk]: see load_next */
 };
+
+/* closed: ended in order; ended: the same, with a rest that is not drained; killed: by a signal; exited: without its exit handlers;
+ * executed: another program; unknown: as exited, or of another host; running. */
+const char *load_state_name(const struct load_facts *facts);
 
 struct load;
 

@@ -38,6 +38,25 @@ enum load_state load_state_of(const struct load_facts *facts, bool closed)
 		       LOAD_KILLED;
 }
 
+const char *load_state_name(const struct load_facts *f)
+{
+	if (f->state == LOAD_RUNNING)
+		return "running";
+	switch (f->end_kind) {
+	case SPOOL_END_EXIT:
+		/* the process may have ended normally without a drainer for the rest */
+		return f->state == LOAD_CLOSED ? "closed" : "ended";
+	case SPOOL_END_SIGNAL:
+		return "killed";
+	case SPOOL_END_SUDDEN:
+		return "exited";
+	case SPOOL_END_EXEC:
+		return "executed";
+	default:
+		return "unknown";
+	}
+}
+
 const char *load_reason_name(unsigned int reason)
 {
 	return reason < SPOOL_NR_REASONS ? reasons[reason].name : NULL;

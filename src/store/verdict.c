@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sqlite3.h>
 
-#define KILLED_TEXT "the process was killed: operations that had completed are in the trace"
 #define RUNNING_TEXT "the process still runs: later records are missing"
 #define MEMORY_TEXT "the memory half is missing: records that were in buffers are lost"
 
@@ -27,6 +26,17 @@ static enum load_class class_by_name(const char *name)
 	return LOAD_LOSS;
 }
 
+/* The reasons that state how a process ended without its exit handlers. */
+static bool is_end(const char *reason)
+{
+	static const char *const ends[] = { "killed", "sudden_exit", "executed", "end_unknown" };
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (strcmp(reason, ends[i]) == 0)
+			return true;
+	return false;
+}
+
 void verdict_add(struct verdict *v, uint32_t pid, const char *reason, enum load_class class,
 		 uint64_t count, uint64_t first_ns, uint64_t last_ns, const char *text)
 {
@@ -42,8 +52,10 @@ void verdict_add(struct verdict *v, uint32_t pid, const char *reason, enum load_
 	} else {
 		v->nr_notes += count;
 	}
-	if (strcmp(reason, "killed") == 0)
-		v->nr_killed++;
+	if (is_end(reason)) {
+		v->nr_ended++;
+		snprintf(v->end, sizeof(v->end), "%.*s", (int)strcspn(text, ":"), text);
+	}
 	if (strcmp(reason, "running") == 0)
 		v->nr_running++;
 	if (v->nr_rows == VERDICT_MAX) {
@@ -58,6 +70,42 @@ void verdict_add(struct verdict *v, uint32_t pid, const char *reason, enum load_
 	row->first_ns = first_ns;
 	row->last_ns = last_ns;
 	snprintf(row->text, sizeof(row->text), "%s", text);
+}
+
+/* How the process ended, unless its exit handlers ran to the end. */
+static void add_end(struct verdict *v, const struct load_facts *f)
+{
+	const char *reason = "end_unknown", *signal = NULL;
+	char what[96], text[160];
+
+	switch (f->end_kind) {
+	case SPOOL_END_EXIT:
+		return;
+	case SPOOL_END_SIGNAL:
+		reason = "killed";
+		signal = sigabbrev_np((int)f->end_status);
+		if (signal)
+			snprintf(what, sizeof(what), "the process was killed by SIG%s", signal);
+		else
+			snprintf(what, sizeof(what), "the process was killed by signal %" PRIu32,
+				 f->end_status);
+		break;
+	case SPOOL_END_SUDDEN:
+		reason = "sudden_exit";
+		snprintf(what, sizeof(what),
+			 "the process ended without its exit handlers, with status %" PRIu32,
+			 f->end_status);
+		break;
+	case SPOOL_END_EXEC:
+		reason = "executed";
+		snprintf(what, sizeof(what), "the process executed another program");
+		break;
+	default:
+		snprintf(what, sizeof(what), "the process ended without its exit handlers");
+		break;
+	}
+	snprintf(text, sizeof(text), "%s: operations that it saw completed are in the trace", what);
+	verdict_add(v, f->pid, reason, LOAD_NOTE, 1, 0, 0, text);
 }
 
 void verdict_add_load(struct verdict *v, const struct load *load)
@@ -80,8 +128,8 @@ void verdict_add_load(struct verdict *v, const struct load *load)
 		verdict_add(v, f->pid, "memory_missing", LOAD_LOSS, 1, 0, 0, MEMORY_TEXT);
 	if (f->state == LOAD_RUNNING)
 		verdict_add(v, f->pid, "running", LOAD_NOTE, 1, 0, 0, RUNNING_TEXT);
-	else if (f->state != LOAD_CLOSED && f->end_kind == SPOOL_END_NONE)
-		verdict_add(v, f->pid, "killed", LOAD_NOTE, 1, 0, 0, KILLED_TEXT);
+	else
+		add_end(v, f);
 }
 
 /* The reasons of class LOSS with their counts over all processes, largest first. */
@@ -129,22 +177,23 @@ static void list_losses(const struct verdict *v, char *out, size_t size)
 void verdict_finish(struct verdict *v)
 {
 	char losses[128];
-	char killed[64] = "";
+	char end[sizeof(v->end) + 2] = "";
 
-	if (v->nr_killed == 1 && v->nr_processes == 1)
-		snprintf(killed, sizeof(killed), "; the process was killed");
-	else if (v->nr_killed)
-		snprintf(killed, sizeof(killed), "; %" PRIu32 " of %" PRIu32 " processes killed",
-			 v->nr_killed, v->nr_processes);
+	if (v->nr_ended == 1 && v->nr_processes == 1)
+		snprintf(end, sizeof(end), "; %s", v->end);
+	else if (v->nr_ended)
+		snprintf(end, sizeof(end),
+			 "; %" PRIu32 " of %" PRIu32 " processes ended without their exit handlers",
+			 v->nr_ended, v->nr_processes);
 	else if (v->nr_running)
-		snprintf(killed, sizeof(killed), "; still running");
+		snprintf(end, sizeof(end), "; still running");
 	if (v->complete) {
-		snprintf(v->line, sizeof(v->line), "complete%s", killed);
+		snprintf(v->line, sizeof(v->line), "complete%s", end);
 		return;
 	}
 	list_losses(v, losses, sizeof(losses));
 	snprintf(v->line, sizeof(v->line), "incomplete: %" PRIu64 " lost (%s)%s", v->nr_lost,
-		 losses, killed);
+		 losses, end);
 }
 
 static void set_db_error(struct load_error *err, const char *path, sqlite3 *db, const char *todo)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* verdict.h - whether a trace is complete, and if not, what is missing
  *
- * A trace is incomplete as soon as one reason of class LOSS has a count. A kill alone is not a loss: operations that
- * had completed are in the trace; `killed` and `unfinished` are notes. Records that the user chose to skip are
+ * A trace is incomplete as soon as one reason of class LOSS has a count. A sudden end alone is not a loss: operations
+ * that the process saw completed are in the trace. `killed`, `sudden_exit`, `executed`, `end_unknown` and `unfinished` are notes. Records that the user chose to skip are
  * counted, too, and do not change the verdict.
  */
 #ifndef RTL_STORE_VERDICT_H
@@ -18,7 +18,7 @@
 
 struct verdict_row {
 	uint32_t pid;
-	char reason[32]; /* name as in SPOOL_REASONS, or "killed", "running" */
+	char reason[32]; /* name as in SPOOL_REASONS, or an end: see add_end() */
 	enum load_class class;
 	uint64_t count, first_ns, last_ns;
 	char text[160]; /* the sentence */
@@ -26,7 +26,9 @@ struct verdict_row {
 
 struct verdict {
 	bool complete;
-	uint32_t nr_processes, nr_killed, nr_running;
+	uint32_t nr_processes, nr_running;
+	uint32_t nr_ended;			/* without their exit handlers */
+	char end[96];				/* how the last of those ended, for `line` */
 	uint64_t nr_lost, nr_skipped, nr_notes; /* sums of counts by class */
 	size_t nr_rows, nr_more;		/* rows kept, and rows beyond VERDICT_MAX */
 	struct verdict_row rows[VERDICT_MAX];

@@ -5,7 +5,7 @@
  *
  * Each round sleeps `idle` ms, launches `launches` kernels on each of `streams` streams and copies a few bytes back, waits, and writes "seen N", the
  * number of kernels that it knows to have completed, with one write(). After the last it sleeps `pause` ms and ends by HOW: _exit,
- * quick_exit, abort, kill, exec, segv (with a handler of its own that calls _exit), forever (goes on until somebody kills it).
+ * quick_exit, abort, kill, exec, execlong (of a program that sleeps), segv (with a handler of its own that calls _exit), forever (goes on until somebody kills it).
  * wait: stream, device, event, streamquery, eventquery, memcpy, callback.
  */
 #include "hip_common.hpp"
@@ -97,6 +97,7 @@ static void on_fault(int)
 static int end_now(const char *how)
 {
 	char *const args[] = { (char *)"sh", (char *)"-c", (char *)"exit 6", NULL };
+	char *const sleeps[] = { (char *)"sleep", (char *)"60", NULL };
 
 	if (!strcmp(how, "_exit"))
 		_exit(3);
@@ -108,6 +109,8 @@ static int end_now(const char *how)
 		raise(SIGKILL);
 	if (!strcmp(how, "exec"))
 		execv("/bin/sh", args);
+	if (!strcmp(how, "execlong"))
+		execv("/bin/sleep", sleeps);
 	if (!strcmp(how, "segv")) {
 		signal(SIGSEGV, on_fault);
 		raise(SIGSEGV);

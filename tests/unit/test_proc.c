@@ -126,3 +126,17 @@ TEST(process_in_child_namespace_is_found_by_its_inner_pid)
 	kill(outer, SIGKILL);
 	waitpid(outer, NULL, 0);
 }
+
+TEST(file_is_mapped_by_process_until_that_is_gone)
+{
+	siginfo_t info;
+	pid_t pid = sleeper();
+
+	CHECK(proc_maps((uint32_t)getpid(), "/test_proc"));
+	CHECK(!proc_maps((uint32_t)getpid(), "/no such file"));
+	kill(pid, SIGKILL);
+	waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
+	/* a zombie has no mappings: nothing is known */
+	CHECK(proc_maps((uint32_t)pid, "/no such file"));
+	waitpid(pid, NULL, 0);
+}

@@ -321,8 +321,8 @@ TEST(trace_of_killed_process_is_converted)
 	const char *db = convert(sample(true, false));
 
 	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM rtl_dispatch"), 10);
-	CHECK_STR_EQ(db_text(db, "SELECT state FROM rtl_process"), "killed\n");
-	CHECK_STR_EQ(res.verdict, "complete; the process was killed");
+	CHECK_STR_EQ(db_text(db, "SELECT state FROM rtl_process"), "unknown\n");
+	CHECK_STR_EQ(res.verdict, "complete; the process ended without its exit handlers");
 }
 
 TEST(no_spools_give_empty_database)

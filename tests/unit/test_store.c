@@ -387,10 +387,11 @@ TEST(verdict_line_names_losses)
 	CHECK_EQ_UINT(verdict.nr_skipped, 17);
 	read_verdict(sample(true, false));
 	CHECK(verdict.complete);
-	CHECK_STR_EQ(verdict.line, "complete; the process was killed");
+	CHECK_STR_EQ(verdict.line, "complete; the process ended without its exit handlers");
 	CHECK_OK(unlink(test_tmpfile("a.mem")));
 	read_verdict(test_tmpfile("a.rtl"));
-	CHECK_STR_EQ(verdict.line, "incomplete: 1 lost (memory_missing 1); the process was killed");
+	CHECK_STR_EQ(verdict.line, "incomplete: 1 lost (memory_missing 1); "
+				   "the process ended without its exit handlers");
 }
 
 TEST(each_reason_has_name_text_and_class)

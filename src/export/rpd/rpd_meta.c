@@ -229,19 +229,6 @@ int rpd_meta_write(struct rpd_process *p)
 	return ret;
 }
 
-static const char *state_name(const struct load_facts *f)
-{
-	switch (f->state) {
-	case LOAD_CLOSED:
-		return "closed";
-	case LOAD_RUNNING:
-		return "running";
-	default:
-		/* the process may have ended normally without a drainer for the rest */
-		return f->end_kind == SPOOL_END_EXIT ? "ended" : "killed";
-	}
-}
-
 static int write_process(struct rpd_process *p)
 {
 	const struct load_facts *f = load_facts(index_load(p->index));
@@ -266,7 +253,7 @@ static int write_process(struct rpd_process *p)
 				    index_info(p->index, "mode"), index_info(p->index, "version"),
 				    load_clock_name(f->clock_id), (int64_t)f->start_ns,
 				    (int64_t)f->end_ns, (int64_t)t->first_ns, (int64_t)t->last_ns,
-				    state_name(f), p->path, (int64_t)f->version, p->base,
+				    load_state_name(f), p->path, (int64_t)f->version, p->base,
 				    p->r->next_block * RPD_BLOCK - 1);
 	sqlite3_finalize(stmt);
 	return ret;

@@ -101,7 +101,8 @@ const struct rpd_table rpd_tables[] = {
 	      C("mode", OPT_TEXT), C("version", OPT_TEXT), C("clock", OPT_TEXT),
 	      C("start_ns", OPT_INT), C("end_ns", OPT_INT),
 	      C("first_ns", OPT_INT, NOTE("span of all times")), C("last_ns", OPT_INT),
-	      C("state", TEXT, NOTE("closed, killed, ended: in order but not drained, running, rpd")),
+	      C("state", TEXT, NOTE("closed: ended in order; ended: the same, not drained; killed: by a signal; exited: without exit handlers; executed: "
+		     "another program; unknown: without exit handlers; running; rpd")),
 	      C("spool", OPT_TEXT, NOTE("the file it came from")), C("format_version", OPT_INT),
 	      C("id_first", INT), C("id_last", INT)),
 	TABLE("rtl_thread", RPD_REQUIRED, NULL,
