@@ -17,7 +17,8 @@ INSTEAD = {
     "author": "origin, submitter",
     "whoever": "the thread, the caller, the program",
 }
-UNDER = ("src/base", "src/event", "src/sink", "src/source/hsa", "src/source/roctx")
+UNDER = ("src/base", "src/event", "src/sink", "src/source/hsa", "src/source/roctx", "src/store", "src/query", "src/export",
+         "src/cli")
 SUFFIXES = (".c", ".h", ".cpp", ".py", ".sh", ".cmake", ".map", "CMakeLists.txt")
 WORD = re.compile(r"(?<![a-z])(" + "|".join(INSTEAD) + r")(s?)(?![a-z])", re.I)
 

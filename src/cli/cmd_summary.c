@@ -113,23 +113,23 @@ static bool is_wanted(const struct summary *s, size_t column)
 }
 
 /* In a table: whether the column has values and fits the width. */
-static bool is_shown(const struct summary *s, size_t column, unsigned int room)
+static bool is_shown(const struct summary *s, size_t column, unsigned int width)
 {
 	switch (column) {
 	case C_MIN:
 	case C_MAX:
-		return room >= 120;
+		return width >= 120;
 	case C_MEDIAN:
 	case C_P99:
-		return room >= (s->by == SUMMARY_COPY ? 100 : 90);
+		return width >= (s->by == SUMMARY_COPY ? 100 : 90);
 	case C_ERRORS:
 		return s->nr_errors > 0;
 	case C_LAUNCH:
 	case C_DELAY:
-		return s->nr_joined && room >= 110;
+		return s->nr_joined && width >= 110;
 	case C_LAUNCH_MEAN:
 	case C_DELAY_MEAN:
-		return s->nr_joined && room >= 180;
+		return s->nr_joined && width >= 180;
 	default:
 		return true;
 	}
@@ -137,14 +137,14 @@ static bool is_shown(const struct summary *s, size_t column, unsigned int room)
 
 static size_t choose_columns(const struct summary *s, struct grid_column *out, size_t map[C_NR])
 {
-	unsigned int room = s->wide || !s->width ? 1000 : s->width;
+	unsigned int width = s->wide || !s->width ? 1000 : s->width;
 	size_t nr = 0;
 
 	for (size_t i = 0; i < C_NR; i++) {
 		if (!is_wanted(s, i))
 			continue;
 		out[nr] = columns[i];
-		if (!is_shown(s, i, room))
+		if (!is_shown(s, i, width))
 			out[nr].title = NULL;
 		map[nr++] = i;
 	}

@@ -235,14 +235,14 @@ static void fill_cells(struct lanes *l, const struct lane *lane, uint64_t all_ns
 
 static size_t choose_columns(const struct lanes *l, struct grid_column out[C_NR], int map[C_NR])
 {
-	unsigned int room = l->s->wide || !l->s->width ? 1000 : l->s->width;
+	unsigned int width = l->s->wide || !l->s->width ? 1000 : l->s->width;
 	size_t nr = 0;
 
 	for (int i = 0; i < C_NR; i++) {
 		if ((i == C_STREAM || i == C_PID) && !l->streams)
 			continue;
 		out[nr] = columns[i];
-		if ((i == C_PID && !l->several) || (i >= C_SHARE && i <= C_MAX && room < 200))
+		if ((i == C_PID && !l->several) || (i >= C_SHARE && i <= C_MAX && width < 200))
 			out[nr].title = NULL;
 		map[nr++] = i;
 	}

@@ -20,7 +20,7 @@ static const char *const first_rows[] = {
 	"(16, 'graph', 'came in a batch of packets (earlier versions)'), "
 	"(32, 'internal', 'on a queue of the runtime: the inside of a copy or fill'), "
 	"(64, 'shared', 'the signal was shared: timed behind a barrier packet'), "
-	"(65536, 'placed', 'the times in rocpd_op only give it a place on the axis')",
+	"(65536, 'placed', 'the times in rocpd_op only give it a position on the axis')",
 	NULL,
 };
 
