@@ -28,7 +28,7 @@ STATUS = ("hipError_t", "hiprtcResult")
 NO_API = ("FIRST", "LAST")
 # known names are forgotten before and after: what is freed may be another's before it returns
 FORGET = ("hipModuleUnload", "hipLibraryUnload", "__hipUnregisterFatBinary")
-# they hand out functions past the wrappers: the arguments that are the name and the place for it
+# they return functions that bypass the wrappers: the arguments for the name and for the result
 LOOKUPS = {"hipGetProcAddress": ("symbol", "pfn"), "hipGetDriverEntryPoint": ("symbol", "funcPtr"),
            "hipGetDriverEntryPoint_spt": ("symbol", "funcPtr")}
 # with them the program says what of it is recorded

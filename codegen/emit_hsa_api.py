@@ -128,7 +128,7 @@ def seen(f):
 
 
 def wrapper(f):
-    """The function that takes an entry's place."""
+    """The function that replaces a table's entry."""
     params = f.params() or ["void"]
     void = f.proto["returns"] == "void"
     call = "%sreal(%s);" % ("" if void else "ret = ", ", ".join(f.names()))

@@ -3,7 +3,7 @@
 """Turn the description of records into C, and into the tables of docs/formats/spool.md.
 
 Usage: emit_records.py --description FILE [--out DIR] [--doc FILE [--update]]
-Exit:  0 written, or the document is as it should be; 1 it is not, or the description is not understood.
+Exit:  0 written, or the document is up to date; 1 it is not, or the description is invalid.
 """
 
 import argparse
@@ -379,10 +379,10 @@ def document(d):
 
 
 def with_tables(text, tables):
-    """The document with the tables in their place."""
+    """The document with the tables between their marks."""
     begin, end = text.find(BEGIN), text.find(END)
     if begin < 0 or end < begin:
-        raise RecordError("the document has no place for the tables")
+        raise RecordError("the document has no marks for the tables")
     return text[:begin] + BEGIN + "\n" + tables + "\n" + text[end:]
 
 
@@ -407,7 +407,7 @@ def main():
                 write_if_changed(args.doc, new)
             elif new != old:
                 sys.exit(f"{args.doc}: its tables are not those of {args.description}: "
-                         "emit_records.py --update makes them so")
+                         "emit_records.py --update updates them")
     except (RecordError, KeyError) as e:
         sys.exit(f"emit_records: {args.description}: {e}")
 

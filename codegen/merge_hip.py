@@ -2,10 +2,10 @@
 """merge_hip.py - the models of several HIP releases as one
 
 One librtl serves all releases: it has a wrapper for each function of any model. A type that a later
-release has changed is there under another name as well, `hipMemoryType__6_4`, and a function whose
-recorded words differ with it has a variant; which one is right is known when the runtime is.
+release has changed exists under another name as well, `hipMemoryType__6_4`, and a function whose recorded words differ with it has a
+variant; the runtime's release selects one.
 
-Models come in the order of their versions, and the first that has a name says what it means.
+Models come in the order of their versions; the first that contains a name defines it.
 """
 
 import re
@@ -14,7 +14,7 @@ from decl import Types
 from emit_hsa_table import ModelError
 from extract import tidy
 
-# what every wrapper takes for a status: only ever added to
+# the types that wrappers treat as a status: values are only ever added
 STATUS_ENUMS = ("hipError_t", "enum hipError_t", "hiprtcResult", "enum hiprtcResult")
 
 
@@ -29,7 +29,7 @@ def version_key(model):
 
 
 def is_same_enum(one, other):
-    """Whether each value that both have means the same, and each name."""
+    """Whether common values have the same name, and common names the same value."""
     for name in set(one) & set(other):
         if one[name] != other[name]:
             return False
@@ -40,7 +40,7 @@ def is_same_enum(one, other):
 
 
 class Release:
-    """One model, and what its names are called in the merged one."""
+    """One model, and its names in the merged one."""
 
     def __init__(self, model):
         self.model, self.version = model, model["version"]
@@ -53,7 +53,7 @@ class Release:
         return set(self.types.alias) | set(self.types.body) | set(self.types.enums)
 
     def renamed(self, text):
-        """A type or a declaration in the merged model's words."""
+        """A type or a declaration with the merged model's names."""
         return re.sub(r"\b[A-Za-z_]\w*\b", lambda m: self.names.get(m.group(0), m.group(0)), text)
 
 
@@ -84,7 +84,7 @@ class Merged:
         return out
 
     def is_same(self, release, name, other, its):
-        """Whether a name means the same in both releases; what pointers lead to is not looked at."""
+        """Whether a name means the same in both releases, pointees excepted."""
         mine, theirs = release.types, other.types
         a, b = mine.resolve(name), theirs.resolve(its)
         if a.kind != b.kind:
@@ -94,7 +94,7 @@ class Merged:
         if a.kind not in ("struct", "union"):
             return a.size == b.size
         if a.members == b.members:
-            # alike in words: what they hold by value may not be
+            # equal text: the members' types may still differ
             return all(self.is_same(release, n, other, n) for n in self.held(release, name))
         return False
 
@@ -111,7 +111,7 @@ class Merged:
         return {n for n in out if n in release.all_names() and n != name}
 
     def add_types(self, release):
-        """Takes in the types of one release."""
+        """Adds the types of one release."""
         suffix = "__" + ident(release.version)
         for name in sorted(release.all_names()):
             word = name.split(" ")[-1]
@@ -138,7 +138,7 @@ class Merged:
                 self.enums.setdefault(release.renamed(alias), release.model["enums"].get(found.key, {}))
 
     def declare(self, release, suffix):
-        """Adds the declarations of a release that are not there."""
+        """Adds a release's missing declarations."""
         for decl in release.model["types"]:
             one = Types([decl])
             names = set(one.alias) | set(one.body) | set(one.enums)
@@ -149,7 +149,7 @@ class Merged:
                 continue
             tags = [n for n in list(one.body) + list(one.enums) if release.renamed(n) in self.known]
             if tags:
-                # another name for what is there
+                # another name for an existing type
                 self.types += [["typedef %s %s;" % (release.renamed(tags[0]), n)] for n in sorted(new)]
                 for name in new:
                     self.known[name] = (release, name)
@@ -164,7 +164,7 @@ class Merged:
                 self.known.setdefault(release.renamed(name), (release, name))
 
     def class_of(self, ctype):
-        """How a value is passed: two prototypes with the same classes are called alike."""
+        """How a value is passed: prototypes with equal classes are called in the same way."""
         found = self.all_types.resolve(ctype)
         if found.kind in ("pointer", "function"):
             return "pointer"
@@ -186,12 +186,12 @@ class Merged:
                 del release.functions[name]
 
     def check_alike(self, name, one, other, version):
-        """Raises ModelError when two prototypes of a symbol can't be served by one wrapper."""
+        """Raises ModelError if one wrapper can't serve two prototypes of a symbol."""
         if self.shape(one) != self.shape(other):
             raise ModelError("%s of HIP %s takes other arguments" % (name, version))
 
-    def places(self, release, proto, words):
-        """{word: where in its structure a release has it}."""
+    def offsets(self, release, proto, words):
+        """{word: its offset in a release's structure}."""
         out = {}
         params = {p["name"]: p["type"] for p in proto["params"]}
         for w in words:
@@ -204,9 +204,9 @@ class Merged:
         return out
 
     def is_alike(self, release, mine, other, theirs):
-        """Whether two releases' words of a function are the same, read at the same places."""
-        def told(words):
+        """Whether two releases' words of a function are the same, read at the same offsets."""
+        def described(words):
             return [(w.name, w.kind, w.role, w.guard) for w in words]
 
-        return (told(mine[1]) == told(theirs[1])
-                and self.places(release, *mine) == self.places(other, *theirs))
+        return (described(mine[1]) == described(theirs[1])
+                and self.offsets(release, *mine) == self.offsets(other, *theirs))

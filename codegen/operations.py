@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""operations.py - the numbers of HIP's and HSA's functions in records: their places in models/operations.json
+"""operations.py - the numbers of HIP's and HSA's functions in records: their indices in models/operations.json
 
 The list only grows at its end, so that a number means the same function in every version of librtl. Functions of installed
 headers that are not on it come after it, in the order of their names; functions that are on it and in no model leave a gap.
@@ -22,11 +22,11 @@ def load():
 
 def number(ops, domain):
     """Gives each of `ops`, which have an ident, its number; returns them in that order."""
-    places = {name: i for i, name in enumerate(load()[domain])}
-    new = sorted(f.ident for f in ops if f.ident not in places)
-    places.update({name: len(places) + i for i, name in enumerate(new)})
+    numbers = {name: i for i, name in enumerate(load()[domain])}
+    new = sorted(f.ident for f in ops if f.ident not in numbers)
+    numbers.update({name: len(numbers) + i for i, name in enumerate(new)})
     for f in ops:
-        f.number = places[f.ident]
+        f.number = numbers[f.ident]
     return sorted(ops, key=lambda f: f.number)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The description of records (src/event/records.json): reading it, what it may say, and reading traces by it."""
+"""The description of records (src/event/records.json): reads and validates it, and reads traces with it."""
 
 import json
 import re
@@ -17,16 +17,16 @@ STORES = ("kept", "visited", "owned")
 REFS = ("string", "agent", "queue", "code_object", "kernel", "shape", "thread", "marker", "correlation")
 KEYS = {"name", "number", "since", "class", "what", "struct", "id", "flags", "fields", "tail", "event", "event_of",
         "by_hand", "store", "extra", "live"}
-# what an operation must have: the recorder and the bus look at it
+# the fields that an operation must have: the recorder and the bus read them
 OPERATION = {"begin_ns", "end_ns", "correlation"}
 
 
 class RecordError(Exception):
-    """The description can't be what is meant."""
+    """The description is invalid."""
 
 
 class Field:
-    """One field of a record: where it is, what its type refers to."""
+    """One field of a record: its offset, and what its type refers to."""
 
     def __init__(self, row, offset, where):
         if len(row) != 4:
@@ -100,11 +100,11 @@ class Record:
                 raise RecordError(f"{self.name}: the size of its tail is {name}, which it has not")
 
     def id_name(self):
-        """The event's name of the number in the record's head; "" where it is made of parts or not there."""
+        """The event's name of the number in the record's head; "" if it has several parts or is missing."""
         return self.id[0] if self.id and isinstance(self.id[0], str) else ""
 
     def id_ref(self):
-        """What the number in the record's head names."""
+        """The kind of object that the number in the record's head identifies."""
         return self.id[1] if self.id_name() else ""
 
     def thread(self):
@@ -152,7 +152,7 @@ def constant(description, name):
 
 
 def tail_size(description, record, values, flags):
-    """(bytes of the tail, elements), as its fields say."""
+    """(bytes of the tail, elements), from the fields."""
     tail = record.tail
     if not tail:
         return 0, 0

@@ -54,7 +54,7 @@ class Parsing(unittest.TestCase):
         text = "static inline int f(int a) { return a; } int g(void); struct s { int a; };"
         self.assertEqual(list(extract.declarations(text)), ["int g(void)", "struct s { int a; }"])
 
-    def test_a_member_not_understood_is_refused(self):
+    def test_unparsable_member_is_refused(self):
         with self.assertRaises(extract.ExtractError):
             extract.table_entries("struct T { ApiTableVersion version; int surprise; }")
         with self.assertRaises(extract.ExtractError):
@@ -77,21 +77,21 @@ class Layouts(unittest.TestCase):
             emit.plan(self.model, self.layouts)
         self.assertIn(part, str(caught.exception))
 
-    def test_a_size_that_the_names_do_not_make_is_refused(self):
+    def test_size_that_differs_from_the_names_is_refused(self):
         self.layouts["runtimes"][1]["amd_ext"][1] += 8
         self.refused("5.5")
 
-    def test_an_insertion_without_a_class_of_its_own_is_refused(self):
+    def test_insertion_without_its_own_class_is_refused(self):
         self.layouts["amd_ext_changes"][-1]["at"] = 20
         for c in self.layouts["classes"][2:]:
             c["of"] = "7.14"
         self.refused("no one class for 10.0")
 
-    def test_a_name_twice_is_refused(self):
+    def test_duplicate_name_is_refused(self):
         self.layouts["amd_ext_changes"][-1]["names"][0] = "hsa_amd_coherency_get_type"
         self.refused("twice")
 
-    def test_headers_with_an_order_not_on_record_are_refused(self):
+    def test_headers_with_unrecorded_order_are_refused(self):
         table = self.model["tables"]["amd_ext"]
         table[3], table[4] = table[4], table[3]
         self.refused("record it there")
@@ -104,7 +104,7 @@ class Layouts(unittest.TestCase):
         self.assertEqual(mine["name"], "10.0")
         self.assertNotIn("hsa_amd_brand_new", classes[0]["order"])
 
-    def test_headers_of_every_release_on_record_are_taken(self):
+    def test_headers_of_every_recorded_release_are_accepted(self):
         for release, names in emit.layouts_by_release(self.layouts).items():
             self.model["tables"]["amd_ext"] = list(names)
             order, _, mine = emit.plan(self.model, self.layouts)
@@ -116,7 +116,7 @@ class Layouts(unittest.TestCase):
         newest = emit.layouts_by_release(self.layouts)["7.0"]
         self.assertEqual([f for f in newest if f not in known], [])
 
-    def test_nothing_is_written_when_models_contradict(self):
+    def test_contradicting_models_write_nothing(self):
         layouts = copy.deepcopy(self.layouts)
         layouts["runtimes"][0]["amd_ext"][1] = 408
         with tempfile.TemporaryDirectory() as tmp:
@@ -138,14 +138,14 @@ class Types(unittest.TestCase):
              "union {", "int i;", "float f;", "} u;", "const void *p;", "} pair;"],
             ["typedef const pair *pair_const_t;"], ["typedef void (*fn_t)(int a, void *b);"]])
 
-    def test_what_a_type_is(self):
+    def test_types_are_resolved(self):
         for text, kind in (("handle_t", "pointer"), ("color", "enum"), ("enum color", "enum"),
                            ("const pair *", "pointer"), ("pair", "struct"), ("fn_t", "function"),
                            ("void (*)(int)", "function"), ("unsigned long long", "uint"),
                            ("float", "float"), ("struct ihip", "opaque")):
             self.assertEqual(self.types.resolve(text).kind, kind, text)
 
-    def test_what_may_be_written(self):
+    def test_const_types_are_detected(self):
         for text, const in (("const pair *", True), ("pair *", False), ("pair_const_t", True),
                             ("const char **", False), ("void *", False)):
             self.assertEqual(self.types.resolve(text).const, const, text)
@@ -180,18 +180,18 @@ class Words(unittest.TestCase):
                                         "const char *s", "dim3 d", "void (*fn)(int)"),
                          "p:p,i:i,u:u,n:z,flags:x,f:f,g:g,b:b,c:e=color,s:s,d:d,fn:p")
 
-    def test_what_pointers_point_to(self):
+    def test_pointees_are_recorded(self):
         self.assertEqual(self.signature("int *out", "const int *in", "void *buf", "char *text"),
                          "out:p,*out:i,in:p,buf:p,text:p")
         self.assertTrue(self.signature("const big *b").startswith(
             "b:p,*b.v[0]:i,*b.v[1]:i,*b.v[2]:i,*b.v[3]:i,*b.d:d,*b.c[0]:x"))
 
-    def test_roles_rule(self):
+    def test_roles_override_defaults(self):
         self.roles["functions"]["f"] = {"out": {"in": True}, "name": {"text": "len > 0"}}
         self.assertEqual(self.signature("int *out", "char *name", "int len"),
                          "out:p,name:p,*name:s,len:i")
 
-    def test_of_a_union_one_member_is_recorded(self):
+    def test_union_records_one_member(self):
         self.types.append(["typedef struct op {", "int kind;", "union { struct { void *p; int n; } mem; void *a; } u;",
                            "union { int old_name; int name; };", "union { int i; float f; };", "} op;"])
         self.assertEqual(self.signature("op *o"), "o:p,*o.kind:i,*o.old_name:i")
@@ -199,26 +199,26 @@ class Words(unittest.TestCase):
         self.roles["functions"]["f"] = {"o": {"roles": {"u.mem.p": "src"}}}
         self.assertEqual(self.signature("op *o"), "o:p,*o.kind:i,*o.u.mem.p:p:src,*o.old_name:i")
 
-    def test_an_array_has_its_first_element_and_its_sum(self):
+    def test_array_records_first_element_and_sum(self):
         self.roles["functions"]["f"] = {"list": {"if": "n > 0", "roles": {"": "dst"}},
                                         "sizes": {"if": "n > 0", "sum": ["all", "n"]}}
         for sizes in ("size_t *sizes", "const size_t *sizes"):
             self.assertEqual(self.signature("void **list", sizes, "unsigned n"),
                              "list:p,*list:p:dst,sizes:p,*sizes:z,all:z:bytes,n:u")
 
-    def test_a_rule_for_no_parameter_is_refused(self):
+    def test_rule_without_parameter_is_refused(self):
         self.roles["functions"]["f"] = {"gone": {"in": True}}
         with self.assertRaises(words.PlanError):
             self.signature("int *out")
 
-    def test_a_structure_with_too_many_members_is_refused(self):
+    def test_structure_with_too_many_members_is_refused(self):
         self.types.append(["typedef struct huge {"] + ["int m%d;" % i for i in range(41)] + ["} huge;"])
         with self.assertRaises(words.PlanError):
             self.signature("huge *h")
         self.roles["members"]["huge"] = ["m7"]
         self.assertEqual(self.signature("huge *h"), "h:p,*h.m7:i")
 
-    def test_what_must_hold_before_it_is_read(self):
+    def test_conditions_of_reads(self):
         self.roles["functions"]["f"] = {"list": {"if": "n > 0"}}
         planner = words.Planner(self.types, self.roles)
         proto = {"returns": "int", "params": [{"name": "list", "type": "int *"},
@@ -232,7 +232,7 @@ class Words(unittest.TestCase):
 class Calls(unittest.TestCase):
     """The recorded models of HIP and HSA as they are."""
 
-    def test_each_signature_is_as_the_format_says(self):
+    def test_each_signature_follows_the_format(self):
         kinds = re.compile(r"^([phizuxbfgsd]|e=\w+)$")
         for plan in (emit_hip.plan_all, emit_hsa_api.plan_all):
             _, ops, planner = plan()
@@ -249,7 +249,7 @@ class Calls(unittest.TestCase):
                     if kind.startswith("e="):
                         self.assertIn(kind[2:], enums)
 
-    def test_roles_name_functions_that_there_are(self):
+    def test_roles_name_existing_functions(self):
         for plan in (emit_hip.plan_all, emit_hsa_api.plan_all):
             _, ops, planner = plan()
             named = set(planner.roles["functions"]) | set(planner.roles["kernel"])
@@ -272,7 +272,7 @@ class Calls(unittest.TestCase):
             if any(p["type"] == "hipStream_t" for p in f.proto["params"]):
                 self.assertIn("stream", roles, f.name)
 
-    def test_what_comes_back_is_read_or_a_rule_says_why_not(self):
+    def test_outputs_are_recorded_or_excluded_by_a_rule(self):
         _, ops, planner = emit_hip.plan_all()
         for f in ops:
             for p in f.proto["params"]:
@@ -300,14 +300,14 @@ class Calls(unittest.TestCase):
                                                 "D = A | C", "} e;"]])["e"],
                          {"A": 8, "B": 9, "C": 16, "D": 24})
 
-    def test_comments_tell_what_comes_back(self):
+    def test_comments_define_outputs(self):
         if not os.path.exists(os.path.join(HIP_INCLUDE, "hip", "hiprtc.h")):
             self.skipTest("no HIP headers installed")
         ways = extract_hip.directions(HIP_INCLUDE)
         self.assertEqual(ways["hipMalloc"], {"ptr": "out"})
         self.assertEqual(ways["hipStreamCreate"], {"stream": "inout"})
 
-    def test_a_groups_comment_is_no_functions(self):
+    def test_comment_of_group_is_not_that_of_a_function(self):
         text = "/** @{ */\n/** @param[out] p where */\n/**\n * @}\n */\nint hipFirst(int *p);\n"
         with tempfile.TemporaryDirectory() as tmp:
             os.mkdir(os.path.join(tmp, "hip"))
@@ -316,7 +316,7 @@ class Calls(unittest.TestCase):
                     f.write(text)
             self.assertEqual(extract_hip.directions(tmp), {"hipFirst": {"p": "out"}})
 
-    def test_a_map_without_a_place_for_the_wrappers_is_refused(self):
+    def test_map_without_mark_for_wrappers_is_refused(self):
         with tempfile.NamedTemporaryFile("w", suffix=".map") as f:
             f.write("{ global: a; };")
             f.flush()
@@ -325,13 +325,13 @@ class Calls(unittest.TestCase):
 
 
 class Operations(unittest.TestCase):
-    def test_each_recorded_function_is_on_the_list_once(self):
+    def test_each_recorded_function_is_listed_once(self):
         names = operations.load()
         for domain, plan in (("hip", emit_hip.plan_all), ("hsa", emit_hsa_api.plan_all)):
             self.assertEqual(sorted(names[domain]), sorted(set(names[domain])))
             self.assertEqual({f.ident for f in plan()[1]} - set(names[domain]), set(), "operations.py --update")
 
-    def test_numbers_are_places_on_the_list(self):
+    def test_numbers_are_indices_on_the_list(self):
         class Op:
             def __init__(self, name):
                 self.ident = name
@@ -340,7 +340,7 @@ class Operations(unittest.TestCase):
         end = len(operations.load()["hip"])
         self.assertEqual([(f.ident, f.number) for f in ops],
                          [(first, 0), (last, end - 1), ("hipAardvark", end), ("hipZebra", end + 1)])
-        # a function that no model has keeps its number to itself
+        # a function without a model keeps its number
         self.assertNotIn(second, [f.ident for f in ops])
         self.assertEqual(operations.enumerators("N_", ops)[-1], "\tN_NR = %d" % (end + 2))
 
@@ -354,7 +354,7 @@ class Releases(unittest.TestCase):
                 "functions": {n: {"returns": "int", "params": [extract.parameter(p, 0) for p in params]}
                               for n, params in functions.items()}}
 
-    def test_a_type_that_changed_has_two_names(self):
+    def test_changed_type_has_two_names(self):
         old = [["typedef struct desc {", "int a;", "} desc;"], ["typedef struct same {", "int a;", "} same;"]]
         new = [["typedef struct desc {", "long a;", "} desc;"], old[1],
                ["typedef struct holder {", "desc d;", "} holder;"]]
@@ -365,19 +365,19 @@ class Releases(unittest.TestCase):
         self.assertIn(["typedef struct holder {", "desc__6_4 d;", "} holder;"], merged.types)
         self.assertEqual(sum(t[0] == "typedef struct same {" for t in merged.types), 1)
 
-    def test_what_holds_a_changed_type_has_changed(self):
+    def test_type_containing_a_changed_type_has_changed(self):
         holder = ["typedef struct holder {", "desc d;", "} holder;"]
         types = [[["typedef struct desc {", "%s a;" % t, "} desc;"], holder] for t in ("int", "long")]
         merged = merge_hip.Merged([self.model("5.2", types[0]), self.model("6.4", types[1])])
         self.assertEqual(merged.releases[1].names, {"desc": "desc__6_4", "holder": "holder__6_4"})
 
-    def test_enumerators_that_are_added_change_nothing(self):
+    def test_added_enumerators_change_nothing(self):
         self.assertTrue(merge_hip.is_same_enum({"A": 0, "B": 1}, {"A": 0, "B": 1, "C": 2}))
         self.assertTrue(merge_hip.is_same_enum({"A": 0}, {"A": 0, "ALIAS": 0}))
         self.assertFalse(merge_hip.is_same_enum({"A": 0, "B": 1}, {"A": 1, "B": 0}))
         self.assertFalse(merge_hip.is_same_enum({"A": 0}, {"B": 0}))
 
-    def test_a_symbol_whose_arguments_are_passed_otherwise_is_refused(self):
+    def test_symbol_with_differently_passed_arguments_is_refused(self):
         for params in (["int a", "int b"], ["float a"], ["long a"]):
             merged = merge_hip.Merged([self.model("5.2", [], f=["int a"]), self.model("6.4", [], f=params)])
             with self.assertRaises(emit.ModelError):
@@ -385,7 +385,7 @@ class Releases(unittest.TestCase):
         merged = merge_hip.Merged([self.model("5.2", [], f=["int *a"]), self.model("6.4", [], f=["void *a"])])
         self.assertIn("f", emit_hip.prototypes(merged, {"functions": {}}))
 
-    def test_what_a_runtime_lacks_is_taken_from_one_that_has_it(self):
+    def test_function_missing_in_a_release_uses_another_model(self):
         old, new = self.model("6.4", [], f=["int *a"]), self.model("7.2", [], f=["int *a", "int b"])
         new["exports"] = {"f"}
         merged = merge_hip.Merged([old, new])
@@ -409,7 +409,7 @@ class Releases(unittest.TestCase):
         self.assertEqual(roles["hipMemsetD2D32Async"], {
             "dst": "dst", "width": "width", "height": "height", "stream": "stream"})
 
-    def test_renamed_symbols_of_6_are_functions_of_their_own(self):
+    def test_renamed_symbols_of_6_are_separate_functions(self):
         _, ops, planner = emit_hip.plan_all()
         symbols = {f.symbol: f for f in ops if f.exported}
         for name, ctype in (("hipGetDeviceProperties", "hipDeviceProp_t *"),
@@ -458,27 +458,27 @@ class Tables(unittest.TestCase):
         self.assertEqual(self.header["prototypes"]["hipB"], {"returns": "const char *", "params": []})
         self.assertEqual(len(self.header["prototypes"]["hipLong"]["params"]), 2)
 
-    def test_a_member_that_is_no_function_is_refused(self):
+    def test_member_that_is_not_a_function_is_refused(self):
         with self.assertRaises(extract.ExtractError):
             hip_tables.read_header(textwrap.dedent(self.HEADER).replace("t_hipA hipA_fn", "int hipA_fn"))
         with self.assertRaises(extract.ExtractError):
             hip_tables.read_header("struct Other {\n};")
 
-    def test_sizes_are_those_of_the_steps(self):
+    def test_sizes_match_the_steps(self):
         for row in self.recorded["runtimes"]:
             for table in hip_tables.STRUCTS:
                 _, step, number = row[table]
                 self.assertEqual(hip_tables.functions_at(self.recorded["steps"][table], step), number, row["hip"])
 
-    def test_places(self):
-        places = {n: i for i, n in enumerate(hip_tables.order(self.recorded["steps"]["runtime"]), 1)}
-        self.assertEqual(len(places), 506)
-        for name, place in (("hipApiName", 1), ("hipGetProcAddress", 443), ("hipEventRecordWithFlags", 474),
+    def test_indices_of_functions(self):
+        indices = {n: i for i, n in enumerate(hip_tables.order(self.recorded["steps"]["runtime"]), 1)}
+        self.assertEqual(len(indices), 506)
+        for name, index in (("hipApiName", 1), ("hipGetProcAddress", 443), ("hipEventRecordWithFlags", 474),
                             ("hipLaunchKernelExC", 475), ("hipLibraryEnumerateKernels", 503),
                             ("hipOccupancyAvailableDynamicSMemPerBlock", 506)):
-            self.assertEqual(places[name], place, name)
+            self.assertEqual(indices[name], index, name)
 
-    def test_each_function_is_known(self):
+    def test_each_table_function_has_a_model(self):
         _, ops, _ = emit_hip.plan_all()
         known = {f.name for f in ops}
         for table in hip_tables.STRUCTS:
@@ -496,7 +496,7 @@ class Tables(unittest.TestCase):
         ours["runtimes"][0]["runtime"] = [0, 2, 3]
         self.assertEqual(len(hip_tables.compare(ours, self.header, "7.9")), 1)
         self.assertEqual(hip_tables.compare(ours, self.header, "8.0"), [])
-        # one that has less or more at its end is no contradiction, another order is
+        # fewer or more functions at the end are accepted, another order is not
         for steps, wrong in (([{"step": 0, "names": ["hipA", "hipB"]}], 0),
                              ([{"step": 0, "names": ["hipA", "hipB"]}, {"step": 3, "names": ["hipLong", "hipC"]}], 0),
                              ([{"step": 0, "names": ["hipB", "hipA"]}], 2), ([{"step": 1, "names": ["hipA"]}], 1)):

@@ -67,14 +67,14 @@ class Description(unittest.TestCase):
         self.refused(lambda d: entry(d, "API")["tail"].update(count="nr"), "API: the size of its tail is nr")
         self.refused(lambda d: entry(d, "COPY").pop("since"), "COPY: has no since")
 
-    def test_numbers_of_version_1_stay(self):
+    def test_numbers_of_version_1_are_unchanged(self):
         names = ("STRING INFO CLOCK THREAD AGENT QUEUE QUEUE_END CODE_OBJECT CODE_OBJECT_END KERNEL SHAPE DISPATCH "
                  "DISPATCH_WIDE COPY BARRIER MARKER MARKER_END OP API LINK").split()
         got = {r.name: r.number for r in records.load(PATH).records}
         for number, name in enumerate(names, 1):
             self.assertEqual(got[name], number)
 
-    def test_a_record_that_is_added_is_one_entry(self):
+    def test_added_record_needs_one_entry(self):
         d = data()
         d["records"].append({
             "name": "MADE_UP", "number": 200, "since": 1, "class": "call", "store": "visited", "what": "A value.",
@@ -90,15 +90,15 @@ class Description(unittest.TestCase):
             self.assertIn(text, made[name])
         self.assertIn("| 200 | `MADE_UP` |", emit_records.document(description))
 
-    def test_a_document_without_its_place_is_refused(self):
+    def test_document_without_marks_is_refused(self):
         with self.assertRaises(records.RecordError):
-            emit_records.with_tables("# no place\n", "tables\n")
+            emit_records.with_tables("# no marks\n", "tables\n")
 
 
 class Golden(unittest.TestCase):
     maxDiff = None
 
-    def test_golden_traces_are_what_the_description_says(self):
+    def test_golden_traces_match_the_description(self):
         seen = set()
         for name in sorted(os.listdir(GOLDEN)):
             if name.endswith(".rtl"):
@@ -108,7 +108,7 @@ class Golden(unittest.TestCase):
                     self.assertEqual(text, f.read())
         self.assertLessEqual({r.name for r in records.load(PATH).records if r.number <= 20}, seen)
 
-    def test_a_wrong_description_reads_them_otherwise(self):
+    def test_wrong_description_reads_other_values(self):
         d = data()
         fields = entry(d, "COPY")["fields"]
         fields[5], fields[6] = copy.deepcopy(fields[6]), copy.deepcopy(fields[5])

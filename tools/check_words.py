@@ -18,7 +18,7 @@ INSTEAD = {
     "whoever": "the thread, the caller, the program",
 }
 UNDER = ("src/base", "src/event", "src/sink", "src/source/hsa", "src/source/roctx", "src/store", "src/query", "src/export",
-         "src/cli")
+         "src/cli", "codegen")
 SUFFIXES = (".c", ".h", ".cpp", ".py", ".sh", ".cmake", ".map", "CMakeLists.txt")
 WORD = re.compile(r"(?<![a-z])(" + "|".join(INSTEAD) + r")(s?)(?![a-z])", re.I)
 
