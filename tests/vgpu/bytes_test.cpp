@@ -23,7 +23,7 @@ byte random_byte()
 	return (byte)(random_word() >> 24);
 }
 
-/* Memory of the device, and what has to be in it. */
+/* Memory of the device, and its expected contents. */
 class Memory
 {
 public:
@@ -44,7 +44,7 @@ public:
 			b = random_byte();
 		HIP(hipMemcpy(dev, want.data(), want.size(), hipMemcpyHostToDevice));
 	}
-	/* the number of bytes that differ, told once for each part */
+	/* reports the number of different bytes, once for each part */
 	void compare(const char *what, size_t a, size_t b, size_t c)
 	{
 		size_t wrong = 0, first = 0;
@@ -150,7 +150,7 @@ void copies()
 	a.compare("what was only read", 0, 0, 0);
 }
 
-/* width, height and depth of a box, and where it lies in memory of a pitch and a number of rows to a slice */
+/* width, height and depth of a box, and its position in memory with a pitch and a number of rows per slice */
 struct Box {
 	size_t x, y, z, pitch, rows;
 	size_t at(size_t row, size_t slice) const

@@ -50,7 +50,7 @@ KERNELS = [
         v_sub_u32 v1, v0, v0
     out:
         s_endpgm""",
-     # both ways are walked
+     # both branches are executed
      {"waves": 1, "valu": 1 + 1 + 2, "salu": 2, "branch": 2, "insts": 9}),
     ("memory", 128, 64, """
         s_load_dwordx2 s[4:5], s[0:1], 0x0
@@ -61,7 +61,7 @@ KERNELS = [
         s_waitcnt vmcnt(0)
         global_store_dword v1, v2, s[4:5] offset:1024
         s_endpgm""",
-     # both waves touch the same 256 bytes, 4 lines: the first load misses, all others hit; stores go past the first
+     # both waves access the same 256 bytes, 4 lines: the first load misses, all others hit; stores bypass the first
      # level, miss once and hit once
      {"waves": 2, "smem": 2, "valu": 2, "vmem_rd": 4, "vmem_wr": 2, "wait": 4, "flat": 0, "tcp_req": 6 * 4,
       "tcp_hit": 3 * 4, "tcc_rd": 4, "tcc_wr": 8, "tcc_miss": 4 + 4, "tcc_hit": 4, "ea_rd": 4, "ea_wr_end": 4}),
@@ -71,7 +71,7 @@ KERNELS = [
         global_load_dwordx2 v[2:3], v1, s[4:5]
         global_load_dword v2, v1, s[4:5] offset:62
         s_endpgm""",
-     # a line for each lane; the second load lies across two lines, of which one was there
+     # a line for each lane; the second load spans two lines, one of which is cached
      {"waves": 1, "vmem_rd": 2, "tcp_req": 64 + 128, "tcc_miss": 128, "ea_rd": 128, "tcc_wr": 0}),
     ("lds", 256, 256, """
         v_lshlrev_b32 v1, 2, v0
@@ -111,7 +111,7 @@ KERNELS = [
         s_sendmsg 0
         s_endpgm""",
      # FLAT counts as vector memory as well
-     # all lanes touch one line: the load misses, the store and the atomic hit
+     # all lanes access one line: the load misses, the store and the atomic hit
      {"flat": 3, "vmem_rd": 1, "vmem_wr": 2, "valu": 2, "salu": 1, "msg": 1, "smem": 1, "insts": 9, "tcp_req": 3,
       "tcc_rd": 1, "tcc_wr": 2, "tcc_hit": 2}),
     ("flat to LDS", 64, 64, """
@@ -121,7 +121,7 @@ KERNELS = [
         flat_atomic_add v[2:3], v4
         flat_load_dword v5, v[2:3]
         s_endpgm""",
-     # the caches know nothing of it
+     # LDS does not use the caches
      {"flat": 2, "vmem_rd": 1, "vmem_wr": 1, "tcp_req": 0, "tcc_wr": 0}),
     ("waves that wait for each other", 128, 128, """
         v_mov_b32 v1, 0
@@ -137,7 +137,7 @@ KERNELS = [
         s_cmp_eq_u32 s4, 0
         s_cbranch_scc1 again
         s_endpgm""",
-     # the first one asks until the second had its turn, with nothing that says so
+     # the first wave polls, without s_sleep, until the second had its turn
      {"waves": 2, "valu": 2 * 3 + 4001, "lds": 4001 + 1}),
     ("clock", 64, 64, """
         s_memtime s[4:5]

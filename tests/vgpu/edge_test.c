@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* edge_test.c - what happens to kernels while they run, and to copies that go astray
+/* edge_test.c - memory and code that is freed under running kernels, scratch memory, copies from invalid memory
  *
  *	edge_test freed|unloaded|overlap|stray
  *
@@ -10,7 +10,7 @@
 
 enum { ITEMS = 64, BIG = 32 << 20, NR = 8 };
 
-/* The memory that a kernel reads goes away, or its code does: a memory fault, as hardware has it. */
+/* The memory that a kernel reads is freed, or its code is: a memory fault, as on hardware. */
 static void freed(bool code)
 {
 	struct kernel watch = load_kernel("kernels.co", "watch.kd");
@@ -32,7 +32,7 @@ static void freed(bool code)
 	sleep(20);
 }
 
-/* Several kernels of one queue at a time, each with scratch memory, for which the runtime is asked twice. */
+/* Several simultaneous kernels of one queue with scratch memory, which the runtime has to enlarge twice. */
 static void overlap(void)
 {
 	struct kernel work[] = { load_kernel("kernels.co", "work.kd"),
@@ -63,7 +63,7 @@ static void overlap(void)
 	printf("overlap ok\n");
 }
 
-/* A copy from where nothing is. */
+/* A copy from an invalid address. */
 static void stray(void)
 {
 	void *data = allocate(BIG);

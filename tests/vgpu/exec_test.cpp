@@ -65,7 +65,7 @@ uint32_t next()
 	return r >> 3 ^ r << 17;
 }
 
-/* numbers in which edges are frequent */
+/* numbers with frequent edge cases */
 uint32_t edge()
 {
 	static const uint32_t edges[] = { 0,  1,  2,  0x7fffffff, 0x80000000, 0xffffffff,
@@ -152,7 +152,7 @@ BOTH uint64_t long_ops(uint64_t a, uint64_t b, int which)
 	}
 }
 
-/* what IEEE 754 says to the last bit, without contraction */
+/* exact by IEEE 754, without contraction */
 #pragma clang fp contract(off)
 BOTH float float_ops(float a, float b, int which)
 {
@@ -170,7 +170,7 @@ BOTH float float_ops(float a, float b, int which)
 	case 5:
 		return fmaf(a, b, a);
 	case 6:
-		/* the sign of a zero is open in both */
+		/* the sign of a zero result is unspecified in both */
 		return fminf(a, b) + fmaxf(a, b) * 2.0f + 0.0f;
 	case 7:
 		return floorf(a) + ceilf(b) * 2.0f + truncf(a) * 4.0f + rintf(b) * 8.0f;
@@ -441,7 +441,7 @@ static void control_flow()
 	       host_control(in.host[first], (uint32_t)first, f));
 }
 
-/* ---- work-items together ---- */
+/* ---- cooperation of work-items ---- */
 __global__ void together(const int *in, int *out, int *total, unsigned long long *big, float *sum,
 			 int n)
 {
@@ -724,7 +724,7 @@ __global__ void doubtful(int n)
 	assert(n < 3);
 }
 
-/* Good kernels first: they are done when the bad one comes. */
+/* Runs good kernels first, which have completed before the bad one. */
 static void bad(const char *name)
 {
 	for (int i = 0; i < 5; i++)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""fuzz_test.py - random words as code: no crash, no hang, no access outside of what the wave may touch
+"""fuzz_test.py - random words as code: no crash, no hang, no access outside the wave's memory
 
     fuzz_test.py --lib libgcn_inst.so [--runs N] [--seed N]
 
@@ -26,7 +26,7 @@ def words(rng, nr):
     while len(out) < nr:
         n = rng.randrange(len(TOPS))
         word = TOPS[n] | rng.getrandbits(32) & MASKS[n]
-        # few ends, traps and halts, or nothing would run for long
+        # few ends, traps and halts, so that most kernels run for long
         if word & 0xff800000 == 0xbf800000 and word >> 16 & 127 in (1, 13, 17, 18, 27) and rng.randrange(8):
             continue
         out.append(word)
@@ -65,7 +65,7 @@ def main():
              "scratch")
     print(", ".join(f"{names[k]} {n}" for k, n in sorted(ended.items())),
           f"; {executed} instructions")
-    # a fuzzer whose kernels end at once would not show anything
+    # kernels that end at once would test nothing
     return 0 if len(ended) >= 3 and executed > 100 * args.runs else 1
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hip_parts.hpp - what HIP programs that check results have in common: errors, parts that the command line names */
+/* hip_parts.hpp - shared by the HIP programs that check results: errors, parts named on the command line */
 #ifndef VGPU_HIP_PARTS_HPP
 #define VGPU_HIP_PARTS_HPP
 
@@ -37,7 +37,7 @@ struct Part {
 	void (*run)();
 };
 
-/* Runs the parts that are named from argv[1] on, or all; `run` is given each. */
+/* Calls `run` for each part named from argv[1] on, or for all. */
 template <size_t N, typename F>
 void run_parts(const Part (&parts)[N], int argc, char **argv, F run)
 {

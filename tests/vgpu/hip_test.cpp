@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hip_test.cpp - what a HIP program may expect of the virtual GPU; see hsa_test.c for the form */
+/* hip_test.cpp - scenarios of a HIP program on the virtual GPU; see hsa_test.c for the form */
 #include <hip/hip_ext.h>
 #include <hip/hip_runtime.h>
 
@@ -201,7 +201,7 @@ static void elapsed(const char *what, int i, hipEvent_t a, hipEvent_t b)
 	printf("%s %d %.7f\n", what, i, ms);
 }
 
-/* Streams that wait for each other, copies between kernels, launches with events: times of all. */
+/* Times of streams that wait for each other, copies between kernels, launches with events. */
 static void times(void)
 {
 	const int nr = 4;

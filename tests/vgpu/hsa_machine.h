@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_machine.h - what programs that speak HSA to the virtual GPU have in common: agents, memory, kernels, packets
+/* hsa_machine.h - shared by the HSA programs on the virtual GPU: agents, memory, kernels, packets
  *
  * Any failure ends the program with status 1 and a line on stderr.
  */
@@ -65,7 +65,7 @@ static inline void open_agents(void)
 	HSA(hsa_amd_agent_iterate_memory_pools(gpus[0], on_pool, &gpu_pool));
 }
 
-/* Memory of the host that the first GPU may use, all zeros. */
+/* Zeroed memory of the host that the first GPU can access. */
 static inline void *allocate(size_t size)
 {
 	void *p;
@@ -82,7 +82,7 @@ struct kernel {
 	hsa_executable_t exec;
 };
 
-/* The kernel `name` of the code object `file`, which lies beside the program. */
+/* The kernel `name` of the code object `file` in the program's directory. */
 static inline struct kernel load_kernel(const char *file, const char *name)
 {
 	hsa_code_object_reader_t reader;
@@ -189,7 +189,7 @@ static inline void ring(hsa_queue_t *q, uint64_t index)
 	hsa_signal_store_screlease(q->doorbell_signal, (int64_t)index);
 }
 
-/* Puts a packet on the queue, with a signal that drops to 0 when it is done. */
+/* Submits a packet, with a signal that becomes 0 on completion. */
 static inline hsa_signal_t submit(hsa_queue_t *q, void *packet)
 {
 	uint64_t index = take(q, 1);

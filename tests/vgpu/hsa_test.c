@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_test.c - what a program that speaks HSA to the virtual GPU may expect
+/* hsa_test.c - scenarios of an HSA program on the virtual GPU
  *
  * First argument: the scenario. Results are lines on stdout that test_vgpu.py reads; any failure ends the
  * program with status 1 and a line on stderr.
@@ -58,7 +58,7 @@ static void dispatch(hsa_queue_t *q, hsa_signal_t done)
 
 static const hsa_signal_t none = { 0 };
 
-/* Batches of 1 to 1000 packets with one ring of the doorbell each, every packet with the same signal. */
+/* Batches of 1 to 1000 packets, each announced by one doorbell, all packets with the same signal. */
 static void batches(void)
 {
 	hsa_queue_t *q = new_queue(0, 1024);
@@ -181,7 +181,7 @@ static void barriers(void)
 	wait_zero(fin);
 	printf("queue %llu barriers 1003\n", (unsigned long long)q->id);
 
-	/* a queue that waits for ever can be destroyed */
+	/* a queue that never stops waiting can be destroyed */
 	hsa_signal_store_relaxed(dep[0], 1);
 	i = take(q, 1);
 	put_barrier(q, i, HSA_PACKET_TYPE_BARRIER_AND, dep, 1, none);
@@ -218,7 +218,7 @@ static void times(unsigned int n)
 	printf("span %llu %llu\n", (unsigned long long)before, (unsigned long long)after);
 }
 
-/* Raw time stamps in signals, for faults that concern them. */
+/* Raw time stamps of signals, for faults of time stamps. */
 static void stamps(unsigned int n)
 {
 	hsa_queue_t *q = new_queue(0, 64);
@@ -256,7 +256,7 @@ static void rate(unsigned int n)
 	HSA(hsa_queue_destroy(q));
 }
 
-/* CPU time of the process while nothing is done with 4 queues on each GPU. */
+/* CPU time of the process with 4 idle queues on each GPU. */
 static void idle(unsigned int ms)
 {
 	struct rusage a, b;
@@ -284,7 +284,7 @@ static void idle(unsigned int ms)
 	printf("idle %.3f percent\n", 100 * cpu_s / ((double)(now_ns() - t0) / 1e9));
 }
 
-/* Dispatches one after the other, each waited for; says how many were completed. */
+/* Dispatches one by one, and waits for each; prints how many completed. */
 static void serial(unsigned int n, bool patient)
 {
 	hsa_queue_t *q = new_queue(0, 64);
@@ -360,7 +360,7 @@ static void copy_times(unsigned int n)
 	}
 }
 
-/* Queues come and go: each destruction has two threads of the runtime wait for one event. */
+/* Creates and destroys queues: in each destruction two threads of the runtime wait for one event. */
 static void churn(unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {

@@ -100,7 +100,7 @@ __attribute__((visibility("default"))) unsigned int inst_step(const uint32_t *co
 	return i.nr_words;
 }
 
-/* What a report of it would say. */
+/* Its text in reports. */
 __attribute__((visibility("default"))) const char *inst_text(const uint32_t *code, unsigned int nr)
 {
 	static char text[sizeof(((struct gcn_stop *)NULL)->text)];
@@ -111,7 +111,7 @@ __attribute__((visibility("default"))) const char *inst_text(const uint32_t *cod
 	return text;
 }
 
-/* The mnemonic of an opcode that is implemented, NULL for others. VALU's encodings by their own opcodes. */
+/* The mnemonic of an implemented opcode, NULL for others; VALU's encodings with their own opcodes. */
 __attribute__((visibility("default"))) const char *inst_name(unsigned int enc, unsigned int op)
 {
 	static const struct gcn_entry *const tables[] = {
@@ -138,7 +138,7 @@ __attribute__((visibility("default"))) const char *inst_name(unsigned int enc, u
 	return tables[enc][op].name;
 }
 
-/* What can't run becomes s_nop: else few kernels would get far. */
+/* Replaces instructions that can't run by s_nop, so that kernels run longer. */
 static void drop_bad(uint32_t *code, size_t nr)
 {
 	for (size_t n = 0; n < nr;) {
@@ -153,7 +153,7 @@ static void drop_bad(uint32_t *code, size_t nr)
 	}
 }
 
-/* A fault ends a dispatch; here its wave goes on behind the instruction. */
+/* After a fault, continues the wave behind the instruction. */
 static bool go_on(struct gcn_run *r)
 {
 	struct gcn_wave *w = &r->wave[r->stop.wave];
@@ -167,7 +167,7 @@ static bool go_on(struct gcn_run *r)
 	return true;
 }
 
-/* A kernel object of random words, at the start of `memory`: no more than `steps` instructions of it. */
+/* Runs a kernel object of random words at the start of `memory`, at most `steps` instructions. */
 __attribute__((visibility("default"))) int inst_fuzz(const unsigned char *code, size_t size,
 						     uint64_t steps, uint64_t memory,
 						     uint64_t memory_size)
@@ -204,7 +204,7 @@ __attribute__((visibility("default"))) int inst_fuzz(const unsigned char *code, 
 	return (int)(gcn_run_counters(r)->insts << 4) | (int)status;
 }
 
-/* Runs a kernel object that lies at `memory`: its status; counters go to `out`, in the order of their struct. */
+/* Runs a kernel object at `memory`. Returns its status; `out`: the counters, in the order of their struct. */
 __attribute__((visibility("default"))) int inst_kernel(uint32_t grid, uint16_t group,
 						       uint64_t memory, uint64_t memory_size,
 						       uint64_t kernarg, uint64_t *out)

@@ -32,7 +32,7 @@ def value(st, reg, lane, dwords):
     return sum(st.vgpr[reg + n][lane] << 32 * n for n in range(dwords))
 
 
-# what a load makes of its bytes: (bytes, result from value and old register)
+# loads: (bytes, result from value and old register)
 LOADS = {
     "ubyte": (1, lambda v, old: v), "sbyte": (1, lambda v, old: s(v, 8) & 0xffffffff),
     "ushort": (2, lambda v, old: v), "sshort": (2, lambda v, old: s(v, 16) & 0xffffffff),
@@ -127,7 +127,7 @@ def atomic_case(text, fn, dwords, returns, seed, prepare, where):
         return None if now() == bytes(want) else "memory"
 
     def patch(data):
-        # equal and small values, so that cmpswap, inc and dec take both of their ways
+        # equal and small values, so that cmpswap, inc and dec take both branches
         for l in range(64):
             at = 4096 + 64 * (l % 40)
             data[at:at + 8] = (l % 40 % 5).to_bytes(8, "little")
@@ -156,7 +156,7 @@ def lane_at(offset):
 
 
 def distinct(st):
-    """Addresses that no two lanes share, at odd places."""
+    """Distinct addresses for all lanes, at odd offsets."""
     for l in range(64):
         a = BASE + 4096 + 37 * l
         st.vgpr[20][l], st.vgpr[21][l] = a & 0xffffffff, a >> 32
@@ -278,7 +278,7 @@ def mubuf():
             st.vgpr[20][l] = 19 * l * 4 + (l & 3)
 
     def scratch(st):
-        # as the runtime makes it: swizzled, stride 0, 64 lanes, the lane's number added
+        # like the runtime's: swizzled, stride 0, 64 lanes, the lane's number added
         st.sgpr[8], st.sgpr[9], st.sgpr[10] = BASE & 0xffffffff, BASE >> 32 | 1 << 31, 0xffffffff
         st.sgpr[11], st.sgpr[12] = 1 << 23 | 3 << 21, 1024
         for l in range(64):
@@ -318,7 +318,7 @@ def mubuf():
                 raw(st)
                 for l in range(64):
                     st.vgpr[20][l] = 4096 + 64 * (l * 3 % 40)
-            # the old value comes where the data came from: what is returned is tested by FLAT
+            # the old value replaces the data register; FLAT tests the returned values
             data = vdata(8, dwords * (2 if name == "cmpswap" else 1))
             yield atomic_case(f"buffer_atomic_{name}{x} {data}, v20, s[8:11], 0 offen", fn, dwords, False, 1, addresses,
                               lambda st, l: st.vgpr[20][l])

@@ -40,7 +40,7 @@ class Format:
         return not self.exponent(v) and not self.iszero(v)
 
     def value(self, v):
-        """The fraction that a finite pattern stands for."""
+        """The value of a finite pattern as a fraction."""
         e, m = self.exponent(v), v & ((1 << self.mant) - 1)
         f = Fraction(m if not e else m | 1 << self.mant) * Fraction(2) ** (max(e, 1) - self.bias - self.mant)
         return -f if v & self.sign else f
@@ -201,7 +201,7 @@ def ldexp(fmt, v, n):
         return NAN
     if fmt.isinf(v) or fmt.iszero(v):
         return v
-    # far enough for any result, and no number of a billion digits
+    # enough for any result, without numbers of a billion digits
     return fmt.round(fmt.value(v) * Fraction(2) ** max(min(n, 5000), -5000), v & fmt.sign)
 
 
@@ -237,7 +237,7 @@ def div_scale(fmt, s0, s1, s2):
     finite = not (fmt.isnan(s1) or fmt.isinf(s1))
     rcp = Fraction(1) / fmt.value(s1) if finite else Fraction(0)
     quotient = fmt.value(s2) * rcp if finite and not (fmt.isnan(s2) or fmt.isinf(s2)) else Fraction(0)
-    # 1 / s1 is no denormal when it is exactly the least normal number
+    # 1 / s1 is not a denormal if it is exactly the least normal number
     tiny_rcp, tiny_q = tiny(fmt, rcp), tiny(fmt, quotient)
     if fmt.exponent(s2) - fmt.exponent(s1) >= near:
         return (ldexp(fmt, s0, by) if s0 == s1 else s0), 1

@@ -98,7 +98,7 @@ def first(v):
 
 
 def sign_run(v, n):
-    """Leading bits that are like the sign; -1 when all are."""
+    """Number of leading bits equal to the sign; -1 if all are."""
     x = bits(~v, n) if v >> (n - 1) else v
     return bits(-1) if not x else n - x.bit_length()
 

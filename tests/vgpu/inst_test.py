@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""inst_test.py - every implemented instruction against an independent statement of what it does
+"""inst_test.py - every implemented instruction against an independent model of it
 
     inst_test.py --lib libgcn_inst.so [family...]
 
@@ -81,7 +81,7 @@ def elf_split(data, nr):
 
 
 class Case:
-    """One instruction: a line of assembly, how to prepare the state, and what has to come out."""
+    """One instruction: a line of assembly, the preparation of the state, and the expected result."""
 
     def __init__(self, text, setup, expect):
         self.text, self.setup, self.expect = text, setup, expect
@@ -166,7 +166,7 @@ def set_operand(st, reg, lane, kind, v):
     if WIDTH[kind] == 64:
         st.vgpr[reg][lane], st.vgpr[reg + 1][lane] = v & 0xffffffff, v >> 32
     elif WIDTH[kind] == 16:
-        # what lies above must not matter
+        # the bits above must not matter
         st.vgpr[reg][lane] = v | (lane * 0x9e37 & 0xffff) << 16
     else:
         st.vgpr[reg][lane] = v
@@ -177,7 +177,7 @@ def valu_case(op, exec_mask, seed, mode=MODE):
     rng = random.Random(f"{op.name} {seed}")
     values = [[edges(k, rng) for k in op.sources] for _ in range(LANES)]
     if op.related:
-        # equal operands are a case of their own
+        # equal operands are a special case
         for lane in range(0, LANES, 3):
             for n in range(1, len(op.sources)):
                 if rng.getrandbits(1) and op.sources[n] == op.sources[0]:
@@ -239,7 +239,7 @@ def valu():
     return cases
 
 
-# What can't be run, as a report of it is to say
+# Unimplemented instructions, and their text in reports
 TEXTS = [
     "v_interp_p1_f32 v3, v1, attr2.x", "v_interp_p2_f32 v255, v1, attr32.w", "v_interp_mov_f32 v3, p20, attr0.y",
     "v_cubeid_f32 v1, v2, s3, 1.0", "v_cubema_f32 v1, -v2, |v3|, -|v4|", "v_screen_partition_4se_b32 v1, v2",
@@ -259,7 +259,7 @@ FAMILIES = {
 
 
 def texts():
-    """The disassembly of what is not implemented."""
+    """The disassembly of unimplemented instructions."""
     wanted = TEXTS + list(FAMILIES)
     for want, code in zip(wanted, assemble([FAMILIES.get(t, t) for t in wanted])):
         have = LIB.inst_text((ctypes.c_uint32 * len(code))(*code), len(code)).decode()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""inst_valu.py - what each vector instruction computes, lane by lane: the table behind inst_test.py"""
+"""inst_valu.py - models of the vector instructions, lane by lane: the table of inst_test.py"""
 import math
 from fractions import Fraction
 
@@ -8,7 +8,7 @@ from inst_model import F16, F32, F64, NAN, s
 
 FLOATS = {"f16": F16, "f32": F32, "f64": F64}
 
-# do nothing that could be seen in one instruction
+# have no effect that is visible in one instruction
 NO_CASE = {"v_nop", "v_clrexcp"}
 
 
@@ -47,7 +47,7 @@ class Op:
 
 
 def near(fmt, fn, slack):
-    """A result that the host's double precision function is near enough to; slack in units of the last place."""
+    """Compares with the host's function in double precision; slack in units of the last place."""
     def model(*values):
         try:
             want = fn(*[m.as_float(fmt, v) for v in values])
@@ -60,7 +60,7 @@ def near(fmt, fn, slack):
         exact = fmt.round(Fraction(want), math.copysign(1, want) < 0)
 
         def check(have):
-            # a mode may say that denormals are zeros
+            # a mode may make denormals zeros
             if fmt.isdenorm(exact) and fmt.iszero(have):
                 return True
             a, b = (-(v & ~fmt.sign) if v & fmt.sign else v for v in (have, exact))
@@ -350,7 +350,7 @@ OPS3 = {
     "v_trig_preop_f64": ("f64", "f64 u32", lambda a, b: m.trig_preop(a, b)),
 }
 
-# results of 16 bits whose upper half stays
+# results of 16 bits that keep the upper half
 KEEPS = {
     "v_min3_f16": ("f16", "f16 f16 f16", lambda a, b, c, ieee: pick3(F16, a, b, c, True, ieee)),
     "v_max3_f16": ("f16", "f16 f16 f16", lambda a, b, c, ieee: pick3(F16, a, b, c, False, ieee)),
@@ -509,7 +509,7 @@ def mix16(a, b, c):
 
 def mixhi(a, b, c):
     want = mix16(a, b, c)
-    # the low half is that of what was there before: 0xc0000400 + lane
+    # the low half keeps its old value: 0xc0000400 + lane
     return lambda have: have & 0xff00 == 0x0400 and (F16.isnan(have >> 16) if want == NAN else have >> 16 == want)
 
 

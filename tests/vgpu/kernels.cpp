@@ -8,7 +8,7 @@ extern "C" __global__ void nothing(void)
 {
 }
 
-/* Reads all the time, and ends when the program writes. */
+/* Reads until the program writes. */
 extern "C" __global__ void watch(volatile int *p)
 {
 	while (!p[threadIdx.x])

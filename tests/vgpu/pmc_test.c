@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* pmc_test.c - performance counters, programmed and read by PM4 packets as AQLprofile makes them
+/* pmc_test.c - performance counters, programmed and read by PM4 packets like AQLprofile's
  *
  *	pmc_test counts|queues|waits|endless|bad|wild
  *
- * Prints what it read; test_pmc.py knows what is right. Any failure ends the program with status 1.
+ * Prints the counters; test_pmc.py compares them. Any failure ends the program with status 1.
  */
 #include "hsa_machine.h"
 
@@ -13,7 +13,7 @@ enum { OUT_AT = 65536, DATA_SIZE = 2 * OUT_AT, SAMPLES_MAX = 4096 };
 static struct kernel counted;
 static uint32_t *data;	  /* in, and 64 KiB behind it out */
 static uint64_t *kernarg; /* one argument: data */
-static uint64_t *samples; /* what READ packets write */
+static uint64_t *samples; /* written by READ packets */
 
 static void open_machine(void)
 {
@@ -251,7 +251,7 @@ static void counts(void)
 			snprintf(when, sizeof(when), "set %u after %u:", n, k);
 			show(sets[n], when);
 		}
-		/* what is not sampled is not shown, and what comes after the stop is not counted */
+		/* counts without a sample are not visible, and kernels after the stop are not counted */
 		run_kernel(q);
 		wait_done(send(q, &stale));
 		snprintf(when, sizeof(when), "set %u stale:", n);
@@ -268,7 +268,7 @@ static void counts(void)
 	}
 }
 
-/* Waves are counted on queues that were told to, the caches' lines and the cycles on all. */
+/* Waves are counted on enabled queues, cache lines and cycles on all. */
 static void queues(void)
 {
 	struct stream start = start_stream(sets[0]), read = read_stream(sets[0], 0x401);
@@ -318,13 +318,13 @@ static void waits(void)
 	CHECK(out[0] == (12ull << 32 | 11) && !out[1] && out[2] && !out[3] && !out[4]);
 	*flag = 0xabcdef07;
 	wait_done(done);
-	/* what came before the wait was not done twice: the clock */
+	/* the clock shows that packets before the wait were not executed twice */
 	CHECK(out[1] == 14 && out[3] >= out[2] && out[4] == 0x1122334455667788);
 	CHECK(out[5] == 77 && out[6] == out[4]);
 	printf("waits %llu\n", (unsigned long long)(out[3] - out[2]));
 }
 
-/* Buffers that jump so often that nobody sees their end: other queues go on, and the queue can be destroyed. */
+/* Buffers that jump practically without end: other queues make progress, and the queue can be destroyed. */
 static void endless(void)
 {
 	struct stream s[3] = { new_stream(), new_stream(), new_stream() };

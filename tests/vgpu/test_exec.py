@@ -6,41 +6,41 @@ from support.vgpu import *
 
 def all_right(r):
     equal("wrong results", [l for l in r.out.split("\n") if l.startswith("wrong")], [])
-    check(r.out.endswith("0 failures\n"), "the program went to its end")
+    check(r.out.endswith("0 failures\n"), "the program ran to its end")
     equal("faults", of_kind(r, "fault"), [])
 
 
 @case
-def exec_is_the_default():
+def kernels_are_executed_by_default():
     all_right(run("exec_test_o2", "arithmetic", "together", exec=None))
 
 
 @case
-def exec_off():
-    """Kernels take their time and write nothing."""
+def exec_off_times_kernels_without_executing():
+    """Kernels take time but write nothing."""
     r = run("exec_test_o2", "together", exec="off", counters=1, status=1)
     check("wrong atomics" in r.out, r.out)
     check(all("counters" not in e for e in of_kind(r, "dispatch")), "nothing is counted")
 
 
 @case
-def exec_o0():
+def kernels_at_o0_give_right_results():
     all_right(run("exec_test_o0", exec="auto"))
 
 
 @case
-def exec_o2():
+def kernels_at_o2_give_right_results():
     all_right(run("exec_test_o2", exec="auto"))
 
 
 @case
-def exec_o3_on_4_gpus():
+def kernels_at_o3_on_4_gpus_give_right_results():
     all_right(run("exec_test_o3", exec="auto", devices=4))
 
 
 @case
-def exec_deterministic():
-    """With the modelled time of the instructions, dispatches take the same time in every run."""
+def deterministic_dispatches_take_same_time_in_each_run():
+    """With the model of instruction times, dispatches take the same time in every run."""
     times = []
     for _ in range(2):
         r = run("exec_test_o2", "arithmetic", "control", "together", exec="on", clock="deterministic",
@@ -52,8 +52,8 @@ def exec_deterministic():
 
 
 @case
-def exec_kernels_copy_and_fill():
-    """Without copy engines every copy is a kernel of the runtime's own."""
+def copies_by_kernels_give_right_bytes():
+    """Without copy engines every copy is an internal kernel of the runtime."""
     r = run("exec_test_o2", "fills", "rectangles", "words", exec="on",
             environ={"HSA_ENABLE_SDMA": "0"})
     all_right(r)
@@ -61,7 +61,7 @@ def exec_kernels_copy_and_fill():
 
 
 def exact_bytes(*parts):
-    """By the copy engines where the runtime wants to, and by kernels alone."""
+    """With the copy engines where the runtime uses them, and with kernels only."""
     for engines in (1, 0):
         r = run("bytes_test", *parts, exec=None, kernel_ns=0, devices=2, timeout=55,
                 environ={"HSA_ENABLE_SDMA": str(engines)})
@@ -70,22 +70,22 @@ def exact_bytes(*parts):
 
 
 @case
-def exec_bytes_of_fills():
+def fills_write_exactly_their_bytes():
     exact_bytes("fills")
 
 
 @case
-def exec_bytes_of_copies():
+def copies_write_exactly_their_bytes():
     exact_bytes("copies", "peers")
 
 
 @case
-def exec_bytes_of_boxes():
+def box_copies_write_exactly_their_bytes():
     exact_bytes("rectangles", "volumes")
 
 
 @case
-def exec_measured():
+def measured_model_takes_host_time():
     r = run("exec_test_o2", "arithmetic", exec="on", kernel_model="measured", kernel_ns=0)
     all_right(r)
     check(all(e["end"] >= e["begin"] for e in of_kind(r, "dispatch")), "no negative times")
@@ -93,26 +93,26 @@ def exec_measured():
 
 
 @case
-def exec_overlap():
+def overlapping_kernels_give_right_results():
     all_right(run("exec_test_o2", "together", "control", "fills", exec="on", overlap=8))
 
 
 @case
-def stray_copy():
+def copy_from_invalid_memory_is_a_fault():
     r = run("edge_test", "stray")
-    equal("what the runtime told", r.out, "event 0 fault 0x123456000\n")
+    equal("event from the runtime", r.out, "event 0 fault 0x123456000\n")
     equal("faults", [f["fault"] for f in of_kind(r, "fault")], ["memory_fault"])
 
 
 @case
-def exec_overlap_of_scratch():
-    """Kernels that run at a time on one queue don't share what belongs to one of them."""
+def overlapping_kernels_have_separate_scratch():
+    """Simultaneous kernels of one queue don't share scratch memory."""
     equal("results", run("edge_test", "overlap", exec="on", overlap=8, kernel_ns=0).out, "overlap ok\n")
 
 
 @case
-def exec_memory_goes_away():
-    """What a kernel reads is freed under it: a fault with its address, never a crash."""
+def kernel_reading_freed_memory_is_a_fault():
+    """The memory that a kernel reads is freed meanwhile: a fault with its address, never a crash."""
     for _ in range(8):
         r = run("edge_test", "freed", exec="on", kernel_ns=0)
         m = re.fullmatch(r"data (0x\w+)\nevent 0 fault (0x\w+)\n", r.out)
@@ -121,21 +121,21 @@ def exec_memory_goes_away():
 
 
 @case
-def exec_code_goes_away():
+def kernel_with_unloaded_code_is_a_fault():
     r = run("edge_test", "unloaded", exec="on", kernel_ns=0)
     check(re.fullmatch(r"code 0x\w+\nevent 0 fault 0x\w+\n", r.out), r.out)
     equal("faults", [(f["fault"], f["instruction"]) for f in of_kind(r, "fault")], [("memory_fault", "no code")])
 
 
 @case
-def exec_printf():
+def printf_in_kernel_is_printed():
     r = run("exec_test_o2", "printf", exec="on")
     all_right(r)
     check("lane 0 of 42\nlane 1 of 42\n" in r.out, "what the kernel printed")
 
 
 @case
-def exec_wild_pointer():
+def wild_pointer_is_a_memory_fault():
     r = run("exec_test_o2", "bad", "wild", status=-6, exec="on")
     check("survived" not in r.out, "the program died")
     check("on address 0x123456789000" in r.err, "the runtime names the address")
@@ -145,7 +145,7 @@ def exec_wild_pointer():
 
 
 @case
-def exec_trap():
+def trap_stops_queue_with_error():
     r = run("exec_test_o2", "bad", "trap", status=-6, exec="on")
     fault = of_kind(r, "fault")
     equal("faults", [f["fault"] for f in fault], ["trap", "queue_error"])
@@ -153,7 +153,7 @@ def exec_trap():
 
 
 @case
-def exec_illegal_instruction():
+def illegal_instruction_stops_queue_with_error():
     r = run("exec_test_o2", "bad", "illegal", status=-6, exec="auto")
     fault = of_kind(r, "fault")
     equal("faults", [f["fault"] for f in fault], ["illegal_instruction", "queue_error"])
@@ -162,26 +162,26 @@ def exec_illegal_instruction():
 
 
 @case
-def exec_assert():
-    """assert() in a kernel says which, and then traps."""
+def assert_in_kernel_prints_and_traps():
+    """assert() in a kernel prints the condition, and then traps."""
     r = run("exec_test_o2", "bad", "assert", status=-6, exec="auto")
     check("assertion `n < 3' failed" in r.err, "what the kernel said")
     equal("faults", [f["fault"] for f in of_kind(r, "fault")], ["trap", "queue_error"])
 
 
 @case
-def exec_unimplemented():
+def unimplemented_instruction_is_named():
     r = run("exec_test_o2", "bad", "missing", status=-6, exec="auto")
     fault = of_kind(r, "fault")[0]
     equal("the fault", (fault["fault"], fault["instruction"], fault["offset"]),
           ("unimplemented_instruction", "v_interp_p1_f32 v0, v0, attr0.x", "0x0"))
-    check("vgpu: _Z7missingv+0x0: v_interp_p1_f32 v0, v0, attr0.x (" in r.err, "it is told which")
+    check("vgpu: _Z7missingv+0x0: v_interp_p1_f32 v0, v0, attr0.x (" in r.err, "stderr names the instruction")
     check("HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION" in r.err, "the runtime's word for it")
 
 
 @case
-def exec_exceptions():
-    """The same with the newer way of reporting."""
+def kernel_errors_are_reported_as_exceptions():
+    """The same, reported as exceptions."""
     r = run("exec_test_o2", "bad", "trap", status=-6, exec="on", exceptions=1)
     check("survived" not in r.out, "the program died")
 
@@ -194,23 +194,23 @@ def examples(level, **knobs):
 
 
 @case
-def examples_o0():
+def examples_at_o0_print_right_results():
     examples(0, devices=1)
 
 
 @case
-def examples_o2():
+def examples_at_o2_print_right_results():
     examples(2, devices=1)
 
 
 @case
-def examples_o3_on_4_gpus():
+def examples_at_o3_on_4_gpus_print_right_results():
     examples(3, devices=4)
 
 
 @case
-def stress():
-    """A hundred random kernels; stress_long.py makes as many as one likes."""
+def hundred_random_kernels_match_host():
+    """A hundred random kernels; stress_long.py makes any number."""
     r = run("stress", exec="on", kernel_ns=0)
     check(r.out.endswith("\n0 of 100 kernels wrong\n") or r.out == "0 of 100 kernels wrong\n", r.out)
 

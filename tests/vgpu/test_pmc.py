@@ -17,7 +17,7 @@ BY_HAND = {
     "SQ_INSTS_BRANCH": WAVES * 10,
     # and four s_waitcnt, s_barrier, s_endpgm
     "SQ_INSTS": WAVES * (14 + 24 + 1 + 2 + 2 + 10 + 6),
-    # each time that the four waves of a workgroup want a unit, they wait 0, 1, 2 and 3 turns
+    # each time that the four waves of a workgroup need a unit, they wait 0, 1, 2 and 3 turns
     "SQ_WAIT_INST_VALU": 0,
     "SQ_WAIT_INST_SCA": 4 * 25 * (1 + 2 + 3),
     "SQ_WAIT_INST_VMEM": 4 * 2 * (1 + 2 + 3),
@@ -48,8 +48,8 @@ def read(r):
 
 
 @case
-def pmc_counts():
-    """Two sets of counters around a known kernel: the packets, the log and the hand agree."""
+def pmc_counts_match_log_and_hand_count():
+    """Two sets of counters around a known kernel: PM4 packets, log and hand count agree."""
     r = run("pmc_test", "counts", exec="auto", counters=1)
     logged = [e["counters"] for e in of_kind(r, "dispatch") if e["grid"] == [1024, 1, 1]]
     equal("dispatches", len(logged), 8)
@@ -68,7 +68,7 @@ def pmc_counts():
 
 
 @case
-def pmc_of_queues():
+def pmc_counts_waves_of_enabled_queues():
     seen = read(run("pmc_test", "queues", exec="auto"))
     for number, when in enumerate(("not enabled", "enabled", "disabled"), 1):
         have = seen[when]
@@ -79,8 +79,8 @@ def pmc_of_queues():
 
 
 @case
-def pmc_waits():
-    """What comes before a wait is done once and at once, what comes after it later: the GPU's clock tells."""
+def pmc_wait_delays_later_packets():
+    """Packets before a wait are executed once and at once, those after it later, by the GPU's clock."""
     (ticks,), = numbers(run("pmc_test", "waits"), r"waits (\d+)")
     check(ticks > 0, "no time between before and after")
     # virtual time stands still while a queue waits for the host
@@ -88,22 +88,22 @@ def pmc_waits():
 
 
 @case
-def pmc_endless():
-    """Packets that take for ever keep nobody else waiting."""
+def endless_pm4_buffer_does_not_block_other_queues():
+    """Packets that never end do not block other queues."""
     equal("other queues", run("pmc_test", "endless", exec="auto").out, "went on\n")
 
 
 @case
-def pmc_bad_packet():
+def bad_pm4_packet_is_a_queue_error():
     r = run("pmc_test", "bad")
     check(re.match(r"queue \d+ error 0x\w+\n$", r.out), r.out)
     equal("faults", [f["fault"] for f in of_kind(r, "fault")], ["queue_error"])
 
 
 @case
-def pmc_wild_address():
+def pm4_write_to_wild_address_is_a_fault():
     r = run("pmc_test", "wild")
-    equal("what the runtime told", r.out, "event 0 fault 0x123456000\n")
+    equal("event from the runtime", r.out, "event 0 fault 0x123456000\n")
     equal("faults", [f["fault"] for f in of_kind(r, "fault")], ["memory_fault"])
 
 

@@ -8,7 +8,7 @@ from support.vgpu import *
 
 
 def in_order(r):
-    """Every queue's packets are logged once each, in the order of their index, and take no negative time."""
+    """Checks that the log has each packet of each queue once, in the order of indices, and that none ends before its begin."""
     after = {}
     for e in of_kind(r, "dispatch", "barrier", "vendor"):
         equal(f"index on queue {e['queue']}", e["index"], after.get(e["queue_id"], 0))
@@ -24,7 +24,7 @@ def to_ns(clock, ticks):
 # enumeration and copies
 
 @case
-def devices():
+def devices_are_enumerated():
     for n in (1, 2, 8):
         r = run("hip_test", "devices", devices=n)
         check(f"devices {n}\n" in r.out, r.out)
@@ -34,7 +34,7 @@ def devices():
 
 
 @case
-def copies():
+def copies_return_what_was_written():
     r = run("hip_test", "copies", devices=2)
     check("copies ok" in r.out and "peer ok" in r.out, r.out)
     check(sum(e["bytes"] for e in of_kind(r, "copy")) > 40 << 20, "bytes copied")
@@ -43,34 +43,34 @@ def copies():
 
 
 @case
-def copies_without_atomics():
+def copies_work_without_atomics():
     run("hip_test", "copies", no_atomics=1)
 
 
 @case
-def copies_without_events():
+def copies_work_without_events():
     run("hip_test", "copies", no_events=1)
 
 
 @case
-def copies_deterministic():
+def copies_work_in_deterministic_mode():
     run("hip_test", "copies", clock="deterministic")
 
 
 @case
-def pointers():
+def pointer_queries_describe_allocations():
     check("pointers ok" in run("hsa_test", "pointers", devices=3).out, "pointers")
 
 
 @case
-def scratch():
+def scratch_memory_is_allocated_on_demand():
     check("scratch ok" in run("hip_test", "scratch").out, "scratch")
 
 
 # packets
 
 @case
-def batches():
+def batches_complete_in_order():
     for clock in ("real", "deterministic"):
         r = run("hsa_test", "batches", kernel_ns=0, clock=clock)
         (queue, n), = numbers(r, r"queue (\d+) dispatches (\d+)")
@@ -79,7 +79,7 @@ def batches():
 
 
 @case
-def flood_of_small_ring():
+def flooded_small_ring_loses_no_packet():
     r = run("hsa_test", "flood", 5000, kernel_ns=0)
     (queue, n), = numbers(r, r"queue (\d+) dispatches (\d+)")
     equal("dispatches logged", len(of_kind(r, "dispatch", queue=queue)), n)
@@ -87,7 +87,7 @@ def flood_of_small_ring():
 
 
 @case
-def barriers():
+def barrier_packets_wait_for_dependencies():
     for clock in ("real", "deterministic"):
         r = run("hsa_test", "barriers", clock=clock)
         (queue, n), = numbers(r, r"queue (\d+) barriers (\d+)")
@@ -96,7 +96,7 @@ def barriers():
 
 
 @case
-def threads_of_launches():
+def launches_of_several_threads_are_all_logged():
     r = run("hip_test", "threads", 5000, kernel_ns=500, timeout=55)
     (n,), = numbers(r, r"launched (\d+)")
     by_object = collections.Counter(e["object"] for e in of_kind(r, "dispatch") if e["grid"] == [192, 1, 1])
@@ -106,14 +106,14 @@ def threads_of_launches():
 
 
 @case
-def overlap():
+def kernels_without_barrier_bit_overlap():
     r = run("hsa_test", "batches", kernel_ns=20000, overlap=4)
     (queue, n), = numbers(r, r"queue (\d+) dispatches (\d+)")
     d = sorted(of_kind(r, "dispatch", queue=queue), key=lambda e: e["index"])
     equal("dispatches logged", len(d), n)
     together = sum(1 for a, b in zip(d, d[1:]) if b["begin"] < a["end"])
     check(together > n / 4, f"{together} of {n} overlap")
-    # in a batch every other packet has the barrier bit: those with an odd place in it
+    # in a batch every other packet has the barrier bit: those with an odd index
     last = 0
     for a, b in zip(d, d[1:]):
         last = max(last, a["end"])
@@ -122,33 +122,33 @@ def overlap():
 
 
 @case
-def forks():
+def forked_child_exits_and_execs():
     check("forks ok" in run("hsa_test", "forks", kernel_ns=0).out, "forks")
 
 
 @case
-def leave_while_running():
-    # queue 0 is the runtime's own: it copies code objects there while they are loaded
+def exit_with_running_packets_returns_status():
+    # queue 0 is internal to the runtime, which copies code objects on it while it loads them
     for knobs in ({"slow": "queue=1,factor=1e9"}, {"kernel_ns": 0}, {"hang": "queue=1,count=0"}):
         run("hsa_test", "leave", status=5, **knobs)
     run("hip_test", "leave", 1000, status=6, kernel_ns=1000)
 
 
 @case
-def restart():
+def runtime_restarts_after_shut_down():
     for clock in ("real", "deterministic"):
         check("completed 5" in run("hsa_test", "restart", 5, clock=clock).out, "restart")
 
 
 @case
-def queues_come_and_go():
+def many_queues_are_created_and_destroyed():
     r = run("hsa_test", "churn", 300, one_cpu=True)
     equal("queues left: the runtime's own",
           len(of_kind(r, "queue_create", engine="aql")) - len(of_kind(r, "queue_destroy", engine="aql")), 1)
 
 
 @case
-def two_versions_of_errors():
+def queue_error_is_reported_in_both_ways():
     for exceptions in (0, 1):
         r = run("hsa_test", "serial", 5, queue_error="queue=1,n=3", exceptions=exceptions)
         equal(f"errors reported: {r.out}", len(numbers(r, r"queue (\d+) error")), 1)
@@ -158,7 +158,7 @@ def two_versions_of_errors():
 # times
 
 @case
-def times_agree_with_log():
+def dispatch_times_match_log():
     for knobs in ({}, {"clock_hz": 100000000}, {"drift_ppm": "250,-300", "clock_offset": "5000,900000000000"}):
         r = run("hsa_test", "times", 20, devices=2, kernel_ns=50000, **knobs)
         clocks = {c["gpu"]: c for c in of_kind(r, "clock")}
@@ -169,7 +169,7 @@ def times_agree_with_log():
         for gpu, queue, index, start, end in seen:
             e = logged[gpu, queue, index]
             tick_ns = 1e9 / clocks[gpu]["frequency_hz"]
-            # one tick from each of the pairs that the runtime interpolates with, scaled by the distance
+            # an error of one tick in each of the runtime's two clock samples, extrapolated
             slack = 60 * tick_ns + 2000
             check(abs(start - to_ns(clocks[gpu], e["begin"])) < slack, f"start of {e}: {start}")
             check(abs(end - to_ns(clocks[gpu], e["end"])) < slack, f"end of {e}: {end}")
@@ -178,7 +178,7 @@ def times_agree_with_log():
 
 
 @case
-def copy_times_agree_with_log():
+def copy_times_match_log():
     for clock in ("real", "deterministic"):
         r = run("hsa_test", "copytimes", 12, clock=clock)
         clk, = of_kind(r, "clock")
@@ -195,7 +195,7 @@ def copy_times_agree_with_log():
 
 
 @case
-def events_agree_with_log():
+def event_times_match_log():
     r = run("hip_test", "events", 10, kernel_ns=30000)
     hz = of_kind(r, "clock")[0]["frequency_hz"]
     elapsed = float(re.search(r"elapsed (\S+)", r.out).group(1))
@@ -211,8 +211,8 @@ def events_agree_with_log():
 
 
 @case
-def deterministic_times():
-    """Also on a loaded machine, with the time to settle that the documentation has for it."""
+def deterministic_times_repeat():
+    """Also on a loaded machine, with the VGPU_SETTLE_US that the documentation recommends for it."""
     for ns in (0, 3000, 100000):
         outs = {run("hip_test", "times", clock="deterministic", kernel_ns=ns, settle_us=30000).out for _ in range(3)}
         equal(f"different outputs at {ns} ns: {outs}", len(outs), 1)
@@ -220,7 +220,7 @@ def deterministic_times():
 
 
 @case
-def deterministic_ticks():
+def deterministic_ticks_repeat():
     def ticks():
         r = run("hsa_test", "stamps", 50, clock="deterministic", kernel_model="grid", ns_per_item=7)
         return numbers(r, r"stamp (\d+) (\d+) (\d+)")
@@ -230,7 +230,7 @@ def deterministic_ticks():
 
 
 @case
-def grid_model():
+def grid_model_scales_with_items():
     r = run("hip_test", "events", 3, kernel_model="grid", kernel_ns=1000, ns_per_item=2.5,
             ns_per_group=100, clock_hz=100000000)
     want = {16384: 1000 + 16384 * 2.5 + 64 * 100, 448: 1000 + 448 * 2.5 + 7 * 100}
@@ -269,21 +269,21 @@ def log_is_complete_at_exit():
 # faults
 
 @case
-def fault_hang():
+def hang_fault_never_completes():
     r = run("hsa_test", "serial", 6, hang="queue=1,n=3", kernel_ns=0)
     check("completed 2" in r.out, r.out)
     equal("faults", [(e["fault"], e["index"]) for e in of_kind(r, "fault")], [("hang", 2)])
 
 
 @case
-def fault_slow():
+def slow_fault_multiplies_duration():
     r = run("hsa_test", "serial", 6, slow="queue=1,n=3,count=2,factor=1000", kernel_ns=20000)
     slow = [n for n, ns in numbers(r, r"took (\d+) (\d+)") if ns >= 20000000]
     equal("slow dispatches", slow, [3, 4])
 
 
 @case
-def fault_queue_error():
+def queue_error_fault_stops_queue():
     seen = set()
     for code in (0x40000000, 2, 64):
         r = run("hsa_test", "serial", 5, queue_error=f"queue=1,n=2,code={code}")
@@ -293,13 +293,13 @@ def fault_queue_error():
 
 
 @case
-def fault_memory():
+def memory_fault_is_reported():
     r = run("hsa_test", "fault", 5, memory_fault="queue=1,n=2")
     check(re.search(r"event \d+ fault", r.out), r.out + r.err)
 
 
 @case
-def fault_hold():
+def hold_fault_delays_completion():
     r = run("hsa_test", "order", hold="queue=1,until=2", log_sync=1)
     check("first alone 1" in r.out and "both done" in r.out, r.out)
     equal("order", [e["queue"] for e in of_kind(r, "dispatch") if e["queue"] in (1, 2)], [2, 1])
@@ -307,7 +307,7 @@ def fault_hold():
 
 
 @case
-def fault_timestamps():
+def timestamp_fault_changes_times():
     r = run("hsa_test", "stamps", 4, no_timestamps="queue=1,n=2", swap_timestamps="queue=1,n=3")
     stamps = {n: (a, b) for n, a, b in numbers(r, r"stamp (\d+) (\d+) (\d+)")}
     equal("times of a dispatch without", stamps[2], (0, 0))
@@ -316,65 +316,65 @@ def fault_timestamps():
 
 
 @case
-def fault_lost_event():
+def lost_event_fault_delays_wake_up():
     r = run("hsa_test", "serial", 4, lost_event="queue=1,n=2", kernel_ns=2000000)
     check("completed 4" in r.out, r.out)
     took = dict(numbers(r, r"took (\d+) (\d+)"))
-    check(took[2] > 200000000 > took[3], f"only the second waits in vain: {took}")
+    check(took[2] > 200000000 > took[3], f"only the second is delayed: {took}")
 
 
 @case
-def fault_alloc():
-    # the runtime tries a second time after it has given back what it had cached
+def alloc_fault_fails_allocation():
+    # the runtime releases its cached memory and tries a second time
     r = run("hsa_test", "alloc", 4, alloc_fail="gpu=0,bytes=0x2000000,n=2,count=2")
     equal("failed allocations", len(re.findall(r"alloc \d failed", r.out)), 1)
     equal("allocations", len(re.findall(r"alloc \d ok", r.out)), 3)
 
 
 @case
-def fault_queue_create():
+def queue_create_fault_fails_creation():
     r = run("hsa_test", "queues", 4, queue_fail="n=3")
     failed = re.findall(r"queue (\d) failed", r.out)
     equal(f"failed queues: {r.out}", len(failed), 1)
 
 
 @case
-def bad_knobs():
+def bad_knobs_are_reported_and_ignored():
     r = run("hsa_test", "queues", 1, devices="many", colour="red", hang="when=now", slow="n=1",
             clock="sundial")
     for name in ("DEVICES", "COLOUR", "HANG", "SLOW", "CLOCK"):
-        equal(f"{name} told in {r.err!r}", len(re.findall(f"vgpu: VGPU_{name}: ignored: ", r.err)), 1)
+        equal(f"{name} reported in {r.err!r}", len(re.findall(f"vgpu: VGPU_{name}: ignored: ", r.err)), 1)
     equal("stderr without bad settings", run("hsa_test", "queues", 1).err, "")
 
 
 @case
-def documented_knobs():
+def documented_knobs_match_table():
     with open(f"{SOURCE}/vgpu/knobs.c", encoding="utf-8") as f:
         have = re.findall(r'\{ "(VGPU_\w+)"', f.read())
     with open(f"{SOURCE}/docs/virtual-gpu.md", encoding="utf-8") as f:
-        told = re.findall(r"^\| `(VGPU_\w+)`", f.read(), re.M)
-    equal("settings in docs/virtual-gpu.md", sorted(told), sorted(have))
+        documented = re.findall(r"^\| `(VGPU_\w+)`", f.read(), re.M)
+    equal("settings in docs/virtual-gpu.md", sorted(documented), sorted(have))
 
 
 # cost
 
 @case
-def rate():
+def dispatch_rate_is_sufficient():
     r = run("hsa_test", "rate", 640000, kernel_ns=0, log=False)
     (n,), = numbers(r, r"rate (\d+)")
-    # 500 k/s is the aim; a busy machine gets a third of it
+    # the aim is 500 k/s; a busy machine reaches a third of it
     check(n > 170000, f"{n} dispatches per second")
 
 
 @case
-def idle():
+def idle_engine_uses_little_cpu():
     r = run("hsa_test", "idle", 1500, devices=8, log=False)
     used = float(re.search(r"idle (\S+)", r.out).group(1))
     check(used < 4, f"{used} % of a core with 32 idle queues")
 
 
 @case
-def exports():
+def exported_names_match_map():
     lib = ctypes.CDLL(f"{VGPU_DIR}/libhsakmt.so.1")
     with open(f"{SOURCE}/vgpu/exports.map", encoding="utf-8") as f:
         names = re.findall(r"hsaKmt\w+", f.read())

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* work.h - what the kernels work() and work_more() compute, for the device and for the host
+/* work.h - the computation of the kernels work() and work_more(), for the device and for the host
  *
- * All of it is done in `own`: the result says whether somebody else wrote there, too.
+ * It uses the array `own`: a wrong result shows that another work-item wrote there, too.
  */
 #ifndef VGPU_WORK_H
 #define VGPU_WORK_H
