@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench.py - what the product costs, each figure beside its floor from the same run
+"""bench.py - the costs of the product, each figure beside its floor from the same run
 
 Programs run on the virtual GPU, untraced, under a tool that only passes packets through, and under
 librtl, in turns, so that all of them see the same machine. A figure is the median over the rounds; what a
@@ -32,7 +32,7 @@ ADDED_BUDGET = 150.0  # ns for each dispatch
 API_BUDGET = 80.0
 STORE_BUDGET = 3.0
 WAIT_BUDGET = 10.0
-ADDED_RATIO = 2.0  # to what the pass-through tool adds
+ADDED_RATIO = 2.0  # to the time that the pass-through tool adds
 START_BUDGET = 5.0  # ms
 SPOOL_BUDGET = 64.0  # bytes for each dispatch
 RATE_BUDGET = 500e3  # records/s
@@ -45,7 +45,7 @@ class NotRun(Exception):
 
 
 class Row:
-    """A figure with its floor, and what it may be: budgets are (text, is it kept)."""
+    """A figure with its floor and its budgets: (text, whether it is kept)."""
 
     def __init__(self, name, value, unit, floor=None, floor_name="", budgets=(), low=None, note=""):
         self.name, self.value, self.unit = name, value, unit
@@ -85,8 +85,8 @@ class Bench:
 
     @staticmethod
     def quiet(values):
-        """The lower quartile: other programs, and other guests of the machine, only add. They come and go by
-        seconds, so a median over rounds of different tools compares a disturbed one with one that was not."""
+        """The lower quartile: other programs, and other guests of the machine, only add time. They disturb for seconds
+        at a time, so medians would compare disturbed rounds of one tool with undisturbed rounds of another."""
         return sorted(values)[len(values) // 4]
 
     def path(self, *parts):
@@ -108,7 +108,7 @@ class Bench:
             "RTL_MODE": name.split(",")[0],
             "RTL_OUTPUT": os.path.join(self.dir, "t.db"),
             "RTL_SPOOL_DIR": os.path.join(self.dir, "spool"),
-            # the database is not what is measured here
+            # the conversion is not part of the measurement
             "RTL_BIN": "/bin/true",
         }
 
@@ -118,7 +118,7 @@ class Bench:
         env.update(
             LC_ALL="C.UTF-8",
             LD_LIBRARY_PATH=self.path("vgpu"),
-            HSA_ENABLE_DTIF="1",  # the way to the virtual GPU from ROCr 7.2 on
+            HSA_ENABLE_DTIF="1",  # makes ROCr 7.2 and later load the virtual GPU
             VGPU_EXEC="off",
             VGPU_KERNEL_MODEL="grid",
             VGPU_KERNEL_NS="0",
@@ -198,7 +198,7 @@ class Bench:
             self.add(f"{label}, added by {t}", value, "ns", floor, "passthrough", budgets, low)
 
     def add_line(self):
-        """What explains rounds that differ: how far the processors are from each other."""
+        """The time of a cache line between processors, which explains differences between rounds."""
         values = self.raw.get("line")
         if not values:
             return
@@ -249,7 +249,7 @@ class Bench:
         self.added_rows("HIP launch with two events", values, few)
 
     def api(self):
-        """A cheap HIP call in all ways, and a launch, whose cost has that of the dispatch in it."""
+        """A cheap HIP call under each tool, and a launch, whose cost includes that of the dispatch."""
         args = [f"blocks={200 if self.quick else 4000}"]
         tools = ["untraced", "standard, preloaded", "hip, without arguments", "hip"]
         values = self.interleave("api", "apicall", args, tools)
@@ -277,9 +277,9 @@ class Bench:
     # ---- instructions --------------------------------------------------------------------------
 
     def callgrind(self, program, args, tool, *options):
-        """{thread: (instructions, is it the harvester)}, threads by callgrind's numbers."""
+        """{thread: (instructions, whether it is the harvester)}, threads by callgrind's numbers."""
         out = os.path.join(self.dir, "callgrind")
-        # without --fair-sched the thread that waits can keep the others from running for minutes
+        # without --fair-sched a spinning thread can keep the others from running for minutes
         argv = [
             shutil.which("valgrind"), "--fair-sched=yes", "--tool=callgrind", "--separate-threads=yes",
             f"--callgrind-out-file={out}", *options, self.path("bench", program), *args, "pin=0",
@@ -298,7 +298,7 @@ class Bench:
             raise NotRun("valgrind is not installed: no instructions counted")
         blocks = 4 if self.quick else 200
         nr = (blocks + blocks // 8) * 256
-        # what is counted, its program and arguments, and how many more than untraced it may take
+        # label, program and arguments, and the budget of instructions above the untraced run
         cases = [
             ("a dispatch", "dispatch", ["do=submit"], {"standard": 160, "hip": 160}, "timed_block", nr),
             ("a dispatch with a signal", "dispatch", ["do=submit", "kind=signal"], {"standard": None}, "timed_block", nr),
@@ -476,7 +476,7 @@ class Bench:
     # ---- the virtual GPU -----------------------------------------------------------------------
 
     def interpreter(self):
-        """What the virtual GPU executes in a second; the counts are its own."""
+        """The virtual GPU's instructions per second, by its own counters."""
         env = {"VGPU_EXEC": "on", "VGPU_KERNEL_MODEL": "fixed", "VGPU_COUNTERS": "1"}
         log = os.path.join(self.dir, "execute.json")
         for what, count in (("scalar", 1000000), ("fma", 300000), ("transpose", 5)):
@@ -517,7 +517,7 @@ PARTS = ("dispatch", "launch", "instructions", "harvester", "startup", "spool", 
 
 
 def wait_for(p, timeout):
-    """As p.wait(), with the resources that the child used."""
+    """Like p.wait(); also returns the child's resource usage."""
     deadline = time.monotonic() + timeout
     pause = 0.0005
     while True:
@@ -540,7 +540,7 @@ def read_callgrind(prefix):
             text = f.read()
         os.remove(name)
         total = sum(int(m) for m in re.findall(r"^totals: (\d+)", text, re.M))
-        # the program's thread may collect, too
+        # the program's thread may collect completions, too
         threads[name.rsplit("-", 1)[1]] = (total, "collect_queue" in text and "timed_block" not in text)
     with contextlib.suppress(FileNotFoundError):
         os.remove(prefix)
@@ -652,7 +652,7 @@ def main():
         json.dump(results, f, indent=1)
         f.write("\n")
     if bench.quick:
-        print("\nquick: shows that everything runs; the figures mean little")
+        print("\nquick: shows that everything runs; the figures are not meaningful")
     load = facts["load_before"][0]
     runtimes = ", ".join(facts[n] for n in RUNTIMES if n in facts) or "no runtime"
     print(f"\n{runtimes}; {facts['processor']}, {facts['processors']} processors, Linux {facts['kernel']}; load {load:.1f} "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""compat.py - what libroctracer64 costs, each figure beside the least that HIP's own callbacks cost"""
+"""compat.py - the costs of libroctracer64, each figure beside the minimum with HIP's own callbacks"""
 
 FIGURES = (
     ("callbacks", "roctracer, a pair of callbacks of an API call", "empty callbacks of HIP's"),

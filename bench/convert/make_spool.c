@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* make_spool.c - a raw trace of N dispatches, as a training program would leave it
+/* make_spool.c - writes a raw trace of N dispatches, like that of a training program
  *
  *	make_spool dispatches=1000000 [calls=0] [kernels=120] [shapes=400] [queues=4] [gpus=2] [layers=16]
  *
@@ -97,7 +97,7 @@ static void emit_op(void)
 	bus_emit(&ev);
 }
 
-/* Gives the recorder's upkeep its turn; the buffers never fill up. */
+/* Runs the recorder's upkeep, so that the buffers never fill up. */
 static void upkeep(void)
 {
 	while (bus_tick(clock_now_ns()) == 0)
@@ -129,7 +129,7 @@ static void pop(uint64_t marker)
 	bus_emit(&ev);
 }
 
-/* The call that dispatches it, from 2 us before its begin on. */
+/* The call that launches the dispatch, from 2 us before its begin on. */
 static void emit_call(const struct event_dispatch *d, uint64_t i)
 {
 	uint64_t words[8] = { 0x400000 + d->kernel * 16u,

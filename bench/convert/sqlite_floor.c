@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sqlite_floor.c - how fast SQLite takes the rows of a database, and nothing else
+/* sqlite_floor.c - the time that SQLite alone needs to insert the rows of a database
  *
  *	sqlite_floor FROM.db TO.db
  *

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_record.c - what the recorder takes to write one record
+/* bench_record.c - the time in which the recorder writes one record
  *
  *	bench_record [do=record|floor] [blocks=400] [block=256]
  *
- * The recorder alone, without sources and without the upkeep thread: what that would do is done
+ * The recorder alone, without sources and without the upkeep thread: its work is done
  * between the timed blocks. floor: a dispatch record's bytes stored into warm memory.
  */
 #include "overhead/bench_common.h"

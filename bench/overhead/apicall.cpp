@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* apicall.cpp - calls a cheap HIP function and says what that cost the calling thread
+/* apicall.cpp - calls a cheap HIP function and prints the cost for the calling thread
  *
  *	apicall [do=call|floor] [blocks=2000] [block=256] [pin=1]
  *
- * call: hipGetDevice(), in blocks that are timed, with pauses for whoever takes the records away.
- * floor: what a record costs at least, two reads of the time-stamp counter and a cache line of stores.
+ * call: hipGetDevice(), in blocks that are timed, with pauses in which the tracer can drain its records.
+ * floor: the minimum for a record, two reads of the time-stamp counter and a cache line of stores.
  */
 #include <hip/hip_runtime_api.h>
 
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 
 	if (!blocks || !block)
 		return 2;
-	/* threads that this starts have the other processor */
+	/* threads that it starts run on the other processor */
 	if (pin)
 		bench_pin(0);
 	if (hipGetDevice(&device) != hipSuccess) {
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
 	if (pin)
 		bench_pin(1);
 	double tick_ns = bench_tick_ns();
-	/* what is set up once in the background is not part of a call */
+	/* lets background initialisation finish, which is not part of a call */
 	usleep(100000);
 	for (uint64_t i = 0; i < warm + blocks; i++) {
 		uint64_t begin = bench_ticks();

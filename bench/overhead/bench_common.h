@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_common.h - what the measured programs share: arguments, clock, pinning, thread times, JSON
+/* bench_common.h - shared by the measured programs: arguments, clock, pinning, thread times, JSON
  *
  * A measured program is an application like any other and links nothing of the product. It prints one
  * JSON object on one line.
@@ -28,7 +28,7 @@ static inline uint64_t bench_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-/* Ticks of the cheapest clock there is; bench_tick_ns() converts. */
+/* Ticks of the cheapest clock; bench_tick_ns() converts them. */
 static inline uint64_t bench_ticks(void)
 {
 #if defined(__x86_64__)
@@ -64,8 +64,8 @@ static inline uint64_t bench_num(int argc, char **argv, const char *name, uint64
 	return text ? strtoull(text, NULL, 0) : dflt;
 }
 
-/* Threads that are started from here on run on the last processor, this one on the first: the
- * virtual GPU's thread must not take turns with the one that is measured. */
+/* Pins this thread to the first processor, and threads that are started later to the last one: the
+ * virtual GPU's thread must not share a processor with the measured one. */
 static inline void bench_pin(int self)
 {
 	long nr = sysconf(_SC_NPROCESSORS_ONLN);
@@ -78,7 +78,7 @@ static inline void bench_pin(int self)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* Nanoseconds that the thread named `name` has run on a processor; 0 when there is none. */
+/* Processor time of the thread named `name` in ns; 0 if there is none. */
 static inline uint64_t bench_thread_ns(const char *name)
 {
 	DIR *dir = opendir("/proc/self/task");

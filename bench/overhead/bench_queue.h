@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_queue.h - one HSA queue with an empty kernel, and ways to put it there
+/* bench_queue.h - one HSA queue with an empty kernel, and ways to dispatch it
  *
  * Included by one file of each program: all of it is static. Packets of a block never fill more than a
  * quarter of the ring, so that no tool has a reason to wait.
@@ -60,7 +60,7 @@ static hsa_status_t found_pool(hsa_amd_memory_pool_t pool, void *data)
 	return HSA_STATUS_INFO_BREAK;
 }
 
-/* kernels.co lies beside the program. */
+/* kernels.co is in the program's directory. */
 static uint64_t load_kernel(void)
 {
 	hsa_code_object_reader_t reader;
@@ -125,7 +125,7 @@ static void set_up(uint32_t size)
 	packet.kernarg_address = kernarg;
 }
 
-/* The ring always has room: callers see to it. */
+/* The ring must have space: callers ensure it. */
 static inline void submit(const void *p)
 {
 	uint64_t index = hsa_queue_add_write_index_relaxed(queue, 1);
@@ -146,14 +146,14 @@ static inline void submit_nr(uint64_t i)
 	submit(&packet);
 }
 
-/* What is measured; its name is known to bench/bench.py, which counts its instructions. */
+/* The measured code. bench/bench.py counts the instructions of the function of this name. */
 __attribute__((noinline)) static void timed_block(uint64_t nr)
 {
 	for (uint64_t i = 0; i < nr; i++)
 		submit_nr(i);
 }
 
-/* The GPU is at work for a while: VGPU_KERNEL_MODEL=grid and VGPU_NS_PER_ITEM say for how long. */
+/* Keeps the GPU busy for a while, set by VGPU_KERNEL_MODEL=grid and VGPU_NS_PER_ITEM. */
 __attribute__((unused)) static void hold(void)
 {
 	hsa_kernel_dispatch_packet_t p = packet;
@@ -163,7 +163,7 @@ __attribute__((unused)) static void hold(void)
 	submit(&p);
 }
 
-/* Everything that was submitted has completed. */
+/* Waits until all submitted packets have completed. */
 static void synchronise(void)
 {
 	hsa_barrier_and_packet_t b = { 0 };

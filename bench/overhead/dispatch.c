@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dispatch.c - puts dispatches on an HSA queue and says what that cost the calling thread
+/* dispatch.c - puts dispatches on an HSA queue and prints the cost for the calling thread
  *
  *	dispatch do=submit [kind=plain|signal] [gpu=busy|free] [blocks=400] [block=256] [size=1024]
  *		blocks of packets are timed, never more in flight than a quarter of the ring; in
@@ -8,16 +8,16 @@
  *		polls their cache lines from another processor, that slows the stores down
  *	dispatch do=spaced [kind=...] [count=20000] [gap=20]
  *		single packets, `gap` µs of other work between them
- *	dispatch do=rate [rate=10000] [seconds=5]	what the harvester's thread uses meanwhile
- *	dispatch do=idle [seconds=3]			the same, with nothing to do
- *	dispatch do=flood [seconds=2]			the same, at the most the virtual GPU takes
+ *	dispatch do=rate [rate=10000] [seconds=5]	processor time of the harvester's thread meanwhile
+ *	dispatch do=idle [seconds=3]			the same, without dispatches
+ *	dispatch do=flood [seconds=2]			the same, at the virtual GPU's maximum rate
  *	dispatch do=count [count=N] [shapes=1] [kind=...]	only N dispatches
  *	dispatch do=init				the time of hsa_init()
- *	dispatch do=store [blocks=400] [block=256]	stores to a signal that is no doorbell
+ *	dispatch do=store [blocks=400] [block=256]	stores to a signal that is not a doorbell
  *	dispatch do=load, do=wait			loads of a signal that is 0, and waits for it, nothing in flight
  *	dispatch do=shared [count=2000]			from two dispatches that share a signal to its value 0
  *	dispatch do=line				a cache line from one processor to another and back
- * pin=0: leaves it to the kernel where threads run.
+ * pin=0: the kernel decides on which processors threads run.
  */
 #include "bench_queue.h"
 
@@ -48,7 +48,7 @@ static void do_submit(uint64_t blocks)
 	free(ticks);
 }
 
-/* The other work goes through some memory, as programs do. */
+/* The other work walks through some memory, as programs do. */
 static void do_spaced(uint64_t count, uint64_t gap_us)
 {
 	static volatile char other[256 << 10];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* launch.cpp - launches an empty HIP kernel and says what that cost the calling thread
+/* launch.cpp - launches an empty HIP kernel and prints the cost for the calling thread
  *
  *	launch [kind=plain|call|events|sync|idle] [gpu=busy|free] [blocks=200] [block=256] [pin=1]
  *
@@ -36,7 +36,7 @@ static hipStream_t stream;
 static hipEvent_t begin_event[MAX_BLOCK], end_event[MAX_BLOCK];
 static bool with_events, one_call, with_sync, only_sync, hold_gpu;
 
-/* What is measured; its name is known to bench/bench.py, which counts its instructions. */
+/* The measured code. bench/bench.py counts the instructions of the function of this name. */
 extern "C" __attribute__((noinline)) void timed_block(uint64_t nr)
 {
 	void *none = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* passthrough.c - an HSA tool that intercepts every queue and does nothing
  *
- * The floor that a tracing tool is measured against (bench/), and the defect that one has to avoid:
- * an intercepted queue takes packets at once, so that the program no longer feels the hardware ring
- * fill up, and ROCr 5.2.3 aborts it (tests/scenario, "never overflows a queue").
+ * The floor for a tracing tool (bench/), and the defect that one has to avoid:
+ * an intercepted queue accepts packets at once, so that the program no longer notices that the hardware ring
+ * is full, and ROCr 5.2.3 aborts it (tests/scenario, "never overflows a queue").
  *
  *	HSA_TOOLS_LIB=.../libpassthrough.so program
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* ranges.c - pushes and pops roctx ranges and says what a pair costs
+/* ranges.c - pushes and pops roctx ranges and prints the cost of a pair
  *
  *	ranges LIBRARY [do=pair|mark|count|floor] [blocks=400] [block=256] [count=100000]
  *
- * floor: two reads of the clock and two cache lines of stores, which a pair can't do without.
+ * floor: two reads of the clock and two cache lines of stores, the minimum for a pair.
  */
 #include "bench_common.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* steady.c - counts what a thread that dispatches does besides, once everything is warm
+/* steady.c - counts system calls, allocations and locks of a dispatching thread, once everything is warm
  *
  *	steady [kind=plain|signal] [blocks=200] [block=256] [size=1024]
  *
  * System calls are caught by the kernel's syscall user dispatch, the heap and mutexes by functions of
- * the same name in this program, which come first in the order of lookup. Counted is this thread
- * alone, and only while it submits. Exit status 77: this kernel has no syscall user dispatch.
+ * the same name in this program, which come first in the order of lookup. Only this thread is counted,
+ * and only while it submits. Exit status 77: this kernel has no syscall user dispatch.
  */
 #include "bench_queue.h"
 
@@ -62,7 +62,7 @@ VISIBLE int pthread_mutex_lock(pthread_mutex_t *m)
 	return real_lock(m);
 }
 
-/* The call is done here in the program's stead; from then on calls are let through until the
+/* Makes the system call for the program, and lets calls through from then on until the
  * next block. */
 static void on_call(int sig, siginfo_t *info, void *context)
 {
@@ -101,7 +101,7 @@ int main(int argc, char **argv)
 		die("a block is at most a quarter of the ring");
 	HSA(hsa_init());
 	set_up((uint32_t)size);
-	/* warm: every place of every ring was used, and the harvester knows what is needed */
+	/* warm: every slot of every ring was used, and the harvester has made enough signals */
 	for (uint64_t i = 0; i < 64; i++) {
 		timed_block(block);
 		synchronise();
@@ -117,7 +117,7 @@ int main(int argc, char **argv)
 
 		counted_block();
 		synchronise();
-		/* the harvester is to have had its turn, however busy the machine is */
+		/* lets the harvester run, also on a busy machine */
 		nanosleep(&pause, NULL);
 	}
 	printf("{\"dispatches\": %llu, \"syscalls\": %llu, \"first_syscall\": %ld, "

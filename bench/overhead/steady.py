@@ -62,7 +62,7 @@ def main():
                 print(f"{kind} {tool}, run {len(runs)}: {runs[-1]}")
                 if not is_same(runs[-1], expected):
                     failed = True
-                    print(f"    none of {RUNS} runs is as under the tool that passes packets through: {expected}")
+                    print(f"    none of {RUNS} runs has the counts of the pass-through tool: {expected}")
     sys.exit(1 if failed else 0)
 
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* tracecall.c - a cheap HIP call under roctracer's API, and under the least that a tracer does
+/* tracecall.c - a cheap HIP call under roctracer's API, and under a minimal tracer
  *
  *	tracecall library=libroctracer64.so do=WHAT [blocks=2000] [block=256] [pin=1]
  *
- * untraced: nothing. callbacks, record, disabled: what libroctracer64 is asked for: a callback at begin and
- * end, a record in a pool, and neither any more. Each has its floor, functions of this program that HIP
- * calls as it calls the library's: least_callbacks, least_record (two reads of the time-stamp counter and a
- * cache line of stores), least_disabled. HIP up to 5.3, which has such functions registered.
+ * untraced: no tracer. callbacks, record, disabled: requested of libroctracer64: a callback at begin and
+ * end, a record in a pool, and neither, after both were enabled. Each has its floor, functions of this program that HIP
+ * calls like the library's: least_callbacks, least_record (two reads of the time-stamp counter and a
+ * cache line of stores), least_disabled. For HIP up to 5.3, in which such functions can be registered.
  */
 #include "bench_common.h"
 
@@ -26,7 +26,7 @@ static void timed_block(uint64_t nr)
 		(void)hipGetDevice(&device);
 }
 
-/* ---- the least ------------------------------------------------------------------------------- */
+/* ---- the minimal tracer ---------------------------------------------------------------------- */
 
 #define LINES 16384u /* of 64 bytes */
 
@@ -90,7 +90,7 @@ static void need(bool good, const char *what)
 	exit(1);
 }
 
-/* The runtime's function, past whatever stands in front of it. */
+/* The runtime's own function, not one that a library interposes. */
 static void *runtime(const char *name)
 {
 	void *hip = dlopen("libamdhip64.so.5", RTLD_LAZY | RTLD_NOLOAD);
@@ -112,7 +112,7 @@ static void least(void *(*fn)(uint32_t, void *, const void *, void *), uint32_t 
 		need(user(id, (void *)nothing, NULL) == 0, "hipRegisterApiCallback()");
 }
 
-/* ---- by the library -------------------------------------------------------------------------- */
+/* ---- the library ----------------------------------------------------------------------------- */
 
 static void no_records(const char *begin, const char *end, void *arg)
 {
@@ -180,7 +180,7 @@ int main(int argc, char **argv)
 
 	if (!blocks || !block || !ticks)
 		return 2;
-	/* threads that this starts have the other processor */
+	/* threads that it starts run on the other processor */
 	if (pin)
 		bench_pin(0);
 	prepare(argc, argv, what);

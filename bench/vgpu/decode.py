@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""decode.py - how long the virtual GPU takes to decode a megabyte of code
+"""decode.py - the time in which the virtual GPU decodes a megabyte of code
 
     decode.py LIBRARY PROGRAM
 
@@ -18,7 +18,7 @@ ELF, AMDGPU, EXECUTABLE = b"\x7fELF", 224, 4
 
 
 def code_of(path):
-    """The largest section of code of the ELF files for GPUs that lie in a program."""
+    """The largest code section of the GPU ELF files that a program contains."""
     with open(path, "rb") as f:
         data = f.read()
     best, at = b"", data.find(ELF, 4)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* execute.cpp - kernels that the virtual GPU's interpreter is timed with
+/* execute.cpp - kernels for timing the virtual GPU's interpreter
  *
  *	execute scalar|fma|transpose|empty COUNT
  *
- * Prints the seconds from the first launch to the end of the last as JSON. How many instructions that were is in
- * VGPU_LOG.
+ * Prints the seconds from the first launch to the end of the last as JSON. VGPU_LOG has the number of
+ * instructions.
  */
 #include <hip/hip_runtime.h>
 
