@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check.h - what the examples share: errors, every GPU in turn, roctx where a tracer provides it
+/* check.h - shared by the examples: errors, a loop over GPUs, roctx if a tracer provides it
  *
  * An example prints a line for each GPU, PASSED or FAILED, and returns 1 if a result is wrong.
  */
@@ -23,7 +23,7 @@
 		}                                                                                  \
 	} while (0)
 
-/* A range in the trace from here to the end of the block; nothing without a tracer. */
+/* A range in the trace from here to the end of the block; no effect without a tracer. */
 class Range
 {
 public:
@@ -45,7 +45,7 @@ public:
 	Range &operator=(const Range &) = delete;
 };
 
-/* Runs `one`, which gives the number of wrong results, on each GPU. */
+/* Runs `one`, which returns the number of wrong results, on each GPU. */
 template <typename F> int on_every_gpu(const char *name, F one)
 {
 	int gpus = 0, failed = 0;

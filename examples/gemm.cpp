@@ -3,7 +3,7 @@
  *
  *	gemm [width]
  *
- * The elements are small whole numbers, so that the result is exact whatever the order of the sums.
+ * The elements are small whole numbers, so that the result is exact for any order of the sums.
  */
 #include "check.h"
 

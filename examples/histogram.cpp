@@ -31,7 +31,7 @@ static long run(int n)
 	long wrong = 0;
 
 	for (int i = 0; i < n; i++) {
-		/* far from even */
+		/* an uneven distribution */
 		in[i] = (unsigned char)((i * 31u ^ i >> 7) % 200u * ((unsigned)i % 3u) / 2u);
 		want[in[i]]++;
 	}

@@ -98,7 +98,7 @@ static void enqueue_step(const Net &n, float rate, hipStream_t stream)
 	learn2<<<1, HIDDEN, 0, stream>>>(n, rate);
 }
 
-/* the same on the host, in the same order; gives the error before the step */
+/* the same on the host, in the same order; returns the error before the step */
 static float host_step(const float *x, const float *label, std::vector<float> &w1,
 		       std::vector<float> &w2, float rate)
 {
@@ -193,7 +193,7 @@ static long run(int steps)
 		}
 		first = step ? first : error;
 		last = error;
-		/* the buffer on the host is filled again in the next step */
+		/* the next step fills the host's buffer again */
 		HIP(hipStreamSynchronize(copy));
 	}
 	HIP(hipStreamSynchronize(compute));

@@ -3,7 +3,7 @@
  *
  *	transpose [width]
  *
- * The straight one writes a column at a time, one cache line for each element; through LDS both sides are rows. The
+ * The straight version writes columns, one cache line for each element; through LDS it reads and writes rows. The
  * counters show the difference: TCC_WRITE against TCC_HIT.
  */
 #include "check.h"
@@ -22,7 +22,7 @@ __global__ void transpose_naive(const float *in, float *out, int width)
 
 __global__ void transpose_lds(const float *in, float *out, int width)
 {
-	/* one more column: no two lanes of a column meet in one bank */
+	/* one more column, so that the lanes of a column use different banks */
 	__shared__ float tile[TILE][TILE + 1];
 	int x = blockIdx.x * TILE + threadIdx.x, y = blockIdx.y * TILE + threadIdx.y;
 

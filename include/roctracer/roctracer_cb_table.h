@@ -13,11 +13,11 @@
 namespace roctracer
 {
 
-/* `N` pairs of a callback and its argument, NULL at first. Any thread; a pair is read as it was written. */
+/* `N` pairs of a callback and its argument, NULL at first. Any thread; pairs are set and read atomically. */
 template <int N> class CbTable
 {
 public:
-	/* false, and nothing is done: there is no such id */
+	/* false: `id` is out of range; does nothing */
 	bool set(uint32_t id, activity_rtapi_callback_t callback, void *arg)
 	{
 		if (id >= static_cast<uint32_t>(N))
@@ -28,7 +28,7 @@ public:
 		return true;
 	}
 
-	/* false, and both are NULL: there is no such id */
+	/* false: `id` is out of range; both results are NULL */
 	bool get(uint32_t id, activity_rtapi_callback_t *callback, void **arg) const
 	{
 		if (id >= static_cast<uint32_t>(N)) {

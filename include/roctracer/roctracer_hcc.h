@@ -5,7 +5,7 @@
 
 #include "roctracer_hip.h"
 
-/* How HIP up to 5.3 reports its operations. */
+/* The function with which HIP up to 5.3 registers callbacks for its operations. */
 typedef void (*hipInitAsyncActivityCallback_t)(void *id_callback, void *op_callback, void *arg);
 typedef bool (*hipEnableAsyncActivityCallback_t)(unsigned op, bool enable);
 typedef const char *(*hipGetOpName_t)(unsigned op);

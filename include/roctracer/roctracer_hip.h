@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* roctracer_hip.h - HIP's calls and operations as a tracer sees them
+/* roctracer_hip.h - HIP's calls and operations in callbacks and records
  *
- * Arguments of calls are in hip_api_data_t of the HIP that is installed; its hip_api_id_t numbers them.
+ * The installed HIP defines hip_api_data_t, the arguments of calls, and hip_api_id_t, their numbers.
  */
 #ifndef ROCTRACER_HIP_H_
 #define ROCTRACER_HIP_H_
@@ -20,12 +20,12 @@ typedef enum hip_api_id_t hip_api_id_t;
 #endif
 typedef enum hip_api_id_t roctracer_hip_api_cid_t;
 
-/* The specification's: in place of one call all of them, for functions that take an `op` of ACTIVITY_DOMAIN_HIP_API. AMD's
+/* A name of the specification: all calls, for functions that take an `op` of ACTIVITY_DOMAIN_HIP_API. AMD's
  * library refuses it. */
 #define HIP_API_ID_ANY ROCTRACER_OP_ANY
 
-/* The `op` of records of ACTIVITY_DOMAIN_HIP_OPS. What exactly was done is their `kind`, and that is what
- * roctracer_op_string() takes: (record->domain, record->op, record->kind). */
+/* The `op` of records of ACTIVITY_DOMAIN_HIP_OPS. Their `kind` is the exact operation, which
+ * roctracer_op_string(record->domain, record->op, record->kind) names. */
 typedef enum {
 	HIP_OP_ID_DISPATCH = 0,
 	HIP_OP_ID_COPY = 1,

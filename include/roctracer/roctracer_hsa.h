@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* roctracer_hsa.h - HSA's calls and operations as a tracer sees them */
+/* roctracer_hsa.h - HSA's calls and operations in callbacks and records */
 #ifndef ROCTRACER_HSA_H_
 #define ROCTRACER_HSA_H_
 

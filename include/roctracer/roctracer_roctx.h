@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* roctracer_roctx.h - what a tracer sees of roctx: calls and their data
+/* roctracer_roctx.h - roctx calls in callbacks, and their data
  *
- * One callback for each call, before it takes effect; there are no phases. Messages are the program's
- * and valid during the callback only. Members that a call has no value for are zero.
+ * One callback for each call, before it takes effect; there are no phases. Messages belong to the program
+ * and are valid during the callback only. Members that a call does not use are zero.
  */
 #ifndef ROCTRACER_ROCTX_H_
 #define ROCTRACER_ROCTX_H_
@@ -61,17 +61,17 @@ typedef struct roctx_range_data_s {
 extern "C" {
 #endif
 
-/* `fn` is called with ACTIVITY_DOMAIN_ROCTX, the call's id and a roctx_api_data_t; what it returns does
- * not matter. There is one; NULL removes it. */
+/* Sets the process' one callback: `fn` is called with ACTIVITY_DOMAIN_ROCTX, the call's id and a roctx_api_data_t; its
+ * result is ignored. NULL removes it. */
 ROCTX_API void roctxRegisterTracerCallback(int (*fn)(activity_domain_t domain, uint32_t op,
 						     void *data));
 
-/* One callback for each op, beside the other; false for an op that does not exist. */
+/* Sets the callback of one op, in addition to the above; false for an op that does not exist. */
 ROCTX_API bool RegisterApiCallback(uint32_t op, void *callback, void *arg);
 ROCTX_API bool RemoveApiCallback(uint32_t op);
 
-/* libroctx64.so.1 only. All threads' open ranges, innermost first within a thread. From within the
- * callback no roctx function may be called. */
+/* libroctx64.so.1 only. Calls `callback` for the open ranges of all threads, innermost first within a thread. The
+ * callback must not call roctx functions. */
 ROCTX_API void RangeStackIterate(void (*callback)(const roctx_range_data_t *range, void *arg),
 				 void *arg);
 

@@ -2,7 +2,7 @@
 /* roctx.h - annotations of a program: marks, nested ranges of a thread, ranges of the process
  *
  * Link with -lroctx64. Messages are borrowed for the call; NULL is taken for the empty text. Without
- * anybody who listens a call costs nanoseconds. Any thread.
+ * a tracer a call takes nanoseconds. Any thread.
  */
 #ifndef ROCTX_H_
 #define ROCTX_H_
@@ -33,20 +33,20 @@ extern "C" {
 ROCTX_API uint32_t roctx_version_major(void);
 ROCTX_API uint32_t roctx_version_minor(void);
 
-/* A mark. */
+/* Marks this moment. */
 ROCTX_API void roctxMarkA(const char *message);
 #define roctxMark(message) roctxMarkA(message)
 
-/* Opens a range in this thread: its level, 0 for the outermost. */
+/* Opens a range in this thread. Returns its level, 0 for the outermost. */
 ROCTX_API int roctxRangePushA(const char *message);
 #define roctxRangePush(message) roctxRangePushA(message)
 
-/* Closes the innermost range of this thread: its level, -1 when none is open. */
+/* Closes the innermost range of this thread. Returns its level, -1 if none is open. */
 ROCTX_API int roctxRangePop(void);
 
 typedef uint64_t roctx_range_id_t;
 
-/* Begins a range that any thread may end: its id, from 1. */
+/* Begins a range that any thread may end. Returns its id, from 1. */
 ROCTX_API roctx_range_id_t roctxRangeStartA(const char *message);
 #define roctxRangeStart(message) roctxRangeStartA(message)
 

@@ -10,16 +10,16 @@
 namespace hsa_rt_utils
 {
 
-/* Reads HSA_SYSTEM_INFO_TIMESTAMP, and converts it to ns. HSA must be initialised while a Timer is made; times are 0
- * where HSA answers with an error. Any thread. */
+/* Reads HSA_SYSTEM_INFO_TIMESTAMP, and converts it to ns. HSA must be initialised when a Timer is constructed; times are 0
+ * if HSA returns an error. Any thread. */
 class Timer {
     public:
 	typedef uint64_t timestamp_t;
 	typedef long double freq_t;
 	typedef hsa_status_t (*hsa_system_get_info_fn_t)(hsa_system_info_t attribute, void *value);
 
-	/* `fn`: the runtime's own function, from the API table that a tool was given, so that the tool's
-	 * questions are not traced. NULL: every time is 0. */
+	/* `fn`: the runtime's own function, from the tool's API table, so that the tool's
+	 * calls are not traced. NULL: every time is 0. */
 	explicit Timer(hsa_system_get_info_fn_t fn = hsa_system_get_info)
 		: get_info_(fn)
 		, rate_(0)
@@ -41,7 +41,7 @@ class Timer {
 		return static_cast<timestamp_t>(static_cast<freq_t>(ticks) * rate_);
 	}
 
-	/* now, in ns; both are the same here: by the function that the Timer was made with */
+	/* the present time in ns; both functions use the Timer's `fn` */
 	timestamp_t timestamp_fn_ns() const
 	{
 		return timestamp_to_ns(ask(HSA_SYSTEM_INFO_TIMESTAMP));

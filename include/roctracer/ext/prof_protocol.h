@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* prof_protocol.h - domains, records and callback types that roctracer's users and runtimes share
+/* prof_protocol.h - domains, records and callback types, shared by users of roctracer and runtimes
  *
  * Values, sizes and offsets are those of roctracer 4.1 and never change: a record is 64 bytes.
  */
@@ -14,7 +14,7 @@
 typedef enum {
 	ACTIVITY_DOMAIN_HSA_API = 0,
 	ACTIVITY_DOMAIN_HSA_OPS = 1,
-	ACTIVITY_DOMAIN_HIP_OPS = 2, /* kernels, copies, barriers of HIP's */
+	ACTIVITY_DOMAIN_HIP_OPS = 2, /* kernels, copies, barriers of HIP */
 	ACTIVITY_DOMAIN_HCC_OPS = ACTIVITY_DOMAIN_HIP_OPS,
 	ACTIVITY_DOMAIN_HIP_VDI = ACTIVITY_DOMAIN_HIP_OPS,
 	ACTIVITY_DOMAIN_HIP_API = 3,
@@ -34,8 +34,8 @@ typedef uint32_t activity_kind_t;
 typedef uint32_t activity_op_t;
 typedef uint64_t activity_correlation_id_t;
 
-/* AMD's tag is activity_record_s, the specification's activity_record_t: in C++ a struct's tag and a typedef of the same
- * name must be one type. */
+/* AMD's tag is activity_record_s, the specification's activity_record_t: in C++ a tag and a typedef of the same
+ * name must be the same type. */
 #define activity_record_s activity_record_t
 typedef struct activity_record_t {
 	uint32_t domain;
