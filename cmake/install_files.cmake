@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# install_files.cmake - what is installed besides the targets, which install themselves
+# install_files.cmake - installed files besides the targets, which install themselves
 if(EXISTS ${CMAKE_SOURCE_DIR}/include/rtl)
 	install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/rtl DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
 		FILES_MATCHING PATTERN "*.h")
@@ -10,7 +10,7 @@ install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/roctracer DESTINATION ${CMAKE_INST
 install(FILES ${CMAKE_BINARY_DIR}/gen/hsa_prof_str.h ${CMAKE_BINARY_DIR}/gen/hsa_ostream_ops.h
 	${CMAKE_BINARY_DIR}/gen/hip_ostream_ops.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/roctracer)
 
-# the virtual GPU's build stands alone, so that it does not know this project's folders
+# the virtual GPU can be built alone, so its build does not name this project's folders
 if(TARGET vgpu_hsakmt)
 	install(TARGETS vgpu_hsakmt LIBRARY DESTINATION ${RTL_PRIVATE_DIR}/vgpu)
 endif()

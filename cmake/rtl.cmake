@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-# rtl.cmake - the project's own build commands; a module's CMakeLists.txt needs nothing else
+# rtl.cmake - the project's build commands; a module's CMakeLists.txt needs no others
 #
 # rtl_module(NAME [DEPS mod...] [LIBS external...] [OPTIONS flag...] SOURCES file...)
 #	PIC static library. DEPS are other modules, passed on to users; LIBS are system libraries.
 # rtl_shared(TARGET SONAME libx.so.N MAP file [DEPS mod...] [LIBS ...] [NEEDED soname...]
 #            [DIR build-subdir] [INSTALL install-subdir] [NO_TEST] [SOURCES file...])
-#	Shared library with a version script, holding all of DEPS and what they depend on.
+#	Shared library with a version script, with all of DEPS and their dependencies.
 #	A ctest compares its exports with the map, and its NEEDED with libc, the loader, NEEDED.
 #	Modules named in SHARED_DEPS are rtl_shared targets that it links to, found by $ORIGIN.
 # rtl_old_soname(TARGET NAME MAJOR)
-#	Makes an rtl_shared target NAME.so.MAJOR beside another one that NAME.so stands for.
+#	Makes an rtl_shared target NAME.so.MAJOR beside the one to which NAME.so points.
 # rtl_program(NAME [DEPS mod...] [LIBS ...] [DIR build-subdir] [INSTALL install-subdir] SOURCES file...)
 #	Executable, by default in build/bin, installed to bin; INSTALL none keeps it in the tree.
 # rtl_unit_test(test_x [DEPS mod...] [LIBS ...] [TIMEOUT s] [SOURCES file...])
@@ -18,7 +18,7 @@
 #	Compiles a .cpp or .c file with hipcc for gfx900 into build/<DIR>/NAME.
 # rtl_script_test(NAME COMMAND ... [LABELS label...] [TIMEOUT s] [ENV VAR=value...] [SERIAL])
 #	A ctest of any command, run in the build directory. Exit status 77 means skipped: the
-#	reason is the command's last line of output. What tests/promises.txt names has the label promise, too.
+#	reason is the command's last line of output. Tests in tests/promises.txt have the label promise, too.
 
 set(RTL_OPT "-O2 -g1" CACHE STRING "optimisation and debug flags")
 set(RTL_SANITIZE "" CACHE STRING "value of -fsanitize=, empty for none")
@@ -41,7 +41,7 @@ if(RTL_TSA)
 	list(APPEND RTL_WARNINGS_C -Wthread-safety -Werror=thread-safety -Wno-format-nonliteral)
 endif()
 
-# Flags of everything that is compiled, and of everything that is linked.
+# Flags for compiling and for linking everything.
 add_library(rtl_flags INTERFACE)
 target_compile_options(rtl_flags INTERFACE ${rtl_opt_list} ${RTL_WARNINGS}
 	"$<$<COMPILE_LANGUAGE:C>:${RTL_WARNINGS_C}>"
@@ -119,7 +119,7 @@ function(rtl_shared target)
 	get_filename_component(map ${A_MAP} ABSOLUTE)
 
 	if(NOT A_SOURCES)
-		# CMake wants at least one source file.
+		# CMake requires at least one source file.
 		set(A_SOURCES ${CMAKE_BINARY_DIR}/gen/empty.c)
 		file(WRITE ${A_SOURCES} "typedef int rtl_empty;\n")
 	endif()
@@ -133,8 +133,8 @@ function(rtl_shared target)
 		BUILD_RPATH "$ORIGIN"
 		BUILD_RPATH_USE_ORIGIN ON
 		INSTALL_RPATH "$ORIGIN")
-	# Exported functions that nothing calls are the point: take whole archives. The plain
-	# link that follows orders the build and finds nothing left to add.
+	# Whole archives, because nothing in the library calls its exported functions. The plain
+	# link that follows orders the build and adds nothing.
 	foreach(dep ${A_DEPS})
 		target_link_options(${target} PRIVATE
 			"-Wl,--whole-archive,$<TARGET_FILE:${dep}>,--no-whole-archive")
@@ -159,7 +159,7 @@ function(rtl_shared target)
 	endif()
 endfunction()
 
-# A second library of a name: NAME.so.MAJOR and no more; what the linker finds is the other one.
+# A second library of the same name: NAME.so.MAJOR only; the linker finds the other one.
 function(rtl_old_soname target name major)
 	set_property(TARGET ${target} PROPERTY SOVERSION)
 	set_property(TARGET ${target} PROPERTY VERSION)
@@ -233,7 +233,7 @@ function(rtl_hip_program name file)
 		endif()
 	endif()
 	if(RTL_SANITIZE OR RTL_TSA)
-		# these presets are about the product's own code
+		# these presets check the product's code
 		add_custom_target(hip_${name})
 		return()
 	endif()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check_banned.py - calls that are not made: some nowhere, more of them in what a target loads"""
+"""check_banned.py - banned calls: some everywhere, more in code that a target loads"""
 import re
 
 import rtl_tree

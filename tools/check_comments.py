@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check_comments.py - every file says its licence, every .c and .h what it is; nothing is left to do"""
+"""check_comments.py - every file has its licence line, every .c and .h a first sentence; no file has left-over notes"""
 import os
 import re
 

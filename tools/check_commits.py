@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """check_commits.py - subjects of commits are `area: what it does now`, of at most 72 columns
 
-Of the commits since this check is there; merges have subjects of their own.
+Checks the commits since this check exists, except merges.
 """
 import os
 import re

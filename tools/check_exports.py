@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check_exports.py - a shared library exports what its version script says and needs only what it may
+"""check_exports.py - a shared library exports the names of its version script and needs only allowed libraries
 
 Every literal name in the script's global part is exported with its node's version, every exported
 name is in the script (patterns count), the SONAME is the expected one, NEEDED is within the list,

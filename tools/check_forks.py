@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check_forks.py - every lock of a compat library is held around forks, so that the child finds it free
+"""check_forks.py - every lock of a compat library is held around forks, so that it is free in the child
 
 A lock is a static struct lock. Its file has a function NAME_hold(bool on) that calls lock_hold() for it, and a file of the same folder
 calls pthread_atfork() and NAME_hold(true) and NAME_hold(false).

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check_format.py - clang-format 14 has nothing to change (--fix lets it change)
+"""check_format.py - the layout is clang-format 14's (--fix applies it)
 
-Another version of clang-format lays out a few things otherwise, so only 14 is asked.
+Other versions of clang-format differ in a few rules, so only 14 is used.
 """
 import re
 import shutil

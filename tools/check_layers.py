@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check_layers.py - who may include whom
+"""check_layers.py - which module may include which
 
-	base <- event <- { source/*, sink/* }        no source knows a sink or another source, but for
+	base <- event <- { source/*, sink/* }        a source includes no sink and no other source, except
 	                                             source/api, the frame of hip's and hsa's wrappers
 	base + event/format.h + event/drain.h <- store <- query <- export <- cli
-	lib/* sees everything; vgpu and src share nothing
-ROCm's own headers belong to source, sink, lib and vgpu: what reads a trace needs no ROCm.
+	lib/* may include everything; vgpu and src share nothing
+Only source, sink, lib and vgpu may include ROCm's headers: code that reads a trace needs no ROCm.
 """
 import os
 import re
@@ -89,7 +89,7 @@ def check():
             where = f"{name}:{nr}"
             if path is None:
                 if ROCM.match(target) and not name.startswith(MAY_USE_ROCM):
-                    errors.append(f"{where}: {target} is ROCm's, which this layer does without")
+                    errors.append(f"{where}: {target} is ROCm's, which this layer may not include")
                 elif match.group(1) == '"' and not ROCM.match(target) and \
                         not name.startswith(MAY_USE_GENERATED) and not PLAIN_GENERATED.match(target):
                     errors.append(f"{where}: {target} is nowhere in the tree, and generated tables "

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check_links.py - who may call whom: the table of check_layers.py, for the symbols of the objects
+"""check_links.py - which module may call which: the table of check_layers.py, for the symbols of the objects
 
 Usage: tools/check_links.py BUILD NM
 
-An include shows a use only where there is one: a function that is declared by hand, or passed through a table of pointers that
-a lower layer defines and an upper one fills in by name, is seen here. Generated files belong to no layer.
+Symbols also show uses without an include: a function that is declared by hand, or that an upper layer puts by name into a table of
+pointers that a lower layer defines. Generated files belong to no layer.
 """
 import os
 import re

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check_locks.py - every lock that a target loads has a rank, and says what it guards
+"""check_locks.py - every lock that a target loads has a rank, and an annotation of what it guards
 
 A lock is a struct lock of src/base/lock.h, never a plain mutex. Its file names it in an RTL_GUARDED_BY() or an RTL_REQUIRES(),
-so that clang's analysis (./check --tsa) knows what is to be done under it. Each rank belongs to one file.
+so that clang's analysis (./check --tsa) can check the accesses. Each rank belongs to one file.
 """
 import re
 
@@ -29,7 +29,7 @@ def check():
             lock = match.group(1)
             if not re.search(rf"RTL_(GUARDED_BY|REQUIRES)\((?:\w+->)?{lock}\)", code):
                 line = code.count("\n", 0, match.start(1)) + 1
-                errors.append(f"{name}:{line}: nothing says what `{lock}` guards: RTL_GUARDED_BY(), RTL_REQUIRES()")
+                errors.append(f"{name}:{line}: no annotation names `{lock}`: RTL_GUARDED_BY(), RTL_REQUIRES()")
         for rank in set(RANK.findall(code)):
             other = ranks.setdefault(rank, name)
             if other != name:

@@ -3,8 +3,8 @@
 """check_names.py - the first word of an internal name is its file
 
 Base names are unique in src/. A function that is not static begins with its file's base name;
-in the facades of src/sink/ (but the recorder) with the folder's; where load.c and load_chunk.c form
-one module, load_ will do for both. Exported functions have the names that
+in the facades of src/sink/ (except the recorder) with the folder's; if load.c and load_chunk.c form
+one module, load_ is allowed for both. Exported functions have the names that
 their ABI gives them and are compared with the export maps instead. Exceptions, with reasons, are
 in tools/names_exceptions.txt.
 """

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check_paths.py - nothing names a folder that exists only on one machine, and documents name files that there are
+"""check_paths.py - no file names a folder that exists only on one machine, and documents name existing files
 
-In CONTRIBUTING.md, tests/README.md and docs/design/ what stands in `backquotes` and looks like a path of the tree is one, or
-the end of one; <x> stands for any name. Links between documents lead somewhere.
+In CONTRIBUTING.md, tests/README.md and docs/design/ a word in `backquotes` that looks like a path of the tree is one, or
+the end of one; <x> stands for any name. Links between documents have targets.
 """
 import fnmatch
 import os
@@ -25,7 +25,7 @@ def is_path(word):
 
 
 def missing(name, text, paths):
-    """(line, path) of what a document names and is not there."""
+    """(line, path) of missing files that a document names."""
     folder = os.path.dirname(name)
     for nr, line in enumerate(text.split("\n"), 1):
         for target in LINK.findall(line):
@@ -53,7 +53,7 @@ def check():
             if match:
                 errors.append(f"{name}:{nr}: names {match.group(0)}: {line.strip()[:80]}")
         if name.endswith(".md"):
-            errors += [f"{name}:{nr}: there is no {path}" for nr, path in missing(name, rtl_tree.read(name), paths)]
+            errors += [f"{name}:{nr}: {path} does not exist" for nr, path in missing(name, rtl_tree.read(name), paths)]
     return errors
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check_results.py - what ./check says at the end
+"""check_results.py - the summary at the end of ./check
 
-Reads the JUnit files that ctest wrote and the list of builds, prints what failed with its output
-and what was skipped with its reason, then one line: N tests, N runs: N passed,
+Reads the JUnit files of ctest and the list of builds, prints the output of failed tests
+and the reasons of skipped ones, then one line: N tests, N runs: N passed,
 N failed (, N unstable, N skipped). A test that several builds or several suites' runtimes run is one test.
-Unstable is what failed and passed when it was run once more, alone (STAGE.again): more than MAX_UNSTABLE of
+A test is unstable if it failed and then passed in a second run, alone (STAGE.again): more than MAX_UNSTABLE of
 those fail the run.
 """
 import glob
@@ -18,12 +18,12 @@ MAX_LINES = 40
 MAX_UNSTABLE = 2
 
 
-# What rtl_userland_tests(), sanitized.cmake and rtl_case_tests() put in front of a test of 010_exact, say.
+# The prefixes that rtl_userland_tests(), sanitized.cmake and rtl_case_tests() give a test, of 010_exact for example.
 VARIANT = re.compile(r"^(?:(?:debian13|experimental)\.)?(?:[a-z]+\.)?(?=\d{3}_)")
 
 
 def why_skipped(text):
-    """What the test said of it: `skip NAME: reason`, or the last line of its own."""
+    """The test's reason for skipping: `skip NAME: reason`, or its last line of output."""
     lines = [l.strip() for l in (text or "").splitlines() if l.strip()]
     for line in lines:
         said, _, reason = line.partition(": ")
@@ -86,7 +86,7 @@ def main():
                 where = unstable if case.get("name") in again else failed
                 where.append((f"{name}, {took}", f"{why}\n{output}".strip()))
             else:
-                # "notrun" is also what a missing program gives: that is a failure
+                # "notrun" may also mean a missing program, which is a failure
                 why = case.find("skipped")
                 message = why.get("message") if why is not None else ""
                 if status == "disabled" or "SKIP" in (message or "").upper():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check_shell.py - shellcheck has nothing to say about the shell scripts"""
+"""check_shell.py - shellcheck finds nothing in the shell scripts"""
 import shutil
 import subprocess
 import sys
@@ -21,7 +21,7 @@ def main():
             if first.startswith("#!") and first.split("/")[-1].split()[-1] in ("sh", "bash"):
                 names.append(name)
     run = subprocess.run(["shellcheck", "-x", *names], cwd=rtl_tree.ROOT, check=False)
-    print(f"check_shell: {len(names)} scripts, {'something to say' if run.returncode else '0 errors'}")
+    print(f"check_shell: {len(names)} scripts, {'errors above' if run.returncode else '0 errors'}")
     sys.exit(1 if run.returncode else 0)
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check_tidy.py - clang-tidy finds nothing of what .clang-tidy lists
+"""check_tidy.py - clang-tidy finds nothing with the checks of .clang-tidy
 
-Usage: tools/check_tidy.py BUILD     a build directory of clang's (preset tsa), whose compile_commands.json says how files are compiled
+Usage: tools/check_tidy.py BUILD     a build directory of clang's (preset tsa) with a compile_commands.json
 """
 import concurrent.futures
 import os
@@ -17,7 +17,7 @@ TOOL = "clang-tidy-15"
 
 
 def findings(name, *options):
-    """What it says of a file, a line each; a file that it can't read is one, too."""
+    """Its findings in a file, one line each; a file that it can't read is one, too."""
     run = subprocess.run([TOOL, "--quiet", name, *options], cwd=rtl_tree.ROOT, check=False, capture_output=True, text=True)
     found = re.findall(r"^\S+:\d+:\d+: (?:error|warning): .*", run.stdout, re.M)
     return found or ([f"{name}: {TOOL}: {run.stderr.strip()[-300:]}"] if run.returncode else [])

@@ -4,9 +4,9 @@
 
 Usage: tools/draw_modules.py [BUILD NM [--check | --update]]
 
-A module is a row of check_layers.py's table: a folder of src/ (of source/ and sink/ the one below), or of lib/. Without arguments the includes are drawn, with a build its calls as well, from the
-symbols of the objects. What is reached through another module has no arrow of its own. --update writes the pictures into
-docs/design/modules.md, --check compares them with it. A cycle, of modules or of headers, is an error: it is named.
+A module is a row of check_layers.py's table: a folder of src/ (of source/ and sink/ the one below), or of lib/. Without arguments it draws the includes, with a build also the calls, from the
+symbols of the objects. A module that is reached through another one gets no arrow. --update writes the pictures into
+docs/design/modules.md, --check compares them with it. A cycle of modules or of headers is an error.
 """
 import os
 import re
@@ -21,7 +21,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 
 def module(name):
-    """The module of a file, None for what is in none."""
+    """The module of a file, or None."""
     if name.startswith("lib/"):
         return name.split("/")[1]
     return check_layers.own_folder(name)[len("src/"):-1] if name.startswith("src/") else None
@@ -66,7 +66,7 @@ def calls(build, nm):
         wanted.append((module(source), undefined - check_links.EXCEPTIONS.keys()))
     for user, names in wanted:
         for name in names:
-            # what several libraries define is each one's own
+            # a name that several libraries define is private to each
             if len(owners.get(name, ())) == 1:
                 add(edges, user, min(owners[name]))
     edges.pop(None, None)
@@ -99,7 +99,7 @@ def find_cycle(edges):
 
 
 def reached(edges, start):
-    """What is reached from there, itself not."""
+    """The modules that are reachable from one, without itself."""
     seen, todo = set(), list(edges.get(start, ()))
     while todo:
         node = todo.pop()
@@ -110,7 +110,7 @@ def reached(edges, start):
 
 
 def draw(edges):
-    """A Mermaid flowchart without arrows that a longer way makes needless."""
+    """A Mermaid flowchart without arrows that a longer path implies."""
     out = ["```mermaid", "flowchart TD"]
     names = {name: "m%d" % i for i, name in enumerate(sorted(edges))}
     out += ['\t%s["%s"]' % (names[name], name) for name in sorted(edges)]
@@ -143,7 +143,7 @@ def run(args):
         with open(os.path.join(rtl_tree.ROOT, PAGE), "w", encoding="utf-8") as f:
             f.write(new)
     elif "--check" in args and new != page:
-        errors.append(f"{PAGE}: is not what the modules are; tools/draw_modules.py BUILD nm --update")
+        errors.append(f"{PAGE}: does not show the present modules; tools/draw_modules.py BUILD nm --update")
     elif "--check" not in args:
         print("\n\n".join("%s\n%s" % (what, draw(edges)) for what, edges in graphs.items()))
     return errors

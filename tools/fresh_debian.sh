@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# fresh_debian.sh - the front door's own test: a command as the first one on a minimal Debian 12
+# fresh_debian.sh - tests the first steps of a new user: runs ./demo and ./check on a minimal Debian 12
 #
 # Usage (as root): tools/fresh_debian.sh [--keep DIR] [COMMAND...]     ./demo && ./check by default
 #
 # Makes a minbase chroot with debootstrap, clones the committed tree into it and runs the command
-# there with an empty environment. Mounts live in a namespace of their own and go with it.
+# there with an empty environment. Mounts are in a new namespace and disappear with it.
 set -eu
 cd "$(dirname "$0")/.."
 . tools/setup.sh
@@ -43,7 +43,7 @@ status=0
 unshare --mount --propagation private sh -eu -c '
 	root=$1
 	shift
-	# a mount of its own, or userlands could make no namespace in there
+	# the root has to be a mount, so that userland.sh can make a namespace in it
 	mount --bind "$root" "$root"
 	mount -t proc proc "$root/proc"
 	mount --rbind /dev "$root/dev"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""rtl_tree.py - what the checkers share: the project's files, and C seen without its comments"""
+"""rtl_tree.py - shared by the checkers: the project's files, and C code without comments"""
 import os
 import re
 import subprocess
@@ -10,7 +10,7 @@ SKIP_DIRS = {".git", "build", "__pycache__"}
 
 
 def files(*suffixes, under=()):
-    """Paths relative to the root, sorted: tracked ones, or all where git can't tell."""
+    """Paths relative to the root, sorted: tracked files, or all files outside of a git checkout."""
     names = None
     if os.path.exists(os.path.join(ROOT, ".git")):
         try:
@@ -39,7 +39,7 @@ TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*
 
 
 def strip(text, keep_strings=False):
-    """The code with comments blanked, and strings emptied; line numbers stay."""
+    """The code without comments and with empty strings; keeps line numbers."""
     def blank(match):
         token = match.group(0)
         if token[0] == "/":
@@ -49,7 +49,7 @@ def strip(text, keep_strings=False):
 
 
 def strip_preprocessor(code):
-    """Directives blanked; of an #if with branches the first is kept."""
+    """The code without directives; of an #if with branches only the first one."""
     out, skipping = [], []
     continued = False
     for line in code.split("\n"):
@@ -85,7 +85,7 @@ ATTRIBUTE = re.compile(r"__attribute__\s*\(\(.*?\)\)|\b(RTL|VGPU)_[A-Z_]+\s*\([^
                        re.S)
 
 
-# A line that is a macro's invocation and no head of a function: those that define functions are followed by a brace.
+# A line that invokes a macro and is not the head of a function: macros that define functions are followed by a brace.
 INVOKED = re.compile(r"^[A-Z][A-Z0-9_]*\([^(){};]*\)[ \t]*$(?!\s*\{)", re.MULTILINE)
 
 

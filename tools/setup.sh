@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: MIT
-# setup.sh - what ./demo, ./check and make share: install what is missing, build
+# setup.sh - shared by ./demo, ./check and make: installs missing packages, builds
 #
 # Sourced with the current directory at the root of the tree.
 
@@ -13,7 +13,7 @@ fi
 say() { printf '%s==> %s%s\n' "$bold" "$*" "$plain"; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
-# there PROBE: is the command, or the file with an absolute path, there?
+# there PROBE: whether the command, or the file with an absolute path, exists
 there() {
 	case $1 in
 	/*) [ -e "$1" ] ;;
@@ -21,7 +21,7 @@ there() {
 	esac
 }
 
-# debian_mirror: where this machine has Debian's main archive from; DEBIAN_MIRROR overrides
+# debian_mirror: the mirror from which this machine gets Debian's main archive; DEBIAN_MIRROR overrides
 debian_mirror() {
 	if [ -n "${DEBIAN_MIRROR:-}" ]; then
 		echo "$DEBIAN_MIRROR"
@@ -31,7 +31,7 @@ debian_mirror() {
 	mirror=$(apt-get indextargets --format '$(ORIGIN) $(LABEL) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
 		sed -n 's/^Debian Debian main //p' | head -n 1)
 	if [ -z "$mirror" ]; then
-		# before its first update apt knows no origins, but from where it would fetch this system's own suite
+		# before its first update apt has no origins, but it has the sources of this system's suite
 		suite_name=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release 2>/dev/null)
 		mirror=$(apt-get --print-uris update 2>/dev/null |
 			sed -n "s|^'\(.*/\)dists/${suite_name:-none}/InRelease'.*|\1|p" | head -n 1)
@@ -39,7 +39,7 @@ debian_mirror() {
 	echo "$mirror"
 }
 
-# missing GROUP...: the packages of these groups that are not there, one per line
+# missing GROUP...: the missing packages of these groups, one per line
 missing() {
 	while read -r group package probe _; do
 		case " $* " in
@@ -57,7 +57,7 @@ as_root() {
 	fi
 }
 
-# apt_quiet COMMAND...: apt-get without a question, as root
+# apt_quiet COMMAND...: apt-get without questions, as root
 apt_quiet() {
 	as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 apt-get -o Dpkg::Use-Pty=0 --no-install-recommends "$@" </dev/null
 }
@@ -70,7 +70,7 @@ cost() {
 		s/^After this operation, \(.*\) of additional disk space will be used\./\1 on disk/p' | paste -s -d ',' - | sed 's/,/, /g'
 }
 
-# need GROUP...: say what is missing of these groups of tools/packages.txt and how much it is, and install it with apt
+# need GROUP...: prints the missing packages of these groups of tools/packages.txt and their size, and installs them with apt
 need() {
 	lacking=$(missing "$@" | tr '\n' ' ')
 	[ -z "$lacking" ] && return 0
@@ -81,7 +81,7 @@ need() {
 		die "these packages are missing; as root: apt-get install $lacking"
 
 	mkdir -p build
-	# A source that can't be reached matters only if a package is then not found.
+	# A source that can't be reached matters only if a package is not found.
 	apt_quiet -qq update >build/apt.log 2>&1 || true
 	# shellcheck disable=SC2086 # a list of names
 	say "installing with apt: $lacking ($(cost $lacking))"
@@ -98,7 +98,7 @@ need() {
 	[ -z "$lacking" ] || die "installed, and yet not found: $lacking"
 }
 
-# build_preset PRESET [OPTION...]: configure and build quietly; what went wrong is shown
+# build_preset PRESET [OPTION...]: configures and builds quietly; shows errors
 build_preset() {
 	preset=$1
 	shift

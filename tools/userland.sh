@@ -1,23 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# userland.sh - the userland of another Debian suite beside the system's own, for its ROCm runtimes, unmodified
+# userland.sh - the userland of another Debian suite, for its unmodified ROCm runtimes
 #
 # Usage: tools/userland.sh SUITE COMMAND
 #   SUITE                   runtimes, in November 2026
 #     debian13              ROCr 6.1.2, HIP 5.7.1
 #     experimental          ROCr 7.2.4, HIP 7.2.4
 #   COMMAND
-#     setup                 fetch it from Debian's packages; does nothing where it is there
+#     setup                 fetch it from Debian's packages; does nothing if it exists
 #     run COMMAND...        run a command in it, in this folder, with this environment
 #     sums BUILD            checksums of the product's binaries, as seen from there and from here
-#     packages              the packages that it consists of, with their versions
+#     packages              its packages, with their versions
 #     runtimes              the packages of AMD's runtimes among them, on one line
 #
-# Status 77, and one line that says why, when it can't be made or entered: no network, no packages, no right to.
-# Needs no root: the packages are fetched with an apt of its own and unpacked, not installed; the command sees
-# them as its root in a namespace of its own, with this machine's /proc, /dev, /sys, /tmp, source and build
-# folders. USERLAND_DIR (build/userland) is where they are kept. DEBIAN_MIRROR is where they come from; by default
-# the mirror from which this machine has Debian's main archive.
+# Exits with status 77 and one line with the reason if it can't be made or entered: no network, no packages, no permission.
+# Needs no root: a separate apt fetches the packages, which are unpacked, not installed; they are the root folder of the
+# command in a new namespace, with this machine's /proc, /dev, /sys, /tmp, source and build
+# folders. USERLAND_DIR (build/userland) keeps them. They come from DEBIAN_MIRROR, by default
+# the mirror from which this machine gets Debian's main archive.
 set -eu
 tree=$(cd "$(dirname "$0")/.." && pwd)
 . "$tree/tools/setup.sh"
@@ -39,7 +39,7 @@ debian13)
 	hip=libamdhip64.so.5
 	;;
 experimental)
-	# what is not in experimental comes from unstable
+	# packages that are not in experimental come from unstable
 	sources='unstable experimental'
 	target=experimental
 	rocm='libamd-comgr3 libamdhip64-7 libhiprtc-builtins7 libhiprtc7 libhsa-runtime64-1'
@@ -56,7 +56,7 @@ case $dir in
 esac
 root=$dir/root
 
-# skip WHY...: setup keeps the reason, run says it again
+# skip WHY...: setup stores the reason, run prints it again
 skip() {
 	if [ "$command" = setup ]; then
 		mkdir -p "$dir"
@@ -66,7 +66,7 @@ skip() {
 	exit 77
 }
 
-# apt's own words: the first error, on one line
+# apt's first error, on one line
 complaint() {
 	sed -n 's/^[EW]: *//p' "$dir/apt.log" | head -n 1 | cut -c 1-200
 }
@@ -75,7 +75,7 @@ private_apt() {
 	APT_CONFIG=$dir/apt/apt.conf DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 apt-get "$@" >>"$dir/apt.log" 2>&1 </dev/null
 }
 
-# An apt that knows of these suites and of nothing installed.
+# An apt with these suites and no installed packages.
 configure_apt() {
 	from=$(debian_mirror)
 	[ -n "$from" ] || skip "this machine's apt has no source of Debian's main archive; DEBIAN_MIRROR names one"
@@ -131,7 +131,7 @@ unpack() {
 	rm -rf "$dir/apt" "$dir/why"
 }
 
-# namespace COMMAND...: with mounts of its own, as root or as somebody who looks like root
+# namespace COMMAND...: runs it in a new mount namespace, as root or mapped to root
 namespace() {
 	if [ "$(id -u)" = 0 ]; then
 		unshare --mount --propagation private "$@"
@@ -141,7 +141,7 @@ namespace() {
 }
 
 setup() {
-	# made of another list of packages: made anew
+	# made from another list of packages: make it again
 	[ "$(cat "$root/asked_for" 2>/dev/null)" = "$base $rocm" ] && return 0
 	[ "$(uname -m)" = x86_64 ] || skip "this machine is no x86-64"
 	for tool in apt-get dpkg-deb unshare chroot; do
@@ -165,13 +165,13 @@ need_it() {
 run() {
 	need_it
 	namespace true 2>/dev/null || skip "mount namespaces are not allowed here"
-	# what tests ask by, to know which runtimes they are on
+	# for tests that need the version of the runtimes
 	USERLAND=$suite
 	export USERLAND
 	# shellcheck disable=SC2016 # expanded by the inner shell
 	namespace sh -eu -c '
 		root=$1 from=$2
-		# a mount of its own, as tools expect of a root
+		# tools expect that the root is a mount
 		mount --bind "$root" "$root"
 		for d in /proc /dev /sys /tmp "$3" ${RTL_BUILD:+"$RTL_BUILD"}; do
 			mkdir -p "$root$d"
