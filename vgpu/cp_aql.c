@@ -225,7 +225,7 @@ static bool scratch_pending(struct queue *q)
 	return q->scratch_asked;
 }
 
-/* For VGPU_DOORBELL=strict: reads the doorbell. false: its value is beyond the write index. */
+/* Unless VGPU_DOORBELL=lenient: reads the doorbell. false: its value is not below the write index. */
 static bool take_doorbell(struct queue *q)
 {
 	uint64_t value = mem_load64(&q->doorbell);
