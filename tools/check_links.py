@@ -22,7 +22,7 @@ PART_OF = {"src/event/drain.c": "src/event/drain.h"}
 # name: why a lower layer may use what an upper one defines
 EXCEPTIONS = {
     "dlsym": "libc's; librtl has one in front of it",
-    "hip_boot": "a constant of the link: a call may come before every constructor, and find no hook that somebody fills in",
+    "hip_boot": "a constant of the link: a call may come before every constructor, before any hook is filled in",
 }
 
 

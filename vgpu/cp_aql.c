@@ -257,12 +257,12 @@ static uint64_t scan_packets(struct queue *q)
 {
 	uint64_t first = q->seen;
 	uint64_t end = announced(q);
-	uint64_t room = q->aq->read_dispatch_id + q->size;
+	uint64_t limit = q->aq->read_dispatch_id + q->size;
 	uint64_t now;
 
 	/* producers reserve an index before its slot is free: it still has an older packet */
-	if (end > room)
-		end = room;
+	if (end > limit)
+		end = limit;
 	while (q->seen < end && type_of(mem_load16(slot_of(q, q->seen))) != HSA_PACKET_TYPE_INVALID)
 		q->seen++;
 	now = clock_now();

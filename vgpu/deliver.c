@@ -39,14 +39,14 @@ static void complete(uint64_t handle, bool lose_event)
 
 static bool keep_back(struct queue *q, uint64_t handle, bool lose_event)
 {
-	if (q->nr_late == q->room_late) {
-		unsigned int room = q->room_late ? q->room_late * 2 : 64;
-		struct queue_late *late = realloc(q->late, room * sizeof(*late));
+	if (q->nr_late == q->cap_late) {
+		unsigned int cap = q->cap_late ? q->cap_late * 2 : 64;
+		struct queue_late *late = realloc(q->late, cap * sizeof(*late));
 
 		if (!late)
 			return false;
 		q->late = late;
-		q->room_late = room;
+		q->cap_late = cap;
 	}
 	if (!vtime_pend(handle, 1))
 		return false;

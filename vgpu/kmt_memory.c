@@ -40,7 +40,7 @@ struct range {
 
 struct table {
 	struct range **at;
-	size_t nr, room;
+	size_t nr, cap;
 	uint64_t largest;
 };
 
@@ -103,14 +103,14 @@ static bool insert(struct table *t, struct range *r)
 {
 	size_t i = upper_bound(t, r->start);
 
-	if (t->nr == t->room) {
-		size_t room = t->room ? t->room * 2 : 256;
-		struct range **at = realloc(t->at, room * sizeof(*at));
+	if (t->nr == t->cap) {
+		size_t cap = t->cap ? t->cap * 2 : 256;
+		struct range **at = realloc(t->at, cap * sizeof(*at));
 
 		if (!at)
 			return false;
 		t->at = at;
-		t->room = room;
+		t->cap = cap;
 	}
 	memmove(&t->at[i + 1], &t->at[i], (t->nr - i) * sizeof(*t->at));
 	t->at[i] = r;

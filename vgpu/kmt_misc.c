@@ -97,7 +97,7 @@ KMT_API HSAKMT_STATUS hsaKmtGetVersion(HsaVersionInfo *info)
 
 KMT_API HSAKMT_STATUS hsaKmtGetClockCounters(HSAuint32 node, HsaClockCounters *out)
 {
-	static bool told[KNOBS_DEVICES_MAX];
+	static bool reported[KNOBS_DEVICES_MAX];
 	uint64_t ticks = 0, ns = clock_now();
 
 	if (!out || node > knobs.devices)
@@ -105,7 +105,7 @@ KMT_API HSAKMT_STATUS hsaKmtGetClockCounters(HSAuint32 node, HsaClockCounters *o
 	memset(out, 0, sizeof(*out));
 	if (node) {
 		clock_sample(node - 1, &ticks, &ns);
-		if (!__atomic_exchange_n(&told[node - 1], true, __ATOMIC_RELAXED))
+		if (!__atomic_exchange_n(&reported[node - 1], true, __ATOMIC_RELAXED))
 			log_clock(node - 1);
 	}
 	out->GPUClockCounter = ticks;

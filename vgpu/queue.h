@@ -91,7 +91,7 @@ struct queue {
 	bool pm4_more;			   /* they continue at the next visit */
 	bool counts_waves;		   /* performance counters count its waves */
 	struct queue_late *late;
-	unsigned int nr_late, room_late;
+	unsigned int nr_late, cap_late;
 	struct queue_sdma *sdma;
 };
 

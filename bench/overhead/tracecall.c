@@ -34,7 +34,7 @@ static struct {
 	uint64_t correlation;
 	uint32_t phase, reserved;
 	uint64_t args[510];
-} told;
+} call_data;
 static volatile uint64_t memory[LINES * 8];
 static uint64_t line;
 
@@ -43,9 +43,9 @@ static void *least_told(uint32_t id, void *record, const void *data, void *arg)
 	(void)id;
 	(void)record;
 	(void)data;
-	told.phase = 0;
-	told.correlation++;
-	return arg ? NULL : &told;
+	call_data.phase = 0;
+	call_data.correlation++;
+	return arg ? NULL : &call_data;
 }
 
 static void *least_recorded(uint32_t id, void *record, const void *data, void *arg)
@@ -56,7 +56,7 @@ static void *least_recorded(uint32_t id, void *record, const void *data, void *a
 	(void)data;
 	if (!arg) {
 		to[0] = bench_ticks();
-		return &told;
+		return &call_data;
 	}
 	for (unsigned k = 2; k < 8; k++)
 		to[k] = id;
@@ -107,7 +107,7 @@ static void least(void *(*fn)(uint32_t, void *, const void *, void *), uint32_t 
 	int (*user)(uint32_t, void *, void *) =
 		(int (*)(uint32_t, void *, void *))runtime("hipRegisterApiCallback");
 
-	need(sync(id, (void *)fn, &told) == 0, "hipRegisterActivityCallback()");
+	need(sync(id, (void *)fn, &call_data) == 0, "hipRegisterActivityCallback()");
 	if (callbacks)
 		need(user(id, (void *)nothing, NULL) == 0, "hipRegisterApiCallback()");
 }
