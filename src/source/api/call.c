@@ -165,6 +165,8 @@ static RTL_NOINLINE void emit_call(enum api_domain domain, uint32_t op, const st
 {
 	struct event ev;
 
+	if (!bus_wants(EVENT_API))
+		return;
 	ev.kind = EVENT_API;
 	ev.api.begin_ns = c->begin_ns;
 	ev.api.end_ns = end_ns;
@@ -176,7 +178,7 @@ static RTL_NOINLINE void emit_call(enum api_domain domain, uint32_t op, const st
 	ev.api.domain = (uint8_t)domain;
 	ev.api.nr_words = (uint8_t)nr_words;
 	ev.api.words = words;
-	bus_emit(&ev);
+	bus_emit_wanted(&ev);
 }
 
 void api_leave(enum api_domain domain, uint32_t op, struct api_call *c, int32_t status,

@@ -220,6 +220,8 @@ static uint64_t emit(struct thread *t, enum rec_marker_kind kind, uint64_t id, c
 {
 	struct event ev = { .kind = EVENT_MARKER };
 
+	if (!bus_wants(EVENT_MARKER))
+		return id;
 	ev.marker.time_ns = time_ns;
 	ev.marker.marker = id;
 	ev.marker.parent = t->marker;
@@ -228,7 +230,7 @@ static uint64_t emit(struct thread *t, enum rec_marker_kind kind, uint64_t id, c
 	ev.marker.tid = t->tid;
 	ev.marker.text = message;
 	ev.marker.size = (uint32_t)strnlen(message, UINT32_MAX / 2);
-	bus_emit(&ev);
+	bus_emit_wanted(&ev);
 	return id;
 }
 

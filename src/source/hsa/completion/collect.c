@@ -80,6 +80,8 @@ static void emit_dispatch(struct queue *q, const struct inflight *e, uint64_t be
 	struct event ev;
 	struct event_dispatch *d = &ev.dispatch; /* every field is set */
 
+	if (RTL_UNLIKELY(!bus_wants(EVENT_DISPATCH)))
+		return;
 	ev.kind = EVENT_DISPATCH;
 	d->begin_ticks = begin;
 	d->end_ticks = end;
@@ -93,7 +95,7 @@ static void emit_dispatch(struct queue *q, const struct inflight *e, uint64_t be
 	d->reserved = 0;
 	d->tid = (uint32_t)e->submitter;
 	d->flags = flags;
-	bus_emit(&ev);
+	bus_emit_wanted(&ev);
 }
 
 static void emit_barrier(const struct queue *q, const struct inflight *e, uint64_t begin_ns,
@@ -102,6 +104,8 @@ static void emit_barrier(const struct queue *q, const struct inflight *e, uint64
 	struct event ev = { .kind = EVENT_BARRIER };
 	union packet p;
 
+	if (RTL_UNLIKELY(!bus_wants(EVENT_BARRIER)))
+		return;
 	packet_of_head(&p, &e->head);
 	ev.barrier.begin_ns = begin_ns;
 	ev.barrier.end_ns = end_ns;
@@ -111,7 +115,7 @@ static void emit_barrier(const struct queue *q, const struct inflight *e, uint64
 	ev.barrier.kind = packet_type(p.header);
 	ev.barrier.tid = (uint32_t)e->submitter;
 	ev.barrier.flags = flags;
-	bus_emit(&ev);
+	bus_emit_wanted(&ev);
 }
 
 static void record(struct queue *q, struct inflight *e, enum inflight_result r, uint64_t begin,

@@ -41,6 +41,8 @@ static void emit_copy(const struct copy *c, uint64_t begin_ns, uint64_t end_ns, 
 {
 	struct event ev = { .kind = EVENT_COPY };
 
+	if (RTL_UNLIKELY(!bus_wants(EVENT_COPY)))
+		return;
 	ev.copy = (struct event_copy){ .begin_ns = begin_ns,
 				       .end_ns = end_ns,
 				       .bytes = c->bytes,
@@ -58,14 +60,17 @@ static void emit_copy(const struct copy *c, uint64_t begin_ns, uint64_t end_ns, 
 		ev.copy.flags |= REC_F_INVERTED;
 		bus_loss_of(c->times.entry.correlation, SPOOL_REASON_inverted);
 	}
-	bus_emit(&ev);
+	bus_emit_wanted(&ev);
 }
 
 /* The kernel that executed the copy, if any. */
 static void emit_kernel(const struct copy *c, uint64_t begin_ns, uint64_t end_ns, uint16_t flags)
 {
-	struct event ev = { .kind = EVENT_DISPATCH, .dispatch = c->dispatch };
+	struct event ev = { .kind = EVENT_DISPATCH };
 
+	if (RTL_UNLIKELY(!bus_wants(EVENT_DISPATCH)))
+		return;
+	ev.dispatch = c->dispatch;
 	ev.dispatch.begin_ticks = flags ? 0 : c->times.begin_ticks;
 	ev.dispatch.end_ticks = flags ? 0 : c->times.end_ticks;
 	ev.dispatch.begin_ns = begin_ns;
@@ -74,7 +79,7 @@ static void emit_kernel(const struct copy *c, uint64_t begin_ns, uint64_t end_ns
 	ev.dispatch.marker = c->times.entry.marker;
 	ev.dispatch.tid = (uint32_t)c->times.entry.submitter;
 	ev.dispatch.flags |= flags;
-	bus_emit(&ev);
+	bus_emit_wanted(&ev);
 }
 
 static enum spool_reason why_no_time(const struct copy *c, enum inflight_result r)
@@ -500,6 +505,8 @@ static void emit_blocking(struct thread *t, const struct call *call, const struc
 {
 	struct event ev = { .kind = EVENT_COPY };
 
+	if (RTL_UNLIKELY(!bus_wants(EVENT_COPY)))
+		return;
 	ev.copy = (struct event_copy){ .begin_ns = begin_ns,
 				       .end_ns = clock_now_ns(),
 				       .bytes = w->bytes,
@@ -513,7 +520,7 @@ static void emit_blocking(struct thread *t, const struct call *call, const struc
 				       .engine = UINT32_MAX,
 				       .tid = t->tid,
 				       .flags = REC_F_HOST_TIME };
-	bus_emit(&ev);
+	bus_emit_wanted(&ev);
 }
 
 hsa_status_t copy_blocking(void *dst, const void *src, size_t size)

@@ -204,13 +204,15 @@ static void emit(struct internal_queue *q, const struct internal_queue_call *c, 
 {
 	struct event ev = { .kind = EVENT_DISPATCH };
 
+	if (RTL_UNLIKELY(!bus_wants(EVENT_DISPATCH)))
+		return;
 	describe(q, packet_at(q, i), i, &ev.dispatch);
 	/* a real call is never guessed */
 	ev.dispatch.correlation = c ? c->correlation : corr_mark(corr_new(t));
 	read_times(q, packet_at(q, i), end, is_newest(q, i, end), &ev.dispatch);
 	ev.dispatch.tid = c ? t->tid : 0;
 	ev.dispatch.marker = c ? t->marker : 0;
-	bus_emit(&ev);
+	bus_emit_wanted(&ev);
 }
 
 /* Examines packet `i`. false: it belongs to another call, or is still running. `c`: the call that
