@@ -3,8 +3,8 @@
 """Turn the HIP models into wrappers, callback decoders and their tables.
 
 Reads the recorded models of all releases and that of the installed headers (extract_hip.py),
-models/hip_extra.json (functions that no C header declares) and models/hip_roles.json (what arguments
-mean). README.md describes what comes out.
+models/hip_extra.json (functions that no C header declares), models/hip_roles.json (what arguments
+mean) and models/hip_tables.json (the order of dispatch tables). README.md describes what comes out.
 
 Usage: emit_hip.py [--model hip.json] --out DIR [--map exports.map]
 Exit:  0 written, 1 the models contradict each other; nothing is written then.
@@ -19,6 +19,7 @@ import sys
 from decl import DeclError
 from emit_hsa_table import ModelError, declare, load, wrapped
 from extract import split_top, write_if_changed
+from hip_tables import order
 from merge_hip import Merged, ident
 from operations import enumerators, number
 from words import PlanError, Planner, fill, signature
@@ -261,8 +262,8 @@ def emit_words(ops, label):
     return "\n".join(out + ["#endif"]) + "\n"
 
 
-def record(f, one):
-    """Statements of a wrapper that fill the words of `one`, a variant of it or itself."""
+def record(f, one, condition="api_args"):
+    """Statements of a wrapper that fill the words of `one`, a variant of it or itself, if `condition` holds."""
     args = ["words", "ret == 0" if f.status else "true"]
     for mine, its in zip(f.proto["params"], one.proto["params"]):
         cast = "" if mine["type"] == its["type"] else "(%s)" % its["type"]
@@ -271,7 +272,7 @@ def record(f, one):
         args.append("ret")
     out = ["\top = HIP_OP_%s;" % one.ident]
     if one.words:
-        out += ["\tif (api_args)", wrapped("\t\tnr = words_%s(" % one.ident, args, ");", "\t\t\t")]
+        out += ["\tif (%s)" % condition, wrapped("\t\tnr = words_%s(" % one.ident, args, ");", "\t\t\t")]
     return out
 
 
@@ -286,21 +287,66 @@ def real_is(f, how):
                    [t.strip() for t in split_top(", ".join(f.types()))], ") = %s(HIP_OP_%s);" % (how, f.ident))
 
 
+def after_call(f):
+    """Statements that follow the real function's call."""
+    if f.name in LOOKUPS:
+        return ["\tif (ret == 0)", "\t\tlookup_given(%s, %s);" % LOOKUPS[f.name]]
+    return ["\thip_forget_names();"] if f.name in FORGET else []
+
+
+def nr_words_of(f):
+    return max(len(one.words) for one in [f] + f.variants)
+
+
+def locals_of(f):
+    """Declarations that both functions of a wrapper have."""
+    out = []
+    if nr_words_of(f):
+        out += ["\tuint64_t words[%d];" % nr_words_of(f), "\tuint32_t nr = 0;"]
+    if f.variants:
+        out.append("\tuint32_t op;")
+    return out + ([] if f.proto["returns"] == "void" else ["\t%s;" % declare(f.proto["returns"], "ret")])
+
+
+def fill_words(f, condition):
+    """Statements that fill the words, and the op of a function with variants."""
+    if not f.variants:
+        return record(f, f, condition)[1:]
+    out = ["\tswitch (hip_release()) {"]
+    for one in f.variants:
+        out += ["\tcase HIP_RELEASE_%s:" % ident(r.version) for r in one.releases]
+        out += ["\t" + line for line in record(f, one, condition)] + ["\t\tbreak;"]
+    return out + ["\tdefault:"] + ["\t" + line for line in record(f, f, condition)] + ["\t}"]
+
+
+def result_of(f):
+    """What hip_leave() and live_wrapper_end() are given at their end."""
+    return "%s, %s" % ("(int32_t)ret" if f.status else "0", "words, nr" if nr_words_of(f) else "NULL, 0")
+
+
+def seen_function(f):
+    """seen_NAME(): the way of a call that subscribers see."""
+    void = f.proto["returns"] == "void"
+    op = "HIP_OP_" + f.ident
+    out = [heading(f, "static RTL_NOINLINE ", "seen_" + f.ident, ")", ["uintptr_t frame"]), "{",
+           real_is(f, "hip_real")] + locals_of(f)
+    if f.params():
+        out.append(wrapped("\tstruct hip_args_%s call_args = {" % f.ident, f.names(), " };"))
+    out += ["\tstruct live_frame *call = hip_begin_seen(%s, %s, frame);" % (op, "&call_args" if f.params() else "NULL"), "",
+            "\t%sreal(%s);" % ("" if void else "ret = ", ", ".join(f.names()))] + after_call(f)
+    out += fill_words(f, "live_wants_words(call)")
+    out += ["\tif (call)", wrapped("\t\tlive_wrapper_end(", [
+        "call", "NULL" if void else "&ret", "op" if f.variants else op, result_of(f)], ");", "\t\t\t")]
+    return out + ([] if void else ["\treturn ret;"]) + ["}", ""]
+
+
 def frame_body(f, at=""):
     """The body of a wrapper that has the call recorded; `at`: the expression of its frame, "" for its own."""
     call = "real(%s)" % ", ".join(f.names())
     void = f.proto["returns"] == "void"
     out = ["{", real_is(f, "hip_real")]
-    nr_words = max(len(one.words) for one in [f] + f.variants)
     if not f.passed:
-        if nr_words:
-            out.append("\tuint64_t words[%d];" % nr_words)
-            out.append("\tuint32_t nr = 0;")
-        if f.variants:
-            out.append("\tuint32_t op;")
-        out.append("\tstruct api_call call;")
-        if not void:
-            out.append("\t%s;" % declare(f.proto["returns"], "ret"))
+        out += ["\tuint32_t wanted_by = api_wanted(API_HIP, HIP_OP_%s);" % f.ident, "\tstruct api_call call;"] + locals_of(f)
     out.append("")
     nothing = "return;" if void else "return (%s)HIP_NOT_LOADED;" % f.proto["returns"] \
         if f.status else "return ret;" if f.proto["returns"] == "hipChannelFormatDesc" else "return 0;"
@@ -308,9 +354,7 @@ def frame_body(f, at=""):
         out += ["\tmemset(&ret, 0, sizeof(ret));"]
     out += ["\tif (!real)", "\t\t" + nothing]
     forget = ["\thip_forget_names();"] if f.name in FORGET else []
-    after = forget
-    if f.name in LOOKUPS:
-        after = ["\tif (ret == 0)", "\t\tlookup_given(%s, %s);" % LOOKUPS[f.name]]
+    after = after_call(f)
     out += forget
     if f.name in SWITCH:
         out += ["\tpause_switch(%s);" % SWITCH[f.name]]
@@ -318,24 +362,17 @@ def frame_body(f, at=""):
         return out + ["\t%s%s;" % ("" if void else "return ", call)] + forget + ["}", ""]
     result = "" if void else "ret = "
     op = "HIP_OP_" + f.ident
-    enter, leave = ("hip_enter_at(%s, &call, %s)" % (op, at), "api_pass_at(%s)" % at) if at else \
-        ("hip_enter(%s, &call)" % op, "api_pass()")
+    seen = wrapped("seen_%s(" % f.ident, f.names() + [at or "RTL_FRAME()"], ");", "\t\t\t")
+    out += ["\tif (RTL_UNLIKELY(wanted_by & ~API_RECORDED))" + (" {" if void else "")]
+    out += ["\t\t" + seen, "\t\treturn;", "\t}"] if void else ["\t\treturn " + seen]
+    enter, leave = ("hip_enter_at(wanted_by, %s, &call, %s)" % (op, at), "api_pass_at(%s)" % at) if at else \
+        ("hip_enter(wanted_by, %s, &call)" % op, "api_pass()")
     out += ["\tif (!%s) {" % enter, "\t\t%s%s;" % (result, call), "\t\t%s;" % leave]
     out += ["\t" + x for x in after] + ["\t\treturn;" if void else "\t\treturn ret;", "\t}"]
-    out += ["\t%s%s;" % (result, call)] + after
-    if f.variants:
-        out.append("\tswitch (hip_release()) {")
-        for one in f.variants:
-            out += ["\tcase HIP_RELEASE_%s:" % ident(r.version) for r in one.releases]
-            out += ["\t" + line for line in record(f, one)] + ["\t\tbreak;"]
-        out += ["\tdefault:"] + ["\t" + line for line in record(f, f)] + ["\t}"]
-    elif f.words:
-        out += record(f, f)[-2:]
-    out.append("\thip_leave(%s, &call, %s, %s, %s);" % (
-        "op" if f.variants else op, "(int32_t)ret" if f.status else "0",
-        "words" if nr_words else "NULL", "nr" if nr_words else "0"))
+    out += ["\t%s%s;" % (result, call)] + after + fill_words(f, "api_args")
+    out.append("\thip_leave(%s, &call, %s);" % ("op" if f.variants else op, result_of(f)))
     if at:
-        out.append("\thip_quicken(HIP_OP_%s, (void *)real);" % f.ident)
+        out.append("\thip_quicken(HIP_OP_%s);" % f.ident)
     if not void:
         out.append("\treturn ret;")
     return out + ["}", ""]
@@ -347,7 +384,7 @@ def late_function(f):
     out = [wrapped("static RTL_COLD %s(" % declare(f.proto["returns"], "late_" + f.ident),
                    ["uint64_t begin", "uint64_t correlation", ret] + f.params(), ")"), "{"]
     if nr:
-        out += ["\tuint64_t words[%d];" % nr, "\tuint32_t nr = 0;", ""] + record(f, f)[-2:]
+        out += ["\tuint64_t words[%d];" % nr, "\tuint32_t nr = 0;", ""] + record(f, f)[1:]
     out.append("\tapi_quick_late(API_HIP, HIP_OP_%s, begin, correlation, (int32_t)ret, %s);" % (
         f.ident, "words, nr" if nr else "NULL, 0"))
     return out + ["\treturn ret;", "}", ""]
@@ -389,47 +426,86 @@ def quick_wrapper(f):
 def wrapper(f):
     """The exported function, and what it is made of."""
     tail = ') __asm__("%s");' % f.symbol if f.symbol != f.ident else ");"
-    out = [heading(f, "EXPORT ", f.ident, tail)]
+    out = [heading(f, "EXPORT ", f.ident, tail)] + ([] if f.passed else seen_function(f))
     if f.quick:
         return out + quick_wrapper(f)
     return out + [heading(f, "EXPORT ", f.ident, ")")] + frame_body(f)
 
 
-def emit_wrappers(ops, label):
+def dispatch_entries(ops, tables):
+    """The wrappers by the entries of HIP's dispatch tables, under names that no other library's symbols come before."""
+    by_symbol = {f.symbol: f for f in ops if f.exported}
+    aliases, rows = [], []
+    for table in ("runtime", "compiler"):
+        names = order(tables["steps"][table])
+        found = [by_symbol.get(name) for name in names]
+        aliases += ['static __typeof__(%s) own_%s __attribute__((alias("%s")));' % (f.ident, f.ident, f.symbol)
+                    for f in found if f]
+        rows += ["const uint32_t dispatch_nr_%s = %d;" % (table, len(names)),
+                 "const struct dispatch_entry dispatch_%s[] = {" % table]
+        rows += ["\t[%d] = { HIP_OP_%s, (void *)own_%s }," % (i, f.ident, f.ident) for i, f in enumerate(found) if f]
+        rows += ["};", ""]
+    return aliases + [""] + rows
+
+
+def emit_wrappers(ops, tables, label):
     """Text of hip_wrap_gen.c."""
     out = banner("hip_wrap_gen.c - HIP's functions as the program sees them", label)
-    out += ['#include "hip_ops_gen.h"', '#include "hip_words_gen.h"', '#include "source/hip/lookup.h"', "",
+    out += ['#include "hip_args_gen.h"', '#include "hip_ops_gen.h"', '#include "hip_words_gen.h"',
+            '#include "source/api/live.h"', '#include "source/hip/dispatch_table.h"', '#include "source/hip/lookup.h"', "",
             '#define EXPORT __attribute__((visibility("default")))', ""]
     for f in ops:
         if f.exported:
             out += wrapper(f)
-    return "\n".join(out[:-1]) + "\n"
+    return "\n".join((out + dispatch_entries(ops, tables))[:-1]) + "\n"
 
 
-def decoder(merged, f, members, called):
-    """The structure of a call's arguments, and the function that makes words of it."""
-    args = []
-    for p, m in zip(f.proto["params"], [m for m in members if not m[1].endswith("__val")]):
+def emit_args(ops, label):
+    """Text of hip_args_gen.h."""
+    out = banner("hip_args_gen.h - the arguments of HIP's functions, for subscribers of its calls", label)
+    out += ["#ifndef RTL_GEN_HIP_ARGS_GEN_H", "#define RTL_GEN_HIP_ARGS_GEN_H", "", '#include "hip_types_gen.h"', ""]
+    for f in ops:
+        if f.params() and f.ident == f.name or f.ident.endswith("__cxx"):
+            out += ["struct hip_args_%s {" % f.ident] + ["\t%s;" % p for p in f.params()] + ["};"]
+    return "\n".join(out + ["", "#endif"]) + "\n"
+
+
+def arguments_of(merged, proto, members):
+    """Expressions of a function's arguments by the runtime's structure `a` of them."""
+    out = []
+    for p, m in zip(proto["params"], [m for m in members if not m[1].endswith("__val")]):
         alike = p["type"] == m[0] or merged.all_types.resolve(p["type"]).kind in ("struct", "union")
-        args.append("%sa->%s" % ("" if alike else "(%s)" % p["type"], m[1]))
+        out.append("%sa->%s" % ("" if alike else "(%s)" % p["type"], m[1]))
+    return out
+
+
+def decoder(merged, f, base, members, called):
+    """The structure of a call's arguments, and the functions that make words and a struct hip_args_NAME of it."""
     out = ["struct args_%s {" % called] + ["\t%s;" % declare(m[0], m[1]) for m in members] + ["};"]
     out += ['static_assert(offsetof(struct args_%s, %s) == %d, "%s");' % (called, m[1], m[2], m[1])
-            for m in members]
-    return out + ["", "static uint32_t decode_%s(const void *args, uint64_t *words, bool good)" % called,
-                  "{", "\tconst struct args_%s *a = args;" % called, "",
-                  wrapped("\treturn words_%s(" % f.ident,
-                          ["words", "good"] + args, ");"), "}", ""]
+            for m in members] + [""]
+    if f.words:
+        out += ["static uint32_t decode_%s(const void *args, uint64_t *words, bool good)" % called,
+                "{", "\tconst struct args_%s *a = args;" % called, "",
+                wrapped("\treturn words_%s(" % f.ident,
+                        ["words", "good"] + arguments_of(merged, f.proto, members), ");"), "}", ""]
+    return out + ["static void copy_%s(const void *args, void *to)" % called, "{",
+                  "\tconst struct args_%s *a = args;" % called, "",
+                  wrapped("\t*(struct hip_args_%s *)to = (struct hip_args_%s){" % (base.ident, base.ident),
+                          arguments_of(merged, base.proto, members), " };"), "}", ""]
 
 
 def release_callbacks(merged, release, ops, made):
     """The decoders that a release adds to `made`, and the rows of its table."""
     out, rows, by_name = [], {}, by_release(ops, release)
+    bases = {f.ident: f for f in ops}
     for name, number in sorted(callbacks(release).items(), key=lambda x: x[1]):
-        f = by_name[name]
+        f, base = by_name[name], bases[name]
         members = [[release.renamed(t), n, at] for t, n, at in release.model["api_args"].get(name, [])]
         args = [m[1] for m in members if not m[1].endswith("__val")]
-        if not f.words or not args or len(args) != len(f.names()):
-            rows[number] = "{ HIP_OP_%s, decode_nothing }" % f.ident
+        head = "HIP_OP_%s, HIP_OP_%s, %s" % (f.ident, base.ident, "true" if f.status else "false")
+        if not args or len(args) != len(f.names()):
+            rows[number] = "{ %s, decode_nothing, NULL }" % head
             continue
         if f.uses_return:
             raise ModelError("%s returns no status, and has a callback" % name)
@@ -438,16 +514,16 @@ def release_callbacks(merged, release, ops, made):
             made[key] = f.ident
             if f.ident in [v for k, v in made.items() if k != key]:
                 made[key] = "%s_of_%s" % (f.ident, ident(release.version))
-            out += decoder(merged, f, members, made[key])
-        rows[number] = "{ HIP_OP_%s, decode_%s }" % (f.ident, made[key])
+            out += decoder(merged, f, base, members, made[key])
+        rows[number] = "{ %s, decode_%s, copy_%s }" % (head, made[key] if f.words else "nothing", made[key])
     top = max(rows) + 1
-    return out, ["\t[%d] = %s," % (i, rows.get(i, "{ HIP_OP_NR, NULL }")) for i in range(top)]
+    return out, ["\t[%d] = %s," % (i, rows.get(i, "{ HIP_OP_NR, HIP_OP_NR, false, NULL, NULL }")) for i in range(top)]
 
 
 def emit_callbacks(merged, ops, label):
     """Text of hip_callback_gen.c."""
     out = banner("hip_callback_gen.c - the arguments of HIP's callbacks as words, for each release", label)
-    out += ['#include "hip_ops_gen.h"', '#include "hip_words_gen.h"', "",
+    out += ['#include "hip_args_gen.h"', '#include "hip_ops_gen.h"', '#include "hip_words_gen.h"', "",
             "/* The runtime does not show this call's arguments, or it has none. */",
             "static uint32_t decode_nothing(const void *args, uint64_t *words, bool good)", "{",
             "\t(void)args;", "\t(void)words;", "\t(void)good;", "\treturn 0;", "}", ""]
@@ -507,6 +583,7 @@ def arguments(parser):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     arguments(parser)
+    parser.add_argument("--tables", default=os.path.join(HERE, "models", "hip_tables.json"))
     parser.add_argument("--map", help="export map to add the wrappers to; librtl.map is written")
     args = parser.parse_args()
     label = "the recorded models" + (" and %s" % args.label if args.label else "")
@@ -515,7 +592,8 @@ def main():
         texts = {"hip_types_gen.h": emit_types(merged, label),
                  "api_words_gen.h": emit_helpers(label),
                  "hip_words_gen.h": emit_words(ops, label),
-                 "hip_wrap_gen.c": emit_wrappers(ops, label)}
+                 "hip_args_gen.h": emit_args(ops, label),
+                 "hip_wrap_gen.c": emit_wrappers(ops, load(args.tables), label)}
         texts["hip_ops_gen.h"], texts["hip_ops_gen.c"] = emit_ops(merged, ops, label)
         texts["hip_callback_gen.c"] = emit_callbacks(merged, ops, label)
         if args.map:

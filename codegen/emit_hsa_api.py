@@ -123,7 +123,7 @@ def seen(f):
         "\t%sreal(%s);" % ("" if void else "ret = ", ", ".join(f.names()))]
     if f.words:
         out += ["\tif (live_wants_words(call))", "\t\t" + words_of(f)]
-    out += ["\tif (call)", "\t\tlive_wrapper_end(call, %s, %s);" % ("NULL" if void else "&ret", result_of(f))]
+    out += ["\tif (call)", "\t\tlive_wrapper_end(call, %s, HSA_OP_%s, %s);" % ("NULL" if void else "&ret", f.name, result_of(f))]
     return out + ([] if void else ["\treturn ret;"]) + ["}", ""]
 
 
@@ -172,7 +172,7 @@ static void take_over(void **slot, uint32_t op, void *wrapper)
 
 void hsa_wrap_install(const struct hsa_mirror_root *root)
 {
-	api_define(API_HSA, hsa_ops, hsa_named, HSA_OP_NR);
+	api_define(API_HSA, hsa_ops, hsa_named, NULL, HSA_OP_NR);
 """
 
 

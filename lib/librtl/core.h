@@ -19,6 +19,18 @@
 #include "source/hsa/table/table.h"
 #include "source/roctx/range.h"
 
+/* The libraries on top of the core that one process may hold: both generations of each. A library that is added raises a
+ * number here, and what has become too small is found at compile time. */
+#define CORE_NR_ROCTRACERS 2
+#define CORE_NR_ROCTXS 2
+/* libroctracer64: one for API calls, one for events of HSA; libroctx64 has none */
+_Static_assert(2 * CORE_NR_ROCTRACERS <= LIVE_MAX_SUBSCRIBERS, "a number for each subscriber");
+_Static_assert(CORE_NR_ROCTRACERS + CORE_NR_ROCTXS <= RANGE_MAX_LISTENERS, "a slot for each");
+/* libroctracer64: one for names of kernels, one for events of HSA */
+_Static_assert(2 * CORE_NR_ROCTRACERS <= SUBMIT_MAX_LISTENERS, "a slot for each");
+/* beside the recorder's */
+_Static_assert(1 + CORE_NR_ROCTRACERS <= BUS_MAX_SINKS, "a slot for each sink");
+
 struct rtl_core {
 	uint32_t version;
 

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* register.c - the way in through rocprofiler-register
  *
- * From 6.1 on ROCr offers its tables to that library, which gives them to AMD's SDK, or to the library
- * that ROCPROFILER_REGISTER_LIBRARY names: that one's rocprofiler_set_api_table(). It may be called
- * beside OnLoad(), before or after it; the table is taken over once.
+ * From 6.1 on ROCr and HIP offer their tables to that library, which gives them to AMD's SDK, or to the library
+ * that ROCPROFILER_REGISTER_LIBRARY names: that one's rocprofiler_set_api_table(). HSA's table may come
+ * beside OnLoad(), before or after it; it is taken over once.
  *
  * Loaded by LD_PRELOAD our symbol may be found where the SDK's is looked for. What comes to us is therefore
  * passed on to the next function of that name, so that nobody goes without a table because of us.
  *
- * Threads:  under the runtime's init lock.
+ * Threads:  the one that initialises the runtime: HSA's under its init lock, HIP's within its first call.
  */
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "core.h"
+#include "source/hip/dispatch_table.h"
 #include "source/hip/lookup.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -26,14 +28,11 @@ typedef int (*set_api_table_fn)(const char *name, uint64_t version, uint64_t ins
 EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance,
 				     void **tables, uint64_t nr_tables);
 
-/* 0: taken. Tables of other libraries (HIP's, RCCL's) are theirs: their calls are seen by our symbols. */
-EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance,
-				     void **tables, uint64_t nr_tables)
+static int pass_on(const char *name, uint64_t version, uint64_t instance, void **tables,
+		   uint64_t nr_tables)
 {
 	set_api_table_fn next = NULL;
 
-	if (name && strcmp(name, "hsa") == 0 && tables && nr_tables && tables[0])
-		entry_load(tables[0]);
 	if (!lookup_next)
 		lookup_find();
 	if (lookup_next)
@@ -44,4 +43,20 @@ EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_
 		return 0;
 	}
 	return next(name, version, instance, tables, nr_tables);
+}
+
+/* 0: taken. Of a second copy of HIP's runtime in the process the tables stay as they are. */
+EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance,
+				     void **tables, uint64_t nr_tables)
+{
+	bool is_given = name && tables && nr_tables && tables[0];
+	int status;
+
+	if (is_given && strcmp(name, "hsa") == 0)
+		entry_load(tables[0]);
+	status = pass_on(name, version, instance, tables, nr_tables);
+	/* after the SDK: librtl's symbols call what is in the entries now, the SDK's wrappers */
+	if (is_given && instance == 0)
+		dispatch_table_take(name, tables[0]);
+	return status;
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "event/format.h"
 
 struct buf; /* sink/recorder/buf.h: the thread's open chunk */
 struct lane;
@@ -48,8 +49,11 @@ struct thread {
 	const void *name_key;  /* source/hip: the last kernel whose name was looked up, */
 	uint32_t name_id, name_generation;	  /* its name, and when */
 	struct live_frame *live_top, *live_first; /* source/api: the calls that subscribers see */
-	uintptr_t api_frame[3]; /* source/api: by domain, the frame of that call's wrapper */
+	/* source/api: by domain, the frame of that call's wrapper */
+	uintptr_t api_frame[REC_API_NR_DOMAINS];
 };
+_Static_assert(sizeof(struct thread) <= 256, "static TLS is scarce");
+_Static_assert(REC_API_NR_DOMAINS <= 32, "api_inside has a bit for each domain");
 
 #define THREAD_LEFT_OUT (UINT64_C(1) << 32)
 

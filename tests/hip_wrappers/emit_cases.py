@@ -168,6 +168,8 @@ class Case:
         out += [""] + ["\t" + v for v in self.values()]
         if self.base is not f:
             out.append("\trun_release(HIP_RELEASE_%s);" % emit_hip.ident(f.releases[-1].version))
+        shape = "struct %s_args_%s" % (self.domain, self.base.ident)
+        out.append("\trun_expect(%s, %s);" % ("sizeof(%s)" % shape if f.names() else "0", "0" if void else "sizeof(ret)"))
         out += ["\trun_begin(run);", "\t%s%s;" % ("" if void else "ret = ", self.call())]
         if self.base is not f:
             out.append("\trun_release(0);")
@@ -176,6 +178,10 @@ class Case:
         for n in f.names():
             out.append('\trun_got(run, "%s", &a_%s, sizeof(a_%s));' % (n, n, n))
         out.append("\trun_got_all(run);")
+        for n, its in zip(f.names(), self.base.names()):
+            out.append('\trun_seen(run, "%s", &a_%s, offsetof(%s, %s), sizeof(a_%s));' % (n, n, shape, its, n))
+        if not void:
+            out.append("\trun_seen_result(run, &ret, sizeof(ret));")
         if not void and not f.status:
             found = self.planner.types.resolve(f.proto["returns"])
             text = found.kind == "pointer" and self.planner.char(found.pointee)
@@ -239,7 +245,7 @@ def cases_of_hip(args):
     lib = banner("hip_stand_in_gen.c - in place of libamdhip64")
     lib += ["#include <string.h>", "", '#include "hip_types_gen.h"', '#include "stand_in.h"', ""]
     cases = banner("hip_cases_gen.c - one call of each of HIP's functions, with each release's arguments")
-    cases += ["#include <string.h>", "", '#include "hip_ops_gen.h"', '#include "hip_types_gen.h"',
+    cases += ["#include <string.h>", "", '#include "hip_args_gen.h"', '#include "hip_ops_gen.h"', '#include "hip_types_gen.h"',
               '#include "run.h"', '#include "source/hip/release.h"', ""]
     for f in called:
         tail = ') __asm__("%s");' % f.symbol if f.symbol != f.ident else ");"

@@ -11,7 +11,7 @@ void (*const hip_boot)(void) = NULL;
 
 void run_prepare(void)
 {
-	api_define(API_HIP, hip_ops, hip_named, hip_nr_ops);
+	api_define(API_HIP, hip_ops, hip_named, hip_quick_fns, hip_nr_ops);
 	atomic_store(&hip_started, true);
 	/* the first function that is found tells the release: not in the middle of a case */
 	hip_real(HIP_OP_hipInit);

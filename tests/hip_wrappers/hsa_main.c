@@ -17,6 +17,7 @@ const struct api_op hip_ops[] = { { "", "" } };
 const char *const hip_symbols[] = { NULL };
 _Atomic uint8_t hip_named[1];
 _Atomic(void *) hip_real_fns[1];
+_Atomic(void *) hip_quick_fns[1];
 const uint32_t hip_nr_ops;
 const struct hip_release hip_releases[] = { { "", NULL, 0, 0 } };
 const uint32_t hip_nr_releases = 1;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* run.c - calls wrappers with values that can be recognised, and looks for each of them
  *
- * Each case is run in three ways, in each mode: with the wrapper that can do everything, as an event; written into
- * the thread's lane, by those that have a quick wrapper the quick way; and the quick way with no room in the lane.
+ * Each case is run in four ways, in each mode: with the wrapper that can do everything, as an event; written into
+ * the thread's lane, by those that have a quick wrapper the quick way; the quick way with no room in the lane; and
+ * with a subscriber that sees the call.
  *
  * Usage: DRIVER PREFIX...   runs the cases whose names begin so; none: all
  *        DRIVER --alone     all, where there is no runtime behind the wrappers
@@ -20,6 +21,7 @@
 #include "event/bus.h"
 #include "event/lane.h"
 #include "event/life.h"
+#include "source/api/live.h"
 #include "source/hip/frame.h"
 
 #define MAX_STRINGS 65536
@@ -27,8 +29,9 @@
 #define STRAY_ERRNO 77
 
 static const char *const mode_names[] = { "good", "fails", "null", "empty", "no_args", "off" };
-static const char *const way_names[] = { "as an event", "in the lane", "with no room in the lane" };
-static enum { WAY_EVENT, WAY_LANE, WAY_NO_ROOM, NR_WAYS } way;
+static const char *const way_names[] = { "as an event", "in the lane", "with no room in the lane",
+					 "seen by a subscriber" };
+static enum { WAY_EVENT, WAY_LANE, WAY_NO_ROOM, WAY_SEEN, NR_WAYS } way;
 
 static struct {
 	struct chunk_header header;
@@ -41,8 +44,21 @@ static struct {
 	unsigned nr;
 	int32_t status;
 	uint32_t op, domain, nr_words;
+	uint64_t correlation;
 	uint64_t words[REC_API_MAX_WORDS];
 } api;
+/* What the subscriber saw. */
+static struct {
+	unsigned nr_enter, nr_exit, nr_done;
+	uint32_t op;
+	uint64_t correlation;
+	unsigned char args[STAND_IN_MAX_BYTES];
+	bool has_args;
+	unsigned char result[64]; /* as much as the largest that is returned */
+	bool has_result;
+} seen;
+static size_t args_size, result_size;
+static int subscriber_index;
 static unsigned nr_failed, nr_ops_told, at_word;
 static const char *signature; /* what is left of the op's */
 static char *strings[MAX_STRINGS];
@@ -88,6 +104,7 @@ static void sink_event(const struct event *ev)
 		api.op = ev->api.op;
 		api.domain = ev->api.domain;
 		api.nr_words = ev->api.nr_words;
+		api.correlation = ev->api.correlation;
 		for (uint32_t i = 0; i < api.nr_words; i++)
 			api.words[i] = ev->api.words[i];
 	}
@@ -112,6 +129,7 @@ static void read_lane(void)
 	api.op = r->op;
 	api.domain = r->domain;
 	api.nr_words = r->nr_words;
+	api.correlation = r->correlation;
 	memcpy(api.words, r->words, r->nr_words * sizeof(r->words[0]));
 }
 
@@ -137,6 +155,33 @@ static const struct sink sink = { .name = "test",
 				  .loss = sink_loss,
 				  .tick = sink_tick,
 				  .stop = sink_stop };
+
+static void on_enter(struct live_call *call)
+{
+	seen.nr_enter++;
+	seen.op = call->operation;
+	seen.correlation = call->correlation;
+	seen.has_args = call->args != NULL;
+	if (call->args)
+		memcpy(seen.args, call->args, args_size);
+}
+
+static void on_exit_of_call(struct live_call *call)
+{
+	seen.nr_exit++;
+	seen.has_result = call->result != NULL;
+	if (call->result)
+		memcpy(seen.result, call->result, result_size);
+}
+
+static void on_done(struct live_call *call)
+{
+	seen.nr_done++;
+	if (call->operation != seen.op)
+		seen.nr_done = 99;
+}
+
+static const struct live_subscriber subscriber = { on_enter, on_exit_of_call, on_done };
 
 static void on_crash(int sig)
 {
@@ -215,8 +260,15 @@ void run_pointer(struct run *run, void *pointer, void *object, bool guarded)
 		memcpy(pointer, &nowhere, sizeof(nowhere));
 }
 
+void run_expect(size_t args, size_t result)
+{
+	args_size = args;
+	result_size = result;
+}
+
 void run_begin(struct run *run)
 {
+	memset(&seen, 0, sizeof(seen));
 	/* what is freed may be another's: names are asked for again */
 	run_forget_names();
 	snprintf(current, sizeof(current), "%s (%s)\n", run->name, mode_names[run->mode]);
@@ -228,6 +280,8 @@ void run_begin(struct run *run)
 	api.nr = 0;
 	api_args = run->mode != RUN_NO_ARGS;
 	api_switch(run_domain, run->mode != RUN_OFF);
+	for (uint32_t op = 0; op < API_MAX_OPERATIONS; op++)
+		live_want(subscriber_index, run_domain, op, way == WAY_SEEN);
 	lane.chunk = &chunk.header;
 	lane.pos = chunk.payload;
 	lane.end = chunk.payload + (way == WAY_LANE ? sizeof(chunk.payload) : 0);
@@ -237,6 +291,19 @@ void run_begin(struct run *run)
 	/* stands for everything that keeps calls from the quick way */
 	special_set(SPECIAL_CLOCK, way == WAY_EVENT);
 	errno = STRAY_ERRNO;
+}
+
+static void check_seen(const struct run *run)
+{
+	unsigned expected = way == WAY_SEEN && !alone;
+
+	if (seen.nr_enter != expected || seen.nr_exit != expected || seen.nr_done != expected)
+		bad(run, "a subscriber saw %u begins, %u ends, %u after that", seen.nr_enter,
+		    seen.nr_exit, seen.nr_done);
+	else if (expected && strcmp(run_ops[seen.op].name, run->told) != 0)
+		bad(run, "a subscriber saw %s", run_ops[seen.op].name);
+	if (expected && api.nr && seen.correlation != api.correlation)
+		bad(run, "a subscriber saw another correlation id than the record has");
 }
 
 void run_end(struct run *run, uint32_t op, bool has_status, int32_t status)
@@ -249,6 +316,7 @@ void run_end(struct run *run, uint32_t op, bool has_status, int32_t status)
 	read_lane();
 	if (its != STRAY_ERRNO)
 		bad(run, "errno became %d", its);
+	check_seen(run);
 	if (alone) {
 		if (has_status && status != HIP_NOT_LOADED)
 			bad(run, "returned %d", status);
@@ -291,6 +359,23 @@ void run_got_all(struct run *run)
 	if (at_byte != stand_in.nr_bytes)
 		bad(run, "the stand-in got %zu bytes, not %zu", stand_in.nr_bytes, at_byte);
 	at_byte = 0;
+}
+
+void run_seen(struct run *run, const char *name, const void *value, size_t offset, size_t size)
+{
+	if (way != WAY_SEEN || alone)
+		return;
+	if (!seen.has_args || offset + size > args_size ||
+	    memcmp(seen.args + offset, value, size) != 0)
+		bad(run, "a subscriber saw another %s", name);
+}
+
+void run_seen_result(struct run *run, const void *value, size_t size)
+{
+	if (way != WAY_SEEN || alone)
+		return;
+	if (!seen.has_result || size != result_size || memcmp(seen.result, value, size) != 0)
+		bad(run, "a subscriber saw that another value was returned");
 }
 
 void run_returned(struct run *run, const void *value, size_t size, bool is_text)
@@ -449,6 +534,8 @@ int main(int argc, char **argv)
 	if (bus_attach(&sink) != 0)
 		return 1;
 	life_set_state(LIFE_ON);
+	live_init();
+	subscriber_index = live_subscribe(&subscriber);
 	run_prepare();
 	for (unsigned i = 0; i < run_nr_cases; i++) {
 		const struct run_case *c = &run_cases[i];

@@ -62,13 +62,17 @@ void run_object(struct run *run, void *object, size_t size, enum stand_in_what w
 /* The value of a pointer parameter: of its object, or of nothing. `object` NULL: never looked through. */
 void run_pointer(struct run *run, void *pointer, void *object, bool guarded);
 
-/* The call. */
+/* The call; before it, how large a subscriber's structure of the arguments is, and what the function returns. */
+void run_expect(size_t args, size_t result);
 void run_begin(struct run *run);
 /* It has returned: `ret` was its status, or 0. */
 void run_end(struct run *run, uint32_t op, bool has_status, int32_t status);
 /* What the stand-in got, in order. */
 void run_got(struct run *run, const char *name, const void *value, size_t size);
 void run_got_all(struct run *run);
+/* What a subscriber saw of an argument, and of what the function returned. */
+void run_seen(struct run *run, const char *name, const void *value, size_t offset, size_t size);
+void run_seen_result(struct run *run, const void *value, size_t size);
 void run_returned(struct run *run, const void *value, size_t size, bool is_text);
 
 /* The words, in order. `guarded`: 0 unless the call was good. */

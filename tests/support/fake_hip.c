@@ -169,7 +169,6 @@ API bool hipEnableActivityCallback(uint32_t op, bool enable);
 API const char *hipGetCmdName(uint32_t kind);
 API const char *hipKernelNameRef(void *function);
 API int hipKernelGetName(const char **name, const void *kernel);
-API int hipGetLastError(void);
 API const char *hipKernelNameRefByPtr(const void *function, void *stream);
 
 API int hipRegisterActivityCallback(uint32_t id, void *fn, void *arg)

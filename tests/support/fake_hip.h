@@ -47,6 +47,7 @@ unsigned int fake_hip_nr_registered(void);
 /* ---- HIP up to 5.3 ---- */
 
 int hipInit(unsigned int flags);
+int hipGetLastError(void);
 int hipMalloc(void **ptr, size_t size);
 int hipFree(void *ptr);
 int hipMemcpy(void *dst, const void *src, size_t size, int kind);

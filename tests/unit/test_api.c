@@ -27,8 +27,8 @@ static void begin(void)
 	env_init();
 	api_init();
 	sink_record_open();
-	api_define(API_HIP, ops, told, OP_NR);
-	api_define(API_HSA, hsa_ops, hsa_named, OP_NR);
+	api_define(API_HIP, ops, told, NULL, OP_NR);
+	api_define(API_HSA, hsa_ops, hsa_named, NULL, OP_NR);
 	api_switch(API_HIP, true);
 	api_switch(API_HSA, true);
 }

@@ -14,9 +14,11 @@
 #include "event/corr.h"
 #include "event/join.h"
 #include "event/life.h"
+#include "hip_args_gen.h"
 #include "hip_ops_gen.h"
 #include "source/hip/callback.h"
 #include "source/hip/activity.h"
+#include "source/hip/dispatch_table.h"
 #include "source/hip/release.h"
 #include "support/fake_hip.h"
 #include "support/sink_record.h"
@@ -248,6 +250,238 @@ TEST(the_sizes_of_a_batch_are_added_up)
 	CHECK_EQ_UINT(hip_word_sum(sizes, 3), 4097 + SIZE_MAX / 2);
 }
 
+/* ---- subscribers ------------------------------------------------------------------------------- */
+
+static struct {
+	_Atomic unsigned int nr_enter, nr_exit, nr_done;
+	uint32_t operation;
+	uint64_t correlation;
+	uint64_t arg;
+	int result;
+} seen;
+
+static void on_enter(struct live_call *call)
+{
+	seen.nr_enter++;
+	seen.operation = call->operation;
+	seen.correlation = call->correlation;
+	if (call->operation == HIP_OP_hipInit)
+		seen.arg = ((struct hip_args_hipInit *)call->args)->flags;
+	else if (call->operation == HIP_OP_hipFree)
+		seen.arg = (uint64_t)(uintptr_t)((struct hip_args_hipFree *)call->args)->ptr;
+}
+
+static void on_exit_of_call(struct live_call *call)
+{
+	seen.nr_exit++;
+	seen.result = call->result ? *(const int *)call->result : -1;
+}
+
+static void on_done(struct live_call *call)
+{
+	CHECK_EQ_UINT(call->domain, API_HIP);
+	seen.nr_done++;
+}
+
+static const struct live_subscriber of_calls = { on_enter, on_exit_of_call, on_done };
+
+/* So many calls were seen, all of them whole, since it was asked for last. */
+static void check_seen(unsigned int nr)
+{
+	CHECK_EQ_UINT(seen.nr_enter, nr);
+	CHECK_EQ_UINT(seen.nr_exit, nr);
+	CHECK_EQ_UINT(seen.nr_done, nr);
+	seen.nr_enter = seen.nr_exit = seen.nr_done = 0;
+}
+
+TEST(subscriber_sees_wrapped_call_with_arguments_result_and_the_records_id)
+{
+	int index;
+
+	load();
+	begin("hip", "auto");
+	index = live_subscribe(&of_calls);
+	live_want(index, API_HIP, HIP_OP_hipInit, true);
+	errno = 77;
+	CHECK_EQ_INT(hipInit(5), 1005);
+	CHECK_EQ_INT(errno, 77);
+	check_seen(1);
+	CHECK_EQ_UINT(seen.operation, HIP_OP_hipInit);
+	CHECK_EQ_UINT(seen.arg, 5);
+	CHECK_EQ_INT(seen.result, 1005);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
+	CHECK_EQ_UINT(sink_record_at(EVENT_API, 0)->api.correlation, seen.correlation);
+	CHECK_EQ_INT(sink_record_at(EVENT_API, 0)->api.status, 1005);
+	live_want(index, API_HIP, HIP_OP_hipInit, false);
+	hipInit(6);
+	check_seen(0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 2);
+}
+
+TEST(subscriber_sees_wrapped_call_that_is_not_recorded)
+{
+	load();
+	begin("standard", "auto");
+	live_want(live_subscribe(&of_calls), API_HIP, HIP_OP_hipInit, true);
+	CHECK_EQ_INT(hipInit(5), 1005);
+	check_seen(1);
+	CHECK_NE_UINT(seen.correlation, 0);
+	CHECK_EQ_UINT(thread_get()->corr_current, 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 0);
+}
+
+TEST(quick_wrapper_leaves_the_quick_way_while_a_subscriber_wants_its_calls)
+{
+	int index;
+
+	load();
+	begin("hip", "auto");
+	index = live_subscribe(&of_calls);
+	hipGetLastError();
+	CHECK_NOT_NULL(atomic_load(&hip_quick_fns[HIP_OP_hipGetLastError]));
+	live_want(index, API_HIP, HIP_OP_hipGetLastError, true);
+	CHECK_NULL(atomic_load(&hip_quick_fns[HIP_OP_hipGetLastError]));
+	hipGetLastError();
+	hipGetLastError();
+	check_seen(2);
+	CHECK_NULL(atomic_load(&hip_quick_fns[HIP_OP_hipGetLastError]));
+	live_want(index, API_HIP, HIP_OP_hipGetLastError, false);
+	hipGetLastError();
+	hipGetLastError();
+	check_seen(0);
+	CHECK_NOT_NULL(atomic_load(&hip_quick_fns[HIP_OP_hipGetLastError]));
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 5);
+}
+
+#define NR_CALLS 20000
+
+static void *call_often(void *arg)
+{
+	for (int i = 0; i < NR_CALLS; i++)
+		hipGetLastError();
+	return arg;
+}
+
+TEST(calls_are_seen_whole_while_a_subscriber_comes_and_goes)
+{
+	pthread_t threads[3];
+	int index;
+
+	load();
+	begin("standard", "auto");
+	index = live_subscribe(&of_calls);
+	for (int i = 0; i < 3; i++)
+		CHECK_OK(pthread_create(&threads[i], NULL, call_often, NULL));
+	for (int i = 0; i < 4000; i++)
+		live_want(index, API_HIP, HIP_OP_hipGetLastError, i % 2 == 0);
+	live_want(index, API_HIP, HIP_OP_hipGetLastError, true);
+	hipGetLastError();
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	CHECK_GE_UINT(seen.nr_enter, 1);
+	CHECK_EQ_UINT(seen.nr_exit, seen.nr_enter);
+	CHECK_EQ_UINT(seen.nr_done, seen.nr_enter);
+}
+
+/* A dispatch table as HIP 6 and later have it, of which one function is there. */
+static struct {
+	size_t size;
+	void *entries[1024];
+} hip_table;
+static uint32_t init_entry;
+static unsigned int nr_inits;
+
+static int init_in_runtime(unsigned int flags)
+{
+	nr_inits++;
+	return (int)flags + 2000;
+}
+
+/* hipApiName(), the first function of the table, of the release that is shown. */
+static const char *name_in_table(uint32_t id)
+{
+	return name_in_7_2(id);
+}
+
+/* The runtime's symbol: hands the table over when it is called first. */
+static int init_symbol(unsigned int flags)
+{
+	if (!hip_table.size) {
+		hip_table.size = sizeof(hip_table);
+		hip_table.entries[0] = (void *)name_in_table;
+		hip_table.entries[init_entry] = (void *)init_in_runtime;
+		dispatch_table_take("hip", &hip_table);
+	}
+	return ((int (*)(unsigned int))hip_table.entries[init_entry])(flags);
+}
+
+static void begin_with_table(void)
+{
+	init_entry = 0;
+	while (dispatch_runtime[init_entry].op != HIP_OP_hipInit)
+		init_entry++;
+	atomic_store(&hip_real_fns[HIP_OP_hipInit], (void *)init_symbol);
+}
+
+TEST(call_that_hands_the_dispatch_table_over_is_seen_and_recorded_once)
+{
+	begin("hip", "auto");
+	begin_with_table();
+	live_want(live_subscribe(&of_calls), API_HIP, HIP_OP_hipInit, true);
+	CHECK_EQ_INT(hipInit(1), 2001);
+	check_seen(1);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
+	CHECK_EQ_UINT(nr_inits, 1);
+	CHECK_EQ_UINT(hip_release(), HIP_RELEASE_7_2);
+}
+
+TEST(call_is_seen_and_recorded_once_by_symbol_and_by_dispatch_table)
+{
+	begin("hip", "auto");
+	begin_with_table();
+	live_want(live_subscribe(&of_calls), API_HIP, HIP_OP_hipInit, true);
+	/* the program has the runtime's own symbol */
+	CHECK_EQ_INT(init_symbol(1), 2001);
+	check_seen(1);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
+	/* and librtl's, which leads past the table */
+	CHECK_EQ_PTR(hip_real(HIP_OP_hipInit), (void *)init_in_runtime);
+	CHECK_EQ_INT(hipInit(2), 2002);
+	check_seen(1);
+	CHECK_EQ_UINT(seen.arg, 2);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 2);
+	CHECK_EQ_UINT(nr_inits, 2);
+	/* what librtl calls itself is not the wrapper */
+	CHECK_EQ_PTR(hip_find("hipInit"), (void *)init_in_runtime);
+}
+
+TEST(dispatch_table_that_is_short_empty_or_unknown_is_left_alone)
+{
+	begin("hip", "auto");
+	begin_with_table();
+	hip_table.entries[init_entry] = (void *)init_in_runtime;
+	hip_table.size = 0;
+	dispatch_table_take("hip", &hip_table);
+	hip_table.size = sizeof(size_t) + init_entry * sizeof(void *);
+	dispatch_table_take("hip", &hip_table);
+	hip_table.size = sizeof(hip_table);
+	dispatch_table_take("rccl", &hip_table);
+	CHECK_EQ_PTR(hip_table.entries[init_entry], (void *)init_in_runtime);
+	/* an entry that the runtime leaves empty */
+	hip_table.entries[init_entry] = NULL;
+	dispatch_table_take("hip", &hip_table);
+	CHECK_NULL(hip_table.entries[init_entry]);
+}
+
+TEST(disabled_librtl_leaves_the_dispatch_table_alone)
+{
+	setenv("RTL_DISABLE", "1", 1);
+	begin("hip", "auto");
+	begin_with_table();
+	CHECK_EQ_INT(init_symbol(1), 2001);
+	CHECK_EQ_PTR(hip_table.entries[init_entry], (void *)init_in_runtime);
+}
+
 /* ---- callbacks ------------------------------------------------------------------------------- */
 
 static uint32_t id_of(uint32_t op)
@@ -340,7 +574,7 @@ TEST(where_wrappers_do_callbacks_stay_off_and_what_passes_them_is_counted)
 
 	load();
 	begin("hip", "auto");
-	CHECK(hip_enter(HIP_OP_hipInit, &c));
+	CHECK(hip_enter(api_wanted(API_HIP, HIP_OP_hipInit), HIP_OP_hipInit, &c));
 	callback_on_runtime();
 	CHECK_EQ_UINT(nr_registered(), 0);
 	CHECK(!is_missed());
@@ -471,6 +705,41 @@ TEST(the_callback_of_7_2_tells_calls_with_arguments_and_status)
 	one_release(HIP_RELEASE_7_2);
 }
 
+TEST(subscriber_sees_call_of_the_callback_where_no_wrapper_shows_it)
+{
+	struct hip_args_hipFree args = { (void *)0x77 };
+	struct live_frame *f;
+	int index, status = 0;
+
+	load_tracer(HIP_RELEASE_6_4, 0);
+	begin("standard", "auto");
+	index = live_subscribe(&of_calls);
+	CHECK(activity_turn_on());
+	live_want(index, API_HIP, HIP_OP_hipFree, true);
+	set_status(17);
+	errno = 77;
+	CHECK_EQ_INT(traced(id_of(HIP_OP_hipFree), shown->data_size, 0x1234, NULL), 0);
+	CHECK_EQ_INT(errno, 77);
+	check_seen(1);
+	CHECK_EQ_UINT(seen.operation, HIP_OP_hipFree);
+	CHECK_EQ_UINT(seen.arg, 0x1234);
+	CHECK_EQ_INT(seen.result, 17);
+	CHECK_EQ_UINT(thread_get()->corr_current, 0);
+	CHECK_NULL(live_top(thread_get()));
+	/* another function's */
+	CHECK_EQ_INT(traced(id_of(HIP_OP_hipMalloc), shown->data_size, 0, NULL), 1);
+	check_seen(0);
+	/* one that a wrapper shows: the callback has nothing to add */
+	f = hip_begin_seen(HIP_OP_hipFree, &args, RTL_FRAME());
+	CHECK_NOT_NULL(f);
+	CHECK_EQ_INT(traced(id_of(HIP_OP_hipFree), shown->data_size, 0x77, NULL), 1);
+	live_wrapper_end(f, &status, HIP_OP_hipFree, 0, NULL, 0);
+	check_seen(1);
+	CHECK_EQ_UINT(seen.arg, 0x77);
+	live_want(index, API_HIP, HIP_OP_hipFree, false);
+	CHECK_EQ_INT(traced(id_of(HIP_OP_hipFree), shown->data_size, 0, NULL), 1);
+}
+
 /* 7.0 has the numbers of 7.2, and not all of its calls. */
 TEST(a_release_between_two_known_ones_is_the_one_whose_numbers_it_has)
 {
@@ -534,7 +803,7 @@ static void begin_with(const char *direct, int more)
 	load_tracer(HIP_RELEASE_5_7, more);
 	setenv("AMD_DIRECT_DISPATCH", direct, 1);
 	begin("hip", "auto");
-	CHECK(hip_enter(HIP_OP_hipInit, &c));
+	CHECK(hip_enter(api_wanted(API_HIP, HIP_OP_hipInit), HIP_OP_hipInit, &c));
 	CHECK(!callback_on_runtime());
 	hip_leave(HIP_OP_hipInit, &c, 0, NULL, 0);
 }
@@ -549,7 +818,7 @@ TEST(without_direct_dispatch_recorded_calls_are_known_by_their_ids)
 	/* what no wrapper records is of no interest */
 	CHECK_EQ_INT(call_of_runtime(HIP_OP_hipFree, NULL), 1);
 	thread_get()->marker = 12;
-	CHECK(hip_enter(HIP_OP_hipInit, &c));
+	CHECK(hip_enter(api_wanted(API_HIP, HIP_OP_hipInit), HIP_OP_hipInit, &c));
 	CHECK_EQ_INT(call_of_runtime(HIP_OP_hipFree, a_call_of_its_own), 0);
 	CHECK_EQ_UINT(carried, c.correlation);
 	hip_leave(HIP_OP_hipFree, &c, 0, NULL, 0);
@@ -569,7 +838,7 @@ TEST(a_commands_end_gives_its_operation_to_the_call)
 
 	begin_with("0", 0);
 	op = FAKE_HIP(lib, fake_hip_op);
-	CHECK(hip_enter(HIP_OP_hipInit, &c));
+	CHECK(hip_enter(api_wanted(API_HIP, HIP_OP_hipInit), HIP_OP_hipInit, &c));
 	CHECK_EQ_INT(call_of_runtime(HIP_OP_hipMemcpy, NULL), 0);
 	hip_leave(HIP_OP_hipMemcpy, &c, 0, NULL, 0);
 	CHECK_EQ_INT(op(1, NULL), 0);

@@ -87,7 +87,7 @@ static void begin(void)
 	api_init();
 	live_init();
 	sink_record_open();
-	api_define(API_HSA, ops, named, OP_NR);
+	api_define(API_HSA, ops, named, NULL, OP_NR);
 	first = live_subscribe(&a);
 	second = live_subscribe(&b);
 	seen[0] = '\0';
@@ -102,7 +102,7 @@ static RTL_NOINLINE int call(uint32_t op, int status, void (*inside)(void))
 	if (inside)
 		inside();
 	if (f)
-		live_wrapper_end(f, &status, status, &word, 1);
+		live_wrapper_end(f, &status, op, status, &word, 1);
 	return status;
 }
 

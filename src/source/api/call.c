@@ -25,7 +25,12 @@
 struct domain {
 	const struct api_op *ops;
 	_Atomic uint8_t *named;
-	uint32_t nr;
+};
+
+/* The real functions of quick wrappers. Subscribers come at any time, so that it is read while it is set. */
+struct quick {
+	_Atomic(_Atomic(void *) *) real;
+	_Atomic uint32_t nr;
 };
 
 _Atomic uint8_t api_masks[API_NR_DOMAINS][API_MAX_OPERATIONS] = {
@@ -34,6 +39,7 @@ _Atomic uint8_t api_masks[API_NR_DOMAINS][API_MAX_OPERATIONS] = {
 /* set in init, constant after */
 bool api_args = true;
 static struct domain domains[REC_API_NR_DOMAINS];
+static struct quick quick_fns[API_NR_DOMAINS];
 
 void api_init(void)
 {
@@ -41,9 +47,24 @@ void api_init(void)
 }
 
 void api_define(enum api_domain domain, const struct api_op *ops, _Atomic uint8_t *named,
-		uint32_t nr)
+		_Atomic(void *) *quick, uint32_t nr)
 {
-	domains[domain] = (struct domain){ ops, named, nr };
+	domains[domain] = (struct domain){ ops, named };
+	/* relaxed: a constant; release: pairs with leave_quick_way() */
+	atomic_store_explicit(&quick_fns[domain].nr, nr, memory_order_relaxed);
+	atomic_store_explicit(&quick_fns[domain].real, quick, memory_order_release);
+}
+
+/* A subscriber wants the operation: its quick wrapper takes the other way. */
+static void leave_quick_way(enum api_domain domain, uint32_t operation)
+{
+	struct quick *q = &quick_fns[domain];
+	/* acquire: pairs with api_define() */
+	_Atomic(void *) *real = atomic_load_explicit(&q->real, memory_order_acquire);
+
+	/* seq_cst: pairs with hip_quicken(), which looks at the mask after it has set the entry */
+	if (real && operation < atomic_load_explicit(&q->nr, memory_order_relaxed))
+		atomic_store(&real[operation], NULL);
 }
 
 void api_want(enum api_domain domain, uint32_t operation, uint8_t bit, bool on)
@@ -52,11 +73,13 @@ void api_want(enum api_domain domain, uint32_t operation, uint8_t bit, bool on)
 
 	if (operation >= API_MAX_OPERATIONS)
 		return;
-	/* relaxed: whoever overlooks the change sees one call more or less */
+	/* a call that runs meanwhile is seen or not; seq_cst: see leave_quick_way() */
 	if (on)
-		atomic_fetch_or_explicit(mask, bit, memory_order_relaxed);
+		atomic_fetch_or(mask, bit);
 	else
 		atomic_fetch_and_explicit(mask, (uint8_t)~bit, memory_order_relaxed);
+	if (on && bit != API_RECORDED)
+		leave_quick_way(domain, operation);
 }
 
 void api_switch(enum api_domain domain, bool on)

@@ -43,7 +43,6 @@ enum api_domain {
 	API_NR_DOMAINS
 };
 #define API_MAX_OPERATIONS 1024u
-_Static_assert(API_NR_DOMAINS <= 32, "thread.api_inside has a bit for each");
 
 /* Who wants an operation: subscribers (live.h), a bit each, and the recorder. The recorder's bit is set for all of HIP
  * from the beginning: the first call decides. */
@@ -66,9 +65,11 @@ extern RTL_HIDDEN bool api_args;
 /* Reads RTL_ARGS. After env_init(), before the first call is recorded. */
 void api_init(void);
 
-/* Names the functions of a domain; `ops` has `nr` entries and lives for ever, `named` has `nr` zeros. */
+/* Names the functions of a domain. `ops` has `nr` entries and lives for ever, `named` has `nr` zeros. `quick`, which may
+ * be NULL, has the real functions of those with a quick wrapper (quick.h): api_want() clears the entry of an operation
+ * that a subscriber wants. */
 void api_define(enum api_domain domain, const struct api_op *ops, _Atomic uint8_t *named,
-		uint32_t nr);
+		_Atomic(void *) *quick, uint32_t nr);
 
 /* Records calls of the domain from now on, or no longer. Any thread. */
 void api_switch(enum api_domain domain, bool on);

@@ -90,7 +90,8 @@ struct live_frame *live_push(struct thread *t, enum api_domain domain, uint32_t 
 	f->height = height;
 	f->outer_correlation = t->corr_current;
 	f->mask = mask & ~API_RECORDED;
-	f->is_recorded = f->is_joined = false;
+	f->is_recorded = f->is_joined = f->has_status = false;
+	f->in_hip = NULL;
 	f->call = (struct live_call){ .operation = operation,
 				      .domain = (uint8_t)domain,
 				      .tid = t->tid };
@@ -194,15 +195,15 @@ struct live_frame *live_wrapper_begin(enum api_domain domain, uint32_t operation
 	return f;
 }
 
-void live_wrapper_end(struct live_frame *f, const void *result, int32_t status,
-		      const uint64_t *words, uint32_t nr_words)
+void live_wrapper_end(struct live_frame *f, const void *result, uint32_t recorded_op,
+		      int32_t status, const uint64_t *words, uint32_t nr_words)
 {
 	struct thread *t = thread_get();
 
 	f->call.result = result;
 	if (f->is_recorded)
-		api_leave((enum api_domain)f->call.domain, f->call.operation, &f->record, status,
-			  words, nr_words);
+		api_leave((enum api_domain)f->call.domain, recorded_op, &f->record, status, words,
+			  nr_words);
 	else
 		api_pass_at(f->height);
 	live_tell(f, LIVE_EXIT);

@@ -2,8 +2,8 @@
 /* live.h - API calls while they run: who wants which of them, and what they are given
  *
  * The recorder takes a call when it is over. A subscriber (a compat library's client behind it) is called when the call
- * begins, with its arguments, and when it ends. Providers see the calls: the wrappers in HSA's tables
- * (hsa_wrap_gen.c), and HIP's own callbacks (source/hip/activity.c, source/hip/tracer.c).
+ * begins, with its arguments, and when it ends. Providers see the calls: the generated wrappers of HSA's and HIP's
+ * functions (hsa_wrap_gen.c, hip_wrap_gen.c), and HIP's own callbacks (source/hip/activity.c, source/hip/tracer.c).
  *
  * For each operation of a domain there is a mask: a bit for each subscriber that wants it, API_RECORDED for the
  * recorder. A call whose mask is 0 costs its provider one load. A provider that finds a bit set does
@@ -44,10 +44,11 @@ struct live_call {
 	uint32_t tid;
 	uint8_t domain; /* enum api_domain */
 	bool wants_times;
-	/* API_HSA: a struct hsa_args_NAME of hsa_wrap_gen.h. API_HIP_CALLBACKS: the runtime's hip_api_data_t */
+	/* API_HSA: a struct hsa_args_NAME of hsa_wrap_gen.h; API_HIP: a struct hip_args_NAME of hip_args_gen.h; NULL: the
+	 * function has none. API_HIP_CALLBACKS: the runtime's hip_api_data_t */
 	void *args;
-	const void
-		*result; /* API_HSA, from LIVE_EXIT on: what the function returned; NULL: nothing */
+	/* API_HIP, API_HSA, from LIVE_EXIT on: what the function returned; NULL: nothing, or not known */
+	const void *result;
 	uint64_t own[LIVE_MAX_SUBSCRIBERS]; /* each subscriber's, 0 at first */
 };
 
@@ -88,7 +89,10 @@ struct live_frame {
 	uint32_t mask;
 	bool is_recorded; /* `record` is to be left */
 	bool is_joined;	  /* source/hip's: event/join.h knows it */
+	bool has_status;  /* source/hip's: `status` is the call's */
 	int32_t status;
+	struct live_frame
+		*in_hip; /* source/hip: the frame of the same call in API_HIP; NULL: none */
 	struct api_call record;
 	struct live_call call;
 	/* not cleared */
@@ -119,8 +123,18 @@ void live_pop(struct thread *t, struct live_frame *f);
  * unseen, and live_wrapper_end() is not called. `frame`: the address of the wrapper's. */
 struct live_frame *live_wrapper_begin(enum api_domain domain, uint32_t operation, void *args,
 				      uintptr_t frame);
-void live_wrapper_end(struct live_frame *f, const void *result, int32_t status,
-		      const uint64_t *words, uint32_t nr_words);
+/* `recorded_op`: of the record, where the same function has several (source/hip/release.h). */
+void live_wrapper_end(struct live_frame *f, const void *result, uint32_t recorded_op,
+		      int32_t status, const uint64_t *words, uint32_t nr_words);
+/* HOT: whether subscribers see this call already, from a provider in front of the caller's: the innermost call is one of
+ * the same function, and runs. `frame`: the address of the caller's stack frame. */
+static inline bool live_is_seen(const struct thread *t, enum api_domain domain, uint32_t operation,
+				uintptr_t frame)
+{
+	const struct live_frame *f = t->live_top;
+
+	return f && f->call.domain == domain && f->call.operation == operation && f->height > frame;
+}
 /* Whether the wrapper's words are needed. */
 static inline bool live_wants_words(const struct live_frame *f)
 {

@@ -58,8 +58,17 @@ static struct live_frame *top_call(const struct thread *t)
 	return f;
 }
 
-/* Whose call it is, and so what it submits. */
-static void correlate(struct live_frame *f, struct thread *t)
+/* The frame of the same call in API_HIP: a wrapper's, or the one that is made here. NULL: there is none. */
+static struct live_frame *same_call(const struct live_frame *f, const struct hip_callback *c)
+{
+	struct live_frame *o = f->outer;
+
+	return o && c && o->call.domain == API_HIP && o->call.operation == c->function ? o : NULL;
+}
+
+/* Whose call it is, and so what it submits. `same`: same_call()'s; `outer`: the call that it lies within. */
+static void correlate(struct live_frame *f, struct live_frame *same, const struct live_frame *outer,
+		      struct thread *t)
 {
 	uint64_t *id = &f->call.correlation;
 	bool is_left_out = !f->is_recorded &&
@@ -67,39 +76,87 @@ static void correlate(struct live_frame *f, struct thread *t)
 
 	if (f->is_recorded)
 		*id = f->record.correlation;
-	else if (!f->outer && f->outer_correlation) /* librtl's wrapper records this call */
+	else if (same && same->call.correlation) /* a wrapper's */
+		*id = same->call.correlation;
+	else if (!outer && f->outer_correlation) /* librtl's wrapper records this call */
 		*id = f->outer_correlation & ~EVENT_LEFT_OUT;
 	else
 		*id = corr_new(t);
+	if (same)
+		same->call.correlation = *id;
 	t->corr_current = is_left_out ? corr_mark(*id) : *id;
+}
+
+/* The subscribers of API_HIP that get the call here: it did not come through a wrapper that shows it to them. */
+static uint32_t wanted_in_hip(const struct thread *t, const struct hip_callback *c,
+			      uintptr_t height)
+{
+	uint32_t mask = c ? api_wanted(API_HIP, c->function) & ~API_RECORDED : 0;
+
+	return RTL_UNLIKELY(mask) && !live_is_seen(t, API_HIP, c->function, height) ? mask : 0;
+}
+
+/* The frame of a call, and around it the one that subscribers of API_HIP see. NULL: no memory. */
+static struct live_frame *push(struct thread *t, uint32_t id, uint32_t mask, uint32_t hip_mask,
+			       uintptr_t height)
+{
+	const struct hip_callback *c = release_callback(id);
+	struct live_frame *in_hip = NULL, *f;
+
+	/* the outer frame has to lie above the inner one */
+	if (hip_mask)
+		in_hip = live_push(t, API_HIP, c->function, hip_mask, height + 1);
+	f = live_push(t, API_HIP_CALLBACKS, id, mask, height);
+	if (!f) {
+		if (in_hip)
+			live_pop(t, in_hip);
+		return NULL;
+	}
+	f->in_hip = in_hip;
+	if (in_hip && c->has_status)
+		callback_status_before(c, f);
+	return f;
+}
+
+static void pop(struct thread *t, struct live_frame *f)
+{
+	live_pop(t, f);
+	if (f->in_hip)
+		live_pop(t, f->in_hip);
 }
 
 struct hip_data *activity_begin(uint32_t id, uintptr_t height, void *data)
 {
+	const struct hip_callback *c = release_callback(id);
 	uint32_t mask = api_wanted(API_HIP_CALLBACKS, id % API_MAX_OPERATIONS);
 	bool joins = atomic_load_explicit(&join_calls, memory_order_relaxed);
 	/* the calls that submit have to be seen for their ids */
 	bool all = callback_is_on() || atomic_load_explicit(&ops_mask, memory_order_relaxed) != 0;
 	struct thread *t = thread_get();
-	struct live_frame *f;
+	uint32_t hip_mask = wanted_in_hip(t, c, height);
+	struct live_frame *f, *same;
+	const struct live_frame *outer;
 	struct hip_data *to;
 
-	if ((!mask && !all && !(joins && t->corr_current)) || RTL_UNLIKELY(thread_kept_out(t)))
+	if ((!mask && !hip_mask && !all && !(joins && t->corr_current)) ||
+	    RTL_UNLIKELY(thread_kept_out(t)))
 		return NULL;
-	f = live_push(t, API_HIP_CALLBACKS, id, mask, height);
+	f = push(t, id, mask, hip_mask, height);
 	if (!f)
 		return NULL;
+	same = same_call(f, c);
+	outer = same ? same->outer : f->outer;
 	if (callback_is_on())
 		callback_begin(id, f);
 	/* the runtime takes the number of a call within for what the outer one does after it, too */
-	f->is_joined = joins && !f->outer && f->outer_correlation &&
+	f->is_joined = joins && !outer && f->outer_correlation &&
 		       !corr_is_left_out(f->outer_correlation);
-	if (!mask && !f->is_recorded && !f->is_joined &&
+	if (!mask && !hip_mask && !f->is_recorded && !f->is_joined &&
 	    !atomic_load_explicit(&ops_mask, memory_order_relaxed)) {
-		live_pop(t, f);
+		pop(t, f);
 		return NULL;
 	}
-	correlate(f, t);
+	correlate(f, same, outer, t);
 	to = f->call.args = data ? data : f->args;
 	to->correlation = f->call.correlation;
 	to->phase = 0;
@@ -120,9 +177,11 @@ void activity_end(uint32_t id)
 		return;
 	if (f->is_recorded)
 		callback_end(id, f);
-	live_pop(t, f);
+	pop(t, f);
 	if (f->mask)
 		live_tell(f, LIVE_DONE);
+	if (f->in_hip)
+		live_tell(f->in_hip, LIVE_DONE);
 }
 
 void *activity_current_data(void)
@@ -148,12 +207,45 @@ static void *on_sync(uint32_t id, void *record, const void *data, void *arg)
 	return to;
 }
 
+/* The call's begin and end for subscribers of API_HIP. */
+static void enter_in_hip(struct live_frame *f)
+{
+	const struct hip_callback *c = release_callback(f->call.operation);
+	const struct hip_data *data = f->call.args;
+
+	if (c->copy) {
+		c->copy(data->args, f->in_hip->args);
+		f->in_hip->call.args = f->in_hip->args;
+	}
+	live_tell(f->in_hip, LIVE_ENTER);
+}
+
+static void exit_in_hip(struct live_frame *f)
+{
+	const struct hip_callback *c = release_callback(f->call.operation);
+
+	if (c->has_status) {
+		callback_status_after(f);
+		f->in_hip->call.result = &f->status;
+	}
+	live_tell(f->in_hip, LIVE_EXIT);
+}
+
 void activity_args_are_there(uint32_t id, void *data)
 {
 	struct live_frame *f = top_call(thread_get());
 
-	if (f && f->call.args == data && f->call.operation == id)
-		live_tell(f, ((const struct hip_data *)data)->phase ? LIVE_EXIT : LIVE_ENTER);
+	if (!f || f->call.args != data || f->call.operation != id)
+		return;
+	if (!((const struct hip_data *)data)->phase) {
+		if (f->in_hip)
+			enter_in_hip(f);
+		live_tell(f, LIVE_ENTER);
+	} else {
+		live_tell(f, LIVE_EXIT);
+		if (f->in_hip)
+			exit_in_hip(f);
+	}
 }
 
 /* HIP's activity_rtapi_callback_t */
@@ -301,6 +393,7 @@ static bool turn_on(void)
 	register_fn user = (register_fn)hip_find("hipRegisterApiCallback");
 	uint32_t nr = 0;
 
+	callback_find_status();
 	if (!sync) {
 		last_id = tracer_turn_on();
 		/* it asks for each operation whether it is wanted */

@@ -33,7 +33,7 @@
 
 typedef int (*peek_fn)(void);
 
-/* set in callback_on_runtime(), constant after */
+/* set in callback_find_status(), constant after */
 static peek_fn peek, last; /* last: of the call before it, in HIP 6 and later */
 /* atomic */
 static _Atomic bool is_on;
@@ -51,6 +51,40 @@ static bool unloads(uint32_t op)
 	return op == HIP_OP_hipModuleUnload || op == HIP_OP_hipLibraryUnload;
 }
 
+void callback_find_status(void)
+{
+	peek = (peek_fn)hip_find("hipPeekAtLastError");
+	last = (peek_fn)hip_find("hipExtGetLastError");
+}
+
+/* A call of HIP's that is not the program's. */
+static int ask(peek_fn fn)
+{
+	struct thread *t = &thread_self;
+	bool was_in_hook = t->in_hook;
+	int status;
+
+	t->in_hook = true;
+	status = fn();
+	t->in_hook = was_in_hook;
+	return status;
+}
+
+void callback_status_before(const struct hip_callback *c, struct live_frame *f)
+{
+	f->has_status = takes_status_away(c->op);
+	if (f->has_status)
+		f->status = ask(peek);
+}
+
+void callback_status_after(struct live_frame *f)
+{
+	/* from 6 on peek() keeps an older error: the call's own is what last() takes away, so that it is asked once */
+	if (!f->has_status)
+		f->status = ask(last ? last : peek);
+	f->has_status = true;
+}
+
 void callback_begin(uint32_t id, struct live_frame *f)
 {
 	const struct hip_callback *c = release_callback(id);
@@ -59,8 +93,7 @@ void callback_begin(uint32_t id, struct live_frame *f)
 	f->is_recorded = c && api_enter_slow(API_HIP, &f->record, f->height);
 	if (!f->is_recorded)
 		return;
-	if (takes_status_away(c->op))
-		f->status = peek();
+	callback_status_before(c, f);
 	if (RTL_UNLIKELY(unloads(c->op)))
 		hip_forget_names();
 }
@@ -72,9 +105,7 @@ void callback_end(uint32_t id, struct live_frame *f)
 	uint64_t words[REC_API_MAX_WORDS];
 	uint32_t nr = 0;
 
-	/* from 6 on peek() keeps an older error: the call's own is what last() takes away */
-	if (!takes_status_away(c->op))
-		f->status = last ? last() : peek();
+	callback_status_after(f);
 	if (api_args)
 		nr = c->decode(data->args, words, f->status == 0);
 	if (RTL_UNLIKELY(unloads(c->op)))
@@ -84,9 +115,8 @@ void callback_end(uint32_t id, struct live_frame *f)
 
 static bool turn_on(void)
 {
-	peek = (peek_fn)hip_find("hipPeekAtLastError");
-	last = (peek_fn)hip_find("hipExtGetLastError");
-	api_define(API_HIP, hip_ops, hip_named, hip_nr_ops);
+	callback_find_status();
+	api_define(API_HIP, hip_ops, hip_named, hip_quick_fns, hip_nr_ops);
 	if (peek && activity_turn_on())
 		return true;
 	log_warn("this HIP runtime's callbacks are of a kind that is not known; HIP calls are not "

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "source/api/live.h"
+#include "source/hip/release.h"
 
 /* Whether calls are recorded this way. HOT */
 bool callback_is_on(void);
@@ -19,6 +20,12 @@ bool callback_is_on(void);
  * one that is recorded. */
 void callback_begin(uint32_t id, struct live_frame *f);
 void callback_end(uint32_t id, struct live_frame *f);
+
+/* The runtime has callbacks: where it keeps the status of a call is looked up. Before they are turned on. */
+void callback_find_status(void);
+/* HOT: a call begins whose status is wanted; it has returned. */
+void callback_status_before(const struct hip_callback *c, struct live_frame *f);
+void callback_status_after(struct live_frame *f);
 
 /* HSA's runtime has just been loaded by a call on this thread, and is traced. true: callbacks are on. */
 bool callback_on_runtime(void);

@@ -75,7 +75,8 @@ bool hip_is_ours(const void *fn)
 	       its.dli_fbase == ours.dli_fbase;
 }
 
-void hip_pin(const void *fn)
+/* `api_name`: the runtime's hipApiName(); NULL: it is looked up. */
+static void pin(const void *fn, void *api_name)
 {
 	static _Atomic bool pinned[LIB_NR];
 	enum library which;
@@ -89,8 +90,21 @@ void hip_pin(const void *fn)
 		return;
 	/* RTLD_NOLOAD: one more reference to what is there */
 	lib = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-	if (lib && which == LIB_RUNTIME)
-		release_find((const char *(*)(uint32_t))lookup_libc()(lib, "hipApiName"));
+	if (which != LIB_RUNTIME)
+		return;
+	if (lib && !api_name)
+		api_name = lookup_libc()(lib, "hipApiName");
+	release_find((const char *(*)(uint32_t))api_name);
+}
+
+void hip_pin(const void *fn)
+{
+	pin(fn, NULL);
+}
+
+void hip_pin_table(const void *table, void *api_name)
+{
+	pin(table, api_name);
 }
 
 /* Whether such a library is in the process; where, in s->path. */
@@ -135,13 +149,24 @@ bool hip_is_loaded(void)
 	return find_library(LIB_RUNTIME, &s);
 }
 
+/* What is behind the wrapper of that name: the runtime's symbol would lead to the wrapper in a dispatch table. */
+static void *behind_wrapper(const char *name)
+{
+	for (uint32_t op = 0; op < hip_nr_ops; op++)
+		if (hip_symbols[op] && strcmp(hip_symbols[op], name) == 0)
+			return atomic_load_explicit(&hip_real_fns[op], memory_order_acquire);
+	return NULL;
+}
+
 void *hip_find(const char *name)
 {
 	bool is_hiprtc = strncmp(name, "hiprtc", 6) == 0;
 	unsigned long long nr_loaded = 0;
 	int saved = errno;
-	void *fn = NULL;
+	void *fn = behind_wrapper(name);
 
+	if (fn)
+		return fn;
 	if (!lookup_next)
 		lookup_find();
 	dl_iterate_phdr(look_at_first, &nr_loaded);
@@ -184,7 +209,7 @@ static void decide(void)
 	if (wanted && strcmp(env_str(ENV_HIP_BACKEND), "callback") == 0) {
 		wanted = false;
 	}
-	api_define(API_HIP, hip_ops, hip_named, hip_nr_ops);
+	api_define(API_HIP, hip_ops, hip_named, hip_quick_fns, hip_nr_ops);
 	api_switch(API_HIP, wanted);
 	/* release: pairs with nothing but itself: who misses it decides the same */
 	atomic_store_explicit(&hip_started, true, memory_order_release);
@@ -197,4 +222,17 @@ bool hip_enter_first(uint32_t op, struct api_call *c, uintptr_t frame)
 	decide();
 	errno = saved;
 	return api_wanted(API_HIP, op) & API_RECORDED && api_enter_slow(API_HIP, c, frame);
+}
+
+struct live_frame *hip_begin_seen(uint32_t op, void *args, uintptr_t frame)
+{
+	int saved = errno;
+
+	/* relaxed: set once; a second decision is the same */
+	if (!atomic_load_explicit(&hip_started, memory_order_relaxed))
+		decide();
+	errno = saved;
+	return live_is_seen(&thread_self, API_HIP, op, frame) ?
+		       NULL :
+		       live_wrapper_begin(API_HIP, op, args, frame);
 }

@@ -4,12 +4,15 @@
  *	EXPORT int hipMemset(void *dst, int value, size_t sizeBytes)
  *	{
  *		int (*real)(void *, int, size_t) = hip_real(HIP_OP_hipMemset);
+ *		uint32_t wanted_by = api_wanted(API_HIP, HIP_OP_hipMemset);
  *		struct api_call call;
  *		int ret;
  *
  *		if (!real)
  *			return HIP_NOT_LOADED;
- *		if (!hip_enter(HIP_OP_hipMemset, &call)) {
+ *		if (wanted_by & ~API_RECORDED)
+ *			return seen_hipMemset(dst, value, sizeBytes, RTL_FRAME());
+ *		if (!hip_enter(wanted_by, HIP_OP_hipMemset, &call)) {
  *			ret = real(dst, value, sizeBytes);
  *			api_pass();
  *			return ret;
@@ -19,6 +22,12 @@
  *		hip_leave(HIP_OP_hipMemset, &call, ret, words, nr);
  *		return ret;
  *	}
+ *
+ * seen_hipMemset() is the same for calls that subscribers see (source/api/live.h): around the real function it calls
+ * hip_begin_seen() and live_wrapper_end().
+ *
+ * The wrappers are librtl's symbols, which stand in front of the runtime's, and functions in the dispatch tables that
+ * HIP 6 and later hand over (dispatch_table.h): a call comes to one of them.
  *
  * All of it on any thread at any time: before librtl's constructor, after the end of the trace.
  */
@@ -33,6 +42,7 @@
 #include "base/compiler.h"
 #include "event/pause.h"
 #include "source/api/call.h"
+#include "source/api/live.h"
 #include "source/api/quick.h"
 #include "source/hip/release.h"
 
@@ -60,6 +70,9 @@ void *hip_resolve(uint32_t op);
 void *hip_find(const char *name);
 /* The runtime that this function is of stays from now on, and tells what release it is. Once. */
 void hip_pin(const void *fn);
+/* The same for the runtime that has this dispatch table, while its functions can't be called; `api_name`: the table's
+ * entry for hipApiName(). */
+void hip_pin_table(const void *table, void *api_name);
 /* Whether this is a function of librtl. */
 bool hip_is_ours(const void *fn);
 /* Whether a libamdhip64 is in the process. */
@@ -81,13 +94,16 @@ static RTL_INLINE void *hip_quick(uint32_t op)
 	return atomic_load_explicit(&hip_quick_fns[op], memory_order_acquire);
 }
 
-/* A call was recorded: those that follow may take the quick way. */
-static inline void hip_quicken(uint32_t op, void *real)
+/* A call was recorded: those that follow may take the quick way, unless a subscriber wants them. */
+static inline void hip_quicken(uint32_t op)
 {
-	/* relaxed: the same value whoever stores it */
-	if (RTL_UNLIKELY(!atomic_load_explicit(&hip_quick_fns[op], memory_order_relaxed)) &&
-	    api_is_named(API_HIP, op))
-		atomic_store_explicit(&hip_quick_fns[op], real, memory_order_release);
+	if (RTL_LIKELY(atomic_load_explicit(&hip_quick_fns[op], memory_order_relaxed) != NULL) ||
+	    !api_is_named(API_HIP, op))
+		return;
+	/* seq_cst: pairs with api_want(), which sets the mask and then clears the entry: one of the two finds the other */
+	atomic_store(&hip_quick_fns[op], hip_real(op));
+	if (atomic_load(&api_masks[API_HIP][op]) & ~API_RECORDED)
+		atomic_store(&hip_quick_fns[op], NULL);
 }
 
 /* Whether it was decided if HIP calls are recorded: by the first of them. */
@@ -95,10 +111,11 @@ extern _Atomic bool hip_started;
 /* The first HIP call starts the trace where that is wanted; after that this never runs again. */
 bool hip_enter_first(uint32_t op, struct api_call *c, uintptr_t frame);
 
-/* HOT: false: pass the call on. `frame`: the address of the wrapper's frame. */
-static inline bool hip_enter_at(uint32_t op, struct api_call *c, uintptr_t frame)
+/* HOT: false: pass the call on. `wanted_by`: api_wanted()'s; `frame`: the address of the wrapper's frame. */
+static inline bool hip_enter_at(uint32_t wanted_by, uint32_t op, struct api_call *c,
+				uintptr_t frame)
 {
-	if (RTL_LIKELY(!(api_wanted(API_HIP, op) & API_RECORDED)))
+	if (RTL_LIKELY(!(wanted_by & API_RECORDED)))
 		return false;
 	/* relaxed: set once; whoever misses it takes the slow way */
 	if (RTL_UNLIKELY(!atomic_load_explicit(&hip_started, memory_order_relaxed)))
@@ -106,10 +123,14 @@ static inline bool hip_enter_at(uint32_t op, struct api_call *c, uintptr_t frame
 	return api_enter_slow(API_HIP, c, frame);
 }
 
-static RTL_INLINE bool hip_enter(uint32_t op, struct api_call *c)
+static RTL_INLINE bool hip_enter(uint32_t wanted_by, uint32_t op, struct api_call *c)
 {
-	return hip_enter_at(op, c, RTL_FRAME());
+	return hip_enter_at(wanted_by, op, c, RTL_FRAME());
 }
+
+/* A subscriber wants the function: the call begins for subscribers and recorder. NULL: another provider shows it, or
+ * the call goes unseen; live_wrapper_end() is not called. `frame` as above. */
+struct live_frame *hip_begin_seen(uint32_t op, void *args, uintptr_t frame);
 
 static inline void hip_leave(uint32_t op, struct api_call *c, int32_t status, const uint64_t *words,
 			     uint32_t nr_words)

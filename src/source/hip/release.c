@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "event/thread.h"
 #include "source/hip/frame.h"
 
 _Atomic uint32_t release_index;
@@ -23,13 +24,25 @@ static bool is_named(const struct hip_release *r, uint32_t id, const char *name)
 	       strcmp(hip_ops[r->callbacks[id].op].name, name) == 0;
 }
 
+/* Asks the runtime. Its symbol may lead to librtl's wrapper in a dispatch table: this is not a call of the program's. */
+static const char *ask(const char *(*api_name)(uint32_t), uint32_t id)
+{
+	bool was_in_hook = thread_self.in_hook;
+	const char *name;
+
+	thread_self.in_hook = true;
+	name = api_name(id);
+	thread_self.in_hook = was_in_hook;
+	return name && strcmp(name, "unknown") != 0 ? name : NULL;
+}
+
 /* How many calls have the same number in the process's release. */
 static uint32_t nr_alike(const struct hip_release *r, const char *(*api_name)(uint32_t))
 {
 	uint32_t nr = 0;
 
 	for (uint32_t id = 1; id < r->nr_callbacks; id++) {
-		const char *name = api_name(id);
+		const char *name = ask(api_name, id);
 
 		nr += name && is_named(r, id, name);
 	}
@@ -57,12 +70,11 @@ const struct hip_release *release_exact(const char *(*api_name)(uint32_t id))
 {
 	for (uint32_t i = 0; api_name && i < hip_nr_releases; i++) {
 		const struct hip_release *r = &hip_releases[i];
-		const char *beyond = api_name(r->nr_callbacks);
 		uint32_t nr = 0;
 
 		for (uint32_t id = 1; id < r->nr_callbacks; id++)
 			nr += r->callbacks[id].decode != NULL;
-		if (nr_alike(r, api_name) == nr && (!beyond || strcmp(beyond, "unknown") == 0))
+		if (nr_alike(r, api_name) == nr && !ask(api_name, r->nr_callbacks))
 			return r;
 	}
 	return NULL;

@@ -11,11 +11,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A call as the runtime's callbacks show it. `decode` takes the args of its hip_api_data_t and gives the
- * words that the wrapper gives; at most REC_API_MAX_WORDS. NULL: no such call, `op` is hip_nr_ops. */
+/* A call as the runtime's callbacks show it. `args` are those of its hip_api_data_t. */
 struct hip_callback {
-	uint32_t op;
+	uint16_t op; /* of its record */
+	uint16_t
+		function; /* of its wrapper: another op where the function has several (codegen/README.md) */
+	bool has_status; /* it returns one */
+	/* Gives the words that the wrapper gives; at most REC_API_MAX_WORDS. NULL: no such call, `op` is hip_nr_ops. */
 	uint32_t (*decode)(const void *args, uint64_t *words, bool good);
+	/* Makes a struct hip_args_NAME. NULL: the function has no arguments, or this release does not show them. */
+	void (*copy)(const void *args, void *to);
 };
 
 struct hip_release {
