@@ -55,7 +55,10 @@ def emit_records(d):
         out += [f"\t{e['prefix']}{n} = {v},{note(w)}" for n, v, w in e["values"]]
         if "nr" in e:
             out.append(f"\t{e['nr']} = {e['values'][-1][1] + 1},")
-        out += ["};", ""]
+        out += ["};"]
+        if "each" in e:
+            out.append(f"#define {e['each']}(X) " + " ".join(f'X({n}, "{n.lower()}")' for n, _, _ in e["values"]))
+        out.append("")
     out += ["/* Every record: size8 * 8 bytes, this first. `id` is the thread or the object, by type. */",
             "struct rec_head {", "\tuint8_t type;", "\tuint8_t size8;", "\tuint16_t flags;", "\tuint32_t id;", "};",
             '_Static_assert(sizeof(struct rec_head) == 8, "rec_head");', "#define REC_MAX_SIZE (255u * 8u)", ""]

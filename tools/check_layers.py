@@ -3,7 +3,7 @@
 """check_layers.py - which module may include which
 
 	base <- event <- { source/*, sink/* }        a source includes no sink and no other source, except
-	                                             source/api, the frame of hip's and hsa's wrappers
+	                                             source/api, the frame around API calls
 	base + event/format.h + event/drain.h <- store <- query <- export <- cli
 	lib/* may include everything; vgpu and src share nothing
 Only source, sink, lib and vgpu may include ROCm's headers: code that reads a trace needs no ROCm.
@@ -22,9 +22,7 @@ READER = BASE + FORMAT + ("src/store/",)
 TABLE = [
     ("src/base/", ()),
     ("src/event/", EVENT),
-    ("src/source/", EVENT),
-    ("src/source/hip/", EVENT + ("src/source/api/",)),
-    ("src/source/hsa/", EVENT + ("src/source/api/",)),
+    ("src/source/", EVENT + ("src/source/api/",)),
     ("src/sink/", EVENT),
     ("src/store/", READER),
     ("src/query/", READER),

@@ -61,9 +61,9 @@ const struct store_op *index_op_find(const struct index *index, const struct rec
 /* The name of a function that no record names: its domain and number. */
 static int name_unknown(struct store_op *op)
 {
-	static const char *const domains[REC_API_NR_DOMAINS] = {
-		[REC_API_HIP] = "hip", [REC_API_HSA] = "hsa"
-	};
+#define DOMAIN_NAME(name, text) [REC_API_##name] = text,
+	static const char *const domains[REC_API_NR_DOMAINS] = { REC_API_EACH_DOMAIN(DOMAIN_NAME) };
+#undef DOMAIN_NAME
 	const char *domain = op->domain < REC_API_NR_DOMAINS && domains[op->domain] ?
 				     domains[op->domain] :
 				     "api";

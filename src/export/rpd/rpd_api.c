@@ -162,9 +162,9 @@ static void find_roles(struct rpd_fn *fn, const struct store_op *op)
 
 int rpd_api_begin(struct rpd_process *p)
 {
-	static const char *const domains[REC_API_NR_DOMAINS] = {
-		[REC_API_HIP] = "hip", [REC_API_HSA] = "hsa"
-	};
+#define DOMAIN_NAME(name, text) [REC_API_##name] = text,
+	static const char *const domains[REC_API_NR_DOMAINS] = { REC_API_EACH_DOMAIN(DOMAIN_NAME) };
+#undef DOMAIN_NAME
 	size_t nr;
 	int ret = 0;
 

@@ -36,8 +36,10 @@ struct api_call {
 
 /* What a call is of: the numbers of its operation are those of this domain. */
 enum api_domain {
-	API_HIP = REC_API_HIP, /* enum hip_op */
-	API_HSA = REC_API_HSA, /* enum hsa_op */
+#define API_DOMAIN(name, text) API_##name = REC_API_##name,
+	/* API_HIP: enum hip_op; API_HSA: enum hsa_op */
+	REC_API_EACH_DOMAIN(API_DOMAIN)
+#undef API_DOMAIN
 	/* HIP's calls as its runtime's callbacks show them, by the runtime's own numbers: HIP_API_ID_... of its release */
 	API_HIP_CALLBACKS = REC_API_NR_DOMAINS,
 	API_NR_DOMAINS
