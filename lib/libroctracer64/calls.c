@@ -20,7 +20,7 @@ struct hsa_block {
 	struct hsa_api_data_t data;
 	uint64_t phase_data;
 };
-_Static_assert(sizeof(struct hsa_block) <= LIVE_ROOM_SIZE, "fits into the call's room");
+_Static_assert(sizeof(struct hsa_block) <= LIVE_SCRATCH_SIZE, "fits into the call's room");
 
 static int index_of = -1; /* set in calls_start(), constant after */
 static const struct rtl_core *core;
@@ -38,7 +38,7 @@ static uint32_t domain_of(const struct live_call *call, uint32_t *id)
 
 static struct hsa_block *begin_block(struct live_call *call, uint32_t id)
 {
-	struct hsa_block *b = core->live_room(call, index_of);
+	struct hsa_block *b = core->live_scratch(call, index_of);
 
 	memset(b, 0, sizeof(*b));
 	b->data.correlation_id = call->correlation;
@@ -79,7 +79,7 @@ static void on_return(struct live_call *call)
 		return;
 	domain = domain_of(call, &id);
 	if (call->domain == API_HSA) {
-		struct hsa_block *b = core->live_room(call, index_of);
+		struct hsa_block *b = core->live_scratch(call, index_of);
 
 		b->data.phase = ACTIVITY_API_PHASE_EXIT;
 		if (call->result)

@@ -53,7 +53,7 @@ struct rtl_core {
 	void (*bus_loss)(enum spool_reason reason, uint64_t count);
 	int (*live_subscribe)(const struct live_subscriber *s);
 	void (*live_want)(int index, enum api_domain domain, uint32_t operation, bool on);
-	void *(*live_room)(struct live_call *call, int index);
+	void *(*live_scratch)(struct live_call *call, int index);
 	/* HSA's calls are seen from now on, or from the next hsa_init() on. false: too many layers. Any number of times */
 	bool (*hsa_wrap)(void);
 	void *(*hsa_real)(uint32_t op); /* hsa_wrap_real() */

@@ -20,14 +20,14 @@
 enum { OP_OUTER, OP_INNER, OP_NR };
 static const struct api_op ops[] = { { "outer", "a:i,b:p" }, { "inner", "" } };
 static const struct api_op hsa_ops[] = { { "hsa_outer", "" }, { "hsa_inner", "" } };
-static _Atomic uint8_t told[OP_NR], hsa_named[OP_NR];
+static _Atomic uint8_t hip_named[OP_NR], hsa_named[OP_NR];
 
 static void begin(void)
 {
 	env_init();
 	api_init();
 	sink_record_open();
-	api_define(API_HIP, ops, told, NULL, OP_NR);
+	api_define(API_HIP, ops, hip_named, NULL, OP_NR);
 	api_define(API_HSA, hsa_ops, hsa_named, NULL, OP_NR);
 	api_switch(API_HIP, true);
 	api_switch(API_HSA, true);
@@ -41,7 +41,7 @@ static const struct event_api *call_at(uint64_t i)
 	return &ev->api;
 }
 
-/* A wrapper: what `inside` is stands for the real function. */
+/* A wrapper; `inside` stands for the real function. */
 static RTL_NOINLINE int call(enum api_domain domain, uint32_t op, void (*inside)(void), int status)
 {
 	uint64_t words[2] = { 7, 8 };
@@ -67,7 +67,7 @@ static void take(void)
 	taken[nr_taken++] = corr_take(thread_get());
 }
 
-TEST(a_call_is_recorded_with_its_words_and_status)
+TEST(recorded_call_has_its_words_and_status)
 {
 	uint64_t before, after;
 
@@ -108,7 +108,7 @@ static void start_and_take(void)
 	take();
 }
 
-TEST(calls_are_left_out_and_counted_while_recording_is_paused)
+TEST(call_in_pause_is_left_out_and_counted)
 {
 	begin();
 	pause_set(true);
@@ -127,7 +127,7 @@ TEST(calls_are_left_out_and_counted_while_recording_is_paused)
 	CHECK_EQ_UINT(call_at(0)->parent, call_at(1)->correlation);
 }
 
-TEST(a_call_that_began_before_the_stop_is_recorded_with_all_that_it_does)
+TEST(call_begun_before_pause_is_recorded_with_its_operations)
 {
 	begin();
 	call(API_HIP, OP_OUTER, stop_and_call, 0);
@@ -142,14 +142,14 @@ static bool is_missed(void)
 	return true;
 }
 
-/* A call within it, as libraries make them, is over before. */
+/* A call within it, as libraries make them, has returned before. */
 static void inner_and_start_and_take(void)
 {
 	call(API_HIP, OP_INNER, NULL, 0);
 	start_and_take();
 }
 
-TEST(an_operation_of_a_call_that_began_before_the_start_is_recorded_without_it)
+TEST(operation_of_call_begun_in_pause_is_recorded_without_call)
 {
 	begin();
 	atomic_store(&corr_orphan, is_missed);
@@ -159,7 +159,7 @@ TEST(an_operation_of_a_call_that_began_before_the_start_is_recorded_without_it)
 	CHECK(!corr_is_left_out(taken[0]));
 	CHECK(!(taken[0] & EVENT_MISSED));
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_paused), 2);
-	/* the call is over: this is another's */
+	/* the call has returned: this operation belongs to another one */
 	take();
 	CHECK(taken[1] & EVENT_MISSED);
 }
@@ -173,7 +173,7 @@ static void *tell_all(void *arg)
 	return arg;
 }
 
-TEST(each_function_is_named_once)
+TEST(function_name_is_emitted_once)
 {
 	const struct event *ev;
 	pthread_t threads[4];
@@ -203,11 +203,11 @@ static void inner_of_both(void)
 	take();
 }
 
-TEST(operations_belong_to_the_outermost_call)
+TEST(operation_takes_id_of_outermost_call)
 {
 	begin();
 	call(API_HIP, OP_OUTER, inner_of_both, 0);
-	/* HIP's call of itself is none, HSA's has a parent */
+	/* HIP's inner call is not recorded, HSA's has a parent */
 	CHECK_EQ_UINT(sink_record_count(EVENT_API), 2);
 	CHECK_EQ_UINT(call_at(0)->domain, API_HSA);
 	CHECK_EQ_UINT(call_at(0)->parent, call_at(1)->correlation);
@@ -217,13 +217,13 @@ TEST(operations_belong_to_the_outermost_call)
 		CHECK_EQ_UINT(taken[i], call_at(1)->correlation);
 	CHECK_NE_UINT(call_at(0)->correlation, call_at(1)->correlation);
 	CHECK_EQ_UINT(thread_get()->corr_current, 0);
-	/* and on its own, an HSA call is its operations' */
+	/* an HSA call that is not within another */
 	nr_taken = 0;
 	call(API_HSA, OP_OUTER, take, 0);
 	CHECK_EQ_UINT(taken[0], call_at(2)->correlation);
 }
 
-TEST(a_domain_that_is_off_passes_through)
+TEST(call_of_unrecorded_domain_is_passed_on)
 {
 	begin();
 	api_switch(API_HIP, false);
@@ -240,7 +240,7 @@ static void turn_off(void)
 	api_switch(API_HIP, false);
 }
 
-TEST(a_call_in_progress_is_finished_as_it_was_begun)
+TEST(running_call_is_recorded_although_domain_is_switched_off)
 {
 	begin();
 	call(API_HIP, OP_OUTER, turn_off, 0);
@@ -249,7 +249,7 @@ TEST(a_call_in_progress_is_finished_as_it_was_begun)
 	CHECK_EQ_UINT(thread_get()->corr_current, 0);
 }
 
-TEST(hooks_and_our_thread_are_left_alone)
+TEST(call_from_hook_or_harvester_is_not_recorded)
 {
 	struct thread *t;
 
@@ -275,7 +275,7 @@ static void use_the_gpu(void)
 	life_leave(t);
 }
 
-TEST(hooks_work_while_a_call_runs)
+TEST(hook_within_call_takes_id_of_call)
 {
 	begin();
 	call(API_HIP, OP_OUTER, use_the_gpu, 0);
@@ -299,7 +299,7 @@ static void jump_from_both(void)
 	call(API_HSA, OP_INNER, jump, 0);
 }
 
-TEST(a_call_that_is_jumped_out_of_does_not_blind_the_thread)
+TEST(call_after_longjmp_out_of_call_is_recorded)
 {
 	begin();
 	call_and_jump();
@@ -328,7 +328,7 @@ static void end_thread(void)
 	pthread_exit(NULL);
 }
 
-TEST(a_thread_that_ends_inside_of_a_call_leaves_nothing_behind)
+TEST(thread_that_ends_within_call_leaves_no_state)
 {
 	pthread_t thread;
 
@@ -353,7 +353,7 @@ static void raise_one(void)
 	raise(SIGUSR1);
 }
 
-TEST(a_handler_that_interrupts_a_call_is_inside_of_it)
+TEST(call_from_signal_handler_is_within_interrupted_call)
 {
 	begin();
 	signal(SIGUSR1, on_signal);
@@ -363,7 +363,7 @@ TEST(a_handler_that_interrupts_a_call_is_inside_of_it)
 	CHECK_EQ_UINT(sink_record_count(EVENT_API), 2);
 }
 
-TEST(before_the_trace_and_in_a_child_of_a_fork_nothing_is_recorded)
+TEST(call_before_trace_or_in_forked_child_is_not_recorded)
 {
 	begin();
 	life_set_state(LIFE_OFF);
@@ -373,13 +373,13 @@ TEST(before_the_trace_and_in_a_child_of_a_fork_nothing_is_recorded)
 	life_set_state(LIFE_FORKED);
 	call(API_HIP, OP_OUTER, NULL, 0);
 	CHECK_EQ_UINT(sink_record_count(EVENT_API), 0);
-	/* handlers that run at the exit come after the upkeep's end; the sink decides */
+	/* exit handlers run after the harvester has ended; the sink decides */
 	life_set_state(LIFE_STOPPED);
 	call(API_HIP, OP_OUTER, NULL, 0);
 	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
 }
 
-TEST(arguments_are_a_matter_of_choice)
+TEST(call_has_no_words_when_arguments_are_off)
 {
 	setenv("RTL_ARGS", "0", 1);
 	begin();

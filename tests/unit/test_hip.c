@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_hip.c - the runtime's functions are found, kernels have names, the first call decides; callbacks */
+/* test_hip.c - the runtime's functions, names of kernels, the first call, subscribers, callbacks */
 #include "source/hip/frame.h"
 
 #include <dlfcn.h>
@@ -60,7 +60,7 @@ static const char *name_in_7_2(uint32_t id)
 								 "unknown";
 }
 
-TEST(a_function_is_found_when_its_library_has_come)
+TEST(function_is_found_after_its_library_is_loaded)
 {
 	int (*init)(unsigned int);
 
@@ -69,25 +69,25 @@ TEST(a_function_is_found_when_its_library_has_come)
 	CHECK_NULL(hip_real(HIP_OP_hipInit));
 	CHECK_NULL(hip_real(HIP_OP_hipInit));
 	CHECK_EQ_INT(errno, 77);
-	/* no message of ours is left for the program */
+	/* the program finds no failure of ours in dlerror() */
 	CHECK_NULL(dlerror());
 	load();
 	CHECK(hip_is_loaded());
 	init = (int (*)(unsigned int))hip_real(HIP_OP_hipInit);
 	CHECK_NOT_NULL((void *)init);
 	CHECK_EQ_INT(init(5), 1005);
-	/* not ours, which comes first in the order of search */
+	/* not ours, which stands first in the search order */
 	CHECK(init != hipInit);
-	/* one that this runtime does not have */
+	/* a function that this runtime does not have */
 	CHECK_NULL(hip_real(HIP_OP_hipMallocManaged));
 	CHECK_NULL(dlerror());
-	/* what is remembered stays: the program unloads the library, we hold it */
+	/* librtl keeps the library that the program unloads */
 	dlclose(lib);
 	CHECK_EQ_INT(init(6), 1006);
 }
 
-/* HIP 7 has its compiler in a library of its own, which may come first. It is not the one that tells the release. */
-TEST(the_compilers_functions_are_found_in_its_own_library)
+/* HIP 7 has its compiler in a library of its own, which may be loaded first. The release is not found by that one. */
+TEST(hiprtc_function_is_found_in_libhiprtc)
 {
 	int (*version)(int *, int *), major = 0, minor = 0;
 	void (*names)(const char *(*fn)(uint32_t));
@@ -109,7 +109,7 @@ TEST(the_compilers_functions_are_found_in_its_own_library)
 	CHECK_EQ_UINT(hip_release(), HIP_RELEASE_7_2);
 }
 
-TEST(a_wrapper_without_a_runtime_says_so)
+TEST(wrapper_without_runtime_returns_error)
 {
 	begin("hip", "auto");
 	CHECK_EQ_INT(hipInit(1), HIP_NOT_LOADED);
@@ -120,7 +120,7 @@ TEST(a_wrapper_without_a_runtime_says_so)
 	CHECK_EQ_INT(sink_record_at(EVENT_API, 0)->api.status, 1001);
 }
 
-TEST(in_other_modes_and_by_callback_wrappers_pass_calls_on)
+TEST(wrapper_in_mode_standard_passes_call_on)
 {
 	load();
 	begin("standard", "auto");
@@ -131,7 +131,7 @@ TEST(in_other_modes_and_by_callback_wrappers_pass_calls_on)
 	CHECK_EQ_UINT(sink_record_count(EVENT_API), 0);
 }
 
-TEST(the_backend_callback_turns_wrappers_off)
+TEST(wrapper_with_callback_backend_passes_call_on)
 {
 	load();
 	begin("hip", "callback");
@@ -139,13 +139,13 @@ TEST(the_backend_callback_turns_wrappers_off)
 	CHECK_EQ_UINT(sink_record_count(EVENT_API), 0);
 }
 
-TEST(a_kernel_is_asked_for_once)
+TEST(kernel_name_is_requested_once)
 {
 	uint64_t id;
 
 	load();
 	begin("hip", "auto");
-	/* a call that failed: it may be no function */
+	/* the call failed: the pointer may be invalid */
 	CHECK_EQ_UINT(hip_word_function((void *)0x1000, false), 0);
 	CHECK_EQ_UINT(asked(), 0);
 	id = hip_word_function((void *)0x1000, true);
@@ -155,7 +155,7 @@ TEST(a_kernel_is_asked_for_once)
 	CHECK_EQ_UINT(asked(), 1);
 	id = hip_word_host_function((void *)0x2000, true);
 	CHECK_STR_EQ(sink_record_string((uint32_t)id), "fake_kernel");
-	/* one that the runtime does not know: not asked for again either */
+	/* an unknown kernel is not requested again either */
 	CHECK_EQ_UINT(hip_word_function((void *)0x3001, true), 0);
 	CHECK_EQ_UINT(hip_word_function((void *)0x3001, true), 0);
 	CHECK_EQ_UINT(asked(), 3);
@@ -166,7 +166,7 @@ TEST(a_kernel_is_asked_for_once)
 }
 
 /* From HIP 7.2 on. */
-TEST(a_librarys_kernel_has_its_name_where_a_function_may_stand)
+TEST(library_kernel_in_place_of_function_has_its_name)
 {
 	int (*peek)(void);
 	uint64_t id;
@@ -174,7 +174,7 @@ TEST(a_librarys_kernel_has_its_name_where_a_function_may_stand)
 	load();
 	begin("hip", "auto");
 	peek = FAKE_HIP(lib, hipPeekAtLastError);
-	/* the runtime would forget the program's error over ours: it is asked another time */
+	/* a failure of ours would replace the program's error: the name is requested later */
 	set_status(17);
 	CHECK_EQ_UINT(hip_word_host_function((void *)0x4003, true), 0);
 	CHECK_EQ_INT(peek(), 17);
@@ -182,7 +182,7 @@ TEST(a_librarys_kernel_has_its_name_where_a_function_may_stand)
 	id = hip_word_host_function((void *)0x4003, true);
 	CHECK_STR_EQ(sink_record_string((uint32_t)id), "of_a_library");
 	CHECK_EQ_UINT(hip_word_function((void *)0x4003, true), id);
-	/* neither: the program sees nothing of the question */
+	/* not a kernel of a library: the program does not notice the request */
 	CHECK_EQ_UINT(hip_word_host_function((void *)0x4005, true), 0);
 	CHECK_EQ_INT(peek(), 0);
 	CHECK(!thread_get()->in_hook);
@@ -196,14 +196,14 @@ static void *ask_many(void *arg)
 		for (uint64_t i = 1; i < 20000; i++) {
 			uint64_t id = word((void *)(i * 16 + (i & 1)), true);
 
-			/* what has an odd address has no name, whoever takes whose place */
+			/* kernels at odd addresses have no name, whichever slot is replaced */
 			CHECK_EQ_UINT(id != 0, !(i & 1));
 		}
 	}
 	return arg;
 }
 
-TEST(more_kernels_than_there_are_places_have_their_names)
+TEST(more_kernels_than_table_slots_have_their_names)
 {
 	pthread_t threads[4];
 
@@ -215,7 +215,7 @@ TEST(more_kernels_than_there_are_places_have_their_names)
 		pthread_join(threads[i], NULL);
 }
 
-TEST(text_that_cannot_be_read_is_none)
+TEST(unreadable_text_gives_no_string)
 {
 	char *pages =
 		mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -241,7 +241,7 @@ TEST(text_that_cannot_be_read_is_none)
 	CHECK(!thread_get()->in_hook);
 }
 
-TEST(the_sizes_of_a_batch_are_added_up)
+TEST(batch_size_is_sum_of_its_copies)
 {
 	const size_t sizes[] = { 4096, SIZE_MAX / 2, 1 };
 
@@ -285,7 +285,7 @@ static void on_done(struct live_call *call)
 
 static const struct live_subscriber of_calls = { on_enter, on_exit_of_call, on_done };
 
-/* So many calls were seen, all of them whole, since it was asked for last. */
+/* `nr` calls were seen since the last check, each with enter, exit and done. */
 static void check_seen(unsigned int nr)
 {
 	CHECK_EQ_UINT(seen.nr_enter, nr);
@@ -294,7 +294,7 @@ static void check_seen(unsigned int nr)
 	seen.nr_enter = seen.nr_exit = seen.nr_done = 0;
 }
 
-TEST(subscriber_sees_wrapped_call_with_arguments_result_and_the_records_id)
+TEST(seen_call_has_arguments_result_and_id_of_record)
 {
 	int index;
 
@@ -318,7 +318,7 @@ TEST(subscriber_sees_wrapped_call_with_arguments_result_and_the_records_id)
 	CHECK_EQ_UINT(sink_record_count(EVENT_API), 2);
 }
 
-TEST(subscriber_sees_wrapped_call_that_is_not_recorded)
+TEST(unrecorded_call_is_seen_by_subscriber)
 {
 	load();
 	begin("standard", "auto");
@@ -330,7 +330,7 @@ TEST(subscriber_sees_wrapped_call_that_is_not_recorded)
 	CHECK_EQ_UINT(sink_record_count(EVENT_API), 0);
 }
 
-TEST(quick_wrapper_leaves_the_quick_way_while_a_subscriber_wants_its_calls)
+TEST(quick_wrapper_shows_calls_while_subscriber_wants_them)
 {
 	int index;
 
@@ -362,7 +362,7 @@ static void *call_often(void *arg)
 	return arg;
 }
 
-TEST(calls_are_seen_whole_while_a_subscriber_comes_and_goes)
+TEST(each_seen_call_has_enter_and_exit_while_subscriber_comes_and_goes)
 {
 	pthread_t threads[3];
 	int index;
@@ -383,7 +383,7 @@ TEST(calls_are_seen_whole_while_a_subscriber_comes_and_goes)
 	CHECK_EQ_UINT(seen.nr_done, seen.nr_enter);
 }
 
-/* A dispatch table as HIP 6 and later have it, of which one function is there. */
+/* A dispatch table as HIP 6 and later have it, with two functions. */
 static struct {
 	size_t size;
 	void *entries[1024];
@@ -423,7 +423,7 @@ static void begin_with_table(void)
 	atomic_store(&hip_real_fns[HIP_OP_hipInit], (void *)init_symbol);
 }
 
-TEST(call_that_hands_the_dispatch_table_over_is_seen_and_recorded_once)
+TEST(call_that_hands_over_dispatch_table_is_seen_and_recorded_once)
 {
 	begin("hip", "auto");
 	begin_with_table();
@@ -435,7 +435,7 @@ TEST(call_that_hands_the_dispatch_table_over_is_seen_and_recorded_once)
 	CHECK_EQ_UINT(hip_release(), HIP_RELEASE_7_2);
 }
 
-TEST(call_is_seen_and_recorded_once_by_symbol_and_by_dispatch_table)
+TEST(call_by_symbol_or_dispatch_table_is_seen_and_recorded_once)
 {
 	begin("hip", "auto");
 	begin_with_table();
@@ -444,18 +444,18 @@ TEST(call_is_seen_and_recorded_once_by_symbol_and_by_dispatch_table)
 	CHECK_EQ_INT(init_symbol(1), 2001);
 	check_seen(1);
 	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
-	/* and librtl's, which leads past the table */
+	/* librtl's symbol does not go through the table */
 	CHECK_EQ_PTR(hip_real(HIP_OP_hipInit), (void *)init_in_runtime);
 	CHECK_EQ_INT(hipInit(2), 2002);
 	check_seen(1);
 	CHECK_EQ_UINT(seen.arg, 2);
 	CHECK_EQ_UINT(sink_record_count(EVENT_API), 2);
 	CHECK_EQ_UINT(nr_inits, 2);
-	/* what librtl calls itself is not the wrapper */
+	/* librtl itself does not call the wrapper */
 	CHECK_EQ_PTR(hip_find("hipInit"), (void *)init_in_runtime);
 }
 
-TEST(dispatch_table_that_is_short_empty_or_unknown_is_left_alone)
+TEST(short_empty_or_unknown_dispatch_table_is_not_changed)
 {
 	begin("hip", "auto");
 	begin_with_table();
@@ -467,13 +467,13 @@ TEST(dispatch_table_that_is_short_empty_or_unknown_is_left_alone)
 	hip_table.size = sizeof(hip_table);
 	dispatch_table_take("rccl", &hip_table);
 	CHECK_EQ_PTR(hip_table.entries[init_entry], (void *)init_in_runtime);
-	/* an entry that the runtime leaves empty */
+	/* an entry without a function */
 	hip_table.entries[init_entry] = NULL;
 	dispatch_table_take("hip", &hip_table);
 	CHECK_NULL(hip_table.entries[init_entry]);
 }
 
-TEST(disabled_librtl_leaves_the_dispatch_table_alone)
+TEST(dispatch_table_is_not_changed_when_librtl_is_disabled)
 {
 	setenv("RTL_DISABLE", "1", 1);
 	begin("hip", "auto");
@@ -493,39 +493,39 @@ static uint32_t id_of(uint32_t op)
 	return 0;
 }
 
-struct told {
+struct shown_data {
 	uint64_t correlation;
 	uint32_t phase, reserved;
 	uint64_t args[8];
 };
 
-/* The runtime calls itself: further down the stack than the call that this is inside of. */
+/* A call that the runtime makes: further down the stack than the call around it. */
 static RTL_NOINLINE void *inner_call(uint32_t id)
 {
 	volatile char frame[256];
-	void *told;
+	void *data;
 
 	frame[0] = 0;
-	told = runtime_call(id, NULL);
+	data = runtime_call(id, NULL);
 	frame[255] = frame[0];
-	return told;
+	return data;
 }
 
-TEST(callbacks_tell_calls_with_arguments_and_status)
+TEST(call_by_callback_has_arguments_and_status)
 {
 	uint32_t id = id_of(HIP_OP_hipFree);
-	struct told *told;
+	struct shown_data *data;
 
 	load();
 	begin("hip", "callback");
 	callback_on_runtime();
 	CHECK_GT_UINT(nr_registered(), 300);
-	told = runtime_call(id, NULL);
-	CHECK_NOT_NULL(told);
-	CHECK_NE_UINT(told->correlation, 0);
-	CHECK_EQ_UINT(corr_take(thread_get()), told->correlation);
-	told->args[0] = 0x1234;
-	/* a call that the runtime makes meanwhile */
+	data = runtime_call(id, NULL);
+	CHECK_NOT_NULL(data);
+	CHECK_NE_UINT(data->correlation, 0);
+	CHECK_EQ_UINT(corr_take(thread_get()), data->correlation);
+	data->args[0] = 0x1234;
+	/* a call that the runtime makes within it */
 	CHECK_NULL(inner_call(id_of(HIP_OP_hipMalloc)));
 	set_status(17);
 	errno = 77;
@@ -535,9 +535,9 @@ TEST(callbacks_tell_calls_with_arguments_and_status)
 	CHECK_EQ_UINT(sink_record_at(EVENT_API, 0)->api.op, HIP_OP_hipFree);
 	CHECK_EQ_INT(sink_record_at(EVENT_API, 0)->api.status, 17);
 	CHECK_EQ_UINT(sink_record_at(EVENT_API, 0)->api.nr_words, 1);
-	CHECK_EQ_UINT(sink_record_at(EVENT_API, 0)->api.correlation, told->correlation);
+	CHECK_EQ_UINT(sink_record_at(EVENT_API, 0)->api.correlation, data->correlation);
 	CHECK_EQ_UINT(thread_get()->corr_current, 0);
-	/* hipGetLastError() takes its status away */
+	/* hipGetLastError() resets the status */
 	CHECK_NOT_NULL(runtime_call(id_of(HIP_OP_hipGetLastError), NULL));
 	set_status(0);
 	runtime_call(id_of(HIP_OP_hipGetLastError), lib);
@@ -550,8 +550,8 @@ static bool is_missed(void)
 	return corr_take(thread_get()) & EVENT_MISSED;
 }
 
-/* There are no wrappers that would do it. */
-TEST(kernels_lose_their_names_when_callbacks_tell_of_an_unloaded_module)
+/* Without wrappers. */
+TEST(module_unload_by_callback_forgets_kernel_names)
 {
 	uint32_t id = id_of(HIP_OP_hipModuleUnload);
 
@@ -568,7 +568,7 @@ TEST(kernels_lose_their_names_when_callbacks_tell_of_an_unloaded_module)
 	CHECK_EQ_UINT(asked(), 3);
 }
 
-TEST(where_wrappers_do_callbacks_stay_off_and_what_passes_them_is_counted)
+TEST(callbacks_stay_off_with_wrappers_and_missed_operation_is_counted)
 {
 	struct api_call c;
 
@@ -583,7 +583,7 @@ TEST(where_wrappers_do_callbacks_stay_off_and_what_passes_them_is_counted)
 	CHECK(is_missed());
 }
 
-TEST(preload_has_no_callbacks_and_counts_what_goes_past_it)
+TEST(callbacks_stay_off_with_preload_and_missed_operation_is_counted)
 {
 	load();
 	begin("hip", "preload");
@@ -592,7 +592,7 @@ TEST(preload_has_no_callbacks_and_counts_what_goes_past_it)
 	CHECK(is_missed());
 }
 
-TEST(what_callbacks_do_not_tell_is_counted)
+TEST(operation_outside_callbacks_is_counted_as_missed)
 {
 	uint32_t id = id_of(HIP_OP_hipFree);
 
@@ -606,8 +606,8 @@ TEST(what_callbacks_do_not_tell_is_counted)
 	CHECK(is_missed());
 }
 
-/* HIP comes after operations of the program's own: from its first call on they are looked at. */
-TEST(operations_are_missed_from_the_first_wrapper_on)
+/* The program dispatches before it loads HIP: operations count as missed from the first HIP call on. */
+TEST(operation_before_first_wrapped_call_is_not_missed)
 {
 	begin("hip", "auto");
 	callback_on_runtime();
@@ -618,7 +618,7 @@ TEST(operations_are_missed_from_the_first_wrapper_on)
 	CHECK(is_missed());
 }
 
-TEST(other_modes_have_no_callbacks)
+TEST(callbacks_stay_off_in_mode_standard)
 {
 	load();
 	begin("standard", "callback");
@@ -627,7 +627,7 @@ TEST(other_modes_have_no_callbacks)
 	CHECK_NULL((void *)atomic_load(&corr_orphan));
 }
 
-TEST(without_preload_auto_has_no_callbacks)
+TEST(callbacks_stay_off_with_auto_without_preload)
 {
 	load();
 	begin("hip", "auto");
@@ -641,7 +641,7 @@ static const struct hip_release *shown;
 static uint32_t nr_shown;
 static int (*traced)(uint32_t id, size_t size, uint64_t arg, void (*inside)(void));
 
-/* hipApiName() of the release that is shown. */
+/* hipApiName() of the stand-in's release. */
 static const char *name_of(uint32_t id)
 {
 	if (!id || id >= nr_shown || !shown->callbacks[id].decode)
@@ -686,26 +686,26 @@ static void one_release(uint32_t release)
 	CHECK_EQ_INT(sink_record_at(EVENT_API, 0)->api.status, 17);
 	CHECK_EQ_UINT(sink_record_at(EVENT_API, 0)->api.nr_words, 1);
 	CHECK_EQ_UINT(thread_get()->corr_current, 0);
-	/* a number that this release has not */
+	/* a number that this release does not have */
 	CHECK_EQ_INT(traced(shown->nr_callbacks, shown->data_size, 0, NULL), 1);
 }
 
-TEST(the_callback_of_5_7_tells_calls_with_arguments_and_status)
+TEST(tracer_callback_of_5_7_has_arguments_and_status)
 {
 	one_release(HIP_RELEASE_5_7);
 }
 
-TEST(the_callback_of_6_4_tells_calls_with_arguments_and_status)
+TEST(tracer_callback_of_6_4_has_arguments_and_status)
 {
 	one_release(HIP_RELEASE_6_4);
 }
 
-TEST(the_callback_of_7_2_tells_calls_with_arguments_and_status)
+TEST(tracer_callback_of_7_2_has_arguments_and_status)
 {
 	one_release(HIP_RELEASE_7_2);
 }
 
-TEST(subscriber_sees_call_of_the_callback_where_no_wrapper_shows_it)
+TEST(call_by_callback_is_seen_unless_wrapper_shows_it)
 {
 	struct hip_args_hipFree args = { (void *)0x77 };
 	struct live_frame *f;
@@ -726,10 +726,10 @@ TEST(subscriber_sees_call_of_the_callback_where_no_wrapper_shows_it)
 	CHECK_EQ_INT(seen.result, 17);
 	CHECK_EQ_UINT(thread_get()->corr_current, 0);
 	CHECK_NULL(live_top(thread_get()));
-	/* another function's */
+	/* a call of another function */
 	CHECK_EQ_INT(traced(id_of(HIP_OP_hipMalloc), shown->data_size, 0, NULL), 1);
 	check_seen(0);
-	/* one that a wrapper shows: the callback has nothing to add */
+	/* a wrapper shows the call: the callback does not */
 	f = hip_begin_seen(HIP_OP_hipFree, &args, RTL_FRAME());
 	CHECK_NOT_NULL(f);
 	CHECK_EQ_INT(traced(id_of(HIP_OP_hipFree), shown->data_size, 0x77, NULL), 1);
@@ -740,8 +740,8 @@ TEST(subscriber_sees_call_of_the_callback_where_no_wrapper_shows_it)
 	CHECK_EQ_INT(traced(id_of(HIP_OP_hipFree), shown->data_size, 0, NULL), 1);
 }
 
-/* 7.0 has the numbers of 7.2, and not all of its calls. */
-TEST(a_release_between_two_known_ones_is_the_one_whose_numbers_it_has)
+/* 7.0 has the numbers of 7.2, but not all of its calls. */
+TEST(release_between_known_ones_is_identified_by_its_numbers)
 {
 	load_tracer(HIP_RELEASE_7_2, -29);
 	begin("hip", "callback");
@@ -750,8 +750,8 @@ TEST(a_release_between_two_known_ones_is_the_one_whose_numbers_it_has)
 	CHECK_EQ_UINT(hip_release(), HIP_RELEASE_7_2);
 }
 
-/* Its structures may be larger: what is behind them can't be found. */
-TEST(a_release_with_fewer_calls_than_a_known_one_is_left_alone)
+/* Its structures may be larger: their end is not known. */
+TEST(tracer_is_not_set_when_release_has_fewer_calls)
 {
 	load_tracer(HIP_RELEASE_5_7, -1);
 	begin("hip", "callback");
@@ -764,7 +764,7 @@ static const char *one_more(uint32_t id)
 	return id == shown->nr_callbacks ? "hipSomethingNew" : name_of(id);
 }
 
-TEST(a_release_with_more_calls_than_any_known_one_is_left_alone)
+TEST(tracer_is_not_set_when_release_has_more_calls)
 {
 	void (*names)(const char *(*fn)(uint32_t));
 
@@ -774,7 +774,7 @@ TEST(a_release_with_more_calls_than_any_known_one_is_left_alone)
 	begin("hip", "callback");
 	CHECK(!callback_on_runtime());
 	CHECK_EQ_UINT(nr_registered(), 0);
-	/* its calls are those of 7.2 as far as that goes */
+	/* the calls that it has in common with 7.2 have their numbers */
 	CHECK_EQ_UINT(hip_release(), HIP_RELEASE_7_2);
 }
 
@@ -783,7 +783,7 @@ TEST(a_release_with_more_calls_than_any_known_one_is_left_alone)
 static uint64_t carried;
 static struct join_call found;
 
-/* What the runtime makes of a call of the wrapper's. */
+/* What the runtime does within a wrapper. */
 static int call_of_runtime(uint32_t op, void (*inside)(void))
 {
 	return traced(id_of(op), shown->data_size, 0, inside);
@@ -791,7 +791,7 @@ static int call_of_runtime(uint32_t op, void (*inside)(void))
 
 static void a_call_of_its_own(void)
 {
-	/* told of, the runtime would take its id for the rest of the call around it */
+	/* if it were shown, the runtime would use its id for the rest of the outer call */
 	CHECK_EQ_INT(call_of_runtime(HIP_OP_hipMalloc, NULL), 1);
 	carried = thread_get()->corr_current;
 }
@@ -808,14 +808,14 @@ static void begin_with(const char *direct, int more)
 	hip_leave(HIP_OP_hipInit, &c, 0, NULL, 0);
 }
 
-TEST(without_direct_dispatch_recorded_calls_are_known_by_their_ids)
+TEST(recorded_call_is_joined_by_id_without_direct_dispatch)
 {
 	struct api_call c;
 
 	begin_with("0", 0);
 	CHECK(join_is_on());
 	CHECK_EQ_UINT(nr_registered(), 1);
-	/* what no wrapper records is of no interest */
+	/* a call that no wrapper records is not shown */
 	CHECK_EQ_INT(call_of_runtime(HIP_OP_hipFree, NULL), 1);
 	thread_get()->marker = 12;
 	CHECK(hip_enter(api_wanted(API_HIP, HIP_OP_hipInit), HIP_OP_hipInit, &c));
@@ -825,11 +825,11 @@ TEST(without_direct_dispatch_recorded_calls_are_known_by_their_ids)
 	CHECK(join_begun(c.correlation, &found));
 	CHECK_EQ_UINT(found.marker, 12);
 	CHECK_EQ_UINT(found.tid, thread_get()->tid);
-	/* one record for each call: the wrapper's */
+	/* the wrapper makes the one record of each call */
 	CHECK_EQ_UINT(sink_record_count(EVENT_API), 2);
 }
 
-TEST(a_commands_end_gives_its_operation_to_the_call)
+TEST(completed_command_links_operation_to_call)
 {
 	/* activity_record_t of a copy: its number is the call's */
 	uint64_t record[8] = { 2 | UINT64_C(0x11f5) << 32, 1, 0, 1000, 2000, 1, 3, 512 };
@@ -854,28 +854,28 @@ TEST(a_commands_end_gives_its_operation_to_the_call)
 	CHECK_EQ_UINT(sink_record_at(EVENT_LINK, 0)->link.tid, thread_get()->tid);
 }
 
-/* From 5.4 on an empty variable is 0. */
-TEST(direct_dispatch_is_asked_for_as_the_runtime_does)
+/* From 5.4 on an empty AMD_DIRECT_DISPATCH is 0. */
+TEST(empty_direct_dispatch_variable_means_off)
 {
 	begin_with("", 0);
 	CHECK(join_is_on());
 }
 
-TEST(with_direct_dispatch_the_runtime_is_left_alone)
+TEST(tracer_is_not_set_with_direct_dispatch)
 {
 	begin_with("true", 0);
 	CHECK(!join_is_on());
 	CHECK_EQ_UINT(nr_registered(), 0);
 }
 
-TEST(a_release_that_is_not_known_is_not_joined)
+TEST(unknown_release_is_not_joined)
 {
 	begin_with("0", -1);
 	CHECK(!join_is_on());
 	CHECK_EQ_UINT(nr_registered(), 0);
 }
 
-/* ---- operations, for those who want them ------------------------------------------------------ */
+/* ---- operations, for subscribers -------------------------------------------------------------- */
 
 static struct activity_op last_op;
 static unsigned int nr_ops;
@@ -887,7 +887,7 @@ static void on_op(const struct activity_op *op)
 	nr_ops++;
 }
 
-TEST(operations_are_asked_for_only_while_they_are_wanted)
+TEST(operations_are_requested_only_while_subscriber_wants_them)
 {
 	/* activity_record_t of a dispatch: its number is the call's correlation id */
 	uint64_t record[8] = { 2 | UINT64_C(0x11f0) << 32, 0, 4711, 1000, 2000, 1, 3, 0 };
@@ -930,8 +930,8 @@ static void ask_and_announce(void)
 	op(0, (void *)(uintptr_t)1);
 }
 
-/* HIP 7.2 asks any number of times whether operations are wanted, and says with another value when one is made. */
-TEST(an_operation_that_is_announced_is_no_record)
+/* HIP 7.2 asks several times whether operations are wanted, and announces one with another value. */
+TEST(announced_operation_is_not_reported)
 {
 	uint64_t record[8] = { 2 | UINT64_C(0x11f0) << 32, 0, 0, 1, 2, 0, 0, 0 };
 	int (*op)(uint32_t, void *);
@@ -954,7 +954,7 @@ TEST(an_operation_that_is_announced_is_no_record)
 	for (int i = 0; i < 3; i++)
 		CHECK_EQ_INT(op(0, record), 0);
 	CHECK_EQ_UINT(nr_ops, 3);
-	/* none is waited for */
+	/* no operation is waited for */
 	CHECK_EQ_INT(traced(id_of(HIP_OP_hipDeviceSynchronize), shown->data_size, 0, NULL), 0);
 	clock_gettime(CLOCK_MONOTONIC, &before);
 	activity_settle();
@@ -965,7 +965,7 @@ TEST(an_operation_that_is_announced_is_no_record)
 	activity_want_ops(index, NULL);
 }
 
-/* Operations that are over when the test says so. */
+/* Operations that complete when the test reports them. */
 static int (*op_of_runtime)(uint32_t op, void *record);
 static uint64_t (*number_of_runtime)(void);
 
@@ -974,7 +974,7 @@ static void submit(void)
 	CHECK_EQ_INT(op_of_runtime(0, NULL), 0);
 }
 
-/* Of a launch: the number that its operation comes back with. */
+/* Launches a kernel; returns the number with which its operation will be reported. */
 static uint64_t launch(void)
 {
 	CHECK_EQ_INT(traced(id_of(HIP_OP_hipLaunchKernel), shown->data_size, 0, submit), 0);
@@ -1004,7 +1004,7 @@ static void report_and_settle(uint64_t number)
 	nr_ops = 0;
 }
 
-TEST(operations_are_told_by_when_they_were_submitted)
+TEST(operation_is_reported_as_of_its_submission)
 {
 	uint64_t first, second;
 	int index;
@@ -1015,7 +1015,7 @@ TEST(operations_are_told_by_when_they_were_submitted)
 	begin("standard", "auto");
 	index = live_subscribe(&subscriber);
 	activity_want_ops(index, on_op);
-	/* the report comes after the call that has waited for it, and after another's */
+	/* the report comes after the call that has waited for it */
 	nr_ops = 0;
 	report_and_settle(launch());
 	first = launch();
@@ -1025,7 +1025,7 @@ TEST(operations_are_told_by_when_they_were_submitted)
 	CHECK_EQ_UINT(nr_ops, 1);
 	nr_ops = 0;
 	report_and_settle(first);
-	/* before a pause, and in it */
+	/* submitted before a pause, and in it */
 	first = launch();
 	activity_pause_ops(index, true);
 	second = launch();
@@ -1035,7 +1035,7 @@ TEST(operations_are_told_by_when_they_were_submitted)
 	activity_pause_ops(index, false);
 	report(&second);
 	CHECK_EQ_UINT(nr_ops, 1);
-	/* of no call that was seen */
+	/* submitted in no call that was seen */
 	first = 0;
 	report(&first);
 	CHECK_EQ_UINT(nr_ops, 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_live.c - API calls while they run: who sees them, in which order, whose operations are whose */
+/* test_live.c - API calls while they run: subscribers, order, correlation ids of operations */
 #include "source/api/live.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static void enter_a(struct live_call *call)
 	call->wants_times = wants_times;
 	CHECK_EQ_UINT(call->own[first], 0);
 	call->own[first] = 7;
-	memset(live_room(call, first), 0xaa, LIVE_ROOM_SIZE);
+	memset(live_scratch(call, first), 0xaa, LIVE_SCRATCH_SIZE);
 }
 
 static void exit_a(struct live_call *call)
@@ -61,9 +61,9 @@ static void done_a(struct live_call *call)
 static void enter_b(struct live_call *call)
 {
 	saw('B');
-	memset(live_room(call, second), 0xbb, LIVE_ROOM_SIZE);
-	/* another's stays as it is */
-	CHECK(call->operation != OP_OUTER || *(uint8_t *)live_room(call, first) == 0xaa);
+	memset(live_scratch(call, second), 0xbb, LIVE_SCRATCH_SIZE);
+	/* the other subscriber's memory stays as it is */
+	CHECK(call->operation != OP_OUTER || *(uint8_t *)live_scratch(call, first) == 0xaa);
 }
 
 static void exit_b(struct live_call *call)
@@ -93,7 +93,7 @@ static void begin(void)
 	seen[0] = '\0';
 }
 
-/* A wrapper: what `inside` is stands for the real function. */
+/* A wrapper; `inside` stands for the real function. */
 static RTL_NOINLINE int call(uint32_t op, int status, void (*inside)(void))
 {
 	struct live_frame *f = live_wrapper_begin(API_HSA, op, &status, RTL_FRAME());
@@ -114,7 +114,7 @@ static void take(void)
 	taken[nr_taken++] = corr_take(thread_get());
 }
 
-TEST(subscribers_see_calls_that_they_want_in_order_and_back)
+TEST(subscribers_see_enter_in_order_and_exit_in_reverse)
 {
 	begin();
 	live_want(first, API_HSA, OP_OUTER, true);
@@ -139,7 +139,7 @@ TEST(subscribers_see_calls_that_they_want_in_order_and_back)
 	CHECK_EQ_UINT(sink_record_count(EVENT_API), 0);
 }
 
-TEST(subscriber_has_one_number_and_the_last_is_refused)
+TEST(repeated_subscription_keeps_its_number_and_surplus_is_refused)
 {
 	static const struct live_subscriber more[LIVE_MAX_SUBSCRIBERS];
 
@@ -148,12 +148,12 @@ TEST(subscriber_has_one_number_and_the_last_is_refused)
 	for (int i = 2; i < LIVE_MAX_SUBSCRIBERS; i++)
 		CHECK_EQ_INT(live_subscribe(&more[i]), i);
 	CHECK_EQ_INT(live_subscribe(&more[0]), -ENOSPC);
-	/* no operation, no mask */
+	/* a number without an operation */
 	live_want(first, API_HSA, API_MAX_OPERATIONS, true);
 	CHECK_EQ_UINT(api_wanted(API_HIP_CALLBACKS, 0), 0);
 }
 
-TEST(recorded_call_has_one_id_for_recorder_and_subscribers)
+TEST(recorded_call_has_same_id_for_recorder_and_subscribers)
 {
 	begin();
 	api_switch(API_HSA, true);
@@ -177,7 +177,7 @@ static void call_inner(void)
 	call(OP_INNER, 0, take);
 }
 
-TEST(operation_belongs_to_the_outermost_call_that_is_seen)
+TEST(operation_takes_id_of_outermost_seen_call)
 {
 	begin();
 	live_want(first, API_HSA, OP_OUTER, true);
@@ -188,7 +188,7 @@ TEST(operation_belongs_to_the_outermost_call_that_is_seen)
 	CHECK_EQ_UINT(thread_get()->corr_current, 0);
 }
 
-TEST(operation_of_a_call_in_a_pause_is_left_out_and_the_subscriber_sees_the_call)
+TEST(seen_call_in_pause_has_its_operations_left_out)
 {
 	begin();
 	api_switch(API_HSA, true);
@@ -205,7 +205,7 @@ TEST(operation_of_a_call_in_a_pause_is_left_out_and_the_subscriber_sees_the_call
 	CHECK(!corr_is_left_out(taken[1]));
 }
 
-TEST(times_are_read_where_a_subscriber_wants_them_and_hold_what_the_function_does)
+TEST(call_times_are_read_only_when_subscriber_wants_them)
 {
 	uint64_t before;
 
@@ -226,7 +226,7 @@ static void leave_it(void)
 	longjmp(back, 1);
 }
 
-TEST(call_that_never_came_back_is_forgotten_by_the_next)
+TEST(call_left_by_longjmp_is_forgotten_by_next_call)
 {
 	begin();
 	live_want(first, API_HSA, OP_OUTER, true);
@@ -241,7 +241,7 @@ TEST(call_that_never_came_back_is_forgotten_by_the_next)
 	CHECK_EQ_UINT(thread_get()->corr_current, 0);
 }
 
-TEST(call_on_a_thread_of_ours_or_in_a_hook_is_not_seen)
+TEST(call_within_hook_is_not_seen)
 {
 	begin();
 	live_want(first, API_HSA, OP_OUTER, true);
@@ -258,7 +258,7 @@ static void *make_calls(void *arg)
 	return arg;
 }
 
-TEST(subscribers_come_and_go_while_threads_call)
+TEST(calls_run_while_subscribers_come_and_go)
 {
 	pthread_t threads[4];
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* call.c - the frame around API calls
  *
- * Owns:     the names of the functions, which of them are on record, the switch of each domain.
+ * Owns:     the masks, and for each domain the names of its functions and which of them have been recorded.
  * Threads:  any.
  * Hot path: api_enter_slow(), api_leave() - no lock, no allocation, no system call but a thread's
  *           first; the first call of each function emits its name.
- * Fails:    calls after the end of the trace pass through; the sink counts them.
+ * Fails:    calls after the end of the trace are passed on; the sink counts them.
  */
 #include "source/api/call.h"
 
@@ -73,7 +73,7 @@ void api_want(enum api_domain domain, uint32_t operation, uint8_t bit, bool on)
 
 	if (operation >= API_MAX_OPERATIONS)
 		return;
-	/* a call that runs meanwhile is seen or not; seq_cst: see leave_quick_way() */
+	/* a call that runs meanwhile may be seen or not; seq_cst: see leave_quick_way() */
 	if (on)
 		atomic_fetch_or(mask, bit);
 	else
@@ -95,8 +95,8 @@ bool api_inside(enum api_domain domain)
 	return thread_self.api_inside & 1u << domain;
 }
 
-/* Some call is open on this thread. false: this one is made from inside of one of its domain. Calls
- * whose frames are gone are forgotten: stacks grow down, and a wrapper's callees lie below it. */
+/* Whether no other call of the domain runs on the thread, on which some call runs. Forgets calls whose stack frames are
+ * gone: stacks grow down, and a wrapper's callees lie below it. */
 static RTL_NOINLINE bool is_outermost(struct thread *t, enum api_domain domain, uintptr_t frame)
 {
 	for (uint32_t d = 1; d < REC_API_NR_DOMAINS; d++) {
@@ -108,14 +108,14 @@ static RTL_NOINLINE bool is_outermost(struct thread *t, enum api_domain domain, 
 	return !(t->api_inside & 1u << domain);
 }
 
-/* A call that begins while something is special, or within another. */
+/* A call that begins while a special bit is set, or within another call. */
 static RTL_NOINLINE bool enter_any(enum api_domain domain, struct api_call *c, uintptr_t frame)
 {
-	/* relaxed: a stale value costs one event at start or end, which is counted */
+	/* relaxed: a stale value loses one event at start or end, which is counted */
 	int state = atomic_load_explicit(&life_state, memory_order_relaxed);
 	struct thread *t;
 
-	/* Calls from exit handlers are recorded as long as the sink takes them. */
+	/* calls from exit handlers are recorded as long as the sink takes them */
 	if (RTL_UNLIKELY(state < LIFE_ON || state == LIFE_FORKED))
 		return false;
 	t = thread_get();
@@ -123,7 +123,7 @@ static RTL_NOINLINE bool enter_any(enum api_domain domain, struct api_call *c, u
 		return false;
 	if (RTL_UNLIKELY(t->api_inside) && !is_outermost(t, domain, frame))
 		return false;
-	/* what a recorded call calls is recorded with it */
+	/* a call within a recorded call is recorded, although recording is paused by now */
 	if (RTL_UNLIKELY(pause_is_on()) && !t->api_inside) {
 		if (!t->call_left_out || frame >= t->call_left_out)
 			thread_leave_out(t, frame);
@@ -159,18 +159,18 @@ bool api_enter_slow(enum api_domain domain, struct api_call *c, uintptr_t frame)
 	return true;
 }
 
-/* Emits what the function is called and what its words are. */
-static RTL_COLD void tell(enum api_domain domain, uint32_t op)
+/* Emits the function's name and signature. */
+static RTL_COLD void emit_op(enum api_domain domain, uint32_t op)
 {
 	struct domain *d = &domains[domain];
 	struct thread *t = thread_get();
 	struct event ev = { .kind = EVENT_OP };
 	int saved = errno;
 
-	/* acq_rel: one of those who come at the same time tells it */
+	/* acq_rel: of several threads one emits it */
 	if (atomic_exchange_explicit(&d->named[op], 1, memory_order_acq_rel))
 		return;
-	/* a handler of the program that interrupts us must not want our lock */
+	/* a signal handler of the program that interrupts us must not take our lock */
 	t->in_hook = true;
 	ev.op.domain = domain;
 	ev.op.op = op;
@@ -212,12 +212,12 @@ void api_leave(enum api_domain domain, uint32_t op, struct api_call *c, int32_t 
 	struct thread *t = c->thread;
 	struct rec_api *r;
 
-	/* where the clock had to be changed in between */
+	/* the clock's parameters may have changed in between */
 	if (RTL_UNLIKELY(end_ns < c->begin_ns))
 		end_ns = c->begin_ns;
-	/* relaxed: a name that another thread is about to tell comes after its first call */
+	/* relaxed: a name that another thread is emitting may come after the first record that refers to it */
 	if (RTL_UNLIKELY(!atomic_load_explicit(&domains[domain].named[op], memory_order_relaxed)))
-		tell(domain, op);
+		emit_op(domain, op);
 	t->api_inside &= ~(1u << domain);
 	if (!c->parent)
 		t->corr_current = 0;
@@ -260,6 +260,6 @@ void api_quick_late(enum api_domain domain, uint32_t op, uint64_t begin, uint64_
 
 bool api_is_named(enum api_domain domain, uint32_t op)
 {
-	/* acquire: pairs with tell(): the name is recorded before records that refer to it */
+	/* acquire: pairs with emit_op(): the name is recorded before records that refer to it */
 	return atomic_load_explicit(&domains[domain].named[op], memory_order_acquire);
 }

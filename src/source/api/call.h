@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* call.h - the frame around every wrapped API call of the program, HIP's and HSA's
  *
- * A wrapper calls api_enter(), the real function, api_leave(); api_pass() where api_enter() has said no.
- * Between the two the thread's `corr_current` is the call's correlation id, so that what the call puts on a
- * queue carries it. Calls within a call of the same domain are the library's own and not recorded; an HSA call within a HIP
- * call is, with the HIP call as its parent, and operations belong to the outermost call.
+ * A wrapper calls api_enter(), the real function, and api_leave(); where api_enter() returns false, api_pass() instead.
+ * Between the two the thread's `corr_current` is the call's correlation id, which packets and copies take. A call within
+ * a call of the same domain is the library's own and not recorded. An HSA call within a HIP call is recorded, with the
+ * HIP call as its parent. Operations belong to the outermost call.
  *
- * A call that is left by longjmp() or an exception never comes to api_leave(). Its frame's address
- * tells: a call from that frame's height or above it finds that the other is gone.
+ * A call that is left by longjmp() or an exception never reaches api_leave(). A later call recognises it by the address
+ * of its stack frame: a call from that address or above it can't be within it.
  *
- * api_enter(), api_leave(): any thread. api_switch(), api_want(): any thread, a call in progress is finished as it was
- * begun.
+ * api_enter(), api_leave(): any thread. api_switch(), api_want(): any thread; a call in progress ends as it began.
  */
 #ifndef RTL_SOURCE_API_CALL_H
 #define RTL_SOURCE_API_CALL_H
@@ -23,7 +22,7 @@
 #include "event/format.h"
 #include "event/thread.h"
 
-/* What is known of a function: emitted by codegen, constant. The signature is that of rec_op. */
+/* A function of a domain, constant. The signature is that of rec_op. */
 struct api_op {
 	const char *name;
 	const char *signature;
@@ -34,31 +33,31 @@ struct api_call {
 	uint64_t begin_ns, correlation, parent;
 };
 
-/* What a call is of: the numbers of its operation are those of this domain. */
+/* The API that a call belongs to. Each domain numbers its operations. */
 enum api_domain {
 #define API_DOMAIN(name, text) API_##name = REC_API_##name,
 	/* API_HIP: enum hip_op; API_HSA: enum hsa_op */
 	REC_API_EACH_DOMAIN(API_DOMAIN)
 #undef API_DOMAIN
-	/* HIP's calls as its runtime's callbacks show them, by the runtime's own numbers: HIP_API_ID_... of its release */
+	/* HIP's calls by its runtime's callbacks, with the numbers of the runtime's release: HIP_API_ID_... */
 	API_HIP_CALLBACKS = REC_API_NR_DOMAINS,
 	API_NR_DOMAINS
 };
 #define API_MAX_OPERATIONS 1024u
 
-/* Who wants an operation: subscribers (live.h), a bit each, and the recorder. The recorder's bit is set for all of HIP
- * from the beginning: the first call decides. */
+/* The mask of each operation: a bit for each subscriber (live.h), and the recorder's. The recorder's bit is set for all
+ * of HIP at first; the first HIP call decides whether it stays. */
 #define API_RECORDED 0x80u
 extern RTL_HIDDEN _Atomic uint8_t api_masks[API_NR_DOMAINS][API_MAX_OPERATIONS];
 
 /* HOT */
 static inline uint32_t api_wanted(enum api_domain domain, uint32_t operation)
 {
-	/* relaxed: a call that runs while the mask is changed is seen or not */
+	/* relaxed: a call that runs while the mask changes may be seen or not */
 	return atomic_load_explicit(&api_masks[domain][operation], memory_order_relaxed);
 }
 
-/* `bit` of the operation's mask is set from now on, or no longer. Numbers beyond API_MAX_OPERATIONS: nothing. */
+/* Sets or clears `bit` of the operation's mask. Ignores numbers beyond API_MAX_OPERATIONS. */
 void api_want(enum api_domain domain, uint32_t operation, uint8_t bit, bool on);
 
 /* Whether arguments are recorded (RTL_ARGS). Set in api_init(), constant after. */
@@ -73,26 +72,26 @@ void api_init(void);
 void api_define(enum api_domain domain, const struct api_op *ops, _Atomic uint8_t *named,
 		_Atomic(void *) *quick, uint32_t nr);
 
-/* Records calls of the domain from now on, or no longer. Any thread. */
+/* Starts or stops recording the calls of a domain. Any thread. */
 void api_switch(enum api_domain domain, bool on);
 
 /* HOT: `frame`: the address of the wrapper's frame. */
 bool api_enter_slow(enum api_domain domain, struct api_call *c, uintptr_t frame);
 
-/* HOT: the real call has returned. `words`: its arguments as the op's signature says; nr_words may
+/* HOT: the real function has returned. `words`: its arguments in the order of the op's signature; nr_words may
  * be 0. Preserves errno. */
 void api_leave(enum api_domain domain, uint32_t op, struct api_call *c, int32_t status,
 	       const uint64_t *words, uint32_t nr_words);
 
-/* HOT: false: pass the call on, untouched. Preserves errno. */
+/* HOT: false: the call is not recorded. Preserves errno. */
 static RTL_INLINE bool api_enter(enum api_domain domain, uint32_t op, struct api_call *c)
 {
 	return RTL_UNLIKELY(api_wanted(domain, op) & API_RECORDED) &&
 	       api_enter_slow(domain, c, RTL_FRAME());
 }
 
-/* HOT: a call that was passed on is over: if it was left out because recording was paused, what this thread
- * submits after it is none of its. `frame`: the address of the wrapper's frame. */
+/* HOT: a call that was not recorded has returned. If it was left out because recording was paused, later operations of
+ * the thread no longer belong to it. `frame`: the address of the wrapper's frame. */
 static inline void api_pass_at(uintptr_t frame)
 {
 	if (RTL_UNLIKELY(thread_self.call_left_out == frame))
@@ -104,7 +103,7 @@ static RTL_INLINE void api_pass(void)
 	api_pass_at(RTL_FRAME());
 }
 
-/* Whether the function's name is on record. */
+/* Whether the function's name has been recorded. */
 bool api_is_named(enum api_domain domain, uint32_t op);
 
 /* Whether this thread is inside of a recorded call of the domain. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* live.c - API calls while they run
  *
- * Owns:     the subscribers; a stack of frames for each thread, of which each is used again.
+ * Owns:     the subscribers; a stack of frames for each thread, which are reused.
  * Threads:  any.
- * Hot path: live_push(), live_tell(), live_pop(), live_wrapper_*(): no lock, no allocation but for a call nested deeper
+ * Hot path: live_push(), live_notify(), live_pop(), live_wrapper_*(): no lock, no allocation but for a call nested deeper
  *           than any before it on the thread.
- * Fails:    without memory for a frame subscribers don't see the call; if it was to be recorded, that is counted.
+ * Fails:    without memory for a frame subscribers don't see the call; a loss is counted if it was to be recorded.
  */
 #include "source/api/live.h"
 
@@ -61,9 +61,9 @@ static struct live_frame *frame_of(struct live_call *call)
 	return (struct live_frame *)(void *)((char *)call - offsetof(struct live_frame, call));
 }
 
-void *live_room(struct live_call *call, int index)
+void *live_scratch(struct live_call *call, int index)
 {
-	return frame_of(call)->room[index];
+	return frame_of(call)->scratch[index];
 }
 
 struct live_frame *live_push(struct thread *t, enum api_domain domain, uint32_t operation,
@@ -105,7 +105,7 @@ void live_pop(struct thread *t, struct live_frame *f)
 	t->corr_current = f->outer_correlation;
 }
 
-static void tell_one(struct live_frame *f, int index, enum live_moment moment)
+static void notify_one(struct live_frame *f, int index, enum live_moment moment)
 {
 	/* acquire: pairs with live_subscribe() */
 	const struct live_subscriber *s =
@@ -139,7 +139,7 @@ static void end_times(struct live_frame *f)
 	f->call.end_ns = span.end_ns;
 }
 
-void live_tell(struct live_frame *f, enum live_moment moment)
+void live_notify(struct live_frame *f, enum live_moment moment)
 {
 	int saved = errno;
 
@@ -149,19 +149,19 @@ void live_tell(struct live_frame *f, enum live_moment moment)
 		for (uint32_t rest = f->mask; rest;) {
 			int index = 31 - __builtin_clz(rest);
 
-			tell_one(f, index, moment);
+			notify_one(f, index, moment);
 			rest &= ~(1u << index);
 		}
 	} else {
 		for (uint32_t rest = f->mask; rest; rest &= rest - 1)
-			tell_one(f, __builtin_ctz(rest), moment);
+			notify_one(f, __builtin_ctz(rest), moment);
 	}
 	if (moment == LIVE_ENTER && f->call.wants_times)
 		begin_times(f);
 	errno = saved;
 }
 
-/* Its correlation id, and that of what it submits: the outermost call's. */
+/* Sets the call's correlation id, and the thread's: operations take the outermost call's. */
 static void correlate(struct live_frame *f, struct thread *t)
 {
 	if (f->is_recorded) {
@@ -191,7 +191,7 @@ struct live_frame *live_wrapper_begin(enum api_domain domain, uint32_t operation
 	f->is_recorded = mask & API_RECORDED && api_enter_slow(domain, &f->record, frame);
 	correlate(f, t);
 	f->call.args = args;
-	live_tell(f, LIVE_ENTER);
+	live_notify(f, LIVE_ENTER);
 	return f;
 }
 
@@ -206,7 +206,7 @@ void live_wrapper_end(struct live_frame *f, const void *result, uint32_t recorde
 			  nr_words);
 	else
 		api_pass_at(f->height);
-	live_tell(f, LIVE_EXIT);
+	live_notify(f, LIVE_EXIT);
 	live_pop(t, f);
-	live_tell(f, LIVE_DONE);
+	live_notify(f, LIVE_DONE);
 }

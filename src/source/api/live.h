@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* live.h - API calls while they run: who wants which of them, and what they are given
+/* live.h - API calls while they run: providers, subscribers, and the frame of a call
  *
  * The recorder takes a call when it is over. A subscriber (a compat library's client behind it) is called when the call
  * begins, with its arguments, and when it ends. Providers see the calls: the generated wrappers of HSA's and HIP's
  * functions (hsa_wrap_gen.c, hip_wrap_gen.c), and HIP's own callbacks (source/hip/activity.c, source/hip/tracer.c).
  *
- * For each operation of a domain there is a mask: a bit for each subscriber that wants it, API_RECORDED for the
- * recorder. A call whose mask is 0 costs its provider one load. A provider that finds a bit set does
+ * Each operation of a domain has a mask: a bit for each subscriber that wants it, API_RECORDED for the recorder. A call
+ * whose mask is 0 costs its provider one load. A provider that finds a bit set does
  *
- *	frame = live_push(domain, operation, mask, its stack frame);
- *	fills frame->call, tells LIVE_ENTER
+ *	frame = live_push(thread, domain, operation, mask, address of its stack frame);
+ *	fills frame->call
+ *	live_notify(frame, LIVE_ENTER);
  *	... the real function ...
- *	tells LIVE_EXIT, live_end(frame)
+ *	live_notify(frame, LIVE_EXIT);
+ *	live_pop(thread, frame);
+ *	live_notify(frame, LIVE_DONE);
  *
  *  operation      | a call in progress
  *  ---------------+--------------------------------------------------------------------------
- *  live_want      | any thread: a subscriber may get the end of a call without its begin, or the
- *                 | other way round
+ *  live_want      | any thread: the call keeps the mask that it began with
  *  live_subscribe | any thread, for ever
  */
 #ifndef RTL_SOURCE_API_LIVE_H
@@ -37,8 +39,8 @@ _Static_assert(1u << LIVE_MAX_SUBSCRIBERS <= API_RECORDED, "a bit for each besid
 /* A call on the thread that makes it. Valid from LIVE_ENTER to LIVE_DONE. */
 struct live_call {
 	uint64_t correlation;
-	/* from LIVE_EXIT on, if a subscriber has set wants_times at LIVE_ENTER; else 0. Without what subscribers do in
-	 * callbacks */
+	/* from LIVE_EXIT on, if a subscriber has set wants_times at LIVE_ENTER; otherwise 0. Time spent in subscribers is
+	 * not included */
 	uint64_t begin_ns, end_ns;
 	uint32_t operation; /* of the domain */
 	uint32_t tid;
@@ -53,59 +55,59 @@ struct live_call {
 };
 
 struct live_subscriber {
-	/* On the calling thread, no lock held, in the order of their numbers; `index`: what live_subscribe() gave. errno is
-	 * preserved for them. Any may be NULL. */
+	/* On the calling thread, with no lock held, in the order of the subscribers' numbers. The provider preserves errno.
+	 * Any may be NULL. */
 	void (*enter)(struct live_call *call);
 	/* The function has returned. In the reverse order. */
 	void (*exit)(struct live_call *call);
-	/* After every exit(). What is submitted now is not the call's. Must make no calls of HIP or HSA: their frame may be
-	 * this one. */
+	/* After every exit(). Operations that are submitted now are not the call's. Must not call HIP or HSA: their frame may
+	 * be this one. */
 	void (*done)(struct live_call *call);
 };
 
-/* The subscriber's number; the same one for the same subscriber. -ENOSPC: there are LIVE_MAX_SUBSCRIBERS. `s` lives for
- * ever. */
+/* Returns the subscriber's number, the same for the same subscriber; -ENOSPC: there are LIVE_MAX_SUBSCRIBERS. `s` lives
+ * for ever. */
 int live_subscribe(const struct live_subscriber *s);
 
-/* The subscriber wants the operation's calls from now on, or no longer. Numbers beyond API_MAX_OPERATIONS: nothing. */
+/* The subscriber wants the operation's calls from now on, or no longer. Ignores numbers beyond API_MAX_OPERATIONS. */
 void live_want(int index, enum api_domain domain, uint32_t operation, bool on);
 
-/* Memory of the subscriber's own, from LIVE_ENTER to LIVE_DONE. Not cleared. */
-#define LIVE_ROOM_SIZE 256u
-void *live_room(struct live_call *call, int index);
+/* The subscriber's own memory in the call's frame, from LIVE_ENTER to LIVE_DONE. Not cleared. */
+#define LIVE_SCRATCH_SIZE 256u
+void *live_scratch(struct live_call *call, int index);
 
 /* ---- for providers ---- */
 
 enum live_moment { LIVE_ENTER, LIVE_EXIT, LIVE_DONE };
 
-/* HIP's arguments are written by its runtime: 1520 bytes in 7.2. */
+/* HIP's runtime writes its hip_api_data_t here: 1520 bytes in 7.2. */
 #define LIVE_ARGS_SIZE 2064u
 
 struct live_frame {
-	struct live_frame *outer, *inner; /* inner: the next one's memory, kept */
-	uintptr_t height;		  /* address of the stack frame that it was made in */
+	struct live_frame *outer, *inner; /* inner: memory for the next one, kept */
+	uintptr_t height;		  /* address of the provider's stack frame */
 	uint64_t outer_correlation;
 	uint64_t begin_ticks; /* RTL_TICKS(); 0: begin_ns is set */
 	uint32_t mask;
-	bool is_recorded; /* `record` is to be left */
-	bool is_joined;	  /* source/hip's: event/join.h knows it */
-	bool has_status;  /* source/hip's: `status` is the call's */
+	bool is_recorded; /* `record` has been entered */
+	bool is_joined;	  /* source/hip: join_begins() was called for it */
+	bool has_status;  /* source/hip: `status` is the call's */
 	int32_t status;
 	struct live_frame
 		*in_hip; /* source/hip: the frame of the same call in API_HIP; NULL: none */
 	struct api_call record;
 	struct live_call call;
 	/* not cleared */
-	_Alignas(16) uint8_t args[LIVE_ARGS_SIZE]; /* for a provider that has no place of its own */
-	_Alignas(16) uint8_t room[LIVE_MAX_SUBSCRIBERS][LIVE_ROOM_SIZE];
+	_Alignas(16)
+		uint8_t args[LIVE_ARGS_SIZE]; /* for providers without a structure of their own */
+	_Alignas(16) uint8_t scratch[LIVE_MAX_SUBSCRIBERS][LIVE_SCRATCH_SIZE];
 };
 
 /* From librtl's constructor. */
 void live_init(void);
 
-/* HOT: a call begins on `t`, inside of the one that runs. Calls that never came back, whose stack frames lie below
- * `height` or at it, are forgotten. call.correlation, call.args and t->corr_current are the caller's to set. NULL: no
- * memory. */
+/* HOT: a call begins on `t`, within the one that runs. Calls that never returned, whose stack frames lie at `height` or
+ * below, are forgotten. The caller sets call.correlation, call.args and t->corr_current. NULL: no memory. */
 struct live_frame *live_push(struct thread *t, enum api_domain domain, uint32_t operation,
 			     uint32_t mask, uintptr_t height);
 /* HOT: the innermost call that runs on the thread; NULL: none. */
@@ -113,21 +115,20 @@ static inline struct live_frame *live_top(const struct thread *t)
 {
 	return t->live_top;
 }
-/* HOT: tells the subscribers. Preserves errno. */
-void live_tell(struct live_frame *f, enum live_moment moment);
-/* HOT: the call is over for this thread: `t` is as before live_push(). LIVE_DONE may follow, before the next
- * live_push(). */
+/* HOT: calls the subscribers. Preserves errno. */
+void live_notify(struct live_frame *f, enum live_moment moment);
+/* HOT: the call has ended: `t` is as before live_push(). LIVE_DONE may follow, before the next live_push(). */
 void live_pop(struct thread *t, struct live_frame *f);
 
-/* HOT: for a wrapper, around the real function: all of the above, and the record of the call. NULL: the call goes
- * unseen, and live_wrapper_end() is not called. `frame`: the address of the wrapper's. */
+/* HOT: for a wrapper, around the real function: all of the above, and the call's record. NULL: the call is neither seen
+ * nor recorded, and live_wrapper_end() must not be called. `frame`: the address of the wrapper's stack frame. */
 struct live_frame *live_wrapper_begin(enum api_domain domain, uint32_t operation, void *args,
 				      uintptr_t frame);
 /* `recorded_op`: of the record, where the same function has several (source/hip/release.h). */
 void live_wrapper_end(struct live_frame *f, const void *result, uint32_t recorded_op,
 		      int32_t status, const uint64_t *words, uint32_t nr_words);
-/* HOT: whether subscribers see this call already, from a provider in front of the caller's: the innermost call is one of
- * the same function, and runs. `frame`: the address of the caller's stack frame. */
+/* HOT: whether a provider in front of the caller has shown this call to subscribers: the innermost call is of the same
+ * function, and runs. `frame`: the address of the caller's stack frame. */
 static inline bool live_is_seen(const struct thread *t, enum api_domain domain, uint32_t operation,
 				uintptr_t frame)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* quick.h - the frame around an API call in the usual case, written out in the wrapper
+/* quick.h - the frame around an API call in the usual case, inline in the wrapper
  *
- * A launch is called so often that the two calls of call.h, what they save and restore, and sizes that only the
- * wrapper knows as constants, are most of what recording it costs. So the wrappers of such functions (`quick` in
- * codegen/models/hip_roles.json) are made of three:
+ * Most of what recording a launch costs are the two calls of call.h, the registers that they save, and sizes that are
+ * constants in the wrapper alone. The wrappers of functions that are called as often (`quick` in
+ * codegen/models/hip_roles.json) are therefore made of three functions:
  *
  *	EXPORT int hipFoo(int a)
  *	{
@@ -27,8 +27,8 @@
  *		return ret;
  *	}
  *
- * any_hipFoo() is the wrapper that other functions have. It is called while anything is unusual, and up to the first
- * call that was recorded. late_hipFoo() makes an event of a call whose record finds no room.
+ * any_hipFoo() is the wrapper that other functions have. It is called while a special bit is set or a subscriber wants
+ * the call, and until the first call has been recorded. late_hipFoo() emits an event where the lane is full.
  */
 #ifndef RTL_SOURCE_API_QUICK_H
 #define RTL_SOURCE_API_QUICK_H
@@ -52,8 +52,8 @@ struct api_quick {
 	struct lane *lane;
 };
 
-/* HOT: false: the call is not a usual one, and nothing was done. Else api_quick_leave() follows. `bits`: those that
- * concern the domain. */
+/* HOT: false: the call needs any_NAME(), and nothing was changed. Otherwise api_quick_leave() follows. `bits`: the special
+ * bits of the domain. */
 static RTL_INLINE bool api_quick_enter(enum api_domain domain, enum special bits,
 				       struct api_quick *c)
 {
@@ -71,14 +71,14 @@ static RTL_INLINE bool api_quick_enter(enum api_domain domain, enum special bits
 	return true;
 }
 
-/* HOT: the real call has returned; where its `nr_words` words are to be written, followed by api_quick_done(). NULL:
- * api_quick_late() makes a record of it. */
+/* HOT: the real function has returned. Returns where its `nr_words` words are to be written; api_quick_done() follows.
+ * NULL: the lane is full, and api_quick_late() records the call. */
 static RTL_INLINE uint64_t *api_quick_leave(enum api_domain domain, uint32_t op,
 					    struct api_quick *c, int32_t status, uint32_t nr_words)
 {
 	uint32_t size = (uint32_t)sizeof(struct rec_api) + nr_words * 8u;
 	struct thread *t = &thread_self;
-	/* first, for it may call a function: what comes after it can stay in registers that need no saving */
+	/* first, because it may call a function: later values then need no saved registers */
 	struct clock_span span = clock_span_inline_ns(c->begin, RTL_TICKS());
 	struct rec_api *r;
 
@@ -100,7 +100,7 @@ static RTL_INLINE uint64_t *api_quick_leave(enum api_domain domain, uint32_t op,
 	return r->words;
 }
 
-/* HOT: all words are written, from `word` on. */
+/* HOT: the words have been written, from `word` on. */
 static RTL_INLINE void api_quick_done(const struct api_quick *c, uint64_t *word, uint32_t nr_words)
 {
 	lane_end(c->lane, (uint8_t *)(word + nr_words));

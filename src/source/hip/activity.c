@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* activity.c - HIP's calls and operations, by the callbacks of HIP up to 5.3; tracer.c has those of later ones
  *
- * HIP asks on_sync() for a structure when a call begins, fills it, calls on_user(); after the call
- * on_user() again, then on_sync() with what was registered. A call that was given NULL is not seen again.
+ * When a call begins HIP gets a structure from on_sync(), fills it, and calls on_user(). After the call it calls on_user()
+ * again, then on_sync() with the registered argument. If on_sync() returns NULL the call is not shown again.
  *
- * An operation has a private number of HIP's. on_number() gets it on the thread that submits, on_op()
- * when it is over; in between activity_map keeps whose call it was.
+ * HIP numbers operations. on_number() gets the number on the thread that submits, on_op() when the operation has
+ * completed; in between activity_map keeps the call's correlation id.
  *
- * Owns:     who wants operations.
+ * Owns:     the subscribers of operations.
  * Threads:  any.
  * Hot path: on_sync(), on_user(), activity_begin() to activity_end(): no lock, and live.c's frames. on_number(), on_op():
  *           a lock of one of many parts of the map.
@@ -34,21 +34,21 @@
 
 typedef int (*register_fn)(uint32_t id, void *fn, void *arg);
 
-/* what HIP's callbacks for calls give back as their argument at the end of a call: any address */
+/* the argument that HIP passes to on_sync() at the end of a call: any address */
 static char is_end;
 /* atomic */
 static _Atomic activity_fn listeners[LIVE_MAX_SUBSCRIBERS];
 static _Atomic uint32_t ops_mask, paused_mask; /* of subscribers, a bit each */
 static _Atomic bool is_on;
 static _Atomic bool ops_are_on;
-static _Atomic bool join_calls; /* to what they submit, by the tracer's numbers */
+static _Atomic bool join_calls; /* operations are joined to calls by the tracer's numbers */
 static struct lock lock = LOCK_INIT(LOCK_ACTIVITY);
 /* set in turn_on, constant after */
 static uint32_t last_id;
 static const char *(*kernel_name)(void *function);
 static const char *(*kernel_name_by_ptr)(const void *function, void *stream);
 
-/* The innermost of HIP's calls that this thread is in. HSA's calls may lie within. */
+/* The innermost HIP call that this thread is in. HSA calls may lie within. */
 static struct live_frame *top_call(const struct thread *t)
 {
 	struct live_frame *f = live_top(t);
@@ -58,7 +58,7 @@ static struct live_frame *top_call(const struct thread *t)
 	return f;
 }
 
-/* The frame of the same call in API_HIP: a wrapper's, or the one that is made here. NULL: there is none. */
+/* The frame of the same call in API_HIP: a wrapper's, or the one that push() has made. NULL: there is none. */
 static struct live_frame *same_call(const struct live_frame *f, const struct hip_callback *c)
 {
 	struct live_frame *o = f->outer;
@@ -66,7 +66,7 @@ static struct live_frame *same_call(const struct live_frame *f, const struct hip
 	return o && c && o->call.domain == API_HIP && o->call.operation == c->function ? o : NULL;
 }
 
-/* Whose call it is, and so what it submits. `same`: same_call()'s; `outer`: the call that it lies within. */
+/* Sets the call's correlation id, and that of what it submits. `same`: of same_call(); `outer`: the enclosing call. */
 static void correlate(struct live_frame *f, struct live_frame *same, const struct live_frame *outer,
 		      struct thread *t)
 {
@@ -130,7 +130,7 @@ struct hip_data *activity_begin(uint32_t id, uintptr_t height, void *data)
 	const struct hip_callback *c = release_callback(id);
 	uint32_t mask = api_wanted(API_HIP_CALLBACKS, id % API_MAX_OPERATIONS);
 	bool joins = atomic_load_explicit(&join_calls, memory_order_relaxed);
-	/* the calls that submit have to be seen for their ids */
+	/* operations need the ids of the calls that submit them */
 	bool all = callback_is_on() || atomic_load_explicit(&ops_mask, memory_order_relaxed) != 0;
 	struct thread *t = thread_get();
 	uint32_t hip_mask = wanted_in_hip(t, c, height);
@@ -148,7 +148,7 @@ struct hip_data *activity_begin(uint32_t id, uintptr_t height, void *data)
 	outer = same ? same->outer : f->outer;
 	if (callback_is_on())
 		callback_begin(id, f);
-	/* the runtime takes the number of a call within for what the outer one does after it, too */
+	/* after an inner call that is shown, the runtime would use its number for the rest of the outer call */
 	f->is_joined = joins && !outer && f->outer_correlation &&
 		       !corr_is_left_out(f->outer_correlation);
 	if (!mask && !hip_mask && !f->is_recorded && !f->is_joined &&
@@ -179,9 +179,9 @@ void activity_end(uint32_t id)
 		callback_end(id, f);
 	pop(t, f);
 	if (f->mask)
-		live_tell(f, LIVE_DONE);
+		live_notify(f, LIVE_DONE);
 	if (f->in_hip)
-		live_tell(f->in_hip, LIVE_DONE);
+		live_notify(f->in_hip, LIVE_DONE);
 }
 
 void *activity_current_data(void)
@@ -191,7 +191,7 @@ void *activity_current_data(void)
 	return f ? f->call.args : NULL;
 }
 
-/* HIP's activity_sync_callback_t: at the end `arg` is what was registered. */
+/* HIP's activity_sync_callback_t: `arg` is the registered argument at the end of a call, NULL at its begin. */
 static void *on_sync(uint32_t id, void *record, const void *data, void *arg)
 {
 	int saved = errno;
@@ -217,7 +217,7 @@ static void enter_in_hip(struct live_frame *f)
 		c->copy(data->args, f->in_hip->args);
 		f->in_hip->call.args = f->in_hip->args;
 	}
-	live_tell(f->in_hip, LIVE_ENTER);
+	live_notify(f->in_hip, LIVE_ENTER);
 }
 
 static void exit_in_hip(struct live_frame *f)
@@ -228,7 +228,7 @@ static void exit_in_hip(struct live_frame *f)
 		callback_status_after(f);
 		f->in_hip->call.result = &f->status;
 	}
-	live_tell(f->in_hip, LIVE_EXIT);
+	live_notify(f->in_hip, LIVE_EXIT);
 }
 
 void activity_args_are_there(uint32_t id, void *data)
@@ -240,9 +240,9 @@ void activity_args_are_there(uint32_t id, void *data)
 	if (!((const struct hip_data *)data)->phase) {
 		if (f->in_hip)
 			enter_in_hip(f);
-		live_tell(f, LIVE_ENTER);
+		live_notify(f, LIVE_ENTER);
 	} else {
-		live_tell(f, LIVE_EXIT);
+		live_notify(f, LIVE_EXIT);
 		if (f->in_hip)
 			exit_in_hip(f);
 	}
@@ -279,7 +279,7 @@ static const char *name_of_kernel(const struct live_frame *f)
 	}
 }
 
-/* HIP's activity_id_callback_t: this thread has submitted a command. */
+/* HIP's activity_id_callback_t: this thread has submitted command `number`. */
 static void on_number(uint64_t number)
 {
 	struct thread *t = thread_get();
@@ -301,13 +301,13 @@ static void on_number(uint64_t number)
 
 bool activity_wants_ops(void)
 {
-	/* relaxed: what ends while the mask changes is reported or not */
+	/* relaxed: an operation that ends while the mask changes may be reported or not */
 	return atomic_load_explicit(&ops_mask, memory_order_relaxed) != 0 || join_is_on();
 }
 
 uint32_t activity_wanted_now(void)
 {
-	/* relaxed: what is submitted while the masks change is reported or not */
+	/* relaxed: an operation that is submitted while the masks change may be reported or not */
 	return atomic_load_explicit(&ops_mask, memory_order_relaxed) &
 	       ~atomic_load_explicit(&paused_mask, memory_order_relaxed);
 }
@@ -325,7 +325,7 @@ void activity_report_op(const struct activity_op *op, uint32_t wanted)
 	}
 }
 
-/* Of what commands the times are those of their operations; the kinds are OpenCL's numbers. */
+/* Whether a command's times are those of its operation; kinds are OpenCL's numbers. */
 static bool has_own_times(uint32_t kind)
 {
 	return (kind >= 0x11f0 && kind <= 0x11fa) || /* kernels, buffers, images */
@@ -334,13 +334,13 @@ static bool has_own_times(uint32_t kind)
 	       kind == 0x120a || kind == 0x120b; /* copies and fills of memory without buffers */
 }
 
-/* Markers and barriers: they have no operations, and their neighbours' times. */
+/* Markers and barriers have no operations; their times are their neighbours'. */
 static bool is_marker(uint32_t kind)
 {
 	return kind == 0x11fe || kind == 0x1205;
 }
 
-/* A command is over. */
+/* A command has completed. */
 static void join(const struct hip_record *r, const struct join_call *call)
 {
 	if (has_own_times(r->kind))
@@ -381,7 +381,7 @@ static void on_op(uint32_t op, const void *record, void *arg)
 	out.bytes = r->bytes;
 	out.device = r->device;
 	out.kernel = op == 0 ? o.kernel : NULL;
-	/* without an entry it was submitted when nobody wanted it */
+	/* without an entry no subscriber wanted it when it was submitted */
 	activity_report_op(&out, o.wanted);
 	errno = saved;
 }
@@ -396,7 +396,7 @@ static bool turn_on(void)
 	callback_find_status();
 	if (!sync) {
 		last_id = tracer_turn_on();
-		/* it asks for each operation whether it is wanted */
+		/* the runtime asks for each operation whether it is wanted */
 		atomic_store_explicit(&ops_are_on, last_id != 0, memory_order_relaxed);
 		return last_id != 0;
 	}
@@ -442,7 +442,7 @@ bool activity_turn_on(void)
 {
 	bool on;
 
-	/* relaxed: set under the lock by whoever wants operations, who comes here after that */
+	/* relaxed: activity_want_ops() sets the mask, and then calls this */
 	if (activity_is_on() && (!atomic_load_explicit(&ops_mask, memory_order_relaxed) ||
 				 atomic_load_explicit(&ops_are_on, memory_order_relaxed)))
 		return true;
@@ -481,7 +481,7 @@ bool activity_join(void)
 		lock_drop(&lock);
 		return on;
 	}
-	/* one function that nobody calls: it is enough for the runtime's timing mode */
+	/* one function that is seldom called: it puts the runtime into its timing mode */
 	for (uint32_t id = 1; sync && !on && id < API_MAX_OPERATIONS; id++)
 		on = release_callback(id) && release_callback(id)->op == HIP_OP_hipProfilerStop &&
 		     sync(id, (void *)on_sync, &is_end) == 0;
@@ -521,7 +521,7 @@ void activity_want_ops(int index, activity_fn fn)
 		atomic_fetch_and_explicit(&ops_mask, ~bit, memory_order_relaxed);
 		return;
 	}
-	/* it stays when the bit goes. release of the bit: pairs with activity_report_op() */
+	/* the function stays when the bit is cleared. release of the bit: pairs with activity_report_op() */
 	atomic_store_explicit(&listeners[index], fn, memory_order_relaxed);
 	atomic_fetch_or_explicit(&ops_mask, bit, memory_order_release);
 	activity_turn_on();

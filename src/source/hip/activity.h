@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* activity.h - HIP's own callbacks: its calls as they run, and its operations
  *
- * HIP tells of each call, wherever it came from: by hipRegisterActivityCallback() and its like up to 5.3
- * (activity.c), by hipRegisterTracerCallback() from 5.4 on (tracer.c). They are the provider of the domain
- * API_HIP_CALLBACKS of live.h: live_want() says whose calls are wanted. The recorder takes its calls from here, too,
- * where that is asked for (callback.c): there is one function for each call in the runtime.
+ * HIP calls back for each call of its functions, whichever way it came: by hipRegisterActivityCallback() and its like up
+ * to 5.3 (activity.c), by hipRegisterTracerCallback() from 5.4 on (tracer.c). They are the provider of the domain
+ * API_HIP_CALLBACKS of live.h, and of API_HIP for calls that no wrapper has shown. The recorder uses them where
+ * RTL_HIP_BACKEND=callback (callback.c): the runtime has one callback for each function.
  *
- * Turning HIP's callbacks on while other threads are inside of HIP is not safe in 5.2 (callback.c says why); they are
- * turned on once and stay, and what is wanted is this side's masks: a call that nobody wants costs HIP's own bookkeeping
- * and one load here.
+ * Turning HIP's callbacks on while other threads are inside of HIP is not safe in 5.2 (callback.c says why). They are
+ * turned on once and stay on; live.h's masks select the calls. A call that no subscriber wants costs HIP's own
+ * bookkeeping and a few loads here.
  *
  *  operation                             | a call or an operation in progress
  *  --------------------------------------+-------------------------------------------------
- *  activity_want_ops, activity_pause_ops | any thread: it is treated as when it was submitted
+ *  activity_want_ops, activity_pause_ops | any thread: an operation keeps what held when it was submitted
  */
 #ifndef RTL_SOURCE_HIP_ACTIVITY_H
 #define RTL_SOURCE_HIP_ACTIVITY_H
@@ -24,42 +24,42 @@
 
 #define ACTIVITY_NR_OPS 3
 
-/* An operation that is over. */
+/* An operation that has completed. */
 struct activity_op {
 	uint32_t op, kind;
-	uint64_t correlation; /* of the call that submitted it, 0: of none that was seen */
+	uint64_t correlation; /* of the call that submitted it; 0: no such call was seen */
 	uint64_t begin_ns, end_ns;
 	uint64_t queue, bytes;
 	int32_t device;
-	const char *kernel; /* of a dispatch: mangled, the runtime's; NULL: not known */
+	const char *kernel; /* of a dispatch: the runtime's mangled name; NULL: not known */
 };
 
-/* On whatever thread the runtime completes operations. */
+/* On the thread on which the runtime completes operations. */
 typedef void (*activity_fn)(const struct activity_op *op);
 
-/* Operations that are submitted from now on are the subscriber's (`index`: of live_subscribe()), each once it is over.
- * NULL: none any more, nor those that are in flight. */
+/* The subscriber (`index`: of live_subscribe()) gets the operations that are submitted from now on, each when it has
+ * completed. NULL: it gets no more, nor those that are in flight. */
 void activity_want_ops(int index, activity_fn fn);
-/* What is submitted from now on is not the subscriber's, or is again; what was submitted before is, however late it
- * ends. One store: for those who do so often. */
+/* The subscriber does not get operations that are submitted from now on, or gets them again. It gets those that were
+ * submitted before, however late they end. One store, so that it may be called often. */
 void activity_pause_ops(int index, bool paused);
 
-/* HIP 5.4 and later report an operation on a thread of their own, which may come to it after a call that has waited
- * for the operation: waits, 200 ms at most, until they have reported what such calls have waited for. Any thread but
- * that one; what subscribers do with operations must not wait for the caller. */
+/* HIP 5.4 and later report an operation on a thread of their own, possibly after a call that has waited for the operation
+ * returned. Waits, 200 ms at most, until the operations that such calls have waited for are reported. Any thread but
+ * that one; subscribers' functions for operations must not wait for the caller. */
 void activity_settle(void);
 
-/* Turns HIP's callbacks on, for operations too if they are wanted by now. false: no HIP in the process
- * yet, or one whose callbacks are of a kind that is not known. Any number of times. */
+/* Turns HIP's callbacks on, also those for operations if a subscriber wants them. false: HIP is not loaded, or its
+ * callbacks are of an unknown kind. May be called any number of times. */
 bool activity_turn_on(void);
 /* Whether they are. */
 bool activity_is_on(void);
 
-/* Tells event/join.h of HIP's operations from now on; subscribers get no calls because of this. At the moment
- * that callback.c speaks of. false: a HIP that does not tell of them. */
+/* Reports HIP's operations to event/join.h from now on; subscribers get no calls because of this. At the moment that
+ * callback.c describes. false: this HIP does not report them. */
 bool activity_join(void);
 
-/* The largest number of a function that the runtime knows; 0 without HIP. */
+/* The largest number of a function in the runtime; 0 without HIP. */
 uint32_t activity_last_id(void);
 
 #endif

@@ -26,29 +26,30 @@ struct hip_record {
 
 /* HOT, all on the calling thread, from activity_begin() to activity_end(). */
 
-/* A call begins; `height`: the address of the runtime's stack frame. `data`: where the runtime has its
- * arguments, NULL: in the structure that is returned. NULL: nobody wants the call. */
+/* A call begins. `height`: the address of the runtime's stack frame; `data`: the runtime's structure for the arguments,
+ * NULL: it uses the one that is returned. Returns NULL if no subscriber wants the call. */
 struct hip_data *activity_begin(uint32_t id, uintptr_t height, void *data);
-/* Its arguments are there; the real function has returned. */
+/* The arguments have been written; the real function has returned: data->phase says which. */
 void activity_args_are_there(uint32_t id, void *data);
-/* It is over. */
+/* The call has ended. */
 void activity_end(uint32_t id);
 
-/* The data of the call that this thread is in, NULL: in none that is seen. */
+/* The data of the call that this thread is in; NULL: it is not in a call that is seen. */
 void *activity_current_data(void);
 
-/* Whether anyone wants operations; one is over, whose number is the correlation id that its call's data had. */
+/* Whether a subscriber or join.h wants operations. */
 bool activity_wants_ops(void);
-/* The subscribers, a bit each, that want what is submitted now. */
+/* The subscribers, a bit each, that want an operation that is submitted now. */
 uint32_t activity_wanted_now(void);
+/* An operation has completed; its number is the correlation id in its call's data. */
 void activity_join_op(const struct hip_record *r);
-/* `wanted`: the subscribers that wanted it when it was submitted. */
+/* `wanted`: the subscribers that wanted the operation when it was submitted. */
 void activity_report_op(const struct activity_op *op, uint32_t wanted);
 
-/* The other kind: hipRegisterTracerCallback() of HIP 5.4 and later. The largest number of a function; 0: there
- * is no such callback, or it is of a release whose structures are not known. */
+/* hipRegisterTracerCallback() of HIP 5.4 and later. Returns the largest number of a function; 0: there is no such
+ * callback, or it is of a release whose structures are not known. */
 uint32_t tracer_turn_on(void);
-/* activity_settle(); nothing to wait for with the callbacks of 5.3 and before. */
+/* activity_settle(): with the callbacks of 5.3 and before there is nothing to wait for. */
 void tracer_settle(void);
 
 #endif

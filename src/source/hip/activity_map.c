@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* activity_map.c - whose call submitted the command that HIP numbers so
+/* activity_map.c - from HIP's number of a command to the call that submitted it
  *
  * HIP's numbers go up by one, and commands end in nearly that order. Each of PARTS parts is a ring indexed
- * by number that doubles when two numbers meet in a place.
+ * by number, which doubles when two numbers need the same slot.
  *
  * Owns:     the parts.
  * Locks:    each part's own, a leaf; nothing but memory is touched inside.
@@ -39,7 +39,7 @@ static struct activity_origin *place(struct activity_origin *entries, uint32_t s
 	return &entries[number / PARTS & (size - 1)];
 }
 
-/* Whether all fit into the larger ring; else it has to be larger still. */
+/* Whether all entries fit into the larger ring; otherwise it has to be larger still. */
 static bool move(struct activity_origin *to, uint32_t to_size, const struct part *p)
 {
 	for (uint32_t i = 0; i < p->size; i++) {

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* callback.c - HIP calls as the runtime's own callbacks tell of them
+/* callback.c - HIP calls recorded by the runtime's own callbacks
  *
- * hipRegisterActivityCallback() of HIP up to 5.3: at the begin of a call the runtime asks for a
- * structure to put the arguments into, at its end it comes again. What it does not say is the
- * status; but every call of these runtimes leaves it where hipPeekAtLastError() finds it.
+ * hipRegisterActivityCallback() of HIP up to 5.3: at the begin of a call the runtime asks for a structure and writes the
+ * arguments into it; at its end it calls back again. It does not pass the status; every call of these runtimes leaves
+ * it where hipPeekAtLastError() finds it.
  *
- * Turning callbacks on changes the runtime: it takes GPU timestamps of its own from then on. And in
- * HIP 5.2 a call that is in progress on any thread meanwhile ends the process ("sem corrupted"). So
- * they are turned on at one moment only, when HSA's runtime is being loaded by the first HIP call,
- * before anything else can be in progress; and never off.
+ * Turning callbacks on changes the runtime: from then on it takes GPU timestamps of its own. In HIP 5.2 a call that is
+ * in progress on any thread at that moment ends the process ("sem corrupted"). So they are turned on at one moment only,
+ * when the first HIP call loads HSA's runtime, before another call can be in progress; and never off.
  *
  * Threads:  callback_on_runtime() under ROCr's init lock; the rest any.
  * Hot path: callback_begin(), callback_end() - no lock, no allocation.
- * Fails:    what comes after the moment is missed,
- *           and the operations without a call are counted.
+ * Fails:    where that moment has passed calls are not recorded, and operations without a call are counted.
  */
 #define LOG_TOPIC "hip"
 #include "source/hip/callback.h"
@@ -45,7 +43,7 @@ static bool takes_status_away(uint32_t op)
 	return op == HIP_OP_hipGetLastError || op == HIP_OP_hipExtGetLastError;
 }
 
-/* What it frees may be another kernel's before the call returns, as in the wrappers. */
+/* Handles that it frees may become another kernel's before the call returns, as in the wrappers. */
 static bool unloads(uint32_t op)
 {
 	return op == HIP_OP_hipModuleUnload || op == HIP_OP_hipLibraryUnload;
@@ -57,7 +55,7 @@ void callback_find_status(void)
 	last = (peek_fn)hip_find("hipExtGetLastError");
 }
 
-/* A call of HIP's that is not the program's. */
+/* Calls a function of HIP for librtl itself. */
 static int ask(peek_fn fn)
 {
 	struct thread *t = &thread_self;
@@ -79,7 +77,7 @@ void callback_status_before(const struct hip_callback *c, struct live_frame *f)
 
 void callback_status_after(struct live_frame *f)
 {
-	/* from 6 on peek() keeps an older error: the call's own is what last() takes away, so that it is asked once */
+	/* from 6 on peek() may return an older error; last() returns the call's own and resets it: called once */
 	if (!f->has_status)
 		f->status = ask(last ? last : peek);
 	f->has_status = true;
@@ -89,7 +87,7 @@ void callback_begin(uint32_t id, struct live_frame *f)
 {
 	const struct hip_callback *c = release_callback(id);
 
-	/* calls within are refused by it */
+	/* refuses calls within a recorded one */
 	f->is_recorded = c && api_enter_slow(API_HIP, &f->record, f->height);
 	if (!f->is_recorded)
 		return;
@@ -124,18 +122,18 @@ static bool turn_on(void)
 	return false;
 }
 
-/* An operation on a thread that is in no call: one of the runtime's, or the call went past us. */
+/* An operation on a thread that is not in a call: a thread of the runtime, or no provider has seen the call. */
 static bool on_orphan(void)
 {
 	uint64_t n;
 
-	/* join.c counts those that it can't tell */
+	/* join.c counts those whose call it can't find */
 	if (join_is_on())
 		return false;
 	if (atomic_load_explicit(&is_loaded, memory_order_relaxed))
 		return true;
 	n = atomic_fetch_add_explicit(&nr_orphans, 1, memory_order_relaxed) + 1;
-	/* HIP may be loaded at any time: it is looked for as their number doubles, and once a wrapper was called */
+	/* HIP may be loaded at any time: look for it whenever their number has doubled, and after a wrapper was called */
 	if (((n & (n - 1)) != 0 && !atomic_load_explicit(&hip_started, memory_order_relaxed)) ||
 	    !hip_is_loaded())
 		return false;
@@ -148,8 +146,8 @@ bool callback_is_on(void)
 	return atomic_load_explicit(&is_on, memory_order_relaxed);
 }
 
-/* The first HIP call came past our symbols: librtl is not preloaded. */
-static void tell_missed(void)
+/* The first HIP call did not come through our symbols: librtl is not preloaded. */
+static void warn_of_missed_calls(void)
 {
 	log_warn("HIP calls are not recorded: librtl.so.1 is not preloaded; use rtl trace, or "
 		 "RTL_HIP_BACKEND=callback, which changes how the runtime works");
@@ -160,7 +158,7 @@ static bool submits_from_threads(void)
 {
 	const char *direct = getenv("AMD_DIRECT_DISPATCH");
 
-	/* empty is 0 from 5.4 on, and as if it were not there before */
+	/* an empty value is 0 from 5.4 on, and as if unset before */
 	if (direct && !direct[0])
 		return hip_find("hipRegisterTracerCallback") != NULL;
 	return direct && strcmp(direct, "true") != 0 && (int)strtol(direct, NULL, 10) == 0;
@@ -173,7 +171,7 @@ bool callback_on_runtime(void)
 	if (strcmp(env_str(ENV_MODE), "hip") != 0 ||
 	    atomic_load_explicit(&is_on, memory_order_relaxed))
 		return atomic_load_explicit(&is_on, memory_order_relaxed);
-	/* callbacks, too, may tell nothing of a call. release: pairs with the acquire in corr_take(): the flag */
+	/* callbacks may miss a call as well. release: pairs with the acquire in corr_take() */
 	atomic_store_explicit(&corr_orphan, on_orphan, memory_order_release);
 	if (strcmp(backend, "callback") == 0 && hip_is_loaded() && turn_on()) {
 		atomic_store_explicit(&is_on, true, memory_order_relaxed);
@@ -183,8 +181,8 @@ bool callback_on_runtime(void)
 	}
 	if (strcmp(backend, "auto") == 0 && hip_is_loaded() && !api_inside(API_HIP) &&
 	    !thread_self.call_left_out)
-		tell_missed();
-	/* calls are recorded, but not on the threads that feed the queues */
+		warn_of_missed_calls();
+	/* calls are recorded, but not on HIP's threads, which submit the packets */
 	if ((api_inside(API_HIP) || thread_self.call_left_out) && submits_from_threads())
 		activity_join();
 	return false;

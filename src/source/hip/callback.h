@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* callback.h - HIP calls as the runtime's own callbacks tell of them
+/* callback.h - HIP calls recorded by the runtime's own callbacks
  *
- * For librtl where it can't be preloaded: RTL_HIP_BACKEND=callback. Never on by itself, because it changes
- * the runtime (callback.c says how).
+ * For programs into which librtl can't be preloaded: RTL_HIP_BACKEND=callback. Not chosen automatically, because it
+ * changes how the runtime works (callback.c says how).
  */
 #ifndef RTL_SOURCE_HIP_CALLBACK_H
 #define RTL_SOURCE_HIP_CALLBACK_H
@@ -16,18 +16,18 @@
 /* Whether calls are recorded this way. HOT */
 bool callback_is_on(void);
 
-/* HOT: for activity.c, which the runtime calls: a call begins that may be recorded, which `f` then says. The end of
- * one that is recorded. */
+/* HOT: for activity.c, which the runtime calls. A call begins: f->is_recorded is set if it is recorded. A recorded call
+ * ends. */
 void callback_begin(uint32_t id, struct live_frame *f);
 void callback_end(uint32_t id, struct live_frame *f);
 
-/* The runtime has callbacks: where it keeps the status of a call is looked up. Before they are turned on. */
+/* Looks up how the runtime gives the status of a call. Before callbacks are turned on. */
 void callback_find_status(void);
-/* HOT: a call begins whose status is wanted; it has returned. */
+/* HOT: a call whose status is needed begins; it has returned. */
 void callback_status_before(const struct hip_callback *c, struct live_frame *f);
 void callback_status_after(struct live_frame *f);
 
-/* HSA's runtime has just been loaded by a call on this thread, and is traced. true: callbacks are on. */
+/* A call on this thread has just loaded HSA's runtime, which is traced. true: callbacks are on. */
 bool callback_on_runtime(void);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* frame.c - finds the runtime's functions; the first HIP call
  *
- * Our symbols stand before the runtime's in the search order of the loader, so that the program's
- * calls come here; the runtime's own are behind them, or in a library of local scope (a plugin's
- * dependency), which has to be looked for by name.
+ * librtl's symbols stand before the runtime's in the search order of the loader, so that the program's calls reach
+ * them. The runtime's own are found behind them, or by the library's name where it has local scope (the dependency of a
+ * plugin).
  *
- * Threads:  any, also in constructors of libraries, before ours. No lock of ours is held while the
- *           loader is asked, which has its own.
+ * Threads:  any, also in constructors of libraries, before ours. No lock of ours is held during a call of the
+ *           loader, which has its own.
  * Fails:    no runtime: the wrapper returns HIP_NOT_LOADED.
  */
 #define LOG_TOPIC "hip"
@@ -25,7 +25,7 @@
 
 #define PATH_SIZE 4096
 
-/* hipRTC's functions are in the runtime, too, up to HIP 6; there it comes first. */
+/* Up to HIP 6 the runtime has hipRTC's functions, too; there it is searched first. */
 enum library { LIB_RUNTIME, LIB_HIPRTC, LIB_NR };
 static const char *const library_names[LIB_NR] = { "libamdhip64.so", "libhiprtc.so" };
 
@@ -37,7 +37,7 @@ struct search {
 	unsigned long long nr_loaded; /* libraries, ever */
 };
 
-/* The number of libraries loaded so far, when last there was none of that name among them. */
+/* How many libraries had been loaded when the last search found none of that name. */
 static _Atomic unsigned long long nr_in_vain[LIB_NR];
 
 static int look_at_first(struct dl_phdr_info *info, size_t size, void *arg)
@@ -107,7 +107,7 @@ void hip_pin_table(const void *table, void *api_name)
 	pin(table, api_name);
 }
 
-/* Whether such a library is in the process; where, in s->path. */
+/* Whether such a library is in the process; s->path is where. */
 static bool find_library(enum library which, struct search *s)
 {
 	unsigned long long nr_loaded = 0;
@@ -149,7 +149,7 @@ bool hip_is_loaded(void)
 	return find_library(LIB_RUNTIME, &s);
 }
 
-/* What is behind the wrapper of that name: the runtime's symbol would lead to the wrapper in a dispatch table. */
+/* The function behind the wrapper of that name: the runtime's symbol may lead to the wrapper, by a dispatch table. */
 static void *behind_wrapper(const char *name)
 {
 	for (uint32_t op = 0; op < hip_nr_ops; op++)
@@ -180,7 +180,7 @@ void *hip_find(const char *name)
 			fn = find_local(LIB_RUNTIME, name);
 		if (!fn && is_hiprtc)
 			fn = find_local(LIB_HIPRTC, name);
-		/* what failed here is no message for the program */
+		/* the program must not find our failure in dlerror() */
 		if (!fn)
 			dlerror();
 	}
@@ -198,7 +198,7 @@ void *hip_resolve(uint32_t op)
 	return fn;
 }
 
-/* Decides whether calls are recorded, and how. Any number of times, by any number of threads. */
+/* Decides whether calls are recorded. May run any number of times, on any number of threads. */
 static void decide(void)
 {
 	bool wanted;
@@ -211,7 +211,7 @@ static void decide(void)
 	}
 	api_define(API_HIP, hip_ops, hip_named, hip_quick_fns, hip_nr_ops);
 	api_switch(API_HIP, wanted);
-	/* release: pairs with nothing but itself: who misses it decides the same */
+	/* release: what was decided comes first; a thread that misses it decides the same */
 	atomic_store_explicit(&hip_started, true, memory_order_release);
 }
 

@@ -49,31 +49,31 @@
 /* hipErrorSharedObjectInitFailed: the symbol was ours, and there is no libamdhip64 behind it. */
 #define HIP_NOT_LOADED 303
 
-/* Emitted with the wrappers, as many as there are ops: what they are, their symbols (NULL: only
- * callbacks show it), whether their names are on record, the runtime's functions (NULL until looked up). */
+/* Emitted with the wrappers, by op: name and signature, symbol (NULL: only callbacks show the call), whether the name
+ * has been recorded, the runtime's function (NULL until looked up). */
 extern const uint32_t hip_nr_ops;
 extern const struct api_op hip_ops[];
 extern const char *const hip_symbols[];
 extern _Atomic uint8_t hip_named[];
 extern _Atomic(void *) hip_real_fns[];
-/* As hip_real_fns, for functions that have a quick wrapper: NULL until a call of it was recorded. */
+/* As hip_real_fns, for functions with a quick wrapper: NULL until a call has been recorded. */
 extern RTL_HIDDEN _Atomic(void *) hip_quick_fns[];
 
-/* Defined by the library that holds this source, may be NULL: what its constructor does, for when
- * a HIP call comes first. Any number of times. */
+/* Defined by the library that holds this source, may be NULL: does what its constructor does, where a HIP call comes
+ * before that. May be called any number of times. */
 extern void (*const hip_boot)(void);
 
-/* Looks the function up: RTLD_NEXT, else in the libamdhip64 that is loaded with local scope. NULL:
- * nowhere so far; asked again when another library has been loaded. Preserves errno. */
+/* Looks the function up: RTLD_NEXT, then the libamdhip64 that is loaded with local scope. NULL: not found; looked up
+ * again after another library has been loaded. Preserves errno. */
 void *hip_resolve(uint32_t op);
-/* The same for a function that no wrapper is for; not remembered. */
+/* The same for any function of HIP, whether it has a wrapper or not; the result is not kept. */
 void *hip_find(const char *name);
-/* The runtime that this function is of stays from now on, and tells what release it is. Once. */
+/* Keeps the runtime of this function loaded, and finds out its release. Once for each library. */
 void hip_pin(const void *fn);
 /* The same for the runtime that has this dispatch table, while its functions can't be called; `api_name`: the table's
  * entry for hipApiName(). */
 void hip_pin_table(const void *table, void *api_name);
-/* Whether this is a function of librtl. */
+/* Whether this is one of librtl's functions. */
 bool hip_is_ours(const void *fn);
 /* Whether a libamdhip64 is in the process. */
 bool hip_is_loaded(void);
@@ -87,14 +87,14 @@ static inline void *hip_real(uint32_t op)
 	return RTL_LIKELY(fn != NULL) ? fn : hip_resolve(op);
 }
 
-/* HOT: the same, when calls of it may be recorded the quick way. */
+/* HOT: the same for a quick wrapper; NULL: the call needs the other one. */
 static RTL_INLINE void *hip_quick(uint32_t op)
 {
 	/* acquire: pairs with the release in hip_quicken() */
 	return atomic_load_explicit(&hip_quick_fns[op], memory_order_acquire);
 }
 
-/* A call was recorded: those that follow may take the quick way, unless a subscriber wants them. */
+/* A call was recorded: later calls may be recorded by the quick wrapper, unless a subscriber wants them. */
 static inline void hip_quicken(uint32_t op)
 {
 	if (RTL_LIKELY(atomic_load_explicit(&hip_quick_fns[op], memory_order_relaxed) != NULL) ||
@@ -106,18 +106,18 @@ static inline void hip_quicken(uint32_t op)
 		atomic_store(&hip_quick_fns[op], NULL);
 }
 
-/* Whether it was decided if HIP calls are recorded: by the first of them. */
+/* Whether the first HIP call has decided if HIP calls are recorded. */
 extern _Atomic bool hip_started;
-/* The first HIP call starts the trace where that is wanted; after that this never runs again. */
+/* The first HIP call: starts the trace if HIP calls are to be recorded. */
 bool hip_enter_first(uint32_t op, struct api_call *c, uintptr_t frame);
 
-/* HOT: false: pass the call on. `wanted_by`: api_wanted()'s; `frame`: the address of the wrapper's frame. */
+/* HOT: false: the call is not recorded. `wanted_by`: of api_wanted(); `frame`: the address of the wrapper's frame. */
 static inline bool hip_enter_at(uint32_t wanted_by, uint32_t op, struct api_call *c,
 				uintptr_t frame)
 {
 	if (RTL_LIKELY(!(wanted_by & API_RECORDED)))
 		return false;
-	/* relaxed: set once; whoever misses it takes the slow way */
+	/* relaxed: set once; a thread that misses it decides again, the same */
 	if (RTL_UNLIKELY(!atomic_load_explicit(&hip_started, memory_order_relaxed)))
 		return hip_enter_first(op, c, frame);
 	return api_enter_slow(API_HIP, c, frame);
@@ -128,8 +128,8 @@ static RTL_INLINE bool hip_enter(uint32_t wanted_by, uint32_t op, struct api_cal
 	return hip_enter_at(wanted_by, op, c, RTL_FRAME());
 }
 
-/* A subscriber wants the function: the call begins for subscribers and recorder. NULL: another provider shows it, or
- * the call goes unseen; live_wrapper_end() is not called. `frame` as above. */
+/* The call begins for subscribers and recorder. NULL: another provider shows it, or there is no memory;
+ * live_wrapper_end() must not be called. `frame` as above. */
 struct live_frame *hip_begin_seen(uint32_t op, void *args, uintptr_t frame);
 
 static inline void hip_leave(uint32_t op, struct api_call *c, int32_t status, const uint64_t *words,
@@ -138,14 +138,13 @@ static inline void hip_leave(uint32_t op, struct api_call *c, int32_t status, co
 	api_leave(API_HIP, op, c, status, words, nr_words);
 }
 
-/* Words of arguments. Within hip_enter() and hip_leave(); they preserve errno. */
+/* Words of arguments. Between hip_enter() and hip_leave(). All preserve errno. */
 
-/* A string id; NULL and what can't be read give 0. Text beyond HIP_TEXT_MAX bytes is cut off. */
+/* A string id; 0 for NULL and for an address that can't be read. Text beyond HIP_TEXT_MAX bytes is cut off. */
 uint64_t hip_word_text(const char *text);
 #define HIP_TEXT_MAX 4096u
-/* The kernel's mangled name as a string id, 0 when it is not known: by the host function's address,
- * or by hipFunction_t. Asks the runtime once for each; `ok` false (the call failed, it may be no
- * function): only what is known already. */
+/* The kernel's mangled name as a string id, 0 when it is not known: by the host function's address, or by hipFunction_t.
+ * Asks the runtime once for each. `ok` false (the call failed, the pointer may be invalid): uses known names alone. */
 void hip_find_name_slow(const void *function, bool ok);
 uint64_t hip_word_function(const void *handle, bool ok);
 /* How often hip_forget_names() was called. */
@@ -155,14 +154,14 @@ static RTL_INLINE uint64_t hip_word_host_function(const void *function, bool ok)
 {
 	const struct thread *t = &thread_self;
 
-	/* mostly a thread launches the same kernel again */
+	/* usually a thread launches the same kernel again */
 	if (RTL_UNLIKELY(t->name_key != function ||
 			 t->name_generation !=
 				 atomic_load_explicit(&hip_names_generation, memory_order_relaxed)))
 		hip_find_name_slow(function, ok);
 	return t->name_id;
 }
-/* What several copies in one call amount to. */
+/* The sum of the sizes of several copies in one call. */
 static inline uint64_t hip_word_sum(const size_t *sizes, size_t nr)
 {
 	uint64_t sum = 0;
@@ -171,7 +170,7 @@ static inline uint64_t hip_word_sum(const size_t *sizes, size_t nr)
 		sum += sizes[i];
 	return sum;
 }
-/* A module or a fat binary was unloaded: addresses and handles may come to mean another kernel. */
+/* A module or a fat binary was unloaded: its addresses and handles may become another kernel's. */
 void hip_forget_names(void);
 
 #endif

@@ -2,7 +2,7 @@
 /* lookup.c - programs that take HIP's functions with dlsym()
  *
  * Threads:  any, at any time, also before librtl's constructor.
- * Fails:    whatever is not as expected gets what the C library found.
+ * Fails:    in any case that is not expected the program gets what the C library found.
  * Not here: the symbol `dlsym` itself, lib/librtl/dlsym.c.
  */
 #define LOG_TOPIC "hip"
@@ -22,7 +22,7 @@
 #define HIPRTC "libhiprtc.so"
 
 #ifdef RTL_SANITIZE_ADDRESS
-/* The sanitizer takes what it stands in front of with dlsym(), before there is any shadow memory. */
+/* The sanitizer calls dlsym() for the functions that it intercepts before there is shadow memory. */
 #define BEFORE_SHADOW __attribute__((no_sanitize_address))
 static bool has_shadow;
 
@@ -41,11 +41,11 @@ BEFORE_SHADOW void lookup_find(void)
 {
 	void *libc;
 
-	/* the oldest version of it: the newer names are the same function */
+	/* its oldest version: newer ones are the same function */
 	lookup_next = (lookup_fn)dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
 	if (lookup_next)
 		return;
-	/* it comes before us where we are there as a library's dependency. RTLD_NOLOAD: it is there */
+	/* libc stands before us where we are the dependency of a library. RTLD_NOLOAD: it is loaded */
 	libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
 	if (libc)
 		lookup_next = (lookup_fn)dlvsym(libc, "dlsym", "GLIBC_2.2.5");
@@ -77,7 +77,7 @@ static bool lacks(void *handle, const char *name)
 
 	if (op == hip_nr_ops)
 		return false;
-	/* the program's own function of that name, or whatever else comes before us */
+	/* a function of that name that comes before us, for example the program's own */
 	if (handle == RTLD_DEFAULT)
 		fn = lookup_libc()(RTLD_DEFAULT, name);
 	none = !(fn && !hip_is_ours(fn)) && !has_real(op);
@@ -93,7 +93,7 @@ BEFORE_SHADOW bool lookup_lacks(void *handle, const char *name)
 void *lookup_absent(void *handle, const char *name)
 {
 	(void)handle;
-	/* behind us there is none: the C library's own message is for the program's dlerror() */
+	/* there is none behind us: sets the C library's own message for the program's dlerror() */
 	return lookup_libc()(RTLD_NEXT, name);
 }
 
@@ -117,7 +117,7 @@ static bool is_in(const void *fn, const char *library)
 	return strncmp(base, library, strlen(library)) == 0;
 }
 
-/* Of hipRTC's own library only where the runtime has no such function: that is HIP 7 and later. */
+/* hipRTC's own library counts only where the runtime has no such function: HIP 7 and later. */
 static bool is_runtimes(const void *fn, const char *name)
 {
 	return is_in(fn, RUNTIME) || (is_in(fn, HIPRTC) && hip_find(name) == fn);
@@ -146,7 +146,7 @@ static void *translate(void *fn, const char *name)
 
 	if (op == hip_nr_ops)
 		return fn;
-	/* of a handle whose scope we are in, as dlopen(NULL)'s */
+	/* we are in the handle's scope, for example in that of dlopen(NULL) */
 	if (hip_is_ours(fn))
 		return has_real(op) ? fn : lookup_absent(RTLD_NEXT, name);
 	if (!is_wanted() || !is_runtimes(fn, name))
@@ -154,8 +154,8 @@ static void *translate(void *fn, const char *name)
 	ours = wrapper(name);
 	if (!ours)
 		return fn;
-	/* A wrapper has one function behind it: a second copy of the runtime goes without. release: pairs
-	 * with the acquire in hip_real() */
+	/* A wrapper has one function behind it: functions of a second copy of the runtime are not wrapped. release: pairs with
+	 * the acquire in hip_real() */
 	if (atomic_compare_exchange_strong_explicit(&hip_real_fns[op], &known, fn,
 						    memory_order_release, memory_order_relaxed)) {
 		hip_pin(fn);
@@ -166,8 +166,8 @@ static void *translate(void *fn, const char *name)
 	return fn;
 }
 
-/* The symbol of that name that is at `fn`, or of another form of the function: of a release (R0600), for the
- * thread's own default stream (_spt). NULL: it is another function. */
+/* The symbol at `fn` if it has that name or is another form of the function: of a release (R0600), for the thread's own
+ * default stream (_spt). NULL: it is another function. */
 static const char *symbol_at(const void *fn, const char *name)
 {
 	const char *found = NULL;
@@ -183,7 +183,7 @@ static const char *symbol_at(const void *fn, const char *name)
 		if (hip_symbols[op] && strncmp(hip_symbols[op], name, strlen(name)) == 0 &&
 		    lookup_libc()(lib, hip_symbols[op]) == fn)
 			found = hip_symbols[op];
-	/* what this runtime lacks is no message for the program */
+	/* the program must not find our failures in dlerror() */
 	dlerror();
 	dlclose(lib);
 	return found;

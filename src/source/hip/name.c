@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* name.c - texts and kernel names as string ids
  *
- * Owns:     the table of functions whose names are known.
+ * Owns:     the table of functions with known names.
  * Threads:  any.
  * Hot path: a function that is in the table - no lock, no call.
- * Fails:    what can't be read or is not known is 0.
+ * Fails:    a text that can't be read and a name that is not known are 0.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -34,7 +34,7 @@ static uint32_t hash_of(uint64_t key)
 	return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 52);
 }
 
-/* HOT: true: *id is what was found, which may be 0. */
+/* HOT: true: found; *id may be 0. */
 static bool look_up(uint64_t key, uint32_t now, uint32_t *id)
 {
 	for (uint32_t i = 0; i < MAX_PROBES; i++) {
@@ -48,7 +48,7 @@ static bool look_up(uint64_t key, uint32_t now, uint32_t *id)
 		if (its != key)
 			continue;
 		value = atomic_load_explicit(&e->value, memory_order_acquire);
-		/* ... or, when the place has changed hands since, the key is another by now */
+		/* ... or the key has changed, if the slot was given to another in the meantime */
 		if (atomic_load_explicit(&e->key, memory_order_relaxed) != key ||
 		    value >> 32 != now)
 			return false;
@@ -58,7 +58,7 @@ static bool look_up(uint64_t key, uint32_t now, uint32_t *id)
 	return false;
 }
 
-/* Takes an empty place, the one that the key has already, or the last one there is. */
+/* Takes an empty slot, the one that the key has already, or the last one that may hold it. */
 static void remember(uint64_t key, uint32_t now, uint32_t id)
 {
 	for (uint32_t i = 0; i < MAX_PROBES; i++) {
@@ -72,7 +72,7 @@ static void remember(uint64_t key, uint32_t now, uint32_t id)
 		    !atomic_compare_exchange_strong_explicit(&e->key, &its, KEY_BUSY,
 							     memory_order_acquire,
 							     memory_order_relaxed))
-			return; /* somebody else writes here; asked again next time */
+			return; /* another thread writes this slot; the name is looked up again next time */
 		/* release: pairs with look_up() */
 		atomic_store_explicit(&e->value, (uint64_t)now << 32 | id, memory_order_release);
 		atomic_store_explicit(&e->key, key, memory_order_release);
@@ -82,11 +82,11 @@ static void remember(uint64_t key, uint32_t now, uint32_t id)
 
 void hip_forget_names(void)
 {
-	/* relaxed: the program orders its unloading and its launches itself */
+	/* relaxed: the program itself orders its unloading and its launches */
 	atomic_fetch_add_explicit(&hip_names_generation, 1, memory_order_relaxed);
 }
 
-/* What of the text can be read, without touching what can't. -1: this system does not let us. */
+/* Copies as much of the text as can be read, without a fault. -1: the system call is not permitted. */
 static ssize_t read_text(const char *text, char *to)
 {
 	size_t first = PAGE - (size_t)(uintptr_t)text % PAGE;
@@ -105,7 +105,7 @@ static RTL_COLD uint64_t intern(const char *text, size_t size)
 	struct thread *t = thread_get();
 	uint64_t id;
 
-	/* a handler of the program that interrupts us must not want the lock that this takes */
+	/* a signal handler of the program that interrupts us must not take the bus's lock */
 	t->in_hook = true;
 	id = bus_string(text, size);
 	t->in_hook = false;
@@ -121,7 +121,7 @@ uint64_t hip_word_text(const char *text)
 
 	if (!text)
 		return 0;
-	/* The call may have failed just because of the pointer. */
+	/* the call may have failed because of the pointer */
 	n = read_text(text, copy);
 	if (n > 0)
 		id = intern(copy, strnlen(copy, (size_t)n));
@@ -136,7 +136,7 @@ typedef const char *(*by_address_fn)(const void *function, void *stream);
 
 static RTL_COLD const char *ask(const void *function, bool is_handle)
 {
-	/* relaxed: the same value whoever looks it up */
+	/* relaxed: all threads find the same value */
 	static _Atomic(void *) fns[2];
 	static const char *const names[2] = { "hipKernelNameRefByPtr", "hipKernelNameRef" };
 	void *fn = atomic_load_explicit(&fns[is_handle], memory_order_relaxed);
@@ -152,11 +152,11 @@ static RTL_COLD const char *ask(const void *function, bool is_handle)
 
 enum { ASK_GET_NAME, ASK_PEEK, ASK_TAKE, ASK_NR };
 
-/* From HIP 7.2 on a kernel of a library may stand where a host function may. false: it can't be asked now,
- * because a failure would take the place of the error that the program may still ask for. */
+/* From HIP 7.2 on a kernel of a library may be passed in place of a host function. false: the runtime can't be asked now,
+ * because a failure would replace the error that the program may still read. */
 static RTL_COLD bool ask_library(const void *kernel, const char **text)
 {
-	/* relaxed: the same value whoever looks it up */
+	/* relaxed: all threads find the same value */
 	static _Atomic(void *) fns[ASK_NR];
 	static const char *const names[ASK_NR] = { "hipKernelGetName", "hipPeekAtLastError",
 						   "hipGetLastError" };
@@ -172,7 +172,7 @@ static RTL_COLD bool ask_library(const void *kernel, const char **text)
 			return true;
 		atomic_store_explicit(&fns[i], fn[i], memory_order_relaxed);
 	}
-	/* a call of ours, not the program's */
+	/* not a call of the program's */
 	t->in_hook = true;
 	can = ((int (*)(void))fn[ASK_PEEK])() == 0;
 	if (can && ((int (*)(const char **, const void *))fn[ASK_GET_NAME])(text, kernel) != 0) {
@@ -215,7 +215,7 @@ void hip_find_name_slow(const void *function, bool ok)
 	struct thread *t = &thread_self;
 
 	t->name_id = (uint32_t)id;
-	/* what has no name yet is asked again */
+	/* a function without a name is looked up again */
 	t->name_key = id ? function : NULL;
 	t->name_generation = now;
 }

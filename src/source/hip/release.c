@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* release.c - which release of HIP the process has
  *
- * By the names that the runtime gives to its calls' numbers, not by the name of its file, which a wheel or
- * a container may have changed: what has to fit is the numbers.
+ * Found by the names that the runtime gives to the numbers of its calls, not by the name of its file, which a wheel or
+ * a container may have changed: the numbers have to fit.
  *
  * Threads:  any.
  */
@@ -24,7 +24,7 @@ static bool is_named(const struct hip_release *r, uint32_t id, const char *name)
 	       strcmp(hip_ops[r->callbacks[id].op].name, name) == 0;
 }
 
-/* Asks the runtime. Its symbol may lead to librtl's wrapper in a dispatch table: this is not a call of the program's. */
+/* The runtime's name of a call. In a hook: its symbol may lead to librtl's wrapper, by a dispatch table. */
 static const char *ask(const char *(*api_name)(uint32_t), uint32_t id)
 {
 	bool was_in_hook = thread_self.in_hook;

@@ -2,7 +2,7 @@
 /* release.h - which release of HIP the process has: its numbers of calls, its structures
  *
  * Functions keep their arguments over the releases; some structures, enumerations and the numbers of the
- * runtime's callbacks do not. What is known of each release is emitted by codegen.
+ * runtime's callbacks change. Codegen emits the tables of each release.
  */
 #ifndef RTL_SOURCE_HIP_RELEASE_H
 #define RTL_SOURCE_HIP_RELEASE_H
@@ -34,25 +34,24 @@ struct hip_release {
 extern const struct hip_release hip_releases[];
 extern const uint32_t hip_nr_releases;
 
-/* The index of the release that is taken for the process's; the first, before one is loaded. Atomic. */
+/* The index of the process's release; the first, before HIP is loaded. Atomic. */
 extern _Atomic uint32_t release_index;
 
-/* Asks the runtime for the names of its calls by number (`hipApiName`, NULL: it has no such function), and
- * takes the release that has most of them. No call into the rest of the runtime. Any thread, any number
- * of times. */
+/* Reads the runtime's names of its calls by number (`api_name`: hipApiName(); NULL: there is none), and takes the release
+ * that has most of them. Calls no other function of the runtime. Any thread, any number of times. */
 void release_find(const char *(*api_name)(uint32_t id));
 
-/* The release whose calls are these, every one of them and no more; NULL: none that is known. */
+/* The release that has exactly these calls; NULL: it is not known. */
 const struct hip_release *release_exact(const char *(*api_name)(uint32_t id));
 
-/* HOT: in wrappers, where what is recorded depends on the release. */
+/* HOT: for wrappers whose record depends on the release. */
 static inline uint32_t hip_release(void)
 {
-	/* relaxed: set once, by whoever found the runtime's first function */
+	/* relaxed: set once, when the runtime's first function is found */
 	return atomic_load_explicit(&release_index, memory_order_relaxed);
 }
 
-/* The calls of the runtime's callbacks. HOT */
+/* HOT: a call by the number that the runtime's callbacks give it; NULL: not known. */
 static inline const struct hip_callback *release_callback(uint32_t id)
 {
 	const struct hip_release *r = &hip_releases[hip_release()];

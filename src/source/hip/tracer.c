@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* tracer.c - HIP's calls while they run, by the callback of HIP 5.4 and later
  *
- * The runtime has one function to call, tracer(). At the begin of each call it asks whether the call is of
- * interest, with a block of its stack that it fills with the arguments if so; behind them it wants to find
- * whom to tell when they are there, and when the call is over. The block is as large as the release's
- * hip_api_data_t, which grows: only releases that are known to the last call are served.
+ * The runtime calls one function, tracer(). At the begin of each call tracer() says whether the call is of interest, and
+ * gets a block of the runtime's stack, into which the runtime then writes the arguments. Behind them tracer() puts the
+ * functions to call when they have been written and when the call has ended. The block is as large as the release's
+ * hip_api_data_t, which grows: only releases of which every call is known are served.
  *
  * Unlike with the callbacks of 5.3 and before, setting the function is one store and may be done at any
- * time, and commands get no timestamps unless operations are asked for.
+ * time, and commands get no timestamps unless operations are wanted.
  *
- * Owns:     the runtime's one place for such a function: it is taken from whoever had it.
+ * Owns:     the runtime's one pointer to such a function: an earlier tool's function is replaced.
  * Threads:  any.
- * Hot path: tracer() and what it gives the runtime to call: no lock, no allocation but for live.c's frames.
+ * Hot path: tracer(), on_enter(), on_leave(): no lock, no allocation but for live.c's frames.
  */
 #define LOG_TOPIC "hip"
 #include <errno.h>
@@ -29,16 +29,16 @@
 /* activity_domain_t */
 enum { DOMAIN_HIP_OPS = 2, DOMAIN_HIP_API = 3 };
 
-/* What is behind hip_api_data_t in the runtime's block. */
+/* Follows hip_api_data_t in the runtime's block. */
 struct tail {
-	uint32_t phase, awaited; /* a time stamp in the runtime's own tools */
+	uint32_t phase, awaited; /* ours; a time stamp in AMD's tools */
 	uint64_t phase_data;
 	void (*enter)(uint32_t id, void *block);
 	void (*leave)(uint32_t id, void *block);
 };
 
-/* The runtime hands a call's number back with each operation that the call submitted: in bits that no
- * correlation id uses it has which subscribers did not want the operation, and the phase. */
+/* The runtime passes a call's number back with each operation that the call submitted. Bits that no correlation id uses
+ * hold the subscribers that did not want the operation, and the phase. */
 #define UNWANTED_SHIFT 56
 #define ALL_SUBSCRIBERS ((1u << LIVE_MAX_SUBSCRIBERS) - 1)
 #define UNWANTED ((uint64_t)ALL_SUBSCRIBERS << UNWANTED_SHIFT)
@@ -46,8 +46,8 @@ struct tail {
 #define OURS (UNWANTED | UINT64_C(1) << PHASE_SHIFT)
 _Static_assert(UNWANTED_SHIFT + LIVE_MAX_SUBSCRIBERS <= PHASE_SHIFT, "a bit for each");
 
-/* Commands that calls have made and that were not reported yet, in two phases: a call that waits for commands
- * begins a new one if the one before has run out. What was made before it is in the phases that it awaits. */
+/* How many commands have been made and not been reported, in two phases. A call that waits for commands begins a new
+ * phase if the previous one has no more commands. The commands made before it are in the phases that it awaits. */
 static _Atomic uint32_t phase;
 static _Atomic uint64_t pending[2];
 static _Atomic uint32_t owed; /* phases that calls have waited for, a bit each */
@@ -63,14 +63,14 @@ static void on_enter(uint32_t id, void *block)
 	struct hip_data *data = block;
 	int saved = errno;
 
-	/* the runtime has taken the number; this is what clients see */
+	/* the runtime has read the number; clients see the correlation id alone */
 	data->correlation &= ~OURS;
 	data->phase = 0;
 	activity_args_are_there(id, data);
 	errno = saved;
 }
 
-/* Whether it returns when what was submitted before is over: those that programs rely on for that. */
+/* Whether the call returns only when what was submitted before has completed: those that programs use for that. */
 static bool is_wait(uint32_t id)
 {
 	const struct hip_callback *c = release_callback(id);
@@ -87,7 +87,7 @@ static bool is_wait(uint32_t id)
 	}
 }
 
-/* The phases of all that was made before. */
+/* The phases of all commands that were made before. */
 static uint32_t begin_wait(void)
 {
 	uint32_t p = atomic_load_explicit(&phase, memory_order_relaxed);
@@ -119,7 +119,7 @@ static bool begin_call(uint32_t id, void *block, uintptr_t height)
 
 	if (!data)
 		return false;
-	/* what the runtime's tools keep from enter to exit, by the last member of hip_api_data_t */
+	/* the last member of hip_api_data_t points to memory that clients keep from enter to exit */
 	((uint64_t **)(void *)tail)[-1] = &tail->phase_data;
 	tail->phase_data = 0;
 	tail->awaited = is_wait(id) ? begin_wait() : 0;
@@ -139,18 +139,18 @@ static void end_op(uint32_t op, const struct hip_record *from)
 	uint32_t wanted = ~(uint32_t)(from->number >> UNWANTED_SHIFT);
 
 	clean.number &= ~OURS;
-	/* of no call that was seen */
+	/* no call that was seen submitted it */
 	if (!from->number)
 		wanted = activity_wanted_now();
 
-	/* the number is the correlation id of the call: the runtime took it from the block */
+	/* the number is the call's correlation id: the runtime read it from the block */
 	out.correlation = r->number;
 	out.kind = r->kind;
 	out.begin_ns = r->begin_ns;
 	out.end_ns = r->end_ns;
 	out.queue = r->queue;
 	out.device = r->device;
-	/* a dispatch has its kernel's name where others have bytes */
+	/* a dispatch has its kernel's name in place of bytes */
 	if (op == 0)
 		out.kernel = (const char *)(uintptr_t)r->bytes;
 	else
@@ -159,8 +159,8 @@ static void end_op(uint32_t op, const struct hip_record *from)
 	activity_report_op(&out, wanted);
 }
 
-/* What the runtime gives in place of a record: whether operations are wanted, which it asks before the thread makes a
- * command; and from 7.2 on, where it asks more often than that, that there will be a record. */
+/* In place of a record: a question whether operations are wanted, before the thread makes a command; and from 7.2 on,
+ * which asks more often than that, the announcement of a record. */
 #define ASKS NULL
 #define ANNOUNCES ((void *)(uintptr_t)1)
 
@@ -179,7 +179,7 @@ static void count_over(uint64_t number)
 	_Atomic uint64_t *of = &pending[number >> PHASE_SHIFT & 1];
 	uint64_t n = atomic_load_explicit(of, memory_order_relaxed);
 
-	/* 0: what tracer_settle() has given up; release: the subscribers have got it */
+	/* 0: tracer_settle() has given up waiting for it; release: subscribers have had the operation */
 	while (n && !atomic_compare_exchange_weak_explicit(of, &n, n - 1, memory_order_release,
 							   memory_order_relaxed))
 		;
@@ -200,7 +200,7 @@ void tracer_settle(void)
 
 	for (int i = 0; i < SETTLE_STEPS && is_pending(phases); i++)
 		nanosleep(&step, NULL);
-	/* some are never reported: they are waited for once */
+	/* some commands are never reported: do not wait for them again */
 	for (uint32_t p = 0; p < 2; p++)
 		if (is_pending(phases & 1u << p))
 			atomic_store_explicit(&pending[p], 0, memory_order_relaxed);
@@ -208,7 +208,7 @@ void tracer_settle(void)
 	errno = saved;
 }
 
-/* 0: of interest. */
+/* Returns 0 if the call or operation is of interest. */
 static int tracer(uint32_t domain, uint32_t id, void *data)
 {
 	int saved = errno;
@@ -224,7 +224,7 @@ static int tracer(uint32_t domain, uint32_t id, void *data)
 		} else {
 			if (wanted)
 				end_op(id, data);
-			/* 0: made in no call that was seen */
+			/* 0: not made in a call that was seen */
 			if (((const struct hip_record *)data)->number)
 				count_over(((const struct hip_record *)data)->number);
 		}
