@@ -19,10 +19,10 @@ foreach(row
 		"scenario/010_exact;full_mode_is_exact;kernels_with_events_and_ranges_are_exact;copies_on_one_gpu_are_exact;tools_lib_alone_is_exact"
 		"scenario/040_roctx;messages_are_recorded_byte_for_byte;roctx_in_signal_handler_is_counted"
 		"scenario/050_processes;process_family_becomes_one_database;direct_mode_writes_each_format"
-		"scenario/070_hip_calls;all_kinds_of_work;each_replay_of_a_graph"
+		"scenario/070_hip_calls;each_kind_of_operation_has_its_call;graph_operations_have_the_call_of_their_launch"
 		"scenario/071_hip_errors;errors_hip;errors_callback"
-		"scenario/072_hip_dlsym;linked_dlsym_auto;many_threads_by_callback"
-		"scenario/080_hip_life;all_times_of_a_life;dlsym_finds_what_the_runtime_has_and_no_more"
+		"scenario/072_hip_dlsym;linked_dlsym_auto;callback_backend_records_calls_of_many_threads"
+		"scenario/080_hip_life;calls_before_main_and_at_exit_are_recorded_once;dlsym_does_not_find_functions_of_later_hip"
 		"fault/110_endings;underscore_exit;fork;thread_death;storm_of_queues_ends_as_untraced;queue_error;occupied_descriptors_are_left_alone")
 	list(POP_FRONT row script)
 	set(file ${CMAKE_SOURCE_DIR}/tests/${script}.py)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every dispatch and copy is joined to the one HIP call that caused it, however threads share queues."""
+"""Every dispatch and copy has the HIP call that caused it, also where threads share queues."""
 import functools
 
 from support.hipcalls import *
@@ -22,7 +22,7 @@ def mix(*args, gpus=1, mode="hip", **env):
 
 
 @case
-def all_kinds_of_work():
+def each_kind_of_operation_has_its_call():
     r, calls, _, ops = mix("rounds=3")
     contains("hipmix's own account", r.out, "hipMemset3DAsync: 24")
     at_least("calls", len(calls), 4000)
@@ -57,7 +57,7 @@ def slow_kernels_on_one_queue():
 
 
 @case
-def no_time_at_all():
+def kernels_of_no_time_have_their_calls():
     mix("parts=b", "burst=4000", "rounds=1", GPU_MAX_HW_QUEUES=4, VGPU_KERNEL_NS=0, **FLOOD)
 
 
@@ -67,13 +67,13 @@ def kernels_overlap():
 
 
 @case
-def sixteen_threads_of_one_stream():
+def sixteen_threads_on_one_stream():
     mix("threads=16", "streams=1", "rounds=1", GPU_MAX_HW_QUEUES=2)
 
 
 @case
-def without_arguments():
-    """RTL_ARGS=0 leaves the arguments out, and nothing else."""
+def calls_have_no_arguments_when_switched_off():
+    """RTL_ARGS=0 leaves out the arguments and nothing else."""
     r = run_account("hipmix", "rounds=1", trace=RTL, env={"RTL_ARGS": "0"})
     calls = read_account(r)
     exact_callers(r, calls, same_calls(r, calls))
@@ -81,14 +81,14 @@ def without_arguments():
 
 
 @case
-def full_mode_has_no_calls():
+def mode_full_records_no_calls():
     r = run_account("hipmix", "rounds=1", trace=RTL, rtl_args=("-q", "-m", "full"))
     equal("calls", r.count("rtl_api"), 0)
     exact_program_dispatches(r)
 
 
 @case
-def each_replay_of_a_graph():
+def graph_operations_have_the_call_of_their_launch():
     """Kernels, copies and fills of a graph belong to their launch, which has a number."""
     r, calls, matched, ops = mix("parts=g", "rounds=2", "threads=4")
     rows = r.rows("select op_id, api_id, exec, exec_id, replay, node from rtl_graph_op")
@@ -116,8 +116,8 @@ def each_replay_of_a_graph():
 
 
 @case
-def pinned_memory():
-    """rocpd_copyapi.pinned, held against the arguments of the calls that pin memory."""
+def copy_of_pinned_memory_is_marked():
+    """rocpd_copyapi.pinned agrees with the arguments of the calls that pin memory."""
     r, _, _, _ = mix("parts=kc2s", "rounds=1", "threads=4")
     spans = []
     for name, begin, end, args in r.rows(
@@ -144,7 +144,7 @@ def pinned_memory():
 
 
 @case
-def streams_and_their_queues():
+def operations_have_stream_and_queue():
     r, calls, _, _ = mix("parts=kb", "rounds=1", "threads=2", GPU_MAX_HW_QUEUES=2)
     streams = {c.stream for c in calls if c.ops and c.stream}
     seen = {int(row[0], 16) for row in r.rows("select distinct stream from rtl_stream")}

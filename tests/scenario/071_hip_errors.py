@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What HIP refuses reaches the program as without a trace, and is in the trace with its status."""
+"""A call that HIP refuses returns what it returns untraced, and is recorded with its status."""
 import functools
 import re
 
@@ -22,7 +22,7 @@ FORGOTTEN = ["hipEventCreate", *(["hipGraphInstantiate"] if DTIF else [])]
 
 
 def same_text(what, seen, expected):
-    """Line by line: the first that differs says more than all of it."""
+    """Line by line, so that the first difference is shown."""
     a, b = seen.splitlines(), expected.splitlines()
     differ = [(x, y) for x, y in zip(a, b) if x != y]
     equal(f"{what}: lines that differ (traced, untraced)", differ[:3], [])
@@ -30,7 +30,7 @@ def same_text(what, seen, expected):
 
 
 def both(name, *args, way="hip", env=None, **kwargs):
-    """Untraced and traced: the program can't tell."""
+    """Untraced and traced: the same output."""
     rtl_args, extra = WAYS[way]
     plain = run_account(name, *args, env=env, **kwargs)
     traced = run_account(name, *args, trace=RTL, rtl_args=rtl_args, env={**(env or {}), **extra}, **kwargs)
@@ -68,8 +68,8 @@ for way_ in WAYS:
 
 
 @case
-def no_memory_left():
-    """An allocation that the driver refuses, not HIP's own check of what there is."""
+def refused_allocation_has_its_status():
+    """The driver refuses the allocation, not HIP's own check of the free memory."""
     r = both("hiperrors", env={"VGPU_ALLOC_FAIL": "bytes=0x10000000,n=3,count=2", **NOTHING_RUNS})
     failed = r.rows("select args from rtl_api where name = 'hipMalloc' and status = 2")
     at_least("calls of hipMalloc that failed", len(failed), 2)
@@ -77,8 +77,8 @@ def no_memory_left():
 
 
 @case
-def status_is_the_last_error():
-    """What a call returned is its status, and an asynchronous failure belongs to the call that reports it."""
+def asynchronous_error_belongs_to_reporting_call():
+    """A call's status is what it returned; an asynchronous failure belongs to the call that reports it."""
     r = both("hiperrors", env=NOTHING_RUNS)
     pairs = r.rows(
         "select name, status, lead(name) over (order by begin_ns), lead(status) over (order by begin_ns) from rtl_api"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A program that takes HIP's functions from dlopen and dlsym has the same trace as one that is linked."""
+"""A program that looks HIP's functions up with dlsym() has the same trace as one that is linked."""
 import functools
 import os
 import re
@@ -36,7 +36,7 @@ def check(r, calls):
 
 
 def without_addresses(text):
-    """Arguments by name and value; what is an address differs from run to run."""
+    """Arguments by name and value, without addresses, which differ from run to run."""
     out = []
     for part in text.split(", "):
         name, _, value = part.partition("=")
@@ -45,7 +45,7 @@ def without_addresses(text):
 
 
 def records(r):
-    """All that a reader sees of the calls, but for times and addresses."""
+    """The calls as a reader sees them, without times and addresses."""
     return [
         (name, status, without_addresses(args), ops)
         for name, status, args, ops in r.rows(
@@ -70,14 +70,14 @@ for which_, backend_ in (
 
 
 @case
-def linked_program_needs_no_callbacks():
+def linked_program_is_traced_without_callbacks():
     r = traced("linked", "auto")
     check(r, read_account(r))
 
 
 @case
-def both_ways_in_one_program():
-    """Linked calls and those by dlsym() are the same to auto; what goes past preload is counted."""
+def linked_and_looked_up_calls_are_recorded_alike():
+    """auto records both; with preload the calls by dlsym() are counted as missed."""
     r = traced("mixed", "auto")
     check(r, read_account(r))
     r = traced("mixed", "preload")
@@ -92,14 +92,14 @@ def both_ways_in_one_program():
         "rtl_dispatch", f"flags & {INTERNAL} and correlation_id not in (select correlation_id from rtl_api)"
     )
     losses = r.losses()
-    equal("operations that are said to be missed", losses.pop("api_missed"), past)
+    equal("operations that are counted as missed", losses.pop("api_missed"), past)
     losses.pop("signal_reused", 0)
     equal("losses", losses, {})
 
 
 @case
-def calls_that_no_way_sees_are_missed_to_the_number():
-    """dlvsym() goes past every symbol: each operation whose call is not in the trace is counted, and no other."""
+def operations_of_unseen_calls_are_counted_exactly():
+    """Calls by dlvsym() are not seen: exactly the operations whose call is not in the trace are counted."""
     need = program("hsa_kernels.co")
     for name in ("hiplinked", "hipdlsym"):
         for way in ("past", "dlvsym"):
@@ -107,14 +107,14 @@ def calls_that_no_way_sees_are_missed_to_the_number():
             calls = read_account(r)
             seen = calls[::2] if way == "past" else []
             same_calls(r, seen)
-            # what the calls themselves put on the GPU; the runtime's own operations for them come on top of it
+            # the operations that calls submit; the runtime adds some of its own
             at_least("operations without a call", exact_missed(r), sum(len(c.ops) for c in calls) - sum(len(c.ops) for c in seen))
     r = run_account("hiplinked", f"module={need}", "way=linked", trace=RTL, env={"VGPU_EXEC": "auto"})
     equal("operations without a call of the linked program", exact_missed(r), 0)
 
 
 @case
-def same_records_in_every_way():
+def records_are_the_same_in_every_way():
     want = records(traced("linked", "preload"))
     for which, backend in (
         ("linked", "callback"), ("linked", "auto"), ("dlsym", "auto"), ("dlsym", "callback"), ("mixed", "callback"),
@@ -126,8 +126,8 @@ def same_records_in_every_way():
 
 
 @case
-def preload_alone_does_not_see_dlsym():
-    """RTL_HIP_BACKEND=preload is what it says: calls that go around it are not seen, dispatches are."""
+def preload_backend_does_not_see_dlsym():
+    """RTL_HIP_BACKEND=preload: calls by dlsym() are not recorded, dispatches are."""
     r = traced("dlsym", "preload")
     equal("calls", r.count("rtl_api", "domain = 'hip'"), 0)
     at_least("operations that are said to be missed", r.losses()["api_missed"], 1)
@@ -138,7 +138,7 @@ GIVEN = os.path.join(BUILD, "tests/given")
 
 
 def given(whom="hipGetProcAddress", **more):
-    """A function of HIP that hands out others, of a stand-in of the runtime: what it gave for each question."""
+    """Runs given.c with that function of the stand-in runtime; -> its results"""
     r = run(GIVEN, whom, timeout=60, **more)
     contains("stdout", r.out, "\n0 bad\n")
     return r
@@ -167,20 +167,20 @@ def handed_out_by(whom):
 
 
 @case
-def functions_that_hip_hands_out():
+def function_from_hipGetProcAddress_is_wrapped():
     """hipGetProcAddress() of HIP 6."""
     handed_out_by("hipGetProcAddress")
 
 
 @case
-def functions_that_hip_hands_out_as_entry_points():
-    """hipGetDriverEntryPoint() of HIP 7, and its form for the thread's own default stream."""
+def function_from_hipGetDriverEntryPoint_is_wrapped():
+    """hipGetDriverEntryPoint() of HIP 7, and its form _spt."""
     handed_out_by("hipGetDriverEntryPoint")
     handed_out_by("hipGetDriverEntryPoint_spt")
 
 
 @case
-def what_hip_hands_out_is_the_runtimes_without_tracing():
+def function_from_hip_is_not_wrapped_without_tracing():
     for whom in ("hipGetProcAddress", "hipGetDriverEntryPoint"):
         plain = given(whom).out
         disabled = {"LD_PRELOAD": LIBRTL, "RTL_MODE": "hip", "RTL_DISABLE": "1"}
@@ -191,8 +191,8 @@ def what_hip_hands_out_is_the_runtimes_without_tracing():
 
 
 @case
-def hiprtc_has_a_library_of_its_own():
-    """As in HIP 7, and loaded by a program for itself alone: it works as untraced, and its calls are on record."""
+def calls_of_libhiprtc_are_recorded():
+    """HIP 7's libhiprtc, loaded with local scope: works as untraced, and its calls are recorded."""
     rtc = os.path.join(BUILD, "tests/given_rtc")
     plain = run(rtc)
     equal("untraced", plain.out, "linked: 5, 9.7, errno 77\ngiven: library\ndlsym: 5, 9.7, errno 77\n")
@@ -205,7 +205,7 @@ def hiprtc_has_a_library_of_its_own():
 
 
 @case
-def arguments_of_the_callback_way():
+def callback_backend_records_arguments():
     r = traced("dlsym", "callback")
     (args,) = r.rows("select args from rtl_api where name = 'hipModuleLaunchKernel' order by begin_ns limit 1")[0]
     contains("arguments of hipModuleLaunchKernel", args, "gridDimX=1")
@@ -216,7 +216,7 @@ def arguments_of_the_callback_way():
 
 
 @case
-def many_threads_by_callback():
+def callback_backend_records_calls_of_many_threads():
     """The mixture of hipmix, all records by the runtime's callbacks."""
     # not "t": HIP announces its functions by other names
     parts = CALLBACK_PARTS.replace("t", "")
@@ -230,7 +230,7 @@ def many_threads_by_callback():
 
 
 def some_callers(r, calls, seen, matched):
-    """As exact_callers(), where some calls are not in the trace: no operation is joined to a wrong one."""
+    """As exact_callers(), where some calls are not in the trace: no operation has a wrong call."""
     ops = trace_ops(r)
     cause, _ = callers(calls, ops)
     place = {id(c): i for i, c in enumerate(seen)}

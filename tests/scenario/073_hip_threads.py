@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""AMD_DIRECT_DISPATCH=0: HIP submits from threads of its own; each operation is joined to the one call that
-caused it all the same, and what can't be told is joined to nothing and counted."""
+"""AMD_DIRECT_DISPATCH=0: HIP submits from threads of its own. Each operation has the call that caused it; one
+whose call can't be found has none and is counted."""
 import functools
 
 from support.hipcalls import *
@@ -44,7 +44,7 @@ def own_threads(*args, gpus=1, all_told=True, **env):
     return r
 
 
-add_case("all_kinds_of_work", functools.partial(own_threads, "rounds=1"))
+add_case("each_kind_of_operation_has_its_call", functools.partial(own_threads, "rounds=1"))
 # with large copies on two devices HIP 7.2.4 often waits for ever, untraced too
 TWO_GPUS = "kmtsfgeb" if DTIF else ALL_PARTS
 add_case("on_two_gpus", functools.partial(own_threads, "rounds=1", f"parts={TWO_GPUS}", gpus=2))
@@ -58,12 +58,12 @@ add_case(
 )
 # the times of two kernels are the same: nobody could tell
 add_case(
-    "kernels_of_no_time", functools.partial(own_threads, "parts=kb", "rounds=1", all_told=False, VGPU_KERNEL_NS=0)
+    "kernels_of_no_time_have_their_calls", functools.partial(own_threads, "parts=kb", "rounds=1", all_told=False, VGPU_KERNEL_NS=0)
 )
 
 
 @case
-def hips_own_rule_for_its_variable():
+def direct_dispatch_variable_is_read_as_hip_does():
     for value in ("0", "false", "00", "no", "", "1", "-1", "true"):
         r = run("launcher", "launches=5", trace=RTL, env={"AMD_DIRECT_DISPATCH": value})
         launches = r.value("select count(*) from rtl_api where name like '%LaunchKernel'")
@@ -77,8 +77,8 @@ def hips_own_rule_for_its_variable():
 
 
 @case
-def ranges_are_the_callers():
-    """A kernel belongs to the range that its call was made in, not to one of HIP's thread."""
+def operation_has_range_of_calling_thread():
+    """A kernel has the range in which its call was made, not a range of HIP's thread."""
     direct = run("ranges", trace=RTL, status=None)
     r = run("ranges", trace=RTL, status=None, env=QUEUE_THREADS)
     sql = (
@@ -90,7 +90,7 @@ def ranges_are_the_callers():
 
 
 @case
-def the_program_can_not_tell():
+def output_is_the_same_as_untraced():
     args = ("rounds=1",)
     plain = run_account("hipmix", *args, env=QUEUE_THREADS)
     traced = run_account("hipmix", *args, trace=RTL, env=QUEUE_THREADS)
@@ -99,7 +99,7 @@ def the_program_can_not_tell():
 
 
 @case
-def event_times_are_the_same():
+def event_times_are_the_same_as_untraced():
     """A process for each part: with its callbacks on HIP gives a queue that an earlier part had to another stream at times,
     and streams that share a queue untraced do not then (docs/decisions/013-hips-own-threads.md)."""
     for part in ("recorded", "ext", "cross", "copies", "errors"):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What HIP 7 has that HIP 5 lacks: each call is in the trace, with its arguments and what it put on the GPU.
+"""Functions that HIP 7 has and HIP 5 lacks: each call is in the trace, with its arguments and operations.
 
 The program looks its functions up while it runs, and writes down each call of them; on an older HIP every case is
 skipped. tools/userland.sh experimental has a HIP 7.
@@ -25,7 +25,7 @@ def library_folder():
 
 
 def traced(way="dlsym", backend="auto", threads=1, rounds=1, trace=RTL, **env):
-    """A run, and the program's account of its calls."""
+    """A traced run, and the program's own list of its calls."""
     need = program("hsa_kernels.co")
     r = run(
         "hipnewest", f"module={need}", f"way={way}", f"threads={threads}", f"rounds={rounds}", "account=account",
@@ -79,7 +79,7 @@ def exact_launches(r, account):
 
 
 def exact_copies(r, account):
-    """Sizes of batches are sums, of fills in bytes; what they put on the GPU is theirs."""
+    """Sizes of batches are sums, of fills in bytes; their operations have these calls."""
     rows = r.rows(
         "select N.string, C.size, C.width, C.height, C.dstDevice, count(O.op_id) from rocpd_copyapi C "
         "join rocpd_api A on A.id = C.api_ptr_id join rocpd_string N on N.id = A.apiName_id "
@@ -116,7 +116,7 @@ def by_dlsym():
 
 @case
 def by_entry_point():
-    """hipGetDriverEntryPoint() hands out wrappers, and is on record itself."""
+    """hipGetDriverEntryPoint() hands out wrappers, and is itself recorded."""
     r, account = check("entry", LD_LIBRARY_PATH=library_folder())
     rows = r.rows("select status, args from rtl_api where name = 'hipGetDriverEntryPoint'")
     equal("questions", len(rows), len({c["api"] for c in account}))
@@ -126,8 +126,8 @@ def by_entry_point():
 
 
 @case
-def by_the_runtimes_callbacks():
-    """The callbacks' structures of this release show the same."""
+def by_callback_backend():
+    """The structures of this release's callbacks give the same."""
     check(backend="callback")
     check("past", "callback")
 
@@ -138,14 +138,14 @@ def two_threads():
 
 
 @case
-def without_direct_dispatch():
-    """HIP submits from a thread of its own, and tells whose it was."""
+def without_direct_dispatch_operations_have_their_calls():
+    """HIP submits from a thread of its own, and reports the call of each operation."""
     check(rounds=4, AMD_DIRECT_DISPATCH="0")
 
 
 @case
-def past_every_symbol():
-    """What no way sees is missed to the number, and the rest is as it was."""
+def operations_of_unseen_calls_are_counted_exactly():
+    """Exactly the operations of unseen calls are counted; the rest is unchanged."""
     for direct in ("1", "0"):
         r, account = traced("past", rounds=2, AMD_DIRECT_DISPATCH=direct)
         names = "', '".join({c["api"] for c in account})
@@ -154,8 +154,8 @@ def past_every_symbol():
 
 
 @case
-def the_program_can_not_tell():
-    """Untraced it makes the same calls with the same results."""
+def output_is_the_same_as_untraced():
+    """Traced and untraced it makes the same calls with the same results."""
     _, plain = traced(trace=PLAIN)
     _, account = traced()
     equal("calls", [(c["api"], c["status"]) for c in account], [(c["api"], c["status"]) for c in plain])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""HIP calls at every time of a program's life are in the trace, each once; other programs notice nothing."""
+"""HIP calls at every stage of a program are recorded once; programs without HIP run unchanged."""
 import re
 import stat
 
@@ -55,7 +55,7 @@ def hiplife_calls(r, with_arguments=True):
 
 
 @case
-def all_times_of_a_life():
+def calls_before_main_and_at_exit_are_recorded_once():
     plain = hiplife(trace=PLAIN)
     r = hiplife()
     equal("stdout", r.out, plain.out)
@@ -64,12 +64,12 @@ def all_times_of_a_life():
 
 
 @case
-def without_arguments():
+def calls_have_no_arguments_when_switched_off():
     hiplife_calls(hiplife(RTL_ARGS=0), with_arguments=False)
 
 
 @case
-def beside_hsa_calls():
+def hsa_call_has_hip_call_as_parent():
     """HSA's calls that HIP makes have the HIP call as their parent."""
     r = hiplife(rtl_args=("-q", "--hsa"))
     at_least("HSA calls", r.count("rtl_api", "domain = 'hsa'"), 100)
@@ -86,14 +86,14 @@ def beside_hsa_calls():
 
 
 @case
-def standard_has_no_calls():
+def mode_standard_records_no_calls():
     r = hiplife(rtl_args=("-q", "-m", "standard"))
     if os.path.exists(r.output):
         equal("calls", r.count("rtl_api"), 0)
 
 
 @case
-def a_program_that_takes_functions_with_dlsym():
+def program_with_dlsym_is_traced():
     r = run("dlopen_hip", trace=RTL)
     seen = dict(r.rows("select name, count(*) from rtl_api group by name"))
     # the runtime tells of no hipGetDeviceCount()
@@ -109,8 +109,8 @@ def a_program_that_takes_functions_with_dlsym():
 
 
 @case
-def a_program_that_takes_functions_with_dlsym_is_left_alone():
-    """RTL_HIP_BACKEND=preload: no callbacks; what went past our symbols is counted."""
+def program_with_dlsym_has_no_callbacks_with_preload_backend():
+    """RTL_HIP_BACKEND=preload: no callbacks; operations of unseen calls are counted."""
     r = run("dlopen_hip", trace=RTL, env={"RTL_HIP_BACKEND": "preload"})
     equal("calls", r.count("rtl_api"), 0)
     equal("copies", r.count("rtl_copy"), 20)
@@ -120,7 +120,7 @@ def a_program_that_takes_functions_with_dlsym_is_left_alone():
 
 
 def nothing_to_trace(argv, status=0):
-    """The same output and status as untraced; rtl says that there was nothing, and writes nothing."""
+    """The same output and status as untraced; rtl says that nothing was recorded, and writes nothing."""
     name, *args = argv
     plain = run(name, *args, status=status)
     quiet = run(name, *args, trace=RTL, status=status)
@@ -151,13 +151,13 @@ def python():
 
 
 @case
-def what_dlsym_says_is_what_it_said():
+def dlerror_is_the_same_as_untraced():
     nothing_to_trace([program("dlsymnext")])
 
 
 @case
-def dlsym_finds_what_the_runtime_has_and_no_more():
-    """librtl has wrappers for functions of later releases of HIP, too: a program must not find those."""
+def dlsym_does_not_find_functions_of_later_hip():
+    """librtl has wrappers for functions of later releases of HIP: dlsym() must not find those."""
     for scope in ("global", "linked"):
         lib = "libamdhip64.so.5" if scope == "global" else "libc.so.6"
         env = {"LD_PRELOAD": "libamdhip64.so.5"} if scope == "linked" else {}
@@ -168,12 +168,12 @@ def dlsym_finds_what_the_runtime_has_and_no_more():
 
 
 @case
-def a_static_program():
+def static_program_runs_untraced():
     nothing_to_trace([program("still"), "9", "a b"], 9)
 
 
 @case
-def a_setuid_program():
+def setuid_program_runs_untraced():
     if os.getuid() != 0:
         skip("only root can make a program that is another user's")
     path = os.path.join(new_dir("setuid"), "id")
