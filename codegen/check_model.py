@@ -19,7 +19,7 @@ SHOWN = 60  # lines of diff
 
 
 def other_release(recorded, fresh):
-    """Why the two cannot be compared, or None."""
+    """Why the two can't be compared; None: they can."""
     if "tables" in recorded and fresh["tables"] != recorded["tables"]:
         sizes = [16 + 8 * len(t["tables"]["amd_ext"]) for t in (recorded, fresh)]
         if sizes[0] != sizes[1]:

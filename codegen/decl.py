@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""decl.py - types from declarations: the kind of a type, its members, its enumerators.
+"""decl.py - types out of declarations: what a type is, its members, its enumerators.
 
 Reads the "types" of a model: declarations as lists of short lines, as extract.type_lines()
 makes them. Sizes are those of x86-64.
@@ -25,11 +25,11 @@ SCALARS = {
 
 
 class DeclError(Exception):
-    """A declaration can't be parsed; the message is the declaration."""
+    """A declaration is not understood; the message is the declaration."""
 
 
 class Type:
-    """A resolved type, and the name that was resolved."""
+    """A type with its aliases followed, and the name that it was called by."""
 
     def __init__(self, kind, size=0, name="", pointee="", members=(), const=False):
         self.kind = kind  # of SCALARS, or enum, struct, union, pointer, function, opaque
@@ -42,7 +42,7 @@ class Type:
 
 def member(text):
     """`int a[4]` -> [("a", "int", 4)]; `int a, b` gives two; an anonymous one has no name."""
-    # releases differ in white space
+    # spelling of spaces differs between releases
     text = re.sub(r"(\w)\{", r"\1 {", text.strip().rstrip(";").strip())
     nested = re.match(r"^((?:struct|union)\s*\w*\s*\{.*\})\s*(\w*)$", text)
     if nested:
@@ -104,7 +104,7 @@ class Types:
         self.alias[plain.group(2)] = tidy(plain.group(1))
 
     def resolve(self, text):
-        """Resolves a type."""
+        """The type behind a name, with aliases followed."""
         text = tidy(text)
         if "(*)" in text:
             return Type("function")
@@ -131,7 +131,7 @@ class Types:
         return Type("opaque", name=bare)
 
     def is_const(self, text):
-        """Whether a value of this type is const."""
+        """Whether a value of this type must not be written."""
         text = tidy(text)
         if text.endswith("*"):
             return False
@@ -150,7 +150,7 @@ class Types:
         return found
 
     def needed(self, texts):
-        """All names that the types in `texts` contain, transitively."""
+        """All names that the types in `texts` are made of, transitively."""
         todo, seen = list(texts), set()
         while todo:
             for name in self.words(todo.pop()):

@@ -3,7 +3,7 @@
 """Turn the description of records into C, and into the tables of docs/formats/spool.md.
 
 Usage: emit_records.py --description FILE [--out DIR] [--doc FILE [--update]]
-Exit:  0 written, or the document is up to date; 1 it is not, or the description is invalid.
+Exit:  0 written, or the document is as it should be; 1 it is not, or the description is not understood.
 """
 
 import argparse
@@ -32,7 +32,7 @@ def note(text):
 
 
 def comment(text):
-    """A comment of its own."""
+    """A comment on its own lines."""
     return textwrap.wrap(text, 100, initial_indent="/* ", subsequent_indent=" * ")[:-1] + \
         [textwrap.wrap(text, 100, initial_indent="/* ", subsequent_indent=" * ")[-1] + " */"]
 
@@ -175,7 +175,7 @@ def put(r):
 
 
 def emit_encoder(d):
-    """Encoders, and who calls which."""
+    """Encoders, and the switch that calls them."""
     out = ["/* Part of encode.c, which has what these call. */", ""]
     for r in d.events:
         if not r.by_hand:
@@ -187,7 +187,7 @@ def emit_encoder(d):
 
 
 def check_tail(r):
-    """The part of a record's validation that concerns what follows its fields."""
+    """The validation of a record's tail."""
     t, size = r.tail, 8 if r.tail["type"] == "u64" else 1
     if "rest" in t:
         total, offset, piece = t["rest"]
@@ -301,7 +301,7 @@ def emit_index(d):
 
 
 def emit_visit(d):
-    """What index.c does with the records that it need not know more of."""
+    """The parts of index.c that are the same for all records."""
     out = ["/* Part of index.c, which has what these call. */", '#include "records_index_gen.h"', ""]
     plain = [r for r in d.records if r.store == "visited"]
     out += ["/* The first pass: times and ids. */",
@@ -338,7 +338,7 @@ def emit_visit(d):
 
 
 def sources(d):
-    """{name: text} of all that is made."""
+    """{name: text} of all files."""
     parts = (("records_gen.h", "the records of a trace, byte by byte", emit_records),
              ("records_events_gen.h", "the events that sources emit", emit_events),
              ("records_encode_gen.h", "from events to records", emit_encoder),
@@ -382,10 +382,10 @@ def document(d):
 
 
 def with_tables(text, tables):
-    """The document with the tables between their marks."""
+    """The document with the tables between its markers."""
     begin, end = text.find(BEGIN), text.find(END)
     if begin < 0 or end < begin:
-        raise RecordError("the document has no marks for the tables")
+        raise RecordError("the document lacks the markers of the tables")
     return text[:begin] + BEGIN + "\n" + tables + "\n" + text[end:]
 
 
@@ -410,7 +410,7 @@ def main():
                 write_if_changed(args.doc, new)
             elif new != old:
                 sys.exit(f"{args.doc}: its tables are not those of {args.description}: "
-                         "emit_records.py --update updates them")
+                         "emit_records.py --update makes them so")
     except (RecordError, KeyError) as e:
         sys.exit(f"emit_records: {args.description}: {e}")
 

@@ -4,11 +4,11 @@
 
 The vendor's hsa_api_trace.h is C++, but it goes through a C preprocessor like any other
 text: one preprocessor run over it gives the table structs, and the prototypes and types of
-all headers that it includes, already free of comments, macros and #ifdefs. The line markers show the
-declarations of other files (libc), which are dropped.
+all headers that it includes, already free of comments, macros and #ifdefs. What comes from
+other files (libc) is dropped by the line markers.
 
 Usage: extract.py [--cc CC] [--include DIR] [-o hsa.json]
-Exit:  0 written, 2 no headers found, 1 any other error.
+Exit:  0 written, 2 no headers there, 1 anything else.
 """
 
 import argparse
@@ -37,7 +37,7 @@ BARE_TYPE_WORDS = {"void", "int", "char", "long", "short", "unsigned", "signed",
 
 
 class ExtractError(Exception):
-    """The headers do not have the expected form; the message describes the difference."""
+    """The headers are not as expected; the message says where."""
 
 
 def preprocess(cc, include):
@@ -129,7 +129,7 @@ def parameter(text, ordinal):
 
 
 def prototype(decl):
-    """Returns (name, {"returns", "params"}) or None if it is not a function."""
+    """Returns (name, {"returns", "params"}), None if it is not a function."""
     if decl.startswith(("typedef", "enum", "struct", "union", "static", "const ")):
         return None
     match = re.match(r"^([\w\s*]+?[\s*])(\w+)\s*\((.*)\)$", decl)
@@ -161,7 +161,7 @@ def table_entries(decl):
 
 
 def type_lines(decl):
-    """A type declaration as short lines, so that a change affects one line."""
+    """A type declaration as short lines, so that a diff shows the one line that changed."""
     decl = re.sub(r"\b_Bool\b", "bool", decl)
     decl = re.sub(r"\b__attribute__\s*\(\(.*?\)\)\s*", "", decl)
     open_at = decl.find("{")
@@ -209,7 +209,7 @@ def extract(cc, include):
 
 
 def write_if_changed(path, text):
-    """Keeps an unchanged file and its time, so that nothing is rebuilt."""
+    """Writes the file only if its text changed, so that nothing is rebuilt."""
     try:
         with open(path, encoding="utf-8") as old:
             if old.read() == text:

@@ -3,12 +3,12 @@
 """Read the installed HIP headers into a JSON model of HIP's API.
 
 One preprocessor run over hip_runtime_api.h, hiprtc.h and the profiler's headers gives prototypes
-and types; the comments before the prototypes show which pointers are outputs; the C compiler
-gives sizes, offsets and the enumerators' values. hip_prof_str.h gives the numbers and argument
+and types; the comments before the prototypes tell which pointers come back filled; the C compiler
+tells sizes, offsets and the enumerators' values. hip_prof_str.h gives the numbers and argument
 structures of the runtime's callbacks.
 
 Usage: extract_hip.py [--cc CC] [--include DIR] [-o hip.json]
-Exit:  0 written, 2 no headers found, 1 any other error.
+Exit:  0 written, 2 no headers there, 1 anything else.
 """
 
 import argparse
@@ -54,7 +54,7 @@ def preprocess(cc, include):
 
 
 def measure(cc, include, expressions):
-    """The values of constant expressions, read from an object file."""
+    """The values of constant expressions, by way of an object file."""
     source = SOURCE + "#include <stddef.h>\n"
     source += "const struct { char mark[%d]; long long v[%d]; } measured = { \"%s\", {\n" % (
         len(MARK), len(expressions), MARK.decode())
@@ -72,12 +72,12 @@ def measure(cc, include, expressions):
 
 
 def directions(include):
-    """{function: {parameter: "out" or "inout"}} from the headers' comments."""
+    """{function: {parameter: "out" or "inout"}} by the headers' comments."""
     found = {}
     for name in DOCUMENTED:
         with open(os.path.join(include, "hip", name), encoding="utf-8") as f:
             text = f.read()
-        # the end of a group may be between a comment and its prototype, its begin before a comment
+        # the end of a group may stand between a comment and its prototype, its begin before a comment
         text = re.sub(r"/\*\*[\s*]*@}[\s*]*\*/", "", text)
         for match in re.finditer(r"/\*\*(.*?)\*/((?:(?!/\*\*)[^;{])*)", text, re.S):
             function = re.search(r"\b(hip\w+)\s*\(", re.sub(r"//.*", "", match.group(2)))
@@ -162,7 +162,7 @@ def extract(cc, include):
         if needed & (set(one.alias) | set(one.body) | set(one.enums)):
             kept.append(decl)
 
-    # All values that the compiler determines, in one run.
+    # one run of the compiler for all that depends on it
     ask, enums = [], {n: v for n, v in sorted(types.enums.items()) if n in needed}
     structs = sorted(n for n in needed if types.resolve(n).kind in ("struct", "union")
                      and types.resolve(n).members)
@@ -193,7 +193,7 @@ def extract(cc, include):
 
 
 def as_text(model):
-    """The model's text: diffable, one short item a line."""
+    """The model as text with short lines, for diffs."""
     return json.dumps(model, indent=1, sort_keys=True) + "\n"
 
 

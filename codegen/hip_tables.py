@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The order of functions in HIP's dispatch tables: in a header, and in models/hip_tables.json.
+"""The order of functions in HIP's dispatch tables: as a header has it, and as models/hip_tables.json has it.
 
 Usage: hip_tables.py --include DIR           compare the header of HIP 6.1 and later with the record
        hip_tables.py --include DIR --print   what the header says, as the record has it
@@ -22,12 +22,12 @@ STRUCTS = {"compiler": "HipCompilerDispatchTable", "runtime": "HipDispatchTable"
 
 
 def order(steps):
-    """All functions of a table by index, from 1: entry 0 is size_t size."""
+    """All functions of a table in their order. Indices count from 1: size_t size comes first."""
     return [name for step in steps for name in step["names"]]
 
 
 def functions_at(steps, last):
-    """Number of functions that a table has at that step."""
+    """How many functions a table has at that step."""
     return sum(len(step["names"]) for step in steps if step["step"] <= last)
 
 
@@ -45,7 +45,7 @@ def read_steps(body, table):
 
 
 def read_prototypes(text):
-    """{function: {"params", "returns"}} of the tables' members."""
+    """{function: {"params", "returns"}} of the types that the tables' members have."""
     out = {}
     for returns, name, args in re.findall(r"typedef\s+([\w\s*]+?)\(\*t_(\w+)\)\s*\(((?:[^()]|\([^()]*\))*)\)\s*;", text):
         args = " ".join(args.split())
@@ -56,7 +56,7 @@ def read_prototypes(text):
 
 def read_header(text):
     """A header in the form of the record, of one release: "steps", "tables" and all prototypes."""
-    # comments contain the steps, and arbitrary text
+    # in the comments are the steps, in the rest of them anything
     text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
     out = {"steps": {}, "tables": {}, "prototypes": read_prototypes(re.sub(r"//[^\n]*", "", text))}
     for table, name in STRUCTS.items():
@@ -75,14 +75,14 @@ def read_header(text):
 
 
 def compare(recorded, header, version):
-    """The contradictions between a header and the record: a list of sentences."""
+    """Where a header contradicts the record: a list of sentences."""
     wrong = []
     rows = [r for r in recorded["runtimes"] if ".".join(r["hip"].split(".")[:2]) == version]
     for table, steps in header["steps"].items():
         its, ours = order(steps), order(recorded["steps"][table])
         for i, (a, b) in enumerate(zip(its, ours)):
             if a != b:
-                wrong.append("%s table: entry %d is %s, recorded is %s" % (table, i + 1, a, b))
+                wrong.append("%s table: index %d is %s, recorded is %s" % (table, i + 1, a, b))
                 break
         known = len(its) if len(its) <= len(ours) else len(ours)
         if [(s["step"], n) for s in steps for n in s["names"]][:known] != \

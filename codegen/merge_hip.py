@@ -2,10 +2,10 @@
 """merge_hip.py - the models of several HIP releases as one
 
 One librtl serves all releases: it has a wrapper for each function of any model. A type that a later
-release has changed exists under another name as well, `hipMemoryType__6_4`, and a function whose recorded words differ with it has a
-variant; the runtime's release selects one.
+release has changed is there under another name as well, `hipMemoryType__6_4`, and a function whose
+recorded words differ with it has a variant; which one is right is known when the runtime is.
 
-Models come in the order of their versions; the first that contains a name defines it.
+Models come in the order of their versions, and the first that has a name says what it means.
 """
 
 import re
@@ -14,22 +14,22 @@ from decl import Types
 from emit_hsa_table import ModelError
 from extract import tidy
 
-# the types that wrappers treat as a status: values are only ever added
+# the status types of wrappers: releases only add to them
 STATUS_ENUMS = ("hipError_t", "enum hipError_t", "hiprtcResult", "enum hiprtcResult")
 
 
 def ident(version):
-    """`6.4` as a part of an identifier."""
+    """`6.4` as part of an identifier."""
     return version.replace(".", "_")
 
 
 def version_key(model):
-    """Versions in their order."""
+    """The sort key of versions."""
     return [int(x) for x in model["version"].split(".")]
 
 
 def is_same_enum(one, other):
-    """Whether common values have the same name, and common names the same value."""
+    """Whether each value that both have means the same, and each name."""
     for name in set(one) & set(other):
         if one[name] != other[name]:
             return False
@@ -84,7 +84,7 @@ class Merged:
         return out
 
     def is_same(self, release, name, other, its):
-        """Whether a name means the same in both releases, pointees excepted."""
+        """Whether a name means the same in both releases, apart from what pointers point to."""
         mine, theirs = release.types, other.types
         a, b = mine.resolve(name), theirs.resolve(its)
         if a.kind != b.kind:
@@ -94,7 +94,7 @@ class Merged:
         if a.kind not in ("struct", "union"):
             return a.size == b.size
         if a.members == b.members:
-            # equal text: the members' types may still differ
+            # same text, but the types of members may differ
             return all(self.is_same(release, n, other, n) for n in self.held(release, name))
         return False
 
@@ -138,7 +138,7 @@ class Merged:
                 self.enums.setdefault(release.renamed(alias), release.model["enums"].get(found.key, {}))
 
     def declare(self, release, suffix):
-        """Adds a release's missing declarations."""
+        """Adds the declarations of a release that are missing."""
         for decl in release.model["types"]:
             one = Types([decl])
             names = set(one.alias) | set(one.body) | set(one.enums)
@@ -149,7 +149,7 @@ class Merged:
                 continue
             tags = [n for n in list(one.body) + list(one.enums) if release.renamed(n) in self.known]
             if tags:
-                # another name for an existing type
+                # another name for a known type
                 self.types += [["typedef %s %s;" % (release.renamed(tags[0]), n)] for n in sorted(new)]
                 for name in new:
                     self.known[name] = (release, name)
@@ -164,7 +164,7 @@ class Merged:
                 self.known.setdefault(release.renamed(name), (release, name))
 
     def class_of(self, ctype):
-        """How a value is passed: prototypes with equal classes are called in the same way."""
+        """How a value is passed: two prototypes with the same classes are called alike."""
         found = self.all_types.resolve(ctype)
         if found.kind in ("pointer", "function"):
             return "pointer"
@@ -174,11 +174,11 @@ class Merged:
         return "float %d" % found.size if found.kind == "float" else "word %d" % found.size
 
     def shape(self, proto):
-        """How its arguments and its result are passed."""
+        """How a function's arguments and its result are passed."""
         return [self.class_of(t) for t in [proto["returns"]] + [p["type"] for p in proto["params"]] if t != "void"]
 
     def drop_mistakes(self, name):
-        """Headers may declare a function that their runtime lacks, with arguments that it never had."""
+        """Drops prototypes of functions that a release declares but does not export: they may be wrong."""
         known = [r.functions[name] for r in self.releases if name in r.exports and name in r.functions]
         for release in self.releases:
             proto = release.functions.get(name)
@@ -186,12 +186,12 @@ class Merged:
                 del release.functions[name]
 
     def check_alike(self, name, one, other, version):
-        """Raises ModelError if one wrapper can't serve two prototypes of a symbol."""
+        """Raises ModelError when two prototypes of a symbol can't be served by one wrapper."""
         if self.shape(one) != self.shape(other):
             raise ModelError("%s of HIP %s takes other arguments" % (name, version))
 
     def offsets(self, release, proto, words):
-        """{word: its offset in a release's structure}."""
+        """{word: its offset in the release's structure}."""
         out = {}
         params = {p["name"]: p["type"] for p in proto["params"]}
         for w in words:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The description of records (src/event/records.json): reads and validates it, and reads traces with it."""
+"""The description of records (src/event/records.json): reads and checks it, and reads traces by it."""
 
 import json
 import re
@@ -17,12 +17,12 @@ STORES = ("kept", "visited", "owned")
 REFS = ("string", "agent", "queue", "code_object", "kernel", "shape", "thread", "marker", "correlation")
 KEYS = {"name", "number", "since", "class", "what", "struct", "id", "flags", "fields", "tail", "event", "event_of",
         "by_hand", "store", "extra", "live"}
-# the fields that an operation must have: the recorder and the bus read them
+# fields that an operation must have: the recorder and the bus read them
 OPERATION = {"begin_ns", "end_ns", "correlation"}
 
 
 class RecordError(Exception):
-    """The description is invalid."""
+    """The description is wrong; the message says where."""
 
 
 class Field:
@@ -42,7 +42,7 @@ class Field:
         self.reserved = self.name.startswith("reserved")
 
     def declare(self, ctype=None):
-        """As a C declaration."""
+        """The field as a C declaration."""
         ctype = ctype or self.ctype
         return f"{ctype}{'' if ctype.endswith('*') else ' '}{self.name}{f'[{self.nr}]' if self.nr else ''};"
 
@@ -83,32 +83,32 @@ class Record:
         self.check()
 
     def check(self):
-        """Refuses what the format does not allow."""
+        """Raises RecordError for what the format does not allow."""
         names = [f.name for f in self.fields]
         if len(set(names)) != len(names):
             raise RecordError(f"{self.name}: two fields of one name")
         for field in self.fields:
             unit = SIZES.get(field.type)
             if not unit or field.offset % unit:
-                raise RecordError(f"{self.name}.{field.name}: at {field.offset}, which is no multiple of its size")
+                raise RecordError(f"{self.name}.{field.name}: at {field.offset}, which is not a multiple of its size")
         if self.size % 8 or self.size > MAX:
-            raise RecordError(f"{self.name}: {self.size} bytes, which is no multiple of 8 up to {MAX}")
+            raise RecordError(f"{self.name}: {self.size} bytes, which is not a multiple of 8 up to {MAX}")
         if self.klass == "operation" and not self.event_of and not OPERATION <= set(names):
             raise RecordError(f"{self.name}: an operation has {', '.join(sorted(OPERATION))}")
         for name in (self.tail or {}).get("rest", []) [:2] + [(self.tail or {}).get("count")]:
             if name and name not in names:
-                raise RecordError(f"{self.name}: the size of its tail is {name}, which it has not")
+                raise RecordError(f"{self.name}: the size of its tail is {name}, which it does not have")
 
     def id_name(self):
-        """The event's name of the number in the record's head; "" if it has several parts or is missing."""
+        """The event's name of the number in the record's head; "" if it has parts, or there is none."""
         return self.id[0] if self.id and isinstance(self.id[0], str) else ""
 
     def id_ref(self):
-        """The kind of object that the number in the record's head identifies."""
+        """What the number in the record's head refers to."""
         return self.id[1] if self.id_name() else ""
 
     def thread(self):
-        """The field of the event that names a thread, "" when none does."""
+        """The field of the event that names a thread; "": there is none."""
         if self.id_ref() == "thread":
             return self.id_name()
         return next((f.name for f in self.fields if f.ref == "thread"), "")
@@ -131,7 +131,7 @@ class Description:
             known = set(REFS) | {e["name"] for e in self.enums} | {""}
             for ref in [f.ref for f in record.fields] + [record.id_ref(), record.flags_enum]:
                 if ref not in known:
-                    raise RecordError(f"{record.name}: refers to {ref}, which is nothing")
+                    raise RecordError(f"{record.name}: refers to {ref}, which does not exist")
         for record in self.records:
             for end in record.live or {}:
                 if end not in self.by_name or self.by_name[end].struct != "end":
@@ -152,7 +152,7 @@ def constant(description, name):
 
 
 def tail_size(description, record, values, flags):
-    """(bytes of the tail, elements), from the fields."""
+    """(bytes of the tail, elements), by the record's fields."""
     tail = record.tail
     if not tail:
         return 0, 0

@@ -54,13 +54,13 @@ class Parsing(unittest.TestCase):
         text = "static inline int f(int a) { return a; } int g(void); struct s { int a; };"
         self.assertEqual(list(extract.declarations(text)), ["int g(void)", "struct s { int a; }"])
 
-    def test_unparsable_member_is_refused(self):
+    def test_unknown_member_is_refused(self):
         with self.assertRaises(extract.ExtractError):
             extract.table_entries("struct T { ApiTableVersion version; int surprise; }")
         with self.assertRaises(extract.ExtractError):
             extract.table_entries("struct T { decltype(a)* a_fn; }")
 
-    def test_the_recorded_model_is_complete(self):
+    def test_recorded_model_has_all_functions_and_types(self):
         model = recorded("5.2.3/hsa.json")
         self.assertEqual({t: len(v) for t, v in model["tables"].items()},
                          {"core": 125, "amd_ext": 48, "image_ext": 13, "finalizer_ext": 6})
@@ -77,11 +77,11 @@ class Layouts(unittest.TestCase):
             emit.plan(self.model, self.layouts)
         self.assertIn(part, str(caught.exception))
 
-    def test_size_that_differs_from_the_names_is_refused(self):
+    def test_table_size_that_differs_from_its_names_is_refused(self):
         self.layouts["runtimes"][1]["amd_ext"][1] += 8
         self.refused("5.5")
 
-    def test_insertion_without_its_own_class_is_refused(self):
+    def test_insertion_without_own_class_is_refused(self):
         self.layouts["amd_ext_changes"][-1]["at"] = 20
         for c in self.layouts["classes"][2:]:
             c["of"] = "7.14"
@@ -104,19 +104,19 @@ class Layouts(unittest.TestCase):
         self.assertEqual(mine["name"], "10.0")
         self.assertNotIn("hsa_amd_brand_new", classes[0]["order"])
 
-    def test_headers_of_every_recorded_release_are_accepted(self):
+    def test_headers_of_each_recorded_release_are_accepted(self):
         for release, names in emit.layouts_by_release(self.layouts).items():
             self.model["tables"]["amd_ext"] = list(names)
             order, _, mine = emit.plan(self.model, self.layouts)
             self.assertEqual(len(order), 91, release)
             self.assertEqual(mine["order"][:len(names)], names)
 
-    def test_each_newer_function_has_a_recorded_prototype(self):
+    def test_newer_functions_have_recorded_prototypes(self):
         known = set(self.model["functions"]) | set(recorded("extra.json")["functions"])
         newest = emit.layouts_by_release(self.layouts)["7.0"]
         self.assertEqual([f for f in newest if f not in known], [])
 
-    def test_contradicting_models_write_nothing(self):
+    def test_nothing_is_written_when_models_contradict(self):
         layouts = copy.deepcopy(self.layouts)
         layouts["runtimes"][0]["amd_ext"][1] = 408
         with tempfile.TemporaryDirectory() as tmp:
@@ -145,12 +145,12 @@ class Types(unittest.TestCase):
                            ("float", "float"), ("struct ihip", "opaque")):
             self.assertEqual(self.types.resolve(text).kind, kind, text)
 
-    def test_const_types_are_detected(self):
+    def test_const_types_are_not_writable(self):
         for text, const in (("const pair *", True), ("pair *", False), ("pair_const_t", True),
                             ("const char **", False), ("void *", False)):
             self.assertEqual(self.types.resolve(text).const, const, text)
 
-    def test_members(self):
+    def test_structure_members_are_listed(self):
         self.assertEqual(decl.member("struct t{ int a; } b"), decl.member("struct t { int a; } b"))
         self.assertEqual(self.types.resolve("pair").members, [
             ("a", "int", 0), ("b", "int", 0), ("text", "char", 16),
@@ -180,18 +180,18 @@ class Words(unittest.TestCase):
                                         "const char *s", "dim3 d", "void (*fn)(int)"),
                          "p:p,i:i,u:u,n:z,flags:x,f:f,g:g,b:b,c:e=color,s:s,d:d,fn:p")
 
-    def test_pointees_are_recorded(self):
+    def test_pointer_parameter_gives_words_of_its_object(self):
         self.assertEqual(self.signature("int *out", "const int *in", "void *buf", "char *text"),
                          "out:p,*out:i,in:p,buf:p,text:p")
         self.assertTrue(self.signature("const big *b").startswith(
             "b:p,*b.v[0]:i,*b.v[1]:i,*b.v[2]:i,*b.v[3]:i,*b.d:d,*b.c[0]:x"))
 
-    def test_roles_override_defaults(self):
+    def test_role_of_parameter_overrides_role_of_type(self):
         self.roles["functions"]["f"] = {"out": {"in": True}, "name": {"text": "len > 0"}}
         self.assertEqual(self.signature("int *out", "char *name", "int len"),
                          "out:p,name:p,*name:s,len:i")
 
-    def test_union_records_one_member(self):
+    def test_union_gives_one_member(self):
         self.types.append(["typedef struct op {", "int kind;", "union { struct { void *p; int n; } mem; void *a; } u;",
                            "union { int old_name; int name; };", "union { int i; float f; };", "} op;"])
         self.assertEqual(self.signature("op *o"), "o:p,*o.kind:i,*o.old_name:i")
@@ -199,14 +199,14 @@ class Words(unittest.TestCase):
         self.roles["functions"]["f"] = {"o": {"roles": {"u.mem.p": "src"}}}
         self.assertEqual(self.signature("op *o"), "o:p,*o.kind:i,*o.u.mem.p:p:src,*o.old_name:i")
 
-    def test_array_records_first_element_and_sum(self):
+    def test_array_gives_first_element_and_sum(self):
         self.roles["functions"]["f"] = {"list": {"if": "n > 0", "roles": {"": "dst"}},
                                         "sizes": {"if": "n > 0", "sum": ["all", "n"]}}
         for sizes in ("size_t *sizes", "const size_t *sizes"):
             self.assertEqual(self.signature("void **list", sizes, "unsigned n"),
                              "list:p,*list:p:dst,sizes:p,*sizes:z,all:z:bytes,n:u")
 
-    def test_rule_without_parameter_is_refused(self):
+    def test_rule_for_unknown_parameter_is_refused(self):
         self.roles["functions"]["f"] = {"gone": {"in": True}}
         with self.assertRaises(words.PlanError):
             self.signature("int *out")
@@ -218,7 +218,7 @@ class Words(unittest.TestCase):
         self.roles["members"]["huge"] = ["m7"]
         self.assertEqual(self.signature("huge *h"), "h:p,*h.m7:i")
 
-    def test_conditions_of_reads(self):
+    def test_condition_guards_reading_of_pointer(self):
         self.roles["functions"]["f"] = {"list": {"if": "n > 0"}}
         planner = words.Planner(self.types, self.roles)
         proto = {"returns": "int", "params": [{"name": "list", "type": "int *"},
@@ -232,7 +232,7 @@ class Words(unittest.TestCase):
 class Calls(unittest.TestCase):
     """The recorded models of HIP and HSA as they are."""
 
-    def test_each_signature_follows_the_format(self):
+    def test_signatures_follow_the_format(self):
         kinds = re.compile(r"^([phizuxbfgsd]|e=\w+)$")
         for plan in (emit_hip.plan_all, emit_hsa_api.plan_all):
             _, ops, planner = plan()
@@ -255,14 +255,14 @@ class Calls(unittest.TestCase):
             named = set(planner.roles["functions"]) | set(planner.roles["kernel"])
             self.assertEqual(sorted(named - {f.name for f in ops}), [])
 
-    def test_each_launch_has_its_kernel(self):
+    def test_launches_have_a_kernel_word(self):
         _, ops, _ = emit_hip.plan_all()
         for f in ops:
             if re.search(r"Launch(Kernel|Cooperative|MultiKernel|ByPtr)|LaunchKernel", f.name):
                 roles = {w.role for w in f.words}
                 self.assertLessEqual({"kernel", "name"}, roles, f.name)
 
-    def test_each_copy_has_its_size_and_stream(self):
+    def test_copies_have_size_and_stream_words(self):
         _, ops, _ = emit_hip.plan_all()
         for f in ops:
             roles = {w.role for w in f.words}
@@ -272,7 +272,7 @@ class Calls(unittest.TestCase):
             if any(p["type"] == "hipStream_t" for p in f.proto["params"]):
                 self.assertIn("stream", roles, f.name)
 
-    def test_outputs_are_recorded_or_excluded_by_a_rule(self):
+    def test_output_parameters_are_read_or_excluded_by_rule(self):
         _, ops, planner = emit_hip.plan_all()
         for f in ops:
             for p in f.proto["params"]:
@@ -300,14 +300,14 @@ class Calls(unittest.TestCase):
                                                 "D = A | C", "} e;"]])["e"],
                          {"A": 8, "B": 9, "C": 16, "D": 24})
 
-    def test_comments_define_outputs(self):
+    def test_header_comments_mark_output_parameters(self):
         if not os.path.exists(os.path.join(HIP_INCLUDE, "hip", "hiprtc.h")):
             self.skipTest("no HIP headers installed")
         ways = extract_hip.directions(HIP_INCLUDE)
         self.assertEqual(ways["hipMalloc"], {"ptr": "out"})
         self.assertEqual(ways["hipStreamCreate"], {"stream": "inout"})
 
-    def test_comment_of_group_is_not_that_of_a_function(self):
+    def test_comment_of_group_is_not_taken_for_function(self):
         text = "/** @{ */\n/** @param[out] p where */\n/**\n * @}\n */\nint hipFirst(int *p);\n"
         with tempfile.TemporaryDirectory() as tmp:
             os.mkdir(os.path.join(tmp, "hip"))
@@ -316,7 +316,7 @@ class Calls(unittest.TestCase):
                     f.write(text)
             self.assertEqual(extract_hip.directions(tmp), {"hipFirst": {"p": "out"}})
 
-    def test_map_without_mark_for_wrappers_is_refused(self):
+    def test_export_map_without_local_section_is_refused(self):
         with tempfile.NamedTemporaryFile("w", suffix=".map") as f:
             f.write("{ global: a; };")
             f.flush()
@@ -325,13 +325,13 @@ class Calls(unittest.TestCase):
 
 
 class Operations(unittest.TestCase):
-    def test_each_recorded_function_is_listed_once(self):
+    def test_operation_list_has_each_function_once(self):
         names = operations.load()
         for domain, plan in (("hip", emit_hip.plan_all), ("hsa", emit_hsa_api.plan_all)):
             self.assertEqual(sorted(names[domain]), sorted(set(names[domain])))
             self.assertEqual({f.ident for f in plan()[1]} - set(names[domain]), set(), "operations.py --update")
 
-    def test_numbers_are_indices_on_the_list(self):
+    def test_operation_number_is_index_in_list(self):
         class Op:
             def __init__(self, name):
                 self.ident = name
@@ -340,7 +340,7 @@ class Operations(unittest.TestCase):
         end = len(operations.load()["hip"])
         self.assertEqual([(f.ident, f.number) for f in ops],
                          [(first, 0), (last, end - 1), ("hipAardvark", end), ("hipZebra", end + 1)])
-        # a function without a model keeps its number
+        # a function that no model has keeps its number to itself
         self.assertNotIn(second, [f.ident for f in ops])
         self.assertEqual(operations.enumerators("N_", ops)[-1], "\tN_NR = %d" % (end + 2))
 
@@ -365,19 +365,19 @@ class Releases(unittest.TestCase):
         self.assertIn(["typedef struct holder {", "desc__6_4 d;", "} holder;"], merged.types)
         self.assertEqual(sum(t[0] == "typedef struct same {" for t in merged.types), 1)
 
-    def test_type_containing_a_changed_type_has_changed(self):
+    def test_structure_with_changed_member_type_has_two_names(self):
         holder = ["typedef struct holder {", "desc d;", "} holder;"]
         types = [[["typedef struct desc {", "%s a;" % t, "} desc;"], holder] for t in ("int", "long")]
         merged = merge_hip.Merged([self.model("5.2", types[0]), self.model("6.4", types[1])])
         self.assertEqual(merged.releases[1].names, {"desc": "desc__6_4", "holder": "holder__6_4"})
 
-    def test_added_enumerators_change_nothing(self):
+    def test_added_enumerators_keep_the_type(self):
         self.assertTrue(merge_hip.is_same_enum({"A": 0, "B": 1}, {"A": 0, "B": 1, "C": 2}))
         self.assertTrue(merge_hip.is_same_enum({"A": 0}, {"A": 0, "ALIAS": 0}))
         self.assertFalse(merge_hip.is_same_enum({"A": 0, "B": 1}, {"A": 1, "B": 0}))
         self.assertFalse(merge_hip.is_same_enum({"A": 0}, {"B": 0}))
 
-    def test_symbol_with_differently_passed_arguments_is_refused(self):
+    def test_symbol_with_different_calling_convention_is_refused(self):
         for params in (["int a", "int b"], ["float a"], ["long a"]):
             merged = merge_hip.Merged([self.model("5.2", [], f=["int a"]), self.model("6.4", [], f=params)])
             with self.assertRaises(emit.ModelError):
@@ -385,7 +385,7 @@ class Releases(unittest.TestCase):
         merged = merge_hip.Merged([self.model("5.2", [], f=["int *a"]), self.model("6.4", [], f=["void *a"])])
         self.assertIn("f", emit_hip.prototypes(merged, {"functions": {}}))
 
-    def test_function_missing_in_a_release_uses_another_model(self):
+    def test_prototype_of_missing_function_comes_from_release_that_exports_it(self):
         old, new = self.model("6.4", [], f=["int *a"]), self.model("7.2", [], f=["int *a", "int b"])
         new["exports"] = {"f"}
         merged = merge_hip.Merged([old, new])
@@ -394,7 +394,7 @@ class Releases(unittest.TestCase):
         with self.assertRaises(emit.ModelError):
             emit_hip.prototypes(merge_hip.Merged([old, new]), {"functions": {}})
 
-    def test_batches_and_launches_of_7(self):
+    def test_words_of_batches_and_launches_of_7(self):
         _, ops, _ = emit_hip.plan_all()
         roles = {f.name: {w.role: w.name for w in f.words if w.role} for f in ops}
         self.assertEqual(roles["hipLaunchKernelExC"], {
@@ -449,7 +449,7 @@ class Tables(unittest.TestCase):
         self.recorded = recorded("hip_tables.json")
         self.header = hip_tables.read_header(textwrap.dedent(self.HEADER))
 
-    def test_a_header_is_read(self):
+    def test_table_header_gives_steps_and_sizes(self):
         self.assertEqual(self.header["steps"], {"runtime": [{"step": 0, "names": ["hipA", "hipB"]},
                                                             {"step": 3, "names": ["hipLong"]}]})
         self.assertEqual(self.header["tables"], {"runtime": [0, 3, 3]})
@@ -458,19 +458,19 @@ class Tables(unittest.TestCase):
         self.assertEqual(self.header["prototypes"]["hipB"], {"returns": "const char *", "params": []})
         self.assertEqual(len(self.header["prototypes"]["hipLong"]["params"]), 2)
 
-    def test_member_that_is_not_a_function_is_refused(self):
+    def test_table_member_that_is_not_a_function_is_refused(self):
         with self.assertRaises(extract.ExtractError):
             hip_tables.read_header(textwrap.dedent(self.HEADER).replace("t_hipA hipA_fn", "int hipA_fn"))
         with self.assertRaises(extract.ExtractError):
             hip_tables.read_header("struct Other {\n};")
 
-    def test_sizes_match_the_steps(self):
+    def test_table_sizes_match_their_steps(self):
         for row in self.recorded["runtimes"]:
             for table in hip_tables.STRUCTS:
                 _, step, number = row[table]
                 self.assertEqual(hip_tables.functions_at(self.recorded["steps"][table], step), number, row["hip"])
 
-    def test_indices_of_functions(self):
+    def test_known_functions_have_their_table_index(self):
         indices = {n: i for i, n in enumerate(hip_tables.order(self.recorded["steps"]["runtime"]), 1)}
         self.assertEqual(len(indices), 506)
         for name, index in (("hipApiName", 1), ("hipGetProcAddress", 443), ("hipEventRecordWithFlags", 474),
@@ -478,7 +478,7 @@ class Tables(unittest.TestCase):
                             ("hipOccupancyAvailableDynamicSMemPerBlock", 506)):
             self.assertEqual(indices[name], index, name)
 
-    def test_each_table_function_has_a_model(self):
+    def test_table_functions_have_prototypes(self):
         _, ops, _ = emit_hip.plan_all()
         known = {f.name for f in ops}
         for table in hip_tables.STRUCTS:
@@ -489,14 +489,14 @@ class Tables(unittest.TestCase):
         for change in self.recorded["layouts"]:
             self.assertEqual([n for n in change["functions"] if n not in known], [])
 
-    def test_a_header_is_compared(self):
+    def test_header_that_contradicts_record_is_reported(self):
         ours = {"steps": self.header["steps"], "runtimes": [{"hip": "7.9.1", "runtime": [0, 3, 3]}],
                 "prototypes": {"hipA": self.header["prototypes"]["hipA"]}}
         self.assertEqual(hip_tables.compare(ours, self.header, "7.9"), [])
         ours["runtimes"][0]["runtime"] = [0, 2, 3]
         self.assertEqual(len(hip_tables.compare(ours, self.header, "7.9")), 1)
         self.assertEqual(hip_tables.compare(ours, self.header, "8.0"), [])
-        # fewer or more functions at the end are accepted, another order is not
+        # one that has less or more at its end is no contradiction, another order is
         for steps, wrong in (([{"step": 0, "names": ["hipA", "hipB"]}], 0),
                              ([{"step": 0, "names": ["hipA", "hipB"]}, {"step": 3, "names": ["hipLong", "hipC"]}], 0),
                              ([{"step": 0, "names": ["hipB", "hipA"]}], 2), ([{"step": 1, "names": ["hipA"]}], 1)):

@@ -44,7 +44,7 @@ class Description(unittest.TestCase):
             records.Description(d)
         self.assertIn(why, str(raised.exception))
 
-    def test_mistakes_are_refused_by_record_and_field(self):
+    def test_mistake_is_refused_with_record_and_field(self):
         def add(name, field):
             return lambda d: entry(d, name)["fields"].append(field)
 
@@ -90,15 +90,15 @@ class Description(unittest.TestCase):
             self.assertIn(text, made[name])
         self.assertIn("| 200 | `MADE_UP` |", emit_records.document(description))
 
-    def test_document_without_marks_is_refused(self):
+    def test_document_without_table_markers_is_refused(self):
         with self.assertRaises(records.RecordError):
-            emit_records.with_tables("# no marks\n", "tables\n")
+            emit_records.with_tables("# no marker\n", "tables\n")
 
 
 class Golden(unittest.TestCase):
     maxDiff = None
 
-    def test_golden_traces_match_the_description(self):
+    def test_golden_traces_match_description(self):
         seen = set()
         for name in sorted(os.listdir(GOLDEN)):
             if name.endswith(".rtl"):
@@ -108,7 +108,7 @@ class Golden(unittest.TestCase):
                     self.assertEqual(text, f.read())
         self.assertLessEqual({r.name for r in records.load(PATH).records if r.number <= 20}, seen)
 
-    def test_wrong_description_reads_other_values(self):
+    def test_wrong_description_does_not_match_golden_traces(self):
         d = data()
         fields = entry(d, "COPY")["fields"]
         fields[5], fields[6] = copy.deepcopy(fields[6]), copy.deepcopy(fields[5])

@@ -2,8 +2,8 @@
 """words.py - which words a record holds of a call's arguments, and the C that fills them.
 
 One plan for each function: a list of words in the order of the record, each with name, type, role
-(see struct rec_op in event/format.h), the expression of its value, and the condition for
-evaluating it. Wrapper, callback decoder and test are all generated from it.
+(struct rec_op in event/format.h says what these are), the expression that gives it, and what must
+hold for the expression to be read. Wrapper, callback decoder and test are all made from it.
 """
 
 import re
@@ -18,7 +18,7 @@ TAKEN = {"word", "good", "call", "ret", "real", "words", "nr"}  # what wrappers 
 
 
 class PlanError(Exception):
-    """A function that cannot be recorded; the message has its name and the reason."""
+    """A function that cannot be recorded as it is; the message says which and why."""
 
 
 class Word:
@@ -31,12 +31,12 @@ class Word:
         self.more = kind == "d2"  # the second word of a dim3: no argument of its own
 
     def renamed(self, expr):
-        """The same word, its value being `expr`."""
+        """The same word with `expr` as its value."""
         return Word(self.name, self.kind, expr, self.role, self.guard, self.ctype)
 
 
 def plain(name):
-    """A type's name without its release."""
+    """A type's name without the suffix of its release."""
     return re.sub(r"__\d+_\d+$", "", name)
 
 
@@ -46,12 +46,12 @@ class Planner:
     def __init__(self, types, roles, handle_member=""):
         self.types = Types(types)
         self.roles = roles
-        # structures passed by value with only this member are handles (HSA)
+        # by-value structures of this one member are handles (HSA)
         self.handle_member = handle_member
         self.enums = set()
 
     def handle(self, ctype):
-        """Whether a value of this type is a handle rather than a pointer to dereference."""
+        """Whether a value of this type is a handle rather than a pointer to look through."""
         found = self.types.resolve(ctype)
         if found.kind == "pointer" and not ctype.strip().endswith("*"):
             inner = self.types.resolve(found.pointee)
@@ -84,7 +84,7 @@ class Planner:
         return ""
 
     def scalar(self, name, ctype, expr, guard=""):
-        """The words of one value that is not a structure, or is a dim3 or a handle."""
+        """The words of one value: a scalar, a dim3 or a handle."""
         found = self.types.resolve(ctype)
         if found.kind == "struct" and found.name == "dim3":
             role = self.role(name, ctype, "d")
@@ -125,7 +125,7 @@ class Planner:
         return ctype
 
     def union(self, name, ctype, expr, guard, path):
-        """The word of the union member that the roles name, or of one that all members share."""
+        """The word of the one member of a union that the roles name, or of one that all members share."""
         leaves = self.types.leaves(ctype)
         if not path and len({(t, n) for _, t, n in leaves}) == 1:
             path = leaves[0][0]
@@ -171,7 +171,7 @@ class Planner:
         return out
 
     def pointed(self, param, ctype, rule):
-        """The words of a pointer parameter's pointee."""
+        """The words of what a pointer parameter points to."""
         found = self.types.resolve(ctype)
         inner = self.types.resolve(found.pointee)
         guard = "good && %s" % param
@@ -214,7 +214,7 @@ class Planner:
         return one
 
     def char(self, ctype):
-        """Whether this type is the char of a string."""
+        """Whether this is a string's character type."""
         return " ".join(re.sub(r"\bconst\b", " ", ctype).split()) == "char"
 
     def parameter(self, param, ctype, rule):
@@ -282,7 +282,7 @@ class Planner:
 
 
 def signature(words):
-    """The signature, as in struct rec_op."""
+    """The signature as in struct rec_op."""
     return ",".join("%s:%s%s" % (w.name, w.kind, ":" + w.role if w.role else "")
                     for w in words if not w.more)
 

@@ -13,7 +13,7 @@ void run_prepare(void)
 {
 	api_define(API_HIP, hip_ops, hip_named, hip_quick_fns, hip_nr_ops);
 	atomic_store(&hip_started, true);
-	/* the first function that is found tells the release: not in the middle of a case */
+	/* looking up the first function finds the release: before the first case */
 	hip_real(HIP_OP_hipInit);
 }
 

@@ -7,7 +7,7 @@
 
 enum hsa_case_table { HSA_CASE_CORE, HSA_CASE_AMD, HSA_CASE_IMAGE, HSA_CASE_FINALIZER };
 
-/* Where a function stands, and what stands in for it. */
+/* A function's entry in its table, and its stand-in. */
 struct hsa_case_slot {
 	enum hsa_case_table table;
 	uint32_t id; /* in its table's enumeration */

@@ -12,7 +12,7 @@
 const enum api_domain run_domain = API_HSA;
 const struct api_op *const run_ops = hsa_ops;
 void (*const hip_boot)(void) = NULL;
-/* HSA's wrappers know no kernels: what source/hip would look up is not there. */
+/* HSA's wrappers have no kernel names: source/hip finds nothing to look up. */
 const struct api_op hip_ops[] = { { "", "" } };
 const char *const hip_symbols[] = { NULL };
 _Atomic uint8_t hip_named[1];
@@ -65,7 +65,7 @@ static void require(bool holds, uint32_t op, const char *what)
 
 void run_prepare(void)
 {
-	/* an entry that the runtime leaves empty stays empty */
+	/* an empty entry stays empty */
 	uint32_t empty = HSA_OP_hsa_init;
 
 	for (uint32_t op = 0; op < HSA_OP_NR; op++) {
@@ -77,7 +77,7 @@ void run_prepare(void)
 	hsa_wrap_install(&root);
 	require(*slot_of(empty) == NULL, empty, "an empty entry was filled");
 	*slot_of(empty) = hsa_case_slots[empty].stand_in;
-	/* once more: wrappers must not come to call themselves */
+	/* a second time: a wrapper must not call itself */
 	hsa_wrap_install(&root);
 	for (uint32_t op = 0; op < HSA_OP_NR; op++)
 		require(*slot_of(op) != hsa_case_slots[op].stand_in, op, "is not wrapped");

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* run.c - calls wrappers with values that can be recognised, and looks for each of them
+/* run.c - calls wrappers with distinct values, and checks each of them
  *
- * Each case is run in four ways, in each mode: with the wrapper that can do everything, as an event; written into
- * the thread's lane, by those that have a quick wrapper the quick way; the quick way with no room in the lane; and
- * with a subscriber that sees the call.
+ * Each case runs in four ways, in each mode: recorded as an event, by the general wrapper; written into the thread's
+ * lane, by the quick wrapper of functions that have one; the same with a full lane; and seen by a subscriber.
  *
  * Usage: DRIVER PREFIX...   runs the cases whose names begin so; none: all
  *        DRIVER --alone     all, where there is no runtime behind the wrappers
@@ -29,9 +28,9 @@
 #define STRAY_ERRNO 77
 
 static const char *const mode_names[] = { "good", "fails", "null", "empty", "no_args", "off" };
-static const char *const way_names[] = { "as an event", "in the lane", "with no room in the lane",
+static const char *const way_names[] = { "as an event", "in the lane", "with a full lane",
 					 "seen by a subscriber" };
-static enum { WAY_EVENT, WAY_LANE, WAY_NO_ROOM, WAY_SEEN, NR_WAYS } way;
+static enum { WAY_EVENT, WAY_LANE, WAY_FULL, WAY_SEEN, NR_WAYS } way;
 
 static struct {
 	struct chunk_header header;
@@ -54,13 +53,13 @@ static struct {
 	uint64_t correlation;
 	unsigned char args[STAND_IN_MAX_BYTES];
 	bool has_args;
-	unsigned char result[64]; /* as much as the largest that is returned */
+	unsigned char result[64]; /* at least as large as any returned value */
 	bool has_result;
 } seen;
 static size_t args_size, result_size;
 static int subscriber_index;
-static unsigned nr_failed, nr_ops_told, at_word;
-static const char *signature; /* what is left of the op's */
+static unsigned nr_failed, nr_ops_named, at_word;
+static const char *signature; /* the rest of the op's */
 static char *strings[MAX_STRINGS];
 static size_t at_byte;
 static char current[128];
@@ -78,7 +77,7 @@ __attribute__((format(printf, 2, 3))) static void bad(const struct run *run, con
 	nr_failed++;
 }
 
-/* A stand-in for the recorder. */
+/* A sink in place of the recorder. */
 static int sink_start(void)
 {
 	return 0;
@@ -91,11 +90,11 @@ static void sink_event(const struct event *ev)
 	} else if (ev->kind == EVENT_OP) {
 		const char *name = strings[ev->op.name], *text = strings[ev->op.signature];
 
-		nr_ops_told++;
+		nr_ops_named++;
 		if (ev->op.domain != (uint32_t)run_domain || !name || !text ||
 		    strcmp(name, run_ops[ev->op.op].name) != 0 ||
 		    strcmp(text, run_ops[ev->op.op].signature) != 0) {
-			printf("FAILED: op %u is told as %s\n", ev->op.op, name ? name : "?");
+			printf("FAILED: op %u is named %s\n", ev->op.op, name ? name : "?");
 			nr_failed++;
 		}
 	} else if (ev->kind == EVENT_API) {
@@ -250,7 +249,7 @@ void run_pointer(struct run *run, void *pointer, void *object, bool guarded)
 {
 	uint64_t nowhere;
 
-	/* no address that a program can have */
+	/* an invalid address */
 	stand_in_pattern(&nowhere, sizeof(nowhere), run->seed++, 'A');
 	if (run->mode == RUN_NULL || (run->mode == RUN_EMPTY && !guarded))
 		nowhere = 0;
@@ -269,7 +268,7 @@ void run_expect(size_t args, size_t result)
 void run_begin(struct run *run)
 {
 	memset(&seen, 0, sizeof(seen));
-	/* what is freed may be another's: names are asked for again */
+	/* handles may have been freed: names are looked up again */
 	run_forget_names();
 	snprintf(current, sizeof(current), "%s (%s)\n", run->name, mode_names[run->mode]);
 	stand_in.armed = true;
@@ -288,7 +287,7 @@ void run_begin(struct run *run)
 	lane.nr_records = 0;
 	atomic_store(&chunk.header.committed, 0);
 	thread_get()->lane = way == WAY_EVENT ? &lane_none : &lane;
-	/* stands for everything that keeps calls from the quick way */
+	/* any special bit keeps calls out of the quick wrapper */
 	special_set(SPECIAL_CLOCK, way == WAY_EVENT);
 	errno = STRAY_ERRNO;
 }
@@ -300,7 +299,7 @@ static void check_seen(const struct run *run)
 	if (seen.nr_enter != expected || seen.nr_exit != expected || seen.nr_done != expected)
 		bad(run, "a subscriber saw %u begins, %u ends, %u after that", seen.nr_enter,
 		    seen.nr_exit, seen.nr_done);
-	else if (expected && strcmp(run_ops[seen.op].name, run->told) != 0)
+	else if (expected && strcmp(run_ops[seen.op].name, run->recorded) != 0)
 		bad(run, "a subscriber saw %s", run_ops[seen.op].name);
 	if (expected && api.nr && seen.correlation != api.correlation)
 		bad(run, "a subscriber saw another correlation id than the record has");
@@ -337,7 +336,7 @@ void run_end(struct run *run, uint32_t op, bool has_status, int32_t status)
 		bad(run, "%u records, of op %u of domain %u", api.nr, api.op, api.domain);
 	if (api.status != (has_status ? stand_in.status : 0))
 		bad(run, "recorded as returning %d", api.status);
-	if (strcmp(run_ops[op].name, run->told) != 0)
+	if (strcmp(run_ops[op].name, run->recorded) != 0)
 		bad(run, "its op is %s", run_ops[op].name);
 	signature = run_ops[op].signature;
 	at_word = 0;
@@ -396,7 +395,7 @@ void run_returned(struct run *run, const void *value, size_t size, bool is_text)
 		return;
 	}
 	stand_in_return(expected, size);
-	/* a bool has one value that can be told from none */
+	/* the only value of a bool that differs from none */
 	if (size == 1)
 		expected[0] = 1;
 	if (memcmp(value, expected, size) != 0)
@@ -474,7 +473,7 @@ void run_word_text(struct run *run, const char *name, bool guarded, const char *
 	type = next_arg(run, name);
 	word = next_word(run, name);
 	if (type != 's')
-		bad(run, "%s is no text", name);
+		bad(run, "%s is not a text", name);
 	if ((guarded && !is_good(run)) || !text) {
 		if (word)
 			bad(run, "%s is text %llu, not none", name, (unsigned long long)word);
@@ -500,7 +499,7 @@ void run_words_all(struct run *run)
 		return;
 	}
 	if (*signature || at_word != api.nr_words)
-		bad(run, "%u words, %u are told of; left of the signature: %s", api.nr_words,
+		bad(run, "%u words, %u are expected; rest of the signature: %s", api.nr_words,
 		    at_word, signature);
 }
 
@@ -548,7 +547,7 @@ int main(int argc, char **argv)
 		nr_run++;
 		for (int i_run = 0; i_run < NR_WAYS * RUN_NR_MODES; i_run++) {
 			int mode = i_run % RUN_NR_MODES;
-			struct run run = { (enum run_mode)mode, c->name, c->called, c->told,
+			struct run run = { (enum run_mode)mode, c->name, c->called, c->recorded,
 					   1000 * i };
 
 			way = i_run / RUN_NR_MODES;
@@ -558,9 +557,9 @@ int main(int argc, char **argv)
 			c->fn(&run);
 		}
 	}
-	printf("%u functions, %u told, %u failed checks\n", nr_run, nr_ops_told, nr_failed);
-	if (nr_ops_told != (alone ? 0 : nr_run)) {
-		printf("FAILED: each function is told once\n");
+	printf("%u functions, %u named, %u failed checks\n", nr_run, nr_ops_named, nr_failed);
+	if (nr_ops_named != (alone ? 0 : nr_run)) {
+		printf("FAILED: each function is named once\n");
 		nr_failed++;
 	}
 	return nr_failed || !nr_run;

@@ -15,9 +15,9 @@
 
 enum run_mode {
 	RUN_GOOD,    /* the call succeeds, pointers are good */
-	RUN_FAILS,   /* it fails; pointers point nowhere and must not be looked through */
+	RUN_FAILS,   /* it fails; pointers are invalid and must not be read */
 	RUN_NULL,    /* it succeeds, pointers are NULL, numbers negative */
-	RUN_EMPTY,   /* it succeeds, numbers are 0; what a number guards points nowhere */
+	RUN_EMPTY,   /* it succeeds, numbers are 0; pointers that a number guards are invalid */
 	RUN_NO_ARGS, /* as RUN_GOOD, without arguments in the record */
 	RUN_OFF,     /* as RUN_GOOD, calls are not recorded */
 	RUN_NR_MODES
@@ -25,20 +25,20 @@ enum run_mode {
 
 struct run {
 	enum run_mode mode;
-	const char *name, *called, *told; /* of struct run_case */
+	const char *name, *called, *recorded; /* of struct run_case */
 	unsigned seed;
 };
 
 /* A case runs its function once in run->mode. */
 struct run_case {
-	const char *name;   /* of the op: of one release, where its arguments are */
-	const char *called; /* the function of the stand-in */
-	const char *told;   /* what the record calls it */
-	bool has_status;    /* one without can't fail */
+	const char *name;     /* of the op, with the release of its arguments */
+	const char *called;   /* the function of the stand-in */
+	const char *recorded; /* the function's name in the record */
+	bool has_status;      /* a function without one can't fail */
 	void (*fn)(struct run *run);
 };
 
-/* The domain under test: what the driver gives. */
+/* The domain under test. The driver defines these. */
 extern const enum api_domain run_domain;
 extern const struct api_op *const run_ops;
 extern const struct run_case run_cases[];
@@ -46,20 +46,20 @@ extern const unsigned run_nr_cases;
 /* Switches the domain on and makes the wrappers ready. */
 void run_prepare(void);
 void run_forget_names(void);
-/* The process has this release of HIP, by its index. */
+/* Sets the release of HIP, by its index. */
 void run_release(uint32_t index);
 
 /* Arguments. */
 void run_number(struct run *run, void *value, size_t size);
 void run_bool(struct run *run, bool *value);
-/* How many elements an array has that is one object. */
+/* The number of elements of an array that is one object. */
 void run_count(struct run *run, size_t *value);
 /* A structure that is passed by value. */
 void run_struct(struct run *run, void *value, size_t size);
 const char *run_text(struct run *run, const char *text);
 /* What a pointer parameter points to; `back`: the stand-in fills it. */
 void run_object(struct run *run, void *object, size_t size, enum stand_in_what what, bool back);
-/* The value of a pointer parameter: of its object, or of nothing. `object` NULL: never looked through. */
+/* The value of a pointer parameter: its object's address, or an invalid one. `object` NULL: it is never read. */
 void run_pointer(struct run *run, void *pointer, void *object, bool guarded);
 
 /* The call; before it, how large a subscriber's structure of the arguments is, and what the function returns. */
@@ -67,7 +67,7 @@ void run_expect(size_t args, size_t result);
 void run_begin(struct run *run);
 /* It has returned: `ret` was its status, or 0. */
 void run_end(struct run *run, uint32_t op, bool has_status, int32_t status);
-/* What the stand-in got, in order. */
+/* The arguments that the stand-in got, in order. */
 void run_got(struct run *run, const char *name, const void *value, size_t size);
 void run_got_all(struct run *run);
 /* What a subscriber saw of an argument, and of what the function returned. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* stand_in.h - functions that write down what they are given, in place of a runtime's
+/* stand_in.h - functions in place of a runtime's, which note their arguments
  *
  * The test arms the stand-in and calls a wrapper; the stand-in's function keeps the bytes of each of its
- * parameters, fills what the test has named as coming back, and returns what the test has asked for.
+ * parameters, fills the output parameters that the test has named, and returns the test's status.
  */
 #ifndef RTL_HIP_WRAPPERS_STAND_IN_H
 #define RTL_HIP_WRAPPERS_STAND_IN_H
@@ -23,7 +23,7 @@ enum stand_in_what {
 	STAND_IN_ADDRESS
 };
 
-/* A place that the stand-in fills. */
+/* An output parameter that the stand-in fills. */
 struct stand_in_back {
 	void *at;
 	size_t size;
@@ -33,10 +33,10 @@ struct stand_in_back {
 };
 
 struct stand_in {
-	bool armed; /* the next call is the one that is looked for */
+	bool armed; /* the next call is noted */
 	unsigned nr_calls;
 	const char *function; /* that was called */
-	unsigned char base;   /* of the pattern of what comes back */
+	unsigned char base;   /* of the pattern of output parameters */
 	int status;
 	unsigned char bytes[STAND_IN_MAX_BYTES]; /* the parameters, one after the other */
 	size_t nr_bytes;
@@ -50,16 +50,16 @@ STAND_IN_API extern struct stand_in stand_in;
 #define STAND_IN_RETURN_TEXT "what the stand-in returns"
 #define STAND_IN_BACK_TEXT "what comes back"
 
-/* Bytes that tell where they came from: none is 0; with base 'A' letters, all values positive. */
+/* Distinct bytes by seed; none is 0. With base 'A' they are letters, and all values positive. */
 STAND_IN_API void stand_in_pattern(void *to, size_t size, unsigned seed, unsigned char base);
 
-/* A call begins; false: nobody looks for it (a wrapper's own question). */
+/* A call begins; false: it is not noted (the wrapper's own). */
 STAND_IN_API bool stand_in_called(const char *function);
 STAND_IN_API void stand_in_got(const void *parameter, size_t size);
 /* The call ends: fills what comes back, returns the status. */
 STAND_IN_API int stand_in_finish(void);
 STAND_IN_API void stand_in_return(void *to, size_t size);
-/* The runtime's own function of that name, whatever stands in front of it; NULL: there is none. HIP alone. */
+/* The runtime's own function of that name, not librtl's; NULL: there is none. HIP alone. */
 STAND_IN_API void *stand_in_address(const char *name);
 /* The name of the kernel that has this address or handle. */
 STAND_IN_API const char *stand_in_kernel(uint64_t function);

@@ -100,7 +100,7 @@ int main(int argc, char **argv)
 		entry_point = hipGetDriverEntryPoint_spt;
 	fn = ask("known", "hipFree", 60400000, 0, 0, stand_in_address("hipFree"));
 	call("hipFree", fn, place);
-	/* the second time, too */
+	/* a second lookup */
 	fn = ask("again", "hipFree", 60400000, 0, 0, stand_in_address("hipFree"));
 	call("hipFree", fn, place + 1);
 	fn = ask("release", "hipGetDevicePropertiesR0600", 60400000, 0, 0, release);
