@@ -10,7 +10,7 @@ set(RTL_TEST_PROGRAMS ${CMAKE_BINARY_DIR}/../dev/tests CACHE PATH "programs for 
 execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libasan.so OUTPUT_VARIABLE asan OUTPUT_STRIP_TRAILING_WHITESPACE)
 execute_process(COMMAND ${RTL_READELF} -d ${asan} OUTPUT_VARIABLE asan)
 string(REGEX MATCH "libasan\\.so\\.[0-9]+" asan "${asan}")
-set(sanitized_env "${RTL_CASE_ENV}"
+set(sanitized_env
 	"RTL_TEST_PROGRAMS=${RTL_TEST_PROGRAMS};RTL_TEST_PRELOAD=${asan}"
 	"ASAN_OPTIONS=verify_asan_link_order=0:use_sigaltstack=0:new_delete_type_mismatch=0:detect_leaks=0")
 
@@ -26,18 +26,11 @@ foreach(row
 		"fault/110_endings;underscore_exit;fork;thread_death;storm_of_queues_ends_as_untraced;queue_error;occupied_descriptors_are_left_alone")
 	list(POP_FRONT row script)
 	set(file ${CMAKE_SOURCE_DIR}/tests/${script}.py)
-	get_filename_component(name ${script} NAME)
-	foreach(case ${row})
-		rtl_script_test(sanitized.${name}.${case} LABELS sanitized TIMEOUT 240 ENV "${sanitized_env}"
-			COMMAND ${RTL_PYTHON} ${file} ${case})
-		# ROCr 6.1.2 has no lock around a list of its own: docs/compat/versions.md
-		if(case STREQUAL "storm_of_queues_ends_as_untraced")
-			continue()
-		endif()
-		foreach(suite debian13 experimental)
-			rtl_script_test(${suite}.sanitized.${name}.${case} LABELS ${suite} TIMEOUT 240
-				ENV "${sanitized_env};RTL_TEST_TMP=${CMAKE_BINARY_DIR}/tests/${suite}"
-				COMMAND ${userland} ${suite} run python3 ${file} ${case})
-		endforeach()
+	rtl_case_tests(${file} sanitized 240 ONLY ${row} ENV ${sanitized_env})
+	# ROCr 6.1.2 has no lock around a list of its own: docs/compat/versions.md
+	list(REMOVE_ITEM row storm_of_queues_ends_as_untraced)
+	foreach(suite debian13 experimental)
+		rtl_case_tests(${file} ${suite} 240 PREFIX ${suite}.sanitized ONLY ${row} RUN ${userland} ${suite} run python3
+			ENV ${sanitized_env} RTL_TEST_TMP=${CMAKE_BINARY_DIR}/tests/${suite})
 	endforeach()
 endforeach()
