@@ -48,7 +48,8 @@ struct sample {
 _Alignas(64) struct clock_line clock_lines[CLOCK_NR_LINES];
 _Alignas(64) _Atomic uint64_t clock_line;
 static _Atomic uint64_t newest_mult; /* of the newest line ever made */
-/* the thread of clock_tick() */
+/* of the thread that is in clock_tick() */
+static _Atomic bool is_ticking;
 static struct {
 	bool known, good; /* whether the counter is usable */
 	uint64_t nr;	  /* the last line's number */
@@ -281,7 +282,7 @@ static uint64_t restart(uint64_t now_ns, const struct sample *s)
 	return cal.wait_ns;
 }
 
-uint64_t clock_tick(void)
+static uint64_t tick(void)
 {
 	uint64_t now_ns = clock_read_ns(CLOCK_MONOTONIC);
 	uint64_t wait_ns;
@@ -320,4 +321,16 @@ uint64_t clock_tick(void)
 	cal.last = s;
 	cal.due_ns = now_ns + cal.wait_ns;
 	return cal.wait_ns;
+}
+
+uint64_t clock_tick(void)
+{
+	uint64_t ns;
+
+	/* acquire, and the release: of two threads the later one finds what the earlier one has measured */
+	if (atomic_exchange_explicit(&is_ticking, true, memory_order_acquire))
+		return LAST_NS;
+	ns = tick();
+	atomic_store_explicit(&is_ticking, false, memory_order_release);
+	return ns;
 }

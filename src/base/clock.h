@@ -16,7 +16,7 @@
  *  -------------+--------------+-------------------+--------------------------------
  *  clock_now_ns | any          | any               | any
  *  clock_span   | any          | any               | any
- *  clock_tick   |              | one thread at all | any: it detects it and restarts
+ *  clock_tick   |              | any: one measures | any: it detects it and restarts
  */
 #ifndef RTL_BASE_CLOCK_H
 #define RTL_BASE_CLOCK_H
@@ -106,7 +106,8 @@ static RTL_INLINE struct clock_span clock_span_inline_ns(uint64_t begin, uint64_
 }
 
 /* Compares the counter with the kernel's clock if due. Returns ns until the next time: 10 ms after
- * the first call, up to a second later on; UINT64_MAX if the counter is not usable. */
+ * the first call, up to a second later on; UINT64_MAX if the counter is not usable. Of two threads at
+ * once the second returns at once. */
 uint64_t clock_tick(void);
 
 /* Whether clock_now_ns() currently reads the counter. */

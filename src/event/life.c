@@ -125,13 +125,15 @@ void life_wake_slow(void)
 	errno = saved;
 }
 
-static void check_clock(void)
+uint64_t life_keep_clock(void)
 {
+	uint64_t next = clock_tick();
 	bool is_fast = clock_is_fast();
 
 	/* written only on a change: all threads read it */
 	if (is_fast == special_any(SPECIAL_CLOCK))
 		special_set(SPECIAL_CLOCK, !is_fast);
+	return next;
 }
 
 static uint64_t tick_all(uint64_t now_ns)
@@ -147,8 +149,7 @@ static uint64_t tick_all(uint64_t now_ns)
 	wants = bus_tick(now_ns);
 	if (wants < next)
 		next = wants;
-	wants = clock_tick();
-	check_clock();
+	wants = life_keep_clock();
 	return wants < next ? wants : next;
 }
 

@@ -60,6 +60,10 @@ void life_stop(void);
  * GPU runtime loaded after the trace was started. */
 void life_arm_exit(void);
 
+/* clock_tick() on behalf of the process, where there may be no life thread: by threads of faces. Returns ns until the next
+ * call is due, UINT64_MAX: none. Any thread. */
+uint64_t life_keep_clock(void);
+
 static inline bool life_on(void)
 {
 	/* relaxed: a stale value costs one event at start or end, which is counted */

@@ -22,6 +22,8 @@ static void nap_us(long us)
 	nanosleep(&ts, NULL);
 }
 
+static _Atomic bool ticks_are_over;
+
 static void check_agrees(clockid_t id)
 {
 	uint64_t before = clock_read_ns(id);
@@ -158,6 +160,34 @@ TEST(concurrent_readers_see_complete_lines)
 		}
 	}
 	atomic_store(&over, true);
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static void *tick_often(void *arg)
+{
+	while (!atomic_load(&ticks_are_over))
+		clock_tick();
+	return arg;
+}
+
+TEST(ticks_of_several_threads_keep_one_clock)
+{
+	pthread_t threads[3];
+	uint64_t last = 0;
+
+	for (int i = 0; i < 3; i++)
+		pthread_create(&threads[i], NULL, tick_often, NULL);
+	make_fast();
+	for (int i = 0; i < 200000; i++) {
+		uint64_t now = clock_now_ns();
+
+		CHECK_GE_UINT(now, last);
+		last = now;
+		if (i % 1000 == 0)
+			check_agrees(CLOCK_BOOTTIME);
+	}
+	atomic_store(&ticks_are_over, true);
 	for (int i = 0; i < 3; i++)
 		pthread_join(threads[i], NULL);
 }
