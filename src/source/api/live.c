@@ -23,6 +23,9 @@ _Static_assert(sizeof(struct live_frame) <= FRAME_SIZE, "a frame is a page");
 
 /* atomic, each set once, for ever */
 static _Atomic(const struct live_subscriber *) subscribers[LIVE_MAX_SUBSCRIBERS];
+/* their functions: NULL where a subscriber has none, or is not there yet */
+typedef void (*live_fn)(struct live_call *call);
+static _Atomic live_fn functions[LIVE_DONE + 1][LIVE_MAX_SUBSCRIBERS];
 
 static void on_thread_exit(struct thread *t)
 {
@@ -45,8 +48,13 @@ int live_subscribe(const struct live_subscriber *s)
 	for (int i = 0; i < LIVE_MAX_SUBSCRIBERS; i++) {
 		const struct live_subscriber *there = NULL;
 
-		if (atomic_compare_exchange_strong(&subscribers[i], &there, s) || there == s)
-			return i;
+		if (!atomic_compare_exchange_strong(&subscribers[i], &there, s) && there != s)
+			continue;
+		/* release: pair with call_one() */
+		atomic_store_explicit(&functions[LIVE_ENTER][i], s->enter, memory_order_release);
+		atomic_store_explicit(&functions[LIVE_EXIT][i], s->exit, memory_order_release);
+		atomic_store_explicit(&functions[LIVE_DONE][i], s->done, memory_order_release);
+		return i;
 	}
 	return -ENOSPC;
 }
@@ -105,16 +113,11 @@ void live_pop(struct thread *t, struct live_frame *f)
 	t->corr_current = f->outer_correlation;
 }
 
-static void notify_one(struct live_frame *f, int index, enum live_moment moment)
+static RTL_INLINE void notify_one(struct live_frame *f, int index, enum live_moment moment)
 {
 	/* acquire: pairs with live_subscribe() */
-	const struct live_subscriber *s =
-		atomic_load_explicit(&subscribers[index], memory_order_acquire);
-	void (*fn)(struct live_call *);
+	live_fn fn = atomic_load_explicit(&functions[moment][index], memory_order_acquire);
 
-	if (!s)
-		return;
-	fn = moment == LIVE_ENTER ? s->enter : moment == LIVE_EXIT ? s->exit : s->done;
 	if (fn)
 		fn(&f->call);
 }
