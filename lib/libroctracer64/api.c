@@ -3,29 +3,27 @@
  *
  * Owns:     the default pool, the handlers of set_properties().
  * Threads:  any.
- * Locks:    default_lock, for the default pool alone; pools are opened and closed outside of it.
+ * Locks:    default_lock, for the default pool alone; pools are opened and closed outside it.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/lock.h"
+#include "../face/fork_guard.h"
+#include "../face/per_thread.h"
 #include "facade.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
+#define MIN_HALF (2 * sizeof(activity_record_t))
+
 typedef void (*mark_fn)(uint32_t domain, uint32_t cid, const void *data, void *arg);
 
-static struct lock default_lock = LOCK_INIT(LOCK_DEFAULT_POOL);
-static struct pool *default_pool RTL_GUARDED_BY(default_lock);
+GUARDED_LOCK(default_lock, LOCK_DEFAULT_POOL);
+static struct buffer *default_pool RTL_GUARDED_BY(default_lock);
 /* atomic */
 static _Atomic mark_fn mark_handler;
 static _Atomic roctracer_start_cb_t start_hook;
 static _Atomic roctracer_stop_cb_t stop_hook;
-
-void api_hold(bool on)
-{
-	lock_hold(&default_lock, on);
-}
 
 /* roctracer_enable_callback() and its like: domains that have operations. */
 static const uint32_t all_domains[] = {
@@ -108,7 +106,7 @@ static enum error set_callback(const char *outer, activity_domain_t domain, uint
 }
 
 static enum error set_activity(const char *outer, activity_domain_t domain, uint32_t op,
-			       struct pool *pool)
+			       struct buffer *pool)
 {
 	if (is_any(domain, op))
 		return registry_domain_activity(outer, domain, pool);
@@ -156,9 +154,9 @@ EXPORT roctracer_status_t roctracer_disable_callback(void)
 	return ROCTRACER_STATUS_SUCCESS;
 }
 
-static struct pool *get_default(void)
+static struct buffer *get_default(void)
 {
-	struct pool *p;
+	struct buffer *p;
 
 	lock_take(&default_lock);
 	p = default_pool;
@@ -167,13 +165,13 @@ static struct pool *get_default(void)
 }
 
 /* `pool` or the default one. */
-static struct pool *choose(roctracer_pool_t *pool)
+static struct buffer *choose(roctracer_pool_t *pool)
 {
 	return pool ? pool : get_default();
 }
 
 /* ERROR_MEMORY: so many records had to be given up. */
-static enum error say_lost(const char *outer, uint64_t nr)
+static enum error report_lost(const char *outer, uint64_t nr)
 {
 	if (!nr)
 		return ERROR_NONE;
@@ -181,18 +179,41 @@ static enum error say_lost(const char *outer, uint64_t nr)
 			 (unsigned long long)nr);
 }
 
+static enum error open_pool(const char *outer, const roctracer_properties_t *properties,
+			    struct buffer **out)
+{
+	struct buffer_config config = {
+		.half_size = properties->buffer_size < MIN_HALF ? MIN_HALF :
+								  properties->buffer_size,
+		.entry_size = sizeof(activity_record_t),
+		.link = offsetof(activity_record_t, kernel_name),
+		.watermark = SIZE_MAX,
+		.policy = BUFFER_WAIT,
+		.deliver = properties->buffer_callback_fun,
+		.arg = properties->buffer_callback_arg,
+		.allocate = properties->alloc_fun,
+		.allocate_arg = properties->alloc_arg,
+		.core = stream_core(),
+		.reason = SPOOL_REASON_pool_memory,
+	};
+
+	if (buffer_open(&config, out) == 0)
+		return ERROR_NONE;
+	return error_set(ERROR_MEMORY, outer, "open_pool", "no memory or no thread");
+}
+
 static enum error open_default(const char *outer, const roctracer_properties_t *properties)
 {
-	struct pool *p, *there;
+	struct buffer *p, *there;
 	uint64_t none;
 	enum error e;
 
 	if (get_default())
 		return error_set(ERROR_DEFAULT_POOL_SET, outer, "open_default",
 				 "default pool already set");
-	e = pool_open(properties, &p);
+	e = open_pool(outer, properties, &p);
 	if (e)
-		return error_set(e, outer, "open_default", "no memory or no thread");
+		return e;
 	lock_take(&default_lock);
 	there = default_pool;
 	if (!there)
@@ -200,14 +221,14 @@ static enum error open_default(const char *outer, const roctracer_properties_t *
 	lock_drop(&default_lock);
 	if (!there)
 		return ERROR_NONE;
-	pool_close(p, &none);
+	buffer_close(p, &none);
 	return error_set(ERROR_DEFAULT_POOL_SET, outer, "open_default", "default pool already set");
 }
 
 EXPORT roctracer_status_t roctracer_open_pool_expl(const roctracer_properties_t *properties,
 						   roctracer_pool_t **pool)
 {
-	struct pool *p;
+	struct buffer *p;
 	enum error e;
 
 	if (!properties)
@@ -215,9 +236,7 @@ EXPORT roctracer_status_t roctracer_open_pool_expl(const roctracer_properties_t 
 			error_set(ERROR_ARGUMENT, __func__, "check", "NULL properties"));
 	if (!pool)
 		return error_status(open_default(__func__, properties));
-	e = pool_open(properties, &p);
-	if (e)
-		error_set(e, __func__, "pool_open", "no memory or no thread");
+	e = open_pool(__func__, properties, &p);
 	*pool = p;
 	return error_status(e);
 }
@@ -229,23 +248,21 @@ EXPORT roctracer_status_t roctracer_open_pool(const roctracer_properties_t *prop
 
 EXPORT roctracer_status_t roctracer_close_pool_expl(roctracer_pool_t *pool)
 {
-	struct pool *p = choose(pool);
+	struct buffer *p = choose(pool);
 	uint64_t nr_lost;
-	enum error e;
 
 	if (!p)
 		return ROCTRACER_STATUS_SUCCESS;
 	stream_settle();
 	registry_forget_pool(p);
-	e = pool_close(p, &nr_lost);
-	if (e)
-		return error_status(
-			error_set(e, __func__, "pool_close", "inside of the pool's own callback"));
+	if (buffer_close(p, &nr_lost) != 0)
+		return error_status(error_set(ERROR_GENERAL, __func__, "buffer_close",
+					      "inside of the pool's own callback"));
 	lock_take(&default_lock);
 	if (default_pool == p)
 		default_pool = NULL;
 	lock_drop(&default_lock);
-	return error_status(say_lost(__func__, nr_lost));
+	return error_status(report_lost(__func__, nr_lost));
 }
 
 EXPORT roctracer_status_t roctracer_close_pool(void)
@@ -255,7 +272,7 @@ EXPORT roctracer_status_t roctracer_close_pool(void)
 
 EXPORT roctracer_pool_t *roctracer_default_pool_expl(roctracer_pool_t *pool)
 {
-	struct pool *before;
+	struct buffer *before;
 
 	lock_take(&default_lock);
 	before = default_pool;
@@ -271,7 +288,7 @@ EXPORT roctracer_pool_t *roctracer_default_pool(void)
 }
 
 /* The pool to write to; ERROR_NO_DEFAULT_POOL where there is none. */
-static enum error target(const char *outer, roctracer_pool_t *pool, struct pool **out)
+static enum error target(const char *outer, roctracer_pool_t *pool, struct buffer **out)
 {
 	*out = choose(pool);
 	if (*out)
@@ -282,7 +299,7 @@ static enum error target(const char *outer, roctracer_pool_t *pool, struct pool 
 EXPORT roctracer_status_t roctracer_enable_op_activity_expl(activity_domain_t domain, uint32_t op,
 							    roctracer_pool_t *pool)
 {
-	struct pool *p;
+	struct buffer *p;
 	enum error e = target(__func__, pool, &p);
 
 	return error_status(e ? e : set_activity(__func__, domain, op, p));
@@ -296,7 +313,7 @@ EXPORT roctracer_status_t roctracer_enable_op_activity(activity_domain_t domain,
 EXPORT roctracer_status_t roctracer_enable_domain_activity_expl(activity_domain_t domain,
 								roctracer_pool_t *pool)
 {
-	struct pool *p;
+	struct buffer *p;
 	enum error e = target(__func__, pool, &p);
 
 	return error_status(e ? e : registry_domain_activity(__func__, domain, p));
@@ -309,7 +326,7 @@ EXPORT roctracer_status_t roctracer_enable_domain_activity(activity_domain_t dom
 
 EXPORT roctracer_status_t roctracer_enable_activity_expl(roctracer_pool_t *pool)
 {
-	struct pool *p;
+	struct buffer *p;
 	enum error e = target(__func__, pool, &p);
 
 	for (size_t i = 0; !e && i < NR_DOMAINS; i++)
@@ -344,13 +361,13 @@ EXPORT roctracer_status_t roctracer_disable_activity(void)
 
 EXPORT roctracer_status_t roctracer_flush_activity_expl(roctracer_pool_t *pool)
 {
-	struct pool *p = choose(pool);
+	struct buffer *p = choose(pool);
 
 	stream_settle();
 	if (!p)
 		return ROCTRACER_STATUS_SUCCESS;
-	pool_flush(p);
-	return error_status(say_lost(__func__, pool_take_lost(p)));
+	buffer_flush(p);
+	return error_status(report_lost(__func__, buffer_take_lost(p)));
 }
 
 EXPORT roctracer_status_t roctracer_flush_activity(void)
@@ -376,35 +393,24 @@ EXPORT roctracer_status_t roctracer_get_timestamp(roctracer_timestamp_t *timesta
 EXPORT roctracer_status_t
 roctracer_activity_push_external_correlation_id(activity_correlation_id_t id)
 {
-	struct per_thread *t = thread_own();
+	struct per_thread *t = per_thread_get();
 
-	if (t && t->nr_external == t->external_size) {
-		uint32_t size = t->external_size ? t->external_size * 2 : 16;
-		uint64_t *larger = realloc(t->external, size * sizeof(*larger));
-
-		if (!larger)
-			return error_status(error_set(ERROR_MEMORY, __func__, "push", "no memory"));
-		t->external = larger;
-		t->external_size = size;
-	}
-	if (!t)
-		return error_status(ERROR_MEMORY);
-	t->external[t->nr_external++] = id;
-	return ROCTRACER_STATUS_SUCCESS;
+	if (t && id_stack_push(&t->external, id))
+		return ROCTRACER_STATUS_SUCCESS;
+	return error_status(error_set(ERROR_MEMORY, __func__, "push", "no memory"));
 }
 
 EXPORT roctracer_status_t
 roctracer_activity_pop_external_correlation_id(activity_correlation_id_t *last_id)
 {
-	struct per_thread *t = thread_own();
-	bool some = t && t->nr_external;
+	struct per_thread *t = per_thread_get();
+	uint64_t id = 0;
+	bool found = t && id_stack_pop(&t->external, &id);
 
 	if (last_id)
-		*last_id = some ? t->external[t->nr_external - 1] : 0;
-	if (some) {
-		t->nr_external--;
+		*last_id = id;
+	if (found)
 		return ROCTRACER_STATUS_SUCCESS;
-	}
 	return error_status(
 		error_set(ERROR_EMPTY_STACK, __func__, "pop", "not matching external range pop"));
 }

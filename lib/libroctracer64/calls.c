@@ -94,15 +94,14 @@ static void on_return(struct live_call *call)
 static void on_done(struct live_call *call)
 {
 	uint32_t domain, id;
-	struct pool *pool;
+	struct buffer *pool;
 
 	if (stream_is_stopped() || !(call->own[index_of] & HAS_POOL))
 		return;
 	domain = domain_of(call, &id);
 	pool = registry_get_pool(domain, id);
 	if (pool)
-		stream_write_call(pool, domain, id, call->correlation, call->begin_ns,
-				  call->end_ns);
+		stream_write_call(pool, domain, id, call);
 }
 
 static const struct live_subscriber subscriber = {

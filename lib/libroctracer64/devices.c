@@ -14,8 +14,8 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "../face/agents.h"
 #include "facade.h"
-#include "hsa_wrap_gen.h"
 
 #define MAX_DEVICES 64
 
@@ -24,43 +24,9 @@
 
 #define BDF(bus, device, function) ((uint32_t)(bus) << 8 | (uint32_t)(device) << 3 | (function))
 
-struct gpu {
-	uint32_t bdf, domain, node;
-	bool is_taken;
-};
-
-struct gpus {
-	hsa_agent_get_info_fn_t get;
-	struct gpu gpu[MAX_DEVICES];
-	int nr;
-};
-
 /* set in find_all(), constant after */
 static int nodes[MAX_DEVICES];
 static int nr_nodes;
-
-static uint32_t info(hsa_agent_get_info_fn_t get, hsa_agent_t agent, uint32_t what)
-{
-	uint32_t v = 0;
-
-	get(agent, (hsa_agent_info_t)what, &v);
-	return v;
-}
-
-static hsa_status_t on_agent(hsa_agent_t agent, void *data)
-{
-	struct gpus *g = data;
-	hsa_device_type_t type = HSA_DEVICE_TYPE_CPU;
-
-	g->get(agent, HSA_AGENT_INFO_DEVICE, &type);
-	if (type != HSA_DEVICE_TYPE_GPU || g->nr == MAX_DEVICES)
-		return HSA_STATUS_SUCCESS;
-	g->gpu[g->nr].bdf = info(g->get, agent, HSA_AMD_AGENT_INFO_BDFID);
-	g->gpu[g->nr].domain = info(g->get, agent, HSA_AMD_AGENT_INFO_DOMAIN);
-	g->gpu[g->nr].node = info(g->get, agent, HSA_AMD_AGENT_INFO_DRIVER_NODE_ID);
-	g->nr++;
-	return HSA_STATUS_SUCCESS;
-}
 
 /* The function that librtl's wrapper stands in front of, or the runtime's own. */
 static void *hsa_function(void *library, uint32_t op, const char *name)
@@ -70,35 +36,36 @@ static void *hsa_function(void *library, uint32_t op, const char *name)
 	return fn || !library ? fn : dlsym(library, name);
 }
 
-static void find_gpus(struct gpus *g)
+static uint32_t list_agents(struct agent agents[AGENTS_MAX])
 {
 	void *library = dlopen("libhsa-runtime64.so.1", RTLD_NOLOAD | RTLD_LAZY);
-	hsa_iterate_agents_fn_t iterate =
-		(hsa_iterate_agents_fn_t)hsa_function(library, HSA_OP_hsa_iterate_agents,
-						      "hsa_iterate_agents");
+	uint32_t nr = agents_list((hsa_iterate_agents_fn_t)hsa_function(library,
+									HSA_OP_hsa_iterate_agents,
+									"hsa_iterate_agents"),
+				  (hsa_agent_get_info_fn_t)hsa_function(library,
+									HSA_OP_hsa_agent_get_info,
+									"hsa_agent_get_info"),
+				  agents);
 
-	g->get = (hsa_agent_get_info_fn_t)hsa_function(library, HSA_OP_hsa_agent_get_info,
-						       "hsa_agent_get_info");
-	if (iterate && g->get)
-		iterate(on_agent, g);
 	if (library)
 		dlclose(library);
+	return nr;
 }
 
-/* -1: HIP's device is none of these. */
-static int find_node(struct gpus *g, const char *place)
+/* The node of the GPU at a PCI address. -1: HIP's device is none of these. Partitions of a GPU have one address: each is
+ * taken once, in their order. */
+static int take_node(struct agent *agents, uint32_t nr, const char *address)
 {
 	unsigned domain, bus, device, function = 0;
 
-	if (sscanf(place, "%x:%x:%x.%x", &domain, &bus, &device, &function) < 3)
+	if (sscanf(address, "%x:%x:%x.%x", &domain, &bus, &device, &function) < 3)
 		return -1;
-	for (int i = 0; i < g->nr; i++) {
-		if (g->gpu[i].is_taken || g->gpu[i].domain != domain ||
-		    g->gpu[i].bdf >> 3 != BDF(bus, device, 0) >> 3)
+	for (struct agent *a = agents; a < agents + nr; a++) {
+		if (a->type != HSA_DEVICE_TYPE_GPU || a->domain != domain ||
+		    a->bdf >> 3 != BDF(bus, device, 0) >> 3)
 			continue;
-		/* partitions of a GPU lie in one place, in their order */
-		g->gpu[i].is_taken = true;
-		return (int)g->gpu[i].node;
+		a->type = HSA_DEVICE_TYPE_CPU;
+		return (int)a->node;
 	}
 	return -1;
 }
@@ -107,21 +74,24 @@ static void find_all(void)
 {
 	const struct rtl_core *core = stream_core();
 	int (*count)(int *) = (int (*)(int *))core->hip_find("hipGetDeviceCount");
-	int (*place_of)(char *, int, int) =
+	int (*address_of)(char *, int, int) =
 		(int (*)(char *, int, int))core->hip_find("hipDeviceGetPCIBusId");
-	struct gpus gpus = { .nr = 0 };
+	struct agent agents[AGENTS_MAX];
 	bool gives_index = core->hip_find("hipRegisterActivityCallback") != NULL;
-	char place[64] = "";
+	char address[64] = "";
+	uint32_t nr_agents;
 	int nr = 0;
 
-	if (gives_index == WANTS_INDEX || !count || !place_of)
+	if (gives_index == WANTS_INDEX || !count || !address_of)
 		return;
 	core->quiet(true);
-	find_gpus(&gpus);
+	nr_agents = list_agents(agents);
 	if (count(&nr) != 0)
 		nr = 0;
 	for (int i = 0; i < nr && i < MAX_DEVICES; i++) {
-		int node = place_of(place, sizeof(place), i) == 0 ? find_node(&gpus, place) : -1;
+		int node = address_of(address, sizeof(address), i) == 0 ?
+				   take_node(agents, nr_agents, address) :
+				   -1;
 
 		nodes[i] = node < 0 && !WANTS_INDEX ? i : node;
 		nr_nodes = i + 1;

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* error.c - errors of each thread, and what a thread has
+/* error.c - a status for each error and generation, and the thread's error text
  *
- * Owns:     the block of each thread, freed when the thread ends.
  * Threads:  any.
  */
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../face/per_thread.h"
 #include "facade.h"
-
-static _Thread_local struct per_thread *own;
-static pthread_key_t key;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* libroctracer64.so.1 and .so.4: statuses are what a client was compiled with. */
 static const int statuses[ERROR_NR] = {
@@ -47,34 +42,9 @@ static const int statuses[ERROR_NR] = {
 #endif
 };
 
-static void thread_ends(void *arg)
-{
-	struct per_thread *t = arg;
-
-	own = NULL;
-	free(t->external);
-	free(t);
-}
-
-static void make_key(void)
-{
-	pthread_key_create(&key, thread_ends);
-}
-
-struct per_thread *thread_own(void)
-{
-	if (own)
-		return own;
-	pthread_once(&once, make_key);
-	own = calloc(1, sizeof(*own));
-	if (own)
-		pthread_setspecific(key, own);
-	return own;
-}
-
 enum error error_set(enum error e, const char *outer, const char *inner, const char *format, ...)
 {
-	struct per_thread *t = thread_own();
+	struct per_thread *t = per_thread_get();
 	size_t n;
 	va_list args;
 
@@ -102,7 +72,7 @@ roctracer_status_t error_status(enum error e)
 const char *error_text(void)
 {
 	static const char none[] = "";
-	struct per_thread *t = thread_own();
+	struct per_thread *t = per_thread_get();
 	char *copy = strdup(t ? t->error : none);
 
 	return copy ? copy : none;

@@ -4,8 +4,7 @@
  *	api.c       the exported functions: what they are in roctracer.h
  *	error.c     errors: a text for each thread, a status for each generation
  *	names.c     operations by name and by number
- *	registry.c  who wants what: a callback and a pool for each operation
- *	pool.c      pools of records
+ *	registry.c  a callback and a pool for each operation
  *	devices.c   what HIP calls a device, and what the KFD calls it
  *	stream.c    from the core's operations and ranges to callbacks and records; started and stopped
  *	calls.c     the same from its API calls
@@ -13,7 +12,7 @@
  *	kernel_names.c  names of kernels that HIP does not give
  *	hsa_events.c, hsa_kernels.c  what happens in HSA, from those calls
  *
- * Locks, outermost first: registry.c's, hsa_events.c's, one pool's. None is held while the program's code runs.
+ * A pool is a buffer of the kit (face/buffer.h). No lock is held while the program's code runs.
  */
 #ifndef RTL_LIB_LIBROCTRACER64_FACADE_H
 #define RTL_LIB_LIBROCTRACER64_FACADE_H
@@ -23,16 +22,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../face/buffer.h"
+#include "../face/slot.h"
 #include "../librtl/core.h"
 #include "roctracer/ext/prof_protocol.h"
 #include "roctracer/roctracer.h"
 #include "roctracer/roctracer_ext.h"
-
-/* ---- forks: the child must find every lock free (tools/check_forks.py). In this order, and hsa_events.h's before
- * pool.c's: a lock may be taken inside of those before it ---- */
-void api_hold(bool on);
-void registry_hold(bool on);
-void pool_hold(bool on);
 
 /* ---- error.c ---- */
 enum error {
@@ -59,35 +54,11 @@ roctracer_status_t error_status(enum error e);
 /* A copy of the thread's text, never NULL. */
 const char *error_text(void);
 
-/* ---- what a thread has; NULL without memory ---- */
-struct per_thread {
-	char error[256];
-	uint64_t *external; /* stack of ids */
-	uint32_t nr_external, external_size;
-};
-struct per_thread *thread_own(void);
-
 /* ---- names.c ---- */
 const char *names_op(uint32_t domain, uint32_t op, uint32_t kind);
 enum error names_code(uint32_t domain, const char *name, uint32_t *op, uint32_t *kind);
 /* One more than the largest number of an operation; 0 for a domain that has none. */
 uint32_t names_nr_ops(uint32_t domain);
-
-/* ---- pool.c ---- */
-struct pool;
-
-enum error pool_open(const roctracer_properties_t *properties, struct pool **out);
-/* Delivers what is there, ends the thread. Not on the pool's own thread: ERROR_GENERAL. *nr_lost: as pool_take_lost(). */
-enum error pool_close(struct pool *p, uint64_t *nr_lost);
-/* Records that there was no memory for, since the last time that it was asked for. */
-uint64_t pool_take_lost(struct pool *p);
-/* On the pool's own thread: nothing to wait for. */
-void pool_flush(struct pool *p);
-/* This is the thread of a pool, in the program's callback. */
-bool pool_is_delivering(void);
-/* Writes `nr` records together; the last one's kernel_name is copied if it is a dispatch. Blocks while
- * both halves are full. Dropped if the pool is closed. */
-void pool_write(struct pool *p, const activity_record_t *records, uint32_t nr);
 
 /* ---- registry.c ---- */
 #define REGISTRY_MAX_OPS 1024u
@@ -95,17 +66,33 @@ void pool_write(struct pool *p, const activity_record_t *records, uint32_t nr);
 enum error registry_callback(const char *outer, uint32_t domain, uint32_t op,
 			     activity_rtapi_callback_t fn, void *arg);
 /* `pool` NULL: disable. */
-enum error registry_activity(const char *outer, uint32_t domain, uint32_t op, struct pool *pool);
+enum error registry_activity(const char *outer, uint32_t domain, uint32_t op, struct buffer *pool);
 /* The same for all operations of a domain. */
 enum error registry_domain_callback(const char *outer, uint32_t domain,
 				    activity_rtapi_callback_t fn, void *arg);
-enum error registry_domain_activity(const char *outer, uint32_t domain, struct pool *pool);
+enum error registry_domain_activity(const char *outer, uint32_t domain, struct buffer *pool);
 /* No operation writes to the pool any more. */
-void registry_forget_pool(const struct pool *pool);
+void registry_forget_pool(const struct buffer *pool);
 
-/* What is wanted now; NULL: nothing. HOT */
-activity_rtapi_callback_t registry_get_callback(uint32_t domain, uint32_t op, void **arg);
-struct pool *registry_get_pool(uint32_t domain, uint32_t op);
+struct registered {
+	struct slot callback;
+	_Atomic(struct buffer *) pool;
+};
+extern RTL_HIDDEN struct registered registry_table[ACTIVITY_DOMAIN_NUMBER][REGISTRY_MAX_OPS];
+
+/* HOT: what is registered now; NULL: nothing. */
+static inline activity_rtapi_callback_t registry_get_callback(uint32_t domain, uint32_t op,
+							      void **arg)
+{
+	return slot_get(&registry_table[domain][op % REGISTRY_MAX_OPS].callback, arg);
+}
+
+static inline struct buffer *registry_get_pool(uint32_t domain, uint32_t op)
+{
+	/* acquire: pairs with the release in registry.c: the pool's making */
+	return atomic_load_explicit(&registry_table[domain][op % REGISTRY_MAX_OPS].pool,
+				    memory_order_acquire);
+}
 
 /* ---- devices.c ---- */
 /* What this generation's clients expect of a device that HIP's record names so: its node (4) or its index (1). Once
@@ -137,10 +124,18 @@ bool hsa_ops_any(void);
 const struct rtl_core *stream_core(void);
 /* Something of the operation is wanted, or nothing. Under registry.c's lock. */
 void stream_want(uint32_t domain, uint32_t op, bool on);
-bool stream_is_stopped(void);
-/* The record of a call that this thread has made, and before it that of the thread's external id. */
-void stream_write_call(struct pool *pool, uint32_t domain, uint32_t op, uint64_t correlation,
-		       uint64_t begin_ns, uint64_t end_ns);
+extern RTL_HIDDEN _Atomic bool stream_stopped;
+/* HOT */
+static inline bool stream_is_stopped(void)
+{
+	/* relaxed: a call that runs while it is switched is seen or not */
+	return atomic_load_explicit(&stream_stopped, memory_order_relaxed);
+}
+/* The record of a call that this thread has made, and before it that of the thread's external id. HOT */
+void stream_write_call(struct buffer *pool, uint32_t domain, uint32_t op,
+		       const struct live_call *call);
+/* The record of an operation, with a copy of its kernel's name. HOT */
+void stream_write_op(struct buffer *pool, const activity_record_t *r);
 /* Waits until the records of operations that calls have waited for are written. */
 void stream_settle(void);
 /* HSA's runtime offers its tables. */

@@ -16,12 +16,11 @@
 
 #include <hsa/hsa_ven_amd_loader.h>
 
-#include "base/lock.h"
+#include "../face/agents.h"
+#include "../face/fork_guard.h"
 #include "facade.h"
 #include "hsa_wrap_gen.h"
 #include "roctracer/roctracer_hsa.h"
-
-#define MAX_AGENTS 64u
 
 #define ALLOCATE (1u << HSA_EVT_ID_ALLOCATE)
 #define DEVICE (1u << HSA_EVT_ID_DEVICE)
@@ -59,12 +58,6 @@ static const struct {
 	{ HSA_OP_hsa_executable_destroy, CODE },
 };
 
-struct agent {
-	hsa_agent_t agent;
-	hsa_device_type_t type;
-	uint32_t id;
-};
-
 /* A queue whose packets are seen. Used again after the queue's end. */
 struct seen_queue {
 	struct seen_queue *next;
@@ -81,12 +74,12 @@ union block {
 static _Atomic uint32_t wanted;
 /* hsa_init()s that no hsa_shut_down() has undone; a tool of 5.2's gets OnUnload() at the runtime's end, we don't */
 static _Atomic uint32_t nr_inits;
-static struct lock lock = LOCK_INIT(LOCK_HSA_EVENTS);
+GUARDED_LOCK(lock, LOCK_HSA_EVENTS);
 /* set in hsa_events_start(), constant after */
 static const struct rtl_core *core;
 static int index_of;
 /* set in hsa_events_on_runtime(), constant after */
-static struct agent agents[MAX_AGENTS];
+static struct agent agents[AGENTS_MAX];
 static uint32_t nr_agents;
 static hsa_ven_amd_loader_1_01_pfn_t loader;
 static struct seen_queue *_Atomic seen_queues; /* written under lock */
@@ -94,11 +87,6 @@ static struct seen_queue *_Atomic seen_queues; /* written under lock */
 static _Thread_local bool is_telling;
 
 #define REAL(name) ((name##_fn_t)core->hsa_real(HSA_OP_##name))
-
-void hsa_events_hold(bool on)
-{
-	lock_hold(&lock, on);
-}
 
 static void watch(uint32_t set, uint32_t clear)
 {
@@ -140,22 +128,10 @@ static void tell(uint32_t event, const union block *b)
 
 /* ---- agents --------------------------------------------------------------------------------- */
 
-static hsa_status_t on_agent(hsa_agent_t handle, void *data)
+/* What clients call it: those of a type in their order; from 5.4 on the number of the KFD's node. */
+static uint32_t id_of(const struct agent *a)
 {
-	struct agent a = { .agent = handle };
-	uint32_t *counts = data;
-
-	if (nr_agents == MAX_AGENTS ||
-	    REAL(hsa_agent_get_info)(handle, HSA_AGENT_INFO_DEVICE, &a.type) != HSA_STATUS_SUCCESS)
-		return HSA_STATUS_SUCCESS;
-	/* those of a type in their order; from 5.4 on the number of the KFD's node */
-	a.id = counts[a.type % 3]++;
-#if ROCTRACER64_GENERATION == 4
-	REAL(hsa_agent_get_info)
-	(handle, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, &a.id);
-#endif
-	agents[nr_agents++] = a;
-	return HSA_STATUS_SUCCESS;
+	return ROCTRACER64_GENERATION == 1 ? a->index : a->node;
 }
 
 static const struct agent *find_agent(hsa_agent_t handle)
@@ -163,7 +139,7 @@ static const struct agent *find_agent(hsa_agent_t handle)
 	static const struct agent none;
 
 	for (uint32_t i = 0; i < nr_agents; i++) {
-		if (agents[i].agent.handle == handle.handle)
+		if (agents[i].handle.handle == handle.handle)
 			return &agents[i];
 	}
 	return &none;
@@ -171,11 +147,7 @@ static const struct agent *find_agent(hsa_agent_t handle)
 
 void hsa_events_on_runtime(void)
 {
-	uint32_t counts[3] = { 0 };
-
-	nr_agents = 0;
-	if (REAL(hsa_iterate_agents) && REAL(hsa_agent_get_info))
-		REAL(hsa_iterate_agents)(on_agent, counts);
+	nr_agents = agents_list(REAL(hsa_iterate_agents), REAL(hsa_agent_get_info), agents);
 	memset(&loader, 0, sizeof(loader));
 	if (!REAL(hsa_system_get_major_extension_table) ||
 	    REAL(hsa_system_get_major_extension_table)(HSA_EXTENSION_AMD_LOADER, 1, sizeof(loader),
@@ -213,7 +185,7 @@ static void has_access(hsa_agent_t handle, const void *ptr)
 	union block b = { .room = { 0 } };
 
 	b.data.device.type = a->type;
-	b.data.device.id = a->id;
+	b.data.device.id = id_of(a);
 	b.data.device.agent = handle;
 	b.data.device.ptr = ptr;
 	tell(HSA_EVT_ID_DEVICE, &b);
@@ -241,9 +213,9 @@ static void pool_allocated(hsa_amd_memory_pool_t pool, size_t size, void *const 
 	for (uint32_t i = 0; i < nr_agents && is_wanted(DEVICE); i++) {
 		access = HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED;
 		REAL(hsa_amd_agent_memory_pool_get_info)
-		(agents[i].agent, pool, HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS, &access);
+		(agents[i].handle, pool, HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS, &access);
 		if (access == HSA_AMD_MEMORY_POOL_ACCESS_ALLOWED_BY_DEFAULT)
-			has_access(agents[i].agent, *ptr);
+			has_access(agents[i].handle, *ptr);
 	}
 }
 
@@ -308,11 +280,11 @@ static void queue_created(hsa_queue_t *queue, hsa_agent_t agent)
 	while (s && atomic_load_explicit(&s->queue, memory_order_relaxed))
 		s = s->next;
 	if (s) {
-		s->agent_id = find_agent(agent)->id;
+		s->agent_id = id_of(find_agent(agent));
 		atomic_store_explicit(&s->queue, queue, memory_order_release);
 	} else if ((s = calloc(1, sizeof(*s))) != NULL) {
 		s->next = atomic_load_explicit(&seen_queues, memory_order_relaxed);
-		s->agent_id = find_agent(agent)->id;
+		s->agent_id = id_of(find_agent(agent));
 		atomic_store_explicit(&s->queue, queue, memory_order_relaxed);
 		atomic_store_explicit(&seen_queues, s, memory_order_release);
 	}

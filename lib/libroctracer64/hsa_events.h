@@ -11,10 +11,6 @@
 
 struct rtl_core;
 
-/* Around a fork: the child must find the lock free. See facade.h. */
-void hsa_events_hold(bool on);
-void hsa_kernels_hold(bool on);
-
 /* The event is wanted, or no longer. Under registry.c's lock. */
 void hsa_events_want(uint32_t event, bool on);
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/lock.h"
+#include "../face/fork_guard.h"
 #include "hsa_events.h"
 #include "store/demangle.h"
 
@@ -28,13 +28,8 @@ struct kernel {
 	char symbol[];
 };
 
-static struct lock lock = LOCK_INIT(LOCK_HSA_KERNELS);
+GUARDED_LOCK(lock, LOCK_HSA_KERNELS);
 static _Atomic(struct kernel *) buckets[NR_BUCKETS];
-
-void hsa_kernels_hold(bool on)
-{
-	lock_hold(&lock, on);
-}
 
 static _Atomic(struct kernel *) *bucket_of(uint64_t object)
 {

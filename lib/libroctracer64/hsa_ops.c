@@ -103,7 +103,7 @@ static void keep_queue(const struct event_queue *q)
 
 static void write_record(activity_record_t *r, uint32_t op, uint64_t correlation)
 {
-	struct pool *pool = registry_get_pool(ACTIVITY_DOMAIN_HSA_OPS, op);
+	struct buffer *pool = registry_get_pool(ACTIVITY_DOMAIN_HSA_OPS, op);
 
 	if (!pool || stream_is_stopped() ||
 	    !atomic_load_explicit(&is_started, memory_order_relaxed))
@@ -111,7 +111,7 @@ static void write_record(activity_record_t *r, uint32_t op, uint64_t correlation
 	r->domain = ACTIVITY_DOMAIN_HSA_OPS;
 	r->op = op;
 	r->correlation_id = correlation & ~EVENT_LEFT_OUT;
-	pool_write(pool, r, 1);
+	stream_write_op(pool, r);
 }
 
 static void on_dispatch(const struct event_dispatch *d)

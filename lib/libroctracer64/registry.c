@@ -7,23 +7,11 @@
  * Hot path: registry_get_callback(), registry_get_pool().
  */
 
-#include "base/lock.h"
+#include "../face/fork_guard.h"
 #include "facade.h"
 
-struct entry {
-	_Atomic uint32_t sequence; /* odd: being changed */
-	_Atomic activity_rtapi_callback_t fn;
-	_Atomic(void *) arg;
-	_Atomic(struct pool *) pool;
-};
-
-static struct lock lock = LOCK_INIT(LOCK_REGISTRY);
-static struct entry table[ACTIVITY_DOMAIN_NUMBER][REGISTRY_MAX_OPS];
-
-void registry_hold(bool on)
-{
-	lock_hold(&lock, on);
-}
+GUARDED_LOCK(lock, LOCK_REGISTRY);
+struct registered registry_table[ACTIVITY_DOMAIN_NUMBER][REGISTRY_MAX_OPS];
 
 static enum error check(const char *outer, uint32_t domain, uint32_t op)
 {
@@ -49,36 +37,28 @@ static enum error check(const char *outer, uint32_t domain, uint32_t op)
 	return ERROR_NONE;
 }
 
-RTL_REQUIRES(lock) static void tell(uint32_t domain, uint32_t op)
+RTL_REQUIRES(lock) static void subscribe(uint32_t domain, uint32_t op)
 {
-	struct entry *e = &table[domain][op];
+	const struct registered *r = &registry_table[domain][op];
 
 	stream_want(domain, op,
-		    atomic_load_explicit(&e->fn, memory_order_relaxed) ||
-			    atomic_load_explicit(&e->pool, memory_order_relaxed));
+		    atomic_load_explicit(&r->callback.fn, memory_order_relaxed) ||
+			    atomic_load_explicit(&r->pool, memory_order_relaxed));
 }
 
 RTL_REQUIRES(lock)
 static void set_callback(uint32_t domain, uint32_t op, activity_rtapi_callback_t fn, void *arg)
 {
-	struct entry *e = &table[domain][op];
-	uint32_t n = atomic_load_explicit(&e->sequence, memory_order_relaxed);
-
-	atomic_store_explicit(&e->sequence, n + 1, memory_order_relaxed);
-	/* release: the odd count comes first; pairs with the loads of the reader */
-	atomic_store_explicit(&e->fn, fn, memory_order_release);
-	atomic_store_explicit(&e->arg, arg, memory_order_release);
-	/* release: pairs with the acquire in registry_get_callback() */
-	atomic_store_explicit(&e->sequence, n + 2, memory_order_release);
-	tell(domain, op);
+	slot_set(&registry_table[domain][op].callback, fn, arg);
+	subscribe(domain, op);
 }
 
 RTL_REQUIRES(lock)
-static void set_pool(uint32_t domain, uint32_t op, struct pool *pool)
+static void set_pool(uint32_t domain, uint32_t op, struct buffer *pool)
 {
 	/* release: pairs with the acquire in registry_get_pool(): the pool's making */
-	atomic_store_explicit(&table[domain][op].pool, pool, memory_order_release);
-	tell(domain, op);
+	atomic_store_explicit(&registry_table[domain][op].pool, pool, memory_order_release);
+	subscribe(domain, op);
 }
 
 enum error registry_callback(const char *outer, uint32_t domain, uint32_t op,
@@ -94,7 +74,7 @@ enum error registry_callback(const char *outer, uint32_t domain, uint32_t op,
 	return ERROR_NONE;
 }
 
-enum error registry_activity(const char *outer, uint32_t domain, uint32_t op, struct pool *pool)
+enum error registry_activity(const char *outer, uint32_t domain, uint32_t op, struct buffer *pool)
 {
 	enum error e = check(outer, domain, op);
 
@@ -130,7 +110,7 @@ enum error registry_domain_callback(const char *outer, uint32_t domain,
 	return e;
 }
 
-enum error registry_domain_activity(const char *outer, uint32_t domain, struct pool *pool)
+enum error registry_domain_activity(const char *outer, uint32_t domain, struct buffer *pool)
 {
 	uint32_t nr;
 	enum error e = check_domain(outer, domain, &nr);
@@ -142,41 +122,16 @@ enum error registry_domain_activity(const char *outer, uint32_t domain, struct p
 	return e;
 }
 
-void registry_forget_pool(const struct pool *pool)
+void registry_forget_pool(const struct buffer *pool)
 {
 	lock_take(&lock);
 	for (uint32_t domain = 0; domain < ACTIVITY_DOMAIN_NUMBER; domain++) {
 		uint32_t nr = names_nr_ops(domain);
 
 		for (uint32_t op = 0; op < nr && op < REGISTRY_MAX_OPS; op++) {
-			struct pool *its =
-				atomic_load_explicit(&table[domain][op].pool, memory_order_relaxed);
-
-			if (its == pool)
+			if (registry_get_pool(domain, op) == pool)
 				set_pool(domain, op, NULL);
 		}
 	}
 	lock_drop(&lock);
-}
-
-activity_rtapi_callback_t registry_get_callback(uint32_t domain, uint32_t op, void **arg)
-{
-	struct entry *e = &table[domain][op % REGISTRY_MAX_OPS];
-	activity_rtapi_callback_t fn;
-	uint32_t before;
-
-	do {
-		/* acquire: pairs with set_callback() */
-		before = atomic_load_explicit(&e->sequence, memory_order_acquire);
-		/* acquire: what belongs to a later pair comes with its count */
-		fn = atomic_load_explicit(&e->fn, memory_order_acquire);
-		*arg = atomic_load_explicit(&e->arg, memory_order_acquire);
-	} while (before & 1 || before != atomic_load_explicit(&e->sequence, memory_order_relaxed));
-	return fn;
-}
-
-struct pool *registry_get_pool(uint32_t domain, uint32_t op)
-{
-	return atomic_load_explicit(&table[domain][op % REGISTRY_MAX_OPS].pool,
-				    memory_order_acquire);
 }

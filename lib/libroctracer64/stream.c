@@ -8,9 +8,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../face/fork_guard.h"
+#include "../face/per_thread.h"
 #include "calls.h"
 #include "facade.h"
 #include "hsa_events.h"
@@ -25,15 +26,10 @@ union roctx_block {
 static const struct rtl_core *the_core;
 static int live_index = -1; /* calls_start()'s */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static _Atomic bool is_stopped, are_ranges_stopped;
+_Atomic bool stream_stopped;
+static _Atomic bool are_ranges_stopped;
 static uint32_t process_id;
 static _Atomic bool is_hip_wanted, is_hsa_wanted; /* so far */
-
-bool stream_is_stopped(void)
-{
-	/* relaxed: a call that runs while it is switched is seen or not */
-	return atomic_load_explicit(&is_stopped, memory_order_relaxed);
-}
 
 /* A stop is one for callbacks of roctx, too: up to 5.3. Its library has the soname of the later ones; its HIP is the last
  * that has this function. */
@@ -48,7 +44,7 @@ static bool is_stop_for_ranges(void)
 
 bool stream_switch(bool on)
 {
-	/* relaxed: as is_stopped */
+	/* relaxed: as in stream_is_stopped() */
 	atomic_store_explicit(&are_ranges_stopped, !on && is_stop_for_ranges(),
 			      memory_order_relaxed);
 	/* what `rtl trace --trace-start off` records, too */
@@ -59,55 +55,66 @@ bool stream_switch(bool on)
 	/* HIP may have been loaded since something was enabled */
 	if (on && is_hip_wanted && stream_core())
 		stream_core()->activity_turn_on();
-	return atomic_exchange(&is_stopped, !on) == on;
+	return atomic_exchange(&stream_stopped, !on) == on;
 }
 
 void stream_settle(void)
 {
 	/* whoever writes records may be waiting for this thread to make room */
-	if (stream_core() && !pool_is_delivering())
+	if (stream_core() && !buffer_is_delivering())
 		stream_core()->activity_settle();
 }
 
-static uint32_t this_thread(void)
+static void fill_call(activity_record_t *r, uint32_t domain, uint32_t op,
+		      const struct live_call *call)
 {
-	static _Thread_local uint32_t tid;
+	uint64_t begin_ns = call->begin_ns;
 
-	if (!tid)
-		tid = (uint32_t)syscall(SYS_gettid);
-	return tid;
+	/* stored on its own a moment ago: a load together with its neighbour would wait for that */
+	RTL_AS_ONE(begin_ns);
+	*r = (activity_record_t){ .domain = domain, .op = op };
+	r->correlation_id = call->correlation;
+	r->begin_ns = begin_ns;
+	r->end_ns = call->end_ns;
+	r->process_id = process_id;
+	r->thread_id = call->tid;
 }
 
-/* The thread's external id, as a record that goes before that of the call. */
-static uint32_t external(activity_record_t *record, uint64_t correlation)
+/* Goes before the record of a call of a thread that has an external id. */
+static void fill_external(activity_record_t *r, uint64_t correlation, uint64_t id)
 {
-	const struct per_thread *t = thread_own();
-
-	if (!t || !t->nr_external)
-		return 0;
-	*record = (activity_record_t){ 0 };
-	record->domain = ACTIVITY_DOMAIN_EXT_API;
-	record->op = ACTIVITY_EXT_OP_EXTERN_ID;
-	record->correlation_id = correlation;
-	record->external_id = t->external[t->nr_external - 1];
-	return 1;
+	*r = (activity_record_t){ .domain = ACTIVITY_DOMAIN_EXT_API,
+				  .op = ACTIVITY_EXT_OP_EXTERN_ID };
+	r->correlation_id = correlation;
+	r->external_id = id;
 }
 
-void stream_write_call(struct pool *pool, uint32_t domain, uint32_t op, uint64_t correlation,
-		       uint64_t begin_ns, uint64_t end_ns)
+void stream_write_call(struct buffer *pool, uint32_t domain, uint32_t op,
+		       const struct live_call *call)
 {
 	activity_record_t records[2];
-	uint32_t nr = external(records, correlation);
+	struct buffer_space space;
+	uint64_t id;
 
-	records[nr] = (activity_record_t){ 0 };
-	records[nr].domain = domain;
-	records[nr].op = op;
-	records[nr].correlation_id = correlation;
-	records[nr].begin_ns = begin_ns;
-	records[nr].end_ns = end_ns;
-	records[nr].process_id = process_id;
-	records[nr].thread_id = this_thread();
-	pool_write(pool, records, nr + 1);
+	if (per_thread_external(&id)) {
+		fill_external(&records[0], call->correlation, id);
+		fill_call(&records[1], domain, op, call);
+		buffer_write(pool, records, 2, NULL, 0);
+	} else if (buffer_reserve(pool, 1, 0, &space)) {
+		fill_call((activity_record_t *)(void *)space.entries, domain, op, call);
+		buffer_commit(pool, &space);
+	} else {
+		fill_call(&records[0], domain, op, call);
+		buffer_write(pool, records, 1, NULL, 0);
+	}
+}
+
+void stream_write_op(struct buffer *pool, const activity_record_t *r)
+{
+	bool has_name = r->op == HSA_OP_ID_DISPATCH && r->kernel_name;
+
+	buffer_write(pool, r, 1, has_name ? r->kernel_name : NULL,
+		     has_name ? strlen(r->kernel_name) + 1 : 0);
 }
 
 #if ROCTRACER64_GENERATION == 4
@@ -125,7 +132,7 @@ static const char *name_of(const struct activity_op *op)
 static void on_op(const struct activity_op *op)
 {
 	/* stopped meanwhile or not: it was submitted while tracing was on */
-	struct pool *pool = registry_get_pool(ACTIVITY_DOMAIN_HIP_OPS, op->op);
+	struct buffer *pool = registry_get_pool(ACTIVITY_DOMAIN_HIP_OPS, op->op);
 	activity_record_t r = { 0 };
 
 	if (!pool)
@@ -144,7 +151,7 @@ static void on_op(const struct activity_op *op)
 	else
 #endif
 		r.bytes = op->bytes;
-	pool_write(pool, &r, 1);
+	stream_write_op(pool, &r);
 }
 
 #if ROCTRACER64_GENERATION == 4
@@ -201,28 +208,9 @@ static void on_range(enum range_call call, const char *message, uint64_t id)
 	fn(ACTIVITY_DOMAIN_ROCTX, call, &block, arg);
 }
 
-static void before_fork(void)
-{
-	api_hold(true);
-	registry_hold(true);
-	hsa_events_hold(true);
-	hsa_kernels_hold(true);
-	pool_hold(true);
-}
-
-static void after_fork(void)
-{
-	pool_hold(false);
-	hsa_kernels_hold(false);
-	hsa_events_hold(false);
-	registry_hold(false);
-	api_hold(false);
-}
-
 static void in_child(void)
 {
 	process_id = (uint32_t)getpid();
-	after_fork();
 }
 
 static void start_once(void)
@@ -230,7 +218,8 @@ static void start_once(void)
 	const struct rtl_core *core = rtl_core_get(RTL_CORE_VERSION);
 
 	process_id = (uint32_t)getpid();
-	pthread_atfork(before_fork, after_fork, in_child);
+	fork_guard_start();
+	pthread_atfork(NULL, NULL, in_child);
 	live_index = core ? calls_start(core) : -1;
 	/* without a number among the subscribers nothing is traced */
 	the_core = live_index >= 0 && hsa_events_start(core) >= 0 ? core : NULL;

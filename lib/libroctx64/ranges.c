@@ -14,8 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../face/fork_guard.h"
 #include "../librtl/core.h"
-#include "base/lock.h"
 #include "roctracer/roctracer_roctx.h"
 #include "roctx.h"
 
@@ -33,18 +33,9 @@ struct owner {
 	uint32_t nr_missed; /* innermost ranges that there was no memory for */
 };
 
-static struct lock lock = LOCK_INIT(LOCK_RANGES);
+GUARDED_LOCK(lock, LOCK_RANGES);
 static pthread_key_t key;
 static struct owner *owners RTL_GUARDED_BY(lock);
-/* this thread is in RangeStackIterate(), whose callback may fork */
-static _Thread_local bool is_iterating;
-
-void ranges_hold(bool on)
-{
-	if (is_iterating)
-		return;
-	lock_hold(&lock, on);
-}
 
 static void pop(struct owner *o)
 {
@@ -137,7 +128,7 @@ EXPORT void RangeStackIterate(void (*callback)(const roctx_range_data_t *range, 
 			      void *arg)
 {
 	lock_take(&lock);
-	is_iterating = true;
+	fork_guard_except(&lock);
 	for (const struct owner *o = owners; o; o = o->next) {
 		for (const struct open_range *r = o->innermost; r; r = r->outer) {
 			roctx_range_data_t data = { .message = r->message, .tid = o->tid };
@@ -145,7 +136,7 @@ EXPORT void RangeStackIterate(void (*callback)(const roctx_range_data_t *range, 
 			callback(&data, arg);
 		}
 	}
-	is_iterating = false;
+	fork_guard_except(NULL);
 	lock_drop(&lock);
 }
 

@@ -6,8 +6,3 @@ void ranges_start(const struct rtl_core *core)
 {
 	(void)core;
 }
-
-void ranges_hold(bool on)
-{
-	(void)on;
-}

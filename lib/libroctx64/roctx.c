@@ -15,8 +15,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "../face/fork_guard.h"
+#include "../face/slot.h"
 #include "../librtl/core.h"
-#include "base/lock.h"
 #include "roctracer/roctracer_roctx.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -30,40 +31,16 @@ union call_data {
 	char room[256];
 };
 
-struct registered {
-	_Atomic uint32_t sequence; /* odd: being changed */
-	_Atomic activity_rtapi_callback_t fn;
-	_Atomic(void *) arg;
-};
-
 /* set once, constant after */
 static const struct rtl_core *the_core;
 static pthread_once_t core_once = PTHREAD_ONCE_INIT;
-/* writers under lock, readers by sequence */
-static struct lock lock = LOCK_INIT(LOCK_ROCTX);
-static struct registered registered[ROCTX_API_ID_NUMBER];
+GUARDED_LOCK(lock, LOCK_ROCTX);
+static struct slot callbacks[ROCTX_API_ID_NUMBER];
 static _Atomic tracer_fn tracer;
-
-static void roctx_hold(bool on)
-{
-	lock_hold(&lock, on);
-}
-
-static void before_fork(void)
-{
-	roctx_hold(true);
-	ranges_hold(true);
-}
-
-static void after_fork(void)
-{
-	ranges_hold(false);
-	roctx_hold(false);
-}
 
 static void get_core(void)
 {
-	pthread_atfork(before_fork, after_fork, after_fork);
+	fork_guard_start();
 	the_core = rtl_core_get(RTL_CORE_VERSION);
 	/* the address of an exported function may be that of librtl's, which comes before it */
 	if (the_core)
@@ -82,42 +59,6 @@ __attribute__((constructor)) static void start(void)
 	ranges_start(the_core);
 }
 
-static activity_rtapi_callback_t read_pair(uint32_t op, void **arg)
-{
-	struct registered *r = &registered[op];
-	activity_rtapi_callback_t fn;
-	uint32_t before;
-
-	do {
-		/* acquire: pairs with the second store in set_pair() */
-		before = atomic_load_explicit(&r->sequence, memory_order_acquire);
-		/* acquire: what belongs to a later pair comes with its count */
-		fn = atomic_load_explicit(&r->fn, memory_order_acquire);
-		*arg = atomic_load_explicit(&r->arg, memory_order_acquire);
-	} while (before & 1 || before != atomic_load_explicit(&r->sequence, memory_order_relaxed));
-	return fn;
-}
-
-RTL_REQUIRES(lock)
-static void set_pair(struct registered *r, activity_rtapi_callback_t fn, void *arg)
-{
-	uint32_t n = atomic_load_explicit(&r->sequence, memory_order_relaxed);
-
-	atomic_store_explicit(&r->sequence, n + 1, memory_order_relaxed);
-	/* release: the odd count comes first; pairs with the loads of the reader */
-	atomic_store_explicit(&r->fn, fn, memory_order_release);
-	atomic_store_explicit(&r->arg, arg, memory_order_release);
-	/* release: pairs with the acquire in read_pair() */
-	atomic_store_explicit(&r->sequence, n + 2, memory_order_release);
-}
-
-static void write_pair(uint32_t op, activity_rtapi_callback_t fn, void *arg)
-{
-	lock_take(&lock);
-	set_pair(&registered[op], fn, arg);
-	lock_drop(&lock);
-}
-
 /* The kinds of calls have the order of AMD's ids. */
 static void on_call(enum range_call call, const char *message, uint64_t id)
 {
@@ -128,7 +69,7 @@ static void on_call(enum range_call call, const char *message, uint64_t id)
 
 	d.data.args.message = message;
 	d.data.args.id = id;
-	fn = read_pair(call, &arg);
+	fn = slot_get(&callbacks[call], &arg);
 	if (fn)
 		fn(ACTIVITY_DOMAIN_ROCTX, call, &d, arg);
 	/* acquire: pairs with the release in roctxRegisterTracerCallback() */
@@ -142,11 +83,18 @@ static bool listen(void)
 	return core() && core()->range_listen(on_call) == 0;
 }
 
+RTL_REQUIRES(lock) static void set(uint32_t op, activity_rtapi_callback_t fn, void *arg)
+{
+	slot_set(&callbacks[op], fn, arg);
+}
+
 EXPORT bool RegisterApiCallback(uint32_t op, void *callback, void *arg)
 {
 	if (op >= ROCTX_API_ID_NUMBER || !listen())
 		return false;
-	write_pair(op, (activity_rtapi_callback_t)callback, arg);
+	lock_take(&lock);
+	set(op, (activity_rtapi_callback_t)callback, arg);
+	lock_drop(&lock);
 	return true;
 }
 
@@ -154,7 +102,9 @@ EXPORT bool RemoveApiCallback(uint32_t op)
 {
 	if (op >= ROCTX_API_ID_NUMBER)
 		return false;
-	write_pair(op, NULL, NULL);
+	lock_take(&lock);
+	set(op, NULL, NULL);
+	lock_drop(&lock);
 	return true;
 }
 

@@ -36,6 +36,7 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.on_load = entry_load,
 		.on_unload = entry_unload,
 		.now_ns = clock_now_ns,
+		.clock_keep = life_keep_clock,
 		.hip_find = hip_find,
 		.quiet = quiet,
 		.table_add_layer = table_add_layer,

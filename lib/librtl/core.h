@@ -39,6 +39,7 @@ struct rtl_core {
 	void (*on_unload)(void);
 
 	uint64_t (*now_ns)(void);
+	uint64_t (*clock_keep)(void); /* life_keep_clock() */
 	void *(*hip_find)(const char *name);
 	/* what this thread calls from now on is not traced, or is again */
 	void (*quiet)(bool on);

@@ -36,8 +36,8 @@ enum lock_rank {
 	LOCK_BUS,	      /* bus.c: strings, live objects, and the sinks that get them */
 	LOCK_META,	      /* recorder.c */
 	LOCK_HSA_KERNELS,     /* libroctracer64/hsa_kernels.c */
-	LOCK_POOLS,	      /* libroctracer64/pool.c: closed pools */
-	LOCK_POOL,	      /* libroctracer64/pool.c: one */
+	LOCK_BUFFERS,	      /* face/buffer.c: the list */
+	LOCK_BUFFER,	      /* face/buffer.c: one */
 	LOCK_NR_RANKS
 };
 
@@ -106,8 +106,8 @@ static inline void lock_wait(struct lock *l, pthread_cond_t *cond)
 	pthread_cond_wait(cond, &l->mutex);
 }
 
-/* Fork handlers: takes the lock before the fork, releases it afterwards, in parent and child. They
- * hold locks in an order of their own, independent of ranks. */
+/* Fork handlers: takes the lock before the fork, releases it afterwards, in parent and child. Ranks
+ * are not checked. */
 RTL_NO_TSA static inline void lock_hold(struct lock *l, bool on)
 {
 	if (on)

@@ -85,34 +85,22 @@ class Functions(unittest.TestCase):
         self.assertEqual(self.names(text), [("a", False, 3), ("b", False, 3)])
 
 
-LOCKED = """static struct lock lock = LOCK_INIT(LOCK_POOL);
-
-void pool_hold(bool on)
-{
-	lock_hold(&lock, on);
-}
-"""
-
-
 class Forks(Tree):
-    def test_lock_is_held(self):
-        self.put("lib/x/pool.c", LOCKED)
-        self.put("lib/x/main.c", "pthread_atfork(a, b, c);\npool_hold(true);\npool_hold(false);\n")
+    LOCK = "GUARDED_LOCK(lock, LOCK_A);\n"
+
+    def test_guarded_lock_of_a_library_that_starts_the_guard(self):
+        self.put("lib/x/pool.c", self.LOCK)
+        self.put("lib/x/main.c", "\tfork_guard_start();\n")
         self.found(check_forks.check)
 
-    def test_lock_without_a_function(self):
-        self.put("lib/x/pool.c", LOCKED.split("\n", 1)[0] + "\n")
-        self.found(check_forks.check, "lib/x/pool.c:1", "takes and releases `lock`")
+    def test_lock_that_is_not_guarded(self):
+        self.put("lib/x/pool.c", "\nstatic struct lock lock = LOCK_INIT(LOCK_A);\n\tfork_guard_start();\n")
+        self.found(check_forks.check, "lib/x/pool.c:2", "`lock`", "GUARDED_LOCK()")
 
-    def test_lock_that_no_handler_releases(self):
-        self.put("lib/x/pool.c", LOCKED)
-        self.put("lib/x/main.c", "pthread_atfork(a, b, c);\npool_hold(true);\n")
-        self.found(check_forks.check, "lib/x/pool.c:1", "pool_hold(false)")
-
-    def test_handlers_of_another_library(self):
-        self.put("lib/x/pool.c", LOCKED)
-        self.put("lib/y/main.c", "pthread_atfork(a, b, c);\npool_hold(true);\npool_hold(false);\n")
-        self.found(check_forks.check, "lib/x/pool.c:1", "lib/x", "true, false")
+    def test_guard_that_another_library_starts(self):
+        self.put("lib/x/pool.c", self.LOCK)
+        self.put("lib/y/main.c", "\tfork_guard_start();\n")
+        self.found(check_forks.check, "lib/x/pool.c:1", "lib/x", "fork_guard_start()")
 
 
 class Words(Tree):

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* test_face.c - the small parts of the kit for faces: slots, external ids, locks around forks, agents */
+#include <pthread.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../lib/face/agents.h"
+#include "../../lib/face/fork_guard.h"
+#include "../../lib/face/per_thread.h"
+#include "../../lib/face/slot.h"
+#include "support/test.h"
+
+GUARDED_LOCK(inner, LOCK_BUFFERS);
+GUARDED_LOCK(outer, LOCK_REGISTRY);
+
+static struct slot slot;
+static _Atomic bool is_over;
+
+static void first(uint32_t domain, uint32_t op, const void *data, void *arg)
+{
+	(void)domain;
+	(void)op;
+	(void)data;
+	CHECK(arg == (void *)first);
+}
+
+static void second(uint32_t domain, uint32_t op, const void *data, void *arg)
+{
+	(void)domain;
+	(void)op;
+	(void)data;
+	CHECK(arg == (void *)second);
+}
+
+static void *change(void *arg)
+{
+	while (!atomic_load(&is_over)) {
+		slot_set(&slot, first, (void *)first);
+		slot_set(&slot, second, (void *)second);
+		slot_set(&slot, NULL, NULL);
+	}
+	return arg;
+}
+
+TEST(slot_gives_function_with_its_own_argument)
+{
+	unsigned nr = 0;
+	pthread_t thread;
+	slot_fn fn;
+	void *arg;
+
+	CHECK(!slot_get(&slot, &arg));
+	pthread_create(&thread, NULL, change, NULL);
+	while (nr < 100000) {
+		fn = slot_get(&slot, &arg);
+		if (fn) {
+			fn(0, 0, NULL, arg);
+			nr++;
+		}
+	}
+	atomic_store(&is_over, true);
+	pthread_join(thread, NULL);
+}
+
+static void *has_none(void *arg)
+{
+	uint64_t id;
+
+	CHECK(!per_thread_external(&id));
+	CHECK(per_thread_get() != arg);
+	return NULL;
+}
+
+TEST(external_ids_are_a_stack_of_each_thread)
+{
+	struct per_thread *t = per_thread_get();
+	pthread_t thread;
+	uint64_t id = 9;
+
+	CHECK(!id_stack_pop(&t->external, &id));
+	CHECK_EQ_UINT(id, 0);
+	for (uint64_t i = 1; i <= 100; i++)
+		CHECK(id_stack_push(&t->external, i));
+	pthread_create(&thread, NULL, has_none, t);
+	pthread_join(thread, NULL);
+	for (uint64_t i = 100; i; i--) {
+		CHECK(per_thread_external(&id));
+		CHECK_EQ_UINT(id, i);
+		CHECK(id_stack_pop(&t->external, &id));
+		CHECK_EQ_UINT(id, i);
+	}
+	CHECK(!per_thread_external(&id));
+}
+
+static void *take_and_drop(void *arg)
+{
+	while (!atomic_load(&is_over)) {
+		lock_take(&outer);
+		lock_take(&inner);
+		lock_drop(&inner);
+		lock_drop(&outer);
+	}
+	return arg;
+}
+
+TEST(child_of_a_fork_finds_guarded_locks_free)
+{
+	pthread_t thread;
+	int status;
+
+	fork_guard_start();
+	pthread_create(&thread, NULL, take_and_drop, NULL);
+	for (unsigned i = 0; i < 200; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			_exit(lock_try(&outer) && lock_try(&inner) ? 0 : 1);
+		CHECK_EQ_INT(waitpid(pid, &status, 0), pid);
+		CHECK_EQ_INT(status, 0);
+	}
+	atomic_store(&is_over, true);
+	pthread_join(thread, NULL);
+}
+
+TEST(fork_under_an_excepted_lock_leaves_it_held)
+{
+	int status = -1;
+	pid_t pid;
+
+	fork_guard_start();
+	lock_take(&outer);
+	fork_guard_except(&outer);
+	pid = fork();
+	if (pid == 0)
+		_exit(pthread_mutex_trylock(&outer.mutex) != 0 && lock_try(&inner) ? 0 : 1);
+	CHECK_EQ_INT(waitpid(pid, &status, 0), pid);
+	CHECK_EQ_INT(status, 0);
+	CHECK(pthread_mutex_trylock(&outer.mutex) != 0);
+	fork_guard_except(NULL);
+	lock_drop(&outer);
+}
+
+/* Two GPUs behind a CPU, and an agent that gives no type. */
+static hsa_status_t iterate(hsa_status_t (*callback)(hsa_agent_t, void *), void *data)
+{
+	for (uint64_t i = 1; i <= 4; i++)
+		callback((hsa_agent_t){ i }, data);
+	return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t get_info(hsa_agent_t agent, hsa_agent_info_t what, void *value)
+{
+	uint32_t *v = value;
+
+	if (agent.handle == 4)
+		return HSA_STATUS_ERROR;
+	if (what == HSA_AGENT_INFO_DEVICE)
+		*v = agent.handle == 1 ? HSA_DEVICE_TYPE_CPU : HSA_DEVICE_TYPE_GPU;
+	else if ((uint32_t)what == HSA_AMD_AGENT_INFO_DRIVER_NODE_ID)
+		*v = (uint32_t)agent.handle + 10;
+	else
+		*v = (uint32_t)agent.handle;
+	return HSA_STATUS_SUCCESS;
+}
+
+TEST(agents_are_counted_by_type)
+{
+	struct agent agents[AGENTS_MAX];
+
+	CHECK_EQ_UINT(agents_list(iterate, get_info, agents), 3);
+	CHECK_EQ_UINT(agents[0].type, HSA_DEVICE_TYPE_CPU);
+	CHECK_EQ_UINT(agents[0].index, 0);
+	CHECK_EQ_UINT(agents[1].index, 0);
+	CHECK_EQ_UINT(agents[2].index, 1);
+	CHECK_EQ_UINT(agents[2].node, 13);
+	CHECK_EQ_UINT(agents[2].bdf, 3);
+	CHECK_EQ_UINT(agents_list(NULL, get_info, agents), 0);
+}
