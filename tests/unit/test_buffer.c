@@ -242,10 +242,15 @@ TEST(child_of_a_fork_drops_writes_and_can_open_its_own)
 		write_number(2);
 		buffer_flush(buffer);
 		close_it();
+		if (nr_seen)
+			_exit(1);
+#ifndef RTL_SANITIZE_THREAD /* which ends a child that starts a thread */
 		open_with(10, SIZE_MAX, BUFFER_WAIT);
 		write_number(3);
 		close_it();
 		_exit(nr_seen == 1 && seen[0].number == 3 ? 0 : 1);
+#endif
+		_exit(0);
 	}
 	CHECK_EQ_INT(waitpid(pid, &status, 0), pid);
 	CHECK_EQ_INT(status, 0);
