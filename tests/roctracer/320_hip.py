@@ -4,6 +4,7 @@
 import collections
 import functools
 
+from clients import HSA, built
 from support import *
 
 RUNTIME = {"LD_LIBRARY_PATH": f"{VGPU_DIR}:{LIB}"}
@@ -34,13 +35,11 @@ class Told:
 
 
 def client(*args, name="hip_client", trace=PLAIN, env=None, **kwargs):
-    need = os.path.join(BUILD, "tests", name)
-    if not os.path.exists(need):
-        skip(f"{name} was not built: hipcc is not installed")
+    path = built(name)
     full = {**EXACT, **(env or {})}
     if trace == PLAIN:
         full.update(RUNTIME)
-    r = run(need, *args, trace=trace, env=full, **kwargs)
+    r = run(path, *args, trace=trace, env=full, **kwargs)
     equal("stderr", r.err, "")
     return Told(r)
 
@@ -152,9 +151,7 @@ def with_the_deterministic_clock():
 @case
 def as_the_runtime_tells():
     """Of any clock: what the runtime answered when HIP asked it for a kernel's times is what the record has."""
-    shim = os.path.join(BUILD, "tests", "libdispatch_times.so")
-    if not os.path.exists(shim):
-        skip("libdispatch_times.so was not built: the HSA runtime's headers are not installed")
+    shim = built("libdispatch_times.so", needs=HSA)
     # at 27 MHz, as by default
     for env in ({}, {"VGPU_DRIFT_PPM": "50", "VGPU_CLOCK_OFFSET": "123456789012"}):
         env.update(dict.fromkeys(EXACT), LD_PRELOAD=shim, DISPATCH_TIMES=os.path.join(work_dir(), "times"))
@@ -182,9 +179,7 @@ def pieces_alone():
 @case
 def graph_kernels_have_their_names():
     """HIP 5.2 does not give them; librtl knows them wherever HSA's runtime has loaded it or libroctracer64."""
-    path = os.path.join(BUILD, "tests", "graph_client")
-    if not os.path.exists(path):
-        skip("graph_client was not built: hipcc is not installed")
+    path = built("graph_client")
     tool = {**RUNTIME, "HSA_TOOLS_LIB": os.path.join(LIB, "libroctracer64.so.4")}
     for trace, env in ((PLAIN, tool), (RTL, {})):
         r = run(path, 200, trace=trace, env=env)

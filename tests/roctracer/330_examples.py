@@ -3,15 +3,14 @@
 """The usage examples of roctracer's specification: what they print, call by call, with kernels executed."""
 import re
 
+from clients import built
 from support import *
 
 ENV = {"LD_LIBRARY_PATH": f"{VGPU_DIR}:{os.path.join(BUILD, 'lib')}", "VGPU_EXEC": "on"}
 
 
 def transpose(mode, iterations, trace=PLAIN):
-    path = os.path.join(BUILD, "tests", "matrix_transpose")
-    if not os.path.exists(path):
-        skip("matrix_transpose was not built: hipcc is not installed")
+    path = built("matrix_transpose")
     env = ENV if trace == PLAIN else {"VGPU_EXEC": "on"}
     r = run(path, mode, iterations, trace=trace, env=env, timeout=120)
     equal("stderr", r.err, "")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """HSA_EVT: memory, copies, packets and code of a program of HSA's, each event once and in its place."""
+from clients import HSA, built
 from support import *
 
 TODAY = ("hsa_events", os.path.join(LIB, "libroctracer64.so.4"))
@@ -29,9 +30,8 @@ def expected(old):
 
 
 def client(*args, which=TODAY, trace=PLAIN, tools=True, **kwargs):
-    path = os.path.join(BUILD, "tests", which[0])
-    if not os.path.exists(path) or not os.path.exists(os.path.join(BUILD, "tests/hsa_kernels.co")):
-        skip(f"{which[0]} was not built: the HSA runtime or hipcc is not installed")
+    path = built(which[0], needs=HSA)
+    built("hsa_kernels.co")
     env = {"LD_LIBRARY_PATH": f"{VGPU_DIR}:{LIB}"} if trace == PLAIN else {}
     if tools:
         env["HSA_TOOLS_LIB"] = which[1]

@@ -3,6 +3,7 @@
 """HSA_OPS: records of the kernels and copies of a program of HSA's alone."""
 import collections
 
+from clients import HSA, built
 from support import *
 
 TODAY = ("hsa_ops", os.path.join(LIB, "libroctracer64.so.4"))
@@ -13,9 +14,8 @@ class Client:
     """The records of a run, before the program stopped tracing, as (begin, end) by what else the line says."""
 
     def __init__(self, *args, which=TODAY, trace=PLAIN, **kwargs):
-        path = os.path.join(BUILD, "tests", which[0])
-        if not os.path.exists(path) or not os.path.exists(os.path.join(BUILD, "tests/hsa_kernels.co")):
-            skip(f"{which[0]} was not built: the HSA runtime or hipcc is not installed")
+        path = built(which[0], needs=HSA)
+        built("hsa_kernels.co")
         env = {"HSA_TOOLS_LIB": which[1]}
         if trace == PLAIN:
             env["LD_LIBRARY_PATH"] = f"{VGPU_DIR}:{LIB}"

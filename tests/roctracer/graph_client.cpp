@@ -6,20 +6,18 @@
  * A chain of three kernels, LAUNCHES times, with an ordinary launch after each. Prints how many records of kernels have which
  * name.
  */
-#include <hip/hip_runtime.h>
+#include "../programs/hip_common.hpp"
 
-#include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <string>
 
 #include "roctracer/roctracer_ext.h"
 #include "roctracer/roctracer_hip.h"
 
-#define CHECK(call)                                                                                \
+#define ROCTRACER(call)                                                                            \
 	do {                                                                                       \
-		if (int err_ = (int)(call)) {                                                      \
-			printf("%s: %d\n", #call, err_);                                           \
+		if (call) {                                                                        \
+			fprintf(stderr, "%s: %s\n", #call, roctracer_error_string());              \
 			exit(1);                                                                   \
 		}                                                                                  \
 	} while (0)
@@ -61,7 +59,7 @@ static hipGraphNode_t add(hipGraph_t graph, const hipGraphNode_t *after, void (*
 	params.gridDim = dim3(1);
 	params.blockDim = dim3(64);
 	params.kernelParams = args;
-	CHECK(hipGraphAddKernelNode(&node, graph, after, after ? 1 : 0, &params));
+	HIP(hipGraphAddKernelNode(&node, graph, after, after ? 1 : 0, &params));
 	return node;
 }
 
@@ -71,12 +69,12 @@ static hipGraphExec_t build(int *memory)
 	hipGraphExec_t exec;
 	hipGraph_t graph;
 
-	CHECK(hipGraphCreate(&graph, 0));
+	HIP(hipGraphCreate(&graph, 0));
 	first = add(graph, nullptr, graph_first, memory);
 	second = add(graph, &first, graph_second, memory);
 	add(graph, &second, graph_first, memory);
-	CHECK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
-	CHECK(hipGraphDestroy(graph));
+	HIP(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+	HIP(hipGraphDestroy(graph));
 	return exec;
 }
 
@@ -90,21 +88,21 @@ int main(int argc, char **argv)
 
 	props.buffer_size = 4096;
 	props.buffer_callback_fun = on_records;
-	CHECK(roctracer_open_pool(&props));
-	CHECK(roctracer_enable_domain_activity(ACTIVITY_DOMAIN_HIP_OPS));
-	CHECK(hipMalloc(&memory, 4096));
-	CHECK(hipStreamCreate(&stream));
+	ROCTRACER(roctracer_open_pool(&props));
+	ROCTRACER(roctracer_enable_domain_activity(ACTIVITY_DOMAIN_HIP_OPS));
+	HIP(hipMalloc(&memory, 4096));
+	HIP(hipStreamCreate(&stream));
 	exec = build(memory);
 	for (int i = 0; i < launches; i++) {
-		CHECK(hipGraphLaunch(exec, stream));
+		HIP(hipGraphLaunch(exec, stream));
 		launched_alone<<<1, 64, 0, stream>>>(memory);
-		CHECK(hipStreamSynchronize(stream));
+		HIP(hipStreamSynchronize(stream));
 		/* HIP 7.2 reports on a thread of its own, which may still read the graph's names */
-		CHECK(roctracer_flush_activity());
+		ROCTRACER(roctracer_flush_activity());
 	}
-	CHECK(hipDeviceSynchronize());
-	CHECK(hipGraphExecDestroy(exec));
-	CHECK(roctracer_close_pool());
+	HIP(hipDeviceSynchronize());
+	HIP(hipGraphExecDestroy(exec));
+	ROCTRACER(roctracer_close_pool());
 	for (const auto &n : names)
 		printf("%d %s\n", n.second, n.first.c_str());
 	return 0;
