@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* agents.c - HSA's agents, and what else they are called */
+/* agents.c - HSA's agents with their index by type, KFD node, PCI address */
 #include "agents.h"
 
 struct list {

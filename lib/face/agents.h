@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* agents.h - HSA's agents, and what else they are called: by type, by the KFD, by the bus */
+/* agents.h - HSA's agents with their index by type, KFD node, PCI address */
 #ifndef RTL_LIB_FACE_AGENTS_H
 #define RTL_LIB_FACE_AGENTS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* buffer.c - record buffers: two halves and a thread
  *
- * Owns:     all buffers. A closed one's structure is kept and used again, last of all: a call that is just ending may
- *           still write to it. The number of the opening in its word tells the openings apart.
+ * Owns:     all buffers. A closed one's structure is kept and used again, the oldest first: a call that is just ending
+ *           may still write to it. The number of the opening in its word tells the openings apart.
  * Locks:    each buffer's own, for handing halves over; never held while the program's code runs.
  * Threads:  any; deliver() on the buffer's thread alone.
  * Hot path: buffer_write() to a half that is not full: one atomic operation.
@@ -42,7 +42,7 @@ static bool is_own_thread(const struct buffer *b)
 
 static bool keeps_nothing(const struct buffer *b)
 {
-	/* relaxed: who goes on looks again, under the lock */
+	/* relaxed: callers that go on check again under the lock */
 	return atomic_load_explicit(&b->word, memory_order_relaxed) & BUFFER_CLOSED;
 }
 
@@ -79,7 +79,7 @@ static void call_back(const struct buffer *b, const char *begin, size_t nr)
 	is_delivering = false;
 }
 
-/* A writer fills its entries without calling anything. One that was interrupted is waited for. */
+/* Waits for a writer that was interrupted while it filled its entries. */
 static void wait_until_filled(const _Atomic uint8_t *mark)
 {
 	const struct timespec pause = { 0, 50000 };
@@ -93,7 +93,7 @@ static void wait_until_filled(const _Atomic uint8_t *mark)
 	}
 }
 
-/* The half that `word` describes, then what deliver() itself has written beyond the halves. */
+/* Delivers the half that `word` describes, then entries that were put aside meanwhile. */
 static void deliver(struct buffer *b, uint64_t word)
 {
 	size_t half = word >> HALF_SHIFT & 1, nr = buffer_word_nr(word);
@@ -116,7 +116,7 @@ static void deliver(struct buffer *b, uint64_t word)
 	} while (aside.nr);
 }
 
-/* Until there may be something to do; keeps the fast clock going meanwhile. */
+/* Waits until there may be something to do, and keeps the fast clock going. */
 static void rest(struct buffer *b) RTL_REQUIRES(b->lock);
 static void rest(struct buffer *b)
 {
@@ -126,7 +126,7 @@ static void rest(struct buffer *b)
 	lock_drop(&b->lock);
 	ns = b->config.core ? b->config.core->clock_keep() : UINT64_MAX;
 	clock_gettime(CLOCK_MONOTONIC, &until);
-	/* where the clock is of no use, a day */
+	/* UINT64_MAX: the counter is of no use; a day then */
 	ns = (ns < NS_PER_S * 86400 ? ns : NS_PER_S * 86400) + (uint64_t)until.tv_nsec;
 	until.tv_sec += (time_t)(ns / NS_PER_S);
 	until.tv_nsec = (long)(ns % NS_PER_S);
@@ -199,7 +199,7 @@ static void give(struct buffer *b, uint64_t closed)
 	pthread_cond_signal(&b->work);
 }
 
-/* Until everything that was written is delivered and no half is with the thread. */
+/* Waits until everything that was written before is delivered. */
 static void drain(struct buffer *b)
 {
 	uint64_t mine;
@@ -238,7 +238,7 @@ static void put_aside(struct buffer *b, const void *entries, uint32_t nr)
 	a->nr += nr;
 }
 
-/* Reserves entries where the written half is full. false: they were put aside, or dropped. */
+/* Reserves entries where the half is full. false: they were put aside or dropped. */
 static bool find_space(struct buffer *b, const void *entries, uint32_t nr, size_t data,
 		       struct buffer_space *s)
 {
@@ -390,7 +390,7 @@ static bool allocate(struct buffer *b)
 	return b->memory && b->marks;
 }
 
-/* What a word can count, and what is aligned. */
+/* The part of a half that a word can count, in multiples of 8. */
 static size_t limit(size_t half_size, size_t entry_size)
 {
 	size_t entries = BUFFER_MAX_ENTRIES * entry_size, data = BUFFER_MAX_DATA * 8;
@@ -446,7 +446,7 @@ int buffer_close(struct buffer *b, uint64_t *nr_lost)
 		lock_drop(&b->lock);
 		return -EDEADLK;
 	}
-	/* while it is open still: deliver() may write */
+	/* before it is closed: deliver() may write */
 	if (has_thread)
 		drain(b);
 	while (b->is_busy)

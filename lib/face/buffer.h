@@ -56,7 +56,7 @@ struct buffer_aside {
 
 struct buffer {
 	_Atomic uint64_t word; /* what is used of the half that is written: see BUFFER_WORD */
-	/* relaxed: change only while `word` is BUFFER_CLOSED. A writer reads them before it exchanges `word`, which
+	/* relaxed: they change only while `word` is BUFFER_CLOSED. A writer reads them before it exchanges `word`, which
 	 * succeeds only in the same opening of the buffer */
 	_Atomic size_t half_size, entry_size, watermark;
 	/* set in open, constant until close */

@@ -22,8 +22,9 @@ extern _Thread_local struct per_thread *per_thread_own;
 /* This thread's block, made at the first call and freed when the thread ends. NULL: no memory. */
 struct per_thread *per_thread_get(void);
 
-/* false: no memory; false: the stack is empty, and *id is 0. */
+/* false: no memory. */
 bool id_stack_push(struct id_stack *s, uint64_t id);
+/* false: the stack is empty, and *id is 0. */
 bool id_stack_pop(struct id_stack *s, uint64_t *id);
 
 /* HOT: the innermost external id of this thread. false: there is none. */
