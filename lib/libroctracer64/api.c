@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* api.c - libroctracer64: the exported functions
  *
- * Owns:     the default pool, the handlers of set_properties().
+ * Owns:     the default pool, the handlers that roctracer_set_properties() sets.
  * Threads:  any.
  * Locks:    default_lock, for the default pool alone; pools are opened and closed outside it.
  */
@@ -25,7 +25,7 @@ static _Atomic mark_fn mark_handler;
 static _Atomic roctracer_start_cb_t start_hook;
 static _Atomic roctracer_stop_cb_t stop_hook;
 
-/* roctracer_enable_callback() and its like: domains that have operations. */
+/* The domains that have operations, for roctracer_enable_callback() and the like. */
 static const uint32_t all_domains[] = {
 	ACTIVITY_DOMAIN_HSA_API, ACTIVITY_DOMAIN_HSA_OPS, ACTIVITY_DOMAIN_HIP_OPS,
 	ACTIVITY_DOMAIN_HIP_API, ACTIVITY_DOMAIN_ROCTX,	  ACTIVITY_DOMAIN_HSA_EVT,
@@ -75,7 +75,7 @@ EXPORT roctracer_status_t roctracer_set_properties(roctracer_domain_t domain, vo
 		break;
 	case ACTIVITY_DOMAIN_HSA_API:
 #if ROCTRACER64_GENERATION == 1
-		/* the tables, from a tool's own OnLoad() */
+		/* a tool passes the tables from its OnLoad() */
 		if (properties)
 			stream_on_load(properties);
 #endif
@@ -136,7 +136,7 @@ EXPORT roctracer_status_t roctracer_enable_callback(activity_rtapi_callback_t ca
 
 EXPORT roctracer_status_t roctracer_disable_op_callback(activity_domain_t domain, uint32_t op)
 {
-	/* what op_code() gives for a name that this HIP does not have */
+	/* roctracer_op_code() gives 0 for a name that this HIP lacks */
 	if (domain == ACTIVITY_DOMAIN_HIP_API && op == 0)
 		return ROCTRACER_STATUS_SUCCESS;
 	return error_status(set_callback(__func__, domain, op, NULL, NULL));
@@ -170,7 +170,7 @@ static struct buffer *choose(roctracer_pool_t *pool)
 	return pool ? pool : get_default();
 }
 
-/* ERROR_MEMORY: so many records had to be given up. */
+/* ERROR_MEMORY: that many records were lost. */
 static enum error report_lost(const char *outer, uint64_t nr)
 {
 	if (!nr)
@@ -287,7 +287,7 @@ EXPORT roctracer_pool_t *roctracer_default_pool(void)
 	return roctracer_default_pool_expl(NULL);
 }
 
-/* The pool to write to; ERROR_NO_DEFAULT_POOL where there is none. */
+/* `pool`, or the default pool. */
 static enum error target(const char *outer, roctracer_pool_t *pool, struct buffer **out)
 {
 	*out = choose(pool);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* calls.c - API calls of HIP and HSA: from the core's live.h to callbacks and records
  *
- * Owns:     this library's number among the subscribers.
+ * Owns:     this library's index among the subscribers.
  * Threads:  any.
  * Hot path: on_enter(), on_return(), on_done(): no lock but the pool's.
  */
@@ -15,17 +15,18 @@
 #define HAS_CALLBACK 1u
 #define HAS_POOL 2u
 
-/* What a client is given of an HSA call. HIP's runtime has its own. */
+/* What a callback of an HSA call gets. For HIP it is the runtime's own structure. */
 struct hsa_block {
 	struct hsa_api_data_t data;
 	uint64_t phase_data;
 };
-_Static_assert(sizeof(struct hsa_block) <= LIVE_SCRATCH_SIZE, "fits into the call's room");
+_Static_assert(sizeof(struct hsa_block) <= LIVE_SCRATCH_SIZE,
+	       "fits into the memory of a call");
 
 static int index_of = -1; /* set in calls_start(), constant after */
 static const struct rtl_core *core;
 
-/* Domain and number as clients know them. */
+/* Domain and operation as in the client's headers. */
 static uint32_t domain_of(const struct live_call *call, uint32_t *id)
 {
 	if (call->domain == API_HSA) {

@@ -11,9 +11,9 @@
 
 struct rtl_core;
 
-/* Takes its number among the subscribers of the core's calls. -ENOSPC: there is none left. */
+/* Subscribes to the core's calls. -ENOSPC: there are too many subscribers. */
 int calls_start(const struct rtl_core *core);
-/* Something of a function's calls is wanted, or nothing. ACTIVITY_DOMAIN_HIP_API and _HSA_API. */
+/* Subscribes to a function's calls, or ends that. ACTIVITY_DOMAIN_HIP_API and _HSA_API. */
 void calls_want(uint32_t domain, uint32_t id, bool on);
 
 /* ---- emitted by codegen ---- */

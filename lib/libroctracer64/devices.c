@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* devices.c - HIP's index of a device and the KFD's number of its node
  *
- * HIP from 5.4 on gives the node in an operation's record; up to 5.3 it gives the index, which the
- * program chooses with HIP_VISIBLE_DEVICES. This library's clients expect the one or the other, whatever the
- * process's HIP gives. Both runtimes know where a device is on the bus.
+ * HIP from 5.4 on reports the node in an operation's record; up to 5.3 the index, which the program chooses with
+ * HIP_VISIBLE_DEVICES. Clients of a generation expect the one or the other, whatever the process's HIP reports. Both
+ * runtimes report a device's PCI address.
  *
- * Owns:     the table, made when the first operation ends: by then both runtimes are up.
+ * Owns:     the table, made when the first operation ends: by then both runtimes are initialised.
  * Threads:  any.
  * Hot path: devices_id() but for its first call.
- * Fails:    a device that is not found keeps the number that it has.
+ * Fails:    a device that is not found keeps its number.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -28,7 +28,7 @@
 static int nodes[MAX_DEVICES];
 static int nr_nodes;
 
-/* The function that librtl's wrapper stands in front of, or the runtime's own. */
+/* The function behind librtl's wrapper, or the runtime's exported one. */
 static void *hsa_function(void *library, uint32_t op, const char *name)
 {
 	void *fn = stream_core()->hsa_real(op);

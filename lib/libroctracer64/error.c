@@ -18,7 +18,7 @@ static const int statuses[ERROR_NR] = {
 	[ERROR_GENERAL] = 1,
 	[ERROR_DOMAIN] = 4,
 	[ERROR_ARGUMENT] = 5,
-	[ERROR_NO_DEFAULT_POOL] = 0, /* accepted there; records go nowhere */
+	[ERROR_NO_DEFAULT_POOL] = 0, /* accepted there; records are dropped */
 	[ERROR_DEFAULT_POOL_SET] = 1,
 	[ERROR_MEMORY] = 1,
 	[ERROR_EMPTY_STACK] = 1,
@@ -56,7 +56,7 @@ enum error error_set(enum error e, const char *outer, const char *inner, const c
 	vsnprintf(t->error + n, sizeof(t->error) - n, format, args);
 	va_end(args);
 #if ROCTRACER64_GENERATION == 1
-	/* its texts are lines */
+	/* texts of that generation end in a newline */
 	n = strlen(t->error);
 	if (n + 1 < sizeof(t->error))
 		memcpy(t->error + n, "\n", 2);

@@ -4,13 +4,13 @@
  *	api.c       the exported functions: what they are in roctracer.h
  *	error.c     errors: a text for each thread, a status for each generation
  *	names.c     operations by name and by number
- *	registry.c  a callback and a pool for each operation
- *	devices.c   what HIP calls a device, and what the KFD calls it
- *	stream.c    from the core's operations and ranges to callbacks and records; started and stopped
- *	calls.c     the same from its API calls
+ *	registry.c  the callback and the pool of each operation
+ *	devices.c   HIP's index and the KFD's node of a device
+ *	stream.c    the core's operations and ranges become callbacks and records; start and stop
+ *	calls.c     the core's API calls do
  *	hsa_ops.c   records of HSA's operations
- *	kernel_names.c  names of kernels that HIP does not give
- *	hsa_events.c, hsa_kernels.c  what happens in HSA, from those calls
+ *	kernel_names.c  names of kernels that HIP does not report
+ *	hsa_events.c, hsa_kernels.c  events of HSA, from its API calls
  *
  * A pool is a buffer of the kit (face/buffer.h). No lock is held while the program's code runs.
  */
@@ -46,10 +46,10 @@ enum error {
 	ERROR_NR
 };
 
-/* What went wrong becomes the thread's error text: "outer(), inner(), text". Returns `e`. */
+/* Sets the thread's error text to "outer(), inner(), text". Returns `e`. */
 enum error error_set(enum error e, const char *outer, const char *inner, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
-/* The status of this library's generation. */
+/* The error as a status of this library's generation. */
 roctracer_status_t error_status(enum error e);
 /* A copy of the thread's text, never NULL. */
 const char *error_text(void);
@@ -67,11 +67,11 @@ enum error registry_callback(const char *outer, uint32_t domain, uint32_t op,
 			     activity_rtapi_callback_t fn, void *arg);
 /* `pool` NULL: disable. */
 enum error registry_activity(const char *outer, uint32_t domain, uint32_t op, struct buffer *pool);
-/* The same for all operations of a domain. */
+/* For all operations of a domain. */
 enum error registry_domain_callback(const char *outer, uint32_t domain,
 				    activity_rtapi_callback_t fn, void *arg);
 enum error registry_domain_activity(const char *outer, uint32_t domain, struct buffer *pool);
-/* No operation writes to the pool any more. */
+/* Disables every operation that writes to the pool. */
 void registry_forget_pool(const struct buffer *pool);
 
 struct registered {
@@ -95,34 +95,34 @@ static inline struct buffer *registry_get_pool(uint32_t domain, uint32_t op)
 }
 
 /* ---- devices.c ---- */
-/* What this generation's clients expect of a device that HIP's record names so: its node (4) or its index (1). Once
- * HIP and HSA are up. */
+/* The device of HIP's record as this generation's clients expect it: node (4) or index (1). Once HIP and HSA are
+ * initialised. */
 int devices_id(int given);
 
 /* ---- kernel_names.c ---- */
-/* HIP's operations are wanted: from now on the kernels of packets are kept. Once. */
+/* From now on kernels of packets are kept, for records of HIP's operations. Called once. */
 void kernel_names_start(void);
 /* A kernel was loaded. `name` stays. */
 void kernel_names_add(uint64_t object, const char *name);
-/* HOT: of the kernel for whose times this thread last got these; NULL: not known. */
+/* HOT: the name of the kernel for which HSA's runtime gave this thread these times; NULL: unknown. */
 const char *kernel_names_find(uint64_t begin_ns, uint64_t end_ns);
 
 /* ---- hsa_ops.c ---- */
-/* Hears of kernels, agents and queues from now on: before they are made, so that records can name them. Any number of
- * times. false: no room among the core's sinks. */
+/* Subscribes to kernels, agents and queues, before they are made, so that records can name them. May be called again.
+ * false: the core has no free sink. */
 bool hsa_ops_listen(void);
-/* HSA's runtime has loaded this library as a tool, under ROCr's init lock: records are written where they are wanted. */
+/* HSA's runtime has loaded this library as a tool: enabled records are written from now on. Under ROCr's init lock. */
 void hsa_ops_start(void);
-/* Whether any are wanted. */
+/* Whether records of any operation are enabled. */
 bool hsa_ops_any(void);
 
 /* ---- stream.c ---- */
-/* The name of a kernel that has none: clients take it for a text. */
+/* In place of an unknown name: clients read it as a string. */
 #define UNKNOWN_KERNEL "unknown kernel"
 
-/* NULL: librtl is of another build; then nothing is traced. */
+/* NULL: librtl is of another build, and nothing is traced. */
 const struct rtl_core *stream_core(void);
-/* Something of the operation is wanted, or nothing. Under registry.c's lock. */
+/* Subscribes to the operation, or ends that. Under registry.c's lock. */
 void stream_want(uint32_t domain, uint32_t op, bool on);
 extern RTL_HIDDEN _Atomic bool stream_stopped;
 /* HOT */
@@ -131,16 +131,16 @@ static inline bool stream_is_stopped(void)
 	/* relaxed: a call that runs while it is switched is seen or not */
 	return atomic_load_explicit(&stream_stopped, memory_order_relaxed);
 }
-/* The record of a call that this thread has made, and before it that of the thread's external id. HOT */
+/* HOT: writes the record of a call of this thread, after one with the thread's external id. */
 void stream_write_call(struct buffer *pool, uint32_t domain, uint32_t op,
 		       const struct live_call *call);
-/* The record of an operation, with a copy of its kernel's name. HOT */
+/* HOT: writes the record of an operation, with a copy of its kernel's name. */
 void stream_write_op(struct buffer *pool, const activity_record_t *r);
-/* Waits until the records of operations that calls have waited for are written. */
+/* Waits for the records of operations whose end the program has waited for. */
 void stream_settle(void);
 /* HSA's runtime offers its tables. */
 bool stream_on_load(void *table);
-/* Tracing goes on or pauses; true when that is a change. */
+/* Starts or stops tracing. true: that was a change. */
 bool stream_switch(bool on);
 
 #endif

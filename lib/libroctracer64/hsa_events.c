@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_events.c - what happens in HSA: memory, copies, packets, code
+/* hsa_events.c - events of HSA: memory, copies, packets, code
  *
- * Most events come of a function that has just succeeded; those of what goes away, before it does.
- * Packets are seen on queues that were created while HSA_EVT_ID_SUBMIT was wanted.
+ * Most events follow a successful call; those of memory that is freed and code that is unloaded precede it.
+ * Packets are seen on queues that were created while HSA_EVT_ID_SUBMIT was enabled.
  *
- * Owns:     which events are wanted; the agents.
+ * Owns:     the set of enabled events; the agents.
  * Threads:  any. The agents are set under ROCr's init lock, constant after.
  * Hot path: on_packet(): no lock, no allocation.
- * Fails:    without memory a code object's URI is empty, and a queue tells of no packets.
+ * Fails:    without memory a code object's URI is empty, and a queue's packets have no events.
  */
 #include "hsa_events.h"
 
@@ -27,7 +27,7 @@
 #define MEMCOPY (1u << HSA_EVT_ID_MEMCOPY)
 #define SUBMIT (1u << HSA_EVT_ID_SUBMIT)
 #define CODE (1u << HSA_EVT_ID_KSYMBOL | 1u << HSA_EVT_ID_CODEOBJ | CODE_ALLOCATES | KERNELS)
-/* names of kernels are kept for packets to come */
+/* kernel names are kept for later packets */
 #define KERNELS (1u << HSA_EVT_ID_NUMBER)
 #if ROCTRACER64_GENERATION == 1
 #define CODE_ALLOCATES ALLOCATE
@@ -65,14 +65,14 @@ struct seen_queue {
 	uint32_t agent_id;
 };
 
-/* at least as much as clients that take it for the data of a HIP call may read */
+/* As large as what clients may read that take it for the data of a HIP call. */
 union block {
 	hsa_evt_data_t data;
-	char room[256];
+	char space[256];
 };
 
 static _Atomic uint32_t wanted;
-/* hsa_init()s that no hsa_shut_down() has undone; a tool of 5.2's gets OnUnload() at the runtime's end, we don't */
+/* calls of hsa_init() less those of hsa_shut_down(): a tool of 5.2 gets OnUnload() at the runtime's end, this library does not */
 static _Atomic uint32_t nr_inits;
 GUARDED_LOCK(lock, LOCK_HSA_EVENTS);
 /* set in hsa_events_start(), constant after */
@@ -83,18 +83,18 @@ static struct agent agents[AGENTS_MAX];
 static uint32_t nr_agents;
 static hsa_ven_amd_loader_1_01_pfn_t loader;
 static struct seen_queue *_Atomic seen_queues; /* written under lock */
-/* in a callback: HSA's calls in there make no events */
-static _Thread_local bool is_telling;
+/* in a callback: HSA's calls from there make no events */
+static _Thread_local bool in_callback;
 
 #define REAL(name) ((name##_fn_t)core->hsa_real(HSA_OP_##name))
 
-static void watch(uint32_t set, uint32_t clear)
+static void change_wanted(uint32_t set, uint32_t clear)
 {
 	uint32_t now;
 
 	lock_take(&lock);
 	now = (atomic_load_explicit(&wanted, memory_order_relaxed) | set) & ~clear;
-	/* relaxed: a call that runs meanwhile is seen or not */
+	/* relaxed: a call that runs meanwhile may be seen */
 	atomic_store_explicit(&wanted, now, memory_order_relaxed);
 	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
 		core->live_want(index_of, API_HSA, sources[i].op, (sources[i].events & now) != 0);
@@ -103,7 +103,7 @@ static void watch(uint32_t set, uint32_t clear)
 
 void hsa_events_want(uint32_t event, bool on)
 {
-	watch(on ? 1u << event : 0, on ? 0 : 1u << event);
+	change_wanted(on ? 1u << event : 0, on ? 0 : 1u << event);
 }
 
 static bool is_wanted(uint32_t events)
@@ -111,24 +111,24 @@ static bool is_wanted(uint32_t events)
 	return (atomic_load_explicit(&wanted, memory_order_relaxed) & events) != 0;
 }
 
-static void tell(uint32_t event, const union block *b)
+static void report(uint32_t event, const union block *b)
 {
 	activity_rtapi_callback_t fn;
 	void *arg;
 
-	if (is_telling || stream_is_stopped())
+	if (in_callback || stream_is_stopped())
 		return;
 	fn = registry_get_callback(ACTIVITY_DOMAIN_HSA_EVT, event, &arg);
 	if (!fn)
 		return;
-	is_telling = true;
+	in_callback = true;
 	fn(ACTIVITY_DOMAIN_HSA_EVT, event, &b->data, arg);
-	is_telling = false;
+	in_callback = false;
 }
 
 /* ---- agents --------------------------------------------------------------------------------- */
 
-/* What clients call it: those of a type in their order; from 5.4 on the number of the KFD's node. */
+/* The number in events: index among agents of the type; from 5.4 on the KFD's node. */
 static uint32_t id_of(const struct agent *a)
 {
 	return ROCTRACER64_GENERATION == 1 ? a->index : a->node;
@@ -155,40 +155,40 @@ void hsa_events_on_runtime(void)
 		memset(&loader, 0, sizeof(loader));
 	/* relaxed: before the program sees the wrappers */
 	atomic_store_explicit(&nr_inits, 1, memory_order_relaxed);
-	watch(KERNELS, 0);
+	change_wanted(KERNELS, 0);
 }
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
 static void allocated(void *const *ptr, size_t size, uint32_t segment, uint32_t flags)
 {
-	union block b = { .room = { 0 } };
+	union block b = { .space = { 0 } };
 
 	b.data.allocate.ptr = ptr ? *ptr : NULL;
 	b.data.allocate.size = size;
 	b.data.allocate.segment = (hsa_amd_segment_t)segment;
 	b.data.allocate.global_flag = (hsa_amd_memory_pool_global_flag_t)flags;
-	tell(HSA_EVT_ID_ALLOCATE, &b);
+	report(HSA_EVT_ID_ALLOCATE, &b);
 }
 
 static void freed(const void *ptr)
 {
-	union block b = { .room = { 0 } };
+	union block b = { .space = { 0 } };
 
 	b.data.allocate.ptr = ptr;
-	tell(HSA_EVT_ID_ALLOCATE, &b);
+	report(HSA_EVT_ID_ALLOCATE, &b);
 }
 
 static void has_access(hsa_agent_t handle, const void *ptr)
 {
 	const struct agent *a = find_agent(handle);
-	union block b = { .room = { 0 } };
+	union block b = { .space = { 0 } };
 
 	b.data.device.type = a->type;
 	b.data.device.id = id_of(a);
 	b.data.device.agent = handle;
 	b.data.device.ptr = ptr;
-	tell(HSA_EVT_ID_DEVICE, &b);
+	report(HSA_EVT_ID_DEVICE, &b);
 }
 
 static void region_allocated(hsa_region_t region, size_t size, void *const *ptr)
@@ -221,12 +221,12 @@ static void pool_allocated(hsa_amd_memory_pool_t pool, size_t size, void *const 
 
 static void copied(const void *dst, const void *src, size_t size)
 {
-	union block b = { .room = { 0 } };
+	union block b = { .space = { 0 } };
 
 	b.data.memcopy.dst = dst;
 	b.data.memcopy.src = src;
 	b.data.memcopy.size = size;
-	tell(HSA_EVT_ID_MEMCOPY, &b);
+	report(HSA_EVT_ID_MEMCOPY, &b);
 }
 
 static void rectangle_copied(const hsa_pitched_ptr_t *dst, const hsa_pitched_ptr_t *src,
@@ -252,7 +252,7 @@ static void on_packet(const hsa_queue_t *queue, const void *packet, uint64_t ind
 {
 	const struct seen_queue *s = is_wanted(SUBMIT) ? find_seen(queue) : NULL;
 	const hsa_kernel_dispatch_packet_t *p = packet;
-	union block b = { .room = { 0 } };
+	union block b = { .space = { 0 } };
 	uint32_t type;
 
 	(void)index;
@@ -265,7 +265,7 @@ static void on_packet(const hsa_queue_t *queue, const void *packet, uint64_t ind
 	b.data.submit.queue = atomic_load_explicit(&s->queue, memory_order_relaxed);
 	b.data.submit.device_type = HSA_DEVICE_TYPE_GPU;
 	b.data.submit.device_id = s->agent_id;
-	tell(HSA_EVT_ID_SUBMIT, &b);
+	report(HSA_EVT_ID_SUBMIT, &b);
 }
 
 static void queue_created(hsa_queue_t *queue, hsa_agent_t agent)
@@ -330,7 +330,7 @@ static char *uri_of(hsa_loaded_code_object_t o, uint32_t *length)
 static hsa_status_t on_object(hsa_executable_t ex, hsa_loaded_code_object_t o, void *data)
 {
 	const int *unload = data;
-	union block b = { .room = { 0 } };
+	union block b = { .space = { 0 } };
 	int file = -1;
 	char *uri;
 
@@ -351,16 +351,16 @@ static hsa_status_t on_object(hsa_executable_t ex, hsa_loaded_code_object_t o, v
 	b.data.codeobj.unload = *unload;
 	uri = uri_of(o, &b.data.codeobj.uri_length);
 	b.data.codeobj.uri = uri ? uri : "";
-	tell(HSA_EVT_ID_CODEOBJ, &b);
+	report(HSA_EVT_ID_CODEOBJ, &b);
 	free(uri);
 #if ROCTRACER64_GENERATION == 1
 	{
-		union block a = { .room = { 0 } };
+		union block a = { .space = { 0 } };
 
 		a.data.allocate.ptr = (const void *)(uintptr_t)b.data.codeobj.load_base;
 		a.data.allocate.size = *unload ? 0 : b.data.codeobj.load_size;
 		a.data.allocate.is_code = 1;
-		tell(HSA_EVT_ID_ALLOCATE, &a);
+		report(HSA_EVT_ID_ALLOCATE, &a);
 	}
 #endif
 	return HSA_STATUS_SUCCESS;
@@ -371,7 +371,7 @@ static hsa_status_t on_symbol(hsa_executable_t ex, hsa_executable_symbol_t symbo
 	hsa_executable_symbol_get_info_fn_t get = REAL(hsa_executable_symbol_get_info);
 	hsa_symbol_kind_t kind = HSA_SYMBOL_KIND_VARIABLE;
 	const int *unload = data;
-	union block b = { .room = { 0 } };
+	union block b = { .space = { 0 } };
 	char *name;
 
 	(void)ex;
@@ -382,7 +382,7 @@ static hsa_status_t on_symbol(hsa_executable_t ex, hsa_executable_symbol_t symbo
 	get(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH, &b.data.ksymbol.name_length);
 	b.data.ksymbol.unload = *unload;
 	if (*unload) {
-		tell(HSA_EVT_ID_KSYMBOL, &b);
+		report(HSA_EVT_ID_KSYMBOL, &b);
 		hsa_kernels_remove(b.data.ksymbol.object);
 		return HSA_STATUS_SUCCESS;
 	}
@@ -391,7 +391,7 @@ static hsa_status_t on_symbol(hsa_executable_t ex, hsa_executable_symbol_t symbo
 		get(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME, name);
 		b.data.ksymbol.name = hsa_kernels_add(b.data.ksymbol.object, name);
 	}
-	tell(HSA_EVT_ID_KSYMBOL, &b);
+	report(HSA_EVT_ID_KSYMBOL, &b);
 	free(name);
 	return HSA_STATUS_SUCCESS;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_kernels.c - names of the kernels that packets name by their object
+/* hsa_kernels.c - names of kernels by the address of their object, as packets have it
  *
- * Owns:     a hash table; its entries stay for ever and are taken up again when the same kernel is loaded to the
- *           same place.
+ * Owns:     a hash table. Entries are never freed; one is used again when the same kernel is loaded at the same
+ *           address.
  * Threads:  any. Look-ups take no lock: an entry is published after it is filled.
  * Hot path: hsa_kernels_name().
  * Fails:    without memory a kernel has no name.
@@ -22,7 +22,7 @@ struct kernel {
 	/* set before it is published, constant after */
 	struct kernel *next;
 	uint64_t object;
-	char *name; /* for people; `symbol` itself where it is that already */
+	char *name; /* demangled; `symbol` itself where that changes nothing */
 	/* atomic */
 	_Atomic bool is_loaded;
 	char symbol[];
@@ -43,7 +43,7 @@ const char *hsa_kernels_name(uint64_t object)
 	/* acquire: pairs with the release in publish() */
 	const struct kernel *k = atomic_load_explicit(bucket_of(object), memory_order_acquire);
 
-	/* relaxed: who dispatches a kernel has ordered that with its loading */
+	/* relaxed: the program orders a dispatch after the loading of its kernel */
 	while (k &&
 	       (k->object != object || !atomic_load_explicit(&k->is_loaded, memory_order_relaxed)))
 		k = k->next;
@@ -91,7 +91,7 @@ const char *hsa_kernels_add(uint64_t object, const char *symbol)
 			continue;
 		if (strcmp(k->symbol, symbol) == 0)
 			its = k;
-		/* whatever was there is no longer, reported or not */
+		/* another kernel at this address is gone, reported or not */
 		atomic_store_explicit(&k->is_loaded, its == k, memory_order_relaxed);
 	}
 	if (!its)

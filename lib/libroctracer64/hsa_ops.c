@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* hsa_ops.c - records of HSA's operations, from the events of the core
  *
- * Copies come wherever they are wanted. Kernels do in programs of HSA's alone: where HIP is in the process they are HIP's,
- * of ACTIVITY_DOMAIN_HIP_OPS, as with AMD's libraries.
+ * Copies have records wherever they are enabled. Kernels have them in programs without HIP: else they are in
+ * ACTIVITY_DOMAIN_HIP_OPS, as with AMD's libraries.
  *
- * Owns:     what a record says of a dispatch's kernel and queue, by the ids that events have. Never freed.
+ * Owns:     names of kernels and devices of queues, by the ids of events. Never freed.
  * Threads:  any.
  * Hot path: on_event(), of a dispatch or a copy: no lock but the pool's.
  * Fails:    without memory, and for ids beyond MAX_IDS, a kernel has no name and a queue no device.
@@ -27,7 +27,7 @@ struct map {
 
 static struct map strings; /* the address of a copy of the text */
 static struct map kernels; /* the string that is its name */
-static struct map agents;  /* what clients call the device */
+static struct map agents;  /* node, or index among GPUs */
 static struct map queues;  /* the same, of the queue's agent */
 static _Atomic bool has_hip, is_attached, is_started;
 
@@ -76,7 +76,7 @@ static void keep_string(const struct event_string *s)
 		return;
 	memcpy(text, s->text, s->size);
 	text[s->size] = 0;
-	/* as HIP names kernels: the symbol of the function, not that of its descriptor */
+	/* HIP's records have the function's symbol, not its descriptor's */
 	if (s->size > 3 && strcmp(text + s->size - 3, ".kd") == 0)
 		text[s->size - 3] = 0;
 	map_set(&strings, s->id, (uintptr_t)text);
@@ -188,8 +188,8 @@ bool hsa_ops_listen(void)
 
 void hsa_ops_start(void)
 {
-	/* HIP is there before it initialises HSA. Not looked for in an event: the loader's lock may be held by who waits for
-	 * the thread that it comes on. relaxed, both: before the program uses HSA */
+	/* HIP is loaded before it initialises HSA. An event cannot look for it: the loader's lock may be held by a thread
+	 * that waits for the event's. relaxed, both: before the program uses HSA */
 	if (stream_core()->hip_find("hipApiName"))
 		atomic_store_explicit(&has_hip, true, memory_order_relaxed);
 	atomic_store_explicit(&is_started, true, memory_order_relaxed);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel_names.c - names of kernels that HIP up to 5.3 does not give with its operations: those of graphs
+/* kernel_names.c - names of kernels that HIP up to 5.3 does not report with its operations: those of graphs
  *
- * HIP submits a packet with a signal, later asks HSA's runtime for the signal's times, and reports the operation with these
- * times, on the thread that asked. So a packet's kernel goes from signal to times to record. Where two operations could
- * be meant, neither has a name. Later releases give names themselves.
+ * HIP submits a packet with a signal, later gets the signal's times from HSA's runtime, and reports the operation with
+ * these times on the same thread. So a packet's kernel is kept by its signal, then by its times, until its record. Where
+ * two kernels have the same times on a thread, neither record has a name. Later releases report names.
  *
- * Owns:     three tables that forget what is old: kernels by object, objects by signal, names by times.
+ * Owns:     three tables, of which the last two overwrite old entries: kernels by object, names by signal, names by
+ *           times.
  * Threads:  any.
  * Hot path: on_packet(): no lock, no allocation.
- * Fails:    what was forgotten, or kept out by a full table, has no name. Without HSA's tables, in a program that HSA's
- *           runtime loads no tool into, nothing is known.
+ * Fails:    a kernel whose entry was overwritten has no name. None has one without HSA's tables, in a program into which
+ *           HSA's runtime loads no tool.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +20,7 @@
 #define NR_BUCKETS 4096u
 #define NR_SIGNALS 65536u
 #define NR_TIMES 16384u
-#define BUSY                                                                                       \
-	UINT64_C(                                                                                  \
-		2) /* of a signal or a key: another thread is writing the entry; it is left to that */
+#define BUSY UINT64_C(2) /* in place of a signal or a key: another thread is writing the entry */
 
 struct kernel {
 	struct kernel *next; /* loaded before this one */
@@ -34,10 +33,10 @@ struct submitted {
 	_Atomic(const char *) name;
 };
 
-/* An answer. Written and taken by the thread that asked, which is part of the key. */
+/* Times that the runtime gave to a thread. The key contains the thread. */
 struct answer {
 	_Atomic uint64_t key;	    /* 0: none; BUSY */
-	_Atomic(const char *) name; /* NULL: of two kernels */
+	_Atomic(const char *) name; /* NULL: two kernels had these times */
 };
 
 static _Atomic(struct kernel *) kernels[NR_BUCKETS];
@@ -49,7 +48,7 @@ static uint32_t hash_of(uint64_t n)
 	return (uint32_t)(n * UINT64_C(0x9e3779b97f4a7c15) >> 40);
 }
 
-/* Of this thread. Odd: neither 0 nor BUSY, as no signal's handle is. */
+/* For this thread. Odd, thus neither 0 nor BUSY. */
 static uint64_t key_of(uint64_t begin_ns, uint64_t end_ns)
 {
 	static _Thread_local char here;
@@ -74,7 +73,7 @@ void kernel_names_add(uint64_t object, const char *name)
 		;
 }
 
-/* The newest that lies there. */
+/* The name of the kernel that was loaded there last. */
 static const char *name_of(uint64_t object)
 {
 	const struct kernel *k =
@@ -96,14 +95,14 @@ static void on_packet(const hsa_queue_t *queue, const void *packet, uint64_t ind
 	if ((p->header >> HSA_PACKET_HEADER_TYPE & 0xff) != HSA_PACKET_TYPE_KERNEL_DISPATCH ||
 	    !p->completion_signal.handle)
 		return;
-	/* who asks for a signal's times does so after its packet was submitted: the order is the program's */
+	/* relaxed: the program orders reading a signal's times after the submission of its packet */
 	if (atomic_exchange_explicit(&s->signal, BUSY, memory_order_relaxed) == BUSY)
 		return;
 	atomic_store_explicit(&s->name, name_of(p->kernel_object), memory_order_release);
 	atomic_store_explicit(&s->signal, p->completion_signal.handle, memory_order_release);
 }
 
-/* The runtime has answered the calling thread. */
+/* The runtime gives the calling thread a signal's times. */
 static void on_times(uint64_t signal, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct submitted *s = &submitted[hash_of(signal) % NR_SIGNALS];
@@ -132,7 +131,7 @@ const char *kernel_names_find(uint64_t begin_ns, uint64_t end_ns)
 	struct answer *a = &answers[hash_of(key) % NR_TIMES];
 	const char *name;
 
-	/* acquire: pairs with on_times() of another thread, whose key is another */
+	/* acquire: pairs with on_times() of another thread, with another key */
 	if (atomic_load_explicit(&a->key, memory_order_acquire) != key)
 		return NULL;
 	name = atomic_load_explicit(&a->name, memory_order_acquire);

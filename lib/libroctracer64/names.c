@@ -78,10 +78,10 @@ static const char *const commands[] = {
 
 typedef const char *(*name_fn)(uint32_t number);
 
-/* HIP's function of that name, remembered: it stays. */
+/* HIP's function of that name. It is looked up once: HIP is not unloaded. */
 static name_fn hip_function(_Atomic name_fn *known, const char *name)
 {
-	/* relaxed: a function's address, nothing behind it was written by us */
+	/* relaxed: the address of a function, with no data of this library behind it */
 	name_fn fn = atomic_load_explicit(known, memory_order_relaxed);
 
 	if (fn || !stream_core())
@@ -153,7 +153,7 @@ uint32_t names_nr_ops(uint32_t domain)
 
 	switch (domain) {
 	case ACTIVITY_DOMAIN_HSA_API:
-		return NR_HSA + 1; /* DISPATCH has a number, too */
+		return NR_HSA + 1; /* and DISPATCH, which has no name */
 	case ACTIVITY_DOMAIN_HSA_OPS:
 		return NR_HSA_OPS;
 	case ACTIVITY_DOMAIN_HIP_OPS:
@@ -181,7 +181,7 @@ static uint32_t hip_code(const char *name)
 	return 0;
 }
 
-/* What HIP reports a command of that kind as: up to 5.3 all but kernels are copies. */
+/* The operation as which HIP reports a command of that kind: up to 5.3 all but kernels are copies. */
 static uint32_t op_of_command(uint32_t kind)
 {
 	const char *name = command_name(kind);
@@ -208,7 +208,7 @@ static uint32_t command_code(const char *name, uint32_t *kind)
 	return NR_HIP_OPS;
 }
 
-/* `nr` where it is none of these. */
+/* `nr`: the name is not among them. */
 static uint32_t find_name(const char *const *names, size_t nr, const char *name)
 {
 	uint32_t i = 0;
@@ -218,7 +218,7 @@ static uint32_t find_name(const char *const *names, size_t nr, const char *name)
 	return i;
 }
 
-/* false: there is no such operation, and *op is none either. */
+/* false: there is no such operation, and *op is not one. */
 static bool find_code(uint32_t domain, const char *name, uint32_t *op, uint32_t *kind)
 {
 	switch (domain) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* registry.c - who wants what: a callback and a pool for each operation
+/* registry.c - the callback and the pool of each operation
  *
- * Owns:     the table. Writers take the lock; readers take none: the pair of callback and argument is
- *           read under a sequence count, so that the one never comes with another's.
+ * Owns:     the table. Writers take the lock, readers take none.
  * Threads:  any.
  * Hot path: registry_get_callback(), registry_get_pool().
  */
@@ -86,7 +85,7 @@ enum error registry_activity(const char *outer, uint32_t domain, uint32_t op, st
 	return ERROR_NONE;
 }
 
-/* Operations of the domain, or why there are none. EXT_API has none and is no error. */
+/* The number of the domain's operations. EXT_API has none and is not an error. */
 static enum error check_domain(const char *outer, uint32_t domain, uint32_t *nr)
 {
 	*nr = names_nr_ops(domain);

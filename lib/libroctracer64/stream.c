@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* stream.c - from the core's operations and ranges to callbacks and records
  *
- * Owns:     the switch between started and stopped, and what of the core is listened to.
+ * Owns:     the switch between started and stopped, and the subscriptions to the core.
  * Threads:  any.
  * Hot path: on_op(), stream_write_call(): no lock but the pool's.
  */
@@ -17,10 +17,10 @@
 #include "hsa_events.h"
 #include "roctracer/roctracer_roctx.h"
 
-/* Data of a marker: at least as much as clients that take it for that of a HIP call may read. */
+/* Data of a range: as large as what clients may read that take it for the data of a HIP call. */
 union roctx_block {
 	roctx_api_data_t data;
-	char room[256];
+	char space[256];
 };
 
 static const struct rtl_core *the_core;
@@ -29,9 +29,9 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 _Atomic bool stream_stopped;
 static _Atomic bool are_ranges_stopped;
 static uint32_t process_id;
-static _Atomic bool is_hip_wanted, is_hsa_wanted; /* so far */
+static _Atomic bool is_hip_wanted, is_hsa_wanted; /* by any subscription so far */
 
-/* A stop is one for callbacks of roctx, too: up to 5.3. Its library has the soname of the later ones; its HIP is the last
+/* Up to 5.3 a stop ends callbacks of roctx as well. 5.3's library has the soname of the later ones; its HIP is the last
  * that has this function. */
 static bool is_stop_for_ranges(void)
 {
@@ -47,7 +47,7 @@ bool stream_switch(bool on)
 	/* relaxed: as in stream_is_stopped() */
 	atomic_store_explicit(&are_ranges_stopped, !on && is_stop_for_ranges(),
 			      memory_order_relaxed);
-	/* what `rtl trace --trace-start off` records, too */
+	/* of `rtl trace --trace-start off` as well */
 	if (stream_core()) {
 		stream_core()->pause_switch(on);
 		stream_core()->activity_pause_ops(live_index, !on);
@@ -60,7 +60,7 @@ bool stream_switch(bool on)
 
 void stream_settle(void)
 {
-	/* whoever writes records may be waiting for this thread to make room */
+	/* the writer of these records may wait for this thread to empty the pool */
 	if (stream_core() && !buffer_is_delivering())
 		stream_core()->activity_settle();
 }
@@ -70,7 +70,7 @@ static void fill_call(activity_record_t *r, uint32_t domain, uint32_t op,
 {
 	uint64_t begin_ns = call->begin_ns;
 
-	/* stored on its own a moment ago: a load together with its neighbour would wait for that */
+	/* loaded alone: a load together with its neighbour would wait for the store of a moment ago */
 	RTL_AS_ONE(begin_ns);
 	*r = (activity_record_t){ .domain = domain, .op = op };
 	r->correlation_id = call->correlation;
@@ -131,7 +131,7 @@ static const char *name_of(const struct activity_op *op)
 
 static void on_op(const struct activity_op *op)
 {
-	/* stopped meanwhile or not: it was submitted while tracing was on */
+	/* delivered though tracing may be stopped by now: it was submitted before */
 	struct buffer *pool = registry_get_pool(ACTIVITY_DOMAIN_HIP_OPS, op->op);
 	activity_record_t r = { 0 };
 
@@ -155,8 +155,8 @@ static void on_op(const struct activity_op *op)
 }
 
 #if ROCTRACER64_GENERATION == 4
-/* Where the program names us to HSA's runtime itself, something of HSA's will be wanted. */
-static bool is_asked_for(void)
+/* The user names this library to HSA's runtime. Some domain of HSA will then be enabled. */
+static bool is_named_as_tool(void)
 {
 	const char *tools = getenv("HSA_TOOLS_LIB");
 
@@ -181,7 +181,7 @@ bool stream_on_load(void *table)
 	if (!core)
 		return true;
 #if ROCTRACER64_GENERATION == 4
-	if (!is_asked_for() && !is_hsa_wanted && !hsa_ops_any())
+	if (!is_named_as_tool() && !is_hsa_wanted && !hsa_ops_any())
 		return core->on_load(table);
 #endif
 	if (!is_attached)
@@ -191,10 +191,10 @@ bool stream_on_load(void *table)
 	return core->on_load(table);
 }
 
-/* The kinds of calls have the order of AMD's ids. */
+/* enum range_call has the order of AMD's ids. */
 static void on_range(enum range_call call, const char *message, uint64_t id)
 {
-	union roctx_block block = { .room = { 0 } };
+	union roctx_block block = { .space = { 0 } };
 	activity_rtapi_callback_t fn;
 	void *arg;
 
@@ -221,7 +221,7 @@ static void start_once(void)
 	fork_guard_start();
 	pthread_atfork(NULL, NULL, in_child);
 	live_index = core ? calls_start(core) : -1;
-	/* without a number among the subscribers nothing is traced */
+	/* without both subscriptions nothing is traced */
 	the_core = live_index >= 0 && hsa_events_start(core) >= 0 ? core : NULL;
 	if (the_core)
 		the_core->corr_keep_order();
@@ -277,7 +277,7 @@ void stream_want(uint32_t domain, uint32_t op, bool on)
 		break;
 	case ACTIVITY_DOMAIN_HSA_EVT:
 		is_hsa_wanted = is_hsa_wanted || on;
-		/* there are callbacks alone */
+		/* events have callbacks only */
 		hsa_events_want(op, on && registry_get_callback(domain, op, &arg));
 		break;
 	case ACTIVITY_DOMAIN_ROCTX:

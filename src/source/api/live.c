@@ -50,7 +50,7 @@ int live_subscribe(const struct live_subscriber *s)
 
 		if (!atomic_compare_exchange_strong(&subscribers[i], &there, s) && there != s)
 			continue;
-		/* release: pair with call_one() */
+		/* release: pair with notify_one() */
 		atomic_store_explicit(&functions[LIVE_ENTER][i], s->enter, memory_order_release);
 		atomic_store_explicit(&functions[LIVE_EXIT][i], s->exit, memory_order_release);
 		atomic_store_explicit(&functions[LIVE_DONE][i], s->done, memory_order_release);
