@@ -3,8 +3,8 @@
  *
  * Owns:     a list of threads, each with a stack of its open ranges' messages; a thread's is freed
  *           when the thread ends.
- * Threads:  any, one lock. roctx 1.0 took one for each call, too.
- * Fails:    without memory a range is not in the list; levels are the core's and stay right.
+ * Threads:  any, one lock. roctx 1.0 takes one for each call as well.
+ * Fails:    without memory a range is not in the list. Levels come from the core and stay right.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -26,18 +26,18 @@ struct open_range {
 	char *message;
 };
 
-struct owner {
-	struct owner *next;
+struct thread_ranges {
+	struct thread_ranges *next;
 	struct open_range *innermost;
 	uint32_t tid;
-	uint32_t nr_missed; /* innermost ranges that there was no memory for */
+	uint32_t nr_missed; /* innermost ranges that are not in the list: there was no memory */
 };
 
 GUARDED_LOCK(lock, LOCK_RANGES);
 static pthread_key_t key;
-static struct owner *owners RTL_GUARDED_BY(lock);
+static struct thread_ranges *threads RTL_GUARDED_BY(lock);
 
-static void pop(struct owner *o)
+static void pop(struct thread_ranges *o)
 {
 	struct open_range *r = o->innermost;
 
@@ -52,7 +52,7 @@ static void pop(struct owner *o)
 
 static void thread_ends(void *arg)
 {
-	struct owner *o = arg, **at = &owners;
+	struct thread_ranges *o = arg, **at = &threads;
 
 	lock_take(&lock);
 	while (*at && *at != o)
@@ -66,9 +66,9 @@ static void thread_ends(void *arg)
 	free(o);
 }
 
-static struct owner *get_owner(void)
+static struct thread_ranges *get_ranges(void)
 {
-	struct owner *o = pthread_getspecific(key);
+	struct thread_ranges *o = pthread_getspecific(key);
 
 	if (o)
 		return o;
@@ -81,13 +81,13 @@ static struct owner *get_owner(void)
 		return NULL;
 	}
 	lock_take(&lock);
-	o->next = owners;
-	owners = o;
+	o->next = threads;
+	threads = o;
 	lock_drop(&lock);
 	return o;
 }
 
-RTL_REQUIRES(lock) static void push(struct owner *o, const char *message)
+RTL_REQUIRES(lock) static void push(struct thread_ranges *o, const char *message)
 {
 	struct open_range *r = o->nr_missed ? NULL : malloc(sizeof(*r));
 
@@ -105,10 +105,10 @@ RTL_REQUIRES(lock) static void push(struct owner *o, const char *message)
 
 static void on_call(enum range_call call, const char *message, uint64_t id)
 {
-	struct owner *o;
+	struct thread_ranges *o;
 
 	(void)id;
-	if ((call != RANGE_PUSH && call != RANGE_POP) || !(o = get_owner()))
+	if ((call != RANGE_PUSH && call != RANGE_POP) || !(o = get_ranges()))
 		return;
 	lock_take(&lock);
 	if (call == RANGE_PUSH)
@@ -129,7 +129,7 @@ EXPORT void RangeStackIterate(void (*callback)(const roctx_range_data_t *range, 
 {
 	lock_take(&lock);
 	fork_guard_except(&lock);
-	for (const struct owner *o = owners; o; o = o->next) {
+	for (const struct thread_ranges *o = threads; o; o = o->next) {
 		for (const struct open_range *r = o->innermost; r; r = r->outer) {
 			roctx_range_data_t data = { .message = r->message, .tid = o->tid };
 
@@ -142,7 +142,7 @@ EXPORT void RangeStackIterate(void (*callback)(const roctx_range_data_t *range, 
 
 EXPORT const char *roctracer_error_string(void);
 
-/* roctx 1.0 shows one, too; nothing in this library fails. The caller's to free. */
+/* roctx 1.0 exports it as well; nothing in this library fails. The caller frees it. */
 EXPORT const char *roctracer_error_string(void)
 {
 	return strdup("");

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* roctx.c - libroctx64: the roctx functions, passed on to the core's, and those who listen to them
+/* roctx.c - libroctx64: the roctx functions, which call the core's, and callbacks of clients
  *
- * Ranges live in librtl, with these functions or with its own in front. Callbacks hang on the core's
- * calls, so that they come once each, whichever library the program's calls go to.
+ * librtl keeps the ranges and exports the same functions. Callbacks are called by the core, so that each call has one,
+ * whichever library's function the program calls.
  *
  * Owns:     the callbacks.
  * Threads:  any. Registering takes a lock; a call that runs meanwhile sees the old pair or the new.
  * Hot path: on_call() - no lock: pairs are read under a sequence count.
- * Fails:    a librtl of another build: calls do nothing and return as AMD's do.
+ * Fails:    with a librtl of another build calls do nothing and return what AMD's do.
  */
 #include "roctx.h"
 
@@ -24,11 +24,10 @@
 
 typedef int (*tracer_fn)(activity_domain_t domain, uint32_t op, void *data);
 
-/* What callbacks are given: at least as much as clients that take it for the data of a HIP call
- * may read. */
+/* What callbacks get: as large as what clients may read that take it for the data of a HIP call. */
 union call_data {
 	roctx_api_data_t data;
-	char room[256];
+	char space[256];
 };
 
 /* set once, constant after */
@@ -42,7 +41,7 @@ static void get_core(void)
 {
 	fork_guard_start();
 	the_core = rtl_core_get(RTL_CORE_VERSION);
-	/* the address of an exported function may be that of librtl's, which comes before it */
+	/* not the address of an exported function: the loader may resolve that to librtl's */
 	if (the_core)
 		the_core->range_front((const void *)get_core);
 }
@@ -59,10 +58,10 @@ __attribute__((constructor)) static void start(void)
 	ranges_start(the_core);
 }
 
-/* The kinds of calls have the order of AMD's ids. */
+/* enum range_call has the order of AMD's ids. */
 static void on_call(enum range_call call, const char *message, uint64_t id)
 {
-	union call_data d = { .room = { 0 } };
+	union call_data d = { .space = { 0 } };
 	activity_rtapi_callback_t fn;
 	tracer_fn general;
 	void *arg;

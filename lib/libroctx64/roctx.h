@@ -5,8 +5,8 @@
 
 struct rtl_core;
 
-/* libroctx64.so.1 keeps the open ranges' messages, for RangeStackIterate(); in .so.4 this does
- * nothing. From the constructor; NULL is allowed. */
+/* From the constructor. libroctx64.so.1 keeps messages of open ranges for RangeStackIterate(); in .so.4 this does
+ * nothing. `core` may be NULL. */
 void ranges_start(const struct rtl_core *core);
 
 #endif
