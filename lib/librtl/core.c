@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* core.c - what librtl.so shows to the compat libraries */
+/* core.c - the table that librtl.so gives to the faces */
 #include "core.h"
 
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* core.h - what librtl.so shows to the compat libraries, which are thin and link to it
+/* core.h - the table that librtl.so gives to the faces, which link to it
  *
- * One exported function gives a table of the core's; nothing of the core is linked in twice. The table
- * is private to the libraries of one build: it has a version, and no promise beyond that.
+ * One exported function returns it, so that the core is in the process once. It is private to the libraries of one
+ * build: librtl gives it for its own version only.
  */
 #ifndef RTL_LIB_LIBRTL_CORE_H
 #define RTL_LIB_LIBRTL_CORE_H
@@ -34,14 +34,14 @@ _Static_assert(1 + CORE_NR_ROCTRACERS <= BUS_MAX_SINKS, "a slot for each sink");
 struct rtl_core {
 	uint32_t version;
 
-	/* what OnLoad() and OnUnload() do */
+	/* the work of OnLoad() and OnUnload() */
 	bool (*on_load)(void *table);
 	void (*on_unload)(void);
 
 	uint64_t (*now_ns)(void);
 	uint64_t (*clock_keep)(void); /* life_keep_clock() */
 	void *(*hip_find)(const char *name);
-	/* what this thread calls from now on is not traced, or is again */
+	/* calls of this thread are suppressed from now on, or traced again */
 	void (*quiet)(bool on);
 
 	/* table.h, submit.h, harvest.h have the contracts */
@@ -55,7 +55,7 @@ struct rtl_core {
 	int (*live_subscribe)(const struct live_subscriber *s);
 	void (*live_want)(int index, enum api_domain domain, uint32_t operation, bool on);
 	void *(*live_scratch)(struct live_call *call, int index);
-	/* HSA's calls are seen from now on, or from the next hsa_init() on. false: too many layers. Any number of times */
+	/* Records HSA's calls from now on, or from the next hsa_init() on. false: too many layers. May be called again */
 	bool (*hsa_wrap)(void);
 	void *(*hsa_real)(uint32_t op); /* hsa_wrap_real() */
 
@@ -78,15 +78,14 @@ struct rtl_core {
 	void (*range_stop)(uint64_t id);
 };
 
-/* NULL: `version` is not this librtl's RTL_CORE_VERSION: it is of another build, and its table may have another layout.
- * The first call says that the process uses an API on top of the core; it is recorded only where librtl itself was
- * asked for, by LD_PRELOAD or HSA_TOOLS_LIB. */
+/* NULL: `version` is not this librtl's RTL_CORE_VERSION: the caller is of another build, whose table may have another
+ * layout. A process with a face is recorded only where LD_PRELOAD or HSA_TOOLS_LIB names librtl itself. */
 const struct rtl_core *rtl_core_get(uint32_t version);
 
-/* entry.c: under names that no other library's symbols come before. */
+/* entry.c: OnLoad() and OnUnload() under names that no other library exports. */
 bool entry_load(void *table);
 void entry_unload(void);
-/* Wrappers stand in HSA's tables from now on. As hsa_wrap() of the table. */
+/* hsa_wrap() of the table. */
 bool entry_wrap_hsa(void);
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* dlsym.c - dlsym() in front of the C library's, for programs that take HIP's functions with it
+/* dlsym.c - dlsym() in front of the C library's, for programs that look HIP's functions up
  *
- * What RTLD_NEXT and RTLD_DEFAULT mean depends on who calls, which the C library tells by the return
- * address: those are jumped on to it with the stack as it was. But not for functions of HIP's that only
- * librtl has, for the sake of other releases: the program must find that its runtime lacks them. Handles of dlopen() mean the same to
- * everyone and go through lookup().
+ * The meaning of RTLD_NEXT and RTLD_DEFAULT depends on the caller, whom the C library finds by the return address. Such
+ * calls jump to the C library's function with the stack unchanged. Exception: functions of HIP that librtl has only
+ * for other releases; the program must find that its runtime lacks them. Handles of dlopen() do not depend on the caller
+ * and go through lookup().
  *
  * Only x86-64, as ROCm's runtimes; elsewhere there is no such symbol.
  */
 #include "source/hip/lookup.h"
 
 #if defined(__x86_64__)
-/* keeps both reachable from the text below */
+/* keep them reachable from the assembler text below */
 __attribute__((used)) static void (*const keep_find)(void) = lookup_find;
 __attribute__((used)) static void *(*const keep_lookup)(void *, const char *) = lookup;
 __attribute__((used)) static bool (*const keep_lacks)(void *, const char *) = lookup_lacks;
@@ -31,7 +31,7 @@ __asm__(".pushsection .text\n"
 	"	jmp lookup\n"
 	"2:	testq %rsi, %rsi\n"
 	"	jz 5f\n"
-	"	cmpb $104, (%rsi)\n" /* only names that begin as HIP's: h, _ */
+	"	cmpb $104, (%rsi)\n" /* only names that begin like HIP's: h, _ */
 	"	je 4f\n"
 	"	cmpb $95, (%rsi)\n"
 	"	je 4f\n"
@@ -55,7 +55,7 @@ __asm__(".pushsection .text\n"
 	"	popq %rdi\n"
 	"	cmpq $0, lookup_next(%rip)\n"
 	"	jne 1b\n"
-	"	xorl %eax, %eax\n" /* no C library that we know: nothing is found */
+	"	xorl %eax, %eax\n" /* an unknown C library: nothing is found */
 	"	ret\n"
 	".size dlsym, .-dlsym\n"
 	".popsection\n");

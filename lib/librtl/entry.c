@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* entry.c - librtl.so: the ways in, and where sources meet sinks
+/* entry.c - librtl.so: its entry points; connects sources and sinks
  *
- * Loaded by ROCr (HSA_TOOLS_LIB), by the loader (LD_PRELOAD), or both; it is one library and one
- * core however often. The constructor only reads the environment: a process that never uses a GPU or
- * roctx writes nothing. A constructor of another library may come to our symbols before ours has run,
- * so that they see to it first.
+ * ROCr loads it (HSA_TOOLS_LIB), or the loader (LD_PRELOAD), or both: one library and one core. The constructor only
+ * reads the environment: a process that uses neither a GPU nor roctx writes nothing. A constructor of another library
+ * may call our functions before ours has run; each of them calls boot() first.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -35,7 +34,7 @@
 static const struct source *const sources[] = { &harvest_source, &range_source, NULL };
 static const struct sink *const sinks[] = { &recorder_sink, NULL };
 
-/* HIP's activity callbacks are turned on when the first call loads HSA's runtime, which is now. */
+/* HSA's runtime is loaded by HIP's first call: now is the time to turn HIP's activity callbacks on. */
 static bool install_quirks(const struct hsa_mirror_root *root)
 {
 	if (life_start() && callback_on_runtime())
@@ -43,7 +42,7 @@ static bool install_quirks(const struct hsa_mirror_root *root)
 	return true;
 }
 
-/* HSA's calls, where the recorder or a compat library wants them, are seen in front of what librtl does in them. */
+/* Wrappers of HSA's calls, for the recorder and faces, stand in front of the core layer. */
 static bool install_calls(const struct hsa_mirror_root *root)
 {
 	hsa_wrap_install(root);
@@ -58,8 +57,8 @@ bool entry_wrap_hsa(void)
 	return table_add_layer(&call_layer);
 }
 
-/* The order in which HSA's tables are patched: each stands in front of those before it. Behind them come the
- * runtime's own functions, in front of them what table_add_layer() adds. */
+/* HSA's tables are patched in this order: each layer stands in front of those before it, the first in front of the
+ * runtime's functions, those of table_add_layer() in front of all. */
 static const struct table_layer *const layers[] = { &quirk_layer, &core_layer, NULL };
 
 static void boot_once(void)
@@ -119,7 +118,7 @@ void entry_unload(void)
 	table_drop();
 }
 
-/* true even when nothing is traced: ROCr would only unload us and complain. */
+/* true even when nothing is traced: else ROCr would unload librtl and print a message. */
 EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
 		   const char *const *failed)
 {
@@ -168,7 +167,7 @@ EXPORT void roctxRangeStop(uint64_t id)
 	range_stop(id);
 }
 
-/* In AMD's header these are macros; programs that look them up by name exist all the same. */
+/* Macros in AMD's header; some programs look them up by name nevertheless. */
 EXPORT void roctxMark(const char *message)
 {
 	range_mark(message);
