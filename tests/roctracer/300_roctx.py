@@ -13,7 +13,7 @@ COMMON = (
 
 
 @case
-def exported_names():
+def exports_match_soname_and_version_node():
     equal("libroctx64.so.4", exports(NEW), sorted(f"{n}@@ROCTX_4.1" for n in COMMON))
     equal("libroctx64.so.1", exports(OLD), sorted(COMMON + ["RangeStackIterate", "roctracer_error_string"]))
     for name in (NEW, OLD):
@@ -34,16 +34,16 @@ def calls_of(first):
 
 
 def split_rounds(lines):
-    told = [l for l in lines if ": domain" in l]
-    return told, [l for l in lines if ": domain" not in l]
+    callbacks = [l for l in lines if ": domain" in l]
+    return callbacks, [l for l in lines if ": domain" not in l]
 
 
 def check_client(out, version):
-    told, rest = split_rounds(out.splitlines())
+    callbacks, rest = split_rounds(out.splitlines())
     expected = [f"all: domain 6 {n} {m} {i}" for n, m, i in calls_of(2)]
     one = [f"one: domain 6 {n} {m} {i}" for n, m, i in calls_of(3) if n == "push"]
     two = [f"two: domain 6 {n} {m} {i}" for n, m, i in calls_of(3) if n == "pop"]
-    equal("callbacks", told, expected + one + two)
+    equal("callbacks", callbacks, expected + one + two)
     equal("results", rest[:24], [f"version {version}"] + RESULTS * 2 +
           ["register 1 0", "register 1"] + RESULTS + ["remove 1 1 0"] + RESULTS)
     return rest[24:]
@@ -54,7 +54,7 @@ def alone(name):
 
 
 @case
-def client_in_c():
+def c_client_gets_levels_and_callbacks():
     r = alone("roctx_calls")
     ended(r, 0)
     equal("rest", check_client(r.out, "4.1"), [])
@@ -62,14 +62,14 @@ def client_in_c():
 
 
 @case
-def client_in_cxx():
+def cxx_client_gets_levels_and_callbacks():
     r = alone("roctx_calls_cxx")
     ended(r, 0)
     equal("rest", check_client(r.out, "4.1"), [])
 
 
 @case
-def client_of_the_old_library():
+def rocm_5_2_client_gets_levels_and_open_ranges():
     r = alone("roctx_calls_old")
     ended(r, 0)
     equal("open ranges", check_client(r.out, "1.0"), [
@@ -77,7 +77,7 @@ def client_of_the_old_library():
 
 
 @case
-def nothing_is_recorded_that_nobody_asked_for():
+def program_without_rtl_trace_writes_no_files():
     r = alone("roctx_calls")
     ended(r, 0)
     equal("files beside the program's", sorted(os.listdir(r.dir)), ["stderr", "stdout"])
@@ -92,7 +92,7 @@ def traced(name, version):
 
 
 @case
-def each_event_once_under_rtl_trace():
+def traced_range_calls_are_recorded_once():
     for name, version in (("roctx_calls", "4.1"), ("roctx_calls_old", "1.0")):
         r, kinds = traced(name, version)
         expected = {"mark": 4, "push": 8, "start": 4}
@@ -102,7 +102,7 @@ def each_event_once_under_rtl_trace():
 
 
 @case
-def looked_up_with_dlsym():
+def functions_found_by_dlsym_are_recorded_once():
     """As Python programs do it: librtl in front, libroctx64 loaded by name, both ways in one process."""
     code = (
         "import ctypes; l = ctypes.CDLL('libroctx64.so.4'); n = ctypes.CDLL(None); "

@@ -22,7 +22,7 @@ roctracer_enable_domain_activity roctracer_enable_activity roctracer_flush_activ
 
 
 @case
-def exported_names():
+def exports_match_soname_and_version_nodes():
     want = [f"{n}@@ROCTRACER_4.0" for n in NODE_40 + ["OnLoad", "OnUnload"]]
     want += [f"{n}@@ROCTRACER_4.1" for n in NODE_41 + ["HSA_AMD_TOOL_PRIORITY"]]
     equal("libroctracer64.so.4", exports("libroctracer64.so.4"), sorted(want))
@@ -32,7 +32,7 @@ def exported_names():
 
 
 @case
-def node_41_inherits_40():
+def version_node_4_1_inherits_4_0():
     out = subprocess.run(["readelf", "-VW", os.path.join(LIB, "libroctracer64.so.4")], check=True,
                          capture_output=True, text=True).stdout
     contains("version definitions", re.sub(r"\s+", " ", out), "Cnt: 2 Name: ROCTRACER_4.1")
@@ -48,27 +48,27 @@ def client(name, **kwargs):
 
 
 @case
-def statuses_of_today():
+def each_function_returns_statuses_of_rocm_5_4():
     r = client("roctracer_api", trace=PLAIN)
     equal("files beside the program's", sorted(os.listdir(r.dir)), ["stderr", "stdout"])
 
 
 @case
-def statuses_of_rocm_5_2():
+def each_function_returns_statuses_of_rocm_5_2():
     client("roctracer_api_old", trace=PLAIN)
 
 
 @case
-def under_rtl_trace():
+def traced_client_gets_the_same_statuses():
     for name in ("roctracer_api", "roctracer_api_old"):
         r = client(name, trace=RTL)
         equal("markers", r.value("select count(*) from rtl_marker where message not in "
-                                 "('a text that nobody keeps', 'another')"), 7)
+                                 "('a text that is not kept', 'another')"), 7)
 
 
 @case
-def records_lost_without_memory_are_in_the_trace():
-    """The program loses 16 records twice, and is told; the trace itself is complete."""
+def records_lost_without_memory_are_counted_in_trace():
+    """The program loses 16 records twice, and gets an error each time; the trace itself is complete."""
     r = client("roctracer_records", trace=RTL)
     equal("losses", r.losses(), {"pool_memory": 32})
     contains("rtl info", r.info(), "pool_memory")
@@ -76,7 +76,7 @@ def records_lost_without_memory_are_in_the_trace():
 
 
 @case
-def both_generations_in_one_process():
+def both_generations_work_in_one_process():
     code = (
         "import ctypes; a = ctypes.CDLL('libroctracer64.so.4'); b = ctypes.CDLL('libroctracer64.so.1'); "
         "print(a.roctracer_disable_domain_callback(4), b.roctracer_disable_domain_callback(4), "

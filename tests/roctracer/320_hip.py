@@ -44,9 +44,9 @@ def client(*args, name="hip_client", trace=PLAIN, env=None, **kwargs):
     return Told(r)
 
 
-def logged_dispatches(told):
+def logged_dispatches(got):
     """Times of the client's kernels, from the virtual GPU's own log."""
-    log = [l for path in glob.glob(os.path.join(told.run.dir, "gpu.*.log")) for l in read_lines(path)]
+    log = [l for path in glob.glob(os.path.join(got.run.dir, "gpu.*.log")) for l in read_lines(path)]
     clocks = {l["gpu"]: l for l in log if l["kind"] == "clock"}
     return [tuple(exact_ns(clocks[l["gpu"]], l[at]) for at in ("begin", "end"))
             for l in log if l["kind"] == "dispatch" and l["grid"] == [64, 1, 1]]
@@ -72,113 +72,113 @@ def calls_of(launches, threads=1):
     }
 
 
-def exact_times(told, launches):
+def exact_times(got, launches):
     """To the nanosecond, none lost, none twice; the last two are launched after tracing has ended."""
-    seen, log = collections.Counter(told.dispatches), collections.Counter(logged_dispatches(told))
-    equal("kernel records", len(told.dispatches), launches)
+    seen, log = collections.Counter(got.dispatches), collections.Counter(logged_dispatches(got))
+    equal("kernel records", len(got.dispatches), launches)
     equal("records of what the GPU did not do then", sorted((seen - log).elements())[:3], [])
     equal("dispatches without a record", sum((log - seen).values()), 2)
 
 
-def everything(told, launches):
+def everything(got, launches):
     calls = calls_of(launches)
-    equal("API records", told.of("api"), calls)
-    equal("callbacks at begin", told.of("callback enter"), calls)
-    equal("callbacks at end", told.of("callback exit"), calls)
-    ops = told.of("op")
+    equal("API records", got.of("api"), calls)
+    equal("callbacks at begin", got.of("callback enter"), calls)
+    equal("callbacks at end", got.of("callback exit"), calls)
+    ops = got.of("op")
     equal("kernels", ops["KernelExecution"], launches)
     equal("copies", (ops["CopyHostToDevice"], ops["CopyDeviceToHost"]), (1, 1))
-    caused = told.of("caused")
+    caused = got.of("caused")
     equal("kernels by hipLaunchKernel", caused["KernelExecution hipLaunchKernel"], launches)
     equal("copies by hipMemcpy", (caused["CopyHostToDevice hipMemcpy"], caused["CopyDeviceToHost hipMemcpy"]), (1, 1))
     # 32 around the launches, 31 around what follows
-    equal("external ids", told.of("ext"), {"32": 3 * launches, "31": 5})
+    equal("external ids", got.of("ext"), {"32": 3 * launches, "31": 5})
 
 
 @case
-def linked_only():
-    told = client("launches=10")
-    everything(told, 10)
-    exact_times(told, 10)
-    equal("kernel names", told.of("kernel"), {"_Z8hc_scalePff": 10})
-    equal("files beside the program's", sorted(n.split(".")[0] for n in os.listdir(told.run.dir)),
+def linked_client_gets_each_call_and_operation_once():
+    got = client("launches=10")
+    everything(got, 10)
+    exact_times(got, 10)
+    equal("kernel names", got.of("kernel"), {"_Z8hc_scalePff": 10})
+    equal("files beside the program's", sorted(n.split(".")[0] for n in os.listdir(got.run.dir)),
           ["gpu", "stderr", "stdout"])
 
 
 @case
-def linked_with_the_old_library():
-    told = client("launches=10", name="hip_client_old")
-    everything(told, 10)
-    exact_times(told, 10)
-    equal("kernels without a name", told.counts.get("kernel"), 10)
+def rocm_5_2_client_gets_each_call_and_operation_once():
+    got = client("launches=10", name="hip_client_old")
+    everything(got, 10)
+    exact_times(got, 10)
+    equal("kernels without a name", got.counts.get("kernel"), 10)
 
 
 @case
-def with_hsa_tools_lib():
-    told = client("launches=10", env={"HSA_TOOLS_LIB": os.path.join(LIB, "libroctracer64.so.4")})
-    everything(told, 10)
-    exact_times(told, 10)
+def library_as_hsa_tool_reports_hip_once():
+    got = client("launches=10", env={"HSA_TOOLS_LIB": os.path.join(LIB, "libroctracer64.so.4")})
+    everything(got, 10)
+    exact_times(got, 10)
 
 
 @case
-def together_with_rtl_trace():
-    # HIP 7.2.4 leaves no small copy to the engines, unless it is told to
-    told = client("launches=10", trace=RTL, env={"GPU_FORCE_BLIT_COPY_SIZE": "0"} if DTIF else {})
-    everything(told, 10)
-    rows = told.run.rows("select begin_ns, end_ns from rtl_dispatch where kernel like 'hc_scale%' order by begin_ns")
+def client_and_trace_have_the_same_calls():
+    # HIP 7.2.4 copies small blocks by kernels unless this is set
+    got = client("launches=10", trace=RTL, env={"GPU_FORCE_BLIT_COPY_SIZE": "0"} if DTIF else {})
+    everything(got, 10)
+    rows = got.run.rows("select begin_ns, end_ns from rtl_dispatch where kernel like 'hc_scale%' order by begin_ns")
     equal("dispatches in the trace", len(rows), 12)
-    equal("kernels in the trace", rows[:10], sorted(told.dispatches))
-    rows = told.run.rows("select begin_ns, end_ns from rtl_copy where kind = 'DeviceToHost' order by begin_ns limit 1")
-    equal("copies to the host in the trace", rows, told.copies)
+    equal("kernels in the trace", rows[:10], sorted(got.dispatches))
+    rows = got.run.rows("select begin_ns, end_ns from rtl_copy where kind = 'DeviceToHost' order by begin_ns limit 1")
+    equal("copies to the host in the trace", rows, got.copies)
     # the trace's calls begin before tracing is turned on and go on after it
-    rows = told.run.rows("select begin_ns, end_ns, name from rtl_api where domain = 'hip' order by begin_ns")
-    calls = sorted(told.calls)
+    rows = got.run.rows("select begin_ns, end_ns, name from rtl_api where domain = 'hip' order by begin_ns")
+    calls = sorted(got.calls)
     first = next(i for i, row in enumerate(rows) if row[0] <= calls[0][0] <= calls[0][1] <= row[1])
     equal("calls in the trace", [row[2] for row in rows[first:first + len(calls)]], [c[2] for c in calls])
     apart = [(c, row) for c, row in zip(calls, rows[first:]) if not row[0] <= c[0] <= c[1] <= row[1]]
     equal("calls whose times in the trace do not enclose those in the pool", apart, [])
-    calls = dict(told.run.rows("select name, count(*) from rtl_api where domain = 'hip' group by name"))
+    calls = dict(got.run.rows("select name, count(*) from rtl_api where domain = 'hip' group by name"))
     equal("launches in the trace", calls["hipLaunchKernel"], 12)
     equal("copies in the trace", calls["hipMemcpy"], 4)
 
 
 @case
-def with_the_deterministic_clock():
-    told = client("launches=1000", "what=ops", env={"VGPU_CLOCK": "deterministic", **dict.fromkeys(EXACT)})
-    exact_times(told, 1000)
+def records_have_exact_times_with_deterministic_clock():
+    got = client("launches=1000", "what=ops", env={"VGPU_CLOCK": "deterministic", **dict.fromkeys(EXACT)})
+    exact_times(got, 1000)
 
 
 @case
-def as_the_runtime_tells():
-    """Of any clock: what the runtime answered when HIP asked it for a kernel's times is what the record has."""
+def records_have_the_times_that_hsa_reports():
+    """With any clock a record has the times that HSA's runtime gave HIP for the kernel."""
     shim = built("libdispatch_times.so", needs=HSA)
     # at 27 MHz, as by default
     for env in ({}, {"VGPU_DRIFT_PPM": "50", "VGPU_CLOCK_OFFSET": "123456789012"}):
         env.update(dict.fromkeys(EXACT), LD_PRELOAD=shim, DISPATCH_TIMES=os.path.join(work_dir(), "times"))
-        told = client("launches=2000", "threads=4", "what=ops", env=env)
+        got = client("launches=2000", "threads=4", "what=ops", env=env)
         with open(env["DISPATCH_TIMES"], encoding="ascii") as f:
             answers = {tuple(map(int, line.split())) for line in f}
-        equal("kernel records", len(told.dispatches), 8000)
-        equal("records of what was not answered", sorted(set(told.dispatches) - answers)[:3], [])
+        equal("kernel records", len(got.dispatches), 8000)
+        equal("records with times that HSA did not give", sorted(set(got.dispatches) - answers)[:3], [])
 
 
 @case
-def pieces_alone():
-    told = client("launches=10", "what=ops")
-    equal("no calls", (told.of("api"), told.of("callback enter"), told.of("ext")), ({}, {}, {}))
-    equal("kernels", told.of("op")["KernelExecution"], 10)
-    exact_times(told, 10)
-    told = client("launches=10", "what=api")
-    equal("API records", told.of("api"), calls_of(10))
-    equal("no operations and callbacks", (told.of("op"), told.of("callback enter")), ({}, {}))
-    told = client("launches=10", "what=callbacks")
-    equal("callbacks at begin", told.of("callback enter"), calls_of(10))
-    equal("no records", (told.of("op"), told.of("api")), ({}, {}))
+def each_kind_enabled_alone_reports_only_itself():
+    got = client("launches=10", "what=ops")
+    equal("no calls", (got.of("api"), got.of("callback enter"), got.of("ext")), ({}, {}, {}))
+    equal("kernels", got.of("op")["KernelExecution"], 10)
+    exact_times(got, 10)
+    got = client("launches=10", "what=api")
+    equal("API records", got.of("api"), calls_of(10))
+    equal("no operations and callbacks", (got.of("op"), got.of("callback enter")), ({}, {}))
+    got = client("launches=10", "what=callbacks")
+    equal("callbacks at begin", got.of("callback enter"), calls_of(10))
+    equal("no records", (got.of("op"), got.of("api")), ({}, {}))
 
 
 @case
-def graph_kernels_have_their_names():
-    """HIP 5.2 does not give them; librtl knows them wherever HSA's runtime has loaded it or libroctracer64."""
+def graph_kernels_have_names():
+    """HIP 5.2 does not report them; librtl has them where HSA's runtime has loaded it or libroctracer64."""
     path = built("graph_client")
     tool = {**RUNTIME, "HSA_TOOLS_LIB": os.path.join(LIB, "libroctracer64.so.4")}
     for trace, env in ((PLAIN, tool), (RTL, {})):
@@ -188,7 +188,7 @@ def graph_kernels_have_their_names():
 
 
 @case
-def devices_by_their_nodes():
+def device_id_is_node_or_index_by_generation():
     """HIP 5.2 gives its index, 5.7 the KFD's node; clients of 5.4 and later expect the node, those of 5.2 the index."""
     def devices(name="hip_client", **env):
         args = ["devices=2", "threads=3", "launches=10", "what=ops"]
@@ -204,30 +204,30 @@ def devices_by_their_nodes():
 
 
 @case
-def devices_under_rtl_trace():
-    """What is asked to find them is in no trace."""
-    told = client("devices=2", "threads=2", "launches=10", trace=RTL, gpus=2, env={"RTL_HSA_API": "1"})
-    equal("nodes", told.of("device"), {"1": 10, "2": 10})
-    calls = told.run.value("select count(*) from rtl_api where name = 'hipDeviceGetPCIBusId'")
-    equal("calls of ours in the trace", calls, 0)
+def device_lookup_is_not_in_trace():
+    """Calls by which the library finds devices are not recorded."""
+    got = client("devices=2", "threads=2", "launches=10", trace=RTL, gpus=2, env={"RTL_HSA_API": "1"})
+    equal("nodes", got.of("device"), {"1": 10, "2": 10})
+    calls = got.run.value("select count(*) from rtl_api where name = 'hipDeviceGetPCIBusId'")
+    equal("the library's own calls in the trace", calls, 0)
     # one when HIP starts
-    calls = told.run.value("select count(*) from rtl_api where name = 'hsa_iterate_agents'")
+    calls = got.run.value("select count(*) from rtl_api where name = 'hsa_iterate_agents'")
     equal("HSA calls of HIP's in the trace", calls, 1)
 
 
 @case
-def what_is_stopped_is_not_told():
-    told = client("launches=10", "stop=1")
-    everything(told, 10)
+def stopped_client_gets_nothing():
+    got = client("launches=10", "stop=1")
+    everything(got, 10)
 
 
 @case
-def registering_while_others_call_hip():
-    """8 threads enable and disable, 8 call HIP: no pair is mixed up, and afterwards all is as ever."""
-    told = client("toggle=1", "what=callbacks", "launches=10")
-    contains("stdout", told.run.out, "told some 1\n")
-    told = client("toggle=1", "what=ops", "launches=10")
-    equal("kernels, of the 8 threads as well", told.of("op")["KernelExecution"], 8 * 300 + 10)
+def registering_while_hip_is_called_keeps_pairs():
+    """8 threads enable and disable, 8 call HIP: no callback gets another's argument, and afterwards everything is reported."""
+    got = client("toggle=1", "what=callbacks", "launches=10")
+    contains("stdout", got.run.out, "callbacks seen 1\n")
+    got = client("toggle=1", "what=ops", "launches=10")
+    equal("kernels, of the 8 threads as well", got.of("op")["KernelExecution"], 8 * 300 + 10)
 
 
 LOADED_BY_NAME = """
@@ -277,44 +277,44 @@ def loaded_by_name(first, library, trace=PLAIN, **env):
 
 
 @case
-def by_dlopen_and_dlsym():
+def library_by_dlopen_works_like_linked():
     for library in ("libroctracer64.so", "libroctracer64.so.4", "libroctracer64.so.1"):
         loaded_by_name("hip", library)
 
 
 @case
-def by_dlopen_before_hip_is_there():
+def library_loaded_before_hip_works():
     loaded_by_name("tracer", "libroctracer64.so.4")
 
 
 @case
-def by_dlopen_under_rtl_trace():
+def library_by_dlopen_works_when_traced():
     r = loaded_by_name("hip", "libroctracer64.so.4", trace=RTL)
     equal("calls in the trace", [row[0] for row in r.rows("select name from rtl_api order by begin_ns")],
           ["hipMalloc", "hipMemcpy", "hipFree"])
 
 
 @case
-def preloaded():
+def preloaded_library_works():
     loaded_by_name("hip", "libroctracer64.so.4", LD_PRELOAD=os.path.join(LIB, "libroctracer64.so.4"))
 
 
 def pressure(threads, launches, buffer, sleep):
-    """Pools that are too small, a callback that is too slow: nothing lost, nothing twice."""
-    told = client(f"launches={launches}", f"threads={threads}", f"buffer={buffer}", f"sleep={sleep}", "what=all",
+    """Small pools and a slow callback: no record is lost or delivered twice."""
+    got = client(f"launches={launches}", f"threads={threads}", f"buffer={buffer}", f"sleep={sleep}", "what=all",
                   timeout=1000 if LONG else 200)
     n = threads * launches
-    equal("API records", told.of("api"), calls_of(launches, threads))
-    equal("kernels", told.of("op")["KernelExecution"], n)
-    equal("kernels by hipLaunchKernel", told.of("caused")["KernelExecution hipLaunchKernel"], n)
-    exact_times(told, n)
+    equal("API records", got.of("api"), calls_of(launches, threads))
+    equal("kernels", got.of("op")["KernelExecution"], n)
+    equal("kernels by hipLaunchKernel", got.of("caused")["KernelExecution hipLaunchKernel"], n)
+    exact_times(got, n)
 
 
 for name_, args_ in {
-    "a_pool_of_4_kib": (4, 1000, 4096, 0), "a_pool_of_1_mib": (4, 1000, 1 << 20, 0),
-    **({"a_million_in_4_kib": (16, 62500, 4096, 0), "a_million_in_1_mib": (16, 62500, 1 << 20, 0),
-        "a_million_and_a_callback_that_sleeps": (16, 62500, 65536, 1000)} if LONG else {}),
-    "a_pool_of_12_bytes": (2, 200, 12, 0), "a_callback_that_sleeps": (4, 200, 4096, 1000),
+    "pool_of_4_kib_loses_nothing": (4, 1000, 4096, 0), "pool_of_1_mib_loses_nothing": (4, 1000, 1 << 20, 0),
+    **({"million_launches_in_4_kib_lose_nothing": (16, 62500, 4096, 0), "million_launches_in_1_mib_lose_nothing": (16, 62500, 1 << 20, 0),
+        "million_launches_with_slow_callback_lose_nothing": (16, 62500, 65536, 1000)} if LONG else {}),
+    "pool_of_12_bytes_loses_nothing": (2, 200, 12, 0), "slow_callback_loses_nothing": (4, 200, 4096, 1000),
 }.items():
     add_case(name_, functools.partial(pressure, *args_))
 

@@ -24,7 +24,7 @@ def ids(lines, pattern):
 
 
 def check_external_ids(lines, entered):
-    """Between push and pop each call has the id. Where HSA's calls are told, those that HIP makes have it, too."""
+    """Between push and pop each call has the id. Where HSA's calls are reported, those that HIP makes have it as well."""
     record = re.compile(r"record (\w+) correlation_id\((\d+)\).*?(?:external_id\((\d+)\))?$")
     records = [m.groups() for m in map(record.match, lines) if m]
     with_id = []
@@ -67,7 +67,7 @@ def one_round(lines):
 
 
 @case
-def everything_on():
+def example_with_everything_enabled_prints_each_record():
     _, lines = transpose("all", 3)
     rounds, numbers = "\n".join(lines).split("PASSED!\n"), []
     equal("rounds", len(rounds), 3)
@@ -77,7 +77,7 @@ def everything_on():
 
 
 @case
-def everything_on_under_rtl_trace():
+def traced_example_has_the_trace_ids():
     r, lines = transpose("all", 1, trace=RTL)
     numbers = one_round([l for l in lines if l != "PASSED!"])
     rows = [row[0] for row in r.rows("select correlation_id from rtl_api where domain = 'hip' order by begin_ns")]
@@ -87,7 +87,7 @@ def everything_on_under_rtl_trace():
 
 
 @case
-def one_function_and_its_kernels():
+def example_with_one_function_gets_its_kernels():
     _, lines = transpose("launch", 4)
     numbers = ids(lines, r"<hipLaunchKernel .*correlation_id\((\d+)\) on-enter")
     equal("launches", len(numbers), 4)
@@ -99,7 +99,7 @@ def one_function_and_its_kernels():
 
 
 @case
-def tracing_control():
+def example_with_start_and_stop_gets_calls_between():
     _, lines = transpose("control", 3)
     calls = [m.group(1) for l in lines for m in [re.match(r"<(\w+) .*on-enter", l)] if m]
     equal("calls between start and stop", calls,

@@ -34,7 +34,7 @@ def everything(r):
 
 
 @case
-def by_hsa_tools_lib():
+def library_as_hsa_tool_reports_calls_and_copies():
     r = client(tools=TOOL)
     everything(r)
     equal("files beside the program's", sorted(n.split(".")[0] for n in os.listdir(r.dir)),
@@ -42,14 +42,14 @@ def by_hsa_tools_lib():
 
 
 @case
-def under_rtl_trace():
+def traced_client_gets_calls_and_copies():
     r = client(tools=TOOL, trace=RTL)
     everything(r)
     equal("copies in the trace", r.count("rtl_copy"), 3)
 
 
 @case
-def under_rtl_trace_with_hsa_calls():
+def traced_client_and_trace_have_the_same_hsa_calls():
     r = client(tools=TOOL, trace=RTL, env={"RTL_HSA_API": "1"})
     everything(r)
     parents = r.value("select count(*) from rtl_api where parent_id <> 0 and parent_id not in "
@@ -58,14 +58,14 @@ def under_rtl_trace_with_hsa_calls():
 
 
 @case
-def stopped():
+def stopped_client_gets_nothing():
     r = client("stop", tools=TOOL)
     contains("stdout", r.out, "all linked 0\nhip callbacks 0 copies 0 open 0\n")
 
 
 @case
-def linked_only():
-    """ROCr 5.2 takes tools from HSA_TOOLS_LIB alone: no HSA, and HIP as ever."""
+def linked_client_gets_hip_without_hsa():
+    """ROCr 5.2 takes tools from HSA_TOOLS_LIB alone: HSA is not reported, HIP is."""
     r = client()
     contains("stdout", r.out, "hip callbacks 6 ")
 

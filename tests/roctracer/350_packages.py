@@ -38,7 +38,7 @@ def command(*argv, **kwargs):
 
 
 def installed():
-    """The tree, in a place that it was moved to; and a client's source."""
+    """The installed tree, moved to another folder, and a client's source."""
     root = os.path.join(work_dir(), "moved")
     command("cmake", "--install", BUILD, "--prefix", os.path.join(work_dir(), "first"))
     os.rename(os.path.join(work_dir(), "first"), root)
@@ -54,7 +54,7 @@ def check(path, root):
 
 
 @case
-def found_by_cmake_and_by_flags():
+def package_is_found_by_cmake_and_flags():
     root, source = installed(), os.path.join(work_dir(), "client.c")
     for language, name, compiler, libraries in LANGUAGES:
         with open(os.path.join(work_dir(), "CMakeLists.txt"), "w", encoding="utf-8") as f:
@@ -97,14 +97,14 @@ COMPILERS = (("gcc", "c"), ("g++", "c++"))
 
 
 @case
-def every_header_is_installed():
+def each_header_is_installed():
     folder = os.path.join(installed(), "include/roctracer")
     have = [os.path.relpath(os.path.join(at, name), folder) for at, _, names in os.walk(folder) for name in names]
     equal("headers", sorted(have), HEADERS)
 
 
 @case
-def every_header_compiles_alone():
+def each_header_compiles_alone_and_twice():
     """In C and C++, twice, by both ways that clients write: roctracer/x.h, and x.h with the folder on the path."""
     root = installed()
     for compiler, language in COMPILERS:

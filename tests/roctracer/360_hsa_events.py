@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""HSA_EVT: memory, copies, packets and code of a program of HSA's, each event once and in its place."""
+"""HSA_EVT: memory, copies, packets and code of an HSA program, each event once and in order."""
 from clients import HSA, built
 from support import *
 
@@ -13,7 +13,7 @@ HEADS = ["-- code", "-- memory", "-- copies", "-- packets", "-- end", "-- again"
 
 
 def expected(old):
-    """What a program is told; by the old library code is memory, too, and GPUs are numbered from 0."""
+    """The events of the program; the old library reports code as memory as well, and numbers GPUs from 0."""
     gpu = 0 if old else 1
     code = CODE[:1] + ["allocate code some"] * old + CODE[1:]
     no_code = NO_CODE[:1] + ["allocate code 0 segment 0 flags 0"] * old + NO_CODE[1:]
@@ -41,17 +41,17 @@ def client(*args, which=TODAY, trace=PLAIN, tools=True, **kwargs):
 
 
 @case
-def every_event_of_today():
+def each_event_of_rocm_5_4_is_reported():
     equal("events", client().out.splitlines(), expected(False))
 
 
 @case
-def every_event_of_rocm_5_2():
+def each_event_of_rocm_5_2_is_reported():
     equal("events", client(which=OLD).out.splitlines(), expected(True))
 
 
 @case
-def all_but_one():
+def disabled_event_is_not_reported():
     words = ["allocate", "device", "memcopy", "submit", "ksymbol", "codeobj"]
     for number, word in enumerate(words):
         left = [l for l in expected(False) if l.split()[0] != word]
@@ -62,23 +62,23 @@ def all_but_one():
 
 
 @case
-def packets_of_a_queue_that_was_there_before():
+def queue_older_than_enabling_has_no_packet_events():
     equal("events", client("late").out.splitlines(), [l for l in expected(False) if not l.startswith("submit")])
 
 
 @case
-def stopped():
+def stopped_client_gets_no_events():
     equal("events", client("stop").out.splitlines(), HEADS + ["wrong 0"])
 
 
 @case
-def linked_only():
+def library_that_is_not_a_tool_reports_no_events():
     """ROCr 5.2 takes tools from HSA_TOOLS_LIB alone."""
     equal("events", client(tools=False).out.splitlines(), HEADS + ["wrong 0"])
 
 
 @case
-def under_rtl_trace():
+def traced_client_gets_the_same_events():
     for which in (TODAY, OLD):
         r = client(which=which, trace=RTL)
         equal("events", r.out.splitlines(), expected(which == OLD))

@@ -11,7 +11,7 @@ OLD = ("hsa_ops_old", os.path.join(BUILD, "tests/libroctracer_old_tool.so"))
 
 
 class Client:
-    """The records of a run, before the program stopped tracing, as (begin, end) by what else the line says."""
+    """The records of a run, until the program stopped tracing: (begin, end) by the rest of the line."""
 
     def __init__(self, *args, which=TODAY, trace=PLAIN, **kwargs):
         path = built(which[0], needs=HSA)
@@ -38,29 +38,29 @@ def kernels(device):
 
 
 @case
-def kernels_and_copies_of_today():
+def kernels_and_copies_have_records_of_rocm_5_4():
     equal("records", Client().counts, {**kernels(1), **COPY})
 
 
 @case
-def kernels_and_copies_of_rocm_5_2():
+def kernels_and_copies_have_records_of_rocm_5_2():
     equal("records", Client(which=OLD).counts, {"DISPATCH device 0": 8, **COPY})
 
 
 @case
-def device_is_the_queues():
+def kernel_record_has_device_of_its_queue():
     equal("node", Client("gpu=1", gpus=2).counts, {**kernels(2), **COPY})
     equal("index", Client("gpu=1", gpus=2, which=OLD).counts, {"DISPATCH device 1": 8, **COPY})
 
 
 @case
-def one_operation_enabled():
+def operation_enabled_alone_has_records():
     equal("kernels", Client("op=0").counts, kernels(1))
     equal("copies", Client("op=1").counts, COPY)
 
 
 @case
-def times_are_those_of_the_trace():
+def records_have_the_times_of_the_trace():
     client = Client(trace=RTL)
     equal("records", client.counts, {**kernels(1), **COPY})
     for name in ("flood_short", "flood_long"):
@@ -69,7 +69,7 @@ def times_are_those_of_the_trace():
 
 
 @case
-def kernels_are_hips_where_hip_is_loaded():
+def process_with_hip_has_no_kernel_records():
     hip = os.path.join(BUILD, "tests/fake_hip/libamdhip64.so.5")
     equal("records", Client(f"hip={hip}").counts, COPY)
 

@@ -57,7 +57,7 @@ static void never(uint32_t domain, uint32_t cid, const void *data, void *arg)
 	nr_wrong++;
 }
 
-static void not_looked_at(uint32_t domain, uint32_t cid, const void *data, void *arg)
+static void unused(uint32_t domain, uint32_t cid, const void *data, void *arg)
 {
 	(void)domain;
 	(void)cid;
@@ -123,7 +123,7 @@ static void errors(void)
 	IS(roctracer_set_properties(ACTIVITY_DOMAIN_EXT_API, NULL), S(5, -3));
 	error_has("roctracer_set_properties(), ", "NULL");
 
-	/* an error is not forgotten by what succeeds, and is the thread's own */
+	/* the text stays after a success, and belongs to the thread */
 	IS(roctracer_disable_api_callback(), 0);
 	error_has("roctracer_set_properties(), ", "NULL");
 	pthread_create(&thread, NULL, fresh_thread, NULL);
@@ -150,7 +150,7 @@ static void names(void)
 	TEXT(roctracer_op_string(ACTIVITY_DOMAIN_HSA_OPS, 1, 0), "COPY");
 	TEXT(roctracer_op_string(ACTIVITY_DOMAIN_HSA_OPS, 3, 0), "PCSAMPLE");
 	TEXT(roctracer_op_string(ACTIVITY_DOMAIN_HSA_EVT, 5, 0), "CODEOBJ");
-	/* what roctracer.h says of operations that there are not */
+	/* operations that do not exist: see roctracer.h */
 	TEXT(roctracer_op_string(ACTIVITY_DOMAIN_HSA_API, 60000, 0), "unknown");
 	TEXT(roctracer_op_string(ACTIVITY_DOMAIN_HIP_OPS, 60000, 0x11f0), "KernelExecution");
 	IS(roctracer_op_string(ACTIVITY_DOMAIN_HSA_OPS, 4, 0) == NULL, 1);
@@ -162,7 +162,7 @@ static void names(void)
 	IS(roctracer_op_string(1000, 0, 0) == NULL, 1);
 }
 
-/* Each name that there is leads back to what it is the name of. */
+/* Each operation's name has the operation's code. */
 static void code_is(uint32_t domain, const char *name, uint32_t op, uint32_t kind)
 {
 	uint32_t its_op = 77, its_kind = 77;
@@ -301,10 +301,10 @@ static void no_records(const char *begin, const char *end, void *arg)
 
 static void pools(void)
 {
-	size_t asked = 0;
+	size_t nr_bytes = 0;
 	roctracer_properties_t props = { .buffer_size = 0x1000,
 					 .alloc_fun = allocate,
-					 .alloc_arg = &asked,
+					 .alloc_arg = &nr_bytes,
 					 .buffer_callback_fun = no_records };
 	roctracer_properties_t bare = { .buffer_size = 0 };
 	roctracer_pool_t *a = NULL, *b = NULL;
@@ -321,7 +321,7 @@ static void pools(void)
 
 	IS(roctracer_open_pool_expl(&props, &a), 0);
 	IS(a != NULL, 1);
-	IS(asked >= 2 * 0x1000, 1);
+	IS(nr_bytes >= 2 * 0x1000, 1);
 	IS(roctracer_default_pool() == NULL, 1);
 	IS(roctracer_open_pool(&bare), 0);
 	b = roctracer_default_pool();
@@ -382,7 +382,7 @@ static void external_ids(void)
 	IS(roctracer_activity_pop_external_correlation_id(&id), S(1, -7));
 }
 
-static void *fails_and_asks(void *arg)
+static void *fails_and_reads_text(void *arg)
 {
 	for (int i = 0; i < 100; i++) {
 		IS(roctracer_disable_domain_callback(ACTIVITY_DOMAIN_KFD_API), BAD_DOMAIN);
@@ -391,19 +391,19 @@ static void *fails_and_asks(void *arg)
 	return arg;
 }
 
-/* Errors, their texts, threads that had some, and markers that are told leave no memory behind. */
+/* Errors, their texts, threads that had errors, and callbacks of markers leak no memory. */
 static void leaks(void)
 {
 	size_t before = 0, after;
 	pthread_t thread;
 
-	IS(roctracer_enable_domain_callback(ACTIVITY_DOMAIN_ROCTX, not_looked_at, NULL), 0);
+	IS(roctracer_enable_domain_callback(ACTIVITY_DOMAIN_ROCTX, unused, NULL), 0);
 	for (int round = 0; round < 2; round++) {
 		for (int i = 0; i < 100; i++) {
-			fails_and_asks(NULL);
-			roctxMarkA("a text that nobody keeps");
+			fails_and_reads_text(NULL);
+			roctxMarkA("a text that is not kept");
 			roctxRangeStop(roctxRangeStartA("another"));
-			pthread_create(&thread, NULL, fails_and_asks, NULL);
+			pthread_create(&thread, NULL, fails_and_reads_text, NULL);
 			pthread_join(thread, NULL);
 		}
 		if (!round)
@@ -458,7 +458,7 @@ static void control(void)
 	IS(roctracer_get_timestamp(&a), 0);
 	IS(roctracer_get_timestamp(&b), 0);
 	IS(a > 0 && b >= a, 1);
-	roctracer_mark("nobody listens");
+	roctracer_mark("no handler");
 	IS(roctracer_set_properties(ACTIVITY_DOMAIN_HIP_API, (void *)on_mark), 0);
 	roctracer_mark("text");
 	TEXT(mark_seen, "text");
@@ -542,7 +542,7 @@ static void *busy(void *arg)
 
 	while (!atomic_load(&forks_are_over)) {
 		IS(roctracer_open_pool_expl(&props, &pool), 0);
-		IS(roctracer_enable_domain_callback(ACTIVITY_DOMAIN_ROCTX, not_looked_at, arg), 0);
+		IS(roctracer_enable_domain_callback(ACTIVITY_DOMAIN_ROCTX, unused, arg), 0);
 		IS(roctracer_default_pool() == NULL, 1);
 		IS(roctracer_close_pool_expl(pool), 0);
 	}
@@ -550,7 +550,7 @@ static void *busy(void *arg)
 }
 
 /* Whatever other threads are at when a process forks, the child finds every lock free. */
-static void forks_while_others_work(void)
+static void forks_while_threads_work(void)
 {
 	roctracer_properties_t props = { .buffer_size = 256, .buffer_callback_fun = no_records };
 	pthread_t threads[2];
@@ -592,7 +592,7 @@ int main(void)
 	leaks();
 	ranges();
 	forks();
-	forks_while_others_work();
+	forks_while_threads_work();
 	printf("%d wrong\n", nr_wrong);
 	return nr_wrong != 0;
 }

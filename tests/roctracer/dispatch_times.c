@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dispatch_times.c - a library to preload: what HSA's runtime answers when it is asked for a kernel's times
+/* dispatch_times.c - a library to preload: prints the times that HSA's runtime gives for kernels
  *
  * Each answer is a line "BEGIN END" of the file that DISPATCH_TIMES names.
  */

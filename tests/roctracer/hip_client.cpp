@@ -3,7 +3,7 @@
  *
  *	hip_client launches=N threads=N buffer=BYTES what=all|ops|api|callbacks sleep=US stop=0|1 devices=N
  *
- * Prints what it did and what it was told, a line each, and at the end a summary; the test compares.
+ * Prints its calls and what was reported to it, a line each, and at the end a summary; the test compares.
  */
 #include <hip/hip_runtime.h>
 
@@ -141,7 +141,7 @@ static void work(int launches, bool with_ids)
 
 /* Callback and argument N belong together, whatever is registered meanwhile. */
 static int own[8];
-static std::atomic<unsigned long> nr_told;
+static std::atomic<unsigned long> nr_seen;
 
 template <int N> static void on_toggled(uint32_t domain, uint32_t, const void *data, void *arg)
 {
@@ -149,7 +149,7 @@ template <int N> static void on_toggled(uint32_t domain, uint32_t, const void *d
 
 	if (domain != ACTIVITY_DOMAIN_HIP_API || arg != &own[N] || !d->correlation_id)
 		wrong("callback and argument");
-	nr_told++;
+	nr_seen++;
 }
 
 static const activity_rtapi_callback_t toggled[8] = {
@@ -157,7 +157,7 @@ static const activity_rtapi_callback_t toggled[8] = {
 	on_toggled<4>, on_toggled<5>, on_toggled<6>, on_toggled<7>,
 };
 
-/* 8 threads register and remove while others work. */
+/* 8 threads register and remove while 8 call HIP. */
 static void toggle(int nr_threads, int launches)
 {
 	std::vector<std::thread> workers, changers;
@@ -185,7 +185,7 @@ static void toggle(int nr_threads, int launches)
 	over = true;
 	for (std::thread &t : changers)
 		t.join();
-	printf("told some %d\n", nr_told > 0);
+	printf("callbacks seen %d\n", nr_seen > 0);
 }
 
 static void summary()

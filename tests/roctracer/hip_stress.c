@@ -3,9 +3,9 @@
  *
  *	hip_stress SECONDS
  *
- * With fake_hip.c for the runtime, so that it can run under a sanitizer. What is told meanwhile is whole: a
+ * With fake_hip.c for the runtime, so that it can run under a sanitizer. Reports meanwhile are consistent: a
  * callback comes with its own argument, an exit with its enter, a record with its times and id. When the
- * changing is over everything is told again, once. Prints what is wrong; so does the exit status.
+ * changing is over everything is reported once. Prints what is wrong; so does the exit status.
  */
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -23,9 +23,9 @@
 #define CALLS (LAUNCHES + 3)
 #define OPS (LAUNCHES + 1)
 
-static atomic_ulong nr_told, nr_entered, nr_exited;
+static atomic_ulong nr_seen, nr_entered, nr_exited;
 static uint32_t malloc_id, launch_id;
-/* the call that this thread is in, by what it was told */
+/* the call that this thread is in: its callback's id */
 static _Thread_local uint64_t open_call;
 
 #define CHECK(call)                                                                                \
@@ -50,7 +50,7 @@ void on_call(uint32_t domain, uint32_t cid, const void *data, const void *arg, c
 			fail("an exit without its enter");
 		atomic_fetch_add(&nr_exited, 1);
 	}
-	atomic_fetch_add(&nr_told, 1);
+	atomic_fetch_add(&nr_seen, 1);
 }
 
 /* Of the last part: calls and operations by the ids that the calls had. */
@@ -58,14 +58,14 @@ static struct {
 	uint64_t first;
 	uint32_t nr_api, nr_ops, nr_external;
 	uint8_t *api, *op;
-} told;
+} counted;
 #define MAX_IDS (NR_THREADS * NR_ROUNDS * CALLS + 64)
 
 static void count(uint8_t *each, uint64_t id, uint32_t *nr)
 {
-	if (id - told.first >= MAX_IDS)
+	if (id - counted.first >= MAX_IDS)
 		fail("an id that was not given");
-	else if (each[id - told.first]++)
+	else if (each[id - counted.first]++)
 		fail("twice");
 	(*nr)++;
 }
@@ -83,7 +83,7 @@ static void on_records(const char *begin, const char *end, void *arg)
 		/* of a call that began before anything was enabled */
 		if (!arg && is_op && !r->correlation_id) {
 			if (is_kernel && strcmp(r->kernel_name, "unknown kernel") != 0)
-				fail("name of a kernel that nobody saw begin");
+				fail("name of a kernel from before the enabling");
 			continue;
 		}
 		if (!r->correlation_id)
@@ -93,11 +93,11 @@ static void on_records(const char *begin, const char *end, void *arg)
 		if (!arg)
 			continue;
 		if (r->domain == ACTIVITY_DOMAIN_HIP_API)
-			count(told.api, r->correlation_id, &told.nr_api);
+			count(counted.api, r->correlation_id, &counted.nr_api);
 		else if (r->domain == ACTIVITY_DOMAIN_HIP_OPS)
-			count(told.op, r->correlation_id, &told.nr_ops);
+			count(counted.op, r->correlation_id, &counted.nr_ops);
 		else
-			told.nr_external++;
+			counted.nr_external++;
 	}
 }
 
@@ -179,8 +179,8 @@ static void changing(time_t seconds)
 	CHECK(roctracer_disable_activity());
 	hipDeviceSynchronize();
 	CHECK(roctracer_close_pool());
-	if (!atomic_load(&nr_told))
-		fail("nothing was told");
+	if (!atomic_load(&nr_seen))
+		fail("no callback was called");
 }
 
 static uint64_t first_id;
@@ -193,20 +193,20 @@ static void get_id(uint32_t domain, uint32_t cid, const void *data, void *arg)
 	first_id = ((const struct call_data *)data)->correlation;
 }
 
-/* After all the changes each call and operation is told, once. */
+/* After all the changes each call and operation is reported once. */
 static void everything_once(void)
 {
 	roctracer_properties_t props = { .buffer_size = 4096,
 					 .buffer_callback_fun = on_records,
-					 .buffer_callback_arg = &told };
+					 .buffer_callback_arg = &counted };
 	uint32_t nr_calls = NR_THREADS * NR_ROUNDS * CALLS;
 	uint32_t nr_ops = NR_THREADS * NR_ROUNDS * OPS;
 
 	CHECK(roctracer_enable_domain_callback(ACTIVITY_DOMAIN_HIP_API, get_id, NULL));
 	hipDeviceSynchronize();
-	told.first = first_id + 1;
-	told.api = calloc(MAX_IDS, 1);
-	told.op = calloc(MAX_IDS, 1);
+	counted.first = first_id + 1;
+	counted.api = calloc(MAX_IDS, 1);
+	counted.op = calloc(MAX_IDS, 1);
 	atomic_store(&nr_entered, 0);
 	atomic_store(&nr_exited, 0);
 	CHECK(roctracer_open_pool(&props));
@@ -219,15 +219,15 @@ static void everything_once(void)
 	CHECK(roctracer_disable_domain_activity(ACTIVITY_DOMAIN_HIP_API));
 	hipDeviceSynchronize();
 	CHECK(roctracer_flush_activity());
-	if (told.nr_api != nr_calls || told.nr_ops != nr_ops || told.nr_external)
+	if (counted.nr_api != nr_calls || counted.nr_ops != nr_ops || counted.nr_external)
 		fail("records of the last part");
 	if (atomic_load(&nr_entered) != nr_calls || atomic_load(&nr_exited) != nr_calls)
 		fail("callbacks of the last part");
-	printf("%u calls, %u operations\n", told.nr_api, told.nr_ops);
+	printf("%u calls, %u operations\n", counted.nr_api, counted.nr_ops);
 	CHECK(roctracer_disable_activity());
 	CHECK(roctracer_close_pool());
-	free(told.api);
-	free(told.op);
+	free(counted.api);
+	free(counted.op);
 }
 
 int main(int argc, char **argv)

@@ -91,7 +91,7 @@ static void on_hip(uint32_t domain, uint32_t cid, const void *data, void *arg)
 	nr_hip++;
 }
 
-/* What HSA is told to do: a kernel has the name that people know. */
+/* Callbacks of HSA events: a kernel's name is demangled. */
 static void on_event(uint32_t domain, uint32_t cid, const void *data, void *arg)
 {
 	const hsa_evt_data_t *d = static_cast<const hsa_evt_data_t *>(data);
@@ -144,7 +144,7 @@ int main(int argc, char **argv)
 	CHECK(roctracer_disable_domain_activity(ACTIVITY_DOMAIN_HSA_API));
 	if (hipDeviceSynchronize())
 		wrong("hipDeviceSynchronize");
-	/* a copy is over for the program a moment before it is told */
+	/* a copy ends for the program a moment before its record is written */
 	for (int i = 0; i < 200 && !stop; i++) {
 		const timespec ms = { 0, 5000000 };
 
@@ -156,7 +156,7 @@ int main(int argc, char **argv)
 			break;
 		nanosleep(&ms, nullptr);
 	}
-	/* a copy that nobody wants any more is not told */
+	/* a copy that ends after the disabling has no record */
 	CHECK(roctracer_disable_domain_activity(ACTIVITY_DOMAIN_HSA_OPS));
 	if (hipMalloc(&data, size) || hipMemcpy(data, host.data(), size, hipMemcpyHostToDevice) ||
 	    hipFree(data))

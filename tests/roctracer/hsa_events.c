@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_events.c - a program of HSA's that is told what happens in HSA
+/* hsa_events.c - an HSA program with callbacks for HSA events
  *
  *	hsa_events [stop] [late] [quiet=EVENT]
  *
- * Prints each event as a line, with names in the place of addresses, and at the end what is wrong.
- * `late`: packets are asked for after the queue was made; `quiet`: that event's callback is removed.
+ * Prints each event as a line, with names instead of addresses, and at the end the number of errors.
+ * `late`: packets are enabled after the queue was made; `quiet`: that event's callback is removed.
  */
 #include "../programs/hsa_common.h"
 
@@ -30,7 +30,7 @@ static void wrong(const char *what)
 	nr_wrong++;
 }
 
-static const char *place(const void *ptr)
+static const char *name_of(const void *ptr)
 {
 	return !ptr		      ? "nothing" :
 	       ptr == machine.kernarg ? "kernarg" :
@@ -41,7 +41,7 @@ static const char *place(const void *ptr)
 
 static void on_allocate(const hsa_evt_data_t *d)
 {
-	const char *what = d->allocate.is_code ? "code" : place(d->allocate.ptr);
+	const char *what = d->allocate.is_code ? "code" : name_of(d->allocate.ptr);
 
 	if (d->allocate.is_code && d->allocate.size)
 		printf("allocate code some\n");
@@ -58,14 +58,15 @@ static void on_device(const hsa_evt_data_t *d)
 
 	if ((d->device.type == HSA_DEVICE_TYPE_CPU) != is_cpu)
 		wrong("type of an agent");
-	printf("device %s id %u %s\n", is_cpu ? "cpu" : "gpu", d->device.id, place(d->device.ptr));
+	printf("device %s id %u %s\n", is_cpu ? "cpu" : "gpu", d->device.id,
+	       name_of(d->device.ptr));
 }
 
 static void on_code(const hsa_evt_data_t *d)
 {
 	if (!d->codeobj.load_base || !d->codeobj.load_size ||
 	    d->codeobj.uri_length != strlen(d->codeobj.uri))
-		wrong("a code object's place or URI");
+		wrong("a code object's address or URI");
 	if ((d->codeobj.storage_file >= 0) != (d->codeobj.storage_type == 1))
 		wrong("a code object's file");
 	if ((d->codeobj.memory_base && d->codeobj.memory_size) != (d->codeobj.storage_type == 2))
@@ -105,9 +106,9 @@ static void on_event(uint32_t domain, uint32_t cid, const void *data, void *arg)
 
 	if (domain != ACTIVITY_DOMAIN_HSA_EVT || arg != &argument)
 		wrong("domain or argument");
-	/* whoever takes it for another domain's may read on */
+	/* a client that takes it for another domain's data may read further */
 	memcpy(far, data, sizeof(far));
-	/* what is done in here is not told */
+	/* calls from a callback have no events */
 	if (nr_inner++ == 0) {
 		void *inner;
 
@@ -126,7 +127,7 @@ static void on_event(uint32_t domain, uint32_t cid, const void *data, void *arg)
 		on_device(d);
 		break;
 	case HSA_EVT_ID_MEMCOPY:
-		printf("memcopy %s %s %zu\n", place(d->memcopy.dst), place(d->memcopy.src),
+		printf("memcopy %s %s %zu\n", name_of(d->memcopy.dst), name_of(d->memcopy.src),
 		       d->memcopy.size);
 		break;
 	case HSA_EVT_ID_SUBMIT:
@@ -192,7 +193,7 @@ static void memory(void)
 	HSA(hsa_amd_memory_pool_allocate(gpu_pool, SIZE, 0, &pool_memory));
 	HSA(hsa_amd_agents_allow_access(2, both, NULL, pool_memory));
 	HSA(hsa_memory_allocate(gpu_region, SIZE, &region_memory));
-	/* nothing is told of what failed */
+	/* failed calls have no events */
 	if (hsa_memory_allocate(gpu_region, (size_t)1 << 60, &(void *){ NULL }) ==
 	    HSA_STATUS_SUCCESS)
 		wrong("an exabyte");
@@ -222,7 +223,7 @@ static void packets(bool late)
 	barrier = packet_barrier(HSA_PACKET_TYPE_BARRIER_AND, true, none, done);
 	submit(queue, &barrier);
 	signal_wait_le(done, 0, "packets");
-	/* only those that want it are told */
+	/* only enabled events are reported */
 	if (roctracer_disable_op_callback(ACTIVITY_DOMAIN_HSA_EVT, HSA_EVT_ID_SUBMIT))
 		wrong("disable");
 	hsa_signal_store_relaxed(done, 1);

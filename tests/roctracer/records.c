@@ -63,7 +63,7 @@ static void on_records(const char *begin, const char *end, void *arg)
 
 static roctracer_pool_t *open_pool(struct seen *s, size_t size)
 {
-	roctracer_properties_t props = { .mode = 0xdeadbeef, /* junk: nobody looks at it */
+	roctracer_properties_t props = { .mode = 0xdeadbeef, /* junk, which is ignored */
 					 .buffer_size = size,
 					 .buffer_callback_fun = on_records,
 					 .buffer_callback_arg = s };
@@ -124,7 +124,7 @@ static struct seen a, b;
 
 static void batches(void)
 {
-	/* a whole number of records, always by the same thread, which is not ours */
+	/* a whole number of records, always on the same thread, which is not this one */
 	open_pool(&a, 640);
 	IS(roctracer_enable_op_activity_expl(API, ID_MALLOC, a.pool), 0);
 	allocate(35);
@@ -204,7 +204,7 @@ static void without_memory(struct seen *s)
 }
 
 /* Four records go to the half that is free, sixteen to the list on the side. */
-static void lost_without_memory(int (*ask)(roctracer_pool_t *pool))
+static void lost_without_memory(int (*deliver)(roctracer_pool_t *pool))
 {
 	const char *text;
 
@@ -212,7 +212,7 @@ static void lost_without_memory(int (*ask)(roctracer_pool_t *pool))
 	a.inside = without_memory;
 	IS(roctracer_enable_op_activity_expl(API, ID_MALLOC, a.pool), 0);
 	allocate(1);
-	IS(ask(a.pool), GENERATION == 1 ? 1 : ROCTRACER_STATUS_ERROR_MEMORY_ALLOCATION);
+	IS(deliver(a.pool), GENERATION == 1 ? 1 : ROCTRACER_STATUS_ERROR_MEMORY_ALLOCATION);
 	text = roctracer_error_string();
 	IS(strstr(text, "no memory: 16 records lost") != NULL, 1);
 	free((void *)text);
@@ -245,7 +245,7 @@ static void two_pools(void)
 {
 	char from[64] = "", to[64];
 
-	/* a name that is asked for first is no reason to fail */
+	/* a name that is requested first does not prevent that */
 	IS(strcmp(roctracer_op_string(OPS, 0, 0x11f0), "KernelExecution"), 0);
 	open_pool(&a, 4096);
 	open_pool(&b, 4096);
@@ -269,7 +269,7 @@ static void two_pools(void)
 	hipDeviceSynchronize();
 	IS(roctracer_close_pool_expl(a.pool), 0);
 	IS(a.nr, 5);
-	/* a pool that is closed while operations write to it: they write nowhere, the others on */
+	/* a pool that is closed while operations write to it: they are disabled, the others go on */
 	open_pool(&a, 4096);
 	IS(roctracer_enable_op_activity_expl(API, ID_MALLOC, a.pool), 0);
 	IS(roctracer_close_pool_expl(a.pool), 0);
@@ -303,7 +303,7 @@ static void fields(void)
 	IS(op->kind, 0x11f0);
 	IS(op->queue_id, 1);
 	IS(find(&a, OPS, 1)->correlation_id, find(&a, API, ID_MEMCPY)->correlation_id);
-	/* names larger than a half, and an inner call that does not take the outer's place */
+	/* names larger than a half, and an inner call that does not replace the outer one */
 	memset(long_name, 'k', sizeof(long_name) - 1);
 	memset(&a.records, 0, sizeof(a.records));
 	a.nr = 0;
@@ -380,7 +380,7 @@ static void what_ends_later(void)
 	launch();
 	first = release(1);
 	IS(first > 0, 1);
-	/* submitted before it was enabled: nobody has seen that */
+	/* submitted before the enabling: no record */
 	IS(roctracer_disable_op_activity(OPS, 0), 0);
 	launch();
 	IS(roctracer_enable_op_activity_expl(OPS, 0, a.pool), 0);
@@ -401,7 +401,7 @@ static void what_ends_later(void)
 	roctracer_stop();
 	roctracer_start();
 	IS(release(1) > first, 1);
-	/* what is disabled is not told, and has its id if it is enabled again */
+	/* disabled: no record; enabled again: a record with its id */
 	launch();
 	launch();
 	IS(roctracer_disable_op_activity(OPS, 0), 0);
@@ -451,7 +451,7 @@ static void expect(unsigned first_enter, unsigned first_exit, unsigned second)
 	memset(nr_exit, 0, sizeof(nr_exit));
 }
 
-/* Callbacks and records in turn: what is told is what was enabled. */
+/* Callbacks and records in turn: only what is enabled is reported. */
 static void callbacks_and_records(void)
 {
 	static unsigned first = 0, second = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stress.c - registering and removing callbacks, opening and closing pools, while others make calls
+/* stress.c - registering and removing callbacks, opening and closing pools, while other threads make calls
  *
  *	stress SECONDS
  *
@@ -13,7 +13,7 @@
 #include "roctracer/roctracer_roctx.h"
 #include "stress.h"
 
-static atomic_ulong nr_told;
+static atomic_ulong nr_seen;
 
 void on_call(uint32_t domain, uint32_t cid, const void *data, const void *arg, const int *its)
 {
@@ -22,7 +22,7 @@ void on_call(uint32_t domain, uint32_t cid, const void *data, const void *arg, c
 	if (domain != ACTIVITY_DOMAIN_ROCTX || arg != its ||
 	    (cid == ROCTX_API_ID_roctxRangePushA && !d->args.message))
 		fail("callback and argument");
-	atomic_fetch_add(&nr_told, 1);
+	atomic_fetch_add(&nr_seen, 1);
 }
 
 static void no_records(const char *begin, const char *end, void *arg)
@@ -74,7 +74,7 @@ static void *call(void *arg)
 int main(int argc, char **argv)
 {
 	run(change, call, argc > 1 ? strtol(argv[1], NULL, 10) : 1);
-	if (!atomic_load(&nr_told))
-		fail("nothing was told");
+	if (!atomic_load(&nr_seen))
+		fail("no callback was called");
 	return verdict();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stress.h - threads that register and remove while others call */
+/* stress.h - threads that register and remove while other threads call */
 #ifndef RTL_TESTS_ROCTRACER_STRESS_H
 #define RTL_TESTS_ROCTRACER_STRESS_H
 
@@ -27,7 +27,7 @@ void fail(const char *what);
  * time. Returns when all have. */
 void run(void *(*first)(void *), void *(*second)(void *), time_t seconds);
 
-/* Says how much was wrong: the exit status. */
+/* Prints the number of errors; returns the exit status. */
 int verdict(void);
 
 #endif
