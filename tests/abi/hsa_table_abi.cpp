@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* hsa_table_abi.cpp - the C mirror of the HSA tables against the vendor's own C++ structs
  *
- * Each index and each function type is compared at compile time, where the vendor's offsetof and
- * decltype are the judges; what the look-up functions return is compared when it runs.
+ * Each index and each function type is compared at compile time, by the vendor's offsetof and
+ * decltype; results of the look-up functions are compared at run time.
  */
 #define AMD_INTERNAL_BUILD 1
 #include <hsa/hsa_api_trace.h>
