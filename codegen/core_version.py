@@ -22,12 +22,12 @@ def walk(path, folders, seen):
     with open(path, encoding="utf-8") as f:
         seen[path] = f.read()
     for name in INCLUDE.findall(seen[path]):
-        places = [os.path.normpath(os.path.join(d, name)) for d in [os.path.dirname(path), *folders]]
-        found = next((p for p in places if os.path.isfile(p)), None)
+        paths = [os.path.normpath(os.path.join(d, name)) for d in [os.path.dirname(path), *folders]]
+        found = next((p for p in paths if os.path.isfile(p)), None)
         if found:
             walk(found, folders, seen)
         elif name != OWN:
-            sys.exit(f"core_version: {path}: {name} is not in {', '.join(places)}")
+            sys.exit(f"core_version: {path}: {name} is not in {', '.join(paths)}")
 
 
 def version(folders, headers):

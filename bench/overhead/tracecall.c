@@ -38,7 +38,7 @@ static struct {
 static volatile uint64_t memory[LINES * 8];
 static uint64_t line;
 
-static void *least_told(uint32_t id, void *record, const void *data, void *arg)
+static void *least_called(uint32_t id, void *record, const void *data, void *arg)
 {
 	(void)id;
 	(void)record;
@@ -159,7 +159,7 @@ static void prepare(int argc, char **argv, const char *what)
 									      "roctracer_op_code");
 	need(code(ACTIVITY_DOMAIN_HIP_API, "hipGetDevice", &id, NULL) == 0, "hipGetDevice's id");
 	if (!strcmp(what, "least_callbacks"))
-		least(least_told, id, true);
+		least(least_called, id, true);
 	else if (!strcmp(what, "least_record"))
 		least(least_recorded, id, false);
 	else if (!strcmp(what, "least_disabled"))

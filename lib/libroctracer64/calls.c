@@ -20,8 +20,7 @@ struct hsa_block {
 	struct hsa_api_data_t data;
 	uint64_t phase_data;
 };
-_Static_assert(sizeof(struct hsa_block) <= LIVE_SCRATCH_SIZE,
-	       "fits into the memory of a call");
+_Static_assert(sizeof(struct hsa_block) <= LIVE_SCRATCH_SIZE, "fits into the memory of a call");
 
 static int index_of = -1; /* set in calls_start(), constant after */
 static const struct rtl_core *core;

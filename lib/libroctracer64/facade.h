@@ -117,7 +117,7 @@ void hsa_ops_start(void);
 bool hsa_ops_any(void);
 
 /* ---- stream.c ---- */
-/* In place of an unknown name: clients read it as a string. */
+/* Instead of an unknown name: clients read it as a string. */
 #define UNKNOWN_KERNEL "unknown kernel"
 
 /* NULL: librtl is of another build, and nothing is traced. */

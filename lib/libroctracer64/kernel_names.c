@@ -20,7 +20,7 @@
 #define NR_BUCKETS 4096u
 #define NR_SIGNALS 65536u
 #define NR_TIMES 16384u
-#define BUSY UINT64_C(2) /* in place of a signal or a key: another thread is writing the entry */
+#define BUSY UINT64_C(2) /* instead of a signal or a key: another thread is writing the entry */
 
 struct kernel {
 	struct kernel *next; /* loaded before this one */

@@ -15,7 +15,7 @@ WITHOUT_HANDLERS = "complete; the process ended without its exit handlers, with 
 VERDICTS = {
     "_exit": {WITHOUT_HANDLERS + "3"}, "quick_exit": {WITHOUT_HANDLERS + "3"}, "segv": {WITHOUT_HANDLERS + "3"},
     "abort": {"complete; the process was killed by SIGABRT"}, "kill": {"complete; the process was killed by SIGKILL"},
-    # rtl looks for an exec twice a second; one whose program has ended before that is not told apart
+    # rtl looks for an exec twice a second; one whose program has ended before that is not distinguished
     "exec": {"complete; the process executed another program", WITHOUT_HANDLERS + "6"},
 }  # fmt: skip
 WAITS = ("stream", "device", "event", "eventquery", "streamquery", "memcpy", "callback")

@@ -10,7 +10,7 @@ import functools
 from support import *
 
 
-def told(r, reason, count=None, verdict=None):
+def counted(r, reason, count=None, verdict=None):
     """rtl_loss and rtl info have the reason with the same number."""
     losses = r.losses()
     if reason not in losses:
@@ -51,7 +51,7 @@ def lite_signal():
     plain = run("flood", *args)
     r = run("flood", *args, trace=RTL, rtl_args=("-q", "-m", "lite"))
     equal("stdout", r.out, plain.out)
-    at_least("count", told(r, "lite_signal", verdict="complete"), 2 * 1333)
+    at_least("count", counted(r, "lite_signal", verdict="complete"), 2 * 1333)
     equal("dispatches in the trace", r.count("rtl_dispatch", "not flags & 32"), 2 * 667)
     # left out by option: not a loss
     check_fail_on_loss("flood", args, 0, rtl_args=("-m", "lite"))
@@ -61,7 +61,7 @@ def lite_signal():
 def no_timestamps():
     env = {"VGPU_NO_TIMESTAMPS": "queue=1,n=10,count=5"}
     r = run("flood", "count=100", "size=128", trace=RTL, env=env)
-    told(r, "no_timestamps", 5, "incomplete")
+    counted(r, "no_timestamps", 5, "incomplete")
     equal("rows without times", r.count("rtl_dispatch", "flags & 4"), 5)
     equal("rows", r.count("rtl_dispatch"), len(r.log("dispatch")))
     check_fail_on_loss("flood", ["count=100", "size=128"], 123, env=env)
@@ -71,7 +71,7 @@ def no_timestamps():
 def inverted_times():
     env = {"VGPU_SWAP_TIMESTAMPS": "queue=1,n=10,count=5"}
     r = run("flood", "count=100", "size=128", trace=RTL, env=env)
-    told(r, "inverted", 5, "complete")
+    counted(r, "inverted", 5, "complete")
     rows = r.rows("select begin_ticks, end_ticks, begin_ns, end_ns from rtl_dispatch where flags & 2")
     equal("rows that are flagged", len(rows), 5)
     for row in rows:
@@ -92,7 +92,7 @@ def queue_bypassed():
         logged = r.log("dispatch")
         equal("dispatches that ran", len(logged), len(plain.log("dispatch")))
         at_least("of the program", sum(l["group"] == [64, 1, 1] for l in logged), before + 300 + after)
-        told(r, "queue_bypassed", 300 + after, "incomplete")
+        counted(r, "queue_bypassed", 300 + after, "incomplete")
         equal("rows", r.count("rtl_dispatch"), len(logged) - 300 - after)
         check_fail_on_loss("directbell", args, 123, env=env)
 
@@ -107,7 +107,7 @@ def queue_bypassed_with_followed_index():
     equal("stdout", r.out, plain.out)
     logged = r.log("dispatch")
     equal("dispatches that ran", len(logged), len(plain.log("dispatch")))
-    told(r, "queue_bypassed", 320, "incomplete")
+    counted(r, "queue_bypassed", 320, "incomplete")
 
 
 @case
@@ -118,7 +118,7 @@ def queue_unseen():
     plain = run("flood", *args)
     r = run("flood", *args, trace=TOOLS, env=env)
     equal("stdout", r.out, plain.out)
-    told(r, "queue_unseen", 3, "incomplete")
+    counted(r, "queue_unseen", 3, "incomplete")
     equal("rows, of the runtime alone", r.count("rtl_dispatch"), len(r.log("dispatch")) - 2000)
 
 
@@ -132,7 +132,7 @@ def signal_create():
     r = run("flood", *args, trace=TOOLS, env=env)
     equal("stdout", r.out, plain.out)
     rows, logged = r.count("rtl_dispatch"), len(r.log("dispatch"))
-    equal("rows and what is counted", rows + told(r, "signal_create", None, "incomplete"), logged)
+    equal("rows and what is counted", rows + counted(r, "signal_create", None, "incomplete"), logged)
     at_least("rows", rows, 100)
 
 
@@ -158,8 +158,8 @@ def buffer_full():
     contains("stdout", r.out, "launcher: 400000 launches")
     rows, logged, losses = r.count("rtl_dispatch"), len(r.log("dispatch")), r.losses()
     if rows == logged and not losses:
-        skip("the harvester drained in rtl's place: nothing was lost")
-    told(r, "buffer_full", None, "incomplete")
+        skip("the harvester drained instead of rtl: nothing was lost")
+    counted(r, "buffer_full", None, "incomplete")
     equal(f"rows and what is counted ({losses})", rows + losses["buffer_full"] >= logged, True)
 
 
@@ -196,7 +196,7 @@ def signal_reused():
     equal("rows without times are counted", r.losses().get("signal_reused", 0) + r.losses().get("no_timestamps", 0),
           untimed)
     if untimed:
-        told(r, "signal_reused", None, "incomplete")
+        counted(r, "signal_reused", None, "incomplete")
 
 
 @case
@@ -204,10 +204,10 @@ def shared_signals_of_kernels():
     r = run("signals", "case=counting", "kernel_ns=20000", trace=RTL, env={"VGPU_KERNEL_NS": 20000})
     equal("stdout", r.out, "counting: ok\n")
     exact_dispatches(r)
-    told_or_timed(r, "shared_signal")
+    counted_or_timed(r, "shared_signal")
 
 
-def told_or_timed(r, reason):
+def counted_or_timed(r, reason):
     """Dispatches whose signal was shared: timed, and noted where that took a barrier packet."""
     flagged = r.count("rtl_dispatch", "flags & 64")
     equal(f"count of {reason} and flagged rows", r.losses().get(reason, 0), flagged)
@@ -223,7 +223,7 @@ def shared_signals_of_copies():
     equal("copies in the trace", len(rows), 8)
     untimed = sum(1 for row in rows if not row[1])
     if untimed:
-        told(r, "copy_shared_signal", untimed, "incomplete")
+        counted(r, "copy_shared_signal", untimed, "incomplete")
     else:
         equal("losses", r.losses(), {})
 
@@ -233,14 +233,14 @@ def reentrant():
     r = run("ranges", "handler", trace=RTL)
     losses = r.losses()
     if "reentrant" in losses:
-        told(r, "reentrant", None, "incomplete")
+        counted(r, "reentrant", None, "incomplete")
 
 
 @case
 def unfinished():
     r = run("lifecycle", "hang", trace=RTL, status=7, timeout=30,
             env={"VGPU_HANG": "queue=1,n=6", "RTL_DRAIN_MS": 300})
-    told(r, "unfinished", 1, "complete")
+    counted(r, "unfinished", 1, "complete")
 
 
 @case
@@ -302,7 +302,7 @@ def late():
         at_least(f"rows, late and unfinished ones (losses {losses})", rows + late_count + losses.get("unfinished", 0),
                  len(r.log("dispatch")) - 8)
         if late_count:
-            told(r, "late", late_count, "incomplete")
+            counted(r, "late", late_count, "incomplete")
     at_least("runs that HIP survived", checked, 6)
 
 

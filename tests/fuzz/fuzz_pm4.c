@@ -79,11 +79,11 @@ static uint32_t one_reg(uint32_t n)
 }
 
 /* An address that may be valid: in the code, in the data, or just behind. */
-static void place(uint32_t *lo, uint32_t *hi)
+static void aim(uint32_t *lo, uint32_t *hi)
 {
-	uint32_t room = (uint32_t)(CODE_END - code_lo) + 12;
+	uint32_t span = (uint32_t)(CODE_END - code_lo) + 12;
 
-	*lo = *hi & 1 ? DATA_PAGE + *lo % (PAGE + 8) : (uint32_t)code_lo + *lo % room;
+	*lo = *hi & 1 ? DATA_PAGE + *lo % (PAGE + 8) : (uint32_t)code_lo + *lo % span;
 	if (*hi & 14)
 		*lo &= ~3u;
 	*hi = 0;
@@ -107,19 +107,19 @@ static void mend(uint32_t *code, uint32_t nr)
 		else if (op == 0x76)
 			body[0] = ENABLE - 0x2c00 + (body[0] & 1);
 		else if (op == 0x3f && n >= 2)
-			place(&body[0], &body[1]);
+			aim(&body[0], &body[1]);
 		else if (op == 0x49 && n >= 5)
-			place(&body[2], &body[3]);
+			aim(&body[2], &body[3]);
 		else if (op == 0x37 && n >= 3)
-			place(&body[1], &body[2]);
+			aim(&body[1], &body[2]);
 		else if (op == 0x3c && n >= 5 && body[0] & 0x30)
-			place(&body[1], &body[2]);
+			aim(&body[1], &body[2]);
 		else if (op == 0x40 && n >= 4 && (body[0] & 15) == 4)
 			body[1] = one_reg(body[1]);
 		else if (op == 0x40 && n >= 4)
-			place(&body[1], &body[2]);
+			aim(&body[1], &body[2]);
 		if (op == 0x40 && n >= 4)
-			place(&body[3], &body[4]);
+			aim(&body[3], &body[4]);
 		i += n + 2;
 	}
 }

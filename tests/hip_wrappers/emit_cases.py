@@ -43,7 +43,7 @@ class Case:
             if w.name.startswith("*"):
                 self.looked.setdefault(re.match(r"\*(\w+)", w.name).group(1), []).append(w)
 
-    def place(self, name):
+    def object(self, name):
         """`*p.a.b` -> `o_p.a.b`, `p` -> `a_p`."""
         if name.startswith("*"):
             return "o_" + name[1:]
@@ -102,26 +102,26 @@ class Case:
         out = ["run_object(run, &%s, sizeof(%s), %s, %s);" % (obj, obj, what, back)]
         for w in words:
             if w.ctype == "char []":
-                place = self.place(w.name)
-                out.append("run_object(run, &%s, sizeof(%s), STAND_IN_TEXT, true);" % (place, place))
+                where = self.object(w.name)
+                out.append("run_object(run, &%s, sizeof(%s), STAND_IN_TEXT, true);" % (where, where))
             elif w.kind == "b" and "." in w.name:
-                out.append("run_object(run, &%s, 1, STAND_IN_BOOL, %s);" % (self.place(w.name), back))
+                out.append("run_object(run, &%s, 1, STAND_IN_BOOL, %s);" % (self.object(w.name), back))
         return out
 
     def word(self, w):
         """The statement that looks for one word."""
         guarded = "true" if w.name.startswith("*") else "false"
-        place = self.place(w.name)
+        where = self.object(w.name)
         if w.ctype == "sum":
             # of the one element that there is
-            place, guarded = "o_" + self.sums[w.name][0], "true"
+            where, guarded = "o_" + self.sums[w.name][0], "true"
         if w.ctype == "kernel":
             param, _, member = self.kernel[1].partition(".")
             value = "o_%s.%s" % (param, member) if member else "a_" + param
             return "run_word_kernel(run, %s, %s, (uint64_t)%s);" % (
                 "true" if member else "false", "true" if self.f.status else "false", value)
         if w.kind == "s":
-            text = place
+            text = where
             if w.name == "return":
                 text = "STAND_IN_RETURN_TEXT"
             elif w.ctype == "char *" and w.name.startswith("*") \
@@ -129,10 +129,10 @@ class Case:
                 text = "STAND_IN_BACK_TEXT"
             return 'run_word_text(run, "%s", %s, %s);' % (w.name, guarded, text)
         if w.ctype == "bytes":
-            whole, index = re.match(r"^(.*)\[(\d+)\]$", place).groups()
+            whole, index = re.match(r"^(.*)\[(\d+)\]$", where).groups()
             return 'run_word(run, "%s", %s, (const char *)%s + %d, 8);' % (
                 w.name, guarded, whole, 8 * int(index))
-        return 'run_word(run, "%s", %s, &%s, sizeof(%s));' % (w.name, guarded, place, place)
+        return 'run_word(run, "%s", %s, &%s, sizeof(%s));' % (w.name, guarded, where, where)
 
     def call(self):
         """The call of the wrapper."""
@@ -242,7 +242,7 @@ def cases_of_hip(args):
     merged, ops, planner = emit_hip.plan_all(emit_hip.arguments(argparse.ArgumentParser()).parse_args(args))
     roles = planner.roles
     called = [f for f in ops if f.exported and not f.passed]
-    lib = banner("hip_stand_in_gen.c - in place of libamdhip64")
+    lib = banner("hip_stand_in_gen.c - instead of libamdhip64")
     lib += ["#include <string.h>", "", '#include "hip_types_gen.h"', '#include "stand_in.h"', ""]
     cases = banner("hip_cases_gen.c - one call of each of HIP's functions, with each release's arguments")
     cases += ["#include <string.h>", "", '#include "hip_args_gen.h"', '#include "hip_ops_gen.h"', '#include "hip_types_gen.h"',

@@ -77,7 +77,7 @@ __attribute__((format(printf, 2, 3))) static void bad(const struct run *run, con
 	nr_failed++;
 }
 
-/* A sink in place of the recorder. */
+/* A sink instead of the recorder. */
 static int sink_start(void)
 {
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stand_in.c - functions in place of a runtime's, which note their arguments */
+/* stand_in.c - functions instead of a runtime's, which note their arguments */
 #include "stand_in.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stand_in.h - functions in place of a runtime's, which note their arguments
+/* stand_in.h - functions instead of a runtime's, which note their arguments
  *
  * The test arms the stand-in and calls a wrapper; the stand-in's function keeps the bytes of each of its
  * parameters, fills the output parameters that the test has named, and returns the test's status.

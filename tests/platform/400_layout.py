@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """400_layout.py - librtl.so needs a map of the AMD table for each of its sizes
 
-A copy of librtl.so has the map of 5.2 in place of that of 5.6 and later. On 5.2 the copy works. On a runtime that has
+A copy of librtl.so has the map of 5.2 instead of that of 5.6 and later. On 5.2 the copy works. On a runtime that has
 functions inserted in the middle of the table it calls wrong functions, and must fail where librtl.so succeeds.
 """
 import os

@@ -31,7 +31,7 @@
 #define OK(call) CHECK((call) == HSAKMT_STATUS_SUCCESS)
 
 #define FILL 0xa5
-#define ROOM 1024
+#define AREA 1024
 #define NODE 1u
 
 static void *library;
@@ -151,7 +151,7 @@ static unsigned int check_field(const struct field *f, unsigned int layout, cons
 
 static void check_links(unsigned int layout)
 {
-	unsigned char links[ROOM];
+	unsigned char links[AREA];
 	size_t size = link_sizes[layout];
 	uint32_t ends[2];
 
@@ -169,13 +169,13 @@ static void check_links(unsigned int layout)
 		for (size_t at = 48; at < size; at++)
 			CHECK(link[at] == 0);
 	}
-	CHECK(is_untouched(links + 2 * size, links + ROOM));
+	CHECK(is_untouched(links + 2 * size, links + AREA));
 }
 
 static void check_caches(unsigned int layout)
 {
 	size_t size = cache_sizes[layout];
-	unsigned char caches[4 * ROOM];
+	unsigned char caches[4 * AREA];
 
 	memset(caches, FILL, sizeof(caches));
 	OK(KMT(hsaKmtGetNodeCacheProperties)(NODE, 0, 2, (HsaCacheProperties *)caches));
@@ -191,7 +191,7 @@ static void check_caches(unsigned int layout)
 
 static int test_layout(const char *name)
 {
-	unsigned char props[ROOM];
+	unsigned char props[AREA];
 	unsigned int layout = 0, wrong = 0;
 	HsaSystemProperties sys;
 
@@ -219,7 +219,7 @@ static int test_layout(const char *name)
 			wrong += check_field(&added[i], layout, props);
 	}
 	CHECK(!wrong);
-	CHECK(is_untouched(props + node_sizes[layout], props + ROOM));
+	CHECK(is_untouched(props + node_sizes[layout], props + AREA));
 	CHECK(!is_untouched(props + node_sizes[layout] - 1, props + node_sizes[layout]));
 	check_links(layout);
 	check_caches(layout);
@@ -287,7 +287,7 @@ static void *alloc(uint64_t size, uint64_t align)
 static void start_up(void)
 {
 	HsaClockCounters clocks;
-	uint64_t room = 0, info[64];
+	uint64_t bytes = 0, info[64];
 	uint32_t counter_khz;
 	HSAuint32 caps = 1;
 	HsaVersionInfo version;
@@ -309,8 +309,8 @@ static void start_up(void)
 	CHECK(counter_khz == 27000);
 	OK(KMT(hsaKmtGetClockCounters)(NODE, &clocks));
 	CHECK(clocks.SystemClockFrequencyHz);
-	OK(((available_fn)symbol("hsaKmtAvailableMemory"))(NODE, &room));
-	CHECK(room == 16ull << 30);
+	OK(((available_fn)symbol("hsaKmtAvailableMemory"))(NODE, &bytes));
+	CHECK(bytes == 16ull << 30);
 }
 
 /* An AQL queue whose doorbell is a function: its memory is never written. `v2`: created as by ROCm 10. */

@@ -55,7 +55,7 @@ static void ask_for_hip(void *runtime)
 		       !!found[1], !!found[2], !!found[3]);
 	}
 	dlsym(RTLD_DEFAULT, "hipGetProcAddress");
-	puts(dlerror() ? "an error is told" : "no error is told");
+	puts(dlerror() ? "an error is set" : "no error is set");
 	say("its own, default", dlsym(RTLD_DEFAULT, "hipArrayGetInfo"));
 }
 
@@ -68,9 +68,9 @@ int main(int argc, char **argv)
 	say("handle", dlsym(libm, "cos"));
 	say("handle's dependency", dlsym(libm, "getppid"));
 	say("missing", dlsym(libm, "no_such_function"));
-	puts(dlerror() ? "an error is told" : "no error is told");
+	puts(dlerror() ? "an error is set" : "no error is set");
 	say("missing, as HIP's", dlsym(libm, "hipNoSuchFunction"));
-	puts(dlerror() ? "an error is told" : "no error is told");
+	puts(dlerror() ? "an error is set" : "no error is set");
 	say("null handle", dlsym(NULL, "cos"));
 	ask_for_hip(NULL);
 	if (argc > 2) {

@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 	const char *whom = argc > 1 ? argv[1] : "hipGetProcAddress";
 	void *release = stand_in_address("hipGetDevicePropertiesR0600");
 	void *spt = stand_in_address("hipMemcpy_spt");
-	static char place[64];
+	static char token[64];
 	void *fn;
 
 	if (!strcmp(whom, "hipGetDriverEntryPoint"))
@@ -99,16 +99,16 @@ int main(int argc, char **argv)
 	else if (!strcmp(whom, "hipGetDriverEntryPoint_spt"))
 		entry_point = hipGetDriverEntryPoint_spt;
 	fn = ask("known", "hipFree", 60400000, 0, 0, stand_in_address("hipFree"));
-	call("hipFree", fn, place);
+	call("hipFree", fn, token);
 	/* a second lookup */
 	fn = ask("again", "hipFree", 60400000, 0, 0, stand_in_address("hipFree"));
-	call("hipFree", fn, place + 1);
+	call("hipFree", fn, token + 1);
 	fn = ask("release", "hipGetDevicePropertiesR0600", 60400000, 0, 0, release);
-	call("hipGetDevicePropertiesR0600", fn, place + 2);
+	call("hipGetDevicePropertiesR0600", fn, token + 2);
 	fn = ask("of the release", "hipGetDeviceProperties", 60400000, 0, 0, release);
-	call("hipGetDevicePropertiesR0600", fn, place + 3);
+	call("hipGetDevicePropertiesR0600", fn, token + 3);
 	fn = ask("of the thread", "hipMemcpy", 60400000, 2, 0, spt);
-	call("hipMemcpy_spt", fn, place + 4);
+	call("hipMemcpy_spt", fn, token + 4);
 	/* the function that returns others */
 	ask("itself", whom, 60400000, 0, 0, stand_in_address(whom));
 	ask("unknown", "hipNoSuchFunction", 60400000, 0, FAILS, NULL);
@@ -120,7 +120,7 @@ int main(int argc, char **argv)
 	ask("no name", NULL, 60400000, 0, 0, stand_in_address("hipFree"));
 	ask("empty name", "", 60400000, 0, 0, stand_in_address("hipFree"));
 	answer(0, NULL, NULL);
-	printf("no place: %d\n", ask_hip("hipFree", NULL, 60400000, 0));
+	printf("no token: %d\n", ask_hip("hipFree", NULL, 60400000, 0));
 	printf("%d bad\n", nr_bad);
 	return nr_bad != 0;
 }

@@ -38,7 +38,7 @@ static int never_registered, runtime_version;
 	} while (0)
 
 /* HIP 7.2.4 uses an unknown function as a kernel's handle, and crashes, untraced too. */
-static bool no_kernel_is_told()
+static bool no_kernel_is_reported()
 {
 	return runtime_version < 70200000;
 }
@@ -59,7 +59,7 @@ static void launches(int *p)
 	SEE("too much shared memory", hipLaunchKernel, (const void *)errors_shared, dim3(1),
 	    dim3(64), args, (size_t)1 << 20, NULL);
 	SEE("no function", hipLaunchKernel, NULL, dim3(1), dim3(64), args, 0, NULL);
-	if (no_kernel_is_told()) {
+	if (no_kernel_is_reported()) {
 		SEE("not a kernel", hipLaunchKernel, &never_registered, dim3(1), dim3(64), args, 0,
 		    NULL);
 		SEE("not a kernel", hipExtLaunchKernel, &never_registered, dim3(1), dim3(64), args,

@@ -198,7 +198,7 @@ static void launches(work &w)
 	hipFunction_t function;
 	hipModule_t module, fat;
 	unsigned int nr = 0;
-	size_t room = 0;
+	size_t lds_bytes = 0;
 
 	HIP(hipMemset(w.from, 0, BYTES));
 	CALL(hipLaunchKernelExC, (&c, (const void *)newest_add, args), address("config", &c),
@@ -218,7 +218,7 @@ static void launches(work &w)
 	HIP(hipMemcpy(w.host, w.from, BYTES, hipMemcpyDeviceToHost));
 	check(w, "launches", w.host[0] == 1 && w.host[64] == 5 && w.host[511] == 5 && !w.host[512]);
 	TRY(hipModuleLoadFatBinary, (&fat, w.image.data()), address("fatbin", w.image.data()));
-	TRY(hipOccupancyAvailableDynamicSMemPerBlock, (&room, (const void *)newest_add, 1, 64),
+	TRY(hipOccupancyAvailableDynamicSMemPerBlock, (&lds_bytes, (const void *)newest_add, 1, 64),
 	    address("f", (const void *)newest_add), number("numBlocks", 1),
 	    number("blockSize", 64));
 	HIP(hipModuleUnload(module));

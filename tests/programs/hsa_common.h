@@ -250,7 +250,7 @@ __attribute__((unused)) static void *slot_take(hsa_queue_t *queue, uint64_t *ind
 		if (!started)
 			started = now_ns();
 		else if (now_ns() - started > 60000000000u)
-			die(3, "queue %llu: no room for packet %llu in 60 s (read index %llu)",
+			die(3, "queue %llu: no free slot for packet %llu in 60 s (read index %llu)",
 			    (unsigned long long)queue->id, (unsigned long long)*index,
 			    (unsigned long long)hsa_queue_load_read_index_relaxed(queue));
 	}

@@ -164,7 +164,7 @@ static uint64_t reserve(struct worker *w, uint32_t q, uint64_t n)
 	}
 }
 
-static void wait_room(struct worker *w, hsa_queue_t *queue, uint64_t end)
+static void wait_for_slots(struct worker *w, hsa_queue_t *queue, uint64_t end)
 {
 	uint64_t started = now_ns();
 
@@ -175,7 +175,8 @@ static void wait_room(struct worker *w, hsa_queue_t *queue, uint64_t end)
 		if (round > 64)
 			sched_yield();
 		if (round % 4096 == 4095 && now_ns() - started > 60000000000u)
-			die(3, "queue %llu: no room before packet %llu in 60 s (read index %llu)",
+			die(3,
+			    "queue %llu: no free slot before packet %llu in 60 s (read index %llu)",
 			    (unsigned long long)queue->id, (unsigned long long)end,
 			    (unsigned long long)hsa_queue_load_read_index_relaxed(queue));
 	}
@@ -300,7 +301,7 @@ static void submit_some(struct worker *w, uint32_t q, uint32_t n)
 		pause_us(draw(w, 300));
 	if (early)
 		announce(w, q, index + n);
-	wait_room(w, w->queue[q], index + n);
+	wait_for_slots(w, w->queue[q], index + n);
 	for (uint32_t i = 0; i < n; i++) {
 		put(w, q, index + order[i], &p[order[i]]);
 		if (draw(w, 64) == 0)
@@ -324,14 +325,14 @@ static void submit_wait(struct worker *w, uint32_t q)
 	b = packet_barrier(draw(w, 2) ? HSA_PACKET_TYPE_BARRIER_AND : HSA_PACKET_TYPE_BARRIER_OR,
 			   true, w->wanted, w->passed);
 	index = reserve(w, q, 1);
-	wait_room(w, w->queue[q], index + 1);
+	wait_for_slots(w, w->queue[q], index + 1);
 	publish(w->queue[q], index, &b);
 	ring(w, w->queue[q], index);
 	if (draw(w, 4) == 0)
 		pause_us(draw(w, 200));
 	d = next_dispatch(w, w->wanted);
 	index = reserve(w, later, 1);
-	wait_room(w, w->queue[later], index + 1);
+	wait_for_slots(w, w->queue[later], index + 1);
 	put(w, later, index, &d);
 	ring(w, w->queue[later], index);
 }
@@ -396,7 +397,7 @@ static void finish(struct worker *w)
 							    (hsa_signal_t){ 0 }, done);
 		uint64_t index = reserve(w, i, 1);
 
-		wait_room(w, w->queue[i], index + 1);
+		wait_for_slots(w, w->queue[i], index + 1);
 		publish(w->queue[i], index, &b);
 		ring(w, w->queue[i], index);
 		signal_wait_le(done, 0, "the end of a queue");

@@ -13,7 +13,7 @@ RUNTIME = {"LD_LIBRARY_PATH": f"{VGPU_DIR}:{LIB}"}
 EXACT = {"VGPU_CLOCK_HZ": "1000000000"}
 
 
-class Told:
+class Reported:
     """What the client printed."""
 
     def __init__(self, r):
@@ -41,7 +41,7 @@ def client(*args, name="hip_client", trace=PLAIN, env=None, **kwargs):
         full.update(RUNTIME)
     r = run(path, *args, trace=trace, env=full, **kwargs)
     equal("stderr", r.err, "")
-    return Told(r)
+    return Reported(r)
 
 
 def logged_dispatches(got):

@@ -511,7 +511,7 @@ static void callbacks_and_records(void)
 	all_off(&a);
 }
 
-/* ROCTRACER_OP_ANY in place of a call is all of them, and nothing but calls of HIP's. */
+/* ROCTRACER_OP_ANY instead of a call is all of them, and nothing but calls of HIP's. */
 static void any_call(void)
 {
 	static unsigned first = 0;

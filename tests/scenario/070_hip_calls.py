@@ -47,7 +47,7 @@ FLOOD = {"VGPU_EXEC": "off"}
 
 @case
 def thousands_in_flight():
-    # far more than the rings hold: threads wait for room, and one doorbell carries others' packets
+    # far more than the rings hold: threads wait for free slots, and one doorbell carries others' packets
     mix("parts=b", "burst=3000", GPU_MAX_HW_QUEUES=2, VGPU_KERNEL_NS=4000, **FLOOD)
 
 

@@ -233,13 +233,13 @@ def some_callers(r, calls, seen, matched):
     """As exact_callers(), where some calls are not in the trace: no operation has a wrong call."""
     ops = trace_ops(r)
     cause, _ = callers(calls, ops)
-    place = {id(c): i for i, c in enumerate(seen)}
+    index = {id(c): i for i, c in enumerate(seen)}
     joined = joined_apis(r)
     apis = {a.api_id for a in matched.values()}
     for op in ops:
         c = calls[cause[op.op_id]]
         mine = [api for api in joined[op.op_id] if api in apis]
-        equal(f"call that {op} is joined to", mine, [matched[place[id(c)]].api_id] if id(c) in place else [])
+        equal(f"call that {op} is joined to", mine, [matched[index[id(c)]].api_id] if id(c) in index else [])
 
 
 main()

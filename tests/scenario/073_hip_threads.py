@@ -15,13 +15,13 @@ DETERMINISTIC = {
 }
 
 
-def own_threads(*args, gpus=1, all_told=True, **env):
+def own_threads(*args, gpus=1, all_joined=True, **env):
     r = run_account("hipmix", f"devices={gpus}", *args, trace=RTL, gpus=gpus, env={**QUEUE_THREADS, **env})
     calls = read_account(r)
     exact_program_dispatches(r)
     matched = same_calls(r, calls)
-    # of two that ended alike neither is told: seldom, where kernels take time
-    if all_told and not r.losses().get("api_missed"):
+    # of two that ended alike neither is joined: seldom, where kernels take time
+    if all_joined and not r.losses().get("api_missed"):
         exact_callers(r, calls, matched)
         launch_details(r, calls, matched)
         copy_details(r, calls, matched)
@@ -39,7 +39,7 @@ def own_threads(*args, gpus=1, all_told=True, **env):
         alone += not mine
     print(f"    {alone} of {len(ops)} operations are joined to no call")
     equal("operations that are counted as joined to no call", r.losses().get("api_missed", 0), alone)
-    if all_told:
+    if all_joined:
         at_least("operations that are joined", (len(ops) - alone) / len(ops), 0.99)
     return r
 
@@ -58,7 +58,7 @@ add_case(
 )
 # the times of two kernels are the same: nobody could tell
 add_case(
-    "kernels_of_no_time_have_their_calls", functools.partial(own_threads, "parts=kb", "rounds=1", all_told=False, VGPU_KERNEL_NS=0)
+    "kernels_of_no_time_have_their_calls", functools.partial(own_threads, "parts=kb", "rounds=1", all_joined=False, VGPU_KERNEL_NS=0)
 )
 
 

@@ -2,7 +2,7 @@
 /* fake_hsa.h - a runtime without a GPU, for tests of source/hsa
  *
  * It builds API tables of any layout, passes them to table_take(), and is then called by the source
- * in place of the runtime. Its GPU does nothing by itself: a test or its threads step it, packet by
+ * instead of the runtime. Its GPU does nothing by itself: a test or its threads step it, packet by
  * packet. It checks at all times, and ends the test otherwise:
  *   - on an interposed queue: each doorbell value is the last packet before the write index, never decreases,
  *     never exceeds the ring, and every packet that it announces is valid; the GPU takes packets up to

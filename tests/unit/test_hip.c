@@ -166,7 +166,7 @@ TEST(kernel_name_is_requested_once)
 }
 
 /* From HIP 7.2 on. */
-TEST(library_kernel_in_place_of_function_has_its_name)
+TEST(library_kernel_instead_of_function_has_its_name)
 {
 	int (*peek)(void);
 	uint64_t id;

@@ -13,8 +13,8 @@ namespace
 
 typedef unsigned char byte;
 
-constexpr size_t ROOM = 200000;
-const size_t places[] = { 0, 1, 2, 3, 5, 8, 16, 61, 255 };
+constexpr size_t AREA = 200000;
+const size_t offsets[] = { 0, 1, 2, 3, 5, 8, 16, 61, 255 };
 const size_t sizes[] = { 1,  2,	 3,  4,	  5,   7,   8,	  9,	15,   16,    17,    31,	  33,
 			 63, 64, 65, 127, 128, 255, 1000, 1023, 4096, 16385, 65537, 99999 };
 
@@ -27,7 +27,7 @@ byte random_byte()
 class Memory
 {
 public:
-	explicit Memory(size_t size = ROOM) : want(size), have(size)
+	explicit Memory(size_t size = AREA) : want(size), have(size)
 	{
 		HIP(hipMalloc(&dev, size));
 		scramble();
@@ -86,7 +86,7 @@ void fills()
 {
 	Memory m;
 
-	for (size_t at : places) {
+	for (size_t at : offsets) {
 		for (size_t n : sizes) {
 			byte v8 = random_byte();
 			unsigned short v16 = (unsigned short)(random_byte() << 8 | random_byte());
@@ -101,12 +101,12 @@ void fills()
 			v8 = (byte)~v8;
 			fill(m.want, at + 1, n + 16, &v8, 1);
 			m.compare("hipMemsetD8", at + 1, n + 16, v8);
-			if (at % 2 == 0 && n < ROOM / 4) {
+			if (at % 2 == 0 && n < AREA / 4) {
 				HIP(hipMemsetD16((hipDeviceptr_t)(m.dev + at), v16, n + 8));
 				fill(m.want, at, n + 8, &v16, 2);
 				m.compare("hipMemsetD16", at, n + 8, v16);
 			}
-			if (at % 4 == 0 && n < ROOM / 8) {
+			if (at % 4 == 0 && n < AREA / 8) {
 				HIP(hipMemsetD32((hipDeviceptr_t)(m.dev + at), (int)v32, n + 4));
 				fill(m.want, at, n + 4, &v32, 4);
 				m.compare("hipMemsetD32", at, n + 4, v32);
@@ -118,11 +118,11 @@ void fills()
 void copies()
 {
 	Memory a, b;
-	std::vector<byte> host(ROOM), back(ROOM);
+	std::vector<byte> host(AREA), back(AREA);
 
-	for (size_t from : places) {
+	for (size_t from : offsets) {
 		for (size_t n : sizes) {
-			size_t to = places[(from + n) % (sizeof(places) / sizeof(places[0]))];
+			size_t to = offsets[(from + n) % (sizeof(offsets) / sizeof(offsets[0]))];
 
 			HIP(hipMemcpy(b.dev + to, a.dev + from, n, hipMemcpyDeviceToDevice));
 			memcpy(b.want.data() + to, a.want.data() + from, n);
@@ -138,7 +138,7 @@ void copies()
 			HIP(hipMemcpy(b.dev + to, host.data() + from, n, hipMemcpyHostToDevice));
 			memcpy(b.want.data() + to, host.data() + from, n);
 			b.compare("host to device", from, to, n);
-			memset(back.data(), 0x55, ROOM);
+			memset(back.data(), 0x55, AREA);
 			HIP(hipMemcpy(back.data() + from, a.dev + to, n, hipMemcpyDeviceToHost));
 			if (memcmp(back.data() + from, a.want.data() + to, n) ||
 			    (from && back[from - 1] != 0x55) || back[from + n] != 0x55) {
@@ -172,7 +172,7 @@ void rectangles()
 {
 	const Box s{ 3, 2, 0, 517, 0 }, d{ 1, 1, 0, 640, 0 }, h{ 0, 0, 0, 700, 0 };
 	Memory a, b;
-	std::vector<byte> host(ROOM);
+	std::vector<byte> host(AREA);
 
 	for (size_t width : { 1, 2, 3, 4, 5, 16, 17, 63, 64, 65, 129, 255, 512 }) {
 		for (size_t height : { 1, 2, 7, 40 }) {
@@ -223,7 +223,7 @@ void volumes()
 {
 	const Box s{ 5, 1, 2, 160, 20 }, d{ 2, 3, 1, 224, 17 }, h{ 1, 2, 0, 131, 19 };
 	Memory a, b;
-	std::vector<byte> host(ROOM);
+	std::vector<byte> host(AREA);
 
 	for (size_t width : { 1, 3, 4, 17, 64, 101 }) {
 		for (size_t height : { 1, 5, 13 }) {
@@ -274,7 +274,7 @@ void peers()
 	Memory here;
 	HIP(hipSetDevice(1));
 	Memory there;
-	for (size_t from : places) {
+	for (size_t from : offsets) {
 		for (size_t n : sizes) {
 			HIP(hipMemcpyPeer(there.dev + n % 37, 1, here.dev + from, 0, n));
 			memcpy(there.want.data() + n % 37, here.want.data() + from, n);

@@ -211,7 +211,7 @@ BOTH double double_ops(double a, double b, int which)
 	}
 }
 
-/* within a few units of the last place of the host's */
+/* within a few ULP of the host's */
 BOTH float math_ops(float a, int which)
 {
 	switch (which) {
@@ -612,23 +612,23 @@ static void half_precision()
 /* ---- fills and copies ---- */
 static void fills()
 {
-	const size_t room = 70000;
-	Buffer<unsigned char> a(room), b(room);
+	const size_t area = 70000;
+	Buffer<unsigned char> a(area), b(area);
 	size_t wrong = 0, first = 0;
 
 	for (size_t at : { 0, 1, 2, 3, 4, 5, 7, 16, 61 }) {
 		for (size_t len : { 64, 65, 66, 67, 100, 1000, 4096, 4099, 65537 }) {
-			for (size_t i = 0; i < room; i++)
+			for (size_t i = 0; i < area; i++)
 				a.host[i] = (unsigned char)(i * 7 + at);
 			std::vector<unsigned char> want = a.host;
 
 			a.up();
 			HIP(hipMemset(a.dev + at, (int)(len & 255), len));
 			memset(want.data() + at, (int)(len & 255), len);
-			HIP(hipMemcpy(b.dev, a.dev, room, hipMemcpyDeviceToDevice));
+			HIP(hipMemcpy(b.dev, a.dev, area, hipMemcpyDeviceToDevice));
 			HIP(hipMemcpy(b.dev + 3, a.dev + at, len, hipMemcpyDeviceToDevice));
 			b.down();
-			for (size_t i = 0; i < room; i++) {
+			for (size_t i = 0; i < area; i++) {
 				unsigned char w = i >= 3 && i < 3 + len ? want[at + i - 3] :
 									  want[i];
 

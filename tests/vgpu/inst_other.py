@@ -383,7 +383,7 @@ def part(v, sel, sext):
     return v
 
 
-def place(v, sel, unused, old):
+def insert(v, sel, unused, old):
     n = 8 if sel.startswith("BYTE") else 16 if sel.startswith("WORD") else 32
     at = n * int(sel[-1]) if n < 32 else 0
     v, mask = bits(v, n), ((1 << n) - 1) << at
@@ -412,7 +412,7 @@ def modifiers():
                                 ("BYTE_1", "UNUSED_SEXT"), ("WORD_0", "UNUSED_SEXT"), ("BYTE_0", "UNUSED_PAD")):
                 def added(st, l, sel0=sel0, sext=sext, dst=dst, unused=unused):
                     r = part(st.vgpr[10][l], sel0, sext) + part(st.vgpr[12][l], "WORD_1", False)
-                    return place(bits(r), dst, unused, st.vgpr[4][l])
+                    return insert(bits(r), dst, unused, st.vgpr[4][l])
                 src = "sext(v10)" if sext else "v10"
                 yield rows(added, f"v_add_u32_sdwa v4, {src}, v12 dst_sel:{dst} dst_unused:{unused} src0_sel:{sel0} "
                            "src1_sel:WORD_1", fill)

@@ -47,7 +47,7 @@ class Op:
 
 
 def near(fmt, fn, slack):
-    """Compares with the host's function in double precision; slack in units of the last place."""
+    """Compares with the host's function in double precision; slack in ULP."""
     def model(*values):
         try:
             want = fn(*[m.as_float(fmt, v) for v in values])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* valu.c - vector instructions: operands in, modifiers, results out
  *
- * A plain instruction on 32-bit registers works on the registers' rows in place. All others go through copies
+ * A plain instruction on 32-bit registers works on the registers' rows directly. All others go through copies
  * of their operands, to which SDWA, DPP, op_sel, absolute value, negation and the flushing of denormals are
  * applied, and a row for the result, which is scaled, clamped and blended into the register by EXEC.
  */
@@ -169,22 +169,22 @@ static void blend32(struct gcn_wave *w, uint32_t *to, const uint32_t *from)
 }
 
 static const void *plain_source(struct gcn_wave *w, const struct gcn_inst *i, unsigned int n,
-				uint32_t *room)
+				uint32_t *scratch)
 {
 	uint32_t v;
 
 	if (i->src[n] >= GCN_SRC_VGPR)
-		return i->src[n] == GCN_SRC_NONE ? room : w->vgpr[i->src[n] - GCN_SRC_VGPR];
+		return i->src[n] == GCN_SRC_NONE ? scratch : w->vgpr[i->src[n] - GCN_SRC_VGPR];
 	v = gcn_src32(w, i, i->src[n]);
 	for (unsigned int l = 0; l < GCN_LANES; l++)
-		room[l] = v;
-	return room;
+		scratch[l] = v;
+	return scratch;
 }
 
 static void run_plain(struct gcn_wave *w, const struct gcn_inst *i)
 {
 	const struct gcn_valu *v = i->valu;
-	gcn_row room[2], result;
+	gcn_row scratch[2], result;
 	struct valu_args a;
 	uint32_t *d = w->vgpr[i->dst];
 	bool whole = gcn_exec(w) == UINT64_MAX;
@@ -194,19 +194,19 @@ static void run_plain(struct gcn_wave *w, const struct gcn_inst *i)
 		return;
 	}
 	a.mask = mask_in(w, i, v->flags);
-	a.s[0] = plain_source(w, i, 0, room[0]);
-	a.s[1] = v->src[1] ? plain_source(w, i, 1, room[1]) : NULL;
+	a.s[0] = plain_source(w, i, 0, scratch[0]);
+	a.s[1] = v->src[1] ? plain_source(w, i, 1, scratch[1]) : NULL;
 	a.s[2] = NULL;
 	if (width(v->src[2])) {
 		/* there are two scalar operands at most, and src1's buffer is free unless it is one of them */
-		uint32_t *free_room = i->src[1] < GCN_SRC_VGPR ? room[0] : room[1];
+		uint32_t *free_row = i->src[1] < GCN_SRC_VGPR ? scratch[0] : scratch[1];
 
 		if (i->src[2] < GCN_SRC_VGPR && i->src[1] < GCN_SRC_VGPR &&
 		    i->src[0] < GCN_SRC_VGPR) {
 			run_any(w, i);
 			return;
 		}
-		a.s[2] = plain_source(w, i, 2, free_room);
+		a.s[2] = plain_source(w, i, 2, free_row);
 	}
 	a.clamp = 0;
 	a.mode = w->mode;
@@ -238,7 +238,7 @@ static unsigned int rounding(const struct gcn_wave *w, const struct gcn_valu *v)
 }
 
 static void finish(struct gcn_wave *w, const struct gcn_inst *i, struct valu_args *a,
-		   union valu_room *result)
+		   union valu_scratch *result)
 {
 	const struct gcn_valu *v = i->valu;
 	unsigned int bits = width(v->dst), dst = i->dst;
@@ -280,15 +280,15 @@ static void finish(struct gcn_wave *w, const struct gcn_inst *i, struct valu_arg
 static void run_any(struct gcn_wave *w, const struct gcn_inst *i)
 {
 	const struct gcn_valu *v = i->valu;
-	union valu_room room[3], result;
+	union valu_scratch scratch[3], result;
 	struct valu_args a = { .d = &result, .clamp = i->clamp, .mode = w->mode };
 	unsigned int round = w->fp_plain ? 0 : rounding(w, v);
 
 	a.mask = mask_in(w, i, v->flags);
 	for (unsigned int n = 0; n < 3; n++) {
 		if (width(v->src[n]))
-			valu_source(w, i, n, v->src[n], width(v->src[n]), &room[n]);
-		a.s[n] = &room[n];
+			valu_source(w, i, n, v->src[n], width(v->src[n]), &scratch[n]);
+		a.s[n] = &scratch[n];
 	}
 	if (i->enc == GCN_VOP3P)
 		a.sel = i->op_sel | (uint32_t)i->op_sel_hi << 3 | (uint32_t)i->neg << 6 |

@@ -174,7 +174,7 @@ static unsigned int indexed(const struct gcn_wave *w, unsigned int reg, unsigned
 }
 
 static void fetch(struct gcn_wave *w, const struct gcn_inst *i, unsigned int n, unsigned int type,
-		  unsigned int bits, union valu_room *out)
+		  unsigned int bits, union valu_scratch *out)
 {
 	unsigned int code = i->src[n];
 
@@ -203,7 +203,7 @@ static void fetch(struct gcn_wave *w, const struct gcn_inst *i, unsigned int n, 
 	}
 }
 
-static void negate(union valu_room *r, unsigned int bits, bool abs, bool neg)
+static void negate(union valu_scratch *r, unsigned int bits, bool abs, bool neg)
 {
 	uint64_t sign = 1ull << (bits - 1);
 
@@ -231,7 +231,7 @@ static bool flushes(const struct gcn_wave *w, const struct gcn_inst *i, unsigned
 
 static void flush(void *row, unsigned int bits)
 {
-	union valu_room *r = row;
+	union valu_scratch *r = row;
 
 	for (unsigned int l = 0; l < GCN_LANES; l++) {
 		if (bits == 64)
@@ -242,7 +242,7 @@ static void flush(void *row, unsigned int bits)
 }
 
 void valu_source(struct gcn_wave *w, const struct gcn_inst *i, unsigned int n, unsigned int type,
-		 unsigned int bits, union valu_room *out)
+		 unsigned int bits, union valu_scratch *out)
 {
 	bool sdwa = i->ext == GCN_EXT_SDWA && n < 2;
 	bool packed = i->enc == GCN_VOP3P;
@@ -283,7 +283,7 @@ static double scaled(double v, unsigned int omod, bool clamp)
 
 void valu_result(struct gcn_wave *w, const struct gcn_inst *i, void *row, unsigned int bits)
 {
-	union valu_room *r = row;
+	union valu_scratch *r = row;
 
 	if (i->omod || i->clamp) {
 		for (unsigned int l = 0; l < GCN_LANES; l++) {

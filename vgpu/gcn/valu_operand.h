@@ -5,14 +5,14 @@
 
 #include "valu.h"
 
-union valu_room {
+union valu_scratch {
 	uint32_t u32[GCN_LANES];
 	uint64_t u64[GCN_LANES];
 };
 
 /* Fetches source n with all its modifiers; bits is its width. */
 void valu_source(struct gcn_wave *w, const struct gcn_inst *i, unsigned int n, unsigned int type,
-		 unsigned int bits, union valu_room *out);
+		 unsigned int bits, union valu_scratch *out);
 
 /* Output modifier, clamp, denormals. */
 void valu_result(struct gcn_wave *w, const struct gcn_inst *i, void *row, unsigned int bits);

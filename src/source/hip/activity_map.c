@@ -33,8 +33,8 @@ void activity_map_init(void)
 		lock_init(&parts[i].lock, LOCK_ACTIVITY_MAP);
 }
 
-static struct activity_origin *place(struct activity_origin *entries, uint32_t size,
-				     uint64_t number)
+static struct activity_origin *slot_of(struct activity_origin *entries, uint32_t size,
+				       uint64_t number)
 {
 	return &entries[number / PARTS & (size - 1)];
 }
@@ -44,7 +44,7 @@ static bool move(struct activity_origin *to, uint32_t to_size, const struct part
 {
 	for (uint32_t i = 0; i < p->size; i++) {
 		const struct activity_origin *from = &p->entries[i];
-		struct activity_origin *e = place(to, to_size, from->number - 1);
+		struct activity_origin *e = slot_of(to, to_size, from->number - 1);
 
 		if (!from->number)
 			continue;
@@ -84,7 +84,7 @@ void activity_map_put(const struct activity_origin *o)
 	lock_take(&p->lock);
 	do {
 		if (p->size)
-			e = place(p->entries, p->size, o->number);
+			e = slot_of(p->entries, p->size, o->number);
 	} while ((!e || e->number) && grow(p));
 	if (e && !e->number) {
 		*e = *o;
@@ -100,7 +100,7 @@ void activity_map_take(struct activity_origin *o)
 
 	lock_take(&p->lock);
 	if (p->size) {
-		e = place(p->entries, p->size, o->number);
+		e = slot_of(p->entries, p->size, o->number);
 		if (e->number == o->number + 1) {
 			*o = *e;
 			o->number--;

@@ -152,7 +152,7 @@ static RTL_COLD const char *ask(const void *function, bool is_handle)
 
 enum { ASK_GET_NAME, ASK_PEEK, ASK_TAKE, ASK_NR };
 
-/* From HIP 7.2 on a kernel of a library may be passed in place of a host function. false: the runtime can't be asked now,
+/* From HIP 7.2 on a kernel of a library may be passed instead of a host function. false: the runtime can't be asked now,
  * because a failure would replace the error that the program may still read. */
 static RTL_COLD bool ask_library(const void *kernel, const char **text)
 {

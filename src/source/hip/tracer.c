@@ -150,7 +150,7 @@ static void end_op(uint32_t op, const struct hip_record *from)
 	out.end_ns = r->end_ns;
 	out.queue = r->queue;
 	out.device = r->device;
-	/* a dispatch has its kernel's name in place of bytes */
+	/* a dispatch has its kernel's name instead of bytes */
 	if (op == 0)
 		out.kernel = (const char *)(uintptr_t)r->bytes;
 	else
@@ -159,7 +159,7 @@ static void end_op(uint32_t op, const struct hip_record *from)
 	activity_report_op(&out, wanted);
 }
 
-/* In place of a record: a question whether operations are wanted, before the thread makes a command; and from 7.2 on,
+/* Instead of a record: a question whether operations are wanted, before the thread makes a command; and from 7.2 on,
  * which asks more often than that, the announcement of a record. */
 #define ASKS NULL
 #define ANNOUNCES ((void *)(uintptr_t)1)
