@@ -58,8 +58,9 @@ bool entry_wrap_hsa(void)
 }
 
 /* HSA's tables are patched in this order: each layer stands in front of those before it, the first in front of the
- * runtime's functions, those of table_add_layer() in front of all. */
-static const struct table_layer *const layers[] = { &quirk_layer, &core_layer, NULL };
+ * runtime's functions, those of table_add_layer() in front of all. The quirks layer has to see HIP's own handlers of
+ * signals, which the core layer replaces. */
+static const struct table_layer *const layers[] = { &core_layer, &quirk_layer, NULL };
 
 static void boot_once(void)
 {

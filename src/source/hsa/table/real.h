@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* real.h - the runtime's functions, as the core layer found them in the tables: only the quirks
- * layer is between
+/* real.h - the runtime's functions, as the core layer found them in the tables
  *
  * Threads: real_read() and real_set_ready() within hsa_init() and hsa_shut_down(), under ROCr's own
  *          lock. `real` is constant between them.
