@@ -28,7 +28,7 @@ HEAP = {name: "the heap is not ours; instead: alloc_pages()" for name in (
 EXCEPTIONS = {
     **{("src/base/alloc.c", call): "what the command line has" for call in HEAP},
     ("src/base/log.c", "abort"): "RTL_STRICT=1 asks for it",
-    ("src/source/hsa/queue/queue_calls.c", "abort"): "instead of the runtime, which would have",
+    ("src/source/hsa/queue/queue_calls.c", "abort"): "on behalf of the runtime, which would have",
     ("src/sink/recorder/finish.c", "sigaction"): "resets handlers in a child of its own",
 }
 CALL = re.compile(r"(?<![\w.>])([A-Za-z_]\w*)\s*\(")

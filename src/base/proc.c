@@ -6,9 +6,11 @@
 #include "base/proc.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 
@@ -82,21 +84,27 @@ bool proc_alive(uint32_t pid, uint64_t start_ticks)
 
 bool proc_maps(uint32_t pid, const char *path)
 {
-	char name[32], *line = NULL;
+	size_t length = strlen(path), kept = 0;
+	char name[32], text[8192];
 	bool found = false, any = false;
-	size_t size = 0;
-	FILE *f;
+	ssize_t n = -1;
+	int fd;
 
 	snprintf(name, sizeof(name), "/proc/%u/maps", pid);
-	f = fopen(name, "re");
-	if (!f)
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
 		return true;
-	while (!found && getline(&line, &size, f) > 0) {
-		found = strstr(line, path) != NULL;
+	while (!found && length < sizeof(text) / 2 &&
+	       (n = read(fd, text + kept, sizeof(text) - kept)) > 0) {
 		any = true;
+		found = memmem(text, kept + (size_t)n, path, length) != NULL;
+		/* the path may go on in what is read next */
+		kept += (size_t)n;
+		if (kept >= length) {
+			memmove(text, text + kept - length + 1, length - 1);
+			kept = length - 1;
+		}
 	}
-	found = found || !any || ferror(f);
-	free(line);
-	fclose(f);
-	return found;
+	close(fd);
+	return found || !any || n < 0;
 }

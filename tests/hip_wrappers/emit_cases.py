@@ -43,7 +43,7 @@ class Case:
             if w.name.startswith("*"):
                 self.looked.setdefault(re.match(r"\*(\w+)", w.name).group(1), []).append(w)
 
-    def object(self, name):
+    def storage(self, name):
         """`*p.a.b` -> `o_p.a.b`, `p` -> `a_p`."""
         if name.startswith("*"):
             return "o_" + name[1:]
@@ -102,16 +102,16 @@ class Case:
         out = ["run_object(run, &%s, sizeof(%s), %s, %s);" % (obj, obj, what, back)]
         for w in words:
             if w.ctype == "char []":
-                where = self.object(w.name)
+                where = self.storage(w.name)
                 out.append("run_object(run, &%s, sizeof(%s), STAND_IN_TEXT, true);" % (where, where))
             elif w.kind == "b" and "." in w.name:
-                out.append("run_object(run, &%s, 1, STAND_IN_BOOL, %s);" % (self.object(w.name), back))
+                out.append("run_object(run, &%s, 1, STAND_IN_BOOL, %s);" % (self.storage(w.name), back))
         return out
 
     def word(self, w):
         """The statement that looks for one word."""
         guarded = "true" if w.name.startswith("*") else "false"
-        where = self.object(w.name)
+        where = self.storage(w.name)
         if w.ctype == "sum":
             # of the one element that there is
             where, guarded = "o_" + self.sums[w.name][0], "true"
