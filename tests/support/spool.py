@@ -5,6 +5,7 @@ Run as a program it is a traced program: `spool.py N [ms]` writes a spool with N
 $RTL_SESSION, as librtl would.
 """
 import ctypes
+import mmap
 import os
 import random
 import re
@@ -195,6 +196,10 @@ class Spool:
             MAKE.spool_make_loss(m, reason, count, self.start, self.start + 1000)
         MAKE.spool_make_end(m, not is_running)
         MAKE.spool_make_free(m)
+        if is_running:
+            # mapped as by librtl: a process without the mapping has executed another program
+            with open(path[:-4] + ".mem", "r+b") as f:
+                self.memory_half = mmap.mmap(f.fileno(), 0)
 
 
 def sample(dispatches=100, pid=None, names=("_Z4vaddPfS_S_i", "_Z4copyPfi"), rank=None):
