@@ -102,8 +102,8 @@ ssize_t fd_read_file(const char *path, void *out, size_t size)
 	int fd;
 	int err = 0;
 
-	do
-		fd = open(path, O_RDONLY | O_CLOEXEC);
+	do /* O_NONBLOCK: a FIFO has no data and does not wait for a writer */
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	while (fd < 0 && errno == EINTR);
 	if (fd < 0)
 		return -errno;

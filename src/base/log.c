@@ -124,9 +124,10 @@ static void put(const char *line, size_t size)
 	int fd = STDERR_FILENO;
 	ssize_t n;
 
-	/* opened for each line: the program may have closed a descriptor kept open */
+	/* opened for each line: the program may have closed a descriptor kept open; O_NONBLOCK: a FIFO without a reader */
 	if (*file_path) {
-		fd = open(file_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
+		fd = open(file_path,
+			  O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
 		if (fd < 0)
 			return;
 	}

@@ -110,6 +110,7 @@ struct trace {
 	struct ui_progress progress;
 	const char *program;
 	bool quiet, verbose, abandoned;
+	bool disk_failed;   /* a trace could not be written at some time */
 	int stopped_by;	    /* the signal that ended the conversion */
 	bool is_registered; /* librtl is registered with rocprofiler-register, too */
 	size_t nr_spools, nr_running, nr_unreadable;
@@ -281,7 +282,7 @@ static bool is_empty_file(const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 && st.st_size == 0;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0;
 }
 
 /* The paths of the t->nr_spools traces that go into the database. */
@@ -371,8 +372,8 @@ static int convert_spools(struct trace *t, const char **paths, struct job_result
 		ui_error("stopped by signal %d before the database was written", t->stopped_by);
 	else
 		ui_error("%s", res->error[0] ? res->error : strerror(-err));
-	ui_error("nothing is lost: 'rtl recover %s' writes the database from the raw trace",
-		 t->session.dir);
+	ui_error("%s'rtl recover %s' writes the database from the raw trace",
+		 t->nr_unreadable || t->disk_failed ? "" : "nothing is lost: ", t->session.dir);
 	return err == -ECANCELED && t->stopped_by ? 128 + t->stopped_by : STATUS_TRACE;
 }
 
@@ -386,7 +387,8 @@ static int conclude_trace(struct trace *t, struct drainer *d)
 
 	if (!res)
 		ui_die_memory();
-	if (drainer_error(d))
+	t->disk_failed = drainer_error(d) != 0;
+	if (t->disk_failed)
 		ui_error("%s: %s; records that did not fit into memory are counted as lost",
 			 t->session.dir, strerror(drainer_error(d)));
 	if (access(t->session.dir, F_OK)) {

@@ -4,12 +4,15 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/db.h"
@@ -79,10 +82,24 @@ void report_result(const char *path, const char *shown, const struct job_result 
 
 #define LOG_LINES 8
 
+/* NULL: there is none, or the name is that of another kind of file. */
+static FILE *open_log(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return fdopen(fd, "r");
+	close(fd);
+	return NULL;
+}
+
 static void report_log(const char *path, const char *name, unsigned int *nr_said,
 		       unsigned int *more)
 {
-	FILE *file = fopen(path, "re");
+	FILE *file = open_log(path);
 	char *line = NULL;
 	size_t size = 0;
 	ssize_t n;

@@ -128,6 +128,43 @@ static int check_output(const struct session *s, bool force, char *error)
 	return 0;
 }
 
+/* The traced program's records go into this directory: no other user may read, replace or plant files there. */
+static int open_dir(struct session *s, char *error)
+{
+	bool is_new = mkdir(s->dir, 0700) == 0;
+	struct stat st;
+
+	if (!is_new && errno != EEXIST)
+		return fail_session(
+			error, -errno,
+			"%s: can't be made: %s; choose another directory with --spool-dir", s->dir,
+			strerror(errno));
+	if (is_new)
+		chmod(s->dir, 0700); /* whatever the umask is */
+	s->lock_fd = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (s->lock_fd < 0)
+		return fail_session(error, -errno, "%s: spool directory: %s", s->dir,
+				    errno == ENOTDIR || errno == ELOOP ?
+					    "is not a directory; remove it, or choose another "
+					    "directory with --spool-dir" :
+					    strerror(errno));
+	if (fstat(s->lock_fd, &st))
+		return fail_session(error, -errno, "%s: spool directory: %s", s->dir,
+				    strerror(errno));
+	if (st.st_uid != geteuid())
+		return fail_session(
+			error, -EPERM,
+			"%s: belongs to another user (uid %u); choose another directory "
+			"with --spool-dir",
+			s->dir, (unsigned)st.st_uid);
+	if (st.st_mode & (S_IWGRP | S_IWOTH))
+		return fail_session(error, -EPERM,
+				    "%s: other users can write to it; chmod go-w '%s', or choose "
+				    "another directory with --spool-dir",
+				    s->dir, s->dir);
+	return 0;
+}
+
 int session_open(struct session *s, bool force, char error[SESSION_ERROR_SIZE])
 {
 	char **spools;
@@ -137,15 +174,9 @@ int session_open(struct session *s, bool force, char error[SESSION_ERROR_SIZE])
 	if (err)
 		return err;
 	s->made_parent = s->parent[0] && mkdir(s->parent, 0777) == 0;
-	if (mkdir(s->dir, 0700) && errno != EEXIST)
-		return fail_session(
-			error, -errno,
-			"%s: can't be made: %s; choose another directory with --spool-dir", s->dir,
-			strerror(errno));
-	s->lock_fd = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (s->lock_fd < 0)
-		return fail_session(error, -errno, "%s: spool directory: %s", s->dir,
-				    strerror(errno));
+	err = open_dir(s, error);
+	if (err)
+		goto out;
 	/* Other errors: the file system has no locks; continue without. */
 	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
 		err = fail_session(
@@ -173,7 +204,8 @@ int session_open(struct session *s, bool force, char error[SESSION_ERROR_SIZE])
 		return 0;
 	err = fail_session(error, -errno, "%s: can't be written: %s", s->dir, strerror(errno));
 out:
-	close(s->lock_fd);
+	if (s->lock_fd >= 0)
+		close(s->lock_fd);
 	s->lock_fd = -1;
 	return err;
 }

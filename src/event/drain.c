@@ -142,11 +142,17 @@ int drain_open(struct drain *d, const char *disk_path)
 	} disk;
 	ssize_t n;
 	int err;
-	int fd = fd_open(disk_path, O_RDWR | O_NOCTTY, 0);
+	/* a directory of spools may hold anything: nothing is waited for, nothing but a plain file is read */
+	int fd = fd_open(disk_path, O_RDWR | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK, 0);
+	struct stat st;
 
 	drain_init(d, NULL, 0, -1);
 	if (fd < 0)
 		return fd;
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return -EINVAL;
+	}
 	do
 		n = pread(fd, disk.bytes, sizeof(disk.bytes), 0);
 	while (n < 0 && errno == EINTR);

@@ -252,6 +252,50 @@ class Output(Case):
         self.assertIn("trace.db.spool", p.stderr)
 
 
+class SpoolDirectory(Case):
+    """What another user, or a careless script, may have put where the spool goes."""
+
+    def refused(self, prepare, *parts):
+        os.mkdir(self.path("t.db.spool"))
+        prepare(self.path("t.db.spool"))
+        p = self.trace("-o", "t.db", "true", status=125)
+        for part in ("t.db.spool", *parts):
+            self.assertIn(part, p.stderr)
+
+    def test_directory_of_another_user_is_refused(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can make a directory of another user")
+        self.refused(lambda path: os.chown(path, 12345, 12345), "belongs to another user (uid 12345)", "--spool-dir")
+
+    def test_directory_that_others_can_write_to_is_refused(self):
+        self.refused(lambda path: os.chmod(path, 0o777), "other users can write to it", "chmod go-w")
+
+    def test_link_to_directory_is_refused(self):
+        os.mkdir(self.path("elsewhere"))
+        os.symlink("elsewhere", self.path("t.db.spool"))
+        self.assertIn("is not a directory", self.trace("-o", "t.db", "true", status=125).stderr)
+        self.assertEqual(os.listdir(self.path("elsewhere")), [])
+
+    def test_directory_is_private_under_any_umask(self):
+        for umask in (0o000, 0o022, 0o077):
+            old = os.umask(umask)
+            try:
+                self.trace("-q", "-o", "t.db", "--", "sh", "-c", "stat -c %a t.db.spool > mode")
+            finally:
+                os.umask(old)
+            with open(self.path("mode"), encoding="ascii") as f:
+                self.assertEqual(f.read().strip(), "700")
+            os.unlink(self.path("mode"))
+
+    def test_fifos_and_links_in_the_directory_are_left_alone(self):
+        plant = "cd t.db.spool; mkfifo 1-1.rtl log.1; ln -s /etc/passwd 2-2.rtl; ln -s /etc/passwd log.2; mkdir 3-3.rtl"
+        p = self.trace("-o", "t.db", "--", "sh", "-c", plant, status=125, timeout=30)
+        self.assertIn("1-1.rtl: is not a regular file", p.stderr)
+        self.assertNotIn("root:", p.stderr)
+        with open("/etc/passwd", encoding="ascii") as f:
+            self.assertIn("root:", f.read())
+
+
 class Signals(Case):
     def ready(self, p):
         self.assertTrue(wait_for(lambda: os.path.exists(self.path("ready"))), p.poll())

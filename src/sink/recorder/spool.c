@@ -228,7 +228,7 @@ static int create_disk_half(struct spool *s, const char *dir, uint64_t start_ns,
 		return -ENAMETOOLONG;
 	/* repeated, since another process that ends may remove the empty directory */
 	for (int i = 0; i < MAX_TRIES; i++) {
-		*made = mkdir(dir, 0777) == 0;
+		*made = mkdir(dir, 0700) == 0;
 		if (!*made && errno != EEXIST)
 			return -errno;
 		s->disk_fd = create_file(path, &s->disk_dev, &s->disk_ino);
