@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* csv.c - rocprof's CSV files: their names, lines and fields
  *
- * As Python's csv module writes them for rocprof: text in quotes (RFC 4180), numbers plain, a real number in
+ * As Python's csv module writes them for rocprof: text in quotes (RFC 4180) and UTF-8, numbers plain, a real number in
  * the shortest form that reads as itself. Rows are streamed; SQLite sorts and sums in its temporary files.
  *
  * Fails:    each file has a temporary name until it is complete; nothing is written if one of the files exists.
@@ -24,14 +24,27 @@
 
 /* ---- fields and lines ---- */
 
+/* Text in quotes, as valid UTF-8. Spreadsheets execute a cell that begins like a formula: it gets an apostrophe, which they do not
+ * show. */
 static void put_text(struct json *j, const char *text)
 {
+	size_t size = strlen(text), n;
+
 	json_bytes(j, "\"", 1);
-	for (const char *quote; (quote = strchr(text, '"')) != NULL; text = quote + 1) {
-		json_bytes(j, text, (size_t)(quote - text) + 1);
-		json_bytes(j, "\"", 1);
+	if (size && strchr("=+-@\t\r", *text))
+		json_bytes(j, "'", 1);
+	for (size_t i = 0; i < size; i += n) {
+		const unsigned char *s = (const unsigned char *)text + i;
+
+		n = *s < 0x80 ? 1 : json_utf8_size(s, size - i);
+		if (*s == '"')
+			json_bytes(j, "\"", 1);
+		if (n)
+			json_bytes(j, text + i, n);
+		else
+			json_bytes(j, "\xef\xbf\xbd", 3); /* U+FFFD */
+		n += !n;
 	}
-	json_bytes(j, text, strlen(text));
 	json_bytes(j, "\"", 1);
 }
 

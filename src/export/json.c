@@ -102,8 +102,7 @@ void json_array_end(struct json *j)
 	close_level(j, ']');
 }
 
-/* Bytes of the UTF-8 sequence at s, 0 if it is invalid (overlong, surrogate, cut short). */
-static size_t utf8_size(const unsigned char *s, size_t size)
+size_t json_utf8_size(const unsigned char *s, size_t size)
 {
 	unsigned char c = s[0], low = 0x80, high = 0xbf;
 	size_t n;
@@ -172,7 +171,7 @@ static void put_string(struct json *j, const char *text, size_t size)
 			put_escape(j, s[i++]);
 			continue;
 		}
-		n = utf8_size(s + i, size - i);
+		n = json_utf8_size(s + i, size - i);
 		json_bytes(j, n ? text + i : "\xef\xbf\xbd", n ? n : 3);
 		i += n ? n : 1;
 	}

@@ -68,4 +68,8 @@ struct json_memory {
 int json_write_memory(void *memory, const char *bytes, size_t size);
 int json_write_file(void *file, const char *bytes, size_t size);
 
+/* For other writers of text: bytes of the UTF-8 sequence of several bytes at `s`, of which `size` may be read; 0: it is invalid
+ * (overlong, a surrogate, cut short). */
+size_t json_utf8_size(const unsigned char *s, size_t size);
+
 #endif

@@ -163,6 +163,25 @@ TEST(rpd_file_has_tables_without_packets)
 	CHECK_EQ_UINT(nr_files("out"), 7);
 }
 
+TEST(text_is_utf8_and_no_formula)
+{
+	const char *text;
+
+	input = test_tmpfile("in.db");
+	db_make_rpd(
+		input,
+		"INSERT INTO rocpd_string VALUES (1, '=cmd|calc'), (2, 'KernelExecution'), (3, "
+		"CAST(x'61ff62c3a9c3' AS TEXT)), (4, '');"
+		"INSERT INTO rocpd_op VALUES (1, 1, 3, 1, 3000, 5000, 1, 2), (2, 1, 3, 2, 5000, "
+		"5500, 3, 2);");
+	CHECK_OK(write_csv("u.csv", false));
+	text = text_of("u.stats.csv");
+	CHECK_MSG(strstr(text, "\n\"'=cmd|calc\","), "%s", text);
+	CHECK_MSG(strstr(text, "\n\"a\xef\xbf\xbd"
+			       "b\xc3\xa9\xef\xbf\xbd\","),
+		  "%s", text);
+}
+
 TEST(output_is_a_folder_or_a_prefix)
 {
 	make_sample();
