@@ -41,7 +41,8 @@ def ends(what, trace, rtl_args=("-q",)):
     names = {n for n, in r.rows(f"select kernel from rtl_dispatch where {done}") if not n.startswith("[runtime")}
     equal("kernels that were done", names, {"shape(unsigned int*, int, int, int)"})
     equal("the one that was not", r.rows(f"select kernel from rtl_dispatch where flags & {UNFINISHED}"), [(kernel,)])
-    equal("losses", r.losses(), {"unfinished": 1})
+    end = "killed" if trace == RTL else "end_unknown"  # rtl recover sees no wait status
+    equal("losses", r.losses(), {"unfinished": 1, end: 1})
     if "-m" not in rtl_args and trace == RTL:
         launches = r.rows("select args from rtl_api where name = 'hipLaunchKernel' order by api_id")
         equal("launches", len(launches), 6)
