@@ -203,10 +203,14 @@ static void write_database(struct recover *r)
 		.progress = ui_progress_step,
 		.progress_arg = &progress,
 	};
+	size_t nr;
 	int err;
 
 	if (!res)
 		ui_die_memory();
+	nr = session_remove_temporaries(r->output);
+	if (nr)
+		ui_say("%zu temporary file%s of killed conversions deleted", nr, nr > 1 ? "s" : "");
 	if (r->parsed->values[O_OR_PID].count && !opt.force && access(r->output, F_OK) == 0)
 		add_pid_to_output(r);
 	ui_stop_gently();

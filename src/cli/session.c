@@ -15,12 +15,16 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/pattern.h"
+#include "base/proc.h"
 #include "cli/paths.h"
 #include "cli/ui.h"
 #include "store/load.h"
+
+#define TEMPORARY_AGE_S 5
 
 __attribute__((format(printf, 3, 4))) static int fail_session(char *error, int err, const char *fmt,
 							      ...)
@@ -228,6 +232,43 @@ void session_remove_dir(const char *dir)
 {
 	delete_matching(dir, "log.[0-9]*");
 	rmdir(dir); /* refused unless it is empty, which is what we want */
+}
+
+/* BASE.tmp-PID: its pid; 0: another name. */
+static uint32_t pid_of_temporary(const char *name, const char *base)
+{
+	size_t n = strlen(base);
+	unsigned long pid;
+	char *end;
+
+	if (strncmp(name, base, n) != 0 || strncmp(name + n, ".tmp-", 5) != 0)
+		return 0;
+	pid = strtoul(name + n + 5, &end, 10);
+	return *end || pid > UINT32_MAX ? 0 : (uint32_t)pid;
+}
+
+size_t session_remove_temporaries(const char *output)
+{
+	const char *slash = strrchr(output, '/'), *base = slash ? slash + 1 : output;
+	char dir_path[PATH_MAX], file[PATH_MAX];
+	struct dirent *entry;
+	struct stat st;
+	size_t nr = 0;
+	DIR *dir;
+
+	paths_dirname(dir_path, output);
+	dir = opendir(dir_path);
+	while (dir && (entry = readdir(dir))) {
+		uint32_t pid = pid_of_temporary(entry->d_name, base);
+
+		if (pid && !proc_alive(pid, 0) && paths_join(file, dir_path, entry->d_name) &&
+		    lstat(file, &st) == 0 && S_ISREG(st.st_mode) &&
+		    time(NULL) - st.st_mtime > TEMPORARY_AGE_S && unlink(file) == 0)
+			nr++;
+	}
+	if (dir)
+		closedir(dir);
+	return nr;
 }
 
 void session_remove(struct session *s)

@@ -44,5 +44,8 @@ void session_free_spools(char **spools, size_t nr);
 void session_delete_spool(const char *disk_path);
 /* Deletes the logs in a converted spool directory, and the directory if it is empty then. */
 void session_remove_dir(const char *dir);
+/* Deletes the temporary files that killed conversions to `output` have left: of processes that are gone, and not written to in the
+ * last seconds, since a process of another host may be at work. Returns their number. */
+size_t session_remove_temporaries(const char *output);
 
 #endif

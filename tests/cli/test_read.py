@@ -375,6 +375,18 @@ class MergeAndRecover(Reader):
 
 class Help(Case):
 
+    def test_recover_deletes_temporary_files_of_killed_conversions(self):
+        spool.sample().write(self.path("a.rtl"))
+        gone, busy, other = "t.db.tmp-999999", f"t.db.tmp-{os.getpid()}", "t.db.tmp-999999x"
+        for name in (gone, busy, other, "t.db.tmp-999998"):
+            with open(self.path(name), "w", encoding="ascii") as f:
+                f.write("x")
+        for name in (gone, busy, other):
+            os.utime(self.path(name), (1, 1))
+        p = self.rtl("recover", "-o", "t.db", "a.rtl")
+        self.assertIn("1 temporary file of killed conversions deleted", p.stderr)
+        self.assertEqual(self.files(), sorted(["a.rtl", "t.db", "t.db.tmp-999998", busy, other]))
+
     def test_recover_of_a_process_killed_at_its_start(self):
         os.mkdir(os.path.join(self.dir, "t.db.spool"))
         with open(os.path.join(self.dir, "t.db.spool", "7-1.rtl"), "w", encoding="utf-8"):
