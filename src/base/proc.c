@@ -82,14 +82,17 @@ bool proc_alive(uint32_t pid, uint64_t start_ticks)
 	return found;
 }
 
-bool proc_maps(uint32_t pid, const char *path)
+bool proc_maps(uint32_t pid, uint64_t start_ticks, const char *part)
 {
-	size_t length = strlen(path), kept = 0;
+	size_t length = strlen(part), kept = 0;
 	char name[32], text[8192];
 	bool found = false, any = false;
 	ssize_t n = -1;
 	int fd;
 
+	snprintf(name, sizeof(name), "%u", pid);
+	if (!matches(name, start_ticks))
+		return true;
 	snprintf(name, sizeof(name), "/proc/%u/maps", pid);
 	fd = open(name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -97,8 +100,8 @@ bool proc_maps(uint32_t pid, const char *path)
 	while (!found && length < sizeof(text) / 2 &&
 	       (n = read(fd, text + kept, sizeof(text) - kept)) > 0) {
 		any = true;
-		found = memmem(text, kept + (size_t)n, path, length) != NULL;
-		/* the path may go on in what is read next */
+		found = memmem(text, kept + (size_t)n, part, length) != NULL;
+		/* it may go on in what is read next */
 		kept += (size_t)n;
 		if (kept >= length) {
 			memmove(text, text + kept - length + 1, length - 1);

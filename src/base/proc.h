@@ -12,8 +12,8 @@
  * false. */
 bool proc_alive(uint32_t pid, uint64_t start_ticks);
 
-/* Whether that process maps the file `path`; also true if its mappings can't be read, or are none since it exits. `pid` in this
- * process's namespace. */
-bool proc_maps(uint32_t pid, const char *path);
+/* Whether that process maps a file whose path contains `part`. Also true if that is not known: its mappings can't be read, or are none
+ * since it exits, or it is of another pid namespace. */
+bool proc_maps(uint32_t pid, uint64_t start_ticks, const char *part);
 
 #endif

@@ -208,6 +208,14 @@ static void finish_spool(struct drainer *d, struct drained *s)
 	s->state = SPOOL_DONE;
 }
 
+/* The name of a memory half is random; in another mount namespace its path may be another one. */
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 /* A process in its exit handlers may record API calls until it is gone. The child is not taken for gone before its status is
  * known. */
 static bool has_ended(const struct drainer *d, struct drained *s, uint64_t now_ns, bool look)
@@ -222,7 +230,7 @@ static bool has_ended(const struct drainer *d, struct drained *s, uint64_t now_n
 	s->looked_ns = now_ns;
 	if (!proc_alive(s->pid, s->start_ticks))
 		return s->pid != d->child || d->child_status || d->is_over;
-	s->has_executed = !proc_maps(s->pid, s->drain->header->mem_path);
+	s->has_executed = !proc_maps(s->pid, s->start_ticks, base_name(s->drain->header->mem_path));
 	return s->has_executed;
 }
 

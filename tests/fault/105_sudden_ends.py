@@ -118,4 +118,18 @@ def trace_of_program_that_executes_another_is_closed_while_that_runs():
     equal("dispatches missing", missing(r), 0)
 
 
+
+def other_namespaces(option):
+    r = run("/usr/bin/unshare", option, program("lifecycle"), "steady", "seconds=2", "period_us=500", trace=RTL, status=None)
+    if r.status and "unshare failed" in r.err:
+        skip(f"unshare {option}: {r.err.strip()}")
+    ended(r, 0)
+    exact_dispatches(r)
+    complete(r)
+
+
+# rtl must not take such a process for one that has executed another program
+add_case("program_in_mount_namespace_is_traced_to_its_end", functools.partial(other_namespaces, "-m"))
+add_case("program_in_pid_namespace_is_traced_to_its_end", functools.partial(other_namespaces, "-pf"))
+
 main()

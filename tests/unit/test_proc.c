@@ -132,11 +132,13 @@ TEST(file_is_mapped_by_process_until_that_is_gone)
 	siginfo_t info;
 	pid_t pid = sleeper();
 
-	CHECK(proc_maps((uint32_t)getpid(), "/test_proc"));
-	CHECK(!proc_maps((uint32_t)getpid(), "/no such file"));
+	CHECK(proc_maps((uint32_t)getpid(), 0, "/test_proc"));
+	CHECK(!proc_maps((uint32_t)getpid(), 0, "/no such file"));
+	/* another process has this pid */
+	CHECK(proc_maps((uint32_t)getpid(), 1, "/no such file"));
 	kill(pid, SIGKILL);
 	waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
 	/* a zombie has no mappings: nothing is known */
-	CHECK(proc_maps((uint32_t)pid, "/no such file"));
+	CHECK(proc_maps((uint32_t)pid, 0, "/no such file"));
 	waitpid(pid, NULL, 0);
 }
