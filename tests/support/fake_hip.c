@@ -17,7 +17,7 @@
 
 #define API __attribute__((visibility("default")))
 
-static int last_status;
+static _Atomic int last_status;
 
 API const char *hipApiName(uint32_t id);
 
@@ -257,10 +257,7 @@ API int hipKernelGetName(const char **name, const void *kernel)
 
 API int hipGetLastError(void)
 {
-	int status = last_status;
-
-	last_status = 0;
-	return status;
+	return atomic_exchange(&last_status, 0);
 }
 
 unsigned int fake_hip_nr_registered(void)

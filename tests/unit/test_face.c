@@ -104,6 +104,11 @@ static void *take_and_drop(void *arg)
 	return arg;
 }
 
+RTL_NO_TSA static bool locks_are_free(void)
+{
+	return lock_try(&outer) && lock_try(&inner);
+}
+
 TEST(child_of_a_fork_finds_guarded_locks_free)
 {
 	pthread_t thread;
@@ -115,7 +120,7 @@ TEST(child_of_a_fork_finds_guarded_locks_free)
 		pid_t pid = fork();
 
 		if (pid == 0)
-			_exit(lock_try(&outer) && lock_try(&inner) ? 0 : 1);
+			_exit(locks_are_free() ? 0 : 1);
 		CHECK_EQ_INT(waitpid(pid, &status, 0), pid);
 		CHECK_EQ_INT(status, 0);
 	}

@@ -254,10 +254,9 @@ TEST(batch_size_is_sum_of_its_copies)
 
 static struct {
 	_Atomic unsigned int nr_enter, nr_exit, nr_done;
-	uint32_t operation;
-	uint64_t correlation;
-	uint64_t arg;
-	int result;
+	_Atomic uint32_t operation;
+	_Atomic uint64_t correlation, arg;
+	_Atomic int result;
 } seen;
 
 static void on_enter(struct live_call *call)
