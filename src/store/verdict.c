@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sqlite3.h>
@@ -72,6 +73,27 @@ void verdict_add(struct verdict *v, uint32_t pid, const char *reason, enum load_
 	snprintf(row->text, sizeof(row->text), "%s", text);
 }
 
+/* "SIGKILL"; NULL: not a common one. sigabbrev_np() needs glibc 2.32, and HPC systems have older ones. */
+static const char *signal_name(uint32_t number)
+{
+	static const struct {
+		uint32_t number;
+		const char *name;
+	} names[] = {
+#define NAME(sig) { sig, #sig }
+		NAME(SIGABRT), NAME(SIGALRM), NAME(SIGBUS),  NAME(SIGFPE),  NAME(SIGHUP),
+		NAME(SIGILL),  NAME(SIGINT),  NAME(SIGKILL), NAME(SIGPIPE), NAME(SIGQUIT),
+		NAME(SIGSEGV), NAME(SIGSYS),  NAME(SIGTERM), NAME(SIGTRAP), NAME(SIGUSR1),
+		NAME(SIGUSR2), NAME(SIGXCPU), NAME(SIGXFSZ),
+#undef NAME
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (names[i].number == number)
+			return names[i].name;
+	return NULL;
+}
+
 /* How the process ended, unless its exit handlers ran to the end. */
 static void add_end(struct verdict *v, const struct load_facts *f)
 {
@@ -83,9 +105,9 @@ static void add_end(struct verdict *v, const struct load_facts *f)
 		return;
 	case SPOOL_END_SIGNAL:
 		reason = "killed";
-		signal = sigabbrev_np((int)f->end_status);
+		signal = signal_name(f->end_status);
 		if (signal)
-			snprintf(what, sizeof(what), "the process was killed by SIG%s", signal);
+			snprintf(what, sizeof(what), "the process was killed by %s", signal);
 		else
 			snprintf(what, sizeof(what), "the process was killed by signal %" PRIu32,
 				 f->end_status);

@@ -20,29 +20,6 @@ def boot_ns():
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
 
-def child_of(pid, name):
-    """The traced program among the descendants of rtl."""
-    for path in glob.glob("/proc/[0-9]*/stat"):
-        try:
-            with open(path, encoding="ascii", errors="replace") as f:
-                text = f.read()
-        except OSError:
-            continue
-        if int(text.rpartition(")")[2].split()[1]) == pid and f"({name})" in text:
-            return int(text.split()[0])
-    return None
-
-
-def wait_until(what, ready, seconds=20):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        value = ready()
-        if value:
-            return value
-        time.sleep(0.003)
-    return fail(f"{what}: not in {seconds} s")
-
-
 def said_ready(r):
     with open(os.path.join(r.dir, "stdout"), "rb") as f:
         return b"ready" in f.read()
@@ -58,7 +35,7 @@ def one_kill(trace, env, seconds, late):
     time.sleep(seconds)
     pid = p.pid
     if trace == RTL:  # on a busy machine rtl has no child yet
-        pid = wait_until("a child of rtl", lambda: child_of(p.pid, "lifecycle") or child_of(p.pid, "rtl"))
+        pid = wait_until("a child of rtl", lambda: children_of(p.pid, "lifecycle") or children_of(p.pid, "rtl"))[0]
     killed = boot_ns()
     os.kill(pid, signal.SIGKILL)
     finish(p, r, 30)
@@ -157,7 +134,7 @@ def killed_rtl_leaves_recoverable_trace():
     p, r = start("lifecycle", "steady", "seconds=1", "period_us=150", trace=RTL, env={"VGPU_LOG_SYNC": 1})
     wait_until("the program", lambda: said_ready(r))
     time.sleep(0.3)
-    child = child_of(p.pid, "lifecycle")
+    child, = children_of(p.pid, "lifecycle")
     os.kill(p.pid, signal.SIGKILL)
     p.wait()
     wait_until("the program ends by itself", lambda: not os.path.exists(f"/proc/{child}"), 30)
@@ -172,7 +149,8 @@ def info_reports_kill():
     p, r = start("lifecycle", "steady", "seconds=20", trace=RTL)
     wait_until("the program", lambda: said_ready(r))
     time.sleep(0.3)
-    os.kill(child_of(p.pid, "lifecycle"), signal.SIGKILL)
+    child, = children_of(p.pid, "lifecycle")
+    os.kill(child, signal.SIGKILL)
     finish(p, r, 30)
     contains("rtl info", r.info().lower(), "kill")
 

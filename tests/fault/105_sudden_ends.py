@@ -29,6 +29,25 @@ def verdict(r):
     return json.loads(r.rtl("info", "--format", "json", r.output).out)["verdict"]
 
 
+class Lost:
+    """The runs that lost dispatches which the program had seen completed. Folders of the others are removed."""
+
+    def __init__(self):
+        self.runs = []
+
+    def check(self, what, r, verdicts):
+        if verdict(r) not in verdicts:
+            fail(f"verdict after {what}: {verdict(r)!r}")
+        lost = missing(r)
+        if lost:
+            self.runs.append(f"{what}: {lost} of {seen(r)} ({r.dir})")
+        else:
+            shutil.rmtree(r.dir)
+
+    def none(self):
+        equal("runs that lost dispatches which the program had seen completed", self.runs, [])
+
+
 def missing(r):
     """How many dispatches that the program saw completed the trace lacks; checks that it invents none."""
     have = r.count("rtl_dispatch", "kernel like 'sudden\\_work%' escape '\\' and not flags & 8")
@@ -37,86 +56,56 @@ def missing(r):
     return max(0, seen(r) - have)
 
 
-def endings(trace, hows, wait, *args, pauses=(0,), env=None, rtl_args=("-q",)):
-    failed = []
+def endings(hows, wait, *args, pauses=(0,), env=None, rtl_args=("-q",)):
+    lost = Lost()
     for how in hows:
         for pause in pauses:
             for _ in range(RUNS):
-                r = run("sudden", how, f"wait={wait}", f"pause={pause}", "rounds=2", "idle=40", *args, trace=trace, rtl_args=rtl_args,
+                r = run("sudden", how, f"wait={wait}", f"pause={pause}", "rounds=2", "idle=40", *args, trace=RTL, rtl_args=rtl_args,
                         env={"VGPU_LOG_SYNC": 1, **(env or {})}, status=ENDINGS[how])
-                equal("dispatches that the program saw completed, at least", seen(r) > 0, True)
-                if verdict(r) not in VERDICTS[how]:
-                    fail(f"verdict after {how}: {verdict(r)!r}")
-                lost = missing(r)
-                if lost:
-                    failed.append(f"{how}, {pause} ms: {lost} of {seen(r)} ({r.dir})")
-                else:
-                    shutil.rmtree(r.dir)
-    equal("runs that lost dispatches which the program had seen completed", failed, [])
+                at_least("dispatches that the program saw completed", seen(r), 1)
+                lost.check(f"{how}, {pause} ms", r, VERDICTS[how])
+    lost.none()
 
 
 for wait in WAITS:
-    add_case(f"after_{wait}", functools.partial(endings, RTL, ("kill", "_exit"), wait, "launches=200"))
+    add_case(f"after_{wait}", functools.partial(endings, ("kill", "_exit"), wait, "launches=200"))
 for mode in ("lite", "full", "hip"):
-    add_case(f"mode_{mode}", functools.partial(endings, RTL, ("kill", "abort"), "stream", rtl_args=("-q", "--mode", mode)))
-add_case("without_direct_dispatch", functools.partial(endings, RTL, ("kill", "_exit"), "stream", env={"AMD_DIRECT_DISPATCH": 0}))
-add_case("callbacks_without_direct_dispatch", functools.partial(endings, RTL, ("kill", "_exit"), "callback", env={"AMD_DIRECT_DISPATCH": 0}))
+    add_case(f"mode_{mode}", functools.partial(endings, ("kill", "abort"), "stream", rtl_args=("-q", "--mode", mode)))
+add_case("without_direct_dispatch", functools.partial(endings, ("kill", "_exit"), "stream", env={"AMD_DIRECT_DISPATCH": 0}))
+add_case("callbacks_without_direct_dispatch", functools.partial(endings, ("kill", "_exit"), "callback", env={"AMD_DIRECT_DISPATCH": 0}))
 add_case("mode_hip_without_direct_dispatch", functools.partial(
-    endings, RTL, ("kill", "_exit"), "event", env={"AMD_DIRECT_DISPATCH": 0}, rtl_args=("-q", "--mode", "hip")))
-add_case("every_ending", functools.partial(endings, RTL, ENDINGS, "device", "streams=3", pauses=(0, 2, 20, 100)))
+    endings, ("kill", "_exit"), "event", env={"AMD_DIRECT_DISPATCH": 0}, rtl_args=("-q", "--mode", "hip")))
+add_case("every_ending", functools.partial(endings, ENDINGS, "device", "streams=3", pauses=(0, 2, 20, 100)))
 
 
 @case
 def killed_from_outside():
     rng = random.Random(1)
-    failed = []
+    lost = Lost()
     for i in range(RUNS * 10):
         p, r = start("sudden", "forever", "launches=20", "streams=2", "idle=15", trace=RTL, env={"VGPU_LOG_SYNC": 1})
-        deadline = time.monotonic() + 20
-        while b"seen" not in open(os.path.join(r.dir, "stdout"), "rb").read():
-            at_most("seconds until the program saw its first kernels", time.monotonic(), deadline)
-            time.sleep(0.005)
+        wait_until("the program's first kernels", lambda: b"seen" in open(os.path.join(r.dir, "stdout"), "rb").read())
         time.sleep(rng.uniform(0, 0.1))
-        for pid in children_named(p.pid, "sudden"):
+        for pid in children_of(p.pid, "sudden"):
             os.kill(pid, signal.SIGKILL)
         finish(p, r, 30)
         ended(r, 128 + signal.SIGKILL)
-        equal("verdict", verdict(r), "complete; the process was killed by SIGKILL")
-        lost = missing(r)
-        if lost:
-            failed.append(f"run {i}: {lost} of {seen(r)} ({r.dir})")
-        else:
-            shutil.rmtree(r.dir)
-    equal("runs that lost dispatches which the program had seen completed", failed, [])
-
-
-def children_named(parent, name):
-    found = []
-    for path in glob.glob("/proc/[0-9]*/stat"):
-        try:
-            with open(path, encoding="ascii", errors="replace") as f:
-                text = f.read()
-        except OSError:
-            continue
-        if int(text.rpartition(")")[2].split()[1]) == parent and f"({name})" in text:
-            found.append(int(text.split()[0]))
-    return found
+        lost.check(f"run {i}", r, VERDICTS["kill"])
+    lost.none()
 
 
 @case
 def trace_of_program_that_executes_another_is_closed_while_that_runs():
     p, r = start("sudden", "execlong", trace=RTL, env={"VGPU_LOG_SYNC": 1})
     spool = os.path.join(r.dir, "trace.db.spool")
-    deadline = time.monotonic() + 20
-    while not any("executed" in rtl("info", path, cwd=r.dir).out for path in glob.glob(f"{spool}/*.rtl")):
-        at_most("seconds until the trace is closed", time.monotonic(), deadline)
-        time.sleep(0.05)
-    for pid in children_named(p.pid, "sleep"):
+    wait_until("the trace is closed",
+               lambda: any("executed" in rtl("info", path, cwd=r.dir).out for path in glob.glob(f"{spool}/*.rtl")))
+    for pid in children_of(p.pid, "sleep"):
         os.kill(pid, signal.SIGTERM)
     finish(p, r, 30)
     equal("verdict", verdict(r), "complete; the process executed another program")
     equal("dispatches missing", missing(r), 0)
-
 
 
 def other_namespaces(option):

@@ -142,12 +142,7 @@ def buffer_full():
     p, r = start("launcher", "launches=400000", "threads=4", trace=RTL,
                  env={"RTL_STRICT": 0, "RTL_BUFFER_MB": 1, "VGPU_KERNEL_NS": 100})
     time.sleep(0.1)
-    child = None
-    for _ in range(1000):
-        child = next((pid for pid in children(p.pid)), None)
-        if child:
-            break
-        time.sleep(0.005)
+    child = wait_until("a child of rtl", lambda: children_of(p.pid))[0]
     os.kill(p.pid, signal.SIGSTOP)
     deadline = time.monotonic() + 60
     while state(child) not in ("Z", None) and time.monotonic() < deadline:
@@ -161,19 +156,6 @@ def buffer_full():
         skip("the harvester drained instead of rtl: nothing was lost")
     counted(r, "buffer_full", None, "incomplete")
     equal(f"rows and what is counted ({losses})", rows + losses["buffer_full"] >= logged, True)
-
-
-def children(pid):
-    out = []
-    for path in glob.glob("/proc/[0-9]*/stat"):
-        try:
-            with open(path, encoding="ascii", errors="replace") as f:
-                text = f.read()
-        except OSError:
-            continue
-        if int(text.rpartition(")")[2].split()[1]) == pid:
-            out.append(int(text.split()[0]))
-    return out
 
 
 def state(pid):

@@ -19,8 +19,7 @@ FAULTS = {
 
 
 def ends(what, trace, rtl_args=("-q",)):
-    if not os.path.exists(PROGRAM):
-        skip("exec_test_o2 was not built: hipcc is not installed")
+    built(PROGRAM)
     faults, kernel = FAULTS[what]
     env = {"VGPU_EXEC": "auto", "VGPU_LOG_SYNC": 1}
     plain = run(PROGRAM, "bad", what, env=env, status=-signal.SIGABRT)

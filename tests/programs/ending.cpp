@@ -169,18 +169,11 @@ static int end_now(const char *how)
 		return 3;
 	if (!strcmp(how, "exit"))
 		exit(3);
-	if (!strcmp(how, "_exit"))
-		_exit(3);
-	if (!strcmp(how, "quick_exit"))
-		quick_exit(3);
-	if (!strcmp(how, "abort"))
-		abort();
+	end_suddenly(how);
 	if (!strcmp(how, "throw"))
 		throw std::runtime_error("escapes main");
 	if (!strcmp(how, "segv"))
 		raise(SIGSEGV);
-	if (!strcmp(how, "kill"))
-		raise(SIGKILL);
 	if (!strcmp(how, "pthread_exit")) {
 		std::thread([] {
 			sleep_ms(1200); /* longer than the watcher's period */

@@ -11,7 +11,6 @@
 #include "hip_common.hpp"
 
 #include <atomic>
-#include <csignal>
 #include <vector>
 
 extern "C" __global__ void sudden_work(int *p)
@@ -99,14 +98,7 @@ static int end_now(const char *how)
 	char *const args[] = { (char *)"sh", (char *)"-c", (char *)"exit 6", NULL };
 	char *const sleeps[] = { (char *)"sleep", (char *)"60", NULL };
 
-	if (!strcmp(how, "_exit"))
-		_exit(3);
-	if (!strcmp(how, "quick_exit"))
-		quick_exit(3);
-	if (!strcmp(how, "abort"))
-		abort();
-	if (!strcmp(how, "kill"))
-		raise(SIGKILL);
+	end_suddenly(how);
 	if (!strcmp(how, "exec"))
 		execv("/bin/sh", args);
 	if (!strcmp(how, "execlong"))

@@ -199,11 +199,6 @@ def privileged(mode, trace):
     return r, maps
 
 
-def children_of(pid):
-    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
-        return [int(word) for word in f.read().split()]
-
-
 @case
 def setuid_program_is_not_traced():
     """ROCr loads HSA_TOOLS_LIB in a setuid program, too; librtl stays inactive there."""

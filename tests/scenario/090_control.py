@@ -7,8 +7,6 @@ SKIPPED = "paused"
 
 
 def control(start, *args, mode="hip", env=None, more=(), **kwargs):
-    if not os.path.exists(os.path.join(PROGRAMS, "control")):
-        skip("control was not built: hipcc is not installed")
     option = () if start is None else ("--trace-start", start)
     r = run("control", *args, trace=RTL, rtl_args=("-q", "-m", mode, *option, *more), env=env, **kwargs)
     equal("stderr", r.err, "")
@@ -145,9 +143,7 @@ def hip_callbacks_are_suppressed():
 @case
 def roctracer_client_receives_suppressed_events():
     """libroctracer64 still reports every call and copy to its client; the trace has none."""
-    path, env = os.path.join(PROGRAMS, "hsa_client"), {"HSA_TOOLS_LIB": os.path.join(BUILD, "lib/libroctracer64.so.4")}
-    if not os.path.exists(path):
-        skip("hsa_client was not built: hipcc is not installed")
+    path, env = program("hsa_client"), {"HSA_TOOLS_LIB": os.path.join(BUILD, "lib/libroctracer64.so.4")}
     whole = run(path, trace=RTL, env=env)
     r = run(path, trace=RTL, env={"RTL_TRACE_START": "off", **env}, rtl_args=("-q", "--fail-on-loss"))
     reports = lambda x: [l for l in x.out.splitlines() if "0x" not in l]

@@ -27,13 +27,6 @@ COLUMNS = {
 OF_KERNELS = "not flags & 32"
 
 
-def built(name):
-    path = os.path.join(PROGRAMS, name)
-    if not os.path.exists(path):
-        skip(f"{name} was not built: hipcc is not installed")
-    return path
-
-
 def read(path):
     with open(path, encoding="utf-8", newline="") as f:
         return list(csv.reader(f))
@@ -54,7 +47,7 @@ def convert(r, *options, out="csv/"):
 
 
 def traced(gpus=2):
-    r = run(built("control"), "launches=30", "rounds=2", trace=RTL, gpus=gpus, rtl_args=("-q", "--hsa"))
+    r = run("control", "launches=30", "rounds=2", trace=RTL, gpus=gpus, rtl_args=("-q", "--hsa"))
     return r, convert(r)
 
 
@@ -105,7 +98,7 @@ def csv_traces_equal_database():
 
 @case
 def csv_of_raw_trace_equals_database():
-    r = run(built("control"), "launches=10", trace=RTL, rtl_args=("-q", "--keep-spool"))
+    r = run("control", "launches=10", trace=RTL, rtl_args=("-q", "--keep-spool"))
     spools = glob.glob(os.path.join(r.dir, "trace.db.spool", "**", "*.rtl"), recursive=True)
     equal("raw traces", len(spools), 1)
     ended(r.rtl("convert", r.output, "-f", "csv", "-o", "a/", "-q"), 0)
@@ -119,7 +112,7 @@ def csv_of_raw_trace_equals_database():
 @case
 def specification_example_has_controlled_calls_alone():
     """Tracing control: only what is between start and stop is in hip_stats.csv."""
-    r = run(built("matrix_transpose"), "control", 10, trace=RTL, env={"VGPU_EXEC": "on"}, timeout=120,
+    r = run("matrix_transpose", "control", 10, trace=RTL, env={"VGPU_EXEC": "on"}, timeout=120,
             rtl_args=("-q", "--trace-start", "off"))
     equal("results", [l for l in r.out.splitlines() if "!" in l], ["PASSED!"] * 10)
     tables = convert(r)

@@ -34,9 +34,7 @@ def examples(mode):
     every = list(itertools.product((0, 2, 3), (1, 4)))
     for level, gpus in every if LONG else SELECTION[mode]:
         for name, args in EXAMPLES.items():
-            path = os.path.join(BUILD, f"tests/vgpu/{name}_o{level}")
-            if not os.path.exists(path):
-                skip(f"{path} was not built: hipcc is not installed")
+            path = built(os.path.join(BUILD, f"tests/vgpu/{name}_o{level}"))
             r = run(path, *args, trace=RTL, gpus=gpus, rtl_args=("-q", *MODES[mode]),
                     env={"VGPU_EXEC": None}, timeout=200)
             equal(f"{name} -O{level}: stdout", r.out, "".join(f"{name}: GPU {n}: PASSED\n" for n in range(gpus)))

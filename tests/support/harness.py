@@ -154,14 +154,20 @@ def program(name):
     """A program of tests/programs, or a path."""
     if os.path.sep in name:
         return name
-    path = os.path.join(PROGRAMS, name)
     if not os.path.exists(PROGRAMS):
         skip(f"{PROGRAMS} is not there: ./check --dev builds it")
-    if not os.path.exists(path):
-        if name in ("launcher", "eventtimes", "ending", "sudden", "ranges", "hsa_kernels.co"):
-            skip(f"{name} was not built: hipcc is not installed")
-        skip(f"{name} was not built: the HSA runtime's library and headers are not installed")
-    return path
+    return built(os.path.join(PROGRAMS, name))
+
+
+def built(path):
+    """The path of a HIP or HSA program. Skips where what it is built with is not installed; fails where that is."""
+    if os.path.exists(path):
+        return path
+    headers = glob.glob("/usr/include/hsa/hsa.h") + glob.glob("/opt/rocm*/include/hsa/hsa.h")
+    missing = [what for what, there in (("hipcc", shutil.which("hipcc")), ("hsa/hsa.h", headers)) if not there]
+    if not missing:
+        fail(f"{path} was not built")
+    return skip(f"{path} was not built: {' and '.join(missing)} not installed")
 
 
 def need_product():
@@ -307,6 +313,32 @@ def start(name, *args, trace=PLAIN, gpus=1, env=None, rtl_args=("-q",), cwd=None
         )
     r.argv = argv
     return p, r
+
+
+def children_of(pid, name=None):
+    """The child processes of `pid`; of that name, if one is given."""
+    found = []
+    for path in glob.glob(f"/proc/{pid}/task/*/children"):
+        with contextlib.suppress(OSError), open(path, encoding="ascii") as f:
+            found += [int(child) for child in f.read().split()]
+    return [child for child in found if name in (None, name_of(child))]
+
+
+def name_of(pid):
+    """The name of a process; None: it is gone."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as f:
+        return f.read().strip()
+
+
+def wait_until(what, ready, seconds=20):
+    """What ready() returns as soon as that is true."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        value = ready()
+        if value:
+            return value
+        time.sleep(0.003)
+    return fail(f"{what}: not in {seconds} s")
 
 
 def finish(p, r, timeout):

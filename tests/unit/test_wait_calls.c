@@ -12,7 +12,7 @@
 static struct fake_queue *queue;
 static hsa_signal_t signal_0; /* has the value 0 */
 
-/* `n` dispatches that the GPU has completed and nobody has recorded. */
+/* Submits `n` dispatches and completes them; none is recorded yet. */
 static void complete(uint32_t n)
 {
 	for (uint32_t i = 1; i <= n; i++)
@@ -24,7 +24,7 @@ static void complete(uint32_t n)
 
 static void open(uint32_t n)
 {
-	sink_record.pauses = true; /* as the recorder: it waits for nobody */
+	sink_record.pauses = true; /* as the recorder, so that waits record */
 	fake_open(NULL, 74);
 	queue = fake_queue_create(64);
 	signal_0 = fake_signal(0);
@@ -99,7 +99,7 @@ TEST(unordered_dispatch_behind_pending_one_is_recorded)
 {
 	union fake_packet p;
 
-	sink_record.pauses = true; /* as the recorder: it waits for nobody */
+	sink_record.pauses = true; /* as the recorder, so that waits record */
 	fake_open(NULL, 74);
 	queue = fake_queue_create(64);
 	signal_0 = fake_signal(0);

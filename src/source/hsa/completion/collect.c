@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* collect.c - records the operations of one queue that the GPU has completed
  *
- * Threads:  the holder of the queue's harvest lock: the harvester; a thread that submits to a full
- *           ring of entries; a thread that destroys the queue or ends the process.
- * Hot path: collect_queue(): a program that synchronises waits for it.
+ * Threads:  the holder of the queue's harvest lock: the harvester; a thread that waits for an operation,
+ *           submits to a full ring of entries, destroys the queue or ends the process.
+ * Hot path: collect_completed(): a program that synchronises waits for it.
  */
 #include "source/hsa/completion/collect.h"
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* harvest.c - the harvester: records what the GPU has completed, of all queues and copies
  *
- * No thread waits for the harvester's result, so the harvester never waits for a signal. It polls
- * the entries in flight in batches: seldom enough to cost next to nothing, often enough that no
- * ring fills up and a kill loses little (at most MAX_NAP_NS, plus what the recorder buffers).
+ * The harvester never waits for a signal. It polls the entries in flight in batches: seldom enough to
+ * cost next to nothing, often enough that no ring fills up. A call by which the program learns that an operation has
+ * completed records it before it returns (harvest_completed()); so a kill loses operations of at most the last MAX_NAP_NS,
+ * and none that the program has seen completed.
  *
- * Threads: the life thread; a thread that ends the process or reads the times of a shared signal.
+ * Threads: the life thread; a thread that waits for an operation, ends the process or reads the times of a shared signal.
  */
 #define LOG_TOPIC "hsa"
 #include "source/hsa/completion/harvest.h"
@@ -40,9 +41,9 @@
 					  * announced */
 #define TRIM_AFTER_NS UINT64_C(1000000000)
 #define CLOCK_EVERY_NS UINT64_C(1000000000)
-/* About 50 ms, for lock_soon(). */
+/* About 50 ms together. */
 #define COMPLETED_SPINS 2000u
-#define COMPLETED_ROUNDS (COMPLETED_SPINS + 700u)
+#define COMPLETED_NAPS 700u
 
 static uint64_t nap_ns = MIN_NAP_NS; /* life thread only */
 static uint64_t last_work_ns, last_clock_ns, last_look_ns;
@@ -177,7 +178,7 @@ static bool lock_soon(struct queue *q)
 {
 	const struct timespec nap = { .tv_nsec = 20000 };
 
-	for (unsigned round = 0; round < COMPLETED_ROUNDS; round++) {
+	for (unsigned round = 0; round < COMPLETED_SPINS + COMPLETED_NAPS; round++) {
 		if (queue_try_lock(q))
 			return true;
 		if (round < COMPLETED_SPINS)
@@ -206,7 +207,7 @@ static RTL_NOINLINE void collect_all(void)
 		queue_unlock(q);
 	}
 	if (real_ready())
-		copy_harvest_completed();
+		copy_harvest_completed(COMPLETED_NAPS);
 	life_leave(t);
 }
 

@@ -33,8 +33,6 @@ struct call {
 	bool is_wanted; /* join_wanted() was called for it */
 };
 
-#define COMPLETED_ROUNDS 700u /* about 50 ms */
-
 static _Atomic bool busy; /* a thread harvests */
 
 static void emit_copy(const struct copy *c, uint64_t begin_ns, uint64_t end_ns, uint16_t flags)
@@ -177,7 +175,7 @@ static void harvest_one(struct copy *c, bool final)
 		leave_to_call(c);
 }
 
-/* Takes `busy`. `rounds` of 20 us at the most, 0: without waiting. */
+/* Takes `busy`. `rounds` of 20 us at most, 0: without waiting. */
 static bool take_busy(uint64_t rounds)
 {
 	const struct timespec nap = { .tv_nsec = 20000 };
@@ -207,9 +205,9 @@ uint32_t copy_harvest(bool final)
 	return copy_table_count();
 }
 
-void copy_harvest_completed(void)
+void copy_harvest_completed(uint32_t naps)
 {
-	if (copy_table_count() && take_busy(COMPLETED_ROUNDS))
+	if (copy_table_count() && take_busy(naps))
 		harvest_all(false);
 }
 

@@ -18,8 +18,8 @@
  * lock. Returns the number still in flight. */
 uint32_t copy_harvest(bool final);
 
-/* As copy_harvest(false), after waiting for another thread that does so: 50 ms at the most. */
-void copy_harvest_completed(void);
+/* As copy_harvest(false), after waiting for another thread that does so: `naps` of 20 us at most. */
+void copy_harvest_completed(uint32_t naps);
 
 /* Wrappers put into the table. */
 hsa_status_t copy_async(void *dst, hsa_agent_t dst_agent, const void *src, hsa_agent_t src_agent,

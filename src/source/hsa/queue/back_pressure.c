@@ -126,7 +126,7 @@ bool back_pressure_wait_slow(struct queue *q, uint64_t n)
 	if (atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_FORKED)
 		return true;
 	/* seq_cst: pairs with back_pressure_release(), whose caller destroys the signals once
-	 * nobody waits */
+	 * no thread waits */
 	atomic_store(&b->waiting, true);
 	ok = wait_for_space(q, n);
 	atomic_store_explicit(&b->waiting, false, memory_order_release);
