@@ -48,6 +48,7 @@ def emit_records(d):
     """Types, enumerations and structures of records."""
     out = ["#include <stdint.h>", ""]
     out += [f"#define {n} {v} /* {w} */" for n, v, w in d.constants]
+    out += ["", "#define REC_EACH_TYPE(X) \\"] + [f"\tX({r.name}) \\" for r in d.records[:-1]] + [f"\tX({d.records[-1].name})"]
     out += ["", "enum rec_type {"] + [f"\tREC_{r.name} = {r.number}," for r in d.records]
     out += ["\tREC_NR_TYPES = %d /* beyond the last */" % (d.records[-1].number + 1), "};", ""]
     for e in d.enums:
@@ -171,7 +172,7 @@ def put(r):
     if r.tail:
         out += [f"\tfor (uint32_t i = 0; i < e->{r.tail['count']}; i++)",
                 f"\t\tr->{r.tail['name']}[i] = e->{r.tail['name']}[i];"]
-    return out + [f"\tbuf_commit(b, {size}, 1);", "\treturn true;", "}", ""]
+    return out + [f"\tbuf_commit(b, {size}, 1, REC_{r.name});", "\treturn true;", "}", ""]
 
 
 def emit_encoder(d):

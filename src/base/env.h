@@ -43,7 +43,9 @@
 	X(DISABLE, "RTL_DISABLE", BOOL, "0", "0|1", "stay out of the way entirely")                    \
 	X(SESSION, "RTL_SESSION", STR, "", "", "set by `rtl trace`: it drains and converts")           \
 	X(BIN, "RTL_BIN", STR, "", "", "the rtl program that writes the database at exit")             \
-	X(TEST_STALL, "RTL_TEST_STALL", STR, "", "", "tests: stop the harvester at a named point")
+	X(TEST_STALL, "RTL_TEST_STALL", STR, "", "", "tests: stop the harvester at a named point")     \
+	X(TEST_SWALLOW, "RTL_TEST_SWALLOW", UINT, "0", "0..31",                                        \
+	  "tests: lose one record of this type without counting it")
 
 enum env_id {
 #define X(id, name, type, def, range, help) ENV_##id,

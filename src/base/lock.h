@@ -35,6 +35,7 @@ enum lock_rank {
 	LOCK_ACTIVITY_MAP,    /* activity_map.c: one part */
 	LOCK_BUS,	      /* bus.c: strings, live objects, and the sinks that get them */
 	LOCK_META,	      /* recorder.c */
+	LOCK_BLOCKS,	      /* block.c: the end of the blocks */
 	LOCK_HSA_KERNELS,     /* libroctracer64/hsa_kernels.c */
 	LOCK_BUFFERS,	      /* face/buffer.c: the list */
 	LOCK_BUFFER,	      /* face/buffer.c: one */

@@ -23,6 +23,13 @@ void testpoint_set(const char *name, uint64_t ms)
 	atomic_store_explicit(&testpoint_name, name, memory_order_release);
 }
 
+_Atomic uint32_t testpoint_swallowed;
+
+bool testpoint_swallows(uint32_t number)
+{
+	return number && atomic_compare_exchange_strong(&testpoint_swallowed, &number, 0);
+}
+
 void testpoint_hit(const char *name)
 {
 	const char *wanted = atomic_load_explicit(&testpoint_name, memory_order_acquire);
@@ -43,6 +50,8 @@ void testpoint_init(void)
 	const char *text = env_str(ENV_TEST_STALL);
 	const char *colon = strrchr(text, ':');
 
+	atomic_store_explicit(&testpoint_swallowed, (uint32_t)env_uint(ENV_TEST_SWALLOW),
+			      memory_order_relaxed);
 	if (*text)
 		testpoint_set(text, colon ? strtoull(colon + 1, NULL, 10) : 1000);
 }

@@ -2,11 +2,12 @@
 /* testpoint.h - named points between two steps that other threads can observe
  *
  * RTL_TEST_STALL=name[:ms] in a debug build stalls every thread that reaches that point, for ms
- * (default 1000). Without RTL_DEBUG_CHECKS nothing is compiled in.
+ * (default 1000). RTL_TEST_SWALLOW=number makes one record of that type get lost. Without RTL_DEBUG_CHECKS nothing is compiled in.
  */
 #ifndef RTL_BASE_TESTPOINT_H
 #define RTL_BASE_TESTPOINT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef RTL_DEBUG_CHECKS
@@ -18,6 +19,13 @@ void testpoint_hit(const char *name);
 void testpoint_set(const char *name, uint64_t ms);
 void testpoint_init(void);
 
+/* Whether the step of that number is left out: once, if RTL_TEST_SWALLOW has the number. */
+extern _Atomic uint32_t testpoint_swallowed; /* 0: none */
+bool testpoint_swallows(uint32_t number);
+#define RTL_TESTPOINT_SWALLOWS(number)                                                             \
+	(atomic_load_explicit(&testpoint_swallowed, memory_order_relaxed) &&                       \
+	 testpoint_swallows(number))
+
 #define RTL_TESTPOINT(name)                                                                        \
 	do {                                                                                       \
 		if (atomic_load_explicit(&testpoint_name, memory_order_relaxed))                   \
@@ -25,6 +33,7 @@ void testpoint_init(void);
 	} while (0)
 #else
 #define RTL_TESTPOINT(name) ((void)0)
+#define RTL_TESTPOINT_SWALLOWS(number) false
 static inline void testpoint_set(const char *name, uint64_t ms)
 {
 	(void)name;

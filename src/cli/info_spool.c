@@ -119,7 +119,7 @@ void info_spool_read(struct info *info, const char *path)
 		info->size += (uint64_t)st.st_size;
 	if (!info->version || !*info->version)
 		info->version = p->version;
-	verdict_add_load(&info->verdict, index_load(index));
+	verdict_add_trace(&info->verdict, index);
 	warning = load_warning(index_load(index));
 	if (*warning) {
 		info->warnings =

@@ -35,6 +35,7 @@
 #include "base/crc.h"
 #include "base/fd.h"
 #include "base/testpoint.h"
+#include "event/rest.h"
 #include "event/slot.h"
 
 #define INTENT_SLOT_BITS 20
@@ -507,16 +508,74 @@ uint64_t drain_waiting(const struct drain *d, bool open)
 	return total;
 }
 
+/* Fills the copy with a chunk of records of what was in flight. Returns its bytes, 0: none are left. */
+static uint32_t rest_chunk(struct drain *d, struct rest *rest, uint64_t seq)
+{
+	struct chunk_header *chunk = (struct chunk_header *)(void *)d->copy;
+	uint32_t space = d->header->slot_size, size = sizeof(*chunk), n;
+
+	memset(chunk, 0, sizeof(*chunk));
+	while (space - size >= REST_MAX_SIZE && (n = rest_next(rest, d->copy + size)) != 0) {
+		size += n;
+		chunk->nr_records++;
+	}
+	if (!chunk->nr_records)
+		return 0;
+	chunk->magic = CHUNK_MAGIC;
+	chunk->seq = seq;
+	atomic_store_explicit(&chunk->committed, size - (uint32_t)sizeof(*chunk),
+			      memory_order_relaxed);
+	chunk->crc = crc_add(0, d->copy, size);
+	return size;
+}
+
+/* Writes what was in flight, see format.h. A successor writes the same bytes at the same offset, since the process is
+ * over. 0 or -errno. */
+static int write_rest(struct drain *d)
+{
+	struct spool_header *h = d->header;
+	uint64_t at = 0, end = atomic_load_explicit(&h->disk_end, memory_order_acquire);
+	uint64_t seq = atomic_load_explicit(&h->next_seq, memory_order_relaxed), start = end;
+	uint64_t records = 0;
+	struct rest rest;
+	uint32_t size;
+
+	rest_begin(&rest, h, d->size);
+	/* acq_rel, both: as in move_on() */
+	if (!atomic_compare_exchange_strong_explicit(&h->rest_at, &at, end, memory_order_acq_rel,
+						     memory_order_acquire))
+		start = at;
+	if (start != end)
+		return 0; /* the previous drainer wrote it */
+	while ((size = rest_chunk(d, &rest, ++seq)) != 0) {
+		int err = fd_pwrite(d->disk_fd, d->copy, size, start);
+
+		if (err)
+			return err;
+		start += size;
+		records += ((struct chunk_header *)(void *)d->copy)->nr_records;
+	}
+	RTL_TESTPOINT("drain_rest");
+	if (atomic_compare_exchange_strong_explicit(&h->disk_end, &end, start, memory_order_acq_rel,
+						    memory_order_acquire))
+		atomic_fetch_add_explicit(&h->nr_records, records, memory_order_relaxed);
+	return 0;
+}
+
 int drain_finish(struct drain *d)
 {
 	struct spool_header *h = d->header;
-	uint64_t end = atomic_load_explicit(&h->disk_end, memory_order_acquire);
+	uint64_t end;
 	int err;
 
 	if (drain_waiting(d, true))
 		return -EAGAIN;
 	if (!fd_is(d->disk_fd, d->disk_dev, d->disk_ino))
 		return -EBADF;
+	err = write_rest(d);
+	if (err)
+		return err;
+	end = atomic_load_explicit(&h->disk_end, memory_order_acquire);
 	/* removes a torn write after the end */
 	if (ftruncate(d->disk_fd, (off_t)end) != 0)
 		return -errno;

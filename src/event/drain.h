@@ -55,7 +55,7 @@ void drain_give(struct drain *d);
  * survives a kill, not a power failure. */
 int64_t drain_run(struct drain *d, bool final, uint64_t max_bytes, uint64_t now_ns);
 
-/* After drain_run(final) has drained all: marks the trace closed, updates the disk half's header
+/* After drain_run(final) has drained all: writes what was in flight (rest.h), marks the trace closed, updates the disk half's header
  * and removes the memory half. -EAGAIN: a chunk is still in memory. */
 int drain_finish(struct drain *d);
 void drain_close(struct drain *d);

@@ -16,6 +16,7 @@
  *                    struct spool_header      SPOOL_HEADER_SIZE bytes
  *                    struct slot_desc[n]      n = nr_slots, padded to a page
  *                    slot[n]                  SLOT_SIZE bytes each: one chunk being filled
+ *                    block, block, ...        at `blocks_offset`: operations in flight, see IN FLIGHT
  *   disk half    "NAME.rtl", append-only:
  *                    struct spool_header      a copy of the memory half's, brought up to date by
  *                                             every drain, complete when `closed` is set
@@ -42,6 +43,17 @@
  *     marker record into account wherever it is. Shapes are the exception: they are local to
  *     their chunk and precede their first use.
  *   - A reader skips a record of unknown type by its size and counts it.
+ *
+ * IN FLIGHT
+ *   The traced process keeps the operations that it has submitted and not yet recorded in blocks of the
+ *   memory half: struct spool_block and its entries. Space for them is reserved, not allocated: of
+ *   `blocks_size` bytes the first `blocks_used` are blocks, one behind another. When the process is over,
+ *   a drainer writes chunks at `rest_at` of the disk half: SUBMITTED for each queue and copy engine, and the
+ *   entries in flight as INFLIGHT, or as BARRIER and COPY with REC_F_UNFINISHED; and WRITTEN for each type of records. A process may die between the
+ *   record of an operation and the end of its entry: such entries have REC_F_MAYBE, and a reader leaves them
+ *   out if it finds the record of the same operation.
+ *   Blocks without a memory half (no space, no spool) are in memory of the process alone; then SUBMITTED is
+ *   missing.
  *
  * TIMES
  *   `_ns`: nanoseconds of the clock that ROCr calls system time (HSA_SYSTEM_INFO_TIMESTAMP);
@@ -138,7 +150,9 @@ struct spool_header {
 	char boot_id[40];		 /* /proc/sys/kernel/random/boot_id */
 	char mem_path[SPOOL_NAME_SIZE];	 /* absolute; "" when there is no memory half any more */
 	char disk_path[SPOOL_NAME_SIZE]; /* absolute */
-	uint8_t reserved0[SPOOL_PAGE - 8 - 8 - 16 - 8 - 16 - 16 - 40 - 2 * SPOOL_NAME_SIZE];
+	uint64_t blocks_offset;		 /* bytes from the start of the memory half; 0: no blocks */
+	uint64_t blocks_size;
+	uint8_t reserved0[SPOOL_PAGE - 8 - 8 - 16 - 8 - 16 - 16 - 40 - 2 * SPOOL_NAME_SIZE - 16];
 
 	/* second page: atomic */
 	_Atomic uint64_t disk_end;  /* complete bytes of the disk half; at least header_size */
@@ -160,7 +174,10 @@ struct spool_header {
 	_Atomic uint64_t intent;
 	_Atomic uint32_t end_status; /* see enum spool_end */
 	uint32_t reserved3;
-	uint64_t reserved1[3];
+	_Atomic uint64_t blocks_used; /* bytes of complete blocks */
+	/* 0, or where in the disk half the chunks begin that describe what was in flight */
+	_Atomic uint64_t rest_at;
+	uint64_t reserved1;
 	struct spool_loss loss[SPOOL_MAX_REASONS];
 	uint8_t reserved2[SPOOL_PAGE - 120 - SPOOL_MAX_REASONS * 24];
 };
@@ -190,12 +207,115 @@ struct chunk_header {
 	uint64_t seq;	/* unique in the trace, from 1 */
 	_Atomic uint32_t committed; /* valid payload bytes, multiple of 8 */
 	uint32_t tid;		    /* thread that opened it; another may continue it after that
-				     * thread's end */
+				     * thread's end. 0: the drainer wrote it, see IN FLIGHT */
 	uint32_t nr_records;	    /* owner thread; on disk exact */
 	uint32_t reserved;
 };
 _Static_assert(sizeof(struct chunk_header) == 32, "chunk_header");
 #define CHUNK_PAYLOAD (SLOT_SIZE - (uint32_t)sizeof(struct chunk_header))
+
+/* ---- operations in flight -------------------------------------------------------------------- */
+
+enum inflight_state {
+	INFLIGHT_FREE,
+	INFLIGHT_CALLING,
+	INFLIGHT_ARMED,
+	INFLIGHT_BUSY,
+	INFLIGHT_CAPTURED,
+	INFLIGHT_OURS, /* up to here, but for FREE: in flight */
+	INFLIGHT_HELD,
+	INFLIGHT_DONE,
+};
+
+enum inflight_kind { INFLIGHT_DISPATCH, INFLIGHT_BARRIER, INFLIGHT_COPY };
+
+#define INFLIGHT_RECORDING 0xffu /* spool_inflight.nr_looks */
+
+/* The first bytes of an AQL dispatch packet (source/hsa/queue/packet.h). In gfx1250's form, `grid` holds clusters:
+ * their numbers as u32, u16, u16, then their sizes as three u8. */
+struct spool_packet {
+	uint8_t type;	  /* hsa_packet_type_t: 2 a dispatch, 0 vendor specific */
+	uint8_t barriers; /* the rest of the header */
+	uint8_t format;	  /* of a vendor-specific one: 3 gfx1250's dispatch */
+	uint8_t setup;
+	uint16_t group[3], reserved;
+	uint32_t grid[3];
+	uint32_t private_size, group_size;
+	uint64_t object;
+};
+_Static_assert(sizeof(struct spool_packet) == 40, "spool_packet");
+
+/* An entry as readers see it: the members that describe the operation. struct inflight
+ * (source/hsa/completion/inflight.h) has the same ones at the same offsets. */
+struct spool_inflight {
+	_Atomic uint32_t state; /* enum inflight_state, which says who uses the entry */
+	uint8_t kind;		/* enum inflight_kind */
+	uint8_t nr_looks;	/* INFLIGHT_RECORDING: its record is being written */
+	uint16_t flags;		/* enum rec_flags */
+	uint64_t private1;
+	uint64_t correlation; /* 0: none yet; may have the EVENT_ bits of event.h */
+	uint64_t marker;
+	uint64_t submitter; /* the lower half: tid */
+	uint64_t packet;
+	uint64_t private2[2];
+	struct spool_packet head;
+	uint64_t private3[3];
+};
+_Static_assert(sizeof(struct spool_inflight) == 128, "spool_inflight");
+
+/* What a copy copies. */
+struct spool_copy_what {
+	uint64_t bytes, dst, src;
+	uint32_t dst_agent, src_agent; /* indices, UINT32_MAX if unknown */
+	uint32_t kind;		       /* enum rec_copy_kind */
+	uint32_t engine;	       /* SDMA engine, or UINT32_MAX */
+};
+
+struct spool_copy {
+	struct spool_inflight entry;
+	struct spool_copy_what what;
+	/* more, which readers skip */
+};
+
+enum spool_block_kind {
+	SPOOL_BLOCK_QUEUE = 1, /* entries of struct spool_inflight */
+	SPOOL_BLOCK_COPIES,    /* of struct spool_copy */
+	SPOOL_BLOCK_WRITTEN    /* of struct spool_written */
+};
+
+/* How many records of each type one writer at a time has written: as many are in the trace, unless they were lost
+ * between there and the reader. */
+#define SPOOL_WRITTEN_TYPES 32u
+struct spool_written {
+	_Atomic uint64_t count[SPOOL_WRITTEN_TYPES]; /* by enum rec_type */
+};
+_Static_assert(REC_NR_TYPES <= SPOOL_WRITTEN_TYPES, "every type has a count");
+
+#define SPOOL_BLOCK_MAGIC UINT32_C(0x4b434c42) /* "BLCK" */
+#define SPOOL_NO_QUEUE UINT32_MAX
+#define SPOOL_MAX_ENGINES                                                                          \
+	16u /* copies without an engine, or on a later one, are counted in the last */
+
+/* Followed by nr_items entries of item_size bytes. */
+struct spool_block {
+	/* set when the block is made, constant afterwards */
+	uint32_t magic;
+	uint32_t kind; /* enum spool_block_kind */
+	uint32_t nr_items, item_size;
+	uint64_t size; /* bytes to the next block */
+	uint64_t reserved[2];
+	/* the queue's index in the trace; SPOOL_NO_QUEUE: it is closed, or the block is of copies */
+	_Atomic uint32_t queue;
+	uint32_t reserved2;
+	_Atomic uint64_t first; /* of `pushed`, when the queue was opened */
+	uint64_t reserved3;
+	/* submitted operations; of one writer at a time, in a cache line of its own */
+	_Atomic uint64_t pushed;
+	uint64_t reserved4[7];
+	_Atomic uint64_t copies[SPOOL_MAX_ENGINES + 1]; /* by engine; any thread */
+	uint64_t reserved5[15];
+};
+_Static_assert(sizeof(struct spool_block) == 384, "entries begin at a multiple of 128 bytes");
 
 /* SIGNATURES
  * The signature of a function (OP) describes the words of its calls (API), so that a trace can be read without the headers that it was made with:

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "base/testpoint.h"
 #include "event/format.h"
 
 struct lane {
@@ -28,6 +29,7 @@ struct lane {
 	uint8_t *end;
 	struct chunk_header *chunk; /* NULL: none is open */
 	uint32_t nr_records;
+	struct spool_written *written; /* counts of this buf's records */
 	/* atomic */
 	_Atomic uint32_t busy;	  /* the owner is writing a record */
 	_Atomic uint32_t revoked; /* buf_reclaim() examines the chunk: the owner must not write */
@@ -62,14 +64,29 @@ static RTL_INLINE bool lane_begin(struct lane *l, uint32_t size)
 	return true;
 }
 
+/* HOT: counts a record of `type` that has been written: a reader misses it if it gets lost after that
+ * (store/flow.h). After `committed`, so that a process which dies between the two misses none. Owner thread. */
+static RTL_INLINE void lane_count(struct spool_written *w, enum rec_type type)
+{
+	uint64_t n = atomic_load_explicit(&w->count[type], memory_order_relaxed); /* owner */
+
+	atomic_store_explicit(&w->count[type], n + 1, memory_order_relaxed);
+}
+
 /* HOT: completes the record of lane_begin(); `end`: where it ends. */
 static RTL_INLINE void lane_end(struct lane *l, uint8_t *end)
 {
+	if (RTL_TESTPOINT_SWALLOWS(REC_API)) {
+		lane_count(l->written, REC_API);
+		atomic_store_explicit(&l->busy, 0, memory_order_release);
+		return;
+	}
 	l->pos = end;
 	l->nr_records++;
 	/* pairs with the acquire in drain.c and in readers: the record comes before its count */
 	atomic_store_explicit(&l->chunk->committed, (uint32_t)(end - (uint8_t *)(l->chunk + 1)),
 			      memory_order_release);
+	lane_count(l->written, REC_API);
 	/* release: pairs with buf_any_busy() and buf_reclaim() */
 	atomic_store_explicit(&l->busy, 0, memory_order_release);
 }

@@ -31,6 +31,7 @@
 #include "base/location.h"
 #include "event/special.h"
 #include "base/testpoint.h"
+#include "event/block.h"
 #include "event/bus.h"
 #include "event/facts.h"
 
@@ -266,6 +267,7 @@ void life_arm_exit(void)
 
 static void in_child(void)
 {
+	block_forked();
 	life_set_state(LIFE_FORKED);
 }
 

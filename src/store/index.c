@@ -91,6 +91,25 @@ static void apply_link(const struct index *index, uint64_t *correlation, uint64_
 
 #include "records_visit_gen.h"
 
+/* Counts an operation against those submitted. */
+static int count_flow(struct index *index, const struct rec_head *rec)
+{
+	uint32_t queue = SPOOL_NO_QUEUE;
+	int ret = index_rest_doubt(index, rec);
+
+	if (ret < 0)
+		return ret;
+	if (rec->type == REC_COPY && rec->flags & REC_F_HOST_TIME)
+		return 0; /* a blocking call: it was never in flight */
+	if (rec->type == REC_INFLIGHT)
+		queue = ((const struct rec_inflight *)rec)->queue;
+	else if (rec->type == REC_BARRIER)
+		queue = ((const struct rec_barrier *)rec)->queue;
+	else if (rec->type != REC_COPY)
+		queue = load_shape(index->load)->queue;
+	return flow_recorded(&index->flow, queue, 1);
+}
+
 /* Pass 1 for operations: totals, and the threads and kernels that they refer to. */
 static int count_op(struct index *index, const struct rec_head *rec)
 {
@@ -101,6 +120,7 @@ static int count_op(struct index *index, const struct rec_head *rec)
 	const struct rec_barrier *b = (const struct rec_barrier *)rec;
 	const struct rec_marker *m = (const struct rec_marker *)rec;
 	const struct rec_end *e = (const struct rec_end *)rec;
+	const struct rec_inflight *i = (const struct rec_inflight *)rec;
 	int ret;
 
 	switch (rec->type) {
@@ -110,6 +130,15 @@ static int count_op(struct index *index, const struct rec_head *rec)
 		return count_link(index, (const struct rec_link *)rec);
 	case REC_SHAPE:
 		return index_meta_shape(index, (const struct rec_shape *)rec);
+	case REC_SUBMITTED:
+		return flow_submitted(&index->flow, (const struct rec_submitted *)rec);
+	case REC_WRITTEN:
+		flow_written(&index->flow, (const struct rec_written *)rec);
+		return 0;
+	case REC_INFLIGHT:
+		count_ids(index, i->marker, i->correlation);
+		ret = index_rest_take(index, i);
+		return ret < 0 ? ret : count_flow(index, rec);
 	case REC_DISPATCH:
 		t->dispatches++;
 		widen_gpu_span(index, d->begin_ns, d->begin_ns ? d->begin_ns + d->ns : 0);
@@ -151,24 +180,32 @@ static int count_op(struct index *index, const struct rec_head *rec)
 		t->internal_dispatches +=
 			(rec->type == REC_DISPATCH || rec->type == REC_DISPATCH_WIDE) &&
 			(rec->flags & REC_F_INTERNAL);
+		ret = count_flow(index, rec);
+		if (ret < 0)
+			return ret;
 	}
 	return index_meta_thread(index, rec->id);
 }
 
 static int first_pass(struct index *index, struct load_error *err)
 {
+	const struct chunk_header *chunk;
 	const struct rec_head *rec;
 	int ret;
 
-	while ((ret = load_next(index->load, &rec, NULL)) == 1) {
+	while ((ret = load_next(index->load, &rec, &chunk)) == 1) {
 		index->totals.records++;
+		if (chunk->tid)
+			flow_read(&index->flow, rec->type);
 		ret = count_op(index, rec);
 		if (ret < 0)
 			break;
 	}
 	if (ret == -EIO)
 		snprintf(err->text, sizeof(err->text), "%s", load_warning(index->load));
-	return ret < 0 ? ret : index_meta_finish(index);
+	if (ret == 0)
+		ret = index_meta_finish(index);
+	return ret < 0 ? ret : index_rest_finish(index);
 }
 
 int index_open(struct index **out, const char *path, struct load_error *err)
@@ -202,6 +239,9 @@ void index_close(struct index *index)
 	if (!index)
 		return;
 	index_meta_free(index);
+	flow_fini(&index->flow);
+	map_fini(&index->doubtful);
+	alloc_free(index->rest.items);
 	load_close(index->load);
 	alloc_free(index->shapes);
 	alloc_free(index->text);
@@ -290,6 +330,7 @@ static int visit_copy(struct index *index, const struct store_visitor *v, void *
 	index_get_copy(&op, c);
 	op.dst_gpu = gpu_of(index, c->dst_agent);
 	op.src_gpu = gpu_of(index, c->src_agent);
+	op.flags &= ~(uint32_t)REC_F_MAYBE;
 	apply_link(index, &op.correlation, &op.marker, &op.tid);
 	return v->copy(arg, &op);
 }
@@ -303,6 +344,7 @@ static int visit_barrier(struct index *index, const struct store_visitor *v, voi
 	struct store_barrier op;
 
 	index_get_barrier(&op, b);
+	op.flags &= ~(uint32_t)REC_F_MAYBE;
 	op.queue = &queue;
 	queue.id = b->queue;
 	if (at != SIZE_MAX)
@@ -373,10 +415,14 @@ static int visit_record(struct index *index, const struct store_visitor *v, void
 	case REC_DISPATCH_WIDE:
 		return v->dispatch ? visit_dispatch(index, v, arg, rec) : 0;
 	case REC_COPY:
+		if (index_rest_is_double(index, rec))
+			return 0;
 		return v->copy ? visit_copy(index, v, arg, (const struct rec_copy *)rec) : 0;
 	case REC_API:
 		return v->api ? visit_api(index, v, arg, (const struct rec_api *)rec) : 0;
 	case REC_BARRIER:
+		if (index_rest_is_double(index, rec))
+			return 0;
 		return v->barrier ? visit_barrier(index, v, arg, (const struct rec_barrier *)rec) :
 				    0;
 	case REC_MARKER:
@@ -394,6 +440,21 @@ static int visit_record(struct index *index, const struct store_visitor *v, void
 	default:
 		return visit_visited(index, v, arg, rec);
 	}
+}
+
+/* Dispatches that were in flight at the end. */
+static int visit_rest(struct index *index, const struct store_visitor *v, void *arg)
+{
+	struct store_dispatch op;
+	int ret = 0;
+
+	for (size_t i = 0; v->dispatch && ret == 0 && i < index->rest.nr; i++) {
+		if (!index_rest_get(index, i, &op))
+			continue;
+		apply_link(index, &op.correlation, &op.marker, &op.tid);
+		ret = v->dispatch(arg, &op);
+	}
+	return ret;
 }
 
 int index_visit(struct index *index, const struct store_visitor *visitor, void *arg,
@@ -421,7 +482,7 @@ int index_visit(struct index *index, const struct store_visitor *visitor, void *
 	}
 	if (ret == -EIO)
 		snprintf(err->text, sizeof(err->text), "%s", load_warning(index->load));
-	return ret;
+	return ret < 0 ? ret : visit_rest(index, visitor, arg);
 }
 
 const struct store_agent *index_agents(const struct index *index, size_t *nr)
@@ -496,6 +557,11 @@ const char *index_info(const struct index *index, const char *key)
 			return infos[i].value;
 	}
 	return "";
+}
+
+const struct flow *index_flow(const struct index *index)
+{
+	return &index->flow;
 }
 
 struct load *index_load(struct index *index)

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "records_store_gen.h"
+#include "store/flow.h"
 #include "store/load.h"
 
 /* Structures that hold exactly a record's fields are generated (records_store_gen.h), the others are below.
@@ -128,6 +129,9 @@ const struct store_clock *index_clocks(const struct index *index, size_t *nr);
 const struct store_totals *index_totals(const struct index *index);
 /* The value of the first info with that key, or "". */
 const char *index_info(const struct index *index, const char *key);
+
+/* Submitted, written and read records. */
+const struct flow *index_flow(const struct index *index);
 
 struct load *index_load(struct index *index); /* for facts, losses, warnings */
 

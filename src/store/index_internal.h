@@ -3,6 +3,7 @@
 #ifndef RTL_STORE_INDEX_INTERNAL_H
 #define RTL_STORE_INDEX_INTERNAL_H
 
+#include "store/flow.h"
 #include "store/ids.h"
 #include "store/index.h"
 #include "store/links.h"
@@ -34,6 +35,14 @@ struct index_shape {
 	uint64_t cookie;
 };
 
+/* A dispatch that was in flight at the end. */
+struct index_rest {
+	struct rec_inflight rec;
+	size_t kernel; /* index into the list */
+	uint64_t cookie;
+	bool is_double; /* the trace has its record, too */
+};
+
 struct index {
 	struct load *load;
 	struct index_list strings;	/* index_string */
@@ -47,6 +56,9 @@ struct index {
 	struct index_list ops;		/* store_op */
 	struct ids calls;		/* correlation ids of the recorded calls */
 	struct links links;
+	struct flow flow;
+	struct index_list rest; /* index_rest */
+	struct map doubtful;	/* operations that may have a record, and whether they have */
 	struct store_totals totals;
 	uint32_t last_tid; /* already in threads */
 	bool any_tid;
@@ -61,6 +73,7 @@ struct index {
 int index_meta_take(struct index *index, const struct rec_head *rec);
 /* Makes entries for a shape's kernel and queue unless they exist. */
 int index_meta_shape(struct index *index, const struct rec_shape *shape);
+int index_meta_queue(struct index *index, uint32_t queue);
 int index_meta_thread(struct index *index, uint32_t tid);
 /* After pass 1: joins the pieces of strings, resolves string ids, demangles, sorts by id. */
 int index_meta_finish(struct index *index);
@@ -72,6 +85,15 @@ const char *index_meta_string(const struct index *index, uint32_t id);
 void *index_meta_add(struct index_list *list, size_t item_size);
 /* The item of id; appended if it did not exist, then *fresh is true. NULL: out of memory. */
 void *index_meta_get(struct index_list *list, size_t item_size, uint64_t id, bool *fresh);
+
+/* index_rest.c: a record of pass 1; after index_meta_finish() and a whole pass, finds kernels and doubles; dispatch i, false
+ * for a double. */
+int index_rest_take(struct index *index, const struct rec_inflight *rec);
+int index_rest_doubt(struct index *index, const struct rec_head *rec);
+int index_rest_finish(struct index *index);
+bool index_rest_get(struct index *index, size_t i, struct store_dispatch *op);
+/* Whether the operation, which was in flight at the end, has another record. */
+bool index_rest_is_double(const struct index *index, const struct rec_head *rec);
 
 /* index_op.c: a record of a function, and a call. 0 or -ENOMEM. */
 int index_op_take(struct index *index, const struct rec_op *rec);

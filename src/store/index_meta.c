@@ -229,6 +229,11 @@ int index_meta_shape(struct index *index, const struct rec_shape *shape)
 	return kernel_of(index, shape->kernel) && queue_of(index, shape->queue) ? 0 : -ENOMEM;
 }
 
+int index_meta_queue(struct index *index, uint32_t queue)
+{
+	return queue_of(index, queue) ? 0 : -ENOMEM;
+}
+
 int index_meta_take(struct index *index, const struct rec_head *rec)
 {
 	const struct rec_end *end = (const struct rec_end *)rec;

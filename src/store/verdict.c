@@ -130,9 +130,76 @@ static void add_end(struct verdict *v, const struct load_facts *f)
 	verdict_add(v, f->pid, reason, LOAD_NOTE, 1, 0, 0, text);
 }
 
-void verdict_add_load(struct verdict *v, const struct load *load)
+/* Records that were counted as dropped, at most: they explain operations that are missing. */
+static uint64_t counted(const struct load_facts *f)
 {
-	const struct load_facts *f = load_facts(load);
+	static const enum spool_reason drops[] = {
+		SPOOL_REASON_buffer_full,  SPOOL_REASON_disk_full, SPOOL_REASON_write_error,
+		SPOOL_REASON_thread_slots, SPOOL_REASON_reentrant, SPOOL_REASON_late,
+		SPOOL_REASON_paused,
+	};
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < sizeof(drops) / sizeof(drops[0]); i++)
+		n += f->loss[drops[i]].count;
+	return n;
+}
+
+/* "DISPATCH" for REC_DISPATCH. */
+static const char *type_name(uint32_t type)
+{
+#define X(name) [REC_##name] = #name,
+	static const char *const names[REC_NR_TYPES] = { REC_EACH_TYPE(X) };
+#undef X
+	return type < REC_NR_TYPES && names[type] ? names[type] : "unknown";
+}
+
+/* Operations that were submitted, and records that were written, which are neither in the trace nor counted as
+ * lost. */
+static void add_missing(struct verdict *v, const struct load_facts *f, const struct flow *flow)
+{
+	uint64_t ops = 0, records = 0, most = 0, missing;
+	const struct flow_row *worst = NULL;
+	const char *types = "";
+	char where[80] = "", text[160];
+
+	for (uint32_t i = 0; i < SPOOL_WRITTEN_TYPES; i++) {
+		records += flow_missing_records(flow, i);
+		if (flow_missing_records(flow, i))
+			types = type_name(i);
+	}
+
+	for (size_t i = 0; i < flow->nr; i++) {
+		ops += flow_missing(&flow->rows[i]);
+		if (flow_missing(&flow->rows[i]) > most) {
+			worst = &flow->rows[i];
+			most = flow_missing(worst);
+		}
+	}
+	/* a lost record of an operation is missed by both counts */
+	missing = ops > records ? ops : records;
+	/* chunks that are damaged or in a lost memory half have any number of records */
+	if (missing <= counted(f) || f->loss[SPOOL_REASON_bad_chunk].count || f->mem_missing)
+		return;
+	missing -= counted(f);
+	if (worst && worst->queue == SPOOL_NO_QUEUE)
+		snprintf(where, sizeof(where), ": of %" PRIu64 " copies %" PRIu64 " are there",
+			 worst->submitted, worst->recorded);
+	else if (worst)
+		snprintf(where, sizeof(where),
+			 ": of %" PRIu64 " operations of queue %" PRIu32 " %" PRIu64 " are there",
+			 worst->submitted, worst->queue, worst->recorded);
+	else
+		snprintf(where, sizeof(where), ": records of type %s", types);
+	snprintf(text, sizeof(text), "submitted or recorded by the process, and not in the trace%s",
+		 where);
+	verdict_add(v, f->pid, "unaccounted", LOAD_LOSS, missing, 0, 0, text);
+}
+
+void verdict_add_trace(struct verdict *v, struct index *index)
+{
+	const struct load_facts *f = load_facts(index_load(index));
+	uint64_t unfinished = f->loss[SPOOL_REASON_unfinished].count;
 	char name[16];
 	char text[64];
 
@@ -146,6 +213,12 @@ void verdict_add_load(struct verdict *v, const struct load *load)
 		verdict_add(v, f->pid, known ? known : name, load_reason_class(i), loss->count,
 			    loss->first_ns, loss->last_ns, known ? load_reason_text(i) : text);
 	}
+	/* those that librtl could not count */
+	if (index_totals(index)->unfinished > unfinished)
+		verdict_add(v, f->pid, load_reason_name(SPOOL_REASON_unfinished), LOAD_NOTE,
+			    index_totals(index)->unfinished - unfinished, 0, 0,
+			    load_reason_text(SPOOL_REASON_unfinished));
+	add_missing(v, f, index_flow(index));
 	if (f->mem_missing)
 		verdict_add(v, f->pid, "memory_missing", LOAD_LOSS, 1, 0, 0, MEMORY_TEXT);
 	if (f->state == LOAD_RUNNING)

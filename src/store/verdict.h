@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "store/index.h"
 #include "store/load.h"
 
 #define VERDICT_MAX 128
@@ -36,8 +37,8 @@ struct verdict {
 };
 
 void verdict_init(struct verdict *v);
-/* Adds one process. Call it after a whole pass of load_next(), so that damage is counted. */
-void verdict_add_load(struct verdict *v, const struct load *load);
+/* Adds one process: what it counted, how it ended, and whether all that was submitted is in the trace. */
+void verdict_add_trace(struct verdict *v, struct index *index);
 void verdict_add(struct verdict *v, uint32_t pid, const char *reason, enum load_class class,
 		 uint64_t count, uint64_t first_ns, uint64_t last_ns, const char *text);
 void verdict_finish(struct verdict *v);

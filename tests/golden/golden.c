@@ -4,7 +4,8 @@
  * Each version of the trace format has a spool here, written once and never again, and the results
  * of SQL queries on its database. A difference is either a mistake in reading old traces, or a
  * change of the views (--update).
- * golden --make SPOOL writes the sample of the current version, --make-api the one with calls.
+ * golden --make SPOOL writes the sample of the current version, --make-api the one with calls, --make-rest the one of
+ * a process that died.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,9 +113,13 @@ int main(int argc, char **argv)
 		spool_api_sample(argv[2], false, true);
 		return 0;
 	}
+	if (argc == 3 && strcmp(argv[1], "--make-rest") == 0) {
+		spool_make_rest(argv[2], 1);
+		return 0;
+	}
 	if (argc < 3) {
 		fprintf(stderr,
-			"usage: golden SPOOL EXPECTED [--update] | golden --make[-api] SPOOL\n");
+			"usage: golden SPOOL EXPECTED [--update] | golden --make[-api|-rest] SPOOL\n");
 		return 2;
 	}
 	fd = mkstemp(db);

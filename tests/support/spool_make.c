@@ -176,7 +176,8 @@ void spool_make_end(struct spool_make *m, bool closed)
 	h->next_seq = m->seq;
 	h->closed = closed;
 	if (closed) {
-		h->end_kind = SPOOL_END_EXIT;
+		if (!h->end_kind)
+			h->end_kind = SPOOL_END_EXIT;
 		h->mem_path[0] = '\0';
 	}
 	put(m->disk_fd, h, sizeof(*h), 0);
@@ -614,4 +615,99 @@ void spool_make_many(const char *path, uint64_t nr)
 		spool_make_chunk_end(m);
 	spool_make_end(m, true);
 	free(m);
+}
+
+/* ---- operations in flight --------------------------------------------------------------------- */
+
+static void rest_kernel(struct spool_make *m, uint32_t id, uint32_t name)
+{
+	struct rec_kernel r = { .h = { REC_KERNEL, sizeof(r) / 8, 0, id },
+				.object = 0xabc0,
+				.name = name,
+				.code_object = id,
+				.agent = 0 };
+
+	spool_make_raw(m, &r, sizeof(r));
+}
+
+static void rest_dispatch(struct spool_make *m, uint64_t packet, uint16_t flags, uint64_t object,
+			  uint64_t correlation)
+{
+	struct rec_inflight r = { .h = { REC_INFLIGHT, sizeof(r) / 8, flags | REC_F_UNFINISHED, 7 },
+				  .packet = packet,
+				  .correlation = correlation,
+				  .object = object,
+				  .grid = { 640, 1, 1 },
+				  .group = { 64, 1, 1 },
+				  .private_size = 8,
+				  .group_size = 16 };
+
+	spool_make_raw(m, &r, sizeof(r));
+}
+
+static void rest_copy(struct spool_make *m, uint16_t flags, uint64_t bytes, uint64_t end_ns)
+{
+	struct rec_copy r = { .h = { REC_COPY, sizeof(r) / 8, flags, 7 },
+			      .begin_ns = end_ns ? end_ns - 100 : 0,
+			      .end_ns = end_ns,
+			      .bytes = bytes,
+			      .correlation = 500 + bytes,
+			      .dst = 0x1000,
+			      .src = 0x2000,
+			      .kind = REC_COPY_H2D };
+
+	spool_make_raw(m, &r, sizeof(r));
+}
+
+static void rest_count(struct spool_make *m, uint32_t queue, uint64_t count)
+{
+	struct rec_submitted r = { .h = { REC_SUBMITTED, sizeof(r) / 8, 0, queue },
+				   .count = count };
+
+	spool_make_raw(m, &r, sizeof(r));
+}
+
+void spool_make_rest(const char *path, uint64_t missing)
+{
+	struct rec_barrier barrier = { .h = { REC_BARRIER, sizeof(barrier) / 8, REC_F_UNFINISHED,
+					      7 },
+				       .packet = 9,
+				       .correlation = 900,
+				       .kind = 3 };
+	struct rec_written written = { .h = { REC_WRITTEN, sizeof(written) / 8, 0, REC_COPY },
+				       .count = 1 };
+	struct spool_make_op op = { .tid = 7, .correlation = 55, .packet = 5 };
+	static struct spool_make m;
+
+	spool_make_begin(&m, path, 7, false);
+	spool_make_chunk(&m, 7);
+	spool_make_string(&m, 1, "_Z3oldv");
+	spool_make_string(&m, 2, "_Z3newv");
+	spool_make_string(&m, 3, "gfx900");
+	spool_make_agent(&m, 0, REC_AGENT_GPU, 0, 3);
+	spool_make_queue(&m, 0, 0, 0, 1000);
+	rest_kernel(&m, 2, 2);
+	rest_kernel(&m, 1, 1);
+	op.shape = spool_make_shape(&m, 2, 0, 640, 64);
+	op.begin_ns = 5000;
+	op.end_ns = 5500;
+	op.ticks = 50;
+	spool_make_dispatch(&m, &op);
+	rest_copy(&m, 0, 64, 6000);
+	spool_make_chunk_end(&m);
+	spool_make_chunk(&m, 0);
+	rest_count(&m, 0, 5 + missing);
+	rest_dispatch(&m, 5, REC_F_MAYBE, 0xabc0, 55);
+	rest_dispatch(&m, 6, REC_F_MAYBE, 0xabc0, 56);
+	rest_dispatch(&m, 7, 0, 0xabc0, 57);
+	rest_dispatch(&m, 8, 0, 0xdef0, 0);
+	spool_make_raw(&m, &barrier, sizeof(barrier));
+	rest_count(&m, SPOOL_NO_QUEUE, 2 + missing);
+	rest_copy(&m, REC_F_MAYBE | REC_F_UNFINISHED, 64, 0);
+	rest_copy(&m, REC_F_UNFINISHED, 128, 0);
+	spool_make_raw(&m, &written, sizeof(written));
+	spool_make_chunk_end(&m);
+	atomic_store(&m.header.end_kind, SPOOL_END_SIGNAL);
+	atomic_store(&m.header.end_status, 9);
+	spool_make_end(&m, true);
 }

@@ -92,6 +92,12 @@ struct spool_make_sample {
 void spool_make_sample(const char *path, const struct spool_make_sample *s);
 #define SPOOL_SAMPLE_DISPATCHES 9 /* those of the program */
 
+/* A trace of a process that died with operations in flight: queue 0, 1 copy engine, and of a kernel object that was used
+ * twice, kernels 1 and 2. Recorded: dispatch 5 and a copy of 64 bytes. In flight: dispatches 5 (a double) and 6, which were
+ * being recorded; 7; 8 of an unknown kernel object without a correlation id; barrier packet 9; the copy of 64 bytes (a
+ * double); one of 128 bytes. `missing`: as many more dispatches and copies were submitted. */
+void spool_make_rest(const char *path, uint64_t missing);
+
 /* nr dispatches of 8 kernels on 4 queues by 4 threads in a closed trace, for speed and size. */
 void spool_make_many(const char *path, uint64_t nr);
 

@@ -51,7 +51,7 @@ static bool write_one(struct buf *b, uint64_t nr)
 	r->h = (struct rec_head){ REC_MARKER_END, sizeof(*r) / 8, 0, 1 };
 	r->time_ns = 0;
 	r->marker = nr;
-	buf_commit(b, sizeof(*r), 1);
+	buf_commit(b, sizeof(*r), 1, REC_MARKER_END);
 	return true;
 }
 

@@ -167,6 +167,8 @@ static void encode_dispatches(struct buf *b)
 	encode(b, &ev);
 }
 
+static struct spool_written written;
+
 static void encode_all(struct buf *b)
 {
 	for (size_t i = 0; i < LONG_TEXT; i++)
@@ -176,6 +178,7 @@ static void encode_all(struct buf *b)
 	b->lane.pos = chunk.payload;
 	b->lane.end = chunk.payload + sizeof(chunk.payload);
 	b->seq = 1;
+	b->lane.written = &written;
 	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
 		encode(b, &events[i]);
 	encode_dispatches(b);

@@ -48,7 +48,7 @@ TEST(full_ring_returns_no_entry)
 	struct inflight_ring *r = &rings.ring[0];
 
 	fake_open(NULL, 0);
-	CHECK_OK(inflight_init(&rings, 8));
+	CHECK_OK(inflight_init(&rings, 8, 0));
 	for (int i = 0; i < 8; i++)
 		CHECK_EQ_PTR(take(), &r->entry[i]);
 	CHECK_NULL(take());
@@ -64,7 +64,7 @@ TEST(recorded_entries_of_ring_are_reported)
 	struct inflight_ring *r = &rings.ring[0];
 
 	fake_open(NULL, 0);
-	CHECK_OK(inflight_init(&rings, 8));
+	CHECK_OK(inflight_init(&rings, 8, 0));
 	for (int i = 0; i < 11; i++) {
 		atomic_store(&r->tail, i < 5 ? 0 : i - 4);
 		CHECK(inflight_recorded(r, inflight_next(r)));
@@ -79,7 +79,7 @@ TEST(recorded_entries_of_ring_are_reported)
 TEST(full_ring_grows_to_twice_its_size)
 {
 	fake_open(NULL, 0);
-	CHECK_OK(inflight_init(&rings, 512));
+	CHECK_OK(inflight_init(&rings, 512, 0));
 	for (uint32_t size = 64; size < 512; size *= 2) {
 		take_all(size);
 		CHECK(inflight_grow(&rings));
@@ -100,9 +100,9 @@ TEST(second_init_keeps_memory_and_empties_rings)
 
 	fake_open(NULL, 0);
 	alloc_fail_at(1);
-	CHECK_EQ_INT(inflight_init(&rings, 128), -ENOMEM);
+	CHECK_EQ_INT(inflight_init(&rings, 128, 0), -ENOMEM);
 	alloc_fail_at(0);
-	CHECK_OK(inflight_init(&rings, 128));
+	CHECK_OK(inflight_init(&rings, 128, 0));
 	memory = rings.ring[0].entry;
 	take_all(64);
 	alloc_fail_at(1);
@@ -110,7 +110,7 @@ TEST(second_init_keeps_memory_and_empties_rings)
 	alloc_fail_at(0);
 	CHECK(inflight_grow(&rings));
 	take_all(128);
-	CHECK_OK(inflight_init(&rings, 128));
+	CHECK_OK(inflight_init(&rings, 128, 0));
 	CHECK_EQ_PTR(rings.ring[0].entry, memory);
 	CHECK_EQ_UINT(inflight_count(&rings), 0);
 	take_all(64);
@@ -157,7 +157,7 @@ TEST(prepare_makes_signals_ahead_of_need)
 	uint64_t made;
 
 	fake_open(NULL, 0);
-	CHECK_OK(inflight_init(&rings, 4096));
+	CHECK_OK(inflight_init(&rings, 4096, 0));
 	for (int i = 0; i < 4; i++) {
 		while (take())
 			;
@@ -255,7 +255,7 @@ TEST(concurrent_makers_give_each_entry_its_own_signal)
 	uint64_t n = 0;
 
 	fake_open(NULL, 0);
-	CHECK_OK(inflight_init(&rings, 16384));
+	CHECK_OK(inflight_init(&rings, 16384, 0));
 	CHECK_OK(pthread_create(&thread, NULL, prepare, NULL));
 	do {
 		struct inflight *e;

@@ -166,8 +166,10 @@ static void record_one(struct inflight_ring *r, struct inflight *e)
 
 TEST(recorded_use_frees_signal_for_next_use)
 {
-	struct inflight_ring r = { .entry = entry, .mask = 3, .free_end = 4 };
+	struct inflight *entries = block_alloc(SPOOL_BLOCK_QUEUE, 4, sizeof(*entries));
+	struct inflight_ring r = { .entry = entries, .mask = 3, .free_end = 4 };
 
+	CHECK_NOT_NULL(entries);
 	for (unsigned i = 0; i < 20; i++) {
 		struct inflight *e = inflight_next(&r);
 

@@ -352,7 +352,7 @@ static void read_verdict(const char *path)
 	struct index *index = open_ok(path);
 
 	verdict_init(&verdict);
-	verdict_add_load(&verdict, index_load(index));
+	verdict_add_trace(&verdict, index);
 	verdict_finish(&verdict);
 	index_close(index);
 }
@@ -392,6 +392,83 @@ TEST(verdict_line_names_losses)
 	read_verdict(test_tmpfile("a.rtl"));
 	CHECK_STR_EQ(verdict.line, "incomplete: 1 lost (memory_missing 1); "
 				   "the process ended without its exit handlers");
+}
+
+/* Which packets and copied bytes the visitor got, as bits. */
+struct rest_seen {
+	uint64_t packets, bytes, doubles;
+	uint64_t lone_correlation;
+};
+
+static int on_rest_dispatch(void *arg, const struct store_dispatch *op)
+{
+	struct rest_seen *seen = arg;
+
+	seen->doubles += seen->packets >> op->packet & 1;
+	seen->packets |= UINT64_C(1) << op->packet;
+	if (op->packet == 8) {
+		CHECK_STR_EQ(op->kernel->demangled, "kernel object 0xdef0");
+		seen->lone_correlation = op->correlation;
+	} else {
+		CHECK_STR_EQ(op->kernel->demangled, "new()");
+	}
+	if (op->packet > 5) {
+		CHECK_EQ_UINT(op->flags, REC_F_UNFINISHED);
+		CHECK_EQ_UINT(op->grid[0], 640);
+		CHECK_EQ_UINT(op->group_size, 16);
+		CHECK_EQ_UINT(op->end_ns, 0);
+	}
+	return 0;
+}
+
+static int on_rest_copy(void *arg, const struct store_copy *op)
+{
+	struct rest_seen *seen = arg;
+
+	seen->doubles += (seen->bytes & op->bytes) != 0;
+	seen->bytes |= op->bytes;
+	return 0;
+}
+
+TEST(operations_in_flight_are_visited_once)
+{
+	static const struct store_visitor v = { .dispatch = on_rest_dispatch,
+						.copy = on_rest_copy };
+	const char *path = test_tmpfile("rest.rtl");
+	const struct store_totals *t;
+	struct rest_seen seen = { 0 };
+	struct index *index;
+
+	spool_make_rest(path, 0);
+	index = open_ok(path);
+	CHECK_OK(index_visit(index, &v, &seen, &err));
+	CHECK_EQ_UINT(seen.packets, 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8);
+	CHECK_EQ_UINT(seen.bytes, 64 | 128);
+	CHECK_EQ_UINT(seen.doubles, 0);
+	CHECK_GT_UINT(seen.lone_correlation, 900);
+	t = index_totals(index);
+	CHECK_EQ_UINT(t->dispatches, 4);
+	CHECK_EQ_UINT(t->copies, 2);
+	CHECK_EQ_UINT(t->barriers, 1);
+	CHECK_EQ_UINT(t->unfinished, 5);
+	index_close(index);
+}
+
+TEST(missing_operations_are_unaccounted_unless_counted_as_lost)
+{
+	const char *path = test_tmpfile("rest.rtl");
+
+	spool_make_rest(path, 0);
+	read_verdict(path);
+	CHECK_STR_EQ(verdict.line, "complete; the process was killed by SIGKILL");
+	CHECK_STR_EQ(verdict.rows[0].reason, "unfinished");
+	CHECK_EQ_UINT(verdict.rows[0].count, 5);
+	spool_make_rest(path, 3);
+	read_verdict(path);
+	CHECK_STR_EQ(verdict.line,
+		     "incomplete: 6 lost (unaccounted 6); the process was killed by SIGKILL");
+	CHECK_STR_EQ(verdict.rows[1].text, "submitted or recorded by the process, and not in the "
+					   "trace: of 8 operations of queue 0 5 are there");
 }
 
 TEST(each_reason_has_name_text_and_class)

@@ -268,8 +268,8 @@ int rpd_meta_finish(struct rpd_process *p)
 	if (!v)
 		return rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
 	verdict_init(v);
-	verdict_add_load(v, index_load(p->index));
-	verdict_add_load(&p->r->verdict, index_load(p->index));
+	verdict_add_trace(v, p->index);
+	verdict_add_trace(&p->r->verdict, p->index);
 	ret = write_process(p);
 	if (ret == 0)
 		ret = rpd_db_prepare(p->r, &stmt,

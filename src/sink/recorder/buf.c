@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/barrier.h"
 #include "base/testpoint.h"
+#include "event/block.h"
 #include "event/life.h"
 #include "event/slot.h"
 
@@ -26,6 +27,18 @@ static _Atomic uint64_t free_bufs; /* tag << 32 | index + 1 */
 static _Atomic uint32_t nr_used;   /* bufs [0, nr_used) were taken at least once */
 static _Atomic uint64_t nr_sealed;
 
+/* Counts of the records that each buf has written, in blocks of four pages. */
+#define COUNTS_GROUP 62u
+static void *_Atomic counts[BUF_MAX / COUNTS_GROUP + 1];
+
+static struct spool_written *written_of(uint32_t i)
+{
+	struct spool_written *group = block_get(&counts[i / COUNTS_GROUP], SPOOL_BLOCK_WRITTEN,
+						COUNTS_GROUP, sizeof(*group));
+
+	return group ? &group[i % COUNTS_GROUP] : NULL;
+}
+
 int buf_init(struct spool_header *h)
 {
 	/* kept when a test starts again */
@@ -34,6 +47,8 @@ int buf_init(struct spool_header *h)
 	if (!bufs)
 		return -ENOMEM;
 	header = h;
+	for (uint32_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		atomic_store_explicit(&counts[i], NULL, memory_order_relaxed);
 	return 0;
 }
 
@@ -85,6 +100,11 @@ struct buf *buf_take(uint32_t tid)
 								memory_order_relaxed,
 								memory_order_relaxed));
 		b = &bufs[used];
+	}
+	b->lane.written = written_of((uint32_t)(b - bufs));
+	if (!b->lane.written) {
+		push(b);
+		return NULL;
 	}
 	b->tid = tid;
 	b->known = NULL;

@@ -88,15 +88,20 @@ static inline void *buf_reserve(struct buf *b, uint32_t size)
 	return b->lane.pos;
 }
 
-/* HOT: the reserved bytes contain `nr` complete records. */
-static inline void buf_commit(struct buf *b, uint32_t size, uint32_t nr)
+/* HOT: the reserved bytes contain `nr` complete records, the last one of `type`. */
+static inline void buf_commit(struct buf *b, uint32_t size, uint32_t nr, enum rec_type type)
 {
+	if (RTL_TESTPOINT_SWALLOWS(nr == 1 ? type : 0)) {
+		lane_count(b->lane.written, type);
+		return;
+	}
 	b->lane.pos += size;
 	b->lane.nr_records += nr;
 	/* pairs with the acquire in drain.c and in readers: the records come before their count */
 	atomic_store_explicit(&b->lane.chunk->committed,
 			      (uint32_t)(b->lane.pos - (uint8_t *)(b->lane.chunk + 1)),
 			      memory_order_release);
+	lane_count(b->lane.written, type);
 }
 
 #endif

@@ -81,7 +81,7 @@ static bool put_pieces(struct buf *b, uint32_t id, const char *text, uint32_t to
 		r->total = total;
 		r->offset = offset;
 		put_text(r->bytes, text + offset, piece);
-		buf_commit(b, size, 1);
+		buf_commit(b, size, 1, REC_STRING);
 		offset += piece;
 	} while (offset < total);
 	return true;
@@ -107,7 +107,7 @@ static RTL_COLD void put_thread(struct buf *b, struct thread_known *k, uint32_t 
 	r->h = head(REC_THREAD, sizeof(*r), 0, tid);
 	r->first_ns = atomic_load_explicit(&k->first_ns, memory_order_relaxed);
 	memcpy(r->name, name, sizeof(r->name));
-	buf_commit(b, sizeof(*r), 1);
+	buf_commit(b, sizeof(*r), 1, REC_THREAD);
 }
 
 /* Writes the record of a thread unless there is one. */
@@ -333,7 +333,7 @@ static bool put_dispatch(struct buf *b, const struct event_dispatch *d)
 		r->shape = shape;
 		r->reserved = 0;
 	}
-	buf_commit(b, used, nr);
+	buf_commit(b, used, nr, compact ? REC_DISPATCH : REC_DISPATCH_WIDE);
 	return true;
 }
 
@@ -368,7 +368,7 @@ static bool put_marker(struct buf *b, const struct event_marker *m)
 	r->reserved = 0;
 	if (inlined)
 		put_text(r->text, m->text, m->size);
-	buf_commit(b, size, 1);
+	buf_commit(b, size, 1, REC_MARKER);
 	return true;
 }
 

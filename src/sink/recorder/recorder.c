@@ -25,6 +25,7 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/location.h"
+#include "event/block.h"
 #include "event/drain.h"
 #include "event/life.h"
 #include "event/thread.h"
@@ -286,6 +287,11 @@ static int start_page(void)
 	return 0;
 }
 
+static int populate_blocks(uint64_t offset, uint64_t bytes)
+{
+	return spool_populate_blocks(&spool, offset, bytes);
+}
+
 static int start(void)
 {
 	int err = start_page();
@@ -304,6 +310,7 @@ static int start(void)
 	drain_ready = true;
 	if (!location_is_session())
 		drain_take(&drain, clock_read_ns(CLOCK_BOOTTIME));
+	block_offer(spool.header, populate_blocks);
 	thread_at_exit(THREAD_EXIT_RECORDER, thread_ends);
 	log_info("spool %s, %u slots in %s", spool.header->disk_path, spool.header->nr_slots,
 		 spool.header->mem_path);

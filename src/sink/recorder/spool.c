@@ -33,6 +33,8 @@
 
 #define MAX_TRIES 5
 #define MAX_SLOTS (UINT32_C(1) << 19)
+/* Address space for operations in flight: two million. */
+#define BLOCKS_SIZE (UINT64_C(256) << 20)
 
 static void close_fd(int *fd)
 {
@@ -133,7 +135,7 @@ static int allocate(int fd, uint64_t offset, uint64_t bytes)
 
 /* Populates a range of the memory half, so that no thread takes a slow fault or SIGBUS. The range
  * is whole pages. 0 or -errno. */
-static int populate(struct spool *s, uint64_t offset, uint64_t bytes)
+static int populate(const struct spool *s, uint64_t offset, uint64_t bytes)
 {
 	char *p = (char *)s->header + offset;
 	bool have_fd = fd_is(s->mem_fd, s->mem_dev, s->mem_ino);
@@ -151,6 +153,15 @@ static int populate(struct spool *s, uint64_t offset, uint64_t bytes)
 	return 0;
 }
 
+/* Sets the size of the memory half: s->size, or without space for blocks if a file may not be as large. */
+static int set_size(struct spool *s, uint64_t blocks_offset)
+{
+	if (ftruncate(s->mem_fd, (off_t)s->size) == 0)
+		return 0;
+	s->size = blocks_offset;
+	return ftruncate(s->mem_fd, (off_t)s->size) == 0 ? 0 : -errno;
+}
+
 /* Makes the memory half in `dir`, mapped and empty. */
 static int create_memory_half(struct spool *s, const char *dir, const uint64_t id[2],
 			      uint64_t buffer_bytes)
@@ -159,6 +170,7 @@ static int create_memory_half(struct spool *s, const char *dir, const uint64_t i
 	struct spool_header *h;
 	uint32_t slots;
 	uint32_t slots_offset, start;
+	uint64_t blocks_offset;
 	struct str p;
 	int err;
 
@@ -177,11 +189,13 @@ static int create_memory_half(struct spool *s, const char *dir, const uint64_t i
 		return s->mem_fd;
 	slots = slots_that_fit(s->mem_fd, buffer_bytes);
 	slots_offset = SPOOL_HEADER_SIZE + round_up((uint64_t)slots * sizeof(struct slot_desc));
-	s->size = slots_offset + (uint64_t)slots * SLOT_SIZE;
+	blocks_offset = (slots_offset + (uint64_t)slots * SLOT_SIZE + SPOOL_PAGE - 1) / SPOOL_PAGE *
+			SPOOL_PAGE;
+	s->size = blocks_offset + BLOCKS_SIZE;
 	start = slots < SPOOL_START_SLOTS ? slots : SPOOL_START_SLOTS;
 	err = slots < SPOOL_MIN_SLOTS ? -ENOSPC : 0;
-	if (!err && ftruncate(s->mem_fd, (off_t)s->size) != 0)
-		err = -errno;
+	if (!err)
+		err = set_size(s, blocks_offset);
 	if (err)
 		goto out;
 	h = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_SHARED, s->mem_fd, 0);
@@ -197,6 +211,8 @@ static int create_memory_half(struct spool *s, const char *dir, const uint64_t i
 	h->slot_size = SLOT_SIZE;
 	h->slots_offset = slots_offset;
 	h->desc_offset = SPOOL_HEADER_SIZE;
+	h->blocks_size = s->size - blocks_offset;
+	h->blocks_offset = h->blocks_size ? blocks_offset : 0;
 	memcpy(h->mem_path, path, p.used + 1);
 	if (spool_prepare(s, start) < start)
 		err = -ENOSPC;
@@ -309,23 +325,31 @@ out:
 	return err;
 }
 
+/* Bytes that may be allocated in the memory half: other programs use its file system, too, so an eighth of that
+ * stays free. */
+static uint64_t free_bytes(const struct spool *s)
+{
+	struct statvfs vfs;
+	uint64_t kept;
+
+	if (!fd_is(s->mem_fd, s->mem_dev, s->mem_ino) || fstatvfs(s->mem_fd, &vfs) != 0 ||
+	    !vfs.f_blocks)
+		return UINT64_MAX;
+	kept = vfs.f_blocks / 8;
+	return vfs.f_bavail > kept ? (vfs.f_bavail - kept) * vfs.f_frsize : 0;
+}
+
 uint32_t spool_prepare(struct spool *s, uint32_t nr)
 {
 	struct spool_header *h = s->header;
 	uint32_t first = atomic_load_explicit(&h->nr_prepared, memory_order_relaxed);
-	struct statvfs vfs;
+	uint64_t bytes;
 
 	if (nr > h->nr_slots - first)
 		nr = h->nr_slots - first;
-	/* other programs use this file system, too: an eighth of it stays free */
-	if (first && fd_is(s->mem_fd, s->mem_dev, s->mem_ino) && fstatvfs(s->mem_fd, &vfs) == 0 &&
-	    vfs.f_blocks) {
-		uint64_t kept = vfs.f_blocks / 8;
-		uint64_t space = vfs.f_bavail > kept ? (vfs.f_bavail - kept) * vfs.f_frsize : 0;
-
-		if ((uint64_t)nr * SLOT_SIZE > space)
-			nr = (uint32_t)(space / SLOT_SIZE);
-	}
+	bytes = first ? free_bytes(s) : UINT64_MAX;
+	if ((uint64_t)nr * SLOT_SIZE > bytes)
+		nr = (uint32_t)(bytes / SLOT_SIZE);
 	if (!nr || populate(s, h->slots_offset + (uint64_t)first * SLOT_SIZE,
 			    (uint64_t)nr * SLOT_SIZE) != 0)
 		return 0;
@@ -334,6 +358,11 @@ uint32_t spool_prepare(struct spool *s, uint32_t nr)
 	for (uint32_t i = 0; i < nr; i++)
 		slot_push(h, first + nr - 1 - i);
 	return nr;
+}
+
+int spool_populate_blocks(const struct spool *s, uint64_t offset, uint64_t bytes)
+{
+	return bytes <= free_bytes(s) ? populate(s, offset, bytes) : -ENOSPC;
 }
 
 /* Whether the file is this trace: an inode number may be reused. */

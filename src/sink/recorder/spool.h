@@ -32,6 +32,9 @@ int spool_create(struct spool *s, const char *dir, const char *mem_dir, uint64_t
 /* Allocates memory for up to `nr` more slots and makes them free; returns how many it made. */
 uint32_t spool_prepare(struct spool *s, uint32_t nr);
 
+/* Allocates memory for a range of the blocks. 0 or -errno. Any thread. */
+int spool_populate_blocks(const struct spool *s, uint64_t offset, uint64_t bytes);
+
 /* The disk half's descriptor, reopened by its path if the program closed it; -1 if lost. */
 int spool_disk_fd(struct spool *s);
 

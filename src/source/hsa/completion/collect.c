@@ -124,6 +124,7 @@ static void record(struct queue *q, struct inflight *e, enum inflight_result r, 
 	uint64_t begin_ns = 0, end_ns = 0;
 	uint16_t flags = e->flags;
 
+	e->nr_looks = INFLIGHT_RECORDING;
 	if (!e->correlation)
 		e->correlation = corr_of_orphan(thread_get(), !(e->submitter & THREAD_LEFT_OUT));
 	if (r == INFLIGHT_TIMED) {

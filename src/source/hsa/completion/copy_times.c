@@ -22,7 +22,8 @@ _Static_assert(offsetof(struct copy_times, entry) == 0, "found by its entry");
 static enum inflight_result poll_kernel(struct copy_times *c, bool dropped, uint64_t *begin_ns,
 					uint64_t *end_ns)
 {
-	hsa_agent_t a = agent_handle(agent_is_gpu(c->src_agent) ? c->src_agent : c->dst_agent);
+	hsa_agent_t a = agent_handle(agent_is_gpu(c->what.src_agent) ? c->what.src_agent :
+								       c->what.dst_agent);
 
 	if (!c->end_ticks)
 		return dropped && ++c->entry.nr_looks > LOOKS_WITHOUT_TIMES ? INFLIGHT_UNTIMED :
@@ -35,7 +36,7 @@ static enum inflight_result poll_kernel(struct copy_times *c, bool dropped, uint
 /* Gets the times from the runtime. false: it has none, or not yet. */
 static bool read_times(const struct copy_times *c, uint64_t *begin_ns, uint64_t *end_ns)
 {
-	uint32_t gpu = agent_is_gpu(c->src_agent) ? c->src_agent : c->dst_agent;
+	uint32_t gpu = agent_is_gpu(c->what.src_agent) ? c->what.src_agent : c->what.dst_agent;
 	hsa_amd_profiling_async_copy_time_t time = { 0, 0 };
 	uint64_t zero = 0;
 

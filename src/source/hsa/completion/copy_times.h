@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "source/hsa/completion/inflight.h"
@@ -12,11 +13,13 @@
 /* The part of a copy in flight that its times need; memory/copy_table.h has the rest. */
 struct copy_times {
 	struct inflight entry; /* kind INFLIGHT_COPY; must be first */
+	struct spool_copy_what what;
 	/* a kernel copied: the copy's times are the signal's dispatch times */
 	_Atomic bool by_kernel;
 	uint64_t begin_ticks, end_ticks; /* that a kernel wrote to the signal, else 0 */
-	uint32_t dst_agent, src_agent;	 /* indices, AGENT_NONE if unknown */
 };
+_Static_assert(offsetof(struct copy_times, what) == offsetof(struct spool_copy, what),
+	       "as in format.h");
 
 /* Whether the copy that contains `e` has completed; begin and end are ns of system time. The caller
  * has locked `e`. `over`: the owner uses the signal anew, so its value may already belong to the

@@ -13,7 +13,7 @@
 
 #include <hsa/hsa_ext_amd.h>
 
-#include "base/alloc.h"
+#include "event/block.h"
 #include "source/hsa/table/real.h"
 
 _Static_assert(offsetof(amd_signal_t, value) == 8 && offsetof(amd_signal_t, start_ts) == 32 &&
@@ -23,14 +23,29 @@ _Static_assert(offsetof(amd_signal_t, value) == 8 && offsetof(amd_signal_t, star
 #define PREPARE_MOST 256u /* signals that are made per call */
 #define PREPARE_AHEAD 64u
 
-static bool make_ring(struct inflight_ring *ring)
+/* The block of `ring` counts what is pushed from now on. */
+static void give_to_queue(const struct inflight_ring *ring, uint32_t queue)
 {
-	if (!ring->entry)
-		ring->entry = alloc_pages((ring->mask + 1) * sizeof(*ring->entry));
+	struct spool_block *b = block_of(ring->entry);
+	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+
+	atomic_store_explicit(&b->pushed, head, memory_order_relaxed);
+	atomic_store_explicit(&b->first, head, memory_order_relaxed);
+	/* release: a reader that sees the queue sees its counts */
+	atomic_store_explicit(&b->queue, queue, memory_order_release);
+}
+
+static bool make_ring(struct inflight_ring *ring, uint32_t queue)
+{
+	if (ring->entry)
+		return true;
+	ring->entry = block_alloc(SPOOL_BLOCK_QUEUE, ring->mask + 1, sizeof(*ring->entry));
+	if (ring->entry)
+		give_to_queue(ring, queue);
 	return ring->entry != NULL;
 }
 
-static void reset(struct inflight_ring *ring, uint32_t size)
+static void reset(struct inflight_ring *ring, uint32_t size, uint32_t queue)
 {
 	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 
@@ -40,17 +55,20 @@ static void reset(struct inflight_ring *ring, uint32_t size)
 	ring->free_end = head + size;
 	/* an entry that was given up keeps its state */
 	atomic_store_explicit(&ring->tail, head, memory_order_relaxed);
+	if (ring->entry)
+		give_to_queue(ring, queue);
 }
 
-int inflight_init(struct inflight_rings *r, uint32_t most)
+int inflight_init(struct inflight_rings *r, uint32_t most, uint32_t queue)
 {
 	uint32_t size = most < INFLIGHT_FIRST ? most : INFLIGHT_FIRST;
 
 	r->most = most;
+	r->queue = queue;
 	for (r->nr = 0; size <= most && r->nr < INFLIGHT_MAX_RINGS; size *= 2)
-		reset(&r->ring[r->nr++], size);
+		reset(&r->ring[r->nr++], size, queue);
 	atomic_store_explicit(&r->current, r->ring, memory_order_release);
-	if (!make_ring(r->ring))
+	if (!make_ring(r->ring, queue))
 		return -ENOMEM;
 	inflight_prepare(r);
 	return 0;
@@ -67,11 +85,33 @@ bool inflight_grow(struct inflight_rings *r)
 {
 	struct inflight_ring *next = inflight_current(r) + 1;
 
-	if (next == &r->ring[r->nr] || !make_ring(next))
+	if (next == &r->ring[r->nr] || !make_ring(next, r->queue))
 		return false;
 	/* release: pairs with the acquire in inflight_prepare() and collect_queue() */
 	atomic_store_explicit(&r->current, next, memory_order_release);
 	return true;
+}
+
+uint64_t inflight_pushed(const struct inflight_rings *r)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < r->nr; i++) {
+		const struct spool_block *b = r->ring[i].entry ? block_of(r->ring[i].entry) : NULL;
+
+		if (b)
+			n += atomic_load_explicit(&b->pushed, memory_order_relaxed) -
+			     atomic_load_explicit(&b->first, memory_order_relaxed);
+	}
+	return n;
+}
+
+void inflight_close(struct inflight_rings *r)
+{
+	r->queue = SPOOL_NO_QUEUE;
+	for (uint32_t i = 0; i < r->nr; i++)
+		if (r->ring[i].entry)
+			give_to_queue(&r->ring[i], SPOOL_NO_QUEUE);
 }
 
 uint64_t inflight_count(const struct inflight_rings *r)

@@ -33,19 +33,9 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "event/block.h"
 #include "source/hsa/completion/signal.h"
 #include "source/hsa/queue/packet.h"
-
-enum inflight_state {
-	INFLIGHT_FREE,
-	INFLIGHT_CALLING,
-	INFLIGHT_ARMED,
-	INFLIGHT_BUSY,
-	INFLIGHT_CAPTURED,
-	INFLIGHT_OURS,
-	INFLIGHT_HELD,
-	INFLIGHT_DONE,
-};
 
 enum inflight_result {
 	INFLIGHT_PENDING,  /* not completed */
@@ -54,17 +44,16 @@ enum inflight_result {
 	INFLIGHT_REPLACED, /* completed, but the times were gone before they could be read */
 };
 
-enum inflight_kind { INFLIGHT_DISPATCH, INFLIGHT_BARRIER, INFLIGHT_COPY };
-
 struct inflight {
 	_Atomic uint32_t state; /* enum inflight_state */
 	uint8_t kind;		/* enum inflight_kind */
-	uint8_t nr_looks;	/* polls that found the value dropped and no times */
-	uint16_t flags;		/* enum rec_flags */
-	uint32_t epoch;		/* code_object_now() at submission */
-	uint8_t result;		/* enum inflight_result; CAPTURED */
-	_Atomic bool tainted;	/* another operation shares the owner's signal */
-	uint64_t correlation;	/* 0: none yet; assigned when the operation is recorded */
+	/* polls that found the value dropped and no times; or INFLIGHT_RECORDING */
+	uint8_t nr_looks;
+	uint16_t flags;	      /* enum rec_flags */
+	uint32_t epoch;	      /* code_object_now() at submission */
+	uint8_t result;	      /* enum inflight_result; CAPTURED */
+	_Atomic bool tainted; /* another operation shares the owner's signal */
+	uint64_t correlation; /* 0: none yet; assigned when the operation is recorded */
 	uint64_t marker;
 	uint64_t submitter; /* as in struct thread */
 	uint64_t packet;    /* index in the queue that the program sees */
@@ -88,6 +77,14 @@ struct inflight {
 };
 _Static_assert(sizeof(struct inflight) == 128, "two cache lines");
 _Static_assert(offsetof(struct inflight, head) == 64, "the second line begins with the packet");
+/* `rtl` reads entries after a sudden end of the process (event/rest.c) */
+#define SAME(member)                                                                               \
+	(offsetof(struct inflight, member) == offsetof(struct spool_inflight, member) &&           \
+	 sizeof(((struct inflight *)0)->member) == sizeof(((struct spool_inflight *)0)->member))
+_Static_assert(SAME(state) && SAME(kind) && SAME(nr_looks) && SAME(flags) && SAME(correlation) &&
+		       SAME(marker) && SAME(submitter) && SAME(packet) && SAME(head),
+	       "as in format.h");
+#undef SAME
 
 struct inflight_ring {
 	/* Allocated when first needed and never freed: the signal map may lead to an entry of any
@@ -111,7 +108,8 @@ struct inflight_ring {
 
 /* The rings of a queue, smallest first. */
 struct inflight_rings {
-	uint32_t most; /* entries of the largest; 0: not made yet */
+	uint32_t most;	/* entries of the largest; 0: not made yet */
+	uint32_t queue; /* its index in the trace */
 	uint32_t nr;
 	/* The ring being filled; the ones before it drain, the ones after it are empty. Written by
 	 * the holder of the turn. */
@@ -130,8 +128,14 @@ static inline void inflight_set_signal(struct inflight *e, amd_signal_t *s)
 }
 
 /* Capacity for `most` operations, a power of two, in rings that grow. 0 or -ENOMEM. Existing rings
- * must have the same `most`, and are kept. */
-int inflight_init(struct inflight_rings *r, uint32_t most);
+ * must have the same `most`, and are kept. `queue`: its index in the trace. */
+int inflight_init(struct inflight_rings *r, uint32_t most, uint32_t queue);
+
+/* Operations pushed since inflight_init(). Any thread. */
+uint64_t inflight_pushed(const struct inflight_rings *r);
+
+/* The rings belong to no queue until inflight_init(). Nothing may be in flight. */
+void inflight_close(struct inflight_rings *r);
 
 /* HOT: the ring being filled. Holder of the turn. */
 static inline struct inflight_ring *inflight_current(const struct inflight_rings *r)
@@ -183,6 +187,8 @@ static inline void inflight_push(struct inflight_ring *r, const struct inflight 
 
 	/* pairs with the acquire in collect_ring(): the entry is complete before head passes it */
 	atomic_store_explicit(&r->head, head + 1, memory_order_release);
+	/* relaxed: read when the queue or the process is over */
+	atomic_store_explicit(&block_of(r->entry)->pushed, head + 1, memory_order_relaxed);
 	/* the harvester wrote to it last, on another processor */
 	RTL_PREFETCH_WRITE(soon);
 	RTL_PREFETCH_WRITE(soon + 64);

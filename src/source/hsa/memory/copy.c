@@ -43,15 +43,15 @@ static void emit_copy(const struct copy *c, uint64_t begin_ns, uint64_t end_ns, 
 		return;
 	ev.copy = (struct event_copy){ .begin_ns = begin_ns,
 				       .end_ns = end_ns,
-				       .bytes = c->bytes,
+				       .bytes = c->times.what.bytes,
 				       .correlation = c->times.entry.correlation,
 				       .marker = c->times.entry.marker,
-				       .dst = c->dst,
-				       .src = c->src,
-				       .dst_agent = c->times.dst_agent,
-				       .src_agent = c->times.src_agent,
-				       .kind = c->kind,
-				       .engine = c->engine,
+				       .dst = c->times.what.dst,
+				       .src = c->times.what.src,
+				       .dst_agent = c->times.what.dst_agent,
+				       .src_agent = c->times.what.src_agent,
+				       .kind = c->times.what.kind,
+				       .engine = c->times.what.engine,
 				       .tid = (uint32_t)c->times.entry.submitter,
 				       .flags = flags };
 	if (end_ns < begin_ns) {
@@ -160,6 +160,7 @@ static void harvest_one(struct copy *c, bool final)
 	if (r == INFLIGHT_PENDING && !final)
 		return;
 	signal_map_remove(inflight_signal(&c->times.entry), &c->times.entry);
+	c->times.entry.nr_looks = INFLIGHT_RECORDING;
 	if (r == INFLIGHT_TIMED) {
 		emit(c, returned, begin, end, 0);
 	} else if (r == INFLIGHT_PENDING) {
@@ -228,13 +229,13 @@ struct what {
 
 static void describe(struct copy *c, const struct thread *t, const struct what *w)
 {
-	c->bytes = w->bytes;
-	c->dst = (uint64_t)(uintptr_t)w->dst;
-	c->src = (uint64_t)(uintptr_t)w->src;
-	c->times.dst_agent = w->dst_agent;
-	c->times.src_agent = w->src_agent;
-	c->kind = w->kind;
-	c->engine = w->engine;
+	c->times.what = (struct spool_copy_what){ .bytes = w->bytes,
+						  .dst = (uint64_t)(uintptr_t)w->dst,
+						  .src = (uint64_t)(uintptr_t)w->src,
+						  .dst_agent = w->dst_agent,
+						  .src_agent = w->src_agent,
+						  .kind = w->kind,
+						  .engine = w->engine };
 	c->times.entry.marker = t->marker;
 	c->times.entry.submitter = t->submitter;
 }
@@ -273,6 +274,7 @@ static struct copy *note(struct thread *t, struct call *call, const struct what 
 		atomic_store_explicit(&e->tainted, true, memory_order_relaxed);
 	else if (e->start_value == 1)
 		signal_clear_ticks(s);
+	copy_table_submitted(c, w->engine, 1);
 	/* pairs with lock_any() in poll.c, and with may_take() */
 	atomic_store_explicit(&e->state, INFLIGHT_CALLING, memory_order_release);
 	atomic_store_explicit(&c->signal, s, memory_order_release);
@@ -328,6 +330,7 @@ static void end_one(struct thread *t, struct call *call, hsa_status_t status)
 		if (call->is_wanted)
 			join_unwanted(signal_handle(call->internal.signal).handle,
 				      c->times.entry.correlation);
+		copy_table_submitted(c, c->times.what.engine, -1);
 		call_is_over(c, COPY_OVER);
 	} else if (c) {
 		atomic_store_explicit(&c->times.by_kernel, call->internal.found,

@@ -32,12 +32,15 @@ struct copy {
 	_Atomic uint32_t phase;		      /* enum copy_phase */
 	_Atomic(const amd_signal_t *) signal; /* NULL: free, or being filled */
 	struct event_dispatch dispatch;	      /* by_kernel: the kernel that executed it */
-	uint64_t bytes, dst, src;
-	uint32_t kind, engine;
+	uint32_t index;			      /* in the table */
 };
 
-/* The lowest free entry, NULL when all are used. Any thread, no lock. */
+/* The lowest free entry; NULL when all are used, or there is no memory. Any thread; takes a lock when more entries are
+ * used at once than before. */
 struct copy *copy_table_claim(void);
+
+/* Counts a submitted copy on that SDMA engine (UINT32_MAX: unknown); count -1: its call failed. */
+void copy_table_submitted(struct copy *c, uint32_t engine, int count);
 
 /* Frees `c`. */
 void copy_table_release(struct copy *c);

@@ -4,12 +4,14 @@
 #define RTL_SOURCE_HSA_PACKET_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include <hsa/hsa.h>
 
 #include "base/compiler.h"
+#include "event/format.h"
 
 /* A vendor-specific packet has its kind in its third byte (hsa_ext_amd.h). */
 #define PACKET_AMD_EXT_DISPATCH 3u
@@ -43,6 +45,14 @@ _Static_assert(sizeof(union packet) == 64, "AQL packet");
 struct packet_head {
 	unsigned char bytes[40];
 };
+#define SAME(member, of_spool)                                                                     \
+	(offsetof(hsa_kernel_dispatch_packet_t, member) == offsetof(struct spool_packet, of_spool))
+_Static_assert(sizeof(struct packet_head) == sizeof(struct spool_packet) && SAME(setup, format) &&
+		       SAME(workgroup_size_x, group) && SAME(grid_size_x, grid) &&
+		       SAME(private_segment_size, private_size) &&
+		       SAME(group_segment_size, group_size) && SAME(kernel_object, object),
+	       "as in format.h");
+#undef SAME
 
 /* The packet type of a header. */
 static inline uint32_t packet_type(uint16_t header)

@@ -147,7 +147,7 @@ struct queue *queue_open(uint32_t agent, uint32_t size)
 		reset(q, agent);
 		/* BUSY: owned by this thread, and find_memory() skips it */
 		atomic_store_explicit(&q->turn, QUEUE_BUSY, memory_order_relaxed);
-		if (inflight_init(&q->inflight, entries) != 0) {
+		if (inflight_init(&q->inflight, entries, q->index) != 0) {
 			atomic_store_explicit(&q->turn, QUEUE_DEAD, memory_order_relaxed);
 			q = NULL;
 		}
@@ -156,8 +156,21 @@ struct queue *queue_open(uint32_t agent, uint32_t size)
 	return q;
 }
 
+/* How many operations must be in the trace. For a queue that lives at the process's end `rtl` reads that from
+ * its blocks. */
+static void emit_submitted(const struct queue *q)
+{
+	struct event ev = { .kind = EVENT_SUBMITTED };
+
+	ev.submitted.queue = q->index;
+	ev.submitted.count = inflight_pushed(&q->inflight);
+	bus_emit(&ev);
+}
+
 void queue_close(struct queue *q)
 {
+	emit_submitted(q);
+	inflight_close(&q->inflight);
 	inflight_trim(&q->inflight, 0);
 	/* cached look-ups of the previous queue must not match this one */
 	atomic_store_explicit(&q->hsa, NULL, memory_order_relaxed);

@@ -91,7 +91,6 @@ static RTL_INLINE bool arm_owner(struct inflight *e, const union packet *p,
 	if (signal_value(s) != 1) /* a counting signal is shared by the operations that it counts */
 		return false;
 	inflight_set_signal(e, s);
-	e->nr_looks = 0;
 	atomic_store_explicit(&e->tainted, false, memory_order_relaxed);
 	/* pairs with inflight_uses() and lock_any(): a thread that has an earlier signal of this
 	 * entry sees that the signal has changed */
@@ -189,6 +188,7 @@ static RTL_INLINE struct inflight *instrument(struct queue *q, struct thread *t,
 	if (RTL_UNLIKELY(!e))
 		return count_untimed(p, SPOOL_REASON_inflight_full);
 	e->flags = 0;
+	e->nr_looks = 0;
 	if (owner.handle && arm_owner(e, p, inflight_current(&q->inflight))) {
 		e->flags = REC_F_HAD_SIGNAL;
 		state = INFLIGHT_ARMED;

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What was in flight when a program dies is in its trace, and what gets lost on its way to the database is missed."""
+
+import functools
+import glob
+import json
+import os
+
+from support import *
+
+OPEN = 20  # kernels in flight; the first of them hangs, and the stream's others wait for it
+HANG = {"VGPU_HANG": "n=56", "VGPU_LOG_SYNC": 1}  # 50 kernels are done, 5 are the runtime's copies and fills
+ENDINGS = {"kill": 137, "abort": 134, "_exit": 3, "quick_exit": 3}
+TYPES = {r["name"]: r["number"] for r in json.load(open(os.path.join(SOURCE, "src/event/records.json"), encoding="utf-8"))["records"]}
+
+
+def unfinished(r):
+    return r.rows("select kernel, correlation_id, packet_index from rtl_dispatch where flags & 8")
+
+
+def check_open(r, number):
+    rows = unfinished(r)
+    equal("unfinished dispatches", len(rows), number)
+    equal("their kernels", {row[0].split("(")[0] for row in rows}, {"ending_open"})
+    equal("their packets", len({row[2] for row in rows}), number)
+    equal("unfinished operations in the verdict", r.losses()["unfinished"], number)
+    equal("unaccounted", r.losses().get("unaccounted"), None)
+
+
+def died(how, *rtl_args, env=None):
+    r = run("ending", how, f"open={OPEN}", "launches=50", trace=RTL, rtl_args=("-q", *rtl_args), env={**HANG, **(env or {})},
+            status=ENDINGS[how])
+    equal("verdict begins with", r.info().split("verdict: ")[1][:8], "complete")
+    check_open(r, OPEN)
+    return r
+
+
+for how in ENDINGS:
+    add_case(f"dispatches_at_{how.strip('_')}", functools.partial(died, how))
+add_case("dispatches_in_mode_lite", functools.partial(died, "kill", "--mode", "lite"))
+
+
+@case
+def dispatches_belong_to_their_calls():
+    r = died("kill", "--mode", "hip")
+    equal("unfinished dispatches joined to hipLaunchKernel", r.value(
+        "select count(*) from rtl_dispatch d join rtl_api a on a.correlation_id = d.correlation_id "
+        "where d.flags & 8 and a.name = 'hipLaunchKernel'"), OPEN)
+
+
+@case
+def trace_recovered_after_rtl_died_too():
+    r = run("ending", "kill", f"open={OPEN}", "launches=50", trace=TOOLS, env={**HANG, "RTL_SPOOL_DIR": "spool"}, status=-9)
+    spools = glob.glob(os.path.join(r.dir, "spool", "*.rtl"))
+    equal("spools", len(spools), 1)
+    equal("status of rtl recover", r.rtl("recover", "-o", "trace.db", spools[0]).status, 0)
+    check_open(r, OPEN)
+
+
+def swallowed(name, program_name, *args, mode="full", env=None, status=0):
+    r = run(program_name, *args, trace=RTL, status=status, rtl_args=("-q", "--mode", mode), env={"RTL_TEST_SWALLOW": TYPES[name], **(env or {})})
+    if not r.losses().get("unaccounted"):
+        fail(f"a lost record of type {name} is not missed: {r.losses()}")
+    equal("verdict", r.info().split("verdict: ")[1].split("\n")[0], "incomplete: 1 lost (unaccounted 1)")
+
+
+for name in ("STRING", "INFO", "CLOCK", "THREAD", "AGENT", "QUEUE", "QUEUE_END", "CODE_OBJECT", "KERNEL", "DISPATCH",
+             "BARRIER", "SUBMITTED"):
+    add_case(f"lost_{name}_is_missed", functools.partial(swallowed, name, "launcher", "launches=20"))
+add_case("lost_CODE_OBJECT_END_is_missed", functools.partial(swallowed, "CODE_OBJECT_END", "hipmix"))
+add_case("lost_COPY_is_missed", functools.partial(swallowed, "COPY", "launcher", "copies=4"))
+for name in ("MARKER", "MARKER_END", "OP", "API"):
+    add_case(f"lost_{name}_is_missed", functools.partial(swallowed, name, "ranges", mode="hip"))
+add_case("lost_LINK_is_missed", functools.partial(swallowed, "LINK", "ending", "return", status=3, mode="hip", env={"AMD_DIRECT_DISPATCH": 0}))
+
+main()
