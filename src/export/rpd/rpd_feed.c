@@ -19,8 +19,7 @@
 
 #define NR_TARGETS 11
 
-/* Columns of a virtual table: offsets into struct rpd_row, with HANDLE as 0x..., or SIGNAL. */
-#define SIGNAL 0xffff
+/* Columns of a virtual table: offsets into struct rpd_row, with HANDLE as 0x... */
 #define HANDLE 0x8000
 #define COL(field) offsetof(struct rpd_row, field)
 #define HEX(field) (offsetof(struct rpd_row, field) | HANDLE)
@@ -36,10 +35,10 @@ struct target {
 static const struct target targets[NR_TARGETS] = {
 	{ "rtl_feed_op",
 	  RPD_IN_OP,
-	  11,
+	  10,
 	  { COL(id), COL(gpu), COL(queue), COL(sequence), COL(start), COL(end), COL(description),
-	    COL(type), SIGNAL, COL(marker), COL(correlation) },
-	  "INSERT INTO rocpd_op SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10 FROM rtl_feed_op" },
+	    COL(type), COL(marker), COL(correlation) },
+	  "INSERT INTO rocpd_op SELECT c0, c1, c2, c3, c4, c5, c6, c7, '', c8, c9 FROM rtl_feed_op" },
 	{ "rtl_feed_link",
 	  RPD_IN_OP,
 	  3,
@@ -252,10 +251,7 @@ static int feed_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
 	if (column < 0 || column >= cursor->target->nr)
 		return SQLITE_OK;
 	offset = cursor->target->columns[column];
-	if (offset == SIGNAL)
-		sqlite3_result_text(context, cursor->at->signal, (int)cursor->at->signal_size,
-				    SQLITE_STATIC);
-	else if (offset & HANDLE)
+	if (offset & HANDLE)
 		handle_result(cursor, context,
 			      *(const int64_t *)(const void *)(row + (offset & ~HANDLE)));
 	else

@@ -103,22 +103,18 @@ enum {
 	RPD_IN_GRAPHLAUNCHAPI = 256,
 };
 
-#define RPD_SIGNAL_SIZE 96
-
 /* No handle: the column is ''. Not a valid address. */
 #define RPD_NO_HANDLE INT64_MIN
 #define RPD_NO_STATUS INT64_MIN
 
 struct rpd_row {
 	uint32_t in;
-	uint32_t signal_size;
 	int64_t id, start, end, correlation, kind, bytes, src, dst;
 	union {
 		struct { /* an operation */
 			int64_t gpu, queue, sequence, description, type, marker, api;
 			int64_t thread, shape, flags, begin_ticks, end_ticks;
 			int64_t src_agent, dst_agent, engine;
-			char signal[RPD_SIGNAL_SIZE];
 		};
 		struct { /* a call */
 			int64_t pid, tid, name, category, domain, args, status, parent;

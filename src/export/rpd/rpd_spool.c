@@ -29,8 +29,6 @@ struct shape_key {
 struct rpd_shape {
 	struct shape_key key;
 	int64_t id; /* 0: empty */
-	uint32_t signal_size;
-	char signal[RPD_SIGNAL_SIZE];
 };
 
 static const char *const copy_types[REC_COPY_FILL + 1] = {
@@ -98,14 +96,7 @@ int rpd_spool_ustring(struct rpd_process *p, const char *text, int64_t *id)
 static int write_shape(struct rpd_process *p, struct rpd_shape *shape,
 		       const struct store_dispatch *op)
 {
-	int n;
-
 	shape->id = p->next_shape++;
-	n = snprintf(shape->signal, sizeof(shape->signal),
-		     "hwq=0x%" PRIx64 " wg=%u,%u,%u grid=%u,%u,%u", op->queue->handle, op->group[0],
-		     op->group[1], op->group[2], op->grid[0], op->grid[1], op->grid[2]);
-	shape->signal_size = n < (int)sizeof(shape->signal) ? (uint32_t)n :
-							      sizeof(shape->signal) - 1;
 	return rpd_db_insert(p->r, p->add_shape, "iiiiiiiiiiii", p->base + shape->id, p->base + 1,
 			     p->base + (int64_t)op->kernel->id,
 			     p->base + (int64_t)op->queue->id + 1, (int64_t)op->grid[0],
@@ -235,8 +226,6 @@ static int on_dispatch(void *arg, const struct store_dispatch *op)
 	row->in = RPD_IN_OP | RPD_IN_KERNEL;
 	row->description = p->kernel_names[op->kernel - p->kernels];
 	row->type = p->type_kernel;
-	row->signal_size = shape->signal_size;
-	memcpy(row->signal, shape->signal, shape->signal_size);
 	set_row_times(p, row, op->begin_ns, op->end_ns, op->flags);
 	link_call(p, row, thread, op->correlation);
 	p->r->res->nr_dispatches++;
@@ -269,7 +258,6 @@ static int on_copy(void *arg, const struct store_copy *op)
 	row->correlation = rpd_spool_call(p, op->correlation);
 	row->description = p->empty_string;
 	row->type = p->type_copy[kind];
-	row->signal_size = 0;
 	row->kind = op->kind;
 	row->bytes = (int64_t)op->bytes;
 	row->src_agent = rpd_meta_agent(p, op->src_agent);
