@@ -294,8 +294,10 @@ class Bench:
         return threads["01"][0]
 
     def instructions(self):
-        if not shutil.which("valgrind") or not os.path.exists(self.path("bench/dispatch")):
+        if not shutil.which("valgrind"):
             raise NotRun("valgrind is not installed: no instructions counted")
+        if not os.path.exists(self.path("bench/dispatch")):
+            raise NotRun(f"{self.path('bench/dispatch')} was not built: no instructions counted; make bench builds it")
         blocks = 4 if self.quick else 200
         nr = (blocks + blocks // 8) * 256
         # label, program and arguments, and the budget of instructions above the untraced run

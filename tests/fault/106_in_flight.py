@@ -59,19 +59,21 @@ def trace_recovered_after_rtl_died_too():
 
 
 def swallowed(name, program_name, *args, mode="full", env=None, status=0):
-    r = run(program_name, *args, trace=RTL, status=status, rtl_args=("-q", "--mode", mode), env={"RTL_TEST_SWALLOW": TYPES[name], **(env or {})})
-    if not r.losses().get("unaccounted"):
-        fail(f"a lost record of type {name} is not missed: {r.losses()}")
-    equal("verdict", r.info().split("verdict: ")[1].split("\n")[0], "incomplete: 1 lost (unaccounted 1)")
+    r = run(program_name, *args, trace=RTL, status=status, rtl_args=("-q", "--mode", mode),
+            env={"RTL_TEST_SWALLOW": TYPES[name], **(env or {})})
+    equal(f"unaccounted, after a record of type {name} was lost", r.losses().get("unaccounted"), 1)
+    equal("verdict begins with", r.info().split("verdict: ")[1][:10], "incomplete")
 
 
 for name in ("STRING", "INFO", "CLOCK", "THREAD", "AGENT", "QUEUE", "QUEUE_END", "CODE_OBJECT", "KERNEL", "DISPATCH",
              "BARRIER", "SUBMITTED"):
-    add_case(f"lost_{name}_is_missed", functools.partial(swallowed, name, "launcher", "launches=20"))
-add_case("lost_CODE_OBJECT_END_is_missed", functools.partial(swallowed, "CODE_OBJECT_END", "hipmix"))
+    add_case(f"lost_{name}_is_missed", functools.partial(swallowed, name, "launcher", "launches=500"))
+add_case("lost_CODE_OBJECT_END_is_missed", functools.partial(swallowed, "CODE_OBJECT_END", "hipmix", env={"VGPU_EXEC": "auto"}))
 add_case("lost_COPY_is_missed", functools.partial(swallowed, "COPY", "launcher", "copies=4"))
 for name in ("MARKER", "MARKER_END", "OP", "API"):
     add_case(f"lost_{name}_is_missed", functools.partial(swallowed, name, "ranges", mode="hip"))
-add_case("lost_LINK_is_missed", functools.partial(swallowed, "LINK", "ending", "return", status=3, mode="hip", env={"AMD_DIRECT_DISPATCH": 0}))
+if not USERLAND:  # later releases of HIP submit all operations of this program on the thread of the call
+    add_case("lost_LINK_is_missed", functools.partial(
+        swallowed, "LINK", "ending", "return", status=3, mode="hip", env={"AMD_DIRECT_DISPATCH": 0}))
 
 main()
