@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* child.c - runs the traced program
  *
- * Threads:  the main thread alone. The signals are blocked in all threads and read from a
- *           signalfd, so that no handler runs, and dispositions stay as they were for the program.
+ * Threads:  the main thread alone. While the program runs the signals are blocked in all threads and read from a
+ *           signalfd, so that no handler runs.
  * Not here: what the program gets as its environment (childenv.c).
  */
 #include "cli/child.h"
@@ -21,6 +21,9 @@
 
 static const int passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 
+/* timeout(1) sends its signal twice: to the process and to its group */
+#define SAME_STOP_NS UINT64_C(100000000)
+
 static void close_fd(int *fd)
 {
 	if (*fd >= 0)
@@ -28,15 +31,22 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-static int open_signals(struct child *c)
+static sigset_t own_signals(void)
 {
-	struct sigaction action;
 	sigset_t set;
 
 	sigemptyset(&set);
 	for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
 		sigaddset(&set, passed_on[i]);
 	sigaddset(&set, SIGCHLD);
+	return set;
+}
+
+static int open_signals(struct child *c)
+{
+	sigset_t set = own_signals();
+	struct sigaction action;
+
 	if (sigprocmask(SIG_BLOCK, &set, &c->old_mask))
 		return -errno;
 	memset(&action, 0, sizeof(action));
@@ -46,6 +56,25 @@ static int open_signals(struct child *c)
 	sigaction(SIGCHLD, &action, &c->old_chld);
 	c->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return c->signal_fd < 0 ? -errno : 0;
+}
+
+void child_hold_signals(struct child *c)
+{
+	sigset_t set = own_signals();
+
+	(void)c;
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+/* Signals have their effect in this process again, except those that it has no use for. */
+static void release_signals(struct child *c)
+{
+	sigset_t mask = c->old_mask;
+
+	sigaddset(&mask, SIGCHLD);
+	sigaddset(&mask, SIGUSR1);
+	sigaddset(&mask, SIGUSR2);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
 int child_fork(struct child *c, bool *in_child)
@@ -69,6 +98,8 @@ int child_fork(struct child *c, bool *in_child)
 	c->fail_fd = *in_child ? failed[1] : failed[0];
 	close(*in_child ? go[1] : go[0]);
 	close(*in_child ? failed[0] : failed[1]);
+	if (!*in_child)
+		release_signals(c);
 	return 0;
 }
 
@@ -85,6 +116,7 @@ void child_become(struct child *c, char **argv, char **env)
 		_exit(STATUS_TRACE); /* child_drop(), or rtl died */
 	sigaction(SIGPIPE, &c->old_pipe, NULL);
 	sigaction(SIGCHLD, &c->old_chld, NULL);
+	ui_stop_default();
 	sigprocmask(SIG_SETMASK, &c->old_mask, NULL);
 	execvpe(argv[0], argv, env);
 	error = errno;
@@ -107,6 +139,7 @@ int child_start(struct child *c)
 	int error = 0;
 	ssize_t n;
 
+	child_hold_signals(c);
 	/* EPIPE: the process was killed before its exec; child_wait() gets the signal */
 	n = write(c->go_fd, "g", 1);
 	close_fd(&c->go_fd);
@@ -145,7 +178,20 @@ static bool next_signal(struct child *c, struct signalfd_siginfo *info)
 	return read(c->signal_fd, info, sizeof(*info)) == (ssize_t)sizeof(*info);
 }
 
-enum child_event child_wait(struct child *c)
+/* Notes a signal; true: it is the second one that asks for the end. */
+static bool is_second_stop(struct child *c, int signo)
+{
+	uint64_t now = ui_now_ns(), since = now - c->stopped_ns;
+	bool again = c->stopped_ns && since < CHILD_STOP_NS;
+
+	if ((signo != SIGINT && signo != SIGTERM) || (again && since < SAME_STOP_NS))
+		return false;
+	c->stopped_ns = now;
+	c->stopped_by = signo;
+	return again;
+}
+
+static enum child_event wait_for_end(struct child *c)
 {
 	for (;;) {
 		struct pollfd poll_fd = { .fd = c->signal_fd, .events = POLLIN };
@@ -165,42 +211,28 @@ enum child_event child_wait(struct child *c)
 				continue;
 			if (child_passes(info.ssi_code, (pid_t)info.ssi_pid, c->pid))
 				kill(c->pid, signo);
-			if (signo != SIGINT)
+			if (!is_second_stop(c, signo))
 				continue;
-			if (c->interrupted_ns && ui_now_ns() - c->interrupted_ns < CHILD_INT_NS) {
-				if (waitpid(c->pid, &c->status, WNOHANG) == c->pid) {
-					c->gone = true;
-					return CHILD_ENDED;
-				}
-				return CHILD_ABANDONED;
-			}
-			c->interrupted_ns = ui_now_ns();
+			c->gone = waitpid(c->pid, &c->status, WNOHANG) == c->pid;
+			return c->gone ? CHILD_ENDED : CHILD_ABANDONED;
 		}
 	}
+}
+
+enum child_event child_wait(struct child *c)
+{
+	enum child_event event = wait_for_end(c);
+	struct signalfd_siginfo info;
+
+	while (next_signal(c, &info))
+		;
+	release_signals(c);
+	return event;
 }
 
 int child_exit_status(const struct child *c)
 {
 	if (!c->gone)
-		return 128 + SIGINT;
+		return 128 + (c->stopped_by ? c->stopped_by : SIGINT);
 	return WIFSIGNALED(c->status) ? 128 + WTERMSIG(c->status) : WEXITSTATUS(c->status);
-}
-
-void child_forget_signals(struct child *c)
-{
-	struct signalfd_siginfo info;
-
-	while (next_signal(c, &info))
-		;
-}
-
-int child_stop_asked(struct child *c)
-{
-	struct signalfd_siginfo info;
-
-	while (next_signal(c, &info))
-		if (info.ssi_signo == SIGINT || info.ssi_signo == SIGTERM ||
-		    info.ssi_signo == SIGHUP || info.ssi_signo == SIGQUIT)
-			return (int)info.ssi_signo;
-	return 0;
 }

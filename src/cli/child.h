@@ -21,9 +21,10 @@ struct child {
 	int go_fd, fail_fd, signal_fd;
 	sigset_t old_mask;
 	struct sigaction old_pipe, old_chld;
-	uint64_t interrupted_ns; /* when the last INT came, 0: none */
-	bool gone;		 /* status is valid */
-	int status;		 /* as wait(2) gives it */
+	uint64_t stopped_ns; /* when the last INT or TERM came, 0: none */
+	int stopped_by;
+	bool gone;  /* status is valid */
+	int status; /* as wait(2) gives it */
 };
 
 /* Forks. 0 or -errno; *in_child is true in the new process, which then calls child_become(). The caller must be
@@ -32,6 +33,8 @@ int child_fork(struct child *c, bool *in_child);
 /* In the new process: waits for child_start() or child_drop(), then executes the program or exits. */
 _Noreturn void child_become(struct child *c, char **argv, char **env);
 
+/* From here on signals are for the program; until here they had the effect in this process that they had before child_fork(). */
+void child_hold_signals(struct child *c);
 /* Starts the program. 0, or -errno of its exec: then the process is gone. Also 0 if a signal ended the process before
  * its exec: child_wait() then returns at once, and the exit status has the signal. */
 int child_start(struct child *c);
@@ -40,17 +43,14 @@ void child_drop(struct child *c);
 
 enum child_event {
 	CHILD_ENDED,
-	CHILD_ABANDONED, /* a second INT within CHILD_INT_NS: stop waiting */
+	CHILD_ABANDONED, /* a second INT or TERM within CHILD_STOP_NS: stop waiting */
 };
-#define CHILD_INT_NS UINT64_C(10000000000)
+#define CHILD_STOP_NS UINT64_C(10000000000)
+/* Signals that came before the program's end were meant for it; later ones are for this process. */
 enum child_event child_wait(struct child *c);
 
 /* The status as a shell would give it: 128 + N for signal N. */
 int child_exit_status(const struct child *c);
-/* The number of a stop signal that came since child_wait() ended, or 0. */
-int child_stop_asked(struct child *c);
-/* Discards the signals received so far, which were meant for the program. */
-void child_forget_signals(struct child *c);
 
 /* Whether to pass a signal on; code and sender as in siginfo. */
 bool child_passes(int code, pid_t sender, pid_t child);

@@ -62,7 +62,10 @@ static int run_convert(const struct opt_parsed *p)
 	if (!format->several && strcmp(output, "-") != 0 && !opt.force && access(output, F_OK) == 0)
 		ui_die(STATUS_FAILED, "%s: exists already; use --force to overwrite it, or -o OUT",
 		       output);
-	ui_stop_gently();
+	ui_stop_in_order(
+		strcmp(output, "-") == 0 ? "the output ends here" :
+		format->several ? "files that are there are complete; run it again with --force" :
+				  "nothing was written; run it again");
 	ui_progress_start(&progress, "converting", (enum ui_progress_mode)v[O_PROGRESS].num);
 	err = export_run(format, &input, 1, output, &opt, res);
 	ui_progress_end(&progress);

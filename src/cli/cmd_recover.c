@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/testpoint.h"
 #include "cli/commands.h"
 #include "cli/drainer.h"
 #include "cli/paths.h"
@@ -79,6 +80,14 @@ static void find_spools(struct recover *r)
 		ui_die_memory();
 }
 
+static void check_stopped(void)
+{
+	struct job_result res = { .error = "" };
+
+	if (ui_stopped_by())
+		report_check(&res, -ECANCELED);
+}
+
 /* Drains the memory half of an ended process to disk, so that it survives a reboot. */
 static void drain_to_disk(const char *path)
 {
@@ -89,8 +98,9 @@ static void drain_to_disk(const char *path)
 	if (err)
 		return; /* -ENOENT: complete on disk; else load_open() reports the error */
 	/* the last drainer may have died with its process; it can be replaced after a second */
-	for (int tries = 0; tries < 30; tries++) {
+	for (int tries = 0; tries < 30 && !ui_stopped_by(); tries++) {
 		if (drain_take(&d, clock_read_ns(CLOCK_BOOTTIME))) {
+			RTL_TESTPOINT("recover_drains");
 			got = drain_run(&d, true, 0, clock_read_ns(CLOCK_BOOTTIME));
 			if (got >= 0)
 				drain_finish(&d);
@@ -99,7 +109,7 @@ static void drain_to_disk(const char *path)
 		}
 		poll(NULL, 0, 50);
 	}
-	if (got < 0)
+	if (got < 0 && !ui_stopped_by())
 		ui_error("%s: can't be drained: %s; reading its memory half", path,
 			 strerror((int)-got));
 	drain_close(&d);
@@ -213,7 +223,6 @@ static void write_database(struct recover *r)
 		ui_say("%zu temporary file%s of killed conversions deleted", nr, nr > 1 ? "s" : "");
 	if (r->parsed->values[O_OR_PID].count && !opt.force && access(r->output, F_OK) == 0)
 		add_pid_to_output(r);
-	ui_stop_gently();
 	ui_progress_start(&progress, "writing the database",
 			  (enum ui_progress_mode)r->parsed->values[O_PROGRESS].num);
 	err = rpd_write(r->good, r->nr_good, r->output, &opt, res);
@@ -250,11 +259,15 @@ static int run_recover(const struct opt_parsed *p)
 	r->parsed = p;
 	r->path = p->operands[0];
 	ui_quiet(p->values[O_QUIET].count > 0);
+	ui_stop_in_order("nothing is lost: run it again");
 	find_spools(r);
-	for (size_t i = 0; i < r->nr; i++)
+	for (size_t i = 0; i < r->nr; i++) {
+		check_stopped();
 		check_spool(r, i);
+	}
 	if (!r->nr_good && !r->nr_empty)
 		ui_die(STATUS_FAILED, "%s: no raw trace can be read", r->path);
+	check_stopped();
 	if (r->nr_good)
 		choose_output(r);
 	if (r->is_dir)

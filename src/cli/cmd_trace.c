@@ -8,6 +8,7 @@
  * environment (childenv.c).
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 
 #include "base/env.h"
 #include "base/rocr.h"
+#include "base/testpoint.h"
 #include "cli/child.h"
 #include "cli/childenv.h"
 #include "cli/commands.h"
@@ -111,7 +113,6 @@ struct trace {
 	const char *program;
 	bool quiet, verbose, abandoned;
 	bool disk_failed;   /* a trace could not be written at some time */
-	int stopped_by;	    /* the signal that ended the conversion */
 	bool is_registered; /* librtl is registered with rocprofiler-register, too */
 	size_t nr_spools, nr_running, nr_unreadable;
 };
@@ -257,6 +258,19 @@ static void prepare_child(struct trace *t, char **argv)
 	}
 }
 
+/* Signals are for the program from here on; ends rtl if one came before. */
+static void hand_signals_over(struct trace *t)
+{
+	RTL_TESTPOINT("trace_prepared");
+	child_hold_signals(&t->child);
+	if (!ui_stopped_by())
+		return;
+	child_drop(&t->child);
+	session_close(&t->session);
+	ui_die(128 + ui_stopped_by(), "stopped by signal %d before %s began", ui_stopped_by(),
+	       t->program);
+}
+
 static int report_cant_run(struct trace *t, int err)
 {
 	session_close(&t->session);
@@ -267,22 +281,24 @@ static int report_cant_run(struct trace *t, int err)
 	return err == -ENOENT ? STATUS_NOT_FOUND : STATUS_CANT_RUN;
 }
 
-static int convert_step(void *arg, uint64_t done, uint64_t total)
-{
-	struct trace *t = arg;
-
-	t->stopped_by = child_stop_asked(&t->child);
-	if (t->stopped_by)
-		return 1;
-	return ui_progress_step(&t->progress, done, total);
-}
-
 /* An empty file: the process was killed before it recorded anything. */
 static bool is_empty_file(const char *path)
 {
 	struct stat st;
 
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0;
+}
+
+/* The header is not written yet: the process is at its start. */
+static bool is_blank_file(const char *path)
+{
+	uint64_t magic = 1;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	ssize_t n = fd < 0 ? -1 : pread(fd, &magic, sizeof(magic), 0);
+
+	if (fd >= 0)
+		close(fd);
+	return n == 0 || (n == (ssize_t)sizeof(magic) && !magic);
 }
 
 /* The paths of the t->nr_spools traces that go into the database. */
@@ -301,6 +317,9 @@ static const char **choose_spools(struct trace *t, const struct drainer *d)
 			t->nr_running++;
 			if (!t->abandoned)
 				continue;
+		} else if (t->abandoned && is_blank_file(drainer_path(d, i))) {
+			t->nr_running++;
+			continue;
 		}
 		if (is_empty_file(drainer_path(d, i)))
 			continue;
@@ -324,8 +343,9 @@ static void report_running(const struct trace *t, const struct drainer *d)
 		if (drainer_running(d, i))
 			used += (size_t)snprintf(list + used, sizeof(list) - used, " %u",
 						 drainer_pid(d, i));
-	ui_say("%zu traced process%s still run%s (pid%s); %s; 'rtl recover %s' writes the rest later",
-	       t->nr_running, t->nr_running > 1 ? "es" : "", t->nr_running > 1 ? "" : "s", list,
+	ui_say("%zu traced process%s still run%s%s%s%s; %s; 'rtl recover %s' writes the rest later",
+	       t->nr_running, t->nr_running > 1 ? "es" : "", t->nr_running > 1 ? "" : "s",
+	       *list ? " (pid" : "", list, *list ? ")" : "",
 	       t->abandoned ? "the database has their records so far" :
 			      "they are not in the database",
 	       t->session.dir);
@@ -356,25 +376,25 @@ static int convert_spools(struct trace *t, const char **paths, struct job_result
 {
 	const struct job_options opt = {
 		.force = value(t, O_FORCE)->count || env_bool(ENV_FORCE),
-		.progress = convert_step,
-		.progress_arg = t,
+		.progress = ui_progress_step,
+		.progress_arg = &t->progress,
 	};
-	int err;
+	int err = -ECANCELED;
 
-	child_forget_signals(&t->child);
 	ui_progress_start(&t->progress, "writing the database",
 			  (enum ui_progress_mode)value(t, O_PROGRESS)->num);
-	err = rpd_write(paths, t->nr_spools, t->session.output, &opt, res);
+	if (!ui_stopped_by())
+		err = rpd_write(paths, t->nr_spools, t->session.output, &opt, res);
 	ui_progress_end(&t->progress);
 	if (!err)
 		return 0;
-	if (err == -ECANCELED && t->stopped_by)
-		ui_error("stopped by signal %d before the database was written", t->stopped_by);
+	if (err == -ECANCELED && ui_stopped_by())
+		ui_error("stopped by signal %d before the database was written", ui_stopped_by());
 	else
 		ui_error("%s", res->error[0] ? res->error : strerror(-err));
 	ui_error("%s'rtl recover %s' writes the database from the raw trace",
 		 t->nr_unreadable || t->disk_failed ? "" : "nothing is lost: ", t->session.dir);
-	return err == -ECANCELED && t->stopped_by ? 128 + t->stopped_by : STATUS_TRACE;
+	return err == -ECANCELED && ui_stopped_by() ? 128 + ui_stopped_by() : STATUS_TRACE;
 }
 
 /* After the program's end: converts its records to the database. Returns the exit status. */
@@ -451,9 +471,11 @@ static int run_trace(const struct opt_parsed *p)
 	find_parts(t);
 	choose_registration(t);
 	check_vgpu_variables(t);
+	ui_stop_in_order("nothing was changed");
 	prepare_child(t, p->operands);
 	if (value(t, O_VGPU)->count)
 		explain_vgpu();
+	hand_signals_over(t);
 	err = drainer_start(&d, t->session.dir, (uint32_t)t->child.pid);
 	if (err) {
 		child_drop(&t->child);
@@ -466,7 +488,11 @@ static int run_trace(const struct opt_parsed *p)
 		drainer_destroy(d);
 		return report_cant_run(t, err);
 	}
+	ui_stop_in_order(
+		ui_keep(ui_format("'rtl recover %s' writes the database from the raw trace",
+				  t->session.dir)));
 	t->abandoned = child_wait(&t->child) == CHILD_ABANDONED;
+	RTL_TESTPOINT("trace_ended");
 	if (t->abandoned)
 		ui_say("%s still runs; its trace ends here", t->program);
 	drainer_stop(d, t->abandoned ? 0 : 1000, t->abandoned ? NULL : &t->child.status);
@@ -506,8 +532,10 @@ const struct command cmd_trace = {
 		"stderr alone.\n"
 		"\n"
 		"rtl passes INT, TERM, HUP, QUIT, USR1 and USR2 on to the program "
-		"(those of the terminal reach it anyway). A second INT within ten seconds ends the wait: "
-		"rtl then writes the records so far.\n"
+		"(those of the terminal reach it anyway). A second INT or TERM within ten seconds ends the wait: "
+		"rtl then writes the records so far. After the program's end INT, TERM, HUP and QUIT stop rtl "
+		"in order: the raw trace is kept, and rtl recover converts it. A second one ends rtl at once; "
+		"the raw trace is kept then, too. The exit status is 128+N.\n"
 		"\n"
 		"rtl trace ends when COMMAND ends. It waits one second more for processes that COMMAND left behind; "
 		"it lists those that run longer, keeps their raw traces in the spool directory, and "

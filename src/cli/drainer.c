@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/proc.h"
+#include "base/testpoint.h"
 #include "cli/session.h"
 #include "cli/ui.h"
 #include "event/drain.h"
@@ -331,11 +332,13 @@ void drainer_stop(struct drainer *d, uint64_t grace_ms, const int *status)
 	d->child_status = status;
 	d->is_over = true;
 	for (;;) {
+		RTL_TESTPOINT("drainer_stops");
 		scan_dir(d);
 		for (size_t i = 0; i < d->nr; i++)
-			while (drain_once(d, &d->spools[i], true) >= SLICE_BYTES)
+			while (!ui_stopped_by() &&
+			       drain_once(d, &d->spools[i], true) >= SLICE_BYTES)
 				;
-		if (!count_open(d) || ui_now_ns() >= until)
+		if (!count_open(d) || ui_now_ns() >= until || ui_stopped_by())
 			break;
 		poll(NULL, 0, 10);
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/testpoint.h"
 #include "cli/info.h"
 #include "cli/ui.h"
 #include "store/index.h"
@@ -105,6 +106,7 @@ void info_spool_read(struct info *info, const char *path)
 	const char *warning;
 	struct stat st;
 
+	RTL_TESTPOINT("info_reads");
 	if (index_open(&index, path, &error)) {
 		info->warnings =
 			info_grow(info->warnings, &info->nr_warnings, sizeof(*info->warnings));

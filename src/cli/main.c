@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/env.h"
+#include "base/testpoint.h"
 #include "cli/commands.h"
 #include "cli/ui.h"
 #include "rtl_version.h"
@@ -73,6 +74,9 @@ int main(int argc, char **argv)
 	}
 	if (cmd != &cmd_help)
 		env_report(report_variable);
+	testpoint_init();
+	ui_stop_at_once();
+	RTL_TESTPOINT("command");
 	status = cmd->run(&parsed);
 	ui_flush();
 	return status;

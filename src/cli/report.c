@@ -51,7 +51,8 @@ static void report_losses(const char *path)
 void report_check(const struct job_result *res, int err)
 {
 	if (err == -ECANCELED && ui_stopped_by())
-		ui_die(128 + ui_stopped_by(), "stopped; nothing was written");
+		ui_die(128 + ui_stopped_by(), "stopped by signal %d; %s", ui_stopped_by(),
+		       ui_stop_hint());
 	if (err < 0)
 		ui_die(STATUS_FAILED, "%s", res->error[0] ? res->error : strerror(-err));
 }

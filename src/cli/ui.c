@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/temporary.h"
+
 static const char *prefix = "rtl";
 static bool quiet;
 
@@ -138,31 +140,79 @@ uint64_t ui_now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-static volatile sig_atomic_t stopped_by;
+/* timeout(1) sends its signal twice: to the process and to its group */
+#define SAME_STOP_NS UINT64_C(100000000)
 
-static void note_stop(int signo)
+static const int stop_signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+#define NR_STOP_SIGNALS (sizeof(stop_signals) / sizeof(stop_signals[0]))
+
+static volatile sig_atomic_t stopped_by, stops_in_order;
+static uint64_t stopped_ns; /* the handler's */
+static const char *volatile stop_hint;
+
+/* As write(2) returns: the process ends anyway. */
+static ssize_t put_text(const char *text)
 {
-	stopped_by = signo;
+	return write(STDERR_FILENO, text, strlen(text));
 }
 
-void ui_stop_gently(void)
+static void on_stop(int signo)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	int saved = errno;
+	uint64_t now = ui_now_ns();
+	const char *hint = stop_hint;
+
+	if (stops_in_order && !stopped_by) {
+		stopped_by = signo;
+		stopped_ns = now;
+	} else if (!stops_in_order || now - stopped_ns >= SAME_STOP_NS) {
+		temporary_delete_all();
+		if (stops_in_order && put_text(prefix) >= 0 &&
+		    put_text(": stopped at once; ") >= 0 && put_text(hint) >= 0)
+			put_text("\n");
+		_exit(128 + signo);
+	}
+	errno = saved;
+}
+
+static void set_stop(void (*handler)(int), void (*unless)(int))
+{
 	struct sigaction action, old;
 
 	memset(&action, 0, sizeof(action));
-	action.sa_handler = note_stop;
-	action.sa_flags = SA_RESETHAND | SA_RESTART;
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
-		/* keep ignored signals ignored: nohup */
-		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-			sigaction(signals[i], &action, NULL);
-	}
+	action.sa_handler = handler;
+	for (size_t i = 0; i < NR_STOP_SIGNALS; i++)
+		sigaddset(&action.sa_mask, stop_signals[i]);
+	for (size_t i = 0; i < NR_STOP_SIGNALS; i++)
+		if (sigaction(stop_signals[i], NULL, &old) == 0 && old.sa_handler != unless)
+			sigaction(stop_signals[i], &action, NULL);
+}
+
+void ui_stop_at_once(void)
+{
+	set_stop(on_stop, SIG_IGN); /* keep ignored signals ignored: nohup */
+}
+
+void ui_stop_in_order(const char *hint)
+{
+	stop_hint = hint;
+	stops_in_order = 1;
+	ui_stop_at_once();
 }
 
 int ui_stopped_by(void)
 {
 	return stopped_by;
+}
+
+const char *ui_stop_hint(void)
+{
+	return stop_hint ? stop_hint : "nothing was written";
+}
+
+void ui_stop_default(void)
+{
+	set_stop(SIG_DFL, SIG_IGN);
 }
 
 void ui_progress_start(struct ui_progress *p, const char *what, enum ui_progress_mode mode)

@@ -29,10 +29,16 @@ unsigned int ui_columns(int fd, unsigned int otherwise);
 /* Whether to use colours on fd: it is a terminal that is not dumb, and NO_COLOR is not set. */
 bool ui_colour(int fd);
 
-/* From here on INT, TERM and HUP don't end the process at once: ui_progress_step() returns non-zero to stop its
- * caller, so that no half-written file stays behind. A second signal ends the process. */
-void ui_stop_gently(void);
+/* INT, TERM, HUP and QUIT, unless they are ignored: from here on they end the process with status 128 + N, after its temporary files
+ * are deleted. */
+void ui_stop_at_once(void);
+/* From here on the first of them is only noted: ui_progress_step() returns non-zero to stop its caller. A second one, not of the same
+ * moment, ends the process at once and prints the hint, which says what to do to continue; it must live as long as the process. */
+void ui_stop_in_order(const char *hint);
 int ui_stopped_by(void); /* the signal, or 0 */
+const char *ui_stop_hint(void);
+/* In a new process, before it executes a program: the default actions again. */
+void ui_stop_default(void);
 
 /* A bar on stderr, if it is a terminal, for work that takes longer than a second. */
 struct ui_progress {

@@ -14,6 +14,8 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
+#include "base/temporary.h"
+#include "base/testpoint.h"
 
 bool output_has_ending(const char *name, const char *ending)
 {
@@ -23,6 +25,7 @@ bool output_has_ending(const char *name, const char *ending)
 }
 
 struct output {
+	const struct job_options *opt;
 	int fd;
 	gzFile gz;	     /* NULL: plain */
 	char tmp[4096 + 32]; /* "" for stdout */
@@ -30,11 +33,16 @@ struct output {
 
 static int write_plain(void *arg, const char *bytes, size_t size)
 {
-	struct output *o = arg;
+	const struct output *o = arg;
+	const struct job_options *opt = o->opt;
 
 	while (size) {
 		ssize_t n = write(o->fd, bytes, size);
 
+		/* a pipe whose reader waits: a signal may ask for the end */
+		if (n < 0 && errno == EINTR && opt->progress &&
+		    opt->progress(opt->progress_arg, 0, 0))
+			return -ECANCELED;
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -58,7 +66,7 @@ static int open_output(struct output *o, const char *out, struct query *q)
 {
 	struct stat st;
 
-	*o = (struct output){ .fd = STDOUT_FILENO };
+	*o = (struct output){ .opt = q->opt, .fd = STDOUT_FILENO };
 	if (strcmp(out, "-") == 0)
 		return 0;
 	if (strlen(out) >= 4096)
@@ -70,15 +78,15 @@ static int open_output(struct output *o, const char *out, struct query *q)
 		return query_fail(q, -EEXIST, "%s: exists; use --force to replace it, or -o NAME",
 				  out);
 	snprintf(o->tmp, sizeof(o->tmp), "%s.tmp-%ld", out, (long)getpid());
-	o->fd = open(o->tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	o->fd = temporary_create(o->tmp);
 	if (o->fd < 0)
-		return query_fail(q, -errno, "%s: can't be written: %s", out, strerror(errno));
+		return query_fail(q, o->fd, "%s: can't be written: %s", out, strerror(-o->fd));
 	if (output_has_ending(out, ".gz")) {
 		/* level 3: half the time of the default for a tenth more bytes */
 		o->gz = gzdopen(o->fd, "wb3");
 		if (!o->gz) {
 			close(o->fd);
-			unlink(o->tmp);
+			temporary_delete(o->tmp);
 			return query_fail(q, -ENOMEM, "%s: out of memory", out);
 		}
 		gzbuffer(o->gz, 256 * 1024);
@@ -96,14 +104,19 @@ static int close_output(struct output *o, const char *out, struct query *q, int 
 	errno = 0;
 	if (o->gz ? gzclose(o->gz) != Z_OK : close(o->fd) != 0)
 		ret = ret ? ret : errno ? -errno : -EIO;
-	if (ret == 0 && !q->opt->force && access(out, F_OK) == 0)
-		ret = query_fail(q, -EEXIST,
-				 "%s: exists: another program made it meanwhile; try again", out);
-	if (ret == 0 && rename(o->tmp, out))
-		ret = -errno;
-	if (ret == 0)
-		return 0;
-	unlink(o->tmp);
+	if (ret == 0 && o->opt->progress &&
+	    o->opt->progress(o->opt->progress_arg, q->done, q->total))
+		ret = query_fail(q, -ECANCELED, "%s: stopped; it was not written", out);
+	if (ret == 0) {
+		ret = temporary_publish(o->tmp, out, q->opt->force,
+					job_is_private(q->opt, query_has_args(q)));
+		if (ret == 0)
+			return 0;
+		if (ret == -EEXIST)
+			query_fail(q, ret,
+				   "%s: exists: another program made it meanwhile; try again", out);
+	}
+	temporary_delete(o->tmp);
 	return query_fail(q, ret, "%s: can't be written: %s", out, strerror(-ret));
 }
 
@@ -116,6 +129,7 @@ int output_write(struct query *q, const char *out, int (*fill)(void *arg, struct
 
 	if (ret == 0) {
 		json_init(j, o.gz ? write_gz : write_plain, &o);
+		RTL_TESTPOINT("output_begun");
 		ret = fill(arg, j);
 		if (ret == 0)
 			ret = json_flush(j);

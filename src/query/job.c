@@ -34,3 +34,8 @@ void job_verdict(struct job_result *res, const struct verdict *verdict)
 	res->nr_lost = verdict->nr_lost;
 	snprintf(res->verdict, sizeof(res->verdict), "%s", verdict->line);
 }
+
+bool job_is_private(const struct job_options *opt, bool has_args)
+{
+	return opt->access == JOB_ACCESS_OWNER || (opt->access == JOB_ACCESS_CONTENT && has_args);
+}

@@ -10,8 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Who may read the output. Arguments of calls can be a program's data. */
+enum job_access {
+	JOB_ACCESS_CONTENT, /* its owner alone if it has arguments of calls, else as the umask has it */
+	JOB_ACCESS_UMASK,
+	JOB_ACCESS_OWNER,
+};
+
 struct job_options {
 	bool force; /* replace an existing OUT; otherwise -EEXIST */
+	enum job_access access;
 	/* Called with the work done and its total, in bytes or rows, a few times a second at most. May be NULL. A non-zero
 	 * return ends the job with -ECANCELED; it leaves no files. */
 	int (*progress)(void *arg, uint64_t done, uint64_t total);
@@ -43,6 +51,8 @@ typedef int (*job_fn)(const char *const *inputs, size_t nr, const char *out,
 int job_fail(struct job_result *res, int error, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void job_warn(struct job_result *res, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+bool job_is_private(const struct job_options *opt, bool has_args);
 
 struct verdict;
 void job_verdict(struct job_result *res, const struct verdict *verdict);

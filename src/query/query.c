@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/temporary.h"
 #include "query/identify.h"
 
 #define PROGRESS_ROWS 4096u
@@ -125,6 +126,24 @@ const char *query_args_sql(const struct query *q)
 	return q->has_ustring ? "SELECT string FROM rocpd_ustring WHERE id = ?1" : QUERY_STRING;
 }
 
+bool query_has_args(struct query *q)
+{
+	char sql[512] = QUERY_HAS_ARGS_OURS;
+
+	if (q->has_args)
+		return q->has_args > 0;
+	if (!q->ours)
+		snprintf(
+			sql, sizeof(sql),
+			"SELECT EXISTS(SELECT 1 FROM rocpd_api A JOIN %s U ON U.id = A.args_id JOIN "
+			"rocpd_string N ON N.id = A.apiName_id WHERE U.string <> '' AND N.string <> "
+			"'UserMarker')",
+			q->has_ustring ? "rocpd_ustring" : "rocpd_string");
+	/* what can't be read is not shown */
+	q->has_args = query_has(q->db, "rocpd_api") && query_number(q->db, sql, 1) ? 1 : -1;
+	return q->has_args > 0;
+}
+
 /* ---- processes ---- */
 
 const struct query_process *query_process_of(const struct query *q, int64_t id)
@@ -224,6 +243,7 @@ static int open_database(struct query *q, const char *file)
 static int open_converted(struct query *q, const char *const *inputs, size_t nr, job_fn convert)
 {
 	const struct job_options inner = { .force = true,
+					   .access = JOB_ACCESS_OWNER,
 					   .progress = q->opt->progress,
 					   .progress_arg = q->opt->progress_arg };
 	const char *dir = getenv("TMPDIR");
@@ -236,11 +256,12 @@ static int open_converted(struct query *q, const char *const *inputs, size_t nr,
 	if (fd < 0)
 		return query_fail(q, -errno, "%s: %s; choose another directory with TMPDIR", tmp,
 				  strerror(errno));
+	temporary_add(tmp);
 	close(fd);
 	ret = convert(inputs, nr, tmp, &inner, q->res);
 	if (ret == 0)
 		ret = open_database(q, tmp);
-	unlink(tmp);
+	temporary_delete(tmp);
 	return ret;
 }
 

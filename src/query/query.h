@@ -50,6 +50,7 @@ struct query {
 	bool ours;	/* the database has rtl_ tables */
 	bool converted; /* from raw traces, or from several inputs */
 	bool has_ustring;
+	int8_t has_args; /* of query_has_args(): 1, -1; 0: not known yet */
 	/* set by rows_prepare() */
 	bool has_graphs;  /* temp.query_graph lists the operations of graph launches */
 	int64_t streams;  /* the highest number of a stream in a process; 0: no stream is known */
@@ -94,6 +95,11 @@ sqlite3_stmt *query_row(sqlite3_stmt *stmt, int64_t id);
 const char *query_look_up(sqlite3_stmt *stmt, int64_t id);
 /* Whether a table or view of that name exists. */
 bool query_has(sqlite3 *db, const char *table);
+
+/* SQL: whether a database of rtl has arguments of calls; those of markers are their texts. */
+#define QUERY_HAS_ARGS_OURS                                                                        \
+	"SELECT EXISTS(SELECT 1 FROM rtl_api WHERE args <> '' AND name <> 'UserMarker')"
+bool query_has_args(struct query *q);
 
 /* Fills q->processes; databases of RPD have none. */
 int query_read_processes(struct query *q);

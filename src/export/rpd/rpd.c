@@ -18,6 +18,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/temporary.h"
+#include "base/testpoint.h"
 
 #define PROGRESS_NS UINT64_C(200000000)
 
@@ -33,6 +35,7 @@ int rpd_progress(struct rpd *r, uint64_t done_of_input)
 {
 	uint64_t now;
 
+	r->done_of_input = done_of_input;
 	if (!r->opt->progress)
 		return 0;
 	now = now_ns();
@@ -42,6 +45,13 @@ int rpd_progress(struct rpd *r, uint64_t done_of_input)
 	if (r->opt->progress(r->opt->progress_arg, r->done + done_of_input, r->total) != 0)
 		return rpd_fail(r, -ECANCELED, "%s: stopped; nothing was written", r->out);
 	return 0;
+}
+
+/* Whether the caller wants the job to end, however long ago it was asked. */
+static int check_stopped(struct rpd *r)
+{
+	r->progress_ns = 0;
+	return rpd_progress(r, r->done_of_input);
 }
 
 int64_t rpd_node_of(struct rpd *r, const char *host, const char *boot_id)
@@ -105,21 +115,16 @@ static int check_out(struct rpd *r)
 
 static int rename_output(struct rpd *r)
 {
-	int error;
+	int err = temporary_publish(r->tmp, r->out, r->opt->force,
+				    job_is_private(r->opt, r->has_args));
 
-	if (r->opt->force ? rename(r->tmp, r->out) == 0 :
-			    renameat2(AT_FDCWD, r->tmp, AT_FDCWD, r->out, RENAME_NOREPLACE) == 0)
-		return 0;
-	error = errno;
-	/* the file system does not support the flag */
-	if (error == EINVAL && !r->opt->force && access(r->out, F_OK) != 0 &&
-	    rename(r->tmp, r->out) == 0)
-		return 0;
-	if (error == EEXIST)
+	if (err == -EEXIST)
 		return rpd_fail(r, -EEXIST,
 				"%s: exists: another program made it meanwhile; try again", r->out);
-	return rpd_fail(r, -error, "%s: the database can't be renamed to it: %s", r->out,
-			strerror(error));
+	if (err)
+		return rpd_fail(r, err, "%s: the database can't be renamed to it: %s", r->out,
+				strerror(-err));
+	return 0;
 }
 
 static int begin_database(struct rpd *r)
@@ -128,9 +133,9 @@ static int begin_database(struct rpd *r)
 
 	if (ret < 0)
 		return ret;
-	snprintf(r->tmp, sizeof(r->tmp), "%s.tmp-%ld", r->out, (long)getpid());
-	/* left by a killed process with the same pid */
-	unlink(r->tmp);
+	/* SQLite would take a name that begins with "file:" for a URI */
+	snprintf(r->tmp, sizeof(r->tmp), "%s%s.tmp-%ld", strncmp(r->out, "file:", 5) ? "" : "./",
+		 r->out, (long)getpid());
 	ret = rpd_db_open(r);
 	if (ret == 0)
 		ret = rpd_schema_create(r);
@@ -165,16 +170,21 @@ static int finish_database(struct rpd *r)
 				   "INSERT INTO rocpd_metadata(tag, value) VALUES "
 				   "('session_count', '%lld')",
 				   (long long)r->next_block);
+	RTL_TESTPOINT("rpd_indexes");
 	if (ret == 0)
 		ret = rpd_schema_finish(r);
+	if (ret == 0 && !r->has_args) /* what was merged may have some */
+		r->has_args = query_number(r->db, QUERY_HAS_ARGS_OURS, 1) != 0;
 	rpd_feed_destroy(r->feed);
 	r->feed = NULL;
 	if (ret == 0 && sqlite3_close(r->db) != SQLITE_OK)
 		ret = rpd_db_fail(r, r->out);
 	if (ret == 0) {
 		r->db = NULL;
-		ret = rename_output(r);
+		ret = check_stopped(r);
 	}
+	if (ret == 0)
+		ret = rename_output(r);
 	return ret;
 }
 
@@ -185,7 +195,7 @@ static void free_job(struct rpd *r, int ret)
 	rpd_feed_destroy(r->feed);
 	rpd_db_close(r);
 	if (ret < 0 && r->tmp[0])
-		unlink(r->tmp);
+		temporary_delete(r->tmp);
 	if (ret < 0 && !res->error[0])
 		snprintf(res->error, sizeof(res->error), "%s: %s", r->out, strerror(-ret));
 	verdict_finish(&r->verdict);
@@ -231,6 +241,7 @@ static int add_input(struct rpd *r, const char *path, bool spools_only)
 		break;
 	}
 	r->done += file_size(path);
+	r->done_of_input = 0;
 	return ret;
 }
 
@@ -253,8 +264,12 @@ static int write_inputs(const char *const *inputs, size_t nr, const char *out,
 	for (size_t i = 0; i < nr; i++)
 		r->total += file_size(inputs[i]);
 	ret = begin_database(r);
-	for (size_t i = 0; i < nr && ret == 0; i++)
-		ret = add_input(r, inputs[i], spools_only);
+	RTL_TESTPOINT("rpd_begun");
+	for (size_t i = 0; i < nr && ret == 0; i++) {
+		ret = check_stopped(r);
+		if (ret == 0)
+			ret = add_input(r, inputs[i], spools_only);
+	}
 	if (ret == 0)
 		ret = finish_database(r);
 	free_job(r, ret);

@@ -203,6 +203,7 @@ void rpd_api_fini(struct rpd_process *p)
 static int write_args(struct rpd_process *p, const struct store_api *api, int64_t *id)
 {
 	args_text(p->index, api, p->args_text, ARGS_TEXT);
+	p->r->has_args = true;
 	*id = p->base + p->next_ustring++;
 	return rpd_db_insert(p->r, p->add_ustring, "it", *id, p->args_text);
 }

@@ -9,6 +9,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "base/temporary.h"
 
 int rpd_db_fail(struct rpd *r, const char *what)
 {
@@ -40,6 +43,14 @@ int rpd_db_fail(struct rpd *r, const char *what)
 	}
 }
 
+/* SQLite's progress handler: non-zero stops the statement. */
+static int on_progress(void *arg)
+{
+	struct rpd *r = arg;
+
+	return rpd_progress(r, r->done_of_input) != 0;
+}
+
 int rpd_db_open(struct rpd *r)
 {
 	static const char settings[] = "PRAGMA page_size = 8192;"
@@ -51,11 +62,15 @@ int rpd_db_open(struct rpd *r)
 				       "PRAGMA foreign_keys = OFF;"
 				       "PRAGMA trusted_schema = OFF;"
 				       "PRAGMA cell_size_check = ON;";
-	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_EXCLUSIVE |
-		    SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
+	int fd = temporary_create(r->tmp);
 
+	if (fd < 0)
+		return rpd_fail(r, fd, "%s: can't be written: %s", r->out, strerror(-fd));
+	close(fd);
 	if (sqlite3_open_v2(r->tmp, &r->db, flags, NULL) != SQLITE_OK)
 		return rpd_db_fail(r, r->out);
+	sqlite3_progress_handler(r->db, 100000, on_progress, r);
 	return rpd_db_exec(r, settings);
 }
 

@@ -55,8 +55,10 @@ struct rpd {
 	size_t nr_traces;
 	struct verdict verdict;
 	struct rpd_feed *feed;
-	uint64_t done, total; /* bytes, for the progress bar */
+	uint64_t done, total;	/* bytes, for the progress bar */
+	uint64_t done_of_input; /* of the current input, when progress was shown last */
 	uint64_t progress_ns;
+	bool has_args; /* arguments of calls are in the database */
 };
 
 /* rpd_db.c */

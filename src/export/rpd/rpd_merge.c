@@ -422,12 +422,6 @@ static int copy_all(struct merge *m, enum identify_kind kind, int64_t last)
 	return ret;
 }
 
-/* SQLite's progress handler: non-zero stops the statement. */
-static int on_progress(void *arg)
-{
-	return rpd_progress(arg, 0) != 0;
-}
-
 int rpd_merge_add(struct rpd *r, const char *path, enum identify_kind kind)
 {
 	struct merge m = { .r = r, .path = path, .base = r->next_block * RPD_BLOCK };
@@ -440,7 +434,6 @@ int rpd_merge_add(struct rpd *r, const char *path, enum identify_kind kind)
 				sql_pid, NULL, NULL);
 	sqlite3_create_function(r->db, "rtl_move_gpu", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, &m,
 				sql_gpu, NULL, NULL);
-	sqlite3_progress_handler(r->db, 1000000, on_progress, r);
 	largest = largest_id(&m);
 	if (largest < 0 || largest > (INT64_MAX >> 1) - m.base)
 		ret = rpd_fail(r, -EINVAL,
@@ -456,7 +449,6 @@ int rpd_merge_add(struct rpd *r, const char *path, enum identify_kind kind)
 		m.empty = last;
 		ret = copy_all(&m, kind, last);
 	}
-	sqlite3_progress_handler(r->db, 0, NULL, NULL);
 	if (ret == 0)
 		ret = exec_sql(&m, "can't be closed", "DETACH src");
 	alloc_free(m.moves);
