@@ -43,7 +43,7 @@ _rtl()
 		--spool-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--output --mode --hsa --virtual-gpu --force --quiet --verbose --progress --fail-on-loss --fail-on-empty --keep-spool --drain-ms --barriers --trace-start --buffer-mb --spool-dir --no-convert --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--output --mode --hsa --virtual-gpu --force --quiet --verbose --progress --fail-on-loss --fail-on-empty --keep-spool --drain-ms --barriers --trace-start --buffer-mb --spool-dir --no-convert --public --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -c -f -- "$cur")) ;;
 		esac
 		;;
@@ -77,7 +77,7 @@ _rtl()
 		--progress) COMPREPLY=($(compgen -W "auto always never" -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--format --output --force --quiet --progress --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--format --output --force --public --quiet --progress --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
 		esac
 		;;
@@ -87,7 +87,7 @@ _rtl()
 		--progress) COMPREPLY=($(compgen -W "auto always never" -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--output --force --quiet --progress --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--output --force --public --quiet --progress --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
 		esac
 		;;
@@ -97,7 +97,7 @@ _rtl()
 		--progress) COMPREPLY=($(compgen -W "auto always never" -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--output --force --remove --or-pid --quiet --progress --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--output --force --public --remove --or-pid --quiet --progress --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
 		esac
 		;;

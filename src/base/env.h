@@ -11,40 +11,42 @@
 #include <stdint.h>
 
 /* X(ID, "NAME", type STR|UINT|BOOL|ENUM, "default", "choices or range", "help") */
-#define ENV_TABLE(X)                                                                                   \
-	X(MODE, "RTL_MODE", ENUM, "standard", "lite|standard|default|full|hip",                        \
-	  "what is traced: see the modes table; `rtl trace` sets hip where it is unset")               \
-	X(OUTPUT, "RTL_OUTPUT", STR, "trace.db", "",                                                   \
-	  "the database; %p pid, %h host, %r rank, %j job, %q{VAR}, %%")                               \
-	X(FORCE, "RTL_FORCE", BOOL, "0", "0|1", "overwrite an existing output")                        \
-	X(SPOOL_DIR, "RTL_SPOOL_DIR", STR, "", "", "where the spool lies (default: OUTPUT.spool)")     \
-	X(MEM_DIR, "RTL_MEM_DIR", STR, "/dev/shm", "",                                                 \
-	  "memory file system for buffers; \"none\": beside the spool")                                \
-	X(BUFFER_MB, "RTL_BUFFER_MB", UINT, "64", "1..4096", "buffers in memory, MiB")                 \
-	X(DRAIN_MS, "RTL_DRAIN_MS", UINT, "5000", "0..600000",                                         \
-	  "at exit, how long to wait for what is in flight, ms")                                       \
-	X(ARGS, "RTL_ARGS", BOOL, "1", "0|1", "record the arguments of API calls")                     \
-	X(HSA_API, "RTL_HSA_API", BOOL, "0", "0|1", "record HSA calls")                                \
-	X(HIP_BACKEND, "RTL_HIP_BACKEND", ENUM, "auto", "auto|preload|callback",                       \
-	  "how HIP calls are seen: our symbols and dlsym, our symbols alone, the runtime's callbacks") \
-	X(WAY, "RTL_WAY", ENUM, "auto", "auto|tools|register",                                         \
-	  "how `rtl trace` gets librtl into the runtime: HSA_TOOLS_LIB, rocprofiler-register, or as "  \
-	  "the installed runtime needs it")                                                            \
-	X(QUEUES, "RTL_QUEUES", ENUM, "auto", "auto|interpose|intercept",                              \
-	  "how packets are seen: the program keeps its queues (interpose, auto), or the runtime's "    \
-	  "intercept queues")                                                                          \
-	X(TRACE_START, "RTL_TRACE_START", ENUM, "on", "on|off|always",                                 \
-	  "on: the whole program is recorded; always is the same; off: recording waits for the "       \
-	  "program's roctracer_start() or hipProfilerStart() and pauses at its stop")                  \
-	X(BARRIERS, "RTL_BARRIERS", BOOL, "0", "0|1", "record barrier packets too")                    \
-	X(LOG, "RTL_LOG", STR, "warn", "", "level, or topic:level, separated by commas")               \
-	X(LOG_FILE, "RTL_LOG_FILE", STR, "", "", "file for messages (%p = pid), default stderr")       \
-	X(STRICT, "RTL_STRICT", BOOL, "0", "0|1", "abort on an error message (tests)")                 \
-	X(DISABLE, "RTL_DISABLE", BOOL, "0", "0|1", "stay out of the way entirely")                    \
-	X(SESSION, "RTL_SESSION", STR, "", "", "set by `rtl trace`: it drains and converts")           \
-	X(BIN, "RTL_BIN", STR, "", "", "the rtl program that writes the database at exit")             \
-	X(TEST_STALL, "RTL_TEST_STALL", STR, "", "", "tests: stop the harvester at a named point")     \
-	X(TEST_SWALLOW, "RTL_TEST_SWALLOW", UINT, "0", "0..31",                                        \
+#define ENV_TABLE(X)                                                                                    \
+	X(MODE, "RTL_MODE", ENUM, "standard", "lite|standard|default|full|hip",                         \
+	  "what is traced: see the modes table; `rtl trace` sets hip where it is unset")                \
+	X(OUTPUT, "RTL_OUTPUT", STR, "trace.db", "",                                                    \
+	  "the database; %p pid, %h host, %r rank, %j job, %q{VAR}, %%")                                \
+	X(FORCE, "RTL_FORCE", BOOL, "0", "0|1", "overwrite an existing output")                         \
+	X(PUBLIC, "RTL_PUBLIC", BOOL, "0", "0|1",                                                       \
+	  "outputs with arguments of calls are readable as the umask has it, not by their owner alone") \
+	X(SPOOL_DIR, "RTL_SPOOL_DIR", STR, "", "", "where the spool lies (default: OUTPUT.spool)")      \
+	X(MEM_DIR, "RTL_MEM_DIR", STR, "/dev/shm", "",                                                  \
+	  "memory file system for buffers; \"none\": beside the spool")                                 \
+	X(BUFFER_MB, "RTL_BUFFER_MB", UINT, "64", "1..4096", "buffers in memory, MiB")                  \
+	X(DRAIN_MS, "RTL_DRAIN_MS", UINT, "5000", "0..600000",                                          \
+	  "at exit, how long to wait for what is in flight, ms")                                        \
+	X(ARGS, "RTL_ARGS", BOOL, "1", "0|1", "record the arguments of API calls")                      \
+	X(HSA_API, "RTL_HSA_API", BOOL, "0", "0|1", "record HSA calls")                                 \
+	X(HIP_BACKEND, "RTL_HIP_BACKEND", ENUM, "auto", "auto|preload|callback",                        \
+	  "how HIP calls are seen: our symbols and dlsym, our symbols alone, the runtime's callbacks")  \
+	X(WAY, "RTL_WAY", ENUM, "auto", "auto|tools|register",                                          \
+	  "how `rtl trace` gets librtl into the runtime: HSA_TOOLS_LIB, rocprofiler-register, or as "   \
+	  "the installed runtime needs it")                                                             \
+	X(QUEUES, "RTL_QUEUES", ENUM, "auto", "auto|interpose|intercept",                               \
+	  "how packets are seen: the program keeps its queues (interpose, auto), or the runtime's "     \
+	  "intercept queues")                                                                           \
+	X(TRACE_START, "RTL_TRACE_START", ENUM, "on", "on|off|always",                                  \
+	  "on: the whole program is recorded; always is the same; off: recording waits for the "        \
+	  "program's roctracer_start() or hipProfilerStart() and pauses at its stop")                   \
+	X(BARRIERS, "RTL_BARRIERS", BOOL, "0", "0|1", "record barrier packets too")                     \
+	X(LOG, "RTL_LOG", STR, "warn", "", "level, or topic:level, separated by commas")                \
+	X(LOG_FILE, "RTL_LOG_FILE", STR, "", "", "file for messages (%p = pid), default stderr")        \
+	X(STRICT, "RTL_STRICT", BOOL, "0", "0|1", "abort on an error message (tests)")                  \
+	X(DISABLE, "RTL_DISABLE", BOOL, "0", "0|1", "stay out of the way entirely")                     \
+	X(SESSION, "RTL_SESSION", STR, "", "", "set by `rtl trace`: it drains and converts")            \
+	X(BIN, "RTL_BIN", STR, "", "", "the rtl program that writes the database at exit")              \
+	X(TEST_STALL, "RTL_TEST_STALL", STR, "", "", "tests: stop the harvester at a named point")      \
+	X(TEST_SWALLOW, "RTL_TEST_SWALLOW", UINT, "0", "0..31",                                         \
 	  "tests: lose one record of this type without counting it")
 
 enum env_id {

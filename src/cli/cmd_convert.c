@@ -11,7 +11,7 @@
 #include "cli/ui.h"
 #include "export/export.h"
 
-enum { O_FORMAT, O_OUTPUT, O_FORCE, O_QUIET, O_PROGRESS };
+enum { O_FORMAT, O_OUTPUT, O_FORCE, O_PUBLIC, O_QUIET, O_PROGRESS };
 
 static const struct opt options[] = {
 	[O_FORMAT] = { 'f', "format", OPT_CHOICE, .arg = "FORMAT", .choices = export_names + 1,
@@ -21,6 +21,7 @@ static const struct opt options[] = {
 		       .more = "A file whose name ends in .gz is compressed. For csv OUT is a directory, or the "
 			       "prefix of the files' names." },
 	[O_FORCE] = { 0, "force", .help = "overwrite an existing output" },
+	[O_PUBLIC] = OPTS_PUBLIC,
 	[O_QUIET] = { 'q', "quiet", .help = "print errors only" },
 	[O_PROGRESS] = { 0, "progress", OPT_CHOICE, .arg = "WHEN", .choices = "auto|always|never",
 			 .help = "progress bar: auto (default), always, never" },
@@ -46,6 +47,7 @@ static int run_convert(const struct opt_parsed *p)
 	struct ui_progress progress;
 	struct job_options opt = {
 		.force = v[O_FORCE].count > 0,
+		.access = opts_is_public(&v[O_PUBLIC]) ? JOB_ACCESS_UMASK : JOB_ACCESS_CONTENT,
 		.progress = ui_progress_step,
 		.progress_arg = &progress,
 	};

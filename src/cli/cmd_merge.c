@@ -11,11 +11,12 @@
 #include "cli/ui.h"
 #include "export/rpd/rpd.h"
 
-enum { O_OUTPUT, O_FORCE, O_QUIET, O_PROGRESS };
+enum { O_OUTPUT, O_FORCE, O_PUBLIC, O_QUIET, O_PROGRESS };
 
 static const struct opt options[] = {
 	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "FILE", .help = "the database to write" },
 	[O_FORCE] = { 'f', "force", .help = "overwrite an existing output" },
+	[O_PUBLIC] = OPTS_PUBLIC,
 	[O_QUIET] = { 'q', "quiet", .help = "print errors only" },
 	[O_PROGRESS] = { 0, "progress", OPT_CHOICE, .arg = "WHEN", .choices = "auto|always|never",
 			 .help = "progress bar: auto (default), always, never" },
@@ -42,6 +43,8 @@ static int run_merge(const struct opt_parsed *p)
 	struct ui_progress progress;
 	struct job_options opt = {
 		.force = p->values[O_FORCE].count > 0,
+		.access = opts_is_public(&p->values[O_PUBLIC]) ? JOB_ACCESS_UMASK :
+								 JOB_ACCESS_CONTENT,
 		.progress = ui_progress_step,
 		.progress_arg = &progress,
 	};

@@ -24,12 +24,13 @@
 #include "export/rpd/rpd.h"
 #include "store/load.h"
 
-enum { O_OUTPUT, O_FORCE, O_REMOVE, O_OR_PID, O_QUIET, O_PROGRESS };
+enum { O_OUTPUT, O_FORCE, O_PUBLIC, O_REMOVE, O_OR_PID, O_QUIET, O_PROGRESS };
 
 static const struct opt options[] = {
 	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "FILE",
 		       .help = "the database (DIR without .spool)" },
 	[O_FORCE] = { 'f', "force", .help = "overwrite an existing output" },
+	[O_PUBLIC] = OPTS_PUBLIC,
 	[O_REMOVE] = { 0, "remove", .help = "delete the raw traces when the database is written",
 		       .more = "Traces of processes that still run, and unreadable ones, are kept." },
 	[O_OR_PID] = { 0, "or-pid", .help = "if FILE exists, write FILE with the pid in its name",
@@ -210,6 +211,8 @@ static void write_database(struct recover *r)
 	struct ui_progress progress;
 	struct job_options opt = {
 		.force = r->parsed->values[O_FORCE].count > 0,
+		.access = opts_is_public(&r->parsed->values[O_PUBLIC]) ? JOB_ACCESS_UMASK :
+									 JOB_ACCESS_CONTENT,
 		.progress = ui_progress_step,
 		.progress_arg = &progress,
 	};

@@ -51,6 +51,7 @@ enum {
 	O_BUFFER,
 	O_SPOOL_DIR,
 	O_NO_CONVERT,
+	O_PUBLIC,
 };
 
 static const struct opt options[] = {
@@ -102,6 +103,7 @@ static const struct opt options[] = {
 				  "is on a network file system. Variable: RTL_SPOOL_DIR." },
 	[O_NO_CONVERT] = { 0, "no-convert",
 			   .help = "keep the raw trace; 'rtl recover' converts it" },
+	[O_PUBLIC] = OPTS_PUBLIC,
 };
 
 struct trace {
@@ -376,6 +378,8 @@ static int convert_spools(struct trace *t, const char **paths, struct job_result
 {
 	const struct job_options opt = {
 		.force = value(t, O_FORCE)->count || env_bool(ENV_FORCE),
+		.access = opts_is_public(value(t, O_PUBLIC)) ? JOB_ACCESS_UMASK :
+							       JOB_ACCESS_CONTENT,
 		.progress = ui_progress_step,
 		.progress_arg = &t->progress,
 	};

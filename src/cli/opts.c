@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/env.h"
 #include "cli/ui.h"
 
 __attribute__((format(printf, 2, 3))) static int fail_parse(char *error, const char *fmt, ...)
@@ -254,6 +255,11 @@ static int check_operands(const struct command *cmd, const struct opt_parsed *ou
 	return 0;
 }
 
+bool opts_is_public(const struct opt_value *v)
+{
+	return v->count > 0 || env_bool(ENV_PUBLIC);
+}
+
 int opts_parse(const struct command *cmd, int argc, char **argv, struct opt_parsed *out,
 	       char error[OPTS_ERROR_SIZE])
 {
@@ -316,7 +322,9 @@ void opts_help(const struct command *cmd)
 			width = n;
 	}
 	for (size_t i = 0; i < cmd->nr_opts; i++)
-		ui_putf("  %-*s  %s\n", width, opts_label(&cmd->opts[i], label), cmd->opts[i].help);
+		if (!cmd->opts[i].rare)
+			ui_putf("  %-*s  %s\n", width, opts_label(&cmd->opts[i], label),
+				cmd->opts[i].help);
 	for (const struct opt_status *s = cmd->statuses; s && s->status; s++)
 		if ((int)strlen(s->status) > status_width)
 			status_width = (int)strlen(s->status);

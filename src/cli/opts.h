@@ -34,6 +34,7 @@ struct opt {
 	const char *more; /* further sentences for the manual, or NULL */
 	/* The message for a value that isn't one of the choices; if NULL, or if it returns NULL, the message lists them. */
 	const char *(*why_not)(const char *value);
+	bool rare; /* in the manual, not on the screen of --help */
 };
 
 struct opt_value {
@@ -78,6 +79,18 @@ struct command {
  * with `error`: what is wrong and what to do. */
 int opts_parse(const struct command *cmd, int argc, char **argv, struct opt_parsed *out,
 	       char error[OPTS_ERROR_SIZE]);
+
+/* --public, an option of all commands that write a trace, and whether it or its variable is set. */
+#define OPTS_PUBLIC                                                                                           \
+	{                                                                                                     \
+		0, "public",                                                                                  \
+			.rare = true, .help = "let others read the output, as the umask has it",              \
+			.more = "Arguments of calls may be a program's data: without this option an output "  \
+				"that has some, in any format, can be read by its owner alone (mode 0600). "  \
+				"Without arguments (RTL_ARGS=0, or a mode without calls) the umask decides. " \
+				"Variable: RTL_PUBLIC."                                                       \
+	}
+bool opts_is_public(const struct opt_value *v);
 
 /* The name in `names` (NULL-ended) that is most similar to an unknown word, or NULL. */
 const char *opts_suggest(const char *word, const char *const *names);
