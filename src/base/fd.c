@@ -134,3 +134,21 @@ int fd_read_line(const char *path, char *out, size_t size)
 	out[strcspn(out, "\n")] = '\0';
 	return n < 0 ? (int)n : 0;
 }
+
+const char *fd_kind(mode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFREG:
+		return "a file";
+	case S_IFDIR:
+		return "a directory";
+	case S_IFLNK:
+		return "a link";
+	case S_IFIFO:
+		return "a FIFO";
+	case S_IFSOCK:
+		return "a socket";
+	default:
+		return "a device";
+	}
+}

@@ -97,7 +97,7 @@ bool rocr_read(struct rocr *out, const char *path)
 	int fd;
 
 	rocr_version(out, path);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO may be in LD_LIBRARY_PATH */
 	if (fd < 0)
 		return false;
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size <= 0) {

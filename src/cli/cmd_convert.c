@@ -95,6 +95,8 @@ const struct command cmd_convert = {
 	.min_operands = 1,
 	.max_operands = 1,
 	.usage_status = STATUS_USAGE,
+	.reads = true,
+	.statuses = commands_statuses,
 	.about = export_about,
 	.examples =
 		"rtl convert trace.db -f perfetto\nrtl convert trace.db -f perfetto -o trace.json.gz\n"

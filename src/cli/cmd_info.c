@@ -319,6 +319,8 @@ const struct command cmd_info = {
 	.min_operands = 1,
 	.max_operands = 1,
 	.usage_status = STATUS_USAGE,
+	.reads = true,
+	.statuses = commands_statuses,
 	.about =
 		"Reads a database of rtl or RPD, a raw trace (FILE.rtl), or a directory of them, and prints the "
 		"verdict, the number of records, each process with its identity, clock and GPUs, and the losses "

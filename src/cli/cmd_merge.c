@@ -78,6 +78,8 @@ const struct command cmd_merge = {
 	.min_operands = 1,
 	.max_operands = -1,
 	.usage_status = STATUS_USAGE,
+	.reads = true,
+	.statuses = commands_statuses,
 	.about =
 		"Writes every row of every FILE to OUT: databases of rtl, of RPD, and raw traces. Ids are "
 		"changed where they would collide, with all references to them, and processes stay separate. The "

@@ -119,16 +119,23 @@ static void drain_to_disk(const char *path)
 static void check_spool(struct recover *r, size_t i)
 {
 	const struct load_facts *facts;
+	char text[SESSION_ERROR_SIZE];
 	struct load_error error;
 	struct load *load;
 	struct stat st;
 	bool over;
 
 	/* the process died before it recorded anything; an error only if the user named the file */
-	if (r->is_dir && !stat(r->spools[i], &st) && S_ISREG(st.st_mode) && !st.st_size) {
+	if (r->is_dir && !lstat(r->spools[i], &st) && S_ISREG(st.st_mode) && !st.st_size) {
 		ui_say("%s: is empty: its process was killed before anything was recorded",
 		       r->spools[i]);
 		r->nr_empty++;
+		return;
+	}
+	if (r->is_dir && session_check_spool(r->spools[i], text)) {
+		ui_error("%s", text);
+		r->keep[i] = true;
+		r->nr_bad++;
 		return;
 	}
 	if (load_open(&load, r->spools[i], &error)) {
@@ -293,6 +300,8 @@ static int run_recover(const struct opt_parsed *p)
 static const struct opt_status statuses[] = {
 	{ "0", "the database is written, or nothing had been recorded" },
 	{ "1", "a raw trace could not be read, or nothing could be written" },
+	{ "3", "FILE is a device, a FIFO or a socket" },
+	{ "128+N", "signal N ended it" },
 	{ NULL, NULL },
 };
 
@@ -307,6 +316,7 @@ const struct command cmd_recover = {
 	.min_operands = 1,
 	.max_operands = 1,
 	.usage_status = STATUS_USAGE,
+	.reads = true,
 	.about =
 		"A raw trace survives the end of its process by kill -9, an abort or a GPU fault, and a "
 		"full disk while the database is written. This command reads both of its halves, the "

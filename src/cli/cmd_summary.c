@@ -378,6 +378,8 @@ const struct command cmd_summary = {
 	.min_operands = 1,
 	.max_operands = 1,
 	.usage_status = STATUS_USAGE,
+	.reads = true,
+	.statuses = commands_statuses,
 	.about =
 		"Reads a database of rtl trace or of RPD, or a raw trace, and prints one row for each kernel, "
 		"call, kind of copy or marker, the longest total first, or for each stream or GPU. A table has the columns that fit the terminal; --wide, "

@@ -306,6 +306,7 @@ static bool is_blank_file(const char *path)
 /* The paths of the t->nr_spools traces that go into the database. */
 static const char **choose_spools(struct trace *t, const struct drainer *d)
 {
+	char text[SESSION_ERROR_SIZE];
 	size_t nr = drainer_nr(d);
 	const char **paths = calloc(nr + 1, sizeof(*paths));
 
@@ -325,6 +326,11 @@ static const char **choose_spools(struct trace *t, const struct drainer *d)
 		}
 		if (is_empty_file(drainer_path(d, i)))
 			continue;
+		if (session_check_spool(drainer_path(d, i), text)) {
+			t->nr_unreadable++;
+			ui_error("%s", text);
+			continue;
+		}
 		if (load_open(&load, drainer_path(d, i), &error)) {
 			t->nr_unreadable++;
 			ui_error("%s", error.text);

@@ -11,6 +11,15 @@ const struct command *const commands[] = {
 	&cmd_recover, &cmd_doctor,  &cmd_help, NULL,
 };
 
+const struct opt_status commands_statuses[] = {
+	{ "0", "done" },
+	{ "1", "FILE can't be read, or the output can't be written" },
+	{ "2", "the command line is wrong" },
+	{ "3", "FILE is a device, a FIFO or a socket" },
+	{ "128+N", "signal N ended it" },
+	{ NULL, NULL },
+};
+
 const struct command *commands_find(const char *name)
 {
 	for (const struct command *const *c = commands; *c; c++)

@@ -10,12 +10,15 @@ extern const struct command cmd_trace, cmd_summary, cmd_info, cmd_convert, cmd_m
 
 /* Ends in NULL; in the order of the overview. */
 extern const struct command *const commands[];
+/* Of the commands that read traces. */
+extern const struct opt_status commands_statuses[];
 const struct command *commands_find(const char *name);
 /* The overview of all commands, on stdout. */
 void commands_overview(void);
 
 #define STATUS_USAGE 2 /* the command line was wrong */
 #define STATUS_FAILED 1
+#define STATUS_INPUT 3	     /* an input is no file: a device, a FIFO or a socket */
 #define STATUS_TRACE 125     /* `rtl trace`: rtl itself failed */
 #define STATUS_CANT_RUN 126  /* as env(1) */
 #define STATUS_NOT_FOUND 127 /* as env(1) */

@@ -27,6 +27,12 @@ void *info_grow(void *array, size_t *nr, size_t size)
 	return grown;
 }
 
+void info_warn(struct info *info, const char *text)
+{
+	info->warnings = info_grow(info->warnings, &info->nr_warnings, sizeof(*info->warnings));
+	info->warnings[info->nr_warnings - 1] = ui_format("%s", text);
+}
+
 static void read_path(struct info *info)
 {
 	char error[1024] = "", **spools;
@@ -46,7 +52,10 @@ static void read_path(struct info *info)
 		info->kind = "raw traces";
 		info->schema = "";
 		for (ssize_t i = 0; i < nr; i++)
-			info_spool_read(info, spools[i]);
+			if (session_check_spool(spools[i], error))
+				info_warn(info, error);
+			else
+				info_spool_read(info, spools[i]);
 		session_free_spools(spools, (size_t)nr);
 		verdict_finish(&info->verdict);
 		return;

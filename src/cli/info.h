@@ -57,6 +57,7 @@ void info_read(struct info *info);
 
 /* Returns `array`, grown if need be to hold one element more, and counts it in *nr. */
 void *info_grow(void *array, size_t *nr, size_t size);
+void info_warn(struct info *info, const char *text);
 
 /* The database at info->path. */
 void info_db_read(struct info *info);

@@ -108,9 +108,7 @@ void info_spool_read(struct info *info, const char *path)
 
 	RTL_TESTPOINT("info_reads");
 	if (index_open(&index, path, &error)) {
-		info->warnings =
-			info_grow(info->warnings, &info->nr_warnings, sizeof(*info->warnings));
-		info->warnings[info->nr_warnings - 1] = ui_format("%s", error.text);
+		info_warn(info, error.text);
 		return;
 	}
 	info->processes = info_grow(info->processes, &info->nr_processes, sizeof(*info->processes));
@@ -123,10 +121,7 @@ void info_spool_read(struct info *info, const char *path)
 		info->version = p->version;
 	verdict_add_trace(&info->verdict, index);
 	warning = load_warning(index_load(index));
-	if (*warning) {
-		info->warnings =
-			info_grow(info->warnings, &info->nr_warnings, sizeof(*info->warnings));
-		info->warnings[info->nr_warnings - 1] = ui_format("%s", warning);
-	}
+	if (*warning)
+		info_warn(info, warning);
 	index_close(index);
 }

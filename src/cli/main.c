@@ -8,6 +8,7 @@
 #include "base/env.h"
 #include "base/testpoint.h"
 #include "cli/commands.h"
+#include "cli/report.h"
 #include "cli/ui.h"
 #include "rtl_version.h"
 
@@ -77,6 +78,8 @@ int main(int argc, char **argv)
 	testpoint_init();
 	ui_stop_at_once();
 	RTL_TESTPOINT("command");
+	for (int i = 0; cmd->reads && i < parsed.nr_operands; i++)
+		report_input(parsed.operands[i]);
 	status = cmd->run(&parsed);
 	ui_flush();
 	return status;

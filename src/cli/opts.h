@@ -67,6 +67,7 @@ struct command {
 	const char *examples;		   /* lines of commands */
 	const struct opt_status *statuses; /* end in a NULL */
 	bool child;			   /* the operands are another command */
+	bool reads;			   /* the operands are traces */
 	bool hidden;
 	int min_operands, max_operands; /* max < 0: no limit */
 	int usage_status;		/* exit status for a wrong command line */

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "cli/commands.h"
 #include "cli/db.h"
 #include "cli/paths.h"
@@ -48,13 +49,24 @@ static void report_losses(const char *path)
 	free(v);
 }
 
+void report_input(const char *path)
+{
+	struct stat st;
+
+	/* stat(2) opens nothing: a device may act on that, a FIFO waits */
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		ui_die(STATUS_INPUT, "%s: is %s; a trace is read from a file: copy it to one", path,
+		       fd_kind(st.st_mode));
+}
+
 void report_check(const struct job_result *res, int err)
 {
 	if (err == -ECANCELED && ui_stopped_by())
 		ui_die(128 + ui_stopped_by(), "stopped by signal %d; %s", ui_stopped_by(),
 		       ui_stop_hint());
 	if (err < 0)
-		ui_die(STATUS_FAILED, "%s", res->error[0] ? res->error : strerror(-err));
+		ui_die(err == -ESPIPE ? STATUS_INPUT : STATUS_FAILED, "%s",
+		       res->error[0] ? res->error : strerror(-err));
 }
 
 void report_result(const char *path, const char *shown, const struct job_result *res)

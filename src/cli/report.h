@@ -5,6 +5,8 @@
 
 #include "query/job.h"
 
+/* Ends the process with STATUS_INPUT if the input of a command is no file. */
+void report_input(const char *path);
 /* If `err` is an error, ends the process with the result's message, or with "stopped". */
 void report_check(const struct job_result *res, int err);
 /* Prints the file, its counts, the verdict, and losses by name. */

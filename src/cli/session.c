@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/pattern.h"
 #include "base/proc.h"
 #include "cli/paths.h"
@@ -345,6 +346,24 @@ ssize_t session_find(const char *path, char ***out)
 	if (dir)
 		closedir(dir);
 	return nr;
+}
+
+int session_check_spool(const char *path, char error[SESSION_ERROR_SIZE])
+{
+	char dir[PATH_MAX];
+	struct stat st, dir_st;
+
+	paths_dirname(dir, path);
+	if (lstat(path, &st) || stat(dir, &dir_st))
+		return fail_session(error, -errno, "%s: %s", path, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return fail_session(error, -EINVAL, "%s: is %s, not a file; it is left alone", path,
+				    fd_kind(st.st_mode));
+	if (st.st_uid != dir_st.st_uid && st.st_uid != geteuid())
+		return fail_session(error, -EPERM,
+				    "%s: belongs to another user (uid %u); it is left alone", path,
+				    (unsigned)st.st_uid);
+	return 0;
 }
 
 void session_free_spools(char **spools, size_t nr)

@@ -39,6 +39,9 @@ void session_close(struct session *s);
 ssize_t session_spools(const char *dir, char ***out);
 /* The same, and those of sessions in dir: dir/X.spool/Y.rtl. */
 ssize_t session_find(const char *dir, char ***out);
+/* Whether a file that is listed by them may be read: a file, not a link to one, and of the directory's owner or this user.
+ * 0, or -errno with `error`. Root may plant nothing that it could not read. */
+int session_check_spool(const char *path, char error[SESSION_ERROR_SIZE]);
 void session_free_spools(char **spools, size_t nr);
 /* Deletes both halves of a spool. */
 void session_delete_spool(const char *disk_path);

@@ -85,53 +85,71 @@ static bool is_sane(const struct spool_header *h, uint64_t size)
 	       h->slots_offset + (uint64_t)h->nr_slots * h->slot_size <= size;
 }
 
-/* A closed disk half that still names its memory half: the process was killed in drain_finish(). */
-static void remove_leftover(const struct spool_header *disk)
+/* Opens the memory half that a disk half names: nothing but a file of the same owner, or of this user where the disk has its own idea of
+ * owners. A file system for all users may hold anything under that name. The descriptor or -errno. */
+static int open_memory_half(const struct spool_header *disk, int disk_fd, int flags, off_t *size)
 {
-	struct spool_header *mem;
-	struct stat st;
-	int fd = open(disk->mem_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-
-	if (fd < 0)
-		return;
-	if (fstat(fd, &st) == 0 && st.st_size >= (off_t)SPOOL_HEADER_SIZE) {
-		mem = mmap(NULL, SPOOL_HEADER_SIZE, PROT_READ, MAP_SHARED, fd, 0);
-		if (mem != MAP_FAILED) {
-			if (mem->magic == SPOOL_MAGIC &&
-			    memcmp(mem->trace_id, disk->trace_id, sizeof(mem->trace_id)) == 0)
-				unlink(disk->mem_path);
-			munmap(mem, SPOOL_HEADER_SIZE);
-		}
-	}
-	close(fd);
-}
-
-static int map_memory_half(struct drain *d, const struct spool_header *disk)
-{
-	struct spool_header *h;
-	struct stat st;
-	int fd = open(disk->mem_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	int fd = open(disk->mem_path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	struct stat st, disk_st;
 	int err = 0;
 
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < (off_t)SPOOL_HEADER_SIZE) {
+	if (fstat(fd, &st) != 0 || fstat(disk_fd, &disk_st) != 0)
+		err = -errno;
+	else if (!S_ISREG(st.st_mode) || st.st_size < (off_t)SPOOL_HEADER_SIZE)
+		err = -EINVAL;
+	else if (st.st_uid != disk_st.st_uid && st.st_uid != geteuid())
+		err = -EPERM;
+	if (err) {
 		close(fd);
-		return -EINVAL;
+		return err;
 	}
-	h = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	*size = st.st_size;
+	return fd;
+}
+
+/* A closed disk half that still names its memory half: the process was killed in drain_finish(). */
+static void remove_leftover(const struct spool_header *disk, int disk_fd)
+{
+	struct spool_header *mem;
+	off_t size;
+	int fd = open_memory_half(disk, disk_fd, O_RDONLY, &size);
+
+	if (fd < 0)
+		return;
+	mem = mmap(NULL, SPOOL_HEADER_SIZE, PROT_READ, MAP_SHARED, fd, 0);
+	if (mem != MAP_FAILED) {
+		if (mem->magic == SPOOL_MAGIC &&
+		    memcmp(mem->trace_id, disk->trace_id, sizeof(mem->trace_id)) == 0)
+			unlink(disk->mem_path);
+		munmap(mem, SPOOL_HEADER_SIZE);
+	}
+	close(fd);
+}
+
+static int map_memory_half(struct drain *d, const struct spool_header *disk, int disk_fd)
+{
+	struct spool_header *h;
+	off_t size;
+	int fd = open_memory_half(disk, disk_fd, O_RDWR, &size);
+	int err = 0;
+
+	if (fd < 0)
+		return fd;
+	h = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (h == MAP_FAILED)
 		err = -errno;
 	close(fd);
 	if (err)
 		return err;
-	if (!is_sane(h, (uint64_t)st.st_size) ||
+	if (!is_sane(h, (uint64_t)size) ||
 	    memcmp(h->trace_id, disk->trace_id, sizeof(h->trace_id)) != 0) {
-		munmap(h, (size_t)st.st_size);
+		munmap(h, (size_t)size);
 		return -EINVAL;
 	}
 	d->header = h;
-	d->size = (size_t)st.st_size;
+	d->size = (size_t)size;
 	return 0;
 }
 
@@ -163,11 +181,11 @@ int drain_open(struct drain *d, const char *disk_path)
 		     !memchr(disk.header.mem_path, 0, sizeof(disk.header.mem_path))))
 		err = -EINVAL;
 	if (!err && disk.header.mem_path[0] && disk.header.closed)
-		remove_leftover(&disk.header);
+		remove_leftover(&disk.header, fd);
 	if (!err && (!disk.header.mem_path[0] || disk.header.closed))
 		err = -ENOENT;
 	if (!err)
-		err = map_memory_half(d, &disk.header);
+		err = map_memory_half(d, &disk.header, fd);
 	if (err) {
 		close(fd);
 		return err;

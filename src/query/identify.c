@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "event/format.h"
 
 #define SQLITE_HEADER 100
@@ -81,18 +82,23 @@ int identify_file(const char *path, enum identify_kind *kind, char *error, size_
 	struct stat st;
 	ssize_t n = -1;
 	int err = 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
 	*kind = IDENTIFY_OTHER;
 	error[0] = '\0';
 	if (fd < 0 || fstat(fd, &st) < 0)
 		err = errno;
 	else if (!S_ISREG(st.st_mode))
-		err = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+		err = S_ISDIR(st.st_mode) ? EISDIR : ESPIPE;
 	else if ((n = pread(fd, head, sizeof(head), 0)) < 0)
 		err = errno;
 	if (fd >= 0)
 		close(fd);
+	if (err == ESPIPE) {
+		snprintf(error, size, "%s: is %s; a trace is read from a file: copy it to one",
+			 path, fd_kind(st.st_mode));
+		return -err;
+	}
 	if (err) {
 		snprintf(error, size, "%s: can't be read: %s%s", path, strerror(err),
 			 err == EISDIR ? "; name the files in it, or use rtl recover" : "");

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/fd.h"
 #include "records_check_gen.h"
 
 __attribute__((format(printf, 2, 3))) static void set_error(struct load_error *err, const char *fmt,
@@ -90,10 +91,10 @@ static void explain_foreign(struct load_error *err, const char *path, const unsi
 			  bytes[6], bytes[7]);
 }
 
-static int open_file(const char *path, struct load_error *err)
+static int open_file(const char *path, int flags, struct load_error *err)
 {
 	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
 
 	if (fd < 0) {
 		int error = errno;
@@ -105,11 +106,14 @@ static int open_file(const char *path, struct load_error *err)
 		bool dir = fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
 
 		close(fd);
-		set_error(
-			err,
-			dir ? "%s: is a directory: name the .rtl files in it, or use rtl recover" :
-			      "%s: is not a regular file",
-			path);
+		if (dir)
+			set_error(
+				err,
+				"%s: is a directory: name the .rtl files in it, or use rtl recover",
+				path);
+		else
+			set_error(err, "%s: is %s; a raw trace is a file", path,
+				  fd_kind(st.st_mode));
 		return dir ? -EISDIR : -EINVAL;
 	}
 	return fd;
@@ -171,8 +175,18 @@ static void take_facts(struct load *load, const struct spool_header *h, bool clo
 	f->state = load_state_of(f, closed);
 }
 
+/* Whether both halves have one owner, or this user owns the other half: a file system for all users may hold anything
+ * under its name. */
+static bool is_of_one_owner(int own_fd, int other_fd)
+{
+	struct stat own, other;
+
+	return fstat(own_fd, &own) == 0 && fstat(other_fd, &other) == 0 &&
+	       (own.st_uid == other.st_uid || other.st_uid == geteuid());
+}
+
 /* Opens the other half of the trace `own`: at `named`, or beside own_path with another suffix. */
-static int open_other(const char *own_path, const char *suffix, const char *named,
+static int open_other(const char *own_path, int own_fd, const char *suffix, const char *named,
 		      const struct spool_header *own, struct spool_header *other, char *found)
 {
 	char beside[PATH_MAX];
@@ -183,11 +197,11 @@ static int open_other(const char *own_path, const char *suffix, const char *name
 	if (len > 4 && own_path[len - 4] == '.' && len < sizeof(beside))
 		snprintf(beside, sizeof(beside), "%.*s%s", (int)(len - 4), own_path, suffix);
 	for (int i = 0; i < 2; i++) {
-		int fd = paths[i][0] ? open_file(paths[i], NULL) : -1;
+		int fd = paths[i][0] ? open_file(paths[i], O_NOFOLLOW, NULL) : -1;
 
 		if (fd < 0)
 			continue;
-		if (read_header(fd, paths[i], other, NULL) == 0 &&
+		if (is_of_one_owner(own_fd, fd) && read_header(fd, paths[i], other, NULL) == 0 &&
 		    memcmp(other->trace_id, own->trace_id, sizeof(own->trace_id)) == 0) {
 			snprintf(found, SPOOL_NAME_SIZE, "%s", paths[i]);
 			return fd;
@@ -298,7 +312,7 @@ static int from_mem(struct load *load, const char *path, struct halves *h)
 {
 	load->mem_fd = load->disk_fd;
 	snprintf(load->facts.mem_path, SPOOL_NAME_SIZE, "%s", path);
-	load->disk_fd = open_other(path, ".rtl", h->own.disk_path, &h->own, &h->other,
+	load->disk_fd = open_other(path, load->mem_fd, ".rtl", h->own.disk_path, &h->own, &h->other,
 				   load->facts.disk_path);
 	if (load->disk_fd >= 0)
 		snprintf(load->path, sizeof(load->path), "%s", load->facts.disk_path);
@@ -317,8 +331,8 @@ static int from_disk(struct load *load, const char *path, struct halves *h, stru
 	h->closed = GET(h->own.closed) != 0;
 	if (h->closed)
 		return 0;
-	load->mem_fd =
-		open_other(path, ".mem", h->own.mem_path, &h->own, &h->other, load->facts.mem_path);
+	load->mem_fd = open_other(path, load->disk_fd, ".mem", h->own.mem_path, &h->own, &h->other,
+				  load->facts.mem_path);
 	h->mem = load->mem_fd >= 0 ? &h->other : NULL;
 	if (h->mem)
 		return 0;
@@ -337,7 +351,7 @@ static int open_halves(struct load *load, const char *path, struct halves *h,
 	size_t len = strlen(path);
 	int ret;
 
-	load->disk_fd = open_file(path, err);
+	load->disk_fd = open_file(path, 0, err);
 	if (load->disk_fd < 0)
 		return load->disk_fd;
 	ret = read_header(load->disk_fd, path, &h->own, err);

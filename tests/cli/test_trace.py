@@ -290,7 +290,9 @@ class SpoolDirectory(Case):
     def test_fifos_and_links_in_the_directory_are_left_alone(self):
         plant = "cd t.db.spool; mkfifo 1-1.rtl log.1; ln -s /etc/passwd 2-2.rtl; ln -s /etc/passwd log.2; mkdir 3-3.rtl"
         p = self.trace("-o", "t.db", "--", "sh", "-c", plant, status=125, timeout=30)
-        self.assertIn("1-1.rtl: is not a regular file", p.stderr)
+        self.assertIn("1-1.rtl: is a FIFO, not a file; it is left alone", p.stderr)
+        self.assertIn("2-2.rtl: is a link, not a file; it is left alone", p.stderr)
+        self.assertIn("3-3.rtl: is a directory, not a file; it is left alone", p.stderr)
         self.assertNotIn("root:", p.stderr)
         with open("/etc/passwd", encoding="ascii") as f:
             self.assertIn("root:", f.read())

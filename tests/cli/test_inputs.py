@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Inputs that are no files, and what others may have put where a spool is: nothing waits, nothing is followed"""
+import socket
+import struct
+import unittest
+
+from support import spool
+from support.cli import *
+
+READERS = (("info",), ("info", "--format", "json"), ("summary",), ("convert", "-f", "chrome", "-o", "o.json"),
+           ("convert", "-f", "csv", "-o", "o"), ("convert", "-f", "rpd", "-o", "o.db"), ("merge", "-o", "o.db"),
+           ("recover", "-o", "o.db"))
+# struct spool_header of src/event/format.h
+MEM_PATH, CLOSED = 112, 4096 + 44
+
+
+class Inputs(Case):
+    def test_devices_fifos_and_sockets_are_refused(self):
+        os.mkfifo(self.path("fifo"))
+        listener = socket.socket(socket.AF_UNIX)
+        self.addCleanup(listener.close)
+        listener.bind(self.path("socket"))
+        os.symlink("fifo", self.path("link"))
+        for name, kind in (("fifo", "a FIFO"), ("link", "a FIFO"), ("socket", "a socket"), ("/dev/zero", "a device"),
+                           ("/dev/null", "a device"), ("/dev/tty", "a device"), ("/dev/full", "a device")):
+            for command in READERS:
+                p = self.rtl(*command, name, status=3, timeout=20)
+                self.assertIn(f"{name}: is {kind}; a trace is read from a file", p.stderr)
+            spool.sample(2).write(self.path("good.rtl"))
+            self.rtl("merge", "-o", "o.db", "good.rtl", name, status=3, timeout=20)
+        self.assertEqual(self.files(), ["fifo", "good.rtl", "link", "socket"])
+
+    def test_missing_files_and_directories_are_named(self):
+        os.mkdir(self.path("empty"))
+        for command in READERS:
+            self.assertIn("No such file", self.rtl(*command, "none", status=1).stderr)
+            self.assertIn("empty", self.rtl(*command, "empty", status=1).stderr)
+
+    def test_link_to_a_trace_is_read(self):
+        spool.sample(2).write(self.path("a.rtl"))
+        os.symlink("a.rtl", self.path("b"))
+        for command in READERS:
+            self.rtl(*command, *(() if command[0] in ("info", "summary") else ("--force",)), "b")
+
+    def test_fifo_in_library_path_is_passed_over(self):
+        os.mkfifo(self.path("libhsa-runtime64.so.1"))
+        self.rtl("trace", "-q", "/bin/true", env={"LD_LIBRARY_PATH": self.dir}, timeout=20)
+
+
+class Directory(Case):
+    """A directory of spools."""
+
+    def setUp(self):
+        super().setUp()
+        os.mkdir(self.path("t.db.spool"))
+
+    def inner(self, name):
+        return self.path("t.db.spool/" + name)
+
+    def check(self, *messages, rows=2):
+        for command in (("info",), ("recover",)):
+            p = self.rtl(*command, "t.db.spool", status=None, timeout=20)
+            for message in messages:
+                self.assertIn(message, p.stdout + p.stderr)
+        self.assertEqual(spool_rows(self.path("t.db")), rows)
+
+    def test_links_and_fifos_are_left_alone(self):
+        spool.sample(2).write(self.inner("1-1.rtl"))
+        spool.sample(500).write(self.path("other.rtl"))
+        os.symlink("../other.rtl", self.inner("2-2.rtl"))
+        os.symlink("/dev/zero", self.inner("3-3.rtl"))
+        os.mkfifo(self.inner("4-4.rtl"))
+        self.check("2-2.rtl: is a link, not a file; it is left alone", "3-3.rtl: is a link", "4-4.rtl: is a FIFO")
+        self.rtl("recover", "-f", "--remove", "t.db.spool", status=1)
+        self.assertEqual(sorted(os.listdir(self.path("t.db.spool"))), ["2-2.rtl", "3-3.rtl", "4-4.rtl"])
+        self.assertTrue(os.path.exists(self.path("other.rtl")))
+
+    def test_spool_of_another_user_is_left_alone(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can make a file of another user")
+        for path in (self.dir, self.path("t.db.spool")):
+            os.chown(path, 12345, 12345)
+        for name, uid in (("1-1.rtl", 12345), ("2-2.rtl", 0), ("3-3.rtl", 12346)):
+            spool.sample(1, pid=int(name[0])).write(self.inner(name))
+            os.chown(self.inner(name), uid, uid)
+        self.check("3-3.rtl: belongs to another user (uid 12346); it is left alone")
+
+    def killed(self):
+        spool.sample(2).write(self.inner("1-1.rtl"), 12345)
+        return self.inner("1-1.mem")
+
+    def test_memory_half_that_is_a_fifo_is_passed_over(self):
+        for closed in (0, 1):
+            mem = self.killed()
+            os.unlink(mem)
+            os.mkfifo(mem)
+            with open(self.inner("1-1.rtl"), "r+b") as f:
+                f.seek(MEM_PATH)
+                self.assertEqual(f.read(1), b"/")
+                f.seek(CLOSED)
+                f.write(struct.pack("<I", closed))
+            for command in (("info",), ("recover", "-f", "-o", "o.db")):
+                self.rtl(*command, "t.db.spool", status=None, timeout=20)
+            self.trace("-q", "-f", "-o", "u.db", "sh", "-c", f"cp {self.inner('1-1.rtl')} $RTL_SESSION", status=None, timeout=20)
+            os.unlink(mem)
+
+    def test_memory_half_that_is_a_link_is_passed_over(self):
+        mem = self.killed()
+        os.rename(mem, self.path("elsewhere"))
+        os.symlink("../elsewhere", mem)
+        with open(self.path("elsewhere"), "rb") as f:
+            before = f.read()
+        p = self.rtl("recover", "t.db.spool")
+        self.assertIn("the memory half is missing", p.stderr)
+        with open(self.path("elsewhere"), "rb") as f:
+            self.assertEqual(f.read(), before)
+
+    def test_memory_half_of_another_user_is_passed_over(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can make a file of another user")
+        mem = self.killed()
+        os.chown(mem, 12345, 12345)
+        p = self.rtl("recover", "--remove", "t.db.spool")
+        self.assertIn("the memory half is missing", p.stderr)
+        self.assertTrue(os.path.exists(mem))
+
+
+def spool_rows(path):
+    db = open_db(path)
+    try:
+        return db.execute("select count(*) from rtl_dispatch where not flags & 32").fetchone()[0]
+    finally:
+        db.close()
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
