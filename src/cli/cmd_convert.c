@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/paths.h"
 #include "cli/report.h"
 #include "cli/ui.h"
 #include "export/export.h"
@@ -38,6 +40,20 @@ static char *default_output(const char *input, const char *suffix)
 	return ui_format("%.*s%s", (int)n, input, suffix);
 }
 
+/* Before the work: reading a raw trace takes its time. */
+static void check_output(const char *output)
+{
+	struct stat st;
+	int err = 0;
+
+	if (strcmp(output, "-") != 0 && (stat(output, &st) || S_ISREG(st.st_mode)) &&
+	    output[strlen(output) - 1] != '/')
+		err = paths_try_output(output);
+	if (err)
+		ui_die(STATUS_FAILED, "%s: can't be written: %s; choose another with -o", output,
+		       strerror(-err));
+}
+
 static int run_convert(const struct opt_parsed *p)
 {
 	const struct opt_value *v = p->values;
@@ -64,6 +80,7 @@ static int run_convert(const struct opt_parsed *p)
 	if (!format->several && strcmp(output, "-") != 0 && !opt.force && access(output, F_OK) == 0)
 		ui_die(STATUS_FAILED, "%s: exists already; use --force to overwrite it, or -o OUT",
 		       output);
+	check_output(output);
 	ui_stop_in_order(
 		strcmp(output, "-") == 0 ? "the output ends here" :
 		format->several ? "files that are there are complete; run it again with --force" :

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/temporary.h"
+
 bool paths_join(char buf[PATH_MAX], const char *dir, const char *name)
 {
 	size_t n = strlen(dir);
@@ -38,6 +40,20 @@ int paths_absolute(char buf[PATH_MAX], const char *path)
 	if (!realpath(dir, real))
 		return -errno;
 	return paths_join(buf, real, slash ? slash + 1 : path) ? 0 : -ENAMETOOLONG;
+}
+
+int paths_try_output(const char *path)
+{
+	char tmp[PATH_MAX + 32];
+	int fd;
+
+	snprintf(tmp, sizeof(tmp), "%s.tmp-%ld", path, (long)getpid());
+	fd = temporary_create(tmp);
+	if (fd < 0)
+		return fd;
+	close(fd);
+	temporary_delete(tmp);
+	return 0;
 }
 
 void paths_find_below(struct paths *p, const char *root)

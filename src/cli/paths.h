@@ -26,4 +26,7 @@ void paths_dirname(char buf[PATH_MAX], const char *path);
 /* An absolute path of a file that need not exist; its directory must. 0 or -errno. */
 int paths_absolute(char buf[PATH_MAX], const char *path);
 
+/* Whether a file of that name, and its temporary one, can be written: creates the latter and deletes it. 0 or -errno. */
+int paths_try_output(const char *path);
+
 #endif

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,6 +27,7 @@
 #include "store/load.h"
 
 #define TEMPORARY_AGE_S 5
+#define LITTLE_SPACE (UINT64_C(64) << 20)
 
 __attribute__((format(printf, 3, 4))) static int fail_session(char *error, int err, const char *fmt,
 							      ...)
@@ -106,10 +108,24 @@ int session_names(struct session *s, const char *pattern, const char *spool_dir,
 	return 0;
 }
 
+/* A disk that gets full loses nothing that is in memory, but the program may record more than that. */
+static void warn_little_space(const char *dir, const char *what)
+{
+	char have[UI_NUMBER_SIZE];
+	struct statvfs fs;
+
+	if (statvfs(dir, &fs) || (uint64_t)fs.f_bavail * fs.f_frsize >= LITTLE_SPACE)
+		return;
+	ui_say("%s: %s free for %s; a dispatch takes about 50 bytes in the raw trace and 200 in the "
+	       "database",
+	       dir, ui_bytes(have, (uint64_t)fs.f_bavail * fs.f_frsize), what);
+}
+
 static int check_output(const struct session *s, bool force, char *error)
 {
 	char dir[PATH_MAX];
 	struct stat st;
+	int err;
 
 	if (stat(s->output, &st) == 0) {
 		if (S_ISDIR(st.st_mode))
@@ -130,6 +146,12 @@ static int check_output(const struct session *s, bool force, char *error)
 	if (access(dir, W_OK | X_OK))
 		return fail_session(error, -errno, "%s: the directory '%s' can't be written: %s",
 				    s->shown, dir, strerror(errno));
+	/* a quota, a name that is too long, a directory that can't be changed */
+	err = paths_try_output(s->output);
+	if (err)
+		return fail_session(error, err, "%s: can't be written: %s; choose another with -o",
+				    s->shown, strerror(-err));
+	warn_little_space(dir, "the database");
 	return 0;
 }
 
@@ -170,6 +192,14 @@ static int open_dir(struct session *s, char *error)
 	return 0;
 }
 
+/* Whether librtl can make its files there. */
+static int try_dir(const char *dir)
+{
+	char file[PATH_MAX];
+
+	return paths_join(file, dir, "try") ? paths_try_output(file) : -ENAMETOOLONG;
+}
+
 int session_open(struct session *s, bool force, char error[SESSION_ERROR_SIZE])
 {
 	char **spools;
@@ -205,9 +235,16 @@ int session_open(struct session *s, bool force, char error[SESSION_ERROR_SIZE])
 		session_delete_spool(spools[i]);
 	if (nr >= 0)
 		session_free_spools(spools, (size_t)nr);
-	if (!access(s->dir, W_OK | X_OK))
+	err = try_dir(s->dir);
+	if (!err) {
+		if (s->parent[0])
+			warn_little_space(s->dir, "the raw trace");
 		return 0;
-	err = fail_session(error, -errno, "%s: can't be written: %s", s->dir, strerror(errno));
+	}
+	fail_session(error, err,
+		     "%s: can't be written: %s; choose another directory with --spool-dir", s->dir,
+		     strerror(-err));
+	rmdir(s->dir);
 out:
 	if (s->lock_fd >= 0)
 		close(s->lock_fd);

@@ -373,6 +373,19 @@ class MergeAndRecover(Reader):
         self.assertIn("contains no raw trace", self.rtl("recover", "empty", status=1).stderr)
 
 
+class Output(Case):
+    def test_output_is_checked_before_the_work(self):
+        spool.sample(4).write(self.path("a.rtl"))
+        for form in ("chrome", "kineto", "csv", "rpd"):
+            for out in ("no/such/o", "x" * 250, "a.rtl/o"):
+                p = self.rtl("convert", "a.rtl", "-f", form, "-o", out, status=1, env={"TMPDIR": "/no/such/folder"})
+                self.assertIn(f"{out}: can't be written", p.stderr)
+        for command in (("merge",), ("recover",)):
+            p = self.rtl(*command, "-o", "no/such/o", "a.rtl", status=1)
+            self.assertIn("no/such/o: can't be written: No such file or directory", p.stderr)
+        self.assertEqual(self.files(), ["a.rtl"])
+
+
 class Help(Case):
 
     def test_recover_deletes_temporary_files_of_killed_conversions(self):

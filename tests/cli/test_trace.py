@@ -190,6 +190,8 @@ class Output(Case):
         self.assertIn("is a directory", self.trace("-o", "x/", "touch", "ran", status=125).stderr)
         self.assertIn("not a plain file", self.trace("-o", "/dev/null", "touch", "ran", status=125).stderr)
         self.trace("-o", "x" * 300, "touch", "ran", status=125)
+        # the spool's directory has a shorter name than the temporary file
+        self.assertIn("File name too long", self.trace("-o", "x" * 248, "touch", "ran", status=125).stderr)
         self.assertEqual(self.files(), [])
 
     def test_output_patterns_are_replaced(self):

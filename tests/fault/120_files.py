@@ -10,11 +10,11 @@ MANY = ["launches=150000", "threads=2"]
 
 
 @contextlib.contextmanager
-def small_disk(size, options=""):
+def small_disk(size, options="", name="disk"):
     """A small file system of its own; needs root."""
     if os.geteuid() != 0:
         skip("mounting a small file system needs root")
-    path = os.path.join(work_dir(), "disk")
+    path = os.path.join(work_dir(), name)
     os.makedirs(path)
     p = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", f"size={size}{options}", "rtl-test", path],
@@ -105,6 +105,37 @@ def read_only_output_folder_is_reported():
         equal("exit status", r.status, 125)
         equal("stdout: the program must not have run for nothing", r.out, "")
         contains("stderr", r.err, "Read-only")
+
+
+@case
+def full_disks_are_reported_before_the_program_runs():
+    """No inode for a file, or little space."""
+    with small_disk("1m", ",nr_inodes=2") as disk:
+        with open(os.path.join(disk, "last"), "w", encoding="ascii"):
+            pass
+        for where in ("-o", os.path.join(disk, "trace.db")), ("--spool-dir", disk):
+            r = run("launcher", "launches=10", trace=RTL, rtl_args=where, status=None)
+            equal("exit status", r.status, 125)
+            equal("stdout", r.out, "")
+            contains("stderr", r.err, "No space left on device")
+    with small_disk("1m", name="little") as disk:
+        for where, what in (("-o", os.path.join(disk, "trace.db")), "the database"), (("--spool-dir", disk), "the raw trace"):
+            r = run("launcher", "launches=10", trace=RTL, rtl_args=where)
+            contains("stderr", r.err, f"free for {what}; a dispatch takes about 50 bytes")
+
+
+@case
+def trace_in_the_way_is_kept():
+    """The output appears while the program runs."""
+    folder = work_dir()
+    mine = os.path.join(folder, "trace.db")
+    r = run("/bin/sh", "-c", f"echo precious > {mine}; exec {program('launcher')} launches=10", trace=RTL, rtl_args=("-o", mine), status=125)
+    contains("stderr", r.err, "trace.db: exists")
+    contains("stderr", r.err, "nothing is lost: 'rtl recover")
+    with open(mine, encoding="ascii") as f:
+        equal("the file", f.read(), "precious\n")
+    ended(rtl("recover", mine + ".spool", "-o", r.output, cwd=r.dir), 0)
+    equal("dispatches after rtl recover", r.count("rtl_dispatch"), len(r.log("dispatch")))
 
 
 @case
