@@ -269,6 +269,9 @@ void log_dispatch(const struct log_where *where, uint64_t index, const void *pac
 	p = put_triple(p, ",\"group\":[", d->workgroup_size_x, d->workgroup_size_y,
 		       d->workgroup_size_z);
 	p = put_hex(p, ",\"signal\":", d->completion_signal.handle);
+	/* the engine may get no processor when the kernel should end: the signal's value changes later */
+	if (knobs.log_sync)
+		p = put_num(p, ",\"done_ns\":", clock_now());
 	if (counters)
 		p = put_counters(p, counters);
 	finish(p);
