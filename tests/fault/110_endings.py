@@ -162,7 +162,15 @@ def interrupted_hung_kernel_is_unfinished():
     """Ctrl-C on a program that waits for a hung kernel."""
     p, r = start("launcher", "launches=50", trace=RTL,
                  env={"VGPU_HANG": "n=30", "RTL_DRAIN_MS": 500, "VGPU_LOG_SYNC": 1})
-    time.sleep(1.5)
+
+    def recorded():
+        out = r.rtl("info", "--format", "json", r.output + ".spool")
+        counts = json.loads(out.out)["counts"] if out.status == 0 else {}
+        return sum(counts.get(key, 0) for key in ("dispatches", "internal_dispatches"))
+
+    # a signal before the program opens the GPU leaves nothing to trace; one within 10 ms of a completion may precede the harvester
+    wait_until("the hung kernel", lambda: len([l for l in read_logs(r.dir) if l["kind"] == "dispatch"]) >= 29)
+    wait_until("the record of those before it", lambda: recorded() >= 29)
     os.kill(p.pid, signal.SIGINT)
     finish(p, r, 20)
     ended(r, 128 + signal.SIGINT)

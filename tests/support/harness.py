@@ -58,6 +58,10 @@ DTIF_LINES = (
 # Debian's build also counts signals that were never destroyed.
 LEAK = re.compile(r"Warning: Resource leak detected by SharedSignalPool, (\d+) Signals leaked.\n")
 
+# A shell starts what runs in the background with SIGINT ignored; the programs of a test inherit that.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # ways to run a program
 PLAIN = None  # not traced
 RTL = "rtl"  # rtl trace --virtual-gpu

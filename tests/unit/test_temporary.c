@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* test_temporary.c - files that are not complete yet: their mode, their name, their deletion */
+#include "base/temporary.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/test.h"
+
+static mode_t mode_of(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) ? 0 : st.st_mode & 07777;
+}
+
+static const char *create(const char *name)
+{
+	const char *path = test_tmpfile(name);
+	int fd = temporary_create(path);
+
+	CHECK(fd >= 0);
+	close(fd);
+	return path;
+}
+
+TEST(created_file_is_private_under_any_umask)
+{
+	static const mode_t masks[] = { 0, 022, 077, 0777 };
+
+	for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
+		umask(masks[i]);
+		CHECK_EQ_INT(mode_of(create("t")), 0600);
+	}
+}
+
+TEST(file_of_a_killed_process_is_replaced_and_a_link_not_followed)
+{
+	const char *path = test_tmpfile("t"), *other = create("other");
+
+	CHECK_OK(symlink(other, path));
+	create("t");
+	CHECK_EQ_INT(mode_of(path), 0600);
+	CHECK_OK(access(other, F_OK));
+}
+
+TEST(published_file_has_mode_of_umask_or_owner)
+{
+	const char *out = test_tmpfile("out");
+
+	umask(027);
+	CHECK_OK(temporary_publish(create("t"), out, false, false));
+	CHECK_EQ_INT(mode_of(out), 0640);
+	CHECK_EQ_INT(temporary_publish(create("t"), out, false, true), -EEXIST);
+	CHECK_EQ_INT(mode_of(out), 0640);
+	CHECK_OK(temporary_publish(test_tmpfile("t"), out, true, true));
+	CHECK_EQ_INT(mode_of(out), 0600);
+	CHECK(access(test_tmpfile("t"), F_OK) != 0);
+}
+
+TEST(delete_all_takes_unfinished_files_alone)
+{
+	const char *out = test_tmpfile("out"), *kept = create("kept");
+
+	temporary_publish(create("t"), out, false, false);
+	temporary_publish(kept, test_tmpfile("kept2"), false, false);
+	create("a");
+	create("b");
+	create("deleted");
+	temporary_delete(test_tmpfile("deleted"));
+	create("c");
+	create("d");
+	create("beyond"); /* the list is full */
+	temporary_delete_all();
+	CHECK_OK(access(out, F_OK));
+	CHECK_OK(access(test_tmpfile("kept2"), F_OK));
+	CHECK_OK(access(test_tmpfile("beyond"), F_OK));
+	CHECK(access(test_tmpfile("a"), F_OK) != 0);
+	CHECK(access(test_tmpfile("d"), F_OK) != 0);
+}
+
+TEST(file_in_missing_folder_returns_enoent)
+{
+	CHECK_EQ_INT(temporary_create(test_tmpfile("no/such/file")), -ENOENT);
+}
