@@ -173,7 +173,7 @@ static int finish_database(struct rpd *r)
 	RTL_TESTPOINT("rpd_indexes");
 	if (ret == 0)
 		ret = rpd_schema_finish(r);
-	if (ret == 0 && !r->has_args) /* what was merged may have some */
+	if (ret == 0 && r->has_merged && !r->has_args)
 		r->has_args = query_number(r->db, QUERY_HAS_ARGS_OURS, 1) != 0;
 	rpd_feed_destroy(r->feed);
 	r->feed = NULL;

@@ -58,7 +58,8 @@ struct rpd {
 	uint64_t done, total;	/* bytes, for the progress bar */
 	uint64_t done_of_input; /* of the current input, when progress was shown last */
 	uint64_t progress_ns;
-	bool has_args; /* arguments of calls are in the database */
+	bool has_args;	 /* arguments of calls are in the database, from a raw trace */
+	bool has_merged; /* rows of another database, too */
 };
 
 /* rpd_db.c */

@@ -430,6 +430,7 @@ int rpd_merge_add(struct rpd *r, const char *path, enum identify_kind kind)
 
 	if (ret < 0)
 		return ret;
+	r->has_merged = true;
 	sqlite3_create_function(r->db, "rtl_move_pid", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, &m,
 				sql_pid, NULL, NULL);
 	sqlite3_create_function(r->db, "rtl_move_gpu", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, &m,
