@@ -127,7 +127,7 @@ static void put_losses(const struct info *info)
 
 		ui_putf("  %-8s %12s  %s: %s", load_class_name(row->class),
 			ui_count(count, row->count), row->reason, row->text);
-		if (info->nr_processes > 1)
+		if (info->nr_processes > 1 && row->pid)
 			ui_putf(" (pid %u)", row->pid);
 		ui_put("\n");
 	}

@@ -7,6 +7,7 @@
 #include "cli/db.h"
 #include "cli/info.h"
 #include "cli/ui.h"
+#include "store/changed.h"
 
 static const char *keep_column(sqlite3_stmt *stmt, int column)
 {
@@ -107,14 +108,38 @@ static uint64_t count_functions(struct query *q, int64_t first, int64_t last)
 	return n;
 }
 
+/* Whether another program removed rows: those of RPD's tables, while rtl's tables still have their part. */
+static bool has_removed_rows(const struct query *q)
+{
+	for (size_t i = 0; i < q->verdict.nr_rows; i++)
+		if (strcmp(q->verdict.rows[i].reason, CHANGED_REMOVED) == 0)
+			return true;
+	return false;
+}
+
 static void read_counts(struct query *q, struct info_process *p, int64_t first, int64_t last)
 {
-	p->counts.dispatches = count_block(q, "rtl_op_kernel WHERE op_id", first, last);
+#define OF_OP " JOIN rocpd_op O ON O.id = op_id"
+#define OF_API " JOIN rocpd_api A ON A.id = api_id"
+	bool cut = has_removed_rows(q);
+
+	p->counts.dispatches = count_block(q,
+					   cut ? "rtl_op_kernel" OF_OP " WHERE op_id" :
+						 "rtl_op_kernel WHERE op_id",
+					   first, last);
 	p->counts.internal = count_block(q, "rtl_op_runtime WHERE op_id", first, last);
-	p->counts.copies = count_block(q, "rtl_op_copy WHERE op_id", first, last);
+	p->counts.copies =
+		count_block(q, cut ? "rtl_op_copy" OF_OP " WHERE op_id" : "rtl_op_copy WHERE op_id",
+			    first, last);
 	p->counts.barriers = count_block(q, "rtl_op_barrier WHERE op_id", first, last);
-	p->counts.markers = count_block(q, "rtl_marker_data WHERE api_id", first, last);
-	p->counts.apis = count_block(q, "rtl_api_data WHERE api_id", first, last);
+	p->counts.markers = count_block(q,
+					cut ? "rtl_marker_data" OF_API " WHERE api_id" :
+					      "rtl_marker_data WHERE api_id",
+					first, last);
+	p->counts.apis = count_block(q,
+				     cut ? "rtl_api_data" OF_API " WHERE api_id" :
+					   "rtl_api_data WHERE api_id",
+				     first, last);
 	/* the query reads every call */
 	if (p->counts.apis)
 		p->nr_functions = count_functions(q, first, last);
@@ -182,6 +207,12 @@ void info_db_read(struct info *info)
 					       "SELECT count(*) FROM rocpd_op WHERE gpuId >= 0", 0);
 		info->counts.apis =
 			(uint64_t)query_number(q->db, "SELECT count(*) FROM rocpd_api", 0);
+		if (changed_rpd(q->db)) {
+			info->warnings = info_grow(info->warnings, &info->nr_warnings,
+						   sizeof(*info->warnings));
+			info->warnings[info->nr_warnings - 1] =
+				"rows were removed from the file after it was written";
+		}
 	}
 	query_close(q);
 }

@@ -38,7 +38,7 @@ static void report_losses(const char *path)
 		for (size_t i = 0; i < v->nr_rows; i++) {
 			const struct verdict_row *row = &v->rows[i];
 
-			if (v->nr_processes > 1)
+			if (v->nr_processes > 1 && row->pid)
 				ui_say("  %s: %s %s: %s (pid %u)", load_class_name(row->class),
 				       ui_count(count, row->count), row->reason, row->text,
 				       row->pid);

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sqlite3.h>
 
+#include "store/changed.h"
+
 #define RUNNING_TEXT "the process still runs: later records are missing"
 #define MEMORY_TEXT "the memory half is missing: records that were in buffers are lost"
 
@@ -365,6 +367,8 @@ int verdict_of_db(struct verdict *v, const char *path, struct load_error *err)
 		v->nr_processes = (uint32_t)nr;
 		if (ret == 0)
 			ret = add_loss_rows(v, db);
+		if (ret == 0)
+			changed_add(v, db, path);
 		if (ret < 0)
 			set_db_error(err, path, db,
 				     "; the file is damaged: write it again from its spools");

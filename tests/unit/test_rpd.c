@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "export/export.h"
+#include "store/changed.h"
 #include "store/verdict.h"
 #include "support/db.h"
 #include "support/spool_make.h"
@@ -117,9 +118,13 @@ TEST(tables_and_views_have_names_and_order_of_rpd)
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
 		CHECK_STR_EQ(columns(db, expected[i].table), expected[i].columns);
 	CHECK_STR_EQ(
-		db_text(db, "SELECT tag, value FROM rocpd_metadata ORDER BY id"),
+		db_text(db,
+			"SELECT tag, value FROM rocpd_metadata WHERE tag <> 'rtl_change_counter' ORDER BY id"),
 		"gpu_stride|1000\npid_stride|10000000\nschema_version|3\nrtl_schema_version|1\n"
-		"session_count|1\n");
+		"session_count|1\nrtl_rows.rocpd_op|12\nrtl_rows.rocpd_api|7\n");
+	CHECK_EQ_INT(db_int(db,
+			    "SELECT value FROM rocpd_metadata WHERE tag = 'rtl_change_counter'"),
+		     changed_counter(db));
 	CHECK_STR_EQ(db_text(db,
 			     "SELECT name FROM sqlite_master WHERE type = 'index' AND sql NOT NULL "
 			     "ORDER BY name"),

@@ -20,6 +20,7 @@
 #include "base/alloc.h"
 #include "base/temporary.h"
 #include "base/testpoint.h"
+#include "store/changed.h"
 
 #define PROGRESS_NS UINT64_C(200000000)
 
@@ -161,6 +162,25 @@ static int write_identity(struct rpd *r)
 	return ret;
 }
 
+/* What changed_add() compares. The counter in the file is final by now: SQLite increments it with the first transaction
+ * of a connection that locks the file for itself. */
+static int note_rows(struct rpd *r)
+{
+	int ret = 0;
+
+	for (const char *const *table = changed_tables; *table && ret == 0; table++)
+		ret = rpd_db_execf(r,
+				   "INSERT INTO rocpd_metadata(tag, value) SELECT "
+				   "'" CHANGED_ROWS_TAG "%s', count(*) FROM %s",
+				   *table, *table);
+	if (ret == 0)
+		ret = rpd_db_execf(r,
+				   "INSERT INTO rocpd_metadata(tag, value) VALUES "
+				   "('" CHANGED_COUNTER_TAG "', '%lld')",
+				   (long long)changed_counter(r->tmp));
+	return ret;
+}
+
 static int finish_database(struct rpd *r)
 {
 	int ret = write_identity(r);
@@ -175,6 +195,8 @@ static int finish_database(struct rpd *r)
 		ret = rpd_schema_finish(r);
 	if (ret == 0 && r->has_merged && !r->has_args)
 		r->has_args = query_number(r->db, QUERY_HAS_ARGS_OURS, 1) != 0;
+	if (ret == 0)
+		ret = note_rows(r);
 	rpd_feed_destroy(r->feed);
 	r->feed = NULL;
 	if (ret == 0 && sqlite3_close(r->db) != SQLITE_OK)

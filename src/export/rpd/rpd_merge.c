@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "store/changed.h"
 
 /* The offsets of a process of the input. */
 struct move {
@@ -266,6 +267,18 @@ static int add_rpd_process(struct merge *m, int64_t last)
 	return ret;
 }
 
+/* What another program changed in the input is in no row of its own. */
+static int add_changed(struct merge *m, const struct verdict_row *row)
+{
+	return exec_sql(m, "rtl_loss_data",
+			"INSERT INTO main.rtl_loss_data SELECT (SELECT coalesce(max(id), %lld) + 1 "
+			"FROM main.rtl_loss_data WHERE id > %lld), min(id), %Q, %Q, %Q, %lld, 0, 0 "
+			"FROM main.rtl_process WHERE id > %lld",
+			(long long)m->base, (long long)m->base, row->reason,
+			load_class_name(row->class), row->text, (long long)row->count,
+			(long long)m->base);
+}
+
 static int add_verdict(struct merge *m)
 {
 	struct verdict *v = alloc_zero(1, sizeof(*v));
@@ -283,6 +296,9 @@ static int add_verdict(struct merge *m)
 
 		verdict_add(&m->r->verdict, row->pid, row->reason, row->class, row->count,
 			    row->first_ns, row->last_ns, row->text);
+		if (!row->pid && (strcmp(row->reason, CHANGED_REMOVED) == 0 ||
+				  strcmp(row->reason, CHANGED_OTHERWISE) == 0))
+			ret = add_changed(m, row);
 	}
 	alloc_free(v);
 	return ret;
@@ -299,7 +315,8 @@ static int copy_metadata(struct merge *m, int64_t input)
 		"INSERT INTO main.rocpd_metadata(tag, value) SELECT CASE WHEN EXISTS (SELECT 1 FROM "
 		"main.rocpd_metadata X WHERE X.tag = S.tag) THEN S.tag || '.' || %lld ELSE S.tag END, "
 		"S.value FROM src.rocpd_metadata S WHERE S.tag NOT IN ('gpu_stride', 'pid_stride', "
-		"'schema_version', 'rtl_schema_version', 'session_count') AND NOT EXISTS (SELECT 1 "
+		"'schema_version', 'rtl_schema_version', 'session_count', '" CHANGED_COUNTER_TAG
+		"') AND S.tag NOT LIKE '" CHANGED_ROWS_TAG "%%' AND NOT EXISTS (SELECT 1 "
 		"FROM main.rocpd_metadata Y WHERE Y.tag = S.tag AND Y.value = S.value)",
 		(long long)input);
 }
