@@ -33,7 +33,7 @@ HSAKMT_STATUS hsaKmtWaitOnMultipleEvents_Ext(HsaEvent *events[], HSAuint32 nr, b
 /* Nodes: 0 is the CPU, the GPUs follow. */
 bool kmt_topology_is_gpu(HSAuint32 node);
 
-/* Whether this is a child process after fork(): it has no engine, waits return at once. */
+/* Whether this is a child that was forked while the GPU was open: it has no engine, waits return at once. */
 bool kmt_misc_inert(void);
 
 /* Around fork(). */

@@ -3,8 +3,8 @@
  *
  * Threads:  any.
  * Locks:    `open_lock`, outermost.
- * Life:     after fork() the child is inert: it has no engine, and calls return at once. As with the kernel
- *           driver, a child has to exec before it can use the GPU.
+ * Life:     a child that is forked while the GPU is open is inert: it has no engine, and calls return at once. As with the
+ *           kernel driver, it has to exec before it can use the GPU; one that is forked after the close can open it.
  */
 #include <pthread.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static void fork_parent(void)
 
 static void fork_child(void)
 {
-	__atomic_store_n(&inert, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&inert, inert || opened, __ATOMIC_RELAXED);
 	engine_forked();
 	fork_release(true);
 }

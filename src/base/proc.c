@@ -17,8 +17,8 @@
 /* fields of /proc/PID/stat */
 enum { STAT_COMM = 2, STAT_NR_THREADS = 20, STAT_START_TICKS = 22 };
 
-/* Whether the process of that name in /proc is the wanted one. */
-static bool matches(const char *name, uint64_t start_ticks)
+/* When the process of that name in /proc was started; 0: it is gone, or a zombie. */
+static uint64_t started(const char *name)
 {
 	char path[300], text[1024], *at;
 	bool zombie;
@@ -27,19 +27,35 @@ static bool matches(const char *name, uint64_t start_ticks)
 	snprintf(path, sizeof(path), "/proc/%s/stat", name);
 	n = fd_read_file(path, text, sizeof(text) - 1);
 	if (n <= 0)
-		return false;
+		return 0;
 	text[n] = '\0';
 	at = strrchr(text, ')'); /* the name in brackets may contain any characters */
 	if (!at || at[1] != ' ')
-		return false;
+		return 0;
 	zombie = strchr("ZXx", at[2]);
 	for (int field = STAT_COMM; at && field < STAT_START_TICKS; field++) {
 		at = strchr(at + 1, ' ');
 		/* a first thread that has ended is a zombie while other threads run */
 		if (at && field + 1 == STAT_NR_THREADS && zombie && strtoul(at, NULL, 10) <= 1)
-			return false;
+			return 0;
 	}
-	return at && (!start_ticks || strtoull(at, NULL, 10) == start_ticks);
+	return at ? strtoull(at, NULL, 10) : 0;
+}
+
+/* Whether the process of that name in /proc is the wanted one. */
+static bool matches(const char *name, uint64_t start_ticks)
+{
+	uint64_t has = started(name);
+
+	return has && (!start_ticks || has == start_ticks);
+}
+
+uint64_t proc_start_ticks(uint32_t pid)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "%u", pid);
+	return started(name);
 }
 
 /* Whether its pid in the innermost of several namespaces is `pid`. */

@@ -12,6 +12,9 @@
  * false. */
 bool proc_alive(uint32_t pid, uint64_t start_ticks);
 
+/* Field 22 of its /proc stat; 0: it is gone, or a zombie. */
+uint64_t proc_start_ticks(uint32_t pid);
+
 /* Whether that process maps a file whose path contains `part`. Also true if that is not known: its mappings can't be read, or are none
  * since it exits, or it is of another pid namespace. */
 bool proc_maps(uint32_t pid, uint64_t start_ticks, const char *part);

@@ -28,6 +28,7 @@
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/ui.h"
+#include "cli/watch.h"
 #include "export/rpd/rpd.h"
 #include "store/load.h"
 
@@ -359,9 +360,34 @@ static void report_running(const struct trace *t, const struct drainer *d)
 	       t->session.dir);
 }
 
-static void report_nothing_traced(const struct trace *t)
+/* Processes that outlive the program and have made no trace by now. true: there are some. */
+static bool report_left(const struct trace *t)
 {
-	ui_say("nothing to trace: %s loaded no ROCm runtime; no database was written", t->program);
+	uint32_t pids[8];
+	size_t nr = watch_left(t->session.dir, pids, sizeof(pids) / sizeof(pids[0])), used = 0;
+	char list[128] = "";
+
+	for (size_t i = 0; i < nr; i++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used, " %u", pids[i]);
+	if (nr)
+		ui_say("%zu process%s that %s left behind still run%s (pid%s%s); if they use the GPU, "
+		       "'rtl recover %s' writes their trace after their end",
+		       nr, nr > 1 ? "es" : "", t->program, nr > 1 ? "" : "s", nr > 1 ? "s" : "",
+		       list, t->session.dir);
+	return nr > 0;
+}
+
+static void report_nothing_traced(const struct trace *t, const struct drainer *d, bool left)
+{
+	const char *why = watch_program(t->program), *suspect = drainer_suspect(d);
+
+	if (why)
+		ui_say("nothing to trace: %s %s; no database was written", t->program, why);
+	else if (suspect)
+		ui_say("nothing to trace: %s; no database was written", suspect);
+	else
+		ui_say("nothing to trace: %s loaded no ROCm runtime%s; no database was written",
+		       t->program, left ? " so far" : "");
 	if (access(t->session.output, F_OK) == 0)
 		ui_say("%s is of an earlier run", t->session.shown);
 }
@@ -413,7 +439,7 @@ static int conclude_trace(struct trace *t, struct drainer *d)
 	int status = child_exit_status(&t->child), failed;
 	const char **paths = choose_spools(t, d);
 	struct job_result *res = calloc(1, sizeof(*res));
-	bool keep = value(t, O_KEEP)->count || t->nr_running || t->nr_unreadable;
+	bool keep = value(t, O_KEEP)->count || t->nr_running || t->nr_unreadable, left;
 
 	if (!res)
 		ui_die_memory();
@@ -427,12 +453,13 @@ static int conclude_trace(struct trace *t, struct drainer *d)
 		t->nr_unreadable++;
 	}
 	report_logs(t->session.dir, t->quiet);
+	left = !t->nr_running && !t->abandoned && report_left(t);
 	if (value(t, O_NO_CONVERT)->count && t->nr_spools) {
 		ui_say("%zu raw trace%s in %s; 'rtl recover %s' writes the database", t->nr_spools,
 		       t->nr_spools > 1 ? "s" : "", t->session.dir, t->session.dir);
 	} else if (!t->nr_spools) {
 		if (!t->nr_running && !t->nr_unreadable)
-			report_nothing_traced(t);
+			report_nothing_traced(t, d, left);
 		failed = fail_status(t, NULL);
 		status = status ? status : failed;
 	} else {
@@ -550,6 +577,9 @@ const struct command cmd_trace = {
 		"rtl trace ends when COMMAND ends. It waits one second more for processes that COMMAND left behind; "
 		"it lists those that run longer, keeps their raw traces in the spool directory, and "
 		"rtl recover converts them later.\n"
+		"\n"
+		"A process that has a ROCm runtime and not librtl, because its environment was cleared (env -i) or it is setuid, and a process "
+		"of another user, which can't write to the spool directory, make the trace incomplete; rtl says what to do.\n"
 		"\n"
 		"Modes:\n"
 		"\n"

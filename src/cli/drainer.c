@@ -24,6 +24,7 @@
 #include "base/testpoint.h"
 #include "cli/session.h"
 #include "cli/ui.h"
+#include "cli/watch.h"
 #include "event/drain.h"
 
 #define SLICE_BYTES (UINT64_C(16) << 20) /* drained of one spool before the next one */
@@ -57,6 +58,7 @@ struct drainer {
 	/* the thread's, then those of the caller of drainer_stop() */
 	struct drained *spools;
 	size_t nr, max;
+	struct watch *watch;
 	int error;
 	const int *child_status; /* NULL: not known */
 	bool started, is_over;	 /* no status will come any more */
@@ -267,8 +269,10 @@ static void *drain_thread(void *arg)
 	pthread_setname_np(pthread_self(), "rtl-drain");
 	/* pairs with the release in drainer_stop(), which publishes nothing else */
 	while (!atomic_load_explicit(&d->stop, memory_order_acquire)) {
-		struct pollfd wake = { .fd = d->wake_fd, .events = POLLIN };
+		struct pollfd wake[] = { { .fd = d->wake_fd, .events = POLLIN },
+					 { .fd = watch_fd(d->watch), .events = POLLIN } };
 		uint64_t most = 0;
+		bool soon = watch_look(d->watch);
 
 		scan_dir(d);
 		for (size_t i = 0; i < d->nr; i++) {
@@ -279,10 +283,10 @@ static void *drain_thread(void *arg)
 		}
 		if (most >= SLICE_BYTES / 2)
 			continue; /* there is more: don't sleep */
-		wait_ms = most			     ? WAIT_MIN_MS :
+		wait_ms = most || soon		     ? WAIT_MIN_MS :
 			  wait_ms + 10 < WAIT_MAX_MS ? wait_ms + 10 :
 						       WAIT_MAX_MS;
-		poll(&wake, 1, wait_ms);
+		poll(wake, 2, wait_ms);
 	}
 	return NULL;
 }
@@ -297,6 +301,7 @@ int drainer_start(struct drainer **out, const char *dir, uint32_t child)
 		return -ENOMEM;
 	d->dir = dir;
 	d->child = child;
+	d->watch = watch_start(dir, child);
 	d->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	err = d->wake_fd < 0 ? errno : pthread_create(&d->thread, NULL, drain_thread, d);
 	if (err) {
@@ -351,6 +356,8 @@ void drainer_stop(struct drainer *d, uint64_t grace_ms, const int *status)
 			s->state = SPOOL_NEW;
 		}
 	}
+	watch_conclude(d->watch);
+	scan_dir(d);
 }
 
 void drainer_destroy(struct drainer *d)
@@ -360,6 +367,7 @@ void drainer_destroy(struct drainer *d)
 	for (size_t i = 0; i < d->nr; i++)
 		free(d->spools[i].path);
 	free(d->spools);
+	watch_destroy(d->watch);
 	if (d->wake_fd >= 0)
 		close(d->wake_fd);
 	free(d);
@@ -383,6 +391,11 @@ bool drainer_running(const struct drainer *d, size_t i)
 uint32_t drainer_pid(const struct drainer *d, size_t i)
 {
 	return d->spools[i].pid;
+}
+
+const char *drainer_suspect(const struct drainer *d)
+{
+	return watch_suspect(d->watch);
 }
 
 int drainer_error(const struct drainer *d)

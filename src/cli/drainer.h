@@ -28,6 +28,8 @@ size_t drainer_nr(const struct drainer *d);
 const char *drainer_path(const struct drainer *d, size_t i);
 bool drainer_running(const struct drainer *d, size_t i); /* its process still ran at the end */
 uint32_t drainer_pid(const struct drainer *d, size_t i); /* 0: unknown */
+/* watch_suspect() of the session */
+const char *drainer_suspect(const struct drainer *d);
 /* errno of the last failed write, 0: none */
 int drainer_error(const struct drainer *d);
 

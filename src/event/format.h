@@ -104,12 +104,16 @@
 	X(inverted, NOTE, "operations whose end is before their begin, recorded unchanged")        \
 	X(shared_signal, NOTE,                                                                     \
 	  "dispatches whose signal was shared: timed behind a barrier packet")                     \
-	X(api_missed, LOSS, "operations whose HIP call was not seen: RTL_HIP_BACKEND")             \
+	X(api_missed, LOSS,                                                                        \
+	  "operations whose HIP call was not seen: use rtl trace, or LD_PRELOAD")                  \
 	X(paused, SKIPPED, "calls, markers and operations while recording was paused")             \
 	X(queue_unseen, LOSS, "queue not traced: it was made by a function unknown to librtl")     \
 	X(queue_bypassed, LOSS,                                                                    \
 	  "dispatches that bypassed the HSA functions (the program wrote the doorbell itself)")    \
-	X(pool_memory, NOTE, "records of a libroctracer64 pool, dropped for lack of memory")
+	X(pool_memory, NOTE, "records of a libroctracer64 pool, dropped for lack of memory")       \
+	X(spool_denied, LOSS, "process that can't write to the spool directory: see rtl trace")    \
+	X(librtl_missing, LOSS, "process that used a ROCm runtime without librtl")                 \
+	X(forked, LOSS, "forked child of a traced process: what it did on the GPU is missing")
 
 enum spool_reason {
 #define X(name, class, text) SPOOL_REASON_##name,

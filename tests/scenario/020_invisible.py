@@ -215,7 +215,8 @@ def setuid_program_is_not_traced():
         equal("stdout", r.out, plain.out)
         equal("stderr", r.err, plain.err)
         made = sorted(set(os.listdir(r.dir)) - {"stdout", "stderr"})
-        equal(f"files that were made, traced by {trace}", made, [])
+        equal(f"files that were made, traced by {trace}", made, ["trace.db"] if trace == RTL else [])
+    equal("losses that rtl trace saw", r.losses(), {"librtl_missing": 1})
 
 
 main()

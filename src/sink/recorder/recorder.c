@@ -25,6 +25,7 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/location.h"
+#include "base/notice.h"
 #include "event/block.h"
 #include "event/drain.h"
 #include "event/life.h"
@@ -301,6 +302,8 @@ static int start(void)
 				   env_uint(ENV_BUFFER_MB) << 20);
 	if (err) {
 		log_warn("%s: no spool can be made: %s", location_spool_dir(), strerror(-err));
+		if (location_is_session())
+			notice_send(env_str(ENV_SESSION), NOTICE_NO_SPOOL, -err);
 		return err;
 	}
 	err = buf_init(spool.header);

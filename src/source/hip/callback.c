@@ -146,9 +146,14 @@ bool callback_is_on(void)
 	return atomic_load_explicit(&is_on, memory_order_relaxed);
 }
 
-/* The first HIP call did not come through our symbols: librtl is not preloaded. */
+/* The first HIP call did not come through our symbols: librtl is not preloaded. Where it is, the program itself called
+ * hsa_init(). */
 static void warn_of_missed_calls(void)
 {
+	const char *preload = getenv("LD_PRELOAD");
+
+	if (preload && strstr(preload, "librtl.so"))
+		return;
 	log_warn("HIP calls are not recorded: librtl.so.1 is not preloaded; use rtl trace, or "
 		 "RTL_HIP_BACKEND=callback, which changes how the runtime works");
 }

@@ -61,9 +61,17 @@ static uint32_t op_of(const char *name)
 	return op;
 }
 
-/* Whether a function is behind our wrapper. */
+/* hsa_init() (lib/librtl/hsa_init.c) is not HIP's, but stands in front of a function as well. */
+static bool is_hsa_init(const char *name)
+{
+	return strcmp(name, "hsa_init") == 0;
+}
+
+/* Whether a function is behind our wrapper. hip_nr_ops: behind our hsa_init(). */
 static bool has_real(uint32_t op)
 {
+	if (op == hip_nr_ops)
+		return lookup_libc()(RTLD_NEXT, "hsa_init") != NULL;
 	return atomic_load_explicit(&hip_real_fns[op], memory_order_relaxed) ||
 	       hip_find(hip_symbols[op]);
 }
@@ -75,7 +83,7 @@ static bool lacks(void *handle, const char *name)
 	uint32_t op = op_of(name);
 	bool none;
 
-	if (op == hip_nr_ops)
+	if (op == hip_nr_ops && !is_hsa_init(name))
 		return false;
 	/* a function of that name that comes before us, for example the program's own */
 	if (handle == RTLD_DEFAULT)
@@ -145,7 +153,9 @@ static void *translate(void *fn, const char *name)
 	void *known = NULL, *ours;
 
 	if (op == hip_nr_ops)
-		return fn;
+		return is_hsa_init(name) && hip_is_ours(fn) && !has_real(op) ?
+			       lookup_absent(RTLD_NEXT, name) :
+			       fn;
 	/* we are in the handle's scope, for example in that of dlopen(NULL) */
 	if (hip_is_ours(fn))
 		return has_real(op) ? fn : lookup_absent(RTLD_NEXT, name);

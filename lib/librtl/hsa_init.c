@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* hsa_init.c - hsa_init() in front of the runtime's, for programs that have librtl by LD_PRELOAD alone
+ *
+ * ROCr before 5.3 gives its tables only to the libraries that HSA_TOOLS_LIB names; without them a trace would have the HIP calls
+ * and none of their operations. The runtime reads the variable within hsa_init(): so the environment names librtl
+ * for that time, and is the program's own again when the call returns. Threads that read it meanwhile see one
+ * of two whole arrays, which are never freed; a process that another thread starts in that time gets the variable, as it gets LD_PRELOAD.
+ *
+ * Threads:  any; the first of several at once changes the environment.
+ */
+#include <dlfcn.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/env.h"
+#include "base/str.h"
+#include "core.h"
+#include "source/hip/frame.h"
+#include "source/hip/lookup.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+#define NAME "HSA_TOOLS_LIB="
+#define VALUE_SIZE 4096
+
+typedef hsa_status_t (*init_fn)(void);
+
+EXPORT hsa_status_t hsa_init(void);
+
+/* one thread at a time: that of `busy` */
+static atomic_flag busy = ATOMIC_FLAG_INIT;
+static char value[sizeof(NAME) + VALUE_SIZE];
+static char **array;
+static size_t array_size;
+
+static int find_runtime(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const char *base = strrchr(info->dlpi_name, '/');
+
+	(void)size;
+	base = base ? base + 1 : info->dlpi_name;
+	if (strncmp(base, "libhsa-runtime64.so", strlen("libhsa-runtime64.so")) != 0)
+		return 0;
+	*(const char **)arg = info->dlpi_name;
+	return 1;
+}
+
+static init_fn find_next(void)
+{
+	const char *path = NULL;
+	void *lib, *fn;
+
+	if (!lookup_next)
+		lookup_find();
+	if (!lookup_next)
+		return NULL;
+	fn = lookup_libc()(RTLD_NEXT, "hsa_init");
+	if (!fn) {
+		/* the dependency of a library that was loaded with local scope */
+		dl_iterate_phdr(find_runtime, (void *)&path);
+		lib = path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+		fn = lib ? lookup_libc()(lib, "hsa_init") : NULL;
+		if (lib)
+			dlclose(lib);
+		/* what was not found is no message for the program */
+		dlerror();
+	}
+	return (init_fn)fn;
+}
+
+static bool names_librtl(const char *variable)
+{
+	const char *text = getenv(variable);
+
+	return text && strstr(text, "librtl.so");
+}
+
+static bool is_half_set_up(void)
+{
+	hip_boot();
+	return !getauxval(AT_SECURE) && !env_bool(ENV_DISABLE) && names_librtl("LD_PRELOAD") &&
+	       !names_librtl("HSA_TOOLS_LIB") && !names_librtl("ROCPROFILER_REGISTER_LIBRARY");
+}
+
+/* Makes an environment with librtl in front of the tools of HSA_TOOLS_LIB. false: no memory, or too long. */
+static bool make_environment(char **from)
+{
+	const char *old = getenv("HSA_TOOLS_LIB");
+	size_t nr = 0, bytes, at = 0;
+	struct str s;
+
+	while (from[nr])
+		nr++;
+	bytes = (nr + 2) * sizeof(*from);
+	if (bytes > array_size) {
+		/* never freed: a thread may still read the previous one */
+		array = alloc_pages(bytes);
+		array_size = array ? bytes : 0;
+	}
+	str_init(&s, value, sizeof(value));
+	/* by its soname, which is loaded: the path may contain blanks, which the runtime takes for separators */
+	str_add(&s, NAME "librtl.so.1");
+	if (old && *old) {
+		str_add(&s, " ");
+		str_add(&s, old);
+	}
+	if (!array || s.cut)
+		return false;
+	for (size_t i = 0; i < nr; i++)
+		if (strncmp(from[i], NAME, strlen(NAME)) != 0)
+			array[at++] = from[i];
+	array[at++] = value;
+	array[at] = NULL;
+	return true;
+}
+
+/* Another thread has made an environment of its own meanwhile. */
+static void take_out(const char *old)
+{
+	if (old)
+		setenv("HSA_TOOLS_LIB", old, 1);
+	else
+		unsetenv("HSA_TOOLS_LIB");
+}
+
+static hsa_status_t init_with_tool(init_fn next)
+{
+	const char *old = getenv("HSA_TOOLS_LIB");
+	char **before = environ;
+	hsa_status_t status;
+
+	if (!before || !make_environment(before))
+		return next();
+	environ = array;
+	status = next();
+	if (environ == array)
+		environ = before;
+	else
+		take_out(old);
+	return status;
+}
+
+EXPORT hsa_status_t hsa_init(void)
+{
+	init_fn next = find_next();
+	hsa_status_t status;
+
+	if (!next)
+		return HSA_STATUS_ERROR_NOT_INITIALIZED;
+	/* acquire, release: `array` and `value` */
+	if (!is_half_set_up() || atomic_flag_test_and_set_explicit(&busy, memory_order_acquire))
+		return next();
+	status = init_with_tool(next);
+	atomic_flag_clear_explicit(&busy, memory_order_release);
+	return status;
+}

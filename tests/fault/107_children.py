@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Processes of every kind: daemons, other users, cleared environments, half a set-up. Each is traced, or the verdict says what is
+missing and rtl trace says why."""
+import stat
+
+from support import *
+
+LAUNCHES = 30
+SESSION_GONE = 60
+
+
+def infos(path):
+    r = rtl("info", "--format", "json", path)
+    ended(r, 0)
+    return json.loads(r.out)
+
+
+def lost(r, reason, *said):
+    """The trace has one loss, of that reason; rtl trace says these words."""
+    equal("losses", r.losses(), {reason: 1})
+    trace = infos(r.output)
+    equal("verdict", trace["verdict"], f"incomplete: 1 lost ({reason} 1)")
+    for words in said:
+        contains("what rtl trace says", r.err, words)
+
+
+def traced(*command, status=0, **kwargs):
+    return run(*command, trace=RTL, rtl_args=("--fail-on-loss",), status=status, **kwargs)
+
+
+def launcher():
+    return [program("launcher"), f"launches={LAUNCHES}"]
+
+
+# ---- daemons -----------------------------------------------------------------------------------
+
+
+def daemon(wait, seconds):
+    """A shell that leaves a daemon behind: double fork and a session of its own. It works after `wait` seconds."""
+    work = f"sleep {wait}; exec '{program('lifecycle')}' steady seconds={seconds} period_us=2000"
+    return ["/bin/sh", "-c", f"(setsid /bin/sh -c \"{work}\" </dev/null >/dev/null 2>&1 &)"]
+
+
+def recovered(r):
+    """After the daemon's end: what rtl recover writes."""
+    spool = r.output + ".spool"
+    wait_until("the daemon's end", lambda: not holders(spool), SESSION_GONE)
+    ended(rtl("recover", "--remove", spool, cwd=r.dir), 0)
+    equal("the raw trace is gone", os.path.exists(spool), False)
+    equal("verdict", infos(r.output)["verdict"], "complete")
+    exact_dispatches(r)
+
+
+def holders(session):
+    """The processes that have that session in their environment."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*/environ"):
+        with contextlib.suppress(OSError), open(path, "rb") as f:
+            if f"RTL_SESSION={session}".encode() in f.read().split(b"\0"):
+                found.append(path)
+    return found
+
+
+@case
+def daemon_that_works_is_recovered():
+    r = traced(*daemon(0, 4))
+    contains("what rtl trace says", r.err, "still run")
+    contains("what rtl trace says", r.err, f"'rtl recover {r.output}.spool'")
+    equal("a database of a part", os.path.exists(r.output), False)
+    recovered(r)
+
+
+@case
+def daemon_that_works_later_is_recovered():
+    """It uses the GPU for the first time when rtl trace has ended."""
+    r = traced(*daemon(3, 1))
+    at_most("seconds until rtl trace ended", r.seconds, 2.5)
+    contains("what rtl trace says", r.err, "left behind still run")
+    contains("what rtl trace says", r.err, f"'rtl recover {r.output}.spool'")
+    recovered(r)
+
+
+@case
+def daemon_beside_traced_program_is_recovered():
+    shell = daemon(3, 1)
+    shell[2] += f"; '{program('launcher')}' launches={LAUNCHES}"
+    r = traced(*shell)
+    contains("what rtl trace says", r.err, "left behind still run")
+    equal("dispatches of the program", r.count("rtl_dispatch", "kernel like '%k__\\_%' escape '\\'"), LAUNCHES)
+    os.rename(r.output, r.output + ".first")
+    r._db = None
+    spool = r.output + ".spool"
+    wait_until("the daemon's end", lambda: not holders(spool), SESSION_GONE)
+    ended(rtl("recover", "--remove", spool, cwd=r.dir), 0)
+    at_least("dispatches of the daemon", r.count("rtl_dispatch"), 50)
+    equal("verdict", infos(r.output)["verdict"], "complete")
+
+
+# ---- other users -------------------------------------------------------------------------------
+
+
+@case
+def process_of_another_user_is_a_named_loss():
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        skip("only root can start a process of another user")
+    become = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    if subprocess.run([*become, "test", "-x", program("launcher")], check=False).returncode:
+        skip("the other user can't execute the programs of this build")
+    r = traced(*become, *launcher(), status=123, env={"VGPU_LOG": None})
+    lost(r, "spool_denied", "of user 65534 could not make its trace", "Permission denied", "setpriv ... rtl trace ... PROGRAM")
+    contains("stdout", r.out, f"launcher: {LAUNCHES} launches")
+    mode = stat.S_IMODE(os.stat(os.path.dirname(r.output)).st_mode)
+    # what the advice says
+    folder = new_dir("other")
+    os.chmod(folder, 0o777)
+    path = folder
+    while path != "/":
+        if not os.stat(path).st_mode & stat.S_IXOTH:
+            skip(f"the other user can't enter {path} (mode {mode:o})")
+        path = os.path.dirname(path)
+    output = os.path.join(folder, "x.db")
+    p = subprocess.run([*become, RTL_BIN, "trace", "--virtual-gpu", "-o", output, *launcher()], env=clean_env({"VGPU_EXEC": "off"}),
+                       capture_output=True, text=True, check=False, cwd=folder)
+    equal("status", p.returncode, 0)
+    equal("verdict", infos(output)["verdict"], "complete")
+
+
+@case
+def spool_directory_is_closed_to_others():
+    p, r = start("lifecycle", "steady", "seconds=30", trace=RTL, umask=0)
+    spool = wait_until("the spool directory", lambda: glob.glob(r.output + ".spool"))[0]
+    equal("its mode", stat.S_IMODE(os.stat(spool).st_mode), 0o700)
+    os.kill(p.pid, signal.SIGTERM)
+    finish(p, r, 20)
+
+
+# ---- environments ------------------------------------------------------------------------------
+
+
+@case
+def cleared_environment_is_a_named_loss():
+    r = traced("/usr/bin/env", "-i", f"LD_LIBRARY_PATH={VGPU_DIR}", "VGPU_EXEC=off", *dtif(), *launcher(), status=123)
+    lost(r, "librtl_missing", "its environment was cleared", "env -i ... rtl trace ... PROGRAM")
+
+
+@case
+def removed_preload_is_a_named_loss():
+    r = traced("/usr/bin/env", "-u", "LD_PRELOAD", "-u", "HSA_TOOLS_LIB", "-u", "ROCPROFILER_REGISTER_LIBRARY", *launcher(), status=123)
+    lost(r, "librtl_missing", "LD_PRELOAD was removed from its environment", "keep LD_PRELOAD and HSA_TOOLS_LIB")
+
+
+@case
+def child_with_cleared_environment_is_a_named_loss():
+    """One of several processes; the others are traced."""
+    script = f"\"$@\"; env -i LD_LIBRARY_PATH='{VGPU_DIR}' VGPU_EXEC=off {' '.join(dtif())} \"$@\""
+    r = traced("/bin/sh", "-c", script, "sh", *launcher(), status=123)
+    lost(r, "librtl_missing", "its environment was cleared")
+    equal("dispatches", r.count("rtl_dispatch", "kernel like '%k__\\_%' escape '\\'"), LAUNCHES)
+
+
+@case
+def preload_without_tools_variable_is_whole():
+    for variables in (("HSA_TOOLS_LIB",), ("HSA_TOOLS_LIB", "ROCPROFILER_REGISTER_LIBRARY", "HSA_TOOLS_ROCPROFILER_V1_TOOLS")):
+        r = traced("/usr/bin/env", *(word for name in variables for word in ("-u", name)), *launcher())
+        whole(r)
+
+
+@case
+def tools_variable_without_preload_names_missed_calls():
+    r = traced("/usr/bin/env", "-u", "LD_PRELOAD", *launcher(), status=123)
+    equal("losses", list(r.losses()), ["api_missed"])
+    contains("what rtl trace says", r.err, "LD_PRELOAD")
+    exact_dispatches(r)
+
+
+@case
+def static_program_is_named():
+    r = traced("still")
+    contains("what rtl trace says", r.err, "is statically linked")
+    equal("a database is there", os.path.exists(r.output), False)
+
+
+@case
+def program_that_needs_no_gpu_in_cleared_environment_is_named():
+    r = traced("/usr/bin/env", "-i", "/bin/sleep", "0.5")
+    contains("what rtl trace says", r.err, "/sleep) ran without librtl: its environment was cleared")
+    lacks("what rtl trace says", r.err, "no ROCm runtime")
+
+
+def dtif():
+    return ["HSA_ENABLE_DTIF=1"] if DTIF else []
+
+
+# ---- half a set-up, without rtl trace ----------------------------------------------------------
+
+
+def whole(r):
+    equal("verdict", infos(r.output)["verdict"], "complete")
+    exact_dispatches(r)
+    equal("dispatches of the program", r.count("rtl_dispatch", "kernel like '%k__\\_%' escape '\\'"), LAUNCHES)
+    equal("calls that launched", r.count("rtl_api", "name = 'hipLaunchKernel'"), LAUNCHES)
+
+
+def direct(name, *args, **env):
+    """Without rtl trace: librtl by these variables."""
+    folder = new_dir("direct")
+    env = {"RTL_OUTPUT": os.path.join(folder, "trace.db"), "RTL_STRICT": "1", **env}
+    r = run(name, *args, env=env)
+    r.output = env["RTL_OUTPUT"]
+    return r
+
+
+@case
+def preload_alone_traces_calls_and_operations():
+    r = direct("launcher", f"launches={LAUNCHES}", LD_PRELOAD=LIBRTL, RTL_MODE="hip")
+    whole(r)
+    equal("stderr", r.err, "")
+
+
+@case
+def preload_alone_traces_each_start_of_the_runtime():
+    r = direct("lifecycle", "again", "rounds=5", LD_PRELOAD=LIBRTL)
+    at_least("dispatches", r.count("rtl_dispatch", "not flags & 32"), 50)
+
+
+@case
+def preload_by_path_with_blank_is_whole():
+    folder = os.path.join(new_dir("lib"), "with blank")
+    os.makedirs(folder)
+    shutil.copy(LIBRTL, os.path.join(folder, "librtl.so.1"))
+    r = direct("launcher", f"launches={LAUNCHES}", LD_PRELOAD="librtl.so.1", RTL_MODE="hip", RTL_BIN=RTL_BIN,
+               LD_LIBRARY_PATH=f"{folder}:{VGPU_DIR}")
+    whole(r)
+
+
+@case
+def tools_variable_alone_names_missed_calls():
+    r = direct("launcher", f"launches={LAUNCHES}", HSA_TOOLS_LIB=LIBRTL, RTL_MODE="hip")
+    equal("losses", list(r.losses()), ["api_missed"])
+    contains("stderr", r.err, "librtl.so.1 is not preloaded")
+    exact_dispatches(r)
+
+
+@case
+def preload_alone_leaves_environment_as_it_was():
+    """For the program, and for its children: after hsa_init() it has what it had before."""
+    seen = {}
+    for name, extra in (("plain", {}), ("preload", {"LD_PRELOAD": LIBRTL})):
+        r = direct("children", "environment", **extra)
+        seen[name] = [line for line in r.out.splitlines() if not line.startswith(("LD_PRELOAD=", "RTL_OUTPUT=", "VGPU_LOG=", "PWD="))]
+    equal("environment", seen["preload"], seen["plain"])
+
+
+main()

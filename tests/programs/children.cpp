@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* children.cpp - a parent that has used a runtime, and forked children that use HIP themselves, without an exec
+ *
+ *	children hsa [n=10] [children=2]   the parent calls hsa_init() and hsa_shut_down() first
+ *	children range [n=10] [...]        the parent opens a roctx range first, if the process has roctx
+ *	children query [n=10] [...]        the parent calls a function of HIP that needs no GPU first
+ *	children deep [n=10]               hsa; the child does the same, and its child uses HIP
+ *	children environment               prints the environment within and after hsa_init(), and that of a child process
+ *
+ * Each child launches n kernels; child i launches n + i. Prints a line for each.
+ */
+#include "hip_common.hpp"
+
+#include <dlfcn.h>
+#include <hsa/hsa.h>
+#include <sys/wait.h>
+
+extern char **environ;
+
+__global__ void child_work(int *p)
+{
+	p[threadIdx.x] += 1;
+}
+
+static int work(long n)
+{
+	int *p, first = 0;
+
+	HIP(hipMalloc(reinterpret_cast<void **>(&p), 64 * sizeof(*p)));
+	HIP(hipMemset(p, 0, 64 * sizeof(*p)));
+	for (long i = 0; i < n; i++)
+		child_work<<<1, 64>>>(p);
+	HIP(hipGetLastError());
+	HIP(hipMemcpy(&first, p, sizeof(first), hipMemcpyDeviceToHost));
+	HIP(hipFree(p));
+	printf("child: %ld launches\n", n);
+	fflush(stdout);
+	return 0;
+}
+
+static void use_hsa()
+{
+	if (hsa_init() != HSA_STATUS_SUCCESS || hsa_shut_down() != HSA_STATUS_SUCCESS) {
+		fprintf(stderr, "hsa_init() or hsa_shut_down() failed\n");
+		exit(1);
+	}
+}
+
+static void open_range()
+{
+	int (*push)(const char *) =
+		reinterpret_cast<int (*)(const char *)>(dlsym(RTLD_DEFAULT, "roctxRangePushA"));
+
+	if (push)
+		push("parent");
+}
+
+/* Returns in the parent, when the child has ended. */
+template <typename F> static int in_child(F f)
+{
+	int status = -1;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0)
+		exit(f());
+	waitpid(pid, &status, 0);
+	return status;
+}
+
+static int print_environment()
+{
+	for (char **var = environ; *var; var++)
+		puts(*var);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "";
+	long n = arg_num(argc, argv, "n", 10), children = arg_num(argc, argv, "children", 2);
+
+	if (!strcmp(how, "environment")) {
+		hsa_init();
+		print_environment();
+		fflush(stdout);
+		if (system("env"))
+			return 1;
+		hsa_shut_down();
+		return print_environment();
+	}
+	if (!strcmp(how, "hsa") || !strcmp(how, "deep"))
+		use_hsa();
+	else if (!strcmp(how, "range"))
+		open_range();
+	else if (!strcmp(how, "query"))
+		(void)hipGetErrorString(hipSuccess);
+	if (!strcmp(how, "deep")) {
+		printf("status %d\n", in_child([n] {
+			       use_hsa();
+			       return in_child([n] { return work(n); });
+		       }));
+		return 0;
+	}
+	for (long i = 0; i < children; i++)
+		printf("status %d\n", in_child([n, i] { return work(n + i); }));
+	return 0;
+}
