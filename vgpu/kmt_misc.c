@@ -19,6 +19,7 @@
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int opened, opened_ever;
 static bool inert;
+static bool reported[KNOBS_DEVICES_MAX]; /* in the log of this process */
 
 bool kmt_misc_inert(void)
 {
@@ -52,6 +53,7 @@ static void fork_parent(void)
 static void fork_child(void)
 {
 	__atomic_store_n(&inert, inert || opened, __ATOMIC_RELAXED);
+	memset(reported, 0, sizeof(reported));
 	engine_forked();
 	fork_release(true);
 }
@@ -97,7 +99,6 @@ KMT_API HSAKMT_STATUS hsaKmtGetVersion(HsaVersionInfo *info)
 
 KMT_API HSAKMT_STATUS hsaKmtGetClockCounters(HSAuint32 node, HsaClockCounters *out)
 {
-	static bool reported[KNOBS_DEVICES_MAX];
 	uint64_t ticks = 0, ns = clock_now();
 
 	if (!out || node > knobs.devices)

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
 #include "base/env.h"
 #include "base/log.h"
 #include "base/testpoint.h"
@@ -17,6 +18,7 @@
 #include "event/bus.h"
 #include "event/life.h"
 #include "event/pause.h"
+#include "forked.h"
 #include "hsa_wrap_gen.h"
 #include "sink/recorder/recorder.h"
 #include "source/api/call.h"
@@ -77,6 +79,7 @@ static void boot_once(void)
 		api_switch(API_HSA, true);
 	}
 	life_init(sources, sinks);
+	hip_forked_find = forked_find;
 }
 
 static void boot(void)
@@ -107,26 +110,36 @@ EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
 		   const char *const *failed);
 EXPORT void OnUnload(void);
 
-bool entry_load(void *table)
+static bool load(void *table, uint64_t runtime_version)
 {
 	boot();
-	table_take(table);
+	if (forked_is())
+		forked_load(table, runtime_version);
+	else
+		table_take(table);
 	return true;
+}
+
+bool entry_load(void *table)
+{
+	return load(table, 0);
 }
 
 void entry_unload(void)
 {
-	table_drop();
+	if (forked_is())
+		forked_unload();
+	else
+		table_drop();
 }
 
 /* true even when nothing is traced: else ROCr would unload librtl and print a message. */
 EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
 		   const char *const *failed)
 {
-	(void)runtime_version;
 	(void)nr_failed;
 	(void)failed;
-	return entry_load(table);
+	return load(table, runtime_version);
 }
 
 EXPORT void OnUnload(void)
@@ -143,19 +156,48 @@ EXPORT void roctxMark(const char *message);
 EXPORT int roctxRangePush(const char *message);
 EXPORT uint64_t roctxRangeStart(const char *message);
 
-EXPORT void roctxMarkA(const char *message)
+/* A forked child's copy of librtl records the marker as well. What the program gets is this copy's answer: the child goes on with the
+ * ranges that were open in its parent. */
+static void mark_in_copy(const char *name, const char *message)
+{
+	void (*mark)(const char *message) = NULL;
+
+	if (RTL_UNLIKELY(forked_is()))
+		mark = (void (*)(const char *))forked_find(name);
+	if (mark)
+		mark(message);
+}
+
+static void mark(const char *message)
 {
 	range_mark(message);
+	mark_in_copy("roctxMarkA", message);
+}
+
+static int push(const char *message)
+{
+	int level = range_push(message);
+
+	mark_in_copy("roctxRangePushA", message);
+	return level;
+}
+
+EXPORT void roctxMarkA(const char *message)
+{
+	mark(message);
 }
 
 EXPORT int roctxRangePushA(const char *message)
 {
-	return range_push(message);
+	return push(message);
 }
 
 EXPORT int roctxRangePop(void)
 {
-	return range_pop();
+	int level = range_pop();
+
+	mark_in_copy("roctxRangePop", NULL);
+	return level;
 }
 
 EXPORT uint64_t roctxRangeStartA(const char *message)
@@ -171,12 +213,12 @@ EXPORT void roctxRangeStop(uint64_t id)
 /* Macros in AMD's header; some programs look them up by name nevertheless. */
 EXPORT void roctxMark(const char *message)
 {
-	range_mark(message);
+	mark(message);
 }
 
 EXPORT int roctxRangePush(const char *message)
 {
-	return range_push(message);
+	return push(message);
 }
 
 EXPORT uint64_t roctxRangeStart(const char *message)

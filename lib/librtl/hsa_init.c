@@ -121,18 +121,26 @@ static bool make_environment(char **from)
 	return true;
 }
 
-/* Another thread has made an environment of its own meanwhile. */
-static void take_out(const char *old)
+/* Another thread has made an environment of its own meanwhile, with what was in ours: the program's entry replaces ours. */
+static void take_out(char **before)
 {
-	if (old)
-		setenv("HSA_TOOLS_LIB", old, 1);
+	char **at = environ;
+	char *old = NULL;
+
+	for (char **var = before; *var; var++)
+		if (strncmp(*var, NAME, strlen(NAME)) == 0)
+			old = *var;
+	while (at && *at && *at != value)
+		at++;
+	if (at && *at && old)
+		*at = old;
 	else
-		unsetenv("HSA_TOOLS_LIB");
+		for (; at && *at; at++)
+			*at = at[1];
 }
 
 static hsa_status_t init_with_tool(init_fn next)
 {
-	const char *old = getenv("HSA_TOOLS_LIB");
 	char **before = environ;
 	hsa_status_t status;
 
@@ -143,7 +151,7 @@ static hsa_status_t init_with_tool(init_fn next)
 	if (environ == array)
 		environ = before;
 	else
-		take_out(old);
+		take_out(before);
 	return status;
 }
 

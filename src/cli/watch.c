@@ -46,12 +46,15 @@ static const char *const why_texts[] = {
 	[NO_REASON] = "the loader did not load it",
 	[CLEARED] = "its environment was cleared",
 	[REMOVED] = "LD_PRELOAD was removed from its environment",
-	[SECURE] = "it is setuid or has capabilities of its own, so that the loader ignores LD_PRELOAD",
+	[SECURE] =
+		"it is setuid or has capabilities of its own, so that the loader ignores LD_PRELOAD",
 };
 static const char *const why_todo[] = {
 	[NO_REASON] = "trace the program itself, not the one that starts it",
-	[CLEARED] = "put rtl trace behind the command that clears it, as in 'env -i ... rtl trace ... PROGRAM'",
-	[REMOVED] = "keep LD_PRELOAD and HSA_TOOLS_LIB, or put rtl trace behind the command that removes them",
+	[CLEARED] =
+		"put rtl trace behind the command that clears it, as in 'env -i ... rtl trace ... PROGRAM'",
+	[REMOVED] =
+		"keep LD_PRELOAD and HSA_TOOLS_LIB, or put rtl trace behind the command that removes them",
 	[SECURE] = "trace a copy of the program that is not",
 };
 

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Processes of every kind: daemons, other users, cleared environments, half a set-up. Each is traced, or the verdict says what is
 missing and rtl trace says why."""
+import functools
+import re
 import stat
 
 from support import *
@@ -31,6 +33,63 @@ def traced(*command, status=0, **kwargs):
 
 def launcher():
     return [program("launcher"), f"launches={LAUNCHES}"]
+
+
+# ---- forked children that use HIP themselves ---------------------------------------------------
+
+
+def forked(how, trace, *args, **env):
+    """Each child is a process of the trace, with its dispatches, calls and markers."""
+    plain = run("children", how, *args, env={"VGPU_EXEC": "auto"})
+    folder = new_dir("out")
+    env = {"VGPU_EXEC": "auto", "RTL_MODE": "hip", **env}
+    if trace == TOOLS:
+        env = {**env, "LD_PRELOAD": LIBRTL, "RTL_OUTPUT": os.path.join(folder, "%p.db")}
+    r = run("children", how, *args, trace=trace, rtl_args=("-q", "--fail-on-loss"), env=env)
+    equal("stdout", r.out, plain.out)
+    equal("stderr", r.err, plain.err)
+    if trace == TOOLS:
+        parts = glob.glob(os.path.join(folder, "*.db"))
+        ended(rtl("merge", "-o", r.output, *parts), 0)
+    exact_dispatches(r)
+    equal("verdict", infos(r.output)["verdict"], "complete")
+    launched = [int(n) for n in re.findall(r"child: (\d+) launches", r.out)]
+    by_process = "select count(*) from rtl_dispatch d join rtl_op o using (op_id) where d.kernel like 'child\\_work%' escape '\\' group by o.pid"
+    equal("dispatches of each child", sorted(row[0] for row in r.rows(by_process)), sorted(launched))
+    for name, each in (("hipMalloc", 1), ("hipLaunchKernel", None), ("hipFree", 1)):
+        equal(f"calls of {name}", r.count("rtl_api", f"name = '{name}'"), sum(launched) if each is None else each * len(launched))
+    equal("operations without a call", r.value(
+        "select count(*) from rtl_dispatch where not flags & 32 and correlation_id not in (select correlation_id from rtl_api)"), 0)
+    equal("markers of the children", r.count("rtl_marker", "message = 'child'"), len(launched))
+    return r
+
+
+for name, how in (("hsa_was_used", "hsa"), ("range_is_open", "range"), ("hip_was_called", "query"), ("child_was_forked_like_this", "deep")):
+    add_case(f"child_of_process_where_{name}_is_traced", functools.partial(forked, how, RTL))
+add_case("child_of_process_where_hsa_was_used_is_traced_tools", functools.partial(forked, "hsa", TOOLS))
+
+
+@case
+def many_forked_children_are_traced():
+    forked("hsa", RTL, "children=6", "n=20")
+
+
+@case
+def forked_child_without_library_file_is_a_named_loss():
+    """A second copy of librtl can't be made: it was deleted while the program ran."""
+    tree = new_dir("tree")
+    for name, source in (("bin/rtl", RTL_BIN), ("lib/librtl.so.1", LIBRTL)):
+        os.makedirs(os.path.dirname(os.path.join(tree, name)))
+        shutil.copy(source, os.path.join(tree, name))
+    os.symlink(VGPU_DIR, os.path.join(tree, "vgpu"))
+    output = os.path.join(tree, "trace.db")
+    command = [program("children"), "hsa", f"remove={tree}/lib/librtl.so.1"]
+    p = subprocess.run([os.path.join(tree, "bin/rtl"), "trace", "--virtual-gpu", "--fail-on-loss", "-o", output, *command],
+                       env=clean_env({"VGPU_EXEC": "auto"}), capture_output=True, text=True, check=False, cwd=tree)
+    equal("status", p.returncode, 123)
+    contains("stdout", p.stdout, "child: 11 launches")
+    equal("verdict", infos(output)["verdict"], "incomplete: 2 lost (forked 2)")
+    contains("what rtl trace says", p.stderr, "was forked from a traced process and uses the GPU")
 
 
 # ---- daemons -----------------------------------------------------------------------------------

@@ -7,7 +7,7 @@
  *	children deep [n=10]               hsa; the child does the same, and its child uses HIP
  *	children environment               prints the environment within and after hsa_init(), and that of a child process
  *
- * Each child launches n kernels; child i launches n + i. Prints a line for each.
+ * remove=FILE: the parent deletes that file before it forks. Each child launches n kernels; child i launches n + i. Prints a line for each.
  */
 #include "hip_common.hpp"
 
@@ -33,6 +33,10 @@ static int work(long n)
 	HIP(hipGetLastError());
 	HIP(hipMemcpy(&first, p, sizeof(first), hipMemcpyDeviceToHost));
 	HIP(hipFree(p));
+	int (*push)(const char *) =
+		reinterpret_cast<int (*)(const char *)>(dlsym(RTLD_DEFAULT, "roctxRangePushA"));
+	if (push)
+		push("child");
 	printf("child: %ld launches\n", n);
 	fflush(stdout);
 	return 0;
@@ -85,11 +89,16 @@ int main(int argc, char **argv)
 		hsa_init();
 		print_environment();
 		fflush(stdout);
-		if (system("env"))
-			return 1;
+		pid_t pid = fork();
+		if (pid == 0) {
+			execlp("env", "env", static_cast<char *>(nullptr));
+			_exit(127);
+		}
+		waitpid(pid, nullptr, 0);
 		hsa_shut_down();
 		return print_environment();
 	}
+	unlink(arg_text(argc, argv, "remove", ""));
 	if (!strcmp(how, "hsa") || !strcmp(how, "deep"))
 		use_hsa();
 	else if (!strcmp(how, "range"))

@@ -56,6 +56,16 @@ static bool is_program(const char *path)
 	return *path && access(path, X_OK) == 0;
 }
 
+static char beside[PATH_MAX]; /* "": this library */
+
+void finish_beside(const char *path)
+{
+	struct str s;
+
+	str_init(&s, beside, sizeof(beside));
+	str_add(&s, path);
+}
+
 /* The rtl program that belongs to this library. */
 static bool find_program(char *out)
 {
@@ -71,7 +81,7 @@ static bool find_program(char *out)
 	if (s.used)
 		return is_program(out);
 	if (!dladdr((void *)(uintptr_t)finish_run, &info) || !info.dli_fname ||
-	    !realpath(info.dli_fname, real))
+	    !realpath(beside[0] ? beside : info.dli_fname, real))
 		return false;
 	slash = strrchr(real, '/');
 	if (!slash)

@@ -8,4 +8,7 @@
  * warning with the command to run. On the thread that ends the process. */
 void finish_run(const char *disk_path, const char *output);
 
+/* Looks for rtl beside the library at `path` instead of beside this one. Before finish_run(). */
+void finish_beside(const char *path);
+
 #endif

@@ -16,6 +16,7 @@
 
 #include "base/env.h"
 #include "base/log.h"
+#include "event/life.h"
 #include "source/hip/frame.h"
 
 struct table {
@@ -53,8 +54,11 @@ void dispatch_table_take(const char *name, void *table)
 		return;
 	if (hip_boot)
 		hip_boot();
-	if (env_bool(ENV_DISABLE))
+	/* a forked child's calls come by the symbols: its copy of librtl has wrappers of its own */
+	if (env_bool(ENV_DISABLE) ||
+	    atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_FORKED)
 		return;
+	atomic_store_explicit(&hip_tables_taken, true, memory_order_relaxed);
 	nr = (t->size - sizeof(*t)) / sizeof(t->entries[0]);
 	if (is_runtime)
 		hip_pin_table(t, atomic_load_explicit(&t->entries[API_NAME], memory_order_relaxed));

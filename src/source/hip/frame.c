@@ -15,6 +15,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "base/env.h"
@@ -30,6 +31,8 @@ enum library { LIB_RUNTIME, LIB_HIPRTC, LIB_NR };
 static const char *const library_names[LIB_NR] = { "libamdhip64.so", "libhiprtc.so" };
 
 _Atomic bool hip_started;
+void *(*hip_forked_find)(const char *name);
+_Atomic bool hip_tables_taken;
 
 struct search {
 	const char *library;
@@ -190,12 +193,37 @@ void *hip_find(const char *name)
 
 void *hip_resolve(uint32_t op)
 {
-	void *fn = hip_find(hip_symbols[op]);
+	void *fn = hip_find(hip_symbols[op]), *copy = NULL;
 
+	if (fn && hip_forked_find &&
+	    atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_FORKED)
+		copy = hip_forked_find(hip_symbols[op]);
+	if (copy)
+		fn = copy;
 	/* release: pairs with the acquire in hip_real() */
 	if (fn)
 		atomic_store_explicit(&hip_real_fns[op], fn, memory_order_release);
 	return fn;
+}
+
+/* In a forked child: each function is looked up again, and found in the child's copy of librtl. */
+static void forget_all(void)
+{
+	/* a symbol of the runtime would lead back to the wrapper; the operations are traced without their calls */
+	if (atomic_load_explicit(&hip_tables_taken, memory_order_relaxed))
+		return;
+	for (uint32_t op = 0; op < hip_nr_ops; op++) {
+		atomic_store_explicit(&hip_quick_fns[op], NULL, memory_order_relaxed);
+		atomic_store_explicit(&hip_real_fns[op], NULL, memory_order_relaxed);
+	}
+}
+
+static void forget_in_children(void)
+{
+	static _Atomic bool is_done;
+
+	if (hip_forked_find && !atomic_exchange_explicit(&is_done, true, memory_order_relaxed))
+		pthread_atfork(NULL, NULL, forget_all);
 }
 
 /* Decides whether calls are recorded. May run any number of times, on any number of threads. */
@@ -209,6 +237,8 @@ static void decide(void)
 	if (wanted && strcmp(env_str(ENV_HIP_BACKEND), "callback") == 0) {
 		wanted = false;
 	}
+	if (wanted)
+		forget_in_children();
 	api_define(API_HIP, hip_ops, hip_named, hip_quick_fns, hip_nr_ops);
 	api_switch(API_HIP, wanted);
 	/* release: what was decided comes first; a thread that misses it decides the same */

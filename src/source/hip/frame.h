@@ -63,6 +63,11 @@ extern RTL_HIDDEN _Atomic(void *) hip_quick_fns[];
  * before that. May be called any number of times. */
 extern void (*const hip_boot)(void);
 
+/* Set by that library: the function of another copy of it that traces this forked child, or NULL. NULL: there are no copies. */
+extern void *(*hip_forked_find)(const char *name);
+/* Whether a dispatch table has wrappers (dispatch_table.h): the symbols of the runtime lead to them. */
+extern _Atomic bool hip_tables_taken;
+
 /* Looks the function up: RTLD_NEXT, then the libamdhip64 that is loaded with local scope. NULL: not found; looked up
  * again after another library has been loaded. Preserves errno. */
 void *hip_resolve(uint32_t op);
