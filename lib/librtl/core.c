@@ -10,8 +10,8 @@
 #include "event/corr.h"
 #include "event/life.h"
 #include "event/pause.h"
+#include "forked.h"
 #include "hsa_wrap_gen.h"
-#include "sink/recorder/finish.h"
 #include "source/hip/frame.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -39,7 +39,7 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.now_ns = clock_now_ns,
 		.clock_keep = life_keep_clock,
 		.hip_find = hip_find,
-		.finish_beside = finish_beside,
+		.be_copy = forked_be_copy,
 		.quiet = quiet,
 		.table_add_layer = table_add_layer,
 		.submit_listen = submit_listen,

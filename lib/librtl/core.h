@@ -41,8 +41,8 @@ struct rtl_core {
 	uint64_t (*now_ns)(void);
 	uint64_t (*clock_keep)(void); /* life_keep_clock() */
 	void *(*hip_find)(const char *name);
-	/* the database is written by the rtl program beside that file: for a copy of librtl, see forked.h */
-	void (*finish_beside)(const char *path);
+	/* this librtl is the copy, in a forked child, of the one at `path` (forked.h) */
+	void (*be_copy)(const char *path);
 	/* calls of this thread are suppressed from now on, or traced again */
 	void (*quiet)(bool on);
 

@@ -30,6 +30,7 @@
 #include "base/notice.h"
 #include "base/str.h"
 #include "core.h"
+#include "sink/recorder/finish.h"
 #include "source/hip/lookup.h"
 
 #define WAIT_STEP_NS 100000
@@ -41,6 +42,14 @@ typedef const struct rtl_core *(*core_fn)(uint32_t version);
 /* The process that `copy` is of; negative while a thread of it makes the copy. A child inherits its parent's. */
 static _Atomic int owner;
 static void *copy;
+/* This is one: in a child of the child the first librtl makes another. From 5.3 on the runtime calls OnLoad() of both. */
+static bool is_copy;
+
+void forked_be_copy(const char *path)
+{
+	is_copy = true;
+	finish_beside(path);
+}
 
 /* A file in memory with the contents of `path`. The descriptor, or -errno. */
 static int file_in_memory(const char *path)
@@ -118,7 +127,7 @@ static void *load_copy(void)
 	if (core_get)
 		core = core_get(RTL_CORE_VERSION);
 	if (core)
-		core->finish_beside(own.dli_fname);
+		core->be_copy(own.dli_fname);
 	return lib;
 }
 
@@ -164,7 +173,7 @@ void *forked_find(const char *name)
 	int saved = errno;
 	void *lib, *fn;
 
-	if (env_bool(ENV_DISABLE))
+	if (is_copy || env_bool(ENV_DISABLE))
 		return NULL;
 	lib = copy_of_child();
 	fn = lib ? lookup_libc()(lib, name) : NULL;

@@ -23,6 +23,10 @@ static inline bool forked_is(void)
 /* A function of the child's copy; NULL: there is no copy, which has been reported. Any thread of a forked child. Preserves errno. */
 void *forked_find(const char *name);
 
+/* This librtl is the copy of the one at `path`: it writes the database with the rtl program beside that one, and makes no
+ * copies. */
+void forked_be_copy(const char *path);
+
 /* OnLoad() and OnUnload() of the copy. */
 void forked_load(void *table, uint64_t runtime_version);
 void forked_unload(void);
