@@ -40,7 +40,7 @@ struct job_result {
 	uint64_t nr_unknown;	    /* records of unknown type */
 	uint64_t first_ns, last_ns; /* span of all times, 0 without any */
 	bool complete;		    /* the verdict (store/verdict.h) */
-	char verdict[256];	    /* verdict.line */
+	char verdict[512];	    /* verdict.line */
 };
 
 /* Writes `out` from inputs: spools or databases. `opt` may be NULL. 0 or -errno with res->error filled. */

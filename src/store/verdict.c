@@ -229,8 +229,8 @@ void verdict_add_trace(struct verdict *v, struct index *index)
 		add_end(v, f);
 }
 
-/* The reasons of class LOSS with their counts over all processes, largest first. */
-static void list_losses(const struct verdict *v, char *out, size_t size)
+/* The reasons of a class with their counts over all processes, largest first. */
+static void list_reasons(const struct verdict *v, enum load_class class, char *out, size_t size)
 {
 	bool done[VERDICT_MAX] = { false };
 	size_t used = 0;
@@ -244,10 +244,10 @@ static void list_losses(const struct verdict *v, char *out, size_t size)
 		for (size_t i = 0; i < v->nr_rows; i++) {
 			uint64_t sum = 0;
 
-			if (done[i] || v->rows[i].class != LOAD_LOSS)
+			if (done[i] || v->rows[i].class != class)
 				continue;
 			for (size_t k = 0; k < v->nr_rows; k++) {
-				if (v->rows[k].class == LOAD_LOSS &&
+				if (v->rows[k].class == class &&
 				    strcmp(v->rows[k].reason, v->rows[i].reason) == 0)
 					sum += v->rows[k].count;
 			}
@@ -273,7 +273,7 @@ static void list_losses(const struct verdict *v, char *out, size_t size)
 
 void verdict_finish(struct verdict *v)
 {
-	char losses[128];
+	char reasons[128], skipped[192] = "";
 	char end[sizeof(v->end) + 2] = "";
 
 	if (v->nr_ended == 1 && v->nr_processes == 1)
@@ -284,13 +284,18 @@ void verdict_finish(struct verdict *v)
 			 v->nr_ended, v->nr_processes);
 	else if (v->nr_running)
 		snprintf(end, sizeof(end), "; still running");
+	if (v->nr_skipped) {
+		list_reasons(v, LOAD_SKIPPED, reasons, sizeof(reasons));
+		snprintf(skipped, sizeof(skipped), "; %" PRIu64 " left out (%s)", v->nr_skipped,
+			 reasons);
+	}
 	if (v->complete) {
-		snprintf(v->line, sizeof(v->line), "complete%s", end);
+		snprintf(v->line, sizeof(v->line), "complete%s%s", skipped, end);
 		return;
 	}
-	list_losses(v, losses, sizeof(losses));
-	snprintf(v->line, sizeof(v->line), "incomplete: %" PRIu64 " lost (%s)%s", v->nr_lost,
-		 losses, end);
+	list_reasons(v, LOAD_LOSS, reasons, sizeof(reasons));
+	snprintf(v->line, sizeof(v->line), "incomplete: %" PRIu64 " lost (%s)%s%s", v->nr_lost,
+		 reasons, skipped, end);
 }
 
 static void set_db_error(struct load_error *err, const char *path, sqlite3 *db, const char *todo)

@@ -33,7 +33,8 @@ struct verdict {
 	uint64_t nr_lost, nr_skipped, nr_notes; /* sums of counts by class */
 	size_t nr_rows, nr_more;		/* rows kept, and rows beyond VERDICT_MAX */
 	struct verdict_row rows[VERDICT_MAX];
-	char line[256]; /* one line: "complete", or "incomplete: 17 events lost (buffer_full 17)" */
+	char line
+		[512]; /* "complete; 3 left out (paused 3)", or "incomplete: 17 lost (buffer_full 17)" */
 };
 
 void verdict_init(struct verdict *v);

@@ -385,6 +385,7 @@ TEST(verdict_line_names_losses)
 	read_verdict(path);
 	CHECK(verdict.complete);
 	CHECK_EQ_UINT(verdict.nr_skipped, 17);
+	CHECK_STR_EQ(verdict.line, "complete; 17 left out (lite_signal 17)");
 	read_verdict(sample(true, false));
 	CHECK(verdict.complete);
 	CHECK_STR_EQ(verdict.line, "complete; the process ended without its exit handlers");
