@@ -15,10 +15,13 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "base/capture.h"
 #include "base/compiler.h"
+#include "base/rank.h"
 #include "base/str.h"
 
-enum type { STR, UINT, BOOL, ENUM };
+/* from SECONDS on in the order of enum capture_kind */
+enum type { STR, UINT, BOOL, ENUM, SECONDS, PERIODS, RANGE, REGEX, LIST };
 
 struct row {
 	const char *name;
@@ -48,7 +51,7 @@ static uint64_t number_of[ENV_NR];
 static bool given[ENV_NR];
 static char text[TEXT_SIZE];
 static size_t text_used;
-static char bad[MAX_BAD][160];
+static char bad[MAX_BAD][320];
 static unsigned int nr_bad;
 static unsigned int nr_bad_more;
 static bool done;
@@ -132,6 +135,20 @@ static const char *keep(const char *value, size_t size)
 	return copy;
 }
 
+/* A value of base/capture.h. */
+static bool parse_capture(const struct row *r, const char *value, uint64_t *out)
+{
+	char error[CAPTURE_ERROR_SIZE];
+
+	if (*value && capture_check((enum capture_kind)(r->type - SECONDS), value, error)) {
+		note_bad(": ", r->name, value, error);
+		return false;
+	}
+	if (*value && r->type == SECONDS)
+		capture_seconds(value, strlen(value), out, error);
+	return true;
+}
+
 static void set(int id, const char *value, bool by_user)
 {
 	const struct row *r = &rows[id];
@@ -140,6 +157,11 @@ static void set(int id, const char *value, bool by_user)
 	uint64_t number = 0;
 	bool good = true;
 
+	if (r->type >= SECONDS) {
+		if (!parse_capture(r, value, &number))
+			return;
+		by_user = by_user && *value;
+	}
 	if (r->type == UINT)
 		good = parse_uint(value, r->range, &number);
 	else if (r->type == BOOL)
@@ -163,6 +185,18 @@ static void set(int id, const char *value, bool by_user)
 	text_of[id] = canon;
 	number_of[id] = number;
 	given[id] = by_user;
+}
+
+/* Processes of ranks that the user does not want are not traced. One without a rank is none of these. */
+static void leave_out_rank(void)
+{
+	struct rank rank;
+
+	if (!given[ENV_RANKS])
+		return;
+	rank_read(&rank, NULL);
+	if (rank.rank != RANK_NONE && !capture_list_has(text_of[ENV_RANKS], (uint64_t)rank.rank))
+		set(ENV_DISABLE, "1", true);
 }
 
 static int find(const char *name, size_t size)
@@ -238,6 +272,7 @@ void env_init(void)
 		else if (id < 0 && !is_ignored(*e, (size_t)(equal - *e)))
 			note_unknown(*e, (size_t)(equal - *e));
 	}
+	leave_out_rank();
 }
 
 const char *env_str(enum env_id id)
@@ -271,7 +306,11 @@ void env_report(void (*say)(const char *line))
 
 void env_print_table(void (*say)(const char *line))
 {
-	static const char *const types[] = { "text", "number", "yes/no", "choice" };
+	static const char *const types[] = { "text",	   "number",
+					     "yes/no",	   "choice",
+					     "seconds",	   "periods",
+					     "range name", "regular expression",
+					     "list" };
 	char line[512];
 	struct str s;
 

@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* X(ID, "NAME", type STR|UINT|BOOL|ENUM, "default", "choices or range", "help") */
+/* X(ID, "NAME", type, "default", "choices or range", "help"). Types: STR, UINT, BOOL, ENUM; SECONDS, PERIODS, RANGE,
+ * REGEX and LIST, see base/capture.h: empty is as unset. */
 #define ENV_TABLE(X)                                                                                    \
 	X(MODE, "RTL_MODE", ENUM, "standard", "lite|standard|default|full|hip",                         \
 	  "what is traced: see the modes table; `rtl trace` sets hip where it is unset")                \
@@ -36,8 +37,24 @@
 	  "how packets are seen: the program keeps its queues (interpose, auto), or the runtime's "     \
 	  "intercept queues")                                                                           \
 	X(TRACE_START, "RTL_TRACE_START", ENUM, "on", "on|off|always",                                  \
-	  "on: the whole program is recorded; always is the same; off: recording waits for the "        \
-	  "program's roctracer_start() or hipProfilerStart() and pauses at its stop")                   \
+	  "on: from the start, the program's roctxProfilerPause() and Resume() pause and resume; "      \
+	  "always: the program has no influence; off: recording waits for the program's "               \
+	  "roctracer_start(), hipProfilerStart() or roctxProfilerResume() and pauses at its stop")      \
+	X(DELAY, "RTL_DELAY", SECONDS, "", "",                                                          \
+	  "nothing is recorded in the first seconds of each process")                                   \
+	X(DURATION, "RTL_DURATION", SECONDS, "", "",                                                    \
+	  "only so many seconds are recorded, after the delay")                                         \
+	X(PERIOD, "RTL_PERIOD", PERIODS, "", "",                                                        \
+	  "windows of time that are recorded: DELAY:DURATION:REPEAT, see `rtl trace --period`")         \
+	X(RANGE, "RTL_RANGE", RANGE, "", "",                                                            \
+	  "only while a roctx range of that name is open: NAME or NAME@N")                              \
+	X(KERNELS, "RTL_KERNELS", REGEX, "", "", "only dispatches of kernels whose name matches")       \
+	X(NOT_KERNELS, "RTL_NOT_KERNELS", REGEX, "", "",                                                \
+	  "no dispatches of kernels whose name matches")                                                \
+	X(CALLS, "RTL_CALLS", REGEX, "", "", "only calls of API functions whose name matches")          \
+	X(GPUS, "RTL_GPUS", LIST, "", "", "only operations of these GPUs: 0,2,4-7")                     \
+	X(RANKS, "RTL_RANKS", LIST, "", "",                                                             \
+	  "processes of other ranks of an MPI or Slurm job are not traced")                             \
 	X(BARRIERS, "RTL_BARRIERS", BOOL, "0", "0|1", "record barrier packets too")                     \
 	X(LOG, "RTL_LOG", STR, "warn", "", "level, or topic:level, separated by commas")                \
 	X(LOG_FILE, "RTL_LOG_FILE", STR, "", "", "file for messages (%p = pid), default stderr")        \
@@ -61,7 +78,7 @@ void env_init(void);
 
 /* The value as text, never NULL; valid for ever. For ENUM the canonical choice in lower case. */
 const char *env_str(enum env_id id);
-uint64_t env_uint(enum env_id id);
+uint64_t env_uint(enum env_id id); /* of SECONDS: nanoseconds */
 bool env_bool(enum env_id id);
 bool env_is_set(enum env_id id); /* set by the user, and valid */
 

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "support/test.h"
 
@@ -133,4 +134,39 @@ TEST(printed_table_names_every_variable)
 	ENV_TABLE(X)
 #undef X
 	CHECK_STR_HAS(said, "lite, standard, default, full");
+}
+
+TEST(values_of_capture_options_are_checked)
+{
+	clear();
+	setenv("RTL_DELAY", "0.5", 1);
+	setenv("RTL_DURATION", "", 1);
+	setenv("RTL_KERNELS", "gemm(", 1);
+	setenv("RTL_GPUS", "0-3", 1);
+	env_init();
+	CHECK_EQ_UINT(env_uint(ENV_DELAY), 500000000);
+	CHECK(env_is_set(ENV_DELAY) && env_is_set(ENV_GPUS));
+	CHECK(!env_is_set(ENV_DURATION));
+	CHECK(!env_is_set(ENV_KERNELS));
+	CHECK_STR_EQ(env_str(ENV_KERNELS), "");
+	env_report(say);
+	CHECK_NOT_NULL(strstr(said, "RTL_KERNELS=gemm(: 'gemm(' is not a POSIX extended"));
+}
+
+TEST(process_of_other_rank_is_disabled)
+{
+	clear();
+	setenv("RTL_RANKS", "0,2", 1);
+	setenv("PMI_RANK", "1", 1);
+	env_init();
+	CHECK(env_bool(ENV_DISABLE));
+}
+
+TEST(process_of_selected_rank_is_traced)
+{
+	clear();
+	setenv("RTL_RANKS", "0,2", 1);
+	setenv("PMI_RANK", "2", 1);
+	env_init();
+	CHECK(!env_bool(ENV_DISABLE));
 }
