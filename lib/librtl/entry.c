@@ -30,6 +30,7 @@
 #include "source/hsa/table/quirk_stream_callback.h"
 #include "source/hsa/table/table.h"
 #include "source/roctx/range.h"
+#include "source/roctx/selection.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -70,6 +71,7 @@ static void boot_once(void)
 	log_init();
 	testpoint_init();
 	pause_init();
+	selection_init();
 	range_init();
 	api_init();
 	live_init();
@@ -153,6 +155,8 @@ EXPORT int roctxRangePop(void);
 EXPORT uint64_t roctxRangeStartA(const char *message);
 EXPORT void roctxRangeStop(uint64_t id);
 EXPORT void roctxMark(const char *message);
+EXPORT int roctxProfilerPause(uint64_t tid);
+EXPORT int roctxProfilerResume(uint64_t tid);
 EXPORT int roctxRangePush(const char *message);
 EXPORT uint64_t roctxRangeStart(const char *message);
 
@@ -208,6 +212,17 @@ EXPORT uint64_t roctxRangeStartA(const char *message)
 EXPORT void roctxRangeStop(uint64_t id)
 {
 	range_stop(id);
+}
+
+/* Of AMD's librocprofiler-sdk-roctx, in front of which librtl is preloaded. */
+EXPORT int roctxProfilerPause(uint64_t tid)
+{
+	return range_profiler(false, tid);
+}
+
+EXPORT int roctxProfilerResume(uint64_t tid)
+{
+	return range_profiler(true, tid);
 }
 
 /* Macros in AMD's header; some programs look them up by name nevertheless. */

@@ -34,6 +34,8 @@
 #include "event/block.h"
 #include "event/bus.h"
 #include "event/facts.h"
+#include "event/pause.h"
+#include "event/window.h"
 
 #define STACK_SIZE ((size_t)256 << 10)
 #define BEAT_NS UINT64_C(1000000000)
@@ -148,6 +150,9 @@ static uint64_t tick_all(uint64_t now_ns)
 			next = wants;
 	}
 	wants = bus_tick(now_ns);
+	if (wants < next)
+		next = wants;
+	wants = pause_tick();
 	if (wants < next)
 		next = wants;
 	wants = life_keep_clock();
@@ -324,6 +329,8 @@ static bool start(void)
 
 	env_report(say);
 	location_report();
+	/* a window may have opened or closed since librtl was loaded */
+	pause_tick();
 	if (*location_error())
 		log_warn("%s: the name is too long", location_error());
 	if (*location_error() || !attach_all()) {
@@ -337,8 +344,9 @@ static bool start(void)
 	facts_emit();
 	err = start_thread();
 	if (err)
-		log_warn("no thread: %s; operations are taken up when the program ends",
-			 strerror(-err));
+		log_warn("no thread: %s; operations are taken up when the program ends%s",
+			 strerror(-err),
+			 window_is_used() ? ", and no window of time opens or closes" : "");
 	return true;
 }
 

@@ -1,34 +1,80 @@
 /* SPDX-License-Identifier: MIT */
-/* pause.c - recording that the program starts and stops */
+/* pause.c - when recording is on: by the program, by time, by range */
 #include "event/pause.h"
 
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/compiler.h"
 #include "base/env.h"
 #include "event/special.h"
+#include "event/window.h"
 
 /* Read by all threads: shares its cache line with nothing that changes often. */
-_Alignas(64) _Atomic bool pause_on;
+_Alignas(64) _Atomic uint32_t pause_causes;
 /* set in init, constant afterwards */
-static bool follows;
+static bool follows, refuses;
+static uint64_t start_ns; /* CLOCK_MONOTONIC */
 
 void pause_init(void)
 {
 	const char *start = env_str(ENV_TRACE_START);
 
 	follows = strcmp(start, "off") == 0;
+	refuses = strcmp(start, "always") == 0;
 	pause_set(follows);
+	window_init();
+	pause_hold(PAUSE_WINDOW, false);
+	if (window_is_used()) {
+		start_ns = clock_read_ns(CLOCK_MONOTONIC);
+		pause_tick();
+	}
+}
+
+void pause_hold(enum pause_cause cause, bool held)
+{
+	uint32_t now;
+
+	if (held)
+		atomic_fetch_or(&pause_causes, (uint32_t)cause);
+	else
+		atomic_fetch_and(&pause_causes, ~(uint32_t)cause);
+	/* Of concurrent threads the last one to set the bit has seen the last change: each checks after its own. */
+	do {
+		now = atomic_load(&pause_causes);
+		special_set(SPECIAL_PAUSED, now != 0);
+		atomic_thread_fence(memory_order_seq_cst);
+	} while (atomic_load(&pause_causes) != now);
 }
 
 void pause_set(bool paused)
 {
-	atomic_store_explicit(&pause_on, paused, memory_order_relaxed);
-	special_set(SPECIAL_PAUSED, paused);
+	pause_hold(PAUSE_PROGRAM, paused);
 }
 
 void pause_switch(bool recording)
 {
 	if (RTL_UNLIKELY(follows))
 		pause_set(!recording);
+}
+
+void pause_ask(bool recording)
+{
+	if (!refuses)
+		pause_set(!recording);
+}
+
+uint64_t pause_tick(void)
+{
+	uint64_t edge_ns;
+	bool held;
+
+	if (RTL_LIKELY(!window_is_used()))
+		return WINDOW_NO_EDGE;
+	held = !window_at(clock_read_ns(CLOCK_MONOTONIC) - start_ns, &edge_ns);
+	/* written only on a change: all threads read it. relaxed: threads that call this agree on the time */
+	if (held != !!(atomic_load_explicit(&pause_causes, memory_order_relaxed) & PAUSE_WINDOW))
+		pause_hold(PAUSE_WINDOW, held);
+	return edge_ns;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* pause.h - recording that the program starts and stops
+/* pause.h - when recording is on: by the program, by time, by range
+ *
+ * Each of these can hold recording back (enum pause_cause); it is on while none does.
  *
  * While recording is paused librtl still tracks agents, queues, code objects, kernels and strings.
  * It leaves out calls, markers that begin and operations that are submitted meanwhile, and counts
@@ -8,36 +10,54 @@
  * An operation that only sinks other than the recorder want has EVENT_LEFT_OUT in its correlation
  * id.
  *
- *  operation    | pause_switch | pause_is_on
- *  -------------+--------------+------------------------------------------------------
- *  pause_switch | any thread   | any: what runs during the switch may be recorded or not
+ *  operation    | pause_hold, pause_switch, pause_ask, pause_tick | pause_is_on
+ *  -------------+-------------------------------------------------+------------------------------
+ *  pause_hold   | any thread                                      | any: what runs during the
+ *  and others   |                                                 | change may be recorded or not
  */
 #ifndef RTL_EVENT_PAUSE_H
 #define RTL_EVENT_PAUSE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/compiler.h"
 
-/* Atomic; read by every call and operation, hardly ever written. */
-extern RTL_HIDDEN _Atomic bool pause_on;
+enum pause_cause {
+	PAUSE_PROGRAM = 1, /* --trace-start off, roctracer_stop() and its like */
+	PAUSE_WINDOW = 2,  /* outside of the windows of --delay, --duration, --period */
+	PAUSE_RANGE = 4,   /* no range of --range is open */
+};
 
-/* Reads RTL_TRACE_START. After env_init(), before threads. */
+/* Bits of enum pause_cause. Atomic; read by every call and operation, hardly ever written. */
+extern RTL_HIDDEN _Atomic uint32_t pause_causes;
+
+/* Reads RTL_TRACE_START and the windows of time. After env_init(), before threads. */
 void pause_init(void);
 
-/* The program starts (true) or pauses recording. No effect unless the user requested that librtl
- * follow the program: profilers within programs start and stop all the time. */
+/* The program starts (true) or pauses recording by the functions that profilers within programs call all the time. No
+ * effect unless the user requested that librtl follow the program. */
 void pause_switch(bool recording);
 
-/* The same, unconditionally. */
+/* The same by roctxProfilerResume() and roctxProfilerPause(), which exist for this. No effect if the user refused any
+ * influence of the program (`always`). */
+void pause_ask(bool recording);
+
+/* Holds recording back for this cause, or no longer. */
+void pause_hold(enum pause_cause cause, bool held);
+
+/* pause_hold() for the program's cause. */
 void pause_set(bool paused);
+
+/* Opens and closes the windows of time. Returns ns until the next call is due, UINT64_MAX: never. Any thread. */
+uint64_t pause_tick(void);
 
 /* HOT */
 static inline bool pause_is_on(void)
 {
 	/* relaxed: see the table */
-	return atomic_load_explicit(&pause_on, memory_order_relaxed);
+	return atomic_load_explicit(&pause_causes, memory_order_relaxed) != 0;
 }
 
 #endif

@@ -18,6 +18,8 @@ EXPORT int roctxRangePushA(const char *message);
 EXPORT int roctxRangePop(void);
 EXPORT uint64_t roctxRangeStartA(const char *message);
 EXPORT void roctxRangeStop(uint64_t id);
+EXPORT int roctxProfilerPause(uint64_t tid);
+EXPORT int roctxProfilerResume(uint64_t tid);
 
 const void *fake_roctx_counts(void)
 {
@@ -50,4 +52,14 @@ void roctxRangeStop(uint64_t id)
 		counts.bad_stops++;
 	counts.nr_stops++;
 	counts.last_stop = id;
+}
+
+int roctxProfilerPause(uint64_t tid)
+{
+	return 50 + (int)tid;
+}
+
+int roctxProfilerResume(uint64_t tid)
+{
+	return 60 + (int)tid;
 }

@@ -430,6 +430,31 @@ TEST(trace_start_on_ignores_stop_of_program)
 	CHECK(!pause_is_on());
 }
 
+TEST(roctx_pause_works_unless_program_has_no_influence)
+{
+	CHECK(!paused_with("on"));
+	pause_ask(false);
+	CHECK(pause_is_on());
+	pause_switch(true); /* by roctracer_start() */
+	CHECK(pause_is_on());
+	pause_ask(true);
+	CHECK(!pause_is_on());
+}
+
+TEST(roctx_resume_starts_a_trace_that_waits)
+{
+	CHECK(paused_with("off"));
+	pause_ask(true);
+	CHECK(!pause_is_on());
+}
+
+TEST(trace_start_always_ignores_roctx_pause)
+{
+	CHECK(!paused_with("always"));
+	pause_ask(false);
+	CHECK(!pause_is_on());
+}
+
 TEST(trace_start_off_waits_for_start_of_program)
 {
 	CHECK(paused_with("off"));

@@ -8,10 +8,13 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/env.h"
 #include "event/life.h"
 #include "event/pause.h"
+#include "event/special.h"
 #include "event/thread.h"
 #include "source/roctx/range.h"
+#include "source/roctx/selection.h"
 #include "support/sink_record.h"
 #include "support/test.h"
 
@@ -384,4 +387,148 @@ TEST(many_open_ranges_keep_their_real_ids)
 		CHECK_EQ_UINT(c->last_stop, 5000 + id - first);
 	}
 	CHECK_EQ_UINT(c->bad_stops, 0);
+}
+
+/* ---- --range --------------------------------------------------------------------------------- */
+
+static void select_range(const char *name)
+{
+	setenv("RTL_RANGE", name, 1);
+	env_init();
+	pause_init();
+	selection_init();
+	sink_record_open();
+}
+
+TEST(selected_range_turns_recording_on)
+{
+	select_range("st?p*");
+	CHECK(pause_is_on());
+	range_push("other");
+	CHECK(pause_is_on());
+	range_push("step 1");
+	CHECK(!pause_is_on());
+	range_push("other");
+	range_pop();
+	CHECK(!pause_is_on());
+	range_pop();
+	CHECK(pause_is_on());
+	range_pop();
+	CHECK_EQ_INT(range_pop(), -1);
+	CHECK_EQ_UINT(sink_record_count(EVENT_MARKER), 2);
+	CHECK_STR_EQ(marker(0)->text, "step 1");
+	CHECK_EQ_UINT(marker(0)->parent, 0);
+	CHECK_NOT_NULL(end_of(marker(0)->marker));
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_paused), 1);
+}
+
+TEST(occurrence_of_range_is_selected)
+{
+	uint64_t id;
+
+	select_range("step@2");
+	range_push("step");
+	CHECK(pause_is_on());
+	id = range_start("step");
+	CHECK(!pause_is_on());
+	range_pop();
+	range_push("step");
+	range_pop();
+	CHECK(!pause_is_on());
+	range_stop(id);
+	CHECK(pause_is_on());
+	/* a stop too many */
+	range_stop(id);
+	range_stop(0);
+	CHECK(pause_is_on());
+}
+
+static void *push_and_end(void *arg)
+{
+	range_push("step");
+	CHECK(!pause_is_on());
+	return arg;
+}
+
+TEST(selected_range_ends_with_its_thread)
+{
+	pthread_t thread;
+
+	range_init();
+	select_range("step");
+	CHECK_OK(pthread_create(&thread, NULL, push_and_end, NULL));
+	pthread_join(thread, NULL);
+	CHECK(pause_is_on());
+}
+
+TEST(operations_in_selected_range_have_it_as_marker)
+{
+	struct thread *t = thread_get();
+
+	select_range("*");
+	range_push("outer");
+	range_push("inner");
+	CHECK_EQ_UINT(t->marker, marker(1)->marker);
+	range_pop();
+	CHECK_EQ_UINT(t->marker, marker(0)->marker);
+	range_pop();
+	CHECK_EQ_UINT(t->marker, 0);
+}
+
+TEST(too_many_started_ranges_are_not_selected)
+{
+	uint64_t ids[1100];
+
+	select_range("step");
+	for (int i = 0; i < 1100; i++)
+		ids[i] = range_start("step");
+	CHECK(!pause_is_on());
+	for (int i = 0; i < 1100; i++)
+		range_stop(ids[i]);
+	CHECK(pause_is_on());
+}
+
+static void *open_and_close(void *arg)
+{
+	for (int i = 0; i < NR_RANGES; i++) {
+		uint64_t id = range_start("step");
+
+		CHECK(!pause_is_on());
+		range_push("step");
+		range_stop(id);
+		CHECK(!pause_is_on());
+		range_pop();
+	}
+	return arg;
+}
+
+TEST(selected_ranges_of_many_threads_overlap)
+{
+	pthread_t threads[NR_THREADS];
+
+	select_range("step");
+	for (int i = 0; i < NR_THREADS; i++)
+		CHECK_OK(pthread_create(&threads[i], NULL, open_and_close, NULL));
+	for (int i = 0; i < NR_THREADS; i++)
+		pthread_join(threads[i], NULL);
+	CHECK(pause_is_on());
+	CHECK(special_any(SPECIAL_PAUSED));
+}
+
+TEST(profiler_calls_pause_and_reach_real_library)
+{
+	sink_record_open();
+	env_init();
+	pause_init();
+	CHECK_EQ_INT(range_profiler(false, 0), 0);
+	CHECK(pause_is_on());
+	CHECK_EQ_INT(range_profiler(true, 0), 0);
+	CHECK(!pause_is_on());
+	CHECK_NOT_NULL(dlopen(FAKE_ROCTX, RTLD_NOW | RTLD_GLOBAL));
+	/* librtl looks for it whenever the number of calls has doubled */
+	for (int i = 0; i < 8; i++)
+		range_mark("m");
+	CHECK_EQ_INT(range_profiler(false, 7), 57);
+	CHECK_EQ_INT(range_profiler(true, 8), 68);
+	CHECK(!pause_is_on());
 }

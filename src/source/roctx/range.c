@@ -27,9 +27,12 @@
 #include "event/bus.h"
 #include "event/pause.h"
 #include "event/thread.h"
+#include "source/roctx/selection.h"
 
 #define STACK_BYTES 4096u
 #define MAX_DEPTH (1u << 20)
+/* in an entry of the stack */
+#define SELECTED (UINT64_C(1) << 63)
 #define MAP_SIZE 65536u
 #define MAP_WINDOW 64u
 
@@ -37,7 +40,8 @@ struct stack {
 	size_t size; /* bytes of this block */
 	uint32_t capacity;
 	uint32_t reserved;
-	uint64_t marker[]; /* ids of the open ranges, outermost first; 0: not recorded */
+	/* ids of the open ranges, outermost first; 0: not recorded. SELECTED: selection_close() at its end */
+	uint64_t marker[];
 };
 
 struct real_roctx {
@@ -46,6 +50,9 @@ struct real_roctx {
 	int (*pop)(void);
 	uint64_t (*start)(const char *message);
 	void (*stop)(uint64_t id);
+	/* NULL: the library is older than 6.2 */
+	int (*pause)(uint64_t tid);
+	int (*resume)(uint64_t tid);
 };
 
 struct pair {
@@ -124,12 +131,20 @@ static bool is_front(const void *base)
 	return false;
 }
 
-/* Looks the functions up by `handle`: RTLD_NEXT or a library. Succeeds only if all five are found.
+/* Whether the function is librtl's, found through a library that depends on librtl, or a front's. */
+static bool is_our_own(const void *fn)
+{
+	Dl_info ours, theirs;
+
+	return fn && dladdr(fn, &theirs) && dladdr((void *)range_mark, &ours) &&
+	       (theirs.dli_fbase == ours.dli_fbase || is_front(theirs.dli_fbase));
+}
+
+/* Looks the functions up by `handle`: RTLD_NEXT or a library. Succeeds only if all five of ranges and marks are found.
  */
 static bool resolve(void *handle)
 {
 	struct real_roctx r;
-	Dl_info ours, theirs;
 
 	r.mark = (void (*)(const char *))dlsym(handle, "roctxMarkA");
 	r.push = (int (*)(const char *))dlsym(handle, "roctxRangePushA");
@@ -138,10 +153,17 @@ static bool resolve(void *handle)
 	r.stop = (void (*)(uint64_t))dlsym(handle, "roctxRangeStop");
 	if (!r.mark || !r.push || !r.pop || !r.start || !r.stop)
 		return false;
-	/* librtl's own symbols, found through a library that depends on librtl */
-	if (dladdr((void *)r.mark, &theirs) && dladdr((void *)range_mark, &ours) &&
-	    (theirs.dli_fbase == ours.dli_fbase || is_front(theirs.dli_fbase)))
+	if (is_our_own((const void *)r.mark))
 		return false;
+	r.pause = (int (*)(uint64_t))dlsym(handle, "roctxProfilerPause");
+	r.resume = (int (*)(uint64_t))dlsym(handle, "roctxProfilerResume");
+	/* the program must not find our failure in dlerror() */
+	if (!r.pause || !r.resume)
+		dlerror();
+	if (is_our_own((const void *)r.pause))
+		r.pause = NULL;
+	if (is_our_own((const void *)r.resume))
+		r.resume = NULL;
 	found = r;
 	return true;
 }
@@ -207,6 +229,9 @@ static void on_thread_exit(struct thread *t)
 {
 	struct stack *s = t->marker_stack;
 
+	for (uint32_t i = 0; s && i < t->stack_depth && i < s->capacity; i++)
+		if (s->marker[i] & SELECTED)
+			selection_close();
 	/* a later destructor may open ranges again */
 	t->marker_stack = NULL;
 	t->stack_depth = 0;
@@ -290,12 +315,14 @@ int range_push(const char *message)
 	struct thread *self = thread_get(), *t;
 	struct stack *s;
 	uint64_t id = 0;
+	bool selected;
 	int level;
 
 	notify(RANGE_PUSH, message, 0);
 	s = self->marker_stack;
 	level = (int)self->stack_depth;
 	message = message ? message : "";
+	selected = selection_open(message);
 	if (r)
 		level = r->push(message);
 	if (enter_new(&t)) {
@@ -305,7 +332,9 @@ int range_push(const char *message)
 	if (!s || self->stack_depth >= s->capacity)
 		s = grow(self);
 	if (s && self->stack_depth < s->capacity)
-		s->marker[self->stack_depth] = id;
+		s->marker[self->stack_depth] = id | (selected ? SELECTED : 0);
+	else if (selected)
+		selection_close();
 	/* without memory the depth is still counted, so that levels stay correct */
 	self->stack_depth++;
 	if (id)
@@ -317,8 +346,8 @@ static uint64_t innermost(const struct stack *s, uint32_t depth)
 {
 	while (s && depth > 0) {
 		depth--;
-		if (depth < s->capacity && s->marker[depth])
-			return s->marker[depth];
+		if (depth < s->capacity && s->marker[depth] & ~SELECTED)
+			return s->marker[depth] & ~SELECTED;
 	}
 	return 0;
 }
@@ -340,10 +369,12 @@ int range_pop(void)
 			id = s->marker[self->stack_depth];
 		self->marker = innermost(s, self->stack_depth);
 	}
-	if (id && enter(&t)) {
-		emit_end(t, id, clock_now_ns());
+	if (id & ~SELECTED && enter(&t)) {
+		emit_end(t, id & ~SELECTED, clock_now_ns());
 		life_leave(t);
 	}
+	if (RTL_UNLIKELY(id & SELECTED))
+		selection_close();
 	return r ? r->pop() : level;
 }
 
@@ -399,6 +430,7 @@ uint64_t range_start(const char *message)
 
 	notify(RANGE_START, message, id);
 	message = message ? message : "";
+	selection_start(id, message);
 	if (enter_new(&t)) {
 		emit(t, REC_MARKER_START, 2 * id + 1, message, clock_now_ns());
 		life_leave(t);
@@ -419,8 +451,21 @@ void range_stop(uint64_t id)
 		emit_end(t, 2 * id + 1, clock_now_ns());
 		life_leave(t);
 	}
+	selection_stop(id);
 	if (r && recall(id, &theirs))
 		r->stop(theirs);
+}
+
+int range_profiler(bool resume, uint64_t tid)
+{
+	const struct real_roctx *r = get_real();
+	int (*fn)(uint64_t) = NULL;
+
+	/* a tid may select one thread; recording has no parts, as AMD's tools */
+	pause_ask(resume);
+	if (r)
+		fn = resume ? r->resume : r->pause;
+	return fn ? fn(tid) : 0;
 }
 
 void range_init(void)

@@ -3,6 +3,7 @@
 #ifndef RTL_SOURCE_ROCTX_RANGE_H
 #define RTL_SOURCE_ROCTX_RANGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "event/life.h"
@@ -40,5 +41,9 @@ uint64_t range_start(const char *message);
 
 /* Ends the range, on any thread. Unknown ids are recorded as well. */
 void range_stop(uint64_t id);
+
+/* roctxProfilerResume(), or roctxProfilerPause(): recording of the whole process, whatever `tid` is. Returns what the real
+ * library returns, 0 without one. */
+int range_profiler(bool resume, uint64_t tid);
 
 #endif
