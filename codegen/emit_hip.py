@@ -363,7 +363,7 @@ def frame_body(f, at=""):
     result = "" if void else "ret = "
     op = "HIP_OP_" + f.ident
     seen = wrapped("seen_%s(" % f.ident, f.names() + [at or "RTL_FRAME()"], ");", "\t\t\t")
-    out += ["\tif (RTL_UNLIKELY(wanted_by & ~API_RECORDED))" + (" {" if void else "")]
+    out += ["\tif (RTL_UNLIKELY(wanted_by & API_SUBSCRIBERS))" + (" {" if void else "")]
     out += ["\t\t" + seen, "\t\treturn;", "\t}"] if void else ["\t\treturn " + seen]
     enter, leave = ("hip_enter_at(wanted_by, %s, &call, %s)" % (op, at), "api_pass_at(%s)" % at) if at else \
         ("hip_enter(wanted_by, %s, &call)" % op, "api_pass()")

@@ -135,7 +135,7 @@ def wrapper(f):
     back = "return;" if void else "return ret;"
     others = "seen_%s(%s);" % (f.name, ", ".join(f.names() + ["RTL_FRAME()"]))
     out = seen(f) + [wrapped("static %s(" % declare(f.proto["returns"], "wrap_" + f.name), params, ")"), "{"] + locals_of(f)
-    out += ["\tstruct api_call call;", "", "\tif (RTL_UNLIKELY(api_wanted(API_HSA, HSA_OP_%s) & ~API_RECORDED))%s" % (
+    out += ["\tstruct api_call call;", "", "\tif (RTL_UNLIKELY(api_wanted(API_HSA, HSA_OP_%s) & API_SUBSCRIBERS))%s" % (
         f.name, " {" if void else "")]
     out += ["\t\t" + others, "\t\treturn;", "\t}"] if void else ["\t\treturn " + others]
     out += ["\tif (!api_enter(API_HSA, HSA_OP_%s, &call)) {" % f.name, "\t\t" + call, "\t\tapi_pass();", "\t\t" + back, "\t}",

@@ -159,7 +159,7 @@ def put(r):
         size = "size"
     out += [f"\tstruct rec_{r.struct} *r;", ""]
     if r.klass == "operation":
-        out += ["\tif (RTL_UNLIKELY(e->correlation & EVENT_LEFT_OUT))", "\t\treturn leave_out();"]
+        out += ["\tif (RTL_UNLIKELY(e->correlation & EVENT_LEFT_OUT))", "\t\treturn leave_out(e->correlation);"]
     if r.thread():
         out.append(f"\tput_thread_once(b, e->{r.thread()});")
     out += [f"\tr = buf_reserve(b, {size});", "\tif (RTL_UNLIKELY(!r))", "\t\treturn false;",

@@ -110,7 +110,7 @@ static void write_record(activity_record_t *r, uint32_t op, uint64_t correlation
 		return;
 	r->domain = ACTIVITY_DOMAIN_HSA_OPS;
 	r->op = op;
-	r->correlation_id = correlation & ~EVENT_LEFT_OUT;
+	r->correlation_id = correlation & EVENT_ID;
 	stream_write_op(pool, r);
 }
 

@@ -16,6 +16,7 @@
 #include "base/testpoint.h"
 #include "core.h"
 #include "event/bus.h"
+#include "event/filter.h"
 #include "event/life.h"
 #include "event/pause.h"
 #include "forked.h"
@@ -71,6 +72,7 @@ static void boot_once(void)
 	log_init();
 	testpoint_init();
 	pause_init();
+	filter_init();
 	selection_init();
 	range_init();
 	api_init();

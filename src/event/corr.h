@@ -35,6 +35,14 @@ static inline uint64_t corr_mark(uint64_t id)
 	return RTL_UNLIKELY(pause_is_on()) ? id | EVENT_LEFT_OUT : id;
 }
 
+/* HOT: why the operation with this id, which is left out, is. */
+static inline enum spool_reason corr_why_left_out(uint64_t id)
+{
+	return id & EVENT_BY_KERNEL ? SPOOL_REASON_filtered_kernel :
+	       id & EVENT_BY_GPU    ? SPOOL_REASON_filtered_gpu :
+				      SPOOL_REASON_paused;
+}
+
 static inline bool corr_is_left_out(uint64_t id)
 {
 	return id & EVENT_LEFT_OUT;

@@ -22,6 +22,7 @@
 #include "base/alloc.h"
 #include "base/lock.h"
 #include "event/bus.h"
+#include "event/filter.h"
 #include "event/special.h"
 #include "event/life.h"
 
@@ -498,6 +499,7 @@ void join_finish(void)
 	if (!join_is_on())
 		return;
 	nr = atomic_exchange_explicit(&nr_open, 0, memory_order_relaxed);
-	if (nr)
+	/* calls that the user left out are not missed, and look the same */
+	if (nr && !filter_has_calls)
 		bus_loss(SPOOL_REASON_api_missed, nr);
 }

@@ -3,7 +3,7 @@
  *
  * A trace starts and stops, recording pauses, a listener or a second sink that wants calls is
  * added: all of that is rare. Each of these conditions has its own state (life.h, pause.h, join.h,
- * submit.h, bus.h, clock.h, call.h), and a bit here while it differs from the usual. A hot path
+ * submit.h, bus.h, clock.h, call.h, filter.h), and a bit here while it differs from the usual. A hot path
  * tests its relevant bits at once. If one is set it calls a slower path, which reads each state.
  */
 #ifndef RTL_EVENT_SPECIAL_H
@@ -16,15 +16,17 @@
 #include "base/compiler.h"
 
 enum special {
-	SPECIAL_NOT_ON = 1,   /* life_state is not LIFE_ON */
-	SPECIAL_PAUSED = 2,   /* pause_is_on() */
-	SPECIAL_JOINS = 4,    /* join_is_on() */
-	SPECIAL_LISTENED = 8, /* submit_listen() was called */
-	SPECIAL_HEARD = 16,   /* a second sink that wants calls was attached to the bus */
-	SPECIAL_CLOCK = 32,   /* not clock_is_fast(), at life's last check */
-	SPECIAL_NO_HIP = 64,  /* HIP calls are not recorded, or that is undecided yet */
+	SPECIAL_NOT_ON = 1,	/* life_state is not LIFE_ON */
+	SPECIAL_PAUSED = 2,	/* pause_is_on() */
+	SPECIAL_JOINS = 4,	/* join_is_on() */
+	SPECIAL_LISTENED = 8,	/* submit_listen() was called */
+	SPECIAL_HEARD = 16,	/* a second sink that wants calls was attached to the bus */
+	SPECIAL_CLOCK = 32,	/* not clock_is_fast(), at life's last check */
+	SPECIAL_NO_HIP = 64,	/* HIP calls are not recorded, or that is undecided yet */
+	SPECIAL_FILTERED = 128, /* dispatches of some kernels or GPUs are left out */
 	/* the conditions for reservations and submissions of packets, and for API calls */
-	SPECIAL_FOR_PACKETS = SPECIAL_NOT_ON | SPECIAL_PAUSED | SPECIAL_JOINS | SPECIAL_LISTENED,
+	SPECIAL_FOR_ORIGINS = SPECIAL_NOT_ON | SPECIAL_PAUSED | SPECIAL_JOINS | SPECIAL_LISTENED,
+	SPECIAL_FOR_PACKETS = SPECIAL_FOR_ORIGINS | SPECIAL_FILTERED,
 	SPECIAL_FOR_CALLS = SPECIAL_NOT_ON | SPECIAL_PAUSED | SPECIAL_HEARD,
 	SPECIAL_FOR_HIP = SPECIAL_FOR_CALLS | SPECIAL_CLOCK | SPECIAL_NO_HIP,
 };

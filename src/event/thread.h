@@ -35,19 +35,20 @@ struct thread {
 	};
 	uint32_t tid; /* 0 until thread_get() was called once */
 	uint32_t stack_depth;
-	/* The submitter of operations: the tid, with THREAD_LEFT_OUT within a call that began while
-	 * recording was paused. */
+	/* The submitter of operations: the tid, with THREAD_LEFT_OUT within a call that was left out. */
 	uint64_t submitter;
 	uint64_t corr_next, corr_end; /* ids taken ahead from the process counter, corr.c */
 	uint64_t marker;	      /* innermost open push range, 0 = none */
 	uint64_t corr_current;	      /* of the API call in progress, 0 = none: operations get it */
-	uintptr_t
-		call_left_out; /* frame of a call that began while recording was paused, 0 = none */
-	void *marker_stack;    /* source/roctx's */
-	struct buf *buf;       /* sink/recorder's: open chunk of this thread */
-	struct lane *lane;     /* event/lane.h, never NULL */
-	const void *name_key;  /* source/hip: the last kernel whose name was looked up, */
-	uint32_t name_id, name_generation;	  /* its name, and when */
+	uintptr_t call_left_out; /* frame of a call that began while recording was paused, or that a
+				* filter left out; 0 = none */
+	void *marker_stack;	 /* source/roctx's */
+	struct buf *buf;	 /* sink/recorder's: open chunk of this thread */
+	struct lane *lane;	 /* event/lane.h, never NULL */
+	const void *name_key;	 /* source/hip: the last kernel whose name was looked up, */
+	uint32_t name_id, name_generation; /* its name, and when */
+	/* source/api: the domain of the call that call_left_out is the frame of, if a filter left it out; 0: a pause */
+	uint32_t domain_left_out;
 	struct live_frame *live_top, *live_first; /* source/api: the calls that subscribers see */
 	/* source/api: by domain, the frame of that call's wrapper */
 	uintptr_t api_frame[REC_API_NR_DOMAINS];
@@ -70,6 +71,7 @@ static inline bool thread_kept_out(const struct thread *t)
 static inline void thread_leave_out(struct thread *t, uintptr_t frame)
 {
 	t->call_left_out = frame;
+	t->domain_left_out = 0;
 	t->submitter = t->tid | (frame ? THREAD_LEFT_OUT : 0);
 }
 

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/env.h"
 #include "event/corr.h"
+#include "event/filter.h"
 #include "event/life.h"
 #include "event/pause.h"
 #include "support/sink_record.h"
@@ -384,4 +385,90 @@ TEST(call_has_no_words_when_arguments_are_off)
 	setenv("RTL_ARGS", "0", 1);
 	begin();
 	CHECK(!api_args);
+}
+
+/* ---- calls that the user leaves out ---------------------------------------------------------- */
+
+static void begin_with(const char *calls)
+{
+	setenv("RTL_CALLS", calls, 1);
+	env_init();
+	filter_init();
+	begin();
+}
+
+static void call_inner_and_take(void)
+{
+	call(API_HIP, OP_INNER, NULL, 0);
+	take();
+}
+
+TEST(left_out_call_is_counted_and_its_operations_are_not_missed)
+{
+	begin_with("inner");
+	atomic_store(&corr_orphan, is_missed);
+	CHECK(api_is_left_out(API_HIP, OP_OUTER));
+	errno = 77;
+	CHECK_EQ_INT(call(API_HIP, OP_OUTER, take, 3), 3);
+	CHECK_EQ_INT(errno, 77);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 0);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_filtered_call), 1);
+	CHECK_EQ_UINT(sink_record_losses(), 1);
+	CHECK(!(taken[0] & (EVENT_MISSED | EVENT_LEFT_OUT)));
+	/* the call has returned */
+	take();
+	CHECK(taken[1] & EVENT_MISSED);
+	call(API_HIP, OP_INNER, NULL, 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
+}
+
+TEST(call_of_the_library_within_left_out_call_is_not_recorded)
+{
+	begin_with("^inner$|hsa_inner");
+	call(API_HIP, OP_OUTER, call_inner_and_take, 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 0);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_filtered_call), 1);
+}
+
+static void call_hsa(void)
+{
+	call(API_HSA, OP_INNER, NULL, 0);
+	take();
+}
+
+TEST(selected_call_of_other_api_within_left_out_call_is_recorded)
+{
+	begin_with("hsa_inner");
+	atomic_store(&corr_orphan, is_missed);
+	call(API_HIP, OP_OUTER, call_hsa, 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
+	CHECK_EQ_UINT(call_at(0)->parent, 0);
+	CHECK(!(taken[0] & EVENT_MISSED));
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_filtered_call), 1);
+}
+
+TEST(left_out_call_within_selected_call_is_counted)
+{
+	begin_with("^outer$");
+	call(API_HIP, OP_OUTER, call_hsa, 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
+	CHECK_EQ_UINT(taken[0], call_at(0)->correlation);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_filtered_call), 1);
+	/* one of the same API is the library's own */
+	call(API_HIP, OP_OUTER, call_inner_and_take, 0);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_filtered_call), 1);
+}
+
+TEST(domain_that_is_switched_off_counts_no_calls)
+{
+	begin_with("none");
+	api_switch(API_HIP, false);
+	call(API_HIP, OP_OUTER, NULL, 0);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+	api_switch(API_HIP, true);
+	call(API_HIP, OP_OUTER, NULL, 0);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_filtered_call), 1);
+	pause_set(true);
+	call(API_HIP, OP_OUTER, NULL, 0);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_paused), 1);
 }

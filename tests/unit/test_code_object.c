@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/env.h"
+#include "event/filter.h"
 #include "source/hsa/agent.h"
 #include "source/hsa/code/code_object.h"
 #include "source/hsa/table/table.h"
@@ -67,6 +69,22 @@ TEST(frozen_executable_emits_its_kernels)
 	CHECK_EQ_UINT(kernel(0)->rsrc1, 0x11);
 	CHECK_EQ_UINT(kernel(0)->rsrc2, 0x22);
 	CHECK_EQ_UINT(kernel(0)->rsrc3, 0x33);
+}
+
+TEST(kernels_are_left_out_while_they_are_loaded)
+{
+	hsa_executable_t ex = fake_executable(one, 3);
+
+	setenv("RTL_KERNELS", "one_b", 1);
+	env_init();
+	filter_init();
+	fake_open(NULL, 0);
+	CHECK(code_object_is_left_out(0x4000));
+	CHECK_EQ_INT(freeze(ex), HSA_STATUS_SUCCESS);
+	CHECK(code_object_is_left_out(kernel(0)->object));
+	CHECK(!code_object_is_left_out(kernel(1)->object));
+	code_object_unload(ex);
+	CHECK(code_object_is_left_out(kernel(1)->object));
 }
 
 TEST(reused_address_is_new_kernel_for_new_dispatches_only)

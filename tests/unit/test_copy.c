@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/env.h"
 #include "base/testpoint.h"
+#include "event/filter.h"
 #include "event/life.h"
 #include "event/pause.h"
 #include "event/thread.h"
@@ -101,6 +103,63 @@ TEST(pause_applies_to_copies_submitted_during_it)
 	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 2);
 	CHECK(!(copy_of(64)->correlation & EVENT_LEFT_OUT));
 	CHECK(copy_of(128)->correlation & EVENT_LEFT_OUT);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+}
+
+/* GPUs 0 and 1 of the trace are agents 1 and 2. */
+static uint64_t recorded_with_gpus(const char *gpus, unsigned dst, unsigned src)
+{
+	setenv("RTL_GPUS", gpus, 1);
+	env_init();
+	filter_init();
+	sink_record.pauses = true;
+	fake_open(NULL, 0);
+	fake.copy_at_once = true;
+	CHECK_EQ_INT(copy_async(NULL, fake_agent(dst), NULL, fake_agent(src), 100, 0, NULL,
+				fake_signal(1)),
+		     HSA_STATUS_SUCCESS);
+	fake_harvest();
+	CHECK_EQ_UINT(sink_record_count(EVENT_COPY) + sink_record_loss(SPOOL_REASON_filtered_gpu),
+		      1);
+	CHECK_EQ_UINT(copy_table_count(), 0);
+	return sink_record_count(EVENT_COPY);
+}
+
+TEST(copy_to_other_gpu_is_left_out)
+{
+	CHECK_EQ_UINT(recorded_with_gpus("0", 2, 0), 0);
+}
+
+TEST(copy_from_selected_gpu_is_recorded)
+{
+	CHECK_EQ_UINT(recorded_with_gpus("1", 0, 2), 1);
+}
+
+TEST(copy_between_gpus_is_recorded_if_one_is_selected)
+{
+	CHECK_EQ_UINT(recorded_with_gpus("0", 2, 1), 1);
+}
+
+TEST(copy_between_other_gpus_is_left_out)
+{
+	CHECK_EQ_UINT(recorded_with_gpus("5", 2, 1), 0);
+}
+
+TEST(copy_without_gpu_is_recorded)
+{
+	CHECK_EQ_UINT(recorded_with_gpus("5", 0, 0), 1);
+}
+
+TEST(copy_left_out_by_recorder_reaches_other_sink)
+{
+	setenv("RTL_GPUS", "7", 1);
+	env_init();
+	filter_init();
+	fake_open(NULL, 0);
+	fake.copy_at_once = true;
+	fake_copy(64, fake_signal(1));
+	fake_harvest();
+	CHECK_EQ_UINT(copy_of(64)->correlation & ~EVENT_ID, EVENT_LEFT_OUT | EVENT_BY_GPU);
 	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/env.h"
+#include "event/filter.h"
 #include "event/join.h"
 #include "event/life.h"
 #include "event/pause.h"
@@ -394,6 +396,101 @@ TEST(packets_submitted_while_paused_are_unchanged)
 	CHECK_EQ_UINT(sink_record_losses(), 1);
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 2);
 	fake_check_dispatches(2, 2, 0, 0xffff);
+}
+
+static const struct fake_symbol first[] = { { "_Z5firstv.kd", 0x4000, 1 } };
+static const struct fake_symbol second[] = { { "_Z6secondv.kd", 0x4000, 1 } };
+
+static struct fake_queue *open_filtered(const char *name, const char *value)
+{
+	setenv(name, value, 1);
+	env_init();
+	filter_init();
+	sink_record.pauses = true;
+	return open_queue(NULL);
+}
+
+static void load(const struct fake_symbol *symbols)
+{
+	hsa_executable_t ex = fake_executable(symbols, 1);
+
+	CHECK_EQ_INT(((hsa_executable_freeze_fn_t)fake.core.entry[86])(ex, NULL),
+		     HSA_STATUS_SUCCESS);
+}
+
+TEST(dispatches_of_other_kernels_are_unchanged)
+{
+	struct fake_queue *q = open_filtered("RTL_KERNELS", "second");
+	union fake_packet p = fake_dispatch(1, none);
+
+	load(first);
+	fake_submit(q, &p, 1);
+	CHECK_MEM_EQ(fake_hw(q, 0), &p, sizeof(p));
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_filtered_kernel), 1);
+	/* another kernel gets the address */
+	load(second);
+	fake_submit_dispatch(q, 2);
+	fake_submit_dispatch(q, 3);
+	fake_run_all(q);
+	CHECK_EQ_UINT(sink_record_losses(), 1);
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 2);
+	fake_check_dispatches(2, 2, 0, 0xffff);
+}
+
+TEST(dispatches_of_other_gpus_are_unchanged)
+{
+	struct fake_queue *q = open_filtered("RTL_GPUS", "1");
+	union fake_packet p = fake_dispatch(1, fake_signal(1));
+
+	fake_submit(q, &p, 1);
+	CHECK_MEM_EQ(fake_hw(q, 0), &p, sizeof(p));
+	submit(q, fake_barrier(none, none));
+	fake_run_all(q);
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 0);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_filtered_gpu), 1);
+	CHECK_EQ_UINT(sink_record_losses(), 1);
+}
+
+TEST(filtered_dispatch_on_used_signal_captures_earlier_times)
+{
+	struct fake_queue *q = open_filtered("RTL_NOT_KERNELS", "second");
+	hsa_signal_t s = fake_signal(1);
+
+	load(first);
+	submit(q, fake_dispatch(3, s));
+	fake_gpu_run(q, 1);
+	fake_signal_set(s, 1);
+	load(second);
+	submit(q, fake_dispatch(4, s));
+	fake_run_all(q);
+	fake_check_dispatches(3, 1, REC_F_HAD_SIGNAL, REC_F_NO_TIME);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_filtered_kernel), 1);
+	CHECK_EQ_UINT(sink_record_losses(), 1);
+}
+
+TEST(filtered_dispatch_in_pause_is_paused)
+{
+	struct fake_queue *q = open_filtered("RTL_KERNELS", "second");
+
+	pause_set(true);
+	fake_submit_dispatch(q, 1);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_paused), 1);
+	CHECK_EQ_UINT(sink_record_losses(), 1);
+}
+
+TEST(filtered_dispatch_reaches_other_sink)
+{
+	struct fake_queue *q;
+
+	setenv("RTL_KERNELS", "second", 1);
+	env_init();
+	filter_init();
+	q = open_queue(NULL);
+	fake_submit_dispatch(q, 1);
+	fake_run_all(q);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+	CHECK_EQ_UINT(dispatch_at(0)->correlation & ~EVENT_ID, EVENT_LEFT_OUT | EVENT_BY_KERNEL);
+	fake_check_dispatches(1, 1, 0, 0xffff);
 }
 
 TEST(dispatch_left_out_by_recorder_reaches_other_sink)

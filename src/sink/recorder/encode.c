@@ -18,6 +18,7 @@
 
 #include "base/compiler.h"
 #include "event/bus.h"
+#include "event/corr.h"
 #include "event/event.h"
 #include "sink/recorder/buf.h"
 
@@ -286,10 +287,10 @@ static uint32_t time_flags(uint32_t flags, uint64_t begin, uint64_t end)
 	return flags;
 }
 
-/* Submitted while recording was paused. */
-static RTL_COLD bool leave_out(void)
+/* Submitted while recording was paused, or not wanted by the user; other sinks do want it. */
+static RTL_COLD bool leave_out(uint64_t correlation)
 {
-	bus_loss(SPOOL_REASON_paused, 1);
+	bus_loss(corr_why_left_out(correlation), 1);
 	return true;
 }
 
@@ -302,7 +303,7 @@ static bool put_dispatch(struct buf *b, const struct event_dispatch *d)
 	uint8_t *at_dispatch;
 
 	if (RTL_UNLIKELY(d->correlation & EVENT_LEFT_OUT))
-		return leave_out();
+		return leave_out(d->correlation);
 	put_thread_once(b, d->tid);
 	at_dispatch = reserve_dispatch(b, d, size, &shape, &used, &nr);
 	if (RTL_UNLIKELY(!at_dispatch))

@@ -16,6 +16,7 @@
 #include "base/env.h"
 #include "event/bus.h"
 #include "event/corr.h"
+#include "event/filter.h"
 #include "event/lane.h"
 #include "event/life.h"
 #include "event/pause.h"
@@ -39,6 +40,8 @@ _Atomic uint8_t api_masks[API_NR_DOMAINS][API_MAX_OPERATIONS] = {
 /* set in init, constant after */
 bool api_args = true;
 static struct domain domains[REC_API_NR_DOMAINS];
+/* atomic; a second thread that defines the domain stores the same */
+static _Atomic uint8_t left_out[API_NR_DOMAINS][API_MAX_OPERATIONS];
 static struct quick quick_fns[API_NR_DOMAINS];
 
 void api_init(void)
@@ -46,10 +49,32 @@ void api_init(void)
 	api_args = env_bool(ENV_ARGS);
 }
 
+bool api_is_left_out(enum api_domain domain, uint32_t operation)
+{
+	return operation < API_MAX_OPERATIONS &&
+	       atomic_load_explicit(&left_out[domain][operation], memory_order_relaxed);
+}
+
+/* Records calls of the function from now on, or counts them, if the user leaves them out. */
+static void record(enum api_domain domain, uint32_t operation, bool on)
+{
+	bool out = api_is_left_out(domain, operation);
+
+	api_want(domain, operation, API_RECORDED, on && !out);
+	if (RTL_UNLIKELY(filter_has_calls))
+		api_want(domain, operation, API_LEFT_OUT, on && out);
+}
+
 void api_define(enum api_domain domain, const struct api_op *ops, _Atomic uint8_t *named,
 		_Atomic(void *) *quick, uint32_t nr)
 {
 	domains[domain] = (struct domain){ ops, named };
+	for (uint32_t i = 0; filter_has_calls && i < nr && i < API_MAX_OPERATIONS; i++) {
+		atomic_store_explicit(&left_out[domain][i], filter_leaves_out_call(ops[i].name),
+				      memory_order_relaxed);
+		if (api_is_left_out(domain, i) && api_wanted(domain, i) & API_RECORDED)
+			record(domain, i, true);
+	}
 	/* relaxed: a constant; release: pairs with leave_quick_way() */
 	atomic_store_explicit(&quick_fns[domain].nr, nr, memory_order_relaxed);
 	atomic_store_explicit(&quick_fns[domain].real, quick, memory_order_release);
@@ -78,7 +103,7 @@ void api_want(enum api_domain domain, uint32_t operation, uint8_t bit, bool on)
 		atomic_fetch_or(mask, bit);
 	else
 		atomic_fetch_and_explicit(mask, (uint8_t)~bit, memory_order_relaxed);
-	if (on && bit != API_RECORDED)
+	if (on && bit & API_SUBSCRIBERS)
 		leave_quick_way(domain, operation);
 }
 
@@ -87,7 +112,7 @@ void api_switch(enum api_domain domain, bool on)
 	if (domain == API_HIP)
 		special_set(SPECIAL_NO_HIP, !on);
 	for (uint32_t i = 0; i < API_MAX_OPERATIONS; i++)
-		api_want(domain, i, API_RECORDED, on);
+		record(domain, i, on);
 }
 
 bool api_inside(enum api_domain domain)
@@ -130,8 +155,11 @@ static RTL_NOINLINE bool enter_any(enum api_domain domain, struct api_call *c, u
 		bus_loss(SPOOL_REASON_paused, 1);
 		return false;
 	}
-	if (RTL_UNLIKELY(t->call_left_out != 0))
+	if (RTL_UNLIKELY(t->call_left_out != 0) &&
+	    !(frame < t->call_left_out && t->domain_left_out))
 		thread_leave_out(t, 0);
+	else if (RTL_UNLIKELY(t->domain_left_out == domain))
+		return false; /* the library's own, within a call that a filter left out */
 	t->api_inside |= 1u << domain;
 	t->api_frame[domain] = frame;
 	c->thread = t;
@@ -157,6 +185,27 @@ bool api_enter_slow(enum api_domain domain, struct api_call *c, uintptr_t frame)
 	c->correlation = t->corr_current = corr_new(t);
 	c->begin_ns = clock_now_inline_ns();
 	return true;
+}
+
+RTL_NOINLINE void api_leave_out(enum api_domain domain, uintptr_t frame)
+{
+	/* relaxed: as in enter_any() */
+	int state = atomic_load_explicit(&life_state, memory_order_relaxed);
+	struct thread *t;
+
+	if (state < LIFE_ON || state == LIFE_FORKED)
+		return;
+	t = thread_get();
+	if (thread_kept_out(t) || (t->api_inside && !is_outermost(t, domain, frame)))
+		return;
+	if (frame < t->call_left_out) {
+		if (t->domain_left_out == domain)
+			return;
+	} else if (!t->api_inside) {
+		thread_leave_out(t, frame);
+		t->domain_left_out = domain;
+	}
+	bus_loss(pause_is_on() ? SPOOL_REASON_paused : SPOOL_REASON_filtered_call, 1);
 }
 
 /* Emits the function's name and signature. */

@@ -48,6 +48,9 @@ enum api_domain {
 /* The mask of each operation: a bit for each subscriber (live.h), and the recorder's. The recorder's bit is set for all
  * of HIP at first; the first HIP call decides whether it stays. */
 #define API_RECORDED 0x80u
+/* Instead of the recorder's bit: the user leaves the call out (filter.h), and it is counted. */
+#define API_LEFT_OUT 0x40u
+#define API_SUBSCRIBERS (API_LEFT_OUT - 1)
 extern RTL_HIDDEN _Atomic uint8_t api_masks[API_NR_DOMAINS][API_MAX_OPERATIONS];
 
 /* HOT */
@@ -66,7 +69,7 @@ extern RTL_HIDDEN bool api_args;
 /* Reads RTL_ARGS. After env_init(), before the first call is recorded. */
 void api_init(void);
 
-/* Names the functions of a domain. `ops` has `nr` entries and lives for ever, `named` has `nr` zeros. `quick`, which may
+/* Names the functions of a domain, and decides which of them the user leaves out. `ops` has `nr` entries and lives for ever, `named` has `nr` zeros. `quick`, which may
  * be NULL, has the real functions of those with a quick wrapper (quick.h): api_want() clears the entry of an operation
  * that a subscriber wants. */
 void api_define(enum api_domain domain, const struct api_op *ops, _Atomic uint8_t *named,
@@ -74,6 +77,12 @@ void api_define(enum api_domain domain, const struct api_op *ops, _Atomic uint8_
 
 /* Starts or stops recording the calls of a domain. Any thread. */
 void api_switch(enum api_domain domain, bool on);
+
+/* Counts a call that the user leaves out, unless it is the library's own, within a call of its domain. Operations that it
+ * submits are not missed. api_pass_at() follows. `frame`: as below. */
+void api_leave_out(enum api_domain domain, uintptr_t frame);
+/* Whether the user leaves out calls of the function. */
+bool api_is_left_out(enum api_domain domain, uint32_t operation);
 
 /* HOT: `frame`: the address of the wrapper's frame. */
 bool api_enter_slow(enum api_domain domain, struct api_call *c, uintptr_t frame);
@@ -86,12 +95,15 @@ void api_leave(enum api_domain domain, uint32_t op, struct api_call *c, int32_t 
 /* HOT: false: the call is not recorded. Preserves errno. */
 static RTL_INLINE bool api_enter(enum api_domain domain, uint32_t op, struct api_call *c)
 {
-	return RTL_UNLIKELY(api_wanted(domain, op) & API_RECORDED) &&
-	       api_enter_slow(domain, c, RTL_FRAME());
+	uint32_t wanted_by = api_wanted(domain, op);
+
+	if (RTL_UNLIKELY(wanted_by & API_LEFT_OUT))
+		api_leave_out(domain, RTL_FRAME());
+	return RTL_UNLIKELY(wanted_by & API_RECORDED) && api_enter_slow(domain, c, RTL_FRAME());
 }
 
-/* HOT: a call that was not recorded has returned. If it was left out because recording was paused, later operations of
- * the thread no longer belong to it. `frame`: the address of the wrapper's frame. */
+/* HOT: a call that was not recorded has returned. If it was left out by a pause or a filter, later operations of the
+ * thread no longer belong to it. `frame`: the address of the wrapper's frame. */
 static inline void api_pass_at(uintptr_t frame)
 {
 	if (RTL_UNLIKELY(thread_self.call_left_out == frame))

@@ -97,7 +97,7 @@ struct live_frame *live_push(struct thread *t, enum api_domain domain, uint32_t 
 	f->outer = top;
 	f->height = height;
 	f->outer_correlation = t->corr_current;
-	f->mask = mask & ~API_RECORDED;
+	f->mask = mask & API_SUBSCRIBERS;
 	f->is_recorded = f->is_joined = f->has_status = false;
 	f->in_hip = NULL;
 	f->call = (struct live_call){ .operation = operation,
@@ -192,6 +192,8 @@ struct live_frame *live_wrapper_begin(enum api_domain domain, uint32_t operation
 		return NULL;
 	}
 	f->is_recorded = mask & API_RECORDED && api_enter_slow(domain, &f->record, frame);
+	if (RTL_UNLIKELY(mask & API_LEFT_OUT))
+		api_leave_out(domain, frame);
 	correlate(f, t);
 	f->call.args = args;
 	live_notify(f, LIVE_ENTER);

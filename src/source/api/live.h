@@ -34,7 +34,8 @@
 #include "source/api/call.h"
 
 #define LIVE_MAX_SUBSCRIBERS 6
-_Static_assert(1u << LIVE_MAX_SUBSCRIBERS <= API_RECORDED, "a bit for each beside the recorder's");
+_Static_assert((1u << LIVE_MAX_SUBSCRIBERS) - 1 <= API_SUBSCRIBERS,
+	       "a bit for each beside the recorder's");
 
 /* A call on the thread that makes it. Valid from LIVE_ENTER to LIVE_DONE. */
 struct live_call {

@@ -91,7 +91,7 @@ static void correlate(struct live_frame *f, struct live_frame *same, const struc
 static uint32_t wanted_in_hip(const struct thread *t, const struct hip_callback *c,
 			      uintptr_t height)
 {
-	uint32_t mask = c ? api_wanted(API_HIP, c->function) & ~API_RECORDED : 0;
+	uint32_t mask = c ? api_wanted(API_HIP, c->function) & API_SUBSCRIBERS : 0;
 
 	return RTL_UNLIKELY(mask) && !live_is_seen(t, API_HIP, c->function, height) ? mask : 0;
 }

@@ -88,7 +88,14 @@ void callback_begin(uint32_t id, struct live_frame *f)
 	const struct hip_callback *c = release_callback(id);
 
 	/* refuses calls within a recorded one */
-	f->is_recorded = c && api_enter_slow(API_HIP, &f->record, f->height);
+	f->is_recorded = false;
+	if (c && api_is_left_out(API_HIP, c->op)) {
+		api_leave_out(API_HIP, f->height);
+		/* its end may not be seen: the next call is not within it */
+		thread_self.domain_left_out = 0;
+	} else if (c) {
+		f->is_recorded = api_enter_slow(API_HIP, &f->record, f->height);
+	}
 	if (!f->is_recorded)
 		return;
 	callback_status_before(c, f);

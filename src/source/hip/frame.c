@@ -251,7 +251,7 @@ bool hip_enter_first(uint32_t op, struct api_call *c, uintptr_t frame)
 
 	decide();
 	errno = saved;
-	return api_wanted(API_HIP, op) & API_RECORDED && api_enter_slow(API_HIP, c, frame);
+	return hip_enter_at(api_wanted(API_HIP, op), op, c, frame);
 }
 
 struct live_frame *hip_begin_seen(uint32_t op, void *args, uintptr_t frame)

@@ -10,7 +10,7 @@
  *
  *		if (!real)
  *			return HIP_NOT_LOADED;
- *		if (wanted_by & ~API_RECORDED)
+ *		if (wanted_by & API_SUBSCRIBERS)
  *			return seen_hipMemset(dst, value, sizeBytes, RTL_FRAME());
  *		if (!hip_enter(wanted_by, HIP_OP_hipMemset, &call)) {
  *			ret = real(dst, value, sizeBytes);
@@ -107,7 +107,7 @@ static inline void hip_quicken(uint32_t op)
 		return;
 	/* seq_cst: pairs with api_want(), which sets the mask and then clears the entry: one of the two finds the other */
 	atomic_store(&hip_quick_fns[op], hip_real(op));
-	if (atomic_load(&api_masks[API_HIP][op]) & ~API_RECORDED)
+	if (atomic_load(&api_masks[API_HIP][op]) & API_SUBSCRIBERS)
 		atomic_store(&hip_quick_fns[op], NULL);
 }
 
@@ -120,6 +120,8 @@ bool hip_enter_first(uint32_t op, struct api_call *c, uintptr_t frame);
 static inline bool hip_enter_at(uint32_t wanted_by, uint32_t op, struct api_call *c,
 				uintptr_t frame)
 {
+	if (RTL_UNLIKELY(wanted_by & API_LEFT_OUT))
+		api_leave_out(API_HIP, frame);
 	if (RTL_LIKELY(!(wanted_by & API_RECORDED)))
 		return false;
 	/* relaxed: set once; a thread that misses it decides again, the same */

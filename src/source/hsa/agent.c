@@ -18,12 +18,13 @@
 #include "base/compiler.h"
 #include "base/log.h"
 #include "event/bus.h"
+#include "event/filter.h"
 #include "source/hsa/table/real.h"
 
 struct agent {
 	_Atomic uint64_t handle;    /* release: the other fields are set before it */
 	_Atomic uint64_t last_tick; /* relaxed: any recent value is good enough */
-	bool is_gpu;
+	bool is_gpu, is_left_out;
 	uint32_t bdf, node;
 	struct agent_line kept; /* set by agent_keep_clocks() */
 };
@@ -65,6 +66,8 @@ static void describe(hsa_agent_t a, uint32_t index, hsa_device_type_t type)
 			type == HSA_DEVICE_TYPE_CPU ? REC_AGENT_CPU :
 						      REC_AGENT_OTHER;
 	e->gpu_index = type == HSA_DEVICE_TYPE_GPU ? nr_gpus++ : UINT32_MAX;
+	agents[index].is_left_out = type == HSA_DEVICE_TYPE_GPU &&
+				    filter_leaves_out_gpu(e->gpu_index);
 	e->node = agents[index].node;
 	e->nr_cu = info_u32(a, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT);
 	e->simd_per_cu = info_u32(a, HSA_AMD_AGENT_INFO_NUM_SIMDS_PER_CU);
@@ -127,6 +130,11 @@ uint32_t agent_index(hsa_agent_t agent)
 bool agent_is_gpu(uint32_t index)
 {
 	return index < AGENT_MAX && agents[index].is_gpu;
+}
+
+bool agent_is_left_out(uint32_t index)
+{
+	return index < AGENT_MAX && agents[index].is_left_out;
 }
 
 hsa_agent_t agent_handle(uint32_t index)

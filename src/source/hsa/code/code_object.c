@@ -19,6 +19,7 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "event/bus.h"
+#include "event/filter.h"
 #include "source/hsa/agent.h"
 #include "source/hsa/table/real.h"
 
@@ -33,6 +34,7 @@ struct symbol {
 	uint32_t id;
 	uint32_t next; /* older symbol in the same bucket, index + 1 */
 	uint32_t loaded;
+	bool is_left_out; /* dispatches of it, see filter.h */
 	/* atomic */
 	_Atomic uint32_t unloaded; /* epoch in which it was unloaded; UINT32_MAX while loaded */
 };
@@ -126,7 +128,8 @@ RTL_REQUIRES(lock) static void end_unknown(uint64_t object, uint32_t epoch)
 
 /* NULL: out of memory. */
 RTL_REQUIRES(lock)
-static struct symbol *publish(uint64_t object, uint64_t executable, struct span span)
+static struct symbol *publish(uint64_t object, uint64_t executable, struct span span,
+			      bool is_left_out)
 {
 	uint32_t b = nr_symbols / BLOCK_SIZE;
 	struct symbol *s;
@@ -144,6 +147,7 @@ static struct symbol *publish(uint64_t object, uint64_t executable, struct span 
 	s->executable = executable;
 	s->id = nr_symbols + 1;
 	s->loaded = span.loaded;
+	s->is_left_out = is_left_out;
 	atomic_store_explicit(&s->unloaded, span.unloaded, memory_order_relaxed);
 	s->next = atomic_load_explicit(&bucket[hash(object)], memory_order_relaxed);
 	nr_symbols++;
@@ -176,7 +180,7 @@ uint32_t code_object_kernel(uint64_t object, uint32_t epoch, uint32_t agent, boo
 	lock_take(&lock);
 	s = find(object, epoch);
 	if (!s) {
-		s = publish(object, 0, unknown_span(object, epoch));
+		s = publish(object, 0, unknown_span(object, epoch), filter_leaves_out_kernel(NULL));
 		made = s != NULL;
 	}
 	lock_drop(&lock);
@@ -188,6 +192,13 @@ uint32_t code_object_kernel(uint64_t object, uint32_t epoch, uint32_t agent, boo
 	if (made)
 		emit_unknown(s->id, object, agent, internal);
 	return s->id;
+}
+
+bool code_object_is_left_out(uint64_t object)
+{
+	const struct symbol *s = find(object, code_object_now());
+
+	return s ? s->is_left_out : filter_leaves_out_kernel(NULL);
 }
 
 struct freeze {
@@ -290,6 +301,7 @@ static hsa_status_t on_symbol(hsa_executable_t ex, hsa_executable_symbol_t sym, 
 	hsa_agent_t agent = { .handle = 0 };
 	char name[16384];
 	struct symbol *s;
+	bool is_left_out;
 	uint32_t length;
 
 	real.hsa_executable_symbol_get_info(sym, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, &kind);
@@ -306,13 +318,17 @@ static hsa_status_t on_symbol(hsa_executable_t ex, hsa_executable_symbol_t sym, 
 			real.hsa_executable_symbol_get_info(sym, HSA_EXECUTABLE_SYMBOL_INFO_NAME,
 							    big);
 		ev.kernel.name = bus_string(big, length);
+		is_left_out = filter_leaves_out_kernel(big);
 		alloc_pages_free(big, length + 1);
 	} else {
 		real.hsa_executable_symbol_get_info(sym, HSA_EXECUTABLE_SYMBOL_INFO_NAME, name);
 		ev.kernel.name = bus_string(name, length);
+		name[length] = '\0';
+		is_left_out = filter_leaves_out_kernel(name);
 	}
 	end_unknown(ev.kernel.object, f->epoch);
-	s = publish(ev.kernel.object, ex.handle, (struct span){ f->epoch, UINT32_MAX });
+	s = publish(ev.kernel.object, ex.handle, (struct span){ f->epoch, UINT32_MAX },
+		    is_left_out);
 	if (!s) {
 		log_warn("kernel symbols: over the limit; later kernels have no name");
 		return HSA_STATUS_SUCCESS;
@@ -382,6 +398,7 @@ void code_object_unload(hsa_executable_t executable)
 
 void code_object_init(void)
 {
+	filter_find_demangler();
 	memset(&loader, 0, sizeof(loader));
 	if (!real.hsa_system_get_major_extension_table ||
 	    real.hsa_system_get_major_extension_table(HSA_EXTENSION_AMD_LOADER, 1, sizeof(loader),

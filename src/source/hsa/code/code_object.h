@@ -29,6 +29,9 @@ static inline uint32_t code_object_now(void)
  * own shaders) it makes an id and emits it. Any thread; no lock if the object is known. */
 uint32_t code_object_kernel(uint64_t object, uint32_t epoch, uint32_t agent, bool internal);
 
+/* HOT: whether the user leaves out dispatches of the kernel that is at `object` now (filter.h). Only if filter_has_kernels. */
+bool code_object_is_left_out(uint64_t object);
+
 /* Emits the code objects and kernels of an executable that was just frozen. Any thread. */
 void code_object_load(hsa_executable_t executable);
 

@@ -17,8 +17,10 @@
 #include "event/bus.h"
 #include "event/corr.h"
 #include "event/event.h"
+#include "event/filter.h"
 #include "event/join.h"
 #include "event/life.h"
+#include "event/special.h"
 #include "source/hsa/agent.h"
 #include "source/hsa/completion/poll.h"
 #include "source/hsa/completion/signal_map.h"
@@ -64,16 +66,25 @@ static void emit_copy(const struct copy *c, uint64_t begin_ns, uint64_t end_ns, 
 /* The kernel that executed the copy, if any. */
 static void emit_kernel(const struct copy *c, uint64_t begin_ns, uint64_t end_ns, uint16_t flags)
 {
+	uint64_t correlation = c->times.entry.correlation;
 	struct event ev = { .kind = EVENT_DISPATCH };
 
 	if (RTL_UNLIKELY(!bus_wants(EVENT_DISPATCH)))
 		return;
+	if (RTL_UNLIKELY(special_any(SPECIAL_FILTERED)) && !corr_is_left_out(correlation) &&
+	    filter_leaves_out_kernel(NULL)) {
+		correlation = (correlation & ~EVENT_MISSED) | EVENT_LEFT_OUT | EVENT_BY_KERNEL;
+		if (!bus_never_pauses()) {
+			bus_loss(SPOOL_REASON_filtered_kernel, 1);
+			return;
+		}
+	}
 	ev.dispatch = c->dispatch;
 	ev.dispatch.begin_ticks = flags ? 0 : c->times.begin_ticks;
 	ev.dispatch.end_ticks = flags ? 0 : c->times.end_ticks;
 	ev.dispatch.begin_ns = begin_ns;
 	ev.dispatch.end_ns = end_ns;
-	ev.dispatch.correlation = c->times.entry.correlation;
+	ev.dispatch.correlation = correlation;
 	ev.dispatch.marker = c->times.entry.marker;
 	ev.dispatch.tid = (uint32_t)c->times.entry.submitter;
 	ev.dispatch.flags |= flags;
@@ -240,11 +251,23 @@ static void describe(struct copy *c, const struct thread *t, const struct what *
 	c->times.entry.submitter = t->submitter;
 }
 
+/* The bits of a left-out operation's correlation id if the user leaves out each GPU of the copy, else 0. */
+static uint64_t filtered(const struct what *w)
+{
+	bool dst = agent_is_gpu(w->dst_agent), src = agent_is_gpu(w->src_agent);
+
+	if (!filter_has_gpus || !(dst || src) || (dst && !agent_is_left_out(w->dst_agent)) ||
+	    (src && !agent_is_left_out(w->src_agent)))
+		return 0;
+	return EVENT_LEFT_OUT | EVENT_BY_GPU;
+}
+
 /* Makes the entry of an asynchronous copy; the harvester polls it after end() arms it. */
 static struct copy *note(struct thread *t, struct call *call, const struct what *w, amd_signal_t *s,
 			 uint64_t correlation)
 {
-	struct copy *c = copy_table_claim();
+	bool is_passed = correlation & EVENT_BY_GPU && !bus_never_pauses();
+	struct copy *c = is_passed ? NULL : copy_table_claim();
 	struct inflight *e;
 
 	if (join_is_on()) {
@@ -255,7 +278,10 @@ static struct copy *note(struct thread *t, struct call *call, const struct what 
 			join_wanted(signal_handle(s).handle, correlation);
 	}
 	if (!c) {
-		bus_loss_of(correlation, SPOOL_REASON_inflight_full);
+		if (is_passed)
+			bus_loss(corr_why_left_out(correlation), 1);
+		else
+			bus_loss_of(correlation, SPOOL_REASON_inflight_full);
 		signal_map_reuse(s);
 		return NULL;
 	}
@@ -285,6 +311,9 @@ static struct copy *note(struct thread *t, struct call *call, const struct what 
 static void begin_one(struct thread *t, struct call *call, const struct what *w,
 		      hsa_signal_t signal, uint64_t correlation)
 {
+	if (RTL_UNLIKELY(special_any(SPECIAL_FILTERED)) && !corr_is_left_out(correlation) &&
+	    filtered(w))
+		correlation = (correlation & ~EVENT_MISSED) | filtered(w);
 	call->internal.correlation = correlation;
 	call->internal.signal = signal_of(signal);
 	call->info = NULL;

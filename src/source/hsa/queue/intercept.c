@@ -115,7 +115,7 @@ static void on_packets(const void *packets, uint64_t count, uint64_t index, void
 	/* Not ON (exit, fork): nothing is recorded, but the ring must not overflow. */
 	if (!life_enter(&t)) {
 		t = NULL;
-		submit_count_left_out(packets, count);
+		submit_count_left_out(q, packets, count);
 	}
 	if (count == 1)
 		submit_one(q, t, packets, index, writer);

@@ -16,7 +16,9 @@
 #include "base/log.h"
 #include "event/bus.h"
 #include "event/corr.h"
+#include "event/filter.h"
 #include "event/life.h"
+#include "event/special.h"
 #include "source/hsa/agent.h"
 #include "source/hsa/code/code_object.h"
 #include "source/hsa/completion/signal.h"
@@ -199,16 +201,31 @@ static void assign(struct internal_queue *q, struct internal_queue_call *c, uint
 		bus_loss_of(c->correlation, SPOOL_REASON_inflight_full);
 }
 
+/* The bits of a left-out operation's correlation id if the user leaves out the GPU, or kernels without a name, else 0. */
+static uint64_t filtered(const struct internal_queue *q)
+{
+	if (agent_is_left_out(q->agent))
+		return EVENT_LEFT_OUT | EVENT_BY_GPU;
+	return filter_leaves_out_kernel(NULL) ? EVENT_LEFT_OUT | EVENT_BY_KERNEL : 0;
+}
+
 static void emit(struct internal_queue *q, const struct internal_queue_call *c, struct thread *t,
 		 uint64_t i, uint64_t end)
 {
+	uint64_t left_out = special_any(SPECIAL_FILTERED) ? filtered(q) : 0;
 	struct event ev = { .kind = EVENT_DISPATCH };
 
 	if (RTL_UNLIKELY(!bus_wants(EVENT_DISPATCH)))
 		return;
+	if (RTL_UNLIKELY(left_out) && !bus_never_pauses()) {
+		bus_loss(corr_why_left_out(left_out), 1);
+		return;
+	}
 	describe(q, packet_at(q, i), i, &ev.dispatch);
 	/* a real call is never guessed */
 	ev.dispatch.correlation = c ? c->correlation : corr_mark(corr_new(t));
+	if (RTL_UNLIKELY(left_out))
+		ev.dispatch.correlation = (ev.dispatch.correlation & ~EVENT_MISSED) | left_out;
 	read_times(q, packet_at(q, i), end, is_newest(q, i, end), &ev.dispatch);
 	ev.dispatch.tid = c ? t->tid : 0;
 	ev.dispatch.marker = c ? t->marker : 0;

@@ -264,7 +264,7 @@ static RTL_NOINLINE void submit_other(struct queue *q, struct thread *t, union p
 	if (!t && life_enter(&entered))
 		t = entered;
 	if (!t)
-		submit_count_left_out(p, 1);
+		submit_count_left_out(q, p, 1);
 	shared = submit_packet(q, t, p, index);
 	if (RTL_UNLIKELY(shared != NULL))
 		complete_shared(q, p, shared);

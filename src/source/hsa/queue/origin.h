@@ -70,7 +70,7 @@ static inline void origin_note(struct queue *q, uint64_t index, uint64_t end)
 {
 	const struct thread *t = &thread_self;
 
-	if (RTL_LIKELY(end - index == 1 && !special_any(SPECIAL_FOR_PACKETS) &&
+	if (RTL_LIKELY(end - index == 1 && !special_any(SPECIAL_FOR_ORIGINS) &&
 		       !thread_kept_out(t)))
 		origin_put(q, t, index);
 	else

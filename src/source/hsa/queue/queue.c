@@ -112,6 +112,8 @@ RTL_REQUIRES(lock) static void reset(struct queue *q, uint32_t agent)
 {
 	q->index = next_index++;
 	q->agent = agent;
+	q->is_left_out = agent_is_left_out(agent);
+	q->filter_epoch = 0;
 	q->intercepted = false;
 	q->user_callback = NULL;
 	q->user_data = NULL;

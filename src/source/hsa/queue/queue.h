@@ -51,7 +51,8 @@ struct queue {
 	_Atomic bool intercepted; /* else interposed */
 	uint32_t index;		  /* in the trace */
 	uint32_t agent;
-	uint32_t size; /* packets in the ring */
+	uint32_t size;	  /* packets in the ring */
+	bool is_left_out; /* the user leaves out its GPU */
 	hsa_queue_t *_Atomic hsa;
 	/* interposed: the queue itself if its indices are `write_index` and `read_index`; else NULL */
 	hsa_queue_t *_Atomic direct;
@@ -98,6 +99,10 @@ struct queue {
 	uint32_t stuck_looks; /* harvester visits since then */
 	uint64_t gave_up; /* 1 + index of the oldest entry that filled the largest in-flight ring;
 			   * 0: none */
+	/* code_object_is_left_out() of the last dispatch: most dispatches repeat it. Epoch 0: none */
+	uint64_t filter_object;
+	uint32_t filter_epoch;
+	bool filter_result;
 	struct queue_completer completer; /* interposed; made when needed */
 
 	_Alignas(64) _Atomic bool harvest_lock;

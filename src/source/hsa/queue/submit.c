@@ -19,6 +19,7 @@
 #include "base/env.h"
 #include "event/bus.h"
 #include "event/corr.h"
+#include "event/filter.h"
 #include "event/join.h"
 #include "event/life.h"
 #include "event/pause.h"
@@ -175,9 +176,9 @@ static RTL_INLINE struct inflight *next_entry(struct queue *q)
 	return wait_for_entry(q);
 }
 
-/* Records `p` as an operation in flight. */
+/* Records `p` as an operation in flight. `left_out`: bits for its correlation id, of filtered(). */
 static RTL_INLINE struct inflight *instrument(struct queue *q, struct thread *t, union packet *p,
-					      uint64_t index)
+					      uint64_t index, uint64_t left_out)
 {
 	hsa_signal_t owner = packet_signal(p);
 	struct inflight *e = next_entry(q);
@@ -203,7 +204,9 @@ static RTL_INLINE struct inflight *instrument(struct queue *q, struct thread *t,
 	e->kind = packet_is_dispatch(p) ? INFLIGHT_DISPATCH : INFLIGHT_BARRIER;
 	e->epoch = code_object_now();
 	origin = origin_of(q, index, t);
-	if (RTL_UNLIKELY(join_is_on()) && !origin.in_call)
+	if (RTL_UNLIKELY(left_out))
+		origin.correlation = (origin.correlation & ~EVENT_MISSED) | left_out;
+	if (RTL_UNLIKELY(join_is_on()) && !origin.in_call && !left_out)
 		join_packet(p, owner.handle, &origin);
 	e->correlation = origin.correlation;
 	e->marker = origin.marker;
@@ -240,6 +243,40 @@ static RTL_COLD bool leave_out(struct queue *q, struct thread *t, const union pa
 	return true;
 }
 
+/* Whether the user leaves out the dispatch's kernel. */
+static bool is_kernel_left_out(struct queue *q, const union packet *p)
+{
+	uint64_t object = p->dispatch.kernel_object;
+	uint32_t epoch = code_object_now();
+
+	if (RTL_UNLIKELY(object != q->filter_object || epoch != q->filter_epoch)) {
+		q->filter_result = code_object_is_left_out(object);
+		q->filter_object = object;
+		q->filter_epoch = epoch;
+	}
+	return q->filter_result;
+}
+
+/* The bits of a left-out operation's correlation id if a filter leaves out `p`, else 0. */
+static RTL_NOINLINE uint64_t filtered(struct queue *q, const union packet *p)
+{
+	if (q->is_left_out)
+		return EVENT_LEFT_OUT | EVENT_BY_GPU;
+	if (filter_has_kernels && packet_is_dispatch(p) && is_kernel_left_out(q, p))
+		return EVENT_LEFT_OUT | EVENT_BY_KERNEL;
+	return 0;
+}
+
+/* Counts a packet that a filter leaves out; false: another sink wants it. */
+static bool leave_out_filtered(const union packet *p, uint64_t left_out)
+{
+	if (bus_never_pauses())
+		return false;
+	if (packet_is_dispatch(p))
+		bus_loss(corr_why_left_out(left_out), 1);
+	return true;
+}
+
 /* Whether a packet that is not a dispatch is recorded. */
 static RTL_NOINLINE bool wanted_barrier(uint32_t type)
 {
@@ -256,10 +293,16 @@ static RTL_NOINLINE bool wanted_barrier(uint32_t type)
 	return b;
 }
 
-static inline bool wanted(struct queue *q, struct thread *t, const union packet *p, uint64_t index)
+static inline bool wanted(struct queue *q, struct thread *t, const union packet *p, uint64_t index,
+			  uint64_t *left_out)
 {
 	if (RTL_UNLIKELY(pause_is_on()) && leave_out(q, t, p, index))
 		return false;
+	if (RTL_UNLIKELY(special_any(SPECIAL_FILTERED))) {
+		*left_out = filtered(q, p);
+		if (*left_out && leave_out_filtered(p, *left_out))
+			return false;
+	}
 	if (!packet_is_dispatch(p))
 		return wanted_barrier(packet_type(p->header));
 	if (RTL_LIKELY(mode_packets != MODE_LITE || !packet_signal(p).handle))
@@ -292,6 +335,8 @@ static RTL_COLD void notify(const struct queue *q, const union packet *p, uint64
 
 struct inflight *submit_packet(struct queue *q, struct thread *t, union packet *p, uint64_t index)
 {
+	uint64_t left_out = 0;
+
 	if (RTL_UNLIKELY(special_any(SPECIAL_LISTENED)))
 		notify(q, p, index);
 	if (RTL_UNLIKELY(!t)) {
@@ -303,23 +348,30 @@ struct inflight *submit_packet(struct queue *q, struct thread *t, union packet *
 	}
 	if (RTL_UNLIKELY(join_is_on()))
 		note_for_join(q, p, index);
-	if (wanted(q, t, p, index))
-		return instrument(q, t, p, index);
+	if (wanted(q, t, p, index, &left_out))
+		return instrument(q, t, p, index, left_out);
 	pass_untimed(p);
 	return NULL;
 }
 
 /* HIP 6.4 dispatches from exit handlers; a signal handler may interrupt a hook. The child of a fork
  * is another process, which has no trace. */
-void submit_count_left_out(const union packet *p, uint64_t count)
+void submit_count_left_out(struct queue *q, const union packet *p, uint64_t count)
 {
 	int state = atomic_load_explicit(&life_state, memory_order_relaxed);
-	uint64_t n = 0;
+	uint64_t n = 0, left_out;
 
 	if (state != LIFE_ON && state != LIFE_STOPPING && state != LIFE_STOPPED)
 		return;
-	for (uint64_t i = 0; i < count; i++)
-		n += packet_is_dispatch(&p[i]);
+	for (uint64_t i = 0; i < count; i++) {
+		if (!packet_is_dispatch(&p[i]))
+			continue;
+		left_out = special_any(SPECIAL_FILTERED) ? filtered(q, &p[i]) : 0;
+		if (left_out)
+			bus_loss(corr_why_left_out(left_out), 1);
+		else
+			n++;
+	}
 	if (n)
 		bus_loss(pause_is_on()	  ? SPOOL_REASON_paused :
 			 state == LIFE_ON ? SPOOL_REASON_reentrant :

@@ -70,7 +70,7 @@ struct inflight *submit_packet(struct queue *q, struct thread *t, union packet *
 void submit_shared(struct queue *q, struct inflight *e, uint64_t hw);
 
 /* Counts packets that are not recorded since this thread can't be in a hook now (life.h). */
-void submit_count_left_out(const union packet *p, uint64_t count);
+void submit_count_left_out(struct queue *q, const union packet *p, uint64_t count);
 
 /* Calls `fn` with each packet before it is submitted, on the submitting thread. For faces.
  * `packet`: 64 bytes, valid during the call. false: SUBMIT_MAX_LISTENERS are registered already.

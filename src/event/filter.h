@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* filter.h - what the user leaves out by name or by GPU: --kernels, --not-kernels, --calls, --gpus
+ *
+ * Each is decided once: for a kernel when its executable is loaded, for a function when its domain is defined, for a
+ * GPU when it is found. What is left out is counted (`filtered_kernel`, `filtered_call`, `filtered_gpu`).
+ *
+ * Any thread after filter_init().
+ */
+#ifndef RTL_EVENT_FILTER_H
+#define RTL_EVENT_FILTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+
+/* Reads RTL_KERNELS, RTL_NOT_KERNELS, RTL_CALLS, RTL_GPUS. After env_init(), before threads. */
+void filter_init(void);
+
+/* Finds the demangler of the C++ library that the GPU runtime uses: without it mangled names alone are compared. Takes
+ * the loader's lock. */
+void filter_find_demangler(void);
+
+/* Whether any kernel may be left out; set in filter_init(), constant after. */
+extern RTL_HIDDEN bool filter_has_kernels, filter_has_gpus, filter_has_calls;
+
+/* Whether dispatches of the kernel are left out: its mangled name without ".kd", or its demangled name, does not match
+ * RTL_KERNELS, or one of them matches RTL_NOT_KERNELS. NULL: a kernel without a name, which matches nothing. */
+bool filter_leaves_out_kernel(const char *name);
+bool filter_leaves_out_call(const char *function);
+bool filter_leaves_out_gpu(uint32_t gpu_index);
+
+#endif
