@@ -75,6 +75,15 @@ class Row:
         }
 
 
+# choices of what is recorded, by what follows the mode in a tool's name
+CHOICES = {
+    "paused": {"RTL_TRACE_START": "off"},
+    "other kernels": {"RTL_KERNELS": "no such kernel"},
+    "other GPUs": {"RTL_GPUS": "99"},
+    "kernel recorded": {"RTL_NOT_KERNELS": "no such kernel"},
+}
+
+
 class Bench:
     def __init__(self, args):
         self.quick, self.build = args.quick, os.path.abspath(args.build)
@@ -98,7 +107,7 @@ class Bench:
             return {}
         if name == "passthrough":
             return {"HSA_TOOLS_LIB": self.path("bench/libpassthrough.so")}
-        more = {}
+        more = dict(CHOICES.get(name.partition(", ")[2], {}))
         if name.startswith("hip") or name.endswith("preloaded"):
             more["LD_PRELOAD"] = self.path("lib/librtl.so.1")
             more["RTL_ARGS"] = "0" if name.endswith("without arguments") else "1"
@@ -323,7 +332,19 @@ class Bench:
                     kept.append(("< floor", value < floor))
                 self.add(f"instructions for {what}, added by {t}", value, "", floor, "passthrough", kept)
         if not self.quick:
+            self.choice_instructions(["do=submit", f"blocks={blocks}"], nr)
             self.harvester_instructions()
+
+    def choice_instructions(self, args, nr):
+        """A dispatch that the user leaves out costs no more than one in a pause."""
+        tools = ["untraced", *(f"standard, {what}" for what in CHOICES)]
+        counts = {t: self.submitter("dispatch", args, t, "timed_block") / nr for t in tools}
+        self.keep("instructions for a dispatch with a choice", counts)
+        paused = counts["standard, paused"] - counts["untraced"]
+        for what in CHOICES:
+            value = counts[f"standard, {what}"] - counts["untraced"]
+            kept = [("<= paused", value <= paused)] if what.startswith("other") else []
+            self.add(f"instructions for a dispatch with a choice, {what}", value, "", budgets=kept)
 
     def harvester_instructions(self):
         """What a run of more dispatches takes more, for each of them, in the harvester and in waits."""
