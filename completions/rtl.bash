@@ -17,7 +17,7 @@ _rtl()
 		for ((i = 2; i < COMP_CWORD; i++)); do
 			case ${COMP_WORDS[i]} in
 			--) ((i++)); break ;;
-			-o|--output|-m|--mode|--progress|--drain-ms|--trace-start|--buffer-mb|--spool-dir)
+			-o|--output|-m|--mode|--progress|--drain-ms|--trace-start|--delay|--duration|--period|--range|--kernels|--not-kernels|--calls|--gpus|--ranks|--buffer-mb|--spool-dir)
 				((i++))
 				[ "${COMP_WORDS[i]}" = = ] && ((i++)) ;;
 			-*|=) ;;
@@ -39,11 +39,20 @@ _rtl()
 		--progress) COMPREPLY=($(compgen -W "auto always never" -- "$cur")); return ;;
 		--drain-ms) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--trace-start) COMPREPLY=($(compgen -W "on off always" -- "$cur")); return ;;
+		--delay) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--duration) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--period) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--range) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--kernels) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--not-kernels) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--calls) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--gpus) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--ranks) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--buffer-mb) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--spool-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--output --mode --hsa --virtual-gpu --force --quiet --verbose --progress --fail-on-loss --fail-on-empty --keep-spool --drain-ms --barriers --trace-start --buffer-mb --spool-dir --no-convert --public --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--output --mode --hsa --virtual-gpu --force --quiet --verbose --progress --fail-on-loss --fail-on-empty --keep-spool --drain-ms --barriers --trace-start --delay --duration --period --range --kernels --not-kernels --calls --gpus --ranks --buffer-mb --spool-dir --no-convert --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -c -f -- "$cur")) ;;
 		esac
 		;;

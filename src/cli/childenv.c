@@ -89,7 +89,7 @@ char **childenv_build(const struct childenv_setup *s, char *const *vars, const c
 	}
 	while (vars[n])
 		n++;
-	out = calloc(n + 22, sizeof(*out));
+	out = calloc(n + s->nr_more + 22, sizeof(*out));
 	if (!out)
 		ui_die_memory();
 	ui_keep(out);
@@ -127,6 +127,9 @@ char **childenv_build(const struct childenv_setup *s, char *const *vars, const c
 		set_var(out, "RTL_TRACE_START", s->trace_start);
 	if (s->hsa)
 		set_var(out, "RTL_HSA_API", "1");
+	for (size_t i = 0; i < s->nr_more; i++)
+		if (s->more[i].value)
+			set_var(out, s->more[i].name, s->more[i].value);
 	if (!childenv_get(out, "RTL_LOG_FILE") || is_outer_log(vars)) {
 		char *log = ui_format("%s/log.%%p", s->session);
 

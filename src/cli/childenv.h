@@ -4,6 +4,7 @@
 #define RTL_CLI_CHILDENV_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct childenv_setup {
@@ -17,13 +18,17 @@ struct childenv_setup {
 	bool is_registered; /* register librtl with rocprofiler-register, too */
 	uint64_t drain_ms, buffer_mb;
 	bool has_drain_ms, has_buffer_mb, barriers, hsa;
+	const struct childenv_var {
+		const char *name, *value;
+	} * more; /* those whose value is not NULL */
+	size_t nr_more;
 };
 
 /* A malloc'd, NULL-ended copy of `vars` with changes; its texts live as long as the process. It changes
  * HSA_TOOLS_LIB and LD_PRELOAD (librtl in front of the user's libraries), RTL_SESSION, RTL_MODE,
  * HSA_TOOLS_ROCPROFILER_V1_TOOLS (both librtl and AMD's SDK get the tables) unless given, with is_registered
  * ROCPROFILER_REGISTER_LIBRARY unless given, RTL_LOG_FILE unless given, RTL_DRAIN_MS, RTL_BUFFER_MB,
- * RTL_BARRIERS, RTL_TRACE_START, RTL_HSA_API; with vgpu_dir also LD_LIBRARY_PATH and VGPU_DEVICES. The
+ * RTL_BARRIERS, RTL_TRACE_START, RTL_HSA_API, and `more`; with vgpu_dir also LD_LIBRARY_PATH and VGPU_DEVICES. The
  * loader splits LD_PRELOAD at blanks, so a directory with a blank goes into LD_LIBRARY_PATH instead; with a
  * colon neither works: NULL, and *why is the reason. */
 char **childenv_build(const struct childenv_setup *setup, char *const *vars, const char **why);

@@ -17,7 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/capture.h"
 #include "base/env.h"
+#include "base/rank.h"
 #include "base/rocr.h"
 #include "base/testpoint.h"
 #include "cli/child.h"
@@ -49,11 +51,63 @@ enum {
 	O_DRAIN,
 	O_BARRIERS,
 	O_TRACE_START,
+	O_DELAY,
+	O_DURATION,
+	O_PERIOD,
+	O_RANGE,
+	O_KERNELS,
+	O_NOT_KERNELS,
+	O_CALLS,
+	O_GPUS,
+	O_RANKS,
 	O_BUFFER,
 	O_SPOOL_DIR,
 	O_NO_CONVERT,
 	O_PUBLIC,
 };
+
+/* What is wrong with a value, for the rest of the process; NULL: nothing. */
+static const char *check(enum capture_kind kind, const char *text)
+{
+	static char error[CAPTURE_ERROR_SIZE];
+
+	return capture_check(kind, text, error) ? error : NULL;
+}
+
+static const char *check_seconds(const char *text)
+{
+	return check(CAPTURE_SECONDS, text);
+}
+
+static const char *check_duration(const char *text)
+{
+	const char *why = check_seconds(text);
+
+	return why ? why :
+	       strpbrk(text, "123456789") ?
+		     NULL :
+		     "nothing would be recorded in 0 seconds; allowed: more than 0";
+}
+
+static const char *check_periods(const char *text)
+{
+	return check(CAPTURE_PERIODS, text);
+}
+
+static const char *check_range(const char *text)
+{
+	return check(CAPTURE_RANGE, text);
+}
+
+static const char *check_regex(const char *text)
+{
+	return check(CAPTURE_REGEX, text);
+}
+
+static const char *check_list(const char *text)
+{
+	return check(CAPTURE_LIST, text);
+}
 
 static const struct opt options[] = {
 	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "FILE",
@@ -86,24 +140,73 @@ static const struct opt options[] = {
 	[O_KEEP] = { 0, "keep-spool", .help = "keep the raw trace beside the database" },
 	[O_DRAIN] = { 0, "drain-ms", OPT_UINT, .arg = "N", .choices = "0..600000",
 		      .help = "at exit, wait N ms for operations in flight (5000)",
-		      .more = "Operations that do not complete in time are recorded as unfinished. Variable: RTL_DRAIN_MS." },
+		      .more = "Operations that do not complete in time are recorded as unfinished. Variable: RTL_DRAIN_MS.",
+		      .in_manual = true },
 	[O_BARRIERS] = { 0, "barriers", .help = "record barrier packets too",
-			 .more = "Variable: RTL_BARRIERS." },
+			 .more = "Variable: RTL_BARRIERS.", .in_manual = true },
 	[O_TRACE_START] = { 0, "trace-start", OPT_CHOICE, .arg = "WHEN", .choices = "on|off|always",
 			    .help = "off: nothing before the program's roctracer_start()",
-			    .more = "on (the default) records the whole program; always means the same. With "
-				    "off the program controls recording: roctracer_start() and hipProfilerStart() "
-				    "start it, roctracer_stop() and hipProfilerStop() stop it, any number of "
-				    "times and on any thread. Variable: RTL_TRACE_START." },
+			    .more = "With off the program controls recording: roctracer_start(), hipProfilerStart() and "
+				    "roctxProfilerResume() start it, roctracer_stop(), hipProfilerStop() and "
+				    "roctxProfilerPause() stop it, any number of times and on any thread. With on (the default) "
+				    "recording begins with the program, and roctxProfilerPause() and roctxProfilerResume() "
+				    "alone have an effect. With always none of them has. "
+				    "rocprofv3: --selected-regions is off. Variable: RTL_TRACE_START." },
+	[O_DELAY] = { 0, "delay", OPT_TEXT, .arg = "SECONDS", .why_not = check_seconds,
+		      .help = "record nothing in the first SECONDS",
+		      .more = "Of each process, fractions allowed. rocprofv3: -P SECONDS:... Variable: RTL_DELAY.",
+		      .in_manual = true },
+	[O_DURATION] = { 0, "duration", OPT_TEXT, .arg = "SECONDS", .why_not = check_duration,
+			 .help = "record SECONDS only, after the delay",
+			 .more = "Fractions allowed. Variable: RTL_DURATION.", .in_manual = true },
+	[O_PERIOD] = { 0, "period", OPT_TEXT, .arg = "D:T:N", .why_not = check_periods,
+		       .help = "N times: wait D seconds, record T; N=0: for ever",
+		       .more = "Fractions allowed; :N may be left out and is 1. Several, separated by blanks or commas, follow "
+			       "each other: '10:1:3 60:5:0'. rocprofv3: -P, --collection-period. Variable: RTL_PERIOD.",
+		       .in_manual = true },
+	[O_RANGE] = { 0, "range", OPT_TEXT, .arg = "NAME[@N]", .why_not = check_range,
+		      .help = "record while a roctx range NAME is open",
+		      .more = "Of push and pop, or of start and stop, on any thread; work of all threads is recorded meanwhile. In "
+			      "NAME * is any text, ? any character, \\ takes the next one literally. @N selects the N-th range "
+			      "of that name in each process, from 1. Variable: RTL_RANGE." },
+	[O_KERNELS] = { 0, "kernels", OPT_TEXT, .arg = "REGEX", .why_not = check_regex,
+			.help = "record dispatches of these kernels only",
+			.more = "A POSIX extended regular expression that matches a part of the kernel's name: the mangled one, "
+				"without .kd, or the demangled one (of names up to 4096 characters). Kernels without a name, "
+				"which the runtime uses for itself, do not match. Copies are not affected. "
+				"rocprofv3: --kernel-include-regex. Variable: RTL_KERNELS." },
+	[O_NOT_KERNELS] = { 0, "not-kernels", OPT_TEXT, .arg = "REGEX", .why_not = check_regex,
+			    .help = "leave out dispatches of these kernels",
+			    .more = "As --kernels; a kernel that both match is left out. rocprofv3: "
+				    "--kernel-exclude-regex. Variable: RTL_NOT_KERNELS.",
+			    .in_manual = true },
+	[O_CALLS] = { 0, "calls", OPT_TEXT, .arg = "REGEX", .why_not = check_regex,
+		      .help = "record calls of these API functions only",
+		      .more = "A POSIX extended regular expression that matches a part of the function's name, of HIP's and with "
+			      "--hsa of HSA's functions. Operations of calls that are left out are recorded, without their "
+			      "call. Variable: RTL_CALLS.",
+		      .in_manual = true },
+	[O_GPUS] = { 0, "gpus", OPT_TEXT, .arg = "LIST", .why_not = check_list,
+		     .help = "record operations of these GPUs only: 0,2,4-7",
+		     .more = "The numbers that rtl info shows. A copy between GPUs is recorded if one of them is "
+			     "listed; copies whose GPU is not known are recorded. Variable: RTL_GPUS.",
+		     .in_manual = true },
+	[O_RANKS] = { 0, "ranks", OPT_TEXT, .arg = "LIST", .why_not = check_list,
+		      .help = "do not trace processes of other ranks",
+		      .more = "Of a job of MPI, Slurm, Flux, PALS or torchrun, from the variables of the launcher. A process "
+			      "without a rank is traced. rocprofv3: --profile-mpi-ranks. Variable: RTL_RANKS.",
+		      .in_manual = true },
 	[O_BUFFER] = { 0, "buffer-mb", OPT_UINT, .arg = "N", .choices = "1..4096",
 		       .help = "MiB of buffers in each traced process (64)",
-		       .more = "Larger buffers bridge longer delays of the disk. Variable: RTL_BUFFER_MB." },
+		       .more = "Larger buffers bridge longer delays of the disk. Variable: RTL_BUFFER_MB.",
+		       .in_manual = true },
 	[O_SPOOL_DIR] = { 0, "spool-dir", OPT_DIR, .arg = "DIR",
 			  .help = "directory for the raw trace (OUTPUT.spool)",
 			  .more = "Each run makes a subdirectory in it. Choose a local disk if the output "
-				  "is on a network file system. Variable: RTL_SPOOL_DIR." },
-	[O_NO_CONVERT] = { 0, "no-convert",
-			   .help = "keep the raw trace; 'rtl recover' converts it" },
+				  "is on a network file system. Variable: RTL_SPOOL_DIR.",
+			  .in_manual = true },
+	[O_NO_CONVERT] = { 0, "no-convert", .help = "keep the raw trace; 'rtl recover' converts it",
+			   .in_manual = true },
 	[O_PUBLIC] = OPTS_PUBLIC,
 };
 
@@ -145,6 +248,17 @@ static const char *trace_mode(const struct trace *t)
 
 static char **build_env(const struct trace *t, const char **why)
 {
+	const struct childenv_var more[] = {
+		{ "RTL_DELAY", value(t, O_DELAY)->text },
+		{ "RTL_DURATION", value(t, O_DURATION)->text },
+		{ "RTL_PERIOD", value(t, O_PERIOD)->text },
+		{ "RTL_RANGE", value(t, O_RANGE)->text },
+		{ "RTL_KERNELS", value(t, O_KERNELS)->text },
+		{ "RTL_NOT_KERNELS", value(t, O_NOT_KERNELS)->text },
+		{ "RTL_CALLS", value(t, O_CALLS)->text },
+		{ "RTL_GPUS", value(t, O_GPUS)->text },
+		{ "RTL_RANKS", value(t, O_RANKS)->text },
+	};
 	const struct childenv_setup setup = {
 		.librtl = t->paths.librtl,
 		.lib_dir = t->paths.lib_dir,
@@ -160,6 +274,8 @@ static char **build_env(const struct trace *t, const char **why)
 		.barriers = value(t, O_BARRIERS)->count > 0,
 		.trace_start = value(t, O_TRACE_START)->text,
 		.is_registered = t->is_registered,
+		.more = more,
+		.nr_more = sizeof(more) / sizeof(more[0]),
 	};
 
 	return childenv_build(&setup, environ, why);
@@ -360,6 +476,17 @@ static void report_running(const struct trace *t, const struct drainer *d)
 	       t->session.dir);
 }
 
+/* Whether this process, and so the program, has a rank that is not to be traced. */
+static bool is_other_rank(const struct trace *t, struct rank *rank)
+{
+	const char *list = value(t, O_RANKS)->text;
+
+	if (!list && env_is_set(ENV_RANKS))
+		list = env_str(ENV_RANKS);
+	rank_read(rank, NULL);
+	return list && rank->rank != RANK_NONE && !capture_list_has(list, (uint64_t)rank->rank);
+}
+
 /* Processes that outlive the program and have made no trace by now. true: there are some. */
 static bool report_left(const struct trace *t)
 {
@@ -380,8 +507,12 @@ static bool report_left(const struct trace *t)
 static void report_nothing_traced(const struct trace *t, const struct drainer *d, bool left)
 {
 	const char *why = watch_program(t->program), *suspect = drainer_suspect(d);
+	struct rank rank;
 
-	if (why)
+	if (is_other_rank(t, &rank))
+		ui_say("rank %lld is not traced (--ranks); no database was written",
+		       (long long)rank.rank);
+	else if (why)
 		ui_say("nothing to trace: %s %s; no database was written", t->program, why);
 	else if (suspect)
 		ui_say("nothing to trace: %s; no database was written", suspect);
@@ -394,6 +525,10 @@ static void report_nothing_traced(const struct trace *t, const struct drainer *d
 
 static int fail_status(const struct trace *t, const struct job_result *res)
 {
+	struct rank rank;
+
+	if (!res && is_other_rank(t, &rank))
+		return 0;
 	if (value(t, O_FAIL_EMPTY)->count && (!res || res->nr_dispatches + res->nr_copies == 0)) {
 		ui_error("no GPU operation was recorded (--fail-on-empty)");
 		return STATUS_EMPTY;
@@ -588,8 +723,18 @@ const struct command cmd_trace = {
 		"  standard  all kernels and copies. Also called default\n"
 		"  full      barrier packets too, as with --barriers\n"
 		"\n"
-		"With --trace-start off nothing is recorded until the program calls roctracer_start() or "
-		"hipProfilerStart(), and recording stops at roctracer_stop() or hipProfilerStop(). Calls and "
+		"--trace-start, --delay, --duration, --period and --range say when recording is on, --kernels, "
+		"--not-kernels, --calls and --gpus what of it is recorded, and --ranks in which processes. All "
+		"that are given have to hold: a dispatch is recorded if the program has not paused recording, "
+		"and a window of time is open, and a range of --range is open, and its GPU and its kernel are "
+		"selected. Times count from the start of each process.\n"
+		"\n"
+		"What is left out is counted as skipped and does not make the trace incomplete: paused, "
+		"filtered_kernel, filtered_call, filtered_gpu. rtl info shows the counts.\n"
+		"\n"
+		"With --trace-start off nothing is recorded until the program calls roctracer_start(), "
+		"hipProfilerStart() or roctxProfilerResume(), and recording stops at roctracer_stop(), "
+		"hipProfilerStop() or roctxProfilerPause(). The same holds for windows of time and ranges. Calls and "
 		"ranges that begin while recording is on are recorded to their end, and so are operations that "
 		"were submitted then. Those that begin while recording is off are left out and counted as "
 		"skipped, not as lost: a range that was opened then is not in the trace, and no "
@@ -604,6 +749,8 @@ const struct command cmd_trace = {
 		    "rtl trace -o run-%r.db -- mpirun -n 4 ./app\n"
 		    "rtl trace --virtual-gpu=2 -q ./app\n"
 		    "rtl trace --trace-start off ./train\n"
+		    "rtl trace --delay 30 --duration 2.5 ./train\n"
+		    "rtl trace --range 'step *@3' --kernels 'gemm|Cijk_' --gpus 0 ./train\n"
 		    "rtl trace --fail-on-loss --fail-on-empty ./test && rtl summary trace.db\n",
 	.run = run_trace,
 };

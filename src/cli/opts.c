@@ -156,6 +156,9 @@ static int set_value(const struct opt *opt, struct opt_value *v, const char *tex
 	case OPT_TEXT:
 		if (!*text)
 			return fail_parse(error, "--%s: the %s is empty", opt->name, opt->arg);
+		why = opt->type == OPT_TEXT && opt->why_not ? opt->why_not(text) : NULL;
+		if (why)
+			return fail_parse(error, "--%s: %s", opt->name, why);
 		return 0;
 	case OPT_FLAG:
 		break;
@@ -309,6 +312,29 @@ const char *opts_label(const struct opt *opt, char buf[OPTS_LABEL_SIZE])
 	return buf;
 }
 
+/* The names of options that the manual alone explains. */
+static void list_others(const struct command *cmd)
+{
+	char label[OPTS_LABEL_SIZE];
+	int used = 0;
+
+	for (size_t i = 0; i < cmd->nr_opts; i++) {
+		int n;
+
+		if (!cmd->opts[i].in_manual)
+			continue;
+		n = (int)strlen(opts_label(&cmd->opts[i], label) + 4) + 1;
+		if (used && used + n > 78) {
+			ui_put("\n");
+			used = 0;
+		}
+		ui_putf(used ? " %s" : "  %s", label + 4);
+		used += used ? n : n + 1;
+	}
+	if (used)
+		ui_put("\n");
+}
+
 void opts_help(const struct command *cmd)
 {
 	char label[OPTS_LABEL_SIZE];
@@ -318,13 +344,16 @@ void opts_help(const struct command *cmd)
 	for (size_t i = 0; i < cmd->nr_opts; i++) {
 		int n = (int)strlen(opts_label(&cmd->opts[i], label));
 
+		if (cmd->opts[i].in_manual)
+			continue;
 		if (n > width && n <= 26)
 			width = n;
 	}
 	for (size_t i = 0; i < cmd->nr_opts; i++)
-		if (!cmd->opts[i].rare)
+		if (!cmd->opts[i].in_manual)
 			ui_putf("  %-*s  %s\n", width, opts_label(&cmd->opts[i], label),
 				cmd->opts[i].help);
+	list_others(cmd);
 	for (const struct opt_status *s = cmd->statuses; s && s->status; s++)
 		if ((int)strlen(s->status) > status_width)
 			status_width = (int)strlen(s->status);

@@ -32,9 +32,10 @@ struct opt {
 	const char *choices;
 	const char *help; /* one short clause: fits on a line of --help */
 	const char *more; /* further sentences for the manual, or NULL */
-	/* The message for a value that isn't one of the choices; if NULL, or if it returns NULL, the message lists them. */
+	/* The message for a value that isn't one of the choices; if NULL, or if it returns NULL, the message lists them. Of
+	 * OPT_TEXT: what is wrong with the value, NULL: nothing. */
 	const char *(*why_not)(const char *value);
-	bool rare; /* in the manual, not on the screen of --help */
+	bool in_manual; /* --help lists the name alone, behind the other options */
 };
 
 struct opt_value {
@@ -85,7 +86,7 @@ int opts_parse(const struct command *cmd, int argc, char **argv, struct opt_pars
 #define OPTS_PUBLIC                                                                                           \
 	{                                                                                                     \
 		0, "public",                                                                                  \
-			.rare = true, .help = "let others read the output, as the umask has it",              \
+			.in_manual = true, .help = "let others read the output, as the umask has it",              \
 			.more = "Arguments of calls may be a program's data: without this option an output "  \
 				"that has some, in any format, can be read by its owner alone (mode 0600). "  \
 				"Without arguments (RTL_ARGS=0, or a mode without calls) the umask decides. " \

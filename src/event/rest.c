@@ -70,7 +70,7 @@ static bool is_in_flight(const struct spool_inflight *e)
 	return state > INFLIGHT_FREE && state <= INFLIGHT_OURS;
 }
 
-/* Submitted while recording was paused, for another sink than the recorder. */
+/* Submitted for another sink than the recorder: recording was paused, or the user leaves the operation out. */
 static bool is_left_out(const struct spool_inflight *e)
 {
 	return (e->correlation & EVENT_LEFT_OUT) != 0;
@@ -88,7 +88,7 @@ static struct rec_head head_of(enum rec_type type, uint32_t size, const struct s
 
 static uint64_t correlation_of(const struct spool_inflight *e)
 {
-	return e->correlation & ~(EVENT_LEFT_OUT | EVENT_MISSED);
+	return e->correlation & EVENT_ID;
 }
 
 static uint32_t put_barrier(const struct spool_block *b, const struct spool_inflight *e,

@@ -429,7 +429,7 @@ class Help(Case):
         with open(self.path("c"), "w", encoding="utf-8") as file:
             file.write(self.rtl("help", "--completion=bash").stdout)
         complete = 'source ./c; COMP_WORDS=(%s); COMP_CWORD=%d; _rtl; printf "%%s\\n" "${COMPREPLY[@]}"'
-        for words, at, wanted in (("rtl tr", 1, "trace"), ("rtl trace --ke", 2, "--keep-spool"),
+        for words, at, wanted in (("rtl tr", 1, "trace"), ("rtl trace --kee", 2, "--keep-spool"),
                                   ("rtl trace --mode li", 3, "lite"), ("rtl trace --mode = li", 4, "lite"),
                                   ("rtl summary --by mark", 3, "marker"), ("rtl convert c -f perf", 4, "perfetto")):
             p = subprocess.run(["bash", "-c", complete % (words, at)], cwd=self.dir, capture_output=True, text=True,
