@@ -3,17 +3,13 @@
  *
  * Owns:     this library's index among the subscribers.
  * Threads:  any.
- * Hot path: on_enter(), on_return(), on_done(): no lock but the pool's.
+ * Hot path: on_enter(), on_return(), on_record(): no lock but the pool's.
  */
 #include "calls.h"
 
 #include <string.h>
 
 #include "facade.h"
-
-/* of live_call.own */
-#define HAS_CALLBACK 1u
-#define HAS_POOL 2u
 
 /* What a callback of an HSA call gets. For HIP it is the runtime's own structure. */
 struct hsa_block {
@@ -55,17 +51,11 @@ static void on_enter(struct live_call *call)
 	uint32_t domain, id;
 	void *arg;
 
-	if (stream_is_stopped())
-		return;
 	domain = domain_of(call, &id);
-	if (registry_get_pool(domain, id)) {
-		call->own[index_of] |= HAS_POOL;
-		call->wants_times = true;
-	}
 	fn = registry_get_callback(domain, id, &arg);
 	if (!fn)
 		return;
-	call->own[index_of] |= HAS_CALLBACK;
+	call->own[index_of] = true;
 	fn(domain, id, call->domain == API_HSA ? &begin_block(call, id)->data : call->args, arg);
 }
 
@@ -75,7 +65,8 @@ static void on_return(struct live_call *call)
 	activity_rtapi_callback_t fn;
 	uint32_t domain, id;
 
-	if (stream_is_stopped() || !(call->own[index_of] & HAS_CALLBACK))
+	/* a call that began before the client wanted it, or while it was stopped, has no end either */
+	if (stream_is_stopped() || !call->own[index_of])
 		return;
 	domain = domain_of(call, &id);
 	if (call->domain == API_HSA) {
@@ -91,12 +82,12 @@ static void on_return(struct live_call *call)
 		fn(domain, id, data, arg);
 }
 
-static void on_done(struct live_call *call)
+static void on_record(const struct live_call *call)
 {
 	uint32_t domain, id;
 	struct buffer *pool;
 
-	if (stream_is_stopped() || !(call->own[index_of] & HAS_POOL))
+	if (stream_is_stopped())
 		return;
 	domain = domain_of(call, &id);
 	pool = registry_get_pool(domain, id);
@@ -107,7 +98,7 @@ static void on_done(struct live_call *call)
 static const struct live_subscriber subscriber = {
 	.enter = on_enter,
 	.exit = on_return,
-	.done = on_done,
+	.record = on_record,
 };
 
 int calls_start(const struct rtl_core *of)
@@ -117,10 +108,22 @@ int calls_start(const struct rtl_core *of)
 	return index_of;
 }
 
-void calls_want(uint32_t domain, uint32_t id, bool on)
+void calls_want(uint32_t domain, uint32_t id)
 {
+	unsigned int what = LIVE_NOTHING;
+	void *arg;
+
+	if (registry_get_callback(domain, id, &arg))
+		what |= LIVE_CALLS;
+	if (registry_get_pool(domain, id))
+		what |= LIVE_RECORDS;
 	if (domain == ACTIVITY_DOMAIN_HIP_API)
-		core->live_want(index_of, API_HIP_CALLBACKS, id, on);
+		core->live_want(index_of, API_HIP_CALLBACKS, id, what);
 	else if (id < HSA_API_ID_DISPATCH) /* which is no function */
-		core->live_want(index_of, API_HSA, calls_hsa[id].op, on);
+		core->live_want(index_of, API_HSA, calls_hsa[id].op, what);
+}
+
+void calls_pause(bool paused)
+{
+	core->live_pause(index_of, paused);
 }

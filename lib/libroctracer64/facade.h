@@ -131,7 +131,7 @@ static inline bool stream_is_stopped(void)
 	/* relaxed: a call that runs while it is switched is seen or not */
 	return atomic_load_explicit(&stream_stopped, memory_order_relaxed);
 }
-/* HOT: writes the record of a call of this thread, after one with the thread's external id. */
+/* HOT: writes the record of a call of this thread, after one with the thread's external id. Preserves errno. */
 void stream_write_call(struct buffer *pool, uint32_t domain, uint32_t op,
 		       const struct live_call *call);
 /* HOT: writes the record of an operation, with a copy of its kernel's name. */

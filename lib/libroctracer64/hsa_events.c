@@ -97,7 +97,8 @@ static void change_wanted(uint32_t set, uint32_t clear)
 	/* relaxed: a call that runs meanwhile may be seen */
 	atomic_store_explicit(&wanted, now, memory_order_relaxed);
 	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
-		core->live_want(index_of, API_HSA, sources[i].op, (sources[i].events & now) != 0);
+		core->live_want(index_of, API_HSA, sources[i].op,
+				sources[i].events & now ? LIVE_CALLS : LIVE_NOTHING);
 	lock_drop(&lock);
 }
 

@@ -5,6 +5,7 @@
  * Threads:  any.
  * Hot path: on_op(), stream_write_call(): no lock but the pool's.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,8 @@ static bool is_stop_for_ranges(void)
 
 bool stream_switch(bool on)
 {
+	bool was_stopped;
+
 	/* relaxed: as in stream_is_stopped() */
 	atomic_store_explicit(&are_ranges_stopped, !on && is_stop_for_ranges(),
 			      memory_order_relaxed);
@@ -55,7 +58,11 @@ bool stream_switch(bool on)
 	/* HIP may have been loaded since something was enabled */
 	if (on && is_hip_wanted && stream_core())
 		stream_core()->activity_turn_on();
-	return atomic_exchange(&stream_stopped, !on) == on;
+	was_stopped = atomic_exchange(&stream_stopped, !on);
+	/* after it: calls that are shown from now on have an end */
+	if (stream_core())
+		calls_pause(!on);
+	return was_stopped == on;
 }
 
 void stream_settle(void)
@@ -89,24 +96,35 @@ static void fill_external(activity_record_t *r, uint64_t correlation, uint64_t i
 	r->external_id = id;
 }
 
+/* With the thread's external id, if it has one, or where the half is full. */
+static RTL_NOINLINE void write_call(struct buffer *pool, uint32_t domain, uint32_t op,
+				    const struct live_call *call)
+{
+	activity_record_t records[2];
+	uint32_t nr = 0;
+	int saved = errno;
+	uint64_t id;
+
+	if (per_thread_external(&id))
+		fill_external(&records[nr++], call->correlation, id);
+	fill_call(&records[nr++], domain, op, call);
+	buffer_write(pool, records, nr, NULL, 0);
+	errno = saved;
+}
+
 void stream_write_call(struct buffer *pool, uint32_t domain, uint32_t op,
 		       const struct live_call *call)
 {
-	activity_record_t records[2];
 	struct buffer_space space;
 	uint64_t id;
 
-	if (per_thread_external(&id)) {
-		fill_external(&records[0], call->correlation, id);
-		fill_call(&records[1], domain, op, call);
-		buffer_write(pool, records, 2, NULL, 0);
-	} else if (buffer_reserve(pool, 1, 0, &space)) {
-		fill_call((activity_record_t *)(void *)space.entries, domain, op, call);
-		buffer_commit(pool, &space);
-	} else {
-		fill_call(&records[0], domain, op, call);
-		buffer_write(pool, records, 1, NULL, 0);
+	if (RTL_UNLIKELY(per_thread_external(&id) || !buffer_reserve(pool, 1, 0, &space))) {
+		write_call(pool, domain, op, call);
+		return;
 	}
+	fill_call((activity_record_t *)(void *)space.entries, domain, op, call);
+	/* hands over at the watermark, which this library's pools don't have: errno stays */
+	buffer_commit(pool, &space);
 }
 
 void stream_write_op(struct buffer *pool, const activity_record_t *r)
@@ -255,7 +273,7 @@ void stream_want(uint32_t domain, uint32_t op, bool on)
 			is_hip_wanted = true;
 			core->activity_turn_on();
 		}
-		calls_want(domain, op, on);
+		calls_want(domain, op);
 		break;
 	case ACTIVITY_DOMAIN_HIP_OPS:
 		on = registry_get_pool(domain, op) != NULL;
@@ -269,7 +287,7 @@ void stream_want(uint32_t domain, uint32_t op, bool on)
 		break;
 	case ACTIVITY_DOMAIN_HSA_API:
 		is_hsa_wanted = is_hsa_wanted || on;
-		calls_want(domain, op, on);
+		calls_want(domain, op);
 		break;
 	case ACTIVITY_DOMAIN_HSA_OPS:
 		if (on && registry_get_pool(domain, op))

@@ -48,6 +48,7 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.bus_loss = bus_loss,
 		.live_subscribe = live_subscribe,
 		.live_want = live_want,
+		.live_pause = live_pause,
 		.live_scratch = live_scratch,
 		.hsa_wrap = entry_wrap_hsa,
 		.hsa_real = hsa_wrap_real,

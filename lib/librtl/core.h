@@ -55,7 +55,8 @@ struct rtl_core {
 	int (*bus_attach)(const struct sink *sink);
 	void (*bus_loss)(enum spool_reason reason, uint64_t count);
 	int (*live_subscribe)(const struct live_subscriber *s);
-	void (*live_want)(int index, enum api_domain domain, uint32_t operation, bool on);
+	void (*live_want)(int index, enum api_domain domain, uint32_t operation, unsigned int what);
+	void (*live_pause)(int index, bool paused);
 	void *(*live_scratch)(struct live_call *call, int index);
 	/* Records HSA's calls from now on, or from the next hsa_init() on. false: too many layers. May be called again */
 	bool (*hsa_wrap)(void);

@@ -3,8 +3,9 @@
  *
  * A trace starts and stops, recording pauses, a listener or a second sink that wants calls is
  * added: all of that is rare. Each of these conditions has its own state (life.h, pause.h, join.h,
- * submit.h, bus.h, clock.h, call.h, filter.h), and a bit here while it differs from the usual. A hot path
- * tests its relevant bits at once. If one is set it calls a slower path, which reads each state.
+ * submit.h, bus.h, clock.h, call.h, live.h, filter.h), and a bit here while it differs from the usual. A hot
+ * path tests its relevant bits at once. If one is set it calls a slower path, which reads each
+ * state.
  */
 #ifndef RTL_EVENT_SPECIAL_H
 #define RTL_EVENT_SPECIAL_H
@@ -24,11 +25,15 @@ enum special {
 	SPECIAL_CLOCK = 32,	/* not clock_is_fast(), at life's last check */
 	SPECIAL_NO_HIP = 64,	/* HIP calls are not recorded, or that is undecided yet */
 	SPECIAL_FILTERED = 128, /* dispatches of some kernels or GPUs are left out */
+	/* HIP's callbacks show calls of API_HIP: a subscriber has wanted some, or the recorder takes
+	 * its calls from there */
+	SPECIAL_HIP_SHOWN = 256,
 	/* the conditions for reservations and submissions of packets, and for API calls */
 	SPECIAL_FOR_ORIGINS = SPECIAL_NOT_ON | SPECIAL_PAUSED | SPECIAL_JOINS | SPECIAL_LISTENED,
 	SPECIAL_FOR_PACKETS = SPECIAL_FOR_ORIGINS | SPECIAL_FILTERED,
 	SPECIAL_FOR_CALLS = SPECIAL_NOT_ON | SPECIAL_PAUSED | SPECIAL_HEARD,
 	SPECIAL_FOR_HIP = SPECIAL_FOR_CALLS | SPECIAL_CLOCK | SPECIAL_NO_HIP,
+	SPECIAL_FOR_ALONE = SPECIAL_PAUSED | SPECIAL_CLOCK | SPECIAL_HIP_SHOWN,
 };
 
 extern RTL_HIDDEN _Atomic uint32_t special_bits;

@@ -48,7 +48,7 @@ static struct {
 } api;
 /* What the subscriber saw. */
 static struct {
-	unsigned nr_enter, nr_exit, nr_done;
+	unsigned nr_enter, nr_exit, nr_records;
 	uint32_t op;
 	uint64_t correlation;
 	unsigned char args[STAND_IN_MAX_BYTES];
@@ -173,14 +173,14 @@ static void on_exit_of_call(struct live_call *call)
 		memcpy(seen.result, call->result, result_size);
 }
 
-static void on_done(struct live_call *call)
+static void on_record(const struct live_call *call)
 {
-	seen.nr_done++;
+	seen.nr_records++;
 	if (call->operation != seen.op)
-		seen.nr_done = 99;
+		seen.nr_records = 99;
 }
 
-static const struct live_subscriber subscriber = { on_enter, on_exit_of_call, on_done };
+static const struct live_subscriber subscriber = { on_enter, on_exit_of_call, on_record };
 
 static void on_crash(int sig)
 {
@@ -280,7 +280,8 @@ void run_begin(struct run *run)
 	api_args = run->mode != RUN_NO_ARGS;
 	api_switch(run_domain, run->mode != RUN_OFF);
 	for (uint32_t op = 0; op < API_MAX_OPERATIONS; op++)
-		live_want(subscriber_index, run_domain, op, way == WAY_SEEN);
+		live_want(subscriber_index, run_domain, op,
+			  way == WAY_SEEN ? LIVE_CALLS | LIVE_RECORDS : LIVE_NOTHING);
 	lane.chunk = &chunk.header;
 	lane.pos = chunk.payload;
 	lane.end = chunk.payload + (way == WAY_LANE ? sizeof(chunk.payload) : 0);
@@ -296,9 +297,9 @@ static void check_seen(const struct run *run)
 {
 	unsigned expected = way == WAY_SEEN && !alone;
 
-	if (seen.nr_enter != expected || seen.nr_exit != expected || seen.nr_done != expected)
+	if (seen.nr_enter != expected || seen.nr_exit != expected || seen.nr_records != expected)
 		bad(run, "a subscriber saw %u begins, %u ends, %u after that", seen.nr_enter,
-		    seen.nr_exit, seen.nr_done);
+		    seen.nr_exit, seen.nr_records);
 	else if (expected && strcmp(run_ops[seen.op].name, run->recorded) != 0)
 		bad(run, "a subscriber saw %s", run_ops[seen.op].name);
 	if (expected && api.nr && seen.correlation != api.correlation)

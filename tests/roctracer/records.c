@@ -6,6 +6,7 @@
  */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -550,6 +551,270 @@ static void codes_of_commands(void)
 	IS(kind, 0x11f0);
 }
 
+/* ---- calls of which only records are wanted -------------------------------------------------- */
+
+static const uint32_t of_sequence[] = { ID_MALLOC, ID_FREE, ID_LAUNCH, ID_MODULE_LAUNCH,
+					ID_SYNCHRONIZE };
+#define NR_OF_SEQUENCE (sizeof(of_sequence) / sizeof(of_sequence[0]))
+
+static void for_sequence(activity_rtapi_callback_t fn, uint32_t only)
+{
+	static unsigned first = 0;
+
+	for (size_t i = 0; i < NR_OF_SEQUENCE; i++) {
+		uint32_t id = of_sequence[i];
+
+		if (fn && (!only || id == only))
+			IS(roctracer_enable_op_callback(API, id, fn, &first), 0);
+		else
+			IS(roctracer_disable_op_callback(API, id), 0);
+	}
+}
+
+/* By id; operations, which come when they are over, before their calls. */
+static int by_id(const void *p, const void *q)
+{
+	const activity_record_t *one = p, *other = q;
+
+	if (one->correlation_id != other->correlation_id)
+		return one->correlation_id < other->correlation_id ? -1 : 1;
+	return (int)one->domain - (int)other->domain;
+}
+
+/* Calls alone, with an external id, nested, with operations. What they gave is in `s`. */
+static void run_sequence(struct seen *s)
+{
+	static char kernel_of_module[] = "kernel of a module";
+
+	s->nr = 0;
+	allocate(2);
+	IS(roctracer_activity_push_external_correlation_id(77), 0);
+	allocate(1);
+	launch();
+	IS(roctracer_activity_pop_external_correlation_id(NULL), 0);
+	hipModuleLaunchKernel(kernel_of_module, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
+	hipDeviceSynchronize();
+	IS(roctracer_flush_activity_expl(s->pool), 0);
+	qsort(s->records, s->nr, sizeof(s->records[0]), by_id);
+}
+
+static void any_callback(uint32_t domain, uint32_t cid, const void *data, void *arg)
+{
+	(void)domain;
+	(void)cid;
+	(void)data;
+	(void)arg;
+}
+
+/* Whether both have the same records, but for the times; ids count from the first one. */
+static void same_records(const struct seen *one, const struct seen *other)
+{
+	IS(other->nr, one->nr);
+	for (unsigned i = 0; i < one->nr && i < other->nr; i++) {
+		const activity_record_t *p = &one->records[i], *q = &other->records[i];
+
+		IS(q->domain, p->domain);
+		IS(q->op, p->op);
+		IS(q->kind, p->kind);
+		IS(q->correlation_id - other->records[0].correlation_id,
+		   p->correlation_id - one->records[0].correlation_id);
+		if (p->domain == EXT)
+			IS(q->external_id, p->external_id);
+		if (p->domain != API)
+			continue;
+		IS(q->thread_id, p->thread_id);
+		IS(q->process_id, p->process_id);
+		IS(q->bytes, p->bytes);
+		IS(q->begin_ns <= q->end_ns, 1);
+	}
+}
+
+/* The records of a client do not depend on whether it, or another, has callbacks as well. */
+static void same_records_with_and_without_callbacks(void)
+{
+	const struct timespec moment = { 0, 100000000 };
+	uint64_t before, after;
+
+	open_pool(&a, 8192);
+	/* the pool's thread compares the counter with the clock; after that calls may be alone */
+	nanosleep(&moment, NULL);
+	for (size_t i = 0; i < NR_OF_SEQUENCE; i++)
+		IS(roctracer_enable_op_activity_expl(API, of_sequence[i], a.pool), 0);
+	IS(roctracer_enable_op_activity_expl(OPS, 0, a.pool), 0);
+	IS(roctracer_get_timestamp(&before), 0);
+	run_sequence(&a);
+	IS(roctracer_get_timestamp(&after), 0);
+	/* six allocations and releases, two launches, two waits, one of them in a launch; three external ids */
+	IS(count(&a, API, ID_MALLOC) + count(&a, API, ID_FREE), 6);
+	IS(count(&a, API, ID_SYNCHRONIZE), 2);
+	IS(count(&a, EXT, 1), 3);
+	IS(count(&a, OPS, 0), 2);
+	IS(find(&a, OPS, 0)->correlation_id, find(&a, API, ID_LAUNCH)->correlation_id);
+	for (unsigned i = 0; i < a.nr; i++) {
+		if (a.records[i].domain != API)
+			continue;
+		IS(a.records[i].begin_ns + 1000 >= before, 1);
+		IS(a.records[i].end_ns <= after + 1000, 1);
+	}
+	b = a;
+	for_sequence(any_callback, 0);
+	run_sequence(&a);
+	same_records(&b, &a);
+	for (size_t i = 0; i < NR_OF_SEQUENCE; i++) {
+		for_sequence(any_callback, of_sequence[i]);
+		run_sequence(&a);
+		same_records(&b, &a);
+	}
+	for_sequence(NULL, 0);
+	run_sequence(&a);
+	same_records(&b, &a);
+	all_off(&a);
+}
+
+static void enable_malloc(void)
+{
+	IS(roctracer_enable_op_activity_expl(API, ID_MALLOC, a.pool), 0);
+}
+
+static void disable_malloc(void)
+{
+	IS(roctracer_disable_op_activity(API, ID_MALLOC), 0);
+}
+
+static void stop_and_start(void)
+{
+	roctracer_stop();
+	roctracer_start();
+}
+
+static void enable_callback(void)
+{
+	static unsigned first = 0;
+
+	IS(roctracer_enable_op_callback(API, ID_MALLOC, on_call, &first), 0);
+}
+
+static void disable_callback(void)
+{
+	IS(roctracer_disable_op_callback(API, ID_MALLOC), 0);
+}
+
+/* `nr` records of what has been called since. */
+static void expect_records(unsigned nr)
+{
+	IS(roctracer_flush_activity_expl(a.pool), 0);
+	IS(a.nr, nr);
+	a.nr = 0;
+}
+
+/* A call whose begin and end lie on two sides of a change. */
+static void changes_within_a_call(void)
+{
+	open_pool(&a, 4096);
+	IS(fake_hip_around(ID_MALLOC, enable_malloc), 0);
+	expect_records(0);
+	IS(fake_hip_around(ID_MALLOC, NULL), 1);
+	expect_records(1);
+	IS(fake_hip_around(ID_MALLOC, disable_malloc), 1);
+	expect_records(0);
+	IS(fake_hip_around(ID_MALLOC, NULL), 0);
+	enable_malloc();
+	IS(fake_hip_around(ID_MALLOC, roctracer_stop), 1);
+	expect_records(0);
+	IS(fake_hip_around(ID_MALLOC, roctracer_start), 0);
+	expect_records(0);
+	IS(fake_hip_around(ID_MALLOC, stop_and_start), 1);
+	expect_records(1);
+	/* a callback that comes or goes within the call does not change its record */
+	IS(fake_hip_around(ID_MALLOC, enable_callback), 1);
+	expect_records(1);
+	expect(0, 0, 0);
+	IS(fake_hip_around(ID_MALLOC, disable_callback), 1);
+	expect_records(1);
+	IS(fake_hip_around(ID_MALLOC, NULL), 1);
+	expect_records(1);
+	all_off(&a);
+}
+
+static jmp_buf back;
+
+static void leave(void)
+{
+	longjmp(back, 1);
+}
+
+static void call_inner(void)
+{
+	IS(fake_hip_around(ID_FREE, NULL), 1);
+	IS(fake_hip_around(ID_MALLOC, NULL), 1);
+}
+
+static void nested_and_left(void)
+{
+	open_pool(&a, 4096);
+	enable_malloc();
+	IS(roctracer_enable_op_activity_expl(API, ID_FREE, a.pool), 0);
+	IS(fake_hip_around(ID_MALLOC, call_inner), 1);
+	IS(roctracer_flush_activity_expl(a.pool), 0);
+	IS(a.nr, 3);
+	/* delivered in the order of their ends; ids in that of their begins */
+	IS(a.records[0].correlation_id, a.records[2].correlation_id + 1);
+	IS(a.records[1].correlation_id, a.records[2].correlation_id + 2);
+	IS(a.records[2].op, ID_MALLOC);
+	IS(a.records[2].begin_ns <= a.records[0].begin_ns, 1);
+	IS(a.records[0].end_ns <= a.records[1].begin_ns, 1);
+	IS(a.records[1].end_ns <= a.records[2].end_ns, 1);
+	a.nr = 0;
+	/* a call that never returns has no record, and the next ones are as before */
+	for (int i = 0; i < 3; i++) {
+		if (setjmp(back) == 0)
+			fake_hip_around(ID_MALLOC, leave);
+	}
+	IS(fake_hip_around(ID_MALLOC, call_inner), 1);
+	IS(fake_hip_around(ID_MALLOC, NULL), 1);
+	expect_records(4);
+	IS(a.records[3].correlation_id, a.records[2].correlation_id + 3);
+	all_off(&a);
+}
+
+static void *many_calls(void *arg)
+{
+	allocate(40);
+	return arg;
+}
+
+static void ids_of_threads(void)
+{
+	pthread_t threads[4];
+
+	open_pool(&a, 640);
+	enable_malloc();
+	IS(roctracer_enable_op_activity_expl(API, ID_FREE, a.pool), 0);
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, many_calls, NULL);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	IS(roctracer_flush_activity_expl(a.pool), 0);
+	IS(a.nr, 320);
+	for (unsigned i = 0; i < a.nr; i++) {
+		const activity_record_t *r = &a.records[i];
+
+		for (unsigned k = 0; k < i; k++) {
+			const activity_record_t *earlier = &a.records[k];
+
+			IS(earlier->correlation_id != r->correlation_id, 1);
+			/* one thread's calls come in order; what was over on another has a smaller id */
+			if (earlier->thread_id == r->thread_id)
+				IS(earlier->correlation_id < r->correlation_id &&
+					   earlier->end_ns <= r->begin_ns,
+				   1);
+			else if (earlier->end_ns + 10000 < r->begin_ns)
+				IS(earlier->correlation_id < r->correlation_id, 1);
+		}
+	}
+	all_off(&a);
+}
+
 int main(void)
 {
 	batches();
@@ -562,6 +827,10 @@ int main(void)
 	callbacks_and_records();
 	any_call();
 	codes_of_commands();
+	same_records_with_and_without_callbacks();
+	changes_within_a_call();
+	nested_and_left();
+	ids_of_threads();
 	printf("%d wrong\n", nr_wrong);
 	return nr_wrong != 0;
 }

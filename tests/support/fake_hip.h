@@ -61,6 +61,8 @@ int hipModuleLaunchKernel(void *function, uint32_t x, uint32_t y, uint32_t z, ui
 void fake_hip_hold_gpu(bool on);
 /* Requests for kernels' names. */
 unsigned int fake_hip_nr_lookups(void);
+/* A call in which `inside`, which may be NULL, runs. Whether a callback subscribed to it. */
+bool fake_hip_around(uint32_t id, void (*inside)(void));
 /* Calls the activity callback of a call as the runtime does at its begin (arg NULL) and at its end. */
 void *fake_hip_call(uint32_t id, void *arg);
 

@@ -9,11 +9,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/env.h"
 #include "event/corr.h"
 #include "event/join.h"
 #include "event/life.h"
+#include "event/special.h"
 #include "hip_args_gen.h"
 #include "hip_ops_gen.h"
 #include "source/hip/callback.h"
@@ -250,10 +253,12 @@ TEST(batch_size_is_sum_of_its_copies)
 	CHECK_EQ_UINT(hip_word_sum(sizes, 3), 4097 + SIZE_MAX / 2);
 }
 
+#define BOTH (LIVE_CALLS | LIVE_RECORDS)
+
 /* ---- subscribers ------------------------------------------------------------------------------- */
 
 static struct {
-	_Atomic unsigned int nr_enter, nr_exit, nr_done;
+	_Atomic unsigned int nr_enter, nr_exit, nr_records;
 	_Atomic uint32_t operation;
 	_Atomic uint64_t correlation, arg;
 	_Atomic int result;
@@ -276,21 +281,21 @@ static void on_exit_of_call(struct live_call *call)
 	seen.result = call->result ? *(const int *)call->result : -1;
 }
 
-static void on_done(struct live_call *call)
+static void on_record(const struct live_call *call)
 {
 	CHECK_EQ_UINT(call->domain, API_HIP);
-	seen.nr_done++;
+	seen.nr_records++;
 }
 
-static const struct live_subscriber of_calls = { on_enter, on_exit_of_call, on_done };
+static const struct live_subscriber of_calls = { on_enter, on_exit_of_call, on_record };
 
-/* `nr` calls were seen since the last check, each with enter, exit and done. */
+/* `nr` calls were seen since the last check, each with enter, exit and record. */
 static void check_seen(unsigned int nr)
 {
 	CHECK_EQ_UINT(seen.nr_enter, nr);
 	CHECK_EQ_UINT(seen.nr_exit, nr);
-	CHECK_EQ_UINT(seen.nr_done, nr);
-	seen.nr_enter = seen.nr_exit = seen.nr_done = 0;
+	CHECK_EQ_UINT(seen.nr_records, nr);
+	seen.nr_enter = seen.nr_exit = seen.nr_records = 0;
 }
 
 TEST(seen_call_has_arguments_result_and_id_of_record)
@@ -300,7 +305,7 @@ TEST(seen_call_has_arguments_result_and_id_of_record)
 	load();
 	begin("hip", "auto");
 	index = live_subscribe(&of_calls);
-	live_want(index, API_HIP, HIP_OP_hipInit, true);
+	live_want(index, API_HIP, HIP_OP_hipInit, BOTH);
 	errno = 77;
 	CHECK_EQ_INT(hipInit(5), 1005);
 	CHECK_EQ_INT(errno, 77);
@@ -311,7 +316,7 @@ TEST(seen_call_has_arguments_result_and_id_of_record)
 	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
 	CHECK_EQ_UINT(sink_record_at(EVENT_API, 0)->api.correlation, seen.correlation);
 	CHECK_EQ_INT(sink_record_at(EVENT_API, 0)->api.status, 1005);
-	live_want(index, API_HIP, HIP_OP_hipInit, false);
+	live_want(index, API_HIP, HIP_OP_hipInit, LIVE_NOTHING);
 	hipInit(6);
 	check_seen(0);
 	CHECK_EQ_UINT(sink_record_count(EVENT_API), 2);
@@ -321,7 +326,7 @@ TEST(unrecorded_call_is_seen_by_subscriber)
 {
 	load();
 	begin("standard", "auto");
-	live_want(live_subscribe(&of_calls), API_HIP, HIP_OP_hipInit, true);
+	live_want(live_subscribe(&of_calls), API_HIP, HIP_OP_hipInit, BOTH);
 	CHECK_EQ_INT(hipInit(5), 1005);
 	check_seen(1);
 	CHECK_NE_UINT(seen.correlation, 0);
@@ -338,13 +343,13 @@ TEST(quick_wrapper_shows_calls_while_subscriber_wants_them)
 	index = live_subscribe(&of_calls);
 	hipGetLastError();
 	CHECK_NOT_NULL(atomic_load(&hip_quick_fns[HIP_OP_hipGetLastError]));
-	live_want(index, API_HIP, HIP_OP_hipGetLastError, true);
+	live_want(index, API_HIP, HIP_OP_hipGetLastError, BOTH);
 	CHECK_NULL(atomic_load(&hip_quick_fns[HIP_OP_hipGetLastError]));
 	hipGetLastError();
 	hipGetLastError();
 	check_seen(2);
 	CHECK_NULL(atomic_load(&hip_quick_fns[HIP_OP_hipGetLastError]));
-	live_want(index, API_HIP, HIP_OP_hipGetLastError, false);
+	live_want(index, API_HIP, HIP_OP_hipGetLastError, LIVE_NOTHING);
 	hipGetLastError();
 	hipGetLastError();
 	check_seen(0);
@@ -372,14 +377,14 @@ TEST(each_seen_call_has_enter_and_exit_while_subscriber_comes_and_goes)
 	for (int i = 0; i < 3; i++)
 		CHECK_OK(pthread_create(&threads[i], NULL, call_often, NULL));
 	for (int i = 0; i < 4000; i++)
-		live_want(index, API_HIP, HIP_OP_hipGetLastError, i % 2 == 0);
-	live_want(index, API_HIP, HIP_OP_hipGetLastError, true);
+		live_want(index, API_HIP, HIP_OP_hipGetLastError, i % 2 ? LIVE_NOTHING : BOTH);
+	live_want(index, API_HIP, HIP_OP_hipGetLastError, BOTH);
 	hipGetLastError();
 	for (int i = 0; i < 3; i++)
 		pthread_join(threads[i], NULL);
 	CHECK_GE_UINT(seen.nr_enter, 1);
 	CHECK_EQ_UINT(seen.nr_exit, seen.nr_enter);
-	CHECK_EQ_UINT(seen.nr_done, seen.nr_enter);
+	CHECK_EQ_UINT(seen.nr_records, seen.nr_enter);
 }
 
 /* A dispatch table as HIP 6 and later have it, with two functions. */
@@ -426,7 +431,7 @@ TEST(call_that_hands_over_dispatch_table_is_seen_and_recorded_once)
 {
 	begin("hip", "auto");
 	begin_with_table();
-	live_want(live_subscribe(&of_calls), API_HIP, HIP_OP_hipInit, true);
+	live_want(live_subscribe(&of_calls), API_HIP, HIP_OP_hipInit, BOTH);
 	CHECK_EQ_INT(hipInit(1), 2001);
 	check_seen(1);
 	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
@@ -438,7 +443,7 @@ TEST(call_by_symbol_or_dispatch_table_is_seen_and_recorded_once)
 {
 	begin("hip", "auto");
 	begin_with_table();
-	live_want(live_subscribe(&of_calls), API_HIP, HIP_OP_hipInit, true);
+	live_want(live_subscribe(&of_calls), API_HIP, HIP_OP_hipInit, BOTH);
 	/* the program has the runtime's own symbol */
 	CHECK_EQ_INT(init_symbol(1), 2001);
 	check_seen(1);
@@ -714,7 +719,7 @@ TEST(call_by_callback_is_seen_unless_wrapper_shows_it)
 	begin("standard", "auto");
 	index = live_subscribe(&of_calls);
 	CHECK(activity_turn_on());
-	live_want(index, API_HIP, HIP_OP_hipFree, true);
+	live_want(index, API_HIP, HIP_OP_hipFree, BOTH);
 	set_status(17);
 	errno = 77;
 	CHECK_EQ_INT(traced(id_of(HIP_OP_hipFree), shown->data_size, 0x1234, NULL), 0);
@@ -735,8 +740,86 @@ TEST(call_by_callback_is_seen_unless_wrapper_shows_it)
 	live_wrapper_end(f, &status, HIP_OP_hipFree, 0, NULL, 0);
 	check_seen(1);
 	CHECK_EQ_UINT(seen.arg, 0x77);
-	live_want(index, API_HIP, HIP_OP_hipFree, false);
+	live_want(index, API_HIP, HIP_OP_hipFree, LIVE_NOTHING);
 	CHECK_EQ_INT(traced(id_of(HIP_OP_hipFree), shown->data_size, 0, NULL), 1);
+}
+
+static struct live_call recorded;
+static unsigned int nr_recorded;
+static uint64_t id_inside;
+
+static void on_record_alone(const struct live_call *call)
+{
+	recorded = *call;
+	nr_recorded++;
+}
+
+static void on_nothing(const struct activity_op *op)
+{
+	(void)op;
+}
+
+static const struct live_subscriber of_records = { .record = on_record_alone };
+
+static void look_inside(void)
+{
+	CHECK_NOT_NULL(live_top(thread_get()));
+	id_inside = thread_get()->corr_current;
+	/* no call within it may be alone */
+	CHECK_EQ_INT(traced(id_of(HIP_OP_hipMalloc), shown->data_size, 1, NULL), 0);
+	CHECK_EQ_UINT(recorded.operation, id_of(HIP_OP_hipMalloc));
+	CHECK_GT_UINT(recorded.correlation, id_inside);
+	CHECK_EQ_UINT(thread_get()->corr_current, id_inside);
+}
+
+/* A call with another one in it. */
+static void check_recorded(bool alone)
+{
+	unsigned int before = nr_recorded;
+	uint64_t number;
+
+	errno = 77;
+	CHECK_EQ_INT(traced(id_of(HIP_OP_hipFree), shown->data_size, 0x1234, look_inside), 0);
+	CHECK_EQ_INT(errno, 77);
+	CHECK_EQ_UINT(nr_recorded, before + 2);
+	CHECK_EQ_UINT(recorded.operation, id_of(HIP_OP_hipFree));
+	CHECK_EQ_UINT(recorded.correlation, id_inside);
+	CHECK_GT_UINT(recorded.begin_ns, 0);
+	CHECK_GE_UINT(recorded.end_ns, recorded.begin_ns);
+	number = FAKE_HIP(lib, fake_hip_number)();
+	CHECK_NE_UINT(number & UINT32_MAX, 0);
+	CHECK_EQ_UINT(thread_get()->corr_current, 0);
+	CHECK_NULL(live_top(thread_get()));
+	CHECK_EQ_INT(thread_get()->live_first->is_alone, alone);
+}
+
+TEST(call_of_which_only_record_is_wanted_is_recorded_like_others)
+{
+	int index, other;
+
+	load_tracer(HIP_RELEASE_6_4, 0);
+	begin("standard", "auto");
+	for (int i = 0; i < 10000 && !clock_is_fast() && clock_tick() != UINT64_MAX; i++)
+		usleep(1000);
+	special_set(SPECIAL_CLOCK, !clock_is_fast());
+	index = live_subscribe(&of_records);
+	other = live_subscribe(&of_calls);
+	CHECK(activity_turn_on());
+	live_want(index, API_HIP_CALLBACKS, id_of(HIP_OP_hipFree), LIVE_RECORDS);
+	live_want(index, API_HIP_CALLBACKS, id_of(HIP_OP_hipMalloc), LIVE_RECORDS);
+	/* the thread's first call makes its frame */
+	check_recorded(false);
+	check_recorded(clock_is_fast());
+	/* operations have the numbers of such calls, too */
+	activity_want_ops(index, on_nothing);
+	check_recorded(clock_is_fast());
+	activity_want_ops(index, NULL);
+	/* the same call in API_HIP */
+	live_want(other, API_HIP, HIP_OP_hipFree, BOTH);
+	check_recorded(false);
+	check_seen(1);
+	CHECK_EQ_UINT(seen.correlation, recorded.correlation);
+	CHECK_EQ_UINT(seen.arg, 0x1234);
 }
 
 /* 7.0 has the numbers of 7.2, but not all of its calls. */

@@ -34,7 +34,7 @@ struct quick {
 	_Atomic uint32_t nr;
 };
 
-_Atomic uint8_t api_masks[API_NR_DOMAINS][API_MAX_OPERATIONS] = {
+_Atomic uint16_t api_masks[API_NR_DOMAINS][API_MAX_OPERATIONS] = {
 	[API_HIP] = { [0 ... API_MAX_OPERATIONS - 1] = API_RECORDED },
 };
 /* set in init, constant after */
@@ -92,18 +92,18 @@ static void leave_quick_way(enum api_domain domain, uint32_t operation)
 		atomic_store(&real[operation], NULL);
 }
 
-void api_want(enum api_domain domain, uint32_t operation, uint8_t bit, bool on)
+void api_want(enum api_domain domain, uint32_t operation, uint16_t bits, bool on)
 {
-	_Atomic uint8_t *mask = &api_masks[domain][operation];
+	_Atomic uint16_t *mask = &api_masks[domain][operation];
 
 	if (operation >= API_MAX_OPERATIONS)
 		return;
 	/* a call that runs meanwhile may be seen or not; seq_cst: see leave_quick_way() */
 	if (on)
-		atomic_fetch_or(mask, bit);
+		atomic_fetch_or(mask, bits);
 	else
-		atomic_fetch_and_explicit(mask, (uint8_t)~bit, memory_order_relaxed);
-	if (on && bit & API_SUBSCRIBERS)
+		atomic_fetch_and_explicit(mask, (uint16_t)~bits, memory_order_relaxed);
+	if (on && bits & API_SUBSCRIBERS)
 		leave_quick_way(domain, operation);
 }
 

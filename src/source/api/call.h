@@ -45,13 +45,13 @@ enum api_domain {
 };
 #define API_MAX_OPERATIONS 1024u
 
-/* The mask of each operation: a bit for each subscriber (live.h), and the recorder's. The recorder's bit is set for all
- * of HIP at first; the first HIP call decides whether it stays. */
+/* The mask of each operation: the recorder's bit, and two for each subscriber (live.h). The recorder's is set for all of
+ * HIP at first; the first HIP call decides whether it stays. */
 #define API_RECORDED 0x80u
 /* Instead of the recorder's bit: the user leaves the call out (filter.h), and it is counted. */
 #define API_LEFT_OUT 0x40u
-#define API_SUBSCRIBERS (API_LEFT_OUT - 1)
-extern RTL_HIDDEN _Atomic uint8_t api_masks[API_NR_DOMAINS][API_MAX_OPERATIONS];
+#define API_SUBSCRIBERS (0xffffu & ~(API_RECORDED | API_LEFT_OUT))
+extern RTL_HIDDEN _Atomic uint16_t api_masks[API_NR_DOMAINS][API_MAX_OPERATIONS];
 
 /* HOT */
 static inline uint32_t api_wanted(enum api_domain domain, uint32_t operation)
@@ -60,8 +60,8 @@ static inline uint32_t api_wanted(enum api_domain domain, uint32_t operation)
 	return atomic_load_explicit(&api_masks[domain][operation], memory_order_relaxed);
 }
 
-/* Sets or clears `bit` of the operation's mask. Ignores numbers beyond API_MAX_OPERATIONS. */
-void api_want(enum api_domain domain, uint32_t operation, uint8_t bit, bool on);
+/* Sets or clears `bits` of the operation's mask. Ignores numbers beyond API_MAX_OPERATIONS. */
+void api_want(enum api_domain domain, uint32_t operation, uint16_t bits, bool on);
 
 /* Whether arguments are recorded (RTL_ARGS). Set in api_init(), constant after. */
 extern RTL_HIDDEN bool api_args;

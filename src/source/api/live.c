@@ -3,8 +3,8 @@
  *
  * Owns:     the subscribers; a stack of frames for each thread, which are reused.
  * Threads:  any.
- * Hot path: live_push(), live_notify(), live_pop(), live_wrapper_*(): no lock, no allocation but for a call nested deeper
- *           than any before it on the thread.
+ * Hot path: live_push(), live_notify(), live_pop(), live_end_alone(), live_wrapper_*(): no lock, no allocation but for a
+ *           call nested deeper than any before it on the thread.
  * Fails:    without memory for a frame subscribers don't see the call; a loss is counted if it was to be recorded.
  */
 #include "source/api/live.h"
@@ -25,7 +25,11 @@ _Static_assert(sizeof(struct live_frame) <= FRAME_SIZE, "a frame is a page");
 static _Atomic(const struct live_subscriber *) subscribers[LIVE_MAX_SUBSCRIBERS];
 /* their functions: NULL where a subscriber has none, or is not there yet */
 typedef void (*live_fn)(struct live_call *call);
-static _Atomic live_fn functions[LIVE_DONE + 1][LIVE_MAX_SUBSCRIBERS];
+static _Atomic live_fn functions[LIVE_EXIT + 1][LIVE_MAX_SUBSCRIBERS];
+typedef void (*record_fn)(const struct live_call *call);
+static _Atomic record_fn recorders[LIVE_MAX_SUBSCRIBERS];
+/* bits of masks */
+_Atomic uint32_t live_paused;
 
 static void on_thread_exit(struct thread *t)
 {
@@ -50,18 +54,41 @@ int live_subscribe(const struct live_subscriber *s)
 
 		if (!atomic_compare_exchange_strong(&subscribers[i], &there, s) && there != s)
 			continue;
-		/* release: pair with notify_one() */
+		/* release: pair with notify_one() and record() */
 		atomic_store_explicit(&functions[LIVE_ENTER][i], s->enter, memory_order_release);
 		atomic_store_explicit(&functions[LIVE_EXIT][i], s->exit, memory_order_release);
-		atomic_store_explicit(&functions[LIVE_DONE][i], s->done, memory_order_release);
+		atomic_store_explicit(&recorders[i], s->record, memory_order_release);
 		return i;
 	}
 	return -ENOSPC;
 }
 
-void live_want(int index, enum api_domain domain, uint32_t operation, bool on)
+static uint16_t bits_of(int index, unsigned int what)
 {
-	api_want(domain, operation, (uint8_t)(1u << index), on);
+	unsigned int bits = what & LIVE_CALLS ? 1u : 0;
+
+	if (what & LIVE_RECORDS)
+		bits |= 1u << LIVE_RECORDS_SHIFT;
+	return (uint16_t)(bits << index);
+}
+
+void live_want(int index, enum api_domain domain, uint32_t operation, unsigned int what)
+{
+	if (domain == API_HIP && what)
+		special_set(SPECIAL_HIP_SHOWN, true);
+	if (what)
+		api_want(domain, operation, bits_of(index, what), true);
+	api_want(domain, operation, bits_of(index, ~what), false);
+}
+
+void live_pause(int index, bool paused)
+{
+	uint32_t bits = bits_of(index, LIVE_CALLS | LIVE_RECORDS);
+
+	if (paused)
+		atomic_fetch_or_explicit(&live_paused, bits, memory_order_relaxed);
+	else
+		atomic_fetch_and_explicit(&live_paused, ~bits, memory_order_relaxed);
 }
 
 static struct live_frame *frame_of(struct live_call *call)
@@ -97,8 +124,8 @@ struct live_frame *live_push(struct thread *t, enum api_domain domain, uint32_t 
 	f->outer = top;
 	f->height = height;
 	f->outer_correlation = t->corr_current;
-	f->mask = mask & API_SUBSCRIBERS;
-	f->is_recorded = f->is_joined = f->has_status = false;
+	f->mask = live_unpaused(mask & API_SUBSCRIBERS);
+	f->is_alone = f->is_recorded = f->is_joined = f->has_status = false;
 	f->in_hip = NULL;
 	f->call = (struct live_call){ .operation = operation,
 				      .domain = (uint8_t)domain,
@@ -122,6 +149,14 @@ static RTL_INLINE void notify_one(struct live_frame *f, int index, enum live_mom
 		fn(&f->call);
 }
 
+static RTL_INLINE void end_ticks(struct live_frame *f)
+{
+	struct clock_span span = clock_span_inline_ns(f->begin_ticks, RTL_TICKS());
+
+	f->call.begin_ns = span.begin_ns;
+	f->call.end_ns = span.end_ns;
+}
+
 static void begin_times(struct live_frame *f)
 {
 	f->begin_ticks = RTL_UNLIKELY(special_any(SPECIAL_CLOCK)) ? 0 : RTL_TICKS();
@@ -131,37 +166,61 @@ static void begin_times(struct live_frame *f)
 
 static void end_times(struct live_frame *f)
 {
-	struct clock_span span;
-
-	if (!f->begin_ticks) {
+	if (f->begin_ticks)
+		end_ticks(f);
+	else
 		f->call.end_ns = clock_now_ns();
-		return;
+}
+
+static RTL_INLINE void record(const struct live_frame *f)
+{
+	uint32_t rest = (f->mask & LIVE_ALL_RECORDS) >> LIVE_RECORDS_SHIFT;
+
+	for (; rest; rest &= rest - 1) {
+		/* acquire: pairs with live_subscribe() */
+		record_fn fn =
+			atomic_load_explicit(&recorders[__builtin_ctz(rest)], memory_order_acquire);
+
+		if (fn)
+			fn(&f->call);
 	}
-	span = clock_span_inline_ns(f->begin_ticks, RTL_TICKS());
-	f->call.begin_ns = span.begin_ns;
-	f->call.end_ns = span.end_ns;
 }
 
 void live_notify(struct live_frame *f, enum live_moment moment)
 {
+	uint32_t rest = f->mask & ~LIVE_ALL_RECORDS;
+	bool has_times = f->mask & LIVE_ALL_RECORDS;
 	int saved = errno;
 
-	if (moment == LIVE_EXIT) {
-		if (f->call.wants_times)
+	switch (moment) {
+	case LIVE_ENTER:
+		for (; rest; rest &= rest - 1)
+			notify_one(f, __builtin_ctz(rest), moment);
+		if (has_times)
+			begin_times(f);
+		break;
+	case LIVE_EXIT:
+		if (has_times)
 			end_times(f);
-		for (uint32_t rest = f->mask; rest;) {
+		while (rest) {
 			int index = 31 - __builtin_clz(rest);
 
 			notify_one(f, index, moment);
 			rest &= ~(1u << index);
 		}
-	} else {
-		for (uint32_t rest = f->mask; rest; rest &= rest - 1)
-			notify_one(f, __builtin_ctz(rest), moment);
+		break;
+	case LIVE_RECORD:
+		record(f);
+		break;
 	}
-	if (moment == LIVE_ENTER && f->call.wants_times)
-		begin_times(f);
 	errno = saved;
+}
+
+void live_end_alone(struct thread *t, struct live_frame *f)
+{
+	end_ticks(f);
+	live_pop(t, f);
+	record(f);
 }
 
 /* Sets the call's correlation id, and the thread's: operations take the outermost call's. */
@@ -213,5 +272,5 @@ void live_wrapper_end(struct live_frame *f, const void *result, uint32_t recorde
 		api_pass_at(f->height);
 	live_notify(f, LIVE_EXIT);
 	live_pop(t, f);
-	live_notify(f, LIVE_DONE);
+	live_notify(f, LIVE_RECORD);
 }

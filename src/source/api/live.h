@@ -5,8 +5,9 @@
  * begins, with its arguments, and when it ends. Providers see the calls: the generated wrappers of HSA's and HIP's
  * functions (hsa_wrap_gen.c, hip_wrap_gen.c), and HIP's own callbacks (source/hip/activity.c, source/hip/tracer.c).
  *
- * Each operation of a domain has a mask: a bit for each subscriber that wants it, API_RECORDED for the recorder. A call
- * whose mask is 0 costs its provider one load. A provider that finds a bit set does
+ * Each operation of a domain has a mask: API_RECORDED for the recorder, and for each subscriber a bit if it wants the calls
+ * as they run, and a bit if it wants their records. A call whose mask is 0 costs its provider one load. A provider that
+ * finds a bit set does
  *
  *	frame = live_push(thread, domain, operation, mask, address of its stack frame);
  *	fills frame->call
@@ -14,11 +15,15 @@
  *	... the real function ...
  *	live_notify(frame, LIVE_EXIT);
  *	live_pop(thread, frame);
- *	live_notify(frame, LIVE_DONE);
+ *	live_notify(frame, LIVE_RECORD);
+ *
+ * If nothing but records is wanted of a call, it may instead do live_begin_alone() and live_end_alone(), and leaves out
+ * the rest.
  *
  *  operation      | a call in progress
  *  ---------------+--------------------------------------------------------------------------
  *  live_want      | any thread: the call keeps the mask that it began with
+ *  live_pause     | the same
  *  live_subscribe | any thread, for ever
  */
 #ifndef RTL_SOURCE_API_LIVE_H
@@ -29,57 +34,70 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "event/corr.h"
 #include "event/format.h"
+#include "event/special.h"
 #include "event/thread.h"
 #include "source/api/call.h"
 
 #define LIVE_MAX_SUBSCRIBERS 6
-_Static_assert((1u << LIVE_MAX_SUBSCRIBERS) - 1 <= API_SUBSCRIBERS,
+_Static_assert((((1u << LIVE_MAX_SUBSCRIBERS) - 1) & ~API_SUBSCRIBERS) == 0,
 	       "a bit for each beside the recorder's");
 
-/* A call on the thread that makes it. Valid from LIVE_ENTER to LIVE_DONE. */
+/* In a mask: who wants calls as they run, from bit 0 on; who wants their records, from this bit on. */
+#define LIVE_RECORDS_SHIFT 8
+#define LIVE_ALL_RECORDS (((1u << LIVE_MAX_SUBSCRIBERS) - 1) << LIVE_RECORDS_SHIFT)
+
+/* A call on the thread that makes it. Valid from LIVE_ENTER to LIVE_RECORD. */
 struct live_call {
 	uint64_t correlation;
-	/* from LIVE_EXIT on, if a subscriber has set wants_times at LIVE_ENTER; otherwise 0. Time spent in subscribers is
-	 * not included */
+	/* from LIVE_EXIT on, if a subscriber wants the record; otherwise 0. Time spent in subscribers is not included */
 	uint64_t begin_ns, end_ns;
 	uint32_t operation; /* of the domain */
 	uint32_t tid;
 	uint8_t domain; /* enum api_domain */
-	bool wants_times;
-	/* API_HSA: a struct hsa_args_NAME of hsa_wrap_gen.h; API_HIP: a struct hip_args_NAME of hip_args_gen.h; NULL: the
+	/* enter() and exit() alone. API_HSA: a struct hsa_args_NAME of hsa_wrap_gen.h; API_HIP: a struct hip_args_NAME of hip_args_gen.h; NULL: the
 	 * function has none. API_HIP_CALLBACKS: the runtime's hip_api_data_t */
 	void *args;
-	/* API_HIP, API_HSA, from LIVE_EXIT on: what the function returned; NULL: nothing, or not known */
+	/* the same. API_HIP, API_HSA, from LIVE_EXIT on: what the function returned; NULL: nothing, or not known */
 	const void *result;
+	/* the same */
 	uint64_t own[LIVE_MAX_SUBSCRIBERS]; /* each subscriber's, 0 at first */
 };
 
 struct live_subscriber {
-	/* On the calling thread, with no lock held, in the order of the subscribers' numbers. The provider preserves errno.
-	 * Any may be NULL. */
+	/* On the calling thread, with no lock held, in the order of the subscribers' numbers. The provider preserves errno
+	 * for enter() and exit(). Any may be NULL. */
 	void (*enter)(struct live_call *call);
 	/* The function has returned. In the reverse order. */
 	void (*exit)(struct live_call *call);
 	/* After every exit(). Operations that are submitted now are not the call's. Must not call HIP or HSA: their frame may
-	 * be this one. */
-	void (*done)(struct live_call *call);
+	 * be this one. Must preserve errno. */
+	void (*record)(const struct live_call *call);
 };
 
 /* Returns the subscriber's number, the same for the same subscriber; -ENOSPC: there are LIVE_MAX_SUBSCRIBERS. `s` lives
  * for ever. */
 int live_subscribe(const struct live_subscriber *s);
 
-/* The subscriber wants the operation's calls from now on, or no longer. Ignores numbers beyond API_MAX_OPERATIONS. */
-void live_want(int index, enum api_domain domain, uint32_t operation, bool on);
+enum live_wish {
+	LIVE_NOTHING,
+	LIVE_CALLS = 1,	  /* enter() and exit() */
+	LIVE_RECORDS = 2, /* record() */
+};
+/* What the subscriber wants of the operation's calls from now on: a sum of wishes. Ignores numbers beyond
+ * API_MAX_OPERATIONS. */
+void live_want(int index, enum api_domain domain, uint32_t operation, unsigned int what);
+/* The subscriber gets no calls that begin from now on, or gets again what it wants. One store. */
+void live_pause(int index, bool paused);
 
-/* The subscriber's own memory in the call's frame, from LIVE_ENTER to LIVE_DONE. Not cleared. */
+/* The subscriber's own memory in the call's frame, from LIVE_ENTER to LIVE_EXIT. Not cleared. */
 #define LIVE_SCRATCH_SIZE 256u
 void *live_scratch(struct live_call *call, int index);
 
 /* ---- for providers ---- */
 
-enum live_moment { LIVE_ENTER, LIVE_EXIT, LIVE_DONE };
+enum live_moment { LIVE_ENTER, LIVE_EXIT, LIVE_RECORD };
 
 /* HIP's runtime writes its hip_api_data_t here: 1520 bytes in 7.2. */
 #define LIVE_ARGS_SIZE 2064u
@@ -90,6 +108,7 @@ struct live_frame {
 	uint64_t outer_correlation;
 	uint64_t begin_ticks; /* RTL_TICKS(); 0: begin_ns is set */
 	uint32_t mask;
+	bool is_alone;	  /* of live_begin_alone() */
 	bool is_recorded; /* `record` has been entered */
 	bool is_joined;	  /* source/hip: join_begins() was called for it */
 	bool has_status;  /* source/hip: `status` is the call's */
@@ -116,10 +135,58 @@ static inline struct live_frame *live_top(const struct thread *t)
 {
 	return t->live_top;
 }
-/* HOT: calls the subscribers. Preserves errno. */
+/* HOT: calls the subscribers. Preserves errno. Not for frames of live_begin_alone(). */
 void live_notify(struct live_frame *f, enum live_moment moment);
-/* HOT: the call has ended: `t` is as before live_push(). LIVE_DONE may follow, before the next live_push(). */
+/* HOT: the call has ended: `t` is as before live_push(). LIVE_RECORD may follow, before the next live_push(). */
 void live_pop(struct thread *t, struct live_frame *f);
+
+extern RTL_HIDDEN _Atomic uint32_t live_paused;
+/* HOT: a mask of api_wanted() without the bits of subscribers that pause. */
+static inline uint32_t live_unpaused(uint32_t mask)
+{
+	/* relaxed: a call that runs while it changes is seen or not */
+	return mask & ~atomic_load_explicit(&live_paused, memory_order_relaxed);
+}
+
+/* HOT: whether only records are wanted of a call: the provider may try live_begin_alone(). */
+static RTL_INLINE bool live_is_for_records(uint32_t mask)
+{
+	return mask && !(mask & ~LIVE_ALL_RECORDS) && !special_any(SPECIAL_FOR_ALONE);
+}
+
+/* HOT: such a call begins. If no other one is seen or recorded on the thread, this replaces live_push(), the correlation
+ * ids and LIVE_ENTER. NULL: there is one, or the thread has no frame yet; nothing was changed.
+ *
+ * Invariants: the frame is the thread's outermost one, so that its end leaves the thread without any. Within the call it
+ * is like every other frame: calls nest in it, and forget it after longjmp(). What only enter() and exit() may use is not
+ * set. */
+static RTL_INLINE struct live_frame *live_begin_alone(struct thread *t, enum api_domain domain,
+						      uint32_t operation, uint32_t mask,
+						      uintptr_t height)
+{
+	struct live_frame *f = t->live_first;
+	uint64_t id;
+
+	/* calls that never returned are forgotten by live_push() */
+	if (RTL_UNLIKELY(!f || t->live_top || (t->corr_current | t->kept_out)))
+		return NULL;
+	id = corr_new(t);
+	f->outer = NULL;
+	f->height = height;
+	f->outer_correlation = 0;
+	f->mask = mask;
+	f->is_alone = true;
+	f->in_hip = NULL;
+	f->call.correlation = t->corr_current = id;
+	f->call.operation = operation;
+	f->call.tid = t->tid;
+	f->call.domain = (uint8_t)domain;
+	t->live_top = f;
+	f->begin_ticks = RTL_TICKS();
+	return f;
+}
+/* HOT: that call has ended. Instead of LIVE_EXIT, live_pop(), LIVE_RECORD. */
+void live_end_alone(struct thread *t, struct live_frame *f);
 
 /* HOT: for a wrapper, around the real function: all of the above, and the call's record. NULL: the call is neither seen
  * nor recorded, and live_wrapper_end() must not be called. `frame`: the address of the wrapper's stack frame. */

@@ -26,6 +26,7 @@
 #include "event/corr.h"
 #include "event/join.h"
 #include "event/life.h"
+#include "event/special.h"
 #include "hip_ops_gen.h"
 #include "source/hip/callback.h"
 #include "source/hip/frame.h"
@@ -125,10 +126,19 @@ static void pop(struct thread *t, struct live_frame *f)
 		live_pop(t, f->in_hip);
 }
 
-struct hip_data *activity_begin(uint32_t id, uintptr_t height, void *data)
+/* The runtime's structure for the arguments of the call; NULL: it uses the frame's. */
+static RTL_INLINE struct hip_data *show(struct live_frame *f, void *data)
+{
+	struct hip_data *to = f->call.args = data ? data : f->args;
+
+	to->correlation = f->call.correlation;
+	to->phase = 0;
+	return to;
+}
+
+static struct hip_data *begin_any(uint32_t id, uint32_t mask, uintptr_t height, void *data)
 {
 	const struct hip_callback *c = release_callback(id);
-	uint32_t mask = api_wanted(API_HIP_CALLBACKS, id % API_MAX_OPERATIONS);
 	bool joins = atomic_load_explicit(&join_calls, memory_order_relaxed);
 	/* operations need the ids of the calls that submit them */
 	bool all = callback_is_on() || atomic_load_explicit(&ops_mask, memory_order_relaxed) != 0;
@@ -136,7 +146,6 @@ struct hip_data *activity_begin(uint32_t id, uintptr_t height, void *data)
 	uint32_t hip_mask = wanted_in_hip(t, c, height);
 	struct live_frame *f, *same;
 	const struct live_frame *outer;
-	struct hip_data *to;
 
 	if ((!mask && !hip_mask && !all && !(joins && t->corr_current)) ||
 	    RTL_UNLIKELY(thread_kept_out(t)))
@@ -157,31 +166,66 @@ struct hip_data *activity_begin(uint32_t id, uintptr_t height, void *data)
 		return NULL;
 	}
 	correlate(f, same, outer, t);
-	to = f->call.args = data ? data : f->args;
-	to->correlation = f->call.correlation;
-	to->phase = 0;
 	if (f->is_joined) {
 		struct join_call call = { f->call.correlation, t->marker, t->tid };
 
 		join_begins(&call);
 	}
+	return show(f, data);
+}
+
+/* The same, with errno as before. */
+static RTL_NOINLINE struct hip_data *begin_quietly(uint32_t id, uint32_t mask, uintptr_t height,
+						   void *data)
+{
+	int saved = errno;
+	struct hip_data *to = begin_any(id, mask, height, data);
+
+	errno = saved;
 	return to;
 }
 
-void activity_end(uint32_t id)
+struct hip_data *activity_begin(uint32_t id, uintptr_t height, void *data)
+{
+	uint32_t mask = live_unpaused(api_wanted(API_HIP_CALLBACKS, id % API_MAX_OPERATIONS));
+	struct live_frame *f = NULL;
+
+	if (live_is_for_records(mask))
+		f = live_begin_alone(&thread_self, API_HIP_CALLBACKS, id, mask, height);
+	return RTL_LIKELY(f != NULL) ? show(f, data) : begin_quietly(id, mask, height, data);
+}
+
+static RTL_NOINLINE void end_any(uint32_t id)
 {
 	struct thread *t = thread_get();
 	struct live_frame *f = top_call(t);
+	int saved = errno;
 
 	if (!f || f->call.operation != id)
 		return;
+	if (f->is_alone) {
+		live_end_alone(t, f);
+		return;
+	}
 	if (f->is_recorded)
 		callback_end(id, f);
 	pop(t, f);
 	if (f->mask)
-		live_notify(f, LIVE_DONE);
+		live_notify(f, LIVE_RECORD);
 	if (f->in_hip)
-		live_notify(f->in_hip, LIVE_DONE);
+		live_notify(f->in_hip, LIVE_RECORD);
+	errno = saved;
+}
+
+void activity_end(uint32_t id)
+{
+	struct thread *t = &thread_self;
+	struct live_frame *f = live_top(t);
+
+	if (RTL_LIKELY(f && f->is_alone && f->call.operation == id))
+		live_end_alone(t, f);
+	else
+		end_any(id);
 }
 
 void *activity_current_data(void)
@@ -194,17 +238,12 @@ void *activity_current_data(void)
 /* HIP's activity_sync_callback_t: `arg` is the registered argument at the end of a call, NULL at its begin. */
 static void *on_sync(uint32_t id, void *record, const void *data, void *arg)
 {
-	int saved = errno;
-	void *to = NULL;
-
 	(void)record;
 	(void)data;
-	if (arg)
-		activity_end(id);
-	else
-		to = activity_begin(id, RTL_FRAME(), NULL);
-	errno = saved;
-	return to;
+	if (!arg)
+		return activity_begin(id, RTL_FRAME(), NULL);
+	activity_end(id);
+	return NULL;
 }
 
 /* The call's begin and end for subscribers of API_HIP. */
@@ -223,19 +262,21 @@ static void enter_in_hip(struct live_frame *f)
 static void exit_in_hip(struct live_frame *f)
 {
 	const struct hip_callback *c = release_callback(f->call.operation);
+	int saved = errno;
 
 	if (c->has_status) {
 		callback_status_after(f);
 		f->in_hip->call.result = &f->status;
 	}
 	live_notify(f->in_hip, LIVE_EXIT);
+	errno = saved;
 }
 
-void activity_args_are_there(uint32_t id, void *data)
+static RTL_NOINLINE void notify(uint32_t id, const void *data)
 {
 	struct live_frame *f = top_call(thread_get());
 
-	if (!f || f->call.args != data || f->call.operation != id)
+	if (!f || f->is_alone || f->call.args != data || f->call.operation != id)
 		return;
 	if (!((const struct hip_data *)data)->phase) {
 		if (f->in_hip)
@@ -248,15 +289,21 @@ void activity_args_are_there(uint32_t id, void *data)
 	}
 }
 
+void activity_args_are_there(uint32_t id, const void *data)
+{
+	const struct live_frame *f = live_top(&thread_self);
+
+	/* the call, then, is the innermost one */
+	if (!f || !f->is_alone)
+		notify(id, data);
+}
+
 /* HIP's activity_rtapi_callback_t */
 static void on_user(uint32_t domain, uint32_t id, void *data, void *arg)
 {
-	int saved = errno;
-
 	(void)domain;
 	(void)arg;
 	activity_args_are_there(id, data);
-	errno = saved;
 }
 
 static const char *name_of_kernel(const struct live_frame *f)

@@ -24,13 +24,13 @@ struct hip_record {
 	uint64_t queue, bytes;
 };
 
-/* HOT, all on the calling thread, from activity_begin() to activity_end(). */
+/* HOT, all on the calling thread, from activity_begin() to activity_end(). They preserve errno. */
 
 /* A call begins. `height`: the address of the runtime's stack frame; `data`: the runtime's structure for the arguments,
  * NULL: it uses the one that is returned. Returns NULL if no subscriber wants the call. */
 struct hip_data *activity_begin(uint32_t id, uintptr_t height, void *data);
 /* The arguments have been written; the real function has returned: data->phase says which. */
-void activity_args_are_there(uint32_t id, void *data);
+void activity_args_are_there(uint32_t id, const void *data);
 /* The call has ended. */
 void activity_end(uint32_t id);
 

@@ -25,6 +25,7 @@
 #include "event/corr.h"
 #include "event/join.h"
 #include "event/life.h"
+#include "event/special.h"
 #include "hip_ops_gen.h"
 #include "source/hip/frame.h"
 #include "source/hip/activity_internal.h"
@@ -34,7 +35,7 @@ typedef int (*peek_fn)(void);
 /* set in callback_find_status(), constant after */
 static peek_fn peek, last; /* last: of the call before it, in HIP 6 and later */
 /* atomic */
-static _Atomic bool is_on;
+_Atomic bool callback_on;
 static _Atomic uint64_t nr_orphans;
 static _Atomic bool is_loaded;
 
@@ -148,11 +149,6 @@ static bool on_orphan(void)
 	return true;
 }
 
-bool callback_is_on(void)
-{
-	return atomic_load_explicit(&is_on, memory_order_relaxed);
-}
-
 /* The first HIP call did not come through our symbols: librtl is not preloaded. Where it is, the program itself called
  * hsa_init(). */
 static void warn_of_missed_calls(void)
@@ -180,13 +176,13 @@ bool callback_on_runtime(void)
 {
 	const char *backend = env_str(ENV_HIP_BACKEND);
 
-	if (strcmp(env_str(ENV_MODE), "hip") != 0 ||
-	    atomic_load_explicit(&is_on, memory_order_relaxed))
-		return atomic_load_explicit(&is_on, memory_order_relaxed);
+	if (strcmp(env_str(ENV_MODE), "hip") != 0 || callback_is_on())
+		return callback_is_on();
 	/* callbacks may miss a call as well. release: pairs with the acquire in corr_take() */
 	atomic_store_explicit(&corr_orphan, on_orphan, memory_order_release);
 	if (strcmp(backend, "callback") == 0 && hip_is_loaded() && turn_on()) {
-		atomic_store_explicit(&is_on, true, memory_order_relaxed);
+		atomic_store_explicit(&callback_on, true, memory_order_relaxed);
+		special_set(SPECIAL_HIP_SHOWN, true);
 		if (submits_from_threads())
 			activity_join();
 		return true;

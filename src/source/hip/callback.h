@@ -7,14 +7,21 @@
 #ifndef RTL_SOURCE_HIP_CALLBACK_H
 #define RTL_SOURCE_HIP_CALLBACK_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
 #include "source/api/live.h"
 #include "source/hip/release.h"
 
-/* Whether calls are recorded this way. HOT */
-bool callback_is_on(void);
+extern RTL_HIDDEN _Atomic bool callback_on;
+/* HOT: whether calls are recorded this way. */
+static inline bool callback_is_on(void)
+{
+	/* relaxed: a call that runs while it is turned on is recorded or not */
+	return atomic_load_explicit(&callback_on, memory_order_relaxed);
+}
 
 /* HOT: for activity.c, which the runtime calls. A call begins: f->is_recorded is set if it is recorded. A recorded call
  * ends. */

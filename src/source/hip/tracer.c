@@ -61,13 +61,11 @@ static bool announces;
 static void on_enter(uint32_t id, void *block)
 {
 	struct hip_data *data = block;
-	int saved = errno;
 
 	/* the runtime has read the number; clients see the correlation id alone */
 	data->correlation &= ~OURS;
 	data->phase = 0;
 	activity_args_are_there(id, data);
-	errno = saved;
 }
 
 /* Whether the call returns only when what was submitted before has completed: those that programs use for that. */
@@ -102,14 +100,12 @@ static void on_leave(uint32_t id, void *block)
 {
 	const struct tail *tail = (const struct tail *)((const char *)block + data_size);
 	struct hip_data *data = block;
-	int saved = errno;
 
 	if (tail->awaited)
 		atomic_fetch_or_explicit(&owed, tail->awaited, memory_order_relaxed);
 	data->phase = 1;
 	activity_args_are_there(id, data);
 	activity_end(id);
-	errno = saved;
 }
 
 static bool begin_call(uint32_t id, void *block, uintptr_t height)
@@ -208,29 +204,33 @@ void tracer_settle(void)
 	errno = saved;
 }
 
+/* An operation, a question or an announcement. Returns whether operations are wanted. Preserves errno. */
+static bool see_op(uint32_t op, const void *data)
+{
+	bool wanted = activity_wants_ops();
+	const struct hip_record *r = data;
+	int saved = errno;
+
+	if (data == ASKS || data == ANNOUNCES) {
+		if (wanted)
+			count_made(data);
+		return wanted;
+	}
+	if (wanted)
+		end_op(op, r);
+	/* 0: not made in a call that was seen */
+	if (r->number)
+		count_over(r->number);
+	errno = saved;
+	return wanted;
+}
+
 /* Returns 0 if the call or operation is of interest. */
 static int tracer(uint32_t domain, uint32_t id, void *data)
 {
-	int saved = errno;
-	bool wanted = false;
-
-	if (domain == DOMAIN_HIP_API && data) {
-		wanted = begin_call(id, data, RTL_FRAME());
-	} else if (domain == DOMAIN_HIP_OPS) {
-		wanted = activity_wants_ops();
-		if (data == ASKS || data == ANNOUNCES) {
-			if (wanted)
-				count_made(data);
-		} else {
-			if (wanted)
-				end_op(id, data);
-			/* 0: not made in a call that was seen */
-			if (((const struct hip_record *)data)->number)
-				count_over(((const struct hip_record *)data)->number);
-		}
-	}
-	errno = saved;
-	return wanted ? 0 : 1;
+	if (domain == DOMAIN_HIP_API && data)
+		return begin_call(id, data, RTL_FRAME()) ? 0 : 1;
+	return domain == DOMAIN_HIP_OPS && see_op(id, data) ? 0 : 1;
 }
 
 uint32_t tracer_turn_on(void)
