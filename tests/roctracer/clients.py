@@ -7,7 +7,7 @@ from support import *
 HSA = "/usr/include/hsa/hsa.h"
 
 
-def built(name, needs="hipcc"):
+def client_program(name, needs="hipcc"):
     """The path of a file of build/tests. A missing one fails the case, unless what it is built with is not installed: a command, or a path."""
     path = os.path.join(BUILD, "tests", name)
     if not os.path.exists(path):
