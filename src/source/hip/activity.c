@@ -185,14 +185,21 @@ static RTL_NOINLINE struct hip_data *begin_quietly(uint32_t id, uint32_t mask, u
 	return to;
 }
 
+/* Only records are wanted. Not inline: a call that nobody wants would pay for its registers. */
+static RTL_NOINLINE struct hip_data *begin_for_records(uint32_t id, uint32_t mask, uintptr_t height,
+						       void *data)
+{
+	struct live_frame *f = live_begin_alone(&thread_self, API_HIP_CALLBACKS, id, mask, height);
+
+	return RTL_LIKELY(f != NULL) ? show(f, data) : begin_quietly(id, mask, height, data);
+}
+
 struct hip_data *activity_begin(uint32_t id, uintptr_t height, void *data)
 {
 	uint32_t mask = live_unpaused(api_wanted(API_HIP_CALLBACKS, id % API_MAX_OPERATIONS));
-	struct live_frame *f = NULL;
 
-	if (live_is_for_records(mask))
-		f = live_begin_alone(&thread_self, API_HIP_CALLBACKS, id, mask, height);
-	return RTL_LIKELY(f != NULL) ? show(f, data) : begin_quietly(id, mask, height, data);
+	return live_is_for_records(mask) ? begin_for_records(id, mask, height, data) :
+					   begin_quietly(id, mask, height, data);
 }
 
 static RTL_NOINLINE void end_any(uint32_t id)
