@@ -52,7 +52,7 @@ _rtl()
 		--spool-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--output --mode --hsa --virtual-gpu --force --quiet --verbose --progress --fail-on-loss --fail-on-empty --keep-spool --drain-ms --barriers --trace-start --delay --duration --period --range --kernels --not-kernels --calls --gpus --ranks --buffer-mb --spool-dir --no-convert --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--output --mode --hsa --virtual-gpu --force --quiet --verbose --progress --fail-on-loss --fail-on-empty --keep-spool --drain-ms --barriers --trace-start --delay --duration --period --range --kernels --not-kernels --calls --gpus --ranks --buffer-mb --spool-dir --no-convert --public --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -c -f -- "$cur")) ;;
 		esac
 		;;

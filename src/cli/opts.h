@@ -86,7 +86,8 @@ int opts_parse(const struct command *cmd, int argc, char **argv, struct opt_pars
 #define OPTS_PUBLIC                                                                                           \
 	{                                                                                                     \
 		0, "public",                                                                                  \
-			.in_manual = true, .help = "let others read the output, as the umask has it",              \
+			.in_manual = true,                                                                    \
+			.help = "let others read the output, as the umask has it",                            \
 			.more = "Arguments of calls may be a program's data: without this option an output "  \
 				"that has some, in any format, can be read by its owner alone (mode 0600). "  \
 				"Without arguments (RTL_ARGS=0, or a mode without calls) the umask decides. " \

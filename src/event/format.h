@@ -113,7 +113,7 @@
 	X(pool_memory, NOTE, "records of a libroctracer64 pool, dropped for lack of memory")       \
 	X(spool_denied, LOSS, "process that can't write to the spool directory: see rtl trace")    \
 	X(librtl_missing, LOSS, "process that used a ROCm runtime without librtl")                 \
-	X(forked, LOSS, "forked child of a traced process: what it did on the GPU is missing") \
+	X(forked, LOSS, "forked child of a traced process: what it did on the GPU is missing")     \
 	X(filtered_kernel, SKIPPED, "dispatches of other kernels (--kernels, --not-kernels)")      \
 	X(filtered_gpu, SKIPPED, "operations of other GPUs (--gpus)")                              \
 	X(filtered_call, SKIPPED, "calls of other functions (--calls)")

@@ -136,9 +136,9 @@ static void add_end(struct verdict *v, const struct load_facts *f)
 static uint64_t counted(const struct load_facts *f)
 {
 	static const enum spool_reason drops[] = {
-		SPOOL_REASON_buffer_full,  SPOOL_REASON_disk_full, SPOOL_REASON_write_error,
-		SPOOL_REASON_thread_slots, SPOOL_REASON_reentrant, SPOOL_REASON_late,
-		SPOOL_REASON_paused,	  SPOOL_REASON_filtered_kernel, SPOOL_REASON_filtered_gpu,
+		SPOOL_REASON_buffer_full,  SPOOL_REASON_disk_full,	 SPOOL_REASON_write_error,
+		SPOOL_REASON_thread_slots, SPOOL_REASON_reentrant,	 SPOOL_REASON_late,
+		SPOOL_REASON_paused,	   SPOOL_REASON_filtered_kernel, SPOOL_REASON_filtered_gpu,
 	};
 	uint64_t n = 0;
 
