@@ -32,20 +32,56 @@ void pause_init(void)
 	}
 }
 
+/* The word has changed. Of concurrent threads the last one to set the bit has seen the last change: each checks after its
+ * own. */
+static void announce(void)
+{
+	bool paused;
+
+	do {
+		paused = pause_is_on();
+		special_set(SPECIAL_PAUSED, paused);
+		atomic_thread_fence(memory_order_seq_cst);
+	} while (pause_is_on() != paused);
+}
+
 void pause_hold(enum pause_cause cause, bool held)
 {
-	uint32_t now;
-
 	if (held)
 		atomic_fetch_or(&pause_causes, (uint32_t)cause);
 	else
 		atomic_fetch_and(&pause_causes, ~(uint32_t)cause);
-	/* Of concurrent threads the last one to set the bit has seen the last change: each checks after its own. */
+	announce();
+}
+
+void pause_ranges(bool are_used)
+{
+	atomic_fetch_and(&pause_causes, PAUSE_CAUSES);
+	pause_hold(PAUSE_RANGE, are_used);
+}
+
+/* Adds `units` of PAUSE_RANGE_OPEN, modulo 2^32; recording is held back while there are none. */
+static void add_ranges(uint32_t units)
+{
+	uint32_t old = atomic_load(&pause_causes), new;
+
 	do {
-		now = atomic_load(&pause_causes);
-		special_set(SPECIAL_PAUSED, now != 0);
-		atomic_thread_fence(memory_order_seq_cst);
-	} while (atomic_load(&pause_causes) != now);
+		new = (old & ~(uint32_t)PAUSE_RANGE) + units;
+		if (new < PAUSE_RANGE_OPEN)
+			new |= PAUSE_RANGE;
+	} while (!atomic_compare_exchange_weak(&pause_causes, &old, new));
+	if ((old ^ new) & PAUSE_RANGE)
+		announce();
+}
+
+void pause_range_opened(void)
+{
+	add_ranges(PAUSE_RANGE_OPEN);
+}
+
+void pause_range_closed(void)
+{
+	add_ranges(0u - PAUSE_RANGE_OPEN);
 }
 
 void pause_set(bool paused)

@@ -28,9 +28,13 @@ enum pause_cause {
 	PAUSE_PROGRAM = 1, /* --trace-start off, roctracer_stop() and its like */
 	PAUSE_WINDOW = 2,  /* outside of the windows of --delay, --duration, --period */
 	PAUSE_RANGE = 4,   /* no range of --range is open */
+	PAUSE_CAUSES = 7
 };
 
-/* Bits of enum pause_cause. Atomic; read by every call and operation, hardly ever written. */
+/* Bits of enum pause_cause; above them, in units of PAUSE_RANGE_OPEN, how many ranges of --range are open: one word, so
+ * that no thread sees its range open and recording held back. Atomic; read by every call and operation, hardly ever
+ * written. */
+#define PAUSE_RANGE_OPEN 8u
 extern RTL_HIDDEN _Atomic uint32_t pause_causes;
 
 /* Reads RTL_TRACE_START and the windows of time. After env_init(), before threads. */
@@ -47,6 +51,18 @@ void pause_ask(bool recording);
 /* Holds recording back for this cause, or no longer. */
 void pause_hold(enum pause_cause cause, bool held);
 
+/* Ranges of --range are what is recorded (true: none is open yet), or not. Before threads. */
+void pause_ranges(bool are_used);
+/* One more range of --range is open, or is not any more. */
+void pause_range_opened(void);
+void pause_range_closed(void);
+/* Whether one is open. */
+static inline bool pause_any_range(void)
+{
+	/* relaxed: a thread that closes a range has seen it open */
+	return atomic_load_explicit(&pause_causes, memory_order_relaxed) >= PAUSE_RANGE_OPEN;
+}
+
 /* pause_hold() for the program's cause. */
 void pause_set(bool paused);
 
@@ -57,7 +73,7 @@ uint64_t pause_tick(void);
 static inline bool pause_is_on(void)
 {
 	/* relaxed: see the table */
-	return atomic_load_explicit(&pause_causes, memory_order_relaxed) != 0;
+	return (atomic_load_explicit(&pause_causes, memory_order_relaxed) & PAUSE_CAUSES) != 0;
 }
 
 #endif

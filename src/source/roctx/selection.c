@@ -24,7 +24,6 @@ static const char *pattern;
 static struct capture_range range;
 /* atomic */
 static _Atomic uint64_t nr_seen;
-static _Atomic uint32_t nr_open;
 static _Atomic uint64_t started[MAX_STARTED]; /* ids; 0: free */
 
 void selection_init(void)
@@ -34,19 +33,7 @@ void selection_init(void)
 	pattern = env_str(ENV_RANGE);
 	selection_is_used = env_is_set(ENV_RANGE) && capture_range(pattern, &range, error) == 0;
 	atomic_store_explicit(&nr_seen, 0, memory_order_relaxed);
-	atomic_store_explicit(&nr_open, 0, memory_order_relaxed);
-	pause_hold(PAUSE_RANGE, selection_is_used);
-}
-
-/* Holds recording back unless a range is open. Of concurrent threads the last one has seen the last change. */
-static void apply(void)
-{
-	bool is_open;
-
-	do {
-		is_open = atomic_load(&nr_open) != 0;
-		pause_hold(PAUSE_RANGE, !is_open);
-	} while (is_open != (atomic_load(&nr_open) != 0));
+	pause_ranges(selection_is_used);
 }
 
 bool selection_open_slow(const char *message)
@@ -56,15 +43,13 @@ bool selection_open_slow(const char *message)
 	if (atomic_fetch_add_explicit(&nr_seen, 1, memory_order_relaxed) + 1 != range.number &&
 	    range.number)
 		return false;
-	if (atomic_fetch_add(&nr_open, 1) == 0)
-		apply();
+	pause_range_opened();
 	return true;
 }
 
 void selection_close(void)
 {
-	if (atomic_fetch_sub(&nr_open, 1) == 1)
-		apply();
+	pause_range_closed();
 }
 
 void selection_start(uint64_t id, const char *message)
@@ -88,7 +73,7 @@ void selection_start(uint64_t id, const char *message)
 void selection_stop_slow(uint64_t id)
 {
 	/* relaxed, all of it: a thread that stops a range got its id behind its start */
-	if (!id || !atomic_load_explicit(&nr_open, memory_order_relaxed))
+	if (!id || !pause_any_range())
 		return;
 	for (uint32_t i = 0; i < MAX_STARTED; i++) {
 		_Atomic uint64_t *slot = &started[(id + i) % MAX_STARTED];
