@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
+#include "base/fd.h"
 #include "event/slot.h"
 #include "support/spool_read.h"
 
@@ -131,6 +132,29 @@ TEST(file_size_limit_reduces_slots)
 	CHECK_OK(setrlimit(RLIMIT_FSIZE, &limit));
 	CHECK_EQ_INT(spool_create(&spool, test_tmpfile("other"), "", 32 * MIB), -ENOSPC);
 	CHECK_EQ_INT(access(test_tmpfile("other"), F_OK), -1);
+}
+
+TEST(address_space_limit_leaves_no_space_for_blocks)
+{
+	struct rlimit limit, before;
+	char line[64];
+	long pages;
+
+	CHECK_OK(fd_read_line("/proc/self/statm", line, sizeof(line)));
+	pages = strtol(line, NULL, 10);
+	CHECK_OK(getrlimit(RLIMIT_AS, &before));
+	limit = before;
+	limit.rlim_cur = (rlim_t)pages * SPOOL_PAGE + 64 * MIB;
+	CHECK_OK(setrlimit(RLIMIT_AS, &limit));
+	CHECK_OK(spool_create(&spool, dir(), "", 8 * MIB));
+	CHECK_OK(setrlimit(RLIMIT_AS, &before));
+	CHECK_EQ_UINT(spool.header->blocks_offset, 0);
+	CHECK_EQ_UINT(spool.header->nr_slots, 8 * MIB / SLOT_SIZE);
+	spool_release(&spool);
+	CHECK_OK(spool_create(&spool, test_tmpfile("more"), "", 8 * MIB));
+	CHECK_GT_UINT(spool.header->blocks_size, 0);
+	CHECK_OK(spool_populate_blocks(&spool, spool.header->blocks_offset, SPOOL_PAGE));
+	spool_release(&spool);
 }
 
 /* A memory file system of `size`, mounted for this test only. */

@@ -199,6 +199,11 @@ static int create_memory_half(struct spool *s, const char *dir, const uint64_t i
 	if (err)
 		goto out;
 	h = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_SHARED, s->mem_fd, 0);
+	if (h == MAP_FAILED && s->size > blocks_offset) {
+		/* a limit of address space: operations in flight do without */
+		s->size = blocks_offset;
+		h = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_SHARED, s->mem_fd, 0);
+	}
 	if (h == MAP_FAILED) {
 		err = -errno;
 		goto out;
