@@ -37,7 +37,8 @@ static struct {
 	uint8_t payload[8 * 256];
 } chunk;
 static const _Atomic int open_gate = LANE_OPEN;
-static struct lane lane = { .gate = &open_gate };
+static struct spool_written written;
+static struct lane lane = { .gate = &open_gate, .written = &written };
 
 static struct {
 	unsigned nr;
