@@ -9,8 +9,8 @@ import os
 
 from support import *
 
-OPEN = 20  # kernels in flight; the first of them hangs, and the stream's others wait for it
-HANG = {"VGPU_HANG": "n=56", "VGPU_LOG_SYNC": 1}  # 50 kernels are done, 5 are the runtime's copies and fills
+OPEN = 20  # launched last; one of the first hangs, and the stream's others wait for it
+HANG = {"VGPU_HANG": "n=56", "VGPU_LOG_SYNC": 1}  # 50 kernels are done, up to 5 are the runtime's copies and fills
 ENDINGS = {"kill": 137, "abort": 134, "_exit": 3, "quick_exit": 3}
 TYPES = {r["name"]: r["number"] for r in json.load(open(os.path.join(SOURCE, "src/event/records.json"), encoding="utf-8"))["records"]}
 
@@ -19,12 +19,13 @@ def unfinished(r):
     return r.rows("select kernel, correlation_id, packet_index from rtl_dispatch where flags & 8")
 
 
-def check_open(r, number):
+def check_open(r):
     rows = unfinished(r)
-    equal("unfinished dispatches", len(rows), number)
-    equal("their kernels", {row[0].split("(")[0] for row in rows}, {"ending_open"})
-    equal("their packets", len({row[2] for row in rows}), number)
-    equal("unfinished operations in the verdict", r.losses()["unfinished"], number)
+    at_least("unfinished dispatches", len(rows), OPEN - 5)
+    equal("dispatches that were launched last", r.count("rtl_dispatch", "kernel like 'ending\\_open%' escape '\\'"), OPEN)
+    equal("unfinished kernels", {row[0].split("(")[0] for row in rows}, {"ending_open"})
+    equal("their packets", len({row[2] for row in rows}), len(rows))
+    equal("unfinished operations in the verdict", r.losses()["unfinished"], len(rows))
     equal("unaccounted", r.losses().get("unaccounted"), None)
 
 
@@ -32,7 +33,7 @@ def died(how, *rtl_args, env=None):
     r = run("ending", how, f"open={OPEN}", "launches=50", trace=RTL, rtl_args=("-q", *rtl_args), env={**HANG, **(env or {})},
             status=ENDINGS[how])
     equal("verdict begins with", r.info().split("verdict: ")[1][:8], "complete")
-    check_open(r, OPEN)
+    check_open(r)
     return r
 
 
@@ -46,7 +47,7 @@ def dispatches_belong_to_their_calls():
     r = died("kill", "--mode", "hip")
     equal("unfinished dispatches joined to hipLaunchKernel", r.value(
         "select count(*) from rtl_dispatch d join rtl_api a on a.correlation_id = d.correlation_id "
-        "where d.flags & 8 and a.name = 'hipLaunchKernel'"), OPEN)
+        "where d.flags & 8 and a.name = 'hipLaunchKernel'"), len(unfinished(r)))
 
 
 @case
@@ -55,7 +56,7 @@ def trace_recovered_after_rtl_died_too():
     spools = glob.glob(os.path.join(r.dir, "spool", "*.rtl"))
     equal("spools", len(spools), 1)
     equal("status of rtl recover", r.rtl("recover", "-o", "trace.db", spools[0]).status, 0)
-    check_open(r, OPEN)
+    check_open(r)
 
 
 def swallowed(name, program_name, *args, mode="full", env=None, status=0):
