@@ -66,10 +66,11 @@ def swallowed(name, program_name, *args, mode="full", env=None, status=0):
     equal("verdict begins with", r.info().split("verdict: ")[1][:10], "incomplete")
 
 
-for name in ("STRING", "INFO", "CLOCK", "THREAD", "AGENT", "QUEUE", "CODE_OBJECT", "KERNEL", "DISPATCH", "BARRIER"):
-    add_case(f"lost_{name}_is_missed", functools.partial(swallowed, name, "launcher", "launches=500"))
+for name in ("STRING", "INFO", "CLOCK", "THREAD", "AGENT", "QUEUE", "CODE_OBJECT", "KERNEL", "BARRIER"):
+    add_case(f"lost_{name}_is_missed", functools.partial(swallowed, name, "launcher", "launches=20"))
 for name in ("QUEUE_END", "CODE_OBJECT_END", "SUBMITTED"):  # HIP destroys its objects after librtl's exit handler has run
     add_case(f"lost_{name}_is_missed", functools.partial(swallowed, name, "lifecycle", "again"))
+add_case("lost_DISPATCH_is_missed", functools.partial(swallowed, "DISPATCH", "ending", "return", status=3))
 add_case("lost_COPY_is_missed", functools.partial(swallowed, "COPY", "launcher", "copies=4"))
 for name in ("MARKER", "MARKER_END", "OP", "API"):
     add_case(f"lost_{name}_is_missed", functools.partial(swallowed, name, "ranges", mode="hip"))
