@@ -159,7 +159,6 @@ static void take_facts(struct load *load, const struct spool_header *h, bool clo
 	f->clock_id = GET(h->clock_id);
 	f->end_kind = GET(h->end_kind);
 	f->end_status = GET(h->end_status);
-	f->disk_errno = GET(h->disk_state);
 	memcpy(f->trace_id, h->trace_id, sizeof(f->trace_id));
 	f->start_ns = h->start_ns;
 	f->proc_start_ticks = h->proc_start_ticks;
@@ -436,7 +435,6 @@ void load_rewind(struct load *load)
 	load->buf_size = 0;
 	load->bytes_done = 0;
 	load->unknown = 0;
-	load->bad_bytes = load->bad_slots * load->slot_size;
 	load->facts.loss[SPOOL_REASON_bad_chunk].count = load->bad_slots;
 	load->size = 0;
 	load->at = 0;
@@ -528,11 +526,6 @@ const struct load_facts *load_facts(const struct load *load)
 	return &load->facts;
 }
 
-const char *load_path(const struct load *load)
-{
-	return load->path;
-}
-
 uint64_t load_size(const struct load *load)
 {
 	uint64_t size = load->disk_end > SPOOL_HEADER_SIZE ? load->disk_end - SPOOL_HEADER_SIZE : 0;
@@ -550,11 +543,6 @@ uint64_t load_pos(const struct load *load)
 uint64_t load_unknown(const struct load *load)
 {
 	return load->unknown;
-}
-
-uint64_t load_bad_bytes(const struct load *load)
-{
-	return load->bad_bytes;
 }
 
 const char *load_warning(const struct load *load)

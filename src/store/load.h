@@ -37,7 +37,7 @@ struct load_loss {
 
 /* Fields of the trace's headers; strings end in NUL. */
 struct load_facts {
-	uint32_t version, pid, ppid, clock_id, end_kind, end_status, disk_errno;
+	uint32_t version, pid, ppid, clock_id, end_kind, end_status;
 	uint64_t trace_id[2], start_ns, proc_start_ticks, end_ns;
 	enum load_state state;
 	bool has_mem, has_disk; /* the halves that are read */
@@ -74,15 +74,13 @@ const struct rec_shape *load_shape(const struct load *load);
 
 /* Valid until load_close(). */
 const struct load_facts *load_facts(const struct load *load);
-const char *load_path(const struct load *load);
 
 /* Bytes of the trace, and bytes read by this pass, for progress bars. */
 uint64_t load_size(const struct load *load);
 uint64_t load_pos(const struct load *load);
 
-/* Records of unknown types, and damaged bytes, in this pass. */
+/* Records of unknown types in this pass. */
 uint64_t load_unknown(const struct load *load);
-uint64_t load_bad_bytes(const struct load *load);
 /* The last damage or read error: file, offset, what is wrong; or "". */
 const char *load_warning(const struct load *load);
 

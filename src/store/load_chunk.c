@@ -70,7 +70,7 @@ static const uint8_t *read_window(struct load *load, uint64_t offset, size_t siz
 	return load->buf + (offset - load->buf_offset);
 }
 
-struct load_want *load_want_find(struct load *load, uint64_t seq)
+static struct load_want *find_want(struct load *load, uint64_t seq)
 {
 	size_t lo = 0, hi = load->nr_want;
 
@@ -190,7 +190,6 @@ static int next_on_disk(struct load *load)
 			return error;
 		if (load->phase == LOAD_PHASE_DISK) {
 			count_damage(load, 1);
-			load->bad_bytes += found - load->pos;
 			load_warn(load,
 				  "%s: the chunk at offset %" PRIu64 " %s: %" PRIu64
 				  " bytes left out; their records are lost",
@@ -207,14 +206,13 @@ static int next_disk(struct load *load)
 	int ret = next_on_disk(load);
 
 	if (ret == 1 && load->nr_want) {
-		struct load_want *want = load_want_find(load, load->chunk.seq);
+		struct load_want *want = find_want(load, load->chunk.seq);
 
 		if (want)
 			want->seen = true;
 	}
 	if (ret == 0 && load->cut) {
 		count_damage(load, 1);
-		load->bad_bytes += load->cut;
 		load_warn(load,
 			  "%s: cut off at offset %" PRIu64 ": %" PRIu64
 			  " bytes that its header counts are missing",
@@ -288,7 +286,7 @@ static int next_late(struct load *load)
 
 		if (ret <= 0)
 			return ret;
-		want = load_want_find(load, load->chunk.seq);
+		want = find_want(load, load->chunk.seq);
 		if (!want || want->seen)
 			continue;
 		want->seen = true;
@@ -319,7 +317,6 @@ static void count_unseen(struct load *load)
 		if (load->want[i].seen)
 			continue;
 		count_damage(load, 1);
-		load->bad_bytes += load->want[i].committed;
 		load_warn(load,
 			  "%s: chunk %" PRIu64 " was drained while the trace was read and is not "
 			  "on disk; read it again when the program has ended",
@@ -357,7 +354,6 @@ int load_chunk_next(struct load *load)
 void load_chunk_damaged(struct load *load, const char *what)
 {
 	count_damage(load, 1);
-	load->bad_bytes += load->size - load->at;
 	load_warn(load,
 		  "%s: the record at offset %" PRIu64 " %s: the rest of its chunk, %" PRIu32
 		  " bytes, left out",

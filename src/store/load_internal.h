@@ -44,7 +44,7 @@ struct load {
 	uint64_t buf_offset;
 	size_t buf_size; /* bytes that are valid */
 	uint64_t bytes_done;
-	uint64_t unknown, bad_bytes;
+	uint64_t unknown;
 
 	/* the chunk being read */
 	struct chunk_header chunk;
@@ -75,6 +75,5 @@ void load_chunk_damaged(struct load *load, const char *what);
 enum load_state load_state_of(const struct load_facts *facts, bool closed);
 /* Up to size bytes at offset; bytes read, fewer only at the end of the file, or -errno. */
 int64_t load_read(int fd, void *buf, size_t size, uint64_t offset);
-struct load_want *load_want_find(struct load *load, uint64_t seq);
 
 #endif
