@@ -2,8 +2,7 @@
 /* rocr.c - what a libhsa-runtime64 supports, from its file
  *
  * The file contains the names of its imports, exports and variables as text. It does not contain
- * its version: hsa_system's is 1.1 in every release. AMD's builds have the release in the file's
- * name, Debian's don't.
+ * its version: hsa_system's is 1.1 in every release.
  */
 #include "base/rocr.h"
 
@@ -21,26 +20,11 @@
 #include "base/compiler.h"
 
 #define NAME "libhsa-runtime64.so.1"
-#define ROCM_LEAST 10000u /* smaller numbers are a patch level of the file */
 
 /* Sizes of the AMD extension table: from the first release whose intercept queues pass whole
  * batches to the first that does so correctly (ROCm pull requests 2185, 4066 and 7874). */
 #define FIRST_STAGING_BYTES 624u
 #define FIRST_MENDED_BYTES 712u
-
-void rocr_version(struct rocr *out, const char *path)
-{
-	const char *base = strrchr(path, '/');
-	unsigned int minor = 0, patch = 0;
-
-	memset(out, 0, sizeof(*out));
-	base = base ? base + 1 : path;
-	if (sscanf(base, NAME ".%9u.%9u", &minor, &patch) < 1)
-		return;
-	out->minor = minor;
-	if (patch >= ROCM_LEAST)
-		out->rocm = patch;
-}
 
 /* Looks for a build id in the notes [p, p + size). */
 static bool find_build_id(const char *p, size_t size, char out[ROCR_BUILD_ID_SIZE])
@@ -96,7 +80,7 @@ bool rocr_read(struct rocr *out, const char *path)
 	char *text;
 	int fd;
 
-	rocr_version(out, path);
+	memset(out, 0, sizeof(*out));
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO may be in LD_LIBRARY_PATH */
 	if (fd < 0)
 		return false;
@@ -111,7 +95,6 @@ bool rocr_read(struct rocr *out, const char *path)
 #define HAS(word) (memmem(text, (size_t)st.st_size, word, sizeof(word) - 1) != NULL)
 	out->registers = HAS("rocprofiler_register_library_api_table");
 	out->takes_both = HAS("HSA_TOOLS_ROCPROFILER_V1_TOOLS");
-	out->finds_preloaded = HAS("HSA_AMD_TOOL_PRIORITY");
 	out->amd_ext_bytes = HAS("\0hsa_amd_queue_create\0")   ? FIRST_MENDED_BYTES :
 			     HAS("\0hsa_amd_ais_file_write\0") ? FIRST_STAGING_BYTES :
 								 0;
