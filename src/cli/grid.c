@@ -83,11 +83,6 @@ void grid_row(struct grid *t, const struct grid_cell *cells)
 	}
 }
 
-size_t grid_rows(const struct grid *t)
-{
-	return t->nr_rows;
-}
-
 /* Columns on the screen: one for each UTF-8 sequence. */
 static size_t text_width(const char *text)
 {

@@ -48,7 +48,6 @@ void grid_destroy(struct grid *grid);
 void grid_units(struct grid *grid, enum grid_units units);
 /* Copies the cells, one for each column. */
 void grid_row(struct grid *grid, const struct grid_cell *cells);
-size_t grid_rows(const struct grid *grid);
 /* Writes everything to stdout. */
 void grid_print(struct grid *grid);
 

@@ -263,7 +263,7 @@ static int start_thread(void)
  * used, runs before the destructors of the GPU runtime's own objects. Waiting here instead of in
  * librtl's ELF destructor matters to a program whose threads still launch while it exits: a launch
  * after those destructors would crash, and tracing must not make that more likely. */
-void life_arm_exit(void)
+static void arm_exit(void)
 {
 	/* relaxed: a limit, not an order */
 	if (atomic_fetch_add_explicit(&nr_armed, 1, memory_order_relaxed) < MAX_ARMED)
@@ -339,7 +339,7 @@ static bool start(void)
 	}
 	if (!atomic_exchange_explicit(&fork_seen_to, true, memory_order_relaxed))
 		pthread_atfork(NULL, NULL, in_child);
-	life_arm_exit();
+	arm_exit();
 	facts_clock();
 	facts_emit();
 	err = start_thread();

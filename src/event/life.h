@@ -56,10 +56,6 @@ bool life_start(void);
  * registered before the first use of the GPU, are counted as `late`. */
 void life_stop(void);
 
-/* Registers the exit handler once more, so that it runs before handlers registered by now: for a
- * GPU runtime loaded after the trace was started. */
-void life_arm_exit(void);
-
 /* clock_tick() on behalf of the process, where there may be no life thread: by threads of faces. Returns ns until the next
  * call is due, UINT64_MAX: none. Any thread. */
 uint64_t life_keep_clock(void);
@@ -112,15 +108,6 @@ static inline bool life_enter(struct thread **out)
 static inline void life_leave(struct thread *t)
 {
 	t->in_hook = false;
-}
-
-/* HOT: this thread, for a hook that calls no other functions: it can't be re-entered, so it needs
- * no enter and leave. NULL: as life_enter(), or a thread that was not seen before. */
-static inline struct thread *life_glance(void)
-{
-	struct thread *t = &thread_self;
-
-	return life_on() && !thread_kept_out(t) ? t : NULL;
 }
 
 #endif

@@ -303,15 +303,6 @@ void json_null(struct json *j)
 	json_bytes(j, "null", 4);
 }
 
-void json_hex(struct json *j, uint64_t value)
-{
-	char text[24];
-	int n = snprintf(text, sizeof(text), "\"0x%llx\"", (unsigned long long)value);
-
-	begin_value(j);
-	json_bytes(j, text, (size_t)n);
-}
-
 void json_raw(struct json *j, const char *json, size_t size)
 {
 	begin_value(j);

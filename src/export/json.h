@@ -54,7 +54,6 @@ void json_bool(struct json *j, bool value);
 void json_null(struct json *j);
 /* ns as a number of microseconds with three decimals: 1234567 -> 1234.567 */
 void json_us(struct json *j, int64_t ns);
-void json_hex(struct json *j, uint64_t value); /* "0x1f" */
 
 /* A value that is JSON already; and any bytes between values, for example a line break. */
 void json_raw(struct json *j, const char *json, size_t size);

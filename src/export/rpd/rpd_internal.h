@@ -192,8 +192,6 @@ struct rpd_process {
 };
 
 int rpd_spool_add(struct rpd *r, const char *path);
-/* Index of the thread, SIZE_MAX if unknown. */
-size_t rpd_spool_thread(struct rpd_process *p, uint32_t tid);
 /* local + base; 0 for 0 and for ids out of range. */
 int64_t rpd_spool_id(const struct rpd_process *p, uint64_t local);
 /* The same for a correlation id: the result is the id of the call's row. */

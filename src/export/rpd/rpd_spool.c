@@ -47,7 +47,8 @@ int64_t rpd_spool_call(const struct rpd_process *p, uint64_t correlation)
 	return correlation && correlation < RPD_MAX_LOCAL ? p->call_base + (int64_t)correlation : 0;
 }
 
-size_t rpd_spool_thread(struct rpd_process *p, uint32_t tid)
+/* Index of the thread, SIZE_MAX if unknown. */
+static size_t find_thread(struct rpd_process *p, uint32_t tid)
 {
 	size_t lo = 0, hi = p->nr_threads;
 
@@ -193,7 +194,7 @@ static int64_t gpu_id(const struct rpd_process *p, uint32_t gpu)
 static int on_dispatch(void *arg, const struct store_dispatch *op)
 {
 	struct rpd_process *p = arg;
-	size_t thread = rpd_spool_thread(p, op->tid);
+	size_t thread = find_thread(p, op->tid);
 	struct rpd_shape *shape;
 	struct rpd_row *row;
 	int ret;
@@ -236,7 +237,7 @@ static int on_dispatch(void *arg, const struct store_dispatch *op)
 static int on_copy(void *arg, const struct store_copy *op)
 {
 	struct rpd_process *p = arg;
-	size_t thread = rpd_spool_thread(p, op->tid);
+	size_t thread = find_thread(p, op->tid);
 	uint32_t kind = op->kind <= REC_COPY_FILL ? op->kind : REC_COPY_H2H;
 	uint32_t gpu = kind == REC_COPY_D2H || op->dst_gpu == UINT32_MAX ? op->src_gpu :
 									   op->dst_gpu;
@@ -275,7 +276,7 @@ static int on_copy(void *arg, const struct store_copy *op)
 static int on_barrier(void *arg, const struct store_barrier *op)
 {
 	struct rpd_process *p = arg;
-	size_t thread = rpd_spool_thread(p, op->tid);
+	size_t thread = find_thread(p, op->tid);
 
 	if (thread == SIZE_MAX)
 		return 0;

@@ -469,7 +469,7 @@ static bool turn_on(void)
 	return nr > 0;
 }
 
-bool activity_is_on(void)
+static bool callbacks_are_on(void)
 {
 	/* acquire: pairs with activity_turn_on() */
 	return atomic_load_explicit(&is_on, memory_order_acquire);
@@ -497,11 +497,11 @@ bool activity_turn_on(void)
 	bool on;
 
 	/* relaxed: activity_want_ops() sets the mask, and then calls this */
-	if (activity_is_on() && (!atomic_load_explicit(&ops_mask, memory_order_relaxed) ||
-				 atomic_load_explicit(&ops_are_on, memory_order_relaxed)))
+	if (callbacks_are_on() && (!atomic_load_explicit(&ops_mask, memory_order_relaxed) ||
+				   atomic_load_explicit(&ops_are_on, memory_order_relaxed)))
 		return true;
 	lock_take(&lock);
-	on = activity_is_on();
+	on = callbacks_are_on();
 	if (!on && hip_is_loaded()) {
 		on = turn_on();
 		atomic_store_explicit(&is_on, on, memory_order_release);
@@ -516,7 +516,7 @@ bool activity_turn_on(void)
 RTL_REQUIRES(lock)
 static bool join_by_tracer(void)
 {
-	bool on = activity_is_on() || turn_on();
+	bool on = callbacks_are_on() || turn_on();
 
 	atomic_store_explicit(&is_on, on, memory_order_release);
 	on = on && join_turn_on();
@@ -527,7 +527,7 @@ static bool join_by_tracer(void)
 bool activity_join(void)
 {
 	register_fn sync = (register_fn)hip_find("hipRegisterActivityCallback");
-	bool on = sync && activity_is_on();
+	bool on = sync && callbacks_are_on();
 
 	if (!sync) {
 		lock_take(&lock);
@@ -549,7 +549,7 @@ bool activity_join(void)
 
 uint32_t activity_last_id(void)
 {
-	return activity_is_on() ? last_id : 0;
+	return callbacks_are_on() ? last_id : 0;
 }
 
 void activity_pause_ops(int index, bool paused)

@@ -52,8 +52,6 @@ void activity_settle(void);
 /* Turns HIP's callbacks on, also those for operations if a subscriber wants them. false: HIP is not loaded, or its
  * callbacks are of an unknown kind. May be called any number of times. */
 bool activity_turn_on(void);
-/* Whether they are. */
-bool activity_is_on(void);
 
 /* Reports HIP's operations to event/join.h from now on; subscribers get no calls because of this. At the moment that
  * callback.c describes. false: this HIP does not report them. */

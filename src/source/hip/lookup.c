@@ -5,7 +5,6 @@
  * Fails:    in any case that is not expected the program gets what the C library found.
  * Not here: the symbol `dlsym` itself, lib/librtl/dlsym.c.
  */
-#define LOG_TOPIC "hip"
 #include "source/hip/lookup.h"
 
 #include <dlfcn.h>

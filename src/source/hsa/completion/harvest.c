@@ -8,7 +8,6 @@
  *
  * Threads: the life thread; a thread that waits for an operation, ends the process or reads the times of a shared signal.
  */
-#define LOG_TOPIC "hsa"
 #include "source/hsa/completion/harvest.h"
 
 #include <stdatomic.h>
