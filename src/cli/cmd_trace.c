@@ -34,8 +34,6 @@
 #include "export/rpd/rpd.h"
 #include "store/load.h"
 
-extern char **environ;
-
 enum {
 	O_OUTPUT,
 	O_MODE,
