@@ -156,8 +156,7 @@ static void put_text(const struct info *info)
 
 static void json_member(struct json *j, const char *key, const char *text)
 {
-	json_key(j, key);
-	json_text(j, text && *text ? text : NULL);
+	json_member_text(j, key, text && *text ? text : NULL);
 }
 
 static void json_number(struct json *j, const char *key, uint64_t value)
@@ -231,8 +230,7 @@ static void json_process(struct json *j, const struct info_process *p)
 	json_number(j, "start_ns", p->start_ns);
 	json_number(j, "first_ns", p->first_ns);
 	json_number(j, "last_ns", p->last_ns);
-	json_key(j, "realtime_offset_ns");
-	json_int(j, p->realtime_offset_ns);
+	json_member_int(j, "realtime_offset_ns", p->realtime_offset_ns);
 	json_number(j, "threads", p->nr_threads);
 	json_number(j, "kernels", p->nr_kernels);
 	json_number(j, "api_functions", p->nr_functions);

@@ -252,6 +252,18 @@ void json_int(struct json *j, int64_t value)
 	put_uint(j, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
+void json_member_text(struct json *j, const char *key, const char *text)
+{
+	json_key(j, key);
+	json_text(j, text);
+}
+
+void json_member_int(struct json *j, const char *key, int64_t value)
+{
+	json_key(j, key);
+	json_int(j, value);
+}
+
 void json_us(struct json *j, int64_t ns)
 {
 	uint64_t n = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;

@@ -52,6 +52,9 @@ void json_int(struct json *j, int64_t value);
 void json_double(struct json *j, double value); /* not finite: null */
 void json_bool(struct json *j, bool value);
 void json_null(struct json *j);
+/* A key and its value. */
+void json_member_text(struct json *j, const char *key, const char *text);
+void json_member_int(struct json *j, const char *key, int64_t value);
 /* ns as a number of microseconds with three decimals: 1234567 -> 1234.567 */
 void json_us(struct json *j, int64_t ns);
 

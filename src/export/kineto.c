@@ -33,10 +33,9 @@ static void put_version(struct json *j, const char *isa)
 		return;
 	for (size_t i = 0; i < n - 2; i++)
 		major = major * 10 + (digits[i] - '0');
-	json_key(j, "computeMajor");
-	json_int(j, major);
-	json_key(j, "computeMinor");
-	json_int(j, digits[n - 2] <= '9' ? digits[n - 2] - '0' : digits[n - 2] - 'a' + 10);
+	json_member_int(j, "computeMajor", major);
+	json_member_int(j, "computeMinor",
+			digits[n - 2] <= '9' ? digits[n - 2] - '0' : digits[n - 2] - 'a' + 10);
 }
 
 /* The file's process; NULL if the input does not distinguish processes. */
@@ -69,19 +68,14 @@ static int put_devices(struct chrome_trace *t)
 		any = true;
 		json_bytes(j, "\n", 1);
 		json_object(j);
-		json_key(j, "id");
-		json_int(j, sqlite3_column_int64(row, 0));
-		json_key(j, "name");
-		json_text(j, query_text(row, 1));
+		json_member_int(j, "id", sqlite3_column_int64(row, 0));
+		json_member_text(j, "name", query_text(row, 1));
 		put_version(j, query_text(row, 2));
-		json_key(j, "numSms");
-		json_int(j, sqlite3_column_int64(row, 3));
-		json_key(j, "warpSize");
-		json_int(j, sqlite3_column_int64(row, 4));
-		json_key(j, "maxThreadsPerMultiprocessor");
-		json_int(j, sqlite3_column_int64(row, 4) * sqlite3_column_int64(row, 5));
-		json_key(j, "gfx");
-		json_text(j, query_text(row, 2));
+		json_member_int(j, "numSms", sqlite3_column_int64(row, 3));
+		json_member_int(j, "warpSize", sqlite3_column_int64(row, 4));
+		json_member_int(j, "maxThreadsPerMultiprocessor",
+				sqlite3_column_int64(row, 4) * sqlite3_column_int64(row, 5));
+		json_member_text(j, "gfx", query_text(row, 2));
 		json_object_end(j);
 		ret = 0;
 	}
@@ -109,12 +103,9 @@ static void put_rank(struct chrome_trace *t)
 	j->after_key = true;
 	json_object(j);
 	j->spaced = true;
-	json_key(j, "backend");
-	json_text(j, ranked ? "nccl" : "none");
-	json_key(j, "rank");
-	json_int(j, rank);
-	json_key(j, "world_size");
-	json_int(j, world > 0 ? world : 1);
+	json_member_text(j, "backend", ranked ? "nccl" : "none");
+	json_member_int(j, "rank", rank);
+	json_member_int(j, "world_size", world > 0 ? world : 1);
 	j->spaced = false;
 	json_object_end(j);
 	json_bytes(j, ",\n", 2);
@@ -126,28 +117,21 @@ static int put_header(struct chrome_trace *t, int64_t base_ns)
 	int ret;
 
 	json_object(j);
-	json_key(j, "schemaVersion");
-	json_int(j, 1);
+	json_member_int(j, "schemaVersion", 1);
 	json_bytes(j, ",\n", 2);
 	j->more[j->depth] = false;
 	ret = put_devices(t);
 	j->more[j->depth] = false;
 	put_rank(t);
 	j->more[j->depth] = false;
-	json_key(j, "displayTimeUnit");
-	json_text(j, "ms");
-	json_key(j, "baseTimeNanoseconds");
-	json_int(j, base_ns);
-	json_key(j, "traceName");
-	json_text(j, t->q->path);
+	json_member_text(j, "displayTimeUnit", "ms");
+	json_member_int(j, "baseTimeNanoseconds", base_ns);
+	json_member_text(j, "traceName", t->q->path);
 	json_key(j, "rocm_trace_lite");
 	json_object(j);
-	json_key(j, "version");
-	json_text(j, RTL_VERSION_STRING);
-	json_key(j, "format_version");
-	json_int(j, 1);
-	json_key(j, "verdict");
-	json_text(j, t->q->verdict.line);
+	json_member_text(j, "version", RTL_VERSION_STRING);
+	json_member_int(j, "format_version", 1);
+	json_member_text(j, "verdict", t->q->verdict.line);
 	json_object_end(j);
 	json_bytes(j, ",\n\"traceEvents\":", 16);
 	j->after_key = true;

@@ -77,10 +77,8 @@ static void make_function(struct json *j, sqlite3_stmt *row)
 {
 	const char *name = query_text(row, 0);
 
-	json_key(j, "cat");
-	json_text(j, strncmp(name, "hsa_", 4) == 0 ? "cuda_driver" : "cuda_runtime");
-	json_key(j, "name");
-	json_text(j, *name ? name : "unnamed");
+	json_member_text(j, "cat", strncmp(name, "hsa_", 4) == 0 ? "cuda_driver" : "cuda_runtime");
+	json_member_text(j, "name", *name ? name : "unnamed");
 }
 
 static void put_call_args(struct events *e, const int64_t *row, int64_t first)
@@ -107,10 +105,8 @@ static int put_row(void *arg, const int64_t *row, const char *phase, int64_t ns,
 
 	chrome_trace_call(e->t, row, phase, ns, dur);
 	if (row[CALL_MARKER]) {
-		JSON_KEY(j, "cat");
-		json_text(j, "user_annotation");
-		JSON_KEY(j, "name");
-		json_text(j, query_look_up(e->args, row[CALL_ARGS]));
+		CHROME_TRACE_TEXT(j, "cat", "user_annotation");
+		CHROME_TRACE_TEXT(j, "name", query_look_up(e->args, row[CALL_ARGS]));
 	} else {
 		ret = chrome_trace_put_text(e->t, &e->functions, row[CALL_NAME], e->string,
 					    make_function, true);
@@ -192,20 +188,16 @@ static void make_copy(struct json *j, sqlite3_stmt *row)
 			category = names[i].category;
 			name = names[i].name;
 		}
-	json_key(j, "cat");
-	json_text(j, category);
-	json_key(j, "name");
-	json_text(j, name);
+	json_member_text(j, "cat", category);
+	json_member_text(j, "name", name);
 }
 
 static void make_kernel(struct json *j, sqlite3_stmt *row)
 {
 	const char *name = query_text(row, 0);
 
-	json_key(j, "cat");
-	json_text(j, "kernel");
-	json_key(j, "name");
-	json_text(j, *name ? name : "unnamed");
+	json_member_text(j, "cat", "kernel");
+	json_member_text(j, "name", *name ? name : "unnamed");
 }
 
 /* kineto's grids are in blocks. */
@@ -227,12 +219,9 @@ static void make_shape(struct json *j, sqlite3_stmt *row)
 	for (int i = 3; i < 6; i++)
 		json_int(j, sqlite3_column_int64(row, i));
 	json_array_end(j);
-	json_key(j, "shared memory");
-	json_int(j, sqlite3_column_int64(row, 6));
-	if (sqlite3_column_type(row, 7) != SQLITE_NULL) {
-		json_key(j, "registers per thread");
-		json_int(j, sqlite3_column_int64(row, 7));
-	}
+	json_member_int(j, "shared memory", sqlite3_column_int64(row, 6));
+	if (sqlite3_column_type(row, 7) != SQLITE_NULL)
+		json_member_int(j, "registers per thread", sqlite3_column_int64(row, 7));
 }
 
 static int put_op_args(struct events *e, const int64_t *op, int64_t gpu, int64_t stream,
@@ -252,8 +241,7 @@ static int put_op_args(struct events *e, const int64_t *op, int64_t gpu, int64_t
 	CHROME_TRACE_NUMBER(j, "hsa_queue", op[OP_QUEUE]);
 	CHROME_TRACE_NUMBER(j, "correlation", correlation);
 	if (!op[OP_COPY]) {
-		JSON_KEY(j, "kind");
-		json_text(j, "Dispatch Kernel");
+		CHROME_TRACE_TEXT(j, "kind", "Dispatch Kernel");
 		if (op[OP_SHAPE])
 			ret = chrome_trace_put_text(e->t, &e->shapes, op[OP_SHAPE], e->shape,
 						    make_shape, true);
@@ -296,14 +284,10 @@ static void put_arrow(struct events *e, const int64_t *op, int64_t gpu, int64_t 
 				   to ? stream : sqlite3_column_int64(e->call, 1),
 				   to ? begin : call_ns);
 		CHROME_TRACE_NUMBER(j, "id", id);
-		JSON_KEY(j, "cat");
-		json_text(j, "ac2g");
-		JSON_KEY(j, "name");
-		json_text(j, "ac2g");
-		if (to) {
-			JSON_KEY(j, "bp");
-			json_text(j, "e");
-		}
+		CHROME_TRACE_TEXT(j, "cat", "ac2g");
+		CHROME_TRACE_TEXT(j, "name", "ac2g");
+		if (to)
+			CHROME_TRACE_TEXT(j, "bp", "e");
 		chrome_trace_event_end(e->t);
 	}
 }
@@ -419,10 +403,8 @@ static int write_ranges(struct events *e)
 				   sqlite3_column_int64(row, 2), first);
 		JSON_KEY(j, "dur");
 		json_us(j, sqlite3_column_int64(row, 4) - first);
-		JSON_KEY(j, "cat");
-		json_text(j, "gpu_user_annotation");
-		JSON_KEY(j, "name");
-		json_text(j, query_text(row, 5));
+		CHROME_TRACE_TEXT(j, "cat", "gpu_user_annotation");
+		CHROME_TRACE_TEXT(j, "name", query_text(row, 5));
 		JSON_KEY(j, "args");
 		json_object(j);
 		CHROME_TRACE_NUMBER(j, "External id", marker - first_id(e, marker));

@@ -9,12 +9,6 @@
 #include "export/output.h"
 #include "rtl_version.h"
 
-static void put_text(struct json *j, const char *key, const char *text)
-{
-	json_key(j, key);
-	json_text(j, text);
-}
-
 static void put_losses(struct json *j, const struct verdict *v)
 {
 	json_key(j, "losses");
@@ -23,8 +17,8 @@ static void put_losses(struct json *j, const struct verdict *v)
 		json_object(j);
 		json_key(j, "pid");
 		json_uint(j, v->rows[i].pid);
-		put_text(j, "reason", v->rows[i].reason);
-		put_text(j, "class", load_class_name(v->rows[i].class));
+		json_member_text(j, "reason", v->rows[i].reason);
+		json_member_text(j, "class", load_class_name(v->rows[i].class));
 		json_key(j, "count");
 		json_uint(j, v->rows[i].count);
 		json_object_end(j);
@@ -39,29 +33,25 @@ static void put_header(struct chrome_trace *t)
 	struct json *j = t->json;
 
 	json_object(j);
-	put_text(j, "displayTimeUnit", "ns");
-	json_key(j, "baseTimeNanoseconds");
-	json_int(j, t->base_ns);
+	json_member_text(j, "displayTimeUnit", "ns");
+	json_member_int(j, "baseTimeNanoseconds", t->base_ns);
 	if (only &&
 	    only->rank >= 0) { /* readers of kineto's traces search for the text `"rank": N` */
 		json_key(j, "distributedInfo");
 		json_object(j);
 		j->spaced = true;
-		json_key(j, "rank");
-		json_int(j, only->rank);
-		json_key(j, "world_size");
-		json_int(j, only->world_size >= 0 ? only->world_size : 1);
+		json_member_int(j, "rank", only->rank);
+		json_member_int(j, "world_size", only->world_size >= 0 ? only->world_size : 1);
 		j->spaced = false;
 		json_object_end(j);
 	}
 	json_key(j, "metadata");
 	json_object(j);
-	put_text(j, "tool", "rocm-trace-lite");
-	put_text(j, "version", RTL_VERSION_STRING);
-	json_key(j, "format_version");
-	json_int(j, 1);
-	put_text(j, "source", t->q->path);
-	put_text(j, "verdict", v->line);
+	json_member_text(j, "tool", "rocm-trace-lite");
+	json_member_text(j, "version", RTL_VERSION_STRING);
+	json_member_int(j, "format_version", 1);
+	json_member_text(j, "source", t->q->path);
+	json_member_text(j, "verdict", v->line);
 	json_key(j, "complete");
 	json_bool(j, v->complete);
 	put_losses(j, v);

@@ -189,8 +189,7 @@ bool chrome_trace_args_write(struct json *j, const char *text)
 		const char *at = name_end(text), *end;
 
 		if (!at) { /* the text was cut here */
-			json_key(j, "...");
-			json_text(j, text);
+			json_member_text(j, "...", text);
 			break;
 		}
 		put_key(j, text, at);
@@ -215,12 +214,10 @@ void chrome_trace_args_status(struct json *j, const char *function, int64_t stat
 {
 	const char *error;
 
-	JSON_KEY(j, "status");
-	json_int(j, status);
+	CHROME_TRACE_NUMBER(j, "status", status);
 	if (!status)
 		return;
 	error = args_enum(strncmp(function, "hsa_", 4) == 0 ? "hsa_status_t" : "hipError_t",
 			  (uint64_t)status);
-	JSON_KEY(j, "error");
-	json_text(j, error ? error : "unknown");
+	CHROME_TRACE_TEXT(j, "error", error ? error : "unknown");
 }

@@ -80,8 +80,7 @@ void chrome_trace_event(struct chrome_trace *t, const char *phase, int64_t pid, 
 
 	/* one event on a line, for grep */
 	json_object(j);
-	JSON_KEY(j, "ph");
-	json_text(j, phase);
+	CHROME_TRACE_TEXT(j, "ph", phase);
 	CHROME_TRACE_NUMBER(j, "pid", pid);
 	CHROME_TRACE_NUMBER(j, "tid", tid);
 	JSON_KEY(j, "ts");
@@ -97,8 +96,7 @@ static void put_duration(struct json *j, int64_t ns)
 
 static void put_scope(struct json *j)
 {
-	JSON_KEY(j, "s");
-	json_text(j, "t");
+	CHROME_TRACE_TEXT(j, "s", "t");
 }
 
 void chrome_trace_call(struct chrome_trace *t, const int64_t *row, const char *phase, int64_t ns,
@@ -139,12 +137,10 @@ void chrome_trace_meta(struct chrome_trace *t, const char *what, int64_t pid, in
 	struct json *j = t->json;
 
 	json_object(j);
-	JSON_KEY(j, "ph");
-	json_text(j, "M");
+	CHROME_TRACE_TEXT(j, "ph", "M");
 	CHROME_TRACE_NUMBER(j, "pid", pid);
 	CHROME_TRACE_NUMBER(j, "tid", tid);
-	JSON_KEY(j, "name");
-	json_text(j, what);
+	CHROME_TRACE_TEXT(j, "name", what);
 	JSON_KEY(j, "args");
 	json_object(j);
 	json_key(j, !text ? "sort_index" : strcmp(what, "process_labels") ? "name" : "labels");

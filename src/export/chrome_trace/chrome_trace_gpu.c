@@ -58,8 +58,7 @@ static void make_shape(struct json *j, sqlite3_stmt *row)
 
 	if (!row)
 		return;
-	JSON_KEY(j, "kernel");
-	json_text(j, query_text(row, 0));
+	CHROME_TRACE_TEXT(j, "kernel", query_text(row, 0));
 	JSON_KEY(j, "mangled");
 	json_text_size(j, mangled, n > 3 && strcmp(mangled + n - 3, ".kd") == 0 ? n - 3 : n);
 	for (int i = 0; i < 2; i++) {
@@ -224,8 +223,7 @@ static void put_graph(struct gpu_writer *w, const int64_t *op)
 
 	if (!w->graph || !op[OP_CALL] || !query_row(w->graph, op[OP_ID]))
 		return;
-	JSON_KEY(j, "graph_exec");
-	json_text(j, query_text(w->graph, 0));
+	CHROME_TRACE_TEXT(j, "graph_exec", query_text(w->graph, 0));
 	CHROME_TRACE_NUMBER(j, "graph_replay", sqlite3_column_int64(w->graph, 1));
 	CHROME_TRACE_NUMBER(j, "graph_node", sqlite3_column_int64(w->graph, 2));
 }
@@ -305,16 +303,11 @@ static void put_arrow(struct gpu_writer *w, const int64_t *op, int64_t tid)
 	for (int to = 0; to < 2; to++) {
 		chrome_trace_event(w->t, to ? "f" : "s", to ? w->pid : w->cause_pid,
 				   to ? tid : w->cause_tid, to ? begin : w->cause_begin);
-		if (to) {
-			JSON_KEY(j, "bp");
-			json_text(j, "e");
-		}
-		JSON_KEY(j, "id");
-		json_int(j, op[OP_ID]);
-		JSON_KEY(j, "cat");
-		json_text(j, name);
-		JSON_KEY(j, "name");
-		json_text(j, name);
+		if (to)
+			CHROME_TRACE_TEXT(j, "bp", "e");
+		CHROME_TRACE_NUMBER(j, "id", op[OP_ID]);
+		CHROME_TRACE_TEXT(j, "cat", name);
+		CHROME_TRACE_TEXT(j, "name", name);
 		chrome_trace_event_end(w->t);
 	}
 }
@@ -367,8 +360,7 @@ static int put_op(struct gpu_writer *w, const int64_t *op)
 	if (!lane)
 		return -ENOMEM;
 	chrome_trace_op(w->t, op, w->pid, lane->tid, timed);
-	JSON_KEY(j, "cat");
-	json_text(j, category_of(w, op));
+	CHROME_TRACE_TEXT(j, "cat", category_of(w, op));
 	ret = put_name(w, op);
 	JSON_KEY(j, "args");
 	json_object(j);

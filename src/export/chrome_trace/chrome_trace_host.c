@@ -108,10 +108,8 @@ static void make_call(struct json *j, sqlite3_stmt *row)
 {
 	const char *name = query_text(row, 0);
 
-	json_key(j, "cat");
-	json_text(j, label_domain(name));
-	json_key(j, "name");
-	json_text(j, *name ? name : "unnamed");
+	json_member_text(j, "cat", label_domain(name));
+	json_member_text(j, "name", *name ? name : "unnamed");
 }
 
 static int put_event(void *arg, const int64_t *row, const char *phase, int64_t ns, int64_t dur)
@@ -123,10 +121,8 @@ static int put_event(void *arg, const int64_t *row, const char *phase, int64_t n
 
 	chrome_trace_call(w->t, row, phase, ns, dur);
 	if (row[CALL_MARKER]) {
-		JSON_KEY(j, "cat");
-		json_text(j, "marker");
-		JSON_KEY(j, "name");
-		json_text(j, text);
+		CHROME_TRACE_TEXT(j, "cat", "marker");
+		CHROME_TRACE_TEXT(j, "name", text);
 	} else {
 		ret = chrome_trace_put_text(w->t, &w->names, row[CALL_NAME], w->name, make_call,
 					    true);

@@ -65,6 +65,7 @@ int chrome_trace_event_end(struct chrome_trace *t);
 void chrome_trace_meta(struct chrome_trace *t, const char *what, int64_t pid, int64_t tid,
 		       const char *text, int64_t number);
 
+#define CHROME_TRACE_TEXT(j, key, text) (JSON_KEY(j, key), json_text((j), (text)))
 #define CHROME_TRACE_NUMBER(j, key, value) (JSON_KEY(j, key), json_int((j), (value)))
 
 /* Slices of a thread nest, up to this depth; deeper ones become asynchronous events. */
