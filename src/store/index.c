@@ -485,53 +485,20 @@ int index_visit(struct index *index, const struct store_visitor *visitor, void *
 	return ret < 0 ? ret : visit_rest(index, visitor, arg);
 }
 
-const struct store_agent *index_agents(const struct index *index, size_t *nr)
-{
-	*nr = index->agents.nr;
-	return index->agents.items;
-}
-
-const struct store_queue *index_queues(const struct index *index, size_t *nr)
-{
-	*nr = index->queues.nr;
-	return index->queues.items;
-}
-
-const struct store_code_object *index_code_objects(const struct index *index, size_t *nr)
-{
-	*nr = index->code_objects.nr;
-	return index->code_objects.items;
-}
-
-const struct store_kernel *index_kernels(const struct index *index, size_t *nr)
-{
-	*nr = index->kernels.nr;
-	return index->kernels.items;
-}
-
-const struct store_thread *index_threads(const struct index *index, size_t *nr)
-{
-	*nr = index->threads.nr;
-	return index->threads.items;
-}
-
-const struct store_info *index_infos(const struct index *index, size_t *nr)
-{
-	*nr = index->infos.nr;
-	return index->infos.items;
-}
-
-const struct store_clock *index_clocks(const struct index *index, size_t *nr)
-{
-	*nr = index->clocks.nr;
-	return index->clocks.items;
-}
-
-const struct store_op *index_ops(const struct index *index, size_t *nr)
-{
-	*nr = index->ops.nr;
-	return index->ops.items;
-}
+#define LIST(function, type, list)                                                                 \
+	const struct type *function(const struct index *index, size_t *nr)                         \
+	{                                                                                          \
+		*nr = index->list.nr;                                                              \
+		return index->list.items;                                                          \
+	}
+LIST(index_agents, store_agent, agents)
+LIST(index_queues, store_queue, queues)
+LIST(index_code_objects, store_code_object, code_objects)
+LIST(index_kernels, store_kernel, kernels)
+LIST(index_threads, store_thread, threads)
+LIST(index_infos, store_info, infos)
+LIST(index_clocks, store_clock, clocks)
+LIST(index_ops, store_op, ops)
 
 const char *index_string(const struct index *index, uint64_t id)
 {

@@ -83,7 +83,7 @@ size_t index_meta_find(const struct index_list *list, uint64_t id);
 const char *index_meta_string(const struct index *index, uint32_t id);
 /* Appends a zeroed item. NULL: out of memory. */
 void *index_meta_add(struct index_list *list, size_t item_size);
-/* The item of id; appended if it did not exist, then *fresh is true. NULL: out of memory. */
+/* The item of id; appended if it did not exist, then *fresh is true (fresh may be NULL). NULL: out of memory. */
 void *index_meta_get(struct index_list *list, size_t item_size, uint64_t id, bool *fresh);
 
 /* index_rest.c: a record of pass 1; after index_meta_finish() and a whole pass, finds kernels and doubles; dispatch i, false

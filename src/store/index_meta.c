@@ -43,7 +43,8 @@ void *index_meta_get(struct index_list *list, size_t item_size, uint64_t id, boo
 	size_t at = index_meta_find(list, id);
 	void *item;
 
-	*fresh = at == SIZE_MAX;
+	if (fresh)
+		*fresh = at == SIZE_MAX;
 	if (at != SIZE_MAX)
 		return (char *)list->items + at * item_size;
 	if (map_put(&list->map, id, list->nr) < 0)
@@ -59,9 +60,8 @@ static int take_string(struct index *index, const struct rec_string *rec)
 	uint32_t size = MIN(rec->total - rec->offset, REC_STRING_PIECE);
 	struct index_string *string;
 	struct index_piece *piece;
-	bool fresh;
 
-	string = index_meta_get(&index->strings, sizeof(*string), rec->h.id, &fresh);
+	string = index_meta_get(&index->strings, sizeof(*string), rec->h.id, NULL);
 	if (!string)
 		return -ENOMEM;
 	piece = alloc_heap(sizeof(*piece) + size);
@@ -110,10 +110,9 @@ static int take_clock(struct index *index, const struct rec_clock *rec)
 
 static int take_thread(struct index *index, const struct rec_thread *rec)
 {
-	struct store_thread *thread;
-	bool fresh;
+	struct store_thread *thread =
+		index_meta_get(&index->threads, sizeof(*thread), rec->h.id, NULL);
 
-	thread = index_meta_get(&index->threads, sizeof(*thread), rec->h.id, &fresh);
 	if (!thread)
 		return -ENOMEM;
 	thread->tid = rec->h.id;
@@ -125,11 +124,10 @@ static int take_thread(struct index *index, const struct rec_thread *rec)
 int index_meta_thread(struct index *index, uint32_t tid)
 {
 	struct store_thread *thread;
-	bool fresh;
 
 	if (index->any_tid && tid == index->last_tid)
 		return 0;
-	thread = index_meta_get(&index->threads, sizeof(*thread), tid, &fresh);
+	thread = index_meta_get(&index->threads, sizeof(*thread), tid, NULL);
 	if (!thread)
 		return -ENOMEM;
 	thread->tid = tid;
@@ -140,10 +138,8 @@ int index_meta_thread(struct index *index, uint32_t tid)
 
 static int take_agent(struct index *index, const struct rec_agent *rec)
 {
-	struct store_agent *agent;
-	bool fresh;
+	struct store_agent *agent = index_meta_get(&index->agents, sizeof(*agent), rec->h.id, NULL);
 
-	agent = index_meta_get(&index->agents, sizeof(*agent), rec->h.id, &fresh);
 	if (agent)
 		index_get_agent(agent, rec);
 	return agent ? 0 : -ENOMEM;
@@ -180,9 +176,7 @@ static struct store_code_object *code_object_of(struct index *index, uint32_t id
 	bool fresh;
 
 	object = index_meta_get(&index->code_objects, sizeof(*object), id, &fresh);
-	if (!object)
-		return NULL;
-	if (fresh) {
+	if (object && fresh) {
 		object->id = id;
 		object->agent = UINT32_MAX;
 	}
@@ -204,9 +198,7 @@ static struct store_kernel *kernel_of(struct index *index, uint32_t id)
 	bool fresh;
 
 	kernel = index_meta_get(&index->kernels, sizeof(*kernel), id, &fresh);
-	if (!kernel)
-		return NULL;
-	if (fresh) {
+	if (kernel && fresh) {
 		kernel->id = id;
 		kernel->agent = UINT32_MAX;
 	}

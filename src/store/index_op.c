@@ -17,29 +17,25 @@ static uint32_t op_key(uint32_t domain, uint32_t number)
 	return domain << 16 | (number & 0xffff);
 }
 
-/* The function's index; appends it if it did not exist. SIZE_MAX: out of memory. */
-static size_t find_or_add_op(struct index *index, uint32_t key)
+/* Appends the function if it did not exist. NULL: out of memory. */
+static struct store_op *find_or_add_op(struct index *index, uint32_t key)
 {
-	struct store_op *op;
-	bool fresh;
+	struct store_op *op = index_meta_get(&index->ops, sizeof(*op), key, NULL);
 
-	op = index_meta_get(&index->ops, sizeof(*op), key, &fresh);
-	if (!op)
-		return SIZE_MAX;
-	op->domain = key >> 16;
-	op->number = key & 0xffff;
-	return (size_t)(op - (struct store_op *)index->ops.items);
+	if (op) {
+		op->domain = key >> 16;
+		op->number = key & 0xffff;
+	}
+	return op;
 }
 
 int index_op_take(struct index *index, const struct rec_op *rec)
 {
-	size_t at = find_or_add_op(index, rec->h.id);
-	struct store_op *op;
+	struct store_op *op = find_or_add_op(index, rec->h.id);
 
-	if (at == SIZE_MAX)
+	if (!op)
 		return -ENOMEM;
 	/* ids until index_op_resolve(), as in records_index_gen.h */
-	op = &((struct store_op *)index->ops.items)[at];
 	op->name = (const char *)(uintptr_t)rec->name;
 	op->signature = (const char *)(uintptr_t)rec->signature;
 	op->known = true;
@@ -48,7 +44,7 @@ int index_op_take(struct index *index, const struct rec_op *rec)
 
 int index_op_call(struct index *index, const struct rec_api *api)
 {
-	return find_or_add_op(index, op_key(api->domain, api->op)) == SIZE_MAX ? -ENOMEM : 0;
+	return find_or_add_op(index, op_key(api->domain, api->op)) ? 0 : -ENOMEM;
 }
 
 const struct store_op *index_op_find(const struct index *index, const struct rec_api *api)

@@ -136,10 +136,8 @@ static size_t add_kernel(struct index *index, uint64_t object)
 	const struct store_kernel *kernels = index->kernels.items;
 	size_t nr = index->kernels.nr;
 	uint32_t id = nr ? kernels[nr - 1].id + 1 : 1;
-	struct store_kernel *kernel;
-	bool fresh;
+	struct store_kernel *kernel = index_meta_get(&index->kernels, sizeof(*kernel), id, NULL);
 
-	kernel = index_meta_get(&index->kernels, sizeof(*kernel), id, &fresh);
 	if (!kernel)
 		return SIZE_MAX;
 	*kernel = (struct store_kernel){ .id = id, .object = object, .agent = UINT32_MAX };
