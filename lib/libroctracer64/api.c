@@ -12,8 +12,6 @@
 #include "../face/per_thread.h"
 #include "facade.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
 #define MIN_HALF (2 * sizeof(activity_record_t))
 
 typedef void (*mark_fn)(uint32_t domain, uint32_t cid, const void *data, void *arg);
@@ -415,26 +413,22 @@ roctracer_activity_pop_external_correlation_id(activity_correlation_id_t *last_i
 		error_set(ERROR_EMPTY_STACK, __func__, "pop", "not matching external range pop"));
 }
 
+static void switch_and_notify(bool on, void (*_Atomic *hook)(void))
+{
+	void (*call)(void) = stream_switch(on) ? atomic_load(hook) : NULL;
+
+	if (call)
+		call();
+}
+
 EXPORT void roctracer_start(void)
 {
-	roctracer_start_cb_t hook;
-
-	if (!stream_switch(true))
-		return;
-	hook = atomic_load(&start_hook);
-	if (hook)
-		hook();
+	switch_and_notify(true, &start_hook);
 }
 
 EXPORT void roctracer_stop(void)
 {
-	roctracer_stop_cb_t hook;
-
-	if (!stream_switch(false))
-		return;
-	hook = atomic_load(&stop_hook);
-	if (hook)
-		hook();
+	switch_and_notify(false, &stop_hook);
 }
 
 EXPORT void roctracer_mark(const char *text)

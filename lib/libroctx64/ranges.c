@@ -19,8 +19,6 @@
 #include "roctracer/roctracer_roctx.h"
 #include "roctx.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
 struct open_range {
 	struct open_range *outer;
 	char *message;

@@ -20,8 +20,6 @@
 #include "../librtl/core.h"
 #include "roctracer/roctracer_roctx.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
 typedef int (*tracer_fn)(activity_domain_t domain, uint32_t op, void *data);
 
 /* What callbacks get: as large as what clients may read that take it for the data of a HIP call. */

@@ -14,8 +14,6 @@
 #include "hsa_wrap_gen.h"
 #include "source/hip/frame.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
 static bool is_named_in(const char *variable)
 {
 	const char *value = getenv(variable);
@@ -27,8 +25,6 @@ static void quiet(bool on)
 {
 	thread_get()->in_hook = on;
 }
-
-EXPORT const struct rtl_core *rtl_core_get(uint32_t version);
 
 EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 {

@@ -33,8 +33,6 @@
 #include "source/roctx/range.h"
 #include "source/roctx/selection.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
 static const struct source *const sources[] = { &harvest_source, &range_source, NULL };
 static const struct sink *const sinks[] = { &recorder_sink, NULL };
 

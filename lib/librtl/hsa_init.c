@@ -25,8 +25,6 @@
 #include "source/hip/frame.h"
 #include "source/hip/lookup.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
 #define NAME "HSA_TOOLS_LIB="
 #define VALUE_SIZE 4096
 

@@ -20,8 +20,6 @@
 #include "source/hip/dispatch_table.h"
 #include "source/hip/lookup.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
 typedef int (*set_api_table_fn)(const char *name, uint64_t version, uint64_t instance,
 				void **tables, uint64_t nr_tables);
 

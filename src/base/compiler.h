@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* compiler.h - the compiler extensions that the product uses, each under a name with RTL_ */
+/* compiler.h - the compiler extensions that the product uses, each under a name of its own */
 #ifndef RTL_BASE_COMPILER_H
 #define RTL_BASE_COMPILER_H
 
@@ -13,7 +13,7 @@
 #define RTL_UNUSED __attribute__((unused))
 /* For functions that run on a stack unknown to the address sanitizer. */
 #define RTL_FOREIGN_STACK __attribute__((no_sanitize_address))
-#define RTL_EXPORT __attribute__((visibility("default")))
+#define EXPORT __attribute__((visibility("default")))
 /* For a variable that hot paths read: -fvisibility does not apply to declarations, so without this
  * it would be accessed through the global offset table. */
 #define RTL_HIDDEN __attribute__((visibility("hidden")))
