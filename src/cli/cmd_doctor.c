@@ -33,7 +33,7 @@ struct doctor {
 	bool colour;
 	bool has_gpu, has_kfd, has_rocr, has_hip, has_librtl, has_vgpu;
 	char rocr[PATH_MAX]; /* the file that the loader finds */
-	unsigned int nr_warnings, nr_missing;
+	unsigned int nr_warnings;
 };
 
 static const struct opt options[] = {
@@ -52,7 +52,6 @@ print_line(struct doctor *d, enum verdict_word word, const char *todo, const cha
 	va_list ap;
 
 	d->nr_warnings += word == WARN;
-	d->nr_missing += word == MISSING;
 	if (only_bad && (word == OK || word == NOTE))
 		return;
 	va_start(ap, fmt);

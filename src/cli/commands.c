@@ -33,8 +33,7 @@ void commands_overview(void)
 	ui_put("rtl - traces GPU programs on ROCm\n"
 	       "usage: rtl COMMAND [options] ...\n\n");
 	for (const struct command *const *c = commands; *c; c++)
-		if (!(*c)->hidden)
-			ui_putf("  %-9s %s\n", (*c)->name, (*c)->summary);
+		ui_putf("  %-9s %s\n", (*c)->name, (*c)->summary);
 	ui_put("\n"
 	       "First steps:\n"
 	       "  rtl trace ./program             writes trace.db\n"

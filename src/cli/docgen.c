@@ -193,9 +193,7 @@ void docgen_markdown_index(void)
 		"`NO_COLOR`, `COLUMNS` and `TERM=dumb` are respected.\n\n| command | what it does |\n|---|---|\n",
 		md_banner);
 	for (const struct command *const *c = commands; *c; c++)
-		if (!(*c)->hidden)
-			ui_putf("| [rtl %s](%s.md) | %s |\n", (*c)->name, (*c)->name,
-				(*c)->summary);
+		ui_putf("| [rtl %s](%s.md) | %s |\n", (*c)->name, (*c)->name, (*c)->summary);
 	ui_put("\nThe same text is in the manual pages (`man rtl-trace`) and in `rtl help COMMAND`.\n"
 	       "Environment variables: [environment.md](environment.md).\n");
 }
@@ -293,8 +291,6 @@ void docgen_man_index(void)
 	man_head("", "traces GPU programs on ROCm");
 	ui_put(".SH SYNOPSIS\n.B rtl\nCOMMAND [options] ...\n.SH COMMANDS\n");
 	for (const struct command *const *c = commands; *c; c++) {
-		if ((*c)->hidden)
-			continue;
 		ui_putf(".TP\n.BR rtl\\-%s (1)\n", (*c)->name);
 		man_text((*c)->summary);
 		ui_put("\n");

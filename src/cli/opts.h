@@ -69,9 +69,8 @@ struct command {
 	const struct opt_status *statuses; /* end in a NULL */
 	bool child;			   /* the operands are another command */
 	bool reads;			   /* the operands are traces */
-	bool hidden;
-	int min_operands, max_operands; /* max < 0: no limit */
-	int usage_status;		/* exit status for a wrong command line */
+	int min_operands, max_operands;	   /* max < 0: no limit */
+	int usage_status;		   /* exit status for a wrong command line */
 	int (*run)(const struct opt_parsed *parsed);
 };
 
