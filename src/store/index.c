@@ -16,29 +16,22 @@
 #define PROGRESS_EVERY 8192u
 
 /* Times of 0 mean "not known". */
-static void widen_span(uint64_t *first, uint64_t *last, uint64_t ns)
-{
-	if (!ns)
-		return;
-	if (!*first || ns < *first)
-		*first = ns;
-	if (ns > *last)
-		*last = ns;
-}
-
-static void widen_host_span(struct index *index, uint64_t ns)
-{
-	widen_span(&index->totals.first_ns, &index->totals.last_ns, ns);
-}
-
-static void widen_gpu_span(struct index *index, uint64_t begin, uint64_t end)
+static void widen_span(struct index *index, uint64_t ns)
 {
 	struct store_totals *t = &index->totals;
 
-	widen_span(&t->gpu_first_ns, &t->gpu_last_ns, begin);
-	widen_span(&t->gpu_first_ns, &t->gpu_last_ns, end);
-	widen_host_span(index, begin);
-	widen_host_span(index, end);
+	if (!ns)
+		return;
+	if (!t->first_ns || ns < t->first_ns)
+		t->first_ns = ns;
+	if (ns > t->last_ns)
+		t->last_ns = ns;
+}
+
+static void widen_to(struct index *index, uint64_t begin, uint64_t end)
+{
+	widen_span(index, begin);
+	widen_span(index, end);
 }
 
 static void count_ids(struct index *index, uint64_t marker, uint64_t correlation)
@@ -59,8 +52,7 @@ static int count_api(struct index *index, const struct rec_api *a)
 		return ret;
 	index->totals.apis++;
 	index->totals.api_args += a->nr_words > 0;
-	widen_host_span(index, a->begin_ns);
-	widen_host_span(index, a->end_ns);
+	widen_to(index, a->begin_ns, a->end_ns);
 	count_ids(index, 0, a->correlation);
 	count_ids(index, 0, a->parent);
 	return index_meta_thread(index, a->h.id);
@@ -141,34 +133,32 @@ static int count_op(struct index *index, const struct rec_head *rec)
 		return ret < 0 ? ret : count_flow(index, rec);
 	case REC_DISPATCH:
 		t->dispatches++;
-		widen_gpu_span(index, d->begin_ns, d->begin_ns ? d->begin_ns + d->ns : 0);
+		widen_to(index, d->begin_ns, d->begin_ns ? d->begin_ns + d->ns : 0);
 		count_ids(index, d->marker, d->correlation);
 		break;
 	case REC_DISPATCH_WIDE:
 		t->dispatches++;
-		widen_gpu_span(index, w->begin_ns, w->end_ns);
+		widen_to(index, w->begin_ns, w->end_ns);
 		count_ids(index, w->marker, w->correlation);
 		break;
 	case REC_COPY:
 		t->copies++;
-		widen_gpu_span(index, c->begin_ns, c->end_ns);
+		widen_to(index, c->begin_ns, c->end_ns);
 		count_ids(index, c->marker, c->correlation);
 		break;
 	case REC_BARRIER:
 		t->barriers++;
-		widen_host_span(index, b->begin_ns);
-		widen_host_span(index, b->end_ns);
+		widen_to(index, b->begin_ns, b->end_ns);
 		count_ids(index, 0, b->correlation);
 		break;
 	case REC_MARKER:
 		t->markers++;
-		widen_host_span(index, m->time_ns);
+		widen_span(index, m->time_ns);
 		count_ids(index, m->marker, 0);
 		count_ids(index, m->parent, 0);
 		break;
 	case REC_MARKER_END:
-		t->marker_ends++;
-		widen_host_span(index, e->time_ns);
+		widen_span(index, e->time_ns);
 		count_ids(index, e->marker, 0);
 		break;
 	default:

@@ -93,12 +93,11 @@ struct store_visitor {
 
 /* Counted by index_open(). */
 struct store_totals {
-	uint64_t dispatches, internal_dispatches, copies, barriers, markers, marker_ends, records;
+	uint64_t dispatches, internal_dispatches, copies, barriers, markers, records;
 	uint64_t apis, api_args; /* calls; those recorded with arguments */
 	uint64_t unfinished;
 	uint64_t clocks, max_marker, max_correlation;
 	uint64_t first_ns, last_ns; /* over all times seen, host and GPU; 0 when there are none */
-	uint64_t gpu_first_ns, gpu_last_ns; /* over dispatches and copies */
 };
 
 struct index;

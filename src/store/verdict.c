@@ -52,8 +52,6 @@ void verdict_add(struct verdict *v, uint32_t pid, const char *reason, enum load_
 		v->nr_lost += count;
 	} else if (class == LOAD_SKIPPED) {
 		v->nr_skipped += count;
-	} else {
-		v->nr_notes += count;
 	}
 	if (is_end(reason)) {
 		v->nr_ended++;

@@ -28,10 +28,10 @@ struct verdict_row {
 struct verdict {
 	bool complete;
 	uint32_t nr_processes, nr_running;
-	uint32_t nr_ended;			/* without their exit handlers */
-	char end[96];				/* how the last of those ended, for `line` */
-	uint64_t nr_lost, nr_skipped, nr_notes; /* sums of counts by class */
-	size_t nr_rows, nr_more;		/* rows kept, and rows beyond VERDICT_MAX */
+	uint32_t nr_ended;	      /* without their exit handlers */
+	char end[96];		      /* how the last of those ended, for `line` */
+	uint64_t nr_lost, nr_skipped; /* sums of counts by class */
+	size_t nr_rows, nr_more;      /* rows kept, and rows beyond VERDICT_MAX */
 	struct verdict_row rows[VERDICT_MAX];
 	char line
 		[512]; /* "complete; 3 left out (paused 3)", or "incomplete: 17 lost (buffer_full 17)" */

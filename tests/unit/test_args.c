@@ -255,7 +255,6 @@ TEST(calls_are_counted_and_functions_sorted)
 	CHECK_EQ_UINT(t->max_correlation, 19);
 	CHECK_EQ_UINT(t->first_ns, 1000);
 	CHECK_EQ_UINT(t->last_ns, 2009);
-	CHECK_EQ_UINT(t->gpu_last_ns, 0);
 	ops = index_ops(current, &nr);
 	CHECK_EQ_UINT(nr, 3);
 	CHECK_STR_EQ(ops[0].name, "hipEarly");
