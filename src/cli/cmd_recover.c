@@ -15,7 +15,6 @@
 #include "base/clock.h"
 #include "base/testpoint.h"
 #include "cli/commands.h"
-#include "cli/drainer.h"
 #include "cli/paths.h"
 #include "cli/report.h"
 #include "cli/session.h"

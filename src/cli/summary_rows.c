@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/commands.h"
 #include "cli/summary.h"
 #include "cli/ui.h"
 #include "query/cause.h"

@@ -25,8 +25,6 @@
 #include "base/log.h"
 #include "event/corr.h"
 #include "event/join.h"
-#include "event/life.h"
-#include "event/special.h"
 #include "hip_ops_gen.h"
 #include "source/hip/callback.h"
 #include "source/hip/frame.h"

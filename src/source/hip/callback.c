@@ -21,10 +21,8 @@
 
 #include "base/env.h"
 #include "base/log.h"
-#include "event/bus.h"
 #include "event/corr.h"
 #include "event/join.h"
-#include "event/life.h"
 #include "event/special.h"
 #include "hip_ops_gen.h"
 #include "source/hip/frame.h"

@@ -9,7 +9,6 @@
  *           loader, which has its own.
  * Fails:    no runtime: the wrapper returns HIP_NOT_LOADED.
  */
-#define LOG_TOPIC "hip"
 #include "source/hip/frame.h"
 
 #include <dlfcn.h>
@@ -19,7 +18,6 @@
 #include <string.h>
 
 #include "base/env.h"
-#include "base/log.h"
 #include "event/life.h"
 #include "source/hip/lookup.h"
 #include "source/hip/release.h"

@@ -40,7 +40,6 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
-#include "event/pause.h"
 #include "source/api/call.h"
 #include "source/api/live.h"
 #include "source/api/quick.h"

@@ -20,7 +20,6 @@
 #include "event/life.h"
 #include "source/hsa/completion/harvest.h"
 #include "source/hsa/completion/shared_times.h"
-#include "source/hsa/completion/signal.h"
 #include "source/hsa/table/real.h"
 
 /* The program has seen `value` of a signal. Operations complete a signal by counting it down to 0. A value above that says

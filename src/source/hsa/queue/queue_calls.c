@@ -18,7 +18,6 @@
 
 #include <hsa/hsa_ext_amd.h>
 
-#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/log.h"

@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/compiler.h"
 #include "base/log.h"
 
 #define MAX_CHANGES 2048u
