@@ -531,11 +531,11 @@ hsa_status_t copy_batch(const void *ops, uint32_t nr, uint32_t num_dep_signals,
 
 /* A blocking call uses the runtime's own signals: only the call's times are available. */
 static void emit_blocking(struct thread *t, const struct call *call, const struct what *w,
-			  uint64_t begin_ns)
+			  uint64_t begin_ns, hsa_status_t status)
 {
 	struct event ev = { .kind = EVENT_COPY };
 
-	if (RTL_UNLIKELY(!bus_wants(EVENT_COPY)))
+	if (!t || status != HSA_STATUS_SUCCESS || RTL_UNLIKELY(!bus_wants(EVENT_COPY)))
 		return;
 	ev.copy = (struct event_copy){ .begin_ns = begin_ns,
 				       .end_ns = clock_now_ns(),
@@ -561,8 +561,7 @@ hsa_status_t copy_blocking(void *dst, const void *src, size_t size)
 	uint64_t begin_ns = t ? clock_now_ns() : 0;
 	hsa_status_t status = real.hsa_memory_copy(dst, src, size);
 
-	if (t && status == HSA_STATUS_SUCCESS)
-		emit_blocking(t, &call, &w, begin_ns);
+	emit_blocking(t, &call, &w, begin_ns, status);
 	end(t, &call, status);
 	return status;
 }
@@ -576,8 +575,7 @@ hsa_status_t copy_fill(void *ptr, uint32_t value, size_t count)
 	uint64_t begin_ns = t ? clock_now_ns() : 0;
 	hsa_status_t status = real.hsa_amd_memory_fill(ptr, value, count);
 
-	if (t && status == HSA_STATUS_SUCCESS)
-		emit_blocking(t, &call, &w, begin_ns);
+	emit_blocking(t, &call, &w, begin_ns, status);
 	end(t, &call, status);
 	return status;
 }
