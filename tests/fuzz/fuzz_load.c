@@ -134,7 +134,7 @@ static void look(const char *path)
 			break;
 	}
 	verdict_init(&verdict);
-	verdict_add_load(&verdict, index_load(index));
+	verdict_add_trace(&verdict, index);
 	verdict_finish(&verdict);
 	index_close(index);
 }

@@ -56,6 +56,10 @@ int main(int argc, char **argv)
 	copy_to(argv[1], "calls", 1, disk, NULL);
 	copy_to(argv[1], "calls-converted", 5, disk, NULL);
 
+	spool_make_rest(disk, 1);
+	copy_to(argv[1], "rest", 1, disk, NULL);
+	copy_to(argv[1], "rest-converted", 5, disk, NULL);
+
 	/* a memory half of one slot, small enough to be mutated */
 	spool_make_begin(&m, disk, 7, true);
 	m.header.nr_slots = 1;

@@ -320,7 +320,7 @@ TEST(damaged_blocks_end_the_reading)
 		else if (i == 4)
 			b->item_size = 0;
 		else if (i == 5)
-			b->item_size = 1 << 31;
+			b->item_size = UINT32_C(1) << 31;
 		else if (i == 6)
 			atomic_store(&half->blocks_used, UINT64_MAX);
 		else
