@@ -86,8 +86,8 @@ def event_members(d, r):
     elif not r.event_rows:
         rows = [f for f in r.fields if not f.reserved]
     out = [(f.declare(), meaning(f)) for f in rows]
-    if r.event_rows:
-        for name, kind, unit, what in r.event_rows:
+    if r.event_rows or r.event_extra:
+        for name, kind, unit, what in (r.event_rows or []) + r.event_extra:
             ctype = CTYPES[kind]
             out.append((f"{ctype}{'' if ctype.endswith('*') else ' '}{name};",
                         ", ".join(t for t in (unit if unit != "ns" else "", what) if t)))

@@ -16,7 +16,7 @@ CLASSES = ("fact", "operation", "call", "internal")
 STORES = ("kept", "visited", "owned")
 REFS = ("string", "agent", "queue", "code_object", "kernel", "shape", "thread", "marker", "correlation")
 KEYS = {"name", "number", "since", "class", "what", "struct", "id", "flags", "fields", "tail", "event", "event_of",
-        "by_hand", "store", "extra", "live"}
+        "event_extra", "by_hand", "store", "extra", "live"}
 # fields that an operation must have: the recorder and the bus read them
 OPERATION = {"begin_ns", "end_ns", "correlation"}
 
@@ -71,6 +71,7 @@ class Record:
         self.store = entry.get("store", "")
         self.has_event = self.klass != "internal"
         self.event_rows, self.event_of = entry.get("event"), entry.get("event_of", [])
+        self.event_extra = entry.get("event_extra", [])
         self.live = entry.get("live")  # None: nothing that later sinks have to know
         self.extra = [Field(row, 0, self.name) for row in entry.get("extra", [])]
         self.size = HEAD
@@ -190,13 +191,20 @@ def dump_record(description, data):
     return " ".join([record.name, f"id={ident}", f"flags={flags}"] + shown)
 
 
+KEPT_FROM = 4096 + 120 + 48 * 24  # in struct spool_header
+
+
 def dump(description, data):
     """All records of the disk half `data` of a closed trace, as lines."""
-    at = struct.unpack_from("<I", data, 12)[0]
+    kept_from = struct.unpack_from("<Q", data, KEPT_FROM)[0]
+    at = kept_from or struct.unpack_from("<I", data, 12)[0]
     lines = []
     while at < len(data):
-        committed = struct.unpack_from("<I", data, at + 16)[0]
+        seq, committed = struct.unpack_from("<QI", data, at + 8)
         at += 32
+        if seq >> 63 and (seq & ~(1 << 63)) >> 12 != kept_from // 8:
+            at += committed  # superseded
+            continue
         end = at + committed
         while at < end:
             size = data[at + 1] * 8

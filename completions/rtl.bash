@@ -9,7 +9,7 @@ _rtl()
 	fi
 	[ "$cur" = = ] && cur=
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W "trace summary info convert merge recover doctor help --version --help" -- "$cur"))
+		COMPREPLY=($(compgen -W "trace summary info convert merge recover ps start stop status top snapshot doctor help --version --help" -- "$cur"))
 		return
 	fi
 	case $cmd in
@@ -17,7 +17,7 @@ _rtl()
 		for ((i = 2; i < COMP_CWORD; i++)); do
 			case ${COMP_WORDS[i]} in
 			--) ((i++)); break ;;
-			-o|--output|-m|--mode|--progress|--drain-ms|--trace-start|--delay|--duration|--period|--range|--kernels|--not-kernels|--calls|--gpus|--ranks|--buffer-mb|--spool-dir)
+			-o|--output|-m|--mode|--progress|--drain-ms|--trace-start|--delay|--duration|--period|--range|--kernels|--not-kernels|--calls|--gpus|--ranks|--buffer-mb|--spool-dir|--max-size|--flight-recorder|--trigger-longer|--trigger-mark|--snapshots|--snapshot-gap)
 				((i++))
 				[ "${COMP_WORDS[i]}" = = ] && ((i++)) ;;
 			-*|=) ;;
@@ -50,9 +50,15 @@ _rtl()
 		--ranks) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--buffer-mb) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--spool-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
+		--max-size) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--flight-recorder) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--trigger-longer) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--trigger-mark) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--snapshots) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--snapshot-gap) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--output --mode --hsa --virtual-gpu --force --quiet --verbose --progress --fail-on-loss --fail-on-empty --keep-spool --drain-ms --barriers --trace-start --delay --duration --period --range --kernels --not-kernels --calls --gpus --ranks --buffer-mb --spool-dir --no-convert --public --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--output --mode --hsa --virtual-gpu --force --quiet --verbose --progress --fail-on-loss --fail-on-empty --keep-spool --drain-ms --barriers --trace-start --delay --duration --period --range --kernels --not-kernels --calls --gpus --ranks --buffer-mb --spool-dir --no-convert --public --max-size --flight-recorder --trigger-longer --trigger-error --trigger-mark --snapshot-on-usr2 --snapshots --snapshot-gap --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -c -f -- "$cur")) ;;
 		esac
 		;;
@@ -107,6 +113,61 @@ _rtl()
 		esac
 		case $cur in
 		-*) COMPREPLY=($(compgen -W "--output --force --public --remove --or-pid --quiet --progress --help" -- "$cur")) ;;
+		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
+		esac
+		;;
+	ps)
+		case $prev in
+		-f|--format) COMPREPLY=($(compgen -W "table csv json" -- "$cur")); return ;;
+		esac
+		case $cur in
+		-*) COMPREPLY=($(compgen -W "--format --all --help" -- "$cur")) ;;
+		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
+		esac
+		;;
+	start)
+		case $prev in
+		-o|--output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+		esac
+		case $cur in
+		-*) COMPREPLY=($(compgen -W "--output --force --help" -- "$cur")) ;;
+		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
+		esac
+		;;
+	stop)
+		case $prev in
+		-o|--output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+		esac
+		case $cur in
+		-*) COMPREPLY=($(compgen -W "--output --force --public --quiet --help" -- "$cur")) ;;
+		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
+		esac
+		;;
+	status)
+		case $prev in
+		esac
+		case $cur in
+		-*) COMPREPLY=($(compgen -W "--help" -- "$cur")) ;;
+		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
+		esac
+		;;
+	top)
+		case $prev in
+		-d|--interval) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		-n|--number) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		-r|--rows) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		esac
+		case $cur in
+		-*) COMPREPLY=($(compgen -W "--interval --number --once --rows --help" -- "$cur")) ;;
+		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
+		esac
+		;;
+	snapshot)
+		case $prev in
+		-o|--output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+		esac
+		case $cur in
+		-*) COMPREPLY=($(compgen -W "--output --force --public --quiet --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
 		esac
 		;;

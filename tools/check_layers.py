@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """check_layers.py - which module may include which
 
-	base <- event <- { source/*, sink/* }        a source includes no sink and no other source, except
+	base <- event <- { source/*, sink/*, control }        a source includes no sink and no other source, except
 	                                             source/api, the frame around API calls
-	base + event/format.h + event/drain.h <- store <- query <- export <- cli
+	base + event/format.h + event/drain.h + event/flight.h <- store <- query <- export <- cli
 	lib/* may include everything; vgpu and src share nothing
 Only source, sink, lib and vgpu may include ROCm's headers: code that reads a trace needs no ROCm.
 """
@@ -13,7 +13,8 @@ import re
 
 import rtl_tree
 
-FORMAT = ("src/event/format.h", "src/event/drain.h")
+FORMAT = ("src/event/format.h", "src/event/drain.h", "src/event/flight.h")
+PROTOCOL = ("src/control/protocol.h",)
 BASE = ("src/base/",)
 EVENT = BASE + ("src/event/",)
 READER = BASE + FORMAT + ("src/store/",)
@@ -24,10 +25,11 @@ TABLE = [
     ("src/event/", EVENT),
     ("src/source/", EVENT + ("src/source/api/",)),
     ("src/sink/", EVENT),
+    ("src/control/", EVENT),
     ("src/store/", READER),
     ("src/query/", READER),
     ("src/export/", READER + ("src/query/",)),
-    ("src/cli/", READER + ("src/query/", "src/export/")),
+    ("src/cli/", READER + PROTOCOL + ("src/query/", "src/export/")),
     ("lib/", ("src/", "lib/")),
     ("vgpu/", ()),
     ("include/", ()),

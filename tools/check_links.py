@@ -17,7 +17,7 @@ import rtl_tree
 
 OBJECT = re.compile(r"^sub/(.*)/CMakeFiles/[^/]+\.dir/(.*)\.o$")
 # of FORMAT's headers: the files that belong to them
-PART_OF = {"src/event/drain.c": "src/event/drain.h"}
+PART_OF = {"src/event/drain.c": "src/event/drain.h", "src/event/flight.c": "src/event/flight.h"}
 
 # name: why a lower layer may use what an upper one defines
 EXCEPTIONS = {

@@ -216,7 +216,8 @@ static void on_range(enum range_call call, const char *message, uint64_t id)
 	activity_rtapi_callback_t fn;
 	void *arg;
 
-	if (atomic_load_explicit(&are_ranges_stopped, memory_order_relaxed))
+	/* AMD's library has no more calls than these */
+	if (call > RANGE_STOP || atomic_load_explicit(&are_ranges_stopped, memory_order_relaxed))
 		return;
 	fn = registry_get_callback(ACTIVITY_DOMAIN_ROCTX, call, &arg);
 	if (!fn)

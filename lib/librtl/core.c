@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/fd.h"
 #include "event/corr.h"
 #include "event/life.h"
 #include "event/pause.h"
@@ -21,9 +22,29 @@ static bool is_named_in(const char *variable)
 	return value && strstr(value, "librtl.so");
 }
 
+/* Libraries that the loader puts in front of every program. */
+static bool is_named_in_system(void)
+{
+	char text[1024] = "";
+
+	return fd_read_file("/etc/ld.so.preload", text, sizeof(text) - 1) > 0 &&
+	       strstr(text, "librtl.so");
+}
+
+bool core_is_requested(void)
+{
+	return is_named_in("LD_PRELOAD") || is_named_in("HSA_TOOLS_LIB") ||
+	       is_named_in("ROCPROFILER_REGISTER_LIBRARY") || is_named_in_system();
+}
+
 static void quiet(bool on)
 {
 	thread_get()->in_hook = on;
+}
+
+static uint64_t corr_new_id(void)
+{
+	return corr_new(thread_get());
 }
 
 EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
@@ -48,8 +69,11 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.live_scratch = live_scratch,
 		.hsa_wrap = entry_wrap_hsa,
 		.hsa_real = hsa_wrap_real,
+		.hsa_init_as_tool = hsa_init_as_tool,
+		.set_api_table = register_set_api_table,
 		.pause_switch = pause_switch,
 		.corr_keep_order = corr_keep_order,
+		.corr_new_id = corr_new_id,
 		.activity_turn_on = activity_turn_on,
 		.activity_want_ops = activity_want_ops,
 		.activity_pause_ops = activity_pause_ops,
@@ -57,6 +81,7 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.activity_last_id = activity_last_id,
 		.range_front = range_front,
 		.range_listen = range_listen,
+		.range_listen_end = range_listen_end,
 		.range_mark = range_mark,
 		.range_push = range_push,
 		.range_pop = range_pop,

@@ -23,13 +23,21 @@
  * number here, and what has become too small is found at compile time. */
 #define CORE_NR_ROCTRACERS 2
 #define CORE_NR_ROCTXS 2
+#define CORE_NR_SDKS 2
 /* libroctracer64: one for API calls, one for events of HSA; libroctx64 has none */
-_Static_assert(2 * CORE_NR_ROCTRACERS <= LIVE_MAX_SUBSCRIBERS, "a number for each subscriber");
-_Static_assert(CORE_NR_ROCTRACERS + CORE_NR_ROCTXS <= RANGE_MAX_LISTENERS, "a slot for each");
+_Static_assert(2 * CORE_NR_ROCTRACERS + CORE_NR_SDKS <= LIVE_MAX_SUBSCRIBERS,
+	       "a number for each subscriber");
+_Static_assert(CORE_NR_ROCTRACERS + CORE_NR_ROCTXS + CORE_NR_SDKS <= RANGE_MAX_LISTENERS,
+	       "a slot for each");
+/* librtl's three, and one of each library */
+_Static_assert(3 + CORE_NR_ROCTRACERS + CORE_NR_SDKS <= TABLE_MAX_LAYERS, "a slot for each layer");
 /* libroctracer64: one for names of kernels, one for events of HSA */
 _Static_assert(2 * CORE_NR_ROCTRACERS <= SUBMIT_MAX_LISTENERS, "a slot for each");
 /* beside the recorder's */
 _Static_assert(1 + CORE_NR_ROCTRACERS <= BUS_MAX_SINKS, "a slot for each sink");
+
+/* Whether a face wants HSA's tables. */
+typedef bool (*hsa_init_wants_fn)(void);
 
 struct rtl_core {
 	uint32_t version;
@@ -62,9 +70,17 @@ struct rtl_core {
 	bool (*hsa_wrap)(void);
 	void *(*hsa_real)(uint32_t op); /* hsa_wrap_real() */
 
+	/* hsa_init.c: the program's hsa_init() asks `wants`, on its thread, and if that is so gives librtl the tables, though
+	 * HSA_TOOLS_LIB does not name it */
+	void (*hsa_init_as_tool)(hsa_init_wants_fn wants);
+	/* register.c: the tables of HIP or HSA were offered to the face */
+	int (*set_api_table)(const char *name, uint64_t version, uint64_t instance, void **tables,
+			     uint64_t nr_tables);
+
 	/* pause.h, corr.h, activity.h have the contracts */
 	void (*pause_switch)(bool recording);
 	void (*corr_keep_order)(void);
+	uint64_t (*corr_new_id)(void); /* corr_new() on this thread */
 	bool (*activity_turn_on)(void);
 	void (*activity_want_ops)(int index, activity_fn fn);
 	void (*activity_pause_ops)(int index, bool paused);
@@ -74,6 +90,7 @@ struct rtl_core {
 	/* roctx: range.h has the contracts */
 	void (*range_front)(const void *fn);
 	int (*range_listen)(range_listener_fn fn);
+	int (*range_listen_end)(range_end_fn fn);
 	void (*range_mark)(const char *message);
 	int (*range_push)(const char *message);
 	int (*range_pop)(void);
@@ -85,10 +102,17 @@ struct rtl_core {
  * layout. A process with a face is recorded only where LD_PRELOAD or HSA_TOOLS_LIB names librtl itself. */
 const struct rtl_core *rtl_core_get(uint32_t version);
 
+/* core.c: whether the environment names librtl, so that the process is recorded from its start. */
+bool core_is_requested(void);
+
 /* entry.c: OnLoad() and OnUnload() under names that no other library exports. */
 bool entry_load(void *table);
 void entry_unload(void);
 /* hsa_wrap() of the table. */
 bool entry_wrap_hsa(void);
+/* hsa_init.c, register.c: as in the table. */
+void hsa_init_as_tool(hsa_init_wants_fn wants);
+int register_set_api_table(const char *name, uint64_t version, uint64_t instance, void **tables,
+			   uint64_t nr_tables);
 
 #endif

@@ -14,6 +14,7 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "base/testpoint.h"
+#include "control/service.h"
 #include "core.h"
 #include "event/bus.h"
 #include "event/filter.h"
@@ -27,13 +28,15 @@
 #include "source/hip/callback.h"
 #include "source/hip/frame.h"
 #include "source/hsa/completion/harvest.h"
+#include "source/hsa/completion/hold.h"
 #include "source/hsa/core_layer.h"
 #include "source/hsa/table/quirk_stream_callback.h"
 #include "source/hsa/table/table.h"
 #include "source/roctx/range.h"
 #include "source/roctx/selection.h"
 
-static const struct source *const sources[] = { &harvest_source, &range_source, NULL };
+static const struct source *const sources[] = { &harvest_source, &range_source, &service_source,
+						NULL };
 static const struct sink *const sinks[] = { &recorder_sink, NULL };
 
 /* HSA's runtime is loaded by HIP's first call: now is the time to turn HIP's activity callbacks on. */
@@ -64,6 +67,14 @@ bool entry_wrap_hsa(void)
  * signals, which the core layer replaces. */
 static const struct table_layer *const layers[] = { &core_layer, &quirk_layer, NULL };
 
+static const struct service_host host = {
+	.flush = harvest_now,
+	.is_busy = harvest_is_any_in_flight,
+	.trace = recorder_trace,
+	.open = recorder_open,
+	.close = recorder_close,
+};
+
 static void boot_once(void)
 {
 	env_init();
@@ -80,8 +91,13 @@ static void boot_once(void)
 		entry_wrap_hsa();
 		api_switch(API_HSA, true);
 	}
+	hold_init();
 	life_init(sources, sinks);
+	service_init(&host);
 	hip_forked_find = forked_find;
+	/* linked, or needed by a face: sessions record it */
+	if (!core_is_requested())
+		life_leave_sinks_out();
 }
 
 static void boot(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_init.c - hsa_init() in front of the runtime's, for programs that have librtl by LD_PRELOAD alone
+/* hsa_init.c - hsa_init() in front of the runtime's, for programs that have librtl by LD_PRELOAD alone, are linked with it, or
+ * have it for a face
  *
  * ROCr before 5.3 gives its tables only to the libraries that HSA_TOOLS_LIB names; without them a trace would have the HIP calls
  * and none of their operations. The runtime reads the variable within hsa_init(): so the environment names librtl
@@ -22,6 +23,7 @@
 #include "base/env.h"
 #include "base/str.h"
 #include "core.h"
+#include "event/life.h"
 #include "source/hip/frame.h"
 #include "source/hip/lookup.h"
 
@@ -37,6 +39,8 @@ static atomic_flag busy = ATOMIC_FLAG_INIT;
 static char value[sizeof(NAME) + VALUE_SIZE];
 static char **array;
 static size_t array_size;
+/* faces that may want the tables */
+static _Atomic hsa_init_wants_fn faces[CORE_NR_SDKS];
 
 static int find_runtime(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -80,10 +84,36 @@ static bool names_librtl(const char *variable)
 	return text && strstr(text, "librtl.so");
 }
 
+void hsa_init_as_tool(hsa_init_wants_fn wants)
+{
+	for (int i = 0; i < CORE_NR_SDKS; i++) {
+		hsa_init_wants_fn there = NULL;
+
+		if (atomic_compare_exchange_strong(&faces[i], &there, wants))
+			return;
+	}
+}
+
+static bool is_for_face(void)
+{
+	bool any = false;
+
+	for (int i = 0; i < CORE_NR_SDKS; i++) {
+		hsa_init_wants_fn wants = atomic_load(&faces[i]);
+
+		any = (wants && wants()) || any;
+	}
+	return any;
+}
+
 static bool is_half_set_up(void)
 {
+	/* also where the runtime gets librtl another way: tools are to be there before it */
+	bool is_wanted = is_for_face();
+
 	hip_boot();
-	return !getauxval(AT_SECURE) && !env_bool(ENV_DISABLE) && names_librtl("LD_PRELOAD") &&
+	return !getauxval(AT_SECURE) && !env_bool(ENV_DISABLE) &&
+	       (names_librtl("LD_PRELOAD") || life_sinks_come_later() || is_wanted) &&
 	       !names_librtl("HSA_TOOLS_LIB") && !names_librtl("ROCPROFILER_REGISTER_LIBRARY");
 }
 

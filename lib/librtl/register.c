@@ -6,7 +6,7 @@
  * beside OnLoad(), before or after it; it is taken over once.
  *
  * Loaded by LD_PRELOAD our symbol may be found where the SDK's is looked for. What comes to us is therefore
- * passed on to the next function of that name, so that nobody goes without a table because of us.
+ * passed on to the next function of that name, so that AMD's library gets its tables, too.
  *
  * Threads:  the one that initialises the runtime: HSA's under its init lock, HIP's within its first call.
  */
@@ -44,8 +44,8 @@ static int pass_on(const char *name, uint64_t version, uint64_t instance, void *
 }
 
 /* 0: taken. Of a second copy of HIP's runtime in the process the tables stay as they are. */
-EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance,
-				     void **tables, uint64_t nr_tables)
+static int take(const char *name, uint64_t version, uint64_t instance, void **tables,
+		uint64_t nr_tables)
 {
 	bool is_given = name && tables && nr_tables && tables[0];
 	int status;
@@ -57,4 +57,25 @@ EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_
 	if (is_given && instance == 0)
 		dispatch_table_take(name, tables[0]);
 	return status;
+}
+
+/* A face has this function, too, and passes on what it gets. Whichever of the two comes first, the tables are taken once. */
+int register_set_api_table(const char *name, uint64_t version, uint64_t instance, void **tables,
+			   uint64_t nr_tables)
+{
+	static _Thread_local bool is_taking;
+	int status;
+
+	if (is_taking)
+		return 0;
+	is_taking = true;
+	status = take(name, version, instance, tables, nr_tables);
+	is_taking = false;
+	return status;
+}
+
+EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance,
+				     void **tables, uint64_t nr_tables)
+{
+	return register_set_api_table(name, version, instance, tables, nr_tables);
 }

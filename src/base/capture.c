@@ -78,6 +78,71 @@ int capture_seconds(const char *text, size_t size, uint64_t *ns, char error[CAPT
 	return read_seconds(text, text, text + size, ns, error);
 }
 
+struct unit {
+	const char *name;
+	uint64_t size; /* bytes or nanoseconds */
+};
+
+static const struct unit times[] = { { "us", 1000 },	       { "ms", 1000000 },
+				     { "s", NS_PER_S },	       { "min", 60 * NS_PER_S },
+				     { "h", 3600 * NS_PER_S }, { NULL, 0 } };
+static const struct unit sizes[] = { { "K", 1 << 10 },
+				     { "M", 1 << 20 },
+				     { "G", UINT64_C(1) << 30 },
+				     { "T", UINT64_C(1) << 40 },
+				     { NULL, 0 } };
+
+/* A number with one of the units. -ENOENT: it has another one. */
+static int read_with_unit(const char *text, const struct unit *units, uint64_t *out, char *error)
+{
+	const char *end = text + strspn(text, "0123456789.");
+	uint64_t billionths;
+	int err;
+
+	while (units->name && strcmp(units->name, end) != 0)
+		units++;
+	if (!units->name)
+		return -ENOENT;
+	err = read_seconds(text, text, end, &billionths, error);
+	if (err)
+		return err;
+	if (billionths / NS_PER_S > (UINT64_C(1) << 62) / units->size)
+		return fail(error, text, text, strlen(text), "is too large");
+	/* thousandths, so that the product fits */
+	*out = billionths / NS_PER_S * units->size +
+	       billionths % NS_PER_S / 1000000 * units->size / 1000;
+	return 0;
+}
+
+int capture_time(const char *text, uint64_t *ns, char error[CAPTURE_ERROR_SIZE])
+{
+	int err = read_with_unit(text, times, ns, error);
+
+	if (err == -ENOENT)
+		return fail(error, text, text, strlen(text),
+			    "is not a time with a unit; allowed: 500us, 10ms, 1.5s, 2min, 1h");
+	return err;
+}
+
+int capture_flight(const char *text, uint64_t *bytes, uint64_t *ns, char error[CAPTURE_ERROR_SIZE])
+{
+	int err = read_with_unit(text, times, ns, error);
+
+	*bytes = 0;
+	if (err == -ENOENT) {
+		*ns = 0;
+		err = read_with_unit(text, sizes, bytes, error);
+	}
+	if (err == -ENOENT)
+		return fail(error, text, text, strlen(text),
+			    "is neither a size nor a time; allowed: 64M, 2G, 30s, 5min");
+	if (!err && *bytes && *bytes < CAPTURE_FLIGHT_MIN)
+		return fail(error, text, text, strlen(text), "is too small; allowed: 1M and more");
+	if (!err && !*bytes && !*ns)
+		return fail(error, text, text, strlen(text), "would keep nothing");
+	return err;
+}
+
 /* One period in [p, end). */
 static int read_period(const char *whole, const char *p, const char *end,
 		       struct capture_period *out, char *error)
@@ -261,7 +326,7 @@ int capture_check(enum capture_kind kind, const char *text, char error[CAPTURE_E
 {
 	struct capture_period periods[CAPTURE_MAX_PERIODS];
 	struct capture_range range;
-	uint64_t ns;
+	uint64_t ns, bytes;
 	uint32_t nr;
 	regex_t regex;
 	int err;
@@ -283,6 +348,10 @@ int capture_check(enum capture_kind kind, const char *text, char error[CAPTURE_E
 		return err;
 	case CAPTURE_LIST:
 		return check_list(text, error);
+	case CAPTURE_FLIGHT:
+		return capture_flight(text, &bytes, &ns, error);
+	case CAPTURE_TIME:
+		return capture_time(text, &ns, error);
 	}
 	return -EINVAL;
 }

@@ -13,7 +13,8 @@
 #include <stdint.h>
 
 #define CAPTURE_ERROR_SIZE 200
-#define CAPTURE_MAX_TEXT 4000 /* bytes of a value */
+#define CAPTURE_FLIGHT_MIN (UINT64_C(1) << 20) /* bytes */
+#define CAPTURE_MAX_TEXT 4000		       /* bytes of a value */
 
 enum capture_kind {
 	CAPTURE_SECONDS, /* 2, 0.25 */
@@ -21,10 +22,17 @@ enum capture_kind {
 	CAPTURE_RANGE,	 /* NAME, NAME@N */
 	CAPTURE_REGEX,	 /* a POSIX extended regular expression */
 	CAPTURE_LIST,	 /* 0,2,4-7 */
+	CAPTURE_FLIGHT,	 /* a size or a time: 64M, 30s */
+	CAPTURE_TIME,	 /* with a unit: 10ms */
 };
 
 /* Checks a value of any kind. */
 int capture_check(enum capture_kind kind, const char *text, char error[CAPTURE_ERROR_SIZE]);
+
+/* Bytes or nanoseconds, the other one is 0: what a flight recorder keeps. */
+int capture_flight(const char *text, uint64_t *bytes, uint64_t *ns, char error[CAPTURE_ERROR_SIZE]);
+/* Nanoseconds of a time with a unit: us, ms, s, min or h. */
+int capture_time(const char *text, uint64_t *ns, char error[CAPTURE_ERROR_SIZE]);
 
 /* Nanoseconds; `text` ends at `size`. */
 int capture_seconds(const char *text, size_t size, uint64_t *ns, char error[CAPTURE_ERROR_SIZE]);

@@ -13,6 +13,8 @@
 #define RTL_UNUSED __attribute__((unused))
 /* For functions that run on a stack unknown to the address sanitizer. */
 #define RTL_FOREIGN_STACK __attribute__((no_sanitize_address))
+/* For a function that reads what other threads write, and checks it. */
+#define RTL_NO_TSAN __attribute__((no_sanitize_thread))
 #define EXPORT __attribute__((visibility("default")))
 /* For a variable that hot paths read: -fvisibility does not apply to declarations, so without this
  * it would be accessed through the global offset table. */

@@ -21,7 +21,7 @@
 #include "base/str.h"
 
 /* from SECONDS on in the order of enum capture_kind */
-enum type { STR, UINT, BOOL, ENUM, SECONDS, PERIODS, RANGE, REGEX, LIST };
+enum type { STR, UINT, BOOL, ENUM, SECONDS, PERIODS, RANGE, REGEX, LIST, FLIGHT, TIME };
 
 struct row {
 	const char *name;
@@ -146,6 +146,8 @@ static bool parse_capture(const struct row *r, const char *value, uint64_t *out)
 	}
 	if (*value && r->type == SECONDS)
 		capture_seconds(value, strlen(value), out, error);
+	if (*value && r->type == TIME)
+		capture_time(value, out, error);
 	return true;
 }
 
@@ -280,6 +282,12 @@ const char *env_str(enum env_id id)
 	return text_of[id] ? text_of[id] : rows[id].def;
 }
 
+void env_set_default(enum env_id id, const char *value)
+{
+	if (!env_is_set(id))
+		text_of[id] = value;
+}
+
 uint64_t env_uint(enum env_id id)
 {
 	return number_of[id];
@@ -306,11 +314,11 @@ void env_report(void (*say)(const char *line))
 
 void env_print_table(void (*say)(const char *line))
 {
-	static const char *const types[] = { "text",	   "number",
-					     "yes/no",	   "choice",
-					     "seconds",	   "periods",
-					     "range name", "regular expression",
-					     "list" };
+	static const char *const types[] = {
+		"text",	   "number",	   "yes/no",	 "choice",
+		"seconds", "periods",	   "range name", "regular expression",
+		"list",	   "size or time", "time"
+	};
 	char line[512];
 	struct str s;
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* X(ID, "NAME", type, "default", "choices or range", "help"). Types: STR, UINT, BOOL, ENUM; SECONDS, PERIODS, RANGE,
- * REGEX and LIST, see base/capture.h: empty is as unset. */
+ * REGEX, LIST, FLIGHT and TIME, see base/capture.h: empty is as unset. */
 #define ENV_TABLE(X)                                                                                    \
 	X(MODE, "RTL_MODE", ENUM, "standard", "lite|standard|default|full|hip",                         \
 	  "what is traced: see the modes table; `rtl trace` sets hip where it is unset")                \
@@ -55,6 +55,8 @@
 	X(GPUS, "RTL_GPUS", LIST, "", "", "only operations of these GPUs: 0,2,4-7")                     \
 	X(RANKS, "RTL_RANKS", LIST, "", "",                                                             \
 	  "processes of other ranks of an MPI or Slurm job are not traced")                             \
+	X(FLIGHT_RECORDER, "RTL_FLIGHT_RECORDER", FLIGHT, "", "",                                       \
+	  "keep only the last records: so many bytes of them (64M) or seconds (30s)")                   \
 	X(BARRIERS, "RTL_BARRIERS", BOOL, "0", "0|1", "record barrier packets too")                     \
 	X(LOG, "RTL_LOG", STR, "warn", "", "level, or topic:level, separated by commas")                \
 	X(LOG_FILE, "RTL_LOG_FILE", STR, "", "", "file for messages (%p = pid), default stderr")        \
@@ -64,7 +66,12 @@
 	X(BIN, "RTL_BIN", STR, "", "", "the rtl program that writes the database at exit")              \
 	X(TEST_STALL, "RTL_TEST_STALL", STR, "", "", "tests: stop the harvester at a named point")      \
 	X(TEST_SWALLOW, "RTL_TEST_SWALLOW", UINT, "0", "0..31",                                         \
-	  "tests: lose one record of this type without counting it")
+	  "tests: lose one record of this type without counting it; 31: a correlation id")              \
+	X(CONTROL, "RTL_CONTROL", BOOL, "1", "0|1",                                                     \
+	  "a socket in $XDG_RUNTIME_DIR/rtl or /tmp/rtl-UID, by which rtl ps, start, stop, status "     \
+	  "and top reach the process")                                                                  \
+	X(IDLE, "RTL_IDLE", BOOL, "0", "0|1",                                                           \
+	  "record nothing until rtl start; for programs with librtl.so.1 in LD_PRELOAD")
 
 enum env_id {
 #define X(id, name, type, def, range, help) ENV_##id,
@@ -78,7 +85,9 @@ void env_init(void);
 
 /* The value as text, never NULL; valid for ever. For ENUM the canonical choice in lower case. */
 const char *env_str(enum env_id id);
-uint64_t env_uint(enum env_id id); /* of SECONDS: nanoseconds */
+/* Another value for an unset text variable; it lives for ever. After env_init(), before it is read. */
+void env_set_default(enum env_id id, const char *value);
+uint64_t env_uint(enum env_id id); /* of SECONDS and TIME: nanoseconds */
 bool env_bool(enum env_id id);
 bool env_is_set(enum env_id id); /* set by the user, and valid */
 

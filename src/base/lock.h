@@ -16,10 +16,16 @@
 #include <stdbool.h>
 
 enum lock_rank {
+	LOCK_DELIVERY,	      /* librtl/operations.c: calls the program's callbacks under it */
+	LOCK_SESSIONS,	      /* librtl/session.c */
+	LOCK_RECORDER,	      /* recorder.c: opening and closing; holds queues under it */
 	LOCK_DEFAULT_POOL,    /* libroctracer64/api.c */
 	LOCK_REGISTRY,	      /* libroctracer64/registry.c: switches sources under it */
 	LOCK_HSA_EVENTS,      /* libroctracer64/hsa_events.c: the same */
 	LOCK_ROCTX,	      /* libroctx64/roctx.c */
+	LOCK_SDK_CONTEXTS,    /* librocprofiler-sdk/context.c */
+	LOCK_SDK_EXTERNAL,    /* librocprofiler-sdk/external.c */
+	LOCK_SDK_CALLS,	      /* librocprofiler-sdk/calls.c: subscribes to calls under it */
 	LOCK_RANGES,	      /* libroctx64/ranges.c: calls the program's callback under it */
 	LOCK_ACTIVITY,	      /* activity.c: registers HIP's callbacks under it */
 	LOCK_ACQUIRE,	      /* queue_calls.c: serialises attaching a queue that two threads
@@ -34,6 +40,8 @@ enum lock_rank {
 	LOCK_JOIN,	      /* join.c */
 	LOCK_ACTIVITY_MAP,    /* activity_map.c: one part */
 	LOCK_BUS,	      /* bus.c: strings, live objects, and the sinks that get them */
+	LOCK_OPERATION_NAMES, /* librtl/operations.c: texts, which the bus passes */
+	LOCK_SDK_OBJECTS,     /* librocprofiler-sdk/code_object.c: what the bus emits */
 	LOCK_META,	      /* recorder.c */
 	LOCK_BLOCKS,	      /* block.c: the end of the blocks */
 	LOCK_HSA_KERNELS,     /* libroctracer64/hsa_kernels.c */

@@ -2,7 +2,7 @@
 /* testpoint.h - named points between two steps that other threads can observe
  *
  * RTL_TEST_STALL=name[:ms] in a debug build stalls every thread that reaches that point, for ms
- * (default 1000). RTL_TEST_SWALLOW=number makes one record of that type get lost. Without RTL_DEBUG_CHECKS nothing is compiled in.
+ * (default 1000). RTL_TEST_SWALLOW=number makes one record of that type get lost, or the correlation id of one dispatch (31). Without RTL_DEBUG_CHECKS nothing is compiled in.
  */
 #ifndef RTL_BASE_TESTPOINT_H
 #define RTL_BASE_TESTPOINT_H
@@ -18,6 +18,9 @@ void testpoint_hit(const char *name);
 /* The default is RTL_TEST_STALL's; tests may set it. `name` must be static. */
 void testpoint_set(const char *name, uint64_t ms);
 void testpoint_init(void);
+
+/* The number beyond those of records: a dispatch loses its correlation id. */
+#define TESTPOINT_CORRELATION 31u
 
 /* Whether the step of that number is left out: once, if RTL_TEST_SWALLOW has the number. */
 extern _Atomic uint32_t testpoint_swallowed; /* 0: none */

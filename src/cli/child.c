@@ -209,6 +209,10 @@ static enum child_event wait_for_end(struct child *c)
 
 			if (signo == SIGCHLD)
 				continue;
+			if (signo == SIGUSR2 && c->on_usr2) {
+				c->on_usr2(c->usr2_arg);
+				continue;
+			}
 			if (child_passes(info.ssi_code, (pid_t)info.ssi_pid, c->pid))
 				kill(c->pid, signo);
 			if (!is_second_stop(c, signo))

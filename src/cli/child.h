@@ -25,6 +25,9 @@ struct child {
 	int stopped_by;
 	bool gone;  /* status is valid */
 	int status; /* as wait(2) gives it */
+	/* NULL: USR2 is passed on; else it is called instead */
+	void (*on_usr2)(void *arg);
+	void *usr2_arg;
 };
 
 /* Forks. 0 or -errno; *in_child is true in the new process, which then calls child_become(). The caller must be

@@ -115,6 +115,26 @@ static void put_process(const struct info_process *p)
 		put_line(i ? "" : "libraries", p->libraries[i]);
 }
 
+/* The time that a flight recorder has kept all of. */
+static void put_window(const struct info *info, const struct info_process *p)
+{
+	char text[64], span[UI_NUMBER_SIZE];
+
+	for (size_t i = 0; i < info->verdict.nr_rows; i++) {
+		const struct verdict_row *row = &info->verdict.rows[i];
+
+		if (strcmp(row->reason, load_reason_name(SPOOL_REASON_flight_recorder)) != 0 ||
+		    row->pid != p->pid || p->last_ns <= row->last_ns)
+			continue;
+		ui_putf("  %-9s the last %s%s%s\n", "window",
+			ui_time(span, p->last_ns - row->last_ns),
+			p->realtime_offset_ns ? ", since " : "",
+			p->realtime_offset_ns ?
+				date_of(text, (int64_t)row->last_ns + p->realtime_offset_ns) :
+				"");
+	}
+}
+
 static void put_losses(const struct info *info)
 {
 	char count[UI_NUMBER_SIZE];
@@ -147,8 +167,10 @@ static void put_text(const struct info *info)
 	put_counts(&info->counts);
 	for (size_t i = 0; i < info->nr_warnings; i++)
 		ui_putf("warning: %s\n", info->warnings[i]);
-	for (size_t i = 0; i < info->nr_processes; i++)
+	for (size_t i = 0; i < info->nr_processes; i++) {
 		put_process(&info->processes[i]);
+		put_window(info, &info->processes[i]);
+	}
 	put_losses(info);
 }
 

@@ -5,21 +5,21 @@
  * after a kill. It reads the trace of a process that still runs, but does not change it.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/testpoint.h"
 #include "cli/commands.h"
+#include "cli/converter.h"
 #include "cli/paths.h"
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/ui.h"
-#include "event/drain.h"
 #include "export/rpd/rpd.h"
 #include "store/load.h"
 
@@ -88,33 +88,6 @@ static void check_stopped(void)
 		report_check(&res, -ECANCELED);
 }
 
-/* Drains the memory half of an ended process to disk, so that it survives a reboot. */
-static void drain_to_disk(const char *path)
-{
-	struct drain d;
-	int64_t got = -EBUSY;
-	int err = drain_open(&d, path);
-
-	if (err)
-		return; /* -ENOENT: complete on disk; else load_open() reports the error */
-	/* the last drainer may have died with its process; it can be replaced after a second */
-	for (int tries = 0; tries < 30 && !ui_stopped_by(); tries++) {
-		if (drain_take(&d, clock_read_ns(CLOCK_BOOTTIME))) {
-			RTL_TESTPOINT("recover_drains");
-			got = drain_run(&d, true, 0, clock_read_ns(CLOCK_BOOTTIME));
-			if (got >= 0)
-				drain_finish(&d);
-			drain_give(&d);
-			break;
-		}
-		poll(NULL, 0, 50);
-	}
-	if (got < 0 && !ui_stopped_by())
-		ui_error("%s: can't be drained: %s; reading its memory half", path,
-			 strerror((int)-got));
-	drain_close(&d);
-}
-
 static void check_spool(struct recover *r, size_t i)
 {
 	const struct load_facts *facts;
@@ -144,7 +117,8 @@ static void check_spool(struct recover *r, size_t i)
 		return;
 	}
 	facts = load_facts(load);
-	over = facts->state == LOAD_KILLED || facts->end_kind == SPOOL_END_EXIT;
+	over = facts->state == LOAD_KILLED || facts->end_kind == SPOOL_END_EXIT ||
+	       facts->end_kind == SPOOL_END_CLOSED;
 	if (!r->first_pid)
 		r->first_pid = facts->pid;
 	if (facts->state == LOAD_RUNNING && !over) {
@@ -157,7 +131,7 @@ static void check_spool(struct recover *r, size_t i)
 	}
 	load_close(load);
 	if (over)
-		drain_to_disk(r->spools[i]);
+		session_drain(r->spools[i]);
 	r->good[r->nr_good++] = r->spools[i];
 }
 
@@ -211,10 +185,39 @@ static void add_pid_to_output(struct recover *r)
 	memcpy(r->output, path, sizeof(path));
 }
 
+/* The unfinished database of the traces' session. false: there is none, or `rtl trace` is at work on it. */
+static bool find_unfinished(const struct recover *r, char dir[PATH_MAX], char path[PATH_MAX])
+{
+	char other[PATH_MAX];
+	bool found;
+	int fd;
+
+	paths_dirname(dir, r->good[0]);
+	found = converter_find(dir, path);
+	for (size_t i = 1; i < r->nr_good; i++) {
+		paths_dirname(other, r->good[i]);
+		if (strcmp(dir, other) != 0 && (found || converter_find(other, path)))
+			ui_die(STATUS_FAILED,
+			       "%s: has traces of several sessions that are partly converted: recover each "
+			       "directory in it by itself",
+			       r->path);
+	}
+	fd = found ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK) {
+		ui_say("rtl trace is at work in %s: what it has converted is not in this database",
+		       dir);
+		found = false;
+	}
+	if (fd >= 0)
+		close(fd);
+	return found;
+}
+
 static void write_database(struct recover *r)
 {
 	struct job_result *res = calloc(1, sizeof(*res));
 	struct ui_progress progress;
+	char dir[PATH_MAX], unfinished[PATH_MAX];
 	struct job_options opt = {
 		.force = r->parsed->values[O_FORCE].count > 0,
 		.access = opts_is_public(&r->parsed->values[O_PUBLIC]) ? JOB_ACCESS_UMASK :
@@ -234,9 +237,13 @@ static void write_database(struct recover *r)
 		add_pid_to_output(r);
 	ui_progress_start(&progress, "writing the database",
 			  (enum ui_progress_mode)r->parsed->values[O_PROGRESS].num);
+	if (find_unfinished(r, dir, unfinished))
+		opt.unfinished = unfinished;
 	err = rpd_write(r->good, r->nr_good, r->output, &opt, res);
 	ui_progress_end(&progress);
 	report_check(res, err);
+	if (opt.unfinished)
+		converter_remove(dir, false);
 	if (!r->parsed->values[O_QUIET].count)
 		report_result(r->output, r->output, res);
 	free(res);

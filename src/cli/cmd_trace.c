@@ -26,6 +26,7 @@
 #include "cli/childenv.h"
 #include "cli/commands.h"
 #include "cli/drainer.h"
+#include "cli/converter.h"
 #include "cli/paths.h"
 #include "cli/report.h"
 #include "cli/session.h"
@@ -62,7 +63,45 @@ enum {
 	O_SPOOL_DIR,
 	O_NO_CONVERT,
 	O_PUBLIC,
+	O_MAX_SIZE,
+	O_FLIGHT,
+	O_LONGER,
+	O_ERROR,
+	O_MARK,
+	O_USR2,
+	O_SNAPSHOTS,
+	O_GAP,
 };
+
+#define MIN_SIZE (UINT64_C(16) << 20)
+
+/* Bytes: a number with K, M, G or T. 0: it is no size. */
+static uint64_t read_size(const char *text)
+{
+	static const char units[] = "KMGT";
+	const char *unit;
+	uint64_t bytes;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return 0;
+	errno = 0;
+	bytes = strtoull(text, &end, 10);
+	unit = *end ? strchr(units, *end & ~0x20) : NULL;
+	if (errno || (*end && (!unit || end[1])))
+		return 0;
+	for (; unit && unit >= units; unit--) {
+		if (bytes > UINT64_MAX >> 10)
+			return 0;
+		bytes <<= 10;
+	}
+	return bytes;
+}
+
+static const char *check_size(const char *text)
+{
+	return read_size(text) >= MIN_SIZE ? NULL : "is no size of 16M or more; allowed: 500M, 2G";
+}
 
 /* What is wrong with a value, for the rest of the process; NULL: nothing. */
 static const char *check(enum capture_kind kind, const char *text)
@@ -107,6 +146,16 @@ static const char *check_list(const char *text)
 	return check(CAPTURE_LIST, text);
 }
 
+static const char *check_flight(const char *text)
+{
+	return check(CAPTURE_FLIGHT, text);
+}
+
+static const char *check_time(const char *text)
+{
+	return check(CAPTURE_TIME, text);
+}
+
 static const struct opt options[] = {
 	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "FILE",
 		       .help = "the database (trace.db); %p pid, %h host, %r rank",
@@ -131,11 +180,14 @@ static const struct opt options[] = {
 	[O_VERBOSE] = { 'v', "verbose", .help = "print what rtl does" },
 	[O_PROGRESS] = { 0, "progress", OPT_CHOICE, .arg = "WHEN", .choices = "auto|always|never",
 			 .help = "progress bar: auto (default), always, never",
-			 .more = "auto: on a terminal, for work that takes longer than a second." },
+			 .more = "auto: on a terminal, for work that takes longer than a second.",
+			 .in_manual = true },
 	[O_FAIL_LOSS] = { 0, "fail-on-loss", .help = "status 123 when the trace is incomplete" },
 	[O_FAIL_EMPTY] = { 0, "fail-on-empty",
-			   .help = "status 122 when no GPU operation was recorded" },
-	[O_KEEP] = { 0, "keep-spool", .help = "keep the raw trace beside the database" },
+			   .help = "status 122 when no GPU operation was recorded",
+			   .in_manual = true },
+	[O_KEEP] = { 0, "keep-spool", .help = "keep the raw trace beside the database",
+		     .in_manual = true },
 	[O_DRAIN] = { 0, "drain-ms", OPT_UINT, .arg = "N", .choices = "0..600000",
 		      .help = "at exit, wait N ms for operations in flight (5000)",
 		      .more = "Operations that do not complete in time are recorded as unfinished. Variable: RTL_DRAIN_MS.",
@@ -206,6 +258,34 @@ static const struct opt options[] = {
 	[O_NO_CONVERT] = { 0, "no-convert", .help = "keep the raw trace; 'rtl recover' converts it",
 			   .in_manual = true },
 	[O_PUBLIC] = OPTS_PUBLIC,
+	[O_MAX_SIZE] = { 0, "max-size", OPT_TEXT, .arg = "SIZE", .why_not = check_size,
+			 .help = "stop recording when the trace takes SIZE (2G)",
+			 .more = "Of the disk, by the raw trace and the database together; K, M and G are powers of 1024. The program "
+				 "goes on, and the database has all that was recorded until then. What is left out is counted as "
+				 "skipped (max_size). At least 16M. Not of the buffers in memory (--buffer-mb).",
+			 .in_manual = true },
+	[O_FLIGHT] = { 0, "flight-recorder", OPT_TEXT, .arg = "LIMIT", .why_not = check_flight,
+		       .help = "keep the last 64M or 30s only", .in_manual = true,
+		       .more = "Records for as long as the program runs, in constant memory and disk space: of each process the last "
+			       "LIMIT of its raw trace is kept, a size (64M, 2G) or a time (30s, 5min). Its end is in "
+			       "the database, however the program ended; rtl snapshot writes one at any time before. "
+			       "What is older is counted as left out: flight_recorder. Variable: RTL_FLIGHT_RECORDER." },
+	[O_LONGER] = { 0, "trigger-longer", OPT_TEXT, .arg = "TIME", .why_not = check_time,
+		       .help = "snapshot after an operation that takes longer", .in_manual = true,
+		       .more = "Of kernels and copies; 500us, 10ms, 2s. rtl reads it from the records, the program does nothing for it." },
+	[O_ERROR] = { 0, "trigger-error", .help = "snapshot after a call that fails",
+		      .in_manual = true,
+		      .more = "Of HIP, and with --hsa of HSA. hipErrorNotReady is no failure." },
+	[O_MARK] = { 0, "trigger-mark", OPT_TEXT, .arg = "NAME",
+		     .help = "snapshot after a roctx marker NAME", .in_manual = true,
+		     .more = "A mark, or the begin of a range. In NAME * is any text, ? any character, \\ takes the next one literally." },
+	[O_USR2] = { 0, "snapshot-on-usr2", .help = "SIGUSR2 to rtl writes a snapshot",
+		     .in_manual = true, .more = "Otherwise rtl passes it on to the program." },
+	[O_SNAPSHOTS] = { 0, "snapshots", OPT_UINT, .arg = "N", .choices = "0..100000",
+			  .help = "write at most N snapshots (10)", .in_manual = true,
+			  .more = "OUTPUT-1.db, -2.db and so on. rtl counts the reasons for further ones and prints the number at its end." },
+	[O_GAP] = { 0, "snapshot-gap", OPT_UINT, .arg = "SECONDS", .choices = "0..1000000",
+		    .help = "and at most one in SECONDS (5)", .in_manual = true },
 };
 
 struct trace {
@@ -213,12 +293,14 @@ struct trace {
 	struct paths paths;
 	struct session session;
 	struct child child;
+	struct converter converter;
 	struct ui_progress progress;
 	const char *program;
 	bool quiet, verbose, abandoned;
 	bool disk_failed;   /* a trace could not be written at some time */
 	bool is_registered; /* librtl is registered with rocprofiler-register, too */
 	size_t nr_spools, nr_running, nr_unreadable;
+	struct drainer_triggers triggers;
 };
 
 static const struct opt_value *value(const struct trace *t, int option)
@@ -256,6 +338,7 @@ static char **build_env(const struct trace *t, const char **why)
 		{ "RTL_CALLS", value(t, O_CALLS)->text },
 		{ "RTL_GPUS", value(t, O_GPUS)->text },
 		{ "RTL_RANKS", value(t, O_RANKS)->text },
+		{ "RTL_FLIGHT_RECORDER", value(t, O_FLIGHT)->text },
 	};
 	const struct childenv_setup setup = {
 		.librtl = t->paths.librtl,
@@ -538,25 +621,51 @@ static int fail_status(const struct trace *t, const struct job_result *res)
 	return 0;
 }
 
-/* Writes the database. 0 with *res, or the exit status. */
-static int convert_spools(struct trace *t, const char **paths, struct job_result *res)
+static struct job_options database_options(const struct trace *t)
 {
-	const struct job_options opt = {
+	return (struct job_options){
 		.force = value(t, O_FORCE)->count || env_bool(ENV_FORCE),
 		.access = opts_is_public(value(t, O_PUBLIC)) ? JOB_ACCESS_UMASK :
 							       JOB_ACCESS_CONTENT,
-		.progress = ui_progress_step,
-		.progress_arg = &t->progress,
 	};
+}
+
+/* Starts the conversion while the program runs. Without it the end takes longer. */
+static void start_converter(struct trace *t)
+{
+	const struct job_options opt = database_options(t);
+	int err;
+
+	t->converter.stop_fd = -1;
+	if (value(t, O_NO_CONVERT)->count)
+		return;
+	err = converter_start(&t->converter, t->session.dir, t->session.output, &opt,
+			      !value(t, O_KEEP)->count);
+	if (err && t->verbose)
+		ui_say("can't start a process that converts meanwhile: %s", strerror(-err));
+}
+
+/* Writes the database. 0 with *res, or the exit status. */
+static int convert_spools(struct trace *t, const char **paths, struct job_result *res)
+{
+	struct job_options opt = database_options(t);
+	char unfinished[PATH_MAX];
 	int err = -ECANCELED;
+
+	opt.progress = ui_progress_step;
+	opt.progress_arg = &t->progress;
+	if (converter_find(t->session.dir, unfinished))
+		opt.unfinished = unfinished;
 
 	ui_progress_start(&t->progress, "writing the database",
 			  (enum ui_progress_mode)value(t, O_PROGRESS)->num);
 	if (!ui_stopped_by())
 		err = rpd_write(paths, t->nr_spools, t->session.output, &opt, res);
 	ui_progress_end(&t->progress);
-	if (!err)
+	if (!err) {
+		converter_remove(t->session.dir, false);
 		return 0;
+	}
 	if (err == -ECANCELED && ui_stopped_by())
 		ui_error("stopped by signal %d before the database was written", ui_stopped_by());
 	else
@@ -622,10 +731,36 @@ static int conclude_trace(struct trace *t, struct drainer *d)
 	return status;
 }
 
+static void ask_snapshot(void *drainer)
+{
+	drainer_ask_snapshot(drainer);
+}
+
+static void set_triggers(struct trace *t)
+{
+	struct drainer_triggers *g = &t->triggers;
+	char error[CAPTURE_ERROR_SIZE];
+
+	if (value(t, O_LONGER)->text)
+		capture_time(value(t, O_LONGER)->text, &g->options.longer_ns, error);
+	g->options.errors = value(t, O_ERROR)->count > 0;
+	g->options.mark = value(t, O_MARK)->text;
+	g->snapshots = (struct snapshots){
+		.dir = t->session.dir,
+		.output = t->session.output,
+		.most = value(t, O_SNAPSHOTS)->count ? value(t, O_SNAPSHOTS)->num : 10,
+		.gap_ns =
+			(value(t, O_GAP)->count ? value(t, O_GAP)->num : 5) * UINT64_C(1000000000),
+		.force = value(t, O_FORCE)->count || env_bool(ENV_FORCE),
+		.is_public = opts_is_public(value(t, O_PUBLIC)),
+	};
+}
+
 static int run_trace(const struct opt_parsed *p)
 {
 	static struct trace trace;
 	struct trace *t = &trace;
+	struct drainer_limit limit = { 0 };
 	struct drainer *d;
 	int err, status;
 
@@ -646,14 +781,26 @@ static int run_trace(const struct opt_parsed *p)
 	if (value(t, O_VGPU)->count)
 		explain_vgpu();
 	hand_signals_over(t);
-	err = drainer_start(&d, t->session.dir, (uint32_t)t->child.pid);
+	/* what a flight recorder keeps is known at the end */
+	if (!value(t, O_FLIGHT)->count)
+		start_converter(t);
+	if (value(t, O_MAX_SIZE)->count)
+		limit.max_bytes = read_size(value(t, O_MAX_SIZE)->text);
+	set_triggers(t);
+	err = drainer_start(&d, t->session.dir, (uint32_t)t->child.pid, &limit, &t->triggers);
 	if (err) {
+		converter_stop(&t->converter);
 		child_drop(&t->child);
 		session_close(&t->session);
 		ui_die(STATUS_TRACE, "can't start a thread: %s", strerror(-err));
 	}
+	if (value(t, O_USR2)->count) {
+		t->child.on_usr2 = ask_snapshot;
+		t->child.usr2_arg = d;
+	}
 	err = child_start(&t->child);
 	if (err) {
+		converter_stop(&t->converter);
 		drainer_stop(d, 0, NULL);
 		drainer_destroy(d);
 		return report_cant_run(t, err);
@@ -666,6 +813,7 @@ static int run_trace(const struct opt_parsed *p)
 	if (t->abandoned)
 		ui_say("%s still runs; its trace ends here", t->program);
 	drainer_stop(d, t->abandoned ? 0 : 1000, t->abandoned ? NULL : &t->child.status);
+	converter_stop(&t->converter);
 	status = conclude_trace(t, d);
 	drainer_destroy(d);
 	return status;
@@ -728,7 +876,7 @@ const struct command cmd_trace = {
 		"selected. Times count from the start of each process.\n"
 		"\n"
 		"What is left out is counted as skipped and does not make the trace incomplete: paused, "
-		"filtered_kernel, filtered_call, filtered_gpu. rtl info shows the counts.\n"
+		"filtered_kernel, filtered_call, filtered_gpu, max_size. rtl info shows the counts.\n"
 		"\n"
 		"With --trace-start off nothing is recorded until the program calls roctracer_start(), "
 		"hipProfilerStart() or roctxProfilerResume(), and recording stops at roctracer_stop(), "
@@ -739,7 +887,9 @@ const struct command cmd_trace = {
 		"later operation has it as its marker. GPUs, queues and kernels are always recorded.\n"
 		"\n"
 		"While the program runs, the raw trace is in OUTPUT.spool, where it survives a "
-		"kill. When the database is written rtl removes the directory. If a program loads no ROCm "
+		"kill. When it has 64 MiB, a process of low priority begins to write the database, and what has been written is removed "
+		"from the raw trace: the database is ready soon after the program's end, however long that ran. --keep-spool "
+		"removes nothing. When the database is written rtl removes the directory. If a program loads no ROCm "
 		"runtime and sets no marker, rtl prints a message and writes no database.\n"
 		"\n"
 		"Programs that are statically linked or change their user id (setuid) can't be traced.",

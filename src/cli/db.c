@@ -46,15 +46,3 @@ bool db_step(struct query *q, sqlite3_stmt *stmt)
 {
 	return db_check(q, query_step(q, stmt)) == 1;
 }
-
-int db_count_gpus(const char *path)
-{
-	sqlite3 *db = NULL;
-	int64_t n = 0;
-
-	if (query_open_file(&db, path) == SQLITE_OK)
-		n = query_number(db, "SELECT count(DISTINCT gpuId) FROM rocpd_op WHERE gpuId >= 0",
-				 0);
-	sqlite3_close(db);
-	return (int)n;
-}

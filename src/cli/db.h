@@ -14,7 +14,4 @@ bool db_step(struct query *q, sqlite3_stmt *stmt);
 /* Ends the process with the error in q->res, if `ret` is one. Returns it. */
 int db_check(const struct query *q, int ret);
 
-/* GPUs with an operation in the database at path; 0 on error. */
-int db_count_gpus(const char *path);
-
 #endif

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <poll.h>
 #include <unistd.h>
@@ -22,10 +23,12 @@
 #include "base/fd.h"
 #include "base/proc.h"
 #include "base/testpoint.h"
+#include "cli/converter.h"
 #include "cli/session.h"
 #include "cli/ui.h"
 #include "cli/watch.h"
 #include "event/drain.h"
+#include "event/flight.h"
 
 #define SLICE_BYTES (UINT64_C(16) << 20) /* drained of one spool before the next one */
 #define WAIT_MIN_MS 20
@@ -41,28 +44,35 @@ enum spool_state {
 struct drained {
 	char *path;
 	struct drain *drain; /* NULL unless SPOOL_OPEN */
+	struct flight flight;
+	struct trigger trigger; /* without slots: not used */
 	enum spool_state state;
 	bool taken, running;
 	bool has_executed; /* another program in its process */
 	uint32_t pid;
 	uint64_t start_ticks;
-	uint64_t looked_ns; /* when its process was last seen alive */
+	uint64_t looked_ns;  /* when its process was last seen alive */
+	uint64_t given_back; /* offset in the disk half */
 };
 
 struct drainer {
 	/* set in start, constant after */
 	const char *dir;
 	uint32_t child;
+	struct drainer_limit limit;
 	int wake_fd;
 	pthread_t thread;
 	/* the thread's, then those of the caller of drainer_stop() */
 	struct drained *spools;
 	size_t nr, max;
 	struct watch *watch;
+	struct drainer_triggers *triggers;
 	int error;
 	const int *child_status; /* NULL: not known */
 	bool started, is_over;	 /* no status will come any more */
+	bool is_full;		 /* the session has the size that it may have */
 	_Atomic bool stop;
+	_Atomic uint32_t nr_asked; /* snapshots that the user has asked for */
 };
 
 static struct drained *find_spool(struct drainer *d, const char *path)
@@ -128,6 +138,62 @@ static void note_earlier_program(struct drainer *d, const struct drained *s)
 	}
 }
 
+/* The process learns it with its next tick. */
+static void stop_recording(struct drained *s)
+{
+	if (s->drain)
+		/* relaxed: nothing else is published */
+		atomic_store_explicit(&s->drain->header->is_full, 1, memory_order_relaxed);
+}
+
+/* Bytes of the disk that a file takes. */
+static uint64_t disk_bytes(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? (uint64_t)st.st_blocks * 512 : 0;
+}
+
+/* Bytes of a spool's records that have no rows. */
+static uint64_t unconverted(const struct drained *s)
+{
+	uint64_t done = 0, end = 0;
+	struct stat st;
+
+	if (s->drain) {
+		/* relaxed, both: an estimate */
+		done = atomic_load_explicit(&s->drain->header->converted, memory_order_relaxed);
+		end = atomic_load_explicit(&s->drain->header->disk_end, memory_order_relaxed);
+	} else if (stat(s->path, &st) == 0) {
+		done = s->given_back;
+		end = (uint64_t)st.st_size;
+	}
+	return end > done ? end - done : 0;
+}
+
+/* Stops recording when the session takes, or will take when all is converted, as much as it may: the database of a record
+ * is at most twice as large as the record. */
+static void check_limit(struct drainer *d)
+{
+	uint64_t margin = d->limit.max_bytes / 16, bytes = margin;
+	char database[PATH_MAX];
+
+	if (!d->limit.max_bytes || d->is_full)
+		return;
+	for (size_t i = 0; i < d->nr; i++) {
+		const struct drained *s = &d->spools[i];
+
+		bytes += disk_bytes(s->path) + 2 * unconverted(s);
+		if (s->drain)
+			bytes += 3 * drain_waiting(s->drain, true);
+	}
+	if (converter_find(d->dir, database))
+		bytes += disk_bytes(database);
+	d->is_full = bytes >= d->limit.max_bytes;
+	for (size_t i = 0; i < d->nr && d->is_full; i++)
+		stop_recording(&d->spools[i]);
+}
+
 static void open_spool(struct drainer *d, struct drained *s)
 {
 	struct drain *drain = malloc(sizeof(*drain));
@@ -141,6 +207,11 @@ static void open_spool(struct drainer *d, struct drained *s)
 		s->pid = drain->header->pid;
 		s->start_ticks = drain->header->proc_start_ticks;
 		note_earlier_program(d, s);
+		if (d->is_full)
+			stop_recording(s);
+		if (trigger_is_used(&d->triggers->options) &&
+		    trigger_init(&s->trigger, &d->triggers->options, drain))
+			ui_die_memory();
 		return;
 	}
 	free(drain);
@@ -154,6 +225,7 @@ static void close_spool(struct drained *s)
 		drain_give(s->drain);
 	drain_close(s->drain);
 	free(s->drain);
+	trigger_fini(&s->trigger);
 	s->drain = NULL;
 	s->taken = false;
 }
@@ -173,6 +245,9 @@ static void note_end(const struct drainer *d, const struct drained *s)
 	uint32_t kind = atomic_load_explicit(&h->end_kind, memory_order_relaxed);
 	uint32_t status = 0;
 
+	/* the process has closed this trace itself, and gone on */
+	if (kind == SPOOL_END_CLOSED)
+		return;
 	if (s->has_executed && kind == SPOOL_END_NONE) {
 		kind = SPOOL_END_EXEC;
 	} else if (s->pid == d->child && d->child_status && !s->has_executed) {
@@ -202,6 +277,7 @@ static void finish_spool(struct drainer *d, struct drained *s)
 	note_failed_run(d, s, got);
 	if (got < 0)
 		return; /* tried again; else `rtl recover` reads both halves */
+	note_failed_run(d, s, flight_step(&s->flight, s->drain, clock_read_ns(CLOCK_BOOTTIME)));
 	err = drain_finish(s->drain);
 	if (err == -EAGAIN)
 		return;
@@ -237,6 +313,21 @@ static bool has_ended(const struct drainer *d, struct drained *s, uint64_t now_n
 	return s->has_executed;
 }
 
+/* Removes what is in the database (converter.h) from the spool. */
+static void give_back(struct drainer *d, struct drained *s)
+{
+	/* acquire: pairs with the release in converter.c, after the rows */
+	uint64_t upto = atomic_load_explicit(&s->drain->header->converted, memory_order_acquire);
+	int64_t got;
+
+	if (upto <= s->given_back)
+		return;
+	got = drain_evict(s->drain, upto);
+	note_failed_run(d, s, got);
+	if (got >= 0)
+		s->given_back = upto;
+}
+
 /* Drains one spool once. Returns the number of bytes. */
 static uint64_t drain_once(struct drainer *d, struct drained *s, bool look)
 {
@@ -254,11 +345,59 @@ static uint64_t drain_once(struct drainer *d, struct drained *s, bool look)
 		finish_spool(d, s);
 		return 0;
 	}
+	if (s->trigger.slots)
+		drain_look(s->drain);
 	got = drain_run(s->drain, false, SLICE_BYTES, now_ns);
 	note_failed_run(d, s, got);
 	if (got > 0)
 		drain_header(s->drain);
+	if (got >= 0)
+		give_back(d, s);
+	if (got >= 0)
+		note_failed_run(d, s, flight_step(&s->flight, s->drain, now_ns));
 	return got > 0 ? (uint64_t)got : 0;
+}
+
+/* Begins snapshots for what triggers and the user asked for. */
+static void ask_snapshots(struct drainer *d)
+{
+	struct snapshots *s = &d->triggers->snapshots;
+	uint32_t nr = atomic_exchange_explicit(&d->nr_asked, 0, memory_order_relaxed);
+
+	snapshots_poll(s);
+	if (nr && s->running)
+		atomic_fetch_add_explicit(&d->nr_asked, nr, memory_order_relaxed); /* later */
+	else if (nr)
+		snapshots_ask(s, nr, "rtl got SIGUSR2");
+	for (size_t i = 0; i < d->nr; i++) {
+		uint64_t matched = trigger_take(&d->spools[i].trigger);
+
+		if (matched)
+			snapshots_ask(s, matched, d->spools[i].trigger.text);
+	}
+}
+
+static void wake(struct drainer *d)
+{
+	uint64_t one = 1;
+
+	if (write(d->wake_fd, &one, sizeof(one)) < 0)
+		ui_error("%s: %s", d->dir,
+			 strerror(errno)); /* the thread scans every 100 ms anyway */
+}
+
+void drainer_ask_snapshot(struct drainer *d)
+{
+	atomic_fetch_add_explicit(&d->nr_asked, 1, memory_order_relaxed);
+	wake(d);
+}
+
+static void clear_wake(struct drainer *d)
+{
+	uint64_t nr;
+
+	while (read(d->wake_fd, &nr, sizeof(nr)) < 0 && errno == EINTR)
+		;
 }
 
 static void *drain_thread(void *arg)
@@ -269,8 +408,8 @@ static void *drain_thread(void *arg)
 	pthread_setname_np(pthread_self(), "rtl-drain");
 	/* pairs with the release in drainer_stop(), which publishes nothing else */
 	while (!atomic_load_explicit(&d->stop, memory_order_acquire)) {
-		struct pollfd wake[] = { { .fd = d->wake_fd, .events = POLLIN },
-					 { .fd = watch_fd(d->watch), .events = POLLIN } };
+		struct pollfd fds[] = { { .fd = d->wake_fd, .events = POLLIN },
+					{ .fd = watch_fd(d->watch), .events = POLLIN } };
 		uint64_t most = 0;
 		bool soon = watch_look(d->watch);
 
@@ -281,17 +420,21 @@ static void *drain_thread(void *arg)
 			if (got > most)
 				most = got;
 		}
+		check_limit(d);
+		ask_snapshots(d);
 		if (most >= SLICE_BYTES / 2)
 			continue; /* there is more: don't sleep */
 		wait_ms = most || soon		     ? WAIT_MIN_MS :
 			  wait_ms + 10 < WAIT_MAX_MS ? wait_ms + 10 :
 						       WAIT_MAX_MS;
-		poll(wake, 2, wait_ms);
+		if (poll(fds, 2, wait_ms) > 0 && fds[0].revents & POLLIN)
+			clear_wake(d);
 	}
 	return NULL;
 }
 
-int drainer_start(struct drainer **out, const char *dir, uint32_t child)
+int drainer_start(struct drainer **out, const char *dir, uint32_t child,
+		  const struct drainer_limit *limit, struct drainer_triggers *triggers)
 {
 	struct drainer *d = calloc(1, sizeof(*d));
 	int err;
@@ -301,6 +444,8 @@ int drainer_start(struct drainer **out, const char *dir, uint32_t child)
 		return -ENOMEM;
 	d->dir = dir;
 	d->child = child;
+	d->limit = *limit;
+	d->triggers = triggers;
 	d->watch = watch_start(dir, child);
 	d->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	err = d->wake_fd < 0 ? errno : pthread_create(&d->thread, NULL, drain_thread, d);
@@ -324,16 +469,15 @@ static size_t count_open(const struct drainer *d)
 
 void drainer_stop(struct drainer *d, uint64_t grace_ms, const int *status)
 {
-	uint64_t until = ui_now_ns() + grace_ms * 1000000, one = 1;
+	uint64_t until = ui_now_ns() + grace_ms * 1000000;
 
 	if (d->started) {
 		atomic_store_explicit(&d->stop, true, memory_order_release);
-		if (write(d->wake_fd, &one, sizeof(one)) < 0)
-			ui_error("%s: %s", d->dir,
-				 strerror(errno)); /* the thread scans every 100 ms anyway */
+		wake(d);
 		pthread_join(d->thread, NULL);
 		d->started = false;
 	}
+	snapshots_end(&d->triggers->snapshots); /* what came since is in the database */
 	d->child_status = status;
 	d->is_over = true;
 	for (;;) {

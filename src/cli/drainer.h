@@ -11,11 +11,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/snapshots.h"
+#include "cli/trigger.h"
+
 struct drainer;
+
+/* What a session may take on the disk. */
+struct drainer_limit {
+	uint64_t max_bytes; /* 0: any number */
+};
+/* Snapshots while the program runs; borrowed for the drainer's life. */
+struct drainer_triggers {
+	struct trigger_options options;
+	struct snapshots snapshots;
+};
+/* Writes a snapshot, if that is within the bounds. Any thread, between drainer_start() and drainer_stop(). */
+void drainer_ask_snapshot(struct drainer *d);
 
 /* `dir` is borrowed for the drainer's life. `child`: the process whose status drainer_stop() gets; its trace is closed then. 0 or
  * -errno. */
-int drainer_start(struct drainer **out, const char *dir, uint32_t child);
+int drainer_start(struct drainer **out, const char *dir, uint32_t child,
+		  const struct drainer_limit *limit, struct drainer_triggers *triggers);
 
 /* Ends the thread, then drains the rest: closes the traces of processes that ended, and waits up to grace_ms for those that
  * still run. Spools of processes that run after that are released to their own harvesters. `status`: the child's, as wait(2) returns it;

@@ -143,6 +143,8 @@ static const char *scaled_text(const struct grid_column *column, const struct gr
 	switch (column->unit) {
 	case GRID_NAME:
 		return cell->text;
+	case GRID_NUMBER:
+		return raw_text(column, cell, buf);
 	case GRID_COUNT:
 		return ui_count(buf, cell->num);
 	case GRID_SPAN:

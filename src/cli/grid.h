@@ -21,8 +21,17 @@ enum grid_format { GRID_TEXT, GRID_CSV, GRID_JSON };
 enum grid_units { GRID_UNITS_AUTO, GRID_UNITS_SCALED, GRID_UNITS_RAW };
 #define GRID_UNITS "auto|scaled|raw" /* in the order of enum grid_units */
 
-/* GRID_SPAN is a time that may be negative. */
-enum grid_unit { GRID_NAME, GRID_COUNT, GRID_TIME, GRID_SPAN, GRID_BYTES, GRID_SHARE, GRID_RATE };
+/* GRID_SPAN is a time that may be negative, GRID_NUMBER an identity: a pid. */
+enum grid_unit {
+	GRID_NAME,
+	GRID_NUMBER,
+	GRID_COUNT,
+	GRID_TIME,
+	GRID_SPAN,
+	GRID_BYTES,
+	GRID_SHARE,
+	GRID_RATE
+};
 
 struct grid_column {
 	const char *key;   /* in csv and json: "total_ns" */

@@ -49,7 +49,7 @@ struct opt_status {
 	const char *text;
 };
 
-#define OPTS_MAX 32
+#define OPTS_MAX 48
 
 struct opt_parsed {
 	struct opt_value values[OPTS_MAX]; /* by the option's index in the table */

@@ -16,7 +16,6 @@
 
 #include "base/fd.h"
 #include "cli/commands.h"
-#include "cli/db.h"
 #include "cli/paths.h"
 #include "cli/ui.h"
 #include "store/verdict.h"
@@ -73,7 +72,7 @@ void report_result(const char *path, const char *shown, const struct job_result 
 {
 	char dispatches[UI_NUMBER_SIZE], copies[UI_NUMBER_SIZE], markers[UI_NUMBER_SIZE];
 	char processes[UI_NUMBER_SIZE], span[UI_NUMBER_SIZE], apis[UI_NUMBER_SIZE], calls[64] = "";
-	int gpus = db_count_gpus(path);
+	int gpus = (int)res->nr_gpus;
 
 	ui_count(dispatches, res->nr_dispatches);
 	ui_count(copies, res->nr_copies);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,11 +20,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/pattern.h"
 #include "base/proc.h"
+#include "cli/converter.h"
+#include "base/testpoint.h"
 #include "cli/paths.h"
 #include "cli/ui.h"
+#include "event/drain.h"
 #include "store/load.h"
 
 #define TEMPORARY_AGE_S 5
@@ -233,6 +238,7 @@ int session_open(struct session *s, bool force, char error[SESSION_ERROR_SIZE])
 	}
 	for (ssize_t i = 0; i < nr; i++)
 		session_delete_spool(spools[i]);
+	converter_remove(s->dir, true);
 	if (nr >= 0)
 		session_free_spools(spools, (size_t)nr);
 	err = try_dir(s->dir);
@@ -313,6 +319,7 @@ void session_remove(struct session *s)
 {
 	delete_matching(s->dir, "*.rtl");
 	delete_matching(s->dir, "*.mem");
+	delete_matching(s->dir, CONVERTER_FILE);
 	delete_matching(s->dir, "log.[0-9]*");
 	session_close(s);
 }
@@ -424,4 +431,30 @@ void session_delete_spool(const char *disk_path)
 		load_close(load);
 	}
 	unlink(disk_path);
+}
+
+void session_drain(const char *path)
+{
+	struct drain d;
+	int64_t got = -EBUSY;
+	int err = drain_open(&d, path);
+
+	if (err)
+		return; /* -ENOENT: complete on disk; else load_open() reports the error */
+	/* the last drainer may have died with its process; it can be replaced after a second */
+	for (int tries = 0; tries < 30 && !ui_stopped_by(); tries++) {
+		if (drain_take(&d, clock_read_ns(CLOCK_BOOTTIME))) {
+			RTL_TESTPOINT("recover_drains");
+			got = drain_run(&d, true, 0, clock_read_ns(CLOCK_BOOTTIME));
+			if (got >= 0)
+				drain_finish(&d);
+			drain_give(&d);
+			break;
+		}
+		poll(NULL, 0, 50);
+	}
+	if (got < 0 && !ui_stopped_by())
+		ui_error("%s: can't be drained: %s; reading its memory half", path,
+			 strerror((int)-got));
+	drain_close(&d);
 }

@@ -42,6 +42,8 @@ ssize_t session_find(const char *dir, char ***out);
 /* Whether a file that is listed by them may be read: a file, not a link to one, and of the directory's owner or this user.
  * 0, or -errno with `error`. Root may plant nothing that it could not read. */
 int session_check_spool(const char *path, char error[SESSION_ERROR_SIZE]);
+/* Drains the memory half of an ended process to disk, so that it survives a reboot. */
+void session_drain(const char *path);
 void session_free_spools(char **spools, size_t nr);
 /* Deletes both halves of a spool. */
 void session_delete_spool(const char *disk_path);

@@ -23,13 +23,13 @@
 /* Guards live objects (known.h), strings (intern.h) and the list of sinks. Sinks get events of live
  * objects and strings under it. */
 static struct lock lock = LOCK_INIT(LOCK_BUS);
-static uint32_t nr_want_calls RTL_GUARDED_BY(lock); /* sinks ever attached that want calls */
+static uint32_t nr_want_calls RTL_GUARDED_BY(lock); /* attached sinks that want calls */
 /* atomic, changed under lock; a NULL between others is a detached sink */
 static _Atomic(const struct sink *) sinks[BUS_MAX_SINKS];
 static _Atomic uint32_t nr_sinks;
 static _Atomic(const struct sink *) only; /* the only sink; NULL: none, or several */
 static _Atomic uint64_t pending[SPOOL_NR_REASONS];
-static _Atomic bool stopped, never_pauses;
+static _Atomic bool stopped;
 _Atomic uint64_t bus_wanted = EVENTS_KEPT;
 
 static bool wants(const struct sink *sink, enum event_kind kind)
@@ -92,6 +92,17 @@ static void update_wanted(void)
 	atomic_store_explicit(&bus_wanted, all, memory_order_release);
 }
 
+/* Under lock. */
+static uint32_t nr_attached(void) RTL_REQUIRES(lock);
+static uint32_t nr_attached(void)
+{
+	uint32_t nr = 0;
+
+	for (int i = 0; i < BUS_MAX_SINKS; i++)
+		nr += atomic_load_explicit(&sinks[i], memory_order_relaxed) != NULL;
+	return nr;
+}
+
 /* Under lock: `sink` has got the live objects; from now on it gets events. */
 static void publish(const struct sink *sink, _Atomic(const struct sink *) *entry)
 	RTL_REQUIRES(lock);
@@ -100,17 +111,18 @@ static void publish(const struct sink *sink, _Atomic(const struct sink *) *entry
 	uint32_t nr = (uint32_t)(entry - sinks) + 1;
 	uint32_t before = atomic_load_explicit(&nr_sinks, memory_order_relaxed);
 
-	atomic_store_explicit(&only, nr == 1 && before <= 1 ? sink : NULL, memory_order_release);
+	/* a thread may still emit what a detached sink wanted */
+	atomic_store_explicit(&only, nr_attached() || (sink->wants && before) ? NULL : sink,
+			      memory_order_release);
 	/* seq_cst: pairs with count_in_sinks(); publishes what start() set up */
 	atomic_store(entry, sink);
 	if (nr > before)
 		atomic_store(&nr_sinks, nr);
-	/* never cleared: one event too many is harmless */
 	if (wants(sink, EVENT_API) && ++nr_want_calls > 1)
 		special_set(SPECIAL_HEARD, true);
 	/* relaxed: events that come before this is visible may be left out */
 	if (!sink->pauses && (!sink->wants || sink->wants & EVENTS_OPERATIONS))
-		atomic_store_explicit(&never_pauses, true, memory_order_relaxed);
+		special_set(SPECIAL_NEVER_PAUSED, true);
 	update_wanted();
 }
 
@@ -153,23 +165,26 @@ void bus_detach(const struct sink *sink)
 	if (atomic_load_explicit(&only, memory_order_relaxed) == sink)
 		atomic_store_explicit(&only, NULL, memory_order_relaxed);
 	for (uint32_t i = 0; i < BUS_MAX_SINKS; i++) {
-		if (atomic_load_explicit(&sinks[i], memory_order_relaxed) == sink)
-			atomic_store_explicit(&sinks[i], NULL, memory_order_relaxed);
+		if (atomic_load_explicit(&sinks[i], memory_order_relaxed) != sink)
+			continue;
+		atomic_store_explicit(&sinks[i], NULL, memory_order_relaxed);
+		if (wants(sink, EVENT_API) && --nr_want_calls <= 1)
+			special_set(SPECIAL_HEARD, false);
 	}
 	update_wanted();
 	lock_drop(&lock);
+}
+
+void bus_forget_losses(void)
+{
+	for (int r = 0; r < SPOOL_NR_REASONS; r++)
+		atomic_store_explicit(&pending[r], 0, memory_order_relaxed);
 }
 
 bool bus_is_heard(void)
 {
 	/* relaxed: it never decreases */
 	return atomic_load_explicit(&nr_sinks, memory_order_relaxed) > 0;
-}
-
-bool bus_never_pauses(void)
-{
-	/* relaxed: it never decreases */
-	return atomic_load_explicit(&never_pauses, memory_order_relaxed);
 }
 
 static RTL_COLD void emit_missed(const struct event *ev)
@@ -242,20 +257,35 @@ static const struct sink *count_in_sinks(enum spool_reason reason, uint64_t coun
 	return counting;
 }
 
-void bus_loss(enum spool_reason reason, uint64_t count)
+/* No sink counts losses yet. */
+static RTL_COLD void keep_loss(enum spool_reason reason, uint64_t count)
 {
 	const struct sink *late;
 
-	/* the losses of a forked child belong to no trace */
-	if (atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_FORKED)
-		return;
-	if (RTL_LIKELY(count_in_sinks(reason, count) != NULL))
-		return;
 	/* seq_cst: a sink that is attached concurrently finds the count, or is found here */
 	atomic_fetch_add(&pending[reason], count);
 	late = count_in_sinks(reason, 0);
 	if (late)
 		pass_pending(late, reason);
+}
+
+void bus_loss(enum spool_reason reason, uint64_t count)
+{
+	/* acquire: pairs with publish() */
+	const struct sink *sink = atomic_load_explicit(&only, memory_order_acquire);
+
+	/* the losses of a forked child belong to no trace */
+	if (atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_FORKED)
+		return;
+	if (RTL_LIKELY(sink && sink->loss))
+		sink->loss(reason, count);
+	else if (!count_in_sinks(reason, count))
+		keep_loss(reason, count);
+}
+
+uint64_t bus_unheard(enum spool_reason reason)
+{
+	return atomic_load_explicit(&pending[reason], memory_order_relaxed);
 }
 
 uint32_t bus_string(const char *text, size_t size)

@@ -21,12 +21,13 @@
 
 #include "base/compiler.h"
 #include "event/event.h"
+#include "event/special.h"
 
 #define BUS_MAX_SINKS 8
 
 struct sink {
 	const char *name;
-	/* Called once when the trace starts. 0 or -errno; a sink that fails logs why and is not
+	/* Called when the sink is attached: when the trace starts. 0 or -errno; a sink that fails logs why and is not
 	 * attached. */
 	int (*start)(void);
 	/* Kinds for which event() is called: EVENT_BIT()s; 0: all. */
@@ -50,10 +51,15 @@ struct sink {
  * BUS_MAX_SINKS are attached. Takes the bus's lock. */
 int bus_attach(const struct sink *sink);
 void bus_detach(const struct sink *sink);
+/* Forgets losses counted while no sink counted them: they belong to no trace. */
+void bus_forget_losses(void);
 /* Whether any sink was ever attached. */
 bool bus_is_heard(void);
-/* Whether a sink also wants GPU operations submitted while recording is paused. */
-bool bus_never_pauses(void);
+/* HOT: whether a sink also wants GPU operations that the user leaves out. It never becomes false again. */
+static inline bool bus_never_pauses(void)
+{
+	return special_any(SPECIAL_NEVER_PAUSED);
+}
 
 /* Kinds that some sink wants, and those kept for later sinks. */
 extern RTL_HIDDEN _Atomic uint64_t bus_wanted;
@@ -80,7 +86,10 @@ static inline void bus_emit(const struct event *ev)
  * the count is kept for it. */
 void bus_loss(enum spool_reason reason, uint64_t count);
 
-/* HOT: the same for the operation with this correlation id: an operation left out by choice is not
+/* What is kept of `reason`: no sink has counted it yet. Any thread. */
+uint64_t bus_unheard(enum spool_reason reason);
+
+/* HOT: bus_loss() for the operation with this correlation id: an operation left out by choice is not
  * a loss. */
 static inline void bus_loss_of(uint64_t correlation, enum spool_reason reason)
 {

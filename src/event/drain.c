@@ -19,6 +19,17 @@
  *   that was stalled and replaced writes, if at all, the same bytes as its successor, since it copied
  *   them before it checked whether it was replaced. A slot that is DRAINING without an intent was
  *   taken by a drainer that was replaced between 1 and 3: its chunk is not on disk.
+ *
+ * REMOVING CHUNKS (format.h, REMOVED CHUNKS)
+ *   1. evict_upto = where the removal ends	by compare-and-swap; only if it is kept_from or less
+ *   2. intent = (EVICT, disk_end)		by compare-and-swap from 0
+ *   3. write the carried chunks at disk_end, which replace [kept_from, evict_upto) and those before
+ *   4. disk_end += their size			by compare-and-swap
+ *   5. carried_at = their offset, kept_from = evict_upto: from here on they are in force
+ *   6. intent = 0
+ *   7. update the disk half's header, then give the file's bytes back
+ *   If it is killed before 4, the successor writes the same bytes at the same offset, since nothing that they depend on
+ *   has changed; from 4 on, it continues with 5. Bytes that were not given back are with the next removal.
  */
 #include "event/drain.h"
 
@@ -35,10 +46,14 @@
 #include "base/crc.h"
 #include "base/fd.h"
 #include "base/testpoint.h"
+#include "event/carry.h"
 #include "event/rest.h"
 #include "event/slot.h"
 
 #define INTENT_SLOT_BITS 20
+#define INTENT_SLOT ((UINT64_C(1) << INTENT_SLOT_BITS) - 1)
+#define INTENT_EVICT INTENT_SLOT       /* instead of slot + 1 */
+#define EVICT_STEP (UINT64_C(4) << 20) /* bytes that are removed at a time */
 #define NUMBER_SHIFT 32
 #define OUR_BITS (~DRAINER_BUSY)
 
@@ -64,6 +79,8 @@ void drain_init(struct drain *d, struct spool_header *header, size_t size, int d
 	d->self = (uint32_t)getpid();
 	d->scan = 0;
 	d->header_sum = 0;
+	d->punched = 0;
+	d->see = NULL;
 	d->disk_dev = d->disk_ino = 0;
 	/* distinguishes two drainers of equal pid: of one process, or of two pid namespaces */
 	number = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed);
@@ -79,7 +96,7 @@ static bool is_sane(const struct spool_header *h, uint64_t size)
 	return h->magic == SPOOL_MAGIC && h->version == SPOOL_VERSION &&
 	       h->header_size == SPOOL_HEADER_SIZE && h->slot_size >= SPOOL_PAGE &&
 	       h->slot_size <= SLOT_SIZE && h->slot_size % 8 == 0 &&
-	       h->nr_slots < UINT32_C(1) << INTENT_SLOT_BITS && h->desc_offset % 8 == 0 &&
+	       h->nr_slots < INTENT_EVICT - 1 && h->desc_offset % 8 == 0 &&
 	       h->desc_offset >= SPOOL_HEADER_SIZE && h->desc_offset + descs <= h->slots_offset &&
 	       h->slots_offset % 8 == 0 &&
 	       h->slots_offset + (uint64_t)h->nr_slots * h->slot_size <= size;
@@ -328,6 +345,9 @@ static int64_t move_on(struct drain *d, uint32_t slot, uint64_t intent, uint64_t
 	uint32_t size = copy_chunk(d, slot);
 	int err = 0;
 
+	if (size && d->see)
+		d->see(d->see_arg, slot, (const struct chunk_header *)(const void *)d->copy,
+		       size - (uint32_t)sizeof(struct chunk_header));
 	RTL_TESTPOINT("drain_copied");
 	if (!holds(d))
 		return -EBUSY;
@@ -382,38 +402,6 @@ static int64_t move(struct drain *d, uint32_t slot, uint32_t state, bool final)
 	return move_on(d, slot, intent, offset, final);
 }
 
-/* Continues a move that the previous drainer began. Bytes or -errno. */
-static int64_t resume_move(struct drain *d, bool final)
-{
-	struct spool_header *h = d->header;
-	uint64_t intent = atomic_load_explicit(&h->intent, memory_order_acquire);
-	uint32_t slot = (uint32_t)(intent & ((UINT32_C(1) << INTENT_SLOT_BITS) - 1)) - 1;
-	uint64_t offset = (intent >> INTENT_SLOT_BITS) * 8;
-	uint64_t end = atomic_load_explicit(&h->disk_end, memory_order_acquire);
-	uint32_t state;
-
-	if (!intent)
-		return 0;
-	if (slot >= h->nr_slots || offset > end) {
-		set_intent(d, intent, 0);
-		return 0;
-	}
-	state = atomic_load_explicit(&slot_desc(h, slot)->state, memory_order_acquire);
-	if (state != SLOT_DRAINING) {
-		set_intent(d, intent, 0);
-		return 0;
-	}
-	if (offset == end)
-		return move_on(d, slot, intent, offset, final);
-	finish_move(d, slot, intent, final);
-	return 0;
-}
-
-static bool is_wanted(uint32_t state, bool final)
-{
-	return state == SLOT_SEALED || state == SLOT_DRAINING || (final && state == SLOT_OPEN);
-}
-
 /* A sum that changes when one of the counters changes. */
 static uint64_t sum_counters(const uint64_t *words, size_t nr)
 {
@@ -444,6 +432,7 @@ static int write_header(struct drain *d, bool keep_mem_path)
 	atomic_store_explicit(&out.header.drainer_ns, 0, memory_order_relaxed);
 	atomic_store_explicit(&out.header.intent, 0, memory_order_relaxed);
 	atomic_store_explicit(&out.header.free_head, 0, memory_order_relaxed);
+	atomic_store_explicit(&out.header.hold_until_ns, 0, memory_order_relaxed);
 	if (!keep_mem_path)
 		memset(out.header.mem_path, 0, sizeof(out.header.mem_path));
 	sum = sum_counters(out.words + half, half);
@@ -457,9 +446,254 @@ static int write_header(struct drain *d, bool keep_mem_path)
 	return err;
 }
 
+/* Where the chunks begin that were not removed. */
+static uint64_t first_kept(const struct spool_header *h)
+{
+	/* acquire: pairs with the exchange in evict_commit() */
+	uint64_t from = atomic_load_explicit(&h->kept_from, memory_order_acquire);
+
+	return from ? from : SPOOL_HEADER_SIZE;
+}
+
+/* Writes the copy, `size` bytes, at *at, which it advances. 0 or -errno. */
+static int64_t write_carried_chunk(struct drain *d, uint32_t size, uint64_t *at)
+{
+	int err;
+
+	/* what was read is as it was when this drainer began, if it still holds the right */
+	if (!holds(d))
+		return -EBUSY;
+	if (!fd_is(d->disk_fd, d->disk_dev, d->disk_ino))
+		return -EBADF;
+	err = fd_pwrite(d->disk_fd, d->copy, size, *at);
+	*at += size;
+	return err;
+}
+
+/* Writes the chunks that replace those before `upto` at `offset`. Bytes or -errno. */
+static int64_t write_carried(struct drain *d, uint64_t upto, uint64_t offset)
+{
+	struct spool_header *h = d->header;
+	struct chunk_header *chunk = (struct chunk_header *)(void *)d->copy;
+	uint32_t space = h->slot_size - (uint32_t)sizeof(*chunk), nr;
+	uint64_t at = offset;
+	struct carry carry;
+	int64_t n = carry_begin(&carry, d->disk_fd, first_kept(h), upto,
+				atomic_load_explicit(&h->carried_at, memory_order_acquire), offset);
+
+	for (uint32_t i = 0; n == 0; i++) {
+		n = carry_next(&carry, d->copy + sizeof(*chunk), space, &nr);
+		if (n <= 0)
+			break;
+		if (i == CHUNK_CARRIED_MAX) {
+			n = -EFBIG;
+			break;
+		}
+		*chunk = (struct chunk_header){ .magic = CHUNK_MAGIC,
+						.seq = CHUNK_CARRIED(upto, i),
+						.committed = (uint32_t)n,
+						.nr_records = nr };
+		n += (int64_t)sizeof(*chunk);
+		chunk->crc = crc_add(0, d->copy, (size_t)n);
+		RTL_TESTPOINT("evict_made");
+		n = write_carried_chunk(d, (uint32_t)n, &at);
+		atomic_store_explicit(&h->drainer_ns, clock_read_ns(CLOCK_BOOTTIME),
+				      memory_order_relaxed);
+	}
+	carry_end(&carry);
+	return n < 0 ? n : (int64_t)(at - offset);
+}
+
+/* Gives whole pages of the file back. Not every file system can. */
+static void punch(const struct drain *d, uint64_t from, uint64_t to)
+{
+	from = (from + SPOOL_PAGE - 1) / SPOOL_PAGE * SPOOL_PAGE;
+	to = to / SPOOL_PAGE * SPOOL_PAGE;
+	if (from < to)
+		fallocate(d->disk_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
+			  (off_t)(to - from));
+}
+
+/* Gives the payload of superseded chunks back; their heads stay, by which readers skip them. */
+static void punch_carried(const struct drain *d, uint64_t at, uint64_t kept_from)
+{
+	struct chunk_header head;
+
+	for (uint32_t i = 0; i < CHUNK_CARRIED_MAX; i++) {
+		uint32_t size;
+
+		if (pread(d->disk_fd, &head, sizeof(head), (off_t)at) != sizeof(head) ||
+		    head.magic != CHUNK_MAGIC || head.seq != CHUNK_CARRIED(kept_from, i))
+			return;
+		size = atomic_load_explicit(&head.committed, memory_order_relaxed);
+		punch(d, at + sizeof(head), at + sizeof(head) + size);
+		at += sizeof(head) + size;
+	}
+}
+
+/* Steps 5 to 7: the carried chunks are on disk at `offset`. 0 or -errno. */
+static int64_t evict_commit(struct drain *d, uint64_t offset)
+{
+	struct spool_header *h = d->header;
+	uint64_t upto = atomic_load_explicit(&h->evict_upto, memory_order_acquire);
+	uint64_t from = atomic_load_explicit(&h->kept_from, memory_order_acquire);
+	uint64_t old = atomic_load_explicit(&h->carried_at, memory_order_acquire);
+	uint64_t intent = (offset / 8) << INTENT_SLOT_BITS | INTENT_EVICT;
+	struct chunk_header head;
+	int err;
+
+	if (!holds(d))
+		return -EBUSY;
+	if (from < upto && pread(d->disk_fd, &head, sizeof(head), (off_t)offset) == sizeof(head) &&
+	    head.magic == CHUNK_MAGIC && head.seq == CHUNK_CARRIED(upto, 0)) {
+		uint64_t was = old, first = from;
+
+		/* acq_rel, both: the chunks are on disk before a reader looks for them */
+		if (old != offset &&
+		    !atomic_compare_exchange_strong_explicit(&h->carried_at, &was, offset,
+							     memory_order_acq_rel,
+							     memory_order_acquire))
+			return -EBUSY;
+		RTL_TESTPOINT("evict_carried");
+		if (!atomic_compare_exchange_strong_explicit(&h->kept_from, &first, upto,
+							     memory_order_acq_rel,
+							     memory_order_acquire))
+			return -EBUSY;
+	}
+	RTL_TESTPOINT("evict_kept");
+	set_intent(d, intent, 0);
+	/* before the bytes are gone: a reader may have the disk half alone */
+	err = write_header(d, true);
+	RTL_TESTPOINT("evict_header");
+	if (err)
+		return err;
+	if (old && old != offset)
+		punch_carried(d, old, from);
+	upto = first_kept(h);
+	punch(d, d->punched ? d->punched : SPOOL_HEADER_SIZE, upto);
+	d->punched = upto / SPOOL_PAGE * SPOOL_PAGE; /* the page of `upto` is with the next */
+	RTL_TESTPOINT("evict_punched");
+	return 0;
+}
+
+/* Steps 3 to 7, with the intent set. 0 or -errno. */
+static int64_t evict_on(struct drain *d, uint64_t offset)
+{
+	struct spool_header *h = d->header;
+	uint64_t upto = atomic_load_explicit(&h->evict_upto, memory_order_acquire);
+	int64_t size = first_kept(h) < upto ? write_carried(d, upto, offset) : 0;
+
+	if (size == -EBUSY)
+		return size;
+	if (size <= 0) {
+		/* tried again with the next removal, at another offset */
+		set_intent(d, (offset / 8) << INTENT_SLOT_BITS | INTENT_EVICT, 0);
+		return size;
+	}
+	RTL_TESTPOINT("evict_written");
+	/* acq_rel: as in move_on() */
+	if (!atomic_compare_exchange_strong_explicit(&h->disk_end, &offset, offset + (uint64_t)size,
+						     memory_order_acq_rel, memory_order_acquire))
+		return -EBUSY;
+	RTL_TESTPOINT("evict_ended");
+	return evict_commit(d, offset);
+}
+
+static int64_t resume_evict(struct drain *d, uint64_t offset, uint64_t end)
+{
+	if (!fd_is(d->disk_fd, d->disk_dev, d->disk_ino))
+		return -EBADF;
+	return offset == end ? evict_on(d, offset) : evict_commit(d, offset);
+}
+
+/* Removes at most EVICT_STEP bytes. Bytes, 0: nothing is left to remove, or -errno. */
+static int64_t evict_step(struct drain *d, uint64_t wanted)
+{
+	struct spool_header *h = d->header;
+	uint64_t from = first_kept(h), offset;
+	uint64_t upto = atomic_load_explicit(&h->evict_upto, memory_order_acquire);
+	int64_t n;
+
+	if (upto <= from) {
+		n = carry_limit(d->disk_fd, from, wanted, EVICT_STEP);
+		if (n <= (int64_t)from)
+			return n < 0 ? n : 0;
+		if (!holds(d) ||
+		    !atomic_compare_exchange_strong_explicit(&h->evict_upto, &upto, (uint64_t)n,
+							     memory_order_acq_rel,
+							     memory_order_acquire))
+			return -EBUSY;
+		upto = (uint64_t)n;
+	}
+	offset = atomic_load_explicit(&h->disk_end, memory_order_acquire);
+	RTL_TESTPOINT("evict_upto");
+	if (!holds(d) || !set_intent(d, 0, (offset / 8) << INTENT_SLOT_BITS | INTENT_EVICT))
+		return -EBUSY;
+	RTL_TESTPOINT("evict_intent");
+	n = evict_on(d, offset);
+	return n < 0 ? n : (int64_t)(upto - from);
+}
+
+/* Continues what the previous drainer began. Bytes of a chunk that it moved, or -errno. */
+static int64_t resume(struct drain *d, bool final)
+{
+	struct spool_header *h = d->header;
+	uint64_t intent = atomic_load_explicit(&h->intent, memory_order_acquire);
+	uint32_t slot = (uint32_t)(intent & INTENT_SLOT) - 1;
+	uint64_t offset = (intent >> INTENT_SLOT_BITS) * 8;
+	uint64_t end = atomic_load_explicit(&h->disk_end, memory_order_acquire);
+	uint32_t state;
+
+	if (!intent)
+		return 0;
+	if ((intent & INTENT_SLOT) == INTENT_EVICT)
+		return resume_evict(d, offset, end);
+	if (slot >= h->nr_slots || offset > end) {
+		set_intent(d, intent, 0);
+		return 0;
+	}
+	state = atomic_load_explicit(&slot_desc(h, slot)->state, memory_order_acquire);
+	if (state != SLOT_DRAINING) {
+		set_intent(d, intent, 0);
+		return 0;
+	}
+	if (offset == end)
+		return move_on(d, slot, intent, offset, final);
+	finish_move(d, slot, intent, final);
+	return 0;
+}
+
+static bool is_wanted(uint32_t state, bool final)
+{
+	return state == SLOT_SEALED || state == SLOT_DRAINING || (final && state == SLOT_OPEN);
+}
+
 int drain_header(struct drain *d)
 {
 	return write_header(d, true);
+}
+
+/* false: another drainer has the right to drain. */
+static bool begin_busy(struct drain *d, uint64_t now_ns)
+{
+	struct spool_header *h = d->header;
+	uint64_t token = d->token;
+
+	/* acq_rel: as in drain_take() */
+	if (!atomic_compare_exchange_strong_explicit(&h->drainer, &token, d->token | DRAINER_BUSY,
+						     memory_order_acq_rel, memory_order_acquire) &&
+	    (token & OUR_BITS) != d->token)
+		return false;
+	atomic_store_explicit(&h->drainer_ns, now_ns, memory_order_relaxed);
+	return true;
+}
+
+static void end_busy(struct drain *d)
+{
+	uint64_t token = d->token | DRAINER_BUSY;
+
+	atomic_compare_exchange_strong_explicit(&d->header->drainer, &token, d->token,
+						memory_order_acq_rel, memory_order_acquire);
 }
 
 int64_t drain_run(struct drain *d, bool final, uint64_t max_bytes, uint64_t now_ns)
@@ -468,17 +702,12 @@ int64_t drain_run(struct drain *d, bool final, uint64_t max_bytes, uint64_t now_
 	/* advances the caller's time at the clock's rate */
 	uint64_t ahead = now_ns - clock_read_ns(CLOCK_BOOTTIME);
 	uint32_t start = d->scan % (h->nr_slots ? h->nr_slots : 1);
-	uint64_t token = d->token;
 	int64_t total = 0;
 	int64_t n;
 
-	/* acq_rel: as in drain_take() */
-	if (!atomic_compare_exchange_strong_explicit(&h->drainer, &token, d->token | DRAINER_BUSY,
-						     memory_order_acq_rel, memory_order_acquire) &&
-	    (token & OUR_BITS) != d->token)
+	if (!begin_busy(d, now_ns))
 		return -EBUSY;
-	atomic_store_explicit(&h->drainer_ns, now_ns, memory_order_relaxed);
-	n = resume_move(d, final);
+	n = resume(d, final);
 	for (uint32_t i = 0; n >= 0 && i < h->nr_slots; i++) {
 		uint32_t slot = (start + i) % h->nr_slots;
 		/* relaxed: the exchange in move() decides */
@@ -504,9 +733,56 @@ int64_t drain_run(struct drain *d, bool final, uint64_t max_bytes, uint64_t now_
 		if (n >= 0 && err)
 			n = err;
 	}
-	token = d->token | DRAINER_BUSY;
-	atomic_compare_exchange_strong_explicit(&h->drainer, &token, d->token, memory_order_acq_rel,
-						memory_order_acquire);
+	end_busy(d);
+	return n < 0 ? n : total;
+}
+
+void drain_look(const struct drain *d)
+{
+	struct spool_header *h = d->header;
+	uint32_t nr = atomic_load_explicit(&h->nr_prepared, memory_order_acquire);
+
+	for (uint32_t i = 0; i < nr && i < h->nr_slots; i++) {
+		const struct chunk_header *chunk = slot_chunk(h, i);
+		uint32_t size;
+
+		/* acquire: the chunk's header is complete */
+		if (atomic_load_explicit(&slot_desc(h, i)->state, memory_order_acquire) !=
+		    SLOT_OPEN)
+			continue;
+		/* acquire: pairs with the release in buf_commit(): the bytes of the records */
+		size = atomic_load_explicit(&chunk->committed, memory_order_acquire);
+		if (size <= h->slot_size - sizeof(*chunk))
+			d->see(d->see_arg, i, chunk, size);
+	}
+}
+
+/* A time that is further ahead is not one that a process of this rtl has set. */
+static bool is_held(const struct spool_header *h)
+{
+	uint64_t until = atomic_load_explicit(&h->hold_until_ns, memory_order_acquire);
+	uint64_t now = clock_read_ns(CLOCK_BOOTTIME);
+
+	return until > now && until - now <= DRAIN_HOLD_NS;
+}
+
+int64_t drain_evict(struct drain *d, uint64_t upto)
+{
+	uint64_t end = atomic_load_explicit(&d->header->disk_end, memory_order_acquire);
+	int64_t n, total = 0;
+
+	if (upto > end)
+		upto = end;
+	if (upto <= first_kept(d->header) || is_held(d->header))
+		return 0;
+	if (!begin_busy(d, clock_read_ns(CLOCK_BOOTTIME)))
+		return -EBUSY;
+	n = fd_is(d->disk_fd, d->disk_dev, d->disk_ino) ? resume(d, false) : -EBADF;
+	if (n > 0)
+		n = 0;
+	while (n >= 0 && (n = evict_step(d, upto)) > 0)
+		total += n;
+	end_busy(d);
 	return n < 0 ? n : total;
 }
 

@@ -17,6 +17,7 @@
 #include "event/format.h"
 
 #define DRAIN_TAKEOVER_NS UINT64_C(1000000000)
+#define DRAIN_HOLD_NS UINT64_C(3000000000)
 
 /* A drainer of one spool: plain data, so that the harvester needs no malloc. */
 struct drain {
@@ -30,6 +31,11 @@ struct drain {
 	uint64_t disk_dev, disk_ino; /* identity of the disk half: the program may reuse the
 				      * descriptor number */
 	uint64_t header_sum;	     /* of the counters last written to the disk half */
+	uint64_t punched;	     /* the file's bytes before it were given back; 0: none */
+	/* NULL, or called for the copy of each chunk before it is written, any number of times for the same, and by drain_look();
+	 * `size`: bytes of records */
+	void (*see)(void *arg, uint32_t slot, const struct chunk_header *chunk, uint32_t size);
+	void *see_arg;
 	_Alignas(8) uint8_t copy[SLOT_SIZE]; /* the chunk being moved */
 };
 
@@ -54,6 +60,14 @@ void drain_give(struct drain *d);
  * disk half (any more). Updates the disk half's header if something was written. Does not fsync:
  * survives a kill, not a power failure. */
 int64_t drain_run(struct drain *d, bool final, uint64_t max_bytes, uint64_t now_ns);
+
+/* Calls d->see for the chunks that are being filled. */
+void drain_look(const struct drain *d);
+
+/* Removes chunks from the front of the disk half, up to the last one that ends at `upto` or before, and gives their bytes back to
+ * the file system; nothing while another process copies them (hold_until_ns). What later records refer to stays (format.h, REMOVED CHUNKS). The caller has the right to drain.
+ * Returns bytes removed, or -errno: -EBUSY, -EBADF as drain_run(); -ENOMEM; of a read or write: then some may be removed. */
+int64_t drain_evict(struct drain *d, uint64_t upto);
 
 /* After drain_run(final) has drained all: writes what was in flight (rest.h), marks the trace closed, updates the disk half's header
  * and removes the memory half. -EAGAIN: a chunk is still in memory. */

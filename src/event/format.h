@@ -55,6 +55,16 @@
  *   Blocks without a memory half (no space, no spool) are in memory of the process alone; then SUBMITTED is
  *   missing.
  *
+ * REMOVED CHUNKS
+ *   A drainer may remove chunks from the front of the disk half (drain_evict()): those that a flight recorder keeps
+ *   no longer, or that are in a database. The file's bytes before `kept_from` are then a hole; a reader begins there. What
+ *   later records refer to is in carried chunks, which were appended at `carried_at`: EVICTED, EVICTED_TYPE and
+ *   EVICTED_OPS, which count all that was ever removed, and the definitions, ranges that are open, and unmatched ends
+ *   among it. tid is 0, and seq is CHUNK_CARRIED(kept_from, index). Carried chunks whose seq has another offset are
+ *   superseded, or not in force yet: a reader skips them by their size without a look at their payload, which may be
+ *   a hole, too.
+ *   Left out are ends of objects, their beginnings, and kernels of code objects that ended before the earlier removal.
+ *
  * TIMES
  *   `_ns`: nanoseconds of the clock that ROCr calls system time (HSA_SYSTEM_INFO_TIMESTAMP);
  *   spool_header.clock_id contains which host clock that is. `_ticks`: raw ticks of the GPU.
@@ -116,7 +126,10 @@
 	X(forked, LOSS, "forked child of a traced process: what it did on the GPU is missing")     \
 	X(filtered_kernel, SKIPPED, "dispatches of other kernels (--kernels, --not-kernels)")      \
 	X(filtered_gpu, SKIPPED, "operations of other GPUs (--gpus)")                              \
-	X(filtered_call, SKIPPED, "calls of other functions (--calls)")
+	X(filtered_call, SKIPPED, "calls of other functions (--calls)")                            \
+	X(max_size, SKIPPED,                                                                       \
+	  "calls, markers and operations after the trace had reached --max-size")                  \
+	X(flight_recorder, SKIPPED, "before the time that the flight recorder keeps")
 
 enum spool_reason {
 #define X(name, class, text) SPOOL_REASON_##name,
@@ -169,7 +182,7 @@ struct spool_header {
 	_Atomic uint64_t drainer;
 	_Atomic uint64_t drainer_ns; /* BOOTTIME of the drainer's last update */
 	_Atomic uint32_t clock_id;   /* enum spool_clock */
-	_Atomic uint32_t closed;     /* 1: the process ended in order and everything is on disk */
+	_Atomic uint32_t closed;     /* 1: the trace ended in order and everything is on disk */
 	_Atomic uint32_t disk_state; /* 0, or the errno of the last failed write of the disk half */
 	_Atomic uint32_t nr_free; /* prepared slots on the free stack, for the thread that prepares
 				   * slots */
@@ -177,27 +190,40 @@ struct spool_header {
 	_Atomic uint32_t end_kind;    /* enum spool_end */
 	_Atomic uint64_t end_ns;
 	_Atomic uint64_t nr_records; /* on disk, for progress bars; not exact after a kill */
-	/* 0, or the chunk that the drainer writes now: slot + 1 | (offset / 8) << 20; see drain.c */
+	/* 0, or the chunk that the drainer writes now: slot + 1 | (offset / 8) << 20, with 0xfffff for slot + 1
+	 * the chunks that it carries; see drain.c */
 	_Atomic uint64_t intent;
-	_Atomic uint32_t end_status; /* see enum spool_end */
-	uint32_t reserved3;
+	_Atomic uint32_t end_status;  /* see enum spool_end */
+	_Atomic uint32_t is_full;     /* rtl trace --max-size: recording stops */
 	_Atomic uint64_t blocks_used; /* bytes of complete blocks */
 	/* 0, or where in the disk half the chunks begin that describe what was in flight */
 	_Atomic uint64_t rest_at;
 	uint64_t reserved1;
 	struct spool_loss loss[SPOOL_MAX_REASONS];
-	uint8_t reserved2[SPOOL_PAGE - 120 - SPOOL_MAX_REASONS * 24];
+	/* offset of the first chunk that was not removed; 0: none was. See REMOVED CHUNKS */
+	_Atomic uint64_t kept_from;
+	_Atomic uint64_t evict_upto; /* what kept_from becomes with the removal that is under way */
+	_Atomic uint64_t carried_at; /* offset of the carried chunks in force; 0: none */
+	/* up to this offset the chunks are in a database, which is kept; removing them is no loss */
+	_Atomic uint64_t converted;
+	/* until this BOOTTIME no chunks are removed: another process copies them. DRAIN_HOLD_NS ahead at most */
+	_Atomic uint64_t hold_until_ns;
+	/* a flight recorder keeps so many bytes of the disk half, or the records of so many ns; 0: no limit */
+	_Atomic uint64_t flight_bytes, flight_ns;
+	uint8_t reserved2[SPOOL_PAGE - 120 - SPOOL_MAX_REASONS * 24 - 56];
 };
 _Static_assert(sizeof(struct spool_header) == SPOOL_HEADER_SIZE, "spool_header");
 _Static_assert(SPOOL_NR_REASONS <= SPOOL_MAX_REASONS, "reasons fit in the header");
 
-/* How the process ended. librtl writes EXIT, `rtl trace` the others. */
+/* How the process ended. librtl writes EXIT and CLOSED, `rtl trace` the others. */
 enum spool_end {
 	SPOOL_END_NONE = 0,   /* it still runs, or its end was not seen */
 	SPOOL_END_EXIT = 1,   /* its exit handlers ran; end_status: the exit status, 0 if unknown */
 	SPOOL_END_SIGNAL = 2, /* end_status: the signal's number */
 	SPOOL_END_SUDDEN = 3, /* _exit(), quick_exit() or an exec; end_status: the exit status */
 	SPOOL_END_EXEC = 4,   /* it executed another program */
+	SPOOL_END_CLOSED = 5, /* none yet: the program closed the trace and went on */
+	SPOOL_END_COPY = 6,   /* this is a copy; the process ran when it was made */
 };
 
 enum slot_state { SLOT_UNPREPARED = 0, SLOT_FREE, SLOT_OPEN, SLOT_SEALED, SLOT_DRAINING };
@@ -220,6 +246,12 @@ struct chunk_header {
 };
 _Static_assert(sizeof(struct chunk_header) == 32, "chunk_header");
 #define CHUNK_PAYLOAD (SLOT_SIZE - (uint32_t)sizeof(struct chunk_header))
+
+/* seq of the carried chunks, see REMOVED CHUNKS; index from 0. */
+#define CHUNK_IS_CARRIED (UINT64_C(1) << 63)
+#define CHUNK_CARRIED_MAX 4096u
+#define CHUNK_CARRIED(kept_from, index)                                                            \
+	(CHUNK_IS_CARRIED | (uint64_t)(kept_from) / 8 * CHUNK_CARRIED_MAX | (index))
 
 /* ---- operations in flight -------------------------------------------------------------------- */
 
@@ -313,9 +345,9 @@ struct spool_block {
 	uint64_t reserved[2];
 	/* the queue's index in the trace; SPOOL_NO_QUEUE: it is closed, or the block is of copies */
 	_Atomic uint32_t queue;
-	uint32_t reserved2;
-	_Atomic uint64_t first; /* of `pushed`, when the queue was opened */
-	uint64_t reserved3;
+	_Atomic uint32_t held;	/* librtl's own: block.h */
+	_Atomic uint64_t first; /* of `pushed`, when the queue or the trace was opened */
+	uint64_t trace;		/* librtl's own: the number of the trace that it is in, 0: none */
 	/* submitted operations; of one writer at a time, in a cache line of its own */
 	_Atomic uint64_t pushed;
 	uint64_t reserved4[7];

@@ -72,7 +72,7 @@ static _Atomic uint32_t phase; /* enum thread_phase, a futex */
 static _Atomic bool stop_wanted;
 static _Atomic int starter_tid;
 static _Atomic int nr_armed;
-static _Atomic bool sinks_left_out;
+static _Atomic bool sinks_left_out, sinks_come_later;
 /* deep sleeps in a row; life thread only */
 static uint32_t nr_idle;
 
@@ -94,9 +94,22 @@ void life_leave_sinks_out(void)
 	atomic_store_explicit(&sinks_left_out, true, memory_order_relaxed);
 }
 
+void life_attach_sinks_later(void)
+{
+	life_leave_sinks_out();
+	atomic_store_explicit(&sinks_come_later, true, memory_order_relaxed);
+	pause_hold(PAUSE_CLOSED, true);
+}
+
+bool life_sinks_come_later(void)
+{
+	return atomic_load_explicit(&sinks_come_later, memory_order_relaxed);
+}
+
 static bool is_disabled(void)
 {
-	return atomic_load_explicit(&sinks_left_out, memory_order_relaxed) && !bus_is_heard();
+	return atomic_load_explicit(&sinks_left_out, memory_order_relaxed) && !bus_is_heard() &&
+	       !life_sinks_come_later();
 }
 
 static struct timespec to_timespec(uint64_t ns)
@@ -227,7 +240,7 @@ static void *harvester_main(void *arg)
 	return arg;
 }
 
-static int start_thread(void)
+int life_spawn(void *(*thread_main)(void *arg))
 {
 	/* a program with much thread-local data needs more; 0 is the default size */
 	static const size_t sizes[] = { STACK_SIZE, STACK_SIZE * 16, 0 };
@@ -236,12 +249,6 @@ static int start_thread(void)
 	pthread_t thread;
 	int err = EAGAIN;
 
-	/* Registered while single-threaded, when it is cheap. With threads it waits until the
-	 * process is idle: operations that complete while the harvester is blocked would be lost in
-	 * a kill. */
-	if (__libc_single_threaded)
-		barrier_init();
-	atomic_store_explicit(&phase, PHASE_RUNS, memory_order_relaxed);
 	for (size_t i = 0; err && i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		if (pthread_attr_init(&attr) != 0)
 			break;
@@ -251,12 +258,31 @@ static int start_thread(void)
 		pthread_attr_setschedpolicy(&attr, SCHED_OTHER);
 		pthread_attr_setschedparam(&attr, &param);
 		if (!sizes[i] || pthread_attr_setstacksize(&attr, sizes[i]) == 0)
-			err = pthread_create(&thread, &attr, harvester_main, NULL);
+			err = pthread_create(&thread, &attr, thread_main, NULL);
 		pthread_attr_destroy(&attr);
 	}
+	return -err;
+}
+
+static int start_harvester(void)
+{
+	int err;
+
+	/* Registered while single-threaded, when it is cheap. With threads it waits until the
+	 * process is idle: operations that complete while the harvester is blocked would be lost in
+	 * a kill. */
+	if (__libc_single_threaded)
+		barrier_init();
+	atomic_store_explicit(&phase, PHASE_RUNS, memory_order_relaxed);
+	err = life_spawn(harvester_main);
 	if (err)
 		atomic_store_explicit(&phase, PHASE_NONE, memory_order_relaxed);
-	return -err;
+	return err;
+}
+
+bool life_is_idle(void)
+{
+	return env_bool(ENV_IDLE) && !location_is_session();
 }
 
 /* Exit handlers run in reverse order of registration: librtl's, registered when the GPU is first
@@ -283,7 +309,7 @@ static void say(const char *line)
 
 static bool attach_all(void)
 {
-	bool any = bus_is_heard();
+	bool any = bus_is_heard() || life_sinks_come_later();
 
 	if (atomic_load_explicit(&sinks_left_out, memory_order_relaxed))
 		return any;
@@ -342,7 +368,7 @@ static bool start(void)
 	arm_exit();
 	facts_clock();
 	facts_emit();
-	err = start_thread();
+	err = start_harvester();
 	if (err)
 		log_warn("no thread: %s; operations are taken up when the program ends%s",
 			 strerror(-err),

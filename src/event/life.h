@@ -5,7 +5,7 @@
  * child, permanently. Hooks act only in ON; otherwise they only call the program's real function.
  * Nothing is ever freed: HIP 6.4 sends packets from exit handlers.
  *
- * librtl has one thread, "rtl-harvest", with all signals blocked: it calls the sources' and sinks'
+ * librtl has one thread for upkeep, "rtl-harvest", with all signals blocked: it calls the sources' and sinks'
  * ticks.
  */
 #ifndef RTL_EVENT_LIFE_H
@@ -46,6 +46,18 @@ void life_init(const struct source *const *sources, const struct sink *const *si
 /* Does not attach the sinks of life_init(): no recording was requested. The trace then starts only
  * for sinks that are attached to the bus by others. No effect on a started trace. Any thread. */
 void life_leave_sinks_out(void);
+
+/* As life_leave_sinks_out(), but the sources start without a sink, paused: sinks are attached and detached while the process
+ * runs. */
+void life_attach_sinks_later(void);
+/* Whether it was called. */
+bool life_sinks_come_later(void);
+
+/* A detached thread of librtl's, which inherits the caller's blocked signals: all. 0 or -errno. */
+int life_spawn(void *(*thread_main)(void *arg));
+
+/* The user wants nothing recorded until rtl start (RTL_IDLE): the sinks of life_init() are not attached. */
+bool life_is_idle(void);
 
 /* Starts the trace if it is OFF: sinks, process facts, the thread. Any thread; returns true if the
  * state is ON afterwards. A failure is counted and logged once, and the state becomes STOPPED. */

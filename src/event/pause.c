@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pause.c - when recording is on: by the program, by time, by range */
+/* pause.c - when recording is on: by the program, by time, by range, by rtl start and stop */
 #include "event/pause.h"
 
 #include <string.h>
@@ -16,6 +16,7 @@ _Alignas(64) _Atomic uint32_t pause_causes;
 /* set in init, constant afterwards */
 static bool follows, refuses;
 static uint64_t start_ns; /* CLOCK_MONOTONIC */
+static _Atomic uint64_t changed_ns;
 
 void pause_init(void)
 {
@@ -26,6 +27,7 @@ void pause_init(void)
 	pause_set(follows);
 	window_init();
 	pause_hold(PAUSE_WINDOW, false);
+	pause_hold(PAUSE_CONTROL, false);
 	if (window_is_used()) {
 		start_ns = clock_read_ns(CLOCK_MONOTONIC);
 		pause_tick();
@@ -40,6 +42,10 @@ static void announce(void)
 
 	do {
 		paused = pause_is_on();
+		/* relaxed: for display alone */
+		if (paused != special_any(SPECIAL_PAUSED))
+			atomic_store_explicit(&changed_ns, clock_read_ns(CLOCK_MONOTONIC),
+					      memory_order_relaxed);
 		special_set(SPECIAL_PAUSED, paused);
 		atomic_thread_fence(memory_order_seq_cst);
 	} while (pause_is_on() != paused);
@@ -84,6 +90,11 @@ void pause_range_closed(void)
 	add_ranges(0u - PAUSE_RANGE_OPEN);
 }
 
+uint64_t pause_since_ns(void)
+{
+	return atomic_load_explicit(&changed_ns, memory_order_relaxed);
+}
+
 void pause_set(bool paused)
 {
 	pause_hold(PAUSE_PROGRAM, paused);
@@ -99,6 +110,11 @@ void pause_ask(bool recording)
 {
 	if (!refuses)
 		pause_set(!recording);
+}
+
+bool pause_is_refused(void)
+{
+	return refuses;
 }
 
 uint64_t pause_tick(void)

@@ -2,7 +2,7 @@
 /* rest.c - what was in flight when a process ended, as records
  *
  * Owns:     nothing.
- * Threads:  one for each struct rest. The process is over: nobody writes to the blocks.
+ * Threads:  one for each struct rest. The process is over: no thread writes to the blocks.
  * Format:   event/format.h, IN FLIGHT.
  */
 #include "event/rest.h"
@@ -248,4 +248,14 @@ uint32_t rest_next(struct rest *r, uint8_t *out)
 		add_written(r);
 		r->item = r->count = 0;
 	}
+}
+
+void rest_written(const struct spool_header *header, uint64_t out[SPOOL_WRITTEN_TYPES])
+{
+	struct rest r;
+
+	rest_begin(&r, header, header->blocks_offset + header->blocks_size);
+	while ((r.block = next_block(&r)))
+		add_written(&r);
+	memcpy(out, r.written, sizeof(r.written));
 }

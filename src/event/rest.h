@@ -31,4 +31,8 @@ void rest_begin(struct rest *r, const struct spool_header *header, size_t size);
  * records each time. */
 uint32_t rest_next(struct rest *r, uint8_t *out);
 
+/* How many records of each type have been written so far, by the counts of the blocks. In the traced process: `header` is its own
+ * mapping. Any thread. */
+void rest_written(const struct spool_header *header, uint64_t out[SPOOL_WRITTEN_TYPES]);
+
 #endif

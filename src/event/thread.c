@@ -52,6 +52,16 @@ struct thread_known *thread_find(uint32_t tid)
 	return NULL;
 }
 
+void thread_forget_recorded(void)
+{
+	for (uint32_t i = 0; i < THREAD_MAX_KNOWN; i++) {
+		/* relaxed: a thread that begins or ends now is recorded once too often or has no name. One that
+		 * is over keeps its mark: it says that another thread may take the entry */
+		if (!atomic_load_explicit(&known[i].over, memory_order_relaxed))
+			atomic_store_explicit(&known[i].recorded, 0, memory_order_relaxed);
+	}
+}
+
 /* An entry for `tid`, marked as taken: that of an earlier thread with the same tid, an empty one,
  * or that of a thread that ended long ago. */
 static struct thread_known *take_entry(uint32_t tid)

@@ -96,6 +96,8 @@ struct thread_known {
 	_Atomic uint64_t name[2]; /* 16 bytes of text */
 };
 struct thread_known *thread_find(uint32_t tid);
+/* A new trace: no thread that still runs has been recorded in it. While no thread records. */
+void thread_forget_recorded(void);
 
 /* Functions that run at the end of each thread that called thread_get(), in this order. */
 enum thread_exit {

@@ -27,6 +27,8 @@ struct job_options {
 	/* More pairs for rtl_info with pid 0, which describe the file (as "command_line"):
 	 * key, value, key, value, NULL. May be NULL. */
 	const char *const *identity;
+	/* An unfinished database that rpd_grow() left: the job continues with it. May be NULL. */
+	const char *unfinished;
 };
 
 struct job_result {
@@ -36,6 +38,7 @@ struct job_result {
 		nr_markers;
 	uint64_t nr_files;	    /* files written, by a format of several */
 	uint64_t nr_ops;	    /* rows of rocpd_op, or events */
+	uint64_t nr_gpus;	    /* GPUs with operations */
 	uint64_t nr_lost;	    /* sum over reasons of class LOSS */
 	uint64_t nr_unknown;	    /* records of unknown type */
 	uint64_t first_ns, last_ns; /* span of all times, 0 without any */

@@ -61,6 +61,24 @@ void flow_written(struct flow *flow, const struct rec_written *rec)
 		flow->written[rec->h.id] += rec->count;
 }
 
+int flow_add(struct flow *flow, const struct flow *from)
+{
+	for (size_t i = 0; i < from->nr; i++) {
+		struct flow_row *row = row_of(flow, from->rows[i].queue);
+
+		if (!row)
+			return -ENOMEM;
+		row->submitted += from->rows[i].submitted;
+		row->recorded += from->rows[i].recorded;
+		row->is_known |= from->rows[i].is_known;
+	}
+	for (uint32_t i = 0; i < SPOOL_WRITTEN_TYPES; i++) {
+		flow->written[i] += from->written[i];
+		flow->read[i] += from->read[i];
+	}
+	return 0;
+}
+
 uint64_t flow_missing_records(const struct flow *flow, uint32_t type)
 {
 	return flow->written[type] > flow->read[type] ? flow->written[type] - flow->read[type] : 0;

@@ -43,6 +43,9 @@ static inline void flow_read(struct flow *flow, uint8_t type)
 		flow->read[type]++;
 }
 
+/* Adds the counts of `from`. 0 or -ENOMEM. */
+int flow_add(struct flow *flow, const struct flow *from);
+
 void flow_written(struct flow *flow, const struct rec_written *rec);
 
 /* Records of a type (below SPOOL_WRITTEN_TYPES) that were written and are not in the trace. */

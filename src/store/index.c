@@ -14,13 +14,14 @@
 #include "base/alloc.h"
 
 #define PROGRESS_EVERY 8192u
+#define OPEN_TRIES 5 /* while a drainer removes chunks */
 
 /* Times of 0 mean "not known". */
 static void widen_span(struct index *index, uint64_t ns)
 {
 	struct store_totals *t = &index->totals;
 
-	if (!ns)
+	if (!ns || ns <= load_facts(index->load)->window_ns)
 		return;
 	if (!t->first_ns || ns < t->first_ns)
 		t->first_ns = ns;
@@ -48,6 +49,8 @@ static int count_api(struct index *index, const struct rec_api *a)
 
 	if (ret == 0)
 		ret = ids_add(&index->calls, a->correlation);
+	if (ret == 0)
+		ret = index_evicted_call(index, a);
 	if (ret < 0)
 		return ret;
 	index->totals.apis++;
@@ -62,23 +65,27 @@ static int count_link(struct index *index, const struct rec_link *l)
 {
 	int ret = links_add(&index->links, l);
 
+	if (ret == 0)
+		ret = index_evicted_need(index, l->correlation, l->marker);
 	count_ids(index, l->marker, l->operation);
 	count_ids(index, 0, l->correlation);
 	return ret < 0 ? ret : index_meta_thread(index, l->h.id);
 }
 
-/* Replaces call, marker and thread by those of the operation's REC_LINK, if it has one. */
+/* Replaces call, marker and thread by those of the operation's REC_LINK, if it has one; no range that is left out. */
 static void apply_link(const struct index *index, uint64_t *correlation, uint64_t *marker,
 		       uint32_t *tid)
 {
 	struct link link;
 
-	if (!links_get(&index->links, *correlation, &link))
-		return;
-	*correlation = link.correlation;
-	*tid = link.tid;
+	if (links_get(&index->links, *correlation, &link)) {
+		*correlation = link.correlation;
+		*tid = link.tid;
+		if (marker)
+			*marker = link.marker;
+	}
 	if (marker)
-		*marker = link.marker;
+		index_evicted_range(index, marker);
 }
 
 #include "records_visit_gen.h"
@@ -102,6 +109,13 @@ static int count_flow(struct index *index, const struct rec_head *rec)
 	return flow_recorded(&index->flow, queue, 1);
 }
 
+/* An operation before the window counts as recorded, and is left out. */
+static int count_old_op(struct index *index, const struct rec_head *rec)
+{
+	index->totals.evicted++;
+	return count_flow(index, rec);
+}
+
 /* Pass 1 for operations: totals, and the threads and kernels that they refer to. */
 static int count_op(struct index *index, const struct rec_head *rec)
 {
@@ -113,7 +127,7 @@ static int count_op(struct index *index, const struct rec_head *rec)
 	const struct rec_marker *m = (const struct rec_marker *)rec;
 	const struct rec_end *e = (const struct rec_end *)rec;
 	const struct rec_inflight *i = (const struct rec_inflight *)rec;
-	int ret;
+	int ret = 0;
 
 	switch (rec->type) {
 	case REC_API:
@@ -127,37 +141,57 @@ static int count_op(struct index *index, const struct rec_head *rec)
 	case REC_WRITTEN:
 		flow_written(&index->flow, (const struct rec_written *)rec);
 		return 0;
+	case REC_EVICTED:
+	case REC_EVICTED_TYPE:
+	case REC_EVICTED_OPS:
+		return index_evicted_take(index, rec);
 	case REC_INFLIGHT:
 		count_ids(index, i->marker, i->correlation);
 		ret = index_rest_take(index, i);
+		if (ret == 0)
+			ret = index_evicted_need(index, i->correlation, i->marker);
 		return ret < 0 ? ret : count_flow(index, rec);
 	case REC_DISPATCH:
+		if (index_evicted_op(index, rec))
+			return count_old_op(index, rec);
+		ret = index_evicted_need(index, d->correlation, d->marker);
 		t->dispatches++;
 		widen_to(index, d->begin_ns, d->begin_ns ? d->begin_ns + d->ns : 0);
 		count_ids(index, d->marker, d->correlation);
 		break;
 	case REC_DISPATCH_WIDE:
+		if (index_evicted_op(index, rec))
+			return count_old_op(index, rec);
+		ret = index_evicted_need(index, w->correlation, w->marker);
 		t->dispatches++;
 		widen_to(index, w->begin_ns, w->end_ns);
 		count_ids(index, w->marker, w->correlation);
 		break;
 	case REC_COPY:
+		if (index_evicted_op(index, rec))
+			return count_old_op(index, rec);
+		ret = index_evicted_need(index, c->correlation, c->marker);
 		t->copies++;
 		widen_to(index, c->begin_ns, c->end_ns);
 		count_ids(index, c->marker, c->correlation);
 		break;
 	case REC_BARRIER:
+		if (index_evicted_op(index, rec))
+			return count_old_op(index, rec);
+		ret = index_evicted_need(index, b->correlation, 0);
 		t->barriers++;
 		widen_to(index, b->begin_ns, b->end_ns);
 		count_ids(index, 0, b->correlation);
 		break;
 	case REC_MARKER:
+		ret = index_evicted_marker(index, rec);
 		t->markers++;
 		widen_span(index, m->time_ns);
 		count_ids(index, m->marker, 0);
 		count_ids(index, m->parent, 0);
 		break;
 	case REC_MARKER_END:
+		ret = index_evicted_marker(index, rec);
 		widen_span(index, e->time_ns);
 		count_ids(index, e->marker, 0);
 		break;
@@ -165,6 +199,8 @@ static int count_op(struct index *index, const struct rec_head *rec)
 		ret = index_meta_take(index, rec);
 		return ret < 0 ? ret : note_visited(index, rec);
 	}
+	if (ret < 0)
+		return ret;
 	if (rec->type != REC_MARKER && rec->type != REC_MARKER_END) {
 		t->unfinished += (rec->flags & REC_F_UNFINISHED) != 0;
 		t->internal_dispatches +=
@@ -177,6 +213,94 @@ static int count_op(struct index *index, const struct rec_head *rec)
 	return index_meta_thread(index, rec->id);
 }
 
+/* What later parts need of this one. Clock samples are rows of their own. */
+static bool defines(const struct rec_head *rec)
+{
+	switch (rec->type) {
+	case REC_STRING:
+	case REC_INFO:
+	case REC_THREAD:
+	case REC_AGENT:
+	case REC_QUEUE:
+	case REC_QUEUE_END:
+	case REC_CODE_OBJECT:
+	case REC_CODE_OBJECT_END:
+	case REC_KERNEL:
+	case REC_OP:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int append(char **bytes, size_t *size, size_t *cap, const void *more, size_t nr)
+{
+	if (*size + nr > *cap) {
+		size_t bigger = (*size + nr) * 2;
+		char *grown = alloc_resize(*bytes, bigger, 1);
+
+		if (!grown)
+			return -ENOMEM;
+		*bytes = grown;
+		*cap = bigger;
+	}
+	if (nr)
+		memcpy(*bytes + *size, more, nr);
+	*size += nr;
+	return 0;
+}
+
+/* Keeps the record for the parts that follow. */
+static int keep_record(struct index *index, const struct rec_head *rec)
+{
+	if (!index->keys)
+		return 0; /* the trace is read at once */
+	if (defines(rec))
+		return append(&index->records, &index->size, &index->cap, rec, rec->size8 * 8u);
+	if (rec->type == REC_LINK) {
+		struct rec_link *links = alloc_grow(index->new_links, index->nr_new_links,
+						    &index->cap_new_links, 64, sizeof(*links));
+
+		if (!links)
+			return -ENOMEM;
+		index->new_links = links;
+		memcpy(&links[index->nr_new_links++], rec, sizeof(*links));
+	}
+	index_rest_note(index, rec);
+	return 0;
+}
+
+/* Takes what the record defines; it is counted in another part. */
+static int define(struct index *index, const struct rec_head *rec)
+{
+	switch (rec->type) {
+	case REC_API:
+		return index_op_call(index, (const struct rec_api *)rec);
+	case REC_LINK:
+		return links_add(&index->links, (const struct rec_link *)rec);
+	default:
+		return index_meta_take(index, rec);
+	}
+}
+
+/* Whether this part counts and visits the record that was read last. */
+static bool is_counted(const struct index *index)
+{
+	return index->whole || load_is_before(index->load, index->limit);
+}
+
+/* The record that was read last is the first one behind the part. */
+static void end_at(struct index *index)
+{
+	uint64_t safe = load_safe(index->load);
+
+	if (index->has_limit)
+		return;
+	index->has_limit = true;
+	index->bad_chunks = load_facts(index->load)->loss[SPOOL_REASON_bad_chunk].count;
+	index->limit = load_is_before(index->load, safe) ? load_offset(index->load) : safe;
+}
+
 static int first_pass(struct index *index, struct load_error *err)
 {
 	const struct chunk_header *chunk;
@@ -184,21 +308,84 @@ static int first_pass(struct index *index, struct load_error *err)
 	int ret;
 
 	while ((ret = load_next(index->load, &rec, &chunk)) == 1) {
+		if (!is_counted(index)) {
+			end_at(index);
+			ret = define(index, rec);
+			if (ret < 0)
+				break;
+			continue;
+		}
 		index->totals.records++;
 		if (chunk->tid)
 			flow_read(&index->flow, rec->type);
+		else if (rec->type == REC_MARKER)
+			index->totals.evicted--; /* carried: not left out */
 		ret = count_op(index, rec);
+		if (ret == 0)
+			ret = keep_record(index, rec);
 		if (ret < 0)
 			break;
 	}
-	if (ret == -EIO)
+	if (ret == -EIO || ret == -ESTALE)
 		snprintf(err->text, sizeof(err->text), "%s", load_warning(index->load));
+	if (!index->has_limit) {
+		index->limit = load_safe(index->load);
+		index->bad_chunks = load_facts(index->load)->loss[SPOOL_REASON_bad_chunk].count;
+	}
+	if (ret == 0)
+		ret = index_evicted_finish(index);
 	if (ret == 0)
 		ret = index_meta_finish(index);
 	return ret < 0 ? ret : index_rest_finish(index);
 }
 
-int index_open(struct index **out, const char *path, struct load_error *err)
+/* Takes what earlier parts had. */
+static int take_past(struct index *index, const struct index_past *past)
+{
+	int ret = 0;
+
+	index->keys = alloc_zero(INDEX_RECENT, sizeof(*index->keys));
+	if (!index->keys)
+		return -ENOMEM;
+	for (size_t at = 0; at < past->size && ret == 0;) {
+		const struct rec_head *rec =
+			(const struct rec_head *)(const void *)(past->records + at);
+
+		ret = index_meta_take(index, rec);
+		at += rec->size8 * 8u;
+	}
+	for (size_t i = 0; i < past->nr_links && ret == 0; i++)
+		ret = links_add(&index->links, &past->links[i]);
+	for (size_t i = 0; i < past->nr_recent && ret == 0; i++)
+		ret = map_put(&index->recent, past->recent[i], 1);
+	if (ret == 0)
+		ret = flow_add(&index->flow, &past->flow);
+	index->totals = past->totals;
+	if (past->offset)
+		load_begin_at(index->load, past->offset, past->bad_chunks);
+	return ret;
+}
+
+static int open_index(struct index *index, const char *path, const struct index_past *past,
+		      struct load_error *err)
+{
+	int ret = load_open(&index->load, path, err);
+
+	if (ret < 0)
+		return ret;
+	index->shapes = alloc_zero(load_max_shapes(index->load), sizeof(*index->shapes));
+	index->text = alloc_heap(REC_MAX_SIZE + 1);
+	index->limit = load_safe(index->load);
+	if (past && index->limit > past->offset + INDEX_PART)
+		index->limit = past->offset + INDEX_PART;
+	if (!index->shapes || !index->text)
+		return -ENOMEM;
+	ret = past ? take_past(index, past) : 0;
+	return ret < 0 ? ret : first_pass(index, err);
+}
+
+int index_open_part(struct index **out, const char *path, const struct index_past *past, bool whole,
+		    struct load_error *err)
 {
 	struct index *index = alloc_zero(1, sizeof(*index));
 	int ret = -ENOMEM;
@@ -206,13 +393,8 @@ int index_open(struct index **out, const char *path, struct load_error *err)
 	*out = NULL;
 	err->text[0] = '\0';
 	if (index) {
-		ret = load_open(&index->load, path, err);
-		if (ret == 0) {
-			index->shapes =
-				alloc_zero(load_max_shapes(index->load), sizeof(*index->shapes));
-			index->text = alloc_heap(REC_MAX_SIZE + 1);
-			ret = index->shapes && index->text ? first_pass(index, err) : -ENOMEM;
-		}
+		index->whole = whole;
+		ret = open_index(index, path, past, err);
 	}
 	if (ret < 0) {
 		if (!err->text[0])
@@ -224,18 +406,103 @@ int index_open(struct index **out, const char *path, struct load_error *err)
 	return 0;
 }
 
+int index_open(struct index **out, const char *path, struct load_error *err)
+{
+	int ret = index_open_part(out, path, NULL, true, err);
+
+	for (int i = 1; i < OPEN_TRIES && ret == -ESTALE; i++)
+		ret = index_open_part(out, path, NULL, true, err);
+	return ret;
+}
+
 void index_close(struct index *index)
 {
 	if (!index)
 		return;
 	index_meta_free(index);
+	index_evicted_free(index);
 	flow_fini(&index->flow);
 	map_fini(&index->doubtful);
+	map_fini(&index->recent);
+	alloc_free(index->records);
+	alloc_free(index->new_links);
+	alloc_free(index->keys);
 	alloc_free(index->rest.items);
 	load_close(index->load);
 	alloc_free(index->shapes);
 	alloc_free(index->text);
 	alloc_free(index);
+}
+
+/* The last of the links: one that waits longer belongs to an operation that was never recorded. */
+#define MAX_LINKS 65536u
+
+static int pass_links(struct index *index, struct index_past *past)
+{
+	size_t nr = past->nr_links + index->nr_new_links;
+	struct rec_link *links = alloc_zero(nr ? nr : 1, sizeof(*links));
+	size_t skip = nr > MAX_LINKS ? nr - MAX_LINKS : 0;
+
+	if (!links)
+		return -ENOMEM;
+	for (size_t i = skip; i < nr; i++)
+		links[i - skip] = i < past->nr_links ? past->links[i] :
+						       index->new_links[i - past->nr_links];
+	alloc_free(past->links);
+	past->links = links;
+	past->nr_links = nr - skip;
+	return 0;
+}
+
+static int pass_keys(struct index *index, struct index_past *past)
+{
+	size_t nr = index->nr_keys < INDEX_RECENT ? index->nr_keys : INDEX_RECENT;
+	size_t keep = past->nr_recent < INDEX_RECENT - nr ? past->nr_recent : INDEX_RECENT - nr;
+	uint64_t *keys = alloc_zero(INDEX_RECENT, sizeof(*keys));
+
+	if (!keys)
+		return -ENOMEM;
+	for (size_t i = 0; i < keep; i++)
+		keys[i] = past->recent[past->nr_recent - keep + i];
+	for (size_t i = 0; i < nr; i++)
+		keys[keep + i] = index->keys[(index->nr_keys - nr + i) % INDEX_RECENT];
+	alloc_free(past->recent);
+	past->recent = keys;
+	past->nr_recent = keep + nr;
+	return 0;
+}
+
+int index_pass(struct index *index, struct index_past *past)
+{
+	struct flow flow = { 0 };
+	int ret = append(&past->records, &past->size, &past->cap, index->records, index->size);
+
+	if (ret == 0)
+		ret = pass_links(index, past);
+	if (ret == 0)
+		ret = pass_keys(index, past);
+	if (ret == 0)
+		ret = flow_add(&flow, &index->flow);
+	if (ret < 0) {
+		flow_fini(&flow);
+		return ret;
+	}
+	flow_fini(&past->flow);
+	past->flow = flow;
+	past->totals = index->totals;
+	past->bad_chunks = index->bad_chunks;
+	if (index->limit > past->offset)
+		past->offset = index->limit;
+	return 0;
+}
+
+void index_past_fini(struct index_past *past)
+{
+	flow_fini(&past->flow);
+	alloc_free(past->records);
+	alloc_free(past->links);
+	alloc_free(past->recent);
+	memset(past, 0, sizeof(*past));
 }
 
 static uint32_t gpu_of(const struct index *index, uint32_t agent)
@@ -355,6 +622,7 @@ static int visit_marker(struct index *index, const struct store_visitor *v, void
 		.tid = m->h.id,
 	};
 
+	index_evicted_range(index, &marker.parent);
 	if (m->h.flags & REC_F_TEXT) {
 		memcpy(index->text, m->text, m->text_size);
 		index->text[m->text_size] = '\0';
@@ -392,11 +660,19 @@ static int visit_api(struct index *index, const struct store_visitor *v, void *a
 	return v->api(arg, &api);
 }
 
+/* Operations, calls and markers. */
+static bool is_windowed(uint8_t type)
+{
+	return type >= REC_DISPATCH && type <= REC_API && type != REC_OP;
+}
+
 static int visit_record(struct index *index, const struct store_visitor *v, void *arg,
 			const struct rec_head *rec)
 {
 	const struct rec_end *end = (const struct rec_end *)rec;
 
+	if (is_windowed(rec->type) && index_evicted_is_left(index, rec))
+		return 0;
 	switch (rec->type) {
 	case REC_SHAPE:
 		note_shape(index, (const struct rec_shape *)rec);
@@ -447,8 +723,8 @@ static int visit_rest(struct index *index, const struct store_visitor *v, void *
 	return ret;
 }
 
-int index_visit(struct index *index, const struct store_visitor *visitor, void *arg,
-		struct load_error *err)
+static int visit(struct index *index, const struct store_visitor *visitor, void *arg, bool ahead,
+		 struct load_error *err)
 {
 	uint64_t total = load_size(index->load);
 	const struct rec_head *rec;
@@ -458,6 +734,10 @@ int index_visit(struct index *index, const struct store_visitor *visitor, void *
 	err->text[0] = '\0';
 	load_rewind(index->load);
 	while ((ret = load_next(index->load, &rec, NULL)) == 1) {
+		if (!ahead && !is_counted(index)) {
+			ret = 0; /* chunks on disk come first, in the order of their offsets */
+			break;
+		}
 		ret = visit_record(index, visitor, arg, rec);
 		if (ret < 0)
 			return ret;
@@ -470,9 +750,21 @@ int index_visit(struct index *index, const struct store_visitor *visitor, void *
 				return ret;
 		}
 	}
-	if (ret == -EIO)
+	if (ret == -EIO || ret == -ESTALE)
 		snprintf(err->text, sizeof(err->text), "%s", load_warning(index->load));
 	return ret < 0 ? ret : visit_rest(index, visitor, arg);
+}
+
+int index_visit(struct index *index, const struct store_visitor *visitor, void *arg,
+		struct load_error *err)
+{
+	return visit(index, visitor, arg, false, err);
+}
+
+int index_visit_ahead(struct index *index, const struct store_visitor *visitor, void *arg,
+		      struct load_error *err)
+{
+	return visit(index, visitor, arg, true, err);
 }
 
 #define LIST(function, type, list)                                                                 \
@@ -497,7 +789,25 @@ const char *index_string(const struct index *index, uint64_t id)
 
 bool index_called(const struct index *index, uint64_t correlation)
 {
-	return ids_has(&index->calls, correlation);
+	return ids_has(&index->calls, correlation) && index_evicted_called(index, correlation);
+}
+
+bool index_link(const struct index *index, uint64_t operation, uint64_t *correlation,
+		uint64_t *marker, uint32_t *tid)
+{
+	struct link link;
+
+	if (!links_get(&index->links, operation, &link))
+		return false;
+	*correlation = link.correlation;
+	*marker = link.marker;
+	*tid = link.tid;
+	return true;
+}
+
+bool index_has_links(const struct index *index)
+{
+	return index->flow.read[REC_LINK] > 0;
 }
 
 const struct store_totals *index_totals(const struct index *index)

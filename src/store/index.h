@@ -97,6 +97,8 @@ struct store_totals {
 	uint64_t apis, api_args; /* calls; those recorded with arguments */
 	uint64_t unfinished;
 	uint64_t clocks, max_marker, max_correlation;
+	/* operations, calls and markers in chunks that were removed, and their times */
+	uint64_t evicted, evicted_first_ns, evicted_last_ns;
 	uint64_t first_ns, last_ns; /* over all times seen, host and GPU; 0 when there are none */
 };
 
@@ -104,12 +106,39 @@ struct index;
 
 /* path as for load_open(). 0 or -errno with *err filled. */
 int index_open(struct index **out, const char *path, struct load_error *err);
+
+/* A trace that still grows is read in parts, each of them an index of its own. What earlier parts had is given to the next
+ * one, so that its totals are those of all; a zeroed structure is the one before the first part. */
+struct index_past {
+	uint64_t offset; /* in the disk half, of the first chunk behind the earlier parts */
+	char *records;	 /* that define what later ones refer to, as they were recorded */
+	size_t size, cap;
+	struct rec_link *links; /* the last of them */
+	size_t nr_links, cap_links;
+	uint64_t *recent; /* keys of the last operations */
+	size_t nr_recent, cap_recent;
+	uint64_t bad_chunks;
+	struct store_totals totals;
+	struct flow flow;
+};
+void index_past_fini(struct index_past *past);
+
+/* Opens what follows `past`, as far as it is on disk and what it refers to is known, INDEX_PART bytes or a chunk more; all that
+ * was recorded if `whole`, as in the last part. */
+#define INDEX_PART (UINT64_C(16) << 20)
+int index_open_part(struct index **out, const char *path, const struct index_past *past, bool whole,
+		    struct load_error *err);
+/* Adds the part to `past`. 0 or -ENOMEM. */
+int index_pass(struct index *index, struct index_past *past);
 void index_close(struct index *index);
 
 /* 0, the callback's error, or -EIO with *err filled. May be called again. Records that were written after
- * index_open() (a trace that still grows) are not visited. */
+ * index_open() (a trace that still grows) are not visited. -ESTALE: chunks were removed since then. */
 int index_visit(struct index *index, const struct store_visitor *visitor, void *arg,
 		struct load_error *err);
+/* The same, and the records that the part has seen and a later one will visit. */
+int index_visit_ahead(struct index *index, const struct store_visitor *visitor, void *arg,
+		      struct load_error *err);
 
 /* Arrays in the order of their ids; valid until index_close(). */
 const struct store_agent *index_agents(const struct index *index, size_t *nr);
@@ -121,8 +150,12 @@ const struct store_info *index_infos(const struct index *index, size_t *nr);
 /* In the order of domain and number. index_string(): text of a string id, "" for 0 or unknown. */
 const struct store_op *index_ops(const struct index *index, size_t *nr);
 const char *index_string(const struct index *index, uint64_t id);
-/* Whether the call of that correlation id is anywhere in the trace. */
+/* Whether the call of that correlation id is anywhere in the trace, or in this part of it. */
 bool index_called(const struct index *index, uint64_t correlation);
+/* The call of an operation that was recorded apart from it. */
+bool index_link(const struct index *index, uint64_t operation, uint64_t *correlation,
+		uint64_t *marker, uint32_t *tid);
+bool index_has_links(const struct index *index);
 /* The first and the last sample of each agent and of the host, by time. */
 const struct store_clock *index_clocks(const struct index *index, size_t *nr);
 const struct store_totals *index_totals(const struct index *index);

@@ -43,6 +43,12 @@ struct index_rest {
 	bool is_double; /* the trace has its record, too */
 };
 
+/* A call or marker before the window. */
+struct index_old {
+	uint64_t id;
+	uint8_t type;
+};
+
 struct index {
 	struct load *load;
 	struct index_list strings;	/* index_string */
@@ -59,7 +65,22 @@ struct index {
 	struct flow flow;
 	struct index_list rest; /* index_rest */
 	struct map doubtful;	/* operations that may have a record, and whether they have */
+	/* index_evicted.c: ids of calls and ranges that kept operations refer to; of ranges and kept marks; of what is left out */
+	struct ids needed_calls, needed_markers, markers, left_calls, left_markers;
+	struct index_list old; /* index_old */
 	struct store_totals totals;
+	bool whole;	     /* to the end of the trace */
+	uint64_t limit;	     /* unless whole: chunks on disk in front of it are visited */
+	bool has_limit;	     /* it is the begin of a chunk */
+	uint64_t bad_chunks; /* in front of it */
+	struct map recent;
+	/* of this part: for the next ones */
+	char *records;
+	size_t size, cap;
+	struct rec_link *new_links;
+	size_t nr_new_links, cap_new_links;
+	uint64_t *keys; /* ring of INDEX_RECENT */
+	size_t nr_keys;
 	uint32_t last_tid; /* already in threads */
 	bool any_tid;
 
@@ -86,14 +107,34 @@ void *index_meta_add(struct index_list *list, size_t item_size);
 /* The item of id; appended if it did not exist, then *fresh is true (fresh may be NULL). NULL: out of memory. */
 void *index_meta_get(struct index_list *list, size_t item_size, uint64_t id, bool *fresh);
 
-/* index_rest.c: a record of pass 1; after index_meta_finish() and a whole pass, finds kernels and doubles; dispatch i, false
+/* Operations that a later part can tell from those in flight at the end: what was recorded last. */
+#define INDEX_RECENT 4096u
+
+/* index_rest.c: a record of an operation that later parts may find again; a record of pass 1; after index_meta_finish() and a whole pass, finds kernels and doubles; dispatch i, false
  * for a double. */
+void index_rest_note(struct index *index, const struct rec_head *rec);
 int index_rest_take(struct index *index, const struct rec_inflight *rec);
 int index_rest_doubt(struct index *index, const struct rec_head *rec);
 int index_rest_finish(struct index *index);
 bool index_rest_get(struct index *index, size_t i, struct store_dispatch *op);
 /* Whether the operation, which was in flight at the end, has another record. */
 bool index_rest_is_double(const struct index *index, const struct rec_head *rec);
+
+/* index_evicted.c, pass 1: a count of what was removed; an operation that is kept has that call and range; a call, a marker, the end
+ * of one. 0 or -ENOMEM. */
+int index_evicted_take(struct index *index, const struct rec_head *rec);
+int index_evicted_need(struct index *index, uint64_t correlation, uint64_t marker);
+int index_evicted_call(struct index *index, const struct rec_api *a);
+int index_evicted_marker(struct index *index, const struct rec_head *rec);
+/* Whether the operation ended before the window that a flight recorder keeps. */
+bool index_evicted_op(const struct index *index, const struct rec_head *rec);
+/* After pass 1. 0 or -ENOMEM. */
+int index_evicted_finish(struct index *index);
+/* Pass 2: whether an operation, call, marker or end of one is left out; the range of an operation or a range, 0 if it is. */
+bool index_evicted_is_left(const struct index *index, const struct rec_head *rec);
+void index_evicted_range(const struct index *index, uint64_t *marker);
+bool index_evicted_called(const struct index *index, uint64_t correlation);
+void index_evicted_free(struct index *index);
 
 /* index_op.c: a record of a function, and a call. 0 or -ENOMEM. */
 int index_op_take(struct index *index, const struct rec_op *rec);

@@ -65,13 +65,12 @@ int index_rest_take(struct index *index, const struct rec_inflight *rec)
 	return 0;
 }
 
-int index_rest_doubt(struct index *index, const struct rec_head *rec)
+void index_rest_note(struct index *index, const struct rec_head *rec)
 {
 	uint64_t key;
 
-	if (!(rec->flags & REC_F_MAYBE) || !key_of(index, rec, &key))
-		return 0;
-	return map_put(&index->doubtful, key, false);
+	if (index->keys && key_of(index, rec, &key))
+		index->keys[index->nr_keys++ % INDEX_RECENT] = key;
 }
 
 bool index_rest_is_double(const struct index *index, const struct rec_head *rec)
@@ -96,6 +95,30 @@ static int uncount(struct index *index, const struct rec_head *rec)
 	else if (rec->type != REC_COPY)
 		queue = load_shape(index->load)->queue;
 	return flow_recorded(&index->flow, queue, UINT64_MAX); /* minus 1 */
+}
+
+int index_rest_doubt(struct index *index, const struct rec_head *rec)
+{
+	uint64_t key, known;
+	bool found;
+
+	if (!(rec->flags & REC_F_MAYBE) || !key_of(index, rec, &key))
+		return 0;
+	found = map_get(&index->recent, key, &known);
+	if (found && rec->type != REC_INFLIGHT) {
+		int ret = uncount(index, rec);
+
+		if (ret < 0)
+			return ret;
+	} else if (found) {
+		/* the caller counts it for its queue alone */
+		int ret = flow_recorded(&index->flow, ((const struct rec_inflight *)rec)->queue,
+					UINT64_MAX);
+
+		if (ret < 0)
+			return ret;
+	}
+	return map_put(&index->doubtful, key, found);
 }
 
 /* Finds the records of doubtful operations. */

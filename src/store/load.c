@@ -163,6 +163,7 @@ static void take_facts(struct load *load, const struct spool_header *h, bool clo
 	f->start_ns = h->start_ns;
 	f->proc_start_ticks = h->proc_start_ticks;
 	f->end_ns = GET(h->end_ns);
+	f->rest_at = GET(h->rest_at);
 	memcpy(f->boot_id, h->boot_id, sizeof(f->boot_id));
 	for (size_t i = 0; i < SPOOL_MAX_REASONS; i++) {
 		f->loss[i].count = GET(h->loss[i].count);
@@ -276,22 +277,75 @@ static int list_slots(struct load *load, const struct spool_header *h, struct lo
 	return 0;
 }
 
-/* Determines which part of the disk half is read. The memory half's header is up to date, the disk half's may
- * be older. */
-static int measure_disk(struct load *load, const struct spool_header *disk, bool has_mem)
+/* A number of the memory half's header, which is up to date; of the disk half's without one. 0 if it can't be read. */
+static uint64_t read_counter(const struct load *load, size_t offset)
 {
-	struct spool_header again; /* 8 KiB */
-	uint64_t end = GET(disk->disk_end);
+	uint64_t value = 0;
+	int fd = load->facts.has_mem ? load->mem_fd : load->disk_fd;
+
+	return load_read(fd, &value, sizeof(value), offset) == (int64_t)sizeof(value) ? value : 0;
+}
+
+bool load_is_stale(const struct load *load)
+{
+	return read_counter(load, offsetof(struct spool_header, kept_from)) > load->facts.kept_from;
+}
+
+struct carried {
+	struct chunk_header chunk;
+	struct rec_evicted rec;
+};
+
+/* The first carried chunk in force, which is at `at`. */
+static bool read_carried(const struct load *load, uint64_t at, struct carried *out)
+{
+	return load_read(load->disk_fd, out, sizeof(*out), at) == (int64_t)sizeof(*out) &&
+	       out->chunk.magic == CHUNK_MAGIC && out->chunk.seq == CHUNK_CARRIED(load->first, 0) &&
+	       out->rec.h.type == REC_EVICTED && out->rec.h.size8 * 8u >= sizeof(out->rec);
+}
+
+/* The latest time in removed chunks; 0: not known. While the next removal comes into force, or after a kill in it, `carried_at` is
+ * that of the next chunks already. */
+static uint64_t read_window_ns(const struct load *load, uint64_t end)
+{
+	uint64_t at = read_counter(load, offsetof(struct spool_header, carried_at));
+	struct carried carried;
+
+	if (read_carried(load, at, &carried))
+		return carried.rec.last_ns;
+	for (at = load->first; at < end;) {
+		memset(&carried, 0, sizeof(carried));
+		if (read_carried(load, at, &carried))
+			return carried.rec.last_ns;
+		if (carried.chunk.magic != CHUNK_MAGIC)
+			return 0;
+		at += sizeof(carried.chunk) + GET(carried.chunk.committed);
+	}
+	return 0;
+}
+
+/* Determines which part of the disk half is read. The memory half's header is up to date, the disk half's may
+ * be older. `kept_from` is read first: what replaces the chunks before it is in front of disk_end. */
+static int measure_disk(struct load *load, const struct spool_header *disk)
+{
+	uint64_t kept = read_counter(load, offsetof(struct spool_header, kept_from));
+	uint64_t end = GET(disk->disk_end), again;
 	struct stat st;
 
-	if (has_mem &&
-	    load_read(load->mem_fd, &again, sizeof(again), 0) == (int64_t)sizeof(again) &&
-	    again.magic == SPOOL_MAGIC && GET(again.disk_end) > end)
-		end = GET(again.disk_end);
+	again = read_counter(load, offsetof(struct spool_header, disk_end));
+	if (again > end)
+		end = again;
 	if (fstat(load->disk_fd, &st) < 0)
 		return -errno;
 	if (end < SPOOL_HEADER_SIZE)
 		end = SPOOL_HEADER_SIZE;
+	if (kept > SPOOL_HEADER_SIZE && kept <= end && kept % 8 == 0) {
+		load->facts.kept_from = load->first = kept;
+		load->facts.is_converted =
+			read_counter(load, offsetof(struct spool_header, converted)) >= kept;
+		if (!load->facts.is_converted)
+			load->facts.window_ns = read_window_ns(load, end);
+	}
 	load->disk_end = end;
 	if (end > (uint64_t)st.st_size) {
 		load->disk_end = (uint64_t)st.st_size;
@@ -379,7 +433,13 @@ static int open_halves(struct load *load, const char *path, struct halves *h,
 		ret = 0;
 	}
 	if (ret == 0 && h->disk)
-		ret = measure_disk(load, h->disk, load->facts.has_mem);
+		ret = measure_disk(load, h->disk);
+	/* the memory half's header was read before its slots were listed */
+	load->safe = load->disk_end;
+	if (load->facts.has_mem && GET(h->mem->disk_end) < load->safe)
+		load->safe = GET(h->mem->disk_end);
+	if (load->facts.rest_at && load->facts.rest_at < load->safe)
+		load->safe = load->facts.rest_at;
 	return ret;
 }
 
@@ -395,6 +455,7 @@ int load_open(struct load **out, const char *path, struct load_error *err)
 	if (load) {
 		load->disk_fd = -1;
 		load->mem_fd = -1;
+		load->first = SPOOL_HEADER_SIZE;
 		load->buf = alloc_heap(LOAD_BUFFER);
 		snprintf(load->path, sizeof(load->path), "%s", path);
 		if (load->buf)
@@ -429,19 +490,64 @@ void load_close(struct load *load)
 void load_rewind(struct load *load)
 {
 	load->phase = LOAD_PHASE_DISK;
-	load->pos = SPOOL_HEADER_SIZE;
+	load->pos = load->first;
 	load->end = load->disk_end;
 	load->slot_idx = 0;
 	load->buf_size = 0;
 	load->bytes_done = 0;
 	load->unknown = 0;
-	load->facts.loss[SPOOL_REASON_bad_chunk].count = load->bad_slots;
+	load->facts.loss[SPOOL_REASON_bad_chunk].count = load->bad_before + load->bad_slots;
 	load->size = 0;
 	load->at = 0;
 	load->nr_shapes = 0;
 	load->shape = NULL;
 	for (size_t i = 0; i < load->nr_want; i++)
 		load->want[i].seen = false;
+}
+
+void load_rewind_to(struct load *load, uint64_t offset)
+{
+	load_rewind(load);
+	if (offset > load->pos)
+		load->pos = offset < load->disk_end ? offset : load->disk_end;
+}
+
+uint64_t load_disk_end(const struct load *load)
+{
+	return load->disk_end;
+}
+
+uint32_t load_at(const struct load *load)
+{
+	return load->at;
+}
+
+bool load_is_final(const struct load *load)
+{
+	return load->phase == LOAD_PHASE_DISK;
+}
+
+void load_begin_at(struct load *load, uint64_t offset, uint64_t bad_chunks)
+{
+	load->first = offset;
+	load->skips_carried = true;
+	load->bad_before = bad_chunks;
+	load_rewind(load);
+}
+
+uint64_t load_safe(const struct load *load)
+{
+	return load->safe;
+}
+
+bool load_is_before(const struct load *load, uint64_t offset)
+{
+	return load->phase == LOAD_PHASE_DISK && load->chunk_offset < offset;
+}
+
+uint64_t load_offset(const struct load *load)
+{
+	return load->chunk_offset;
 }
 
 void load_warn(struct load *load, const char *fmt, ...)
@@ -509,6 +615,8 @@ int load_next(struct load *load, const struct rec_head **rec, const struct chunk
 			continue;
 		}
 		load->at += size;
+		if (head->type == REC_EVICTED) /* chunks that were damaged when they were removed */
+			load->facts.loss[SPOOL_REASON_bad_chunk].count += head->id;
 		*rec = head;
 		if (chunk)
 			*chunk = &load->chunk;
@@ -528,7 +636,7 @@ const struct load_facts *load_facts(const struct load *load)
 
 uint64_t load_size(const struct load *load)
 {
-	uint64_t size = load->disk_end > SPOOL_HEADER_SIZE ? load->disk_end - SPOOL_HEADER_SIZE : 0;
+	uint64_t size = load->disk_end > load->first ? load->disk_end - load->first : 0;
 
 	for (size_t i = 0; i < load->nr_want; i++)
 		size += load->want[i].committed;

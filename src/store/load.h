@@ -39,9 +39,13 @@ struct load_loss {
 struct load_facts {
 	uint32_t version, pid, ppid, clock_id, end_kind, end_status;
 	uint64_t trace_id[2], start_ns, proc_start_ticks, end_ns;
+	uint64_t rest_at; /* as in the header */
 	enum load_state state;
 	bool has_mem, has_disk; /* the halves that are read */
 	bool mem_missing;	/* the memory half that the header names does not exist */
+	uint64_t kept_from;	/* chunks before it were removed; 0: none was */
+	bool is_converted;	/* those that were removed are in a database */
+	uint64_t window_ns;	/* of a flight recorder: all that ended later is there; 0: all is */
 	char boot_id[40];
 	char mem_path[SPOOL_NAME_SIZE], disk_path[SPOOL_NAME_SIZE];
 	struct load_loss
@@ -59,8 +63,13 @@ struct load;
 int load_open(struct load **out, const char *path, struct load_error *err);
 void load_close(struct load *load); /* NULL is fine */
 
+/* Copies what the trace has now to the file `fd`, as one closed disk half: it can be read when the trace has changed. 0, or -errno with
+ * *err; -ESTALE: chunks were removed meanwhile. */
+int load_copy(const char *path, int fd, struct load_error *err);
+
 /* The next valid record: 1, and *rec, *chunk valid until the next call; 0 at the end; -EIO if the file
- * can't be read: load_warning() has the reason. Damaged chunks are skipped: facts->loss[bad_chunk] counts
+ * can't be read: load_warning() has the reason; -ESTALE the same, if chunks were removed while the trace was read: open it
+ * again. Damaged chunks are skipped: facts->loss[bad_chunk] counts
  * them, load_warning() describes the last. Records of an unknown type are skipped and counted.
  * Every returned record is at least as long as its type's structure, contains its whole variable part
  * (strings, markers, the words of calls), and a dispatch's shape came before it in its chunk. */
@@ -68,6 +77,26 @@ int load_next(struct load *load, const struct rec_head **rec, const struct chunk
 
 /* Starts over: the same records again. */
 void load_rewind(struct load *load);
+
+/* The same, without the chunks that are before `offset` of the disk half: load_disk_end() of an earlier load_open(). */
+void load_rewind_to(struct load *load, uint64_t offset);
+/* Where the part of the disk half ends that is read: a chunk begins there, or will. */
+uint64_t load_disk_end(const struct load *load);
+/* The end of the record that load_next() returned last, in bytes of its chunk. */
+uint32_t load_at(const struct load *load);
+/* Whether its chunk is before load_disk_end(): a later opening has no more of it. */
+bool load_is_final(const struct load *load);
+/* From now on passes begin at that offset of the disk half, which is one of a chunk, and leave out carried chunks;
+ * `bad_chunks` are added to those that are found. Starts over. */
+void load_begin_at(struct load *load, uint64_t offset, uint64_t bad_chunks);
+
+/* What the process had recorded before any record of the disk half in front of this offset is among the records of this
+ * trace, in whichever half; of later records that need not be so. */
+uint64_t load_safe(const struct load *load);
+/* Whether the record that load_next() returned last is in a chunk of the disk half in front of the offset. */
+bool load_is_before(const struct load *load, uint64_t offset);
+/* Where that chunk begins in its half. */
+uint64_t load_offset(const struct load *load);
 
 /* The shape of the REC_DISPATCH or REC_DISPATCH_WIDE that load_next() returned last; never NULL then. */
 const struct rec_shape *load_shape(const struct load *load);

@@ -2,7 +2,7 @@
 /* load_chunk.c - finds the chunks of a trace: on disk, in slots, and those drained while it reads
  *
  * Disk:   chunk after chunk, each checked by its CRC. Behind damage it searches for the next valid chunk
- *         at a multiple of 8.
+ *         at a multiple of 8. Carried chunks that are not in force are skipped.
  * Slots:  those listed when the trace was opened and not found on disk. A slot may be drained and
  *         reused while it is read: its sequence number, read again afterwards, shows that.
  * Late:   such chunks are now on disk, behind disk_end.
@@ -164,6 +164,27 @@ static void set_chunk(struct load *load, const uint8_t *bytes, uint64_t offset, 
 	load->chunk_in_mem = in_mem;
 }
 
+/* The bytes of a carried chunk at load->pos that is not in force (format.h, REMOVED CHUNKS); 0: another one. */
+static uint32_t carried_not_in_force(struct load *load)
+{
+	struct chunk_header head;
+	int error;
+	const uint8_t *bytes = read_window(load, load->pos, sizeof(head), &error);
+	uint32_t committed;
+
+	if (!bytes)
+		return 0;
+	memcpy(&head, bytes, sizeof(head));
+	committed = committed_of(&head);
+	if (head.magic != CHUNK_MAGIC || !(head.seq & CHUNK_IS_CARRIED) || committed % 8 ||
+	    committed > load->slot_size - sizeof(head) ||
+	    committed + sizeof(head) > load->end - load->pos ||
+	    (!load->skips_carried && (head.seq | (CHUNK_CARRIED_MAX - 1)) ==
+					     CHUNK_CARRIED(load->first, CHUNK_CARRIED_MAX - 1)))
+		return 0;
+	return committed + (uint32_t)sizeof(head);
+}
+
 /* One chunk of the disk half at load->pos: 1, 0 at its end, -errno. */
 static int next_on_disk(struct load *load)
 {
@@ -173,6 +194,12 @@ static int next_on_disk(struct load *load)
 	int error;
 
 	while (load->pos < load->end) {
+		uint32_t skipped = carried_not_in_force(load);
+
+		load->bytes_done += skipped;
+		load->pos += skipped;
+		if (skipped)
+			continue;
 		load->chunk_in_mem = false;
 		what = check_chunk(load, load->pos, &bytes, &error);
 		if (error < 0)
@@ -184,6 +211,11 @@ static int next_on_disk(struct load *load)
 			load->pos += sizeof(load->chunk) + load->size;
 			load->bytes_done += sizeof(load->chunk) + load->size;
 			return 1;
+		}
+		if (!load->skips_carried && load_is_stale(load)) {
+			load_warn(load, "%s: chunks were removed while it was read; read it again",
+				  load->path);
+			return -ESTALE;
 		}
 		error = find_next_valid(load, load->pos + 8, &found);
 		if (error < 0)

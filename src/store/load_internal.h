@@ -28,7 +28,11 @@ struct load {
 	/* set in load_open, constant after */
 	char path[PATH_MAX];
 	int disk_fd, mem_fd; /* -1: not there */
-	uint64_t disk_end;   /* bytes of the disk half that are read */
+	uint64_t first;	     /* offset of the first chunk that is read */
+	uint64_t safe;	     /* load_safe() */
+	bool skips_carried;  /* all carried chunks, also those in force */
+	uint64_t bad_before; /* damaged chunks in front of it */
+	uint64_t disk_end;   /* where the part of the disk half that is read ends */
 	uint64_t cut; /* bytes behind disk_end that the header counts but the file does not have */
 	uint32_t slot_size, slots_offset, desc_offset;
 	uint32_t max_shapes;	/* in a chunk */
@@ -73,6 +77,8 @@ void load_warn(struct load *load, const char *fmt, ...) __attribute__((format(pr
 void load_chunk_damaged(struct load *load, const char *what);
 /* The present state of the process that `facts` name. */
 enum load_state load_state_of(const struct load_facts *facts, bool closed);
+/* Whether chunks that are to be read have been removed since load_open(). */
+bool load_is_stale(const struct load *load);
 /* Up to size bytes at offset; bytes read, fewer only at the end of the file, or -errno. */
 int64_t load_read(int fd, void *buf, size_t size, uint64_t offset);
 

@@ -44,6 +44,7 @@ const char *load_state_name(const struct load_facts *f)
 		return "running";
 	switch (f->end_kind) {
 	case SPOOL_END_EXIT:
+	case SPOOL_END_CLOSED:
 		/* the process may have ended normally without a drainer for the rest */
 		return f->state == LOAD_CLOSED ? "closed" : "ended";
 	case SPOOL_END_SIGNAL:
@@ -52,6 +53,8 @@ const char *load_state_name(const struct load_facts *f)
 		return "exited";
 	case SPOOL_END_EXEC:
 		return "executed";
+	case SPOOL_END_COPY:
+		return "running";
 	default:
 		return "unknown";
 	}

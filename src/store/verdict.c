@@ -12,6 +12,10 @@
 #include "store/changed.h"
 
 #define RUNNING_TEXT "the process still runs: later records are missing"
+#define CONVERTING_TEXT                                                                            \
+	"records that are in the database which rtl trace writes: it is complete after the program's end"
+#define CONVERTED_TEXT                                                                             \
+	"records that rtl trace had moved to its unfinished database, which was not found"
 #define MEMORY_TEXT "the memory half is missing: records that were in buffers are lost"
 
 void verdict_init(struct verdict *v)
@@ -102,6 +106,7 @@ static void add_end(struct verdict *v, const struct load_facts *f)
 
 	switch (f->end_kind) {
 	case SPOOL_END_EXIT:
+	case SPOOL_END_CLOSED:
 		return;
 	case SPOOL_END_SIGNAL:
 		reason = "killed";
@@ -137,6 +142,7 @@ static uint64_t counted(const struct load_facts *f)
 		SPOOL_REASON_buffer_full,  SPOOL_REASON_disk_full,	 SPOOL_REASON_write_error,
 		SPOOL_REASON_thread_slots, SPOOL_REASON_reentrant,	 SPOOL_REASON_late,
 		SPOOL_REASON_paused,	   SPOOL_REASON_filtered_kernel, SPOOL_REASON_filtered_gpu,
+		SPOOL_REASON_max_size,
 	};
 	uint64_t n = 0;
 
@@ -200,6 +206,7 @@ void verdict_add_trace(struct verdict *v, struct index *index)
 {
 	const struct load_facts *f = load_facts(index_load(index));
 	uint64_t unfinished = f->loss[SPOOL_REASON_unfinished].count;
+	bool runs = f->state == LOAD_RUNNING || f->end_kind == SPOOL_END_COPY;
 	char name[16];
 	char text[64];
 
@@ -218,13 +225,41 @@ void verdict_add_trace(struct verdict *v, struct index *index)
 		verdict_add(v, f->pid, load_reason_name(SPOOL_REASON_unfinished), LOAD_NOTE,
 			    index_totals(index)->unfinished - unfinished, 0, 0,
 			    load_reason_text(SPOOL_REASON_unfinished));
+	if (f->window_ns)
+		verdict_add(v, f->pid, load_reason_name(SPOOL_REASON_flight_recorder), LOAD_SKIPPED,
+			    index_totals(index)->evicted, index_totals(index)->evicted_first_ns,
+			    f->window_ns, load_reason_text(SPOOL_REASON_flight_recorder));
 	add_missing(v, f, index_flow(index));
+	if (f->is_converted)
+		verdict_add(v, f->pid, "converted", runs ? LOAD_SKIPPED : LOAD_LOSS,
+			    index_totals(index)->evicted, index_totals(index)->evicted_first_ns,
+			    index_totals(index)->evicted_last_ns,
+			    runs ? CONVERTING_TEXT : CONVERTED_TEXT);
 	if (f->mem_missing)
 		verdict_add(v, f->pid, "memory_missing", LOAD_LOSS, 1, 0, 0, MEMORY_TEXT);
-	if (f->state == LOAD_RUNNING)
+	if (runs)
 		verdict_add(v, f->pid, "running", LOAD_NOTE, 1, 0, 0, RUNNING_TEXT);
 	else
 		add_end(v, f);
+}
+
+void verdict_add_launches(struct verdict *v, struct index *index, uint64_t missing)
+{
+	const struct load_facts *f = load_facts(index_load(index));
+	uint64_t explained = 0;
+	size_t nr_queues;
+
+	/* what is in flight is known when the trace is closed; what HIP's own threads did not submit by then is not. Without
+	 * queues librtl saw the HIP runtime alone */
+	index_queues(index, &nr_queues);
+	if (f->state != LOAD_CLOSED || f->mem_missing || index_has_links(index) || !nr_queues)
+		return;
+	for (unsigned int i = 0; i < SPOOL_MAX_REASONS; i++)
+		if (load_reason_class(i) != LOAD_NOTE)
+			explained += f->loss[i].count;
+	if (missing > explained)
+		verdict_add(v, f->pid, "unjoined", LOAD_LOSS, missing - explained, 0, 0,
+			    "launches that are recorded without a dispatch");
 }
 
 /* The reasons of a class with their counts over all processes, largest first. */

@@ -40,6 +40,8 @@ struct verdict {
 void verdict_init(struct verdict *v);
 /* Adds one process: what it counted, how it ended, and whether all that was submitted is in the trace. */
 void verdict_add_trace(struct verdict *v, struct index *index);
+/* `missing`: launches_missing(). More than the trace explains makes the verdict incomplete. After verdict_add_trace(). */
+void verdict_add_launches(struct verdict *v, struct index *index, uint64_t missing);
 void verdict_add(struct verdict *v, uint32_t pid, const char *reason, enum load_class class,
 		 uint64_t count, uint64_t first_ns, uint64_t last_ns, const char *text);
 void verdict_finish(struct verdict *v);

@@ -77,4 +77,20 @@ for name in ("MARKER", "MARKER_END", "OP", "API"):
 add_case("lost_LINK_is_missed", functools.partial(
     swallowed, "LINK", "ending", "return", status=3, mode="hip", env={"AMD_DIRECT_DISPATCH": 0}))
 
+
+@case
+def lost_correlation_id_is_missed():
+    r = run("ending", "return", "launches=50", trace=RTL, status=3, rtl_args=("-q", "--mode", "hip"), env={"RTL_TEST_SWALLOW": 31})
+    equal("launches without a dispatch", r.losses().get("unjoined"), 1)
+    equal("verdict begins with", r.info().split("verdict: ")[1][:10], "incomplete")
+
+
+@case
+def captured_launches_have_no_dispatch():
+    """They become nodes of a graph."""
+    r = run("graphs", trace=RTL, rtl_args=("-q", "--mode", "hip"))
+    at_least("graph launches", r.count("rtl_api", "name = 'hipGraphLaunch'"), 1)
+    complete(r)
+
+
 main()

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # run.sh [SECONDS [FUZZER...]] - fuzzes for SECONDS each (FUZZ_SECONDS, 10): load (traces), opts
-# (command lines), pm4 and code (packets and kernels for the virtual GPU), by default all.
+# (command lines), pm4 and code (packets and kernels for the virtual GPU), control (clients of a traced process), by default all.
 #
 # Needs clang with libFuzzer: exit status 77 (skipped) without it. Findings stay in
 # $FUZZ_DIR (default: fuzz/ in the build directory) as crash-*; the corpus grows there from run to
@@ -10,7 +10,7 @@ set -eu
 
 seconds=${1:-${FUZZ_SECONDS:-10}}
 [ $# -eq 0 ] || shift
-[ $# -gt 0 ] || set -- load opts pm4 code
+[ $# -gt 0 ] || set -- load opts pm4 code control
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 build=${RTL_BUILD:-$root/build}
@@ -102,6 +102,9 @@ for name in "$@"; do
 		done
 		build_fuzzer code "$root/tests/vgpu/inst_lib.c" "$root"/vgpu/gcn/*.c
 		link=''
+		;;
+	control)
+		build_fuzzer control "$root"/src/control/*.c "$root"/src/event/*.c "$root"/src/base/*.c "$root/src/cli/control.c" "$root/src/cli/ui.c"
 		;;
 	*)
 		echo "run.sh: no fuzzer named $name" >&2

@@ -5,7 +5,7 @@
  * of SQL queries on its database. A difference is either a mistake in reading old traces, or a
  * change of the views (--update).
  * golden --make SPOOL writes the sample of the current version, --make-api the one with calls, --make-rest the one of
- * a process that died.
+ * a process that died, --make-evicted one whose first chunks were removed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,9 +117,13 @@ int main(int argc, char **argv)
 		spool_make_rest(argv[2], 1);
 		return 0;
 	}
+	if (argc == 3 && strcmp(argv[1], "--make-evicted") == 0) {
+		spool_make_evicted(argv[2]);
+		return 0;
+	}
 	if (argc < 3) {
 		fprintf(stderr,
-			"usage: golden SPOOL EXPECTED [--update] | golden --make[-api|-rest] SPOOL\n");
+			"usage: golden SPOOL EXPECTED [--update] | golden --make[-api|-rest|-evicted] SPOOL\n");
 		return 2;
 	}
 	fd = mkstemp(db);

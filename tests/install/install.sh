@@ -51,6 +51,40 @@ if [ -x "$build/examples/vadd" ]; then
 	fi
 fi
 
+# A program that records itself finds header and library by pkg-config and by CMake, in C and C++.
+cat >use.c <<'END'
+#include <rtl/rtl.h>
+int main(void)
+{
+	rtl_session_t session;
+
+	return rtl_api_version() != RTL_API_VERSION || rtl_session_open(0, 0) != RTL_ERROR_ARGUMENT ||
+	       rtl_session_open(0, &session) != RTL_OK || rtl_session_close(session) != RTL_OK;
+}
+END
+cp use.c use.cpp
+if command -v pkg-config >/dev/null; then
+	flags=$(PKG_CONFIG_PATH=$root/lib/pkgconfig pkg-config --cflags --libs rocm-trace-lite)
+	# shellcheck disable=SC2086 # several words
+	cc -std=c11 -Wall -Wextra -Werror -Wpedantic use.c $flags -o use_c || fail "the .pc file, in C"
+	# shellcheck disable=SC2086
+	c++ -std=c++17 -Wall -Wextra -Werror -Wpedantic use.cpp $flags -o use_cpp || fail "the .pc file, in C++"
+	for program in use_c use_cpp; do
+		LD_LIBRARY_PATH=$root/lib "./$program" || fail "$program, linked by the .pc file"
+	done
+fi
+cat >CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.16)
+project(use C)
+find_package(rocm-trace-lite REQUIRED)
+add_executable(use use.c)
+target_link_libraries(use PRIVATE rocm-trace-lite::rtl)
+END
+if ! "$cmake" -B use_build -S . -DCMAKE_PREFIX_PATH="$root" >log 2>&1 || ! "$cmake" --build use_build >>log 2>&1 || ! ./use_build/use; then
+	cat log
+	fail "the CMake package"
+fi
+
 for header in "$root"/include/rtl/*.h; do
 	[ -e "$header" ] || continue
 	name=rtl/${header##*/}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* directbell.c - writes the hardware's doorbell itself, as HIP does with DEBUG_CLR_DIRECT_DOORBELL=1
  *
- *	directbell [before=N] [count=N] [after=N] [size=N]
+ *	directbell [before=N] [count=N] [parts=N] [after=N] [size=N]
  *
- * On one queue: `before` dispatches that are announced by hsa_signal_store, `count` that are announced by a store to the
+ * On one queue: `before` dispatches that are announced by hsa_signal_store, `parts` times `count` that are announced by a store to the
  * address that the doorbell signal holds, and `after` more by hsa_signal_store. Each part is waited for.
  */
 #include "hsa_common.h"
@@ -53,18 +53,20 @@ static void dispatch(hsa_queue_t *queue, uint64_t nr, volatile uint64_t *doorbel
 int main(int argc, char **argv)
 {
 	uint64_t before = arg_num(argc, argv, "before", 0), after = arg_num(argc, argv, "after", 0);
-	uint64_t count = arg_num(argc, argv, "count", 100);
+	uint64_t count = arg_num(argc, argv, "count", 100), parts = arg_num(argc, argv, "parts", 1);
 	hsa_queue_t *queue;
 
 	machine_open(&machine);
 	queue = queue_open(&machine, 0, (uint32_t)arg_num(argc, argv, "size", 1024),
 			   HSA_QUEUE_TYPE_MULTI);
 	dispatch(queue, before, NULL);
-	dispatch(queue, count, hardware_doorbell(queue));
+	for (uint64_t i = 0; i < parts; i++)
+		dispatch(queue, count, hardware_doorbell(queue));
 	dispatch(queue, after, NULL);
 	HSA(hsa_queue_destroy(queue));
 	HSA(hsa_shut_down());
 	printf("directbell: %llu dispatches, %llu of them by the doorbell itself\n",
-	       (unsigned long long)(before + count + after), (unsigned long long)count);
+	       (unsigned long long)(before + count * parts + after),
+	       (unsigned long long)(count * parts));
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* flood.c - fills HSA queues as fast as it can, without synchronisation
  *
- *	flood threads=1 queues=1 count=20000 size=64 kinds=d shared=0 ring=1 gpus=1
+ *	flood threads=1 queues=1 count=20000 size=64 kinds=d shared=0 ring=1 gpus=1 until=
  *
  * Each thread owns `queues` queues (shared=1: all threads write to the same queues) and puts `count`
  * packets on them in turn. `kinds` is repeated over the packets:
@@ -10,7 +10,7 @@
  *	b barrier-and without signal     o barrier-or without dependencies
  *	B barrier-and with its own signal   w barrier-and that waits for the thread's last own signal
  *	n dispatch without the barrier bit
- * ring=K rings the doorbell once for K packets. One line on stdout counts the packets; every
+ * ring=K rings the doorbell once for K packets. until=FILE goes on until there is such a file; with kinds=d and ring=1 alone. One line on stdout counts the packets; every
  * signal is checked at the end.
  */
 #include "hsa_common.h"
@@ -20,7 +20,7 @@
 
 static struct machine machine;
 static uint64_t nr_threads, nr_queues, count, size, shared, ring, nr_gpus;
-static const char *kinds;
+static const char *kinds, *until;
 static hsa_queue_t *queues[MAX_THREADS * MAX_QUEUES];
 static unsigned int queue_gpu[MAX_THREADS * MAX_QUEUES];
 static _Atomic uint64_t done_dispatches, done_barriers, wrong_signals;
@@ -31,6 +31,11 @@ static hsa_queue_t *queue_of(uint64_t thread, uint64_t i, unsigned int *gpu)
 
 	*gpu = queue_gpu[at];
 	return queues[at];
+}
+
+static bool goes_on(uint64_t i)
+{
+	return i < count || (*until && access(until, F_OK) != 0);
 }
 
 static void *flood(void *arg)
@@ -46,7 +51,7 @@ static void *flood(void *arg)
 		nr_counted += kinds[i % nr_kinds] == 'c';
 	hsa_signal_store_screlease(counting, (hsa_signal_value_t)nr_counted);
 
-	for (uint64_t i = 0; i < count; i++) {
+	for (uint64_t i = 0; goes_on(i); i++) {
 		unsigned int gpu;
 		hsa_queue_t *queue = queue_of(thread, i / ring, &gpu);
 		char kind = kinds[i % nr_kinds];
@@ -131,8 +136,10 @@ int main(int argc, char **argv)
 	ring = arg_num(argc, argv, "ring", 1);
 	nr_gpus = arg_num(argc, argv, "gpus", 1);
 	kinds = arg_text(argc, argv, "kinds", "d");
+	until = arg_text(argc, argv, "until", "");
 	if (!nr_threads || nr_threads > MAX_THREADS || !nr_queues || nr_queues > MAX_QUEUES ||
-	    !ring || !*kinds || strspn(kinds, "dDscboBwn") != strlen(kinds))
+	    !ring || !*kinds || (*until && (ring != 1 || strcmp(kinds, "d") != 0)) ||
+	    strspn(kinds, "dDscboBwn") != strlen(kinds))
 		die(2, "flood: bad arguments; see the head of flood.c");
 	if (shared)
 		ring = 1; /* the threads' packets are interleaved */

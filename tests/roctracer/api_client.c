@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "expect.h"
+#include "../support/expect.h"
 #include "roctracer/roctracer_ext.h"
 #include "roctracer/roctracer_roctx.h"
 
@@ -22,16 +22,6 @@
 #define BAD_DOMAIN S(4, -2)
 
 static int nr_wrong;
-
-#define TEXT(what, value)                                                                          \
-	do {                                                                                       \
-		const char *is_ = (what);                                                          \
-		if (!is_ || strcmp(is_, (value)) != 0) {                                           \
-			printf("%s:%d: %s is \"%s\", not \"%s\"\n", __FILE__, __LINE__, #what,     \
-			       is_ ? is_ : "(NULL)", value);                                       \
-			nr_wrong++;                                                                \
-		}                                                                                  \
-	} while (0)
 
 /* The newest error holds `part`, begins with the function's name and is the caller's own copy. */
 static void error_has(const char *function, const char *part)

@@ -3,7 +3,7 @@
  *
  * Exits with whether anything was not as it should be.
  */
-#include "expect.h"
+#include "../support/expect.h"
 #include "roctracer/ext/hsa_rt_utils.hpp"
 #include "roctracer/roctracer_cb_table.h"
 

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "expect.h"
+#include "../support/expect.h"
 #include "support/fake_hip.h"
 #include "roctracer/roctracer_ext.h"
 

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "expect.h"
+#include "../support/expect.h"
 #include "roctracer/roctracer_ext.h"
 #include "roctracer/roctracer_roctx.h"
 

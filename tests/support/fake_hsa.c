@@ -187,6 +187,9 @@ static hsa_status_t object_get_info(hsa_loaded_code_object_t o,
 	case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_URI:
 		memcpy(value, uri, sizeof(uri) - 1);
 		break;
+	case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_CODE_OBJECT_STORAGE_TYPE:
+		*(uint32_t *)value = HSA_VEN_AMD_LOADER_CODE_OBJECT_STORAGE_TYPE_MEMORY;
+		break;
 	default:
 		*(uint64_t *)value = o.handle;
 	}
@@ -293,11 +296,14 @@ void fake_open_intercept(const char *mode, unsigned nr_amd)
 	fake_open(mode, nr_amd);
 }
 
+const struct source *fake_source;
+
 void fake_open_live(const char *mode, unsigned nr_amd)
 {
-	static const struct source *const sources[] = { &harvest_source, NULL };
+	static const struct source *sources[] = { &harvest_source, NULL, NULL };
 	static const struct sink *const sinks[] = { &sink_record, NULL };
 
+	sources[1] = fake_source;
 	setenv("RTL_MODE", mode ? mode : "standard", 1);
 	table_init(layers);
 	life_init(sources, sinks);

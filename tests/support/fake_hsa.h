@@ -183,7 +183,8 @@ extern struct fake_hsa fake;
 void fake_open(const char *mode, unsigned nr_amd);
 /* The same with RTL_QUEUES=intercept. */
 void fake_open_intercept(const char *mode, unsigned nr_amd);
-/* As fake_open(), with the life thread, which then harvests. */
+/* As fake_open(), with the life thread, which then harvests, and ticks fake_source as well. */
+extern const struct source *fake_source; /* NULL: none */
 void fake_open_live(const char *mode, unsigned nr_amd);
 /* Only the parts: for tests of how tables are taken. */
 void fake_setup(const char *mode);

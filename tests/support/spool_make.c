@@ -667,6 +667,83 @@ static void rest_count(struct spool_make *m, uint32_t queue, uint64_t count)
 	spool_make_raw(m, &r, sizeof(r));
 }
 
+static void evicted_count(struct spool_make *m, enum rec_type type, uint32_t id, uint64_t count)
+{
+	struct rec_written r = { .h = { (uint8_t)type, sizeof(r) / 8, 0, id }, .count = count };
+
+	spool_make_raw(m, &r, sizeof(r));
+}
+
+static void evicted_carried(struct spool_make *m)
+{
+	struct rec_evicted total = { .h = { REC_EVICTED, sizeof(total) / 8, 0, 0 },
+				     .first_ns = 2000,
+				     .last_ns = 4900,
+				     .earlier_ns = 3000 };
+	static const struct {
+		enum rec_type type;
+		uint64_t count;
+	} types[] = { { REC_STRING, 2 }, { REC_AGENT, 1 },  { REC_QUEUE, 1 },
+		      { REC_KERNEL, 1 }, { REC_SHAPE, 1 },  { REC_DISPATCH, 3 },
+		      { REC_COPY, 2 },	 { REC_MARKER, 2 }, { REC_API, 1 } };
+
+	spool_make_chunk(m, 0);
+	m->chunk.seq = CHUNK_CARRIED(m->header.kept_from, 0);
+	spool_make_raw(m, &total, sizeof(total));
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		evicted_count(m, REC_EVICTED_TYPE, types[i].type, types[i].count);
+	evicted_count(m, REC_EVICTED_OPS, 0, 3);
+	evicted_count(m, REC_EVICTED_OPS, SPOOL_NO_QUEUE, 2);
+	spool_make_string(m, 1, "_Z3newv");
+	spool_make_string(m, 2, "gfx900");
+	spool_make_agent(m, 0, REC_AGENT_GPU, 0, 2);
+	spool_make_queue(m, 0, 0, 0, 1000);
+	rest_kernel(m, 1, 1);
+	spool_make_marker(m, REC_MARKER_PUSH, 7, 1, 0, 0, 2000, "open");
+	spool_make_chunk_end(m);
+	spool_make_chunk(m, 0);
+	m->chunk.seq = CHUNK_CARRIED(m->header.kept_from, 1);
+	spool_make_thread(m, 7, "worker", 900);
+	spool_make_chunk_end(m);
+}
+
+void spool_make_evicted(const char *path)
+{
+	struct spool_make_op op = { .tid = 7,
+				    .correlation = 55,
+				    .packet = 3,
+				    .begin_ns = 5000,
+				    .end_ns = 5500,
+				    .ticks = 50,
+				    .marker = 1 };
+	static struct spool_make m;
+
+	spool_make_begin(&m, path, 7, false);
+	m.disk_end = SPOOL_HEADER_SIZE + 1024;
+	m.header.kept_from = m.disk_end;
+	spool_make_chunk(&m, 0);
+	m.chunk.seq = CHUNK_CARRIED(SPOOL_HEADER_SIZE + 512, 0);
+	spool_make_string(&m, 9, "superseded");
+	spool_make_chunk_end(&m);
+	/* given back: zeroes */
+	put(m.disk_fd, (uint64_t[4]){ 0 }, 32, m.disk_end - 32);
+	spool_make_chunk(&m, 7);
+	op.shape = spool_make_shape(&m, 1, 0, 640, 64);
+	spool_make_dispatch(&m, &op);
+	spool_make_chunk_end(&m);
+	atomic_store(&m.header.carried_at, m.disk_end);
+	evicted_carried(&m);
+	spool_make_chunk(&m, 0);
+	rest_count(&m, 0, 4);
+	rest_count(&m, SPOOL_NO_QUEUE, 2);
+	evicted_count(&m, REC_WRITTEN, REC_DISPATCH, 4);
+	evicted_count(&m, REC_WRITTEN, REC_COPY, 2);
+	evicted_count(&m, REC_WRITTEN, REC_STRING, 2);
+	evicted_count(&m, REC_WRITTEN, REC_API, 1);
+	spool_make_chunk_end(&m);
+	spool_make_end(&m, true);
+}
+
 void spool_make_rest(const char *path, uint64_t missing)
 {
 	struct rec_barrier barrier = { .h = { REC_BARRIER, sizeof(barrier) / 8, REC_F_UNFINISHED,

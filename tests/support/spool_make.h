@@ -98,6 +98,10 @@ void spool_make_sample(const char *path, const struct spool_make_sample *s);
  * double); one of 128 bytes. `missing`: as many more dispatches and copies were submitted. */
 void spool_make_rest(const char *path, uint64_t missing);
 
+/* A trace whose first chunks were removed: 3 dispatches of queue 0, 2 copies, a call and 2 markers. In it: a superseded carried
+ * chunk without its payload; dispatch 3 in open range 1; carried chunks with the definitions, that range, and the counts. */
+void spool_make_evicted(const char *path);
+
 /* nr dispatches of 8 kernels on 4 queues by 4 threads in a closed trace, for speed and size. */
 void spool_make_many(const char *path, uint64_t nr);
 

@@ -144,3 +144,44 @@ TEST(expression_is_compiled)
 	CHECK(!is_good(CAPTURE_REGEX, big));
 	CHECK_NOT_NULL(strstr(error, "too long"));
 }
+
+TEST(flight_recorders_keep_a_size_or_a_time)
+{
+	char why[CAPTURE_ERROR_SIZE];
+	uint64_t bytes = 1, ns = 1;
+
+	CHECK_OK(capture_flight("64M", &bytes, &ns, why));
+	CHECK_EQ_UINT(bytes, 64 << 20);
+	CHECK_EQ_UINT(ns, 0);
+	CHECK_OK(capture_flight("1.5G", &bytes, &ns, why));
+	CHECK_EQ_UINT(bytes, UINT64_C(3) << 29);
+	CHECK_OK(capture_flight("30s", &bytes, &ns, why));
+	CHECK_EQ_UINT(bytes, 0);
+	CHECK_EQ_UINT(ns, UINT64_C(30000000000));
+	CHECK_OK(capture_flight("5min", &bytes, &ns, why));
+	CHECK_EQ_UINT(ns, UINT64_C(300000000000));
+	CHECK_EQ_INT(capture_flight("64", &bytes, &ns, why), -EINVAL);
+	CHECK_STR_HAS(why, "neither a size nor a time; allowed: 64M");
+	CHECK_EQ_INT(capture_flight("64K", &bytes, &ns, why), -EINVAL);
+	CHECK_STR_HAS(why, "too small");
+	CHECK_EQ_INT(capture_flight("0s", &bytes, &ns, why), -EINVAL);
+	CHECK_EQ_INT(capture_flight("M", &bytes, &ns, why), -EINVAL);
+	CHECK_EQ_INT(capture_flight("999999999T", &bytes, &ns, why), -EINVAL);
+	CHECK_EQ_INT(capture_flight("", &bytes, &ns, why), -EINVAL);
+}
+
+TEST(times_have_a_unit)
+{
+	char why[CAPTURE_ERROR_SIZE];
+	uint64_t ns;
+
+	CHECK_OK(capture_time("10ms", &ns, why));
+	CHECK_EQ_UINT(ns, 10000000);
+	CHECK_OK(capture_time("0.5us", &ns, why));
+	CHECK_EQ_UINT(ns, 500);
+	CHECK_OK(capture_time("1.25s", &ns, why));
+	CHECK_EQ_UINT(ns, 1250000000);
+	CHECK_EQ_INT(capture_time("10", &ns, why), -EINVAL);
+	CHECK_STR_HAS(why, "not a time with a unit");
+	CHECK_EQ_INT(capture_time("-1s", &ns, why), -EINVAL);
+}

@@ -676,23 +676,59 @@ TEST(announced_packets_are_submitted_when_holding_back_ends)
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_bypassed), 3);
 }
 
-/* As with a processor that follows the write index and a program that rings the hardware's
- * doorbell. */
-TEST(never_announced_packets_are_released)
+static uint64_t tick_until_submitted(const struct fake_queue *q, uint64_t end)
+{
+	uint32_t looks = 0;
+
+	for (; fake_write_index(q) < end && looks < 100; looks++)
+		fake_tick(200);
+	return looks;
+}
+
+/* As by a thread that is preempted before its doorbell, or a program that rings the hardware's. */
+TEST(packets_that_stay_unannounced_are_submitted)
 {
 	struct fake_queue *q = open_queue(64);
-	uint32_t looks = 0;
+	uint64_t looks;
 
 	fake_reserve(q, 3);
 	publish_all(q, 0, 2);
-	for (; fake_write_index(q) == 0 && looks < 100; looks++)
-		fake_tick(200);
+	looks = tick_until_submitted(q, 2);
 	CHECK_GT_UINT(looks, 4);
 	CHECK_LT_UINT(looks, 10);
-	CHECK_EQ_UINT(fake_write_index(q), 3);
-	CHECK_EQ_UINT(atomic_load(&q->nr_rings), 0);
-	CHECK_EQ_UINT(((union fake_packet *)q->hsa.base_address)->dispatch.completion_signal.handle,
-		      0);
+	check_given(q, 2); /* the third is not written yet */
+	publish(q, 2);
+	fake_ring(q, 2);
+	check_all(q, 3);
+}
+
+TEST(queue_whose_packets_are_never_announced_is_not_held_back)
+{
+	struct fake_queue *q = open_queue(64);
+
+	for (uint32_t n = 0; n < 4; n++) {
+		fake_reserve(q, 1);
+		publish(q, n);
+		CHECK_GT_UINT(tick_until_submitted(q, n + 1), 4);
+		CHECK_EQ_UINT(atomic_load(&q->nr_rings), n < 3 ? n + 1 : 3);
+		fake_run_all(q);
+	}
+	fake_reserve(q, 1);
+	CHECK_EQ_UINT(fake_write_index(q), 5);
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 3);
+}
+
+TEST(late_doorbells_keep_a_queue_traced)
+{
+	struct fake_queue *q = open_queue(64);
+
+	for (uint32_t n = 0; n < 10; n++) {
+		fake_reserve(q, 1);
+		publish(q, n);
+		CHECK_GT_UINT(tick_until_submitted(q, n + 1), 4);
+		fake_ring(q, n);
+	}
+	check_all(q, 10);
 }
 
 TEST(packet_announced_late_is_traced)

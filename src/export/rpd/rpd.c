@@ -116,6 +116,7 @@ static int check_out(struct rpd *r)
 
 static int rename_output(struct rpd *r)
 {
+	char journal[sizeof(r->tmp) + 16];
 	int err = temporary_publish(r->tmp, r->out, r->opt->force,
 				    job_is_private(r->opt, r->has_args));
 
@@ -125,21 +126,49 @@ static int rename_output(struct rpd *r)
 	if (err)
 		return rpd_fail(r, err, "%s: the database can't be renamed to it: %s", r->out,
 				strerror(-err));
+	snprintf(journal, sizeof(journal), "%s-journal", r->tmp);
+	if (r->keeps_state)
+		unlink(journal); /* empty */
 	return 0;
+}
+
+int rpd_transaction(struct rpd *r)
+{
+	int ret = r->in_transaction ? 0 : rpd_db_exec(r, "BEGIN");
+
+	r->in_transaction |= ret == 0;
+	return ret;
+}
+
+static int commit(struct rpd *r)
+{
+	int ret = r->in_transaction ? rpd_db_exec(r, "COMMIT") : 0;
+
+	r->in_transaction = false;
+	return ret;
 }
 
 static int begin_database(struct rpd *r)
 {
+	const char *unfinished = r->opt->unfinished;
 	int ret = check_out(r);
 
 	if (ret < 0)
 		return ret;
 	/* SQLite would take a name that begins with "file:" for a URI */
-	snprintf(r->tmp, sizeof(r->tmp), "%s%s.tmp-%ld", strncmp(r->out, "file:", 5) ? "" : "./",
-		 r->out, (long)getpid());
+	if (unfinished)
+		snprintf(r->tmp, sizeof(r->tmp), "%s", unfinished);
+	else
+		snprintf(r->tmp, sizeof(r->tmp), "%s%s.%s-%ld",
+			 strncmp(r->out, "file:", 5) ? "" : "./", r->out,
+			 r->keeps_state ? "part" : "tmp", (long)getpid());
 	ret = rpd_db_open(r);
-	if (ret == 0)
+	if (ret == 0 && unfinished)
+		ret = rpd_state_load(r);
+	else if (ret == 0)
 		ret = rpd_schema_create(r);
+	if (ret == 0 && r->keeps_state && !unfinished)
+		ret = rpd_state_create(r);
 	if (ret == 0)
 		ret = rpd_feed_create(&r->feed, r);
 	return ret;
@@ -168,23 +197,51 @@ static int note_rows(struct rpd *r)
 {
 	int ret = 0;
 
-	for (const char *const *table = changed_tables; *table && ret == 0; table++)
+	for (const char *const *table = changed_tables; *table && ret == 0; table++) {
+		int64_t rows = strcmp(*table, "rocpd_op") == 0 ? r->nr_op_rows : r->nr_api_rows;
+
+		/* counting those that were written here takes a minute for each billion */
+		if (r->has_merged)
+			rows = rpd_db_int(r, 0, "SELECT count(*) FROM %s", *table);
 		ret = rpd_db_execf(r,
-				   "INSERT INTO rocpd_metadata(tag, value) SELECT "
-				   "'" CHANGED_ROWS_TAG "%s', count(*) FROM %s",
-				   *table, *table);
+				   "INSERT INTO rocpd_metadata(tag, value) VALUES "
+				   "('" CHANGED_ROWS_TAG "%s', '%lld')",
+				   *table, (long long)rows);
+	}
 	if (ret == 0)
 		ret = rpd_db_execf(r,
 				   "INSERT INTO rocpd_metadata(tag, value) VALUES "
 				   "('" CHANGED_COUNTER_TAG "', '%lld')",
-				   (long long)changed_counter(r->tmp));
+				   (long long)changed_counter(r->tmp) + (r->keeps_state ? 1 : 0));
 	return ret;
+}
+
+static void count_gpus(struct rpd *r)
+{
+	r->res->nr_gpus = r->gpus.nr;
+	if (r->has_merged)
+		r->res->nr_gpus = (uint64_t)
+			rpd_db_int(r, 0,
+				   "SELECT count(DISTINCT gpuId) FROM rocpd_op WHERE gpuId >= 0");
+}
+
+static void free_processes(struct rpd *r)
+{
+	for (size_t i = 0; i < r->nr_processes; i++)
+		rpd_spool_free(r->processes[i]);
+	alloc_free(r->processes);
+	r->processes = NULL;
+	r->nr_processes = 0;
 }
 
 static int finish_database(struct rpd *r)
 {
-	int ret = write_identity(r);
+	int ret = rpd_spool_finish_rest(r);
 
+	if (ret == 0)
+		ret = rpd_transaction(r);
+	if (ret == 0)
+		ret = write_identity(r);
 	if (ret == 0)
 		ret = rpd_db_execf(r,
 				   "INSERT INTO rocpd_metadata(tag, value) VALUES "
@@ -195,10 +252,20 @@ static int finish_database(struct rpd *r)
 		ret = rpd_schema_finish(r);
 	if (ret == 0 && r->has_merged && !r->has_args)
 		r->has_args = query_number(r->db, QUERY_HAS_ARGS_OURS, 1) != 0;
+	/* note_rows() reads the counter that this writes. With a journal every commit increments it, also the last one, which has
+	 * to be a single one: a file that can't be continued is complete */
+	if (ret == 0 && !r->keeps_state)
+		ret = commit(r);
 	if (ret == 0)
 		ret = note_rows(r);
+	if (ret == 0 && r->keeps_state)
+		ret = rpd_state_drop(r);
+	if (ret == 0)
+		ret = commit(r);
+	count_gpus(r);
 	rpd_feed_destroy(r->feed);
 	r->feed = NULL;
+	free_processes(r);
 	if (ret == 0 && sqlite3_close(r->db) != SQLITE_OK)
 		ret = rpd_db_fail(r, r->out);
 	if (ret == 0) {
@@ -215,8 +282,9 @@ static void free_job(struct rpd *r, int ret)
 	struct job_result *res = r->res;
 
 	rpd_feed_destroy(r->feed);
+	free_processes(r);
 	rpd_db_close(r);
-	if (ret < 0 && r->tmp[0])
+	if (ret < 0 && r->tmp[0] && !r->keeps_state)
 		temporary_delete(r->tmp);
 	if (ret < 0 && !res->error[0])
 		snprintf(res->error, sizeof(res->error), "%s: %s", r->out, strerror(-ret));
@@ -226,6 +294,7 @@ static void free_job(struct rpd *r, int ret)
 		alloc_free(r->nodes[i].key);
 	alloc_free(r->nodes);
 	alloc_free(r->traces);
+	map_fini(&r->gpus);
 	alloc_free(r);
 }
 
@@ -249,7 +318,9 @@ static int add_input(struct rpd *r, const char *path, bool spools_only)
 	switch (kind) {
 	case IDENTIFY_OURS:
 	case IDENTIFY_RPD:
-		ret = rpd_merge_add(r, path, kind);
+		ret = commit(r); /* it attaches the file */
+		if (ret == 0)
+			ret = rpd_merge_add(r, path, kind);
 		break;
 	case IDENTIFY_SQLITE:
 		ret = rpd_fail(r, -EINVAL,
@@ -267,22 +338,33 @@ static int add_input(struct rpd *r, const char *path, bool spools_only)
 	return ret;
 }
 
-static int write_inputs(const char *const *inputs, size_t nr, const char *out,
-			const struct job_options *opt, struct job_result *res, bool spools_only)
+/* A job that has not begun. */
+static struct rpd *new_job(const char *out, const struct job_options *opt, struct job_result *res)
 {
 	static const struct job_options defaults;
 	struct rpd *r = alloc_zero(1, sizeof(*r));
-	int ret;
 
 	memset(res, 0, sizeof(*res));
 	if (!r) {
 		snprintf(res->error, sizeof(res->error), "%s: out of memory", out);
-		return -ENOMEM;
+		return NULL;
 	}
 	r->out = out;
 	r->opt = opt ? opt : &defaults;
 	r->res = res;
+	r->keeps_state = r->opt->unfinished != NULL;
 	verdict_init(&r->verdict);
+	return r;
+}
+
+static int write_inputs(const char *const *inputs, size_t nr, const char *out,
+			const struct job_options *opt, struct job_result *res, bool spools_only)
+{
+	struct rpd *r = new_job(out, opt, res);
+	int ret;
+
+	if (!r)
+		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
 		r->total += file_size(inputs[i]);
 	ret = begin_database(r);
@@ -291,11 +373,68 @@ static int write_inputs(const char *const *inputs, size_t nr, const char *out,
 		ret = check_stopped(r);
 		if (ret == 0)
 			ret = add_input(r, inputs[i], spools_only);
+		if (ret == 0 && !r->keeps_state)
+			ret = commit(r);
 	}
 	if (ret == 0)
 		ret = finish_database(r);
 	free_job(r, ret);
 	return ret;
+}
+
+int rpd_grow(struct rpd **out, const char *path, const struct job_options *opt,
+	     struct job_result *res)
+{
+	struct rpd *r = new_job(path, opt, res);
+	int ret;
+
+	*out = NULL;
+	if (!r)
+		return -ENOMEM;
+	r->keeps_state = true;
+	ret = begin_database(r);
+	if (ret == 0)
+		ret = rpd_grow_commit(r);
+	if (ret < 0) {
+		if (r->tmp[0] && !opt->unfinished)
+			unlink(r->tmp);
+		free_job(r, ret);
+		return ret;
+	}
+	*out = r;
+	return 0;
+}
+
+const char *rpd_grow_file(const struct rpd *r)
+{
+	return r->tmp;
+}
+
+int rpd_grow_add(struct rpd *r, const char *spool)
+{
+	return rpd_spool_part(r, spool);
+}
+
+int rpd_grow_commit(struct rpd *r)
+{
+	int ret = rpd_transaction(r);
+
+	if (ret == 0)
+		ret = rpd_state_save(r);
+	return ret == 0 ? commit(r) : ret;
+}
+
+uint64_t rpd_grow_offset(const struct rpd *r, const char *spool)
+{
+	for (size_t i = 0; i < r->nr_processes; i++)
+		if (strcmp(r->processes[i]->path, spool) == 0)
+			return r->processes[i]->past.offset;
+	return 0;
+}
+
+void rpd_grow_end(struct rpd *r)
+{
+	free_job(r, -ECANCELED);
 }
 
 int rpd_write(const char *const *spools, size_t nr, const char *out, const struct job_options *opt,

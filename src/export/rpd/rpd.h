@@ -21,4 +21,21 @@ int rpd_write(const char *const *spools, size_t nr, const char *out, const struc
 int rpd_merge(const char *const *inputs, size_t nr, const char *out, const struct job_options *opt,
 	      struct job_result *res);
 
+/* A database that grows with its traces. It has a temporary name, and what a later process needs to continue with it
+ * (job_options.unfinished), also after this one was killed: `rpd_write` of the same traces does, and gives it its name.
+ *
+ * Threads: one at a time. */
+struct rpd;
+int rpd_grow(struct rpd **out, const char *path, const struct job_options *opt,
+	     struct job_result *res);
+const char *rpd_grow_file(const struct rpd *r);
+/* Writes what was added to the spool since the last call. After an error the job can only be ended. */
+int rpd_grow_add(struct rpd *r, const char *spool);
+/* From here on the rows are in the file. */
+int rpd_grow_commit(struct rpd *r);
+/* What of the spool's disk half has rows. */
+uint64_t rpd_grow_offset(const struct rpd *r, const char *spool);
+/* Leaves the file as it was at the last rpd_grow_commit(). */
+void rpd_grow_end(struct rpd *r);
+
 #endif

@@ -160,28 +160,65 @@ static void find_roles(struct rpd_fn *fn, const struct store_op *op)
 	fn->async = strstr(op->name, "Async") != NULL;
 }
 
-int rpd_api_begin(struct rpd_process *p)
+/* As in the records of calls. */
+static uint64_t fn_key(const struct store_op *op)
+{
+	return (uint64_t)op->domain << 16 | op->number;
+}
+
+/* The string id of the function's name. */
+static int name_fn(struct rpd_process *p, const struct store_op *op, int64_t *id)
+{
+	uint64_t known;
+	int ret;
+
+	if (map_get(&p->fn_ids, fn_key(op), &known)) {
+		*id = (int64_t)known;
+		return 0;
+	}
+	ret = rpd_spool_string(p, op->name, id);
+	if (ret == 0 && map_put(&p->fn_ids, fn_key(op), (uint64_t)*id) < 0)
+		ret = rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
+	return ret;
+}
+
+static int begin_calls(struct rpd_process *p)
 {
 #define DOMAIN_NAME(name, text) [REC_API_##name] = text,
 	static const char *const domains[REC_API_NR_DOMAINS] = { REC_API_EACH_DOMAIN(DOMAIN_NAME) };
 #undef DOMAIN_NAME
-	size_t nr;
 	int ret = 0;
+
+	if (p->has_apis)
+		return 0;
+	p->has_apis = true;
+	/* also domain 0, of damaged records */
+	for (int i = 0; i < REC_API_NR_DOMAINS && ret == 0; i++)
+		ret = rpd_spool_string(p, domains[i] ? domains[i] : "unknown", &p->domain_api[i]);
+	return ret;
+}
+
+int rpd_api_begin(struct rpd_process *p)
+{
+	size_t nr;
+	int ret;
 
 	p->ops = index_ops(p->index, &nr);
 	if (!index_totals(p->index)->apis)
 		return 0;
 	p->fns = alloc_zero(nr, sizeof(*p->fns));
-	p->args = alloc_zero(NR_SETS * WAYS, sizeof(*p->args));
-	p->args_text = alloc_heap(ARGS_TEXT);
+	if (!p->args)
+		p->args = alloc_zero(NR_SETS * WAYS, sizeof(*p->args));
+	if (!p->args_text)
+		p->args_text = alloc_heap(ARGS_TEXT);
 	if (!p->fns || !p->args || !p->args_text)
 		return rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
-	/* also domain 0, of damaged records */
-	for (int i = 0; i < REC_API_NR_DOMAINS && ret == 0; i++)
-		ret = rpd_spool_string(p, domains[i] ? domains[i] : "unknown", &p->domain_api[i]);
+	ret = begin_calls(p);
 	for (size_t i = 0; i < nr && ret == 0; i++) {
 		find_roles(&p->fns[i], &p->ops[i]);
-		ret = rpd_spool_string(p, p->ops[i].name, &p->fns[i].name);
+		/* the name of an unknown one may be in the next part; if not, it is made for its first call */
+		if (p->ops[i].known)
+			ret = name_fn(p, &p->ops[i], &p->fns[i].name);
 	}
 	if (ret == 0) {
 		ret = rpd_pinned_begin(p);
@@ -191,13 +228,22 @@ int rpd_api_begin(struct rpd_process *p)
 	return ret;
 }
 
+void rpd_api_end_part(struct rpd_process *p)
+{
+	rpd_pinned_end_part(p);
+	alloc_free(p->fns);
+	p->fns = NULL;
+}
+
 void rpd_api_fini(struct rpd_process *p)
 {
-	rpd_pinned_fini(p);
-	alloc_free(p->fns);
+	rpd_api_end_part(p);
+	alloc_free(p->pin_events);
+	map_fini(&p->pin_addrs);
 	alloc_free(p->args);
 	alloc_free(p->args_text);
 	map_fini(&p->call_names);
+	map_fini(&p->fn_ids);
 }
 
 static int write_args(struct rpd_process *p, const struct store_api *api, int64_t *id)
@@ -211,7 +257,7 @@ static int write_args(struct rpd_process *p, const struct store_api *api, int64_
 /* The string id of the arguments' text. */
 static int args_of(struct rpd_process *p, const struct store_api *api, int64_t *id)
 {
-	uint32_t fn = (uint32_t)(api->op - p->ops);
+	uint32_t fn = (uint32_t)fn_key(api->op);
 	size_t size = api->nr_words * sizeof(api->words[0]);
 	struct rpd_args *args;
 	int ret;
@@ -366,14 +412,35 @@ static int fill_more(struct rpd_process *p, const struct rpd_fn *fn, const struc
 	}
 }
 
+/* What the call means for the check of launches. 0 or -ENOMEM. */
+static int note_launch(struct rpd_process *p, const struct rpd_fn *fn, const struct store_api *api)
+{
+	bool succeeded = !(api->flags & REC_F_NO_STATUS) && api->status == 0;
+	const char *name = api->op->name;
+
+	if (fn->in == RPD_IN_GRAPHAPI && succeeded) {
+		if (begins_with(name, "hipStreamBeginCapture"))
+			return launches_capture(&p->launches, api->begin_ns);
+		if (begins_with(name, "hipStreamEndCapture"))
+			return launches_capture_end(&p->launches, api->end_ns);
+	}
+	/* its operations belong to the outer call */
+	if (api->parent)
+		return 0;
+	return launches_call(&p->launches, api->correlation,
+			     fn->in == RPD_IN_KERNELAPI && succeeded, api->begin_ns);
+}
+
 int rpd_api_call(void *arg, const struct store_api *api)
 {
 	struct rpd_process *p = arg;
-	const struct rpd_fn *fn = &p->fns[api->op - p->ops];
+	struct rpd_fn *fn = &p->fns[api->op - p->ops];
 	struct rpd_row *row;
 	int64_t args = 0;
 	int ret = args_of(p, api, &args);
 
+	if (ret == 0 && !fn->name)
+		ret = name_fn(p, api->op, &fn->name);
 	if (ret == 0)
 		ret = rpd_spool_row(p, &row);
 	if (ret < 0)
@@ -394,23 +461,31 @@ int rpd_api_call(void *arg, const struct store_api *api)
 	if (row->end > p->last_ns)
 		p->last_ns = row->end;
 	p->r->res->nr_apis++;
-	return fill_more(p, fn, api, row);
+	ret = note_launch(p, fn, api);
+	return ret < 0 ? ret : fill_more(p, fn, api, row);
 }
 
-int rpd_api_finish(struct rpd_process *p)
+int rpd_api_name(struct rpd_process *p, int64_t first_op, bool final)
 {
 	int ret = 0;
 
 	/* launches without a kernel's name get that of their first dispatch */
 	if (p->nr_unnamed)
-		ret = rpd_db_exec(
+		ret = rpd_db_execf(
 			p->r,
 			"CREATE TEMP TABLE rtl_named AS SELECT L.api_id AS api_id, min(L.op_id) AS op_id "
-			"FROM main.rocpd_api_ops L CROSS JOIN temp.rtl_unnamed U ON U.api_id = L.api_id "
-			"CROSS JOIN main.rtl_op_kernel K ON K.op_id = L.op_id GROUP BY L.api_id;"
+			"FROM main.rocpd_api_ops L CROSS JOIN rtl_unnamed U ON U.api_id = L.api_id "
+			"CROSS JOIN main.rtl_op_kernel K ON K.op_id = L.op_id WHERE L.id >= %lld AND L.id < %lld "
+			"GROUP BY L.api_id;"
 			"UPDATE main.rocpd_kernelapi SET kernelName_id = O.description_id FROM temp.rtl_named "
 			"N CROSS JOIN main.rocpd_op O ON O.id = N.op_id WHERE api_ptr_id = N.api_id;"
-			"DROP TABLE temp.rtl_named;"
-			"DELETE FROM temp.rtl_unnamed");
+			"DELETE FROM rtl_unnamed WHERE api_id IN (SELECT api_id FROM temp.rtl_named);"
+			"DROP TABLE temp.rtl_named",
+			(long long)first_op, (long long)(p->base + p->next_op));
+	if (ret == 0 && p->nr_unnamed && final)
+		ret = rpd_db_execf(p->r,
+				   "DELETE FROM rtl_unnamed WHERE api_id >= %lld AND api_id < %lld",
+				   (long long)p->base,
+				   (long long)(p->base + p->blocks * RPD_BLOCK));
 	return ret;
 }

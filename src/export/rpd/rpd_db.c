@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* rpd_db.c - SQLite for the writer: a new file, no journal, every error as a message
  *
- * There is no journal, because the file is temporary until it is complete and removed after an error.
+ * There is no journal, because the file is temporary until it is complete and removed after an error. One that grows with
+ * its traces has a journal: it is kept.
  */
 #include "export/rpd/rpd_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,6 +53,25 @@ static int on_progress(void *arg)
 	return rpd_progress(r, r->done_of_input) != 0;
 }
 
+/* The file itself. */
+static int create_file(struct rpd *r)
+{
+	int fd;
+
+	if (r->opt->unfinished)
+		return 0;
+	/* a file that a later process may continue with is not deleted by a signal */
+	fd = r->keeps_state ?
+		     open(r->tmp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600) :
+		     temporary_create(r->tmp);
+	if (fd < 0 && r->keeps_state)
+		fd = -errno;
+	if (fd < 0)
+		return rpd_fail(r, fd, "%s: can't be written: %s", r->out, strerror(-fd));
+	close(fd);
+	return 0;
+}
+
 int rpd_db_open(struct rpd *r)
 {
 	static const char settings[] = "PRAGMA page_size = 8192;"
@@ -63,15 +84,18 @@ int rpd_db_open(struct rpd *r)
 				       "PRAGMA trusted_schema = OFF;"
 				       "PRAGMA cell_size_check = ON;";
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
-	int fd = temporary_create(r->tmp);
+	int ret = create_file(r);
 
-	if (fd < 0)
-		return rpd_fail(r, fd, "%s: can't be written: %s", r->out, strerror(-fd));
-	close(fd);
+	if (ret < 0)
+		return ret;
 	if (sqlite3_open_v2(r->tmp, &r->db, flags, NULL) != SQLITE_OK)
 		return rpd_db_fail(r, r->out);
 	sqlite3_progress_handler(r->db, 100000, on_progress, r);
-	return rpd_db_exec(r, settings);
+	ret = rpd_db_exec(r, settings);
+	/* the journal undoes what a killed process had begun; the kernel writes what it had committed */
+	if (ret == 0 && r->keeps_state)
+		ret = rpd_db_exec(r, "PRAGMA journal_mode = TRUNCATE");
+	return ret;
 }
 
 void rpd_db_close(struct rpd *r)

@@ -32,13 +32,17 @@ struct target {
 	const char *insert;
 };
 
+/* whose rows are counted */
+#define TARGET_OP 0
+#define TARGET_API 5
+
 static const struct target targets[NR_TARGETS] = {
-	{ "rtl_feed_op",
-	  RPD_IN_OP,
-	  10,
-	  { COL(id), COL(gpu), COL(queue), COL(sequence), COL(start), COL(end), COL(description),
-	    COL(type), COL(marker), COL(correlation) },
-	  "INSERT INTO rocpd_op SELECT c0, c1, c2, c3, c4, c5, c6, c7, '', c8, c9 FROM rtl_feed_op" },
+	[TARGET_OP] = { "rtl_feed_op",
+			RPD_IN_OP,
+			10,
+			{ COL(id), COL(gpu), COL(queue), COL(sequence), COL(start), COL(end),
+			  COL(description), COL(type), COL(marker), COL(correlation) },
+			"INSERT INTO rocpd_op SELECT c0, c1, c2, c3, c4, c5, c6, c7, '', c8, c9 FROM rtl_feed_op" },
 	{ "rtl_feed_link",
 	  RPD_IN_OP,
 	  3,
@@ -64,13 +68,13 @@ static const struct target targets[NR_TARGETS] = {
 	  "INSERT INTO rtl_op_runtime SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12 "
 	  "FROM rtl_feed_runtime" },
 	/* a damaged trace may have the same call twice: keep the first */
-	{ "rtl_feed_api",
-	  RPD_IN_API,
-	  9,
-	  { COL(id), COL(pid), COL(tid), COL(start), COL(end), COL(name), COL(category),
-	    COL(domain), COL(args) },
-	  "INSERT OR IGNORE INTO rocpd_api SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8 FROM "
-	  "rtl_feed_api" },
+	[TARGET_API] = { "rtl_feed_api",
+			 RPD_IN_API,
+			 9,
+			 { COL(id), COL(pid), COL(tid), COL(start), COL(end), COL(name),
+			   COL(category), COL(domain), COL(args) },
+			 "INSERT OR IGNORE INTO rocpd_api SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8 FROM "
+			 "rtl_feed_api" },
 	{ "rtl_feed_api_data",
 	  RPD_IN_API,
 	  4,
@@ -326,8 +330,13 @@ int rpd_feed_flush(struct rpd_feed *feed)
 		return 0;
 	feed->in |= feed->rows[feed->nr - 1].in;
 	for (int i = 0; i < NR_TARGETS && ret == 0; i++) {
-		if (feed->in & targets[i].mask)
-			ret = rpd_db_step(feed->r, feed->insert[i]);
+		if (!(feed->in & targets[i].mask))
+			continue;
+		ret = rpd_db_step(feed->r, feed->insert[i]);
+		if (ret == 0 && i == TARGET_OP)
+			feed->r->nr_op_rows += sqlite3_changes(feed->r->db);
+		if (ret == 0 && i == TARGET_API)
+			feed->r->nr_api_rows += sqlite3_changes(feed->r->db);
 	}
 	feed->nr = 0;
 	feed->in = 0;

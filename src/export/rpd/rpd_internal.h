@@ -9,6 +9,8 @@
  *	rpd_meta.c	metadata and losses
  *	rpd_spool.c	operations of a spool
  *	rpd_api.c	calls of a spool
+ *	rpd_pending.c	operations whose call is not recorded yet
+ *	rpd_state.c	what continues an unfinished database
  *	rpd_pinned.c	pinned host memory by time
  *	rpd_marker.c	markers
  *	rpd_merge.c	rows of another database
@@ -29,12 +31,19 @@
 #include "query/identify.h"
 #include "query/query.h"
 #include "store/index.h"
+#include "store/launches.h"
 #include "store/map.h"
 #include "store/verdict.h"
 
 #define RPD_BLOCK (INT64_C(1) << 32)
 /* Larger ids of a process are damage: they could reach into the block of another process. */
 #define RPD_MAX_LOCAL (UINT64_C(1) << 40)
+/* Ids of a process whose trace was not complete when its first row was written: markers and threads with small numbers
+ * are in front of calls, the others far behind them. */
+#define RPD_WIDE_MARKERS (UINT64_C(1) << 24)
+#define RPD_WIDE_THREADS (UINT64_C(1) << 16)
+#define RPD_WIDE_FAR (INT64_C(1) << 41) /* multiples: markers, threads, calls without an id */
+#define RPD_WIDE_BLOCKS (INT64_C(4) * RPD_WIDE_FAR / RPD_BLOCK)
 #define RPD_PID_STRIDE INT64_C(10000000)
 #define RPD_GPU_STRIDE INT64_C(1000)
 
@@ -55,8 +64,14 @@ struct rpd {
 	size_t nr_traces;
 	struct verdict verdict;
 	struct rpd_feed *feed;
-	uint64_t done, total;	/* bytes, for the progress bar */
-	uint64_t done_of_input; /* of the current input, when progress was shown last */
+	struct rpd_process **processes; /* begun */
+	size_t nr_processes;
+	bool keeps_state; /* a later process may continue with the file */
+	bool in_transaction;
+	int64_t nr_op_rows, nr_api_rows; /* of rocpd_op, rocpd_api */
+	struct map gpus;		 /* gpuId of operations */
+	uint64_t done, total;		 /* bytes, for the progress bar */
+	uint64_t done_of_input;		 /* of the current input, when progress was shown last */
 	uint64_t progress_ns;
 	bool has_args;	 /* arguments of calls are in the database, from a raw trace */
 	bool has_merged; /* rows of another database, too */
@@ -83,6 +98,8 @@ int rpd_db_fail(struct rpd *r, const char *what);
 #define rpd_warn(r, ...) job_warn((r)->res, __VA_ARGS__)
 
 /* rpd.c */
+/* Begins a transaction unless there is one. */
+int rpd_transaction(struct rpd *r);
 int rpd_progress(struct rpd *r, uint64_t done_of_input);
 /* The node number of a host, in the order of first use. Negative: -ENOMEM. */
 int64_t rpd_node_of(struct rpd *r, const char *host, const char *boot_id);
@@ -146,18 +163,44 @@ struct rpd_span {
 	uint64_t nr;
 };
 
+/* A thread, in the order of first appearance. */
+struct rpd_lane {
+	uint32_t tid;
+	struct rpd_span span; /* of its operations without a call */
+};
+
+/* An operation with a row whose call is not recorded yet. */
+struct rpd_pending {
+	int64_t row, start, end;
+	uint64_t correlation;
+	uint32_t lane;
+	uint32_t in; /* RPD_IN_; 0: a barrier */
+};
+
+struct rpd_pin_event {
+	uint64_t addr, size; /* size 0: released */
+	uint64_t ns;
+};
+
 struct rpd_text {
 	char *text;
 	int64_t id;
 };
 #define RPD_TEXTS 4096u
 
-/* The process being written. */
+/* A process being written: its trace may come in several parts. */
 struct rpd_process {
 	struct rpd *r;
-	struct index *index;
-	const char *path;
-	int64_t base, node, pid;
+	struct index *index; /* of the part being written */
+	struct index_past past;
+	size_t records_saved; /* bytes of past.records that are in the file's state */
+	char *path;
+	char trace[33];
+	bool begun;    /* its names are written */
+	bool wide;     /* see RPD_WIDE_MARKERS */
+	bool has_apis; /* a call was written */
+	bool finished, changed;
+	int64_t base, blocks, node, pid;
 	int64_t call_base; /* added to correlation ids; the sum is the id of the call's row */
 	int64_t next_string, next_ustring;
 	int64_t empty_string, empty_ustring;
@@ -166,12 +209,17 @@ struct rpd_process {
 	int64_t domain_api[REC_API_NR_DOMAINS];
 	int64_t *kernel_names; /* string ids, parallel to index_kernels() */
 	const struct store_kernel *kernels;
-	const struct store_thread *threads;
-	size_t nr_threads;
-	struct rpd_span *spans; /* parallel to threads */
-	size_t last_thread;
+	struct map kernel_ids; /* kernel to the string id of its name */
+	struct map fn_ids;     /* function (rpd_api.c) to that of its name */
+	struct rpd_lane *lanes;
+	size_t nr_lanes, cap_lanes;
+	struct map lane_of; /* tid to lane */
+	size_t last_lane;
+	struct rpd_pending *pending;
+	size_t nr_pending, cap_pending;
+	int64_t part_op; /* first operation of this part */
 	int64_t next_op, next_shape, next_clock, next_copy;
-	int64_t first_api; /* first_api + thread index: the row that stands for a thread */
+	int64_t first_api; /* first_api + lane: the row that stands for a thread */
 	int64_t next_api;  /* the next row for a call without a correlation id, behind those */
 	int64_t last_ns;   /* latest time seen while writing */
 	struct rpd_shape *shapes;
@@ -181,19 +229,43 @@ struct rpd_process {
 	struct rpd_args *args; /* cache of arguments' texts */
 	char *args_text;
 	struct rpd_pinned *pinned;
+	struct rpd_pin_event *pin_events; /* so far */
+	uint32_t nr_pin_events;
+	size_t cap_pin_events;
+	struct map pin_addrs; /* addresses allocated or registered so far */
+	bool pins_full;
 	uint8_t *pin_ops;      /* parallel to ops, private to rpd_pinned.c */
 	uint64_t nr_unnamed;   /* launches without the name of their kernel */
 	struct map names;      /* hash of a name to the index of its kernel */
 	struct map call_names; /* string id of a kernel's name in a call to its string's id */
 	struct map open;       /* marker id to thread, for ranges without an end so far */
 	struct map early;      /* marker id to end time, for ends without a begin so far */
+	struct launches launches;
 	sqlite3_stmt *add_string, *add_ustring, *add_api, *add_shape, *add_marker, *add_barrier;
-	sqlite3_stmt *add_clock, *end_marker, *move_marker, *sooner_marker, *add_unnamed;
+	sqlite3_stmt *add_clock, *end_marker, *move_marker, *sooner_marker, *add_unnamed, *find_api;
 };
 
+/* Writes the trace to its end. */
 int rpd_spool_add(struct rpd *r, const char *path);
+/* Writes what was added to a trace that still grows. */
+int rpd_spool_part(struct rpd *r, const char *path);
+/* Finishes the processes that have a part in the file and whose trace is not to be written to its end. */
+int rpd_spool_finish_rest(struct rpd *r);
+void rpd_spool_free(struct rpd_process *p);
+/* After rpd_state_load(). */
+int rpd_spool_prepare(struct rpd_process *p);
 /* local + base; 0 for 0 and for ids out of range. */
 int64_t rpd_spool_id(const struct rpd_process *p, uint64_t local);
+/* The same for a marker. */
+int64_t rpd_spool_marker(const struct rpd_process *p, uint64_t marker);
+/* The row that stands for a thread. */
+int64_t rpd_spool_thread(const struct rpd_process *p, size_t lane);
+/* The thread's number; SIZE_MAX if unknown. */
+size_t rpd_spool_lane(struct rpd_process *p, uint32_t tid);
+/* Links an operation to its thread, for want of a call. */
+void rpd_spool_widen(struct rpd_process *p, size_t lane, int64_t start, int64_t end);
+/* Whether the call of that correlation id is in the file, or in this part. */
+bool rpd_spool_called(struct rpd_process *p, uint64_t correlation);
 /* The same for a correlation id: the result is the id of the call's row. */
 int64_t rpd_spool_call(const struct rpd_process *p, uint64_t correlation);
 /* Returns a row to fill, with `in` 0; flushes the feed if it is full. */
@@ -201,22 +273,42 @@ int rpd_spool_row(struct rpd_process *p, struct rpd_row **row);
 int rpd_spool_string(struct rpd_process *p, const char *text, int64_t *id);
 int rpd_spool_ustring(struct rpd_process *p, const char *text, int64_t *id);
 
+/* rpd_pending.c */
+/* Notes the operation of that row, which has no call so far. */
+int rpd_pending_add(struct rpd_process *p, const struct rpd_row *row, uint64_t correlation,
+		    size_t lane);
+int rpd_pending_barrier(struct rpd_process *p, int64_t row, uint64_t correlation, size_t lane);
+/* After the feed was flushed: looks for their calls in this part. `final`: those that have none get their threads.
+ * *first is the first row that was pending or is of this part. */
+int rpd_pending_resolve(struct rpd_process *p, bool final, int64_t *first);
+
+/* rpd_state.c */
+int rpd_state_create(struct rpd *r);
+int rpd_state_save(struct rpd *r);
+int rpd_state_load(struct rpd *r);
+int rpd_state_drop(struct rpd *r);
+
 /* rpd_api.c */
-/* After rpd_meta_write(): writes the names of functions and finds the roles of their arguments. */
+/* Writes the names of functions and finds the roles of their arguments. */
 int rpd_api_begin(struct rpd_process *p);
 int rpd_api_call(void *arg, const struct store_api *api);
-/* After the feed was flushed: fills in columns that depend on all rows. */
-int rpd_api_finish(struct rpd_process *p);
+/* After the feed was flushed: gives calls the names of the kernels of operations from that row on. */
+int rpd_api_name(struct rpd_process *p, int64_t first_op, bool final);
+void rpd_api_end_part(struct rpd_process *p);
 void rpd_api_fini(struct rpd_process *p);
 
 /* rpd_pinned.c */
 /* Reads the calls that pin host memory. 0 or -errno. */
 int rpd_pinned_begin(struct rpd_process *p);
-void rpd_pinned_fini(struct rpd_process *p);
+void rpd_pinned_end_part(struct rpd_process *p);
 /* Whether the pointer pointed into pinned host memory at that time. */
 bool rpd_pinned_has(const struct rpd_process *p, uint64_t pointer, uint64_t ns);
 
 /* rpd_meta.c */
+/* Gives every kernel of this part that is known the string id of its name. */
+int rpd_meta_names(struct rpd_process *p);
+/* That of one kernel of this part. */
+int rpd_meta_kernel(struct rpd_process *p, size_t kernel, int64_t *name);
 int rpd_meta_write(struct rpd_process *p);
 /* The string id of a kernel's demangled name; kernels of the same name share it. Adds the name for kernel `index` if it is missing;
  * SIZE_MAX: only searches. 1: *id is set; 0: not found; or -errno. */

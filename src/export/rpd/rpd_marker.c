@@ -18,7 +18,7 @@ static void widen_last_ns(struct rpd_process *p, int64_t ns)
 int rpd_marker_begin(void *arg, const struct store_marker *m)
 {
 	struct rpd_process *p = arg;
-	int64_t id = rpd_spool_id(p, m->marker);
+	int64_t id = rpd_spool_marker(p, m->marker);
 	int64_t end = (int64_t)m->time_ns;
 	int64_t end_tid = m->tid;
 	int64_t text = 0;
@@ -49,9 +49,10 @@ int rpd_marker_begin(void *arg, const struct store_marker *m)
 			    p->domain_roctx, text);
 	if (ret < 0)
 		return ret;
+	p->r->nr_api_rows += sqlite3_changes(p->r->db);
 	p->r->res->nr_markers++;
 	return rpd_db_insert(p->r, p->add_marker, "iiiiii", id, (int64_t)m->kind, (int64_t)m->level,
-			     rpd_spool_id(p, m->parent), (int64_t)0, end_tid);
+			     rpd_spool_marker(p, m->parent), (int64_t)0, end_tid);
 }
 
 /* An end without an open range: its begin is in a chunk that was drained later, or the program stopped the
@@ -76,7 +77,7 @@ static int end_unopened_range(struct rpd_process *p, const struct store_marker_e
 int rpd_marker_end(void *arg, const struct store_marker_end *e)
 {
 	struct rpd_process *p = arg;
-	int64_t id = rpd_spool_id(p, e->marker);
+	int64_t id = rpd_spool_marker(p, e->marker);
 	uint64_t tid;
 	int ret;
 
@@ -102,7 +103,7 @@ int rpd_marker_finish(struct rpd_process *p, int64_t last_ns)
 
 		if (!entry->value_plus_1)
 			continue;
-		id = rpd_spool_id(p, entry->key);
+		id = rpd_spool_marker(p, entry->key);
 		ret = rpd_db_insert(p->r, p->end_marker, "ii", last_ns, id);
 		if (ret == 0)
 			ret = rpd_db_insert(p->r, p->move_marker, "iii", (int64_t)1,

@@ -140,6 +140,50 @@ int rpd_meta_name(struct rpd_process *p, const char *name, size_t index, int64_t
 	return ret < 0 ? ret : 1;
 }
 
+int rpd_meta_kernel(struct rpd_process *p, size_t kernel, int64_t *name)
+{
+	const struct store_kernel *k = &p->kernels[kernel];
+	int ret;
+
+	if (!p->kernel_names[kernel]) {
+		ret = rpd_meta_name(p, k->demangled, kernel, &p->kernel_names[kernel]);
+		if (ret < 0)
+			return ret;
+		if (map_put(&p->kernel_ids, k->id, (uint64_t)p->kernel_names[kernel]) < 0)
+			return rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
+	}
+	*name = p->kernel_names[kernel];
+	return 0;
+}
+
+int rpd_meta_names(struct rpd_process *p)
+{
+	size_t nr;
+	int64_t name;
+	int ret = 0;
+
+	p->kernels = index_kernels(p->index, &nr);
+	p->kernel_names = alloc_zero(nr, sizeof(*p->kernel_names));
+	if (!p->kernel_names)
+		return rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
+	map_clear(&p->names);
+	for (size_t i = 0; i < nr && ret == 0; i++) {
+		const char *text = p->kernels[i].demangled;
+		uint64_t known, other, hash = map_hash(text, strlen(text));
+
+		if (!map_get(&p->kernel_ids, p->kernels[i].id, &known))
+			continue;
+		p->kernel_names[i] = (int64_t)known;
+		if (!map_get(&p->names, hash, &other) && map_put(&p->names, hash, i) < 0)
+			ret = rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
+	}
+	/* the name of an unknown kernel may be in the next part; if not, it is made for its first dispatch */
+	for (size_t i = 0; i < nr && ret == 0; i++)
+		if (p->kernels[i].known)
+			ret = rpd_meta_kernel(p, i, &name);
+	return ret;
+}
+
 static int write_kernels(struct rpd_process *p, sqlite3_stmt *stmt)
 {
 	size_t nr, nr_agents;
@@ -157,9 +201,6 @@ static int write_kernels(struct rpd_process *p, sqlite3_stmt *stmt)
 				agent = &agents[a];
 		}
 		regs = registers_of(k, agent);
-		ret = rpd_meta_name(p, k->demangled, i, &p->kernel_names[i]);
-		if (ret < 0)
-			break;
 		ret = rpd_db_insert(p->r, stmt, "iiittiiiiiiiiiiii", p->base + (int64_t)k->id,
 				    p->base + 1, (int64_t)k->id, k->name, k->demangled,
 				    (int64_t)k->object, rpd_spool_id(p, k->code_object),
@@ -173,12 +214,15 @@ static int write_kernels(struct rpd_process *p, sqlite3_stmt *stmt)
 
 static int write_threads(struct rpd_process *p, sqlite3_stmt *stmt)
 {
+	size_t nr;
+	const struct store_thread *threads = index_threads(p->index, &nr);
 	int ret = 0;
 
-	for (size_t i = 0; i < p->nr_threads && ret == 0; i++)
-		ret = rpd_db_insert(p->r, stmt, "iiiei", p->base + (int64_t)i + 1, p->base + 1,
-				    (int64_t)p->threads[i].tid, p->threads[i].name,
-				    (int64_t)p->threads[i].first_ns);
+	for (size_t i = 0; i < nr && ret == 0; i++)
+		ret = rpd_db_insert(p->r, stmt, "iiiei",
+				    p->base + (int64_t)rpd_spool_lane(p, threads[i].tid) + 1,
+				    p->base + 1, (int64_t)threads[i].tid, threads[i].name,
+				    (int64_t)threads[i].first_ns);
 	return ret;
 }
 
@@ -254,7 +298,7 @@ static int write_process(struct rpd_process *p)
 				    load_clock_name(f->clock_id), (int64_t)f->start_ns,
 				    (int64_t)f->end_ns, (int64_t)t->first_ns, (int64_t)t->last_ns,
 				    load_state_name(f), p->path, (int64_t)f->version, p->base,
-				    p->r->next_block * RPD_BLOCK - 1);
+				    p->base + p->blocks * RPD_BLOCK - 1);
 	sqlite3_finalize(stmt);
 	return ret;
 }
@@ -268,8 +312,12 @@ int rpd_meta_finish(struct rpd_process *p)
 	if (!v)
 		return rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
 	verdict_init(v);
-	verdict_add_trace(v, p->index);
-	verdict_add_trace(&p->r->verdict, p->index);
+	for (int i = 0; i < 2; i++) {
+		struct verdict *to = i ? &p->r->verdict : v;
+
+		verdict_add_trace(to, p->index);
+		verdict_add_launches(to, p->index, launches_missing(&p->launches));
+	}
 	ret = write_process(p);
 	if (ret == 0)
 		ret = rpd_db_prepare(p->r, &stmt,

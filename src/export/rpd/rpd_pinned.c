@@ -2,7 +2,7 @@
 /* rpd_pinned.c - pinned host memory by time
  *
  * From the calls that allocate or register memory and those that release it: it is pinned from the end of the former to the begin of
- * the latter. Calls come in any order, so a separate pass collects them, if the process
+ * the latter. Calls come in any order, so a separate pass over each part of the trace collects them, if the process
  * made any.
  *
  * A region is an address; its spans follow one another in time. Regions are sorted by address, and a tree over them has
@@ -20,11 +20,6 @@
 /* Calls kept: memory of further calls counts as not pinned. 32 MiB. */
 #define MAX_EVENTS (UINT32_C(1) << 20)
 
-struct event {
-	uint64_t addr, size; /* size 0: released */
-	uint64_t ns;
-};
-
 struct span {
 	uint64_t end; /* address */
 	uint64_t from_ns, to_ns;
@@ -36,11 +31,6 @@ struct region {
 };
 
 struct rpd_pinned {
-	struct event *events;
-	uint32_t nr_events;
-	size_t cap_events;
-	bool full;
-	struct map addrs; /* addresses allocated or registered so far */
 	struct span *spans;
 	struct region *regions;
 	uint32_t nr_regions, nr_leaves;
@@ -87,51 +77,50 @@ static bool address_of(const struct store_api *api, uint64_t *addr)
 	return *addr != 0;
 }
 
-static int keep_event(struct rpd_pinned *pinned, const struct event *event)
+static int keep_event(struct rpd_process *p, const struct rpd_pin_event *event)
 {
-	struct event *events;
+	struct rpd_pin_event *events;
 
-	if (pinned->nr_events == MAX_EVENTS) {
-		pinned->full = true;
+	if (p->nr_pin_events == MAX_EVENTS) {
+		p->pins_full = true;
 		return 0;
 	}
-	events = alloc_grow(pinned->events, pinned->nr_events, &pinned->cap_events, 256,
+	events = alloc_grow(p->pin_events, p->nr_pin_events, &p->cap_pin_events, 256,
 			    sizeof(*events));
 	if (!events)
 		return -ENOMEM;
-	pinned->events = events;
-	pinned->events[pinned->nr_events++] = *event;
+	p->pin_events = events;
+	p->pin_events[p->nr_pin_events++] = *event;
 	return 0;
 }
 
 static int on_call(void *arg, const struct store_api *api)
 {
 	struct rpd_process *p = arg;
-	struct rpd_pinned *pinned = p->pinned;
 	enum what what = (enum what)p->pin_ops[api->op - p->ops];
-	struct event event = { .ns = api->begin_ns };
+	struct rpd_pin_event event = { .ns = api->begin_ns };
 	uint64_t known;
 
 	if (what == NOTHING || api->status != 0 || !api->nr_words || !address_of(api, &event.addr))
 		return 0;
 	/* hipFree() of device memory */
-	if (what == FREED && !map_get(&pinned->addrs, event.addr, &known))
+	if (what == FREED && !map_get(&p->pin_addrs, event.addr, &known))
 		return 0;
 	if (what == ALLOCATED) {
 		event.ns = api->end_ns;
 		event.size = args_value(api, "bytes", 0);
 		if (!event.size)
 			return 0;
-		if (map_put(&pinned->addrs, event.addr, 1) < 0)
+		if (map_put(&p->pin_addrs, event.addr, 1) < 0)
 			return -ENOMEM;
 	}
-	return keep_event(pinned, &event);
+	return keep_event(p, &event);
 }
 
 /* By address, then time; a release comes before an allocation at the same time. */
 static int compare_events(const void *a, const void *b)
 {
-	const struct event *x = a, *y = b;
+	const struct rpd_pin_event *x = a, *y = b;
 
 	if (x->addr != y->addr)
 		return x->addr < y->addr ? -1 : 1;
@@ -140,15 +129,28 @@ static int compare_events(const void *a, const void *b)
 	return (x->size != 0) - (y->size != 0);
 }
 
+/* Sorts the events. The same one comes twice if its call was in memory first and on disk in a later part. */
+static void sort_events(struct rpd_process *p)
+{
+	uint32_t nr = 0;
+
+	qsort(p->pin_events, p->nr_pin_events, sizeof(*p->pin_events), compare_events);
+	for (uint32_t i = 0; i < p->nr_pin_events; i++)
+		if (!nr ||
+		    memcmp(&p->pin_events[nr - 1], &p->pin_events[i], sizeof(*p->pin_events)) != 0)
+			p->pin_events[nr++] = p->pin_events[i];
+	p->nr_pin_events = nr;
+}
+
 /* Converts the sorted events to regions and spans. */
-static void make_spans(struct rpd_pinned *pinned)
+static void make_spans(struct rpd_pinned *pinned, const struct rpd_process *p)
 {
 	struct region *region = NULL;
 	uint32_t nr_spans = 0;
 	bool open = false;
 
-	for (uint32_t i = 0; i < pinned->nr_events; i++) {
-		const struct event *e = &pinned->events[i];
+	for (uint32_t i = 0; i < p->nr_pin_events; i++) {
+		const struct rpd_pin_event *e = &p->pin_events[i];
 
 		if (!region || region->addr != e->addr) {
 			region = &pinned->regions[pinned->nr_regions++];
@@ -171,19 +173,21 @@ static void make_spans(struct rpd_pinned *pinned)
 	}
 }
 
-static int build_index(struct rpd_pinned *pinned)
+static int build_index(struct rpd_process *p)
 {
-	uint32_t nr = pinned->nr_events, leaves = 1;
+	struct rpd_pinned *pinned = p->pinned;
+	uint32_t nr, leaves = 1;
 
+	sort_events(p);
+	nr = p->nr_pin_events;
 	while (leaves < nr)
 		leaves *= 2;
-	qsort(pinned->events, nr, sizeof(*pinned->events), compare_events);
 	pinned->spans = alloc_zero(nr, sizeof(*pinned->spans));
 	pinned->regions = alloc_zero(nr, sizeof(*pinned->regions));
 	pinned->furthest = alloc_zero(2 * (size_t)leaves, sizeof(*pinned->furthest));
 	if (!pinned->spans || !pinned->regions || !pinned->furthest)
 		return -ENOMEM;
-	make_spans(pinned);
+	make_spans(pinned, p);
 	pinned->nr_leaves = leaves;
 	for (uint32_t i = 0; i < pinned->nr_regions; i++)
 		pinned->furthest[leaves + i] = pinned->regions[i].end;
@@ -192,8 +196,6 @@ static int build_index(struct rpd_pinned *pinned)
 
 		pinned->furthest[n] = a > b ? a : b;
 	}
-	alloc_free(pinned->events);
-	pinned->events = NULL;
 	return 0;
 }
 
@@ -201,7 +203,7 @@ int rpd_pinned_begin(struct rpd_process *p)
 {
 	static const struct store_visitor visitor = { .api = on_call };
 	struct load_error err = { "" };
-	bool any = false;
+	bool any = p->nr_pin_events > 0;
 	size_t nr;
 	int ret;
 
@@ -216,29 +218,29 @@ int rpd_pinned_begin(struct rpd_process *p)
 	}
 	if (!any)
 		return 0;
-	ret = index_visit(p->index, &visitor, p, &err);
-	if (ret < 0 || !p->pinned->nr_events)
+	ret = index_visit_ahead(p->index, &visitor, p, &err);
+	if (ret < 0 || !p->nr_pin_events)
 		return ret;
-	if (p->pinned->full)
+	if (p->pins_full)
 		rpd_warn(
 			p->r,
 			"%s: more than %u calls that pin or release host memory: column \"pinned\" "
 			"of rocpd_copyapi considers the first of them only",
-			p->path, p->pinned->nr_events);
-	return build_index(p->pinned);
+			p->path, p->nr_pin_events);
+	return build_index(p);
 }
 
-void rpd_pinned_fini(struct rpd_process *p)
+void rpd_pinned_end_part(struct rpd_process *p)
 {
 	alloc_free(p->pin_ops);
+	p->pin_ops = NULL;
 	if (!p->pinned)
 		return;
-	alloc_free(p->pinned->events);
 	alloc_free(p->pinned->spans);
 	alloc_free(p->pinned->regions);
 	alloc_free(p->pinned->furthest);
-	map_fini(&p->pinned->addrs);
 	alloc_free(p->pinned);
+	p->pinned = NULL;
 }
 
 /* Whether one of the region's spans contains the pointer at that time. */

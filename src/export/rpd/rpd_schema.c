@@ -172,6 +172,10 @@ int rpd_schema_create(struct rpd *r)
 {
 	int ret = rpd_db_exec(r, "BEGIN");
 
+	/* launches without the name of their kernel so far */
+	if (ret == 0)
+		ret = rpd_db_execf(r, "CREATE %sTABLE rtl_unnamed (api_id INTEGER PRIMARY KEY)",
+				   r->keeps_state ? "" : "TEMP ");
 	for (const struct rpd_table *t = rpd_tables; t->name && ret == 0; t++) {
 		char *sql = rpd_tables_create_sql(t);
 
@@ -180,18 +184,23 @@ int rpd_schema_create(struct rpd *r)
 	}
 	if (ret == 0)
 		ret = run_statements(r, first_rows);
+	/* an index is made at the end where that takes no more time than with each row */
+	if (ret == 0 && r->keeps_state)
+		ret = run_statements(r, indexes);
 	return ret == 0 ? rpd_db_exec(r, "COMMIT") : ret;
 }
 
 int rpd_schema_finish(struct rpd *r)
 {
-	int ret = rpd_db_exec(r, "BEGIN");
+	int ret = rpd_transaction(r);
 
+	if (ret == 0)
+		ret = rpd_db_exec(r, "DROP TABLE rtl_unnamed");
 	if (ret == 0)
 		ret = run_statements(r, rpd_views);
 	if (ret == 0)
 		ret = run_statements(r, rtl_views);
-	if (ret == 0)
+	if (ret == 0 && !r->keeps_state)
 		ret = run_statements(r, indexes);
-	return ret == 0 ? rpd_db_exec(r, "COMMIT") : ret;
+	return ret;
 }

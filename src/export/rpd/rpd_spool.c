@@ -4,7 +4,11 @@
  * Every id of a process is its base plus its number in the trace; the base is a multiple of 2^32, so that
  * processes never collide and a merge adds an offset. Markers, threads and calls share a
  * table: calls, by far the most, come last, with their correlation ids plus an offset, so that
- * rows are appended and never inserted between others.
+ * rows are appended and never inserted between others. The numbers of a trace that still grows are not
+ * known: it gets a wide base and offset (rpd_internal.h, RPD_WIDE_MARKERS).
+ *
+ * A trace comes in one part or several (store/index.h). Rows of operations and calls are written with their part; those
+ * that describe the process, its threads and what it used with the last part, when all is known.
  *
  * A row needs a time. An operation without one is placed at the latest time seen so far, with no
  * duration and the flag "placed"; rtl's views show its times as recorded, as 0.
@@ -47,25 +51,44 @@ int64_t rpd_spool_call(const struct rpd_process *p, uint64_t correlation)
 	return correlation && correlation < RPD_MAX_LOCAL ? p->call_base + (int64_t)correlation : 0;
 }
 
-/* Index of the thread, SIZE_MAX if unknown. */
-static size_t find_thread(struct rpd_process *p, uint32_t tid)
+int64_t rpd_spool_marker(const struct rpd_process *p, uint64_t marker)
 {
-	size_t lo = 0, hi = p->nr_threads;
+	int64_t id = rpd_spool_id(p, marker);
 
-	if (p->last_thread < p->nr_threads && p->threads[p->last_thread].tid == tid)
-		return p->last_thread;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
+	return id && p->wide && marker >= RPD_WIDE_MARKERS ? id + RPD_WIDE_FAR : id;
+}
 
-		if (p->threads[mid].tid < tid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == p->nr_threads || p->threads[lo].tid != tid)
+int64_t rpd_spool_thread(const struct rpd_process *p, size_t lane)
+{
+	if (p->wide && lane >= RPD_WIDE_THREADS)
+		return p->base + 2 * RPD_WIDE_FAR + (int64_t)lane;
+	return p->first_api + (int64_t)lane;
+}
+
+size_t rpd_spool_lane(struct rpd_process *p, uint32_t tid)
+{
+	uint64_t at;
+
+	if (p->last_lane < p->nr_lanes && p->lanes[p->last_lane].tid == tid)
+		return p->last_lane;
+	if (!map_get(&p->lane_of, tid, &at))
 		return SIZE_MAX;
-	p->last_thread = lo;
-	return lo;
+	p->last_lane = (size_t)at;
+	return p->last_lane;
+}
+
+bool rpd_spool_called(struct rpd_process *p, uint64_t correlation)
+{
+	bool found;
+
+	if (index_called(p->index, correlation))
+		return true;
+	if (!p->past.totals.apis)
+		return false;
+	sqlite3_bind_int64(p->find_api, 1, rpd_spool_call(p, correlation));
+	found = sqlite3_step(p->find_api) == SQLITE_ROW;
+	sqlite3_reset(p->find_api);
+	return found;
 }
 
 int rpd_spool_string(struct rpd_process *p, const char *text, int64_t *id)
@@ -166,24 +189,28 @@ static void set_row_times(struct rpd_process *p, struct rpd_row *row, uint64_t b
 		p->last_ns = row->end;
 }
 
+void rpd_spool_widen(struct rpd_process *p, size_t lane, int64_t start, int64_t end)
+{
+	struct rpd_span *span = &p->lanes[lane].span;
+
+	if (!span->nr++ || start < span->begin)
+		span->begin = start;
+	if (span->nr == 1 || end > span->end)
+		span->end = end;
+}
+
 /* Links the operation to the call that caused it, by the correlation id, which is the id of the call's
  * row, wherever its record is. Without a call, links it to the row that stands for its
- * thread, and widens the span of that row. */
-static void link_call(struct rpd_process *p, struct rpd_row *row, size_t thread,
-		      uint64_t correlation)
+ * thread, at least until rpd_pending_resolve(). */
+static int link_call(struct rpd_process *p, struct rpd_row *row, size_t lane, uint64_t correlation)
 {
-	struct rpd_span *span = &p->spans[thread];
-
-	row->thread = p->base + (int64_t)thread + 1;
-	if (row->correlation && index_called(p->index, correlation)) {
+	row->thread = p->base + (int64_t)lane + 1;
+	if (row->correlation && rpd_spool_called(p, correlation)) {
 		row->api = row->correlation;
-		return;
+		return 0;
 	}
-	row->api = p->first_api + (int64_t)thread;
-	if (!span->nr++ || row->start < span->begin)
-		span->begin = row->start;
-	if (span->nr == 1 || row->end > span->end)
-		span->end = row->end;
+	row->api = rpd_spool_thread(p, lane);
+	return rpd_pending_add(p, row, correlation, lane);
 }
 
 static int64_t gpu_id(const struct rpd_process *p, uint32_t gpu)
@@ -191,17 +218,29 @@ static int64_t gpu_id(const struct rpd_process *p, uint32_t gpu)
 	return gpu == UINT32_MAX ? -1 : p->node * RPD_GPU_STRIDE + (int64_t)gpu;
 }
 
+static int note_gpu(struct rpd *r, int64_t gpu)
+{
+	uint64_t known;
+
+	if (gpu < 0 || map_get(&r->gpus, (uint64_t)gpu, &known))
+		return 0;
+	return map_put(&r->gpus, (uint64_t)gpu, 1);
+}
+
 static int on_dispatch(void *arg, const struct store_dispatch *op)
 {
 	struct rpd_process *p = arg;
-	size_t thread = find_thread(p, op->tid);
+	size_t thread = rpd_spool_lane(p, op->tid);
 	struct rpd_shape *shape;
 	struct rpd_row *row;
+	int64_t name = 0;
 	int ret;
 
 	if (thread == SIZE_MAX)
 		return 0; /* the file was changed after the first pass */
 	shape = shape_of(p, op, &ret);
+	if (ret == 0)
+		ret = rpd_meta_kernel(p, (size_t)(op->kernel - p->kernels), &name);
 	if (ret == 0)
 		ret = rpd_spool_row(p, &row);
 	if (ret < 0)
@@ -210,7 +249,7 @@ static int on_dispatch(void *arg, const struct store_dispatch *op)
 	row->gpu = gpu_id(p, op->queue->gpu_index);
 	row->queue = op->queue->id;
 	row->sequence = (int64_t)op->packet;
-	row->marker = rpd_spool_id(p, op->marker);
+	row->marker = rpd_spool_marker(p, op->marker);
 	row->correlation = rpd_spool_call(p, op->correlation);
 	row->shape = p->base + shape->id;
 	row->begin_ticks = (int64_t)op->begin_ticks;
@@ -222,22 +261,24 @@ static int on_dispatch(void *arg, const struct store_dispatch *op)
 		row->end = (int64_t)op->end_ns;
 		row->flags = op->flags;
 		p->r->res->nr_internal++;
-		return 0;
+		return rpd_pending_add(p, row, op->correlation, thread);
 	}
 	row->in = RPD_IN_OP | RPD_IN_KERNEL;
-	row->description = p->kernel_names[op->kernel - p->kernels];
+	row->description = name;
 	row->type = p->type_kernel;
 	set_row_times(p, row, op->begin_ns, op->end_ns, op->flags);
-	link_call(p, row, thread, op->correlation);
+	ret = note_gpu(p->r, row->gpu);
 	p->r->res->nr_dispatches++;
 	p->r->res->nr_ops++;
-	return 0;
+	if (ret == 0)
+		ret = launches_dispatch(&p->launches, op->correlation);
+	return ret < 0 ? ret : link_call(p, row, thread, op->correlation);
 }
 
 static int on_copy(void *arg, const struct store_copy *op)
 {
 	struct rpd_process *p = arg;
-	size_t thread = find_thread(p, op->tid);
+	size_t thread = rpd_spool_lane(p, op->tid);
 	uint32_t kind = op->kind <= REC_COPY_FILL ? op->kind : REC_COPY_H2H;
 	uint32_t gpu = kind == REC_COPY_D2H || op->dst_gpu == UINT32_MAX ? op->src_gpu :
 									   op->dst_gpu;
@@ -255,7 +296,7 @@ static int on_copy(void *arg, const struct store_copy *op)
 	row->queue = op->engine == UINT32_MAX ? QUERY_COPY_QUEUE_UNKNOWN :
 						QUERY_COPY_QUEUE + (int64_t)op->engine;
 	row->sequence = p->next_copy++;
-	row->marker = rpd_spool_id(p, op->marker);
+	row->marker = rpd_spool_marker(p, op->marker);
 	row->correlation = rpd_spool_call(p, op->correlation);
 	row->description = p->empty_string;
 	row->type = p->type_copy[kind];
@@ -267,20 +308,24 @@ static int on_copy(void *arg, const struct store_copy *op)
 	row->dst = (int64_t)op->dst;
 	row->engine = op->engine == UINT32_MAX ? -1 : (int64_t)op->engine;
 	set_row_times(p, row, op->begin_ns, op->end_ns, op->flags);
-	link_call(p, row, thread, op->correlation);
+	ret = note_gpu(p->r, row->gpu);
 	p->r->res->nr_copies++;
 	p->r->res->nr_ops++;
-	return 0;
+	return ret < 0 ? ret : link_call(p, row, thread, op->correlation);
 }
 
 static int on_barrier(void *arg, const struct store_barrier *op)
 {
 	struct rpd_process *p = arg;
-	size_t thread = find_thread(p, op->tid);
+	size_t thread = rpd_spool_lane(p, op->tid);
+	int ret;
 
 	if (thread == SIZE_MAX)
 		return 0;
 	p->r->res->nr_barriers++;
+	ret = rpd_pending_barrier(p, p->base + p->next_op, op->correlation, thread);
+	if (ret < 0)
+		return ret;
 	return rpd_db_insert(p->r, p->add_barrier, "iiiiiiiiii", p->base + p->next_op++,
 			     p->base + (int64_t)thread + 1, gpu_id(p, op->queue->gpu_index),
 			     (int64_t)op->queue->id, (int64_t)op->packet, (int64_t)op->begin_ns,
@@ -341,12 +386,12 @@ static int prepare_statements(struct rpd_process *p)
 		{ &p->end_marker, "UPDATE rocpd_api SET \"end\" = ? WHERE id = ?" },
 		{ &p->sooner_marker, "UPDATE rocpd_api SET \"end\" = ?1 WHERE id = ?2 AND "
 				     "\"start\" <= ?1 AND \"end\" > ?1" },
-		{ &p->add_unnamed, "INSERT OR IGNORE INTO temp.rtl_unnamed VALUES (?)" },
+		{ &p->add_unnamed, "INSERT OR IGNORE INTO rtl_unnamed VALUES (?)" },
+		{ &p->find_api, "SELECT 1 FROM rocpd_api WHERE id = ?" },
 		{ &p->move_marker,
 		  "UPDATE rtl_marker_data SET unclosed = ?, end_tid = ? WHERE api_id = ?" },
 	};
-	int ret = rpd_db_exec(p->r, "CREATE TEMP TABLE IF NOT EXISTS rtl_unnamed (api_id INTEGER "
-				    "PRIMARY KEY)");
+	int ret = 0;
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && ret == 0; i++)
 		ret = rpd_db_prepare(p->r, all[i].stmt, all[i].sql);
@@ -376,22 +421,25 @@ static int write_names(struct rpd_process *p)
 /* One row of rocpd_api for each thread with operations without a recorded call. */
 static int write_threads(struct rpd_process *p)
 {
+	size_t nr;
+	const struct store_thread *threads = index_threads(p->index, &nr);
 	int ret = 0;
 
-	for (size_t i = 0; i < p->nr_threads && ret == 0; i++) {
-		const struct rpd_span *span = &p->spans[i];
-		const char *name = p->threads[i].name;
+	for (size_t i = 0; i < nr && ret == 0; i++) {
+		size_t lane = rpd_spool_lane(p, threads[i].tid);
+		const struct rpd_span *span = &p->lanes[lane].span;
 		int64_t args = p->empty_ustring;
 
 		if (!span->nr)
 			continue;
-		if (name[0])
-			ret = rpd_spool_ustring(p, name, &args);
+		if (threads[i].name[0])
+			ret = rpd_spool_ustring(p, threads[i].name, &args);
 		if (ret == 0)
 			ret = rpd_db_insert(p->r, p->add_api, "iiiiiiiii",
-					    p->first_api + (int64_t)i, p->pid,
-					    (int64_t)p->threads[i].tid, span->begin, span->end,
+					    rpd_spool_thread(p, lane), p->pid,
+					    (int64_t)threads[i].tid, span->begin, span->end,
 					    p->name_thread, p->empty_string, p->domain_rtl, args);
+		p->r->nr_api_rows += ret == 0 ? sqlite3_changes(p->r->db) : 0;
 	}
 	return ret;
 }
@@ -399,14 +447,12 @@ static int write_threads(struct rpd_process *p)
 static int register_trace(struct rpd_process *p)
 {
 	const struct load_facts *f = load_facts(index_load(p->index));
-	char id[33];
 
-	snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, f->trace_id[0], f->trace_id[1]);
 	p->node = rpd_node_of(p->r, index_info(p->index, "host"), f->boot_id);
 	if (p->node < 0)
 		return rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
 	p->pid = p->node * RPD_PID_STRIDE + (int64_t)f->pid;
-	return rpd_take_trace(p->r, id, p->path);
+	return rpd_take_trace(p->r, p->trace, p->path);
 }
 
 /* The largest id in the process, recorded or assigned here; the others are limited by the number of records. */
@@ -433,7 +479,8 @@ static uint64_t max_object(const struct rpd_process *p)
 	return largest;
 }
 
-static int setup_process(struct rpd_process *p)
+/* Ids of a process whose trace is complete. */
+static void number_tightly(struct rpd_process *p)
 {
 	const struct store_totals *t = index_totals(p->index);
 	uint64_t marker = t->max_marker < RPD_MAX_LOCAL ? t->max_marker : RPD_MAX_LOCAL;
@@ -441,33 +488,58 @@ static int setup_process(struct rpd_process *p)
 								    RPD_MAX_LOCAL;
 	uint64_t shift = 0;
 	uint64_t max;
-	size_t nr_kernels;
+	size_t nr_threads;
 
-	p->kernels = index_kernels(p->index, &nr_kernels);
-	p->threads = index_threads(p->index, &p->nr_threads);
+	index_threads(p->index, &nr_threads);
 	/* without calls correlation ids get no offset */
 	if (t->apis)
-		shift = marker + 1 + p->nr_threads;
-	p->kernel_names = alloc_zero(nr_kernels, sizeof(*p->kernel_names));
-	p->spans = alloc_zero(p->nr_threads, sizeof(*p->spans));
-	p->shapes = alloc_zero(NR_SHAPES, sizeof(*p->shapes));
-	p->texts = alloc_zero(RPD_TEXTS, sizeof(*p->texts));
-	if (!p->kernel_names || !p->spans || !p->shapes || !p->texts)
-		return rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
-	p->base = p->r->next_block * RPD_BLOCK;
+		shift = marker + 1 + nr_threads;
 	p->first_api = p->base + (int64_t)marker + 1;
 	p->call_base = p->base + (int64_t)shift;
 	p->next_api = p->call_base + (int64_t)correlation + 1;
-	max = marker + 1 + p->nr_threads;
+	max = marker + 1 + nr_threads;
 	if (shift + correlation + 1 + t->apis > max)
 		max = shift + correlation + 1 + t->apis;
 	if (max_object(p) > max)
 		max = max_object(p);
-	p->r->next_block += NR_BLOCKS(max);
+	p->blocks = NR_BLOCKS(max);
+}
+
+static void number_widely(struct rpd_process *p)
+{
+	p->wide = true;
+	p->first_api = p->base + (int64_t)RPD_WIDE_MARKERS;
+	p->call_base = p->first_api + (int64_t)RPD_WIDE_THREADS;
+	p->next_api = p->base + 3 * RPD_WIDE_FAR;
+	p->blocks = RPD_WIDE_BLOCKS;
+}
+
+int rpd_spool_prepare(struct rpd_process *p)
+{
+	p->shapes = alloc_zero(NR_SHAPES, sizeof(*p->shapes));
+	p->texts = alloc_zero(RPD_TEXTS, sizeof(*p->texts));
+	if (!p->shapes || !p->texts)
+		return rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
+	return prepare_statements(p);
+}
+
+static int setup_process(struct rpd_process *p, bool complete)
+{
+	const struct store_totals *t = index_totals(p->index);
+	int ret = register_trace(p);
+
+	if (ret < 0)
+		return ret;
+	p->base = p->r->next_block * RPD_BLOCK;
+	if (complete)
+		number_tightly(p);
+	else
+		number_widely(p);
+	p->r->next_block += p->blocks;
 	p->next_string = p->next_ustring = p->next_op = p->next_shape = p->next_clock = 1;
 	p->last_ns =
 		(int64_t)(t->first_ns ? t->first_ns : load_facts(index_load(p->index))->start_ns);
-	return prepare_statements(p);
+	return rpd_spool_prepare(p);
 }
 
 static void span_result(struct job_result *res, const struct store_totals *t)
@@ -478,15 +550,42 @@ static void span_result(struct job_result *res, const struct store_totals *t)
 		res->last_ns = t->last_ns;
 }
 
-static int write_all(struct rpd_process *p)
+/* Numbers the threads that are new in this part. */
+static int add_lanes(struct rpd_process *p)
 {
-	const struct store_totals *t = index_totals(p->index);
-	struct load_error err = { "" };
-	int64_t end = (int64_t)load_facts(index_load(p->index))->end_ns;
-	int ret = write_names(p);
+	size_t nr;
+	const struct store_thread *threads = index_threads(p->index, &nr);
 
+	for (size_t i = 0; i < nr; i++) {
+		struct rpd_lane *lanes;
+
+		if (rpd_spool_lane(p, threads[i].tid) != SIZE_MAX)
+			continue;
+		lanes = alloc_grow(p->lanes, p->nr_lanes, &p->cap_lanes, 16, sizeof(*lanes));
+		if (!lanes)
+			return -ENOMEM;
+		p->lanes = lanes;
+		lanes[p->nr_lanes] = (struct rpd_lane){ .tid = threads[i].tid };
+		if (map_put(&p->lane_of, threads[i].tid, p->nr_lanes++) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Rows of the operations and calls of one part. */
+static int write_part(struct rpd_process *p, bool last)
+{
+	struct load_error err = { "" };
+	int64_t first = 0;
+	int ret = add_lanes(p);
+
+	p->part_op = p->base + p->next_op;
+	p->changed = true;
+	if (ret == 0 && !p->begun)
+		ret = write_names(p);
+	p->begun = true;
 	if (ret == 0)
-		ret = rpd_meta_write(p);
+		ret = rpd_meta_names(p);
 	if (ret == 0)
 		ret = rpd_api_begin(p);
 	if (ret == 0)
@@ -494,63 +593,181 @@ static int write_all(struct rpd_process *p)
 	if (ret < 0)
 		return rpd_fail(p->r, ret, "%s", err.text[0] ? err.text : p->path);
 	ret = rpd_feed_flush(p->r->feed);
-	if (end < (int64_t)t->last_ns)
-		end = (int64_t)t->last_ns;
 	if (ret == 0)
-		ret = rpd_api_finish(p);
+		ret = rpd_pending_resolve(p, last, &first);
 	if (ret == 0)
-		ret = rpd_marker_finish(p, end);
-	if (ret == 0)
-		ret = write_threads(p);
-	if (ret == 0)
-		ret = rpd_meta_finish(p);
-	span_result(p->r->res, t);
-	p->r->res->nr_processes++;
+		ret = rpd_api_name(p, first, last);
 	p->r->res->nr_unknown += load_unknown(index_load(p->index));
 	if (load_warning(index_load(p->index))[0])
 		rpd_warn(p->r, "%s", load_warning(index_load(p->index)));
 	return ret;
 }
 
-static void free_process(struct rpd_process *p)
+static void end_part(struct rpd_process *p)
+{
+	rpd_api_end_part(p);
+	alloc_free(p->kernel_names);
+	p->kernel_names = NULL;
+	p->kernels = NULL;
+	p->ops = NULL;
+	index_close(p->index);
+	p->index = NULL;
+}
+
+/* Rows that describe the process. */
+static int finish_process(struct rpd_process *p)
+{
+	const struct store_totals *t = index_totals(p->index);
+	int64_t end = (int64_t)load_facts(index_load(p->index))->end_ns;
+	int ret;
+
+	if (end < (int64_t)t->last_ns)
+		end = (int64_t)t->last_ns;
+	ret = rpd_marker_finish(p, end);
+	if (ret == 0)
+		ret = write_threads(p);
+	if (ret == 0)
+		ret = rpd_meta_write(p);
+	if (ret == 0)
+		ret = rpd_meta_finish(p);
+	span_result(p->r->res, t);
+	p->r->res->nr_processes++;
+	p->finished = true;
+	return ret;
+}
+
+void rpd_spool_free(struct rpd_process *p)
 {
 	sqlite3_stmt *const all[] = { p->add_string,	p->add_ustring, p->add_api,
 				      p->add_shape,	p->add_marker,	p->add_barrier,
 				      p->add_clock,	p->end_marker,	p->move_marker,
-				      p->sooner_marker, p->add_unnamed };
+				      p->sooner_marker, p->add_unnamed, p->find_api };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		sqlite3_finalize(all[i]);
 	for (size_t i = 0; p->texts && i < RPD_TEXTS; i++)
 		alloc_free(p->texts[i].text);
+	end_part(p);
 	alloc_free(p->texts);
 	alloc_free(p->shapes);
-	alloc_free(p->spans);
-	alloc_free(p->kernel_names);
+	alloc_free(p->lanes);
+	alloc_free(p->pending);
+	alloc_free(p->path);
 	rpd_api_fini(p);
 	map_fini(&p->names);
+	map_fini(&p->kernel_ids);
+	map_fini(&p->lane_of);
 	map_fini(&p->open);
 	map_fini(&p->early);
-	index_close(p->index);
+	launches_fini(&p->launches);
+	index_past_fini(&p->past);
+	alloc_free(p);
+}
+
+static struct rpd_process *find_process(struct rpd *r, const char *trace)
+{
+	for (size_t i = 0; i < r->nr_processes; i++)
+		if (strcmp(r->processes[i]->trace, trace) == 0 && !r->processes[i]->finished)
+			return r->processes[i];
+	return NULL;
+}
+
+/* Adds a process to the list. NULL: out of memory. */
+static struct rpd_process *add_process(struct rpd *r, const char *path, const char *trace)
+{
+	struct rpd_process **all =
+		alloc_resize(r->processes, r->nr_processes + 1, sizeof(struct rpd_process *));
+	struct rpd_process *p = NULL;
+
+	if (all) {
+		r->processes = all;
+		p = alloc_zero(1, sizeof(*p));
+	}
+	if (!p)
+		return NULL;
+	p->path = alloc_string(path);
+	if (!p->path) {
+		alloc_free(p);
+		return NULL;
+	}
+	p->r = r;
+	snprintf(p->trace, sizeof(p->trace), "%s", trace);
+	all[r->nr_processes++] = p;
+	return p;
+}
+
+/* The id of the trace, to find the process of an earlier part. */
+static int read_trace_id(struct rpd *r, const char *path, char id[33])
+{
+	struct load_error err;
+	struct load *load;
+	const struct load_facts *f;
+	int ret = load_open(&load, path, &err);
+
+	if (ret < 0)
+		return rpd_fail(r, ret, "%s", err.text);
+	f = load_facts(load);
+	snprintf(id, 33, "%016" PRIx64 "%016" PRIx64, f->trace_id[0], f->trace_id[1]);
+	load_close(load);
+	return 0;
+}
+
+/* The process of the trace, with its next part open. */
+static int open_process(struct rpd *r, const char *path, bool whole, struct rpd_process **out)
+{
+	struct rpd_process *p;
+	struct load_error err;
+	char id[33];
+	int ret = read_trace_id(r, path, id);
+
+	if (ret < 0)
+		return ret;
+	p = find_process(r, id);
+	if (!p)
+		p = add_process(r, path, id);
+	if (!p)
+		return rpd_fail(r, -ENOMEM, "%s: out of memory", path);
+	*out = p;
+	ret = index_open_part(&p->index, path, &p->past, whole, &err);
+	if (ret < 0)
+		return rpd_fail(r, ret, "%s", err.text);
+	return p->begun ? 0 : setup_process(p, whole);
+}
+
+static int add_part(struct rpd *r, const char *path, bool whole, bool last)
+{
+	struct rpd_process *p;
+	int ret = open_process(r, path, whole, &p);
+
+	if (ret == 0)
+		ret = rpd_transaction(r);
+	if (ret == 0)
+		ret = write_part(p, last);
+	if (ret == 0 && !last && index_pass(p->index, &p->past) < 0)
+		ret = rpd_fail(r, -ENOMEM, "%s: out of memory", path);
+	if (ret == 0 && last)
+		ret = finish_process(p);
+	if (ret == 0)
+		end_part(p);
+	return ret;
 }
 
 int rpd_spool_add(struct rpd *r, const char *path)
 {
-	struct rpd_process p = { .r = r, .path = path };
-	struct load_error err;
-	int ret = index_open(&p.index, path, &err);
+	return add_part(r, path, true, true);
+}
 
-	if (ret < 0)
-		return rpd_fail(r, ret, "%s", err.text);
-	ret = register_trace(&p);
-	if (ret == 0)
-		ret = setup_process(&p);
-	if (ret == 0)
-		ret = rpd_db_exec(r, "BEGIN");
-	if (ret == 0)
-		ret = write_all(&p);
-	if (ret == 0)
-		ret = rpd_db_exec(r, "COMMIT");
-	free_process(&p);
+int rpd_spool_part(struct rpd *r, const char *path)
+{
+	return add_part(r, path, false, false);
+}
+
+int rpd_spool_finish_rest(struct rpd *r)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < r->nr_processes && ret == 0; i++)
+		if (!r->processes[i]->finished)
+			ret = add_part(r, r->processes[i]->path, false, true);
 	return ret;
 }

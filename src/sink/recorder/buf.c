@@ -19,9 +19,13 @@
 #include "event/life.h"
 #include "event/slot.h"
 
-/* set in init, constant afterwards */
-static struct spool_header *header;
-static struct buf *bufs;
+#define ABANDONED 2 /* lane.revoked: the owner forgets its chunk */
+#define CLOSE_WAIT_NS 1000000
+#define CLOSE_TRIES 2000
+
+/* set in init */
+static struct spool_header *header; /* of the open trace */
+static struct buf *bufs;	    /* constant */
 /* atomic */
 static _Atomic uint64_t free_bufs; /* tag << 32 | index + 1 */
 static _Atomic uint32_t nr_used;   /* bufs [0, nr_used) were taken at least once */
@@ -41,14 +45,12 @@ static struct spool_written *written_of(uint32_t i)
 
 int buf_init(struct spool_header *h)
 {
-	/* kept when a test starts again */
+	/* kept from trace to trace */
 	if (!bufs)
 		bufs = alloc_pages(BUF_MAX * sizeof(*bufs));
 	if (!bufs)
 		return -ENOMEM;
 	header = h;
-	for (uint32_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-		atomic_store_explicit(&counts[i], NULL, memory_order_relaxed);
 	return 0;
 }
 
@@ -116,6 +118,13 @@ void buf_give(struct buf *b)
 	push(b);
 }
 
+static void forget_chunk(struct buf *b)
+{
+	b->lane.chunk = NULL;
+	b->last_shape = NULL;
+	b->lane.pos = b->lane.end = NULL;
+}
+
 void buf_seal(struct buf *b)
 {
 	uint32_t open = SLOT_OPEN;
@@ -141,9 +150,7 @@ void buf_seal(struct buf *b)
 		atomic_fetch_add_explicit(&nr_sealed, 1, memory_order_relaxed);
 		life_wake();
 	}
-	b->lane.chunk = NULL;
-	b->last_shape = NULL;
-	b->lane.pos = b->lane.end = NULL;
+	forget_chunk(b);
 }
 
 bool buf_next(struct buf *b)
@@ -219,11 +226,59 @@ void buf_reclaim(void)
 	}
 }
 
+/* Seals the chunks of the bufs whose owner is not busy. Returns how many are. `last`: gives those up. */
+static uint32_t close_idle(bool last)
+{
+	const struct timespec pause = { 0, CLOSE_WAIT_NS };
+	uint32_t used = atomic_load_explicit(&nr_used, memory_order_acquire), nr_busy = 0;
+
+	for (uint32_t i = 0; i < used; i++)
+		atomic_store_explicit(&bufs[i].lane.revoked, 1, memory_order_relaxed);
+	/* an owner seen as not busy after this sees `revoked` before it looks at its chunk */
+	if (!barrier_all())
+		nanosleep(&pause, NULL);
+	for (uint32_t i = 0; i < used; i++) {
+		struct buf *b = &bufs[i];
+		/* acquire: pairs with the release that ends a record. A busy owner may be waiting for this thread */
+		bool busy = atomic_load_explicit(&b->lane.busy, memory_order_acquire);
+
+		if (!busy)
+			buf_seal(b);
+		nr_busy += busy;
+		/* release: pairs with the acquire of the owner */
+		atomic_store_explicit(&b->lane.revoked, busy && last ? ABANDONED : 0,
+				      memory_order_release);
+	}
+	/* a buf that was taken meanwhile; its owner has not seen the end of the trace, or leaves it alone */
+	return nr_busy + (atomic_load_explicit(&nr_used, memory_order_acquire) - used);
+}
+
+bool buf_close_all(void)
+{
+	const struct timespec pause = { 0, CLOSE_WAIT_NS };
+
+	for (int i = 0; close_idle(i == CLOSE_TRIES) > 0; i++) {
+		RTL_TESTPOINT("buf_close");
+		if (i == CLOSE_TRIES)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
 void buf_wait(struct buf *b)
 {
 	struct timespec pause = { 0, 20000 };
+	uint32_t why;
 
-	for (int i = 0; atomic_load_explicit(&b->lane.revoked, memory_order_acquire); i++) {
+	for (int i = 0; (why = atomic_load_explicit(&b->lane.revoked, memory_order_acquire)) != 0;
+	     i++) {
+		if (why == ABANDONED) {
+			/* a record took so long that its trace was closed meanwhile */
+			forget_chunk(b);
+			atomic_store_explicit(&b->lane.revoked, 0, memory_order_release);
+			return;
+		}
 		/* the other thread may have been preempted */
 		if (i < 200)
 			RTL_RELAX();
@@ -242,6 +297,21 @@ bool buf_any_busy(void)
 			return true;
 	}
 	return false;
+}
+
+uint64_t buf_nr_written(enum rec_type type)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		/* acquire: pairs with block_get() */
+		struct spool_written *group =
+			atomic_load_explicit(&counts[i], memory_order_acquire);
+
+		for (uint32_t k = 0; group && k < COUNTS_GROUP; k++)
+			n += atomic_load_explicit(&group[k].count[type], memory_order_relaxed);
+	}
+	return n;
 }
 
 uint64_t buf_nr_sealed(void)

@@ -44,7 +44,7 @@ struct buf {
 	_Atomic uint32_t next; /* on the stack of free bufs: index + 1 */
 };
 
-/* Called once, before threads; `h` must stay mapped. 0 or -ENOMEM. */
+/* Bufs take chunks of `h` from now on. Before threads record, or after buf_close_all(). 0 or -ENOMEM. */
 int buf_init(struct spool_header *h);
 
 /* A buf for `tid`; NULL when BUF_MAX are in use. Any thread. */
@@ -65,11 +65,18 @@ void buf_seal(struct buf *b);
  * if the kernel has no barrier. */
 void buf_reclaim(void);
 
-/* Waits while buf_reclaim() examines the buf. Owner thread. */
+/* Seals all chunks: no thread begins a record any more. Waits for those that are in one, with a bound. false: some still
+ * are; what they write is lost, and they take new chunks after that. */
+bool buf_close_all(void);
+
+/* `b` is revoked: waits while buf_reclaim() or buf_close_all() examines it. Owner thread, busy. */
 void buf_wait(struct buf *b);
 
 /* Whether any thread is writing a record. Any thread. */
 bool buf_any_busy(void);
+
+/* Records of a type written to the open trace. Any thread. */
+uint64_t buf_nr_written(enum rec_type type);
 
 /* Chunks sealed so far by this process. Any thread. */
 uint64_t buf_nr_sealed(void);

@@ -153,6 +153,12 @@ void encode_done(struct buf *b)
 		atomic_store_explicit(&c->taken, 0, memory_order_release);
 }
 
+void encode_restart(void)
+{
+	for (int i = 0; i < NR_CACHES; i++)
+		memset(caches[i].entry, 0, sizeof(caches[i].entry));
+}
+
 #define SHAPE_FROM(type) offsetof(struct type, kernel)
 #define SHAPE_SIZE (offsetof(struct rec_shape, reserved2) - SHAPE_FROM(rec_shape))
 #define SHAPE_ALIKE(member)                                                                        \
@@ -299,11 +305,14 @@ static bool put_dispatch(struct buf *b, const struct event_dispatch *d)
 	bool compact = is_compact(d);
 	uint32_t flags = time_flags(d->flags, d->begin_ns, d->end_ns);
 	uint32_t size = compact ? sizeof(struct rec_dispatch) : sizeof(struct rec_dispatch_wide);
+	uint64_t correlation = d->correlation;
 	uint32_t shape, used, nr;
 	uint8_t *at_dispatch;
 
-	if (RTL_UNLIKELY(d->correlation & EVENT_LEFT_OUT))
-		return leave_out(d->correlation);
+	if (RTL_UNLIKELY(correlation & EVENT_LEFT_OUT))
+		return leave_out(correlation);
+	if (!(d->flags & REC_F_INTERNAL) && RTL_TESTPOINT_SWALLOWS(TESTPOINT_CORRELATION))
+		correlation = 0;
 	put_thread_once(b, d->tid);
 	at_dispatch = reserve_dispatch(b, d, size, &shape, &used, &nr);
 	if (RTL_UNLIKELY(!at_dispatch))
@@ -318,7 +327,7 @@ static bool put_dispatch(struct buf *b, const struct event_dispatch *d)
 		r->ns = (uint32_t)(d->end_ns - d->begin_ns);
 		r->shape = shape;
 		r->packet = (uint32_t)d->packet;
-		r->correlation = (uint32_t)d->correlation;
+		r->correlation = (uint32_t)correlation;
 		r->marker = (uint32_t)d->marker;
 	} else {
 		struct rec_dispatch_wide *r = (struct rec_dispatch_wide *)(void *)at_dispatch;
@@ -329,7 +338,7 @@ static bool put_dispatch(struct buf *b, const struct event_dispatch *d)
 		r->begin_ns = d->begin_ns;
 		r->end_ns = d->end_ns;
 		r->packet = d->packet;
-		r->correlation = d->correlation;
+		r->correlation = correlation;
 		r->marker = d->marker;
 		r->shape = shape;
 		r->reserved = 0;

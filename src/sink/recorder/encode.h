@@ -12,6 +12,9 @@ struct event;
  * beginning of a long string). Owner thread of `b`. */
 bool encode_event(struct buf *b, const struct event *ev);
 
+/* A new trace, whose chunks have the numbers of others. While no thread records. */
+void encode_restart(void);
+
 /* Releases encode_event()'s cache for a buf. Owner thread. */
 void encode_done(struct buf *b);
 

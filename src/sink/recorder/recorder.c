@@ -2,8 +2,9 @@
 /* recorder.c - the sink that writes events to the spool
  *
  * Owns:     the spool of this process, its drainer, the page with the recording mode.
- * Threads:  event() and loss() any; tick() the life thread; start() and stop() one.
- * Locks:    LOCK_META, if a naming record does not fit into its thread's chunk.
+ * Threads:  event() and loss() any; tick() the life thread; start() and stop() one at a time; recorder_open() and
+ *           recorder_close() any.
+ * Locks:    LOCK_META, if a naming record does not fit into its thread's chunk; LOCK_RECORDER, opening and closing.
  * Hot path: record(): no lock, no allocation, no system call.
  * Fails:    no free slot, or no free buf: the event is dropped and counted.
  * Not here: files (spool.c), chunks (buf.c), records (encode.c), moving to disk (event/drain.c).
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #define LOG_TOPIC "recorder"
 #include "base/alloc.h"
@@ -26,9 +28,13 @@
 #include "base/log.h"
 #include "base/location.h"
 #include "base/notice.h"
+#include "base/str.h"
 #include "event/block.h"
 #include "event/drain.h"
+#include "event/facts.h"
+#include "event/flight.h"
 #include "event/life.h"
+#include "event/pause.h"
 #include "event/thread.h"
 #include "sink/recorder/buf.h"
 #include "sink/recorder/encode.h"
@@ -51,7 +57,8 @@
 enum mode {
 	MODE_NONE = 0 /* not started, or a forked child's copy */,
 	MODE_ON = LANE_OPEN,
-	MODE_OVER
+	MODE_OVER /* the process ends: what comes is late */,
+	MODE_CLOSED /* the trace was closed: what comes belongs to none */
 };
 
 /* A page that the kernel clears in every forked child, also where no fork handler runs: the child
@@ -62,18 +69,34 @@ struct page {
 
 /* set in start, constant afterwards */
 static struct page *page;
+/* opening and closing, one at a time, before it the trace of life_start() */
+static struct lock open_lock = LOCK_INIT(LOCK_RECORDER);
+static bool is_own;  /* the trace was opened by recorder_open(): `rtl trace` has no part in it */
+static bool is_made; /* recorder_open() has made its spool */
+static bool has_writers RTL_GUARDED_BY(open_lock); /* buf_close_all() has not waited for all */
+static char own_output[LOCATION_SIZE];
+/* Any thread, also a late one: the header of the last trace, or of the open one. */
+static _Atomic(struct spool_header *) counters;
 /* life thread, then the stopping thread */
 static struct spool spool;
 static struct drain drain;
+static struct flight flight;
 static bool drain_ready;
 static uint64_t drained_seals;
 static bool is_closed;
 static uint64_t late_in_file; /* late events already counted when the file was closed */
 /* atomic */
 static _Atomic uint32_t ticking;
+static _Atomic bool is_open, are_sources_kept;
 static _Atomic bool has_begun; /* the life thread has prepared its slots */
 static struct lock meta_lock = LOCK_INIT(LOCK_META);
 static struct buf *meta_buf RTL_GUARDED_BY(meta_lock);
+
+static int mode_now(void)
+{
+	/* acquire: pairs with start(): what it has set up is visible */
+	return page ? atomic_load_explicit(&page->mode, memory_order_acquire) : MODE_NONE;
+}
 
 static enum spool_reason why_no_space(void)
 {
@@ -89,7 +112,7 @@ static enum spool_reason why_no_space(void)
 
 static void count(enum spool_reason reason, uint64_t nr)
 {
-	struct spool_loss *l = &spool.header->loss[reason];
+	struct spool_loss *l = &atomic_load_explicit(&counters, memory_order_relaxed)->loss[reason];
 	uint64_t now = clock_now_ns();
 	uint64_t none = 0;
 
@@ -100,13 +123,21 @@ static void count(enum spool_reason reason, uint64_t nr)
 	atomic_store_explicit(&l->last_ns, now, memory_order_relaxed);
 }
 
+/* rtl trace has stopped the recording. */
+static bool is_full(void)
+{
+	/* relaxed: what happens during the change may be recorded or not */
+	return atomic_load_explicit(&spool.header->is_full, memory_order_relaxed) != 0;
+}
+
 static void loss(enum spool_reason reason, uint64_t nr)
 {
-	/* relaxed: set before the sink is attached; the kernel clears it */
-	int mode = page ? atomic_load_explicit(&page->mode, memory_order_relaxed) : MODE_NONE;
+	int mode = mode_now(); /* the kernel clears it in a forked child */
 
-	if (mode == MODE_NONE || (unsigned int)reason >= SPOOL_NR_REASONS)
+	if (mode == MODE_NONE || mode == MODE_CLOSED || (unsigned int)reason >= SPOOL_NR_REASONS)
 		return;
+	if (reason == SPOOL_REASON_paused && is_full())
+		reason = SPOOL_REASON_max_size;
 	count(reason, nr);
 }
 
@@ -190,7 +221,7 @@ static bool make_space(const struct thread *t, enum event_kind kind)
 	}
 	/* acquire: pairs with the release here and in tick() */
 	for (int i = 0; atomic_exchange_explicit(&ticking, 1, memory_order_acquire); i++) {
-		if (i == tries)
+		if (i == tries || mode_now() == MODE_CLOSED)
 			return has_space();
 		if (step == FIRST_STEP && has_space())
 			return true;
@@ -205,7 +236,8 @@ static bool make_space(const struct thread *t, enum event_kind kind)
 static RTL_COLD bool encode_in_new_space(const struct thread *t, struct buf *b,
 					 const struct event *ev)
 {
-	for (int i = 0; i < NEW_SPACE_TRIES && make_space(t, ev->kind); i++) {
+	for (int i = 0; i < NEW_SPACE_TRIES && mode_now() != MODE_CLOSED && make_space(t, ev->kind);
+	     i++) {
 		if (encode_event(b, ev))
 			return true;
 	}
@@ -239,10 +271,10 @@ static void record(const struct event *ev)
 	struct buf *b = t->buf;
 
 	if (RTL_UNLIKELY(!b)) {
-		if (atomic_load_explicit(&page->mode, memory_order_relaxed) == MODE_ON)
+		if (mode_now() == MODE_ON)
 			b = t->buf = buf_take(t->tid);
 		if (!b) {
-			if (atomic_load_explicit(&page->mode, memory_order_relaxed) == MODE_ON)
+			if (mode_now() == MODE_ON)
 				no_space(ev, SPOOL_REASON_thread_slots);
 			else
 				count_late(ev);
@@ -255,7 +287,8 @@ static void record(const struct event *ev)
 		return;
 	}
 	enter(b);
-	if (RTL_UNLIKELY(atomic_load_explicit(&page->mode, memory_order_relaxed) != MODE_ON))
+	/* acquire: pairs with start() */
+	if (RTL_UNLIKELY(atomic_load_explicit(&page->mode, memory_order_acquire) != MODE_ON))
 		count_late(ev);
 	else if (RTL_UNLIKELY(!encode_event(b, ev)) && !encode_in_new_space(t, b, ev))
 		no_space(ev, why_no_space());
@@ -267,10 +300,11 @@ static void record(const struct event *ev)
 static void thread_ends(struct thread *t)
 {
 	struct buf *b = t->buf;
+	int mode = mode_now();
 
 	t->buf = NULL;
 	t->lane = &lane_none;
-	if (!b || !page || atomic_load_explicit(&page->mode, memory_order_relaxed) != MODE_ON)
+	if (!b || (mode != MODE_ON && mode != MODE_CLOSED))
 		return;
 	encode_done(b);
 	buf_give(b);
@@ -278,8 +312,11 @@ static void thread_ends(struct thread *t)
 
 static int start_page(void)
 {
-	struct page *p = page ? page : alloc_pages(SPOOL_PAGE);
+	struct page *p;
 
+	if (page)
+		return 0;
+	p = alloc_pages(SPOOL_PAGE);
 	if (!p)
 		return -ENOMEM;
 	/* EINVAL on a kernel before 4.14: then pthread_atfork() in life.c is the only protection */
@@ -293,32 +330,49 @@ static int populate_blocks(uint64_t offset, uint64_t bytes)
 	return spool_populate_blocks(&spool, offset, bytes);
 }
 
+static int make_spool(const char *dir)
+{
+	int err = spool_create(&spool, dir, location_mem_dir(), env_uint(ENV_BUFFER_MB) << 20);
+
+	if (!err)
+		return 0;
+	log_warn("%s: no spool can be made: %s", dir, strerror(-err));
+	if (location_is_session())
+		notice_send(env_str(ENV_SESSION), NOTICE_NO_SPOOL, -err);
+	return err;
+}
+
+/* Whether `rtl trace` may drain this spool. */
+static bool is_session(void)
+{
+	return location_is_session() && !is_own;
+}
+
 static int start(void)
 {
 	int err = start_page();
 
-	if (!err)
-		err = spool_create(&spool, location_spool_dir(), location_mem_dir(),
-				   env_uint(ENV_BUFFER_MB) << 20);
-	if (err) {
-		log_warn("%s: no spool can be made: %s", location_spool_dir(), strerror(-err));
-		if (location_is_session())
-			notice_send(env_str(ENV_SESSION), NOTICE_NO_SPOOL, -err);
+	if (!err && !is_made)
+		err = make_spool(location_spool_dir());
+	if (err)
 		return err;
-	}
 	err = buf_init(spool.header);
 	if (err)
 		return err;
+	flight = (struct flight){ .nr = 0 };
+	flight_init(spool.header);
 	drain_init(&drain, spool.header, spool.size, spool.disk_fd);
 	drain_ready = true;
-	if (!location_is_session())
+	if (!is_session())
 		drain_take(&drain, clock_read_ns(CLOCK_BOOTTIME));
-	block_offer(spool.header, populate_blocks);
+	block_open(spool.header, spool.mem_fd, populate_blocks);
 	thread_at_exit(THREAD_EXIT_RECORDER, thread_ends);
 	log_info("spool %s, %u slots in %s", spool.header->disk_path, spool.header->nr_slots,
 		 spool.header->mem_path);
-	/* release: pairs with bus_attach(), which publishes the sink */
+	atomic_store_explicit(&counters, spool.header, memory_order_relaxed);
+	/* release: pairs with mode_now(), and with bus_attach(), which publishes the sink */
 	atomic_store_explicit(&page->mode, MODE_ON, memory_order_release);
+	atomic_store_explicit(&is_open, true, memory_order_relaxed);
 	return 0;
 }
 
@@ -344,7 +398,7 @@ static bool is_drained_outside(uint64_t now_boot_ns)
 {
 	struct spool_header *h = spool.header;
 
-	if (location_is_session() && !atomic_load_explicit(&h->drainer, memory_order_relaxed) &&
+	if (is_session() && !atomic_load_explicit(&h->drainer, memory_order_relaxed) &&
 	    now_boot_ns < h->start_ns + DRAIN_TAKEOVER_NS)
 		return true;
 	return !drain_take(&drain, now_boot_ns);
@@ -404,6 +458,8 @@ static uint64_t tick_drain(uint64_t now_boot_ns)
 		return is_low() ? RETRY_NS : LIFE_IDLE;
 	}
 	n = drain_step(false, DRAIN_STEP, now_boot_ns);
+	if (n > 0)
+		flight_step(&flight, &drain, now_boot_ns); /* what fails is tried again */
 	if (n < 0) {
 		if (n != failed_with)
 			log_warn("%s: %s; kept in memory and tried again", spool.header->disk_path,
@@ -431,6 +487,8 @@ static uint64_t tick(uint64_t now_ns)
 	if (is_starved())
 		buf_reclaim();
 	spool_note_clock(&spool);
+	if (is_full())
+		pause_hold(PAUSE_SIZE, true);
 	next = tick_drain(clock_read_ns(CLOCK_BOOTTIME));
 	atomic_store_explicit(&ticking, 0, memory_order_release);
 	return next;
@@ -463,36 +521,67 @@ static bool drain_rest(void)
 	return false;
 }
 
+/* The database is written by this process's own means. */
+static void write_database(void)
+{
+	const char *output = is_own ? own_output : location_output();
+
+	if (*output && !is_session())
+		finish_run(spool.header->disk_path, output);
+}
+
+static void note_end(enum spool_end kind)
+{
+	struct spool_header *h = spool.header;
+
+	spool_note_clock(&spool);
+	atomic_store_explicit(&h->end_ns, clock_now_ns(), memory_order_relaxed);
+	atomic_store_explicit(&h->end_kind, kind, memory_order_release);
+}
+
 static void stop(void)
 {
 	struct spool_header *h = spool.header;
 	_Atomic uint64_t *late = &h->loss[SPOOL_REASON_late].count;
-	/* acquire: pairs with tick(), which has ended then */
-	bool hangs = atomic_exchange_explicit(&ticking, 1, memory_order_acquire);
-	bool outside = !hangs && is_drained_outside(clock_read_ns(CLOCK_BOOTTIME));
+	bool hangs, outside;
 
+	/* another thread may be closing it */
+	lock_take(&open_lock);
+	if (mode_now() == MODE_CLOSED)
+		goto out;
+	/* acquire: pairs with tick(), which has ended then */
+	hangs = atomic_exchange_explicit(&ticking, 1, memory_order_acquire);
+	outside = !hangs && is_drained_outside(clock_read_ns(CLOCK_BOOTTIME));
 	/* `rtl trace` drains what comes until the process has ended: API calls of exit handlers and
 	 * destructors that run after this */
 	if (!outside)
 		quiet();
-	spool_note_clock(&spool);
-	atomic_store_explicit(&h->end_ns, clock_now_ns(), memory_order_relaxed);
-	atomic_store_explicit(&h->end_kind, SPOOL_END_EXIT, memory_order_release);
+	note_end(SPOOL_END_EXIT);
 	if (hangs) {
 		log_warn("%s: the disk does not respond; run `rtl recover` on it", h->disk_path);
-		return;
+		goto out;
 	}
 	late_in_file = atomic_load_explicit(late, memory_order_relaxed);
 	if (!outside)
 		is_closed = drain_rest();
-	if (is_closed && !location_is_session())
-		finish_run(h->disk_path, location_output());
+	if (is_closed)
+		write_database();
+out:
+	lock_drop(&open_lock);
+}
+
+const struct spool_header *recorder_trace(void)
+{
+	return recorder_is_open() ? atomic_load_explicit(&counters, memory_order_relaxed) : NULL;
 }
 
 void recorder_last_words(void)
 {
 	uint64_t late;
 
+	/* the process must not end within a closing */
+	lock_take(&open_lock);
+	lock_drop(&open_lock);
 	if (!is_closed)
 		return;
 	late = atomic_load_explicit(&spool.header->loss[SPOOL_REASON_late].count,
@@ -500,8 +589,171 @@ void recorder_last_words(void)
 	       late_in_file;
 	if (late)
 		log_warn("%s: %llu events came when the trace was closed; they are not in it",
-			 location_is_session() ? spool.header->disk_path : location_output(),
+			 is_session() || (is_own && !*own_output) ? spool.header->disk_path :
+			 is_own					  ? own_output :
+								    location_output(),
 			 (unsigned long long)late);
+}
+
+/* ---- opening and closing while the process runs ---------------------------------------------- */
+
+/* Has the right of tick() to the spool; its step of draining ends first. */
+static void stop_ticks(void)
+{
+	const struct timespec pause = { 0, QUIET_WAIT_NS };
+
+	/* acquire: pairs with the release in tick() */
+	while (atomic_exchange_explicit(&ticking, 1, memory_order_acquire))
+		nanosleep(&pause, NULL);
+}
+
+static void allow_ticks(void)
+{
+	atomic_store_explicit(&ticking, 0, memory_order_release);
+}
+
+bool recorder_is_open(void)
+{
+	/* relaxed: what was true a moment ago */
+	return atomic_load_explicit(&is_open, memory_order_relaxed);
+}
+
+void recorder_path(char *path, size_t size)
+{
+	struct str s;
+
+	str_init(&s, path, size);
+	lock_take(&open_lock);
+	if (mode_now() == MODE_ON)
+		str_add(&s, spool.header->disk_path);
+	lock_drop(&open_lock);
+}
+
+void recorder_keep_sources(bool on)
+{
+	atomic_store_explicit(&are_sources_kept, on, memory_order_relaxed);
+}
+
+void recorder_count(struct recorder_counts *c)
+{
+	const struct spool_header *h = atomic_load_explicit(&counters, memory_order_relaxed);
+
+	memset(c, 0, sizeof(*c));
+	if (!recorder_is_open())
+		return;
+	c->calls = buf_nr_written(REC_API);
+	c->kernels = buf_nr_written(REC_DISPATCH) + buf_nr_written(REC_DISPATCH_WIDE);
+	c->copies = buf_nr_written(REC_COPY);
+	c->markers = buf_nr_written(REC_MARKER);
+	for (int r = 0; r < SPOOL_NR_REASONS; r++)
+		c->loss[r] = atomic_load_explicit(&h->loss[r].count, memory_order_relaxed);
+}
+
+/* Under open_lock, with the right of tick(), in a hook. */
+RTL_REQUIRES(open_lock) static int open_trace(const char *dir, const char *output)
+{
+	struct str s;
+	int err = make_spool(dir);
+
+	if (err)
+		return err;
+	str_init(&s, own_output, sizeof(own_output));
+	str_add(&s, output);
+	is_own = is_made = true;
+	is_closed = false;
+	drained_seals = 0;
+	failed_with = 0;
+	atomic_store_explicit(&has_begun, false, memory_order_relaxed);
+	encode_restart();
+	thread_forget_recorded();
+	bus_forget_losses();
+	block_hold();
+	err = bus_attach(&recorder_sink);
+	block_release();
+	if (!err)
+		return 0;
+	atomic_store_explicit(&page->mode, MODE_CLOSED, memory_order_release);
+	atomic_store_explicit(&is_open, false, memory_order_relaxed);
+	unlink(spool.header->mem_path);
+	unlink(spool.header->disk_path);
+	block_freeze();
+	spool_leave(&spool, false);
+	return err;
+}
+
+int recorder_open(const char *dir, const char *output)
+{
+	struct thread *t;
+	int err;
+
+	if (strlen(output) >= sizeof(own_output))
+		return -ENAMETOOLONG;
+	if (!life_on() || !life_enter(&t))
+		return life_on() ? -EDEADLK : -ESHUTDOWN;
+	lock_take(&open_lock);
+	err = mode_now() == MODE_ON ? -EBUSY : 0;
+	if (!err) {
+		stop_ticks();
+		err = open_trace(dir, output);
+		allow_ticks();
+	}
+	if (!err) {
+		facts_clock();
+		pause_hold(PAUSE_CLOSED, false);
+		life_kick();
+	}
+	lock_drop(&open_lock);
+	life_leave(t);
+	return err;
+}
+
+/* Under open_lock, with the right of tick(), in a hook: nothing is recorded any more, and the blocks are as they were at
+ * that time. */
+RTL_REQUIRES(open_lock) static void end_recording(void)
+{
+	/* what it writes now needs space */
+	prepare();
+	block_hold();
+	bus_detach(&recorder_sink);
+	atomic_store_explicit(&is_open, false, memory_order_relaxed);
+	/* seq_cst: before the barrier, which every writer passes after its store to `busy` */
+	atomic_store(&page->mode, MODE_CLOSED);
+	has_writers = !buf_close_all();
+	block_freeze();
+	block_release();
+}
+
+int recorder_close(char *path, size_t size)
+{
+	struct thread *t;
+	struct str s;
+	int err = 0;
+
+	if (!life_on() || !life_enter(&t))
+		return life_on() ? -EDEADLK : -ESHUTDOWN;
+	lock_take(&open_lock);
+	if (mode_now() != MODE_ON) {
+		lock_drop(&open_lock);
+		life_leave(t);
+		return -ENOENT;
+	}
+	facts_clock();
+	if (!bus_never_pauses() && !atomic_load_explicit(&are_sources_kept, memory_order_relaxed))
+		pause_hold(PAUSE_CLOSED, true);
+	stop_ticks();
+	end_recording();
+	note_end(SPOOL_END_CLOSED);
+	str_init(&s, path, size);
+	str_add(&s, spool.header->disk_path);
+	/* else `rtl trace` does it, when the process has ended */
+	if (!is_drained_outside(clock_read_ns(CLOCK_BOOTTIME)))
+		err = drain_rest() ? 0 : -EIO;
+	spool_leave(&spool, has_writers);
+	is_made = false;
+	allow_ticks();
+	lock_drop(&open_lock);
+	life_leave(t);
+	return err;
 }
 
 const struct sink recorder_sink = {

@@ -162,6 +162,45 @@ static int set_size(struct spool *s, uint64_t blocks_offset)
 	return ftruncate(s->mem_fd, (off_t)s->size) == 0 ? 0 : -errno;
 }
 
+/* Maps the memory half into the area, which is made as large as it can get. MAP_FAILED: see errno. */
+static void *map_half(struct spool *s, uint64_t most)
+{
+	void *p;
+
+	if (s->area && s->size <= s->area_size)
+		return mmap(s->area, s->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+			    s->mem_fd, 0);
+	p = mmap(NULL, most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		 -1, 0);
+	if (p == MAP_FAILED)
+		return p;
+	/* an earlier area stays, since late threads may access it */
+	s->area = p;
+	s->area_size = most;
+	return map_half(s, most);
+}
+
+/* Replaces the mapping by zeroed memory. */
+static void unmap_half(struct spool *s)
+{
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+
+	/* if it fails, late threads write to a file that has no name any more */
+	s->is_mapped = s->is_mapped && mmap(s->area, s->area_size, PROT_READ | PROT_WRITE, flags,
+					    -1, 0) == MAP_FAILED;
+}
+
+/* The size of a memory half of `bytes` for slots. */
+static uint64_t most_size(uint64_t buffer_bytes)
+{
+	uint64_t slots = buffer_bytes / SLOT_SIZE;
+
+	if (slots > MAX_SLOTS)
+		slots = MAX_SLOTS;
+	return SPOOL_HEADER_SIZE + round_up(slots * sizeof(struct slot_desc)) + slots * SLOT_SIZE +
+	       SPOOL_PAGE + BLOCKS_SIZE;
+}
+
 /* Makes the memory half in `dir`, mapped and empty. */
 static int create_memory_half(struct spool *s, const char *dir, const uint64_t id[2],
 			      uint64_t buffer_bytes)
@@ -198,17 +237,18 @@ static int create_memory_half(struct spool *s, const char *dir, const uint64_t i
 		err = set_size(s, blocks_offset);
 	if (err)
 		goto out;
-	h = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_SHARED, s->mem_fd, 0);
+	h = map_half(s, most_size(buffer_bytes));
 	if (h == MAP_FAILED && s->size > blocks_offset) {
 		/* a limit of address space: operations in flight do without */
 		s->size = blocks_offset;
-		h = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_SHARED, s->mem_fd, 0);
+		h = map_half(s, s->size);
 	}
 	if (h == MAP_FAILED) {
 		err = -errno;
 		goto out;
 	}
 	s->header = h;
+	s->is_mapped = true;
 	err = populate(s, 0, slots_offset);
 	if (err)
 		goto out;
@@ -223,9 +263,7 @@ static int create_memory_half(struct spool *s, const char *dir, const uint64_t i
 		err = -ENOSPC;
 out:
 	if (err) {
-		if (s->header)
-			munmap(s->header, s->size);
-		s->header = NULL;
+		unmap_half(s);
 		close_fd(&s->mem_fd);
 		unlink(path);
 	}
@@ -289,7 +327,6 @@ int spool_create(struct spool *s, const char *dir, const char *mem_dir, uint64_t
 	bool made = false;
 	int err;
 
-	memset(s, 0, sizeof(*s));
 	s->mem_fd = s->disk_fd = -1;
 	random_id(id);
 	err = create_disk_half(s, dir, start_ns, path, &made);
@@ -323,7 +360,7 @@ int spool_create(struct spool *s, const char *dir, const char *mem_dir, uint64_t
 		return 0;
 	unlink(h->mem_path);
 out:
-	spool_release(s);
+	spool_leave(s, false);
 	unlink(path);
 	if (made)
 		rmdir(dir);
@@ -395,11 +432,29 @@ int spool_disk_fd(struct spool *s)
 	return s->disk_fd;
 }
 
+/* Not a number that the program has reused for a file of its own. */
+static void close_own(int *fd, dev_t dev, ino_t ino)
+{
+	if (*fd >= 0 && fd_is(*fd, dev, ino))
+		close(*fd);
+	*fd = -1;
+}
+
+void spool_leave(struct spool *s, bool in_use)
+{
+	if (in_use) {
+		s->area = NULL;
+		s->is_mapped = false;
+	}
+	unmap_half(s);
+	close_own(&s->mem_fd, s->mem_dev, s->mem_ino);
+	close_own(&s->disk_fd, s->disk_dev, s->disk_ino);
+}
+
 void spool_release(struct spool *s)
 {
-	if (s->header)
-		munmap(s->header, s->size);
-	s->header = NULL;
-	close_fd(&s->mem_fd);
-	close_fd(&s->disk_fd);
+	spool_leave(s, false);
+	if (s->area)
+		munmap(s->area, s->area_size);
+	s->header = s->area = NULL;
 }

@@ -6,6 +6,7 @@
 #ifndef RTL_RECORDER_SPOOL_H
 #define RTL_RECORDER_SPOOL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -16,15 +17,21 @@
 #define SPOOL_START_SLOTS 16u /* prepared at once, if there are that many */
 
 struct spool {
-	struct spool_header *header; /* mapped permanently */
+	struct spool_header
+		*header; /* NULL: there was none yet; zeroed memory after spool_leave() */
 	size_t size;
-	int mem_fd;  /* -1: lost and not found again */
-	int disk_fd; /* the same */
+	/* Address space for this spool and the next ones, which `header` begins: threads that are late find memory
+	 * there. Reserved by the first spool_create() and never given back. */
+	void *area;
+	size_t area_size;
+	bool is_mapped; /* `header` is the memory half */
+	int mem_fd;	/* -1: lost and not found again */
+	int disk_fd;	/* the same */
 	dev_t mem_dev, disk_dev;
 	ino_t mem_ino, disk_ino;
 };
 
-/* Creates both halves: the disk half in `dir` (made if missing, one level), the memory half in
+/* Creates both halves; `s` is zeroed, or closed by spool_leave(): the disk half in `dir` (made if missing, one level), the memory half in
  * `mem_dir`, or in `dir` if that is "" or not usable. `buffer_bytes` is the most that slots may
  * take. 0 or -errno; then nothing is left behind. */
 int spool_create(struct spool *s, const char *dir, const char *mem_dir, uint64_t buffer_bytes);
@@ -41,7 +48,11 @@ int spool_disk_fd(struct spool *s);
 /* Updates the host clock id in the header. */
 void spool_note_clock(struct spool *s);
 
-/* Unmaps and closes; the files stay. For tests: a process never releases its spool. */
+/* The trace is closed: zeroed memory of the process replaces the mapping, for threads that are late. The files stay.
+ * `in_use`: a thread may still write to a chunk: the mapping stays as it is, and the next spool gets another one. */
+void spool_leave(struct spool *s, bool in_use);
+
+/* Unmaps and closes; the files stay. For tests: a process keeps the address space. */
 void spool_release(struct spool *s);
 
 #endif

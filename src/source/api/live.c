@@ -29,6 +29,7 @@ static _Atomic live_fn functions[LIVE_EXIT + 1][LIVE_MAX_SUBSCRIBERS];
 typedef void (*record_fn)(const struct live_call *call);
 static _Atomic record_fn recorders[LIVE_MAX_SUBSCRIBERS];
 /* bits of masks */
+_Atomic bool live_words_wanted;
 _Atomic uint32_t live_paused;
 
 static void on_thread_exit(struct thread *t)
@@ -235,6 +236,11 @@ static void correlate(struct live_frame *f, struct thread *t)
 		t->corr_current = corr_mark(f->call.correlation);
 }
 
+void live_want_words(void)
+{
+	atomic_store_explicit(&live_words_wanted, true, memory_order_relaxed);
+}
+
 struct live_frame *live_wrapper_begin(enum api_domain domain, uint32_t operation, void *args,
 				      uintptr_t frame)
 {
@@ -265,6 +271,9 @@ void live_wrapper_end(struct live_frame *f, const void *result, uint32_t recorde
 	struct thread *t = thread_get();
 
 	f->call.result = result;
+	f->call.words = words;
+	f->call.nr_words = nr_words;
+	f->call.status = status;
 	if (f->is_recorded)
 		api_leave((enum api_domain)f->call.domain, recorded_op, &f->record, status, words,
 			  nr_words);

@@ -31,6 +31,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/compiler.h"
@@ -61,7 +62,11 @@ struct live_call {
 	void *args;
 	/* the same. API_HIP, API_HSA, from LIVE_EXIT on: what the function returned; NULL: nothing, or not known */
 	const void *result;
-	/* the same */
+	/* exit() alone, if live_want_words() was called: the words of the call's record, and its status */
+	const uint64_t *words;
+	uint32_t nr_words;
+	int32_t status;
+	/* enter() and exit() alone */
 	uint64_t own[LIVE_MAX_SUBSCRIBERS]; /* each subscriber's, 0 at first */
 };
 
@@ -90,6 +95,9 @@ enum live_wish {
 void live_want(int index, enum api_domain domain, uint32_t operation, unsigned int what);
 /* The subscriber gets no calls that begin from now on, or gets again what it wants. One store. */
 void live_pause(int index, bool paused);
+
+/* Calls get their words for exit() from now on. Any thread. */
+void live_want_words(void);
 
 /* The subscriber's own memory in the call's frame, from LIVE_ENTER to LIVE_EXIT. Not cleared. */
 #define LIVE_SCRATCH_SIZE 256u
@@ -204,10 +212,29 @@ static inline bool live_is_seen(const struct thread *t, enum api_domain domain, 
 
 	return f && f->call.domain == domain && f->call.operation == operation && f->height > frame;
 }
+
+/* HOT: the call around `call` on its thread that some subscriber sees as it runs; NULL: none. */
+static inline const struct live_call *live_outer(const struct live_call *call)
+{
+	const struct live_frame *f =
+		(const struct live_frame *)(const void *)((const char *)call -
+							  offsetof(struct live_frame, call));
+
+	do
+		f = f->outer;
+	while (f && f->is_alone);
+	return f ? &f->call : NULL;
+}
+
+extern RTL_HIDDEN _Atomic bool live_words_wanted;
+
 /* Whether the wrapper's words are needed. */
 static inline bool live_wants_words(const struct live_frame *f)
 {
-	return f && f->is_recorded && api_args;
+	/* relaxed: a call that runs meanwhile has none */
+	return f &&
+	       (f->is_recorded || atomic_load_explicit(&live_words_wanted, memory_order_relaxed)) &&
+	       api_args;
 }
 
 #endif

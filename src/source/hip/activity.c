@@ -183,7 +183,7 @@ static RTL_NOINLINE struct hip_data *begin_quietly(uint32_t id, uint32_t mask, u
 	return to;
 }
 
-/* Only records are wanted. Not inline: a call that nobody wants would pay for its registers. */
+/* Only records are wanted. Not inline: a call without subscribers would pay for its registers. */
 static RTL_NOINLINE struct hip_data *begin_for_records(uint32_t id, uint32_t mask, uintptr_t height,
 						       void *data)
 {

@@ -225,7 +225,7 @@ static void forget_in_children(void)
 }
 
 /* Decides whether calls are recorded. May run any number of times, on any number of threads. */
-static void decide(void)
+void hip_decide(void)
 {
 	bool wanted;
 
@@ -247,7 +247,7 @@ bool hip_enter_first(uint32_t op, struct api_call *c, uintptr_t frame)
 {
 	int saved = errno;
 
-	decide();
+	hip_decide();
 	errno = saved;
 	return hip_enter_at(api_wanted(API_HIP, op), op, c, frame);
 }
@@ -258,7 +258,7 @@ struct live_frame *hip_begin_seen(uint32_t op, void *args, uintptr_t frame)
 
 	/* relaxed: set once; a second decision is the same */
 	if (!atomic_load_explicit(&hip_started, memory_order_relaxed))
-		decide();
+		hip_decide();
 	errno = saved;
 	return live_is_seen(&thread_self, API_HIP, op, frame) ?
 		       NULL :

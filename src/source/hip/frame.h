@@ -82,6 +82,9 @@ bool hip_is_ours(const void *fn);
 /* Whether a libamdhip64 is in the process. */
 bool hip_is_loaded(void);
 
+/* Decides whether calls are recorded, as the first call of HIP does; again after what it depends on has changed. Any thread. */
+void hip_decide(void);
+
 /* HOT: the runtime's function. */
 static inline void *hip_real(uint32_t op)
 {

@@ -140,6 +140,9 @@ static RTL_COLD const char *ask(const void *function, bool is_handle)
 	static _Atomic(void *) fns[2];
 	static const char *const names[2] = { "hipKernelNameRefByPtr", "hipKernelNameRef" };
 	void *fn = atomic_load_explicit(&fns[is_handle], memory_order_relaxed);
+	struct thread *t = thread_get();
+	bool was_in_hook = t->in_hook;
+	const char *text;
 
 	if (!fn) {
 		fn = hip_find(names[is_handle]);
@@ -147,7 +150,11 @@ static RTL_COLD const char *ask(const void *function, bool is_handle)
 			return NULL;
 		atomic_store_explicit(&fns[is_handle], fn, memory_order_relaxed);
 	}
-	return is_handle ? ((by_function_fn)fn)(function) : ((by_address_fn)fn)(function, NULL);
+	/* the runtime calls exported functions of its own: not calls of the program's */
+	t->in_hook = true;
+	text = is_handle ? ((by_function_fn)fn)(function) : ((by_address_fn)fn)(function, NULL);
+	t->in_hook = was_in_hook;
+	return text;
 }
 
 enum { ASK_GET_NAME, ASK_PEEK, ASK_TAKE, ASK_NR };

@@ -61,6 +61,7 @@ struct pair {
 
 /* atomic; filled from the first on */
 static _Atomic range_listener_fn listeners[RANGE_MAX_LISTENERS];
+static _Atomic range_end_fn end_listeners[RANGE_MAX_LISTENERS];
 static _Atomic(void *) fronts[RANGE_MAX_LISTENERS];
 static struct real_roctx found;
 static _Atomic(struct real_roctx *) real_lib;
@@ -95,6 +96,42 @@ static void notify_slow(enum range_call call, const char *message, uint64_t id)
 		fn(call, message, id);
 	}
 	errno = saved;
+}
+
+int range_listen_end(range_end_fn fn)
+{
+	for (int i = 0; i < RANGE_MAX_LISTENERS; i++) {
+		range_end_fn there = NULL;
+
+		/* release: pairs with the acquire in notify_end_slow() */
+		if (atomic_compare_exchange_strong_explicit(&end_listeners[i], &there, fn,
+							    memory_order_release,
+							    memory_order_relaxed) ||
+		    there == fn)
+			return 0;
+	}
+	return -ENOSPC;
+}
+
+static RTL_NOINLINE void notify_end_slow(enum range_call call, uint64_t result)
+{
+	int saved = errno;
+
+	for (int i = 0; i < RANGE_MAX_LISTENERS; i++) {
+		range_end_fn fn = atomic_load_explicit(&end_listeners[i], memory_order_acquire);
+
+		if (!fn)
+			break;
+		fn(call, result);
+	}
+	errno = saved;
+}
+
+static inline void notify_end(enum range_call call, uint64_t result)
+{
+	/* relaxed: as notify() */
+	if (RTL_UNLIKELY(atomic_load_explicit(&end_listeners[0], memory_order_relaxed) != NULL))
+		notify_end_slow(call, result);
 }
 
 static inline void notify(enum range_call call, const char *message, uint64_t id)
@@ -307,6 +344,7 @@ void range_mark(const char *message)
 	}
 	if (r)
 		r->mark(message);
+	notify_end(RANGE_MARK, 0);
 }
 
 int range_push(const char *message)
@@ -339,6 +377,7 @@ int range_push(const char *message)
 	self->stack_depth++;
 	if (id)
 		self->marker = id;
+	notify_end(RANGE_PUSH, (uint64_t)(int64_t)level);
 	return level;
 }
 
@@ -375,7 +414,10 @@ int range_pop(void)
 	}
 	if (RTL_UNLIKELY(id & SELECTED))
 		selection_close();
-	return r ? r->pop() : level;
+	if (r)
+		level = r->pop();
+	notify_end(RANGE_POP, (uint64_t)(int64_t)level);
+	return level;
 }
 
 static struct pair *slot_of(uint64_t id)
@@ -437,6 +479,7 @@ uint64_t range_start(const char *message)
 	}
 	if (r)
 		remember(id, r->start(message));
+	notify_end(RANGE_START, id);
 	return id;
 }
 
@@ -454,18 +497,23 @@ void range_stop(uint64_t id)
 	selection_stop(id);
 	if (r && recall(id, &theirs))
 		r->stop(theirs);
+	notify_end(RANGE_STOP, 0);
 }
 
 int range_profiler(bool resume, uint64_t tid)
 {
 	const struct real_roctx *r = get_real();
 	int (*fn)(uint64_t) = NULL;
+	int status;
 
+	notify(resume ? RANGE_RESUME : RANGE_PAUSE, NULL, tid);
 	/* a tid may select one thread; recording has no parts, as AMD's tools */
 	pause_ask(resume);
 	if (r)
 		fn = resume ? r->resume : r->pause;
-	return fn ? fn(tid) : 0;
+	status = fn ? fn(tid) : 0;
+	notify_end(resume ? RANGE_RESUME : RANGE_PAUSE, (uint64_t)(int64_t)status);
+	return status;
 }
 
 void range_init(void)

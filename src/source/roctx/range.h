@@ -14,14 +14,26 @@ extern const struct source range_source;
 void range_init(void);
 
 /* Called for each roctx call on its thread, before anything else: the kind, the program's message
- * (borrowed, may be NULL; NULL for POP and STOP), the id for START and STOP. No lock is held; it
+ * (borrowed, may be NULL; NULL for POP and STOP), the id for START and STOP, the tid for PAUSE and RESUME. No lock is held; it
  * may call back. */
-enum range_call { RANGE_MARK, RANGE_PUSH, RANGE_POP, RANGE_START, RANGE_STOP };
+enum range_call {
+	RANGE_MARK,
+	RANGE_PUSH,
+	RANGE_POP,
+	RANGE_START,
+	RANGE_STOP,
+	RANGE_PAUSE, /* roctxProfilerPause(), roctxProfilerResume() */
+	RANGE_RESUME,
+};
 typedef void (*range_listener_fn)(enum range_call call, const char *message, uint64_t id);
-#define RANGE_MAX_LISTENERS 4
+/* Called at its end: what it returns, 0 for nothing. */
+typedef void (*range_end_fn)(enum range_call call, uint64_t result);
+#define RANGE_MAX_LISTENERS 6
 /* Registers a listener permanently; registering it again is no error. -ENOSPC: too many. Any
  * thread. */
 int range_listen(range_listener_fn fn);
+/* The same for the ends of calls. A call whose begin came before this has an end without a begin. */
+int range_listen_end(range_end_fn fn);
 
 /* The library that contains `fn` only passes calls on to these functions: it is not a real
  * libroctx64. */

@@ -217,6 +217,28 @@ static uint64_t object_info(hsa_loaded_code_object_t o, uint32_t what)
 	return v;
 }
 
+/* Where the file was loaded from, for faces. */
+static void describe_storage(hsa_loaded_code_object_t o, struct event_code_object *e)
+{
+	uint32_t storage = 0;
+	int file = -1;
+
+	loader.hsa_ven_amd_loader_loaded_code_object_get_info(
+		o, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_CODE_OBJECT_STORAGE_TYPE, &storage);
+	e->storage = storage;
+	if (storage == HSA_VEN_AMD_LOADER_CODE_OBJECT_STORAGE_TYPE_FILE) {
+		loader.hsa_ven_amd_loader_loaded_code_object_get_info(
+			o, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_CODE_OBJECT_STORAGE_FILE,
+			&file);
+		e->memory_base = (uint64_t)(int64_t)file;
+		return;
+	}
+	e->memory_base = object_info(
+		o, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_CODE_OBJECT_STORAGE_MEMORY_BASE);
+	e->memory_size = object_info(
+		o, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_CODE_OBJECT_STORAGE_MEMORY_SIZE);
+}
+
 RTL_REQUIRES(lock)
 static hsa_status_t on_object(hsa_executable_t ex, hsa_loaded_code_object_t o, void *data)
 {
@@ -254,6 +276,8 @@ static hsa_status_t on_object(hsa_executable_t ex, hsa_loaded_code_object_t o, v
 	ev.code_object.load_delta =
 		object_info(o, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_LOAD_DELTA);
 	ev.code_object.time_ns = clock_now_ns();
+	ev.code_object.executable = ex.handle;
+	describe_storage(o, &ev.code_object);
 	bus_emit(&ev);
 	objects[nr_objects++] =
 		(struct object){ .executable = ex.handle, .id = last_object_id, .live = true };
@@ -276,7 +300,7 @@ static uint32_t symbol_u32(hsa_executable_symbol_t s, uint32_t what)
 static void read_descriptor(struct event_kernel *k)
 {
 	const void *host = NULL;
-	uint32_t word[14]; /* the host's copy may be unaligned */
+	uint32_t word[15]; /* the host's copy may be unaligned */
 
 	if (!loader.hsa_ven_amd_loader_query_host_address ||
 	    loader.hsa_ven_amd_loader_query_host_address((const void *)(uintptr_t)k->object,
@@ -288,8 +312,11 @@ static void read_descriptor(struct event_kernel *k)
 	 * offset; rsrc3 precedes them in v3 only. The older one begins with its version, 1. */
 	k->rsrc1 = word[12];
 	k->rsrc2 = word[13];
-	if (word[0] != 1)
-		k->rsrc3 = word[11];
+	if (word[0] == 1)
+		return;
+	k->rsrc3 = word[11];
+	memcpy(&k->entry_offset, &word[4], sizeof(k->entry_offset));
+	k->properties = word[14] & 0xffff;
 }
 
 RTL_REQUIRES(lock)
@@ -344,6 +371,8 @@ static hsa_status_t on_symbol(hsa_executable_t ex, hsa_executable_symbol_t sym, 
 		symbol_u32(sym, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE);
 	ev.kernel.private_size =
 		symbol_u32(sym, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE);
+	ev.kernel.kernarg_align =
+		symbol_u32(sym, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_ALIGNMENT);
 	read_descriptor(&ev.kernel);
 	bus_emit(&ev);
 	return HSA_STATUS_SUCCESS;

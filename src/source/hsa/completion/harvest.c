@@ -172,6 +172,15 @@ static uint64_t look_once(void)
 	return in_flight + copy_harvest(false);
 }
 
+void harvest_now(void)
+{
+	/* seq_cst: as in tick() */
+	atomic_store(&ticking, true);
+	if (real_ready())
+		look_once();
+	atomic_store_explicit(&ticking, false, memory_order_release);
+}
+
 /* Takes the harvest lock of `q` within 50 ms: its holder may wait for a lock of the runtime that this thread has. */
 static bool lock_soon(struct queue *q)
 {
@@ -188,12 +197,12 @@ static bool lock_soon(struct queue *q)
 	return false;
 }
 
-static RTL_NOINLINE void collect_all(void)
+void harvest_flush(void)
 {
 	uint32_t n = queue_count();
 	struct thread *t;
 
-	if (bus_never_pauses() || !life_enter(&t))
+	if (!life_enter(&t))
 		return;
 	for (uint32_t i = 0; i < n && real_ready(); i++) {
 		struct queue *q = queue_at(i);
@@ -210,7 +219,13 @@ static RTL_NOINLINE void collect_all(void)
 	life_leave(t);
 }
 
-static inline bool is_any_in_flight(void)
+static RTL_NOINLINE void collect_all(void)
+{
+	if (!bus_never_pauses())
+		harvest_flush();
+}
+
+bool harvest_is_any_in_flight(void)
 {
 	uint32_t n = queue_count();
 
@@ -226,7 +241,7 @@ static inline bool is_any_in_flight(void)
 
 void harvest_completed(void)
 {
-	if (is_any_in_flight())
+	if (harvest_is_any_in_flight())
 		collect_all();
 }
 

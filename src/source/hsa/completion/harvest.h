@@ -27,6 +27,15 @@ void harvest_listen_times(harvest_times_fn fn);
  * most 50 ms for another thread that records. HOT while nothing is in flight. Any thread. */
 void harvest_completed(void);
 
+/* Whether an operation has been submitted and not recorded yet. Any thread. */
+bool harvest_is_any_in_flight(void);
+
+/* Records all that has completed, also what another thread is about to record. Life thread. */
+void harvest_now(void);
+
+/* Records all that has completed, whichever sinks want it. Waits as harvest_completed() does. Any other thread. */
+void harvest_flush(void);
+
 /* Call after real_ready() has turned false: waits until the life thread has left the HSA objects.
  */
 void harvest_wait_tick(void);

@@ -29,6 +29,9 @@ static void give_to_queue(const struct inflight_ring *ring, uint32_t queue)
 	struct spool_block *b = block_of(ring->entry);
 	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 
+	/* made before the trace, or in an earlier one */
+	if (queue != SPOOL_NO_QUEUE)
+		block_join(ring->entry);
 	atomic_store_explicit(&b->pushed, head, memory_order_relaxed);
 	atomic_store_explicit(&b->first, head, memory_order_relaxed);
 	/* release: a reader that sees the queue sees its counts */
@@ -99,7 +102,7 @@ uint64_t inflight_pushed(const struct inflight_rings *r)
 	for (uint32_t i = 0; i < r->nr; i++) {
 		const struct spool_block *b = r->ring[i].entry ? block_of(r->ring[i].entry) : NULL;
 
-		if (b)
+		if (b && block_is_traced(r->ring[i].entry))
 			n += atomic_load_explicit(&b->pushed, memory_order_relaxed) -
 			     atomic_load_explicit(&b->first, memory_order_relaxed);
 	}

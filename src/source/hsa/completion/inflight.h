@@ -131,7 +131,8 @@ static inline void inflight_set_signal(struct inflight *e, amd_signal_t *s)
  * must have the same `most`, and are kept. `queue`: its index in the trace. */
 int inflight_init(struct inflight_rings *r, uint32_t most, uint32_t queue);
 
-/* Operations pushed since inflight_init(). Any thread. */
+/* Operations pushed since inflight_init(), or since the open trace was opened; rings that are not in it are left out.
+ * Any thread. */
 uint64_t inflight_pushed(const struct inflight_rings *r);
 
 /* The rings belong to no queue until inflight_init(). Nothing may be in flight. */

@@ -17,6 +17,7 @@ static void *_Atomic groups[MAX_GROUPS]; /* NULL: not made yet */
 static _Atomic uint64_t used[MAX_GROUPS];
 static _Atomic uint32_t nr_groups; /* made, from the first on */
 static _Atomic uint32_t nr_used;
+static bool is_held[MAX_GROUPS]; /* the thread that holds */
 
 static struct copy *copy_at(uint32_t i)
 {
@@ -105,6 +106,27 @@ struct copy *copy_table_claim(void)
 		}
 	}
 	return NULL;
+}
+
+void copy_table_hold(bool on)
+{
+	for (uint32_t g = 0; g < MAX_GROUPS; g++) {
+		/* acquire: pairs with block_get() */
+		struct copy *group = atomic_load_explicit(&groups[g], memory_order_acquire);
+		uint64_t none = 0;
+
+		if (!group || is_held[g] == on)
+			continue;
+		/* acquire, release: pair with copy_table_release() and copy_table_claim() */
+		if (on && !atomic_compare_exchange_strong_explicit(&used[g], &none, ~UINT64_C(0),
+								   memory_order_acq_rel,
+								   memory_order_relaxed))
+			continue;
+		is_held[g] = on;
+		atomic_store_explicit(&block_of(group)->held, on, memory_order_relaxed);
+		if (!on)
+			atomic_store_explicit(&used[g], 0, memory_order_release);
+	}
 }
 
 void copy_table_submitted(struct copy *c, uint32_t engine, int count)

@@ -51,6 +51,10 @@ struct copy *copy_table_next(uint32_t *i);
 /* Number of used entries, now. */
 uint32_t copy_table_count(void);
 
+/* Claims all entries of the groups without a used one (true), so that no thread uses them and their blocks are `held`, or
+ * frees them again. One thread at a time. */
+void copy_table_hold(bool on);
+
 /* Whether `s` is the completion signal of a copy in flight. */
 bool copy_table_has(const amd_signal_t *s);
 

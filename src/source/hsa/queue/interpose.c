@@ -34,9 +34,11 @@
 /* Rounds in which a thread serves other threads' doorbells; then the harvester does. */
 #define MAX_ROUNDS 64u
 /* Harvester visits, 0.1 to 1 s apart, that find the next packet valid and not announced, until
- * librtl concludes that the program rings the hardware's doorbell itself. Visits, not a time: a
- * debugger may have stopped the program. */
+ * the harvester submits it. Visits, not a time: a debugger may have stopped the program. */
 #define STUCK_LOOKS 5u
+/* Submissions by the harvester with no doorbell between them, until librtl concludes that the program
+ * rings the hardware's doorbell itself. A thread that was only preempted rings in the end. */
+#define STUCK_MAX 3u
 /* bound for waiting for a destroyed queue's last reader, 2 s */
 #define DETACH_ROUNDS 100000u
 
@@ -253,7 +255,7 @@ static inline void advance(struct queue *q, uint64_t end)
 	ring_doorbell(q, end - 1);
 }
 
-/* A packet that submit_plain() does not handle. `t`: this thread, within a hook; NULL: not in a
+/* A packet that submit_usual() does not handle. `t`: this thread, within a hook; NULL: not in a
  * hook yet. */
 static RTL_NOINLINE void submit_other(struct queue *q, struct thread *t, union packet *p,
 				      uint64_t index)
@@ -315,7 +317,7 @@ static RTL_INLINE uint64_t submit_valid(struct queue *q, struct thread *t)
 			if (packet_type(header) == HSA_PACKET_TYPE_INVALID)
 				break;
 			RTL_TESTPOINT("submit_valid");
-			if (RTL_UNLIKELY(!submit_plain(q, p, i, header)))
+			if (RTL_UNLIKELY(!submit_usual(q, p, i, header)))
 				submit_other(q, t, p, i);
 		}
 		if (i != from)
@@ -398,6 +400,7 @@ static RTL_NOINLINE bool take_turn_slow(struct queue *q, uint64_t end)
 /* The general doorbell, under the turn. */
 static RTL_NOINLINE void serve_doorbell(struct queue *q, uint64_t end)
 {
+	q->nr_stuck = 0;
 	if (RTL_UNLIKELY(serve(q, NULL) < end))
 		leave_to_harvester(q, end);
 	life_wake();
@@ -453,7 +456,7 @@ static RTL_NOINLINE void on_doorbell(hsa_signal_t doorbell, hsa_signal_value_t v
 		return;
 	}
 	RTL_TESTPOINT("submit_valid");
-	if (RTL_UNLIKELY(!submit_plain(q, p, index, header)))
+	if (RTL_UNLIKELY(!submit_usual(q, p, index, header)))
 		submit_other(q, NULL, p, index);
 	atomic_store_explicit(&q->published, index + 1, memory_order_relaxed);
 	/* release: the packet is written before the index */
@@ -513,8 +516,8 @@ static bool is_unannounced(const struct queue *q, uint64_t published)
 		       HSA_PACKET_TYPE_INVALID;
 }
 
-/* A processor that follows only the write index never reaches packets that the program announces
- * itself. */
+/* Whether the next packet waits for a doorbell that may never come: its thread is preempted, or the program
+ * announces packets to the hardware itself, and a processor that follows only the write index never reaches them. */
 static bool is_stuck(struct queue *q, uint64_t published)
 {
 	/* if the slot is not free yet, it contains an older packet */
@@ -527,18 +530,31 @@ static bool is_stuck(struct queue *q, uint64_t published)
 	return q->stuck_at && q->stuck_looks++ == STUCK_LOOKS;
 }
 
+/* Submits packets that no doorbell announced: a valid packet may be processed before it is announced. */
+static RTL_COLD void submit_stuck(struct queue *q, struct thread *t, uint64_t published)
+{
+	if (q->stuck_end != published)
+		q->nr_stuck = 0; /* a doorbell submitted packets meanwhile */
+	if (++q->nr_stuck > STUCK_MAX)
+		stop_holding(q);
+	else
+		q->stuck_end = submit_valid(q, t);
+}
+
 static RTL_COLD void look_under_turn(struct queue *q, struct thread *t)
 {
 	uint64_t published = atomic_load_explicit(&q->published, memory_order_relaxed);
 
-	if (!atomic_load_explicit(&q->bypassed, memory_order_relaxed) &&
-	    ((load_read_index(q) > published && load_write_index(q) == published) ||
-	     is_stuck(q, published)))
-		stop_holding(q);
+	if (!atomic_load_explicit(&q->bypassed, memory_order_relaxed)) {
+		if (load_read_index(q) > published && load_write_index(q) == published)
+			stop_holding(q);
+		else if (is_stuck(q, published))
+			submit_stuck(q, t, published);
+		else if (is_pending(q) || load_write_index(q) != published)
+			submit_valid(q, t);
+	}
 	if (atomic_load_explicit(&q->bypassed, memory_order_relaxed))
 		count_past(q);
-	else if (is_pending(q) || load_write_index(q) != published)
-		submit_valid(q, t);
 }
 
 /* Whether packets may have reached the hardware past librtl. Runs without the turn: if the
@@ -646,7 +662,7 @@ static inline bool is_special_reservation(const struct queue *q, const struct th
 {
 	return atomic_load_explicit(q->write_index, memory_order_relaxed) > index ||
 	       atomic_load_explicit(&q->rung, memory_order_relaxed) > index ||
-	       special_any(SPECIAL_FOR_PACKETS) || thread_kept_out(t);
+	       special_any(SPECIAL_FOR_ORIGINS) || thread_kept_out(t);
 }
 
 typedef uint64_t (*add_fn)(const hsa_queue_t *hsa, uint64_t value);

@@ -124,7 +124,7 @@ RTL_REQUIRES(lock) static void reset(struct queue *q, uint32_t agent)
 	atomic_store_explicit(&q->direct_doorbell, 0, memory_order_relaxed);
 	q->in_device_memory = false;
 	q->gave_up = q->free_end = q->stuck_at = 0;
-	q->stuck_looks = 0;
+	q->stuck_looks = q->nr_stuck = 0;
 	q->nr_held = 0;
 	q->idle_since_ns = q->stuck_scan_ns = 0;
 	q->last_object = 0;

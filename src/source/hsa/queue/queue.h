@@ -97,6 +97,8 @@ struct queue {
 	uint64_t free_end;    /* slots before this are known to be free for their packets */
 	uint64_t stuck_at;    /* 1 + index of a valid packet that no doorbell announced; 0: none */
 	uint32_t stuck_looks; /* harvester visits since then */
+	uint32_t nr_stuck;    /* submissions by the harvester since the last doorbell */
+	uint64_t stuck_end;   /* where the last of them ended */
 	uint64_t gave_up; /* 1 + index of the oldest entry that filled the largest in-flight ring;
 			   * 0: none */
 	/* code_object_is_left_out() of the last dispatch: most dispatches repeat it. Epoch 0: none */
@@ -107,6 +109,7 @@ struct queue {
 
 	_Alignas(64) _Atomic bool harvest_lock;
 	_Atomic bool failed; /* the runtime reported an error or inactivated it */
+	bool is_held;	     /* by hold.c: it has both locks */
 	/* under harvest_lock */
 	uint32_t nr_held; /* entries that are INFLIGHT_HELD */
 	uint64_t idle_since_ns;

@@ -267,6 +267,31 @@ static RTL_NOINLINE uint64_t filtered(struct queue *q, const union packet *p)
 	return 0;
 }
 
+bool submit_by_choice(struct queue *q, union packet *p, uint64_t index)
+{
+	const struct origin_note *n = origin_find(q, index);
+	enum spool_reason why = SPOOL_REASON_paused;
+	uint64_t id;
+
+	if (!n || packet_type(p->header) != HSA_PACKET_TYPE_KERNEL_DISPATCH ||
+	    packet_signal(p).handle ||
+	    special_any((SPECIAL_FOR_PACKETS & ~SPECIAL_CHOICES) | SPECIAL_NEVER_PAUSED))
+		return false;
+	if (pause_is_on()) {
+		id = atomic_load_explicit(&n->correlation, memory_order_relaxed);
+		if (id && !corr_is_left_out(id))
+			return false; /* of a call begun before the pause */
+	} else if (q->is_left_out) {
+		why = SPOOL_REASON_filtered_gpu;
+	} else if (filter_has_kernels && is_kernel_left_out(q, p)) {
+		why = SPOOL_REASON_filtered_kernel;
+	} else {
+		return submit_plain(q, p, index, p->header, SPECIAL_NOT_ON);
+	}
+	bus_loss(why, 1);
+	return true;
+}
+
 /* Counts a packet that a filter leaves out; false: another sink wants it. */
 static bool leave_out_filtered(const union packet *p, uint64_t left_out)
 {

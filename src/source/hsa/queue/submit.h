@@ -18,10 +18,10 @@
 #include "source/hsa/queue/packet.h"
 #include "source/hsa/queue/queue.h"
 
-/* HOT: submit_packet() for the usual packet: a kernel dispatch without a signal whose origin is
- * noted. `header`: that of the packet. false: it is another kind, and nothing was done. */
+/* HOT: submit_packet() for a kernel dispatch without a signal whose origin is noted. `header`: that of the packet;
+ * `special`: conditions that make it another kind. false: it is of another kind, and nothing was done. */
 static RTL_INLINE bool submit_plain(struct queue *q, union packet *p, uint64_t index,
-				    uint16_t header)
+				    uint16_t header, enum special special)
 {
 	struct inflight_ring *r = inflight_current(&q->inflight);
 	const struct origin_note *n;
@@ -29,7 +29,7 @@ static RTL_INLINE bool submit_plain(struct queue *q, union packet *p, uint64_t i
 	amd_signal_t *ours;
 
 	if (RTL_UNLIKELY(packet_type(header) != HSA_PACKET_TYPE_KERNEL_DISPATCH ||
-			 packet_signal(p).handle || special_any(SPECIAL_FOR_PACKETS)))
+			 packet_signal(p).handle || special_any(special)))
 		return false;
 	n = origin_find(q, index);
 	if (RTL_UNLIKELY(!n))
@@ -55,6 +55,18 @@ static RTL_INLINE bool submit_plain(struct queue *q, union packet *p, uint64_t i
 	atomic_store_explicit(&e->state, INFLIGHT_OURS, memory_order_relaxed);
 	inflight_push(r, e);
 	return true;
+}
+
+/* HOT: submit_plain() while recording is paused or kernels or GPUs are left out: a dispatch that is left out is counted and
+ * stays as it is. */
+bool submit_by_choice(struct queue *q, union packet *p, uint64_t index);
+
+/* HOT: submit_packet() for the usual packet. false: it is of another kind, and nothing was done. */
+static RTL_INLINE bool submit_usual(struct queue *q, union packet *p, uint64_t index,
+				    uint16_t header)
+{
+	return RTL_LIKELY(submit_plain(q, p, index, header, SPECIAL_FOR_PACKETS)) ||
+	       (special_any(SPECIAL_CHOICES) && submit_by_choice(q, p, index));
 }
 
 /* HOT: gives `p`, packet `index` of `q`, a completion signal of librtl's if it needs one, and an

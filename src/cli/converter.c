@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/* converter.c - converts the traces of a session while its programs run
+ *
+ * Owns:     in its process the unfinished database; the caller's process shares nothing with it.
+ * Threads:  the process has one.
+ * Fails:    the process ends; its last commit stays, and the caller or `rtl recover` continue from there.
+ * Not here: draining (drainer.c), what an unfinished database is (export/rpd/rpd_state.c).
+ */
+#include "cli/converter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/testpoint.h"
+#include "cli/commands.h"
+#include "cli/paths.h"
+#include "cli/session.h"
+#include "cli/ui.h"
+#include "event/drain.h"
+#include "export/rpd/rpd.h"
+
+#define BEGIN_BYTES (UINT64_C(64) << 20) /* of all traces: smaller ones are converted at the end */
+#define STEP_BYTES (UINT64_C(8) << 20)	 /* not converted yet: less waits for more */
+#define LOOK_MS 250
+#define NICE 10
+#define IOPRIO_WHO_PROCESS 1
+#define IOPRIO_IDLE (3 << 13)
+
+/* A spool, as it was when it was converted last. */
+struct converted {
+	char *path;
+	struct drain *drain; /* for its header; NULL: not open */
+	uint64_t size;	     /* of the disk half */
+};
+
+struct conversion {
+	const char *dir, *output;
+	const struct job_options *opt;
+	int stop_fd;
+	bool gives_back;
+	uint64_t begin_bytes, step_bytes;
+	struct rpd *job;
+	struct job_result res;
+	struct converted *spools;
+	size_t nr;
+};
+
+/* Whether the caller wants the process to end. */
+static bool is_stopped(const struct conversion *c, int wait_ms)
+{
+	struct pollfd fd = { .fd = c->stop_fd, .events = POLLIN };
+
+	return poll(&fd, 1, wait_ms) > 0;
+}
+
+static uint64_t size_of(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 ?
+		       (uint64_t)st.st_size :
+		       0;
+}
+
+static struct converted *find(struct conversion *c, const char *path)
+{
+	struct converted *more;
+
+	for (size_t i = 0; i < c->nr; i++)
+		if (strcmp(c->spools[i].path, path) == 0)
+			return &c->spools[i];
+	more = reallocarray(c->spools, c->nr + 1, sizeof(*more));
+	if (!more)
+		return NULL;
+	c->spools = more;
+	more[c->nr] = (struct converted){ .path = strdup(path) };
+	return more[c->nr].path ? &more[c->nr++] : NULL;
+}
+
+/* Bytes of the spool that are new and not converted. */
+static uint64_t waiting(const struct conversion *c, const struct converted *s)
+{
+	uint64_t size = size_of(s->path);
+	uint64_t done = c->job ? rpd_grow_offset(c->job, s->path) : 0;
+
+	return size > done && size > s->size ? size - done : 0;
+}
+
+/* Finds new spools. The bytes that wait, and in *most the spool that has most of them. */
+static uint64_t look(struct conversion *c, struct converted **most)
+{
+	char error[SESSION_ERROR_SIZE];
+	uint64_t sum = 0, largest = 0;
+	char **paths;
+	ssize_t nr = session_spools(c->dir, &paths);
+
+	*most = NULL;
+	for (ssize_t i = 0; i < nr; i++)
+		if (session_check_spool(paths[i], error) == 0)
+			find(c, paths[i]);
+	if (nr >= 0)
+		session_free_spools(paths, (size_t)nr);
+	for (size_t i = 0; i < c->nr; i++) {
+		uint64_t bytes = waiting(c, &c->spools[i]);
+
+		sum += bytes;
+		if (bytes > largest) {
+			largest = bytes;
+			*most = &c->spools[i];
+		}
+	}
+	return sum;
+}
+
+/* Writes the name of the database where others look for it. */
+static int publish_name(const struct conversion *c)
+{
+	char path[PATH_MAX], temporary[PATH_MAX + 8], text[PATH_MAX + 8];
+	int fd, n, err = 0;
+
+	if (!paths_join(path, c->dir, CONVERTER_FILE))
+		return -ENAMETOOLONG;
+	snprintf(temporary, sizeof(temporary), "%s.new", path);
+	n = snprintf(text, sizeof(text), "%s\n", rpd_grow_file(c->job));
+	fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, (size_t)n) != n)
+		err = -EIO;
+	close(fd);
+	return err ? err : rename(temporary, path) ? -errno : 0;
+}
+
+static int begin(struct conversion *c)
+{
+	int err = rpd_grow(&c->job, c->output, c->opt, &c->res);
+
+	if (err)
+		return err;
+	err = publish_name(c);
+	if (err)
+		unlink(rpd_grow_file(c->job));
+	return err;
+}
+
+/* Lets the drainer remove what is in the file. */
+static void note_converted(const struct conversion *c, struct converted *s)
+{
+	if (!s->drain) {
+		s->drain = malloc(sizeof(*s->drain));
+		if (!s->drain || drain_open(s->drain, s->path)) {
+			/* its process has closed it: the caller deletes it at the end */
+			free(s->drain);
+			s->drain = NULL;
+			return;
+		}
+	}
+	/* release: pairs with the acquire of the drainer: the rows are committed */
+	atomic_store_explicit(&s->drain->header->converted, rpd_grow_offset(c->job, s->path),
+			      memory_order_release);
+}
+
+static int convert(struct conversion *c, struct converted *s)
+{
+	uint64_t size = size_of(s->path);
+	int err = c->job ? 0 : begin(c);
+
+	if (err == 0)
+		err = rpd_grow_add(c->job, s->path);
+	RTL_TESTPOINT("converter_added");
+	if (err == 0)
+		err = rpd_grow_commit(c->job);
+	RTL_TESTPOINT("converter_committed");
+	/* what was written since waits for its turn */
+	s->size = size;
+	if (err == 0 && c->gives_back)
+		note_converted(c, s);
+	return err;
+}
+
+/* The process. Its status is of no interest: the file has what it committed. */
+_Noreturn static void convert_all(struct conversion *c)
+{
+	struct converted *most;
+	int err = 0;
+
+	while (!err && !is_stopped(c, LOOK_MS)) {
+		while (!err && look(c, &most) >= (c->job ? c->step_bytes : c->begin_bytes) &&
+		       most) {
+			err = convert(c, most);
+			if (is_stopped(c, 0))
+				break;
+		}
+	}
+	if (c->job)
+		rpd_grow_end(c->job);
+	_exit(err ? STATUS_FAILED : 0);
+}
+
+/* Keeps standard streams and the descriptor, which gets the number 3. */
+static void keep_descriptors(int *fd)
+{
+	int dev_null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	/* a program that reads rtl's output to its end must not wait for this process */
+	for (int i = 0; i < 3 && dev_null >= 0; i++)
+		dup2(dev_null, i);
+	dup2(*fd, 3);
+	*fd = 3;
+#ifdef SYS_close_range
+	if (syscall(SYS_close_range, 4u, ~0u, 0u) == 0)
+		return;
+#endif
+	for (int i = 4; i < 1024; i++)
+		close(i);
+}
+
+static void lower_priority(void)
+{
+	setpriority(PRIO_PROCESS, 0, NICE);
+	syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_IDLE);
+}
+
+/* Sizes for tests, which have small traces: RTL_TEST_FOLLOW=BYTES. */
+static void take_test_sizes(struct conversion *c)
+{
+#ifdef RTL_DEBUG_CHECKS
+	const char *text = getenv("RTL_TEST_FOLLOW");
+
+	if (text)
+		c->begin_bytes = c->step_bytes = strtoull(text, NULL, 10);
+#else
+	(void)c;
+#endif
+}
+
+int converter_start(struct converter *f, const char *dir, const char *output,
+		    const struct job_options *opt, bool gives_back)
+{
+	struct job_options own = { .force = opt->force, .access = opt->access };
+	struct conversion c = { .dir = dir,
+				.output = output,
+				.opt = &own,
+				.gives_back = gives_back,
+				.begin_bytes = BEGIN_BYTES,
+				.step_bytes = STEP_BYTES };
+	pid_t parent = getpid();
+	int fds[2];
+
+	*f = (struct converter){ .stop_fd = -1 };
+	if (pipe2(fds, O_CLOEXEC))
+		return -errno;
+	f->pid = fork();
+	if (f->pid < 0) {
+		int err = -errno;
+
+		f->pid = 0;
+		close(fds[0]);
+		close(fds[1]);
+		return err;
+	}
+	if (f->pid > 0) {
+		close(fds[0]);
+		f->stop_fd = fds[1];
+		return 0;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, "rtl-convert");
+	if (getppid() != parent)
+		_exit(0);
+	c.stop_fd = fds[0];
+	keep_descriptors(&c.stop_fd);
+	lower_priority();
+	take_test_sizes(&c);
+	convert_all(&c);
+}
+
+void converter_stop(struct converter *f)
+{
+	int status;
+
+	if (!f->pid)
+		return;
+	close(f->stop_fd);
+	while (waitpid(f->pid, &status, 0) < 0 && errno == EINTR)
+		if (ui_stopped_by())
+			kill(f->pid, SIGKILL);
+	f->pid = 0;
+}
+
+bool converter_find(const char *dir, char path[PATH_MAX])
+{
+	char file[PATH_MAX];
+	struct stat st;
+	ssize_t n;
+
+	if (!paths_join(file, dir, CONVERTER_FILE))
+		return false;
+	/* a directory of spools may hold anything: nothing but a file of this user is read and written */
+	if (lstat(file, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
+		return false;
+	n = fd_read_file(file, path, PATH_MAX - 1);
+	if (n <= 1 || path[n - 1] != '\n')
+		return false;
+	path[n - 1] = '\0';
+	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid();
+}
+
+void converter_remove(const char *dir, bool file)
+{
+	char path[PATH_MAX], journal[PATH_MAX + 16];
+
+	if (file && converter_find(dir, path)) {
+		snprintf(journal, sizeof(journal), "%s-journal", path);
+		unlink(path);
+		unlink(journal);
+	}
+	if (paths_join(path, dir, CONVERTER_FILE))
+		unlink(path);
+}
