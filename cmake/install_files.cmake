@@ -10,6 +10,9 @@ install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/roctracer DESTINATION ${CMAKE_INST
 install(FILES ${CMAKE_BINARY_DIR}/gen/hsa_prof_str.h ${CMAKE_BINARY_DIR}/gen/hsa_ostream_ops.h
 	${CMAKE_BINARY_DIR}/gen/hip_ostream_ops.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/roctracer)
 
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/rocprofiler-sdk ${CMAKE_SOURCE_DIR}/include/rocprofiler-sdk-roctx
+	${CMAKE_BINARY_DIR}/gen/rocprofiler-sdk DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+
 # the virtual GPU can be built alone, so its build does not name this project's folders
 if(TARGET vgpu_hsakmt)
 	install(TARGETS vgpu_hsakmt LIBRARY DESTINATION ${RTL_PRIVATE_DIR}/vgpu)

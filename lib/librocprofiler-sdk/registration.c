@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: MIT */
+/* registration.c - librocprofiler-sdk: tools, from the moment that they are found to their end
+ *
+ * A tool is a function rocprofiler_configure(). Tools are looked for once, at the first use of a runtime: HIP's first call, roctx's
+ * first call, the tables of HSA or HIP, or rocprofiler_force_configure(). Not in this library's constructor, which runs before
+ * those of the tools.
+ *
+ * Owns:     the clients.
+ * Threads:  any; one initialises, others that come meanwhile wait. Tools' functions are called one at a time, in the order in which they
+ *           were found.
+ * Fails:    a tool of ROCP_TOOL_LIBRARIES that can't be loaded is left out with a warning.
+ */
+#define LOG_TOPIC "sdk"
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <time.h>
+
+#include "../face/fork_guard.h"
+#include "base/env.h"
+#include "base/log.h"
+#include "sdk.h"
+
+#define SYMBOL "rocprofiler_configure"
+/* handles of clients begin here; 0 is none */
+#define FIRST_HANDLE 1024u
+#define WAIT_MS 10000
+
+struct client {
+	rocprofiler_configure_func_t configure;
+	rocprofiler_client_id_t id;
+	bool takes_part; /* has given a result */
+	rocprofiler_tool_configure_result_t result;
+	_Atomic bool is_ended;
+};
+
+static const struct rtl_core *the_core;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+/* written by the thread that has set `phase` to -1 */
+static struct client clients[SDK_MAX_CLIENTS];
+static _Atomic int nr_clients;
+static _Atomic int phase;
+static _Atomic int current = -1;
+static _Thread_local bool is_initialising;
+_Atomic bool registration_is_done;
+_Atomic int registration_end;
+
+static void finalize_client(int i)
+{
+	struct client *c = &clients[i];
+
+	if (!c->takes_part || atomic_exchange(&c->is_ended, true))
+		return;
+	context_stop_client(i);
+	if (c->result.finalize)
+		c->result.finalize(c->result.tool_data);
+}
+
+static void finalize_all(void)
+{
+	int none = 0, nr = atomic_load(&nr_clients);
+
+	if (!atomic_compare_exchange_strong(&registration_end, &none, -1))
+		return;
+	code_object_end();
+	for (int i = 0; i < nr; i++)
+		finalize_client(i);
+	atomic_store(&registration_end, 1);
+}
+
+/* What a tool gets to end itself with. */
+static void finalize_by_id(rocprofiler_client_id_t id)
+{
+	int nr = atomic_load(&nr_clients), nr_parts = 0, found = -1;
+
+	for (int i = 0; i < nr; i++) {
+		nr_parts += clients[i].takes_part;
+		if (clients[i].takes_part && clients[i].id.handle == id.handle)
+			found = i;
+	}
+	if (found < 0)
+		return;
+	/* from 1.0 on, the end of the only tool is the end of all */
+	if (ROCPROFILER_SDK_ABI > 0 && nr_parts == 1)
+		finalize_all();
+	else
+		finalize_client(found);
+}
+
+static bool is_known(rocprofiler_configure_func_t fn)
+{
+	int nr = atomic_load(&nr_clients);
+
+	for (int i = 0; i < nr; i++)
+		if (clients[i].configure == fn)
+			return true;
+	return false;
+}
+
+/* NULL, a function that is known, and one too many are ignored. */
+static void add(rocprofiler_configure_func_t fn)
+{
+	int nr = atomic_load(&nr_clients);
+
+	if (!fn || is_known(fn))
+		return;
+	if (nr == (int)SDK_MAX_CLIENTS) {
+		log_warn("tools: there are %d already; another one is left out", nr);
+		return;
+	}
+	clients[nr].configure = fn;
+	atomic_store(&nr_clients, nr + 1);
+}
+
+static void add_library(const char *path)
+{
+	void *lib = dlopen(path, RTLD_LAZY | RTLD_NOLOAD), *fn;
+
+	if (!lib)
+		lib = dlopen(path, RTLD_LAZY | RTLD_LOCAL); /* the user asks for it by name */
+	if (!lib) {
+		log_warn("ROCP_TOOL_LIBRARIES: %s: not loaded: %s", path, dlerror());
+		return;
+	}
+	fn = dlsym(lib, SYMBOL);
+	if (fn)
+		add((rocprofiler_configure_func_t)fn);
+	else
+		log_warn("ROCP_TOOL_LIBRARIES: %s: no tool: it has no " SYMBOL "()", path);
+	/* stays loaded, tool or not: its constructors have run */
+}
+
+static void add_named(void)
+{
+	const char *list = getenv("ROCP_TOOL_LIBRARIES");
+	char *copy, *next, *path;
+
+	if (!list || !*list || getauxval(AT_SECURE))
+		return;
+	copy = next = strdup(list);
+	while (next && (path = strsep(&next, ":")))
+		if (*path)
+			add_library(path);
+	free(copy);
+}
+
+struct library {
+	char *path;
+	uintptr_t base;
+};
+
+struct libraries {
+	struct library *items;
+	size_t nr, size;
+};
+
+/* Under the loader's lock: nothing is looked up yet. */
+static int note_library(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct libraries *l = arg;
+	struct library *more;
+
+	(void)size;
+	if (!info->dlpi_name[0])
+		return 0;
+	if (l->nr == l->size) {
+		more = realloc(l->items, (l->size + 64) * sizeof(*more));
+		if (!more)
+			return 1;
+		l->items = more;
+		l->size += 64;
+	}
+	l->items[l->nr].path = strdup(info->dlpi_name);
+	l->items[l->nr++].base = info->dlpi_addr;
+	return 0;
+}
+
+/* The function of a library that has one of its own. */
+static void add_of(const struct library *l)
+{
+	void *lib = l->path ? dlopen(l->path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	void *fn = lib ? dlsym(lib, SYMBOL) : NULL;
+	Dl_info where;
+
+	if (fn && dladdr(fn, &where) && (uintptr_t)where.dli_fbase == l->base)
+		add((rocprofiler_configure_func_t)fn);
+	if (lib)
+		dlclose(lib);
+}
+
+static void add_loaded(void)
+{
+	void *first = dlsym(RTLD_DEFAULT, SYMBOL);
+	struct libraries l = { 0 };
+
+	add((rocprofiler_configure_func_t)first);
+	add((rocprofiler_configure_func_t)dlsym(RTLD_NEXT, SYMBOL));
+	if (first)
+		dl_iterate_phdr(note_library, &l);
+	for (size_t i = 0; i < l.nr; i++) {
+		add_of(&l.items[i]);
+		free(l.items[i].path);
+	}
+	free(l.items);
+	/* what was not found is no message for the program */
+	dlerror();
+}
+
+static void configure(int i)
+{
+	struct client *c = &clients[i];
+	const rocprofiler_client_id_t id = {
+#if ROCPROFILER_SDK_ABI > 0
+		.size = sizeof(id),
+#endif
+		.handle = FIRST_HANDLE + (uint32_t)i,
+	};
+	const rocprofiler_tool_configure_result_t *result;
+
+	memcpy(&c->id, &id, sizeof(id));
+	result = c->configure(ROCPROFILER_VERSION, ROCPROFILER_VERSION_STRING, (uint32_t)i, &c->id);
+	if (!result)
+		return;
+	c->result = *result;
+	c->takes_part = true;
+}
+
+static void initialize(int i)
+{
+	struct client *c = &clients[i];
+
+	if (!c->takes_part || !c->result.initialize)
+		return;
+	atomic_store(&current, i);
+	/* what it returns has no meaning in AMD's library */
+	c->result.initialize(finalize_by_id, c->result.tool_data);
+	atomic_store(&current, -1);
+}
+
+/* From the first of new clients on. The caller has set `phase` to -1. */
+static void bring_up(int from)
+{
+	int nr = atomic_load(&nr_clients);
+
+	for (int i = from; i < nr; i++)
+		configure(i);
+	for (int i = from; i < nr; i++)
+		initialize(i);
+}
+
+static void finish_start(void)
+{
+	is_initialising = false;
+	atomic_store(&phase, 1);
+	/* release: pairs with registration_first_use() */
+	atomic_store_explicit(&registration_is_done, true, memory_order_release);
+	calls_update();
+}
+
+/* The caller has set `phase` to -1. */
+static void start_with(rocprofiler_configure_func_t forced)
+{
+	is_initialising = true;
+	atexit(finalize_all);
+	add(forced);
+	add_named();
+	add_loaded();
+	bring_up(0);
+	finish_start();
+}
+
+static void wait_for_start(void)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+
+	for (int i = 0; i < WAIT_MS; i++) {
+		if (atomic_load_explicit(&registration_is_done, memory_order_acquire))
+			return;
+		nanosleep(&pause, NULL);
+	}
+}
+
+void registration_start(void)
+{
+	int none = 0;
+
+	if (is_initialising)
+		return;
+	if (atomic_compare_exchange_strong(&phase, &none, -1))
+		start_with(NULL);
+	else
+		wait_for_start();
+}
+
+int registration_phase(void)
+{
+	return atomic_load(&phase);
+}
+
+int registration_current(void)
+{
+	return atomic_load(&current);
+}
+
+/* Whether a tool takes part. The core patches HSA's tables if someone listens. */
+static bool has_tools(void)
+{
+	int nr;
+
+	registration_first_use();
+	nr = atomic_load(&nr_clients);
+	for (int i = 0; i < nr; i++) {
+		if (!clients[i].takes_part)
+			continue;
+		code_object_listen();
+		calls_on_runtime();
+		code_object_show();
+		return true;
+	}
+	return false;
+}
+
+/* One more client, after the others. */
+static rocprofiler_status_t add_late(rocprofiler_configure_func_t fn)
+{
+	int done = 1, from;
+
+	if (!fn || is_known(fn))
+		return ROCPROFILER_STATUS_SUCCESS;
+	if (!atomic_compare_exchange_strong(&phase, &done, -1))
+		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
+	is_initialising = true;
+	from = atomic_load(&nr_clients);
+	add(fn);
+	bring_up(from);
+	finish_start();
+	has_tools();
+	return ROCPROFILER_STATUS_SUCCESS;
+}
+
+EXPORT rocprofiler_status_t rocprofiler_force_configure(rocprofiler_configure_func_t configure_func)
+{
+	int none = 0;
+
+	if (registration_is_over())
+		return ROCPROFILER_STATUS_ERROR_FINALIZED;
+	sdk_core();
+	if (atomic_load(&phase) == 1)
+		return add_late(configure_func);
+	if (!atomic_compare_exchange_strong(&phase, &none, -1))
+		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
+	start_with(configure_func);
+	has_tools();
+	return ROCPROFILER_STATUS_SUCCESS;
+}
+
+EXPORT rocprofiler_status_t rocprofiler_is_initialized(int *status)
+{
+	if (!status)
+		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
+	*status = atomic_load(&phase);
+	return ROCPROFILER_STATUS_SUCCESS;
+}
+
+EXPORT rocprofiler_status_t rocprofiler_is_finalized(int *status)
+{
+	if (!status)
+		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
+	*status = atomic_load(&registration_end);
+	return ROCPROFILER_STATUS_SUCCESS;
+}
+
+/* ---- the ways in ---- */
+
+static bool install(const struct hsa_mirror_root *root)
+{
+	has_tools();
+	code_object_install(root);
+	return true;
+}
+
+static const struct table_layer layer = { .name = "rocprofiler-sdk", .install = install };
+
+static void start_once(void)
+{
+	const struct rtl_core *core = rtl_core_get(RTL_CORE_VERSION);
+
+	env_init();
+	log_init();
+	fork_guard_start();
+	if (!core || calls_start(core) < 0) {
+		log_warn(
+			"librtl.so.1 is of another build, or has too many subscribers; tools get no callbacks");
+		return;
+	}
+	the_core = core;
+	core->corr_keep_order();
+	markers_start(core);
+	core->table_add_layer(&layer);
+	core->hsa_init_as_tool(has_tools);
+}
+
+const struct rtl_core *sdk_core(void)
+{
+	pthread_once(&once, start_once);
+	return the_core;
+}
+
+__attribute__((constructor)) static void start(void)
+{
+	const char *now = getenv("ROCPROFILER_LIBRARY_CTOR");
+
+	sdk_core();
+	if (now && *now && strcmp(now, "0") != 0)
+		registration_first_use();
+}
+
+EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
+		   const char *const *failed);
+EXPORT void OnUnload(void);
+EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance,
+				     void **tables, uint64_t nr_tables);
+
+/* HSA_TOOLS_LIB names this library. true even when nothing is traced: else ROCr would unload it and print a message. */
+EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
+		   const char *const *failed)
+{
+	const struct rtl_core *core = sdk_core();
+
+	(void)runtime_version;
+	(void)nr_failed;
+	(void)failed;
+	if (!core)
+		return true;
+	has_tools();
+	return core->on_load(table);
+}
+
+EXPORT void OnUnload(void)
+{
+	if (sdk_core())
+		sdk_core()->on_unload();
+}
+
+/* For rocprofiler-register: the tables of HIP and HSA, from ROCm 6 on. */
+EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance,
+				     void **tables, uint64_t nr_tables)
+{
+	const struct rtl_core *core = sdk_core();
+
+	has_tools();
+	return core ? core->set_api_table(name, version, instance, tables, nr_tables) : 0;
+}

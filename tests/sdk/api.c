@@ -1,0 +1,632 @@
+/* SPDX-License-Identifier: MIT */
+/* api.c - rocprofiler-sdk without a GPU: registration, statuses, names, contexts, external ids, markers
+ *
+ * Built for each ABI. Exits with 1 if something was not as it should be.
+ */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <rocprofiler-sdk/registration.h>
+#include <rocprofiler-sdk/rocprofiler.h>
+
+#include "../support/expect.h"
+#include "roctracer/roctx.h"
+
+#define OK ROCPROFILER_STATUS_SUCCESS
+#define ERROR(name) ROCPROFILER_STATUS_ERROR_##name
+#define ABI ROCPROFILER_SDK_ABI
+
+static int nr_wrong;
+static rocprofiler_context_id_t context, second, unused;
+static rocprofiler_client_id_t *client;
+static rocprofiler_client_finalize_t end_client;
+static int nr_configured, nr_initialized, nr_finalized, nr_late;
+static bool has_started;
+
+/* what callbacks have seen */
+static struct {
+	int nr_enter, nr_exit;
+	uint64_t internal, external, tid;
+	uint32_t operation;
+	rocprofiler_callback_tracing_marker_api_data_t payload;
+	uint64_t user;
+	const void *arg;
+} seen;
+
+static void on_marker(rocprofiler_callback_tracing_record_t record,
+		      rocprofiler_user_data_t *user_data, void *arg)
+{
+	seen.payload = *(rocprofiler_callback_tracing_marker_api_data_t *)record.payload;
+	seen.operation = (uint32_t)record.operation;
+	seen.tid = record.thread_id;
+	seen.external = record.correlation_id.external.value;
+	seen.arg = arg;
+	IS(record.context_id.handle, context.handle);
+	if (record.phase == ROCPROFILER_CALLBACK_PHASE_ENTER) {
+		IS(user_data->value, 0);
+		IS(seen.payload.retval.int64_t_retval, 0);
+		seen.nr_enter++;
+		seen.internal = record.correlation_id.internal;
+		user_data->value = 0x1234 + seen.internal;
+	} else {
+		IS(record.phase, ROCPROFILER_CALLBACK_PHASE_EXIT);
+		IS(record.correlation_id.internal, seen.internal);
+		seen.nr_exit++;
+		seen.user = user_data->value - seen.internal;
+	}
+}
+
+static void on_second(rocprofiler_callback_tracing_record_t record,
+		      rocprofiler_user_data_t *user_data, void *arg)
+{
+	(void)record;
+	(void)user_data;
+	(*(int *)arg)++;
+}
+
+static void never(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *user_data,
+		  void *arg)
+{
+	(void)user_data;
+	(void)arg;
+	printf("callback of kind %d, operation %d\n", (int)record.kind, (int)record.operation);
+	nr_wrong++;
+}
+
+static int nr_second;
+
+static rocprofiler_status_t serve(rocprofiler_context_id_t id,
+				  rocprofiler_callback_tracing_kind_t kind)
+{
+	return rocprofiler_configure_callback_tracing_service(id, kind, NULL, 0, never, NULL);
+}
+
+static void check_services(void)
+{
+	const rocprofiler_tracing_operation_t too_large = 5000,
+					      negative = (rocprofiler_tracing_operation_t)-1;
+	const rocprofiler_tracing_operation_t push_pop[] = {
+		ROCPROFILER_MARKER_CORE_API_ID_roctxRangePushA,
+		ROCPROFILER_MARKER_CORE_API_ID_roctxRangePop,
+	};
+	rocprofiler_context_id_t none = ROCPROFILER_CONTEXT_NONE;
+
+	IS(rocprofiler_configure_callback_tracing_service(
+		   context, ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_API, NULL, 0, on_marker,
+		   &seen),
+	   OK);
+	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_API),
+	   ERROR(SERVICE_ALREADY_CONFIGURED));
+	IS(rocprofiler_configure_callback_tracing_service(
+		   second, ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_API, push_pop, 2, on_second,
+		   &nr_second),
+	   OK);
+	IS(serve(none, ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_API), ERROR(CONTEXT_NOT_FOUND));
+	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_NONE), ERROR(KIND_NOT_FOUND));
+	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_LAST), ERROR(KIND_NOT_FOUND));
+	IS(serve(context, (rocprofiler_callback_tracing_kind_t)99), ERROR(KIND_NOT_FOUND));
+	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_SCRATCH_MEMORY), ERROR(NOT_IMPLEMENTED));
+	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_RCCL_API), ERROR(NOT_IMPLEMENTED));
+#if ABI > 0
+	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_OMPT), ERROR(NOT_IMPLEMENTED));
+	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_HIP_GRAPH), ERROR(NOT_IMPLEMENTED));
+#endif
+	IS(rocprofiler_configure_callback_tracing_service(
+		   unused, ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, &too_large, 1, never,
+		   NULL),
+	   ERROR(OPERATION_NOT_FOUND));
+	IS(rocprofiler_configure_callback_tracing_service(
+		   unused, ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, &negative, 1, never, NULL),
+	   ERROR(OPERATION_NOT_FOUND));
+	IS(serve(unused, ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API), OK);
+	IS(rocprofiler_configure_callback_tracing_service(
+		   unused, ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_API, NULL, 0, NULL, NULL),
+	   ERROR(INVALID_ARGUMENT));
+}
+
+static void check_contexts(void)
+{
+	rocprofiler_context_id_t again = { 0 };
+	int status = 7;
+
+	IS(rocprofiler_create_context(NULL), ERROR(INVALID_ARGUMENT));
+	IS(rocprofiler_create_context(&context), OK);
+	IS(context.handle != 0, 1);
+	again = context;
+	IS(rocprofiler_create_context(&again), ABI ? 13 : ERROR(CONTEXT_INVALID));
+	IS(rocprofiler_create_context(&second), OK);
+	IS(rocprofiler_create_context(&unused), OK);
+	IS(rocprofiler_context_is_valid(context, &status), OK);
+	IS(status, 1);
+	IS(rocprofiler_context_is_active(context, &status), OK);
+	IS(status, 0);
+	/* Kineto does this */
+	IS(rocprofiler_stop_context(context), ERROR(CONTEXT_NOT_FOUND));
+	again.handle = 77;
+	status = 7;
+	IS(rocprofiler_context_is_valid(again, &status), ERROR(CONTEXT_NOT_FOUND));
+	IS(status, 0);
+	IS(rocprofiler_context_is_active(again, &status), ERROR(CONTEXT_NOT_FOUND));
+	IS(rocprofiler_start_context(again), ERROR(CONTEXT_NOT_FOUND));
+	IS(rocprofiler_stop_context(again), ERROR(CONTEXT_NOT_FOUND));
+}
+
+static int initialize(rocprofiler_client_finalize_t fini, void *data)
+{
+	int status = 7;
+
+	nr_initialized++;
+	end_client = fini;
+	IS(data == &nr_wrong, 1);
+	IS(rocprofiler_is_initialized(&status), OK);
+	IS(status, -1);
+	IS(rocprofiler_force_configure(NULL), ERROR(CONFIGURATION_LOCKED));
+	check_contexts();
+	check_services();
+	IS(rocprofiler_start_context(second), OK);
+	return -1;
+}
+
+static void finalize(void *data)
+{
+	int status = 7;
+
+	nr_finalized++;
+	IS(data == &nr_wrong, 1);
+	IS(rocprofiler_context_is_active(context, &status), OK);
+	IS(status, 0);
+}
+
+ROCPROFILER_PUBLIC_API rocprofiler_tool_configure_result_t *
+rocprofiler_configure(uint32_t version, const char *runtime_version, uint32_t priority,
+		      rocprofiler_client_id_t *id)
+{
+	static rocprofiler_tool_configure_result_t result = { sizeof(result), initialize, finalize,
+							      &nr_wrong };
+	rocprofiler_context_id_t none = { 0 };
+	int status = 7;
+
+	nr_configured++;
+	client = id;
+	IS(version, ROCPROFILER_VERSION);
+	TEXT(runtime_version, ROCPROFILER_VERSION_STRING);
+	IS(priority, has_started ? 1 : 0);
+	IS(id->name == NULL, 1);
+#if ABI > 0
+	IS(id->size, 24);
+#endif
+	id->name = "api";
+	IS(rocprofiler_is_initialized(&status), OK);
+	IS(status, -1);
+	IS(rocprofiler_create_context(&none), ERROR(CONFIGURATION_LOCKED));
+	return &result;
+}
+
+static rocprofiler_tool_configure_result_t *
+configure_late(uint32_t version, const char *text, uint32_t priority, rocprofiler_client_id_t *id)
+{
+	(void)version;
+	(void)text;
+	nr_late++;
+	IS(priority, 1);
+	IS(id->handle != client->handle, 1);
+	return NULL;
+}
+
+static int count_kinds(rocprofiler_callback_tracing_kind_t kind, void *data)
+{
+	const char *name = NULL;
+	uint64_t length = 0;
+
+	IS(kind, *(int *)data);
+	IS(rocprofiler_query_callback_tracing_kind_name(kind, &name, &length), OK);
+	IS(name && strlen(name) == length && length > 3, 1);
+	++*(int *)data;
+	return 0;
+}
+
+static int count_operations(rocprofiler_callback_tracing_kind_t kind,
+			    rocprofiler_tracing_operation_t operation, void *data)
+{
+	const char *name = NULL;
+
+	IS(operation, *(int *)data);
+	IS(rocprofiler_query_callback_tracing_kind_operation_name(kind, operation, &name, NULL),
+	   OK);
+	IS(name && strlen(name) > 2, 1);
+	return ++*(int *)data == 3 && kind == ROCPROFILER_CALLBACK_TRACING_HSA_CORE_API;
+}
+
+static const char *operation_name(int kind, int operation)
+{
+	const char *name = NULL;
+
+	rocprofiler_query_callback_tracing_kind_operation_name(
+		(rocprofiler_callback_tracing_kind_t)kind,
+		(rocprofiler_tracing_operation_t)operation, &name, NULL);
+	return name;
+}
+
+static int count_of(rocprofiler_callback_tracing_kind_t kind, int status)
+{
+	int n = 0;
+
+	IS(rocprofiler_iterate_callback_tracing_kind_operations(kind, count_operations, &n),
+	   status);
+	return n;
+}
+
+static int count_buffer_kinds(rocprofiler_buffer_tracing_kind_t kind, void *data)
+{
+	const char *name = NULL;
+
+	IS(kind, *(int *)data);
+	IS(rocprofiler_query_buffer_tracing_kind_name(kind, &name, NULL), OK);
+	IS(name && strlen(name) > 3, 1);
+	++*(int *)data;
+	return 0;
+}
+
+static void check_names(void)
+{
+	const char *name = "";
+	uint64_t length = 7;
+	int n = 0;
+
+	IS(rocprofiler_iterate_callback_tracing_kinds(count_kinds, &n), OK);
+	IS(n, ROCPROFILER_CALLBACK_TRACING_LAST);
+	n = 0;
+	IS(rocprofiler_iterate_buffer_tracing_kinds(count_buffer_kinds, &n), OK);
+	IS(n, ROCPROFILER_BUFFER_TRACING_LAST);
+	IS(rocprofiler_query_callback_tracing_kind_name(ROCPROFILER_CALLBACK_TRACING_LAST, &name,
+							&length),
+	   ERROR(KIND_NOT_FOUND));
+	IS(!name && !length, 1);
+	IS(rocprofiler_query_callback_tracing_kind_name(ROCPROFILER_CALLBACK_TRACING_NONE, &name,
+							NULL),
+	   OK);
+	TEXT(name, "NONE");
+	IS(count_of(ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, OK),
+	   ROCPROFILER_HIP_RUNTIME_API_ID_LAST);
+	IS(count_of(ROCPROFILER_CALLBACK_TRACING_HIP_COMPILER_API, OK),
+	   ROCPROFILER_HIP_COMPILER_API_ID_LAST);
+	IS(count_of(ROCPROFILER_CALLBACK_TRACING_HSA_AMD_EXT_API, OK),
+	   ROCPROFILER_HSA_AMD_EXT_API_ID_LAST);
+	IS(count_of(ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_API, OK),
+	   ROCPROFILER_MARKER_CORE_API_ID_LAST);
+	IS(count_of(ROCPROFILER_CALLBACK_TRACING_HSA_CORE_API, OK), 3);
+	IS(count_of(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH, OK), 3);
+	IS(count_of(ROCPROFILER_CALLBACK_TRACING_NONE, ERROR(INVALID_ARGUMENT)), 0);
+	IS(count_of(ROCPROFILER_CALLBACK_TRACING_LAST, ERROR(INVALID_ARGUMENT)), 0);
+	IS(count_of((rocprofiler_callback_tracing_kind_t)99, ERROR(KIND_NOT_FOUND)), 0);
+	TEXT(operation_name(ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API,
+			    ROCPROFILER_HIP_RUNTIME_API_ID_hipLaunchKernel),
+	     "hipLaunchKernel");
+	TEXT(operation_name(ROCPROFILER_CALLBACK_TRACING_HSA_CORE_API, 0), "hsa_init");
+	TEXT(operation_name(ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT, 1),
+	     ABI ? "CODE_OBJECT_LOAD" : "LOAD");
+	TEXT(operation_name(ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY, 2),
+	     "MEMORY_COPY_HOST_TO_DEVICE");
+	name = "unchanged";
+	IS(rocprofiler_query_callback_tracing_kind_operation_name(ROCPROFILER_CALLBACK_TRACING_NONE,
+								  0, &name, NULL),
+	   ERROR(INVALID_ARGUMENT));
+	IS(rocprofiler_query_callback_tracing_kind_operation_name(ROCPROFILER_CALLBACK_TRACING_LAST,
+								  0, &name, NULL),
+	   ERROR(KIND_NOT_FOUND));
+	TEXT(name, "unchanged");
+	IS(rocprofiler_query_callback_tracing_kind_operation_name(
+		   ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API,
+		   (rocprofiler_tracing_operation_t)-1, &name, NULL),
+	   ERROR(OPERATION_NOT_FOUND));
+	IS(name == NULL, 1);
+}
+
+static void check_statuses(void)
+{
+	TEXT(rocprofiler_get_status_name(OK), "ROCPROFILER_STATUS_SUCCESS");
+	TEXT(rocprofiler_get_status_string(OK), "Success");
+	TEXT(rocprofiler_get_status_name(ERROR(FINALIZED)), "ROCPROFILER_STATUS_ERROR_FINALIZED");
+	for (int i = 1; i < ROCPROFILER_STATUS_LAST; i++) {
+		const char *name = rocprofiler_get_status_name((rocprofiler_status_t)i);
+		const char *text = rocprofiler_get_status_string((rocprofiler_status_t)i);
+
+		IS(name && strncmp(name, "ROCPROFILER_STATUS_", 19) == 0, 1);
+		IS(text && strlen(text) >= 8, 1);
+	}
+	IS(rocprofiler_get_status_name(ROCPROFILER_STATUS_LAST) == NULL, 1);
+	IS(rocprofiler_get_status_string((rocprofiler_status_t)-1) == NULL, 1);
+}
+
+static void check_basics(void)
+{
+	uint32_t major = 9, minor = 9, patch = 9;
+	rocprofiler_timestamp_t one = 0, two = 0;
+	rocprofiler_thread_id_t tid = 0;
+
+	IS(rocprofiler_get_version(&major, NULL, NULL), OK);
+	IS(rocprofiler_get_version(NULL, &minor, &patch), OK);
+	IS(major * 10000 + minor * 100 + patch, ROCPROFILER_VERSION);
+#if ABI > 0
+	rocprofiler_version_triplet_t v = { 9, 9, 9 };
+
+	IS(rocprofiler_get_version_triplet(&v), OK);
+	IS(v.major * 10000 + v.minor * 100 + v.patch, ROCPROFILER_VERSION);
+	IS(rocprofiler_get_version_triplet(NULL), ERROR(INVALID_ARGUMENT));
+#endif
+	IS(rocprofiler_get_timestamp(&one), OK);
+	IS(rocprofiler_get_timestamp(&two), OK);
+	IS(one > 0 && two >= one, 1);
+	IS(rocprofiler_get_timestamp(NULL), ERROR(INVALID_ARGUMENT));
+	IS(rocprofiler_get_thread_id(&tid), OK);
+	IS(tid, gettid());
+	IS(rocprofiler_get_thread_id(NULL), ERROR(INVALID_ARGUMENT));
+	IS(rocprofiler_is_initialized(NULL), ERROR(INVALID_ARGUMENT));
+	IS(rocprofiler_is_finalized(NULL), ERROR(INVALID_ARGUMENT));
+}
+
+/* Functions that are not there yet refuse. */
+static void check_refusals(void)
+{
+	rocprofiler_buffer_id_t buffer = { 1 };
+	rocprofiler_callback_thread_t thread = { 0 };
+
+	IS(rocprofiler_create_buffer(context, 4096, 2048, ROCPROFILER_BUFFER_POLICY_LOSSLESS, NULL,
+				     NULL, &buffer),
+	   ERROR(NOT_IMPLEMENTED));
+	IS(rocprofiler_flush_buffer(buffer), ERROR(BUFFER_NOT_FOUND));
+	IS(rocprofiler_destroy_buffer(buffer), ERROR(BUFFER_NOT_FOUND));
+	IS(rocprofiler_create_callback_thread(&thread), ERROR(NOT_IMPLEMENTED));
+	IS(rocprofiler_assign_callback_thread(buffer, thread), ERROR(THREAD_NOT_FOUND));
+	IS(rocprofiler_at_internal_thread_create(NULL, NULL, 0, NULL), OK);
+	IS(rocprofiler_at_intercept_table_registration(NULL, 0, NULL), ERROR(NOT_IMPLEMENTED));
+}
+
+static void check_markers(void)
+{
+	roctx_range_id_t range;
+
+	memset(&seen, 0, sizeof(seen));
+	nr_second = 0;
+	roctxMarkA("not yet");
+	IS(seen.nr_enter, 0);
+	IS(rocprofiler_start_context(context), OK);
+	IS(rocprofiler_start_context(context), OK);
+	roctxMarkA("mark");
+	IS(seen.nr_enter == 1 && seen.nr_exit == 1, 1);
+	IS(seen.operation, ROCPROFILER_MARKER_CORE_API_ID_roctxMarkA);
+	TEXT(seen.payload.args.roctxMarkA.message, "mark");
+	IS(seen.payload.size, sizeof(seen.payload));
+	IS(seen.tid, gettid());
+	IS(seen.user, 0x1234);
+	IS(seen.arg == &seen, 1);
+	IS(nr_second, 0);
+	IS(roctxRangePushA("outer"), 0);
+	IS(seen.payload.retval.int32_t_retval, 0);
+	IS(roctxRangePushA("inner"), 1);
+	IS(seen.payload.retval.int32_t_retval, 1);
+	TEXT(seen.payload.args.roctxRangePushA.message, "inner");
+	IS(roctxRangePop(), 1);
+	IS(seen.operation, ROCPROFILER_MARKER_CORE_API_ID_roctxRangePop);
+	IS(seen.payload.retval.int32_t_retval, 1);
+	IS(roctxRangePop(), 0);
+	IS(nr_second, 8);
+	range = roctxRangeStartA("range");
+	IS(seen.payload.retval.roctx_range_id_t_retval, range);
+	roctxRangeStop(range);
+	IS(seen.payload.args.roctxRangeStop.id, range);
+	IS(seen.nr_enter == 7 && seen.nr_exit == 7, 1);
+}
+
+static void *mark_elsewhere(void *arg)
+{
+	roctxMarkA("elsewhere");
+	return arg;
+}
+
+static void check_external(void)
+{
+	rocprofiler_context_id_t none = { 77 };
+	rocprofiler_user_data_t id = { .value = 41 };
+	pthread_t thread;
+
+	IS(rocprofiler_push_external_correlation_id(context, 0, id), ERROR(INVALID_ARGUMENT));
+	IS(rocprofiler_push_external_correlation_id(none, gettid(), id), ERROR(CONTEXT_NOT_FOUND));
+	IS(rocprofiler_push_external_correlation_id(context, gettid(), id), OK);
+	id.value = 42;
+	IS(rocprofiler_push_external_correlation_id(context, gettid(), id), OK);
+	roctxMarkA("with an id");
+	IS(seen.external, 42);
+	/* a thread without ids has the first thread's */
+	pthread_create(&thread, NULL, mark_elsewhere, NULL);
+	pthread_join(thread, NULL);
+	IS(seen.external, 42);
+	IS(seen.tid != (uint64_t)gettid(), 1);
+	IS(rocprofiler_pop_external_correlation_id(context, gettid(), &id), OK);
+	IS(id.value, 42);
+	roctxMarkA("with the outer id");
+	IS(seen.external, 41);
+	IS(rocprofiler_pop_external_correlation_id(context, gettid(), NULL), OK);
+	id.value = 7;
+	IS(rocprofiler_pop_external_correlation_id(context, gettid(), &id), OK);
+	IS(id.value, 0);
+	roctxMarkA("without");
+	IS(seen.external, 0);
+	IS(rocprofiler_pop_external_correlation_id(none, gettid(), &id), ERROR(CONTEXT_NOT_FOUND));
+}
+
+static int nr_requests;
+
+static int give_id(rocprofiler_thread_id_t tid, rocprofiler_context_id_t id,
+		   rocprofiler_external_correlation_id_request_kind_t kind,
+		   rocprofiler_tracing_operation_t operation, uint64_t internal,
+		   rocprofiler_user_data_t *out, void *data)
+{
+	IS(tid, gettid());
+	IS(id.handle, context.handle);
+	IS(kind, ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_MARKER_CORE_API);
+	IS(operation, ROCPROFILER_MARKER_CORE_API_ID_roctxMarkA);
+	IS(internal != 0, 1);
+	IS(data == &nr_requests, 1);
+	out->value = 99;
+	return nr_requests++;
+}
+
+static void check_requests(void)
+{
+	rocprofiler_external_correlation_id_request_kind_t kinds[] = {
+		ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_MARKER_CORE_API,
+		ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_LAST,
+	};
+	rocprofiler_context_id_t none = { 77 };
+
+#define CONFIGURE rocprofiler_configure_external_correlation_id_request_service
+	IS(CONFIGURE(none, kinds, 1, give_id, NULL), ERROR(CONTEXT_NOT_FOUND));
+	IS(CONFIGURE(context, kinds, 0, give_id, NULL), ERROR(INVALID_ARGUMENT));
+	IS(CONFIGURE(context, kinds, 1, NULL, NULL), ERROR(INVALID_ARGUMENT));
+	IS(CONFIGURE(context, kinds, 2, give_id, NULL), ERROR(KIND_NOT_FOUND));
+	IS(CONFIGURE(context, kinds, 1, give_id, &nr_requests), OK);
+	IS(CONFIGURE(context, kinds, 1, give_id, &nr_requests), ERROR(SERVICE_ALREADY_CONFIGURED));
+	roctxMarkA("asked for");
+	IS(seen.external, 99);
+	/* it returns 1 now: no id */
+	roctxMarkA("refused");
+	IS(seen.external, 0);
+	IS(nr_requests, 2);
+}
+
+static int args_nr;
+
+static int on_arg(rocprofiler_callback_tracing_kind_t kind,
+		  rocprofiler_tracing_operation_t operation, uint32_t number,
+		  const void *const value, int32_t indirection, const char *type, const char *name,
+		  const char *text, int32_t derefs, void *data)
+{
+	IS(kind, ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_API);
+	IS(operation, ROCPROFILER_MARKER_CORE_API_ID_roctxMarkA);
+	IS(number, args_nr++);
+	TEXT(type, "PKc");
+	TEXT(name, "message");
+	TEXT(text, data ? (const char *)data : "(null)");
+	IS(*(const char *const *)value == data, 1);
+	IS(indirection, 1);
+	IS(derefs, 0);
+	return 0;
+}
+
+static void check_args(void)
+{
+	static char text[] = "the text";
+	rocprofiler_callback_tracing_marker_api_data_t payload = { .size = sizeof(payload) };
+	rocprofiler_callback_tracing_record_t record = {
+		.kind = ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_API,
+		.phase = ROCPROFILER_CALLBACK_PHASE_EXIT,
+		.payload = &payload,
+	};
+
+#define ITERATE rocprofiler_iterate_callback_tracing_kind_operation_args
+	payload.args.roctxMarkA.message = text;
+	IS(ITERATE(record, on_arg, 2, text), OK);
+	IS(args_nr, 1);
+	payload.args.roctxMarkA.message = NULL;
+	args_nr = 0;
+	IS(ITERATE(record, on_arg, 2, NULL), OK);
+	IS(args_nr, 1);
+	record.operation = ROCPROFILER_MARKER_CORE_API_ID_roctxRangePop;
+	IS(ITERATE(record, on_arg, 2, NULL), OK);
+	record.operation = 999;
+	IS(ITERATE(record, on_arg, 2, NULL), OK);
+	IS(ITERATE(record, NULL, 2, NULL), OK);
+	IS(args_nr, 1);
+	record.kind = ROCPROFILER_CALLBACK_TRACING_NONE;
+	IS(ITERATE(record, on_arg, 2, NULL), ERROR(INVALID_ARGUMENT));
+	record.kind = ROCPROFILER_CALLBACK_TRACING_LAST;
+	IS(ITERATE(record, on_arg, 2, NULL), ERROR(INVALID_ARGUMENT));
+	record.kind = (rocprofiler_callback_tracing_kind_t)99;
+	IS(ITERATE(record, on_arg, 2, NULL), ERROR(KIND_NOT_FOUND));
+	record.kind = ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT;
+	IS(ITERATE(record, on_arg, 2, NULL), ERROR(NOT_IMPLEMENTED));
+	record.kind = ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH;
+	IS(ITERATE(record, on_arg, 2, NULL), ERROR(NOT_IMPLEMENTED));
+}
+
+static void check_stop(void)
+{
+	int n = seen.nr_enter, status = 7;
+
+	IS(rocprofiler_context_is_active(context, &status), OK);
+	IS(status, 1);
+	IS(rocprofiler_stop_context(context), OK);
+	IS(rocprofiler_stop_context(context), ERROR(CONTEXT_NOT_FOUND));
+	roctxMarkA("stopped");
+	IS(seen.nr_enter, n);
+	IS(rocprofiler_start_context(context), OK);
+	roctxMarkA("again");
+	IS(seen.nr_enter, n + 1);
+}
+
+static void check_end(void)
+{
+	int n = seen.nr_enter, status = 7;
+
+	end_client(*client);
+	IS(nr_finalized, 1);
+	end_client(*client);
+	IS(nr_finalized, 1);
+	roctxMarkA("after the end");
+	IS(seen.nr_enter, n);
+	IS(rocprofiler_is_finalized(&status), OK);
+#if ABI > 0
+	/* the only tool: that was the end of all */
+	IS(status, 1);
+	IS(rocprofiler_start_context(context), ERROR(CONFIGURATION_LOCKED));
+	IS(rocprofiler_stop_context(context), OK);
+	IS(rocprofiler_force_configure(rocprofiler_configure), ERROR(FINALIZED));
+#else
+	IS(status, 0);
+#endif
+}
+
+int main(int argc, char **argv)
+{
+	rocprofiler_context_id_t none = { 0 };
+	int status = 7;
+
+	check_basics();
+	check_statuses();
+	check_names();
+	IS(rocprofiler_is_initialized(&status), OK);
+	IS(status, 0);
+	IS(rocprofiler_is_finalized(&status), OK);
+	IS(status, 0);
+	IS(rocprofiler_create_context(&none), ERROR(CONFIGURATION_LOCKED));
+	/* the first use, or by force */
+	if (argc > 1 && strcmp(argv[1], "force") == 0)
+		IS(rocprofiler_force_configure(argc > 2 ? NULL : rocprofiler_configure), OK);
+	else
+		roctxMarkA("first");
+	has_started = true;
+	IS(nr_configured == 1 && nr_initialized == 1, 1);
+	IS(rocprofiler_is_initialized(&status), OK);
+	IS(status, 1);
+	none.handle = 0;
+	IS(rocprofiler_create_context(&none), ERROR(CONFIGURATION_LOCKED));
+	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT), ERROR(CONFIGURATION_LOCKED));
+	IS(rocprofiler_force_configure(rocprofiler_configure), OK);
+	IS(nr_configured, 1);
+	check_refusals();
+	check_markers();
+	check_external();
+	check_requests();
+	check_args();
+	check_stop();
+	IS(rocprofiler_force_configure(configure_late), OK);
+	IS(rocprofiler_force_configure(configure_late), OK);
+	IS(nr_late, 1);
+	check_end();
+	printf("%d wrong\n", nr_wrong);
+	return nr_wrong != 0;
+}
