@@ -399,11 +399,13 @@ def show_stacks(pid):
     return "\n".join(lines)
 
 
-# HIP 7.2.4 frees a command twice in its completion thread, about once in 20 runs of a short program, and glibc
-# then ends the process: seen untraced (launcher launches=200, 1 of 20 and 1 of 17 runs).
+# HIP 7.2.4 frees a command twice, or calls one that it has freed, in its completion thread: in 5 to 10 of 100 runs of a
+# short program, traced or not (capture: 22 of 240 untraced). glibc then ends the process, or the process faults.
 HEAP_DAMAGE = re.compile(r"^(double free or corruption|free\(\): |corrupted |malloc\S*\(\): )", re.M)
 # the same, as the address sanitizer reports it
 HEAP_DAMAGE_SANITIZED = re.compile(r"^SUMMARY: AddressSanitizer: double-free \(\S*/libamdhip64\.so", re.M)
+
+FAULTS = -signal.SIGSEGV, 128 + signal.SIGSEGV
 
 
 def died_of_hip(r):
@@ -411,7 +413,16 @@ def died_of_hip(r):
         return False
     if HEAP_DAMAGE_SANITIZED.search(r.err):
         return "librtl" not in r.err
-    return r.status in (-signal.SIGABRT, 128 + signal.SIGABRT) and bool(HEAP_DAMAGE.search(r.err))
+    if r.status in (-signal.SIGABRT, 128 + signal.SIGABRT):
+        return bool(HEAP_DAMAGE.search(r.err))
+    return r.status in FAULTS and not fault_in_librtl(r.name)
+
+
+def fault_in_librtl(name):
+    """Whether the kernel's log, where it can be read, says that the last fault of such a program was in a file of ours."""
+    log = subprocess.run(["dmesg"], capture_output=True, text=True, errors="replace", check=False).stdout
+    lines = [l for l in log.splitlines() if f"{name[:15]}[" in l and " segfault at " in l]
+    return bool(lines) and bool(re.search(r" in (librtl|libroc|libdtif)", lines[-1]))
 
 
 def run(name, *args, timeout=60, status=0, **kwargs):
@@ -419,9 +430,9 @@ def run(name, *args, timeout=60, status=0, **kwargs):
     for _ in range(4):
         p, r = start(name, *args, **kwargs)
         finish(p, r, timeout)
-        # librtl is not in an untraced program: a crash is not its fault
-        untraced = DTIF and kwargs.get("trace") is PLAIN and status == 0 and r.status == -signal.SIGSEGV
-        if not died_of_hip(r) and not untraced:
+        # with any status allowed, a fault may be what the test is about
+        wanted = r.status == status or status is None and r.status in FAULTS
+        if wanted or not died_of_hip(r):
             break
         print(f"    {r.name} died of a known fault of HIP ({r.status}), and runs again: {r.dir}")
     if status is not None:
@@ -519,7 +530,12 @@ def row_key(row):
     return row[1], row[2], row[3:6], row[6:9]
 
 
-def exact_dispatches(r, names=None, pid=None, ns_tolerance=150, where="1"):
+# The runtime's line from ticks to ns goes through two of its readings, a tick (10 ns) apart from the truth each: soon
+# after the first reading, or when its second one comes late, the line is that much too steep or too flat.
+NS_TOLERANCE = 500
+
+
+def exact_dispatches(r, names=None, pid=None, ns_tolerance=NS_TOLERANCE, where="1"):
     """The trace has exactly the dispatches of the log, with the same kernel, queue and times."""
     log = r.log("dispatch", pid)
     equal("rows in rtl_dispatch", r.count("rtl_dispatch", where), len(log))

@@ -123,7 +123,7 @@ static void put_names(void)
  * object that ended in chunk 3, a queue with 3 operations that ended there; then the counts of a process that ended. */
 static void make(int nr, uint32_t each)
 {
-	struct rec_written w = { .h = { REC_WRITTEN, sizeof(w) / 8 } };
+	struct rec_written w = { .h = { .type = REC_WRITTEN, .size8 = sizeof(w) / 8 } };
 	struct stat st;
 
 	memset(written, 0, sizeof(written));
