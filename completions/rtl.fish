@@ -28,6 +28,7 @@ complete -c rtl -n '__fish_seen_subcommand_from trace' -l spool-dir -r -d 'direc
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l no-convert -d 'keep the raw trace; \'rtl recover\' converts it'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l public -d 'let others read the output, as the umask has it'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l max-size -x -d 'stop recording when the trace takes SIZE (2G)'
+complete -c rtl -n '__fish_seen_subcommand_from trace' -l split -x -d 'a database for every 2G or 10min'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l flight-recorder -x -d 'keep the last 64M or 30s only'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l trigger-longer -x -d 'snapshot after an operation that takes longer'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l trigger-error -d 'snapshot after a call that fails'

@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fd.h"
+
 #define NR_FILES 4
 
 static struct {
@@ -68,7 +70,41 @@ static mode_t mode_by_umask(void)
 	return 0666 & ~mask;
 }
 
-int temporary_publish(const char *path, const char *out, bool replace, bool is_private)
+static int copy_bytes(int from, int to)
+{
+	static char buffer[1 << 16];
+	uint64_t offset = 0;
+	ssize_t n;
+	int err;
+
+	while ((n = pread(from, buffer, sizeof(buffer), (off_t)offset)) > 0) {
+		err = fd_pwrite(to, buffer, (size_t)n, offset);
+		if (err)
+			return err;
+		offset += (uint64_t)n;
+	}
+	return n < 0 ? -errno : 0;
+}
+
+/* Makes a file beside `out` of one on another file system. `path` gets its name. */
+static int copy_beside(char path[PATH_MAX + 64], const char *out)
+{
+	int from = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), to, err;
+
+	if (from < 0)
+		return -errno;
+	snprintf(path, PATH_MAX + 64, "%s.tmp-%ld", out, (long)getpid());
+	to = temporary_create(path);
+	err = to < 0 ? to : copy_bytes(from, to);
+	close(from);
+	if (to >= 0 && close(to) && !err)
+		err = -errno;
+	if (err && to >= 0)
+		temporary_delete(path);
+	return err;
+}
+
+static int publish(const char *path, const char *out, bool replace, bool is_private)
 {
 	int error = 0;
 
@@ -83,6 +119,22 @@ int temporary_publish(const char *path, const char *out, bool replace, bool is_p
 	if (!error)
 		forget(path);
 	return -error;
+}
+
+int temporary_publish(const char *path, const char *out, bool replace, bool is_private)
+{
+	char copy[PATH_MAX + 64];
+	int err = publish(path, out, replace, is_private);
+
+	if (err != -EXDEV || strlen(path) >= sizeof(copy))
+		return err;
+	snprintf(copy, sizeof(copy), "%s", path);
+	err = copy_beside(copy, out);
+	if (!err)
+		err = publish(copy, out, replace, is_private);
+	if (!err)
+		temporary_delete(path);
+	return err;
 }
 
 void temporary_delete(const char *path)

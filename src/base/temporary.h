@@ -13,7 +13,7 @@
 int temporary_create(const char *path);
 /* Lists a file that exists already. */
 void temporary_add(const char *path);
-/* Renames the file to `out`; without `replace` an existing `out` is -EEXIST. `is_private`: only its owner can read it, else the umask
+/* Renames the file to `out`, which may be on another file system; without `replace` an existing `out` is -EEXIST. `is_private`: only its owner can read it, else the umask
  * decides. 0, or -errno: then the file keeps its name. */
 int temporary_publish(const char *path, const char *out, bool replace, bool is_private);
 void temporary_delete(const char *path);

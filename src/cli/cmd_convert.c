@@ -32,12 +32,7 @@ static const struct opt options[] = {
 /* FILE.db -> FILE.json, in the same directory */
 static char *default_output(const char *input, const char *suffix)
 {
-	const char *slash = strrchr(input, '/'), *dot = strrchr(input, '.');
-	size_t n = strlen(input);
-
-	if (dot && dot > (slash ? slash + 1 : input))
-		n = (size_t)(dot - input);
-	return ui_format("%.*s%s", (int)n, input, suffix);
+	return ui_format("%.*s%s", (int)(paths_suffix(input) - input), input, suffix);
 }
 
 /* Before the work: reading a raw trace takes its time. */

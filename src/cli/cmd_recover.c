@@ -172,21 +172,19 @@ static void choose_output(struct recover *r)
 /* trace.db -> trace.1234.db */
 static void add_pid_to_output(struct recover *r)
 {
-	char *slash = strrchr(r->output, '/'), *dot = strrchr(r->output, '.');
+	const char *end = paths_suffix(r->output);
 	char path[PATH_MAX];
-	size_t head = strlen(r->output);
 
-	if (dot && dot > (slash ? slash + 1 : r->output))
-		head = (size_t)(dot - r->output);
-	if (snprintf(path, sizeof(path), "%.*s.%u%s", (int)head, r->output, r->first_pid,
-		     r->output + head) >= (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%.*s.%u%s", (int)(end - r->output), r->output,
+		     r->first_pid, end) >= (int)sizeof(path))
 		ui_die(STATUS_FAILED, "%s: the name is too long", r->output);
 	ui_say("%s: exists already; writing %s", r->output, path);
 	memcpy(r->output, path, sizeof(path));
 }
 
 /* The unfinished database of the traces' session. false: there is none, or `rtl trace` is at work on it. */
-static bool find_unfinished(const struct recover *r, char dir[PATH_MAX], char path[PATH_MAX])
+static bool find_unfinished(const struct recover *r, const struct job_options *opt,
+			    char dir[PATH_MAX], char path[PATH_MAX])
 {
 	char other[PATH_MAX];
 	bool found;
@@ -207,6 +205,10 @@ static bool find_unfinished(const struct recover *r, char dir[PATH_MAX], char pa
 		ui_say("rtl trace is at work in %s: what it has converted is not in this database",
 		       dir);
 		found = false;
+	}
+	if (found) {
+		converter_settle(dir, opt);
+		found = converter_find(dir, path);
 	}
 	if (fd >= 0)
 		close(fd);
@@ -237,7 +239,7 @@ static void write_database(struct recover *r)
 		add_pid_to_output(r);
 	ui_progress_start(&progress, "writing the database",
 			  (enum ui_progress_mode)r->parsed->values[O_PROGRESS].num);
-	if (find_unfinished(r, dir, unfinished))
+	if (find_unfinished(r, &opt, dir, unfinished))
 		opt.unfinished = unfinished;
 	err = rpd_write(r->good, r->nr_good, r->output, &opt, res);
 	ui_progress_end(&progress);
@@ -246,6 +248,8 @@ static void write_database(struct recover *r)
 		converter_remove(dir, false);
 	if (!r->parsed->values[O_QUIET].count)
 		report_result(r->output, r->output, res);
+	if (opt.unfinished && !r->parsed->values[O_QUIET].count)
+		report_parts(r->output, converter_names(r->output));
 	free(res);
 }
 

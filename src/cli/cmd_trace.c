@@ -64,6 +64,7 @@ enum {
 	O_NO_CONVERT,
 	O_PUBLIC,
 	O_MAX_SIZE,
+	O_SPLIT,
 	O_FLIGHT,
 	O_LONGER,
 	O_ERROR,
@@ -264,6 +265,12 @@ static const struct opt options[] = {
 				 "goes on, and the database has all that was recorded until then. What is left out is counted as "
 				 "skipped (max_size). At least 16M. Not of the buffers in memory (--buffer-mb).",
 			 .in_manual = true },
+	[O_SPLIT] = { 0, "split", OPT_TEXT, .arg = "LIMIT", .why_not = check_flight,
+		      .help = "a database for every 2G or 10min", .in_manual = true,
+		      .more = "OUTPUT.001.db, OUTPUT.002.db and so on while the program runs, each complete by itself; OUTPUT has the "
+			      "end. An operation, a call and a marker is in one of them, a range that is open when a database "
+			      "ends in the next one, too. After a size the database is a little larger; after a time the latest records of a thread, "
+			      "which are in memory, are in the next database. rtl merge joins them." },
 	[O_FLIGHT] = { 0, "flight-recorder", OPT_TEXT, .arg = "LIMIT", .why_not = check_flight,
 		       .help = "keep the last 64M or 30s only", .in_manual = true,
 		       .more = "Records for as long as the program runs, in constant memory and disk space: of each process the last "
@@ -419,6 +426,24 @@ static void check_vgpu_variables(const struct trace *t)
 }
 
 /* Forks the program's process, up to but without its exec, and opens the session. */
+/* The databases of an earlier run would be taken for those of this one. */
+static int remove_parts(const struct trace *t, bool force, char error[SESSION_ERROR_SIZE])
+{
+	char name[PATH_MAX];
+	unsigned int nr = converter_names(t->session.output);
+
+	for (unsigned int i = 1; i <= nr; i++) {
+		if (converter_name(name, t->session.output, i))
+			break;
+		if (force && unlink(name) == 0)
+			continue;
+		snprintf(error, SESSION_ERROR_SIZE, "%.900s: %s", name,
+			 force ? strerror(errno) : "exists; use --force to replace it, or -o NAME");
+		return -EEXIST;
+	}
+	return 0;
+}
+
 static void prepare_child(struct trace *t, char **argv)
 {
 	char error[SESSION_ERROR_SIZE];
@@ -444,6 +469,8 @@ static void prepare_child(struct trace *t, char **argv)
 	}
 	if (!err)
 		err = session_open(&t->session, force, error);
+	if (!err && value(t, O_SPLIT)->count)
+		err = remove_parts(t, force, error);
 	if (err) {
 		child_drop(&t->child);
 		ui_die(STATUS_TRACE, "%s", error);
@@ -634,14 +661,23 @@ static struct job_options database_options(const struct trace *t)
 static void start_converter(struct trace *t)
 {
 	const struct job_options opt = database_options(t);
+	const char *limit = value(t, O_SPLIT)->text;
+	struct converter_split split = { 0 };
+	char error[CAPTURE_ERROR_SIZE];
 	int err;
 
 	t->converter.stop_fd = -1;
 	if (value(t, O_NO_CONVERT)->count)
 		return;
-	err = converter_start(&t->converter, t->session.dir, t->session.output, &opt,
+	if (limit)
+		capture_flight(limit, &split.bytes, &split.ns, error);
+	err = converter_start(&t->converter, t->session.dir, t->session.output, &opt, &split,
 			      !value(t, O_KEEP)->count);
-	if (err && t->verbose)
+	if (err && limit)
+		ui_error(
+			"--split: can't start a process that converts meanwhile: %s; there will be one database",
+			strerror(-err));
+	else if (err && t->verbose)
 		ui_say("can't start a process that converts meanwhile: %s", strerror(-err));
 }
 
@@ -654,6 +690,7 @@ static int convert_spools(struct trace *t, const char **paths, struct job_result
 
 	opt.progress = ui_progress_step;
 	opt.progress_arg = &t->progress;
+	converter_settle(t->session.dir, &opt);
 	if (converter_find(t->session.dir, unfinished))
 		opt.unfinished = unfinished;
 
@@ -712,6 +749,8 @@ static int conclude_trace(struct trace *t, struct drainer *d)
 		} else {
 			if (!t->quiet)
 				report_result(t->session.output, t->session.shown, res);
+			if (!t->quiet && value(t, O_SPLIT)->count)
+				report_parts(t->session.shown, converter_names(t->session.output));
 			failed = fail_status(t, res);
 			status = status ? status : failed;
 		}
@@ -773,6 +812,11 @@ static int run_trace(const struct opt_parsed *p)
 	    (value(t, O_FAIL_LOSS)->count || value(t, O_FAIL_EMPTY)->count))
 		ui_die(STATUS_TRACE, "--fail-on-loss and --fail-on-empty check the database, which "
 				     "--no-convert does not write; leave one of them out");
+	if (value(t, O_SPLIT)->count &&
+	    (value(t, O_NO_CONVERT)->count || value(t, O_FLIGHT)->count))
+		ui_die(STATUS_TRACE,
+		       "--split is about the database that is written while the program runs, which "
+		       "--no-convert and --flight-recorder do not write; leave one of them out");
 	find_parts(t);
 	choose_registration(t);
 	check_vgpu_variables(t);
@@ -784,6 +828,7 @@ static int run_trace(const struct opt_parsed *p)
 	/* what a flight recorder keeps is known at the end */
 	if (!value(t, O_FLIGHT)->count)
 		start_converter(t);
+	limit.output = t->session.output;
 	if (value(t, O_MAX_SIZE)->count)
 		limit.max_bytes = read_size(value(t, O_MAX_SIZE)->text);
 	set_triggers(t);

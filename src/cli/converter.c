@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/temporary.h"
 #include "base/testpoint.h"
 #include "cli/commands.h"
 #include "cli/paths.h"
@@ -52,8 +53,10 @@ struct conversion {
 	int stop_fd;
 	bool gives_back;
 	uint64_t begin_bytes, step_bytes;
+	const struct converter_split *split;
+	uint64_t begun_ns; /* the database */
 	struct rpd *job;
-	struct job_result res;
+	struct job_result res, next_res;
 	struct converted *spools;
 	size_t nr;
 };
@@ -125,16 +128,26 @@ static uint64_t look(struct conversion *c, struct converted **most)
 	return sum;
 }
 
-/* Writes the name of the database where others look for it. */
-static int publish_name(const struct conversion *c)
+/* The file CONVERTER_FILE: its first line is the unfinished database. While one database ends and the next one begins there are two
+ * more: the one that ends, and the name that it gets. */
+enum { LINE_CURRENT, LINE_ENDING, LINE_NAME, NR_LINES };
+
+struct names {
+	char text[NR_LINES * (PATH_MAX + 64)];
+	const char *lines[NR_LINES]; /* NULL: there is none */
+};
+
+/* Writes the names where others look for them. `ending` and `name` may be NULL. */
+static int publish_names(const char *dir, const char *current, const char *ending, const char *name)
 {
-	char path[PATH_MAX], temporary[PATH_MAX + 8], text[PATH_MAX + 8];
+	char path[PATH_MAX], temporary[PATH_MAX + 8], text[sizeof(struct names)];
 	int fd, n, err = 0;
 
-	if (!paths_join(path, c->dir, CONVERTER_FILE))
+	if (!paths_join(path, dir, CONVERTER_FILE))
 		return -ENAMETOOLONG;
 	snprintf(temporary, sizeof(temporary), "%s.new", path);
-	n = snprintf(text, sizeof(text), "%s\n", rpd_grow_file(c->job));
+	n = snprintf(text, sizeof(text), "%s\n%s%s%s%s", current, ending ? ending : "",
+		     ending ? "\n" : "", name ? name : "", name ? "\n" : "");
 	fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
@@ -150,7 +163,8 @@ static int begin(struct conversion *c)
 
 	if (err)
 		return err;
-	err = publish_name(c);
+	c->begun_ns = ui_now_ns();
+	err = publish_names(c->dir, rpd_grow_file(c->job), NULL, NULL);
 	if (err)
 		unlink(rpd_grow_file(c->job));
 	return err;
@@ -191,20 +205,84 @@ static int convert(struct conversion *c, struct converted *s)
 	return err;
 }
 
-/* The process. Its status is of no interest: the file has what it committed. */
-_Noreturn static void convert_all(struct conversion *c)
+/* Begins the next database and completes this one. A process that is killed meanwhile leaves two files; which of them has the trace,
+ * converter_settle() finds out. */
+static int split(struct conversion *c)
+{
+	char name[PATH_MAX];
+	struct rpd *next = NULL;
+	int err = converter_name(name, c->output, rpd_grow_part(c->job));
+
+	if (err == 0)
+		err = rpd_grow_split(c->job, &next, c->opt, &c->next_res);
+	if (err == 0)
+		err = publish_names(c->dir, rpd_grow_file(next), rpd_grow_file(c->job), name);
+	RTL_TESTPOINT("converter_split");
+	if (err && next) {
+		unlink(rpd_grow_file(next));
+		rpd_grow_end(next);
+	}
+	if (err)
+		return err;
+	err = rpd_grow_finish(c->job, name);
+	c->job = next;
+	RTL_TESTPOINT("converter_finished");
+	c->begun_ns = ui_now_ns();
+	for (size_t i = 0; i < c->nr && err == 0 && c->gives_back; i++)
+		note_converted(c, &c->spools[i]);
+	return err ? err : publish_names(c->dir, rpd_grow_file(next), NULL, NULL);
+}
+
+static bool is_time(const struct conversion *c)
+{
+	return c->split->ns && ui_now_ns() - c->begun_ns >= c->split->ns;
+}
+
+static bool is_large(const struct conversion *c)
+{
+	return c->job && c->split->bytes && size_of(rpd_grow_file(c->job)) >= c->split->bytes;
+}
+
+/* The time is over: what was recorded until now belongs to this database. */
+static int convert_rest(struct conversion *c)
 {
 	struct converted *most;
 	int err = 0;
 
-	while (!err && !is_stopped(c, LOOK_MS)) {
-		while (!err && look(c, &most) >= (c->job ? c->step_bytes : c->begin_bytes) &&
-		       most) {
-			err = convert(c, most);
-			if (is_stopped(c, 0))
-				break;
-		}
+	while (!err && look(c, &most) && most && !is_stopped(c, 0))
+		err = convert(c, most);
+	return err;
+}
+
+static int step(struct conversion *c)
+{
+	struct converted *most;
+	int err = 0;
+
+	while (!err && look(c, &most) >= (c->job ? c->step_bytes : c->begin_bytes) && most) {
+		err = convert(c, most);
+		if (!err && is_large(c))
+			err = split(c);
+		if (is_stopped(c, 0))
+			return err;
 	}
+	if (!err && is_time(c)) {
+		err = convert_rest(c);
+		if (!err && c->job && !is_stopped(c, 0))
+			err = split(c);
+		c->begun_ns = ui_now_ns();
+	}
+	return err;
+}
+
+/* The process. Its status is of no interest: the file has what it committed. */
+_Noreturn static void convert_all(struct conversion *c)
+{
+	int err = 0;
+
+	c->begun_ns = ui_now_ns();
+	while (!err && !is_stopped(c, LOOK_MS))
+		err = step(c);
 	if (c->job)
 		rpd_grow_end(c->job);
 	_exit(err ? STATUS_FAILED : 0);
@@ -248,13 +326,15 @@ static void take_test_sizes(struct conversion *c)
 }
 
 int converter_start(struct converter *f, const char *dir, const char *output,
-		    const struct job_options *opt, bool gives_back)
+		    const struct job_options *opt, const struct converter_split *split,
+		    bool gives_back)
 {
 	struct job_options own = { .force = opt->force, .access = opt->access };
 	struct conversion c = { .dir = dir,
 				.output = output,
 				.opt = &own,
 				.gives_back = gives_back,
+				.split = split,
 				.begin_bytes = BEGIN_BYTES,
 				.step_bytes = STEP_BYTES };
 	pid_t parent = getpid();
@@ -277,6 +357,11 @@ int converter_start(struct converter *f, const char *dir, const char *output,
 		f->stop_fd = fds[1];
 		return 0;
 	}
+	/* rows take about as much space as their records */
+	if (split->bytes && split->bytes / 8 < c.begin_bytes)
+		c.begin_bytes = split->bytes / 8;
+	if (split->bytes && split->bytes / 8 < c.step_bytes)
+		c.step_bytes = own.part_bytes = split->bytes / 8;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "rtl-convert");
 	if (getppid() != parent)
@@ -301,33 +386,101 @@ void converter_stop(struct converter *f)
 	f->pid = 0;
 }
 
-bool converter_find(const char *dir, char path[PATH_MAX])
+static void unlink_database(const char *path)
 {
-	char file[PATH_MAX];
+	char journal[PATH_MAX + 16];
+
+	snprintf(journal, sizeof(journal), "%s-journal", path);
+	unlink(path);
+	unlink(journal);
+}
+
+int converter_name(char name[PATH_MAX], const char *output, unsigned int number)
+{
+	const char *end = paths_suffix(output);
+	int n = snprintf(name, PATH_MAX, "%.*s.%03u%s", (int)(end - output), output, number, end);
+
+	return n < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+unsigned int converter_names(const char *output)
+{
+	char name[PATH_MAX];
+	unsigned int nr = 0;
+
+	while (converter_name(name, output, nr + 1) == 0 && access(name, F_OK) == 0)
+		nr++;
+	return nr;
+}
+
+/* Nothing but a file of this user is read and written: a directory of spools may hold anything. */
+static bool is_own_file(const char *path)
+{
 	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid();
+}
+
+static bool read_names(const char *dir, struct names *names)
+{
+	char file[PATH_MAX], *at = names->text;
 	ssize_t n;
 
-	if (!paths_join(file, dir, CONVERTER_FILE))
+	memset(names, 0, sizeof(*names));
+	if (!paths_join(file, dir, CONVERTER_FILE) || !is_own_file(file))
 		return false;
-	/* a directory of spools may hold anything: nothing but a file of this user is read and written */
-	if (lstat(file, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
+	n = fd_read_file(file, names->text, sizeof(names->text) - 1);
+	if (n <= 1 || names->text[n - 1] != '\n')
 		return false;
-	n = fd_read_file(file, path, PATH_MAX - 1);
-	if (n <= 1 || path[n - 1] != '\n')
+	for (int i = 0; i < NR_LINES && *at; i++) {
+		char *end = strchr(at, '\n');
+
+		if (!end || end == at || end - at >= PATH_MAX)
+			return false;
+		*end = '\0';
+		names->lines[i] = at;
+		at = end + 1;
+	}
+	return true;
+}
+
+bool converter_find(const char *dir, char path[PATH_MAX])
+{
+	struct names names;
+
+	if (!read_names(dir, &names) || !is_own_file(names.lines[LINE_CURRENT]))
 		return false;
-	path[n - 1] = '\0';
-	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid();
+	memcpy(path, names.lines[LINE_CURRENT], strlen(names.lines[LINE_CURRENT]) + 1);
+	return true;
+}
+
+void converter_settle(const char *dir, const struct job_options *opt)
+{
+	struct names names;
+	const char *current, *ending, *name;
+
+	if (!read_names(dir, &names) || !names.lines[LINE_NAME])
+		return;
+	current = names.lines[LINE_CURRENT];
+	ending = names.lines[LINE_ENDING];
+	name = names.lines[LINE_NAME];
+	if (is_own_file(ending) && rpd_grow_is_unfinished(ending)) {
+		/* its last rows were not committed: it goes on as if there were no next one */
+		if (publish_names(dir, ending, NULL, NULL) == 0)
+			unlink_database(current);
+		return;
+	}
+	if (is_own_file(ending))
+		temporary_publish(ending, name, opt->force, opt->access != JOB_ACCESS_UMASK);
+	publish_names(dir, current, NULL, NULL);
 }
 
 void converter_remove(const char *dir, bool file)
 {
-	char path[PATH_MAX], journal[PATH_MAX + 16];
+	char path[PATH_MAX];
 
-	if (file && converter_find(dir, path)) {
-		snprintf(journal, sizeof(journal), "%s-journal", path);
-		unlink(path);
-		unlink(journal);
-	}
+	if (file && converter_find(dir, path))
+		unlink_database(path);
 	if (paths_join(path, dir, CONVERTER_FILE))
 		unlink(path);
 }

@@ -189,6 +189,9 @@ static void check_limit(struct drainer *d)
 	}
 	if (converter_find(d->dir, database))
 		bytes += disk_bytes(database);
+	for (unsigned int i = converter_names(d->limit.output);
+	     i && converter_name(database, d->limit.output, i) == 0; i--)
+		bytes += disk_bytes(database);
 	d->is_full = bytes >= d->limit.max_bytes;
 	for (size_t i = 0; i < d->nr && d->is_full; i++)
 		stop_recording(&d->spools[i]);

@@ -19,6 +19,7 @@ struct drainer;
 /* What a session may take on the disk. */
 struct drainer_limit {
 	uint64_t max_bytes; /* 0: any number */
+	const char *output; /* earlier databases of a trace that is split count, too */
 };
 /* Snapshots while the program runs; borrowed for the drainer's life. */
 struct drainer_triggers {

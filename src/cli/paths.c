@@ -29,6 +29,13 @@ void paths_dirname(char buf[PATH_MAX], const char *path)
 		snprintf(buf, PATH_MAX, "%.*s", n ? (int)n : 1, path);
 }
 
+const char *paths_suffix(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+
+	return dot && dot > (slash ? slash + 1 : path) ? dot : path + strlen(path);
+}
+
 int paths_absolute(char buf[PATH_MAX], const char *path)
 {
 	char dir[PATH_MAX], real[PATH_MAX];

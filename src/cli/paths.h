@@ -23,6 +23,8 @@ void paths_find_below(struct paths *paths, const char *root);
 bool paths_join(char buf[PATH_MAX], const char *dir, const char *name);
 /* The directory of path: "." for a plain name. */
 void paths_dirname(char buf[PATH_MAX], const char *path);
+/* Where the file's suffix begins (".db"); the end of `path` if there is none. */
+const char *paths_suffix(const char *path);
 /* An absolute path of a file that need not exist; its directory must. 0 or -errno. */
 int paths_absolute(char buf[PATH_MAX], const char *path);
 

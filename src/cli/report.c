@@ -16,6 +16,7 @@
 
 #include "base/fd.h"
 #include "cli/commands.h"
+#include "cli/converter.h"
 #include "cli/paths.h"
 #include "cli/ui.h"
 #include "store/verdict.h"
@@ -66,6 +67,16 @@ void report_check(const struct job_result *res, int err)
 	if (err < 0)
 		ui_die(err == -ESPIPE ? STATUS_INPUT : STATUS_FAILED, "%s",
 		       res->error[0] ? res->error : strerror(-err));
+}
+
+void report_parts(const char *output, unsigned int nr)
+{
+	char first[PATH_MAX], last[PATH_MAX];
+
+	if (!nr || converter_name(first, output, 1) || converter_name(last, output, nr))
+		return;
+	ui_say("what was recorded before is in %s%s%s", first, nr > 1 ? " to " : "",
+	       nr > 1 ? last : "");
 }
 
 void report_result(const char *path, const char *shown, const struct job_result *res)

@@ -9,6 +9,8 @@
 void report_input(const char *path);
 /* If `err` is an error, ends the process with the result's message, or with "stopped". */
 void report_check(const struct job_result *res, int err);
+/* Where the earlier databases of a trace are that was split. */
+void report_parts(const char *output, unsigned int nr);
 /* Prints the file, its counts, the verdict, and losses by name. */
 void report_result(const char *path, const char *shown, const struct job_result *res);
 /* Prints the first lines of librtl's logs, dir/log.PID. */

@@ -74,15 +74,10 @@ ssize_t snapshot_find(uint32_t pid, char ***paths)
 
 int snapshot_name(char out[PATH_MAX], const char *output, unsigned int number)
 {
-	const char *slash = strrchr(output, '/'), *dot = strrchr(output, '.');
-	size_t head = strlen(output);
+	const char *end = paths_suffix(output);
+	int n = snprintf(out, PATH_MAX, "%.*s-%u%s", (int)(end - output), output, number, end);
 
-	if (dot && dot > (slash ? slash + 1 : output))
-		head = (size_t)(dot - output);
-	return snprintf(out, PATH_MAX, "%.*s-%u%s", (int)head, output, number, output + head) <
-			       PATH_MAX ?
-		       0 :
-		       -ENAMETOOLONG;
+	return n < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
 /* A file without a name in the directory of the output. The descriptor or -errno. */

@@ -29,6 +29,8 @@ struct job_options {
 	const char *const *identity;
 	/* An unfinished database that rpd_grow() left: the job continues with it. May be NULL. */
 	const char *unfinished;
+	/* Of rpd_grow(): how many bytes of a trace are converted at a time; 0: INDEX_PART. */
+	uint64_t part_bytes;
 };
 
 struct job_result {

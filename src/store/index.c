@@ -376,8 +376,8 @@ static int open_index(struct index *index, const char *path, const struct index_
 	index->shapes = alloc_zero(load_max_shapes(index->load), sizeof(*index->shapes));
 	index->text = alloc_heap(REC_MAX_SIZE + 1);
 	index->limit = load_safe(index->load);
-	if (past && index->limit > past->offset + INDEX_PART)
-		index->limit = past->offset + INDEX_PART;
+	if (past && index->limit > past->offset + (past->most ? past->most : INDEX_PART))
+		index->limit = past->offset + (past->most ? past->most : INDEX_PART);
 	if (!index->shapes || !index->text)
 		return -ENOMEM;
 	ret = past ? take_past(index, past) : 0;

@@ -111,6 +111,7 @@ int index_open(struct index **out, const char *path, struct load_error *err);
  * one, so that its totals are those of all; a zeroed structure is the one before the first part. */
 struct index_past {
 	uint64_t offset; /* in the disk half, of the first chunk behind the earlier parts */
+	uint64_t most;	 /* bytes of the next part; 0: INDEX_PART */
 	char *records;	 /* that define what later ones refer to, as they were recorded */
 	size_t size, cap;
 	struct rec_link *links; /* the last of them */
@@ -123,7 +124,7 @@ struct index_past {
 };
 void index_past_fini(struct index_past *past);
 
-/* Opens what follows `past`, as far as it is on disk and what it refers to is known, INDEX_PART bytes or a chunk more; all that
+/* Opens what follows `past`, as far as it is on disk and what it refers to is known, past->most bytes or a chunk more; all that
  * was recorded if `whole`, as in the last part. */
 #define INDEX_PART (UINT64_C(16) << 20)
 int index_open_part(struct index **out, const char *path, const struct index_past *past, bool whole,

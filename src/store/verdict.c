@@ -12,6 +12,8 @@
 #include "store/changed.h"
 
 #define RUNNING_TEXT "the process still runs: later records are missing"
+#define CONTINUED_TEXT                                                                             \
+	"the trace is continued in another file; counts of losses are those since its beginning"
 #define CONVERTING_TEXT                                                                            \
 	"records that are in the database which rtl trace writes: it is complete after the program's end"
 #define CONVERTED_TEXT                                                                             \
@@ -63,6 +65,8 @@ void verdict_add(struct verdict *v, uint32_t pid, const char *reason, enum load_
 	}
 	if (strcmp(reason, "running") == 0)
 		v->nr_running++;
+	if (strcmp(reason, "continued") == 0)
+		v->nr_continued++;
 	if (v->nr_rows == VERDICT_MAX) {
 		v->nr_more++;
 		return;
@@ -202,15 +206,12 @@ static void add_missing(struct verdict *v, const struct load_facts *f, const str
 	verdict_add(v, f->pid, "unaccounted", LOAD_LOSS, missing, 0, 0, text);
 }
 
-void verdict_add_trace(struct verdict *v, struct index *index)
+/* What librtl and the reader counted. */
+static void add_counts(struct verdict *v, const struct load_facts *f)
 {
-	const struct load_facts *f = load_facts(index_load(index));
-	uint64_t unfinished = f->loss[SPOOL_REASON_unfinished].count;
-	bool runs = f->state == LOAD_RUNNING || f->end_kind == SPOOL_END_COPY;
 	char name[16];
 	char text[64];
 
-	v->nr_processes++;
 	for (unsigned int i = 0; i < SPOOL_MAX_REASONS; i++) {
 		const struct load_loss *loss = &f->loss[i];
 		const char *known = load_reason_name(i);
@@ -220,6 +221,25 @@ void verdict_add_trace(struct verdict *v, struct index *index)
 		verdict_add(v, f->pid, known ? known : name, load_reason_class(i), loss->count,
 			    loss->first_ns, loss->last_ns, known ? load_reason_text(i) : text);
 	}
+}
+
+void verdict_add_part(struct verdict *v, struct index *index)
+{
+	const struct load_facts *f = load_facts(index_load(index));
+
+	v->nr_processes++;
+	add_counts(v, f);
+	verdict_add(v, f->pid, "continued", LOAD_NOTE, 1, 0, 0, CONTINUED_TEXT);
+}
+
+void verdict_add_trace(struct verdict *v, struct index *index)
+{
+	const struct load_facts *f = load_facts(index_load(index));
+	uint64_t unfinished = f->loss[SPOOL_REASON_unfinished].count;
+	bool runs = f->state == LOAD_RUNNING || f->end_kind == SPOOL_END_COPY;
+
+	v->nr_processes++;
+	add_counts(v, f);
 	/* those that librtl could not count */
 	if (index_totals(index)->unfinished > unfinished)
 		verdict_add(v, f->pid, load_reason_name(SPOOL_REASON_unfinished), LOAD_NOTE,
@@ -317,6 +337,8 @@ void verdict_finish(struct verdict *v)
 			 v->nr_ended, v->nr_processes);
 	else if (v->nr_running)
 		snprintf(end, sizeof(end), "; still running");
+	else if (v->nr_continued)
+		snprintf(end, sizeof(end), "; continued in another file");
 	if (v->nr_skipped) {
 		list_reasons(v, LOAD_SKIPPED, reasons, sizeof(reasons));
 		snprintf(skipped, sizeof(skipped), "; %" PRIu64 " left out (%s)", v->nr_skipped,

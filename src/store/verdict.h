@@ -27,7 +27,7 @@ struct verdict_row {
 
 struct verdict {
 	bool complete;
-	uint32_t nr_processes, nr_running;
+	uint32_t nr_processes, nr_running, nr_continued;
 	uint32_t nr_ended;	      /* without their exit handlers */
 	char end[96];		      /* how the last of those ended, for `line` */
 	uint64_t nr_lost, nr_skipped; /* sums of counts by class */
@@ -40,6 +40,8 @@ struct verdict {
 void verdict_init(struct verdict *v);
 /* Adds one process: what it counted, how it ended, and whether all that was submitted is in the trace. */
 void verdict_add_trace(struct verdict *v, struct index *index);
+/* The same for a part that is not the last one. */
+void verdict_add_part(struct verdict *v, struct index *index);
 /* `missing`: launches_missing(). More than the trace explains makes the verdict incomplete. After verdict_add_trace(). */
 void verdict_add_launches(struct verdict *v, struct index *index, uint64_t missing);
 void verdict_add(struct verdict *v, uint32_t pid, const char *reason, enum load_class class,

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Long runs: traces are converted while their program runs, and the database is as one that is written at the end."""
 import contextlib
+import shutil
+import sqlite3
+import tempfile
 
 from support import *
 from support.same import differences
@@ -55,6 +58,13 @@ def a_short_program_is_converted_at_the_end():
 
 
 LAUNCHES = 60000
+
+
+def has_state(path):
+    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+        with contextlib.suppress(sqlite3.OperationalError):  # its writer has locked it
+            return db.execute("select count(*) from sqlite_master where name = 'rtl_state'").fetchone()[0] > 0
+    return True
 
 
 def start_long(*rtl_args):
@@ -121,6 +131,37 @@ def rtl_trace_is_killed():
 
 
 @case
+def recovered_to_another_file_system():
+    p, r = start_long("-v")
+    program_pid = children_of(p.pid, "launcher")[0]
+    p.kill()
+    p.wait()
+    wait_until("the program's end", lambda: name_of(program_pid) is None, 120)
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        equal("one device", os.stat(folder).st_dev == os.stat(r.dir).st_dev, False)
+        done = rtl("recover", "-o", os.path.join(folder, "there.db"), r.output + ".spool")
+        contains("stderr", done.err, "recover: complete")
+        equal("files", os.listdir(folder), ["there.db"])
+        all_there(r, os.path.join(folder, "there.db"))
+    equal("files", [n for n in os.listdir(r.dir) if ".part" in n], [])
+
+
+@case
+def killed_before_the_complete_database_has_its_name():
+    p, r = start("launcher", f"launches={LAUNCHES}", "sync=100", trace=RTL,
+                 env={"RTL_TEST_FOLLOW": PART, "RTL_MODE": "standard", "RTL_SPOOL_DIR": "", "RTL_TEST_STALL": "rpd_closed:60000"})
+    part = wait_until("a database", lambda: glob.glob(r.output + ".part-*[0-9]"), 60)[0]
+    wait_until("the program's end", lambda: not children_of(p.pid), 120)
+    wait_until("its end", lambda: not has_state(part), 120)
+    p.kill()
+    p.wait()
+    done = rtl("recover", r.output + ".spool")
+    contains("stderr", done.err, f"{LAUNCHES:,} dispatches on 1 GPU")
+    contains("stderr", done.err, "recover: complete")
+    all_there(r)
+
+
+@case
 def an_unfinished_database_that_is_gone_is_a_loss():
     p, r = start_long("-v")
     program_pid = children_of(p.pid, "launcher")[0]
@@ -162,6 +203,150 @@ def max_size_stops_recording_and_not_the_program():
     contains("stderr", r.err, "complete; ")
     skipped = r.value("select sum(count) from rtl_loss where reason = 'max_size' and class = 'skipped'")
     equal("dispatches and those left out", r.count("rtl_op_kernel") + skipped, launches)
+
+
+def parts_of(r):
+    """The databases of a trace that was split, in their order."""
+    return sorted(glob.glob(r.output[:-3] + ".[0-9][0-9][0-9].db")) + [r.output]
+
+
+def rows_of(paths, sql):
+    return [tuple(row) for path in paths for row in open_db(path).execute(sql)]
+
+
+DISPATCHES = """select r.trace, k.begin_ticks, k.end_ticks, o.queueId, o.sequenceId, s.string
+    from rocpd_op o join rtl_op_kernel k on k.op_id = o.id join rocpd_string s on s.id = o.description_id,
+    (select substr(trace_id, 1, 32) as trace from rtl_process) r"""
+CALLS = """select s.string, a.tid, a.start, a.end, u.string from rocpd_api a join rtl_api_data d on d.api_id = a.id
+    join rocpd_string s on s.id = a.apiName_id join rocpd_ustring u on u.id = a.args_id"""
+RANGES = """select u.string, a.tid, a.start, a.end, m.kind, m.level, m.end_tid from rocpd_api a
+    join rtl_marker_data m on m.api_id = a.id join rocpd_ustring u on u.id = a.args_id where unclosed = 0"""
+INSIDE = """select u.string, count(*) from rocpd_op o join rtl_marker_data m on m.api_id = o.roctxId
+    join rocpd_api a on a.id = m.api_id join rocpd_ustring u on u.id = a.args_id group by 1"""
+
+
+def split_run(*args, limit="1M", mode="hip", **kwargs):
+    p, r = start("launcher", *args, trace=RTL, rtl_args=("-v", "--keep-spool", f"--split={limit}"),
+                 env={"RTL_TEST_FOLLOW": PART, "RTL_MODE": mode, "RTL_SPOOL_DIR": ""}, **kwargs)
+    return p, r
+
+
+def parts_are_the_trace(r, least=3):
+    """Each part is a complete database; together they have what one database of the same trace has."""
+    paths = parts_of(r)
+    at_least("databases", len(paths), least)
+    again = os.path.join(r.dir, "again.db")
+    rtl("recover", "-o", again, r.output + ".spool")
+    for what, sql in (("dispatches", DISPATCHES), ("calls", CALLS), ("ranges", RANGES)):
+        same_counter(what, rows_of(paths, sql), rows_of([again], sql))
+    for path in paths:
+        intact(open_db(path))
+        last = path == r.output
+        info = rtl("info", path)
+        contains(f"info of {path}", info.out, "complete" if last else "complete; continued in another file")
+        equal("continued", open_db(path).execute("select count(*) from rtl_loss where reason = 'continued'").fetchone()[0], int(not last))
+    equal("files", [n for n in os.listdir(r.dir) if ".part" in n or "journal" in n], [])
+    return paths, again
+
+
+@case
+def split_by_size_has_each_row_once():
+    p, r = split_run("threads=2", "launches=20000", "roctx=1", "copies=20")
+    finish(p, r, 120)
+    contains("stderr", r.err, "what was recorded before is in")
+    paths, again = parts_are_the_trace(r)
+    # an operation that completes in the next database may have its range in this one
+    inside, all_of_them = (sum(nr for _, nr in rows_of(files, INSIDE)) for files in (paths, [again]))
+    at_most("operations of ranges", inside, all_of_them)
+    at_least("operations of ranges", inside, all_of_them * 3 // 4)
+    for path in paths[:-1]:
+        at_most("bytes", os.path.getsize(path), 4 << 20)
+
+
+@case
+def split_by_time_has_each_row_once():
+    p, r = split_run("launches=60000", "sync=100", limit="300ms", mode="standard")
+    finish(p, r, 120)
+    parts_are_the_trace(r)
+
+
+@case
+def parts_of_a_split_trace_merge():
+    p, r = split_run("launches=20000", "sync=100", "roctx=1")
+    finish(p, r, 120)
+    paths, again = parts_are_the_trace(r)
+    both = os.path.join(r.dir, "both.db")
+    done = rtl("merge", "-o", both, *paths)
+    equal("status", done.status, 0)
+    equal("dispatches", open_db(both).execute("select count(*) from rtl_op_kernel").fetchone()[0], 20000)
+    same_counter("calls", rows_of([both], CALLS), rows_of([again], CALLS))
+    equal("status of the same one twice", rtl("merge", "-f", "-o", both, paths[0], paths[0]).status != 0, True)
+
+
+def read_lines(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read().splitlines()
+
+
+def killed_between_two_databases(point):
+    p, r = start("launcher", "launches=60000", "sync=100", trace=RTL, rtl_args=("-v", "--keep-spool", "--split=1M"),
+                 env={"RTL_TEST_FOLLOW": PART, "RTL_MODE": "standard", "RTL_SPOOL_DIR": "", "RTL_TEST_STALL": f"{point}:60000"})
+    names = r.output + ".spool/unfinished"
+    wait_until("two databases", lambda: os.path.exists(names) and len(read_lines(names)) == 3, 60)
+    converter = children_of(p.pid, "rtl-convert")[0]
+    if point == "converter_finished":
+        wait_until("the first part", lambda: os.path.exists(parts_of(r)[0]) and len(parts_of(r)) > 1, 60)
+    os.kill(converter, signal.SIGKILL)
+    finish(p, r, 120)
+    parts_are_the_trace(r, 1)
+    return r
+
+
+@case
+def killed_before_the_end_of_a_database_is_committed():
+    r = killed_between_two_databases("converter_split")
+    equal("databases", len(parts_of(r)), 1)
+
+
+@case
+def killed_after_the_end_of_a_database_is_committed():
+    r = killed_between_two_databases("converter_finished")
+    equal("databases", len(parts_of(r)), 2)
+
+
+@case
+def rtl_trace_of_a_split_trace_is_killed():
+    p, r = split_run("launches=60000", "sync=100", mode="standard")
+    program_pid = wait_until("the program", lambda: children_of(p.pid, "launcher"))[0]
+    wait_until("a part", lambda: len(parts_of(r)) > 2, 60)
+    p.kill()
+    p.wait()
+    wait_until("the program's end", lambda: name_of(program_pid) is None, 120)
+    done = rtl("recover", r.output + ".spool")
+    contains("stderr", done.err, "what was recorded before is in")
+    equal("dispatches", len(rows_of(parts_of(r), "select 1 from rtl_op_kernel")), 60000)
+
+
+@case
+def databases_of_an_earlier_run_are_not_mixed_with_this_one():
+    p, r = split_run("launches=20000", "sync=100")
+    finish(p, r, 120)
+    nr = len(parts_of(r))
+    at_least("databases", nr, 3)
+    again = rtl("trace", "-o", r.output, "--split=1M", "/bin/true", cwd=r.dir)
+    equal("status", again.status, 125)
+    contains("stderr", again.err, "--force")
+    os.remove(r.output)
+    shutil.rmtree(r.output + ".spool")
+    again = rtl("trace", "-o", r.output, "--split=1M", "/bin/true", cwd=r.dir)
+    equal("status", again.status, 125)
+    contains("stderr", again.err, ".001.db: exists; use --force")
+    again = rtl("trace", "-f", "-o", r.output, "--split=1M", "/bin/true", cwd=r.dir)
+    equal("status", again.status, 0)
+    equal("databases", len(parts_of(r)), 1)
+    refused = rtl("trace", "-o", "x.db", "--split=1M", "--no-convert", "/bin/true", cwd=r.dir)
+    equal("status with --no-convert", refused.status, 125)
+    contains("stderr", refused.err, "--split")
 
 
 main()

@@ -32,7 +32,7 @@ def sockets(folder):
 
 def connect(path, seconds=30):
     s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    # A socket with a timeout does not wait for room in the queue of connections; a blocking one does.
+    # A socket with a timeout does not wait for space in the queue of connections; a blocking one does.
     s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", seconds, 0))
     # by its folder: a path of a socket has 107 bytes at most
     folder = os.open(os.path.dirname(path), os.O_PATH)

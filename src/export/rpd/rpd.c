@@ -77,7 +77,7 @@ int64_t rpd_node_of(struct rpd *r, const char *host, const char *boot_id)
 
 int rpd_take_trace(struct rpd *r, const char *trace_id, const char *path)
 {
-	char(*traces)[33];
+	char(*traces)[RPD_TRACE_ID];
 
 	for (size_t i = 0; i < r->nr_traces; i++) {
 		if (strcmp(r->traces[i], trace_id) == 0)
@@ -158,6 +158,10 @@ static int begin_database(struct rpd *r)
 	/* SQLite would take a name that begins with "file:" for a URI */
 	if (unfinished)
 		snprintf(r->tmp, sizeof(r->tmp), "%s", unfinished);
+	else if (r->part)
+		snprintf(r->tmp, sizeof(r->tmp), "%s%s.part-%ld-%u",
+			 strncmp(r->out, "file:", 5) ? "" : "./", r->out, (long)getpid(),
+			 r->part + 1);
 	else
 		snprintf(r->tmp, sizeof(r->tmp), "%s%s.%s-%ld",
 			 strncmp(r->out, "file:", 5) ? "" : "./", r->out,
@@ -272,6 +276,7 @@ static int finish_database(struct rpd *r)
 		r->db = NULL;
 		ret = check_stopped(r);
 	}
+	RTL_TESTPOINT("rpd_closed");
 	if (ret == 0)
 		ret = rename_output(r);
 	return ret;
@@ -357,6 +362,48 @@ static struct rpd *new_job(const char *out, const struct job_options *opt, struc
 	return r;
 }
 
+/* What the job would have counted. */
+static void count_rows(struct rpd *r)
+{
+	struct job_result *res = r->res;
+	const struct {
+		uint64_t *number;
+		const char *sql;
+	} all[] = {
+		{ &res->nr_processes, "SELECT count(*) FROM rtl_process" },
+		{ &res->nr_dispatches, "SELECT count(*) FROM rtl_op_kernel" },
+		{ &res->nr_copies, "SELECT count(*) FROM rtl_op_copy" },
+		{ &res->nr_apis, "SELECT count(*) FROM rtl_api_data" },
+		{ &res->nr_markers, "SELECT count(*) FROM rtl_marker_data" },
+		{ &res->nr_ops, "SELECT count(*) FROM rocpd_op" },
+		{ &res->first_ns, "SELECT min(first_ns) FROM rtl_process WHERE first_ns" },
+		{ &res->last_ns, "SELECT max(last_ns) FROM rtl_process" },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		*all[i].number = (uint64_t)rpd_db_int(r, 0, "%s", all[i].sql);
+	r->has_merged = true;
+	count_gpus(r);
+}
+
+/* The unfinished database has all its rows: the process that wrote it ended before it gave it its name. */
+static int name_complete(struct rpd *r)
+{
+	int ret = check_out(r);
+	struct load_error error = { "" };
+
+	snprintf(r->tmp, sizeof(r->tmp), "%s", r->opt->unfinished);
+	if (ret == 0)
+		ret = rpd_db_open(r);
+	if (ret < 0)
+		return ret;
+	count_rows(r);
+	r->has_args = query_number(r->db, QUERY_HAS_ARGS_OURS, 1) != 0;
+	rpd_db_close(r);
+	ret = verdict_of_db(&r->verdict, r->tmp, &error);
+	return ret < 0 ? rpd_fail(r, ret, "%s", error.text) : rename_output(r);
+}
+
 static int write_inputs(const char *const *inputs, size_t nr, const char *out,
 			const struct job_options *opt, struct job_result *res, bool spools_only)
 {
@@ -365,6 +412,11 @@ static int write_inputs(const char *const *inputs, size_t nr, const char *out,
 
 	if (!r)
 		return -ENOMEM;
+	if (r->keeps_state && !rpd_grow_is_unfinished(r->opt->unfinished)) {
+		ret = name_complete(r);
+		free_job(r, ret);
+		return ret;
+	}
 	for (size_t i = 0; i < nr; i++)
 		r->total += file_size(inputs[i]);
 	ret = begin_database(r);
@@ -382,8 +434,19 @@ static int write_inputs(const char *const *inputs, size_t nr, const char *out,
 	return ret;
 }
 
-int rpd_grow(struct rpd **out, const char *path, const struct job_options *opt,
-	     struct job_result *res)
+/* Ends the job; nothing is to continue with its file. */
+static void abandon(struct rpd *r, int ret)
+{
+	char tmp[sizeof(r->tmp)];
+
+	snprintf(tmp, sizeof(tmp), "%s", r->opt->unfinished ? "" : r->tmp);
+	free_job(r, ret);
+	if (tmp[0])
+		unlink(tmp);
+}
+
+static int grow(struct rpd **out, const char *path, uint32_t part, const struct job_options *opt,
+		struct job_result *res)
 {
 	struct rpd *r = new_job(path, opt, res);
 	int ret;
@@ -392,17 +455,21 @@ int rpd_grow(struct rpd **out, const char *path, const struct job_options *opt,
 	if (!r)
 		return -ENOMEM;
 	r->keeps_state = true;
+	r->part = part;
 	ret = begin_database(r);
 	if (ret == 0)
 		ret = rpd_grow_commit(r);
-	if (ret < 0) {
-		if (r->tmp[0] && !opt->unfinished)
-			unlink(r->tmp);
-		free_job(r, ret);
-		return ret;
-	}
-	*out = r;
-	return 0;
+	if (ret < 0)
+		abandon(r, ret);
+	else
+		*out = r;
+	return ret;
+}
+
+int rpd_grow(struct rpd **out, const char *path, const struct job_options *opt,
+	     struct job_result *res)
+{
+	return grow(out, path, 0, opt, res);
 }
 
 const char *rpd_grow_file(const struct rpd *r)
@@ -435,6 +502,39 @@ uint64_t rpd_grow_offset(const struct rpd *r, const char *spool)
 void rpd_grow_end(struct rpd *r)
 {
 	free_job(r, -ECANCELED);
+}
+
+uint32_t rpd_grow_part(const struct rpd *r)
+{
+	return r->part + 1;
+}
+
+int rpd_grow_split(struct rpd *r, struct rpd **next, const struct job_options *opt,
+		   struct job_result *res)
+{
+	int ret = grow(next, r->out, r->part + 1, opt, res);
+
+	if (ret < 0)
+		return ret;
+	r->is_split = true;
+	ret = rpd_spool_split(r, *next);
+	if (ret == 0)
+		ret = rpd_grow_commit(*next);
+	if (ret < 0) {
+		abandon(*next, ret);
+		*next = NULL;
+	}
+	return ret;
+}
+
+int rpd_grow_finish(struct rpd *r, const char *path)
+{
+	int ret;
+
+	r->out = path;
+	ret = finish_database(r);
+	free_job(r, ret);
+	return ret;
 }
 
 int rpd_write(const char *const *spools, size_t nr, const char *out, const struct job_options *opt,

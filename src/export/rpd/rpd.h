@@ -37,5 +37,16 @@ int rpd_grow_commit(struct rpd *r);
 uint64_t rpd_grow_offset(const struct rpd *r, const char *spool);
 /* Leaves the file as it was at the last rpd_grow_commit(). */
 void rpd_grow_end(struct rpd *r);
+/* The number of this file among those of the trace, from 1. */
+uint32_t rpd_grow_part(const struct rpd *r);
+
+/* Begins the next file of the trace with what follows from here on (rpd_split.c). It is committed; this one has all its rows, and is to
+ * be finished, or ended: then it continues as if there were no next one. `opt` and `res` are those of the next. */
+int rpd_grow_split(struct rpd *r, struct rpd **next, const struct job_options *opt,
+		   struct job_result *res);
+/* After rpd_grow_split(): completes the file, gives it the name `path`, and frees the job, also after an error. */
+int rpd_grow_finish(struct rpd *r, const char *path);
+/* Whether the file can be continued. */
+bool rpd_grow_is_unfinished(const char *path);
 
 #endif

@@ -11,6 +11,7 @@
  *	rpd_api.c	calls of a spool
  *	rpd_pending.c	operations whose call is not recorded yet
  *	rpd_state.c	what continues an unfinished database
+ *	rpd_split.c	a trace in several databases
  *	rpd_pinned.c	pinned host memory by time
  *	rpd_marker.c	markers
  *	rpd_merge.c	rows of another database
@@ -47,6 +48,9 @@
 #define RPD_PID_STRIDE INT64_C(10000000)
 #define RPD_GPU_STRIDE INT64_C(1000)
 
+/* A trace's id and, from its second database on, the number of that. */
+#define RPD_TRACE_ID (32 + 12)
+
 struct rpd_node {
 	char *key; /* host and boot */
 };
@@ -60,13 +64,15 @@ struct rpd {
 	int64_t next_block;
 	struct rpd_node *nodes;
 	size_t nr_nodes;
-	char (*traces)[33]; /* ids of the traces written so far */
+	char (*traces)[RPD_TRACE_ID]; /* ids of the traces written so far */
 	size_t nr_traces;
 	struct verdict verdict;
 	struct rpd_feed *feed;
 	struct rpd_process **processes; /* begun */
 	size_t nr_processes;
 	bool keeps_state; /* a later process may continue with the file */
+	uint32_t part;	  /* of the trace, from 0 */
+	bool is_split;	  /* another file has what follows */
 	bool in_transaction;
 	int64_t nr_op_rows, nr_api_rows; /* of rocpd_op, rocpd_api */
 	struct map gpus;		 /* gpuId of operations */
@@ -252,6 +258,12 @@ int rpd_spool_part(struct rpd *r, const char *path);
 /* Finishes the processes that have a part in the file and whose trace is not to be written to its end. */
 int rpd_spool_finish_rest(struct rpd *r);
 void rpd_spool_free(struct rpd_process *p);
+/* Gives a process its ids in the database. `complete`: its trace ends in this part. */
+int rpd_spool_begin(struct rpd_process *p, bool complete);
+/* Writes the names that every process has. */
+int rpd_spool_names(struct rpd_process *p);
+/* Writes what is on disk so far as the last of each process, and begins them in the next database. */
+int rpd_spool_split(struct rpd *r, struct rpd *next);
 /* After rpd_state_load(). */
 int rpd_spool_prepare(struct rpd_process *p);
 /* local + base; 0 for 0 and for ids out of range. */
@@ -287,6 +299,12 @@ int rpd_state_create(struct rpd *r);
 int rpd_state_save(struct rpd *r);
 int rpd_state_load(struct rpd *r);
 int rpd_state_drop(struct rpd *r);
+/* Gives `to`, which is empty, the state of the other. */
+int rpd_state_copy(struct rpd_process *from, struct rpd_process *to);
+
+/* rpd_split.c */
+/* Makes of a process' copy its beginning in the next database. The index of the part that was written last is open. */
+int rpd_split_begin(struct rpd_process *from, struct rpd_process *to);
 
 /* rpd_api.c */
 /* Writes the names of functions and finds the roles of their arguments. */
@@ -310,6 +328,8 @@ int rpd_meta_names(struct rpd_process *p);
 /* That of one kernel of this part. */
 int rpd_meta_kernel(struct rpd_process *p, size_t kernel, int64_t *name);
 int rpd_meta_write(struct rpd_process *p);
+/* The trace's id, as it is in the database. */
+void rpd_meta_trace(const struct rpd_process *p, char id[RPD_TRACE_ID]);
 /* The string id of a kernel's demangled name; kernels of the same name share it. Adds the name for kernel `index` if it is missing;
  * SIZE_MAX: only searches. 1: *id is set; 0: not found; or -errno. */
 int rpd_meta_name(struct rpd_process *p, const char *name, size_t index, int64_t *id);
@@ -321,6 +341,8 @@ int64_t rpd_meta_agent(const struct rpd_process *p, uint32_t agent);
 int rpd_marker_begin(void *arg, const struct store_marker *marker);
 int rpd_marker_end(void *arg, const struct store_marker_end *end);
 /* Ends ranges that were never closed at last_ns, the end of the process. */
+/* Writes the ranges that are open to the next database. */
+int rpd_marker_continue(struct rpd_process *from, struct rpd_process *to);
 int rpd_marker_finish(struct rpd_process *p, int64_t last_ns);
 
 /* rpd_carry.c: of the database that is attached as `src` */

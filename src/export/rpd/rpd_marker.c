@@ -93,6 +93,55 @@ int rpd_marker_end(void *arg, const struct store_marker_end *e)
 	return ret;
 }
 
+/* One range: columns of the row in the earlier database. */
+static int continue_range(struct rpd_process *to, sqlite3_stmt *row, uint64_t marker)
+{
+	int64_t id = rpd_spool_marker(to, marker), parent = sqlite3_column_int64(row, 5);
+	const char *text = (const char *)sqlite3_column_text(row, 2);
+	int64_t args;
+	int ret = rpd_spool_ustring(to, text ? text : "", &args);
+
+	if (ret == 0)
+		ret = rpd_db_insert(to->r, to->add_api, "iiiiiiiii", id, to->pid,
+				    (int64_t)sqlite3_column_int64(row, 0),
+				    (int64_t)sqlite3_column_int64(row, 1),
+				    (int64_t)sqlite3_column_int64(row, 1), to->name_marker,
+				    to->empty_string, to->domain_roctx, args);
+	if (ret < 0)
+		return ret;
+	to->r->nr_api_rows += sqlite3_changes(to->r->db);
+	to->r->res->nr_markers++;
+	return rpd_db_insert(to->r, to->add_marker, "iiiiii", id,
+			     (int64_t)sqlite3_column_int64(row, 3),
+			     (int64_t)sqlite3_column_int64(row, 4),
+			     parent > 0 ? rpd_spool_marker(to, (uint64_t)parent) : (int64_t)0,
+			     (int64_t)0, (int64_t)sqlite3_column_int64(row, 0));
+}
+
+int rpd_marker_continue(struct rpd_process *from, struct rpd_process *to)
+{
+	sqlite3_stmt *stmt = NULL;
+	int ret = rpd_db_prepare(from->r, &stmt,
+				 "SELECT a.tid, a.start, s.string, m.kind, m.level, "
+				 "m.parent_id - ?2 FROM rocpd_api a "
+				 "JOIN rtl_marker_data m ON m.api_id = a.id "
+				 "LEFT JOIN rocpd_ustring s ON s.id = a.args_id WHERE a.id = ?1");
+
+	for (size_t i = 0; i < from->open.cap && ret == 0; i++) {
+		const struct map_entry *entry = &from->open.entries[i];
+
+		if (!entry->value_plus_1)
+			continue;
+		sqlite3_bind_int64(stmt, 1, rpd_spool_marker(from, entry->key));
+		sqlite3_bind_int64(stmt, 2, rpd_spool_marker(from, 1) - 1);
+		if (sqlite3_step(stmt) == SQLITE_ROW)
+			ret = continue_range(to, stmt, entry->key);
+		sqlite3_reset(stmt);
+	}
+	sqlite3_finalize(stmt);
+	return ret;
+}
+
 int rpd_marker_finish(struct rpd_process *p, int64_t last_ns)
 {
 	int ret = 0;

@@ -273,15 +273,23 @@ int rpd_meta_write(struct rpd_process *p)
 	return ret;
 }
 
+void rpd_meta_trace(const struct rpd_process *p, char id[RPD_TRACE_ID])
+{
+	if (p->r->part)
+		snprintf(id, RPD_TRACE_ID, "%s.%u", p->trace, p->r->part + 1);
+	else
+		snprintf(id, RPD_TRACE_ID, "%s", p->trace);
+}
+
 static int write_process(struct rpd_process *p)
 {
 	const struct load_facts *f = load_facts(index_load(p->index));
 	const struct store_totals *t = index_totals(p->index);
 	sqlite3_stmt *stmt = NULL;
-	char trace[33];
+	char trace[RPD_TRACE_ID];
 	int ret;
 
-	snprintf(trace, sizeof(trace), "%016" PRIx64 "%016" PRIx64, f->trace_id[0], f->trace_id[1]);
+	rpd_meta_trace(p, trace);
 	ret = rpd_db_prepare(p->r, &stmt,
 			     "INSERT INTO rtl_process VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
 			     "?, ?, ?, ?, ?, ?, ?, nullif(?, 0), nullif(?, 0), nullif(?, 0), ?, ?, "
@@ -315,6 +323,10 @@ int rpd_meta_finish(struct rpd_process *p)
 	for (int i = 0; i < 2; i++) {
 		struct verdict *to = i ? &p->r->verdict : v;
 
+		if (p->r->is_split) {
+			verdict_add_part(to, p->index);
+			continue;
+		}
 		verdict_add_trace(to, p->index);
 		verdict_add_launches(to, p->index, launches_missing(&p->launches));
 	}

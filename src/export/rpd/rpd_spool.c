@@ -398,7 +398,7 @@ static int prepare_statements(struct rpd_process *p)
 	return ret;
 }
 
-static int write_names(struct rpd_process *p)
+int rpd_spool_names(struct rpd_process *p)
 {
 	int64_t *ids[] = { &p->empty_string, &p->name_marker,  &p->name_thread,
 			   &p->domain_rtl,   &p->domain_roctx, &p->type_kernel };
@@ -407,6 +407,7 @@ static int write_names(struct rpd_process *p)
 	};
 	int ret = 0;
 
+	p->begun = true;
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]) && ret == 0; i++)
 		ret = rpd_spool_string(p, names[i], ids[i]);
 	for (int i = 0; i <= REC_COPY_FILL && ret == 0; i++) {
@@ -447,12 +448,14 @@ static int write_threads(struct rpd_process *p)
 static int register_trace(struct rpd_process *p)
 {
 	const struct load_facts *f = load_facts(index_load(p->index));
+	char id[RPD_TRACE_ID];
 
 	p->node = rpd_node_of(p->r, index_info(p->index, "host"), f->boot_id);
 	if (p->node < 0)
 		return rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
 	p->pid = p->node * RPD_PID_STRIDE + (int64_t)f->pid;
-	return rpd_take_trace(p->r, p->trace, p->path);
+	rpd_meta_trace(p, id);
+	return rpd_take_trace(p->r, id, p->path);
 }
 
 /* The largest id in the process, recorded or assigned here; the others are limited by the number of records. */
@@ -523,7 +526,7 @@ int rpd_spool_prepare(struct rpd_process *p)
 	return prepare_statements(p);
 }
 
-static int setup_process(struct rpd_process *p, bool complete)
+int rpd_spool_begin(struct rpd_process *p, bool complete)
 {
 	const struct store_totals *t = index_totals(p->index);
 	int ret = register_trace(p);
@@ -582,8 +585,7 @@ static int write_part(struct rpd_process *p, bool last)
 	p->part_op = p->base + p->next_op;
 	p->changed = true;
 	if (ret == 0 && !p->begun)
-		ret = write_names(p);
-	p->begun = true;
+		ret = rpd_spool_names(p);
 	if (ret == 0)
 		ret = rpd_meta_names(p);
 	if (ret == 0)
@@ -728,10 +730,11 @@ static int open_process(struct rpd *r, const char *path, bool whole, struct rpd_
 	if (!p)
 		return rpd_fail(r, -ENOMEM, "%s: out of memory", path);
 	*out = p;
+	p->past.most = r->opt->part_bytes;
 	ret = index_open_part(&p->index, path, &p->past, whole, &err);
 	if (ret < 0)
 		return rpd_fail(r, ret, "%s", err.text);
-	return p->begun ? 0 : setup_process(p, whole);
+	return p->begun ? 0 : rpd_spool_begin(p, whole);
 }
 
 static int add_part(struct rpd *r, const char *path, bool whole, bool last)
@@ -760,6 +763,38 @@ int rpd_spool_add(struct rpd *r, const char *path)
 int rpd_spool_part(struct rpd *r, const char *path)
 {
 	return add_part(r, path, false, false);
+}
+
+/* The last part in this database; the process begins in the next one. */
+static int split_process(struct rpd_process *p, struct rpd *next)
+{
+	struct rpd_process *to = add_process(next, p->path, p->trace);
+	struct rpd_process *same;
+	int ret = to ? open_process(p->r, p->path, false, &same) :
+		       rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
+
+	if (ret == 0)
+		ret = write_part(p, true);
+	if (ret == 0 && index_pass(p->index, &p->past) < 0)
+		ret = rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
+	if (ret == 0)
+		ret = rpd_split_begin(p, to);
+	if (ret == 0)
+		ret = finish_process(p);
+	if (ret == 0)
+		end_part(p);
+	return ret;
+}
+
+int rpd_spool_split(struct rpd *r, struct rpd *next)
+{
+	int ret = rpd_transaction(r);
+
+	if (ret == 0)
+		ret = rpd_transaction(next);
+	for (size_t i = 0; i < r->nr_processes && ret == 0; i++)
+		ret = split_process(r->processes[i], next);
+	return ret;
 }
 
 int rpd_spool_finish_rest(struct rpd *r)

@@ -197,6 +197,7 @@ static void both_result(struct state *s, struct job_result *res)
 
 static void both_job(struct state *s, struct rpd *r)
 {
+	both(s, &r->part, sizeof(r->part));
 	both(s, &r->next_block, sizeof(r->next_block));
 	both(s, &r->nr_op_rows, sizeof(r->nr_op_rows));
 	both(s, &r->nr_api_rows, sizeof(r->nr_api_rows));
@@ -228,6 +229,42 @@ static void both_layout(struct state *s)
 	both(s, written, sizeof(written));
 	s->bad |= memcmp(version, own, sizeof(own)) != 0 ||
 		  memcmp(written, sizes, sizeof(sizes)) != 0;
+}
+
+int rpd_state_copy(struct rpd_process *from, struct rpd_process *to)
+{
+	struct state s = { 0 };
+	int ret = 0;
+
+	alloc_free(to->path);
+	to->path = NULL;
+	both_process(&s, from);
+	s.reads = true;
+	if (!s.bad)
+		both_process(&s, to);
+	to->past.records = s.bad ? NULL : alloc_resize(NULL, from->past.size + 1, 1);
+	if (s.bad || !to->past.records)
+		ret = rpd_fail(from->r, -ENOMEM, "%s: out of memory", from->path);
+	alloc_free(s.bytes);
+	if (ret < 0)
+		return ret;
+	memcpy(to->past.records, from->past.records, from->past.size);
+	to->past.size = from->past.size;
+	to->past.cap = from->past.size + 1;
+	return 0;
+}
+
+bool rpd_grow_is_unfinished(const char *path)
+{
+	sqlite3_stmt *stmt = NULL;
+	sqlite3 *db = NULL;
+	bool found = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
+		     sqlite3_prepare_v2(db, "SELECT 1 FROM rtl_state", -1, &stmt, NULL) ==
+			     SQLITE_OK;
+
+	sqlite3_finalize(stmt);
+	sqlite3_close(db);
+	return found;
 }
 
 int rpd_state_create(struct rpd *r)

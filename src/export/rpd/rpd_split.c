@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* rpd_split.c - a trace in several databases
+ *
+ * Each database is complete by itself: processes, kernels, queues and threads are in every one, an operation, a call and a
+ * marker is in one of them. A range that is open when a database ends is in the next one, too: there with its begin and its
+ * end, in the earlier one it is unclosed. An operation whose call returns later has its call in the next database and is
+ * linked to its thread.
+ *
+ * The next database begins with the state of this one: what it read, what was submitted and not seen yet, and the counts that
+ * the verdict of the last one needs. Nothing of it names a row of this database.
+ */
+#include "export/rpd/rpd_internal.h"
+
+#include <string.h>
+
+/* Ids of rows in the earlier database. */
+static void forget_rows(struct rpd_process *p)
+{
+	map_clear(&p->kernel_ids);
+	map_clear(&p->fn_ids);
+	p->begun = false;
+	p->has_apis = false;
+	p->nr_pending = 0; /* settled */
+	p->nr_unnamed = 0;
+	memset(p->domain_api, 0, sizeof(p->domain_api));
+	for (size_t i = 0; i < p->nr_lanes; i++)
+		p->lanes[i].span = (struct rpd_span){ 0 };
+	p->past.totals.first_ns = 0;
+	p->past.totals.last_ns = 0;
+}
+
+int rpd_split_begin(struct rpd_process *from, struct rpd_process *to)
+{
+	int ret = rpd_state_copy(from, to);
+
+	if (ret < 0)
+		return ret;
+	forget_rows(to);
+	to->changed = true;
+	/* who the process is, is in the open part */
+	to->index = from->index;
+	ret = rpd_spool_begin(to, false);
+	to->index = NULL;
+	if (ret == 0)
+		ret = rpd_spool_names(to);
+	return ret == 0 ? rpd_marker_continue(from, to) : ret;
+}
