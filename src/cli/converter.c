@@ -56,7 +56,7 @@ struct conversion {
 	const struct converter_split *split;
 	uint64_t begun_ns; /* the database */
 	struct rpd *job;
-	struct job_result res, next_res;
+	struct job_result res[2]; /* of this database and of the next one, in turns */
 	struct converted *spools;
 	size_t nr;
 };
@@ -159,7 +159,7 @@ static int publish_names(const char *dir, const char *current, const char *endin
 
 static int begin(struct conversion *c)
 {
-	int err = rpd_grow(&c->job, c->output, c->opt, &c->res);
+	int err = rpd_grow(&c->job, c->output, c->opt, &c->res[1]);
 
 	if (err)
 		return err;
@@ -214,7 +214,8 @@ static int split(struct conversion *c)
 	int err = converter_name(name, c->output, rpd_grow_part(c->job));
 
 	if (err == 0)
-		err = rpd_grow_split(c->job, &next, c->opt, &c->next_res);
+		err = rpd_grow_split(c->job, &next, c->opt,
+				     &c->res[(rpd_grow_part(c->job) + 1) % 2]);
 	if (err == 0)
 		err = publish_names(c->dir, rpd_grow_file(next), rpd_grow_file(c->job), name);
 	RTL_TESTPOINT("converter_split");

@@ -81,6 +81,22 @@ void verdict_add(struct verdict *v, uint32_t pid, const char *reason, enum load_
 	snprintf(row->text, sizeof(row->text), "%s", text);
 }
 
+void verdict_remove(struct verdict *v, const char *reason, uint32_t nr)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < v->nr_rows; i++) {
+		if (nr && strcmp(v->rows[i].reason, reason) == 0) {
+			nr--;
+			if (strcmp(reason, "continued") == 0)
+				v->nr_continued--;
+			continue;
+		}
+		v->rows[kept++] = v->rows[i];
+	}
+	v->nr_rows = kept;
+}
+
 /* "SIGKILL"; NULL: not a common one. sigabbrev_np() needs glibc 2.32, and HPC systems have older ones. */
 static const char *signal_name(uint32_t number)
 {

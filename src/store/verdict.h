@@ -46,6 +46,8 @@ void verdict_add_part(struct verdict *v, struct index *index);
 void verdict_add_launches(struct verdict *v, struct index *index, uint64_t missing);
 void verdict_add(struct verdict *v, uint32_t pid, const char *reason, enum load_class class,
 		 uint64_t count, uint64_t first_ns, uint64_t last_ns, const char *text);
+/* Removes `nr` notes of that reason. */
+void verdict_remove(struct verdict *v, const char *reason, uint32_t nr);
 void verdict_finish(struct verdict *v);
 
 /* Fills v from a database (views rtl_loss, rtl_process). 0 or -errno; -ENODATA: it has no rtl_ tables, so

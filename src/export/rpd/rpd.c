@@ -251,6 +251,8 @@ static int finish_database(struct rpd *r)
 				   "INSERT INTO rocpd_metadata(tag, value) VALUES "
 				   "('session_count', '%lld')",
 				   (long long)r->next_block);
+	if (ret == 0 && r->has_merged)
+		ret = rpd_split_join(r);
 	RTL_TESTPOINT("rpd_indexes");
 	if (ret == 0)
 		ret = rpd_schema_finish(r);

@@ -303,6 +303,8 @@ int rpd_state_drop(struct rpd *r);
 int rpd_state_copy(struct rpd_process *from, struct rpd_process *to);
 
 /* rpd_split.c */
+/* After a merge: databases of one trace that are followed by their next one are continued no more. */
+int rpd_split_join(struct rpd *r);
 /* Makes of a process' copy its beginning in the next database. The index of the part that was written last is open. */
 int rpd_split_begin(struct rpd_process *from, struct rpd_process *to);
 

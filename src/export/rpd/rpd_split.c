@@ -29,6 +29,20 @@ static void forget_rows(struct rpd_process *p)
 	p->past.totals.last_ns = 0;
 }
 
+int rpd_split_join(struct rpd *r)
+{
+	int ret = rpd_db_exec(
+		r, "DELETE FROM rtl_loss_data WHERE reason = 'continued' AND EXISTS (SELECT 1 FROM "
+		   "rtl_process p JOIN rtl_process n ON n.trace_id = substr(p.trace_id, 1, 32) || "
+		   "'.' || (max(1, CAST(substr(p.trace_id, 34) AS INTEGER)) + 1) WHERE p.id = "
+		   "rtl_loss_data.process_id)");
+	uint32_t joined = ret == 0 ? (uint32_t)sqlite3_changes(r->db) : 0;
+
+	verdict_remove(&r->verdict, "continued", joined);
+	r->res->nr_processes -= joined;
+	return ret;
+}
+
 int rpd_split_begin(struct rpd_process *from, struct rpd_process *to)
 {
 	int ret = rpd_state_copy(from, to);
