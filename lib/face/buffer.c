@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* buffer.c - record buffers: two halves and a thread
+/* buffer.c - record buffers: two halves, and a thread that delivers them
  *
  * Owns:     all buffers. A closed one's structure is kept and used again, the oldest first: a call that is just ending
  *           may still write to it. The number of the opening in its word tells the openings apart.
  * Locks:    each buffer's own, for handing halves over; never held while the program's code runs.
  * Threads:  any; deliver() on the buffer's thread alone.
  * Hot path: buffer_write() to a half that is not full: one atomic operation.
- * Fails:    without memory or a thread a buffer is not opened. What deliver() itself writes beyond the halves goes to a
- *           list; without memory for the list it is lost and counted.
+ * Fails:    without memory or a thread a buffer is not opened. Without memory for what is put aside it is lost and counted.
  */
 #include "buffer.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <time.h>
 
 #include "../librtl/core.h"
@@ -23,6 +20,9 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 #define HALF_SHIFT 52
+/* how long a writer waits for a half, and how long once one has waited in vain */
+#define STALL_NS UINT64_C(200000000)
+#define STALLED_NS UINT64_C(1000000)
 
 GUARDED_LOCK(buffers_lock, LOCK_BUFFERS);
 static struct buffer *all RTL_GUARDED_BY(buffers_lock);
@@ -37,7 +37,7 @@ bool buffer_is_delivering(void)
 
 static bool is_own_thread(const struct buffer *b)
 {
-	return pthread_equal(b->thread, pthread_self());
+	return b->thread && buffer_thread_is_self(b->thread);
 }
 
 static bool keeps_nothing(const struct buffer *b)
@@ -53,7 +53,6 @@ static void init_lock(struct buffer *b)
 	lock_init(&b->lock, LOCK_BUFFER);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&b->work, &attr);
 	pthread_cond_init(&b->idle, &attr);
 	pthread_condattr_destroy(&attr);
 }
@@ -67,6 +66,75 @@ RTL_NO_TSA static void in_child(void)
 		b->is_open = b->is_busy = false;
 		init_lock(b);
 	}
+}
+
+static struct timespec deadline(uint64_t ns)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	ns += (uint64_t)until.tv_nsec;
+	until.tv_sec += (time_t)(ns / NS_PER_S);
+	until.tv_nsec = (long)(ns % NS_PER_S);
+	return until;
+}
+
+/* ---- halves ---------------------------------------------------------------------------------- */
+
+static uint64_t swap(struct buffer *b, uint64_t closed) RTL_REQUIRES(b->lock);
+static void give(struct buffer *b, uint64_t closed) RTL_REQUIRES(b->lock);
+static bool wait_for(struct buffer *b, uint64_t half, const struct timespec *until)
+	RTL_REQUIRES(b->lock);
+static bool drain(struct buffer *b, const struct timespec *until) RTL_REQUIRES(b->lock);
+
+/* The other half, which is free, is written from now on. Returns the word of this one. `closed`: BUFFER_CLOSED or 0. */
+static uint64_t swap(struct buffer *b, uint64_t closed)
+{
+	uint64_t word = atomic_load_explicit(&b->word, memory_order_relaxed);
+
+	/* Only what is used changes meanwhile. release: pairs with buffer_reserve(): the other half's marks */
+	return atomic_exchange_explicit(&b->word,
+					(word >> HALF_SHIFT << HALF_SHIFT ^ BUFFER_HALF) | closed,
+					memory_order_acq_rel);
+}
+
+/* With the other half free: the written one goes to the thread. `closed`: as for swap(). */
+static void give(struct buffer *b, uint64_t closed)
+{
+	uint64_t word = atomic_load_explicit(&b->word, memory_order_relaxed);
+
+	if (!buffer_word_nr(word) && !closed)
+		return;
+	word = swap(b, closed);
+	if (!buffer_word_nr(word))
+		return;
+	b->given = word;
+	b->is_busy = true;
+	b->nr_given++;
+	buffer_thread_post(b->thread, b);
+}
+
+/* Waits until so many halves are delivered. false: it took too long. until NULL: for ever. */
+static bool wait_for(struct buffer *b, uint64_t half, const struct timespec *until)
+{
+	while (b->nr_done < half) {
+		if (!until)
+			lock_wait(&b->lock, &b->idle);
+		else if (!lock_wait_until(&b->lock, &b->idle, until))
+			return b->nr_done >= half;
+	}
+	return true;
+}
+
+/* Waits until everything that was written before is delivered. */
+static bool drain(struct buffer *b, const struct timespec *until)
+{
+	if (!wait_for(b, b->nr_given, until))
+		return false;
+	/* else the thread has taken what was written, too */
+	if (!b->is_busy)
+		give(b, 0);
+	return wait_for(b, b->nr_given, until);
 }
 
 /* ---- the buffer's thread --------------------------------------------------------------------- */
@@ -93,124 +161,83 @@ static void wait_until_filled(const _Atomic uint8_t *mark)
 	}
 }
 
-/* Delivers the half that `word` describes, then entries that were put aside meanwhile. */
-static void deliver(struct buffer *b, uint64_t word)
+/* The marks of the half that `word` describes, each of them set. */
+static _Atomic uint8_t *filled_marks(const struct buffer *b, uint64_t word)
 {
-	size_t half = word >> HALF_SHIFT & 1, nr = buffer_word_nr(word);
-	_Atomic uint8_t *marks = b->marks + half * b->nr_marks;
-	struct buffer_aside aside;
+	_Atomic uint8_t *marks = b->marks + (word & BUFFER_HALF ? b->nr_marks : 0);
 
-	for (size_t i = 0; i < nr; i++)
+	for (size_t i = 0; i < buffer_word_nr(word); i++)
 		wait_until_filled(&marks[i]);
-	call_back(b, b->memory + half * b->config.half_size, nr);
+	return marks;
+}
+
+static void deliver_half(struct buffer *b, uint64_t word)
+{
+	size_t nr = buffer_word_nr(word);
+	_Atomic uint8_t *marks = filled_marks(b, word);
+
+	call_back(b, b->memory + (word & BUFFER_HALF ? b->config.half_size : 0), nr);
 	/* relaxed: the half is published after this, under the lock */
 	for (size_t i = 0; i < nr; i++)
 		atomic_store_explicit(&marks[i], 0, memory_order_relaxed);
-	do {
-		lock_take(&b->lock);
-		aside = b->aside;
-		b->aside = (struct buffer_aside){ 0 };
-		lock_drop(&b->lock);
-		call_back(b, aside.entries, aside.nr);
-		free(aside.entries);
-	} while (aside.nr);
 }
 
-/* Waits until there may be something to do, and keeps the fast clock going. */
-static void rest(struct buffer *b) RTL_REQUIRES(b->lock);
-static void rest(struct buffer *b)
-{
-	struct timespec until;
-	uint64_t ns;
-
-	lock_drop(&b->lock);
-	ns = b->config.core ? b->config.core->clock_keep() : UINT64_MAX;
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	/* UINT64_MAX: the counter is of no use; a day then */
-	ns = (ns < NS_PER_S * 86400 ? ns : NS_PER_S * 86400) + (uint64_t)until.tv_nsec;
-	until.tv_sec += (time_t)(ns / NS_PER_S);
-	until.tv_nsec = (long)(ns % NS_PER_S);
-	lock_take(&b->lock);
-	if (!b->stop && !b->is_busy)
-		pthread_cond_timedwait(&b->work, &b->lock.mutex, &until);
-}
-
-static void *thread_main(void *arg)
-{
-	struct buffer *b = arg;
-	uint64_t word;
-
-	prctl(PR_SET_NAME, "rtl-buffer");
-	lock_take(&b->lock);
-	for (;;) {
-		while (!b->is_busy && !b->stop)
-			rest(b);
-		if (!b->is_busy)
-			break;
-		word = b->given;
-		lock_drop(&b->lock);
-		deliver(b, word);
-		lock_take(&b->lock);
-		b->is_busy = false;
-		b->nr_done = b->nr_given;
-		pthread_cond_broadcast(&b->idle);
-	}
-	lock_drop(&b->lock);
-	return NULL;
-}
-
-static int start_thread(struct buffer *b)
-{
-	sigset_t everything, old;
-	int err;
-
-	sigfillset(&everything);
-	pthread_sigmask(SIG_SETMASK, &everything, &old);
-	err = pthread_create(&b->thread, NULL, thread_main, b);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return err;
-}
-
-/* ---- halves ---------------------------------------------------------------------------------- */
-
-static void give(struct buffer *b, uint64_t closed) RTL_REQUIRES(b->lock);
-static void drain(struct buffer *b) RTL_REQUIRES(b->lock);
-static void lose(struct buffer *b, uint32_t nr) RTL_REQUIRES(b->lock);
-static void put_aside(struct buffer *b, const void *entries, uint32_t nr) RTL_REQUIRES(b->lock);
-static bool find_space(struct buffer *b, const void *entries, uint32_t nr, size_t data,
-		       struct buffer_space *s) RTL_REQUIRES(b->lock);
-
-/* With the other half free: the written one goes to the thread. `closed`: BUFFER_CLOSED or 0. */
-static void give(struct buffer *b, uint64_t closed)
+static bool is_due(const struct buffer *b)
 {
 	uint64_t word = atomic_load_explicit(&b->word, memory_order_relaxed);
+	size_t weight = atomic_load_explicit(&b->entry_weight, memory_order_relaxed);
 
-	if (!buffer_word_nr(word) && !closed)
-		return;
-	/* Only what is used changes meanwhile. release: pairs with buffer_reserve(): the other half's marks */
-	word = atomic_exchange_explicit(&b->word,
-					(word >> HALF_SHIFT << HALF_SHIFT ^ BUFFER_HALF) | closed,
-					memory_order_acq_rel);
-	if (!buffer_word_nr(word))
-		return;
-	b->given = word;
-	b->is_busy = true;
-	b->nr_given++;
-	pthread_cond_signal(&b->work);
+	return buffer_word_nr(word) &&
+	       buffer_word_nr(word) * weight + buffer_word_data(word) >= b->config.watermark;
 }
 
-/* Waits until everything that was written before is delivered. */
-static void drain(struct buffer *b)
+/* A half is delivered. What has become due meanwhile is next: the other half, then what was put aside since that was full. */
+static bool take_next(struct buffer *b, uint64_t *word, struct buffer_aside *aside)
 {
-	uint64_t mine;
+	bool more;
 
-	while (b->is_busy)
-		lock_wait(&b->lock, &b->idle);
-	give(b, 0);
-	mine = b->nr_given;
-	while (b->nr_done < mine)
-		lock_wait(&b->lock, &b->idle);
+	lock_take(&b->lock);
+	more = b->aside.nr || (b->is_open && is_due(b));
+	*aside = b->aside;
+	b->aside = (struct buffer_aside){ 0 };
+	b->nr_done++;
+	if (more) {
+		*word = swap(b, 0);
+		b->nr_given++;
+	}
+	b->is_busy = more;
+	pthread_cond_broadcast(&b->idle);
+	lock_drop(&b->lock);
+	return more;
 }
+
+void buffer_serve(struct buffer *b)
+{
+	struct buffer_aside aside = { 0 };
+	uint64_t word;
+
+	lock_take(&b->lock);
+	word = b->given;
+	lock_drop(&b->lock);
+	do {
+		deliver_half(b, word);
+		call_back(b, aside.entries, aside.nr);
+		buffer_aside_free(&aside);
+	} while (take_next(b, &word, &aside));
+}
+
+/* ---- full halves ----------------------------------------------------------------------------- */
+
+struct written {
+	const void *entries, *data;
+	size_t size;
+	uint32_t nr;
+	bool may_wait;
+};
+
+static void lose(struct buffer *b, uint32_t nr) RTL_REQUIRES(b->lock);
+static bool put_aside(struct buffer *b, const struct written *w) RTL_REQUIRES(b->lock);
+static bool wait_for_half(struct buffer *b) RTL_REQUIRES(b->lock);
 
 static void lose(struct buffer *b, uint32_t nr)
 {
@@ -219,46 +246,66 @@ static void lose(struct buffer *b, uint32_t nr)
 		b->config.core->bus_loss(b->config.reason, nr);
 }
 
-static void put_aside(struct buffer *b, const void *entries, uint32_t nr)
+/* The half counts as full: what is written later comes after what is put aside. */
+static void seal(struct buffer *b)
 {
-	size_t entry_size = b->config.entry_size, size = (b->aside.nr + nr) * 2;
-	struct buffer_aside *a = &b->aside;
+	const uint64_t data = BUFFER_MAX_DATA << BUFFER_DATA_SHIFT;
+	uint64_t full = (uint64_t)b->config.half_size / 8 << BUFFER_DATA_SHIFT;
+	uint64_t word = atomic_load_explicit(&b->word, memory_order_relaxed);
 
-	if (a->nr + nr > a->size) {
-		char *larger = realloc(a->entries, size * entry_size);
-
-		if (!larger) {
-			lose(b, nr);
-			return;
-		}
-		a->entries = larger;
-		a->size = size;
-	}
-	memcpy(a->entries + a->nr * entry_size, entries, nr * entry_size);
-	a->nr += nr;
+	/* relaxed: of writers' data nothing is read here */
+	while ((word & data) < full &&
+	       !atomic_compare_exchange_weak_explicit(&b->word, &word, (word & ~data) | full,
+						      memory_order_relaxed, memory_order_relaxed))
+		;
 }
 
-/* Reserves entries where the half is full. false: they were put aside or dropped. */
-static bool find_space(struct buffer *b, const void *entries, uint32_t nr, size_t data,
-		       struct buffer_space *s)
+/* false: no memory. */
+static bool put_aside(struct buffer *b, const struct written *w)
 {
-	while (b->is_open && !buffer_reserve(b, nr, data, s)) {
-		if (!b->is_busy) {
-			give(b, 0);
-		} else if (is_own_thread(b)) {
-			put_aside(b, entries, nr);
-			return false;
-		} else if (b->config.policy == BUFFER_DROP) {
-			lose(b, nr);
-			return false;
-		} else {
-			lock_wait(&b->lock, &b->idle);
-		}
-	}
-	return b->is_open;
+	if (!buffer_aside_add(&b->aside, w->entries, w->nr, b->config.entry_size, b->config.link,
+			      w->data, w->size))
+		return false;
+	seal(b);
+	return true;
+}
+
+/* Waits for the half that is being delivered. false: it takes too long. */
+static bool wait_for_half(struct buffer *b)
+{
+	uint64_t half = b->nr_given;
+	struct timespec until = deadline(b->stalled == half ? STALLED_NS : STALL_NS);
+
+	if (wait_for(b, half, &until))
+		return true;
+	b->stalled = half;
+	return false;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
+
+static bool find_space(struct buffer *b, const struct written *w, size_t data,
+		       struct buffer_space *s) RTL_REQUIRES(b->lock);
+
+/* Reserves entries where the half is full. false: they were put aside or dropped. */
+static bool find_space(struct buffer *b, const struct written *w, size_t data,
+		       struct buffer_space *s)
+{
+	bool drops = b->config.policy == BUFFER_DROP && !is_own_thread(b);
+
+	while (b->is_open && !buffer_reserve(b, w->nr, data, s)) {
+		if (!b->is_busy) {
+			give(b, 0);
+			continue;
+		}
+		if (!drops && w->may_wait && !is_delivering && wait_for_half(b))
+			continue;
+		if (drops || !put_aside(b, w))
+			lose(b, w->nr);
+		return false;
+	}
+	return b->is_open;
+}
 
 static size_t round_up(size_t size)
 {
@@ -277,36 +324,49 @@ static void fill(const struct buffer_space *s, const struct buffer *b, const voi
 	*link = memcpy(s->data, data, size);
 }
 
-static void write_slowly(struct buffer *b, const void *entries, uint32_t nr, const void *data,
-			 size_t size)
+static void write_slowly(struct buffer *b, const struct written *w)
 {
-	size_t rounded = data ? round_up(size) : 0;
+	size_t rounded = w->data ? round_up(w->size) : 0;
 	struct buffer_space s;
+	int saved = errno;
 	bool is_large;
 
 	if (keeps_nothing(b))
 		return;
 	lock_take(&b->lock);
-	is_large = nr * b->config.entry_size + rounded > b->config.half_size;
-	if (find_space(b, entries, nr, is_large ? 0 : rounded, &s)) {
-		fill(&s, b, entries, is_large ? NULL : data, size);
+	is_large = w->nr * b->config.entry_size + rounded > b->config.half_size;
+	if (find_space(b, w, is_large ? 0 : rounded, &s)) {
+		fill(&s, b, w->entries, is_large ? NULL : w->data, w->size);
 		buffer_mark(&s);
 		if (is_large && !is_own_thread(b))
-			drain(b);
+			drain(b, NULL);
 	}
 	lock_drop(&b->lock);
+	errno = saved;
 }
 
-void buffer_write(struct buffer *b, const void *entries, uint32_t nr, const void *data, size_t size)
+static RTL_INLINE void write_entries(struct buffer *b, const void *entries, uint32_t nr,
+				     const void *data, size_t size, bool may_wait)
 {
 	struct buffer_space s;
 
 	if (RTL_UNLIKELY(!buffer_reserve(b, nr, data ? round_up(size) : 0, &s))) {
-		write_slowly(b, entries, nr, data, size);
+		write_slowly(b, &(struct written){ entries, data, size, nr, may_wait });
 		return;
 	}
 	fill(&s, b, entries, data, size);
 	buffer_commit(b, &s);
+}
+
+void buffer_write(struct buffer *b, const void *entries, uint32_t nr, const void *data, size_t size)
+{
+	write_entries(b, entries, nr, data, size, true);
+}
+
+void buffer_write_now(struct buffer *b, const void *entries, uint32_t nr, const void *data,
+		      size_t size)
+{
+	write_entries(b, entries, nr, data, size, false);
 }
 
 void buffer_hand_over(struct buffer *b)
@@ -325,8 +385,27 @@ void buffer_flush(struct buffer *b)
 		return;
 	lock_take(&b->lock);
 	if (b->is_open && !is_own_thread(b))
-		drain(b);
+		drain(b, NULL);
 	lock_drop(&b->lock);
+}
+
+int buffer_flush_for(struct buffer *b, uint64_t ns)
+{
+	struct timespec until = deadline(ns);
+	bool good = true;
+
+	if (keeps_nothing(b))
+		return 0;
+	lock_take(&b->lock);
+	if (b->is_open && is_delivering) {
+		if (!b->is_busy)
+			give(b, 0);
+		good = !b->is_busy;
+	} else if (b->is_open) {
+		good = drain(b, &until);
+	}
+	lock_drop(&b->lock);
+	return good ? 0 : -EBUSY;
 }
 
 uint64_t buffer_take_lost(struct buffer *b)
@@ -363,13 +442,26 @@ static struct buffer *take_structure(void)
 }
 
 /* Of a buffer that is closed. */
-static void release(struct buffer *b)
+static void free_memory(struct buffer *b)
 {
 	if (b->memory && b->config.allocate)
 		b->config.allocate(&b->memory, 0, b->config.allocate_arg);
 	else
 		free(b->memory);
 	free((void *)b->marks);
+}
+
+static void end_thread(struct buffer *b)
+{
+	if (b->owns_thread)
+		buffer_thread_end(b->thread);
+	b->owns_thread = false;
+	b->thread = NULL;
+}
+
+static void release(struct buffer *b)
+{
+	free_memory(b);
 	lock_take(&buffers_lock);
 	b->next_closed = NULL;
 	*closed_last = b;
@@ -399,9 +491,32 @@ static size_t limit(size_t half_size, size_t entry_size)
 	return (half_size < max ? half_size : max) / 8 * 8;
 }
 
+static bool find_thread(struct buffer *b)
+{
+	b->thread = b->config.thread;
+	b->owns_thread = false;
+	if (b->thread)
+		return buffer_thread_is_here(b->thread);
+	b->owns_thread = buffer_thread_start(b->config.core, &b->thread) == 0;
+	return b->owns_thread;
+}
+
 static void watch_forks(void)
 {
 	pthread_atfork(NULL, NULL, in_child);
+}
+
+static void configure(struct buffer *b, const struct buffer_config *config)
+{
+	size_t weight = config->watermark_of_data ? 0 : config->entry_size;
+
+	b->config = *config;
+	b->config.half_size = limit(config->half_size, config->entry_size);
+	b->stalled = 0;
+	atomic_store_explicit(&b->half_size, b->config.half_size, memory_order_relaxed);
+	atomic_store_explicit(&b->entry_size, config->entry_size, memory_order_relaxed);
+	atomic_store_explicit(&b->entry_weight, weight, memory_order_relaxed);
+	atomic_store_explicit(&b->watermark, config->watermark, memory_order_relaxed);
 }
 
 int buffer_open(const struct buffer_config *config, struct buffer **out)
@@ -416,13 +531,8 @@ int buffer_open(const struct buffer_config *config, struct buffer **out)
 		return -ENOMEM;
 	pthread_once(&once, watch_forks);
 	lock_take(&b->lock);
-	b->config = *config;
-	b->config.half_size = limit(config->half_size, config->entry_size);
-	b->stop = false;
-	atomic_store_explicit(&b->half_size, b->config.half_size, memory_order_relaxed);
-	atomic_store_explicit(&b->entry_size, config->entry_size, memory_order_relaxed);
-	atomic_store_explicit(&b->watermark, config->watermark, memory_order_relaxed);
-	good = b->is_open = allocate(b) && (!config->deliver || start_thread(b) == 0);
+	configure(b, config);
+	good = b->is_open = allocate(b) && (!config->deliver || find_thread(b));
 	word = atomic_load_explicit(&b->word, memory_order_relaxed) + BUFFER_OPENING;
 	/* release: pairs with buffer_reserve() */
 	if (good && config->deliver)
@@ -448,21 +558,62 @@ int buffer_close(struct buffer *b, uint64_t *nr_lost)
 	}
 	/* before it is closed: deliver() may write */
 	if (has_thread)
-		drain(b);
+		drain(b, NULL);
 	while (b->is_busy)
 		lock_wait(&b->lock, &b->idle);
 	if (!b->is_open) {
 		lock_drop(&b->lock);
 		return 0;
 	}
-	give(b, BUFFER_CLOSED);
 	b->is_open = false;
-	b->stop = true;
-	pthread_cond_signal(&b->work);
+	give(b, BUFFER_CLOSED);
+	while (b->is_busy)
+		lock_wait(&b->lock, &b->idle);
 	lock_drop(&b->lock);
-	if (has_thread)
-		pthread_join(b->thread, NULL);
+	end_thread(b);
 	*nr_lost = buffer_take_lost(b);
 	release(b);
+	return 0;
+}
+
+int buffer_discard(struct buffer *b)
+{
+	uint64_t word = 0;
+	bool was_open;
+
+	lock_take(&b->lock);
+	if (b->is_busy) {
+		lock_drop(&b->lock);
+		return -EBUSY;
+	}
+	was_open = b->is_open;
+	if (was_open)
+		word = swap(b, BUFFER_CLOSED);
+	b->is_open = false;
+	lock_drop(&b->lock);
+	if (!was_open)
+		return 0;
+	filled_marks(b, word);
+	end_thread(b);
+	free_memory(b);
+	return 0;
+}
+
+int buffer_move(struct buffer *b, struct buffer_thread *t)
+{
+	struct buffer_thread *own = NULL;
+
+	if (is_delivering)
+		return -EDEADLK;
+	lock_take(&b->lock);
+	while (b->is_busy)
+		lock_wait(&b->lock, &b->idle);
+	if (b->owns_thread)
+		own = b->thread;
+	b->owns_thread = false;
+	b->thread = t;
+	lock_drop(&b->lock);
+	if (own)
+		buffer_thread_end(own);
 	return 0;
 }

@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* buffer.h - record buffers: two halves and a thread that delivers them to the program
+/* buffer.h - record buffers: two halves, and a thread that delivers them to the program
  *
  * Writers fill one half while the thread delivers the other. Entries of one size grow from the begin of a half, data that
  * they point to (a name, a payload) from its end. A writer reserves entries with one atomic operation, in the order in
  * which they are delivered, fills them, and marks them as filled; the thread waits for the marks. The half is handed over
  * when an entry does not fit, at the watermark, by buffer_flush() and by buffer_close().
  *
- *  operation    | any thread    | the buffer's own thread, in deliver()
- *  -------------+---------------+-----------------------------------------------------------
- *  buffer_write | may wait      | what does not fit is delivered next, by the same thread
- *  buffer_flush | waits         | returns at once
- *  buffer_close | waits         | -EDEADLK
+ * While both halves are full a writer waits, but not for ever: what deliver() does may need what the writer holds. After 200 ms
+ * its entries are put aside, in memory that grows, and while the same half is being delivered each further write waits for
+ * 1 ms. A thread that delivers a buffer, this one or another, never waits. Each thread's entries stay in their order.
+ *
+ *  operation         | any thread       | a thread that delivers, in deliver()
+ *  ------------------+------------------+-----------------------------------------------------------
+ *  buffer_write      | may wait, 200 ms | what does not fit is put aside
+ *  buffer_write_now  | never waits      | the same
+ *  buffer_flush      | waits            | its own buffer: returns at once
+ *  buffer_flush_for  | waits, a bound   | never waits
+ *  buffer_close      | waits            | its own buffer: -EDEADLK
+ *  buffer_discard    | never waits      | its own buffer: -EBUSY
  */
 #ifndef RTL_LIB_FACE_BUFFER_H
 #define RTL_LIB_FACE_BUFFER_H
@@ -23,12 +30,14 @@
 
 #include "base/compiler.h"
 #include "base/lock.h"
+#include "buffer_aside.h"
+#include "buffer_thread.h"
 #include "event/format.h"
 
 struct rtl_core;
 
 enum buffer_policy {
-	BUFFER_WAIT, /* a writer waits while both halves are full */
+	BUFFER_WAIT, /* while both halves are full a writer waits, then puts its entries aside */
 	BUFFER_DROP, /* its entries are dropped and counted */
 };
 
@@ -36,6 +45,7 @@ struct buffer_config {
 	size_t half_size, entry_size; /* bytes */
 	size_t link;		      /* where in an entry the pointer to its data is */
 	size_t watermark; /* bytes in a half from which on it is handed over; SIZE_MAX: when it is full */
+	bool watermark_of_data; /* entries do not count for it */
 	enum buffer_policy policy;
 	/* On the buffer's thread, all signals blocked, no lock held: a whole number of entries, never 0. NULL: nothing is kept. */
 	void (*deliver)(const char *begin, const char *end, void *arg);
@@ -46,12 +56,7 @@ struct buffer_config {
 	/* Counts losses for `reason`, and keeps the fast clock going, on the buffer's thread. NULL: neither. */
 	const struct rtl_core *core;
 	enum spool_reason reason;
-};
-
-/* What deliver() has written while the halves were full. */
-struct buffer_aside {
-	char *entries;
-	size_t nr, size;
+	struct buffer_thread *thread; /* NULL: one of its own, which ends with the buffer */
 };
 
 struct buffer {
@@ -59,24 +64,27 @@ struct buffer {
 	/* relaxed: they change only while `word` is BUFFER_CLOSED. A writer reads them before it exchanges `word`, which
 	 * succeeds only in the same opening of the buffer */
 	_Atomic size_t half_size, entry_size, watermark;
+	_Atomic size_t entry_weight; /* bytes of an entry that count for the watermark */
 	/* set in open, constant until close */
 	char *memory;		/* two halves */
 	_Atomic uint8_t *marks; /* of each entry of either half: it is filled */
 	size_t nr_marks;	/* of a half */
 	struct buffer_config config;
-	pthread_t thread;
 
 	struct buffer *next, *next_closed; /* under buffer.c's buffers_lock */
+	struct buffer *next_posted;	   /* buffer_thread.c's */
 	struct lock lock;
-	pthread_cond_t work, idle;
+	pthread_cond_t idle; /* a half was delivered */
 	/* under lock */
-	bool is_open; /* also where nothing is kept */
-	bool is_busy; /* a half was handed over and is not free again */
-	bool stop;
-	uint64_t given; /* `word` of the half that was handed over */
-	uint64_t nr_given, nr_done;
+	struct buffer_thread *thread;
+	bool owns_thread;
+	bool is_open;		    /* also where nothing is kept */
+	bool is_busy;		    /* a half was handed over and is not free again */
+	uint64_t given;		    /* `word` of the half that was handed over */
+	uint64_t nr_given, nr_done; /* halves */
+	uint64_t stalled; /* the last half, by nr_given, that a writer has waited for in vain */
 	uint64_t nr_lost; /* since the last buffer_take_lost() */
-	struct buffer_aside aside;
+	struct buffer_aside aside; /* empty unless is_busy */
 };
 
 /* BUFFER_WORD: entries of the half, 8 bytes of its data, which half, the number of the opening, closed. */
@@ -91,7 +99,7 @@ struct buffer_space {
 	char *entries, *data;
 	_Atomic uint8_t *marks;
 	uint32_t nr;
-	size_t used; /* bytes of the half, these included */
+	size_t used; /* bytes of the half that count for the watermark, these included */
 };
 
 /* 0, -ENOMEM: no memory or no thread. */
@@ -99,8 +107,15 @@ int buffer_open(const struct buffer_config *config, struct buffer **out);
 /* Delivers what is there and ends the thread. *nr_lost: as buffer_take_lost(). The structure is used again by a later
  * buffer_open(), but stays valid: a write that comes too late is dropped. */
 int buffer_close(struct buffer *b, uint64_t *nr_lost);
+/* Closes it without delivering what is there. The structure is not used again. -EBUSY: a half is being delivered, and nothing was
+ * changed. */
+int buffer_discard(struct buffer *b);
+/* It is delivered by `t` from now on. -EDEADLK: in a deliver(). */
+int buffer_move(struct buffer *b, struct buffer_thread *t);
 /* Returns when everything that was written before was delivered. */
 void buffer_flush(struct buffer *b);
+/* The same, for `ns` at most. -EBUSY: not everything was delivered by then, but will be. */
+int buffer_flush_for(struct buffer *b, uint64_t ns);
 /* Entries that were dropped, since the last call. */
 uint64_t buffer_take_lost(struct buffer *b);
 /* This thread is in a buffer's deliver(). */
@@ -111,8 +126,14 @@ bool buffer_is_delivering(void);
 void buffer_write(struct buffer *b, const void *entries, uint32_t nr, const void *data,
 		  size_t size);
 
-/* A half has reached the watermark: it is handed over if the other one is free. */
+/* The same, but never waits: for a thread that others wait for. */
+void buffer_write_now(struct buffer *b, const void *entries, uint32_t nr, const void *data,
+		      size_t size);
+
+/* A half has reached the watermark: it is handed over if the other one is free; else when that is delivered. */
 void buffer_hand_over(struct buffer *b);
+/* For buffer_thread.c: delivers what was handed over. */
+void buffer_serve(struct buffer *b);
 
 static inline uint64_t buffer_word_nr(uint64_t word)
 {
@@ -133,12 +154,13 @@ static RTL_INLINE bool buffer_reserve(struct buffer *b, uint32_t nr, size_t data
 	size_t entry_size = atomic_load_explicit(&b->entry_size, memory_order_relaxed);
 	/* acquire, both: pair with the release of those who publish a half */
 	uint64_t word = atomic_load_explicit(&b->word, memory_order_acquire), after, at;
+	size_t used;
 	char *begin;
 
 	do {
 		after = word + nr + ((uint64_t)data / 8 << BUFFER_DATA_SHIFT);
-		s->used = buffer_word_nr(after) * entry_size + buffer_word_data(after);
-		if (RTL_UNLIKELY(word & BUFFER_CLOSED || s->used > half_size))
+		used = buffer_word_nr(after) * entry_size + buffer_word_data(after);
+		if (RTL_UNLIKELY(word & BUFFER_CLOSED || used > half_size))
 			return false;
 	} while (RTL_UNLIKELY(!atomic_compare_exchange_weak_explicit(&b->word, &word, after,
 								     memory_order_acquire,
@@ -151,6 +173,9 @@ static RTL_INLINE bool buffer_reserve(struct buffer *b, uint32_t nr, size_t data
 	RTL_PREFETCH_WRITE(s->entries + 8 * entry_size);
 	s->marks = b->marks + at + (word & BUFFER_HALF ? b->nr_marks : 0);
 	s->nr = nr;
+	s->used = buffer_word_nr(after) *
+			  atomic_load_explicit(&b->entry_weight, memory_order_relaxed) +
+		  buffer_word_data(after);
 	return true;
 }
 

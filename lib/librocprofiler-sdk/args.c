@@ -458,23 +458,33 @@ static const char *args_of(const rocprofiler_callback_tracing_record_t *r)
 	}
 }
 
+/* Writes the text of an argument, and returns how many pointers were followed for it. */
+static int32_t write_text(const struct tables_param *p, const char *args, int32_t max_derefs,
+			  bool is_over, char *out, size_t size)
+{
+	struct text t = { .max_derefs = max_derefs, .is_over = is_over };
+
+	str_init(&t.s, out, size);
+	add_value(&t, p->mangled, args + p->offset, p->size);
+	return t.derefs;
+}
+
 static void iterate(const rocprofiler_callback_tracing_record_t *r, const char *args,
 		    rocprofiler_callback_tracing_operation_args_cb_t callback, int32_t max_derefs,
 		    void *data)
 {
 	const struct tables_function *f = &tables_callback_kinds[r->kind].functions[r->operation];
+	bool is_over = r->phase == ROCPROFILER_CALLBACK_PHASE_EXIT;
 	char *out = get_texts();
 	size_t used = 0;
 
 	for (uint32_t i = 0; out && i < f->nr_params; i++) {
 		const struct tables_param *p = &f->params[i];
-		struct text t = { .max_derefs = max_derefs,
-				  .is_over = r->phase == ROCPROFILER_CALLBACK_PHASE_EXIT };
+		int32_t derefs =
+			write_text(p, args, max_derefs, is_over, out + used, TEXTS_SIZE - used);
 
-		str_init(&t.s, out + used, TEXTS_SIZE - used);
-		add_value(&t, p->mangled, args + p->offset, p->size);
 		if (callback(r->kind, r->operation, i, args + p->offset, p->indirection, p->mangled,
-			     p->name, out + used, t.derefs, data))
+			     p->name, out + used, derefs, data))
 			break;
 		used += strlen(out + used) + 1;
 	}
@@ -502,3 +512,46 @@ EXPORT rocprofiler_status_t rocprofiler_iterate_callback_tracing_kind_operation_
 	errno = saved;
 	return ROCPROFILER_STATUS_SUCCESS;
 }
+
+#if ROCPROFILER_SDK_ABI > 0
+static void iterate_record(const rocprofiler_buffer_tracing_hip_api_ext_record_t *r,
+			   rocprofiler_buffer_tracing_operation_args_cb_t callback, void *data)
+{
+	const struct tables_function *f = &tables_buffer_kinds[r->kind].functions[r->operation];
+	const char *args = (const char *)&r->args;
+	char *out = get_texts();
+	size_t used = 0;
+
+	for (uint32_t i = 0; out && i < f->nr_params; i++) {
+		const struct tables_param *p = &f->params[i];
+
+		write_text(p, args, 0, true, out + used, TEXTS_SIZE - used);
+		if (callback(r->kind, r->operation, i, args + p->offset, p->indirection, p->mangled,
+			     p->name, out + used, data))
+			break;
+		used += strlen(out + used) + 1;
+	}
+}
+
+EXPORT rocprofiler_status_t rocprofiler_iterate_buffer_tracing_record_args(
+	rocprofiler_record_header_t record, rocprofiler_buffer_tracing_operation_args_cb_t callback,
+	void *user_data)
+{
+	const rocprofiler_buffer_tracing_hip_api_ext_record_t *r = record.payload;
+	int saved = errno;
+
+	if (record.category != ROCPROFILER_BUFFER_CATEGORY_TRACING ||
+	    record.kind == ROCPROFILER_BUFFER_TRACING_NONE || record.kind == SDK_NR_BUFFER_KINDS)
+		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
+	if (record.kind > SDK_NR_BUFFER_KINDS)
+		return ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND;
+	if (record.kind != ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API_EXT &&
+	    record.kind != ROCPROFILER_BUFFER_TRACING_HIP_COMPILER_API_EXT)
+		return ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
+	if (callback && r && r->kind == record.kind &&
+	    (uint64_t)(int64_t)r->operation < tables_buffer_kinds[record.kind].nr_ops)
+		iterate_record(r, callback, user_data);
+	errno = saved;
+	return ROCPROFILER_STATUS_SUCCESS;
+}
+#endif

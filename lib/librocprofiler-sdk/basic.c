@@ -116,15 +116,3 @@ EXPORT rocprofiler_status_t rocprofiler_get_thread_id(rocprofiler_thread_id_t *t
 	*tid = (rocprofiler_thread_id_t)gettid();
 	return ROCPROFILER_STATUS_SUCCESS;
 }
-
-/* This library has no threads of its own. */
-EXPORT rocprofiler_status_t rocprofiler_at_internal_thread_create(
-	rocprofiler_internal_thread_library_cb_t precreate,
-	rocprofiler_internal_thread_library_cb_t postcreate, int libs, void *data)
-{
-	(void)precreate;
-	(void)postcreate;
-	(void)libs;
-	(void)data;
-	return ROCPROFILER_STATUS_SUCCESS;
-}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* calls.c - librocprofiler-sdk: calls of HIP and HSA, from the core's live.h to callbacks
+/* calls.c - librocprofiler-sdk: calls of HIP and HSA, from the core's live.h to callbacks and records
  *
  * Owns:     this library's index among the subscribers; which operations it subscribes to.
  * Threads:  any.
@@ -11,8 +11,9 @@
 #include <string.h>
 
 GUARDED_LOCK(lock, LOCK_SDK_CALLS);
-static bool wants_hip[HIP_OP_NR] RTL_GUARDED_BY(lock);
-static bool wants_hsa[HSA_OP_NR] RTL_GUARDED_BY(lock);
+/* sums of enum live_wish */
+static uint8_t wishes_hip[HIP_OP_NR] RTL_GUARDED_BY(lock);
+static uint8_t wishes_hsa[HSA_OP_NR] RTL_GUARDED_BY(lock);
 /* set in calls_start(), constant after */
 static const struct rtl_core *core;
 static int index_of = -1;
@@ -42,7 +43,8 @@ static uint64_t ancestor_of(const struct live_call *call)
 }
 #endif
 
-static void fill(struct shown_call *s, const struct live_call *call, const struct tables_route *r)
+static void fill_args(struct shown_call *s, const struct live_call *call,
+		      const struct tables_route *r)
 {
 	void *args;
 
@@ -57,6 +59,13 @@ static void fill(struct shown_call *s, const struct live_call *call, const struc
 	}
 	if (call->args)
 		memcpy(args, call->args, r->args_size);
+}
+
+static void fill(struct shown_call *s, const struct live_call *call, const struct tables_route *r)
+{
+	/* a plain record has no arguments */
+	if (s->wish.callbacks | s->wish.with_arguments)
+		fill_args(s, call, r);
 	s->kind = r->kind;
 	s->operation = r->id;
 	s->tid = call->tid;
@@ -75,36 +84,51 @@ static const struct tables_route *route_of(const struct live_call *call)
 static void on_enter(struct live_call *call)
 {
 	const struct tables_route *r = route_of(call);
+	struct shown_wish wish;
 	struct shown_call *s;
-	uint64_t mask;
 
 	if (call->domain == API_HIP)
 		atomic_store_explicit(&is_hip_seen, true, memory_order_relaxed);
 	registration_first_use();
 	if (!r->kind || registration_is_over())
 		return;
-	mask = context_mask(r->kind, r->id);
-	s = mask ? shown_call_get(call) : NULL;
+	wish = shown_wish_of(r->kind, r->id);
+	s = shown_wish_any(&wish) ? shown_call_get(call) : NULL;
 	if (!s)
 		return;
-	s->mask = mask;
+	s->wish = wish;
 	fill(s, call, r);
 	call->own[index_of] = (uintptr_t)s;
 	shown_call_begin(s, request_of(r->kind));
 }
 
+static void take_result(struct shown_call *s, const struct live_call *call,
+			const struct tables_route *r)
+{
+	if (is_hip_kind(r->kind))
+		memcpy(&s->payload.hip.retval, call->result, r->result_size);
+	else
+		memcpy(&s->payload.hsa.retval, call->result, r->result_size);
+}
+
+/* A call that began before the core knew that records are wanted has no times. */
+static void take_times(struct shown_call *s, const struct live_call *call)
+{
+	s->end_ns = call->end_ns ? call->end_ns : core->now_ns();
+	s->begin_ns = call->begin_ns ? call->begin_ns : s->end_ns;
+}
+
 static void on_exit(struct live_call *call)
 {
 	struct shown_call *s = (struct shown_call *)(uintptr_t)call->own[index_of];
-	const struct tables_route *r = route_of(call);
 
 	/* it began before a context wanted it */
 	if (!s)
 		return;
-	if (call->result && is_hip_kind(r->kind))
-		memcpy(&s->payload.hip.retval, call->result, r->result_size);
-	else if (call->result)
-		memcpy(&s->payload.hsa.retval, call->result, r->result_size);
+	if (call->result && s->wish.callbacks | s->wish.with_arguments)
+		take_result(s, call, route_of(call));
+	if (s->wish.recorded | s->wish.with_arguments)
+		take_times(s, call);
 	shown_call_end(s);
 }
 
@@ -118,25 +142,36 @@ int calls_start(const struct rtl_core *of)
 		return index_of;
 	lock_take(&lock);
 	for (uint32_t op = 0; op < HIP_OP_NR; op++) {
-		wants_hip[op] = true;
+		wishes_hip[op] = LIVE_CALLS;
 		core->live_want(index_of, API_HIP, op, LIVE_CALLS);
 	}
 	lock_drop(&lock);
 	return index_of;
 }
 
+/* Records need the call's times. */
+static uint8_t wish_of(const struct tables_route *r)
+{
+	struct shown_wish w = { 0 };
+
+	if (r->kind)
+		w = shown_wish_of(r->kind, r->id);
+	if (w.recorded | w.with_arguments)
+		return LIVE_CALLS | LIVE_RECORDS;
+	return w.callbacks ? LIVE_CALLS : LIVE_NOTHING;
+}
+
 RTL_REQUIRES(lock)
 static void update(enum api_domain domain, const struct tables_route *routes, uint32_t nr,
-		   bool *wants)
+		   uint8_t *wishes)
 {
 	for (uint32_t op = 0; op < nr; op++) {
-		bool is_wanted = routes[op].kind &&
-				 context_mask(routes[op].kind, routes[op].id) != 0;
+		uint8_t wish = wish_of(&routes[op]);
 
-		if (is_wanted == wants[op])
+		if (wish == wishes[op])
 			continue;
-		wants[op] = is_wanted;
-		core->live_want(index_of, domain, op, is_wanted ? LIVE_CALLS : LIVE_NOTHING);
+		wishes[op] = wish;
+		core->live_want(index_of, domain, op, wish);
 	}
 }
 
@@ -145,15 +180,16 @@ void calls_update(void)
 	if (!sdk_core() || !atomic_load_explicit(&registration_is_done, memory_order_acquire))
 		return;
 	lock_take(&lock);
-	update(API_HIP, tables_hip, HIP_OP_NR, wants_hip);
-	update(API_HSA, tables_hsa, HSA_OP_NR, wants_hsa);
+	update(API_HIP, tables_hip, HIP_OP_NR, wishes_hip);
+	update(API_HSA, tables_hsa, HSA_OP_NR, wishes_hsa);
 	lock_drop(&lock);
 }
 
 static bool has_any(uint32_t first, uint32_t last)
 {
 	for (uint32_t kind = first; kind <= last; kind++)
-		if (context_has((rocprofiler_callback_tracing_kind_t)kind))
+		if (context_has((rocprofiler_callback_tracing_kind_t)kind) || buffered_has(kind) ||
+		    (buffered_ext_of(kind) && buffered_has(buffered_ext_of(kind))))
 			return true;
 	return false;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* context.c - librocprofiler-sdk: contexts and their services
+/* context.c - librocprofiler-sdk: contexts and their callback services
  *
  * Owns:     the contexts, which are never freed; the masks of those that want an operation, and of those that are active.
  * Threads:  any. Contexts and services are made within a tool's initialize function; they are started and stopped at any time.
@@ -166,7 +166,7 @@ static bool is_served(rocprofiler_callback_tracing_kind_t kind)
 	}
 }
 
-static bool are_operations(const rocprofiler_tracing_operation_t *operations, size_t nr)
+bool context_are_operations(const rocprofiler_tracing_operation_t *operations, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
 		if ((uint64_t)(int64_t)operations[i] >= SDK_MAX_OPERATIONS)
@@ -174,17 +174,16 @@ static bool are_operations(const rocprofiler_tracing_operation_t *operations, si
 	return true;
 }
 
-static void want(const struct context *c, uint32_t kind,
-		 const rocprofiler_tracing_operation_t *operations, size_t nr)
+void context_want(const struct context *c, _Atomic uint64_t row[SDK_MAX_OPERATIONS],
+		  const rocprofiler_tracing_operation_t *operations, size_t nr)
 {
 	uint64_t bit = bit_of(c);
 
-	/* release: pairs with context_mask(): the service */
+	/* release: pairs with the masks' readers: the service */
 	for (size_t i = 0; operations && i < nr; i++)
-		atomic_fetch_or_explicit(&context_wanted[kind][operations[i]], bit,
-					 memory_order_release);
+		atomic_fetch_or_explicit(&row[operations[i]], bit, memory_order_release);
 	for (uint32_t i = 0; (!operations || !nr) && i < SDK_MAX_OPERATIONS; i++)
-		atomic_fetch_or_explicit(&context_wanted[kind][i], bit, memory_order_release);
+		atomic_fetch_or_explicit(&row[i], bit, memory_order_release);
 }
 
 /* An operation that does not exist leaves the context as it was. */
@@ -195,11 +194,11 @@ static rocprofiler_status_t configure(struct context *c, rocprofiler_callback_tr
 {
 	if (c->services[kind].fn)
 		return ROCPROFILER_STATUS_ERROR_SERVICE_ALREADY_CONFIGURED;
-	if (operations && !are_operations(operations, nr))
+	if (operations && !context_are_operations(operations, nr))
 		return ROCPROFILER_STATUS_ERROR_OPERATION_NOT_FOUND;
 	c->services[kind] = *service;
 	atomic_fetch_or(&kinds_with_service, UINT64_C(1) << kind);
-	want(c, kind, operations, nr);
+	context_want(c, context_wanted[kind], operations, nr);
 	return ROCPROFILER_STATUS_SUCCESS;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* markers.c - librocprofiler-sdk: calls of roctx become callbacks
+/* markers.c - librocprofiler-sdk: calls of roctx become callbacks and records
  *
  * Owns:     how deep each thread is in calls of roctx: tools may make such calls themselves.
  * Threads:  any.
@@ -55,23 +55,25 @@ static void on_begin(enum range_call call, const char *message, uint64_t id)
 {
 	const struct marker *m = &markers[call];
 	uint32_t level = depth++;
+	struct shown_wish wish;
 	struct shown_call *s;
-	uint64_t mask;
 
 	registration_first_use();
 	if (level >= MAX_DEPTH || registration_is_over())
 		return;
-	mask = context_mask(m->kind, m->operation);
-	s = mask ? shown_call_get(&owners[level]) : NULL;
+	wish = shown_wish_of(m->kind, m->operation);
+	s = shown_wish_any(&wish) ? shown_call_get(&owners[level]) : NULL;
 	if (!s)
 		return;
-	s->mask = mask;
+	s->wish = wish;
 	s->kind = m->kind;
 	s->operation = m->operation;
 	s->tid = (uint64_t)gettid();
 	s->correlation = (rocprofiler_correlation_id_t){ .internal = core->corr_new_id() };
 	fill(s, call, message, id);
 	shown_call_begin(s, (rocprofiler_external_correlation_id_request_kind_t)m->kind);
+	if (wish.recorded)
+		s->begin_ns = core->now_ns();
 }
 
 static void on_end(enum range_call call, uint64_t result)
@@ -83,8 +85,10 @@ static void on_end(enum range_call call, uint64_t result)
 		return;
 	depth--;
 	s = depth < MAX_DEPTH ? shown_call_find(&owners[depth]) : NULL;
-	if (!s || !s->mask)
+	if (!s || !shown_wish_any(&s->wish))
 		return;
+	if (s->wish.recorded)
+		s->end_ns = core->now_ns();
 	memcpy(&s->payload.marker.retval, &result, sizeof(result));
 	shown_call_end(s);
 }

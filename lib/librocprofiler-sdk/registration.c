@@ -55,8 +55,10 @@ static void finalize_client(int i)
 	if (!c->takes_part || atomic_exchange(&c->is_ended, true))
 		return;
 	context_stop_client(i);
+	buffer_flush_client(i);
 	if (c->result.finalize)
 		c->result.finalize(c->result.tool_data);
+	buffer_end_client(i);
 }
 
 static void finalize_all(void)
@@ -65,6 +67,8 @@ static void finalize_all(void)
 
 	if (!atomic_compare_exchange_strong(&registration_end, &none, -1))
 		return;
+	/* what the records are about is still loaded */
+	buffer_flush_client(-1);
 	code_object_end();
 	for (int i = 0; i < nr; i++)
 		finalize_client(i);

@@ -4,11 +4,14 @@
  *	basic.c         versions, statuses, time
  *	names.c         kinds and operations by name
  *	registration.c  tools: found, configured, initialised, finalised; the way in
- *	context.c       contexts and their services
+ *	context.c       contexts and their callback services
+ *	buffer.c        buffers of records
+ *	buffered.c      services with buffers; records of calls
+ *	threads.c       the threads that call tools' functions for buffers
  *	external.c      ids of the tool's own
- *	calls.c         HIP's and HSA's calls become callbacks
+ *	calls.c         HIP's and HSA's calls become callbacks and records
  *	markers.c       roctx's calls do
- *	shown.c         what callbacks of calls share
+ *	shown.c         what callbacks and records of calls share
  *	code_object.c   code objects and their kernels
  *	args.c          arguments of calls, with their texts
  *	tables.h        kinds, operations, arguments, from codegen/models/sdk
@@ -29,6 +32,7 @@
 #include "tables.h"
 
 #define SDK_NR_KINDS ((uint32_t)ROCPROFILER_CALLBACK_TRACING_LAST)
+#define SDK_NR_BUFFER_KINDS ((uint32_t)ROCPROFILER_BUFFER_TRACING_LAST)
 #define SDK_MAX_OPERATIONS 1024u
 #define SDK_MAX_CONTEXTS 64u
 #define SDK_MAX_CLIENTS 64u
@@ -64,6 +68,9 @@ static inline void registration_first_use(void)
 
 /* ---- context.c ---- */
 
+struct sdk_buffer;
+struct buffer_thread;
+
 struct service {
 	rocprofiler_callback_tracing_cb_t fn;
 	void *arg;
@@ -73,6 +80,7 @@ struct context {
 	rocprofiler_context_id_t id;
 	int client;
 	struct service services[SDK_NR_KINDS]; /* fn NULL: none; written within initialize */
+	_Atomic(struct sdk_buffer *) buffers[SDK_NR_BUFFER_KINDS]; /* NULL: none; each set once */
 	/* external.c: set once; `request` last */
 	void *request_arg;
 	uint32_t request_kinds; /* bits by rocprofiler_external_correlation_id_request_kind_t */
@@ -94,10 +102,67 @@ static inline uint64_t context_mask(uint32_t kind, uint32_t operation)
 struct context *context_at(unsigned int index);
 /* NULL: there is no such context. */
 struct context *context_find(rocprofiler_context_id_t id);
-/* Whether any context has a service of the kind. */
+/* Whether any context has a callback service of the kind. */
 bool context_has(rocprofiler_callback_tracing_kind_t kind);
+/* Whether their numbers may be those of operations. */
+bool context_are_operations(const rocprofiler_tracing_operation_t *operations, size_t nr);
+/* The context wants the operations, none: all, of the kind with this row of masks. */
+void context_want(const struct context *c, _Atomic uint64_t row[SDK_MAX_OPERATIONS],
+		  const rocprofiler_tracing_operation_t *operations, size_t nr);
 /* Stops all contexts of a client. */
 void context_stop_client(int client);
+
+/* ---- buffer.c ---- */
+
+/* NULL: there is none, or it was destroyed. */
+struct sdk_buffer *buffer_find(rocprofiler_buffer_id_t id);
+/* HOT: appends a record of category TRACING to the buffer that the context has for this rocprofiler_buffer_tracing_kind_t, by the buffer's
+ * policy. Any thread. Of a call: may wait, 200 ms at most, with no lock held. Of an operation: never waits, under any lock. The tool's
+ * function is called on the buffer's callback thread alone. Preserves errno. */
+void buffer_put(struct context *c, uint32_t kind, const void *record, uint32_t size);
+/* Delivers what the client's buffers contain; -1: all clients'. Waits, 10 s for each at most. */
+void buffer_flush_client(int client);
+/* The client's buffers deliver nothing more. */
+void buffer_end_client(int client);
+
+/* ---- buffered.c ---- */
+
+/* By rocprofiler_buffer_tracing_kind_t: a bit for each context that wants records of an operation. */
+extern RTL_HIDDEN _Atomic uint64_t buffered_wanted[SDK_NR_BUFFER_KINDS][SDK_MAX_OPERATIONS];
+
+/* HOT: the active contexts that want a record of the operation. */
+static inline uint64_t context_buffered_mask(uint32_t kind, uint32_t operation)
+{
+	/* acquire, both: pair with configure(): the buffer; and with context.c */
+	return atomic_load_explicit(&buffered_wanted[kind][operation], memory_order_acquire) &
+	       atomic_load_explicit(&context_active, memory_order_acquire);
+}
+/* Whether any context has a buffer for the kind. */
+bool buffered_has(uint32_t kind);
+
+/* HOT: the kind of records with arguments, of a kind of calls; 0: none. */
+static inline uint32_t buffered_ext_of(uint32_t kind)
+{
+#if ROCPROFILER_SDK_ABI > 0
+	if (kind == ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API)
+		return ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API_EXT;
+	if (kind == ROCPROFILER_BUFFER_TRACING_HIP_COMPILER_API)
+		return ROCPROFILER_BUFFER_TRACING_HIP_COMPILER_API_EXT;
+#endif
+	(void)kind;
+	return 0;
+}
+
+struct shown_call;
+/* HOT: the records of a call that is over. */
+void buffered_put_call(const struct shown_call *s);
+
+/* ---- threads.c ---- */
+
+/* The thread of buffers that have no other; NULL: no memory or no thread. */
+struct buffer_thread *threads_default(void);
+/* NULL: there is none. */
+struct buffer_thread *threads_find(rocprofiler_callback_thread_t id);
 
 /* ---- external.c ---- */
 
@@ -135,11 +200,42 @@ void code_object_end(void);
 
 /* ---- shown.c ---- */
 
-/* A call that callbacks have seen begin. The thread keeps it for its next call. */
+/* Contexts that get a call: its callbacks, its record, its record with arguments. */
+struct shown_wish {
+	uint64_t callbacks, recorded, with_arguments;
+};
+
+static inline bool shown_wish_any(const struct shown_wish *w)
+{
+	return (w->callbacks | w->recorded | w->with_arguments) != 0;
+}
+
+/* HOT: of one reading of the active contexts: one that wants callbacks and records gets both or neither. Kinds of calls have the same number
+ * in either enumeration. */
+static inline struct shown_wish shown_wish_of(uint32_t kind, uint32_t operation)
+{
+	/* acquire, all: pair with context.c, buffered.c: the services */
+	uint64_t active = atomic_load_explicit(&context_active, memory_order_acquire);
+	uint32_t ext = buffered_ext_of(kind);
+	struct shown_wish w = {
+		.callbacks = active & atomic_load_explicit(&context_wanted[kind][operation],
+							   memory_order_acquire),
+		.recorded = active & atomic_load_explicit(&buffered_wanted[kind][operation],
+							  memory_order_acquire),
+	};
+
+	if (ext)
+		w.with_arguments = active & atomic_load_explicit(&buffered_wanted[ext][operation],
+								 memory_order_acquire);
+	return w;
+}
+
+/* A call that begins to be shown. The thread keeps it for its next call. */
 struct shown_call {
-	struct shown_call *next; /* of the thread's */
-	const void *owner;	 /* what it was made for */
-	uint64_t mask;		 /* contexts that get its end; 0: none */
+	struct shown_call *next;   /* of the thread's */
+	const void *owner;	   /* what it was made for */
+	struct shown_wish wish;	   /* contexts that get its end */
+	uint64_t begin_ns, end_ns; /* for records */
 	rocprofiler_correlation_id_t correlation;
 	uint32_t kind, operation;
 	uint64_t tid;
@@ -157,9 +253,10 @@ struct shown_call {
 struct shown_call *shown_call_get(const void *owner);
 /* HOT: the one for which shown_call_get() was called; NULL: none. */
 struct shown_call *shown_call_find(const void *owner);
-/* HOT: calls the tools in `mask`. correlation.external is set for each of them. */
+/* HOT: calls the tools of `wish`. correlation.external is set for each of them. */
 void shown_call_begin(struct shown_call *s,
 		      rocprofiler_external_correlation_id_request_kind_t request);
+/* HOT: the same, and puts the records. */
 void shown_call_end(struct shown_call *s);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shown.c - librocprofiler-sdk: calls that tools have seen begin
+/* shown.c - librocprofiler-sdk: calls that tools have seen begin, or get records of
  *
  * The payload and each tool's user data live from a call's begin to its end, and until the thread's next call at that depth: a tool may read
  * arguments later. A call that is left by longjmp() leaves its block to the next one with the same owner.
@@ -82,22 +82,35 @@ static void show(struct shown_call *s, struct context *c, unsigned int index,
 	service->fn(record, &s->of[index].user, service->arg);
 }
 
-void shown_call_begin(struct shown_call *s, rocprofiler_external_correlation_id_request_kind_t kind)
+/* Of all that get the call, also as a record. */
+static void ask_for_external(struct shown_call *s,
+			     rocprofiler_external_correlation_id_request_kind_t kind)
 {
-	for (uint64_t rest = s->mask; rest; rest &= rest - 1) {
+	uint64_t rest = s->wish.callbacks | s->wish.recorded | s->wish.with_arguments;
+
+	for (; rest; rest &= rest - 1) {
 		unsigned int i = (unsigned int)__builtin_ctzll(rest);
 
 		s->of[i].user.value = 0;
 		s->of[i].external = external_of(context_at(i), s->tid, kind, s->operation,
 						s->correlation.internal);
 	}
-	for (uint64_t rest = s->mask; rest; rest &= rest - 1) {
+}
+
+void shown_call_begin(struct shown_call *s, rocprofiler_external_correlation_id_request_kind_t kind)
+{
+	uint64_t all = s->wish.callbacks | s->wish.recorded | s->wish.with_arguments;
+
+	ask_for_external(s, kind);
+	if (!s->wish.callbacks)
+		return;
+	for (uint64_t rest = s->wish.callbacks; rest; rest &= rest - 1) {
 		unsigned int i = (unsigned int)__builtin_ctzll(rest);
 
 		show(s, context_at(i), i, ROCPROFILER_CALLBACK_PHASE_ENTER);
 	}
 	/* a tool may have pushed one meanwhile */
-	for (uint64_t rest = s->mask; rest; rest &= rest - 1) {
+	for (uint64_t rest = all; rest; rest &= rest - 1) {
 		unsigned int i = (unsigned int)__builtin_ctzll(rest);
 
 		external_again(context_at(i), s->tid, kind, &s->of[i].external);
@@ -106,10 +119,11 @@ void shown_call_begin(struct shown_call *s, rocprofiler_external_correlation_id_
 
 void shown_call_end(struct shown_call *s)
 {
-	for (uint64_t rest = s->mask; rest; rest &= rest - 1) {
+	for (uint64_t rest = s->wish.callbacks; rest; rest &= rest - 1) {
 		unsigned int i = (unsigned int)__builtin_ctzll(rest);
 
 		show(s, context_at(i), i, ROCPROFILER_CALLBACK_PHASE_EXIT);
 	}
-	s->mask = 0;
+	buffered_put_call(s);
+	s->wish = (struct shown_wish){ 0 };
 }

@@ -11,14 +11,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static _Thread_local uint32_t held;
-_Static_assert(LOCK_NR_RANKS <= 32, "a bit for each");
+static _Thread_local uint64_t held;
+_Static_assert(LOCK_NR_RANKS <= 64, "a bit for each");
 
 static void broken(const char *what, enum lock_rank rank)
 {
 	char line[96];
-	int n = snprintf(line, sizeof(line), "rtl: lock of rank %d %s; held: 0x%x\n", (int)rank,
-			 what, held);
+	int n = snprintf(line, sizeof(line), "rtl: lock of rank %d %s; held: 0x%llx\n", (int)rank,
+			 what, (unsigned long long)held);
 
 	if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0)
 		n = 0;
@@ -29,19 +29,19 @@ void lock_check_take(enum lock_rank rank)
 {
 	if (held >> rank)
 		broken("taken inside of an inner one", rank);
-	held |= UINT32_C(1) << rank;
+	held |= UINT64_C(1) << rank;
 }
 
 void lock_check_drop(enum lock_rank rank)
 {
-	if (!(held & UINT32_C(1) << rank))
+	if (!(held & UINT64_C(1) << rank))
 		broken("dropped but not held", rank);
-	held &= ~(UINT32_C(1) << rank);
+	held &= ~(UINT64_C(1) << rank);
 }
 
 void lock_assert_held(const struct lock *l)
 {
-	if (!(held & UINT32_C(1) << l->rank))
+	if (!(held & UINT64_C(1) << l->rank))
 		broken("is needed here", l->rank);
 }
 #else

@@ -14,6 +14,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <time.h>
 
 enum lock_rank {
 	LOCK_DELIVERY,	      /* librtl/operations.c: calls the program's callbacks under it */
@@ -47,6 +48,7 @@ enum lock_rank {
 	LOCK_HSA_KERNELS,     /* libroctracer64/hsa_kernels.c */
 	LOCK_BUFFERS,	      /* face/buffer.c: the list */
 	LOCK_BUFFER,	      /* face/buffer.c: one */
+	LOCK_BUFFER_THREAD,   /* face/buffer_thread.c: one */
 	LOCK_NR_RANKS
 };
 
@@ -113,6 +115,15 @@ static inline void lock_wait(struct lock *l, pthread_cond_t *cond) RTL_REQUIRES(
 static inline void lock_wait(struct lock *l, pthread_cond_t *cond)
 {
 	pthread_cond_wait(cond, &l->mutex);
+}
+
+/* The same until `until`, in the condition's clock. false: that time has come. */
+static inline bool lock_wait_until(struct lock *l, pthread_cond_t *cond,
+				   const struct timespec *until) RTL_REQUIRES(l);
+static inline bool lock_wait_until(struct lock *l, pthread_cond_t *cond,
+				   const struct timespec *until)
+{
+	return pthread_cond_timedwait(cond, &l->mutex, until) == 0;
 }
 
 /* Fork handlers: takes the lock before the fork, releases it afterwards, in parent and child. Ranks

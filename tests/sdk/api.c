@@ -371,17 +371,6 @@ static void check_basics(void)
 /* Functions that are not there yet refuse. */
 static void check_refusals(void)
 {
-	rocprofiler_buffer_id_t buffer = { 1 };
-	rocprofiler_callback_thread_t thread = { 0 };
-
-	IS(rocprofiler_create_buffer(context, 4096, 2048, ROCPROFILER_BUFFER_POLICY_LOSSLESS, NULL,
-				     NULL, &buffer),
-	   ERROR(NOT_IMPLEMENTED));
-	IS(rocprofiler_flush_buffer(buffer), ERROR(BUFFER_NOT_FOUND));
-	IS(rocprofiler_destroy_buffer(buffer), ERROR(BUFFER_NOT_FOUND));
-	IS(rocprofiler_create_callback_thread(&thread), ERROR(NOT_IMPLEMENTED));
-	IS(rocprofiler_assign_callback_thread(buffer, thread), ERROR(THREAD_NOT_FOUND));
-	IS(rocprofiler_at_internal_thread_create(NULL, NULL, 0, NULL), OK);
 	IS(rocprofiler_at_intercept_table_registration(NULL, 0, NULL), ERROR(NOT_IMPLEMENTED));
 }
 

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* buffer.c - librocprofiler-sdk: buffers of records, over those of lib/face
+ *
+ * An entry is a header of AMD's, whose payload is the record behind it. A tool's function gets all headers of a half at once.
+ *
+ * A lossless buffer that is full makes a thread wait, 200 ms at most; then it grows. So a tool's function may call what it likes, also
+ * what a waiting thread holds up. Records of operations never make a thread wait: it may be the one that collects them.
+ *
+ * Owns:     the buffers, which are never freed; ids are never used again.
+ * Threads:  any; a tool's function on the buffer's callback thread alone.
+ * Hot path: buffer_put(): one atomic operation, no lock unless the buffer is full or has reached its watermark.
+ * Fails:    without memory for what does not fit, records are lost, and counted among those that were dropped.
+ */
+#include "../face/buffer.h"
+
+#include <stdlib.h>
+
+#include "sdk.h"
+
+/* handles of buffers begin here; 0 is none */
+#define FIRST_HANDLE UINT64_C(8192)
+#define MAX_BUFFERS 1024u
+#define MIN_SIZE ((size_t)1024)
+#define MIN_RECORD 32u
+/* A flush waits so long for a tool's function, then it fails. */
+#define FLUSH_NS UINT64_C(10000000000)
+
+enum state { OPEN, DESTROYED, ENDED };
+
+struct sdk_buffer {
+	/* constant */
+	rocprofiler_buffer_id_t id;
+	rocprofiler_context_id_t context;
+	int client;
+	rocprofiler_buffer_tracing_cb_t fn;
+	void *arg;
+	struct buffer *records;
+	rocprofiler_record_header_t **headers; /* the callback thread's */
+	size_t nr_headers;
+
+	_Atomic int state;
+};
+
+static _Atomic(struct sdk_buffer *) buffers[MAX_BUFFERS];
+static _Atomic uint32_t nr_buffers;
+
+struct sdk_buffer *buffer_find(rocprofiler_buffer_id_t id)
+{
+	uint64_t index = id.handle - FIRST_HANDLE;
+	struct sdk_buffer *b;
+
+	if (index >= MAX_BUFFERS)
+		return NULL;
+	/* acquire: pairs with publish() */
+	b = atomic_load_explicit(&buffers[index], memory_order_acquire);
+	return b && atomic_load(&b->state) != DESTROYED ? b : NULL;
+}
+
+static void deliver(const char *begin, const char *end, void *arg)
+{
+	rocprofiler_record_header_t *h = (void *)(uintptr_t)begin, *last = (void *)(uintptr_t)end;
+	struct sdk_buffer *b = arg;
+	uint64_t nr_dropped = buffer_take_lost(b->records);
+	size_t nr;
+
+	for (; h < last && atomic_load(&b->state) == OPEN; h += nr) {
+		for (nr = 0; nr < b->nr_headers && h + nr < last; nr++)
+			b->headers[nr] = h + nr;
+		b->fn(b->context, b->id, b->headers, nr, b->arg, nr_dropped);
+		nr_dropped = 0;
+	}
+}
+
+/* Two areas of `size` bytes of records each, and their headers. */
+static int open_records(struct sdk_buffer *b, size_t size, size_t watermark, bool drops)
+{
+	struct buffer_config config = {
+		.entry_size = sizeof(rocprofiler_record_header_t),
+		.link = offsetof(rocprofiler_record_header_t, payload),
+		.watermark = watermark,
+		.watermark_of_data = true,
+		.policy = drops ? BUFFER_DROP : BUFFER_WAIT,
+		.deliver = deliver,
+		.arg = b,
+		.thread = threads_default(),
+	};
+
+	if (size < MIN_SIZE)
+		size = MIN_SIZE;
+	if (!config.thread || size > SIZE_MAX / 4)
+		return -1;
+	config.half_size = size + size / MIN_RECORD * config.entry_size;
+	b->nr_headers = size / MIN_RECORD;
+	b->headers = malloc(b->nr_headers * sizeof(rocprofiler_record_header_t *));
+	return b->headers ? buffer_open(&config, &b->records) : -1;
+}
+
+static rocprofiler_status_t publish(struct sdk_buffer *b)
+{
+	uint32_t index = atomic_fetch_add(&nr_buffers, 1);
+
+	if (index >= MAX_BUFFERS)
+		return ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
+	b->id.handle = FIRST_HANDLE + index;
+	/* release: pairs with buffer_find() */
+	atomic_store_explicit(&buffers[index], b, memory_order_release);
+	return ROCPROFILER_STATUS_SUCCESS;
+}
+
+static rocprofiler_status_t create(const struct sdk_buffer *template, size_t size, size_t watermark,
+				   bool drops, rocprofiler_buffer_id_t *id)
+{
+	rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
+	struct sdk_buffer *b = malloc(sizeof(*b));
+
+	if (!b)
+		return status;
+	*b = *template;
+	if (open_records(b, size, watermark, drops) == 0) {
+		status = publish(b);
+		if (status == ROCPROFILER_STATUS_SUCCESS) {
+			*id = b->id;
+			return status;
+		}
+		buffer_discard(b->records);
+	}
+	free(b->headers);
+	free(b);
+	return status;
+}
+
+EXPORT rocprofiler_status_t rocprofiler_create_buffer(rocprofiler_context_id_t context, size_t size,
+						      size_t watermark,
+						      rocprofiler_buffer_policy_t policy,
+						      rocprofiler_buffer_tracing_cb_t callback,
+						      void *callback_data,
+						      rocprofiler_buffer_id_t *buffer_id)
+{
+	const struct sdk_buffer b = {
+		.context = context,
+		.client = registration_current(),
+		.fn = callback,
+		.arg = callback_data,
+	};
+
+	if (registration_phase() > -1 || b.client < 0)
+		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
+	if (!callback || !buffer_id ||
+	    (policy != ROCPROFILER_BUFFER_POLICY_DISCARD &&
+	     policy != ROCPROFILER_BUFFER_POLICY_LOSSLESS))
+		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
+	if (buffer_find(*buffer_id))
+		return ROCPROFILER_STATUS_ERROR_SERVICE_ALREADY_CONFIGURED;
+	return create(&b, size, watermark, policy == ROCPROFILER_BUFFER_POLICY_DISCARD, buffer_id);
+}
+
+EXPORT rocprofiler_status_t rocprofiler_flush_buffer(rocprofiler_buffer_id_t buffer_id)
+{
+	struct sdk_buffer *b = buffer_find(buffer_id);
+
+	if (atomic_load(&registration_end) > 0)
+		return ROCPROFILER_STATUS_ERROR_FINALIZED;
+	if (!b)
+		return ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
+	if (atomic_load(&b->state) == ENDED)
+		return ROCPROFILER_STATUS_ERROR_FINALIZED;
+	return buffer_flush_for(b->records, FLUSH_NS) == 0 ? ROCPROFILER_STATUS_SUCCESS :
+							     ROCPROFILER_STATUS_ERROR_BUFFER_BUSY;
+}
+
+EXPORT rocprofiler_status_t rocprofiler_destroy_buffer(rocprofiler_buffer_id_t buffer_id)
+{
+	struct sdk_buffer *b = buffer_find(buffer_id);
+
+	if (!b)
+		return ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
+	if (buffer_discard(b->records) != 0)
+		return ROCPROFILER_STATUS_ERROR_BUFFER_BUSY;
+	atomic_store(&b->state, DESTROYED);
+	return ROCPROFILER_STATUS_SUCCESS;
+}
+
+EXPORT rocprofiler_status_t rocprofiler_assign_callback_thread(
+	rocprofiler_buffer_id_t buffer_id, rocprofiler_callback_thread_t cb_thread_id)
+{
+	struct buffer_thread *t = threads_find(cb_thread_id);
+	struct sdk_buffer *b = buffer_find(buffer_id);
+
+	if (registration_phase() == 1)
+		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
+	if (!t)
+		return ROCPROFILER_STATUS_ERROR_THREAD_NOT_FOUND;
+	if (!b)
+		return ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
+	return buffer_move(b->records, t) == 0 ? ROCPROFILER_STATUS_SUCCESS :
+						 ROCPROFILER_STATUS_ERROR_BUFFER_BUSY;
+}
+
+/* Records of operations: the thread may be the one that collects those of all threads. */
+static bool is_of_operations(uint32_t kind)
+{
+	return kind == ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH ||
+	       kind == ROCPROFILER_BUFFER_TRACING_MEMORY_COPY ||
+	       kind == ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT;
+}
+
+void buffer_put(struct context *c, uint32_t kind, const void *record, uint32_t size)
+{
+	const rocprofiler_record_header_t header = {
+		.category = ROCPROFILER_BUFFER_CATEGORY_TRACING,
+		.kind = kind,
+	};
+	/* acquire: pairs with buffered.c */
+	const struct sdk_buffer *b = atomic_load_explicit(&c->buffers[kind], memory_order_acquire);
+
+	if (RTL_UNLIKELY(!b))
+		return;
+	if (is_of_operations(kind))
+		buffer_write_now(b->records, &header, 1, record, size);
+	else
+		buffer_write(b->records, &header, 1, record, size);
+}
+
+static uint32_t count(void)
+{
+	uint32_t nr = atomic_load(&nr_buffers);
+
+	return nr < MAX_BUFFERS ? nr : MAX_BUFFERS;
+}
+
+void buffer_flush_client(int client)
+{
+	for (uint32_t i = 0; i < count(); i++) {
+		const struct sdk_buffer *b = atomic_load(&buffers[i]);
+
+		if (b && (client < 0 || b->client == client))
+			buffer_flush_for(b->records, FLUSH_NS);
+	}
+}
+
+void buffer_end_client(int client)
+{
+	for (uint32_t i = 0; i < count(); i++) {
+		struct sdk_buffer *b = atomic_load(&buffers[i]);
+		int open = OPEN;
+
+		if (!b || b->client != client ||
+		    !atomic_compare_exchange_strong(&b->state, &open, ENDED))
+			continue;
+		/* one that is still delivering delivers nothing more after that */
+		buffer_discard(b->records);
+	}
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* buffered.c - librocprofiler-sdk: which contexts want records of what, and records of calls
+ *
+ * Owns:     the masks of contexts that want records.
+ * Threads:  any. Services are made within a tool's initialize function.
+ * Hot path: buffered_put_call(): as buffer_put().
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "sdk.h"
+
+_Atomic uint64_t buffered_wanted[SDK_NR_BUFFER_KINDS][SDK_MAX_OPERATIONS];
+static _Atomic uint64_t kinds_with_service;
+
+/* Kinds of records that there are. */
+static bool is_served(rocprofiler_buffer_tracing_kind_t kind)
+{
+	switch (kind) {
+	case ROCPROFILER_BUFFER_TRACING_HSA_CORE_API:
+	case ROCPROFILER_BUFFER_TRACING_HSA_AMD_EXT_API:
+	case ROCPROFILER_BUFFER_TRACING_HSA_IMAGE_EXT_API:
+	case ROCPROFILER_BUFFER_TRACING_HSA_FINALIZE_EXT_API:
+	case ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API:
+	case ROCPROFILER_BUFFER_TRACING_HIP_COMPILER_API:
+	case ROCPROFILER_BUFFER_TRACING_MARKER_CORE_API:
+	case ROCPROFILER_BUFFER_TRACING_MARKER_CONTROL_API:
+	case ROCPROFILER_BUFFER_TRACING_MARKER_NAME_API:
+#if ROCPROFILER_SDK_ABI > 0
+	case ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API_EXT:
+	case ROCPROFILER_BUFFER_TRACING_HIP_COMPILER_API_EXT:
+#endif
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool buffered_has(uint32_t kind)
+{
+	return atomic_load(&kinds_with_service) & UINT64_C(1) << kind;
+}
+
+/* An operation that does not exist leaves the context as it was. */
+static rocprofiler_status_t configure(struct context *c, rocprofiler_buffer_tracing_kind_t kind,
+				      const rocprofiler_tracing_operation_t *operations, size_t nr,
+				      struct sdk_buffer *buffer)
+{
+	struct sdk_buffer *none = NULL;
+
+	if (atomic_load(&c->buffers[kind]))
+		return ROCPROFILER_STATUS_ERROR_SERVICE_ALREADY_CONFIGURED;
+	if (operations && !context_are_operations(operations, nr))
+		return ROCPROFILER_STATUS_ERROR_OPERATION_NOT_FOUND;
+	if (!atomic_compare_exchange_strong(&c->buffers[kind], &none, buffer))
+		return ROCPROFILER_STATUS_ERROR_SERVICE_ALREADY_CONFIGURED;
+	atomic_fetch_or(&kinds_with_service, UINT64_C(1) << kind);
+	context_want(c, buffered_wanted[kind], operations, nr);
+	return ROCPROFILER_STATUS_SUCCESS;
+}
+
+EXPORT rocprofiler_status_t rocprofiler_configure_buffer_tracing_service(
+	rocprofiler_context_id_t context_id, rocprofiler_buffer_tracing_kind_t kind,
+	const rocprofiler_tracing_operation_t *operations, size_t operations_count,
+	rocprofiler_buffer_id_t buffer_id)
+{
+	struct sdk_buffer *b = buffer_find(buffer_id);
+	struct context *c = context_find(context_id);
+
+	if (registration_phase() > -1)
+		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
+	if (kind > ROCPROFILER_BUFFER_TRACING_NONE && kind < ROCPROFILER_BUFFER_TRACING_LAST &&
+	    !is_served(kind))
+		return ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
+	if (!c)
+		return ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_FOUND;
+	if (!b)
+		return ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
+	if (kind <= ROCPROFILER_BUFFER_TRACING_NONE || kind >= ROCPROFILER_BUFFER_TRACING_LAST)
+		return ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND;
+	return configure(c, kind, operations, operations_count, b);
+}
+
+/* ---- calls ---- */
+
+/* One type serves for records of HIP's, HSA's and roctx's calls. */
+typedef rocprofiler_buffer_tracing_hip_api_record_t call_record_t;
+_Static_assert(sizeof(call_record_t) == sizeof(rocprofiler_buffer_tracing_hsa_api_record_t), "");
+_Static_assert(sizeof(call_record_t) == sizeof(rocprofiler_buffer_tracing_marker_api_record_t), "");
+_Static_assert(offsetof(call_record_t, thread_id) ==
+		       offsetof(rocprofiler_buffer_tracing_hsa_api_record_t, thread_id),
+	       "");
+_Static_assert(offsetof(call_record_t, thread_id) ==
+		       offsetof(rocprofiler_buffer_tracing_marker_api_record_t, thread_id),
+	       "");
+
+static void put_plain(const struct shown_call *s, unsigned int index)
+{
+	call_record_t r = {
+		.size = sizeof(r),
+		.kind = (rocprofiler_buffer_tracing_kind_t)s->kind,
+		.operation = (rocprofiler_tracing_operation_t)s->operation,
+		.correlation_id = s->correlation,
+		.start_timestamp = s->begin_ns,
+		.end_timestamp = s->end_ns,
+		.thread_id = s->tid,
+	};
+
+	r.correlation_id.external = s->of[index].external;
+	buffer_put(context_at(index), s->kind, &r, sizeof(r));
+}
+
+#if ROCPROFILER_SDK_ABI > 0
+static void put_with_arguments(const struct shown_call *s, unsigned int index)
+{
+	uint32_t kind = buffered_ext_of(s->kind);
+	rocprofiler_buffer_tracing_hip_api_ext_record_t r = {
+		.size = sizeof(r),
+		.kind = (rocprofiler_buffer_tracing_kind_t)kind,
+		.operation = (rocprofiler_tracing_operation_t)s->operation,
+		.correlation_id = s->correlation,
+		.start_timestamp = s->begin_ns,
+		.end_timestamp = s->end_ns,
+		.thread_id = s->tid,
+		.args = s->payload.hip.args,
+		.retval = s->payload.hip.retval,
+	};
+
+	r.correlation_id.external = s->of[index].external;
+	buffer_put(context_at(index), kind, &r, sizeof(r));
+}
+#endif
+
+void buffered_put_call(const struct shown_call *s)
+{
+	for (uint64_t rest = s->wish.recorded; rest; rest &= rest - 1)
+		put_plain(s, (unsigned int)__builtin_ctzll(rest));
+#if ROCPROFILER_SDK_ABI > 0
+	for (uint64_t rest = s->wish.with_arguments; rest; rest &= rest - 1)
+		put_with_arguments(s, (unsigned int)__builtin_ctzll(rest));
+#endif
+}
