@@ -11,7 +11,8 @@ install(FILES ${CMAKE_BINARY_DIR}/gen/hsa_prof_str.h ${CMAKE_BINARY_DIR}/gen/hsa
 	${CMAKE_BINARY_DIR}/gen/hip_ostream_ops.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/roctracer)
 
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/rocprofiler-sdk ${CMAKE_SOURCE_DIR}/include/rocprofiler-sdk-roctx
-	${CMAKE_BINARY_DIR}/gen/rocprofiler-sdk DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+	${CMAKE_BINARY_DIR}/gen/rocprofiler-sdk DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+	FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
 # the virtual GPU can be built alone, so its build does not name this project's folders
 if(TARGET vgpu_hsakmt)
@@ -36,6 +37,12 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/cmake/roctracer-config-vers
 	VERSION 4.1.0 COMPATIBILITY SameMajorVersion)
 install(FILES cmake/roctracer-config.cmake ${CMAKE_BINARY_DIR}/cmake/roctracer-config-version.cmake
 	DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/roctracer)
+foreach(RTL_PACKAGE rocprofiler-sdk rocprofiler-sdk-roctx)
+	configure_file(cmake/rocprofiler-sdk-config.cmake.in ${CMAKE_BINARY_DIR}/cmake/${RTL_PACKAGE}-config.cmake @ONLY)
+	configure_file(cmake/rocprofiler-sdk-config-version.cmake ${CMAKE_BINARY_DIR}/cmake/${RTL_PACKAGE}-config-version.cmake COPYONLY)
+	install(FILES ${CMAKE_BINARY_DIR}/cmake/${RTL_PACKAGE}-config.cmake ${CMAKE_BINARY_DIR}/cmake/${RTL_PACKAGE}-config-version.cmake
+		DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/${RTL_PACKAGE})
+endforeach()
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/cmake/rocm-trace-lite-config-version.cmake
 	VERSION ${PROJECT_VERSION} COMPATIBILITY SameMajorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/cmake/rocm-trace-lite-config.cmake

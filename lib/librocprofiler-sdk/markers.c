@@ -30,6 +30,16 @@ static const struct marker markers[] = {
 			  ROCPROFILER_MARKER_CONTROL_API_ID_roctxProfilerPause },
 	[RANGE_RESUME] = { ROCPROFILER_CALLBACK_TRACING_MARKER_CONTROL_API,
 			   ROCPROFILER_MARKER_CONTROL_API_ID_roctxProfilerResume },
+	[RANGE_THREAD_ID] = { ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_API,
+			      ROCPROFILER_MARKER_CORE_API_ID_roctxGetThreadId },
+	[RANGE_NAME_OS_THREAD] = { ROCPROFILER_CALLBACK_TRACING_MARKER_NAME_API,
+				   ROCPROFILER_MARKER_NAME_API_ID_roctxNameOsThread },
+	[RANGE_NAME_HSA_AGENT] = { ROCPROFILER_CALLBACK_TRACING_MARKER_NAME_API,
+				   ROCPROFILER_MARKER_NAME_API_ID_roctxNameHsaAgent },
+	[RANGE_NAME_HIP_DEVICE] = { ROCPROFILER_CALLBACK_TRACING_MARKER_NAME_API,
+				    ROCPROFILER_MARKER_NAME_API_ID_roctxNameHipDevice },
+	[RANGE_NAME_HIP_STREAM] = { ROCPROFILER_CALLBACK_TRACING_MARKER_NAME_API,
+				    ROCPROFILER_MARKER_NAME_API_ID_roctxNameHipStream },
 };
 
 static const struct rtl_core *core;
@@ -38,17 +48,31 @@ static _Thread_local uint32_t depth;
 static _Thread_local char owners[16];
 #define MAX_DEPTH ((uint32_t)sizeof(owners))
 
-/* The first member of each argument structure. */
-static void fill(struct shown_call *s, enum range_call call, const char *message, uint64_t id)
+/* Each argument structure has the text, the number, or both in this order. */
+static void fill(struct shown_call *s, enum range_call call, const char *text, uint64_t number)
 {
 	rocprofiler_callback_tracing_marker_api_data_t *m = &s->payload.marker;
 
 	memset(m, 0, sizeof(*m));
 	m->size = sizeof(*m);
-	if (call == RANGE_MARK || call == RANGE_PUSH || call == RANGE_START)
-		m->args.roctxMarkA.message = message;
-	else if (call != RANGE_POP && call != RANGE_PUSH)
-		m->args.roctxRangeStop.id = id;
+	switch (call) {
+	case RANGE_MARK:
+	case RANGE_PUSH:
+	case RANGE_START:
+		m->args.roctxMarkA.message = text;
+		break;
+	case RANGE_POP:
+		break;
+	case RANGE_STOP:
+	case RANGE_PAUSE:
+	case RANGE_RESUME:
+	case RANGE_THREAD_ID:
+		m->args.roctxRangeStop.id = number;
+		break;
+	default:
+		m->args.roctxNameHipStream.name = text;
+		memcpy(&m->args.roctxNameHipStream.stream, &number, sizeof(number));
+	}
 }
 
 static void on_begin(enum range_call call, const char *message, uint64_t id)

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* roctx.c - libroctx64: the roctx functions, which call the core's, and callbacks of clients
+/* roctx.c - libroctx64: its version, and callbacks of clients
  *
- * librtl keeps the ranges and exports the same functions. Callbacks are called by the core, so that each call has one,
- * whichever library's function the program calls.
+ * Callbacks are called by the core, so that each call has one, whichever library's function the program calls.
  *
  * Owns:     the callbacks.
  * Threads:  any. Registering takes a lock; a call that runs meanwhile sees the old pair or the new.
  * Hot path: on_call() - no lock: pairs are read under a sequence count.
- * Fails:    with a librtl of another build calls do nothing and return what AMD's do.
  */
 #include "roctx.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #include "../face/fork_guard.h"
 #include "../face/slot.h"
@@ -28,32 +24,14 @@ union call_data {
 	char space[256];
 };
 
-/* set once, constant after */
-static const struct rtl_core *the_core;
-static pthread_once_t core_once = PTHREAD_ONCE_INIT;
 GUARDED_LOCK(lock, LOCK_ROCTX);
 static struct slot callbacks[ROCTX_API_ID_NUMBER];
 static _Atomic tracer_fn tracer;
 
-static void get_core(void)
-{
-	fork_guard_start();
-	the_core = rtl_core_get(RTL_CORE_VERSION);
-	/* not the address of an exported function: the loader may resolve that to librtl's */
-	if (the_core)
-		the_core->range_front((const void *)get_core);
-}
-
-static const struct rtl_core *core(void)
-{
-	pthread_once(&core_once, get_core);
-	return the_core;
-}
-
 __attribute__((constructor)) static void start(void)
 {
-	core();
-	ranges_start(the_core);
+	fork_guard_start();
+	ranges_start(roctx_core());
 }
 
 /* enum range_call has the order of AMD's ids. */
@@ -80,7 +58,9 @@ static void on_call(enum range_call call, const char *message, uint64_t id)
 
 static bool listen(void)
 {
-	return core() && core()->range_listen(on_call) == 0;
+	const struct rtl_core *core = roctx_core();
+
+	return core && core->range_listen(on_call) == 0;
 }
 
 RTL_REQUIRES(lock) static void set(uint32_t op, activity_rtapi_callback_t fn, void *arg)
@@ -124,31 +104,4 @@ EXPORT uint32_t roctx_version_major(void)
 EXPORT uint32_t roctx_version_minor(void)
 {
 	return ROCTX64_MINOR;
-}
-
-EXPORT void roctxMarkA(const char *message)
-{
-	if (core())
-		core()->range_mark(message);
-}
-
-EXPORT int roctxRangePushA(const char *message)
-{
-	return core() ? core()->range_push(message) : 0;
-}
-
-EXPORT int roctxRangePop(void)
-{
-	return core() ? core()->range_pop() : -1;
-}
-
-EXPORT roctx_range_id_t roctxRangeStartA(const char *message)
-{
-	return core() ? core()->range_start(message) : 0;
-}
-
-EXPORT void roctxRangeStop(roctx_range_id_t id)
-{
-	if (core())
-		core()->range_stop(id);
 }

@@ -87,6 +87,9 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.range_pop = range_pop,
 		.range_start = range_start,
 		.range_stop = range_stop,
+		.range_profiler = range_profiler,
+		.range_thread_id = range_thread_id,
+		.range_name = range_name,
 	};
 
 	hip_boot();

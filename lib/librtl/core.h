@@ -23,12 +23,15 @@
  * number here, and what has become too small is found at compile time. */
 #define CORE_NR_ROCTRACERS 2
 #define CORE_NR_ROCTXS 2
+#define CORE_NR_SDK_ROCTXS 2
 #define CORE_NR_SDKS 2
 /* libroctracer64: one for API calls, one for events of HSA; libroctx64 has none */
 _Static_assert(2 * CORE_NR_ROCTRACERS + CORE_NR_SDKS <= LIVE_MAX_SUBSCRIBERS,
 	       "a number for each subscriber");
 _Static_assert(CORE_NR_ROCTRACERS + CORE_NR_ROCTXS + CORE_NR_SDKS <= RANGE_MAX_LISTENERS,
 	       "a slot for each");
+/* range_front() */
+_Static_assert(CORE_NR_ROCTXS + CORE_NR_SDK_ROCTXS <= RANGE_MAX_LISTENERS, "a slot for each");
 /* librtl's three, and one of each library */
 _Static_assert(3 + CORE_NR_ROCTRACERS + CORE_NR_SDKS <= TABLE_MAX_LAYERS, "a slot for each layer");
 /* libroctracer64: one for names of kernels, one for events of HSA */
@@ -96,6 +99,9 @@ struct rtl_core {
 	int (*range_pop)(void);
 	uint64_t (*range_start)(const char *message);
 	void (*range_stop)(uint64_t id);
+	int (*range_profiler)(bool resume, uint64_t tid);
+	int (*range_thread_id)(uint64_t *tid);
+	int (*range_name)(enum range_call call, const char *name, uint64_t of);
 };
 
 /* NULL: `version` is not this librtl's RTL_CORE_VERSION: the caller is of another build, whose table may have another

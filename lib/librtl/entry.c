@@ -173,6 +173,11 @@ EXPORT void roctxRangeStop(uint64_t id);
 EXPORT void roctxMark(const char *message);
 EXPORT int roctxProfilerPause(uint64_t tid);
 EXPORT int roctxProfilerResume(uint64_t tid);
+EXPORT int roctxGetThreadId(uint64_t *tid);
+EXPORT int roctxNameOsThread(const char *name);
+EXPORT int roctxNameHsaAgent(const char *name, const void *agent);
+EXPORT int roctxNameHipDevice(const char *name, int device);
+EXPORT int roctxNameHipStream(const char *name, const void *stream);
 EXPORT int roctxRangePush(const char *message);
 EXPORT uint64_t roctxRangeStart(const char *message);
 
@@ -230,7 +235,7 @@ EXPORT void roctxRangeStop(uint64_t id)
 	range_stop(id);
 }
 
-/* Of AMD's librocprofiler-sdk-roctx, in front of which librtl is preloaded. */
+/* The rest is librocprofiler-sdk-roctx's, in front of which librtl is preloaded. */
 EXPORT int roctxProfilerPause(uint64_t tid)
 {
 	return range_profiler(false, tid);
@@ -239,6 +244,31 @@ EXPORT int roctxProfilerPause(uint64_t tid)
 EXPORT int roctxProfilerResume(uint64_t tid)
 {
 	return range_profiler(true, tid);
+}
+
+EXPORT int roctxGetThreadId(uint64_t *tid)
+{
+	return range_thread_id(tid);
+}
+
+EXPORT int roctxNameOsThread(const char *name)
+{
+	return range_name(RANGE_NAME_OS_THREAD, name, 0);
+}
+
+EXPORT int roctxNameHsaAgent(const char *name, const void *agent)
+{
+	return range_name(RANGE_NAME_HSA_AGENT, name, (uintptr_t)agent);
+}
+
+EXPORT int roctxNameHipDevice(const char *name, int device)
+{
+	return range_name(RANGE_NAME_HIP_DEVICE, name, (uint32_t)device);
+}
+
+EXPORT int roctxNameHipStream(const char *name, const void *stream)
+{
+	return range_name(RANGE_NAME_HIP_STREAM, name, (uintptr_t)stream);
 }
 
 /* Macros in AMD's header; some programs look them up by name nevertheless. */

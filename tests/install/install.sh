@@ -85,6 +85,98 @@ if ! "$cmake" -B use_build -S . -DCMAKE_PREFIX_PATH="$root" >log 2>&1 || ! "$cma
 	fail "the CMake package"
 fi
 
+# So does a tool, in C and C++, of either version; and a program with markers.
+mkdir sdk
+cat >sdk/tool.c <<'END'
+#include <rocprofiler-sdk-roctx/roctx.h>
+#include <rocprofiler-sdk/registration.h>
+#include <rocprofiler-sdk/rocprofiler.h>
+#include <stdio.h>
+#ifdef __cplusplus
+#include <rocprofiler-sdk/cxx/name_info.hpp>
+#endif
+static int nr_marks;
+static void on_marker(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *user, void *arg)
+{
+	(void)user;
+	(void)arg;
+	nr_marks += record.phase == ROCPROFILER_CALLBACK_PHASE_EXIT;
+}
+static int initialize(rocprofiler_client_finalize_t fini, void *data)
+{
+	rocprofiler_context_id_t context = { 0 };
+
+	(void)fini;
+	(void)data;
+	rocprofiler_create_context(&context);
+	rocprofiler_configure_callback_tracing_service(context, ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_API, NULL, 0,
+						       on_marker, NULL);
+	return rocprofiler_start_context(context);
+}
+static rocprofiler_tool_configure_result_t *configure(uint32_t version, const char *text, uint32_t priority,
+						      rocprofiler_client_id_t *id)
+{
+	static rocprofiler_tool_configure_result_t result = { sizeof(result), initialize, NULL, NULL };
+
+	(void)text;
+	(void)priority;
+	id->name = "tool";
+	return version == ROCPROFILER_VERSION ? &result : NULL;
+}
+int main(void)
+{
+	uint32_t major = 9;
+
+	rocprofiler_get_version(&major, NULL, NULL);
+	if (rocprofiler_force_configure(configure) != ROCPROFILER_STATUS_SUCCESS)
+		return 1;
+	roctxMark("a");
+	roctxMark("b");
+#ifdef __cplusplus
+	if (rocprofiler::sdk::get_callback_tracing_names().at(ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT) != "CODE_OBJECT")
+		return 1;
+#endif
+	printf("%u %d\n", major, nr_marks);
+	return nr_marks != 2;
+}
+END
+cp sdk/tool.c sdk/tool.cpp
+cat >sdk/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.16)
+project(tool C CXX)
+find_package(rocprofiler-sdk ${WANTED} REQUIRED COMPONENTS rocprofiler-sdk-shared-library)
+find_package(rocprofiler-sdk ${WANTED} REQUIRED)
+find_package(rocprofiler-sdk-roctx ${WANTED} REQUIRED)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_CXX_STANDARD 17)
+add_executable(tool_c tool.c)
+add_executable(tool_cxx tool.cpp)
+target_link_libraries(tool_c PRIVATE rocprofiler-sdk::rocprofiler-sdk rocprofiler-sdk-roctx::rocprofiler-sdk-roctx)
+target_link_libraries(tool_cxx PRIVATE rocprofiler-sdk::rocprofiler-sdk-shared-library
+	rocprofiler-sdk-roctx::rocprofiler-sdk-roctx-shared-library)
+END
+# the version that is asked for, and the one of which the library is; HIP's headers are another project's
+for wanted in "1.0 1" "0.5 0" " 1"; do
+	version=${wanted% *}
+	major=${wanted##* }
+	rm -rf sdk_build
+	if ! "$cmake" -B sdk_build -S sdk -DCMAKE_PREFIX_PATH="$root" -DWANTED="$version" >log 2>&1; then
+		grep -q "was not found; ROCM_PATH" log && break
+		cat log
+		fail "the CMake package rocprofiler-sdk, version '$version'"
+	elif ! "$cmake" --build sdk_build >log 2>&1; then
+		cat log
+		fail "building with the CMake package rocprofiler-sdk, version '$version'"
+	fi
+	for program in tool_c tool_cxx; do
+		said=$("./sdk_build/$program") || fail "$program, version '$version'"
+		[ "$said" = "$major 2" ] || fail "$program, version '$version': $said, not $major 2"
+	done
+done
+if "$cmake" -B sdk_build -S sdk -DCMAKE_PREFIX_PATH="$root" -DWANTED=1.9 >log 2>&1; then
+	fail "the CMake package rocprofiler-sdk takes itself for 1.9"
+fi
+
 for header in "$root"/include/rtl/*.h; do
 	[ -e "$header" ] || continue
 	name=rtl/${header##*/}

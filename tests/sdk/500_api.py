@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""librocprofiler-sdk without a GPU: statuses, names, contexts, ids, markers; how tools are found."""
+"""librocprofiler-sdk without a GPU: exports, statuses, names, contexts, ids, markers; how tools are found."""
+import csv
+
 from support import *
 
 VERSIONS = {0: 500, 1: 10000}
@@ -48,6 +50,40 @@ def every_status_name_and_context_rule_is_as_documented():
             equal(f"stdout of sdk_api_{abi}", r.out, "0 wrong\n")
             ended(r, 0)
             equal("stderr", r.err, "")
+
+
+# What AMD's library has beside the functions of prototypes.csv: for runtimes, and experimental.
+BESIDES = {
+    0: {"OnLoad", "OnUnload", "rocprofiler_set_api_table", "rocprofiler_configure_agent_thread_trace_service",
+        "rocprofiler_configure_dispatch_thread_trace_service"},
+    1: {"OnLoad", "OnUnload", "rocprofiler_set_api_table", "rocprofiler_attach", "rocprofiler_configure_device_thread_trace_service",
+        "rocprofiler_configure_dispatch_thread_trace_service", "rocprofiler_configure_spm_device_counting_service",
+        "rocprofiler_configure_spm_service", "rocprofiler_iterate_runtime_registration_info", "rocprofiler_load_counter_definition",
+        "rocprofiler_ompt_start_tool", "rocprofiler_spm_configure_buffer_dispatch_service",
+        "rocprofiler_spm_configure_callback_dispatch_service", "rocprofiler_spm_create_counter_config",
+        "rocprofiler_spm_destroy_counter_config", "rocprofiler_spm_iterate_agent_supported_counters",
+        "rocprofiler_spm_query_agent_configurations", "rocprofiler_thread_trace_decoder_codeobj_load",
+        "rocprofiler_thread_trace_decoder_codeobj_unload", "rocprofiler_thread_trace_decoder_create",
+        "rocprofiler_thread_trace_decoder_destroy", "rocprofiler_thread_trace_decoder_info_string", "rocprofiler_trace_decode"},
+}
+
+
+def table(name):
+    with open(os.path.join(SOURCE, "codegen/models/sdk", name), encoding="utf-8", newline="") as f:
+        return list(csv.DictReader(f))
+
+
+@case
+def every_function_of_amds_libraries_is_exported():
+    for abi in ABIS:
+        functions = {r["function"] for r in table("prototypes.csv") if str(abi) in r["abis"]}
+        # the tool's own
+        functions.remove("rocprofiler_configure")
+        equal(f"exports of ABI {abi}", exports(f"librocprofiler-sdk.so.{abi}"), sorted(functions | BESIDES[abi]))
+        marks = {r["name"] for r in table("operations.csv")
+                 if str(abi) in r["abis"] and r["table"] in ("marker_core", "marker_control", "marker_name")}
+        equal("number of functions of roctx", len(marks), 12)
+        equal(f"exports of roctx, ABI {abi}", exports(f"librocprofiler-sdk-roctx.so.{abi}"), sorted(marks))
 
 
 @case

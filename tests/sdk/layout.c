@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* layout.c - the headers of rocprofiler-sdk have AMD's values, sizes and offsets: the compiler finds what differs */
+#include <rocprofiler-sdk-roctx/api_trace.h>
 #include <rocprofiler-sdk/hipfile/api_id.h>
 #include <rocprofiler-sdk/ompt/api_id.h>
 #include <rocprofiler-sdk/registration.h>
@@ -17,6 +18,16 @@ SDK_ASSERT(sizeof(union rocprofiler_marker_api_args_t) == 16, "arguments of roct
 SDK_ASSERT((int)ROCPROFILER_BUFFER_TRACING_HSA_FINALIZER_API ==
 		   (int)ROCPROFILER_BUFFER_TRACING_HSA_FINALIZE_EXT_API,
 	   "the name of the specification");
+
+SDK_ASSERT(sizeof(roctxCoreApiTable_t) == 56, "roctx's table of marks and ranges");
+SDK_ASSERT(sizeof(roctxControlApiTable_t) == 24, "roctx's table of pauses");
+SDK_ASSERT(sizeof(roctxNameApiTable_t) == 40, "roctx's table of names");
+SDK_ASSERT(offsetof(roctxCoreApiTable_t, roctxGetThreadId_fn) ==
+		   8 + 8 * ROCPROFILER_MARKER_CORE_API_ID_roctxGetThreadId,
+	   "the position of a function is its number");
+SDK_ASSERT(offsetof(roctxNameApiTable_t, roctxNameHipStream_fn) ==
+		   8 + 8 * ROCPROFILER_MARKER_NAME_API_ID_roctxNameHipStream,
+	   "the position of a function is its number");
 
 int main(void)
 {

@@ -20,6 +20,11 @@ EXPORT uint64_t roctxRangeStartA(const char *message);
 EXPORT void roctxRangeStop(uint64_t id);
 EXPORT int roctxProfilerPause(uint64_t tid);
 EXPORT int roctxProfilerResume(uint64_t tid);
+EXPORT int roctxGetThreadId(uint64_t *tid);
+EXPORT int roctxNameOsThread(const char *name);
+EXPORT int roctxNameHsaAgent(const char *name, const void *agent);
+EXPORT int roctxNameHipDevice(const char *name, int device);
+EXPORT int roctxNameHipStream(const char *name, const void *stream);
 
 const void *fake_roctx_counts(void)
 {
@@ -62,4 +67,30 @@ int roctxProfilerPause(uint64_t tid)
 int roctxProfilerResume(uint64_t tid)
 {
 	return 60 + (int)tid;
+}
+
+int roctxGetThreadId(uint64_t *tid)
+{
+	*tid = 77;
+	return 1;
+}
+
+int roctxNameOsThread(const char *name)
+{
+	return name[0];
+}
+
+int roctxNameHsaAgent(const char *name, const void *agent)
+{
+	return name[0] + (int)(uintptr_t)agent;
+}
+
+int roctxNameHipDevice(const char *name, int device)
+{
+	return name[0] + device;
+}
+
+int roctxNameHipStream(const char *name, const void *stream)
+{
+	return name[0] - (int)(uintptr_t)stream;
 }

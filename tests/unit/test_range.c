@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/env.h"
@@ -531,4 +532,51 @@ TEST(profiler_calls_pause_and_reach_real_library)
 	CHECK_EQ_INT(range_profiler(false, 7), 57);
 	CHECK_EQ_INT(range_profiler(true, 8), 68);
 	CHECK(!pause_is_on());
+}
+
+static struct {
+	enum range_call call;
+	const char *name;
+	uint64_t of, result;
+} named;
+
+static void on_name(enum range_call call, const char *name, uint64_t of)
+{
+	named.call = call;
+	named.name = name;
+	named.of = of;
+}
+
+static void on_named(enum range_call call, uint64_t result)
+{
+	CHECK_EQ_INT(call, named.call);
+	named.result = result;
+}
+
+TEST(names_and_thread_ids_reach_listeners_and_real_library)
+{
+	uint64_t tid = 0;
+
+	sink_record_open();
+	CHECK_EQ_INT(range_listen(on_name), 0);
+	CHECK_EQ_INT(range_listen_end(on_named), 0);
+	CHECK_EQ_INT(range_thread_id(&tid), 0);
+	CHECK_EQ_UINT(tid, (uint64_t)gettid());
+	CHECK_EQ_INT(named.call, RANGE_THREAD_ID);
+	CHECK_EQ_UINT(named.of, (uintptr_t)&tid);
+	CHECK_EQ_INT(range_thread_id(NULL), 0);
+	CHECK_EQ_INT(range_name(RANGE_NAME_HIP_DEVICE, "a", 3), 0);
+	CHECK_EQ_INT(named.call, RANGE_NAME_HIP_DEVICE);
+	CHECK_STR_EQ(named.name, "a");
+	CHECK_EQ_UINT(named.of, 3);
+	CHECK_NOT_NULL(dlopen(FAKE_ROCTX, RTLD_NOW | RTLD_GLOBAL));
+	for (int i = 0; i < 8; i++)
+		range_mark("m");
+	CHECK_EQ_INT(range_thread_id(&tid), 1);
+	CHECK_EQ_UINT(tid, 77);
+	CHECK_EQ_INT(range_name(RANGE_NAME_OS_THREAD, "a", 0), 'a');
+	CHECK_EQ_INT(range_name(RANGE_NAME_HSA_AGENT, "a", 2), 'c');
+	CHECK_EQ_INT(range_name(RANGE_NAME_HIP_DEVICE, "a", 3), 'd');
+	CHECK_EQ_INT(range_name(RANGE_NAME_HIP_STREAM, "f", 5), 'a');
+	CHECK_EQ_UINT(named.result, 'a');
 }

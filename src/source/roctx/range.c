@@ -50,9 +50,11 @@ struct real_roctx {
 	int (*pop)(void);
 	uint64_t (*start)(const char *message);
 	void (*stop)(uint64_t id);
-	/* NULL: the library is older than 6.2 */
+	/* librocprofiler-sdk-roctx has them; NULL: another library */
 	int (*pause)(uint64_t tid);
 	int (*resume)(uint64_t tid);
+	int (*thread_id)(uint64_t *tid);
+	void *names[RANGE_NR_NAMES];
 };
 
 struct pair {
@@ -177,6 +179,31 @@ static bool is_our_own(const void *fn)
 	       (theirs.dli_fbase == ours.dli_fbase || is_front(theirs.dli_fbase));
 }
 
+/* NULL: the library has no such function, or ours. */
+static void *look_up(void *handle, const char *name)
+{
+	void *fn = dlsym(handle, name);
+
+	/* the program must not find our failure in dlerror() */
+	if (!fn)
+		dlerror();
+	return is_our_own(fn) ? NULL : fn;
+}
+
+/* Functions that libroctx64 lacks. */
+static void resolve_more(void *handle, struct real_roctx *r)
+{
+	static const char *const names[RANGE_NR_NAMES] = { "roctxNameOsThread", "roctxNameHsaAgent",
+							   "roctxNameHipDevice",
+							   "roctxNameHipStream" };
+
+	r->pause = (int (*)(uint64_t))look_up(handle, "roctxProfilerPause");
+	r->resume = (int (*)(uint64_t))look_up(handle, "roctxProfilerResume");
+	r->thread_id = (int (*)(uint64_t *))look_up(handle, "roctxGetThreadId");
+	for (uint32_t i = 0; i < RANGE_NR_NAMES; i++)
+		r->names[i] = look_up(handle, names[i]);
+}
+
 /* Looks the functions up by `handle`: RTLD_NEXT or a library. Succeeds only if all five of ranges and marks are found.
  */
 static bool resolve(void *handle)
@@ -192,15 +219,7 @@ static bool resolve(void *handle)
 		return false;
 	if (is_our_own((const void *)r.mark))
 		return false;
-	r.pause = (int (*)(uint64_t))dlsym(handle, "roctxProfilerPause");
-	r.resume = (int (*)(uint64_t))dlsym(handle, "roctxProfilerResume");
-	/* the program must not find our failure in dlerror() */
-	if (!r.pause || !r.resume)
-		dlerror();
-	if (is_our_own((const void *)r.pause))
-		r.pause = NULL;
-	if (is_our_own((const void *)r.resume))
-		r.resume = NULL;
+	resolve_more(handle, &r);
 	found = r;
 	return true;
 }
@@ -513,6 +532,45 @@ int range_profiler(bool resume, uint64_t tid)
 		fn = resume ? r->resume : r->pause;
 	status = fn ? fn(tid) : 0;
 	notify_end(resume ? RANGE_RESUME : RANGE_PAUSE, (uint64_t)(int64_t)status);
+	return status;
+}
+
+int range_thread_id(uint64_t *tid)
+{
+	const struct real_roctx *r = get_real();
+	int status = 0;
+
+	notify(RANGE_THREAD_ID, NULL, (uintptr_t)tid);
+	if (r && r->thread_id)
+		status = r->thread_id(tid);
+	else if (tid)
+		*tid = thread_get()->tid;
+	notify_end(RANGE_THREAD_ID, (uint64_t)(int64_t)status);
+	return status;
+}
+
+/* By the function's own type: a device is an int. */
+static int name_real(void *fn, enum range_call call, const char *name, uint64_t of)
+{
+	switch (call) {
+	case RANGE_NAME_OS_THREAD:
+		return ((int (*)(const char *))fn)(name);
+	case RANGE_NAME_HIP_DEVICE:
+		return ((int (*)(const char *, int))fn)(name, (int)of);
+	default:
+		return ((int (*)(const char *, const void *))fn)(name, (const void *)(uintptr_t)of);
+	}
+}
+
+int range_name(enum range_call call, const char *name, uint64_t of)
+{
+	const struct real_roctx *r = get_real();
+	void *fn = r ? r->names[call - RANGE_NAME_OS_THREAD] : NULL;
+	int status;
+
+	notify(call, name, of);
+	status = fn ? name_real(fn, call, name, of) : 0;
+	notify_end(call, (uint64_t)(int64_t)status);
 	return status;
 }
 

@@ -13,9 +13,9 @@ extern const struct source range_source;
 /* Call once, in the library's constructor. */
 void range_init(void);
 
-/* Called for each roctx call on its thread, before anything else: the kind, the program's message
- * (borrowed, may be NULL; NULL for POP and STOP), the id for START and STOP, the tid for PAUSE and RESUME. No lock is held; it
- * may call back. */
+/* Called for each roctx call on its thread, before anything else: the kind, the program's message or name
+ * (borrowed, may be NULL; NULL where the function has none), the id for START and STOP, the tid for PAUSE and RESUME, what is named for
+ * those of RANGE_NAME_, where the result goes for THREAD_ID. No lock is held; it may call back. */
 enum range_call {
 	RANGE_MARK,
 	RANGE_PUSH,
@@ -24,7 +24,13 @@ enum range_call {
 	RANGE_STOP,
 	RANGE_PAUSE, /* roctxProfilerPause(), roctxProfilerResume() */
 	RANGE_RESUME,
+	RANGE_THREAD_ID,      /* roctxGetThreadId() */
+	RANGE_NAME_OS_THREAD, /* roctxNameOsThread() and so on, in the order of AMD's table */
+	RANGE_NAME_HSA_AGENT,
+	RANGE_NAME_HIP_DEVICE,
+	RANGE_NAME_HIP_STREAM,
 };
+#define RANGE_NR_NAMES (RANGE_NAME_HIP_STREAM - RANGE_NAME_OS_THREAD + 1)
 typedef void (*range_listener_fn)(enum range_call call, const char *message, uint64_t id);
 /* Called at its end: what it returns, 0 for nothing. */
 typedef void (*range_end_fn)(enum range_call call, uint64_t result);
@@ -57,5 +63,12 @@ void range_stop(uint64_t id);
 /* roctxProfilerResume(), or roctxProfilerPause(): recording of the whole process, whatever `tid` is. Returns what the real
  * library returns, 0 without one. */
 int range_profiler(bool resume, uint64_t tid);
+
+/* roctxGetThreadId(): the caller's tid; `tid` may be NULL. Returns what the real library returns, 0 without one. */
+int range_thread_id(uint64_t *tid);
+
+/* The function of RANGE_NAME_: listeners get the name of the agent, device or stream `of`, and the real library; the trace has none.
+ * `of` is the pointer or number as the program gives it, 0 for the calling thread. Returns as range_profiler(). */
+int range_name(enum range_call call, const char *name, uint64_t of);
 
 #endif

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The headers of rocprofiler-sdk and rocprofiler-sdk-roctx: those that tools include are there, each compiles alone, in C and C++."""
+import concurrent.futures
+
+from support import *
+
+ROOTS = (os.path.join(SOURCE, "include"), os.path.join(BUILD, "gen"))
+# What tools may include, by folder. AMD's others need projects of their own: docs/compat/rocprofiler-sdk.md.
+TREE = {
+    "rocprofiler-sdk": """agent.h agent_profile.h buffer.h buffer_tracing.h callback_tracing.h context.h counter_config.h counters.h
+        defines.h device_counting_service.h dispatch_counting_service.h dispatch_profile.h ext_version.h external_correlation.h fwd.h
+        hip.h hsa.h intercept_table.h internal_threading.h marker.h ompt.h pc_sampling.h profile_config.h rccl.h registration.h
+        rocdecode.h rocjpeg.h rocprofiler.h version.h""",
+    "rocprofiler-sdk/hip": "api_args.h api_id.h compiler_api_id.h runtime_api_id.h table_id.h",
+    "rocprofiler-sdk/hsa": """amd_ext_api_id.h api_args.h api_id.h api_trace_version.h core_api_id.h finalize_ext_api_id.h
+        image_ext_api_id.h scratch_memory_args.h scratch_memory_id.h table_id.h""",
+    "rocprofiler-sdk/marker": "api_args.h api_id.h table_id.h",
+    "rocprofiler-sdk/rccl": "api_id.h table_id.h",
+    "rocprofiler-sdk/kfd": "kfd_id.h",
+    "rocprofiler-sdk/deprecated": "counters.h profile_config.h",
+    "rocprofiler-sdk/experimental": "counters.h",
+    "rocprofiler-sdk/cxx": "hash.hpp name_info.hpp operators.hpp utility.hpp version.hpp",
+    "rocprofiler-sdk/cxx/details": "name_info.hpp tokenize.hpp",
+    "rocprofiler-sdk-roctx": "api_trace.h defines.h roctx.h types.h version.h",
+}
+WARNINGS = ("-Wall", "-Wextra", "-Wshadow", "-Wundef", "-Werror")
+
+
+def headers():
+    """{name: file} of all that are installed."""
+    found = {}
+    for root in ROOTS:
+        for project in ("rocprofiler-sdk", "rocprofiler-sdk-roctx"):
+            for at, _, names in os.walk(os.path.join(root, project)):
+                found.update({os.path.relpath(os.path.join(at, n), root): os.path.join(at, n) for n in names})
+    return found
+
+
+def rocm_folders():
+    with open(os.path.join(BUILD, "CMakeCache.txt"), encoding="utf-8") as f:
+        return sorted(set(re.findall(r"^RTL_(?:HIP|HSA)_INCLUDE:\w+=(/.*)$", f.read(), re.M)) - {"/usr/include"})
+
+
+@case
+def each_header_that_tools_include_is_there():
+    have = headers()
+    missing = [f"{folder}/{n}" for folder, names in TREE.items() for n in names.split() if f"{folder}/{n}" not in have]
+    equal("missing", missing, [])
+
+
+def compile_alone(job):
+    name, (compiler, language, standard), abi = job
+    include = [f"-I{r}" for r in ROOTS] + [a for f in rocm_folders() for a in ("-isystem", f)]
+    argv = [compiler, "-fsyntax-only", *WARNINGS, "-x", language, standard, f"-DROCPROFILER_SDK_ABI={abi}", *include,
+            "-include", name, "-include", name, "/dev/null"]
+    p = subprocess.run(argv, capture_output=True, text=True, check=False)
+    return f"{name}, {language}, ABI {abi}: {p.stderr[:800]}" if p.returncode else ""
+
+
+@case
+def each_header_compiles_alone_and_twice():
+    languages = [(c, *rest) for c, *rest in (("gcc", "c", "-std=c11"), ("g++", "c++", "-std=c++17")) if shutil.which(c)]
+    if not languages:
+        skip("no gcc")
+    jobs = [(name, language, abi) for name in sorted(headers()) for language in languages for abi in (0, 1)
+            if name.endswith(".h") or language[1] == "c++"]
+    at_least("headers that are compiled", len(jobs), 200)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        wrong = [w for w in pool.map(compile_alone, jobs) if w]
+    equal("refused", wrong, [])
+
+
+main()
