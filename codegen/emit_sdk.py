@@ -5,6 +5,7 @@
 rocprofiler-sdk/*.h: installed beside include/rocprofiler-sdk;
 sdk_refused_gen.c, librocprofiler-sdkN.map: functions that are not there yet, what either library exports;
 sdk_tables_gen.c: names, operations and arguments, for the library;
+names_sdk_gen.[ch]: names and operations of ABI 1, for rtl;
 sdk_layout_gen.h: an assertion for each value, size and offset of the tables, for tests/sdk.
 
 Usage: emit_sdk.py --out DIR
@@ -314,6 +315,45 @@ def kind_tables(model, api, abi):
     return out + ["};"]
 
 
+NAMES_HEADER = """\
+#ifndef RTL_GEN_NAMES_SDK_GEN_H
+#define RTL_GEN_NAMES_SDK_GEN_H
+
+#include <stdint.h>
+
+/* By the numbers of kinds and of operations; `ops` is NULL if there are none. */
+struct names_sdk_kind {
+	const char *name;
+	const char *const *ops;
+	uint32_t nr;
+};
+"""
+
+
+def names(model):
+    """names_sdk_gen.h and .c: the kinds of ABI 1."""
+    head = banner("names_sdk_gen.h", "kinds of records and their operations by name") + NAMES_HEADER.split("\n")
+    body = banner("names_sdk_gen.c", "kinds of records and their operations by name") + ['#include "names_sdk_gen.h"', ""]
+    arrays = set()
+    for api in ("callback", "buffer"):
+        prefix = "ROCPROFILER_%s_TRACING_" % api.upper()
+        rows = []
+        for name, values in model.enums["rocprofiler_%s_tracing_kind_t" % api].items():
+            if values[1] is None or name == prefix + "LAST":
+                continue
+            what, source = kind_source(model, name[len(prefix):])
+            ops = ([n for n, _ in model.operations[source][1]] if what == "table" else
+                   enumerator_names(model, source, 1) if what == "enum" else [])
+            if ops and source not in arrays:
+                arrays.add(source)
+                body += ["static const char *const ops_%s[] = {" % source] + ['\t"%s",' % n for n in ops] + ["};", ""]
+            rows.append('\t[%d] = { "%s", %s, %d },' % (values[1], name[len(prefix):], "ops_" + source if ops else "0", len(ops)))
+        head += ["#define NAMES_SDK_%s_KINDS %d" % (api.upper(), len(rows)),
+                 "extern const struct names_sdk_kind names_sdk_%s_kinds[NAMES_SDK_%s_KINDS];" % (api, api.upper())]
+        body += ["const struct names_sdk_kind names_sdk_%s_kinds[NAMES_SDK_%s_KINDS] = {" % (api, api.upper())] + rows + ["};", ""]
+    return head + ["", "#endif"], body
+
+
 def own_ops():
     """{(API, function of the SDK): [functions of librtl's wrappers]}"""
     with open(os.path.join(HERE, "models", "operations.json"), encoding="utf-8") as f:
@@ -443,6 +483,7 @@ def emit(model):
         files["rocprofiler-sdk/" + entry["file"]] = header(model, entry, unknown)
     files["sdk_tables_gen.c"] = tables(model)
     files["sdk_refused_gen.c"] = refused(model)
+    files["names_sdk_gen.h"], files["names_sdk_gen.c"] = names(model)
     for abi in ABIS:
         files["librocprofiler-sdk%d.map" % abi] = export_map(model, abi)
     files["sdk_layout_gen.h"] = layout(model)

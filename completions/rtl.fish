@@ -49,7 +49,7 @@ complete -c rtl -n '__fish_seen_subcommand_from summary' -l wide -s w -d 'all co
 complete -c rtl -n __fish_use_subcommand -f -a info -d 'shows what a trace contains, and whether it is complete'
 complete -c rtl -n '__fish_seen_subcommand_from info' -l format -s f -x -a 'text json' -d 'form of the output: text (default) or json'
 complete -c rtl -n __fish_use_subcommand -f -a convert -d 'writes a trace in a format of another tool'
-complete -c rtl -n '__fish_seen_subcommand_from convert' -l format -s f -x -a 'perfetto chrome kineto csv rpd' -d 'perfetto, chrome, kineto, csv, rpd: what to write'
+complete -c rtl -n '__fish_seen_subcommand_from convert' -l format -s f -x -a 'perfetto chrome kineto csv rocprofv3-csv rocprofv3-json rocpd3 rpd' -d 'perfetto, chrome, kineto, csv, rocprofv3-csv, rocprofv3-json, rocpd3, rpd: what to write'
 complete -c rtl -n '__fish_seen_subcommand_from convert' -l output -s o -r -d 'output (FILE with the format\'s ending); - is stdout'
 complete -c rtl -n '__fish_seen_subcommand_from convert' -l force -d 'overwrite an existing output'
 complete -c rtl -n '__fish_seen_subcommand_from convert' -l public -d 'let others read the output, as the umask has it'

@@ -14,7 +14,18 @@
 
 #include "base/str.h"
 
-enum part { PART_NONE, PART_PID, PART_HOST, PART_RANK, PART_JOB, PART_ENV, PART_PERCENT };
+enum part {
+	PART_NONE,
+	PART_PID,
+	PART_HOST,
+	PART_RANK,
+	PART_JOB,
+	PART_ENV,
+	PART_PERCENT,
+	PART_PPID,
+	PART_NID,
+	PART_SIZE
+};
 
 struct spelling {
 	const char *text;
@@ -23,10 +34,11 @@ struct spelling {
 
 /* Longer ones first: "%pid%" also begins with "%p". */
 static const struct spelling spellings[] = {
-	{ "%pid%", PART_PID }, { "%hostname%", PART_HOST }, { "%rank%", PART_RANK },
-	{ "%job%", PART_JOB }, { "%env{", PART_ENV },	    { "%q{", PART_ENV },
-	{ "%p", PART_PID },    { "%h", PART_HOST },	    { "%r", PART_RANK },
-	{ "%j", PART_JOB },    { "%%", PART_PERCENT },
+	{ "%pid%", PART_PID },	 { "%hostname%", PART_HOST }, { "%rank%", PART_RANK },
+	{ "%ppid%", PART_PPID }, { "%nid%", PART_NID },	      { "%size%", PART_SIZE },
+	{ "%job%", PART_JOB },	 { "%env{", PART_ENV },	      { "%q{", PART_ENV },
+	{ "%p", PART_PID },	 { "%h", PART_HOST },	      { "%r", PART_RANK },
+	{ "%j", PART_JOB },	 { "%%", PART_PERCENT },
 };
 
 static void add_name(struct str *s, const char *text)
@@ -55,12 +67,19 @@ static const char *add_env(struct str *s, const char *p, char end, const struct 
 
 static void add_part(struct str *s, enum part part, const struct pattern_facts *f)
 {
-	if (part == PART_PID)
+	bool has_rank = f->rank && f->rank->rank >= 0;
+
+	if (part == PART_PID || (part == PART_NID && !has_rank))
 		str_add_uint(s, f->pid);
+	else if (part == PART_PPID)
+		str_add_uint(s, f->ppid);
+	else if (part == PART_SIZE)
+		str_add_uint(s, f->rank && f->rank->world_size > 0 ? (uint64_t)f->rank->world_size :
+								     1);
 	else if (part == PART_HOST)
 		add_name(s, f->host ? f->host : "");
-	else if (part == PART_RANK)
-		str_add_uint(s, f->rank && f->rank->rank > 0 ? (uint64_t)f->rank->rank : 0);
+	else if (part == PART_RANK || part == PART_NID)
+		str_add_uint(s, has_rank ? (uint64_t)f->rank->rank : 0);
 	else if (part == PART_JOB)
 		add_name(s, f->rank && *f->rank->job ? f->rank->job : "0");
 	else
@@ -114,4 +133,5 @@ void pattern_facts_read(struct pattern_facts *facts, struct rank *rank)
 	facts->rank = rank;
 	facts->get = NULL;
 	facts->unknown = NULL;
+	facts->ppid = (uint32_t)getppid();
 }

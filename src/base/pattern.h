@@ -3,6 +3,8 @@
  *
  * \t%p  %pid%\t process id\t\t%r  %rank%\trank, 0 if there is none
  * \t%h  %hostname%\t host name\t\t%j  %job%\tjob id, 0 if there is none
+ * \t%ppid%\tof the parent\t\t%size%\tof the job, 1 if there is none
+ * \t%nid%\trank, or process id if there is none
  * \t%q{VAR}  %env{VAR}%  an environment variable, empty if unset\t%%  a percent sign
  *
  * A '/' in a substituted value becomes '_', except in variables.
@@ -22,6 +24,7 @@ struct pattern_facts {
 	rank_getenv_fn get; /* NULL: getenv(3) */
 	/* Called for each '%' that starts no known part, which is kept literally. May be NULL. */
 	void (*unknown)(const char *where);
+	uint32_t ppid;
 };
 
 /* Reads this process and host, and `rank`, which the caller keeps. `host` is static. */

@@ -116,7 +116,7 @@ static const char *rows_of(const struct query *q, const struct csv_table *t)
 	return q->ours ? t->ours : t->rpd;
 }
 
-static int prepare_rows(struct query *q, const struct csv_table *t, sqlite3_stmt **row)
+int csv_prepare(struct query *q, const struct csv_table *t, sqlite3_stmt **row)
 {
 	const char *form = rows_of(q, t), *at = strchr(form, '$');
 	sqlite3_str *sql = sqlite3_str_new(q->db);
@@ -130,6 +130,8 @@ static int prepare_rows(struct query *q, const struct csv_table *t, sqlite3_stmt
 	sqlite3_str_appendall(sql, at + 1);
 	text = sqlite3_str_finish(sql);
 	ret = text ? query_prepare(q, row, text) : query_fail_memory(q);
+	if (ret == 0)
+		query_bind_range(q, *row);
 	sqlite3_free(text);
 	return ret;
 }
@@ -163,7 +165,7 @@ int csv_print(struct query *q, const char *table, uint64_t rows, struct json *j)
 	int ret = t && rows_of(q, t) ? cause_make(q, true) : -EINVAL;
 
 	if (ret == 0)
-		ret = prepare_rows(q, t, &row);
+		ret = csv_prepare(q, t, &row);
 	if (ret == 0)
 		ret = query_step(q, row);
 	if (ret >= 0)
@@ -225,17 +227,14 @@ static int fill_table(void *arg, struct json *j)
 	return put_rows(j, w->q, w->table, w->row, w->has_row, 0);
 }
 
-/* 1: wrote the file; 0: the table has no rows; or -errno. */
-static int write_table(struct query *q, const struct csv_table *t, const struct target *to)
+int csv_write_table(struct query *q, const struct csv_table *t, const char *name)
 {
 	struct writing w = { .q = q, .table = t };
-	char name[NAME_SIZE];
-	int ret = prepare_rows(q, t, &w.row);
+	int ret = csv_prepare(q, t, &w.row);
 
 	if (ret == 0)
 		ret = query_step(q, w.row);
 	w.has_row = ret == 1;
-	name_file(name, to, t);
 	if (ret == 1 || (ret == 0 && t->always)) {
 		ret = output_write(q, name, fill_table, &w);
 		ret = ret == 0 ? 1 : ret;
@@ -249,6 +248,7 @@ static int write_table(struct query *q, const struct csv_table *t, const struct 
 int csv_write(struct query *q, const char *out)
 {
 	struct target to = { .out = out };
+	char name[NAME_SIZE];
 	struct stat st;
 	int ret;
 
@@ -264,11 +264,27 @@ int csv_write(struct query *q, const char *out)
 	for (const struct csv_table *t = csv_tables; t->name && ret == 0; t++) {
 		if (t->no_file || !rows_of(q, t))
 			continue;
-		ret = write_table(q, t, &to);
+		name_file(name, &to, t);
+		ret = csv_write_table(q, t, name);
 		q->res->nr_files += ret == 1;
 		ret = ret < 0 ? ret : 0;
 	}
 	return ret;
+}
+
+void csv_document_table(void (*put)(const char *line), const struct csv_table *t)
+{
+	sqlite3_str *line = sqlite3_str_new(NULL);
+	char *text;
+
+	sqlite3_str_appendf(line, "| `%s.csv` | ", t->name);
+	for (size_t i = 0; i < t->nr; i++)
+		sqlite3_str_appendf(line, "%s`%s`", i ? ", " : "", t->columns[i].name);
+	sqlite3_str_appendall(line, " |");
+	text = sqlite3_str_finish(line);
+	if (text)
+		put(text);
+	sqlite3_free(text);
 }
 
 void csv_document(void (*put)(const char *line))
@@ -278,17 +294,7 @@ void csv_document(void (*put)(const char *line))
 	put("");
 	put("| file | columns |");
 	put("|---|---|");
-	for (const struct csv_table *t = csv_tables; t->name; t++) {
-		sqlite3_str *line = sqlite3_str_new(NULL);
-		char *text;
-
-		sqlite3_str_appendf(line, "| `%s.csv` | ", t->name);
-		for (size_t i = 0; i < t->nr; i++)
-			sqlite3_str_appendf(line, "%s`%s`", i ? ", " : "", t->columns[i].name);
-		sqlite3_str_appendall(line, " |");
-		text = sqlite3_str_finish(line);
-		if (text && !t->no_file)
-			put(text);
-		sqlite3_free(text);
-	}
+	for (const struct csv_table *t = csv_tables; t->name; t++)
+		if (!t->no_file)
+			csv_document_table(put, t);
 }

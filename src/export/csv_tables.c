@@ -1,24 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* csv_tables.c - the tables of rocprof's CSV files: their columns, and the rows as SQL
  *
- * Statistics are summed by ids, which are few, before names are looked up. Operations without measured times (not
- * written, or inverted) count as calls of no duration: 65550 is the mask of their flags, 65536
- * and 65544 those of a begin and an end that are only positions on the time axis, as in the view rtl_dispatch.
+ * Statistics are summed by ids, which are few, before names are looked up. Operations without measured times count as calls of no
+ * duration.
  */
 #include <stddef.h>
 
-#include "export/csv_internal.h"
-#include "query/rows.h"
-
-/* clang-format off */
-#define BOTH(name, ours, rpd) { name, ours, rpd }
-#define SAME(name, sql) { name, sql, sql }
-#define OURS(name, sql) { name, sql, "NULL" }
-#define TABLE(name, columns, ours, rpd, always, no_file) \
-	{ name, columns, sizeof(columns) / sizeof(columns[0]), ours, rpd, always, no_file }
-/* clang-format on */
-#define COUNT_FROM_0 "NULL AS count_from_0"
-#define COUNT_FROM_1 "NULL AS count_from_1"
+#include "export/csv_columns.h"
 
 /* ---- statistics ---- */
 
@@ -47,9 +35,6 @@ static const struct csv_column stats[] = {
 #define API_GROUPS(where)                                                                          \
 	"SELECT A.apiName_id AS id, count(*) AS n, sum(max(A.\"end\" - A.start, 0)) AS ns FROM "   \
 	"rocpd_api A " where " GROUP BY 1"
-#define OF_DOMAIN(domains)                                                                         \
-	"WHERE A.domain_id IN (SELECT id FROM rocpd_string WHERE string IN (" domains "))"
-
 /* RPD has no domains of calls: their names show them */
 #define RPD_HIP "D.string <> 'UserMarker' AND D.string NOT LIKE 'hsa%'"
 #define RPD_HSA "D.string LIKE 'hsa%'"
@@ -70,10 +55,6 @@ static const char rpd_copy_stats[] =
 	STATS(OPS("O.opType_id", "rocpd_op O", "0"), "WHERE " ROWS_IS_COPY("D.string"));
 
 /* ---- traces ---- */
-
-#define BEGIN_NS(flags) "CASE WHEN " flags " & 65536 THEN 0 ELSE O.start END"
-#define END_NS(flags) "CASE WHEN " flags " & 65544 THEN 0 ELSE O.end END"
-#define DURATION_NS "CASE WHEN K.flags & 65550 OR O.end < O.start THEN 0 ELSE O.end - O.start END"
 
 /* rocprof's columns with --stats. A trace lacks the barrier bit and the signal of a packet: they are 0; and the time at which
  * rocprof saw the completion: it is the end. */
@@ -101,47 +82,15 @@ static const struct csv_column results_columns[] = {
 	OURS("DurationNs", DURATION_NS),
 };
 
-#define KERNELS                                                                                       \
-	"SELECT $ FROM rtl_op_kernel K CROSS JOIN rocpd_op O ON O.id = K.op_id JOIN rtl_shape S ON "  \
-	"S.id = K.shape_id JOIN rtl_kernel_symbol Y ON Y.id = S.kernel_id JOIN rtl_thread T ON T.id " \
-	"= K.thread_id "
-
 static const char results[] = KERNELS
 	"JOIN rtl_process P ON P.id = T.process_id LEFT JOIN query_cause L ON L.op_id = "
 	"O.id LEFT JOIN rocpd_api A ON A.id = L.api_id ORDER BY P.pid, O.start, O.id";
 
-#define STREAM                                                                                     \
-	"LEFT JOIN query_cause L ON L.op_id = O.id LEFT JOIN query_stream M ON M.block = O.id "    \
-	">> 32 AND M.name = L.stream "
-
 static const struct csv_column kernel_trace_columns[] = {
-	SAME("Kind", "'KERNEL_DISPATCH'"),
-	BOTH("Agent_Id", "G.agent_index", "O.gpuId"),
-	SAME("Queue_Id", "O.queueId"),
-	SAME("Stream_Id", "coalesce(M.number, 0)"),
-	OURS("Thread_Id", "T.tid"),
-	SAME("Dispatch_Id", COUNT_FROM_1),
-	BOTH("Kernel_Id", "Y.kernel_id", "O.description_id"),
-	BOTH("Kernel_Name", "Y.demangled", "D.string"),
-	BOTH("Correlation_Id", "O.correlation_id", "L.api_id"),
-	BOTH("Start_Timestamp", BEGIN_NS("K.flags"), "O.start"),
-	BOTH("End_Timestamp", END_NS("K.flags"), "O.\"end\""),
-	OURS("LDS_Block_Size", "S.group_size"),
-	OURS("Scratch_Size", "S.private_size"),
-	OURS("VGPR_Count", "coalesce(Y.vgpr_count, 0)"),
-	OURS("Accum_VGPR_Count", "coalesce(Y.accum_vgpr_count, 0)"),
-	OURS("SGPR_Count", "coalesce(Y.sgpr_count, 0)"),
-	OURS("Workgroup_Size_X", "S.group_x"),
-	OURS("Workgroup_Size_Y", "S.group_y"),
-	OURS("Workgroup_Size_Z", "S.group_z"),
-	OURS("Grid_Size_X", "S.grid_x"),
-	OURS("Grid_Size_Y", "S.grid_y"),
-	OURS("Grid_Size_Z", "S.grid_z"),
+	CSV_KERNEL_COLUMNS("G.agent_index", "Y.demangled"),
 };
 
-static const char kernel_trace[] = KERNELS
-	"LEFT JOIN rtl_queue Q ON Q.id = S.queue_id LEFT JOIN rtl_agent G ON G.id = "
-	"Q.agent_id " STREAM "ORDER BY O.start, O.id";
+static const char kernel_trace[] = KERNELS CSV_OF_AGENT STREAM "ORDER BY O.start, O.id";
 
 static const char rpd_kernel_trace[] =
 	"SELECT $ FROM rocpd_op O JOIN rocpd_string D ON D.id = O.description_id JOIN rocpd_string Y "
@@ -149,29 +98,13 @@ static const char rpd_kernel_trace[] =
 	"WHERE O.gpuId >= 0 AND NOT " ROWS_IS_COPY("Y.string") " ORDER BY O.start, O.id";
 
 static const struct csv_column copy_trace_columns[] = {
-	OURS("Kind", "'MEMORY_COPY'"),
-	OURS("Direction",
-	     "CASE K.kind WHEN 0 THEN 'MEMORY_COPY_HOST_TO_HOST' WHEN 1 THEN "
-	     "'MEMORY_COPY_HOST_TO_DEVICE' WHEN 2 THEN 'MEMORY_COPY_DEVICE_TO_HOST' WHEN 3 THEN "
-	     "'MEMORY_COPY_DEVICE_TO_DEVICE' WHEN 4 THEN 'MEMORY_COPY_DEVICE_TO_DEVICE' WHEN 5 THEN "
-	     "'FILL' ELSE 'MEMORY_COPY_NONE' END"),
-	OURS("Stream_Id", "coalesce(M.number, 0)"),
-	OURS("Source_Agent_Id", "F.agent_index"),
-	OURS("Destination_Agent_Id", "G.agent_index"),
-	OURS("Correlation_Id", "O.correlation_id"),
-	OURS("Start_Timestamp", BEGIN_NS("K.flags")),
-	OURS("End_Timestamp", END_NS("K.flags")),
+	CSV_COPY_COLUMNS("F.agent_index", "G.agent_index"),
 };
 
 static const char copy_trace[] =
 	"SELECT $ FROM rtl_op_copy K CROSS JOIN rocpd_op O ON O.id = K.op_id LEFT JOIN rtl_agent F ON "
 	"F.id = K.src_agent_id LEFT JOIN rtl_agent G ON G.id = K.dst_agent_id " STREAM
 	"ORDER BY O.start, O.id";
-
-#define API_COLUMNS(domain, function, correlation)                                                 \
-	SAME("Domain", domain), SAME("Function", function), SAME("Process_Id", "A.pid"),           \
-		SAME("Thread_Id", "A.tid"), BOTH("Correlation_Id", correlation, "A.id"),           \
-		SAME("Start_Timestamp", "A.start"), SAME("End_Timestamp", "A.\"end\"")
 
 static const struct csv_column hip_trace_columns[] = {
 	API_COLUMNS("CASE WHEN D.string LIKE '\\_\\_%' ESCAPE '\\' THEN 'HIP_COMPILER_API' ELSE "
@@ -218,5 +151,5 @@ const struct csv_table csv_tables[] = {
 	      false),
 	TABLE("memory_copy_trace", copy_trace_columns, copy_trace, NULL, false, false),
 	TABLE("marker_api_trace", marker_trace_columns, marker_trace, NULL, false, false),
-	{ NULL, NULL, 0, NULL, NULL, false, false },
+	{ NULL, NULL, 0, NULL, NULL, false, false, 0 },
 };

@@ -7,36 +7,48 @@
 #include "export/chrome_trace/chrome_trace.h"
 #include "export/csv.h"
 #include "export/kineto.h"
+#include "export/rocprofv3/rocprofv3.h"
 #include "export/rpd/rpd.h"
 #include "export/rpd/rpd_tables.h"
 #include "query/rows.h"
 
 /* X(name, suffix, write, several, document, use, about): `use` is the format's clause in the option's help, `about` its paragraph
  * in the command's help, with an empty line before it. */
-#define FORMATS(X)                                                                                                   \
-	X("perfetto", ".json", chrome_trace_write, false, NULL,                                                      \
-	  "perfetto and chrome are one format: it is read by ui.perfetto.dev, chrome://tracing "                     \
-	  "and speedscope.",                                                                                         \
-	  "\n\nIn the Chrome JSON each traced process is a process, with its threads, their markers and "            \
-	  "calls; each GPU is a process with its queues as threads, and a second one with its streams, if they are " \
-	  "known. An arrow leads from a call to each operation that it caused, "                                     \
-	  "and from a marker to kernels whose call is unknown. Times are microseconds since "                        \
-	  "the earliest event. Every event carries its ids, its exact nanoseconds, and for "                         \
-	  "kernels the mangled name, grid and workgroup, for calls each argument; the header "                       \
-	  "carries the version of rtl and the verdict.")                                                             \
-	X("chrome", ".json", chrome_trace_write, false, NULL, "", "")                                                \
-	X("kineto", ".pt.trace.json", kineto_write, false, NULL,                                                     \
-	  " kineto is the format of PyTorch's profiler, for HTA, TraceLens and TensorBoard.",                        \
-	  "\n\nA kineto file has one process. For a trace of several, rtl writes a file for each: "                  \
-	  "OUT.rank0.pt.trace.json, or OUT.pid1234.pt.trace.json if they have no ranks.")                            \
-	X("csv", "", csv_write, true, csv_document, " csv writes rocprof's files, for scripts.",                     \
-	  "\n\ncsv writes OUT.csv (rocprof's table of kernels), OUT.stats.csv, "                                     \
-	  "OUT.hip_stats.csv, OUT.hsa_stats.csv and OUT.copy_stats.csv with rocprof's columns, "                     \
-	  "and OUT.kernel_trace.csv, OUT.hip_api_trace.csv, OUT.hsa_api_trace.csv, "                                 \
-	  "OUT.memory_copy_trace.csv and OUT.marker_api_trace.csv with those of rocprofv3. In a "                    \
-	  "directory the names have no prefix: DIR/hip_stats.csv, and DIR/results.csv. "                             \
-	  "Files without rows are not written, except those of kernels.")                                            \
-	X("rpd", ".db", NULL, false, rpd_tables_document,                                                            \
+#define FORMATS(X)                                                                                                    \
+	X("perfetto", ".json", chrome_trace_write, false, NULL,                                                       \
+	  "perfetto and chrome are one format: it is read by ui.perfetto.dev, chrome://tracing "                      \
+	  "and speedscope.",                                                                                          \
+	  "\n\nIn the Chrome JSON each traced process is a process, with its threads, their markers and "             \
+	  "calls; each GPU is a process with its queues as threads, and a second one with its streams, if they are "  \
+	  "known. An arrow leads from a call to each operation that it caused, "                                      \
+	  "and from a marker to kernels whose call is unknown. Times are microseconds since "                         \
+	  "the earliest event. Every event carries its ids, its exact nanoseconds, and for "                          \
+	  "kernels the mangled name, grid and workgroup, for calls each argument; the header "                        \
+	  "carries the version of rtl and the verdict.")                                                              \
+	X("chrome", ".json", chrome_trace_write, false, NULL, "", "")                                                 \
+	X("kineto", ".pt.trace.json", kineto_write, false, NULL,                                                      \
+	  " kineto is the format of PyTorch's profiler, for HTA, TraceLens and TensorBoard.",                         \
+	  "\n\nA kineto file has one process. For a trace of several, rtl writes a file for each: "                   \
+	  "OUT.rank0.pt.trace.json, or OUT.pid1234.pt.trace.json if they have no ranks.")                             \
+	X("csv", "", csv_write, true, csv_document, " csv writes rocprof's files, for scripts.",                      \
+	  "\n\ncsv writes OUT.csv (rocprof's table of kernels), OUT.stats.csv, "                                      \
+	  "OUT.hip_stats.csv, OUT.hsa_stats.csv and OUT.copy_stats.csv with rocprof's columns, "                      \
+	  "and OUT.kernel_trace.csv, OUT.hip_api_trace.csv, OUT.hsa_api_trace.csv, "                                  \
+	  "OUT.memory_copy_trace.csv and OUT.marker_api_trace.csv with those of rocprofv3. In a "                     \
+	  "directory the names have no prefix: DIR/hip_stats.csv, and DIR/results.csv. "                              \
+	  "Files without rows are not written, except those of kernels.")                                             \
+	X("rocprofv3-csv", "", rocprofv3_csv_write, true, rocprofv3_csv_document,                                     \
+	  " rocprofv3-csv, rocprofv3-json and rocpd3 are rocprofv3's three formats, for tools that read those.",      \
+	  "\n\nThe formats of rocprofv3 have one process in a file, or in a set of files. In OUT, %pid%, %hostname% " \
+	  "and %rank% are those of the process; a name that is the same for several gets _PID. In a directory the "   \
+	  "names are DIR/HOST/PID_results.json and its like. rocprofv3-csv writes OUT_kernel_trace.csv, "             \
+	  "OUT_hip_api_trace.csv, OUT_hsa_api_trace.csv, OUT_marker_api_trace.csv, OUT_memory_copy_trace.csv, "       \
+	  "OUT_memory_allocation_trace.csv, statistics of each (OUT_kernel_stats.csv), OUT_domain_stats.csv and "     \
+	  "OUT_agent_info.csv; files without rows are not written. rocprofv3-json writes what TraceLens reads, "      \
+	  "rocpd3 a database of schema 3 for rocpd.")                                                                 \
+	X("rocprofv3-json", "_results.json", rocprofv3_json_write, true, NULL, "", "")                                \
+	X("rocpd3", "_results.db", rocpd3_write, true, rocpd3_document, "", "")                                       \
+	X("rpd", ".db", NULL, false, rpd_tables_document,                                                             \
 	  " rpd is the database itself, for a raw trace.", "")
 
 #define ROW(name, suffix, write, several, document, use, about)                                    \

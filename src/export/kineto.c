@@ -180,20 +180,6 @@ static int fill_file(void *arg, struct json *j)
 
 /* ---- files ---- */
 
-/* Whether the process has any events. */
-static bool has_events(struct query *q, const struct query_process *process)
-{
-	char sql[512];
-
-	snprintf(
-		sql, sizeof(sql),
-		"SELECT EXISTS (SELECT 1 FROM rocpd_op WHERE id BETWEEN %1$lld AND %2$lld) OR EXISTS (SELECT "
-		"1 FROM rocpd_api A JOIN rocpd_string D ON D.id = A.domain_id WHERE A.id BETWEEN %1$lld AND "
-		"%2$lld AND D.string <> 'rtl')",
-		(long long)process->id_first, (long long)process->id_last);
-	return query_number(q->db, sql, 0) != 0;
-}
-
 /* out.pt.trace.json -> out.rank3.pt.trace.json, or out.pid1234... if ranks are not unique. */
 static int name_file(char *name, size_t size, const char *out, const struct query_process *process,
 		     bool ranks)
@@ -276,7 +262,7 @@ int kineto_write(struct query *q, const char *out)
 	if (!wanted)
 		return query_fail_memory(q);
 	for (size_t i = 0; i < q->nr_processes; i++) {
-		wanted[i] = has_events(q, &q->processes[i]);
+		wanted[i] = query_has_events(q, &q->processes[i]);
 		nr += wanted[i];
 		if (wanted[i])
 			q->only = &q->processes[i];

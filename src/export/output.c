@@ -138,3 +138,15 @@ int output_write(struct query *q, const char *out, int (*fill)(void *arg, struct
 	alloc_free(j);
 	return ret;
 }
+
+int output_write_file(struct query *q, const char *out, int (*fill)(void *arg, const char *tmp),
+		      void *arg)
+{
+	struct output o;
+	int ret = open_output(&o, out, q);
+
+	if (ret)
+		return ret;
+	RTL_TESTPOINT("output_begun");
+	return close_output(&o, out, q, fill(arg, o.tmp));
+}

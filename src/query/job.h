@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct rocprofv3_choice;
+
 /* Who may read the output. Arguments of calls can be a program's data. */
 enum job_access {
 	JOB_ACCESS_CONTENT, /* its owner alone if it has arguments of calls, else as the umask has it */
@@ -31,6 +33,8 @@ struct job_options {
 	const char *unfinished;
 	/* Of rpd_grow(): how many bytes of a trace are converted at a time; 0: INDEX_PART. */
 	uint64_t part_bytes;
+	/* What a format of rocprofv3 writes (export/rocprofv3/rocprofv3.h). NULL: all. */
+	const struct rocprofv3_choice *rocprofv3;
 };
 
 struct job_result {

@@ -154,6 +154,25 @@ const struct query_process *query_process_of(const struct query *q, int64_t id)
 	return NULL;
 }
 
+bool query_has_events(const struct query *q, const struct query_process *process)
+{
+	char sql[512];
+
+	snprintf(
+		sql, sizeof(sql),
+		"SELECT EXISTS (SELECT 1 FROM rocpd_op WHERE id BETWEEN %1$lld AND %2$lld) OR EXISTS (SELECT "
+		"1 FROM rocpd_api A JOIN rocpd_string D ON D.id = A.domain_id WHERE A.id BETWEEN %1$lld AND "
+		"%2$lld AND D.string <> 'rtl')",
+		(long long)process->id_first, (long long)process->id_last);
+	return query_number(q->db, sql, 0) != 0;
+}
+
+void query_bind_range(const struct query *q, sqlite3_stmt *stmt)
+{
+	sqlite3_bind_int64(stmt, 1, q->only ? q->only->id_first : INT64_MIN);
+	sqlite3_bind_int64(stmt, 2, q->only ? q->only->id_last : INT64_MAX);
+}
+
 int64_t query_local_id(const struct query *q, int64_t id)
 {
 	const struct query_process *process = query_process_of(q, id);

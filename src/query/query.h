@@ -105,6 +105,10 @@ bool query_has_args(struct query *q);
 int query_read_processes(struct query *q);
 /* The process that a row of this id belongs to, or NULL. */
 const struct query_process *query_process_of(const struct query *q, int64_t id);
+/* Whether the process has operations, calls or markers. */
+bool query_has_events(const struct query *q, const struct query_process *process);
+/* Binds ?1 and ?2 to the first and the last id of the rows to read: those of q->only, or all. */
+void query_bind_range(const struct query *q, sqlite3_stmt *stmt);
 /* The id of a row relative to its process. */
 int64_t query_local_id(const struct query *q, int64_t id);
 

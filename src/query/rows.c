@@ -112,10 +112,8 @@ static int visit_rows(struct query *q, const char *sql, int nr, rows_fn each, vo
 	sqlite3_stmt *row = NULL;
 	int ret = query_prepare(q, &row, sql);
 
-	if (ret == 0) {
-		sqlite3_bind_int64(row, 1, q->only ? q->only->id_first : INT64_MIN);
-		sqlite3_bind_int64(row, 2, q->only ? q->only->id_last : INT64_MAX);
-	}
+	if (ret == 0)
+		query_bind_range(q, row);
 	while (ret == 0 && (ret = query_step(q, row)) == 1) {
 		for (int i = 0; i < nr; i++)
 			columns[i] = sqlite3_column_int64(row, i);

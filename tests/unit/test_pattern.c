@@ -34,7 +34,7 @@ static const char *expand(const char *pattern)
 {
 	static char out[128];
 	static struct rank rank;
-	struct pattern_facts facts = { 42, "node/7", &rank, get, unknown };
+	struct pattern_facts facts = { 42, "node/7", &rank, get, unknown, 7 };
 
 	rank_read(&rank, get);
 	CHECK_OK(pattern_expand(out, sizeof(out), pattern, &facts));
@@ -49,6 +49,7 @@ TEST(patterns_of_both_spellings_are_expanded)
 	vars = env;
 	CHECK_STR_EQ(expand("x.%p.%h.%r.%j.%q{A}.%%"), "x.42.node_7.3.99.b/c.%");
 	CHECK_STR_EQ(expand("x.%pid%.%hostname%.%rank%.%job%.%env{A}%"), "x.42.node_7.3.99.b/c");
+	CHECK_STR_EQ(expand("%ppid%.%nid%.%size%"), "7.3.8");
 	CHECK_STR_EQ(expand("%q{NONE}|%env{NONE}%|"), "||");
 	CHECK_STR_EQ(expand("plain"), "plain");
 	CHECK_EQ_INT(nr_unknown, 0);
@@ -58,6 +59,7 @@ TEST(unknown_pattern_is_kept_and_reported)
 {
 	vars = NULL;
 	CHECK_STR_EQ(expand("a%zb%"), "a%zb%");
+	CHECK_STR_EQ(expand("%nid%.%size%"), "42.1");
 	CHECK_EQ_INT(nr_unknown, 2);
 	CHECK_STR_EQ(expand("%q{OPEN"), "%q{OPEN");
 	CHECK_EQ_INT(nr_unknown, 3);
@@ -67,7 +69,7 @@ TEST(unknown_pattern_is_kept_and_reported)
 
 TEST(too_long_name_is_refused)
 {
-	struct pattern_facts facts = { 1, "h", NULL, get, NULL };
+	struct pattern_facts facts = { 1, "h", NULL, get, NULL, 0 };
 	char out[4];
 
 	CHECK_EQ_INT(pattern_expand(out, sizeof(out), "abcd", &facts), -ENAMETOOLONG);

@@ -9,71 +9,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "export/call_args.h"
 #include "export/chrome_trace/chrome_trace_internal.h"
 #include "store/args.h"
 
-#define MAX_NAME 128
 #define MAX_EXACT (INT64_C(1) << 53) /* readers convert numbers to doubles */
-
-/* Whether the text ends in "...", so it was cut. */
-static bool is_cut(const char *text)
-{
-	size_t n = strlen(text);
-
-	return n >= 3 && strcmp(text + n - 3, "...") == 0;
-}
-
-/* The end of the value at `at`: at ", " or the end of the text. NULL: a string that does not end. */
-static const char *value_end(const char *at)
-{
-	const char *start = at;
-
-	if (*at == '"') {
-		for (at++; *at && *at != '"'; at++)
-			if (*at == '\\' && at[1])
-				at++;
-		if (*at)
-			return at + 1;
-	} else if (*at == '{') {
-		const char *end = strchr(at, '}');
-
-		if (end)
-			return end + 1;
-	} else {
-		while (*at && !(at[0] == ',' && at[1] == ' '))
-			at++;
-		return at;
-	}
-	return is_cut(start) ? start + strlen(start) : NULL;
-}
-
-/* "name=" in front of a value; NULL: something else. */
-static const char *name_end(const char *at)
-{
-	const char *start = at;
-
-	while (*at && !strchr("=, \"{()|", *at))
-		at++;
-	return *at == '=' && at > start && at - start < MAX_NAME ? at : NULL;
-}
-
-static bool is_form(const char *text)
-{
-	bool any = false;
-
-	for (;; text += 2) {
-		const char *at = name_end(text);
-
-		if (!at)
-			return any && is_cut(text);
-		any = true;
-		text = value_end(at + 1);
-		if (!text || !*text)
-			return text != NULL;
-		if (text[0] != ',' || text[1] != ' ')
-			return false;
-	}
-}
 
 static int hex_digit(char c)
 {
@@ -171,31 +111,29 @@ static void put_value(struct json *j, const char *at, const char *end)
 		json_text_size(j, at, n);
 }
 
-static void put_key(struct json *j, const char *at, const char *end)
+static void put_key(struct json *j, const struct call_arg *arg)
 {
-	char name[MAX_NAME];
+	char name[CALL_ARGS_NAME];
 
-	memcpy(name, at, (size_t)(end - at));
-	name[end - at] = 0;
+	memcpy(name, arg->name, arg->name_size);
+	name[arg->name_size] = 0;
 	json_key(j, name);
 }
 
 bool chrome_trace_args_write(struct json *j, const char *text)
 {
-	if (!is_form(text))
+	struct call_arg arg;
+
+	if (!call_args_is_form(text))
 		return false;
 	json_object(j);
-	while (*text) {
-		const char *at = name_end(text), *end;
-
-		if (!at) { /* the text was cut here */
-			json_member_text(j, "...", text);
+	while ((text = call_args_next(text, &arg)) != NULL) {
+		if (!arg.name_size) { /* the text was cut here */
+			json_member_text(j, "...", arg.value);
 			break;
 		}
-		put_key(j, text, at);
-		end = value_end(++at);
-		put_value(j, at, end);
-		text = *end ? end + 2 : end;
+		put_key(j, &arg);
+		put_value(j, arg.value, arg.value + arg.value_size);
 	}
 	json_object_end(j);
 	return true;

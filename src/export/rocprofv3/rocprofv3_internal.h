@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* rocprofv3_internal.h - shared by the writers of rocprofv3's files
+ *
+ *	rocprofv3_files.c   processes and names of files
+ *	rocprofv3_names.c   numbers of functions, names of kernels, numbers of agents: temporary tables
+ *	rocprofv3_csv.c     the tables of the CSV files
+ *	rocprofv3_json.c    JSON: what describes a process
+ *	rocprofv3_records.c JSON: its records
+ *	rocpd3.c            the database of rocpd: its rows
+ *	rocpd3_schema.c     its tables and views
+ */
+#ifndef RTL_EXPORT_ROCPROFV3_ROCPROFV3_INTERNAL_H
+#define RTL_EXPORT_ROCPROFV3_ROCPROFV3_INTERNAL_H
+
+#include "export/json.h"
+#include "export/rocprofv3/rocprofv3.h"
+#include "names_sdk_gen.h"
+
+#define ROCPROFV3_NAME_SIZE 4096
+
+/* Numbers of kinds of records, as in rocprofiler-sdk 1.0. */
+enum rocprofv3_kind {
+	ROCPROFV3_KIND_HSA_CORE = 1,
+	ROCPROFV3_KIND_HSA_AMD = 2,
+	ROCPROFV3_KIND_HSA_IMAGE = 3,
+	ROCPROFV3_KIND_HSA_FINALIZE = 4,
+	ROCPROFV3_KIND_HIP_RUNTIME = 5,
+	ROCPROFV3_KIND_HIP_COMPILER = 6,
+	ROCPROFV3_KIND_MARKER_CORE = 7,
+	ROCPROFV3_KIND_COPY = 10,
+	ROCPROFV3_KIND_KERNEL = 11,
+	ROCPROFV3_KIND_ALLOCATION = 16,
+};
+
+/* ---- rocprofv3_files.c ---- */
+
+struct rocprofv3_form {
+	const char *format;	    /* its name, for messages */
+	const char *suffix;	    /* "_results.json"; "": the names are the writer's */
+	const char *const *endings; /* names that end so are used as they are; NULL-ended */
+	/* Whether a file of that name exists; NULL: access(). */
+	bool (*exists)(struct query *q, const char *name);
+	/* Writes the files of q->only (NULL: the trace has no process). The number of files, or -errno. */
+	int (*write)(struct query *q, const char *name);
+};
+
+/* Writes the files of each process that has events; without any, those of the first process. */
+int rocprofv3_files_write(struct query *q, const char *out, const struct rocprofv3_form *form);
+
+/* What is written: q->opt->rocprofv3, or all. */
+const struct rocprofv3_choice *rocprofv3_files_choice(const struct query *q);
+
+/* ---- rocprofv3_names.c ---- */
+
+/* Makes the temporary tables
+ *	rocprofv3_function  id (of the name in rocpd_string), name, kind, domain (the kind's name), operation: of the
+ *			    domains that are written
+ *	rocprofv3_allocation id, operation, size, address: functions that allocate, and the names of these arguments
+ *	rocprofv3_kernel    id (rtl_kernel_symbol), name (as tables show it), truncated
+ *	rocprofv3_agent     id (rtl_agent), handle, number (as tables show it), type_index
+ *	rocprofv3_flags     renamed, domains: of struct rocprofv3_choice
+ * and the SQL functions rocprofv3_arg(text of arguments, name): a number, NULL if there is none; rocprofv3_gfx(name of an ISA):
+ * its number; rocprofv3_hash(text); rocprofv3_root(x); rocprofv3_truncated(name of a kernel). */
+int rocprofv3_names_make(struct query *q);
+/* Operations of a kind that rocprofiler-sdk does not number, behind those that it does: calls `each` in their order. */
+int rocprofv3_names_more(struct query *q, int kind, void (*each)(void *arg, const char *name),
+			 void *arg);
+
+/* SQL: q->only: of its node id, hash, machine, system, host, release, version, hardware, domain; of itself pid, parent, begin, end,
+ * command, state, and 32 hexadecimal digits that no other trace has. */
+#define ROCPROFV3_PROCESS                                                                          \
+	"SELECT P.node + 1, rocprofv3_hash(coalesce(P.host, '') || coalesce(P.boot_id, '')), "     \
+	"coalesce(P.boot_id, ''), 'Linux', coalesce(P.host, ''), coalesce((SELECT value FROM "     \
+	"rtl_info WHERE process_id = P.id AND key = 'kernel'), ''), '', '', '', P.os_pid, "        \
+	"coalesce(P.ppid, 0), coalesce(nullif(P.start_ns, 0), P.first_ns, 0), "                    \
+	"max(coalesce(P.end_ns, 0), coalesce(P.last_ns, 0)), coalesce(P.command, ''), P.state, "   \
+	"coalesce(P.trace_id, '') FROM rtl_process P WHERE ?1 BETWEEN P.id_first AND P.id_last"
+
+/* SQL: a range's correlation id. Calls have numbers of their own, which ranges must not share. */
+#define ROCPROFV3_MARKER_ID(api) "(" api " + 2147483648)"
+
+#define ROCPROFV3_NR_COPY 5 /* enum rocprofiler_memory_copy_operation_t; a fill is one more */
+/* SQL: the operation of a copy. */
+#define ROCPROFV3_COPY_OPERATION                                                                    \
+	"CASE K.kind WHEN 0 THEN 1 WHEN 1 THEN 2 WHEN 2 THEN 3 WHEN 3 THEN 4 WHEN 4 THEN 4 WHEN 5 " \
+	"THEN 5 ELSE 0 END"
+
+/* SQL: a kernel's dispatch with all that describes it, and a copy; the same aliases everywhere. */
+#define ROCPROFV3_KERNELS                                                                            \
+	" FROM rtl_op_kernel K CROSS JOIN rocpd_op O ON O.id = K.op_id JOIN rtl_shape S ON S.id = "  \
+	"K.shape_id JOIN rtl_kernel_symbol Y ON Y.id = S.kernel_id JOIN temp.rocprofv3_kernel N ON " \
+	"N.id = Y.id JOIN rtl_thread T ON T.id = K.thread_id LEFT JOIN rtl_queue Q ON Q.id = "       \
+	"S.queue_id LEFT JOIN temp.rocprofv3_agent G ON G.id = Q.agent_id LEFT JOIN query_cause L "  \
+	"ON L.op_id = O.id LEFT JOIN query_stream M ON M.block = O.id >> 32 AND M.name = L.stream "  \
+	"WHERE K.op_id BETWEEN ?1 AND ?2 ORDER BY O.start, O.id"
+#define ROCPROFV3_COPIES                                                                             \
+	" FROM rtl_op_copy K CROSS JOIN rocpd_op O ON O.id = K.op_id JOIN rtl_thread T ON T.id = "   \
+	"K.thread_id LEFT JOIN temp.rocprofv3_agent F ON F.id = K.src_agent_id LEFT JOIN "           \
+	"temp.rocprofv3_agent G ON G.id = K.dst_agent_id LEFT JOIN query_cause L ON L.op_id = O.id " \
+	"LEFT JOIN query_stream M ON M.block = O.id >> 32 AND M.name = L.stream WHERE K.op_id "      \
+	"BETWEEN ?1 AND ?2 ORDER BY O.start, O.id"
+/* Calls of some kinds; and of functions that allocate. */
+#define ROCPROFV3_CALLS(kinds)                                                                         \
+	" FROM rocpd_api A CROSS JOIN temp.rocprofv3_function H ON H.id = A.apiName_id AND H.kind IN " \
+	"(" kinds ") LEFT JOIN rtl_api_data X ON X.api_id = A.id WHERE A.id BETWEEN ?1 AND ?2 "        \
+	"ORDER BY A.start, A.id"
+#define ROCPROFV3_ALLOCATIONS                                                                                \
+	" FROM rocpd_api A CROSS JOIN temp.rocprofv3_allocation H ON H.id = A.apiName_id JOIN rtl_api_data " \
+	"X ON X.api_id = A.id AND X.status = 0 JOIN rocpd_ustring U ON U.id = A.args_id WHERE A.id "         \
+	"BETWEEN ?1 AND ?2 ORDER BY A.start, A.id"
+#define ROCPROFV3_MARKERS                                                                                   \
+	" FROM rtl_marker_data M CROSS JOIN rocpd_api A ON A.id = M.api_id JOIN rocpd_ustring U ON U.id = " \
+	"A.args_id WHERE M.api_id BETWEEN ?1 AND ?2 ORDER BY A.start, A.id"
+#define ROCPROFV3_HIP_KINDS "5, 6"
+#define ROCPROFV3_HSA_KINDS "1, 2, 3, 4"
+
+/* ---- rocprofv3_csv.c ---- */
+
+/* A table of the CSV files, which has to be there. The columns of agent_info are fields of the SDK's agents. */
+struct csv_table;
+const struct csv_table *rocprofv3_csv_table(const char *name);
+
+/* ---- rocprofv3_records.c ---- */
+
+/* The member "buffer_records" of a process. */
+int rocprofv3_records_write(struct query *q, struct json *j);
+
+#endif

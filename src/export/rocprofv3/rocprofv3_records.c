@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* rocprofv3_records.c - rocprofv3's JSON: the records of a process
+ *
+ * Rows are streamed; SQLite sorts them in its temporary files. Times of operations that were not measured are their position on the
+ * time axis: readers take the least and the greatest for the length of the trace.
+ */
+#include <string.h>
+
+#include "export/rocprofv3/rocprofv3_internal.h"
+
+/* Sizes of structures of rocprofiler-sdk 1.0. */
+#define CALL_SIZE 64
+#define COPY_SIZE 96
+#define DISPATCH_SIZE 184
+#define DISPATCH_INFO_SIZE 72 /* without its reserved bytes */
+#define ALLOCATION_SIZE 88
+
+static void put_handle(struct json *j, const char *key, int64_t handle)
+{
+	json_key(j, key);
+	json_object(j);
+	JSON_KEY(j, "handle");
+	json_int(j, handle);
+	json_object_end(j);
+}
+
+static void put_member(struct json *j, const char *key, int64_t value)
+{
+	json_key(j, key);
+	json_int(j, value);
+}
+
+static void put_head(struct json *j, int size, int64_t kind, int64_t operation)
+{
+	json_bytes(j, "\n", 1);
+	put_member(j, "size", size);
+	put_member(j, "kind", kind);
+	put_member(j, "operation", operation);
+}
+
+static void put_correlation(struct json *j, int64_t internal, int64_t external)
+{
+	JSON_KEY(j, "correlation_id");
+	json_object(j);
+	put_member(j, "internal", internal);
+	put_member(j, "external", external);
+}
+
+static void put_times(struct json *j, sqlite3_stmt *row, int first)
+{
+	put_member(j, "start_timestamp", sqlite3_column_int64(row, first));
+	put_member(j, "end_timestamp", sqlite3_column_int64(row, first + 1));
+}
+
+static void put_dim(struct json *j, const char *key, sqlite3_stmt *row, int first)
+{
+	static const char *const axes[] = { "x", "y", "z" };
+
+	json_key(j, key);
+	json_object(j);
+	for (int i = 0; i < 3; i++)
+		put_member(j, axes[i], sqlite3_column_int64(row, first + i));
+	json_object_end(j);
+}
+
+#define EXTERNAL "CASE WHEN O.roctxId THEN " ROCPROFV3_MARKER_ID("O.roctxId") " ELSE 0 END"
+
+static const char dispatches_sql[] =
+	"SELECT O.correlation_id, " EXTERNAL
+	", T.tid, O.start, O.end, coalesce(G.handle, 0), O.queueId, "
+	"Y.kernel_id, S.private_size, S.group_size, S.group_x, S.group_y, S.group_z, S.grid_x, S.grid_y, S.grid_z, "
+	"coalesce(M.number, 0)" ROCPROFV3_KERNELS;
+
+static void put_dispatch(struct json *j, sqlite3_stmt *row, uint64_t number)
+{
+	put_head(j, DISPATCH_SIZE, ROCPROFV3_KIND_KERNEL, 2);
+	put_member(j, "thread_id", sqlite3_column_int64(row, 2));
+	put_correlation(j, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1));
+	json_object_end(j);
+	put_times(j, row, 3);
+	JSON_KEY(j, "dispatch_info");
+	json_object(j);
+	put_member(j, "size", DISPATCH_INFO_SIZE);
+	put_handle(j, "agent_id", sqlite3_column_int64(row, 5));
+	put_handle(j, "queue_id", sqlite3_column_int64(row, 6));
+	put_member(j, "kernel_id", sqlite3_column_int64(row, 7));
+	put_member(j, "dispatch_id", (int64_t)number);
+	put_member(j, "private_segment_size", sqlite3_column_int64(row, 8));
+	put_member(j, "group_segment_size", sqlite3_column_int64(row, 9));
+	put_dim(j, "workgroup_size", row, 10);
+	put_dim(j, "grid_size", row, 13);
+	json_object_end(j);
+	put_handle(j, "stream_id", sqlite3_column_int64(row, 16));
+}
+
+#define CALLS(kinds)                                                                               \
+	"SELECT H.kind, H.operation, coalesce(X.correlation_id, 0), coalesce(X.parent_id, 0), "    \
+	"A.start, A.\"end\", A.tid" ROCPROFV3_CALLS(kinds)
+
+static void put_call(struct json *j, sqlite3_stmt *row, uint64_t number)
+{
+	(void)number;
+	put_head(j, CALL_SIZE, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1));
+	put_correlation(j, sqlite3_column_int64(row, 2), 0);
+	put_member(j, "ancestor", sqlite3_column_int64(row, 3));
+	json_object_end(j);
+	put_times(j, row, 4);
+	put_member(j, "thread_id", sqlite3_column_int64(row, 6));
+}
+
+/* roctxMarkA, roctxRangePushA, roctxRangeStartA */
+static const char markers_sql[] =
+	"SELECT 7, CASE M.kind WHEN 0 THEN 0 WHEN 1 THEN 1 ELSE 3 END, " ROCPROFV3_MARKER_ID(
+		"A.id") ", CASE WHEN M.parent_id THEN " ROCPROFV3_MARKER_ID("M.parent_id") " ELSE 0 END, "
+											   "A.start, A.\"end\", A.tid" ROCPROFV3_MARKERS;
+
+static const char copies_sql[] =
+	"SELECT O.correlation_id, " EXTERNAL ", T.tid, O.start, O.end, " ROCPROFV3_COPY_OPERATION
+	", coalesce(G.handle, 0), coalesce(F.handle, 0), K.bytes, printf('0x%016x', K.dst), printf('0x%016x', K.src), "
+	"coalesce(M.number, 0)" ROCPROFV3_COPIES;
+
+static void put_copy(struct json *j, sqlite3_stmt *row, uint64_t number)
+{
+	(void)number;
+	put_head(j, COPY_SIZE, ROCPROFV3_KIND_COPY, sqlite3_column_int64(row, 5));
+	put_correlation(j, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1));
+	json_object_end(j);
+	put_member(j, "thread_id", sqlite3_column_int64(row, 2));
+	put_times(j, row, 3);
+	put_handle(j, "dst_agent_id", sqlite3_column_int64(row, 6));
+	put_handle(j, "src_agent_id", sqlite3_column_int64(row, 7));
+	put_member(j, "bytes", sqlite3_column_int64(row, 8));
+	json_member_text(j, "dst_address", query_text(row, 9));
+	json_member_text(j, "src_address", query_text(row, 10));
+	put_handle(j, "stream_id", sqlite3_column_int64(row, 11));
+}
+
+static const char allocations_sql[] =
+	"SELECT X.correlation_id, A.tid, A.start, A.\"end\", H.operation, coalesce(rocprofv3_arg(U.string, "
+	"H.size), 0), printf('0x%016x', coalesce(rocprofv3_arg(U.string, H.address), 0))" ROCPROFV3_ALLOCATIONS;
+
+static void put_allocation(struct json *j, sqlite3_stmt *row, uint64_t number)
+{
+	(void)number;
+	put_head(j, ALLOCATION_SIZE, ROCPROFV3_KIND_ALLOCATION, sqlite3_column_int64(row, 4));
+	put_correlation(j, sqlite3_column_int64(row, 0), 0);
+	put_member(j, "ancestor", 0);
+	json_object_end(j);
+	put_member(j, "thread_id", sqlite3_column_int64(row, 1));
+	put_times(j, row, 2);
+	put_handle(j, "agent_id", 0);
+	json_member_text(j, "address", query_text(row, 6));
+	put_member(j, "allocation_size", sqlite3_column_int64(row, 5));
+}
+
+static int put_records(struct query *q, struct json *j, const char *sql,
+		       void (*put)(struct json *j, sqlite3_stmt *row, uint64_t number))
+{
+	sqlite3_stmt *row = NULL;
+	uint64_t number = 0;
+	int ret = query_prepare(q, &row, sql);
+
+	if (ret == 0)
+		query_bind_range(q, row);
+	while (ret == 0 && (ret = query_step(q, row)) == 1) {
+		json_object(j);
+		put(j, row, ++number);
+		json_object_end(j);
+		ret = j->error;
+	}
+	q->res->nr_ops += number;
+	sqlite3_finalize(row);
+	return ret;
+}
+
+int rocprofv3_records_write(struct query *q, struct json *j)
+{
+	static const struct {
+		const char *key, *sql;
+		void (*put)(struct json *j, sqlite3_stmt *row, uint64_t number);
+		uint32_t domains;
+	} records[] = {
+		{ "kernel_dispatch", dispatches_sql, put_dispatch, ROCPROFV3_KERNEL },
+		{ "hip_api", CALLS(ROCPROFV3_HIP_KINDS), put_call, ROCPROFV3_HIP },
+		{ "hsa_api", CALLS(ROCPROFV3_HSA_KINDS), put_call, ROCPROFV3_HSA },
+		{ "marker_api", markers_sql, put_call, ROCPROFV3_MARKER },
+		{ "rccl_api", NULL, NULL, 0 },
+		{ "memory_copy", copies_sql, put_copy, ROCPROFV3_COPY },
+		{ "memory_allocation", allocations_sql, put_allocation, ROCPROFV3_ALLOCATION },
+		{ "scratch_memory", NULL, NULL, 0 },
+		{ "rocdecode_api", NULL, NULL, 0 },
+		{ "rocjpeg_api", NULL, NULL, 0 },
+		{ "pc_sample_host_trap", NULL, NULL, 0 },
+		{ "pc_sample_stochastic", NULL, NULL, 0 },
+	};
+	uint32_t chosen = rocprofv3_files_choice(q)->domains;
+	int ret = 0;
+
+	json_key(j, "buffer_records");
+	json_object(j);
+	for (size_t i = 0; i < sizeof(records) / sizeof(records[0]) && ret == 0; i++) {
+		json_key(j, records[i].key);
+		json_array(j);
+		if (records[i].domains & chosen)
+			ret = put_records(q, j, records[i].sql, records[i].put);
+		json_array_end(j);
+	}
+	json_object_end(j);
+	return ret;
+}

@@ -1,0 +1,458 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""rocprofv3's formats: keys, columns, schema, and every value equal to the database; with traces of spool.py"""
+import ctypes
+import csv
+import gzip
+import json
+import sqlite3
+
+from support import spool
+from support.cli import *
+
+API = ["Domain", "Function", "Process_Id", "Thread_Id", "Correlation_Id", "Start_Timestamp", "End_Timestamp"]
+STATS = ["Name", "Calls", "TotalDurationNs", "AverageNs", "Percentage", "MinNs", "MaxNs", "StdDev"]
+COLUMNS = {
+    "kernel_trace": ["Kind", "Agent_Id", "Queue_Id", "Stream_Id", "Thread_Id", "Dispatch_Id", "Kernel_Id", "Kernel_Name",
+                     "Correlation_Id", "Start_Timestamp", "End_Timestamp", "LDS_Block_Size", "Scratch_Size", "VGPR_Count",
+                     "Accum_VGPR_Count", "SGPR_Count", "Workgroup_Size_X", "Workgroup_Size_Y", "Workgroup_Size_Z",
+                     "Grid_Size_X", "Grid_Size_Y", "Grid_Size_Z"],
+    "hip_api_trace": API, "hsa_api_trace": API, "marker_api_trace": API,
+    "memory_copy_trace": ["Kind", "Direction", "Stream_Id", "Source_Agent_Id", "Destination_Agent_Id", "Correlation_Id",
+                          "Start_Timestamp", "End_Timestamp"],
+    "memory_allocation_trace": ["Kind", "Operation", "Agent_Id", "Allocation_Size", "Address", "Correlation_Id",
+                                "Start_Timestamp", "End_Timestamp"],
+    **{f"{name}_stats": STATS for name in ("kernel", "hip_api", "hsa_api", "marker_api", "memory_copy",
+                                           "memory_allocation", "domain")},
+}
+# members of rocprofv3's JSON, in its order
+PROCESS = ["metadata", "agents", "counters", "strings", "code_objects", "kernel_symbols", "host_functions", "summary",
+           "callback_records", "buffer_records"]
+STRINGS = ["callback_records", "buffer_records", "marker_api", "correlation_id", "counters", "pc_sample_instructions",
+           "pc_sample_comments", "att_filenames", "code_object_snapshot_filenames"]
+RECORDS = ["kernel_dispatch", "hip_api", "hsa_api", "marker_api", "rccl_api", "memory_copy", "memory_allocation",
+           "scratch_memory", "rocdecode_api", "rocjpeg_api", "pc_sample_host_trap", "pc_sample_stochastic"]
+DISPATCH = ["size", "kind", "operation", "thread_id", "correlation_id", "start_timestamp", "end_timestamp",
+            "dispatch_info", "stream_id"]
+DISPATCH_INFO = ["size", "agent_id", "queue_id", "kernel_id", "dispatch_id", "private_segment_size",
+                 "group_segment_size", "workgroup_size", "grid_size"]
+CALL = ["size", "kind", "operation", "correlation_id", "start_timestamp", "end_timestamp", "thread_id"]
+SYMBOL = ["size", "kernel_id", "code_object_id", "kernel_object", "kernarg_segment_size", "kernarg_segment_alignment",
+          "group_segment_size", "private_segment_size", "sgpr_count", "arch_vgpr_count", "accum_vgpr_count",
+          "kernel_name", "formatted_kernel_name", "demangled_kernel_name", "truncated_kernel_name"]
+OF_RANGES = 1 << 31  # ranges have correlation ids from here on
+
+ODD = "_Z3odd\"quoted\", 'single'\n\ttab \u00fc\u6f22\U0001f600 \\"
+
+
+class Formats(Case):
+    def database(self, trace, name="t"):
+        trace.write(self.path(name + ".rtl"))
+        self.rtl("recover", "-q", name + ".rtl", "-o", name + ".db", "--force")
+        return name + ".db"
+
+    def sql(self, name, query, *args):
+        with sqlite3.connect(f"file:{self.path(name)}?mode=ro", uri=True) as db:
+            return db.execute(query, args).fetchall()
+
+    def convert(self, name, form, out, *options, **kwargs):
+        return self.rtl("convert", name, "-f", form, "-o", out, *options, **kwargs)
+
+    def json(self, name, out="r.json"):
+        self.convert(name, "rocprofv3-json", out, "--force")
+        return self.read_json(out)
+
+    def read_json(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            root = json.load(file)
+        self.assertEqual(list(root), ["rocprofiler-sdk-tool"])
+        self.assertEqual(len(root["rocprofiler-sdk-tool"]), 1)
+        return root["rocprofiler-sdk-tool"][0]
+
+    def rows(self, name):
+        with open(self.path(name), encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def dispatches(self, name):
+        """What the database has of each dispatch of the program, in the order of all three formats."""
+        return self.sql(name, "select begin_ns, end_ns, correlation_id, queue, kernel, grid_x, grid_y, grid_z, group_x, group_y, "
+                        "group_z from rtl_dispatch where not flags & 32 order by begin_ns, op_id")
+
+
+class Csv(Formats):
+    def test_columns_and_rows_equal_database(self):
+        name = self.database(spool.calls())
+        self.convert(name, "rocprofv3-csv", "x")
+        files = [f for f in self.files() if f.endswith(".csv")]
+        self.assertEqual(files, sorted(f"x_{t}.csv" for t in (*COLUMNS, "agent_info")))
+        for table, columns in COLUMNS.items():
+            with open(self.path(f"x_{table}.csv"), encoding="utf-8") as file:
+                self.assertEqual(next(csv.reader(file)), columns, table)
+        kernels = [tuple(int(r[c]) if c != "Kernel_Name" else r[c] for c in (
+            "Start_Timestamp", "End_Timestamp", "Correlation_Id", "Queue_Id", "Kernel_Name", "Grid_Size_X", "Grid_Size_Y",
+            "Grid_Size_Z", "Workgroup_Size_X", "Workgroup_Size_Y", "Workgroup_Size_Z")) for r in self.rows("x_kernel_trace.csv")]
+        self.assertEqual(kernels, self.dispatches(name))
+        for domain in ("hip", "hsa"):
+            seen = [(r["Function"], int(r["Correlation_Id"]), int(r["Start_Timestamp"]), int(r["End_Timestamp"]),
+                     int(r["Thread_Id"]), int(r["Process_Id"])) for r in self.rows(f"x_{domain}_api_trace.csv")]
+            self.assertEqual(seen, self.sql(name, "select name, correlation_id, begin_ns, end_ns, tid, pid from rtl_api where "
+                                            "domain = ? order by begin_ns, api_id", domain))
+        seen = [(int(r["Start_Timestamp"]), int(r["End_Timestamp"]), int(r["Correlation_Id"])) for r in self.rows("x_memory_copy_trace.csv")]
+        self.assertEqual(seen, self.sql(name, "select begin_ns, end_ns, correlation_id from rtl_copy order by begin_ns, op_id"))
+        seen = [(r["Function"], int(r["Start_Timestamp"]), int(r["End_Timestamp"])) for r in self.rows("x_marker_api_trace.csv")]
+        self.assertEqual(seen, self.sql(name, "select message, begin_ns, end_ns from rtl_marker order by begin_ns, marker_id"))
+
+    def test_statistics_equal_sums_of_rows(self):
+        name = self.database(spool.calls())
+        self.convert(name, "rocprofv3-csv", "x")
+        for table, key in (("kernel", "Kernel_Name"), ("hip_api", "Function"), ("marker_api", "Function"),
+                           ("memory_copy", "Direction"), ("memory_allocation", "Operation")):
+            durations = {}
+            for r in self.rows(f"x_{table}_trace.csv"):
+                durations.setdefault(r[key], []).append(int(r["End_Timestamp"]) - int(r["Start_Timestamp"]))
+            total = sum(map(sum, durations.values()))
+            stats = self.rows(f"x_{table}_stats.csv")
+            self.assertEqual({r["Name"] for r in stats}, set(durations), table)
+            for r in stats:
+                d = durations[r["Name"]]
+                mean = sum(d) / len(d)
+                deviation = (sum((x - mean) ** 2 for x in d) / (len(d) - 1)) ** .5 if len(d) > 1 else 0
+                self.assertEqual((int(r["Calls"]), int(r["TotalDurationNs"]), int(r["MinNs"]), int(r["MaxNs"])),
+                                 (len(d), sum(d), min(d), max(d)), table)
+                for column, value in (("AverageNs", mean), ("Percentage", sum(d) * 100 / total), ("StdDev", deviation)):
+                    self.assertAlmostEqual(float(r[column]), value, delta=abs(value) * 1e-9 + 1e-6, msg=(table, column))
+        self.assertEqual({r["Name"]: int(r["Calls"]) for r in self.rows("x_domain_stats.csv")},
+                         {"KERNEL_DISPATCH": 10, "MEMORY_COPY": 4, "MARKER_API": 3, "HIP_API": 14, "HSA_API": 10,
+                          "MEMORY_ALLOCATION": 1})
+
+    def test_agents(self):
+        self.convert(self.database(spool.calls()), "rocprofv3-csv", "x")
+        agents = self.rows("x_agent_info.csv")
+        self.assertEqual(len(agents[0]), 53)
+        self.assertEqual(list(agents[0])[:4] + list(agents[0])[-4:],
+                         ["Node_Id", "Logical_Node_Id", "Agent_Type", "Cpu_Cores_Count", "Name", "Vendor_Name", "Product_Name", "Model_Name"])
+        self.assertEqual([(a["Agent_Type"], a["Name"], a["Cu_Count"], a["Gfx_Target_Version"]) for a in agents],
+                         [("CPU", "cpu", "0", "0"), ("GPU", "gfx900", "64", "90000"), ("GPU", "gfx900", "64", "90000")])
+
+    def test_successful_allocations_have_size_and_address(self):
+        self.convert(self.database(spool.calls()), "rocprofv3-csv", "x")
+        self.assertEqual([(r["Operation"], r["Allocation_Size"], r["Address"]) for r in self.rows("x_memory_allocation_trace.csv")],
+                         [("MEMORY_ALLOCATION_ALLOCATE", str(1 << 20), "0xdead0000")])
+
+
+class Json(Formats):
+    def test_keys_are_those_of_rocprofv3(self):
+        tool = self.json(self.database(spool.calls()))
+        self.assertEqual(list(tool), PROCESS)
+        self.assertEqual(list(tool["strings"]), STRINGS)
+        records = tool["buffer_records"]
+        self.assertEqual(list(records), RECORDS)
+        self.assertEqual(list(tool["callback_records"]), ["counter_collection"])
+        for r in records["kernel_dispatch"]:
+            self.assertEqual(list(r), DISPATCH)
+            self.assertEqual(list(r["dispatch_info"]), DISPATCH_INFO)
+            self.assertEqual(list(r["correlation_id"]), ["internal", "external"])
+        for r in records["hip_api"] + records["hsa_api"] + records["marker_api"]:
+            self.assertEqual(list(r), CALL)
+            self.assertEqual(list(r["correlation_id"]), ["internal", "external", "ancestor"])
+        for s in tool["kernel_symbols"]:
+            self.assertEqual(list(s), SYMBOL)
+        self.assertLessEqual({"pid", "init_time", "fini_time", "command", "node", "config"}, set(tool["metadata"]))
+
+    def test_what_tracelens_reads(self):
+        """It takes the first process; names by kernel_id; the length from init_time and fini_time."""
+        name = self.database(spool.calls())
+        tool = self.json(name)
+        symbols = {s["kernel_id"]: s["truncated_kernel_name"] or s["formatted_kernel_name"] or s["kernel_name"]
+                   for s in tool["kernel_symbols"]}
+        agents = {a["id"]["handle"]: a for a in tool["agents"]}
+        for r in tool["buffer_records"]["kernel_dispatch"]:
+            info = r["dispatch_info"]
+            self.assertEqual(symbols[info["kernel_id"]], "vadd")
+            self.assertEqual(agents[info["agent_id"]["handle"]]["type"], 2)
+            self.assertEqual((info["grid_size"], info["workgroup_size"]), ({"x": 1024, "y": 1, "z": 1}, {"x": 256, "y": 1, "z": 1}))
+            self.assertIn(r["stream_id"]["handle"], (1, 2))
+            self.assertTrue(tool["metadata"]["init_time"] <= r["start_timestamp"] <= r["end_timestamp"] <= tool["metadata"]["fini_time"])
+        self.assertEqual([r["dispatch_info"]["dispatch_id"] for r in tool["buffer_records"]["kernel_dispatch"]], list(range(1, 11)))
+
+    def test_records_equal_database(self):
+        name = self.database(spool.calls())
+        tool = self.json(name)
+        records, kinds = tool["buffer_records"], tool["strings"]["buffer_records"]
+        symbols = {s["kernel_id"]: s["demangled_kernel_name"] for s in tool["kernel_symbols"]}
+        seen = [(r["start_timestamp"], r["end_timestamp"], r["correlation_id"]["internal"], r["dispatch_info"]["queue_id"]["handle"],
+                 symbols[r["dispatch_info"]["kernel_id"]], *r["dispatch_info"]["grid_size"].values(),
+                 *r["dispatch_info"]["workgroup_size"].values()) for r in records["kernel_dispatch"]]
+        self.assertEqual(seen, self.dispatches(name))
+        for domain in ("hip", "hsa"):
+            seen = [(kinds[r["kind"]]["operations"][r["operation"]], r["correlation_id"]["internal"], r["correlation_id"]["ancestor"],
+                     r["start_timestamp"], r["end_timestamp"], r["thread_id"]) for r in records[f"{domain}_api"]]
+            self.assertEqual(seen, self.sql(name, "select name, correlation_id, parent_id, begin_ns, end_ns, tid from rtl_api "
+                                            "where domain = ? order by begin_ns, api_id", domain))
+        messages = {m["key"]: m["value"] for m in tool["strings"]["marker_api"]}
+        seen = [(messages[r["correlation_id"]["internal"]], r["start_timestamp"], r["end_timestamp"]) for r in records["marker_api"]]
+        self.assertEqual(seen, self.sql(name, "select message, begin_ns, end_ns from rtl_marker order by begin_ns, marker_id"))
+        seen = [(r["start_timestamp"], r["end_timestamp"], r["correlation_id"]["internal"], r["bytes"],
+                 kinds[r["kind"]]["operations"][r["operation"]]) for r in records["memory_copy"]]
+        self.assertEqual(seen, self.sql(name, "select begin_ns, end_ns, correlation_id, bytes, case kind when 'Fill' then 'FILL' else "
+                                        "'MEMORY_COPY_HOST_TO_DEVICE' end from rtl_copy order by begin_ns, op_id"))
+        # a kernel's external id is that of the range around it
+        self.assertEqual({messages[r["correlation_id"]["external"]] for r in records["kernel_dispatch"]}, {"step"})
+
+    def test_numbers_of_operations_are_the_sdks(self):
+        kinds = self.json(self.database(spool.calls()))["strings"]["buffer_records"]
+        self.assertEqual([kinds[i]["kind"] for i in (1, 2, 5, 6, 7, 10, 11, 16)],
+                         ["HSA_CORE_API", "HSA_AMD_EXT_API", "HIP_RUNTIME_API", "HIP_COMPILER_API", "MARKER_CORE_API", "MEMORY_COPY",
+                          "KERNEL_DISPATCH", "MEMORY_ALLOCATION"])
+        self.assertEqual(kinds[5]["operations"][:3], ["hipApiName", "hipArray3DCreate", "hipArray3DGetDescriptor"])
+        self.assertEqual(kinds[7]["operations"][0], "roctxMarkA")
+
+    def test_unknown_functions_follow_the_known_ones(self):
+        trace = spool.calls()
+        op = trace.op(900, "hipOfTomorrow", "")
+        for i in range(3):
+            trace.api(op, trace.start + 90_000 + i, trace.start + 90_001 + i)
+        tool = self.json(self.database(trace))
+        kinds = tool["strings"]["buffer_records"]
+        names = [kinds[r["kind"]]["operations"][r["operation"]] for r in tool["buffer_records"]["hip_api"]]
+        self.assertEqual(names[-3:], ["hipOfTomorrow"] * 3)
+        self.assertEqual(kinds[5]["operations"][-1], "hipOfTomorrow")
+
+    def test_gz_is_compressed(self):
+        self.convert(self.database(spool.calls()), "rocprofv3-json", "r.json.gz")
+        with gzip.open(self.path("r.json.gz"), "rt", encoding="utf-8") as file:
+            self.assertEqual(list(json.load(file)), ["rocprofiler-sdk-tool"])
+
+
+class Rocpd(Formats):
+    def rocpd(self, name, out="r.db"):
+        self.convert(name, "rocpd3", out, "--force")
+        self.assertEqual(self.sql(out, "pragma integrity_check"), [("ok",)])
+        self.assertEqual(self.sql(out, "pragma foreign_key_check"), [])
+        return out
+
+    def test_tables_and_views_are_those_of_schema_3(self):
+        out = self.rocpd(self.database(spool.calls()))
+        guid = dict(self.sql(out, "select tag, value from rocpd_metadata"))
+        self.assertEqual(guid["schema_version"], "3")
+        self.assertEqual(guid["uuid"], "_" + guid["guid"].replace("-", "_"))
+        expected = {}
+        with open(os.path.join(SOURCE, "tests/support/rocpd3_schema.csv"), encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                expected.setdefault((row["kind"], row["table"].replace("<uuid>", guid["uuid"])), []).append(row)
+        self.assertEqual(set(self.sql(out, "select type, name from sqlite_master where type in ('table', 'view') and name not like "
+                                      "'sqlite%'")), set(expected))
+        for (kind, table), rows in expected.items():
+            seen = self.sql(out, f'pragma table_info("{table}")')
+            self.assertEqual([(r[1], r[2]) for r in seen], [(r["column"], r["type"]) for r in rows], table)
+            if kind == "table":
+                self.assertEqual([(bool(r[3]), bool(r[5])) for r in seen],
+                                 [(r["null"] == "NOT NULL", r["pk"] == "PK") for r in rows], table)
+                references = {r["column"]: r["references"].replace("<uuid>", guid["uuid"]) for r in rows if r["references"]}
+                keys = {k[3]: f"{k[2]}.{k[4]}" for k in self.sql(out, f'pragma foreign_key_list("{table}")')}
+                self.assertEqual(keys, references, table)
+            else:
+                self.sql(out, f'select * from "{table}"')
+
+    def test_rows_equal_database(self):
+        name = self.database(spool.calls())
+        out = self.rocpd(name)
+        self.assertEqual(self.sql(out, 'select start, "end", corr_id, queue_id, name, grid_x, grid_y, grid_z, workgroup_x, workgroup_y, '
+                                  "workgroup_z from kernels order by dispatch_id"), self.dispatches(name))
+        self.assertEqual(self.sql(out, "select dispatch_id, duration, agent_type, region from kernels order by 1")[0], (1, 500, "GPU", "step"))
+        self.assertEqual(self.sql(out, "select name, corr_id, parent_stack_id, start, \"end\", tid, pid from regions where category like 'H%' "
+                                  "order by start, corr_id"),
+                         self.sql(name, "select name, correlation_id, parent_id, begin_ns, end_ns, tid, pid from rtl_api order by begin_ns, "
+                                  "correlation_id"))
+        self.assertEqual(self.sql(out, "select name, json_extract(extdata, '$.message'), start, \"end\" from regions where category = "
+                                  "'MARKER_CORE_API' order by start, id"),
+                         self.sql(name, "select message, message, begin_ns, end_ns from rtl_marker order by begin_ns, marker_id"))
+        self.assertEqual(self.sql(out, 'select start, "end", corr_id, size from memory_copies order by start, id'),
+                         self.sql(name, "select begin_ns, end_ns, correlation_id, bytes from rtl_copy order by begin_ns, op_id"))
+        self.assertEqual(self.sql(out, "select type, address, size from memory_allocations"), [("ALLOC", 0xDEAD0000, 1 << 20)])
+
+    def test_arguments_are_rows(self):
+        out = self.rocpd(self.database(spool.calls()))
+        self.assertEqual(self.sql(out, "select arg_name, arg_value from events_args where event_id = (select event_id from regions "
+                                  "where name = 'hipMemcpyAsync') order by arg_position"),
+                         [("dst", "0x1"), ("src", "0x2"), ("sizeBytes", "4096"), ("kind", "hipMemcpyHostToDevice"), ("stream", "0x55aa")])
+        self.assertEqual(self.sql(out, "select count(*) from region_args A join regions R on R.id = A.id where R.name = "
+                                  "'hipMemcpyAsync'"), [(5,)])
+        self.assertEqual({s for s, in self.sql(out, "select stream_name from stream_args where arg_value = '0x55aa'")}, {"Stream 2"})
+
+    def test_summaries_answer(self):
+        out = self.rocpd(self.database(spool.calls()))
+        self.assertEqual(self.sql(out, "select * from top_kernels"), [("vadd(float*, float*, float*, int)", 10, 5000, 500.0, 100.0)])
+        self.assertAlmostEqual(sum(p for p, in self.sql(out, "select percentage from top")), 100)
+        self.assertEqual(self.sql(out, "select agent_id, type, GpuTime from busy"), [(2, "GPU", 3800), (3, "GPU", 2500)])
+
+    def test_two_files_are_attached_and_read_as_one(self):
+        spool.calls(500).write(self.path("a.rtl"))
+        spool.calls(501).write(self.path("b.rtl"))
+        for name in "ab":
+            self.convert(name + ".rtl", "rocpd3", name + ".db")
+        with sqlite3.connect(self.path("a.db")) as db:
+            db.execute("attach ? as other", (self.path("b.db"),))
+            tables = [t for t, in db.execute("select name from other.sqlite_master where type = 'table' and name like 'rocpd_%'")]
+            self.assertFalse(set(tables) & {t for t, in db.execute("select name from main.sqlite_master")})
+            total = db.execute("select count(*), count(distinct guid) from (select guid from main.kernels union all select guid from "
+                               "other.kernels)").fetchone()
+        self.assertEqual(total, (20, 2))
+
+    def test_same_trace_gives_same_file(self):
+        name = self.database(spool.calls())
+        dumps = []
+        for out in ("1.db", "2.db"):
+            with sqlite3.connect(self.path(self.rocpd(name, out))) as db:
+                dumps.append(list(db.iterdump()))
+        self.assertEqual(*dumps)
+
+
+class Names(Formats):
+    """Odd texts, several processes, no processes."""
+
+    def odd(self):
+        trace = spool.sample(4, names=(ODD, "_Z1fi"))
+        for text in (ODD, "", "a,b\r\n", "\x01\x7f"):
+            trace.marker(trace.start + 80_000, text, kind=spool.MARK)
+        return trace
+
+    def test_odd_texts_survive(self):
+        name = self.database(self.odd())
+        texts = self.sql(name, "select message from rtl_marker order by begin_ns, marker_id")
+        kernels = {k for k, in self.sql(name, "select distinct kernel from rtl_dispatch where not flags & 32")}
+        self.assertIn(ODD, {t for t, in texts})
+        tool = self.json(name)
+        self.assertEqual([(m["value"],) for m in tool["strings"]["marker_api"]], texts)
+        used = {r["dispatch_info"]["kernel_id"] for r in tool["buffer_records"]["kernel_dispatch"]}
+        self.assertEqual({s["demangled_kernel_name"] for s in tool["kernel_symbols"] if s["kernel_id"] in used}, kernels)
+        self.convert(name, "rocpd3", "r.db")
+        self.assertEqual(self.sql("r.db", "select name from regions order by start, id"), texts)
+        self.assertEqual({k for k, in self.sql("r.db", "select distinct name from kernels")}, kernels)
+        self.convert(name, "rocprofv3-csv", "x")
+        self.assertEqual([(r["Function"],) for r in self.rows("x_marker_api_trace.csv")], texts)
+
+    def test_marker_of_ten_megabytes(self):
+        text = "m\u00fc\"\n" * (10 << 20 >> 2)
+        trace = spool.sample(2)
+        trace.marker(trace.start + 80_000, text, kind=spool.MARK)
+        name = self.database(trace)
+        stored, = self.sql(name, "select message from rtl_marker order by length(message) desc limit 1")[0]
+        tool = self.json(name)
+        self.assertEqual(max((m["value"] for m in tool["strings"]["marker_api"]), key=len), stored)
+        self.convert(name, "rocpd3", "r.db")
+        self.assertEqual(self.sql("r.db", "select name, json_extract(extdata, '$.message') from regions order by length(name) desc limit 1"),
+                         [(stored, stored)])
+
+    def test_empty_trace_has_all_keys_and_views(self):
+        trace = spool.Spool(77)
+        trace.info("host", "node1")
+        name = self.database(trace)
+        tool = self.json(name)
+        self.assertEqual(list(tool), PROCESS)
+        self.assertEqual({k: v for k, v in tool["buffer_records"].items() if v}, {})
+        self.assertEqual(tool["metadata"]["pid"], 77)
+        self.convert(name, "rocpd3", "r.db")
+        self.assertEqual(self.sql("r.db", "select count(*) from kernels"), [(0,)])
+        self.assertEqual(self.sql("r.db", "select * from top"), [])
+        self.assertEqual(self.sql("r.db", "select * from busy"), [])
+        self.convert(name, "rocprofv3-csv", "x")
+        self.assertEqual([f for f in self.files() if f.startswith("x_")], ["x_agent_info.csv"])
+
+    def two(self):
+        spool.calls(1234, rank=0).write(self.path("a.rtl"))
+        spool.sample(20, pid=4321, rank=1).write(self.path("b.rtl"))
+        self.rtl("merge", "-q", "-o", "m.db", "a.rtl", "b.rtl")
+        return "m.db"
+
+    def test_each_process_has_its_files(self):
+        name = self.two()
+        for form, names in (("rocprofv3-json", ["d/node1/1234_results.json", "d/node1/4321_results.json"]),
+                            ("rocpd3", ["d/node1/1234_results.db", "d/node1/4321_results.db"])):
+            p = self.convert(name, form, "d/")
+            self.assertIn("2 files written", p.stderr)
+            for n in names:
+                self.assertTrue(os.path.exists(self.path(n)), n)
+        whole = self.dispatches(name)
+        seen = []
+        for pid in (1234, 4321):
+            tool = self.read_json(f"d/node1/{pid}_results.json")
+            self.assertEqual(tool["metadata"]["pid"], pid)
+            records = tool["buffer_records"]["kernel_dispatch"]
+            seen += [(r["start_timestamp"], r["end_timestamp"], r["correlation_id"]["internal"]) for r in records]
+            self.assertEqual(self.sql(f"d/node1/{pid}_results.db", "select count(*) from kernels"), [(len(records),)])
+            self.assertEqual(self.sql(f"d/node1/{pid}_results.db", "select pid from processes"), [(pid,)])
+        self.assertEqual(sorted(seen), sorted(d[:3] for d in whole))
+
+    def test_patterns_stand_for_the_process(self):
+        name = self.two()
+        self.convert(name, "rocprofv3-json", "%hostname%-%rank%.json")
+        self.assertEqual([f for f in self.files() if f.endswith(".json")], ["node1-0.json", "node1-1.json"])
+        self.convert(name, "rocprofv3-csv", "same")
+        self.assertIn("same_1234_kernel_trace.csv", self.files())
+        self.assertIn("same_4321_kernel_trace.csv", self.files())
+        self.assertEqual(len(self.rows("same_4321_kernel_trace.csv")), 20)
+
+    def test_existing_files_are_kept(self):
+        name = self.two()
+        os.makedirs(self.path("d/node1"))
+        with open(self.path("d/node1/4321_results.json"), "w", encoding="ascii") as file:
+            file.write("mine")
+        p = self.convert(name, "rocprofv3-json", "d/", status=1)
+        self.assertIn("--force", p.stderr)
+        self.assertEqual(os.listdir(self.path("d/node1")), ["4321_results.json"])
+        self.convert(name, "rocprofv3-json", "d/", "--force")
+        self.read_json("d/node1/4321_results.json")
+
+    def test_stdout_and_files_of_rpd_are_refused(self):
+        name = self.two()
+        self.assertIn("-o DIR", self.convert(name, "rocpd3", "-", status=1).stderr)
+        with sqlite3.connect(self.path("rpd.db")) as db:
+            db.executescript("create table rocpd_op(id, gpuId, queueId, sequenceId, start, end, description_id, opType_id); create table "
+                             "rocpd_api(id, pid, tid, start, end, apiName_id, args_id); create table rocpd_string(id, string); create "
+                             "table rocpd_api_ops(id, api_id, op_id)")
+        for form in ("rocprofv3-csv", "rocprofv3-json", "rocpd3"):
+            self.assertIn("database of RPD", self.convert("rpd.db", form, "y", status=1).stderr)
+
+    def test_incomplete_trace_is_written_and_named(self):
+        trace = spool.sample(20)
+        trace.loss("disk_full", 3)
+        name = self.database(trace)
+        for form, out in (("rocprofv3-json", "r.json"), ("rocpd3", "r.db"), ("rocprofv3-csv", "x")):
+            self.assertIn("incomplete", self.convert(name, form, out).stderr)
+        self.assertEqual(len(self.read_json("r.json")["buffer_records"]["kernel_dispatch"]), 20)
+        self.assertEqual(self.sql("r.db", "select count(*) from kernels"), [(20,)])
+
+    def test_inverted_times_are_unchanged(self):
+        trace = spool.sample(0)
+        trace.dispatch(1, 0, trace.start + 9000, trace.start + 8000)
+        name = self.database(trace)
+        record, = self.json(name)["buffer_records"]["kernel_dispatch"]
+        self.assertEqual((record["start_timestamp"], record["end_timestamp"]), (trace.start + 9000, trace.start + 8000))
+
+
+class Memory(Formats):
+    def peak(self, *args):
+        """KiB of the largest resident set."""
+        p = subprocess.Popen([RTL_BIN, *args, "-q"], cwd=self.dir, env=environment({"TMPDIR": self.dir}))
+        _, status, usage = os.wait4(p.pid, 0)
+        p.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(p.returncode, 0, args)
+        return usage.ru_maxrss
+
+    def test_memory_does_not_grow_with_the_trace(self):
+        make = spool.MAKE.spool_make_many
+        make.argtypes = [ctypes.c_char_p, ctypes.c_uint64]
+        for nr in (30_000, 300_000):
+            make(self.path(f"{nr}.rtl").encode(), nr)
+            self.rtl("recover", "-q", f"{nr}.rtl", "-o", f"{nr}.db")
+        for form, out in (("rocprofv3-csv", "x"), ("rocprofv3-json", "x.json"), ("rocpd3", "x_results.db")):
+            small, large = (self.peak("convert", f"{nr}.db", "-f", form, "-o", out, "--force") for nr in (30_000, 300_000))
+            # two page caches of 16 MiB may fill
+            self.assertLess(large, small + 40 * 1024, form)
+            self.assertLess(large, 90 * 1024, form)
+        self.assertEqual(self.sql("x_results.db", "select count(*) from kernels"), [(300_000,)])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
