@@ -24,8 +24,8 @@ class Struct:
         self.name, self.size, self.members = name, size, []
 
     def is_union(self):
-        """Whether all members are at its begin: of fields in a row, each would have an offset."""
-        return len(self.members) > 1 and all(m.offset is None for m in self.members)
+        """Whether all members are at its begin: of fields in a row, each would have an offset. Bit-fields have none."""
+        return len(self.members) > 1 and all(m.offset is None and ":" not in m.name for m in self.members)
 
 
 class Member:
