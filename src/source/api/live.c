@@ -201,7 +201,7 @@ void live_notify(struct live_frame *f, enum live_moment moment)
 			begin_times(f);
 		break;
 	case LIVE_EXIT:
-		if (has_times)
+		if (has_times && !f->call.end_ns)
 			end_times(f);
 		while (rest) {
 			int index = 31 - __builtin_clz(rest);
@@ -270,6 +270,9 @@ void live_wrapper_end(struct live_frame *f, const void *result, uint32_t recorde
 {
 	struct thread *t = thread_get();
 
+	/* without what recording takes */
+	if (f->mask & LIVE_ALL_RECORDS)
+		end_times(f);
 	f->call.result = result;
 	f->call.words = words;
 	f->call.nr_words = nr_words;
