@@ -18,8 +18,6 @@
 #include "sdk.h"
 
 #define MAX_AGENTS 256u
-/* ids of agents are their nodes from here on; 0 is none */
-#define FIRST_AGENT UINT64_C(2048)
 
 /* An object or a kernel, and the contexts to which it was shown. */
 struct shown {
@@ -120,7 +118,7 @@ RTL_REQUIRES(lock) static void keep_object(const struct event_code_object *e)
 	o->id = e->id;
 	o->data.size = sizeof(o->data);
 	o->data.code_object_id = e->id;
-	o->data.rocp_agent.handle = FIRST_AGENT + a->node;
+	o->data.rocp_agent.handle = SDK_FIRST_AGENT + a->node;
 	o->data.hsa_agent.handle = a->handle;
 	o->data.uri = text_of(e->uri);
 	o->data.load_base = e->load_base;

@@ -13,6 +13,7 @@
  *	markers.c       roctx's calls do
  *	shown.c         what callbacks and records of calls share
  *	code_object.c   code objects and their kernels
+ *	agents.c        processors; topology.c and agents_hsa.c tell of them
  *	args.c          arguments of calls, with their texts
  *	tables.h        kinds, operations, arguments, from codegen/models/sdk
  *
@@ -36,6 +37,8 @@
 #define SDK_MAX_OPERATIONS 1024u
 #define SDK_MAX_CONTEXTS 64u
 #define SDK_MAX_CLIENTS 64u
+/* ids of agents are the driver's nodes from here on; 0 is none */
+#define SDK_FIRST_AGENT UINT64_C(2048)
 
 /* ---- registration.c ---- */
 
