@@ -15,6 +15,7 @@
 #include "source/api/live.h"
 #include "source/hip/activity.h"
 #include "source/hsa/completion/harvest.h"
+#include "source/hsa/memory/copy.h"
 #include "source/hsa/queue/submit.h"
 #include "source/hsa/table/table.h"
 #include "source/roctx/range.h"
@@ -36,8 +37,10 @@ _Static_assert(CORE_NR_ROCTXS + CORE_NR_SDK_ROCTXS <= RANGE_MAX_LISTENERS, "a sl
 _Static_assert(3 + CORE_NR_ROCTRACERS + CORE_NR_SDKS <= TABLE_MAX_LAYERS, "a slot for each layer");
 /* libroctracer64: one for names of kernels, one for events of HSA */
 _Static_assert(2 * CORE_NR_ROCTRACERS <= SUBMIT_MAX_LISTENERS, "a slot for each");
-/* beside the recorder's */
-_Static_assert(1 + CORE_NR_ROCTRACERS <= BUS_MAX_SINKS, "a slot for each sink");
+_Static_assert(CORE_NR_SDKS <= SUBMIT_MAX_TAKERS && CORE_NR_SDKS <= COPY_MAX_LISTENERS,
+	       "a slot for each");
+/* beside the recorder's; librocprofiler-sdk: one for code objects, one for operations */
+_Static_assert(1 + CORE_NR_ROCTRACERS + 2 * CORE_NR_SDKS <= BUS_MAX_SINKS, "a slot for each sink");
 
 /* Whether a face wants HSA's tables. */
 typedef bool (*hsa_init_wants_fn)(void);
@@ -61,6 +64,9 @@ struct rtl_core {
 	bool (*table_add_layer)(const struct table_layer *layer);
 	bool (*submit_listen)(submit_listener_fn fn);
 	void (*times_listen)(harvest_times_fn fn);
+	bool (*submit_listen_taken)(submit_taken_fn fn);
+	int (*copy_listen)(copy_listener_fn fn); /* copy.h */
+	void (*harvest_flush)(void);
 
 	/* bus.h, live.h have the contracts */
 	int (*bus_attach)(const struct sink *sink);

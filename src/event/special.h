@@ -20,7 +20,7 @@ enum special {
 	SPECIAL_NOT_ON = 1,	/* life_state is not LIFE_ON */
 	SPECIAL_PAUSED = 2,	/* pause_is_on() */
 	SPECIAL_JOINS = 4,	/* join_is_on() */
-	SPECIAL_LISTENED = 8,	/* submit_listen() was called */
+	SPECIAL_LISTENED = 8,	/* submit_listen() or submit_listen_taken() was called */
 	SPECIAL_HEARD = 16,	/* a second sink that wants calls was attached to the bus */
 	SPECIAL_CLOCK = 32,	/* not clock_is_fast(), at life's last check */
 	SPECIAL_NO_HIP = 64,	/* HIP calls are not recorded, or that is undecided yet */

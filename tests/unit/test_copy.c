@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_copy.c - copies of every kind, their times, and signals that are shared or reused */
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -510,6 +511,61 @@ static void return_while_it_is_given_up(void)
 		sched_yield();
 }
 #endif
+
+/* What a listener got, by moment. */
+static uint32_t nr_moments[3];
+static int listener;
+static struct event_copy begun;
+
+static void on_copy(struct event_copy *c, enum copy_moment moment)
+{
+	nr_moments[moment]++;
+	CHECK(!thread_get()->in_hook);
+	if (moment == COPY_BEGINS) {
+		begun = *c;
+		*copy_own(c, listener) = 4711;
+	}
+	CHECK_EQ_UINT(*copy_own(c, listener), 4711);
+}
+
+TEST(listener_gets_a_copy_before_the_runtime_and_its_event_later)
+{
+	const struct event_copy *c;
+	hsa_signal_t s;
+
+	fake_open(NULL, 0);
+	listener = copy_listen(on_copy);
+	CHECK_EQ_INT(listener, 0);
+	s = fake_signal(1);
+	CHECK_EQ_INT(fake_copy(64, s), HSA_STATUS_SUCCESS);
+	CHECK_EQ_UINT(nr_moments[COPY_BEGINS], 1);
+	CHECK_EQ_UINT(nr_moments[COPY_IS_TAKEN], 1);
+	finish(s, 3);
+	fake_harvest();
+	c = copy_at(0);
+	CHECK_EQ_UINT(c->own0, 4711);
+	CHECK_EQ_UINT(c->own1, 0);
+	CHECK_EQ_UINT(c->correlation, begun.correlation);
+	CHECK_EQ_UINT(c->tid, begun.tid);
+	CHECK_EQ_UINT(c->dst, begun.dst);
+	CHECK_EQ_UINT(c->src_agent, begun.src_agent);
+	CHECK_EQ_UINT(c->kind, begun.kind);
+	CHECK_EQ_UINT(begun.begin_ns | begun.end_ns, 0);
+}
+
+TEST(listener_hears_that_a_copy_was_refused)
+{
+	fake_open(NULL, 0);
+	listener = copy_listen(on_copy);
+	fake.refuse_copy = true;
+	CHECK_EQ_INT(fake_copy(64, fake_signal(1)), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+	CHECK_EQ_UINT(nr_moments[COPY_BEGINS], 1);
+	CHECK_EQ_UINT(nr_moments[COPY_IS_GONE], 1);
+	fake_harvest();
+	CHECK_EQ_UINT(sink_record_count(EVENT_COPY), 0);
+	CHECK_EQ_INT(copy_listen(on_copy), 1);
+	CHECK_EQ_INT(copy_listen(on_copy), -ENOSPC);
+}
 
 static void check_given_up(bool refused)
 {

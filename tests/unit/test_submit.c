@@ -794,3 +794,44 @@ TEST(listener_beyond_the_limit_is_refused)
 	CHECK_EQ_UINT(heard[0].nr, SUBMIT_MAX_LISTENERS);
 	CHECK_EQ_UINT(heard[1].nr, 0);
 }
+
+static struct event_dispatch taken[2];
+static uint32_t nr_taken;
+
+static void on_taken(const struct event_dispatch *d)
+{
+	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 0);
+	if (nr_taken < 2)
+		taken[nr_taken] = *d;
+	nr_taken++;
+}
+
+TEST(taker_gets_each_dispatch_that_will_be_recorded)
+{
+	listened = open_queue(NULL);
+	CHECK(submit_listen_taken(on_taken));
+	submit(listened, fake_dispatch(1, none));
+	submit(listened, fake_barrier(none, none));
+	submit(listened, fake_dispatch(2, fake_signal(1)));
+	CHECK_EQ_UINT(nr_taken, 2);
+	fake_run_all(listened);
+	fake_check_dispatches(1, 2, 0, 0);
+	for (uint64_t i = 0; i < 2; i++) {
+		const struct event_dispatch *d = &sink_record_at(EVENT_DISPATCH, i)->dispatch;
+
+		CHECK_EQ_UINT(d->packet, taken[i].packet);
+		CHECK_EQ_UINT(d->queue, taken[i].queue);
+		CHECK_EQ_UINT(d->kernel, taken[i].kernel);
+		CHECK_EQ_UINT(d->correlation, taken[i].correlation);
+		CHECK_EQ_UINT(d->tid, taken[i].tid);
+		CHECK_MEM_EQ(d->grid, taken[i].grid, sizeof(d->grid));
+		CHECK_EQ_UINT(taken[i].begin_ns | taken[i].end_ns, 0);
+	}
+}
+
+TEST(taker_beyond_the_limit_is_refused)
+{
+	for (unsigned i = 0; i < SUBMIT_MAX_TAKERS; i++)
+		CHECK(submit_listen_taken(on_taken));
+	CHECK(!submit_listen_taken(on_taken));
+}

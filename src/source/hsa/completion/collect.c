@@ -74,6 +74,11 @@ static inline uint64_t describe(struct event_dispatch *d, const struct packet_he
 	return p.dispatch.kernel_object;
 }
 
+uint64_t collect_describe(struct event_dispatch *d, const struct packet_head *head)
+{
+	return describe(d, head);
+}
+
 static void emit_dispatch(struct queue *q, const struct inflight *e, uint64_t begin, uint64_t end,
 			  uint64_t begin_ns, uint64_t end_ns, uint16_t flags)
 {

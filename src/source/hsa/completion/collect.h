@@ -8,7 +8,12 @@
 
 #include <stdint.h>
 
+struct event_dispatch;
+struct packet_head;
 struct queue;
+
+/* Fills in grid, group and sizes of segments from the packet; returns the kernel object. Any thread, without the lock. */
+uint64_t collect_describe(struct event_dispatch *d, const struct packet_head *head);
 
 /* HOT: records what has completed on `q`. Returns the number of operations. */
 uint32_t collect_queue(struct queue *q, uint64_t now_ns);

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/compiler.h"
 #include "base/testpoint.h"
 #include "event/bus.h"
 #include "event/corr.h"
@@ -32,10 +33,42 @@
 struct call {
 	struct internal_queue_call internal;
 	struct copy *info;
-	bool is_wanted; /* join_wanted() was called for it */
+	bool is_wanted;	  /* join_wanted() was called for it */
+	bool is_notified; /* `notified`: what listeners got */
+	struct event_copy notified;
 };
 
 static _Atomic bool busy; /* a thread harvests */
+
+static _Atomic copy_listener_fn listeners[COPY_MAX_LISTENERS];
+
+int copy_listen(copy_listener_fn fn)
+{
+	for (int i = 0; i < COPY_MAX_LISTENERS; i++) {
+		copy_listener_fn none = NULL;
+
+		/* release: pairs with notify() */
+		if (atomic_compare_exchange_strong_explicit(&listeners[i], &none, fn,
+							    memory_order_release,
+							    memory_order_relaxed))
+			return i;
+	}
+	return -ENOSPC;
+}
+
+static RTL_COLD void notify(struct event_copy *c, enum copy_moment moment)
+{
+	int saved = errno;
+
+	for (int i = 0; i < COPY_MAX_LISTENERS; i++) {
+		/* acquire: pairs with copy_listen() */
+		copy_listener_fn fn = atomic_load_explicit(&listeners[i], memory_order_acquire);
+
+		if (fn)
+			fn(c, moment);
+	}
+	errno = saved;
+}
 
 static void emit_copy(const struct copy *c, uint64_t begin_ns, uint64_t end_ns, uint16_t flags)
 {
@@ -54,6 +87,8 @@ static void emit_copy(const struct copy *c, uint64_t begin_ns, uint64_t end_ns, 
 				       .src_agent = c->times.what.src_agent,
 				       .kind = c->times.what.kind,
 				       .engine = c->times.what.engine,
+				       .own0 = c->own[0],
+				       .own1 = c->own[1],
 				       .tid = (uint32_t)c->times.entry.submitter,
 				       .flags = flags };
 	if (end_ns < begin_ns) {
@@ -290,6 +325,8 @@ static struct copy *note(struct thread *t, struct call *call, const struct what 
 	atomic_store_explicit(&c->times.by_kernel, false, memory_order_relaxed);
 	describe(c, t, w);
 	e->correlation = correlation;
+	c->own[0] = call->notified.own0;
+	c->own[1] = call->notified.own1;
 	e->kind = INFLIGHT_COPY;
 	inflight_set_signal(e, s);
 	e->start_value = signal_value(s);
@@ -324,14 +361,58 @@ static void begin_one(struct thread *t, struct call *call, const struct what *w,
 	internal_queue_enter(&call->internal);
 }
 
+/* Before the real call, outside of hooks of `t`: the listeners' code is the program's. */
+static RTL_COLD void notify_begin(const struct thread *t, struct call *call, const struct what *w,
+				  uint64_t correlation)
+{
+	call->notified = (struct event_copy){
+		.bytes = w->bytes,
+		.correlation = correlation,
+		.marker = t->marker,
+		.dst = (uint64_t)(uintptr_t)w->dst,
+		.src = (uint64_t)(uintptr_t)w->src,
+		.dst_agent = w->dst_agent,
+		.src_agent = w->src_agent,
+		.kind = w->kind,
+		.engine = w->engine,
+		.tid = t->tid,
+	};
+	call->is_notified = true;
+	notify(&call->notified, COPY_BEGINS);
+}
+
+/* After it. */
+static RTL_COLD void notify_end(struct call *call, hsa_status_t status)
+{
+	notify(&call->notified,
+	       status == HSA_STATUS_SUCCESS && call->info ? COPY_IS_TAKEN : COPY_IS_GONE);
+}
+
+static bool is_listened(void)
+{
+	/* relaxed: notify() reads it again */
+	return atomic_load_explicit(&listeners[0], memory_order_relaxed) != NULL;
+}
+
 /* Before the real call; NULL: not traced. */
 static struct thread *begin(struct call *call, const struct what *w, hsa_signal_t signal)
 {
 	struct thread *t;
+	uint64_t correlation;
 
+	call->is_notified = false;
+	call->notified = (struct event_copy){ 0 };
+	call->info = NULL;
 	if (!life_enter(&t))
 		return NULL;
-	begin_one(t, call, w, signal, corr_take(t));
+	correlation = corr_take(t);
+	if (RTL_UNLIKELY(is_listened()) && signal.handle) {
+		life_leave(t);
+		notify_begin(t, call, w, correlation);
+		if (!life_enter(&t))
+			return NULL;
+	}
+	begin_one(t, call, w, signal, correlation);
 	return t;
 }
 
@@ -370,11 +451,14 @@ static void end_one(struct thread *t, struct call *call, hsa_status_t status)
 
 static void end(struct thread *t, struct call *call, hsa_status_t status)
 {
-	if (!t)
-		return;
-	end_one(t, call, status);
-	life_leave(t);
-	life_wake();
+	if (t) {
+		end_one(t, call, status);
+		life_leave(t);
+	}
+	if (RTL_UNLIKELY(call->is_notified))
+		notify_end(call, status);
+	if (t)
+		life_wake();
 }
 
 hsa_status_t copy_async(void *dst, hsa_agent_t dst_agent, const void *src, hsa_agent_t src_agent,
@@ -497,6 +581,33 @@ static struct what batch_what(const struct batch_op *op)
 	return w;
 }
 
+static const struct batch_op *batch_at(const void *ops, size_t stride, uint32_t i)
+{
+	return (const void *)((const char *)ops + i * stride);
+}
+
+static void notify_batch(const struct thread *t, struct call *calls, const void *ops, uint32_t nr,
+			 size_t stride, uint64_t correlation)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct batch_op *op = batch_at(ops, stride, i);
+		struct what w = batch_what(op);
+
+		calls[i].is_notified = false;
+		calls[i].notified = (struct event_copy){ 0 };
+		calls[i].info = NULL;
+		if (RTL_UNLIKELY(is_listened()) && op->completion_signal.handle)
+			notify_begin(t, &calls[i], &w, correlation);
+	}
+}
+
+static void notify_batch_end(struct call *calls, uint32_t nr, hsa_status_t status)
+{
+	for (uint32_t i = nr; i-- > 0;)
+		if (RTL_UNLIKELY(calls[i].is_notified))
+			notify_end(&calls[i], status);
+}
+
 hsa_status_t copy_batch(const void *ops, uint32_t nr, uint32_t num_dep_signals,
 			const hsa_signal_t *dep_signals)
 {
@@ -511,8 +622,16 @@ hsa_status_t copy_batch(const void *ops, uint32_t nr, uint32_t num_dep_signals,
 		return real.hsa_amd_memory_async_batch_copy(ops, nr, num_dep_signals, dep_signals);
 	stride = batch_stride(ops, nr);
 	correlation = corr_take(t);
+	life_leave(t);
+	notify_batch(t, calls, ops, recorded, stride, correlation);
+	if (!life_enter(&t)) {
+		status =
+			real.hsa_amd_memory_async_batch_copy(ops, nr, num_dep_signals, dep_signals);
+		notify_batch_end(calls, recorded, status);
+		return status;
+	}
 	for (uint32_t i = 0; i < recorded; i++) {
-		const struct batch_op *op = (const void *)((const char *)ops + i * stride);
+		const struct batch_op *op = batch_at(ops, stride, i);
 		struct what w = batch_what(op);
 
 		begin_one(t, &calls[i], &w, op->completion_signal, correlation);
@@ -523,6 +642,7 @@ hsa_status_t copy_batch(const void *ops, uint32_t nr, uint32_t num_dep_signals,
 	for (uint32_t i = recorded; i-- > 0;)
 		end_one(t, &calls[i], status);
 	life_leave(t);
+	notify_batch_end(calls, recorded, status);
 	life_wake();
 	return status;
 }

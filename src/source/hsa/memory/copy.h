@@ -14,12 +14,30 @@
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 
+#include "event/event.h"
+
 /* Records the completed copies; with `final` also the others, as unfinished. Takes the copy harvest
  * lock. Returns the number still in flight. */
 uint32_t copy_harvest(bool final);
 
 /* As copy_harvest(false), after waiting for another thread that does so: `naps` of 20 us at most. */
 void copy_harvest_completed(uint32_t naps);
+
+/* Calls `fn` when a call of the program's submits an asynchronous copy, on its thread, with no lock held: as its EVENT_COPY
+ * will be, but without times. What it stores in copy_own() of the number that this returns, that event has as well. For
+ * faces. -ENOSPC: COPY_MAX_LISTENERS are registered already. Any thread. */
+enum copy_moment {
+	COPY_BEGINS,   /* before the runtime's function is called */
+	COPY_IS_TAKEN, /* it has returned; the event comes later, or has come */
+	COPY_IS_GONE, /* it has failed, or the copy can't be recorded: no event comes, but the one at the end of the trace */
+};
+#define COPY_MAX_LISTENERS 2
+typedef void (*copy_listener_fn)(struct event_copy *c, enum copy_moment moment);
+int copy_listen(copy_listener_fn fn);
+static inline uint64_t *copy_own(struct event_copy *c, int number)
+{
+	return number ? &c->own1 : &c->own0;
+}
 
 /* Wrappers put into the table. */
 hsa_status_t copy_async(void *dst, hsa_agent_t dst_agent, const void *src, hsa_agent_t src_agent,

@@ -33,6 +33,7 @@ struct copy {
 	_Atomic(const amd_signal_t *) signal; /* NULL: free, or being filled */
 	struct event_dispatch dispatch;	      /* by_kernel: the kernel that executed it */
 	uint32_t index;			      /* in the table */
+	uint64_t own[2];		      /* for copy_listen() */
 };
 
 /* The lowest free entry; NULL when all are used, or there is no memory. Any thread; takes a lock when more entries are

@@ -39,6 +39,7 @@
 #define FULL_WAIT_ROUNDS 800u
 
 static _Atomic submit_listener_fn listeners[SUBMIT_MAX_LISTENERS];
+static _Atomic submit_taken_fn takers[SUBMIT_MAX_TAKERS];
 
 bool submit_listen(submit_listener_fn fn)
 {
@@ -54,6 +55,44 @@ bool submit_listen(submit_listener_fn fn)
 		return true;
 	}
 	return false;
+}
+
+bool submit_listen_taken(submit_taken_fn fn)
+{
+	for (uint32_t i = 0; i < SUBMIT_MAX_TAKERS; i++) {
+		submit_taken_fn none = NULL;
+
+		/* release: pairs with notify_taken() */
+		if (!atomic_compare_exchange_strong_explicit(&takers[i], &none, fn,
+							     memory_order_release,
+							     memory_order_relaxed))
+			continue;
+		special_set(SPECIAL_LISTENED, true);
+		return true;
+	}
+	return false;
+}
+
+/* `e` is filled, but for its state. */
+static RTL_COLD void notify_taken(const struct queue *q, const struct inflight *e)
+{
+	struct event_dispatch d = { .packet = e->packet,
+				    .correlation = e->correlation,
+				    .marker = e->marker,
+				    .queue = q->index,
+				    .tid = (uint32_t)e->submitter,
+				    .flags = e->flags };
+
+	if (e->kind != INFLIGHT_DISPATCH || !atomic_load_explicit(&takers[0], memory_order_relaxed))
+		return;
+	d.kernel = code_object_kernel(collect_describe(&d, &e->head), e->epoch, q->agent, false);
+	for (uint32_t i = 0; i < SUBMIT_MAX_TAKERS; i++) {
+		/* acquire: pairs with submit_listen_taken() */
+		submit_taken_fn fn = atomic_load_explicit(&takers[i], memory_order_acquire);
+
+		if (fn)
+			fn(&d);
+	}
 }
 
 /* The largest ring holds twice as many entries as the hardware's ring, so if it is full the
@@ -214,6 +253,8 @@ static RTL_INLINE struct inflight *instrument(struct queue *q, struct thread *t,
 	e->packet = index;
 	if (q->intercepted)
 		e->hw = q->pressure->last_seen = q->pressure->written;
+	if (RTL_UNLIKELY(special_any(SPECIAL_LISTENED)))
+		notify_taken(q, e);
 	/* release: a thread that finds the entry by its signal sees it complete */
 	atomic_store_explicit(&e->state, state, memory_order_release);
 	if (RTL_UNLIKELY(shared)) {

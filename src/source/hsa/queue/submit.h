@@ -91,4 +91,11 @@ void submit_count_left_out(struct queue *q, const union packet *p, uint64_t coun
 typedef void (*submit_listener_fn)(const hsa_queue_t *queue, const void *packet, uint64_t index);
 bool submit_listen(submit_listener_fn fn);
 
+/* Calls `fn` with each dispatch that is about to be submitted and will be recorded, on the submitting thread: as its
+ * EVENT_DISPATCH will be, but without times. That event follows later, once, also if the dispatch never completes. `fn`
+ * must not wait, nor call the program. For faces. false: SUBMIT_MAX_TAKERS are registered already. Any thread. */
+#define SUBMIT_MAX_TAKERS 2u
+typedef void (*submit_taken_fn)(const struct event_dispatch *d);
+bool submit_listen_taken(submit_taken_fn fn);
+
 #endif
