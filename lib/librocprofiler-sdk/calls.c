@@ -6,6 +6,7 @@
  * Hot path: on_enter(), on_exit(): no lock; no allocation but for a call nested deeper than any before it on the thread.
  */
 #include "../face/fork_guard.h"
+#include "effects.h"
 #include "sdk.h"
 
 #include <string.h>
@@ -81,25 +82,38 @@ static const struct tables_route *route_of(const struct live_call *call)
 					 &tables_hsa[call->operation];
 }
 
-static void on_enter(struct live_call *call)
+static void show_begin(struct live_call *call, const struct tables_route *r)
 {
-	const struct tables_route *r = route_of(call);
-	struct shown_wish wish;
-	struct shown_call *s;
+	struct shown_wish wish = shown_wish_of(r->kind, r->id);
+	struct shown_call *s = shown_wish_any(&wish) ? shown_call_get(call) : NULL;
 
-	if (call->domain == API_HIP)
-		atomic_store_explicit(&is_hip_seen, true, memory_order_relaxed);
-	registration_first_use();
-	if (!r->kind || registration_is_over())
-		return;
-	wish = shown_wish_of(r->kind, r->id);
-	s = shown_wish_any(&wish) ? shown_call_get(call) : NULL;
 	if (!s)
 		return;
 	s->wish = wish;
 	fill(s, call, r);
 	call->own[index_of] = (uintptr_t)s;
 	shown_call_begin(s, request_of(r->kind));
+}
+
+/* What effects_enter() has returned for the call. */
+static struct op **effects_of(struct live_call *call)
+{
+	return core->live_scratch(call, index_of);
+}
+
+static void on_enter(struct live_call *call)
+{
+	const struct tables_route *r = route_of(call);
+	struct op **effects = effects_of(call);
+
+	*effects = NULL;
+	if (call->domain == API_HIP)
+		atomic_store_explicit(&is_hip_seen, true, memory_order_relaxed);
+	registration_first_use();
+	if (!r->kind || registration_is_over())
+		return;
+	show_begin(call, r);
+	*effects = effects_enter(call);
 }
 
 static void take_result(struct shown_call *s, const struct live_call *call,
@@ -122,6 +136,8 @@ static void on_exit(struct live_call *call)
 {
 	struct shown_call *s = (struct shown_call *)(uintptr_t)call->own[index_of];
 
+	if (!registration_is_over())
+		effects_exit(call, *effects_of(call));
 	/* it began before a context wanted it */
 	if (!s)
 		return;
@@ -140,6 +156,7 @@ int calls_start(const struct rtl_core *of)
 	index_of = core->live_subscribe(&subscriber);
 	if (index_of < 0)
 		return index_of;
+	effects_start(core);
 	lock_take(&lock);
 	for (uint32_t op = 0; op < HIP_OP_NR; op++) {
 		wishes_hip[op] = LIVE_CALLS;
@@ -150,7 +167,7 @@ int calls_start(const struct rtl_core *of)
 }
 
 /* Records need the call's times. */
-static uint8_t wish_of(const struct tables_route *r)
+static uint8_t wish_of(enum api_domain domain, uint32_t op, const struct tables_route *r)
 {
 	struct shown_wish w = { 0 };
 
@@ -158,7 +175,7 @@ static uint8_t wish_of(const struct tables_route *r)
 		w = shown_wish_of(r->kind, r->id);
 	if (w.recorded | w.with_arguments)
 		return LIVE_CALLS | LIVE_RECORDS;
-	return w.callbacks ? LIVE_CALLS : LIVE_NOTHING;
+	return w.callbacks || (r->kind && effects_want(domain, op)) ? LIVE_CALLS : LIVE_NOTHING;
 }
 
 RTL_REQUIRES(lock)
@@ -166,7 +183,7 @@ static void update(enum api_domain domain, const struct tables_route *routes, ui
 		   uint8_t *wishes)
 {
 	for (uint32_t op = 0; op < nr; op++) {
-		uint8_t wish = wish_of(&routes[op]);
+		uint8_t wish = wish_of(domain, op, &routes[op]);
 
 		if (wish == wishes[op])
 			continue;
@@ -199,11 +216,13 @@ void calls_on_runtime(void)
 	if (!sdk_core())
 		return;
 	if (has_any(ROCPROFILER_CALLBACK_TRACING_HSA_CORE_API,
-		    ROCPROFILER_CALLBACK_TRACING_HSA_FINALIZE_EXT_API))
+		    ROCPROFILER_CALLBACK_TRACING_HSA_FINALIZE_EXT_API) ||
+	    effects_has(API_HSA))
 		core->hsa_wrap();
 	/* relaxed: of a call that is in progress on this thread */
-	if (has_any(ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API,
-		    ROCPROFILER_CALLBACK_TRACING_HIP_COMPILER_API) &&
+	if ((has_any(ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API,
+		     ROCPROFILER_CALLBACK_TRACING_HIP_COMPILER_API) ||
+	     effects_has(API_HIP)) &&
 	    !atomic_load_explicit(&is_hip_seen, memory_order_relaxed))
 		core->activity_turn_on();
 }

@@ -17,6 +17,7 @@ static _Atomic uint32_t nr_contexts;
 static _Atomic uint64_t kinds_with_service;
 _Atomic uint64_t context_wanted[SDK_NR_KINDS][SDK_MAX_OPERATIONS];
 _Atomic uint64_t context_active;
+static _Atomic uint64_t over; /* of clients that are finalised */
 
 struct context *context_at(unsigned int index)
 {
@@ -135,7 +136,7 @@ EXPORT rocprofiler_status_t rocprofiler_context_is_valid(rocprofiler_context_id_
 	return *status ? ROCPROFILER_STATUS_SUCCESS : ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_FOUND;
 }
 
-void context_stop_client(int client)
+static uint64_t of_client(int client)
 {
 	uint32_t nr = atomic_load(&nr_contexts);
 	uint64_t mask = 0;
@@ -143,7 +144,22 @@ void context_stop_client(int client)
 	for (uint32_t i = 0; i < nr; i++)
 		if (contexts[i].client == client)
 			mask |= bit_of(&contexts[i]);
-	switch_contexts(mask, false);
+	return mask;
+}
+
+void context_stop_client(int client)
+{
+	switch_contexts(of_client(client), false);
+}
+
+void context_end_client(int client)
+{
+	atomic_fetch_or(&over, of_client(client));
+}
+
+uint64_t context_over(void)
+{
+	return atomic_load_explicit(&over, memory_order_acquire);
 }
 
 /* Kinds of callbacks that there are. */
@@ -160,6 +176,14 @@ static bool is_served(rocprofiler_callback_tracing_kind_t kind)
 	case ROCPROFILER_CALLBACK_TRACING_MARKER_CONTROL_API:
 	case ROCPROFILER_CALLBACK_TRACING_MARKER_NAME_API:
 	case ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT:
+	case ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH:
+	case ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY:
+#if ROCPROFILER_SDK_ABI > 0
+	case ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION:
+	case ROCPROFILER_CALLBACK_TRACING_RUNTIME_INITIALIZATION:
+	case ROCPROFILER_CALLBACK_TRACING_HIP_STREAM:
+	case ROCPROFILER_CALLBACK_TRACING_HIP_GRAPH:
+#endif
 		return true;
 	default:
 		return false;

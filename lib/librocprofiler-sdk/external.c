@@ -96,7 +96,7 @@ rocprofiler_user_data_t external_of(struct context *c, uint64_t tid,
 		atomic_load_explicit(&c->request, memory_order_acquire);
 	rocprofiler_user_data_t value = { .value = 0 };
 
-	if (RTL_UNLIKELY(request && c->request_kinds & 1u << kind) &&
+	if (RTL_UNLIKELY(request && kind && c->request_kinds & 1u << kind) &&
 	    request(tid, c->id, kind, (rocprofiler_tracing_operation_t)operation, internal, &value,
 		    c->request_arg) == 0)
 		return value;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "effects.h"
 #include "sdk.h"
 
 struct marker {
@@ -85,6 +86,7 @@ static void on_begin(enum range_call call, const char *message, uint64_t id)
 	registration_first_use();
 	if (level >= MAX_DEPTH || registration_is_over())
 		return;
+	effects_runtime(EFFECTS_MARKER, ROCPROFILER_VERSION, 0);
 	wish = shown_wish_of(m->kind, m->operation);
 	s = shown_wish_any(&wish) ? shown_call_get(&owners[level]) : NULL;
 	if (!s)

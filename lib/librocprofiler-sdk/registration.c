@@ -22,6 +22,7 @@
 #include "../face/fork_guard.h"
 #include "base/env.h"
 #include "base/log.h"
+#include "effects.h"
 #include "sdk.h"
 
 #define SYMBOL "rocprofiler_configure"
@@ -55,7 +56,9 @@ static void finalize_client(int i)
 	if (!c->takes_part || atomic_exchange(&c->is_ended, true))
 		return;
 	context_stop_client(i);
+	operations_settle();
 	buffer_flush_client(i);
+	context_end_client(i);
 	if (c->result.finalize)
 		c->result.finalize(c->result.tool_data);
 	buffer_end_client(i);
@@ -67,6 +70,7 @@ static void finalize_all(void)
 
 	if (!atomic_compare_exchange_strong(&registration_end, &none, -1))
 		return;
+	operations_settle();
 	/* what the records are about is still loaded */
 	buffer_flush_client(-1);
 	code_object_end();
@@ -320,6 +324,7 @@ static bool has_tools(void)
 		if (!clients[i].takes_part)
 			continue;
 		code_object_listen();
+		operations_start();
 		calls_on_runtime();
 		code_object_show();
 		return true;
@@ -379,10 +384,26 @@ EXPORT rocprofiler_status_t rocprofiler_is_finalized(int *status)
 
 /* ---- the ways in ---- */
 
+/* What AMD's library gets from rocprofiler-register. */
+static void show_hsa(const struct hsa_mirror_root *root)
+{
+	void **slot = hsa_table_core_slot(root->core, HSA_CORE_system_get_info);
+	hsa_system_get_info_fn_t get = slot ? (hsa_system_get_info_fn_t)*slot : NULL;
+	uint16_t major = 0, minor = 0;
+
+	if (!get)
+		return;
+	get(HSA_SYSTEM_INFO_VERSION_MAJOR, &major);
+	get(HSA_SYSTEM_INFO_VERSION_MINOR, &minor);
+	effects_runtime(EFFECTS_HSA, major * UINT64_C(10000) + minor * UINT64_C(100), 0);
+}
+
 static bool install(const struct hsa_mirror_root *root)
 {
-	has_tools();
+	if (has_tools())
+		show_hsa(root);
 	code_object_install(root);
+	dispatch_install(root);
 	return true;
 }
 
@@ -455,6 +476,9 @@ EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_
 {
 	const struct rtl_core *core = sdk_core();
 
-	has_tools();
+	if (has_tools() && name && strcmp(name, "hsa") == 0)
+		effects_runtime(EFFECTS_HSA, version, instance);
+	else if (name && strcmp(name, "hip") == 0)
+		effects_runtime(EFFECTS_HIP, version, instance);
 	return core ? core->set_api_table(name, version, instance, tables, nr_tables) : 0;
 }

@@ -14,6 +14,7 @@
  *	shown.c         what callbacks and records of calls share
  *	code_object.c   code objects and their kernels
  *	agents.c        processors; topology.c and agents_hsa.c tell of them
+ *	operations.h    GPU operations: kernel dispatches, memory copies
  *	args.c          arguments of calls, with their texts
  *	tables.h        kinds, operations, arguments, from codegen/models/sdk
  *
@@ -114,6 +115,10 @@ void context_want(const struct context *c, _Atomic uint64_t row[SDK_MAX_OPERATIO
 		  const rocprofiler_tracing_operation_t *operations, size_t nr);
 /* Stops all contexts of a client. */
 void context_stop_client(int client);
+/* The client's contexts get no more callbacks, not even those of operations that began before they were stopped. */
+void context_end_client(int client);
+/* HOT: the contexts for which that is so. */
+uint64_t context_over(void);
 
 /* ---- buffer.c ---- */
 
@@ -200,6 +205,15 @@ void code_object_install(const struct hsa_mirror_root *root);
 void code_object_show(void);
 /* Shows the end of all that was shown. */
 void code_object_end(void);
+
+/* ---- operations.h ---- */
+
+/* Operations are shown from now on if a context wants some. May be called again. */
+void operations_start(void);
+/* Waits, 10 s at most, until the operations that have been shown have ended and their ends are shown, too; 1 s if none ends. */
+void operations_settle(void);
+/* From the table's layer. */
+void dispatch_install(const struct hsa_mirror_root *root);
 
 /* ---- shown.c ---- */
 

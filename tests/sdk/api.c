@@ -112,7 +112,8 @@ static void check_services(void)
 	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_RCCL_API), ERROR(NOT_IMPLEMENTED));
 #if ABI > 0
 	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_OMPT), ERROR(NOT_IMPLEMENTED));
-	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_HIP_GRAPH), ERROR(NOT_IMPLEMENTED));
+	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_RANGE_API),
+	   ERROR(NOT_IMPLEMENTED));
 #endif
 	IS(rocprofiler_configure_callback_tracing_service(
 		   unused, ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, &too_large, 1, never,

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* dispatch.c - librocprofiler-sdk: kernel dispatches become callbacks
+ *
+ * The core tells of a dispatch while it submits the packet. Its begin is shown when the call that rang the doorbell is back from the core; that
+ * of a dispatch that a thread of librtl's submits, on this library's thread.
+ *
+ * Owns:     each thread's dispatches that are to be shown.
+ * Threads:  any.
+ * Hot path: on_taken(), dispatch_over(), the functions in HSA's table: no lock.
+ */
+#include <stddef.h>
+
+#include "operations.h"
+
+typedef void (*store_fn)(hsa_signal_t signal, hsa_signal_value_t value);
+
+static _Atomic bool is_on;
+static _Atomic uint64_t last_id;
+/* calls that may ring a doorbell */
+static _Thread_local uint32_t depth;
+static _Thread_local struct op *first, *last;
+
+static void fill(struct op *op, const struct event_dispatch *d, const struct lane *l)
+{
+	rocprofiler_callback_tracing_kernel_dispatch_data_t *data = &op->payload.dispatch;
+	rocprofiler_kernel_dispatch_info_t *info = &data->dispatch_info;
+
+	data->size = sizeof(*data);
+	info->size = offsetof(rocprofiler_kernel_dispatch_info_t, reserved_padding);
+	info->agent_id = l->agent;
+	info->queue_id = l->queue;
+	info->kernel_id = d->kernel;
+	info->dispatch_id = atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
+	info->private_segment_size = d->private_size;
+	info->group_segment_size = d->group_size;
+	info->workgroup_size = (rocprofiler_dim3_t){ d->group[0], d->group[1], d->group[2] };
+	info->grid_size = (rocprofiler_dim3_t){ d->grid[0], d->grid[1], d->grid[2] };
+}
+
+static struct op *make(const struct event_dispatch *d, const struct lane *l)
+{
+	uint64_t begin = context_mask(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH,
+				      ROCPROFILER_KERNEL_DISPATCH_ENQUEUE);
+	uint64_t end = context_mask(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH,
+				    ROCPROFILER_KERNEL_DISPATCH_COMPLETE);
+	struct op *op = begin | end ? op_new(begin | end) : NULL;
+
+	if (!op)
+		return NULL;
+	op->key = d->packet;
+	op->begin_mask = begin;
+	op->end_mask = end;
+	op->kind = ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH;
+	op->begin_operation = ROCPROFILER_KERNEL_DISPATCH_ENQUEUE;
+	op->end_operation = ROCPROFILER_KERNEL_DISPATCH_COMPLETE;
+	op->request = ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_KERNEL_DISPATCH;
+	op->tid = d->tid;
+	op->correlation.internal = d->correlation & EVENT_ID;
+	fill(op, d, l);
+	return op;
+}
+
+/* Under the queue's turn. */
+static void on_taken(const struct event_dispatch *d)
+{
+	struct lane *l = operations_lane(d->queue);
+	struct op *op = l && !registration_is_over() && !op_is_in_callback() ? make(d, l) : NULL;
+
+	if (!op)
+		return;
+	operations_add();
+	atomic_store_explicit(&op->parts, OP_RETURNED, memory_order_relaxed);
+	/* before it is in flight: its begin is shown first, or its end waits */
+	op->next = NULL;
+	lane_put(l, op);
+	if (!depth) {
+		operations_send(op);
+	} else {
+		if (first)
+			last->next = op;
+		else
+			first = op;
+		last = op;
+	}
+}
+
+void dispatch_over(const struct event_dispatch *d)
+{
+	/* a copy's kernel, on a queue of the runtime's */
+	struct lane *l = d->flags & REC_F_INTERNAL ? NULL : operations_lane(d->queue);
+	struct op *op = l ? lane_take(l, d->packet) : NULL;
+
+	/* it was submitted before a context wanted it */
+	if (!op)
+		return;
+	op->begin_ns = d->begin_ns;
+	op->end_ns = d->end_ns;
+	operations_done(op, OP_OVER);
+}
+
+/* No lock is held: a tool may dispatch kernels itself. */
+static RTL_NOINLINE void show_begins(void)
+{
+	struct op *op;
+
+	while ((op = first) != NULL) {
+		first = op->next;
+		op_show_begin(op);
+		operations_done(op, OP_BEGUN);
+	}
+}
+
+/* ---- the functions that ring doorbells ------------------------------------------------------- */
+
+static RTL_INLINE void store(store_fn next, hsa_signal_t signal, hsa_signal_value_t value)
+{
+	/* relaxed: dispatches that are submitted meanwhile are shown on the library's thread */
+	if (RTL_LIKELY(!atomic_load_explicit(&is_on, memory_order_relaxed))) {
+		next(signal, value);
+		return;
+	}
+	depth++;
+	next(signal, value);
+	if (--depth == 0 && RTL_UNLIKELY(first != NULL))
+		show_begins();
+}
+
+#define STORE(name)                                                                                \
+	static store_fn next_##name;                                                               \
+	static void signal_##name(hsa_signal_t signal, hsa_signal_value_t value)                   \
+	{                                                                                          \
+		store(next_##name, signal, value);                                                 \
+	}
+STORE(store_relaxed)
+STORE(store_screlease)
+STORE(silent_store_relaxed)
+STORE(silent_store_screlease)
+#undef STORE
+
+static void replace(const struct hsa_mirror_root *root, enum hsa_core_id id, store_fn *next,
+		    store_fn ours)
+{
+	void **slot = hsa_table_core_slot(root->core, id);
+
+	if (!slot || !*slot)
+		return;
+	*next = (store_fn)*slot;
+	*slot = (void *)ours;
+}
+
+void dispatch_install(const struct hsa_mirror_root *root)
+{
+#define STORE(name) replace(root, HSA_CORE_signal_##name, &next_##name, signal_##name)
+	STORE(store_relaxed);
+	STORE(store_screlease);
+	STORE(silent_store_relaxed);
+	STORE(silent_store_screlease);
+#undef STORE
+}
+
+void dispatch_start(const struct rtl_core *core)
+{
+	if (context_has(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH) &&
+	    core->submit_listen_taken(on_taken))
+		atomic_store_explicit(&is_on, true, memory_order_relaxed);
+}

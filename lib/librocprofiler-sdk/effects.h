@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* effects.h - what calls of HIP and HSA do: memory, streams, graphs; and runtimes that come up */
+#ifndef RTL_LIB_LIBROCPROFILER_SDK_EFFECTS_H
+#define RTL_LIB_LIBROCPROFILER_SDK_EFFECTS_H
+
+#include "operations.h"
+
+/* From calls_start(). */
+void effects_start(const struct rtl_core *core);
+/* HOT: whether an active context wants what the function does. */
+bool effects_want(uint32_t domain, uint32_t operation);
+/* Whether any context has a service of what functions of that domain do. */
+bool effects_has(uint32_t domain);
+/* HOT: the call begins. Returns what effects_exit() of the same call gets; NULL: nothing. */
+struct op *effects_enter(const struct live_call *call);
+void effects_exit(const struct live_call *call, struct op *op);
+/* A runtime is there: shown once for each instance. The values are rocprofiler_runtime_initialization_operation_t's. HOT: a
+ * load for one that was shown. */
+enum effects_runtime { EFFECTS_HSA = 1, EFFECTS_HIP = 2, EFFECTS_MARKER = 3 };
+void effects_runtime(enum effects_runtime which, uint64_t version, uint64_t instance);
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* op.c - librocprofiler-sdk: an operation: its memory, its callbacks, those in flight
+ *
+ * Owns:     operations that are not used, which are used again; each thread has some of them.
+ * Threads:  any; an operation is in the hands of one thread at a time.
+ * Hot path: all but the first uses of an operation: no lock, no allocation.
+ * Fails:    without memory an operation is not shown.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "operations.h"
+
+static _Atomic(struct op *) unused;
+static _Thread_local struct op *own;
+static _Thread_local bool is_in_callback;
+static pthread_key_t key;
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static bool has_key;
+
+static void give_back(struct op *first, struct op *last)
+{
+	last->next = atomic_load_explicit(&unused, memory_order_relaxed);
+	/* release: pairs with op_new() */
+	while (!atomic_compare_exchange_weak_explicit(&unused, &last->next, first,
+						      memory_order_release, memory_order_relaxed))
+		;
+}
+
+static void on_thread_exit(void *unneeded)
+{
+	struct op *first = own, *last = own;
+
+	(void)unneeded;
+	own = NULL;
+	while (last && last->next)
+		last = last->next;
+	if (last)
+		give_back(first, last);
+}
+
+static void make_key(void)
+{
+	has_key = pthread_key_create(&key, on_thread_exit) == 0;
+}
+
+/* All unused ones become this thread's. */
+static struct op *take_unused(void)
+{
+	/* acquire: pairs with give_back() */
+	struct op *op = atomic_exchange_explicit(&unused, NULL, memory_order_acquire);
+
+	pthread_once(&key_once, make_key);
+	if (op && has_key)
+		pthread_setspecific(key, &own);
+	return op;
+}
+
+struct op *op_new(uint64_t all)
+{
+	uint32_t nr = 64 - (uint32_t)__builtin_clzll(all);
+	struct op *op = own ? own : take_unused();
+
+	if (op)
+		own = op->next;
+	if (RTL_UNLIKELY(op && op->nr < nr)) {
+		free(op);
+		op = NULL;
+	}
+	if (RTL_UNLIKELY(!op)) {
+		op = malloc(sizeof(*op) + nr * sizeof(op->of[0]));
+		if (!op)
+			return NULL;
+		op->nr = nr;
+	}
+	op->all = all;
+	atomic_store_explicit(&op->parts, 0, memory_order_relaxed);
+	op->begin_ns = op->end_ns = 0;
+	memset(&op->correlation, 0, sizeof(op->correlation));
+	memset(&op->payload, 0, sizeof(op->payload));
+	return op;
+}
+
+void op_free(struct op *op)
+{
+	give_back(op, op);
+}
+
+bool op_is_in_callback(void)
+{
+	return is_in_callback;
+}
+
+static void call(struct op *op, unsigned int index, uint32_t operation,
+		 rocprofiler_callback_phase_t phase)
+{
+	struct context *c = context_at(index);
+	const struct service *service = &c->services[op->kind];
+	rocprofiler_callback_tracing_record_t record = {
+		.context_id = c->id,
+		.thread_id = op->tid,
+		.correlation_id = op->correlation,
+		.kind = (rocprofiler_callback_tracing_kind_t)op->kind,
+		.operation = (rocprofiler_tracing_operation_t)operation,
+		.phase = phase,
+		.payload = &op->payload,
+	};
+
+	record.correlation_id.external = op->of[index].external;
+	service->fn(record, &op->of[index].user, service->arg);
+}
+
+static void show(struct op *op, uint64_t mask, uint32_t operation,
+		 rocprofiler_callback_phase_t phase)
+{
+	int saved = errno;
+
+	is_in_callback = true;
+	for (mask &= ~context_over(); mask; mask &= mask - 1)
+		call(op, (unsigned int)__builtin_ctzll(mask), operation, phase);
+	is_in_callback = false;
+	errno = saved;
+}
+
+static void get_external(struct op *op)
+{
+	is_in_callback = true;
+	for (uint64_t rest = op->all; rest; rest &= rest - 1) {
+		unsigned int i = (unsigned int)__builtin_ctzll(rest);
+
+		op->of[i].user.value = 0;
+		op->of[i].external = external_of(context_at(i), op->tid, op->request,
+						 op->begin_operation, op->correlation.internal);
+	}
+	is_in_callback = false;
+}
+
+void op_show_begin(struct op *op)
+{
+	get_external(op);
+	show(op, op->begin_mask, op->begin_operation, ROCPROFILER_CALLBACK_PHASE_ENTER);
+	if (op->kind == ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH)
+		show(op, op->begin_mask, op->begin_operation, ROCPROFILER_CALLBACK_PHASE_EXIT);
+}
+
+void op_show_now(struct op *op)
+{
+	get_external(op);
+	show(op, op->begin_mask, op->begin_operation, ROCPROFILER_CALLBACK_PHASE_NONE);
+}
+
+/* Not earlier: its begin may still be shown when the operation is over. */
+static void set_times(struct op *op)
+{
+	if (op->kind == ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH) {
+		op->payload.dispatch.start_timestamp = op->begin_ns;
+		op->payload.dispatch.end_timestamp = op->end_ns;
+	} else if (op->kind == ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY) {
+		op->payload.copy.start_timestamp = op->begin_ns;
+		op->payload.copy.end_timestamp = op->end_ns;
+	}
+}
+
+void op_show_end(struct op *op)
+{
+	set_times(op);
+	show(op, op->end_mask, op->end_operation,
+	     op->kind == ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH ?
+		     ROCPROFILER_CALLBACK_PHASE_NONE :
+		     ROCPROFILER_CALLBACK_PHASE_EXIT);
+}
+
+static _Atomic(struct op *) *bucket_of(struct lane *l, uint64_t at)
+{
+	return &l->buckets[at % LANE_BUCKETS];
+}
+
+void lane_put(struct lane *l, struct op *op)
+{
+	_Atomic(struct op *) *bucket = bucket_of(l, op->key);
+
+	op->in_lane = atomic_load_explicit(bucket, memory_order_relaxed);
+	/* release: pairs with lane_take() */
+	while (!atomic_compare_exchange_weak_explicit(bucket, &op->in_lane, op,
+						      memory_order_release, memory_order_relaxed))
+		;
+}
+
+struct op *lane_take(struct lane *l, uint64_t at)
+{
+	_Atomic(struct op *) *bucket = bucket_of(l, at);
+	/* acquire: pairs with lane_put() */
+	struct op *before = NULL, *op = atomic_load_explicit(bucket, memory_order_acquire);
+	struct op *first = op;
+
+	for (; op && op->key != at; op = op->in_lane)
+		before = op;
+	if (!op || before) {
+		if (op)
+			before->in_lane = op->in_lane;
+		return op;
+	}
+	if (atomic_compare_exchange_strong_explicit(bucket, &first, op->in_lane,
+						    memory_order_acquire, memory_order_acquire))
+		return op;
+	/* others were put in front of it */
+	for (before = first; before->in_lane != op; before = before->in_lane)
+		;
+	before->in_lane = op->in_lane;
+	return op;
+}

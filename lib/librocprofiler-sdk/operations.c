@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* operations.c - librocprofiler-sdk: what the core tells of GPU operations; the thread that shows their ends
+ *
+ * Owns:     agents and queues by their numbers in the core's events; the thread, which lives as long as the process.
+ * Threads:  any; on_event() under the core's locks.
+ * Hot path: operations_done(), on_event() of an operation: no lock, no allocation.
+ * Fails:    without the thread operations are not shown, with a message.
+ */
+#define LOG_TOPIC "sdk"
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "operations.h"
+
+#define MAX_AGENTS 256u
+#define MAX_QUEUES 65536u
+/* how long the end of a tool waits for operations: in all, and while none ends */
+#define SETTLE_MS 10000
+#define SETTLE_IDLE_MS 1000
+
+struct location {
+	_Atomic uint64_t id; /* 0: none */
+	_Atomic bool is_cpu;
+};
+
+static struct location locations[MAX_AGENTS];
+static _Atomic(struct lane *) lanes[MAX_QUEUES];
+/* to be shown, the newest first */
+static _Atomic(struct op *) arrived;
+static sem_t has_arrived;
+static _Atomic uint64_t nr_open;
+static _Thread_local bool is_shower;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+rocprofiler_agent_id_t operations_agent(uint32_t index)
+{
+	rocprofiler_agent_id_t id = { 0 };
+
+	if (index < MAX_AGENTS)
+		id.handle = atomic_load_explicit(&locations[index].id, memory_order_relaxed);
+	return id;
+}
+
+bool operations_is_cpu(uint32_t index)
+{
+	return index < MAX_AGENTS &&
+	       atomic_load_explicit(&locations[index].is_cpu, memory_order_relaxed);
+}
+
+struct lane *operations_lane(uint32_t queue)
+{
+	/* acquire: pairs with keep_queue() */
+	return queue < MAX_QUEUES ? atomic_load_explicit(&lanes[queue], memory_order_acquire) :
+				    NULL;
+}
+
+/* ---- the thread ------------------------------------------------------------------------------ */
+
+void operations_add(void)
+{
+	atomic_fetch_add_explicit(&nr_open, 1, memory_order_relaxed);
+}
+
+void operations_send(struct op *op)
+{
+	struct op *newest = atomic_load_explicit(&arrived, memory_order_relaxed);
+
+	do
+		op->next = newest;
+	/* release: pairs with take_arrived() */
+	while (!atomic_compare_exchange_weak_explicit(&arrived, &newest, op, memory_order_release,
+						      memory_order_relaxed));
+	/* else the thread has not taken the others yet */
+	if (!newest)
+		sem_post(&has_arrived);
+}
+
+void operations_done(struct op *op, enum op_part part)
+{
+	/* acq_rel: what the other parts have stored */
+	uint32_t was = atomic_fetch_or_explicit(&op->parts, part, memory_order_acq_rel);
+
+	if (!(was & part) && (was | part) == OP_ALL)
+		operations_send(op);
+}
+
+static void deliver(struct op *op)
+{
+	/* acquire: pairs with operations_done() */
+	uint32_t parts = atomic_load_explicit(&op->parts, memory_order_acquire);
+	bool is_over = atomic_load(&registration_end) > 0;
+
+	if (!(parts & OP_BEGUN)) {
+		if (!is_over)
+			op_show_begin(op);
+		operations_done(op, OP_BEGUN);
+		return;
+	}
+	if (!is_over)
+		op_show_end(op);
+	op_free(op);
+	atomic_fetch_sub(&nr_open, 1);
+}
+
+/* In the order in which they have come. */
+static struct op *take_arrived(void)
+{
+	struct op *op = atomic_exchange_explicit(&arrived, NULL, memory_order_acquire);
+	struct op *first = NULL, *next;
+
+	for (; op; op = next) {
+		next = op->next;
+		op->next = first;
+		first = op;
+	}
+	return first;
+}
+
+static void *shower(void *unused)
+{
+	(void)unused;
+	is_shower = true;
+	for (;;) {
+		struct op *op, *next;
+
+		while (sem_wait(&has_arrived) != 0)
+			;
+		for (op = take_arrived(); op; op = next) {
+			next = op->next;
+			deliver(op);
+		}
+	}
+	return NULL;
+}
+
+static bool start_shower(void)
+{
+	pthread_attr_t attr;
+	sigset_t all, old;
+	pthread_t thread;
+	int err;
+
+	sem_init(&has_arrived, 0, 0);
+	if (pthread_attr_init(&attr) != 0)
+		return false;
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = pthread_create(&thread, &attr, shower, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	return err == 0;
+}
+
+/* The thread is not in the child, nor are the operations the child's. */
+static void in_child(void)
+{
+	atomic_store(&nr_open, 0);
+}
+
+void operations_settle(void)
+{
+	const struct timespec nap = { .tv_nsec = 1000000 };
+	uint64_t open, before = 0;
+
+	if (is_shower || !sdk_core())
+		return;
+	for (int ms = 0, idle = 0; ms < SETTLE_MS && idle < SETTLE_IDLE_MS; ms++, idle++) {
+		open = atomic_load(&nr_open);
+		if (!open)
+			return;
+		if (open != before)
+			idle = 0;
+		before = open;
+		sdk_core()->harvest_flush();
+		nanosleep(&nap, NULL);
+	}
+}
+
+/* ---- the core's events ----------------------------------------------------------------------- */
+
+static void keep_agent(const struct event_agent *a)
+{
+	if (a->index >= MAX_AGENTS)
+		return;
+	atomic_store_explicit(&locations[a->index].is_cpu, a->agent_type == REC_AGENT_CPU,
+			      memory_order_relaxed);
+	atomic_store_explicit(&locations[a->index].id, SDK_FIRST_AGENT + a->node,
+			      memory_order_relaxed);
+}
+
+static void keep_queue(const struct event_queue *q)
+{
+	struct lane *l = q->index < MAX_QUEUES ? calloc(1, sizeof(*l)) : NULL;
+
+	if (!l)
+		return;
+	l->agent = operations_agent(q->agent);
+	l->queue.handle = (uint64_t)q->index + 1;
+	/* release: pairs with operations_lane() */
+	atomic_store_explicit(&lanes[q->index], l, memory_order_release);
+}
+
+static void on_event(const struct event *ev)
+{
+	switch (ev->kind) {
+	case EVENT_DISPATCH:
+		dispatch_over(&ev->dispatch);
+		break;
+	case EVENT_COPY:
+		copies_over(&ev->copy);
+		break;
+	case EVENT_AGENT:
+		keep_agent(&ev->agent);
+		break;
+	case EVENT_QUEUE:
+		keep_queue(&ev->queue);
+		break;
+	default:
+		break;
+	}
+}
+
+#define WANTED                                                                                     \
+	(EVENT_BIT(EVENT_AGENT) | EVENT_BIT(EVENT_QUEUE) | EVENT_BIT(EVENT_DISPATCH) |             \
+	 EVENT_BIT(EVENT_COPY))
+
+static const struct sink sink = { .name = "rocprofiler-sdk operations",
+				  .event = on_event,
+				  .wants = WANTED };
+
+static void start_once(void)
+{
+	const struct rtl_core *core = sdk_core();
+
+	if (!start_shower() || core->bus_attach(&sink) != 0) {
+		log_warn("no thread, or too many sinks; tools get no callbacks of operations");
+		return;
+	}
+	pthread_atfork(NULL, NULL, in_child);
+	dispatch_start(core);
+	copies_start(core);
+}
+
+void operations_start(void)
+{
+	if (sdk_core() && (context_has(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH) ||
+			   context_has(ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY)))
+		pthread_once(&once, start_once);
+}

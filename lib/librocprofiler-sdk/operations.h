@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* operations.h - GPU operations on their way from their submission to the tools
+ *
+ *	operations.c    what the core tells of them; the thread that shows their ends
+ *	op.c            an operation: its memory, its callbacks
+ *	dispatch.c      kernel dispatches
+ *	copies.c        memory copies
+ *	effects.c       what calls do: memory, streams, graphs; these begin and end with the call
+ *
+ * The core tells of an operation when it is submitted, and by an event when it is over. The first moment may be under a lock of the core's,
+ * and the second one is: the tools are called later. An operation's begin is shown on the thread that has submitted it, as soon as no lock is
+ * held, its end on a thread of this library. It is over for the tools when all of its parts are done, in whichever order.
+ */
+#ifndef RTL_LIB_LIBROCPROFILER_SDK_OPERATIONS_H
+#define RTL_LIB_LIBROCPROFILER_SDK_OPERATIONS_H
+
+#include "sdk.h"
+
+enum op_part {
+	OP_BEGUN = 1,	 /* its begin was shown */
+	OP_RETURNED = 2, /* the call that submits it has returned */
+	OP_OVER = 4,	 /* the core's event has come */
+	OP_ALL = OP_BEGUN | OP_RETURNED | OP_OVER,
+};
+
+struct op {
+	struct op *next;    /* of one list at a time: unused ones, a thread's, those to be shown */
+	struct op *in_lane; /* of those in flight */
+	uint64_t key;	    /* in its lane */
+	uint64_t begin_mask, end_mask; /* contexts that get its callbacks */
+	uint64_t all;		       /* those, and those that get a record */
+	_Atomic uint32_t parts;	       /* enum op_part */
+	uint32_t nr;		       /* of `of` */
+	uint32_t kind, begin_operation, end_operation;
+	rocprofiler_external_correlation_id_request_kind_t request;
+	uint64_t tid;
+	rocprofiler_correlation_id_t correlation;
+	/* of the operation; its payload gets them when its end is shown */
+	uint64_t begin_ns, end_ns;
+	union {
+		rocprofiler_callback_tracing_kernel_dispatch_data_t dispatch;
+		rocprofiler_callback_tracing_memory_copy_data_t copy;
+#if ROCPROFILER_SDK_ABI > 0
+		rocprofiler_callback_tracing_memory_allocation_data_t memory;
+		rocprofiler_callback_tracing_hip_stream_data_t stream;
+		rocprofiler_callback_tracing_hip_graph_data_t graph;
+		rocprofiler_callback_tracing_runtime_initialization_data_t runtime;
+#endif
+	} payload;
+	/* by context */
+	struct {
+		rocprofiler_user_data_t external, user;
+	} of[];
+};
+
+/* ---- op.c ---- */
+
+/* HOT: an operation for the contexts in `all`; `payload` is zeroed. NULL: no memory. Any thread. */
+struct op *op_new(uint64_t all);
+/* HOT: any thread. */
+void op_free(struct op *op);
+/* Calls the tools of `begin_mask`. */
+void op_show_begin(struct op *op);
+/* Calls those of `end_mask`. */
+void op_show_end(struct op *op);
+/* An instant: calls the tools of `begin_mask` once. */
+void op_show_now(struct op *op);
+/* Whether this thread is in a callback of an operation: those that it submits now are not shown. */
+bool op_is_in_callback(void);
+
+/* Operations in flight, by their keys. One thread at a time puts, another one takes. */
+#define LANE_BUCKETS 256u
+struct lane {
+	_Atomic(struct op *) buckets[LANE_BUCKETS];
+	rocprofiler_agent_id_t agent;
+	rocprofiler_queue_id_t queue;
+};
+/* HOT */
+void lane_put(struct lane *l, struct op *op);
+/* HOT: NULL: there is none with this key. */
+struct op *lane_take(struct lane *l, uint64_t key);
+
+/* ---- operations.c ---- */
+
+/* HOT: the part is done. With the last one, the operation's end will be shown. The caller does not use it any more. */
+void operations_done(struct op *op, enum op_part part);
+/* HOT: the thread of this library shows its begin, too. */
+void operations_send(struct op *op);
+/* HOT: one more operation that will end. */
+void operations_add(void);
+/* HOT: handle 0: not known. */
+rocprofiler_agent_id_t operations_agent(uint32_t index);
+bool operations_is_cpu(uint32_t index);
+/* HOT: of a queue by its number in the trace; NULL: not known. */
+struct lane *operations_lane(uint32_t queue);
+
+/* ---- dispatch.c ---- */
+
+void dispatch_start(const struct rtl_core *core);
+/* HOT: the core's event. Under locks of the core's. */
+void dispatch_over(const struct event_dispatch *d);
+
+/* ---- copies.c ---- */
+
+void copies_start(const struct rtl_core *core);
+/* HOT: the same. */
+void copies_over(const struct event_copy *c);
+
+#endif

@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""librocprofiler-sdk: kernel dispatches and memory copies on the virtual GPU, beside its log and the trace."""
+from support import *
+
+RUNTIME = {"LD_LIBRARY_PATH": f"{VGPU_DIR}:{LIB}"}
+ABIS = (0, 1)
+# as KFD's nodes: the CPU is 0, GPUs follow
+FIRST_AGENT = 2048
+KERNELS = {"_Z8op_scalePff.kd": ("96x1x1", "576x1x1", 0), "_Z9op_sharedPf.kd": ("24x2x1", "48x6x2", 512)}
+GROUPS = ([96, 1, 1], [24, 2, 1])
+DIRECTIONS = {"HostToHost": "HOST_TO_HOST", "HostToDevice": "HOST_TO_DEVICE", "DeviceToHost": "DEVICE_TO_HOST",
+              "DeviceToDevice": "DEVICE_TO_DEVICE", "PeerToPeer": "DEVICE_TO_DEVICE"}
+
+
+class Shown:
+    """What the client printed."""
+
+    def __init__(self, r):
+        self.run, self.dispatches, self.copies, self.totals = r, [], [], {}
+        for line in r.out.splitlines():
+            word, first, *rest = line.split()
+            if word == "dispatch":
+                self.dispatches.append(fields(rest, dispatch_id=int(first)))
+            elif word == "copy":
+                self.copies.append(fields(rest, direction=first.removeprefix("MEMORY_COPY_")))
+            else:
+                self.totals[word] = [int(n) for n in (first, *rest)]
+        equal("wrong", self.totals.get("wrong"), [0])
+
+    def ours(self):
+        return [d for d in self.dispatches if d["kernel"] in KERNELS]
+
+
+def fields(words, **more):
+    out = {}
+    for name, text in zip(words[::2], words[1::2]):
+        is_number = re.fullmatch("0x[0-9a-f]+|[0-9]+", text)
+        out[name] = int(text, 0) if is_number else text
+    return {**out, **more}
+
+
+def client(abi, *args, trace=PLAIN, **kwargs):
+    path = os.path.join(BUILD, "tests", f"sdk_operations_client_{abi}")
+    if not os.path.exists(path):
+        skip("sdk_operations_client was not built: hipcc is not installed")
+    r = run(path, *args, trace=trace, env=RUNTIME if trace == PLAIN else None, **kwargs)
+    equal("stderr", r.err, "")
+    return Shown(r)
+
+
+def whole(shown, launches, threads=1):
+    """Each dispatch and copy has begun and ended once."""
+    nr = launches * 2 * threads
+    enter, exits, over = shown.totals["dispatches"]
+    equal("dispatches begun, enqueued, completed", (enter, exits), (over, over))
+    equal("completed", over, len(shown.dispatches))
+    equal("of the program's kernels", len(shown.ours()), nr)
+    equal("copies begun and ended", shown.totals["copies"], [len(shown.copies)] * 2)
+    ids = sorted(d["dispatch_id"] for d in shown.dispatches)
+    equal("ids", ids, list(range(1, len(ids) + 1)))
+    for d in shown.ours():
+        equal(f"sizes of {d['kernel']}", (d["size"], d["grid"], d["group"]), KERNELS[d["kernel"]])
+        equal("scratch", d["private"], 0)
+
+
+def logged(shown, ns_tolerance=NS_TOLERANCE):
+    """The dispatches and copies of the virtual GPU's log, with its times."""
+    clocks = clocks_of(shown.run.log())
+    same_times(shown.ours(), [l for l in shown.run.log("dispatch") if l["group"] in GROUPS], clocks, ns_tolerance)
+    # ROCr's own copies are in the log as well
+    log = shown.run.log("copy")
+    sizes = collections.Counter(l["bytes"] for l in log)
+    for size, count in collections.Counter(c["bytes"] for c in shown.copies).items():
+        if sizes[size] < count:
+            fail(f"{count} copies of {size} bytes; the log has {sizes[size]}")
+
+
+def same_times(shown, log, clocks, tolerance):
+    equal("dispatches", len(shown), len(log))
+    want = sorted((to_ns(clocks[l["pid"], l["gpu"]], l["begin"]), to_ns(clocks[l["pid"], l["gpu"]], l["end"])) for l in log)
+    for seen, expected in zip(sorted((d["begin"], d["end"]) for d in shown), want):
+        if any(abs(a - b) > tolerance for a, b in zip(seen, expected)):
+            fail(f"times {seen}, in the log {expected}")
+
+
+def traced(shown):
+    """The same as the trace that is recorded at the same time."""
+    r = shown.run
+    rows = r.rows("select queue + 1, begin_ns, end_ns, group_x || 'x' || group_y || 'x' || group_z, "
+                  "grid_x || 'x' || grid_y || 'x' || grid_z, correlation_id from rtl_dispatch where flags & 32 = 0")
+    seen = [(d["queue"], d["begin"], d["end"], d["size"], d["grid"], d["id"]) for d in shown.dispatches]
+    added = min(row[5] for row in rows) - min(s[5] for s in seen)
+    same_counter("dispatches", [(*s[:5], s[5] + added) for s in seen], rows)
+    rows = r.rows("select kind, bytes, begin_ns, end_ns, correlation_id, src, dst from rtl_copy where kind <> 'Fill'")
+    same_counter("copies", [(c["direction"], c["bytes"], c["begin"], c["end"], c["id"] + added, location(c["src"]),
+                             location(c["dst"])) for c in shown.copies], [(DIRECTIONS[row[0]], *row[1:]) for row in rows])
+
+
+def location(agent):
+    return f"GPU {agent - FIRST_AGENT - 1}" if agent > FIRST_AGENT else "CPU 0"
+
+
+@case
+def each_dispatch_and_copy_begins_and_ends_once():
+    for abi in ABIS:
+        shown = client(abi, "launches=10")
+        whole(shown, 10)
+        logged(shown)
+        equal("agents", {d["agent"] for d in shown.dispatches}, {FIRST_AGENT + 1})
+        if not DTIF:
+            equal("copies", sorted(c["direction"] for c in shown.copies), ["DEVICE_TO_HOST", "HOST_TO_DEVICE"])
+
+
+@case
+def operations_equal_the_trace():
+    for abi in ABIS:
+        shown = client(abi, "launches=10", trace=RTL)
+        whole(shown, 10)
+        logged(shown)
+        traced(shown)
+
+
+@case
+def threads_on_two_gpus():
+    for abi in ABIS:
+        shown = client(abi, "launches=25", "threads=8", "gpus=2", trace=RTL, gpus=2)
+        whole(shown, 25, threads=8)
+        logged(shown)
+        traced(shown)
+        equal("threads", len({d["tid"] for d in shown.ours()}), 8)
+        equal("agents", {d["agent"] for d in shown.ours()}, {FIRST_AGENT + 1, FIRST_AGENT + 2})
+
+
+@case
+def one_operation_alone():
+    for abi in ABIS:
+        shown = client(abi, "launches=3", "begin=1")
+        enter, exits, over = shown.totals["dispatches"]
+        equal("begun, completed", (enter, over), (exits, 0))
+        at_least("begun", enter, 6)
+        shown = client(abi, "launches=3", "end=1")
+        enter, exits, over = shown.totals["dispatches"]
+        equal("begun", (enter, exits), (0, 0))
+        equal("completed", len(shown.ours()), 6)
+
+
+@case
+def one_kind_alone():
+    for abi in ABIS:
+        shown = client(abi, "launches=3", "kind=12")
+        equal("dispatches", len(shown.ours()), 6)
+        equal("copies", shown.copies, [])
+        shown = client(abi, "launches=3", "kind=13")
+        equal("dispatches", shown.dispatches, [])
+        equal("copies", len(shown.copies), 2)
+
+
+@case
+def context_that_is_stopped_gets_the_ends_of_what_it_saw_begin():
+    for abi in ABIS:
+        whole(client(abi, "launches=200", "stop=1"), 200)
+
+
+@case
+def context_that_is_started_late_gets_what_follows():
+    for abi in ABIS:
+        whole(client(abi, "launches=20", "late=1"), 20)
+
+
+@case
+def tool_that_ends_itself_has_got_everything():
+    for abi in ABIS:
+        whole(client(abi, "launches=20", "end_early=1"), 20)
+
+
+@case
+def external_ids_are_asked_for():
+    for abi in ABIS:
+        whole(client(abi, "launches=5", "request=1"), 5)
+
+
+@case
+def slow_callbacks_lose_nothing():
+    for abi in ABIS:
+        whole(client(abi, "launches=60", "threads=2", "busy=1"), 60, threads=2)
+
+
+main()

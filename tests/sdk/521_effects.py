@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""librocprofiler-sdk 1.0: allocations, streams, graphs and runtimes, beside the calls that they come from."""
+from support import *
+
+RUNTIME = {"LD_LIBRARY_PATH": f"{VGPU_DIR}:{LIB}"}
+FIRST_AGENT = 2048
+Shown = collections.namedtuple("Shown", "what phase fields")
+
+
+def client(*args, trace=PLAIN, **kwargs):
+    path = os.path.join(BUILD, "tests", "sdk_effects_client_1")
+    if not os.path.exists(path):
+        skip("sdk_effects_client was not built: hipcc is not installed")
+    r = run(path, *args, trace=trace, env=RUNTIME if trace == PLAIN else None, **kwargs)
+    equal("stderr", r.err, "")
+    *lines, last = r.out.splitlines()
+    equal("last line", last, "wrong 0")
+    shown = []
+    for line in lines:
+        what, phase, *rest = line.split()
+        shown.append(Shown(what, phase, dict(zip(rest[::2], map(int, rest[1::2])))))
+    equal("sizes of payloads", {s.fields.get("sized", 1) for s in shown}, {1})
+    return shown
+
+
+def of(shown, what, phase="now"):
+    return [s.fields for s in shown if s.what == what and s.phase == phase]
+
+
+def paired(shown, what):
+    """Each begin has its end, with the same id. Returns the ends."""
+    begun, ended = of(shown, what, "enter"), of(shown, what, "exit")
+    key = lambda f: (f["tid"], f["id"])
+    same_counter(f"begins and ends of {what}", map(key, begun), map(key, ended))
+    equal(f"instants of {what}", of(shown, what), [])
+    return ended
+
+
+def check_allocations(shown):
+    ended, calls = paired(shown, "MEMORY_ALLOCATION_ALLOCATE"), of(shown, "allocate_call")
+    keys = ("tid", "id", "address", "bytes")
+    same_counter("allocations", [tuple(f[k] for k in keys) for f in ended], [tuple(c[k] for k in keys) for c in calls])
+    for f in ended:
+        if f["agent"] not in (FIRST_AGENT, FIRST_AGENT + 1) or not 0 < f["begin"] <= f["end"]:
+            fail(f"allocation {f}")
+    equal("allocations of the program's", [f["agent"] for f in ended if f["bytes"] == 12288], [FIRST_AGENT + 1])
+    ended, calls = paired(shown, "MEMORY_ALLOCATION_FREE"), of(shown, "free_call")
+    keys = ("tid", "id", "address")
+    same_counter("frees", [tuple(f[k] for k in keys) for f in ended], [tuple(c[k] for k in keys) for c in calls])
+
+
+@case
+def allocations_equal_the_calls_of_hsa():
+    check_allocations(client())
+
+
+@case
+def streams_are_created_used_destroyed():
+    for threads in (1, 4):
+        shown = client(f"threads={threads}")
+        created, destroyed = of(shown, "HIP_STREAM_CREATE"), of(shown, "HIP_STREAM_DESTROY")
+        equal("streams", len(created), 2 * threads)
+        same_counter("streams", [(f["stream"], f["value"]) for f in created], [(f["stream"], f["value"]) for f in destroyed])
+        equal("numbers", len({f["stream"] for f in created}), 2 * threads)
+        used = paired(shown, "HIP_STREAM_SET")
+        same_counter("calls with a stream", [(f["tid"], f["id"]) for f in used],
+                     [(f["tid"], f["id"]) for f in of(shown, "stream_call")])
+        numbers = {f["value"]: f["stream"] for f in used}
+        equal("number of the null stream", numbers[0], 0)
+        if set(numbers.values()) != {0} | {f["stream"] for f in created}:
+            fail(f"streams {numbers}, created {created}")
+
+
+@case
+def graphs_are_created_launched_destroyed():
+    shown = client()
+    created, destroyed = of(shown, "HIP_GRAPH_EXEC_CREATE"), of(shown, "HIP_GRAPH_EXEC_DESTROY")
+    launched = paired(shown, "HIP_GRAPH_EXEC_LAUNCH")
+    equal("graphs", (len(created), len(launched), len(destroyed)), (1, 2, 1))
+    equal("graph", {(f["exec"], f["value"]) for f in launched + destroyed}, {(created[0]["exec"], created[0]["value"])})
+    equal("launches", len({f["id"] for f in launched}), 2)
+
+
+@case
+def runtimes_are_reported_once():
+    shown = client()
+    for what in ("HSA", "HIP"):
+        reported = of(shown, f"RUNTIME_INITIALIZATION_{what}")
+        equal(f"times that {what} was reported", len(reported), 1)
+        equal(f"instance of {what}", (reported[0]["instance"], reported[0]["id"]), (0, 0))
+        at_least(f"version of {what}", reported[0]["version"], 10000)
+
+
+main()

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/* operations_client.cpp - a HIP program that is its own tool: each kernel dispatch and memory copy, as callbacks show it
+ *
+ * Prints a line for each operation when it is over. Arguments: launches=N, threads=N, gpus=N, bytes=N (of each copy), begin=1, end=1 (that
+ * operation of dispatches alone), kind=N (that kind alone), stop=1 (stopped while operations are in flight), late=1 (started after the first
+ * launches), end_early=1 (the tool ends itself before the program), request=1 (ids are asked for), busy=1 (callbacks take 2 ms).
+ */
+#include "hip_common.hpp"
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <rocprofiler-sdk/registration.h>
+#include <rocprofiler-sdk/rocprofiler.h>
+
+#define SDK(call)                                                                                  \
+	do {                                                                                       \
+		rocprofiler_status_t status_ = (call);                                             \
+		if (status_ != ROCPROFILER_STATUS_SUCCESS) {                                       \
+			printf("%s: %s\n", #call, rocprofiler_get_status_name(status_));           \
+			nr_wrong++;                                                                \
+		}                                                                                  \
+	} while (0)
+
+typedef unsigned long long u64;
+
+struct seen {
+	int enter, exit, over;
+	uint64_t tid;
+	rocprofiler_user_data_t external;
+	uint64_t internal;
+};
+
+static std::atomic<int> nr_wrong;
+static int the_argc;
+static char **the_argv;
+static std::mutex lock;
+static std::map<uint64_t, seen> *dispatches, *copies; /* by what user data has */
+static std::map<uint64_t, std::string> *kernels;
+static uint64_t nr_copies;
+static rocprofiler_context_id_t context, code_context;
+static rocprofiler_client_finalize_t end_tool;
+static rocprofiler_client_id_t *client_id;
+static bool is_ended;
+
+static long option(const char *name)
+{
+	return arg_num(the_argc, the_argv, name, 0);
+}
+
+static void wrong(const char *what, const char *name)
+{
+	printf("%s: %s\n", name, what);
+	nr_wrong++;
+}
+
+static const char *name_of(const rocprofiler_callback_tracing_record_t &record)
+{
+	const char *name = "?";
+
+	SDK(rocprofiler_query_callback_tracing_kind_operation_name(record.kind, record.operation,
+								   &name, nullptr));
+	return name;
+}
+
+static void check_begin(const rocprofiler_callback_tracing_record_t &record, const seen &s)
+{
+	uint64_t external = option("request") ? 5000 + record.kind : record.thread_id * 10;
+
+	if (record.thread_id != (uint64_t)gettid())
+		wrong("begins on another thread", name_of(record));
+	if (!record.correlation_id.internal)
+		wrong("has no id", name_of(record));
+	if (s.external.value != external)
+		wrong("has not its thread's external id", name_of(record));
+}
+
+static void check_same(const rocprofiler_callback_tracing_record_t &record, const seen &s)
+{
+	if (s.tid != record.thread_id || s.internal != record.correlation_id.internal ||
+	    s.external.value != record.correlation_id.external.value)
+		wrong("its end has other ids than its begin", name_of(record));
+}
+
+static void print_dispatch(const rocprofiler_callback_tracing_record_t &record)
+{
+	auto *data =
+		static_cast<rocprofiler_callback_tracing_kernel_dispatch_data_t *>(record.payload);
+	auto &i = data->dispatch_info;
+
+	printf("dispatch %llu tid %llu id %llu agent %llu queue %llu private %u group %u size %ux%ux%u grid %ux%ux%u begin %llu end %llu kernel %s\n",
+	       (u64)i.dispatch_id, (u64)record.thread_id, (u64)record.correlation_id.internal,
+	       (u64)i.agent_id.handle, (u64)i.queue_id.handle, i.private_segment_size,
+	       i.group_segment_size, i.workgroup_size.x, i.workgroup_size.y, i.workgroup_size.z,
+	       i.grid_size.x, i.grid_size.y, i.grid_size.z, (u64)data->start_timestamp,
+	       (u64)data->end_timestamp, (*kernels)[i.kernel_id].c_str());
+	if (data->size != sizeof(*data) || i.size != 72)
+		wrong("has another size", "dispatch");
+}
+
+static void on_dispatch(const rocprofiler_callback_tracing_record_t &record,
+			rocprofiler_user_data_t *user)
+{
+	auto *data =
+		static_cast<rocprofiler_callback_tracing_kernel_dispatch_data_t *>(record.payload);
+	auto &s = (*dispatches)[data->dispatch_info.dispatch_id];
+	bool is_complete = record.operation == ROCPROFILER_KERNEL_DISPATCH_COMPLETE;
+
+	if (is_complete) {
+		if (record.phase != ROCPROFILER_CALLBACK_PHASE_NONE || s.over++ ||
+		    (!option("end") && (s.enter != 1 || s.exit != 1 || user->value != s.tid + 1)))
+			wrong("is not the end of a dispatch", name_of(record));
+		if (!option("end"))
+			check_same(record, s);
+		print_dispatch(record);
+		return;
+	}
+	if (data->start_timestamp || data->end_timestamp)
+		wrong("has times before its end", name_of(record));
+	if (record.phase == ROCPROFILER_CALLBACK_PHASE_ENTER) {
+		if (s.enter++ || s.exit || s.over || user->value)
+			wrong("is not the begin of a dispatch", name_of(record));
+		s.tid = record.thread_id;
+		s.internal = record.correlation_id.internal;
+		s.external = record.correlation_id.external;
+		user->value = s.tid + 1;
+		check_begin(record, s);
+	} else if (record.phase != ROCPROFILER_CALLBACK_PHASE_EXIT || s.enter != 1 || s.exit++ ||
+		   s.over || user->value != s.tid + 1) {
+		wrong("is not a dispatch's exit", name_of(record));
+	}
+}
+
+static void print_copy(const rocprofiler_callback_tracing_record_t &record)
+{
+	auto *data = static_cast<rocprofiler_callback_tracing_memory_copy_data_t *>(record.payload);
+	u64 dst = 0, src = 0;
+
+#if ROCPROFILER_SDK_ABI > 0
+	dst = data->dst_address.value;
+	src = data->src_address.value;
+#endif
+	printf("copy %s tid %llu id %llu dst %llu src %llu bytes %llu begin %llu end %llu to 0x%llx from 0x%llx\n",
+	       name_of(record), (u64)record.thread_id, (u64)record.correlation_id.internal,
+	       (u64)data->dst_agent_id.handle, (u64)data->src_agent_id.handle, (u64)data->bytes,
+	       (u64)data->start_timestamp, (u64)data->end_timestamp, dst, src);
+	if (data->size != sizeof(*data))
+		wrong("has another size", "copy");
+}
+
+static void on_copy(const rocprofiler_callback_tracing_record_t &record,
+		    rocprofiler_user_data_t *user)
+{
+	auto *data = static_cast<rocprofiler_callback_tracing_memory_copy_data_t *>(record.payload);
+
+	if (record.phase == ROCPROFILER_CALLBACK_PHASE_ENTER) {
+		if (user->value || data->start_timestamp || data->end_timestamp)
+			wrong("is not the begin of a copy", name_of(record));
+		user->value = ++nr_copies;
+		auto &s = (*copies)[user->value];
+
+		s.enter = 1;
+		s.tid = record.thread_id;
+		s.internal = record.correlation_id.internal;
+		s.external = record.correlation_id.external;
+		check_begin(record, s);
+		return;
+	}
+	auto &s = (*copies)[user->value];
+
+	if (record.phase != ROCPROFILER_CALLBACK_PHASE_EXIT || s.enter != 1 || s.exit++)
+		wrong("is not a copy's exit", name_of(record));
+	check_same(record, s);
+	print_copy(record);
+}
+
+static void on_operation(rocprofiler_callback_tracing_record_t record,
+			 rocprofiler_user_data_t *user, void *data)
+{
+	if (option("busy"))
+		sleep_ms(2);
+	std::lock_guard<std::mutex> guard(lock);
+
+	if (is_ended)
+		wrong("after the tool's end", name_of(record));
+	if (data != &context || record.context_id.handle != context.handle)
+		wrong("is of another context", name_of(record));
+	if (record.kind == ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH)
+		on_dispatch(record, user);
+	else
+		on_copy(record, user);
+}
+
+static void on_code(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *, void *)
+{
+	if (record.operation != ROCPROFILER_CODE_OBJECT_DEVICE_KERNEL_SYMBOL_REGISTER ||
+	    record.phase != ROCPROFILER_CALLBACK_PHASE_LOAD)
+		return;
+	auto *data = static_cast<
+		rocprofiler_callback_tracing_code_object_kernel_symbol_register_data_t *>(
+		record.payload);
+	std::lock_guard<std::mutex> guard(lock);
+
+	(*kernels)[data->kernel_id] = data->kernel_name;
+}
+
+static int on_request(rocprofiler_thread_id_t, rocprofiler_context_id_t,
+		      rocprofiler_external_correlation_id_request_kind_t kind,
+		      rocprofiler_tracing_operation_t, uint64_t internal,
+		      rocprofiler_user_data_t *external, void *)
+{
+	if (!internal)
+		wrong("is asked for without an id", "external id");
+	external->value = 5000 + (kind == ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_KERNEL_DISPATCH ?
+					  ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH :
+					  ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY);
+	return 0;
+}
+
+static void serve(rocprofiler_callback_tracing_kind_t kind)
+{
+	rocprofiler_tracing_operation_t one = option("end") ? ROCPROFILER_KERNEL_DISPATCH_COMPLETE :
+							      ROCPROFILER_KERNEL_DISPATCH_ENQUEUE;
+	bool is_one = kind == ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH &&
+		      (option("begin") || option("end"));
+
+	if (!option("kind") || option("kind") == kind)
+		SDK(rocprofiler_configure_callback_tracing_service(context, kind,
+								   is_one ? &one : nullptr,
+								   is_one ? 1 : 0, on_operation,
+								   &context));
+}
+
+static int initialize(rocprofiler_client_finalize_t finalize, void *)
+{
+	end_tool = finalize;
+	SDK(rocprofiler_create_context(&context));
+	SDK(rocprofiler_create_context(&code_context));
+	serve(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH);
+	serve(ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY);
+	SDK(rocprofiler_configure_callback_tracing_service(code_context,
+							   ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT,
+							   nullptr, 0, on_code, nullptr));
+	if (option("request"))
+		SDK(rocprofiler_configure_external_correlation_id_request_service(context, nullptr,
+										  0, on_request,
+										  nullptr));
+	SDK(rocprofiler_start_context(code_context));
+	if (!option("late"))
+		SDK(rocprofiler_start_context(context));
+	return 0;
+}
+
+static void finalize(void *)
+{
+	std::lock_guard<std::mutex> guard(lock);
+	int enter = 0, exit = 0, over = 0, begun = 0, ended = 0;
+
+	for (auto &d : *dispatches) {
+		enter += d.second.enter;
+		exit += d.second.exit;
+		over += d.second.over;
+	}
+	for (auto &c : *copies) {
+		begun += c.second.enter;
+		ended += c.second.exit;
+	}
+	printf("dispatches %d %d %d\ncopies %d %d\nwrong %d\n", enter, exit, over, begun, ended,
+	       nr_wrong.load());
+	fflush(stdout);
+	is_ended = true;
+}
+
+extern "C" ROCPROFILER_PUBLIC_API rocprofiler_tool_configure_result_t *
+rocprofiler_configure(uint32_t, const char *, uint32_t, rocprofiler_client_id_t *id)
+{
+	static rocprofiler_tool_configure_result_t result{ sizeof(result), initialize, finalize,
+							   nullptr };
+
+	client_id = id;
+	id->name = "operations_client";
+	dispatches = new std::map<uint64_t, seen>;
+	copies = new std::map<uint64_t, seen>;
+	kernels = new std::map<uint64_t, std::string>;
+	return &result;
+}
+
+__global__ void op_scale(float *v, float by)
+{
+	v[blockIdx.x * blockDim.x + threadIdx.x] *= by;
+}
+
+__global__ void op_shared(float *v)
+{
+	extern __shared__ float part[];
+
+	part[threadIdx.x] = v[threadIdx.x];
+	v[threadIdx.x] = part[threadIdx.x] + 1;
+}
+
+static void launch(long launches, float *device, hipStream_t stream)
+{
+	for (long i = 0; i < launches; i++) {
+		op_scale<<<dim3(6, 1, 1), dim3(96, 1, 1), 0, stream>>>(device, 2);
+		op_shared<<<dim3(2, 3, 2), dim3(24, 2, 1), 512, stream>>>(device);
+	}
+}
+
+static void work(long launches, int gpu, size_t bytes)
+{
+	rocprofiler_user_data_t external;
+	rocprofiler_thread_id_t tid = (uint64_t)gettid();
+	hipStream_t stream;
+	float *device, *host;
+
+	external.value = tid * 10;
+	HIP(hipSetDevice(gpu));
+	HIP(hipStreamCreate(&stream));
+	HIP(hipMalloc(&device, bytes));
+	HIP(hipHostMalloc(&host, bytes));
+	if (option("late")) {
+		launch(launches, device, stream);
+		HIP(hipStreamSynchronize(stream));
+		SDK(rocprofiler_start_context(context));
+	}
+	SDK(rocprofiler_push_external_correlation_id(context, tid, external));
+	HIP(hipMemcpyAsync(device, host, bytes, hipMemcpyHostToDevice, stream));
+	launch(launches, device, stream);
+	HIP(hipMemcpyAsync(host, device, bytes, hipMemcpyDeviceToHost, stream));
+	if (option("stop")) {
+		SDK(rocprofiler_stop_context(context));
+		launch(launches, device, stream);
+	}
+	HIP(hipStreamSynchronize(stream));
+	SDK(rocprofiler_pop_external_correlation_id(context, tid, &external));
+	HIP(hipHostFree(host));
+	HIP(hipFree(device));
+	HIP(hipStreamDestroy(stream));
+}
+
+int main(int argc, char **argv)
+{
+	std::vector<std::thread> threads;
+	long nr_threads = arg_num(argc, argv, "threads", 1);
+	long launches = arg_num(argc, argv, "launches", 1), gpus = arg_num(argc, argv, "gpus", 1);
+	size_t bytes = (size_t)arg_num(argc, argv, "bytes", 1 << 20);
+
+	the_argc = argc;
+	the_argv = argv;
+	HIP(hipInit(0));
+	for (long i = 0; i < nr_threads; i++)
+		threads.emplace_back(work, launches, (int)(i % gpus), bytes);
+	for (auto &t : threads)
+		t.join();
+	if (option("end_early"))
+		end_tool(*client_id);
+	return 0;
+}
