@@ -174,4 +174,30 @@ EXPORT rocprofiler_status_t rocprofiler_query_external_correlation_id_request_ki
 	give(is_known ? requests[kind] : NULL, name, name_len);
 	return is_known ? ROCPROFILER_STATUS_SUCCESS : ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND;
 }
+
+#define TABLE(name)                                                                                \
+	{                                                                                          \
+		ROCPROFILER_##name, #name                                                          \
+	}
+static const struct {
+	rocprofiler_intercept_table_t table;
+	const char *name;
+} intercept_names[] = {
+	TABLE(HSA_TABLE),	  TABLE(HIP_RUNTIME_TABLE),    TABLE(HIP_COMPILER_TABLE),
+	TABLE(MARKER_CORE_TABLE), TABLE(MARKER_CONTROL_TABLE), TABLE(MARKER_NAME_TABLE),
+	TABLE(RCCL_TABLE),	  TABLE(ROCDECODE_TABLE),      TABLE(ROCJPEG_TABLE),
+	TABLE(ROCSHMEM_TABLE),	  TABLE(HIPFILE_TABLE),
+};
+
+EXPORT rocprofiler_status_t rocprofiler_query_intercept_table_name(
+	rocprofiler_intercept_table_t kind, const char **name, uint64_t *name_len)
+{
+	const char *text = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(intercept_names); i++)
+		if (intercept_names[i].table == kind)
+			text = intercept_names[i].name;
+	give(text, name, name_len);
+	return text ? ROCPROFILER_STATUS_SUCCESS : ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND;
+}
 #endif

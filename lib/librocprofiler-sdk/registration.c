@@ -71,6 +71,7 @@ static void finalize_all(void)
 	if (!atomic_compare_exchange_strong(&registration_end, &none, -1))
 		return;
 	operations_settle();
+	retire_end();
 	/* what the records are about is still loaded */
 	buffer_flush_client(-1);
 	code_object_end();
@@ -404,6 +405,7 @@ static bool install(const struct hsa_mirror_root *root)
 		show_hsa(root);
 	code_object_install(root);
 	dispatch_install(root);
+	intercept_hsa(root);
 	return true;
 }
 
@@ -455,6 +457,7 @@ EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
 {
 	const struct rtl_core *core = sdk_core();
 
+	/* the major number alone: the version is asked for */
 	(void)runtime_version;
 	(void)nr_failed;
 	(void)failed;
@@ -475,10 +478,19 @@ EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_
 				     void **tables, uint64_t nr_tables)
 {
 	const struct rtl_core *core = sdk_core();
+	int status = 0;
 
 	if (has_tools() && name && strcmp(name, "hsa") == 0)
 		effects_runtime(EFFECTS_HSA, version, instance);
 	else if (name && strcmp(name, "hip") == 0)
 		effects_runtime(EFFECTS_HIP, version, instance);
 	return core ? core->set_api_table(name, version, instance, tables, nr_tables) : 0;
+	if (name && strcmp(name, "hsa") == 0)
+		intercept_note_hsa(version, instance);
+	has_tools();
+	/* first, since librtl's symbols of HIP call what is in the table when it gets it */
+	intercept_tables(name, version, instance, tables, nr_tables);
+	if (core)
+		status = core->set_api_table(name, version, instance, tables, nr_tables);
+	return status;
 }

@@ -8,6 +8,8 @@
  *	buffer.c        buffers of records
  *	buffered.c      services with buffers; records of calls
  *	threads.c       the threads that call tools' functions for buffers
+ *	retire.c        the end of calls' ids
+ *	intercept.c     tables for tools' own functions
  *	external.c      ids of the tool's own
  *	calls.c         HIP's and HSA's calls become callbacks and records
  *	markers.c       roctx's calls do
@@ -164,6 +166,28 @@ static inline uint32_t buffered_ext_of(uint32_t kind)
 struct shown_call;
 /* HOT: the records of a call that is over. */
 void buffered_put_call(const struct shown_call *s);
+
+/* ---- retire.c ---- */
+
+/* HOT: a call with this id begins. */
+void retire_begin(uint64_t id);
+/* HOT: an operation that carries the id of a call in progress is submitted: each retire_hold() has its retire_drop(), on any thread, under any
+ * lock. An id that is not noted is ignored. */
+void retire_hold(uint64_t id);
+/* HOT: the call is over, or the operation has completed. */
+void retire_drop(uint64_t id);
+/* All ids: calls that never returned, operations that did not complete. */
+void retire_end(void);
+
+/* ---- intercept.c ---- */
+
+/* HSA's runtime has given this version with its table. */
+void intercept_note_hsa(uint64_t version, uint64_t instance);
+/* HSA's table, from its layer. */
+void intercept_hsa(const struct hsa_mirror_root *root);
+/* The tables of other runtimes, as rocprofiler-register names them. */
+void intercept_tables(const char *name, uint64_t version, uint64_t instance, void **tables,
+		      uint64_t nr);
 
 /* ---- threads.c ---- */
 

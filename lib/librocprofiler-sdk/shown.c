@@ -101,6 +101,7 @@ void shown_call_begin(struct shown_call *s, rocprofiler_external_correlation_id_
 {
 	uint64_t all = s->wish.callbacks | s->wish.recorded | s->wish.with_arguments;
 
+	retire_begin(s->correlation.internal);
 	ask_for_external(s, kind);
 	if (!s->wish.callbacks)
 		return;
@@ -126,4 +127,5 @@ void shown_call_end(struct shown_call *s)
 	}
 	buffered_put_call(s);
 	s->wish = (struct shown_wish){ 0 };
+	retire_drop(s->correlation.internal);
 }

@@ -47,6 +47,7 @@ enum lock_rank {
 	LOCK_META,	      /* recorder.c */
 	LOCK_BLOCKS,	      /* block.c: the end of the blocks */
 	LOCK_HSA_KERNELS,     /* libroctracer64/hsa_kernels.c */
+	LOCK_SDK_RETIRE,      /* librocprofiler-sdk/retire.c */
 	LOCK_BUFFERS,	      /* face/buffer.c: the list */
 	LOCK_BUFFER,	      /* face/buffer.c: one */
 	LOCK_BUFFER_THREAD,   /* face/buffer_thread.c: one */

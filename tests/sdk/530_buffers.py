@@ -84,6 +84,20 @@ def records_of_hsa_are_the_calls_that_callbacks_see():
 
 
 @case
+def tools_functions_in_the_tables_are_called():
+    for abi in ABIS:
+        r = client(abi, "hsa=1")
+        tables = [l.split() for l in r.out.splitlines() if l.startswith("table ")]
+        hsa = [t for t in tables if t[1] == "1"]
+        equal("HSA's tables", len(hsa), 1)
+        at_least("its version", int(hsa[0][3]), 10000)
+        own = int(re.search(r"own hsa_queue_create (\d+)", r.out).group(1))
+        at_least("calls of the tool's function", own, 1)
+        equal("calls of hsa_queue_create", counts_of(r)["hsa_queue_create"], own)
+        print("    tables:", *[t[1] for t in tables])
+
+
+@case
 def records_are_the_calls_of_the_trace():
     for abi in ABIS:
         r = client(abi, "launches=5", "ids=1", trace=RTL)

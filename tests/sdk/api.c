@@ -155,6 +155,22 @@ static void check_contexts(void)
 	IS(rocprofiler_stop_context(again), ERROR(CONTEXT_NOT_FOUND));
 }
 
+/* bits of those that came, and the last one */
+static uint32_t tables_seen;
+static void *last_table;
+
+static void on_table(rocprofiler_intercept_table_t type, uint64_t version, uint64_t instance,
+		     void **tables, uint64_t nr, void *data)
+{
+	IS(version, 22304);
+	IS(instance, 5);
+	IS(nr, 1);
+	IS(data == &nr_wrong, 1);
+	IS(tables_seen & type, 0);
+	tables_seen |= type;
+	last_table = tables[0];
+}
+
 static int initialize(rocprofiler_client_finalize_t fini, void *data)
 {
 	int status = 7;
@@ -167,6 +183,8 @@ static int initialize(rocprofiler_client_finalize_t fini, void *data)
 	IS(rocprofiler_force_configure(NULL), ERROR(CONFIGURATION_LOCKED));
 	check_contexts();
 	check_services();
+	IS(rocprofiler_at_intercept_table_registration(NULL, 0, NULL), ERROR(INVALID_ARGUMENT));
+	IS(rocprofiler_at_intercept_table_registration(on_table, 0, &nr_wrong), OK);
 	IS(rocprofiler_start_context(second), OK);
 	return -1;
 }
@@ -369,10 +387,83 @@ static void check_basics(void)
 	IS(rocprofiler_is_finalized(NULL), ERROR(INVALID_ARGUMENT));
 }
 
-/* Functions that are not there yet refuse. */
+/* What rocprofiler-register calls, which is not in AMD's headers. */
+int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance, void **tables,
+			      uint64_t nr_tables);
+
+static void check_tables(void)
+{
+	void *tables[] = { &tables[0], &tables[1], &tables[2] };
+
+#if ABI > 0
+	const char *name = NULL;
+	uint64_t length = 0;
+
+	IS(rocprofiler_query_intercept_table_name(ROCPROFILER_HIP_RUNTIME_TABLE, &name, &length),
+	   OK);
+	TEXT(name, "HIP_RUNTIME_TABLE");
+	IS(length, 17);
+	IS(rocprofiler_query_intercept_table_name((rocprofiler_intercept_table_t)3, &name, NULL),
+	   ERROR(KIND_NOT_FOUND));
+	IS(name == NULL, 1);
+#endif
+	IS(rocprofiler_at_intercept_table_registration(on_table, 0, NULL),
+	   ERROR(CONFIGURATION_LOCKED));
+	/* without a runtime there is none */
+	IS(tables_seen, 0);
+	IS(rocprofiler_set_api_table("rccl", 22304, 5, tables, 1), 0);
+	IS(tables_seen, ROCPROFILER_RCCL_TABLE);
+	IS(rocprofiler_set_api_table("roctx", 22304, 5, tables, 3), 0);
+	IS(tables_seen, ROCPROFILER_RCCL_TABLE | ROCPROFILER_MARKER_CORE_TABLE |
+				ROCPROFILER_MARKER_CONTROL_TABLE | ROCPROFILER_MARKER_NAME_TABLE);
+	IS(last_table == &tables[2], 1);
+	IS(rocprofiler_set_api_table("unknown", 22304, 5, tables, 1), 0);
+}
+
+static int no_record(rocprofiler_agent_id_t id, rocprofiler_counter_id_t *counters, size_t nr,
+		     void *data)
+{
+	(void)id;
+	(void)counters;
+	(void)data;
+	printf("%d counters\n", (int)nr);
+	return 0;
+}
+
+/* Services that are not there yet refuse, and call nothing: PAPI and TAU go on without. */
 static void check_refusals(void)
 {
-	IS(rocprofiler_at_intercept_table_registration(NULL, 0, NULL), ERROR(NOT_IMPLEMENTED));
+	const rocprofiler_agent_id_t agent = { 2048 };
+	const rocprofiler_counter_id_t counter = { 1 };
+	const rocprofiler_buffer_id_t buffer = { 1 };
+	size_t nr = 7;
+
+	IS(rocprofiler_iterate_agent_supported_counters(
+		   agent, (rocprofiler_available_counters_cb_t)no_record, NULL),
+	   ERROR(NOT_IMPLEMENTED));
+	IS(rocprofiler_query_counter_info(counter, ROCPROFILER_COUNTER_INFO_VERSION_0, NULL),
+	   ERROR(NOT_IMPLEMENTED));
+	IS(rocprofiler_query_counter_instance_count(agent, counter, &nr), ERROR(NOT_IMPLEMENTED));
+	IS(nr, 7);
+	IS(rocprofiler_query_pc_sampling_agent_configurations(agent, NULL, NULL),
+	   ERROR(NOT_IMPLEMENTED));
+#if ABI > 0
+	IS(rocprofiler_configure_pc_sampling_service(context, agent,
+						     ROCPROFILER_PC_SAMPLING_METHOD_HOST_TRAP,
+						     ROCPROFILER_PC_SAMPLING_UNIT_TIME, 1, buffer,
+						     0),
+	   ERROR(NOT_IMPLEMENTED));
+	IS(rocprofiler_configure_device_counting_service(context, buffer, agent, NULL, NULL),
+	   ERROR(NOT_IMPLEMENTED));
+	IS(rocprofiler_configure_buffer_dispatch_counting_service(context, buffer, NULL, NULL),
+	   ERROR(NOT_IMPLEMENTED));
+	IS(rocprofiler_configure_callback_dispatch_counting_service(context, NULL, NULL, NULL,
+								    NULL),
+	   ERROR(NOT_IMPLEMENTED));
+	IS(rocprofiler_detach(), ERROR(NOT_IMPLEMENTED));
+#else
+	(void)buffer;
+#endif
 }
 
 static void check_markers(void)
@@ -607,6 +698,7 @@ int main(int argc, char **argv)
 	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT), ERROR(CONFIGURATION_LOCKED));
 	IS(rocprofiler_force_configure(rocprofiler_configure), OK);
 	IS(nr_configured, 1);
+	check_tables();
 	check_refusals();
 	check_markers();
 	check_external();

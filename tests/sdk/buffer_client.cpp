@@ -17,6 +17,11 @@
 
 #include <unistd.h>
 
+#include <hsa/hsa.h>
+/* its includes lie beside it */
+#define AMD_INTERNAL_BUILD 1
+#include <hsa/hsa_api_trace.h>
+
 #include <rocprofiler-sdk/registration.h>
 #include <rocprofiler-sdk/rocprofiler.h>
 
@@ -266,6 +271,34 @@ static void check_agents()
 					       sizeof(rocprofiler_agent_t), nullptr));
 }
 
+/* ---- a function of the tool's own in HSA's table ---- */
+
+static decltype(hsa_queue_create) *next_create;
+static std::atomic<int> nr_created;
+
+static hsa_status_t create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+			   void (*callback)(hsa_status_t, hsa_queue_t *, void *), void *data,
+			   uint32_t private_size, uint32_t group_size, hsa_queue_t **queue)
+{
+	nr_created++;
+	return next_create(agent, size, type, callback, data, private_size, group_size, queue);
+}
+
+static void on_table(rocprofiler_intercept_table_t type, uint64_t version, uint64_t instance,
+		     void **tables, uint64_t nr, void *data)
+{
+	printf("table %d version %llu instance %llu\n", (int)type, (unsigned long long)version,
+	       (unsigned long long)instance);
+	if (nr != 1 || !tables[0] || data != &nr_wrong)
+		wrong("table", {});
+	if (type != ROCPROFILER_HSA_TABLE)
+		return;
+	auto *core = ((HsaApiTable *)tables[0])->core_;
+
+	next_create = core->hsa_queue_create_fn;
+	core->hsa_queue_create_fn = create;
+}
+
 static void configure_kind(int kind)
 {
 	if (!option("records"))
@@ -292,6 +325,7 @@ static void configure_extended()
 static int initialize(rocprofiler_client_finalize_t, void *)
 {
 	SDK(rocprofiler_create_context(&context));
+	SDK(rocprofiler_at_intercept_table_registration(on_table, 0, &nr_wrong));
 	SDK(rocprofiler_create_buffer(context, 4096, 2048, ROCPROFILER_BUFFER_POLICY_LOSSLESS,
 				      on_records, nullptr, &buffer));
 	configure_kind(ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API);
@@ -366,6 +400,7 @@ static void finalize(void *)
 		counts[name_of(r.kind, r.operation)]++;
 	for (auto &c : counts)
 		printf("count %s %d\n", c.first.c_str(), c.second);
+	printf("own hsa_queue_create %d\n", nr_created.load());
 	printf("wrong %d\n", nr_wrong.load());
 	fflush(stdout);
 }

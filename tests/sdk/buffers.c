@@ -29,7 +29,8 @@ static int nr_wrong;
 static rocprofiler_client_id_t *client;
 static rocprofiler_client_finalize_t end_client;
 static rocprofiler_context_id_t context, subset_context, unused;
-static rocprofiler_buffer_id_t buffer, subset_buffer, busy_buffer, doomed_buffer, discarding;
+static rocprofiler_buffer_id_t buffer, subset_buffer, busy_buffer, doomed_buffer, discarding,
+	retiring;
 static rocprofiler_callback_thread_t own_thread;
 
 /* what a buffer has delivered */
@@ -39,6 +40,9 @@ struct seen {
 	record_t records[MAX_SEEN];
 };
 static struct seen seen, seen_subset, seen_busy, seen_discarding;
+/* ids that were retired */
+static rocprofiler_buffer_tracing_correlation_id_retirement_record_t retired[MAX_SEEN];
+static int nr_retired;
 /* what callbacks have seen of the same calls, when they ended */
 static struct {
 	uint64_t internal, external, tid;
@@ -81,6 +85,26 @@ static void on_records(rocprofiler_context_id_t id, rocprofiler_buffer_id_t buff
 	while (is_held)
 		usleep(1000);
 	is_holding = false;
+}
+
+static void on_retired(rocprofiler_context_id_t id, rocprofiler_buffer_id_t buffer_id,
+		       rocprofiler_record_header_t **headers, size_t nr, void *data,
+		       uint64_t nr_dropped)
+{
+	(void)id;
+	(void)buffer_id;
+	(void)data;
+	IS(nr_dropped, 0);
+	for (size_t i = 0; i < nr && nr_retired < MAX_SEEN; i++) {
+		retired[nr_retired] =
+			*(const rocprofiler_buffer_tracing_correlation_id_retirement_record_t *)
+				 headers[i]
+					 ->payload;
+		IS(headers[i]->kind, ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT);
+		IS(retired[nr_retired].kind, headers[i]->kind);
+		IS(retired[nr_retired].size, sizeof(retired[0]));
+		nr_retired++;
+	}
 }
 
 /* Makes calls, flushes and destroys, all of which must not wait for itself. */
@@ -145,6 +169,8 @@ static void check_creation(void)
 	IS(make(1024, 8192, LOSSLESS, &seen_busy, &busy_buffer), OK);
 	IS(make(4096, 4096, LOSSLESS, &seen_subset, &doomed_buffer), OK);
 	IS(make(4096, 1, DISCARD, &seen_discarding, &discarding), OK);
+	IS(rocprofiler_create_buffer(context, 4096, 2048, LOSSLESS, on_retired, NULL, &retiring),
+	   OK);
 	/* more memory than there is */
 	again.handle = 0;
 	IS(make(SIZE_MAX, 0, LOSSLESS, &seen, &again), ERROR(BUFFER_NOT_FOUND));
@@ -201,6 +227,7 @@ static void check_services(void)
 	IS(serve(context, ROCPROFILER_BUFFER_TRACING_MARKER_CORE_API, buffer),
 	   ERROR(SERVICE_ALREADY_CONFIGURED));
 	IS(serve(context, ROCPROFILER_BUFFER_TRACING_MARKER_CONTROL_API, busy_buffer), OK);
+	IS(serve(context, ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT, retiring), OK);
 	IS(serve(unused, ROCPROFILER_BUFFER_TRACING_MARKER_CORE_API, discarding), OK);
 	IS(rocprofiler_configure_buffer_tracing_service(subset_context,
 							ROCPROFILER_BUFFER_TRACING_MARKER_CORE_API,
@@ -306,6 +333,27 @@ static int by_record(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+static int by_retired(const void *a, const void *b)
+{
+	const rocprofiler_buffer_tracing_correlation_id_retirement_record_t *x = a, *y = b;
+
+	return x->internal_correlation_id < y->internal_correlation_id ?
+		       -1 :
+		       x->internal_correlation_id > y->internal_correlation_id;
+}
+
+/* Each call's id is retired once, when the call is over. */
+static void check_retired(void)
+{
+	IS(rocprofiler_flush_buffer(retiring), OK);
+	qsort(retired, (size_t)nr_retired, sizeof(retired[0]), by_retired);
+	IS(nr_retired, seen.nr);
+	for (int i = 0; i < nr_retired && i < seen.nr; i++) {
+		IS(retired[i].internal_correlation_id, seen.records[i].correlation_id.internal);
+		IS(retired[i].timestamp >= seen.records[i].end_timestamp, 1);
+	}
+}
+
 /* Each record is the call that a callback has seen. */
 static void check_equal(void)
 {
@@ -344,6 +392,7 @@ static void check_records(void)
 	IS(rocprofiler_flush_buffer(buffer), OK);
 	IS(nr_calls, 4 * 300);
 	check_equal();
+	check_retired();
 	IS(seen.nr_dropped, 0);
 	/* by watermark: about 10 at a time */
 	IS(seen.nr_calls >= 10, 1);

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* retire.c - librocprofiler-sdk: ids of calls that nothing refers to any more, as records
+ *
+ * A call holds its id from its begin to its end, and each operation that carries it from its submission to its completion. Contexts that wanted to
+ * know when the call began get a record when the last of them lets go.
+ *
+ * Owns:     the ids that are held; none unless a context wants to know.
+ * Threads:  any, under any lock but those behind LOCK_SDK_RETIRE.
+ * Fails:    without memory an id is not noted, and there is no record.
+ */
+#include <stdlib.h>
+
+#include "../face/fork_guard.h"
+#include "sdk.h"
+
+#define NR_BUCKETS 4096u
+
+struct held {
+	struct held *next;
+	uint64_t id;
+	uint64_t mask; /* contexts */
+	uint64_t nr;
+};
+
+GUARDED_LOCK(lock, LOCK_SDK_RETIRE);
+static struct held *buckets[NR_BUCKETS] RTL_GUARDED_BY(lock);
+static struct held *unused RTL_GUARDED_BY(lock);
+static _Atomic uint64_t nr_held;
+
+RTL_REQUIRES(lock) static struct held **find(uint64_t id)
+{
+	struct held **h = &buckets[id % NR_BUCKETS];
+
+	while (*h && (*h)->id != id)
+		h = &(*h)->next;
+	return h;
+}
+
+RTL_REQUIRES(lock) static void add(uint64_t id, uint64_t mask)
+{
+	struct held *h = unused;
+
+	if (h)
+		unused = h->next;
+	else
+		h = malloc(sizeof(*h));
+	if (!h)
+		return;
+	*h = (struct held){ .next = buckets[id % NR_BUCKETS], .id = id, .mask = mask, .nr = 1 };
+	buckets[id % NR_BUCKETS] = h;
+	atomic_fetch_add_explicit(&nr_held, 1, memory_order_relaxed);
+}
+
+/* The contexts that get a record. */
+RTL_REQUIRES(lock) static uint64_t take_out(struct held **link)
+{
+	struct held *h = *link;
+
+	*link = h->next;
+	h->next = unused;
+	unused = h;
+	atomic_fetch_sub_explicit(&nr_held, 1, memory_order_relaxed);
+	return h->mask;
+}
+
+static void put(uint64_t id, uint64_t mask)
+{
+	const rocprofiler_buffer_tracing_correlation_id_retirement_record_t r = {
+		.size = sizeof(r),
+		.kind = ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT,
+		.timestamp = mask ? sdk_core()->now_ns() : 0,
+		.internal_correlation_id = id,
+	};
+
+	for (; mask; mask &= mask - 1)
+		buffer_put(context_at((unsigned int)__builtin_ctzll(mask)),
+			   ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT, &r, sizeof(r));
+}
+
+void retire_begin(uint64_t id)
+{
+	uint64_t mask =
+		context_buffered_mask(ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT, 0);
+
+	if (RTL_LIKELY(!mask))
+		return;
+	lock_take(&lock);
+	add(id, mask);
+	lock_drop(&lock);
+}
+
+/* relaxed: a thread that holds an id has seen it noted, on this thread or by what passed it on */
+static bool is_empty(void)
+{
+	return !atomic_load_explicit(&nr_held, memory_order_relaxed);
+}
+
+void retire_hold(uint64_t id)
+{
+	struct held *h;
+
+	if (RTL_LIKELY(is_empty()))
+		return;
+	lock_take(&lock);
+	h = *find(id);
+	if (h)
+		h->nr++;
+	lock_drop(&lock);
+}
+
+void retire_drop(uint64_t id)
+{
+	struct held **link;
+	uint64_t mask = 0;
+
+	if (RTL_LIKELY(is_empty()))
+		return;
+	lock_take(&lock);
+	link = find(id);
+	if (*link && --(*link)->nr == 0)
+		mask = take_out(link);
+	lock_drop(&lock);
+	put(id, mask);
+}
+
+void retire_end(void)
+{
+	for (uint32_t i = 0; i < NR_BUCKETS && !is_empty(); i++) {
+		uint64_t id = 0, mask;
+
+		do {
+			mask = 0;
+			lock_take(&lock);
+			if (buckets[i]) {
+				id = buckets[i]->id;
+				mask = take_out(&buckets[i]);
+			}
+			lock_drop(&lock);
+			put(id, mask);
+		} while (mask);
+	}
+}
