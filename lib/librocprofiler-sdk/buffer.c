@@ -164,6 +164,7 @@ EXPORT rocprofiler_status_t rocprofiler_flush_buffer(rocprofiler_buffer_id_t buf
 		return ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
 	if (atomic_load(&b->state) == ENDED)
 		return ROCPROFILER_STATUS_ERROR_FINALIZED;
+	operations_flush();
 	return buffer_flush_for(b->records, FLUSH_NS) == 0 ? ROCPROFILER_STATUS_SUCCESS :
 							     ROCPROFILER_STATUS_ERROR_BUFFER_BUSY;
 }

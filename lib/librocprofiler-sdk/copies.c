@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* copies.c - librocprofiler-sdk: memory copies become callbacks
+/* copies.c - librocprofiler-sdk: memory copies become callbacks and records
  *
  * Owns:     nothing: an operation's address is in the core's events.
  * Threads:  any.
@@ -52,11 +52,12 @@ static struct op *make(const struct event_copy *c)
 {
 	uint32_t operation = direction(c);
 	uint64_t mask = context_mask(ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY, operation);
-	struct op *op = mask ? op_new(mask) : NULL;
+	struct op *op =
+		op_new(mask, mask,
+		       context_buffered_mask(ROCPROFILER_BUFFER_TRACING_MEMORY_COPY, operation));
 
 	if (!op)
 		return NULL;
-	op->begin_mask = op->end_mask = mask;
 	op->kind = ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY;
 	op->begin_operation = op->end_operation = operation;
 	op->request = ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_MEMORY_COPY;
@@ -103,6 +104,10 @@ void copies_over(const struct event_copy *c)
 
 void copies_start(const struct rtl_core *core)
 {
-	if (context_has(ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY))
+	static _Atomic bool is_on;
+
+	if ((context_has(ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY) ||
+	     buffered_has(ROCPROFILER_BUFFER_TRACING_MEMORY_COPY)) &&
+	    !atomic_exchange(&is_on, true))
 		atomic_store_explicit(&index_of, core->copy_listen(on_copy), memory_order_relaxed);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dispatch.c - librocprofiler-sdk: kernel dispatches become callbacks
+/* dispatch.c - librocprofiler-sdk: kernel dispatches become callbacks and records
  *
  * The core tells of a dispatch while it submits the packet. Its begin is shown when the call that rang the doorbell is back from the core; that
  * of a dispatch that a thread of librtl's submits, on this library's thread.
@@ -43,13 +43,13 @@ static struct op *make(const struct event_dispatch *d, const struct lane *l)
 				      ROCPROFILER_KERNEL_DISPATCH_ENQUEUE);
 	uint64_t end = context_mask(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH,
 				    ROCPROFILER_KERNEL_DISPATCH_COMPLETE);
-	struct op *op = begin | end ? op_new(begin | end) : NULL;
+	uint64_t records = context_buffered_mask(ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH,
+						 ROCPROFILER_KERNEL_DISPATCH_COMPLETE);
+	struct op *op = op_new(begin, end, records);
 
 	if (!op)
 		return NULL;
 	op->key = d->packet;
-	op->begin_mask = begin;
-	op->end_mask = end;
 	op->kind = ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH;
 	op->begin_operation = ROCPROFILER_KERNEL_DISPATCH_ENQUEUE;
 	op->end_operation = ROCPROFILER_KERNEL_DISPATCH_COMPLETE;
@@ -160,7 +160,10 @@ void dispatch_install(const struct hsa_mirror_root *root)
 
 void dispatch_start(const struct rtl_core *core)
 {
-	if (context_has(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH) &&
-	    core->submit_listen_taken(on_taken))
-		atomic_store_explicit(&is_on, true, memory_order_relaxed);
+	bool was_on = false;
+
+	if ((context_has(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH) ||
+	     buffered_has(ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH)) &&
+	    atomic_compare_exchange_strong(&is_on, &was_on, true))
+		core->submit_listen_taken(on_taken);
 }

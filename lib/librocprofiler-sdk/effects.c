@@ -193,10 +193,23 @@ static uint64_t mask_of(uint8_t role)
 	return context_mask(w.kind, w.operation);
 }
 
+/* Streams and graphs have no records. */
+static uint64_t records_of(uint8_t role)
+{
+	struct what w = what_of(role);
+
+	return w.kind == KIND(MEMORY_ALLOCATION) ?
+		       context_buffered_mask(ROCPROFILER_BUFFER_TRACING_MEMORY_ALLOCATION,
+					     w.operation) :
+		       0;
+}
+
 /* Whether a context wants to know that HIP is there, and it was not seen yet. */
 static bool waits_for_hip(void)
 {
-	return context_mask(KIND(RUNTIME_INITIALIZATION), EFFECTS_HIP) &&
+	return (context_mask(KIND(RUNTIME_INITIALIZATION), EFFECTS_HIP) ||
+		context_buffered_mask(ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION,
+				      EFFECTS_HIP)) &&
 	       !atomic_load_explicit(&runtimes[EFFECTS_HIP], memory_order_relaxed);
 }
 
@@ -206,14 +219,18 @@ bool effects_want(uint32_t domain, uint32_t operation)
 
 	if (domain == API_HIP && waits_for_hip())
 		return true;
-	return role && (mask_of(role) || (role == ROLE_EXEC_LAUNCHED && mask_of(ROLE_STREAM_USED)));
+	return role && (mask_of(role) || records_of(role) ||
+			(role == ROLE_EXEC_LAUNCHED && mask_of(ROLE_STREAM_USED)));
 }
 
 bool effects_has(uint32_t domain)
 {
-	return domain == API_HSA ? context_has(KIND(MEMORY_ALLOCATION)) :
-				   context_has(KIND(HIP_STREAM)) || context_has(KIND(HIP_GRAPH)) ||
-					   context_has(KIND(RUNTIME_INITIALIZATION));
+	if (domain == API_HSA)
+		return context_has(KIND(MEMORY_ALLOCATION)) ||
+		       buffered_has(ROCPROFILER_BUFFER_TRACING_MEMORY_ALLOCATION);
+	return context_has(KIND(HIP_STREAM)) || context_has(KIND(HIP_GRAPH)) ||
+	       context_has(KIND(RUNTIME_INITIALIZATION)) ||
+	       buffered_has(ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION);
 }
 
 /* ---- numbers --------------------------------------------------------------------------------- */
@@ -323,12 +340,11 @@ static rocprofiler_agent_id_t agent_of(uint64_t handle)
 static struct op *make(const struct live_call *call, uint8_t role)
 {
 	uint64_t mask = mask_of(role);
-	struct op *op = mask ? op_new(mask) : NULL;
+	struct op *op = op_new(mask, mask, records_of(role));
 	struct what w = what_of(role);
 
 	if (!op)
 		return NULL;
-	op->begin_mask = op->end_mask = mask;
 	op->kind = w.kind;
 	op->begin_operation = op->end_operation = w.operation;
 	op->request = w.kind == KIND(MEMORY_ALLOCATION) ?
@@ -545,12 +561,16 @@ void effects_exit(const struct live_call *call, struct op *op)
 
 static void show_runtime(enum effects_runtime which, uint64_t version, uint64_t instance)
 {
-	uint64_t mask = context_mask(KIND(RUNTIME_INITIALIZATION), which);
-	struct op *op = mask && !registration_is_over() ? op_new(mask) : NULL;
+	struct op *op =
+		registration_is_over() ?
+			NULL :
+			op_new(context_mask(KIND(RUNTIME_INITIALIZATION), which), 0,
+			       context_buffered_mask(
+				       ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION, which));
 
 	if (!op)
 		return;
-	op->begin_mask = mask;
+	op->begin_ns = core->now_ns();
 	op->kind = KIND(RUNTIME_INITIALIZATION);
 	op->begin_operation = which;
 	op->request = ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_NONE;

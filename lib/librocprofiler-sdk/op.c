@@ -58,9 +58,9 @@ static struct op *take_unused(void)
 	return op;
 }
 
-struct op *op_new(uint64_t all)
+/* For contexts with numbers below `nr`. */
+static struct op *get(uint32_t nr)
 {
-	uint32_t nr = 64 - (uint32_t)__builtin_clzll(all);
 	struct op *op = own ? own : take_unused();
 
 	if (op)
@@ -75,6 +75,19 @@ struct op *op_new(uint64_t all)
 			return NULL;
 		op->nr = nr;
 	}
+	return op;
+}
+
+struct op *op_new(uint64_t begin_mask, uint64_t end_mask, uint64_t records)
+{
+	uint64_t all = begin_mask | end_mask | records;
+	struct op *op = all ? get(64 - (uint32_t)__builtin_clzll(all)) : NULL;
+
+	if (!op)
+		return NULL;
+	op->begin_mask = begin_mask;
+	op->end_mask = end_mask;
+	op->records = records;
 	op->all = all;
 	atomic_store_explicit(&op->parts, 0, memory_order_relaxed);
 	op->begin_ns = op->end_ns = 0;
@@ -149,6 +162,8 @@ void op_show_now(struct op *op)
 {
 	get_external(op);
 	show(op, op->begin_mask, op->begin_operation, ROCPROFILER_CALLBACK_PHASE_NONE);
+	if (op->records)
+		op_put_records(op);
 }
 
 /* Not earlier: its begin may still be shown when the operation is over. */
@@ -170,6 +185,8 @@ void op_show_end(struct op *op)
 	     op->kind == ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH ?
 		     ROCPROFILER_CALLBACK_PHASE_NONE :
 		     ROCPROFILER_CALLBACK_PHASE_EXIT);
+	if (op->records)
+		op_put_records(op);
 }
 
 static _Atomic(struct op *) *bucket_of(struct lane *l, uint64_t at)

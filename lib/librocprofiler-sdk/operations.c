@@ -21,6 +21,8 @@
 /* how long the end of a tool waits for operations: in all, and while none ends */
 #define SETTLE_MS 10000
 #define SETTLE_IDLE_MS 1000
+/* how long a flush waits for callbacks of operations */
+#define FLUSH_MS 1000
 
 struct location {
 	_Atomic uint64_t id; /* 0: none */
@@ -35,6 +37,9 @@ static sem_t has_arrived;
 static _Atomic uint64_t nr_open;
 static _Thread_local bool is_shower;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static _Atomic bool is_started;
+/* how many were handed to the thread, and how many it is done with */
+static _Atomic uint64_t nr_sent, nr_delivered;
 
 rocprofiler_agent_id_t operations_agent(uint32_t index)
 {
@@ -69,6 +74,7 @@ void operations_send(struct op *op)
 {
 	struct op *newest = atomic_load_explicit(&arrived, memory_order_relaxed);
 
+	atomic_fetch_add_explicit(&nr_sent, 1, memory_order_relaxed);
 	do
 		op->next = newest;
 	/* release: pairs with take_arrived() */
@@ -132,6 +138,8 @@ static void *shower(void *unused)
 		for (op = take_arrived(); op; op = next) {
 			next = op->next;
 			deliver(op);
+			/* release: pairs with operations_flush() */
+			atomic_fetch_add_explicit(&nr_delivered, 1, memory_order_release);
 		}
 	}
 	return NULL;
@@ -179,6 +187,19 @@ void operations_settle(void)
 		sdk_core()->harvest_flush();
 		nanosleep(&nap, NULL);
 	}
+}
+
+void operations_flush(void)
+{
+	const struct timespec nap = { .tv_nsec = 100000 };
+	uint64_t sent;
+
+	if (is_shower || !atomic_load(&is_started) || !atomic_load(&nr_open))
+		return;
+	sdk_core()->harvest_flush();
+	sent = atomic_load(&nr_sent);
+	for (int i = 0; i < FLUSH_MS * 10 && atomic_load(&nr_delivered) < sent; i++)
+		nanosleep(&nap, NULL);
 }
 
 /* ---- the core's events ----------------------------------------------------------------------- */
@@ -242,13 +263,24 @@ static void start_once(void)
 		return;
 	}
 	pthread_atfork(NULL, NULL, in_child);
-	dispatch_start(core);
-	copies_start(core);
+	atomic_store(&is_started, true);
+}
+
+static bool is_any_wanted(void)
+{
+	return context_has(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH) ||
+	       context_has(ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY) ||
+	       buffered_has(ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH) ||
+	       buffered_has(ROCPROFILER_BUFFER_TRACING_MEMORY_COPY);
 }
 
 void operations_start(void)
 {
-	if (sdk_core() && (context_has(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH) ||
-			   context_has(ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY)))
-		pthread_once(&once, start_once);
+	if (!sdk_core() || !is_any_wanted())
+		return;
+	pthread_once(&once, start_once);
+	if (!atomic_load(&is_started))
+		return;
+	dispatch_start(sdk_core());
+	copies_start(sdk_core());
 }

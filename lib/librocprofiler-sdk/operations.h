@@ -3,6 +3,7 @@
  *
  *	operations.c    what the core tells of them; the thread that shows their ends
  *	op.c            an operation: its memory, its callbacks
+ *	records.c       its records
  *	dispatch.c      kernel dispatches
  *	copies.c        memory copies
  *	effects.c       what calls do: memory, streams, graphs; these begin and end with the call
@@ -28,7 +29,8 @@ struct op {
 	struct op *in_lane; /* of those in flight */
 	uint64_t key;	    /* in its lane */
 	uint64_t begin_mask, end_mask; /* contexts that get its callbacks */
-	uint64_t all;		       /* those, and those that get a record */
+	uint64_t records;	       /* those that get a record */
+	uint64_t all;		       /* all of them */
 	_Atomic uint32_t parts;	       /* enum op_part */
 	uint32_t nr;		       /* of `of` */
 	uint32_t kind, begin_operation, end_operation;
@@ -55,15 +57,15 @@ struct op {
 
 /* ---- op.c ---- */
 
-/* HOT: an operation for the contexts in `all`; `payload` is zeroed. NULL: no memory. Any thread. */
-struct op *op_new(uint64_t all);
+/* HOT: an operation for the contexts in the masks; `payload` is zeroed. NULL: there is none in them, or no memory. Any thread. */
+struct op *op_new(uint64_t begin_mask, uint64_t end_mask, uint64_t records);
 /* HOT: any thread. */
 void op_free(struct op *op);
 /* Calls the tools of `begin_mask`. */
 void op_show_begin(struct op *op);
-/* Calls those of `end_mask`. */
+/* Calls those of `end_mask`, and puts the records. */
 void op_show_end(struct op *op);
-/* An instant: calls the tools of `begin_mask` once. */
+/* An instant: calls the tools of `begin_mask` once, and puts the records. */
 void op_show_now(struct op *op);
 /* Whether this thread is in a callback of an operation: those that it submits now are not shown. */
 bool op_is_in_callback(void);
@@ -79,6 +81,11 @@ struct lane {
 void lane_put(struct lane *l, struct op *op);
 /* HOT: NULL: there is none with this key. */
 struct op *lane_take(struct lane *l, uint64_t key);
+
+/* ---- records.c ---- */
+
+/* HOT: of an operation that is over, for the contexts in `records`. */
+void op_put_records(const struct op *op);
 
 /* ---- operations.c ---- */
 

@@ -236,6 +236,8 @@ void code_object_end(void);
 void operations_start(void);
 /* Waits, 10 s at most, until the operations that have been shown have ended and their ends are shown, too; 1 s if none ends. */
 void operations_settle(void);
+/* Puts the records of what has completed into the buffers. Waits, 1 s at most, for callbacks of operations before them. */
+void operations_flush(void);
 /* From the table's layer. */
 void dispatch_install(const struct hsa_mirror_root *root);
 

@@ -186,4 +186,16 @@ def slow_callbacks_lose_nothing():
         whole(client(abi, "launches=60", "threads=2", "busy=1"), 60, threads=2)
 
 
+@case
+def records_equal_the_log_and_the_trace():
+    for abi in ABIS:
+        for trace in (PLAIN, RTL):
+            shown = client(abi, "launches=40", "threads=2", "buffer=1", trace=trace)
+            whole(shown, 40, threads=2)
+            logged(shown)
+            equal("records after a flush", shown.totals["flushed"], [len(shown.dispatches), len(shown.copies)])
+            if trace == RTL:
+                traced(shown)
+
+
 main()

@@ -92,4 +92,16 @@ def runtimes_are_reported_once():
         at_least(f"version of {what}", reported[0]["version"], 10000)
 
 
+@case
+def records_equal_callbacks():
+    shown = client("threads=2")
+    records = of(shown, "record")
+    ends = [f for what in ("ALLOCATE", "FREE") for f in paired(shown, f"MEMORY_ALLOCATION_{what}")]
+    keys = ("tid", "id", "agent", "address", "bytes", "begin", "end")
+    same_counter("allocations", [tuple(r[k] for k in keys) for r in records if r["kind"] == 16],
+                 [tuple(f[k] for k in keys) for f in ends])
+    same_counter("runtimes", [(r["version"], r["time"]) for r in records if r["kind"] == 17],
+                 [(of(shown, f"RUNTIME_INITIALIZATION_{what}")[0]["version"], 1) for what in ("HSA", "HIP")])
+
+
 main()

@@ -124,6 +124,45 @@ static void on_call(rocprofiler_callback_tracing_record_t record, rocprofiler_us
 		       (u64)(uintptr_t)d->args.hsa_amd_memory_pool_free.ptr);
 }
 
+/* Records of the same, printed as callbacks are. */
+static void on_records(rocprofiler_context_id_t, rocprofiler_buffer_id_t,
+		       rocprofiler_record_header_t **headers, size_t nr, void *, uint64_t dropped)
+{
+	std::lock_guard<std::mutex> guard(lock);
+
+	nr_wrong += dropped != 0;
+	for (size_t i = 0; i < nr; i++) {
+		if (headers[i]->kind == ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION) {
+			auto *r = static_cast<
+				rocprofiler_buffer_tracing_runtime_initialization_record_t *>(
+				headers[i]->payload);
+			printf("record now kind %u operation %d version %llu time %d sized %d\n",
+			       headers[i]->kind, (int)r->operation, (u64)r->version,
+			       r->timestamp != 0, r->size == sizeof(*r));
+			continue;
+		}
+		auto *r = static_cast<rocprofiler_buffer_tracing_memory_allocation_record_t *>(
+			headers[i]->payload);
+		printf("record now kind %u operation %d tid %llu id %llu agent %llu address %llu bytes %llu begin %llu end %llu sized %d\n",
+		       headers[i]->kind, (int)r->operation, (u64)r->thread_id,
+		       (u64)r->correlation_id.internal, (u64)r->agent_id.handle,
+		       (u64)r->address.value, (u64)r->allocation_size, (u64)r->start_timestamp,
+		       (u64)r->end_timestamp, r->size == sizeof(*r));
+	}
+}
+
+static void serve_buffer()
+{
+	rocprofiler_buffer_id_t buffer = {};
+
+	SDK(rocprofiler_create_buffer(context, 65536, 32768, ROCPROFILER_BUFFER_POLICY_LOSSLESS,
+				      on_records, nullptr, &buffer));
+	SDK(rocprofiler_configure_buffer_tracing_service(
+		context, ROCPROFILER_BUFFER_TRACING_MEMORY_ALLOCATION, nullptr, 0, buffer));
+	SDK(rocprofiler_configure_buffer_tracing_service(
+		context, ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION, nullptr, 0, buffer));
+}
+
 static void serve(rocprofiler_callback_tracing_kind_t kind, rocprofiler_callback_tracing_cb_t fn)
 {
 	SDK(rocprofiler_configure_callback_tracing_service(context, kind, nullptr, 0, fn, nullptr));
@@ -138,6 +177,7 @@ static int initialize(rocprofiler_client_finalize_t, void *)
 	serve(ROCPROFILER_CALLBACK_TRACING_RUNTIME_INITIALIZATION, on_effect);
 	serve(ROCPROFILER_CALLBACK_TRACING_HSA_AMD_EXT_API, on_call);
 	serve(ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, on_call);
+	serve_buffer();
 	SDK(rocprofiler_start_context(context));
 	return 0;
 }

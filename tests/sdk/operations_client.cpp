@@ -3,7 +3,7 @@
  *
  * Prints a line for each operation when it is over. Arguments: launches=N, threads=N, gpus=N, bytes=N (of each copy), begin=1, end=1 (that
  * operation of dispatches alone), kind=N (that kind alone), stop=1 (stopped while operations are in flight), late=1 (started after the first
- * launches), end_early=1 (the tool ends itself before the program), request=1 (ids are asked for), busy=1 (callbacks take 2 ms).
+ * launches), buffer=1 (records instead of callbacks), end_early=1 (the tool ends itself before the program), request=1 (ids are asked for), busy=1 (callbacks take 2 ms).
  */
 #include "hip_common.hpp"
 
@@ -44,6 +44,7 @@ static std::map<uint64_t, seen> *dispatches, *copies; /* by what user data has *
 static std::map<uint64_t, std::string> *kernels;
 static uint64_t nr_copies;
 static rocprofiler_context_id_t context, code_context;
+static rocprofiler_buffer_id_t buffer;
 static rocprofiler_client_finalize_t end_tool;
 static rocprofiler_client_id_t *client_id;
 static bool is_ended;
@@ -87,19 +88,15 @@ static void check_same(const rocprofiler_callback_tracing_record_t &record, cons
 		wrong("its end has other ids than its begin", name_of(record));
 }
 
-static void print_dispatch(const rocprofiler_callback_tracing_record_t &record)
+static void print_dispatch(const rocprofiler_kernel_dispatch_info_t &i, uint64_t tid,
+			   uint64_t internal, uint64_t begin, uint64_t end)
 {
-	auto *data =
-		static_cast<rocprofiler_callback_tracing_kernel_dispatch_data_t *>(record.payload);
-	auto &i = data->dispatch_info;
-
 	printf("dispatch %llu tid %llu id %llu agent %llu queue %llu private %u group %u size %ux%ux%u grid %ux%ux%u begin %llu end %llu kernel %s\n",
-	       (u64)i.dispatch_id, (u64)record.thread_id, (u64)record.correlation_id.internal,
-	       (u64)i.agent_id.handle, (u64)i.queue_id.handle, i.private_segment_size,
-	       i.group_segment_size, i.workgroup_size.x, i.workgroup_size.y, i.workgroup_size.z,
-	       i.grid_size.x, i.grid_size.y, i.grid_size.z, (u64)data->start_timestamp,
-	       (u64)data->end_timestamp, (*kernels)[i.kernel_id].c_str());
-	if (data->size != sizeof(*data) || i.size != 72)
+	       (u64)i.dispatch_id, (u64)tid, (u64)internal, (u64)i.agent_id.handle,
+	       (u64)i.queue_id.handle, i.private_segment_size, i.group_segment_size,
+	       i.workgroup_size.x, i.workgroup_size.y, i.workgroup_size.z, i.grid_size.x,
+	       i.grid_size.y, i.grid_size.z, (u64)begin, (u64)end, (*kernels)[i.kernel_id].c_str());
+	if (i.size != 72)
 		wrong("has another size", "dispatch");
 }
 
@@ -117,7 +114,11 @@ static void on_dispatch(const rocprofiler_callback_tracing_record_t &record,
 			wrong("is not the end of a dispatch", name_of(record));
 		if (!option("end"))
 			check_same(record, s);
-		print_dispatch(record);
+		if (data->size != sizeof(*data))
+			wrong("has another size", name_of(record));
+		print_dispatch(data->dispatch_info, record.thread_id,
+			       record.correlation_id.internal, data->start_timestamp,
+			       data->end_timestamp);
 		return;
 	}
 	if (data->start_timestamp || data->end_timestamp)
@@ -136,20 +137,20 @@ static void on_dispatch(const rocprofiler_callback_tracing_record_t &record,
 	}
 }
 
-static void print_copy(const rocprofiler_callback_tracing_record_t &record)
+template <typename data>
+static void print_copy(const char *name, const data &c, uint64_t tid, uint64_t internal)
 {
-	auto *data = static_cast<rocprofiler_callback_tracing_memory_copy_data_t *>(record.payload);
 	u64 dst = 0, src = 0;
 
 #if ROCPROFILER_SDK_ABI > 0
-	dst = data->dst_address.value;
-	src = data->src_address.value;
+	dst = c.dst_address.value;
+	src = c.src_address.value;
 #endif
 	printf("copy %s tid %llu id %llu dst %llu src %llu bytes %llu begin %llu end %llu to 0x%llx from 0x%llx\n",
-	       name_of(record), (u64)record.thread_id, (u64)record.correlation_id.internal,
-	       (u64)data->dst_agent_id.handle, (u64)data->src_agent_id.handle, (u64)data->bytes,
-	       (u64)data->start_timestamp, (u64)data->end_timestamp, dst, src);
-	if (data->size != sizeof(*data))
+	       name, (u64)tid, (u64)internal, (u64)c.dst_agent_id.handle,
+	       (u64)c.src_agent_id.handle, (u64)c.bytes, (u64)c.start_timestamp,
+	       (u64)c.end_timestamp, dst, src);
+	if (c.size != sizeof(c))
 		wrong("has another size", "copy");
 }
 
@@ -176,7 +177,7 @@ static void on_copy(const rocprofiler_callback_tracing_record_t &record,
 	if (record.phase != ROCPROFILER_CALLBACK_PHASE_EXIT || s.enter != 1 || s.exit++)
 		wrong("is not a copy's exit", name_of(record));
 	check_same(record, s);
-	print_copy(record);
+	print_copy(name_of(record), *data, record.thread_id, record.correlation_id.internal);
 }
 
 static void on_operation(rocprofiler_callback_tracing_record_t record,
@@ -194,6 +195,62 @@ static void on_operation(rocprofiler_callback_tracing_record_t record,
 		on_dispatch(record, user);
 	else
 		on_copy(record, user);
+}
+
+static void on_record(const rocprofiler_record_header_t &header)
+{
+	if (header.category != ROCPROFILER_BUFFER_CATEGORY_TRACING) {
+		wrong("is of another category", "record");
+	} else if (header.kind == ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH) {
+		auto &r = *static_cast<rocprofiler_buffer_tracing_kernel_dispatch_record_t *>(
+			header.payload);
+		auto &s = (*dispatches)[r.dispatch_info.dispatch_id];
+
+		if (r.operation != ROCPROFILER_KERNEL_DISPATCH_COMPLETE || s.over++ ||
+		    r.size != sizeof(r) || r.correlation_id.external.value != r.thread_id * 10)
+			wrong("is not a dispatch's", "record");
+		s.enter = s.exit = 1;
+		print_dispatch(r.dispatch_info, r.thread_id, r.correlation_id.internal,
+			       r.start_timestamp, r.end_timestamp);
+	} else {
+		auto &r = *static_cast<rocprofiler_buffer_tracing_memory_copy_record_t *>(
+			header.payload);
+		auto &s = (*copies)[++nr_copies];
+		const char *name = "?";
+
+		s.enter = s.exit = 1;
+		if (header.kind != ROCPROFILER_BUFFER_TRACING_MEMORY_COPY ||
+		    r.correlation_id.external.value != r.thread_id * 10)
+			wrong("is not a copy's", "record");
+		SDK(rocprofiler_query_buffer_tracing_kind_operation_name(
+			(rocprofiler_buffer_tracing_kind_t)header.kind,
+			(rocprofiler_tracing_operation_t)r.operation, &name, nullptr));
+		print_copy(name, r, r.thread_id, r.correlation_id.internal);
+	}
+}
+
+static void on_records(rocprofiler_context_id_t, rocprofiler_buffer_id_t,
+		       rocprofiler_record_header_t **headers, size_t nr, void *, uint64_t dropped)
+{
+	std::lock_guard<std::mutex> guard(lock);
+
+	if (is_ended || dropped)
+		wrong("late or lost", "records");
+	for (size_t i = 0; i < nr; i++)
+		on_record(*headers[i]);
+}
+
+static void serve_buffer()
+{
+	static const rocprofiler_buffer_tracing_kind_t kinds[] = {
+		ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH, ROCPROFILER_BUFFER_TRACING_MEMORY_COPY
+	};
+
+	SDK(rocprofiler_create_buffer(context, 4096, 2048, ROCPROFILER_BUFFER_POLICY_LOSSLESS,
+				      on_records, nullptr, &buffer));
+	for (auto kind : kinds)
+		SDK(rocprofiler_configure_buffer_tracing_service(context, kind, nullptr, 0,
+								 buffer));
 }
 
 static void on_code(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *, void *)
@@ -241,8 +298,12 @@ static int initialize(rocprofiler_client_finalize_t finalize, void *)
 	end_tool = finalize;
 	SDK(rocprofiler_create_context(&context));
 	SDK(rocprofiler_create_context(&code_context));
-	serve(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH);
-	serve(ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY);
+	if (option("buffer")) {
+		serve_buffer();
+	} else {
+		serve(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH);
+		serve(ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY);
+	}
 	SDK(rocprofiler_configure_callback_tracing_service(code_context,
 							   ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT,
 							   nullptr, 0, on_code, nullptr));
@@ -357,6 +418,12 @@ int main(int argc, char **argv)
 		threads.emplace_back(work, launches, (int)(i % gpus), bytes);
 	for (auto &t : threads)
 		t.join();
+	if (option("buffer")) {
+		SDK(rocprofiler_flush_buffer(buffer));
+		std::lock_guard<std::mutex> guard(lock);
+
+		printf("flushed %zu %zu\n", dispatches->size(), copies->size());
+	}
 	if (option("end_early"))
 		end_tool(*client_id);
 	return 0;

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* records.c - librocprofiler-sdk: operations that are over become records in buffers
+ *
+ * Owns:     nothing.
+ * Threads:  any: the operation is the caller's.
+ * Hot path: op_put_records(): as buffer_put().
+ */
+#include "operations.h"
+
+#define KIND(name) ROCPROFILER_BUFFER_TRACING_##name
+
+static void put_dispatch(const struct op *op, unsigned int index)
+{
+	rocprofiler_buffer_tracing_kernel_dispatch_record_t r = {
+		.size = sizeof(r),
+		.kind = KIND(KERNEL_DISPATCH),
+		.operation = ROCPROFILER_KERNEL_DISPATCH_COMPLETE,
+		.correlation_id.internal = op->correlation.internal,
+		.correlation_id.external = op->of[index].external,
+		.thread_id = op->tid,
+		.start_timestamp = op->begin_ns,
+		.end_timestamp = op->end_ns,
+		.dispatch_info = op->payload.dispatch.dispatch_info,
+	};
+
+	buffer_put(context_at(index), r.kind, &r, sizeof(r));
+}
+
+static void put_copy(const struct op *op, unsigned int index)
+{
+	rocprofiler_buffer_tracing_memory_copy_record_t r = {
+		.size = sizeof(r),
+		.kind = KIND(MEMORY_COPY),
+		.operation = (rocprofiler_memory_copy_operation_t)op->end_operation,
+		.correlation_id.internal = op->correlation.internal,
+		.correlation_id.external = op->of[index].external,
+		.thread_id = op->tid,
+		.start_timestamp = op->begin_ns,
+		.end_timestamp = op->end_ns,
+		.dst_agent_id = op->payload.copy.dst_agent_id,
+		.src_agent_id = op->payload.copy.src_agent_id,
+		.bytes = op->payload.copy.bytes,
+#if ROCPROFILER_SDK_ABI > 0
+		.dst_address = op->payload.copy.dst_address,
+		.src_address = op->payload.copy.src_address,
+#endif
+	};
+
+	buffer_put(context_at(index), r.kind, &r, sizeof(r));
+}
+
+#if ROCPROFILER_SDK_ABI > 0
+static void put_memory(const struct op *op, unsigned int index)
+{
+	rocprofiler_buffer_tracing_memory_allocation_record_t r = {
+		.size = sizeof(r),
+		.kind = KIND(MEMORY_ALLOCATION),
+		.operation = (rocprofiler_memory_allocation_operation_t)op->end_operation,
+		.correlation_id.internal = op->correlation.internal,
+		.correlation_id.external = op->of[index].external,
+		.thread_id = op->tid,
+		.start_timestamp = op->payload.memory.start_timestamp,
+		.end_timestamp = op->payload.memory.end_timestamp,
+		.agent_id = op->payload.memory.agent_id,
+		.address = op->payload.memory.address,
+		.allocation_size = op->payload.memory.allocation_size,
+	};
+
+	buffer_put(context_at(index), r.kind, &r, sizeof(r));
+}
+
+static void put_runtime(const struct op *op, unsigned int index)
+{
+	rocprofiler_buffer_tracing_runtime_initialization_record_t r = {
+		.size = sizeof(r),
+		.kind = KIND(RUNTIME_INITIALIZATION),
+		.operation = (rocprofiler_runtime_initialization_operation_t)op->begin_operation,
+		.correlation_id.external = op->of[index].external,
+		.thread_id = op->tid,
+		.timestamp = op->begin_ns,
+		.version = op->payload.runtime.version,
+		.instance = op->payload.runtime.instance,
+	};
+
+	buffer_put(context_at(index), r.kind, &r, sizeof(r));
+}
+#endif
+
+static void put(const struct op *op, unsigned int index)
+{
+	switch (op->kind) {
+	case ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH:
+		put_dispatch(op, index);
+		break;
+	case ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY:
+		put_copy(op, index);
+		break;
+#if ROCPROFILER_SDK_ABI > 0
+	case ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION:
+		put_memory(op, index);
+		break;
+	case ROCPROFILER_CALLBACK_TRACING_RUNTIME_INITIALIZATION:
+		put_runtime(op, index);
+		break;
+#endif
+	default:
+		break;
+	}
+}
+
+void op_put_records(const struct op *op)
+{
+	for (uint64_t rest = op->records & ~context_over(); rest; rest &= rest - 1)
+		put(op, (unsigned int)__builtin_ctzll(rest));
+}
