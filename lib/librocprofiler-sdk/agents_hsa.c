@@ -2,7 +2,8 @@
 /* agents_hsa.c - librocprofiler-sdk: agents as HSA's runtime describes them, where the driver's files are missing
  *
  * Owns:     nothing.
- * Threads:  any. Nothing before the runtime is up, and nothing is started.
+ * Threads:  any. Tools ask before the runtime is up, as a rule: it is initialised for the time of the query then. Only where it is in
+ *           the process, and not while it is initialising itself on this thread.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -116,16 +117,29 @@ static void fill(hsa_agent_get_info_fn_t get, const struct agent *from, struct a
 	fill_caches(get, from->handle, a);
 }
 
-uint32_t agents_hsa_read(struct agent_node *nodes, uint32_t max)
+/* The runtime's own functions: calls of hsa_init() are counted. */
+static bool hold(void *library)
 {
-	void *library = dlopen("libhsa-runtime64.so.1", RTLD_NOLOAD | RTLD_LAZY);
+	hsa_status_t (*init)(void) = library ? (hsa_status_t(*)(void))dlsym(library, "hsa_init") :
+					       NULL;
+
+	return init && init() == HSA_STATUS_SUCCESS;
+}
+
+static void let_go(void *library)
+{
+	hsa_status_t (*shut_down)(void) = (hsa_status_t(*)(void))dlsym(library, "hsa_shut_down");
+
+	if (shut_down)
+		shut_down();
+}
+
+static uint32_t read_agents(void *library, struct agent_node *nodes, uint32_t max)
+{
 	struct agent found[AGENTS_MAX];
 	hsa_agent_get_info_fn_t get;
 	uint32_t nr;
 
-	if (!sdk_core())
-		return 0;
-	sdk_core()->quiet(true);
 	get = (hsa_agent_get_info_fn_t)function_of(library, HSA_OP_hsa_agent_get_info,
 						   "hsa_agent_get_info");
 	nr = agents_list((hsa_iterate_agents_fn_t)function_of(library, HSA_OP_hsa_iterate_agents,
@@ -133,8 +147,26 @@ uint32_t agents_hsa_read(struct agent_node *nodes, uint32_t max)
 			 get, found);
 	for (uint32_t i = 0; i < nr && i < max; i++)
 		fill(get, &found[i], &nodes[i]);
+	return nr < max ? nr : max;
+}
+
+uint32_t agents_hsa_read(struct agent_node *nodes, uint32_t max)
+{
+	void *library = dlopen("libhsa-runtime64.so.1", RTLD_NOLOAD | RTLD_LAZY);
+	uint32_t nr = 0;
+
+	/* what was not found is no message for the program */
+	if (!library)
+		dlerror();
+	if (!sdk_core() || registration_is_in_runtime())
+		return 0;
+	sdk_core()->quiet(true);
+	if (hold(library)) {
+		nr = read_agents(library, nodes, max);
+		let_go(library);
+	}
 	sdk_core()->quiet(false);
 	if (library)
 		dlclose(library);
-	return nr < max ? nr : max;
+	return nr;
 }

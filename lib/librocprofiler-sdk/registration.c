@@ -333,6 +333,15 @@ static bool has_tools(void)
 	return false;
 }
 
+/* Of a program that has this library: a tool may come later, and is to see what was there before it. */
+static bool wants_tables(void)
+{
+	has_tools();
+	/* before the core looks for sinks */
+	code_object_listen();
+	return true;
+}
+
 /* One more client, after the others. */
 static rocprofiler_status_t add_late(rocprofiler_configure_func_t fn)
 {
@@ -399,9 +408,28 @@ static void show_hsa(const struct hsa_mirror_root *root)
 	effects_runtime(EFFECTS_HSA, major * UINT64_C(10000) + minor * UINT64_C(100), 0);
 }
 
+static _Thread_local bool is_in_runtime;
+
+bool registration_is_in_runtime(void)
+{
+	return is_in_runtime;
+}
+
+/* HSA's runtime is being initialised. Whether a tool takes part. */
+static bool on_runtime(void)
+{
+	bool before = is_in_runtime, has_any;
+
+	is_in_runtime = true;
+	has_any = has_tools();
+	code_object_listen();
+	is_in_runtime = before;
+	return has_any;
+}
+
 static bool install(const struct hsa_mirror_root *root)
 {
-	if (has_tools())
+	if (on_runtime())
 		show_hsa(root);
 	code_object_install(root);
 	dispatch_install(root);
@@ -427,7 +455,7 @@ static void start_once(void)
 	core->corr_keep_order();
 	markers_start(core);
 	core->table_add_layer(&layer);
-	core->hsa_init_as_tool(has_tools);
+	core->hsa_init_as_tool(wants_tables);
 }
 
 const struct rtl_core *sdk_core(void)
@@ -463,7 +491,7 @@ EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
 	(void)failed;
 	if (!core)
 		return true;
-	has_tools();
+	on_runtime();
 	return core->on_load(table);
 }
 
@@ -480,9 +508,13 @@ EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_
 	const struct rtl_core *core = sdk_core();
 	int status = 0;
 
-	if (has_tools() && name && strcmp(name, "hsa") == 0)
-		effects_runtime(EFFECTS_HSA, version, instance);
-	else if (name && strcmp(name, "hip") == 0)
+	if (name && strcmp(name, "hsa") == 0) {
+		if (on_runtime())
+			effects_runtime(EFFECTS_HSA, version, instance);
+	} else {
+		has_tools();
+	}
+	if (name && strcmp(name, "hip") == 0)
 		effects_runtime(EFFECTS_HIP, version, instance);
 	return core ? core->set_api_table(name, version, instance, tables, nr_tables) : 0;
 	if (name && strcmp(name, "hsa") == 0)

@@ -59,6 +59,8 @@ static inline bool registration_is_over(void)
 }
 /* The client whose initialize function runs; -1: none. */
 int registration_current(void);
+/* Whether HSA's runtime is initialising itself on this thread: it can't be asked then. */
+bool registration_is_in_runtime(void);
 
 extern RTL_HIDDEN _Atomic bool registration_is_done;
 /* The first use of a runtime: finds and initialises tools. A thread that comes meanwhile waits for that, 10 s at most; the one that
