@@ -9,7 +9,7 @@ _rtl()
 	fi
 	[ "$cur" = = ] && cur=
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W "trace summary info convert merge recover ps start stop status top snapshot doctor help --version --help" -- "$cur"))
+		COMPREPLY=($(compgen -W "trace summary info convert merge recover ps start stop status top snapshot rocprofv3 doctor help --version --help" -- "$cur"))
 		return
 	fi
 	case $cmd in
@@ -170,6 +170,141 @@ _rtl()
 		case $cur in
 		-*) COMPREPLY=($(compgen -W "--output --force --public --quiet --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
+		esac
+		;;
+	rocprofv3)
+		for ((i = 2; i < COMP_CWORD; i++)); do
+			case ${COMP_WORDS[i]} in
+			--) ((i++)); break ;;
+			-i|--input|-o|--output-file|-d|--output-directory|-f|--output-format|--log-level|-E|--extra-counters|--ompt-trace|--pmc|--replay-mode|--spm|--spm-sample-interval|--spm-sample-interval-unit|--pc-sampling-unit|--pc-sampling-method|--pc-sampling-interval|--summary-groups|--summary-output-file|-u|--summary-units|--profile-mpi-ranks|--mpi-world-rank-variable|--mpi-world-size-variable|--kernel-include-regex|--kernel-exclude-regex|--kernel-iteration-range|-P|--collection-period|--collection-period-unit|--perfetto-backend|--perfetto-buffer-size|--perfetto-buffer-fill-policy|--perfetto-shmem-size-hint|--preload|--rocm-root|--sdk-soversion|--sdk-version|--benchmark-mode|-A|--agent-index|--minimum-output-data|-p|--pid|--attach|--attach-duration-msec|--att-library-path|--att-target-cu|--att-simd-select|--att-consecutive-kernels|--att-buffer-size|--att-resource-mode|--att-shader-engine-mask|--att-gpu-index|--att-perfcounters|--att-perfcounter-ctrl|--att-activity)
+				((i++))
+				[ "${COMP_WORDS[i]}" = = ] && ((i++)) ;;
+			-*|=) ;;
+			*) break ;;
+			esac
+		done
+		if ((i < COMP_CWORD)); then
+			if declare -F _command_offset > /dev/null; then
+				_command_offset $i
+			else
+				COMPREPLY=($(compgen -f -- "$cur"))
+			fi
+			return
+		fi
+		case $prev in
+		-v|--version) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		-i|--input) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		-o|--output-file) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		-d|--output-directory) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		-f|--output-format) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--output-config) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--log-level) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		-E|--extra-counters) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		-r|--runtime-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		-s|--sys-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--hip-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--marker-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--kernel-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--hip-graph-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--hip-event-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--memory-copy-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--memory-allocation-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--kfd-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--scratch-memory-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--hsa-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--rccl-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--ompt-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--kokkos-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--rocdecode-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--rocjpeg-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--rocshmem-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--hipfile-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--hip-runtime-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--hip-compiler-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--hsa-core-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--hsa-amd-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--hsa-image-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--hsa-finalizer-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--kfd-page-migration-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--kfd-page-mapping-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--kfd-queue-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--kfd-dropped-events-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--pmc) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--replay-mode) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--kernel-replay-beta-enabled) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--spm-beta-enabled) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--spm) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--spm-sample-interval) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--spm-sample-interval-unit) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--pc-sampling-beta-enabled) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--pc-sampling-unit) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--pc-sampling-method) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--pc-sampling-interval) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--stats) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		-S|--summary) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		-D|--summary-per-domain) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--summary-groups) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--summary-output-file) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		-u|--summary-units) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		-M|--mangled-kernels) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		-T|--truncate-kernels) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--kernel-rename) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--profile-mpi-ranks) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--mpi-world-rank-variable) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--mpi-world-size-variable) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--kernel-include-regex) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--kernel-exclude-regex) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--kernel-iteration-range) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		-P|--collection-period) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--collection-period-unit) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--selected-regions) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--selected-regions-ref-count) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--perfetto-backend) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--perfetto-buffer-size) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--perfetto-buffer-fill-policy) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--perfetto-shmem-size-hint) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		-L|--list-avail) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--group-by-queue) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--preload) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--rocm-root) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--sdk-soversion) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--sdk-version) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--readlink) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--realpath) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--benchmark-mode) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		-A|--agent-index) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--suppress-marker-preload) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--echo) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--disable-signal-handlers) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--process-sync) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--minimum-output-data) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		-p|--pid) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--attach) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--attach-duration-msec) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--attach-children) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--attach-sync-output) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--att) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--advanced-thread-trace) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--att-no-intercept) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--att-library-path) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--att-target-cu) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--att-simd-select) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--att-consecutive-kernels) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--att-buffer-size) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--att-resource-mode) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--att-shader-engine-mask) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--att-gpu-index) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--att-perfcounters) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--att-perfcounter-ctrl) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--att-perfcounter-target-only) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--att-activity) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--att-serialize-all) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--att-no-detail) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--virtual-gpu) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		esac
+		case $cur in
+		-*) COMPREPLY=($(compgen -W "--version --input --output-file --output-directory --output-format --output-config --log-level --extra-counters --runtime-trace --sys-trace --hip-trace --marker-trace --kernel-trace --hip-graph-trace --hip-event-trace --memory-copy-trace --memory-allocation-trace --kfd-trace --scratch-memory-trace --hsa-trace --rccl-trace --ompt-trace --kokkos-trace --rocdecode-trace --rocjpeg-trace --rocshmem-trace --hipfile-trace --hip-runtime-trace --hip-compiler-trace --hsa-core-trace --hsa-amd-trace --hsa-image-trace --hsa-finalizer-trace --kfd-page-migration-trace --kfd-page-mapping-trace --kfd-queue-trace --kfd-dropped-events-trace --pmc --replay-mode --kernel-replay-beta-enabled --spm-beta-enabled --spm --spm-sample-interval --spm-sample-interval-unit --pc-sampling-beta-enabled --pc-sampling-unit --pc-sampling-method --pc-sampling-interval --stats --summary --summary-per-domain --summary-groups --summary-output-file --summary-units --mangled-kernels --truncate-kernels --kernel-rename --profile-mpi-ranks --mpi-world-rank-variable --mpi-world-size-variable --kernel-include-regex --kernel-exclude-regex --kernel-iteration-range --collection-period --collection-period-unit --selected-regions --selected-regions-ref-count --perfetto-backend --perfetto-buffer-size --perfetto-buffer-fill-policy --perfetto-shmem-size-hint --list-avail --group-by-queue --preload --rocm-root --sdk-soversion --sdk-version --readlink --realpath --benchmark-mode --agent-index --suppress-marker-preload --echo --disable-signal-handlers --process-sync --minimum-output-data --pid --attach --attach-duration-msec --attach-children --attach-sync-output --att --advanced-thread-trace --att-no-intercept --att-library-path --att-target-cu --att-simd-select --att-consecutive-kernels --att-buffer-size --att-resource-mode --att-shader-engine-mask --att-gpu-index --att-perfcounters --att-perfcounter-ctrl --att-perfcounter-target-only --att-activity --att-serialize-all --att-no-detail --virtual-gpu --keep-database --help" -- "$cur")) ;;
+		*) COMPREPLY=($(compgen -c -f -- "$cur")) ;;
 		esac
 		;;
 	doctor)

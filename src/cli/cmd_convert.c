@@ -17,7 +17,7 @@ enum { O_FORMAT, O_OUTPUT, O_FORCE, O_PUBLIC, O_QUIET, O_PROGRESS };
 
 static const struct opt options[] = {
 	[O_FORMAT] = { 'f', "format", OPT_CHOICE, .arg = "FORMAT", .choices = export_names + 1,
-		       .help = export_help + 2, .more = export_uses },
+		       .help = export_help, .more = export_uses },
 	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "OUT",
 		       .help = "output (FILE with the format's ending); - is stdout",
 		       .more = "A file whose name ends in .gz is compressed. For csv OUT is a directory, or the "

@@ -6,7 +6,8 @@
 #include "cli/opts.h"
 
 extern const struct command cmd_trace, cmd_summary, cmd_info, cmd_convert, cmd_merge, cmd_recover,
-	cmd_doctor, cmd_help, cmd_ps, cmd_start, cmd_stop, cmd_status, cmd_top, cmd_snapshot;
+	cmd_doctor, cmd_help, cmd_ps, cmd_start, cmd_stop, cmd_status, cmd_top, cmd_snapshot,
+	cmd_rocprofv3;
 
 /* Ends in NULL; in the order of the overview. */
 extern const struct command *const commands[];
@@ -23,6 +24,7 @@ void commands_overview(void);
 #define STATUS_CANT_RUN 126  /* as env(1) */
 #define STATUS_NOT_FOUND 127 /* as env(1) */
 #define STATUS_LOSS 123	     /* --fail-on-loss */
+#define STATUS_LACKS 121     /* `rtl rocprofv3`: an option that rtl has nothing for */
 #define STATUS_EMPTY 122     /* --fail-on-empty */
 
 #endif

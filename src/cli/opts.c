@@ -136,6 +136,7 @@ static int set_value(const struct opt *opt, struct opt_value *v, const char *tex
 
 	v->count++;
 	v->text = text;
+	v->nr_more = 0;
 	if (!text)
 		return 0;
 	switch (opt->type) {
@@ -244,6 +245,36 @@ static int parse_short(const struct command *cmd, int argc, char **argv, int *at
 	return 0;
 }
 
+/* A word that is no option, in a command of lists: a value of the option before it. */
+static int add_word(const struct command *cmd, char **word, struct opt_parsed *out, int last,
+		    char *error)
+{
+	struct opt_value *v = last < 0 ? NULL : &out->values[last];
+
+	if (v && cmd->opts[last].type != OPT_FLAG && !v->text) {
+		v->count--;
+		return set_value(&cmd->opts[last], v, *word, error);
+	}
+	if (v && cmd->opts[last].list) {
+		v->more = v->nr_more ? v->more : word;
+		v->nr_more++;
+		return 0;
+	}
+	return fail_parse(
+		error, "'%.80s': is no value of an option; the command begins behind --: rtl %s %s",
+		*word, cmd->name, cmd->usage);
+}
+
+/* The option that an argument in front of argv[at] has set; -1: none. */
+static int last_option(const struct command *cmd, const unsigned int *before,
+		       const struct opt_parsed *out, int last)
+{
+	for (size_t i = 0; i < cmd->nr_opts; i++)
+		if (out->values[i].count != before[i])
+			return (int)i;
+	return last;
+}
+
 static int check_operands(const struct command *cmd, const struct opt_parsed *out, char *error)
 {
 	if (out->help)
@@ -266,7 +297,8 @@ bool opts_is_public(const struct opt_value *v)
 int opts_parse(const struct command *cmd, int argc, char **argv, struct opt_parsed *out,
 	       char error[OPTS_ERROR_SIZE])
 {
-	int kept = 0, at, err;
+	unsigned int before[OPTS_MAX];
+	int kept = 0, last = -1, at, err;
 
 	memset(out, 0, sizeof(*out));
 	error[0] = 0;
@@ -279,15 +311,24 @@ int opts_parse(const struct command *cmd, int argc, char **argv, struct opt_pars
 			break;
 		}
 		if (arg[0] != '-' || !arg[1]) {
+			if (cmd->lists) {
+				err = add_word(cmd, argv + at, out, last, error);
+				if (err)
+					return err;
+				continue;
+			}
 			if (cmd->child)
 				break;
 			argv[1 + kept++] = arg;
 			continue;
 		}
+		for (size_t i = 0; i < cmd->nr_opts; i++)
+			before[i] = out->values[i].count;
 		err = arg[1] == '-' ? parse_long(cmd, argc, argv, &at, out, error) :
 				      parse_short(cmd, argc, argv, &at, out, error);
 		if (err)
 			return err;
+		last = last_option(cmd, before, out, last);
 	}
 	if (at > argc)
 		at = argc;
@@ -321,9 +362,12 @@ static void list_others(const struct command *cmd)
 	for (size_t i = 0; i < cmd->nr_opts; i++) {
 		int n;
 
-		if (!cmd->opts[i].in_manual)
+		if (!cmd->opts[i].in_manual || cmd->opts[i].unlisted)
 			continue;
-		n = (int)strlen(opts_label(&cmd->opts[i], label) + 4) + 1;
+		opts_label(&cmd->opts[i], label);
+		if (cmd->opts[i].optional)
+			label[strcspn(label, "[")] = 0;
+		n = (int)strlen(label + 4) + 1;
 		if (used && used + n > 78) {
 			ui_put("\n");
 			used = 0;

@@ -4,7 +4,7 @@
  * The parser, --help, docs/cli/, docs/man/ and the shell completions read the same table (docgen.c).
  * Rules: --name VALUE, --name=VALUE, -xVALUE, -x VALUE, -xy for flags; names can't be abbreviated;
  * an optional value takes the form --name=VALUE only; the last of several counts; "--" ends the
- * options. If a command runs another one (`child`), the first operand ends the options, too, and begins the other
+ * options. In a command of lists an optional value may be the next word. If a command runs another one (`child`), the first operand ends the options, too, and begins the other
  * command line.
  */
 #ifndef RTL_CLI_OPTS_H
@@ -36,12 +36,16 @@ struct opt {
 	 * OPT_TEXT: what is wrong with the value, NULL: nothing. */
 	const char *(*why_not)(const char *value);
 	bool in_manual; /* --help lists the name alone, behind the other options */
+	bool unlisted;	/* and not even that */
+	bool list;	/* in a command of lists: takes several words */
 };
 
 struct opt_value {
 	unsigned int count; /* occurrences on the command line */
 	const char *text;   /* borrowed from argv; NULL where it was left out or is a flag */
 	uint64_t num;	    /* OPT_UINT; OPT_CHOICE: index of the choice */
+	char **more;	    /* borrowed from argv: further words of a list, that follow `text` */
+	unsigned int nr_more;
 };
 
 struct opt_status {
@@ -49,7 +53,7 @@ struct opt_status {
 	const char *text;
 };
 
-#define OPTS_MAX 48
+#define OPTS_MAX 128
 
 struct opt_parsed {
 	struct opt_value values[OPTS_MAX]; /* by the option's index in the table */
@@ -69,8 +73,10 @@ struct command {
 	const struct opt_status *statuses; /* end in a NULL */
 	bool child;			   /* the operands are another command */
 	bool reads;			   /* the operands are traces */
-	int min_operands, max_operands;	   /* max < 0: no limit */
-	int usage_status;		   /* exit status for a wrong command line */
+	/* Words behind an option are its values, up to the next option; -- begins the operands. */
+	bool lists;
+	int min_operands, max_operands; /* max < 0: no limit */
+	int usage_status;		/* exit status for a wrong command line */
 	int (*run)(const struct opt_parsed *parsed);
 };
 

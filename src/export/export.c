@@ -54,13 +54,12 @@
 #define ROW(name, suffix, write, several, document, use, about)                                    \
 	{ name, suffix, write, several, document },
 #define NAME(name, suffix, write, several, document, use, about) "|" name
-#define LISTED(name, suffix, write, several, document, use, about) ", " name
 #define USE(name, suffix, write, several, document, use, about) use
 #define ABOUT(name, suffix, write, several, document, use, about) about
 
 const struct export_format export_formats[] = { FORMATS(ROW){ NULL, NULL, NULL, false, NULL } };
 const char export_names[] = FORMATS(NAME);
-const char export_help[] = FORMATS(LISTED) ": what to write";
+const char export_help[] = "perfetto, kineto, csv, rocpd3, ...: what to write";
 const char export_uses[] = FORMATS(USE);
 const char export_about[] =
 	"FILE is a database of rtl or RPD, or a raw trace (FILE.rtl). It is read as a stream: "

@@ -20,8 +20,8 @@ struct export_format {
 
 /* Ends in a row whose name is NULL. */
 extern const struct export_format export_formats[];
-/* Texts for the command line, of all rows: "|NAME|NAME..."; ", NAME, NAME...: what to write"; the use of each; and
- * what each writes, in paragraphs. */
+/* Texts for the command line: of all rows "|NAME|NAME..."; of the option, for one line; the use of each; and what each writes, in
+ * paragraphs. */
 extern const char export_names[], export_help[], export_uses[], export_about[];
 
 const struct export_format *export_find(const char *name);

@@ -5,6 +5,7 @@ import ctypes
 import csv
 import gzip
 import json
+import shlex
 import sqlite3
 
 from support import spool
@@ -429,6 +430,78 @@ class Names(Formats):
         name = self.database(trace)
         record, = self.json(name)["buffer_records"]["kernel_dispatch"]
         self.assertEqual((record["start_timestamp"], record["end_timestamp"]), (trace.start + 9000, trace.start + 8000))
+
+
+class Front(Formats):
+    """rtl rocprofv3: what it refuses. No program runs."""
+
+    LACKS = 121
+
+    def front(self, *args, **kwargs):
+        return self.rtl("rocprofv3", *args, **kwargs)
+
+    def known(self):
+        """(names, kind of value) of each option of rocprofv3."""
+        with open(os.path.join(SOURCE, "tests/support/rocprofv3_options.csv"), encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                yield row["option"].split(), row["values"]
+
+    def test_every_option_of_rocprofv3_is_known(self):
+        count = 0
+        for names, values in self.known():
+            for name in names:
+                value = () if values in ("flag", "bool", "hidden") else ("1",)
+                p = self.front("--kernel-trace", "--echo", name, *value, "--", "./none", status=None)
+                self.assertNotIn("unknown option", p.stderr, name)
+                self.assertIn(p.returncode, (0, self.LACKS, 125), (name, p.stderr))
+                if p.returncode == self.LACKS:
+                    text = next(n for n in reversed(names) if n.startswith("--"))
+                    self.assertRegex(p.stderr, r"--[\w-]+: .{20}", text)
+                elif p.returncode == 125:  # a value that is not one of its own
+                    self.assertIn("1", p.stderr)
+                count += 1
+        self.assertGreater(count, 110)
+
+    def test_what_rtl_lacks_is_refused_before_the_program_runs(self):
+        for args, part in ((("--pmc", "SQ_WAVES", "GRBM_COUNT"), "counters"), (("--att",), "instructions"),
+                           (("-p", "123"), "rtl start"), (("--rccl-trace",), "--kernel-trace"), (("-L",), "counters"),
+                           (("-f", "otf2"), "perfetto"), (("--kernel-iteration-range", "[1-3]"), "--range")):
+            p = self.front("-r", *args, "--", "/bin/sh", "-c", "echo ran", status=self.LACKS)
+            self.assertIn(part, p.stderr, args)
+            self.assertEqual(p.stdout, "")
+        self.assertEqual(self.files(), [])
+
+    def test_switches_take_a_value(self):
+        line = self.front("--kernel-trace", "true", "--hsa-trace", "False", "--pmc-x", "--", "a", status=125).stderr
+        self.assertIn("unknown option", line)
+        line = self.front("--kernel-trace", "true", "--rccl-trace=false", "--hsa-trace", "yes", "--echo", "--", "a").stdout
+        self.assertIn("--hsa", line)
+        line = self.front("-s", "no", "--kernel-trace", "--echo", "--", "a").stdout
+        self.assertNotIn("--hsa", line)
+        self.assertIn("true or false", self.front("--kernel-trace", "./app", status=125).stderr)
+
+    def test_options_become_those_of_rtl_trace(self):
+        out = self.front("-r", "--kernel-include-regex", "a", "b", "--kernel-exclude-regex", "c", "-P", "1:20:3", "0:5:0",
+                         "--collection-period-unit", "msec", "--profile-mpi-ranks", "0,2", "--selected-regions", "-d", "res", "-o", "%rank%-x",
+                         "-f", "csv", "json", "csv", "--echo", "--", "./app", "--its", "own").stdout.splitlines()
+        trace = shlex.split(out[0])
+        for option, value in (("--kernels", "a|b"), ("--not-kernels", "c"), ("--ranks", "0,2"), ("--trace-start", "off"),
+                              ("--period", "0.001000000:0.020000000:3 0.000000000:0.005000000:0")):
+            self.assertEqual(trace[trace.index(option) + 1], value)
+        self.assertEqual(trace[-4:], ["--", "./app", "--its", "own"])
+        self.assertEqual([shlex.split(line)[-3:] for line in out[1:]],
+                         [["rocprofv3-csv", "-o", "res/%rank%-x"], ["rocprofv3-json", "-o", "res/%rank%-x"]])
+
+    def test_mistakes_are_named(self):
+        for args, part in (((), "is missing"), (("--", "true"), "nothing to record"), (("-r", "-f", "xml", "--", "true"), "xml"),
+                           (("-r", "-P", "x", "--", "true"), "DELAY:DURATION"), (("-A", "up", "-r", "--", "true"), "up")):
+            self.assertIn(part, self.front(*args, status=125).stderr, args)
+        self.assertIn("rtl rocprofv3", self.front("--version").stdout)
+
+    def test_options_without_effect_are_named(self):
+        p = self.front("-r", "--log-level", "info", "--realpath", "--echo", "--", "true")
+        self.assertIn("--log-level: Has no effect", p.stderr)
+        self.assertIn("--realpath: Has no effect", p.stderr)
 
 
 class Memory(Formats):

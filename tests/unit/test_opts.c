@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_opts.c - the parser of command lines */
 #include "cli/opts.h"
+
+#include <errno.h>
+
 #include "support/test.h"
 
 enum { O_OUTPUT, O_FORCE, O_COUNT, O_GPUS, O_MODE };
@@ -144,4 +147,53 @@ TEST(dissimilar_word_gets_no_suggestion)
 	CHECK_STR_EQ(opts_suggest("inof", names), "info");
 	CHECK_NULL(opts_suggest("xyz", names));
 	CHECK_NULL(opts_suggest("a word that is longer than forty letters by far", names));
+}
+
+/* A command whose options take several words. */
+static const struct opt list_options[] = {
+	{ 'f', "format", OPT_TEXT, .arg = "FORMAT", .list = true, .help = "formats" },
+	{ 'k', "kernel", OPT_TEXT, .optional = true, .arg = "BOOL", .help = "kernels" },
+	{ 0, "quiet", .help = "quiet" },
+};
+
+static int parse_lists(const char *a, const char *b, const char *c, const char *d, const char *e)
+{
+	const struct opt *before = cmd.opts;
+	size_t nr = cmd.nr_opts;
+	int ret;
+
+	cmd.opts = list_options;
+	cmd.nr_opts = sizeof(list_options) / sizeof(list_options[0]);
+	cmd.child = cmd.lists = true;
+	ret = parse(a, b, c, d, e);
+	cmd.opts = before;
+	cmd.nr_opts = nr;
+	cmd.child = cmd.lists = false;
+	return ret;
+}
+
+TEST(words_behind_an_option_are_its_values)
+{
+	CHECK_OK(parse_lists("-f", "csv", "json", "--", "app"));
+	CHECK_STR_EQ(parsed.values[0].text, "csv");
+	CHECK_EQ_UINT(parsed.values[0].nr_more, 1);
+	CHECK_STR_EQ(parsed.values[0].more[0], "json");
+	CHECK_EQ_INT(parsed.nr_operands, 1);
+	CHECK_STR_EQ(parsed.operands[0], "app");
+	CHECK_OK(parse_lists("--kernel", "true", "-f", "csv", NULL));
+	CHECK_EQ_UINT(parsed.values[1].count, 1);
+	CHECK_STR_EQ(parsed.values[1].text, "true");
+	CHECK_EQ_UINT(parsed.values[0].nr_more, 0);
+	/* the last of several counts, with its words alone */
+	CHECK_OK(parse_lists("-fa", "b", "-f", "c", NULL));
+	CHECK_STR_EQ(parsed.values[0].text, "c");
+	CHECK_EQ_UINT(parsed.values[0].nr_more, 0);
+}
+
+TEST(word_that_no_option_takes_is_refused)
+{
+	CHECK_EQ_INT(parse_lists("app", NULL, NULL, NULL, NULL), -EINVAL);
+	CHECK_STR_HAS(error, "behind --");
+	CHECK_EQ_INT(parse_lists("--quiet", "x", NULL, NULL, NULL), -EINVAL);
+	CHECK_EQ_INT(parse_lists("--kernel", "true", "x", NULL, NULL), -EINVAL);
 }

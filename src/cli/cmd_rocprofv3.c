@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_rocprofv3.c - rtl rocprofv3: takes rocprofv3's options, runs `rtl trace`, writes rocprofv3's files
+ *
+ * Order: options -> refusals -> trace to a database in the output directory -> files -> summary -> the database is removed.
+ *
+ * Not here: the table of options (rocprofv3_options.c), the files (export/rocprofv3/).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/capture.h"
+#include "cli/commands.h"
+#include "cli/paths.h"
+#include "cli/rocprofv3_options.h"
+#include "cli/ui.h"
+#include "export/export.h"
+#include "export/rocprofv3/rocprofv3.h"
+#include "rtl_version.h"
+
+/* rtl's own options, behind rocprofv3's */
+enum { O_VGPU = ROCPROFV3_NR_OPTIONS, O_KEEP, O_NR };
+
+static const struct opt options[O_NR] = {
+	ROCPROFV3_OPTIONS(ROCPROFV3_ROW)[O_VGPU] = { 0, "virtual-gpu", OPT_UINT, true, "N", "1..16",
+						     "rtl's: run on N virtual GPUs (1)",
+						     .more = "As rtl trace --virtual-gpu.",
+						     .in_manual = true },
+	[O_KEEP] = { 0, "keep-database", .in_manual = true,
+		     .help = "rtl's: keep the database that rtl trace wrote",
+		     .more = "DIR/rtl-rocprofv3-PID.db. rtl summary, info and convert read it." },
+};
+
+struct front {
+	const struct opt_parsed *p;
+	struct rocprofv3_choice choice;
+	const char *dir, *out; /* of the files, with patterns */
+	const struct export_format *formats[4];
+	size_t nr_formats;
+	char *database;
+	char *argv[64]; /* of rtl trace */
+	int argc;
+};
+
+static bool is_on(const struct front *f, int option)
+{
+	return rocprofv3_options_is_on(&options[option], &f->p->values[option]);
+}
+
+static const struct opt_value *value(const struct front *f, int option)
+{
+	return &f->p->values[option];
+}
+
+/* ---- what is there and what is not ---- */
+
+/* Reports every option that rtl lacks; the status for them, or 0. */
+static int refuse(const struct front *f)
+{
+	int status = 0;
+
+	for (int i = 0; i < ROCPROFV3_NR_OPTIONS; i++) {
+		if (!is_on(f, i))
+			continue;
+		if (rocprofv3_options_states[i] == ROCPROFV3_LACKS) {
+			ui_error("--%s: %s", options[i].name, options[i].more);
+			status = STATUS_LACKS;
+		} else if (rocprofv3_options_states[i] == ROCPROFV3_IDLE) {
+			ui_say("--%s: %s", options[i].name, options[i].more);
+		}
+	}
+	return status;
+}
+
+static uint32_t chosen_domains(const struct front *f)
+{
+	static const struct {
+		int option;
+		uint32_t domains;
+	} all[] = {
+#define RUNTIME                                                                                    \
+	(ROCPROFV3_HIP_RUNTIME | ROCPROFV3_MARKER | ROCPROFV3_KERNEL | ROCPROFV3_COPY |            \
+	 ROCPROFV3_ALLOCATION)
+		{ ROCPROFV3_O_RUNTIME, RUNTIME },
+		{ ROCPROFV3_O_SYS, RUNTIME | ROCPROFV3_HIP | ROCPROFV3_HSA },
+		{ ROCPROFV3_O_HIP, ROCPROFV3_HIP },
+		{ ROCPROFV3_O_MARKER, ROCPROFV3_MARKER },
+		{ ROCPROFV3_O_KERNEL, ROCPROFV3_KERNEL },
+		{ ROCPROFV3_O_COPY, ROCPROFV3_COPY },
+		{ ROCPROFV3_O_ALLOCATION, ROCPROFV3_ALLOCATION },
+		{ ROCPROFV3_O_HSA, ROCPROFV3_HSA },
+		{ ROCPROFV3_O_HIP_RUNTIME, ROCPROFV3_HIP_RUNTIME },
+		{ ROCPROFV3_O_HIP_COMPILER, ROCPROFV3_HIP_COMPILER },
+		{ ROCPROFV3_O_HSA_CORE, ROCPROFV3_HSA_CORE },
+		{ ROCPROFV3_O_HSA_AMD, ROCPROFV3_HSA_AMD },
+		{ ROCPROFV3_O_HSA_IMAGE, ROCPROFV3_HSA_IMAGE },
+		{ ROCPROFV3_O_HSA_FINALIZER, ROCPROFV3_HSA_FINALIZE },
+	};
+	uint32_t domains = 0;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (is_on(f, all[i].option))
+			domains |= all[i].domains;
+	return domains;
+}
+
+/* The index of `word` in a list that ends in NULL; the process ends if it is none of them. */
+static int choose(const char *option, const char *word, const char *const *words)
+{
+	for (int i = 0; words[i]; i++)
+		if (strcmp(word, words[i]) == 0)
+			return i;
+	ui_die(STATUS_TRACE, "--%s: '%.80s' is not known; rtl rocprofv3 --help lists what is",
+	       option, word);
+}
+
+static void choose_content(struct front *f)
+{
+	static const char *const ways[] = { "relative", "absolute", "type-relative", NULL };
+	const struct opt_value *index = value(f, ROCPROFV3_O_INDEX);
+
+	f->choice.domains = chosen_domains(f);
+	if (!f->choice.domains)
+		ui_die(STATUS_TRACE,
+		       "nothing to record: add --kernel-trace, --hip-trace, -r, -s or another");
+	if (is_on(f, ROCPROFV3_O_STATS))
+		f->choice.domains |= ROCPROFV3_STATS;
+	if (index->count)
+		f->choice.index = (enum rocprofv3_index)choose("agent-index", index->text, ways);
+	f->choice.mangled = is_on(f, ROCPROFV3_O_MANGLED);
+	f->choice.truncated = is_on(f, ROCPROFV3_O_TRUNCATE);
+	f->choice.renamed = is_on(f, ROCPROFV3_O_RENAME);
+}
+
+static int add_format(struct front *f, const char *word)
+{
+	static const char *const words[] = { "csv", "json", "rocpd", "pftrace", "otf2", NULL };
+	static const char *const formats[] = { "rocprofv3-csv", "rocprofv3-json", "rocpd3" };
+	int i = choose("output-format", word, words);
+
+	if (i >= 3) {
+		ui_error(
+			"--output-format %s: rtl does not write it; use rtl trace, then rtl convert -f "
+			"perfetto, whose file ui.perfetto.dev reads",
+			word);
+		return STATUS_LACKS;
+	}
+	for (size_t k = 0; k < f->nr_formats; k++)
+		if (f->formats[k] == export_find(formats[i]))
+			return 0;
+	f->formats[f->nr_formats++] = export_find(formats[i]);
+	return 0;
+}
+
+static int choose_formats(struct front *f)
+{
+	const struct opt_value *v = value(f, ROCPROFV3_O_FORMAT);
+	int status = add_format(f, v->text ? v->text : "rocpd");
+
+	for (unsigned int i = 0; i < v->nr_more; i++) {
+		int other = add_format(f, v->more[i]);
+
+		status = status ? status : other;
+	}
+	return status;
+}
+
+/* ---- names ---- */
+
+static void make_directory(const char *dir)
+{
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/", dir) >= (int)sizeof(path))
+		ui_die(STATUS_TRACE, "%s: the name is too long", dir);
+	for (char *slash = path + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
+		*slash = 0;
+		if (mkdir(path, 0777) && errno != EEXIST)
+			ui_die(STATUS_TRACE, "%s: can't be made: %s", path, strerror(errno));
+		*slash = '/';
+	}
+}
+
+static void choose_names(struct front *f)
+{
+	const char *dir = value(f, ROCPROFV3_O_DIRECTORY)->text;
+	const char *out = value(f, ROCPROFV3_O_OUTPUT)->text;
+	/* a directory that is named after the process can't be known yet */
+	const char *fixed = dir && !strchr(dir, '%') ? dir : ".";
+
+	f->out = ui_keep(ui_format("%s%s%s", dir ? dir : "", dir ? "/" : "",
+				   out ? out : "%hostname%/%pid%"));
+	f->dir = fixed;
+	f->database = ui_keep(ui_format("%s/rtl-rocprofv3-%ld.db", fixed, (long)getpid()));
+}
+
+/* ---- the command line of rtl trace ---- */
+
+static void add_arg(struct front *f, const char *option, const char *text)
+{
+	if (f->argc + 2 >= (int)(sizeof(f->argv) / sizeof(f->argv[0])))
+		ui_die(STATUS_TRACE, "too many options");
+	f->argv[f->argc++] = ui_keep(ui_format("%s", option));
+	if (text)
+		f->argv[f->argc++] = ui_keep(ui_format("%s", text));
+}
+
+/* Seconds with a point, of a number in another unit. */
+static const char *in_seconds(const char *text, size_t size, double unit)
+{
+	char number[64];
+	char *end;
+	double n;
+
+	if (size >= sizeof(number))
+		return NULL;
+	memcpy(number, text, size);
+	number[size] = 0;
+	n = strtod(number, &end);
+	return *end || end == number ? NULL : ui_keep(ui_format("%.9f", n * unit));
+}
+
+/* "delay:duration:repeat" in any unit -> that of rtl trace --period */
+static const char *read_period(const char *text, double unit)
+{
+	size_t first = strcspn(text, ":"), second;
+	const char *delay = in_seconds(text, first, unit), *duration;
+
+	if (!text[first])
+		return NULL;
+	second = strcspn(text + first + 1, ":");
+	duration = in_seconds(text + first + 1, second, unit);
+	return delay && duration ?
+		       ui_keep(ui_format("%s:%s%s", delay, duration, text + first + 1 + second)) :
+		       NULL;
+}
+
+static void add_periods(struct front *f)
+{
+	static const char *const units[] = { "hour", "min", "sec", "msec", "usec", "nsec", NULL };
+	static const double seconds[] = { 3600, 60, 1, 1e-3, 1e-6, 1e-9 };
+	const struct opt_value *v = value(f, ROCPROFV3_O_PERIOD),
+			       *unit = value(f, ROCPROFV3_O_PERIOD_UNIT);
+	double factor = unit->count ? seconds[choose("collection-period-unit", unit->text, units)] :
+				      1;
+	const char *all = "";
+
+	for (unsigned int i = 0; v->count && i <= v->nr_more; i++) {
+		const char *word = i ? v->more[i - 1] : v->text;
+		const char *period = read_period(word, factor);
+
+		if (!period)
+			ui_die(STATUS_TRACE,
+			       "--collection-period: '%.80s' is not DELAY:DURATION:REPEAT", word);
+		all = ui_keep(ui_format("%s%s%s", all, *all ? " " : "", period));
+	}
+	if (v->count)
+		add_arg(f, "--period", all);
+}
+
+static void add_list(struct front *f, int option, const char *ours, const char *between)
+{
+	if (value(f, option)->count)
+		add_arg(f, ours, rocprofv3_options_join(value(f, option), between));
+}
+
+static void make_trace_line(struct front *f)
+{
+	add_arg(f, "trace", NULL);
+	add_arg(f, "-q", NULL);
+	add_arg(f, "-o", f->database);
+	if (f->choice.domains & ROCPROFV3_HSA)
+		add_arg(f, "--hsa", NULL);
+	if (is_on(f, ROCPROFV3_O_REGIONS))
+		add_arg(f, "--trace-start", "off");
+	add_list(f, ROCPROFV3_O_MPI_RANKS, "--ranks", ",");
+	add_list(f, ROCPROFV3_O_INCLUDE, "--kernels", "|");
+	add_list(f, ROCPROFV3_O_EXCLUDE, "--not-kernels", "|");
+	add_periods(f);
+	if (value(f, O_VGPU)->text)
+		add_arg(f, ui_keep(ui_format("--virtual-gpu=%s", value(f, O_VGPU)->text)), NULL);
+	else if (value(f, O_VGPU)->count)
+		add_arg(f, "--virtual-gpu", NULL);
+	add_arg(f, "--", NULL);
+}
+
+/* The words of the program are appended to those of rtl trace. */
+static int run_trace(struct front *f)
+{
+	static struct opt_parsed parsed;
+	char error[OPTS_ERROR_SIZE];
+	int nr = f->p->nr_operands, argc = f->argc;
+	char **argv = calloc((size_t)(argc + nr) + 1, sizeof(*argv));
+
+	if (!argv)
+		ui_die_memory();
+	ui_keep(argv);
+	memcpy(argv, f->argv, (size_t)argc * sizeof(*argv));
+	memcpy(argv + argc, f->p->operands, (size_t)nr * sizeof(*argv));
+	if (opts_parse(&cmd_trace, argc + nr, argv, &parsed, error))
+		ui_die(STATUS_TRACE, "%s", error);
+	return cmd_trace.run(&parsed);
+}
+
+/* ---- the files ---- */
+
+/* 0 or the exit status. */
+static int write_files(const struct front *f)
+{
+	const char *input = f->database;
+	struct job_result *res = calloc(1, sizeof(*res));
+	struct job_options opt = { .force = true, .rocprofv3 = &f->choice };
+	uint64_t nr = 0;
+	int err = 0;
+
+	if (!res)
+		ui_die_memory();
+	for (size_t i = 0; i < f->nr_formats && !err; i++) {
+		err = export_run(f->formats[i], &input, 1, f->out, &opt, res);
+		nr += res->nr_files;
+	}
+	if (err)
+		ui_error("%s", res->error[0] ? res->error : strerror(-err));
+	if (res->warning[0])
+		ui_say("%s", res->warning);
+	if (!err)
+		ui_say("%llu files written; the trace is %s", (unsigned long long)nr, res->verdict);
+	free(res);
+	return err ? STATUS_TRACE : 0;
+}
+
+/* Where the summary goes. */
+static int open_summary(const struct front *f)
+{
+	const char *name = value(f, ROCPROFV3_O_SUMMARY_FILE)->text;
+	int fd;
+
+	if (!name || strcmp(name, "stderr") == 0)
+		return dup(STDERR_FILENO);
+	if (strcmp(name, "stdout") == 0)
+		return dup(STDOUT_FILENO);
+	fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0)
+		ui_error("%s: can't be written: %s", name, strerror(errno));
+	return fd;
+}
+
+/* Runs `rtl summary` with its output in fd. */
+static void print_table(const struct front *f, int fd, const char *by)
+{
+	struct paths paths;
+	int status;
+	pid_t pid;
+
+	if (paths_find(&paths))
+		return;
+	pid = fork();
+	if (pid == 0) {
+		ui_stop_default();
+		dup2(fd, STDOUT_FILENO);
+		execl(paths.exe, paths.exe, "summary", f->database, "--by", by, (char *)NULL);
+		_exit(STATUS_TRACE);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+}
+
+static void print_summary(const struct front *f)
+{
+	static const struct {
+		const char *by;
+		uint32_t domains;
+	} tables[] = {
+		{ "kernel", ROCPROFV3_KERNEL },
+		{ "api", ROCPROFV3_HIP | ROCPROFV3_HSA },
+		{ "copy", ROCPROFV3_COPY },
+		{ "marker", ROCPROFV3_MARKER },
+	};
+	int fd = open_summary(f);
+
+	for (size_t i = 0; fd >= 0 && i < sizeof(tables) / sizeof(tables[0]); i++)
+		if (tables[i].domains & f->choice.domains)
+			print_table(f, fd, tables[i].by);
+	if (fd >= 0)
+		close(fd);
+}
+
+static int finish(const struct front *f, int status)
+{
+	int failed;
+
+	ui_quiet(false);
+	if (access(f->database, F_OK)) {
+		ui_say("nothing was recorded: no files were written");
+		return status;
+	}
+	failed = write_files(f);
+	if (is_on(f, ROCPROFV3_O_SUMMARY) || is_on(f, ROCPROFV3_O_SUMMARY_DOMAIN))
+		print_summary(f);
+	if (failed || value(f, O_KEEP)->count)
+		ui_say("%s: the database; rtl convert writes the files from it", f->database);
+	else
+		unlink(f->database);
+	return status ? status : failed;
+}
+
+/* ---- the command ---- */
+
+static int print_version(void)
+{
+	ui_put("rtl rocprofv3 " RTL_VERSION_STRING
+	       ", with the options of rocprofv3 1.4 and the formats of 1.0\n");
+	return 0;
+}
+
+static int print_line(const struct front *f)
+{
+	ui_put("rtl");
+	for (int i = 0; i < f->argc; i++)
+		ui_putf(strchr(f->argv[i], ' ') ? " '%s'" : " %s", f->argv[i]);
+	for (int i = 0; i < f->p->nr_operands; i++)
+		ui_putf(strchr(f->p->operands[i], ' ') ? " '%s'" : " %s", f->p->operands[i]);
+	ui_put("\n");
+	for (size_t i = 0; i < f->nr_formats; i++)
+		ui_putf("rtl convert %s -f %s -o '%s'\n", f->database, f->formats[i]->name, f->out);
+	return 0;
+}
+
+static int run_rocprofv3(const struct opt_parsed *p)
+{
+	static struct front front;
+	struct front *f = &front;
+	int status, formats;
+
+	f->p = p;
+	if (is_on(f, ROCPROFV3_O_VERSION))
+		return print_version();
+	status = refuse(f);
+	formats = choose_formats(f);
+	if (status || formats)
+		return status ? status : formats;
+	if (!p->nr_operands)
+		ui_die(STATUS_TRACE, "the program is missing; usage: rtl rocprofv3 %s",
+		       cmd_rocprofv3.usage);
+	choose_content(f);
+	choose_names(f);
+	make_trace_line(f);
+	if (is_on(f, ROCPROFV3_O_ECHO))
+		return print_line(f);
+	make_directory(f->dir);
+	return finish(f, run_trace(f));
+}
+
+static const struct opt_status statuses[] = {
+	{ "N", "the program's status; 128+N if signal N ended it" },
+	{ "121", "an option that rtl has nothing for; nothing was run" },
+	{ "125", "rtl failed; the program may not have run" },
+	{ "126, 127", "the program can't be run, was not found" },
+	{ NULL, NULL },
+};
+
+const struct command cmd_rocprofv3 = {
+	.name = "rocprofv3",
+	.summary = "takes rocprofv3's options and writes its files",
+	.usage = "[options] -- PROGRAM [ARG...]",
+	.operands = "PROGRAM",
+	.opts = options,
+	.nr_opts = O_NR,
+	.child = true,
+	.lists = true,
+	.min_operands = 0,
+	.max_operands = -1,
+	.usage_status = STATUS_TRACE,
+	.statuses = statuses,
+	.about =
+		"For scripts that call rocprofv3: runs PROGRAM with rtl trace, and writes the files that rocprofv3 writes, "
+		"under its names. Options are rocprofv3's, up to its version 1.4; the command begins behind --. A switch may have a value (true, "
+		"false), an option several words.\n"
+		"\n"
+		"An option that rtl has nothing for ends rtl rocprofv3 with status 121 before PROGRAM runs; the message says what to use "
+		"instead. One that could change nothing is accepted with a message.\n"
+		"\n"
+		"The files are DIR/HOST/PID_kernel_trace.csv and its like for each process, or with -o DIR/NAME_kernel_trace.csv; "
+		"NAME_results.json; NAME_results.db. Existing ones are replaced, as by rocprofv3. Without --output-format it is rocpd. "
+		"Files without rows are not written.\n"
+		"\n"
+		"What is recorded is at least what is asked for; what is not asked for is left out of the files.",
+	.examples = "rtl rocprofv3 --kernel-trace --stats -f csv -- ./app\n"
+		    "rtl rocprofv3 -s -d results -o run-%rank% -f csv json -- ./app --size 4\n"
+		    "rtl rocprofv3 -r --kernel-include-regex gemm -P 10:1:1 -- ./train\n",
+	.run = run_rocprofv3,
+};

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""rtl rocprofv3: the files of real programs have what the virtual GPU's log and the database have."""
+import csv
+
+from support import *
+
+KERNELS = "not flags & 32"
+
+
+def front(*args, status=0, gpus=2):
+    """A run of rtl rocprofv3 on the virtual GPU, whose database is kept."""
+    for _ in range(4):
+        folder = new_dir("front")
+        r = rtl("rocprofv3", f"--virtual-gpu={gpus}", "--keep-database", *args, cwd=folder,
+                env={"VGPU_LOG": os.path.join(folder, "gpu.%p.log"), "VGPU_EXEC": "auto", "RTL_STRICT": "1"})
+        if r.status == status or not died_of_hip(r):
+            break
+    ended(r, status)
+    found = glob.glob(os.path.join(folder, "**/rtl-rocprofv3-*.db"), recursive=True)
+    r.output = found[0] if found else r.output
+    return r
+
+
+def file_of(r, pattern):
+    found = glob.glob(os.path.join(r.dir, pattern), recursive=True)
+    equal(f"files like {pattern}", len(found), 1)
+    return found[0]
+
+
+def read_json(path):
+    with open(path, encoding="utf-8") as f:
+        tool, = json.load(f)["rocprofiler-sdk-tool"]
+    return tool
+
+
+def read_csv(path):
+    with open(path, encoding="utf-8", newline="") as f:
+        return list(csv.DictReader(f))
+
+
+@case
+def three_formats_equal_log_and_database():
+    r = front("-s", "--stats", "-f", "csv", "json", "rocpd", "-d", "out", "--", program("launcher"), "launches=200", "threads=2",
+              "streams=2", "devices=2", "copies=3", "roctx=1")
+    exact_dispatches(r)
+    contains("message", r.err, "the trace is complete")
+    dispatches = r.rows(f"select begin_ns, end_ns, correlation_id, kernel, queue from rtl_dispatch where {KERNELS} order by begin_ns, op_id")
+    at_least("dispatches", len(dispatches), 200)
+    pid = r.value("select os_pid from rtl_process")
+
+    tool = read_json(file_of(r, f"out/*/{pid}_results.json"))
+    records, kinds = tool["buffer_records"], tool["strings"]["buffer_records"]
+    symbols = {s["kernel_id"]: s for s in tool["kernel_symbols"]}
+    agents = {a["id"]["handle"]: a for a in tool["agents"]}
+    seen = [(k["start_timestamp"], k["end_timestamp"], k["correlation_id"]["internal"],
+             symbols[k["dispatch_info"]["kernel_id"]]["demangled_kernel_name"], k["dispatch_info"]["queue_id"]["handle"])
+            for k in records["kernel_dispatch"]]
+    equal("dispatches in JSON", seen, dispatches)
+    equal("GPUs in JSON", {agents[k["dispatch_info"]["agent_id"]["handle"]]["logical_node_type_id"] for k in records["kernel_dispatch"]},
+          {a for a, in r.rows(f"select distinct agent from rtl_dispatch where {KERNELS}")})
+    for domain in ("hip", "hsa"):
+        calls = r.rows("select name, correlation_id, parent_id, begin_ns, end_ns, tid from rtl_api where domain = ? order by begin_ns, "
+                       "api_id", domain)
+        at_least(f"calls of {domain}", len(calls), 50)
+        seen = [(kinds[c["kind"]]["operations"][c["operation"]], c["correlation_id"]["internal"], c["correlation_id"]["ancestor"],
+                 c["start_timestamp"], c["end_timestamp"], c["thread_id"]) for c in records[f"{domain}_api"]]
+        equal(f"{domain} calls in JSON", [s[1:] for s in seen], [c[1:] for c in calls])
+        # the SDK's name of an old function has its revision
+        equal(f"names of {domain} calls", {s[0].replace("R0000", "") for s in seen}, {c[0].replace("R0000", "") for c in calls})
+
+    rocpd = sqlite3.connect(file_of(r, f"out/*/{pid}_results.db"))
+    equal("dispatches in rocpd", rocpd.execute('select start, "end", corr_id, name, queue_id from kernels order by dispatch_id').fetchall(),
+          dispatches)
+    equal("calls in rocpd", rocpd.execute("select count(*) from regions where category like 'H%'").fetchone()[0], r.count("rtl_api"))
+    equal("rows without a partner", rocpd.execute("pragma foreign_key_check").fetchall(), [])
+    launches = rocpd.execute("select count(distinct K.id) from kernels K join regions R on R.corr_id = K.corr_id and R.category = "
+                             "'HIP_RUNTIME_API'").fetchone()[0]
+    equal("kernels whose call is known", launches, len(dispatches))
+    equal("copies in rocpd", rocpd.execute('select start, "end", size from memory_copies order by start, id').fetchall(),
+          r.rows("select begin_ns, end_ns, bytes from rtl_copy order by begin_ns, op_id"))
+    at_least("allocations", rocpd.execute("select count(*) from memory_allocations where type = 'ALLOC' and size > 0").fetchone()[0], 1)
+    rocpd.close()
+
+    rows = read_csv(file_of(r, f"out/*/{pid}_kernel_trace.csv"))
+    equal("dispatches in CSV", [(int(k["Start_Timestamp"]), int(k["End_Timestamp"]), int(k["Correlation_Id"]), k["Kernel_Name"],
+                                 int(k["Queue_Id"])) for k in rows], dispatches)
+    stats = read_csv(file_of(r, f"out/*/{pid}_kernel_stats.csv"))
+    equal("sum in kernel_stats", sum(int(s["TotalDurationNs"]) for s in stats), sum(d[1] - d[0] for d in dispatches))
+    registers = {int(k["VGPR_Count"]) for k in rows}
+    equal("registers", registers, {v for v, in r.rows("select distinct coalesce(Y.vgpr_count, 0) from rtl_op_kernel K join rtl_shape S on "
+                                                      "S.id = K.shape_id join rtl_kernel_symbol Y on Y.id = S.kernel_id join rtl_dispatch "
+                                                      "D on D.op_id = K.op_id where not D.flags & 32")})
+
+
+@case
+def only_what_is_asked_for_is_written():
+    r = front("--kernel-trace", "-f", "csv", "json", "-o", "run", "--", program("control"), "launches=5", "rounds=1")
+    equal("CSV files", sorted(os.path.basename(p) for p in glob.glob(os.path.join(r.dir, "*.csv"))),
+          ["run_agent_info.csv", "run_kernel_trace.csv"])
+    records = read_json(os.path.join(r.dir, "run_results.json"))["buffer_records"]
+    equal("records", [name for name, rows in records.items() if rows], ["kernel_dispatch"])
+
+
+@case
+def kernels_are_selected_and_named():
+    r = front("--kernel-trace", "-T", "-f", "csv", "-o", "run", "--kernel-include-regex", "control_on", "--", program("control"),
+              "launches=5", "rounds=2")
+    equal("names", {k["Kernel_Name"] for k in read_csv(os.path.join(r.dir, "run_kernel_trace.csv"))}, {"control_on"})
+    equal("kernels in the database", r.rows(f"select distinct kernel from rtl_dispatch where {KERNELS}"), [("control_on",)])
+
+
+@case
+def each_process_has_its_files():
+    launcher, ranges = program("launcher"), program("ranges")
+    r = front("-r", "-f", "json", "rocpd", "--", "/bin/sh", "-c", f"'{launcher}' launches=20 && '{ranges}'")
+    pids = [p for p, in r.rows("select os_pid from rtl_process order by 1")]
+    equal("processes", len(pids), 2)
+    total = 0
+    for pid in pids:
+        tool = read_json(file_of(r, f"*/{pid}_results.json"))
+        equal("pid", tool["metadata"]["pid"], pid)
+        total += len(tool["buffer_records"]["kernel_dispatch"])
+        file_of(r, f"*/{pid}_results.db")
+    equal("dispatches of all files", total, r.count("rtl_dispatch", KERNELS))
+
+
+@case
+def summary_goes_where_it_is_asked_to():
+    r = front("-r", "-S", "--summary-output-file", "stdout", "--", program("control"), "launches=5", "rounds=1")
+    contains("summary", r.out, "control_on")
+    contains("summary", r.out, "hipLaunchKernel")
+
+
+@case
+def status_of_the_program_is_kept():
+    r = rtl("rocprofv3", "--kernel-trace", "--", "/bin/sh", "-c", "exit 7", cwd=new_dir("status"))
+    equal("status", r.status, 7)
+    contains("message", r.err, "nothing was recorded")
+
+
+main()
