@@ -80,7 +80,7 @@ find_package(rocm-trace-lite REQUIRED)
 add_executable(use use.c)
 target_link_libraries(use PRIVATE rocm-trace-lite::rtl)
 END
-if ! "$cmake" -B use_build -S . -DCMAKE_PREFIX_PATH="$root" >log 2>&1 || ! "$cmake" --build use_build >>log 2>&1 || ! ./use_build/use; then
+if ! "$cmake" -G Ninja -B use_build -S . -DCMAKE_PREFIX_PATH="$root" >log 2>&1 || ! "$cmake" --build use_build >>log 2>&1 || ! ./use_build/use; then
 	cat log
 	fail "the CMake package"
 fi
@@ -160,7 +160,7 @@ for wanted in "1.0 1" "0.5 0" " 1"; do
 	version=${wanted% *}
 	major=${wanted##* }
 	rm -rf sdk_build
-	if ! "$cmake" -B sdk_build -S sdk -DCMAKE_PREFIX_PATH="$root" -DWANTED="$version" >log 2>&1; then
+	if ! "$cmake" -G Ninja -B sdk_build -S sdk -DCMAKE_PREFIX_PATH="$root" -DWANTED="$version" >log 2>&1; then
 		grep -q "was not found; ROCM_PATH" log && break
 		cat log
 		fail "the CMake package rocprofiler-sdk, version '$version'"
@@ -173,7 +173,7 @@ for wanted in "1.0 1" "0.5 0" " 1"; do
 		[ "$said" = "$major 2" ] || fail "$program, version '$version': $said, not $major 2"
 	done
 done
-if "$cmake" -B sdk_build -S sdk -DCMAKE_PREFIX_PATH="$root" -DWANTED=1.9 >log 2>&1; then
+if "$cmake" -G Ninja -B sdk_build -S sdk -DCMAKE_PREFIX_PATH="$root" -DWANTED=1.9 >log 2>&1; then
 	fail "the CMake package rocprofiler-sdk takes itself for 1.9"
 fi
 

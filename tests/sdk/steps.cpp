@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 			    value = text.substr(text.find(':') + 1);
 
 		if (what == "work")
-			work(atol(value.c_str()));
+			work(strtol(value.c_str(), NULL, 10));
 		else if (what == "load")
 			load(value);
 		else

@@ -306,6 +306,7 @@ class Others(Tree):
         self.put("docs/a.md", "[it](../src/gone.c)\n")
         self.found(check_paths.check, "docs/a.md:1", "../src/gone.c")
 
+    @unittest.skipUnless(shutil.which("git"), "git is not installed")
     def test_subjects_of_commits(self):
         def git(*args):
             subprocess.run(["git", "-C", rtl_tree.ROOT, "-c", "user.name=a", "-c", "user.email=a@b", *args], check=True,

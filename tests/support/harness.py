@@ -461,6 +461,8 @@ def rtl(*args, timeout=120, cwd=None, env=None):
 
 def exports(name):
     """The dynamic symbols of a library of ours, with their versions."""
+    if not shutil.which("nm"):
+        skip("nm is not installed here")
     out = subprocess.run(["nm", "-D", "--defined-only", "--with-symbol-versions", os.path.join(LIB, name)],
                          check=True, capture_output=True, text=True).stdout
     fields = [line.split() for line in out.splitlines()]
