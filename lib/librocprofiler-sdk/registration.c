@@ -46,6 +46,8 @@ static _Atomic int nr_clients;
 static _Atomic int phase;
 static _Atomic int current = -1;
 static _Thread_local bool is_initialising;
+/* Looks at libraries; constructors of those that were not reached yet may run, and name their tool themselves. */
+static _Thread_local bool is_searching;
 _Atomic bool registration_is_done;
 _Atomic int registration_end;
 
@@ -275,8 +277,10 @@ static void start_with(rocprofiler_configure_func_t forced)
 	is_initialising = true;
 	atexit(finalize_all);
 	add(forced);
+	is_searching = true;
 	add_named();
 	add_loaded();
+	is_searching = false;
 	bring_up(0);
 	finish_start();
 }
@@ -342,7 +346,7 @@ static bool wants_tables(void)
 	return true;
 }
 
-/* One more client, after the others. */
+/* One more client, after the others. CONFIGURATION_LOCKED: others are configured meanwhile. */
 static rocprofiler_status_t add_late(rocprofiler_configure_func_t fn)
 {
 	int done = 1, from;
@@ -362,18 +366,32 @@ static rocprofiler_status_t add_late(rocprofiler_configure_func_t fn)
 
 EXPORT rocprofiler_status_t rocprofiler_force_configure(rocprofiler_configure_func_t configure_func)
 {
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
 	int none = 0;
 
 	if (registration_is_over())
 		return ROCPROFILER_STATUS_ERROR_FINALIZED;
 	sdk_core();
-	if (atomic_load(&phase) == 1)
-		return add_late(configure_func);
-	if (!atomic_compare_exchange_strong(&phase, &none, -1))
-		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
-	start_with(configure_func);
-	has_tools();
-	return ROCPROFILER_STATUS_SUCCESS;
+	if (is_searching) {
+		add(configure_func);
+		return ROCPROFILER_STATUS_SUCCESS;
+	}
+	if (is_initialising)
+		return status; /* a tool's own function called it */
+	if (atomic_compare_exchange_strong(&phase, &none, -1)) {
+		start_with(configure_func);
+		has_tools();
+		return ROCPROFILER_STATUS_SUCCESS;
+	}
+	for (int i = 0; i < WAIT_MS && status == ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
+	     i++) {
+		if (i)
+			nanosleep(&pause, NULL);
+		if (atomic_load(&phase) == 1)
+			status = add_late(configure_func);
+	}
+	return status;
 }
 
 EXPORT rocprofiler_status_t rocprofiler_is_initialized(int *status)
@@ -506,9 +524,9 @@ EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_
 				     void **tables, uint64_t nr_tables)
 {
 	const struct rtl_core *core = sdk_core();
-	int status = 0;
 
 	if (name && strcmp(name, "hsa") == 0) {
+		intercept_note_hsa(version, instance);
 		if (on_runtime())
 			effects_runtime(EFFECTS_HSA, version, instance);
 	} else {
@@ -516,13 +534,7 @@ EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_
 	}
 	if (name && strcmp(name, "hip") == 0)
 		effects_runtime(EFFECTS_HIP, version, instance);
-	return core ? core->set_api_table(name, version, instance, tables, nr_tables) : 0;
-	if (name && strcmp(name, "hsa") == 0)
-		intercept_note_hsa(version, instance);
-	has_tools();
 	/* first, since librtl's symbols of HIP call what is in the table when it gets it */
 	intercept_tables(name, version, instance, tables, nr_tables);
-	if (core)
-		status = core->set_api_table(name, version, instance, tables, nr_tables);
-	return status;
+	return core ? core->set_api_table(name, version, instance, tables, nr_tables) : 0;
 }

@@ -83,7 +83,7 @@ for name in "$@"; do
 		done
 		# shellcheck disable=SC2086
 		build_fuzzer opts $cli "$root"/src/export/*.c "$root"/src/export/*/*.c "$root"/src/query/*.c "$root"/src/store/*.c \
-			"$root"/src/event/*.c "$root"/src/base/*.c "$build/gen/names_enums_gen.c"
+			"$root"/src/event/*.c "$root"/src/base/*.c "$build/gen/names_enums_gen.c" "$build/gen/names_sdk_gen.c"
 		;;
 	pm4)
 		flags="$flags -I$root/vgpu -isystem /opt/rocm/include -DHSA_LARGE_MODEL"

@@ -49,8 +49,60 @@ def work(*clients, sessions=1, trace=PLAIN, **env):
     equal("stderr", r.err, "")
     said = Said(r)
     for c in clients:
-        equal(f"what is wrong with {c}", [l for l in said.lines[c] if l.startswith("wrong")], ["wrong 0"])
+        # rtl itself has the preloaded ones, too
+        equal(f"what is wrong with {c}", {l for l in said.lines[c] if l.startswith("wrong")}, {"wrong 0"})
     return said
+
+
+# PAPI's has no counters to read, and so no kernels
+TRACERS = tuple(c for c in ALL if c != "papi")
+
+
+def gets_what_the_gpu_did(said, client):
+    """Name, duration and grid of each dispatch of the session, and the bytes of each copy. Returns the dispatches' times."""
+    # copies have other grids; the last dispatch is behind the session
+    log = sorted((d for d in said.run.log("dispatch") if d["grid"][0] == 1024), key=lambda d: d["begin"])
+    equal("dispatches of the GPU", len(log), LAUNCHES + 1)
+    ns_per_tick = 1e9 / next(l["frequency_hz"] for l in said.run.log() if l["kind"] == "clock")
+    kernels = sorted(said.of(client, "kernel"), key=lambda k: int(k[2]))
+    at_least(f"dispatches of {client}", len(kernels), LAUNCHES)
+    at_most(f"dispatches of {client}", len(kernels), LAUNCHES + 1)
+    for k, d in zip(kernels, log):
+        equal(f"name and grid of {client}", (k[0], k[4]), ("_Z13client_kernelPff.kd", "1024"))
+        at_most(f"ns between the durations of {client} and of the GPU",
+                abs(int(k[3]) - int(k[2]) - (d["end"] - d["begin"]) * ns_per_tick), 2 * ns_per_tick)
+    if client != "proton":  # it wants kernels alone
+        equal(f"bytes of copies of {client}", [str(COPY) in c for c in said.of(client, "copy")][:2], [True, True])
+    return [(int(k[2]), int(k[3])) for k in kernels]
+
+
+def each(client):
+    def it():
+        gets_what_the_gpu_did(work(client), client)
+
+    it.__name__ = f"{client}_gets_what_the_gpu_did"
+    return it
+
+
+for name in TRACERS:
+    case(each(name))
+
+
+@case
+def all_clients_at_once_get_what_the_gpu_did():
+    said = work(*ALL)
+    for client in TRACERS:
+        gets_what_the_gpu_did(said, client)
+
+
+@case
+def all_clients_beside_rtl_trace_get_what_it_records():
+    said = work(*ALL, trace=RTL)
+    rows = said.run.db().execute("select begin_ns, end_ns from rtl_dispatch where grid_x = 1024 order by 1").fetchall()
+    equal("dispatches in the database", len(rows), LAUNCHES + 1)
+    for client in TRACERS:
+        times = gets_what_the_gpu_did(said, client)
+        equal(f"times of {client} and of the database", times, [tuple(row) for row in rows][:len(times)])
 
 
 @case
