@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* step_tool.c - a tool that nobody finds: it configures itself when steps.cpp asks it to, or in its constructor (STEP_CTOR names it)
+/* step_tool.c - a tool without rocprofiler_configure(): it calls rocprofiler_force_configure() when steps.cpp tells it to, or in its
+ * constructor if STEP_CTOR has its name
  *
  * TOOL is its name. Counts launches and the program's kernels; says what was called, and with which status.
  */

@@ -394,15 +394,20 @@ static bool is_listened(void)
 	return atomic_load_explicit(&listeners[0], memory_order_relaxed) != NULL;
 }
 
+static void clear(struct call *call)
+{
+	call->is_notified = false;
+	call->notified = (struct event_copy){ 0 };
+	call->info = NULL;
+}
+
 /* Before the real call; NULL: not traced. */
 static struct thread *begin(struct call *call, const struct what *w, hsa_signal_t signal)
 {
 	struct thread *t;
 	uint64_t correlation;
 
-	call->is_notified = false;
-	call->notified = (struct event_copy){ 0 };
-	call->info = NULL;
+	clear(call);
 	if (!life_enter(&t))
 		return NULL;
 	correlation = corr_take(t);
@@ -586,17 +591,14 @@ static const struct batch_op *batch_at(const void *ops, size_t stride, uint32_t 
 	return (const void *)((const char *)ops + i * stride);
 }
 
-static void notify_batch(const struct thread *t, struct call *calls, const void *ops, uint32_t nr,
-			 size_t stride, uint64_t correlation)
+static RTL_COLD void notify_batch(const struct thread *t, struct call *calls, const void *ops,
+				  uint32_t nr, size_t stride, uint64_t correlation)
 {
 	for (uint32_t i = 0; i < nr; i++) {
 		const struct batch_op *op = batch_at(ops, stride, i);
 		struct what w = batch_what(op);
 
-		calls[i].is_notified = false;
-		calls[i].notified = (struct event_copy){ 0 };
-		calls[i].info = NULL;
-		if (RTL_UNLIKELY(is_listened()) && op->completion_signal.handle)
+		if (op->completion_signal.handle)
 			notify_begin(t, &calls[i], &w, correlation);
 	}
 }
@@ -622,13 +624,17 @@ hsa_status_t copy_batch(const void *ops, uint32_t nr, uint32_t num_dep_signals,
 		return real.hsa_amd_memory_async_batch_copy(ops, nr, num_dep_signals, dep_signals);
 	stride = batch_stride(ops, nr);
 	correlation = corr_take(t);
-	life_leave(t);
-	notify_batch(t, calls, ops, recorded, stride, correlation);
-	if (!life_enter(&t)) {
-		status =
-			real.hsa_amd_memory_async_batch_copy(ops, nr, num_dep_signals, dep_signals);
-		notify_batch_end(calls, recorded, status);
-		return status;
+	for (uint32_t i = 0; i < recorded; i++)
+		clear(&calls[i]);
+	if (RTL_UNLIKELY(is_listened())) {
+		life_leave(t);
+		notify_batch(t, calls, ops, recorded, stride, correlation);
+		if (!life_enter(&t)) {
+			status = real.hsa_amd_memory_async_batch_copy(ops, nr, num_dep_signals,
+								      dep_signals);
+			notify_batch_end(calls, recorded, status);
+			return status;
+		}
 	}
 	for (uint32_t i = 0; i < recorded; i++) {
 		const struct batch_op *op = batch_at(ops, stride, i);
