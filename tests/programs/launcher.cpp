@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* launcher.cpp - a known number of launches, from many threads and streams
  *
- *	launcher threads=1 streams=1 launches=1000 devices=1 sync=0 copies=0 roctx=0 seed=0
+ *	launcher threads=1 streams=1 launches=1000 devices=1 sync=0 copies=0 roctx=0 seed=0 hold=
  *
  * `launches` is the number of kernels in all, `streams` the streams of each thread; stream s of thread t
  * is on device (t * streams + s) % devices. sync=N waits for the stream after every N launches of
  * a thread, 0 only at the end. copies=N does N rounds of copies and fills in each thread, between
  * launches, and checks the data. roctx=1 puts ranges around launches. ext=1 uses
- * hipExtLaunchKernel with events for some launches; waits=1 lets streams wait for each other.
+ * hipExtLaunchKernel with events for some launches; waits=1 lets streams wait for each other. hold=FILE: each thread waits
+ * for that file after half of its launches, 120 s at most.
  *
  * Kernel i of the table has a unique size of workgroups, which identifies it in the trace. stdout: one line per kernel with its launches, and a total; the same on every run.
  */
@@ -144,6 +145,7 @@ static const unsigned int groups[NR_KERNELS][3] = {
 
 static long nr_threads, nr_streams, nr_launches, nr_devices, sync_every, nr_copies, use_roctx,
 	use_ext, use_waits, seed;
+static const char *hold;
 static std::atomic<long> counts[NR_KERNELS];
 static std::atomic<long> wrong_copies;
 static int (*range_push)(const char *);
@@ -254,6 +256,13 @@ static void copy_round(long round, int device, hipStream_t stream)
 	HIP(hipHostFree(back));
 }
 
+static void wait_for_file(hipStream_t stream)
+{
+	HIP(hipStreamSynchronize(stream));
+	for (int i = 0; i < 12000 && access(hold, F_OK) != 0; i++)
+		usleep(10000);
+}
+
 static void run_thread(long t)
 {
 	long first = nr_launches * t / nr_threads, end = nr_launches * (t + 1) / nr_threads;
@@ -276,6 +285,8 @@ static void run_thread(long t)
 		bool ext = use_ext && kernel == 10;
 
 		HIP(hipSetDevice(device));
+		if (hold && i == first + (end - first) / 2)
+			wait_for_file(streams[s]);
 		if (range_push && i % 4 == 0)
 			range_push(("launch " + std::to_string(i % 16)).c_str());
 		launch(i, kernel, streams[s], memory[s], ext ? events[s * 2] : NULL,
@@ -330,6 +341,7 @@ int main(int argc, char **argv)
 	use_ext = arg_num(argc, argv, "ext", 0);
 	use_waits = arg_num(argc, argv, "waits", 0);
 	seed = arg_num(argc, argv, "seed", 0);
+	hold = arg_text(argc, argv, "hold", NULL);
 	if (use_roctx) {
 		range_push = (int (*)(const char *))dlsym(RTLD_DEFAULT, "roctxRangePushA");
 		range_pop = (int (*)(void))dlsym(RTLD_DEFAULT, "roctxRangePop");

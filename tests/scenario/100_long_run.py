@@ -58,6 +58,11 @@ def a_short_program_is_converted_at_the_end():
 
 
 LAUNCHES = 60000
+HELD = "hold=go"  # the launcher waits after half of its launches, so that the converter gets its turn on any machine
+
+
+def go_on(r):
+    open(os.path.join(r.dir, "go"), "w", encoding="utf-8").close()
 
 
 def has_state(path):
@@ -68,8 +73,8 @@ def has_state(path):
 
 
 def start_long(*rtl_args):
-    """A program whose trace is partly converted and partly given back, while it runs."""
-    p, r = start("launcher", f"launches={LAUNCHES}", "sync=100", trace=RTL, rtl_args=rtl_args,
+    """A program whose trace is partly converted and partly given back, and that waits until go_on()."""
+    p, r = start("launcher", f"launches={LAUNCHES}", "sync=100", HELD, trace=RTL, rtl_args=rtl_args,
                  env={"RTL_TEST_FOLLOW": PART, "RTL_MODE": "standard", "RTL_SPOOL_DIR": ""})
     spool = wait_until("a trace", lambda: glob.glob(r.output + ".spool/*.rtl"))[0]
     wait_until("bytes that are given back", lambda: os.path.getsize(spool) > os.stat(spool).st_blocks * 512 + PART, 60)
@@ -86,6 +91,7 @@ def all_there(r, path=None):
 @case
 def the_trace_is_given_back():
     p, r = start_long("-v")
+    go_on(r)
     finish(p, r, 120)
     contains("stderr", r.err, "complete")
     lacks("stderr", r.err, "changed")
@@ -95,10 +101,8 @@ def the_trace_is_given_back():
 @case
 def snapshot_has_what_is_not_converted_and_counts_the_rest():
     p, r = start_long("-v")
-    program_pid = children_of(p.pid, "launcher")[0]
-    os.kill(program_pid, signal.SIGSTOP)  # it does not end meanwhile
-    done = rtl("snapshot", "-o", "now.db", program_pid, cwd=r.dir)
-    os.kill(program_pid, signal.SIGCONT)
+    done = rtl("snapshot", "-o", "now.db", children_of(p.pid, "launcher")[0], cwd=r.dir)
+    go_on(r)
     finish(p, r, 120)
     contains("stderr", done.err, "complete; ")
     contains("stderr", done.err, "converted: records that are in the database which rtl trace writes")
@@ -112,6 +116,7 @@ def snapshot_has_what_is_not_converted_and_counts_the_rest():
 def the_converter_is_killed():
     p, r = start_long("-v")
     os.kill(children_of(p.pid, "rtl-convert")[0], signal.SIGKILL)
+    go_on(r)
     finish(p, r, 120)
     contains("stderr", r.err, "complete")
     all_there(r)
@@ -123,6 +128,7 @@ def rtl_trace_is_killed():
     program_pid = children_of(p.pid, "launcher")[0]
     p.kill()
     p.wait()
+    go_on(r)
     wait_until("the program's end", lambda: name_of(program_pid) is None, 120)
     done = rtl("recover", r.output + ".spool")
     contains("stderr", done.err, "recover: complete")
@@ -136,6 +142,7 @@ def recovered_to_another_file_system():
     program_pid = children_of(p.pid, "launcher")[0]
     p.kill()
     p.wait()
+    go_on(r)
     wait_until("the program's end", lambda: name_of(program_pid) is None, 120)
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         equal("one device", os.stat(folder).st_dev == os.stat(r.dir).st_dev, False)
@@ -148,9 +155,10 @@ def recovered_to_another_file_system():
 
 @case
 def killed_before_the_complete_database_has_its_name():
-    p, r = start("launcher", f"launches={LAUNCHES}", "sync=100", trace=RTL,
+    p, r = start("launcher", f"launches={LAUNCHES}", "sync=100", HELD, trace=RTL,
                  env={"RTL_TEST_FOLLOW": PART, "RTL_MODE": "standard", "RTL_SPOOL_DIR": "", "RTL_TEST_STALL": "rpd_closed:60000"})
     part = wait_until("a database", lambda: glob.glob(r.output + ".part-*[0-9]"), 60)[0]
+    go_on(r)
     wait_until("the program's end", lambda: not children_of(p.pid), 120)
     wait_until("its end", lambda: not has_state(part), 120)
     p.kill()
@@ -167,6 +175,7 @@ def an_unfinished_database_that_is_gone_is_a_loss():
     program_pid = children_of(p.pid, "launcher")[0]
     p.kill()
     p.wait()
+    go_on(r)
     wait_until("the program's end", lambda: name_of(program_pid) is None, 120)
     for path in glob.glob(r.output + ".part*"):
         os.remove(path)
@@ -225,10 +234,19 @@ INSIDE = """select u.string, count(*) from rocpd_op o join rtl_marker_data m on 
     join rocpd_api a on a.id = m.api_id join rocpd_ustring u on u.id = a.args_id group by 1"""
 
 
-def split_run(*args, limit="1M", mode="hip", **kwargs):
-    p, r = start("launcher", *args, trace=RTL, rtl_args=("-v", "--keep-spool", f"--split={limit}"),
-                 env={"RTL_TEST_FOLLOW": PART, "RTL_MODE": mode, "RTL_SPOOL_DIR": ""}, **kwargs)
+def split_run(*args, limit="1M", mode="hip", nr=3):
+    """A program that goes on when its trace has so many databases, OUTPUT included."""
+    p, r = start("launcher", *args, HELD, trace=RTL, rtl_args=("-v", "--keep-spool", f"--split={limit}"),
+                 env={"RTL_TEST_FOLLOW": PART, "RTL_MODE": mode, "RTL_SPOOL_DIR": ""})
+    wait_until(f"{nr} databases", lambda: len(parts_of(r)) >= nr, 60)
     return p, r
+
+
+def split_run_to_its_end(*args, **kwargs):
+    p, r = split_run(*args, **kwargs)
+    go_on(r)
+    finish(p, r, 120)
+    return r
 
 
 def parts_are_the_trace(r, least=3):
@@ -251,8 +269,7 @@ def parts_are_the_trace(r, least=3):
 
 @case
 def split_by_size_has_each_row_once():
-    p, r = split_run("threads=2", "launches=20000", "roctx=1", "copies=20")
-    finish(p, r, 120)
+    r = split_run_to_its_end("threads=2", "launches=20000", "roctx=1", "copies=20")
     contains("stderr", r.err, "what was recorded before is in")
     paths, again = parts_are_the_trace(r)
     nr = len(rows_of(paths[-1:], "select 1 from rtl_op_kernel"))
@@ -267,15 +284,13 @@ def split_by_size_has_each_row_once():
 
 @case
 def split_by_time_has_each_row_once():
-    p, r = split_run("launches=60000", "sync=100", limit="300ms", mode="standard")
-    finish(p, r, 120)
+    r = split_run_to_its_end("launches=60000", "sync=100", limit="300ms", mode="standard")
     parts_are_the_trace(r)
 
 
 @case
 def parts_of_a_split_trace_merge():
-    p, r = split_run("launches=20000", "sync=100", "roctx=1")
-    finish(p, r, 120)
+    r = split_run_to_its_end("launches=20000", "sync=100", "roctx=1")
     paths, again = parts_are_the_trace(r)
     both = os.path.join(r.dir, "both.db")
     done = rtl("merge", "-o", both, *paths)
@@ -295,7 +310,7 @@ def read_lines(path):
 
 
 def killed_between_two_databases(point):
-    p, r = start("launcher", "launches=60000", "sync=100", trace=RTL, rtl_args=("-v", "--keep-spool", "--split=1M"),
+    p, r = start("launcher", "launches=60000", "sync=100", HELD, trace=RTL, rtl_args=("-v", "--keep-spool", "--split=1M"),
                  env={"RTL_TEST_FOLLOW": PART, "RTL_MODE": "standard", "RTL_SPOOL_DIR": "", "RTL_TEST_STALL": f"{point}:60000"})
     names = r.output + ".spool/unfinished"
     wait_until("two databases", lambda: os.path.exists(names) and len(read_lines(names)) == 3, 60)
@@ -303,6 +318,7 @@ def killed_between_two_databases(point):
     if point == "converter_finished":
         wait_until("the first part", lambda: os.path.exists(parts_of(r)[0]) and len(parts_of(r)) > 1, 60)
     os.kill(converter, signal.SIGKILL)
+    go_on(r)
     finish(p, r, 120)
     parts_are_the_trace(r, 1)
     return r
@@ -324,9 +340,9 @@ def killed_after_the_end_of_a_database_is_committed():
 def rtl_trace_of_a_split_trace_is_killed():
     p, r = split_run("launches=60000", "sync=100", mode="standard")
     program_pid = wait_until("the program", lambda: children_of(p.pid, "launcher"))[0]
-    wait_until("a part", lambda: len(parts_of(r)) > 2, 60)
     p.kill()
     p.wait()
+    go_on(r)
     wait_until("the program's end", lambda: name_of(program_pid) is None, 120)
     done = rtl("recover", r.output + ".spool")
     contains("stderr", done.err, "what was recorded before is in")
@@ -335,8 +351,7 @@ def rtl_trace_of_a_split_trace_is_killed():
 
 @case
 def databases_of_an_earlier_run_are_not_mixed_with_this_one():
-    p, r = split_run("launches=20000", "sync=100")
-    finish(p, r, 120)
+    r = split_run_to_its_end("launches=20000", "sync=100")
     nr = len(parts_of(r))
     at_least("databases", nr, 3)
     again = rtl("trace", "-o", r.output, "--split=1M", "/bin/true", cwd=r.dir)

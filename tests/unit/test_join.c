@@ -345,15 +345,20 @@ TEST(call_is_found_by_its_id)
 	CHECK_EQ_UINT(found.tid, 9);
 }
 
-#define MANY_CALLS 20000u
+#define MANY_CALLS UINT64_C(100000)
 
-/* All calls use one entry; ids repeat so that the reader finds them. */
+/* The id of the call that began last, whichever thread made it. */
+static _Atomic uint64_t latest;
+
+/* All calls use one entry. As in the product no id is used twice: with ids that repeat, a reader could see the same id before and
+ * after another call was stored in between. */
 static void *begin_calls(void *arg)
 {
-	for (uint64_t i = 0; i < MANY_CALLS; i++) {
-		uint64_t id = 1 + (i % 4 * 2 + *(uint64_t *)arg) * APART;
+	for (uint64_t i = *(uint64_t *)arg; i < MANY_CALLS; i += 2) {
+		uint64_t id = 1 + i * APART;
 
-		join_begins(&(struct join_call){ id, 2 * id, (uint32_t)(id / APART) });
+		join_begins(&(struct join_call){ id, 2 * id, (uint32_t)i });
+		atomic_store(&latest, id);
 	}
 	return NULL;
 }
@@ -365,10 +370,12 @@ TEST(concurrently_read_call_is_consistent_or_not_found)
 	pthread_t threads[2];
 
 	open_all();
+	join_begins(&(struct join_call){ 1, 2, 0 });
+	atomic_store(&latest, 1);
 	for (int i = 0; i < 2; i++)
 		CHECK_OK(pthread_create(&threads[i], NULL, begin_calls, &which[i]));
 	for (uint64_t n = 0; n < 2 * MANY_CALLS; n++) {
-		uint64_t id = 1 + n % 8 * APART;
+		uint64_t id = atomic_load(&latest);
 
 		if (!join_begun(id, &found))
 			continue;

@@ -117,18 +117,19 @@ static int check_out(struct rpd *r)
 static int rename_output(struct rpd *r)
 {
 	char journal[sizeof(r->tmp) + 16];
-	int err = temporary_publish(r->tmp, r->out, r->opt->force,
-				    job_is_private(r->opt, r->has_args));
+	int err;
 
+	/* It is empty. A process that is killed after the file has its name leaves nothing behind. */
+	snprintf(journal, sizeof(journal), "%s-journal", r->tmp);
+	if (r->keeps_state)
+		unlink(journal);
+	err = temporary_publish(r->tmp, r->out, r->opt->force, job_is_private(r->opt, r->has_args));
 	if (err == -EEXIST)
 		return rpd_fail(r, -EEXIST,
 				"%s: exists: another program made it meanwhile; try again", r->out);
 	if (err)
 		return rpd_fail(r, err, "%s: the database can't be renamed to it: %s", r->out,
 				strerror(-err));
-	snprintf(journal, sizeof(journal), "%s-journal", r->tmp);
-	if (r->keeps_state)
-		unlink(journal); /* empty */
 	return 0;
 }
 
