@@ -174,7 +174,7 @@ static int run_top(const struct opt_parsed *p)
 	if (!t)
 		ui_die_memory();
 	control_must_ask(control_pid(p->operands[0]), CONTROL_STATUS, &t->target, &t->reply);
-	t->is_screen = ui_colour(STDOUT_FILENO) && !p->values[O_ONCE].count;
+	t->is_screen = ui_terminal(STDOUT_FILENO) && !p->values[O_ONCE].count;
 	ui_stop_in_order("");
 	run_pictures(t, p);
 	forget_trace(t);

@@ -118,18 +118,18 @@ unsigned int ui_columns(int fd, unsigned int otherwise)
 	return isatty(fd) ? 80 : otherwise;
 }
 
-static bool is_dumb(void)
+bool ui_terminal(int fd)
 {
 	const char *term = getenv("TERM");
 
-	return !term || !*term || strcmp(term, "dumb") == 0;
+	return term && *term && strcmp(term, "dumb") != 0 && isatty(fd);
 }
 
 bool ui_colour(int fd)
 {
 	const char *no = getenv("NO_COLOR");
 
-	return !(no && *no) && !is_dumb() && isatty(fd);
+	return !(no && *no) && ui_terminal(fd);
 }
 
 uint64_t ui_now_ns(void)
@@ -221,7 +221,7 @@ void ui_progress_start(struct ui_progress *p, const char *what, enum ui_progress
 	p->what = what;
 	p->mode = mode;
 	p->start_ns = ui_now_ns();
-	if (mode == UI_PROGRESS_AUTO && (quiet || is_dumb() || !isatty(STDERR_FILENO)))
+	if (mode == UI_PROGRESS_AUTO && (quiet || !ui_terminal(STDERR_FILENO)))
 		p->mode = UI_PROGRESS_NEVER;
 }
 
@@ -256,7 +256,7 @@ int ui_progress_step(void *progress, uint64_t done, uint64_t total)
 
 void ui_progress_end(struct ui_progress *p)
 {
-	if (p->drawn && isatty(STDERR_FILENO) && !is_dumb())
+	if (p->drawn && ui_terminal(STDERR_FILENO))
 		dprintf(STDERR_FILENO, "\r\033[K");
 	else if (p->drawn)
 		dprintf(STDERR_FILENO, "\n");

@@ -26,7 +26,9 @@ _Noreturn void ui_die_memory(void);
 
 /* COLUMNS if it is set, else the columns of the terminal on fd, else `otherwise`. */
 unsigned int ui_columns(int fd, unsigned int otherwise);
-/* Whether to use colours on fd: it is a terminal that is not dumb, and NO_COLOR is not set. */
+/* Whether fd is a terminal whose cursor can be moved: TERM is set and not "dumb". */
+bool ui_terminal(int fd);
+/* Whether to use colours on fd: ui_terminal(fd), and NO_COLOR is not set. */
 bool ui_colour(int fd);
 
 /* INT, TERM, HUP and QUIT, unless they are ignored: from here on they end the process with status 128 + N, after its temporary files

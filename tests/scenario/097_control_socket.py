@@ -316,10 +316,10 @@ def top_shows_kernels_calls_and_copies():
     equal("lines that are too long", [l for l in text.splitlines() if len(l) > 80], [])
     lacks("rtl top", text, "\033")
     contains("rtl top", text, "... and ")
-    # on a terminal
+    # on a terminal, also where colours are not wanted
     if shutil.which("script"):
         command = f"stty rows 24 cols 80; {RTL_BIN} top -n 2 -d 100 {r.pid}"
-        env = clean_env({"XDG_RUNTIME_DIR": runtime, "TERM": "xterm"})
+        env = clean_env({"XDG_RUNTIME_DIR": runtime, "TERM": "xterm", "NO_COLOR": "1"})
         seen = subprocess.run(["script", "-qc", command, "/dev/null"], env=env, capture_output=True, text=True, timeout=60).stdout
         contains("rtl top on a terminal", seen, "\033[2J")
         equal("pictures", (seen.count("\033[2J"), seen.count("\033[H")), (1, 2))
