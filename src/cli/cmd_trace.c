@@ -733,6 +733,8 @@ static int conclude_trace(struct trace *t, struct drainer *d)
 	}
 	report_logs(t->session.dir, t->quiet);
 	left = !t->nr_running && !t->abandoned && report_left(t);
+	/* a process that still runs may make its raw trace at any time */
+	keep |= left || t->abandoned;
 	if (value(t, O_NO_CONVERT)->count && t->nr_spools) {
 		ui_say("%zu raw trace%s in %s; 'rtl recover %s' writes the database", t->nr_spools,
 		       t->nr_spools > 1 ? "s" : "", t->session.dir, t->session.dir);

@@ -201,7 +201,7 @@ class Phases(Case):
 class Moments(Case):
     """Signals at random moments of rtl trace, whose program ignores them."""
 
-    COUNT = int(os.environ.get("RTL_TEST_SIGNALS", "1000" if LONG else "60"))
+    COUNT = int(os.environ.get("RTL_TEST_SIGNALS", "1000" if LONG else "30"))
     SEED = int(os.environ.get("RTL_TEST_SEED", str(int(time.time()))))
 
     def one(self, i, rng_seed, span):

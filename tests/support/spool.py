@@ -262,7 +262,9 @@ def calls(pid=None, rank=None, world_size=None):
 
 def main():
     nr = int(sys.argv[1]) if len(sys.argv) > 1 else 10
-    path = os.path.join(os.environ["RTL_SESSION"], f"{os.getpid()}.rtl")
+    folder = os.environ["RTL_SESSION"]
+    os.makedirs(folder, mode=0o700, exist_ok=True)  # as librtl.so: rtl trace removes an empty one when it ends
+    path = os.path.join(folder, f"{os.getpid()}.rtl")
     if nr:
         sample(nr).write(path)
     if len(sys.argv) > 2:
