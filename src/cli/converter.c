@@ -44,7 +44,7 @@
 struct converted {
 	char *path;
 	struct drain *drain; /* for its header; NULL: not open */
-	uint64_t size;	     /* of the disk half */
+	uint64_t size;	     /* of the disk half, when nothing of it could be converted any more */
 };
 
 struct conversion {
@@ -189,17 +189,20 @@ static void note_converted(const struct conversion *c, struct converted *s)
 
 static int convert(struct conversion *c, struct converted *s)
 {
-	uint64_t size = size_of(s->path);
+	uint64_t size = size_of(s->path), before = 0;
 	int err = c->job ? 0 : begin(c);
 
-	if (err == 0)
+	if (err == 0) {
+		before = rpd_grow_offset(c->job, s->path);
 		err = rpd_grow_add(c->job, s->path);
+	}
 	RTL_TESTPOINT("converter_added");
 	if (err == 0)
 		err = rpd_grow_commit(c->job);
 	RTL_TESTPOINT("converter_committed");
-	/* what was written since waits for its turn */
-	s->size = size;
+	/* the rest are records that are not whole: they wait until there is more */
+	if (err == 0 && rpd_grow_offset(c->job, s->path) == before)
+		s->size = size;
 	if (err == 0 && c->gives_back)
 		note_converted(c, s);
 	return err;

@@ -341,9 +341,9 @@ TEST(half_that_reaches_watermark_during_a_delivery_is_delivered_next)
 	for (uint64_t i = 3; i < 7; i++)
 		write_number(i);
 	atomic_store(&is_held, false);
-	while (atomic_load(&nr_seen) != 7)
+	while (atomic_load(&nr_batches) != 2)
 		sched_yield();
-	CHECK_EQ_UINT(nr_batches, 2);
+	CHECK_EQ_UINT(nr_seen, 7);
 	close_it();
 }
 
@@ -367,9 +367,10 @@ TEST(data_alone_counts_for_watermark_if_asked_for)
 	usleep(20000);
 	CHECK_EQ_UINT(nr_seen, 0);
 	buffer_write(buffer, &e, 1, data, sizeof(data));
-	while (atomic_load(&nr_seen) != 4)
+	while (atomic_load(&nr_batches) == 0)
 		sched_yield();
 	CHECK_EQ_UINT(nr_batches, 1);
+	CHECK_EQ_UINT(nr_seen, 4);
 	close_it();
 }
 
