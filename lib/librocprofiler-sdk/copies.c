@@ -81,6 +81,7 @@ static void on_copy(struct event_copy *c, enum copy_moment moment)
 			return;
 		*copy_own(c, i) = (uintptr_t)op;
 		operations_add();
+		retire_hold(op->correlation.internal);
 		op_show_begin(op);
 		operations_done(op, OP_BEGUN);
 	} else if (op) {

@@ -69,6 +69,7 @@ static void on_taken(const struct event_dispatch *d)
 	if (!op)
 		return;
 	operations_add();
+	retire_hold(op->correlation.internal);
 	atomic_store_explicit(&op->parts, OP_RETURNED, memory_order_relaxed);
 	/* before it is in flight: its begin is shown first, or its end waits */
 	op->next = NULL;

@@ -108,6 +108,7 @@ static void deliver(struct op *op)
 	}
 	if (!is_over)
 		op_show_end(op);
+	retire_drop(op->correlation.internal);
 	op_free(op);
 	atomic_fetch_sub(&nr_open, 1);
 }

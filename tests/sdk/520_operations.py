@@ -18,12 +18,15 @@ class Shown:
 
     def __init__(self, r):
         self.run, self.dispatches, self.copies, self.totals = r, [], [], {}
+        self.calls, self.retired = [], []
         for line in r.out.splitlines():
             word, first, *rest = line.split()
             if word == "dispatch":
                 self.dispatches.append(fields(rest, dispatch_id=int(first)))
             elif word == "copy":
                 self.copies.append(fields(rest, direction=first.removeprefix("MEMORY_COPY_")))
+            elif word in ("call", "retired"):
+                (self.calls if word == "call" else self.retired).append(fields(rest, id=int(first)))
             else:
                 self.totals[word] = [int(n) for n in (first, *rest)]
         equal("wrong", self.totals.get("wrong"), [0])
@@ -178,6 +181,18 @@ def tool_that_ends_itself_has_got_everything():
 def external_ids_are_asked_for():
     for abi in ABIS:
         whole(client(abi, "launches=5", "request=1"), 5)
+
+
+@case
+def ids_are_retired_after_the_call_and_its_operations():
+    for abi in ABIS:
+        shown = client(abi, "launches=40", "threads=2", "buffer=1", "retire=1")
+        whole(shown, 40, threads=2)
+        same_counter("ids", [r["id"] for r in shown.retired], [c["id"] for c in shown.calls])
+        when = {r["id"]: r["end"] for r in shown.retired}
+        for kind in ("calls", "dispatches", "copies"):
+            for o in getattr(shown, kind):
+                at_least(f"end of the id of {o}", when[o["id"]], o["end"] - NS_TOLERANCE)
 
 
 @case

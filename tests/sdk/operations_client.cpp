@@ -3,7 +3,7 @@
  *
  * Prints a line for each operation when it is over. Arguments: launches=N, threads=N, gpus=N, bytes=N (of each copy), begin=1, end=1 (that
  * operation of dispatches alone), kind=N (that kind alone), stop=1 (stopped while operations are in flight), late=1 (started after the first
- * launches), buffer=1 (records instead of callbacks), end_early=1 (the tool ends itself before the program), request=1 (ids are asked for), busy=1 (callbacks take 2 ms).
+ * launches), buffer=1 (records instead of callbacks), retire=1 (records of HIP's calls and of ids that were retired, too), end_early=1 (the tool ends itself before the program), request=1 (ids are asked for), busy=1 (callbacks take 2 ms).
  */
 #include "hip_common.hpp"
 
@@ -212,6 +212,18 @@ static void on_record(const rocprofiler_record_header_t &header)
 		s.enter = s.exit = 1;
 		print_dispatch(r.dispatch_info, r.thread_id, r.correlation_id.internal,
 			       r.start_timestamp, r.end_timestamp);
+	} else if (header.kind == ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API) {
+		auto &r =
+			*static_cast<rocprofiler_buffer_tracing_hip_api_record_t *>(header.payload);
+
+		printf("call %llu end %llu\n", (u64)r.correlation_id.internal,
+		       (u64)r.end_timestamp);
+	} else if (header.kind == ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT) {
+		auto &r = *static_cast<
+			rocprofiler_buffer_tracing_correlation_id_retirement_record_t *>(
+			header.payload);
+
+		printf("retired %llu end %llu\n", (u64)r.internal_correlation_id, (u64)r.timestamp);
 	} else {
 		auto &r = *static_cast<rocprofiler_buffer_tracing_memory_copy_record_t *>(
 			header.payload);
@@ -243,13 +255,16 @@ static void on_records(rocprofiler_context_id_t, rocprofiler_buffer_id_t,
 static void serve_buffer()
 {
 	static const rocprofiler_buffer_tracing_kind_t kinds[] = {
-		ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH, ROCPROFILER_BUFFER_TRACING_MEMORY_COPY
+		ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH, ROCPROFILER_BUFFER_TRACING_MEMORY_COPY,
+		ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API,
+		ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT
 	};
+	size_t nr = option("retire") ? 4 : 2;
 
 	SDK(rocprofiler_create_buffer(context, 4096, 2048, ROCPROFILER_BUFFER_POLICY_LOSSLESS,
 				      on_records, nullptr, &buffer));
-	for (auto kind : kinds)
-		SDK(rocprofiler_configure_buffer_tracing_service(context, kind, nullptr, 0,
+	for (size_t i = 0; i < nr; i++)
+		SDK(rocprofiler_configure_buffer_tracing_service(context, kinds[i], nullptr, 0,
 								 buffer));
 }
 
