@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "effects.h"
+#include "marker_ranges.h"
 #include "sdk.h"
 
 struct marker {
@@ -76,19 +77,12 @@ static void fill(struct shown_call *s, enum range_call call, const char *text, u
 	}
 }
 
-static void on_begin(enum range_call call, const char *message, uint64_t id)
+static void show_begin(enum range_call call, const char *message, uint64_t id, uint32_t level)
 {
 	const struct marker *m = &markers[call];
-	uint32_t level = depth++;
-	struct shown_wish wish;
-	struct shown_call *s;
+	struct shown_wish wish = shown_wish_of(m->kind, m->operation);
+	struct shown_call *s = shown_wish_any(&wish) ? shown_call_get(&owners[level]) : NULL;
 
-	registration_first_use();
-	if (level >= MAX_DEPTH || registration_is_over())
-		return;
-	effects_runtime(EFFECTS_MARKER, ROCPROFILER_VERSION, 0);
-	wish = shown_wish_of(m->kind, m->operation);
-	s = shown_wish_any(&wish) ? shown_call_get(&owners[level]) : NULL;
 	if (!s)
 		return;
 	s->wish = wish;
@@ -102,21 +96,37 @@ static void on_begin(enum range_call call, const char *message, uint64_t id)
 		s->begin_ns = core->now_ns();
 }
 
-static void on_end(enum range_call call, uint64_t result)
+static void on_begin(enum range_call call, const char *message, uint64_t id)
 {
-	struct shown_call *s;
+	uint32_t level = depth++;
 
-	(void)call;
-	if (!depth)
+	registration_first_use();
+	if (level >= MAX_DEPTH || registration_is_over())
 		return;
-	depth--;
-	s = depth < MAX_DEPTH ? shown_call_find(&owners[depth]) : NULL;
+	effects_runtime(EFFECTS_MARKER, ROCPROFILER_VERSION, 0);
+	show_begin(call, message, id, level);
+	marker_ranges_begin(call, message, id);
+}
+
+static void show_end(uint64_t result)
+{
+	struct shown_call *s = depth < MAX_DEPTH ? shown_call_find(&owners[depth]) : NULL;
+
 	if (!s || !shown_wish_any(&s->wish))
 		return;
 	if (s->wish.recorded)
 		s->end_ns = core->now_ns();
 	memcpy(&s->payload.marker.retval, &result, sizeof(result));
 	shown_call_end(s);
+}
+
+static void on_end(enum range_call call, uint64_t result)
+{
+	if (!depth)
+		return;
+	depth--;
+	marker_ranges_end(call, result);
+	show_end(result);
 }
 
 void markers_start(const struct rtl_core *of)

@@ -7,6 +7,7 @@
  *	dispatch.c      kernel dispatches
  *	copies.c        memory copies
  *	effects.c       what calls do: memory, streams, graphs; these begin and end with the call
+ *	marker_ranges.c ranges of roctx
  *
  * The core tells of an operation when it is submitted, and by an event when it is over. The first moment may be under a lock of the core's,
  * and the second one is: the tools are called later. An operation's begin is shown on the thread that has submitted it, as soon as no lock is
@@ -47,6 +48,7 @@ struct op {
 		rocprofiler_callback_tracing_hip_stream_data_t stream;
 		rocprofiler_callback_tracing_hip_graph_data_t graph;
 		rocprofiler_callback_tracing_runtime_initialization_data_t runtime;
+		rocprofiler_callback_tracing_marker_api_data_t marker;
 #endif
 	} payload;
 	/* by context */

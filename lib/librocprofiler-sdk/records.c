@@ -84,6 +84,22 @@ static void put_runtime(const struct op *op, unsigned int index)
 
 	buffer_put(context_at(index), r.kind, &r, sizeof(r));
 }
+
+static void put_range(const struct op *op, unsigned int index)
+{
+	rocprofiler_buffer_tracing_marker_api_record_t r = {
+		.size = sizeof(r),
+		.kind = KIND(MARKER_CORE_RANGE_API),
+		.operation = (rocprofiler_tracing_operation_t)op->begin_operation,
+		.correlation_id = op->correlation,
+		.start_timestamp = op->begin_ns,
+		.end_timestamp = op->end_ns,
+		.thread_id = op->tid,
+	};
+
+	r.correlation_id.external = op->of[index].external;
+	buffer_put(context_at(index), r.kind, &r, sizeof(r));
+}
 #endif
 
 static void put(const struct op *op, unsigned int index)
@@ -101,6 +117,9 @@ static void put(const struct op *op, unsigned int index)
 		break;
 	case ROCPROFILER_CALLBACK_TRACING_RUNTIME_INITIALIZATION:
 		put_runtime(op, index);
+		break;
+	case ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_RANGE_API:
+		put_range(op, index);
 		break;
 #endif
 	default:

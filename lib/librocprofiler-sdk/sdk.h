@@ -12,7 +12,7 @@
  *	intercept.c     tables for tools' own functions
  *	external.c      ids of the tool's own
  *	calls.c         HIP's and HSA's calls become callbacks and records
- *	markers.c       roctx's calls do
+ *	markers.c       roctx's calls do; marker_ranges.c: its ranges as one
  *	shown.c         what callbacks and records of calls share
  *	code_object.c   code objects and their kernels
  *	agents.c        processors; topology.c and agents_hsa.c tell of them

@@ -28,6 +28,7 @@ enum lock_rank {
 	LOCK_SDK_EXTERNAL,    /* librocprofiler-sdk/external.c */
 	LOCK_SDK_CALLS,	      /* librocprofiler-sdk/calls.c: subscribes to calls under it */
 	LOCK_SDK_EFFECTS,     /* librocprofiler-sdk/effects.c */
+	LOCK_SDK_RANGES,      /* librocprofiler-sdk/marker_ranges.c */
 	LOCK_RANGES,	      /* libroctx64/ranges.c: calls the program's callback under it */
 	LOCK_ACTIVITY,	      /* activity.c: registers HIP's callbacks under it */
 	LOCK_ACQUIRE,	      /* queue_calls.c: serialises attaching a queue that two threads

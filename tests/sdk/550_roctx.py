@@ -29,6 +29,18 @@ CALLS = [
 MARKERS = [("mark", "m", 0), ("push", "outer", 0), ("push", "", 1), ("start", "s", 0), ("mark", "again", 0)]
 
 
+RANGES = [
+    "begin roctxMarkA m 0", "end roctxMarkA m 0",
+    "begin roctxThreadRangeA outer 0", "begin roctxThreadRangeA (null) 0",
+    "end roctxThreadRangeA (null) 1", "end roctxThreadRangeA outer 0",
+    "begin roctxProcessRangeA s 0", "end roctxProcessRangeA s 1",
+    "begin roctxGetThreadId (null) 0", "end roctxGetThreadId (null) 0",
+    "begin roctxGetThreadId (null) 0", "end roctxGetThreadId (null) 0",
+    "begin roctxMarkA paused 0", "end roctxMarkA paused 0",
+    "begin roctxMarkA again 0", "end roctxMarkA again 0",
+]  # fmt: skip
+
+
 def program(abi):
     return os.path.join(BUILD, "tests", f"sdk_roctx_calls_{abi}")
 
@@ -51,6 +63,21 @@ def tool_gets_every_function():
             lines = r.out.splitlines()
             equal("lines of the tool", [l[6:] for l in lines if l.startswith("tool: ")], CALLS)
             equal("lines of the program", [l for l in lines if not l.startswith("tool: ")], RESULTS)
+
+
+@case
+def tool_gets_ranges_from_their_begins_to_their_ends():
+    tool = os.path.join(BUILD, "tests", "libsdk_roctx_tool_1.so")
+    for of in ABIS:
+        r = run(program(of), env={"LD_PRELOAD": tool, "ROCTX_TOOL": "ranges"})
+        lines = [line.split(" ", 2)[1:] for line in r.out.splitlines() if line.startswith("tool: ")]
+        shown = [(number, text) for number, text in lines if not text.startswith("record")]
+        equal("ranges", [text for _, text in shown], RANGES)
+        # ids count from the first call on; a record for each range, in the order of the ends
+        ends = [(number, text.split()[1]) for number, text in shown if text.startswith("end")]
+        equal("ids", len({number for number, _ in ends}), len(RANGES) // 2)
+        equal("records", [(number, text) for number, text in lines if text.startswith("record")],
+              [(number, f"record {name} right") for number, name in ends])  # fmt: skip
 
 
 @case

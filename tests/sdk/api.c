@@ -112,8 +112,7 @@ static void check_services(void)
 	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_RCCL_API), ERROR(NOT_IMPLEMENTED));
 #if ABI > 0
 	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_OMPT), ERROR(NOT_IMPLEMENTED));
-	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_RANGE_API),
-	   ERROR(NOT_IMPLEMENTED));
+	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_ROCDECODE_API), ERROR(NOT_IMPLEMENTED));
 #endif
 	IS(rocprofiler_configure_callback_tracing_service(
 		   unused, ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, &too_large, 1, never,
@@ -155,6 +154,25 @@ static void check_contexts(void)
 	IS(rocprofiler_stop_context(again), ERROR(CONTEXT_NOT_FOUND));
 }
 
+/* All contexts that there can be, after the three, and all listeners. */
+static void check_limits(void)
+{
+	rocprofiler_context_id_t id, none = ROCPROFILER_CONTEXT_NONE;
+
+	for (int i = 3; i < 64; i++) {
+		id.handle = 0;
+		IS(rocprofiler_create_context(&id), OK);
+	}
+	id.handle = 0;
+	IS(rocprofiler_create_context(&id), ERROR(CONTEXT_ERROR));
+	IS(id.handle, none.handle);
+	for (int i = 0; i < 64; i++)
+		IS(rocprofiler_at_internal_thread_create(NULL, NULL, ROCPROFILER_LIBRARY, NULL),
+		   OK);
+	IS(rocprofiler_at_internal_thread_create(NULL, NULL, ROCPROFILER_LIBRARY, NULL),
+	   ERROR(OUT_OF_RESOURCES));
+}
+
 /* bits of those that came, and the last one */
 static uint32_t tables_seen;
 static void *last_table;
@@ -186,6 +204,7 @@ static int initialize(rocprofiler_client_finalize_t fini, void *data)
 	IS(rocprofiler_at_intercept_table_registration(NULL, 0, NULL), ERROR(INVALID_ARGUMENT));
 	IS(rocprofiler_at_intercept_table_registration(on_table, 0, &nr_wrong), OK);
 	IS(rocprofiler_start_context(second), OK);
+	check_limits();
 	return -1;
 }
 

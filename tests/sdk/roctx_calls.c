@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* roctx_calls.c - a program that is linked with librocprofiler-sdk-roctx: each of its functions; prints what they return */
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <rocprofiler-sdk-roctx/roctx.h>
@@ -9,10 +10,12 @@ int main(void)
 {
 	roctx_thread_id_t tid = 0;
 	roctx_range_id_t id;
+	char text[] = "outer";
 	int result;
 
 	roctxMark("m");
-	printf("push %d\n", roctxRangePush("outer"));
+	printf("push %d\n", roctxRangePush(text));
+	memset(text, 'x', strlen(text)); /* the range has its text still */
 	printf("push %d\n", roctxRangePush(NULL));
 	printf("pop %d\n", roctxRangePop());
 	printf("pop %d\n", roctxRangePop());
