@@ -12,7 +12,7 @@ import random
 
 from support import *
 
-KILLS = int(os.environ.get("RTL_TEST_KILLS", "1000" if LONG else "100"))
+KILLS = int(os.environ.get("RTL_TEST_KILLS", "1000" if LONG else "60"))
 SEED = int(os.environ.get("RTL_TEST_SEED", str(int(time.time()))))
 GRACE_NS = 250000000
 

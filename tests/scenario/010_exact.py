@@ -69,7 +69,7 @@ def deterministic_clock_is_exact():
 @case
 def synchronised_launches_are_exact():
     # HIP spins while it waits: four such threads leave the virtual GPU little of two cores
-    exact(1, 4, 1, 6000, "sync=1")
+    exact(1, 4, 1, 3000, "sync=1")
 
 
 @case
