@@ -28,7 +28,7 @@ bench: ## measure the overhead against its floor, on the runtimes of other suite
 	@sh bench/run
 	@for suite in debian13 experimental; do \
 		echo; if on=$$(tools/userland.sh $$suite runtimes); then echo "on $$on:"; \
-		tools/userland.sh $$suite run sh bench/run --json build/bench/$$suite.json dispatch launch api; \
+		tools/userland.sh $$suite run sh bench/run --json build/bench/$$suite.json dispatch launch api sdk; \
 		else echo "not measured on other runtimes: $$on"; fi; done
 
 fuzz: ## run the fuzzers, FUZZ_SECONDS each

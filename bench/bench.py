@@ -283,6 +283,16 @@ class Bench:
     def roctracer(self):
         compat.roctracer(self)
 
+    def sdk(self):
+        compat.sdk(self)
+
+    def has_hip_callbacks(self):
+        """Whether HIP is one up to 5.3, in which a program can register functions that it calls."""
+        with contextlib.suppress(NotRun):
+            self.traced("tracecall", ["do=least_disabled", "blocks=1", f"library={self.path('lib/libroctracer64.so.4')}"], "untraced")
+            return True
+        return False
+
     # ---- instructions --------------------------------------------------------------------------
 
     def callgrind(self, program, args, tool, *options):
@@ -536,7 +546,7 @@ class Bench:
         self.add("virtual GPU, decoding 1 MB", ms, "ms", budgets=[("<= 50 ms", ms <= 50)], note=note)
 
 
-PARTS = ("dispatch", "launch", "instructions", "harvester", "startup", "spool", "record", "convert", "api", "roctracer", "interpreter")
+PARTS = ("dispatch", "launch", "instructions", "harvester", "startup", "spool", "record", "convert", "api", "roctracer", "sdk", "interpreter")
 
 
 def wait_for(p, timeout):

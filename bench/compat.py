@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""compat.py - the costs of libroctracer64, each figure beside the minimum with HIP's own callbacks"""
+"""compat.py - the costs of libroctracer64 and librocprofiler-sdk, each figure beside the minimum with HIP's own callbacks"""
 
 FIGURES = (
     ("callbacks", "roctracer, a pair of callbacks of an API call", "empty callbacks of HIP's"),
@@ -8,14 +8,20 @@ FIGURES = (
 )
 
 
+def in_turns(bench, ways, measure):
+    """{way: [value of each round]}; the order turns from round to round."""
+    values = {w: [] for w in ways}
+    for r in range(bench.rounds):
+        for w in ways[r % len(ways) :] + ways[: r % len(ways)]:
+            values[w].append(measure(w))
+    return values
+
+
 def roctracer(bench):
     """Rows of a HIP call under libroctracer64."""
     args = [f"library={bench.path('lib/libroctracer64.so.4')}", f"blocks={100 if bench.quick else 2000}"]
     ways = ["untraced"] + [w for name, _, _ in FIGURES for w in (f"least_{name}", name)]
-    values = {w: [] for w in ways}
-    for r in range(bench.rounds):
-        for w in ways[r % len(ways) :] + ways[: r % len(ways)]:
-            values[w].append(bench.traced("tracecall", [f"do={w}", *args], "untraced")["median"])
+    values = in_turns(bench, ways, lambda w: bench.traced("tracecall", [f"do={w}", *args], "untraced")["median"])
     bench.keep("roctracer", values)
     base = values["untraced"]
 
@@ -26,3 +32,56 @@ def roctracer(bench):
     for way, what, floor in FIGURES:
         low = min(values[way]) - min(base)
         bench.add(what, added(way), "ns", added(f"least_{way}"), floor, low=low)
+
+
+PAIR_BUDGET = 60.0  # ns for a pair of empty callbacks
+SDK_FIGURES = (
+    ("callbacks", "rocprofiler-sdk, a pair of callbacks of an API call", "empty callbacks of HIP's", "least_callbacks"),
+    ("arguments", "rocprofiler-sdk, a pair that looks at the arguments", "empty callbacks of HIP's", "least_callbacks"),
+    ("record", "rocprofiler-sdk, a record of an API call", "2 x counter, 64 bytes", "least_record"),
+    ("disabled", "rocprofiler-sdk, a context that is stopped", "HIP asks, and is refused", "least_disabled"),
+)
+
+
+def sdk_env(bench, what):
+    return {
+        "LD_PRELOAD": bench.path("lib/librocprofiler-sdk.so.1"),
+        "ROCP_TOOL_LIBRARIES": bench.path("bench/libsdktool.so"),
+        "SDK_BENCH": what,
+    }
+
+
+def sdk(bench):
+    """Rows of HIP calls and launches under a tool of librocprofiler-sdk that does nothing. The program does not know of it."""
+    args = [f"blocks={100 if bench.quick else 2000}"]
+    names = [f[0] for f in SDK_FIGURES]
+
+    def call(way):
+        does, extra = (way, {}) if way.startswith("least") else ("untraced", sdk_env(bench, way) if way in names else {})
+        library = [f"library={bench.path('lib/libroctracer64.so.4')}"] if way.startswith("least") else []
+        return bench.traced("tracecall", [f"do={does}", *library, *args], "untraced", extra)["median"]
+
+    # HIP from 5.4 on has no such callbacks: the figures have no floor there
+    floors = sorted({f[3] for f in SDK_FIGURES}) if bench.has_hip_callbacks() else []
+    values = in_turns(bench, ["untraced", *names, *floors], call)
+    bench.keep("sdk", values)
+    base = values["untraced"]
+
+    def added(way):
+        return bench.quiet(values[way]) - bench.quiet(base) if way in values else None
+
+    bench.add("HIP call, untraced", bench.quiet(base), "ns", low=min(base))
+    for way, what, floor_name, floor in SDK_FIGURES:
+        budgets = [(f"<= {PAIR_BUDGET:.0f} ns", added(way) <= PAIR_BUDGET)] if way == "callbacks" else []
+        bench.add(what, added(way), "ns", added(floor), floor_name, budgets, low=min(values[way]) - min(base))
+
+    def launch(way):
+        extra = sdk_env(bench, "kernel") if way == "kernel" else {}
+        tool = "standard" if way == "recorder" else "untraced"
+        return bench.traced("launch", [f"blocks={20 if bench.quick else 200}"], tool, extra)["median"]
+
+    values = in_turns(bench, ["untraced", "recorder", "kernel"], launch)
+    bench.keep("sdk launch", values)
+    base = values["untraced"]
+    bench.add("rocprofiler-sdk, a buffered kernel of a HIP launch", added("kernel"), "ns", added("recorder"), "the recorder, standard",
+              low=min(values["kernel"]) - min(base))  # fmt: skip

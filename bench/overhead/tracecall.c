@@ -150,10 +150,13 @@ static void by_library(void *library, const char *what, uint32_t id)
 
 static void prepare(int argc, char **argv, const char *what)
 {
-	void *library = dlopen(bench_text(argc, argv, "library", "libroctracer64.so"), RTLD_NOW);
 	int (*code)(uint32_t, const char *, uint32_t *, uint32_t *);
+	void *library;
 	uint32_t id = 0;
 
+	if (!strcmp(what, "untraced"))
+		return;
+	library = dlopen(bench_text(argc, argv, "library", "libroctracer64.so"), RTLD_NOW);
 	need(library != NULL, "the library is not there");
 	code = (int (*)(uint32_t, const char *, uint32_t *, uint32_t *))dlsym(library,
 									      "roctracer_op_code");
@@ -164,7 +167,7 @@ static void prepare(int argc, char **argv, const char *what)
 		least(least_recorded, id, false);
 	else if (!strcmp(what, "least_disabled"))
 		least(least_unwanted, id, false);
-	else if (strcmp(what, "untraced") != 0)
+	else
 		by_library(library, what, id);
 }
 
