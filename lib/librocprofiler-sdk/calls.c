@@ -50,16 +50,18 @@ static void fill_args(struct shown_call *s, const struct live_call *call,
 	void *args;
 
 	if (is_hip_kind(r->kind)) {
-		memset(&s->payload.hip, 0, sizeof(s->payload.hip));
 		s->payload.hip.size = sizeof(s->payload.hip);
+		memset(&s->payload.hip.retval, 0, sizeof(s->payload.hip.retval));
 		args = &s->payload.hip.args;
 	} else {
-		memset(&s->payload.hsa, 0, sizeof(s->payload.hsa));
 		s->payload.hsa.size = sizeof(s->payload.hsa);
+		memset(&s->payload.hsa.retval, 0, sizeof(s->payload.hsa.retval));
 		args = &s->payload.hsa.args;
 	}
 	if (call->args)
 		memcpy(args, call->args, r->args_size);
+	else
+		memset(args, 0, r->args_size);
 }
 
 static void fill(struct shown_call *s, const struct live_call *call, const struct tables_route *r)

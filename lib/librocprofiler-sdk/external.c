@@ -33,7 +33,7 @@ struct owner {
 
 GUARDED_LOCK(lock, LOCK_SDK_EXTERNAL);
 static _Atomic(struct owner *) buckets[NR_BUCKETS];
-static _Atomic bool is_used; /* something was pushed */
+_Atomic bool external_is_used;
 static _Atomic uint64_t main_top;
 
 static struct owner *find(uint64_t tid)
@@ -68,7 +68,7 @@ RTL_REQUIRES(lock) static void publish(const struct owner *o, struct stack *s)
 	atomic_store_explicit(&s->is_used, s->ids.nr != 0, memory_order_release);
 	if (o->tid == (uint64_t)getpid())
 		atomic_store_explicit(&main_top, top, memory_order_relaxed);
-	atomic_store_explicit(&is_used, true, memory_order_relaxed);
+	atomic_store_explicit(&external_is_used, true, memory_order_relaxed);
 }
 
 /* HOT */
@@ -77,7 +77,7 @@ static uint64_t top_of(const struct context *c, uint64_t tid)
 	const struct owner *o;
 	const struct stack *s;
 
-	if (RTL_LIKELY(!atomic_load_explicit(&is_used, memory_order_relaxed)))
+	if (RTL_LIKELY(!external_any()))
 		return 0;
 	o = find(tid);
 	s = o ? &o->of[c - context_at(0)] : NULL;
@@ -204,5 +204,6 @@ EXPORT rocprofiler_status_t rocprofiler_configure_external_correlation_id_reques
 	c->request_arg = callback_args;
 	/* release: pairs with external_of() */
 	atomic_store_explicit(&c->request, callback, memory_order_release);
+	atomic_store_explicit(&external_is_used, true, memory_order_relaxed);
 	return ROCPROFILER_STATUS_SUCCESS;
 }

@@ -124,8 +124,8 @@ static void on_end(enum range_call call, uint64_t result)
 {
 	if (!depth)
 		return;
-	depth--;
-	marker_ranges_end(call, result);
+	if (--depth < MAX_DEPTH)
+		marker_ranges_end(call, result);
 	show_end(result);
 }
 

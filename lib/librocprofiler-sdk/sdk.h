@@ -200,6 +200,14 @@ struct buffer_thread *threads_find(rocprofiler_callback_thread_t id);
 
 /* ---- external.c ---- */
 
+/* A tool has pushed an id, or configured a request for ids. */
+extern _Atomic bool external_is_used;
+/* HOT: false: every id is 0. */
+static inline bool external_any(void)
+{
+	/* relaxed: a thread sees its own push */
+	return atomic_load_explicit(&external_is_used, memory_order_relaxed);
+}
 /* HOT: the id of the context's own for a call or operation of thread `tid`. */
 rocprofiler_user_data_t external_of(struct context *c, uint64_t tid,
 				    rocprofiler_external_correlation_id_request_kind_t kind,

@@ -87,13 +87,16 @@ static void ask_for_external(struct shown_call *s,
 			     rocprofiler_external_correlation_id_request_kind_t kind)
 {
 	uint64_t rest = s->wish.callbacks | s->wish.recorded | s->wish.with_arguments;
+	bool any = external_any();
 
 	for (; rest; rest &= rest - 1) {
 		unsigned int i = (unsigned int)__builtin_ctzll(rest);
 
 		s->of[i].user.value = 0;
-		s->of[i].external = external_of(context_at(i), s->tid, kind, s->operation,
-						s->correlation.internal);
+		s->of[i].external.value = 0;
+		if (RTL_UNLIKELY(any))
+			s->of[i].external = external_of(context_at(i), s->tid, kind, s->operation,
+							s->correlation.internal);
 	}
 }
 
@@ -111,6 +114,8 @@ void shown_call_begin(struct shown_call *s, rocprofiler_external_correlation_id_
 		show(s, context_at(i), i, ROCPROFILER_CALLBACK_PHASE_ENTER);
 	}
 	/* a tool may have pushed one meanwhile */
+	if (RTL_LIKELY(!external_any()))
+		return;
 	for (uint64_t rest = all; rest; rest &= rest - 1) {
 		unsigned int i = (unsigned int)__builtin_ctzll(rest);
 

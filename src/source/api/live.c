@@ -284,5 +284,6 @@ void live_wrapper_end(struct live_frame *f, const void *result, uint32_t recorde
 		api_pass_at(f->height);
 	live_notify(f, LIVE_EXIT);
 	live_pop(t, f);
-	live_notify(f, LIVE_RECORD);
+	if (f->mask & LIVE_ALL_RECORDS)
+		live_notify(f, LIVE_RECORD);
 }

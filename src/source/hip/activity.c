@@ -194,8 +194,12 @@ static RTL_NOINLINE struct hip_data *begin_for_records(uint32_t id, uint32_t mas
 
 struct hip_data *activity_begin(uint32_t id, uintptr_t height, void *data)
 {
-	uint32_t mask = live_unpaused(api_wanted(API_HIP_CALLBACKS, id % API_MAX_OPERATIONS));
+	uint32_t mask;
 
+	/* librtl asks HIP for the status of each call */
+	if (RTL_UNLIKELY(thread_self.in_hook))
+		return NULL;
+	mask = live_unpaused(api_wanted(API_HIP_CALLBACKS, id % API_MAX_OPERATIONS));
 	return live_is_for_records(mask) ? begin_for_records(id, mask, height, data) :
 					   begin_quietly(id, mask, height, data);
 }
@@ -215,9 +219,9 @@ static RTL_NOINLINE void end_any(uint32_t id)
 	if (f->is_recorded)
 		callback_end(id, f);
 	pop(t, f);
-	if (f->mask)
+	if (f->mask & LIVE_ALL_RECORDS)
 		live_notify(f, LIVE_RECORD);
-	if (f->in_hip)
+	if (f->in_hip && f->in_hip->mask & LIVE_ALL_RECORDS)
 		live_notify(f->in_hip, LIVE_RECORD);
 	errno = saved;
 }
@@ -286,9 +290,11 @@ static RTL_NOINLINE void notify(uint32_t id, const void *data)
 	if (!((const struct hip_data *)data)->phase) {
 		if (f->in_hip)
 			enter_in_hip(f);
-		live_notify(f, LIVE_ENTER);
+		if (f->mask)
+			live_notify(f, LIVE_ENTER);
 	} else {
-		live_notify(f, LIVE_EXIT);
+		if (f->mask)
+			live_notify(f, LIVE_EXIT);
 		if (f->in_hip)
 			exit_in_hip(f);
 	}
