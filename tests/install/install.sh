@@ -25,6 +25,7 @@ mv "$tmp/first" "$tmp/moved"
 root=$tmp/moved
 
 for file in bin/rtl lib/librtl.so lib/librtl.so.1 lib/rocm-trace-lite/vgpu/libhsakmt.so.1 \
+	lib/rocm-trace-lite/vgpu/libhsa-amd-aqlprofile64.so \
 	lib/pkgconfig/rocm-trace-lite.pc lib/cmake/rocm-trace-lite/rocm-trace-lite-config.cmake \
 	share/doc/rocm-trace-lite/README.md share/doc/rocm-trace-lite/LICENSE; do
 	[ -e "$root/$file" ] || fail "$file is not installed"

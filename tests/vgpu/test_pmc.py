@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""test_pmc.py - performance counters that PM4 packets program and read, against the log and against counting by hand"""
+"""test_pmc.py - performance counters that PM4 packets program and read, against the log and against counting by hand
+
+The packets are those of pmc_test.c, and those of the virtual GPU's AQLprofile library, which HSA's runtime loads.
+"""
 from support.vgpu import *
 
 # counted.s with 4 workgroups of 4 waves, a wave on each SIMD
@@ -105,6 +108,28 @@ def pm4_write_to_wild_address_is_a_fault():
     r = run("pmc_test", "wild")
     equal("event from the runtime", r.out, "event 0 fault 0x123456000\n")
     equal("faults", [f["fault"] for f in of_kind(r, "fault")], ["memory_fault"])
+
+
+@case
+def aqlprofile_counts_match_log_and_hand_count():
+    """HSA's runtime loads the extension; its packets count two sets of counters around a known kernel, read and stopped."""
+    seen = read(run("aqlprofile_test", "counts", exec="auto"))
+    names = set()
+    for number in (0, 1):
+        for when, times in (("after 1", 1), ("after 2", 2), ("stopped", 2), ("again", 1)):
+            have = seen[f"set {number} {when}"]
+            names |= set(have)
+            equal(f"set {number} {when}", have, {k: BY_HAND[k] * times for k in have})
+    equal("counters that were read", names, set(BY_HAND))
+    # the stop packet reads instead
+    have = read(run("aqlprofile_test", "at_stop", exec="auto", environ={"AQLPROFILE_READ_API": "0"}))["at stop"]
+    equal("at stop", have, {k: BY_HAND[k] for k in have})
+
+
+@case
+def aqlprofile_refuses_bad_profiles():
+    """Each bad input of a function has its status, and a text that names it."""
+    equal("what was accepted", run("aqlprofile_test", "bad").out, "all refused\n")
 
 
 main()

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/* aqlprofile_test.c - HSA's extension AQLPROFILE on the virtual GPU
+ *
+ *	aqlprofile_test counts|at_stop|bad
+ *
+ * Prints the counters; test_pmc.py compares them. Any failure ends the program with status 1.
+ */
+#include "hsa_machine.h"
+
+#include <hsa/hsa_ven_amd_aqlprofile.h>
+
+enum { GROUP = 256, GROUPS = 4, ITEMS = GROUP * GROUPS };
+enum { OUT_AT = 65536, DATA_SIZE = 2 * OUT_AT, EVENTS_MAX = 256, SES = 4 };
+
+typedef hsa_ven_amd_aqlprofile_profile_t profile_t;
+typedef hsa_ext_amd_aql_pm4_packet_t packet_t;
+
+static hsa_ven_amd_aqlprofile_1_00_pfn_t aql;
+static struct kernel counted;
+static uint32_t *data;	  /* in, and 64 KiB behind it out */
+static uint64_t *kernarg; /* one argument: data */
+
+static void open_machine(void)
+{
+	open_agents();
+	HSA(hsa_system_get_major_extension_table(HSA_EXTENSION_AMD_AQLPROFILE, 1, sizeof(aql),
+						 &aql));
+	CHECK(aql.hsa_ven_amd_aqlprofile_version_major() == 2);
+	counted = load_kernel("counted.co", "counted.kd");
+	data = allocate(DATA_SIZE);
+	kernarg = allocate(4096);
+	kernarg[0] = (uintptr_t)data;
+	for (uint32_t i = 0; i < ITEMS; i++)
+		data[i] = i * 3;
+}
+
+static void run_kernel(hsa_queue_t *q)
+{
+	hsa_kernel_dispatch_packet_t p = dispatch_of(&counted, ITEMS, GROUP, kernarg);
+
+	memset(data + ITEMS, 0, DATA_SIZE - ITEMS * sizeof(*data));
+	p.group_segment_size = 1024;
+	wait_done(submit(q, &p));
+	for (uint32_t i = 0; i < ITEMS; i++)
+		CHECK(data[OUT_AT / 4 + i] == data[i] * 1024 + 1);
+}
+
+/* ---- profiles -------------------------------------------------------------------------------- */
+
+struct counter {
+	const char *name, *block;
+	uint32_t event;
+};
+
+#define NR_COUNTERS 18
+/* The blocks' counters are all used; events that are counted twice are two counters. */
+static const struct counter sets[2][NR_COUNTERS] = {
+	{ { "SQ_WAVES", "SQ", 4 },
+	  { "SQ_INSTS_VALU", "SQ", 26 },
+	  { "SQ_INSTS_SALU", "SQ", 30 },
+	  { "SQ_INSTS_SMEM", "SQ", 31 },
+	  { "SQ_INSTS_VMEM_RD", "SQ", 28 },
+	  { "SQ_INSTS_VMEM_WR", "SQ", 27 },
+	  { "SQ_INSTS_LDS", "SQ", 34 },
+	  { "SQ_INSTS_BRANCH", "SQ", 38 },
+	  { "GRBM_COUNT", "GRBM", 0 },
+	  { "GRBM_GUI_ACTIVE", "GRBM", 2 },
+	  { "TCC_HIT", "TCC", 20 },
+	  { "TCC_MISS", "TCC", 22 },
+	  { "TCC_EA_WRREQ", "TCC", 29 },
+	  { "TCC_EA_RDREQ", "TCC", 41 },
+	  { "TCP_HIT", "TCP", 128 },
+	  { "TCP_TOTAL_ACCESSES", "TCP", 126 },
+	  { "TCC_READ", "TCP", 23 },
+	  { "TCC_WRITE", "TCP", 24 } },
+	{ { "SQ_WAIT_INST_ANY", "SQ", 60 },
+	  { "SQ_WAIT_INST_VMEM", "SQ", 61 },
+	  { "SQ_WAIT_INST_SCA", "SQ_CS", 62 },
+	  { "SQ_WAIT_INST_LDS", "SQ_CS", 63 },
+	  { "SQ_WAIT_INST_VALU", "SQ", 64 },
+	  { "SQ_WAIT_INST_MISC", "SQ", 66 },
+	  { "SQ_INSTS", "SQ", 25 },
+	  { "SQ_BUSY_CYCLES", "SQ", 3 },
+	  { "GRBM_GUI_ACTIVE", "GRBM", 2 },
+	  { "GRBM_COUNT", "GRBM", 0 },
+	  { "TCC_EA_RDREQ", "TCC", 41 },
+	  { "TCC_EA_WRREQ", "TCC", 29 },
+	  { "TCC_MISS", "TCC", 22 },
+	  { "TCC_HIT", "TCC", 20 },
+	  { "TCC_WRITE", "TCP", 133 },
+	  { "TCC_READ", "TCP", 130 },
+	  { "TCP_HIT", "TCP", 128 },
+	  { "TCP_TOTAL_ACCESSES", "TCP", 126 } },
+};
+
+/* A profile of the counters on all instances of their blocks. */
+struct profile {
+	profile_t p;
+	hsa_ven_amd_aqlprofile_event_t events[EVENTS_MAX];
+	const char *names[EVENTS_MAX]; /* of the events */
+	packet_t start, read, stop;
+};
+
+static uint32_t block_of(const char *name, uint32_t *instances)
+{
+	profile_t none = { .agent = gpus[0] };
+	hsa_ven_amd_aqlprofile_id_query_t query = { .name = name };
+
+	HSA(aql.hsa_ven_amd_aqlprofile_get_info(&none, HSA_VEN_AMD_AQLPROFILE_INFO_BLOCK_ID,
+						&query));
+	*instances = query.instance_count;
+	return query.id;
+}
+
+static void add_events(struct profile *f, const struct counter *c)
+{
+	uint32_t instances, id = block_of(c->block, &instances);
+
+	for (uint32_t i = 0; i < instances; i++) {
+		CHECK(f->p.event_count < EVENTS_MAX);
+		f->names[f->p.event_count] = c->name;
+		f->events[f->p.event_count++] = (hsa_ven_amd_aqlprofile_event_t){
+			.block_name = (hsa_ven_amd_aqlprofile_block_name_t)id,
+			.block_index = i,
+			.counter_id = c->event,
+		};
+	}
+}
+
+static void make_profile(struct profile *f, const struct counter *set_of, bool reads)
+{
+	memset(f, 0, sizeof(*f));
+	f->p.agent = gpus[0];
+	f->p.events = f->events;
+	for (unsigned int c = 0; c < NR_COUNTERS; c++)
+		add_events(f, &set_of[c]);
+	HSA(aql.hsa_ven_amd_aqlprofile_start(&f->p, NULL));
+	CHECK(!f->p.output_buffer.ptr && f->p.output_buffer.size && f->p.command_buffer.size);
+	f->p.output_buffer.ptr = allocate(f->p.output_buffer.size);
+	f->p.command_buffer.ptr = allocate(f->p.command_buffer.size);
+	HSA(aql.hsa_ven_amd_aqlprofile_start(&f->p, &f->start));
+	HSA(aql.hsa_ven_amd_aqlprofile_stop(&f->p, &f->stop));
+	CHECK((aql.hsa_ven_amd_aqlprofile_read(&f->p, &f->read) == HSA_STATUS_SUCCESS) == reads);
+}
+
+struct sums {
+	const struct profile *f;
+	const char *names[NR_COUNTERS];
+	uint64_t values[NR_COUNTERS];
+	uint32_t nr, nr_samples, event;
+};
+
+static hsa_status_t on_sample(hsa_ven_amd_aqlprofile_info_type_t type,
+			      hsa_ven_amd_aqlprofile_info_data_t *d, void *arg)
+{
+	struct sums *s = arg;
+	const char *name;
+
+	CHECK(type == HSA_VEN_AMD_AQLPROFILE_INFO_PMC_DATA);
+	/* a sample 0 begins the next event */
+	s->event += s->nr_samples && !d->sample_id;
+	s->nr_samples++;
+	CHECK(s->event < s->f->p.event_count && d->sample_id < SES);
+	CHECK(!memcmp(&d->pmc_data.event, &s->f->events[s->event], sizeof(d->pmc_data.event)));
+	name = s->f->names[s->event];
+	if (!s->nr || strcmp(s->names[s->nr - 1], name) != 0)
+		s->names[s->nr++] = name;
+	s->values[s->nr - 1] += d->pmc_data.result;
+	return HSA_STATUS_SUCCESS;
+}
+
+/* The sum of an event's samples, as get_info() gives it. */
+static uint64_t sum_of(const struct profile *f, uint32_t event)
+{
+	hsa_ven_amd_aqlprofile_info_data_t d = { .sample_id = UINT32_MAX,
+						 .pmc_data.event = f->events[event] };
+
+	HSA(aql.hsa_ven_amd_aqlprofile_get_info(&f->p, HSA_VEN_AMD_AQLPROFILE_INFO_PMC_DATA, &d));
+	return d.pmc_data.result;
+}
+
+static void show(const struct profile *f, const char *when)
+{
+	struct sums s = { .f = f };
+
+	HSA(aql.hsa_ven_amd_aqlprofile_iterate_data(&f->p, on_sample, &s));
+	CHECK(s.event + 1 == f->p.event_count && s.nr == NR_COUNTERS);
+	CHECK(s.nr_samples * 8 == f->p.output_buffer.size);
+	/* the first counter has one instance */
+	CHECK(sum_of(f, 0) == s.values[0]);
+	for (uint32_t i = 0; i < s.nr; i++)
+		printf("%s: %s %llu\n", when, s.names[i], (unsigned long long)s.values[i]);
+	memset(f->p.output_buffer.ptr, 0xff, f->p.output_buffer.size);
+}
+
+static void count(struct profile *f, hsa_queue_t *q, unsigned int number)
+{
+	char when[32];
+
+	wait_done(submit(q, &f->start));
+	for (unsigned int k = 1; k <= 2; k++) {
+		run_kernel(q);
+		wait_done(submit(q, &f->read));
+		snprintf(when, sizeof(when), "set %u after %u", number, k);
+		show(f, when);
+	}
+	/* what runs after the stop is not counted */
+	wait_done(submit(q, &f->read));
+	wait_done(submit(q, &f->stop));
+	run_kernel(q);
+	snprintf(when, sizeof(when), "set %u stopped", number);
+	show(f, when);
+	wait_done(submit(q, &f->start));
+	run_kernel(q);
+	wait_done(submit(q, &f->read));
+	wait_done(submit(q, &f->stop));
+	snprintf(when, sizeof(when), "set %u again", number);
+	show(f, when);
+}
+
+static void counts(void)
+{
+	static struct profile f;
+	hsa_queue_t *q = new_queue(0, 64);
+
+	for (unsigned int n = 0; n < 2; n++) {
+		make_profile(&f, sets[n], true);
+		count(&f, q, n);
+	}
+}
+
+static void at_stop(void)
+{
+	static struct profile f;
+	hsa_queue_t *q = new_queue(0, 64);
+
+	make_profile(&f, sets[0], false);
+	wait_done(submit(q, &f.start));
+	run_kernel(q);
+	wait_done(submit(q, &f.stop));
+	show(&f, "at stop");
+}
+
+/* ---- bad input ------------------------------------------------------------------------------- */
+
+static void refused(hsa_status_t status, hsa_status_t expected, const char *part)
+{
+	const char *text = NULL;
+
+	HSA(aql.hsa_ven_amd_aqlprofile_error_string(&text));
+	if (status != expected || !strstr(text, part)) {
+		fprintf(stderr, "status 0x%x '%s', not 0x%x '%s'\n", (unsigned int)status, text,
+			(unsigned int)expected, part);
+		_exit(1);
+	}
+}
+
+#define INVALID HSA_STATUS_ERROR_INVALID_ARGUMENT
+#define ERROR HSA_STATUS_ERROR
+
+static void bad_profiles(void)
+{
+	hsa_ven_amd_aqlprofile_event_t e[9];
+	profile_t p = { .agent = gpus[0], .events = e, .event_count = 1 };
+	uint32_t sq, tcc, instances;
+	packet_t packet;
+	bool good = true;
+
+	sq = block_of("SQ", &instances);
+	tcc = block_of("TCC", &instances);
+	CHECK(instances == 16);
+	refused(aql.hsa_ven_amd_aqlprofile_start(NULL, NULL), INVALID, "start: a null pointer");
+	e[0] = (hsa_ven_amd_aqlprofile_event_t){ .block_name = 15 };
+	refused(aql.hsa_ven_amd_aqlprofile_start(&p, NULL), ERROR, "no such block");
+	HSA(aql.hsa_ven_amd_aqlprofile_validate_event(gpus[0], e, &good));
+	CHECK(!good);
+	e[0] = (hsa_ven_amd_aqlprofile_event_t){ .block_name = tcc, .block_index = 16 };
+	refused(aql.hsa_ven_amd_aqlprofile_start(&p, NULL), ERROR, "no such instance");
+	for (unsigned int i = 0; i < 9; i++)
+		e[i] = (hsa_ven_amd_aqlprofile_event_t){ .block_name = sq, .counter_id = i };
+	p.event_count = 8;
+	HSA(aql.hsa_ven_amd_aqlprofile_start(&p, NULL));
+	HSA(aql.hsa_ven_amd_aqlprofile_validate_event(gpus[0], e, &good));
+	CHECK(good);
+	p.event_count = 9;
+	refused(aql.hsa_ven_amd_aqlprofile_start(&p, NULL), ERROR, "event 8");
+	p.event_count = 8;
+	refused(aql.hsa_ven_amd_aqlprofile_start(&p, &packet), INVALID, "no buffers");
+	p.output_buffer.ptr = data;
+	p.output_buffer.size = 8 * SES * 8 - 1;
+	refused(aql.hsa_ven_amd_aqlprofile_start(&p, NULL), INVALID, "output buffer has 255 bytes");
+	refused(aql.hsa_ven_amd_aqlprofile_stop(&p, NULL), INVALID, "stop: a null pointer");
+	refused(aql.hsa_ven_amd_aqlprofile_iterate_data(&p, NULL, NULL), INVALID, "iterate_data");
+	p.type = HSA_VEN_AMD_AQLPROFILE_EVENT_TYPE_TRACE;
+	refused(aql.hsa_ven_amd_aqlprofile_start(&p, NULL), ERROR, "no thread trace");
+	p.type = 7;
+	refused(aql.hsa_ven_amd_aqlprofile_start(&p, NULL), INVALID, "of type 7");
+}
+
+static void bad_questions(void)
+{
+	profile_t p = { .agent = gpus[0] };
+	hsa_ven_amd_aqlprofile_id_query_t query = { .name = "SQX" };
+	packet_t packet;
+	uint32_t value;
+
+	refused(aql.hsa_ven_amd_aqlprofile_get_info(&p, HSA_VEN_AMD_AQLPROFILE_INFO_BLOCK_ID,
+						    &query),
+		ERROR, "no block 'SQX'");
+	refused(aql.hsa_ven_amd_aqlprofile_get_info(&p, HSA_VEN_AMD_AQLPROFILE_INFO_BLOCK_COUNTERS,
+						    &value),
+		INVALID, "an event is needed");
+	refused(aql.hsa_ven_amd_aqlprofile_get_info(&p, 99, &value), INVALID, "no attribute is 99");
+	refused(aql.hsa_ven_amd_aqlprofile_get_info(&p, HSA_VEN_AMD_AQLPROFILE_INFO_BLOCK_ID, NULL),
+		INVALID, "a null pointer");
+	refused(aql.hsa_ven_amd_aqlprofile_legacy_get_pm4(&packet, data), ERROR, "gfx900");
+	/* a command: its size first */
+	HSA(aql.hsa_ven_amd_aqlprofile_get_info(&p, HSA_VEN_AMD_AQLPROFILE_INFO_ENABLE_CMD, NULL));
+	CHECK(p.command_buffer.size == 12);
+	refused(aql.hsa_ven_amd_aqlprofile_get_info(&p, HSA_VEN_AMD_AQLPROFILE_INFO_ENABLE_CMD,
+						    &packet),
+		INVALID, "command buffer");
+	p.command_buffer.ptr = allocate(4096);
+	HSA(aql.hsa_ven_amd_aqlprofile_get_info(&p, HSA_VEN_AMD_AQLPROFILE_INFO_ENABLE_CMD,
+						&packet));
+	wait_done(submit(new_queue(0, 64), &packet));
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+
+	open_machine();
+	if (!strcmp(what, "counts")) {
+		counts();
+	} else if (!strcmp(what, "at_stop")) {
+		at_stop();
+	} else if (!strcmp(what, "bad")) {
+		bad_profiles();
+		bad_questions();
+		printf("all refused\n");
+	} else {
+		CHECK(!"what to do");
+	}
+	return 0;
+}

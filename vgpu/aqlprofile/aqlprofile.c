@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/* aqlprofile.c - libhsa-amd-aqlprofile64 of the virtual GPU: the functions that HSA's runtime looks up
+ *
+ * Profilers get them as HSA's extension AQLPROFILE: packets that program and read performance counters, which the virtual GPU's
+ * command processor executes like any others. The library knows gfx900, the virtual GPU's architecture, and asks nothing of the agent.
+ * It links libc alone.
+ *
+ * Not here: thread trace (profiles of type TRACE) is refused.
+ * Threads:  any; a profile is in the hands of one at a time.
+ * Fails:    with a status; error_string() has the text of the thread's last one.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "blocks.h"
+#include "pmc.h"
+#include "stream.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* What HSA's runtime demands; the extension's version that it is asked for is 1. */
+#define VERSION_MAJOR 2u
+#define VERSION_MINOR 0u
+
+/* Sizes that are enough for a profile whose events are not known yet, as AMD's library answers. */
+#define COMMAND_SIZE 0x2000u
+#define OUTPUT_SIZE 0x1800u
+
+/* An attribute of get_info() without an enumerator: a command that waits for the queue's kernels. */
+#define INFO_WAIT_IDLE 8
+
+static _Thread_local char error_text[256];
+
+__attribute__((format(printf, 2, 3))) static hsa_status_t fail(hsa_status_t status,
+							       const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(error_text, sizeof(error_text), format, args);
+	va_end(args);
+	return status;
+}
+
+/* AQLPROFILE_READ_API=0: counters are read by the packet that stops them. */
+static bool has_read(void)
+{
+	const char *value = getenv("AQLPROFILE_READ_API");
+
+	return !value || strtol(value, NULL, 10) != 0;
+}
+
+/* AMD's header has these two in its table of functions alone. */
+EXPORT uint32_t hsa_ven_amd_aqlprofile_version_major(void);
+EXPORT uint32_t hsa_ven_amd_aqlprofile_version_minor(void);
+
+uint32_t hsa_ven_amd_aqlprofile_version_major(void)
+{
+	return VERSION_MAJOR;
+}
+
+uint32_t hsa_ven_amd_aqlprofile_version_minor(void)
+{
+	return VERSION_MINOR;
+}
+
+EXPORT hsa_status_t hsa_ven_amd_aqlprofile_error_string(const char **str)
+{
+	if (!str)
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	*str = error_text;
+	return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t check_event(const hsa_ven_amd_aqlprofile_event_t *e)
+{
+	const struct block *b = blocks_find((uint32_t)e->block_name);
+
+	if (!b)
+		return fail(HSA_STATUS_ERROR, "gfx900 has no block %d", (int)e->block_name);
+	if (e->block_index >= b->instances)
+		return fail(HSA_STATUS_ERROR, "block %s has no instance %u: it has %u", b->name,
+			    e->block_index, b->instances);
+	return HSA_STATUS_SUCCESS;
+}
+
+EXPORT hsa_status_t hsa_ven_amd_aqlprofile_validate_event(
+	hsa_agent_t agent, const hsa_ven_amd_aqlprofile_event_t *event, bool *result)
+{
+	(void)agent;
+	if (!event || !result)
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "validate_event: a null pointer");
+	*result = check_event(event) == HSA_STATUS_SUCCESS;
+	return HSA_STATUS_SUCCESS;
+}
+
+/* ---- profiles -------------------------------------------------------------------------------- */
+
+static hsa_status_t check_profile(const pmc_profile_t *p, const char *function)
+{
+	uint32_t at = 0;
+	const char *wrong;
+
+	if (!p || (!p->events && p->event_count))
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "%s: a null pointer", function);
+	if (p->type == HSA_VEN_AMD_AQLPROFILE_EVENT_TYPE_TRACE)
+		return fail(HSA_STATUS_ERROR, "%s: the virtual GPU has no thread trace", function);
+	if (p->type != HSA_VEN_AMD_AQLPROFILE_EVENT_TYPE_PMC)
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "%s: no profile is of type %d",
+			    function, (int)p->type);
+	wrong = pmc_check(p, &at);
+	if (wrong)
+		return fail(HSA_STATUS_ERROR,
+			    "%s: event %u (block %d, instance %u, counter %u): %s", function, at,
+			    (int)p->events[at].block_name, p->events[at].block_index,
+			    p->events[at].counter_id, wrong);
+	return HSA_STATUS_SUCCESS;
+}
+
+/* Raises the size of a buffer that there is not yet. */
+static hsa_status_t check_buffer(hsa_ven_amd_aqlprofile_descriptor_t *buffer, uint32_t size,
+				 const char *which)
+{
+	if (buffer->ptr && buffer->size < size)
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT,
+			    "start: the %s buffer has %u bytes, %u are needed", which, buffer->size,
+			    size);
+	if (buffer->size < size)
+		buffer->size = size;
+	return HSA_STATUS_SUCCESS;
+}
+
+/* A vendor's packet that points to PM4 packets. Its completion signal is the caller's. */
+static void point_to(hsa_ext_amd_aql_pm4_packet_t *packet, const void *at, uint32_t size)
+{
+	const struct {
+		uint16_t format;
+		uint32_t jump[4], rest;
+	} __attribute__((packed)) body = {
+		.format = 1,
+		.jump = { 0xc0000000u | 2u << 16 | STREAM_INDIRECT_BUFFER << 8,
+			  STREAM_LO((uintptr_t)at), STREAM_HI((uintptr_t)at),
+			  0x10800000u | size / 4 },
+		.rest = 10,
+	};
+
+	packet->header = 0;
+	memset(packet->pm4_command, 0, sizeof(packet->pm4_command));
+	memcpy(packet->pm4_command, &body, sizeof(body));
+}
+
+static hsa_status_t point_to_part(const pmc_profile_t *p, enum pmc_part part,
+				  hsa_ext_amd_aql_pm4_packet_t *packet, const char *function)
+{
+	hsa_status_t status = check_profile(p, function);
+	uint32_t size;
+	const void *at;
+
+	if (status != HSA_STATUS_SUCCESS)
+		return status;
+	if (!packet || !p->command_buffer.ptr)
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "%s: a null pointer", function);
+	pmc_part(p, part, &at, &size);
+	point_to(packet, at, size);
+	return HSA_STATUS_SUCCESS;
+}
+
+/* Without a packet, or without buffers, only their sizes are answered. */
+EXPORT hsa_status_t hsa_ven_amd_aqlprofile_start(hsa_ven_amd_aqlprofile_profile_t *profile,
+						 hsa_ext_amd_aql_pm4_packet_t *aql_start_packet)
+{
+	hsa_status_t status = check_profile(profile, "start");
+
+	if (status == HSA_STATUS_SUCCESS)
+		status = check_buffer(&profile->output_buffer, pmc_output_size(profile), "output");
+	if (status == HSA_STATUS_SUCCESS)
+		status = check_buffer(&profile->command_buffer, pmc_command_size(profile),
+				      "command");
+	if (status != HSA_STATUS_SUCCESS || !aql_start_packet)
+		return status;
+	if (!profile->output_buffer.ptr || !profile->command_buffer.ptr)
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "start: the profile has no buffers");
+	pmc_write_commands(profile, !has_read());
+	return point_to_part(profile, PMC_START, aql_start_packet, "start");
+}
+
+EXPORT hsa_status_t hsa_ven_amd_aqlprofile_stop(const hsa_ven_amd_aqlprofile_profile_t *profile,
+						hsa_ext_amd_aql_pm4_packet_t *aql_stop_packet)
+{
+	return point_to_part(profile, PMC_STOP, aql_stop_packet, "stop");
+}
+
+EXPORT hsa_status_t hsa_ven_amd_aqlprofile_read(const hsa_ven_amd_aqlprofile_profile_t *profile,
+						hsa_ext_amd_aql_pm4_packet_t *aql_read_packet)
+{
+	if (!has_read())
+		return fail(HSA_STATUS_ERROR, "read: AQLPROFILE_READ_API=0 turned it off");
+	return point_to_part(profile, PMC_READ, aql_read_packet, "read");
+}
+
+EXPORT hsa_status_t
+hsa_ven_amd_aqlprofile_legacy_get_pm4(const hsa_ext_amd_aql_pm4_packet_t *aql_packet, void *data)
+{
+	(void)aql_packet;
+	(void)data;
+	return fail(HSA_STATUS_ERROR, "legacy_get_pm4: gfx900 takes PM4 packets from AQL packets");
+}
+
+/* ---- data ------------------------------------------------------------------------------------ */
+
+EXPORT hsa_status_t
+hsa_ven_amd_aqlprofile_iterate_data(const hsa_ven_amd_aqlprofile_profile_t *profile,
+				    hsa_ven_amd_aqlprofile_data_callback_t callback, void *data)
+{
+	hsa_status_t status = check_profile(profile, "iterate_data");
+	const uint64_t *sample;
+
+	if (status != HSA_STATUS_SUCCESS)
+		return status;
+	sample = profile->output_buffer.ptr;
+	if (!callback || !sample)
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "iterate_data: a null pointer");
+	for (uint32_t i = 0; i < profile->event_count; i++) {
+		hsa_ven_amd_aqlprofile_info_data_t d = { .pmc_data.event = profile->events[i] };
+		uint32_t nr = blocks_samples(blocks_find((uint32_t)profile->events[i].block_name));
+
+		for (d.sample_id = 0; d.sample_id < nr; d.sample_id++) {
+			d.pmc_data.result = *sample++;
+			status = callback(HSA_VEN_AMD_AQLPROFILE_INFO_PMC_DATA, &d, data);
+			if (status != HSA_STATUS_SUCCESS)
+				return status == HSA_STATUS_INFO_BREAK ? HSA_STATUS_SUCCESS :
+									 status;
+		}
+	}
+	return HSA_STATUS_SUCCESS;
+}
+
+static bool is_event(const hsa_ven_amd_aqlprofile_event_t *a,
+		     const hsa_ven_amd_aqlprofile_event_t *b)
+{
+	return a->block_name == b->block_name && a->block_index == b->block_index &&
+	       a->counter_id == b->counter_id;
+}
+
+/* Adds the sample that the caller's *arg asks for; UINT32_MAX: all of its event. */
+static hsa_status_t add_sample(hsa_ven_amd_aqlprofile_info_type_t type,
+			       hsa_ven_amd_aqlprofile_info_data_t *d, void *arg)
+{
+	hsa_ven_amd_aqlprofile_info_data_t *wanted = arg;
+
+	(void)type;
+	if (is_event(&d->pmc_data.event, &wanted->pmc_data.event) &&
+	    (wanted->sample_id == UINT32_MAX || wanted->sample_id == d->sample_id))
+		wanted->pmc_data.result += d->pmc_data.result;
+	return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t get_data(const pmc_profile_t *p, hsa_ven_amd_aqlprofile_info_data_t *wanted)
+{
+	wanted->pmc_data.result = 0;
+	return hsa_ven_amd_aqlprofile_iterate_data(p, add_sample, wanted);
+}
+
+static hsa_status_t get_counters(const pmc_profile_t *p, uint32_t *counters)
+{
+	hsa_status_t status;
+
+	if (!p->events || !p->event_count)
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "get_info: an event is needed");
+	status = check_event(&p->events[0]);
+	if (status == HSA_STATUS_SUCCESS)
+		*counters = blocks_find((uint32_t)p->events[0].block_name)->counters;
+	return status;
+}
+
+static hsa_status_t get_id(hsa_ven_amd_aqlprofile_id_query_t *query)
+{
+	int id = query->name ? blocks_id(query->name) : -1;
+
+	if (id < 0)
+		return fail(HSA_STATUS_ERROR, "gfx900 has no block '%s'",
+			    query->name ? query->name : "");
+	query->id = (uint32_t)id;
+	query->instance_count = blocks_find((uint32_t)id)->instances;
+	return HSA_STATUS_SUCCESS;
+}
+
+/* Once for the size of the command buffer, once to fill it, and the packet that points to it. */
+static hsa_status_t get_command(const pmc_profile_t *p, int what,
+				hsa_ext_amd_aql_pm4_packet_t *packet)
+{
+	uint32_t code[4];
+	struct stream s = { code, 0 };
+
+	if (what == INFO_WAIT_IDLE)
+		STREAM_PUT(&s, STREAM_EVENT_WRITE, 0x407);
+	else /* COMPUTE_PERFCOUNT_ENABLE */
+		STREAM_PUT(&s, STREAM_SET_SH_REG, 0x20b,
+			   what == HSA_VEN_AMD_AQLPROFILE_INFO_ENABLE_CMD);
+	if (!packet) {
+		/* the function's type has the profile constant */
+		((pmc_profile_t *)(uintptr_t)p)->command_buffer.size = s.nr * 4;
+		return HSA_STATUS_SUCCESS;
+	}
+	if (!p->command_buffer.ptr || p->command_buffer.size != s.nr * 4)
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT,
+			    "get_info: the command buffer has %u bytes, not %u",
+			    p->command_buffer.size, s.nr * 4);
+	memcpy(p->command_buffer.ptr, code, s.nr * 4);
+	point_to(packet, p->command_buffer.ptr, s.nr * 4);
+	return HSA_STATUS_SUCCESS;
+}
+
+EXPORT hsa_status_t hsa_ven_amd_aqlprofile_get_info(const hsa_ven_amd_aqlprofile_profile_t *profile,
+						    hsa_ven_amd_aqlprofile_info_type_t attribute,
+						    void *value)
+{
+	bool is_command = attribute == HSA_VEN_AMD_AQLPROFILE_INFO_ENABLE_CMD ||
+			  attribute == HSA_VEN_AMD_AQLPROFILE_INFO_DISABLE_CMD ||
+			  (int)attribute == INFO_WAIT_IDLE;
+
+	if (!profile || (!value && !is_command))
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "get_info: a null pointer");
+	if (is_command)
+		return get_command(profile, (int)attribute, value);
+	switch (attribute) {
+	case HSA_VEN_AMD_AQLPROFILE_INFO_COMMAND_BUFFER_SIZE:
+		*(uint32_t *)value = COMMAND_SIZE;
+		return HSA_STATUS_SUCCESS;
+	case HSA_VEN_AMD_AQLPROFILE_INFO_PMC_DATA_SIZE:
+		*(uint32_t *)value = OUTPUT_SIZE;
+		return HSA_STATUS_SUCCESS;
+	case HSA_VEN_AMD_AQLPROFILE_INFO_PMC_DATA:
+		return get_data(profile, value);
+	case HSA_VEN_AMD_AQLPROFILE_INFO_BLOCK_COUNTERS:
+		return get_counters(profile, value);
+	case HSA_VEN_AMD_AQLPROFILE_INFO_BLOCK_ID:
+		return get_id(value);
+	case HSA_VEN_AMD_AQLPROFILE_INFO_TRACE_DATA:
+		return fail(HSA_STATUS_ERROR, "get_info: the virtual GPU has no thread trace");
+	default:
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "get_info: no attribute is %d",
+			    (int)attribute);
+	}
+}
