@@ -9,7 +9,7 @@ _rtl()
 	fi
 	[ "$cur" = = ] && cur=
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W "trace summary info convert merge recover ps start stop status top snapshot rocprofv3 doctor help --version --help" -- "$cur"))
+		COMPREPLY=($(compgen -W "trace summary info convert merge recover ps start stop status top snapshot rocprofv3 list-counters doctor help --version --help" -- "$cur"))
 		return
 	fi
 	case $cmd in
@@ -305,6 +305,16 @@ _rtl()
 		case $cur in
 		-*) COMPREPLY=($(compgen -W "--version --input --output-file --output-directory --output-format --output-config --log-level --extra-counters --runtime-trace --sys-trace --hip-trace --marker-trace --kernel-trace --hip-graph-trace --hip-event-trace --memory-copy-trace --memory-allocation-trace --kfd-trace --scratch-memory-trace --hsa-trace --rccl-trace --ompt-trace --kokkos-trace --rocdecode-trace --rocjpeg-trace --rocshmem-trace --hipfile-trace --hip-runtime-trace --hip-compiler-trace --hsa-core-trace --hsa-amd-trace --hsa-image-trace --hsa-finalizer-trace --kfd-page-migration-trace --kfd-page-mapping-trace --kfd-queue-trace --kfd-dropped-events-trace --pmc --replay-mode --kernel-replay-beta-enabled --spm-beta-enabled --spm --spm-sample-interval --spm-sample-interval-unit --pc-sampling-beta-enabled --pc-sampling-unit --pc-sampling-method --pc-sampling-interval --stats --summary --summary-per-domain --summary-groups --summary-output-file --summary-units --mangled-kernels --truncate-kernels --kernel-rename --profile-mpi-ranks --mpi-world-rank-variable --mpi-world-size-variable --kernel-include-regex --kernel-exclude-regex --kernel-iteration-range --collection-period --collection-period-unit --selected-regions --selected-regions-ref-count --perfetto-backend --perfetto-buffer-size --perfetto-buffer-fill-policy --perfetto-shmem-size-hint --list-avail --group-by-queue --preload --rocm-root --sdk-soversion --sdk-version --readlink --realpath --benchmark-mode --agent-index --suppress-marker-preload --echo --disable-signal-handlers --process-sync --minimum-output-data --pid --attach --attach-duration-msec --attach-children --attach-sync-output --att --advanced-thread-trace --att-no-intercept --att-library-path --att-target-cu --att-simd-select --att-consecutive-kernels --att-buffer-size --att-resource-mode --att-shader-engine-mask --att-gpu-index --att-perfcounters --att-perfcounter-ctrl --att-perfcounter-target-only --att-activity --att-serialize-all --att-no-detail --virtual-gpu --keep-database --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -c -f -- "$cur")) ;;
+		esac
+		;;
+	list-counters)
+		case $prev in
+		-g|--gpu) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		-f|--format) COMPREPLY=($(compgen -W "table csv json" -- "$cur")); return ;;
+		esac
+		case $cur in
+		-*) COMPREPLY=($(compgen -W "--gpu --format --help" -- "$cur")) ;;
+		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
 		esac
 		;;
 	doctor)

@@ -5,6 +5,7 @@
 	base <- event <- { source/*, sink/*, control }        a source includes no sink and no other source, except
 	                                             source/api, the frame around API calls
 	base + event/format.h + event/drain.h + event/flight.h <- store <- query <- export <- cli
+	counter <- cli: it needs nothing
 	lib/* may include everything; vgpu and src share nothing
 Only source, sink, lib and vgpu may include ROCm's headers: code that reads a trace needs no ROCm.
 """
@@ -29,7 +30,8 @@ TABLE = [
     ("src/store/", READER),
     ("src/query/", READER),
     ("src/export/", READER + ("src/query/",)),
-    ("src/cli/", READER + PROTOCOL + ("src/query/", "src/export/")),
+    ("src/counter/", ()),
+    ("src/cli/", READER + PROTOCOL + ("src/query/", "src/export/", "src/counter/")),
     ("lib/", ("src/", "lib/")),
     ("vgpu/", ()),
     ("include/", ()),

@@ -21,6 +21,7 @@
 #include "base/fd.h"
 #include "base/rocr.h"
 #include "cli/commands.h"
+#include "cli/machine.h"
 #include "cli/paths.h"
 #include "cli/probe.h"
 #include "cli/ui.h"
@@ -108,41 +109,14 @@ static void check_driver(struct doctor *d)
 	globfree(&nodes);
 }
 
-/* The value of a key in a node's properties, 0 if it is missing. */
-static unsigned long read_property(const char *text, const char *key)
-{
-	size_t n = strlen(key);
-
-	for (const char *at = text; at; at = strchr(at, '\n')) {
-		at += *at == '\n';
-		if (strncmp(at, key, n) == 0 && at[n] == ' ')
-			return strtoul(at + n, NULL, 10);
-	}
-	return 0;
-}
-
 static void check_gpus(struct doctor *d)
 {
-	glob_t nodes = { 0 };
+	struct machine_gpu gpus[MACHINE_GPUS_MAX];
+	size_t nr = machine_gpus(gpus);
 
-	if (glob("/sys/class/kfd/kfd/topology/nodes/*/properties", 0, NULL, &nodes) == 0)
-		for (size_t i = 0; i < nodes.gl_pathc; i++) {
-			char text[8192];
-			ssize_t n = fd_read_file(nodes.gl_pathv[i], text, sizeof(text) - 1);
-			unsigned long simds, version;
-
-			if (n <= 0)
-				continue;
-			text[n] = 0;
-			simds = read_property(text, "simd_count");
-			version = read_property(text, "gfx_target_version");
-			if (!simds)
-				continue;
-			d->has_gpu = true;
-			print_line(d, OK, NULL, "GPU: gfx%lu%lx%lx, %lu SIMDs", version / 10000,
-				   version / 100 % 100, version % 100, simds);
-		}
-	globfree(&nodes);
+	d->has_gpu = nr != 0;
+	for (size_t i = 0; i < nr; i++)
+		print_line(d, OK, NULL, "GPU: %s, %lu SIMDs", gpus[i].name, gpus[i].simds);
 	if (d->has_kfd && !d->has_gpu)
 		print_line(d, WARN, "see the kernel's messages (dmesg) of amdgpu",
 			   "GPU: the driver reports none");

@@ -7,9 +7,9 @@
 #include "cli/ui.h"
 
 const struct command *const commands[] = {
-	&cmd_trace,	&cmd_summary, &cmd_info, &cmd_convert, &cmd_merge, &cmd_recover,
-	&cmd_ps,	&cmd_start,   &cmd_stop, &cmd_status,  &cmd_top,   &cmd_snapshot,
-	&cmd_rocprofv3, &cmd_doctor,  &cmd_help, NULL,
+	&cmd_trace,	&cmd_summary,	    &cmd_info,	 &cmd_convert, &cmd_merge, &cmd_recover,
+	&cmd_ps,	&cmd_start,	    &cmd_stop,	 &cmd_status,  &cmd_top,   &cmd_snapshot,
+	&cmd_rocprofv3, &cmd_list_counters, &cmd_doctor, &cmd_help,    NULL,
 };
 
 const struct opt_status commands_statuses[] = {
@@ -34,7 +34,7 @@ void commands_overview(void)
 	ui_put("rtl - traces GPU programs on ROCm\n"
 	       "usage: rtl COMMAND [options] ...\n\n");
 	for (const struct command *const *c = commands; *c; c++)
-		ui_putf("  %-9s %s\n", (*c)->name, (*c)->summary);
+		ui_putf("  %-13s %s\n", (*c)->name, (*c)->summary);
 	ui_put("\n"
 	       "First steps:\n"
 	       "  rtl trace ./program             writes trace.db\n"

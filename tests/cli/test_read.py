@@ -448,5 +448,34 @@ class Help(Case):
         self.assertLessEqual(len(self.rtl("doctor", "-q", status=None).stdout), len(p.stdout))
 
 
+class ListCounters(Case):
+    def test_all_counters_of_a_gpu(self):
+        rows = list(csv.DictReader(io.StringIO(self.rtl("list-counters", "--gpu", "gfx90a", "-f", "csv").stdout)))
+        by_name = {r["name"]: r for r in rows}
+        self.assertEqual(len(by_name), len(rows))
+        hit = by_name["TCC_HIT"]
+        self.assertEqual((hit["kind"], hit["block"], hit["instances"], hit["counters_per_instance"]), ("counter", "TCC", "32", "4"))
+        self.assertEqual(by_name["GPUBusy"]["expression"], "100*GRBM_GUI_ACTIVE/GRBM_COUNT")
+        self.assertGreater(len(rows), 400)
+        # an agent's full name, and one of the same family
+        for name in ("gfx90a:sramecc+:xnack-", "gfx902"):
+            self.assertIn("SQ_WAVES", self.rtl("list-counters", "-g", name).stdout)
+
+    def test_passes_of_some_counters(self):
+        text = self.rtl("list-counters", "-g", "gfx900", "SQ_WAVES", "L2CacheHit", "FETCH_SIZE", "WRITE_SIZE").stdout
+        self.assertIn("gfx900: 2 passes; no fewer are possible\n  pass 1: SQ_WAVES L2CacheHit FETCH_SIZE\n  pass 2: WRITE_SIZE\n", text)
+        rows = json.loads(self.rtl("list-counters", "-g", "gfx900", "-f", "json", "SQ:4", "TCC[2]:20", "CU_NUM").stdout)
+        self.assertEqual([(r["name"], r["kind"], r["pass"]) for r in rows],
+                         [("SQ:4", "counter", 1), ("TCC[2]:20", "counter", 1), ("CU_NUM", "constant", 1)])
+
+    def test_unknown_gpus_and_counters_are_refused(self):
+        p = self.rtl("list-counters", "-g", "gfx1", status=2)
+        self.assertIn("--gpu: 'gfx1' is not a GPU whose counters are known: gfx8, gfx900,", p.stderr)
+        p = self.rtl("list-counters", "-g", "gfx900", "SQ_WAVE", status=1)
+        self.assertIn("did you mean 'SQ_WAVES'?", p.stderr)
+        p = self.rtl("list-counters", "-g", "gfx900", "TCC_HIT[16]", status=1)
+        self.assertIn("instances 0 to 15", p.stderr)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=1)
