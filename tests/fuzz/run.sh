@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # run.sh [SECONDS [FUZZER...]] - fuzzes for SECONDS each (FUZZ_SECONDS, 10): load (traces), opts
-# (command lines), pm4 and code (packets and kernels for the virtual GPU), control (clients of a traced process), by default all.
+# (command lines), pm4 and code (packets and kernels for the virtual GPU), control (clients of a traced process),
+# counter (expressions and names of counters), by default all.
 #
 # Needs clang with libFuzzer: exit status 77 (skipped) without it. Findings stay in
 # $FUZZ_DIR (default: fuzz/ in the build directory) as crash-*; the corpus grows there from run to
@@ -10,7 +11,7 @@ set -eu
 
 seconds=${1:-${FUZZ_SECONDS:-10}}
 [ $# -eq 0 ] || shift
-[ $# -gt 0 ] || set -- load opts pm4 code control
+[ $# -gt 0 ] || set -- load opts pm4 code control counter
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 build=${RTL_BUILD:-$root/build}
@@ -83,7 +84,8 @@ for name in "$@"; do
 		done
 		# shellcheck disable=SC2086
 		build_fuzzer opts $cli "$root"/src/export/*.c "$root"/src/export/*/*.c "$root"/src/query/*.c "$root"/src/store/*.c \
-			"$root"/src/event/*.c "$root"/src/base/*.c "$build/gen/names_enums_gen.c" "$build/gen/names_sdk_gen.c"
+			"$root"/src/event/*.c "$root"/src/base/*.c "$root"/src/counter/*.c "$build/gen/names_enums_gen.c" "$build/gen/names_sdk_gen.c" \
+			"$build/gen/counter_tables_gen.c"
 		;;
 	pm4)
 		flags="$flags -I$root/vgpu -isystem /opt/rocm/include -DHSA_LARGE_MODEL"
@@ -102,6 +104,12 @@ for name in "$@"; do
 		done
 		build_fuzzer code "$root/tests/vgpu/inst_lib.c" "$root"/vgpu/gcn/*.c
 		link=''
+		;;
+	counter)
+		build_fuzzer counter "$root"/src/counter/*.c "$build/gen/counter_tables_gen.c"
+		# the formulas that there are, and sets of names
+		cut -d, -f3- "$root/src/counter/data/metrics.csv" | tr -d '"' | split -l 1 -a 4 --filter='{ printf "\1"; cat; } >$FILE' - "seeds_$name/formula-"
+		printf '\2SQ_WAVES TCC_HIT[3] SQ:4 FETCH_SIZE CU_NUM' >"seeds_$name/names"
 		;;
 	control)
 		build_fuzzer control "$root"/src/control/*.c "$root"/src/event/*.c "$root"/src/base/*.c "$root/src/cli/control.c" "$root/src/cli/ui.c"
