@@ -30,7 +30,7 @@ static void fill(struct op *op, const struct event_dispatch *d, const struct lan
 	info->agent_id = l->agent;
 	info->queue_id = l->queue;
 	info->kernel_id = d->kernel;
-	info->dispatch_id = atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
+	info->dispatch_id = op->number;
 	info->private_segment_size = d->private_size;
 	info->group_segment_size = d->group_size;
 	info->workgroup_size = (rocprofiler_dim3_t){ d->group[0], d->group[1], d->group[2] };
@@ -45,18 +45,21 @@ static struct op *make(const struct event_dispatch *d, const struct lane *l)
 				    ROCPROFILER_KERNEL_DISPATCH_COMPLETE);
 	uint64_t records = context_buffered_mask(ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH,
 						 ROCPROFILER_KERNEL_DISPATCH_COMPLETE);
-	struct op *op = op_new(begin, end, records);
+	bool is_plain = !(begin | end) && !external_any();
+	struct op *op = is_plain ? op_new_plain(records) : op_new(begin, end, records);
 
 	if (!op)
 		return NULL;
 	op->key = d->packet;
+	op->number = atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
 	op->kind = ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH;
 	op->begin_operation = ROCPROFILER_KERNEL_DISPATCH_ENQUEUE;
 	op->end_operation = ROCPROFILER_KERNEL_DISPATCH_COMPLETE;
 	op->request = ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_KERNEL_DISPATCH;
 	op->tid = d->tid;
 	op->correlation.internal = d->correlation & EVENT_ID;
-	fill(op, d, l);
+	if (!is_plain)
+		fill(op, d, l);
 	return op;
 }
 
@@ -65,15 +68,20 @@ static void on_taken(const struct event_dispatch *d)
 {
 	struct lane *l = operations_lane(d->queue);
 	struct op *op = l && !registration_is_over() && !op_is_in_callback() ? make(d, l) : NULL;
+	bool is_plain;
 
 	if (!op)
 		return;
 	operations_add();
 	retire_hold(op->correlation.internal);
-	atomic_store_explicit(&op->parts, OP_RETURNED, memory_order_relaxed);
+	atomic_store_explicit(&op->parts, op->is_plain ? OP_RETURNED | OP_BEGUN : OP_RETURNED,
+			      memory_order_relaxed);
 	/* before it is in flight: its begin is shown first, or its end waits */
 	op->next = NULL;
+	is_plain = op->is_plain;
 	lane_put(l, op);
+	if (is_plain)
+		return;
 	if (!depth) {
 		operations_send(op);
 	} else {
@@ -94,6 +102,10 @@ void dispatch_over(const struct event_dispatch *d)
 	/* it was submitted before a context wanted it */
 	if (!op)
 		return;
+	if (op->is_plain) {
+		op_clear(op);
+		fill(op, d, l);
+	}
 	op->begin_ns = d->begin_ns;
 	op->end_ns = d->end_ns;
 	operations_done(op, OP_OVER);

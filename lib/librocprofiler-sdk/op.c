@@ -78,7 +78,8 @@ static struct op *get(uint32_t nr)
 	return op;
 }
 
-struct op *op_new(uint64_t begin_mask, uint64_t end_mask, uint64_t records)
+/* All but its payload, and what tools have of their own. */
+static struct op *op_get(uint64_t begin_mask, uint64_t end_mask, uint64_t records)
 {
 	uint64_t all = begin_mask | end_mask | records;
 	struct op *op = all ? get(64 - (uint32_t)__builtin_clzll(all)) : NULL;
@@ -92,7 +93,35 @@ struct op *op_new(uint64_t begin_mask, uint64_t end_mask, uint64_t records)
 	atomic_store_explicit(&op->parts, 0, memory_order_relaxed);
 	op->begin_ns = op->end_ns = 0;
 	memset(&op->correlation, 0, sizeof(op->correlation));
+	op->is_plain = false;
+	return op;
+}
+
+struct op *op_new_plain(uint64_t records)
+{
+	struct op *op = op_get(0, 0, records);
+
+	if (op)
+		op->is_plain = true;
+	return op;
+}
+
+void op_clear(struct op *op)
+{
 	memset(&op->payload, 0, sizeof(op->payload));
+	for (uint64_t rest = op->all; rest; rest &= rest - 1) {
+		unsigned int i = (unsigned int)__builtin_ctzll(rest);
+
+		op->of[i].external.value = op->of[i].user.value = 0;
+	}
+}
+
+struct op *op_new(uint64_t begin_mask, uint64_t end_mask, uint64_t records)
+{
+	struct op *op = op_get(begin_mask, end_mask, records);
+
+	if (op)
+		memset(&op->payload, 0, sizeof(op->payload));
 	return op;
 }
 

@@ -34,6 +34,8 @@ struct op {
 	uint64_t all;		       /* all of them */
 	_Atomic uint32_t parts;	       /* enum op_part */
 	uint32_t nr;		       /* of `of` */
+	bool is_plain;		       /* of op_new_plain() */
+	uint64_t number;	       /* a dispatch's id */
 	uint32_t kind, begin_operation, end_operation;
 	rocprofiler_external_correlation_id_request_kind_t request;
 	uint64_t tid;
@@ -61,6 +63,11 @@ struct op {
 
 /* HOT: an operation for the contexts in the masks; `payload` is zeroed. NULL: there is none in them, or no memory. Any thread. */
 struct op *op_new(uint64_t begin_mask, uint64_t end_mask, uint64_t records);
+/* HOT: an operation of which tools get records alone, without ids of their own. Its payload is set when it is over, on the thread that
+ * puts the records: the submitting one does not touch that memory. */
+struct op *op_new_plain(uint64_t records);
+/* Zeroes the payload, and the tools' ids, of such an operation. */
+void op_clear(struct op *op);
 /* HOT: any thread. */
 void op_free(struct op *op);
 /* Calls the tools of `begin_mask`. */
