@@ -108,7 +108,8 @@ for name in "$@"; do
 	counter)
 		build_fuzzer counter "$root"/src/counter/*.c "$build/gen/counter_tables_gen.c"
 		# the formulas that there are, and sets of names
-		cut -d, -f3- "$root/src/counter/data/metrics.csv" | tr -d '"' | split -l 1 -a 4 --filter='{ printf "\1"; cat; } >$FILE' - "seeds_$name/formula-"
+		tail -n +2 "$root/src/counter/data/metrics.csv" | cut -d, -f3- | tr -d '"' |
+			awk -v dir="seeds_$name" '{ f = dir "/formula-" NR; printf "\001%s", $0 >f; close(f) }'
 		printf '\2SQ_WAVES TCC_HIT[3] SQ:4 FETCH_SIZE CU_NUM' >"seeds_$name/names"
 		;;
 	control)
