@@ -29,7 +29,7 @@ TABLE = [
     ("src/control/", EVENT),
     ("src/store/", READER),
     ("src/query/", READER),
-    ("src/export/", READER + ("src/query/",)),
+    ("src/export/", READER + ("src/query/", "src/counter/")),
     ("src/counter/", ()),
     ("src/cli/", READER + PROTOCOL + ("src/query/", "src/export/", "src/counter/")),
     ("lib/", ("src/", "lib/")),

@@ -28,6 +28,7 @@
 #include "cli/drainer.h"
 #include "cli/converter.h"
 #include "cli/paths.h"
+#include "cli/pmc.h"
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/ui.h"
@@ -59,6 +60,7 @@ enum {
 	O_CALLS,
 	O_GPUS,
 	O_RANKS,
+	O_PMC,
 	O_BUFFER,
 	O_SPOOL_DIR,
 	O_NO_CONVERT,
@@ -247,6 +249,12 @@ static const struct opt options[] = {
 		      .more = "Of a job of MPI, Slurm, Flux, PALS or torchrun, from the variables of the launcher. A process "
 			      "without a rank is traced. rocprofv3: --profile-mpi-ranks. Variable: RTL_RANKS.",
 		      .in_manual = true },
+	[O_PMC] = { 0, "pmc", OPT_TEXT, .arg = "NAMES",
+		    .help = "count hardware events for each dispatch: SQ_WAVES,TCC_HIT_sum",
+		    .more = "Counters and metrics, separated by commas; rtl list-counters shows those of a GPU, and what fits in one "
+			    "pass. Of more passes the dispatches of a kernel take turns. Counted dispatches of a GPU run one at a "
+			    "time. Values are in the views rtl_counter and rtl_counter_sample of the database.",
+		    .in_manual = true },
 	[O_BUFFER] = { 0, "buffer-mb", OPT_UINT, .arg = "N", .choices = "1..4096",
 		       .help = "MiB of buffers in each traced process (64)",
 		       .more = "Larger buffers bridge longer delays of the disk. Variable: RTL_BUFFER_MB.",
@@ -306,6 +314,7 @@ struct trace {
 	bool quiet, verbose, abandoned;
 	bool disk_failed;   /* a trace could not be written at some time */
 	bool is_registered; /* librtl is registered with rocprofiler-register, too */
+	const char *pmc;    /* RTL_PMC; NULL: the user's */
 	size_t nr_spools, nr_running, nr_unreadable;
 	struct drainer_triggers triggers;
 };
@@ -346,6 +355,7 @@ static char **build_env(const struct trace *t, const char **why)
 		{ "RTL_GPUS", value(t, O_GPUS)->text },
 		{ "RTL_RANKS", value(t, O_RANKS)->text },
 		{ "RTL_FLIGHT_RECORDER", value(t, O_FLIGHT)->text },
+		{ "RTL_PMC", t->pmc },
 	};
 	const struct childenv_setup setup = {
 		.librtl = t->paths.librtl,
@@ -822,6 +832,8 @@ static int run_trace(const struct opt_parsed *p)
 	find_parts(t);
 	choose_registration(t);
 	check_vgpu_variables(t);
+	if (value(t, O_PMC)->count)
+		t->pmc = pmc_variable(value(t, O_PMC)->text, value(t, O_VGPU)->count > 0);
 	ui_stop_in_order("nothing was changed");
 	prepare_child(t, p->operands);
 	if (value(t, O_VGPU)->count)

@@ -64,6 +64,17 @@ static bool is_plain(const char *arg)
 	return *arg && arg[strspn(arg, plain)] == '\0';
 }
 
+/* The names of the counters that the user wants: RTL_PMC without its numbers. */
+static void counters(void)
+{
+	const char *value = env_str(ENV_PMC);
+	struct str s;
+
+	str_init(&s, work, sizeof(work));
+	str_add_n(&s, value, strcspn(value, "="));
+	info("counters", work);
+}
+
 /* The arguments quoted for a shell. */
 static void command(void)
 {
@@ -112,6 +123,7 @@ void facts_emit(void)
 		info("boot_id", work);
 	info("version", RTL_VERSION_STRING);
 	info("mode", env_str(ENV_MODE));
+	counters();
 	if (env_is_set(ENV_TRACE_START))
 		info("trace_start", env_str(ENV_TRACE_START));
 	info("output", location_output());

@@ -129,7 +129,8 @@
 	X(filtered_call, SKIPPED, "calls of other functions (--calls)")                            \
 	X(max_size, SKIPPED,                                                                       \
 	  "calls, markers and operations after the trace had reached --max-size")                  \
-	X(flight_recorder, SKIPPED, "before the time that the flight recorder keeps")
+	X(flight_recorder, SKIPPED, "before the time that the flight recorder keeps")              \
+	X(not_counted, LOSS, "dispatches whose hardware counters were not read")
 
 enum spool_reason {
 #define X(name, class, text) SPOOL_REASON_##name,

@@ -660,6 +660,23 @@ static int visit_api(struct index *index, const struct store_visitor *v, void *a
 	return v->api(arg, &api);
 }
 
+static int visit_counters(const struct index *index, const struct store_visitor *v, void *arg,
+			  const struct rec_counters *c)
+{
+	struct store_counters counters = {
+		.queue = c->h.id,
+		.packet = c->packet,
+		.events = index_string(index, c->events),
+		.shader_engines = c->shape & 0xffff,
+		.xccs = c->shape >> 16,
+		.first = c->first,
+		.nr = c->nr,
+		.values = c->values,
+	};
+
+	return v->counters(arg, &counters);
+}
+
 /* Operations, calls and markers. */
 static bool is_windowed(uint8_t type)
 {
@@ -703,6 +720,10 @@ static int visit_record(struct index *index, const struct store_visitor *v, void
 							     .tid = rec->id,
 						     }) :
 				       0;
+	case REC_COUNTERS:
+		return v->counters ?
+			       visit_counters(index, v, arg, (const struct rec_counters *)rec) :
+			       0;
 	default:
 		return visit_visited(index, v, arg, rec);
 	}

@@ -78,12 +78,23 @@ struct store_api {
 	const uint64_t *words; /* valid until the callback returns */
 };
 
+/* Values of hardware counters of a dispatch, or a part of them. */
+struct store_counters {
+	uint32_t queue;	    /* id */
+	uint64_t packet;    /* of the dispatch in its queue */
+	const char *events; /* as in REC_COUNTERS */
+	uint32_t shader_engines, xccs;
+	uint32_t first, nr;	/* index of values[0] among all of the dispatch */
+	const uint64_t *values; /* valid until the callback returns */
+};
+
 /* Callbacks return 0, or a negative errno that ends the visit. Any may be NULL. */
 struct store_visitor {
 	int (*dispatch)(void *arg, const struct store_dispatch *op);
 	int (*marker_begin)(void *arg, const struct store_marker *marker);
 	int (*marker_end)(void *arg, const struct store_marker_end *end);
 	int (*api)(void *arg, const struct store_api *api);
+	int (*counters)(void *arg, const struct store_counters *counters);
 #define X(kind) int (*kind)(void *arg, const struct store_##kind *op);
 	STORE_VISITED(X)
 #undef X

@@ -163,6 +163,7 @@ struct rpd_shape;
 struct rpd_fn;
 struct rpd_args;
 struct rpd_pinned;
+struct rpd_counters;
 
 struct rpd_span {
 	int64_t begin, end; /* begin 0: no operation yet */
@@ -247,6 +248,7 @@ struct rpd_process {
 	struct map open;       /* marker id to thread, for ranges without an end so far */
 	struct map early;      /* marker id to end time, for ends without a begin so far */
 	struct launches launches;
+	struct rpd_counters *counters; /* NULL: none so far */
 	sqlite3_stmt *add_string, *add_ustring, *add_api, *add_shape, *add_marker, *add_barrier;
 	sqlite3_stmt *add_clock, *end_marker, *move_marker, *sooner_marker, *add_unnamed, *find_api;
 };
@@ -346,6 +348,13 @@ int rpd_marker_end(void *arg, const struct store_marker_end *end);
 /* Writes the ranges that are open to the next database. */
 int rpd_marker_continue(struct rpd_process *from, struct rpd_process *to);
 int rpd_marker_finish(struct rpd_process *p, int64_t last_ns);
+
+/* rpd_counter.c */
+int rpd_counter_create(struct rpd *r);
+int rpd_counter_add(void *arg, const struct store_counters *counters);
+/* All dispatches are written: gives them their counters. */
+int rpd_counter_finish(struct rpd *r);
+void rpd_counter_free(struct rpd_process *p);
 
 /* rpd_carry.c: of the database that is attached as `src` */
 struct rpd_carry_to {

@@ -149,6 +149,11 @@ static const char *const rtl_views[] = {
 	"B.packet_index, B.begin_ns, B.end_ns, B.correlation_id, CASE B.packet_type WHEN 3 THEN "
 	"'barrier_and' WHEN 5 THEN 'barrier_or' WHEN 0 THEN 'vendor' ELSE 'packet_' || B.packet_type END "
 	"AS type, B.flags FROM rtl_op_barrier B",
+	"CREATE VIEW rtl_counter AS SELECT C.op_id, D.kernel, D.agent, N.string AS counter, C.value "
+	"FROM rocpd_counter C JOIN rocpd_string N ON N.id = C.name_id JOIN rtl_dispatch D ON D.op_id "
+	"= C.op_id",
+	"CREATE VIEW rtl_counter_sample AS SELECT C.op_id, N.string AS counter, C.instance, C.sample, "
+	"C.value FROM rtl_op_counter C JOIN rocpd_string N ON N.id = C.name_id",
 	NULL,
 };
 
@@ -176,6 +181,8 @@ int rpd_schema_create(struct rpd *r)
 	if (ret == 0)
 		ret = rpd_db_execf(r, "CREATE %sTABLE rtl_unnamed (api_id INTEGER PRIMARY KEY)",
 				   r->keeps_state ? "" : "TEMP ");
+	if (ret == 0)
+		ret = rpd_counter_create(r);
 	for (const struct rpd_table *t = rpd_tables; t->name && ret == 0; t++) {
 		char *sql = rpd_tables_create_sql(t);
 
@@ -196,6 +203,8 @@ int rpd_schema_finish(struct rpd *r)
 
 	if (ret == 0)
 		ret = rpd_db_exec(r, "DROP TABLE rtl_unnamed");
+	if (ret == 0)
+		ret = rpd_counter_finish(r);
 	if (ret == 0)
 		ret = run_statements(r, rpd_views);
 	if (ret == 0)

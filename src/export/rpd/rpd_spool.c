@@ -360,6 +360,7 @@ static const struct store_visitor visitor = {
 	.marker_begin = rpd_marker_begin,
 	.marker_end = rpd_marker_end,
 	.clock = on_clock,
+	.counters = rpd_counter_add,
 	.progress = on_progress,
 };
 
@@ -656,6 +657,7 @@ void rpd_spool_free(struct rpd_process *p)
 	alloc_free(p->pending);
 	alloc_free(p->path);
 	rpd_api_fini(p);
+	rpd_counter_free(p);
 	map_fini(&p->names);
 	map_fini(&p->kernel_ids);
 	map_fini(&p->lane_of);

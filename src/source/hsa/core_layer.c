@@ -23,6 +23,7 @@
 #include "source/hsa/completion/shared_times.h"
 #include "source/hsa/completion/signal_map.h"
 #include "source/hsa/completion/wait_calls.h"
+#include "source/hsa/counter/counter.h"
 #include "source/hsa/memory/copy.h"
 #include "source/hsa/mode.h"
 #include "source/hsa/queue/internal_queue.h"
@@ -197,6 +198,7 @@ static void end(void)
 	harvest_wait_tick();
 	shared_calls_disarm();
 	queue_calls_reset();
+	counter_reset();
 	internal_queue_reset();
 	signal_map_reset();
 	code_object_reset();

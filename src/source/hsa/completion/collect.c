@@ -19,6 +19,7 @@
 #include "source/hsa/code/code_object.h"
 #include "source/hsa/completion/poll.h"
 #include "source/hsa/completion/shared_times.h"
+#include "source/hsa/counter/counter.h"
 #include "source/hsa/queue/back_pressure.h"
 #include "source/hsa/queue/completer.h"
 #include "source/hsa/queue/queue.h"
@@ -154,6 +155,7 @@ static void record(struct queue *q, struct inflight *e, enum inflight_result r, 
 		emit_barrier(q, e, begin_ns, end_ns, flags);
 	else
 		emit_dispatch(q, e, begin, end, begin_ns, end_ns, flags);
+	counter_recorded(q, e->packet, e->correlation & EVENT_LEFT_OUT);
 	if (flags & REC_F_SHARED) {
 		bus_loss_of(e->correlation, SPOOL_REASON_shared_signal);
 		if (r == INFLIGHT_TIMED)

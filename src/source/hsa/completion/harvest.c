@@ -20,6 +20,7 @@
 #include "source/hsa/agent.h"
 #include "source/hsa/completion/collect.h"
 #include "source/hsa/completion/shared_times.h"
+#include "source/hsa/counter/counter.h"
 #include "source/hsa/memory/copy.h"
 #include "source/hsa/memory/copy_table.h"
 #include "source/hsa/queue/completer.h"
@@ -125,6 +126,7 @@ static uint64_t tick(uint64_t now_ns)
 	atomic_store(&ticking, true);
 	if (real_ready()) {
 		RTL_TESTPOINT("harvest");
+		l.poll = counter_tick(now_ns);
 		harvest_queues(&l);
 		if (l.all)
 			last_look_ns = now_ns;
@@ -264,6 +266,7 @@ static void drain(uint64_t deadline_ns)
 {
 	const struct timespec nap = { .tv_nsec = 500000 };
 
+	counter_finish(deadline_ns);
 	while (look_once() && clock_now_ns() < deadline_ns)
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
 }

@@ -292,11 +292,19 @@ static RTL_COLD uint64_t ring_unheld(const struct queue *q)
 	return UINT64_MAX;
 }
 
-/* Submits the valid packets; returns the index of the first invalid one. `t`: as in submit_other().
+/* Whether packet `index` is a dispatch that waits for interpose_grant(). */
+static RTL_NOINLINE bool is_waiting(const struct queue *q, uint64_t index)
+{
+	return packet_is_dispatch(packet_at(q, index)) &&
+	       atomic_load_explicit(&q->granted, memory_order_relaxed) <= index;
+}
+
+/* Submits the valid packets; returns the index of the first invalid one, or of a dispatch that has to wait. `t`: as in submit_other().
  * Under the turn. */
 static RTL_INLINE uint64_t submit_valid(struct queue *q, struct thread *t)
 {
 	uint64_t from = atomic_load_explicit(&q->published, memory_order_relaxed), i, stop;
+	bool is_counted = atomic_load_explicit(&q->is_counted, memory_order_relaxed);
 	uint64_t end;
 
 	if (RTL_UNLIKELY(atomic_load_explicit(&q->bypassed, memory_order_relaxed)))
@@ -314,7 +322,8 @@ static RTL_INLINE uint64_t submit_valid(struct queue *q, struct thread *t)
 			/* pairs with the release by which the program publishes a packet */
 			uint16_t header = __atomic_load_n(&p->header, __ATOMIC_ACQUIRE);
 
-			if (packet_type(header) == HSA_PACKET_TYPE_INVALID)
+			if (packet_type(header) == HSA_PACKET_TYPE_INVALID ||
+			    (RTL_UNLIKELY(is_counted) && is_waiting(q, i)))
 				break;
 			RTL_TESTPOINT("submit_valid");
 			if (RTL_UNLIKELY(!submit_usual(q, p, i, header)))
@@ -334,7 +343,8 @@ static RTL_INLINE uint64_t submit_valid(struct queue *q, struct thread *t)
 static RTL_COLD void leave_to_harvester(struct queue *q, uint64_t end)
 {
 	store_max(&q->rung, end);
-	if (end > atomic_load_explicit(&q->reserved, memory_order_relaxed) ||
+	if (atomic_load_explicit(&q->is_counted, memory_order_relaxed) ||
+	    end > atomic_load_explicit(&q->reserved, memory_order_relaxed) ||
 	    packet_type(__atomic_load_n(&packet_at(q, end - 1)->header, __ATOMIC_RELAXED)) ==
 		    HSA_PACKET_TYPE_INVALID)
 		life_kick();
@@ -511,7 +521,7 @@ static RTL_COLD void count_past(struct queue *q)
 static bool is_unannounced(const struct queue *q, uint64_t published)
 {
 	return atomic_load_explicit(&q->reserved, memory_order_relaxed) > published &&
-	       !is_pending(q) &&
+	       !is_pending(q) && !atomic_load_explicit(&q->is_counted, memory_order_relaxed) &&
 	       packet_type(__atomic_load_n(&packet_at(q, published)->header, __ATOMIC_RELAXED)) !=
 		       HSA_PACKET_TYPE_INVALID;
 }
@@ -589,6 +599,55 @@ bool interpose_look(struct queue *q, bool all)
 	/* announced packets that are not even reserved wake the harvester when they are */
 	return is_pending(q) && atomic_load_explicit(&q->reserved, memory_order_relaxed) >
 					atomic_load_explicit(&q->published, memory_order_relaxed);
+}
+
+/* ---- counted queues -------------------------------------------------------------------------- */
+
+bool interpose_waits(struct queue *q, uint64_t *index, uint64_t *kernel_object)
+{
+	const union packet *p;
+	bool waits;
+
+	if (!queue_turn_try(q))
+		return false;
+	*index = atomic_load_explicit(&q->published, memory_order_relaxed);
+	p = packet_at(q, *index);
+	/* a slot that the processor has not freed contains an older packet */
+	waits = atomic_load_explicit(&q->live, memory_order_relaxed) &&
+		!atomic_load_explicit(&q->bypassed, memory_order_relaxed) &&
+		load_write_index(q) == *index && load_read_index(q) == *index &&
+		atomic_load_explicit(&q->reserved, memory_order_acquire) > *index &&
+		packet_type(__atomic_load_n(&p->header, __ATOMIC_ACQUIRE)) !=
+			HSA_PACKET_TYPE_INVALID &&
+		is_waiting(q, *index);
+	if (waits)
+		*kernel_object = p->dispatch.kernel_object;
+	interpose_end_turn(q);
+	return waits;
+}
+
+bool interpose_grant(struct queue *q, uint64_t index)
+{
+	uint64_t pushed;
+	bool is_recorded;
+
+	if (!queue_turn_wait(q))
+		return false;
+	pushed = inflight_pushed(&q->inflight);
+	atomic_store_explicit(&q->granted, index + 1, memory_order_relaxed);
+	submit_valid(q, life_on() ? thread_get() : NULL);
+	is_recorded = inflight_pushed(&q->inflight) != pushed;
+	interpose_end_turn(q);
+	return is_recorded;
+}
+
+void interpose_grant_all(struct queue *q)
+{
+	atomic_store_explicit(&q->granted, UINT64_MAX, memory_order_relaxed);
+	if (!queue_turn_wait(q))
+		return;
+	submit_valid(q, life_on() ? thread_get() : NULL);
+	interpose_end_turn(q);
 }
 
 /* ---- the functions that reserve packets: one for each memory order --------------------------- */
@@ -790,6 +849,7 @@ static void set_handles(struct queue *q, hsa_queue_t *hsa)
 {
 	uint64_t doorbell = hsa->doorbell_signal.handle;
 	bool longer = !q->write_index || q->in_device_memory ||
+		      atomic_load_explicit(&q->is_counted, memory_order_relaxed) ||
 		      atomic_load_explicit(&q->bypassed, memory_order_relaxed);
 
 	atomic_store_explicit(&q->direct, q->write_index ? hsa : NULL, memory_order_relaxed);
@@ -830,6 +890,7 @@ void interpose_detach(struct queue *q)
 		else
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
 	}
+	atomic_store_explicit(&q->granted, UINT64_MAX, memory_order_relaxed);
 	look_under_turn(q, NULL);
 	/* another queue may have both as soon as the runtime has destroyed this one */
 	atomic_store_explicit(&q->hsa, NULL, memory_order_relaxed);
@@ -846,6 +907,7 @@ void interpose_reattach(struct queue *q, hsa_queue_t *hsa)
 {
 	atomic_store_explicit(&q->hsa, hsa, memory_order_relaxed);
 	set_handles(q, hsa);
+	atomic_store_explicit(&q->granted, 0, memory_order_relaxed);
 	atomic_store_explicit(&q->turn, QUEUE_IDLE, memory_order_release);
 }
 

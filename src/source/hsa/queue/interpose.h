@@ -53,6 +53,17 @@ void interpose_reattach(struct queue *q, hsa_queue_t *hsa);
  * soon. */
 bool interpose_look(struct queue *q, bool all);
 
+/* Whether the next packet of a counted queue is a dispatch that waits for interpose_grant(), and the processor has taken all
+ * packets before it. *index: its. A queue whose turn is taken answers false. For the harvester. */
+bool interpose_waits(struct queue *q, uint64_t *index, uint64_t *kernel_object);
+
+/* Submits dispatch `index`, and what follows it up to the next one. False: the queue was destroyed meanwhile, or the dispatch is
+ * not recorded (it has no in-flight entry). */
+bool interpose_grant(struct queue *q, uint64_t index);
+
+/* The queue is counted no longer: what waits is submitted. */
+void interpose_grant_all(struct queue *q);
+
 /* Gives back a turn taken by queue_turn_try(), after serving doorbells that rang meanwhile. */
 void interpose_end_turn(struct queue *q);
 

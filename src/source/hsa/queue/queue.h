@@ -53,6 +53,10 @@ struct queue {
 	uint32_t agent;
 	uint32_t size;	  /* packets in the ring */
 	bool is_left_out; /* the user leaves out its GPU */
+	/* Its dispatches run one at a time, while counters count (counter/counter.h). Dispatches before `granted` may be
+	 * submitted; one was recorded when `recorded` is 1 + its index. */
+	_Atomic bool is_counted;
+	_Atomic uint64_t granted, recorded;
 	hsa_queue_t *_Atomic hsa;
 	/* interposed: the queue itself if its indices are `write_index` and `read_index`; else NULL */
 	hsa_queue_t *_Atomic direct;

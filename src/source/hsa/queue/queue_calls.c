@@ -26,6 +26,7 @@
 #include "source/hsa/agent.h"
 #include "source/hsa/completion/collect.h"
 #include "source/hsa/completion/harvest.h"
+#include "source/hsa/counter/counter.h"
 #include "source/hsa/mode.h"
 #include "source/hsa/queue/back_pressure.h"
 #include "source/hsa/queue/completer.h"
@@ -179,6 +180,7 @@ static void interpose_new(struct queue *q, hsa_agent_t agent, hsa_queue_t *hsa, 
 	} else {
 		queue_forget(hsa); /* an untraced queue may have had the same address */
 		q->in_device_memory = is_in_device_memory(hsa->base_address);
+		counter_prepare_queue(q, hsa);
 		if (interpose_attach(q, hsa, by_functions) == 0) {
 			real.hsa_amd_profiling_set_profiler_enabled(hsa, 1);
 			return;
@@ -205,6 +207,7 @@ static hsa_status_t create_intercepted(struct queue *q, hsa_agent_t agent, uint3
 	if (status != HSA_STATUS_SUCCESS)
 		return status;
 	real.hsa_amd_profiling_set_profiler_enabled(*queue, 1);
+	counter_prepare_queue(q, *queue);
 	status = intercept_attach(q, *queue);
 	if (status != HSA_STATUS_SUCCESS)
 		real.hsa_queue_destroy(*queue);

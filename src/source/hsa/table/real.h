@@ -83,6 +83,11 @@
 	X(hsa_amd_counted_queue_release, AMD, counted_queue_release, 0)                            \
 	X(hsa_amd_queue_intercept_create, AMD, queue_intercept_create, 0)                          \
 	X(hsa_amd_queue_intercept_register, AMD, queue_intercept_register, 0)                      \
+	X(hsa_amd_agent_iterate_memory_pools, AMD, agent_iterate_memory_pools, 0)                  \
+	X(hsa_amd_memory_pool_get_info, AMD, memory_pool_get_info, 0)                              \
+	X(hsa_amd_memory_pool_allocate, AMD, memory_pool_allocate, 0)                              \
+	X(hsa_amd_memory_pool_free, AMD, memory_pool_free, 0)                                      \
+	X(hsa_amd_agents_allow_access, AMD, agents_allow_access, 0)                                \
 	X(hsa_amd_pointer_info, AMD, pointer_info, 0)                                              \
 	X(hsa_amd_register_system_event_handler, AMD, register_system_event_handler, 0)            \
 	X(hsa_amd_runtime_queue_create_register, AMD, runtime_queue_create_register, 0)

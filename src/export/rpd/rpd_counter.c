@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* rpd_counter.c - hardware counters of dispatches as rows
+ *
+ * The records have the values of events; the user named counters and metrics (INFO "counters"), which are computed here from
+ * those of one dispatch. A record may come before its dispatch, and in another part: the rows wait in rtl_counted, by queue and
+ * packet, until all dispatches have theirs.
+ */
+#include "export/rpd/rpd_internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "counter/gpus.h"
+#include "counter/metric.h"
+
+#define MAX_NAMES 256u
+#define NAME_SIZE 128u
+
+struct counted_event {
+	uint32_t block, instance, event, samples;
+	uint32_t first; /* index of its first value */
+};
+
+struct counted_name {
+	char name[NAME_SIZE];
+	int64_t id; /* of its string; 0: none yet */
+};
+
+struct rpd_counters {
+	sqlite3_stmt *add;
+	struct counted_name names[MAX_NAMES];
+	size_t nr_names;
+	/* the events of the last record */
+	char *events_text;
+	struct counted_event *events;
+	size_t nr_events, cap_events;
+	/* the values of the present dispatch */
+	uint64_t *values;
+	uint32_t nr_values, total;
+	const struct store_agent *agent;
+	const struct counter_gpu *gpu;
+	uint32_t shader_engines, xccs;
+};
+
+/* "SQ_WAVES,FETCH_SIZE" */
+static void read_names(struct rpd_counters *c, const struct index *index)
+{
+	size_t nr;
+	const struct store_info *infos = index_infos(index, &nr);
+
+	c->nr_names = 0;
+	for (size_t i = 0; i < nr; i++) {
+		const char *at = infos[i].value;
+
+		if (strcmp(infos[i].key, "counters") != 0)
+			continue;
+		while (*at && c->nr_names < MAX_NAMES) {
+			struct counted_name *n = &c->names[c->nr_names++];
+			size_t size = strcspn(at, ",");
+
+			*n = (struct counted_name){ .id = 0 };
+			snprintf(n->name, sizeof(n->name), "%.*s", (int)size, at);
+			at += size + (at[size] == ',');
+		}
+	}
+}
+
+static struct rpd_counters *get_counters(struct rpd_process *p)
+{
+	if (p->counters)
+		return p->counters;
+	p->counters = alloc_zero(1, sizeof(*p->counters));
+	if (!p->counters || rpd_db_prepare(p->r, &p->counters->add,
+					   "INSERT INTO rtl_counted VALUES (?, ?, ?, ?, ?, ?)") < 0)
+		return NULL;
+	read_names(p->counters, p->index);
+	return p->counters;
+}
+
+void rpd_counter_free(struct rpd_process *p)
+{
+	struct rpd_counters *c = p->counters;
+
+	if (!c)
+		return;
+	sqlite3_finalize(c->add);
+	alloc_free(c->events_text);
+	alloc_free(c->events);
+	alloc_free(c->values);
+	alloc_free(c);
+	p->counters = NULL;
+}
+
+/* Reads BLOCK.INSTANCE.EVENTxSAMPLES,... False: it is not that, or no memory. */
+static bool read_events(struct rpd_counters *c, const char *text)
+{
+	const char *at = text;
+
+	if (c->events_text && strcmp(c->events_text, text) == 0)
+		return true;
+	alloc_free(c->events_text);
+	c->events_text = NULL;
+	c->nr_events = 0;
+	c->total = 0;
+	while (*at) {
+		struct counted_event e;
+		struct counted_event *all;
+		int n = 0;
+
+		if (sscanf(at, "%u.%u.%ux%u%n", &e.block, &e.instance, &e.event, &e.samples, &n) !=
+			    4 ||
+		    e.samples > 4096 || c->nr_events == 65536)
+			return false;
+		all = alloc_grow(c->events, c->nr_events, &c->cap_events, 64, sizeof(*all));
+		if (!all)
+			return false;
+		c->events = all;
+		e.first = c->total;
+		c->total += e.samples;
+		all[c->nr_events++] = e;
+		at += n + (at[n] == ',');
+	}
+	c->values = alloc_resize(c->values, c->total + 1, sizeof(*c->values));
+	c->events_text = c->values ? alloc_string(text) : NULL;
+	return c->events_text != NULL;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static const struct counted_event *find_event(const struct rpd_counters *c,
+					      const struct metric_event *wanted)
+{
+	for (size_t i = 0; i < c->nr_events; i++)
+		if (c->events[i].block == wanted->block->id &&
+		    c->events[i].instance == wanted->instance &&
+		    c->events[i].event == wanted->event)
+			return &c->events[i];
+	return NULL;
+}
+
+static bool count_of(const struct metric_event *wanted, void *arg, double *value)
+{
+	const struct rpd_counters *c = arg;
+	const struct counted_event *e = find_event(c, wanted);
+
+	*value = 0;
+	for (uint32_t i = 0; e && i < e->samples; i++)
+		*value += (double)c->values[e->first + i];
+	return e != NULL;
+}
+
+static bool constant_of(const char *name, void *arg, double *value)
+{
+	const struct rpd_counters *c = arg;
+	const struct {
+		const char *name;
+		uint32_t value;
+	} all[] = {
+		{ "CU_NUM", c->agent->nr_cu },
+		{ "SIMD_NUM", c->agent->nr_cu * c->agent->simd_per_cu },
+		{ "SE_NUM", c->shader_engines },
+		{ "XCC_NUM", c->xccs },
+		{ "MAX_WAVE_SIZE", c->agent->wave_size },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (strcmp(name, all[i].name) != 0)
+			continue;
+		*value = all[i].value;
+		return true;
+	}
+	return false;
+}
+
+static int add_row(struct rpd_process *p, const struct store_counters *at, int64_t name,
+		   int64_t instance, int64_t sample, double value)
+{
+	sqlite3_stmt *add = p->counters->add;
+
+	sqlite3_bind_int64(add, 1, p->base + (int64_t)at->queue + 1);
+	sqlite3_bind_int64(add, 2, (int64_t)at->packet);
+	sqlite3_bind_int64(add, 3, name);
+	sqlite3_bind_int64(add, 4, instance);
+	sqlite3_bind_int64(add, 5, sample);
+	sqlite3_bind_double(add, 6, value);
+	return rpd_db_step(p->r, add);
+}
+
+/* A row for each sample of a counter. */
+static int add_samples(struct rpd_process *p, const struct store_counters *at,
+		       const struct metric *m, int64_t name)
+{
+	struct rpd_counters *c = p->counters;
+	int ret = 0;
+
+	for (size_t i = 0; i < c->nr_events && ret == 0; i++) {
+		const struct counted_event *e = &c->events[i];
+
+		if (e->block != m->block->id || e->event != m->event ||
+		    (m->instance >= 0 && e->instance != (uint32_t)m->instance))
+			continue;
+		for (uint32_t s = 0; s < e->samples && ret == 0; s++)
+			ret = add_row(p, at, name, e->instance, s, (double)c->values[e->first + s]);
+	}
+	return ret;
+}
+
+/* The value of a metric whose events were counted in this pass, and those of its samples. */
+static int add_metric(struct rpd_process *p, const struct store_counters *at,
+		      struct counted_name *n)
+{
+	struct rpd_counters *c = p->counters;
+	const struct metric_values from = { count_of, constant_of, c };
+	char error[METRIC_ERROR_SIZE];
+	struct metric m;
+	double value;
+	int ret = 0;
+
+	if (!metric_find(c->gpu, n->name, &m, error) ||
+	    !metric_value(c->gpu, n->name, &from, &value, error))
+		return 0; /* it is counted in another pass */
+	if (!n->id)
+		ret = rpd_spool_string(p, n->name, &n->id);
+	if (ret == 0)
+		ret = add_row(p, at, n->id, -1, -1, value);
+	return ret == 0 && m.kind == METRIC_BASIC ? add_samples(p, at, &m, n->id) : ret;
+}
+
+static int add_dispatch(struct rpd_process *p, const struct store_counters *at)
+{
+	struct rpd_counters *c = p->counters;
+	int ret = 0;
+
+	c->shader_engines = at->shader_engines;
+	c->xccs = at->xccs;
+	for (size_t i = 0; i < c->nr_names && ret == 0; i++)
+		ret = add_metric(p, at, &c->names[i]);
+	return ret;
+}
+
+/* The GPU of a queue. */
+static bool find_gpu(struct rpd_process *p, uint32_t queue)
+{
+	struct rpd_counters *c = p->counters;
+	size_t nr_queues, nr_agents;
+	const struct store_queue *queues = index_queues(p->index, &nr_queues);
+	const struct store_agent *agents = index_agents(p->index, &nr_agents);
+
+	for (size_t q = 0; q < nr_queues; q++)
+		for (size_t a = 0; queues[q].id == queue && a < nr_agents; a++) {
+			if (agents[a].id != queues[q].agent)
+				continue;
+			c->agent = &agents[a];
+			c->gpu = gpus_find(agents[a].name);
+			return c->gpu != NULL;
+		}
+	return false;
+}
+
+int rpd_counter_add(void *arg, const struct store_counters *at)
+{
+	struct rpd_process *p = arg;
+	struct rpd_counters *c = get_counters(p);
+
+	if (!c)
+		return rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
+	if (!find_gpu(p, at->queue) || !read_events(c, at->events)) {
+		rpd_warn(p->r, "%s: counters of queue %u can't be read; they are left out", p->path,
+			 at->queue);
+		return 0;
+	}
+	if (at->first == 0)
+		c->nr_values = 0;
+	/* a piece whose beginning is missing */
+	if (at->first != c->nr_values || at->nr > c->total - at->first)
+		return 0;
+	memcpy(c->values + at->first, at->values, at->nr * sizeof(*c->values));
+	c->nr_values += at->nr;
+	return c->nr_values == c->total ? add_dispatch(p, at) : 0;
+}
+
+int rpd_counter_create(struct rpd *r)
+{
+	return rpd_db_execf(
+		r,
+		"CREATE %sTABLE rtl_counted (queue_id INTEGER, packet INTEGER, name_id INTEGER, "
+		"instance INTEGER, sample INTEGER, value REAL)",
+		r->keeps_state ? "" : "TEMP ");
+}
+
+int rpd_counter_finish(struct rpd *r)
+{
+	static const char *const statements[] = {
+		"CREATE INDEX %srtl_counted_packet ON rtl_counted (queue_id, packet)",
+		"CREATE TEMP TABLE rtl_counted_op AS SELECT K.op_id, C.* FROM rtl_op_kernel K "
+		"CROSS JOIN rtl_shape S ON S.id = K.shape_id CROSS JOIN rocpd_op O ON O.id = "
+		"K.op_id CROSS JOIN rtl_counted C ON C.queue_id = S.queue_id AND C.packet = "
+		"O.sequenceId",
+		"INSERT INTO rocpd_counter (value, op_id, name_id) SELECT value, op_id, name_id "
+		"FROM rtl_counted_op WHERE instance < 0",
+		"INSERT INTO rtl_op_counter (op_id, name_id, instance, sample, value) SELECT op_id, "
+		"name_id, instance, sample, value FROM rtl_counted_op WHERE instance >= 0",
+		"DROP TABLE rtl_counted_op",
+	};
+	int ret = 0;
+
+	if (rpd_db_int(r, 0, "SELECT 1 FROM rtl_counted LIMIT 1"))
+		for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]) && ret == 0; i++)
+			ret = rpd_db_execf(r, statements[i], r->keeps_state ? "" : "temp.");
+	return ret == 0 ? rpd_db_exec(r, "DROP TABLE rtl_counted") : ret;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* chosen.h - the hardware events that the user wants counted: RTL_PMC
+ *
+ *	SQ_WAVES,SQ_INSTS_VALU=gfx900:6.0.4,6.0.26;gfx90a:6.0.4/6.0.26
+ *
+ * Behind the names that the user gave there is for each kind of GPU a list of passes, separated by '/'. An event is BLOCK.INSTANCE.EVENT, numbers as in AQLprofile. rtl
+ * makes the text from the names of counters and metrics (src/counter/); librtl uses the numbers alone.
+ */
+#ifndef RTL_SOURCE_HSA_CHOSEN_H
+#define RTL_SOURCE_HSA_CHOSEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CHOSEN_MAX_PASSES 32u
+#define CHOSEN_MAX_EVENTS 1024u /* of a pass */
+
+struct chosen_event {
+	uint32_t block, instance, event;
+};
+
+/* Events are wanted on some GPU. */
+bool chosen_any(void);
+
+/* The number of passes for the GPU `isa`, "gfx90a"; 0: it is not in the text. */
+uint32_t chosen_passes(const char *isa);
+
+/* Stores the first CHOSEN_MAX_EVENTS events of a pass. Their number; 0: the text is wrong. */
+uint32_t chosen_events(const char *isa, uint32_t pass, struct chosen_event *events);
+
+#endif

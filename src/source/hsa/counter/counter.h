@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* counter.h - counts hardware events for each dispatch (RTL_PMC)
+ *
+ * The counters of a GPU count what runs on all of its queues. So the dispatches of a counted GPU run one at a time: a queue holds
+ * the next dispatch back (interpose_waits()) until the packets before it were processed and the harvester has started the
+ * counters. The program's packets stay as they are. Packets that start, read and stop the counters go to a queue of librtl's:
+ *
+ *   waits -> start packet completed -> granted -> recorded -> read and stop packets completed -> REC_COUNTERS
+ *
+ * Kernels of the runtime itself (copies, fills) are not held back, and count where they run at the same time.
+ *
+ * A kernel that waits for one that is held back, on another queue, would never end: after RTL_PMC_WAIT_MS its GPU is no longer
+ * counted, and what waits is submitted.
+ *
+ * Not here: intercept queues (RTL_QUEUES=intercept) are not counted.
+ *
+ * Threads: the harvester, and the thread that ends the process or the runtime when the harvester has stopped.
+ */
+#ifndef RTL_SOURCE_HSA_COUNTER_H
+#define RTL_SOURCE_HSA_COUNTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "source/hsa/queue/queue.h"
+
+/* `hsa`, for which `q` was opened, was made; the program does not have it yet. If the user wants counters of its GPU, its kernels
+ * count from now on; where that is not possible, its dispatches are recorded as not counted. */
+void counter_prepare_queue(struct queue *q, hsa_queue_t *hsa);
+
+/* For counter_recorded(). */
+void counter_saw_end(struct queue *q, uint64_t packet, bool is_left_out);
+
+/* HOT: a dispatch was recorded. Holder of the harvest lock. */
+static inline void counter_recorded(struct queue *q, uint64_t packet, bool is_left_out)
+{
+	if (RTL_UNLIKELY(atomic_load_explicit(&q->is_counted, memory_order_relaxed)))
+		counter_saw_end(q, packet, is_left_out);
+}
+
+/* Advances what is being counted. True: soon again. */
+bool counter_tick(uint64_t now_ns);
+
+/* Counts what waits until the deadline; then nothing is held back any more. */
+void counter_finish(uint64_t deadline_ns);
+
+/* The runtime goes away: its objects are forgotten. */
+void counter_reset(void);
+
+#endif

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""rtl trace --pmc: each dispatch has the counts that the virtual GPU logged for it"""
+from support import *
+
+NAMES = ("SQ_WAVES", "SQ_INSTS_SALU", "SQ_INSTS_SMEM", "GRBM_GUI_ACTIVE")
+
+
+def pmc(name, *args, names=NAMES, rtl_args=("-q",), **kwargs):
+    env = {"VGPU_EXEC": "auto", "VGPU_COUNTERS": 1, **kwargs.pop("env", {})}
+    return run(name, *args, trace=RTL, rtl_args=(*rtl_args, "--pmc", ",".join(names)), env=env, **kwargs)
+
+
+def counted(r):
+    """{op_id: {counter: value}}"""
+    out = collections.defaultdict(dict)
+    for op, name, value in r.db().execute("select op_id, counter, value from rtl_counter"):
+        out[op][name] = value
+    return out
+
+
+def ticks(r):
+    return {op: (begin, end) for op, begin, end in
+            r.db().execute("select op_id, begin_ticks, end_ticks from rtl_dispatch")}
+
+
+def as_logged(r, names, of_log):
+    """Every counted dispatch is in the log with the same times and counts. Returns how many are counted."""
+    logged = {(d["begin"], d["end"]): of_log(d["counters"]) for d in r.log("dispatch") if "counters" in d}
+    at = ticks(r)
+    values = counted(r)
+    for op, have in values.items():
+        equal(f"counters of operation {op}", have, dict(zip(names, logged[at[op]])))
+    return len(values)
+
+
+def of_names(counters):
+    return [counters[n] for n in NAMES]
+
+
+@case
+def counts_of_threads_queues_and_signals_equal_the_log():
+    """Dispatches without a signal, with their own, with a shared one, without the barrier bit, between barriers."""
+    r = pmc("flood", "threads=3", "queues=2", "count=240", "kinds=dscbnBw", "gpus=2", "ring=2", gpus=2)
+    contains("output", r.out, " 0 wrong signals")
+    wanted = int(re.search(r"(\d+) dispatches", r.out)[1])
+    equal("counted dispatches", as_logged(r, NAMES, of_names), wanted)
+    complete(r)
+    intact(r.db())
+
+
+@case
+def hip_program_has_metrics_and_samples():
+    """A metric is computed from the counters of its dispatch; the samples of a counter add up to it."""
+    names = ("SQ_WAVES", "TCC_HIT_sum", "FETCH_SIZE", "TCC_HIT[3]", "CU_NUM")
+    r = pmc("matrix_transpose", names=names)
+    contains("output", r.out, "PASSED!")
+    # the runtime's own copy kernels may be on the program's queue (seen in 7.2.4)
+    op, = (row[0] for row in r.db().execute("select op_id from rtl_dispatch where kernel like 'matrixTranspose%'"))
+    log, = (d["counters"] for d in r.log("dispatch") if (d["begin"], d["end"]) == ticks(r)[op])
+    have = counted(r)[op]
+    equal("metrics", {n: have[n] for n in ("SQ_WAVES", "TCC_HIT_sum", "FETCH_SIZE", "CU_NUM")},
+          {"SQ_WAVES": log["SQ_WAVES"], "TCC_HIT_sum": log["TCC_HIT"], "FETCH_SIZE": log["TCC_EA_RDREQ"] * 64 / 1024,
+           "CU_NUM": 64})
+    rows = r.db().execute("select counter, count(*), sum(value) from rtl_counter_sample where op_id = ? group by 1 "
+                          "order by 1", (op,)).fetchall()
+    equal("samples", rows, [("SQ_WAVES", 4, have["SQ_WAVES"]), ("TCC_HIT[3]", 1, have["TCC_HIT[3]"])])
+
+
+@case
+def passes_take_turns():
+    """More counters than fit: each dispatch of a kernel is counted in one pass, the passes in turn."""
+    names = tuple(f"SQ:{n}" for n in (4, 26, 30, 31, 28, 27, 34, 38, 3, 25, 60, 61))
+    r = pmc("flood", "count=60", names=names, rtl_args=())
+    contains("stderr", r.err, "gfx900 needs 2 passes")
+    passes = [tuple(v) for _, v in sorted(counted(r).items())]
+    equal("dispatches", len(passes), 60)
+    equal("kinds of passes", [len(set(passes[0::2])), len(set(passes[1::2]))], [1, 1])
+    equal("counters", sorted(passes[0] + passes[1]), sorted(names))
+
+
+@case
+def kernels_left_out_are_not_counted():
+    r = pmc("flood", "count=90", "kinds=dD", rtl_args=("-q", "--kernels", "flood_long"))
+    kernels = {row[0] for row in r.db().execute("select distinct kernel from rtl_counter")}
+    equal("kernels", kernels, {row[0] for row in r.db().execute("select distinct kernel from rtl_dispatch where not flags & 32")})
+    equal("counted dispatches", as_logged(r, NAMES, of_names), r.count("rtl_op_kernel"))
+    equal("dispatches", r.count("rtl_op_kernel"), 45)
+
+
+def not_counted(err, db, nr, why):
+    contains("stderr", err, why)
+    contains("stderr", err, f"loss: {nr} not_counted")
+    for table, rows in (("rtl_op_kernel", nr), ("rtl_counter", 0)):
+        equal(table, db.execute(f"select count(*) from {table}").fetchone()[0], rows)
+
+
+@case
+def without_aqlprofile_dispatches_are_recorded_and_lost_counters_counted():
+    folder = new_dir("stub")
+    open(os.path.join(folder, "libhsa-amd-aqlprofile64.so"), "w", encoding="utf-8").close()
+    command = f'LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH exec {program("flood")} count=50'
+    output = os.path.join(folder, "trace.db")
+    r = rtl("trace", "--virtual-gpu", "--pmc", "SQ_WAVES", "-o", output, "--", "sh", "-c", command)
+    equal("status", r.status, 0)
+    not_counted(r.err, open_db(output), 50, "finds no libhsa-amd-aqlprofile64.so")
+
+
+@case
+def intercept_queues_are_not_counted_and_say_so():
+    r = pmc("flood", "count=50", rtl_args=(), env={"RTL_QUEUES": "intercept"})
+    if "queues are interposed" in r.err:  # this runtime has none
+        equal("counted dispatches", as_logged(r, NAMES, of_names), 50)
+    else:
+        not_counted(r.err, r.db(), 50, "it is an intercept queue")
+
+
+@case
+def dispatch_that_others_wait_for_too_long_ends_counting():
+    r = pmc("flood", "count=4", "queues=2", rtl_args=(), env={"RTL_PMC_WAIT_MS": 100, "VGPU_KERNEL_NS": 400000000})
+    contains("output", r.out, "flood: 4 dispatches")
+    not_counted(r.err, r.db(), 4, "ran for longer than RTL_PMC_WAIT_MS")
+
+
+@case
+def bad_names_end_rtl_before_the_program():
+    for names, why in (("SQ_WAVS", "did you mean 'SQ_WAVES'"), (",", "names of counters are missing"),
+                       ("SQ_WAVES,a=b", "'a=b' is no name"), ("TCC[99]:4", "TCC")):
+        r = rtl("trace", "--virtual-gpu", "--pmc", names, "true")
+        equal(f"status of {names}", r.status, 125)
+        contains(f"message of {names}", r.err, why)
+
+
+main()
