@@ -67,7 +67,7 @@ _rtl()
 	summary)
 		case $prev in
 		-n|--rows) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
-		-b|--by) COMPREPLY=($(compgen -W "kernel api copy marker stream gpu" -- "$cur")); return ;;
+		-b|--by) COMPREPLY=($(compgen -W "kernel api copy marker stream gpu counter" -- "$cur")); return ;;
 		--domain) COMPREPLY=($(compgen -W "hip hsa" -- "$cur")); return ;;
 		-f|--format) COMPREPLY=($(compgen -W "table csv json" -- "$cur")); return ;;
 		--columns) COMPREPLY=($(compgen -W "rtl rocprof" -- "$cur")); return ;;

@@ -93,6 +93,7 @@ static uint32_t chosen_domains(const struct front *f)
 		{ ROCPROFV3_O_KERNEL, ROCPROFV3_KERNEL },
 		{ ROCPROFV3_O_COPY, ROCPROFV3_COPY },
 		{ ROCPROFV3_O_ALLOCATION, ROCPROFV3_ALLOCATION },
+		{ ROCPROFV3_O_PMC, ROCPROFV3_COUNTERS },
 		{ ROCPROFV3_O_HSA, ROCPROFV3_HSA },
 		{ ROCPROFV3_O_HIP_RUNTIME, ROCPROFV3_HIP_RUNTIME },
 		{ ROCPROFV3_O_HIP_COMPILER, ROCPROFV3_HIP_COMPILER },
@@ -281,6 +282,7 @@ static void make_trace_line(struct front *f)
 	add_list(f, ROCPROFV3_O_MPI_RANKS, "--ranks", ",");
 	add_list(f, ROCPROFV3_O_INCLUDE, "--kernels", "|");
 	add_list(f, ROCPROFV3_O_EXCLUDE, "--not-kernels", "|");
+	add_list(f, ROCPROFV3_O_PMC, "--pmc", ",");
 	add_periods(f);
 	if (value(f, O_VGPU)->text)
 		add_arg(f, ui_keep(ui_format("--virtual-gpu=%s", value(f, O_VGPU)->text)), NULL);
@@ -376,10 +378,9 @@ static void print_summary(const struct front *f)
 		const char *by;
 		uint32_t domains;
 	} tables[] = {
-		{ "kernel", ROCPROFV3_KERNEL },
-		{ "api", ROCPROFV3_HIP | ROCPROFV3_HSA },
-		{ "copy", ROCPROFV3_COPY },
-		{ "marker", ROCPROFV3_MARKER },
+		{ "kernel", ROCPROFV3_KERNEL },	   { "api", ROCPROFV3_HIP | ROCPROFV3_HSA },
+		{ "copy", ROCPROFV3_COPY },	   { "marker", ROCPROFV3_MARKER },
+		{ "counter", ROCPROFV3_COUNTERS },
 	};
 	int fd = open_summary(f);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_summary.c - rtl summary: times by kernel, call, copy kind, marker, stream or GPU
  *
- * Not here: reading the rows (summary_rows.c), GPUs and streams (summary_lane.c).
+ * Not here: reading the rows (summary_rows.c), GPUs and streams (summary_lane.c), counters (summary_counter.c).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,8 +20,8 @@ static const struct opt options[] = {
 	[O_ROWS] = { 'n', "rows", OPT_UINT, .arg = "N", .choices = "0..1000000000",
 		     .help = "at most N rows; 0: all (20 in a table, else all)" },
 	[O_BY] = { 'b', "by", OPT_CHOICE, .arg = "WHAT",
-		   .choices = "kernel|api|copy|marker|stream|gpu",
-		   .help = "a row for each kernel, api, copy, marker, stream or gpu" },
+		   .choices = "kernel|api|copy|marker|stream|gpu|counter",
+		   .help = "a row for each kernel, api, copy, marker, stream or gpu, or counter of a kernel" },
 	[O_DOMAIN] = { 0, "domain", OPT_CHOICE, .arg = "DOMAIN", .choices = "hip|hsa",
 		       .help = "with --by api: calls of hip or of hsa alone" },
 	[O_FORMAT] = { 'f', "format", OPT_CHOICE, .arg = "FORMAT", .choices = GRID_FORMATS,
@@ -245,9 +245,10 @@ static size_t print_groups(struct summary *s, uint64_t *all_ns)
 
 /* ---- the command ---- */
 
-static const char *const what[] = { "kernel", "API call", "copy kind", "marker", "stream", "GPU" };
-static const char *const whats[] = { "kernels", "API calls", "copy kinds",
-				     "markers", "streams",   "GPUs" };
+static const char *const what[] = { "kernel", "API call", "copy kind", "marker",
+				    "stream", "GPU",	  "counter" };
+static const char *const whats[] = { "kernels", "API calls", "copy kinds", "markers",
+				     "streams", "GPUs",	     "counters" };
 
 /* Explains an empty table, if the trace lacks the records that it needs. */
 static void explain_empty_table(const struct summary *s)
@@ -259,6 +260,8 @@ static void explain_empty_table(const struct summary *s)
 		ui_say("%s: no stream is known, because no calls were recorded; trace in mode hip, or use "
 		       "--by gpu",
 		       s->q->path);
+	else if (s->by == SUMMARY_COUNTER)
+		ui_say("%s: no counters were recorded; rtl trace --pmc counts", s->q->path);
 }
 
 /* Prints on stderr, below the table: the number of rows left out, and the verdict. */
@@ -271,7 +274,10 @@ static void report_rest(const struct summary *s, size_t nr, uint64_t all_ns)
 	if (s->nr_untimed)
 		ui_say("%s of them have no valid times: they count in CALLS, not in the times",
 		       ui_count(count, s->nr_untimed));
-	if (s->q->converted)
+	if (s->by == SUMMARY_COUNTER)
+		ui_say("%s: %zu %s of kernels; the trace is %s", s->q->path, nr,
+		       nr == 1 ? what[s->by] : whats[s->by], s->q->verdict.line);
+	else if (s->q->converted)
 		ui_say("%s: %zu %s, %s", s->q->path, nr, nr == 1 ? what[s->by] : whats[s->by],
 		       ui_time(time, all_ns));
 	else
@@ -331,7 +337,7 @@ static int run_summary(const struct opt_parsed *p)
 	const struct opt_value *v = p->values;
 	struct summary *s = calloc(1, sizeof(*s));
 	const char *table;
-	uint64_t all_ns;
+	uint64_t all_ns = 0;
 	size_t nr;
 
 	if (!s)
@@ -354,7 +360,9 @@ static int run_summary(const struct opt_parsed *p)
 		free_summary(s);
 		return 0;
 	}
-	if (s->by >= SUMMARY_STREAM) {
+	if (s->by == SUMMARY_COUNTER) {
+		nr = summary_counter_print(s);
+	} else if (s->by >= SUMMARY_STREAM) {
 		nr = summary_lane_print(s, &all_ns);
 	} else {
 		readers[s->by](s);
@@ -382,7 +390,7 @@ const struct command cmd_summary = {
 	.statuses = commands_statuses,
 	.about =
 		"Reads a database of rtl trace or of RPD, or a raw trace, and prints one row for each kernel, "
-		"call, kind of copy or marker, the longest total first, or for each stream or GPU. A table has the columns that fit the terminal; --wide, "
+		"call, kind of copy or marker, the longest total first, for each stream or GPU, or for each counter of each kernel. A table has the columns that fit the terminal; --wide, "
 		"csv and json have all of them.\n"
 		"\n"
 		"  share      of the time of all rows\n"
@@ -404,6 +412,7 @@ const struct command cmd_summary = {
 	.examples =
 		"rtl summary trace.db -n 5\nrtl summary trace.db --by marker --wide\n"
 		"rtl summary trace.db --by api\n"
+		"rtl summary trace.db --by counter\n"
 		"rtl summary trace.db --format csv > kernels.csv\n"
 		"rtl summary trace.db --by api --domain hip --format csv --columns rocprof > hip_stats.csv\n",
 	.run = run_summary,

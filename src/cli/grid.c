@@ -129,6 +129,8 @@ static const char *raw_text(const struct grid_column *column, const struct grid_
 		snprintf(buf, UI_NUMBER_SIZE, "%.6f", cell->real);
 	else if (column->unit == GRID_RATE)
 		snprintf(buf, UI_NUMBER_SIZE, "%.0f", cell->real);
+	else if (column->unit == GRID_REAL)
+		snprintf(buf, UI_NUMBER_SIZE, "%.15g", cell->real);
 	else if (column->unit == GRID_SPAN)
 		snprintf(buf, UI_NUMBER_SIZE, "%lld", (long long)cell->num);
 	else
@@ -160,6 +162,9 @@ static const char *scaled_text(const struct grid_column *column, const struct gr
 		return ui_bytes(buf, cell->num);
 	case GRID_SHARE:
 		snprintf(buf, UI_NUMBER_SIZE, "%.1f%%", cell->real * 100.0);
+		return buf;
+	case GRID_REAL:
+		snprintf(buf, UI_NUMBER_SIZE, "%.6g", cell->real);
 		return buf;
 	case GRID_RATE:
 		ui_bytes(buf, cell->real < 0 ? 0 : (uint64_t)cell->real);
@@ -335,7 +340,7 @@ static void print_json(const struct grid *t)
 			else if (t->columns[i].unit == GRID_SPAN)
 				json_int(j, (int64_t)cell->num);
 			else if (t->columns[i].unit == GRID_SHARE ||
-				 t->columns[i].unit == GRID_RATE)
+				 t->columns[i].unit == GRID_RATE || t->columns[i].unit == GRID_REAL)
 				json_double(j, cell->real);
 			else
 				json_uint(j, cell->num);

@@ -30,7 +30,8 @@ enum grid_unit {
 	GRID_SPAN,
 	GRID_BYTES,
 	GRID_SHARE,
-	GRID_RATE
+	GRID_RATE,
+	GRID_REAL
 };
 
 struct grid_column {
@@ -39,7 +40,7 @@ struct grid_column {
 	enum grid_unit unit;
 };
 
-/* GRID_NAME: text. GRID_SHARE: real, 0..1. GRID_RATE: real, bytes a second. GRID_SPAN: num as int64_t.
+/* GRID_NAME: text. GRID_SHARE: real, 0..1. GRID_RATE: real, bytes a second. GRID_REAL: real, any number. GRID_SPAN: num as int64_t.
  * Otherwise num. */
 struct grid_cell {
 	const char *text;

@@ -18,7 +18,8 @@ enum rocprofv3_state {
 #define ROCPROFV3_VALUE(what) .type = OPT_TEXT, .arg = what
 #define ROCPROFV3_LIST(what) .type = OPT_TEXT, .arg = what, .list = true
 
-#define ROCPROFV3_INSTEAD_COUNTERS "rtl does not read counters; there is nothing to use instead."
+#define ROCPROFV3_INSTEAD_COUNTERS                                                                 \
+	"rtl counts what --pmc names, and has no other options for counters."
 #define ROCPROFV3_INSTEAD_PC "rtl does not sample; there is nothing to use instead."
 #define ROCPROFV3_INSTEAD_ATT "rtl does not trace instructions; there is nothing to use instead."
 #define ROCPROFV3_INSTEAD_HIP "rtl records these calls with the others: use --hip-trace."
@@ -102,8 +103,8 @@ enum rocprofv3_state {
 	  ROCPROFV3_INSTEAD_KFD)                                                                               \
 	X(KFD_DROPPED, 0, "kfd-dropped-events-trace", ROCPROFV3_SWITCH, LACKS, "lost events",                  \
 	  ROCPROFV3_INSTEAD_KFD)                                                                               \
-	X(PMC, 0, "pmc", ROCPROFV3_LIST("NAME"), LACKS, "counters of each kernel",                             \
-	  ROCPROFV3_INSTEAD_COUNTERS)                                                                          \
+	X(PMC, 0, "pmc", ROCPROFV3_LIST("NAME"), HAS, "counters and metrics of each kernel",                   \
+	  "All are counted in one run: of several passes the dispatches of a kernel take turns.")              \
 	X(REPLAY, 0, "replay-mode", ROCPROFV3_VALUE("MODE"), LACKS, "how passes are made",                     \
 	  ROCPROFV3_INSTEAD_COUNTERS)                                                                          \
 	X(REPLAY_BETA, 0, "kernel-replay-beta-enabled", ROCPROFV3_SWITCH, LACKS,                               \

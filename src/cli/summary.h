@@ -3,6 +3,7 @@
  *
  *	cmd_summary.c	 the command, its columns
  *	summary_rows.c	 kernels, calls, copies and markers, grouped by name
+ *	summary_counter.c hardware counters of kernels
  *	summary_lane.c	 GPUs and streams: how busy they were
  */
 #ifndef RTL_CLI_SUMMARY_H
@@ -24,7 +25,8 @@ enum summary_by {
 	SUMMARY_COPY,
 	SUMMARY_MARKER,
 	SUMMARY_STREAM,
-	SUMMARY_GPU
+	SUMMARY_GPU,
+	SUMMARY_COUNTER
 };
 
 /* The domain of calls to count; from 1 in the order of the choices of --domain. */
@@ -55,5 +57,8 @@ void summary_rows_markers(struct summary *s);
 
 /* Prints a row for each GPU, or for each stream. Returns their number; *all_ns is the time of all. */
 size_t summary_lane_print(struct summary *s, uint64_t *all_ns);
+
+/* Prints a row for each kernel and counter. Returns their number. */
+size_t summary_counter_print(struct summary *s);
 
 #endif

@@ -62,6 +62,13 @@ static void put_real(struct json *j, double value)
 		json_bytes(j, ".0", 2);
 }
 
+/* Of a column that is a counter's value; its name follows. */
+#define COUNTER_COLUMN "counter "
+
+static const char counter_names[] =
+	"SELECT W.string FROM rocpd_counter C JOIN rocpd_string W ON W.id = C.name_id GROUP BY "
+	"W.string ORDER BY min(C.id)";
+
 static void put_int(struct json *j, int64_t value)
 {
 	char text[24];
@@ -101,12 +108,19 @@ static void put_row(struct json *j, sqlite3_stmt *row, uint64_t index)
 	json_bytes(j, "\n", 1);
 }
 
-static void put_header(struct json *j, const struct csv_table *t)
+/* Columns of counters are not in the table, but in the statement. */
+static void put_header(struct json *j, const struct csv_table *t, sqlite3_stmt *row)
 {
-	for (size_t i = 0; i < t->nr; i++) {
+	int nr = sqlite3_column_count(row);
+	size_t at = 0;
+
+	for (int i = 0; i < nr; i++) {
+		const char *name = sqlite3_column_name(row, i);
+		bool is_counter = strncmp(name, COUNTER_COLUMN, strlen(COUNTER_COLUMN)) == 0;
+
 		if (i)
 			json_bytes(j, ",", 1);
-		put_text(j, t->columns[i].name);
+		put_text(j, is_counter ? name + strlen(COUNTER_COLUMN) : t->columns[at++].name);
 	}
 	json_bytes(j, "\n", 1);
 }
@@ -116,19 +130,48 @@ static const char *rows_of(const struct query *q, const struct csv_table *t)
 	return q->ours ? t->ours : t->rpd;
 }
 
+/* Each counter of the trace as a column of the dispatch's row. */
+static int put_counters(struct query *q, sqlite3_str *sql)
+{
+	sqlite3_stmt *name = NULL;
+	int ret = query_prepare(q, &name, counter_names);
+
+	if (ret == 0)
+		ret = query_step(q, name);
+	for (; ret == 1; ret = query_step(q, name)) {
+		const char *text = query_text(name, 0);
+
+		sqlite3_str_appendf(sql,
+				    ", (SELECT C.value FROM rocpd_counter C JOIN rocpd_string W ON "
+				    "W.id = C.name_id WHERE C.op_id = O.id AND W.string = %Q) AS "
+				    "\"" COUNTER_COLUMN "%w\"",
+				    text, text);
+	}
+	sqlite3_finalize(name);
+	return ret;
+}
+
 int csv_prepare(struct query *q, const struct csv_table *t, sqlite3_stmt **row)
 {
+	bool has_counters = t->columns == csv_tables[0].columns && q->ours;
 	const char *form = rows_of(q, t), *at = strchr(form, '$');
 	sqlite3_str *sql = sqlite3_str_new(q->db);
 	char *text;
-	int ret;
+	int ret = 0;
 
 	sqlite3_str_append(sql, form, (int)(at - form));
-	for (size_t i = 0; i < t->nr; i++)
+	for (size_t i = 0; i < t->nr && ret == 0; i++) {
 		sqlite3_str_appendf(sql, "%s%s", i ? ", " : "",
 				    q->ours ? t->columns[i].ours : t->columns[i].rpd);
+		if (has_counters && strcmp(t->columns[i].name, CSV_BEFORE_COUNTERS) == 0)
+			ret = put_counters(q, sql);
+	}
 	sqlite3_str_appendall(sql, at + 1);
 	text = sqlite3_str_finish(sql);
+	if (ret < 0) {
+		sqlite3_free(text);
+		return ret;
+	}
 	ret = text ? query_prepare(q, row, text) : query_fail_memory(q);
 	if (ret == 0)
 		query_bind_range(q, *row);
@@ -150,7 +193,7 @@ static const struct csv_table *find_table(const char *name)
 static int put_rows(struct json *j, struct query *q, const struct csv_table *t, sqlite3_stmt *row,
 		    int more, uint64_t rows)
 {
-	put_header(j, t);
+	put_header(j, t, row);
 	for (uint64_t i = 0; more == 1 && (!rows || i < rows); i++) {
 		put_row(j, row, i);
 		more = j->error ? j->error : query_step(q, row);

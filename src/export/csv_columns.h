@@ -53,6 +53,24 @@
 		OURS("Workgroup_Size_X", "S.group_x"), OURS("Workgroup_Size_Y", "S.group_y"),      \
 		OURS("Workgroup_Size_Z", "S.group_z"), OURS("Grid_Size_X", "S.grid_x"),            \
 		OURS("Grid_Size_Y", "S.grid_y"), OURS("Grid_Size_Z", "S.grid_z")
+/* rocprofv3's columns of a counter or metric of a dispatch: C is rocpd_counter, W its name. */
+#define CSV_COUNTER_COLUMNS(agent, kernel)                                                         \
+	OURS("Correlation_Id", "O.correlation_id"),                                                \
+		OURS("Dispatch_Id", "dense_rank() OVER (ORDER BY O.start, O.id)"),                 \
+		OURS("Agent_Id", agent), OURS("Queue_Id", "O.queueId"),                            \
+		OURS("Process_Id",                                                                 \
+		     "(SELECT os_pid FROM rtl_process P WHERE P.id = T.process_id)"),              \
+		OURS("Thread_Id", "T.tid"), OURS("Grid_Size", "S.grid_x * S.grid_y * S.grid_z"),   \
+		OURS("Kernel_Id", "Y.kernel_id"), OURS("Kernel_Name", kernel),                     \
+		OURS("Workgroup_Size", "S.group_x * S.group_y * S.group_z"),                       \
+		OURS("LDS_Block_Size", "S.group_size"), OURS("Scratch_Size", "S.private_size"),    \
+		OURS("VGPR_Count", "coalesce(Y.vgpr_count, 0)"),                                   \
+		OURS("Accum_VGPR_Count", "coalesce(Y.accum_vgpr_count, 0)"),                       \
+		OURS("SGPR_Count", "coalesce(Y.sgpr_count, 0)"), OURS("Counter_Name", "W.string"), \
+		OURS("Counter_Value", "C.value"), OURS("Start_Timestamp", BEGIN_NS("K.flags")),    \
+		OURS("End_Timestamp", END_NS("K.flags"))
+#define CSV_COUNTERS                                                                               \
+	"CROSS JOIN rocpd_counter C ON C.op_id = O.id JOIN rocpd_string W ON W.id = C.name_id "
 #define CSV_OF_AGENT                                                                               \
 	"LEFT JOIN rtl_queue Q ON Q.id = S.queue_id LEFT JOIN rtl_agent G ON G.id = Q.agent_id "
 #define CSV_COPY_COLUMNS(src, dst)                                                                            \

@@ -29,6 +29,9 @@ struct csv_table {
 	uint32_t domains;	/* of rocprofv3: is written if one of them is */
 };
 
+/* rocprof's results.csv has a column for each counter of the trace, behind this one. */
+#define CSV_BEFORE_COUNTERS "obj"
+
 /* Ends in a row whose name is NULL. The SQL reads the tables of cause.h. */
 extern const struct csv_table csv_tables[];
 

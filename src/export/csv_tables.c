@@ -92,6 +92,12 @@ static const struct csv_column kernel_trace_columns[] = {
 
 static const char kernel_trace[] = KERNELS CSV_OF_AGENT STREAM "ORDER BY O.start, O.id";
 
+static const struct csv_column counter_columns[] = {
+	CSV_COUNTER_COLUMNS("G.agent_index", "Y.demangled"),
+};
+
+static const char counters[] = KERNELS CSV_COUNTERS CSV_OF_AGENT "ORDER BY O.start, O.id, C.id";
+
 static const char rpd_kernel_trace[] =
 	"SELECT $ FROM rocpd_op O JOIN rocpd_string D ON D.id = O.description_id JOIN rocpd_string Y "
 	"ON Y.id = O.opType_id " STREAM
@@ -150,6 +156,7 @@ const struct csv_table csv_tables[] = {
 	TABLE("hsa_api_trace", hsa_trace_columns, API_TRACE("'hsa'"), RPD_API_TRACE(RPD_HSA), false,
 	      false),
 	TABLE("memory_copy_trace", copy_trace_columns, copy_trace, NULL, false, false),
+	TABLE("counter_collection", counter_columns, counters, NULL, false, false),
 	TABLE("marker_api_trace", marker_trace_columns, marker_trace, NULL, false, false),
 	{ NULL, NULL, 0, NULL, NULL, false, false, 0 },
 };

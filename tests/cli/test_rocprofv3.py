@@ -463,7 +463,7 @@ class Front(Formats):
         self.assertGreater(count, 110)
 
     def test_what_rtl_lacks_is_refused_before_the_program_runs(self):
-        for args, part in ((("--pmc", "SQ_WAVES", "GRBM_COUNT"), "counters"), (("--att",), "instructions"),
+        for args, part in ((("--extra-counters", "FILE"), "counters"), (("--att",), "instructions"),
                            (("-p", "123"), "rtl start"), (("--rccl-trace",), "--kernel-trace"), (("-L",), "counters"),
                            (("-f", "otf2"), "perfetto"), (("--kernel-iteration-range", "[1-3]"), "--range")):
             p = self.front("-r", *args, "--", "/bin/sh", "-c", "echo ran", status=self.LACKS)

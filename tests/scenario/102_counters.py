@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """rtl trace --pmc: each dispatch has the counts that the virtual GPU logged for it"""
+import csv
+
 from support import *
 
 NAMES = ("SQ_WAVES", "SQ_INSTS_SALU", "SQ_INSTS_SMEM", "GRBM_GUI_ACTIVE")
@@ -65,6 +67,44 @@ def hip_program_has_metrics_and_samples():
     rows = r.db().execute("select counter, count(*), sum(value) from rtl_counter_sample where op_id = ? group by 1 "
                           "order by 1", (op,)).fetchall()
     equal("samples", rows, [("SQ_WAVES", 4, have["SQ_WAVES"]), ("TCC_HIT[3]", 1, have["TCC_HIT[3]"])])
+
+
+def read_csv(path):
+    with open(path, newline="", encoding="utf-8") as f:
+        return list(csv.DictReader(f))
+
+
+@case
+def files_and_summary_have_the_counters():
+    """rocprof's columns in results.csv, rocprofv3's in counter_collection.csv, a row for each kernel and counter in rtl summary."""
+    names = ("SQ_WAVES", "FETCH_SIZE")
+    r = pmc("flood", "count=40", "kinds=dD", names=names)
+    folder = os.path.join(r.dir, "csv")
+    os.mkdir(folder)
+    ended(rtl("convert", r.output, "-f", "csv", "-o", folder), 0)
+    ended(rtl("convert", r.output, "-f", "rocprofv3-csv", "-o", os.path.join(folder, "v3")), 0)
+    want = sorted(collections.Counter((d["SQ_WAVES"], d["FETCH_SIZE"]) for d in counted(r).values()).items())
+    results = read_csv(os.path.join(folder, "results.csv"))
+    equal("columns", [c for c in results[0] if c in names], list(names))
+    equal("results.csv", sorted(collections.Counter(tuple(float(row[n]) for n in names) for row in results).items()), want)
+    for name in ("counter_collection.csv", "v3_counter_collection.csv"):
+        rows = collections.defaultdict(dict)
+        for row in read_csv(os.path.join(folder, name)):
+            rows[row["Dispatch_Id"]][row["Counter_Name"]] = float(row["Counter_Value"])
+        have = collections.Counter(tuple(v[n] for n in names) for v in rows.values())
+        equal(name, sorted(have.items()), want)
+    summary = json.loads(rtl("summary", r.output, "--by", "counter", "-f", "json").out)
+    equal("summary", {(s["kernel"], s["counter"]): (s["dispatches"], s["total"]) for s in summary},
+          {(k, c): (n, v) for k, c, n, v in
+           r.db().execute("select kernel, counter, count(*), sum(value) from rtl_counter group by 1, 2")})
+
+
+@case
+def rocprofv3_takes_pmc():
+    folder = new_dir("v3")
+    ended(rtl("rocprofv3", "--virtual-gpu", "--pmc", *NAMES, "-f", "csv", "-d", folder, "-o", "x", "--", program("flood"), "count=20"), 0)
+    equal("files", sorted(os.listdir(folder)), ["x_agent_info.csv", "x_counter_collection.csv"])
+    equal("rows", len(read_csv(os.path.join(folder, "x_counter_collection.csv"))), 20 * len(NAMES))
 
 
 @case

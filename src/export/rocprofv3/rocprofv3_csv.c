@@ -21,6 +21,9 @@ static const struct csv_column kernel_columns[] = {
 		"FROM rocpd_api R JOIN rocpd_ustring U ON U.id = R.args_id WHERE R.id = O.roctxId) ELSE "
 		"N.name END"),
 };
+static const struct csv_column counter_columns[] = {
+	CSV_COUNTER_COLUMNS("G.number", "N.name"),
+};
 static const struct csv_column copy_columns[] = {
 	CSV_COPY_COLUMNS("F.number", "G.number"),
 };
@@ -223,6 +226,10 @@ static const struct csv_table tables[] = {
 	SELECTED("memory_copy_trace", copy_columns, "SELECT $" ROCPROFV3_COPIES, ROCPROFV3_COPY),
 	SELECTED("memory_allocation_trace", allocation_columns, "SELECT $" ROCPROFV3_ALLOCATIONS,
 		 ROCPROFV3_ALLOCATION),
+	SELECTED("counter_collection", counter_columns,
+		 "SELECT $" ROCPROFV3_OF_KERNELS CSV_COUNTERS
+		 "WHERE K.op_id BETWEEN ?1 AND ?2 ORDER BY O.start, O.id, C.id",
+		 ROCPROFV3_COUNTERS),
 	SELECTED("kernel_stats", stats_columns,
 		 STATS(KERNEL_SUMS, "Y.name", "JOIN temp.rocprofv3_kernel Y ON Y.id = S.id"),
 		 ROCPROFV3_KERNEL | ROCPROFV3_STATS),

@@ -86,13 +86,15 @@ int rocprofv3_names_more(struct query *q, int kind, void (*each)(void *arg, cons
 	"THEN 5 ELSE 0 END"
 
 /* SQL: a kernel's dispatch with all that describes it, and a copy; the same aliases everywhere. */
-#define ROCPROFV3_KERNELS                                                                            \
+#define ROCPROFV3_OF_KERNELS                                                                         \
 	" FROM rtl_op_kernel K CROSS JOIN rocpd_op O ON O.id = K.op_id JOIN rtl_shape S ON S.id = "  \
 	"K.shape_id JOIN rtl_kernel_symbol Y ON Y.id = S.kernel_id JOIN temp.rocprofv3_kernel N ON " \
 	"N.id = Y.id JOIN rtl_thread T ON T.id = K.thread_id LEFT JOIN rtl_queue Q ON Q.id = "       \
-	"S.queue_id LEFT JOIN temp.rocprofv3_agent G ON G.id = Q.agent_id LEFT JOIN query_cause L "  \
-	"ON L.op_id = O.id LEFT JOIN query_stream M ON M.block = O.id >> 32 AND M.name = L.stream "  \
-	"WHERE K.op_id BETWEEN ?1 AND ?2 ORDER BY O.start, O.id"
+	"S.queue_id LEFT JOIN temp.rocprofv3_agent G ON G.id = Q.agent_id "
+#define ROCPROFV3_KERNELS                                                                          \
+	ROCPROFV3_OF_KERNELS                                                                       \
+	"LEFT JOIN query_cause L ON L.op_id = O.id LEFT JOIN query_stream M ON M.block = O.id >> " \
+	"32 AND M.name = L.stream WHERE K.op_id BETWEEN ?1 AND ?2 ORDER BY O.start, O.id"
 #define ROCPROFV3_COPIES                                                                             \
 	" FROM rtl_op_copy K CROSS JOIN rocpd_op O ON O.id = K.op_id JOIN rtl_thread T ON T.id = "   \
 	"K.thread_id LEFT JOIN temp.rocprofv3_agent F ON F.id = K.src_agent_id LEFT JOIN "           \

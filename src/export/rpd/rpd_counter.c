@@ -305,6 +305,7 @@ int rpd_counter_finish(struct rpd *r)
 		"INSERT INTO rtl_op_counter (op_id, name_id, instance, sample, value) SELECT op_id, "
 		"name_id, instance, sample, value FROM rtl_counted_op WHERE instance >= 0",
 		"DROP TABLE rtl_counted_op",
+		"CREATE INDEX rtl_counter_op ON rocpd_counter (op_id)",
 	};
 	int ret = 0;
 
