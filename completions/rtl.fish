@@ -40,7 +40,7 @@ complete -c rtl -n '__fish_seen_subcommand_from trace' -l snapshot-gap -x -d 'an
 complete -c rtl -n '__fish_seen_subcommand_from trace' -x -a '(__fish_complete_subcommand)'
 complete -c rtl -n __fish_use_subcommand -f -a summary -d 'shows times by kernel, call, copy, marker, stream or GPU'
 complete -c rtl -n '__fish_seen_subcommand_from summary' -l rows -s n -x -d 'at most N rows; 0: all (20 in a table, else all)'
-complete -c rtl -n '__fish_seen_subcommand_from summary' -l by -s b -x -a 'kernel api copy marker stream gpu counter' -d 'a row for each kernel, api, copy, marker, stream or gpu, or counter of a kernel'
+complete -c rtl -n '__fish_seen_subcommand_from summary' -l by -s b -x -a 'kernel api copy marker stream gpu counter' -d 'a row for each of them; counter: of each kernel'
 complete -c rtl -n '__fish_seen_subcommand_from summary' -l domain -x -a 'hip hsa' -d 'with --by api: calls of hip or of hsa alone'
 complete -c rtl -n '__fish_seen_subcommand_from summary' -l format -s f -x -a 'table csv json' -d 'form of the output: table (default), csv, json'
 complete -c rtl -n '__fish_seen_subcommand_from summary' -l columns -x -a 'rtl rocprof' -d 'with --format csv: rtl\'s columns (default) or rocprof\'s'

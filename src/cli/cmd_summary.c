@@ -21,7 +21,7 @@ static const struct opt options[] = {
 		     .help = "at most N rows; 0: all (20 in a table, else all)" },
 	[O_BY] = { 'b', "by", OPT_CHOICE, .arg = "WHAT",
 		   .choices = "kernel|api|copy|marker|stream|gpu|counter",
-		   .help = "a row for each kernel, api, copy, marker, stream or gpu, or counter of a kernel" },
+		   .help = "a row for each of them; counter: of each kernel" },
 	[O_DOMAIN] = { 0, "domain", OPT_CHOICE, .arg = "DOMAIN", .choices = "hip|hsa",
 		       .help = "with --by api: calls of hip or of hsa alone" },
 	[O_FORMAT] = { 'f', "format", OPT_CHOICE, .arg = "FORMAT", .choices = GRID_FORMATS,

@@ -57,7 +57,7 @@ enum rocprofv3_state {
 	X(SYS, 's', "sys-trace", ROCPROFV3_SWITCH, HAS, "the same, HIP's compiler calls, HSA",                 \
 	  NULL)                                                                                                \
 	X(HIP, 0, "hip-trace", ROCPROFV3_SWITCH, HAS, "HIP's runtime and compiler calls", NULL)                \
-	X(MARKER, 0, "marker-trace", ROCPROFV3_SWITCH, HAS, "roctx ranges and marks", NULL)                    \
+	X(MARKER, 0, "marker-trace", ROCPROFV3_SWITCH, ALSO, "roctx ranges and marks", NULL)                   \
 	X(KERNEL, 0, "kernel-trace", ROCPROFV3_SWITCH, HAS, "kernel dispatches", NULL)                         \
 	X(GRAPH, 0, "hip-graph-trace", ROCPROFV3_SWITCH, LACKS, "records of graphs",                           \
 	  ROCPROFV3_INSTEAD_HIP)                                                                               \

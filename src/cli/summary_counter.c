@@ -27,7 +27,8 @@ static const char rows[] =
 
 static bool has_counters(struct summary *s)
 {
-	sqlite3_stmt *stmt = db_query(s->q, "SELECT 1 FROM sqlite_master WHERE name = 'rocpd_counter'");
+	sqlite3_stmt *stmt =
+		db_query(s->q, "SELECT 1 FROM sqlite_master WHERE name = 'rocpd_counter'");
 	bool has = db_step(s->q, stmt);
 
 	sqlite3_finalize(stmt);

@@ -105,6 +105,16 @@ def rocprofv3_takes_pmc():
     ended(rtl("rocprofv3", "--virtual-gpu", "--pmc", *NAMES, "-f", "csv", "-d", folder, "-o", "x", "--", program("flood"), "count=20"), 0)
     equal("files", sorted(os.listdir(folder)), ["x_agent_info.csv", "x_counter_collection.csv"])
     equal("rows", len(read_csv(os.path.join(folder, "x_counter_collection.csv"))), 20 * len(NAMES))
+    ended(rtl("rocprofv3", "--virtual-gpu", "--pmc", "SQ_WAVES", "FETCH_SIZE", "-d", folder, "-o", "y", "--", program("flood"), "count=20"), 0)
+    r = rtl("rocprofv3", "--virtual-gpu", "--pmc", "SQ_WAVES", "-f", "json", "--", program("flood"))
+    equal("status with json", r.status, 121)
+    contains("message", r.err, "rtl writes counters to csv and rocpd")
+    db = open_db(os.path.join(folder, "y_results.db"))
+    equal("rocpd's counters", db.execute("select counter_name, count(*) from pmc_events group by 1 order by 1").fetchall(),
+          [("FETCH_SIZE", 20), ("SQ_WAVES", 20)])
+    equal("and what they are", db.execute("select name, block, is_derived from rocpd_info_pmc order by 1").fetchall(),
+          [("FETCH_SIZE", "", 1), ("SQ_WAVES", "SQ", 0)])
+    equal("dispatches", db.execute("select count(*) from rocpd_kernel_dispatch").fetchone()[0], 20)
 
 
 @case

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "counter/metric.h"
 #include "export/call_args.h"
 #include "export/output.h"
 #include "export/rocprofv3/rocpd3_internal.h"
@@ -30,8 +31,9 @@ struct rocpd3 {
 	int64_t range, range_string; /* the last range that a kernel was in, and its text's id */
 	struct json *json;
 	sqlite3_stmt *add_string, *find_string, *add_event, *add_arg, *add_region, *add_kernel,
-		*add_copy, *add_allocation;
-	sqlite3_stmt *message; /* of a range of the trace */
+		*add_copy, *add_allocation, *add_pmc, *add_pmc_event;
+	sqlite3_stmt *message;	/* of a range of the trace */
+	sqlite3_stmt *counters; /* of a dispatch; NULL: the trace has none */
 };
 
 static int fail(struct rocpd3 *r)
@@ -239,11 +241,80 @@ static int range_string(struct rocpd3 *r, int64_t range, int64_t *id)
 	return ret;
 }
 
+/* ---- counters -------------------------------------------------------------------------------- */
+
+/* The counters and metrics of each GPU. */
+static const char pmc_sql[] =
+	"SELECT DISTINCT G.agent_index + 1, coalesce(G.name, ''), W.string FROM rtl_op_kernel K CROSS JOIN "
+	"rocpd_counter C ON C.op_id = K.op_id JOIN rocpd_string W ON W.id = C.name_id JOIN rtl_shape S ON S.id = "
+	"K.shape_id JOIN rtl_queue Q ON Q.id = S.queue_id JOIN rtl_agent G ON G.id = Q.agent_id WHERE K.op_id "
+	"BETWEEN ?1 AND ?2 ORDER BY 1, C.id";
+
+/* What the name is on that GPU. */
+static int put_pmc(struct rocpd3 *r, sqlite3_stmt *row)
+{
+	const struct counter_gpu *gpu = gpus_find(query_text(row, 1));
+	char error[METRIC_ERROR_SIZE];
+	struct metric m = { .description = "" };
+
+	if (gpu && !metric_find(gpu, query_text(row, 2), &m, error))
+		m = (struct metric){ .description = "" };
+	sqlite3_bind_value(r->add_pmc, 1, sqlite3_column_value(row, 0));
+	sqlite3_bind_value(r->add_pmc, 2, sqlite3_column_value(row, 2));
+	sqlite3_bind_text(r->add_pmc, 3, m.description, -1, SQLITE_STATIC);
+	sqlite3_bind_text(r->add_pmc, 4, m.block ? m.block->name : "", -1, SQLITE_STATIC);
+	sqlite3_bind_text(r->add_pmc, 5, m.expression ? m.expression : "", -1, SQLITE_STATIC);
+	sqlite3_bind_int64(r->add_pmc, 6, m.event);
+	sqlite3_bind_int(r->add_pmc, 7, m.kind == METRIC_CONSTANT);
+	sqlite3_bind_int(r->add_pmc, 8, m.kind == METRIC_DERIVED);
+	return step(r, r->add_pmc);
+}
+
+static int put_pmcs(struct rocpd3 *r)
+{
+	sqlite3_stmt *row = NULL;
+	int ret = query_prepare(r->q, &row, pmc_sql);
+
+	if (ret == 0)
+		query_bind_range(r->q, row);
+	while (ret == 0 && (ret = query_step(r->q, row)) == 1) {
+		ret = put_pmc(r, row);
+		if (ret == 0 && !r->counters)
+			ret = query_prepare(r->q, &r->counters,
+					    "SELECT W.string, C.value FROM rocpd_counter C JOIN "
+					    "rocpd_string W ON W.id = C.name_id WHERE C.op_id = ?1 "
+					    "ORDER BY C.id");
+	}
+	sqlite3_finalize(row);
+	return ret;
+}
+
+/* Those of a dispatch, whose event is the last one. */
+static int put_counters(struct rocpd3 *r, int64_t op, int64_t agent)
+{
+	int ret = 0;
+
+	if (!r->counters)
+		return 0;
+	sqlite3_bind_int64(r->counters, 1, op);
+	while (ret == 0 && (ret = query_step(r->q, r->counters)) == 1) {
+		sqlite3_bind_int64(r->add_pmc_event, 1, r->nr_events);
+		sqlite3_bind_int64(r->add_pmc_event, 2, agent);
+		sqlite3_bind_value(r->add_pmc_event, 3, sqlite3_column_value(r->counters, 0));
+		sqlite3_bind_value(r->add_pmc_event, 4, sqlite3_column_value(r->counters, 1));
+		ret = step(r, r->add_pmc_event);
+	}
+	sqlite3_reset(r->counters);
+	return ret;
+}
+
+/* ---- kernels and copies ---------------------------------------------------------------------- */
+
 static const char kernels_sql[] =
 	"SELECT T.tid, coalesce((SELECT agent_index + 1 FROM rtl_agent WHERE id = Q.agent_id), 0), Y.kernel_id, 0, "
 	"O.queueId, coalesce(M.number, 0), O.start, O.end, S.private_size, S.group_size, S.group_x, S.group_y, "
 	"S.group_z, S.grid_x, S.grid_y, S.grid_z, O.correlation_id, O.roctxId, O.description_id, "
-	"N.name" ROCPROFV3_KERNELS;
+	"N.name, O.id" ROCPROFV3_KERNELS;
 
 static int put_kernel(struct rocpd3 *r, sqlite3_stmt *row, int64_t number)
 {
@@ -260,7 +331,9 @@ static int put_kernel(struct rocpd3 *r, sqlite3_stmt *row, int64_t number)
 	sqlite3_bind_int64(r->add_kernel, 4, number);
 	sqlite3_bind_int64(r->add_kernel, 17, region);
 	sqlite3_bind_int64(r->add_kernel, 18, r->nr_events);
-	return step(r, r->add_kernel);
+	ret = step(r, r->add_kernel);
+	return ret ? ret :
+		     put_counters(r, sqlite3_column_int64(row, 20), sqlite3_column_int64(row, 1));
 }
 
 static const char copies_sql[] =
@@ -414,7 +487,8 @@ static int put_all(struct rocpd3 *r)
 		{ markers_sql, put_marker, ROCPROFV3_MARKER },
 		{ CALLS(ROCPROFV3_HIP_KINDS), put_call, ROCPROFV3_HIP },
 		{ CALLS(ROCPROFV3_HSA_KINDS), put_call, ROCPROFV3_HSA },
-		{ kernels_sql, put_kernel, ROCPROFV3_KERNEL },
+		/* counters belong to the rows of dispatches */
+		{ kernels_sql, put_kernel, ROCPROFV3_KERNEL | ROCPROFV3_COUNTERS },
 		{ copies_sql, put_copy, ROCPROFV3_COPY },
 		{ allocations_sql, put_allocation, ROCPROFV3_ALLOCATION },
 	};
@@ -504,6 +578,13 @@ static int prepare(struct rocpd3 *r)
 		{ &r->add_allocation,
 		  "INSERT INTO rocpd_memory_allocate@ (nid, pid, tid, type, level, \"start\", \"end\", address, size, "
 		  "event_id) VALUES (1, %lld, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)" },
+		{ &r->add_pmc,
+		  "INSERT INTO rocpd_info_pmc@ (nid, pid, agent_id, target_arch, name, symbol, description, component, "
+		  "value_type, block, expression, event_code, is_constant, is_derived) VALUES (1, %lld, ?1, 'GPU', ?2, "
+		  "?2, ?3, 'rocm', 'ABS', ?4, ?5, ?6, ?7, ?8)" },
+		{ &r->add_pmc_event,
+		  "INSERT INTO rocpd_pmc_event@ (event_id, pmc_id, value) VALUES (?1, (SELECT id FROM "
+		  "rocpd_info_pmc@ WHERE agent_id = ?2 AND name = ?3), ?4)" },
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
@@ -538,7 +619,8 @@ static void close_database(struct rocpd3 *r)
 {
 	sqlite3_stmt *const all[] = { r->add_string, r->find_string,	r->add_event,
 				      r->add_arg,    r->add_region,	r->add_kernel,
-				      r->add_copy,   r->add_allocation, r->message };
+				      r->add_copy,   r->add_allocation, r->message,
+				      r->add_pmc,    r->add_pmc_event,	r->counters };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		sqlite3_finalize(all[i]);
@@ -561,6 +643,8 @@ static int fill_file(void *arg, const char *tmp)
 		ret = prepare(r);
 	if (ret == 0)
 		ret = describe(r);
+	if (ret == 0 && rocprofv3_files_choice(r->q)->domains & ROCPROFV3_COUNTERS)
+		ret = put_pmcs(r);
 	if (ret == 0)
 		ret = put_all(r);
 	if (ret == 0)
