@@ -14,6 +14,7 @@ WAYS = [
     ("full", RTL, ("-q", "-m", "full"), {}),
     ("tools_lib", TOOLS, (), {}),
     ("barriers", RTL, ("-q", "--barriers"), {}),
+    ("counters", RTL, ("-q", "--pmc", "SQ_WAVES,GRBM_COUNT"), {}),
 ]
 
 
@@ -105,7 +106,7 @@ def programs(trace, rtl_args, env):
 for way, trace, rtl_args, extra in WAYS:
     add_case(f"event_times_{way}", functools.partial(times, trace, rtl_args, extra))
     add_case(f"signals_{way}", functools.partial(signals, trace, rtl_args, extra))
-for way, trace, rtl_args, extra in [w for w in WAYS if w[0] not in ("lite", "barriers")]:
+for way, trace, rtl_args, extra in [w for w in WAYS if w[0] not in ("lite", "barriers", "counters")]:
     add_case(f"programs_{way}", functools.partial(programs, trace, rtl_args, extra))
 
 

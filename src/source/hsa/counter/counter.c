@@ -25,7 +25,7 @@
 
 #define LANE_QUEUE_SIZE 64u
 /* Steps within a tick: most take a few microseconds, less than a nap. */
-#define STEPS 2000u
+#define STEPS 500u
 #define ENABLE_ROUNDS 20000u /* of 50 us */
 #define NR_TURNS 1024u
 #define ISA_SIZE 64u /* of HSA_AGENT_INFO_NAME */
@@ -499,6 +499,18 @@ static bool any_waits(void)
 	return false;
 }
 
+/* While the runtime takes calls: from 7.2 on it refuses them before it unloads tools. */
+RTL_REQUIRES(open_lock) static void free_lane(struct lane *l)
+{
+	if (l->hsa)
+		real.hsa_queue_destroy(l->hsa);
+	l->hsa = NULL;
+	free_profiles(l);
+	if (l->done.handle)
+		real.hsa_signal_destroy(l->done);
+	l->done.handle = 0;
+}
+
 void counter_finish(uint64_t deadline_ns)
 {
 	if (!chosen_any())
@@ -510,8 +522,13 @@ void counter_finish(uint64_t deadline_ns)
 	for (uint32_t i = 0; i < AGENT_MAX; i++) {
 		struct lane *l = atomic_load_explicit(&lanes[i], memory_order_acquire);
 
-		if (l && state_of(l) >= LANE_IDLE)
+		if (!l)
+			continue;
+		if (state_of(l) >= LANE_IDLE)
 			give_up(l, i, state_of(l) == LANE_IDLE ? NULL : "the process ends");
+		lock_take(&open_lock);
+		free_lane(l);
+		lock_drop(&open_lock);
 	}
 	step_leave();
 }
@@ -521,16 +538,8 @@ void counter_reset(void)
 	for (uint32_t i = 0; i < AGENT_MAX; i++) {
 		struct lane *l = atomic_load_explicit(&lanes[i], memory_order_acquire);
 
-		if (!l)
-			continue;
-		if (l->hsa)
-			real.hsa_queue_destroy(l->hsa);
-		l->hsa = NULL;
-		free_profiles(l);
-		if (l->done.handle)
-			real.hsa_signal_destroy(l->done);
-		l->done.handle = 0;
-		set_state(l, LANE_UNKNOWN);
+		if (l)
+			set_state(l, LANE_UNKNOWN);
 	}
 	profile_forget();
 }
