@@ -81,6 +81,7 @@ CHOICES = {
     "other kernels": {"RTL_KERNELS": "no such kernel"},
     "other GPUs": {"RTL_GPUS": "99"},
     "kernel recorded": {"RTL_NOT_KERNELS": "no such kernel"},
+    "counted": {"RTL_PMC": "SQ_WAVES,SQ_INSTS_VALU=gfx900:6.0.4,6.0.26"},
 }
 
 
@@ -244,6 +245,21 @@ class Bench:
                      [(f"<= {WAIT_BUDGET:.0f} ns", added <= WAIT_BUDGET)])
         values = self.interleave("dispatch free", "dispatch", ["do=submit", "gpu=free", blocks], few)
         self.added_rows("dispatch, GPU polls along", values, few)
+
+    def counters(self):
+        """A dispatch and the wait for it: two counters, beside the same with the counters' packets by hand."""
+        # the harvester and the GPU each need a processor; the program waits meanwhile
+        args = ["pin=0", f"count={500 if self.quick else 4000}"]
+        tools = ["untraced", "standard", "standard, counted"]
+        values = self.interleave("counted", "dispatch", ["do=round", *args], tools)
+        floors = [self.traced("dispatch", ["do=counted", *args], "untraced")["median"] for _ in range(self.rounds)]
+        self.keep("counted floor", floors)
+        for t in tools:
+            what = f"a dispatch and the wait for it, {t}"
+            if t.endswith("counted"):
+                self.add(what, self.quiet(values[t]), "ns", self.quiet(floors), "packets by hand", low=min(values[t]))
+            else:
+                self.add(what, self.quiet(values[t]), "ns", low=min(values[t]))
 
     def launch(self):
         tools = ["untraced", "passthrough", "lite", "standard"]
@@ -546,7 +562,7 @@ class Bench:
         self.add("virtual GPU, decoding 1 MB", ms, "ms", budgets=[("<= 50 ms", ms <= 50)], note=note)
 
 
-PARTS = ("dispatch", "launch", "instructions", "harvester", "startup", "spool", "record", "convert", "api", "roctracer", "sdk", "interpreter")
+PARTS = ("dispatch", "counters", "launch", "instructions", "harvester", "startup", "spool", "record", "convert", "api", "roctracer", "sdk", "interpreter")
 
 
 def wait_for(p, timeout):

@@ -16,10 +16,16 @@
  *	dispatch do=store [blocks=400] [block=256]	stores to a signal that is not a doorbell
  *	dispatch do=load, do=wait			loads of a signal that is 0, and waits for it, nothing in flight
  *	dispatch do=shared [count=2000]			from two dispatches that share a signal to its value 0
+ *	dispatch do=round [count=4000]			a dispatch and the wait for it
+ *	dispatch do=counted [count=4000]		the same between packets that start and read two counters, each waited for
  *	dispatch do=line				a cache line from one processor to another and back
  * pin=0: the kernel decides on which processors threads run.
  */
 #include "bench_queue.h"
+
+/* AMD's header defines this in every file that includes it (5.2 to 7.2). */
+extern const unsigned HSA_VEN_AMD_AQLPROFILE_LEGACY_PM4_PACKET_SIZE __attribute__((weak));
+#include <hsa/hsa_ven_amd_aqlprofile.h>
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -182,6 +188,72 @@ static void do_shared(uint64_t count)
 	free(ticks);
 }
 
+/* Submits a packet and waits for it. Signals are at the same offset of all packets. */
+static void round_of(void *p)
+{
+	hsa_signal_store_relaxed(done, 1);
+	((hsa_kernel_dispatch_packet_t *)p)->completion_signal = done;
+	submit(p);
+	while (hsa_signal_wait_scacquire(done, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
+					 HSA_WAIT_STATE_ACTIVE) > 0)
+		;
+}
+
+/* SQ_WAVES and SQ_INSTS_VALU of gfx900, as RTL_PMC has them in bench.py. */
+static void make_counters(hsa_ext_amd_aql_pm4_packet_t parts[3])
+{
+	static hsa_ven_amd_aqlprofile_event_t events[] = {
+		{ HSA_VEN_AMD_AQLPROFILE_BLOCK_NAME_SQ, 0, 4 },
+		{ HSA_VEN_AMD_AQLPROFILE_BLOCK_NAME_SQ, 0, 26 },
+	};
+	static hsa_ven_amd_aqlprofile_profile_t p = { .events = events, .event_count = 2 };
+	hsa_ven_amd_aqlprofile_1_00_pfn_t aql;
+	hsa_amd_memory_pool_t pool = { 0 };
+
+	p.agent = gpu;
+	HSA(hsa_system_get_major_extension_table(HSA_EXTENSION_AMD_AQLPROFILE, 1, sizeof(aql),
+						 &aql));
+	HSA(aql.hsa_ven_amd_aqlprofile_start(&p, NULL));
+	hsa_amd_agent_iterate_memory_pools(cpu, found_pool, &pool);
+	HSA(hsa_amd_memory_pool_allocate(pool, (p.command_buffer.size + 4095) & ~4095u, 0,
+					 &p.command_buffer.ptr));
+	HSA(hsa_amd_memory_pool_allocate(pool, (p.output_buffer.size + 4095) & ~4095u, 0,
+					 &p.output_buffer.ptr));
+	HSA(hsa_amd_agents_allow_access(1, &gpu, NULL, p.command_buffer.ptr));
+	HSA(hsa_amd_agents_allow_access(1, &gpu, NULL, p.output_buffer.ptr));
+	memset(parts, 0, 3 * sizeof(*parts));
+	HSA(aql.hsa_ven_amd_aqlprofile_start(&p, &parts[0]));
+	HSA(aql.hsa_ven_amd_aqlprofile_read(&p, &parts[1]));
+	HSA(aql.hsa_ven_amd_aqlprofile_stop(&p, &parts[2]));
+	for (int i = 0; i < 3; i++)
+		parts[i].header = header(HSA_PACKET_TYPE_VENDOR_SPECIFIC);
+}
+
+static void do_round(uint64_t count, int is_counted)
+{
+	uint64_t *ticks = calloc(count, sizeof(*ticks));
+	hsa_ext_amd_aql_pm4_packet_t parts[3];
+	double tick_ns = bench_tick_ns();
+
+	if (is_counted)
+		make_counters(parts);
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t begin = bench_ticks();
+
+		if (is_counted)
+			round_of(&parts[0]);
+		round_of(&packet);
+		if (is_counted) {
+			submit(&parts[1]);
+			round_of(&parts[2]);
+		}
+		ticks[i] = bench_ticks() - begin;
+	}
+	packet.completion_signal.handle = 0;
+	bench_print_blocks(ticks, count, 1, tick_ns);
+	free(ticks);
+}
+
 static void do_flood(uint64_t seconds)
 {
 	uint64_t nr = 0, begin = bench_ns(), used = bench_thread_ns(HARVESTER);
@@ -280,6 +352,8 @@ int main(int argc, char **argv)
 				 bench_num(argc, argv, "blocks", 400));
 		} else if (!strcmp(what, "shared"))
 			do_shared(bench_num(argc, argv, "count", 2000));
+		else if (!strcmp(what, "round") || !strcmp(what, "counted"))
+			do_round(bench_num(argc, argv, "count", 4000), *what == 'c');
 		else if (!strcmp(what, "idle"))
 			do_idle(bench_num(argc, argv, "seconds", 3));
 		else if (!strcmp(what, "flood"))
