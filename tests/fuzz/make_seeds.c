@@ -35,6 +35,39 @@ static void copy_to(const char *dir, const char *name, int mode, const char *a, 
 	fclose(out);
 }
 
+/* A dispatch with two counters and a metric, whose values come in two records. */
+static void make_counters(const char *path)
+{
+	struct spool_make *m = spool_make_new(path, 100, false);
+	struct spool_make_op op = { .tid = 100, .packet = 1, .begin_ns = 2000, .end_ns = 3000 };
+	struct {
+		struct rec_counters head;
+		uint64_t values[4];
+	} rec = { .head = { .h = { .type = REC_COUNTERS, .size8 = sizeof(rec) / 8, .id = 0 },
+			    .packet = 1,
+			    .events = 4,
+			    .shape = 4 | 1 << 16,
+			    .nr = 4 },
+		  .values = { 1, 2, 3, 4 } };
+
+	spool_make_chunk(m, 100);
+	spool_make_string(m, 1, "gfx900");
+	spool_make_string(m, 2, "k");
+	spool_make_info(m, 10, "counters", "SQ_WAVES,GRBM_COUNT,CU_NUM,SQ:4");
+	spool_make_string(m, 4, "6.0.4x4,3.0.0x1,3.0.2x3");
+	spool_make_agent(m, 0, REC_AGENT_GPU, 0, 1);
+	spool_make_queue(m, 0, 0, 0, 1000);
+	spool_make_kernel(m, 1, 2, 0, 0);
+	op.shape = spool_make_shape(m, 1, 0, 64, 64);
+	spool_make_dispatch(m, &op);
+	spool_make_raw(m, &rec, sizeof(rec));
+	rec.head.first = 4;
+	spool_make_raw(m, &rec, sizeof(rec));
+	spool_make_chunk_end(m);
+	spool_make_end(m, true);
+	spool_make_free(m);
+}
+
 int main(int argc, char **argv)
 {
 	static struct spool_make m;
@@ -59,6 +92,10 @@ int main(int argc, char **argv)
 	spool_make_rest(disk, 1);
 	copy_to(argv[1], "rest", 1, disk, NULL);
 	copy_to(argv[1], "rest-converted", 5, disk, NULL);
+
+	make_counters(disk);
+	copy_to(argv[1], "counters", 1, disk, NULL);
+	copy_to(argv[1], "counters-converted", 5, disk, NULL);
 
 	/* a memory half of one slot, small enough to be mutated */
 	spool_make_begin(&m, disk, 7, true);

@@ -71,8 +71,9 @@ for name in "$@"; do
 	mkdir -p "$name" "corpus_$name" "seeds_$name"
 	case $name in
 	load)
-		build_fuzzer load "$root"/src/store/*.c "$root"/src/export/rpd/*.c "$root"/src/query/*.c \
-			"$root/src/base/temporary.c" "$root/src/base/alloc.c" "$root/src/base/crc.c" "$root/src/base/fd.c" "$root/src/base/proc.c" "$build/gen/names_enums_gen.c"
+		build_fuzzer load "$root"/src/store/*.c "$root"/src/export/rpd/*.c "$root"/src/query/*.c "$root"/src/counter/*.c \
+			"$root/src/base/temporary.c" "$root/src/base/alloc.c" "$root/src/base/crc.c" "$root/src/base/fd.c" "$root/src/base/proc.c" "$build/gen/names_enums_gen.c" \
+			"$build/gen/counter_tables_gen.c"
 		# shellcheck disable=SC2086
 		"$clang" $flags "$here/make_seeds.c" "$root/tests/support/spool_make.c" -o make_seeds
 		./make_seeds "seeds_$name"

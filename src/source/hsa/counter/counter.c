@@ -50,6 +50,7 @@ struct lane {
 	/* the present dispatch */
 	struct profile *profile;
 	struct queue *queue;
+	uint32_t queue_index; /* in the trace: `queue` may be used for another one when it ends */
 	uint64_t packet, since_ns;
 	uint32_t last_queue; /* where the search for the next one begins */
 	/* Of each kernel the pass that is next; kernels may share one. */
@@ -283,6 +284,7 @@ static bool begin(struct lane *l, uint32_t agent, uint64_t now_ns)
 	l->queue = find_waiting(l, agent, &kernel_object);
 	if (!l->queue)
 		return false;
+	l->queue_index = l->queue->index;
 	l->profile = next_profile(l, kernel_object);
 	__atomic_store_n(&signal_of(l->done)->value, 1, __ATOMIC_RELEASE);
 	submit_part(l, PROFILE_START, true);
@@ -320,6 +322,11 @@ static bool read_counters(struct lane *l)
 	}
 	/* acquire: pairs with counter_recorded() */
 	recorded = atomic_load_explicit(&q->recorded, memory_order_acquire);
+	if (q->index != l->queue_index) { /* it ended */
+		bus_loss(SPOOL_REASON_not_counted, 1);
+		stop(l);
+		return true;
+	}
 	if (recorded >> 1 != l->packet + 1)
 		return false;
 	if (recorded & 1) { /* the user leaves it out */
@@ -338,7 +345,7 @@ static void emit(const struct lane *l, uint32_t events)
 	uint32_t n = profile_nr_values(l->profile);
 	struct event ev = { .kind = EVENT_COUNTERS };
 
-	ev.counters.queue = l->queue->index;
+	ev.counters.queue = l->queue_index;
 	ev.counters.packet = l->packet;
 	ev.counters.events = events;
 	ev.counters.shape = l->shape;
@@ -367,7 +374,7 @@ static bool end(struct lane *l)
 
 void counter_saw_end(struct queue *q, uint64_t packet, bool is_left_out)
 {
-	if (atomic_load_explicit(&q->granted, memory_order_relaxed) != UINT64_MAX)
+	if (atomic_load_explicit(&q->counting, memory_order_relaxed) == packet + 1)
 		/* release: pairs with read_counters(): the event is emitted */
 		atomic_store_explicit(&q->recorded, 2 * (packet + 1) + is_left_out,
 				      memory_order_release);
@@ -382,7 +389,8 @@ static void give_up(struct lane *l, uint32_t agent, const char *why)
 
 	if (why)
 		log_warn("counters: the GPU of agent %u is not counted any more: %s", agent, why);
-	if (state_of(l) == LANE_READING) /* its dispatch is recorded already */
+	if (state_of(l) >=
+	    LANE_RUNNING) /* its dispatch is the one that counter_saw_end() does not count */
 		bus_loss(SPOOL_REASON_not_counted, 1);
 	set_state(l, LANE_REFUSED);
 	for (uint32_t i = 0; i < n; i++)

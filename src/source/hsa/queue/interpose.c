@@ -634,6 +634,7 @@ bool interpose_grant(struct queue *q, uint64_t index)
 	if (!queue_turn_wait(q))
 		return false;
 	pushed = inflight_pushed(&q->inflight);
+	atomic_store_explicit(&q->counting, index + 1, memory_order_relaxed);
 	atomic_store_explicit(&q->granted, index + 1, memory_order_relaxed);
 	submit_valid(q, life_on() ? thread_get() : NULL);
 	is_recorded = inflight_pushed(&q->inflight) != pushed;

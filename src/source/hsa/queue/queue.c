@@ -115,6 +115,7 @@ RTL_REQUIRES(lock) static void reset(struct queue *q, uint32_t agent)
 	q->is_left_out = agent_is_left_out(agent);
 	atomic_store_explicit(&q->is_counted, false, memory_order_relaxed);
 	atomic_store_explicit(&q->granted, 0, memory_order_relaxed);
+	atomic_store_explicit(&q->counting, 0, memory_order_relaxed);
 	atomic_store_explicit(&q->recorded, 0, memory_order_relaxed);
 	q->filter_epoch = 0;
 	q->intercepted = false;

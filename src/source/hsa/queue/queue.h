@@ -54,9 +54,9 @@ struct queue {
 	uint32_t size;	  /* packets in the ring */
 	bool is_left_out; /* the user leaves out its GPU */
 	/* Its dispatches run one at a time, while counters count (counter/counter.h). Dispatches before `granted` may be
-	 * submitted; one was recorded when `recorded` is 1 + its index. */
+	 * submitted. `counting`: 1 + index of the dispatch that is being counted; `recorded`: it was recorded. */
 	_Atomic bool is_counted;
-	_Atomic uint64_t granted, recorded;
+	_Atomic uint64_t granted, counting, recorded;
 	hsa_queue_t *_Atomic hsa;
 	/* interposed: the queue itself if its indices are `write_index` and `read_index`; else NULL */
 	hsa_queue_t *_Atomic direct;
