@@ -173,6 +173,14 @@ def dispatch_that_others_wait_for_too_long_ends_counting():
 
 
 @case
+def queues_that_end_while_dispatches_wait():
+    """Each dispatch is counted, or is in the loss."""
+    r = pmc("lifecycle", "storm", names=("SQ_WAVES",), rtl_args=(), env={"RTL_PMC_WAIT_MS": 60000})
+    lost = re.search(r"loss: (\d+) not_counted", r.err)
+    equal("counted and lost", len(counted(r)) + (int(lost[1]) if lost else 0), r.count("rtl_op_kernel"))
+
+
+@case
 def bad_names_end_rtl_before_the_program():
     for names, why in (("SQ_WAVS", "did you mean 'SQ_WAVES'"), (",", "names of counters are missing"),
                        ("SQ_WAVES,a=b", "'a=b' is no name"), ("TCC[99]:4", "TCC")):
