@@ -3,8 +3,9 @@
  *
  *	SQ_WAVES,SQ_INSTS_VALU=gfx900:6.0.4,6.0.26;gfx90a:6.0.4/6.0.26
  *
- * Behind the names that the user gave there is for each kind of GPU a list of passes, separated by '/'. An event is BLOCK.INSTANCE.EVENT, numbers as in AQLprofile. rtl
- * makes the text from the names of counters and metrics (src/counter/); librtl uses the numbers alone.
+ * Behind the names that the user gave there is for each kind of GPU a list of passes, separated by '/'. An event is
+ * BLOCK.INSTANCE.EVENT, numbers as in AQLprofile. rtl makes the text from the names of counters and metrics (src/counter/); librtl
+ * uses the numbers alone.
  */
 #ifndef RTL_SOURCE_HSA_CHOSEN_H
 #define RTL_SOURCE_HSA_CHOSEN_H

@@ -217,7 +217,8 @@ static bool is_wanted(uint32_t agent)
 	char isa[ISA_SIZE];
 
 	return chosen_any() && agent < AGENT_MAX && agent_is_gpu(agent) &&
-	       read_isa(agent_handle(agent), isa) && chosen_passes(isa);
+	       !agent_is_left_out(agent) && read_isa(agent_handle(agent), isa) &&
+	       chosen_passes(isa);
 }
 
 void counter_prepare_queue(struct queue *q, hsa_queue_t *hsa)

@@ -272,12 +272,19 @@ void submit_shared(struct queue *q, struct inflight *e, uint64_t hw)
 	inflight_push(inflight_current(&q->inflight), e);
 }
 
+/* Whether operations that the user leaves out get an in-flight entry all the same: another sink wants them, or the queue's
+ * dispatches run one at a time, so that the end of each has to be known. */
+static bool has_all(const struct queue *q)
+{
+	return bus_never_pauses() || atomic_load_explicit(&q->is_counted, memory_order_relaxed);
+}
+
 /* Recording is paused and no other sink wants dispatches: only operations of a recorded call are
  * recorded. */
 static RTL_COLD bool leave_out(struct queue *q, struct thread *t, const union packet *p,
 			       uint64_t index)
 {
-	if (bus_never_pauses() || !corr_is_left_out(origin_of(q, index, t).correlation))
+	if (has_all(q) || !corr_is_left_out(origin_of(q, index, t).correlation))
 		return false;
 	if (packet_is_dispatch(p))
 		bus_loss(SPOOL_REASON_paused, 1);
@@ -315,8 +322,8 @@ bool submit_by_choice(struct queue *q, union packet *p, uint64_t index)
 	uint64_t id;
 
 	if (!n || packet_type(p->header) != HSA_PACKET_TYPE_KERNEL_DISPATCH ||
-	    packet_signal(p).handle ||
-	    special_any((SPECIAL_FOR_PACKETS & ~SPECIAL_CHOICES) | SPECIAL_NEVER_PAUSED))
+	    packet_signal(p).handle || special_any(SPECIAL_FOR_PACKETS & ~SPECIAL_CHOICES) ||
+	    has_all(q))
 		return false;
 	if (pause_is_on()) {
 		id = atomic_load_explicit(&n->correlation, memory_order_relaxed);
@@ -333,10 +340,10 @@ bool submit_by_choice(struct queue *q, union packet *p, uint64_t index)
 	return true;
 }
 
-/* Counts a packet that a filter leaves out; false: another sink wants it. */
-static bool leave_out_filtered(const union packet *p, uint64_t left_out)
+/* Counts a packet that a filter leaves out; false: it gets an entry. */
+static bool leave_out_filtered(const struct queue *q, const union packet *p, uint64_t left_out)
 {
-	if (bus_never_pauses())
+	if (has_all(q))
 		return false;
 	if (packet_is_dispatch(p))
 		bus_loss(corr_why_left_out(left_out), 1);
@@ -366,7 +373,7 @@ static inline bool wanted(struct queue *q, struct thread *t, const union packet 
 		return false;
 	if (RTL_UNLIKELY(special_any(SPECIAL_FILTERED))) {
 		*left_out = filtered(q, p);
-		if (*left_out && leave_out_filtered(p, *left_out))
+		if (*left_out && leave_out_filtered(q, p, *left_out))
 			return false;
 	}
 	if (!packet_is_dispatch(p))
