@@ -29,6 +29,7 @@
 #include "cli/converter.h"
 #include "cli/paths.h"
 #include "cli/pmc.h"
+#include "cli/pmc_file.h"
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/ui.h"
@@ -61,6 +62,7 @@ enum {
 	O_GPUS,
 	O_RANKS,
 	O_PMC,
+	O_PMC_FILE,
 	O_BUFFER,
 	O_SPOOL_DIR,
 	O_NO_CONVERT,
@@ -255,6 +257,11 @@ static const struct opt options[] = {
 			    "pass. Of more passes the dispatches of a kernel take turns. Counted dispatches of a GPU run one at a "
 			    "time. Values are in the views rtl_counter and rtl_counter_sample of the database.",
 		    .in_manual = true },
+	[O_PMC_FILE] = { 0, "pmc-file", OPT_TEXT, .arg = "FILE",
+			 .help = "the same from an input file of rocprof",
+			 .more = "Lines 'pmc : NAMES', 'gpu : NUMBERS' and 'kernel : PARTS OF NAMES'; a '#' begins a comment. All pmc lines "
+				 "are counted in one run. gpu and kernel are as --gpus and --kernels, which can't be given besides.",
+			 .in_manual = true },
 	[O_BUFFER] = { 0, "buffer-mb", OPT_UINT, .arg = "N", .choices = "1..4096",
 		       .help = "MiB of buffers in each traced process (64)",
 		       .more = "Larger buffers bridge longer delays of the disk. Variable: RTL_BUFFER_MB.",
@@ -314,7 +321,8 @@ struct trace {
 	bool quiet, verbose, abandoned;
 	bool disk_failed;   /* a trace could not be written at some time */
 	bool is_registered; /* librtl is registered with rocprofiler-register, too */
-	const char *pmc;    /* RTL_PMC; NULL: the user's */
+	struct pmc_file pmc_file;
+	const char *pmc; /* RTL_PMC; NULL: the user's */
 	size_t nr_spools, nr_running, nr_unreadable;
 	struct drainer_triggers triggers;
 };
@@ -342,6 +350,26 @@ static const char *trace_mode(const struct trace *t)
 	return env_is_set(ENV_MODE) ? env_str(ENV_MODE) : "hip";
 }
 
+static void choose_counters(struct trace *t)
+{
+	const char *names = value(t, O_PMC)->text;
+
+	if (value(t, O_PMC_FILE)->count) {
+		if (names)
+			ui_die(STATUS_TRACE, "--pmc-file names the counters; leave --pmc out");
+		pmc_file_read(value(t, O_PMC_FILE)->text, &t->pmc_file);
+		names = t->pmc_file.names;
+	}
+	if ((t->pmc_file.kernels && value(t, O_KERNELS)->count) ||
+	    (t->pmc_file.gpus && value(t, O_GPUS)->count))
+		ui_die(STATUS_TRACE,
+		       "--pmc-file: the file has a line %s; leave the option --%s out",
+		       t->pmc_file.kernels ? "kernel" : "gpu",
+		       t->pmc_file.kernels ? "kernels" : "gpus");
+	if (names)
+		t->pmc = pmc_variable(names, value(t, O_VGPU)->count > 0);
+}
+
 static char **build_env(const struct trace *t, const char **why)
 {
 	const struct childenv_var more[] = {
@@ -349,10 +377,11 @@ static char **build_env(const struct trace *t, const char **why)
 		{ "RTL_DURATION", value(t, O_DURATION)->text },
 		{ "RTL_PERIOD", value(t, O_PERIOD)->text },
 		{ "RTL_RANGE", value(t, O_RANGE)->text },
-		{ "RTL_KERNELS", value(t, O_KERNELS)->text },
+		{ "RTL_KERNELS",
+		  t->pmc_file.kernels ? t->pmc_file.kernels : value(t, O_KERNELS)->text },
 		{ "RTL_NOT_KERNELS", value(t, O_NOT_KERNELS)->text },
 		{ "RTL_CALLS", value(t, O_CALLS)->text },
-		{ "RTL_GPUS", value(t, O_GPUS)->text },
+		{ "RTL_GPUS", t->pmc_file.gpus ? t->pmc_file.gpus : value(t, O_GPUS)->text },
 		{ "RTL_RANKS", value(t, O_RANKS)->text },
 		{ "RTL_FLIGHT_RECORDER", value(t, O_FLIGHT)->text },
 		{ "RTL_PMC", t->pmc },
@@ -832,8 +861,7 @@ static int run_trace(const struct opt_parsed *p)
 	find_parts(t);
 	choose_registration(t);
 	check_vgpu_variables(t);
-	if (value(t, O_PMC)->count)
-		t->pmc = pmc_variable(value(t, O_PMC)->text, value(t, O_VGPU)->count > 0);
+	choose_counters(t);
 	ui_stop_in_order("nothing was changed");
 	prepare_child(t, p->operands);
 	if (value(t, O_VGPU)->count)

@@ -118,6 +118,27 @@ def rocprofv3_takes_pmc():
 
 
 @case
+def input_file_of_rocprof():
+    folder = new_dir("input")
+    name = os.path.join(folder, "input.txt")
+
+    def trace(text, *args):
+        with open(name, "w", encoding="utf-8") as f:
+            f.write(text)
+        return rtl("trace", "--virtual-gpu", "--pmc-file", name, *args, "-o", os.path.join(folder, "t.db"), "--", program("flood"),
+                   "count=30", "kinds=dD")
+
+    ended(trace("# two passes of rocprof\npmc : SQ_WAVES,SQ_INSTS_VALU\n\npmc: GRBM_COUNT # and more\nkernel: _long no.such\ngpu : 0 1\n"), 0)
+    rows = open_db(os.path.join(folder, "t.db")).execute("select kernel, counter, count(*) from rtl_counter group by 1, 2 order by 2").fetchall()
+    equal("counters", [row[1:] for row in rows], [("GRBM_COUNT", 15), ("SQ_INSTS_VALU", 15), ("SQ_WAVES", 15)])
+    for text, args, why in (("range: 1:2\n", (), "input.txt:1: 'range'"), ("pmc SQ_WAVES\n", (), "is not KEYWORD : VALUES"), ("gpu: 0\n", (), "no line 'pmc"),
+                            ("pmc: SQ_WAVES\nkernel: a\n", ("--kernels", "b"), "leave the option --kernels out")):
+        r = trace(text, *args)
+        equal(f"status of {text}", r.status, 125)
+        contains(f"message of {text}", r.err, why)
+
+
+@case
 def passes_take_turns():
     """More counters than fit: each dispatch of a kernel is counted in one pass, the passes in turn."""
     names = tuple(f"SQ:{n}" for n in (4, 26, 30, 31, 28, 27, 34, 38, 3, 25, 60, 61))
