@@ -24,7 +24,7 @@ complete -c rtl -n '__fish_seen_subcommand_from trace' -l calls -x -d 'record ca
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l gpus -x -d 'record operations of these GPUs only: 0,2,4-7'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l ranks -x -d 'do not trace processes of other ranks'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l pmc -x -d 'count hardware events for each dispatch: SQ_WAVES,TCC_HIT_sum'
-complete -c rtl -n '__fish_seen_subcommand_from trace' -l pmc-file -x -d 'the same from an input file of rocprof'
+complete -c rtl -n '__fish_seen_subcommand_from trace' -l pmc-file -x -d 'the same from an input file (text, XML, JSON)'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l buffer-mb -x -d 'MiB of buffers in each traced process (64)'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l spool-dir -r -d 'directory for the raw trace (OUTPUT.spool)'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l no-convert -d 'keep the raw trace; \'rtl recover\' converts it'

@@ -258,9 +258,10 @@ static const struct opt options[] = {
 			    "time. Values are in the views rtl_counter and rtl_counter_sample of the database.",
 		    .in_manual = true },
 	[O_PMC_FILE] = { 0, "pmc-file", OPT_TEXT, .arg = "FILE",
-			 .help = "the same from an input file of rocprof",
-			 .more = "Lines 'pmc : NAMES', 'gpu : NUMBERS' and 'kernel : PARTS OF NAMES'; a '#' begins a comment. All pmc lines "
-				 "are counted in one run. gpu and kernel are as --gpus and --kernels, which can't be given besides.",
+			 .help = "the same from an input file (text, XML, JSON)",
+			 .more = "rocprof's text: lines 'pmc : NAMES', 'gpu : NUMBERS' and 'kernel : PARTS OF NAMES', a '#' begins a comment; its XML: "
+				 "the element metric with name, gpu_index, kernel; rocprofv3's JSON: jobs with pmc and kernel_include_regex. "
+				 "All are counted in one run. gpu and kernel are as --gpus and --kernels, which can't be given besides.",
 			 .in_manual = true },
 	[O_BUFFER] = { 0, "buffer-mb", OPT_UINT, .arg = "N", .choices = "1..4096",
 		       .help = "MiB of buffers in each traced process (64)",

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* pmc_file.h - rocprof's input files: what is to be counted, of which kernels and GPUs
+/* pmc_file.h - input files of rocprof (text, XML) and rocprofv3 (JSON): what is to be counted, of which kernels and GPUs
  *
  *	# a comment
  *	pmc : SQ_WAVES, SQ_INSTS_VALU
  *	pmc : TCC_HIT_sum
  *	gpu : 0 1
  *	kernel : gemm conv
+ *
+ *	<metric name=SQ_WAVES,SQ_INSTS_VALU gpu_index="0,1" kernel="gemm,conv" ></metric>
+ *
+ *	{"jobs": [{"pmc": ["SQ_WAVES"], "kernel_include_regex": "gemm|conv"}]}
  */
 #ifndef RTL_CLI_PMC_FILE_H
 #define RTL_CLI_PMC_FILE_H

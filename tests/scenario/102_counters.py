@@ -118,20 +118,30 @@ def rocprofv3_takes_pmc():
 
 
 @case
-def input_file_of_rocprof():
+def input_files():
     folder = new_dir("input")
     name = os.path.join(folder, "input.txt")
 
     def trace(text, *args):
         with open(name, "w", encoding="utf-8") as f:
             f.write(text)
-        return rtl("trace", "--virtual-gpu", "--pmc-file", name, *args, "-o", os.path.join(folder, "t.db"), "--", program("flood"),
+        return rtl("trace", "--virtual-gpu", "--pmc-file", name, *args, "-f", "-o", os.path.join(folder, "t.db"), "--", program("flood"),
                    "count=30", "kinds=dD")
 
+    def rows_of(text):
+        ended(trace(text), 0)
+        return open_db(os.path.join(folder, "t.db")).execute("select counter, count(*) from rtl_counter group by 1 order by 1").fetchall()
+
+    want = [("GRBM_COUNT", 15), ("SQ_WAVES", 15)]
+    equal("XML", rows_of('<metric kernel="_long,no.such" gpu_index=0 ></metric>\n<metric name=SQ_WAVES,GRBM_COUNT ></metric>\n'), want)
+    equal("JSON", rows_of('{"jobs": [{"pmc": ["SQ_WAVES", "GRBM_COUNT"], "kernel_include_regex": "^flood_l"}]}'), want)
     ended(trace("# two passes of rocprof\npmc : SQ_WAVES,SQ_INSTS_VALU\n\npmc: GRBM_COUNT # and more\nkernel: _long no.such\ngpu : 0 1\n"), 0)
     rows = open_db(os.path.join(folder, "t.db")).execute("select kernel, counter, count(*) from rtl_counter group by 1, 2 order by 2").fetchall()
     equal("counters", [row[1:] for row in rows], [("GRBM_COUNT", 15), ("SQ_INSTS_VALU", 15), ("SQ_WAVES", 15)])
-    for text, args, why in (("range: 1:2\n", (), "input.txt:1: 'range'"), ("pmc SQ_WAVES\n", (), "is not KEYWORD : VALUES"), ("gpu: 0\n", (), "no line 'pmc"),
+    for text, args, why in (("range: 1:2\n", (), "input.txt:1: 'range'"), ("pmc SQ_WAVES\n", (), "is not KEYWORD : VALUES"), ("gpu: 0\n", (), "names no counters"),
+                            ("<metric name=SQ_WAVES range=1:2 ></metric>", (), "input.txt:1: 'range'"), ("<metric name=\"SQ_WAVES >", (), "quote"),
+                            ("<metric name=SQ_WAVES", (), "not closed"), ('{"jobs": [', (), "malformed JSON"),
+                            ('{"jobs": [{"pmc": ["SQ_WAVES"], "truncate_kernels": true}]}', (), "'truncate_kernels'"),
                             ("pmc: SQ_WAVES\nkernel: a\n", ("--kernels", "b"), "leave the option --kernels out")):
         r = trace(text, *args)
         equal(f"status of {text}", r.status, 125)
