@@ -292,7 +292,31 @@ int rpd_counter_create(struct rpd *r)
 		r->keeps_state ? "" : "TEMP ");
 }
 
-int rpd_counter_finish(struct rpd *r)
+/* Counters whose dispatch is not in the file: it is at the end of the one before (--split), or was lost itself. */
+static int report_unmatched(struct rpd *r, const struct rpd_process *p)
+{
+	const char *reason = load_reason_name(SPOOL_REASON_not_counted);
+	const char *text = load_reason_text(SPOOL_REASON_not_counted);
+	int64_t last = p->base + p->blocks * RPD_BLOCK - 1;
+	int64_t nr =
+		rpd_db_int(r, 0,
+			   "SELECT count(*) FROM (SELECT queue_id, packet FROM rtl_counted WHERE "
+			   "queue_id BETWEEN %lld AND %lld EXCEPT SELECT queue_id, packet FROM "
+			   "rtl_counted_op)",
+			   (long long)p->base, (long long)last);
+
+	if (!nr)
+		return 0;
+	verdict_add(&r->verdict, (uint32_t)p->pid, reason, LOAD_LOSS, (uint64_t)nr, 0, 0, text);
+	return rpd_db_execf(
+		r,
+		"INSERT INTO rtl_loss_data SELECT (SELECT coalesce(max(id), %lld) + 1 FROM "
+		"rtl_loss_data WHERE id BETWEEN %lld AND %lld), %lld, %Q, %Q, %Q, %lld, 0, 0",
+		(long long)p->base, (long long)p->base, (long long)last, (long long)p->base + 1,
+		reason, load_class_name(LOAD_LOSS), text, (long long)nr);
+}
+
+static int give_counters(struct rpd *r)
 {
 	static const char *const statements[] = {
 		"CREATE INDEX %srtl_counted_packet ON rtl_counted (queue_id, packet)",
@@ -304,13 +328,22 @@ int rpd_counter_finish(struct rpd *r)
 		"FROM rtl_counted_op WHERE instance < 0",
 		"INSERT INTO rtl_op_counter (op_id, name_id, instance, sample, value) SELECT op_id, "
 		"name_id, instance, sample, value FROM rtl_counted_op WHERE instance >= 0",
-		"DROP TABLE rtl_counted_op",
 		"CREATE INDEX rtl_counter_op ON rocpd_counter (op_id)",
 	};
 	int ret = 0;
 
+	for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]) && ret == 0; i++)
+		ret = rpd_db_execf(r, statements[i], r->keeps_state ? "" : "temp.");
+	for (size_t i = 0; i < r->nr_processes && ret == 0; i++)
+		ret = report_unmatched(r, r->processes[i]);
+	return ret == 0 ? rpd_db_exec(r, "DROP TABLE rtl_counted_op") : ret;
+}
+
+int rpd_counter_finish(struct rpd *r)
+{
+	int ret = 0;
+
 	if (rpd_db_int(r, 0, "SELECT 1 FROM rtl_counted LIMIT 1"))
-		for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]) && ret == 0; i++)
-			ret = rpd_db_execf(r, statements[i], r->keeps_state ? "" : "temp.");
+		ret = give_counters(r);
 	return ret == 0 ? rpd_db_exec(r, "DROP TABLE rtl_counted") : ret;
 }
