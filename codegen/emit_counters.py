@@ -113,7 +113,7 @@ def emit(gpus):
             out.append(f"\t{{ {text(c['name'])}, {text(c['description'])}, &blocks_{g.name}[{at[c['block']]}], {int(c['event'])} }},")
         out += ["};", f"static const struct counter_derived deriveds_{g.name}[] = {{"]
         for m in g.deriveds.values():
-            out.append(f"\t{{ {text(m['name'])}, {text(m['expression'])}, {text(described(m))} }},")
+            out.append(f"\t{{ {text(m['name'])}, {text(m['expression'])}, {text(described(m))}, EXPRESSION_ORDINARY }},")
         out += ["};", ""]
     out.append("const struct counter_gpu counter_gpus[] = {")
     for g in gpus:

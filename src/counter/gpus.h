@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "counter/expression.h"
+
 /* A block of the hardware. It has `counters` counters in each of its instances. */
 struct counter_block {
 	const char *name;
@@ -28,6 +30,7 @@ struct counter_basic {
 /* A metric: an expression over counters, metrics and constants. */
 struct counter_derived {
 	const char *name, *expression, *description;
+	enum expression_rules rules;
 };
 
 struct counter_gpu {

@@ -11,7 +11,8 @@
 
 #include "counter/expression.h"
 
-#define DEPTH_MAX 32u /* of metrics within metrics: users' may be circular */
+#define DEPTH_MAX 32u	     /* of metrics within metrics: users' may be circular */
+#define PARTS_MAX (1u << 17) /* of a metric, with those of the metrics in it */
 #define NAME_SIZE 128u
 
 static const struct {
@@ -90,8 +91,12 @@ static bool find_raw(const struct counter_gpu *gpu, const char *name, const stru
 			 name);
 		return false;
 	}
-	*m = (struct metric){ METRIC_BASIC, name, "an event by its number", b, (uint32_t)event,
-			      p->index,	    NULL };
+	*m = (struct metric){ .kind = METRIC_BASIC,
+			      .name = name,
+			      .description = "an event by its number",
+			      .block = b,
+			      .event = (uint32_t)event,
+			      .instance = p->index };
 	return check_instance(b, name, p->index, error);
 }
 
@@ -103,8 +108,12 @@ static bool find_basic(const struct counter_gpu *gpu, const char *name, const st
 
 		if (strcmp(b->name, p->name) != 0)
 			continue;
-		*m = (struct metric){ METRIC_BASIC, name, b->description, b->block, b->event,
-				      p->index,	    NULL };
+		*m = (struct metric){ .kind = METRIC_BASIC,
+				      .name = name,
+				      .description = b->description,
+				      .block = b->block,
+				      .event = b->event,
+				      .instance = p->index };
 		return true;
 	}
 	return false;
@@ -117,8 +126,12 @@ static bool find_derived(const struct counter_gpu *gpu, const char *name, struct
 
 		if (strcmp(d->name, name) != 0)
 			continue;
-		*m = (struct metric){ METRIC_DERIVED, d->name, d->description, NULL, 0, -1,
-				      d->expression };
+		*m = (struct metric){ .kind = METRIC_DERIVED,
+				      .name = d->name,
+				      .description = d->description,
+				      .instance = -1,
+				      .expression = d->expression,
+				      .rules = d->rules };
 		return true;
 	}
 	return false;
@@ -129,13 +142,10 @@ static bool find_constant(const char *name, struct metric *m)
 	for (size_t i = 0; i < NR_CONSTANTS; i++) {
 		if (strcmp(constants[i].name, name) != 0)
 			continue;
-		*m = (struct metric){ METRIC_CONSTANT,
-				      constants[i].name,
-				      constants[i].description,
-				      NULL,
-				      0,
-				      -1,
-				      NULL };
+		*m = (struct metric){ .kind = METRIC_CONSTANT,
+				      .name = constants[i].name,
+				      .description = constants[i].description,
+				      .instance = -1 };
 		return true;
 	}
 	return false;
@@ -266,8 +276,18 @@ struct walk {
 	struct metric_events *to;
 	const struct metric_values *from;
 	unsigned int depth;
+	uint32_t nr_parts;
 	char *error;
 };
+
+/* Users' metrics may double at each level. */
+static bool is_too_large(struct walk *w, const char *name)
+{
+	if (w->nr_parts++ < PARTS_MAX)
+		return false;
+	snprintf(w->error, METRIC_ERROR_SIZE, "%.100s: the metric has too many parts", name);
+	return true;
+}
 
 static bool add(struct walk *w, const char *name);
 
@@ -296,7 +316,7 @@ static struct expression *open_expression(struct walk *w, const struct metric *m
 		snprintf(w->error, METRIC_ERROR_SIZE, "%s: metrics that need each other", m->name);
 		return NULL;
 	}
-	e = expression_parse(m->expression, EXPRESSION_ORDINARY, why);
+	e = expression_parse(m->expression, m->rules, why);
 	if (!e)
 		snprintf(w->error, METRIC_ERROR_SIZE, "%.40s: %s", m->name, why);
 	return e;
@@ -320,7 +340,7 @@ static bool add(struct walk *w, const char *name)
 {
 	struct metric m;
 
-	if (!metric_find(w->gpu, name, &m, w->error))
+	if (is_too_large(w, name) || !metric_find(w->gpu, name, &m, w->error))
 		return false;
 	if (m.kind == METRIC_DERIVED)
 		return add_derived(w, &m);
@@ -386,7 +406,7 @@ static bool value_of(struct walk *w, const char *name, double *value)
 {
 	struct metric m;
 
-	if (!metric_find(w->gpu, name, &m, w->error))
+	if (is_too_large(w, name) || !metric_find(w->gpu, name, &m, w->error))
 		return false;
 	if (m.kind == METRIC_BASIC)
 		return value_of_basic(w, &m, value);

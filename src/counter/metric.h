@@ -22,6 +22,7 @@ struct metric {
 	uint32_t event;
 	int32_t instance; /* -1: all */
 	const char *expression;
+	enum expression_rules rules; /* of the expression */
 };
 
 /* What is counted: an event of an instance of a block. */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # run.sh [SECONDS [FUZZER...]] - fuzzes for SECONDS each (FUZZ_SECONDS, 10): load (traces), opts
 # (command lines), pm4 and code (packets and kernels for the virtual GPU), control (clients of a traced process),
-# counter (expressions and names of counters), by default all.
+# counter (expressions and names of counters), metrics (users' files of metrics), by default all.
 #
 # Needs clang with libFuzzer: exit status 77 (skipped) without it. Findings stay in
 # $FUZZ_DIR (default: fuzz/ in the build directory) as crash-*; the corpus grows there from run to
@@ -11,7 +11,7 @@ set -eu
 
 seconds=${1:-${FUZZ_SECONDS:-10}}
 [ $# -eq 0 ] || shift
-[ $# -gt 0 ] || set -- load opts pm4 code control counter
+[ $# -gt 0 ] || set -- load opts pm4 code control counter metrics
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 build=${RTL_BUILD:-$root/build}
@@ -64,7 +64,7 @@ build_fuzzer() {
 		"$clang" $flags $sanitize -c "$source" -o "$object"
 	done
 	# shellcheck disable=SC2086
-	"$clang" $sanitize $objects $link -lsqlite3 -lz -lm -lpthread -ldl $demangler -o "fuzz_$name"
+	"$clang" $sanitize $objects $link -lsqlite3 -lz -lexpat -lm -lpthread -ldl $demangler -o "fuzz_$name"
 }
 
 for name in "$@"; do
@@ -112,6 +112,13 @@ for name in "$@"; do
 		tail -n +2 "$root/src/counter/data/metrics.csv" | cut -d, -f3- | tr -d '"' |
 			awk -v dir="seeds_$name" '{ f = dir "/formula-" NR; printf "\001%s", $0 >f; close(f) }'
 		printf '\2SQ_WAVES TCC_HIT[3] SQ:4 FETCH_SIZE CU_NUM' >"seeds_$name/names"
+		;;
+	metrics)
+		build_fuzzer metrics "$root"/src/counter/*.c "$build/gen/counter_tables_gen.c"
+		printf '\012%s\n' '<gfx9><metric name=A block=SQ event=4 descr="x"></metric></gfx9>' '#include "none.xml"' >"seeds_$name/include"
+		printf '\010%s\n' '<gfx9x><metric name=B expr=sum(TCC_HIT,16)/GRBM_COUNT ></metric></gfx9x># comment' \
+			'<gfx9 base="gfx9x"><metric name=C block=TA event=15 /></gfx9>' '<const><metric name=N expr=3/></const>' \
+			'<global><metric name=D expr="10-B-C*N" rules=v1 descr="\"&lt;\"" ></metric></global>' >"seeds_$name/scopes"
 		;;
 	control)
 		build_fuzzer control "$root"/src/control/*.c "$root"/src/event/*.c "$root"/src/base/*.c "$root/src/cli/control.c" "$root/src/cli/ui.c"
