@@ -13,6 +13,8 @@
 #include "event/pause.h"
 #include "forked.h"
 #include "hsa_wrap_gen.h"
+#include "source/hsa/agent.h"
+#include "source/hsa/counter/counter.h"
 #include "source/hip/frame.h"
 
 static bool is_named_in(const char *variable)
@@ -64,6 +66,25 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.submit_listen_taken = submit_listen_taken,
 		.copy_listen = copy_listen,
 		.harvest_flush = harvest_flush,
+		.client_register = client_register,
+		.client_switch = client_switch,
+		.counter_settle = counter_settle,
+		.counter_reserve = counter_reserve,
+		.counter_unreserve = counter_unreserve,
+		.agent_index = agent_index,
+		.agent_handle = agent_handle,
+		.profile_available = profile_available,
+		.profile_make = profile_make,
+		.profile_get = profile_get,
+		.profile_free = profile_free,
+		.profile_packet = profile_packet,
+		.profile_read = profile_read,
+		.profile_nr_values = profile_nr_values,
+		.profile_nr_samples = profile_nr_samples,
+		.profile_first_value = profile_first_value,
+		.profile_put = profile_put,
+		.profile_wait = profile_wait,
+		.profile_enable_queue = profile_enable_queue,
 		.bus_attach = bus_attach,
 		.bus_loss = bus_loss,
 		.live_subscribe = live_subscribe,

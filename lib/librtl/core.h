@@ -15,6 +15,8 @@
 #include "source/api/live.h"
 #include "source/hip/activity.h"
 #include "source/hsa/completion/harvest.h"
+#include "source/hsa/counter/clients.h"
+#include "source/hsa/counter/profile.h"
 #include "source/hsa/memory/copy.h"
 #include "source/hsa/queue/submit.h"
 #include "source/hsa/table/table.h"
@@ -26,6 +28,7 @@
 #define CORE_NR_ROCTXS 2
 #define CORE_NR_SDK_ROCTXS 2
 #define CORE_NR_SDKS 2
+#define CORE_NR_ROCPROFILERS 1 /* librocprofiler64, of v1 */
 /* libroctracer64: one for API calls, one for events of HSA; libroctx64 has none */
 _Static_assert(2 * CORE_NR_ROCTRACERS + CORE_NR_SDKS <= LIVE_MAX_SUBSCRIBERS,
 	       "a number for each subscriber");
@@ -39,6 +42,8 @@ _Static_assert(3 + CORE_NR_ROCTRACERS + CORE_NR_SDKS <= TABLE_MAX_LAYERS, "a slo
 _Static_assert(2 * CORE_NR_ROCTRACERS <= SUBMIT_MAX_LISTENERS, "a slot for each");
 _Static_assert(CORE_NR_SDKS <= SUBMIT_MAX_TAKERS && CORE_NR_SDKS <= COPY_MAX_LISTENERS,
 	       "a slot for each");
+/* those that count */
+_Static_assert(CORE_NR_SDKS + CORE_NR_ROCPROFILERS <= CLIENTS_MAX, "a number for each client");
 /* beside the recorder's; librocprofiler-sdk: one for code objects, one for operations */
 _Static_assert(1 + CORE_NR_ROCTRACERS + 2 * CORE_NR_SDKS <= BUS_MAX_SINKS, "a slot for each sink");
 
@@ -67,6 +72,32 @@ struct rtl_core {
 	bool (*submit_listen_taken)(submit_taken_fn fn);
 	int (*copy_listen)(copy_listener_fn fn); /* copy.h */
 	void (*harvest_flush)(void);
+
+	/* clients.h has the contracts */
+	int (*client_register)(const struct counter_client *client);
+	void (*client_switch)(int client, uint32_t agent, bool on);
+	/* counter.h has the contracts */
+	void (*counter_settle)(uint64_t wait_ns);
+	int (*counter_reserve)(uint32_t agent, uint64_t wait_ns);
+	void (*counter_unreserve)(uint32_t agent);
+	/* agent.h: AGENT_NONE: unknown */
+	uint32_t (*agent_index)(hsa_agent_t agent);
+	hsa_agent_t (*agent_handle)(uint32_t index);
+
+	/* profile.h has the contracts */
+	bool (*profile_available)(void);
+	int (*profile_make)(hsa_agent_t agent, const struct profile_event *events, uint32_t nr,
+			    char *why, struct profile **made);
+	void (*profile_get)(struct profile *p);
+	void (*profile_free)(struct profile *p);
+	const union packet *(*profile_packet)(const struct profile *p, enum profile_part part);
+	bool (*profile_read)(struct profile *p, uint64_t *values);
+	uint32_t (*profile_nr_values)(const struct profile *p);
+	uint32_t (*profile_nr_samples)(const struct profile *p, uint32_t event);
+	uint32_t (*profile_first_value)(const struct profile *p, uint32_t event);
+	void (*profile_put)(hsa_queue_t *hsa, const union packet *packet, hsa_signal_t done);
+	bool (*profile_wait)(hsa_signal_t done);
+	bool (*profile_enable_queue)(hsa_agent_t agent, hsa_queue_t *hsa);
 
 	/* bus.h, live.h have the contracts */
 	int (*bus_attach)(const struct sink *sink);

@@ -34,6 +34,7 @@ enum lock_rank {
 	LOCK_ACQUIRE,	      /* queue_calls.c: serialises attaching a queue that two threads
 			       * acquire */
 	LOCK_COUNTER,	      /* counter.c: calls the runtime under it */
+	LOCK_PROFILE,	      /* profile.c: the same */
 	LOCK_INTERNAL_QUEUES, /* internal_queue.c: the table */
 	LOCK_INTERNAL_QUEUE,  /* internal_queue.c: one queue; emits records under it */
 	LOCK_CODE_OBJECT,     /* code_object.c: calls the runtime and emits records under it */

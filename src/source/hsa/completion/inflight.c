@@ -216,3 +216,27 @@ void inflight_done_owners(struct inflight *e)
 							memory_order_acq_rel,
 							memory_order_relaxed));
 }
+
+bool inflight_has_running(const struct inflight_rings *rings, uint64_t taken, uint64_t *later)
+{
+	const struct inflight_ring *last = inflight_current(rings);
+
+	for (const struct inflight_ring *r = rings->ring; r <= last; r++) {
+		/* relaxed, both: this thread has both locks */
+		uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
+		uint64_t i = atomic_load_explicit(&r->tail, memory_order_relaxed);
+
+		for (; i < head; i++) {
+			const struct inflight *e = &r->entry[i & r->mask];
+			uint32_t state = atomic_load_explicit(&e->state, memory_order_relaxed);
+
+			if (e->kind != INFLIGHT_DISPATCH || state == INFLIGHT_DONE ||
+			    state == INFLIGHT_FREE || state == INFLIGHT_HELD)
+				continue;
+			if (e->packet < taken)
+				return true;
+			++*later;
+		}
+	}
+	return false;
+}

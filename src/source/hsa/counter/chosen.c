@@ -53,7 +53,7 @@ static bool read_number(const char **at, char behind, uint32_t *number)
 	return true;
 }
 
-uint32_t chosen_events(const char *isa, uint32_t pass, struct chosen_event *events)
+uint32_t chosen_events(const char *isa, uint32_t pass, struct profile_event *events)
 {
 	const char *at = find(isa);
 	uint32_t n = 0;
@@ -62,8 +62,8 @@ uint32_t chosen_events(const char *isa, uint32_t pass, struct chosen_event *even
 		at = strchr(at, '/');
 		at += at != NULL;
 	}
-	while (at && n < CHOSEN_MAX_EVENTS) {
-		struct chosen_event *e = &events[n];
+	while (at && n < PROFILE_MAX_EVENTS) {
+		struct profile_event *e = &events[n];
 
 		if (!read_number(&at, '.', &e->block) || !read_number(&at, '.', &e->instance) ||
 		    !read_number(&at, 0, &e->event))

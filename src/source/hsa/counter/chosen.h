@@ -13,12 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CHOSEN_MAX_PASSES 32u
-#define CHOSEN_MAX_EVENTS 1024u /* of a pass */
+#include "source/hsa/counter/profile.h"
 
-struct chosen_event {
-	uint32_t block, instance, event;
-};
+#define CHOSEN_MAX_PASSES 32u
 
 /* Events are wanted on some GPU. */
 bool chosen_any(void);
@@ -26,7 +23,7 @@ bool chosen_any(void);
 /* The number of passes for the GPU `isa`, "gfx90a"; 0: it is not in the text. */
 uint32_t chosen_passes(const char *isa);
 
-/* Stores the first CHOSEN_MAX_EVENTS events of a pass. Their number; 0: the text is wrong. */
-uint32_t chosen_events(const char *isa, uint32_t pass, struct chosen_event *events);
+/* Stores the first PROFILE_MAX_EVENTS events of a pass. Their number; 0: the text is wrong. */
+uint32_t chosen_events(const char *isa, uint32_t pass, struct profile_event *events);
 
 #endif

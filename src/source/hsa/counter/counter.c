@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* counter.c - counts hardware events for each dispatch (RTL_PMC)
+/* counter.c - counts hardware events for each dispatch: for the faces' clients, and for the user (RTL_PMC)
  *
  * Owns:     for each GPU its lane: librtl's queue, the profiles, and how far the present dispatch is.
  * Threads:  lanes are opened by the thread that makes a GPU's first queue, under `open_lock`; the rest is the harvester's.
@@ -7,7 +7,8 @@
 #define LOG_TOPIC "hsa"
 #include "source/hsa/counter/counter.h"
 
-#include <stdlib.h>
+#include <errno.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/alloc.h"
@@ -16,9 +17,11 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "event/bus.h"
+#include "event/life.h"
 #include "source/hsa/agent.h"
 #include "source/hsa/completion/collect.h"
 #include "source/hsa/counter/chosen.h"
+#include "source/hsa/counter/clients.h"
 #include "source/hsa/counter/profile.h"
 #include "source/hsa/queue/interpose.h"
 #include "source/hsa/table/real.h"
@@ -26,39 +29,55 @@
 #define LANE_QUEUE_SIZE 64u
 /* Steps within a tick: most take a few microseconds, less than a nap. */
 #define STEPS 500u
-#define ENABLE_ROUNDS 20000u /* of 50 us */
 #define NR_TURNS 1024u
 #define ISA_SIZE 64u /* of HSA_AGENT_INFO_NAME */
+#define NR_UNITED 8u
 
 enum lane_state {
 	LANE_UNKNOWN,
 	LANE_REFUSED, /* this GPU is not counted */
 	LANE_IDLE,
+	LANE_WAITING, /* for dispatches that run, of those that were submitted before counting began or are not counted */
 	LANE_STARTING,
 	LANE_RUNNING,
 	LANE_READING,
+};
+
+/* Profiles of several clients as one. NULL: they do not fit together. */
+struct united {
+	uint64_t serials[CLIENTS_MAX + 1];
+	uint32_t nr;
+	struct profile *profile;
 };
 
 struct lane {
 	_Atomic uint32_t state; /* enum lane_state; release: the rest is set before it */
 	hsa_queue_t *hsa;
 	hsa_signal_t done;
-	uint32_t nr_profiles, shape;
+	uint32_t nr_profiles, shape; /* of the user's profiles, RTL_PMC */
 	struct profile *profiles[CHOSEN_MAX_PASSES];
-	uint64_t *values; /* of the largest profile */
+	struct united united[NR_UNITED];
+	uint32_t next_united;
+	uint64_t *values; /* twice: of the profile, of one of its clients */
 	uint32_t most_values;
 	/* the present dispatch */
-	struct profile *profile;
+	struct client_answers answers;
+	struct profile *profile; /* what is counted: a user of it */
+	uint32_t only;		 /* index of the want that is counted alone; UINT32_MAX: all are */
 	struct queue *queue;
 	uint32_t queue_index; /* in the trace: `queue` may be used for another one when it ends */
 	uint64_t packet, since_ns;
+	uint64_t
+		later; /* dispatches, on other queues, that were submitted before counting began and do not run yet */
 	uint32_t last_queue; /* where the search for the next one begins */
+	uint32_t last_only;
 	/* Of each kernel the pass that is next; kernels may share one. */
 	uint8_t turn[NR_TURNS];
 };
 
 static struct lock open_lock = LOCK_INIT(LOCK_COUNTER);
 static struct lane *_Atomic lanes[AGENT_MAX];
+static _Atomic bool reserved[AGENT_MAX];
 
 static uint32_t state_of(const struct lane *l)
 {
@@ -70,24 +89,6 @@ static void set_state(struct lane *l, enum lane_state state)
 	atomic_store_explicit(&l->state, state, memory_order_release);
 }
 
-/* ---- packets --------------------------------------------------------------------------------- */
-
-/* Puts a packet into a queue that has no other producer. */
-static void put(hsa_queue_t *hsa, const union packet *p, hsa_signal_t done)
-{
-	uint64_t index = real.hsa_queue_load_write_index_relaxed(hsa);
-	union packet *slot = (union packet *)hsa->base_address + index % hsa->size;
-	union packet copy = *p;
-
-	copy.dispatch.completion_signal = done;
-	copy.header = HSA_PACKET_TYPE_INVALID << HSA_PACKET_HEADER_TYPE;
-	*slot = copy;
-	/* the packet processor may take the packet as soon as its header is valid */
-	__atomic_store_n(&slot->header, p->header, __ATOMIC_RELEASE);
-	real.hsa_queue_store_write_index_screlease(hsa, index + 1);
-	real.hsa_signal_store_screlease(hsa->doorbell_signal, (hsa_signal_value_t)index);
-}
-
 static hsa_signal_t new_signal(void)
 {
 	hsa_signal_t s = { 0 };
@@ -95,41 +96,6 @@ static hsa_signal_t new_signal(void)
 	return real.hsa_amd_signal_create(1, 0, NULL, 0, &s) == HSA_STATUS_SUCCESS ?
 		       s :
 		       (hsa_signal_t){ 0 };
-}
-
-static bool wait_done(hsa_signal_t done)
-{
-	const struct timespec nap = { .tv_nsec = 50000 };
-
-	for (unsigned round = 0; round < ENABLE_ROUNDS; round++) {
-		if (signal_value(signal_of(done)) == 0)
-			return true;
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
-	}
-	return false;
-}
-
-/* Kernels of `hsa` count: a register that each queue has. */
-static bool enable(hsa_agent_t agent, hsa_queue_t *hsa)
-{
-	hsa_signal_t done = new_signal();
-	union packet packet;
-	void *command;
-	bool is_done;
-
-	if (!done.handle)
-		return false;
-	if (!profile_enable(agent, &packet, &command)) {
-		real.hsa_signal_destroy(done);
-		return false;
-	}
-	put(hsa, &packet, done);
-	is_done = wait_done(done);
-	if (is_done) { /* else the GPU may still read both */
-		profile_free_memory(command);
-		real.hsa_signal_destroy(done);
-	}
-	return is_done;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -146,37 +112,86 @@ static uint32_t shape_of(hsa_agent_t agent)
 	return engines | (xccs ? xccs : 1) << 16;
 }
 
+static struct profile *make_profile(hsa_agent_t agent, const char *isa, uint32_t pass)
+{
+	struct profile_event *events = alloc_pages(PROFILE_MAX_EVENTS * sizeof(*events));
+	struct profile *p = NULL;
+	char why[PROFILE_WHY_SIZE] = "no memory";
+
+	if (!events || profile_make(agent, events, chosen_events(isa, pass, events), why, &p) != 0)
+		log_warn("counters: the events of pass %u are not counted on %s: %s", pass + 1, isa,
+			 why);
+	if (events)
+		alloc_pages_free(events, PROFILE_MAX_EVENTS * sizeof(*events));
+	return p;
+}
+
+/* The user's. False: they are not counted. */
 static bool make_profiles(struct lane *l, hsa_agent_t agent, const char *isa)
 {
-	uint32_t n = chosen_passes(isa);
+	uint32_t n = chosen_any() ? chosen_passes(isa) : 0;
 
 	for (; l->nr_profiles < n; l->nr_profiles++) {
-		struct profile *p = profile_make(agent, isa, l->nr_profiles);
+		struct profile *p = make_profile(agent, isa, l->nr_profiles);
 
 		if (!p)
-			return false;
+			break;
 		l->profiles[l->nr_profiles] = p;
-		if (profile_nr_values(p) > l->most_values)
-			l->most_values = profile_nr_values(p);
 	}
-	l->values = alloc_pages(l->most_values * sizeof(*l->values));
-	return n && l->values;
+	if (l->nr_profiles == n)
+		return n != 0;
+	while (l->nr_profiles)
+		profile_free(l->profiles[--l->nr_profiles]);
+	return false;
 }
 
 static void free_profiles(struct lane *l)
 {
 	while (l->nr_profiles)
 		profile_free(l->profiles[--l->nr_profiles]);
+	for (uint32_t i = 0; i < NR_UNITED; i++) {
+		if (l->united[i].profile)
+			profile_free(l->united[i].profile);
+		l->united[i] = (struct united){ .nr = 0 };
+	}
 	if (l->values)
-		alloc_pages_free(l->values, l->most_values * sizeof(*l->values));
+		alloc_pages_free(l->values, 2 * l->most_values * sizeof(*l->values));
 	l->values = NULL;
 	l->most_values = 0;
+}
+
+/* Space for the values of the profile. */
+static bool make_space(struct lane *l, const struct profile *p)
+{
+	uint32_t n = profile_nr_values(p);
+
+	if (n <= l->most_values)
+		return true;
+	if (l->values)
+		alloc_pages_free(l->values, 2 * l->most_values * sizeof(*l->values));
+	l->most_values = 0;
+	l->values = alloc_pages(2 * n * sizeof(*l->values));
+	if (l->values)
+		l->most_values = n;
+	return l->values != NULL;
 }
 
 static bool read_isa(hsa_agent_t agent, char isa[ISA_SIZE])
 {
 	isa[0] = 0;
 	return real.hsa_agent_get_info(agent, HSA_AGENT_INFO_NAME, isa) == HSA_STATUS_SUCCESS;
+}
+
+/* While the runtime takes calls: from 7.2 on it refuses them before it unloads tools. */
+RTL_REQUIRES(open_lock) static void free_lane(struct lane *l)
+{
+	if (l->hsa)
+		real.hsa_queue_destroy(l->hsa);
+	l->hsa = NULL;
+	free_profiles(l);
+	if (l->done.handle)
+		real.hsa_signal_destroy(l->done);
+	l->done.handle = 0;
 }
 
 RTL_REQUIRES(open_lock) static bool fill_lane(struct lane *l, hsa_agent_t agent)
@@ -187,11 +202,12 @@ RTL_REQUIRES(open_lock) static bool fill_lane(struct lane *l, hsa_agent_t agent)
 		return false;
 	l->shape = shape_of(agent);
 	l->done = new_signal();
-	if (l->done.handle && make_profiles(l, agent, isa) &&
+	if (l->done.handle &&
 	    real.hsa_queue_create(agent, LANE_QUEUE_SIZE, HSA_QUEUE_TYPE_MULTI, NULL, NULL,
-				  UINT32_MAX, UINT32_MAX, &l->hsa) == HSA_STATUS_SUCCESS)
+				  UINT32_MAX, UINT32_MAX, &l->hsa) == HSA_STATUS_SUCCESS &&
+	    (make_profiles(l, agent, isa) || client_is_registered()))
 		return true;
-	free_profiles(l);
+	free_lane(l);
 	return false;
 }
 
@@ -223,19 +239,27 @@ static bool is_wanted(uint32_t agent)
 
 void counter_prepare_queue(struct queue *q, hsa_queue_t *hsa)
 {
+	bool faces = client_is_registered() && q->agent < AGENT_MAX && agent_is_gpu(q->agent);
+	const struct lane *l = NULL;
 	const char *why = NULL;
 
-	if (!is_wanted(q->agent))
+	q->user_counts = is_wanted(q->agent);
+	if (!q->user_counts && !faces)
 		return;
 	if (q->intercepted)
 		why = "it is an intercept queue (RTL_QUEUES=intercept)";
-	else if (!open_lane(q->agent))
+	else if (!(l = open_lane(q->agent)))
 		why = "its GPU is not counted";
-	else if (!enable(agent_handle(q->agent), hsa))
+	else if (!client_prepare(q, hsa->size))
+		why = "there is no memory";
+	else if (!profile_enable_queue(agent_handle(q->agent), hsa))
 		why = "it does not execute the packet of AQLprofile";
 	if (why) {
 		log_warn("counters: the dispatches of queue %u are not counted: %s", q->index, why);
+		q->not_counted = why;
 		atomic_store_explicit(&q->granted, UINT64_MAX, memory_order_relaxed);
+	} else if (q->user_counts && l->nr_profiles) {
+		client_switch(CLIENTS_USER, q->agent, true);
 	}
 	atomic_store_explicit(&q->is_counted, true, memory_order_relaxed);
 }
@@ -248,17 +272,19 @@ static bool is_of(const struct queue *q, uint32_t agent)
 	       atomic_load_explicit(&q->is_counted, memory_order_relaxed);
 }
 
-/* A queue of the GPU whose next dispatch waits; each queue in its turn. NULL: there is none. */
-static struct queue *find_waiting(struct lane *l, uint32_t agent, uint64_t *kernel_object)
+/* A queue of the GPU whose next dispatch waits; each queue in its turn. The answers for it are the lane's then. NULL: there is none. */
+static struct queue *find_waiting(struct lane *l, uint32_t agent)
 {
 	uint32_t n = queue_count();
 
 	for (uint32_t i = 1; i <= n; i++) {
 		struct queue *q = queue_at((l->last_queue + i) % n);
+		uint32_t index = q->index;
 
-		if (!is_of(q, agent) || !interpose_waits(q, &l->packet, kernel_object))
+		if (!is_of(q, agent) || !interpose_waits(q, &l->packet, &l->answers))
 			continue;
 		l->last_queue = (l->last_queue + i) % n;
+		l->queue_index = index;
 		return q;
 	}
 	return NULL;
@@ -266,8 +292,92 @@ static struct queue *find_waiting(struct lane *l, uint32_t agent, uint64_t *kern
 
 static void submit_part(struct lane *l, enum profile_part part, bool signals)
 {
-	put(l->hsa, profile_packet(l->profile, part), signals ? l->done : (hsa_signal_t){ 0 });
+	profile_put(l->hsa, profile_packet(l->profile, part),
+		    signals ? l->done : (hsa_signal_t){ 0 });
 }
+
+static const char unrecorded[] = "it is not recorded";
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+static void emit(const struct lane *l, struct profile *p, const uint64_t *values, uint32_t events)
+{
+	uint32_t n = profile_nr_values(p);
+	struct event ev = { .kind = EVENT_COUNTERS };
+
+	ev.counters.queue = l->queue_index;
+	ev.counters.packet = l->packet;
+	ev.counters.events = events;
+	ev.counters.shape = l->shape;
+	for (uint32_t at = 0; at < n; at += REC_COUNTERS_MAX) {
+		ev.counters.first = at;
+		ev.counters.nr = n - at < REC_COUNTERS_MAX ? n - at : REC_COUNTERS_MAX;
+		ev.counters.values = values + at;
+		bus_emit(&ev);
+	}
+}
+
+/* Whether the dispatch was recorded, and the user leaves it out. */
+static bool is_left_out(const struct lane *l)
+{
+	return atomic_load_explicit(&l->queue->recorded, memory_order_relaxed) ==
+	       2 * (l->packet + 1) + 1;
+}
+
+static void give_user(const struct lane *l, struct profile *p, const char *why)
+{
+	uint32_t events = why ? 0 : profile_description(p);
+
+	if (why == unrecorded || is_left_out(l))
+		return;
+	if (events)
+		emit(l, p, l->values + l->most_values, events);
+	else
+		bus_loss(SPOOL_REASON_not_counted, 1);
+}
+
+/* Gives the result of the present dispatch to who wanted it. `why`: it was not counted. */
+static void give(struct lane *l, uint32_t agent, const char *why)
+{
+	for (uint32_t i = 0; i < l->answers.nr; i++) {
+		const struct client_want *w = &l->answers.wants[i];
+		struct client_result r = {
+			.queue = l->queue_index,
+			.agent = agent,
+			.packet = l->packet,
+			.user = w->user,
+			.why = why,
+		};
+
+		if (!why && l->only != UINT32_MAX && l->only != i)
+			r.why = "its events do not fit in one pass with those of another client";
+		else if (!why && !profile_project(l->profile, l->values, w->profile,
+						  l->values + l->most_values))
+			r.why = "AQLprofile has other samples for its events";
+		if (!r.why) {
+			r.values = l->values + l->most_values;
+			r.nr_values = profile_nr_values(w->profile);
+			r.begin_ns = l->queue->counted_begin_ns;
+			r.end_ns = l->queue->counted_end_ns;
+		}
+		if (w->client == CLIENTS_USER)
+			give_user(l, w->profile, r.why);
+		else
+			client_give(w->client, &r);
+	}
+}
+
+/* The present dispatch is over for the lane. */
+static void release(struct lane *l, uint32_t agent)
+{
+	client_drop(&l->answers);
+	if (l->profile)
+		profile_free(l->profile);
+	l->profile = NULL;
+	client_hold(agent, false);
+}
+
+/* ---- which events ---------------------------------------------------------------------------- */
 
 /* The passes of a kernel take turns. */
 static struct profile *next_profile(struct lane *l, uint64_t kernel_object)
@@ -278,40 +388,140 @@ static struct profile *next_profile(struct lane *l, uint64_t kernel_object)
 	return l->profiles[(*turn + l->nr_profiles - 1) % l->nr_profiles];
 }
 
-static bool begin(struct lane *l, uint32_t agent, uint64_t now_ns)
+/* The profiles of all wants as one, of which the caller gets no user. NULL: they do not fit together. */
+static struct profile *unite(struct lane *l)
 {
-	uint64_t kernel_object = 0;
+	struct profile *all[CLIENTS_MAX + 1];
+	struct united key = { .nr = l->answers.nr }, *u;
+	char why[PROFILE_WHY_SIZE];
 
-	l->queue = find_waiting(l, agent, &kernel_object);
-	if (!l->queue)
-		return false;
-	l->queue_index = l->queue->index;
-	l->profile = next_profile(l, kernel_object);
-	__atomic_store_n(&signal_of(l->done)->value, 1, __ATOMIC_RELEASE);
-	submit_part(l, PROFILE_START, true);
-	l->since_ns = now_ns;
-	set_state(l, LANE_STARTING);
-	return true;
+	for (uint32_t i = 0; i < key.nr; i++) {
+		all[i] = l->answers.wants[i].profile;
+		key.serials[i] = profile_serial(all[i]);
+	}
+	for (u = l->united; u < l->united + NR_UNITED; u++)
+		if (u->nr == key.nr && !memcmp(u->serials, key.serials, sizeof(key.serials)))
+			return u->profile;
+	u = &l->united[l->next_united++ % NR_UNITED];
+	if (u->profile)
+		profile_free(u->profile);
+	*u = key;
+	if (profile_unite(all, key.nr, why, &u->profile) != 0)
+		log_info("counters: %u clients are not counted together: %s", key.nr, why);
+	return u->profile;
 }
 
-static void stop(struct lane *l)
+/* Sets what is counted for the present dispatch, which somebody wants. */
+static bool choose(struct lane *l)
+{
+	struct client_want *wants = l->answers.wants;
+
+	for (uint32_t i = 0; i < l->answers.nr; i++) {
+		if (wants[i].client != CLIENTS_USER)
+			continue;
+		wants[i].profile = next_profile(l, l->answers.kernel_object);
+		profile_get(wants[i].profile);
+	}
+	l->only = UINT32_MAX;
+	l->profile = l->answers.nr == 1 ? wants[0].profile : unite(l);
+	if (!l->profile) {
+		l->only = l->last_only++ % l->answers.nr;
+		l->profile = wants[l->only].profile;
+	}
+	profile_get(l->profile);
+	return make_space(l, l->profile);
+}
+
+/* ---- one dispatch ---------------------------------------------------------------------------- */
+
+static void stop(struct lane *l, uint32_t agent)
 {
 	submit_part(l, PROFILE_STOP, false);
+	release(l, agent);
 	set_state(l, LANE_IDLE);
 }
 
-static bool grant(struct lane *l)
+/* A dispatch that is not counted is submitted. */
+static void pass(struct lane *l, uint32_t agent, const char *why)
 {
-	if (signal_value(signal_of(l->done)) != 0)
+	if (interpose_grant(l->queue, l->queue_index, l->packet) != GRANT_GONE && why)
+		give(l, agent, why);
+	release(l, agent);
+	set_state(l, LANE_IDLE);
+}
+
+static bool begin(struct lane *l, uint32_t agent, uint64_t now_ns)
+{
+	if (!client_nr_waiting())
 		return false;
-	if (interpose_grant(l->queue, l->packet))
-		set_state(l, LANE_RUNNING);
-	else
-		stop(l);
+	l->queue = find_waiting(l, agent);
+	if (!l->queue)
+		return false;
+	if (!l->answers.nr) {
+		pass(l, agent, NULL);
+		return true;
+	}
+	l->since_ns = now_ns;
+	client_hold(agent, true);
+	set_state(l, LANE_WAITING);
 	return true;
 }
 
-static bool read_counters(struct lane *l)
+/* Whether no dispatch runs on the GPU's queues, none of which are granted any. *later: see struct lane. */
+static bool is_quiet(uint32_t agent, uint64_t *later)
+{
+	uint32_t n = queue_count();
+
+	*later = 0;
+	for (uint32_t i = 0; i < n; i++)
+		if (is_of(queue_at(i), agent) && !interpose_is_quiet(queue_at(i), later))
+			return false;
+	return true;
+}
+
+static bool start(struct lane *l, uint32_t agent)
+{
+	if (!is_quiet(agent, &l->later))
+		return false;
+	/* seq_cst, both: pairs with counter_reserve() */
+	atomic_store(&l->state, LANE_STARTING);
+	if (atomic_load(&reserved[agent])) {
+		pass(l, agent, "the counters of its GPU are sampled");
+		return true;
+	}
+	if (!choose(l)) {
+		pass(l, agent, "there is no memory");
+		return true;
+	}
+	__atomic_store_n(&signal_of(l->done)->value, 1, __ATOMIC_RELEASE);
+	submit_part(l, PROFILE_START, true);
+	return true;
+}
+
+static bool grant(struct lane *l, uint32_t agent)
+{
+	enum interpose_granted granted;
+
+	if (signal_value(signal_of(l->done)) != 0)
+		return false;
+	granted = interpose_grant(l->queue, l->queue_index, l->packet);
+	if (granted == GRANT_RECORDED) {
+		set_state(l, LANE_RUNNING);
+		return true;
+	}
+	if (granted == GRANT_UNRECORDED)
+		give(l, agent, unrecorded);
+	stop(l, agent);
+	return true;
+}
+
+/* Whether the user alone wants the dispatch, and leaves it out. */
+static bool is_for_nobody(const struct lane *l)
+{
+	return is_left_out(l) && l->answers.nr == 1 && l->answers.wants[0].client == CLIENTS_USER;
+}
+
+static bool read_counters(struct lane *l, uint32_t agent)
 {
 	struct queue *q = l->queue;
 	uint64_t recorded;
@@ -321,17 +531,17 @@ static bool read_counters(struct lane *l)
 			collect_queue(q, clock_now_ns());
 		queue_unlock(q);
 	}
-	/* acquire: pairs with counter_recorded() */
+	/* acquire: pairs with counter_saw_end() */
 	recorded = atomic_load_explicit(&q->recorded, memory_order_acquire);
 	if (q->index != l->queue_index) { /* it ended */
-		bus_loss(SPOOL_REASON_not_counted, 1);
-		stop(l);
+		give(l, agent, "its queue was destroyed");
+		stop(l, agent);
 		return true;
 	}
 	if (recorded >> 1 != l->packet + 1)
 		return false;
-	if (recorded & 1) { /* the user leaves it out */
-		stop(l);
+	if (is_for_nobody(l)) {
+		stop(l, agent);
 		return true;
 	}
 	__atomic_store_n(&signal_of(l->done)->value, 1, __ATOMIC_RELEASE);
@@ -341,75 +551,68 @@ static bool read_counters(struct lane *l)
 	return true;
 }
 
-static void emit(const struct lane *l, uint32_t events)
+static bool end(struct lane *l, uint32_t agent)
 {
-	uint32_t n = profile_nr_values(l->profile);
-	struct event ev = { .kind = EVENT_COUNTERS };
+	const char *why = NULL;
+	uint64_t later;
 
-	ev.counters.queue = l->queue_index;
-	ev.counters.packet = l->packet;
-	ev.counters.events = events;
-	ev.counters.shape = l->shape;
-	for (uint32_t at = 0; at < n; at += REC_COUNTERS_MAX) {
-		ev.counters.first = at;
-		ev.counters.nr = n - at < REC_COUNTERS_MAX ? n - at : REC_COUNTERS_MAX;
-		ev.counters.values = l->values + at;
-		bus_emit(&ev);
-	}
-}
-
-static bool end(struct lane *l)
-{
-	uint32_t events;
-
-	if (signal_value(signal_of(l->done)) != 0)
+	if (signal_value(signal_of(l->done)) != 0 || (l->later && !is_quiet(agent, &later)))
 		return false;
-	events = profile_description(l->profile);
-	if (events && profile_read(l->profile, l->values))
-		emit(l, events);
-	else
-		bus_loss(SPOOL_REASON_not_counted, 1);
+	if (!profile_read(l->profile, l->values))
+		why = "AQLprofile does not read the counters";
+	else if (l->later && later != l->later)
+		why = "dispatches that were submitted before counting began ran beside it";
+	give(l, agent, why);
+	release(l, agent);
 	set_state(l, LANE_IDLE);
 	return true;
 }
 
-void counter_saw_end(struct queue *q, uint64_t packet, bool is_left_out)
+void counter_saw_end(struct queue *q, uint64_t packet, bool is_left_out, uint64_t begin_ns,
+		     uint64_t end_ns)
 {
-	if (atomic_load_explicit(&q->counting, memory_order_relaxed) == packet + 1)
+	if (atomic_load_explicit(&q->counting, memory_order_relaxed) == packet + 1) {
+		q->counted_begin_ns = begin_ns;
+		q->counted_end_ns = end_ns;
 		/* release: pairs with read_counters(): the event is emitted */
 		atomic_store_explicit(&q->recorded, 2 * (packet + 1) + is_left_out,
 				      memory_order_release);
-	else if (!is_left_out)
+	} else if (!is_left_out && q->user_counts) {
 		bus_loss(SPOOL_REASON_not_counted, 1);
+	}
 }
 
 /* Nothing is held back on this GPU from now on; its dispatches are recorded as not counted. */
 static void give_up(struct lane *l, uint32_t agent, const char *why)
 {
+	const char *reason = why ? why : "the process or the runtime ends";
 	uint32_t n = queue_count();
 
 	if (why)
 		log_warn("counters: the GPU of agent %u is not counted any more: %s", agent, why);
-	if (state_of(l) >=
-	    LANE_RUNNING) /* its dispatch is the one that counter_saw_end() does not count */
-		bus_loss(SPOOL_REASON_not_counted, 1);
+	if (state_of(l) >= LANE_RUNNING) /* it is the lane's alone */
+		give(l, agent, reason);
+	if (state_of(l) > LANE_IDLE)
+		release(l, agent);
 	set_state(l, LANE_REFUSED);
 	for (uint32_t i = 0; i < n; i++)
 		if (is_of(queue_at(i), agent))
-			interpose_grant_all(queue_at(i));
+			interpose_grant_all(queue_at(i), reason);
 }
 
 static const char *why_late(const struct lane *l, uint32_t agent)
 {
 	uint32_t n = queue_count();
-	uint64_t index, kernel;
+	uint64_t index;
 
+	if (state_of(l) == LANE_WAITING)
+		return "a dispatch ran for longer than RTL_PMC_WAIT_MS while one that is to be counted waited";
 	if (state_of(l) != LANE_RUNNING)
 		return "its queue does not execute the packets of AQLprofile";
 	for (uint32_t i = 0; i < n; i++) {
 		struct queue *q = queue_at(i);
 
-		if (q != l->queue && is_of(q, agent) && interpose_waits(q, &index, &kernel))
+		if (q != l->queue && is_of(q, agent) && interpose_waits(q, &index, NULL))
 			return "a dispatch ran for longer than RTL_PMC_WAIT_MS while one of another queue waited";
 	}
 	return NULL; /* a long kernel, which nothing waits for */
@@ -423,14 +626,17 @@ static bool step(struct lane *l, uint32_t agent, uint64_t now_ns)
 	switch (state_of(l)) {
 	case LANE_IDLE:
 		return begin(l, agent, now_ns);
+	case LANE_WAITING:
+		moved = start(l, agent);
+		break;
 	case LANE_STARTING:
-		moved = grant(l);
+		moved = grant(l, agent);
 		break;
 	case LANE_RUNNING:
-		moved = read_counters(l);
+		moved = read_counters(l, agent);
 		break;
 	case LANE_READING:
-		moved = end(l);
+		moved = end(l, agent);
 		break;
 	default:
 		return false;
@@ -474,11 +680,36 @@ static void step_leave(void)
 	atomic_store_explicit(&stepping, false, memory_order_release);
 }
 
+int counter_reserve(uint32_t agent, uint64_t wait_ns)
+{
+	const struct timespec nap = { .tv_nsec = 100000 };
+	uint64_t deadline_ns = clock_now_ns() + wait_ns;
+	const struct lane *l;
+	bool free = false;
+
+	/* seq_cst: pairs with start() */
+	if (agent >= AGENT_MAX || !atomic_compare_exchange_strong(&reserved[agent], &free, true))
+		return -EBUSY;
+	l = atomic_load_explicit(&lanes[agent], memory_order_acquire);
+	while (l && atomic_load(&l->state) > LANE_WAITING && clock_now_ns() < deadline_ns)
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+	if (!l || atomic_load(&l->state) <= LANE_WAITING)
+		return 0;
+	atomic_store(&reserved[agent], false);
+	return -EBUSY;
+}
+
+void counter_unreserve(uint32_t agent)
+{
+	if (agent < AGENT_MAX)
+		atomic_store(&reserved[agent], false);
+}
+
 bool counter_tick(uint64_t now_ns)
 {
 	bool busy = true;
 
-	if (!chosen_any())
+	if (!chosen_any() && !client_is_registered())
 		return false;
 	if (!step_enter())
 		return true;
@@ -490,39 +721,51 @@ bool counter_tick(uint64_t now_ns)
 	return busy;
 }
 
+static bool any_is_busy(void)
+{
+	if (client_nr_waiting())
+		return true;
+	for (uint32_t i = 0; i < AGENT_MAX; i++) {
+		const struct lane *l = atomic_load_explicit(&lanes[i], memory_order_acquire);
+
+		if (l && state_of(l) > LANE_IDLE)
+			return true;
+	}
+	return false;
+}
+
 /* ---- the end --------------------------------------------------------------------------------- */
 
 static bool any_waits(void)
 {
 	uint32_t n = queue_count();
-	uint64_t index, kernel;
+	uint64_t index;
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct queue *q = queue_at(i);
 
 		if (atomic_load_explicit(&q->live, memory_order_acquire) &&
 		    atomic_load_explicit(&q->is_counted, memory_order_relaxed) &&
-		    interpose_waits(q, &index, &kernel))
+		    interpose_waits(q, &index, NULL))
 			return true;
 	}
 	return false;
 }
 
-/* While the runtime takes calls: from 7.2 on it refuses them before it unloads tools. */
-RTL_REQUIRES(open_lock) static void free_lane(struct lane *l)
+void counter_settle(uint64_t wait_ns)
 {
-	if (l->hsa)
-		real.hsa_queue_destroy(l->hsa);
-	l->hsa = NULL;
-	free_profiles(l);
-	if (l->done.handle)
-		real.hsa_signal_destroy(l->done);
-	l->done.handle = 0;
+	const struct timespec nap = { .tv_nsec = 100000 };
+	uint64_t deadline_ns = clock_now_ns() + wait_ns;
+
+	while (any_is_busy() && clock_now_ns() < deadline_ns) {
+		life_kick();
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+	}
 }
 
 void counter_finish(uint64_t deadline_ns)
 {
-	if (!chosen_any())
+	if (!chosen_any() && !client_is_registered())
 		return;
 	while (clock_now_ns() < deadline_ns && (counter_tick(clock_now_ns()) || any_waits()))
 		;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* counter.h - counts hardware events for each dispatch (RTL_PMC)
+/* counter.h - counts hardware events for each dispatch: for the faces' clients (clients.h), and for the user (RTL_PMC)
  *
  * The counters of a GPU count what runs on all of its queues. So the dispatches of a counted GPU run one at a time: a queue holds
  * the next dispatch back (interpose_waits()) until the packets before it were processed and the harvester has started the
  * counters. The program's packets stay as they are. Packets that start, read and stop the counters go to a queue of librtl's:
  *
- *   waits -> start packet completed -> granted -> recorded -> read and stop packets completed -> REC_COUNTERS
+ *   waits -> nothing runs -> start packet completed -> granted -> recorded -> read and stop packets completed -> results
  *
  * Kernels of the runtime itself (copies, fills) are not held back, and count where they run at the same time.
  *
@@ -24,22 +24,33 @@
 
 #include "source/hsa/queue/queue.h"
 
-/* `hsa`, for which `q` was opened, was made; the program does not have it yet. If the user wants counters of its GPU, its kernels
- * count from now on; where that is not possible, its dispatches are recorded as not counted. */
+/* `hsa`, for which `q` was opened, was made; the program does not have it yet. If the user wants counters of its GPU, or a face may, its
+ * kernels count from now on; where that is not possible, its dispatches are recorded as not counted. */
 void counter_prepare_queue(struct queue *q, hsa_queue_t *hsa);
 
 /* For counter_recorded(). */
-void counter_saw_end(struct queue *q, uint64_t packet, bool is_left_out);
+void counter_saw_end(struct queue *q, uint64_t packet, bool is_left_out, uint64_t begin_ns,
+		     uint64_t end_ns);
 
 /* HOT: a dispatch was recorded. Holder of the harvest lock. */
-static inline void counter_recorded(struct queue *q, uint64_t packet, bool is_left_out)
+static inline void counter_recorded(struct queue *q, uint64_t packet, bool is_left_out,
+				    uint64_t begin_ns, uint64_t end_ns)
 {
 	if (RTL_UNLIKELY(atomic_load_explicit(&q->is_counted, memory_order_relaxed)))
-		counter_saw_end(q, packet, is_left_out);
+		counter_saw_end(q, packet, is_left_out, begin_ns, end_ns);
 }
 
 /* Advances what is being counted. True: soon again. */
 bool counter_tick(uint64_t now_ns);
+
+/* Waits until the dispatches that wait were counted and their results given, `wait_ns` at most. Not for the harvester. */
+void counter_settle(uint64_t wait_ns);
+
+/* The counters of a GPU are the caller's, who samples them with a queue of its own: its dispatches are not counted meanwhile, and
+ * clients get that as the reason. Waits for one that is being counted, `wait_ns` at most. -EBUSY: somebody else has them, or the
+ * dispatch takes longer. Not for the harvester. */
+int counter_reserve(uint32_t agent, uint64_t wait_ns);
+void counter_unreserve(uint32_t agent);
 
 /* Counts what waits until the deadline; then nothing is held back any more. */
 void counter_finish(uint64_t deadline_ns);

@@ -2,19 +2,23 @@
 /* profile.c - what a GPU counts in one pass: its events, and the packets that start, read and stop the counters
  *
  * Owns:     the table of AQLprofile's functions, and the pool that the command processor reads packets from.
- * Threads:  one at a time; under ROCr's lock where queues are made.
+ * Threads:  any; finding AQLprofile is under `lock`.
  */
 #define LOG_TOPIC "hsa"
 #include "source/hsa/counter/profile.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/alloc.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "event/bus.h"
-#include "source/hsa/agent.h"
+#include "source/hsa/completion/signal.h"
 #include "source/hsa/table/real.h"
 
 /* AMD's header defines this in every file that includes it (5.2 to 7.2). */
@@ -30,17 +34,29 @@ extern const unsigned HSA_VEN_AMD_AQLPROFILE_LEGACY_PM4_PACKET_SIZE __attribute_
 		   HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |             \
 		   HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE)
 
+#define WAIT_ROUNDS 20000u /* of 50 us */
+
+/* SQ_ACCUM_PREV and SQ_ACCUM_PREV_HIRES (gfx90a, gfx94x, gfx10.3) count what the counter before them counts. */
+#define IS_ACCUMULATING(e)                                                                         \
+	((e)->block_name == HSA_VEN_AMD_AQLPROFILE_BLOCK_NAME_SQ &&                                \
+	 ((e)->counter_id == 1 || (e)->counter_id == 184 || (e)->counter_id == 185))
+
 struct profile {
+	_Atomic uint32_t nr_users;
+	uint64_t serial;
 	hsa_ven_amd_aqlprofile_profile_t aql;
 	hsa_ven_amd_aqlprofile_event_t *events;
 	uint32_t nr_values;
+	uint32_t *nr_samples; /* of each event */
 	union packet packets[PROFILE_STOP + 1];
 	uint32_t description; /* id of the string that describes the events; 0: not emitted yet */
 };
 
+static struct lock lock = LOCK_INIT(LOCK_PROFILE);
 static hsa_ven_amd_aqlprofile_1_00_pfn_t aql;
-static enum { UNKNOWN, FOUND, MISSING } aql_state;
+static enum { UNKNOWN, FOUND, MISSING } aql_state RTL_GUARDED_BY(lock);
 static hsa_amd_memory_pool_t pool;
+static _Atomic uint64_t last_serial;
 
 static const char *error_text(void)
 {
@@ -121,19 +137,26 @@ static bool find(void)
 
 bool profile_available(void)
 {
+	bool found;
+
+	lock_take(&lock);
 	if (aql_state == UNKNOWN) {
 		aql_state = find() ? FOUND : MISSING;
 		if (aql_state == MISSING)
 			log_warn(
 				"counters: the HSA runtime finds no libhsa-amd-aqlprofile64.so (package hsa-amd-aqlprofile)");
 	}
-	return aql_state == FOUND;
+	found = aql_state == FOUND;
+	lock_drop(&lock);
+	return found;
 }
 
 void profile_forget(void)
 {
+	lock_take(&lock);
 	aql_state = UNKNOWN;
 	pool.handle = 0;
+	lock_drop(&lock);
 }
 
 static void set_packet(union packet *to, const hsa_ext_amd_aql_pm4_packet_t *from)
@@ -163,39 +186,89 @@ bool profile_enable(hsa_agent_t agent, union packet *packet, void **command)
 	return true;
 }
 
+/* ---- queues ---------------------------------------------------------------------------------- */
+
+void profile_put(hsa_queue_t *hsa, const union packet *packet, hsa_signal_t done)
+{
+	uint64_t index = real.hsa_queue_load_write_index_relaxed(hsa);
+	union packet *slot = (union packet *)hsa->base_address + index % hsa->size;
+	union packet copy = *packet;
+
+	copy.dispatch.completion_signal = done;
+	copy.header = HSA_PACKET_TYPE_INVALID << HSA_PACKET_HEADER_TYPE;
+	*slot = copy;
+	/* the packet processor may take the packet as soon as its header is valid */
+	__atomic_store_n(&slot->header, packet->header, __ATOMIC_RELEASE);
+	real.hsa_queue_store_write_index_screlease(hsa, index + 1);
+	real.hsa_signal_store_screlease(hsa->doorbell_signal, (hsa_signal_value_t)index);
+}
+
+bool profile_wait(hsa_signal_t done)
+{
+	const struct timespec nap = { .tv_nsec = 50000 };
+
+	for (unsigned round = 0; round < WAIT_ROUNDS; round++) {
+		if (signal_value(signal_of(done)) == 0)
+			return true;
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+	}
+	return false;
+}
+
+bool profile_enable_queue(hsa_agent_t agent, hsa_queue_t *hsa)
+{
+	hsa_signal_t done = { 0 };
+	union packet packet;
+	void *command;
+	bool is_done;
+
+	if (real.hsa_amd_signal_create(1, 0, NULL, 0, &done) != HSA_STATUS_SUCCESS)
+		return false;
+	if (!profile_enable(agent, &packet, &command)) {
+		real.hsa_signal_destroy(done);
+		return false;
+	}
+	profile_put(hsa, &packet, done);
+	is_done = profile_wait(done);
+	if (is_done) { /* else the GPU may still read both */
+		profile_free_memory(command);
+		real.hsa_signal_destroy(done);
+	}
+	return is_done;
+}
+
 /* ---- profiles -------------------------------------------------------------------------------- */
 
+static bool is_counter(hsa_ven_amd_aqlprofile_info_type_t type)
+{
+	return type == HSA_VEN_AMD_AQLPROFILE_INFO_PMC_DATA;
+}
+
+struct layout {
+	struct profile *p;
+	uint32_t event;
+};
+
+/* The samples of an event follow each other; sample 0 begins the next one. */
 static hsa_status_t count_sample(hsa_ven_amd_aqlprofile_info_type_t type,
 				 hsa_ven_amd_aqlprofile_info_data_t *data, void *arg)
 {
-	struct profile *p = arg;
+	struct layout *l = arg;
+	struct profile *p = l->p;
 
-	(void)data;
-	p->nr_values += type == HSA_VEN_AMD_AQLPROFILE_INFO_PMC_DATA;
+	if (!is_counter(type))
+		return HSA_STATUS_SUCCESS;
+	if (p->nr_values && !data->sample_id && ++l->event == p->aql.event_count)
+		return HSA_STATUS_ERROR;
+	p->nr_samples[l->event]++;
+	p->nr_values++;
 	return HSA_STATUS_SUCCESS;
-}
-
-static bool set_events(struct profile *p, const char *isa, uint32_t pass)
-{
-	struct chosen_event *chosen = alloc_pages(CHOSEN_MAX_EVENTS * sizeof(*chosen));
-	uint32_t n = chosen ? chosen_events(isa, pass, chosen) : 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		p->events[i] = (hsa_ven_amd_aqlprofile_event_t){
-			.block_name = (hsa_ven_amd_aqlprofile_block_name_t)chosen[i].block,
-			.block_index = chosen[i].instance,
-			.counter_id = chosen[i].event,
-		};
-	if (chosen)
-		alloc_pages_free(chosen, CHOSEN_MAX_EVENTS * sizeof(*chosen));
-	p->aql.events = p->events;
-	p->aql.event_count = n;
-	return n != 0;
 }
 
 static bool make_packets(struct profile *p)
 {
 	hsa_ext_amd_aql_pm4_packet_t made[PROFILE_STOP + 1];
+	struct layout layout = { .p = p };
 
 	memset(made, 0, sizeof(made));
 	if (aql.hsa_ven_amd_aqlprofile_start(&p->aql, &made[PROFILE_START]) != HSA_STATUS_SUCCESS ||
@@ -204,43 +277,100 @@ static bool make_packets(struct profile *p)
 		return false;
 	for (unsigned i = 0; i <= PROFILE_STOP; i++)
 		set_packet(&p->packets[i], &made[i]);
-	return aql.hsa_ven_amd_aqlprofile_iterate_data(&p->aql, count_sample, p) ==
-	       HSA_STATUS_SUCCESS;
+	return aql.hsa_ven_amd_aqlprofile_iterate_data(&p->aql, count_sample, &layout) ==
+		       HSA_STATUS_SUCCESS &&
+	       layout.event + 1 == p->aql.event_count;
 }
 
-static bool make(struct profile *p, const char *isa, uint32_t pass)
+static bool set_events(struct profile *p, const struct profile_event *events, uint32_t nr)
 {
-	if (!set_events(p, isa, pass) ||
-	    aql.hsa_ven_amd_aqlprofile_start(&p->aql, NULL) != HSA_STATUS_SUCCESS)
+	p->events = alloc_pages(nr * sizeof(*p->events));
+	p->nr_samples = alloc_pages(nr * sizeof(*p->nr_samples));
+	p->aql.events = p->events;
+	p->aql.event_count = nr;
+	if (!p->events || !p->nr_samples)
 		return false;
+	for (uint32_t i = 0; i < nr; i++)
+		p->events[i] = (hsa_ven_amd_aqlprofile_event_t){
+			.block_name = (hsa_ven_amd_aqlprofile_block_name_t)events[i].block,
+			.block_index = events[i].instance,
+			.counter_id = events[i].event,
+		};
+	return true;
+}
+
+static int fill(struct profile *p, const struct profile_event *events, uint32_t nr, char *why)
+{
+	snprintf(why, PROFILE_WHY_SIZE, "no memory");
+	if (!set_events(p, events, nr))
+		return -ENOMEM;
+	if (aql.hsa_ven_amd_aqlprofile_start(&p->aql, NULL) != HSA_STATUS_SUCCESS) {
+		snprintf(why, PROFILE_WHY_SIZE, "AQLprofile refuses: %s", error_text());
+		return -EINVAL;
+	}
 	p->aql.command_buffer.ptr = allocate(p->aql.agent, p->aql.command_buffer.size);
 	p->aql.output_buffer.ptr = allocate(p->aql.agent, p->aql.output_buffer.size);
-	return p->aql.command_buffer.ptr && p->aql.output_buffer.ptr && make_packets(p);
+	if (!p->aql.command_buffer.ptr || !p->aql.output_buffer.ptr)
+		return -ENOMEM;
+	if (make_packets(p)) {
+		why[0] = 0;
+		return 0;
+	}
+	snprintf(why, PROFILE_WHY_SIZE, "AQLprofile makes no packets: %s", error_text());
+	return -EINVAL;
 }
 
-struct profile *profile_make(hsa_agent_t agent, const char *isa, uint32_t pass)
+int profile_make(hsa_agent_t agent, const struct profile_event *events, uint32_t nr, char *why,
+		 struct profile **made)
 {
-	struct profile *p = alloc_pages(sizeof(*p));
+	struct profile *p;
+	int error;
 
-	if (!p)
-		return NULL;
+	*made = NULL;
+	if (!nr || nr > PROFILE_MAX_EVENTS) {
+		snprintf(why, PROFILE_WHY_SIZE, "%u events, not 1 to %u", nr, PROFILE_MAX_EVENTS);
+		return -EINVAL;
+	}
+	if (!profile_available()) {
+		snprintf(why, PROFILE_WHY_SIZE, "the HSA runtime finds no AQLprofile");
+		return -ENOTSUP;
+	}
+	p = alloc_pages(sizeof(*p));
+	if (!p) {
+		snprintf(why, PROFILE_WHY_SIZE, "no memory");
+		return -ENOMEM;
+	}
+	atomic_store_explicit(&p->nr_users, 1, memory_order_relaxed);
+	p->serial = atomic_fetch_add_explicit(&last_serial, 1, memory_order_relaxed) + 1;
 	p->aql.agent = agent;
 	p->aql.type = HSA_VEN_AMD_AQLPROFILE_EVENT_TYPE_PMC;
-	p->events = alloc_pages(CHOSEN_MAX_EVENTS * sizeof(*p->events));
-	if (p->events && make(p, isa, pass))
-		return p;
-	log_warn("counters: AQLprofile does not count the events of pass %u on %s: %s", pass + 1,
-		 isa, error_text());
-	profile_free(p);
-	return NULL;
+	error = fill(p, events, nr, why);
+	if (error)
+		profile_free(p);
+	else
+		*made = p;
+	return error;
+}
+
+void profile_get(struct profile *p)
+{
+	/* relaxed: the caller has it already */
+	atomic_fetch_add_explicit(&p->nr_users, 1, memory_order_relaxed);
 }
 
 void profile_free(struct profile *p)
 {
+	uint32_t nr = p->aql.event_count;
+
+	/* acq_rel: what the others did with it comes before the end */
+	if (atomic_fetch_sub_explicit(&p->nr_users, 1, memory_order_acq_rel) > 1)
+		return;
 	profile_free_memory(p->aql.command_buffer.ptr);
 	profile_free_memory(p->aql.output_buffer.ptr);
 	if (p->events)
-		alloc_pages_free(p->events, CHOSEN_MAX_EVENTS * sizeof(*p->events));
+		alloc_pages_free(p->events, nr * sizeof(*p->events));
+	if (p->nr_samples)
+		alloc_pages_free(p->nr_samples, nr * sizeof(*p->nr_samples));
 	alloc_pages_free(p, sizeof(*p));
 }
 
@@ -254,6 +384,119 @@ uint32_t profile_nr_values(const struct profile *p)
 	return p->nr_values;
 }
 
+uint32_t profile_nr_samples(const struct profile *p, uint32_t event)
+{
+	return p->nr_samples[event];
+}
+
+uint32_t profile_first_value(const struct profile *p, uint32_t event)
+{
+	uint32_t at = 0;
+
+	while (event)
+		at += p->nr_samples[--event];
+	return at;
+}
+
+uint64_t profile_serial(const struct profile *p)
+{
+	return p->serial;
+}
+
+/* ---- several profiles as one ----------------------------------------------------------------- */
+
+/* The position of an event; event_count: it is not there. */
+static uint32_t find_event(const struct profile *p, const hsa_ven_amd_aqlprofile_event_t *e)
+{
+	uint32_t i = 0;
+
+	while (i < p->aql.event_count && (p->events[i].block_name != e->block_name ||
+					  p->events[i].block_index != e->block_index ||
+					  p->events[i].counter_id != e->counter_id))
+		i++;
+	return i;
+}
+
+static bool has_accumulating(const struct profile *p)
+{
+	for (uint32_t i = 0; i < p->aql.event_count; i++)
+		if (IS_ACCUMULATING(&p->events[i]))
+			return true;
+	return false;
+}
+
+/* Whether they have the same events in the same order. */
+static bool is_same(const struct profile *a, const struct profile *b)
+{
+	uint32_t n = a->aql.event_count;
+
+	for (uint32_t i = 0; i < n && n == b->aql.event_count; i++)
+		if (find_event(b, &a->events[i]) != i)
+			return false;
+	return n == b->aql.event_count;
+}
+
+/* Adds the events of profile `i` that the earlier ones do not have. Their number. */
+static uint32_t add_new(struct profile *const *all, uint32_t i, struct profile_event *to)
+{
+	uint32_t nr = 0, before;
+
+	for (uint32_t e = 0; e < all[i]->aql.event_count; e++) {
+		const hsa_ven_amd_aqlprofile_event_t *event = &all[i]->events[e];
+
+		for (before = 0; before < i; before++)
+			if (find_event(all[before], event) < all[before]->aql.event_count)
+				break;
+		if (before == i)
+			to[nr++] = (struct profile_event){ (uint32_t)event->block_name,
+							   event->block_index, event->counter_id };
+	}
+	return nr;
+}
+
+int profile_unite(struct profile *const *all, uint32_t nr, char *why, struct profile **made)
+{
+	struct profile_event *events;
+	uint32_t most = 0, n = 0;
+	int error;
+
+	*made = NULL;
+	for (uint32_t i = 0; i < nr; i++) {
+		most += all[i]->aql.event_count;
+		if (has_accumulating(all[i]) && !is_same(all[i], all[0])) {
+			snprintf(why, PROFILE_WHY_SIZE, "SQ_ACCUM_PREV depends on the order");
+			return -EINVAL;
+		}
+	}
+	events = alloc_pages(most * sizeof(*events));
+	if (!events) {
+		snprintf(why, PROFILE_WHY_SIZE, "no memory");
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < nr; i++)
+		n += add_new(all, i, events + n);
+	error = profile_make(all[0]->aql.agent, events, n, why, made);
+	alloc_pages_free(events, most * sizeof(*events));
+	return error;
+}
+
+bool profile_project(const struct profile *from, const uint64_t *values, const struct profile *to,
+		     uint64_t *to_values)
+{
+	for (uint32_t i = 0; i < to->aql.event_count; i++) {
+		uint32_t e = find_event(from, &to->events[i]);
+
+		if (e == from->aql.event_count || from->nr_samples[e] != to->nr_samples[i])
+			return false;
+		memcpy(to_values, values + profile_first_value(from, e),
+		       to->nr_samples[i] * sizeof(*values));
+		to_values += to->nr_samples[i];
+	}
+	return true;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
 struct reading {
 	uint64_t *values;
 	uint32_t nr, most;
@@ -264,7 +507,7 @@ static hsa_status_t take_sample(hsa_ven_amd_aqlprofile_info_type_t type,
 {
 	struct reading *r = arg;
 
-	if (type != HSA_VEN_AMD_AQLPROFILE_INFO_PMC_DATA)
+	if (!is_counter(type))
 		return HSA_STATUS_SUCCESS;
 	if (r->nr == r->most)
 		return HSA_STATUS_ERROR;
@@ -285,55 +528,24 @@ bool profile_read(struct profile *p, uint64_t *values)
 
 #define EVENT_TEXT 48u
 
-struct describing {
-	const struct profile *p;
-	uint32_t event, nr_samples;
-	char *text;
-	size_t size;
-};
-
-static void end_event(struct describing *d)
-{
-	const hsa_ven_amd_aqlprofile_event_t *e = &d->p->events[d->event];
-
-	d->size += (size_t)snprintf(d->text + d->size, EVENT_TEXT, "%s%u.%u.%ux%u",
-				    d->size ? "," : "", (unsigned)e->block_name, e->block_index,
-				    e->counter_id, d->nr_samples);
-}
-
-/* A sample 0 begins the next event. */
-static hsa_status_t describe_sample(hsa_ven_amd_aqlprofile_info_type_t type,
-				    hsa_ven_amd_aqlprofile_info_data_t *data, void *arg)
-{
-	struct describing *d = arg;
-
-	if (type != HSA_VEN_AMD_AQLPROFILE_INFO_PMC_DATA)
-		return HSA_STATUS_SUCCESS;
-	if (d->nr_samples && !data->sample_id) {
-		end_event(d);
-		d->nr_samples = 0;
-		if (++d->event == d->p->aql.event_count)
-			return HSA_STATUS_ERROR;
-	}
-	d->nr_samples++;
-	return HSA_STATUS_SUCCESS;
-}
-
 uint32_t profile_description(struct profile *p)
 {
-	size_t size = (size_t)p->aql.event_count * EVENT_TEXT;
-	struct describing d = { .p = p };
+	size_t size = (size_t)p->aql.event_count * EVENT_TEXT, at = 0;
+	char *text;
 
 	if (p->description)
 		return p->description;
-	d.text = alloc_pages(size);
-	if (!d.text)
+	text = alloc_pages(size);
+	if (!text)
 		return 0;
-	if (aql.hsa_ven_amd_aqlprofile_iterate_data(&p->aql, describe_sample, &d) ==
-	    HSA_STATUS_SUCCESS) {
-		end_event(&d);
-		p->description = bus_string(d.text, d.size);
+	for (uint32_t i = 0; i < p->aql.event_count; i++) {
+		const hsa_ven_amd_aqlprofile_event_t *e = &p->events[i];
+
+		at += (size_t)snprintf(text + at, EVENT_TEXT, "%s%u.%u.%ux%u", i ? "," : "",
+				       (unsigned)e->block_name, e->block_index, e->counter_id,
+				       p->nr_samples[i]);
 	}
-	alloc_pages_free(d.text, size);
+	p->description = bus_string(text, at);
+	alloc_pages_free(text, size);
 	return p->description;
 }

@@ -2,9 +2,20 @@
 /* profile.h - what a GPU counts in one pass: its events, and the packets that start, read and stop the counters
  *
  * The packets are made by AMD's AQLprofile library, which the runtime loads (extension 0x202). A profile is written once and its
- * packets are submitted as often as needed.
+ * packets are submitted as often as needed, one reading at a time: the values are the profile's until the next read packet.
  *
- * Threads: one at a time.
+ * Sampling with a queue of one's own (the caller is its only producer):
+ *
+ *   profile_available(); profile_make(agent, events, nr, why, sizeof(why), &p);
+ *   profile_put(queue, profile_packet(p, PROFILE_START), signal);   the signal is 1 before; profile_wait(signal)
+ *   ... profile_put(queue, profile_packet(p, PROFILE_READ), signal); profile_wait(signal); profile_read(p, values);
+ *   profile_put(queue, profile_packet(p, PROFILE_STOP), signal); profile_wait(signal); profile_free(p);
+ *
+ * values[profile_first_value(p, e)] is the first of the profile_nr_samples(p, e) values of event e: one for each shader engine and
+ * XCC, or one alone. The counter's value is their sum.
+ *
+ * Threads:  any; one profile on one thread at a time.
+ * Lifetime: a profile is freed while the runtime lives.
  */
 #ifndef RTL_SOURCE_HSA_PROFILE_H
 #define RTL_SOURCE_HSA_PROFILE_H
@@ -15,8 +26,15 @@
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 
-#include "source/hsa/counter/chosen.h"
 #include "source/hsa/queue/packet.h"
+
+#define PROFILE_MAX_EVENTS 1024u
+#define PROFILE_WHY_SIZE 160u /* of an error's text */
+
+/* Numbers as in AQLprofile. */
+struct profile_event {
+	uint32_t block, instance, event;
+};
 
 struct profile;
 
@@ -30,8 +48,12 @@ void profile_forget(void);
 bool profile_enable(hsa_agent_t agent, union packet *packet, void **command);
 void profile_free_memory(void *memory);
 
-/* NULL: AQLprofile refuses an event, or no memory; it is logged. */
-struct profile *profile_make(hsa_agent_t agent, const char *isa, uint32_t pass);
+/* A profile of `nr` events. -EINVAL: AQLprofile refuses an event, or all of them together; -ENOTSUP: there is no AQLprofile;
+ * -ENOMEM. `why`, of PROFILE_WHY_SIZE bytes, gets the reason. */
+int profile_make(hsa_agent_t agent, const struct profile_event *events, uint32_t nr, char *why,
+		 struct profile **made);
+/* One more user of the profile; its memory is freed by the last of them. */
+void profile_get(struct profile *p);
 void profile_free(struct profile *p);
 
 enum profile_part { PROFILE_START, PROFILE_READ, PROFILE_STOP };
@@ -41,6 +63,24 @@ const union packet *profile_packet(const struct profile *p, enum profile_part pa
 /* Reads the values that the GPU wrote: profile_nr_values() of them, for each event its samples. False: AQLprofile refuses. */
 bool profile_read(struct profile *p, uint64_t *values);
 uint32_t profile_nr_values(const struct profile *p);
+/* Of event `event`, by its position in profile_make(): the number of its values, and where they begin. */
+uint32_t profile_nr_samples(const struct profile *p, uint32_t event);
+uint32_t profile_first_value(const struct profile *p, uint32_t event);
+
+/* A number of its own, which no other profile gets. */
+uint64_t profile_serial(const struct profile *p);
+/* A profile of the events of all, each event once. -EINVAL: they do not fit together. */
+int profile_unite(struct profile *const *all, uint32_t nr, char *why, struct profile **made);
+/* Of `values` of `from` those of the events of `to`, in its order. False: an event is not in `from`. */
+bool profile_project(const struct profile *from, const uint64_t *values, const struct profile *to,
+		     uint64_t *to_values);
+
+/* Puts a packet into a queue that has no other producer. `done`: its completion signal; handle 0: none. */
+void profile_put(hsa_queue_t *hsa, const union packet *packet, hsa_signal_t done);
+/* Waits until `done` is 0, for a second at most. */
+bool profile_wait(hsa_signal_t done);
+/* Kernels of `hsa`, which nobody uses yet, count from now on: its register COMPUTE_PERFCOUNT_ENABLE is set by its first packet. */
+bool profile_enable_queue(hsa_agent_t agent, hsa_queue_t *hsa);
 
 /* Id of the string that names the events and the number of their samples, as REC_COUNTERS has it; 0: no memory. */
 uint32_t profile_description(struct profile *p);

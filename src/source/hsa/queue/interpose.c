@@ -17,11 +17,14 @@
 #include <stddef.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/compiler.h"
 #include "base/log.h"
 #include "base/testpoint.h"
 #include "event/bus.h"
 #include "event/life.h"
+#include "source/hsa/completion/collect.h"
+#include "source/hsa/counter/clients.h"
 #include "source/hsa/queue/completer.h"
 #include "source/hsa/queue/origin.h"
 #include "source/hsa/queue/submit.h"
@@ -292,13 +295,6 @@ static RTL_COLD uint64_t ring_unheld(const struct queue *q)
 	return UINT64_MAX;
 }
 
-/* Whether packet `index` is a dispatch that waits for interpose_grant(). */
-static RTL_NOINLINE bool is_waiting(const struct queue *q, uint64_t index)
-{
-	return packet_is_dispatch(packet_at(q, index)) &&
-	       atomic_load_explicit(&q->granted, memory_order_relaxed) <= index;
-}
-
 /* Submits the valid packets; returns the index of the first invalid one, or of a dispatch that has to wait. `t`: as in submit_other().
  * Under the turn. */
 static RTL_INLINE uint64_t submit_valid(struct queue *q, struct thread *t)
@@ -315,6 +311,8 @@ static RTL_INLINE uint64_t submit_valid(struct queue *q, struct thread *t)
 	end = atomic_load_explicit(&q->reserved, memory_order_acquire);
 	if (RTL_UNLIKELY(end > q->free_end))
 		end = find_free_end(q, end);
+	if (RTL_UNLIKELY(is_counted) && client_is_any(q->agent))
+		client_ask(q, t, from, end);
 	for (i = from; i < end; from = i) {
 		stop = end - from > CHUNK ? from + CHUNK : end;
 		for (; i < stop; i++) {
@@ -323,7 +321,7 @@ static RTL_INLINE uint64_t submit_valid(struct queue *q, struct thread *t)
 			uint16_t header = __atomic_load_n(&p->header, __ATOMIC_ACQUIRE);
 
 			if (packet_type(header) == HSA_PACKET_TYPE_INVALID ||
-			    (RTL_UNLIKELY(is_counted) && is_waiting(q, i)))
+			    (RTL_UNLIKELY(is_counted) && client_holds(q, t, i, end)))
 				break;
 			RTL_TESTPOINT("submit_valid");
 			if (RTL_UNLIKELY(!submit_usual(q, p, i, header)))
@@ -494,6 +492,9 @@ static RTL_COLD void stop_holding(struct queue *q)
 {
 	uint64_t rung = atomic_load_explicit(&q->rung, memory_order_relaxed);
 
+	if (q->answers)
+		client_fail(q, atomic_load_explicit(&q->published, memory_order_relaxed), q->asked,
+			    "packets reach its queue past librtl");
 	atomic_store_explicit(&q->bypassed, true, memory_order_relaxed);
 	atomic_store_explicit(&q->direct_doorbell, 0, memory_order_relaxed);
 	/* so that reservations detect it with one comparison */
@@ -603,7 +604,7 @@ bool interpose_look(struct queue *q, bool all)
 
 /* ---- counted queues -------------------------------------------------------------------------- */
 
-bool interpose_waits(struct queue *q, uint64_t *index, uint64_t *kernel_object)
+bool interpose_waits(struct queue *q, uint64_t *index, struct client_answers *answers)
 {
 	const union packet *p;
 	bool waits;
@@ -619,36 +620,65 @@ bool interpose_waits(struct queue *q, uint64_t *index, uint64_t *kernel_object)
 		atomic_load_explicit(&q->reserved, memory_order_acquire) > *index &&
 		packet_type(__atomic_load_n(&p->header, __ATOMIC_ACQUIRE)) !=
 			HSA_PACKET_TYPE_INVALID &&
-		is_waiting(q, *index);
-	if (waits)
-		*kernel_object = p->dispatch.kernel_object;
+		client_is_waiting(q, *index);
+	if (waits && answers)
+		client_copy(q, *index, answers);
 	interpose_end_turn(q);
 	return waits;
 }
 
-bool interpose_grant(struct queue *q, uint64_t index)
+enum interpose_granted interpose_grant(struct queue *q, uint32_t queue_index, uint64_t index)
 {
+	enum interpose_granted granted = GRANT_GONE;
 	uint64_t pushed;
-	bool is_recorded;
 
 	if (!queue_turn_wait(q))
-		return false;
-	pushed = inflight_pushed(&q->inflight);
-	atomic_store_explicit(&q->counting, index + 1, memory_order_relaxed);
-	atomic_store_explicit(&q->granted, index + 1, memory_order_relaxed);
-	submit_valid(q, life_on() ? thread_get() : NULL);
-	is_recorded = inflight_pushed(&q->inflight) != pushed;
+		return GRANT_GONE;
+	if (q->index == queue_index) {
+		pushed = inflight_pushed(&q->inflight);
+		atomic_store_explicit(&q->counting, index + 1, memory_order_relaxed);
+		atomic_store_explicit(&q->granted, index + 1, memory_order_relaxed);
+		client_consume(q, index);
+		submit_valid(q, life_on() ? thread_get() : NULL);
+		granted = inflight_pushed(&q->inflight) != pushed ? GRANT_RECORDED :
+								    GRANT_UNRECORDED;
+	}
 	interpose_end_turn(q);
-	return is_recorded;
+	return granted;
 }
 
-void interpose_grant_all(struct queue *q)
+void interpose_grant_all(struct queue *q, const char *why)
 {
-	atomic_store_explicit(&q->granted, UINT64_MAX, memory_order_relaxed);
+	uint64_t from, asked;
+
 	if (!queue_turn_wait(q))
 		return;
+	from = atomic_load_explicit(&q->published, memory_order_relaxed);
+	asked = q->asked;
+	q->not_counted = why;
+	atomic_store_explicit(&q->granted, UINT64_MAX, memory_order_relaxed);
 	submit_valid(q, life_on() ? thread_get() : NULL);
+	if (q->answers)
+		client_fail(q, from, asked, why);
 	interpose_end_turn(q);
+}
+
+bool interpose_is_quiet(struct queue *q, uint64_t *later)
+{
+	bool quiet = false;
+
+	/* even if nothing is in flight: a thread that submits now may not know yet that it has to hold */
+	if (!queue_turn_try(q))
+		return false;
+	if (inflight_is_empty(&q->inflight)) {
+		quiet = true;
+	} else if (queue_try_lock(q)) {
+		collect_queue(q, clock_now_ns());
+		quiet = !inflight_has_running(&q->inflight, load_read_index(q), later);
+		queue_unlock(q);
+	}
+	interpose_end_turn(q);
+	return quiet;
 }
 
 /* ---- the functions that reserve packets: one for each memory order --------------------------- */
@@ -882,6 +912,7 @@ int interpose_attach(struct queue *q, hsa_queue_t *hsa, bool by_functions)
 void interpose_detach(struct queue *q)
 {
 	const struct timespec nap = { .tv_nsec = 20000 };
+	uint64_t from, asked;
 
 	/* The holder submits a few packets at most. The bound is for a thread that was cancelled
 	 * there. */
@@ -891,8 +922,13 @@ void interpose_detach(struct queue *q)
 		else
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
 	}
+	from = atomic_load_explicit(&q->published, memory_order_relaxed);
+	asked = q->asked;
+	q->not_counted = "its queue was destroyed";
 	atomic_store_explicit(&q->granted, UINT64_MAX, memory_order_relaxed);
 	look_under_turn(q, NULL);
+	if (q->answers)
+		client_fail(q, from, asked, q->not_counted);
 	/* another queue may have both as soon as the runtime has destroyed this one */
 	atomic_store_explicit(&q->hsa, NULL, memory_order_relaxed);
 	atomic_store_explicit(&q->direct, NULL, memory_order_relaxed);

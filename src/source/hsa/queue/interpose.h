@@ -54,15 +54,25 @@ void interpose_reattach(struct queue *q, hsa_queue_t *hsa);
 bool interpose_look(struct queue *q, bool all);
 
 /* Whether the next packet of a counted queue is a dispatch that waits for interpose_grant(), and the processor has taken all
- * packets before it. *index: its. A queue whose turn is taken answers false. For the harvester. */
-bool interpose_waits(struct queue *q, uint64_t *index, uint64_t *kernel_object);
+ * packets before it. *index: its. `answers`: gets what clients answered for it, as client_copy(); NULL: nothing. A queue whose turn
+ * is taken answers false. For the harvester. */
+bool interpose_waits(struct queue *q, uint64_t *index, struct client_answers *answers);
 
-/* Submits dispatch `index`, and what follows it up to the next one. False: the queue was destroyed meanwhile, or the dispatch is
- * not recorded (it has no in-flight entry). */
-bool interpose_grant(struct queue *q, uint64_t index);
+enum interpose_granted {
+	GRANT_GONE,	  /* the queue was destroyed meanwhile: its clients have their result */
+	GRANT_UNRECORDED, /* the dispatch is submitted, and not recorded: it has no in-flight entry */
+	GRANT_RECORDED,
+};
+/* Submits dispatch `index` of the queue that has `queue_index` in the trace, and what follows it up to the next one. Unless the queue
+ * is gone, results for its clients are the caller's to give. */
+enum interpose_granted interpose_grant(struct queue *q, uint32_t queue_index, uint64_t index);
 
-/* The queue is counted no longer: what waits is submitted. */
-void interpose_grant_all(struct queue *q);
+/* The queue is counted no longer: what waits is submitted, and its clients get the reason, a constant. */
+void interpose_grant_all(struct queue *q, const char *why);
+
+/* Whether none of the queue's dispatches runs; those that the processor has not taken yet do not: their number is added to *later.
+ * Records what has completed. A queue that another thread uses answers false. For the harvester. */
+bool interpose_is_quiet(struct queue *q, uint64_t *later);
 
 /* Gives back a turn taken by queue_turn_try(), after serving doorbells that rang meanwhile. */
 void interpose_end_turn(struct queue *q);

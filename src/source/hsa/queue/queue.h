@@ -27,6 +27,7 @@
 #define QUEUE_MAX 4096u /* alive at once; further queues are not traced, and counted */
 
 struct back_pressure;
+struct client_answers;
 struct origin_note;
 
 /* A hardware queue of librtl's for one queue of the program, see completer.h. */
@@ -53,10 +54,18 @@ struct queue {
 	uint32_t agent;
 	uint32_t size;	  /* packets in the ring */
 	bool is_left_out; /* the user leaves out its GPU */
-	/* Its dispatches run one at a time, while counters count (counter/counter.h). Dispatches before `granted` may be
+	/* Its dispatches may be held back, and run one at a time while counters count (counter/counter.h). Dispatches before `granted` may be
 	 * submitted. `counting`: 1 + index of the dispatch that is being counted; `recorded`: it was recorded. */
 	_Atomic bool is_counted;
+	bool user_counts; /* for RTL_PMC */
 	_Atomic uint64_t granted, counting, recorded;
+	uint64_t counted_begin_ns, counted_end_ns; /* of the dispatch `recorded` */
+	/* owner: the holder of the turn: clients were asked for the dispatches before `asked` (counter/clients.h); NULL: they
+	 * are not asked */
+	uint64_t asked;
+	struct client_answers *answers; /* a ring */
+	uint32_t nr_answers;
+	const char *not_counted; /* why not, where granted is UINT64_MAX */
 	hsa_queue_t *_Atomic hsa;
 	/* interposed: the queue itself if its indices are `write_index` and `read_index`; else NULL */
 	hsa_queue_t *_Atomic direct;

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* clients.c - who wants dispatches counted: the faces, and the user (RTL_PMC)
+ *
+ * Owns:     the clients; of each queue the answers for its packets, a ring like the queue's.
+ * Threads:  see clients.h.
+ * Fails:    without memory for the ring the queue is not counted.
+ */
+#include "source/hsa/counter/clients.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "event/life.h"
+#include "source/hsa/code/code_object.h"
+#include "source/hsa/completion/collect.h"
+#include "source/hsa/queue/origin.h"
+
+static _Atomic(const struct counter_client *) clients[CLIENTS_MAX];
+_Atomic uint32_t client_bits[AGENT_MAX];
+static _Atomic uint32_t nr_waiting;
+
+int client_register(const struct counter_client *client)
+{
+	for (uint32_t i = 0; i < CLIENTS_MAX; i++) {
+		const struct counter_client *none = NULL;
+
+		/* release: pairs with client_at() */
+		if (atomic_compare_exchange_strong_explicit(&clients[i], &none, client,
+							    memory_order_release,
+							    memory_order_relaxed))
+			return (int)i;
+	}
+	return -ENOSPC;
+}
+
+static const struct counter_client *client_at(uint32_t i)
+{
+	/* acquire: pairs with client_register() */
+	return atomic_load_explicit(&clients[i], memory_order_acquire);
+}
+
+bool client_is_registered(void)
+{
+	return client_at(0) != NULL;
+}
+
+void client_switch(int client, uint32_t agent, bool on)
+{
+	uint32_t first = agent == AGENT_NONE ? 0 : agent;
+	uint32_t end = agent == AGENT_NONE ? AGENT_MAX : agent + 1;
+
+	for (uint32_t i = first; i < end && i < AGENT_MAX; i++) {
+		if (on)
+			atomic_fetch_or_explicit(&client_bits[i], 1u << client,
+						 memory_order_relaxed);
+		else
+			atomic_fetch_and_explicit(&client_bits[i], ~(1u << client),
+						  memory_order_relaxed);
+	}
+	/* what waits may be submitted */
+	life_wake();
+}
+
+void client_hold(uint32_t agent, bool on)
+{
+	/* relaxed: threads that submit take the turn of their queue after the harvester had it */
+	if (on)
+		atomic_fetch_or_explicit(&client_bits[agent], CLIENT_HOLD, memory_order_relaxed);
+	else
+		atomic_fetch_and_explicit(&client_bits[agent], ~CLIENT_HOLD, memory_order_relaxed);
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static struct client_answers *answers_at(const struct queue *q, uint64_t index)
+{
+	return &q->answers[index % q->nr_answers];
+}
+
+bool client_prepare(struct queue *q, uint32_t size)
+{
+	if (q->answers && q->nr_answers < size) {
+		alloc_pages_free(q->answers, q->nr_answers * sizeof(*q->answers));
+		q->answers = NULL;
+	}
+	if (!q->answers) {
+		q->nr_answers = size;
+		q->answers = alloc_pages(q->nr_answers * sizeof(*q->answers));
+	}
+	return q->answers != NULL;
+}
+
+static void describe(const struct queue *q, uint64_t index, const union packet *packet,
+		     struct thread *t, struct event_dispatch *d)
+{
+	const struct origin_note *n = origin_find(q, index);
+	struct packet_head head;
+
+	packet_keep_head(&head, packet);
+	d->packet = index;
+	d->queue = q->index;
+	/* relaxed: origin_find() has acquired the note */
+	d->correlation = n ? atomic_load_explicit(&n->correlation, memory_order_relaxed) :
+			     t->corr_current;
+	d->marker = n ? atomic_load_explicit(&n->marker, memory_order_relaxed) : t->marker;
+	d->tid = (uint32_t)(n ? atomic_load_explicit(&n->submitter, memory_order_relaxed) :
+				t->submitter);
+	d->kernel = code_object_kernel(collect_describe(d, &head), code_object_now(), q->agent,
+				       false);
+}
+
+static void ask_all(uint32_t bits, const struct client_dispatch *c, struct client_answers *a)
+{
+	for (uint32_t i = 0; i < CLIENTS_MAX; i++) {
+		const struct counter_client *client = bits & 1u << i ? client_at(i) : NULL;
+		struct client_want *w = &a->wants[a->nr];
+
+		if (!client)
+			continue;
+		w->user = 0;
+		w->client = i;
+		w->profile = client->ask(c, &w->user);
+		if (!w->profile)
+			continue;
+		profile_get(w->profile);
+		a->nr++;
+	}
+}
+
+static void fail_answers(const struct queue *q, struct client_answers *a, const char *why)
+{
+	for (uint32_t i = 0; i < a->nr; i++) {
+		struct client_result r = {
+			.queue = q->index,
+			.agent = q->agent,
+			.packet = a->number - 1,
+			.user = a->wants[i].user,
+			.why = why,
+		};
+
+		client_give(a->wants[i].client, &r);
+	}
+	client_drop(a);
+}
+
+/* `t` NULL: faces are not asked. `why`: it can't be counted. */
+static void ask_for(struct queue *q, uint64_t index, const union packet *packet, struct thread *t,
+		    const char *why)
+{
+	uint32_t bits = atomic_load_explicit(&client_bits[q->agent], memory_order_relaxed);
+	struct client_answers *a = answers_at(q, index);
+	struct event_dispatch d = { 0 };
+	const hsa_kernel_dispatch_packet_t copy = packet->dispatch;
+	struct client_dispatch c = {
+		.d = &d,
+		.agent = q->agent,
+		.agent_handle = agent_handle(q->agent),
+		.hsa = atomic_load_explicit(&q->hsa, memory_order_relaxed),
+		.packet = &copy,
+	};
+
+	a->number = index + 1;
+	a->kernel_object = copy.kernel_object;
+	a->nr = 0;
+	if (t && bits & ~(1u << CLIENTS_USER | CLIENT_HOLD)) {
+		describe(q, index, packet, t, &d);
+		ask_all(bits, &c, a);
+	}
+	if (bits & 1u << CLIENTS_USER && !why)
+		a->wants[a->nr++] = (struct client_want){ .client = CLIENTS_USER };
+	if (why) {
+		fail_answers(q, a, why);
+		a->number = 0;
+		return;
+	}
+	atomic_fetch_add_explicit(&nr_waiting, 1, memory_order_relaxed);
+}
+
+static const union packet *packet_at(const struct queue *q, uint64_t index)
+{
+	return &q->packets[index & q->packet_mask];
+}
+
+void client_ask(struct queue *q, struct thread *t, uint64_t from, uint64_t end)
+{
+	bool refused = atomic_load_explicit(&q->granted, memory_order_relaxed) == UINT64_MAX;
+	struct thread *entered = NULL;
+
+	if (from > q->asked)
+		q->asked = from;
+	if (!q->answers || q->asked >= end)
+		return;
+	if (!t && life_enter(&entered))
+		t = entered;
+	while (q->asked < end) {
+		const union packet *p = packet_at(q, q->asked);
+
+		/* acquire: pairs with the release by which the program publishes a packet */
+		if (packet_type(__atomic_load_n(&p->header, __ATOMIC_ACQUIRE)) ==
+		    HSA_PACKET_TYPE_INVALID)
+			break;
+		if (packet_is_dispatch(p))
+			ask_for(q, q->asked, p, t, refused ? q->not_counted : NULL);
+		q->asked++;
+	}
+	if (entered)
+		life_leave(entered);
+}
+
+bool client_is_waiting(const struct queue *q, uint64_t index)
+{
+	return index < q->asked && packet_is_dispatch(packet_at(q, index)) &&
+	       atomic_load_explicit(&q->granted, memory_order_relaxed) <= index;
+}
+
+bool client_holds(struct queue *q, struct thread *t, uint64_t index, uint64_t end)
+{
+	if (index >= q->asked && client_is_any(q->agent))
+		client_ask(q, t, index, end);
+	return client_is_waiting(q, index);
+}
+
+void client_copy(const struct queue *q, uint64_t index, struct client_answers *to)
+{
+	*to = *answers_at(q, index);
+	for (uint32_t i = 0; i < to->nr; i++)
+		if (to->wants[i].profile)
+			profile_get(to->wants[i].profile);
+}
+
+void client_drop(struct client_answers *a)
+{
+	for (uint32_t i = 0; i < a->nr; i++)
+		if (a->wants[i].profile)
+			profile_free(a->wants[i].profile);
+	a->nr = 0;
+}
+
+void client_consume(struct queue *q, uint64_t index)
+{
+	struct client_answers *a = answers_at(q, index);
+
+	client_drop(a);
+	a->number = 0;
+	atomic_fetch_sub_explicit(&nr_waiting, 1, memory_order_relaxed);
+}
+
+void client_fail(struct queue *q, uint64_t from, uint64_t to, const char *why)
+{
+	for (uint64_t i = from; i < to; i++) {
+		struct client_answers *a = answers_at(q, i);
+
+		if (a->number != i + 1)
+			continue;
+		fail_answers(q, a, why);
+		a->number = 0;
+		atomic_fetch_sub_explicit(&nr_waiting, 1, memory_order_relaxed);
+	}
+}
+
+void client_give(uint32_t client, const struct client_result *r)
+{
+	if (client < CLIENTS_MAX)
+		client_at(client)->done(r);
+}
+
+uint32_t client_nr_waiting(void)
+{
+	return atomic_load_explicit(&nr_waiting, memory_order_relaxed);
+}
