@@ -13,7 +13,8 @@ struct id_stack {
 };
 
 struct per_thread {
-	char error[256];
+	char error[1024];
+	uint32_t status; /* of that error, where a face keeps it */
 	struct id_stack external;
 };
 

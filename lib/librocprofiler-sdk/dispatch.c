@@ -50,7 +50,7 @@ static struct op *make(const struct event_dispatch *d, const struct lane *l)
 
 	if (!op)
 		return NULL;
-	op->key = d->packet;
+	op->in_flight.key = d->packet;
 	op->number = atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
 	op->kind = ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH;
 	op->begin_operation = ROCPROFILER_KERNEL_DISPATCH_ENQUEUE;
@@ -79,7 +79,7 @@ static void on_taken(const struct event_dispatch *d)
 	/* before it is in flight: its begin is shown first, or its end waits */
 	op->next = NULL;
 	is_plain = op->is_plain;
-	lane_put(l, op);
+	pending_put(&l->in_flight, &op->in_flight);
 	if (is_plain)
 		return;
 	if (!depth) {
@@ -93,11 +93,18 @@ static void on_taken(const struct event_dispatch *d)
 	}
 }
 
+static struct op *take(struct lane *l, uint64_t packet)
+{
+	struct pending_item *item = pending_take(&l->in_flight, packet);
+
+	return item ? (struct op *)(void *)((char *)item - offsetof(struct op, in_flight)) : NULL;
+}
+
 void dispatch_over(const struct event_dispatch *d)
 {
 	/* a copy's kernel, on a queue of the runtime's */
 	struct lane *l = d->flags & REC_F_INTERNAL ? NULL : operations_lane(d->queue);
-	struct op *op = l ? lane_take(l, d->packet) : NULL;
+	struct op *op = l ? take(l, d->packet) : NULL;
 
 	/* it was submitted before a context wanted it */
 	if (!op)

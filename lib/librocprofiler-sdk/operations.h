@@ -16,6 +16,7 @@
 #ifndef RTL_LIB_LIBROCPROFILER_SDK_OPERATIONS_H
 #define RTL_LIB_LIBROCPROFILER_SDK_OPERATIONS_H
 
+#include "../face/pending.h"
 #include "sdk.h"
 
 enum op_part {
@@ -27,8 +28,8 @@ enum op_part {
 
 struct op {
 	struct op *next;    /* of one list at a time: unused ones, a thread's, those to be shown */
-	struct op *in_lane; /* of those in flight */
-	uint64_t key;	    /* in its lane */
+	struct pending_item in_flight; /* in its lane: of a dispatch */
+	uint64_t key;		       /* of a range */
 	uint64_t begin_mask, end_mask; /* contexts that get its callbacks */
 	uint64_t records;	       /* those that get a record */
 	uint64_t all;		       /* all of them */
@@ -79,17 +80,12 @@ void op_show_now(struct op *op);
 /* Whether this thread is in a callback of an operation: those that it submits now are not shown. */
 bool op_is_in_callback(void);
 
-/* Operations in flight, by their keys. One thread at a time puts, another one takes. */
-#define LANE_BUCKETS 256u
+/* Of a queue. */
 struct lane {
-	_Atomic(struct op *) buckets[LANE_BUCKETS];
+	struct pending in_flight;
 	rocprofiler_agent_id_t agent;
 	rocprofiler_queue_id_t queue;
 };
-/* HOT */
-void lane_put(struct lane *l, struct op *op);
-/* HOT: NULL: there is none with this key. */
-struct op *lane_take(struct lane *l, uint64_t key);
 
 /* ---- records.c ---- */
 

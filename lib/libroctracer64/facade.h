@@ -10,7 +10,8 @@
  *	calls.c     the core's API calls do
  *	hsa_ops.c   records of HSA's operations
  *	kernel_names.c  names of kernels that HIP does not report
- *	hsa_events.c, hsa_kernels.c  events of HSA, from its API calls
+ *
+ * Events of HSA are the kit's (face/hsa_events.h).
  *
  * A pool is a buffer of the kit (face/buffer.h). No lock is held while the program's code runs.
  */

@@ -7,70 +7,25 @@
  * Owns:     names of kernels and devices of queues, by the ids of events. Never freed.
  * Threads:  any.
  * Hot path: on_event(), of a dispatch or a copy: no lock but the pool's.
- * Fails:    without memory, and for ids beyond MAX_IDS, a kernel has no name and a queue no device.
+ * Fails:    without memory, and for ids beyond ID_MAP_MAX, a kernel has no name and a queue no device.
  */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../face/id_map.h"
 #include "facade.h"
 #include "roctracer/roctracer_hsa.h"
 
-#define CHUNK 1024u
-#define NR_CHUNKS 1024u
-#define MAX_IDS (CHUNK * NR_CHUNKS)
-
-/* From an id to a number, 0 at first. Ids are dense. */
-struct map {
-	_Atomic(_Atomic uint64_t *) chunks[NR_CHUNKS];
-};
-
-static struct map strings; /* the address of a copy of the text */
-static struct map kernels; /* the string that is its name */
-static struct map agents;  /* node, or index among GPUs */
-static struct map queues;  /* the same, of the queue's agent */
+static struct id_map strings; /* the address of a copy of the text */
+static struct id_map kernels; /* the string that is its name */
+static struct id_map agents;  /* node, or index among GPUs */
+static struct id_map queues;  /* the same, of the queue's agent */
 static _Atomic bool has_hip, is_attached, is_started;
-
-static _Atomic uint64_t *entry_of(struct map *m, uint32_t id)
-{
-	_Atomic uint64_t *chunk;
-
-	if (id >= MAX_IDS)
-		return NULL;
-	/* acquire: pairs with map_set() */
-	chunk = atomic_load_explicit(&m->chunks[id / CHUNK], memory_order_acquire);
-	return chunk ? &chunk[id % CHUNK] : NULL;
-}
-
-static uint64_t map_get(struct map *m, uint32_t id)
-{
-	const _Atomic uint64_t *e = entry_of(m, id);
-
-	/* acquire: pairs with map_set(): a string's text */
-	return e ? atomic_load_explicit(e, memory_order_acquire) : 0;
-}
-
-static void map_set(struct map *m, uint32_t id, uint64_t value)
-{
-	_Atomic uint64_t *e = entry_of(m, id), *there = NULL;
-
-	if (!e && id < MAX_IDS) {
-		_Atomic uint64_t *chunk = calloc(CHUNK, sizeof(*chunk));
-
-		if (chunk &&
-		    !atomic_compare_exchange_strong_explicit(&m->chunks[id / CHUNK], &there, chunk,
-							     memory_order_acq_rel,
-							     memory_order_acquire))
-			free(chunk);
-		e = entry_of(m, id);
-	}
-	if (e)
-		atomic_store_explicit(e, value, memory_order_release);
-}
 
 static void keep_string(const struct event_string *s)
 {
-	char *text = map_get(&strings, s->id) ? NULL : malloc((size_t)s->size + 1);
+	char *text = id_map_get(&strings, s->id) ? NULL : malloc((size_t)s->size + 1);
 
 	if (!text)
 		return;
@@ -79,26 +34,26 @@ static void keep_string(const struct event_string *s)
 	/* HIP's records have the function's symbol, not its descriptor's */
 	if (s->size > 3 && strcmp(text + s->size - 3, ".kd") == 0)
 		text[s->size - 3] = 0;
-	map_set(&strings, s->id, (uintptr_t)text);
+	id_map_set(&strings, s->id, (uintptr_t)text);
 }
 
 static void keep_kernel(const struct event_kernel *k)
 {
-	const char *name = (const char *)(uintptr_t)map_get(&strings, k->name);
+	const char *name = (const char *)(uintptr_t)id_map_get(&strings, k->name);
 
-	map_set(&kernels, k->id, k->name);
+	id_map_set(&kernels, k->id, k->name);
 	if (name)
 		kernel_names_add(k->object, name);
 }
 
 static void keep_agent(const struct event_agent *a)
 {
-	map_set(&agents, a->index, ROCTRACER64_GENERATION == 1 ? a->gpu_index : a->node);
+	id_map_set(&agents, a->index, ROCTRACER64_GENERATION == 1 ? a->gpu_index : a->node);
 }
 
 static void keep_queue(const struct event_queue *q)
 {
-	map_set(&queues, q->index, map_get(&agents, q->agent));
+	id_map_set(&queues, q->index, id_map_get(&agents, q->agent));
 }
 
 static void write_record(activity_record_t *r, uint32_t op, uint64_t correlation)
@@ -121,11 +76,11 @@ static void on_dispatch(const struct event_dispatch *d)
 	if (d->flags & (REC_F_UNFINISHED | REC_F_INTERNAL) ||
 	    atomic_load_explicit(&has_hip, memory_order_relaxed))
 		return;
-	r.device_id = (int)map_get(&queues, d->queue);
+	r.device_id = (int)id_map_get(&queues, d->queue);
 	r.queue_id = d->queue;
 #if ROCTRACER64_GENERATION == 4
 	r.kernel_name =
-		(const char *)(uintptr_t)map_get(&strings, (uint32_t)map_get(&kernels, d->kernel));
+		(const char *)(uintptr_t)id_map_get(&strings, (uint32_t)id_map_get(&kernels, d->kernel));
 	if (!r.kernel_name)
 		r.kernel_name = UNKNOWN_KERNEL;
 #endif

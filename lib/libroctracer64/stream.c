@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "../face/fork_guard.h"
+#include "../face/hsa_events.h"
 #include "../face/per_thread.h"
 #include "calls.h"
 #include "facade.h"
-#include "hsa_events.h"
 #include "roctracer/roctracer_roctx.h"
 
 /* Data of a range: as large as what clients may read that take it for the data of a HIP call. */
@@ -232,16 +232,36 @@ static void in_child(void)
 	process_id = (uint32_t)getpid();
 }
 
+static void on_hsa_event(uint32_t event, const void *data)
+{
+	activity_rtapi_callback_t fn;
+	void *arg;
+
+	if (stream_is_stopped())
+		return;
+	fn = registry_get_callback(ACTIVITY_DOMAIN_HSA_EVT, event, &arg);
+	if (fn)
+		fn(ACTIVITY_DOMAIN_HSA_EVT, event, data, arg);
+}
+
 static void start_once(void)
 {
 	const struct rtl_core *core = rtl_core_get(RTL_CORE_VERSION);
+	const struct hsa_events_user user = {
+		.core = core,
+		.report = on_hsa_event,
+		/* 5.2's library; a tool of its time gets OnUnload() at the runtime's end, this library does not */
+		.numbers_by_index = ROCTRACER64_GENERATION == 1,
+		.reports_code_memory = ROCTRACER64_GENERATION == 1,
+		.ends_runtime = ROCTRACER64_GENERATION == 1,
+	};
 
 	process_id = (uint32_t)getpid();
 	fork_guard_start();
 	pthread_atfork(NULL, NULL, in_child);
 	live_index = core ? calls_start(core) : -1;
 	/* without both subscriptions nothing is traced */
-	the_core = live_index >= 0 && hsa_events_start(core) >= 0 ? core : NULL;
+	the_core = live_index >= 0 && hsa_events_start(&user) >= 0 ? core : NULL;
 	if (the_core)
 		the_core->corr_keep_order();
 }

@@ -22,7 +22,13 @@ enum lock_rank {
 	LOCK_RECORDER,	      /* recorder.c: opening and closing; holds queues under it */
 	LOCK_DEFAULT_POOL,    /* libroctracer64/api.c */
 	LOCK_REGISTRY,	      /* libroctracer64/registry.c: switches sources under it */
-	LOCK_HSA_EVENTS,      /* libroctracer64/hsa_events.c: the same */
+	LOCK_V1_HSA_CALLS,    /* librocprofiler64/hsa_calls.c: switches sources under it */
+	LOCK_HSA_EVENTS,      /* face/hsa_events.c: the same */
+	LOCK_V1_RUNTIME,      /* librocprofiler64/runtime.c: calls the runtime under it */
+	LOCK_V1_QUEUES,	      /* librocprofiler64/queues.c */
+	LOCK_V1_DICTIONARY,   /* librocprofiler64/dictionary.c */
+	LOCK_V1_POOL,	      /* librocprofiler64/pool.c: one pool */
+	LOCK_V1_OWNERS,	      /* librocprofiler64/sample.c */
 	LOCK_ROCTX,	      /* libroctx64/roctx.c */
 	LOCK_SDK_CONTEXTS,    /* librocprofiler-sdk/context.c */
 	LOCK_SDK_EXTERNAL,    /* librocprofiler-sdk/external.c */
@@ -47,9 +53,10 @@ enum lock_rank {
 	LOCK_BUS,	      /* bus.c: strings, live objects, and the sinks that get them */
 	LOCK_OPERATION_NAMES, /* librtl/operations.c: texts, which the bus passes */
 	LOCK_SDK_OBJECTS,     /* librocprofiler-sdk/code_object.c: what the bus emits */
+	LOCK_V1_DISPATCHES,   /* librocprofiler64/dispatch.c */
 	LOCK_META,	      /* recorder.c */
 	LOCK_BLOCKS,	      /* block.c: the end of the blocks */
-	LOCK_HSA_KERNELS,     /* libroctracer64/hsa_kernels.c */
+	LOCK_HSA_KERNELS,     /* face/hsa_kernels.c */
 	LOCK_SDK_RETIRE,      /* librocprofiler-sdk/retire.c */
 	LOCK_BUFFERS,	      /* face/buffer.c: the list */
 	LOCK_BUFFER,	      /* face/buffer.c: one */

@@ -16,9 +16,10 @@
 
 #include <hsa/hsa_ven_amd_loader.h>
 
-#include "../face/agents.h"
-#include "../face/fork_guard.h"
-#include "facade.h"
+#include "../librtl/core.h"
+#include "agents.h"
+#include "base/compiler.h"
+#include "fork_guard.h"
 #include "hsa_wrap_gen.h"
 #include "roctracer/roctracer_hsa.h"
 
@@ -26,15 +27,12 @@
 #define DEVICE (1u << HSA_EVT_ID_DEVICE)
 #define MEMCOPY (1u << HSA_EVT_ID_MEMCOPY)
 #define SUBMIT (1u << HSA_EVT_ID_SUBMIT)
-#define CODE (1u << HSA_EVT_ID_KSYMBOL | 1u << HSA_EVT_ID_CODEOBJ | CODE_ALLOCATES | KERNELS)
+#define CODE (1u << HSA_EVT_ID_KSYMBOL | 1u << HSA_EVT_ID_CODEOBJ | KERNELS | CODE_MEMORY)
 /* kernel names are kept for later packets */
 #define KERNELS (1u << HSA_EVT_ID_NUMBER)
-#if ROCTRACER64_GENERATION == 1
-#define CODE_ALLOCATES ALLOCATE
-#define LIFE KERNELS
-#else
-#define CODE_ALLOCATES 0u
-#endif
+/* the runtime's life */
+#define LIFE (KERNELS << 1)
+#define CODE_MEMORY (KERNELS << 2)
 
 static const struct {
 	uint32_t op, events;
@@ -50,10 +48,8 @@ static const struct {
 	{ HSA_OP_hsa_amd_memory_async_copy_rect, MEMCOPY },
 	{ HSA_OP_hsa_queue_create, SUBMIT },
 	{ HSA_OP_hsa_queue_destroy, SUBMIT | KERNELS },
-#if ROCTRACER64_GENERATION == 1
 	{ HSA_OP_hsa_init, LIFE },
 	{ HSA_OP_hsa_shut_down, LIFE },
-#endif
 	{ HSA_OP_hsa_executable_freeze, CODE },
 	{ HSA_OP_hsa_executable_destroy, CODE },
 };
@@ -76,6 +72,7 @@ static _Atomic uint32_t wanted;
 static _Atomic uint32_t nr_inits;
 GUARDED_LOCK(lock, LOCK_HSA_EVENTS);
 /* set in hsa_events_start(), constant after */
+static struct hsa_events_user user;
 static const struct rtl_core *core;
 static int index_of;
 /* set in hsa_events_on_runtime(), constant after */
@@ -92,6 +89,11 @@ static void change_wanted(uint32_t set, uint32_t clear)
 {
 	uint32_t now;
 
+	/* code is memory, too */
+	if (user.reports_code_memory && set & ALLOCATE)
+		set |= CODE_MEMORY;
+	if (clear & ALLOCATE)
+		clear |= CODE_MEMORY;
 	lock_take(&lock);
 	now = (atomic_load_explicit(&wanted, memory_order_relaxed) | set) & ~clear;
 	/* relaxed: a call that runs meanwhile may be seen */
@@ -114,25 +116,18 @@ static bool is_wanted(uint32_t events)
 
 static void report(uint32_t event, const union block *b)
 {
-	activity_rtapi_callback_t fn;
-	void *arg;
-
-	if (in_callback || stream_is_stopped())
-		return;
-	fn = registry_get_callback(ACTIVITY_DOMAIN_HSA_EVT, event, &arg);
-	if (!fn)
+	if (in_callback)
 		return;
 	in_callback = true;
-	fn(ACTIVITY_DOMAIN_HSA_EVT, event, &b->data, arg);
+	user.report(event, &b->data);
 	in_callback = false;
 }
 
 /* ---- agents --------------------------------------------------------------------------------- */
 
-/* The number in events: index among agents of the type; from 5.4 on the KFD's node. */
 static uint32_t id_of(const struct agent *a)
 {
-	return ROCTRACER64_GENERATION == 1 ? a->index : a->node;
+	return user.numbers_by_index ? a->index : a->node;
 }
 
 static const struct agent *find_agent(hsa_agent_t handle)
@@ -156,7 +151,7 @@ void hsa_events_on_runtime(void)
 		memset(&loader, 0, sizeof(loader));
 	/* relaxed: before the program sees the wrappers */
 	atomic_store_explicit(&nr_inits, 1, memory_order_relaxed);
-	change_wanted(KERNELS, 0);
+	change_wanted(KERNELS | (user.ends_runtime ? LIFE : 0), 0);
 }
 
 /* ---- memory --------------------------------------------------------------------------------- */
@@ -354,8 +349,7 @@ static hsa_status_t on_object(hsa_executable_t ex, hsa_loaded_code_object_t o, v
 	b.data.codeobj.uri = uri ? uri : "";
 	report(HSA_EVT_ID_CODEOBJ, &b);
 	free(uri);
-#if ROCTRACER64_GENERATION == 1
-	{
+	if (user.reports_code_memory) {
 		union block a = { .space = { 0 } };
 
 		a.data.allocate.ptr = (const void *)(uintptr_t)b.data.codeobj.load_base;
@@ -363,7 +357,6 @@ static hsa_status_t on_object(hsa_executable_t ex, hsa_loaded_code_object_t o, v
 		a.data.allocate.is_code = 1;
 		report(HSA_EVT_ID_ALLOCATE, &a);
 	}
-#endif
 	return HSA_STATUS_SUCCESS;
 }
 
@@ -487,9 +480,10 @@ static void on_return(struct live_call *call)
 
 static const struct live_subscriber subscriber = { .enter = on_enter, .exit = on_return };
 
-int hsa_events_start(const struct rtl_core *of)
+int hsa_events_start(const struct hsa_events_user *of)
 {
-	core = of;
+	user = *of;
+	core = of->core;
 	index_of = core->live_subscribe(&subscriber);
 	return index_of;
 }

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../face/fork_guard.h"
+#include "fork_guard.h"
 #include "hsa_events.h"
 #include "store/demangle.h"
 
