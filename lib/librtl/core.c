@@ -94,6 +94,7 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.hsa_wrap = entry_wrap_hsa,
 		.hsa_real = hsa_wrap_real,
 		.hsa_init_as_tool = hsa_init_as_tool,
+		.hsa_init = hsa_init_front,
 		.set_api_table = register_set_api_table,
 		.pause_switch = pause_switch,
 		.corr_keep_order = corr_keep_order,

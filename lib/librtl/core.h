@@ -30,22 +30,28 @@
 #define CORE_NR_SDKS 2
 #define CORE_NR_ROCPROFILERS 1 /* librocprofiler64, of v1 */
 /* libroctracer64: one for API calls, one for events of HSA; libroctx64 has none */
-_Static_assert(2 * CORE_NR_ROCTRACERS + CORE_NR_SDKS <= LIVE_MAX_SUBSCRIBERS,
+_Static_assert(2 * CORE_NR_ROCTRACERS + CORE_NR_SDKS + CORE_NR_ROCPROFILERS <= LIVE_MAX_SUBSCRIBERS,
 	       "a number for each subscriber");
 _Static_assert(CORE_NR_ROCTRACERS + CORE_NR_ROCTXS + CORE_NR_SDKS <= RANGE_MAX_LISTENERS,
 	       "a slot for each");
 /* range_front() */
 _Static_assert(CORE_NR_ROCTXS + CORE_NR_SDK_ROCTXS <= RANGE_MAX_LISTENERS, "a slot for each");
 /* librtl's three, and one of each library */
-_Static_assert(3 + CORE_NR_ROCTRACERS + CORE_NR_SDKS <= TABLE_MAX_LAYERS, "a slot for each layer");
+_Static_assert(3 + CORE_NR_ROCTRACERS + CORE_NR_SDKS + CORE_NR_ROCPROFILERS <= TABLE_MAX_LAYERS,
+	       "a slot for each layer");
 /* libroctracer64: one for names of kernels, one for events of HSA */
-_Static_assert(2 * CORE_NR_ROCTRACERS <= SUBMIT_MAX_LISTENERS, "a slot for each");
+_Static_assert(2 * CORE_NR_ROCTRACERS + CORE_NR_ROCPROFILERS <= SUBMIT_MAX_LISTENERS,
+	       "a slot for each");
 _Static_assert(CORE_NR_SDKS <= SUBMIT_MAX_TAKERS && CORE_NR_SDKS <= COPY_MAX_LISTENERS,
 	       "a slot for each");
 /* those that count */
 _Static_assert(CORE_NR_SDKS + CORE_NR_ROCPROFILERS <= CLIENTS_MAX, "a number for each client");
-/* beside the recorder's; librocprofiler-sdk: one for code objects, one for operations */
-_Static_assert(1 + CORE_NR_ROCTRACERS + 2 * CORE_NR_SDKS <= BUS_MAX_SINKS, "a slot for each sink");
+/* beside the recorder's; librocprofiler-sdk: one for code objects, one for operations; librocprofiler64: one for kernels, one for
+ * dispatches */
+_Static_assert(1 + CORE_NR_ROCTRACERS + 2 * CORE_NR_SDKS + 2 * CORE_NR_ROCPROFILERS <= BUS_MAX_SINKS,
+	       "a slot for each sink");
+/* those that want HSA's tables */
+#define CORE_NR_INITS (CORE_NR_SDKS + CORE_NR_ROCPROFILERS)
 
 /* Whether a face wants HSA's tables. */
 typedef bool (*hsa_init_wants_fn)(void);
@@ -113,6 +119,8 @@ struct rtl_core {
 	/* hsa_init.c: the program's hsa_init() asks `wants`, on its thread, and if that is so gives librtl the tables, though
 	 * HSA_TOOLS_LIB does not name it */
 	void (*hsa_init_as_tool)(hsa_init_wants_fn wants);
+	/* librtl's hsa_init(), for a library that the loader searches before the runtime */
+	hsa_status_t (*hsa_init)(void);
 	/* register.c: the tables of HIP or HSA were offered to the face */
 	int (*set_api_table)(const char *name, uint64_t version, uint64_t instance, void **tables,
 			     uint64_t nr_tables);
@@ -155,6 +163,7 @@ void entry_unload(void);
 bool entry_wrap_hsa(void);
 /* hsa_init.c, register.c: as in the table. */
 void hsa_init_as_tool(hsa_init_wants_fn wants);
+hsa_status_t hsa_init_front(void);
 int register_set_api_table(const char *name, uint64_t version, uint64_t instance, void **tables,
 			   uint64_t nr_tables);
 

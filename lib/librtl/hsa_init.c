@@ -40,7 +40,7 @@ static char value[sizeof(NAME) + VALUE_SIZE];
 static char **array;
 static size_t array_size;
 /* faces that may want the tables */
-static _Atomic hsa_init_wants_fn faces[CORE_NR_SDKS];
+static _Atomic hsa_init_wants_fn faces[CORE_NR_INITS];
 
 static int find_runtime(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -86,7 +86,7 @@ static bool names_librtl(const char *variable)
 
 void hsa_init_as_tool(hsa_init_wants_fn wants)
 {
-	for (int i = 0; i < CORE_NR_SDKS; i++) {
+	for (int i = 0; i < CORE_NR_INITS; i++) {
 		hsa_init_wants_fn there = NULL;
 
 		if (atomic_compare_exchange_strong(&faces[i], &there, wants))
@@ -98,7 +98,7 @@ static bool is_for_face(void)
 {
 	bool any = false;
 
-	for (int i = 0; i < CORE_NR_SDKS; i++) {
+	for (int i = 0; i < CORE_NR_INITS; i++) {
 		hsa_init_wants_fn wants = atomic_load(&faces[i]);
 
 		any = (wants && wants()) || any;
@@ -183,7 +183,7 @@ static hsa_status_t init_with_tool(init_fn next)
 	return status;
 }
 
-EXPORT hsa_status_t hsa_init(void)
+hsa_status_t hsa_init_front(void)
 {
 	init_fn next = find_next();
 	hsa_status_t status;
@@ -196,4 +196,9 @@ EXPORT hsa_status_t hsa_init(void)
 	status = init_with_tool(next);
 	atomic_flag_clear_explicit(&busy, memory_order_release);
 	return status;
+}
+
+EXPORT hsa_status_t hsa_init(void)
+{
+	return hsa_init_front();
 }

@@ -23,7 +23,7 @@
 #include "event/event.h"
 #include "event/special.h"
 
-#define BUS_MAX_SINKS 8
+#define BUS_MAX_SINKS 9
 
 struct sink {
 	const char *name;

@@ -49,7 +49,7 @@ enum api_domain {
  * HIP at first; the first HIP call decides whether it stays. */
 #define API_RECORDED 0x80u
 /* Instead of the recorder's bit: the user leaves the call out (filter.h), and it is counted. */
-#define API_LEFT_OUT 0x40u
+#define API_LEFT_OUT 0x8000u
 #define API_SUBSCRIBERS (0xffffu & ~(API_RECORDED | API_LEFT_OUT))
 extern RTL_HIDDEN _Atomic uint16_t api_masks[API_NR_DOMAINS][API_MAX_OPERATIONS];
 

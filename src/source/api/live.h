@@ -41,7 +41,7 @@
 #include "event/thread.h"
 #include "source/api/call.h"
 
-#define LIVE_MAX_SUBSCRIBERS 6
+#define LIVE_MAX_SUBSCRIBERS 7
 _Static_assert((((1u << LIVE_MAX_SUBSCRIBERS) - 1) & ~API_SUBSCRIBERS) == 0,
 	       "a bit for each beside the recorder's");
 

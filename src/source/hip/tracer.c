@@ -39,7 +39,7 @@ struct tail {
 
 /* The runtime passes a call's number back with each operation that the call submitted. Bits that no correlation id uses
  * hold the subscribers that did not want the operation, and the phase. */
-#define UNWANTED_SHIFT 56
+#define UNWANTED_SHIFT 55
 #define ALL_SUBSCRIBERS ((1u << LIVE_MAX_SUBSCRIBERS) - 1)
 #define UNWANTED ((uint64_t)ALL_SUBSCRIBERS << UNWANTED_SHIFT)
 #define PHASE_SHIFT 62

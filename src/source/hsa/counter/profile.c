@@ -121,6 +121,8 @@ void profile_free_memory(void *memory)
 
 static bool find(void)
 {
+	if (!real_ready() && !real_find())
+		return false;
 	if (!real.hsa_system_get_major_extension_table || !real.hsa_amd_memory_pool_allocate ||
 	    !real.hsa_amd_memory_pool_free || !real.hsa_amd_memory_pool_get_info ||
 	    !real.hsa_amd_agent_iterate_memory_pools || !real.hsa_amd_agents_allow_access)

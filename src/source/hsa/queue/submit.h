@@ -87,7 +87,7 @@ void submit_count_left_out(struct queue *q, const union packet *p, uint64_t coun
 /* Calls `fn` with each packet before it is submitted, on the submitting thread. For faces.
  * `packet`: 64 bytes, valid during the call. false: SUBMIT_MAX_LISTENERS are registered already.
  * Any thread. */
-#define SUBMIT_MAX_LISTENERS 4u
+#define SUBMIT_MAX_LISTENERS 5u
 typedef void (*submit_listener_fn)(const hsa_queue_t *queue, const void *packet, uint64_t index);
 bool submit_listen(submit_listener_fn fn);
 

@@ -6,12 +6,29 @@
  */
 #include "source/hsa/table/real.h"
 
+#include <dlfcn.h>
+
 #include <stdatomic.h>
 #include <stddef.h>
 
 struct real_functions real;
 
 static _Atomic bool ready;
+
+bool real_find(void)
+{
+	void *lib = dlopen("libhsa-runtime64.so.1", RTLD_LAZY | RTLD_NOLOAD);
+
+	if (!lib)
+		return false;
+#define X(fn, table, name, need) *(void **)&real.fn = dlsym(lib, #fn);
+	REAL_FUNCTIONS(X)
+#undef X
+	/* what an older runtime does not have is no message for the program */
+	dlerror();
+	dlclose(lib);
+	return true;
+}
 
 bool real_ready(void)
 {

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* queues.h - queues of the program, the callbacks of the client */
+#ifndef RTL_LIB_LIBROCPROFILER64_QUEUES_H
+#define RTL_LIB_LIBROCPROFILER64_QUEUES_H
+
+#include "v1.h"
+
+/* A queue that the program has made. */
+struct seen_queue {
+	struct seen_queue *next;
+	const hsa_queue_t *_Atomic hsa; /* NULL: it was destroyed */
+	uint32_t id;			/* in the order of their creation */
+	bool has_times;			/* of rocprofiler_queue_create_profiled() */
+};
+
+struct client_callbacks {
+	rocprofiler_queue_callbacks_t fn;
+	void *data;
+	bool is_on; /* dispatch callbacks */
+};
+
+void queues_start(const struct rtl_core *core);
+void queues_install(const struct hsa_mirror_root *root);
+void queues_forget(void);
+/* Any thread; no lock. One that was made in another way gets its number now. NULL: no memory. */
+struct seen_queue *queues_find(const hsa_queue_t *queue);
+/* HOT: the callbacks as they are. False: dispatches are not to be shown. */
+bool queues_callbacks(struct client_callbacks *c);
+/* Replaces the dispatch callback alone: for activity.c. */
+hsa_status_t queues_set(rocprofiler_queue_callbacks_t callbacks, void *data, const char *api);
+
+/* ---- dispatch.c ---- */
+void dispatch_start(const struct rtl_core *core);
+/* Before HSA's tables are taken: what the core does with them is wanted. */
+void dispatch_on_runtime(void);
+/* Dispatch callbacks are wanted, or no longer. */
+void dispatch_switch(bool on);
+/* What is in flight forgets the context; its handler is not called by another thread any more. */
+void dispatch_close(struct context *c);
+/* This thread is in a dispatch callback. */
+bool dispatch_is_in_callback(void);
+/* Waits, for a second at most, until the handlers of dispatches that are over were called. */
+void dispatch_settle(void);
+
+#endif
