@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Turn the lists of counters, blocks and metrics of src/counter/data into tables.
 
-Metrics of the scope `global` are those of every GPU that has what they need, and no metric of the name.
+Metrics of the scope `global` are those of every GPU that has what they need, and no metric of the name. The unit of a
+metric over the instances of a counter is the counter's; others have that of the first row of units.csv that has the name, or else
+that of the one they equal, or percent where they multiply by 100.
 
 Usage: emit_counters.py --data DIR --out DIR
 Exit:  0 written, 1 a list is not understood; nothing is written then.
@@ -10,6 +12,7 @@ Exit:  0 written, 1 a list is not understood; nothing is written then.
 
 import argparse
 import csv
+import fnmatch
 import os
 import re
 import sys
@@ -42,6 +45,22 @@ def described(row):
     return f"{OVER[over[1]]} of {over[2]} over its {over[3]} instances"
 
 
+def unit_of(gpu, name, units):
+    """The unit of a counter or metric; every one has one."""
+    expression = gpu.deriveds.get(name, {"expression": ""})["expression"]
+    over = re.fullmatch(r"(?:sum|avr|min|max)\((\w+),\d+\)", expression)
+    if over:
+        return unit_of(gpu, over[1], units)
+    for row in units:
+        if any(fnmatch.fnmatchcase(name, pattern) for pattern in row["names"].split()):
+            return row["unit"]
+    if gpu.has(expression):
+        return unit_of(gpu, expression, units)
+    if expression.startswith("100*"):
+        return "percent"
+    raise DataError(f"{gpu.name}: {name} has no unit in units.csv")
+
+
 class Gpu:
     """What one GPU has, by name."""
 
@@ -52,7 +71,7 @@ class Gpu:
         there = {"block": self.blocks, "counter": self.basics, "metric": self.deriveds}[kind]
         if row["name"] in there or (kind == "metric" and row["name"] in self.basics):
             raise DataError(f"{self.name}: {kind} {row['name']} twice")
-        there[row["name"]] = row
+        there[row["name"]] = dict(row)
 
     def has(self, name):
         return name in self.basics or name in self.deriveds or name in CONSTANTS
@@ -86,13 +105,15 @@ def read(folder):
         gpus.setdefault(row["gpu"], Gpu(row["gpu"])).add("block", row)
     for row in rows(folder, "counters.csv"):
         gpus[row["gpu"]].add("counter", row)
-    metrics = rows(folder, "metrics.csv")
+    metrics, units = rows(folder, "metrics.csv"), rows(folder, "units.csv")
     for row in metrics:
         if row["gpu"] != "global":
             gpus[row["gpu"]].add("metric", row)
     for gpu in gpus.values():
         gpu.add_global([r for r in metrics if r["gpu"] == "global"])
         gpu.check()
+        for row in [*gpu.basics.values(), *gpu.deriveds.values()]:
+            row["unit"] = unit_of(gpu, row["name"], units)
     return list(gpus.values())
 
 
@@ -110,10 +131,10 @@ def emit(gpus):
             out.append(f"\t{{ {text(b['name'])}, {int(b['id'])}, {int(b['counters'])}, {int(b['instances'])}, {per_se} }},")
         out += ["};", f"static const struct counter_basic basics_{g.name}[] = {{"]
         for c in g.basics.values():
-            out.append(f"\t{{ {text(c['name'])}, {text(c['description'])}, &blocks_{g.name}[{at[c['block']]}], {int(c['event'])} }},")
+            out.append(f"\t{{ {text(c['name'])}, {text(c['description'])}, {text(c['unit'])}, &blocks_{g.name}[{at[c['block']]}], {int(c['event'])} }},")
         out += ["};", f"static const struct counter_derived deriveds_{g.name}[] = {{"]
         for m in g.deriveds.values():
-            out.append(f"\t{{ {text(m['name'])}, {text(m['expression'])}, {text(described(m))}, EXPRESSION_ORDINARY }},")
+            out.append(f"\t{{ {text(m['name'])}, {text(m['expression'])}, {text(described(m))}, {text(m['unit'])}, EXPRESSION_ORDINARY }},")
         out += ["};", ""]
     out.append("const struct counter_gpu counter_gpus[] = {")
     for g in gpus:

@@ -17,7 +17,7 @@ _rtl()
 		for ((i = 2; i < COMP_CWORD; i++)); do
 			case ${COMP_WORDS[i]} in
 			--) ((i++)); break ;;
-			-o|--output|-m|--mode|--progress|--drain-ms|--trace-start|--delay|--duration|--period|--range|--kernels|--not-kernels|--calls|--gpus|--ranks|--pmc|--pmc-file|--buffer-mb|--spool-dir|--max-size|--split|--flight-recorder|--trigger-longer|--trigger-mark|--snapshots|--snapshot-gap)
+			-o|--output|-m|--mode|--progress|--drain-ms|--trace-start|--delay|--duration|--period|--range|--kernels|--not-kernels|--calls|--gpus|--ranks|--pmc|--pmc-file|--metrics-file|--passes|--pmc-dispatches|--pmc-iterations|--pmc-run|--buffer-mb|--spool-dir|--max-size|--split|--flight-recorder|--trigger-longer|--trigger-mark|--snapshots|--snapshot-gap)
 				((i++))
 				[ "${COMP_WORDS[i]}" = = ] && ((i++)) ;;
 			-*|=) ;;
@@ -49,7 +49,12 @@ _rtl()
 		--gpus) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--ranks) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--pmc) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
-		--pmc-file) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--pmc-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+		--metrics-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+		--passes) COMPREPLY=($(compgen -W "multiplexed rerun" -- "$cur")); return ;;
+		--pmc-dispatches) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--pmc-iterations) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--pmc-run) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--buffer-mb) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--spool-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
 		--max-size) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
@@ -61,7 +66,7 @@ _rtl()
 		--snapshot-gap) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--output --mode --hsa --virtual-gpu --force --quiet --verbose --progress --fail-on-loss --fail-on-empty --keep-spool --drain-ms --barriers --trace-start --delay --duration --period --range --kernels --not-kernels --calls --gpus --ranks --pmc --pmc-file --buffer-mb --spool-dir --no-convert --public --max-size --split --flight-recorder --trigger-longer --trigger-error --trigger-mark --snapshot-on-usr2 --snapshots --snapshot-gap --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--output --mode --hsa --virtual-gpu --force --quiet --verbose --progress --fail-on-loss --fail-on-empty --keep-spool --drain-ms --barriers --trace-start --delay --duration --period --range --kernels --not-kernels --calls --gpus --ranks --pmc --pmc-file --metrics-file --passes --pmc-dispatches --pmc-iterations --pmc-run --buffer-mb --spool-dir --no-convert --public --max-size --split --flight-recorder --trigger-longer --trigger-error --trigger-mark --snapshot-on-usr2 --snapshots --snapshot-gap --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -c -f -- "$cur")) ;;
 		esac
 		;;
@@ -312,10 +317,11 @@ _rtl()
 	list-counters)
 		case $prev in
 		-g|--gpu) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--metrics-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
 		-f|--format) COMPREPLY=($(compgen -W "table csv json" -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--gpu --format --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--gpu --metrics-file --format --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
 		esac
 		;;

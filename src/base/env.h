@@ -55,6 +55,8 @@
 	X(GPUS, "RTL_GPUS", LIST, "", "", "only operations of these GPUs: 0,2,4-7")                      \
 	X(PMC, "RTL_PMC", STR, "", "",                                                                   \
 	  "hardware events to count for each dispatch; `rtl trace --pmc` sets it")                       \
+	X(PMC_METRICS, "RTL_PMC_METRICS", STR, "", "",                                                   \
+	  "users' metrics that RTL_PMC needs, as XML; `rtl trace --metrics-file` sets it")               \
 	X(PMC_WAIT_MS, "RTL_PMC_WAIT_MS", UINT, "10000", "1..3600000",                                   \
 	  "how long a counted dispatch may run while dispatches of other queues wait, ms; then its GPU " \
 	  "is not counted any more")                                                                     \

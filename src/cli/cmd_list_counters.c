@@ -8,15 +8,17 @@
 #include "cli/commands.h"
 #include "cli/grid.h"
 #include "cli/machine.h"
+#include "cli/pmc.h"
 #include "cli/ui.h"
 #include "counter/metric.h"
 #include "counter/plan.h"
 
-enum { O_GPU, O_FORMAT };
+enum { O_GPU, O_METRICS, O_FORMAT };
 
 static const struct opt options[] = {
 	[O_GPU] = { 'g', "gpu", OPT_TEXT, .arg = "GPU",
 		    .help = "of this GPU, gfx90a for instance (those of this machine)" },
+	[O_METRICS] = PMC_METRICS_OPTION,
 	[O_FORMAT] = { 'f', "format", OPT_CHOICE, .arg = "FORMAT", .choices = GRID_FORMATS,
 		       .help = "form of the output: table (default), csv or json" },
 };
@@ -30,6 +32,7 @@ enum {
 	C_EVENT,
 	C_INSTANCES,
 	C_COUNTERS,
+	C_UNIT,
 	C_EXPRESSION,
 	C_DESCRIPTION,
 	C_MEANING,
@@ -46,6 +49,7 @@ static const struct grid_column columns[] = {
 	[C_EVENT] = { "event", NULL, GRID_NUMBER },
 	[C_INSTANCES] = { "instances", NULL, GRID_NUMBER },
 	[C_COUNTERS] = { "counters_per_instance", NULL, GRID_NUMBER },
+	[C_UNIT] = { "unit", "UNIT", GRID_NAME },
 	[C_EXPRESSION] = { "expression", NULL, GRID_NAME },
 	[C_DESCRIPTION] = { "description", NULL, GRID_NAME },
 	[C_MEANING] = { "meaning", "MEANING", GRID_NAME },
@@ -89,6 +93,7 @@ static void add_row(struct grid *grid, const struct counter_gpu *gpu, const stru
 	cells[C_EVENT].num = m->event;
 	cells[C_INSTANCES].num = m->block ? m->block->instances : 0;
 	cells[C_COUNTERS].num = m->block ? m->block->counters : 0;
+	cells[C_UNIT].text = m->unit;
 	cells[C_EXPRESSION].text = m->expression ? m->expression : "";
 	cells[C_EXPRESSION].none = !m->expression;
 	cells[C_DESCRIPTION].text = m->description;
@@ -180,14 +185,14 @@ static bool is_in(const struct counter_gpu *const *gpus, size_t nr, const struct
 }
 
 /* Each kind of GPU of this machine once. */
-static size_t gpus_here(const struct counter_gpu **found)
+static size_t gpus_here(struct metrics_file *metrics, const struct counter_gpu **found)
 {
 	struct machine_gpu gpus[MACHINE_GPUS_MAX];
 	size_t nr = machine_gpus(gpus), nr_found = 0;
 	char known[256];
 
 	for (size_t i = 0; i < nr; i++) {
-		const struct counter_gpu *gpu = gpus_find(gpus[i].name);
+		const struct counter_gpu *gpu = pmc_gpu(metrics, gpus[i].name, STATUS_FAILED);
 
 		if (gpu && !is_in(found, nr_found, gpu))
 			found[nr_found++] = gpu;
@@ -203,11 +208,12 @@ static size_t gpus_here(const struct counter_gpu **found)
 static size_t choose_gpus(const struct opt_parsed *p, const struct counter_gpu **found)
 {
 	const char *name = p->values[O_GPU].text;
+	struct metrics_file *metrics = pmc_metrics_open(p->values[O_METRICS].text, STATUS_FAILED);
 	char known[256];
 
 	if (!name)
-		return gpus_here(found);
-	found[0] = gpus_find(name);
+		return gpus_here(metrics, found);
+	found[0] = pmc_gpu(metrics, name, STATUS_FAILED);
 	if (!found[0])
 		ui_die(STATUS_USAGE, "--gpu: '%s' is not a GPU whose counters are known: %s", name,
 		       known_gpus(known));
@@ -261,8 +267,9 @@ const struct command cmd_list_counters = {
 		"A block counts only so many events at the same time. With NAMEs the passes are shown: what is in one pass can be counted while a kernel runs once. A metric is never "
 		"divided among passes.\n"
 		"\n"
-		"The names are those of AMD's rocprof; L1_MISS_RATIO and DRAM_BANDWIDTH are rtl's own. The output in csv and json has blocks, events, instances and expressions, too.",
+		"The names are those of AMD's rocprof; L1_MISS_RATIO and DRAM_BANDWIDTH are rtl's own, and --metrics-file adds the user's. The output in csv and json has blocks, events, instances and expressions, too.",
 	.examples = "rtl list-counters --gpu gfx90a\n"
+		    "rtl list-counters --gpu gfx90a --metrics-file my.xml MyRatio\n"
 		    "rtl list-counters --gpu gfx900 SQ_WAVES L2CacheHit FETCH_SIZE",
 	.run = run_list_counters,
 };

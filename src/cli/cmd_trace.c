@@ -28,8 +28,8 @@
 #include "cli/drainer.h"
 #include "cli/converter.h"
 #include "cli/paths.h"
-#include "cli/pmc.h"
-#include "cli/pmc_file.h"
+#include "cli/pmc_rerun.h"
+#include "cli/pmc_trace.h"
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/ui.h"
@@ -63,6 +63,11 @@ enum {
 	O_RANKS,
 	O_PMC,
 	O_PMC_FILE,
+	O_METRICS,
+	O_PASSES,
+	O_DISPATCHES,
+	O_ITERATIONS,
+	O_PMC_RUN,
 	O_BUFFER,
 	O_SPOOL_DIR,
 	O_NO_CONVERT,
@@ -251,18 +256,8 @@ static const struct opt options[] = {
 		      .more = "Of a job of MPI, Slurm, Flux, PALS or torchrun, from the variables of the launcher. A process "
 			      "without a rank is traced. rocprofv3: --profile-mpi-ranks. Variable: RTL_RANKS.",
 		      .in_manual = true },
-	[O_PMC] = { 0, "pmc", OPT_TEXT, .arg = "NAMES",
-		    .help = "count hardware events for each dispatch: SQ_WAVES,TCC_HIT_sum",
-		    .more = "Counters and metrics, separated by commas; rtl list-counters shows those of a GPU, and what fits in one "
-			    "pass. Of more passes the dispatches of a kernel take turns. Counted dispatches of a GPU run one at a "
-			    "time. Values are in the views rtl_counter and rtl_counter_sample of the database.",
-		    .in_manual = true },
-	[O_PMC_FILE] = { 0, "pmc-file", OPT_TEXT, .arg = "FILE",
-			 .help = "the same from an input file (text, XML, JSON)",
-			 .more = "rocprof's text: lines 'pmc : NAMES', 'gpu : NUMBERS' and 'kernel : PARTS OF NAMES', a '#' begins a comment; its XML: "
-				 "the element metric with name, gpu_index, kernel; rocprofv3's JSON: jobs with pmc and kernel_include_regex. "
-				 "All are counted in one run. gpu and kernel are as --gpus and --kernels, which can't be given besides.",
-			 .in_manual = true },
+#define COUNTER_OPTION(name) O_##name
+	PMC_TRACE_OPTIONS(COUNTER_OPTION),
 	[O_BUFFER] = { 0, "buffer-mb", OPT_UINT, .arg = "N", .choices = "1..4096",
 		       .help = "MiB of buffers in each traced process (64)",
 		       .more = "Larger buffers bridge longer delays of the disk. Variable: RTL_BUFFER_MB.",
@@ -322,8 +317,7 @@ struct trace {
 	bool quiet, verbose, abandoned;
 	bool disk_failed;   /* a trace could not be written at some time */
 	bool is_registered; /* librtl is registered with rocprofiler-register, too */
-	struct pmc_file pmc_file;
-	const char *pmc; /* RTL_PMC; NULL: the user's */
+	struct pmc_chosen counters;
 	size_t nr_spools, nr_running, nr_unreadable;
 	struct drainer_triggers triggers;
 };
@@ -353,22 +347,21 @@ static const char *trace_mode(const struct trace *t)
 
 static void choose_counters(struct trace *t)
 {
-	const char *names = value(t, O_PMC)->text;
+	const struct pmc_given given = {
+		.names = value(t, O_PMC)->text,
+		.file = value(t, O_PMC_FILE)->text,
+		.metrics = value(t, O_METRICS)->text,
+		.dispatches = value(t, O_DISPATCHES)->text,
+		.iterations = value(t, O_ITERATIONS)->text,
+		.kernels = value(t, O_KERNELS)->text,
+		.not_kernels = value(t, O_NOT_KERNELS)->text,
+		.gpus = value(t, O_GPUS)->text,
+		.rerun = value(t, O_PASSES)->num == 1,
+		.is_virtual = value(t, O_VGPU)->count > 0,
+		.run = (uint32_t)value(t, O_PMC_RUN)->num,
+	};
 
-	if (value(t, O_PMC_FILE)->count) {
-		if (names)
-			ui_die(STATUS_TRACE, "--pmc-file names the counters; leave --pmc out");
-		pmc_file_read(value(t, O_PMC_FILE)->text, &t->pmc_file);
-		names = t->pmc_file.names;
-	}
-	if ((t->pmc_file.kernels && value(t, O_KERNELS)->count) ||
-	    (t->pmc_file.gpus && value(t, O_GPUS)->count))
-		ui_die(STATUS_TRACE,
-		       "--pmc-file: the file has a line %s; leave the option --%s out",
-		       t->pmc_file.kernels ? "kernel" : "gpu",
-		       t->pmc_file.kernels ? "kernels" : "gpus");
-	if (names)
-		t->pmc = pmc_variable(names, value(t, O_VGPU)->count > 0);
+	pmc_choose(&given, &t->counters);
 }
 
 static char **build_env(const struct trace *t, const char **why)
@@ -378,14 +371,14 @@ static char **build_env(const struct trace *t, const char **why)
 		{ "RTL_DURATION", value(t, O_DURATION)->text },
 		{ "RTL_PERIOD", value(t, O_PERIOD)->text },
 		{ "RTL_RANGE", value(t, O_RANGE)->text },
-		{ "RTL_KERNELS",
-		  t->pmc_file.kernels ? t->pmc_file.kernels : value(t, O_KERNELS)->text },
-		{ "RTL_NOT_KERNELS", value(t, O_NOT_KERNELS)->text },
+		{ "RTL_KERNELS", t->counters.kernels },
+		{ "RTL_NOT_KERNELS", t->counters.not_kernels },
 		{ "RTL_CALLS", value(t, O_CALLS)->text },
-		{ "RTL_GPUS", t->pmc_file.gpus ? t->pmc_file.gpus : value(t, O_GPUS)->text },
+		{ "RTL_GPUS", t->counters.gpus },
 		{ "RTL_RANKS", value(t, O_RANKS)->text },
 		{ "RTL_FLIGHT_RECORDER", value(t, O_FLIGHT)->text },
-		{ "RTL_PMC", t->pmc },
+		{ "RTL_PMC", t->counters.variables.pmc },
+		{ "RTL_PMC_METRICS", t->counters.variables.metrics },
 	};
 	const struct childenv_setup setup = {
 		.librtl = t->paths.librtl,
@@ -785,6 +778,9 @@ static int conclude_trace(struct trace *t, struct drainer *d)
 		status = status ? status : failed;
 	} else {
 		failed = convert_spools(t, paths, res);
+		if (!failed && pmc_limit_apply(t->session.output, t->counters.dispatches,
+					       t->counters.iterations))
+			failed = STATUS_TRACE;
 		if (failed) {
 			status = failed;
 			keep = true;
@@ -863,6 +859,9 @@ static int run_trace(const struct opt_parsed *p)
 	choose_registration(t);
 	check_vgpu_variables(t);
 	choose_counters(t);
+	if (t->counters.nr_runs)
+		return pmc_rerun(&cmd_trace, p, output_pattern(t), spool_dir_option(t),
+				 t->counters.nr_runs, STATUS_LOSS);
 	ui_stop_in_order("nothing was changed");
 	prepare_child(t, p->operands);
 	if (value(t, O_VGPU)->count)

@@ -12,9 +12,8 @@
 #include "counter/plan.h"
 
 #define MAX_NAMES 256u
-/* librtl's limits (source/hsa/counter/chosen.h) */
-#define MAX_PASSES 32u
-#define MAX_EVENTS 1024u
+#define MAX_EVENTS 1024u    /* librtl's limit (source/hsa/counter/chosen.h) */
+#define MAX_METRICS 100000u /* bytes of an environment variable */
 
 struct names {
 	const char *all[MAX_NAMES];
@@ -27,14 +26,55 @@ struct kind {
 	const struct counter_gpu *gpu;
 };
 
+struct kinds {
+	struct kind all[MACHINE_GPUS_MAX];
+	size_t nr;
+	struct metrics_file *metrics;
+};
+
+struct metrics_file *pmc_metrics_open(const char *path, int status)
+{
+	char error[METRICS_FILE_ERROR_SIZE];
+	struct metrics_file *f = path ? metrics_file_open(path, EXPRESSION_ORDINARY, error) : NULL;
+
+	if (path && !f)
+		ui_die(status, "--metrics-file: %s", error);
+	return f ? ui_keep(f) : NULL;
+}
+
+const struct counter_gpu *pmc_gpu(struct metrics_file *metrics, const char *agent, int status)
+{
+	const struct counter_gpu *gpu = gpus_find(agent);
+	char error[METRICS_FILE_ERROR_SIZE];
+
+	if (!gpu || !metrics)
+		return gpu;
+	gpu = metrics_file_gpu(metrics, agent, METRICS_FILE_EXTENDS, error);
+	if (!gpu)
+		ui_die(status, "--metrics-file: %s", error);
+	return gpu;
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static bool is_in(const struct names *names, const char *name)
+{
+	for (uint32_t i = 0; i < names->nr; i++)
+		if (strcmp(names->all[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* Adds the names of a set, each once. */
 static void read_names(struct names *names, const char *text)
 {
 	char *copy = ui_keep(ui_format("%s", text)), *save = NULL;
 
-	names->nr = 0;
 	for (char *name = strtok_r(copy, ", ", &save); name; name = strtok_r(NULL, ", ", &save)) {
 		if (strpbrk(name, "=;/"))
 			ui_die(STATUS_TRACE, "--pmc: '%s' is no name of a counter or metric", name);
+		if (is_in(names, name))
+			continue;
 		if (names->nr == MAX_NAMES)
 			ui_die(STATUS_TRACE, "--pmc: more than %u names", MAX_NAMES);
 		names->all[names->nr++] = name;
@@ -45,7 +85,7 @@ static void read_names(struct names *names, const char *text)
 }
 
 /* The kinds of GPUs whose counters are known, each once. */
-static size_t find_kinds(struct kind kinds[MACHINE_GPUS_MAX], bool is_virtual)
+static void find_kinds(struct kinds *kinds, struct metrics_file *metrics, bool is_virtual)
 {
 	struct machine_gpu gpus[MACHINE_GPUS_MAX] = { { .name = "gfx900" } };
 	size_t nr = is_virtual ? 1 : machine_gpus(gpus), n = 0;
@@ -53,20 +93,36 @@ static size_t find_kinds(struct kind kinds[MACHINE_GPUS_MAX], bool is_virtual)
 	for (size_t i = 0; i < nr; i++) {
 		size_t k = 0;
 
-		while (k < n && strcmp(kinds[k].isa, gpus[i].name) != 0)
+		while (k < n && strcmp(kinds->all[k].isa, gpus[i].name) != 0)
 			k++;
 		if (k < n)
 			continue;
-		kinds[n].gpu = gpus_find(gpus[i].name);
-		memcpy(kinds[n].isa, gpus[i].name, sizeof(kinds[n].isa));
-		n += kinds[n].gpu != NULL;
+		kinds->all[n].gpu = pmc_gpu(metrics, gpus[i].name, STATUS_TRACE);
+		memcpy(kinds->all[n].isa, gpus[i].name, sizeof(kinds->all[n].isa));
+		n += kinds->all[n].gpu != NULL;
 	}
 	if (!n)
 		ui_die(STATUS_TRACE, "--pmc: %s",
 		       nr ? "the counters of this machine's GPUs are not known" :
 			    "this machine has no GPU that ROCm's driver knows; --virtual-gpu counts on the virtual one");
-	return n;
+	kinds->nr = n;
+	kinds->metrics = metrics;
 }
+
+static void make_plan(const struct kind *kind, const struct names *names, struct plan *plan)
+{
+	char error[METRIC_ERROR_SIZE];
+
+	if (!plan_make(kind->gpu, names->all, names->nr, plan, error))
+		ui_die(STATUS_TRACE, "--pmc: %s (rtl list-counters --gpu %s shows all)", error,
+		       kind->gpu->name);
+	if (plan->nr > PMC_MAX_PASSES)
+		ui_die(STATUS_TRACE,
+		       "--pmc: %s needs %u passes for these counters; at most %u are possible",
+		       kind->isa, plan->nr, PMC_MAX_PASSES);
+}
+
+/* ---- the variables --------------------------------------------------------------------------- */
 
 static void append(char **text, char *more)
 {
@@ -94,40 +150,136 @@ static void put_pass(char **text, const struct plan_pass *pass, bool is_first)
 
 static void put_kind(char **text, const struct kind *kind, const struct names *names)
 {
-	char error[METRIC_ERROR_SIZE];
 	struct plan plan = { 0 };
 
-	if (!plan_make(kind->gpu, names->all, names->nr, &plan, error))
-		ui_die(STATUS_TRACE, "--pmc: %s (rtl list-counters --gpu %s shows all)", error,
-		       kind->gpu->name);
-	if (plan.nr > MAX_PASSES)
-		ui_die(STATUS_TRACE,
-		       "--pmc: %s needs %u passes for these counters; at most %u are possible",
-		       kind->isa, plan.nr, MAX_PASSES);
+	make_plan(kind, names, &plan);
 	if (plan.nr > 1)
 		ui_say("--pmc: %s needs %u passes for these counters: the dispatches of a kernel are "
-		       "counted in one of them each, in turn",
-		       kind->isa, plan.nr);
+		       "counted in one of them each, in turn (--passes=rerun runs the program %u times)",
+		       kind->isa, plan.nr, plan.nr);
 	append(text, ui_format("%s:", kind->isa));
 	for (uint32_t i = 0; i < plan.nr; i++)
 		put_pass(text, &plan.passes[i], i == 0);
 	plan_free(&plan);
 }
 
-const char *pmc_variable(const char *text, bool is_virtual)
+/* What the names need of the user's metrics. */
+static const char *put_metrics(const struct kinds *kinds, const struct names *names)
 {
-	struct kind kinds[MACHINE_GPUS_MAX];
-	size_t nr = find_kinds(kinds, is_virtual);
+	char *all = ui_format("%s", "");
+
+	for (size_t i = 0; kinds->metrics && i < kinds->nr; i++) {
+		char error[METRICS_FILE_ERROR_SIZE];
+		char *one = metrics_file_excerpt(kinds->metrics, kinds->all[i].isa, names->all,
+						 names->nr, error);
+
+		if (!one)
+			ui_die(STATUS_TRACE, "--metrics-file: %s", error);
+		append(&all, one);
+	}
+	if (strlen(all) > MAX_METRICS)
+		ui_die(STATUS_TRACE,
+		       "--metrics-file: the metrics that are used take %zu bytes; at most %u are possible",
+		       strlen(all), MAX_METRICS);
+	ui_keep(all);
+	return *all ? all : NULL;
+}
+
+static void read_all_names(struct names *names, const struct pmc_names *from)
+{
+	names->nr = 0;
+	for (uint32_t i = 0; i < from->nr; i++)
+		read_names(names, from->sets[i]);
+	if (!from->nr)
+		read_names(names, "");
+}
+
+struct pmc_variables pmc_variables(const struct pmc_names *from, struct metrics_file *metrics,
+				   bool is_virtual)
+{
+	struct kinds kinds;
 	struct names names;
 	char *value;
 
-	read_names(&names, text);
+	find_kinds(&kinds, metrics, is_virtual);
+	read_all_names(&names, from);
 	value = ui_format("%s", names.all[0]);
 	for (uint32_t i = 1; i < names.nr; i++)
 		append(&value, ui_format(",%s", names.all[i]));
-	for (size_t i = 0; i < nr; i++) {
+	for (size_t i = 0; i < kinds.nr; i++) {
 		append(&value, ui_format(i ? ";" : "="));
-		put_kind(&value, &kinds[i], &names);
+		put_kind(&value, &kinds.all[i], &names);
 	}
-	return ui_keep(value);
+	return (struct pmc_variables){ ui_keep(value), put_metrics(&kinds, &names) };
+}
+
+/* ---- passes ---------------------------------------------------------------------------------- */
+
+static void add_set(struct pmc_names *to, const struct names *names, const struct plan_pass *pass)
+{
+	char *set = ui_format("%s", "");
+
+	for (uint32_t i = 0; i < pass->nr_metrics; i++)
+		append(&set, ui_format(i ? ",%s" : "%s", names->all[pass->metrics[i]]));
+	if (to->nr == PMC_MAX_PASSES)
+		ui_die(STATUS_TRACE, "--pmc: more than %u passes", PMC_MAX_PASSES);
+	to->sets[to->nr++] = ui_keep(set);
+}
+
+/* A set for each pass of the kind of GPU that needs most. */
+static void split(struct pmc_names *to, const struct kinds *kinds, const struct names *names)
+{
+	struct plan most = { 0 };
+
+	for (size_t i = 0; i < kinds->nr; i++) {
+		struct plan plan;
+
+		make_plan(&kinds->all[i], names, &plan);
+		if (plan.nr > most.nr) {
+			plan_free(&most);
+			most = plan;
+		} else {
+			plan_free(&plan);
+		}
+	}
+	for (uint32_t p = 0; p < most.nr; p++)
+		add_set(to, names, &most.passes[p]);
+	plan_free(&most);
+}
+
+static void check_sets(const struct pmc_names *sets, const struct kinds *kinds)
+{
+	for (uint32_t s = 0; s < sets->nr; s++)
+		for (size_t i = 0; i < kinds->nr; i++) {
+			struct names names = { .nr = 0 };
+			struct plan plan;
+
+			read_names(&names, sets->sets[s]);
+			make_plan(&kinds->all[i], &names, &plan);
+			if (plan.nr > 1)
+				ui_die(STATUS_TRACE,
+				       "--passes: the GPUs of this machine need different passes for these counters: %s "
+				       "can't count %s in one; name the sets in a --pmc-file, one line for each",
+				       kinds->all[i].isa, sets->sets[s]);
+			plan_free(&plan);
+		}
+}
+
+struct pmc_names pmc_passes(const struct pmc_names *from, struct metrics_file *metrics,
+			    bool is_virtual)
+{
+	struct pmc_names to = { ui_keep(calloc(PMC_MAX_PASSES, sizeof(*to.sets))), 0 };
+	struct kinds kinds;
+
+	if (!to.sets)
+		ui_die_memory();
+	find_kinds(&kinds, metrics, is_virtual);
+	for (uint32_t i = 0; i < from->nr; i++) {
+		struct names names = { .nr = 0 };
+
+		read_names(&names, from->sets[i]);
+		split(&to, &kinds, &names);
+	}
+	check_sets(&to, &kinds);
+	return to;
 }

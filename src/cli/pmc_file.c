@@ -11,7 +11,10 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/pmc_limit.h"
+#include "cli/pmc_yaml.h"
 #include "cli/ui.h"
+#include "counter/loose_xml.h"
 
 #define FILE_MAX 65536u
 
@@ -37,11 +40,36 @@ static const char *quote(const char *word)
 	return ui_keep(quoted);
 }
 
+/* A new set of names: those behind it are added to this one. */
+static void begin_set(struct pmc_file *f)
+{
+	if (!f->names.sets)
+		f->names.sets = ui_keep(calloc(PMC_MAX_PASSES, sizeof(*f->names.sets)));
+	if (!f->names.sets)
+		ui_die_memory();
+	if (f->names.nr == PMC_MAX_PASSES)
+		ui_die(STATUS_TRACE, "--pmc-file: more than %u sets of counters", PMC_MAX_PASSES);
+	f->names.sets[f->names.nr++] = NULL;
+}
+
+static void add_name(struct pmc_file *f, const char *word)
+{
+	const char **set = &f->names.sets[f->names.nr - 1];
+
+	*set = append(*set, ",", word);
+}
+
+/* A set without a name is none. */
+static void end_set(struct pmc_file *f)
+{
+	f->names.nr -= f->names.nr && !f->names.sets[f->names.nr - 1];
+}
+
 static void read_words(struct pmc_file *f, const char *key, char *words)
 {
 	char *save = NULL;
 
-	/* of gpu and kernel the last line counts, as in rocprof */
+	/* of the others the last line counts, as in rocprof */
 	if (strcmp(key, "gpu") == 0)
 		f->gpus = NULL;
 	else if (strcmp(key, "kernel") == 0)
@@ -49,12 +77,50 @@ static void read_words(struct pmc_file *f, const char *key, char *words)
 	for (char *word = strtok_r(words, ", \t", &save); word;
 	     word = strtok_r(NULL, ", \t", &save)) {
 		if (strcmp(key, "pmc") == 0)
-			f->names = append(f->names, ",", word);
+			add_name(f, word);
 		else if (strcmp(key, "gpu") == 0)
 			f->gpus = append(f->gpus, ",", word);
 		else
 			f->kernels = append(f->kernels, "|", quote(word));
 	}
+}
+
+/* FROM:TO, FROM: and FROM, which is one dispatch; blanks are left out. */
+static void read_range(struct pmc_file *f, const char *path, unsigned int number, const char *text)
+{
+	char *range = ui_keep(ui_format("%s", text)), *to = range;
+	const char *why;
+
+	for (; *text; text++)
+		if (!isspace((unsigned char)*text))
+			*to++ = *text;
+	*to = 0;
+	why = pmc_limit_check_dispatches(range);
+	if (why)
+		ui_die(STATUS_TRACE, "%s:%u: range: '%s' %s", path, number, range, why);
+	f->dispatches = range;
+}
+
+static void read_key(struct pmc_file *f, const char *path, unsigned int number, const char *key,
+		     char *value)
+{
+	if (strcmp(key, "range") == 0) {
+		read_range(f, path, number, value);
+		return;
+	}
+	if (strcmp(key, "pmc") == 0)
+		begin_set(f);
+	read_words(f, key, value);
+	if (strcmp(key, "pmc") == 0)
+		end_set(f);
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static bool is_known(const char *key)
+{
+	return strcmp(key, "pmc") == 0 || strcmp(key, "gpu") == 0 || strcmp(key, "kernel") == 0 ||
+	       strcmp(key, "range") == 0;
 }
 
 static void read_line(struct pmc_file *f, const char *path, unsigned int number, char *line)
@@ -70,16 +136,12 @@ static void read_line(struct pmc_file *f, const char *path, unsigned int number,
 	for (end = colon; end > key && isblank((unsigned char)end[-1]); end--)
 		;
 	*end = 0;
-	if (strcmp(key, "pmc") != 0 && strcmp(key, "gpu") != 0 && strcmp(key, "kernel") != 0)
-		ui_die(STATUS_TRACE, "%s:%u: '%.80s': rtl reads the lines pmc, gpu and kernel; %s",
-		       path, number, key,
-		       strcmp(key, "range") == 0 ?
-			       "choose dispatches with --kernels, or a part of the run with --range or --period" :
-			       "API calls are chosen with --calls");
-	read_words(f, key, colon + 1);
+	if (!is_known(key))
+		ui_die(STATUS_TRACE,
+		       "%s:%u: '%.80s': rtl reads the lines pmc, range, gpu and kernel; API calls are chosen with --calls",
+		       path, number, key);
+	read_key(f, path, number, key, colon + 1);
 }
-
-/* ---- text ------------------------------------------------------------------------------------ */
 
 static void read_text(struct pmc_file *f, const char *path, char *text)
 {
@@ -95,117 +157,165 @@ static void read_text(struct pmc_file *f, const char *path, char *text)
 
 /* ---- XML ------------------------------------------------------------------------------------- */
 
-static unsigned int line_of(const char *text, const char *at)
-{
-	unsigned int number = 1;
+struct xml {
+	struct pmc_file *f;
+	char error[LOOSE_XML_ERROR_SIZE];
+};
 
-	for (; text < at; text++)
-		number += *text == '\n';
-	return number;
-}
-
-/* One attribute; its value need not be in quotes. Returns what follows. */
-static char *read_attribute(struct pmc_file *f, const char *path, unsigned int number, char *at)
+static bool on_element(void *arg, const char *name, const char **attributes, struct loose_xml_at at)
 {
 	static const char *const known[][2] = { { "name", "pmc" },
 						{ "gpu_index", "gpu" },
-						{ "kernel", "kernel" } };
-	char *key = at, *value, *end;
-	size_t size = strcspn(at, "= \t\r\n>");
+						{ "kernel", "kernel" },
+						{ "range", "range" } };
+	struct xml *x = arg;
 
-	if (at[size] != '=')
-		ui_die(STATUS_TRACE, "%s:%u: '%.40s' is not NAME=VALUE", path, number, at);
-	value = at + size + 1;
-	if (*value == '"' || *value == '\'') {
-		end = strchr(value + 1, *value);
-		if (!end)
-			ui_die(STATUS_TRACE, "%s:%u: a quote is not closed", path, number);
-		value++;
-	} else {
-		end = value + strcspn(value, " \t\r\n>");
+	if (strcmp(name, "metric") != 0)
+		ui_die(STATUS_TRACE,
+		       "%s:%u: <%.20s>: rtl reads the element metric; calls are recorded with --mode hip and --hsa",
+		       at.file, at.line, name);
+	for (; *attributes; attributes += 2) {
+		size_t i = 0, nr = sizeof(known) / sizeof(known[0]);
+
+		while (i < nr && strcmp(attributes[0], known[i][0]) != 0)
+			i++;
+		if (i == nr)
+			ui_die(STATUS_TRACE,
+			       "%s:%u: '%.40s': rtl reads the attributes name, gpu_index, kernel and range",
+			       at.file, at.line, attributes[0]);
+		read_key(x->f, at.file, at.line, known[i][1],
+			 ui_keep(ui_format("%s", attributes[1])));
 	}
-	at = end + (*end != '>' && *end);
-	if (*end == '>') /* the caller stops there */
-		at = ui_keep(ui_format("%s", end));
-	key[size] = *end = 0;
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (strcmp(key, known[i][0]) != 0)
-			continue;
-		read_words(f, known[i][1], value);
-		return at;
-	}
-	ui_die(STATUS_TRACE, "%s:%u: '%.40s': rtl reads the attributes name, gpu_index and kernel",
-	       path, number, key);
+	return true;
+}
+
+static bool on_end(void *arg, const char *name)
+{
+	(void)arg;
+	(void)name;
+	return true;
 }
 
 /* rocprof reads <metric name=A,B kernel="part" ></metric>, which is not quite XML. */
-static void read_xml(struct pmc_file *f, const char *path, char *text)
+static void read_xml(struct pmc_file *f, const char *path, const char *text)
 {
-	char *copy = ui_keep(ui_format("%s", text)), *element = copy;
+	struct xml x = { .f = f };
+	const struct loose_xml_handler h = { on_element, on_end, &x, x.error };
 
-	while ((element = strchr(element, '<')) != NULL) {
-		unsigned int number = line_of(copy, element);
-		char *end = strchr(element, '>'), *at = element + 7;
-		bool is_metric = strncmp(element, "<metric", 7) == 0;
-
-		if (!end)
-			ui_die(STATUS_TRACE, "%s:%u: an element is not closed", path, number);
-		if (!is_metric && strncmp(element, "</", 2) != 0 &&
-		    strncmp(element, "<?", 2) != 0 && strncmp(element, "<!--", 4) != 0)
-			ui_die(STATUS_TRACE,
-			       "%s:%u: '%.20s': rtl reads the element metric; calls are recorded with --mode hip and --hsa",
-			       path, number, element);
-		element = end + 1;
-		if (!is_metric)
-			continue;
-		/* values are cut out of a copy of their own */
-		at = ui_keep(ui_format("%.*s>", (int)(end - at), at));
-		for (at += strspn(at, " \t\r\n"); *at != '>'; at += strspn(at, " \t\r\n"))
-			at = read_attribute(f, path, number, at);
-	}
+	if (!loose_xml_parse(path, text, strlen(text), &h))
+		ui_die(STATUS_TRACE, "%s", x.error);
 }
 
-/* ---- JSON of rocprofv3 ----------------------------------------------------------------------- */
+/* ---- JSON and YAML of rocprofv3 -------------------------------------------------------------- */
 
 static void refuse_json(const char *path, sqlite3 *db, const char *why)
 {
 	ui_die(STATUS_TRACE, "--pmc-file: %s: %s", path, why ? why : sqlite3_errmsg(db));
 }
 
-static void read_value(struct pmc_file *f, const char *path, const char *key, const char *value)
+/* All jobs are of the same kernels, or their counters could not be in one trace. */
+static void check_jobs(const char *path, sqlite3 *db, const char *text)
 {
-	char *words = ui_keep(ui_format("%s", value));
+	static const char *const keys[] = { "kernel_include_regex", "kernel_exclude_regex",
+					    "kernel_iteration_range" };
 
-	if (strcmp(key, "pmc") == 0)
-		read_words(f, key, words);
-	else if (strcmp(key, "kernel_include_regex") == 0)
-		f->kernels = *value ? words : NULL;
-	else
-		ui_die(STATUS_TRACE,
-		       "--pmc-file: %s: '%.40s': rtl reads pmc and kernel_include_regex of a job; the others are "
-		       "options of rtl rocprofv3",
-		       path, key);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		char *sql = ui_format(
+			"SELECT count(DISTINCT coalesce(json_extract(value, '$.%s'), '')) > 1 "
+			"FROM json_each(?1, '$.jobs')",
+			keys[i]);
+		sqlite3_stmt *row = NULL;
+		bool differ;
+
+		sqlite3_prepare_v2(db, sql, -1, &row, NULL);
+		sqlite3_bind_text(row, 1, text, -1, SQLITE_STATIC);
+		differ = sqlite3_step(row) == SQLITE_ROW && sqlite3_column_int(row, 0);
+		sqlite3_finalize(row);
+		free(sql);
+		if (differ)
+			ui_die(STATUS_TRACE,
+			       "--pmc-file: %s: %s differs between jobs: rtl writes one trace of all; use a file for each",
+			       path, keys[i]);
+	}
 }
 
+static void read_value(struct pmc_file *f, const char *path, const char *key, const char *value)
+{
+	const char *text = *value ? ui_keep(ui_format("%s", value)) : NULL, *why;
+
+	if (strcmp(key, "pmc") == 0) {
+		read_words(f, key, ui_keep(ui_format("%s", value)));
+	} else if (strcmp(key, "kernel_include_regex") == 0) {
+		f->kernels = text;
+	} else if (strcmp(key, "kernel_exclude_regex") == 0) {
+		f->not_kernels = text;
+	} else if (strcmp(key, "kernel_iteration_range") == 0) {
+		why = *value ? pmc_limit_check_iterations(value) : NULL;
+		if (why)
+			ui_die(STATUS_TRACE, "--pmc-file: %s: %s: '%.80s' %s", path, key, value,
+			       why);
+		f->iterations = text;
+	} else {
+		ui_die(STATUS_TRACE,
+		       "--pmc-file: %s: '%.40s': rtl reads pmc, kernel_include_regex, kernel_exclude_regex and "
+		       "kernel_iteration_range of a job; the others are options of rtl rocprofv3",
+		       path, key);
+	}
+}
+
+/* Of a key that several values have, kernel_iteration_range for instance, they are joined. */
 static void read_json(struct pmc_file *f, const char *path, const char *text)
 {
 	static const char sql[] =
-		"SELECT K.key, coalesce(V.value, '') FROM json_each(?1, '$.jobs') J, json_each(J.value) K, "
-		"json_each(CASE K.type WHEN 'array' THEN K.value ELSE json_array(K.value) END) V";
+		"SELECT J.key, K.key, coalesce(group_concat(V.value, ','), '') FROM json_each(?1, '$.jobs') J, "
+		"json_each(J.value) K, json_each(CASE K.type WHEN 'array' THEN K.value ELSE json_array(K.value) "
+		"END) V GROUP BY J.id, K.id ORDER BY J.id, K.id";
 	sqlite3_stmt *row = NULL;
 	sqlite3 *db = NULL;
+	int64_t job = -1;
 	int rc;
 
 	if (sqlite3_open(":memory:", &db) || sqlite3_prepare_v2(db, sql, -1, &row, NULL))
 		refuse_json(path, db, NULL);
 	sqlite3_bind_text(row, 1, text, -1, SQLITE_STATIC);
-	while ((rc = sqlite3_step(row)) == SQLITE_ROW)
-		read_value(f, path, (const char *)sqlite3_column_text(row, 0),
-			   (const char *)sqlite3_column_text(row, 1));
+	while ((rc = sqlite3_step(row)) == SQLITE_ROW) {
+		if (sqlite3_column_int64(row, 0) != job) {
+			end_set(f);
+			begin_set(f);
+		}
+		job = sqlite3_column_int64(row, 0);
+		read_value(f, path, (const char *)sqlite3_column_text(row, 1),
+			   (const char *)sqlite3_column_text(row, 2));
+	}
 	if (rc != SQLITE_DONE)
 		refuse_json(path, db, NULL);
+	end_set(f);
+	check_jobs(path, db, text);
 	sqlite3_finalize(row);
 	sqlite3_close(db);
+}
+
+static void read_yaml(struct pmc_file *f, const char *path, const char *text)
+{
+	char error[PMC_YAML_ERROR_SIZE];
+	char *json = pmc_yaml_to_json(text, error);
+
+	if (!json)
+		ui_die(STATUS_TRACE, "%s:%s", path, error);
+	read_json(f, path, json);
+	free(json);
+}
+
+/* YAML begins, behind comments, with "jobs:" or "---". */
+static bool is_yaml(const char *text)
+{
+	for (;;) {
+		text += strspn(text, " \t\r\n");
+		if (*text != '#')
+			break;
+		text += strcspn(text, "\n");
+	}
+	return strncmp(text, "---", 3) == 0 || strncmp(text, "jobs:", 5) == 0;
 }
 
 /* ---- any ------------------------------------------------------------------------------------- */
@@ -235,7 +345,7 @@ void pmc_file_read(const char *path, struct pmc_file *f)
 {
 	char *text = read_whole(path);
 
-	*f = (struct pmc_file){ NULL, NULL, NULL };
+	*f = (struct pmc_file){ .gpus = NULL };
 	switch (text[strspn(text, " \t\r\n")]) {
 	case '<':
 		read_xml(f, path, text);
@@ -244,9 +354,12 @@ void pmc_file_read(const char *path, struct pmc_file *f)
 		read_json(f, path, text);
 		break;
 	default:
-		read_text(f, path, text);
+		if (is_yaml(text))
+			read_yaml(f, path, text);
+		else
+			read_text(f, path, text);
 	}
 	free(text);
-	if (!f->names)
+	if (!f->names.nr)
 		ui_die(STATUS_TRACE, "--pmc-file: %s: it names no counters: 'pmc : NAME...'", path);
 }

@@ -6,7 +6,7 @@
 #include "cli/summary.h"
 #include "cli/ui.h"
 
-enum { C_KERNEL, C_COUNTER, C_DISPATCHES, C_MEAN, C_MIN, C_MAX, C_TOTAL, C_NR };
+enum { C_KERNEL, C_COUNTER, C_DISPATCHES, C_MEAN, C_MIN, C_MAX, C_TOTAL, C_UNIT, C_NR };
 
 static const struct grid_column columns[C_NR] = {
 	[C_KERNEL] = { "kernel", "KERNEL", GRID_NAME },
@@ -16,24 +16,20 @@ static const struct grid_column columns[C_NR] = {
 	[C_MIN] = { "min", "MIN", GRID_REAL },
 	[C_MAX] = { "max", "MAX", GRID_REAL },
 	[C_TOTAL] = { "total", "TOTAL", GRID_REAL },
+	[C_UNIT] = { "unit", "UNIT", GRID_NAME },
 };
 
 /* The kernel that took the longest first; its counters in the order in which they were named. */
+#define ROWS(unit, join)                                                                                     \
+	"SELECT K.string, N.string, count(*), avg(C.value), min(C.value), max(C.value), sum(C.value), " unit \
+	" FROM rocpd_counter C JOIN rocpd_op O ON O.id = C.op_id JOIN rocpd_string K ON K.id = "             \
+	"O.description_id JOIN rocpd_string N ON N.id = C.name_id " join                                     \
+	" GROUP BY K.string, N.string ORDER BY "                                                             \
+	"sum(sum(O.\"end\" - O.start)) OVER (PARTITION BY K.string) DESC, K.string, min(C.id)"
 static const char rows[] =
-	"SELECT K.string, N.string, count(*), avg(C.value), min(C.value), max(C.value), sum(C.value) "
-	"FROM rocpd_counter C JOIN rocpd_op O ON O.id = C.op_id JOIN rocpd_string K ON K.id = "
-	"O.description_id JOIN rocpd_string N ON N.id = C.name_id GROUP BY K.string, N.string ORDER BY "
-	"sum(sum(O.\"end\" - O.start)) OVER (PARTITION BY K.string) DESC, K.string, min(C.id)";
-
-static bool has_counters(struct summary *s)
-{
-	sqlite3_stmt *stmt =
-		db_query(s->q, "SELECT 1 FROM sqlite_master WHERE name = 'rocpd_counter'");
-	bool has = db_step(s->q, stmt);
-
-	sqlite3_finalize(stmt);
-	return has;
-}
+	ROWS("coalesce(max(U.unit), '')", "LEFT JOIN rtl_counter_name U ON U.id = C.name_id");
+/* of databases without that table */
+static const char rows_without_units[] = ROWS("''", "");
 
 static void add_row(struct grid *grid, sqlite3_stmt *stmt)
 {
@@ -42,14 +38,18 @@ static void add_row(struct grid *grid, sqlite3_stmt *stmt)
 	cells[C_KERNEL].text = query_text(stmt, C_KERNEL);
 	cells[C_COUNTER].text = query_text(stmt, C_COUNTER);
 	cells[C_DISPATCHES].num = (uint64_t)sqlite3_column_int64(stmt, C_DISPATCHES);
-	for (int i = C_MEAN; i < C_NR; i++)
+	cells[C_UNIT].text = query_text(stmt, C_UNIT);
+	for (int i = C_MEAN; i <= C_TOTAL; i++)
 		cells[i].real = sqlite3_column_double(stmt, i);
 	grid_row(grid, cells);
 }
 
 size_t summary_counter_print(struct summary *s)
 {
-	sqlite3_stmt *stmt = has_counters(s) ? db_query(s->q, rows) : NULL;
+	bool has_units = query_has(s->q->db, "rtl_counter_name");
+	sqlite3_stmt *stmt = query_has(s->q->db, "rocpd_counter") ?
+				     db_query(s->q, has_units ? rows : rows_without_units) :
+				     NULL;
 	struct grid *grid = grid_create(columns, C_NR, s->format, s->wide ? 0 : s->width,
 					ui_colour(STDOUT_FILENO));
 	size_t nr = 0;

@@ -23,13 +23,14 @@ struct counter_block {
 /* A counter: an event of a block. */
 struct counter_basic {
 	const char *name, *description; /* description: "" where there is none */
+	const char *unit;		/* "cycles"; "" where it is not known */
 	const struct counter_block *block;
 	uint32_t event;
 };
 
 /* A metric: an expression over counters, metrics and constants. */
 struct counter_derived {
-	const char *name, *expression, *description;
+	const char *name, *expression, *description, *unit;
 	enum expression_rules rules;
 };
 

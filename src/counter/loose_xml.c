@@ -27,7 +27,7 @@ struct tidy {
 	const char *at, *end;
 	char *out;
 	size_t used, size;
-	const char *unclosed; /* a quote */
+	const char *unclosed, *unclosed_what; /* the first that is not */
 	bool no_memory;
 };
 
@@ -53,6 +53,14 @@ static void put_n(struct tidy *t, const char *text, size_t n)
 static void put(struct tidy *t, const char *text)
 {
 	put_n(t, text, strlen(text));
+}
+
+static void note_unclosed(struct tidy *t, const char *at, const char *what)
+{
+	if (t->unclosed)
+		return;
+	t->unclosed = at;
+	t->unclosed_what = what;
 }
 
 static bool is_next(const struct tidy *t, const char *text)
@@ -147,8 +155,7 @@ static void put_value(struct tidy *t)
 	t->at += quote != 0;
 	while (t->at < t->end) {
 		if (quote ? *t->at == quote :
-			    is_blank(*t->at) || *t->at == '>' || *t->at == '#' ||
-				    is_next(t, "/>"))
+			    is_blank(*t->at) || *t->at == '>' || *t->at == '#' || is_next(t, "/>"))
 			break;
 		if (*t->at == '\\' && t->end - t->at > 1 && (t->at[1] == '"' || t->at[1] == '\\'))
 			t->at++;
@@ -156,13 +163,15 @@ static void put_value(struct tidy *t)
 	}
 	put(t, "\" ");
 	if (quote && t->at == t->end)
-		t->unclosed = begin;
+		note_unclosed(t, begin, "a quote is not closed");
 	t->at += quote && t->at < t->end;
 }
 
 /* From '<' to '>'. */
 static void put_tag(struct tidy *t)
 {
+	const char *begin = t->at;
+
 	while (t->at < t->end) {
 		char c = *t->at;
 
@@ -181,6 +190,7 @@ static void put_tag(struct tidy *t)
 		if (t->at < t->end)
 			put_value(t);
 	}
+	note_unclosed(t, begin, "an element is not closed");
 }
 
 static void put_comment(struct tidy *t)
@@ -257,8 +267,7 @@ static void XMLCALL on_begin(void *arg, const char *name, const char **attribute
 	struct reading *r = arg;
 	const struct loose_xml_at at = { r->file, (unsigned int)line_of(r) };
 
-	if (!r->stopped && strcmp(name, ROOT) != 0 &&
-	    !r->h->begin(r->h->arg, name, attributes, at))
+	if (!r->stopped && strcmp(name, ROOT) != 0 && !r->h->begin(r->h->arg, name, attributes, at))
 		stop(r);
 }
 
@@ -324,7 +333,7 @@ static bool parse(const char *name, const char *text, size_t size, unsigned int 
 	h->error[0] = '\0';
 	tidy_up(&t);
 	if (t.unclosed) {
-		say(h, name, line_in(text, t.unclosed), "a quote is not closed");
+		say(h, name, line_in(text, t.unclosed), "%s", t.unclosed_what);
 		free(t.out);
 		return false;
 	}

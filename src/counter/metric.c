@@ -16,11 +16,13 @@
 #define NAME_SIZE 128u
 
 static const struct {
-	const char *name, *description;
+	const char *name, *description, *unit;
 } constants[] = {
-	{ "CU_NUM", "compute units of the GPU" },  { "MAX_WAVE_SIZE", "work-items of a wavefront" },
-	{ "SE_NUM", "shader engines of the GPU" }, { "SIMD_NUM", "SIMD units of the GPU" },
-	{ "XCC_NUM", "compute dies of the GPU" },
+	{ "CU_NUM", "compute units of the GPU", "units" },
+	{ "MAX_WAVE_SIZE", "work-items of a wavefront", "work-items" },
+	{ "SE_NUM", "shader engines of the GPU", "units" },
+	{ "SIMD_NUM", "SIMD units of the GPU", "units" },
+	{ "XCC_NUM", "compute dies of the GPU", "units" },
 };
 #define NR_CONSTANTS (sizeof(constants) / sizeof(constants[0]))
 
@@ -94,6 +96,7 @@ static bool find_raw(const struct counter_gpu *gpu, const char *name, const stru
 	*m = (struct metric){ .kind = METRIC_BASIC,
 			      .name = name,
 			      .description = "an event by its number",
+			      .unit = "",
 			      .block = b,
 			      .event = (uint32_t)event,
 			      .instance = p->index };
@@ -111,6 +114,7 @@ static bool find_basic(const struct counter_gpu *gpu, const char *name, const st
 		*m = (struct metric){ .kind = METRIC_BASIC,
 				      .name = name,
 				      .description = b->description,
+				      .unit = b->unit,
 				      .block = b->block,
 				      .event = b->event,
 				      .instance = p->index };
@@ -129,6 +133,7 @@ static bool find_derived(const struct counter_gpu *gpu, const char *name, struct
 		*m = (struct metric){ .kind = METRIC_DERIVED,
 				      .name = d->name,
 				      .description = d->description,
+				      .unit = d->unit,
 				      .instance = -1,
 				      .expression = d->expression,
 				      .rules = d->rules };
@@ -145,6 +150,7 @@ static bool find_constant(const char *name, struct metric *m)
 		*m = (struct metric){ .kind = METRIC_CONSTANT,
 				      .name = constants[i].name,
 				      .description = constants[i].description,
+				      .unit = constants[i].unit,
 				      .instance = -1 };
 		return true;
 	}

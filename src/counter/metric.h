@@ -17,7 +17,7 @@ enum metric_kind { METRIC_BASIC, METRIC_DERIVED, METRIC_CONSTANT };
 /* METRIC_BASIC has a block and an event, METRIC_DERIVED an expression. */
 struct metric {
 	enum metric_kind kind;
-	const char *name, *description;
+	const char *name, *description, *unit; /* "" where there is none */
 	const struct counter_block *block;
 	uint32_t event;
 	int32_t instance; /* -1: all */

@@ -22,7 +22,7 @@
 
 /* An element metric. Its block or its expression is NULL. */
 struct entry {
-	const char *name, *expression, *block, *description;
+	const char *name, *expression, *block, *description, *unit;
 	uint32_t event;
 	enum expression_rules rules;
 	const char *file;
@@ -218,20 +218,22 @@ static bool add_metric(struct metrics_file *f, const char **attributes,
 		       const struct loose_xml_at *at)
 {
 	const char *name = attribute(attributes, "name"), *expr = attribute(attributes, "expr"),
-		   *block = attribute(attributes, "block"),
-		   *event = attribute(attributes, "event"),
-		   *description = attribute(attributes, "descr");
+		   *block = attribute(attributes, "block"), *event = attribute(attributes, "event"),
+		   *description = attribute(attributes, "descr"),
+		   *unit = attribute(attributes, "unit");
 	struct entry *e = keep_bytes(f, sizeof(*e));
 
 	if (!e)
 		return fail(f->error, at, "no memory");
 	if (!name || !is_good_name(name))
-		return fail(f->error, at,
-			    "metric: name=%.*s: a name has letters, digits and '_', and is no function",
-			    (int)NAME_MAX_SIZE, name ? name : "");
+		return fail(
+			f->error, at,
+			"metric: name=%.*s: a name has letters, digits and '_', and is no function",
+			(int)NAME_MAX_SIZE, name ? name : "");
 	*e = (struct entry){ .name = keep(f, name), .file = keep(f, at->file), .line = at->line };
 	e->description = keep(f, description ? description : "");
-	if (!e->name || !e->file || !e->description)
+	e->unit = keep(f, unit ? unit : "");
+	if (!e->name || !e->file || !e->description || !e->unit)
 		return fail(f->error, at, "no memory");
 	if (expr ? (block || event) : !(block && event))
 		return fail_entry(f->error, e, "it has expr=, or block= and event=");
@@ -253,8 +255,8 @@ static bool on_begin(void *arg, const char *name, const char **attributes, struc
 		return begin_scope(f, name, attributes, &at);
 	if (depth == 1 && strcmp(name, "metric") == 0)
 		return add_metric(f, attributes, &at);
-	return fail(f->error, &at, "<%.80s>: in a scope stands the element metric, and nothing in it",
-		    name);
+	return fail(f->error, &at,
+		    "<%.80s>: in a scope stands the element metric, and nothing in it", name);
 }
 
 static const struct entry *find_entry(const struct scope *s, const char *name)
@@ -409,17 +411,27 @@ static const struct counter_block *find_block(const struct counter_gpu *gpu, con
 	return NULL;
 }
 
+/* That of the GPU's own of that name. */
+static const char *shipped_unit(const struct counter_gpu *shipped, const char *name)
+{
+	char error[METRIC_ERROR_SIZE];
+	struct metric m;
+
+	return metric_find(shipped, name, &m, error) ? m.unit : "";
+}
+
 static bool add_file_entry(struct made *m, const struct counter_gpu *shipped, const struct entry *e,
 			   char *error)
 {
 	const struct counter_block *block = e->block ? find_block(shipped, e->block) : NULL;
+	const char *unit = *e->unit ? e->unit : shipped_unit(shipped, e->name);
 	char why[METRICS_FILE_ERROR_SIZE / 2];
 
 	if (e->expression) {
 		m->from[m->gpu.nr_deriveds] = e;
-		m->deriveds[m->gpu.nr_deriveds++] = (struct counter_derived){
-			e->name, e->expression, e->description, e->rules
-		};
+		m->deriveds[m->gpu.nr_deriveds++] =
+			(struct counter_derived){ e->name, e->expression, e->description, unit,
+						  e->rules };
 		return true;
 	}
 	if (!block) {
@@ -427,7 +439,7 @@ static bool add_file_entry(struct made *m, const struct counter_gpu *shipped, co
 		return fail_entry(error, e, why);
 	}
 	m->basics[m->gpu.nr_basics++] =
-		(struct counter_basic){ e->name, e->description, block, e->event };
+		(struct counter_basic){ e->name, e->description, unit, block, e->event };
 	return true;
 }
 
@@ -666,6 +678,8 @@ static void put_entry(FILE *out, const struct entry *e)
 	}
 	if (*e->description)
 		put_text(out, "descr", e->description);
+	if (*e->unit)
+		put_text(out, "unit", e->unit);
 	fputs("/>\n", out);
 }
 

@@ -27,7 +27,7 @@
 
 enum metrics_file_use {
 	METRICS_FILE_EXTENDS, /* the GPU's own counters and metrics, and the file's, which go before those of the same name */
-	METRICS_FILE_ALONE,   /* the file's alone, as with ROCP_METRICS */
+	METRICS_FILE_ALONE, /* the file's alone, as with ROCP_METRICS */
 };
 
 struct metrics_file;

@@ -73,6 +73,7 @@ static void counters(void)
 	str_init(&s, work, sizeof(work));
 	str_add_n(&s, value, strcspn(value, "="));
 	info("counters", work);
+	info("counter_metrics", env_str(ENV_PMC_METRICS));
 }
 
 /* The arguments quoted for a shell. */

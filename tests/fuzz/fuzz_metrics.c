@@ -51,9 +51,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *agent = counter_gpus[(how >> 2) % counter_nr_gpus].name;
 	char error[METRICS_FILE_ERROR_SIZE] = "";
 	const struct counter_gpu *gpu;
-	struct metrics_file *f = metrics_file_parse(
-		"fuzz.xml", size ? (const char *)data + 1 : "", size ? size - 1 : 0,
-		how & 1 ? EXPRESSION_V1 : EXPRESSION_ORDINARY, error);
+	struct metrics_file *f = metrics_file_parse("fuzz.xml", size ? (const char *)data + 1 : "",
+						    size ? size - 1 : 0,
+						    how & 1 ? EXPRESSION_V1 : EXPRESSION_ORDINARY,
+						    error);
 
 	if (!f) {
 		must_say_why(error);

@@ -135,12 +135,20 @@ def input_files():
     want = [("GRBM_COUNT", 15), ("SQ_WAVES", 15)]
     equal("XML", rows_of('<metric kernel="_long,no.such" gpu_index=0 ></metric>\n<metric name=SQ_WAVES,GRBM_COUNT ></metric>\n'), want)
     equal("JSON", rows_of('{"jobs": [{"pmc": ["SQ_WAVES", "GRBM_COUNT"], "kernel_include_regex": "^flood_l"}]}'), want)
+    equal("YAML", rows_of("# two jobs\njobs:\n  - pmc: [\"SQ_WAVES\",  # with a comment\n          SQ_WAVES]\n    kernel_exclude_regex: '_short'\n"
+                          "  -\n    kernel_exclude_regex: _short\n    pmc:\n    - GRBM_COUNT\n"), want)
     ended(trace("# two passes of rocprof\npmc : SQ_WAVES,SQ_INSTS_VALU\n\npmc: GRBM_COUNT # and more\nkernel: _long no.such\ngpu : 0 1\n"), 0)
     rows = open_db(os.path.join(folder, "t.db")).execute("select kernel, counter, count(*) from rtl_counter group by 1, 2 order by 2").fetchall()
     equal("counters", [row[1:] for row in rows], [("GRBM_COUNT", 15), ("SQ_INSTS_VALU", 15), ("SQ_WAVES", 15)])
-    for text, args, why in (("range: 1:2\n", (), "input.txt:1: 'range'"), ("pmc SQ_WAVES\n", (), "is not KEYWORD : VALUES"), ("gpu: 0\n", (), "names no counters"),
-                            ("<metric name=SQ_WAVES range=1:2 ></metric>", (), "input.txt:1: 'range'"), ("<metric name=\"SQ_WAVES >", (), "quote"),
-                            ("<metric name=SQ_WAVES", (), "not closed"), ('{"jobs": [', (), "malformed JSON"),
+    for text, args, why in (("range: 3:2\n", (), "input.txt:1: range: '3:2'"), ("pmc SQ_WAVES\n", (), "is not KEYWORD : VALUES"), ("gpu: 0\n", (), "names no counters"),
+                            ("hip: hipMalloc\n", (), "input.txt:1: 'hip'"),
+                            ("<metric name=SQ_WAVES range=1:0 ></metric>", (), "input.txt:1: range"), ("<metric name=\"SQ_WAVES >", (), "quote"),
+                            ("<metric name=SQ_WAVES set=1 ></metric>", (), "'set'"),
+                            ("<metric name=SQ_WAVES", (), "input.txt:1: an element is not closed"), ('{"jobs": [', (), "malformed JSON"),
+                            ("jobs:\n  - pmc: [SQ_WAVES\n", (), "input.txt:3: ',' or ']'"), ("jobs:\n\t- pmc: A\n", (), "input.txt:2: YAML is indented by blanks"),
+                            ("jobs:\n  - pmc: A\n   kernel_include_regex: b\n", (), "input.txt:3: "), ("jobs:\n  - pmc: &x A\n", (), "input.txt:2: this part of YAML"),
+                            ("jobs:\n  - pmc: [SQ_WAVES]\n    kernel_iteration_range: '[2-1]'\n", (), "kernel_iteration_range: '[2-1]'"),
+                            ('{"jobs": [{"pmc": ["SQ_WAVES"], "kernel_include_regex": "a"}, {"pmc": ["GRBM_COUNT"]}]}', (), "kernel_include_regex differs between jobs"),
                             ('{"jobs": [{"pmc": ["SQ_WAVES"], "truncate_kernels": true}]}', (), "'truncate_kernels'"),
                             ("pmc: SQ_WAVES\nkernel: a\n", ("--kernels", "b"), "leave the option --kernels out")):
         r = trace(text, *args)

@@ -161,7 +161,8 @@ static const struct {
 	{ "<global><metric name=A ></metric></global>", "metric A: it has expr=" },
 	{ "<global><metric expr=1 ></metric></global>", "name=" },
 	{ "<global><metric name=sum expr=1 ></metric></global>", "name=sum" },
-	{ "<global>\n<metric name=A expr=1+ ></metric></global>", "my.xml:2: metric A: an operand" },
+	{ "<global>\n<metric name=A expr=1+ ></metric></global>",
+	  "my.xml:2: metric A: an operand" },
 	{ "<global><metric name=A block=SQ event=x ></metric></global>", "event=" },
 	{ "<global><metric name=A expr=1 rules=v2 ></metric></global>", "rules=" },
 	{ "<a base=b ></a>", "base=b" },
@@ -176,8 +177,9 @@ static const struct {
 TEST(what_is_wrong_in_a_file_is_named_with_its_line)
 {
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		struct metrics_file *f = metrics_file_parse(
-			"my.xml", wrong[i].text, strlen(wrong[i].text), EXPRESSION_ORDINARY, error);
+		struct metrics_file *f = metrics_file_parse("my.xml", wrong[i].text,
+							    strlen(wrong[i].text),
+							    EXPRESSION_ORDINARY, error);
 
 		CHECK(!f);
 		if (!strstr(error, wrong[i].error))
@@ -227,8 +229,9 @@ TEST(includes_are_relative_to_the_file_and_may_not_be_circular)
 	snprintf(main_path, sizeof(main_path), "%s/main.xml", dir);
 	snprintf(other, sizeof(other), "%s/other.xml", dir);
 	write_file(main_path, "#include \"other.xml\"\n<gfx9 base=gfx9_more ></gfx9>\n");
-	write_file(other,
-		   "<?xml version=\"1.0\"?>\n<!-- more\n --><gfx9_more><metric name=A expr=3/></gfx9_more>\n");
+	write_file(
+		other,
+		"<?xml version=\"1.0\"?>\n<!-- more\n --><gfx9_more><metric name=A expr=3/></gfx9_more>\n");
 	f = metrics_file_open(main_path, EXPRESSION_ORDINARY, error);
 	CHECK(is(value_of(gpu_of(f, "gfx900", METRICS_FILE_EXTENDS), "A"), 3));
 	metrics_file_close(f);

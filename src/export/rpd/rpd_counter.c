@@ -2,7 +2,7 @@
 /* rpd_counter.c - hardware counters of dispatches as rows
  *
  * The records have the values of events; the user named counters and metrics (INFO "counters"), which are computed here from
- * those of one dispatch. A record may come before its dispatch, and in another part: the rows wait in rtl_counted, by queue and
+ * those of one dispatch. Metrics of the user's own are defined by INFO "counter_metrics". A record may come before its dispatch, and in another part: the rows wait in rtl_counted, by queue and
  * packet, until all dispatches have theirs.
  */
 #include "export/rpd/rpd_internal.h"
@@ -16,6 +16,7 @@
 #include "base/alloc.h"
 #include "counter/gpus.h"
 #include "counter/metric.h"
+#include "counter/metrics_file.h"
 
 #define MAX_NAMES 256u
 #define NAME_SIZE 128u
@@ -34,6 +35,7 @@ struct rpd_counters {
 	sqlite3_stmt *add;
 	struct counted_name names[MAX_NAMES];
 	size_t nr_names;
+	struct metrics_file *metrics; /* the user's; NULL: none */
 	/* the events of the last record */
 	char *events_text;
 	struct counted_event *events;
@@ -69,6 +71,24 @@ static void read_names(struct rpd_counters *c, const struct index *index)
 	}
 }
 
+/* The user's metrics. What can't be understood is warned of once; their values are missing then. */
+static void read_metrics(struct rpd_process *p)
+{
+	char error[METRICS_FILE_ERROR_SIZE];
+	size_t nr;
+	const struct store_info *infos = index_infos(p->index, &nr);
+
+	for (size_t i = 0; i < nr; i++) {
+		if (strcmp(infos[i].key, "counter_metrics") != 0 || p->counters->metrics)
+			continue;
+		p->counters->metrics = metrics_file_parse("counter_metrics", infos[i].value,
+							  strlen(infos[i].value),
+							  EXPRESSION_ORDINARY, error);
+		if (!p->counters->metrics)
+			rpd_warn(p->r, "%s: the user's metrics can't be read: %s", p->path, error);
+	}
+}
+
 static struct rpd_counters *get_counters(struct rpd_process *p)
 {
 	if (p->counters)
@@ -78,6 +98,7 @@ static struct rpd_counters *get_counters(struct rpd_process *p)
 					   "INSERT INTO rtl_counted VALUES (?, ?, ?, ?, ?, ?)") < 0)
 		return NULL;
 	read_names(p->counters, p->index);
+	read_metrics(p);
 	return p->counters;
 }
 
@@ -88,6 +109,7 @@ void rpd_counter_free(struct rpd_process *p)
 	if (!c)
 		return;
 	sqlite3_finalize(c->add);
+	metrics_file_close(c->metrics);
 	alloc_free(c->events_text);
 	alloc_free(c->events);
 	alloc_free(c->values);
@@ -209,6 +231,19 @@ static int add_samples(struct rpd_process *p, const struct store_counters *at,
 	return ret;
 }
 
+/* The string of a name, and what it is. */
+static int add_name(struct rpd_process *p, struct counted_name *n, const struct metric *m)
+{
+	int ret = rpd_spool_string(p, n->name, &n->id);
+
+	return ret ? ret :
+		     rpd_db_execf(
+			     p->r,
+			     "INSERT OR IGNORE INTO rtl_counter_name VALUES (%lld, %Q, %Q, %Q)",
+			     (long long)n->id, m->unit, m->description,
+			     m->expression ? m->expression : "");
+}
+
 /* The value of a metric whose events were counted in this pass, and those of its samples. */
 static int add_metric(struct rpd_process *p, const struct store_counters *at,
 		      struct counted_name *n)
@@ -224,7 +259,7 @@ static int add_metric(struct rpd_process *p, const struct store_counters *at,
 	    !metric_value(c->gpu, n->name, &from, &value, error))
 		return 0; /* it is counted in another pass */
 	if (!n->id)
-		ret = rpd_spool_string(p, n->name, &n->id);
+		ret = add_name(p, n, &m);
 	if (ret == 0)
 		ret = add_row(p, at, n->id, -1, -1, value);
 	return ret == 0 && m.kind == METRIC_BASIC ? add_samples(p, at, &m, n->id) : ret;
@@ -242,6 +277,17 @@ static int add_dispatch(struct rpd_process *p, const struct store_counters *at)
 	return ret;
 }
 
+/* What an agent can count. */
+static const struct counter_gpu *gpu_of(struct rpd_counters *c, const char *agent)
+{
+	char error[METRICS_FILE_ERROR_SIZE];
+	const struct counter_gpu *gpu = NULL;
+
+	if (c->metrics)
+		gpu = metrics_file_gpu(c->metrics, agent, METRICS_FILE_EXTENDS, error);
+	return gpu ? gpu : gpus_find(agent);
+}
+
 /* The GPU of a queue. */
 static bool find_gpu(struct rpd_process *p, uint32_t queue)
 {
@@ -255,7 +301,7 @@ static bool find_gpu(struct rpd_process *p, uint32_t queue)
 			if (agents[a].id != queues[q].agent)
 				continue;
 			c->agent = &agents[a];
-			c->gpu = gpus_find(agents[a].name);
+			c->gpu = gpu_of(c, agents[a].name);
 			return c->gpu != NULL;
 		}
 	return false;

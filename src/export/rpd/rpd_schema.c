@@ -149,9 +149,9 @@ static const char *const rtl_views[] = {
 	"B.packet_index, B.begin_ns, B.end_ns, B.correlation_id, CASE B.packet_type WHEN 3 THEN "
 	"'barrier_and' WHEN 5 THEN 'barrier_or' WHEN 0 THEN 'vendor' ELSE 'packet_' || B.packet_type END "
 	"AS type, B.flags FROM rtl_op_barrier B",
-	"CREATE VIEW rtl_counter AS SELECT C.op_id, D.kernel, D.agent, N.string AS counter, C.value "
-	"FROM rocpd_counter C JOIN rocpd_string N ON N.id = C.name_id JOIN rtl_dispatch D ON D.op_id "
-	"= C.op_id",
+	"CREATE VIEW rtl_counter AS SELECT C.op_id, D.kernel, D.agent, N.string AS counter, C.value, "
+	"coalesce(U.unit, '') AS unit FROM rocpd_counter C JOIN rocpd_string N ON N.id = C.name_id JOIN "
+	"rtl_dispatch D ON D.op_id = C.op_id LEFT JOIN rtl_counter_name U ON U.id = C.name_id",
 	"CREATE VIEW rtl_counter_sample AS SELECT C.op_id, N.string AS counter, C.instance, C.sample, "
 	"C.value FROM rtl_op_counter C JOIN rocpd_string N ON N.id = C.name_id",
 	NULL,

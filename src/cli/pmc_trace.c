@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* pmc_trace.c - the options of rtl trace that are about counters */
+#include "cli/pmc_trace.h"
+
+#include <stddef.h>
+
+#include "cli/commands.h"
+#include "cli/ui.h"
+
+/* The option or the file's, but not both. */
+static const char *either(const char *option, const char *from_file, const char *line,
+			  const char *name)
+{
+	if (option && from_file)
+		ui_die(STATUS_TRACE,
+		       "--pmc-file: the file has a line %s; leave the option --%s out", line, name);
+	return from_file ? from_file : option;
+}
+
+/* Options that do nothing without counters. */
+static void check_alone(const struct pmc_given *g)
+{
+	if (g->metrics || g->rerun || g->dispatches || g->iterations)
+		ui_die(STATUS_TRACE, "--%s is about counters; name them with --pmc",
+		       g->metrics    ? "metrics-file" :
+		       g->rerun	     ? "passes" :
+		       g->dispatches ? "pmc-dispatches" :
+				       "pmc-iterations");
+}
+
+void pmc_choose(const struct pmc_given *g, struct pmc_chosen *c)
+{
+	struct metrics_file *metrics;
+	const char *set = g->names;
+	struct pmc_file file = { .names = { &set, g->names != NULL } };
+	struct pmc_names passes;
+
+	if (g->names && g->file)
+		ui_die(STATUS_TRACE, "--pmc-file names the counters; leave --pmc out");
+	if (!g->names && !g->file)
+		check_alone(g);
+	if (g->file)
+		pmc_file_read(g->file, &file);
+	*c = (struct pmc_chosen){
+		.kernels = either(g->kernels, file.kernels, "kernel", "kernels"),
+		.not_kernels = either(g->not_kernels, file.not_kernels, "kernel_exclude_regex",
+				      "not-kernels"),
+		.gpus = either(g->gpus, file.gpus, "gpu", "gpus"),
+		.dispatches =
+			either(g->dispatches, file.dispatches, "range", "pmc-dispatches"),
+		.iterations = either(g->iterations, file.iterations, "kernel_iteration_range",
+				     "pmc-iterations"),
+	};
+	if (!g->names && !g->file)
+		return;
+	metrics = pmc_metrics_open(g->metrics, STATUS_TRACE);
+	if (g->rerun || g->run) {
+		passes = pmc_passes(&file.names, metrics, g->is_virtual);
+		if (g->run > passes.nr)
+			ui_die(STATUS_TRACE, "--pmc-run: there are %u passes", passes.nr);
+		if (!g->run && passes.nr > 1) {
+			c->nr_runs = passes.nr;
+			return;
+		}
+		file.names = (struct pmc_names){ &passes.sets[g->run ? g->run - 1 : 0], 1 };
+	}
+	c->variables = pmc_variables(&file.names, metrics, g->is_virtual);
+}

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""rtl trace --pmc with users' metrics, with a choice of dispatches, and with a run of the program for each pass"""
+from support import *
+
+FLOOD = ("count=30", "kinds=dD")
+METRICS = """# rocprof's form
+<gfx9><metric name=MY_WAVES block=SQ event=4 descr="wavefronts" unit=wavefronts ></metric></gfx9>
+<global>
+<metric name=Mine expr=100*MY_WAVES/GRBM_COUNT descr="a \\"ratio\\"" unit=percent ></metric>
+<metric name=Odd expr=SQ_WAVES-10-3 rules=v1 ></metric>
+<metric name=Even expr="SQ_WAVES - 10 - 3" ></metric>
+</global>
+"""
+
+
+def trace(*args, program_args=FLOOD, name="flood", output=None):
+    output = output or os.path.join(new_dir("trace"), "t.db")
+    r = rtl("trace", "--virtual-gpu", "-o", output, *args, "--", program(name), *program_args)
+    return r, output
+
+
+def values(path):
+    """[{counter: value}] of each dispatch of the program, in the order of the packets"""
+    out = collections.defaultdict(dict)
+    for key, counter, value in open_db(path).execute(
+            "select packet_index, counter, value from rtl_dispatch D join rtl_counter C using (op_id) order by 1"):
+        out[key][counter] = value
+    return list(out.values())
+
+
+@case
+def users_metrics_are_counted_listed_and_described():
+    file = os.path.join(new_dir("metrics"), "my.xml")
+    with open(file, "w", encoding="utf-8") as f:
+        f.write(METRICS)
+    r, output = trace("--metrics-file", file, "--pmc", "Mine,Odd,Even,SQ_WAVES,GRBM_COUNT", "--keep-spool")
+    ended(r, 0)
+    os.unlink(file)  # the trace has what it needs
+    for have in values(output):
+        waves = have["SQ_WAVES"]
+        equal("values", have, {"SQ_WAVES": waves, "GRBM_COUNT": have["GRBM_COUNT"], "Mine": 100 * waves / have["GRBM_COUNT"],
+                               "Odd": waves - (10 - 3), "Even": waves - 10 - 3})
+    equal("dispatches", len(values(output)), 30)
+    db = open_db(output)
+    equal("units", db.execute("select distinct counter, unit from rtl_counter order by 1").fetchall(),
+          [("Even", ""), ("GRBM_COUNT", "cycles"), ("Mine", "percent"), ("Odd", ""), ("SQ_WAVES", "wavefronts")])
+    summary = json.loads(rtl("summary", output, "--by", "counter", "-f", "json").out)
+    equal("units in the summary", {s["unit"] for s in summary if s["counter"] == "Mine"}, {"percent"})
+    again = os.path.join(new_dir("again"), "t.db")
+    ended(rtl("recover", output + ".spool", "-o", again), 0)
+    equal("recovered", values(again), values(output))
+
+
+@case
+def what_is_wrong_in_a_metrics_file_ends_rtl():
+    file = os.path.join(new_dir("wrong"), "my.xml")
+    for text, why in (("<global>\n<metric name=A expr=SQ_WAVS ></metric></global>", "my.xml:2: metric A: gfx900 has no counter 'SQ_WAVS'; did you mean 'SQ_WAVES'?"),
+                      ("<global><metric name=A expr=1</global>", "my.xml:1: ")):
+        with open(file, "w", encoding="utf-8") as f:
+            f.write(text)
+        for r, status in ((trace("--metrics-file", file, "--pmc", "A")[0], 125),
+                          (rtl("list-counters", "--gpu", "gfx900", "--metrics-file", file), 1)):
+            equal("status", r.status, status)
+            contains("message", r.err, why)
+    r, _ = trace("--metrics-file", file)
+    contains("message without --pmc", r.err, "--metrics-file is about counters")
+
+
+@case
+def dispatches_and_iterations_choose_what_keeps_counters():
+    """flood_short and flood_long take turns: 30 dispatches, 15 of each."""
+    for args, want in ((("--pmc-dispatches", "3:6"), [3, 4, 5]), (("--pmc-dispatches", "28:"), [28, 29]), (("--pmc-dispatches", "7"), [7]),
+                       (("--pmc-iterations", "[1-2],[15]"), [0, 1, 2, 3, 28, 29]),
+                       (("--pmc-dispatches", "0:2", "--pmc-iterations", "1"), [0, 1])):
+        r, output = trace("--pmc", "SQ_WAVES", *args)
+        ended(r, 0)
+        db = open_db(output)
+        rows = db.execute("select D.op_id, C.op_id is not null from rtl_dispatch D left join rtl_counter C using (op_id) "
+                          "where not D.flags & 32 order by D.packet_index").fetchall()
+        equal(f"counted with {args}", [i for i, row in enumerate(rows) if row[1]], want)
+        equal("the file is as rtl wrote it", db.execute("select count(*) from rtl_loss").fetchone()[0], 0)
+        equal("rtl info", "changed" in rtl("info", output).out, False)
+
+
+@case
+def program_runs_once_for_each_pass_and_each_dispatch_has_all_counters():
+    names = [f"SQ:{n}" for n in (4, 26, 30, 31, 28, 27, 34, 38, 3, 25, 60, 61)] + ["FETCH_SIZE"]
+    r, output = trace("--pmc", ",".join(names), "--passes=rerun", "--fail-on-loss")
+    ended(r, 0)
+    equal("runs", r.out.count("flood: 30 dispatches"), 2)
+    contains("message", r.err, "30 dispatches have the counters of all 2 runs")
+    equal("counters", [sorted(v) for v in values(output)], [sorted(names)] * 30)
+    equal("files", os.listdir(os.path.dirname(output)), ["t.db"])
+    # as the dispatches of a single run
+    short = values(trace("--pmc", "SQ:60,SQ:4")[1])
+    equal("values", [(v["SQ:60"], v["SQ:4"]) for v in values(output)], [(v["SQ:60"], v["SQ:4"]) for v in short])
+    intact(open_db(output))
+
+
+@case
+def runs_that_differ_are_said_and_counted():
+    folder = new_dir("differ")
+    script = os.path.join(folder, "program")
+    with open(script, "w", encoding="utf-8") as f:  # 20 dispatches at first, then 30
+        f.write(f'#!/bin/sh\nif mkdir {folder}/once 2>/dev/null; then n=20; else n=30; fi\n{program("flood")} count=$n kinds=d || exit\nexit 7\n')
+    os.chmod(script, 0o755)
+    file = os.path.join(folder, "in.txt")
+    with open(file, "w", encoding="utf-8") as f:
+        f.write("pmc: SQ_WAVES GRBM_COUNT\npmc: SQ_INSTS_SALU GRBM_COUNT\n")
+    r, output = trace("--pmc-file", file, "--passes", "rerun", name=script, program_args=())
+    ended(r, 7)
+    contains("message", r.err, "0 dispatches of the first run and 10 of this one have no partner")
+    equal("values", [sorted(v) for v in values(output)], [["GRBM_COUNT", "SQ_INSTS_SALU", "SQ_WAVES"]] * 20)
+    equal("loss", open_db(output).execute("select reason, count from rtl_loss").fetchall(), [("not_counted", 10)])
+    for args, why in ((("--split", "1G"), "leave --split out"), (("-o", os.path.join(folder, "%p.db")), "%p in the output")):
+        r = rtl("trace", "--virtual-gpu", "--pmc-file", file, "--passes", "rerun", "-o", output, *args, "--", script)
+        equal("status", r.status, 125)
+        contains("message", r.err, why)
+
+
+main()
