@@ -151,11 +151,6 @@ static int add_format(struct front *f, const char *word)
 			word);
 		return STATUS_LACKS;
 	}
-	if (i == 1 && is_on(f, ROCPROFV3_O_PMC)) {
-		ui_error(
-			"--output-format json: rtl writes counters to csv and rocpd; use these with --pmc");
-		return STATUS_LACKS;
-	}
 	for (size_t k = 0; k < f->nr_formats; k++)
 		if (f->formats[k] == export_find(formats[i]))
 			return 0;

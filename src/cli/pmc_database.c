@@ -79,8 +79,7 @@ int pmc_database_close(struct pmc_database *d, int ret)
 {
 	if (ret == 0 && d->db && !sqlite3_get_autocommit(d->db)) {
 		/* the counter in the file is incremented by this transaction's commit */
-		ret = pmc_database_run(d,
-				       "UPDATE rocpd_metadata SET value = '%lld' WHERE tag = %Q",
+		ret = pmc_database_run(d, "UPDATE rocpd_metadata SET value = '%lld' WHERE tag = %Q",
 				       (long long)changed_counter(d->path) + 1,
 				       CHANGED_COUNTER_TAG);
 		if (ret == 0 && sqlite3_exec(d->db, "COMMIT", NULL, NULL, NULL))

@@ -59,7 +59,8 @@ static const char samples[] =
 
 static int add_loss(struct pmc_database *d, uint64_t nr, uint32_t number)
 {
-	char *text = ui_format("dispatches of run %u that have no partner in the other run", number);
+	char *text =
+		ui_format("dispatches of run %u that have no partner in the other run", number);
 	int ret = pmc_database_run(
 		d,
 		"INSERT INTO rtl_loss_data SELECT (SELECT coalesce(max(L.id), P.id_first) + 1 FROM rtl_loss_data L WHERE "

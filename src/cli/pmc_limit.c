@@ -129,14 +129,15 @@ static const char numbered[] =
 static int apply(struct pmc_database *d, const struct ranges *dispatches,
 		 const struct ranges *iterations)
 {
-	const char *keeps = ui_keep(ui_format("SELECT op_id FROM temp.pmc_number WHERE (%s) AND (%s)",
-					      dispatches->nr ? in_ranges("dispatch", dispatches) : "1",
-					      iterations->nr ? in_ranges("iteration", iterations) :
-							       "1"));
+	const char *keeps =
+		ui_keep(ui_format("SELECT op_id FROM temp.pmc_number WHERE (%s) AND (%s)",
+				  dispatches->nr ? in_ranges("dispatch", dispatches) : "1",
+				  iterations->nr ? in_ranges("iteration", iterations) : "1"));
 	int ret = pmc_database_run(d, "%s", numbered);
 
 	if (ret == 0)
-		ret = pmc_database_run(d, "DELETE FROM rocpd_counter WHERE op_id NOT IN (%s)", keeps);
+		ret = pmc_database_run(d, "DELETE FROM rocpd_counter WHERE op_id NOT IN (%s)",
+				       keeps);
 	if (ret == 0)
 		ret = pmc_database_run(d, "DELETE FROM rtl_op_counter WHERE op_id NOT IN (%s)",
 				       keeps);

@@ -181,8 +181,9 @@ static int run_all(struct rerun *r, uint64_t *nr_joined, uint64_t *nr_alone)
 				 first);
 		if (stopped_by) {
 			remove_run(r, run);
-			ui_error("stopped by signal %d in run %u of %u; the counters of the others are missing",
-				 stopped_by, run, r->nr);
+			ui_error(
+				"stopped by signal %d in run %u of %u; the counters of the others are missing",
+				stopped_by, run, r->nr);
 			return status ? status : 128 + stopped_by;
 		}
 		if (run == 1 && access(r->output, F_OK)) /* it has said why */
@@ -197,9 +198,11 @@ static int run_all(struct rerun *r, uint64_t *nr_joined, uint64_t *nr_alone)
 
 static void refuse(const struct rerun *r)
 {
-	static const char *const others[] = { "no-convert",	"split",	  "flight-recorder",
-					      "snapshot-on-usr2", "trigger-longer", "trigger-error",
-					      "trigger-mark",	  "keep-spool",	    "max-size" };
+	static const char *const others[] = { "no-convert",	 "split",
+					      "flight-recorder", "snapshot-on-usr2",
+					      "trigger-longer",	 "trigger-error",
+					      "trigger-mark",	 "keep-spool",
+					      "max-size" };
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (is_given(r, others[i]))

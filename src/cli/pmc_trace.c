@@ -46,8 +46,7 @@ void pmc_choose(const struct pmc_given *g, struct pmc_chosen *c)
 		.not_kernels = either(g->not_kernels, file.not_kernels, "kernel_exclude_regex",
 				      "not-kernels"),
 		.gpus = either(g->gpus, file.gpus, "gpu", "gpus"),
-		.dispatches =
-			either(g->dispatches, file.dispatches, "range", "pmc-dispatches"),
+		.dispatches = either(g->dispatches, file.dispatches, "range", "pmc-dispatches"),
 		.iterations = either(g->iterations, file.iterations, "kernel_iteration_range",
 				     "pmc-iterations"),
 	};

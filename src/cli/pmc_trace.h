@@ -8,48 +8,70 @@
 #include "cli/pmc_limit.h"
 
 /* Rows of the table of options; X(index) names those of the command. */
-#define PMC_TRACE_OPTIONS(X)                                                                                    \
-	[X(PMC)] = { 0, "pmc", OPT_TEXT, .arg = "NAMES",                                                        \
-		     .help = "count hardware events for each dispatch: SQ_WAVES,TCC_HIT_sum",                   \
-		     .more = "Counters and metrics, separated by commas; rtl list-counters shows those of a "    \
-			     "GPU, and what fits in one pass. Counted dispatches of a GPU run one at a time. "  \
-			     "Values are in the views rtl_counter and rtl_counter_sample of the database.",     \
-		     .in_manual = true },                                                                       \
-	[X(PMC_FILE)] = { 0, "pmc-file", OPT_FILE, .arg = "FILE",                                               \
-			  .help = "the same from an input file (text, XML, JSON, YAML)",                        \
-			  .more = "rocprof's text: lines 'pmc : NAMES', 'range : FROM:TO', 'gpu : NUMBERS' and " \
-				  "'kernel : PARTS OF NAMES', a '#' begins a comment; its XML: the element "    \
-				  "metric with name, range, gpu_index, kernel; rocprofv3's JSON and YAML: jobs " \
-				  "with pmc, kernel_include_regex, kernel_exclude_regex and "                   \
-				  "kernel_iteration_range. gpu and kernel are as --gpus and --kernels, which "  \
-				  "can't be given besides. With --passes=rerun each line pmc and each job is a " \
-				  "run, as with rocprof.",                                                      \
-			  .in_manual = true },                                                                  \
-	[X(METRICS)] = PMC_METRICS_OPTION,                                                                      \
-	[X(PASSES)] = { 0, "passes", OPT_CHOICE, .arg = "HOW", .choices = "multiplexed|rerun",                  \
-			.help = "counters of several passes: multiplexed or rerun",                             \
-			.more = "multiplexed, the default: the program runs once, and each dispatch of a kernel " \
-				"is counted in one pass; the passes take turns. rerun: the program runs once "  \
-				"for each pass, and each dispatch gets the counters of all runs. Dispatches "   \
-				"are the same if process, queue, kernel, how often it was launched and grid "   \
-				"are; those without a partner are counted, and the trace is incomplete. The "   \
-				"program has to do the same each time. Its output appears, and its input is "   \
-				"read, in each run.",                                                           \
-			.in_manual = true },                                                                    \
-	[X(DISPATCHES)] = { 0, "pmc-dispatches", OPT_TEXT, .arg = "FROM:TO",                                    \
-			    .why_not = pmc_limit_check_dispatches,                                              \
-			    .help = "keep counters of these dispatches only: 10:20",                            \
+#define PMC_TRACE_OPTIONS(X)                                                                                           \
+	[X(PMC)] = { 0,                                                                                                \
+		     "pmc",                                                                                            \
+		     OPT_TEXT,                                                                                         \
+		     .arg = "NAMES",                                                                                   \
+		     .help = "count hardware events for each dispatch: SQ_WAVES,TCC_HIT_sum",                          \
+		     .more = "Counters and metrics, separated by commas; rtl list-counters shows those of a "          \
+			     "GPU, and what fits in one pass. Counted dispatches of a GPU run one at a time. "         \
+			     "Values are in the views rtl_counter and rtl_counter_sample of the database.",            \
+		     .in_manual = true },                                                                              \
+	[X(PMC_FILE)] = { 0,                                                                                           \
+			  "pmc-file",                                                                                  \
+			  OPT_FILE,                                                                                    \
+			  .arg = "FILE",                                                                               \
+			  .help = "the same from an input file (text, XML, JSON, YAML)",                               \
+			  .more = "rocprof's text: lines 'pmc : NAMES', 'range : FROM:TO', 'gpu : NUMBERS' and "       \
+				  "'kernel : PARTS OF NAMES', a '#' begins a comment; its XML: the element "           \
+				  "metric with name, range, gpu_index, kernel; rocprofv3's JSON and YAML: jobs "       \
+				  "with pmc, kernel_include_regex, kernel_exclude_regex and "                          \
+				  "kernel_iteration_range. gpu and kernel are as --gpus and --kernels, which "         \
+				  "can't be given besides. With --passes=rerun each line pmc and each job is a "       \
+				  "run, as with rocprof.",                                                             \
+			  .in_manual = true },                                                                         \
+	[X(METRICS)] = PMC_METRICS_OPTION,                                                                             \
+	[X(PASSES)] = { 0,                                                                                             \
+			"passes",                                                                                      \
+			OPT_CHOICE,                                                                                    \
+			.arg = "HOW",                                                                                  \
+			.choices = "multiplexed|rerun",                                                                \
+			.help = "counters of several passes: multiplexed or rerun",                                    \
+			.more = "multiplexed, the default: the program runs once, and each dispatch of a kernel "      \
+				"is counted in one pass; the passes take turns. rerun: the program runs once "         \
+				"for each pass, and each dispatch gets the counters of all runs. Dispatches "          \
+				"are the same if process, queue, kernel, how often it was launched and grid "          \
+				"are; those without a partner are counted, and the trace is incomplete. The "          \
+				"program has to do the same each time. Its output appears, and its input is "          \
+				"read, in each run.",                                                                  \
+			.in_manual = true },                                                                           \
+	[X(DISPATCHES)] = { 0,                                                                                         \
+			    "pmc-dispatches",                                                                          \
+			    OPT_TEXT,                                                                                  \
+			    .arg = "FROM:TO",                                                                          \
+			    .why_not = pmc_limit_check_dispatches,                                                     \
+			    .help = "keep counters of these dispatches only: 10:20",                                   \
 			    .more = "Of each process, from 0 on, in the order in which they were launched; TO is not " \
-				    "one of them. FROM: is all from there on, a number alone one dispatch. As " \
-				    "rocprof's range. The others are recorded without counters.",               \
-			    .in_manual = true },                                                                \
-	[X(ITERATIONS)] = { 0, "pmc-iterations", OPT_TEXT, .arg = "LIST",                                       \
-			    .why_not = pmc_limit_check_iterations,                                              \
-			    .help = "and of these launches of each kernel: 1-3,5",                              \
-			    .more = "From 1 on; [1-3],[5] is the same. As rocprofv3's kernel_iteration_range.", \
-			    .in_manual = true },                                                                \
-	[X(PMC_RUN)] = { 0, "pmc-run", OPT_UINT, .arg = "N", .choices = "1..32",                                \
-			 .help = "the pass of --passes=rerun", .in_manual = true, .unlisted = true }
+				    "one of them. FROM: is all from there on, a number alone one dispatch. As "        \
+				    "rocprof's range. The others are recorded without counters.",                      \
+			    .in_manual = true },                                                                       \
+	[X(ITERATIONS)] = { 0,                                                                                         \
+			    "pmc-iterations",                                                                          \
+			    OPT_TEXT,                                                                                  \
+			    .arg = "LIST",                                                                             \
+			    .why_not = pmc_limit_check_iterations,                                                     \
+			    .help = "and of these launches of each kernel: 1-3,5",                                     \
+			    .more = "From 1 on; [1-3],[5] is the same. As rocprofv3's kernel_iteration_range.",        \
+			    .in_manual = true },                                                                       \
+	[X(PMC_RUN)] = { 0,                                                                                            \
+			 "pmc-run",                                                                                    \
+			 OPT_UINT,                                                                                     \
+			 .arg = "N",                                                                                   \
+			 .choices = "1..32",                                                                           \
+			 .help = "the pass of --passes=rerun",                                                         \
+			 .in_manual = true,                                                                            \
+			 .unlisted = true }
 
 /* As given on the command line; NULL or 0: not. */
 struct pmc_given {

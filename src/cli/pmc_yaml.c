@@ -322,10 +322,9 @@ char *pmc_yaml_to_json(const char *text, char *error)
 {
 	char *json = NULL;
 	size_t size = 0;
-	struct yaml y = { .text = text,
-			  .at = text,
-			  .out = open_memstream(&json, &size),
-			  .error = error };
+	struct yaml y = {
+		.text = text, .at = text, .out = open_memstream(&json, &size), .error = error
+	};
 	bool good;
 
 	error[0] = '\0';

@@ -106,14 +106,24 @@ def rocprofv3_takes_pmc():
     equal("files", sorted(os.listdir(folder)), ["x_agent_info.csv", "x_counter_collection.csv"])
     equal("rows", len(read_csv(os.path.join(folder, "x_counter_collection.csv"))), 20 * len(NAMES))
     ended(rtl("rocprofv3", "--virtual-gpu", "--pmc", "SQ_WAVES", "FETCH_SIZE", "-d", folder, "-o", "y", "--", program("flood"), "count=20"), 0)
-    r = rtl("rocprofv3", "--virtual-gpu", "--pmc", "SQ_WAVES", "-f", "json", "--", program("flood"))
-    equal("status with json", r.status, 121)
-    contains("message", r.err, "rtl writes counters to csv and rocpd")
+    ended(rtl("rocprofv3", "--virtual-gpu", "--pmc", "SQ_WAVES", "FETCH_SIZE", "-f", "json", "-d", folder, "-o", "z", "--", program("flood"), "count=20"), 0)
+    with open(os.path.join(folder, "z_results.json"), encoding="utf-8") as f:
+        tool, = json.load(f)["rocprofiler-sdk-tool"]
+    equal("JSON's counters", [(c["name"], c["block"], c["is_derived"]) for c in tool["counters"]], [("SQ_WAVES", "SQ", 0), ("FETCH_SIZE", "", 1)])
+    of = {c["id"]["handle"]: c["name"] for c in tool["counters"]}
+    agents = {a["id"]["handle"] for a in tool["agents"]}
+    records = tool["callback_records"]["counter_collection"]
+    equal("JSON's dispatches", [r["dispatch_data"]["dispatch_info"]["dispatch_id"] for r in records], list(range(1, 21)))
+    for r in records:
+        equal("values of a dispatch", [of[v["counter_id"]["handle"]] for v in r["records"]], ["SQ_WAVES", "FETCH_SIZE"])
+        info = r["dispatch_data"]["dispatch_info"]
+        equal("its agent is known", info["agent_id"]["handle"] in agents, True)
+        equal("waves of its grid", r["records"][0]["value"], -(-info["workgroup_size"]["x"] // 64) * (info["grid_size"]["x"] // info["workgroup_size"]["x"]))
     db = open_db(os.path.join(folder, "y_results.db"))
     equal("rocpd's counters", db.execute("select counter_name, count(*) from pmc_events group by 1 order by 1").fetchall(),
           [("FETCH_SIZE", 20), ("SQ_WAVES", 20)])
-    equal("and what they are", db.execute("select name, block, is_derived from rocpd_info_pmc order by 1").fetchall(),
-          [("FETCH_SIZE", "", 1), ("SQ_WAVES", "SQ", 0)])
+    equal("and what they are", db.execute("select name, block, is_derived, units from rocpd_info_pmc order by 1").fetchall(),
+          [("FETCH_SIZE", "", 1, "KiB"), ("SQ_WAVES", "SQ", 0, "wavefronts")])
     equal("dispatches", db.execute("select count(*) from rocpd_kernel_dispatch").fetchone()[0], 20)
 
 

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "counter/metric.h"
 #include "export/call_args.h"
 #include "export/output.h"
 #include "export/rocprofv3/rocpd3_internal.h"
@@ -253,20 +252,20 @@ static const char pmc_sql[] =
 /* What the name is on that GPU. */
 static int put_pmc(struct rocpd3 *r, sqlite3_stmt *row)
 {
-	const struct counter_gpu *gpu = gpus_find(query_text(row, 1));
-	char error[METRIC_ERROR_SIZE];
-	struct metric m = { .description = "" };
+	struct rocprofv3_counter c;
+	int ret = rocprofv3_counters_find(r->q, query_text(row, 1), query_text(row, 2), &c);
 
-	if (gpu && !metric_find(gpu, query_text(row, 2), &m, error))
-		m = (struct metric){ .description = "" };
+	if (ret)
+		return ret;
 	sqlite3_bind_value(r->add_pmc, 1, sqlite3_column_value(row, 0));
 	sqlite3_bind_value(r->add_pmc, 2, sqlite3_column_value(row, 2));
-	sqlite3_bind_text(r->add_pmc, 3, m.description, -1, SQLITE_STATIC);
-	sqlite3_bind_text(r->add_pmc, 4, m.block ? m.block->name : "", -1, SQLITE_STATIC);
-	sqlite3_bind_text(r->add_pmc, 5, m.expression ? m.expression : "", -1, SQLITE_STATIC);
-	sqlite3_bind_int64(r->add_pmc, 6, m.event);
-	sqlite3_bind_int(r->add_pmc, 7, m.kind == METRIC_CONSTANT);
-	sqlite3_bind_int(r->add_pmc, 8, m.kind == METRIC_DERIVED);
+	sqlite3_bind_text(r->add_pmc, 3, c.description, -1, SQLITE_STATIC);
+	sqlite3_bind_text(r->add_pmc, 4, c.block, -1, SQLITE_STATIC);
+	sqlite3_bind_text(r->add_pmc, 5, c.expression, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(r->add_pmc, 6, c.event);
+	sqlite3_bind_int(r->add_pmc, 7, c.is_constant);
+	sqlite3_bind_int(r->add_pmc, 8, c.is_derived);
+	sqlite3_bind_text(r->add_pmc, 9, c.unit, -1, SQLITE_STATIC);
 	return step(r, r->add_pmc);
 }
 
@@ -580,8 +579,8 @@ static int prepare(struct rocpd3 *r)
 		  "event_id) VALUES (1, %lld, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)" },
 		{ &r->add_pmc,
 		  "INSERT INTO rocpd_info_pmc@ (nid, pid, agent_id, target_arch, name, symbol, description, component, "
-		  "value_type, block, expression, event_code, is_constant, is_derived) VALUES (1, %lld, ?1, 'GPU', ?2, "
-		  "?2, ?3, 'rocm', 'ABS', ?4, ?5, ?6, ?7, ?8)" },
+		  "value_type, block, expression, event_code, is_constant, is_derived, units) VALUES (1, %lld, ?1, 'GPU', ?2, "
+		  "?2, ?3, 'rocm', 'ABS', ?4, ?5, ?6, ?7, ?8, ?9)" },
 		{ &r->add_pmc_event,
 		  "INSERT INTO rocpd_pmc_event@ (event_id, pmc_id, value) VALUES (?1, (SELECT id FROM "
 		  "rocpd_info_pmc@ WHERE agent_id = ?2 AND name = ?3), ?4)" },

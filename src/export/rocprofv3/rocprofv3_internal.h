@@ -3,6 +3,7 @@
  *
  *	rocprofv3_files.c   processes and names of files
  *	rocprofv3_names.c   numbers of functions, names of kernels, numbers of agents: temporary tables
+ *	rocprofv3_counters.c what a counter or metric is
  *	rocprofv3_csv.c     the tables of the CSV files
  *	rocprofv3_json.c    JSON: what describes a process
  *	rocprofv3_records.c JSON: its records
@@ -49,6 +50,20 @@ int rocprofv3_files_write(struct query *q, const char *out, const struct rocprof
 
 /* What is written: q->opt->rocprofv3, or all. */
 const struct rocprofv3_choice *rocprofv3_files_choice(const struct query *q);
+
+/* ---- rocprofv3_counters.c ---- */
+
+struct rocprofv3_counter {
+	char description[512], expression[4096], unit[64], block[32];
+	uint32_t event;
+	bool is_constant, is_derived;
+};
+
+/* Reads what the counter or metric `name` of a GPU, "gfx90a", is; empty where it is not known. 0 or -errno. */
+int rocprofv3_counters_find(struct query *q, const char *agent, const char *name,
+			    struct rocprofv3_counter *c);
+/* Makes the temporary table rocprofv3_counter (id, agent: its handle, gpu: its name, name) of q->only. */
+int rocprofv3_counters_make(struct query *q);
 
 /* ---- rocprofv3_names.c ---- */
 
@@ -126,5 +141,8 @@ const struct csv_table *rocprofv3_csv_table(const char *name);
 
 /* The member "buffer_records" of a process. */
 int rocprofv3_records_write(struct query *q, struct json *j);
+/* The members "counters" and "counter_collection". */
+int rocprofv3_records_counters(struct query *q, struct json *j);
+int rocprofv3_records_counted(struct query *q, struct json *j);
 
 #endif

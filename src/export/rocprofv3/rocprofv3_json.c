@@ -379,7 +379,8 @@ static int put_process(struct query *q, struct json *j)
 
 	if (ret == 0)
 		ret = put_agents(q, j);
-	put_empty(j, "counters");
+	if (ret == 0)
+		ret = rocprofv3_records_counters(q, j);
 	if (ret == 0)
 		ret = put_strings(q, j);
 	if (ret == 0)
@@ -391,7 +392,8 @@ static int put_process(struct query *q, struct json *j)
 		ret = put_summaries(q, j);
 	json_key(j, "callback_records");
 	json_object(j);
-	put_empty(j, "counter_collection");
+	if (ret == 0)
+		ret = rocprofv3_records_counted(q, j);
 	json_object_end(j);
 	json_bytes(j, "\n", 1);
 	return ret ? ret : rocprofv3_records_write(q, j);

@@ -14,6 +14,7 @@
 #define DISPATCH_SIZE 184
 #define DISPATCH_INFO_SIZE 72 /* without its reserved bytes */
 #define ALLOCATION_SIZE 88
+#define COUNTED_SIZE 168
 
 static void put_handle(struct json *j, const char *key, int64_t handle)
 {
@@ -69,14 +70,12 @@ static const char dispatches_sql[] =
 	"SELECT O.correlation_id, " EXTERNAL
 	", T.tid, O.start, O.end, coalesce(G.handle, 0), O.queueId, "
 	"Y.kernel_id, S.private_size, S.group_size, S.group_x, S.group_y, S.group_z, S.grid_x, S.grid_y, S.grid_z, "
-	"coalesce(M.number, 0)" ROCPROFV3_KERNELS;
+	"coalesce(M.number, 0), O.id, coalesce(Y.vgpr_count, 0), coalesce(Y.accum_vgpr_count, 0), "
+	"coalesce(Y.sgpr_count, 0)" ROCPROFV3_KERNELS;
 
-static void put_dispatch(struct json *j, sqlite3_stmt *row, uint64_t number)
+/* The times and what was launched. */
+static void put_info(struct json *j, sqlite3_stmt *row, uint64_t number)
 {
-	put_head(j, DISPATCH_SIZE, ROCPROFV3_KIND_KERNEL, 2);
-	put_member(j, "thread_id", sqlite3_column_int64(row, 2));
-	put_correlation(j, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1));
-	json_object_end(j);
 	put_times(j, row, 3);
 	JSON_KEY(j, "dispatch_info");
 	json_object(j);
@@ -90,6 +89,15 @@ static void put_dispatch(struct json *j, sqlite3_stmt *row, uint64_t number)
 	put_dim(j, "workgroup_size", row, 10);
 	put_dim(j, "grid_size", row, 13);
 	json_object_end(j);
+}
+
+static void put_dispatch(struct json *j, sqlite3_stmt *row, uint64_t number)
+{
+	put_head(j, DISPATCH_SIZE, ROCPROFV3_KIND_KERNEL, 2);
+	put_member(j, "thread_id", sqlite3_column_int64(row, 2));
+	put_correlation(j, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1));
+	json_object_end(j);
+	put_info(j, row, number);
 	put_handle(j, "stream_id", sqlite3_column_int64(row, 16));
 }
 
@@ -172,6 +180,122 @@ static int put_records(struct query *q, struct json *j, const char *sql,
 	sqlite3_finalize(row);
 	return ret;
 }
+
+/* ---- counters -------------------------------------------------------------------------------- */
+
+static int put_description(struct query *q, struct json *j, sqlite3_stmt *row)
+{
+	struct rocprofv3_counter c;
+	int ret = rocprofv3_counters_find(q, query_text(row, 2), query_text(row, 3), &c);
+
+	json_bytes(j, "\n", 1);
+	json_object(j);
+	put_handle(j, "agent_id", sqlite3_column_int64(row, 1));
+	put_handle(j, "id", sqlite3_column_int64(row, 0));
+	put_member(j, "is_constant", c.is_constant);
+	put_member(j, "is_derived", c.is_derived);
+	json_member_text(j, "name", query_text(row, 3));
+	json_member_text(j, "description", c.description);
+	json_member_text(j, "block", c.block);
+	json_member_text(j, "expression", c.expression);
+	JSON_KEY(j, "dimension_ids");
+	json_array(j);
+	json_array_end(j);
+	json_object_end(j);
+	return ret;
+}
+
+int rocprofv3_records_counters(struct query *q, struct json *j)
+{
+	sqlite3_stmt *row = NULL;
+	int ret = rocprofv3_counters_make(q);
+
+	JSON_KEY(j, "counters");
+	json_array(j);
+	if (ret == 0)
+		ret = query_prepare(
+			q, &row, "SELECT id, agent, gpu, name FROM rocprofv3_counter ORDER BY id");
+	while (ret == 0 && (ret = query_step(q, row)) == 1)
+		ret = put_description(q, j, row);
+	json_array_end(j);
+	sqlite3_finalize(row);
+	return ret;
+}
+
+static int put_values(struct query *q, struct json *j, sqlite3_stmt *value)
+{
+	int ret = 1;
+
+	JSON_KEY(j, "records");
+	json_array(j);
+	for (; ret == 1; ret = query_step(q, value)) {
+		json_object(j);
+		put_handle(j, "counter_id", sqlite3_column_int64(value, 0));
+		JSON_KEY(j, "value");
+		json_double(j, sqlite3_column_double(value, 1));
+		json_object_end(j);
+	}
+	json_array_end(j);
+	return ret;
+}
+
+/* A dispatch and its values; nothing if it has none. */
+static int put_counted(struct query *q, struct json *j, sqlite3_stmt *row, sqlite3_stmt *value,
+		       uint64_t number)
+{
+	int ret;
+
+	sqlite3_reset(value);
+	sqlite3_bind_int64(value, 1, sqlite3_column_int64(row, 17));
+	sqlite3_bind_int64(value, 2, sqlite3_column_int64(row, 5));
+	ret = query_step(q, value);
+	if (ret != 1)
+		return ret;
+	json_bytes(j, "\n", 1);
+	json_object(j);
+	JSON_KEY(j, "dispatch_data");
+	json_object(j);
+	put_member(j, "size", COUNTED_SIZE);
+	put_correlation(j, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1));
+	json_object_end(j);
+	put_info(j, row, number);
+	json_object_end(j);
+	ret = put_values(q, j, value);
+	put_member(j, "thread_id", sqlite3_column_int64(row, 2));
+	put_member(j, "arch_vgpr_count", sqlite3_column_int64(row, 18));
+	put_member(j, "accum_vgpr_count", sqlite3_column_int64(row, 19));
+	put_member(j, "sgpr_count", sqlite3_column_int64(row, 20));
+	put_member(j, "lds_block_size_v", sqlite3_column_int64(row, 9));
+	json_object_end(j);
+	return ret ? ret : j->error;
+}
+
+int rocprofv3_records_counted(struct query *q, struct json *j)
+{
+	sqlite3_stmt *row = NULL, *value = NULL;
+	uint64_t number = 0;
+	int ret = 0;
+
+	JSON_KEY(j, "counter_collection");
+	json_array(j);
+	if (rocprofv3_files_choice(q)->domains & ROCPROFV3_COUNTERS)
+		ret = query_prepare(q, &row, dispatches_sql);
+	if (ret == 0 && row)
+		ret = query_prepare(
+			q, &value,
+			"SELECT R.id, C.value FROM rocpd_counter C JOIN rocpd_string W ON W.id = C.name_id JOIN "
+			"rocprofv3_counter R ON R.name = W.string AND R.agent = ?2 WHERE C.op_id = ?1 ORDER BY C.id");
+	if (ret == 0 && row)
+		query_bind_range(q, row);
+	while (ret == 0 && row && (ret = query_step(q, row)) == 1)
+		ret = put_counted(q, j, row, value, ++number);
+	json_array_end(j);
+	sqlite3_finalize(row);
+	sqlite3_finalize(value);
+	return ret;
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
 
 int rocprofv3_records_write(struct query *q, struct json *j)
 {
