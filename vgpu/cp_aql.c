@@ -27,6 +27,7 @@
 #include "knobs.h"
 #include "mem.h"
 #include "perf.h"
+#include "sqtt.h"
 #include "vtime.h"
 
 /* packets begun in one visit, so that other queues get their turn */
@@ -115,6 +116,9 @@ static void complete_dispatch(struct queue *q, struct queue_flight *f)
 	uint64_t begin = to_ticks(q, f->begin_ns, f->begin_vns);
 	uint64_t end = to_ticks(q, f->end_ns, f->end_vns);
 
+	sqtt_waves_end(f->waves,
+		       &(struct sqtt_dispatch){ q->gpu, q->number, f->index, begin, end });
+	f->waves = NULL;
 	if (f->swap) {
 		uint64_t t = begin;
 
@@ -423,6 +427,7 @@ static bool begin_dispatch(struct queue *q, uint64_t now)
 		lower_ext_dispatch(f->packet);
 	f->index = q->next;
 	f->run = NULL;
+	f->waves = NULL;
 	f->hold = NULL;
 	f->swap = f->lose_event = f->never = f->executing = false;
 	f->stamp = profiled(q);

@@ -8,7 +8,7 @@
  *     header  31:30 type (3), 29:16 number of dwords that follow - 1, 15:8 opcode
  *
  * Threads:  the engine's, under the engine's lock.
- * Not here: what registers do (perf.c).
+ * Not here: what registers do (perf.c, sqtt.c).
  */
 #include "cp_pm4.h"
 
@@ -20,6 +20,7 @@
 #include "mem.h"
 #include "perf.h"
 #include "queue.h"
+#include "sqtt.h"
 
 enum {
 	NOP = 0x10,
@@ -86,13 +87,19 @@ static void write_reg(struct pm4 *p, uint32_t reg, uint32_t value)
 {
 	if (reg == COMPUTE_PERFCOUNT_ENABLE)
 		p->q->counts_waves = value & 1;
+	else if (sqtt_has_register(reg))
+		sqtt_write(p->q->gpu, perf_index(p->q->gpu), reg, value);
 	else
 		perf_write(p->q->gpu, reg, value);
 }
 
 static uint32_t read_reg(const struct pm4 *p, uint32_t reg)
 {
-	return reg == COMPUTE_PERFCOUNT_ENABLE ? p->q->counts_waves : perf_read(p->q->gpu, reg);
+	if (reg == COMPUTE_PERFCOUNT_ENABLE)
+		return p->q->counts_waves;
+	if (sqtt_has_register(reg))
+		return sqtt_read(p->q->gpu, perf_index(p->q->gpu), reg);
+	return perf_read(p->q->gpu, reg);
 }
 
 static enum cp_pm4_state store(struct pm4 *p, uint64_t addr, uint64_t value, bool wide)

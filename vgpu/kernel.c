@@ -17,6 +17,7 @@
 #include "knobs.h"
 #include "perf.h"
 #include "queue.h"
+#include "sqtt.h"
 
 /* instructions in a slice: about half a millisecond */
 #define SLICE 10000
@@ -199,8 +200,16 @@ enum kernel_state kernel_begin(struct queue *q, struct queue_flight *f)
 		.cache_model = knobs.counters || perf_counting(q->gpu),
 	};
 
-	if (knobs.exec == KNOBS_EXEC_OFF)
+	f->waves = sqtt_waves_begin(q->gpu, (const void *)f->packet);
+	if (knobs.exec == KNOBS_EXEC_OFF) {
+		if (f->waves)
+			sqtt_waves_all(f->waves, (const void *)f->packet);
 		return KERNEL_OVER;
+	}
+	if (f->waves) {
+		launch.group_end = sqtt_waves_group;
+		launch.group_arg = f->waves;
+	}
 	memcpy(launch.scratch_srd, q->aq->scratch_resource_descriptor, sizeof(launch.scratch_srd));
 	f->run = nr_spare ? spare[--nr_spare] : gcn_run_create();
 	if (!f->run) {
@@ -217,6 +226,8 @@ enum kernel_state kernel_continue(struct queue *q, struct queue_flight *f)
 
 void kernel_end(struct queue_flight *f)
 {
+	sqtt_waves_free(f->waves);
+	f->waves = NULL;
 	if (!f->run)
 		return;
 	if (nr_spare < SPARE_MAX)

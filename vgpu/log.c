@@ -309,6 +309,20 @@ void log_copied(const struct log_where *where, const struct log_copy *copy)
 	finish(put_hex(p, ",\"signal\":", copy->signal));
 }
 
+void log_thread_trace(unsigned int gpu, unsigned int se, uint64_t buffer, uint64_t tokens,
+		      uint64_t lost)
+{
+	char *p = begin_line();
+
+	if (!p)
+		return;
+	p = put_num(p, "{\"kind\":\"thread_trace\",\"gpu\":", gpu);
+	p = put_num(p, ",\"se\":", se);
+	p = put_hex(p, ",\"buffer\":", buffer);
+	p = put_num(p, ",\"tokens\":", tokens);
+	finish(put_num(p, ",\"lost\":", lost));
+}
+
 /* Names come from a file that the program loaded: leaves out characters that would break the line. */
 static char *put_name(char *p, const char *name)
 {

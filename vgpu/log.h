@@ -37,6 +37,9 @@ void log_dispatch(const struct log_where *where, uint64_t index, const void *pac
 void log_packet(const struct log_where *where, const char *kind, uint64_t index, uint64_t begin,
 		uint64_t end, uint64_t signal);
 void log_copied(const struct log_where *where, const struct log_copy *copy);
+/* a thread trace was stopped: what a shader engine has written, and lost */
+void log_thread_trace(unsigned int gpu, unsigned int se, uint64_t buffer, uint64_t tokens,
+		      uint64_t lost);
 /* an injected fault took effect; index is that of the packet, or of the call */
 void log_fault(const struct log_where *where, const char *fault, uint64_t index);
 

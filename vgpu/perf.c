@@ -270,6 +270,11 @@ uint32_t perf_read(unsigned int gpu, uint32_t reg)
 	return 0;
 }
 
+uint32_t perf_index(unsigned int gpu)
+{
+	return gpu_of(gpu)->index;
+}
+
 void perf_sample(unsigned int gpu)
 {
 	struct gpu *g = gpu_of(gpu);

@@ -16,6 +16,9 @@ struct gcn_counters;
 void perf_write(unsigned int gpu, uint32_t reg, uint32_t value);
 uint32_t perf_read(unsigned int gpu, uint32_t reg);
 
+/* GRBM_GFX_INDEX, which selects shader engines of thread trace, too. */
+uint32_t perf_index(unsigned int gpu);
+
 /* Copies the present counts to the result registers. */
 void perf_sample(unsigned int gpu);
 

@@ -28,6 +28,7 @@
 #define QUEUE_NOT_RUNG UINT64_MAX
 
 struct gcn_run;
+struct sqtt_waves;
 
 /* A dispatch that has begun and not yet completed. */
 struct queue_flight {
@@ -35,7 +36,8 @@ struct queue_flight {
 	uint64_t index;
 	uint64_t begin_ns, end_ns;
 	uint64_t begin_vns, end_vns;
-	struct gcn_run *run; /* NULL: it is timed only */
+	struct gcn_run *run;	  /* NULL: it is timed only */
+	struct sqtt_waves *waves; /* NULL: its waves are not traced */
 	const struct fault_rule *hold;
 	double factor;	/* of its duration, by VGPU_SLOW */
 	bool executing; /* its end is unknown yet */

@@ -20,6 +20,7 @@
 #include "knobs.h"
 #include "perf.h"
 #include "queue.h"
+#include "sqtt.h"
 
 #define MAX_SIZE 65536u
 #define PAGE 4096u
@@ -49,6 +50,15 @@ bool kmt_memory_range(uint64_t addr, uint64_t *lo, uint64_t *hi)
 	return addr >= *lo && addr < *hi;
 }
 
+void log_thread_trace(unsigned int gpu, unsigned int se, uint64_t buffer, uint64_t tokens,
+		      uint64_t lost)
+{
+	(void)buffer;
+	(void)tokens;
+	(void)lost;
+	CHECK(gpu < KNOBS_DEVICES_MAX && se < SQTT_SES);
+}
+
 static void *at(uint64_t addr)
 {
 	return (void *)(uintptr_t)addr;
@@ -65,12 +75,13 @@ static void map(uint64_t addr, size_t size)
 	}
 }
 
-enum { GFX_INDEX = 0xc200, CNTL = 0xd808, SQ_CTRL = 0xd9e0, ENABLE = 0x2e0b };
+enum { GFX_INDEX = 0xc200, CNTL = 0xd808, SQ_CTRL = 0xd9e0, ENABLE = 0x2e0b, TRACE_CTRL = 0xc335 };
 
 /* accessible memory, and some that is not */
 static const uint32_t regs[] = {
-	GFX_INDEX, CNTL,   SQ_CTRL, ENABLE, 0xd840, 0xd841, 0xd9c0, 0xd9c7, 0xdb80, 0xdb85, 0xdb40,
-	0xdb45,	   0xd040, 0xd041,  0xd043, 0xd1c0, 0xd1cf, 0xd380, 0xd386, 0xd340, 0xd347, 0xdcbf,
+	GFX_INDEX, CNTL,   SQ_CTRL, ENABLE, 0xd840, 0xd841, 0xd9c0, 0xd9c7, 0xdb80, 0xdb85,
+	0xdb40,	   0xdb45, 0xd040,  0xd041, 0xd043, 0xd1c0, 0xd1cf, 0xd380, 0xd386, 0xd340,
+	0xd347,	   0xdcbf, 0xc330,  0xc331, 0xc335, 0xc336, 0xc339, 0xc33a,
 };
 
 static uint32_t one_reg(uint32_t n)
@@ -137,16 +148,20 @@ static void forget(unsigned int gpu)
 		for (uint32_t i = 0; i < selects[n].nr; i++)
 			perf_write(gpu, selects[n].first + i, 0);
 	}
+	for (uint32_t reg = 0xc330; sqtt_has_register(reg); reg++)
+		sqtt_write(gpu, 0xe0000000, reg, reg == TRACE_CTRL ? 1u << 31 : 0);
 }
 
-/* Events during a wait of the queue: kernels are counted, the program writes. */
+/* Events during a wait of the queue: kernels are counted and traced, the program writes. */
 static void meanwhile(struct queue *q, unsigned int call)
 {
 	struct gcn_counters counters;
+	struct sqtt_token token = { .se = call % SQTT_SES };
 
 	memset(&counters, call & 1 ? 0xff : (int)call, sizeof(counters));
 	perf_count(q->gpu, q->counts_waves, &counters);
 	memset(at(DATA_LO), (int)(call * 0x11), DATA_HI - DATA_LO);
+	sqtt_put(q->gpu, &token);
 }
 
 static void run(struct queue *q, const unsigned char *packet)

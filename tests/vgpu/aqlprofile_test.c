@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* aqlprofile_test.c - HSA's extension AQLPROFILE on the virtual GPU
  *
- *	aqlprofile_test counts|at_stop|bad
+ *	aqlprofile_test counts|at_stop|trace|masks|full|bad
  *
- * Prints the counters; test_pmc.py compares them. Any failure ends the program with status 1.
+ * Prints the counters, or the tokens of thread traces; test_pmc.py compares them. Any failure ends the program with status 1.
  */
 #include "hsa_machine.h"
 
@@ -241,6 +241,137 @@ static void at_stop(void)
 	show(&f, "at stop");
 }
 
+/* ---- thread trace ---------------------------------------------------------------------------- */
+
+struct token {
+	uint8_t type, se, cu, simd, slot, gpu;
+	uint16_t wave;
+	uint64_t time;
+	uint32_t group, value;
+	uint64_t packet;
+};
+
+static void make_trace(struct profile *f, const hsa_ven_amd_aqlprofile_parameter_t *params,
+		       uint32_t nr, uint32_t size)
+{
+	memset(f, 0, sizeof(*f));
+	f->p.agent = gpus[0];
+	f->p.type = HSA_VEN_AMD_AQLPROFILE_EVENT_TYPE_TRACE;
+	f->p.parameters = params;
+	f->p.parameter_count = nr;
+	f->p.output_buffer.size = size;
+	HSA(aql.hsa_ven_amd_aqlprofile_start(&f->p, NULL));
+	/* it is enough */
+	CHECK(f->p.output_buffer.size == size && f->p.command_buffer.size);
+	f->p.output_buffer.ptr = allocate(size);
+	f->p.command_buffer.ptr = allocate(f->p.command_buffer.size);
+	HSA(aql.hsa_ven_amd_aqlprofile_start(&f->p, &f->start));
+	HSA(aql.hsa_ven_amd_aqlprofile_stop(&f->p, &f->stop));
+}
+
+static hsa_status_t on_trace(hsa_ven_amd_aqlprofile_info_type_t type,
+			     hsa_ven_amd_aqlprofile_info_data_t *d, void *arg)
+{
+	const struct token *t = d->trace_data.ptr;
+	const struct profile *f = arg;
+	hsa_ven_amd_aqlprofile_info_data_t one = { .sample_id = d->sample_id };
+
+	CHECK(type == HSA_VEN_AMD_AQLPROFILE_INFO_TRACE_DATA);
+	CHECK(d->trace_data.size % sizeof(*t) == 0);
+	HSA(aql.hsa_ven_amd_aqlprofile_get_info(&f->p, HSA_VEN_AMD_AQLPROFILE_INFO_TRACE_DATA,
+						&one));
+	CHECK(one.trace_data.ptr == t && one.trace_data.size == d->trace_data.size);
+	printf("sample %u %u\n", d->sample_id, d->trace_data.size);
+	for (uint32_t i = 0; i < d->trace_data.size / sizeof(*t); i++, t++)
+		printf("token %u %u %u %u %u %u %u %llu %u %u %llu\n", t->type, t->se, t->cu,
+		       t->simd, t->slot, t->gpu, t->wave, (unsigned long long)t->time, t->group,
+		       t->value, (unsigned long long)t->packet);
+	return HSA_STATUS_SUCCESS;
+}
+
+static void show_trace(const struct profile *f)
+{
+	const char *text;
+
+	HSA(aql.hsa_ven_amd_aqlprofile_iterate_data(&f->p, on_trace, (void *)f));
+	HSA(aql.hsa_ven_amd_aqlprofile_error_string(&text));
+	printf("text '%s'\n", text);
+}
+
+static void run_groups(hsa_queue_t *q, uint32_t groups, uint16_t group)
+{
+	hsa_kernel_dispatch_packet_t p = dispatch_of(&counted, groups * group, group, kernarg);
+
+	p.group_segment_size = 1024;
+	wait_done(submit(q, &p));
+}
+
+/* A dispatch before, three in the trace on two queues, one behind it; then the same trace again with one. */
+static void trace(void)
+{
+	static struct profile f;
+	hsa_queue_t *q = new_queue(0, 64), *other = new_queue(0, 64);
+
+	make_trace(&f, NULL, 0, 1 << 20);
+	run_groups(q, 1, 64);
+	wait_done(submit(q, &f.start));
+	run_groups(q, 4, 256);
+	run_groups(other, 3, 128);
+	run_groups(q, 60, 256);
+	wait_done(submit(q, &f.stop));
+	run_groups(q, 2, 64);
+	show_trace(&f);
+	wait_done(submit(q, &f.start));
+	run_groups(q, 1, 256);
+	wait_done(submit(q, &f.stop));
+	show_trace(&f);
+}
+
+/* Two shader engines, and starts alone; then ends, and instructions of SIMDs 1 and 3 of compute unit 0. */
+static void masks(void)
+{
+	static const hsa_ven_amd_aqlprofile_parameter_t starts[] = {
+		{ HSA_VEN_AMD_AQLPROFILE_PARAMETER_NAME_SE_MASK, 0xa },
+		{ HSA_VEN_AMD_AQLPROFILE_PARAMETER_NAME_TOKEN_MASK, 1 << 3 },
+		{ HSA_VEN_AMD_AQLPROFILE_PARAMETER_NAME_SAMPLE_RATE, 10 },
+	};
+	static const hsa_ven_amd_aqlprofile_parameter_t insts[] = {
+		{ HSA_VEN_AMD_AQLPROFILE_PARAMETER_NAME_TOKEN_MASK, 1 << 6 | 1 << 10 },
+		{ HSA_VEN_AMD_AQLPROFILE_PARAMETER_NAME_MASK, 0xa00 },
+		{ HSA_VEN_AMD_AQLPROFILE_PARAMETER_NAME_COMPUTE_UNIT_TARGET, 9 },
+	};
+	static struct profile f;
+	hsa_queue_t *q = new_queue(0, 64);
+
+	make_trace(&f, starts, 3, 8192);
+	wait_done(submit(q, &f.start));
+	run_groups(q, 16, 256);
+	wait_done(submit(q, &f.stop));
+	show_trace(&f);
+	make_trace(&f, insts, 3, 1 << 20);
+	wait_done(submit(q, &f.start));
+	run_groups(q, 16, 256);
+	wait_done(submit(q, &f.stop));
+	show_trace(&f);
+}
+
+/* A page for each shader engine, which is 128 tokens: dispatches of 64 waves fill it. */
+static void full(void)
+{
+	static const hsa_ven_amd_aqlprofile_parameter_t no_insts[] = {
+		{ HSA_VEN_AMD_AQLPROFILE_PARAMETER_NAME_TOKEN_MASK, 1 << 3 | 1 << 6 },
+	};
+	static struct profile f;
+	hsa_queue_t *q = new_queue(0, 64);
+
+	make_trace(&f, no_insts, 1, 4 * 4096);
+	wait_done(submit(q, &f.start));
+	run_groups(q, 60, 256);
+	run_groups(q, 60, 256);
+	wait_done(submit(q, &f.stop));
+	show_trace(&f);
+}
+
 /* ---- bad input ------------------------------------------------------------------------------- */
 
 static void refused(hsa_status_t status, hsa_status_t expected, const char *part)
@@ -291,10 +422,60 @@ static void bad_profiles(void)
 	refused(aql.hsa_ven_amd_aqlprofile_start(&p, NULL), INVALID, "output buffer has 255 bytes");
 	refused(aql.hsa_ven_amd_aqlprofile_stop(&p, NULL), INVALID, "stop: a null pointer");
 	refused(aql.hsa_ven_amd_aqlprofile_iterate_data(&p, NULL, NULL), INVALID, "iterate_data");
-	p.type = HSA_VEN_AMD_AQLPROFILE_EVENT_TYPE_TRACE;
-	refused(aql.hsa_ven_amd_aqlprofile_start(&p, NULL), ERROR, "no thread trace");
 	p.type = 7;
 	refused(aql.hsa_ven_amd_aqlprofile_start(&p, NULL), INVALID, "of type 7");
+}
+
+static void bad_parameter(uint32_t name, uint32_t value, hsa_status_t status, const char *part)
+{
+	hsa_ven_amd_aqlprofile_parameter_t one = { (hsa_ven_amd_aqlprofile_parameter_name_t)name,
+						   value };
+	profile_t p = { .agent = gpus[0],
+			.type = HSA_VEN_AMD_AQLPROFILE_EVENT_TYPE_TRACE,
+			.parameters = &one,
+			.parameter_count = 1 };
+
+	refused(aql.hsa_ven_amd_aqlprofile_start(&p, NULL), status, part);
+}
+
+static void bad_traces(void)
+{
+	profile_t p = { .agent = gpus[0], .type = HSA_VEN_AMD_AQLPROFILE_EVENT_TYPE_TRACE };
+	hsa_ven_amd_aqlprofile_event_t e = { .block_name = 0 };
+	hsa_ven_amd_aqlprofile_info_data_t d = { .sample_id = 4 };
+	packet_t packet;
+
+	bad_parameter(0, 16, ERROR, "COMPUTE_UNIT_TARGET is 0x10");
+	bad_parameter(1, 3, ERROR, "VM_ID_MASK is 0x3");
+	bad_parameter(2, 0x10, ERROR, "MASK is 0x10");
+	bad_parameter(3, 1u << 25, ERROR, "TOKEN_MASK is 0x2000000");
+	bad_parameter(5, 0xf0, ERROR, "SE_MASK selects none");
+	bad_parameter(8, 0, INVALID, "no parameter of a trace is 8");
+	p.parameter_count = 1;
+	refused(aql.hsa_ven_amd_aqlprofile_start(&p, NULL), INVALID, "parameters");
+	p.parameter_count = 0;
+	HSA(aql.hsa_ven_amd_aqlprofile_start(&p, NULL));
+	CHECK(p.output_buffer.size == 4 * 4096);
+	p.output_buffer.ptr = allocate(8 * 4096);
+	p.command_buffer.ptr = allocate(p.command_buffer.size);
+	p.output_buffer.size--;
+	refused(aql.hsa_ven_amd_aqlprofile_start(&p, &packet), INVALID, "16383 bytes");
+	p.output_buffer.size++;
+	p.output_buffer.ptr = (char *)p.output_buffer.ptr + 32;
+	refused(aql.hsa_ven_amd_aqlprofile_start(&p, &packet), INVALID, "multiple of 4096");
+	p.output_buffer.ptr = (char *)p.output_buffer.ptr - 32;
+	HSA(aql.hsa_ven_amd_aqlprofile_start(&p, &packet));
+	refused(aql.hsa_ven_amd_aqlprofile_read(&p, &packet), ERROR, "read when it is stopped");
+	refused(aql.hsa_ven_amd_aqlprofile_get_info(&p, HSA_VEN_AMD_AQLPROFILE_INFO_TRACE_DATA, &d),
+		ERROR, "no shader engine 4");
+	refused(aql.hsa_ven_amd_aqlprofile_get_info(&p, HSA_VEN_AMD_AQLPROFILE_INFO_PMC_DATA, &d),
+		INVALID, "no profile of counters");
+	p.events = &e;
+	p.event_count = 1;
+	refused(aql.hsa_ven_amd_aqlprofile_start(&p, NULL), ERROR, "does not sample counters");
+	p.event_count = UINT32_MAX;
+	refused(aql.hsa_ven_amd_aqlprofile_iterate_data(&p, on_trace, NULL), ERROR,
+		"does not sample PCs");
 }
 
 static void bad_questions(void)
@@ -335,8 +516,15 @@ int main(int argc, char **argv)
 		counts();
 	} else if (!strcmp(what, "at_stop")) {
 		at_stop();
+	} else if (!strcmp(what, "trace")) {
+		trace();
+	} else if (!strcmp(what, "masks")) {
+		masks();
+	} else if (!strcmp(what, "full")) {
+		full();
 	} else if (!strcmp(what, "bad")) {
 		bad_profiles();
+		bad_traces();
 		bad_questions();
 		printf("all refused\n");
 	} else {

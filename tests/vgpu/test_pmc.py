@@ -126,6 +126,135 @@ def aqlprofile_counts_match_log_and_hand_count():
     equal("at stop", have, {k: BY_HAND[k] for k in have})
 
 
+START, END, INST = 3, 6, 10
+
+
+def own_dispatches(r):
+    # the runtime copies code objects by a kernel on its queue 0
+    return [d for d in of_kind(r, "dispatch") if d["queue"]]
+
+
+class Token:
+    """A token of a thread trace."""
+
+    def __init__(self, line):
+        (self.type, self.se, self.cu, self.simd, self.slot, self.gpu, self.wave, self.time, self.group, self.value,
+         self.packet) = map(int, line.split()[1:])
+
+
+def traces(r):
+    """For each trace: ({shader engine: its tokens}, the text about it)."""
+    out, samples = [], {}
+    for line in r.out.splitlines():
+        if line.startswith("sample "):
+            se, size = map(int, line.split()[1:])
+            tokens = samples[se] = []
+        elif line.startswith("token "):
+            tokens.append(Token(line))
+        else:
+            out.append((samples, line.removeprefix("text ")))
+            samples = {}
+    return out
+
+
+def waves_of(tokens, dispatch):
+    """The waves of a dispatch: {(workgroup, wave): (start, end)}; checks what is true of all traces."""
+    mine = [t for t in tokens if t.packet == dispatch["index"] and (t.type == INST or t.value == dispatch["queue"])]
+    out = {}
+    for kind in (START, END):
+        for t in mine:
+            if t.type == kind:
+                check((t.group, t.wave) not in out if kind == START else len(out[t.group, t.wave]) == 1, "a token twice")
+                out.setdefault((t.group, t.wave), []).append(t)
+    for start, end in out.values():
+        check(dispatch["begin"] <= start.time <= end.time <= dispatch["end"], "a wave is not in its dispatch")
+        for key in "se", "cu", "simd", "slot", "gpu":
+            equal(f"{key} of a wave's end", getattr(end, key), getattr(start, key))
+        check(start.se < 4 and start.cu < 16 and start.simd == start.wave % 4 and start.slot < 10, "no such slot")
+    # a slot has one wave at a time
+    slots = {}
+    for start, end in out.values():
+        slots.setdefault((start.se, start.cu, start.simd, start.slot), []).append((start.time, end.time))
+    for spans in slots.values():
+        spans.sort()
+        check(all(a[1] <= b[0] for a, b in zip(spans, spans[1:])), "two waves in one slot")
+    return out
+
+
+@case
+def thread_trace_tokens_match_waves_of_log():
+    """The tokens of a trace are the waves of the dispatches that ran while it was on, as the log has them, no others."""
+    for more in ({"counters": 1}, {"counters": 1, "clock": "deterministic"}, {"counters": 1, "overlap": 8}):
+        r = run("aqlprofile_test", "trace", exec="auto", **more)
+        logged = own_dispatches(r)
+        equal("dispatches", [d["counters"]["SQ_WAVES"] for d in logged], [1, 16, 6, 240, 2, 4])
+        first, again = traces(r)
+        for (samples, text), dispatches in ((first, logged[1:4]), (again, logged[5:])):
+            equal("shader engines", list(samples), [0, 1, 2, 3])
+            equal("text", text, "''")
+            tokens = sum(samples.values(), [])
+            waves = [waves_of(tokens, d) for d in dispatches]
+            for d, have in zip(dispatches, waves):
+                group = d["group"][0] // 64
+                equal("waves", sorted(have), [(g, w) for g in range(d["grid"][0] // d["group"][0]) for w in range(group)])
+                starts, ends = [s.time for s, _ in have.values()], [e.time for _, e in have.values()]
+                equal("span of the waves", (min(starts), max(ends)), (d["begin"], d["end"]))
+            equal("tokens of waves", sum(t.type != INST for t in tokens), 2 * sum(len(w) for w in waves))
+            # every wave of the kernel executes the same instructions; those of one compute unit have tokens
+            insts = [t for t in tokens if t.type == INST]
+            equal("instructions", {t.value for t in insts}, {BY_HAND["SQ_INSTS"] // WAVES})
+            equal("compute units with instructions", {t.cu for t in insts}, {0})
+            equal("waves with instructions", len(insts),
+                  sum(s.cu == 0 for w in waves for s, _ in w.values()))
+            for tokens in samples.values():
+                # dispatches of two queues may overlap; those of one are in order
+                for d in dispatches:
+                    times = [t.time for t in tokens if t.packet == d["index"] and t.value in (d["queue"], BY_HAND["SQ_INSTS"] // WAVES)]
+                    check(times == sorted(times) or "overlap" in more, "tokens are not in the order of time")
+        lines = of_kind(r, "thread_trace")
+        equal("log", [(l["se"], l["tokens"], l["lost"]) for l in lines],
+              [(se, len(s[se]), 0) for s, _ in (first, again) for se in range(4)])
+
+
+@case
+def thread_trace_without_execution_has_waves_of_grid():
+    r = run("aqlprofile_test", "trace")
+    logged = own_dispatches(r)
+    tokens = sum(traces(r)[0][0].values(), [])
+    equal("waves", [len(waves_of(tokens, d)) for d in logged], [0, 16, 6, 240, 0, 0])
+
+
+@case
+def thread_trace_parameters_select_engines_tokens_and_units():
+    (starts, _), (rest, _) = traces(run("aqlprofile_test", "masks", exec="auto"))
+    equal("shader engines", list(starts), [1, 3])
+    for se, tokens in starts.items():
+        equal("types", {t.type for t in tokens}, {START})
+        equal("engine of tokens", {t.se for t in tokens}, {se})
+        # 16 workgroups of 4 waves over 4 engines
+        equal("waves", len(tokens), 16)
+    equal("shader engines", list(rest), [0, 1, 2, 3])
+    for tokens in rest.values():
+        equal("ends", sum(t.type == END for t in tokens), 16)
+        insts = [t for t in tokens if t.type == INST]
+        equal("units with instructions", {(t.cu, t.simd) for t in insts}, {(0, 1), (0, 3)})
+        equal("tokens", len(tokens), 16 + len(insts))
+
+
+@case
+def full_thread_trace_keeps_the_first_tokens_and_says_what_it_lost():
+    r = run("aqlprofile_test", "full", exec="auto")
+    (samples, text), = traces(r)
+    # 60 waves for each engine and dispatch: 240 tokens for 128 slots
+    equal("text", text, "'iterate_data: the output buffer of shader engine 3 was full: 112 tokens are lost'")
+    equal("tokens", [len(t) for t in samples.values()], [128] * 4)
+    first, second = [d["index"] for d in of_kind(r, "dispatch") if d["grid"][0] == 60 * 256]
+    for tokens in samples.values():
+        equal("whose tokens", [t.packet for t in tokens], [first] * 120 + [second] * 8)
+        equal("what the second has", [t.type for t in tokens[120:]], [START] * 8)
+    equal("log", [(l["tokens"], l["lost"]) for l in of_kind(r, "thread_trace")], [(128, 112)] * 4)
+
+
 @case
 def aqlprofile_refuses_bad_profiles():
     """Each bad input of a function has its status, and a text that names it."""

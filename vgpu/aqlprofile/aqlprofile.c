@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* aqlprofile.c - libhsa-amd-aqlprofile64 of the virtual GPU: the functions that HSA's runtime looks up
  *
- * Profilers get them as HSA's extension AQLPROFILE: packets that program and read performance counters, which the virtual GPU's
- * command processor executes like any others. The library knows gfx900, the virtual GPU's architecture, and asks nothing of the agent.
- * It links libc alone.
+ * Profilers get them as HSA's extension AQLPROFILE: packets that program and read performance counters (pmc.c), or start and stop a
+ * thread trace (trace.c), which the virtual GPU's command processor executes like any others. The library knows gfx900, the virtual
+ * GPU's architecture, and asks nothing of the agent. It links libc alone.
  *
- * Not here: thread trace (profiles of type TRACE) is refused.
  * Threads:  any; a profile is in the hands of one at a time.
  * Fails:    with a status; error_string() has the text of the thread's last one.
  */
@@ -17,6 +16,7 @@
 #include "blocks.h"
 #include "pmc.h"
 #include "stream.h"
+#include "trace.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -98,15 +98,35 @@ EXPORT hsa_status_t hsa_ven_amd_aqlprofile_validate_event(
 
 /* ---- profiles -------------------------------------------------------------------------------- */
 
-static hsa_status_t check_profile(const pmc_profile_t *p, const char *function)
+static bool is_trace(const profile_t *p)
+{
+	return p->type == HSA_VEN_AMD_AQLPROFILE_EVENT_TYPE_TRACE;
+}
+
+static hsa_status_t check_trace(const profile_t *p, const char *function)
+{
+	char text[160] = "";
+	hsa_status_t status;
+
+	if (p->event_count == UINT32_MAX)
+		return fail(HSA_STATUS_ERROR, "%s: the virtual GPU does not sample PCs", function);
+	if (p->event_count)
+		return fail(HSA_STATUS_ERROR,
+			    "%s: the virtual GPU does not sample counters in a trace: %u events",
+			    function, p->event_count);
+	status = trace_check(p, text, sizeof(text));
+	return status == HSA_STATUS_SUCCESS ? status : fail(status, "%s: %s", function, text);
+}
+
+static hsa_status_t check_profile(const profile_t *p, const char *function)
 {
 	uint32_t at = 0;
 	const char *wrong;
 
+	if (p && is_trace(p))
+		return check_trace(p, function);
 	if (!p || (!p->events && p->event_count))
 		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "%s: a null pointer", function);
-	if (p->type == HSA_VEN_AMD_AQLPROFILE_EVENT_TYPE_TRACE)
-		return fail(HSA_STATUS_ERROR, "%s: the virtual GPU has no thread trace", function);
 	if (p->type != HSA_VEN_AMD_AQLPROFILE_EVENT_TYPE_PMC)
 		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "%s: no profile is of type %d",
 			    function, (int)p->type);
@@ -151,7 +171,7 @@ static void point_to(hsa_ext_amd_aql_pm4_packet_t *packet, const void *at, uint3
 	memcpy(packet->pm4_command, &body, sizeof(body));
 }
 
-static hsa_status_t point_to_part(const pmc_profile_t *p, enum pmc_part part,
+static hsa_status_t point_to_part(const profile_t *p, enum commands_part part,
 				  hsa_ext_amd_aql_pm4_packet_t *packet, const char *function)
 {
 	hsa_status_t status = check_profile(p, function);
@@ -162,7 +182,7 @@ static hsa_status_t point_to_part(const pmc_profile_t *p, enum pmc_part part,
 		return status;
 	if (!packet || !p->command_buffer.ptr)
 		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "%s: a null pointer", function);
-	pmc_part(p, part, &at, &size);
+	commands_part(p, part, &at, &size);
 	point_to(packet, at, size);
 	return HSA_STATUS_SUCCESS;
 }
@@ -172,24 +192,35 @@ EXPORT hsa_status_t hsa_ven_amd_aqlprofile_start(hsa_ven_amd_aqlprofile_profile_
 						 hsa_ext_amd_aql_pm4_packet_t *aql_start_packet)
 {
 	hsa_status_t status = check_profile(profile, "start");
+	struct commands buffer;
+	const struct commands *c;
+	uint32_t output;
 
+	if (status != HSA_STATUS_SUCCESS)
+		return status;
+	c = is_trace(profile) ? trace_commands(profile, &buffer) : &pmc_commands_read_at_stop;
+	output = is_trace(profile) ? trace_output_size(profile) : pmc_output_size(profile);
+	status = check_buffer(&profile->output_buffer, output, "output");
 	if (status == HSA_STATUS_SUCCESS)
-		status = check_buffer(&profile->output_buffer, pmc_output_size(profile), "output");
-	if (status == HSA_STATUS_SUCCESS)
-		status = check_buffer(&profile->command_buffer, pmc_command_size(profile),
+		status = check_buffer(&profile->command_buffer, commands_size(c, profile),
 				      "command");
 	if (status != HSA_STATUS_SUCCESS || !aql_start_packet)
 		return status;
 	if (!profile->output_buffer.ptr || !profile->command_buffer.ptr)
 		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "start: the profile has no buffers");
-	pmc_write_commands(profile, !has_read());
-	return point_to_part(profile, PMC_START, aql_start_packet, "start");
+	if (is_trace(profile) && (uintptr_t)profile->output_buffer.ptr % TRACE_ALIGN)
+		return fail(
+			HSA_STATUS_ERROR_INVALID_ARGUMENT,
+			"start: the output buffer of a trace, %p, has to begin at a multiple of %u",
+			profile->output_buffer.ptr, TRACE_ALIGN);
+	commands_write(!is_trace(profile) && has_read() ? &pmc_commands : c, profile);
+	return point_to_part(profile, COMMANDS_START, aql_start_packet, "start");
 }
 
 EXPORT hsa_status_t hsa_ven_amd_aqlprofile_stop(const hsa_ven_amd_aqlprofile_profile_t *profile,
 						hsa_ext_amd_aql_pm4_packet_t *aql_stop_packet)
 {
-	return point_to_part(profile, PMC_STOP, aql_stop_packet, "stop");
+	return point_to_part(profile, COMMANDS_STOP, aql_stop_packet, "stop");
 }
 
 EXPORT hsa_status_t hsa_ven_amd_aqlprofile_read(const hsa_ven_amd_aqlprofile_profile_t *profile,
@@ -197,7 +228,9 @@ EXPORT hsa_status_t hsa_ven_amd_aqlprofile_read(const hsa_ven_amd_aqlprofile_pro
 {
 	if (!has_read())
 		return fail(HSA_STATUS_ERROR, "read: AQLPROFILE_READ_API=0 turned it off");
-	return point_to_part(profile, PMC_READ, aql_read_packet, "read");
+	if (profile && is_trace(profile))
+		return fail(HSA_STATUS_ERROR, "read: a trace is read when it is stopped");
+	return point_to_part(profile, COMMANDS_READ, aql_read_packet, "read");
 }
 
 EXPORT hsa_status_t
@@ -209,6 +242,46 @@ hsa_ven_amd_aqlprofile_legacy_get_pm4(const hsa_ext_amd_aql_pm4_packet_t *aql_pa
 }
 
 /* ---- data ------------------------------------------------------------------------------------ */
+
+/* What a callback's answer means to iterate_data(). */
+static hsa_status_t answer(hsa_status_t status)
+{
+	return status == HSA_STATUS_INFO_BREAK ? HSA_STATUS_SUCCESS : status;
+}
+
+/* A sample for each shader engine. That a buffer was too small is no error: error_string() says so. */
+static hsa_status_t iterate_trace(const profile_t *p,
+				  hsa_ven_amd_aqlprofile_data_callback_t callback, void *data)
+{
+	hsa_status_t status = HSA_STATUS_SUCCESS;
+	uint32_t nr = trace_samples(p);
+
+	error_text[0] = '\0';
+	for (uint32_t n = 0; n < nr; n++) {
+		struct trace_sample s = trace_sample(p, n);
+
+		if (s.bad_memory)
+			return fail(HSA_STATUS_ERROR,
+				    "iterate_data: the GPU could not write the output buffer of "
+				    "shader engine %u",
+				    s.se);
+		if (s.full)
+			fail(HSA_STATUS_SUCCESS,
+			     "iterate_data: the output buffer of shader engine %u was full: %u "
+			     "tokens are lost",
+			     s.se, s.lost);
+	}
+	for (uint32_t n = 0; n < nr && status == HSA_STATUS_SUCCESS; n++) {
+		struct trace_sample s = trace_sample(p, n);
+		hsa_ven_amd_aqlprofile_info_data_t d = {
+			.sample_id = s.se,
+			.trace_data = { .ptr = s.at, .size = s.size },
+		};
+
+		status = callback(HSA_VEN_AMD_AQLPROFILE_INFO_TRACE_DATA, &d, data);
+	}
+	return answer(status);
+}
 
 EXPORT hsa_status_t
 hsa_ven_amd_aqlprofile_iterate_data(const hsa_ven_amd_aqlprofile_profile_t *profile,
@@ -222,6 +295,11 @@ hsa_ven_amd_aqlprofile_iterate_data(const hsa_ven_amd_aqlprofile_profile_t *prof
 	sample = profile->output_buffer.ptr;
 	if (!callback || !sample)
 		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "iterate_data: a null pointer");
+	if (is_trace(profile) && !profile->command_buffer.ptr)
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT,
+			    "iterate_data: the profile has no command buffer");
+	if (is_trace(profile))
+		return iterate_trace(profile, callback, data);
 	for (uint32_t i = 0; i < profile->event_count; i++) {
 		hsa_ven_amd_aqlprofile_info_data_t d = { .pmc_data.event = profile->events[i] };
 		uint32_t nr = blocks_samples(blocks_find((uint32_t)profile->events[i].block_name));
@@ -230,8 +308,7 @@ hsa_ven_amd_aqlprofile_iterate_data(const hsa_ven_amd_aqlprofile_profile_t *prof
 			d.pmc_data.result = *sample++;
 			status = callback(HSA_VEN_AMD_AQLPROFILE_INFO_PMC_DATA, &d, data);
 			if (status != HSA_STATUS_SUCCESS)
-				return status == HSA_STATUS_INFO_BREAK ? HSA_STATUS_SUCCESS :
-									 status;
+				return answer(status);
 		}
 	}
 	return HSA_STATUS_SUCCESS;
@@ -257,13 +334,42 @@ static hsa_status_t add_sample(hsa_ven_amd_aqlprofile_info_type_t type,
 	return HSA_STATUS_SUCCESS;
 }
 
-static hsa_status_t get_data(const pmc_profile_t *p, hsa_ven_amd_aqlprofile_info_data_t *wanted)
+/* Sets the caller's *arg to the sample of its sample_id. */
+static hsa_status_t take_trace(hsa_ven_amd_aqlprofile_info_type_t type,
+			       hsa_ven_amd_aqlprofile_info_data_t *d, void *arg)
 {
+	hsa_ven_amd_aqlprofile_info_data_t *wanted = arg;
+
+	(void)type;
+	if (wanted->sample_id != d->sample_id)
+		return HSA_STATUS_SUCCESS;
+	wanted->trace_data = d->trace_data;
+	return HSA_STATUS_INFO_BREAK;
+}
+
+static hsa_status_t get_trace(const profile_t *p, hsa_ven_amd_aqlprofile_info_data_t *wanted)
+{
+	hsa_status_t status;
+
+	if (!is_trace(p))
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "get_info: no profile of a trace");
+	wanted->trace_data = (hsa_ven_amd_aqlprofile_descriptor_t){ NULL, 0 };
+	status = hsa_ven_amd_aqlprofile_iterate_data(p, take_trace, wanted);
+	if (status == HSA_STATUS_SUCCESS && !wanted->trace_data.ptr)
+		return fail(HSA_STATUS_ERROR, "get_info: the trace has no shader engine %u",
+			    wanted->sample_id);
+	return status;
+}
+
+static hsa_status_t get_data(const profile_t *p, hsa_ven_amd_aqlprofile_info_data_t *wanted)
+{
+	if (is_trace(p))
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "get_info: no profile of counters");
 	wanted->pmc_data.result = 0;
 	return hsa_ven_amd_aqlprofile_iterate_data(p, add_sample, wanted);
 }
 
-static hsa_status_t get_counters(const pmc_profile_t *p, uint32_t *counters)
+static hsa_status_t get_counters(const profile_t *p, uint32_t *counters)
 {
 	hsa_status_t status;
 
@@ -288,8 +394,7 @@ static hsa_status_t get_id(hsa_ven_amd_aqlprofile_id_query_t *query)
 }
 
 /* Once for the size of the command buffer, once to fill it, and the packet that points to it. */
-static hsa_status_t get_command(const pmc_profile_t *p, int what,
-				hsa_ext_amd_aql_pm4_packet_t *packet)
+static hsa_status_t get_command(const profile_t *p, int what, hsa_ext_amd_aql_pm4_packet_t *packet)
 {
 	uint32_t code[4];
 	struct stream s = { code, 0 };
@@ -301,7 +406,7 @@ static hsa_status_t get_command(const pmc_profile_t *p, int what,
 			   what == HSA_VEN_AMD_AQLPROFILE_INFO_ENABLE_CMD);
 	if (!packet) {
 		/* the function's type has the profile constant */
-		((pmc_profile_t *)(uintptr_t)p)->command_buffer.size = s.nr * 4;
+		((profile_t *)(uintptr_t)p)->command_buffer.size = s.nr * 4;
 		return HSA_STATUS_SUCCESS;
 	}
 	if (!p->command_buffer.ptr || p->command_buffer.size != s.nr * 4)
@@ -339,7 +444,7 @@ EXPORT hsa_status_t hsa_ven_amd_aqlprofile_get_info(const hsa_ven_amd_aqlprofile
 	case HSA_VEN_AMD_AQLPROFILE_INFO_BLOCK_ID:
 		return get_id(value);
 	case HSA_VEN_AMD_AQLPROFILE_INFO_TRACE_DATA:
-		return fail(HSA_STATUS_ERROR, "get_info: the virtual GPU has no thread trace");
+		return get_trace(profile, value);
 	default:
 		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "get_info: no attribute is %d",
 			    (int)attribute);

@@ -43,11 +43,6 @@ enum { CNTL_RESET = 0, CNTL_COUNT = 1, CNTL_STOP = 2, CNTL_SAMPLE = 0x400 };
 #define MEMORY_START 0x01000000u
 #define MEMORY_ENABLE 0x10000000u
 
-/* Of the command buffer, at its begin. Sizes are bytes. */
-struct record {
-	uint32_t prefix_size, read_size, read2_size, is_read2, start_size, stop_size;
-};
-
 #define ALIGN 256u
 
 typedef hsa_ven_amd_aqlprofile_event_t event_t;
@@ -65,7 +60,7 @@ static bool shares_counters(const event_t *a, const event_t *b)
 }
 
 /* The counter that the event gets: events of an instance take them in their order. */
-static uint32_t slot_of(const pmc_profile_t *p, uint32_t i)
+static uint32_t slot_of(const profile_t *p, uint32_t i)
 {
 	uint32_t slot = 0;
 
@@ -74,7 +69,7 @@ static uint32_t slot_of(const pmc_profile_t *p, uint32_t i)
 	return slot;
 }
 
-const char *pmc_check(const pmc_profile_t *p, uint32_t *at)
+const char *pmc_check(const profile_t *p, uint32_t *at)
 {
 	for (*at = 0; *at < p->event_count; ++*at) {
 		const struct block *b = block_of(&p->events[*at]);
@@ -138,7 +133,7 @@ static void select_event(struct stream *s, const struct block *b, uint32_t slot,
 }
 
 /* The texture units count what SQ's control register lets through. */
-static bool has_texture_units(const pmc_profile_t *p)
+static bool has_texture_units(const profile_t *p)
 {
 	for (uint32_t i = 0; i < p->event_count; i++) {
 		switch (p->events[i].block_name) {
@@ -155,7 +150,7 @@ static bool has_texture_units(const pmc_profile_t *p)
 	return false;
 }
 
-static void start(struct stream *s, const pmc_profile_t *p)
+static void start(struct stream *s, const profile_t *p)
 {
 	wait_for_kernels(s);
 	set(s, GRBM_GFX_INDEX, BROADCAST);
@@ -181,7 +176,7 @@ static void copy_register(struct stream *s, uint32_t reg, uint64_t to)
 	STREAM_PUT(s, STREAM_COPY_DATA, COPY_REG_TO_MEMORY, reg, 0, STREAM_LO(to), STREAM_HI(to));
 }
 
-static uint64_t read_event(struct stream *s, const pmc_profile_t *p, uint32_t i, uint64_t to)
+static uint64_t read_event(struct stream *s, const profile_t *p, uint32_t i, uint64_t to)
 {
 	const event_t *e = &p->events[i];
 	const struct block *b = block_of(e);
@@ -197,7 +192,7 @@ static uint64_t read_event(struct stream *s, const pmc_profile_t *p, uint32_t i,
 	return to;
 }
 
-static void read(struct stream *s, const pmc_profile_t *p)
+static void read(struct stream *s, const profile_t *p)
 {
 	uint64_t out = (uintptr_t)p->output_buffer.ptr, to = out;
 
@@ -211,83 +206,36 @@ static void read(struct stream *s, const pmc_profile_t *p)
 		   STREAM_LO(out >> 8), STREAM_HI(out >> 8), 0x10);
 }
 
-static void stop(struct stream *s, const pmc_profile_t *p, bool reads)
+static void stop(struct stream *s, const profile_t *p)
 {
-	if (reads)
-		read(s, p);
+	(void)p;
 	set(s, GRBM_GFX_INDEX, BROADCAST);
 	set(s, CP_PERFMON_CNTL, CNTL_STOP);
 	set(s, RLC_PERFMON_CLK_CNTL, 0);
 	wait_for_kernels(s);
 }
 
-/* ---- buffers --------------------------------------------------------------------------------- */
-
-static uint32_t aligned(uint32_t bytes)
+static void read_and_stop(struct stream *s, const profile_t *p)
 {
-	return (bytes + ALIGN - 1) / ALIGN * ALIGN;
+	read(s, p);
+	stop(s, p);
 }
 
-uint32_t pmc_output_size(const pmc_profile_t *p)
+const struct commands pmc_commands = {
+	.write = { [COMMANDS_READ] = read, [COMMANDS_START] = start, [COMMANDS_STOP] = stop },
+};
+
+const struct commands pmc_commands_read_at_stop = {
+	.write = { [COMMANDS_READ] = read,
+		   [COMMANDS_START] = start,
+		   [COMMANDS_STOP] = read_and_stop },
+};
+
+uint32_t pmc_output_size(const profile_t *p)
 {
 	uint32_t samples = 0;
 
 	for (uint32_t i = 0; i < p->event_count; i++)
 		samples += blocks_samples(block_of(&p->events[i]));
 	return samples * 8;
-}
-
-/* Enough for a stop that reads. */
-uint32_t pmc_command_size(const pmc_profile_t *p)
-{
-	struct stream s[3] = { { NULL, 0 }, { NULL, 0 }, { NULL, 0 } };
-
-	read(&s[0], p);
-	start(&s[1], p);
-	stop(&s[2], p, true);
-	return (aligned(sizeof(struct record)) + aligned(s[0].nr * 4) + aligned(s[1].nr * 4) +
-		s[2].nr * 4 + 0x1800u) &
-	       ~0xfffu;
-}
-
-static struct stream stream_at(unsigned char *at)
-{
-	return (struct stream){ (uint32_t *)(void *)at, 0 };
-}
-
-void pmc_write_commands(const pmc_profile_t *p, bool reads_at_stop)
-{
-	struct record r = { .prefix_size = aligned(sizeof(r)) };
-	unsigned char *at = (unsigned char *)p->command_buffer.ptr + r.prefix_size;
-	struct stream s = stream_at(at);
-
-	read(&s, p);
-	r.read_size = s.nr * 4;
-	s = stream_at(at += aligned(r.read_size));
-	start(&s, p);
-	r.start_size = s.nr * 4;
-	s = stream_at(at += aligned(r.start_size));
-	stop(&s, p, reads_at_stop);
-	r.stop_size = s.nr * 4;
-	memcpy(p->command_buffer.ptr, &r, sizeof(r));
-}
-
-void pmc_part(const pmc_profile_t *p, enum pmc_part part, const void **at, uint32_t *size)
-{
-	const unsigned char *base = p->command_buffer.ptr;
-	struct record r;
-
-	memcpy(&r, base, sizeof(r));
-	base += r.prefix_size;
-	*at = base;
-	*size = r.read_size;
-	if (part == PMC_READ)
-		return;
-	base += aligned(r.read_size);
-	*at = base;
-	*size = r.start_size;
-	if (part == PMC_START)
-		return;
-	*at = base + aligned(r.start_size);
-	*size = r.stop_size;
 }

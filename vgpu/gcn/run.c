@@ -262,6 +262,7 @@ static void start_group(struct gcn_run *r)
 		gcn_set_mode(w, r->mode);
 		w->state = GCN_WAVE_RUN;
 	}
+	memset(r->wave_steps, 0, sizeof(r->wave_steps));
 	r->resident = true;
 	r->counters.waves += r->nr_waves;
 	r->counters.items += (uint64_t)size[0] * size[1] * size[2];
@@ -305,6 +306,7 @@ static void run_wave(struct gcn_run *r, struct gcn_wave *w)
 		i->run(w, i);
 	}
 	r->steps += (uint64_t)(before - left);
+	r->wave_steps[w->number] += (uint64_t)(before - left);
 	r->budget -= before - left;
 	r->turn -= before - left;
 	if (r->status != GCN_RUNNING)
@@ -344,6 +346,17 @@ static bool run_group(struct gcn_run *r)
 	return !r->nr_live;
 }
 
+static void end_group(struct gcn_run *r)
+{
+	const uint32_t *at = r->at, *nr = r->nr_groups;
+
+	gcn_count_group(r);
+	if (r->launch.group_end)
+		r->launch.group_end(r->launch.group_arg,
+				    at[0] + nr[0] * (at[1] + (uint64_t)nr[1] * at[2]),
+				    r->wave_steps, r->nr_waves);
+}
+
 static bool next_group(struct gcn_run *r)
 {
 	r->resident = false;
@@ -366,7 +379,7 @@ enum gcn_status gcn_run_slice(struct gcn_run *r, int64_t budget)
 			start_group(r);
 		if (!run_group(r) || r->status != GCN_RUNNING)
 			continue;
-		gcn_count_group(r);
+		end_group(r);
 		if (!next_group(r))
 			r->status = GCN_DONE;
 	}

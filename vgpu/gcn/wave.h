@@ -69,10 +69,11 @@ struct gcn_run {
 	uint32_t at[3]; /* the resident workgroup */
 	bool resident;
 	uint32_t nr_waves, nr_live, next_wave;
-	int64_t budget; /* instructions left of the slice, */
-	int64_t turn;	/* and of the next wave's turn */
-	uint64_t steps; /* instructions executed */
-	bool yield;	/* the running wave wants to wait: run others first */
+	int64_t budget;			    /* instructions left of the slice, */
+	int64_t turn;			    /* and of the next wave's turn */
+	uint64_t steps;			    /* instructions executed, */
+	uint64_t wave_steps[GCN_WAVES_MAX]; /* and by each wave of the resident workgroup */
+	bool yield;			    /* the running wave wants to wait: run others first */
 
 	enum gcn_status status;
 	struct gcn_stop stop;
