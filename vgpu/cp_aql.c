@@ -376,10 +376,11 @@ static void set_end(struct queue *q, struct queue_flight *f)
 		q->gate_vns = q->last_vns = f->end_vns;
 }
 
-/* Runs a slice of each dispatch in execution; true if there was any. */
-static bool execute_slices(struct queue *q)
+/* Runs a slice of each dispatch in execution; true if there was any. *waits: but all of them wait for others. */
+static bool execute_slices(struct queue *q, bool *waits)
 {
-	bool any = false;
+	enum kernel_state state;
+	bool any = false, works = false;
 
 	for (unsigned int i = 0; i < q->nr_flights && !q->dead; i++) {
 		struct queue_flight *f = &q->flights[i];
@@ -387,9 +388,12 @@ static bool execute_slices(struct queue *q)
 		if (!f->executing)
 			continue;
 		any = true;
-		if (kernel_continue(q, f) == KERNEL_OVER)
+		state = kernel_continue(q, f);
+		works |= state != KERNEL_WAITS;
+		if (state == KERNEL_OVER)
 			set_end(q, f);
 	}
+	*waits = any && !works;
 	return any;
 }
 
@@ -444,7 +448,7 @@ static bool begin_dispatch(struct queue *q, uint64_t now)
 		state = kernel_begin(q, f);
 	if (state == KERNEL_FAILED)
 		return false;
-	f->executing = state == KERNEL_RUNNING;
+	f->executing = state == KERNEL_RUNNING || state == KERNEL_WAITS;
 	if (!f->executing)
 		set_end(q, f);
 	if (knobs.overlap > 1) {
@@ -632,16 +636,23 @@ struct queue_visit cp_aql_serve(struct queue *q)
 	if (!q->named && q->next < q->seen)
 		name_queue(q);
 	if (q->nr_flights) {
-		if (execute_slices(q))
+		if (execute_slices(q, &v.waits))
 			v.progress = true;
-		v.progress |= complete_due(q, now);
+		if (complete_due(q, now)) {
+			v.progress = true;
+			v.waits = false;
+		}
 	}
 	for (unsigned int i = 0; i < BATCH && q->next < q->seen && !q->paused && !q->dead; i++) {
 		if (!begin_packet(q, now))
 			break;
 		v.progress = true;
+		v.waits = false;
 	}
-	v.progress |= q->pm4_more;
+	if (q->pm4_more) {
+		v.progress = true;
+		v.waits = false;
+	}
 	for (unsigned int i = 0; i < q->nr_flights; i++) {
 		/* a held packet is checked again after others made progress */
 		if (!q->flights[i].executing && q->flights[i].end_ns > now &&

@@ -80,15 +80,19 @@ static void nap(uint64_t ns)
 static struct queue_visit serve_all(void)
 {
 	struct queue_visit all = { .wake_ns = QUEUE_NEVER };
+	bool works = false;
 
 	for (unsigned int i = 0; i < nr_queues; i++) {
 		struct queue *q = queues[i];
 		struct queue_visit v = q->is_sdma ? sdma_serve(q) : cp_aql_serve(q);
 
 		all.progress |= v.progress;
+		all.waits |= v.waits;
+		works |= v.progress && !v.waits;
 		if (v.wake_ns < all.wake_ns)
 			all.wake_ns = v.wake_ns;
 	}
+	all.waits &= !works;
 	return all;
 }
 
@@ -133,6 +137,8 @@ static void *engine_main(void *arg)
 		log_tick(now, !v.progress && v.wake_ns == QUEUE_NEVER && now - active_ns > SPIN_NS);
 		if (!v.progress)
 			rest(now, active_ns, v.wake_ns);
+		else if (v.waits) /* for another thread or process, perhaps */
+			sched_yield();
 	}
 	return NULL;
 }

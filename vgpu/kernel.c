@@ -168,7 +168,7 @@ static enum kernel_state slice(struct queue *q, struct queue_flight *f, enum gcn
 	if (status == GCN_RUNNING)
 		status = gcn_run_slice(f->run, SLICE);
 	if (status == GCN_RUNNING)
-		return KERNEL_RUNNING;
+		return gcn_run_waits(f->run) ? KERNEL_WAITS : KERNEL_RUNNING;
 	if (status == GCN_DONE)
 		return KERNEL_OVER;
 	fail(q, f, status);

@@ -19,6 +19,7 @@ struct queue_flight;
 enum kernel_state {
 	KERNEL_OVER,	/* executed, or timed only */
 	KERNEL_RUNNING, /* there is more to do */
+	KERNEL_WAITS,	/* the same, but its waves wait for something that others do */
 	KERNEL_FAILED,	/* the queue was stopped */
 };
 

@@ -100,6 +100,7 @@ struct queue {
 /* The result of a visit of a queue. */
 struct queue_visit {
 	bool progress;	  /* a packet was begun or completed */
+	bool waits;	  /* kernels were executed, but all of them wait for others */
 	uint64_t wake_ns; /* time of the next event; QUEUE_NEVER: not before memory changes */
 };
 

@@ -345,12 +345,21 @@ def lds_state(st):
     for l in range(64):
         # the last lanes are beyond the end
         st.vgpr[20][l] = l * 96 + (l & 3) if l < 60 else LDS_SIZE - 2 * (l - 59)
+    # a negative address and the offset make one that is in range, or whose begin or end is not
+    for l, below in enumerate((12, 11, 8, 4, 1, 24, 512, 256, 1024, 768), 12):
+        st.vgpr[20][l] = 2 ** 32 - below
 
 
 def aligned(st):
     lds_state(st)
     for l in range(64):
         st.vgpr[20][l] = l * 3 % 40 * 64 if l < 62 else LDS_SIZE
+    for l, below in enumerate((4, 8, 16, 256, 512, 1024), 12):
+        st.vgpr[20][l] = 2 ** 32 - below
+
+
+def lds_at(st, lane, offset):
+    return st.vgpr[20][lane] + offset & 0xffffffff
 
 
 def lds_bytes(data, at, n):
@@ -365,7 +374,7 @@ def ds_load(text, size, form, offsets):
         data = bytes(before.lds)
         for l in LANES:
             old = value(before, 4, l, dwords)
-            want = sum(lds_bytes(data, before.vgpr[20][l] + o, size) << 8 * size * n for n, o in enumerate(offsets))
+            want = sum(lds_bytes(data, lds_at(before, l, o), size) << 8 * size * n for n, o in enumerate(offsets))
             want = form(want, old) if form else want
             if value(st, 4, l, dwords) != want:
                 return f"lane {l}: {value(st, 4, l, dwords):#x}, not {want:#x}"
@@ -378,7 +387,7 @@ def ds_store(text, size, shift, offsets):
         want = bytearray(bytes(before.lds))
         for l in LANES:
             for n, o in enumerate(offsets):
-                at = before.vgpr[20][l] + o
+                at = lds_at(before, l, o)
                 if at + size <= LDS_SIZE:
                     v = value(before, 8 + 4 * n, l, 4) >> shift
                     want[at:at + size] = v.to_bytes(17, "little")[:size]
@@ -408,7 +417,7 @@ DS_ATOMICS = {
 }
 
 
-def ds_atomic(text, fn, size, returns, two):
+def ds_atomic(text, fn, size, returns, two, offset=0):
     dwords = size // 4
 
     def prepare(st):
@@ -423,7 +432,9 @@ def ds_atomic(text, fn, size, returns, two):
     def expect(before, st):
         want = bytearray(bytes(before.lds))
         for l in LANES:
-            at = before.vgpr[20][l]
+            at = lds_at(before, l, offset)
+            # a misaligned one is out of range
+            at = at if at % size == 0 else LDS_SIZE
             old = lds_bytes(want, at, size)
             new = fn(old, value(before, 8, l, dwords), value(before, 12, l, dwords) if two else 0, size * 8)
             if at + size <= LDS_SIZE:
@@ -431,7 +442,7 @@ def ds_atomic(text, fn, size, returns, two):
             if returns and value(st, 4, l, dwords) != old:
                 return f"lane {l}: {value(st, 4, l, dwords):#x}, not {old:#x}"
         return None if bytes(st.lds) == bytes(want) else "LDS"
-    return t.Case(text, prepare, expect)
+    return t.Case(f"{text} offset:{offset}" if offset else text, prepare, expect)
 
 
 def ds():
@@ -464,7 +475,7 @@ def ds():
             two = op in ("mskor", "cmpst")
             data = f"{a}, {b}" if two else a
             yield ds_atomic(f"ds_{op}_{kind}{n} v20, {data}", fn, size, False, two)
-            yield ds_atomic(f"ds_{op}_rtn_{kind}{n} {d}, v20, {data}", fn, size, True, two)
+            yield ds_atomic(f"ds_{op}_rtn_{kind}{n} {d}, v20, {data}", fn, size, True, two, 512)
         yield ds_atomic(f"ds_wrxchg_rtn_b{n} {d}, v20, {a}", ATOMICS["swap"], size, True, False)
     yield ds_atomic("ds_wrap_rtn_b32 v4, v20, v8, v12", lambda old, a, b, n: old - a if old >= a else old + b, 4, True,
                     True)
@@ -478,7 +489,9 @@ def ds_exchange2(text, size, offsets):
         want = bytearray(bytes(before.lds))
         for l in LANES:
             for n, o in enumerate(offsets):
-                at = before.vgpr[20][l] + o
+                at = lds_at(before, l, o)
+                # a misaligned one is out of range
+                at = at if at % size == 0 else LDS_SIZE
                 old = lds_bytes(want, at, size)
                 if at + size <= LDS_SIZE:
                     want[at:at + size] = value(before, 8 + 4 * n, l, dwords).to_bytes(size, "little")

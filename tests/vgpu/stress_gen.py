@@ -213,27 +213,35 @@ class Kernel:
             out += self.block(0, 1)
             out.append("}\n")
         stride = self.rng.randrange(1, block)
-        out.append(f"__global__ void kernel{self.nr}(uint32_t *out)\n{{\n\t__shared__ uint32_t shared[{block}];")
+        below = self.rng.randrange(1, block)
+
+        # as a tile with a halo is read: addresses of LDS are negative bases and offsets, for the first work-items
+        def halo(t):
+            return " + ".join(f"({t} - below + {j} >= 0 && {t} - below + {j} < {block} ? shared[{t} - below + {j}] * {j + 3}u : {j}u)"
+                              for j in range(6))
+        out.append(f"__global__ void kernel{self.nr}(uint32_t *out, int below)\n{{\n\t__shared__ uint32_t shared[{block}];")
         out.append(f"\tuint32_t t = threadIdx.x, at = blockIdx.x * {block}u + t;\n\tVars v;\n\n\tstart(v, at);")
         for p in range(phases):
             out.append(f"\tphase{self.nr}_{p}(v);\n\tshared[t] = digest(v);\n\t__syncthreads();")
-            out.append(f"\tv.u[{p % 4}] ^= shared[(t + {stride}u) % {block}u];\n\t__syncthreads();")
+            out.append(f"\tv.u[{p % 4}] ^= shared[(t + {stride}u) % {block}u];")
+            out.append(f"\tv.u[{(p + 1) % 4}] += {halo('(int)t')};\n\t__syncthreads();")
         out.append("\tout[at + 8] = digest(v);\n\tatomicAdd(&out[digest(v) & 3u], digest(v));")
         out.append("\tatomicMax(&out[4 + (digest(v) & 1u)], digest(v));\n\tatomicXor(&out[6], digest(v));\n}\n")
         out.append(f"static void host{self.nr}(uint32_t *out, int groups, int block)\n{{")
-        out.append(f"\tstd::vector<Vars> v(block);\n\tstd::vector<uint32_t> shared(block);\n")
+        out.append(f"\tconst int below = {below};\n\tstd::vector<Vars> v(block);\n\tstd::vector<uint32_t> shared(block);\n")
         out.append("\tfor (int g = 0; g < groups; g++) {\n\t\tfor (int t = 0; t < block; t++)")
         out.append("\t\t\tstart(v[t], (uint32_t)(g * block + t));")
         for p in range(phases):
             out.append(f"\t\tfor (int t = 0; t < block; t++) {{\n\t\t\tphase{self.nr}_{p}(v[t]);")
             out.append("\t\t\tshared[t] = digest(v[t]);\n\t\t}\n\t\tfor (int t = 0; t < block; t++)")
-            out.append(f"\t\t\tv[t].u[{p % 4}] ^= shared[(t + {stride}) % block];")
+            out.append(f"\t\t{{\n\t\t\tv[t].u[{p % 4}] ^= shared[(t + {stride}) % block];")
+            out.append(f"\t\t\tv[t].u[{(p + 1) % 4}] += {halo('t')};\n\t\t}}")
         out.append("\t\tfor (int t = 0; t < block; t++) {\n\t\t\tuint32_t r = digest(v[t]);\n")
         out.append("\t\t\tout[g * block + t + 8] = r;\n\t\t\tout[r & 3] += r;")
         out.append("\t\t\tout[4 + (r & 1)] = r > out[4 + (r & 1)] ? r : out[4 + (r & 1)];\n\t\t\tout[6] ^= r;")
         out.append("\t\t}\n\t}\n}\n")
         out.append(f"static void launch{self.nr}(uint32_t *out, int groups, int block)\n{{")
-        out.append(f"\tkernel{self.nr}<<<groups, block>>>(out);\n}}\n")
+        out.append(f"\tkernel{self.nr}<<<groups, block>>>(out, {below});\n}}\n")
         self.entry = f"\t{{ launch{self.nr}, host{self.nr}, {groups}, {block} }},"
         return "\n".join(out)
 

@@ -84,6 +84,31 @@ def box_copies_write_exactly_their_bytes():
     exact_bytes("rectangles", "volumes")
 
 
+def keeps_order(sides):
+    """No outcome that the memory model forbids, and no torn access; RTL_TEST_LONG: 100 000 rounds of each."""
+    rounds = 100000 if os.environ.get("RTL_TEST_LONG") else 3000
+    r = run("order_test", "all", sides, str(rounds), exec=None, devices=4, timeout=600)
+    equal("outcomes", r.out.splitlines(),
+          [f"{part} {sides}: {n} rounds, 0 forbidden" for part, n in
+           (("message", rounds), ("store_buffer", rounds), ("load_buffer", rounds), ("iriw", rounds),
+            ("tear", 20 * rounds))] + ["0 failures"])
+
+
+@case
+def memory_order_holds_between_gpus():
+    keeps_order("gpus")
+
+
+@case
+def memory_order_holds_between_gpu_and_host_threads():
+    keeps_order("host")
+
+
+@case
+def memory_order_holds_between_processes():
+    keeps_order("processes")
+
+
 @case
 def measured_model_takes_host_time():
     r = run("exec_test_o2", "arithmetic", exec="on", kernel_model="measured", kernel_ns=0)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* ds.c - LDS: loads, stores, atomics, and the exchange of values between lanes */
+/* ds.c - LDS: loads, stores, atomics, and the exchange of values between lanes
+ *
+ * The sum of address and offset has 32 bits: compilers fold a negative address into the offset.
+ */
 #include <stddef.h>
 
 #include "memory.h"
@@ -25,7 +28,7 @@ static void load(struct gcn_wave *w, const struct gcn_inst *i, unsigned int byte
 	memcpy(from, addr, sizeof(from));
 	for (uint64_t left = gcn_exec(w); left;) {
 		unsigned int l = memory_next(&left);
-		const void *p = memory_lds(w, (uint64_t)from[l] + (uint32_t)i->imm, bytes);
+		const void *p = memory_lds(w, from[l] + (uint32_t)i->imm, bytes);
 
 		memory_to_regs(w, i->dst, l, p ? p : zero, bytes, form);
 	}
@@ -38,7 +41,7 @@ static void store(struct gcn_wave *w, const struct gcn_inst *i, unsigned int byt
 
 	for (uint64_t left = gcn_exec(w); left;) {
 		unsigned int l = memory_next(&left);
-		void *p = memory_lds(w, (uint64_t)addr[l] + (uint32_t)i->imm, bytes);
+		void *p = memory_lds(w, addr[l] + (uint32_t)i->imm, bytes);
 
 		if (p)
 			memory_from_regs(w, data_reg(i, 0), l, p, bytes, form);
@@ -46,9 +49,9 @@ static void store(struct gcn_wave *w, const struct gcn_inst *i, unsigned int byt
 }
 
 /* The offset of the n-th of two accesses; `scale` is the unit of the 8-bit offsets. */
-static uint64_t offset_of(const struct gcn_inst *i, unsigned int n, unsigned int scale)
+static uint32_t offset_of(const struct gcn_inst *i, unsigned int n, unsigned int scale)
 {
-	return ((uint32_t)i->imm >> (8 * n) & 255) * (uint64_t)scale;
+	return ((uint32_t)i->imm >> (8 * n) & 255) * scale;
 }
 
 static void load2(struct gcn_wave *w, const struct gcn_inst *i, unsigned int bytes,
@@ -122,7 +125,8 @@ static void atomic(struct gcn_wave *w, const struct gcn_inst *i, enum atomic_op 
 	memcpy(from, address_row(w, i), sizeof(from));
 	for (uint64_t left = gcn_exec(w); left;) {
 		unsigned int l = memory_next(&left);
-		uint64_t offset = (uint64_t)from[l] + (uint32_t)i->imm, old = 0;
+		uint32_t offset = from[l] + (uint32_t)i->imm;
+		uint64_t old = 0;
 		void *p = offset % bytes ? NULL : memory_lds(w, offset, bytes);
 		/* the value to compare with comes first here */
 		uint64_t data = data_of(w, i, swapped ? 1 : 0, l, bytes);
@@ -146,7 +150,7 @@ static void exchange2(struct gcn_wave *w, const struct gcn_inst *i, unsigned int
 		uint64_t data[2] = { data_of(w, i, 0, l, bytes), data_of(w, i, 1, l, bytes) };
 
 		for (unsigned int n = 0; n < 2; n++) {
-			uint64_t offset = from[l] + offset_of(i, n, scale);
+			uint32_t offset = from[l] + offset_of(i, n, scale);
 			void *p = offset % bytes ? NULL : memory_lds(w, offset, bytes);
 			uint64_t old = p ? atomic_lane(p, ATOMIC_SWAP, data[n], 0, bytes) : 0;
 

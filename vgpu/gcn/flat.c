@@ -88,6 +88,8 @@ static void in_global(struct gcn_wave *w, const struct gcn_inst *i, const struct
 		memory_store(w, a, i->src[1] - GCN_SRC_VGPR, form);
 	else
 		memory_load(w, a, i->dst, form);
+	if (!a->write && i->word[0] >> 16 & 1 && a->active)
+		memory_polled(w, a->addr[__builtin_ctzll(a->active)]);
 }
 
 static void move(struct gcn_wave *w, const struct gcn_inst *i, unsigned int bytes,
@@ -163,6 +165,7 @@ static void atomic(struct gcn_wave *w, const struct gcn_inst *i, enum atomic_op 
 		cache_access(&w->run->cache, &w->run->counters, a.addr, a.active & ~elsewhere,
 			     bytes, true);
 	}
+	memory_stored(w->run);
 	for (uint64_t left = a.active; left;) {
 		unsigned int l = memory_next(&left);
 		uint64_t v[2] = { 0, 0 }, old;

@@ -85,6 +85,9 @@ enum gcn_status gcn_run_start(struct gcn_run *r, const struct gcn_launch *launch
 /* Runs about `budget` wave instructions. */
 enum gcn_status gcn_run_slice(struct gcn_run *r, int64_t budget);
 
+/* Whether the last slice ended early because all waves of the workgroup wait for something outside of it. */
+bool gcn_run_waits(const struct gcn_run *r);
+
 const struct gcn_stop *gcn_run_stop(const struct gcn_run *r);
 
 /* Complete after the dispatch has ended. */

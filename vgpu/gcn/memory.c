@@ -29,6 +29,22 @@ bool memory_valid(struct gcn_run *r, uint64_t addr, uint32_t bytes)
 	return bytes <= range->hi - addr;
 }
 
+/* Loads with GLC are those of volatile and atomic variables. A wave that repeats one of the same address, and has stored nothing since, waits for
+ * another wave, GPU or thread. */
+void memory_polled(struct gcn_wave *w, uint64_t addr)
+{
+	struct gcn_run *r = w->run;
+
+	if (r->poll_pc != w->pc || r->poll_addr != addr) {
+		r->poll_pc = w->pc;
+		r->poll_addr = addr;
+		r->polls = 0;
+	} else if (++r->polls >= GCN_POLLS) {
+		r->polls = 0;
+		r->yield = true;
+	}
+}
+
 bool memory_check(struct gcn_wave *w, const struct memory_access *a)
 {
 	uint64_t lo = UINT64_MAX, hi = 0;
@@ -66,11 +82,45 @@ bool memory_check(struct gcn_wave *w, const struct memory_access *a)
 	return true;
 }
 
-void *memory_lds(const struct gcn_wave *w, uint64_t offset, unsigned int bytes)
+void *memory_lds(const struct gcn_wave *w, uint32_t offset, unsigned int bytes)
 {
 	uint32_t size = w->run->lds_size;
 
 	return offset < size && bytes <= size - offset ? w->run->lds + offset : NULL;
+}
+
+/* `global`: which of the two addresses decides on the pairs. */
+static inline void copy(unsigned char *to, const unsigned char *from, uintptr_t global,
+			unsigned int bytes)
+{
+	unsigned int n = 0;
+
+	if (bytes == 2) {
+		memory_put16(to, memory_get16(from));
+		return;
+	}
+	if (global & 4 && bytes >= 4) {
+		memory_put32(to, memory_get32(from));
+		n = 4;
+	}
+	for (; n + 8 <= bytes; n += 8)
+		memory_put64(to + n, memory_get64(from + n));
+	if (n + 4 <= bytes) {
+		memory_put32(to + n, memory_get32(from + n));
+		n += 4;
+	}
+	for (; n < bytes; n++)
+		to[n] = from[n];
+}
+
+void memory_fetch(void *buf, const void *global, unsigned int bytes)
+{
+	copy(buf, global, (uintptr_t)global, bytes);
+}
+
+void memory_put(void *global, const void *buf, unsigned int bytes)
+{
+	copy(global, buf, (uintptr_t)global, bytes);
 }
 
 static uint64_t scratch_at(uint64_t base, uint32_t offset, unsigned int lane)
@@ -136,14 +186,23 @@ void memory_to_regs(struct gcn_wave *w, unsigned int reg, unsigned int lane, con
 		    unsigned int bytes, enum memory_form form)
 {
 	const unsigned char *p = buf;
-	uint32_t v = 0;
+	unsigned int n = 0, nr = bytes / 4;
+	uint32_t v;
 
 	if (form == MEMORY_PLAIN) {
-		for (unsigned int n = 0; n < bytes / 4; n++)
+		if ((uintptr_t)p & 4 && nr)
+			w->vgpr[reg + n++][lane] = memory_get32(p);
+		for (; n + 2 <= nr; n += 2) {
+			uint64_t pair = memory_get64(p + n * 4);
+
+			w->vgpr[reg + n][lane] = (uint32_t)pair;
+			w->vgpr[reg + n + 1][lane] = (uint32_t)(pair >> 32);
+		}
+		if (n < nr)
 			w->vgpr[reg + n][lane] = memory_get32(p + n * 4);
 		return;
 	}
-	memcpy(&v, p, bytes);
+	v = bytes == 1 ? *p : bytes == 2 ? memory_get16(p) : memory_get32(p);
 	w->vgpr[reg][lane] = extend(v, w->vgpr[reg][lane], form);
 }
 
@@ -151,17 +210,28 @@ void memory_from_regs(const struct gcn_wave *w, unsigned int reg, unsigned int l
 		      unsigned int bytes, enum memory_form form)
 {
 	unsigned char *p = buf;
+	unsigned int n = 0, nr = bytes / 4;
 	uint32_t v;
 
 	if (form == MEMORY_PLAIN) {
-		for (unsigned int n = 0; n < bytes / 4; n++)
+		if ((uintptr_t)p & 4 && nr)
+			memory_put32(p, w->vgpr[reg + n++][lane]);
+		for (; n + 2 <= nr; n += 2)
+			memory_put64(p + n * 4, w->vgpr[reg + n][lane] |
+							(uint64_t)w->vgpr[reg + n + 1][lane] << 32);
+		if (n < nr)
 			memory_put32(p + n * 4, w->vgpr[reg + n][lane]);
 		return;
 	}
 	v = w->vgpr[reg][lane];
 	if (form == MEMORY_U8_HI || form == MEMORY_16_HI)
 		v >>= 16;
-	memcpy(p, &v, bytes);
+	if (bytes == 1)
+		*p = (uint8_t)v;
+	else if (bytes == 2)
+		memory_put16(p, (uint16_t)v);
+	else
+		memory_put32(p, v);
 }
 
 void memory_load(struct gcn_wave *w, const struct memory_access *a, unsigned int reg,
@@ -196,6 +266,7 @@ void memory_store(struct gcn_wave *w, const struct memory_access *a, unsigned in
 {
 	uint64_t left = a->active;
 
+	memory_stored(w->run);
 	if (form == MEMORY_PLAIN && a->bytes == 4 && left == UINT64_MAX) {
 		const uint32_t *row = w->vgpr[reg];
 

@@ -25,6 +25,11 @@ enum memory_form {
 	MEMORY_16_HI,
 };
 
+/* of any alignment, and overlaying other types */
+typedef uint16_t memory_u16 __attribute__((aligned(1), may_alias));
+typedef uint32_t memory_u32 __attribute__((aligned(1), may_alias));
+typedef uint64_t memory_u64 __attribute__((aligned(1), may_alias));
+
 struct memory_access {
 	uint64_t addr[GCN_LANES]; /* offsets, for LDS */
 	uint64_t active;
@@ -32,18 +37,41 @@ struct memory_access {
 	bool write, atomic;
 };
 
+/* Other threads and processes use global memory at the same time: an aligned access of up to 8 bytes is one access of the host.
+ * x86 has such accesses of any alignment; those that cross a line of its cache may tear, as on a GPU. */
+static inline uint16_t memory_get16(const void *p)
+{
+	return *(const volatile memory_u16 *)p;
+}
+
 static inline uint32_t memory_get32(const void *p)
 {
-	uint32_t v;
+	return *(const volatile memory_u32 *)p;
+}
 
-	memcpy(&v, p, sizeof(v));
-	return v;
+static inline uint64_t memory_get64(const void *p)
+{
+	return *(const volatile memory_u64 *)p;
+}
+
+static inline void memory_put16(void *p, uint16_t v)
+{
+	*(volatile memory_u16 *)p = v;
 }
 
 static inline void memory_put32(void *p, uint32_t v)
 {
-	memcpy(p, &v, sizeof(v));
+	*(volatile memory_u32 *)p = v;
 }
+
+static inline void memory_put64(void *p, uint64_t v)
+{
+	*(volatile memory_u64 *)p = v;
+}
+
+/* Copies between global memory and a buffer: dwords as aligned pairs where the global address has them, bytes and halves alone. */
+void memory_fetch(void *buf, const void *global, unsigned int bytes);
+void memory_put(void *global, const void *buf, unsigned int bytes);
 
 static inline void *memory_at(uint64_t addr)
 {
@@ -57,7 +85,7 @@ bool memory_valid(struct gcn_run *r, uint64_t addr, uint32_t bytes);
 bool memory_check(struct gcn_wave *w, const struct memory_access *a);
 
 /* Where byte `offset` of LDS is; NULL if [offset, offset + bytes) is out of range. */
-void *memory_lds(const struct gcn_wave *w, uint64_t offset, unsigned int bytes);
+void *memory_lds(const struct gcn_wave *w, uint32_t offset, unsigned int bytes);
 
 /* Copies bytes between `buf` and byte `offset` of a lane's scratch memory at `base`; false: out of range,
  * and the wave was stopped. */
@@ -75,6 +103,19 @@ void memory_load(struct gcn_wave *w, const struct memory_access *a, unsigned int
 		 enum memory_form form);
 void memory_store(struct gcn_wave *w, const struct memory_access *a, unsigned int reg,
 		  enum memory_form form);
+
+/* repetitions of a load before its wave gives way to others */
+#define GCN_POLLS 16
+
+/* A load that may be part of a loop that waits. */
+void memory_polled(struct gcn_wave *w, uint64_t addr);
+
+/* A store to global memory, or an atomic. */
+static inline void memory_stored(struct gcn_run *r)
+{
+	r->stored = true;
+	r->poll_pc = 0;
+}
 
 /* Removes the lowest active lane from `active` and returns its number. */
 static inline unsigned int memory_next(uint64_t *active)

@@ -75,9 +75,9 @@ static void move_lane(struct gcn_wave *w, const struct gcn_inst *i, const struct
 			gcn_stop(w, GCN_MEMORY_FAULT, addr);
 			return;
 		} else if (write) {
-			memcpy(memory_at(addr), buf + at, n);
+			memory_put(memory_at(addr), buf + at, n);
 		} else {
-			memcpy(buf + at, memory_at(addr), n);
+			memory_fetch(buf + at, memory_at(addr), n);
 		}
 		at += n;
 	}
@@ -105,6 +105,8 @@ static void move(struct gcn_wave *w, const struct gcn_inst *i, unsigned int byte
 	uint32_t *row = form == MEMORY_PLAIN ? whole_row(w, i, &b, bytes) : NULL;
 	unsigned char buf[16];
 
+	if (write)
+		memory_stored(w->run);
 	if (row) {
 		if (write)
 			memcpy(row, w->vgpr[i->dst], 256);
@@ -129,6 +131,8 @@ static void atomic(struct gcn_wave *w, const struct gcn_inst *i, enum atomic_op 
 	struct resource b = resource_of(w, i);
 	unsigned int nr = bytes / 4;
 	bool returns = i->word[0] >> 14 & 1;
+
+	memory_stored(w->run);
 
 	for (uint64_t left = gcn_exec(w); left;) {
 		unsigned int l = memory_next(&left);

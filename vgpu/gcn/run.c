@@ -144,6 +144,8 @@ enum gcn_status gcn_run_start(struct gcn_run *r, const struct gcn_launch *launch
 	memset(r->wait, 0, sizeof(r->wait));
 	memset(&r->stop, 0, sizeof(r->stop));
 	r->steps = 0;
+	r->yields = r->polls = 0;
+	r->poll_pc = 0;
 	r->ids_waves = 0;
 	code_check(r);
 	r->status = read_packet(r);
@@ -315,6 +317,15 @@ static void run_wave(struct gcn_run *r, struct gcn_wave *w)
 		r->nr_live--;
 }
 
+static uint32_t nr_running(const struct gcn_run *r)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t n = 0; n < r->nr_waves; n++)
+		nr += r->wave[n].state == GCN_WAVE_RUN;
+	return nr;
+}
+
 static void release_barrier(struct gcn_run *r)
 {
 	for (uint32_t n = 0; n < r->nr_waves; n++) {
@@ -327,14 +338,28 @@ static void release_barrier(struct gcn_run *r)
 	}
 }
 
+/* When all waves want to wait, it is for something outside of the workgroup: the rest of the slice is for others. */
+static void give_way(struct gcn_run *r)
+{
+	if (!r->yield) {
+		r->yields = 0;
+	} else if (++r->yields >= nr_running(r)) {
+		r->yields = 0;
+		r->budget = 0;
+		r->waits = true;
+	}
+}
+
 /* Runs the resident workgroup; true: it is done. */
 static bool run_group(struct gcn_run *r)
 {
 	while (r->nr_live && r->budget > 0 && r->status == GCN_RUNNING) {
 		struct gcn_wave *w = &r->wave[r->next_wave];
 
-		if (w->state == GCN_WAVE_RUN)
+		if (w->state == GCN_WAVE_RUN) {
 			run_wave(r, w);
+			give_way(r);
+		}
 		/* a turn may take several slices: waves wait for each other without s_sleep, too */
 		if (w->state != GCN_WAVE_RUN || r->yield || r->turn <= 0) {
 			r->next_wave = (r->next_wave + 1) % r->nr_waves;
@@ -374,6 +399,7 @@ enum gcn_status gcn_run_slice(struct gcn_run *r, int64_t budget)
 		return r->status;
 	code_check(r);
 	r->budget = budget;
+	r->waits = false;
 	while (r->budget > 0 && r->status == GCN_RUNNING) {
 		if (!r->resident)
 			start_group(r);
@@ -384,6 +410,11 @@ enum gcn_status gcn_run_slice(struct gcn_run *r, int64_t budget)
 			r->status = GCN_DONE;
 	}
 	return r->status;
+}
+
+bool gcn_run_waits(const struct gcn_run *r)
+{
+	return r->waits;
 }
 
 const struct gcn_stop *gcn_run_stop(const struct gcn_run *r)

@@ -40,7 +40,7 @@ static void load(struct gcn_wave *w, const struct gcn_inst *i, unsigned int nr)
 		return;
 	}
 	/* the base may be among the destinations: it was read before */
-	memcpy(&w->sgpr[i->dst], memory_at(addr), nr * 4);
+	memory_fetch(&w->sgpr[i->dst], memory_at(addr), nr * 4);
 }
 
 /* The source is a buffer resource: base 47:0, stride 61:48, number of records in the third dword. */
@@ -62,7 +62,8 @@ static void store(struct gcn_wave *w, const struct gcn_inst *i, unsigned int nr)
 		gcn_stop(w, GCN_MEMORY_FAULT, addr);
 		return;
 	}
-	memcpy(memory_at(addr), &w->sgpr[i->dst], nr * 4);
+	memory_stored(w->run);
+	memory_put(memory_at(addr), &w->sgpr[i->dst], nr * 4);
 }
 
 #define LOAD(name, nr)                                                                             \

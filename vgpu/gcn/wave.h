@@ -74,6 +74,11 @@ struct gcn_run {
 	uint64_t steps;			    /* instructions executed, */
 	uint64_t wave_steps[GCN_WAVES_MAX]; /* and by each wave of the resident workgroup */
 	bool yield;			    /* the running wave wants to wait: run others first */
+	uint32_t yields;		    /* turns in a row that ended so */
+	bool waits;  /* for something outside of the workgroup, at the end of the last slice */
+	bool stored; /* to global memory, since the last fence */
+	uint64_t poll_pc, poll_addr; /* the load that was executed last of those that may poll */
+	uint32_t polls;		     /* how often in a row, without a store or atomic */
 
 	enum gcn_status status;
 	struct gcn_stop stop;
