@@ -73,14 +73,21 @@ _rtl()
 	summary)
 		case $prev in
 		-n|--rows) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
-		-b|--by) COMPREPLY=($(compgen -W "kernel api copy marker stream gpu counter" -- "$cur")); return ;;
+		-b|--by) COMPREPLY=($(compgen -W "overview kernel api copy marker stream gpu counter range process rank graph error gap" -- "$cur")); return ;;
 		--domain) COMPREPLY=($(compgen -W "hip hsa" -- "$cur")); return ;;
 		-f|--format) COMPREPLY=($(compgen -W "table csv json" -- "$cur")); return ;;
 		--columns) COMPREPLY=($(compgen -W "rtl rocprof" -- "$cur")); return ;;
 		-u|--units) COMPREPLY=($(compgen -W "auto scaled raw" -- "$cur")); return ;;
+		--sort) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--names) COMPREPLY=($(compgen -W "auto short medium full mangled" -- "$cur")); return ;;
+		--time) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--range) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--kernels) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--gpus) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--ranks) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--rows --by --domain --format --columns --units --internal --wide --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--rows --by --domain --format --columns --units --internal --wide --sort --names --time --range --kernels --gpus --ranks --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
 		esac
 		;;

@@ -9,9 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "cli/commands.h"
 #include "cli/ui.h"
 #include "export/json.h"
+
+#define MAX_COLUMNS 32
+#define MIN_NAME 16 /* a name column is not cut below this */
+#define MAX_NEED 40 /* other columns give way to as much of a name that is no symbol */
 
 struct grid {
 	const struct grid_column *columns;
@@ -19,7 +25,11 @@ struct grid {
 	enum grid_format format;
 	unsigned int width;
 	bool colour;
-	bool scaled;		 /* numbers with units */
+	bool scaled; /* numbers with units */
+	enum names_form names;
+	const char *order;
+	uint64_t max_shown; /* 0: all */
+	bool hidden[MAX_COLUMNS];
 	struct grid_cell *cells; /* texts are owned */
 	size_t nr_rows, max_rows;
 };
@@ -44,6 +54,11 @@ void grid_units(struct grid *t, enum grid_units units)
 {
 	if (units != GRID_UNITS_AUTO)
 		t->scaled = units == GRID_UNITS_SCALED;
+}
+
+void grid_names(struct grid *t, enum names_form form)
+{
+	t->names = form;
 }
 
 void grid_destroy(struct grid *t)
@@ -81,6 +96,95 @@ void grid_row(struct grid *t, const struct grid_cell *cells)
 		if (!row[i].text)
 			ui_die_memory();
 	}
+}
+
+void grid_limit(struct grid *t, size_t nr)
+{
+	for (size_t i = nr * t->nr_columns; i < t->nr_rows * t->nr_columns; i++)
+		free((char *)t->cells[i].text);
+	if (nr < t->nr_rows)
+		t->nr_rows = nr;
+}
+
+/* ---- order ---- */
+
+static bool is_column(const struct grid_column *c, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (strncasecmp(c->key, name, n) == 0 && (!c->key[n] || c->key[n] == '_'))
+		return true;
+	return c->title && strcasecmp(c->title, name) == 0;
+}
+
+struct order {
+	size_t column;
+	enum grid_unit unit;
+};
+
+static int compare_rows(const void *a, const void *b, void *arg)
+{
+	const struct order *o = arg;
+	const struct grid_cell *x = (const struct grid_cell *)a + o->column;
+	const struct grid_cell *y = (const struct grid_cell *)b + o->column;
+
+	if (x->none || y->none)
+		return x->none - y->none;
+	switch (o->unit) {
+	case GRID_NAME:
+		return strcmp(x->text, y->text);
+	case GRID_SHARE:
+	case GRID_RATE:
+	case GRID_REAL:
+		return (x->real < y->real) - (x->real > y->real);
+	case GRID_SPAN:
+		return ((int64_t)x->num < (int64_t)y->num) - ((int64_t)x->num > (int64_t)y->num);
+	case GRID_NUMBER:
+		return (x->num > y->num) - (x->num < y->num);
+	default:
+		return (x->num < y->num) - (x->num > y->num);
+	}
+}
+
+bool grid_sort(struct grid *t, const char *column)
+{
+	struct order o = { .column = t->nr_columns };
+
+	/* the whole key before its begin: gpu, not gpu_ns */
+	for (size_t i = 0; i < t->nr_columns; i++)
+		if (strcasecmp(t->columns[i].key, column) == 0)
+			o.column = i;
+	for (size_t i = 0; i < t->nr_columns && o.column == t->nr_columns; i++)
+		if (is_column(&t->columns[i], column))
+			o.column = i;
+	if (o.column == t->nr_columns)
+		return false;
+	o.unit = t->columns[o.column].unit;
+	if (t->nr_rows)
+		qsort_r(t->cells, t->nr_rows, t->nr_columns * sizeof(*t->cells), compare_rows, &o);
+	return true;
+}
+
+void grid_order(struct grid *t, const char *column, uint64_t rows)
+{
+	t->order = column;
+	t->max_shown = rows;
+}
+
+static void order_rows(struct grid *t)
+{
+	char keys[600];
+	size_t used = 0;
+
+	if (t->order && !grid_sort(t, t->order)) {
+		for (size_t i = 0; i < t->nr_columns && used + 40 < sizeof(keys); i++)
+			used += (size_t)snprintf(keys + used, sizeof(keys) - used, "%s%s",
+						 i ? ", " : "", t->columns[i].key);
+		ui_die(STATUS_USAGE, "--sort: the table has no column '%.40s'; it has %s", t->order,
+		       keys);
+	}
+	if (t->max_shown)
+		grid_limit(t, t->max_shown);
 }
 
 /* Columns on the screen: one for each UTF-8 sequence. */
@@ -197,14 +301,76 @@ static void put_cell(const struct grid_column *column, const char *text, size_t 
 		ui_put("  ");
 }
 
-#define MAX_COLUMNS 24
-#define MIN_NAME 16 /* a name column is not cut below this */
+static bool is_shown(const struct grid *t, size_t column)
+{
+	return t->columns[column].title && !t->hidden[column];
+}
 
-/* The widths of all columns; shrinks the widest name column to fit the terminal. */
-static void measure_columns(const struct grid *t, size_t widths[MAX_COLUMNS])
+/* The texts of a name column, in malloc'd memory. */
+static const char **texts_of(const struct grid *t, size_t column)
+{
+	const char **texts = calloc(t->nr_rows + 1, sizeof(*texts));
+
+	if (!texts)
+		ui_die_memory();
+	for (size_t r = 0; r < t->nr_rows; r++) {
+		const struct grid_cell *cell = &t->cells[r * t->nr_columns + column];
+
+		texts[r] = cell->none ? "-" : cell->text;
+	}
+	return texts;
+}
+
+/* What a name column needs, so that nothing in it has to be cut. */
+static size_t needed_width(const struct grid *t, size_t column, size_t width)
+{
+	const char **texts;
+	size_t need;
+
+	if (!t->columns[column].symbol)
+		return width < MAX_NEED ? width : MAX_NEED;
+	if (t->names >= NAMES_MEDIUM)
+		return width;
+	texts = texts_of(t, column);
+	need = names_width(texts, t->nr_rows);
+	free(texts);
+	if (need < MAX_NEED)
+		need = MAX_NEED;
+	return need < width ? need : width;
+}
+
+static size_t sum_widths(const struct grid *t, const size_t widths[MAX_COLUMNS], size_t but)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < t->nr_columns; i++)
+		if (i != but && is_shown(t, i))
+			sum += widths[i] + 2;
+	return sum;
+}
+
+/* Leaves columns out until `need` is free for the name. */
+static void drop_columns(struct grid *t, const size_t widths[MAX_COLUMNS], size_t name, size_t need)
+{
+	while (sum_widths(t, widths, name) + need > t->width) {
+		size_t drop = t->nr_columns;
+
+		for (size_t i = 0; i < t->nr_columns; i++)
+			if (i != name && is_shown(t, i) && t->columns[i].drop &&
+			    (drop == t->nr_columns || t->columns[i].drop >= t->columns[drop].drop))
+				drop = i;
+		if (drop == t->nr_columns)
+			return;
+		t->hidden[drop] = true;
+	}
+}
+
+/* The widths of all columns. Where they are too wide for the terminal, leaves out columns, then shortens the widest name. Returns the
+ * column that is shortened. */
+static size_t measure_columns(struct grid *t, size_t widths[MAX_COLUMNS])
 {
 	char buf[UI_NUMBER_SIZE + 8];
-	size_t sum = 0, widest = 0;
+	size_t widest = 0, others;
 
 	for (size_t i = 0; i < t->nr_columns; i++) {
 		widths[i] = 0;
@@ -218,19 +384,19 @@ static void measure_columns(const struct grid *t, size_t widths[MAX_COLUMNS])
 			if (n > widths[i])
 				widths[i] = n;
 		}
-		sum += widths[i] + 2;
 		if (t->columns[i].unit == GRID_NAME &&
 		    (t->columns[widest].unit != GRID_NAME || widths[i] > widths[widest]))
 			widest = i;
 	}
-	if (sum > 2)
-		sum -= 2;
-	if (!t->width || sum <= t->width || t->columns[widest].unit != GRID_NAME)
-		return;
-	if (widths[widest] > sum - t->width + MIN_NAME)
-		widths[widest] -= sum - t->width;
-	else if (widths[widest] > MIN_NAME)
-		widths[widest] = MIN_NAME;
+	if (!t->width || t->columns[widest].unit != GRID_NAME)
+		return widest;
+	drop_columns(t, widths, widest, needed_width(t, widest, widths[widest]));
+	others = sum_widths(t, widths, widest);
+	if (others + widths[widest] > t->width)
+		widths[widest] = t->width > others + MIN_NAME ? t->width - others :
+				 widths[widest] > MIN_NAME    ? MIN_NAME :
+								widths[widest];
+	return widest;
 }
 
 static size_t longest_name(const struct grid *t)
@@ -246,22 +412,46 @@ static size_t longest_name(const struct grid *t)
 	return longest;
 }
 
-static void print_text(const struct grid *t)
+/* Replaces the names of kernels by shorter ones. */
+static void shorten_names(struct grid *t, const size_t widths[MAX_COLUMNS], size_t widest)
 {
-	size_t widths[MAX_COLUMNS], last = 0, name_size = longest_name(t) + 16;
+	for (size_t i = 0; i < t->nr_columns; i++) {
+		const char **texts;
+		char **names;
+
+		if (!t->columns[i].symbol || !is_shown(t, i))
+			continue;
+		texts = texts_of(t, i);
+		names = names_make(texts, t->nr_rows, t->names,
+				   t->width && i == widest ? widths[i] : 0);
+		for (size_t r = 0; r < t->nr_rows; r++) {
+			struct grid_cell *cell = &t->cells[r * t->nr_columns + i];
+
+			free((char *)cell->text);
+			cell->text = names[r];
+		}
+		free(names);
+		free(texts);
+	}
+}
+
+static void print_text(struct grid *t)
+{
+	size_t widths[MAX_COLUMNS], last = 0, name_size = longest_name(t) + 16, widest;
 	char *name = malloc(name_size);
 	char buf[UI_NUMBER_SIZE + 8];
 
 	if (!name)
 		ui_die_memory();
-	measure_columns(t, widths);
+	widest = measure_columns(t, widths);
+	shorten_names(t, widths, widest);
 	for (size_t i = 0; i < t->nr_columns; i++)
-		if (t->columns[i].title)
+		if (is_shown(t, i))
 			last = i;
 	if (t->colour)
 		ui_put("\033[1m");
 	for (size_t i = 0; i < t->nr_columns; i++)
-		if (t->columns[i].title)
+		if (is_shown(t, i))
 			put_cell(&t->columns[i], t->columns[i].title, widths[i], i == last);
 	ui_put(t->colour ? "\033[0m\n" : "\n");
 	for (size_t r = 0; r < t->nr_rows; r++) {
@@ -269,7 +459,7 @@ static void print_text(const struct grid *t)
 			const struct grid_column *column = &t->columns[i];
 			const char *text;
 
-			if (!column->title)
+			if (!is_shown(t, i))
 				continue;
 			text = cell_text(t, column, &t->cells[r * t->nr_columns + i], buf);
 			if (column->unit == GRID_NAME)
@@ -356,6 +546,7 @@ static void print_json(const struct grid *t)
 
 void grid_print(struct grid *t)
 {
+	order_rows(t);
 	if (t->format == GRID_JSON)
 		print_json(t);
 	else if (t->format == GRID_CSV)

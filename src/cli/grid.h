@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* grid.h - prints rows in one of three forms
  *
- *   table  units scaled, columns aligned, as wide as the terminal: the widest name column
- *          is cut with "..."; no other column is
+ *   table  units scaled, columns aligned, as wide as the terminal: columns that may be left out give way to the widest
+ *          name column, which is shortened last (names.h where it has kernels, else cut with "...")
  *   csv    RFC 4180: header of column keys, integers in ns and bytes, whole names
  *   json   an array of objects with the same keys
  * Columns' keys are stable; a new column is added at the end.
@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "cli/names.h"
 
 enum grid_format { GRID_TEXT, GRID_CSV, GRID_JSON };
 #define GRID_FORMATS "table|csv|json" /* in the order of enum grid_format */
@@ -38,6 +40,9 @@ struct grid_column {
 	const char *key;   /* in csv and json: "total_ns" */
 	const char *title; /* in the table: "TOTAL"; NULL: not in the table */
 	enum grid_unit unit;
+	/* In a table that is too wide the column with the highest number is left out first; 0: never. */
+	unsigned char drop;
+	bool symbol; /* GRID_NAME: names of kernels */
 };
 
 /* GRID_NAME: text. GRID_SHARE: real, 0..1. GRID_RATE: real, bytes a second. GRID_REAL: real, any number. GRID_SPAN: num as int64_t.
@@ -56,8 +61,18 @@ struct grid *grid_create(const struct grid_column *columns, size_t nr, enum grid
 			 unsigned int width, bool colour);
 void grid_destroy(struct grid *grid);
 void grid_units(struct grid *grid, enum grid_units units);
+/* The form of symbols in a table. */
+void grid_names(struct grid *grid, enum names_form form);
+/* The column to sort by when the rows are printed, NULL: as they were added; at most `rows` of them, 0: all. An unknown column ends the
+ * process with a message. */
+void grid_order(struct grid *grid, const char *column, uint64_t rows);
 /* Copies the cells, one for each column. */
 void grid_row(struct grid *grid, const struct grid_cell *cells);
+/* Sorts the rows by a column, the largest number or the first name first. `column` is its key, the key's begin up to a '_', or its title, in any
+ * case. false: there is none of that name. */
+bool grid_sort(struct grid *grid, const char *column);
+/* Only the first `nr` rows are printed. */
+void grid_limit(struct grid *grid, size_t nr);
 /* Writes everything to stdout. */
 void grid_print(struct grid *grid);
 

@@ -107,6 +107,58 @@ static int find_choice(const char *choices, const char *text)
 	}
 }
 
+int opts_next_choice(const char *choices, const char **text)
+{
+	size_t n = strcspn(*text, ",");
+	char word[WORD_MAX + 1];
+
+	if (n > WORD_MAX)
+		return -1;
+	memcpy(word, *text, n);
+	word[n] = 0;
+	*text += n + ((*text)[n] == ',');
+	return find_choice(choices, word);
+}
+
+/* The first of several choices; -1: one of them is unknown, *wrong. */
+static int find_choices(const char *choices, const char *text, const char **wrong)
+{
+	const char *at = text;
+	int first = -1;
+
+	do {
+		int choice;
+
+		*wrong = at;
+		choice = opts_next_choice(choices, &at);
+		if (choice < 0)
+			return -1;
+		first = first < 0 ? choice : first;
+	} while (*at);
+	return first;
+}
+
+/* "; did you mean api?", if one of the choices is like the word. */
+static const char *suggest_choice(const char *choices, const char *word, char buf[96])
+{
+	char copy[512], *save = NULL;
+	const char *names[OPTS_MAX + 1], *name;
+	size_t n = 0;
+
+	buf[0] = 0;
+	if (strlen(choices) >= sizeof(copy))
+		return buf;
+	snprintf(copy, sizeof(copy), "%s", choices);
+	for (char *at = strtok_r(copy, "|", &save); at && n < OPTS_MAX;
+	     at = strtok_r(NULL, "|", &save))
+		names[n++] = at;
+	names[n] = NULL;
+	name = opts_suggest(word, names);
+	if (name)
+		snprintf(buf, 96, "; did you mean %.60s?", name);
+	return buf;
+}
+
 static int set_uint(const struct opt *opt, struct opt_value *v, const char *text, char *error)
 {
 	uint64_t min = 0, max = UINT64_MAX;
@@ -131,7 +183,8 @@ static int set_uint(const struct opt *opt, struct opt_value *v, const char *text
 
 static int set_value(const struct opt *opt, struct opt_value *v, const char *text, char *error)
 {
-	const char *why;
+	char word[WORD_MAX + 1], like[96];
+	const char *why, *wrong = text;
 	int choice;
 
 	v->count++;
@@ -143,13 +196,17 @@ static int set_value(const struct opt *opt, struct opt_value *v, const char *tex
 	case OPT_UINT:
 		return set_uint(opt, v, text, error);
 	case OPT_CHOICE:
-		choice = find_choice(opt->choices, text);
+		choice = opt->several ? find_choices(opt->choices, text, &wrong) :
+					find_choice(opt->choices, text);
 		why = choice < 0 && opt->why_not ? opt->why_not(text) : NULL;
 		if (why)
 			return fail_parse(error, "--%s: %s", opt->name, why);
+		snprintf(word, sizeof(word), "%.*s",
+			 (int)(opt->several ? strcspn(wrong, ",") : strlen(wrong)), wrong);
 		if (choice < 0)
-			return fail_parse(error, "--%s: '%.80s' is not one of %s", opt->name, text,
-					  opt->choices);
+			return fail_parse(error, "--%s: '%.40s' is not one of %s%s", opt->name,
+					  word, opt->choices,
+					  suggest_choice(opt->choices, word, like));
 		v->num = (uint64_t)choice;
 		return 0;
 	case OPT_FILE:

@@ -38,6 +38,7 @@ struct opt {
 	bool in_manual; /* --help lists the name alone, behind the other options */
 	bool unlisted;	/* and not even that */
 	bool list;	/* in a command of lists: takes several words */
+	bool several; /* OPT_CHOICE: one or more of the choices, separated by commas; `num` is the first one's */
 };
 
 struct opt_value {
@@ -81,6 +82,9 @@ struct command {
 };
 
 #define OPTS_ERROR_SIZE 512
+
+/* The index of the choice at *text, which moves behind it and a comma; -1: none of them. */
+int opts_next_choice(const char *choices, const char **text);
 
 /* argv[0] is the command's name. Moves the operands to the end of argv. 0, or -EINVAL
  * with `error`: what is wrong and what to do. */

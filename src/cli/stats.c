@@ -104,6 +104,11 @@ struct stats_group *stats_group_of(struct stats *s, uint64_t key, const char *(*
 	return s->groups[index];
 }
 
+void stats_forget_keys(struct stats *s)
+{
+	map_clear(&s->by_key);
+}
+
 /* ---- values ---- */
 
 static void die_file_error(struct stats *s)

@@ -44,6 +44,8 @@ struct stats_group *stats_group(struct stats *stats, const char *name);
 /* The same by a number that stands for the name: text_of() is called once for each number. */
 struct stats_group *stats_group_of(struct stats *stats, uint64_t key,
 				   const char *(*name)(void *arg), void *arg);
+/* The numbers so far mean nothing more: others follow, which may be the same. */
+void stats_forget_keys(struct stats *stats);
 
 /* Adds a duration and counts a call. */
 void stats_add(struct stats *stats, struct stats_group *group, uint64_t ns);

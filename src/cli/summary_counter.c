@@ -9,7 +9,7 @@
 enum { C_KERNEL, C_COUNTER, C_DISPATCHES, C_MEAN, C_MIN, C_MAX, C_TOTAL, C_UNIT, C_NR };
 
 static const struct grid_column columns[C_NR] = {
-	[C_KERNEL] = { "kernel", "KERNEL", GRID_NAME },
+	[C_KERNEL] = { "kernel", "KERNEL", GRID_NAME, 0, true },
 	[C_COUNTER] = { "counter", "COUNTER", GRID_NAME },
 	[C_DISPATCHES] = { "dispatches", "DISPATCHES", GRID_COUNT },
 	[C_MEAN] = { "mean", "MEAN", GRID_REAL },
@@ -50,13 +50,11 @@ size_t summary_counter_print(struct summary *s)
 	sqlite3_stmt *stmt = query_has(s->q->db, "rocpd_counter") ?
 				     db_query(s->q, has_units ? rows : rows_without_units) :
 				     NULL;
-	struct grid *grid = grid_create(columns, C_NR, s->format, s->wide ? 0 : s->width,
-					ui_colour(STDOUT_FILENO));
+	struct grid *grid = summary_grid(s, columns, C_NR);
 	size_t nr = 0;
 
-	grid_units(grid, s->units);
 	while (stmt && db_step(s->q, stmt)) {
-		if (!s->rows || nr < s->rows)
+		if (summary_adds(s, nr))
 			add_row(grid, stmt);
 		nr++;
 	}

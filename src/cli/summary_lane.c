@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* summary_lane.c - GPUs and streams: how long each was busy with kernels and copies
  *
- * Busy is the time with at least one operation: overlapping operations count once. The queries sort rows by lane
+ * Busy is the time with at least one operation: overlapping operations count once. Its share is that of the program's time. The queries sort rows by lane
  * and begin.
  */
 #include <stdio.h>
@@ -43,19 +43,19 @@ static const struct grid_column columns[C_NR] = {
 	[C_PID] = { "pid", "PID", GRID_NAME },
 	[C_BUSY] = { "busy", "BUSY", GRID_SHARE },
 	[C_BUSY_TIME] = { "busy_ns", "BUSY TIME", GRID_TIME },
-	[C_SPAN] = { "span_ns", "SPAN", GRID_TIME },
+	[C_SPAN] = { "span_ns", "SPAN", GRID_TIME, 4 },
 	[C_KERNELS] = { "kernels", "KERNELS", GRID_COUNT },
-	[C_KERNEL_TIME] = { "kernel_ns", "KERNEL TIME", GRID_TIME },
-	[C_COPIES] = { "copies", "COPIES", GRID_COUNT },
-	[C_COPY_TIME] = { "copy_ns", "COPY TIME", GRID_TIME },
-	[C_SHARE] = { "share", "SHARE", GRID_SHARE },
-	[C_TOTAL] = { "total_ns", "TOTAL", GRID_TIME },
-	[C_CALLS] = { "calls", "CALLS", GRID_COUNT },
-	[C_MEAN] = { "mean_ns", "MEAN", GRID_TIME },
-	[C_MIN] = { "min_ns", "MIN", GRID_TIME },
-	[C_MEDIAN] = { "median_ns", "MEDIAN", GRID_TIME },
-	[C_P99] = { "p99_ns", "P99", GRID_TIME },
-	[C_MAX] = { "max_ns", "MAX", GRID_TIME },
+	[C_KERNEL_TIME] = { "kernel_ns", "KERNEL TIME", GRID_TIME, 3 },
+	[C_COPIES] = { "copies", "COPIES", GRID_COUNT, 2 },
+	[C_COPY_TIME] = { "copy_ns", "COPY TIME", GRID_TIME, 1 },
+	[C_SHARE] = { "share", "SHARE", GRID_SHARE, 5 },
+	[C_TOTAL] = { "total_ns", "TOTAL", GRID_TIME, 6 },
+	[C_CALLS] = { "calls", "CALLS", GRID_COUNT, 7 },
+	[C_MEAN] = { "mean_ns", "MEAN", GRID_TIME, 8 },
+	[C_MIN] = { "min_ns", "MIN", GRID_TIME, 12 },
+	[C_MEDIAN] = { "median_ns", "MEDIAN", GRID_TIME, 9 },
+	[C_P99] = { "p99_ns", "P99", GRID_TIME, 10 },
+	[C_MAX] = { "max_ns", "MAX", GRID_TIME, 11 },
 	[C_UNTIMED] = { "untimed", NULL, GRID_COUNT },
 	[C_NAME] = { "name", "NAME", GRID_NAME },
 };
@@ -73,15 +73,16 @@ struct lanes {
 	struct lane *lanes;
 	size_t nr;
 	bool streams, several; /* of several processes */
+	uint64_t wall_ns;
 };
 
-/* Columns of every query: GPU, stream, process (block), begin, end, type, flags. */
+/* Columns of every query: GPU, stream, process (block), begin, end, type, flags, name. */
 static const char gpu_ours[] =
-	"SELECT O.gpuId, 0, 0, O.start, O.end, O.opType_id, coalesce(K.flags, C.flags, 0) FROM "
+	"SELECT O.gpuId, 0, 0, O.start, O.end, O.opType_id, coalesce(K.flags, C.flags, 0), O.description_id FROM "
 	"rocpd_op O LEFT JOIN rtl_op_kernel K ON K.op_id = O.id LEFT JOIN rtl_op_copy C ON C.op_id = "
 	"O.id WHERE O.gpuId >= 0 ORDER BY 1, 4";
 static const char gpu_rpd[] =
-	"SELECT gpuId, 0, 0, start, \"end\", opType_id, 0 FROM rocpd_op WHERE gpuId >= 0 "
+	"SELECT gpuId, 0, 0, start, \"end\", opType_id, 0, description_id FROM rocpd_op WHERE gpuId >= 0 "
 	"ORDER BY 1, 4";
 
 #define STREAM                                                                                     \
@@ -89,10 +90,10 @@ static const char gpu_rpd[] =
 	"S.name = L.stream WHERE O.gpuId >= 0 ORDER BY 1, 3, 2, 4"
 static const char stream_ours[] =
 	"SELECT O.gpuId, S.number, O.id >> 32, O.start, O.end, O.opType_id, coalesce(K.flags, C.flags, "
-	"0) FROM rocpd_op O LEFT JOIN rtl_op_kernel K ON K.op_id = O.id LEFT JOIN rtl_op_copy C ON "
+	"0), O.description_id FROM rocpd_op O LEFT JOIN rtl_op_kernel K ON K.op_id = O.id LEFT JOIN rtl_op_copy C ON "
 	"C.op_id = O.id" STREAM;
 static const char stream_rpd[] =
-	"SELECT O.gpuId, S.number, O.id >> 32, O.start, O.\"end\", O.opType_id, 0 FROM rocpd_op O" STREAM;
+	"SELECT O.gpuId, S.number, O.id >> 32, O.start, O.\"end\", O.opType_id, 0, O.description_id FROM rocpd_op O" STREAM;
 
 /* The first column of a query with two numbers as parameters, or "". */
 static char *read_text(struct lanes *l, const char *sql, int64_t a, int64_t b)
@@ -177,7 +178,8 @@ static void read_lanes(struct lanes *l, const char *sql)
 
 	while (db_step(l->s->q, stmt)) {
 		int64_t begin = sqlite3_column_int64(stmt, 3), end = sqlite3_column_int64(stmt, 4);
-		bool copy = summary_rows_is_copy(l->s, sqlite3_column_int64(stmt, 5));
+		bool copy = summary_rows_is_copy(l->s, sqlite3_column_int64(stmt, 5)) ||
+			    summary_rows_is_blit(l->s, sqlite3_column_int64(stmt, 7));
 
 		if (!lane || gpu != sqlite3_column_int64(stmt, 0) ||
 		    stream != sqlite3_column_int64(stmt, 1) ||
@@ -211,7 +213,7 @@ static void fill_cells(struct lanes *l, const struct lane *lane, uint64_t all_ns
 	cells[C_GPU].num = (uint64_t)lane->gpu;
 	cells[C_STREAM].num = (uint64_t)lane->stream;
 	cells[C_PID] = (struct grid_cell){ .text = pid, .none = !lane->pid };
-	cells[C_BUSY].real = span ? (double)lane->busy_ns / (double)span : 0;
+	cells[C_BUSY].real = l->wall_ns ? (double)lane->busy_ns / (double)l->wall_ns : 0;
 	cells[C_BUSY_TIME].num = lane->busy_ns;
 	cells[C_SPAN].num = span;
 	cells[C_KERNELS].num = lane->kernels;
@@ -235,21 +237,20 @@ static void fill_cells(struct lanes *l, const struct lane *lane, uint64_t all_ns
 
 static size_t choose_columns(const struct lanes *l, struct grid_column out[C_NR], int map[C_NR])
 {
-	unsigned int width = l->s->wide || !l->s->width ? 1000 : l->s->width;
 	size_t nr = 0;
 
 	for (int i = 0; i < C_NR; i++) {
 		if ((i == C_STREAM || i == C_PID) && !l->streams)
 			continue;
 		out[nr] = columns[i];
-		if ((i == C_PID && !l->several) || (i >= C_SHARE && i <= C_MAX && width < 200))
+		if (i == C_PID && !l->several)
 			out[nr].title = NULL;
 		map[nr++] = i;
 	}
 	return nr;
 }
 
-size_t summary_lane_print(struct summary *s, uint64_t *all_ns)
+size_t summary_lane_print(struct summary *s)
 {
 	struct lanes l = { .s = s, .streams = s->by == SUMMARY_STREAM };
 	bool ours = s->q->ours;
@@ -260,18 +261,17 @@ size_t summary_lane_print(struct summary *s, uint64_t *all_ns)
 
 	if (l.streams)
 		db_check(s->q, cause_make(s->q, true));
+	l.wall_ns = digest_wall(s->q, &s->filter);
 	read_lanes(&l, l.streams ? (ours ? stream_ours : stream_rpd) : ours ? gpu_ours : gpu_rpd);
 	nr_columns = choose_columns(&l, chosen, map);
-	grid = grid_create(chosen, nr_columns, s->format, s->width, ui_colour(1));
-	grid_units(grid, s->units);
-	*all_ns = 0;
+	grid = summary_grid(s, chosen, nr_columns);
 	for (size_t i = 0; i < l.nr; i++)
-		*all_ns += (uint64_t)l.lanes[i].group->values[STATS_TIME].total;
-	for (size_t i = 0; i < l.nr && (!s->rows || i < s->rows); i++) {
+		s->all_ns += (uint64_t)l.lanes[i].group->values[STATS_TIME].total;
+	for (size_t i = 0; i < l.nr && summary_adds(s, i); i++) {
 		struct grid_cell all[C_NR] = { { 0 } }, cells[C_NR];
 		char pid[24];
 
-		fill_cells(&l, &l.lanes[i], *all_ns, all, pid);
+		fill_cells(&l, &l.lanes[i], s->all_ns, all, pid);
 		for (size_t c = 0; c < nr_columns; c++)
 			cells[c] = all[map[c]];
 		grid_row(grid, cells);

@@ -11,6 +11,7 @@
 #include "cli/summary.h"
 #include "cli/ui.h"
 #include "query/cause.h"
+#include "query/transfer.h"
 
 /* A name by its id, for stats_group_of(). */
 struct lookup {
@@ -66,9 +67,23 @@ bool summary_rows_is_copy(struct summary *s, int64_t type)
 	return copy != 0;
 }
 
-/* Reads every operation. Columns: id of the name, for `name_sql`; GPU, begin, end, flags, type, bytes; begin and
- * end of its call, NULL if unknown. */
-static void read_ops(struct summary *s, const char *sql, const char *name_sql, bool copies)
+bool summary_rows_is_blit(struct summary *s, int64_t name)
+{
+	uint64_t known;
+
+	if (!map_get(&s->blits, (uint64_t)name, &known)) {
+		sqlite3_stmt *stmt = db_query(s->q, QUERY_STRING);
+
+		known = transfer_of(query_look_up(stmt, name)) != TRANSFER_NONE;
+		sqlite3_finalize(stmt);
+		if (map_put(&s->blits, (uint64_t)name, known))
+			ui_die_memory();
+	}
+	return known != 0;
+}
+
+/* Reads every operation. Columns: id of the name, for `name_sql`; GPU, begin, end, flags, type; begin and end of its call, NULL if unknown. */
+static void read_kernels(struct summary *s, const char *sql, const char *name_sql)
 {
 	struct lookup names = { .stmt = db_query(s->q, name_sql) };
 	sqlite3_stmt *stmt = db_query(s->q, sql);
@@ -77,24 +92,51 @@ static void read_ops(struct summary *s, const char *sql, const char *name_sql, b
 		int64_t type = sqlite3_column_int64(stmt, 5), begin = sqlite3_column_int64(stmt, 2);
 		struct stats_group *g;
 
-		if (type && summary_rows_is_copy(s, type) != copies)
+		if (type && summary_rows_is_copy(s, type))
+			continue;
+		if (type && !s->internal && summary_rows_is_blit(s, sqlite3_column_int64(stmt, 0)))
 			continue;
 		g = group_of(s, &names, sqlite3_column_int64(stmt, 0));
 		mark_gpu(g, sqlite3_column_int64(stmt, 1));
-		g->bytes += (uint64_t)sqlite3_column_int64(stmt, 6);
 		if (!add_to_group(s, g, begin, sqlite3_column_int64(stmt, 3),
 				  sqlite3_column_int64(stmt, 4)) ||
-		    sqlite3_column_type(stmt, 7) == SQLITE_NULL)
+		    sqlite3_column_type(stmt, 6) == SQLITE_NULL)
 			continue;
 		s->nr_joined++;
-		stats_add_value(s->stats, g, STATS_LAUNCH, begin - sqlite3_column_int64(stmt, 7));
-		stats_add_value(s->stats, g, STATS_DELAY, begin - sqlite3_column_int64(stmt, 8));
+		stats_add_value(s->stats, g, STATS_LAUNCH, begin - sqlite3_column_int64(stmt, 6));
+		stats_add_value(s->stats, g, STATS_DELAY, begin - sqlite3_column_int64(stmt, 7));
 	}
 	sqlite3_finalize(stmt);
 	sqlite3_finalize(names.stmt);
 }
 
-#define CALL " LEFT JOIN query_cause L ON L.op_id = O.id LEFT JOIN rocpd_api A ON A.id = L.api_id"
+/* the correlation id of an operation is the id of its call, if calls were recorded at all */
+#define CALL_OURS                                                                                  \
+	" LEFT JOIN rtl_api_data X ON X.api_id = O.correlation_id LEFT JOIN rocpd_api A ON A.id = X.api_id"
+#define CALL_RPD                                                                                   \
+	" LEFT JOIN query_cause L ON L.op_id = O.id LEFT JOIN rocpd_api A ON A.id = L.api_id"
+#define MANGLED                                                                                    \
+	"SELECT coalesce((SELECT replace(Y.name, '.kd', '') FROM rtl_kernel_symbol Y WHERE "       \
+	"Y.demangled = S.string), S.string) FROM rocpd_string S WHERE S.id = ?1"
+
+/* --internal: kernels of the runtimes: those of ROCr for copies and fills, and HIP's own. */
+static void read_internal(struct summary *s)
+{
+	read_kernels(
+		s,
+		"SELECT S.kernel_id, R.gpu_id, R.begin_ns, R.end_ns, R.flags, 0, NULL, NULL FROM "
+		"rtl_op_runtime R JOIN rtl_shape S ON S.id = R.shape_id",
+		"SELECT demangled FROM rtl_kernel_symbol WHERE id = ?1");
+	/* ids of symbols and of texts are not the same */
+	stats_forget_keys(s->stats);
+	read_kernels(
+		s,
+		"SELECT O.description_id, O.gpuId, O.start, O.end, coalesce(K.flags, 0), O.opType_id, "
+		"NULL, NULL FROM rocpd_op O LEFT JOIN rtl_op_kernel K ON K.op_id = O.id WHERE O.gpuId "
+		">= 0 AND O.description_id IN (SELECT id FROM rocpd_string WHERE string GLOB "
+		"'__amd_rocclr_*')",
+		QUERY_STRING);
+}
 
 void summary_rows_kernels(struct summary *s)
 {
@@ -106,34 +148,52 @@ void summary_rows_kernels(struct summary *s)
 		return;
 	}
 	if (s->internal) {
-		read_ops(s,
-			 "SELECT S.kernel_id, R.gpu_id, R.begin_ns, R.end_ns, R.flags, 0, 0, NULL, "
-			 "NULL FROM rtl_op_runtime R JOIN rtl_shape S ON S.id = R.shape_id",
-			 "SELECT demangled FROM rtl_kernel_symbol WHERE id = ?1", false);
+		read_internal(s);
 		return;
 	}
-	db_check(s->q, cause_make(s->q, false));
-	read_ops(
+	if (!ours)
+		db_check(s->q, cause_make(s->q, false));
+	read_kernels(
 		s,
 		ours ? "SELECT O.description_id, O.gpuId, O.start, O.end, coalesce(K.flags, 0), "
-		       "O.opType_id, 0, A.start, A.end FROM rocpd_op O LEFT JOIN rtl_op_kernel K ON "
-		       "K.op_id = O.id" CALL " WHERE O.gpuId >= 0" :
-		       "SELECT O.description_id, O.gpuId, O.start, O.\"end\", 0, O.opType_id, 0, "
-		       "A.start, A.\"end\" FROM rocpd_op O" CALL " WHERE O.gpuId >= 0",
-		QUERY_STRING, false);
+		       "O.opType_id, A.start, A.end FROM rocpd_op O LEFT JOIN rtl_op_kernel K ON "
+		       "K.op_id = O.id" CALL_OURS " WHERE O.gpuId >= 0" :
+		       "SELECT O.description_id, O.gpuId, O.start, O.\"end\", 0, O.opType_id, "
+		       "A.start, A.\"end\" FROM rocpd_op O" CALL_RPD " WHERE O.gpuId >= 0",
+		ours && s->names == NAMES_MANGLED ? MANGLED : QUERY_STRING);
 }
 
+/* Columns of copies: name, GPU, begin, end, flags, bytes, what did it. */
 void summary_rows_copies(struct summary *s)
 {
-	read_ops(
-		s,
-		s->q->ours ?
-			"SELECT O.opType_id, O.gpuId, O.start, O.end, coalesce(K.flags, 0), O.opType_id, "
-			"coalesce(K.bytes, 0), NULL, NULL FROM rocpd_op O LEFT JOIN rtl_op_copy K ON "
-			"K.op_id = O.id" :
-			"SELECT opType_id, gpuId, start, \"end\", 0, opType_id, 0, NULL, NULL FROM "
-			"rocpd_op",
-		QUERY_STRING, true);
+	static const char ours[] =
+		"SELECT CASE kind WHEN 'Fill' THEN 'FillBuffer' WHEN 'Unknown' THEN 'Copy' ELSE 'Copy' || kind "
+		"END, agent, begin_ns, end_ns, flags, coalesce(bytes, 0), means FROM temp.rtl_transfer";
+	static const char rpd[] =
+		"SELECT CASE WHEN S.string GLOB '__amd_rocclr_copy*' THEN 'Copy' WHEN S.string GLOB "
+		"'__amd_rocclr_fill*' THEN 'FillBuffer' ELSE T.string END, gpuId, start, \"end\", 0, 0, CASE "
+		"WHEN S.string = '' THEN 'not known' ELSE S.string END FROM rocpd_op O JOIN rocpd_string T ON "
+		"T.id = O.opType_id JOIN rocpd_string S ON S.id = O.description_id WHERE " ROWS_IS_COPY(
+			"T.string") " OR " TRANSFER_IS("S.string");
+	sqlite3_stmt *stmt;
+
+	if (s->q->ours)
+		db_check(s->q, query_run(s->q, "DROP VIEW IF EXISTS temp.rtl_transfer; CREATE TEMP "
+					       "" TRANSFER_VIEW));
+	stmt = db_query(s->q, s->q->ours ? ours : rpd);
+	while (db_step(s->q, stmt)) {
+		const char *kind = query_text(stmt, 0), *means = query_text(stmt, 6);
+		struct stats_group *g;
+		char name[200];
+
+		snprintf(name, sizeof(name), s->internal ? "%s by %s" : "%s", kind, means);
+		g = stats_group(s->stats, name);
+		mark_gpu(g, sqlite3_column_int64(stmt, 1));
+		g->bytes += (uint64_t)sqlite3_column_int64(stmt, 5);
+		add_to_group(s, g, sqlite3_column_int64(stmt, 2), sqlite3_column_int64(stmt, 3),
+			     sqlite3_column_int64(stmt, 4));
+	}
+	sqlite3_finalize(stmt);
 }
 
 /* Columns of calls: id of the name, begin, end, status (0 if unknown). */

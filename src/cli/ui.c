@@ -326,9 +326,21 @@ static void stdout_failed(void)
 	_exit(1);
 }
 
+static FILE *output; /* NULL: stdout */
+
+void ui_output(FILE *file)
+{
+	output = file;
+}
+
+static FILE *output_file(void)
+{
+	return output ? output : stdout;
+}
+
 void ui_put(const char *text)
 {
-	if (fputs(text, stdout) == EOF)
+	if (fputs(text, output_file()) == EOF)
 		stdout_failed();
 }
 
@@ -338,7 +350,7 @@ void ui_putf(const char *fmt, ...)
 	int n;
 
 	va_start(ap, fmt);
-	n = vfprintf(stdout, fmt, ap);
+	n = vfprintf(output_file(), fmt, ap);
 	va_end(ap);
 	if (n < 0)
 		stdout_failed();
@@ -346,7 +358,7 @@ void ui_putf(const char *fmt, ...)
 
 void ui_flush(void)
 {
-	if (fflush(stdout) == EOF || ferror(stdout))
+	if (fflush(output_file()) == EOF || ferror(output_file()))
 		stdout_failed();
 }
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum ui_progress_mode { UI_PROGRESS_AUTO, UI_PROGRESS_ALWAYS, UI_PROGRESS_NEVER };
 
@@ -64,6 +65,8 @@ const char *ui_bytes(char buf[UI_NUMBER_SIZE], uint64_t bytes); /* 1234567 -> "1
 void ui_put(const char *text);
 void ui_putf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void ui_flush(void);
+/* Where ui_put() writes from here on: stdout, or stderr. */
+void ui_output(FILE *file);
 
 uint64_t ui_now_ns(void); /* CLOCK_MONOTONIC */
 

@@ -9,6 +9,9 @@
  *	identify.h	 what kind of file an input is
  *	cause.h		 the call that caused each operation, and its stream
  *	rows.h		 operations and calls in the order of writing
+ *	timeline.h	 rows by their begin, in bounded memory
+ *	filter.h	 a part of a trace
+ *	transfer.h	 copies and fills by kernels of HIP
  *	label.h		 short, readable names
  */
 #ifndef RTL_QUERY_QUERY_H

@@ -460,14 +460,14 @@ class Summary(Calls):
         # one of ten began 200 ns after its call's begin, 100 before its end; the others 2000 and 1700
         self.assertEqual((row["launch_median_ns"], row["launch_mean_ns"]), (2000, 1820))
         self.assertEqual((row["delay_median_ns"], row["delay_mean_ns"]), (1700, 1520))
-        table = self.rtl("summary", name, "--wide").stdout
+        table = self.rtl("summary", name, "--by", "kernel", "--wide").stdout
         self.assertIn("1.700 us", table)
         self.assertIn("DELAY MEAN", table)
         s = spool.sample(4)
         s.write(self.path("b.rtl"))
         row = self.rows("b.rtl", "kernel")[0]
         self.assertEqual((row["joined"], row["launch_median_ns"], row["delay_mean_ns"]), (0, None, None))
-        self.assertNotIn("DELAY", self.rtl("summary", "b.rtl", "--wide").stdout)
+        self.assertNotIn("DELAY", self.rtl("summary", "b.rtl", "--by", "kernel", "--wide").stdout)
 
     def test_kernel_begun_before_call_returned_has_no_wait(self):
         s = spool.sample(0)
@@ -477,7 +477,7 @@ class Summary(Calls):
         s.write(self.path("a.rtl"))
         row = self.rows("a.rtl", "kernel")[0]
         self.assertEqual((row["launch_mean_ns"], row["delay_mean_ns"], row["delay_median_ns"]), (1000, -3000, -3000))
-        self.assertIn("-3.000 us", self.rtl("summary", "a.rtl", "--wide").stdout)
+        self.assertIn("-3.000 us", self.rtl("summary", "a.rtl", "--by", "kernel", "--wide").stdout)
 
     def test_summary_by_stream(self):
         rows = self.rows(self.write(), "stream")

@@ -10,9 +10,9 @@
 #include "support/test.h"
 
 static const struct grid_column columns[] = {
-	{ "name", "NAME", GRID_NAME },	    { "calls", "CALLS", GRID_COUNT },
-	{ "total_ns", "TOTAL", GRID_TIME }, { "share", "SHARE", GRID_SHARE },
-	{ "bytes", NULL, GRID_BYTES },
+	{ "name", "NAME", GRID_NAME, 0, false },      { "calls", "CALLS", GRID_COUNT, 0, false },
+	{ "total_ns", "TOTAL", GRID_TIME, 0, false }, { "share", "SHARE", GRID_SHARE, 0, false },
+	{ "bytes", NULL, GRID_BYTES, 0, false },
 };
 
 /* What the grid prints, with stdout redirected to a file. */
@@ -95,9 +95,9 @@ TEST(number_is_formatted_with_unit)
 }
 
 static const struct grid_column spans[] = {
-	{ "delay_ns", "DELAY", GRID_SPAN },
-	{ "bytes", "BYTES", GRID_BYTES },
-	{ "rate", "RATE", GRID_RATE },
+	{ "delay_ns", "DELAY", GRID_SPAN, 0, false },
+	{ "bytes", "BYTES", GRID_BYTES, 0, false },
+	{ "rate", "RATE", GRID_RATE, 0, false },
 };
 
 static const char *printed_spans(enum grid_format format, enum grid_units units)

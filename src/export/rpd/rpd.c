@@ -20,6 +20,7 @@
 #include "base/alloc.h"
 #include "base/temporary.h"
 #include "base/testpoint.h"
+#include "query/transfer.h"
 #include "store/changed.h"
 
 #define PROGRESS_NS UINT64_C(200000000)
@@ -365,6 +366,11 @@ static struct rpd *new_job(const char *out, const struct job_options *opt, struc
 	return r;
 }
 
+/* copies and fills that HIP made with kernels */
+#define BY_KERNELS                                                                                               \
+	"SELECT count(*) FROM rocpd_op WHERE description_id IN (SELECT id FROM rocpd_string WHERE " TRANSFER_IS( \
+		"string") ")"
+
 /* What the job would have counted. */
 static void count_rows(struct rpd *r)
 {
@@ -374,8 +380,9 @@ static void count_rows(struct rpd *r)
 		const char *sql;
 	} all[] = {
 		{ &res->nr_processes, "SELECT count(*) FROM rtl_process" },
-		{ &res->nr_dispatches, "SELECT count(*) FROM rtl_op_kernel" },
-		{ &res->nr_copies, "SELECT count(*) FROM rtl_op_copy" },
+		{ &res->nr_dispatches,
+		  "SELECT (SELECT count(*) FROM rtl_op_kernel) - (" BY_KERNELS ")" },
+		{ &res->nr_copies, "SELECT (SELECT count(*) FROM rtl_op_copy) + (" BY_KERNELS ")" },
 		{ &res->nr_apis, "SELECT count(*) FROM rtl_api_data" },
 		{ &res->nr_markers, "SELECT count(*) FROM rtl_marker_data" },
 		{ &res->nr_ops, "SELECT count(*) FROM rocpd_op" },

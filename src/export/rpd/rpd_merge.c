@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "query/transfer.h"
 #include "store/changed.h"
 
 /* The offsets of a process of the input. */
@@ -368,15 +369,22 @@ static void count_rows(struct merge *m, enum identify_kind kind, int64_t last)
 {
 	struct job_result *res = m->r->res;
 	int64_t first_ns, last_ns;
+	uint64_t by_kernels;
 
 #define COUNT(table, column)                                                                       \
 	(uint64_t) rpd_db_int(m->r, 0,                                                             \
 			      "SELECT count(*) FROM main." table " WHERE " column                  \
 			      " BETWEEN %lld AND %lld",                                            \
 			      (long long)m->base, (long long)last)
-	res->nr_dispatches += COUNT("rtl_op_kernel", "op_id");
+	by_kernels =
+		kind != IDENTIFY_OURS ?
+			0 :
+			COUNT("rocpd_op",
+			      "description_id IN (SELECT id FROM main.rocpd_string WHERE " TRANSFER_IS(
+				      "string") ") AND id");
+	res->nr_dispatches += COUNT("rtl_op_kernel", "op_id") - by_kernels;
 	res->nr_internal += COUNT("rtl_op_runtime", "op_id");
-	res->nr_copies += COUNT("rtl_op_copy", "op_id");
+	res->nr_copies += COUNT("rtl_op_copy", "op_id") + by_kernels;
 	res->nr_barriers += COUNT("rtl_op_barrier", "op_id");
 	res->nr_markers += COUNT("rtl_marker_data", "api_id");
 	res->nr_ops += COUNT("rocpd_op", "id");

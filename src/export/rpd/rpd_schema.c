@@ -6,6 +6,7 @@
  * docs/formats/database.md describes every view; a change here is a change there.
  */
 #include "export/rpd/rpd_internal.h"
+#include "query/transfer.h"
 
 #include <errno.h>
 
@@ -107,6 +108,7 @@ static const char *const rtl_views[] = {
 		"K.flags") "O.end END AS end_ns, O.correlation_id, O.roctxId AS marker_id FROM "
 			   "rtl_op_copy K JOIN rocpd_op O ON O.id = K.op_id LEFT JOIN rtl_agent S ON S.id = K.src_agent_id "
 			   "LEFT JOIN rtl_agent D ON D.id = K.dst_agent_id",
+	"CREATE " TRANSFER_VIEW,
 	"CREATE VIEW rtl_api AS SELECT A.id AS api_id, A.pid, A.tid, D.string AS domain, N.string AS "
 	"name, A.start AS begin_ns, A.end AS end_ns, X.status, coalesce(X.correlation_id, 0) AS "
 	"correlation_id, coalesce(X.parent_id, 0) AS parent_id, U.string AS args FROM rocpd_api A JOIN "

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "query/transfer.h"
 
 #define NR_SHAPES 8192u /* a cache: an evicted shape is written again */
 #define NR_BLOCKS(max) (1 + (int64_t)((max) >> 32))
@@ -268,7 +269,10 @@ static int on_dispatch(void *arg, const struct store_dispatch *op)
 	row->type = p->type_kernel;
 	set_row_times(p, row, op->begin_ns, op->end_ns, op->flags);
 	ret = note_gpu(p->r, row->gpu);
-	p->r->res->nr_dispatches++;
+	if (transfer_of(op->kernel->name))
+		p->r->res->nr_copies++;
+	else
+		p->r->res->nr_dispatches++;
 	p->r->res->nr_ops++;
 	if (ret == 0)
 		ret = launches_dispatch(&p->launches, op->correlation);

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* filter.c - temporary views that show a part of a trace
+ *
+ * What a condition needs is found once and kept in temporary tables, which SQLite puts into a file. The spans of ranges
+ * are in memory: one for each open period of a thread, joined where they overlap.
+ */
+#include "query/filter.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/capture.h"
+
+/* ---- SQL functions ---- */
+
+static void sql_matches(sqlite3_context *context, int nr, sqlite3_value **values)
+{
+	const regex_t *regex = sqlite3_user_data(context);
+	const char *text = (const char *)sqlite3_value_text(values[0]);
+
+	(void)nr;
+	sqlite3_result_int(context, text && regexec(regex, text, 0, NULL, 0) == 0);
+}
+
+static void sql_like(sqlite3_context *context, int nr, sqlite3_value **values)
+{
+	const struct filter *f = sqlite3_user_data(context);
+	const char *text = (const char *)sqlite3_value_text(values[0]);
+	struct capture_range range;
+	char error[CAPTURE_ERROR_SIZE];
+
+	(void)nr;
+	sqlite3_result_int(context, text && capture_range(f->range, &range, error) == 0 &&
+					    capture_like(f->range, range.size, text));
+}
+
+static void sql_listed(sqlite3_context *context, int nr, sqlite3_value **values)
+{
+	const char *list = sqlite3_user_data(context);
+	int64_t number = sqlite3_value_int64(values[0]);
+
+	(void)nr;
+	sqlite3_result_int(context, number < 0 || capture_list_has(list, (uint64_t)number));
+}
+
+static void free_regex(void *regex)
+{
+	regfree(regex);
+	alloc_free(regex);
+}
+
+static int add_function(struct query *q, const char *name,
+			void (*call)(sqlite3_context *, int, sqlite3_value **), void *arg,
+			void (*end)(void *))
+{
+	return sqlite3_create_function_v2(q->db, name, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, arg,
+					  call, NULL, NULL, end) == SQLITE_OK ?
+		       0 :
+		       query_fail_sql(q);
+}
+
+/* ---- ranges ---- */
+
+/* Spans of a thread; those of start and stop are for all threads of the process: tid -1. */
+static const char spans_ours[] =
+	"CREATE TEMP TABLE query_span AS SELECT A.pid, CASE M.kind WHEN 2 THEN -1 ELSE A.tid END AS tid, "
+	"A.start, A.end, A.id, row_number() OVER (PARTITION BY A.pid ORDER BY A.start, A.id) AS number "
+	"FROM rtl_marker_data M JOIN main.rocpd_api A ON A.id = M.api_id JOIN rocpd_ustring U ON U.id = "
+	"A.args_id WHERE M.kind IN (1, 2) AND query_like(U.string)";
+#define SPANS_RPD(strings)                                                                         \
+	"CREATE TEMP TABLE query_span AS SELECT A.pid, A.tid, A.start, A.\"end\" AS end, A.id, "   \
+	"row_number() OVER (PARTITION BY A.pid ORDER BY A.start, A.id) AS number FROM "            \
+	"main.rocpd_api A JOIN rocpd_string N ON N.id = A.apiName_id JOIN " strings                \
+	" U ON U.id = A.args_id WHERE N.string = 'UserMarker' AND A.\"end\" > A.start AND "        \
+	"query_like(U.string)"
+
+/* Calls that began in such a span: the last one that began before decides. Rows that stand for threads are not calls. */
+#define COVERED(tid)                                                                               \
+	"A.start < coalesce((SELECT S.end FROM query_cover S WHERE S.pid = A.pid AND S.tid = " tid \
+	" AND S.start <= A.start ORDER BY S.start DESC LIMIT 1), 0)"
+static const char calls_sql[] =
+	"CREATE TEMP TABLE query_inside (id INTEGER PRIMARY KEY); INSERT INTO query_inside SELECT A.id FROM "
+	"main.rocpd_api A WHERE (" COVERED("A.tid") " OR " COVERED("-1") ")";
+
+/* query_cover: spans of a thread that overlap are joined, so that the last one that began before a call decides. */
+static const char cover_sql[] =
+	"CREATE TEMP TABLE query_cover AS SELECT pid, tid, min(start) AS start, max(end) AS end FROM (SELECT "
+	"*, sum(first) OVER (PARTITION BY pid, tid ORDER BY start, id) AS part FROM (SELECT *, start > "
+	"coalesce(max(end) OVER (PARTITION BY pid, tid ORDER BY start, id ROWS BETWEEN UNBOUNDED "
+	"PRECEDING AND 1 PRECEDING), start - 1) AS first FROM query_span)) GROUP BY pid, tid, part;"
+	"CREATE UNIQUE INDEX temp.query_cover_index ON query_cover (pid, tid, start)";
+
+static const char ops_sql[] =
+	"CREATE TEMP TABLE query_inside_op (id INTEGER PRIMARY KEY); INSERT OR IGNORE INTO query_inside_op "
+	"SELECT L.op_id FROM rocpd_api_ops L CROSS JOIN query_inside I ON I.id = L.api_id";
+
+/* Without records of calls: operations whose innermost range is one of them or inside of one. */
+static const char nested_sql[] =
+	"INSERT OR IGNORE INTO query_inside_op WITH RECURSIVE inner(id) AS (SELECT id FROM query_span UNION "
+	"SELECT M.api_id FROM rtl_marker_data M JOIN inner ON M.parent_id = inner.id) SELECT O.id FROM "
+	"main.rocpd_op O JOIN inner ON inner.id = O.roctxId";
+
+static int read_spans(struct query *q, struct filter *f)
+{
+	sqlite3_stmt *row = NULL;
+	int ret = query_prepare(q, &row, "SELECT start, end FROM query_cover ORDER BY start");
+
+	while (ret == 0 && (ret = query_step(q, row)) == 1) {
+		int64_t begin = sqlite3_column_int64(row, 0), end = sqlite3_column_int64(row, 1);
+		struct filter_span *last = f->nr_spans ? &f->spans[f->nr_spans - 1] : NULL;
+
+		ret = 0;
+		if (last && begin <= last->end) {
+			last->end = end > last->end ? end : last->end;
+			continue;
+		}
+		last = alloc_resize(f->spans, f->nr_spans + 1, sizeof(*last));
+		ret = last ? 0 : query_fail_memory(q);
+		if (!last)
+			break;
+		f->spans = last;
+		f->spans[f->nr_spans++] = (struct filter_span){ begin, end };
+	}
+	sqlite3_finalize(row);
+	return ret;
+}
+
+static int find_range(struct query *q, struct filter *f)
+{
+	char error[CAPTURE_ERROR_SIZE], sql[128];
+	struct capture_range range;
+	int ret = capture_range(f->range, &range, error);
+
+	if (ret)
+		return query_fail(q, ret, "--range: %s", error);
+	ret = add_function(q, "query_like", sql_like, f, NULL);
+	if (ret == 0)
+		ret = query_run(q, q->ours	  ? spans_ours :
+				   q->has_ustring ? SPANS_RPD("rocpd_ustring") :
+						    SPANS_RPD("rocpd_string"));
+	if (ret == 0 && range.number) {
+		snprintf(sql, sizeof(sql), "DELETE FROM query_span WHERE number <> %llu",
+			 (unsigned long long)range.number);
+		ret = query_run(q, sql);
+	}
+	if (ret == 0 && !query_number(q->db, "SELECT count(*) FROM query_span", 0))
+		return query_fail(q, -ENOENT,
+				  "%s: no range has the name '%s'; rtl summary --by range lists them",
+				  q->path, f->range);
+	if (ret == 0)
+		ret = query_run(q, cover_sql);
+	if (ret == 0)
+		ret = query_run(q, calls_sql);
+	if (ret == 0 && q->ours)
+		ret = query_run(q, "DELETE FROM query_inside WHERE id IN (SELECT A.id FROM "
+				   "main.rocpd_api A JOIN rocpd_string D ON D.id = A.domain_id "
+				   "WHERE D.string = 'rtl')");
+	if (ret == 0)
+		ret = query_run(q, ops_sql);
+	if (ret == 0 && q->ours)
+		ret = query_run(q, nested_sql);
+	return ret == 0 ? read_spans(q, f) : ret;
+}
+
+/* ---- the others ---- */
+
+static int find_kernels(struct query *q, const char *text)
+{
+	char error[CAPTURE_ERROR_SIZE];
+	regex_t *regex = alloc_zero(1, sizeof(*regex));
+	int ret;
+
+	if (!regex)
+		return query_fail_memory(q);
+	ret = capture_regex(text, regex, error);
+	if (ret) {
+		alloc_free(regex);
+		return query_fail(q, ret, "--kernels: %s", error);
+	}
+	ret = add_function(q, "query_matches", sql_matches, regex, free_regex);
+	/* an empty description: a copy or fill */
+	if (ret == 0)
+		ret = query_run(q, "CREATE TEMP TABLE query_kernel (id INTEGER PRIMARY KEY); INSERT INTO "
+				   "query_kernel SELECT id FROM rocpd_string WHERE string = '' OR "
+				   "string GLOB '__amd_rocclr_copy*' OR string GLOB "
+				   "'__amd_rocclr_fill*' OR query_matches(string)");
+	if (ret == 0 && q->ours)
+		ret = query_run(q, "INSERT OR IGNORE INTO query_kernel SELECT S.id FROM "
+				   "rtl_kernel_symbol Y JOIN rocpd_string S ON S.string = "
+				   "Y.demangled WHERE query_matches(replace(Y.name, '.kd', ''))");
+	return ret;
+}
+
+/* Adds the part of a condition for some processes: " AND (id BETWEEN 1 AND 2 OR ...)". */
+static void add_ranks(const struct query *q, const char *list, char *where, size_t size)
+{
+	size_t used = strlen(where), nr = 0;
+
+	for (size_t i = 0; i < q->nr_processes && used + 64 < size; i++) {
+		const struct query_process *p = &q->processes[i];
+
+		if (p->rank >= 0 && !capture_list_has(list, (uint64_t)p->rank))
+			continue;
+		used += (size_t)snprintf(where + used, size - used, "%s id BETWEEN %lld AND %lld",
+					 nr++ ? " OR" : " AND (", (long long)p->id_first,
+					 (long long)p->id_last);
+	}
+	snprintf(where + used, size - used, nr ? ")" : " AND 0");
+}
+
+bool filter_is_set(const struct filter *f)
+{
+	return f->has_time || f->range || f->kernels || f->gpus || f->ranks;
+}
+
+int filter_apply(struct query *q, struct filter *f)
+{
+	enum { SIZE = 96 << 10 };
+	char *both = alloc_zero(1, SIZE), *sql;
+	int ret = both ? 0 : query_fail_memory(q);
+
+	if (!filter_is_set(f) || ret)
+		goto out;
+	if (f->ranks && !q->ours)
+		ret = query_fail(q, -EINVAL, "%s: --ranks: files of RPD have no ranks", q->path);
+	if (ret == 0 && f->ranks && !q->nr_processes)
+		ret = query_read_processes(q);
+	if (ret == 0 && f->range)
+		ret = find_range(q, f);
+	if (ret == 0 && f->kernels)
+		ret = find_kernels(q, f->kernels);
+	if (ret == 0 && f->gpus)
+		ret = add_function(q, "query_gpu", sql_listed, (void *)f->gpus, NULL);
+	if (ret)
+		goto out;
+	if (f->has_time)
+		snprintf(both, SIZE, " AND start < %lld AND \"end\" >= %lld", (long long)f->to_ns,
+			 (long long)f->from_ns);
+	if (f->ranks)
+		add_ranks(q, f->ranks, both, SIZE);
+	sql = sqlite3_mprintf("CREATE TEMP VIEW rocpd_op AS SELECT * FROM main.rocpd_op WHERE 1%s%s%s%s; "
+			      "CREATE TEMP VIEW rocpd_api AS SELECT * FROM main.rocpd_api WHERE 1%s%s",
+			      both, f->range ? " AND id IN query_inside_op" : "",
+			      f->kernels ? " AND description_id IN query_kernel" : "",
+			      f->gpus ? " AND query_gpu(gpuId)" : "", both,
+			      f->range ? " AND id IN query_inside" : "");
+	ret = sql ? query_run(q, sql) : query_fail_memory(q);
+	sqlite3_free(sql);
+out:
+	alloc_free(both);
+	return ret;
+}
+
+void filter_fini(struct filter *f)
+{
+	alloc_free(f->spans);
+	f->spans = NULL;
+	f->nr_spans = 0;
+}

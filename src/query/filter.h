@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* filter.h - a part of a trace: a window of time, a range, some kernels, GPUs or ranks
+ *
+ * filter_apply() puts temporary views in front of the tables rocpd_op and rocpd_api, under the same names: every query of
+ * this connection that names them reads the part alone. Views of the database itself (rtl_dispatch) still read all.
+ * One thread. Errors are in q->res.
+ */
+#ifndef RTL_QUERY_FILTER_H
+#define RTL_QUERY_FILTER_H
+
+#include "query/query.h"
+
+struct filter {
+	bool has_time;
+	int64_t from_ns, to_ns; /* in the trace's clock; operations and calls that overlap it are kept */
+	const char *range;	/* a pattern, as of rtl trace --range: what was called while such a range was open */
+	const char *kernels;	/* a regular expression; copies and fills are kept */
+	const char *gpus;	/* a list, 0,2-3; operations without a GPU are kept */
+	const char *ranks;	/* a list; processes without a rank are kept */
+	/* results: the windows of time of `range`, sorted, disjoint */
+	struct filter_span {
+		int64_t begin, end;
+	} *spans;
+	size_t nr_spans;
+};
+
+/* Checked values; `f` is in use until query_close(). 0 or -errno with q->res->error. */
+int filter_apply(struct query *q, struct filter *f);
+bool filter_is_set(const struct filter *f);
+void filter_fini(struct filter *f);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* timeline.h - rows of a trace in the order of their begin, in one pass and bounded memory
+ *
+ * Rows of a process are nearly in that order in the file. A window of rows is put in order, the processes are merged.
+ * Where a row comes later than the window reaches, SQLite sorts instead, which takes longer and needs disk space.
+ */
+#ifndef RTL_QUERY_TIMELINE_H
+#define RTL_QUERY_TIMELINE_H
+
+#include "query/query.h"
+
+#define TIMELINE_COLUMNS 8 /* at most */
+
+/* row: the columns of the query as numbers. Returns 0, or -errno, which ends the reading. */
+typedef int (*timeline_fn)(void *arg, const int64_t *row);
+
+/* Reads the rows of `sql`: a SELECT without ORDER BY whose first column is the begin, with "BETWEEN ?1 AND ?2" for ids. `reset` is called
+ * when the rows begin again, after a part of them was passed. 0 or -errno with q->res->error. */
+int timeline_read(struct query *q, const char *sql, timeline_fn each, void (*reset)(void *arg),
+		  void *arg);
+
+#endif
