@@ -281,7 +281,8 @@ static int on_op(void *arg, const int64_t *row)
 		lane->kernel_ns += timed && !copy ? ns : 0;
 		lane->copy_ns += timed && copy ? ns : 0;
 		if (timed)
-			add_to_lane(d, lane, begin, end, copy, kind == DIGEST_ENGINE ? row[5] : name);
+			add_to_lane(d, lane, begin, end, copy,
+				    kind == DIGEST_ENGINE ? row[5] : name);
 	}
 	return 0;
 }
@@ -311,17 +312,19 @@ static void read_ops(struct digest *d)
 {
 	static const char ours[] = "SELECT start, end, id, gpuId, description_id, opType_id FROM "
 				   "rocpd_op WHERE id BETWEEN ?1 AND ?2";
-	static const char rpd[] = "SELECT start, \"end\", id, gpuId, description_id, opType_id FROM "
-				  "rocpd_op WHERE id BETWEEN ?1 AND ?2";
+	static const char rpd[] =
+		"SELECT start, \"end\", id, gpuId, description_id, opType_id FROM "
+		"rocpd_op WHERE id BETWEEN ?1 AND ?2";
 	sqlite3_stmt *stmt;
 
 	if (d->q->ours) {
 		char sql[320];
 
-		snprintf(sql, sizeof(sql),
-			 "SELECT op_id FROM rtl_op_kernel WHERE flags & %1$d UNION ALL SELECT op_id FROM "
-			 "rtl_op_copy WHERE flags & %1$d",
-			 QUERY_UNTIMED);
+		snprintf(
+			sql, sizeof(sql),
+			"SELECT op_id FROM rtl_op_kernel WHERE flags & %1$d UNION ALL SELECT op_id FROM "
+			"rtl_op_copy WHERE flags & %1$d",
+			QUERY_UNTIMED);
 		stmt = db_query(d->q, sql);
 		while (db_step(d->q, stmt))
 			if (map_put(&d->odd, (uint64_t)sqlite3_column_int64(stmt, 0), 1))

@@ -24,9 +24,10 @@ struct digest_sum {
 	int64_t id, gpu; /* of the name */
 	uint64_t calls, ns, bytes, errors;
 	uint64_t untimed;
-	uint64_t idle_ns;	/* of a function: its time while no GPU worked */
-	uint64_t nr_waits;	/* of a function: GPUs worked when it began, and none when it returned */
-	uint64_t wait_ns;	/* of these calls */
+	uint64_t idle_ns;  /* of a function: its time while no GPU worked */
+	uint64_t max_ns;   /* of a function */
+	uint64_t nr_waits; /* of a function: GPUs worked meanwhile, and none when it returned */
+	uint64_t wait_ns;  /* of these calls */
 	int64_t last_error;
 };
 
@@ -85,7 +86,7 @@ struct digest {
 	struct digest_error *errors;
 	size_t nr_errors;
 	uint64_t nr_calls, nr_failed, nr_untimed;
-	uint64_t outside_ns; /* idle time of all GPUs without a call of HIP */
+	uint64_t outside_ns;	/* idle time of all GPUs without a call of HIP */
 	uint64_t small_kernels; /* shorter than DIGEST_SMALL_NS */
 
 	/* of a sample of the kernels */
@@ -98,7 +99,7 @@ struct digest {
 	uint64_t unpinned_bytes, unpinned_calls, unpinned_ns, pinned_bytes;
 
 	/* private to the readers */
-	struct map odd; /* operations whose times are not measured; then: status of calls */
+	struct map odd;	  /* operations whose times are not measured; then: status of calls */
 	struct map kinds; /* by name and type: enum digest_kind */
 	int64_t covered_until;
 	uint64_t max_gaps;

@@ -105,7 +105,7 @@ static int on_call(void *arg, const int64_t *row)
 	const struct digest_lane *all = &d->lanes[0];
 	struct digest_sum *sum = call_sum(d, row[3]);
 	int64_t begin = row[0], end = row[1];
-	uint64_t status, one;
+	uint64_t status, one, idle;
 
 	d->nr_calls++;
 	sum->calls++;
@@ -123,10 +123,14 @@ static int on_call(void *arg, const int64_t *row)
 	if (end < begin)
 		return 0;
 	sum->ns += (uint64_t)(end - begin);
+	if ((uint64_t)(end - begin) > sum->max_ns)
+		sum->max_ns = (uint64_t)(end - begin);
 	if (c->inner.nr && map_get(&c->inner, (uint64_t)row[2], &one))
 		return 0;
-	sum->idle_ns += idle_until(all, end) - idle_until(all, begin);
-	if (all->nr_kept && !is_idle_at(all, begin) && is_idle_at(all, end)) {
+	idle = idle_until(all, end) - idle_until(all, begin);
+	sum->idle_ns += idle;
+	/* GPUs worked for most of the call, and had nothing left to do when it returned */
+	if (all->nr_kept && 2 * idle < (uint64_t)(end - begin) && is_idle_at(all, end)) {
 		sum->nr_waits++;
 		sum->wait_ns += (uint64_t)(end - begin);
 	}
@@ -177,10 +181,8 @@ void digest_read_calls(struct digest *d)
 	struct calls c = { .d = d };
 
 	if (d->q->ours) {
-		read_map(d, &c.failed,
-			 "SELECT api_id, status FROM rtl_api_data WHERE status <> 0");
-		read_map(d, &c.inner,
-			 "SELECT api_id, 1 FROM rtl_api_data WHERE parent_id <> 0");
+		read_map(d, &c.failed, "SELECT api_id, status FROM rtl_api_data WHERE status <> 0");
+		read_map(d, &c.inner, "SELECT api_id, 1 FROM rtl_api_data WHERE parent_id <> 0");
 	}
 	begin_calls(&c);
 	db_check(d->q, timeline_read(d->q, d->q->ours ? CALLS_OURS : CALLS_RPD, on_call,
@@ -330,13 +332,14 @@ void digest_read_copies(struct digest *d)
 
 	if (blits)
 		db_check(d->q, query_run(d->q, "CREATE TEMP " TRANSFER_VIEW));
-	stmt = db_query(d->q,
-			blits ? all :
-			d->q->ours ?
-				engines :
-				"SELECT T.string, count(*), 0, sum(\"end\" - start) FROM rocpd_op O JOIN "
-				"rocpd_string T ON T.id = O.opType_id WHERE T.string LIKE 'Copy%' OR T.string "
-				"LIKE 'Fill%' OR T.string LIKE 'Mem%' GROUP BY 1");
+	stmt = db_query(
+		d->q,
+		blits ? all :
+		d->q->ours ?
+			engines :
+			"SELECT T.string, count(*), 0, sum(\"end\" - start) FROM rocpd_op O JOIN "
+			"rocpd_string T ON T.id = O.opType_id WHERE T.string LIKE 'Copy%' OR T.string "
+			"LIKE 'Fill%' OR T.string LIKE 'Mem%' GROUP BY 1");
 	while (db_step(d->q, stmt)) {
 		struct digest_sum *sum = digest_sum_of(&d->copies, d->copies.nr);
 		int64_t kind = sqlite3_column_int64(stmt, 0);
@@ -346,10 +349,10 @@ void digest_read_copies(struct digest *d)
 								     "Unknown");
 		/* as the operations' types are called */
 		if (d->q->ours) {
-			char *name = strcmp(sum->name, "Fill") == 0 ? ui_format("FillBuffer") :
-				     strcmp(sum->name, "Unknown") == 0 ?
-								      ui_format("Copy") :
-								      ui_format("Copy%s", sum->name);
+			char *name =
+				strcmp(sum->name, "Fill") == 0	  ? ui_format("FillBuffer") :
+				strcmp(sum->name, "Unknown") == 0 ? ui_format("Copy") :
+								    ui_format("Copy%s", sum->name);
 
 			free(sum->name);
 			sum->name = name;

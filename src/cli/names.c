@@ -362,7 +362,7 @@ static char **make_many(const char *const *names, size_t nr, enum names_form for
 
 		parse_name(names[i], &parts);
 		text = form == NAMES_SHORT || form == NAMES_MEDIUM ? medium_form(&parts) :
-								      ui_format("%s", names[i]);
+								     ui_format("%s", names[i]);
 		texts[i] = width ? cut_middle(text, 0, width) : text;
 		if (width)
 			free(text);

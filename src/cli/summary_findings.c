@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* summary_findings.c - what is wrong with a program, each as a sentence with its numbers
  *
- * A finding is printed where its cost is at least a twentieth of the program's time; the limits are below.
+ * A finding is printed where its cost is at least a twentieth of the time from the first to the last operation.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,6 +16,8 @@ struct findings {
 	struct digest *d;
 	char **out;
 	size_t nr;
+	uint64_t
+		active; /* from the first to the last operation: the start of the program is no problem of its GPU work */
 };
 
 __attribute__((format(printf, 2, 3))) static void add_finding(struct findings *f, const char *fmt,
@@ -115,14 +117,29 @@ static void find_slow_gpu(struct findings *f)
 /* Functions that wait for the GPU beside what they are for. */
 static bool waits_unasked(const char *name)
 {
-	static const char *const names[] = { "hipFree",		"hipHostFree",	     "hipMalloc",
-					     "hipFreeHost",	"hipMemcpy",	     "hipMemset",
-					     "hipMemcpyDtoH",	"hipMemcpyHtoD",     "hipMemcpyDtoD",
-					     "hipMemcpy2D",	"hipMemcpy3D",	     "hipMemcpyToSymbol",
-					     "hipStreamDestroy", "hipModuleUnload",  "hipHostUnregister",
-					     "hipMemcpyWithStream", "hipMemcpyFromSymbol",
-					     "hipFreeArray",	"hipMemGetInfo",     "hipHostMalloc",
-					     "hipModuleLoadData", "hipMemset2D",     "hipEventCreate" };
+	static const char *const names[] = { "hipFree",
+					     "hipHostFree",
+					     "hipMalloc",
+					     "hipFreeHost",
+					     "hipMemcpy",
+					     "hipMemset",
+					     "hipMemcpyDtoH",
+					     "hipMemcpyHtoD",
+					     "hipMemcpyDtoD",
+					     "hipMemcpy2D",
+					     "hipMemcpy3D",
+					     "hipMemcpyToSymbol",
+					     "hipStreamDestroy",
+					     "hipModuleUnload",
+					     "hipHostUnregister",
+					     "hipMemcpyWithStream",
+					     "hipMemcpyFromSymbol",
+					     "hipFreeArray",
+					     "hipMemGetInfo",
+					     "hipHostMalloc",
+					     "hipModuleLoadData",
+					     "hipMemset2D",
+					     "hipEventCreate" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(name, names[i]) == 0)
@@ -144,16 +161,18 @@ static void find_hidden_waits(struct findings *f)
 		    (!worst || c->wait_ns > worst->wait_ns))
 			worst = c;
 	}
-	if (!worst || share_of(worst->wait_ns, d->wall_ns) < 0.02)
+	if (!worst || share_of(worst->wait_ns, f->active) < 0.05)
 		return;
 	copies = strncmp(worst->name, "hipMem", 6) == 0 && !strstr(worst->name, "Malloc");
-	add_finding(f,
-		    "Hidden synchronisation: %s waited for the GPU %s times, %s in all (%.0f %% of the time): "
-		    "it was called while the GPU worked and returned when it had nothing left to do. %s",
-		    worst->name, ui_count(count, worst->nr_waits), ui_time(time, worst->wait_ns),
-		    percent(worst->wait_ns, d->wall_ns),
-		    copies ? "Use its Async form with pinned memory, and wait where the result is needed." :
-			     "Keep memory and objects for later use instead, or use hipMallocAsync and hipFreeAsync.");
+	add_finding(
+		f,
+		"Hidden synchronisation: %s waited for the GPU %s times, %s in all, %.0f %% of the time in which the GPU is used: "
+		"the GPU worked meanwhile and had nothing left to do when it returned. %s",
+		worst->name, ui_count(count, worst->nr_waits), ui_time(time, worst->wait_ns),
+		percent(worst->wait_ns, f->active),
+		copies ?
+			"Use its Async form with pinned memory, and wait where the result is needed." :
+			"Keep memory and objects for later use instead, or use hipMallocAsync and hipFreeAsync.");
 }
 
 /* ---- kernels that are shorter than their launch ---- */
@@ -162,7 +181,7 @@ static void find_tiny_launches(struct findings *f)
 {
 	const struct digest *d = f->d;
 	const struct digest_lane *all = &d->lanes[0];
-	uint64_t calls = 0, ns = 0, active = (uint64_t)(all->until - all->first);
+	uint64_t calls = 0, ns = 0, active = f->active;
 	char mean[UI_NUMBER_SIZE], count[UI_NUMBER_SIZE], launch[UI_NUMBER_SIZE];
 	uint64_t mean_ns;
 
@@ -170,23 +189,25 @@ static void find_tiny_launches(struct findings *f)
 		const struct digest_sum *c = &d->calls.sums[i];
 
 		if (strstr(c->name, "Launch") && !strstr(c->name, "Graph")) {
+			/* the first launch of a program loads its code */
 			calls += c->calls;
-			ns += c->ns;
+			ns += c->ns - c->max_ns;
 		}
 	}
-	if (calls < 100 || all->kernels < 100 || !all->first || all->until <= all->first)
+	if (calls < 100 || all->kernels < 100)
 		return;
 	mean_ns = all->kernel_ns / all->kernels;
 	/* the GPU waits for the next launch: it is idle for most of the time in which it is used at all */
 	if (mean_ns > 50000 || mean_ns > 4 * (ns / calls) || share_of(all->busy_ns, active) > 0.5 ||
 	    calls < all->kernels / 2)
 		return;
-	add_finding(f,
-		    "Tiny launches: %s kernels take %s on average, a launch takes %s of the host, and the GPU is "
-		    "busy for %.0f %% of the time from its first to its last operation. Join kernels, give each "
-		    "more work, or launch them as a graph (hipGraphLaunch).",
-		    ui_count(count, all->kernels), ui_time(mean, mean_ns), ui_time(launch, ns / calls),
-		    percent(all->busy_ns, active));
+	add_finding(
+		f,
+		"Tiny launches: %s kernels take %s on average, a launch takes %s of the host, and the GPU is "
+		"busy for %.0f %% of the time from its first to its last operation. Join kernels, give each "
+		"more work, or launch them as a graph (hipGraphLaunch).",
+		ui_count(count, all->kernels), ui_time(mean, mean_ns), ui_time(launch, ns / calls),
+		percent(all->busy_ns, active));
 }
 
 /* ---- streams that run one after the other ---- */
@@ -203,16 +224,16 @@ static void find_serial_streams(struct findings *f)
 	if (d->nr_streams < 2 || all->kernels < 20 || d->nr_order < 10 || d->nr_sampled < 20 ||
 	    share_of(together, all->kernel_ns) > 0.05)
 		return;
-	if (share_of(d->nr_behind, d->nr_order) < 0.5 ||
-	    share_of(all->kernel_ns, d->wall_ns) < 0.05)
+	if (share_of(d->nr_behind, d->nr_order) < 0.5 || share_of(all->kernel_ns, f->active) < 0.05)
 		return;
-	add_finding(f,
-		    "Serialised streams: kernels were launched on %llu streams, and no two of them ran at the same time "
-		    "(%.1f %% of their time). %s of %llu changes of the stream waited for the kernel of the other one. "
-		    "Look for events and the null stream between them; hipStreamNonBlocking streams do not wait for "
-		    "the null stream.",
-		    (unsigned long long)d->nr_streams, percent(together, all->kernel_ns),
-		    ui_count(count, d->nr_behind), (unsigned long long)d->nr_order);
+	add_finding(
+		f,
+		"Serialised streams: kernels were launched on %llu streams, and no two of them ran at the same time "
+		"(%.1f %% of their time). %s of %llu changes of the stream waited for the kernel of the other one. "
+		"Look for events and the null stream between them; hipStreamNonBlocking streams do not wait for "
+		"the null stream.",
+		(unsigned long long)d->nr_streams, percent(together, all->kernel_ns),
+		ui_count(count, d->nr_behind), (unsigned long long)d->nr_order);
 }
 
 /* ---- copies ---- */
@@ -224,16 +245,17 @@ static void find_unpinned(struct findings *f)
 	char rate[UI_NUMBER_SIZE];
 
 	if (d->unpinned_bytes < (1 << 20) || d->unpinned_bytes < d->pinned_bytes ||
-	    share_of(d->unpinned_ns, d->wall_ns) < 0.05 || !d->unpinned_ns)
+	    share_of(d->unpinned_ns, f->active) < 0.05 || !d->unpinned_ns)
 		return;
-	add_finding(f,
-		    "Unpinned copies: %s calls copied %s from or to pageable host memory, in %s (%.0f %% of the time), "
-		    "at %s/s. They go through a buffer of the runtime and block the host. Allocate the memory with "
-		    "hipHostMalloc, or pin it with hipHostRegister.",
-		    ui_count(count, d->unpinned_calls), ui_bytes(bytes, d->unpinned_bytes),
-		    ui_time(time, d->unpinned_ns), percent(d->unpinned_ns, d->wall_ns),
-		    ui_bytes(rate, (uint64_t)((double)d->unpinned_bytes * 1e9 /
-					      (double)d->unpinned_ns)));
+	add_finding(
+		f,
+		"Unpinned copies: %s calls copied %s from or to pageable host memory, in %s (%.0f %% of the time in which the GPU is used), "
+		"at %s/s. They go through a buffer of the runtime and block the host. Allocate the memory with "
+		"hipHostMalloc, or pin it with hipHostRegister.",
+		ui_count(count, d->unpinned_calls), ui_bytes(bytes, d->unpinned_bytes),
+		ui_time(time, d->unpinned_ns), percent(d->unpinned_ns, f->active),
+		ui_bytes(rate,
+			 (uint64_t)((double)d->unpinned_bytes * 1e9 / (double)d->unpinned_ns)));
 }
 
 static void find_no_overlap(struct findings *f)
@@ -242,16 +264,17 @@ static void find_no_overlap(struct findings *f)
 	uint64_t both = all->compute_ns + all->transfer_ns - all->busy_ns;
 	char copies[UI_NUMBER_SIZE], kernels[UI_NUMBER_SIZE];
 
-	if (share_of(all->transfer_ns, f->d->wall_ns) < 0.1 ||
-	    share_of(all->compute_ns, f->d->wall_ns) < 0.1 ||
-	    share_of(both, all->transfer_ns < all->compute_ns ? all->transfer_ns :
-								all->compute_ns) > 0.1)
+	if (share_of(all->transfer_ns, f->active) < 0.1 ||
+	    share_of(all->compute_ns, f->active) < 0.1 ||
+	    share_of(both,
+		     all->transfer_ns < all->compute_ns ? all->transfer_ns : all->compute_ns) > 0.1)
 		return;
-	add_finding(f,
-		    "Copies (%s) and kernels (%s) do not overlap: %.0f %% of the copies' time has a kernel. Copy the next "
-		    "part on a stream of its own while a kernel works.",
-		    ui_time(copies, all->transfer_ns), ui_time(kernels, all->compute_ns),
-		    percent(both, all->transfer_ns));
+	add_finding(
+		f,
+		"Copies (%s) and kernels (%s) do not overlap: %.0f %% of the copies' time has a kernel. Copy the next "
+		"part on a stream of its own while a kernel works.",
+		ui_time(copies, all->transfer_ns), ui_time(kernels, all->compute_ns),
+		percent(both, all->transfer_ns));
 }
 
 /* ---- idle GPUs, failed calls, occupancy ---- */
@@ -268,19 +291,21 @@ static void find_idle(struct findings *f)
 	if (share_of(d->lanes[0].idle_ns, d->wall_ns) < 0.5 || !d->nr_calls || !worst)
 		return;
 	if (d->outside_ns > worst->idle_ns)
-		add_finding(f,
-			    "No GPU works for %.0f %% of the time (%s): the host is outside of calls for %s of "
-			    "it, most in %s otherwise (%s).",
-			    percent(d->lanes[0].idle_ns, d->wall_ns),
-			    ui_time(idle, d->lanes[0].idle_ns), ui_time(outside, d->outside_ns),
-			    worst->name, ui_time(time, worst->idle_ns));
+		add_finding(
+			f,
+			"No GPU works for %.0f %% of the time (%s): the host is outside of calls for %s of "
+			"it, most in %s otherwise (%s).",
+			percent(d->lanes[0].idle_ns, d->wall_ns),
+			ui_time(idle, d->lanes[0].idle_ns), ui_time(outside, d->outside_ns),
+			worst->name, ui_time(time, worst->idle_ns));
 	else
-		add_finding(f,
-			    "No GPU works for %.0f %% of the time (%s): %s takes %s of it, in %llu call%s.",
-			    percent(d->lanes[0].idle_ns, d->wall_ns),
-			    ui_time(idle, d->lanes[0].idle_ns), worst->name,
-			    ui_time(time, worst->idle_ns), (unsigned long long)worst->calls,
-			    worst->calls == 1 ? "" : "s");
+		add_finding(
+			f,
+			"No GPU works for %.0f %% of the time (%s): %s takes %s of it, in %llu call%s.",
+			percent(d->lanes[0].idle_ns, d->wall_ns),
+			ui_time(idle, d->lanes[0].idle_ns), worst->name,
+			ui_time(time, worst->idle_ns), (unsigned long long)worst->calls,
+			worst->calls == 1 ? "" : "s");
 }
 
 static void find_occupancy(struct findings *f)
@@ -298,11 +323,12 @@ static void find_occupancy(struct findings *f)
 		    share_of(k->ns, f->d->lanes[0].kernel_ns) < 0.1)
 			continue;
 		name = names_make(names, 1, NAMES_SHORT, 60);
-		add_finding(f,
-			    "Occupancy of %s (%.0f %% of the kernels' time) is %u of %u waves for a SIMD: limited "
-			    "by its %s.",
-			    name[0], percent(k->ns, f->d->lanes[0].kernel_ns), o.waves,
-			    o.max_waves, o.limit);
+		add_finding(
+			f,
+			"Occupancy of %s (%.0f %% of the kernels' time) is %u of %u waves for a SIMD: limited "
+			"by its %s.",
+			name[0], percent(k->ns, f->d->lanes[0].kernel_ns), o.waves, o.max_waves,
+			o.limit);
 		names_free(name, 1);
 	}
 	digest_free_sums(&kernels, false);
@@ -312,8 +338,9 @@ size_t summary_findings(struct summary *s, char *out[SUMMARY_FINDINGS])
 {
 	struct findings f = { .s = s, .d = summary_digest(s), .out = out };
 
-	if (f.d->lanes[0].kernels + f.d->lanes[0].copies == 0)
+	if (f.d->lanes[0].until <= f.d->lanes[0].first)
 		return 0;
+	f.active = (uint64_t)(f.d->lanes[0].until - f.d->lanes[0].first);
 	find_slow_gpu(&f);
 	find_hidden_waits(&f);
 	find_unpinned(&f);

@@ -10,7 +10,20 @@
 
 /* ---- processes and ranks ---- */
 
-enum { P_RANK, P_PID, P_WALL, P_KERNELS, P_KERNEL_TIME, P_COPIES, P_COPY_TIME, P_CALLS, P_CALL_TIME, P_ERRORS, P_NAME, P_NR };
+enum {
+	P_RANK,
+	P_PID,
+	P_WALL,
+	P_KERNELS,
+	P_KERNEL_TIME,
+	P_COPIES,
+	P_COPY_TIME,
+	P_CALLS,
+	P_CALL_TIME,
+	P_ERRORS,
+	P_NAME,
+	P_NR
+};
 
 static const struct grid_column process_columns[P_NR] = {
 	[P_RANK] = { "rank", "RANK", GRID_NUMBER, 8 },
@@ -53,9 +66,9 @@ size_t summary_more_processes(struct summary *s)
 
 	memcpy(chosen, process_columns, sizeof(chosen));
 	if (ranks)
-		chosen[P_PID] = (struct grid_column){
-			.key = "processes", .title = "PROCESSES", .unit = GRID_COUNT
-		};
+		chosen[P_PID] = (struct grid_column){ .key = "processes",
+						      .title = "PROCESSES",
+						      .unit = GRID_COUNT };
 	if (!s->q->ours) {
 		ui_say("%s: files of RPD do not describe processes", s->q->path);
 		return 0;
@@ -148,8 +161,7 @@ static const struct grid_column error_columns[E_NR] = {
 
 const char *summary_error_name(const struct digest_error *e, char buf[32])
 {
-	const char *name =
-		args_enum(e->hip ? "hipError_t" : "hsa_status_t", (uint64_t)e->status);
+	const char *name = args_enum(e->hip ? "hipError_t" : "hsa_status_t", (uint64_t)e->status);
 
 	snprintf(buf, 32, "error %lld", (long long)e->status);
 	return name ? name : buf;

@@ -123,12 +123,12 @@ static void put_idle(const struct overview *o)
 	for (size_t i = 0; i < all->nr_kept; i++)
 		if ((uint64_t)(all->gaps[i].end - all->gaps[i].begin) > most)
 			most = (uint64_t)(all->gaps[i].end - all->gaps[i].begin);
-	used = (size_t)snprintf(
-		text, sizeof(text), "%s %s of the time, %s in %s gap%s, the longest %s",
-		d->nr_lanes > 2 ? "No GPU works for" : "Idle",
-		share_text(share, all->idle_ns, d->wall_ns),
-		ui_time(idle, all->idle_ns), ui_count(count, all->nr_gaps),
-		all->nr_gaps == 1 ? "" : "s", ui_time(longest, most));
+	used = (size_t)snprintf(text, sizeof(text),
+				"%s %s of the time, %s in %s gap%s, the longest %s",
+				d->nr_lanes > 2 ? "No GPU works for" : "Idle",
+				share_text(share, all->idle_ns, d->wall_ns),
+				ui_time(idle, all->idle_ns), ui_count(count, all->nr_gaps),
+				all->nr_gaps == 1 ? "" : "s", ui_time(longest, most));
 	if (d->nr_calls) {
 		bool said_outside = false;
 		bool *said = calloc(d->calls.nr + 1, sizeof(*said));
@@ -151,14 +151,17 @@ static void put_idle(const struct overview *o)
 				said_outside = true;
 				if (share_of(d->outside_ns, all->idle_ns) < 0.01)
 					continue;
-				used += (size_t)snprintf(
-					text + used, sizeof(text) - used, "%sits own code %.0f%%",
-					nr ? ", " : "", 100 * share_of(d->outside_ns, all->idle_ns));
+				used += (size_t)snprintf(text + used, sizeof(text) - used,
+							 "%sits own code %.0f%%", nr ? ", " : "",
+							 100 * share_of(d->outside_ns,
+									all->idle_ns));
 			} else if (best && share_of(best->idle_ns, all->idle_ns) >= 0.01) {
 				said[at] = true;
 				used += (size_t)snprintf(text + used, sizeof(text) - used,
-							 "%s%.60s %.0f%%", nr ? ", " : "", best->name,
-							 100 * share_of(best->idle_ns, all->idle_ns));
+							 "%s%.60s %.0f%%", nr ? ", " : "",
+							 best->name,
+							 100 * share_of(best->idle_ns,
+									all->idle_ns));
 			} else {
 				break;
 			}
@@ -176,13 +179,14 @@ static void put_launches(const struct overview *o)
 
 	if (!d->nr_sampled)
 		return;
-	snprintf(text, sizeof(text),
-		 "A kernel begins %s after its launch was called (median), %s%s after that returned; %.0f%% "
-		 "were launched while the GPU worked",
-		 ui_time(launch, d->launch_ns > 0 ? (uint64_t)d->launch_ns : 0),
-		 d->queue_ns < 0 ? "-" : "",
-		 ui_time(queue, (uint64_t)(d->queue_ns < 0 ? -d->queue_ns : d->queue_ns)),
-		 100 * share_of(d->queue_full, d->nr_sampled));
+	snprintf(
+		text, sizeof(text),
+		"A kernel begins %s after its launch was called (median), %s%s after that returned; %.0f%% "
+		"were launched while the GPU worked",
+		ui_time(launch, d->launch_ns > 0 ? (uint64_t)d->launch_ns : 0),
+		d->queue_ns < 0 ? "-" : "",
+		ui_time(queue, (uint64_t)(d->queue_ns < 0 ? -d->queue_ns : d->queue_ns)),
+		100 * share_of(d->queue_full, d->nr_sampled));
 	put_wrapped(o, text, "  ");
 }
 
@@ -318,7 +322,8 @@ static void put_errors(const struct overview *o)
 	text = ui_format("Failed calls: %s:", ui_count(count, d->nr_failed));
 	for (size_t i = 0; i < d->nr_errors && i < 4; i++) {
 		char *more = ui_format("%s%s %s of %s (%llu)", text, i ? "," : "",
-				       summary_error_name(&d->errors[i], buf), d->errors[i].function,
+				       summary_error_name(&d->errors[i], buf),
+				       d->errors[i].function,
 				       (unsigned long long)d->errors[i].count);
 
 		free(text);
@@ -340,9 +345,9 @@ static bool has_gpu(struct digest *d)
 
 static uint64_t skipped(struct digest *d)
 {
-	return d->q->ours ? (uint64_t)query_number(d->q->db,
-						   "SELECT sum(count) FROM rtl_loss WHERE class = 'skipped'",
-						   0) :
+	return d->q->ours ? (uint64_t)query_number(
+				    d->q->db,
+				    "SELECT sum(count) FROM rtl_loss WHERE class = 'skipped'", 0) :
 			    0;
 }
 
@@ -353,29 +358,35 @@ static void explain_empty(const struct overview *o)
 	char buf[32], *text;
 
 	if (filter_is_set(d->filter))
-		text = ui_format("No GPU operation is in this part of the trace: check --time, --range, "
-				 "--kernels, --gpus and --ranks, or leave them out.");
+		text = ui_format(
+			"No GPU operation is in this part of the trace: check --time, --range, "
+			"--kernels, --gpus and --ranks, or leave them out.");
 	else if (d->nr_errors && (!has_gpu(d) || d->nr_failed))
 		text = ui_format("No GPU operation was recorded: %s of %s. %s",
 				 summary_error_name(&d->errors[0], buf), d->errors[0].function,
-				 has_gpu(d) ? "The program's calls failed; --by error lists them." :
-					      "The runtime found no GPU: 'rtl doctor' says why; 'rtl "
-					      "trace --virtual-gpu' runs without one.");
+				 has_gpu(d) ?
+					 "The program's calls failed; --by error lists them." :
+					 "The runtime found no GPU: 'rtl doctor' says why; 'rtl "
+					 "trace --virtual-gpu' runs without one.");
 	else if (!has_gpu(d))
-		text = ui_format("No GPU operation was recorded: the runtime found no GPU, or was not "
-				 "initialised. 'rtl doctor' says why; 'rtl trace --virtual-gpu' runs "
-				 "without one.");
+		text = ui_format(
+			"No GPU operation was recorded: the runtime found no GPU, or was not "
+			"initialised. 'rtl doctor' says why; 'rtl trace --virtual-gpu' runs "
+			"without one.");
 	else if (skipped(d))
-		text = ui_format("No GPU operation was recorded: the options of rtl trace left them out; rtl "
-				 "info counts them.");
+		text = ui_format(
+			"No GPU operation was recorded: the options of rtl trace left them out; rtl "
+			"info counts them.");
 	else if (!d->nr_calls)
-		text = ui_format("No GPU operation was recorded, and no calls: the program initialised the "
-				 "runtime and launched nothing, or its mode records no calls (rtl trace "
-				 "--mode hip).");
+		text = ui_format(
+			"No GPU operation was recorded, and no calls: the program initialised the "
+			"runtime and launched nothing, or its mode records no calls (rtl trace "
+			"--mode hip).");
 	else
-		text = ui_format("No GPU operation was recorded: the program launched nothing in its %llu "
-				 "calls. Look at its arguments and its output.",
-				 (unsigned long long)d->nr_calls);
+		text = ui_format(
+			"No GPU operation was recorded: the program launched nothing in its %llu "
+			"calls. Look at its arguments and its output.",
+			(unsigned long long)d->nr_calls);
 	put_wrapped(o, text, "  ");
 	free(text);
 }

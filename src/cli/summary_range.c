@@ -14,7 +14,20 @@
 
 #include "cli/ui.h"
 
-enum { C_GPU, C_OWN, C_OPS, C_SPAN, C_HOST, C_CALLS, C_MEAN, C_SHARE, C_DEPTH, C_PATH, C_NAME, C_NR };
+enum {
+	C_GPU,
+	C_OWN,
+	C_OPS,
+	C_SPAN,
+	C_HOST,
+	C_CALLS,
+	C_MEAN,
+	C_SHARE,
+	C_DEPTH,
+	C_PATH,
+	C_NAME,
+	C_NR
+};
 
 static const struct grid_column columns[C_NR] = {
 	[C_GPU] = { "gpu_ns", "GPU TIME", GRID_TIME },
@@ -122,11 +135,12 @@ static void add_nested(struct tree *t)
 	char sql[512];
 	sqlite3_stmt *stmt;
 
-	snprintf(sql, sizeof(sql),
-		 "SELECT O.roctxId, count(*), sum(O.end - O.start), min(O.start), max(O.end) FROM rocpd_op O "
-		 "LEFT JOIN rtl_op_kernel K ON K.op_id = O.id LEFT JOIN rtl_op_copy C ON C.op_id = O.id WHERE "
-		 "O.roctxId <> 0 AND O.end >= O.start AND coalesce(K.flags, C.flags, 0) & %d = 0 GROUP BY 1",
-		 QUERY_UNTIMED);
+	snprintf(
+		sql, sizeof(sql),
+		"SELECT O.roctxId, count(*), sum(O.end - O.start), min(O.start), max(O.end) FROM rocpd_op O "
+		"LEFT JOIN rtl_op_kernel K ON K.op_id = O.id LEFT JOIN rtl_op_copy C ON C.op_id = O.id WHERE "
+		"O.roctxId <> 0 AND O.end >= O.start AND coalesce(K.flags, C.flags, 0) & %d = 0 GROUP BY 1",
+		QUERY_UNTIMED);
 	stmt = db_query(t->s->q, sql);
 	while (db_step(t->s->q, stmt)) {
 		uint64_t at;
@@ -174,14 +188,15 @@ static void add_started(struct tree *t)
 			started[nr++] = &t->all[i];
 	if (nr) {
 		qsort(started, nr, sizeof(struct instance *), compare_starts);
-		snprintf(sql, sizeof(sql),
-			 "SELECT coalesce(A.start, O.start) AS t, O.start, O.end, O.roctxId, P.pid FROM "
-			 "rocpd_op O JOIN rtl_process P ON O.id BETWEEN P.id_first AND P.id_last LEFT JOIN "
-			 "rtl_api_data X ON X.api_id = O.correlation_id LEFT JOIN main.rocpd_api A ON A.id = "
-			 "X.api_id LEFT JOIN rtl_op_kernel K ON K.op_id = O.id LEFT JOIN rtl_op_copy C ON "
-			 "C.op_id = O.id WHERE O.end >= O.start AND coalesce(K.flags, C.flags, 0) & %d = 0 "
-			 "ORDER BY 1",
-			 QUERY_UNTIMED);
+		snprintf(
+			sql, sizeof(sql),
+			"SELECT coalesce(A.start, O.start) AS t, O.start, O.end, O.roctxId, P.pid FROM "
+			"rocpd_op O JOIN rtl_process P ON O.id BETWEEN P.id_first AND P.id_last LEFT JOIN "
+			"rtl_api_data X ON X.api_id = O.correlation_id LEFT JOIN main.rocpd_api A ON A.id = "
+			"X.api_id LEFT JOIN rtl_op_kernel K ON K.op_id = O.id LEFT JOIN rtl_op_copy C ON "
+			"C.op_id = O.id WHERE O.end >= O.start AND coalesce(K.flags, C.flags, 0) & %d = 0 "
+			"ORDER BY 1",
+			QUERY_UNTIMED);
 		stmt = db_query(t->s->q, sql);
 		while (db_step(t->s->q, stmt)) {
 			int64_t at = sqlite3_column_int64(stmt, 0), begin, end;
@@ -231,7 +246,6 @@ static void sum_nodes(struct tree *t)
 }
 
 /* ---- order ---- */
-
 
 static int compare_nodes(const void *a, const void *b, void *arg)
 {
@@ -352,10 +366,10 @@ size_t summary_range_print(struct summary *s)
 		cells[C_HOST].num = n->host_ns;
 		cells[C_CALLS].num = n->calls;
 		cells[C_MEAN].num = n->calls ? n->host_ns / n->calls : 0;
-		cells[C_SHARE] = (struct grid_cell){
-			.real = s->all_ns ? (double)n->ns / (double)s->all_ns : 0,
-			.none = !s->all_ns
-		};
+		cells[C_SHARE] =
+			(struct grid_cell){ .real = s->all_ns ? (double)n->ns / (double)s->all_ns :
+								0,
+					    .none = !s->all_ns };
 		cells[C_DEPTH].num = (uint64_t)n->depth;
 		cells[C_PATH].text = path;
 		cells[C_NAME].text = name;

@@ -11,9 +11,11 @@ struct summary_node {
 	int depth;
 	bool by_start; /* of start and stop */
 	uint64_t calls, host_ns, ops;
-	uint64_t ns, own_ns; /* of operations: of all within, and of those that no range within has */
-	uint64_t span_ns;    /* from the first to the last operation of each range, added up */
-	size_t inner, next;  /* private: number + 1 of the first node within, of the next one beside */
+	uint64_t ns,
+		own_ns;	  /* of operations: of all within, and of those that no range within has */
+	uint64_t span_ns; /* from the first to the last operation of each range, added up */
+	size_t inner,
+		next; /* private: number + 1 of the first node within, of the next one beside */
 };
 
 struct summary_ranges {

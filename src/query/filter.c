@@ -147,9 +147,10 @@ static int find_range(struct query *q, struct filter *f)
 		ret = query_run(q, sql);
 	}
 	if (ret == 0 && !query_number(q->db, "SELECT count(*) FROM query_span", 0))
-		return query_fail(q, -ENOENT,
-				  "%s: no range has the name '%s'; rtl summary --by range lists them",
-				  q->path, f->range);
+		return query_fail(
+			q, -ENOENT,
+			"%s: no range has the name '%s'; rtl summary --by range lists them",
+			q->path, f->range);
 	if (ret == 0)
 		ret = query_run(q, cover_sql);
 	if (ret == 0)
@@ -183,10 +184,11 @@ static int find_kernels(struct query *q, const char *text)
 	ret = add_function(q, "query_matches", sql_matches, regex, free_regex);
 	/* an empty description: a copy or fill */
 	if (ret == 0)
-		ret = query_run(q, "CREATE TEMP TABLE query_kernel (id INTEGER PRIMARY KEY); INSERT INTO "
-				   "query_kernel SELECT id FROM rocpd_string WHERE string = '' OR "
-				   "string GLOB '__amd_rocclr_copy*' OR string GLOB "
-				   "'__amd_rocclr_fill*' OR query_matches(string)");
+		ret = query_run(
+			q, "CREATE TEMP TABLE query_kernel (id INTEGER PRIMARY KEY); INSERT INTO "
+			   "query_kernel SELECT id FROM rocpd_string WHERE string = '' OR "
+			   "string GLOB '__amd_rocclr_copy*' OR string GLOB "
+			   "'__amd_rocclr_fill*' OR query_matches(string)");
 	if (ret == 0 && q->ours)
 		ret = query_run(q, "INSERT OR IGNORE INTO query_kernel SELECT S.id FROM "
 				   "rtl_kernel_symbol Y JOIN rocpd_string S ON S.string = "
@@ -241,12 +243,13 @@ int filter_apply(struct query *q, struct filter *f)
 			 (long long)f->from_ns);
 	if (f->ranks)
 		add_ranks(q, f->ranks, both, SIZE);
-	sql = sqlite3_mprintf("CREATE TEMP VIEW rocpd_op AS SELECT * FROM main.rocpd_op WHERE 1%s%s%s%s; "
-			      "CREATE TEMP VIEW rocpd_api AS SELECT * FROM main.rocpd_api WHERE 1%s%s",
-			      both, f->range ? " AND id IN query_inside_op" : "",
-			      f->kernels ? " AND description_id IN query_kernel" : "",
-			      f->gpus ? " AND query_gpu(gpuId)" : "", both,
-			      f->range ? " AND id IN query_inside" : "");
+	sql = sqlite3_mprintf(
+		"CREATE TEMP VIEW rocpd_op AS SELECT * FROM main.rocpd_op WHERE 1%s%s%s%s; "
+		"CREATE TEMP VIEW rocpd_api AS SELECT * FROM main.rocpd_api WHERE 1%s%s",
+		both, f->range ? " AND id IN query_inside_op" : "",
+		f->kernels ? " AND description_id IN query_kernel" : "",
+		f->gpus ? " AND query_gpu(gpuId)" : "", both,
+		f->range ? " AND id IN query_inside" : "");
 	ret = sql ? query_run(q, sql) : query_fail_memory(q);
 	sqlite3_free(sql);
 out:

@@ -12,15 +12,17 @@
 
 struct filter {
 	bool has_time;
-	int64_t from_ns, to_ns; /* in the trace's clock; operations and calls that overlap it are kept */
-	const char *range;	/* a pattern, as of rtl trace --range: what was called while such a range was open */
-	const char *kernels;	/* a regular expression; copies and fills are kept */
-	const char *gpus;	/* a list, 0,2-3; operations without a GPU are kept */
-	const char *ranks;	/* a list; processes without a rank are kept */
+	int64_t from_ns,
+		to_ns; /* in the trace's clock; operations and calls that overlap it are kept */
+	const char *
+		range; /* a pattern, as of rtl trace --range: what was called while such a range was open */
+	const char *kernels; /* a regular expression; copies and fills are kept */
+	const char *gpus;    /* a list, 0,2-3; operations without a GPU are kept */
+	const char *ranks;   /* a list; processes without a rank are kept */
 	/* results: the windows of time of `range`, sorted, disjoint */
 	struct filter_span {
 		int64_t begin, end;
-	} *spans;
+	} * spans;
 	size_t nr_spans;
 };
 

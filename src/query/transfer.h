@@ -22,31 +22,31 @@ enum transfer transfer_of(const char *kernel);
 
 /* SQL of the view rtl_transfer: all copies and fills, whatever did them. The bytes and the kind of a kernel of HIP's are those
  * of the call that launched it; a call that launched several has its bytes divided among them, the remainder in the first. */
-#define TRANSFER_VIEW                                                                              \
-	"VIEW rtl_transfer AS WITH name AS MATERIALIZED (SELECT id, string FROM rocpd_string WHERE " TRANSFER_IS( \
-		"string") "), blit AS MATERIALIZED (SELECT O.id, O.gpuId, O.queueId, O.start, O.end, "            \
-			  "O.correlation_id, O.roctxId, K.flags, S.string AS kernel FROM rocpd_op O JOIN name S "  \
-			  "ON S.id = O.description_id LEFT JOIN rtl_op_kernel K ON K.op_id = O.id), piece AS "     \
-			  "MATERIALIZED (SELECT correlation_id, count(*) AS n, min(id) AS first FROM blit GROUP "  \
-			  "BY 1) SELECT K.op_id, CASE K.kind WHEN 0 THEN 'HostToHost' WHEN 1 THEN "                \
-			  "'HostToDevice' WHEN 2 THEN 'DeviceToHost' WHEN 3 THEN 'DeviceToDevice' WHEN 4 THEN "    \
-			  "'PeerToPeer' WHEN 5 THEN 'Fill' ELSE 'Unknown' END AS kind, K.bytes, O.gpuId AS "       \
-			  "agent, O.queueId AS queue, CASE WHEN K.flags & 65536 THEN 0 ELSE O.start END AS "       \
-			  "begin_ns, CASE WHEN K.flags & 65544 THEN 0 ELSE O.end END AS end_ns, "                  \
-			  "O.correlation_id, O.roctxId AS marker_id, K.flags, CASE WHEN K.engine >= 0 THEN "       \
-			  "'copy engine ' || K.engine WHEN O.correlation_id IN (SELECT correlation_id FROM "       \
-			  "rtl_op_runtime) THEN 'kernel of ROCr' ELSE 'copy engine' END AS means FROM rtl_op_copy "  \
-			  "K JOIN rocpd_op O ON O.id = K.op_id UNION ALL SELECT B.id, CASE WHEN B.kernel GLOB "    \
-			  "'__amd_rocclr_fill*' THEN 'Fill' ELSE CASE C.kind WHEN 0 THEN 'HostToHost' WHEN 1 "     \
-			  "THEN 'HostToDevice' WHEN 2 THEN 'DeviceToHost' WHEN 3 THEN 'DeviceToDevice' ELSE "      \
-			  "'Unknown' END END, CASE WHEN N.string LIKE '%3D%' THEN NULL WHEN C.size > 0 THEN "      \
-			  "C.size / P.n + CASE WHEN B.id = P.first THEN C.size % P.n ELSE 0 END WHEN C.width * "   \
-			  "C.height > 0 THEN C.width * C.height / P.n + CASE WHEN B.id = P.first THEN C.width * "  \
-			  "C.height % P.n ELSE 0 END END, B.gpuId, B.queueId, CASE WHEN coalesce(B.flags, 0) & "   \
-			  "65536 THEN 0 ELSE B.start END, CASE WHEN coalesce(B.flags, 0) & 65544 THEN 0 ELSE "     \
-			  "B.end END, B.correlation_id, B.roctxId, coalesce(B.flags, 0), B.kernel FROM blit B "    \
-			  "JOIN piece P ON P.correlation_id = B.correlation_id LEFT JOIN rocpd_copyapi C ON "      \
-			  "C.api_ptr_id = B.correlation_id LEFT JOIN rocpd_api A ON A.id = C.api_ptr_id LEFT "     \
+#define TRANSFER_VIEW                                                                                               \
+	"VIEW rtl_transfer AS WITH name AS MATERIALIZED (SELECT id, string FROM rocpd_string WHERE " TRANSFER_IS(   \
+		"string") "), blit AS MATERIALIZED (SELECT O.id, O.gpuId, O.queueId, O.start, O.end, "              \
+			  "O.correlation_id, O.roctxId, K.flags, S.string AS kernel FROM rocpd_op O JOIN name S "   \
+			  "ON S.id = O.description_id LEFT JOIN rtl_op_kernel K ON K.op_id = O.id), piece AS "      \
+			  "MATERIALIZED (SELECT correlation_id, count(*) AS n, min(id) AS first FROM blit GROUP "   \
+			  "BY 1) SELECT K.op_id, CASE K.kind WHEN 0 THEN 'HostToHost' WHEN 1 THEN "                 \
+			  "'HostToDevice' WHEN 2 THEN 'DeviceToHost' WHEN 3 THEN 'DeviceToDevice' WHEN 4 THEN "     \
+			  "'PeerToPeer' WHEN 5 THEN 'Fill' ELSE 'Unknown' END AS kind, K.bytes, O.gpuId AS "        \
+			  "agent, O.queueId AS queue, CASE WHEN K.flags & 65536 THEN 0 ELSE O.start END AS "        \
+			  "begin_ns, CASE WHEN K.flags & 65544 THEN 0 ELSE O.end END AS end_ns, "                   \
+			  "O.correlation_id, O.roctxId AS marker_id, K.flags, CASE WHEN K.engine >= 0 THEN "        \
+			  "'copy engine ' || K.engine WHEN O.correlation_id IN (SELECT correlation_id FROM "        \
+			  "rtl_op_runtime) THEN 'kernel of ROCr' ELSE 'copy engine' END AS means FROM rtl_op_copy " \
+			  "K JOIN rocpd_op O ON O.id = K.op_id UNION ALL SELECT B.id, CASE WHEN B.kernel GLOB "     \
+			  "'__amd_rocclr_fill*' THEN 'Fill' ELSE CASE C.kind WHEN 0 THEN 'HostToHost' WHEN 1 "      \
+			  "THEN 'HostToDevice' WHEN 2 THEN 'DeviceToHost' WHEN 3 THEN 'DeviceToDevice' ELSE "       \
+			  "'Unknown' END END, CASE WHEN N.string LIKE '%3D%' THEN NULL WHEN C.size > 0 THEN "       \
+			  "C.size / P.n + CASE WHEN B.id = P.first THEN C.size % P.n ELSE 0 END WHEN C.width * "    \
+			  "C.height > 0 THEN C.width * C.height / P.n + CASE WHEN B.id = P.first THEN C.width * "   \
+			  "C.height % P.n ELSE 0 END END, B.gpuId, B.queueId, CASE WHEN coalesce(B.flags, 0) & "    \
+			  "65536 THEN 0 ELSE B.start END, CASE WHEN coalesce(B.flags, 0) & 65544 THEN 0 ELSE "      \
+			  "B.end END, B.correlation_id, B.roctxId, coalesce(B.flags, 0), B.kernel FROM blit B "     \
+			  "JOIN piece P ON P.correlation_id = B.correlation_id LEFT JOIN rocpd_copyapi C ON "       \
+			  "C.api_ptr_id = B.correlation_id LEFT JOIN rocpd_api A ON A.id = C.api_ptr_id LEFT "      \
 			  "JOIN rocpd_string N ON N.id = A.apiName_id"
 
 #endif

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The overview of rtl summary names the problem of a program that has one, and none of a program that has none."""
+import functools
+import json
+
+from support import *
+
+# problem: (GPUs, duration of a kernel, environment, what the finding begins with, words that it contains)
+PROBLEMS = {
+    "streams": (1, 2000000, {}, "Serialised streams", ["on 5 streams", "39 of 40 changes"]),
+    "launches": (1, 2000, {}, "Tiny launches", ["1,001 kernels", "hipGraphLaunch"]),
+    "sync": (1, 2000000, {}, "Hidden synchronisation", ["hipFree waited for the GPU"]),
+    "copies": (1, 2000000, {}, "Unpinned copies", ["20 calls", "80.00 MiB", "hipHostMalloc"]),
+    "slow": (4, 2000000, {"VGPU_SLOW": "gpu=2,factor=3,count=0"}, "GPU 2 is slow", ["3.00 times", "other 3 GPUs"]),
+}
+NAMED = {p[3] for p in PROBLEMS.values()}
+
+
+def traced(problem, gpus, kernel_ns, env):
+    return run("troubled", f"problem={problem}", trace=RTL, gpus=gpus, env={"VGPU_KERNEL_NS": kernel_ns, **env})
+
+
+def overview(r, *options):
+    done = r.rtl("summary", r.output, *options)
+    ended(done, 0)
+    return done.out
+
+
+def findings(r):
+    found = json.loads(overview(r, "--by", "overview", "-f", "json"))["findings"]
+    text = " ".join(overview(r).split())
+    for finding in found:
+        contains("overview", text, finding)
+    return found
+
+
+def problem_is_named_by_the_overview(problem):
+    gpus, kernel_ns, env, title, words = PROBLEMS[problem]
+    found = findings(traced(problem, gpus, kernel_ns, env))
+    named = [f for f in found if f.startswith(title)]
+    equal("findings of that kind", len(named), 1)
+    for word in words:
+        contains("finding", named[0], word)
+    # the others are of programs that have them
+    equal("other problems", [f for f in found if any(f.startswith(n) for n in NAMED - {title})], [])
+
+
+for name in PROBLEMS:
+    add_case(f"problem_is_named_by_the_overview_{name}", functools.partial(problem_is_named_by_the_overview, name))
+
+
+@case
+def program_without_a_problem_has_none_named():
+    r = traced("none", 1, 2000000, {})
+    equal("problems", [f for f in findings(r) if any(f.startswith(n) for n in NAMED)], [])
+    text = overview(r)
+    for part in ("CopyHostToDevice", "hipLaunchKernel", "The trace is complete"):
+        contains("overview", text, part)
+    figures = json.loads(overview(r, "--by", "overview", "-f", "json"))
+    gpu = figures["gpus"][0]
+    # by SQL: the union of the operations' times
+    busy, until = 0, 0
+    for begin, end in r.rows("select start, end from rocpd_op where gpuId = 0 order by start"):
+        busy += max(0, end - max(begin, until))
+        until = max(until, end)
+    wall = r.value("select end_ns - start_ns from rtl_process")
+    equal("wall, busy, idle", [figures["wall_ns"], gpu["busy_ns"], gpu["idle_ns"]], [wall, busy, wall - busy])
+
+
+@case
+def copies_by_kernels_are_copies():
+    r = run(built(os.path.join(BUILD, "examples/network")), trace=RTL, rtl_args=(), env={"VGPU_EXEC": None})
+    contains("line of rtl trace", r.err, "160 dispatches on 1 GPU, 121 copies")
+    seen = r.rows("select kind, means, count(*), sum(bytes) from rtl_transfer group by 1, 2 order by 1")
+    equal("rtl_transfer", [(k, m.startswith("__amd_rocclr_copyBuffer"), n, b) for k, m, n, b in seen],
+          [("DeviceToDevice", True, 80, 40 * 2304), ("DeviceToHost", False, 1, 512),
+           ("HostToDevice", False, 40, 40 * 2304)])
+    table = json.loads(overview(r, "--by", "kernel,copy", "-f", "json"))
+    equal("kernels", sorted(k["name"] for k in table["kernel"]),
+          ["layer1(Net)", "layer2(Net)", "learn1(Net, float)", "learn2(Net, float)"])
+    equal("copies", {c["name"]: (c["calls"], c["bytes"]) for c in table["copy"]},
+          {"CopyDeviceToDevice": (80, 40 * 2304), "CopyDeviceToHost": (1, 512), "CopyHostToDevice": (40, 40 * 2304)})
+    contains("--internal", overview(r, "--by", "copy", "--internal"), "CopyDeviceToDevice by __amd_rocclr_copyBuffer")
+    graphs = json.loads(overview(r, "--by", "graph", "-f", "json"))
+    equal("graphs", [(g["launches"], g["ops"]) for g in graphs], [(40, 160)])
+    # a range and what is launched in it
+    part = json.loads(overview(r, "--by", "kernel,api", "-f", "json", "--range", "step@3"))
+    equal("kernels of the third step", [k["calls"] for k in part["kernel"]], [1] * 4)
+    equal("graph launches of it", [a["calls"] for a in part["api"] if a["name"] == "hipGraphLaunch"], [1])
+
+
+main()
