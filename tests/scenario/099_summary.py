@@ -10,7 +10,7 @@ from support import *
 PROBLEMS = {
     "streams": (1, 2000000, {}, "Serialised streams", ["on 5 streams", "39 of 40 changes"]),
     "launches": (1, 2000, {}, "Tiny launches", ["1,001 kernels", "hipGraphLaunch"]),
-    "sync": (1, 2000000, {}, "Hidden synchronisation", ["hipFree waited for the GPU"]),
+    "sync": (1, 5000000, {}, "Hidden synchronisation", ["hipFree waited for the GPU"]),
     "copies": (1, 2000000, {}, "Unpinned copies", ["20 calls", "80.00 MiB", "hipHostMalloc"]),
     "slow": (4, 2000000, {"VGPU_SLOW": "gpu=2,factor=3,count=0"}, "GPU 2 is slow", ["3.00 times", "other 3 GPUs"]),
 }
@@ -71,16 +71,18 @@ def program_without_a_problem_has_none_named():
 @case
 def copies_by_kernels_are_copies():
     r = run(built(os.path.join(BUILD, "examples/network")), trace=RTL, rtl_args=(), env={"VGPU_EXEC": None})
-    contains("line of rtl trace", r.err, "160 dispatches on 1 GPU, 121 copies")
-    seen = r.rows("select kind, means, count(*), sum(bytes) from rtl_transfer group by 1, 2 order by 1")
-    equal("rtl_transfer", [(k, m.startswith("__amd_rocclr_copyBuffer"), n, b) for k, m, n, b in seen],
-          [("DeviceToDevice", True, 80, 40 * 2304), ("DeviceToHost", False, 1, 512),
-           ("HostToDevice", False, 40, 40 * 2304)])
+    seen = r.rows("select kind, means like '__amd_rocclr_copyBuffer%', count(*), sum(bytes) from rtl_transfer group by "
+                  "1, 2 order by 1")
+    # HIP 5.2 does the copies at the begin and the end on the host; 7.2 does all of them with kernels
+    more = seen[1][2] == 2
+    equal("rtl_transfer", [seen[0], seen[1][2:], seen[2][2:]],
+          [("DeviceToDevice", 1, 80, 40 * 2304), (2, 576) if more else (1, 512), (42, 92736) if more else (40, 40 * 2304)])
+    contains("line of rtl trace", r.err, f"160 dispatches on 1 GPU, {sum(row[2] for row in seen)} copies")
     table = json.loads(overview(r, "--by", "kernel,copy", "-f", "json"))
     equal("kernels", sorted(k["name"] for k in table["kernel"]),
           ["layer1(Net)", "layer2(Net)", "learn1(Net, float)", "learn2(Net, float)"])
     equal("copies", {c["name"]: (c["calls"], c["bytes"]) for c in table["copy"]},
-          {"CopyDeviceToDevice": (80, 40 * 2304), "CopyDeviceToHost": (1, 512), "CopyHostToDevice": (40, 40 * 2304)})
+          {"Copy" + kind: (n, size) for kind, _, n, size in seen})
     contains("--internal", overview(r, "--by", "copy", "--internal"), "CopyDeviceToDevice by __amd_rocclr_copyBuffer")
     graphs = json.loads(overview(r, "--by", "graph", "-f", "json"))
     equal("graphs", [(g["launches"], g["ops"]) for g in graphs], [(40, 160)])
