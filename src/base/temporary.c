@@ -121,10 +121,20 @@ static int publish(const char *path, const char *out, bool replace, bool is_priv
 	return -error;
 }
 
+bool temporary_is_taken(const char *out)
+{
+	struct stat st;
+
+	return stat(out, &st) == 0 && (!S_ISREG(st.st_mode) || st.st_size > 0);
+}
+
 int temporary_publish(const char *path, const char *out, bool replace, bool is_private)
 {
 	char copy[PATH_MAX + 64];
-	int err = publish(path, out, replace, is_private);
+	int err;
+
+	replace |= access(out, F_OK) == 0 && !temporary_is_taken(out);
+	err = publish(path, out, replace, is_private);
 
 	if (err != -EXDEV || strlen(path) >= sizeof(copy))
 		return err;

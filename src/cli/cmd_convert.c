@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/temporary.h"
 #include "cli/commands.h"
 #include "cli/paths.h"
 #include "cli/report.h"
@@ -72,7 +73,8 @@ static int run_convert(const struct opt_parsed *p)
 	format = &export_formats[v[O_FORMAT].num];
 	if (!output)
 		output = ui_keep(default_output(input, format->suffix));
-	if (!format->several && strcmp(output, "-") != 0 && !opt.force && access(output, F_OK) == 0)
+	if (!format->several && strcmp(output, "-") != 0 && !opt.force &&
+	    temporary_is_taken(output))
 		ui_die(STATUS_FAILED, "%s: exists already; use --force to overwrite it, or -o OUT",
 		       output);
 	check_output(output);

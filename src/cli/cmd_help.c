@@ -37,8 +37,14 @@ static int run_help(const struct opt_parsed *p)
 	const char *name = p->nr_operands ? p->operands[0] : NULL;
 	const struct command *cmd = name ? commands_find(name) : NULL;
 
-	if (name && !cmd)
-		ui_die(STATUS_USAGE, "%s: unknown command; 'rtl help' lists the commands", name);
+	if (name && !cmd) {
+		const char *near = commands_suggest(name);
+
+		ui_die(STATUS_USAGE,
+		       near ? "%s: unknown command; did you mean '%s'?" :
+			      "%s: unknown command; 'rtl help' lists the commands%.0s",
+		       name, near ? near : "");
+	}
 	if (p->values[O_COMPLETION].count) {
 		shells[p->values[O_COMPLETION].num]();
 	} else if (p->values[O_ENVIRONMENT].count) {

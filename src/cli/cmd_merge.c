@@ -15,7 +15,7 @@ enum { O_OUTPUT, O_FORCE, O_PUBLIC, O_QUIET, O_PROGRESS };
 
 static const struct opt options[] = {
 	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "FILE", .help = "the database to write" },
-	[O_FORCE] = { 'f', "force", .help = "overwrite an existing output" },
+	[O_FORCE] = { 0, "force", .was = 'f', .help = "overwrite an existing output" },
 	[O_PUBLIC] = OPTS_PUBLIC,
 	[O_QUIET] = { 'q', "quiet", .help = "print errors only" },
 	[O_PROGRESS] = { 0, "progress", OPT_CHOICE, .arg = "WHEN", .choices = "auto|always|never",

@@ -28,7 +28,7 @@ enum { O_OUTPUT, O_FORCE, O_PUBLIC, O_REMOVE, O_OR_PID, O_QUIET, O_PROGRESS };
 static const struct opt options[] = {
 	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "FILE",
 		       .help = "the database (DIR without .spool)" },
-	[O_FORCE] = { 'f', "force", .help = "overwrite an existing output" },
+	[O_FORCE] = { 0, "force", .was = 'f', .help = "overwrite an existing output" },
 	[O_PUBLIC] = OPTS_PUBLIC,
 	[O_REMOVE] = { 0, "remove", .help = "delete the raw traces when the database is written",
 		       .more = "Traces of processes that still run, and unreadable ones, are kept." },

@@ -62,7 +62,7 @@ enum { O_OUTPUT, O_FORCE };
 static const struct opt start_options[] = {
 	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "FILE",
 		       .help = "idle process: database of rtl stop (trace.PID.db)" },
-	[O_FORCE] = { 'f', "force", OPT_FLAG,
+	[O_FORCE] = { 0, "force", .was = 'f', OPT_FLAG,
 		      .help = "idle process: overwrite FILE and raw traces" },
 };
 
@@ -137,7 +137,8 @@ enum { O_STOP_OUTPUT, O_STOP_FORCE, O_STOP_PUBLIC, O_STOP_QUIET };
 static const struct opt stop_options[] = {
 	[O_STOP_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "FILE",
 			    .help = "the database, instead of the one that rtl start named" },
-	[O_STOP_FORCE] = { 'f', "force", OPT_FLAG, .help = "overwrite an existing database" },
+	[O_STOP_FORCE] = { 0, "force", .was = 'f', OPT_FLAG,
+			   .help = "overwrite an existing database" },
 	[O_STOP_PUBLIC] = OPTS_PUBLIC,
 	[O_STOP_QUIET] = { 'q', "quiet", OPT_FLAG, .help = "print errors alone" },
 };

@@ -170,7 +170,7 @@ static int64_t trace_begin(struct query *q)
 
 static void choose_part(struct summary *s, const struct opt_value *v)
 {
-	struct filter *f = &s->filter;
+	struct slice *f = &s->filter;
 
 	if (v[O_TIME].text) {
 		int64_t begin = trace_begin(s->q);
@@ -184,7 +184,7 @@ static void choose_part(struct summary *s, const struct opt_value *v)
 	f->kernels = v[O_KERNELS].text;
 	f->gpus = v[O_GPUS].text;
 	f->ranks = v[O_RANKS].text;
-	db_check(s->q, filter_apply(s->q, f));
+	db_check(s->q, slice_apply(s->q, f));
 }
 
 /* ---- the command ---- */

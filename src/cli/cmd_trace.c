@@ -32,7 +32,9 @@
 #include "cli/pmc_trace.h"
 #include "cli/report.h"
 #include "cli/session.h"
+#include "cli/summary.h"
 #include "cli/ui.h"
+#include "cli/vgpu.h"
 #include "cli/watch.h"
 #include "export/rpd/rpd.h"
 #include "store/load.h"
@@ -42,6 +44,7 @@ enum {
 	O_MODE,
 	O_HSA,
 	O_VGPU,
+	O_SUMMARY,
 	O_FORCE,
 	O_QUIET,
 	O_VERBOSE,
@@ -174,7 +177,7 @@ static const struct opt options[] = {
 	[O_MODE] = { 'm', "mode", OPT_CHOICE, .arg = "MODE",
 		     .choices = "lite|standard|default|full|hip",
 		     .help = "what to record: hip (default), lite, standard, full",
-		     .more = "hip is standard with the program's HIP calls, their arguments and the operations that each "
+		     .more = "default is hip. hip is standard with the program's HIP calls, their arguments and the operations that each "
 			     "of them caused; RTL_ARGS=0 leaves the arguments out, RTL_HIP_BACKEND selects how calls "
 			     "are intercepted. Variable: RTL_MODE." },
 	[O_HSA] = { 0, "hsa", .help = "record HSA calls too, in any mode",
@@ -183,11 +186,13 @@ static const struct opt options[] = {
 		     "run on N virtual GPUs (1): no GPU is needed",
 		     .more = "The real ROCm runtimes run on it, and kernels are executed, unless VGPU_EXEC=off. Times "
 			     "are those of a model, not of a real GPU. VGPU_* variables configure it." },
-	[O_FORCE] = { 'f', "force", .help = "overwrite an existing output",
+	[O_SUMMARY] = { 0, "summary", .help = "print the overview of rtl summary at the end",
+			.more = "On stderr, behind the line that says what was recorded." },
+	[O_FORCE] = { 0, "force", .was = 'f', .help = "overwrite an existing output",
 		      .more = "Traces that an earlier run left in the spool directory are deleted. "
 			      "Variable: RTL_FORCE." },
 	[O_QUIET] = { 'q', "quiet", .help = "print errors only" },
-	[O_VERBOSE] = { 'v', "verbose", .help = "print what rtl does" },
+	[O_VERBOSE] = { 'v', "verbose", .in_manual = true, .help = "print what rtl does" },
 	[O_PROGRESS] = { 0, "progress", OPT_CHOICE, .arg = "WHEN", .choices = "auto|always|never",
 			 .help = "progress bar: auto (default), always, never",
 			 .more = "auto: on a terminal, for work that takes longer than a second.",
@@ -205,6 +210,7 @@ static const struct opt options[] = {
 	[O_BARRIERS] = { 0, "barriers", .help = "record barrier packets too",
 			 .more = "Variable: RTL_BARRIERS.", .in_manual = true },
 	[O_TRACE_START] = { 0, "trace-start", OPT_CHOICE, .arg = "WHEN", .choices = "on|off|always",
+			    .in_manual = true,
 			    .help = "off: nothing before the program's roctracer_start()",
 			    .more = "With off the program controls recording: roctracer_start(), hipProfilerStart() and "
 				    "roctxProfilerResume() start it, roctracer_stop(), hipProfilerStop() and "
@@ -340,8 +346,13 @@ static const char *spool_dir_option(const struct trace *t)
 /* The default of rtl trace is mode hip; that of librtl alone (HSA_TOOLS_LIB) is less. */
 static const char *trace_mode(const struct trace *t)
 {
+	const char *mode = value(t, O_MODE)->text ? value(t, O_MODE)->text : getenv("RTL_MODE");
+
+	/* "default" is what rtl trace does without the option */
+	if (mode && strcmp(mode, "default") == 0)
+		return "hip";
 	if (value(t, O_MODE)->text)
-		return value(t, O_MODE)->text;
+		return mode;
 	return env_is_set(ENV_MODE) ? env_str(ENV_MODE) : "hip";
 }
 
@@ -414,11 +425,8 @@ static void find_parts(struct trace *t)
 		       "librtl.so.1: not found below %s/lib, where this rtl searches it; "
 		       "install it there, or run the rtl of a complete installation",
 		       t->paths.root);
-	if (value(t, O_VGPU)->count && !t->paths.vgpu_dir[0])
-		ui_die(STATUS_TRACE,
-		       "--virtual-gpu: libhsakmt.so.1 not found in %s/vgpu or "
-		       "%s/lib/rocm-trace-lite/vgpu; install the virtual GPU",
-		       t->paths.root, t->paths.root);
+	if (value(t, O_VGPU)->count)
+		vgpu_check_paths(&t->paths);
 }
 
 /* Decides from the HSA runtime that the loader finds whether to use rocprofiler-register. */
@@ -432,30 +440,6 @@ static void choose_registration(struct trace *t)
 		rocr_read(&rocr, path);
 	t->is_registered = strcmp(way, "register") == 0 ||
 			   (strcmp(way, "auto") == 0 && rocr.registers && !rocr.takes_both);
-}
-
-/* Prints what the virtual GPU does and does not. */
-static void explain_vgpu(void)
-{
-	const char *exec = childenv_get(environ, "VGPU_EXEC");
-
-	if (exec && strcmp(exec, "off") == 0)
-		ui_say("on the virtual GPU: kernels are timed and not executed (VGPU_EXEC=off)");
-	else
-		ui_say("on the virtual GPU: kernels are executed; times are a model's, not a GPU's");
-}
-
-/* Warns of VGPU_* without --virtual-gpu, which has no effect. */
-static void check_vgpu_variables(const struct trace *t)
-{
-	if (value(t, O_VGPU)->count)
-		return;
-	for (char **var = environ; *var; var++)
-		if (strncmp(*var, "VGPU_", 5) == 0) {
-			ui_say("%.*s: has no effect without --virtual-gpu", (int)strcspn(*var, "="),
-			       *var);
-			return;
-		}
 }
 
 /* Forks the program's process, up to but without its exec, and opens the session. */
@@ -787,6 +771,8 @@ static int conclude_trace(struct trace *t, struct drainer *d)
 		} else {
 			if (!t->quiet)
 				report_result(t->session.output, t->session.shown, res);
+			if (value(t, O_SUMMARY)->count)
+				summary_print_overview(t->session.output);
 			if (!t->quiet && value(t, O_SPLIT)->count)
 				report_parts(t->session.shown, converter_names(t->session.output));
 			failed = fail_status(t, res);
@@ -857,7 +843,8 @@ static int run_trace(const struct opt_parsed *p)
 		       "--no-convert and --flight-recorder do not write; leave one of them out");
 	find_parts(t);
 	choose_registration(t);
-	check_vgpu_variables(t);
+	if (!value(t, O_VGPU)->count)
+		vgpu_check_variables();
 	choose_counters(t);
 	if (t->counters.nr_runs)
 		return pmc_rerun(&cmd_trace, p, output_pattern(t), spool_dir_option(t),
@@ -865,7 +852,7 @@ static int run_trace(const struct opt_parsed *p)
 	ui_stop_in_order("nothing was changed");
 	prepare_child(t, p->operands);
 	if (value(t, O_VGPU)->count)
-		explain_vgpu();
+		vgpu_explain();
 	hand_signals_over(t);
 	/* what a flight recorder keeps is known at the end */
 	if (!value(t, O_FLIGHT)->count)
@@ -953,7 +940,7 @@ const struct command cmd_trace = {
 		"\n"
 		"  lite      kernels and copies; kernels whose packet has a completion signal of\n"
 		"            the program are passed through and counted\n"
-		"  standard  all kernels and copies. Also called default\n"
+		"  standard  all kernels and copies\n"
 		"  full      barrier packets too, as with --barriers\n"
 		"\n"
 		"--trace-start, --delay, --duration, --period and --range say when recording is on, --kernels, "

@@ -43,3 +43,17 @@ void commands_overview(void)
 	       "No GPU at hand? rtl trace --virtual-gpu ./program\n\n"
 	       "rtl COMMAND --help shows a command's options, rtl help COMMAND its manual.\n");
 }
+
+const char *commands_suggest(const char *word)
+{
+	const char *names[64];
+	size_t n = 0;
+
+	for (const struct command *const *c = commands; *c && n < 63; c++) {
+		if (strcmp((*c)->name, word) == 0)
+			return (*c)->name;
+		names[n++] = (*c)->name;
+	}
+	names[n] = NULL;
+	return opts_suggest(word, names);
+}

@@ -27,4 +27,7 @@ void commands_overview(void);
 #define STATUS_LACKS 121     /* `rtl rocprofv3`: an option that rtl has nothing for */
 #define STATUS_EMPTY 122     /* --fail-on-empty */
 
+/* The name of the command that is most like a word, or NULL. */
+const char *commands_suggest(const char *word);
+
 #endif

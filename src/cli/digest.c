@@ -178,7 +178,7 @@ static void add_gap(struct digest *d, struct digest_lane *l, int64_t begin, int6
 			high = mid;
 	}
 	for (; low < d->nr_spans && d->spans[low].begin < end; low++) {
-		const struct filter_span *s = &d->spans[low];
+		const struct slice_span *s = &d->spans[low];
 		struct digest_gap gap = { .begin = begin > s->begin ? begin : s->begin,
 					  .end = end < s->end ? end : s->end,
 					  .before = l->before,
@@ -403,14 +403,14 @@ static void find_wall(struct digest *d)
 		if (d->wall_end < d->wall_begin)
 			d->wall_end = d->wall_begin;
 	}
-	d->whole = (struct filter_span){ d->wall_begin, d->wall_end };
+	d->whole = (struct slice_span){ d->wall_begin, d->wall_end };
 	d->spans = d->filter->nr_spans ? d->filter->spans : &d->whole;
 	d->nr_spans = d->filter->nr_spans ? d->filter->nr_spans : 1;
 	for (size_t i = 0; i < d->nr_spans; i++)
 		d->wall_ns += (uint64_t)(d->spans[i].end - d->spans[i].begin);
 }
 
-uint64_t digest_wall(struct query *q, const struct filter *filter)
+uint64_t digest_wall(struct query *q, const struct slice *filter)
 {
 	struct digest d = { .q = q, .filter = filter };
 
@@ -418,7 +418,7 @@ uint64_t digest_wall(struct query *q, const struct filter *filter)
 	return d.wall_ns;
 }
 
-void digest_read(struct digest *d, struct query *q, const struct filter *filter)
+void digest_read(struct digest *d, struct query *q, const struct slice *filter)
 {
 	d->q = q;
 	d->filter = filter;

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "cli/db.h"
-#include "query/filter.h"
+#include "query/slice.h"
 #include "store/map.h"
 
 /* Of a kernel on a GPU, of a function, of a kind of copy, of a range. */
@@ -71,11 +71,11 @@ struct digest_error {
 
 struct digest {
 	struct query *q;
-	const struct filter *filter;
+	const struct slice *filter;
 	int64_t wall_begin, wall_end;
 	uint64_t wall_ns; /* of the spans that are looked at */
-	const struct filter_span *spans;
-	struct filter_span whole;
+	const struct slice_span *spans;
+	struct slice_span whole;
 	size_t nr_spans;
 
 	struct digest_lane *lanes;
@@ -108,10 +108,10 @@ struct digest {
 #define DIGEST_SMALL_NS 10000
 
 /* Reads the trace. The whole digest is in the caller's zeroed structure. Errors end the process. */
-void digest_read(struct digest *d, struct query *q, const struct filter *filter);
+void digest_read(struct digest *d, struct query *q, const struct slice *filter);
 void digest_fini(struct digest *d);
 /* The time of the program, or of the part of it that is looked at. */
-uint64_t digest_wall(struct query *q, const struct filter *filter);
+uint64_t digest_wall(struct query *q, const struct slice *filter);
 
 /* Of the name; made if it does not exist. */
 struct digest_sum *digest_sum_of(struct digest_sums *s, uint64_t key);

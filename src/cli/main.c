@@ -19,14 +19,11 @@ static void report_variable(const char *line)
 
 static int report_unknown_command(const char *word)
 {
-	const char *names[32], *near;
-	size_t n = 0;
+	const char *near = commands_suggest(word[0] == '-' ? word + strspn(word, "-") : word);
 
-	for (const struct command *const *c = commands; *c && n < 31; c++)
-		names[n++] = (*c)->name;
-	names[n] = NULL;
-	near = opts_suggest(word, names);
-	if (word[0] == '-')
+	if (word[0] == '-' && near)
+		ui_error("%s: unknown option; did you mean 'rtl %s'?", word, near);
+	else if (word[0] == '-')
 		ui_error("%s: unknown option; usage: rtl COMMAND [options] ...", word);
 	else if (near)
 		ui_error("%s: unknown command; did you mean 'rtl %s'?", word, near);

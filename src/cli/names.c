@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* names.c - shorter names of kernels that can still be told apart
+/* names.c - shorter names of kernels that still differ
  *
  * Fails:    out of memory ends the process (ui_die_memory).
  */
@@ -312,7 +312,7 @@ static size_t most_common(char *const *texts, size_t nr, size_t own)
 	return most;
 }
 
-/* What can't be told apart otherwise gets a number. */
+/* What differs in no other way gets a number. */
 static void number_same(const char *const *names, char **texts, size_t nr, size_t width)
 {
 	for (size_t i = 0; i < nr; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* names.h - shorter names of kernels that can still be told apart
+/* names.h - shorter names of kernels that still differ
  *
  * A name is C++: "void a::b::f<float, 128>(float*)". Its short form has neither return type, scope nor parameters, and only
  * the template arguments in which names of the same function differ: "f<..., 128>". Scope and parameters come back

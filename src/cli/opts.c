@@ -255,6 +255,10 @@ static int parse_long(const struct command *cmd, int argc, char **argv, int *at,
 		if (opt->type == OPT_FLAG && value)
 			return fail_parse(error, "--%s: takes no value ('%.80s' given)", opt->name,
 					  value);
+		/* `--virtual-gpu 8 ./app`: a number is no command */
+		if (opt->optional && opt->type == OPT_UINT && !value && *at + 1 < argc &&
+		    argv[*at + 1][0] && !argv[*at + 1][strspn(argv[*at + 1], "0123456789")])
+			value = argv[++*at];
 		if (opt->type != OPT_FLAG && !opt->optional && !value) {
 			if (*at + 1 >= argc)
 				return fail_parse(error, "--%s: a value is missing: --%s=%s",
@@ -267,10 +271,21 @@ static int parse_long(const struct command *cmd, int argc, char **argv, int *at,
 	return fail_unknown(cmd, argv[*at], word, error);
 }
 
+static bool is_long_name(const struct command *cmd, const char *word)
+{
+	for (size_t i = 0; i < cmd->nr_opts; i++)
+		if (strlen(word) > 2 && strcmp(cmd->opts[i].name, word) == 0)
+			return true;
+	return false;
+}
+
 /* Parses "-x", "-xVALUE" or "-xyz". */
 static int parse_short(const struct command *cmd, int argc, char **argv, int *at,
 		       struct opt_parsed *out, char *error)
 {
+	/* -output would be -o with the value utput */
+	if (is_long_name(cmd, argv[*at] + 1))
+		return fail_unknown(cmd, argv[*at], argv[*at] + 1, error);
 	for (const char *c = argv[*at] + 1; *c; c++) {
 		const struct opt *opt = NULL;
 		size_t i;
@@ -283,6 +298,13 @@ static int parse_short(const struct command *cmd, int argc, char **argv, int *at
 			out->help = true;
 			continue;
 		}
+		for (size_t o = 0; o < cmd->nr_opts && !opt; o++)
+			if (cmd->opts[o].was == *c)
+				return fail_parse(
+					error,
+					"-%c: is --%s here: it has no letter, because -%c is the format of an "
+					"output elsewhere",
+					*c, cmd->opts[o].name, *c);
 		if (!opt) /* the user may have meant "--output" */
 			return fail_unknown(cmd, argv[*at], argv[*at] + 1, error);
 		i--;
@@ -292,8 +314,13 @@ static int parse_short(const struct command *cmd, int argc, char **argv, int *at
 				return err;
 			continue;
 		}
-		if (c[1])
-			return set_value(opt, &out->values[i], c + 1, error);
+		if (c[1]) {
+			err = set_value(opt, &out->values[i], c + 1, error);
+			/* -mode lite */
+			return err && strlen(c) > 2 && suggest_option(cmd, argv[*at] + 1) ?
+				       fail_unknown(cmd, argv[*at], argv[*at] + 1, error) :
+				       err;
+		}
 		if (*at + 1 >= argc)
 			return fail_parse(error, "-%c: a value is missing: -%c %s", *c, *c,
 					  opt->arg);

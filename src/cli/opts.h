@@ -4,7 +4,7 @@
  * The parser, --help, docs/cli/, docs/man/ and the shell completions read the same table (docgen.c).
  * Rules: --name VALUE, --name=VALUE, -xVALUE, -x VALUE, -xy for flags; names can't be abbreviated;
  * an optional value takes the form --name=VALUE only; the last of several counts; "--" ends the
- * options. In a command of lists an optional value may be the next word. If a command runs another one (`child`), the first operand ends the options, too, and begins the other
+ * options. In a command of lists an optional value may be the next word, elsewhere an optional number. If a command runs another one (`child`), the first operand ends the options, too, and begins the other
  * command line.
  */
 #ifndef RTL_CLI_OPTS_H
@@ -38,6 +38,8 @@ struct opt {
 	bool in_manual; /* --help lists the name alone, behind the other options */
 	bool unlisted;	/* and not even that */
 	bool list;	/* in a command of lists: takes several words */
+	/* a letter that means something else now: the message for it names the option; 0: none */
+	char was;
 	bool several; /* OPT_CHOICE: one or more of the choices, separated by commas; `num` is the first one's */
 };
 

@@ -18,6 +18,7 @@
 #include "cli/commands.h"
 #include "cli/converter.h"
 #include "cli/paths.h"
+#include "cli/summary.h"
 #include "cli/ui.h"
 #include "store/verdict.h"
 
@@ -99,6 +100,8 @@ void report_result(const char *path, const char *shown, const struct job_result 
 	       ui_time(span, res->last_ns - res->first_ns));
 	ui_say("%s", res->verdict);
 	report_losses(path);
+	if (!res->nr_dispatches && !res->nr_copies)
+		summary_overview_say_empty(path);
 	if (res->warning[0])
 		ui_say("%s", res->warning);
 }

@@ -24,6 +24,7 @@
 #include "base/fd.h"
 #include "base/pattern.h"
 #include "base/proc.h"
+#include "base/temporary.h"
 #include "cli/converter.h"
 #include "base/testpoint.h"
 #include "cli/paths.h"
@@ -141,7 +142,7 @@ static int check_output(const struct session *s, bool force, char *error)
 			return fail_session(error, -EINVAL,
 					    "%s: is not a plain file; a database needs one",
 					    s->shown);
-		if (!force)
+		if (!force && temporary_is_taken(s->output))
 			return fail_session(
 				error, -EEXIST,
 				"%s: exists already; use --force to overwrite it, or -o FILE",

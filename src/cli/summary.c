@@ -61,7 +61,7 @@ static void explain_empty_table(const struct summary *s)
 {
 	const char *path = s->q->path;
 
-	if (filter_is_set(&s->filter))
+	if (slice_is_set(&s->filter))
 		ui_say("%s: nothing in the part that --time, --range, --kernels, --gpus and --ranks leave",
 		       path);
 	else if (s->by == SUMMARY_API || (s->by == SUMMARY_ERROR && !s->digest->nr_calls))
@@ -111,7 +111,7 @@ void summary_free(struct summary *s)
 	map_fini(&s->blits);
 	sqlite3_finalize(s->type);
 	sqlite3_finalize(s->occupancy);
-	filter_fini(&s->filter);
+	slice_fini(&s->filter);
 	query_close(s->q);
 	free(s);
 }

@@ -23,7 +23,7 @@
 #include "cli/digest.h"
 #include "cli/grid.h"
 #include "cli/stats.h"
-#include "query/filter.h"
+#include "query/slice.h"
 #include "query/rows.h"
 #include "store/map.h"
 
@@ -62,7 +62,7 @@ struct summary {
 	unsigned int width; /* 0: no limit */
 	uint64_t rows;	    /* of a table; 0: all */
 	const char *sort;   /* NULL: the longest first */
-	struct filter filter;
+	struct slice filter;
 	struct stats *stats;
 	uint64_t nr_untimed, nr_joined, nr_errors;
 	uint64_t all_ns;  /* of the rows of a table */
@@ -105,11 +105,13 @@ size_t summary_more_graphs(struct summary *s);
 size_t summary_more_errors(struct summary *s);
 size_t summary_more_gaps(struct summary *s);
 size_t summary_overview_print(struct summary *s);
+/* Why a database has no operation, and what to do: a line on stderr. */
+void summary_overview_say_empty(const char *path);
 
 /* The error's name, or "error N" in buf. */
-const char *summary_error_name(const struct digest_error *e, char buf[32]);
+const char *summary_more_error_name(const struct digest_error *e, char buf[32]);
 /* What the host did in an explained gap: "hipFree 40%, outside of calls"; malloc'd. */
-char *summary_gap_host(struct digest *d, const struct digest_gap *gap);
+char *summary_more_gap_host(struct digest *d, const struct digest_gap *gap);
 
 /* What is wrong with the program, the worst first: whole sentences. Returns their number; the texts are malloc'd. */
 #define SUMMARY_FINDINGS 12

@@ -159,10 +159,21 @@ static const struct grid_column error_columns[E_NR] = {
 	[E_NAME] = { "name", "FUNCTION", GRID_NAME },
 };
 
-const char *summary_error_name(const struct digest_error *e, char buf[32])
+const char *summary_more_error_name(const struct digest_error *e, char buf[32])
 {
+	/* an older name has the same value, and comes first in the enumeration */
+	static const struct {
+		int64_t status;
+		const char *name;
+	} renamed[] = { { 2, "hipErrorOutOfMemory" },
+			{ 3, "hipErrorNotInitialized" },
+			{ 205, "hipErrorMapFailed" },
+			{ 400, "hipErrorInvalidHandle" } };
 	const char *name = args_enum(e->hip ? "hipError_t" : "hsa_status_t", (uint64_t)e->status);
 
+	for (size_t i = 0; e->hip && i < sizeof(renamed) / sizeof(renamed[0]); i++)
+		if (renamed[i].status == e->status)
+			name = renamed[i].name;
 	snprintf(buf, 32, "error %lld", (long long)e->status);
 	return name ? name : buf;
 }
@@ -179,7 +190,7 @@ size_t summary_more_errors(struct summary *s)
 
 		cells[E_COUNT].num = e->count;
 		cells[E_STATUS].num = (uint64_t)e->status;
-		cells[E_ERROR].text = summary_error_name(e, buf);
+		cells[E_ERROR].text = summary_more_error_name(e, buf);
 		cells[E_FIRST].num =
 			e->first_ns > d->wall_begin ? (uint64_t)(e->first_ns - d->wall_begin) : 0;
 		cells[E_NAME].text = e->function;
@@ -205,7 +216,7 @@ static const struct grid_column gap_columns[A_NR] = {
 	[A_AFTER] = { "after", "IN FRONT OF", GRID_NAME, 2, true },
 };
 
-char *summary_gap_host(struct digest *d, const struct digest_gap *g)
+char *summary_more_gap_host(struct digest *d, const struct digest_gap *g)
 {
 	uint64_t length = (uint64_t)(g->end - g->begin), in_calls = 0;
 	char *text = ui_format("%s", "");
@@ -237,7 +248,7 @@ static void add_gap_row(struct summary *s, struct grid *grid, const struct diges
 {
 	struct digest *d = s->digest;
 	struct grid_cell cells[A_NR] = { { 0 } };
-	char *host = summary_gap_host(d, g);
+	char *host = summary_more_gap_host(d, g);
 	char *before = ui_format("%s", g->before < 0 ? "(begin)" : digest_name(d, g->before));
 	char *after = ui_format("%s", g->after < 0 ? "(end)" : digest_name(d, g->after));
 

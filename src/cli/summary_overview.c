@@ -259,11 +259,11 @@ static void put_copies(const struct overview *o)
 	for (size_t i = 0; i < c->nr && i < o->top; i++) {
 		const struct digest_sum *sum = &c->sums[i];
 		char total[UI_NUMBER_SIZE], calls[UI_NUMBER_SIZE], bytes[UI_NUMBER_SIZE];
-		char rate[UI_NUMBER_SIZE] = "-", share[16];
+		char rate[UI_NUMBER_SIZE + 4] = "-", speed[UI_NUMBER_SIZE], share[16];
 
 		if (sum->bytes && sum->ns) {
-			ui_bytes(rate, (uint64_t)((double)sum->bytes * 1e9 / (double)sum->ns));
-			strcat(rate, "/s");
+			ui_bytes(speed, (uint64_t)((double)sum->bytes * 1e9 / (double)sum->ns));
+			snprintf(rate, sizeof(rate), "%s/s", speed);
 		}
 		ui_putf("%6s  %10s  %9s  %10s  %13s  %s\n",
 			share_text(share, sum->ns, o->d->lanes[0].copy_ns), ui_time(total, sum->ns),
@@ -322,7 +322,7 @@ static void put_errors(const struct overview *o)
 	text = ui_format("Failed calls: %s:", ui_count(count, d->nr_failed));
 	for (size_t i = 0; i < d->nr_errors && i < 4; i++) {
 		char *more = ui_format("%s%s %s of %s (%llu)", text, i ? "," : "",
-				       summary_error_name(&d->errors[i], buf),
+				       summary_more_error_name(&d->errors[i], buf),
 				       d->errors[i].function,
 				       (unsigned long long)d->errors[i].count);
 
@@ -352,18 +352,17 @@ static uint64_t skipped(struct digest *d)
 }
 
 /* Why there is no operation, and what to do. */
-static void explain_empty(const struct overview *o)
+static char *empty_text(struct digest *d)
 {
-	struct digest *d = o->d;
 	char buf[32], *text;
 
-	if (filter_is_set(d->filter))
+	if (slice_is_set(d->filter))
 		text = ui_format(
 			"No GPU operation is in this part of the trace: check --time, --range, "
 			"--kernels, --gpus and --ranks, or leave them out.");
 	else if (d->nr_errors && (!has_gpu(d) || d->nr_failed))
 		text = ui_format("No GPU operation was recorded: %s of %s. %s",
-				 summary_error_name(&d->errors[0], buf), d->errors[0].function,
+				 summary_more_error_name(&d->errors[0], buf), d->errors[0].function,
 				 has_gpu(d) ?
 					 "The program's calls failed; --by error lists them." :
 					 "The runtime found no GPU: 'rtl doctor' says why; 'rtl "
@@ -387,8 +386,33 @@ static void explain_empty(const struct overview *o)
 			"No GPU operation was recorded: the program launched nothing in its %llu "
 			"calls. Look at its arguments and its output.",
 			(unsigned long long)d->nr_calls);
+	return text;
+}
+
+static void explain_empty(const struct overview *o)
+{
+	char *text = empty_text(o->d);
+
 	put_wrapped(o, text, "  ");
 	free(text);
+}
+
+void summary_overview_say_empty(const char *path)
+{
+	static const struct slice all;
+	struct query *q = db_open(path);
+	struct digest *d = calloc(1, sizeof(*d));
+	char *text;
+
+	if (!d)
+		ui_die_memory();
+	digest_read(d, q, &all);
+	text = empty_text(d);
+	ui_say("%s", text);
+	free(text);
+	digest_fini(d);
+	free(d);
+	query_close(q);
 }
 
 /* ---- all ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* summary_range.c - roctx ranges as a tree, with the GPU time of what was launched in them
  *
- * A node is a message under a message: all ranges of that name in that place, of all threads. An operation belongs to the innermost
+ * A node is a message under a message: all ranges of that name under that one, of all threads. An operation belongs to the innermost
  * range of push and pop that was open on the thread that launched it, and to all ranges around that. It also belongs to each range of
  * start and stop during which it was launched, by any thread of the process. Files of RPD do not say which range an
  * operation belongs to.

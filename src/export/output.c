@@ -74,7 +74,7 @@ static int open_output(struct output *o, const char *out, struct query *q)
 	if (stat(out, &st) == 0 && !S_ISREG(st.st_mode))
 		return query_fail(q, -EINVAL,
 				  "%s: is not a regular file; choose another name with -o", out);
-	if (!q->opt->force && access(out, F_OK) == 0)
+	if (!q->opt->force && temporary_is_taken(out))
 		return query_fail(q, -EEXIST, "%s: exists; use --force to replace it, or -o NAME",
 				  out);
 	snprintf(o->tmp, sizeof(o->tmp), "%s.tmp-%ld", out, (long)getpid());

@@ -10,7 +10,7 @@
  *	cause.h		 the call that caused each operation, and its stream
  *	rows.h		 operations and calls in the order of writing
  *	timeline.h	 rows by their begin, in bounded memory
- *	filter.h	 a part of a trace
+ *	slice.h		 a part of a trace
  *	transfer.h	 copies and fills by kernels of HIP
  *	label.h		 short, readable names
  */

@@ -83,7 +83,7 @@ class Access(Case):
         with open(self.path("o.db"), "w", encoding="ascii") as f:
             f.write("x")
         os.chmod(self.path("o.db"), 0o666)
-        self.rtl("recover", "-q", "-f", "-o", "o.db", "calls.rtl")
+        self.rtl("recover", "-q", "--force", "-o", "o.db", "calls.rtl")
         self.equal_modes(0o600)
 
 

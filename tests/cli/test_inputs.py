@@ -72,7 +72,7 @@ class Directory(Case):
         os.symlink("/dev/zero", self.inner("3-3.rtl"))
         os.mkfifo(self.inner("4-4.rtl"))
         self.check("2-2.rtl: is a link, not a file; it is left alone", "3-3.rtl: is a link", "4-4.rtl: is a FIFO")
-        self.rtl("recover", "-f", "--remove", "t.db.spool", status=1)
+        self.rtl("recover", "--force", "--remove", "t.db.spool", status=1)
         self.assertEqual(sorted(os.listdir(self.path("t.db.spool"))), ["2-2.rtl", "3-3.rtl", "4-4.rtl"])
         self.assertTrue(os.path.exists(self.path("other.rtl")))
 
@@ -100,9 +100,9 @@ class Directory(Case):
                 self.assertEqual(f.read(1), b"/")
                 f.seek(CLOSED)
                 f.write(struct.pack("<I", closed))
-            for command in (("info",), ("recover", "-f", "-o", "o.db")):
+            for command in (("info",), ("recover", "--force", "-o", "o.db")):
                 self.rtl(*command, "t.db.spool", status=None, timeout=20)
-            self.trace("-q", "-f", "-o", "u.db", "sh", "-c", f"cp {self.inner('1-1.rtl')} $RTL_SESSION", status=None, timeout=20)
+            self.trace("-q", "--force", "-o", "u.db", "sh", "-c", f"cp {self.inner('1-1.rtl')} $RTL_SESSION", status=None, timeout=20)
             os.unlink(mem)
 
     def test_memory_half_that_is_a_link_is_passed_over(self):

@@ -320,7 +320,7 @@ class MergeAndRecover(Reader):
         self.assertIn("150 dispatches on 2 GPUs", p.stderr)
         self.assertEqual(self.count("c.db"), self.count("a.db") + self.count("b.db"))
         self.assertIn("exist", self.rtl("merge", "-o", "c.db", "a.db", status=1).stderr)
-        self.assertIn("is both input and output", self.rtl("merge", "-f", "-o", "a.db", "a.db", status=1).stderr)
+        self.assertIn("is both input and output", self.rtl("merge", "--force", "-o", "a.db", "a.db", status=1).stderr)
         self.assertIn("output is missing", self.rtl("merge", "a.db", status=2).stderr)
         self.rtl("merge", "-o", "d.db", "none.db", status=1)
 

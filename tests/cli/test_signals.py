@@ -228,7 +228,7 @@ class Moments(Case):
         if p.returncode not in (0, 130, 143) or left:
             return what
         if there(raw):
-            r = subprocess.run([RTL_BIN, "recover", "-f", "--remove", raw], capture_output=True, text=True, env=environment(),
+            r = subprocess.run([RTL_BIN, "recover", "--force", "--remove", raw], capture_output=True, text=True, env=environment(),
                                check=False)
             if r.returncode:
                 return what + r.stderr

@@ -65,11 +65,11 @@ class Status(Case):
         lossy = (f"import sys; sys.path.insert(0, {os.path.dirname(SPOOL)!r}); import os, spool\n"
                  "s = spool.sample(5); s.loss('buffer_full', 9)\n"
                  "s.write(os.environ['RTL_SESSION'] + '/1.rtl'); sys.exit(int(sys.argv[1]))")
-        p = self.trace("-f", "--fail-on-loss", PY, "-c", lossy, "0", status=123)
+        p = self.trace("--force", "--fail-on-loss", PY, "-c", lossy, "0", status=123)
         self.assertIn("incomplete", p.stderr)
         self.assertIn("9 buffer_full", p.stderr)
-        self.trace("-f", "--fail-on-loss", PY, "-c", lossy, "4", status=4)
-        self.trace("-f", PY, "-c", lossy, "0", status=0)
+        self.trace("--force", "--fail-on-loss", PY, "-c", lossy, "4", status=4)
+        self.trace("--force", PY, "-c", lossy, "0", status=0)
 
 
 class Program(Case):
@@ -306,7 +306,7 @@ class Signals(Case):
 
     def test_signals_reach_the_program(self):
         for name in ("TERM", "HUP", "QUIT", "USR1", "USR2", "INT"):
-            p = self.start("trace", "-q", "-f", "sh", "-c",
+            p = self.start("trace", "-q", "--force", "sh", "-c",
                            f"trap 'echo got {name}; exit 9' {name}; touch ready; while :; do sleep 0.02; done")
             self.ready(p)
             p.send_signal(getattr(signal, "SIG" + name))

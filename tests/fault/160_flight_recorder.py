@@ -73,7 +73,7 @@ def last_records_are_the_database_of_a_program_that_ends():
 def flood(r_limit="1M", **kwargs):
     """A program that dispatches until it is killed."""
     p, r = recorded("flood", "threads=1", "count=100000000", "size=64", limit=r_limit, **kwargs)
-    wait_until("records that were left out", lambda: snapshot(r, r.dir + "/first.db", "-f") and "left out" in r.rtl("info", "first.db").out, 60)
+    wait_until("records that were left out", lambda: snapshot(r, r.dir + "/first.db", "--force") and "left out" in r.rtl("info", "first.db").out, 60)
     return p, r
 
 
@@ -162,7 +162,7 @@ def usr2_to_rtl_writes_a_snapshot_if_asked_for():
 def harvester_keeps_the_limit_without_rtl_trace():
     env = {"RTL_FLIGHT_RECORDER": "1M", "RTL_BUFFER_MB": "2"}
     p, r = start("flood", "threads=1", "count=100000000", "size=64", trace=TOOLS, env=env)
-    wait_until("records that were left out", lambda: snapshot(r, r.dir + "/first.db", "-f") and "left out" in r.rtl("info", "first.db").out, 60)
+    wait_until("records that were left out", lambda: snapshot(r, r.dir + "/first.db", "--force") and "left out" in r.rtl("info", "first.db").out, 60)
     s = r.rtl("snapshot", "-q", "-o", "pid.db", str(p.pid))
     equal("status and stderr of rtl snapshot PID", (s.status, s.err), (0, ""))
     at_most("bytes of the disk half", disk_bytes(spool_of(r)), LIMIT * 3)

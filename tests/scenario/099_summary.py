@@ -92,4 +92,27 @@ def copies_by_kernels_are_copies():
     equal("graph launches of it", [a["calls"] for a in part["api"] if a["name"] == "hipGraphLaunch"], [1])
 
 
+@case
+def options_of_rtl_trace_mean_what_they_say():
+    folder = new_dir("trace")
+    path = os.path.join(folder, "made.db")
+    with open(path, "w", encoding="ascii"):
+        pass  # as mktemp makes it
+    troubled = program("troubled")
+    done = rtl("trace", "--virtual-gpu", "2", "--mode", "default", "--summary", "-o", path, "--", troubled)
+    ended(done, 0)
+    equal("stdout", done.out, "none\n")
+    contains("stderr", done.err, "on 2 GPUs")
+    for part in ("GPU    BUSY", "hipLaunchKernel", "work", "The trace is complete"):
+        contains("overview on stderr", done.err, part)
+    # VGPU_* is in force where the loader finds the virtual GPU by itself
+    vgpu = os.path.join(BUILD, "vgpu")
+    ways = {"by itself": {"LD_LIBRARY_PATH": vgpu + ":" + os.environ.get("LD_LIBRARY_PATH", "")}, "not at all": {}}
+    for way, env in ways.items():
+        done = rtl("trace", "--force", "-o", path, "--", troubled, env={"VGPU_KERNEL_NS": "1000", **env})
+        equal(f"warned, {way}", "has no effect" in done.err, way == "not at all")
+    # the last one had no GPU: that is said, with what to do
+    contains("stderr", done.err, "'rtl doctor' says why")
+
+
 main()

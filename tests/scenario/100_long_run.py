@@ -302,7 +302,7 @@ def parts_of_a_split_trace_merge():
     contains("stderr without those between", part.err, "complete; continued in another file")
     equal("dispatches", open_db(both).execute("select count(*) from rtl_op_kernel").fetchone()[0], 20000)
     same_counter("calls", rows_of([both], CALLS), rows_of([again], CALLS))
-    equal("status of the same one twice", rtl("merge", "-f", "-o", both, paths[0], paths[0]).status != 0, True)
+    equal("status of the same one twice", rtl("merge", "--force", "-o", both, paths[0], paths[0]).status != 0, True)
 
 
 def read_lines(path):
@@ -363,7 +363,7 @@ def databases_of_an_earlier_run_are_not_mixed_with_this_one():
     again = rtl("trace", "-o", r.output, "--split=1M", "/bin/true", cwd=r.dir)
     equal("status", again.status, 125)
     contains("stderr", again.err, ".001.db: exists; use --force")
-    again = rtl("trace", "-f", "-o", r.output, "--split=1M", "/bin/true", cwd=r.dir)
+    again = rtl("trace", "--force", "-o", r.output, "--split=1M", "/bin/true", cwd=r.dir)
     equal("status", again.status, 0)
     equal("databases", len(parts_of(r)), 1)
     refused = rtl("trace", "-o", "x.db", "--split=1M", "--no-convert", "/bin/true", cwd=r.dir)

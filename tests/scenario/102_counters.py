@@ -135,7 +135,7 @@ def input_files():
     def trace(text, *args):
         with open(name, "w", encoding="utf-8") as f:
             f.write(text)
-        return rtl("trace", "--virtual-gpu", "--pmc-file", name, *args, "-f", "-o", os.path.join(folder, "t.db"), "--", program("flood"),
+        return rtl("trace", "--virtual-gpu", "--pmc-file", name, *args, "--force", "-o", os.path.join(folder, "t.db"), "--", program("flood"),
                    "count=30", "kinds=dD")
 
     def rows_of(text):

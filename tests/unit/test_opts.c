@@ -58,12 +58,18 @@ TEST(value_is_parsed_in_every_form)
 	CHECK_STR_EQ(parsed.operands[0], "file");
 }
 
-TEST(optional_value_needs_equals_sign)
+TEST(optional_number_may_be_the_next_word)
 {
-	CHECK_OK(parse("--virtual-gpu", "3", NULL, NULL, NULL));
+	CHECK_OK(parse("--virtual-gpu", "3", "file", NULL, NULL));
 	CHECK_EQ_UINT(parsed.values[O_GPUS].count, 1);
+	CHECK_EQ_UINT(parsed.values[O_GPUS].num, 3);
+	CHECK_EQ_INT(parsed.nr_operands, 1);
+	CHECK_OK(parse("--virtual-gpu", "3x", NULL, NULL, NULL));
 	CHECK_EQ_UINT(parsed.values[O_GPUS].num, 0);
 	CHECK_EQ_INT(parsed.nr_operands, 1);
+	CHECK_OK(parse("--virtual-gpu", "--", "3", NULL, NULL));
+	CHECK_EQ_INT(parsed.nr_operands, 1);
+	CHECK(parse("--virtual-gpu", "17", NULL, NULL, NULL) != 0);
 	CHECK_OK(parse("--virtual-gpu=3", NULL, NULL, NULL, NULL));
 	CHECK_EQ_UINT(parsed.values[O_GPUS].num, 3);
 }
@@ -101,9 +107,13 @@ TEST(unknown_option_suggests_similar_one)
 	CHECK_STR_EQ(error, "--outptu=x: unknown option; did you mean --output?");
 	CHECK(parse("--virt", NULL, NULL, NULL, NULL) != 0);
 	CHECK_STR_HAS(error, "did you mean --virtual-gpu?");
-	CHECK(parse("-output", NULL, NULL, NULL, NULL) == 0); /* -o with the value "utput" */
-	CHECK(parse("-mode", NULL, NULL, NULL, NULL) != 0);
-	CHECK_STR_HAS(error, "'ode' is not one of lite|full");
+	/* not -o with the value "utput" */
+	CHECK(parse("-output", NULL, NULL, NULL, NULL) != 0);
+	CHECK_STR_HAS(error, "did you mean --output?");
+	CHECK(parse("-modes", NULL, NULL, NULL, NULL) != 0);
+	CHECK_STR_HAS(error, "did you mean --mode?");
+	CHECK(parse("--mode", "ful", NULL, NULL, NULL) != 0);
+	CHECK_STR_EQ(error, "--mode: 'ful' is not one of lite|full; did you mean full?");
 	CHECK(parse("--zzzzzzz", NULL, NULL, NULL, NULL) != 0);
 	CHECK_STR_HAS(error, "rtl test --help");
 	CHECK(parse("-z", NULL, NULL, NULL, NULL) != 0);

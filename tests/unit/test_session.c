@@ -57,7 +57,11 @@ TEST(name_of_directory_is_refused)
 TEST(existing_output_is_refused_without_force)
 {
 	CHECK_OK(names("t.db", NULL));
+	/* an empty one is of mktemp(1) */
 	touch("t.db");
+	CHECK_OK(session_open(&session, false, error));
+	session_close(&session);
+	CHECK_OK(truncate("t.db", 1));
 	CHECK_EQ_INT(session_open(&session, false, error), -EEXIST);
 	CHECK_STR_HAS(error, "--force");
 	CHECK(access("t.db.spool", F_OK) != 0);

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/pattern.h"
+#include "base/temporary.h"
 #include "export/output.h"
 #include "export/rocprofv3/rocprofv3_internal.h"
 
@@ -132,7 +133,7 @@ static int name_all(struct files *f)
 
 static bool is_there(const struct files *f, const char *name)
 {
-	return f->form->exists ? f->form->exists(f->q, name) : access(name, F_OK) == 0;
+	return f->form->exists ? f->form->exists(f->q, name) : temporary_is_taken(name);
 }
 
 static int check_all(struct files *f)

@@ -109,7 +109,7 @@ static int check_out(struct rpd *r)
 		return rpd_fail(r, S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL,
 				"%s: is %s, a database can't be written there", r->out,
 				S_ISDIR(st.st_mode) ? "a directory" : "not a regular file");
-	if (!r->opt->force)
+	if (!r->opt->force && temporary_is_taken(r->out))
 		return rpd_fail(r, -EEXIST, "%s: exists; use --force to replace it, or -o NAME",
 				r->out);
 	return 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* filter.c - temporary views that show a part of a trace
+/* slice.c - temporary views that show a part of a trace
  *
  * What a condition needs is found once and kept in temporary tables, which SQLite puts into a file. The spans of ranges
  * are in memory: one for each open period of a thread, joined where they overlap.
  */
-#include "query/filter.h"
+#include "query/slice.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static void sql_matches(sqlite3_context *context, int nr, sqlite3_value **values
 
 static void sql_like(sqlite3_context *context, int nr, sqlite3_value **values)
 {
-	const struct filter *f = sqlite3_user_data(context);
+	const struct slice *f = sqlite3_user_data(context);
 	const char *text = (const char *)sqlite3_value_text(values[0]);
 	struct capture_range range;
 	char error[CAPTURE_ERROR_SIZE];
@@ -103,14 +103,14 @@ static const char nested_sql[] =
 	"SELECT M.api_id FROM rtl_marker_data M JOIN inner ON M.parent_id = inner.id) SELECT O.id FROM "
 	"main.rocpd_op O JOIN inner ON inner.id = O.roctxId";
 
-static int read_spans(struct query *q, struct filter *f)
+static int read_spans(struct query *q, struct slice *f)
 {
 	sqlite3_stmt *row = NULL;
 	int ret = query_prepare(q, &row, "SELECT start, end FROM query_cover ORDER BY start");
 
 	while (ret == 0 && (ret = query_step(q, row)) == 1) {
 		int64_t begin = sqlite3_column_int64(row, 0), end = sqlite3_column_int64(row, 1);
-		struct filter_span *last = f->nr_spans ? &f->spans[f->nr_spans - 1] : NULL;
+		struct slice_span *last = f->nr_spans ? &f->spans[f->nr_spans - 1] : NULL;
 
 		ret = 0;
 		if (last && begin <= last->end) {
@@ -122,13 +122,13 @@ static int read_spans(struct query *q, struct filter *f)
 		if (!last)
 			break;
 		f->spans = last;
-		f->spans[f->nr_spans++] = (struct filter_span){ begin, end };
+		f->spans[f->nr_spans++] = (struct slice_span){ begin, end };
 	}
 	sqlite3_finalize(row);
 	return ret;
 }
 
-static int find_range(struct query *q, struct filter *f)
+static int find_range(struct query *q, struct slice *f)
 {
 	char error[CAPTURE_ERROR_SIZE], sql[128];
 	struct capture_range range;
@@ -213,18 +213,18 @@ static void add_ranks(const struct query *q, const char *list, char *where, size
 	snprintf(where + used, size - used, nr ? ")" : " AND 0");
 }
 
-bool filter_is_set(const struct filter *f)
+bool slice_is_set(const struct slice *f)
 {
 	return f->has_time || f->range || f->kernels || f->gpus || f->ranks;
 }
 
-int filter_apply(struct query *q, struct filter *f)
+int slice_apply(struct query *q, struct slice *f)
 {
 	enum { SIZE = 96 << 10 };
 	char *both = alloc_zero(1, SIZE), *sql;
 	int ret = both ? 0 : query_fail_memory(q);
 
-	if (!filter_is_set(f) || ret)
+	if (!slice_is_set(f) || ret)
 		goto out;
 	if (f->ranks && !q->ours)
 		ret = query_fail(q, -EINVAL, "%s: --ranks: files of RPD have no ranks", q->path);
@@ -257,7 +257,7 @@ out:
 	return ret;
 }
 
-void filter_fini(struct filter *f)
+void slice_fini(struct slice *f)
 {
 	alloc_free(f->spans);
 	f->spans = NULL;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* filter.h - a part of a trace: a window of time, a range, some kernels, GPUs or ranks
+/* slice.h - a part of a trace: a window of time, a range, some kernels, GPUs or ranks
  *
- * filter_apply() puts temporary views in front of the tables rocpd_op and rocpd_api, under the same names: every query of
+ * slice_apply() puts temporary views in front of the tables rocpd_op and rocpd_api, under the same names: every query of
  * this connection that names them reads the part alone. Views of the database itself (rtl_dispatch) still read all.
  * One thread. Errors are in q->res.
  */
-#ifndef RTL_QUERY_FILTER_H
-#define RTL_QUERY_FILTER_H
+#ifndef RTL_QUERY_SLICE_H
+#define RTL_QUERY_SLICE_H
 
 #include "query/query.h"
 
-struct filter {
+struct slice {
 	bool has_time;
 	int64_t from_ns,
 		to_ns; /* in the trace's clock; operations and calls that overlap it are kept */
@@ -20,15 +20,15 @@ struct filter {
 	const char *gpus;    /* a list, 0,2-3; operations without a GPU are kept */
 	const char *ranks;   /* a list; processes without a rank are kept */
 	/* results: the windows of time of `range`, sorted, disjoint */
-	struct filter_span {
+	struct slice_span {
 		int64_t begin, end;
 	} * spans;
 	size_t nr_spans;
 };
 
 /* Checked values; `f` is in use until query_close(). 0 or -errno with q->res->error. */
-int filter_apply(struct query *q, struct filter *f);
-bool filter_is_set(const struct filter *f);
-void filter_fini(struct filter *f);
+int slice_apply(struct query *q, struct slice *f);
+bool slice_is_set(const struct slice *f);
+void slice_fini(struct slice *f);
 
 #endif

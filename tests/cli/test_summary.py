@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""rtl summary as a person reads it: the overview, names, ranges, gaps, parts of a trace; and how commands say what is wrong"""
+import itertools
+import json
+import os
+import sqlite3
+
+from support import spool
+from support.cli import *
+
+US, MS = 1000, 1_000_000
+GEMM = "void mylib::detail::gemm_kernel<float, {}, {}, 8, mylib::layout::RowMajor, mylib::epilogue::Linear<float, 1>>" \
+    "(mylib::detail::Params<float>, float const*, float const*, float*, int, int, int)"
+GEMMS = [GEMM.format(m, n) for m, n in ((128, 128), (128, 64), (64, 64))]
+SIG_STREAM = "p:stream:stream"
+
+
+class Read(Case):
+    def write(self, s, name="a"):
+        s.write(self.path(name + ".rtl"))
+        self.rtl("recover", "-q", "--force", name + ".rtl", "-o", name + ".db")
+        return name + ".db"
+
+    @staticmethod
+    def process(**kwargs):
+        s = spool.Spool(**kwargs)
+        for key, value in (("command", "./app"), ("host", "node1"), ("mode", "hip"), ("version", "0.1.0")):
+            s.info(key, value)
+        s.thread(s.tid, "app")
+        s.agent(gpu=False, name="cpu")
+        return s
+
+    def lines(self, *args, columns=None, status=0):
+        env = {"COLUMNS": str(columns)} if columns else None
+        return self.rtl("summary", *args, env=env, status=status).stdout.splitlines()
+
+    def rows(self, *args):
+        return json.loads(self.rtl("summary", *args, "-f", "json").stdout)
+
+    def words(self, *args):
+        return " ".join(self.rtl("summary", *args).stdout.split())
+
+
+class Names(Read):
+    def gemms(self, names=tuple(GEMMS)):
+        s = self.process()
+        s.agent()
+        queue = s.queue(1)
+        for i, name in enumerate(names):
+            kernel = s.kernel(name)
+            s.dispatch(kernel, queue, s.start + 100 * i * US, s.start + (100 * i + 50 - i) * US)
+        return self.write(s)
+
+    def test_kernels_that_differ_inside_can_be_told_apart_at_every_width(self):
+        db = self.gemms()
+        for columns, by in itertools.product((80, 100, 120, 200), ((), ("--by", "kernel"))):
+            lines = self.lines(db, *by, columns=columns)
+            self.assertLessEqual(max(map(len, lines)), columns, lines)
+            shown = [line for line in lines if "gemm" in line and line.split()[0].endswith("%")]
+            self.assertEqual(len(shown), 3, lines)
+            for line, (m, n) in zip(shown, ((128, 128), (128, 64), (64, 64))):
+                self.assertIn(f"{m}, {n}", line, (columns, by))
+        # the numbers give way, not the name
+        header = self.lines(db, "--by", "kernel", columns=80)[0].split()
+        self.assertEqual((header[:3], header[-1]), (["SHARE", "TOTAL", "CALLS"], "NAME"))
+        self.assertIn("P99", self.lines(db, "--by", "kernel", columns=200)[0].split())
+
+    def test_forms_of_names(self):
+        db = self.gemms(("_ZN1a1fILi1EEEvPf", "_ZN1a1fILi2EEEvPf", "_ZN1b1gEPf"))
+        for form, wanted in (("short", ["f<1>", "f<2>", "g"]), ("medium", ["a::f<1>", "a::f<2>", "b::g"]),
+                             ("full", ["void a::f<1>(float*)", "void a::f<2>(float*)", "b::g(float*)"]),
+                             ("mangled", ["_ZN1a1fILi1EEEvPf", "_ZN1a1fILi2EEEvPf", "_ZN1b1gEPf"])):
+            lines = self.lines(db, "--by", "kernel", "--names", form)[1:]
+            # behind the GPU and the columns of times
+            self.assertEqual([line.split("0    -  -  ")[-1].split("  ")[-1] for line in lines], wanted, form)
+        self.assertEqual([r["name"] for r in self.rows(db)], ["void a::f<1>(float*)", "void a::f<2>(float*)", "b::g(float*)"])
+
+    def test_same_short_names_keep_scope_or_parameters(self):
+        db = self.gemms(("_ZN1a1fEi", "_ZN1b1fEi", "_Z1gi", "_Z1gf"))
+        shown = [line.split("  ")[-1] for line in self.lines(db, "--by", "kernel", "--names", "short")[1:]]
+        self.assertEqual(sorted(shown), ["a::f", "b::f", "g(float)", "g(int)"])
+
+    def test_piped_output_is_unabridged(self):
+        text = self.rtl("summary", self.gemms()).stdout
+        for name in GEMMS:
+            self.assertIn(name, text)
+
+
+class Overview(Read):
+    def host(self):
+        """1 s: 600 ms of hipInit, a kernel of 100 ms, a copy of 50 ms that overlaps it for 20 ms, a failed call."""
+        s = self.process()
+        s.agent()
+        queue, kernel = s.queue(1), s.kernel("_Z4workPf")
+        init = s.op(1, "hipInit", "u:flags")
+        wait = s.op(2, "hipStreamSynchronize", SIG_STREAM)
+        fail = s.op(3, "hipMalloc", "")
+        at = s.start
+        s.api(init, at, at + 600 * MS)
+        s.api(fail, at + 600 * MS, at + 601 * MS, status=2)
+        s.dispatch(kernel, queue, at + 700 * MS, at + 800 * MS)
+        s.copy(at + 780 * MS, at + 830 * MS, 50 << 20)
+        s.api(wait, at + 650 * MS, at + 1000 * MS)
+        return s
+
+    def test_figures_are_those_of_the_trace(self):
+        db = self.write(self.host())
+        wall = self.rows(db, "--by", "overview")["wall_ns"]
+        figures = self.rows(db, "--by", "overview")
+        gpu = figures["gpus"][0]
+        self.assertEqual((gpu["busy_ns"], gpu["kernel_busy_ns"], gpu["copy_busy_ns"], gpu["overlap_ns"]),
+                         (130 * MS, 100 * MS, 50 * MS, 20 * MS))
+        self.assertEqual(gpu["idle_ns"], wall - 130 * MS)
+        idle = {c["name"]: c["idle_ns"] for c in figures["calls"]}
+        self.assertEqual(idle, {"hipInit": 600 * MS, "hipMalloc": MS, "hipStreamSynchronize": 220 * MS})
+        self.assertEqual(figures["idle_outside_calls_ns"], figures["idle_ns"] - 821 * MS)
+        text = self.words(db)
+        for part in ("hipInit 69%", "130.0 ms", "100.0 ms", "20.00 ms", "hipErrorOutOfMemory of hipMalloc (1)",
+                     "CopyHostToDevice", "50.00 MiB", "1000.0 MiB/s", "work(float*)", "The trace is complete"):
+            self.assertIn(part, text)
+
+    def test_overview_is_one_screen(self):
+        lines = self.lines(self.write(self.host()), columns=80)
+        self.assertLessEqual(max(map(len, lines)), 80, lines)
+        self.assertLessEqual(len(lines), 48)
+
+    def test_window_of_time_cuts_figures(self):
+        db = self.write(self.host())
+        begin = sqlite3.connect(self.path(db)).execute("select min(start_ns) from rtl_process").fetchone()[0]
+        offset = 1_000_000_000_000 - begin
+        a, b = offset + 750 * MS, offset + 850 * MS
+        figures = self.rows(db, "--by", "overview", "--time", f"{a / 1e9:.9f}:{b / 1e9:.9f}")
+        self.assertEqual((figures["wall_ns"], figures["gpus"][0]["busy_ns"], figures["gpus"][0]["idle_ns"]),
+                         (100 * MS, 80 * MS, 20 * MS))
+        self.assertIn("is no time A:B", self.rtl("summary", db, "--time", "5", status=2).stderr)
+        self.assertIn("is no time A:B", self.rtl("summary", db, "--time", "2:1", status=2).stderr)
+
+    def test_gaps_have_their_cause(self):
+        gaps = self.rows(self.write(self.host()), "--by", "gap")
+        self.assertEqual([(g["gap_ns"], g["host"].split()[0], g["after"]) for g in gaps][0], (700 * MS, "hipInit", "work(float*)"))
+        self.assertEqual((gaps[1]["gap_ns"] >= 170 * MS, gaps[1]["host"].split()[0], gaps[1]["before"]),
+                         (True, "hipStreamSynchronize", "CopyHostToDevice"))
+
+    def test_failed_calls_have_their_error(self):
+        self.assertEqual([(e["name"], e["error"], e["calls"]) for e in self.rows(self.write(self.host()), "--by", "error")],
+                         [("hipMalloc", "hipErrorOutOfMemory", 1)])
+
+    def test_empty_traces_say_why(self):
+        s = self.process()
+        db = self.write(s)
+        self.assertIn("found no GPU", self.words(db))
+        s = self.process()
+        s.op(3, "hipGetDeviceCount", "")
+        s.api(3, s.start, s.start + MS, status=100)
+        db = self.write(s, "b")
+        self.assertIn("hipErrorNoDevice of hipGetDeviceCount", self.words(db))
+        self.assertIn("--virtual-gpu", self.words(db))
+        s = self.process()
+        s.agent()
+        s.op(3, "hipSetDevice", "")
+        s.api(3, s.start, s.start + MS)
+        self.assertIn("launched nothing in its 1 calls", self.words(self.write(s, "c")))
+        # and the end of rtl trace or recover
+        p = self.rtl("recover", "--force", "c.rtl", "-o", "c.db")
+        self.assertIn("launched nothing", p.stderr)
+
+    def test_several_tables_in_one_run(self):
+        db = self.write(self.host())
+        text = self.rtl("summary", db, "--by", "kernel,api").stdout
+        self.assertLess(text.index("kernel:"), text.index("api:"))
+        self.assertEqual(sorted(self.rows(db, "--by", "copy,process")), ["copy", "process"])
+        self.assertIn("one table", self.rtl("summary", db, "--by", "kernel,api", "-f", "csv", status=2).stderr)
+        self.assertIn("did you mean kernel?", self.rtl("summary", db, "--by", "api,kernle", status=2).stderr)
+
+    def test_rows_are_sorted_by_any_column(self):
+        db = self.write(self.host())
+        self.assertEqual([r["name"] for r in self.rows(db, "--by", "api", "--sort", "name")],
+                         ["hipInit", "hipMalloc", "hipStreamSynchronize"])
+        self.assertEqual([r["name"] for r in self.rows(db, "--by", "api", "--sort", "mean", "-n", "2")],
+                         ["hipInit", "hipStreamSynchronize"])
+        self.assertEqual(self.rows(db, "--by", "api", "--sort", "ERRORS", "-n", "1")[0]["name"], "hipMalloc")
+        self.assertIn("has no column 'colour'; it has share, total_ns", self.rtl("summary", db, "--by", "api", "--sort", "colour",
+                                                                                  status=2).stderr)
+
+
+class Ranges(Read):
+    def tree(self):
+        """epoch [ step [ forward: 10 us; backward: 20 us ] step's own: 5 us ], twice; and a start/stop range around the second."""
+        s = self.process()
+        s.agent()
+        s.agent()
+        queues = [s.queue(1), s.queue(2)]
+        work, other = s.kernel("_Z4workPf"), s.kernel("_Z5otherPf")
+        launch = s.op(1, "hipLaunchKernel", "")
+        at = s.start + MS
+        epoch = s.marker(at, "epoch")
+        started = 0
+
+        def run(kernel, us, marker):
+            nonlocal at
+            call = s.api(launch, at, at + US)
+            s.dispatch(kernel, queues[kernel == other], at + 2 * US, at + (2 + us) * US, marker, correlation=call)
+            at += 100 * US
+
+        for n in range(2):
+            if n:
+                started = s.marker(at, "loop", kind=spool.START)
+            at += US
+            step = s.marker(at, f"step {n}", level=1, parent=epoch)
+            forward = s.marker(at + 1, "forward", level=2, parent=step)
+            at += 10
+            run(work, 10, forward)
+            s.marker_end(at, forward)
+            backward = s.marker(at + 1, "backward", level=2, parent=step)
+            at += 10
+            run(other, 20, backward)
+            s.marker_end(at, backward)
+            run(work, 5, step)
+            s.marker_end(at, step)
+        s.marker_end(at + US, started)
+        s.marker_end(at + 2 * US, epoch)
+        return self.write(s)
+
+    def test_ranges_have_inclusive_and_exclusive_time(self):
+        db = self.tree()
+        rows = {r["path"]: (r["gpu_ns"], r["gpu_own_ns"], r["ops"], r["depth"]) for r in self.rows(db, "--by", "range")}
+        self.assertEqual(rows, {
+            "epoch": (70 * US, 0, 6, 0),
+            "epoch/step 0": (35 * US, 5 * US, 3, 1), "epoch/step 1": (35 * US, 5 * US, 3, 1),
+            "epoch/step 0/forward": (10 * US, 10 * US, 1, 2), "epoch/step 1/forward": (10 * US, 10 * US, 1, 2),
+            "epoch/step 0/backward": (20 * US, 20 * US, 1, 2), "epoch/step 1/backward": (20 * US, 20 * US, 1, 2),
+            "loop": (35 * US, 0, 3, 0)})
+        lines = self.lines(db, "--by", "range", columns=100)
+        names = [line[lines[0].index("RANGE"):] for line in lines[1:]]
+        self.assertEqual(names[:4], ["epoch", "  step 0", "    backward", "    forward"])
+        self.assertIn("loop (start/stop)", names)
+        self.assertIn("epoch", self.words(db))
+
+    def test_parts_of_a_trace(self):
+        db = self.tree()
+        calls = {r["name"]: r["calls"] for r in self.rows(db, "--by", "kernel", "--range", "step 1")}
+        self.assertEqual(calls, {"work(float*)": 2, "other(float*)": 1})
+        self.assertEqual(self.rows(db, "--by", "api", "--range", "forward@2")[0]["calls"], 1)
+        self.assertEqual(sum(r["calls"] for r in self.rows(db, "--by", "kernel", "--range", "loop")), 3)
+        self.assertIn("no range has the name 'stop'", self.rtl("summary", db, "--range", "stop", status=1).stderr)
+        self.assertEqual([r["name"] for r in self.rows(db, "--by", "kernel", "--kernels", "oth")], ["other(float*)"])
+        self.assertEqual([r["name"] for r in self.rows(db, "--by", "kernel", "--gpus", "1")], ["other(float*)"])
+        self.assertEqual([g["gpu"] for g in self.rows(db, "--by", "overview", "--gpus", "0")["gpus"]], [0])
+        self.assertIn("in this part of the trace", self.words(db, "--gpus", "7"))
+
+    def test_ranks_are_rows_and_parts(self):
+        for rank in (0, 1):
+            s = spool.sample(10 * (rank + 1), pid=100 + rank, rank=rank)
+            s.write(self.path(f"{rank}.rtl"))
+        self.rtl("merge", "-q", "0.rtl", "1.rtl", "-o", "m.db")
+        rows = self.rows("m.db", "--by", "rank")
+        self.assertEqual(sorted((r["rank"], r["processes"], r["kernels"], r["copies"]) for r in rows), [(0, 1, 10, 1), (1, 1, 20, 1)])
+        self.assertEqual(sum(r["calls"] for r in self.rows("m.db", "--by", "kernel", "--ranks", "1")), 20)
+        self.assertEqual(sorted(p["pid"] for p in self.rows("m.db", "--by", "process")), [100, 101])
+
+
+class Traps(Read):
+    def test_one_message_with_the_suggestion(self):
+        for args, part in ((("sumary", "x"), "did you mean 'rtl summary'?"), (("help", "sumary"), "did you mean 'summary'?"),
+                           (("--summary",), "did you mean 'rtl summary'?"), (("trace", "-output", "x", "ls"), "did you mean --output?"),
+                           (("trace", "-modes", "lite", "ls"), "did you mean --mode?"), (("summary", "a", "--bye", "x"), "did you mean --by?"),
+                           (("trace", "--mode", "lit", "ls"), "did you mean lite?"), (("trace", "-f", "ls"), "-f: is --force here")):
+            p = self.rtl(*args, status=None)
+            self.assertIn(p.returncode, (2, 125), args)
+            self.assertEqual((len(p.stderr.splitlines()), p.stdout), (1, ""), p.stderr)
+            self.assertIn(part, p.stderr)
+        self.assertEqual(self.files(), [])
+
+    def test_empty_output_is_not_an_existing_one(self):
+        spool.sample(10).write(self.path("a.rtl"))
+        for name in ("e.db", "e.json"):
+            with open(self.path(name), "w", encoding="ascii"):
+                pass
+        self.rtl("recover", "-q", "a.rtl", "-o", "e.db")
+        self.assertEqual(sum(r["calls"] for r in self.rows("e.db", "--by", "kernel")), 10)
+        self.rtl("convert", "-q", "e.db", "-f", "chrome", "-o", "e.json")
+        self.assertGreater(os.path.getsize(self.path("e.json")), 100)
+        for args in (("recover", "a.rtl", "-o", "e.db"), ("convert", "e.db", "-f", "chrome", "-o", "e.json")):
+            self.assertIn("--force", self.rtl(*args, status=1).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
