@@ -9,7 +9,7 @@ _rtl()
 	fi
 	[ "$cur" = = ] && cur=
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W "trace summary info convert merge recover ps start stop status top snapshot rocprofv3 list-counters doctor help --version --help" -- "$cur"))
+		COMPREPLY=($(compgen -W "trace summary report info convert merge recover ps start stop status top snapshot rocprofv3 list-counters doctor help --version --help" -- "$cur"))
 		return
 	fi
 	case $cmd in
@@ -88,6 +88,16 @@ _rtl()
 		esac
 		case $cur in
 		-*) COMPREPLY=($(compgen -W "--rows --by --domain --format --columns --units --internal --wide --sort --names --time --range --kernels --gpus --ranks --help" -- "$cur")) ;;
+		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
+		esac
+		;;
+	report)
+		case $prev in
+		-o|--output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+		--progress) COMPREPLY=($(compgen -W "auto always never" -- "$cur")); return ;;
+		esac
+		case $cur in
+		-*) COMPREPLY=($(compgen -W "--output --force --public --quiet --progress --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
 		esac
 		;;

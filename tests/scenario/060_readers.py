@@ -10,6 +10,7 @@ import re
 import threading
 
 from support import *
+from support import browser
 
 # RPD v3: table -> columns in order; more columns may follow
 RPD_TABLES = {
@@ -420,6 +421,37 @@ def chromium_loads_chrome_json():
     for what in ("dropped", "unbound", "unpaired", "unnamed"):
         equal(f"{what} of {found['events']} events on {found['tracks']} tracks", found[what], 0)
     equal("verdict in the file", found["complete"], True)
+
+
+@case
+def chromium_opens_report():
+    """The report of a real trace: its sums are the database's, a click finds a kernel, nothing is requested, nothing fails."""
+    r = traced()
+    if not browser.find():
+        skip("chromium is not installed")
+    report = os.path.join(r.dir, "trace.html")
+    ended(r.rtl("report", r.output, "-o", report), 0)
+    at_most("bytes", os.path.getsize(report), 3 << 20)
+    with browser.Browser(work_dir()) as chromium:
+        page = chromium.open(report)
+        page.wait("document.body && document.body.dataset.loaded")
+        sums = "rtlReport.trace.tables.%s.reduce((n, s) => n + s.%s, 0)"
+        for table, rows, where in (("kernels", "rtl_dispatch", "not flags & 32"), ("copies", "rtl_copy", "1"), ("ranges", "rtl_marker", "1"),
+                                   ("calls", "rtl_api", "1")):
+            equal(f"number of {table}", page.evaluate(sums % (table, "count")), r.count(rows, where))
+            equal(f"time of {table}", page.evaluate(sums % (table, "total")), r.value(f"select sum(end_ns - begin_ns) from {rows} where {where}"))
+        page.click_on("#tab-timeline")
+        op = r.value("select op_id from rtl_dispatch where end_ns > begin_ns and not flags & 32 and correlation_id order by begin_ns desc limit 1")
+        x, y = page.evaluate(f"""(() => {{ const t = rtlReport.page.timeline, s = rtlReport.trace.find(['kernels'], 'id', {op});
+            t.fit(s.begin, s.end); t.reveal(s.row); t.drawNow();
+            const box = t.canvas.getBoundingClientRect(), at = t.layout.positionOf(s.row);
+            return [box.x + t.picture.x((s.begin + s.end) / 2), box.y + 30 + at.y + at.height / 2 - t.scroll]; }})()""")
+        page.click(x, y)
+        equal("selected operation", page.evaluate("rtlReport.page.timeline.selected.id"), op)
+        equal("the call of its arrow", page.evaluate("rtlReport.page.timeline.arrows[0].from.id"),
+              r.value("select A.api_id from rtl_api A join rtl_dispatch D on D.correlation_id = A.correlation_id where D.op_id = ?", op))
+        equal("requests but the page's own", page.requests[1:], [])
+        equal("errors in the console", page.errors, [])
 
 
 main(together=True)

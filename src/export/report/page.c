@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* page.c - the report: what the trace is, and the order of the file's parts */
+#include "export/report/page.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "export/output.h"
+#include "export/report/page_internal.h"
+#include "rtl_version.h"
+
+/* Calls beyond this number come without their arguments, which would be most of the file. */
+#define ARGS_MAX 200000
+
+/* ---- what the trace is ---- */
+
+/* The end of the last event, since any clock's begin. */
+static int64_t find_last_ns(struct query *q)
+{
+	static const char *const any[] = {
+		"SELECT max(\"end\") FROM rocpd_op",
+		"SELECT max(\"end\") FROM rocpd_api",
+	};
+	int64_t last = 0;
+
+	if (q->ours)
+		last = query_number(q->db, "SELECT max(last_ns) FROM rtl_process", 0);
+	for (size_t i = 0; last <= 0 && i < sizeof(any) / sizeof(any[0]); i++) {
+		int64_t ns = query_number(q->db, any[i], 0);
+
+		last = ns > last ? ns : last;
+	}
+	return last;
+}
+
+static void write_verdict(struct json *j, const struct verdict *v)
+{
+	json_member_text(j, "verdict", v->line);
+	json_key(j, "complete");
+	json_bool(j, v->complete);
+	json_key(j, "losses");
+	json_array(j);
+	for (size_t i = 0; i < v->nr_rows; i++) {
+		json_object(j);
+		json_member_int(j, "pid", v->rows[i].pid);
+		json_member_text(j, "reason", v->rows[i].reason);
+		json_member_text(j, "class", load_class_name(v->rows[i].class));
+		json_member_int(j, "count", (int64_t)v->rows[i].count);
+		json_member_text(j, "text", v->rows[i].text);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+/* The columns of each row of a query as an object. */
+static int write_rows(struct query *q, struct json *j, const char *key, const char *sql)
+{
+	sqlite3_stmt *row = NULL;
+	int ret = q->ours ? query_prepare(q, &row, sql) : 0;
+
+	json_key(j, key);
+	json_array(j);
+	while (row && ret == 0 && (ret = query_step(q, row)) == 1) {
+		json_object(j);
+		for (int i = 0; i < sqlite3_column_count(row); i++) {
+			json_key(j, sqlite3_column_name(row, i));
+			if (sqlite3_column_type(row, i) == SQLITE_INTEGER)
+				json_int(j, sqlite3_column_int64(row, i));
+			else if (sqlite3_column_type(row, i) == SQLITE_NULL)
+				json_null(j);
+			else
+				json_text(j, query_text(row, i));
+		}
+		json_object_end(j);
+		ret = 0;
+	}
+	json_array_end(j);
+	sqlite3_finalize(row);
+	return ret;
+}
+
+static int write_trace(struct page *page, struct json *j)
+{
+	struct query *q = page->q;
+	int ret;
+
+	json_member_text(j, "version", RTL_VERSION_STRING);
+	json_member_text(j, "source", q->path);
+	json_member_int(j, "t0", page->t0);
+	json_member_int(j, "span", page->until > page->span ? page->until : page->span);
+	json_member_int(j, "slices", (int64_t)page->nr_slices);
+	json_key(j, "streams");
+	json_bool(j, q->streams > 0);
+	json_key(j, "args_left_out");
+	json_bool(j, page->args_left_out);
+	json_member_int(j, "realtime_ns", q->nr_processes ? q->processes[0].realtime_ns : 0);
+	write_verdict(j, &q->verdict);
+	ret = write_rows(q, j, "processes",
+			 "SELECT pid, rank, host, command, mode, version, state, first_ns, last_ns "
+			 "FROM rtl_process ORDER BY id");
+	if (ret == 0)
+		ret = write_rows(
+			q, j, "agents",
+			"SELECT gpu_id AS gpu, coalesce(nullif(product, ''), name) AS product, "
+			"name, max(nr_cu) AS cus, max(simd_per_cu) AS simds, max(clock_mhz) AS mhz, "
+			"max(wave_size) AS wave FROM rtl_agent WHERE type = 'GPU' GROUP BY gpu_id "
+			"ORDER BY gpu_id");
+	return ret;
+}
+
+static int write_main(struct page *page)
+{
+	struct page_pack *pack = page_pack_open(page->out, "main");
+	struct json *j = alloc_heap(sizeof(*j));
+	int ret = -ENOMEM;
+
+	if (j && pack) {
+		json_init(j, page_pack_write, pack);
+		json_object(j);
+		ret = write_trace(page, j);
+		page_busy_write(page, j);
+		page_sum_write(page, j);
+		page_lane_write(page, j);
+		json_key(j, "names");
+		json_array(j);
+		for (size_t i = 0; i < page->names.nr; i++)
+			json_text(j, page->names.texts[i]);
+		json_array_end(j);
+		json_object_end(j);
+		if (ret == 0)
+			ret = json_flush(j);
+	}
+	if (page_pack_close(pack) && ret == 0)
+		ret = page->out->error;
+	alloc_free(j);
+	return ret;
+}
+
+/* ---- the file ---- */
+
+static int fill_page(void *arg, struct json *out)
+{
+	struct page *page = arg;
+	int ret;
+
+	page->out = out;
+	json_bytes(out, (const char *)page_head, page_head_size);
+	ret = page_names_init(&page->names, page->q);
+	if (ret == 0)
+		ret = page_calls_write(page);
+	if (ret == 0)
+		ret = page_ops_write(page);
+	if (ret == 0)
+		ret = page_counters_write(page);
+	if (ret == 0)
+		ret = page_busy_read(page);
+	if (ret == 0)
+		ret = page_lane_write_levels(page);
+	if (ret == 0)
+		ret = write_main(page);
+	json_bytes(out, (const char *)page_tail, page_tail_size);
+	if (ret == -ENOMEM)
+		query_fail_memory(page->q);
+	page->q->res->nr_ops = page->nr_slices;
+	return ret;
+}
+
+static void free_page(struct page *page)
+{
+	page_names_fini(&page->names);
+	page_lane_free(page);
+	for (int i = 0; i < PAGE_TABLES; i++) {
+		alloc_free(page->tables[i].sums);
+		map_fini(&page->tables[i].by_name);
+	}
+	alloc_free(page->values);
+	map_fini(&page->by_value);
+	for (size_t i = 0; i < page->nr_gpus; i++)
+		alloc_free(page->gpus[i].bins);
+	alloc_free(page->gpus);
+}
+
+static int page_write(struct query *q, const char *out)
+{
+	struct page page = { .q = q, .t0 = q->first_ns };
+	int64_t last = find_last_ns(q);
+	int ret;
+
+	page.span = last > page.t0 ? last - page.t0 : 0;
+	page.args = query_number(q->db, "SELECT count(*) FROM rocpd_api", 0) <= ARGS_MAX;
+	page.args_left_out = !page.args;
+	ret = output_write(q, out, fill_page, &page);
+	free_page(&page);
+	return ret;
+}
+
+const struct export_format page_format = { "report", ".html", page_write, false, NULL };

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* page.h - a trace as one HTML file that needs nothing else (docs/cli/report.md) */
+#ifndef RTL_EXPORT_REPORT_PAGE_H
+#define RTL_EXPORT_REPORT_PAGE_H
+
+#include "export/export.h"
+
+/* For export_run(). It writes an open trace, after rows_prepare(). */
+extern const struct export_format page_format;
+
+#endif

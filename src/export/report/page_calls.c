@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* page_calls.c - calls and ranges as slices: two lanes for each thread */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "export/report/page_internal.h"
+
+struct call_writer {
+	struct page *page;
+	bool open;
+	int64_t pid, tid; /* of the last row */
+	struct page_lane *calls, *ranges;
+	sqlite3_stmt *args, *thread;
+};
+
+static int end_lanes(struct call_writer *w)
+{
+	int ret = page_lane_end(w->ranges), error = page_lane_end(w->calls);
+
+	w->ranges = w->calls = NULL;
+	return ret ? ret : error;
+}
+
+static struct page_lane *begin_lane(struct call_writer *w, bool ranges)
+{
+	const struct query *q = w->page->q;
+	char group[512], name[160];
+	const char *thread = "";
+
+	snprintf(group, sizeof(group), "process %lld", (long long)w->pid);
+	for (size_t i = 0; i < q->nr_processes; i++)
+		if (q->processes[i].pid == w->pid)
+			snprintf(group, sizeof(group), "%s", q->processes[i].name);
+	if (w->thread) {
+		sqlite3_reset(w->thread);
+		sqlite3_bind_int64(w->thread, 1, w->pid);
+		sqlite3_bind_int64(w->thread, 2, w->tid);
+		if (sqlite3_step(w->thread) == SQLITE_ROW)
+			thread = query_text(w->thread, 0);
+	}
+	snprintf(name, sizeof(name), "%s of thread %lld%s%s%s", ranges ? "ranges" : "calls",
+		 (long long)w->tid, *thread ? " (" : "", thread, *thread ? ")" : "");
+	return page_lane_begin(w->page, ranges ? PAGE_RANGES : PAGE_CALLS, group, name, w->pid);
+}
+
+static int count_call(struct page *page, const int64_t *row, const struct page_slice *slice,
+		      bool timed)
+{
+	enum page_table table = row[CALL_MARKER] ? PAGE_T_RANGES : PAGE_T_CALLS;
+	struct page_sum *sum = page_sum_of(&page->tables[table], slice->name);
+
+	if (!sum)
+		return -ENOMEM;
+	page_sum_add(sum, row[CALL_START], row[CALL_END], timed);
+	sum->errors += !row[CALL_MARKER] && row[CALL_STATUS];
+	return 0;
+}
+
+static int64_t find_name(struct page *page, const int64_t *row)
+{
+	int64_t name = page_names_of(&page->names, row[CALL_MARKER] ? PAGE_MESSAGE : PAGE_STRING,
+				     row[row[CALL_MARKER] ? CALL_ARGS : CALL_NAME]);
+
+	return name ? name : page_names_add(&page->names, "unnamed");
+}
+
+static int take_call(void *arg, const int64_t *row)
+{
+	struct call_writer *w = arg;
+	struct page *page = w->page;
+	bool marker = row[CALL_MARKER] != 0, timed = row[CALL_END] >= row[CALL_START];
+	int64_t begin = row[CALL_START] < page->t0 ? page->t0 : row[CALL_START];
+	struct page_slice slice = {
+		.begin = begin - page->t0,
+		.duration = timed ? row[CALL_END] - begin : 0,
+		.name = find_name(page, row),
+		.flags = marker ? (row[CALL_UNCLOSED] ? REC_F_UNFINISHED : 0) :
+			 !timed ? REC_F_INVERTED :
+				  0,
+		.id = row[CALL_ID],
+		.call = marker ? 0 : row[CALL_PARENT],
+		.extra = marker ? row[CALL_KIND] : row[CALL_STATUS],
+	};
+	struct page_lane **lane = marker ? &w->ranges : &w->calls;
+	const char *args = NULL;
+	int ret = 0;
+
+	if (slice.name < 0)
+		return -ENOMEM;
+	if (!w->open || w->pid != row[CALL_PID] || w->tid != row[CALL_TID]) {
+		ret = end_lanes(w);
+		w->open = true;
+		w->pid = row[CALL_PID];
+		w->tid = row[CALL_TID];
+	}
+	if (ret == 0 && !*lane) {
+		*lane = begin_lane(w, marker);
+		ret = *lane ? 0 : -ENOMEM;
+	}
+	if (ret == 0)
+		ret = count_call(page, row, &slice, timed);
+	if (!marker && page->args)
+		args = query_look_up(w->args, row[CALL_ARGS]);
+	return ret == 0 ? page_lane_add(*lane, &slice, args) : ret;
+}
+
+/* The time of the operations whose innermost range has a name. */
+static int read_gpu_times(struct page *page)
+{
+	sqlite3_stmt *row = NULL;
+	int ret;
+
+	if (!page->q->ours)
+		return 0;
+	ret = query_prepare(
+		page->q, &row,
+		"SELECT A.args_id, X.ns FROM (SELECT roctxId AS id, sum(end - start) AS ns "
+		"FROM rocpd_op WHERE roctxId <> 0 GROUP BY roctxId) X JOIN rocpd_api A ON "
+		"A.id = X.id");
+	while (ret == 0 && (ret = query_step(page->q, row)) == 1) {
+		int64_t name =
+			page_names_of(&page->names, PAGE_MESSAGE, sqlite3_column_int64(row, 0));
+		struct page_sum *sum;
+
+		if (name == 0)
+			name = page_names_add(&page->names, "unnamed");
+		sum = name < 0 ? NULL : page_sum_of(&page->tables[PAGE_T_RANGES], name);
+		ret = sum ? 0 : -ENOMEM;
+		if (sum)
+			sum->gpu_ns += sqlite3_column_int64(row, 1);
+	}
+	sqlite3_finalize(row);
+	return ret;
+}
+
+int page_calls_write(struct page *page)
+{
+	struct call_writer w = { .page = page };
+	const struct query_sql all[] = {
+		{ &w.args, query_args_sql(page->q) },
+		{ &w.thread,
+		  page->q->ours ?
+			  "SELECT coalesce(T.name, '') FROM rtl_thread T JOIN rtl_process P ON "
+			  "P.id = T.process_id WHERE P.pid = ?1 AND T.tid = ?2" :
+			  NULL },
+	};
+	int ret = query_prepare_all(page->q, all, sizeof(all) / sizeof(all[0])), error;
+
+	if (ret == 0)
+		ret = rows_calls(page->q, take_call, &w);
+	error = end_lanes(&w);
+	sqlite3_finalize(w.args);
+	sqlite3_finalize(w.thread);
+	ret = ret ? ret : error;
+	return ret == 0 ? read_gpu_times(page) : ret;
+}

@@ -1,0 +1,500 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""rtl report: the file against the database, read with SQL, and the page in a real browser"""
+import base64
+import json
+import re
+import sqlite3
+import stat
+import struct
+import subprocess
+import zlib
+
+from support import browser, spool
+from support.cli import *
+
+UNTIMED = 2 | 4 | 8 | 65536
+HOSTILE = ('</script><script>window.hacked = 1</script>', '"><img src=x onerror="window.hacked=1">', "\x1b[31mred\n\u202egnp.exe\u2066",
+           "a&amp;b <!-- ' -->", "k" * 5000)
+BLOCK = re.compile(rb'<script type="text/plain" id="(\w+)">([A-Za-z0-9+/]*=*)</script>\n')
+
+
+def fetch(db, sql, *values):
+    with contextlib.closing(sqlite3.connect(db)) as connection:
+        return connection.execute(sql, values).fetchall()
+
+
+def example(calls=True):
+    """Two GPUs, streams, copies, calls, ranges, names that are an attack, operations that overlap, and one without times."""
+    s = spool.calls() if calls else spool.sample(60)
+    at = s.start + 60_000
+    kernels = [s.kernel(name) for name in HOSTILE]
+    for i, kernel in enumerate(kernels * 8):
+        # two at a time on a queue
+        s.dispatch(kernel, i % 2, at + i * 700, at + i * 700 + 1200 + 10 * i)
+    for i, name in enumerate(HOSTILE):
+        s.marker_end(at + 5000 * i + 4000, s.marker(at + 5000 * i, name))
+    s.dispatch(1, 0, at + 90_000, at + 89_000)  # inverted
+    s.loss("buffer_full", 17)
+    s.info("command", HOSTILE[0])
+    return s
+
+
+class Varints:
+    """As web/decode.js."""
+
+    def __init__(self, data):
+        self.data = data
+        self.at = 0
+
+    def next(self):
+        value = shift = 0
+        while True:
+            byte = self.data[self.at]
+            self.at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    def column(self, count, delta):
+        values, value = [], 0
+        for _ in range(count):
+            code = self.next()
+            value = value + (code >> 1 ^ -(code & 1)) if delta else code
+            values.append(value)
+        return values
+
+
+COLUMNS = (("begin", True), ("duration", False), ("name", False), ("flags", False), ("id", True), ("call", True), ("marker", True),
+           ("extra", True), ("text", False), ("bytes", False))
+
+
+class Report:
+    """A report's file, decoded."""
+
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            self.html = file.read()
+        self.blocks = {name.decode(): zlib.decompress(base64.b64decode(data, validate=True)) for name, data in BLOCK.findall(self.html)}
+        self.main = json.loads(self.blocks["main"])
+        self.names = self.main["names"]
+
+    def rows(self):
+        """Lane, and slices as dictionaries, for each row."""
+        for lane in self.main["lanes"]:
+            for row in lane["rows"]:
+                slices = []
+                for number, count, begin, end, has_texts in row:
+                    data = Varints(self.blocks[f"b{number}"])
+                    columns = {name: data.column(count, delta) for name, delta in COLUMNS}
+                    if lane["kind"] == "counter":
+                        columns["value"] = struct.unpack_from(f"<{count}d", data.data, data.at)
+                        data.at += 8 * count
+                    assert data.at == len(data.data)
+                    new = [dict(zip(columns, values)) for values in zip(*columns.values())]
+                    assert begin == new[0]["begin"] and end >= max(s["begin"] + s["duration"] for s in new)
+                    if has_texts:
+                        for s, text in zip(new, self.blocks[f"t{number}"].decode().split("\0")):
+                            s["args"] = text
+                    slices += new
+                yield lane, slices
+
+    def sums(self, table):
+        return {self.names[s["name"]]: (s["count"], s["total"]) for s in self.main["tables"][table]}
+
+
+class File(Case):
+    def report(self, s=None, name="a"):
+        (s or example()).write(self.path(name + ".rtl"))
+        self.rtl("recover", "-q", name + ".rtl", "-o", name + ".db")
+        self.rtl("report", "-q", name + ".db")
+        return self.path(name + ".db"), Report(self.path(name + ".html"))
+
+    def test_sums_are_those_of_the_database(self):
+        db, r = self.report()
+        timed = f"case when flags & {UNTIMED} then 0 else end_ns - begin_ns end"
+        self.assertEqual(r.sums("kernels"), {
+            row[0]: row[1:] for row in fetch(db, f"select kernel, count(*), sum({timed}) from rtl_dispatch where not flags & 32 group by 1")})
+        self.assertEqual(r.sums("calls"), {row[0]: row[1:] for row in fetch(
+            db, "select name, count(*), sum(end_ns - begin_ns) from rtl_api group by 1")})
+        self.assertEqual(r.sums("ranges"), {row[0]: row[1:] for row in fetch(
+            db, "select message, count(*), sum(end_ns - begin_ns) from rtl_marker group by 1")})
+        self.assertEqual(sum(c for c, _ in r.sums("copies").values()), fetch(db, "select count(*) from rtl_copy")[0][0])
+        self.assertEqual(sum(s["bytes"] for s in r.main["tables"]["copies"]), fetch(db, "select sum(bytes) from rtl_copy")[0][0])
+        self.assertEqual(sum(s["errors"] for s in r.main["tables"]["calls"]), fetch(db, "select count(*) from rtl_api where status <> 0")[0][0])
+        self.assertIn("buffer_full", [loss["reason"] for loss in r.main["losses"]])
+        self.assertFalse(r.main["complete"])
+
+    def test_gpus_are_busy_for_the_union_of_their_operations(self):
+        db, r = self.report()
+        for gpu in r.main["gpus"]:
+            busy, until = 0, 0
+            for begin, end in fetch(db, "select start, end from rocpd_op where gpuId = ? and end > start order by 1", gpu["gpu"]):
+                busy += max(0, end - max(begin, until))
+                until = max(until, end)
+            self.assertEqual(gpu["busy_ns"], busy)
+            self.assertEqual(sum(gpu["bins"]), busy)
+        self.assertEqual([g["gpu"] for g in r.main["gpus"]], [0, 1])
+
+    def test_slices_are_those_of_the_database(self):
+        db, r = self.report()
+        t0 = r.main["t0"]
+        seen = {kind: [] for kind in ("kernels", "copies", "runtime", "calls", "ranges")}
+        for lane, slices in r.rows():
+            seen[lane["kind"]] += [(s["id"], t0 + s["begin"], s["duration"], r.names[s["name"]]) for s in slices]
+        timed = f"case when flags & {UNTIMED} then 0 else end_ns - begin_ns end"
+        for kind, want in (("kernels", "not flags & 32"), ("runtime", "flags & 32")):
+            self.assertEqual(sorted(seen[kind]), fetch(db, f"select op_id, begin_ns, {timed}, kernel from rtl_dispatch where {want} order by 1"))
+        self.assertEqual(sorted(seen["calls"]), fetch(db, "select api_id, begin_ns, end_ns - begin_ns, name from rtl_api order by 1"))
+        self.assertEqual(sorted(seen["ranges"]), fetch(db, "select marker_id, begin_ns, end_ns - begin_ns, message from rtl_marker order by 1"))
+        self.assertEqual(len(seen["copies"]), fetch(db, "select count(*) from rtl_copy")[0][0])
+
+    def test_operations_name_their_call_stream_and_shape(self):
+        db, r = self.report()
+        by_id = {s["id"]: s for lane, slices in r.rows() if lane["kind"] in ("kernels", "copies") for s in slices}
+        joined = fetch(db, "select D.op_id, A.api_id from rtl_dispatch D join rtl_api A on A.correlation_id = D.correlation_id where not D.flags & 32 "
+                       "union all select C.op_id, A.api_id from rtl_copy C join rtl_api A on A.correlation_id = C.correlation_id")
+        self.assertEqual(len(joined), 13)
+        for op, call in joined:
+            self.assertEqual(by_id[op]["call"], call)
+        streams = {r.names[by_id[op]["extra"]] for op, _ in joined}
+        self.assertEqual(streams, {"stream 1 (null)", "stream 2 (0x55aa)"})
+        grids = {r.names[s["text"]] for s in by_id.values() if not s["bytes"]}
+        self.assertTrue(all(g.startswith("grid 1024 \u00d7 1 \u00d7 1 work-items, workgroup 256 \u00d7") for g in grids), grids)
+        args = {s["id"]: s["args"] for lane, slices in r.rows() if lane["kind"] == "calls" for s in slices}
+        self.assertEqual(args, dict(fetch(db, "select api_id, args from rtl_api")))
+
+    def test_rows_do_not_overlap(self):
+        _, r = self.report()
+        most = 0
+        for lane, slices in r.rows():
+            most = max(most, len(lane["rows"]))
+            for a, b in zip(slices, slices[1:]):
+                self.assertLessEqual(a["begin"] + a["duration"], b["begin"], lane["name"])
+        self.assertGreaterEqual(most, 2)
+
+    def test_many_slices_come_in_blocks_and_groups(self):
+        _, r = self.report(spool.sample(40_000))
+        lanes = [lane for lane in r.main["lanes"] if lane["kind"] == "kernels"]
+        self.assertEqual([[b[1] for b in lane["rows"][0]] for lane in lanes], [[16384, 3616]] * 2)
+        levels = Varints(r.blocks["levels"])
+        counts = []
+        for lane in r.main["lanes"]:
+            for row in lane["rows"]:
+                groups = [[levels.next() for _ in range(5)] for _ in range(levels.next())]
+                self.assertEqual(sum(g[0] for g in groups), sum(b[1] for b in row))
+                self.assertLessEqual(max(g[0] for g in groups), 64)
+                counts.append(len(groups))
+        self.assertEqual(levels.at, len(levels.data))
+        self.assertIn(313, counts)  # 20,000 slices
+
+    def test_trace_cannot_become_part_of_the_page(self):
+        _, r = self.report()
+        _, other = self.report(spool.sample(3), "b")
+        self.assertEqual(BLOCK.sub(b"", r.html), BLOCK.sub(b"", other.html))
+        for name in HOSTILE:
+            self.assertIn(name, r.names)
+            self.assertNotIn(name.encode()[:12], r.html)
+
+    def test_page_names_no_address(self):
+        _, r = self.report()
+        page = BLOCK.sub(b"", r.html).decode()
+        self.assertEqual(set(re.findall(r"https?:[^\s\"']*", page)), {"http://www.w3.org/2000/svg"})
+        self.assertIn("default-src 'none'", page)
+        self.assertIsNone(re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\(|new Function|XMLHttpRequest|\bfetch\(", page))
+
+    def test_arguments_make_the_file_private(self):
+        self.report()
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("a.html")).st_mode), 0o600)
+        self.rtl("report", "-q", "--public", "--force", "a.db")
+        self.assertTrue(os.stat(self.path("a.html")).st_mode & 0o044)
+
+    def test_any_kind_of_trace_is_reported(self):
+        db, r = self.report()
+        self.rtl("report", "-q", "a.rtl", "-o", "raw.html")
+        raw = Report(self.path("raw.html"))
+        self.assertEqual(raw.sums("kernels"), r.sums("kernels"))
+        self.assertEqual(Report(self.written("stdout.html", self.rtl("report", db, "-o", "-", text=False).stdout)).sums("calls"), r.sums("calls"))
+        with contextlib.closing(sqlite3.connect(self.path("rpd.db"))) as rpd:
+            rpd.executescript("""
+                create table rocpd_metadata(id integer primary key, tag text, value text);
+                create table rocpd_string(id integer primary key, string text);
+                create table rocpd_api(id integer primary key, pid int, tid int, start int, end int, apiName_id int, args_id int);
+                create table rocpd_op(id integer primary key, gpuId int, queueId int, sequenceId int, completionSignal text,
+                    start int, end int, description_id int, opType_id int);
+                create table rocpd_api_ops(id integer primary key, api_id int, op_id int);
+                insert into rocpd_metadata(tag, value) values ('schema_version', '2');
+                insert into rocpd_string values (1, ''), (2, 'hipLaunchKernel'), (3, 'gemm'), (4, 'KernelExecution'), (5, 'CopyHostToDevice');
+                insert into rocpd_api values (1, 77, 78, 1000, 2000, 2, 1);
+                insert into rocpd_op values (1, 0, 0, 1, '', 3000, 5000, 3, 4), (2, 0, 0, 2, '', 5000, 6000, 1, 5);
+                insert into rocpd_api_ops values (1, 1, 1);""")
+        self.rtl("report", "-q", "rpd.db")
+        r = Report(self.path("rpd.html"))
+        self.assertEqual((r.sums("kernels"), r.sums("copies"), r.sums("calls")),
+                         ({"gemm": (1, 2000)}, {"CopyHostToDevice": (1, 1000)}, {"hipLaunchKernel": (1, 1000)}))
+
+    def written(self, name, data):
+        with open(self.path(name), "wb") as file:
+            file.write(data)
+        return self.path(name)
+
+    def test_outputs_are_not_overwritten(self):
+        self.report(spool.sample(3))
+        self.assertIn("exists already; use --force", self.rtl("report", "a.db", status=1).stderr)
+        self.assertIn("can't be written", self.rtl("report", "a.db", "-o", "none/x.html", status=1).stderr)
+        self.assertIn("not a trace", self.rtl("report", "a.html", "-o", "x.html", status=1).stderr)
+        self.assertEqual(self.files(), ["a.db", "a.html", "a.rtl"])
+        self.assertIn("written; the trace is complete", self.rtl("report", "a.db", "--force").stderr)
+
+
+class Page(Case):
+    """The page in headless Chromium. All tests share one browser."""
+
+    browser = None
+
+    @classmethod
+    def setUpClass(cls):
+        if not browser.find():
+            raise unittest.SkipTest("chromium is not installed")
+        cls.shared = tempfile.mkdtemp(prefix="rtl-report-")
+        cls.addClassCleanup(shutil.rmtree, cls.shared, ignore_errors=True)
+        for name, made in (("a", example()), ("big", spool.sample(50_000))):
+            path = os.path.join(cls.shared, name)
+            made.write(path + ".rtl")
+            for args in (("recover", "-q", path + ".rtl", "-o", path + ".db"), ("report", "-q", path + ".db")):
+                subprocess.run([RTL_BIN, *args], env=environment(), check=True, timeout=60)
+        cls.browser = browser.Browser(cls.shared)
+        cls.addClassCleanup(cls.browser.__exit__)
+
+    def open(self, name="a", tab=None, **how):
+        page = self.browser.open(os.path.join(self.shared, name + ".html"), **how)
+        page.wait("document.body && document.body.dataset.loaded")
+        self.addCleanup(self.check, page)
+        if tab:
+            page.click_on("#tab-" + tab)
+        return page
+
+    def check(self, page):
+        self.assertEqual(page.errors, [])
+        self.assertEqual([url for url in page.requests if not url.startswith(f"file://{self.shared}/")], [])
+        self.assertEqual(len(page.requests), 1, page.requests)
+        self.assertIsNone(page.evaluate("window.hacked"))
+        page.call("Page.close")
+
+    def db(self, sql, *values):
+        return fetch(os.path.join(self.shared, "a.db"), sql, *values)
+
+    def shown(self, page, table, key):
+        """{name: exact value} of a column, and the sum in the last line."""
+        rows, total = page.evaluate(f"""(() => {{
+            const at = [...document.querySelectorAll('#{table} thead th')].findIndex(th => th.dataset.key === '{key}');
+            const value = tr => Number(tr.children[at].dataset.value);
+            return [[...document.querySelectorAll('#{table} tbody tr')].map(tr => [tr.querySelector('th').textContent, value(tr)]),
+                value(document.querySelector('#{table} tfoot tr'))]; }})()""")
+        return dict(rows), total
+
+    def test_tables_have_the_sums_of_the_database(self):
+        page = self.open()
+        for tab, sql in (("kernels", f"select count(*), sum(case when flags & {UNTIMED} then 0 else end_ns - begin_ns end) from rtl_dispatch where not flags & 32"),
+                         ("calls", "select count(*), sum(end_ns - begin_ns) from rtl_api"),
+                         ("copies", "select count(*), sum(end_ns - begin_ns) from rtl_copy"),
+                         ("ranges", "select count(*), sum(end_ns - begin_ns) from rtl_marker")):
+            page.click_on("#tab-" + tab)
+            count, total = self.db(sql)[0]
+            counts, all_counts = self.shown(page, tab + "-table", "count")
+            times, all_times = self.shown(page, tab + "-table", "total")
+            self.assertEqual((sum(counts.values()), all_counts, sum(times.values()), all_times), (count, count, total, total), tab)
+        medians, _ = self.shown(page, "kernels-table", "median")
+        durations = sorted(d for d, in self.db(f"select end_ns - begin_ns from rtl_dispatch where kernel like 'kkkk%' and not flags & {UNTIMED}"))
+        self.assertEqual(medians["k" * 5000], durations[(len(durations) + 1) // 2 - 1])
+        wall = self.db("select max(last_ns) - min(first_ns) from rtl_process")[0][0]
+        self.assertEqual(page.evaluate("rtlReport.trace.span"), wall)
+
+    def test_tables_are_sorted_and_filtered(self):
+        page = self.open(tab="calls")
+        names = "[...document.querySelectorAll('#calls-table tbody th')].map(e => e.textContent)"
+        page.click_on("#calls-table th[data-key=name] button")
+        want = sorted(n for n, in self.db("select distinct name from rtl_api"))
+        self.assertEqual(page.evaluate(names), want)
+        page.click_on("#calls-table th[data-key=name] button")
+        self.assertEqual(page.evaluate(names), want[::-1])
+        self.assertEqual(page.evaluate("document.querySelector('#calls-table th[data-key=name]').getAttribute('aria-sort')"), "descending")
+        page.click_on("#calls-table-filter")
+        page.type("memcpy")
+        self.assertEqual(page.evaluate(names), ["hipMemcpyAsync"])
+        self.assertEqual(self.shown(page, "calls-table", "count")[1], 1)
+
+    def test_hostile_names_are_shown_as_they_are(self):
+        page = self.open(tab="kernels")
+        names = page.evaluate("[...document.querySelectorAll('#kernels-table tbody th')].map(e => e.textContent)")
+        for name in HOSTILE:
+            for c in "\x1b\n\u202e\u2066":
+                name = name.replace(c, f"\u27e8U+{ord(c):04X}\u27e9")
+            self.assertIn(name, names)
+        self.assertEqual(page.evaluate("document.querySelectorAll('img, body script:not([type])').length"), 1)
+
+    def where(self, page, op):
+        """The middle of an operation's bar on the canvas, when it is fit."""
+        return page.evaluate(f"""(() => {{ const t = rtlReport.page.timeline, s = rtlReport.trace.find(['kernels'], 'id', {op});
+            t.fit(s.begin, s.end); t.reveal(s.row); t.drawNow();
+            const r = t.canvas.getBoundingClientRect(), at = t.layout.positionOf(s.row);
+            return [r.x + t.picture.x((s.begin + s.end) / 2), r.y + at.y + at.height / 2 - t.scroll + 30]; }})()""")
+
+    def test_click_selects_the_operation_under_the_pointer(self):
+        page = self.open(tab="timeline")
+        chosen = self.db(f"select op_id, kernel, end_ns - begin_ns from rtl_dispatch where not flags & (32 | {UNTIMED}) order by begin_ns")
+        for op, kernel, ns in chosen[:3] + chosen[20:24]:
+            x, y = self.where(page, op)
+            page.click(x, y)
+            self.assertEqual(page.evaluate("rtlReport.page.timeline.selected.id"), op)
+            self.assertEqual(page.evaluate("Number(document.querySelector('#details [data-value]').dataset.value)"), ns)
+            self.assertEqual(page.evaluate("rtlReport.trace.names[rtlReport.page.timeline.selected.name]"), kernel)
+        # beside all bars: nothing
+        page.evaluate("rtlReport.page.timeline.fitAll()")
+        page.click(700, page.evaluate("(() => { const t = rtlReport.page.timeline; return t.canvas.getBoundingClientRect().y + t.layout.height + 28; })()"))
+        self.assertIsNone(page.evaluate("rtlReport.page.timeline.selected"))
+
+    def test_arrows_join_calls_and_operations(self):
+        page = self.open(tab="timeline")
+        for call, nr in self.db("select A.api_id, count(*) from rtl_api A join rocpd_api_ops L on L.api_id = A.api_id group by 1"):
+            page.evaluate(f"rtlReport.page.timeline.select(rtlReport.trace.find(['calls'], 'id', {call}), true)")
+            self.assertEqual(page.evaluate("rtlReport.page.timeline.arrows.map(a => a.from.id)"), [call] * nr)
+            page.evaluate("document.querySelector('#details ul button').click()")
+            self.assertEqual(page.evaluate("rtlReport.page.timeline.selected.call"), call)
+            self.assertEqual(page.evaluate("rtlReport.page.timeline.arrows[0].from.id"), call)
+
+    def test_keys_move_zoom_select_and_search(self):
+        page = self.open(tab="timeline")
+        span = "rtlReport.page.timeline.end - rtlReport.page.timeline.begin"
+        begin = "rtlReport.page.timeline.begin"
+        whole = page.evaluate(span)
+        for key, smaller in (("w", True), ("s", False), ("+", True), ("-", False)):
+            before = page.evaluate(span)
+            page.key(key)
+            self.assertEqual(page.evaluate(span) < before, smaller, key)
+        page.evaluate("rtlReport.page.timeline.zoom(0.1)")
+        page.evaluate("document.getElementById('canvas').focus()")
+        for key, later in (("d", True), ("a", False), ("ArrowRight", True), ("ArrowLeft", False)):
+            before = page.evaluate(begin)
+            page.key(key)
+            self.assertEqual(page.evaluate(begin) > before, later, key)
+        page.key("f")
+        self.assertAlmostEqual(page.evaluate(span), whole, delta=1)
+        page.key("]")
+        first = page.evaluate("rtlReport.page.timeline.selected.index")
+        page.key("]")
+        self.assertEqual(page.evaluate("rtlReport.page.timeline.selected.index"), first + 1)
+        page.key("[")
+        self.assertEqual(page.evaluate("rtlReport.page.timeline.selected.index"), first)
+        page.key("f")
+        self.assertLess(page.evaluate(span), whole)
+        page.key("Escape")
+        self.assertIsNone(page.evaluate("rtlReport.page.timeline.selected"))
+        page.key("/")
+        self.assertEqual(page.evaluate("document.activeElement.id"), "search")
+        page.type("vadd")
+        found = self.db("select count(*) from rtl_dispatch where kernel like '%vadd%' and not flags & 32")[0][0]
+        self.assertEqual(page.evaluate("document.getElementById('found').textContent"), f"{found} found")
+        begins = []
+        for _ in range(found):
+            page.key("Enter")
+            begins.append(page.evaluate("rtlReport.page.timeline.selected.begin"))
+        self.assertEqual([b + page.evaluate("rtlReport.trace.t0") for b in begins],
+                         [b for b, in self.db("select begin_ns from rtl_dispatch where kernel like '%vadd%' and not flags & 32 order by 1")])
+        page.key("Escape")
+        self.assertEqual(page.evaluate("document.activeElement.id"), "canvas")
+        page.key("?")
+        self.assertTrue(page.evaluate("document.getElementById('help').open"))
+        page.key("Escape")
+        self.assertFalse(page.evaluate("document.getElementById('help').open"))
+
+    def test_span_is_measured(self):
+        page = self.open(tab="timeline")
+        x, y, width = page.evaluate("(() => { const r = document.getElementById('canvas').getBoundingClientRect(); return [r.x, r.y, r.width]; })()")
+        page.drag(x + 300, y + 100, x + width - 20, y + 120, modifiers=8)
+        self.assertAlmostEqual(page.evaluate("rtlReport.page.timeline.measured.begin"), page.evaluate("rtlReport.page.timeline.timeAt(300)"), delta=1)
+        self.assertAlmostEqual(page.evaluate("rtlReport.page.timeline.measured.end"), page.evaluate(f"rtlReport.page.timeline.timeAt({width - 20})"), delta=1)
+        # the whole trace: what is within it is all of it
+        page.evaluate("rtlReport.page.timeline.measure(0, rtlReport.trace.span)")
+        shown = dict(page.evaluate("[...document.querySelectorAll('#details tbody tr')].map(tr => [tr.children[0].textContent + '/' + tr.children[1].textContent, Number(tr.children[2].textContent)])"))
+        for name, nr in self.db("select name, count(*) from rtl_api group by 1"):
+            self.assertEqual(shown.get(name + "/call", nr), nr)
+        self.assertIn("hipLaunchKernel/call", shown)
+
+    def test_operations_are_shown_by_stream(self):
+        page = self.open(tab="timeline")
+        page.evaluate("(() => { const e = document.getElementById('by-stream'); e.value = 'stream'; e.dispatchEvent(new Event('change')); })()")
+        page.wait("rtlReport.page.timeline.layout.byStream")
+        lanes = page.evaluate("rtlReport.page.timeline.layout.lanes().filter(l => l.kind === 'kernels').map(l => [l.group, l.name, l.count])")
+        self.assertEqual(sum(n for *_, n in lanes), self.db("select count(*) from rocpd_op where gpuId >= 0")[0][0])
+        self.assertTrue({"stream 1 (null)", "stream 2 (0x55aa)"} <= {name for _, name, _ in lanes}, lanes)
+
+    def test_histogram_has_all_durations(self):
+        page = self.open(tab="kernels")
+        page.evaluate("[...document.querySelectorAll('#kernels-table tbody button')].find(b => b.textContent.startsWith('vadd')).click()")
+        page.wait("document.querySelector('#kernels-picked svg')")
+        counts = page.evaluate("[...document.querySelectorAll('#kernels-picked rect title')].map(t => Number(t.textContent.split(': ')[1].replaceAll(',', '')))")
+        self.assertEqual(sum(counts), self.db(f"select count(*) from rtl_dispatch where kernel like 'vadd%' and not flags & (32 | {UNTIMED})")[0][0])
+
+    def test_picture_of_many_slices_shows_them(self):
+        """Bars are on the canvas at every zoom, also where groups stand for slices."""
+        page = self.open("big", tab="timeline")
+        for zoom in (1, 1 / 40, 1 / 4000):
+            page.evaluate(f"(rtlReport.page.timeline.fitAll(), rtlReport.page.timeline.zoom({zoom}), rtlReport.page.timeline.drawNow())")
+            drawn = page.evaluate("""(() => { const t = rtlReport.page.timeline, item = t.layout.items.find(i => i.lane && i.lane.kind === 'kernels');
+                const y = item.y - t.scroll + 30 + 8, copy = new OffscreenCanvas(800, 1).getContext('2d', { willReadFrequently: true });
+                copy.drawImage(t.canvas, 330, y, 800, 1, 0, 0, 800, 1);
+                const d = copy.getImageData(0, 0, 800, 1).data;
+                let n = 0; for (let i = 0; i < 800; i++) n += d[4 * i] < 250 || d[4 * i + 1] < 250 || d[4 * i + 2] < 250; return n; })()""")
+            self.assertGreater(drawn, 150, zoom)
+
+    def test_theme_follows_the_system_and_the_switch(self):
+        page = self.open(tab="timeline", dark=True)
+        colour = "getComputedStyle(document.body).backgroundColor"
+        dark = page.evaluate(colour)
+        page.click_on("#theme")
+        light = page.evaluate(colour)
+        page.look(1280, 800, dark=False)
+        self.assertEqual(page.evaluate(colour), light)
+        page.click_on("#theme")
+        self.assertEqual(page.evaluate(colour), dark)
+        self.assertNotEqual(dark, light)
+
+    def test_print_shows_all_tables(self):
+        page = self.open()
+        page.pdf(self.path("a.pdf"))
+        page.look(900, 1200, media="print")
+        for tab in ("overview", "kernels", "calls", "copies", "ranges"):
+            self.assertGreater(page.evaluate(f"document.getElementById('{tab}').getBoundingClientRect().height"), 40, tab)
+
+    def test_page_is_accessible(self):
+        axe = os.environ.get("RTL_AXE") or self.fetch_axe()
+        with open(axe, encoding="utf-8") as file:
+            script = file.read()
+        for dark in (False, True):
+            page = self.open(dark=dark)
+            page.evaluate(script + "\n;1")
+            for tab in ("overview", "timeline", "kernels", "calls", "copies", "ranges", "counters", "roofline"):
+                page.click_on("#tab-" + tab)
+                if tab == "kernels":
+                    page.click_on("#kernels-table tbody button")
+                    page.wait("document.querySelector('#kernels-picked svg')")
+                found = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then(r => r.violations.map(v => "
+                                      "`${v.id}: ${v.nodes.map(n => n.target + ' ' + n.failureSummary).join('; ')}`))")
+                self.assertEqual(found, [], f"{tab}, {'dark' if dark else 'light'}")
+
+    def fetch_axe(self):
+        npm = shutil.which("npm")
+        if not npm:
+            self.skipTest("npm is not installed: axe-core can't be fetched; RTL_AXE=FILE names one")
+        p = subprocess.run([npm, "pack", "--silent", "axe-core@4.10.2"], cwd=self.dir, capture_output=True, text=True, timeout=90, check=False)
+        packed = self.path("axe-core-4.10.2.tgz")
+        if p.returncode or not os.path.exists(packed):
+            self.skipTest("npm can't fetch axe-core; RTL_AXE=FILE names one")
+        shutil.unpack_archive(packed, self.dir)
+        return self.path("package/axe.min.js")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""bundle.py - makes the report's page of its sources: two C arrays, before and behind the data
+
+The scripts are put one behind another, in the order of SCRIPTS, into one function. The page's security policy has
+the hashes of the script and of the style: nothing else runs, and nothing is loaded. No tool but Python is needed.
+With a second name the page is also written as HTML, without data.
+"""
+import base64
+import hashlib
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# Each uses only what those before it define, except in functions that run later.
+SCRIPTS = ("format.js", "dom.js", "decode.js", "trace.js", "quantiles.js", "colours.js", "table.js", "layout.js", "picture.js",
+           "timeline.js", "details.js", "histogram.js", "roofline.js", "overview.js", "page.js")
+DATA = "<!-- DATA -->"
+
+
+def read(name):
+    with open(os.path.join(HERE, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def digest(text):
+    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+
+
+def bundle():
+    """The page's text before and behind the data."""
+    script = '\n(() => {\n"use strict";\n' + "\n".join(read(name) for name in SCRIPTS) + "})();\n"
+    style = "\n" + read("page.css")
+    for text in (script, style):
+        assert "</" not in text, "an element may not be closed within the page's script or style"
+    policy = f"default-src 'none'; script-src {digest(script)}; style-src {digest(style)}; img-src data:"
+    page = read("page.html")
+    for mark, text in (("POLICY", policy), ("STYLE", f"<style>{style}</style>"), ("SCRIPT", f"<script>{script}</script>")):
+        assert page.count(f"<!-- {mark} -->") == 1, mark
+        page = page.replace(f"<!-- {mark} -->", text)
+    head, tail = page.split(DATA)
+    return head, tail
+
+
+def c_array(name, text):
+    data = text.encode()
+    lines = [", ".join(str(b) for b in data[i:i + 24]) for i in range(0, len(data), 24)]
+    return f"const unsigned char {name}[] = {{\n\t" + ",\n\t".join(lines) + f"\n}};\nconst size_t {name}_size = sizeof({name});\n"
+
+
+def main():
+    head, tail = bundle()
+    with open(sys.argv[1], "w", encoding="ascii") as file:
+        file.write("/* Made by web/bundle.py of web/; do not edit. */\n#include \"export/report/page_internal.h\"\n\n"
+                   + c_array("page_head", head) + "\n" + c_array("page_tail", tail))
+    if len(sys.argv) > 2:
+        with open(sys.argv[2], "w", encoding="utf-8") as file:
+            file.write(head + tail)
+
+
+main()

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// format.js - numbers with units, and names as they can be shown safely
+
+// Three digits and more for larger numbers: 1.23, 12.3, 123. Whole numbers of `isWhole` units stay whole.
+function digits(value, isWhole) {
+	const size = Math.abs(value);
+	return value.toFixed(size >= 100 || isWhole && Number.isInteger(value) || value === 0 ? 0 : size >= 10 ? 1 : 2);
+}
+
+// ns as text: "1.23 ms". Exact values are in titles: see exactTime().
+function formatTime(ns) {
+	const size = Math.abs(ns);
+	if (size < 1e3)
+		return digits(ns, true) + " ns";
+	if (size < 1e6)
+		return digits(ns / 1e3) + " \u00b5s";
+	if (size < 1e9)
+		return digits(ns / 1e6) + " ms";
+	if (size < 60e9)
+		return digits(ns / 1e9) + " s";
+	const minutes = Math.floor(ns / 60e9);
+	return `${minutes} min ${digits((ns - minutes * 60e9) / 1e9)} s`;
+}
+
+function formatCount(n) {
+	return n.toLocaleString("en", { maximumFractionDigits: Math.abs(n) < 100 ? 2 : 0 });
+}
+
+function exactTime(ns) {
+	return formatCount(ns) + " ns";
+}
+
+const BYTE_UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
+
+function formatBytes(bytes) {
+	let unit = 0;
+	while (Math.abs(bytes) >= 1024 && unit < BYTE_UNITS.length - 1) {
+		bytes /= 1024;
+		unit++;
+	}
+	return `${digits(bytes, true)} ${BYTE_UNITS[unit]}`;
+}
+
+// Large numbers of something: "1.23 T" and a unit.
+function formatScaled(value, unit) {
+	const prefixes = ["", "k", "M", "G", "T", "P", "E"];
+	let at = 0;
+	while (Math.abs(value) >= 1000 && at < prefixes.length - 1) {
+		value /= 1000;
+		at++;
+	}
+	return `${digits(value, true)} ${prefixes[at]}${unit}`;
+}
+
+function formatRate(bytesPerSecond) {
+	return formatScaled(bytesPerSecond, "B/s");
+}
+
+function formatShare(share) {
+	return (100 * share).toFixed(1) + " %";
+}
+
+// Characters that are invisible, or that change the order of others.
+const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udfff]/g;
+
+// A name of the trace with such characters written out: a name can't imitate another, or disturb what is around it.
+function visible(name) {
+	return name.replace(HIDDEN, c => `\u27e8U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}\u27e9`);
+}
+
+// A kernel's name without result, parameters and template arguments, for narrow spaces. Names are whole everywhere else.
+function shortName(name) {
+	let depth = 0, out = "";
+	const text = name.replace(/\(anonymous namespace\)/g, "{anonymous}");
+	for (const c of text) {
+		if (c === "(" && depth === 0)
+			break;
+		if (c === "<")
+			depth++;
+		if (depth === 0)
+			out += c;
+		if (c === ">" && depth > 0)
+			depth--;
+	}
+	out = out.trim();
+	const space = out.lastIndexOf(" ");
+	const last = space >= 0 && text.includes("(") ? out.slice(space + 1) : out;
+	return visible(last || name);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// histogram.js - how the durations of one name are distributed
+
+const BINS = 48;
+
+// Bins of equal width on a logarithmic axis, or on a linear one where all durations are within a factor of three.
+function histogramOf(sorted) {
+	const low = Math.max(1, sorted[0]), high = Math.max(low + 1, sorted[sorted.length - 1]);
+	const isLinear = high / low < 3, edges = [], counts = new Array(BINS).fill(0);
+	for (let i = 0; i <= BINS; i++)
+		edges.push(isLinear ? low + (high - low) * i / BINS : low * (high / low) ** (i / BINS));
+	for (const value of sorted) {
+		const share = isLinear ? (value - low) / (high - low) : Math.log(Math.max(1, value) / low) / Math.log(high / low);
+		counts[Math.min(BINS - 1, Math.max(0, Math.floor(share * BINS)))]++;
+	}
+	return { edges, counts, isLinear };
+}
+
+// Panel for one name: numbers, and bars with their bounds and counts as tooltips.
+function histogramPanel(name, sorted, onShow) {
+	const title = h("h2", {}, "Durations of ", nameElement(name));
+	if (!sorted.length)
+		return h("section", { class: "histogram" }, title, h("p", {}, "None of them has valid times."));
+	const mean = sorted.reduce((sum, v) => sum + v, 0) / sorted.length;
+	const deviation = Math.sqrt(sorted.reduce((sum, v) => sum + (v - mean) ** 2, 0) / Math.max(1, sorted.length - 1));
+	const numbers = [["Count", null, formatCount(sorted.length)], ["Shortest", sorted[0]], ["Median", quantile(sorted, 0.5)], ["Mean", mean],
+		["90 %", quantile(sorted, 0.9)], ["99 %", quantile(sorted, 0.99)], ["Longest", sorted[sorted.length - 1]], ["Std. deviation", deviation]];
+	return h("section", { class: "histogram", "aria-label": "Histogram of durations" }, title,
+		h("dl", { class: "numbers" }, numbers.map(([what, ns, text]) => h("div", {}, h("dt", {}, what),
+			h("dd", { title: ns === null ? undefined : exactTime(Math.round(ns)) }, text || formatTime(ns))))),
+		histogramPicture(sorted),
+		h("p", {}, h("button", { type: "button", onclick: onShow }, "Show in the timeline")));
+}
+
+function histogramPicture(sorted) {
+	const { edges, counts, isLinear } = histogramOf(sorted);
+	const width = 640, height = 170, left = 48, bottom = 24, most = Math.max(...counts);
+	const x = i => left + (width - left - 8) * i / BINS, y = count => height - bottom - (height - bottom - 12) * count / most;
+	const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img",
+		"aria-label": `Histogram: ${formatCount(sorted.length)} durations from ${formatTime(sorted[0])} to ${formatTime(sorted[sorted.length - 1])}, ` +
+			`median ${formatTime(quantile(sorted, 0.5))}` });
+	for (const count of [0, most])
+		picture.append(svg("line", { x1: left, x2: width - 8, y1: y(count), y2: y(count), class: "grid" }),
+			svg("text", { x: left - 6, y: y(count) + 4, "text-anchor": "end" }, formatCount(count)));
+	counts.forEach((count, i) => {
+		if (count)
+			picture.append(svg("rect", { x: x(i) + 0.5, y: Math.min(y(count), height - bottom - 1.5), width: x(1) - x(0) - 1,
+				height: Math.max(1.5, height - bottom - y(count)), class: "bar" },
+			svg("title", {}, `${formatTime(edges[i])} to ${formatTime(edges[i + 1])}: ${formatCount(count)}`)));
+	});
+	// bounds that look alike are shown exactly
+	const bound = formatTime(edges[0]) === formatTime(edges[12]) ? ns => exactTime(Math.round(ns)) : formatTime;
+	for (let i = 0; i <= BINS; i += 12)
+		picture.append(svg("text", { x: x(i), y: height - 7, "text-anchor": i === 0 ? "start" : i === BINS ? "end" : "middle" }, bound(edges[i])));
+	return h("figure", {}, picture, h("figcaption", {}, `Number of ${isLinear ? "" : "(logarithmic axis) "}durations. Each bar has its bounds as a tooltip.`));
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+// page.js - starts the page: tabs, tables, theme, keys of the whole page
+
+const TABS = ["overview", "timeline", "kernels", "calls", "copies", "ranges", "counters", "roofline"];
+
+class Page {
+	constructor(trace) {
+		this.trace = trace;
+		this.tables = {};
+		this.built = new Set();
+		this.open("overview");
+		this.details = new Details(trace);
+		this.timeline = new Timeline(trace, this.details);
+		this.details.timeline = this.timeline;
+		this.listen();
+	}
+
+	// ---- tabs ----
+
+	open(name, hasFocus) {
+		this.current = name;
+		for (const tab of TABS) {
+			const button = byId("tab-" + tab);
+			button.setAttribute("aria-selected", tab === name);
+			button.tabIndex = tab === name ? 0 : -1;
+			byId(tab).hidden = tab !== name;
+		}
+		if (hasFocus)
+			byId("tab-" + name).focus();
+		this.build(name);
+		if (this.timeline)
+			this.timeline.redraw();
+		document.body.dataset.tab = name;
+	}
+
+	// Makes the contents of a tab when it is first shown.
+	build(name) {
+		if (this.built.has(name))
+			return;
+		this.built.add(name);
+		const element = byId(name);
+		if (name === "overview")
+			new Overview(this.trace, element, (table, sum) => this.openRow(table, sum));
+		else if (name === "roofline")
+			new Roofline(this.trace, element);
+		else if (name === "counters")
+			element.append(this.counters().element);
+		else if (name !== "timeline")
+			this.buildTable(name, element);
+	}
+
+	openRow(table, sum) {
+		this.open(table, true);
+		if (sum)
+			this.pick(table, sum);
+	}
+
+	// ---- tables ----
+
+	buildTable(table, element) {
+		const trace = this.trace, sums = trace.tables[table], all = sums.reduce((ns, s) => ns + s.total, 0);
+		const timed = s => s.count - s.untimed, ifTimed = value => s => timed(s) ? value(s) : undefined;
+		const columns = [
+			{ key: "share", title: "Share", hint: "of the total time of this table", kind: "share", value: s => all ? s.total / all : 0 },
+			{ key: "total", title: "Total", hint: "sum of all durations", kind: "time", value: s => s.total },
+			{ key: "count", title: table === "kernels" ? "Dispatches" : table === "calls" ? "Calls" : "Count", hint: "all, also those without valid times", kind: "count", value: s => s.count },
+			{ key: "mean", title: "Mean", kind: "time", value: ifTimed(s => Math.round(s.total / timed(s))) },
+			{ key: "min", title: "Shortest", kind: "time", value: ifTimed(s => s.min) },
+			{ key: "median", title: "Median", hint: "half of them are not longer", kind: "time", value: s => s.median },
+			{ key: "p99", title: "99 %", hint: "99 % of them are not longer", kind: "time", value: s => s.p99 },
+			{ key: "max", title: "Longest", kind: "time", value: ifTimed(s => s.max) },
+		];
+		if (table === "copies")
+			columns.push({ key: "bytes", title: "Bytes", kind: "bytes", value: s => s.bytes },
+				{ key: "rate", title: "Rate", hint: "bytes by total time", kind: "rate", value: s => s.total ? s.bytes * 1e9 / s.total : undefined });
+		if (table === "calls")
+			columns.push({ key: "errors", title: "Failed", hint: "calls that returned an error", kind: "count", value: s => s.errors });
+		if (table === "ranges")
+			columns.splice(1, 0, { key: "gpu", title: "GPU time", hint: "of operations whose innermost range it is", kind: "time", value: s => s.gpu_ns });
+		if (table === "kernels" || table === "copies")
+			columns.push({ key: "gpus", title: "GPU", kind: "text", value: s => gpuList(s) });
+		if (sums.some(s => s.untimed))
+			columns.push({ key: "untimed", title: "No time", hint: "without valid times: they are not in the times", kind: "count", value: s => s.untimed });
+		columns.push({ key: "name", title: table === "calls" ? "Function" : table === "ranges" ? "Message" : "Name", kind: "name", value: s => trace.names[s.name] });
+		if (table === "ranges") // nested ranges are in the time of those around them
+			columns.splice(columns.findIndex(c => c.key === "share"), 1);
+		this.tables[table] = new DataTable({ id: table + "-table", caption: table[0].toUpperCase() + table.slice(1), columns, rows: sums, sort: "total",
+			sums: ["share", "total", "count", "bytes", "errors", "untimed", "gpu"], onPick: sum => this.pick(table, sum), empty: `There are no ${table} in the trace.` });
+		this.fillQuantiles(table);
+		element.append(h("div", { class: "picked", id: table + "-picked" }), this.tables[table].element);
+	}
+
+	// Medians need all slices.
+	fillQuantiles(table) {
+		if (!this.trace.isLoaded || !this.tables[table])
+			return;
+		const durations = allDurations(this.trace, table);
+		for (const sum of this.trace.tables[table]) {
+			const sorted = durations.get(sum.name);
+			if (sorted.length) {
+				sum.median = quantile(sorted, 0.5);
+				sum.p99 = quantile(sorted, 0.99);
+			}
+		}
+		this.tables[table].update();
+	}
+
+	async pick(table, sum) {
+		const element = byId(table + "-picked");
+		if (!this.trace.isLoaded)
+			element.replaceChildren(h("p", {}, "Loading \u2026"));
+		await this.loaded;
+		element.replaceChildren(histogramPanel(this.trace.names[sum.name], durationsOf(this.trace, table, sum.name), () => {
+			this.open("timeline");
+			byId("search").value = this.trace.names[sum.name];
+			this.timeline.selected = null;
+			this.timeline.setSearch(this.trace.names[sum.name]);
+			this.timeline.findNext(1);
+			byId("canvas").focus();
+		}));
+		element.scrollIntoView({ block: "nearest" });
+	}
+
+	counters() {
+		const trace = this.trace;
+		return new DataTable({ id: "counters-table", caption: "Counters", sort: "total", rows: trace.values, sums: [],
+			empty: "No counters were recorded. rtl trace --pmc counts.", columns: [
+				{ key: "counter", title: "Counter", kind: "text", value: v => trace.names[v[1]] },
+				{ key: "count", title: "Dispatches", kind: "count", value: v => v[2] },
+				{ key: "total", title: "Sum", kind: "number", value: v => v[3] },
+				{ key: "mean", title: "Mean", kind: "number", value: v => v[3] / v[2] },
+				{ key: "min", title: "Smallest", kind: "number", value: v => v[4] },
+				{ key: "max", title: "Largest", kind: "number", value: v => v[5] },
+				{ key: "name", title: "Kernel", kind: "name", value: v => trace.names[v[0]] },
+			] });
+	}
+
+	// ---- keys, buttons ----
+
+	listen() {
+		const tabs = byId("tabs");
+		for (const tab of TABS)
+			byId("tab-" + tab).addEventListener("click", () => this.open(tab));
+		tabs.addEventListener("keydown", event => {
+			const at = TABS.indexOf(this.current);
+			const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: TABS.length - 1 }[event.key];
+			if (to === undefined)
+				return;
+			event.preventDefault();
+			this.open(TABS[(to + TABS.length) % TABS.length], true);
+		});
+		byId("theme").addEventListener("click", () => this.switchTheme());
+		byId("help-button").addEventListener("click", () => byId("help").showModal());
+		byId("help-close").addEventListener("click", () => byId("help").close());
+		document.addEventListener("keydown", event => this.onKey(event));
+		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.themeChanged());
+		const search = byId("search");
+		search.addEventListener("input", () => this.timeline.setSearch(search.value));
+		search.addEventListener("keydown", event => {
+			if (event.key === "Enter")
+				this.timeline.findNext(event.shiftKey ? -1 : 1);
+			else if (event.key === "Escape") {
+				search.value = "";
+				this.timeline.setSearch("");
+				byId("canvas").focus();
+			}
+		});
+		const actions = { "find-next": () => this.timeline.findNext(1), "find-previous": () => this.timeline.findNext(-1),
+			"zoom-in": () => this.timeline.zoom(0.5), "zoom-out": () => this.timeline.zoom(2), "zoom-all": () => this.timeline.fitAll() };
+		for (const [id, action] of Object.entries(actions))
+			byId(id).addEventListener("click", action);
+		byId("by-stream").addEventListener("change", async event => {
+			await this.loaded;
+			this.timeline.setByStream(event.target.value === "stream");
+		});
+		window.addEventListener("beforeprint", () => TABS.forEach(tab => this.build(tab)));
+	}
+
+	onKey(event) {
+		const isTyping = ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName);
+		if (event.ctrlKey || event.metaKey || event.altKey || isTyping)
+			return;
+		if (event.key === "?") {
+			byId("help").showModal();
+			return;
+		}
+		// the timeline's keys work on its whole tab, but not on buttons and in the dialog
+		const isFree = event.target === document.body || event.target === byId("tab-timeline") && !event.key.startsWith("Arrow");
+		if (this.current === "timeline" && isFree && !byId("help").open)
+			this.timeline.onKey(event);
+		else if (event.key === "/" && this.current !== "timeline") {
+			const input = byId(this.current).querySelector("input[type=search]");
+			if (input) {
+				event.preventDefault();
+				input.focus();
+			}
+		}
+	}
+
+	switchTheme() {
+		const isDark = getComputedStyle(document.documentElement).colorScheme.includes("dark");
+		document.documentElement.dataset.theme = isDark ? "light" : "dark";
+		this.themeChanged();
+	}
+
+	themeChanged() {
+		this.timeline.picture.readTheme();
+		this.timeline.redraw();
+	}
+}
+
+// "0, 2": the GPUs of a sum.
+function gpuList(sum) {
+	const list = [];
+	for (let i = 0; i < 64; i++)
+		if ((i < 32 ? sum.gpus >>> i : sum.gpus_high >>> (i - 32)) & 1)
+			list.push(i === 63 ? "63 and up" : i);
+	return list.join(", ");
+}
+
+async function start() {
+	const status = byId("loading");
+	try {
+		const trace = new Trace(await decodeMain(), await readBlock("levels"));
+		const file = trace.source.split("/").pop();
+		document.title = `${visible(file)} \u2013 rtl report`;
+		byId("file").replaceChildren(nameElement(file, { title: visible(trace.source) }));
+		byId("badge").textContent = trace.complete ? "complete" : "incomplete";
+		byId("badge").className = trace.complete ? "good" : "bad";
+		byId("badge").title = visible(trace.verdict);
+		const page = new Page(trace);
+		window.rtlReport = { trace, page }; // for scripts in the console
+		let loaded = 0;
+		trace.onBlock = () => {
+			status.textContent = `loading ${formatCount(++loaded)}`;
+			page.timeline.redraw();
+		};
+		page.loaded = trace.load();
+		await page.loaded;
+		for (const table of Object.keys(page.tables))
+			page.fillQuantiles(table);
+		page.timeline.setSearch(byId("search").value);
+		if (page.timeline.selected)
+			page.details.show(page.timeline.selected);
+		status.textContent = "";
+		document.body.dataset.loaded = "yes";
+	} catch (error) {
+		status.textContent = `This page can't be shown: ${error}. It needs a browser of 2023 or later, and the whole file.`;
+		throw error;
+	}
+}
+
+start();

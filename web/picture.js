@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT
+// picture.js - draws the timeline on its canvas
+//
+// A row costs a number of steps that depends on its pixels, not on its slices: where a group of slices (page_lane.c) is at
+// most GROUP_PIXELS wide, the group is drawn instead of them, and what is narrower than a pixel is added up pixel by
+// pixel: the more of it is busy, the stronger its colour.
+
+const GROUP_PIXELS = 3;
+
+class Picture {
+	constructor(canvas) {
+		this.canvas = canvas;
+		this.context = canvas.getContext("2d", { alpha: false });
+		this.readTheme();
+	}
+
+	readTheme() {
+		this.theme = {};
+		for (const name of ["canvas", "text", "muted", "line", "group", "accent", "band", "match", "counter"])
+			this.theme[name] = styleColour(name);
+	}
+
+	// Adapts the canvas to its element. Returns whether its size changed.
+	resize() {
+		const ratio = window.devicePixelRatio || 1, canvas = this.canvas;
+		const width = Math.round(canvas.clientWidth * ratio), height = Math.round(canvas.clientHeight * ratio);
+		this.width = canvas.clientWidth;
+		this.height = canvas.clientHeight;
+		this.ratio = ratio;
+		if (canvas.width === width && canvas.height === height)
+			return false;
+		canvas.width = width;
+		canvas.height = height;
+		return true;
+	}
+
+	// view: { begin, end, scroll, labelWidth, layout, trace, matches, selected, measured, arrows, hover }
+	draw(view) {
+		const c = this.context;
+		this.view = view;
+		this.perNs = (this.width - view.labelWidth) / (view.end - view.begin);
+		c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+		c.fillStyle = this.theme.canvas;
+		c.fillRect(0, 0, this.width, this.height);
+		c.font = "11px system-ui, sans-serif";
+		c.textBaseline = "middle";
+		c.save();
+		c.beginPath();
+		c.rect(0, AXIS_HEIGHT, this.width, this.height - AXIS_HEIGHT);
+		c.clip();
+		for (const item of view.layout.items) {
+			const y = item.y - view.scroll + AXIS_HEIGHT;
+			if (y + item.height < AXIS_HEIGHT || y > this.height)
+				continue;
+			if (item.type === "group")
+				this.drawGroupLine(item, y);
+			else
+				this.drawLane(item, y);
+		}
+		this.drawMeasured();
+		this.drawArrows();
+		this.drawSelected();
+		c.restore();
+		this.drawAxis();
+	}
+
+	x(time) {
+		return this.view.labelWidth + (time - this.view.begin) * this.perNs;
+	}
+
+	// Text that ends in "..." where it is wider than the space; the whole text is in the tooltip and the details.
+	fitText(text, x, y, width) {
+		const most = Math.floor(width / 5.6);
+		if (most < 2)
+			return;
+		this.context.fillText(text.length > most ? text.slice(0, most - 1) + "\u2026" : text, x, y, width);
+	}
+
+	drawGroupLine(item, y) {
+		const c = this.context;
+		c.fillStyle = this.theme.group;
+		c.fillRect(0, y, this.width, item.height - 2);
+		c.fillStyle = this.theme.text;
+		c.font = "600 12px system-ui, sans-serif";
+		this.fitText((item.isClosed ? "\u25b8 " : "\u25be ") + visible(item.name), 8, y + item.height / 2 - 1, this.width - 16);
+		c.font = "11px system-ui, sans-serif";
+	}
+
+	drawLane(item, y) {
+		const c = this.context, left = this.view.labelWidth;
+		c.fillStyle = this.theme.muted;
+		c.textAlign = "left";
+		this.fitText(visible(item.lane.name), 8, y + Math.min(item.height - LANE_GAP, item.rowHeight) / 2, left - 14);
+		if (item.lane.kind === "counter" && left > 150)
+			this.fitText("largest " + formatCount(item.lane.max), 8, y + item.rowHeight - 8, left - 14);
+		c.save();
+		c.beginPath();
+		c.rect(left, y, this.width - left, item.height);
+		c.clip();
+		item.lane.rows.forEach((row, i) => {
+			const top = y + i * item.rowHeight;
+			if (top + item.rowHeight >= AXIS_HEIGHT && top <= this.height)
+				this.drawRow(row, top, item.rowHeight);
+		});
+		c.restore();
+		c.fillStyle = this.theme.line;
+		c.fillRect(0, y + item.height - 3, this.width, 1);
+	}
+
+	drawRow(row, top, height) {
+		const { begin, end } = this.view, groups = row.groups;
+		this.pixel = { at: -1, busy: 0, best: 0, name: 0, value: 0 };
+		const first = firstIndex(0, groups.count, i => groups.end[i] >= begin);
+		for (let g = first; g < groups.count && groups.begin[g] <= end; g++) {
+			const x0 = this.x(groups.begin[g]), x1 = this.x(groups.end[g]);
+			const isSmall = x1 - x0 <= GROUP_PIXELS && groups.count > 1 && row.lane.kind !== "counter";
+			if (isSmall || !this.drawSlices(row, groups.first[g], groups.first[g + 1], top, height))
+				this.addSmall(row, x0, x1, groups.busy[g], groups.name[g], 0, top, height);
+		}
+		this.flushPixel(row, top, height);
+	}
+
+	// Draws slices from one number to another. False: they are not decoded yet.
+	drawSlices(row, from, to, top, height) {
+		const { begin, end } = this.view;
+		let block = row.blockOf(from);
+		for (let index = from; index < to; index++) {
+			if (index >= block.first + block.count)
+				block = row.blockOf(index);
+			const data = block.data;
+			if (!data)
+				return false;
+			const at = index - block.first, time = data.begin[at], duration = data.duration[at];
+			if (time > end)
+				break;
+			if (time + duration < begin)
+				continue;
+			const x0 = this.x(time), x1 = this.x(time + duration), value = data.value ? data.value[at] : 0;
+			if (x1 - x0 < 1.5)
+				this.addSmall(row, x0, x1, duration, data.name[at], value, top, height);
+			else
+				this.drawSlice(row, x0, x1, data.name[at], value, top, height);
+		}
+		return true;
+	}
+
+	// Something narrow: several of them share a pixel.
+	addSmall(row, x0, x1, busy, name, value, top, height) {
+		const pixel = this.pixel, at = Math.floor(x0);
+		if (at !== pixel.at) {
+			this.flushPixel(row, top, height);
+			pixel.at = at;
+			pixel.busy = pixel.value = 0;
+			pixel.best = -1;
+			pixel.width = 1;
+		}
+		pixel.busy += busy;
+		pixel.width = Math.max(pixel.width, Math.ceil(x1 - at));
+		pixel.value = Math.max(pixel.value, value);
+		// a name that is searched for is not hidden by others
+		const weight = busy + (this.view.matches && this.view.matches[name] ? 1e18 : 0);
+		if (weight > pixel.best) {
+			pixel.best = weight;
+			pixel.name = name;
+		}
+	}
+
+	flushPixel(row, top, height) {
+		const pixel = this.pixel, c = this.context;
+		if (pixel.at < 0)
+			return;
+		const share = Math.min(1, pixel.busy * this.perNs / pixel.width);
+		c.globalAlpha = 0.5 + 0.5 * share;
+		this.fillSlice(row, pixel.at, pixel.width, pixel.name, pixel.value, top, height);
+		c.globalAlpha = 1;
+		pixel.at = -1;
+	}
+
+	drawSlice(row, x0, x1, name, value, top, height) {
+		const left = Math.max(x0, this.view.labelWidth - 1), right = Math.min(x1, this.width + 1);
+		this.flushPixel(row, top, height);
+		// a gap of a pixel, so that neighbours are told apart
+		const width = Math.max(1, right - left - (x1 - x0 > 4 ? 1 : 0));
+		this.fillSlice(row, left, width, name, value, top, height);
+		if (width > 24 && row.lane.kind !== "counter") {
+			this.context.fillStyle = SLICE_TEXT;
+			this.fitText(this.view.short(name), Math.max(left, this.view.labelWidth) + 4, top + height / 2, width - 7);
+		}
+	}
+
+	fillSlice(row, x, width, name, value, top, height) {
+		const c = this.context, matches = this.view.matches;
+		if (row.lane.kind === "counter") {
+			const part = row.lane.max > 0 ? Math.max(1, (height - 4) * value / row.lane.max) : 1;
+			c.fillStyle = this.theme.counter;
+			c.fillRect(x, top + height - 2 - part, Math.max(1, width), part);
+			return;
+		}
+		c.fillStyle = matches && !matches[name] ? this.theme.band : this.view.colour(name);
+		c.fillRect(x, top + 1, width, height - 2);
+	}
+
+	// ---- on top of the rows ----
+
+	frame(slice, colour, width) {
+		const where = this.view.layout.positionOf(slice.row);
+		if (!where)
+			return;
+		const y = where.y - this.view.scroll + AXIS_HEIGHT;
+		const x0 = Math.max(this.x(slice.begin), this.view.labelWidth - 4), x1 = Math.min(this.x(slice.end), this.width + 4);
+		if (x1 < this.view.labelWidth || x0 > this.width)
+			return;
+		const c = this.context;
+		c.strokeStyle = colour;
+		c.lineWidth = width;
+		c.strokeRect(x0 - 0.5, y + 0.5, Math.max(2, x1 - x0), where.height - 1);
+	}
+
+	drawSelected() {
+		if (this.view.hover)
+			this.frame(this.view.hover, this.theme.muted, 1);
+		if (this.view.selected)
+			this.frame(this.view.selected, this.theme.accent, 2);
+	}
+
+	drawMeasured() {
+		const span = this.view.measured, c = this.context;
+		if (!span)
+			return;
+		const x0 = Math.max(this.x(span.begin), this.view.labelWidth), x1 = Math.min(this.x(span.end), this.width);
+		if (x1 < x0)
+			return;
+		c.globalAlpha = 0.18;
+		c.fillStyle = this.theme.accent;
+		c.fillRect(x0, AXIS_HEIGHT, x1 - x0, this.height);
+		c.globalAlpha = 1;
+		c.fillRect(x0, AXIS_HEIGHT, 1, this.height);
+		c.fillRect(x1, AXIS_HEIGHT, 1, this.height);
+	}
+
+	// From a call to its operations.
+	drawArrows() {
+		const c = this.context;
+		c.strokeStyle = c.fillStyle = this.theme.accent;
+		c.lineWidth = 1.5;
+		for (const { from, to } of this.view.arrows) {
+			const a = this.view.layout.positionOf(from.row), b = this.view.layout.positionOf(to.row);
+			if (!a || !b)
+				continue;
+			const x0 = this.x(from.begin), y0 = a.y + a.height / 2 - this.view.scroll + AXIS_HEIGHT;
+			const x1 = this.x(to.begin), y1 = b.y + b.height / 2 - this.view.scroll + AXIS_HEIGHT;
+			if (Math.max(x0, x1) < this.view.labelWidth || Math.min(x0, x1) > this.width)
+				continue;
+			const bend = Math.max(20, Math.abs(x1 - x0) / 3);
+			c.save();
+			c.beginPath();
+			c.rect(this.view.labelWidth, AXIS_HEIGHT, this.width, this.height);
+			c.clip();
+			c.beginPath();
+			c.moveTo(x0, y0);
+			c.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1 - 6, y1);
+			c.stroke();
+			c.beginPath();
+			c.moveTo(x1, y1);
+			c.lineTo(x1 - 7, y1 - 4);
+			c.lineTo(x1 - 7, y1 + 4);
+			c.fill();
+			c.restore();
+		}
+	}
+
+	drawAxis() {
+		const c = this.context, { begin, end, labelWidth, measured } = this.view;
+		c.fillStyle = this.theme.canvas;
+		c.fillRect(0, 0, this.width, AXIS_HEIGHT);
+		c.fillStyle = this.theme.line;
+		c.fillRect(0, AXIS_HEIGHT - 1, this.width, 1);
+		const step = niceStep((end - begin) / Math.max(1, (this.width - labelWidth) / 110));
+		c.textAlign = "left";
+		for (let time = Math.ceil(begin / step) * step; time <= end; time += step) {
+			const x = this.x(time);
+			c.fillStyle = this.theme.line;
+			c.fillRect(x, 14, 1, AXIS_HEIGHT - 14);
+			c.fillStyle = this.theme.muted;
+			c.fillText(axisTime(time, step), x + 4, 13);
+		}
+		c.fillStyle = this.theme.canvas;
+		c.fillRect(0, 0, labelWidth, AXIS_HEIGHT - 1);
+		c.fillStyle = this.theme.muted;
+		this.fitText(`${formatTime(end - begin)} shown`, 8, 14, labelWidth - 14);
+		if (measured) {
+			const text = formatTime(measured.end - measured.begin);
+			const x = Math.min(Math.max((this.x(measured.begin) + this.x(measured.end)) / 2, labelWidth + 40), this.width - 40);
+			const width = c.measureText(text).width + 12;
+			c.fillStyle = this.theme.accent;
+			c.fillRect(x - width / 2, 4, width, 18);
+			c.fillStyle = this.theme.canvas;
+			c.fillText(text, x - width / 2 + 6, 13);
+		}
+		c.fillStyle = this.theme.line;
+		c.fillRect(labelWidth - 1, 0, 1, this.height);
+	}
+}
+
+// 1, 2 or 5 times a power of ten, at least `least` and at least 1 ns.
+function niceStep(least) {
+	const power = 10 ** Math.floor(Math.log10(Math.max(1, least)));
+	for (const factor of [1, 2, 5, 10])
+		if (factor * power >= least)
+			return factor * power;
+	return 10 * power;
+}
+
+// A time on the axis, with as many decimals as steps need.
+function axisTime(time, step) {
+	for (const [unit, ns] of [["s", 1e9], ["ms", 1e6], ["\u00b5s", 1e3]])
+		if (step >= ns / 1000 && Math.abs(time) >= ns || unit === "\u00b5s" && step >= 1e3)
+			return `${(time / ns).toFixed(Math.max(0, Math.ceil(-Math.log10(step / ns) - 1e-9)))} ${unit}`;
+	return `${formatCount(time)} ns`;
+}
