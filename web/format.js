@@ -23,6 +23,8 @@ function formatTime(ns) {
 }
 
 function formatCount(n) {
+	if (n !== 0 && Math.abs(n) < 1)
+		return String(Number(n.toPrecision(3)));
 	return n.toLocaleString("en", { maximumFractionDigits: Math.abs(n) < 100 ? 2 : 0 });
 }
 

@@ -90,9 +90,9 @@ class Picture {
 		const c = this.context, left = this.view.labelWidth;
 		c.fillStyle = this.theme.muted;
 		c.textAlign = "left";
-		this.fitText(visible(item.lane.name), 8, y + Math.min(item.height - LANE_GAP, item.rowHeight) / 2, left - 14);
-		if (item.lane.kind === "counter" && left > 150)
-			this.fitText("largest " + formatCount(item.lane.max), 8, y + item.rowHeight - 8, left - 14);
+		this.fitText(visible(item.lane.name), 8, y + ROW_HEIGHT / 2, left - 14);
+		if (item.lane.kind === "counter")
+			this.fitText("up to " + formatCount(item.lane.max), 8, y + ROW_HEIGHT * 1.4, left - 14);
 		c.save();
 		c.beginPath();
 		c.rect(left, y, this.width - left, item.height);

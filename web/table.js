@@ -110,7 +110,7 @@ class DataTable {
 			th.querySelector(".arrow").textContent = isSorted ? (this.downwards ? " \u25be" : " \u25b4") : "";
 		}
 		this.body.replaceChildren(...rows.slice(0, this.limit).map(row => this.line(row)));
-		this.foot.replaceChildren(this.sumLine(rows));
+		this.foot.replaceChildren(...(this.sums.length ? [this.sumLine(rows)] : []));
 		this.status.textContent = rows.length === this.rows.length ? `${formatCount(rows.length)} rows`
 			: `${formatCount(rows.length)} of ${formatCount(this.rows.length)} rows`;
 		this.more.hidden = rows.length <= this.limit;

@@ -248,6 +248,19 @@ class File(Case):
         self.assertIn("written; the trace is complete", self.rtl("report", "a.db", "--force").stderr)
 
 
+COUNTERS = ("FETCH_SIZE", "WRITE_SIZE", "SQ_INSTS_VALU")
+
+
+def add_counters(path):
+    """Values of three counters for each kernel that has times, as rtl trace --pmc records them."""
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        ops = [op for op, in db.execute(f"select op_id from rtl_dispatch where not flags & (32 | {UNTIMED}) order by 1")]
+        for k, name in enumerate(COUNTERS):
+            ident = db.execute("insert into rocpd_string(string) values (?)", (name,)).lastrowid
+            db.executemany("insert into rocpd_counter(value, op_id, name_id) values (?, ?, ?)",
+                           [((k + 1) * 100 + i / 4, op, ident) for i, op in enumerate(ops)])
+
+
 class Page(Case):
     """The page in headless Chromium. All tests share one browser."""
 
@@ -262,8 +275,10 @@ class Page(Case):
         for name, made in (("a", example()), ("big", spool.sample(50_000))):
             path = os.path.join(cls.shared, name)
             made.write(path + ".rtl")
-            for args in (("recover", "-q", path + ".rtl", "-o", path + ".db"), ("report", "-q", path + ".db")):
-                subprocess.run([RTL_BIN, *args], env=environment(), check=True, timeout=60)
+            subprocess.run([RTL_BIN, "recover", "-q", path + ".rtl", "-o", path + ".db"], env=environment(), check=True, timeout=60)
+            if name == "a":
+                add_counters(path + ".db")
+            subprocess.run([RTL_BIN, "report", "-q", path + ".db"], env=environment(), check=True, timeout=60)
         cls.browser = browser.Browser(cls.shared)
         cls.addClassCleanup(cls.browser.__exit__)
 
@@ -311,6 +326,33 @@ class Page(Case):
         wall = self.db("select max(last_ns) - min(first_ns) from rtl_process")[0][0]
         self.assertEqual(page.evaluate("rtlReport.trace.span"), wall)
 
+    def test_counters_and_roofline_are_of_the_database(self):
+        page = self.open(tab="counters")
+        rows = page.evaluate("[...document.querySelectorAll('#counters-table tbody tr')].map(tr => [tr.querySelector('th').textContent, "
+                             "tr.children[0].textContent, ...[1, 2, 3, 4, 5].map(i => Number(tr.children[i].dataset.value))])")
+        of = {(kernel, counter): values for kernel, counter, *values in rows if kernel.startswith(("vadd", "kkk"))}
+        want = self.db("select O.description, N.string, count(*), sum(C.value), avg(C.value), min(C.value), max(C.value) from rocpd_counter C "
+                       "join op O on O.id = C.op_id join rocpd_string N on N.id = C.name_id group by 1, 2")
+        self.assertEqual(len(rows), len(want))
+        for kernel, counter, *values in want:
+            if kernel.startswith(("vadd", "kkk")):
+                for a, b in zip(of[kernel, counter], values):
+                    self.assertAlmostEqual(a, b, places=6)
+        page.click_on("#tab-roofline")
+        points = {name: (x, rate) for name, x, rate in page.evaluate(
+            "[...document.querySelectorAll('#roofline-table tbody tr')].map(tr => [tr.querySelector('th').textContent, "
+            "Number(tr.children[0].dataset.value), Number(tr.children[1].dataset.value)])")}
+        mean = {(kernel, counter): values[2] for kernel, counter, *values in want}
+        kernel = "k" * 5000
+        ns = self.db(f"select avg(end_ns - begin_ns) from rtl_dispatch where kernel = ? and not flags & {UNTIMED}", kernel)[0][0]
+        instructions, fetched, written = (mean[kernel, c] for c in ("SQ_INSTS_VALU", "FETCH_SIZE", "WRITE_SIZE"))
+        self.assertAlmostEqual(points[kernel][0], instructions / (1024 * (fetched + written)), places=9)
+        self.assertAlmostEqual(points[kernel][1], instructions / ns, places=9)
+        self.assertEqual(page.evaluate("document.querySelectorAll('#roofline circle').length"), len(points))
+        lanes = page.evaluate("rtlReport.trace.lanes.filter(l => l.kind === 'counter').map(l => [l.name, l.count])")
+        self.assertEqual({name for name, _ in lanes}, set(COUNTERS))
+        self.assertEqual(sum(n for _, n in lanes), self.db("select count(*) from rocpd_counter")[0][0])
+
     def test_tables_are_sorted_and_filtered(self):
         page = self.open(tab="calls")
         names = "[...document.querySelectorAll('#calls-table tbody th')].map(e => e.textContent)"
@@ -342,7 +384,7 @@ class Page(Case):
             return [r.x + t.picture.x((s.begin + s.end) / 2), r.y + at.y + at.height / 2 - t.scroll + 30]; }})()""")
 
     def test_click_selects_the_operation_under_the_pointer(self):
-        page = self.open(tab="timeline")
+        page = self.open(tab="timeline", height=1300)
         chosen = self.db(f"select op_id, kernel, end_ns - begin_ns from rtl_dispatch where not flags & (32 | {UNTIMED}) order by begin_ns")
         for op, kernel, ns in chosen[:3] + chosen[20:24]:
             x, y = self.where(page, op)
@@ -353,7 +395,7 @@ class Page(Case):
         # beside all bars: nothing
         page.evaluate("rtlReport.page.timeline.fitAll()")
         page.click(700, page.evaluate("(() => { const t = rtlReport.page.timeline; return t.canvas.getBoundingClientRect().y + t.layout.height + 28; })()"))
-        self.assertIsNone(page.evaluate("rtlReport.page.timeline.selected"))
+        self.assertTrue(page.evaluate("rtlReport.page.timeline.selected === null"))
 
     def test_arrows_join_calls_and_operations(self):
         page = self.open(tab="timeline")

@@ -6,14 +6,10 @@
 #include "base/alloc.h"
 #include "export/report/page_internal.h"
 
-/* sorted by GPU and begin */
-static const char ours[] =
-	"SELECT O.gpuId, O.start, O.end, O.opType_id, coalesce(K.flags, C.flags, 0), C.op_id IS NOT NULL FROM "
-	"rocpd_op O LEFT JOIN rtl_op_kernel K ON K.op_id = O.id LEFT JOIN rtl_op_copy C ON C.op_id = "
-	"O.id WHERE O.gpuId >= 0 ORDER BY 1, 2";
-static const char rpd[] = "SELECT O.gpuId, O.start, O.\"end\", O.opType_id, 0, " ROWS_IS_COPY(
-	"T.string") " FROM rocpd_op O JOIN rocpd_string T ON T.id = O.opType_id WHERE O.gpuId >= 0 "
-		    "ORDER BY 1, 2";
+/* Sorted by GPU and begin. Operations without measured times have no length (docs/formats/database.md), or a negative one. */
+static const char ops_sql[] =
+	"SELECT gpuId, start, \"end\", opType_id IN (SELECT id FROM rocpd_string WHERE " ROWS_IS_COPY(
+		"string") ") FROM rocpd_op WHERE gpuId >= 0 ORDER BY 1, 2";
 
 static struct page_gpu *find_gpu(struct page *page, int64_t gpu)
 {
@@ -69,19 +65,19 @@ static void add_op(const struct page *page, struct page_gpu *g, int64_t begin, i
 int page_busy_read(struct page *page)
 {
 	sqlite3_stmt *row = NULL;
-	int ret = query_prepare(page->q, &row, page->q->ours ? ours : rpd);
+	int ret = query_prepare(page->q, &row, ops_sql);
 
 	while (ret == 0 && (ret = query_step(page->q, row)) == 1) {
 		int64_t begin = sqlite3_column_int64(row, 1), end = sqlite3_column_int64(row, 2);
 		struct page_gpu *g = find_gpu(page, sqlite3_column_int64(row, 0));
-		bool copy = sqlite3_column_int(row, 5) != 0;
+		bool copy = sqlite3_column_int(row, 3) != 0;
 
 		ret = g ? 0 : query_fail_memory(page->q);
 		if (!g)
 			break;
 		g->copies += copy;
 		g->kernels += !copy;
-		if (rows_timed(begin, end, sqlite3_column_int64(row, 4)) && begin > 0)
+		if (end > begin && begin > 0)
 			add_op(page, g, begin, end, copy);
 	}
 	sqlite3_finalize(row);
