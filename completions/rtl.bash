@@ -9,7 +9,7 @@ _rtl()
 	fi
 	[ "$cur" = = ] && cur=
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W "trace summary report info convert merge recover ps start stop status top snapshot rocprofv3 list-counters doctor help --version --help" -- "$cur"))
+		COMPREPLY=($(compgen -W "trace summary report info convert merge recover ps start stop status top snapshot rocprofv3 rocprof list-counters doctor help --version --help" -- "$cur"))
 		return
 	fi
 	case $cmd in
@@ -17,7 +17,7 @@ _rtl()
 		for ((i = 2; i < COMP_CWORD; i++)); do
 			case ${COMP_WORDS[i]} in
 			--) ((i++)); break ;;
-			-o|--output|-m|--mode|--progress|--drain-ms|--trace-start|--delay|--duration|--period|--range|--kernels|--not-kernels|--calls|--gpus|--ranks|--pmc|--pmc-file|--metrics-file|--passes|--pmc-dispatches|--pmc-iterations|--pmc-run|--buffer-mb|--spool-dir|--max-size|--split|--flight-recorder|--trigger-longer|--trigger-mark|--snapshots|--snapshot-gap)
+			-o|--output|-m|--mode|--progress|--drain-ms|--trace-start|--delay|--duration|--period|--range|--kernels|--not-kernels|--calls|--gpus|--ranks|--pmc|--pmc-file|--metrics-file|--metrics-rules|--passes|--pmc-dispatches|--pmc-iterations|--pmc-run|--buffer-mb|--spool-dir|--max-size|--split|--flight-recorder|--trigger-longer|--trigger-mark|--snapshots|--snapshot-gap)
 				((i++))
 				[ "${COMP_WORDS[i]}" = = ] && ((i++)) ;;
 			-*|=) ;;
@@ -51,6 +51,7 @@ _rtl()
 		--pmc) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--pmc-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
 		--metrics-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+		--metrics-rules) COMPREPLY=($(compgen -W "ordinary v1" -- "$cur")); return ;;
 		--passes) COMPREPLY=($(compgen -W "multiplexed rerun" -- "$cur")); return ;;
 		--pmc-dispatches) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--pmc-iterations) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
@@ -66,7 +67,7 @@ _rtl()
 		--snapshot-gap) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--output --mode --hsa --virtual-gpu --summary --force --quiet --verbose --progress --fail-on-loss --fail-on-empty --keep-spool --drain-ms --barriers --trace-start --delay --duration --period --range --kernels --not-kernels --calls --gpus --ranks --pmc --pmc-file --metrics-file --passes --pmc-dispatches --pmc-iterations --pmc-run --buffer-mb --spool-dir --no-convert --public --max-size --split --flight-recorder --trigger-longer --trigger-error --trigger-mark --snapshot-on-usr2 --snapshots --snapshot-gap --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--output --mode --hsa --virtual-gpu --summary --force --quiet --verbose --progress --fail-on-loss --fail-on-empty --keep-spool --drain-ms --barriers --trace-start --delay --duration --period --range --kernels --not-kernels --calls --gpus --ranks --pmc --pmc-file --metrics-file --metrics-rules --passes --pmc-dispatches --pmc-iterations --pmc-run --buffer-mb --spool-dir --no-convert --public --max-size --split --flight-recorder --trigger-longer --trigger-error --trigger-mark --snapshot-on-usr2 --snapshots --snapshot-gap --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -c -f -- "$cur")) ;;
 		esac
 		;;
@@ -331,14 +332,59 @@ _rtl()
 		*) COMPREPLY=($(compgen -c -f -- "$cur")) ;;
 		esac
 		;;
+	rocprof)
+		for ((i = 2; i < COMP_CWORD; i++)); do
+			case ${COMP_WORDS[i]} in
+			--) ((i++)); break ;;
+			-i|--input|-o|--output|-d|--data-directory|-t|--temporary-directory|-m|--metrics|--timestamp|--basenames|--trace-start|--trace-period|--tool-version|--cmd-qts|--ctx-wait|--ctx-limit|--heartbeat|--obj-tracking|--flush-rate|--trace-size)
+				((i++))
+				[ "${COMP_WORDS[i]}" = = ] && ((i++)) ;;
+			-*|=) ;;
+			*) break ;;
+			esac
+		done
+		if ((i < COMP_CWORD)); then
+			if declare -F _command_offset > /dev/null; then
+				_command_offset $i
+			else
+				COMPREPLY=($(compgen -f -- "$cur"))
+			fi
+			return
+		fi
+		case $prev in
+		-i|--input) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+		-o|--output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+		-d|--data-directory) COMPREPLY=($(compgen -d -- "$cur")); return ;;
+		-t|--temporary-directory) COMPREPLY=($(compgen -d -- "$cur")); return ;;
+		-m|--metrics) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+		--timestamp) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
+		--basenames) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
+		--trace-start) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
+		--trace-period) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--tool-version) COMPREPLY=($(compgen -W "1 2" -- "$cur")); return ;;
+		--cmd-qts) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
+		--ctx-wait) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
+		--ctx-limit) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--heartbeat) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--obj-tracking) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
+		--flush-rate) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--trace-size) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--virtual-gpu) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		esac
+		case $cur in
+		-*) COMPREPLY=($(compgen -W "--list-basic --list-derived --input --output --data-directory --temporary-directory --metrics --timestamp --basenames --stats --hip-trace --hsa-trace --roctx-trace --sys-trace --trace-start --trace-period --parallel-kernels --verbose --version --tool-version --roctx-rename --merge-traces --cmd-qts --ctx-wait --ctx-limit --heartbeat --obj-tracking --flush-rate --trace-size --virtual-gpu --keep-database --help" -- "$cur")) ;;
+		*) COMPREPLY=($(compgen -c -f -- "$cur")) ;;
+		esac
+		;;
 	list-counters)
 		case $prev in
 		-g|--gpu) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--metrics-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+		--metrics-rules) COMPREPLY=($(compgen -W "ordinary v1" -- "$cur")); return ;;
 		-f|--format) COMPREPLY=($(compgen -W "table csv json" -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--gpu --metrics-file --format --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--gpu --metrics-file --metrics-rules --format --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
 		esac
 		;;

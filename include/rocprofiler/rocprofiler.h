@@ -183,7 +183,8 @@ typedef bool (*rocprofiler_handler_t)(rocprofiler_group_t group, void *arg);
 typedef rocprofiler_handler_t rocprofiler_context_callback_t;
 
 typedef struct {
-	hsa_queue_t *queue;   /* STANDALONE: the queue; with CREATEQUEUE it is stored here, and is the caller's to destroy */
+	hsa_queue_t *
+		queue; /* STANDALONE: the queue; with CREATEQUEUE it is stored here, and is the caller's to destroy */
 	uint32_t queue_depth; /* CREATEQUEUE: packets */
 	union {
 		rocprofiler_handler_t handler;
@@ -271,7 +272,8 @@ typedef struct {
 	uint64_t kernel_object;
 	const amd_kernel_code_t *kernel_code; /* in host memory */
 	uint32_t thread_id;
-	const rocprofiler_dispatch_record_t *record; /* from malloc(), the client's to free; NULL without timestamps */
+	const rocprofiler_dispatch_record_t
+		*record; /* from malloc(), the client's to free; NULL without timestamps */
 } rocprofiler_callback_data_t;
 
 /* A dispatch is about to be submitted. A group stored in *group is counted for it, and its data is in the group then. Without
@@ -505,11 +507,9 @@ static inline const char *rocprofiler_error_string()
 {
 	return rocprofiler_last_error_string();
 }
-static inline hsa_status_t
-rocprofiler_query_info(const hsa_agent_t *agent, rocprofiler_info_kind_t kind,
-		       rocprofiler_info_data_t query,
-		       hsa_status_t (*callback)(const rocprofiler_info_data_t info, void *data),
-		       void *data)
+static inline hsa_status_t rocprofiler_query_info(
+	const hsa_agent_t *agent, rocprofiler_info_kind_t kind, rocprofiler_info_data_t query,
+	hsa_status_t (*callback)(const rocprofiler_info_data_t info, void *data), void *data)
 {
 	return rocprofiler_query_info_data(agent, kind, &query, callback, data);
 }

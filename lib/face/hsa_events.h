@@ -16,7 +16,7 @@ struct hsa_events_user {
 	/* An event of enum hsa_evt_id_t, and its hsa_evt_data_t. On the thread that makes the call; its calls of HSA from here make no
 	 * events. */
 	void (*report)(uint32_t event, const void *data);
-	bool numbers_by_index;	  /* agents by their index among those of the type, not by the KFD's node */
+	bool numbers_by_index; /* agents by their index among those of the type, not by the KFD's node */
 	bool reports_code_memory; /* a code object is memory that is allocated, too */
 	bool ends_runtime;	  /* the tables are given back at the last hsa_shut_down() */
 };

@@ -27,7 +27,7 @@ enum op_part {
 };
 
 struct op {
-	struct op *next;    /* of one list at a time: unused ones, a thread's, those to be shown */
+	struct op *next; /* of one list at a time: unused ones, a thread's, those to be shown */
 	struct pending_item in_flight; /* in its lane: of a dispatch */
 	uint64_t key;		       /* of a range */
 	uint64_t begin_mask, end_mask; /* contexts that get its callbacks */

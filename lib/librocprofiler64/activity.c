@@ -39,7 +39,8 @@ EXPORT bool InitActivityCallback(void *callback, void *arg)
 {
 	(void)callback;
 	(void)arg;
-	error_set(HSA_STATUS_ERROR, __func__, "init", "samples of the program counter are not there");
+	error_set(HSA_STATUS_ERROR, __func__, "init",
+		  "samples of the program counter are not there");
 	return false;
 }
 

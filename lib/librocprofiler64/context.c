@@ -72,8 +72,8 @@ static hsa_status_t add_metric(struct opening *o, uint32_t index)
 	if (!name)
 		return OPEN_FAIL(o, "add_metric", "feature %u: metric name NULL", index);
 	if (is_repeated(o, name))
-		return OPEN_FAIL(o, "add_metric",
-				 "input metric '%s' is registered more then once", name);
+		return OPEN_FAIL(o, "add_metric", "input metric '%s' is registered more then once",
+				 name);
 	if (!dictionary_find(c->counters, name, &c->found[index], error))
 		return OPEN_FAIL(o, "add_metric", "%s", error);
 	if (c->found[index].kind == METRIC_CONSTANT)
@@ -576,9 +576,10 @@ static hsa_status_t evaluate(const char *api, const struct group *g)
 			f->data.kind = ROCPROFILER_DATA_KIND_DOUBLE;
 			f->data.result_double = value;
 		} else if (ev.missing[0]) {
-			status = error_set(HSA_STATUS_ERROR, api, "evaluate",
-					   "var '%s' is uninitialized, which '%s' of group %u needs",
-					   ev.missing, f->name, g->index);
+			status =
+				error_set(HSA_STATUS_ERROR, api, "evaluate",
+					  "var '%s' is uninitialized, which '%s' of group %u needs",
+					  ev.missing, f->name, g->index);
 		} else {
 			status = error_set(HSA_STATUS_ERROR, api, "evaluate", "%s", error);
 		}

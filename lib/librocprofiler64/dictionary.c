@@ -17,8 +17,8 @@ GUARDED_LOCK(lock, LOCK_V1_DICTIONARY);
 static struct metrics_file *file RTL_GUARDED_BY(lock);
 static char file_error[METRICS_FILE_ERROR_SIZE];
 
-RTL_REQUIRES(lock) static const struct counter_gpu *of_file(const char *path, const char *name,
-							    char *error)
+RTL_REQUIRES(lock)
+static const struct counter_gpu *of_file(const char *path, const char *name, char *error)
 {
 	const struct counter_gpu *of = NULL;
 	char why[METRICS_FILE_ERROR_SIZE];
@@ -85,8 +85,8 @@ bool dictionary_constant(const struct gpu *gpu, const char *name, double *value)
 		const char *name;
 		uint32_t value;
 	} constants[DICTIONARY_NR_CONSTANTS] = {
-		{ "CU_NUM", gpu->units },	{ "MAX_WAVE_SIZE", gpu->wave },
-		{ "SE_NUM", gpu->engines },	{ "SIMD_NUM", gpu->simds },
+		{ "CU_NUM", gpu->units },   { "MAX_WAVE_SIZE", gpu->wave },
+		{ "SE_NUM", gpu->engines }, { "SIMD_NUM", gpu->simds },
 		{ "XCC_NUM", gpu->dies },
 	};
 

@@ -77,8 +77,8 @@ RTL_REQUIRES(lock) static void update(void)
 
 	for (uint32_t i = 0; i < HSA_EVT_ID_NUMBER; i++) {
 		/* packets need no other interception than dispatches do */
-		wanted[i] = has(&events[i]) || (has(&clients[i]) &&
-						(is_intercepting || i == HSA_EVT_ID_SUBMIT));
+		wanted[i] = has(&events[i]) ||
+			    (has(&clients[i]) && (is_intercepting || i == HSA_EVT_ID_SUBMIT));
 		any = any || wanted[i];
 	}
 	if (!any && !is_subscribed)

@@ -299,7 +299,8 @@ EXPORT hsa_status_t rocprofiler_pool_fetch(rocprofiler_pool_t *pool,
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
 		waited_ns += NAP_NS;
 		if (waited_ns > settings.timeout)
-			return FAIL("wait", "all %u entries stay in use for longer than the timeout",
+			return FAIL("wait",
+				    "all %u entries stay in use for longer than the timeout",
 				    p->properties.num_entries);
 	}
 	if (!e)
@@ -342,10 +343,9 @@ EXPORT hsa_status_t rocprofiler_pool_release(rocprofiler_pool_entry_t *entry)
 	return HSA_STATUS_SUCCESS;
 }
 
-EXPORT hsa_status_t
-rocprofiler_pool_iterate(rocprofiler_pool_t *pool,
-			 hsa_status_t (*callback)(rocprofiler_pool_entry_t *entry, void *data),
-			 void *data)
+EXPORT hsa_status_t rocprofiler_pool_iterate(
+	rocprofiler_pool_t *pool,
+	hsa_status_t (*callback)(rocprofiler_pool_entry_t *entry, void *data), void *data)
 {
 	struct pool *p = pool_of(pool, __func__);
 	rocprofiler_pool_entry_t *all;

@@ -193,11 +193,10 @@ struct seen_queue *queues_find(const hsa_queue_t *queue)
 	return s ? s : add(queue, false);
 }
 
-static hsa_status_t create_queue(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
-				 void (*callback)(hsa_status_t status, hsa_queue_t *source,
-						  void *data),
-				 void *data, uint32_t private_segment_size,
-				 uint32_t group_segment_size, hsa_queue_t **queue)
+static hsa_status_t
+create_queue(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+	     void (*callback)(hsa_status_t status, hsa_queue_t *source, void *data), void *data,
+	     uint32_t private_segment_size, uint32_t group_segment_size, hsa_queue_t **queue)
 {
 	bool has_times = is_profiled;
 	struct client_callbacks c;

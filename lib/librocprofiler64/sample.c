@@ -145,9 +145,10 @@ static void clear(struct group *g)
 
 static hsa_status_t no_data(const struct group *g, const char *api)
 {
-	return error_set(HSA_STATUS_ERROR, api, "get_data",
-			 "there is no data of group %u: it was neither read nor stopped, and no dispatch has it",
-			 g->index);
+	return error_set(
+		HSA_STATUS_ERROR, api, "get_data",
+		"there is no data of group %u: it was neither read nor stopped, and no dispatch has it",
+		g->index);
 }
 
 hsa_status_t sample_get_data(struct group *g, const char *api)
@@ -157,9 +158,10 @@ hsa_status_t sample_get_data(struct group *g, const char *api)
 	if (!g->has_data && !is_dispatch)
 		return no_data(g, api);
 	if (is_dispatch ? !wait_dispatch(g) : !wait_done(g))
-		return error_set(HSA_STATUS_ERROR, api, "wait",
-				 "the data of group %u was not complete after the timeout of %llu ns",
-				 g->index, (unsigned long long)settings.timeout);
+		return error_set(
+			HSA_STATUS_ERROR, api, "wait",
+			"the data of group %u was not complete after the timeout of %llu ns",
+			g->index, (unsigned long long)settings.timeout);
 	clear(g);
 	if (is_dispatch && g->why)
 		return error_set(HSA_STATUS_ERROR, api, "get_data", "it was not counted: %s",

@@ -29,9 +29,8 @@ void settings_read(void)
 	int mode = text ? atoi(text) : 0;
 
 	if (mode < 0 || mode > 2)
-		log_warn(
-			"ROCP_HSA_INTERCEPT=%s is not 0, 1 or 2: dispatches are not intercepted",
-			text);
+		log_warn("ROCP_HSA_INTERCEPT=%s is not 0, 1 or 2: dispatches are not intercepted",
+			 text);
 	is_intercepting = mode == 1 || mode == 2;
 	settings = (rocprofiler_settings_t){
 		.intercept_mode = 1,

@@ -155,7 +155,7 @@ struct group {
 	struct profile *profile; /* NULL: nothing is counted */
 	uint64_t *values;
 	uint32_t nr_values;
-	hsa_signal_t done; /* how many of its packets are to complete */
+	hsa_signal_t done;	   /* how many of its packets are to complete */
 	bool is_running, has_data; /* started; read or stopped since */
 	_Atomic bool is_armed;	   /* the handler is registered with `done`, or was called */
 	/* dispatch.c: a dispatch has the group */
@@ -182,7 +182,7 @@ struct context {
 	uint32_t nr_own;
 	struct trace *trace; /* NULL: no features of kind TRACE */
 	/* dispatch.c's, under its lock */
-	struct taken *taken; /* dispatches in flight that have a group of it */
+	struct taken *taken;  /* dispatches in flight that have a group of it */
 	uint32_t nr_handlers; /* that run */
 	/* by others */
 	void (*on_done)(struct group *g, void *arg); /* instead of the handler */

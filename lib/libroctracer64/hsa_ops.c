@@ -80,7 +80,8 @@ static void on_dispatch(const struct event_dispatch *d)
 	r.queue_id = d->queue;
 #if ROCTRACER64_GENERATION == 4
 	r.kernel_name =
-		(const char *)(uintptr_t)id_map_get(&strings, (uint32_t)id_map_get(&kernels, d->kernel));
+		(const char *)(uintptr_t)id_map_get(&strings,
+						    (uint32_t)id_map_get(&kernels, d->kernel));
 	if (!r.kernel_name)
 		r.kernel_name = UNKNOWN_KERNEL;
 #endif

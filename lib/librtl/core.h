@@ -48,7 +48,8 @@ _Static_assert(CORE_NR_SDKS <= SUBMIT_MAX_TAKERS && CORE_NR_SDKS <= COPY_MAX_LIS
 _Static_assert(CORE_NR_SDKS + CORE_NR_ROCPROFILERS <= CLIENTS_MAX, "a number for each client");
 /* beside the recorder's; librocprofiler-sdk: one for code objects, one for operations; librocprofiler64: one for kernels, one for
  * dispatches */
-_Static_assert(1 + CORE_NR_ROCTRACERS + 2 * CORE_NR_SDKS + 2 * CORE_NR_ROCPROFILERS <= BUS_MAX_SINKS,
+_Static_assert(1 + CORE_NR_ROCTRACERS + 2 * CORE_NR_SDKS + 2 * CORE_NR_ROCPROFILERS <=
+		       BUS_MAX_SINKS,
 	       "a slot for each sink");
 /* those that want HSA's tables */
 #define CORE_NR_INITS (CORE_NR_SDKS + CORE_NR_ROCPROFILERS)

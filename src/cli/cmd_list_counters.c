@@ -13,12 +13,13 @@
 #include "counter/metric.h"
 #include "counter/plan.h"
 
-enum { O_GPU, O_METRICS, O_FORMAT };
+enum { O_GPU, O_METRICS, O_RULES, O_FORMAT };
 
 static const struct opt options[] = {
 	[O_GPU] = { 'g', "gpu", OPT_TEXT, .arg = "GPU",
 		    .help = "of this GPU, gfx90a for instance (those of this machine)" },
 	[O_METRICS] = PMC_METRICS_OPTION,
+	[O_RULES] = PMC_RULES_OPTION,
 	[O_FORMAT] = { 'f', "format", OPT_CHOICE, .arg = "FORMAT", .choices = GRID_FORMATS,
 		       .help = "form of the output: table (default), csv or json" },
 };
@@ -208,7 +209,9 @@ static size_t gpus_here(struct metrics_file *metrics, const struct counter_gpu *
 static size_t choose_gpus(const struct opt_parsed *p, const struct counter_gpu **found)
 {
 	const char *name = p->values[O_GPU].text;
-	struct metrics_file *metrics = pmc_metrics_open(p->values[O_METRICS].text, STATUS_FAILED);
+	struct metrics_file *metrics =
+		pmc_metrics_open(p->values[O_METRICS].text,
+				 (enum expression_rules)p->values[O_RULES].num, STATUS_FAILED);
 	char known[256];
 
 	if (!name)

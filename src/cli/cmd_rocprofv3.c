@@ -16,6 +16,7 @@
 
 #include "base/capture.h"
 #include "cli/commands.h"
+#include "cli/front.h"
 #include "cli/paths.h"
 #include "cli/rocprofv3_options.h"
 #include "cli/ui.h"
@@ -43,8 +44,7 @@ struct front {
 	const struct export_format *formats[4];
 	size_t nr_formats;
 	char *database;
-	char *argv[64]; /* of rtl trace */
-	int argc;
+	struct front_line line; /* of rtl trace */
 };
 
 static bool is_on(const struct front *f, int option)
@@ -204,11 +204,7 @@ static void choose_names(struct front *f)
 
 static void add_arg(struct front *f, const char *option, const char *text)
 {
-	if (f->argc + 2 >= (int)(sizeof(f->argv) / sizeof(f->argv[0])))
-		ui_die(STATUS_TRACE, "too many options");
-	f->argv[f->argc++] = ui_keep(ui_format("%s", option));
-	if (text)
-		f->argv[f->argc++] = ui_keep(ui_format("%s", text));
+	front_add(&f->line, option, text);
 }
 
 /* Seconds with a point, of a number in another unit. */
@@ -289,24 +285,6 @@ static void make_trace_line(struct front *f)
 	else if (value(f, O_VGPU)->count)
 		add_arg(f, "--virtual-gpu", NULL);
 	add_arg(f, "--", NULL);
-}
-
-/* The words of the program are appended to those of rtl trace. */
-static int run_trace(struct front *f)
-{
-	static struct opt_parsed parsed;
-	char error[OPTS_ERROR_SIZE];
-	int nr = f->p->nr_operands, argc = f->argc;
-	char **argv = calloc((size_t)(argc + nr) + 1, sizeof(*argv));
-
-	if (!argv)
-		ui_die_memory();
-	ui_keep(argv);
-	memcpy(argv, f->argv, (size_t)argc * sizeof(*argv));
-	memcpy(argv + argc, f->p->operands, (size_t)nr * sizeof(*argv));
-	if (opts_parse(&cmd_trace, argc + nr, argv, &parsed, error))
-		ui_die(STATUS_TRACE, "%s", error);
-	return cmd_trace.run(&parsed);
 }
 
 /* ---- the files ---- */
@@ -421,12 +399,7 @@ static int print_version(void)
 
 static int print_line(const struct front *f)
 {
-	ui_put("rtl");
-	for (int i = 0; i < f->argc; i++)
-		ui_putf(strchr(f->argv[i], ' ') ? " '%s'" : " %s", f->argv[i]);
-	for (int i = 0; i < f->p->nr_operands; i++)
-		ui_putf(strchr(f->p->operands[i], ' ') ? " '%s'" : " %s", f->p->operands[i]);
-	ui_put("\n");
+	front_print(&f->line, f->p);
 	for (size_t i = 0; i < f->nr_formats; i++)
 		ui_putf("rtl convert %s -f %s -o '%s'\n", f->database, f->formats[i]->name, f->out);
 	return 0;
@@ -454,7 +427,7 @@ static int run_rocprofv3(const struct opt_parsed *p)
 	if (is_on(f, ROCPROFV3_O_ECHO))
 		return print_line(f);
 	make_directory(f->dir);
-	return finish(f, run_trace(f));
+	return finish(f, front_run(&f->line, p));
 }
 
 static const struct opt_status statuses[] = {

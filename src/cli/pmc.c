@@ -32,10 +32,10 @@ struct kinds {
 	struct metrics_file *metrics;
 };
 
-struct metrics_file *pmc_metrics_open(const char *path, int status)
+struct metrics_file *pmc_metrics_open(const char *path, enum expression_rules rules, int status)
 {
 	char error[METRICS_FILE_ERROR_SIZE];
-	struct metrics_file *f = path ? metrics_file_open(path, EXPRESSION_ORDINARY, error) : NULL;
+	struct metrics_file *f = path ? metrics_file_open(path, rules, error) : NULL;
 
 	if (path && !f)
 		ui_die(status, "--metrics-file: %s", error);

@@ -26,8 +26,18 @@
 				"metric chooses the rules of rocprofiler 5.2.3 for its expression."             \
 	}
 
+/* In the order of enum expression_rules. */
+#define PMC_RULES_OPTION                                                                                      \
+	{                                                                                                     \
+		0, "metrics-rules", OPT_CHOICE,                                                               \
+			.arg = "RULES", .choices = "ordinary|v1", .in_manual = true,                          \
+			.help = "of its expressions: ordinary (default), v1",                                 \
+			.more = "With v1 10-3-2 is 9, as in rocprofiler 5.2.3: what is behind + or - is the " \
+				"right operand as a whole."                                                   \
+	}
+
 /* The file of --metrics-file; NULL for NULL. It stays open. `status`: of the process if it ends. */
-struct metrics_file *pmc_metrics_open(const char *path, int status);
+struct metrics_file *pmc_metrics_open(const char *path, enum expression_rules rules, int status);
 /* What an agent, "gfx90a", can count, with the metrics of the file unless it is NULL. NULL: it is not known. */
 const struct counter_gpu *pmc_gpu(struct metrics_file *metrics, const char *agent, int status);
 

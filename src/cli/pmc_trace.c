@@ -52,7 +52,7 @@ void pmc_choose(const struct pmc_given *g, struct pmc_chosen *c)
 	};
 	if (!g->names && !g->file)
 		return;
-	metrics = pmc_metrics_open(g->metrics, STATUS_TRACE);
+	metrics = pmc_metrics_open(g->metrics, g->rules, STATUS_TRACE);
 	if (g->rerun || g->run) {
 		passes = pmc_passes(&file.names, metrics, g->is_virtual);
 		if (g->run > passes.nr)

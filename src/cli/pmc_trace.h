@@ -31,7 +31,7 @@
 				  "can't be given besides. With --passes=rerun each line pmc and each job is a "       \
 				  "run, as with rocprof.",                                                             \
 			  .in_manual = true },                                                                         \
-	[X(METRICS)] = PMC_METRICS_OPTION,                                                                             \
+	[X(METRICS)] = PMC_METRICS_OPTION, [X(RULES)] = PMC_RULES_OPTION,                                              \
 	[X(PASSES)] = { 0,                                                                                             \
 			"passes",                                                                                      \
 			OPT_CHOICE,                                                                                    \
@@ -78,6 +78,7 @@ struct pmc_given {
 	const char *names, *file, *metrics, *dispatches, *iterations;
 	const char *kernels, *not_kernels, *gpus;
 	bool rerun, is_virtual;
+	enum expression_rules rules;
 	uint32_t run; /* --pmc-run */
 };
 

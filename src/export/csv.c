@@ -109,9 +109,23 @@ static void put_row(struct json *j, sqlite3_stmt *row, uint64_t index)
 	json_bytes(j, "\n", 1);
 }
 
-/* Columns of counters are not in the table, but in the statement. */
-static void put_header(struct json *j, const struct csv_table *t, sqlite3_stmt *row)
+/* Whether the table has its column i, by the options of rocprof. */
+static bool has_column(const struct query *q, const struct csv_table *t, size_t i)
 {
+	const struct csv_choice *c = q->opt->csv;
+	const char *name = t->columns[i].name;
+	size_t n = strlen(name);
+
+	if (!c || t->columns != csv_tables[0].columns || n < 2 || strcmp(name + n - 2, "Ns") != 0)
+		return true;
+	return strcmp(name, "DurationNs") == 0 ? c->stats : c->times;
+}
+
+/* Columns of counters are not in the table, but in the statement. */
+static void put_header(struct json *j, const struct query *q, const struct csv_table *t,
+		       sqlite3_stmt *row)
+{
+	bool is_plain = q->opt->csv && !q->opt->csv->stats && t->columns == csv_tables[0].columns;
 	int nr = sqlite3_column_count(row);
 	size_t at = 0;
 
@@ -121,7 +135,13 @@ static void put_header(struct json *j, const struct csv_table *t, sqlite3_stmt *
 
 		if (i)
 			json_bytes(j, ",", 1);
-		put_text(j, is_counter ? name + strlen(COUNTER_COLUMN) : t->columns[at++].name);
+		while (!is_counter && !has_column(q, t, at))
+			at++;
+		name = is_counter ? name + strlen(COUNTER_COLUMN) : t->columns[at++].name;
+		if (is_plain)
+			json_bytes(j, name, strlen(name));
+		else
+			put_text(j, name);
 	}
 	json_bytes(j, "\n", 1);
 }
@@ -162,6 +182,8 @@ int csv_prepare(struct query *q, const struct csv_table *t, sqlite3_stmt **row)
 
 	sqlite3_str_append(sql, form, (int)(at - form));
 	for (size_t i = 0; i < t->nr && ret == 0; i++) {
+		if (!has_column(q, t, i))
+			continue;
 		sqlite3_str_appendf(sql, "%s%s", i ? ", " : "",
 				    q->ours ? t->columns[i].ours : t->columns[i].rpd);
 		if (has_counters && strcmp(t->columns[i].name, CSV_BEFORE_COUNTERS) == 0)
@@ -194,7 +216,7 @@ static const struct csv_table *find_table(const char *name)
 static int put_rows(struct json *j, struct query *q, const struct csv_table *t, sqlite3_stmt *row,
 		    int more, uint64_t rows)
 {
-	put_header(j, t, row);
+	put_header(j, q, t, row);
 	for (uint64_t i = 0; more == 1 && (!rows || i < rows); i++) {
 		put_row(j, row, i);
 		more = j->error ? j->error : query_step(q, row);
@@ -240,13 +262,28 @@ static int name_file(char name[NAME_SIZE], const struct target *to, const struct
 	return m < NAME_SIZE ? 0 : -ENAMETOOLONG;
 }
 
+/* Whether it has rows, and the options of rocprof ask for it. */
+static bool is_written(const struct query *q, const struct csv_table *t)
+{
+	const struct csv_choice *c = q->opt->csv;
+
+	if (t->no_file || !rows_of(q, t))
+		return false;
+	if (!c || strcmp(t->name, "results") == 0)
+		return true;
+	return c->stats &&
+	       (strcmp(t->name, "stats") == 0 || (c->hip && strcmp(t->name, "hip_stats") == 0) ||
+		(c->hsa && strcmp(t->name, "hsa_stats") == 0) ||
+		((c->hip || c->hsa) && strcmp(t->name, "copy_stats") == 0));
+}
+
 /* Fails if a file exists that may be written. */
 static int check_names(struct query *q, const struct target *to)
 {
 	char name[NAME_SIZE];
 
 	for (const struct csv_table *t = csv_tables; t->name; t++) {
-		if (t->no_file || !rows_of(q, t))
+		if (!is_written(q, t))
 			continue;
 		if (name_file(name, to, t))
 			return query_fail(q, -ENAMETOOLONG, "%s: the name is too long", to->out);
@@ -306,7 +343,7 @@ int csv_write(struct query *q, const char *out)
 	ret = check_names(q, &to);
 	q->total *= 2; /* calls and operations are each read twice */
 	for (const struct csv_table *t = csv_tables; t->name && ret == 0; t++) {
-		if (t->no_file || !rows_of(q, t))
+		if (!is_written(q, t))
 			continue;
 		name_file(name, &to, t);
 		ret = csv_write_table(q, t, name);

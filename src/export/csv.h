@@ -6,6 +6,13 @@
 #include "export/json.h"
 #include "query/query.h"
 
+/* rocprof's options: which of its files there are, and which columns of results.csv. */
+struct csv_choice {
+	bool times; /* when a kernel ran */
+	bool stats; /* stats.csv, how long it ran, the header in quotes */
+	bool hip, hsa;
+};
+
 /* An export_write_fn that writes several files and sets q->res->nr_files. `out` is a directory (it exists, or ends in "/"
  * and is made): out/hip_stats.csv; or else the prefix of the files' names: out.hip_stats.csv, where
  * "x.csv" means "x". Files without rows are not written, except the two of kernels; with `force` older

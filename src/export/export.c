@@ -95,6 +95,8 @@ int export_run(const struct export_format *format, const char *const *inputs, si
 		return rpd_merge(inputs, nr, out, opt, res);
 	ret = query_open(&q, inputs, nr, rpd_merge, opt, res);
 	res->nr_ops = 0;
+	if (ret == 0 && opt->has_basenames)
+		ret = rocprofv3_names_shorten(q);
 	if (ret == 0)
 		ret = rows_prepare(q);
 	if (ret == 0)

@@ -35,6 +35,9 @@ struct job_options {
 	uint64_t part_bytes;
 	/* What a format of rocprofv3 writes (export/rocprofv3/rocprofv3.h). NULL: all. */
 	const struct rocprofv3_choice *rocprofv3;
+	/* What csv writes (export/csv.h). NULL: all. */
+	const struct csv_choice *csv;
+	bool has_basenames; /* kernels have the bare names of their functions */
 };
 
 struct job_result {

@@ -12,7 +12,13 @@
 
 enum { GROUP = 256, GROUPS = 4, ITEMS = GROUP * GROUPS, OUT_AT = 65536, DATA_SIZE = 2 * OUT_AT };
 /* of one dispatch, counted by hand (tests/vgpu/test_pmc.py) */
-enum { WAVES = 16, VALU = WAVES * 14, SALU = WAVES * 24, LINES = WAVES * 4, CYCLES = 59 * 4 + 1000 };
+enum {
+	WAVES = 16,
+	VALU = WAVES * 14,
+	SALU = WAVES * 24,
+	LINES = WAVES * 4,
+	CYCLES = 59 * 4 + 1000
+};
 
 static int nr_wrong;
 

@@ -86,9 +86,9 @@ static void run_sequence(struct sampler *s, const char *steps)
 static void sequences(void)
 {
 	/* the first ones work in AMD's library, the others hang or abort there */
-	static const char *const all[] = { "SKR1P",    "SKR1KR2P2",	"SKP1",	     "SKP1SKKP2",
-					   "SKR1PSKR1P1", "SKRKR2P",	"SKP1SKR1P1", "SKP1R1P1R1",
-					   "SR0KRRR1P1",  "SKR1XKR2P2X", "SP0",	     "SSKP1" };
+	static const char *const all[] = { "SKR1P",	  "SKR1KR2P2",	 "SKP1",       "SKP1SKKP2",
+					   "SKR1PSKR1P1", "SKRKR2P",	 "SKP1SKR1P1", "SKP1R1P1R1",
+					   "SR0KRRR1P1",  "SKR1XKR2P2X", "SP0",	       "SSKP1" };
 	struct sampler s;
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
@@ -112,9 +112,9 @@ static void sequences(void)
 static void groups(void)
 {
 	static const char *const names[] = {
-		"SQ_WAVES",	   "SQ_INSTS_VALU", "SQ_INSTS_SALU", "SQ_INSTS_SMEM",
-		"SQ_INSTS_VMEM_RD", "SQ_INSTS_VMEM_WR", "SQ_INSTS_LDS", "SQ_INSTS_GDS",
-		"SQ_INSTS_FLAT", "SQ_WAIT_INST_LDS", "VALUInsts",
+		"SQ_WAVES",	    "SQ_INSTS_VALU",	"SQ_INSTS_SALU", "SQ_INSTS_SMEM",
+		"SQ_INSTS_VMEM_RD", "SQ_INSTS_VMEM_WR", "SQ_INSTS_LDS",	 "SQ_INSTS_GDS",
+		"SQ_INSTS_FLAT",    "SQ_WAIT_INST_LDS", "VALUInsts",
 	};
 	enum { NR = sizeof(names) / sizeof(names[0]) };
 	rocprofiler_feature_t f[NR], other[NR];

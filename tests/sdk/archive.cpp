@@ -31,7 +31,7 @@ namespace sdk = rocprofiler::sdk;
 #if !ROCPROFILER_SDK_HAS_CEREAL
 class writer
 {
-    public:
+public:
 	std::string text;
 
 	template <typename Tp> void operator()(const sdk::serialization::pair<Tp> &member)
@@ -44,7 +44,7 @@ class writer
 	{
 	}
 
-    private:
+private:
 	void put(const std::string &value)
 	{
 		text += "\"" + value + "\"";
@@ -101,7 +101,8 @@ template <typename Tp> static std::string json_of(const Tp &value)
 		ar(cereal::make_nvp("value", value));
 	}
 	std::string text = out.str();
-	text.erase(std::remove_if(text.begin(), text.end(), [](char c) { return c == ' ' || c == '\n'; }),
+	text.erase(std::remove_if(text.begin(), text.end(),
+				  [](char c) { return c == ' ' || c == '\n'; }),
 		   text.end());
 	return text;
 }
@@ -283,8 +284,8 @@ static void check_refused()
 	rocprofiler_agent_id_t agent = {};
 	rocprofiler_buffer_id_t buffer = {};
 	rocprofiler_thread_trace_decoder_handle_t decoder = { 4 };
-	auto shader = [](rocprofiler_agent_id_t, int64_t, void *, size_t,
-			 rocprofiler_user_data_t) {};
+	auto shader = [](rocprofiler_agent_id_t, int64_t, void *, size_t, rocprofiler_user_data_t) {
+	};
 	auto service = [](const rocprofiler_spm_dispatch_counting_service_data_t *,
 			  rocprofiler_counter_config_id_t *, rocprofiler_user_data_t *, void *) {};
 

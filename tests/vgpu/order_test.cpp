@@ -273,7 +273,8 @@ void host_read_wide(Shared *s)
 	while (!get(s->ends)) {
 		for (auto &w : s->wide) {
 			for (int n = 0; n < 2; n++) {
-				uint64_t pair = __atomic_load_n((uint64_t *)w + n, __ATOMIC_RELAXED);
+				uint64_t pair =
+					__atomic_load_n((uint64_t *)w + n, __ATOMIC_RELAXED);
 
 				if ((uint32_t)pair != pair >> 32)
 					add(s->bad, 1);
@@ -358,7 +359,8 @@ void with_host(Shared *s, int part, uint32_t rounds)
 			else if (part == tear)
 				threads.emplace_back(host_write_wide, s, rounds);
 			else
-				threads.emplace_back(host_litmus, s, part, n, parts[part].roles, rounds);
+				threads.emplace_back(host_litmus, s, part, n, parts[part].roles,
+						     rounds);
 		}
 		for (auto &t : threads)
 			t.join();
@@ -399,8 +401,8 @@ void run_all(Shared *all, const char *wanted, const char *sides, uint32_t rounds
 
 int main(int argc, char **argv)
 {
-	void *p = mmap(NULL, 5 * sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-		       0);
+	void *p = mmap(NULL, 5 * sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		       -1, 0);
 	pid_t child = 1;
 	int status = 0;
 

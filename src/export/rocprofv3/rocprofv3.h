@@ -49,4 +49,7 @@ int rocpd3_write(struct query *q, const char *out);
 void rocprofv3_csv_document(void (*put)(const char *line));
 void rocpd3_document(void (*put)(const char *line));
 
+/* From here on the kernels of an open trace have the bare names of their functions. 0 or -errno with q->res->error. */
+int rocprofv3_names_shorten(struct query *q);
+
 #endif

@@ -41,9 +41,10 @@ int rocprofv3_counters_find(struct query *q, const char *agent, const char *name
 	read_shipped(c, agent, name);
 	if (!query_has(q->db, "rtl_counter_name"))
 		return 0;
-	ret = query_prepare(q, &row,
-			    "SELECT N.description, N.expression, N.unit FROM rtl_counter_name N JOIN rocpd_string S "
-			    "ON S.id = N.id WHERE S.string = ?1");
+	ret = query_prepare(
+		q, &row,
+		"SELECT N.description, N.expression, N.unit FROM rtl_counter_name N JOIN rocpd_string S "
+		"ON S.id = N.id WHERE S.string = ?1");
 	if (ret == 0) {
 		sqlite3_bind_text(row, 1, name, -1, SQLITE_STATIC);
 		ret = query_step(q, row);
@@ -61,9 +62,10 @@ int rocprofv3_counters_find(struct query *q, const char *agent, const char *name
 int rocprofv3_counters_make(struct query *q)
 {
 	sqlite3_stmt *make = NULL;
-	int ret = query_run(q,
-			    "CREATE TEMP TABLE IF NOT EXISTS rocprofv3_counter (id INTEGER PRIMARY KEY, agent INTEGER, "
-			    "gpu TEXT, name TEXT, UNIQUE (agent, name))");
+	int ret = query_run(
+		q,
+		"CREATE TEMP TABLE IF NOT EXISTS rocprofv3_counter (id INTEGER PRIMARY KEY, agent INTEGER, "
+		"gpu TEXT, name TEXT, UNIQUE (agent, name))");
 
 	if (ret == 0)
 		ret = query_run(q, "DELETE FROM rocprofv3_counter");

@@ -369,6 +369,21 @@ static int make_functions_of_sql(struct query *q)
 	return 0;
 }
 
+/* Temporary views go before the tables of the same name. */
+int rocprofv3_names_shorten(struct query *q)
+{
+	static const char views[] =
+		"CREATE TEMP VIEW rocpd_string AS SELECT id, CASE WHEN id IN (SELECT description_id FROM "
+		"main.rocpd_op) THEN rocprofv3_truncated(string) ELSE string END AS string FROM main.rocpd_string; "
+		"CREATE TEMP VIEW rtl_kernel_symbol AS SELECT id, process_id, kernel_id, name, "
+		"rocprofv3_truncated(demangled) AS demangled, object, code_object_id, agent_id, kernarg_size, "
+		"group_size, private_size, vgpr_count, accum_vgpr_count, sgpr_count, rsrc1, rsrc2, rsrc3 FROM "
+		"main.rtl_kernel_symbol;";
+	int ret = make_functions_of_sql(q);
+
+	return ret || !q->ours ? ret : query_run(q, views);
+}
+
 int rocprofv3_names_make(struct query *q)
 {
 	const struct rocprofv3_choice *choice = rocprofv3_files_choice(q);

@@ -30,15 +30,15 @@ rocprofiler_status_t rocprofiler_thread_trace_decoder_codeobj_load(
 rocprofiler_status_t
 rocprofiler_thread_trace_decoder_codeobj_unload(rocprofiler_thread_trace_decoder_handle_t handle,
 						uint64_t load_id) ROCPROFILER_API;
-rocprofiler_status_t
-rocprofiler_trace_decode(rocprofiler_thread_trace_decoder_handle_t handle,
-			 rocprofiler_thread_trace_decoder_callback_t callback, void *data,
-			 uint64_t size, void *userdata) ROCPROFILER_API ROCPROFILER_NONNULL(2, 3);
+rocprofiler_status_t rocprofiler_trace_decode(rocprofiler_thread_trace_decoder_handle_t handle,
+					      rocprofiler_thread_trace_decoder_callback_t callback,
+					      void *data, uint64_t size,
+					      void *userdata) ROCPROFILER_API
+	ROCPROFILER_NONNULL(2, 3);
 /* NULL */
-const char *
-rocprofiler_thread_trace_decoder_info_string(rocprofiler_thread_trace_decoder_handle_t handle,
-					     rocprofiler_thread_trace_decoder_info_t info)
-	ROCPROFILER_API;
+const char *rocprofiler_thread_trace_decoder_info_string(
+	rocprofiler_thread_trace_decoder_handle_t handle,
+	rocprofiler_thread_trace_decoder_info_t info) ROCPROFILER_API;
 
 ROCPROFILER_EXTERN_C_FINI
 #endif

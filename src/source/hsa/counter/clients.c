@@ -106,8 +106,8 @@ static void describe(const struct queue *q, uint64_t index, const union packet *
 	d->marker = n ? atomic_load_explicit(&n->marker, memory_order_relaxed) : t->marker;
 	d->tid = (uint32_t)(n ? atomic_load_explicit(&n->submitter, memory_order_relaxed) :
 				t->submitter);
-	d->kernel = code_object_kernel(collect_describe(d, &head), code_object_now(), q->agent,
-				       false);
+	d->kernel =
+		code_object_kernel(collect_describe(d, &head), code_object_now(), q->agent, false);
 }
 
 static void ask_all(uint32_t bits, const struct client_dispatch *c, struct client_answers *a)

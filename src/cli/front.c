@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* front.c - commands that take another tool's options: the command line of `rtl trace` that they make of them */
+#include "cli/front.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/ui.h"
+
+void front_add(struct front_line *line, const char *option, const char *text)
+{
+	if (line->nr + 2 >= FRONT_WORDS_MAX)
+		ui_die(STATUS_TRACE, "too many options");
+	line->words[line->nr++] = ui_keep(ui_format("%s", option));
+	if (text)
+		line->words[line->nr++] = ui_keep(ui_format("%s", text));
+}
+
+int front_run(const struct front_line *line, const struct opt_parsed *p)
+{
+	static struct opt_parsed parsed;
+	char error[OPTS_ERROR_SIZE];
+	int nr = p->nr_operands, argc = line->nr;
+	char **argv = calloc((size_t)(argc + nr) + 1, sizeof(*argv));
+
+	if (!argv)
+		ui_die_memory();
+	ui_keep(argv);
+	memcpy(argv, line->words, (size_t)argc * sizeof(*argv));
+	memcpy(argv + argc, p->operands, (size_t)nr * sizeof(*argv));
+	if (opts_parse(&cmd_trace, argc + nr, argv, &parsed, error))
+		ui_die(STATUS_TRACE, "%s", error);
+	return cmd_trace.run(&parsed);
+}
+
+static void put_word(const char *word)
+{
+	ui_putf(strchr(word, ' ') ? " '%s'" : " %s", word);
+}
+
+void front_print(const struct front_line *line, const struct opt_parsed *p)
+{
+	ui_put("rtl");
+	for (int i = 0; i < line->nr; i++)
+		put_word(line->words[i]);
+	for (int i = 0; i < p->nr_operands; i++)
+		put_word(p->operands[i]);
+	ui_put("\n");
+}
