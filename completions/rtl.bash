@@ -10,6 +10,7 @@ _rtl()
 	[ "$cur" = = ] && cur=
 	if ((COMP_CWORD == 1)); then
 		COMPREPLY=($(compgen -W "trace summary report info convert merge recover ps start stop status top snapshot rocprofv3 rocprof list-counters doctor help --version --help" -- "$cur"))
+		COMPREPLY=($(compgen -W "trace summary report diff info convert merge recover ps start stop status top snapshot rocprofv3 list-counters doctor help --version --help" -- "$cur"))
 		return
 	fi
 	case $cmd in
@@ -99,6 +100,19 @@ _rtl()
 		esac
 		case $cur in
 		-*) COMPREPLY=($(compgen -W "--output --force --public --quiet --progress --help" -- "$cur")) ;;
+		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
+		esac
+		;;
+	diff)
+		case $prev in
+		-b|--by) COMPREPLY=($(compgen -W "kernel call copy range" -- "$cur")); return ;;
+		-n|--rows) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		-f|--format) COMPREPLY=($(compgen -W "table csv json markdown" -- "$cur")); return ;;
+		--fail-if) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--seed) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		esac
+		case $cur in
+		-*) COMPREPLY=($(compgen -W "--by --rows --format --fail-if --seed --wide --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
 		esac
 		;;

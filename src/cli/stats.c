@@ -225,6 +225,20 @@ static int64_t pick_rank(struct stats *s, const struct stats_group *g, int serie
 	return ns;
 }
 
+const int64_t *stats_values(struct stats *s, struct stats_group *g, enum stats_series series,
+			    size_t *nr)
+{
+	struct stats_values *v = &g->values[series];
+
+	*nr = s->file ? 0 : v->nr_kept;
+	if (!*nr)
+		return NULL;
+	if (!v->sorted)
+		qsort(v->kept, v->nr_kept, sizeof(*v->kept), compare_numbers);
+	v->sorted = true;
+	return v->kept;
+}
+
 int64_t stats_quantile(struct stats *s, struct stats_group *g, enum stats_series series,
 		       double share)
 {
@@ -239,10 +253,7 @@ int64_t stats_quantile(struct stats *s, struct stats_group *g, enum stats_series
 	rank -= rank > 0;
 	if (s->file)
 		return pick_rank(s, g, series, rank);
-	if (!v->sorted)
-		qsort(v->kept, v->nr_kept, sizeof(*v->kept), compare_numbers);
-	v->sorted = true;
-	return v->kept[rank];
+	return stats_values(s, g, series, &(size_t){ 0 })[rank];
 }
 
 int64_t stats_mean(const struct stats_group *g, enum stats_series series)

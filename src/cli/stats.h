@@ -57,6 +57,10 @@ void stats_add_value(struct stats *stats, struct stats_group *group, enum stats_
 /* The smallest value that at least `share` (0..1) of the values do not exceed; 0 without values. */
 int64_t stats_quantile(struct stats *stats, struct stats_group *group, enum stats_series series,
 		       double share);
+/* The values of a series, sorted; *nr is their number. NULL: there are none, or they are not in memory (see stats_create()). Valid
+ * until the next value is added. */
+const int64_t *stats_values(struct stats *stats, struct stats_group *group,
+			    enum stats_series series, size_t *nr);
 /* Rounded to the nearest integer; 0 without values. */
 int64_t stats_mean(const struct stats_group *group, enum stats_series series);
 

@@ -337,7 +337,7 @@ class Page(Case):
         for kernel, counter, *values in want:
             if kernel.startswith(("vadd", "kkk")):
                 for a, b in zip(of[kernel, counter], values):
-                    self.assertAlmostEqual(a, b, places=6)
+                    self.assertAlmostEqual(a, b, delta=1e-6)
         page.click_on("#tab-roofline")
         points = {name: (x, rate) for name, x, rate in page.evaluate(
             "[...document.querySelectorAll('#roofline-table tbody tr')].map(tr => [tr.querySelector('th').textContent, "
@@ -346,8 +346,8 @@ class Page(Case):
         kernel = "k" * 5000
         ns = self.db(f"select avg(end_ns - begin_ns) from rtl_dispatch where kernel = ? and not flags & {UNTIMED}", kernel)[0][0]
         instructions, fetched, written = (mean[kernel, c] for c in ("SQ_INSTS_VALU", "FETCH_SIZE", "WRITE_SIZE"))
-        self.assertAlmostEqual(points[kernel][0], instructions / (1024 * (fetched + written)), places=9)
-        self.assertAlmostEqual(points[kernel][1], instructions / ns, places=9)
+        self.assertAlmostEqual(points[kernel][0], instructions / (1024 * (fetched + written)), delta=1e-9)
+        self.assertAlmostEqual(points[kernel][1], instructions / ns, delta=1e-9)
         self.assertEqual(page.evaluate("document.querySelectorAll('#roofline circle').length"), len(points))
         lanes = page.evaluate("rtlReport.trace.lanes.filter(l => l.kind === 'counter').map(l => [l.name, l.count])")
         self.assertEqual({name for name, _ in lanes}, set(COUNTERS))

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""rtl diff: runs that differ by noise alone, planted changes, forms of output, the gate of --fail-if"""
+import csv
+import io
+import json
+import random
+
+from support import spool
+from support.cli import *
+
+GEMM, SCALE = "_Z4gemmPfS_S_i", "_Z5scalePfi"
+
+
+class Diff(Case):
+    def run_of(self, name, seed, gemm=1.0, nr=40, drift=0.02, kernels=(GEMM, SCALE), ranges=("step",)):
+        """A run: kernels whose times have noise, and a factor of the whole run."""
+        rng = random.Random(seed)
+        s = spool.Spool(pid=4000 + seed)
+        for key, value in (("command", "./app"), ("host", "node1"), ("mode", "standard"), ("version", "0.1.0")):
+            s.info(key, value)
+        s.thread(s.tid, "app")
+        s.agent(gpu=False, name="cpu")
+        s.agent()
+        queue = s.queue(1)
+        numbers = [s.kernel(k) for k in kernels]
+        whole, at = rng.gauss(1, drift), s.start + 1000
+        for i in range(nr):
+            marker = s.marker(at, ranges[i % len(ranges)])
+            for kernel, number in zip(kernels, numbers):
+                ns = int(100_000 * whole * rng.gauss(1, 0.05) * (gemm if kernel == GEMM else 1))
+                s.dispatch(number, queue, at, at + ns, marker)
+                at += ns + 500
+            s.marker_end(at, marker)
+            at += 1000
+        s.write(self.path(name))
+        return name
+
+    def runs(self, prefix, seed, nr=20, **how):
+        return [self.run_of(f"{prefix}{i:02}.rtl", seed + i, **how) for i in range(nr)]
+
+    def rows(self, *args, **how):
+        return {(r["what"], r["name"]): r for r in json.loads(self.rtl("diff", *args, "-f", "json", **how).stdout)}
+
+    def test_equal_runs_differ_by_noise(self):
+        a, b = self.runs("a", 100), self.runs("b", 200)
+        p = self.rtl("diff", *a, "vs", *b)
+        self.assertIn("0 slower, 0 faster, 3 with no difference that can be distinguished from noise, 0 only on one side", p.stderr)
+        self.assertEqual({r["verdict"] for r in self.rows(*a, "vs", *b).values()}, {"noise"})
+        self.assertEqual(self.rtl("diff", *a, "vs", *b).stdout, p.stdout)
+        self.rtl("diff", *a, "vs", *b, "--fail-if", "kernel:.* > 0%; range:step > 0")
+
+    def test_planted_change_is_found(self):
+        a, b = self.runs("a", 300), self.runs("b", 400, gemm=1.05)
+        rows = self.rows(*a, "vs", *b, "--by", "kernel")
+        gemm, scale = rows["kernel", "gemm(float*, float*, float*, int)"], rows["kernel", "scale(float*, int)"]
+        self.assertEqual((gemm["verdict"], scale["verdict"]), ("slower", "noise"))
+        self.assertEqual((gemm["a_values"], gemm["b_values"], gemm["a_count"]), (20, 20, 800))
+        self.assertTrue(gemm["change_low"] <= 0.05 <= gemm["change_high"], gemm)
+        self.assertTrue(0.02 < gemm["change"] < 0.08 and gemm["effect"] > 0.7, gemm)
+        faster = self.rows(*b, "vs", *a, "--by", "kernel")["kernel", "gemm(float*, float*, float*, int)"]
+        self.assertEqual((faster["verdict"], faster["p"]), ("faster", gemm["p"]))
+        p = self.rtl("diff", *a, "vs", *b, "--fail-if", "kernel:gemm.* > +2%", status=1)
+        self.assertIn("fails 'kernel:gemm.* > +2%': above the limit, gemm(float*", p.stderr)
+        self.rtl("diff", *a, "vs", *b, "--fail-if", "kernel:gemm.* > 20%; kernel:scale.* > 0%")
+        self.rtl("diff", *b, "vs", *a, "--fail-if", "kernel:gemm.* < -2 %", status=1)
+
+    def test_single_runs_are_compared_by_their_durations(self):
+        a, b = self.run_of("a.rtl", 1, drift=0, nr=200), self.run_of("b.rtl", 2, drift=0, nr=200, gemm=1.1)
+        rows = self.rows(a, b)
+        self.assertEqual(rows["kernel", "gemm(float*, float*, float*, int)"]["verdict"], "slower")
+        self.assertEqual(rows["kernel", "gemm(float*, float*, float*, int)"]["a_values"], 200)
+        self.assertIn("a side of one run does not show how much runs differ", self.rtl("diff", a, b).stderr)
+        same = self.rows(a, a)
+        self.assertEqual({(r["verdict"], r["change"]) for r in same.values()}, {("noise", 0)})
+
+    def test_few_runs_are_too_few(self):
+        a, b = self.runs("a", 10, 3), self.runs("b", 20, 3, gemm=2)
+        p = self.rtl("diff", *a, "vs", *b)
+        self.assertIn("3 have too few values to tell; 5 runs on each side suffice", p.stderr)
+        row = self.rows(*a, "vs", *b)["kernel", "gemm(float*, float*, float*, int)"]
+        self.assertEqual((row["verdict"], row["change_low"]), ("too few", None))
+        self.assertGreater(row["change"], 0.8)
+        enough = self.rows(*self.runs("c", 30, 5), "vs", *self.runs("d", 40, 5, gemm=2))
+        self.assertEqual(enough["kernel", "gemm(float*, float*, float*, int)"]["verdict"], "slower")
+
+    def test_names_of_one_side_are_listed(self):
+        a = self.run_of("a.rtl", 1, kernels=(GEMM,), ranges=("step", "a|b`c\n<i>"))
+        b = self.run_of("b.rtl", 2, kernels=(SCALE,))
+        rows = self.rows(a, b)
+        self.assertEqual(rows["kernel", "gemm(float*, float*, float*, int)"]["verdict"], "only in A")
+        self.assertEqual(rows["kernel", "scale(float*, int)"]["verdict"], "only in B")
+        self.assertIsNone(rows["kernel", "scale(float*, int)"]["change"])
+        lines = self.rtl("diff", a, b, "-f", "markdown").stdout.splitlines()
+        self.assertEqual(lines[1], "|---:|---|---:|---:|---|---|---|")
+        self.assertIn("| | | | | only in A | range | a\\|b\\`c?\\<i\\> |", lines)
+        self.assertEqual(len(lines), 2 + len(rows))
+        table = list(csv.DictReader(io.StringIO(self.rtl("diff", a, b, "-f", "csv").stdout)))
+        self.assertEqual({(r["what"], r["name"]) for r in table}, set(rows))
+
+    def test_wrong_command_lines_are_refused(self):
+        a = self.run_of("a.rtl", 1, nr=5)
+        for args, words in (((a,), "FILE is missing"), ((a, a, a), "write vs between the two sides"), (("vs", a), "no file on one side"),
+                            ((a, a, "--fail-if", "gemm > 5%"), "is no condition"), ((a, a, "--fail-if", "kernel:gemm > five"), "is no condition"),
+                            ((a, a, "--fail-if", "thread:x > 5%"), "is no condition"), ((a, a, "--fail-if", "kernel:( > 5%"), "no regular expression"),
+                            ((a, a, "--fail-if", " ; "), "is no condition"), ((a, a, "--fail-if", "kernel:none > 5%"), "no name in the traces matches")):
+            self.assertIn(words, self.rtl("diff", *args, status=2).stderr, args)
+        self.assertIn("No such file", self.rtl("diff", a, "none.db", status=1).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
