@@ -162,7 +162,7 @@ def count_of(members, name):
 
 
 def members_of(struct, members, prefix=""):
-    """[Member] in the order of the structure; None in place of one that is not saved."""
+    """[Member] in the order of the structure, without those that are not saved."""
     out = []
     for m in members:
         path, names = prefix + m.name.split(":")[0], NAMES.get(struct, {})

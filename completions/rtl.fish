@@ -78,7 +78,7 @@ complete -c rtl -n '__fish_seen_subcommand_from diff' -l wide -s w -d 'all colum
 complete -c rtl -n __fish_use_subcommand -f -a info -d 'shows what a trace contains, and whether it is complete'
 complete -c rtl -n '__fish_seen_subcommand_from info' -l format -s f -x -a 'text json' -d 'form of the output: text (default) or json'
 complete -c rtl -n __fish_use_subcommand -f -a convert -d 'writes a trace in a format of another tool'
-complete -c rtl -n '__fish_seen_subcommand_from convert' -l format -s f -x -a 'perfetto chrome kineto csv rocprofv3-csv rocprofv3-json rocpd3 rpd' -d 'perfetto, kineto, csv, rocpd3, ...: what to write'
+complete -c rtl -n '__fish_seen_subcommand_from convert' -l format -s f -x -a 'perfetto chrome pftrace speedscope folded kineto csv rocprofv3-csv rocprofv3-json rocpd3 rpd' -d 'pftrace (default), perfetto, csv, ...: what to write'
 complete -c rtl -n '__fish_seen_subcommand_from convert' -l output -s o -r -d 'output (FILE with the format\'s ending); - is stdout'
 complete -c rtl -n '__fish_seen_subcommand_from convert' -l force -d 'overwrite an existing output'
 complete -c rtl -n '__fish_seen_subcommand_from convert' -l public -d 'let others read the output, as the umask has it'

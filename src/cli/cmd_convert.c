@@ -67,10 +67,8 @@ static int run_convert(const struct opt_parsed *p)
 
 	if (!res)
 		ui_die_memory();
-	if (!v[O_FORMAT].count)
-		ui_die(STATUS_USAGE, "the format is missing; add one, for example -f perfetto");
 	ui_quiet(v[O_QUIET].count > 0);
-	format = &export_formats[v[O_FORMAT].num];
+	format = v[O_FORMAT].count ? &export_formats[v[O_FORMAT].num] : export_find("pftrace");
 	if (!output)
 		output = ui_keep(default_output(input, format->suffix));
 	if (!format->several && strcmp(output, "-") != 0 && !opt.force &&
@@ -102,7 +100,7 @@ static int run_convert(const struct opt_parsed *p)
 const struct command cmd_convert = {
 	.name = "convert",
 	.summary = "writes a trace in a format of another tool",
-	.usage = "FILE -f FORMAT [-o OUT]",
+	.usage = "FILE [-f FORMAT] [-o OUT]",
 	.operands = "FILE",
 	.opts = options,
 	.nr_opts = sizeof(options) / sizeof(options[0]),
@@ -112,10 +110,10 @@ const struct command cmd_convert = {
 	.reads = true,
 	.statuses = commands_statuses,
 	.about = export_about,
-	.examples =
-		"rtl convert trace.db -f perfetto\nrtl convert trace.db -f perfetto -o trace.json.gz\n"
-		"rtl convert trace.db -f kineto -o run1/trace.pt.trace.json\n"
-		"rtl convert trace.db -f csv -o results.csv\n"
-		"rtl convert trace.db -f chrome -o - | jq '.traceEvents | length'\n",
+	.examples = "rtl convert trace.db\nrtl convert trace.db -f perfetto -o trace.json.gz\n"
+		    "rtl convert trace.db -f kineto -o run1/trace.pt.trace.json\n"
+		    "rtl convert trace.db -f csv -o results.csv\n"
+		    "rtl convert trace.db -f folded -o - | flamegraph.pl > gpu.svg\n"
+		    "rtl convert trace.db -f chrome -o - | jq '.traceEvents | length'\n",
 	.run = run_convert,
 };

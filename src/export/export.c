@@ -7,9 +7,12 @@
 #include "export/chrome_trace/chrome_trace.h"
 #include "export/csv.h"
 #include "export/kineto.h"
+#include "export/pftrace/pftrace.h"
 #include "export/rocprofv3/rocprofv3.h"
 #include "export/rpd/rpd.h"
 #include "export/rpd/rpd_tables.h"
+#include "export/stacks/folded.h"
+#include "export/stacks/speedscope.h"
 #include "query/rows.h"
 
 /* X(name, suffix, write, several, document, use, about): `use` is the format's clause in the option's help, `about` its paragraph
@@ -26,6 +29,17 @@
 	  "kernels the mangled name, grid and workgroup, for calls each argument; the header "                        \
 	  "carries the version of rtl and the verdict.")                                                              \
 	X("chrome", ".json", chrome_trace_write, false, NULL, "", "")                                                 \
+	X("pftrace", ".pftrace", pftrace_write, false, NULL,                                                          \
+	  " pftrace is Perfetto's own format, smaller and faster to load.",                                           \
+	  "\n\npftrace has the same tracks, and counters as tracks of their own; calls and the operations that they " \
+	  "caused have one flow.")                                                                                    \
+	X("speedscope", ".speedscope.json", speedscope_write, false, NULL,                                            \
+	  " speedscope is that viewer's own format, folded is text for flame graphs.",                                \
+	  "\n\nspeedscope has a profile for each thread and each queue, in nanoseconds since the earliest event, "    \
+	  "whose frames are ranges, calls and kernels by their short names. folded has one line for each different "  \
+	  "stack of process, thread, ranges, call and kernel, with the nanoseconds that the GPU spent in it; "        \
+	  "flamegraph.pl and speedscope read it.")                                                                    \
+	X("folded", ".folded", folded_write, false, NULL, "", "")                                                     \
 	X("kineto", ".pt.trace.json", kineto_write, false, NULL,                                                      \
 	  " kineto is the format of PyTorch's profiler, for HTA, TraceLens and TensorBoard.",                         \
 	  "\n\nA kineto file has one process. For a trace of several, rtl writes a file for each: "                   \
@@ -59,7 +73,7 @@
 
 const struct export_format export_formats[] = { FORMATS(ROW){ NULL, NULL, NULL, false, NULL } };
 const char export_names[] = FORMATS(NAME);
-const char export_help[] = "perfetto, kineto, csv, rocpd3, ...: what to write";
+const char export_help[] = "pftrace (default), perfetto, csv, ...: what to write";
 const char export_uses[] = FORMATS(USE);
 const char export_about[] =
 	"FILE is a database of rtl or RPD, or a raw trace (FILE.rtl). It is read as a stream: "

@@ -15,21 +15,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "export/tracks.h"
 #include "query/label.h"
-
-struct lane {
-	int64_t end_ns, tid;
-};
 
 struct gpu_writer {
 	struct chrome_trace *t;
 	enum rows_order order; /* of the rows being read */
-	/* the track of the last row */
-	enum rows_order kind;
-	int64_t gpu, queue, block, pid;
-	bool copies, open;
-	struct lane *lanes;
-	size_t nr_lanes, max_lanes;
+	struct track track;    /* of the last row */
+	int64_t pid;
 	int64_t next_tid;
 	int64_t *pids; /* processes with metadata events so far */
 	size_t nr_pids;
@@ -76,9 +69,8 @@ static void make_shape(struct json *j, sqlite3_stmt *row)
 
 static int introduce_gpu(struct gpu_writer *w)
 {
-	bool streams = w->kind == ROWS_BY_STREAM;
 	int64_t *grown;
-	char name[64];
+	char name[TRACK_NAME];
 
 	for (size_t i = 0; i < w->nr_pids; i++)
 		if (w->pids[i] == w->pid)
@@ -88,86 +80,42 @@ static int introduce_gpu(struct gpu_writer *w)
 		return -ENOMEM;
 	w->pids = grown;
 	grown[w->nr_pids++] = w->pid;
-	if (w->gpu >= 0)
-		snprintf(name, sizeof(name), "GPU %lld%s", (long long)w->gpu,
-			 streams ? " by stream" : "");
-	else
-		snprintf(name, sizeof(name), "operations of no GPU%s", streams ? " by stream" : "");
+	track_group(&w->track, name);
 	chrome_trace_meta(w->t, "process_name", w->pid, 0, name, 0);
 	chrome_trace_meta(w->t, "process_sort_index", w->pid, 0, NULL,
-			  1000000 + 2 * w->gpu + (streams ? 1 : 0));
+			  1000000 + 2 * w->track.gpu + (w->track.kind == ROWS_BY_STREAM ? 1 : 0));
 	return 0;
 }
 
-/* "stream 2 (0x5581ab30)" */
-static void name_stream(struct gpu_writer *w, const int64_t *op, char *name, size_t size)
+static void name_lane(struct gpu_writer *w, int64_t tid, const int64_t *op)
 {
-	const char *handle = query_look_up(w->stream, rows_stream_key(op));
+	char name[TRACK_NAME];
 
-	snprintf(name, size, "stream %lld (%s)", (long long)w->queue, label_stream(handle));
+	track_name(w->t->q, &w->track, op, w->track.lanes.nr - 1, w->stream, name);
+	chrome_trace_meta(w->t, "thread_name", w->pid, tid, name, 0);
+	chrome_trace_meta(w->t, "thread_sort_index", w->pid, tid, NULL, tid);
 }
 
-static void name_lane(struct gpu_writer *w, size_t lane, const int64_t *op)
+/* The thread of the first free lane of the current track, or of a new one. -ENOMEM. */
+static int64_t find_lane(struct gpu_writer *w, const int64_t *op, int64_t begin, int64_t end)
 {
-	const struct query_process *process = query_process_of(w->t->q, op[OP_ID]);
-	char name[192], base[96], of[48] = "", more[32] = "";
-	long long queue = (long long)w->queue;
+	struct lane *lane = lanes_find(&w->track.lanes, begin, end);
 
-	if (process && w->t->q->nr_processes > 1)
-		snprintf(of, sizeof(of), " (pid %lld)", (long long)process->pid);
-	if (lane)
-		snprintf(more, sizeof(more), " #%zu", lane + 1);
-	if (w->kind == ROWS_BY_STREAM)
-		name_stream(w, op, base, sizeof(base));
-	else if (w->kind == ROWS_RUNTIME)
-		snprintf(base, sizeof(base), "runtime's queue %lld", queue);
-	else if (w->kind == ROWS_BARRIERS)
-		snprintf(base, sizeof(base), "queue %lld barriers", queue);
-	else if (w->copies && w->queue >= QUERY_COPY_QUEUE && w->t->q->ours)
-		snprintf(base, sizeof(base), "copies, engine %lld", queue - QUERY_COPY_QUEUE);
-	else if (w->copies && w->queue == QUERY_COPY_QUEUE_UNKNOWN && w->t->q->ours)
-		snprintf(base, sizeof(base), "copies");
-	else
-		snprintf(base, sizeof(base), "queue %lld", queue);
-	snprintf(name, sizeof(name), "%s%s%s", base, of, more);
-	chrome_trace_meta(w->t, "thread_name", w->pid, w->lanes[lane].tid, name, 0);
-	chrome_trace_meta(w->t, "thread_sort_index", w->pid, w->lanes[lane].tid, NULL,
-			  w->lanes[lane].tid);
-}
-
-/* The first free lane of the current track, or a new one. NULL: out of memory. */
-static struct lane *find_lane(struct gpu_writer *w, const int64_t *op, int64_t begin, int64_t end)
-{
-	struct lane *lanes;
-
-	for (size_t i = 0; i < w->nr_lanes; i++)
-		if (w->lanes[i].end_ns <= begin) {
-			w->lanes[i].end_ns = end;
-			return &w->lanes[i];
-		}
-	lanes = alloc_grow(w->lanes, w->nr_lanes, &w->max_lanes, 8, sizeof(*lanes));
-	if (!lanes)
-		return NULL;
-	w->lanes = lanes;
-	w->lanes[w->nr_lanes] = (struct lane){ .end_ns = end, .tid = w->next_tid++ };
-	name_lane(w, w->nr_lanes, op);
-	return &w->lanes[w->nr_lanes++];
+	if (!lane)
+		return -ENOMEM;
+	if (!lane->id) {
+		lane->id = (uint64_t)w->next_tid++;
+		name_lane(w, (int64_t)lane->id, op);
+	}
+	return (int64_t)lane->id;
 }
 
 static int choose_track(struct gpu_writer *w, const int64_t *op, enum rows_order kind)
 {
-	int64_t gpu = op[OP_GPU], queue = op[OP_QUEUE], block = op[OP_ID] >> 32;
-
-	if (w->open && w->kind == kind && w->gpu == gpu && w->queue == queue && w->block == block)
+	if (!track_begins(&w->track, op, kind))
 		return 0;
-	w->open = true;
-	w->kind = kind;
-	w->gpu = gpu;
-	w->queue = queue;
-	w->block = block;
-	w->pid = (kind == ROWS_BY_STREAM ? CHROME_TRACE_STREAM_PID : CHROME_TRACE_GPU_PID) + gpu;
-	w->copies = op[OP_COPY] != 0;
-	w->nr_lanes = 0;
+	w->pid = (kind == ROWS_BY_STREAM ? CHROME_TRACE_STREAM_PID : CHROME_TRACE_GPU_PID) +
+		 op[OP_GPU];
 	return introduce_gpu(w);
 }
 
@@ -314,7 +262,7 @@ static void put_arrow(struct gpu_writer *w, const int64_t *op, int64_t tid)
 
 static const char *category_of(const struct gpu_writer *w, const int64_t *op)
 {
-	switch (w->kind) {
+	switch (w->track.kind) {
 	case ROWS_BY_STREAM:
 		return "stream";
 	case ROWS_RUNTIME:
@@ -332,9 +280,9 @@ static int put_name(struct gpu_writer *w, const int64_t *op)
 	struct json *j = w->t->json;
 
 	JSON_KEY(j, "name");
-	if (w->kind == ROWS_BARRIERS)
+	if (w->track.kind == ROWS_BARRIERS)
 		json_text(j, "barrier");
-	else if (w->kind == ROWS_RUNTIME) /* OP_NAME is a kernel symbol */
+	else if (w->track.kind == ROWS_RUNTIME) /* OP_NAME is a kernel symbol */
 		return chrome_trace_put_text(w->t, &w->symbols, op[OP_NAME], w->symbol, make_label,
 					     false);
 	else if (op[OP_COPY])
@@ -351,27 +299,27 @@ static int put_op(struct gpu_writer *w, const int64_t *op)
 	int64_t begin = op[OP_START], end = op[OP_END];
 	bool timed = rows_timed(begin, end, op[OP_FLAGS]) && begin > 0;
 	struct json *j = w->t->json;
-	struct lane *lane;
+	int64_t tid;
 	int ret, error;
 
 	if (begin < w->t->base_ns)
 		begin = w->t->base_ns; /* no begin */
-	lane = find_lane(w, op, begin, timed ? end : begin);
-	if (!lane)
-		return -ENOMEM;
-	chrome_trace_op(w->t, op, w->pid, lane->tid, timed);
+	tid = find_lane(w, op, begin, timed ? end : begin);
+	if (tid < 0)
+		return (int)tid;
+	chrome_trace_op(w->t, op, w->pid, tid, timed);
 	CHROME_TRACE_TEXT(j, "cat", category_of(w, op));
 	ret = put_name(w, op);
 	JSON_KEY(j, "args");
 	json_object(j);
-	if (ret == 0 && w->kind == ROWS_BY_STREAM)
+	if (ret == 0 && w->track.kind == ROWS_BY_STREAM)
 		CHROME_TRACE_NUMBER(j, "op", op[OP_ID]);
 	else if (ret == 0)
 		ret = put_args(w, op);
 	json_object_end(j);
 	error = chrome_trace_event_end(w->t);
-	if (ret == 0 && w->kind == ROWS_BY_QUEUE && timed)
-		put_arrow(w, op, lane->tid);
+	if (ret == 0 && w->track.kind == ROWS_BY_QUEUE && timed)
+		put_arrow(w, op, tid);
 	return ret ? ret : error;
 }
 
@@ -385,7 +333,7 @@ static int take_row(void *arg, const int64_t *op)
 
 static int write_rows(struct gpu_writer *w, enum rows_order order)
 {
-	w->open = false;
+	w->track.open = false;
 	w->order = order;
 	return rows_ops(w->t->q, order, take_row, w);
 }
@@ -432,7 +380,7 @@ static void free_writer(struct gpu_writer *w)
 	chrome_trace_texts_fini(&w->shapes);
 	chrome_trace_texts_fini(&w->agents);
 	chrome_trace_texts_fini(&w->streams);
-	alloc_free(w->lanes);
+	lanes_fini(&w->track.lanes);
 	alloc_free(w->pids);
 }
 

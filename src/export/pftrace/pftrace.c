@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* pftrace.c - Perfetto's format: packets, tracks and interned names
+ *
+ * A slice is a packet at its begin and one at its end. Readers sort packets by time and keep those of one time in the order of the file.
+ * All are of one sequence, whose names are interned: the packet that uses a name first brings it. Memory grows with names and tracks.
+ */
+#include "export/pftrace/pftrace.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "export/output.h"
+#include "export/pftrace/pftrace_internal.h"
+#include "query/label.h"
+#include "rtl_version.h"
+
+#define SEQUENCE 1u
+#define FLAG_CLEARED 1u
+#define FLAG_NEEDED 2u
+
+static const char *const names[A_NR] = {
+#define NAME_TEXT(id, text) [A_##id] = text,
+	PFTRACE_NAMES(NAME_TEXT)
+};
+static const char *const categories[C_NR] = {
+#define CATEGORY_TEXT(id, text) [C_##id] = text,
+	PFTRACE_CATEGORIES(CATEGORY_TEXT)
+};
+
+/* ---- packets ---- */
+
+static void open_packet(struct pftrace *t)
+{
+	t->packet.used = 0;
+	t->at_packet = proto_begin(&t->packet, TRACE_PACKET);
+	proto_uint(&t->packet, PACKET_SEQUENCE, SEQUENCE);
+}
+
+static int close_packet(struct pftrace *t)
+{
+	if (t->fresh.used) {
+		proto_bytes(&t->packet, PACKET_INTERNED, t->fresh.buf, t->fresh.used);
+		t->fresh.used = 0;
+	}
+	proto_end(&t->packet, t->at_packet);
+	if (t->packet.failed || t->fresh.failed)
+		return query_fail_memory(t->q);
+	json_bytes(t->out, t->packet.buf, t->packet.used);
+	return t->out->error;
+}
+
+void pftrace_begin(struct pftrace *t, enum pftrace_type type, uint64_t track, int64_t ns)
+{
+	open_packet(t);
+	proto_uint(&t->packet, PACKET_TIMESTAMP, (uint64_t)ns);
+	proto_uint(&t->packet, PACKET_FLAGS, FLAG_NEEDED);
+	t->at_event = proto_begin(&t->packet, PACKET_EVENT);
+	proto_uint(&t->packet, EVENT_TYPE, (uint64_t)type);
+	proto_uint(&t->packet, EVENT_TRACK, track);
+	t->nr_events++;
+}
+
+int pftrace_end(struct pftrace *t)
+{
+	proto_end(&t->packet, t->at_event);
+	return close_packet(t);
+}
+
+int pftrace_slice_end(struct pftrace *t, uint64_t track, int64_t ns)
+{
+	open_packet(t);
+	proto_uint(&t->packet, PACKET_TIMESTAMP, (uint64_t)ns);
+	t->at_event = proto_begin(&t->packet, PACKET_EVENT);
+	proto_uint(&t->packet, EVENT_TYPE, TYPE_END);
+	proto_uint(&t->packet, EVENT_TRACK, track);
+	return pftrace_end(t);
+}
+
+/* ---- names ---- */
+
+static void intern(struct pftrace *t, uint32_t kind, uint64_t iid, const char *text, size_t size)
+{
+	size_t at = proto_begin(&t->fresh, kind);
+
+	proto_uint(&t->fresh, NAMED_IID, iid);
+	proto_text(&t->fresh, NAMED_TEXT, text, size);
+	proto_end(&t->fresh, at);
+}
+
+void pftrace_name(struct pftrace *t, enum pftrace_space space, int64_t id, sqlite3_stmt *stmt,
+		  bool label)
+{
+	uint64_t key = (uint64_t)space << 60 ^ (uint64_t)id, iid;
+	char buf[LABEL_SIZE];
+
+	if (!map_get(&t->names, key, &iid)) {
+		const char *text = stmt ? query_look_up(stmt, id) : "barrier";
+
+		text = label ? label_kernel(buf, text) : *text ? text : "unnamed";
+		iid = ++t->nr_names;
+		if (map_put(&t->names, key, iid))
+			t->packet.failed = true;
+		intern(t, INTERNED_NAME, iid, text, strlen(text));
+	}
+	proto_uint(&t->packet, EVENT_NAME, iid);
+}
+
+uint64_t pftrace_key(struct pftrace *t, const char *text, size_t size)
+{
+	uint64_t hash = map_hash(text, size), iid;
+
+	if (map_get(&t->keys, hash, &iid))
+		return iid;
+	iid = A_NR + t->nr_keys++;
+	if (map_put(&t->keys, hash, iid))
+		t->packet.failed = true;
+	intern(t, INTERNED_ANNOTATION, iid, text, size);
+	return iid;
+}
+
+void pftrace_put_int(struct proto *p, enum pftrace_name name, int64_t value)
+{
+	size_t at = proto_begin(p, EVENT_ANNOTATION);
+
+	proto_uint(p, ANNOTATION_NAME, (uint64_t)name);
+	proto_uint(p, value < 0 ? ANNOTATION_INT : ANNOTATION_UINT, (uint64_t)value);
+	proto_end(p, at);
+}
+
+void pftrace_put_text(struct proto *p, enum pftrace_name name, const char *text)
+{
+	size_t at = proto_begin(p, EVENT_ANNOTATION);
+
+	proto_uint(p, ANNOTATION_NAME, (uint64_t)name);
+	proto_text(p, ANNOTATION_TEXT, text, strlen(text));
+	proto_end(p, at);
+}
+
+void pftrace_put_interned(struct pftrace *t, struct proto *p, enum pftrace_name name,
+			  const char *text)
+{
+	size_t size = strlen(text), at;
+	uint64_t hash = map_hash(text, size), iid;
+
+	if (!map_get(&t->texts, hash, &iid)) {
+		iid = t->texts.nr + 1;
+		if (map_put(&t->texts, hash, iid))
+			p->failed = true;
+		intern(t, INTERNED_TEXT, iid, text, size);
+	}
+	at = proto_begin(p, EVENT_ANNOTATION);
+	proto_uint(p, ANNOTATION_NAME, (uint64_t)name);
+	proto_uint(p, ANNOTATION_TEXT_IID, iid);
+	proto_end(p, at);
+}
+
+/* ---- tracks ---- */
+
+static void put_process(struct proto *p, const struct pftrace_track *track)
+{
+	size_t at = proto_begin(p, TRACK_PROCESS);
+
+	proto_uint(p, PROCESS_PID, (uint64_t)track->pid);
+	proto_text(p, PROCESS_NAME, track->process, strlen(track->process));
+	proto_end(p, at);
+}
+
+static void put_thread(struct proto *p, const struct pftrace_track *track)
+{
+	size_t at = proto_begin(p, TRACK_THREAD);
+
+	proto_uint(p, THREAD_PID, (uint64_t)track->pid);
+	proto_uint(p, THREAD_TID, (uint64_t)track->tid);
+	if (track->thread && *track->thread)
+		proto_text(p, THREAD_NAME, track->thread, strlen(track->thread));
+	proto_end(p, at);
+}
+
+uint64_t pftrace_track(struct pftrace *t, const struct pftrace_track *track)
+{
+	struct proto *p = &t->packet;
+	uint64_t id = ++t->nr_tracks;
+	size_t at;
+
+	open_packet(t);
+	at = proto_begin(p, PACKET_TRACK);
+	proto_uint(p, TRACK_UUID, id);
+	if (track->name)
+		proto_text(p, TRACK_TEXT, track->name, strlen(track->name));
+	if (track->parent) {
+		proto_uint(p, TRACK_PARENT, track->parent);
+		proto_uint(p, TRACK_RANK, (uint64_t)track->rank);
+	} else {
+		proto_uint(p, TRACK_ORDERING, PFTRACE_ORDER_EXPLICIT);
+	}
+	if (track->process)
+		put_process(p, track);
+	else if (track->tid >= 0)
+		put_thread(p, track);
+	if (track->counter)
+		proto_end(p, proto_begin(p, TRACK_COUNTER));
+	proto_end(p, at);
+	close_packet(t);
+	return id;
+}
+
+/* ---- the file ---- */
+
+/* The first packet: what the sequence's names begin with. */
+static int put_names(struct pftrace *t)
+{
+	for (uint64_t i = 1; i < A_NR; i++) {
+		intern(t, INTERNED_ANNOTATION, i, names[i], strlen(names[i]));
+		if (map_put(&t->keys, map_hash(names[i], strlen(names[i])), i))
+			t->packet.failed = true;
+	}
+	for (uint64_t i = 1; i < C_NR; i++)
+		intern(t, INTERNED_CATEGORY, i, categories[i], strlen(categories[i]));
+	open_packet(t);
+	proto_uint(&t->packet, PACKET_FLAGS, FLAG_CLEARED | FLAG_NEEDED);
+	return close_packet(t);
+}
+
+/* The verdict and each loss, as instants at the beginning. */
+static int put_verdict(struct pftrace *t)
+{
+	const struct verdict *v = &t->q->verdict;
+	uint64_t track =
+		pftrace_track(t, &(struct pftrace_track){ .name = "trace", .pid = -1, .tid = -1 });
+
+	pftrace_begin(t, TYPE_INSTANT, track, t->q->first_ns);
+	proto_text(&t->packet, EVENT_NAME_TEXT, v->line, strlen(v->line));
+	pftrace_put_text(&t->packet, A_TOOL, "rocm-trace-lite " RTL_VERSION_STRING);
+	pftrace_put_text(&t->packet, A_VERDICT, v->line);
+	pftrace_put_int(&t->packet, A_COMPLETE, v->complete);
+	for (size_t i = 0; i < v->nr_rows && pftrace_end(t) == 0; i++) {
+		pftrace_begin(t, TYPE_INSTANT, track, t->q->first_ns);
+		proto_uint(&t->packet, EVENT_CATEGORY, C_LOSS);
+		proto_text(&t->packet, EVENT_NAME_TEXT, v->rows[i].reason,
+			   strlen(v->rows[i].reason));
+		pftrace_put_int(&t->packet, A_PID, v->rows[i].pid);
+		pftrace_put_int(&t->packet, A_COUNT, (int64_t)v->rows[i].count);
+		pftrace_put_text(&t->packet, A_TYPE, load_class_name(v->rows[i].class));
+	}
+	return pftrace_end(t);
+}
+
+static int fill_trace(void *arg, struct json *out)
+{
+	struct pftrace *t = arg;
+	int ret;
+
+	t->out = out;
+	ret = put_names(t);
+	if (ret == 0)
+		ret = put_verdict(t);
+	if (ret == 0)
+		ret = pftrace_host_write(t);
+	if (ret == 0)
+		ret = pftrace_gpu_write(t);
+	if (ret == 0)
+		ret = pftrace_counters_write(t);
+	t->q->res->nr_ops = t->nr_events;
+	return ret;
+}
+
+int pftrace_write(struct query *q, const char *out)
+{
+	struct pftrace t = { .q = q };
+	int ret = output_write(q, out, fill_trace, &t);
+
+	proto_fini(&t.packet);
+	proto_fini(&t.fresh);
+	map_fini(&t.names);
+	map_fini(&t.keys);
+	map_fini(&t.texts);
+	return ret;
+}

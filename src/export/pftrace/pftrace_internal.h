@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* pftrace_internal.h - shared by the writers of Perfetto's format
+ *
+ *	pftrace.c		packets, tracks, interned names
+ *	pftrace_host.c		markers and calls: a process with its threads
+ *	pftrace_gpu.c		operations: a group for each GPU, a track for each lane of a queue
+ *	pftrace_counter.c	hardware counters, and RPD's monitors
+ *	proto.c			the encoding
+ *	perfetto.proto		the part of the format that is written
+ */
+#ifndef RTL_EXPORT_PFTRACE_INTERNAL_H
+#define RTL_EXPORT_PFTRACE_INTERNAL_H
+
+#include "export/json.h"
+#include "export/pftrace/proto.h"
+#include "export/tracks.h"
+#include "store/map.h"
+
+/* Field numbers of perfetto.proto. */
+enum {
+	TRACE_PACKET = 1,
+	PACKET_TIMESTAMP = 8,
+	PACKET_SEQUENCE = 10,
+	PACKET_EVENT = 11,
+	PACKET_INTERNED = 12,
+	PACKET_FLAGS = 13,
+	PACKET_TRACK = 60,
+	TRACK_UUID = 1,
+	TRACK_TEXT = 2,
+	TRACK_PROCESS = 3,
+	TRACK_THREAD = 4,
+	TRACK_PARENT = 5,
+	TRACK_COUNTER = 8,
+	TRACK_ORDERING = 11,
+	TRACK_RANK = 12,
+	PROCESS_PID = 1,
+	PROCESS_NAME = 6,
+	THREAD_PID = 1,
+	THREAD_TID = 2,
+	THREAD_NAME = 5,
+	EVENT_CATEGORY = 3,
+	EVENT_ANNOTATION = 4,
+	EVENT_TYPE = 9,
+	EVENT_NAME = 10,
+	EVENT_TRACK = 11,
+	EVENT_NAME_TEXT = 23,
+	EVENT_COUNTER = 44,
+	EVENT_FLOW = 47,
+	ANNOTATION_NAME = 1,
+	ANNOTATION_BOOL = 2,
+	ANNOTATION_UINT = 3,
+	ANNOTATION_INT = 4,
+	ANNOTATION_DOUBLE = 5,
+	ANNOTATION_TEXT = 6,
+	ANNOTATION_ENTRY = 11,
+	ANNOTATION_TEXT_IID = 17,
+	INTERNED_CATEGORY = 1,
+	INTERNED_NAME = 2,
+	INTERNED_ANNOTATION = 3,
+	INTERNED_TEXT = 29,
+	NAMED_IID = 1,
+	NAMED_TEXT = 2,
+};
+
+enum pftrace_type { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
+
+#define PFTRACE_ORDER_EXPLICIT 3
+
+/* Names of annotations and categories that are always there; their ids are their positions, from 1 on. */
+#define PFTRACE_NAMES(X)                                                                           \
+	X(AGENT, "agent")                                                                          \
+	X(BEGIN_NS, "begin_ns")                                                                    \
+	X(END_NS, "end_ns")                                                                        \
+	X(DELTA_NS, "delta_ns")                                                                    \
+	X(CORR_ID, "corr_id")                                                                      \
+	X(QUEUE, "queue")                                                                          \
+	X(STREAM_ID, "stream_ID")                                                                  \
+	X(STREAM, "stream")                                                                        \
+	X(KERNEL_ID, "kernel_id")                                                                  \
+	X(GRID_SIZE, "grid_size")                                                                  \
+	X(WORKGROUP_SIZE, "workgroup_size")                                                        \
+	X(VGPR, "VGPR_Count")                                                                      \
+	X(ACCUM_VGPR, "Accum_VGPR_Count")                                                          \
+	X(SGPR, "SGPR_Count")                                                                      \
+	X(LDS, "LDS_Block_Size")                                                                   \
+	X(SCRATCH, "Scratch_Size")                                                                 \
+	X(KERNEL, "kernel")                                                                        \
+	X(MANGLED, "mangled")                                                                      \
+	X(GRID, "grid")                                                                            \
+	X(WORKGROUP, "workgroup")                                                                  \
+	X(PID, "pid")                                                                              \
+	X(TID, "tid")                                                                              \
+	X(OP, "op")                                                                                \
+	X(PACKET, "packet")                                                                        \
+	X(API_ID, "api_id")                                                                        \
+	X(MARKER, "marker")                                                                        \
+	X(FLAGS, "flags")                                                                          \
+	X(BYTES, "bytes")                                                                          \
+	X(SRC, "src")                                                                              \
+	X(DST, "dst")                                                                              \
+	X(TYPE, "type")                                                                            \
+	X(OPERATION, "operation")                                                                  \
+	X(ARGS, "args")                                                                            \
+	X(STATUS, "status")                                                                        \
+	X(ERROR, "error")                                                                          \
+	X(PARENT_ID, "parent_id")                                                                  \
+	X(UNCLOSED, "unclosed")                                                                    \
+	X(GRAPH_EXEC, "graph_exec")                                                                \
+	X(GRAPH_REPLAY, "graph_replay")                                                            \
+	X(GRAPH_NODE, "graph_node")                                                                \
+	X(VERDICT, "verdict")                                                                      \
+	X(COMPLETE, "complete")                                                                    \
+	X(TOOL, "tool")                                                                            \
+	X(COUNT, "count")
+#define PFTRACE_NAME_ID(id, text) A_##id,
+enum pftrace_name { A_NONE, PFTRACE_NAMES(PFTRACE_NAME_ID) A_NR };
+
+#define PFTRACE_CATEGORIES(X)                                                                      \
+	X(KERNEL, "kernel")                                                                        \
+	X(COPY, "copy")                                                                            \
+	X(STREAM, "stream")                                                                        \
+	X(RUNTIME, "runtime")                                                                      \
+	X(BARRIER, "barrier")                                                                      \
+	X(MARKER, "marker")                                                                        \
+	X(HIP, "hip_api")                                                                          \
+	X(HSA, "hsa_api")                                                                          \
+	X(API, "api")                                                                              \
+	X(LOSS, "loss")
+#define PFTRACE_CATEGORY_ID(id, text) C_##id,
+enum pftrace_category { C_NONE, PFTRACE_CATEGORIES(PFTRACE_CATEGORY_ID) C_NR };
+
+/* What a name is a name of: each has ids of its own in the database. */
+enum pftrace_space { NAME_KERNEL, NAME_SYMBOL, NAME_TYPE, NAME_CALL, NAME_COUNTER, NAME_BARRIER };
+
+struct pftrace {
+	struct query *q;
+	struct json *out;
+	struct proto packet, fresh; /* fresh: interned data that the next packet brings */
+	struct map names;	    /* (space, id) -> iid */
+	struct map keys, texts;	    /* hash of a text -> iid */
+	uint64_t nr_names, nr_keys, nr_tracks;
+	size_t at_packet, at_event; /* of the open packet */
+	uint64_t nr_events;
+};
+
+/* ---- packets of events ---- */
+
+void pftrace_begin(struct pftrace *t, enum pftrace_type type, uint64_t track, int64_t ns);
+/* 0 or the output's error. */
+int pftrace_end(struct pftrace *t);
+/* The whole packet that ends a slice. */
+int pftrace_slice_end(struct pftrace *t, uint64_t track, int64_t ns);
+
+/* ---- in an open packet ---- */
+
+/* The event's name, from the first column of the statement's row for ?1 = id; `label`: shortened as a kernel's. */
+void pftrace_name(struct pftrace *t, enum pftrace_space space, int64_t id, sqlite3_stmt *stmt,
+		  bool label);
+/* Annotations: into the open packet, or into any message that holds them. */
+void pftrace_put_int(struct proto *p, enum pftrace_name name, int64_t value);
+void pftrace_put_text(struct proto *p, enum pftrace_name name, const char *text);
+/* For texts that many events have. The event's packet, or a later one of an event that has it, brings the text. */
+void pftrace_put_interned(struct pftrace *t, struct proto *p, enum pftrace_name name,
+			  const char *text);
+/* The id of another annotation's name. */
+uint64_t pftrace_key(struct pftrace *t, const char *text, size_t size);
+
+/* ---- tracks ---- */
+
+struct pftrace_track {
+	const char *name; /* NULL: that of the process or the thread */
+	uint64_t parent;  /* 0: none */
+	int64_t rank;	  /* its position among those of the parent */
+	int64_t pid, tid; /* of a process, and of a thread; -1: neither */
+	const char *process, *thread;
+	bool counter;
+};
+/* Describes a track and returns its id; errors come with the next event. */
+uint64_t pftrace_track(struct pftrace *t, const struct pftrace_track *track);
+
+int pftrace_gpu_write(struct pftrace *t);
+int pftrace_host_write(struct pftrace *t);
+int pftrace_counters_write(struct pftrace *t);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* tracks.c - which track of a viewer an event goes to */
+#include "export/tracks.h"
+
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "query/label.h"
+
+/* ---- lanes ---- */
+
+struct lane *lanes_find(struct lanes *l, int64_t begin, int64_t end)
+{
+	struct lane *grown;
+
+	for (size_t i = 0; i < l->nr; i++)
+		if (l->lanes[i].end_ns <= begin) {
+			l->lanes[i].end_ns = end;
+			return &l->lanes[i];
+		}
+	grown = alloc_grow(l->lanes, l->nr, &l->max, 8, sizeof(*grown));
+	if (!grown)
+		return NULL;
+	l->lanes = grown;
+	grown[l->nr] = (struct lane){ .end_ns = end };
+	return &grown[l->nr++];
+}
+
+void lanes_fini(struct lanes *l)
+{
+	alloc_free(l->lanes);
+}
+
+/* ---- operations ---- */
+
+bool track_begins(struct track *t, const int64_t *op, enum rows_order kind)
+{
+	int64_t gpu = op[OP_GPU], queue = op[OP_QUEUE], block = op[OP_ID] >> 32;
+
+	if (t->open && t->kind == kind && t->gpu == gpu && t->queue == queue && t->block == block)
+		return false;
+	t->open = true;
+	t->kind = kind;
+	t->gpu = gpu;
+	t->queue = queue;
+	t->block = block;
+	t->copies = op[OP_COPY] != 0;
+	t->lanes.nr = 0;
+	return true;
+}
+
+/* "stream 2 (0x5581ab30)" */
+static void name_stream(const struct track *t, const int64_t *op, sqlite3_stmt *stream, char *name,
+			size_t size)
+{
+	const char *handle = query_look_up(stream, rows_stream_key(op));
+
+	snprintf(name, size, "stream %lld (%s)", (long long)t->queue, label_stream(handle));
+}
+
+void track_name(const struct query *q, const struct track *t, const int64_t *op, size_t lane,
+		sqlite3_stmt *stream, char name[TRACK_NAME])
+{
+	const struct query_process *process = query_process_of(q, op[OP_ID]);
+	char base[96], of[48] = "", more[32] = "";
+	long long queue = (long long)t->queue;
+
+	if (process && q->nr_processes > 1)
+		snprintf(of, sizeof(of), " (pid %lld)", (long long)process->pid);
+	if (lane)
+		snprintf(more, sizeof(more), " #%zu", lane + 1);
+	if (t->kind == ROWS_BY_STREAM)
+		name_stream(t, op, stream, base, sizeof(base));
+	else if (t->kind == ROWS_RUNTIME)
+		snprintf(base, sizeof(base), "runtime's queue %lld", queue);
+	else if (t->kind == ROWS_BARRIERS)
+		snprintf(base, sizeof(base), "queue %lld barriers", queue);
+	else if (t->copies && t->queue >= QUERY_COPY_QUEUE && q->ours)
+		snprintf(base, sizeof(base), "copies, engine %lld", queue - QUERY_COPY_QUEUE);
+	else if (t->copies && t->queue == QUERY_COPY_QUEUE_UNKNOWN && q->ours)
+		snprintf(base, sizeof(base), "copies");
+	else
+		snprintf(base, sizeof(base), "queue %lld", queue);
+	snprintf(name, TRACK_NAME, "%s%s%s", base, of, more);
+}
+
+void track_group(const struct track *t, char name[TRACK_NAME])
+{
+	const char *by = t->kind == ROWS_BY_STREAM ? " by stream" : "";
+
+	if (t->gpu >= 0)
+		snprintf(name, TRACK_NAME, "GPU %lld%s", (long long)t->gpu, by);
+	else
+		snprintf(name, TRACK_NAME, "operations of no GPU%s", by);
+}
+
+/* ---- threads ---- */
+
+int nest_until(struct nest *n, int64_t begin, nest_end_fn end, void *arg)
+{
+	int ret = 0;
+
+	while (ret == 0 && n->depth && n->open[n->depth - 1].end_ns <= begin) {
+		n->depth--;
+		ret = end(arg, n->open[n->depth].end_ns, n->open[n->depth].id);
+	}
+	return ret;
+}
+
+bool nest_open(struct nest *n, int64_t begin, int64_t end, int64_t id)
+{
+	if (end < begin || n->depth == NEST_DEPTH ||
+	    (n->depth && end > n->open[n->depth - 1].end_ns))
+		return false;
+	n->open[n->depth].end_ns = end;
+	n->open[n->depth++].id = id;
+	return true;
+}
+
+int64_t nest_top(const struct nest *n)
+{
+	return n->depth ? n->open[n->depth - 1].id : 0;
+}
+
+enum track_shape track_shape_of(const struct query *q, const int64_t *row, int64_t *begin)
+{
+	bool marker = row[CALL_MARKER] != 0;
+	/* RPD has no kinds of markers: an instant is a range without length */
+	bool instant = marker &&
+		       (row[CALL_KIND] < 0 ? row[CALL_START] == row[CALL_END] :
+					     row[CALL_KIND] == REC_MARKER_MARK);
+
+	*begin = row[CALL_START] < q->first_ns ? q->first_ns : row[CALL_START];
+	if (instant || row[CALL_END] < *begin)
+		return TRACK_INSTANT;
+	return marker && row[CALL_KIND] == REC_MARKER_START ? TRACK_APART : TRACK_SLICE;
+}

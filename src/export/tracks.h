@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* tracks.h - which track of a viewer an event goes to
+ *
+ * Viewers drop slices of one track that overlap without nesting. So operations of one queue go to as many lanes as it has at once,
+ * and rows of a thread that do not nest go to lanes beside it. Plain structures of the caller; one thread.
+ */
+#ifndef RTL_EXPORT_TRACKS_H
+#define RTL_EXPORT_TRACKS_H
+
+#include "query/rows.h"
+
+/* ---- lanes: at any time at most one event each ---- */
+
+struct lanes {
+	struct lane {
+		int64_t end_ns;
+		uint64_t id; /* the caller's */
+	} * lanes;
+	size_t nr, max;
+};
+
+/* The first lane that is free at `begin`; it is taken until `end`. A new one has the id 0, and is the last. NULL: out of memory. Rows
+ * come by their begin. */
+struct lane *lanes_find(struct lanes *l, int64_t begin, int64_t end);
+void lanes_fini(struct lanes *l);
+
+/* ---- the track of an operation ---- */
+
+/* The track of the last operation: a queue, a stream, ... of one process. */
+struct track {
+	enum rows_order kind;
+	int64_t gpu, queue, block;
+	bool copies, open;
+	struct lanes lanes;
+};
+
+/* Whether the operation begins a new track, which has no lanes yet. */
+bool track_begins(struct track *t, const int64_t *op, enum rows_order kind);
+
+#define TRACK_NAME 192
+/* Of a lane: "queue 2", "stream 1 (0x5581ab30) (pid 12) #2". `stream` is a statement of ROWS_STREAM_NAME. */
+void track_name(const struct query *q, const struct track *t, const int64_t *op, size_t lane,
+		sqlite3_stmt *stream, char name[TRACK_NAME]);
+/* Of its GPU: "GPU 0", "GPU 0 by stream". */
+void track_group(const struct track *t, char name[TRACK_NAME]);
+
+/* ---- a thread's calls and ranges, which nest ---- */
+
+#define NEST_DEPTH 512
+
+struct nest {
+	size_t depth;
+	struct {
+		int64_t end_ns;
+		int64_t id; /* the caller's */
+	} open[NEST_DEPTH];
+};
+
+/* Called for each slice that ends, the innermost first. 0 or -errno, which ends it. */
+typedef int (*nest_end_fn)(void *arg, int64_t end_ns, int64_t id);
+/* Ends what has ended by `begin`: INT64_MAX ends all. */
+int nest_until(struct nest *n, int64_t begin, nest_end_fn end, void *arg);
+/* Opens a slice. False: it does not nest, or is too deep, and is not opened. */
+bool nest_open(struct nest *n, int64_t begin, int64_t end, int64_t id);
+/* The id of the innermost open slice; 0: none. */
+int64_t nest_top(const struct nest *n);
+
+/* How a row of enum rows_call is shown, from rows_prepare()'s first time on. */
+enum track_shape { TRACK_INSTANT, TRACK_SLICE, TRACK_APART };
+enum track_shape track_shape_of(const struct query *q, const int64_t *row, int64_t *begin);
+
+#endif

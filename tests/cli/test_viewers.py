@@ -1,0 +1,336 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Formats of viewers: pftrace, read by protobuf's own reader, speedscope and folded; every count and time equal to the database"""
+import collections
+import json
+import re
+import shutil
+import sqlite3
+import subprocess
+
+from support import spool
+from support.cli import *
+
+PROTO = os.path.join(SOURCE, "src/export/pftrace")
+# what TraceLens reads of rocprofv3's traces
+TRACELENS = {"agent", "begin_ns", "end_ns", "delta_ns", "corr_id", "queue", "stream_ID", "kernel_id", "grid_size", "workgroup_size",
+             "VGPR_Count", "Accum_VGPR_Count", "SGPR_Count", "LDS_Block_Size", "Scratch_Size"}
+# operations whose call is known; a row of domain rtl stands for a thread
+CAUSED = ("FROM rocpd_op O JOIN rocpd_api_ops L ON L.op_id = O.id JOIN rocpd_api A ON A.id = L.api_id JOIN rocpd_string D "
+          "ON D.id = A.domain_id WHERE D.string <> 'rtl'")
+SCHEMA = "https://www.speedscope.app/file-format-schema.json"
+
+
+class Viewers(Case):
+    def database(self, trace, name="t"):
+        trace.write(self.path(name + ".rtl"))
+        self.rtl("recover", "-q", name + ".rtl", "-o", name + ".db", "--force")
+        return name + ".db"
+
+    def sql(self, name, query, *args):
+        with sqlite3.connect(f"file:{self.path(name)}?mode=ro", uri=True) as db:
+            return db.execute(query, args).fetchall()
+
+    def convert(self, name, form, out):
+        self.rtl("convert", "-q", name, "-f", form, "-o", out, "--force")
+        return self.path(out)
+
+    def odd(self):
+        """Overlapping kernels, ranges that don't nest, a name that is not UTF-8, an operation without times."""
+        s = spool.sample(4)
+        for i in range(5):
+            s.dispatch(1, 0, s.start + 40_000 + i, s.start + 50_000 + i)
+        s.dispatch(1, 0, s.start + 9000, s.start + 8000)
+        a = s.marker(s.start + 5000, "one; two\nthree", kind=spool.START)
+        b = s.marker(s.start + 6000, "two", kind=spool.START)
+        s.marker_end(s.start + 7000, a)
+        s.marker_end(s.start + 8000, b)
+        return s
+
+
+Slice = collections.namedtuple("Slice", "track category name begin end args flows")
+
+
+class Message:
+    """A message in protobuf's text format: fields by name; unset ones are absent from `in`, and None."""
+
+    def __init__(self):
+        self.fields = collections.defaultdict(list)
+
+    def __contains__(self, name):
+        return name in self.fields
+
+    def __getattr__(self, name):
+        return self.fields[name][0] if name in self.fields else None
+
+    def all(self, name):
+        return self.fields[name] if name in self.fields else []
+
+
+def unquote(text):
+    """A string of protobuf's text format."""
+    return re.sub(rb"\\(?:([0-7]{3})|(.))", lambda m: bytes([int(m[1], 8)]) if m[1] else {b"n": b"\n", b"t": b"\t"}.get(m[2], m[2]),
+                  text.encode()).decode()
+
+
+def parse(text):
+    """What protoc --decode prints, as a Message."""
+    stack = [Message()]
+    for line in text.split("\n"):
+        line = line.strip()
+        if line.endswith(" {"):
+            stack.append(Message())
+            stack[-2].fields[line[:-2]].append(stack[-1])
+        elif line == "}":
+            stack.pop()
+        elif line:
+            name, value = line.split(": ", 1)
+            stack[-1].fields[name].append(unquote(value[1:-1]) if value[0] == '"' else float(value) if re.fullmatch(r"-?[\d.e+-]*[.e][\d.e+-]*", value)
+                                          else int(value) if re.fullmatch(r"-?\d+", value) else value)
+    return stack[0]
+
+
+class Perfetto(Viewers):
+    """protoc reads the files by the part of Perfetto's schema that is written."""
+
+    @classmethod
+    def setUpClass(cls):
+        if not shutil.which("protoc"):
+            raise unittest.SkipTest("no protoc: install protobuf-compiler")
+
+    def value(self, a):
+        if "dict_entries" in a:
+            return {self.keys[e.name_iid]: self.value(e) for e in a.all("dict_entries")}
+        if "string_value_iid" in a:
+            return self.texts[a.string_value_iid]
+        return next(a.fields[f][0] for f in ("uint_value", "int_value", "double_value", "string_value", "bool_value") if f in a)
+
+    def read(self, path):
+        """Fills tracks, slices, instants, counters."""
+        with open(path, "rb") as file:
+            p = subprocess.run(["protoc", f"-I{PROTO}", "--decode=perfetto.protos.Trace", "perfetto.proto"], stdin=file, capture_output=True,
+                               check=True)
+        text = p.stdout.decode()
+        self.assertIsNone(re.search(r"^\s*\d+[:{ ]", text, re.M), "a field that the schema lacks")
+        names, self.keys, self.texts, categories = {}, {}, {}, {}
+        self.tracks, self.slices, self.instants, self.counters = {}, [], [], []
+        stacks = collections.defaultdict(list)
+        events = []
+        for p in parse(text).all("packet"):
+            for table, field in ((names, "event_names"), (self.keys, "debug_annotation_names"), (categories, "event_categories"),
+                                 (self.texts, "debug_annotation_string_values")):
+                for row in p.interned_data.all(field) if "interned_data" in p else []:
+                    self.assertNotIn(row.iid, table)
+                    table[row.iid] = row.str if "str" in row else row.name
+            if "track_descriptor" in p:
+                self.assertNotIn(p.track_descriptor.uuid, self.tracks)
+                self.tracks[p.track_descriptor.uuid] = p.track_descriptor
+            if "track_event" in p:
+                self.assertIn(p.track_event.track_uuid, self.tracks)
+                events.append(p)
+        # as readers do: by time, those of one time in the order of the file
+        for p in sorted(events, key=lambda q: q.timestamp):
+            e = p.track_event
+            if e.type == "TYPE_COUNTER":
+                self.counters.append((self.tracks[e.track_uuid].name, p.timestamp, e.double_counter_value))
+            elif e.type == "TYPE_SLICE_END":
+                begin = stacks[e.track_uuid].pop()
+                self.slices.append(begin._replace(end=p.timestamp))
+            else:
+                s = Slice(e.track_uuid, categories[e.category_iids] if "category_iids" in e else "",
+                          e.name if "name" in e else names[e.name_iid], p.timestamp, None,
+                          {self.keys[a.name_iid]: self.value(a) for a in e.all("debug_annotations")}, e.all("flow_ids"))
+                (stacks[e.track_uuid] if e.type == "TYPE_SLICE_BEGIN" else self.instants).append(s)
+        self.assertEqual([s for s in stacks.values() if s], [], "slices that never end")
+
+    def of(self, category):
+        return [s for s in self.slices if s.category == category]
+
+    def test_counts_and_times_equal_database(self):
+        for trace in (spool.sample(), spool.calls(), self.odd()):
+            db = self.database(trace)
+            self.read(self.convert(db, "pftrace", "t.pftrace"))
+            timed = "(flags & ~1) = 0 AND end_ns >= begin_ns"
+            self.assertEqual(sorted((s.begin, s.end) for s in self.of("kernel")),
+                             sorted(self.sql(db, f"SELECT begin_ns, end_ns FROM rtl_dispatch WHERE {timed}")))
+            self.assertEqual(sorted((s.begin, s.end, s.args["bytes"]) for s in self.of("copy")),
+                             sorted(self.sql(db, "SELECT begin_ns, end_ns, bytes FROM rtl_copy")))
+            self.assertEqual(sorted((s.begin, s.end, s.name) for c in ("hip_api", "hsa_api") for s in self.of(c)),
+                             sorted(self.sql(db, "SELECT begin_ns, end_ns, name FROM rtl_api")))
+            self.assertEqual(sorted((s.begin, s.end, s.name) for s in self.of("marker")),
+                             sorted(self.sql(db, "SELECT begin_ns, end_ns, message FROM rtl_marker WHERE kind <> 'mark'")))
+            # a slice is in the one around it, and times are those of the annotations
+            for s in self.slices:
+                self.assertLessEqual(s.begin, s.end)
+                if "begin_ns" in s.args:
+                    self.assertEqual((s.begin, s.end), (s.args["begin_ns"], s.args["end_ns"]))
+
+    def test_tracks_are_processes_threads_queues_and_streams(self):
+        db = self.database(spool.calls())
+        self.read(self.convert(db, "pftrace", "t.pftrace"))
+        process = next(t for t in self.tracks.values() if "process" in t)
+        thread = next(t for t in self.tracks.values() if "thread" in t)
+        (pid, tid, name), = self.sql(db, "SELECT P.pid, T.tid, T.name FROM rtl_thread T JOIN rtl_process P ON P.id = T.process_id "
+                                         "WHERE T.tid <> 0")
+        self.assertEqual((process.process.pid, thread.thread.pid, thread.thread.tid, thread.thread.thread_name), (pid, pid, tid, name))
+        self.assertEqual({s.track for s in self.of("hip_api")}, {thread.uuid})
+        groups = {t.uuid: t.name for t in self.tracks.values() if not t.parent_uuid}
+        lanes = {(groups[t.parent_uuid], t.name) for t in self.tracks.values() if t.parent_uuid in groups and t.name}
+        self.assertTrue({("GPU 0", "queue 0"), ("GPU 1", "queue 1"), ("GPU 0 by stream", "stream 1 (null)")} <= lanes, lanes)
+        self.assertEqual(len(self.of("stream")), self.sql(db, "SELECT count(*) " + CAUSED)[0][0])
+
+    def test_flows_lead_from_calls_to_their_operations(self):
+        db = self.database(spool.calls())
+        self.read(self.convert(db, "pftrace", "t.pftrace"))
+        calls = {s.flows[0]: s for s in self.of("hip_api")}
+        ops = self.of("kernel") + self.of("copy")
+        linked = {(s.begin, calls[s.flows[0]].begin) for s in ops if s.flows and s.flows[0] in calls}
+        self.assertEqual(linked, set(self.sql(db, "SELECT O.start, A.start " + CAUSED)))
+        self.assertEqual(len(linked), 13)
+
+    def test_annotations_have_what_tracelens_reads(self):
+        db = self.database(spool.calls())
+        self.read(self.convert(db, "pftrace", "t.pftrace"))
+        for s in self.of("kernel"):
+            self.assertLessEqual(TRACELENS, set(s.args))
+            self.assertEqual((s.args["grid_size"], s.args["workgroup_size"], s.args["grid"]), (1024, 256, "1024,1,1"))
+            self.assertEqual(s.args["delta_ns"], s.end - s.begin)
+            self.assertEqual((s.name, s.args["kernel"]), ("vadd", "vadd(float*, float*, float*, int)"))
+        launch = next(s for s in self.of("hip_api") if s.name == "hipLaunchKernel")
+        self.assertLessEqual({"corr_id", "tid", "operation", "begin_ns", "end_ns"}, set(launch.args))
+        self.assertEqual(launch.args["args"]["dimBlocks"], "{256,1,1}")
+        failed = next(s for s in self.of("hip_api") if s.args["status"])
+        self.assertEqual(failed.args["error"], "hipErrorMemoryAllocation")
+
+    def test_what_overlaps_gets_lanes_and_what_has_no_times_is_an_instant(self):
+        self.read(self.convert(self.database(self.odd()), "pftrace", "t.pftrace"))
+        self.assertEqual(len({s.track for s in self.of("kernel") if s.args["queue"] == 0}), 5)
+        self.assertEqual([s.args["flags"] for s in self.instants if s.category == "kernel"], ["inverted"])
+        apart = [s for s in self.of("marker") if s.name.startswith(("one", "two"))]
+        self.assertEqual(len({s.track for s in apart}), 2)
+
+    def test_counters_are_tracks(self):
+        db = self.database(spool.sample(4))
+        with sqlite3.connect(self.path(db)) as c:
+            c.execute("INSERT INTO rocpd_string (id, string) VALUES (999999, 'SQ_WAVES')")
+            c.execute("INSERT INTO rocpd_counter (value, op_id, name_id) SELECT 64.5, id, 999999 FROM rocpd_op WHERE gpuId = 0 ORDER BY start LIMIT 2")
+            c.execute("INSERT INTO rocpd_monitor (deviceType, deviceId, monitorType, start, end, value) VALUES ('gpu', 0, 'sclk', 5, 9, '1700')")
+        self.read(self.convert(db, "pftrace", "t.pftrace"))
+        waves = [c for c in self.counters if c[0] == "GPU 0 SQ_WAVES"]
+        self.assertEqual([v for _, _, v in waves], [64.5, 0, 64.5, 0])
+        self.assertEqual([t for _, t, _ in waves],
+                         [t for row in self.sql(db, "SELECT start, end FROM rocpd_op WHERE gpuId = 0 ORDER BY start LIMIT 2") for t in row])
+        self.assertIn(("GPU 0 gpu sclk", 5, 1700.0), self.counters)
+
+    def test_losses_and_verdict_are_instants(self):
+        s = spool.sample(2)
+        s.loss("buffer_full", 3)
+        self.read(self.convert(self.database(s), "pftrace", "t.pftrace"))
+        loss = next(i for i in self.instants if i.category == "loss")
+        self.assertEqual((loss.name, loss.args["count"]), ("buffer_full", 3))
+        self.assertIn("incomplete", next(i for i in self.instants if "verdict" in i.args).name)
+
+    def test_empty_trace_and_compressed_one_are_read(self):
+        self.read(self.convert(self.database(spool.Spool()), "pftrace", "t.pftrace"))
+        self.assertEqual(self.slices, [])
+
+
+class Speedscope(Viewers):
+    def read(self, path):
+        """{profile: [(name, begin, end)]}, as the format's schema demands it."""
+        with open(path, encoding="utf-8") as file:
+            doc = json.load(file)
+        self.assertEqual((doc["$schema"], set(doc) - {"exporter", "name", "activeProfileIndex"}), (SCHEMA, {"$schema", "profiles", "shared"}))
+        frames = [f["name"] for f in doc["shared"]["frames"]]
+        self.assertEqual(len(set(frames)), len(frames), "names aggregate")
+        found = {}
+        for p in doc["profiles"]:
+            self.assertEqual((p["type"], p["unit"]), ("evented", "nanoseconds"))
+            stack, last = [], p["startValue"]
+            rows = found.setdefault(p["name"], [])
+            for e in p["events"]:
+                self.assertGreaterEqual(e["at"], last)
+                last = e["at"]
+                if e["type"] == "O":
+                    stack.append((e["frame"], e["at"]))
+                else:
+                    frame, begin = stack.pop()
+                    self.assertEqual(frame, e["frame"])
+                    rows.append((frames[frame], begin, e["at"]))
+            self.assertEqual((stack, last), ([], p["endValue"]))
+        return found
+
+    def test_frames_equal_database(self):
+        for trace in (spool.sample(), spool.calls(), self.odd()):
+            db = self.database(trace)
+            found = self.read(self.convert(db, "speedscope", "t.json"))
+            (base,), = self.sql(db, "SELECT min(s) FROM (SELECT min(start) s FROM rocpd_op UNION ALL SELECT min(start) FROM rocpd_api "
+                                    "UNION ALL SELECT min(begin_ns) FROM rtl_op_runtime)")
+            host = [r for name, rows in found.items() if name.startswith("thread") for r in rows]
+            self.assertEqual(sorted((n, b + base, e + base) for n, b, e in host), sorted(self.sql(
+                db, "SELECT name, begin_ns, end_ns FROM rtl_api UNION ALL "
+                    "SELECT message, begin_ns, end_ns FROM rtl_marker WHERE kind <> 'mark'")))
+            gpu = [(b + base, e + base) for name, rows in found.items() if name.startswith("GPU") and "runtime" not in name
+                   for _, b, e in rows]
+            self.assertEqual(sorted(gpu), sorted(self.sql(db, "SELECT start, end FROM rocpd_op WHERE end >= start")))
+
+    def test_each_lane_is_a_profile(self):
+        found = self.read(self.convert(self.database(self.odd()), "speedscope", "t.json"))
+        self.assertTrue({"GPU 0 queue 0", "GPU 0 queue 0 #5", "GPU 1 queue 1", "GPU 0 copies, engine 0"} <= set(found), sorted(found))
+
+    def test_empty_trace_has_no_profiles(self):
+        self.assertEqual(self.read(self.convert(self.database(spool.Spool()), "speedscope", "t.json")), {})
+
+
+class Folded(Viewers):
+    def read(self, path):
+        with open(path, encoding="utf-8") as file:
+            lines = [line.rstrip("\n").rsplit(" ", 1) for line in file]
+        self.assertEqual(len({stack for stack, _ in lines}), len(lines))
+        return {tuple(stack.split(";")): int(ns) for stack, ns in lines}
+
+    def test_weights_equal_database(self):
+        for trace in (spool.sample(), spool.calls(), self.odd()):
+            db = self.database(trace)
+            found = self.read(self.convert(db, "folded", "t.folded"))
+            self.assertEqual(sum(found.values()), self.sql(db, "SELECT sum(end - start) FROM rocpd_op WHERE end >= start")[0][0])
+
+    def test_stacks_are_ranges_calls_and_kernels(self):
+        db = self.database(spool.calls())
+        found = self.read(self.convert(db, "folded", "t.folded"))
+        (tid,), = self.sql(db, "SELECT tid FROM rtl_thread WHERE tid <> 0")
+        stacks = {s[1:]: ns for s, ns in found.items()}
+        self.assertEqual(stacks[f"thread {tid}", "step", "hipLaunchKernel", "vadd"], 10 * 500)
+        self.assertEqual(stacks[f"thread {tid}", "step", "hipMemcpyAsync", "CopyHostToDevice"], 200)
+
+    def test_separators_in_names_are_replaced(self):
+        s = spool.sample(0)
+        marker = s.marker(s.start + 30_000, "one; two\nthree")
+        s.dispatch(1, 0, s.start + 31_000, s.start + 32_000, marker)
+        s.marker_end(s.start + 40_000, marker)
+        found = self.read(self.convert(self.database(s), "folded", "t.folded"))
+        self.assertIn("one: two three", {frame for stack in found for frame in stack})
+
+    def test_databases_of_rpd_are_read(self):
+        with sqlite3.connect(self.path("rpd.db")) as db:
+            db.executescript("""
+                create table rocpd_metadata(id integer primary key, tag text, value text);
+                create table rocpd_string(id integer primary key, string text);
+                create table rocpd_api(id integer primary key, pid int, tid int, start int, end int, apiName_id int, args_id int);
+                create table rocpd_op(id integer primary key, gpuId int, queueId int, sequenceId int, completionSignal text,
+                    start int, end int, description_id int, opType_id int);
+                create table rocpd_api_ops(id integer primary key, api_id int, op_id int);
+                insert into rocpd_metadata(tag, value) values ('schema_version', '2');
+                insert into rocpd_string values (1, ''), (2, 'hipLaunchKernel'), (3, 'gemm'), (4, 'KernelExecution'), (6, 'UserMarker'), (7, 'step');
+                insert into rocpd_api values (1, 77, 78, 1000, 2000, 2, 1), (2, 77, 78, 500, 9000, 6, 7);
+                insert into rocpd_op values (1, 0, 0, 1, '', 3000, 5000, 3, 4);
+                insert into rocpd_api_ops values (1, 1, 1);
+            """)
+        found = self.read(self.convert("rpd.db", "folded", "t.folded"))
+        self.assertEqual(found, {("process 77", "thread 78", "step", "hipLaunchKernel", "gemm"): 2000})
+        for form in ("pftrace", "speedscope"):
+            self.convert("rpd.db", form, "t.out")
+
+
+if __name__ == "__main__":
+    unittest.main()
