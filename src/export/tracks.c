@@ -9,7 +9,7 @@
 
 /* ---- lanes ---- */
 
-struct lane *lanes_find(struct lanes *l, int64_t begin, int64_t end)
+struct lane *tracks_find_lane(struct lanes *l, int64_t begin, int64_t end)
 {
 	struct lane *grown;
 
@@ -26,14 +26,14 @@ struct lane *lanes_find(struct lanes *l, int64_t begin, int64_t end)
 	return &grown[l->nr++];
 }
 
-void lanes_fini(struct lanes *l)
+void tracks_fini_lanes(struct lanes *l)
 {
 	alloc_free(l->lanes);
 }
 
 /* ---- operations ---- */
 
-bool track_begins(struct track *t, const int64_t *op, enum rows_order kind)
+bool tracks_begins(struct track *t, const int64_t *op, enum rows_order kind)
 {
 	int64_t gpu = op[OP_GPU], queue = op[OP_QUEUE], block = op[OP_ID] >> 32;
 
@@ -58,8 +58,8 @@ static void name_stream(const struct track *t, const int64_t *op, sqlite3_stmt *
 	snprintf(name, size, "stream %lld (%s)", (long long)t->queue, label_stream(handle));
 }
 
-void track_name(const struct query *q, const struct track *t, const int64_t *op, size_t lane,
-		sqlite3_stmt *stream, char name[TRACK_NAME])
+void tracks_name(const struct query *q, const struct track *t, const int64_t *op, size_t lane,
+		 sqlite3_stmt *stream, char name[TRACK_NAME])
 {
 	const struct query_process *process = query_process_of(q, op[OP_ID]);
 	char base[96], of[48] = "", more[32] = "";
@@ -84,7 +84,7 @@ void track_name(const struct query *q, const struct track *t, const int64_t *op,
 	snprintf(name, TRACK_NAME, "%s%s%s", base, of, more);
 }
 
-void track_group(const struct track *t, char name[TRACK_NAME])
+void tracks_group(const struct track *t, char name[TRACK_NAME])
 {
 	const char *by = t->kind == ROWS_BY_STREAM ? " by stream" : "";
 
@@ -96,7 +96,7 @@ void track_group(const struct track *t, char name[TRACK_NAME])
 
 /* ---- threads ---- */
 
-int nest_until(struct nest *n, int64_t begin, nest_end_fn end, void *arg)
+int tracks_until(struct nest *n, int64_t begin, nest_end_fn end, void *arg)
 {
 	int ret = 0;
 
@@ -107,7 +107,7 @@ int nest_until(struct nest *n, int64_t begin, nest_end_fn end, void *arg)
 	return ret;
 }
 
-bool nest_open(struct nest *n, int64_t begin, int64_t end, int64_t id)
+bool tracks_open(struct nest *n, int64_t begin, int64_t end, int64_t id)
 {
 	if (end < begin || n->depth == NEST_DEPTH ||
 	    (n->depth && end > n->open[n->depth - 1].end_ns))
@@ -117,18 +117,17 @@ bool nest_open(struct nest *n, int64_t begin, int64_t end, int64_t id)
 	return true;
 }
 
-int64_t nest_top(const struct nest *n)
+int64_t tracks_top(const struct nest *n)
 {
 	return n->depth ? n->open[n->depth - 1].id : 0;
 }
 
-enum track_shape track_shape_of(const struct query *q, const int64_t *row, int64_t *begin)
+enum track_shape tracks_shape_of(const struct query *q, const int64_t *row, int64_t *begin)
 {
 	bool marker = row[CALL_MARKER] != 0;
 	/* RPD has no kinds of markers: an instant is a range without length */
-	bool instant = marker &&
-		       (row[CALL_KIND] < 0 ? row[CALL_START] == row[CALL_END] :
-					     row[CALL_KIND] == REC_MARKER_MARK);
+	bool instant = marker && (row[CALL_KIND] < 0 ? row[CALL_START] == row[CALL_END] :
+						       row[CALL_KIND] == REC_MARKER_MARK);
 
 	*begin = row[CALL_START] < q->first_ns ? q->first_ns : row[CALL_START];
 	if (instant || row[CALL_END] < *begin)

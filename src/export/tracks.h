@@ -21,8 +21,8 @@ struct lanes {
 
 /* The first lane that is free at `begin`; it is taken until `end`. A new one has the id 0, and is the last. NULL: out of memory. Rows
  * come by their begin. */
-struct lane *lanes_find(struct lanes *l, int64_t begin, int64_t end);
-void lanes_fini(struct lanes *l);
+struct lane *tracks_find_lane(struct lanes *l, int64_t begin, int64_t end);
+void tracks_fini_lanes(struct lanes *l);
 
 /* ---- the track of an operation ---- */
 
@@ -35,14 +35,14 @@ struct track {
 };
 
 /* Whether the operation begins a new track, which has no lanes yet. */
-bool track_begins(struct track *t, const int64_t *op, enum rows_order kind);
+bool tracks_begins(struct track *t, const int64_t *op, enum rows_order kind);
 
 #define TRACK_NAME 192
 /* Of a lane: "queue 2", "stream 1 (0x5581ab30) (pid 12) #2". `stream` is a statement of ROWS_STREAM_NAME. */
-void track_name(const struct query *q, const struct track *t, const int64_t *op, size_t lane,
-		sqlite3_stmt *stream, char name[TRACK_NAME]);
+void tracks_name(const struct query *q, const struct track *t, const int64_t *op, size_t lane,
+		 sqlite3_stmt *stream, char name[TRACK_NAME]);
 /* Of its GPU: "GPU 0", "GPU 0 by stream". */
-void track_group(const struct track *t, char name[TRACK_NAME]);
+void tracks_group(const struct track *t, char name[TRACK_NAME]);
 
 /* ---- a thread's calls and ranges, which nest ---- */
 
@@ -59,14 +59,14 @@ struct nest {
 /* Called for each slice that ends, the innermost first. 0 or -errno, which ends it. */
 typedef int (*nest_end_fn)(void *arg, int64_t end_ns, int64_t id);
 /* Ends what has ended by `begin`: INT64_MAX ends all. */
-int nest_until(struct nest *n, int64_t begin, nest_end_fn end, void *arg);
+int tracks_until(struct nest *n, int64_t begin, nest_end_fn end, void *arg);
 /* Opens a slice. False: it does not nest, or is too deep, and is not opened. */
-bool nest_open(struct nest *n, int64_t begin, int64_t end, int64_t id);
+bool tracks_open(struct nest *n, int64_t begin, int64_t end, int64_t id);
 /* The id of the innermost open slice; 0: none. */
-int64_t nest_top(const struct nest *n);
+int64_t tracks_top(const struct nest *n);
 
 /* How a row of enum rows_call is shown, from rows_prepare()'s first time on. */
 enum track_shape { TRACK_INSTANT, TRACK_SLICE, TRACK_APART };
-enum track_shape track_shape_of(const struct query *q, const int64_t *row, int64_t *begin);
+enum track_shape tracks_shape_of(const struct query *q, const int64_t *row, int64_t *begin);
 
 #endif

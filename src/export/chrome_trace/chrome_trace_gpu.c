@@ -80,7 +80,7 @@ static int introduce_gpu(struct gpu_writer *w)
 		return -ENOMEM;
 	w->pids = grown;
 	grown[w->nr_pids++] = w->pid;
-	track_group(&w->track, name);
+	tracks_group(&w->track, name);
 	chrome_trace_meta(w->t, "process_name", w->pid, 0, name, 0);
 	chrome_trace_meta(w->t, "process_sort_index", w->pid, 0, NULL,
 			  1000000 + 2 * w->track.gpu + (w->track.kind == ROWS_BY_STREAM ? 1 : 0));
@@ -91,7 +91,7 @@ static void name_lane(struct gpu_writer *w, int64_t tid, const int64_t *op)
 {
 	char name[TRACK_NAME];
 
-	track_name(w->t->q, &w->track, op, w->track.lanes.nr - 1, w->stream, name);
+	tracks_name(w->t->q, &w->track, op, w->track.lanes.nr - 1, w->stream, name);
 	chrome_trace_meta(w->t, "thread_name", w->pid, tid, name, 0);
 	chrome_trace_meta(w->t, "thread_sort_index", w->pid, tid, NULL, tid);
 }
@@ -99,7 +99,7 @@ static void name_lane(struct gpu_writer *w, int64_t tid, const int64_t *op)
 /* The thread of the first free lane of the current track, or of a new one. -ENOMEM. */
 static int64_t find_lane(struct gpu_writer *w, const int64_t *op, int64_t begin, int64_t end)
 {
-	struct lane *lane = lanes_find(&w->track.lanes, begin, end);
+	struct lane *lane = tracks_find_lane(&w->track.lanes, begin, end);
 
 	if (!lane)
 		return -ENOMEM;
@@ -112,7 +112,7 @@ static int64_t find_lane(struct gpu_writer *w, const int64_t *op, int64_t begin,
 
 static int choose_track(struct gpu_writer *w, const int64_t *op, enum rows_order kind)
 {
-	if (!track_begins(&w->track, op, kind))
+	if (!tracks_begins(&w->track, op, kind))
 		return 0;
 	w->pid = (kind == ROWS_BY_STREAM ? CHROME_TRACE_STREAM_PID : CHROME_TRACE_GPU_PID) +
 		 op[OP_GPU];
@@ -380,7 +380,7 @@ static void free_writer(struct gpu_writer *w)
 	chrome_trace_texts_fini(&w->shapes);
 	chrome_trace_texts_fini(&w->agents);
 	chrome_trace_texts_fini(&w->streams);
-	lanes_fini(&w->track.lanes);
+	tracks_fini_lanes(&w->track.lanes);
 	alloc_free(w->pids);
 }
 

@@ -37,8 +37,8 @@ static int write_counters(struct pftrace *t, const char *sql)
 	while (ret == 0 && (ret = query_step(t->q, row)) == 1) {
 		int64_t begin = sqlite3_column_int64(row, 3), end = sqlite3_column_int64(row, 4);
 
-		snprintf(name, sizeof(name), "GPU %lld %s",
-			 (long long)sqlite3_column_int64(row, 0), query_text(row, 2));
+		snprintf(name, sizeof(name), "GPU %lld %s", (long long)sqlite3_column_int64(row, 0),
+			 query_text(row, 2));
 		if (!track || strcmp(name, last) != 0)
 			track = pftrace_track(t, &(struct pftrace_track){ .name = name,
 									  .pid = -1,

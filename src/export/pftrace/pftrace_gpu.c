@@ -11,7 +11,6 @@
 #include "base/alloc.h"
 #include "export/pftrace/pftrace_internal.h"
 
-
 #define CACHE_MAX (8u << 20)
 
 /* Annotations that many events have, encoded, by the id of a row. */
@@ -150,19 +149,19 @@ static int choose_group(struct writer *w, const int64_t *op)
 		return 0;
 	char name[TRACK_NAME];
 
-	track_group(&w->track, name);
-	w->group = pftrace_track(w->t,
-				 &(struct pftrace_track){ .name = name, .pid = -1, .tid = -1 });
+	tracks_group(&w->track, name);
+	w->group =
+		pftrace_track(w->t, &(struct pftrace_track){ .name = name, .pid = -1, .tid = -1 });
 	return map_put(&w->groups, key, w->group);
 }
 
 static struct lane *find_lane(struct writer *w, const int64_t *op, int64_t begin, int64_t end)
 {
-	struct lane *lane = lanes_find(&w->track.lanes, begin, end);
+	struct lane *lane = tracks_find_lane(&w->track.lanes, begin, end);
 	char name[TRACK_NAME];
 
 	if (lane && !lane->id) {
-		track_name(w->t->q, &w->track, op, w->track.lanes.nr - 1, w->stream, name);
+		tracks_name(w->t->q, &w->track, op, w->track.lanes.nr - 1, w->stream, name);
 		lane->id = pftrace_track(w->t, &(struct pftrace_track){
 						       .name = name,
 						       .parent = w->group,
@@ -315,7 +314,7 @@ static int take_row(void *arg, const int64_t *op)
 	struct writer *w = arg;
 	int ret = 0;
 
-	if (track_begins(&w->track, op, w->order))
+	if (tracks_begins(&w->track, op, w->order))
 		ret = choose_group(w, op);
 	return ret == 0 ? put_op(w, op) : ret;
 }
@@ -362,7 +361,7 @@ static void free_writer(struct writer *w)
 	free_cache(&w->agents);
 	free_cache(&w->types);
 	free_cache(&w->streams);
-	lanes_fini(&w->track.lanes);
+	tracks_fini_lanes(&w->track.lanes);
 	map_fini(&w->groups);
 }
 

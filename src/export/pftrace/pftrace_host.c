@@ -57,7 +57,7 @@ static int choose_thread(struct writer *w, int64_t pid, int64_t tid)
 
 	if (w->open && w->pid == pid && w->tid == tid)
 		return 0;
-	ret = nest_until(&w->nest, INT64_MAX, end_slice, w);
+	ret = tracks_until(&w->nest, INT64_MAX, end_slice, w);
 	if (ret)
 		return ret;
 	w->open = true;
@@ -84,7 +84,7 @@ static int choose_thread(struct writer *w, int64_t pid, int64_t tid)
 
 static struct lane *find_apart(struct writer *w, int64_t begin, int64_t end)
 {
-	struct lane *lane = lanes_find(&w->apart, begin, end);
+	struct lane *lane = tracks_find_lane(&w->apart, begin, end);
 	char name[96];
 
 	if (lane && !lane->id) {
@@ -125,8 +125,7 @@ static void put_args(struct writer *w, const char *text)
 
 		entry = proto_begin(p, ANNOTATION_ENTRY);
 		proto_uint(p, ANNOTATION_NAME, key);
-		proto_text(p, ANNOTATION_TEXT, arg.value,
-			   cut ? strlen(arg.value) : arg.value_size);
+		proto_text(p, ANNOTATION_TEXT, arg.value, cut ? strlen(arg.value) : arg.value_size);
 		proto_end(p, entry);
 		if (cut)
 			break;
@@ -222,14 +221,14 @@ static int take_row(void *arg, const int64_t *row)
 	int64_t begin;
 	int ret = choose_thread(w, row[CALL_PID], row[CALL_TID]);
 
-	shape = track_shape_of(w->t->q, row, &begin);
+	shape = tracks_shape_of(w->t->q, row, &begin);
 	if (ret == 0)
-		ret = nest_until(&w->nest, begin, end_slice, w);
+		ret = tracks_until(&w->nest, begin, end_slice, w);
 	if (ret)
 		return ret;
 	if (shape == TRACK_INSTANT)
 		return put_row(w, row, TYPE_INSTANT, w->thread, begin);
-	if (shape == TRACK_SLICE && nest_open(&w->nest, begin, row[CALL_END], row[CALL_ID]))
+	if (shape == TRACK_SLICE && tracks_open(&w->nest, begin, row[CALL_END], row[CALL_ID]))
 		return put_row(w, row, TYPE_BEGIN, w->thread, begin);
 	return put_apart(w, row, begin);
 }
@@ -242,9 +241,10 @@ int pftrace_host_write(struct pftrace *t)
 		{ &w.name, QUERY_STRING },
 		{ &w.args, query_args_sql(q) },
 		{ &w.thread_name,
-		  q->ours ? "SELECT coalesce(T.name, '') FROM rtl_thread T JOIN rtl_process P ON P.id = "
-			    "T.process_id WHERE P.pid = ?1 AND T.tid = ?2" :
-			    NULL },
+		  q->ours ?
+			  "SELECT coalesce(T.name, '') FROM rtl_thread T JOIN rtl_process P ON P.id = "
+			  "T.process_id WHERE P.pid = ?1 AND T.tid = ?2" :
+			  NULL },
 	};
 	int ret = query_prepare_all(q, all, sizeof(all) / sizeof(all[0]));
 
@@ -254,10 +254,10 @@ int pftrace_host_write(struct pftrace *t)
 	if (ret == 0)
 		ret = rows_calls(q, take_row, &w);
 	if (ret == 0)
-		ret = nest_until(&w.nest, INT64_MAX, end_slice, &w);
+		ret = tracks_until(&w.nest, INT64_MAX, end_slice, &w);
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		sqlite3_finalize(*all[i].stmt);
 	map_fini(&w.processes);
-	lanes_fini(&w.apart);
+	tracks_fini_lanes(&w.apart);
 	return ret;
 }

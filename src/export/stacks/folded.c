@@ -128,7 +128,7 @@ static int choose_thread(struct writer *w, const int64_t *row)
 
 	if (w->open && w->pid == row[CALL_PID] && w->tid == row[CALL_TID])
 		return 0;
-	nest_until(&w->nest, INT64_MAX, end_slice, w);
+	tracks_until(&w->nest, INT64_MAX, end_slice, w);
 	w->open = true;
 	w->pid = row[CALL_PID];
 	w->tid = row[CALL_TID];
@@ -153,17 +153,17 @@ static int take_call(void *arg, const int64_t *row)
 	int64_t begin;
 	int ret = choose_thread(w, row);
 
-	shape = track_shape_of(w->q, row, &begin);
+	shape = tracks_shape_of(w->q, row, &begin);
 	if (ret || shape == TRACK_INSTANT)
 		return ret;
-	nest_until(&w->nest, begin, end_slice, w);
-	ret = stack_of(w, w->nest.depth ? (uint32_t)nest_top(&w->nest) : w->thread,
+	tracks_until(&w->nest, begin, end_slice, w);
+	ret = stack_of(w, w->nest.depth ? (uint32_t)tracks_top(&w->nest) : w->thread,
 		       row[CALL_MARKER] ? query_look_up(w->args, row[CALL_ARGS]) :
 					  query_look_up(w->call, row[CALL_NAME]),
 		       &stack);
 	/* what overlaps others is around nothing, but may have caused operations */
 	if (ret == 0 && shape == TRACK_SLICE)
-		nest_open(&w->nest, begin, row[CALL_END], stack);
+		tracks_open(&w->nest, begin, row[CALL_END], stack);
 	return ret ? ret : keep(w, row[CALL_ID], stack);
 }
 
@@ -201,8 +201,9 @@ static int take_op(void *arg, const int64_t *op)
 	}
 	if (ret == 0)
 		ret = stack_of(w, stack,
-			       op[OP_COPY] ? query_look_up(w->type, op[OP_TYPE]) :
-					     label_kernel(label, query_look_up(w->label, op[OP_NAME])),
+			       op[OP_COPY] ?
+				       query_look_up(w->type, op[OP_TYPE]) :
+				       label_kernel(label, query_look_up(w->label, op[OP_NAME])),
 			       &stack);
 	if (ret == 0)
 		w->stacks[stack].ns += (uint64_t)(op[OP_END] - op[OP_START]);
@@ -261,7 +262,8 @@ int folded_write(struct query *q, const char *out)
 		{ &w.call, QUERY_STRING },
 		{ &w.args, query_args_sql(q) },
 	};
-	int ret = query_run(q, "CREATE TEMP TABLE folded_row (id INTEGER PRIMARY KEY, stack INTEGER)");
+	int ret = query_run(q,
+			    "CREATE TEMP TABLE folded_row (id INTEGER PRIMARY KEY, stack INTEGER)");
 
 	if (ret == 0)
 		ret = query_prepare_all(q, all, sizeof(all) / sizeof(all[0]));

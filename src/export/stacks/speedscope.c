@@ -40,7 +40,7 @@ struct writer {
 	struct aside frames;
 	struct map names; /* hash of a name -> its frame */
 	uint64_t nr_frames, nr_profiles, nr_untimed, nr_events;
-	struct profile main; /* the one that is open in the file */
+	struct profile main;  /* the one that is open in the file */
 	struct profile *more; /* beside it, by lane */
 	size_t nr_more, max_more;
 	struct track track;
@@ -82,7 +82,8 @@ static int aside_take(struct writer *w, struct aside *a)
 		json_bytes(w->out, buf, n);
 	if (ret == 0 && ferror(a->file))
 		ret = -EIO;
-	return ret ? query_fail(w->q, ret, "a temporary file can't be read: %s", strerror(-ret)) : 0;
+	return ret ? query_fail(w->q, ret, "a temporary file can't be read: %s", strerror(-ret)) :
+		     0;
 }
 
 static void aside_close(struct aside *a)
@@ -226,7 +227,7 @@ static int choose_thread(struct writer *w, int64_t pid, int64_t tid)
 
 	if (w->open && w->pid == pid && w->tid == tid)
 		return 0;
-	ret = nest_until(&w->nest, INT64_MAX, end_slice, w);
+	ret = tracks_until(&w->nest, INT64_MAX, end_slice, w);
 	if (ret == 0)
 		ret = end_profiles(w);
 	w->open = true;
@@ -240,7 +241,7 @@ static int choose_thread(struct writer *w, int64_t pid, int64_t tid)
 
 static int put_apart(struct writer *w, int64_t begin, int64_t end, uint64_t frame)
 {
-	struct lane *lane = lanes_find(&w->apart, begin, end);
+	struct lane *lane = tracks_find_lane(&w->apart, begin, end);
 	char name[sizeof(w->main.name)];
 	struct profile *p;
 
@@ -258,9 +259,9 @@ static int take_call(void *arg, const int64_t *row)
 	int64_t begin;
 	int ret = choose_thread(w, row[CALL_PID], row[CALL_TID]);
 
-	shape = track_shape_of(w->q, row, &begin);
+	shape = tracks_shape_of(w->q, row, &begin);
 	if (ret == 0)
-		ret = nest_until(&w->nest, begin, end_slice, w);
+		ret = tracks_until(&w->nest, begin, end_slice, w);
 	if (ret || shape == TRACK_INSTANT)
 		return ret;
 	ret = frame_of(w,
@@ -269,7 +270,7 @@ static int take_call(void *arg, const int64_t *row)
 		       &frame);
 	if (ret)
 		return ret;
-	if (shape == TRACK_SLICE && nest_open(&w->nest, begin, row[CALL_END], (int64_t)frame))
+	if (shape == TRACK_SLICE && tracks_open(&w->nest, begin, row[CALL_END], (int64_t)frame))
 		return put_event(w, &w->main, true, begin, frame);
 	return put_apart(w, begin, row[CALL_END], frame);
 }
@@ -281,7 +282,8 @@ static int frame_of_op(struct writer *w, const int64_t *op, uint64_t *frame)
 	char label[LABEL_SIZE];
 
 	if (w->order == ROWS_RUNTIME)
-		return frame_of(w, label_kernel(label, query_look_up(w->symbol, op[OP_NAME])), frame);
+		return frame_of(w, label_kernel(label, query_look_up(w->symbol, op[OP_NAME])),
+				frame);
 	if (op[OP_COPY])
 		return frame_of(w, query_look_up(w->type, op[OP_TYPE]), frame);
 	return frame_of(w, label_kernel(label, query_look_up(w->label, op[OP_NAME])), frame);
@@ -300,15 +302,15 @@ static int take_op(void *arg, const int64_t *op)
 		w->nr_untimed++;
 		return 0;
 	}
-	if (track_begins(&w->track, op, w->order))
+	if (tracks_begins(&w->track, op, w->order))
 		ret = end_profiles(w);
-	lane = lanes_find(&w->track.lanes, op[OP_START], op[OP_END]);
+	lane = tracks_find_lane(&w->track.lanes, op[OP_START], op[OP_END]);
 	if (ret || !lane)
 		return ret ? ret : query_fail_memory(w->q);
 	if (!lane->id) {
 		lane->id = 1;
-		track_group(&w->track, group);
-		track_name(w->q, &w->track, op, w->track.lanes.nr - 1, w->stream, name);
+		tracks_group(&w->track, group);
+		tracks_name(w->q, &w->track, op, w->track.lanes.nr - 1, w->stream, name);
 		snprintf(whole, sizeof(whole), "%.60s %s", group, name);
 		if (lane == w->track.lanes.lanes)
 			memcpy(w->main.name, whole, sizeof(whole));
@@ -338,7 +340,7 @@ static int write_profiles(struct writer *w)
 	int ret = rows_calls(w->q, take_call, w);
 
 	if (ret == 0)
-		ret = nest_until(&w->nest, INT64_MAX, end_slice, w);
+		ret = tracks_until(&w->nest, INT64_MAX, end_slice, w);
 	if (ret == 0)
 		ret = end_profiles(w);
 	if (ret == 0)
@@ -389,7 +391,8 @@ int speedscope_write(struct query *q, const char *out)
 		{ &w.call, QUERY_STRING },
 		{ &w.stream, ROWS_STREAM_NAME },
 		{ &w.args, query_args_sql(q) },
-		{ &w.symbol, q->ours ? "SELECT demangled FROM rtl_kernel_symbol WHERE id = ?1" : NULL },
+		{ &w.symbol,
+		  q->ours ? "SELECT demangled FROM rtl_kernel_symbol WHERE id = ?1" : NULL },
 	};
 	int ret = query_prepare_all(q, all, sizeof(all) / sizeof(all[0]));
 
@@ -402,7 +405,7 @@ int speedscope_write(struct query *q, const char *out)
 	aside_close(&w.frames);
 	alloc_free(w.more);
 	map_fini(&w.names);
-	lanes_fini(&w.track.lanes);
-	lanes_fini(&w.apart);
+	tracks_fini_lanes(&w.track.lanes);
+	tracks_fini_lanes(&w.apart);
 	return ret;
 }

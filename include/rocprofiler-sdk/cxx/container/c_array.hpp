@@ -15,14 +15,12 @@ namespace container
 {
 template <typename Tp> class c_array
 {
-    public:
+public:
 	using value_type = Tp;
 	using iterator = Tp *;
 	using const_iterator = const Tp *;
 
-	c_array(Tp *first, std::size_t size)
-		: first_(first)
-		, size_(size)
+	c_array(Tp *first, std::size_t size) : first_(first), size_(size)
 	{
 	}
 
@@ -86,7 +84,7 @@ template <typename Tp> class c_array
 		return first_ + size_;
 	}
 
-    private:
+private:
 	Tp *first_;
 	std::size_t size_;
 
