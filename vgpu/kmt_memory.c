@@ -2,15 +2,19 @@
 /* kmt_memory.c - memory: all of it is the host's, and has the same address on every GPU
  *
  * Owns:     two tables ordered by address: allocations, which never overlap, and ranges of the program's own
- *           memory that were registered, which may.
+ *           memory that were registered, which may, or of other processes' memory that were imported.
  * Threads:  any.
  * Locks:    `lock`, innermost: the engine looks ranges up under its own lock. Ranges are removed under both: a range that
  *           the engine has checked stays valid until it releases its lock.
  */
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "engine.h"
 #include "fault.h"
@@ -34,6 +38,8 @@ struct range {
 	HsaMemFlags flags;
 	void *user_data;
 	unsigned int refs; /* registrations of the same start */
+	bool imported;	   /* memory of another process: ours to unmap */
+	int shared;	   /* file that other processes import, or -1 */
 	HSAuint32 mapped[NODES_MAX];
 	HSAuint32 nr_mapped;
 };
@@ -172,6 +178,7 @@ static HSAKMT_STATUS alloc_locked(HSAuint32 node, uint64_t size, uint64_t align,
 	r->size = size;
 	r->node = node;
 	r->flags = flags;
+	r->shared = -1;
 	if (!insert(&allocs, r))
 		goto fail;
 	if (counts)
@@ -226,6 +233,7 @@ KMT_API HSAKMT_STATUS hsaKmtAvailableMemory(HSAuint32 node, HSAuint64 *bytes)
 KMT_API HSAKMT_STATUS hsaKmtFreeMemory(void *addr, HSAuint64 size)
 {
 	struct range *r;
+	int shared = -1;
 	size_t i;
 
 	engine_lock();
@@ -236,6 +244,7 @@ KMT_API HSAKMT_STATUS hsaKmtFreeMemory(void *addr, HSAuint64 size)
 		if (!r->flags.ui32.Scratch)
 			node_used[r->node] -= size;
 		invalidate_ranges();
+		shared = r->shared;
 		drop(&allocs, i);
 	}
 	pthread_mutex_unlock(&lock);
@@ -244,6 +253,8 @@ KMT_API HSAKMT_STATUS hsaKmtFreeMemory(void *addr, HSAuint64 size)
 		return HSAKMT_STATUS_INVALID_PARAMETER;
 	/* without the locks: the range is removed already, and munmap() may take long */
 	munmap(addr, size);
+	if (shared >= 0)
+		close(shared);
 	return HSAKMT_STATUS_SUCCESS;
 }
 
@@ -265,6 +276,7 @@ KMT_API HSAKMT_STATUS hsaKmtRegisterMemoryWithFlags(void *addr, HSAuint64 size, 
 			r->size = size;
 			r->flags = flags;
 			r->refs = 1;
+			r->shared = -1;
 		}
 		if (!r || !insert(&users, r)) {
 			free(r);
@@ -294,6 +306,7 @@ KMT_API HSAKMT_STATUS hsaKmtRegisterMemoryToNodes(void *addr, HSAuint64 size, HS
 KMT_API HSAKMT_STATUS hsaKmtDeregisterMemory(void *addr)
 {
 	HSAKMT_STATUS status = HSAKMT_STATUS_MEMORY_NOT_REGISTERED;
+	uint64_t imported = 0;
 	struct range *r;
 	size_t i;
 
@@ -303,12 +316,15 @@ KMT_API HSAKMT_STATUS hsaKmtDeregisterMemory(void *addr)
 	if (r) {
 		if (!--r->refs) {
 			invalidate_ranges();
+			imported = r->imported ? r->size : 0;
 			drop(&users, i);
 		}
 		status = HSAKMT_STATUS_SUCCESS;
 	}
 	pthread_mutex_unlock(&lock);
 	engine_unlock();
+	if (imported)
+		munmap(addr, imported);
 	return status;
 }
 
@@ -404,7 +420,9 @@ KMT_API HSAKMT_STATUS hsaKmtQueryPointerInfo(const void *ptr, HsaPointerInfo *in
 		user = true;
 	}
 	if (r) {
-		info->Type = user ? HSA_POINTER_REGISTERED_USER : HSA_POINTER_ALLOCATED;
+		info->Type = !user	 ? HSA_POINTER_ALLOCATED :
+			     r->imported ? HSA_POINTER_REGISTERED_SHARED :
+					   HSA_POINTER_REGISTERED_USER;
 		info->Node = r->node;
 		info->MemFlags = r->flags;
 		info->CPUAddress = (void *)r->start;
@@ -429,6 +447,150 @@ KMT_API HSAKMT_STATUS hsaKmtSetMemoryUserData(const void *ptr, void *data)
 		r->user_data = data;
 	pthread_mutex_unlock(&lock);
 	return r ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_PARAMETER;
+}
+
+/* ---- memory of other processes --------------------------------------------------------------- */
+
+/* The words of a handle. The runtime uses the last two itself. */
+enum { HANDLE_MAGIC, HANDLE_PID, HANDLE_FD, HANDLE_INODE, HANDLE_NODE };
+
+#define MAGIC 0x76677075u
+
+static bool is_zero(const char *page)
+{
+	return !page[0] && !memcmp(page, page + 1, PAGE - 1);
+}
+
+/* Moves an allocation to a file, at the same address. Under both locks, so that no kernel uses it meanwhile. -1: no. */
+static int make_shared(const struct range *r)
+{
+	int fd = memfd_create("vgpu", MFD_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	if (ftruncate(fd, (off_t)r->size))
+		goto fail;
+	for (uint64_t at = 0; at < r->size; at += PAGE) {
+		const char *page = (const char *)r->start + at;
+
+		if (!is_zero(page) && pwrite(fd, page, PAGE, (off_t)at) != (ssize_t)PAGE)
+			goto fail;
+	}
+	if (mmap((void *)r->start, r->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+		 0) == MAP_FAILED)
+		goto fail;
+	return fd;
+fail:
+	close(fd);
+	return -1;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtShareMemory(void *addr, HSAuint64 size, HsaSharedMemoryHandle *handle)
+{
+	HSAuint32 *words = (HSAuint32 *)handle;
+	HSAKMT_STATUS status = HSAKMT_STATUS_INVALID_PARAMETER;
+	struct range *r;
+	struct stat st;
+
+	(void)size;
+	if (!addr || !handle)
+		return status;
+	engine_lock();
+	pthread_mutex_lock(&lock);
+	r = find_range(&allocs, (uintptr_t)addr);
+	if (r && r->shared < 0)
+		r->shared = make_shared(r);
+	if (r && (r->shared < 0 || fstat(r->shared, &st))) {
+		status = HSAKMT_STATUS_NO_MEMORY;
+	} else if (r) {
+		memset(handle, 0, sizeof(*handle));
+		words[HANDLE_MAGIC] = MAGIC;
+		words[HANDLE_PID] = (HSAuint32)getpid();
+		words[HANDLE_FD] = (HSAuint32)r->shared;
+		words[HANDLE_INODE] = (HSAuint32)st.st_ino;
+		words[HANDLE_NODE] = r->node;
+		status = HSAKMT_STATUS_SUCCESS;
+	}
+	pthread_mutex_unlock(&lock);
+	engine_unlock();
+	return status;
+}
+
+/* The file of a handle, if its process still has it; -1: no. */
+static int open_shared(const HSAuint32 *words, uint64_t *size)
+{
+	struct stat st;
+	char path[64];
+	int fd;
+
+	if (words[HANDLE_MAGIC] != MAGIC)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/%u/fd/%u", words[HANDLE_PID], words[HANDLE_FD]);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) || (HSAuint32)st.st_ino != words[HANDLE_INODE] || st.st_size <= 0) {
+		close(fd);
+		return -1;
+	}
+	*size = (uint64_t)st.st_size;
+	return fd;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtRegisterSharedHandle(const HsaSharedMemoryHandle *handle, void **addr,
+						 HSAuint64 *size)
+{
+	const HSAuint32 *words = (const HSAuint32 *)handle;
+	struct range *r;
+	uint64_t bytes;
+	void *p;
+	int fd;
+
+	if (!handle || !addr || !size)
+		return HSAKMT_STATUS_INVALID_PARAMETER;
+	fd = open_shared(words, &bytes);
+	if (fd < 0)
+		return HSAKMT_STATUS_INVALID_HANDLE;
+	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	close(fd);
+	r = calloc(1, sizeof(*r));
+	if (p == MAP_FAILED || !r)
+		goto fail;
+	*r = (struct range){
+		.start = (uintptr_t)p,
+		.size = bytes,
+		.node = words[HANDLE_NODE] <= knobs.devices ? words[HANDLE_NODE] : 0,
+		.refs = 1,
+		.imported = true,
+		.shared = -1,
+	};
+	r->flags.ui32.HostAccess = 1;
+	pthread_mutex_lock(&lock);
+	if (!insert(&users, r)) {
+		pthread_mutex_unlock(&lock);
+		goto fail;
+	}
+	pthread_mutex_unlock(&lock);
+	*addr = p;
+	*size = bytes;
+	return HSAKMT_STATUS_SUCCESS;
+fail:
+	free(r);
+	if (p != MAP_FAILED)
+		munmap(p, bytes);
+	return HSAKMT_STATUS_NO_MEMORY;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtRegisterSharedHandleToNodes(const HsaSharedMemoryHandle *handle,
+							void **addr, HSAuint64 *size, HSAuint64 nr,
+							HSAuint32 *nodes)
+{
+	HSAKMT_STATUS status = hsaKmtRegisterSharedHandle(handle, addr, size);
+
+	if (status != HSAKMT_STATUS_SUCCESS)
+		return status;
+	return hsaKmtMapMemoryToGPUNodes(*addr, *size, NULL, (HsaMemMapFlags){ .Value = 0 }, nr,
+					 nodes);
 }
 
 void kmt_memory_lock(void)

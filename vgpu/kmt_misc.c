@@ -201,35 +201,6 @@ KMT_API HSAKMT_STATUS hsaKmtSVMGetAttr(void *addr, HSAuint64 size, unsigned int 
 	return HSAKMT_STATUS_NOT_SUPPORTED;
 }
 
-KMT_API HSAKMT_STATUS hsaKmtShareMemory(void *addr, HSAuint64 size, HsaSharedMemoryHandle *handle)
-{
-	(void)addr;
-	(void)size;
-	(void)handle;
-	return HSAKMT_STATUS_NOT_SUPPORTED;
-}
-
-KMT_API HSAKMT_STATUS hsaKmtRegisterSharedHandle(const HsaSharedMemoryHandle *handle, void **addr,
-						 HSAuint64 *size)
-{
-	(void)handle;
-	(void)addr;
-	(void)size;
-	return HSAKMT_STATUS_NOT_SUPPORTED;
-}
-
-KMT_API HSAKMT_STATUS hsaKmtRegisterSharedHandleToNodes(const HsaSharedMemoryHandle *handle,
-							void **addr, HSAuint64 *size, HSAuint64 nr,
-							HSAuint32 *nodes)
-{
-	(void)handle;
-	(void)addr;
-	(void)size;
-	(void)nr;
-	(void)nodes;
-	return HSAKMT_STATUS_NOT_SUPPORTED;
-}
-
 KMT_API HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodes(HSAuint64 handle,
 							  HsaGraphicsResourceInfo *info,
 							  HSAuint64 nr, HSAuint32 *nodes)

@@ -445,6 +445,36 @@ static void forks(void)
 	printf("forks ok\n");
 }
 
+static void reopen(unsigned int n)
+{
+	HSA(hsa_shut_down());
+	nr_gpus = 0;
+	open_machine();
+	serial(n, false);
+}
+
+/* The driver is closed, then opened by a child and by its parent, one of which uses the GPU while the other does. */
+static void child_opens(unsigned int n)
+{
+	int status;
+	pid_t pid;
+
+	/* ends with hsa_shut_down() */
+	serial(n, false);
+	fflush(stdout);
+	pid = fork();
+	CHECK(pid >= 0);
+	nr_gpus = 0;
+	open_machine();
+	serial(n, false);
+	if (!pid) {
+		fflush(stdout);
+		_exit(7);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -490,10 +520,9 @@ int main(int argc, char **argv)
 		serial(n, false);
 		raise(9);
 	} else if (!strcmp(what, "restart")) {
-		HSA(hsa_shut_down());
-		nr_gpus = 0;
-		open_machine();
-		serial(n, false);
+		reopen(n);
+	} else if (!strcmp(what, "child_opens")) {
+		child_opens(n);
 	} else if (!strcmp(what, "leave")) {
 		/* exit() with packets still running */
 		dispatch(new_queue(0, 64), none);

@@ -86,7 +86,7 @@ def box_copies_write_exactly_their_bytes():
 
 def keeps_order(sides):
     """No outcome that the memory model forbids, and no torn access; RTL_TEST_LONG: 100 000 rounds of each."""
-    rounds = 100000 if os.environ.get("RTL_TEST_LONG") else 3000
+    rounds = 100000 if os.environ.get("RTL_TEST_LONG") else 2000
     r = run("order_test", "all", sides, str(rounds), exec=None, devices=4, timeout=600)
     equal("outcomes", r.out.splitlines(),
           [f"{part} {sides}: {n} rounds, 0 forbidden" for part, n in
@@ -107,6 +107,36 @@ def memory_order_holds_between_gpu_and_host_threads():
 @case
 def memory_order_holds_between_processes():
     keeps_order("processes")
+
+
+def shares(*parts):
+    r = run("share_test", *parts, exec=None, devices=2)
+    equal("results", r.out.splitlines()[-len(parts) - 1:], [*(f"ok {p}" for p in parts), "0 failures"])
+    return r
+
+
+@case
+def processes_share_memory_and_events():
+    """Kernels of two processes change the same memory and talk to each other; one waits for the other's event."""
+    shares("ipc_memory", "ipc_event")
+
+
+@case
+def gpus_access_and_copy_each_others_memory():
+    shares("peers")
+
+
+@case
+def streams_write_and_wait_for_values():
+    shares("stream_values")
+
+
+@case
+def kernels_print_and_assert():
+    r = shares("prints", "asserts")
+    equal("what kernels printed", sorted(re.findall(r"^kernel .*", r.out, re.M)),
+          [f"kernel 1 lane {n}: text 1.50 {1 << 40}" for n in range(3)] + [f"kernel 2 lane 0: text 3.00 {2 << 40}"])
+    check('Device-side assertion `n < 10 && "small"\' failed' in r.err, r.err)
 
 
 @case

@@ -127,6 +127,12 @@ def forked_child_exits_and_execs():
 
 
 @case
+def child_forked_after_close_uses_gpu():
+    r = run("hsa_test", "child_opens", 50, kernel_ns=0)
+    equal("dispatches that each completed", [n for n, in numbers(r, r"completed (\d+)")], [50, 50, 50])
+
+
+@case
 def exit_with_running_packets_returns_status():
     # queue 0 is internal to the runtime, which copies code objects on it while it loads them
     for knobs in ({"slow": "queue=1,factor=1e9"}, {"kernel_ns": 0}, {"hang": "queue=1,count=0"}):
