@@ -630,18 +630,23 @@ bool interpose_waits(struct queue *q, uint64_t *index, struct client_answers *an
 enum interpose_granted interpose_grant(struct queue *q, uint32_t queue_index, uint64_t index)
 {
 	enum interpose_granted granted = GRANT_GONE;
-	uint64_t pushed;
+	const struct inflight_ring *ring;
+	uint64_t head;
 
 	if (!queue_turn_wait(q))
 		return GRANT_GONE;
 	if (q->index == queue_index) {
-		pushed = inflight_pushed(&q->inflight);
+		ring = inflight_current(&q->inflight);
+		head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 		atomic_store_explicit(&q->counting, index + 1, memory_order_relaxed);
 		atomic_store_explicit(&q->granted, index + 1, memory_order_relaxed);
 		client_consume(q, index);
 		submit_valid(q, life_on() ? thread_get() : NULL);
-		granted = inflight_pushed(&q->inflight) != pushed ? GRANT_RECORDED :
-								    GRANT_UNRECORDED;
+		granted = ring != inflight_current(&q->inflight) ||
+					  head != atomic_load_explicit(&ring->head,
+								       memory_order_relaxed) ?
+				  GRANT_RECORDED :
+				  GRANT_UNRECORDED;
 	}
 	interpose_end_turn(q);
 	return granted;
