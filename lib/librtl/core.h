@@ -104,6 +104,10 @@ struct rtl_core {
 	uint32_t (*profile_first_value)(const struct profile *p, uint32_t event);
 	void (*profile_put)(hsa_queue_t *hsa, const union packet *packet, hsa_signal_t done);
 	bool (*profile_wait)(hsa_signal_t done);
+	bool (*profile_queue_open)(hsa_agent_t agent, struct profile_queue *q);
+	void (*profile_queue_close)(struct profile_queue *q);
+	bool (*profile_queue_run)(const struct profile_queue *q, const struct profile *p,
+				  enum profile_part part);
 	bool (*profile_enable_queue)(hsa_agent_t agent, hsa_queue_t *hsa);
 
 	/* bus.h, live.h have the contracts */

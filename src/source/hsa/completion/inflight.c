@@ -217,7 +217,8 @@ void inflight_done_owners(struct inflight *e)
 							memory_order_relaxed));
 }
 
-bool inflight_has_running(const struct inflight_rings *rings, uint64_t taken, uint64_t *later)
+bool inflight_has_running(const struct inflight_rings *rings, uint64_t taken, uint64_t from,
+			  uint64_t end, uint64_t *later)
 {
 	const struct inflight_ring *last = inflight_current(rings);
 
@@ -233,7 +234,7 @@ bool inflight_has_running(const struct inflight_rings *rings, uint64_t taken, ui
 			if (e->kind != INFLIGHT_DISPATCH || state == INFLIGHT_DONE ||
 			    state == INFLIGHT_FREE || state == INFLIGHT_HELD)
 				continue;
-			if (e->packet < taken)
+			if (e->packet < taken || (e->packet >= from && e->packet < end))
 				return true;
 			++*later;
 		}

@@ -212,9 +212,10 @@ static inline bool inflight_is_empty(const struct inflight_rings *r)
 /* Estimated number of operations in flight; the caller checks again. Any thread. */
 uint64_t inflight_count(const struct inflight_rings *r);
 
-/* Whether a dispatch runs: of the packets before `taken`, which the processor has taken. Those behind are added to *later. Holder of the
- * turn and of the harvest lock. */
-bool inflight_has_running(const struct inflight_rings *r, uint64_t taken, uint64_t *later);
+/* Whether a dispatch runs, or will soon: of the packets before `taken`, which the processor has taken, and those that were granted, [from, end).
+ * The other ones are added to *later. Holder of the turn and of the harvest lock. */
+bool inflight_has_running(const struct inflight_rings *r, uint64_t taken, uint64_t from,
+			  uint64_t end, uint64_t *later);
 
 /* HOT: true if `e` is a recorded entry of `r`. Reads the ring only, since another processor wrote
  * to the entry. false: unknown, check the entry. Holder of the turn; `r` may be NULL. */

@@ -188,7 +188,7 @@ void client_ask(struct queue *q, struct thread *t, uint64_t from, uint64_t end)
 	struct thread *entered = NULL;
 
 	if (from > q->asked)
-		q->asked = from;
+		q->asked = q->asked_from = from;
 	if (!q->answers || q->asked >= end)
 		return;
 	if (!t && life_enter(&entered))

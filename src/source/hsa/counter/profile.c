@@ -34,6 +34,7 @@ extern const unsigned HSA_VEN_AMD_AQLPROFILE_LEGACY_PM4_PACKET_SIZE __attribute_
 		   HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |             \
 		   HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE)
 
+#define QUEUE_SIZE 64u
 #define WAIT_ROUNDS 20000u /* of 50 us */
 
 /* SQ_ACCUM_PREV and SQ_ACCUM_PREV_HIRES (gfx90a, gfx94x, gfx10.3) count what the counter before them counts. */
@@ -215,6 +216,37 @@ bool profile_wait(hsa_signal_t done)
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
 	}
 	return false;
+}
+
+bool profile_queue_open(hsa_agent_t agent, struct profile_queue *q)
+{
+	*q = (struct profile_queue){ 0 };
+	if (!real_ready() ||
+	    real.hsa_amd_signal_create(1, 0, NULL, 0, &q->done) != HSA_STATUS_SUCCESS)
+		return false;
+	if (real.hsa_queue_create(agent, QUEUE_SIZE, HSA_QUEUE_TYPE_MULTI, NULL, NULL, UINT32_MAX,
+				  UINT32_MAX, &q->hsa) == HSA_STATUS_SUCCESS)
+		return true;
+	q->hsa = NULL;
+	profile_queue_close(q);
+	return false;
+}
+
+void profile_queue_close(struct profile_queue *q)
+{
+	if (q->hsa)
+		real.hsa_queue_destroy(q->hsa);
+	if (q->done.handle)
+		real.hsa_signal_destroy(q->done);
+	*q = (struct profile_queue){ 0 };
+}
+
+bool profile_queue_run(const struct profile_queue *q, const struct profile *p,
+		       enum profile_part part)
+{
+	__atomic_store_n(&signal_of(q->done)->value, 1, __ATOMIC_RELEASE);
+	profile_put(q->hsa, profile_packet(p, part), q->done);
+	return profile_wait(q->done);
 }
 
 bool profile_enable_queue(hsa_agent_t agent, hsa_queue_t *hsa)

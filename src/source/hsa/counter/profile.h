@@ -79,6 +79,18 @@ bool profile_project(const struct profile *from, const uint64_t *values, const s
 void profile_put(hsa_queue_t *hsa, const union packet *packet, hsa_signal_t done);
 /* Waits until `done` is 0, for a second at most. */
 bool profile_wait(hsa_signal_t done);
+/* A queue of librtl's on a GPU, and a signal, for the packets of profiles. */
+struct profile_queue {
+	hsa_queue_t *hsa;
+	hsa_signal_t done;
+};
+/* False: HSA's runtime is not up, or refuses. */
+bool profile_queue_open(hsa_agent_t agent, struct profile_queue *q);
+void profile_queue_close(struct profile_queue *q);
+/* Has the GPU execute a packet, and waits for it, for a second at most. */
+bool profile_queue_run(const struct profile_queue *q, const struct profile *p,
+		       enum profile_part part);
+
 /* Kernels of `hsa`, which nobody uses yet, count from now on: its register COMPUTE_PERFCOUNT_ENABLE is set by its first packet. */
 bool profile_enable_queue(hsa_agent_t agent, hsa_queue_t *hsa);
 

@@ -679,7 +679,8 @@ bool interpose_is_quiet(struct queue *q, uint64_t *later)
 		quiet = true;
 	} else if (queue_try_lock(q)) {
 		collect_queue(q, clock_now_ns());
-		quiet = !inflight_has_running(&q->inflight, load_read_index(q), later);
+		quiet = !inflight_has_running(&q->inflight, load_read_index(q), q->asked_from,
+					      q->asked, later);
 		queue_unlock(q);
 	}
 	interpose_end_turn(q);

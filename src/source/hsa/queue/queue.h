@@ -62,7 +62,7 @@ struct queue {
 	uint64_t counted_begin_ns, counted_end_ns; /* of the dispatch `recorded` */
 	/* owner: the holder of the turn: clients were asked for the dispatches before `asked` (counter/clients.h); NULL: they
 	 * are not asked */
-	uint64_t asked;
+	uint64_t asked, asked_from;	/* without a gap from there on */
 	struct client_answers *answers; /* a ring */
 	uint32_t nr_answers;
 	const char *not_counted; /* why not, where granted is UINT64_MAX */
