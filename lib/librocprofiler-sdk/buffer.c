@@ -165,6 +165,7 @@ EXPORT rocprofiler_status_t rocprofiler_flush_buffer(rocprofiler_buffer_id_t buf
 	if (atomic_load(&b->state) == ENDED)
 		return ROCPROFILER_STATUS_ERROR_FINALIZED;
 	operations_flush();
+	count_settle();
 	return buffer_flush_for(b->records, FLUSH_NS) == 0 ? ROCPROFILER_STATUS_SUCCESS :
 							     ROCPROFILER_STATUS_ERROR_BUFFER_BUSY;
 }
@@ -220,6 +221,17 @@ void buffer_put(struct context *c, uint32_t kind, const void *record, uint32_t s
 		buffer_write_now(b->records, &header, 1, record, size);
 	else
 		buffer_write(b->records, &header, 1, record, size);
+}
+
+void buffer_put_counter(struct sdk_buffer *b, uint32_t kind, const void *record, uint32_t size)
+{
+	const rocprofiler_record_header_t header = {
+		.category = ROCPROFILER_BUFFER_CATEGORY_COUNTERS,
+		.kind = kind,
+	};
+
+	if (atomic_load(&b->state) == OPEN)
+		buffer_write_now(b->records, &header, 1, record, size);
 }
 
 static uint32_t count(void)

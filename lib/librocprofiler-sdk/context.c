@@ -91,12 +91,18 @@ static void switch_contexts(uint64_t mask, bool on)
 
 EXPORT rocprofiler_status_t rocprofiler_start_context(rocprofiler_context_id_t context_id)
 {
-	const struct context *c = context_find(context_id);
+	struct context *c = context_find(context_id);
+	rocprofiler_status_t status;
 
 	if (!c)
 		return ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_FOUND;
 	if (registration_is_over())
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
+	if (atomic_load(&context_active) & bit_of(c))
+		return ROCPROFILER_STATUS_SUCCESS;
+	status = count_start(c);
+	if (status != ROCPROFILER_STATUS_SUCCESS)
+		return status;
 	switch_contexts(bit_of(c), true);
 	code_object_show();
 	return ROCPROFILER_STATUS_SUCCESS;
@@ -104,7 +110,7 @@ EXPORT rocprofiler_status_t rocprofiler_start_context(rocprofiler_context_id_t c
 
 EXPORT rocprofiler_status_t rocprofiler_stop_context(rocprofiler_context_id_t context_id)
 {
-	const struct context *c = context_find(context_id);
+	struct context *c = context_find(context_id);
 
 	if (!c)
 		return ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_FOUND;
@@ -112,6 +118,7 @@ EXPORT rocprofiler_status_t rocprofiler_stop_context(rocprofiler_context_id_t co
 		return ROCPROFILER_STATUS_SUCCESS;
 	if (!(atomic_load(&context_active) & bit_of(c)))
 		return ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_FOUND;
+	count_stop(c);
 	switch_contexts(bit_of(c), false);
 	return ROCPROFILER_STATUS_SUCCESS;
 }
@@ -149,7 +156,11 @@ static uint64_t of_client(int client)
 
 void context_stop_client(int client)
 {
-	switch_contexts(of_client(client), false);
+	uint64_t mask = of_client(client);
+
+	for (uint64_t rest = mask; rest; rest &= rest - 1)
+		count_stop(&contexts[__builtin_ctzll(rest)]);
+	switch_contexts(mask, false);
 }
 
 void context_end_client(int client)

@@ -37,6 +37,16 @@ static void fill(struct op *op, const struct event_dispatch *d, const struct lan
 	info->grid_size = (rocprofiler_dim3_t){ d->grid[0], d->grid[1], d->grid[2] };
 }
 
+uint64_t dispatch_new_id(void)
+{
+	return atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
+}
+
+bool dispatch_is_shown(void)
+{
+	return atomic_load_explicit(&is_on, memory_order_relaxed);
+}
+
 static struct op *make(const struct event_dispatch *d, const struct lane *l)
 {
 	uint64_t begin = context_mask(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH,
@@ -51,7 +61,9 @@ static struct op *make(const struct event_dispatch *d, const struct lane *l)
 	if (!op)
 		return NULL;
 	op->in_flight.key = d->packet;
-	op->number = atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
+	op->number = count_id_of(d->queue, d->packet);
+	if (!op->number)
+		op->number = dispatch_new_id();
 	op->kind = ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH;
 	op->begin_operation = ROCPROFILER_KERNEL_DISPATCH_ENQUEUE;
 	op->end_operation = ROCPROFILER_KERNEL_DISPATCH_COMPLETE;

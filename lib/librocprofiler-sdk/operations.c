@@ -269,7 +269,7 @@ static void start_once(void)
 
 static bool is_any_wanted(void)
 {
-	return context_has(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH) ||
+	return count_is_configured() || context_has(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH) ||
 	       context_has(ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY) ||
 	       buffered_has(ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH) ||
 	       buffered_has(ROCPROFILER_BUFFER_TRACING_MEMORY_COPY);

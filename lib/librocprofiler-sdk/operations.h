@@ -109,6 +109,10 @@ struct lane *operations_lane(uint32_t queue);
 /* ---- dispatch.c ---- */
 
 void dispatch_start(const struct rtl_core *core);
+/* HOT: the next id of a dispatch. */
+uint64_t dispatch_new_id(void);
+/* Whether dispatches are shown, apart from their counters. */
+bool dispatch_is_shown(void);
 /* HOT: the core's event. Under locks of the core's. */
 void dispatch_over(const struct event_dispatch *d);
 

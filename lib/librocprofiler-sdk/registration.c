@@ -59,6 +59,7 @@ static void finalize_client(int i)
 		return;
 	context_stop_client(i);
 	operations_settle();
+	count_settle();
 	buffer_flush_client(i);
 	context_end_client(i);
 	if (c->result.finalize)
@@ -73,6 +74,7 @@ static void finalize_all(void)
 	if (!atomic_compare_exchange_strong(&registration_end, &none, -1))
 		return;
 	operations_settle();
+	count_settle();
 	retire_end();
 	/* what the records are about is still loaded */
 	buffer_flush_client(-1);
@@ -451,11 +453,14 @@ static bool install(const struct hsa_mirror_root *root)
 		show_hsa(root);
 	code_object_install(root);
 	dispatch_install(root);
+	count_install(root);
 	intercept_hsa(root);
 	return true;
 }
 
-static const struct table_layer layer = { .name = "rocprofiler-sdk", .install = install };
+static const struct table_layer layer = { .name = "rocprofiler-sdk",
+					  .install = install,
+					  .remove = count_remove };
 
 static void start_once(void)
 {

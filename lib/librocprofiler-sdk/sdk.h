@@ -17,6 +17,7 @@
  *	code_object.c   code objects and their kernels
  *	agents.c        processors; topology.c and agents_hsa.c tell of them
  *	operations.h    GPU operations: kernel dispatches, memory copies
+ *	count.h         counters of dispatches and of GPUs
  *	args.c          arguments of calls, with their texts
  *	tables.h        kinds, operations, arguments, from codegen/models/sdk
  *
@@ -132,6 +133,8 @@ struct sdk_buffer *buffer_find(rocprofiler_buffer_id_t id);
  * policy. Any thread. Of a call: may wait, 200 ms at most, with no lock held. Of an operation: never waits, under any lock. The tool's
  * function is called on the buffer's callback thread alone. Preserves errno. */
 void buffer_put(struct context *c, uint32_t kind, const void *record, uint32_t size);
+/* Appends a record of category COUNTERS, of this rocprofiler_counter_record_kind_t. Any thread; never waits. */
+void buffer_put_counter(struct sdk_buffer *b, uint32_t kind, const void *record, uint32_t size);
 /* Delivers what the client's buffers contain; -1: all clients'. Waits, 10 s for each at most. */
 void buffer_flush_client(int client);
 /* The client's buffers deliver nothing more. */
@@ -239,6 +242,22 @@ void code_object_install(const struct hsa_mirror_root *root);
 void code_object_show(void);
 /* Shows the end of all that was shown. */
 void code_object_end(void);
+
+/* ---- count.h ---- */
+
+/* Whether any context has a service that counts. */
+bool count_is_configured(void);
+/* The context becomes active: what it counts is counted from now on. An error: it does not become active. */
+rocprofiler_status_t count_start(struct context *c);
+void count_stop(struct context *c);
+/* Waits, 1 s at most each, until the dispatches that are being counted have their results, and these are shown. */
+void count_settle(void);
+/* HOT: the id that the dispatch got before it was submitted; 0: none. Holder of the queue's turn. */
+uint64_t count_id_of(uint32_t queue, uint64_t packet);
+/* From the table's layer. */
+void count_install(const struct hsa_mirror_root *root);
+/* The runtime is going away. */
+void count_remove(void);
 
 /* ---- operations.h ---- */
 

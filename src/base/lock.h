@@ -35,6 +35,10 @@ enum lock_rank {
 	LOCK_SDK_CALLS,	      /* librocprofiler-sdk/calls.c: subscribes to calls under it */
 	LOCK_SDK_EFFECTS,     /* librocprofiler-sdk/effects.c */
 	LOCK_SDK_RANGES,      /* librocprofiler-sdk/marker_ranges.c */
+	LOCK_SDK_COUNT,	      /* librocprofiler-sdk/count_dispatch.c */
+	LOCK_SDK_DEVICES,     /* librocprofiler-sdk/count_device.c: calls the runtime under it */
+	LOCK_SDK_CONFIGS,     /* librocprofiler-sdk/count_config.c: the same */
+	LOCK_SDK_COUNTERS,    /* librocprofiler-sdk/counters.c */
 	LOCK_RANGES,	      /* libroctx64/ranges.c: calls the program's callback under it */
 	LOCK_ACTIVITY,	      /* activity.c: registers HIP's callbacks under it */
 	LOCK_ACQUIRE,	      /* queue_calls.c: serialises attaching a queue that two threads

@@ -106,9 +106,38 @@ def all_clients_beside_rtl_trace_get_what_it_records():
 
 
 @case
-def papi_finds_its_functions_and_accepts_that_there_are_no_counters():
+def papi_finds_its_functions():
     said = work("papi")
-    equal("lines", said.lines["papi"], ["functions 25, gpus 1, counters 0, pauses 0", "wrong 0"])
+    equal("lines", said.lines["papi"], ["functions 25, gpus 1, counters 1, pauses 0", "wrong 0"])
+
+
+# the session's kernels; those of copies, where the runtime copies by kernels, are the log's, too
+COUNTING = {"VGPU_EXEC": "auto", "VGPU_COUNTERS": 1}
+
+
+@case
+def papi_counts_what_the_gpu_did_in_a_session():
+    said = work("papi", PAPI_EVENTS="SQ_WAVES,SQ_INSTS_VALU", **COUNTING)
+    # the last dispatch is behind the session
+    log = [d for d in said.run.log("dispatch") if d["grid"][0] == 1024][:LAUNCHES]
+    least = {n: sum(d["counters"][n] for d in log) for n in ("SQ_WAVES", "SQ_INSTS_VALU")}
+    most = {n: sum(d["counters"][n] for d in said.run.log("dispatch")) for n in least}
+    seen = {name: int(n) for name, n in said.of("papi", "event")}
+    equal("counters", sorted(seen), sorted(least))
+    for name, n in seen.items():
+        at_least(name, n, least[name])
+        at_most(name, n, most[name])
+    equal("records in the buffer", [l.split()[1:] for l in said.lines["papi"] if l.startswith("buffered")], [["16", "of", "8"]])
+
+
+@case
+def tau_counts_each_dispatch():
+    said = work("tau", TAU_METRICS="SQ_WAVES", **COUNTING)
+    log = [d["counters"]["SQ_WAVES"] for d in said.run.log("dispatch") if d["grid"][0] == 1024]
+    seen = [int(n) for n, in said.of("tau", "metric")]
+    at_least("dispatches counted", len(seen), LAUNCHES)
+    equal("their waves", [n for n in seen if n == log[0]][:LAUNCHES], log[:LAUNCHES])
+    gets_what_the_gpu_did(said, "tau")
 
 
 main()

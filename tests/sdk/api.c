@@ -449,21 +449,23 @@ static int no_record(rocprofiler_agent_id_t id, rocprofiler_counter_id_t *counte
 	return 0;
 }
 
-/* Services that are not there yet refuse, and call nothing: PAPI and TAU go on without. */
+/* Counting without an agent or outside of initialisation; services that are not there yet refuse, and call nothing. */
 static void check_refusals(void)
 {
-	const rocprofiler_agent_id_t agent = { 2048 };
+	const rocprofiler_agent_id_t agent = { 7 };
 	const rocprofiler_counter_id_t counter = { 1 };
 	const rocprofiler_buffer_id_t buffer = { 1 };
+	const rocprofiler_user_data_t none = { .value = 0 };
 	size_t nr = 7;
 
+	(void)none;
 	IS(rocprofiler_iterate_agent_supported_counters(
 		   agent, (rocprofiler_available_counters_cb_t)no_record, NULL),
-	   ERROR(NOT_IMPLEMENTED));
+	   ERROR(AGENT_NOT_FOUND));
 	IS(rocprofiler_query_counter_info(counter, ROCPROFILER_COUNTER_INFO_VERSION_0, NULL),
-	   ERROR(NOT_IMPLEMENTED));
-	IS(rocprofiler_query_counter_instance_count(agent, counter, &nr), ERROR(NOT_IMPLEMENTED));
-	IS(nr, 7);
+	   ERROR(INVALID_ARGUMENT));
+	IS(rocprofiler_query_counter_instance_count(agent, counter, &nr), ERROR(COUNTER_NOT_FOUND));
+	IS(nr, 0);
 	IS(rocprofiler_query_pc_sampling_agent_configurations(agent, NULL, NULL),
 	   ERROR(NOT_IMPLEMENTED));
 #if ABI > 0
@@ -473,12 +475,15 @@ static void check_refusals(void)
 						     0),
 	   ERROR(NOT_IMPLEMENTED));
 	IS(rocprofiler_configure_device_counting_service(context, buffer, agent, NULL, NULL),
-	   ERROR(NOT_IMPLEMENTED));
+	   ERROR(CONFIGURATION_LOCKED));
 	IS(rocprofiler_configure_buffer_dispatch_counting_service(context, buffer, NULL, NULL),
-	   ERROR(NOT_IMPLEMENTED));
+	   ERROR(CONFIGURATION_LOCKED));
 	IS(rocprofiler_configure_callback_dispatch_counting_service(context, NULL, NULL, NULL,
 								    NULL),
-	   ERROR(NOT_IMPLEMENTED));
+	   ERROR(CONFIGURATION_LOCKED));
+	IS(rocprofiler_sample_device_counting_service(context, none, ROCPROFILER_COUNTER_FLAG_NONE,
+						      NULL, NULL),
+	   ERROR(CONTEXT_INVALID));
 	IS(rocprofiler_detach(), ERROR(NOT_IMPLEMENTED));
 #else
 	(void)buffer;

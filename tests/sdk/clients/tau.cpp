@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tau.cpp - as TAU: everything from buffers, calls of HIP, HSA and roctx included
  *
- * Preloaded; it forces a function that has a name of its own. It goes on where counters or samples of program counters are refused.
+ * Preloaded; it forces a function that has a name of its own. It goes on where samples of program counters are refused. With
+ * TAU_METRICS=NAME it counts that for each dispatch.
  */
 #define CLIENT "tau"
 #include "client.hpp"
@@ -34,20 +35,61 @@ static void count_call(const rocprofiler_record_header_t *h)
 	(*counts)[kind]++;
 }
 
+static rocprofiler_profile_config_id_t config;
+
+/* A header, and the records of its dispatch. */
+static bool say_counter(const rocprofiler_record_header_t *h)
+{
+	static std::map<uint64_t, double> sums;
+	static std::map<uint64_t, uint64_t> left;
+
+	if (h->category != ROCPROFILER_BUFFER_CATEGORY_COUNTERS)
+		return false;
+	std::lock_guard<std::mutex> guard(lock());
+	if (h->kind == ROCPROFILER_COUNTER_RECORD_PROFILE_COUNTING_DISPATCH_HEADER) {
+		auto *r = static_cast<rocprofiler_dispatch_counting_service_record_t *>(h->payload);
+
+		left[r->dispatch_info.dispatch_id] = r->num_records;
+		return true;
+	}
+	auto *r = static_cast<rocprofiler_counter_record_t *>(h->payload);
+
+	sums[r->dispatch_id] += r->counter_value;
+	if (--left[r->dispatch_id] == 0)
+		say("metric %.0f", sums[r->dispatch_id]);
+	return true;
+}
+
 static void on_records(rocprofiler_context_id_t, rocprofiler_buffer_id_t,
 		       rocprofiler_record_header_t **headers, size_t nr, void *, uint64_t drops)
 {
 	if (drops)
 		wrong("records were dropped");
 	for (size_t i = 0; i < nr; i++)
-		if (!say_operation(headers[i]))
+		if (!say_counter(headers[i]) && !say_operation(headers[i]))
 			count_call(headers[i]);
 }
 
-static rocprofiler_status_t on_counters(rocprofiler_agent_id_t, rocprofiler_counter_id_t *, size_t,
-					void *)
+static rocprofiler_status_t on_counters(rocprofiler_agent_id_t agent,
+					rocprofiler_counter_id_t *counters, size_t nr, void *)
 {
+	const char *wanted = getenv("TAU_METRICS");
+
+	for (size_t i = 0; i < nr && wanted; i++) {
+		rocprofiler_counter_info_v0_t info;
+
+		SDK(rocprofiler_query_counter_info(counters[i], ROCPROFILER_COUNTER_INFO_VERSION_0,
+						   &info));
+		if (strcmp(info.name, wanted) == 0)
+			SDK(rocprofiler_create_profile_config(agent, &counters[i], 1, &config));
+	}
 	return ROCPROFILER_STATUS_SUCCESS;
+}
+
+static void on_dispatch(rocprofiler_dispatch_counting_service_data_t,
+			rocprofiler_counter_config_id_t *chosen, rocprofiler_user_data_t *, void *)
+{
+	*chosen = config;
 }
 
 static rocprofiler_status_t on_samples(const rocprofiler_pc_sampling_configuration_t *, size_t,
@@ -103,6 +145,9 @@ static int initialize(rocprofiler_client_finalize_t, void *)
 		SDK(rocprofiler_configure_buffer_tracing_service(context, kind, nullptr, 0,
 								 buffer));
 	try_counters();
+	if (config.handle)
+		SDK(rocprofiler_configure_buffer_dispatch_counting_service(context, buffer,
+									   on_dispatch, nullptr));
 	SDK(rocprofiler_create_callback_thread(&thread));
 	SDK(rocprofiler_assign_callback_thread(buffer, thread));
 	SDK(rocprofiler_context_is_valid(context, &valid));

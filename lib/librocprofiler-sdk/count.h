@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* count.h - librocprofiler-sdk: the services that count
+ *
+ *	counters.c        what GPUs can count: counters, their descriptions, dimensions and instances
+ *	count_config.c    sets of counters; values become records
+ *	count_dispatch.c  counting single dispatches, by callback or buffer
+ *	count_device.c    sampling a GPU
+ *
+ * Ids: a counter has 1 + its position among those of its GPU in the low 16 bits, and 1 + the position of the GPU above. An instance has the
+ * former from bit 48 on, the latter from bit 40, and its position in each dimension below: XCC from bit 32, shader engine from bit 24,
+ * instance from bit 0.
+ */
+#ifndef RTL_LIB_LIBROCPROFILER_SDK_COUNT_H
+#define RTL_LIB_LIBROCPROFILER_SDK_COUNT_H
+
+#include "counter/metric.h"
+#include "sdk.h"
+
+/* Numbers of dimensions, as in AMD's library. */
+enum count_dimension {
+	COUNT_XCC = 1,
+	COUNT_SHADER_ENGINE = 3,
+	COUNT_INSTANCE = 7,
+};
+
+#if ROCPROFILER_SDK_ABI > 0
+typedef rocprofiler_dispatch_counting_service_data_t count_data_t;
+typedef rocprofiler_dispatch_counting_service_record_t count_header_t;
+typedef rocprofiler_dispatch_counting_service_cb_t count_dispatch_fn;
+typedef rocprofiler_dispatch_counting_record_cb_t count_record_fn;
+typedef rocprofiler_device_counting_service_cb_t count_device_fn;
+#else
+typedef rocprofiler_profile_counting_dispatch_data_t count_data_t;
+typedef rocprofiler_profile_counting_dispatch_record_t count_header_t;
+typedef rocprofiler_profile_counting_dispatch_callback_t count_dispatch_fn;
+typedef rocprofiler_profile_counting_record_callback_t count_record_fn;
+typedef rocprofiler_agent_profile_callback_t count_device_fn;
+#endif
+
+/* ---- counters.c ---- */
+
+/* A counter of a GPU. Constant once made. */
+struct counter {
+	rocprofiler_counter_id_t id;
+	struct metric metric;
+	rocprofiler_record_dimension_info_t dimensions[3];
+	uint32_t nr_dimensions;
+	size_t nr_instances;
+	_Atomic(const void *) info; /* of version 1: its arrays; NULL: not made yet */
+};
+
+/* A GPU that counts. Never freed. */
+struct counting_gpu {
+	const rocprofiler_agent_v0_t *agent;
+	uint64_t number; /* from 1 on */
+	const struct counter_gpu *gpu;
+	struct counter *counters;
+	rocprofiler_counter_id_t *ids;
+	uint32_t nr, nr_engines, nr_xccs;
+};
+
+/* NULL: there is no such agent, *known false; or nothing of it is counted. */
+struct counting_gpu *counters_of(rocprofiler_agent_id_t id, bool *known);
+/* The GPU of a counter, and the counter. False: there is none. */
+bool counters_find(rocprofiler_counter_id_t id, struct counting_gpu **gpu, struct counter **c);
+/* The id of an instance. */
+rocprofiler_counter_instance_id_t counters_instance(const struct counting_gpu *gpu,
+						    const struct counter *c, uint32_t xcc,
+						    uint32_t engine, uint32_t instance);
+/* The value of a constant of the GPU; for struct metric_values: `arg` is the struct counting_gpu. */
+bool counters_constant(const char *name, const struct counting_gpu *gpu, double *value);
+
+/* ---- count_config.c ---- */
+
+struct count_config;
+
+/* The configuration, with one more user; NULL: there is none. */
+struct count_config *count_config_get(rocprofiler_profile_config_id_t id);
+void count_config_put(struct count_config *c);
+rocprofiler_agent_id_t count_config_agent(const struct count_config *c);
+/* Its profile on that agent of HSA's, made when it is first needed; no user of it. NULL: it can't be counted, or has no events; `why`, of
+ * PROFILE_WHY_SIZE bytes, says why. */
+struct profile *count_config_profile(struct count_config *c, hsa_agent_t agent, char *why);
+/* The same, a profile of the caller's own. */
+struct profile *count_config_make(const struct count_config *c, hsa_agent_t agent, char *why);
+/* The number of its records, and the records of these values of its profile: their ids and values. */
+size_t count_config_nr_records(const struct count_config *c);
+void count_config_records(const struct count_config *c, const struct profile *p,
+			  const uint64_t *values, rocprofiler_record_counter_t *records);
+/* HSA's runtime is a new one: profiles of the former are gone. */
+void count_config_new_runtime(void);
+
+/* ---- count_dispatch.c ---- */
+
+/* Registers at the core: queues that are made from now on can be counted. False: too many clients. */
+bool count_register(void);
+bool count_dispatch_has(const struct context *c);
+
+/* ---- count_device.c ---- */
+
+bool count_device_any(void);
+bool count_device_has(const struct context *c);
+rocprofiler_status_t count_device_start(struct context *c);
+void count_device_stop(struct context *c);
+
+#endif

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: MIT */
+/* count_device.c - librocprofiler-sdk: the counters of a GPU, read when the tool asks
+ *
+ * A context that is started asks its tool which counters, and the GPU counts them until it is stopped; each sample has what was counted since
+ * then. Packets that start, read and stop the counters go to a queue of this library's. Before HSA's runtime is up the tool is asked as well;
+ * counting begins before the program's first queue is made.
+ *
+ * Owns:     the GPUs that are sampled: their queue, signal and profile while they are.
+ * Threads:  any; one at a time under `lock`.
+ */
+#define LOG_TOPIC "sdk"
+#include <stdlib.h>
+#include <string.h>
+
+#include "../face/fork_guard.h"
+#include "base/log.h"
+#include "count.h"
+#include "hsa_wrap_gen.h"
+#include "operations.h"
+
+#define MAX_DEVICES 64u
+/* how long a dispatch that is being counted may keep the counters */
+#define RESERVE_NS UINT64_C(1000000000)
+
+enum device_state { DEVICE_OFF, DEVICE_WAITING, DEVICE_ON };
+
+struct device {
+	/* constant once configured */
+	struct context *context;
+	rocprofiler_agent_id_t agent;
+	struct sdk_buffer *buffer; /* NULL: none */
+	count_device_fn ask;
+	void *arg;
+
+	/* under `lock` */
+	enum device_state state;
+	struct count_config *config;
+	/* DEVICE_ON */
+	uint32_t index; /* of the agent in the core */
+	struct profile *profile;
+	struct profile_queue queue;
+};
+
+GUARDED_LOCK(lock, LOCK_SDK_DEVICES);
+static struct device devices[MAX_DEVICES];
+static _Atomic uint32_t nr_devices;
+static _Atomic uint32_t nr_waiting;
+/* that of which the tool is asked on this thread */
+static _Thread_local struct device *asked;
+
+bool count_device_any(void)
+{
+	return atomic_load(&nr_devices) != 0;
+}
+
+bool count_device_has(const struct context *c)
+{
+	for (uint32_t i = 0; i < atomic_load(&nr_devices); i++)
+		if (devices[i].context == c)
+			return true;
+	return false;
+}
+
+/* ---- the runtime ----------------------------------------------------------------------------- */
+
+/* The agent's number in the core. False: HSA's runtime is not up, or does not show it. */
+static bool find_index(rocprofiler_agent_id_t agent, uint32_t *index)
+{
+	if (registration_is_in_runtime())
+		return false;
+	for (*index = 0; *index < AGENT_MAX; ++*index)
+		if (operations_agent(*index).handle == agent.handle)
+			return true;
+	return false;
+}
+
+static bool run(const struct device *d, enum profile_part part)
+{
+	return sdk_core()->profile_queue_run(&d->queue, d->profile, part);
+}
+
+static void close_device(struct device *d)
+{
+	sdk_core()->profile_queue_close(&d->queue);
+	if (d->profile)
+		sdk_core()->profile_free(d->profile);
+	d->profile = NULL;
+	sdk_core()->counter_unreserve(d->index);
+}
+
+static rocprofiler_status_t start_counters(struct device *d, hsa_agent_t agent)
+{
+	char why[PROFILE_WHY_SIZE];
+
+	d->profile = count_config_make(d->config, agent, why);
+	if (!d->profile && !why[0])
+		return ROCPROFILER_STATUS_SUCCESS; /* constants alone */
+	if (!d->profile) {
+		log_warn("agent %llu: its counters are not sampled: %s",
+			 (unsigned long long)d->agent.handle, why);
+		return ROCPROFILER_STATUS_ERROR_NO_HARDWARE_COUNTERS;
+	}
+	if (!sdk_core()->profile_queue_open(agent, &d->queue) || !run(d, PROFILE_START))
+		return ROCPROFILER_STATUS_ERROR_NO_PROFILE_QUEUE;
+	return ROCPROFILER_STATUS_SUCCESS;
+}
+
+RTL_REQUIRES(lock) static void set_state(struct device *d, enum device_state state)
+{
+	if ((d->state == DEVICE_WAITING) != (state == DEVICE_WAITING))
+		atomic_fetch_add(&nr_waiting, state == DEVICE_WAITING ? 1u : UINT32_MAX);
+	d->state = state;
+}
+
+/* Begins to count, once HSA's runtime is up. */
+RTL_REQUIRES(lock) static rocprofiler_status_t open_device(struct device *d)
+{
+	rocprofiler_status_t status;
+
+	if (!find_index(d->agent, &d->index))
+		return ROCPROFILER_STATUS_SUCCESS;
+	if (sdk_core()->counter_reserve(d->index, RESERVE_NS) != 0)
+		return ROCPROFILER_STATUS_ERROR_CONTEXT_CONFLICT;
+	status = start_counters(d, sdk_core()->agent_handle(d->index));
+	if (status != ROCPROFILER_STATUS_SUCCESS) {
+		close_device(d);
+		return status;
+	}
+	set_state(d, DEVICE_ON);
+	return status;
+}
+
+RTL_REQUIRES(lock) static void stop_device(struct device *d)
+{
+	if (d->state == DEVICE_ON) {
+		if (d->profile)
+			run(d, PROFILE_STOP);
+		close_device(d);
+	}
+	set_state(d, DEVICE_OFF);
+	if (d->config)
+		count_config_put(d->config);
+	d->config = NULL;
+}
+
+static void open_waiting(void)
+{
+	lock_take(&lock);
+	for (uint32_t i = 0; i < atomic_load(&nr_devices); i++)
+		if (devices[i].state == DEVICE_WAITING &&
+		    open_device(&devices[i]) != ROCPROFILER_STATUS_SUCCESS)
+			stop_device(&devices[i]);
+	lock_drop(&lock);
+}
+
+static hsa_queue_create_fn_t next_create;
+
+static hsa_status_t create_queue(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+				 void (*callback)(hsa_status_t, hsa_queue_t *, void *), void *data,
+				 uint32_t private_size, uint32_t group_size, hsa_queue_t **queue)
+{
+	if (RTL_UNLIKELY(atomic_load_explicit(&nr_waiting, memory_order_relaxed)))
+		open_waiting();
+	return next_create(agent, size, type, callback, data, private_size, group_size, queue);
+}
+
+/* The former runtime's objects are gone. */
+static void forget_runtime(void)
+{
+	lock_take(&lock);
+	for (uint32_t i = 0; i < atomic_load(&nr_devices); i++) {
+		struct device *d = &devices[i];
+
+		if (d->state != DEVICE_ON)
+			continue;
+		d->queue = (struct profile_queue){ 0 };
+		d->profile = NULL;
+		sdk_core()->counter_unreserve(d->index);
+		set_state(d, DEVICE_WAITING);
+	}
+	lock_drop(&lock);
+	count_config_new_runtime();
+}
+
+void count_install(const struct hsa_mirror_root *root)
+{
+	void **slot = hsa_table_core_slot(root->core, HSA_CORE_queue_create);
+
+	forget_runtime();
+	if (!slot || !*slot)
+		return;
+	next_create = (hsa_queue_create_fn_t)*slot;
+	*slot = (void *)create_queue;
+}
+
+void count_remove(void)
+{
+	forget_runtime();
+}
+
+/* ---- contexts -------------------------------------------------------------------------------- */
+
+static rocprofiler_status_t set_config(rocprofiler_context_id_t context,
+				       rocprofiler_profile_config_id_t id)
+{
+	struct device *d = asked;
+	struct count_config *config;
+
+	if (!d)
+		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
+	if (context.handle != d->context->id.handle)
+		return ROCPROFILER_STATUS_ERROR_CONTEXT_INVALID;
+	config = count_config_get(id);
+	if (!config)
+		return ROCPROFILER_STATUS_ERROR_PROFILE_NOT_FOUND;
+	if (count_config_agent(config).handle != d->agent.handle) {
+		count_config_put(config);
+		return ROCPROFILER_STATUS_ERROR_AGENT_MISMATCH;
+	}
+	lock_take(&lock);
+	if (d->config)
+		count_config_put(d->config);
+	d->config = config;
+	lock_drop(&lock);
+	return ROCPROFILER_STATUS_SUCCESS;
+}
+
+static rocprofiler_status_t start_device(struct device *d)
+{
+	rocprofiler_status_t status = ROCPROFILER_STATUS_SUCCESS;
+	struct device *before = asked;
+
+	asked = d;
+	d->ask(d->context->id, d->agent, set_config, d->arg);
+	asked = before;
+	lock_take(&lock);
+	if (d->config && d->state == DEVICE_OFF) {
+		set_state(d, DEVICE_WAITING);
+		status = open_device(d);
+		if (status != ROCPROFILER_STATUS_SUCCESS)
+			stop_device(d);
+	}
+	lock_drop(&lock);
+	return status;
+}
+
+rocprofiler_status_t count_device_start(struct context *c)
+{
+	rocprofiler_status_t status;
+
+	for (uint32_t i = 0; i < atomic_load(&nr_devices); i++) {
+		if (devices[i].context != c)
+			continue;
+		status = start_device(&devices[i]);
+		if (status == ROCPROFILER_STATUS_SUCCESS)
+			continue;
+		count_device_stop(c);
+		return status;
+	}
+	return ROCPROFILER_STATUS_SUCCESS;
+}
+
+void count_device_stop(struct context *c)
+{
+	if (!count_device_has(c))
+		return;
+	lock_take(&lock);
+	for (uint32_t i = 0; i < atomic_load(&nr_devices); i++)
+		if (devices[i].context == c)
+			stop_device(&devices[i]);
+	lock_drop(&lock);
+}
+
+static bool has_device(const struct context *c, rocprofiler_agent_id_t agent)
+{
+	for (uint32_t i = 0; i < atomic_load(&nr_devices); i++)
+		if (devices[i].context == c && devices[i].agent.handle == agent.handle)
+			return true;
+	return false;
+}
+
+static rocprofiler_status_t add_device(const struct device *d)
+{
+	rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_SERVICE_ALREADY_CONFIGURED;
+	uint32_t at;
+
+	lock_take(&lock);
+	at = atomic_load(&nr_devices);
+	if (at == MAX_DEVICES) {
+		status = ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
+	} else if (!has_device(d->context, d->agent)) {
+		devices[at] = *d;
+		atomic_store(&nr_devices, at + 1);
+		status = ROCPROFILER_STATUS_SUCCESS;
+	}
+	lock_drop(&lock);
+	return status;
+}
+
+static rocprofiler_status_t configure(rocprofiler_context_id_t context,
+				      rocprofiler_buffer_id_t buffer, rocprofiler_agent_id_t agent,
+				      count_device_fn ask, void *arg)
+{
+	struct device d = { .context = context_find(context),
+			    .buffer = buffer_find(buffer),
+			    .agent = agent,
+			    .ask = ask,
+			    .arg = arg };
+	bool known;
+
+	if (registration_phase() > -1)
+		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
+	if (!d.context)
+		return ROCPROFILER_STATUS_ERROR_CONTEXT_INVALID;
+	if (count_dispatch_has(d.context))
+		return ROCPROFILER_STATUS_ERROR_AGENT_DISPATCH_CONFLICT;
+	/* from 1.0 on a tool may do without */
+	if (!d.buffer && (buffer.handle || ROCPROFILER_SDK_ABI == 0))
+		return ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
+	if (!ask)
+		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
+	if (!counters_of(agent, &known))
+		return known ? ROCPROFILER_STATUS_ERROR_AGENT_ARCH_NOT_SUPPORTED :
+			       ROCPROFILER_STATUS_ERROR_AGENT_NOT_FOUND;
+	if (!count_register())
+		return ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
+	return add_device(&d);
+}
+
+/* ---- samples --------------------------------------------------------------------------------- */
+
+/* The tool's memory for records of all GPUs of a context; NULL: none. */
+struct output {
+	rocprofiler_record_counter_t *records;
+	size_t nr, most;
+};
+
+static void put(const struct device *d, const rocprofiler_record_counter_t *records, size_t nr,
+		struct output *out)
+{
+	for (size_t i = 0; i < nr && d->buffer; i++)
+		buffer_put_counter(d->buffer, ROCPROFILER_COUNTER_RECORD_VALUE, &records[i],
+				   sizeof(records[i]));
+	if (out->records && out->nr + nr <= out->most)
+		memcpy(out->records + out->nr, records, nr * sizeof(*records));
+	out->nr += nr;
+}
+
+RTL_REQUIRES(lock)
+static rocprofiler_status_t read_device(struct device *d, rocprofiler_user_data_t user,
+					struct output *out)
+{
+	size_t nr = count_config_nr_records(d->config);
+	uint32_t nr_values = d->profile ? sdk_core()->profile_nr_values(d->profile) : 0;
+	rocprofiler_record_counter_t *records = calloc(nr + 1, sizeof(*records));
+	uint64_t *values = calloc(nr_values + 1, sizeof(*values));
+	rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
+
+	if (records && values) {
+		status = ROCPROFILER_STATUS_ERROR;
+		if (!d->profile ||
+		    (run(d, PROFILE_READ) && sdk_core()->profile_read(d->profile, values)))
+			status = ROCPROFILER_STATUS_SUCCESS;
+	}
+	if (status == ROCPROFILER_STATUS_SUCCESS) {
+		count_config_records(d->config, d->profile, values, records);
+		for (size_t i = 0; i < nr; i++) {
+			records[i].user_data = user;
+#if ROCPROFILER_SDK_ABI > 0
+			records[i].agent_id = d->agent;
+#endif
+		}
+		put(d, records, nr, out);
+	}
+	free(records);
+	free(values);
+	return status;
+}
+
+RTL_REQUIRES(lock)
+static rocprofiler_status_t read_all(const struct context *c, rocprofiler_user_data_t user,
+				     struct output *out)
+{
+	rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_CONTEXT_ERROR;
+
+	for (uint32_t i = 0; i < atomic_load(&nr_devices); i++) {
+		struct device *d = &devices[i];
+
+		if (d->context != c || d->state == DEVICE_OFF)
+			continue;
+		if (d->state == DEVICE_WAITING) {
+			status = open_device(d);
+			if (status != ROCPROFILER_STATUS_SUCCESS)
+				return status;
+		}
+		if (d->state == DEVICE_WAITING)
+			return ROCPROFILER_STATUS_ERROR_HSA_NOT_LOADED;
+		status = read_device(d, user, out);
+		if (status != ROCPROFILER_STATUS_SUCCESS)
+			return status;
+	}
+	return status;
+}
+
+static rocprofiler_status_t sample(rocprofiler_context_id_t id, rocprofiler_user_data_t user,
+				   rocprofiler_counter_flag_t flags,
+				   rocprofiler_record_counter_t *records, size_t *nr)
+{
+	struct output out = { .records = records, .most = records ? *nr : 0 };
+	const struct context *c = context_find(id);
+	rocprofiler_status_t status;
+
+	if (!c || !count_device_has(c))
+		return ROCPROFILER_STATUS_ERROR_CONTEXT_INVALID;
+	if (records && flags & ROCPROFILER_COUNTER_FLAG_ASYNC)
+		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
+	lock_take(&lock);
+	status = read_all(c, user, &out);
+	lock_drop(&lock);
+	if (status == ROCPROFILER_STATUS_SUCCESS && records && out.nr > out.most)
+		status = ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
+	if (nr && (status == ROCPROFILER_STATUS_SUCCESS || out.nr > out.most))
+		*nr = out.nr;
+	return status;
+}
+
+#if ROCPROFILER_SDK_ABI > 0
+EXPORT rocprofiler_status_t rocprofiler_configure_device_counting_service(
+	rocprofiler_context_id_t context_id, rocprofiler_buffer_id_t buffer_id,
+	rocprofiler_agent_id_t agent_id, rocprofiler_device_counting_service_cb_t cb,
+	void *user_data)
+{
+	return configure(context_id, buffer_id, agent_id, cb, user_data);
+}
+
+EXPORT rocprofiler_status_t rocprofiler_sample_device_counting_service(
+	rocprofiler_context_id_t context_id, rocprofiler_user_data_t user_data,
+	rocprofiler_counter_flag_t flags, rocprofiler_counter_record_t *output_records,
+	size_t *rec_count)
+{
+	if (output_records && !rec_count)
+		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
+	return sample(context_id, user_data, flags, output_records, rec_count);
+}
+#else
+EXPORT rocprofiler_status_t rocprofiler_configure_agent_profile_counting_service(
+	rocprofiler_context_id_t context_id, rocprofiler_buffer_id_t buffer_id,
+	rocprofiler_agent_id_t agent_id, rocprofiler_agent_profile_callback_t cb, void *user_data)
+{
+	return configure(context_id, buffer_id, agent_id, cb, user_data);
+}
+
+EXPORT rocprofiler_status_t rocprofiler_sample_agent_profile_counting_service(
+	rocprofiler_context_id_t context_id, rocprofiler_user_data_t user_data,
+	rocprofiler_counter_flag_t flags)
+{
+	return sample(context_id, user_data, flags, NULL, NULL);
+}
+#endif

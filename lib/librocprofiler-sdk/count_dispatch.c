@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: MIT */
+/* count_dispatch.c - librocprofiler-sdk: the counters of single dispatches, by callback or buffer
+ *
+ * The core asks before a dispatch is submitted, on the thread that rings the doorbell; so does this library the tool. The result is shown on
+ * a thread of this library's: the core's is the one that counts the next dispatch.
+ *
+ * Owns:     the services, by context; dispatches that are counted, and the thread that shows them, which lives as long as the process.
+ * Threads:  any.
+ * Fails:    a dispatch that could not be counted has no records; it is a warning.
+ */
+#define LOG_TOPIC "sdk"
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../face/fork_guard.h"
+#include "base/log.h"
+#include "count.h"
+#include "operations.h"
+
+#define NR_BUCKETS 1024u
+#define SETTLE_NS UINT64_C(1000000000)
+
+struct count_service {
+	count_dispatch_fn ask;
+	void *ask_arg;
+	count_record_fn show; /* NULL: records go to the buffer */
+	void *show_arg;
+	struct sdk_buffer *buffer;
+};
+
+/* A dispatch that is counted. */
+struct counted {
+	struct counted *next;
+	struct context *context;
+	const struct count_service *service;
+	struct count_config *config;
+	struct profile *profile; /* one user of it */
+	rocprofiler_user_data_t user;
+	count_data_t data;
+	uint64_t *values;
+};
+
+/* The id of a dispatch that was asked for, until it is submitted. */
+struct named {
+	struct named *next;
+	uint64_t packet, id;
+	uint32_t queue;
+};
+
+GUARDED_LOCK(lock, LOCK_SDK_COUNT);
+static struct named *names[NR_BUCKETS] RTL_GUARDED_BY(lock);
+static struct count_service services[SDK_MAX_CONTEXTS];
+static _Atomic uint64_t has_service; /* a bit for each context */
+static _Atomic uint64_t counting;    /* of the active one */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int client = -1;
+static _Atomic(struct counted *) arrived;
+static sem_t has_arrived;
+static _Atomic uint64_t nr_sent, nr_shown;
+static _Thread_local bool is_shower;
+
+static uint64_t bit_of(const struct context *c)
+{
+	return UINT64_C(1) << (c - context_at(0));
+}
+
+/* ---- ids of dispatches ----------------------------------------------------------------------- */
+
+static struct named **bucket_of(uint32_t queue, uint64_t packet) RTL_REQUIRES(lock)
+{
+	return &names[(queue * UINT64_C(31) + packet) % NR_BUCKETS];
+}
+
+static uint64_t name_dispatch(uint32_t queue, uint64_t packet)
+{
+	uint64_t id = dispatch_new_id();
+	struct named *n = dispatch_is_shown() ? malloc(sizeof(*n)) : NULL;
+	struct named **bucket;
+
+	if (!n)
+		return id;
+	lock_take(&lock);
+	bucket = bucket_of(queue, packet);
+	*n = (struct named){ .next = *bucket, .queue = queue, .packet = packet, .id = id };
+	*bucket = n;
+	lock_drop(&lock);
+	return id;
+}
+
+uint64_t count_id_of(uint32_t queue, uint64_t packet)
+{
+	struct named *n, **at;
+	uint64_t id = 0;
+
+	/* relaxed: what was asked for was asked on a thread that had the queue's turn, as this one has */
+	if (RTL_LIKELY(!atomic_load_explicit(&has_service, memory_order_relaxed)))
+		return 0;
+	lock_take(&lock);
+	at = bucket_of(queue, packet);
+	while (*at && ((*at)->queue != queue || (*at)->packet != packet))
+		at = &(*at)->next;
+	n = *at;
+	if (n) {
+		*at = n->next;
+		id = n->id;
+	}
+	lock_drop(&lock);
+	free(n);
+	return id;
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+static void free_counted(struct counted *d)
+{
+	if (d->profile)
+		sdk_core()->profile_free(d->profile);
+	if (d->config)
+		count_config_put(d->config);
+	free(d->values);
+	free(d);
+}
+
+static void fill(struct counted *d, const struct client_dispatch *c)
+{
+	rocprofiler_kernel_dispatch_info_t *info = &d->data.dispatch_info;
+	const struct event_dispatch *e = c->d;
+
+	d->data.size = sizeof(d->data);
+	d->data.correlation_id.internal = e->correlation & EVENT_ID;
+	d->data.correlation_id.external =
+		external_of(d->context, e->tid,
+			    ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_KERNEL_DISPATCH,
+			    ROCPROFILER_KERNEL_DISPATCH_ENQUEUE, e->correlation & EVENT_ID);
+	info->size = offsetof(rocprofiler_kernel_dispatch_info_t, reserved_padding);
+	info->agent_id = operations_agent(c->agent);
+	info->queue_id.handle = (uint64_t)e->queue + 1;
+	info->kernel_id = e->kernel;
+	info->dispatch_id = name_dispatch(e->queue, e->packet);
+	info->private_segment_size = e->private_size;
+	info->group_segment_size = e->group_size;
+	info->workgroup_size = (rocprofiler_dim3_t){ e->group[0], e->group[1], e->group[2] };
+	info->grid_size = (rocprofiler_dim3_t){ e->grid[0], e->grid[1], e->grid[2] };
+}
+
+/* Asks the tool. False: it does not want the dispatch counted. */
+static bool ask_tool(struct counted *d, const struct client_dispatch *c)
+{
+	rocprofiler_profile_config_id_t id = { 0 };
+	char why[PROFILE_WHY_SIZE];
+	int saved = errno;
+
+	d->service->ask(d->data, &id, &d->user, d->service->ask_arg);
+	errno = saved;
+	if (!id.handle)
+		return false;
+	d->config = count_config_get(id);
+	if (!d->config) {
+		log_warn("a tool chose counters that do not exist: %llu",
+			 (unsigned long long)id.handle);
+		return false;
+	}
+	if (count_config_agent(d->config).handle != d->data.dispatch_info.agent_id.handle) {
+		log_warn("a tool chose counters of another GPU: %llu",
+			 (unsigned long long)id.handle);
+		return false;
+	}
+	d->profile = count_config_profile(d->config, c->agent_handle, why);
+	if (!d->profile) {
+		log_warn("counters are not counted: %s", why);
+		return false;
+	}
+	sdk_core()->profile_get(d->profile);
+	return true;
+}
+
+static struct profile *on_ask(const struct client_dispatch *c, uint64_t *user)
+{
+	uint64_t active = atomic_load(&counting) & ~context_over();
+	struct counted *d = active && !registration_is_over() ? calloc(1, sizeof(*d)) : NULL;
+
+	if (!d)
+		return NULL;
+	d->context = context_at((unsigned int)__builtin_ctzll(active));
+	d->service = &services[d->context - context_at(0)];
+	fill(d, c);
+	if (!ask_tool(d, c)) {
+		free_counted(d);
+		return NULL;
+	}
+	*user = (uintptr_t)d;
+	return d->profile;
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+static void put_records(const struct counted *d, const rocprofiler_record_counter_t *records,
+			size_t nr)
+{
+	const count_header_t header = {
+		.size = sizeof(header),
+		.num_records = nr,
+		.correlation_id = d->data.correlation_id,
+		.start_timestamp = d->data.start_timestamp,
+		.end_timestamp = d->data.end_timestamp,
+		.dispatch_info = d->data.dispatch_info,
+	};
+
+	buffer_put_counter(d->service->buffer,
+			   ROCPROFILER_COUNTER_RECORD_PROFILE_COUNTING_DISPATCH_HEADER, &header,
+			   sizeof(header));
+	for (size_t i = 0; i < nr; i++)
+		buffer_put_counter(d->service->buffer, ROCPROFILER_COUNTER_RECORD_VALUE,
+				   &records[i], sizeof(records[i]));
+}
+
+static void show(struct counted *d)
+{
+	size_t nr = count_config_nr_records(d->config);
+	rocprofiler_record_counter_t *records = calloc(nr, sizeof(*records));
+
+	if (!records) {
+		log_warn("no memory: the counters of dispatch %llu are lost",
+			 (unsigned long long)d->data.dispatch_info.dispatch_id);
+		return;
+	}
+	count_config_records(d->config, d->profile, d->values, records);
+	for (size_t i = 0; i < nr; i++) {
+		records[i].dispatch_id = d->data.dispatch_info.dispatch_id;
+		records[i].user_data = d->user;
+#if ROCPROFILER_SDK_ABI > 0
+		records[i].agent_id = d->data.dispatch_info.agent_id;
+#endif
+	}
+	if (d->service->show)
+		d->service->show(d->data, records, nr, d->user, d->service->show_arg);
+	else
+		put_records(d, records, nr);
+	free(records);
+}
+
+/* In the order in which they have come. */
+static struct counted *take_arrived(void)
+{
+	/* acquire: pairs with send() */
+	struct counted *d = atomic_exchange_explicit(&arrived, NULL, memory_order_acquire);
+	struct counted *first = NULL, *next;
+
+	for (; d; d = next) {
+		next = d->next;
+		d->next = first;
+		first = d;
+	}
+	return first;
+}
+
+static void *shower(void *unused)
+{
+	(void)unused;
+	is_shower = true;
+	for (;;) {
+		struct counted *d, *next;
+
+		while (sem_wait(&has_arrived) != 0)
+			;
+		for (d = take_arrived(); d; d = next) {
+			next = d->next;
+			if (!(context_over() & bit_of(d->context)) &&
+			    atomic_load(&registration_end) <= 0)
+				show(d);
+			free_counted(d);
+			/* release: pairs with count_settle() */
+			atomic_fetch_add_explicit(&nr_shown, 1, memory_order_release);
+		}
+	}
+	return NULL;
+}
+
+static void send(struct counted *d)
+{
+	struct counted *newest = atomic_load_explicit(&arrived, memory_order_relaxed);
+
+	atomic_fetch_add_explicit(&nr_sent, 1, memory_order_relaxed);
+	do
+		d->next = newest;
+	/* release: pairs with take_arrived() */
+	while (!atomic_compare_exchange_weak_explicit(&arrived, &newest, d, memory_order_release,
+						      memory_order_relaxed));
+	sem_post(&has_arrived);
+}
+
+static void on_done(const struct client_result *r)
+{
+	struct counted *d = (void *)(uintptr_t)r->user;
+
+	d->data.start_timestamp = r->begin_ns;
+	d->data.end_timestamp = r->end_ns;
+	if (!r->why)
+		d->values = calloc(r->nr_values + 1, sizeof(*d->values));
+	if (d->values) {
+		memcpy(d->values, r->values, r->nr_values * sizeof(*d->values));
+		send(d);
+		return;
+	}
+	log_warn("dispatch %llu is not counted: %s",
+		 (unsigned long long)d->data.dispatch_info.dispatch_id,
+		 r->why ? r->why : "no memory");
+	free_counted(d);
+}
+
+void count_settle(void)
+{
+	const struct timespec nap = { .tv_nsec = 100000 };
+	uint64_t sent;
+
+	if (is_shower || !atomic_load(&has_service))
+		return;
+	sdk_core()->counter_settle(SETTLE_NS);
+	sent = atomic_load(&nr_sent);
+	for (int i = 0; i < 10000 && atomic_load(&nr_shown) < sent; i++)
+		nanosleep(&nap, NULL);
+}
+
+/* ---- services -------------------------------------------------------------------------------- */
+
+static bool start_shower(void)
+{
+	pthread_attr_t attr;
+	sigset_t all, old;
+	pthread_t thread;
+	int err;
+
+	sem_init(&has_arrived, 0, 0);
+	if (pthread_attr_init(&attr) != 0)
+		return false;
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = pthread_create(&thread, &attr, shower, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	return err == 0;
+}
+
+static void register_once(void)
+{
+	static const struct counter_client functions = { .ask = on_ask, .done = on_done };
+
+	if (sdk_core() && start_shower())
+		client = sdk_core()->client_register(&functions);
+	if (client < 0)
+		log_warn("counters are not counted: no thread, or too many libraries that count");
+}
+
+bool count_register(void)
+{
+	pthread_once(&once, register_once);
+	return client >= 0;
+}
+
+bool count_is_configured(void)
+{
+	return atomic_load(&has_service) || count_device_any();
+}
+
+static rocprofiler_status_t configure(rocprofiler_context_id_t id,
+				      const struct count_service *service)
+{
+	struct context *c = context_find(id);
+
+	if (registration_phase() > -1)
+		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
+	if (!c)
+		return ROCPROFILER_STATUS_ERROR_CONTEXT_INVALID;
+	if (!service->ask || (!service->show && !service->buffer))
+		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
+	if (count_device_has(c))
+		return ROCPROFILER_STATUS_ERROR_AGENT_DISPATCH_CONFLICT;
+	if (atomic_load(&has_service) & bit_of(c))
+		return ROCPROFILER_STATUS_ERROR_SERVICE_ALREADY_CONFIGURED;
+	if (!count_register())
+		return ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
+	services[c - context_at(0)] = *service;
+	atomic_fetch_or(&has_service, bit_of(c));
+	return ROCPROFILER_STATUS_SUCCESS;
+}
+
+bool count_dispatch_has(const struct context *c)
+{
+	return atomic_load(&has_service) & bit_of(c);
+}
+
+static rocprofiler_status_t configure_buffer(rocprofiler_context_id_t context,
+					     rocprofiler_buffer_id_t buffer, count_dispatch_fn ask,
+					     void *arg)
+{
+	const struct count_service s = { .ask = ask,
+					 .ask_arg = arg,
+					 .buffer = buffer_find(buffer) };
+
+	if (registration_phase() == -1 && context_find(context) && !s.buffer)
+		return ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
+	return configure(context, &s);
+}
+
+static rocprofiler_status_t configure_callback(rocprofiler_context_id_t context,
+					       count_dispatch_fn ask, void *ask_arg,
+					       count_record_fn show_fn, void *show_arg)
+{
+	const struct count_service s = {
+		.ask = ask, .ask_arg = ask_arg, .show = show_fn, .show_arg = show_arg
+	};
+
+	return configure(context, &s);
+}
+
+#if ROCPROFILER_SDK_ABI > 0
+EXPORT rocprofiler_status_t rocprofiler_configure_buffer_dispatch_counting_service(
+	rocprofiler_context_id_t context_id, rocprofiler_buffer_id_t buffer_id,
+	rocprofiler_dispatch_counting_service_cb_t callback, void *callback_data_args)
+{
+	return configure_buffer(context_id, buffer_id, callback, callback_data_args);
+}
+
+EXPORT rocprofiler_status_t rocprofiler_configure_callback_dispatch_counting_service(
+	rocprofiler_context_id_t context_id,
+	rocprofiler_dispatch_counting_service_cb_t dispatch_callback, void *dispatch_callback_args,
+	rocprofiler_dispatch_counting_record_cb_t record_callback, void *record_callback_args)
+{
+	return configure_callback(context_id, dispatch_callback, dispatch_callback_args,
+				  record_callback, record_callback_args);
+}
+#else
+EXPORT rocprofiler_status_t rocprofiler_configure_buffered_dispatch_profile_counting_service(
+	rocprofiler_context_id_t context_id, rocprofiler_buffer_id_t buffer_id,
+	rocprofiler_profile_counting_dispatch_callback_t callback, void *callback_data_args)
+{
+	return configure_buffer(context_id, buffer_id, callback, callback_data_args);
+}
+
+EXPORT rocprofiler_status_t rocprofiler_configure_callback_dispatch_profile_counting_service(
+	rocprofiler_context_id_t context_id,
+	rocprofiler_profile_counting_dispatch_callback_t dispatch_callback,
+	void *dispatch_callback_args,
+	rocprofiler_profile_counting_record_callback_t record_callback, void *record_callback_args)
+{
+	return configure_callback(context_id, dispatch_callback, dispatch_callback_args,
+				  record_callback, record_callback_args);
+}
+#endif
+
+/* ---- contexts -------------------------------------------------------------------------------- */
+
+rocprofiler_status_t count_start(struct context *c)
+{
+	uint64_t none = 0;
+
+	if (!(atomic_load(&has_service) & bit_of(c)))
+		return count_device_start(c);
+	if (!atomic_compare_exchange_strong(&counting, &none, bit_of(c)) && none != bit_of(c))
+		return ROCPROFILER_STATUS_ERROR_CONTEXT_CONFLICT;
+	sdk_core()->client_switch(client, AGENT_NONE, true);
+	return ROCPROFILER_STATUS_SUCCESS;
+}
+
+void count_stop(struct context *c)
+{
+	uint64_t mine = bit_of(c);
+
+	count_device_stop(c);
+	if (!(atomic_load(&has_service) & mine))
+		return;
+	if (atomic_compare_exchange_strong(&counting, &mine, 0))
+		sdk_core()->client_switch(client, AGENT_NONE, false);
+}

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""librocprofiler-sdk counts dispatches: each has the counts that the virtual GPU logged for it; alone, and beside rtl trace --pmc."""
+from support import *
+
+RUNTIME = {"LD_LIBRARY_PATH": f"{VGPU_DIR}:{LIB}"}
+NAMES = ("SQ_WAVES", "SQ_INSTS_SALU", "GRBM_GUI_ACTIVE", "TCC_HIT_sum")
+LOGGED = {"TCC_HIT_sum": "TCC_HIT"}
+MIXED = ("threads=3", "queues=2", "count=240", "kinds=dscbnBw", "ring=2")
+
+
+class Said:
+    """What the tool printed."""
+
+    def __init__(self, r):
+        self.run, self.counted, self.totals = r, [], None
+        for line in r.out.splitlines():
+            words = line.split()
+            if words[:1] == ["counted"]:
+                self.counted.append({k: float(v) if "." in v or "e" in v else int(v) for k, v in zip(words[::2], words[1::2])})
+            elif words[:2] == ["tool:", "asked"]:
+                self.totals = {k: int(v) for k, v in zip(words[1::2], words[2::2])}
+        equal("wrong", [l for l in r.out.splitlines() if l.startswith("tool: wrong")], [])
+        equal("dispatches shown", self.totals["shown"], len(self.counted))
+
+
+def tool(abi, name, *args, names=NAMES, trace=PLAIN, gpus=1, env=None, **kwargs):
+    library = os.path.join(BUILD, "tests", f"libsdk_counter_tool_{abi}.so")
+    if not os.path.exists(library):
+        skip("the tool was not built: there are no headers of HIP")
+    full = {"VGPU_EXEC": "auto", "VGPU_COUNTERS": 1, "LD_PRELOAD": library, "COUNT_NAMES": ",".join(names), **(env or {})}
+    if trace == PLAIN:
+        full = {**RUNTIME, "HSA_TOOLS_LIB": os.path.join(LIB, f"librocprofiler-sdk.so.{abi}"), **full}
+    return Said(run(name, *args, trace=trace, env=full, gpus=gpus, **kwargs))
+
+
+def as_logged(said, names=NAMES):
+    """Each counted dispatch has the counters of the one with its time in the log."""
+    log = said.run.log("dispatch")
+    clocks = clocks_of(said.run.log())
+    ends = sorted((to_ns(clocks[d["pid"], d["gpu"]], d["end"]), i) for i, d in enumerate(log))
+    for c in said.counted:
+        near = [log[i]["counters"] for end, i in ends if abs(end - c["end"]) <= NS_TOLERANCE]
+        have = {n: c[n] for n in names}
+        want = [{n: l[LOGGED.get(n, n)] for n in names} for l in near]
+        if have not in want:
+            fail(f"dispatch {c['counted']}: counters {have}, in the log {want}")
+
+
+def counts_by_callback(abi):
+    said = tool(abi, "flood", *MIXED, "gpus=2", gpus=2)
+    contains("output", said.run.out, " 0 wrong signals")
+    equal("stderr", said.run.err, "")
+    equal("dispatches", (said.totals["asked"], said.totals["shown"]), (int(re.search(r"(\d+) dispatches", said.run.out)[1]),) * 2)
+    equal("ids", sorted(c["counted"] for c in said.counted), list(range(1, said.totals["asked"] + 1)))
+    # four shader engines; GRBM has one instance; a metric has one value
+    equal("records", {tuple(c[n + "#"] for n in NAMES) for c in said.counted}, {(4, 4, 1, 1)})
+    as_logged(said)
+
+
+@case
+def counts_by_callback_equal_the_log():
+    counts_by_callback(1)
+
+
+@case
+def counts_by_callback_equal_the_log_in_the_older_abi():
+    counts_by_callback(0)
+
+
+@case
+def counts_by_buffer_belong_to_the_traced_dispatches():
+    """Every second dispatch is counted; ids and times are those of its record in the trace of dispatches."""
+    for abi in (0, 1):
+        said = tool(abi, "flood", *MIXED, env={"COUNT_BUFFER": 1, "COUNT_TRACE": 1, "COUNT_EVERY": 2})
+        equal("stderr", said.run.err, "")
+        nr = int(re.search(r"(\d+) dispatches", said.run.out)[1])
+        equal("dispatches", said.totals, {"asked": nr, "shown": nr // 2, "same": nr // 2, "wrong": 0})
+        as_logged(said)
+
+
+@case
+def context_that_stops_counts_what_it_was_asked_for():
+    said = tool(1, "flood", *MIXED, env={"COUNT_STOP": 40})
+    contains("output", said.run.out, " 0 wrong signals")
+    lost = len(re.findall("is not counted", said.run.err))
+    equal("asked and counted", (said.totals["asked"], said.totals["shown"] + lost), (40, 40))
+    as_logged(said)
+
+
+def by_op(r):
+    out = collections.defaultdict(dict)
+    for end, name, value in r.db().execute("select d.end_ns, c.counter, c.value from rtl_counter c join rtl_dispatch d using (op_id)"):
+        out[end][name] = value
+    return out
+
+
+@case
+def tool_beside_rtl_pmc_gets_the_same_values():
+    """One name of both, one of each: they are counted together."""
+    said = tool(1, "flood", "count=60", "kinds=dDs", names=("SQ_WAVES", "SQ_INSTS_SALU"), trace=RTL,
+                rtl_args=("-q", "--pmc", "SQ_WAVES,GRBM_GUI_ACTIVE"))
+    nr = int(re.search(r"(\d+) dispatches", said.run.out)[1])
+    values = by_op(said.run)
+    equal("counted", (said.totals["shown"], len(values)), (nr, nr))
+    for c in said.counted:
+        equal("waves of both", values[c["end"]]["SQ_WAVES"], c["SQ_WAVES"])
+    as_logged(said, ("SQ_WAVES", "SQ_INSTS_SALU"))
+    complete(said.run)
+    intact(said.run.db())
+
+
+@case
+def events_that_do_not_fit_together_are_a_loss_of_one():
+    """Five and five events of SQ, which has eight counters: each dispatch is counted for one of the two."""
+    sq = ("SQ_WAVES", "SQ_INSTS_SALU", "SQ_INSTS_SMEM", "SQ_INSTS_VALU", "SQ_INSTS_FLAT")
+    other = "SQ_INSTS_LDS,SQ_INSTS_GDS,SQ_WAIT_INST_LDS,SQ_INSTS_VMEM_WR,SQ_INSTS_VMEM_RD"
+    said = tool(1, "flood", "count=40", "kinds=d", names=sq, trace=RTL, rtl_args=("--pmc", other))
+    nr = int(re.search(r"(\d+) dispatches", said.run.out)[1])
+    lost = int(re.search(r"loss: (\d+) not_counted", said.run.err)[1])
+    values = len(by_op(said.run))
+    equal("of each the other half", (said.totals["shown"] + values, lost + values), (nr, nr))
+    contains("the tool's loss", said.run.err, "its events do not fit in one pass with those of another client")
+    as_logged(said, sq)
+
+
+@case
+def queues_that_end_while_dispatches_wait_have_a_result_for_each():
+    said = tool(1, "lifecycle", "storm", names=("SQ_WAVES",), env={"RTL_PMC_WAIT_MS": 60000})
+    lost = len(re.findall("is not counted: its queue was destroyed", said.run.err))
+    equal("asked", said.totals["asked"], int(re.search(r"(\d+) dispatches", said.run.out)[1]))
+    # warnings are limited
+    if "no more of these" not in said.run.err:
+        equal("counted or lost", said.totals["shown"] + lost, said.totals["asked"])
+    as_logged(said, ("SQ_WAVES",))
+
+
+@case
+def hip_program_has_metrics():
+    if not os.path.exists(program("sdk_client_app")):
+        skip("sdk_client_app was not built: hipcc is not installed")
+    names = ("SQ_WAVES", "FETCH_SIZE", "TCC_HIT_sum", "CU_NUM")
+    said = tool(1, "sdk_client_app", "sessions=1", "launches=5", names=names, env={"ROCP_TOOL_LIBRARIES": ""})
+    contains("output", said.run.out, "done")
+    logged = [d["counters"] for d in said.run.log("dispatch") if d["grid"][0] == 1024]
+    want = [(l["SQ_WAVES"], l["TCC_EA_RDREQ"] * 64 / 1024, l["TCC_HIT"], 64) for l in logged]
+    seen = [tuple(c[n] for n in names) for c in said.counted]
+    # copies by kernels are counted, too
+    missing = collections.Counter(want) - collections.Counter(seen)
+    equal("dispatches in the log that were not counted so", missing, collections.Counter())
+
+
+main()
