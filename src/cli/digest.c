@@ -249,7 +249,34 @@ static void add_to_lane(struct digest *d, struct digest_lane *l, int64_t begin, 
 		l->compute_ns += extend(&l->compute_until, begin, end);
 }
 
-/* Columns: begin, end, id, GPU, name, type. */
+static void add_to_marker(struct digest *d, int64_t id, int64_t begin, int64_t end)
+{
+	struct digest_marker *m;
+	uint64_t at;
+
+	/* the next operation is of the same range, mostly */
+	if (d->last_marker < d->nr_markers && d->markers[d->last_marker].id == id) {
+		at = d->last_marker;
+	} else if (!map_get(&d->marker_index, (uint64_t)id, &at)) {
+		if (d->nr_markers == d->max_markers) {
+			d->max_markers = d->max_markers ? 2 * d->max_markers : 256;
+			d->markers = reallocarray(d->markers, d->max_markers, sizeof(*m));
+			if (!d->markers)
+				ui_die_memory();
+		}
+		at = d->nr_markers++;
+		d->markers[at] = (struct digest_marker){ .id = id, .first = begin, .last = end };
+		if (map_put(&d->marker_index, (uint64_t)id, at))
+			ui_die_memory();
+	}
+	d->last_marker = at;
+	m = &d->markers[at];
+	m->ops++;
+	m->ns += (uint64_t)(end - begin);
+	m->last = end > m->last ? end : m->last;
+}
+
+/* Columns: begin, end, id, GPU, name, type, range. */
 static int on_op(void *arg, const int64_t *row)
 {
 	struct digest *d = arg;
@@ -261,6 +288,8 @@ static int on_op(void *arg, const int64_t *row)
 	bool timed = end >= begin && !(d->odd.nr && map_get(&d->odd, (uint64_t)row[2], &odd));
 
 	d->nr_untimed += !timed;
+	if (timed && row[6])
+		add_to_marker(d, row[6], begin, end);
 	if (!copy) {
 		struct digest_sum *sum =
 			digest_sum_of(&d->kernels, (uint64_t)name << 16 ^ (uint64_t)(gpu & 0xffff));
@@ -290,6 +319,8 @@ static int on_op(void *arg, const int64_t *row)
 static void free_lanes(struct digest *d)
 {
 	for (size_t i = 0; i < d->nr_lanes; i++) {
+		for (size_t g = 0; g < d->lanes[i].nr_kept; g++)
+			free(d->lanes[i].gaps[g].host);
 		free(d->lanes[i].gaps);
 		free(d->lanes[i].idle_before);
 	}
@@ -305,13 +336,16 @@ static void begin_ops(void *arg)
 	free_lanes(d);
 	digest_free_sums(&d->kernels, false);
 	d->nr_untimed = d->small_kernels = 0;
+	d->nr_markers = 0;
+	map_clear(&d->marker_index);
 	lane_of(d, -1);
 }
 
 static void read_ops(struct digest *d)
 {
-	static const char ours[] = "SELECT start, end, id, gpuId, description_id, opType_id FROM "
-				   "rocpd_op WHERE id BETWEEN ?1 AND ?2";
+	static const char ours[] =
+		"SELECT start, end, id, gpuId, description_id, opType_id, roctxId "
+		"FROM rocpd_op WHERE id BETWEEN ?1 AND ?2";
 	static const char rpd[] =
 		"SELECT start, \"end\", id, gpuId, description_id, opType_id FROM "
 		"rocpd_op WHERE id BETWEEN ?1 AND ?2";
@@ -346,6 +380,11 @@ static int compare_lanes(const void *a, const void *b)
 static void end_lanes(struct digest *d)
 {
 	qsort(d->lanes, d->nr_lanes, sizeof(*d->lanes), compare_lanes);
+	/* an operation that was still at work when its process ended */
+	if (!d->filter->has_time && d->spans == &d->whole && d->lanes[0].until > d->wall_end) {
+		d->wall_ns += (uint64_t)(d->lanes[0].until - d->wall_end);
+		d->wall_end = d->whole.end = d->lanes[0].until;
+	}
 	for (size_t i = 0; i < d->nr_lanes; i++) {
 		struct digest_lane *l = &d->lanes[i];
 		uint64_t before = 0;
@@ -446,4 +485,6 @@ void digest_fini(struct digest *d)
 	free(d->errors);
 	map_fini(&d->odd);
 	map_fini(&d->kinds);
+	map_fini(&d->marker_index);
+	free(d->markers);
 }

@@ -39,14 +39,23 @@ struct digest_sums {
 
 #define DIGEST_HOST 4 /* functions that are kept for a gap */
 
+struct digest_host {
+	int64_t name; /* of a function */
+	uint64_t ns;
+};
+
+/* The operations that have a range as their innermost one. */
+struct digest_marker {
+	int64_t id;
+	uint64_t ops, ns;
+	int64_t first, last; /* begin of the first, end of the last one */
+};
+
 /* A time in which a GPU had nothing to do. */
 struct digest_gap {
 	int64_t begin, end;
-	int64_t before, after; /* ids of names of the operations around it, -1: none */
-	struct {
-		int64_t name;
-		uint64_t ns;
-	} host[DIGEST_HOST]; /* the functions with most of its time; listed gaps only */
+	int64_t before, after;	  /* ids of names of the operations around it, -1: none */
+	struct digest_host *host; /* DIGEST_HOST, the longest first; NULL: not explained */
 };
 
 /* A GPU; the first lane is all GPUs: busy is a time in which one of them is. */
@@ -85,6 +94,8 @@ struct digest {
 	struct digest_sums calls;   /* by function */
 	struct digest_error *errors;
 	size_t nr_errors;
+	struct digest_marker *markers; /* in the order of their first operation */
+	size_t nr_markers;
 	uint64_t nr_calls, nr_failed, nr_untimed;
 	uint64_t outside_ns;	/* idle time of all GPUs without a call of HIP */
 	uint64_t small_kernels; /* shorter than DIGEST_SMALL_NS */
@@ -102,6 +113,8 @@ struct digest {
 	struct map odd;	  /* operations whose times are not measured; then: status of calls */
 	struct map kinds; /* by name and type: enum digest_kind */
 	int64_t covered_until;
+	struct map marker_index;
+	size_t max_markers, last_marker;
 	uint64_t max_gaps;
 };
 

@@ -243,6 +243,10 @@ static void reset_explain(void *arg)
 
 static void keep_longest(struct digest_gap *g, const struct map *host)
 {
+	free(g->host);
+	g->host = calloc(DIGEST_HOST, sizeof(*g->host));
+	if (!g->host)
+		ui_die_memory();
 	for (size_t i = 0; i < host->cap; i++) {
 		uint64_t ns = host->entries[i].value_plus_1;
 		int at = DIGEST_HOST;

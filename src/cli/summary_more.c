@@ -221,7 +221,7 @@ char *summary_more_gap_host(struct digest *d, const struct digest_gap *g)
 	uint64_t length = (uint64_t)(g->end - g->begin), in_calls = 0;
 	char *text = ui_format("%s", "");
 
-	for (int i = 0; i < DIGEST_HOST && g->host[i].ns; i++) {
+	for (int i = 0; i < DIGEST_HOST && g->host && g->host[i].ns; i++) {
 		double share = length ? 100.0 * (double)g->host[i].ns / (double)length : 0;
 		char *more;
 

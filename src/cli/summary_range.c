@@ -132,27 +132,19 @@ static void add_span(struct instance *i, int64_t first, int64_t last)
 /* Operations by their innermost range; then outwards. */
 static void add_nested(struct tree *t)
 {
-	char sql[512];
-	sqlite3_stmt *stmt;
+	const struct digest *d = summary_digest(t->s);
 
-	snprintf(
-		sql, sizeof(sql),
-		"SELECT O.roctxId, count(*), sum(O.end - O.start), min(O.start), max(O.end) FROM rocpd_op O "
-		"LEFT JOIN rtl_op_kernel K ON K.op_id = O.id LEFT JOIN rtl_op_copy C ON C.op_id = O.id WHERE "
-		"O.roctxId <> 0 AND O.end >= O.start AND coalesce(K.flags, C.flags, 0) & %d = 0 GROUP BY 1",
-		QUERY_UNTIMED);
-	stmt = db_query(t->s->q, sql);
-	while (db_step(t->s->q, stmt)) {
+	for (size_t i = 0; i < d->nr_markers; i++) {
+		const struct digest_marker *m = &d->markers[i];
 		uint64_t at;
 
-		if (!map_get(&t->by_id, (uint64_t)sqlite3_column_int64(stmt, 0), &at))
+		if (!map_get(&t->by_id, (uint64_t)m->id, &at))
 			continue;
-		t->all[at].ops += (uint64_t)sqlite3_column_int64(stmt, 1);
-		t->all[at].own_ns += (uint64_t)sqlite3_column_int64(stmt, 2);
-		t->all[at].ns += (uint64_t)sqlite3_column_int64(stmt, 2);
-		add_span(&t->all[at], sqlite3_column_int64(stmt, 3), sqlite3_column_int64(stmt, 4));
+		t->all[at].ops += m->ops;
+		t->all[at].own_ns += m->ns;
+		t->all[at].ns += m->ns;
+		add_span(&t->all[at], m->first, m->last);
 	}
-	sqlite3_finalize(stmt);
 	for (size_t n = t->nr; n-- > 0;) {
 		struct instance *i = &t->all[n], *outer;
 
