@@ -52,7 +52,7 @@ class Names(Read):
             s.dispatch(kernel, queue, s.start + 100 * i * US, s.start + (100 * i + 50 - i) * US)
         return self.write(s)
 
-    def test_kernels_that_differ_inside_can_be_told_apart_at_every_width(self):
+    def test_kernels_that_differ_inside_differ_at_every_width(self):
         db = self.gemms()
         for columns, by in itertools.product((80, 100, 120, 200), ((), ("--by", "kernel"))):
             lines = self.lines(db, *by, columns=columns)
