@@ -27,6 +27,7 @@ GUARDED_LOCK(lock, LOCK_V1_HSA_CALLS);
 static struct slot clients[HSA_EVT_ID_NUMBER], events[HSA_EVT_ID_NUMBER];
 static bool is_intercepting RTL_GUARDED_BY(lock);
 static bool is_subscribed RTL_GUARDED_BY(lock);
+static _Atomic uint32_t enabled; /* events */
 
 static bool has(struct slot *s)
 {
@@ -41,7 +42,9 @@ static void report(uint32_t event, const void *data)
 	event_fn fn;
 	void *arg;
 
-	if (runtime_is_quiet())
+	/* kernels are reported for their names, too. relaxed: a call that runs meanwhile may be seen */
+	if (runtime_is_quiet() ||
+	    !(atomic_load_explicit(&enabled, memory_order_relaxed) & 1u << event))
 		return;
 	client = (rocprofiler_hsa_callback_fun_t)(void *)slot_get(&clients[event], &arg);
 	if (client)
@@ -73,20 +76,21 @@ RTL_REQUIRES(lock) static bool subscribe(void)
 /* What has a callback is enabled. */
 RTL_REQUIRES(lock) static void update(void)
 {
-	bool wanted[HSA_EVT_ID_NUMBER], any = false;
+	uint32_t wanted = 0;
 
 	for (uint32_t i = 0; i < HSA_EVT_ID_NUMBER; i++) {
 		/* packets need no other interception than dispatches do */
-		wanted[i] = has(&events[i]) ||
-			    (has(&clients[i]) && (is_intercepting || i == HSA_EVT_ID_SUBMIT));
-		any = any || wanted[i];
+		if (has(&events[i]) ||
+		    (has(&clients[i]) && (is_intercepting || i == HSA_EVT_ID_SUBMIT)))
+			wanted |= 1u << i;
 	}
-	if (!any && !is_subscribed)
+	if (!wanted && !is_subscribed)
 		return;
 	if (!subscribe())
 		return;
+	atomic_store_explicit(&enabled, wanted, memory_order_relaxed);
 	for (uint32_t i = 0; i < HSA_EVT_ID_NUMBER; i++)
-		hsa_events_want(i, wanted[i]);
+		hsa_events_want(i, wanted & 1u << i);
 }
 
 void hsa_calls_on_runtime(void)

@@ -113,36 +113,48 @@ static hsa_status_t count_agent(hsa_agent_t agent, void *data)
 	return HSA_STATUS_INFO_BREAK;
 }
 
-/* AMD's library initialises the runtime, too. */
-RTL_REQUIRES(lock) static hsa_status_t bring_up(const char *api)
+static hsa_status_t find(const char *api)
 {
 	const char *missing = NULL;
-	hsa_status_t status;
+	bool good;
 
-	if (!find_functions(&missing))
-		return error_set(HSA_STATUS_ERROR, api, "find_hsa", "%s was not found", missing);
-	status = hsa.hsa_iterate_agents(count_agent, NULL);
-	if (status == HSA_STATUS_ERROR_NOT_INITIALIZED) {
-		status = the_core ? the_core->hsa_init() : hsa.hsa_init();
-		if (status != HSA_STATUS_SUCCESS)
-			return error_set(status, api, "hsa_init", "status 0x%x", (unsigned)status);
-	}
-	scan();
-	return HSA_STATUS_SUCCESS;
+	lock_take(&lock);
+	good = find_functions(&missing);
+	lock_drop(&lock);
+	return good ? HSA_STATUS_SUCCESS :
+		      error_set(HSA_STATUS_ERROR, api, "find_hsa", "%s was not found", missing);
+}
+
+/* AMD's library initialises the runtime, too. No lock is held: the runtime calls this library. */
+static hsa_status_t bring_up(const char *api)
+{
+	hsa_status_t status = hsa.hsa_iterate_agents(count_agent, NULL);
+
+	if (status != HSA_STATUS_ERROR_NOT_INITIALIZED)
+		return HSA_STATUS_SUCCESS;
+	status = the_core ? the_core->hsa_init() : hsa.hsa_init();
+	if (status != HSA_STATUS_SUCCESS)
+		error_set(status, api, "hsa_init", "status 0x%x", (unsigned)status);
+	return status;
 }
 
 hsa_status_t runtime_ready(const char *api)
 {
-	hsa_status_t status = HSA_STATUS_SUCCESS;
+	hsa_status_t status;
 
 	/* acquire: pairs with scan() */
 	if (RTL_LIKELY(atomic_load_explicit(&is_ready, memory_order_acquire)))
 		return HSA_STATUS_SUCCESS;
 	runtime_quiet(true);
-	lock_take(&lock);
-	if (!atomic_load_explicit(&is_ready, memory_order_relaxed))
+	status = find(api);
+	if (status == HSA_STATUS_SUCCESS)
 		status = bring_up(api);
-	lock_drop(&lock);
+	if (status == HSA_STATUS_SUCCESS) {
+		lock_take(&lock);
+		if (!atomic_load_explicit(&is_ready, memory_order_relaxed))
+			scan();
+		lock_drop(&lock);
+	}
 	runtime_quiet(false);
 	return status;
 }

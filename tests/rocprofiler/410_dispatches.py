@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Dispatches that are intercepted: callbacks, groups, records, pools; by the program itself and by a tool plug-in."""
+from clients import client
+from support import *
+
+
+def intercept(mode, *args, **kwargs):
+    return client("dispatches", *args, env={"ROCP_HSA_INTERCEPT": mode}, **kwargs)
+
+
+@case
+def example_of_the_specification_has_right_numbers():
+    intercept(1, "spec")
+
+
+@case
+def records_and_handlers_come_with_each_dispatch():
+    intercept(2, "times")
+    # as TAU: contexts without features
+    intercept(2, "tau")
+
+
+@case
+def threads_on_four_gpus_are_counted_each():
+    intercept(2, "many", gpus=4)
+    r = intercept(2, "many", gpus=4, trace=RTL)
+    equal("dispatches in the trace", r.count("rtl_dispatch", "kernel = 'counted'"), 4 * 32)
+    complete(r)
+
+
+@case
+def pools_give_entries_back_in_order():
+    """More dispatches at once than a pool has entries; as PAPI."""
+    intercept(1, "pool", gpus=2)
+
+
+@case
+def queues_have_callbacks_and_numbers():
+    intercept(1, "queues", gpus=2)
+
+
+@case
+def dispatches_are_intercepted_if_the_environment_says_so():
+    for mode, callbacks in ((0, 0), (1, 1), (2, 1), (7, 0)):
+        r = intercept(mode, "refused")
+        contains("output", r.out, f"callbacks {callbacks}\n")
+        equal(f"a warning with {mode}", "ROCP_HSA_INTERCEPT=7 is not 0, 1 or 2" in r.err, mode == 7)
+
+
+main()

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Tool plug-ins (ROCP_TOOL_LIB) around programs that know nothing of them; counts are those of the virtual GPU's log."""
+from clients import TOOL
+from support import *
+
+
+def run_tool(name, *args, tool="rocprofiler_tool", mode=1, trace=PLAIN, env=(), **kwargs):
+    """(lines before the dispatches, {column: value} of each dispatch, the run)"""
+    output = os.path.join(new_dir("tool"), "seen")
+    full = {"VGPU_EXEC": "auto", "VGPU_COUNTERS": 1, "HSA_TOOLS_LIB": TOOL, "ROCP_HSA_INTERCEPT": mode,
+            "ROCP_TOOL_LIB": os.path.join(BUILD, "tests", f"lib{tool}.so"), "TOOL_OUTPUT": output, **dict(env)}
+    r = run(name, *args, trace=trace, env=full, **kwargs)
+    if not os.path.exists(output):
+        return [], [], r
+    with open(output, encoding="utf-8") as f:
+        lines = f.read().splitlines()
+    names = ("done", "agent", "queue", "thread", "waves", "valu", "cycles", "begin", "end", "kernel")
+    rows = [dict(zip(names, line.split("\t")[1:])) for line in lines if line.startswith("dispatch\t")]
+    return [line for line in lines if not line.startswith("dispatch\t")], rows, r
+
+
+def as_logged(rows, r):
+    """Each dispatch that the tool counted is in the virtual GPU's log with the same numbers."""
+    want = collections.Counter()
+    for d in r.log("dispatch"):
+        c = d.get("counters")
+        if c and c["SQ_WAVES"]:
+            want[c["SQ_WAVES"], c["SQ_INSTS_VALU"] / c["SQ_WAVES"], c["GRBM_GUI_ACTIVE"]] += 1
+    have = collections.Counter((int(d["waves"]), float(d["valu"]), int(d["cycles"])) for d in rows)
+    equal("counted and not in the log", have - want, collections.Counter())
+    equal("all were done and have times", [d for d in rows if d["done"] != "1" or int(d["begin"]) >= int(d["end"])], [])
+
+
+SETTINGS = "settings 1 1 0 33554432 1 1 0 0 0 0"
+
+
+@case
+def tool_counts_each_dispatch_of_a_hip_program():
+    head, rows, r = run_tool("matrix_transpose")
+    contains("output", r.out, "PASSED!")
+    equal("how the tool was loaded", head[:2], ["loaded by OnLoadToolProp metrics 1 wrong 0", SETTINGS])
+    at_least("kernels by name", sum(d["kernel"].startswith("matrixTranspose") and d["kernel"].endswith("[clone .kd]") for d in rows), 1)
+    as_logged(rows, r)
+
+
+@case
+def tool_counts_threads_queues_and_gpus():
+    for trace in (PLAIN, RTL):
+        head, rows, r = run_tool("flood", "threads=3", "queues=2", "count=120", "kinds=dscbn", "gpus=2", gpus=2, trace=trace)
+        contains("output", r.out, " 0 wrong signals")
+        equal("dispatches", len(rows), int(re.search(r"(\d+) dispatches", r.out)[1]))
+        equal("GPUs", {d["agent"] for d in rows}, {"0", "1"})
+        equal("queues", len({d["queue"] for d in rows}), 6)
+        contains("head", head[0], "wrong 0")
+        as_logged(rows, r)
+    complete(r)
+
+
+@case
+def tool_without_settings_is_called_by_the_other_function():
+    head, rows, _ = run_tool("flood", "count=10", "kinds=d", tool="rocprofiler_tool_plain")
+    contains("how the tool was loaded", head[0], "loaded by OnLoadTool metrics 1 wrong 0")
+    equal("dispatches without times", [(d["begin"], d["end"]) for d in rows], [("0", "0")] * 10)
+
+
+@case
+def tool_that_can_not_be_loaded_is_left_out():
+    """AMD's library ends the program in each of these cases."""
+    for tool, why in (("rocprofiler_tool_broken", "has no OnUnloadTool()"), ("no_such_tool", "cannot open shared object file"),
+                      ("rocprofiler_no_tool", "has no OnLoadTool() or OnLoadToolProp()")):
+        head, _, r = run_tool("flood", "count=10", "kinds=d", tool=tool)
+        contains("output", r.out, "10 dispatches")
+        contains("message", r.err, why)
+        equal("what the tool was called for", [line for line in head if not line.startswith(("loaded by nothing", "settings 0", "events 0"))], [])
+
+
+@case
+def program_without_aqlprofile_goes_on():
+    """AMD's library ends the program; here contexts with counters are refused, and the program runs."""
+    folder = new_dir("thunk")
+    for name in os.listdir(VGPU_DIR):
+        if "aqlprofile" not in name:
+            os.symlink(os.path.join(VGPU_DIR, name), os.path.join(folder, name))
+    _, rows, r = run_tool("flood", "count=10", "kinds=d", env={"LD_LIBRARY_PATH": f"{folder}:{LIB}"})
+    contains("output", r.out, "10 dispatches")
+    equal("counted", [d for d in rows if d["done"] == "1"], [])
+
+
+@case
+def hsa_calls_have_callbacks():
+    head, _, r = run_tool("flood", "count=10", "kinds=d", env={"TOOL_HSA": 1})
+    contains("output", r.out, "10 dispatches")
+    events = [int(n) for n in next(line for line in head if line.startswith("events")).split()[1:]]
+    # each dispatch, and a barrier packet
+    equal("packets", events[3], 11)
+    equal("kernels", events[4], 2)
+    equal("others that there are", [n > 0 for n in events[:2] + events[5:]], [True] * 3)
+    head, _, _ = run_tool("flood", "count=10", "kinds=d")
+    equal("without hsa_intercepting", [line for line in head if line.startswith("events")], ["events 0 0 0 11 0 0"])
+
+
+main()
