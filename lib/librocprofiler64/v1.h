@@ -69,6 +69,7 @@ hsa_status_t error_set(hsa_status_t status, const char *api, const char *inner, 
 	X(hsa_signal_load_scacquire)                                                               \
 	X(hsa_signal_store_screlease)                                                              \
 	X(hsa_signal_wait_scacquire)                                                               \
+	X(hsa_memory_copy)                                                                         \
 	X(hsa_amd_signal_async_handler)                                                            \
 	X(hsa_amd_agent_iterate_memory_pools)                                                      \
 	X(hsa_amd_memory_pool_get_info)                                                            \

@@ -34,4 +34,12 @@ def sequence_of_papi_works_for_every_event():
     client("sampling", "papi")
 
 
+@case
+def thread_traces_have_each_wave_and_report_overflow():
+    client("sampling", "trace")
+    tool = {"ROCP_TOOL_LIB": os.path.join(BUILD, "tests/librocprofiler_tool.so"), "TOOL_TRACE_SIZE": 16384}
+    client("sampling", "overflow", env=tool)
+    client("sampling", "overflow", env={**tool, "TOOL_TRACE_HOST": 1})
+
+
 main()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sampling.c - standalone contexts of rocprofiler around a kernel whose counts are known
  *
- *	sampling sequences|groups|handler|gpus|papi
+ *	sampling sequences|groups|handler|gpus|papi|trace|overflow
  */
 #include "client.h"
 
@@ -295,6 +295,123 @@ static void papi(void)
 	}
 }
 
+/* ---- thread traces ----------------------------------------------------------------------------- */
+
+/* As docs/virtual-gpu.md has them. */
+struct token {
+	uint8_t type, engine, rest[30];
+};
+_Static_assert(sizeof(struct token) == 32, "a token");
+
+struct tokens {
+	uint32_t starts, ends, instances;
+};
+
+static void count_tokens(const void *data, uint32_t size, struct tokens *t)
+{
+	struct token token;
+
+	for (uint32_t at = 0; at + sizeof(token) <= size; at += sizeof(token)) {
+		memcpy(&token, (const char *)data + at, sizeof(token));
+		t->starts += token.type == 3;
+		t->ends += token.type == 6;
+	}
+}
+
+static hsa_status_t on_instance(hsa_ven_amd_aqlprofile_info_type_t type,
+				hsa_ven_amd_aqlprofile_info_data_t *d, void *arg)
+{
+	struct tokens *t = arg;
+	void *host = allocate(d->trace_data.size + 1);
+
+	EQUAL(type, HSA_VEN_AMD_AQLPROFILE_INFO_TRACE_DATA);
+	EQUAL(d->sample_id, t->instances);
+	t->instances++;
+	if (d->trace_data.size)
+		HSA(hsa_memory_copy(host, d->trace_data.ptr, d->trace_data.size));
+	count_tokens(host, d->trace_data.size, t);
+	return HSA_STATUS_SUCCESS;
+}
+
+struct tracer {
+	rocprofiler_feature_t f[2];
+	rocprofiler_properties_t properties;
+	rocprofiler_parameter_t parameters[1];
+	rocprofiler_t *context;
+};
+
+static void open_tracer(struct tracer *t)
+{
+	memset(t, 0, sizeof(*t));
+	t->properties.queue_depth = 64;
+	t->parameters[0].parameter_name = HSA_VEN_AMD_AQLPROFILE_PARAMETER_NAME_COMPUTE_UNIT_TARGET;
+	t->f[0] = metric("SQ_WAVES");
+	t->f[1].kind = ROCPROFILER_FEATURE_KIND_TRACE;
+	t->f[1].name = "TT";
+	t->f[1].parameters = t->parameters;
+	t->f[1].parameter_count = 1;
+	GOOD(rocprofiler_open(gpus[0], t->f, 2, &t->context, 3, &t->properties));
+}
+
+/* Counters and a trace in one context, twice. */
+static void trace(void)
+{
+	struct tracer t;
+
+	open_tracer(&t);
+	BAD(rocprofiler_iterate_trace_data(t.context, on_instance, NULL), HSA_STATUS_ERROR, "was not stopped");
+	for (uint32_t round = 1; round <= 2; round++) {
+		struct tokens seen = { 0 }, copied = { 0 };
+		const char *at;
+		uint32_t size;
+
+		t.f[1].data.result_bytes.copy = round == 2;
+		GOOD(rocprofiler_start(t.context, 0));
+		for (uint32_t i = 0; i < round; i++)
+			run_counted(&counted[0], queues[0]);
+		GOOD(rocprofiler_stop(t.context, 0));
+		run_counted(&counted[0], queues[0]);
+		GOOD(rocprofiler_get_data(t.context, 0));
+		EQUAL(t.f[0].data.result_int64, round * WAVES);
+		EQUAL(t.f[1].data.kind, ROCPROFILER_DATA_KIND_BYTES);
+		EQUAL(t.f[1].data.result_bytes.instance_count, 4);
+		GOOD(rocprofiler_iterate_trace_data(t.context, on_instance, &seen));
+		EQUAL(seen.instances, 4);
+		EQUAL(seen.starts, round * WAVES);
+		EQUAL(seen.ends, round * WAVES);
+		at = t.f[1].data.result_bytes.ptr;
+		for (uint32_t i = 0; round == 2 && i < 4; i++) {
+			memcpy(&size, at, sizeof(size));
+			count_tokens(at + sizeof(size), size, &copied);
+			at += sizeof(size) + size;
+		}
+		EQUAL(copied.starts, round == 2 ? seen.starts : 0);
+	}
+	GOOD(rocprofiler_close(t.context));
+	HSA(hsa_queue_destroy(t.properties.queue));
+}
+
+/* A buffer of four pages, which a plug-in has asked for, is too small for so many waves. */
+static void overflow(void)
+{
+	struct tokens seen = { 0 };
+	struct tracer t;
+
+	open_tracer(&t);
+	GOOD(rocprofiler_start(t.context, 0));
+	for (uint32_t i = 0; i < 40; i++)
+		run_counted(&counted[0], queues[0]);
+	GOOD(rocprofiler_stop(t.context, 0));
+	BAD(rocprofiler_get_data(t.context, 0), HSA_STATUS_ERROR_OUT_OF_RESOURCES,
+	    "trace buffer overflow: the buffers of 4 of 4 shader engines were full; trace_size is 16384 bytes");
+	/* what there is is there */
+	EQUAL(t.f[1].data.kind, ROCPROFILER_DATA_KIND_BYTES);
+	GOOD(rocprofiler_iterate_trace_data(t.context, on_instance, &seen));
+	EQUAL(seen.starts + seen.ends, 16384 / 32);
+	GOOD(rocprofiler_close(t.context));
+	HSA(hsa_queue_destroy(t.properties.queue));
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -304,7 +421,9 @@ int main(int argc, char **argv)
 		      { "groups", groups },
 		      { "handler", handler },
 		      { "gpus", all_gpus },
-		      { "papi", papi } };
+		      { "papi", papi },
+		      { "trace", trace },
+		      { "overflow", overflow } };
 
 	CHECK(argc == 2);
 	open_agents();
