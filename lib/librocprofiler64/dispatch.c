@@ -467,6 +467,24 @@ void dispatch_on_runtime(void)
 		log_warn("too many sinks; kernels have no names");
 }
 
+static void log_copy(const struct event *ev)
+{
+	log_info("async-copy time(%llu,%llu)", (unsigned long long)ev->copy.begin_ns,
+		 (unsigned long long)ev->copy.end_ns);
+}
+
+void dispatch_log_copies(void)
+{
+	static const struct sink copies = {
+		.name = "rocprofiler copies",
+		.event = log_copy,
+		.wants = EVENT_BIT(EVENT_COPY),
+	};
+
+	if (core && core->bus_attach(&copies) != 0)
+		log_warn("too many sinks; copies are not logged");
+}
+
 static void start_once(void)
 {
 	if (!start_thread() || core->bus_attach(&dispatches) != 0) {

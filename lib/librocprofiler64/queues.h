@@ -35,6 +35,8 @@ void dispatch_start(const struct rtl_core *core);
 void dispatch_on_runtime(void);
 /* Dispatch callbacks are wanted, or no longer. */
 void dispatch_switch(bool on);
+/* Times of asynchronous copies are logged from now on. */
+void dispatch_log_copies(void);
 /* What is in flight forgets the context; its handler is not called by another thread any more. */
 void dispatch_close(struct context *c);
 /* This thread is in a dispatch callback. */

@@ -16,7 +16,7 @@
 
 #include "base/log.h"
 #include "hsa_calls.h"
-#include "v1.h"
+#include "queues.h"
 
 rocprofiler_settings_t settings;
 static bool is_intercepting;
@@ -76,8 +76,10 @@ void settings_load_tool(void)
 		load_with(&settings);
 	if (settings.k_concurrent)
 		settings.timestamp_on = 1;
-	if (settings.hsa_intercepting || settings.memcopy_tracking)
+	if (settings.hsa_intercepting)
 		hsa_calls_start();
+	if (settings.memcopy_tracking)
+		dispatch_log_copies();
 }
 
 /* The library stays: its handlers may still run. */

@@ -86,6 +86,35 @@ if ! "$cmake" -G Ninja -B use_build -S . -DCMAKE_PREFIX_PATH="$root" >log 2>&1 |
 	fail "the CMake package"
 fi
 
+# So does a client of rocprofiler v1; HSA's headers are the system's.
+mkdir v1
+cat >v1/use.c <<'END'
+#include <rocprofiler/rocprofiler.h>
+int main(void)
+{
+	return !rocprofiler_is_compatible() || rocprofiler_close(NULL) != HSA_STATUS_SUCCESS ||
+	       rocprofiler_start(NULL, 0) != HSA_STATUS_ERROR_INVALID_ARGUMENT || !*rocprofiler_last_error_string();
+}
+END
+cat >v1/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.16)
+project(use C)
+find_package(rocprofiler 8 REQUIRED)
+add_executable(use use.c)
+target_link_libraries(use PRIVATE rocprofiler::rocprofiler64)
+END
+if [ -e /usr/include/hsa/hsa.h ]; then
+	if ! "$cmake" -G Ninja -B v1_build -S v1 -DCMAKE_PREFIX_PATH="$root" >log 2>&1 || ! "$cmake" --build v1_build >>log 2>&1 || ! ./v1_build/use; then
+		cat log
+		fail "the CMake package of rocprofiler"
+	fi
+	if command -v pkg-config >/dev/null; then
+		flags=$(PKG_CONFIG_PATH=$root/lib/pkgconfig pkg-config --cflags --libs rocprofiler64)
+		# shellcheck disable=SC2086 # several words
+		cc -std=c11 -Wall -Wextra -Werror v1/use.c $flags -o v1_use && LD_LIBRARY_PATH=$root/lib ./v1_use || fail "the .pc file of rocprofiler"
+	fi
+fi
+
 # So does a tool, in C and C++, of either version; and a program with markers.
 mkdir sdk
 cat >sdk/tool.c <<'END'
