@@ -6,7 +6,7 @@
  * Locks:    each buffer's own, for handing halves over; never held while the program's code runs.
  * Threads:  any; deliver() on the buffer's thread alone.
  * Hot path: buffer_write() to a half that is not full: one atomic operation.
- * Fails:    without memory or a thread a buffer is not opened. Without memory for what is put aside it is lost and counted.
+ * Fails:    without memory or a thread a buffer is not opened. Without memory for what is put aside, or beyond its limit, it is lost and counted.
  */
 #include "buffer.h"
 
@@ -29,6 +29,7 @@ static struct buffer *all RTL_GUARDED_BY(buffers_lock);
 static struct buffer *closed_first RTL_GUARDED_BY(buffers_lock);
 static struct buffer **closed_last RTL_GUARDED_BY(buffers_lock) = &closed_first;
 static _Thread_local bool is_delivering;
+_Atomic uint32_t buffer_nr_pressed;
 
 bool buffer_is_delivering(void)
 {
@@ -191,6 +192,28 @@ static bool is_due(const struct buffer *b)
 	       buffer_word_nr(word) * weight + buffer_word_data(word) >= b->config.watermark;
 }
 
+/* Whether the buffer counts among those that are pressed. */
+static void press(struct buffer *b, bool is_pressed) RTL_REQUIRES(b->lock);
+static void press(struct buffer *b, bool is_pressed)
+{
+	if (is_pressed && !b->is_pressed)
+		atomic_fetch_add_explicit(&buffer_nr_pressed, 1, memory_order_relaxed);
+	else if (!is_pressed && b->is_pressed)
+		atomic_fetch_sub_explicit(&buffer_nr_pressed, 1, memory_order_relaxed);
+	b->is_pressed = is_pressed;
+}
+
+void buffer_relieve_slowly(void)
+{
+	const struct timespec nap = { .tv_nsec = STALLED_NS / 10 };
+
+	for (int i = 0; i < 10 && !is_delivering; i++) {
+		nanosleep(&nap, NULL);
+		if (!atomic_load_explicit(&buffer_nr_pressed, memory_order_relaxed))
+			return;
+	}
+}
+
 /* A half is delivered. What has become due meanwhile is next: the other half, then what was put aside since that was full. */
 static bool take_next(struct buffer *b, uint64_t *word, struct buffer_aside *aside)
 {
@@ -200,6 +223,7 @@ static bool take_next(struct buffer *b, uint64_t *word, struct buffer_aside *asi
 	more = b->aside.nr || (b->is_open && is_due(b));
 	*aside = b->aside;
 	b->aside = (struct buffer_aside){ 0 };
+	press(b, false);
 	b->nr_done++;
 	if (more) {
 		*word = swap(b, 0);
@@ -260,9 +284,15 @@ static void seal(struct buffer *b)
 		;
 }
 
-/* false: no memory. */
+/* false: no memory, or it is too much. */
 static bool put_aside(struct buffer *b, const struct written *w)
 {
+	size_t max = b->config.max_aside;
+	size_t bytes = b->aside.bytes + w->nr * b->config.entry_size + (w->data ? w->size : 0);
+
+	if (max && bytes > max)
+		return false;
+	press(b, max && bytes > max / 2);
 	if (!buffer_aside_add(&b->aside, w->entries, w->nr, b->config.entry_size, b->config.link,
 			      w->data, w->size))
 		return false;

@@ -47,6 +47,8 @@ struct buffer_config {
 	size_t watermark; /* bytes in a half from which on it is handed over; SIZE_MAX: when it is full */
 	bool watermark_of_data; /* entries do not count for it */
 	enum buffer_policy policy;
+	/* Bytes that are put aside at most: further entries are dropped and counted. 0: what memory there is. */
+	size_t max_aside;
 	/* On the buffer's thread, all signals blocked, no lock held: a whole number of entries, never 0. NULL: nothing is kept. */
 	void (*deliver)(const char *begin, const char *end, void *arg);
 	void *arg;
@@ -85,6 +87,7 @@ struct buffer {
 	uint64_t stalled; /* the last half, by nr_given, that a writer has waited for in vain */
 	uint64_t nr_lost; /* since the last buffer_take_lost() */
 	struct buffer_aside aside; /* empty unless is_busy */
+	bool is_pressed;	   /* counted in buffer_nr_pressed */
 };
 
 /* BUFFER_WORD: entries of the half, 8 bytes of its data, which half, the number of the opening, closed. */
@@ -118,6 +121,16 @@ void buffer_flush(struct buffer *b);
 int buffer_flush_for(struct buffer *b, uint64_t ns);
 /* Entries that were dropped, since the last call. */
 uint64_t buffer_take_lost(struct buffer *b);
+/* How many buffers have put aside more than half of what they may. */
+extern RTL_HIDDEN _Atomic uint32_t buffer_nr_pressed;
+/* HOT: while there is such a buffer: waits for it, 1 ms at most. For threads that write what others collect, with no lock held. */
+void buffer_relieve_slowly(void);
+static inline void buffer_relieve(void)
+{
+	/* relaxed: a hint */
+	if (RTL_UNLIKELY(atomic_load_explicit(&buffer_nr_pressed, memory_order_relaxed)))
+		buffer_relieve_slowly();
+}
 /* This thread is in a buffer's deliver(). */
 bool buffer_is_delivering(void);
 

@@ -62,6 +62,7 @@ bool buffer_aside_add(struct buffer_aside *a, const void *entries, uint32_t nr, 
 	if (kept)
 		memcpy(to + (nr - 1) * entry_size + link, &kept, sizeof(kept));
 	a->nr += nr;
+	a->bytes += nr * entry_size + (data ? size : 0);
 	return true;
 }
 

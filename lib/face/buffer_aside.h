@@ -16,6 +16,7 @@ struct buffer_block;
 struct buffer_aside {
 	char *entries;
 	size_t nr, size;	     /* size: entries that fit */
+	size_t bytes;		     /* of entries and data */
 	struct buffer_block *blocks; /* data; the one that is being filled is the first */
 };
 

@@ -4,16 +4,21 @@
  * An entry is a header of AMD's, whose payload is the record behind it. A tool's function gets all headers of a half at once.
  *
  * A lossless buffer that is full makes a thread wait, 200 ms at most; then it grows. So a tool's function may call what it likes, also
- * what a waiting thread holds up. Records of operations never make a thread wait: it may be the one that collects them.
+ * what a waiting thread holds up. Records of operations never make a thread wait: it may be the one that collects them. Threads that submit
+ * operations wait instead while a buffer has grown by half of its limit, 1 ms each time. Beyond the limit records are dropped, counted
+ * for the tool, and reported by a message.
  *
  * Owns:     the buffers, which are never freed; ids are never used again.
  * Threads:  any; a tool's function on the buffer's callback thread alone.
  * Hot path: buffer_put(): one atomic operation, no lock unless the buffer is full or has reached its watermark.
  * Fails:    without memory for what does not fit, records are lost, and counted among those that were dropped.
  */
+#define LOG_TOPIC "sdk"
 #include "../face/buffer.h"
 
 #include <stdlib.h>
+
+#include "base/log.h"
 
 #include "sdk.h"
 
@@ -22,6 +27,9 @@
 #define MAX_BUFFERS 1024u
 #define MIN_SIZE ((size_t)1024)
 #define MIN_RECORD 32u
+/* what a lossless buffer grows by at most, and what more a large one may */
+#define MAX_ASIDE ((size_t)256 << 20)
+#define ASIDE_FACTOR 4u
 /* A flush waits so long for a tool's function, then it fails. */
 #define FLUSH_NS UINT64_C(10000000000)
 
@@ -38,6 +46,8 @@ struct sdk_buffer {
 	rocprofiler_record_header_t **headers; /* the callback thread's */
 	size_t nr_headers;
 
+	bool is_lossless;
+	_Atomic bool has_warned;
 	_Atomic int state;
 };
 
@@ -56,6 +66,15 @@ struct sdk_buffer *buffer_find(rocprofiler_buffer_id_t id)
 	return b && atomic_load(&b->state) != DESTROYED ? b : NULL;
 }
 
+static void report_lost(struct sdk_buffer *b, uint64_t nr)
+{
+	if (nr && b->is_lossless && !atomic_exchange(&b->has_warned, true))
+		log_warn(
+			"buffer %llu of a tool: lossless, but its function has not taken %llu records, which are lost: too slow, or it "
+			"does not return; a larger buffer or less work in the function avoids that",
+			(unsigned long long)b->id.handle, (unsigned long long)nr);
+}
+
 static void deliver(const char *begin, const char *end, void *arg)
 {
 	rocprofiler_record_header_t *h = (void *)(uintptr_t)begin, *last = (void *)(uintptr_t)end;
@@ -63,6 +82,7 @@ static void deliver(const char *begin, const char *end, void *arg)
 	uint64_t nr_dropped = buffer_take_lost(b->records);
 	size_t nr;
 
+	report_lost(b, nr_dropped);
 	for (; h < last && atomic_load(&b->state) == OPEN; h += nr) {
 		for (nr = 0; nr < b->nr_headers && h + nr < last; nr++)
 			b->headers[nr] = h + nr;
@@ -87,9 +107,10 @@ static int open_records(struct sdk_buffer *b, size_t size, size_t watermark, boo
 
 	if (size < MIN_SIZE)
 		size = MIN_SIZE;
-	if (!config.thread || size > SIZE_MAX / 4)
+	if (!config.thread || size > SIZE_MAX / (2 * ASIDE_FACTOR))
 		return -1;
 	config.half_size = size + size / MIN_RECORD * config.entry_size;
+	config.max_aside = size > MAX_ASIDE / ASIDE_FACTOR ? size * ASIDE_FACTOR : MAX_ASIDE;
 	b->nr_headers = size / MIN_RECORD;
 	b->headers = malloc(b->nr_headers * sizeof(rocprofiler_record_header_t *));
 	return b->headers ? buffer_open(&config, &b->records) : -1;
@@ -116,6 +137,7 @@ static rocprofiler_status_t create(const struct sdk_buffer *template, size_t siz
 	if (!b)
 		return status;
 	*b = *template;
+	b->is_lossless = !drops;
 	if (open_records(b, size, watermark, drops) == 0) {
 		status = publish(b);
 		if (status == ROCPROFILER_STATUS_SUCCESS) {
@@ -198,11 +220,21 @@ EXPORT rocprofiler_status_t rocprofiler_assign_callback_thread(
 						 ROCPROFILER_STATUS_ERROR_BUFFER_BUSY;
 }
 
+static bool is_of_graphs(uint32_t kind)
+{
+#if ROCPROFILER_SDK_ABI > 0
+	return kind == ROCPROFILER_BUFFER_TRACING_HIP_GRAPH;
+#else
+	(void)kind;
+	return false;
+#endif
+}
+
 /* Records of operations: the thread may be the one that collects those of all threads. */
 static bool is_of_operations(uint32_t kind)
 {
 	return kind == ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH ||
-	       kind == ROCPROFILER_BUFFER_TRACING_MEMORY_COPY ||
+	       kind == ROCPROFILER_BUFFER_TRACING_MEMORY_COPY || is_of_graphs(kind) ||
 	       kind == ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT;
 }
 
@@ -260,6 +292,7 @@ void buffer_end_client(int client)
 		if (!b || b->client != client ||
 		    !atomic_compare_exchange_strong(&b->state, &open, ENDED))
 			continue;
+		report_lost(b, buffer_take_lost(b->records));
 		/* one that is still delivering delivers nothing more after that */
 		buffer_discard(b->records);
 	}

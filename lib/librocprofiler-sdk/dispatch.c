@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* dispatch.c - librocprofiler-sdk: kernel dispatches become callbacks and records
  *
- * The core tells of a dispatch while it submits the packet. Its begin is shown when the call that rang the doorbell is back from the core; that
- * of a dispatch that a thread of librtl's submits, on this library's thread.
+ * A thread that rings a doorbell has its dispatches announced by the core first: their enter is shown before the packets are passed on, their
+ * exit when the doorbell was rung. No lock is held meanwhile. The core tells of each dispatch once more while it submits the packet. One
+ * that was not announced begins then: its enter and exit are shown together, when the call that rang the doorbell is back from the core;
+ * those of a dispatch that a thread of librtl's submits, on this library's thread.
  *
- * Owns:     each thread's dispatches that are to be shown.
+ * Owns:     each thread's dispatches that are to be shown; those of each queue that were announced and not submitted.
  * Threads:  any.
  * Hot path: on_taken(), dispatch_over(), the functions in HSA's table: no lock.
  */
 #include <stddef.h>
+#include <unistd.h>
 
-#include "operations.h"
+#include "../face/buffer.h"
+#include "effects.h"
 
 typedef void (*store_fn)(hsa_signal_t signal, hsa_signal_value_t value);
 
+static const struct rtl_core *core; /* set before is_on */
 static _Atomic bool is_on;
 static _Atomic uint64_t last_id;
 /* calls that may ring a doorbell */
@@ -56,10 +61,14 @@ static struct op *make(const struct event_dispatch *d, const struct lane *l)
 	uint64_t records = context_buffered_mask(ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH,
 						 ROCPROFILER_KERNEL_DISPATCH_COMPLETE);
 	bool is_plain = !(begin | end) && !external_any();
-	struct op *op = is_plain ? op_new_plain(records) : op_new(begin, end, records);
+	struct op *launch = effects_launch_of(d->tid);
+	struct op *op = is_plain ? op_new_plain(records, launch) : op_new(begin, end, records);
 
 	if (!op)
 		return NULL;
+	op->launch = launch;
+	if (RTL_UNLIKELY(launch != NULL))
+		effects_launch_hold(launch);
 	op->in_flight.key = d->packet;
 	op->number = count_id_of(d->queue, d->packet);
 	if (!op->number)
@@ -75,41 +84,107 @@ static struct op *make(const struct event_dispatch *d, const struct lane *l)
 	return op;
 }
 
+/* Whether a tool's function on this thread has written the packet. */
+static bool is_of_tool(const struct event_dispatch *d)
+{
+	return op_is_in_callback() && d->tid == (uint32_t)gettid();
+}
+
+static struct op *begin(const struct event_dispatch *d, struct lane *l)
+{
+	struct op *op = l && !registration_is_over() && !is_of_tool(d) ? make(d, l) : NULL;
+
+	if (!op)
+		return NULL;
+	op->next = NULL;
+	op->is_entered = false;
+	operations_add();
+	retire_hold(op->correlation.internal);
+	return op;
+}
+
+/* This thread shows it, when the doorbell was rung. */
+static void append(struct op *op)
+{
+	if (first)
+		last->next = op;
+	else
+		first = op;
+	last = op;
+}
+
+static struct op *op_of(struct pending_item *item)
+{
+	return (struct op *)(void *)((char *)item - offsetof(struct op, in_flight));
+}
+
+/* Under the queue's turn. */
+static struct pending_item **find_announced(struct lane *l, uint64_t key)
+{
+	struct pending_item **link = &l->announced;
+
+	while (*link && (*link)->key != key)
+		link = &(*link)->next;
+	return link;
+}
+
+/* Under the queue's turn, of packets that stay where they are: what was announced and not submitted is announced once. */
+static void on_announced(const struct event_dispatch *d)
+{
+	struct lane *l = operations_lane(d->queue);
+	struct pending_item **link = l ? find_announced(l, d->packet) : NULL;
+	struct op *op = link && !*link ? begin(d, l) : NULL;
+
+	if (!op)
+		return;
+	op->in_flight.next = NULL;
+	*link = &op->in_flight;
+	if (op->is_plain)
+		atomic_store_explicit(&op->parts, OP_BEGUN, memory_order_relaxed);
+	else
+		append(op);
+}
+
+/* It is submitted. true: it was announced. */
+static bool take_announced(const struct event_dispatch *d, struct lane *l)
+{
+	struct pending_item **link = find_announced(l, d->packet), *item = *link;
+
+	if (!item)
+		return false;
+	*link = item->next;
+	atomic_fetch_or_explicit(&op_of(item)->parts, OP_RETURNED, memory_order_relaxed);
+	pending_put(&l->in_flight, item);
+	return true;
+}
+
 /* Under the queue's turn. */
 static void on_taken(const struct event_dispatch *d)
 {
 	struct lane *l = operations_lane(d->queue);
-	struct op *op = l && !registration_is_over() && !op_is_in_callback() ? make(d, l) : NULL;
+	struct op *op = l && l->announced && take_announced(d, l) ? NULL : begin(d, l);
 	bool is_plain;
 
 	if (!op)
 		return;
-	operations_add();
-	retire_hold(op->correlation.internal);
-	atomic_store_explicit(&op->parts, op->is_plain ? OP_RETURNED | OP_BEGUN : OP_RETURNED,
+	is_plain = op->is_plain;
+	atomic_store_explicit(&op->parts, is_plain ? OP_RETURNED | OP_BEGUN : OP_RETURNED,
 			      memory_order_relaxed);
 	/* before it is in flight: its begin is shown first, or its end waits */
-	op->next = NULL;
-	is_plain = op->is_plain;
 	pending_put(&l->in_flight, &op->in_flight);
 	if (is_plain)
 		return;
-	if (!depth) {
+	if (depth)
+		append(op);
+	else
 		operations_send(op);
-	} else {
-		if (first)
-			last->next = op;
-		else
-			first = op;
-		last = op;
-	}
 }
 
 static struct op *take(struct lane *l, uint64_t packet)
 {
 	struct pending_item *item = pending_take(&l->in_flight, packet);
 
-	return item ? (struct op *)(void *)((char *)item - offsetof(struct op, in_flight)) : NULL;
+	return item ? op_of(item) : NULL;
 }
 
 void dispatch_over(const struct event_dispatch *d)
@@ -131,15 +206,36 @@ void dispatch_over(const struct event_dispatch *d)
 }
 
 /* No lock is held: a tool may dispatch kernels itself. */
+static RTL_NOINLINE void show_enters(hsa_signal_t signal, hsa_signal_value_t value)
+{
+	struct queue *q = core->announce_dispatches(signal, value, on_announced);
+
+	for (struct op *op = first; op; op = op->next) {
+		op->is_entered = true;
+		op_show_enter(op);
+	}
+	core->announce_over(q);
+}
+
 static RTL_NOINLINE void show_begins(void)
 {
 	struct op *op;
 
 	while ((op = first) != NULL) {
 		first = op->next;
-		op_show_begin(op);
+		if (!op->is_entered)
+			op_show_enter(op);
+		op_show_entered(op);
 		operations_done(op, OP_BEGUN);
 	}
+}
+
+/* Whether dispatches have to be known before they are submitted: to be shown, or to be counted for the graph that this thread launches. */
+static bool is_enter_wanted(void)
+{
+	return context_mask(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH,
+			    ROCPROFILER_KERNEL_DISPATCH_ENQUEUE) ||
+	       effects_launching();
 }
 
 /* ---- the functions that ring doorbells ------------------------------------------------------- */
@@ -151,10 +247,12 @@ static RTL_INLINE void store(store_fn next, hsa_signal_t signal, hsa_signal_valu
 		next(signal, value);
 		return;
 	}
-	depth++;
+	if (depth++ == 0 && is_enter_wanted() && !op_is_in_callback())
+		show_enters(signal, value);
 	next(signal, value);
-	if (--depth == 0 && RTL_UNLIKELY(first != NULL))
+	if (--depth == 0 && RTL_UNLIKELY(first != NULL) && !op_is_in_callback())
 		show_begins();
+	buffer_relieve();
 }
 
 #define STORE(name)                                                                                \
@@ -190,12 +288,13 @@ void dispatch_install(const struct hsa_mirror_root *root)
 #undef STORE
 }
 
-void dispatch_start(const struct rtl_core *core)
+void dispatch_start(const struct rtl_core *of)
 {
 	bool was_on = false;
 
+	core = of;
 	if ((context_has(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH) ||
-	     buffered_has(ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH)) &&
+	     buffered_has(ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH) || effects_has_graphs()) &&
 	    atomic_compare_exchange_strong(&is_on, &was_on, true))
 		core->submit_listen_taken(on_taken);
 }

@@ -49,6 +49,33 @@ void effects_runtime(enum effects_runtime which, uint64_t version, uint64_t inst
 	(void)instance;
 }
 
+bool effects_has_graphs(void)
+{
+	return false;
+}
+
+bool effects_launching(void)
+{
+	return false;
+}
+
+struct op *effects_launch_of(uint32_t tid)
+{
+	(void)tid;
+	return NULL;
+}
+
+void effects_launch_hold(struct op *launch)
+{
+	(void)launch;
+}
+
+void effects_launch_drop(struct op *launch, const struct op *kernel)
+{
+	(void)launch;
+	(void)kernel;
+}
+
 #else
 
 #include <pthread.h>
@@ -85,6 +112,7 @@ struct function {
 
 static struct function hip[HIP_OP_NR], hsa[HSA_OP_NR];
 static const struct rtl_core *core;
+static _Thread_local struct op *launching; /* the innermost launch of a graph with a record */
 
 /* Numbers for handles, from 1; a handle that is used again gets another one. */
 struct numbers {
@@ -193,15 +221,17 @@ static uint64_t mask_of(uint8_t role)
 	return context_mask(w.kind, w.operation);
 }
 
-/* Streams and graphs have no records. */
+/* There are none of streams, nor of graphs but for their launches. */
 static uint64_t records_of(uint8_t role)
 {
 	struct what w = what_of(role);
 
-	return w.kind == KIND(MEMORY_ALLOCATION) ?
-		       context_buffered_mask(ROCPROFILER_BUFFER_TRACING_MEMORY_ALLOCATION,
-					     w.operation) :
-		       0;
+	if (w.kind == KIND(MEMORY_ALLOCATION))
+		return context_buffered_mask(ROCPROFILER_BUFFER_TRACING_MEMORY_ALLOCATION,
+					     w.operation);
+	if (role == ROLE_EXEC_LAUNCHED)
+		return context_buffered_mask(ROCPROFILER_BUFFER_TRACING_HIP_GRAPH, w.operation);
+	return 0;
 }
 
 /* Whether a context wants to know that HIP is there, and it was not seen yet. */
@@ -229,7 +259,7 @@ bool effects_has(uint32_t domain)
 		return context_has(KIND(MEMORY_ALLOCATION)) ||
 		       buffered_has(ROCPROFILER_BUFFER_TRACING_MEMORY_ALLOCATION);
 	return context_has(KIND(HIP_STREAM)) || context_has(KIND(HIP_GRAPH)) ||
-	       context_has(KIND(RUNTIME_INITIALIZATION)) ||
+	       effects_has_graphs() || context_has(KIND(RUNTIME_INITIALIZATION)) ||
 	       buffered_has(ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION);
 }
 
@@ -401,7 +431,23 @@ static struct op *begin_launch(const struct live_call *call, uint16_t offset)
 	op->next = stream;
 	set_exec(op, handle_at(call, offset), false);
 	op_show_begin(op);
+	op->begin_ns = core->now_ns();
+	if (op->records) {
+		atomic_store_explicit(&op->payload.launch.nr_pending, 1, memory_order_relaxed);
+		op->launch = launching;
+		launching = op;
+	}
 	return op;
+}
+
+/* The call is over: its kernels may not be. */
+static void end_launch(struct op *op)
+{
+	launching = op->launch;
+	op->launch = NULL;
+	op_show_exit(op);
+	op->end_ns = core->now_ns();
+	effects_launch_drop(op, NULL);
 }
 
 #define ARG(fn, name) (((const struct hsa_args_##fn *)call->args)->name)
@@ -550,11 +596,68 @@ void effects_exit(const struct live_call *call, struct op *op)
 		show_created(call, f);
 	for (; op; op = next) {
 		next = op->next;
+		if (op->kind == KIND(HIP_GRAPH) && op->records) {
+			end_launch(op);
+			continue;
+		}
 		if (op->kind == KIND(MEMORY_ALLOCATION))
 			end_memory(call, f->role, op);
 		op_show_end(op);
 		op_free(op);
 	}
+}
+
+/* ---- kernels of graphs ----------------------------------------------------------------------- */
+
+bool effects_has_graphs(void)
+{
+	return buffered_has(ROCPROFILER_BUFFER_TRACING_HIP_GRAPH);
+}
+
+bool effects_launching(void)
+{
+	return launching;
+}
+
+struct op *effects_launch_of(uint32_t tid)
+{
+	return RTL_UNLIKELY(launching != NULL) && launching->tid == tid ? launching : NULL;
+}
+
+void effects_launch_hold(struct op *launch)
+{
+	/* relaxed: the call holds it */
+	atomic_fetch_add_explicit(&launch->payload.launch.nr_pending, 1, memory_order_relaxed);
+}
+
+/* On the thread that shows the ends of operations. */
+static void add_kernel(struct op_launch *l, const struct op *kernel)
+{
+	const rocprofiler_kernel_dispatch_info_t *info = &kernel->payload.dispatch.dispatch_info;
+
+	if (!l->nr++) {
+		l->agent = info->agent_id;
+		l->queue = info->queue_id;
+		l->begin_ns = kernel->begin_ns;
+	}
+	if (kernel->begin_ns < l->begin_ns)
+		l->begin_ns = kernel->begin_ns;
+	if (kernel->end_ns > l->end_ns)
+		l->end_ns = kernel->end_ns;
+}
+
+void effects_launch_drop(struct op *launch, const struct op *kernel)
+{
+	struct op_launch *l = &launch->payload.launch;
+
+	if (kernel)
+		add_kernel(l, kernel);
+	/* acq_rel: the last one sees what the others have added */
+	if (atomic_fetch_sub_explicit(&l->nr_pending, 1, memory_order_acq_rel) != 1)
+		return;
+	if (!registration_is_over())
+		op_put_records(launch);
+	op_free(launch);
 }
 
 /* ---- runtimes -------------------------------------------------------------------------------- */

@@ -79,9 +79,9 @@ static struct op *get(uint32_t nr)
 }
 
 /* All but its payload, and what tools have of their own. */
-static struct op *op_get(uint64_t begin_mask, uint64_t end_mask, uint64_t records)
+static struct op *op_get(uint64_t begin_mask, uint64_t end_mask, uint64_t records, uint64_t more)
 {
-	uint64_t all = begin_mask | end_mask | records;
+	uint64_t all = begin_mask | end_mask | records | more;
 	struct op *op = all ? get(64 - (uint32_t)__builtin_clzll(all)) : NULL;
 
 	if (!op)
@@ -94,12 +94,13 @@ static struct op *op_get(uint64_t begin_mask, uint64_t end_mask, uint64_t record
 	op->begin_ns = op->end_ns = 0;
 	memset(&op->correlation, 0, sizeof(op->correlation));
 	op->is_plain = false;
+	op->launch = NULL;
 	return op;
 }
 
-struct op *op_new_plain(uint64_t records)
+struct op *op_new_plain(uint64_t records, const struct op *launch)
 {
-	struct op *op = op_get(0, 0, records);
+	struct op *op = op_get(0, 0, records, launch ? launch->records : 0);
 
 	if (op)
 		op->is_plain = true;
@@ -118,7 +119,7 @@ void op_clear(struct op *op)
 
 struct op *op_new(uint64_t begin_mask, uint64_t end_mask, uint64_t records)
 {
-	struct op *op = op_get(begin_mask, end_mask, records);
+	struct op *op = op_get(begin_mask, end_mask, records, 0);
 
 	if (op)
 		memset(&op->payload, 0, sizeof(op->payload));
@@ -179,12 +180,22 @@ static void get_external(struct op *op)
 	is_in_callback = false;
 }
 
-void op_show_begin(struct op *op)
+void op_show_enter(struct op *op)
 {
 	get_external(op);
 	show(op, op->begin_mask, op->begin_operation, ROCPROFILER_CALLBACK_PHASE_ENTER);
+}
+
+void op_show_entered(struct op *op)
+{
 	if (op->kind == ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH)
 		show(op, op->begin_mask, op->begin_operation, ROCPROFILER_CALLBACK_PHASE_EXIT);
+}
+
+void op_show_begin(struct op *op)
+{
+	op_show_enter(op);
+	op_show_entered(op);
 }
 
 void op_show_now(struct op *op)
@@ -207,13 +218,18 @@ static void set_times(struct op *op)
 	}
 }
 
-void op_show_end(struct op *op)
+void op_show_exit(struct op *op)
 {
 	set_times(op);
 	show(op, op->end_mask, op->end_operation,
 	     op->kind == ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH ?
 		     ROCPROFILER_CALLBACK_PHASE_NONE :
 		     ROCPROFILER_CALLBACK_PHASE_EXIT);
+}
+
+void op_show_end(struct op *op)
+{
+	op_show_exit(op);
 	if (op->records)
 		op_put_records(op);
 }

@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "base/log.h"
-#include "operations.h"
+#include "effects.h"
 
 #define MAX_AGENTS 256u
 #define MAX_QUEUES 65536u
@@ -108,6 +108,8 @@ static void deliver(struct op *op)
 	}
 	if (!is_over)
 		op_show_end(op);
+	if (op->launch)
+		effects_launch_drop(op->launch, op);
 	retire_drop(op->correlation.internal);
 	op_free(op);
 	atomic_fetch_sub(&nr_open, 1);
@@ -272,7 +274,7 @@ static bool is_any_wanted(void)
 	return count_is_configured() || context_has(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH) ||
 	       context_has(ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY) ||
 	       buffered_has(ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH) ||
-	       buffered_has(ROCPROFILER_BUFFER_TRACING_MEMORY_COPY);
+	       buffered_has(ROCPROFILER_BUFFER_TRACING_MEMORY_COPY) || effects_has_graphs();
 }
 
 void operations_start(void)

@@ -11,7 +11,7 @@
  *
  * The core tells of an operation when it is submitted, and by an event when it is over. The first moment may be under a lock of the core's,
  * and the second one is: the tools are called later. An operation's begin is shown on the thread that has submitted it, as soon as no lock is
- * held, its end on a thread of this library. It is over for the tools when all of its parts are done, in whichever order.
+ * held, a dispatch's enter before it is submitted; its end on a thread of this library. It is over for the tools when all of its parts are done, in whichever order.
  */
 #ifndef RTL_LIB_LIBROCPROFILER_SDK_OPERATIONS_H
 #define RTL_LIB_LIBROCPROFILER_SDK_OPERATIONS_H
@@ -26,6 +26,17 @@ enum op_part {
 	OP_ALL = OP_BEGUN | OP_RETURNED | OP_OVER,
 };
 
+#if ROCPROFILER_SDK_ABI > 0
+/* A launch of a graph, and what its kernels were. Written by one thread at a time. */
+struct op_launch {
+	rocprofiler_callback_tracing_hip_graph_data_t data;
+	_Atomic uint32_t nr_pending;  /* the call, and kernels that are not over */
+	rocprofiler_agent_id_t agent; /* of the first kernel that is over */
+	rocprofiler_queue_id_t queue;
+	uint64_t nr, begin_ns, end_ns;
+};
+#endif
+
 struct op {
 	struct op *next; /* of one list at a time: unused ones, a thread's, those to be shown */
 	struct pending_item in_flight; /* in its lane: of a dispatch */
@@ -36,7 +47,9 @@ struct op {
 	_Atomic uint32_t parts;	       /* enum op_part */
 	uint32_t nr;		       /* of `of` */
 	bool is_plain;		       /* of op_new_plain() */
+	bool is_entered;	       /* a dispatch whose enter was shown */
 	uint64_t number;	       /* a dispatch's id */
+	struct op *launch;	       /* of the graph of which a dispatch is; else NULL */
 	uint32_t kind, begin_operation, end_operation;
 	rocprofiler_external_correlation_id_request_kind_t request;
 	uint64_t tid;
@@ -50,6 +63,7 @@ struct op {
 		rocprofiler_callback_tracing_memory_allocation_data_t memory;
 		rocprofiler_callback_tracing_hip_stream_data_t stream;
 		rocprofiler_callback_tracing_hip_graph_data_t graph;
+		struct op_launch launch; /* begins with it */
 		rocprofiler_callback_tracing_runtime_initialization_data_t runtime;
 		rocprofiler_callback_tracing_marker_api_data_t marker;
 #endif
@@ -65,16 +79,21 @@ struct op {
 /* HOT: an operation for the contexts in the masks; `payload` is zeroed. NULL: there is none in them, or no memory. Any thread. */
 struct op *op_new(uint64_t begin_mask, uint64_t end_mask, uint64_t records);
 /* HOT: an operation of which tools get records alone, without ids of their own. Its payload is set when it is over, on the thread that
- * puts the records: the submitting one does not touch that memory. */
-struct op *op_new_plain(uint64_t records);
+ * puts the records: the submitting one does not touch that memory. With a launch of a graph, also if there are no records of its own. */
+struct op *op_new_plain(uint64_t records, const struct op *launch);
 /* Zeroes the payload, and the tools' ids, of such an operation. */
 void op_clear(struct op *op);
 /* HOT: any thread. */
 void op_free(struct op *op);
-/* Calls the tools of `begin_mask`. */
+/* Calls the tools of `begin_mask`: a dispatch is entered, and enqueued. */
 void op_show_begin(struct op *op);
+/* The two halves of that. */
+void op_show_enter(struct op *op);
+void op_show_entered(struct op *op);
 /* Calls those of `end_mask`, and puts the records. */
 void op_show_end(struct op *op);
+/* The first of these alone. */
+void op_show_exit(struct op *op);
 /* An instant: calls the tools of `begin_mask` once, and puts the records. */
 void op_show_now(struct op *op);
 /* Whether this thread is in a callback of an operation: those that it submits now are not shown. */
@@ -85,6 +104,7 @@ struct lane {
 	struct pending in_flight;
 	rocprofiler_agent_id_t agent;
 	rocprofiler_queue_id_t queue;
+	struct pending_item *announced; /* dispatch.c; under the queue's turn */
 };
 
 /* ---- records.c ---- */

@@ -85,6 +85,28 @@ static void put_runtime(const struct op *op, unsigned int index)
 	buffer_put(context_at(index), r.kind, &r, sizeof(r));
 }
 
+/* From the begin of its first kernel to the end of its last one; without kernels as the call. */
+static void put_graph(const struct op *op, unsigned int index)
+{
+	const struct op_launch *l = &op->payload.launch;
+	rocprofiler_buffer_tracing_hip_graph_record_t r = {
+		.size = sizeof(r),
+		.kind = KIND(HIP_GRAPH),
+		.operation = op->end_operation,
+		.correlation_id = op->correlation,
+		.thread_id = op->tid,
+		.start_timestamp = l->nr ? l->begin_ns : op->begin_ns,
+		.end_timestamp = l->nr ? l->end_ns : op->end_ns,
+		.agent_id = l->agent,
+		.queue_id = l->queue,
+		.graph_exec_id = l->data.graph_exec_id,
+		.kernel_dispatch_count = l->nr,
+	};
+
+	r.correlation_id.external = op->of[index].external;
+	buffer_put(context_at(index), r.kind, &r, sizeof(r));
+}
+
 static void put_range(const struct op *op, unsigned int index)
 {
 	rocprofiler_buffer_tracing_marker_api_record_t r = {
@@ -117,6 +139,9 @@ static void put(const struct op *op, unsigned int index)
 		break;
 	case ROCPROFILER_CALLBACK_TRACING_RUNTIME_INITIALIZATION:
 		put_runtime(op, index);
+		break;
+	case ROCPROFILER_CALLBACK_TRACING_HIP_GRAPH:
+		put_graph(op, index);
 		break;
 	case ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_RANGE_API:
 		put_range(op, index);

@@ -64,6 +64,8 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.submit_listen = submit_listen,
 		.times_listen = harvest_listen_times,
 		.submit_listen_taken = submit_listen_taken,
+		.announce_dispatches = announce_dispatches,
+		.announce_over = announce_over,
 		.copy_listen = copy_listen,
 		.harvest_flush = harvest_flush,
 		.client_register = client_register,

@@ -18,6 +18,7 @@
 #include "source/hsa/counter/clients.h"
 #include "source/hsa/counter/profile.h"
 #include "source/hsa/memory/copy.h"
+#include "source/hsa/queue/announce.h"
 #include "source/hsa/queue/submit.h"
 #include "source/hsa/table/table.h"
 #include "source/roctx/range.h"
@@ -77,6 +78,10 @@ struct rtl_core {
 	bool (*submit_listen)(submit_listener_fn fn);
 	void (*times_listen)(harvest_times_fn fn);
 	bool (*submit_listen_taken)(submit_taken_fn fn);
+	/* announce.h */
+	struct queue *(*announce_dispatches)(hsa_signal_t doorbell, hsa_signal_value_t value,
+					     submit_taken_fn fn);
+	void (*announce_over)(struct queue *q);
 	int (*copy_listen)(copy_listener_fn fn); /* copy.h */
 	void (*harvest_flush)(void);
 

@@ -202,6 +202,16 @@ def slow_callbacks_lose_nothing():
 
 
 @case
+def dispatches_are_entered_before_the_gpu_runs_them():
+    for abi in ABIS:
+        # a callback takes longer than the GPU needs to begin
+        shown = client(abi, "launches=40", "busy=1")
+        whole(shown, 40)
+        for d in shown.dispatches:
+            at_least(f"begin of {d}", d["begin"] + NS_TOLERANCE, d["entered"])
+
+
+@case
 def records_equal_the_log_and_the_trace():
     for abi in ABIS:
         for trace in (PLAIN, RTL):

@@ -8,7 +8,7 @@ FIRST_AGENT = 2048
 Shown = collections.namedtuple("Shown", "what phase fields")
 
 
-def client(*args, trace=PLAIN, **kwargs):
+def run_client(*args, trace=PLAIN, **kwargs):
     path = os.path.join(BUILD, "tests", "sdk_effects_client_1")
     if not os.path.exists(path):
         skip("sdk_effects_client was not built: hipcc is not installed")
@@ -21,7 +21,11 @@ def client(*args, trace=PLAIN, **kwargs):
         what, phase, *rest = line.split()
         shown.append(Shown(what, phase, dict(zip(rest[::2], map(int, rest[1::2])))))
     equal("sizes of payloads", {s.fields.get("sized", 1) for s in shown}, {1})
-    return shown
+    return r, shown
+
+
+def client(*args, **kwargs):
+    return run_client(*args, **kwargs)[1]
 
 
 def of(shown, what, phase="now"):
@@ -81,6 +85,24 @@ def graphs_are_created_launched_destroyed():
     equal("graphs", (len(created), len(launched), len(destroyed)), (1, 2, 1))
     equal("graph", {(f["exec"], f["value"]) for f in launched + destroyed}, {(created[0]["exec"], created[0]["value"])})
     equal("launches", len({f["id"] for f in launched}), 2)
+
+
+@case
+def launch_of_a_graph_has_one_record_of_its_kernels():
+    r, shown = run_client()
+    launched = paired(shown, "HIP_GRAPH_EXEC_LAUNCH")
+    records = [f for f in of(shown, "record") if f["kind"] == 33]
+    keys = ("tid", "id", "exec")
+    same_counter("launches", [tuple(f[k] for k in keys) for f in records], [tuple(f[k] for k in keys) for f in launched])
+    equal("operations, kernels, agents", [(f["operation"], f["kernels"], f["agent"]) for f in records],
+          [(3, 3, FIRST_AGENT + 1)] * 2)
+    clocks, log = clocks_of(r.log()), [l for l in r.log("dispatch") if l["group"] == [32, 1, 1]]
+    equal("kernels of graphs in the log", len(log), 6)
+    times = sorted((to_ns(clocks[l["pid"], l["gpu"]], l["begin"]), to_ns(clocks[l["pid"], l["gpu"]], l["end"])) for l in log)
+    for f, kernels in zip(sorted(records, key=lambda f: f["begin"]), (times[:3], times[3:])):
+        for what, seen, expected in (("begin", f["begin"], kernels[0][0]), ("end", f["end"], kernels[2][1])):
+            if abs(seen - expected) > NS_TOLERANCE:
+                fail(f"{what} of {f}, in the log {expected}")
 
 
 @case

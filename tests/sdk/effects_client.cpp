@@ -141,6 +141,17 @@ static void on_records(rocprofiler_context_id_t, rocprofiler_buffer_id_t,
 			       r->timestamp != 0, r->size == sizeof(*r));
 			continue;
 		}
+		if (headers[i]->kind == ROCPROFILER_BUFFER_TRACING_HIP_GRAPH) {
+			auto *r = static_cast<rocprofiler_buffer_tracing_hip_graph_record_t *>(
+				headers[i]->payload);
+			printf("record now kind %u operation %u tid %llu id %llu exec %llu agent %llu queue %llu kernels %llu begin %llu end %llu sized %d\n",
+			       headers[i]->kind, r->operation, (u64)r->thread_id,
+			       (u64)r->correlation_id.internal, (u64)r->graph_exec_id.handle,
+			       (u64)r->agent_id.handle, (u64)r->queue_id.handle,
+			       (u64)r->kernel_dispatch_count, (u64)r->start_timestamp,
+			       (u64)r->end_timestamp, r->size == sizeof(*r));
+			continue;
+		}
 		auto *r = static_cast<rocprofiler_buffer_tracing_memory_allocation_record_t *>(
 			headers[i]->payload);
 		printf("record now kind %u operation %d tid %llu id %llu agent %llu address %llu bytes %llu begin %llu end %llu sized %d\n",
@@ -161,6 +172,15 @@ static void serve_buffer()
 		context, ROCPROFILER_BUFFER_TRACING_MEMORY_ALLOCATION, nullptr, 0, buffer));
 	SDK(rocprofiler_configure_buffer_tracing_service(
 		context, ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION, nullptr, 0, buffer));
+	SDK(rocprofiler_configure_buffer_tracing_service(context,
+							 ROCPROFILER_BUFFER_TRACING_HIP_GRAPH,
+							 nullptr, 0, buffer));
+	/* AMD's interface has no record of a stream */
+	if (rocprofiler_configure_buffer_tracing_service(context,
+							 ROCPROFILER_BUFFER_TRACING_HIP_STREAM,
+							 nullptr, 0, buffer) !=
+	    ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED)
+		nr_wrong++;
 }
 
 static void serve(rocprofiler_callback_tracing_kind_t kind, rocprofiler_callback_tracing_cb_t fn)
@@ -207,16 +227,19 @@ static hipGraphExec_t build(int *device)
 {
 	void *args[] = { &device };
 	hipKernelNodeParams params = {};
-	hipGraphNode_t node;
+	hipGraphNode_t nodes[3];
 	hipGraphExec_t exec;
 	hipGraph_t graph;
 
 	params.func = (void *)ef_add;
 	params.gridDim = dim3(1, 1, 1);
-	params.blockDim = dim3(64, 1, 1);
+	params.blockDim = dim3(32, 1, 1);
 	params.kernelParams = args;
 	HIP(hipGraphCreate(&graph, 0));
-	HIP(hipGraphAddKernelNode(&node, graph, nullptr, 0, &params));
+	/* one after the other */
+	for (int i = 0; i < 3; i++)
+		HIP(hipGraphAddKernelNode(&nodes[i], graph, i ? &nodes[i - 1] : nullptr, i != 0,
+					  &params));
 	HIP(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
 	HIP(hipGraphDestroy(graph));
 	return exec;

@@ -34,6 +34,7 @@ struct seen {
 	uint64_t tid;
 	rocprofiler_user_data_t external;
 	uint64_t internal;
+	uint64_t entered; /* when its enter was over */
 };
 
 static std::atomic<int> nr_wrong;
@@ -89,13 +90,14 @@ static void check_same(const rocprofiler_callback_tracing_record_t &record, cons
 }
 
 static void print_dispatch(const rocprofiler_kernel_dispatch_info_t &i, uint64_t tid,
-			   uint64_t internal, uint64_t begin, uint64_t end)
+			   uint64_t internal, uint64_t entered, uint64_t begin, uint64_t end)
 {
-	printf("dispatch %llu tid %llu id %llu agent %llu queue %llu private %u group %u size %ux%ux%u grid %ux%ux%u begin %llu end %llu kernel %s\n",
+	printf("dispatch %llu tid %llu id %llu agent %llu queue %llu private %u group %u size %ux%ux%u grid %ux%ux%u entered %llu begin %llu end %llu kernel %s\n",
 	       (u64)i.dispatch_id, (u64)tid, (u64)internal, (u64)i.agent_id.handle,
 	       (u64)i.queue_id.handle, i.private_segment_size, i.group_segment_size,
 	       i.workgroup_size.x, i.workgroup_size.y, i.workgroup_size.z, i.grid_size.x,
-	       i.grid_size.y, i.grid_size.z, (u64)begin, (u64)end, (*kernels)[i.kernel_id].c_str());
+	       i.grid_size.y, i.grid_size.z, (u64)entered, (u64)begin, (u64)end,
+	       (*kernels)[i.kernel_id].c_str());
 	if (i.size != 72)
 		wrong("has another size", "dispatch");
 }
@@ -117,7 +119,7 @@ static void on_dispatch(const rocprofiler_callback_tracing_record_t &record,
 		if (data->size != sizeof(*data))
 			wrong("has another size", name_of(record));
 		print_dispatch(data->dispatch_info, record.thread_id,
-			       record.correlation_id.internal, data->start_timestamp,
+			       record.correlation_id.internal, s.entered, data->start_timestamp,
 			       data->end_timestamp);
 		return;
 	}
@@ -131,6 +133,7 @@ static void on_dispatch(const rocprofiler_callback_tracing_record_t &record,
 		s.external = record.correlation_id.external;
 		user->value = s.tid + 1;
 		check_begin(record, s);
+		SDK(rocprofiler_get_timestamp(&s.entered));
 	} else if (record.phase != ROCPROFILER_CALLBACK_PHASE_EXIT || s.enter != 1 || s.exit++ ||
 		   s.over || user->value != s.tid + 1) {
 		wrong("is not a dispatch's exit", name_of(record));
@@ -210,7 +213,7 @@ static void on_record(const rocprofiler_record_header_t &header)
 		    r.size != sizeof(r) || r.correlation_id.external.value != r.thread_id * 10)
 			wrong("is not a dispatch's", "record");
 		s.enter = s.exit = 1;
-		print_dispatch(r.dispatch_info, r.thread_id, r.correlation_id.internal,
+		print_dispatch(r.dispatch_info, r.thread_id, r.correlation_id.internal, 0,
 			       r.start_timestamp, r.end_timestamp);
 	} else if (header.kind == ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API) {
 		auto &r =

@@ -412,9 +412,10 @@ static void deliver_names(const char *begin, const char *end, void *arg)
 	atomic_fetch_add(&nr_batches, 1);
 }
 
-static void open_names(void)
+static void open_names_for(size_t max_aside)
 {
-	struct buffer_config config = { .half_size = 10 * (sizeof(struct entry) + 8),
+	struct buffer_config config = { .max_aside = max_aside,
+					.half_size = 10 * (sizeof(struct entry) + 8),
 					.entry_size = sizeof(struct entry),
 					.link = offsetof(struct entry, name),
 					.watermark = SIZE_MAX,
@@ -422,6 +423,11 @@ static void open_names(void)
 
 	CHECK_EQ_INT(buffer_open(&config, &buffer), 0);
 	atomic_store(&is_held, true);
+}
+
+static void open_names(void)
+{
+	open_names_for(0);
 }
 
 static void check_names(void)
@@ -455,6 +461,28 @@ TEST(write_now_never_waits_and_loses_nothing)
 	open_names();
 	CHECK(write_too_much(buffer_write_now) < 100);
 	check_names();
+}
+
+TEST(entries_beyond_the_limit_are_counted_and_the_others_delivered)
+{
+	uint64_t nr_lost;
+
+	/* entries with data take 18 or 19 bytes */
+	open_names_for(10 * (sizeof(struct entry) + 3));
+	CHECK_EQ_UINT(atomic_load(&buffer_nr_pressed), 0);
+	/* a writer that waits is delayed for a bounded time, too */
+	CHECK(write_too_much(buffer_write) < 5000);
+	CHECK_EQ_UINT(atomic_load(&buffer_nr_pressed), 1);
+	buffer_relieve();
+	atomic_store(&is_held, false);
+	buffer_flush(buffer);
+	CHECK_EQ_UINT(atomic_load(&buffer_nr_pressed), 0);
+	nr_lost = buffer_take_lost(buffer);
+	CHECK_EQ_UINT(nr_seen + nr_lost, 40);
+	CHECK_EQ_UINT(nr_lost, 10);
+	for (uint32_t i = 0; i < nr_seen; i++)
+		CHECK_EQ_UINT(seen[i].number, i);
+	close_it();
 }
 
 TEST(entry_that_would_fit_stays_behind_one_that_was_put_aside)

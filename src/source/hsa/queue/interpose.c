@@ -284,6 +284,11 @@ static RTL_NOINLINE uint64_t find_free_end(struct queue *q, uint64_t end)
 	return end < q->free_end ? end : q->free_end;
 }
 
+uint64_t interpose_free_end(struct queue *q, uint64_t end)
+{
+	return end > q->free_end ? find_free_end(q, end) : end;
+}
+
 /* A doorbell that takes the turn when packets are no longer held back: the program's packets are
  * the hardware's. */
 static RTL_COLD uint64_t ring_unheld(const struct queue *q)
@@ -523,6 +528,7 @@ static bool is_unannounced(const struct queue *q, uint64_t published)
 {
 	return atomic_load_explicit(&q->reserved, memory_order_relaxed) > published &&
 	       !is_pending(q) && !atomic_load_explicit(&q->is_counted, memory_order_relaxed) &&
+	       !atomic_load_explicit(&q->nr_announcing, memory_order_relaxed) &&
 	       packet_type(__atomic_load_n(&packet_at(q, published)->header, __ATOMIC_RELAXED)) !=
 		       HSA_PACKET_TYPE_INVALID;
 }

@@ -74,6 +74,9 @@ void interpose_grant_all(struct queue *q, const char *why);
  * Records what has completed. A queue that another thread uses answers false. For the harvester. */
 bool interpose_is_quiet(struct queue *q, uint64_t *later);
 
+/* The end of the slots whose packets may be read, at most `end`: those that the packet processor has freed for them. Under the turn. */
+uint64_t interpose_free_end(struct queue *q, uint64_t end);
+
 /* Gives back a turn taken by queue_turn_try(), after serving doorbells that rang meanwhile. */
 void interpose_end_turn(struct queue *q);
 

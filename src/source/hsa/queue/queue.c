@@ -132,6 +132,7 @@ RTL_REQUIRES(lock) static void reset(struct queue *q, uint32_t agent)
 	q->in_device_memory = false;
 	q->gave_up = q->free_end = q->stuck_at = 0;
 	q->stuck_looks = q->nr_stuck = 0;
+	atomic_store_explicit(&q->nr_announcing, 0, memory_order_relaxed);
 	q->nr_held = 0;
 	q->idle_since_ns = q->stuck_scan_ns = 0;
 	q->last_object = 0;

@@ -103,6 +103,7 @@ struct queue {
 
 	_Alignas(64) _Atomic uint32_t turn; /* enum queue_turn */
 	_Atomic uint32_t nr_lookers;	    /* threads that read its indices without the turn */
+	_Atomic uint32_t nr_announcing;	    /* threads between announce.h and their doorbell */
 	/* atomic, written by the holder of the turn: packets before this were passed to the
 	 * hardware */
 	_Atomic uint64_t published;
