@@ -167,6 +167,7 @@ static void finish(struct agent_node *n, uint32_t index, uint32_t *of_type, uint
 	} else {
 		name_gpu(n);
 		derive_gpu(a);
+		a->family_id = products_family(a->gfx_target_version);
 		a->local_mem_size = local_memory(a);
 	}
 	a->workgroup_max_size = 1024;

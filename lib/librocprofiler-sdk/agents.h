@@ -18,6 +18,11 @@ struct agent_node {
  * such node. */
 bool topology_read(const char *dir, struct agent_node *n);
 
+/* products.c: sets `product` of a GPU by its PCI device and this revision, where libdrm's list has it. */
+void products_name(struct agent_node *n, uint32_t revision);
+/* The family of a GPU. 0: older than all that HSA has. */
+uint32_t products_family(uint32_t gfx_target_version);
+
 /* agents_hsa.c: the nodes that HSA's runtime shows, once it is up: as much of them as it tells. Returns how many, at most `max`. */
 uint32_t agents_hsa_read(struct agent_node *nodes, uint32_t max);
 

@@ -25,9 +25,21 @@ struct shown {
 	rocprofiler_user_data_t user[SDK_MAX_CONTEXTS];
 };
 
+#if ROCPROFILER_SDK_ABI > 0
+/* A function of the host that stands for a kernel. */
+struct host {
+	struct host *next;
+	struct shown shown;
+	rocprofiler_callback_tracing_code_object_host_kernel_symbol_register_data_t data;
+};
+#endif
+
 struct kernel {
 	struct kernel *next; /* of the object's, the newest first */
 	struct shown shown;
+#if ROCPROFILER_SDK_ABI > 0
+	struct host *hosts;
+#endif
 	rocprofiler_callback_tracing_code_object_kernel_symbol_register_data_t data;
 };
 
@@ -165,6 +177,53 @@ fill_registers(rocprofiler_callback_tracing_code_object_kernel_symbol_register_d
 		d->accum_vgpr_count = d->arch_vgpr_count;
 }
 
+#if ROCPROFILER_SDK_ABI > 0
+static rocprofiler_dim3_t dim3_of(const uint32_t v[3])
+{
+	return (rocprofiler_dim3_t){ v[0], v[1], v[2] };
+}
+
+static void keep_host(struct kernel *k, const struct host_function *f)
+{
+	static _Atomic uint64_t last_id;
+	struct host *h = calloc(1, sizeof(*h));
+
+	if (!h)
+		return;
+	h->data.size = sizeof(h->data);
+	h->data.host_function_id = atomic_fetch_add(&last_id, 1) + 1;
+	h->data.kernel_id = k->data.kernel_id;
+	h->data.code_object_id = k->data.code_object_id;
+	h->data.host_function.ptr = (void *)(uintptr_t)f->function;
+	h->data.modules.ptr = f->modules;
+	h->data.device_function = f->name;
+	h->data.thread_limit = f->thread_limit;
+	h->data.thread_ids = dim3_of(f->thread_ids);
+	h->data.block_ids = dim3_of(f->block_ids);
+	h->data.block_dims = dim3_of(f->block_dims);
+	h->data.grid_dims = dim3_of(f->grid_dims);
+	h->data.workgroup_size = f->workgroup_size;
+	h->next = k->hosts;
+	k->hosts = h;
+}
+
+/* Symbols have a suffix that registrations lack. */
+static void keep_hosts(struct kernel *k)
+{
+	const struct host_function *f = NULL;
+	size_t length = strlen(k->data.kernel_name);
+	char name[1024];
+
+	if (length < 3 || length - 3 >= sizeof(name) ||
+	    strcmp(k->data.kernel_name + length - 3, ".kd") != 0)
+		return;
+	memcpy(name, k->data.kernel_name, length - 3);
+	name[length - 3] = '\0';
+	while ((f = sdk_core()->host_function_find(name, f)))
+		keep_host(k, f);
+}
+#endif
+
 RTL_REQUIRES(lock) static void keep_kernel(const struct event_kernel *e)
 {
 	struct object *o = e->code_object ? find(e->code_object) : NULL;
@@ -185,6 +244,7 @@ RTL_REQUIRES(lock) static void keep_kernel(const struct event_kernel *e)
 #if ROCPROFILER_SDK_ABI > 0
 	k->data.kernel_code_entry_byte_offset = (int64_t)e->entry_offset;
 	k->data.kernel_address.value = e->object + e->entry_offset;
+	keep_hosts(k);
 #endif
 	k->next = atomic_load(&o->kernels);
 	/* release: pairs with the readers of the list */
@@ -280,9 +340,15 @@ static void show_object(struct object *o)
 	if (atomic_load(&o->is_over))
 		return;
 	show_load(&o->shown, ROCPROFILER_CODE_OBJECT_LOAD, &o->data, sizeof(o->data));
-	for (; k; k = k->next)
+	for (; k; k = k->next) {
 		show_load(&k->shown, ROCPROFILER_CODE_OBJECT_DEVICE_KERNEL_SYMBOL_REGISTER,
 			  &k->data, sizeof(k->data));
+#if ROCPROFILER_SDK_ABI > 0
+		for (struct host *h = k->hosts; h; h = h->next)
+			show_load(&h->shown, ROCPROFILER_CODE_OBJECT_HOST_KERNEL_SYMBOL_REGISTER,
+				  &h->data, sizeof(h->data));
+#endif
+	}
 }
 
 /* Kernels first, as the specification has it. Once: the thread that takes the mask shows it. */

@@ -491,7 +491,9 @@ __attribute__((constructor)) static void start(void)
 {
 	const char *now = getenv("ROCPROFILER_LIBRARY_CTOR");
 
-	sdk_core();
+	/* the program's kernels are registered after this */
+	if (sdk_core())
+		sdk_core()->host_function_keep();
 	if (now && *now && strcmp(now, "0") != 0)
 		registration_first_use();
 }

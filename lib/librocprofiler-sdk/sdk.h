@@ -15,7 +15,7 @@
  *	markers.c       roctx's calls do; marker_ranges.c: its ranges as one
  *	shown.c         what callbacks and records of calls share
  *	code_object.c   code objects and their kernels
- *	agents.c        processors; topology.c and agents_hsa.c tell of them
+ *	agents.c        processors; topology.c, agents_hsa.c and products.c tell of them
  *	operations.h    GPU operations: kernel dispatches, memory copies
  *	count.h         counters of dispatches and of GPUs
  *	args.c          arguments of calls, with their texts

@@ -170,6 +170,17 @@ static void read_all_parts(const char *dir, rocprofiler_agent_v0_t *a)
 				 &a->io_links_count);
 }
 
+/* The revision is in the display driver's files alone. */
+static void read_product(struct agent_node *n)
+{
+	char path[PATH_SIZE], text[FILE_SIZE];
+
+	snprintf(path, sizeof(path), "/sys/class/drm/renderD%d/device/revision",
+		 (int)n->agent.drm_render_minor);
+	if (n->agent.drm_render_minor && read_text(path, text))
+		products_name(n, (uint32_t)strtoul(text, NULL, 16));
+}
+
 bool topology_read(const char *dir, struct agent_node *n)
 {
 	char path[PATH_SIZE], text[FILE_SIZE];
@@ -188,5 +199,6 @@ bool topology_read(const char *dir, struct agent_node *n)
 		text[strcspn(text, "\n")] = '\0';
 		snprintf(n->model, sizeof(n->model), "%.*s", (int)sizeof(n->model) - 1, text);
 	}
+	read_product(n);
 	return true;
 }

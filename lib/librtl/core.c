@@ -58,6 +58,8 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.now_ns = clock_now_ns,
 		.clock_keep = life_keep_clock,
 		.hip_find = hip_find,
+		.host_function_keep = host_function_keep,
+		.host_function_find = host_function_find,
 		.be_copy = forked_be_copy,
 		.quiet = quiet,
 		.table_add_layer = table_add_layer,

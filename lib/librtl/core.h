@@ -14,6 +14,7 @@
 #include "event/bus.h"
 #include "source/api/live.h"
 #include "source/hip/activity.h"
+#include "source/hip/host_function.h"
 #include "source/hsa/completion/harvest.h"
 #include "source/hsa/counter/clients.h"
 #include "source/hsa/counter/profile.h"
@@ -68,6 +69,10 @@ struct rtl_core {
 	uint64_t (*now_ns)(void);
 	uint64_t (*clock_keep)(void); /* life_keep_clock() */
 	void *(*hip_find)(const char *name);
+	/* host_function.h */
+	void (*host_function_keep)(void);
+	const struct host_function *(*host_function_find)(const char *name,
+							  const struct host_function *after);
 	/* this librtl is the copy, in a forked child, of the one at `path` (forked.h) */
 	void (*be_copy)(const char *path);
 	/* calls of this thread are suppressed from now on, or traced again */

@@ -137,6 +137,17 @@ def code_objects_and_kernels_are_loaded_and_unloaded():
 
 
 @case
+def host_functions_of_kernels_follow_their_kernels():
+    got = client(1, trace=RTL)
+    equal("host functions of the program's kernel", got.lines("load host _Z8sc_scalePff "),
+          ["load host _Z8sc_scalePff sc_scale limit -1 ids 0 0 0 0 size 0"])
+    loads = got.lines("load ")
+    at = [i for i, l in enumerate(loads) if l.startswith("load host ")]
+    equal("after their kernels", [loads[i - 1].split()[2] for i in at], [loads[i].split()[2] + ".kd" for i in at])
+    equal("of 0.x", client(0, trace=RTL).lines("load host"), [])
+
+
+@case
 def code_that_was_loaded_before_the_context_started_is_shown():
     for abi in ABIS:
         got = client(abi, "late=1")

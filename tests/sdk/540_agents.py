@@ -24,7 +24,7 @@ LINK = {"type": 11, "version_major": 2, "version_minor": 0, "node_from": 1, "nod
         "max_latency": 5, "min_bandwidth": 4, "max_bandwidth": 6, "recommended_transfer_size": 7, "flags": 1}
 # of `GPU`, by what they are computed from
 DERIVED = {"cu_count": 104, "num_shader_banks": 4, "cu_per_engine": 26, "max_waves_per_cu": 32, "fw_version": 71, "sdma_fw_version": 8,
-           "local_mem_size": 68702699520, "workgroup_max_size": 1024, "grid_max_size": 4294967295}
+           "local_mem_size": 68702699520, "family_id": 141, "workgroup_max_size": 1024, "grid_max_size": 4294967295}
 NOT_SHOWN = ("mem_banks_count", "caches_count", "io_links_count", "p2p_links_count", "unique_id")
 
 
@@ -43,6 +43,8 @@ def write_topology(root):
     write(f"{nodes}/0/mem_banks/0", {**BANK, "heap_type": 0})
     for i in (0, 1):
         write(f"{nodes}/0/io_links/{i}", {**LINK, "node_from": 0, "node_to": i + 1})
+    # libdrm's list has names by device and revision
+    write(f"{root}/drm/renderD128/device", {}, revision="0x02\n")
     # the process may not use node 1
     write(f"{nodes}/1", {})
     for i in (2, 3):
@@ -88,6 +90,15 @@ def cpu_model():
         return next(l.split(": ", 1)[1].strip() for l in f if l.startswith("model name"))
 
 
+def marketing_name(device, revision):
+    path = "/usr/share/libdrm/amdgpu.ids"
+    if not os.path.exists(path):
+        return ""
+    with open(path, encoding="utf-8") as f:
+        rows = [l.split(",\t", 2) for l in f]
+    return next((r[2].strip() for r in rows if len(r) == 3 and r[0].isalnum() and [int(r[0], 16), int(r[1], 16)] == [device, revision]), "")
+
+
 @case
 def every_field_is_the_drivers():
     for abi in ABIS:
@@ -101,7 +112,8 @@ def every_field_is_the_drivers():
         equal("links", cpu["link"], [[11, 2, 0, i, 20, 5, 6, 7, 1] for i in (1, 2)])
         equal("GPUs", len(gpus), 2)
         for i, gpu in enumerate(gpus):
-            equal("names", [gpu[n] for n in ("type", "name", "vendor_name", "model_name")], ["GPU", "gfx90a", "AMD", "aldebaran"])
+            equal("names", [gpu[n] for n in ("type", "name", "vendor_name", "model_name", "product_name")],
+                  ["GPU", "gfx90a", "AMD", "aldebaran", marketing_name(GPU["device_id"], 2)])
             own = {"location_id": 17154 + i, "gpu_id": 40002 + i, "node_id": 2 + i, "logical_node_id": 1 + i, "logical_node_type_id": i}
             for n, v in {**GPU, **DERIVED, **own}.items():
                 if n not in NOT_SHOWN:

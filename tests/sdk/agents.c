@@ -35,6 +35,7 @@ static void show_numbers(const rocprofiler_agent_v0_t *a)
 	SHOW(num_gws);
 	SHOW(wave_front_size);
 	SHOW(num_xcc);
+	SHOW(family_id);
 	SHOW(cu_count);
 	SHOW(array_count);
 	SHOW(num_shader_banks);

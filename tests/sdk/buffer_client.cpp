@@ -239,6 +239,7 @@ static void check_gpu(const rocprofiler_agent_v0_t *a)
 	    (uint32_t)p.pciBusID != (a->location_id >> 8 & 255) ||
 	    (uint32_t)p.pciDeviceID != (a->location_id >> 3 & 31) || !a->simd_per_cu ||
 	    std::string(a->vendor_name) != "AMD" || !a->gfx_target_version ||
+	    std::string(a->product_name) != p.name || a->family_id != 141 ||
 	    std::find(code_agents->begin(), code_agents->end(), a->id.handle) ==
 		    code_agents->end()) {
 		printf("GPU %d: not HIP's device\n", a->logical_node_type_id);

@@ -216,6 +216,29 @@ static void on_kernel(const rocprofiler_callback_tracing_record_t &record,
 	printf("unload kernel %s\n", data->kernel_name);
 }
 
+#if ROCPROFILER_SDK_ABI > 0
+__global__ void sc_scale(float *v, float by);
+
+static void on_host_function(const rocprofiler_callback_tracing_record_t &record,
+			     rocprofiler_user_data_t *user_data)
+{
+	auto *data = static_cast<
+		rocprofiler_callback_tracing_code_object_host_kernel_symbol_register_data_t *>(
+		record.payload);
+	std::string name = data->device_function;
+
+	if (record.phase != ROCPROFILER_CALLBACK_PHASE_LOAD || user_data->value ||
+	    data->size != sizeof(*data) || !data->host_function_id || !data->modules.ptr ||
+	    (*loaded)[data->code_object_id][data->kernel_id] == nullptr ||
+	    (*loaded)[data->code_object_id][data->kernel_id] != name + ".kd")
+		wrong("not that of a kernel which was loaded", "host function");
+	printf("load host %s %s limit %d ids %u %u %u %u size %u\n", name.c_str(),
+	       data->host_function.ptr == (void *)sc_scale ? "sc_scale" : "other",
+	       (int)data->thread_limit, data->thread_ids.x, data->block_ids.x, data->block_dims.x,
+	       data->grid_dims.x, (unsigned)data->workgroup_size);
+}
+#endif
+
 static void on_code(rocprofiler_callback_tracing_record_t record,
 		    rocprofiler_user_data_t *user_data, void *)
 {
@@ -225,6 +248,10 @@ static void on_code(rocprofiler_callback_tracing_record_t record,
 		wrong("has an id", "code object");
 	if (record.operation == ROCPROFILER_CODE_OBJECT_LOAD)
 		on_object(record, user_data);
+#if ROCPROFILER_SDK_ABI > 0
+	else if (record.operation == ROCPROFILER_CODE_OBJECT_HOST_KERNEL_SYMBOL_REGISTER)
+		on_host_function(record, user_data);
+#endif
 	else
 		on_kernel(record, user_data);
 }

@@ -15,8 +15,8 @@
 static uint64_t id_of(struct queue *q, struct thread *t, uint64_t index)
 {
 	struct origin_note *n = &q->origin[index & q->origin_mask];
-	struct origin o = { .correlation = atomic_load_explicit(&n->correlation,
-								memory_order_relaxed) };
+	struct origin o = { .correlation =
+				    atomic_load_explicit(&n->correlation, memory_order_relaxed) };
 
 	if (o.correlation)
 		return o.correlation;
@@ -44,8 +44,8 @@ static void announce(struct queue *q, struct thread *t, const union packet *p, u
 	d.marker = atomic_load_explicit(&n->marker, memory_order_relaxed);
 	d.tid = (uint32_t)t->submitter;
 	packet_keep_head(&head, p);
-	d.kernel = code_object_kernel(collect_describe(&d, &head), code_object_now(), q->agent,
-				      false);
+	d.kernel =
+		code_object_kernel(collect_describe(&d, &head), code_object_now(), q->agent, false);
 	fn(&d);
 }
 
