@@ -178,12 +178,7 @@ fill_registers(rocprofiler_callback_tracing_code_object_kernel_symbol_register_d
 }
 
 #if ROCPROFILER_SDK_ABI > 0
-static rocprofiler_dim3_t dim3_of(const uint32_t v[3])
-{
-	return (rocprofiler_dim3_t){ v[0], v[1], v[2] };
-}
-
-static void keep_host(struct kernel *k, const struct host_function *f)
+static void keep_host(struct kernel *k, const struct sdk_host_function *f)
 {
 	static _Atomic uint64_t last_id;
 	struct host *h = calloc(1, sizeof(*h));
@@ -194,14 +189,14 @@ static void keep_host(struct kernel *k, const struct host_function *f)
 	h->data.host_function_id = atomic_fetch_add(&last_id, 1) + 1;
 	h->data.kernel_id = k->data.kernel_id;
 	h->data.code_object_id = k->data.code_object_id;
-	h->data.host_function.ptr = (void *)(uintptr_t)f->function;
-	h->data.modules.ptr = f->modules;
+	h->data.host_function.value = f->function;
+	h->data.modules.value = f->modules;
 	h->data.device_function = f->name;
 	h->data.thread_limit = f->thread_limit;
-	h->data.thread_ids = dim3_of(f->thread_ids);
-	h->data.block_ids = dim3_of(f->block_ids);
-	h->data.block_dims = dim3_of(f->block_dims);
-	h->data.grid_dims = dim3_of(f->grid_dims);
+	h->data.thread_ids = f->thread_ids;
+	h->data.block_ids = f->block_ids;
+	h->data.block_dims = f->block_dims;
+	h->data.grid_dims = f->grid_dims;
 	h->data.workgroup_size = f->workgroup_size;
 	h->next = k->hosts;
 	k->hosts = h;
@@ -210,7 +205,7 @@ static void keep_host(struct kernel *k, const struct host_function *f)
 /* Symbols have a suffix that registrations lack. */
 static void keep_hosts(struct kernel *k)
 {
-	const struct host_function *f = NULL;
+	const struct sdk_host_function *f = NULL;
 	size_t length = strlen(k->data.kernel_name);
 	char name[1024];
 
@@ -219,7 +214,7 @@ static void keep_hosts(struct kernel *k)
 		return;
 	memcpy(name, k->data.kernel_name, length - 3);
 	name[length - 3] = '\0';
-	while ((f = sdk_core()->host_function_find(name, f)))
+	while ((f = host_functions_find(name, f)))
 		keep_host(k, f);
 }
 #endif

@@ -31,6 +31,7 @@ struct location {
 
 static struct location locations[MAX_AGENTS];
 static _Atomic(struct lane *) lanes[MAX_QUEUES];
+static _Atomic uint32_t nr_lanes; /* 1 + the highest index */
 /* to be shown, the newest first */
 static _Atomic(struct op *) arrived;
 static sem_t has_arrived;
@@ -61,6 +62,18 @@ struct lane *operations_lane(uint32_t queue)
 	/* acquire: pairs with keep_queue() */
 	return queue < MAX_QUEUES ? atomic_load_explicit(&lanes[queue], memory_order_acquire) :
 				    NULL;
+}
+
+struct lane *operations_lane_of(uint64_t handle)
+{
+	/* acquire: pairs with keep_queue() */
+	for (uint32_t i = atomic_load_explicit(&nr_lanes, memory_order_acquire); i-- > 0;) {
+		struct lane *l = operations_lane(i);
+
+		if (l && l->handle == handle)
+			return l;
+	}
+	return NULL;
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */
@@ -225,8 +238,12 @@ static void keep_queue(const struct event_queue *q)
 		return;
 	l->agent = operations_agent(q->agent);
 	l->queue.handle = (uint64_t)q->index + 1;
+	l->handle = q->handle;
 	/* release: pairs with operations_lane() */
 	atomic_store_explicit(&lanes[q->index], l, memory_order_release);
+	/* events of queues come one at a time; release: the same */
+	if (q->index >= atomic_load_explicit(&nr_lanes, memory_order_relaxed))
+		atomic_store_explicit(&nr_lanes, q->index + 1, memory_order_release);
 }
 
 static void on_event(const struct event *ev)
@@ -274,7 +291,8 @@ static bool is_any_wanted(void)
 	return count_is_configured() || context_has(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH) ||
 	       context_has(ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY) ||
 	       buffered_has(ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH) ||
-	       buffered_has(ROCPROFILER_BUFFER_TRACING_MEMORY_COPY) || effects_has_graphs();
+	       buffered_has(ROCPROFILER_BUFFER_TRACING_MEMORY_COPY) || effects_has_graphs() ||
+	       scratch_is_wanted();
 }
 
 void operations_start(void)

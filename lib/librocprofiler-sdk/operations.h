@@ -8,6 +8,7 @@
  *	copies.c        memory copies
  *	effects.c       what calls do: memory, streams, graphs; these begin and end with the call
  *	marker_ranges.c ranges of roctx
+ *	scratch.c       scratch memory; begins and ends with the runtime's events
  *
  * The core tells of an operation when it is submitted, and by an event when it is over. The first moment may be under a lock of the core's,
  * and the second one is: the tools are called later. An operation's begin is shown on the thread that has submitted it, as soon as no lock is
@@ -59,6 +60,7 @@ struct op {
 	union {
 		rocprofiler_callback_tracing_kernel_dispatch_data_t dispatch;
 		rocprofiler_callback_tracing_memory_copy_data_t copy;
+		rocprofiler_callback_tracing_scratch_memory_data_t scratch;
 #if ROCPROFILER_SDK_ABI > 0
 		rocprofiler_callback_tracing_memory_allocation_data_t memory;
 		rocprofiler_callback_tracing_hip_stream_data_t stream;
@@ -104,6 +106,7 @@ struct lane {
 	struct pending in_flight;
 	rocprofiler_agent_id_t agent;
 	rocprofiler_queue_id_t queue;
+	uint64_t handle;
 	struct pending_item *announced; /* dispatch.c; under the queue's turn */
 };
 
@@ -125,6 +128,13 @@ rocprofiler_agent_id_t operations_agent(uint32_t index);
 bool operations_is_cpu(uint32_t index);
 /* HOT: of a queue by its number in the trace; NULL: not known. */
 struct lane *operations_lane(uint32_t queue);
+
+/* The same by the address that the program has; of a queue that was destroyed, too. */
+struct lane *operations_lane_of(uint64_t handle);
+
+/* ---- scratch.c ---- */
+
+bool scratch_is_wanted(void);
 
 /* ---- dispatch.c ---- */
 

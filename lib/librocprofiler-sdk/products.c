@@ -61,23 +61,23 @@ void products_name(struct agent_node *n, uint32_t revision)
 static const struct {
 	uint32_t from, family;
 } families[] = {
-	{ 70000, 120 },	 /* Sea Islands */
-	{ 70003, 125 },	 /* Kaveri, Kabini, Mullins */
+	{ 70000, 120 },			 /* Sea Islands */
+	{ 70003, 125 },			 /* Kaveri, Kabini, Mullins */
 	{ 70004, 120 },	 { 80001, 135 }, /* Carrizo */
 	{ 80002, 130 },			 /* Volcanic Islands */
 	{ 80100, 135 },			 /* Stoney */
 	{ 90000, 141 },			 /* Vega, Instinct */
 	{ 90002, 142 },			 /* Raven */
-	{ 90004, 141 },	 { 90009, 142 }, { 90010, 141 }, { 90012, 142 }, /* Renoir */
-	{ 90400, 141 },	 { 100100, 143 },				 /* Navi */
-	{ 100303, 144 },						 /* Van Gogh */
-	{ 100304, 143 },						 /* Navi 24 */
-	{ 100305, 146 },						 /* Yellow Carp */
-	{ 100306, 149 },						 /* Raphael */
-	{ 110000, 145 },						 /* Navi 3x */
-	{ 110003, 148 },						 /* Phoenix */
-	{ 110500, 150 },						 /* Strix */
-	{ 120000, 152 },						 /* Navi 4x */
+	{ 90004, 141 },	 { 90009, 142 },  { 90010, 141 }, { 90012, 142 }, /* Renoir */
+	{ 90400, 141 },	 { 100100, 143 },				  /* Navi */
+	{ 100303, 144 },						  /* Van Gogh */
+	{ 100304, 143 },						  /* Navi 24 */
+	{ 100305, 146 },						  /* Yellow Carp */
+	{ 100306, 149 },						  /* Raphael */
+	{ 110000, 145 },						  /* Navi 3x */
+	{ 110003, 148 },						  /* Phoenix */
+	{ 110500, 150 },						  /* Strix */
+	{ 120000, 152 },						  /* Navi 4x */
 	{ 120100, 152 },
 };
 

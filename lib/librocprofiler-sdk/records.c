@@ -49,6 +49,30 @@ static void put_copy(const struct op *op, unsigned int index)
 	buffer_put(context_at(index), r.kind, &r, sizeof(r));
 }
 
+static void put_scratch(const struct op *op, unsigned int index)
+{
+	const rocprofiler_callback_tracing_scratch_memory_data_t *d = &op->payload.scratch;
+	rocprofiler_buffer_tracing_scratch_memory_record_t r = {
+		.size = sizeof(r),
+		.kind = KIND(SCRATCH_MEMORY),
+		.operation = (rocprofiler_scratch_memory_operation_t)op->end_operation,
+		.agent_id = d->agent_id,
+		.queue_id = d->queue_id,
+		.thread_id = op->tid,
+		.start_timestamp = op->begin_ns,
+		.end_timestamp = op->end_ns,
+		.correlation_id = op->correlation,
+		.flags = d->flags,
+	};
+
+	r.correlation_id.external = op->of[index].external;
+#if ROCPROFILER_SDK_ABI > 0
+	if (op->end_operation == ROCPROFILER_SCRATCH_MEMORY_ALLOC)
+		r.allocation_size = d->args.alloc_end.size;
+#endif
+	buffer_put(context_at(index), r.kind, &r, sizeof(r));
+}
+
 #if ROCPROFILER_SDK_ABI > 0
 static void put_memory(const struct op *op, unsigned int index)
 {
@@ -132,6 +156,9 @@ static void put(const struct op *op, unsigned int index)
 		break;
 	case ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY:
 		put_copy(op, index);
+		break;
+	case ROCPROFILER_CALLBACK_TRACING_SCRATCH_MEMORY:
+		put_scratch(op, index);
 		break;
 #if ROCPROFILER_SDK_ABI > 0
 	case ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION:

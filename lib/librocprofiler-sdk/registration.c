@@ -454,6 +454,7 @@ static bool install(const struct hsa_mirror_root *root)
 	code_object_install(root);
 	dispatch_install(root);
 	count_install(root);
+	scratch_install(root);
 	intercept_hsa(root);
 	return true;
 }
@@ -493,7 +494,7 @@ __attribute__((constructor)) static void start(void)
 
 	/* the program's kernels are registered after this */
 	if (sdk_core())
-		sdk_core()->host_function_keep();
+		host_functions_listen(sdk_core());
 	if (now && *now && strcmp(now, "0") != 0)
 		registration_first_use();
 }

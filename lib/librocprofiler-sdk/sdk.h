@@ -15,6 +15,7 @@
  *	markers.c       roctx's calls do; marker_ranges.c: its ranges as one
  *	shown.c         what callbacks and records of calls share
  *	code_object.c   code objects and their kernels
+ *	host_functions.c functions of the host that stand for kernels
  *	agents.c        processors; topology.c, agents_hsa.c and products.c tell of them
  *	operations.h    GPU operations: kernel dispatches, memory copies
  *	count.h         counters of dispatches and of GPUs
@@ -259,6 +260,23 @@ void count_install(const struct hsa_mirror_root *root);
 /* The runtime is going away. */
 void count_remove(void);
 
+/* ---- host_functions.c ---- */
+
+/* A function of the host that stands for a kernel: registered once, stays for the process. */
+struct sdk_host_function {
+	struct sdk_host_function *next; /* host_functions.c's */
+	uint64_t function, modules;
+	uint32_t thread_limit, workgroup_size;
+	rocprofiler_dim3_t thread_ids, block_ids, block_dims, grid_dims; /* 0: not given */
+	char name[];							 /* the kernel's, mangled */
+};
+
+/* Registrations from now on are kept. */
+void host_functions_listen(const struct rtl_core *core);
+/* The newest one that was registered under the name, before `after` if that is not NULL. NULL: there is none. Any thread, no lock. */
+const struct sdk_host_function *host_functions_find(const char *name,
+						    const struct sdk_host_function *after);
+
 /* ---- operations.h ---- */
 
 /* Operations are shown from now on if a context wants some. May be called again. */
@@ -269,6 +287,7 @@ void operations_settle(void);
 void operations_flush(void);
 /* From the table's layer. */
 void dispatch_install(const struct hsa_mirror_root *root);
+void scratch_install(const struct hsa_mirror_root *root);
 
 /* ---- shown.c ---- */
 

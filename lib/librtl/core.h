@@ -44,7 +44,8 @@ _Static_assert(3 + CORE_NR_ROCTRACERS + CORE_NR_SDKS + CORE_NR_ROCPROFILERS <= T
 /* libroctracer64: one for names of kernels, one for events of HSA */
 _Static_assert(2 * CORE_NR_ROCTRACERS + CORE_NR_ROCPROFILERS <= SUBMIT_MAX_LISTENERS,
 	       "a slot for each");
-_Static_assert(CORE_NR_SDKS <= SUBMIT_MAX_TAKERS && CORE_NR_SDKS <= COPY_MAX_LISTENERS,
+_Static_assert(CORE_NR_SDKS <= SUBMIT_MAX_TAKERS && CORE_NR_SDKS <= COPY_MAX_LISTENERS &&
+		       CORE_NR_SDKS <= HOST_FUNCTION_LISTENERS,
 	       "a slot for each");
 /* those that count */
 _Static_assert(CORE_NR_SDKS + CORE_NR_ROCPROFILERS <= CLIENTS_MAX, "a number for each client");
@@ -69,10 +70,7 @@ struct rtl_core {
 	uint64_t (*now_ns)(void);
 	uint64_t (*clock_keep)(void); /* life_keep_clock() */
 	void *(*hip_find)(const char *name);
-	/* host_function.h */
-	void (*host_function_keep)(void);
-	const struct host_function *(*host_function_find)(const char *name,
-							  const struct host_function *after);
+	bool (*host_function_listen)(host_function_fn fn); /* host_function.h */
 	/* this librtl is the copy, in a forked child, of the one at `path` (forked.h) */
 	void (*be_copy)(const char *path);
 	/* calls of this thread are suppressed from now on, or traced again */

@@ -18,13 +18,15 @@ class Shown:
 
     def __init__(self, r):
         self.run, self.dispatches, self.copies, self.totals = r, [], [], {}
-        self.calls, self.retired = [], []
+        self.calls, self.retired, self.scratch = [], [], []
         for line in r.out.splitlines():
             word, first, *rest = line.split()
             if word == "dispatch":
                 self.dispatches.append(fields(rest, dispatch_id=int(first)))
             elif word == "copy":
                 self.copies.append(fields(rest, direction=first.removeprefix("MEMORY_COPY_")))
+            elif word == "scratch":
+                self.scratch.append(fields(rest, what=first))
             elif word in ("call", "retired"):
                 (self.calls if word == "call" else self.retired).append(fields(rest, id=int(first)))
             else:
@@ -43,11 +45,11 @@ def fields(words, **more):
     return {**out, **more}
 
 
-def client(abi, *args, trace=PLAIN, **kwargs):
+def client(abi, *args, trace=PLAIN, env=None, **kwargs):
     path = os.path.join(BUILD, "tests", f"sdk_operations_client_{abi}")
     if not os.path.exists(path):
         skip("sdk_operations_client was not built: hipcc is not installed")
-    r = run(path, *args, trace=trace, env=RUNTIME if trace == PLAIN else None, **kwargs)
+    r = run(path, *args, trace=trace, env={**(RUNTIME if trace == PLAIN else {}), **(env or {})}, **kwargs)
     equal("stderr", r.err, "")
     return Shown(r)
 
@@ -209,6 +211,30 @@ def dispatches_are_entered_before_the_gpu_runs_them():
         whole(shown, 40)
         for d in shown.dispatches:
             at_least(f"begin of {d}", d["begin"] + NS_TOLERANCE, d["entered"])
+
+
+@case
+def scratch_memory_of_queues_begins_and_ends():
+    for abi in ABIS:
+        shown = client(abi, "launches=3", "scratch=1", env={"VGPU_EXEC": "on"})
+        begun, ended = ([s for s in shown.scratch if s["what"] == "callback" and s["phase"] == p] for p in (1, 2))
+        records = [s for s in shown.scratch if s["what"] == "record"]
+        key = lambda s: (s["operation"], s["tid"], s["agent"], s["queue"], s["flags"])
+        same_counter("begins and ends", map(key, begun), map(key, ended))
+        same_counter("records and ends", [(*key(r), r["bytes"], r["more"]) for r in records],
+                     [(*key(s), s["bytes"] if abi else 0, 1) for s in ended])
+        # hsa_amd_tool_event_kind_t
+        equal("kinds of events", {(s["operation"], s["phase"], s["more"]) for s in begun + ended} -
+              {(o, p, 2 * (o - 1) + p) for o in (1, 2, 3) for p in (1, 2)}, set())
+        allocated = [s for s in ended if s["operation"] == 1]
+        if USERLAND:
+            at_least("allocations", len(allocated), 1)
+            equal("agents", {s["agent"] for s in allocated}, {FIRST_AGENT + 1})
+            # 256 floats of each work-item
+            at_least("bytes", min(s["bytes"] for s in allocated), 4 * 64 * 1024)
+        else:
+            # ROCm before 6.1 has no table for tools
+            equal("events", shown.scratch, [])
 
 
 @case

@@ -3,7 +3,8 @@
  *
  * Prints a line for each operation when it is over. Arguments: launches=N, threads=N, gpus=N, bytes=N (of each copy), begin=1, end=1 (that
  * operation of dispatches alone), kind=N (that kind alone), stop=1 (stopped while operations are in flight), late=1 (started after the first
- * launches), buffer=1 (records instead of callbacks), retire=1 (records of HIP's calls and of ids that were retired, too), end_early=1 (the tool ends itself before the program), request=1 (ids are asked for), busy=1 (callbacks take 2 ms).
+ * launches), buffer=1 (records instead of callbacks), retire=1 (records of HIP's calls and of ids that were retired, too), end_early=1 (the tool ends itself before the program), request=1 (ids are asked for), busy=1 (callbacks take 2 ms),
+ * scratch=1 (kernels that need scratch memory, with callbacks and records of that alone).
  */
 #include "hip_common.hpp"
 
@@ -244,6 +245,47 @@ static void on_record(const rocprofiler_record_header_t &header)
 	}
 }
 
+static void print_scratch(const char *what, int phase, int operation, uint64_t tid,
+			  rocprofiler_agent_id_t agent, rocprofiler_queue_id_t queue, int flags,
+			  uint64_t bytes, uint64_t more)
+{
+	printf("scratch %s phase %d operation %d tid %llu agent %llu queue %llu flags %d bytes %llu more %llu\n",
+	       what, phase, operation, (u64)tid, (u64)agent.handle, (u64)queue.handle, flags,
+	       (u64)bytes, (u64)more);
+}
+
+static void on_scratch(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *user,
+		       void *)
+{
+	std::lock_guard<std::mutex> guard(lock);
+	auto *d = static_cast<rocprofiler_callback_tracing_scratch_memory_data_t *>(record.payload);
+	bool is_alloc = record.operation == ROCPROFILER_SCRATCH_MEMORY_ALLOC;
+	bool is_end = record.phase == ROCPROFILER_CALLBACK_PHASE_EXIT;
+
+	if (record.thread_id != (uint64_t)gettid() || d->size != sizeof(*d) ||
+	    user->value != (is_end ? record.operation + 1u : 0u))
+		wrong("is not that of its begin", name_of(record));
+	user->value = record.operation + 1;
+	print_scratch("callback", record.phase, record.operation, record.thread_id, d->agent_id,
+		      d->queue_id, d->flags, is_alloc && is_end ? d->args.alloc_end.size : 0,
+		      d->args_kind);
+}
+
+static void on_scratch_record(const rocprofiler_record_header_t &header)
+{
+	auto &r =
+		*static_cast<rocprofiler_buffer_tracing_scratch_memory_record_t *>(header.payload);
+	uint64_t bytes = 0;
+
+	if (r.size != sizeof(r) || r.kind != ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY)
+		wrong("has another size", "record");
+#if ROCPROFILER_SDK_ABI > 0
+	bytes = r.allocation_size;
+#endif
+	print_scratch("record", 0, r.operation, r.thread_id, r.agent_id, r.queue_id, r.flags, bytes,
+		      r.start_timestamp && r.start_timestamp <= r.end_timestamp);
+}
+
 static void on_records(rocprofiler_context_id_t, rocprofiler_buffer_id_t,
 		       rocprofiler_record_header_t **headers, size_t nr, void *, uint64_t dropped)
 {
@@ -252,7 +294,22 @@ static void on_records(rocprofiler_context_id_t, rocprofiler_buffer_id_t,
 	if (is_ended || dropped)
 		wrong("late or lost", "records");
 	for (size_t i = 0; i < nr; i++)
-		on_record(*headers[i]);
+		if (option("scratch"))
+			on_scratch_record(*headers[i]);
+		else
+			on_record(*headers[i]);
+}
+
+static void serve_scratch()
+{
+	SDK(rocprofiler_configure_callback_tracing_service(
+		context, ROCPROFILER_CALLBACK_TRACING_SCRATCH_MEMORY, nullptr, 0, on_scratch,
+		nullptr));
+	SDK(rocprofiler_create_buffer(context, 4096, 2048, ROCPROFILER_BUFFER_POLICY_LOSSLESS,
+				      on_records, nullptr, &buffer));
+	SDK(rocprofiler_configure_buffer_tracing_service(context,
+							 ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY,
+							 nullptr, 0, buffer));
 }
 
 static void serve_buffer()
@@ -316,7 +373,9 @@ static int initialize(rocprofiler_client_finalize_t finalize, void *)
 	end_tool = finalize;
 	SDK(rocprofiler_create_context(&context));
 	SDK(rocprofiler_create_context(&code_context));
-	if (option("buffer")) {
+	if (option("scratch")) {
+		serve_scratch();
+	} else if (option("buffer")) {
 		serve_buffer();
 	} else {
 		serve(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH);
@@ -382,11 +441,23 @@ __global__ void op_shared(float *v)
 	v[threadIdx.x] = part[threadIdx.x] + 1;
 }
 
+/* The indices are not known when it is compiled: the arrays are in memory. */
+__global__ void op_spill(float *v, int n)
+{
+	volatile float own[256];
+
+	for (int i = 0; i < 256; i++)
+		own[i] = v[i];
+	v[threadIdx.x] = own[(threadIdx.x + n) & 255];
+}
+
 static void launch(long launches, float *device, hipStream_t stream)
 {
 	for (long i = 0; i < launches; i++) {
 		op_scale<<<dim3(6, 1, 1), dim3(96, 1, 1), 0, stream>>>(device, 2);
 		op_shared<<<dim3(2, 3, 2), dim3(24, 2, 1), 512, stream>>>(device);
+		if (option("scratch"))
+			op_spill<<<dim3(4, 1, 1), dim3(64, 1, 1), 0, stream>>>(device, 3);
 	}
 }
 

@@ -1,111 +1,60 @@
 /* SPDX-License-Identifier: MIT */
-/* host_function.c - notes __hipRegisterFunction() while a face wants to know, and calls the runtime's
+/* host_function.c - passes __hipRegisterFunction() on, and what was registered to faces
  *
- * Owns:     the functions, which are never freed.
+ * Owns:     the runtime's functions behind librtl's.
  * Threads:  any; also before librtl's constructor.
- * Fails:    without memory a function is not noted. Without a runtime behind librtl's symbol nothing is registered.
+ * Fails:    without a runtime behind librtl's symbol nothing is registered.
  */
 #include "source/hip/host_function.h"
 
 #include <dlfcn.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stddef.h>
 
 #include "base/compiler.h"
 #include "source/hip/frame.h"
 #include "source/hip/lookup.h"
 
 #define NAME "__hipRegisterFunction"
-#define NR_BUCKETS 4096u
 
-/* As the compiler calls it; the triples and `workgroup_size` may be NULL. */
 typedef void (*register_fn)(void **modules, const void *function, char *device_function,
 			    const char *name, unsigned int thread_limit, const uint32_t *thread_ids,
 			    const uint32_t *block_ids, const uint32_t *block_dims,
 			    const uint32_t *grid_dims, const int *workgroup_size);
 
-static _Atomic(struct host_function *) buckets[NR_BUCKETS];
-static _Atomic bool is_kept;
+static _Atomic host_function_fn listeners[HOST_FUNCTION_LISTENERS];
 static _Atomic(register_fn) behind_symbol, behind_entry;
 /* the runtime's function may call the entry of its table */
 static _Thread_local unsigned int depth;
 
-EXPORT void __hipRegisterFunction(void **modules, const void *function, char *device_function,
-				  const char *name, unsigned int thread_limit,
-				  const uint32_t *thread_ids, const uint32_t *block_ids,
-				  const uint32_t *block_dims, const uint32_t *grid_dims,
-				  const int *workgroup_size);
-
-void host_function_keep(void)
+bool host_function_listen(host_function_fn fn)
 {
-	/* relaxed: registrations at the same time are kept or not */
-	atomic_store_explicit(&is_kept, true, memory_order_relaxed);
+	for (uint32_t i = 0; i < HOST_FUNCTION_LISTENERS; i++) {
+		host_function_fn none = NULL;
+
+		/* release: pairs with call() */
+		if (atomic_compare_exchange_strong_explicit(&listeners[i], &none, fn,
+							    memory_order_release,
+							    memory_order_relaxed))
+			return true;
+	}
+	return false;
 }
 
-static _Atomic(struct host_function *) *bucket_of(const char *name)
+static void call(register_fn real, const struct host_function *f)
 {
-	uint32_t hash = 2166136261u;
-
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * 16777619u;
-	return &buckets[hash % NR_BUCKETS];
-}
-
-const struct host_function *host_function_find(const char *name, const struct host_function *after)
-{
-	/* acquire: pairs with publish() */
-	const struct host_function *f =
-		after ? after->next :
-			atomic_load_explicit(bucket_of(name), memory_order_acquire);
-
-	while (f && strcmp(f->name, name) != 0)
-		f = f->next;
-	return f;
-}
-
-static void publish(struct host_function *f)
-{
-	_Atomic(struct host_function *) *bucket = bucket_of(f->name);
-
-	f->next = atomic_load_explicit(bucket, memory_order_relaxed);
-	/* release: pairs with host_function_find() */
-	while (!atomic_compare_exchange_weak_explicit(bucket, &f->next, f, memory_order_release,
-						      memory_order_relaxed))
-		;
-}
-
-static void copy3(uint32_t to[3], const uint32_t *from)
-{
-	if (from)
-		memcpy(to, from, 3 * sizeof(*to));
-}
-
-static void call(register_fn real, void **modules, const void *function, char *device_function,
-		 const char *name, unsigned int thread_limit, const uint32_t *thread_ids,
-		 const uint32_t *block_ids, const uint32_t *block_dims, const uint32_t *grid_dims,
-		 const int *workgroup_size)
-{
-	bool is_noted = !depth && name && atomic_load_explicit(&is_kept, memory_order_relaxed);
-	struct host_function *f =
-		is_noted ? calloc(1, sizeof(*f) + strlen(name) + 1) : NULL;
-
 	depth++;
-	real(modules, function, device_function, name, thread_limit, thread_ids, block_ids,
-	     block_dims, grid_dims, workgroup_size);
+	real(f->modules, f->function, f->device_function, f->name, f->thread_limit, f->thread_ids,
+	     f->block_ids, f->block_dims, f->grid_dims, f->workgroup_size);
 	depth--;
-	if (!f)
+	if (depth || !f->name)
 		return;
-	f->function = function;
-	f->modules = modules;
-	f->thread_limit = thread_limit;
-	copy3(f->thread_ids, thread_ids);
-	copy3(f->block_ids, block_ids);
-	copy3(f->block_dims, block_dims);
-	copy3(f->grid_dims, grid_dims);
-	f->workgroup_size = workgroup_size ? (uint32_t)*workgroup_size : 0;
-	memcpy(f->name, name, strlen(name) + 1);
-	publish(f);
+	for (uint32_t i = 0; i < HOST_FUNCTION_LISTENERS; i++) {
+		/* acquire: pairs with host_function_listen() */
+		host_function_fn fn = atomic_load_explicit(&listeners[i], memory_order_acquire);
+
+		if (fn)
+			fn(f);
+	}
 }
 
 /* The runtime's function is not kept loaded by this, nor asked for its release: that is left to the first call of HIP. */
@@ -129,16 +78,12 @@ static register_fn find_real(void)
 	return (register_fn)fn;
 }
 
-void __hipRegisterFunction(void **modules, const void *function, char *device_function,
-			   const char *name, unsigned int thread_limit, const uint32_t *thread_ids,
-			   const uint32_t *block_ids, const uint32_t *block_dims,
-			   const uint32_t *grid_dims, const int *workgroup_size)
+void host_function_register(const struct host_function *f)
 {
 	register_fn real = find_real();
 
 	if (real)
-		call(real, modules, function, device_function, name, thread_limit, thread_ids,
-		     block_ids, block_dims, grid_dims, workgroup_size);
+		call(real, f);
 }
 
 static void from_table(void **modules, const void *function, char *device_function,
@@ -146,9 +91,12 @@ static void from_table(void **modules, const void *function, char *device_functi
 		       const uint32_t *block_ids, const uint32_t *block_dims,
 		       const uint32_t *grid_dims, const int *workgroup_size)
 {
-	call(atomic_load_explicit(&behind_entry, memory_order_acquire), modules, function,
-	     device_function, name, thread_limit, thread_ids, block_ids, block_dims, grid_dims,
-	     workgroup_size);
+	const struct host_function f = { modules,      function,      device_function, name,
+					 thread_limit, thread_ids,    block_ids,       block_dims,
+					 grid_dims,    workgroup_size };
+
+	/* acquire: pairs with host_function_take() */
+	call(atomic_load_explicit(&behind_entry, memory_order_acquire), &f);
 }
 
 void host_function_take(_Atomic(void *) *entry)

@@ -8,23 +8,27 @@
 #define RTL_SOURCE_HIP_HOST_FUNCTION_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
-/* Constant, and stays for the process. */
+/* The arguments of a registration. Texts and triples belong to the caller; the triples and `workgroup_size` may be NULL. */
 struct host_function {
-	struct host_function *next; /* host_function.c's */
-	const void *function;
 	void **modules; /* what the fat binary's registration has returned */
-	uint32_t thread_limit;
-	uint32_t thread_ids[3], block_ids[3], block_dims[3], grid_dims[3]; /* 0: not given */
-	uint32_t workgroup_size;
-	char name[]; /* the kernel's, mangled */
+	const void *function;
+	char *device_function;
+	const char *name; /* the kernel's, mangled */
+	unsigned int thread_limit;
+	const uint32_t *thread_ids, *block_ids, *block_dims, *grid_dims;
+	const int *workgroup_size;
 };
 
-/* Registrations from now on are kept. */
-void host_function_keep(void);
-/* The newest function that was registered for the kernel, before `after` if that is not NULL. NULL: there is none. Any thread, no lock. */
-const struct host_function *host_function_find(const char *name, const struct host_function *after);
+/* Calls `fn` with each registration from now on, when it is over, on its thread. For faces. false: there are HOST_FUNCTION_LISTENERS. */
+#define HOST_FUNCTION_LISTENERS 2u
+typedef void (*host_function_fn)(const struct host_function *f);
+bool host_function_listen(host_function_fn fn);
+
+/* librtl's symbol was called: passes on to the runtime's. */
+void host_function_register(const struct host_function *f);
 /* The dispatch table's entry for registrations; it has librtl's function from now on. Once, while the runtime is initialised. */
 void host_function_take(_Atomic(void *) *entry);
 
