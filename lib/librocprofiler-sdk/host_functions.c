@@ -28,8 +28,7 @@ const struct sdk_host_function *host_functions_find(const char *name,
 {
 	/* acquire: pairs with publish() */
 	const struct sdk_host_function *f =
-		after ? after->next :
-			atomic_load_explicit(bucket_of(name), memory_order_acquire);
+		after ? after->next : atomic_load_explicit(bucket_of(name), memory_order_acquire);
 
 	while (f && strcmp(f->name, name) != 0)
 		f = f->next;

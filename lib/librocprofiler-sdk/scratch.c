@@ -93,7 +93,7 @@ static hsa_status_t call_next(enum hsa_tools_id id, const struct event_head *e)
 #define EVENT(name, operation)                                                                     \
 	static hsa_status_t name##_start(const struct event_head *e)                               \
 	{                                                                                          \
-		hsa_status_t status = call_next(HSA_TOOLS_scratch_event_##name##_start, e);             \
+		hsa_status_t status = call_next(HSA_TOOLS_scratch_event_##name##_start, e);        \
                                                                                                    \
 		begin(e, operation);                                                               \
 		return status;                                                                     \
@@ -101,7 +101,7 @@ static hsa_status_t call_next(enum hsa_tools_id id, const struct event_head *e)
 	static hsa_status_t name##_end(const struct event_head *e)                                 \
 	{                                                                                          \
 		end(e, operation);                                                                 \
-		return call_next(HSA_TOOLS_scratch_event_##name##_end, e);                              \
+		return call_next(HSA_TOOLS_scratch_event_##name##_end, e);                         \
 	}
 EVENT(alloc, ROCPROFILER_SCRATCH_MEMORY_ALLOC)
 EVENT(free, ROCPROFILER_SCRATCH_MEMORY_FREE)
