@@ -103,6 +103,9 @@ static int open_records(struct sdk_buffer *b, size_t size, size_t watermark, boo
 		.deliver = deliver,
 		.arg = b,
 		.thread = threads_default(),
+		/* what a lossless buffer loses is in the program's trace, too */
+		.core = drops ? NULL : sdk_core(),
+		.reason = SPOOL_REASON_pool_memory,
 	};
 
 	if (size < MIN_SIZE)

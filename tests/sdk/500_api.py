@@ -142,4 +142,13 @@ def constructor_initialises_tools_if_asked_to():
     each_abi(check)
 
 
+@case
+def tables_of_a_runtime_that_registers_itself_show_its_calls():
+    for abi in ABIS:
+        r = run(os.path.join(BUILD, "tests", f"sdk_registered_{abi}"), status=None)
+        equal(f"stdout, ABI {abi}", r.out, "0 wrong\n")
+        equal("stderr", r.err, "")
+        ended(r, 0)
+
+
 main()

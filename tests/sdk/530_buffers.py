@@ -35,6 +35,15 @@ def storm_of_calls_loses_and_doubles_nothing():
             at_least(f"calls of a context that is {l[0]}", int(l[1]), 100)
 
 
+@case
+def records_lost_without_memory_are_counted_and_reported():
+    for abi in ABIS:
+        r = run(program(f"sdk_memory_{abi}"), status=None)
+        equal(f"stdout of sdk_memory_{abi}", r.out, "0 wrong\n")
+        ended(r, 0)
+        contains("stderr", r.err, "lossless, but its function has not taken")
+
+
 # ---- with HIP ----
 
 RUNTIME = {"LD_LIBRARY_PATH": f"{VGPU_DIR}:{LIB}"}

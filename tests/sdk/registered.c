@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/* registered.c - a program with a HIP runtime of its own, which offers its dispatch tables by way of a rocprofiler-register of its own
+ *
+ * Both do what AMD's do from ROCm 6 on: the first call of the runtime makes the tables, the register finds a tool and passes each table to
+ * rocprofiler_set_api_table(), found by dlsym(), and calls go by the tables' entries. Built for each ABI.
+ */
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <rocprofiler-sdk/intercept_table.h>
+#include <rocprofiler-sdk/registration.h>
+#include <rocprofiler-sdk/rocprofiler.h>
+
+#include "../support/expect.h"
+
+#define OK ROCPROFILER_STATUS_SUCCESS
+#define VERSION UINT64_C(70200)
+#define RUNTIME(name) ROCPROFILER_HIP_RUNTIME_API_ID_##name
+#define COMPILER(name) ROCPROFILER_HIP_COMPILER_API_ID_##name
+#define FROM_TOOL 77
+
+static int nr_wrong;
+static rocprofiler_context_id_t context;
+static rocprofiler_buffer_id_t buffer;
+static rocprofiler_client_id_t *client;
+static rocprofiler_client_finalize_t end_client;
+
+/* ---- the runtime ---- */
+
+struct table {
+	size_t size;
+	void *entries[512];
+};
+static struct table runtime, compiler, second;
+static int nr_mallocs, nr_registered, nr_second;
+static char memory[64];
+
+static const char *api_name(uint32_t id)
+{
+	(void)id;
+	return "unknown";
+}
+
+static int do_malloc(void **ptr, size_t size)
+{
+	nr_mallocs++;
+	*ptr = size ? memory : NULL;
+	return size ? 0 : 1;
+}
+
+static int do_malloc_second(void **ptr, size_t size)
+{
+	(void)ptr;
+	(void)size;
+	nr_second++;
+	return 5;
+}
+
+static int do_synchronize(void)
+{
+	return 709;
+}
+
+static void do_register(void **modules, const void *function, char *device, const char *name,
+			unsigned int limit, void *tid, void *bid, void *block, void *grid, int *size)
+{
+	nr_registered += modules == (void **)1 && function == (void *)2 && limit == 1024 &&
+			 strcmp(device, "kernel") == 0 && strcmp(name, "kernel") == 0 && !tid &&
+			 !bid && !block && !grid && !size;
+}
+
+static int hip_malloc(void **ptr, size_t size)
+{
+	return ((int (*)(void **, size_t))runtime.entries[RUNTIME(hipMalloc)])(ptr, size);
+}
+
+static int hip_synchronize(void)
+{
+	return ((int (*)(void))runtime.entries[RUNTIME(hipDeviceSynchronize)])();
+}
+
+static void hip_register(void)
+{
+	char name[] = "kernel";
+	void (*fn)(void **, const void *, char *, const char *, unsigned int, void *, void *, void *,
+		   void *, int *);
+
+	*(void **)&fn = compiler.entries[COMPILER(__hipRegisterFunction)];
+	fn((void **)1, (void *)2, name, name, 1024, NULL, NULL, NULL, NULL, NULL);
+}
+
+/* ---- the register ---- */
+
+typedef int (*set_fn)(const char *name, uint64_t version, uint64_t instance, void **tables,
+		      uint64_t nr_tables);
+
+static int offer(const char *name, uint64_t instance, void *table)
+{
+	set_fn set = (set_fn)dlsym(RTLD_DEFAULT, "rocprofiler_set_api_table");
+
+	/* 1: no tool */
+	return dlsym(RTLD_DEFAULT, "rocprofiler_configure") && set ?
+		       set(name, VERSION, instance, &table, 1) :
+		       1;
+}
+
+static void make_tables(void)
+{
+	runtime.size = compiler.size = second.size = sizeof(runtime);
+	runtime.entries[RUNTIME(hipApiName)] = (void *)api_name;
+	runtime.entries[RUNTIME(hipMalloc)] = (void *)do_malloc;
+	runtime.entries[RUNTIME(hipDeviceSynchronize)] = (void *)do_synchronize;
+	compiler.entries[COMPILER(__hipRegisterFunction)] = (void *)do_register;
+	second.entries[RUNTIME(hipMalloc)] = (void *)do_malloc_second;
+	IS(offer("hip_compiler", 0, &compiler), 0);
+	IS(offer("hip", 0, &runtime), 0);
+	IS(offer("hip", 1, &second), 0);
+}
+
+/* ---- the tool ---- */
+
+static struct {
+	int nr_enter, nr_exit, nr_records, nr_runtimes, tables;
+	uint64_t enter_id, last_id;
+	int status;
+} seen;
+static void *next_malloc;
+
+/* Stands in the table in front of the runtime's function. */
+static int tools_malloc(void **ptr, size_t size)
+{
+	int status = ((int (*)(void **, size_t))next_malloc)(ptr, size);
+
+	return size == 13 ? FROM_TOOL : status;
+}
+
+static void on_table(rocprofiler_intercept_table_t type, uint64_t version, uint64_t instance,
+		     void **tables, uint64_t nr, void *data)
+{
+	struct table *t = tables[0];
+
+	IS(version, VERSION);
+	IS(nr, 1);
+	IS(data == &seen, 1);
+	if (instance)
+		return;
+	seen.tables |= type;
+	if (type == ROCPROFILER_HIP_RUNTIME_TABLE) {
+		next_malloc = t->entries[RUNTIME(hipMalloc)];
+		t->entries[RUNTIME(hipMalloc)] = (void *)tools_malloc;
+	}
+}
+
+static void on_call(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *user,
+		    void *arg)
+{
+	rocprofiler_callback_tracing_hip_api_data_t *d = record.payload;
+
+	(void)arg;
+	IS(record.kind, ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API);
+	if (record.operation == RUNTIME(hipMalloc))
+		IS((uintptr_t)d->args.hipMalloc.ptr % sizeof(void *), 0);
+	if (record.phase == ROCPROFILER_CALLBACK_PHASE_ENTER) {
+		IS(seen.nr_enter++, seen.nr_exit);
+		IS(user->value, 0);
+		IS(d->retval.hipError_t_retval, 0);
+		seen.enter_id = user->value = record.correlation_id.internal;
+		IS(seen.enter_id > seen.last_id, 1);
+		return;
+	}
+	IS(record.phase, ROCPROFILER_CALLBACK_PHASE_EXIT);
+	IS(++seen.nr_exit, seen.nr_enter);
+	IS(user->value, record.correlation_id.internal);
+	seen.last_id = user->value;
+	seen.status = (int)d->retval.hipError_t_retval;
+}
+
+static void on_records(rocprofiler_context_id_t c, rocprofiler_buffer_id_t b,
+		       rocprofiler_record_header_t **headers, size_t nr, void *data, uint64_t lost)
+{
+	(void)c;
+	(void)b;
+	(void)data;
+	IS(lost, 0);
+	for (size_t i = 0; i < nr; i++) {
+		const rocprofiler_buffer_tracing_hip_api_record_t *r = headers[i]->payload;
+
+		IS(r->start_timestamp > 0 && r->start_timestamp <= r->end_timestamp, 1);
+		seen.nr_records++;
+	}
+}
+
+#if ROCPROFILER_SDK_ABI > 0
+static void on_runtime(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *user,
+		       void *arg)
+{
+	const rocprofiler_callback_tracing_runtime_initialization_data_t *d = record.payload;
+
+	(void)user;
+	(void)arg;
+	IS(record.operation, ROCPROFILER_RUNTIME_INITIALIZATION_HIP);
+	IS(d->version, VERSION);
+	IS(d->instance, seen.nr_runtimes++);
+}
+#endif
+
+static int initialize(rocprofiler_client_finalize_t fini, void *data)
+{
+	(void)data;
+	end_client = fini;
+	IS(rocprofiler_create_context(&context), OK);
+	IS(rocprofiler_configure_callback_tracing_service(
+		   context, ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, NULL, 0, on_call, NULL),
+	   OK);
+#if ROCPROFILER_SDK_ABI > 0
+	IS(rocprofiler_configure_callback_tracing_service(
+		   context, ROCPROFILER_CALLBACK_TRACING_RUNTIME_INITIALIZATION, NULL, 0,
+		   on_runtime, NULL),
+	   OK);
+#endif
+	IS(rocprofiler_create_buffer(context, 65536, 65536, ROCPROFILER_BUFFER_POLICY_LOSSLESS,
+				     on_records, NULL, &buffer),
+	   OK);
+	IS(rocprofiler_configure_buffer_tracing_service(
+		   context, ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API, NULL, 0, buffer),
+	   OK);
+	IS(rocprofiler_start_context(context), OK);
+	return 0;
+}
+
+ROCPROFILER_PUBLIC_API rocprofiler_tool_configure_result_t *
+rocprofiler_configure(uint32_t version, const char *runtime_version, uint32_t priority,
+		      rocprofiler_client_id_t *id)
+{
+	static rocprofiler_tool_configure_result_t result = { sizeof(result), initialize, NULL,
+							      NULL };
+
+	(void)version;
+	(void)runtime_version;
+	(void)priority;
+	id->name = "registered";
+	client = id;
+	IS(rocprofiler_at_intercept_table_registration(
+		   on_table, ROCPROFILER_HIP_RUNTIME_TABLE | ROCPROFILER_HIP_COMPILER_TABLE, &seen),
+	   OK);
+	return &result;
+}
+
+int main(void)
+{
+	void *p = NULL;
+
+	make_tables();
+	IS(seen.tables, ROCPROFILER_HIP_RUNTIME_TABLE | ROCPROFILER_HIP_COMPILER_TABLE);
+	IS(hip_malloc(&p, 8), 0);
+	IS(p == memory, 1);
+	IS(seen.status, 0);
+	IS(hip_malloc(&p, 0), 1);
+	IS(seen.status, 1);
+	/* the tool's own function is between the runtime's and what tools see */
+	IS(hip_malloc(&p, 13), FROM_TOOL);
+	IS(seen.status, FROM_TOOL);
+	IS(hip_synchronize(), 709);
+	IS(seen.status, 709);
+	IS(seen.nr_enter, 4);
+	IS(seen.nr_exit, 4);
+	IS(nr_mallocs, 3);
+	/* that of a second runtime stays its own */
+	IS(((int (*)(void **, size_t))second.entries[RUNTIME(hipMalloc)])(&p, 1), 5);
+	IS(nr_second, 1);
+	IS(seen.nr_enter, 4);
+	hip_register();
+	IS(nr_registered, 1);
+	IS(rocprofiler_stop_context(context), OK);
+	IS(hip_malloc(&p, 8), 0);
+	IS(seen.nr_enter, 4);
+	IS(rocprofiler_flush_buffer(buffer), OK);
+	IS(seen.nr_records, 4);
+	end_client(*client);
+	/* after the end the tables still lead to the runtime */
+	IS(hip_malloc(&p, 8), 0);
+	IS(nr_mallocs, 5);
+	IS(offer("hip", 2, &second), 0);
+#if ROCPROFILER_SDK_ABI > 0
+	IS(seen.nr_runtimes, 2);
+#endif
+	printf("%d wrong\n", nr_wrong);
+	return nr_wrong != 0;
+}
