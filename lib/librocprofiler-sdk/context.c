@@ -87,6 +87,7 @@ static void switch_contexts(uint64_t mask, bool on)
 	else
 		atomic_fetch_and_explicit(&context_active, ~mask, memory_order_relaxed);
 	calls_update();
+	dispatch_update();
 }
 
 EXPORT rocprofiler_status_t rocprofiler_start_context(rocprofiler_context_id_t context_id)

@@ -6,7 +6,8 @@
  * that was not announced begins then: its enter and exit are shown together, when the call that rang the doorbell is back from the core;
  * those of a dispatch that a thread of librtl's submits, on this library's thread.
  *
- * Owns:     each thread's dispatches that are to be shown; those of each queue that were announced and not submitted.
+ * Owns:     each thread's dispatches that are to be shown; those of each queue that were announced and not submitted; which contexts got
+ *           records when.
  * Threads:  any.
  * Hot path: on_taken(), dispatch_over(), the functions in HSA's table: no lock.
  */
@@ -14,28 +15,116 @@
 #include <unistd.h>
 
 #include "../face/buffer.h"
+#include "../face/fork_guard.h"
 #include "effects.h"
 
 typedef void (*store_fn)(hsa_signal_t signal, hsa_signal_value_t value);
 
 static const struct rtl_core *core; /* set before is_on */
-static _Atomic bool is_on;
+static _Atomic bool is_started;
+static _Atomic bool is_on; /* dispatches are noted when they are submitted */
 static _Atomic uint64_t last_id;
 /* calls that may ring a doorbell */
 static _Thread_local uint32_t depth;
 static _Thread_local struct op *first, *last;
 
-static void fill(struct op *op, const struct event_dispatch *d, const struct lane *l)
-{
-	rocprofiler_callback_tracing_kernel_dispatch_data_t *data = &op->payload.dispatch;
-	rocprofiler_kernel_dispatch_info_t *info = &data->dispatch_info;
+/* ---- records alone --------------------------------------------------------------------------- */
 
-	data->size = sizeof(*data);
+/* Where tools get records of dispatches and nothing else, nothing is noted when a dispatch is submitted: the core's event has all, and
+ * an epoch, by which the contexts are found that were active then. */
+#define NR_CHANGES 4096u
+
+static struct change {
+	_Atomic uint32_t epoch; /* its first */
+	_Atomic uint64_t mask;	/* contexts that get records without an operation */
+} changes[NR_CHANGES];
+static _Atomic uint64_t nr_changes;
+static _Atomic uint64_t nr_direct; /* records so far */
+GUARDED_LOCK(lock, LOCK_SDK_DISPATCH);
+static bool is_taker RTL_GUARDED_BY(lock);
+
+/* Whether dispatches have to be noted when they are submitted, for what tools have asked for. */
+static bool needs_operations(void)
+{
+	return context_has(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH) ||
+	       context_has(ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY) ||
+	       context_has(ROCPROFILER_CALLBACK_TRACING_SCRATCH_MEMORY) ||
+#if ROCPROFILER_SDK_ABI > 0
+	       context_has(ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION) ||
+	       context_has(ROCPROFILER_CALLBACK_TRACING_HIP_STREAM) ||
+	       context_has(ROCPROFILER_CALLBACK_TRACING_HIP_GRAPH) ||
+#endif
+	       buffered_has(ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT) ||
+	       effects_has_graphs() || external_any() ||
+	       count_is_configured(); /* a counted dispatch has its id before it is submitted */
+}
+
+/* More changes than there is space for while a dispatch is in flight: the oldest that is kept counts for it. */
+static uint64_t mask_in(uint32_t epoch)
+{
+	/* acquire: pairs with add_change() */
+	uint64_t nr = atomic_load_explicit(&nr_changes, memory_order_acquire);
+	uint64_t oldest = nr > NR_CHANGES / 2 ? nr - NR_CHANGES / 2 : 0, mask = 0;
+
+	while (nr-- > oldest) {
+		const struct change *c = &changes[nr % NR_CHANGES];
+
+		mask = atomic_load_explicit(&c->mask, memory_order_relaxed);
+		/* epochs wrap */
+		if ((int32_t)(epoch - atomic_load_explicit(&c->epoch, memory_order_relaxed)) >= 0)
+			return mask;
+	}
+	return oldest ? mask : 0;
+}
+
+RTL_REQUIRES(lock) static void add_change(uint64_t mask)
+{
+	uint64_t nr = atomic_load_explicit(&nr_changes, memory_order_relaxed);
+	struct change *c = &changes[nr % NR_CHANGES];
+
+	if (nr && atomic_load_explicit(&changes[(nr - 1) % NR_CHANGES].mask,
+				       memory_order_relaxed) == mask)
+		return;
+	atomic_store_explicit(&c->mask, mask, memory_order_relaxed);
+	atomic_store_explicit(&c->epoch, core->submit_mark(), memory_order_relaxed);
+	/* release: pairs with mask_in() */
+	atomic_store_explicit(&nr_changes, nr + 1, memory_order_release);
+}
+
+static void on_taken(const struct event_dispatch *d);
+
+/* A dispatch that was noted has its record from that, whatever its epoch. */
+void dispatch_update(void)
+{
+	uint64_t mask = context_buffered_mask(ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH,
+					      ROCPROFILER_KERNEL_DISPATCH_COMPLETE);
+
+	/* acquire: pairs with dispatch_start() */
+	if (!atomic_load_explicit(&is_started, memory_order_acquire))
+		return;
+	lock_take(&lock);
+	if (!is_taker && needs_operations()) {
+		is_taker = core->submit_listen_taken(on_taken);
+		atomic_store(&is_on, is_taker);
+	}
+	add_change(is_taker ? 0 : mask);
+	lock_drop(&lock);
+}
+
+bool dispatch_is_direct(uint64_t *nr)
+{
+	*nr = atomic_load_explicit(&nr_direct, memory_order_relaxed);
+	return atomic_load_explicit(&nr_changes, memory_order_relaxed) != 0;
+}
+
+static void fill_info(rocprofiler_kernel_dispatch_info_t *info, const struct event_dispatch *d,
+		      const struct lane *l, uint64_t number)
+{
 	info->size = offsetof(rocprofiler_kernel_dispatch_info_t, reserved_padding);
 	info->agent_id = l->agent;
 	info->queue_id = l->queue;
 	info->kernel_id = d->kernel;
-	info->dispatch_id = op->number;
+	info->dispatch_id = number;
 	info->private_segment_size = d->private_size;
 	info->group_segment_size = d->group_size;
 	info->workgroup_size = (rocprofiler_dim3_t){ d->group[0], d->group[1], d->group[2] };
@@ -50,6 +139,27 @@ uint64_t dispatch_new_id(void)
 bool dispatch_is_shown(void)
 {
 	return atomic_load_explicit(&is_on, memory_order_relaxed);
+}
+
+/* It is over, and has no operation. */
+static void put_record(const struct event_dispatch *d, const struct lane *l)
+{
+	uint64_t mask = mask_in(core->submit_epoch_of_event()) & ~context_over();
+	rocprofiler_kernel_dispatch_info_t info = { 0 };
+
+	if (!mask || atomic_load(&registration_end) > 0)
+		return;
+	fill_info(&info, d, l, dispatch_new_id());
+	records_put_dispatch(mask, d, &info);
+	atomic_fetch_add_explicit(&nr_direct, 1, memory_order_relaxed);
+}
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+static void fill(struct op *op, const struct event_dispatch *d, const struct lane *l)
+{
+	op->payload.dispatch.size = sizeof(op->payload.dispatch);
+	fill_info(&op->payload.dispatch.dispatch_info, d, l, op->number);
 }
 
 static struct op *make(const struct event_dispatch *d, const struct lane *l)
@@ -193,7 +303,8 @@ void dispatch_over(const struct event_dispatch *d)
 	struct lane *l = d->flags & REC_F_INTERNAL ? NULL : operations_lane(d->queue);
 	struct op *op = l ? take(l, d->packet) : NULL;
 
-	/* it was submitted before a context wanted it */
+	if (!op && l)
+		put_record(d, l);
 	if (!op)
 		return;
 	if (op->is_plain) {
@@ -245,6 +356,7 @@ static RTL_INLINE void store(store_fn next, hsa_signal_t signal, hsa_signal_valu
 	/* relaxed: dispatches that are submitted meanwhile are shown on the library's thread */
 	if (RTL_LIKELY(!atomic_load_explicit(&is_on, memory_order_relaxed))) {
 		next(signal, value);
+		buffer_relieve();
 		return;
 	}
 	if (depth++ == 0 && is_enter_wanted() && !op_is_in_callback())
@@ -290,11 +402,10 @@ void dispatch_install(const struct hsa_mirror_root *root)
 
 void dispatch_start(const struct rtl_core *of)
 {
-	bool was_on = false;
-
 	core = of;
-	if ((context_has(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH) ||
-	     buffered_has(ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH) || effects_has_graphs()) &&
-	    atomic_compare_exchange_strong(&is_on, &was_on, true))
-		core->submit_listen_taken(on_taken);
+	/* release: pairs with dispatch_update() */
+	if (context_has(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH) ||
+	    buffered_has(ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH) || effects_has_graphs())
+		atomic_store_explicit(&is_started, true, memory_order_release);
+	dispatch_update();
 }

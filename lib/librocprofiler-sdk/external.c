@@ -36,6 +36,12 @@ static _Atomic(struct owner *) buckets[NR_BUCKETS];
 _Atomic bool external_is_used;
 static _Atomic uint64_t main_top;
 
+static void begin_use(void)
+{
+	if (RTL_UNLIKELY(!atomic_exchange_explicit(&external_is_used, true, memory_order_relaxed)))
+		dispatch_update();
+}
+
 static struct owner *find(uint64_t tid)
 {
 	/* acquire: pairs with make() */
@@ -68,7 +74,7 @@ RTL_REQUIRES(lock) static void publish(const struct owner *o, struct stack *s)
 	atomic_store_explicit(&s->is_used, s->ids.nr != 0, memory_order_release);
 	if (o->tid == (uint64_t)getpid())
 		atomic_store_explicit(&main_top, top, memory_order_relaxed);
-	atomic_store_explicit(&external_is_used, true, memory_order_relaxed);
+	begin_use();
 }
 
 /* HOT */
@@ -204,6 +210,6 @@ EXPORT rocprofiler_status_t rocprofiler_configure_external_correlation_id_reques
 	c->request_arg = callback_args;
 	/* release: pairs with external_of() */
 	atomic_store_explicit(&c->request, callback, memory_order_release);
-	atomic_store_explicit(&external_is_used, true, memory_order_relaxed);
+	begin_use();
 	return ROCPROFILER_STATUS_SUCCESS;
 }

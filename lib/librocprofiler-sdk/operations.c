@@ -189,17 +189,19 @@ static void in_child(void)
 void operations_settle(void)
 {
 	const struct timespec nap = { .tv_nsec = 1000000 };
-	uint64_t open, before = 0;
+	uint64_t open, nr_put = 0, before = 0;
+	bool is_direct;
 
 	if (is_shower || !sdk_core())
 		return;
 	for (int ms = 0, idle = 0; ms < SETTLE_MS && idle < SETTLE_IDLE_MS; ms++, idle++) {
 		open = atomic_load(&nr_open);
-		if (!open)
+		is_direct = dispatch_is_direct(&nr_put);
+		if (!open && !(is_direct && sdk_core()->harvest_is_any_in_flight()))
 			return;
-		if (open != before)
+		if (open - nr_put != before)
 			idle = 0;
-		before = open;
+		before = open - nr_put;
 		sdk_core()->harvest_flush();
 		nanosleep(&nap, NULL);
 	}
@@ -208,9 +210,10 @@ void operations_settle(void)
 void operations_flush(void)
 {
 	const struct timespec nap = { .tv_nsec = 100000 };
-	uint64_t sent;
+	uint64_t sent, nr_put;
 
-	if (is_shower || !atomic_load(&is_started) || !atomic_load(&nr_open))
+	if (is_shower || !atomic_load(&is_started) ||
+	    (!atomic_load(&nr_open) && !dispatch_is_direct(&nr_put)))
 		return;
 	sdk_core()->harvest_flush();
 	sent = atomic_load(&nr_sent);

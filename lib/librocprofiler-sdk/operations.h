@@ -114,6 +114,9 @@ struct lane {
 
 /* HOT: of an operation that is over, for the contexts in `records`. */
 void op_put_records(const struct op *op);
+/* HOT: of a dispatch without an operation, for the contexts in `mask`. */
+void records_put_dispatch(uint64_t mask, const struct event_dispatch *d,
+			  const rocprofiler_kernel_dispatch_info_t *info);
 
 /* ---- operations.c ---- */
 
@@ -143,6 +146,8 @@ void dispatch_start(const struct rtl_core *core);
 uint64_t dispatch_new_id(void);
 /* Whether dispatches are shown, apart from their counters. */
 bool dispatch_is_shown(void);
+/* Whether dispatches get records without being noted when they are submitted. *nr: records so far. */
+bool dispatch_is_direct(uint64_t *nr);
 /* HOT: the core's event. Under locks of the core's. */
 void dispatch_over(const struct event_dispatch *d);
 

@@ -26,6 +26,24 @@ static void put_dispatch(const struct op *op, unsigned int index)
 	buffer_put(context_at(index), r.kind, &r, sizeof(r));
 }
 
+void records_put_dispatch(uint64_t mask, const struct event_dispatch *d,
+			  const rocprofiler_kernel_dispatch_info_t *info)
+{
+	const rocprofiler_buffer_tracing_kernel_dispatch_record_t r = {
+		.size = sizeof(r),
+		.kind = KIND(KERNEL_DISPATCH),
+		.operation = ROCPROFILER_KERNEL_DISPATCH_COMPLETE,
+		.correlation_id.internal = d->correlation & EVENT_ID,
+		.thread_id = d->tid,
+		.start_timestamp = d->begin_ns,
+		.end_timestamp = d->end_ns,
+		.dispatch_info = *info,
+	};
+
+	for (; mask; mask &= mask - 1)
+		buffer_put(context_at((unsigned int)__builtin_ctzll(mask)), r.kind, &r, sizeof(r));
+}
+
 static void put_copy(const struct op *op, unsigned int index)
 {
 	rocprofiler_buffer_tracing_memory_copy_record_t r = {

@@ -285,6 +285,8 @@ void operations_start(void);
 void operations_settle(void);
 /* Puts the records of what has completed into the buffers. Waits, 1 s at most, for callbacks of operations before them. */
 void operations_flush(void);
+/* Other contexts are active, or tools use ids of their own, from now on. */
+void dispatch_update(void);
 /* From the table's layer. */
 void dispatch_install(const struct hsa_mirror_root *root);
 void scratch_install(const struct hsa_mirror_root *root);

@@ -15,6 +15,7 @@
 #include "source/api/live.h"
 #include "source/hip/activity.h"
 #include "source/hip/host_function.h"
+#include "source/hsa/completion/collect.h"
 #include "source/hsa/completion/harvest.h"
 #include "source/hsa/counter/clients.h"
 #include "source/hsa/counter/profile.h"
@@ -85,8 +86,12 @@ struct rtl_core {
 	struct queue *(*announce_dispatches)(hsa_signal_t doorbell, hsa_signal_value_t value,
 					     submit_taken_fn fn);
 	void (*announce_over)(struct queue *q);
+	/* code_object.h, collect.h: which dispatches were submitted after a moment */
+	uint32_t (*submit_mark)(void);
+	uint32_t (*submit_epoch_of_event)(void);
 	int (*copy_listen)(copy_listener_fn fn); /* copy.h */
 	void (*harvest_flush)(void);
+	bool (*harvest_is_any_in_flight)(void);
 
 	/* clients.h has the contracts */
 	int (*client_register)(const struct counter_client *client);

@@ -33,6 +33,7 @@ enum lock_rank {
 	LOCK_SDK_CONTEXTS,    /* librocprofiler-sdk/context.c */
 	LOCK_SDK_EXTERNAL,    /* librocprofiler-sdk/external.c */
 	LOCK_SDK_CALLS,	      /* librocprofiler-sdk/calls.c: subscribes to calls under it */
+	LOCK_SDK_DISPATCH,    /* librocprofiler-sdk/dispatch.c */
 	LOCK_SDK_EFFECTS,     /* librocprofiler-sdk/effects.c */
 	LOCK_SDK_RANGES,      /* librocprofiler-sdk/marker_ranges.c */
 	LOCK_SDK_COUNT,	      /* librocprofiler-sdk/count_dispatch.c */

@@ -214,6 +214,19 @@ def dispatches_are_entered_before_the_gpu_runs_them():
 
 
 @case
+def records_alone_are_of_dispatches_that_were_submitted_while_the_context_was_active():
+    for abi in ABIS:
+        for args, launches, threads in (((), 40, 2), (("late=1",), 30, 1), (("stop=1",), 200, 1), (("end_early=1",), 20, 1),
+                                        (("push=1",), 30, 2))[:None if abi else 1]:
+            shown = client(abi, f"launches={launches}", f"threads={threads}", "buffer=1", "plain=1", *args,
+                           trace=PLAIN if args else RTL)
+            whole(shown, launches * (1 + (args == ("push=1",))), threads=threads)
+            if not args:
+                logged(shown)
+                traced(shown)
+
+
+@case
 def scratch_memory_of_queues_begins_and_ends():
     for abi in ABIS:
         shown = client(abi, "launches=3", "scratch=1", env={"VGPU_EXEC": "on"})

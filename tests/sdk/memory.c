@@ -83,8 +83,9 @@ static int initialize(rocprofiler_client_finalize_t fini, void *data)
 	IS(rocprofiler_create_buffer(context, 1024, 1024, ROCPROFILER_BUFFER_POLICY_LOSSLESS,
 				     on_records, NULL, &buffer),
 	   OK);
-	IS(rocprofiler_configure_buffer_tracing_service(
-		   context, ROCPROFILER_BUFFER_TRACING_MARKER_CORE_API, NULL, 0, buffer),
+	IS(rocprofiler_configure_buffer_tracing_service(context,
+							ROCPROFILER_BUFFER_TRACING_MARKER_CORE_API,
+							NULL, 0, buffer),
 	   OK);
 	IS(rocprofiler_configure_callback_tracing_service(
 		   context, ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_API, NULL, 0, on_marker, NULL),

@@ -4,6 +4,7 @@
  * Prints a line for each operation when it is over. Arguments: launches=N, threads=N, gpus=N, bytes=N (of each copy), begin=1, end=1 (that
  * operation of dispatches alone), kind=N (that kind alone), stop=1 (stopped while operations are in flight), late=1 (started after the first
  * launches), buffer=1 (records instead of callbacks), retire=1 (records of HIP's calls and of ids that were retired, too), end_early=1 (the tool ends itself before the program), request=1 (ids are asked for), busy=1 (callbacks take 2 ms),
+ * plain=1 (with buffer=1: no ids of the tool's own, or, with push=1, after a first half of the launches),
  * scratch=1 (kernels that need scratch memory, with callbacks and records of that alone).
  */
 #include "hip_common.hpp"
@@ -201,6 +202,13 @@ static void on_operation(rocprofiler_callback_tracing_record_t record,
 		on_copy(record, user);
 }
 
+static bool is_expected(rocprofiler_user_data_t external, uint64_t tid)
+{
+	return option("plain") ?
+		       external.value == 0 || (option("push") && external.value == tid * 10) :
+		       external.value == tid * 10;
+}
+
 static void on_record(const rocprofiler_record_header_t &header)
 {
 	if (header.category != ROCPROFILER_BUFFER_CATEGORY_TRACING) {
@@ -211,7 +219,7 @@ static void on_record(const rocprofiler_record_header_t &header)
 		auto &s = (*dispatches)[r.dispatch_info.dispatch_id];
 
 		if (r.operation != ROCPROFILER_KERNEL_DISPATCH_COMPLETE || s.over++ ||
-		    r.size != sizeof(r) || r.correlation_id.external.value != r.thread_id * 10)
+		    r.size != sizeof(r) || !is_expected(r.correlation_id.external, r.thread_id))
 			wrong("is not a dispatch's", "record");
 		s.enter = s.exit = 1;
 		print_dispatch(r.dispatch_info, r.thread_id, r.correlation_id.internal, 0,
@@ -236,7 +244,7 @@ static void on_record(const rocprofiler_record_header_t &header)
 
 		s.enter = s.exit = 1;
 		if (header.kind != ROCPROFILER_BUFFER_TRACING_MEMORY_COPY ||
-		    r.correlation_id.external.value != r.thread_id * 10)
+		    !is_expected(r.correlation_id.external, r.thread_id))
 			wrong("is not a copy's", "record");
 		SDK(rocprofiler_query_buffer_tracing_kind_operation_name(
 			(rocprofiler_buffer_tracing_kind_t)header.kind,
@@ -478,7 +486,10 @@ static void work(long launches, int gpu, size_t bytes)
 		HIP(hipStreamSynchronize(stream));
 		SDK(rocprofiler_start_context(context));
 	}
-	SDK(rocprofiler_push_external_correlation_id(context, tid, external));
+	if (option("push"))
+		launch(launches, device, stream);
+	if (!option("plain") || option("push"))
+		SDK(rocprofiler_push_external_correlation_id(context, tid, external));
 	HIP(hipMemcpyAsync(device, host, bytes, hipMemcpyHostToDevice, stream));
 	launch(launches, device, stream);
 	HIP(hipMemcpyAsync(host, device, bytes, hipMemcpyDeviceToHost, stream));
@@ -487,7 +498,8 @@ static void work(long launches, int gpu, size_t bytes)
 		launch(launches, device, stream);
 	}
 	HIP(hipStreamSynchronize(stream));
-	SDK(rocprofiler_pop_external_correlation_id(context, tid, &external));
+	if (!option("plain") || option("push"))
+		SDK(rocprofiler_pop_external_correlation_id(context, tid, &external));
 	HIP(hipHostFree(host));
 	HIP(hipFree(device));
 	HIP(hipStreamDestroy(stream));

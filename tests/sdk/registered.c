@@ -65,7 +65,8 @@ static int do_synchronize(void)
 }
 
 static void do_register(void **modules, const void *function, char *device, const char *name,
-			unsigned int limit, void *tid, void *bid, void *block, void *grid, int *size)
+			unsigned int limit, void *tid, void *bid, void *block, void *grid,
+			int *size)
 {
 	nr_registered += modules == (void **)1 && function == (void *)2 && limit == 1024 &&
 			 strcmp(device, "kernel") == 0 && strcmp(name, "kernel") == 0 && !tid &&
@@ -85,8 +86,8 @@ static int hip_synchronize(void)
 static void hip_register(void)
 {
 	char name[] = "kernel";
-	void (*fn)(void **, const void *, char *, const char *, unsigned int, void *, void *, void *,
-		   void *, int *);
+	void (*fn)(void **, const void *, char *, const char *, unsigned int, void *, void *,
+		   void *, void *, int *);
 
 	*(void **)&fn = compiler.entries[COMPILER(__hipRegisterFunction)];
 	fn((void **)1, (void *)2, name, name, 1024, NULL, NULL, NULL, NULL, NULL);
@@ -224,8 +225,9 @@ static int initialize(rocprofiler_client_finalize_t fini, void *data)
 	IS(rocprofiler_create_buffer(context, 65536, 65536, ROCPROFILER_BUFFER_POLICY_LOSSLESS,
 				     on_records, NULL, &buffer),
 	   OK);
-	IS(rocprofiler_configure_buffer_tracing_service(
-		   context, ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API, NULL, 0, buffer),
+	IS(rocprofiler_configure_buffer_tracing_service(context,
+							ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API,
+							NULL, 0, buffer),
 	   OK);
 	IS(rocprofiler_start_context(context), OK);
 	return 0;
@@ -243,8 +245,10 @@ rocprofiler_configure(uint32_t version, const char *runtime_version, uint32_t pr
 	(void)priority;
 	id->name = "registered";
 	client = id;
-	IS(rocprofiler_at_intercept_table_registration(
-		   on_table, ROCPROFILER_HIP_RUNTIME_TABLE | ROCPROFILER_HIP_COMPILER_TABLE, &seen),
+	IS(rocprofiler_at_intercept_table_registration(on_table,
+						       ROCPROFILER_HIP_RUNTIME_TABLE |
+							       ROCPROFILER_HIP_COMPILER_TABLE,
+						       &seen),
 	   OK);
 	return &result;
 }

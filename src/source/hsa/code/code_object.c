@@ -170,6 +170,11 @@ static void emit_unknown(uint32_t id, uint64_t object, uint32_t agent, bool inte
 	bus_emit(&ev);
 }
 
+uint32_t code_object_mark(void)
+{
+	return atomic_fetch_add_explicit(&code_object_epoch, 1, memory_order_relaxed) + 1;
+}
+
 uint32_t code_object_kernel(uint64_t object, uint32_t epoch, uint32_t agent, bool internal)
 {
 	struct symbol *s = find(object, epoch);

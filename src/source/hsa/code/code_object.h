@@ -25,6 +25,9 @@ static inline uint32_t code_object_now(void)
 	return atomic_load_explicit(&code_object_epoch, memory_order_relaxed);
 }
 
+/* Begins another epoch, and returns it: dispatches that are submitted from now on are told from those before. */
+uint32_t code_object_mark(void);
+
 /* The kernel id of `object` in `epoch`. For an object that no executable announced (the runtime's
  * own shaders) it makes an id and emits it. Any thread; no lock if the object is known. */
 uint32_t code_object_kernel(uint64_t object, uint32_t epoch, uint32_t agent, bool internal);

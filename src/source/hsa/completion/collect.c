@@ -75,6 +75,13 @@ static inline uint64_t describe(struct event_dispatch *d, const struct packet_he
 	return p.dispatch.kernel_object;
 }
 
+static _Thread_local uint32_t collect_epoch; /* of the dispatch whose event is being emitted */
+
+uint32_t collect_epoch_of_event(void)
+{
+	return collect_epoch;
+}
+
 uint64_t collect_describe(struct event_dispatch *d, const struct packet_head *head)
 {
 	return describe(d, head);
@@ -88,6 +95,7 @@ static void emit_dispatch(struct queue *q, const struct inflight *e, uint64_t be
 
 	if (RTL_UNLIKELY(!bus_wants(EVENT_DISPATCH)))
 		return;
+	collect_epoch = e->epoch;
 	ev.kind = EVENT_DISPATCH;
 	d->begin_ticks = begin;
 	d->end_ticks = end;

@@ -12,6 +12,9 @@ struct event_dispatch;
 struct packet_head;
 struct queue;
 
+/* Within the event of a dispatch, on its thread: the epoch in which it was submitted (code_object_mark()). */
+uint32_t collect_epoch_of_event(void);
+
 /* Fills in grid, group and sizes of segments from the packet; returns the kernel object. Any thread, without the lock. */
 uint64_t collect_describe(struct event_dispatch *d, const struct packet_head *head);
 
