@@ -144,13 +144,27 @@ def emit(gpus):
     return "\n".join(out)
 
 
+def emit_views(folder):
+    """The rows of views.csv, and the peaks of GPUs."""
+    out = ["", '#include "counter/view.h"', "", "const struct counter_view_row counter_view_rows[] = {"]
+    views, peaks = rows(folder, "views.csv"), rows(folder, "peaks.csv")
+    for r in views:
+        out.append("\t{ " + ", ".join(text(r[k]) for k in ("view", "name", "expression", "unit", "peak", "meaning")) + " },")
+    out += ["};", f"const uint32_t counter_nr_view_rows = {len(views)};", "const struct counter_peaks counter_all_peaks[] = {"]
+    for r in peaks:
+        numbers = ", ".join(str(float(r[k] or 0)) for k in ("lanes", "fp16", "fp32", "fp64", "dram_gbs"))
+        out.append(f"\t{{ {text(r['gpu'])}, {numbers}, {text(r['dram_of'])} }},")
+    out += ["};", f"const uint32_t counter_nr_peaks = {len(peaks)};", ""]
+    return "\n".join(out)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", required=True)
     parser.add_argument("--out", required=True)
     args = parser.parse_args()
     try:
-        made = emit(read(args.data))
+        made = emit(read(args.data)) + emit_views(args.data)
     except (DataError, KeyError, ValueError) as e:
         print(f"emit_counters.py: {args.data}: {e}", file=sys.stderr)
         return 1

@@ -9,8 +9,7 @@ _rtl()
 	fi
 	[ "$cur" = = ] && cur=
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W "trace summary report info convert merge recover ps start stop status top snapshot rocprofv3 rocprof list-counters doctor help --version --help" -- "$cur"))
-		COMPREPLY=($(compgen -W "trace summary report diff info convert merge recover ps start stop status top snapshot rocprofv3 list-counters doctor help --version --help" -- "$cur"))
+		COMPREPLY=($(compgen -W "trace summary report diff info convert merge recover ps start stop status top snapshot rocprofv3 rocprof list-counters doctor help --version --help" -- "$cur"))
 		return
 	fi
 	case $cmd in
@@ -87,9 +86,10 @@ _rtl()
 		--kernels) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--gpus) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--ranks) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--metrics) COMPREPLY=($(compgen -W "compute memory roofline" -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--rows --by --domain --format --columns --units --internal --wide --sort --names --time --range --kernels --gpus --ranks --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--rows --by --domain --format --columns --units --internal --wide --sort --names --time --range --kernels --gpus --ranks --metrics --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
 		esac
 		;;

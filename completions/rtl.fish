@@ -62,6 +62,7 @@ complete -c rtl -n '__fish_seen_subcommand_from summary' -l range -x -d 'only wh
 complete -c rtl -n '__fish_seen_subcommand_from summary' -l kernels -x -d 'only these kernels; copies are kept'
 complete -c rtl -n '__fish_seen_subcommand_from summary' -l gpus -x -d 'only operations of these GPUs: 0,2-3'
 complete -c rtl -n '__fish_seen_subcommand_from summary' -l ranks -x -d 'only processes of these ranks'
+complete -c rtl -n '__fish_seen_subcommand_from summary' -l metrics -x -a 'compute memory roofline' -d 'with --by kernel: compute, memory or roofline'
 complete -c rtl -n __fish_use_subcommand -f -a report -d 'writes a trace as a page for a browser'
 complete -c rtl -n '__fish_seen_subcommand_from report' -l output -s o -r -d 'output (FILE with .html); - is stdout'
 complete -c rtl -n '__fish_seen_subcommand_from report' -l force -d 'overwrite an existing output'

@@ -153,8 +153,8 @@ static void *allocate(const struct gpu *gpu, size_t size, bool is_local)
 	if (!pool.handle ||
 	    hsa.hsa_amd_memory_pool_allocate(pool, size, 0, &memory) != HSA_STATUS_SUCCESS)
 		return NULL;
-	if (is_local || hsa.hsa_amd_agents_allow_access(1, &gpu->agent, NULL, memory) ==
-				HSA_STATUS_SUCCESS)
+	if (is_local ||
+	    hsa.hsa_amd_agents_allow_access(1, &gpu->agent, NULL, memory) == HSA_STATUS_SUCCESS)
 		return memory;
 	hsa.hsa_amd_memory_pool_free(memory);
 	return NULL;
@@ -354,9 +354,10 @@ hsa_status_t trace_store(struct context *c, const char *api)
 	set_data(c, &k);
 	full = count_full(c);
 	if (full)
-		return error_set(HSA_STATUS_ERROR_OUT_OF_RESOURCES, api, "iterate_data",
-				 "trace buffer overflow: the buffers of %u of %u shader engines were full; trace_size is %u bytes",
-				 full, k.instances, settings.trace_size);
+		return error_set(
+			HSA_STATUS_ERROR_OUT_OF_RESOURCES, api, "iterate_data",
+			"trace buffer overflow: the buffers of %u of %u shader engines were full; trace_size is %u bytes",
+			full, k.instances, settings.trace_size);
 	return HSA_STATUS_SUCCESS;
 }
 

@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/summary.h"
 #include "cli/ui.h"
+#include "counter/view.h"
 #include "export/csv.h"
 
 enum {
@@ -30,7 +31,8 @@ enum {
 	O_RANGE,
 	O_KERNELS,
 	O_GPUS,
-	O_RANKS
+	O_RANKS,
+	O_METRICS
 };
 
 static const char *check_time(const char *text);
@@ -89,6 +91,12 @@ static const struct opt options[] = {
 		     .help = "only operations of these GPUs: 0,2-3" },
 	[O_RANKS] = { 0, "ranks", OPT_TEXT, .arg = "LIST", .why_not = check_list,
 		      .help = "only processes of these ranks" },
+	[O_METRICS] = { 0, "metrics", OPT_CHOICE, .arg = "VIEW", .choices = VIEW_CHOICES,
+			.help = "with --by kernel: compute, memory or roofline",
+			.more = "Of traces with rtl trace --pmc compute, memory or roofline: rates and shares of each kernel, and the most "
+				"that its GPU can do. Units and clock are the agent's in the trace; the bandwidth of memory is that of a data "
+				"sheet, which is named. The peak of roofline is the lower one of the two that computing and memory "
+				"allow." },
 };
 
 /* ---- parts of the trace ---- */
@@ -249,9 +257,14 @@ static int run_summary(const struct opt_parsed *p)
 	s->names = (enum names_form)v[O_NAMES].num;
 	/* --internal, --sort and --wide are about a table */
 	if (!by)
-		by = s->format == GRID_TEXT && !s->internal && !s->sort ? "overview" : "kernel";
+		by = s->format == GRID_TEXT && !s->internal && !s->sort && !v[O_METRICS].count ?
+			     "overview" :
+			     "kernel";
 	if (s->domain && !has_table(by, SUMMARY_API))
 		ui_die(STATUS_USAGE, "--domain: needs --by api");
+	s->metrics = v[O_METRICS].text;
+	if (s->metrics && !has_table(by, SUMMARY_KERNEL))
+		ui_die(STATUS_USAGE, "--metrics: needs --by kernel");
 	s->by = (enum summary_by)opts_next_choice(SUMMARY_CHOICES, &(const char *){ by });
 	table = v[O_COLUMNS].num ? rocprof_table(s, s->domain) : NULL;
 	s->q = db_open(p->operands[0]);
@@ -318,6 +331,7 @@ const struct command cmd_summary = {
 		"rtl summary trace.db --by gap --gpus 1\n"
 		"rtl summary trace.db --by kernel --range 'step *@3' --sort mean\n"
 		"rtl summary trace.db --by counter\n"
+		"rtl summary trace.db --by kernel --metrics roofline\n"
 		"rtl summary trace.db --format csv > kernels.csv\n"
 		"rtl summary trace.db --by api --domain hip --format csv --columns rocprof > hip_stats.csv\n",
 	.run = run_summary,

@@ -10,6 +10,7 @@
 #include "cli/machine.h"
 #include "cli/ui.h"
 #include "counter/plan.h"
+#include "counter/view.h"
 
 #define MAX_NAMES 256u
 #define MAX_EVENTS 1024u    /* librtl's limit (source/hsa/counter/chosen.h) */
@@ -65,19 +66,39 @@ static bool is_in(const struct names *names, const char *name)
 	return false;
 }
 
-/* Adds the names of a set, each once. */
-static void read_names(struct names *names, const char *text)
+static void add_name(struct names *names, const char *name)
+{
+	if (is_in(names, name))
+		return;
+	if (names->nr == MAX_NAMES)
+		ui_die(STATUS_TRACE, "--pmc: more than %u names", MAX_NAMES);
+	names->all[names->nr++] = name;
+}
+
+/* What rtl summary --metrics needs. */
+static void add_view(struct names *names, const struct counter_gpu *gpu, const char *view)
+{
+	const char *all[MAX_NAMES];
+	uint32_t nr = view_metrics(gpu, view, all, MAX_NAMES);
+
+	if (!nr)
+		ui_die(STATUS_TRACE, "--pmc: %s has no counters for %s", gpu->name, view);
+	for (uint32_t i = 0; i < nr; i++)
+		add_name(names, all[i]);
+}
+
+/* Adds the names of a set, each once. A view stands for those of `gpu`. */
+static void read_names(struct names *names, const struct counter_gpu *gpu, const char *text)
 {
 	char *copy = ui_keep(ui_format("%s", text)), *save = NULL;
 
 	for (char *name = strtok_r(copy, ", ", &save); name; name = strtok_r(NULL, ", ", &save)) {
 		if (strpbrk(name, "=;/"))
 			ui_die(STATUS_TRACE, "--pmc: '%s' is no name of a counter or metric", name);
-		if (is_in(names, name))
-			continue;
-		if (names->nr == MAX_NAMES)
-			ui_die(STATUS_TRACE, "--pmc: more than %u names", MAX_NAMES);
-		names->all[names->nr++] = name;
+		if (view_exists(name))
+			add_view(names, gpu, name);
+		else
+			add_name(names, name);
 	}
 	if (!names->nr)
 		ui_die(STATUS_TRACE,
@@ -185,13 +206,14 @@ static const char *put_metrics(const struct kinds *kinds, const struct names *na
 	return *all ? all : NULL;
 }
 
-static void read_all_names(struct names *names, const struct pmc_names *from)
+static void read_all_names(struct names *names, const struct counter_gpu *gpu,
+			   const struct pmc_names *from)
 {
 	names->nr = 0;
 	for (uint32_t i = 0; i < from->nr; i++)
-		read_names(names, from->sets[i]);
+		read_names(names, gpu, from->sets[i]);
 	if (!from->nr)
-		read_names(names, "");
+		read_names(names, gpu, "");
 }
 
 struct pmc_variables pmc_variables(const struct pmc_names *from, struct metrics_file *metrics,
@@ -202,7 +224,7 @@ struct pmc_variables pmc_variables(const struct pmc_names *from, struct metrics_
 	char *value;
 
 	find_kinds(&kinds, metrics, is_virtual);
-	read_all_names(&names, from);
+	read_all_names(&names, kinds.all[0].gpu, from);
 	value = ui_format("%s", names.all[0]);
 	for (uint32_t i = 1; i < names.nr; i++)
 		append(&value, ui_format(",%s", names.all[i]));
@@ -254,7 +276,7 @@ static void check_sets(const struct pmc_names *sets, const struct kinds *kinds)
 			struct names names = { .nr = 0 };
 			struct plan plan;
 
-			read_names(&names, sets->sets[s]);
+			read_names(&names, kinds->all[0].gpu, sets->sets[s]);
 			make_plan(&kinds->all[i], &names, &plan);
 			if (plan.nr > 1)
 				ui_die(STATUS_TRACE,
@@ -277,7 +299,7 @@ struct pmc_names pmc_passes(const struct pmc_names *from, struct metrics_file *m
 	for (uint32_t i = 0; i < from->nr; i++) {
 		struct names names = { .nr = 0 };
 
-		read_names(&names, from->sets[i]);
+		read_names(&names, kinds.all[0].gpu, from->sets[i]);
 		split(&to, &kinds, &names);
 	}
 	check_sets(&to, &kinds);

@@ -15,7 +15,8 @@
 		     .arg = "NAMES",                                                                                   \
 		     .help = "count hardware events for each dispatch: SQ_WAVES,TCC_HIT_sum",                          \
 		     .more = "Counters and metrics, separated by commas; rtl list-counters shows those of a "          \
-			     "GPU, and what fits in one pass. Counted dispatches of a GPU run one at a time. "         \
+			     "GPU, and what fits in one pass. compute, memory and roofline stand for what rtl "        \
+			     "summary --metrics needs. Counted dispatches of a GPU run one at a time. "                \
 			     "Values are in the views rtl_counter and rtl_counter_sample of the database.",            \
 		     .in_manual = true },                                                                              \
 	[X(PMC_FILE)] = { 0,                                                                                           \

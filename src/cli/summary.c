@@ -75,6 +75,9 @@ static void explain_empty_table(const struct summary *s)
 		ui_say("%s: no counters were recorded; rtl trace --pmc counts", path);
 	else if (s->by == SUMMARY_RANGE || s->by == SUMMARY_MARKER)
 		ui_say("%s: the program set no %s (roctxRangePush)", path, what[s->by][1]);
+	else if (s->by == SUMMARY_KERNEL && s->metrics)
+		ui_say("%s: the counters of --metrics %s were not recorded; trace with rtl trace --pmc %s",
+		       path, s->metrics, s->metrics);
 	else if (s->by == SUMMARY_KERNEL && !s->internal)
 		ui_say("%s: no kernel was launched; rtl summary says why", path);
 }
@@ -90,7 +93,10 @@ static void report_rest(const struct summary *s, size_t nr)
 	if (s->nr_untimed)
 		ui_say("%s of them have no valid times: they count in CALLS, not in the times",
 		       ui_count(count, s->nr_untimed));
-	if (s->by == SUMMARY_COUNTER)
+	if (s->by == SUMMARY_KERNEL && s->metrics)
+		ui_say("%s: %zu metrics of kernels; the trace is %s", s->q->path, nr,
+		       s->q->verdict.line);
+	else if (s->by == SUMMARY_COUNTER)
 		ui_say("%s: %zu %s of kernels; the trace is %s", s->q->path, nr, names,
 		       s->q->verdict.line);
 	else if (s->by == SUMMARY_ERROR)
@@ -141,7 +147,7 @@ static void print_table(struct summary *s)
 
 	s->stats = stats_create(0);
 	s->nr_untimed = s->nr_joined = s->nr_errors = s->all_ns = 0;
-	nr = printers[s->by](s);
+	nr = s->by == SUMMARY_KERNEL && s->metrics ? summary_metrics_print(s) : printers[s->by](s);
 	stats_destroy(s->stats);
 	s->stats = NULL;
 	if (s->by == SUMMARY_OVERVIEW)

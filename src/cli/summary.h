@@ -6,6 +6,7 @@
  *	summary_group.c	 the columns of kernels, calls, copies and markers
  *	summary_rows.c	 kernels, calls, copies and markers, grouped by name
  *	summary_counter.c hardware counters of kernels
+ *	summary_metrics.c how near kernels came to the peaks of their GPU
  *	summary_lane.c	 GPUs and streams: how busy they were
  *	summary_more.c	 processes, ranks, graphs, failed calls, gaps
  *	summary_range.c	 ranges as a tree
@@ -59,9 +60,10 @@ struct summary {
 	enum grid_units units;
 	enum names_form names;
 	bool internal, wide;
-	unsigned int width; /* 0: no limit */
-	uint64_t rows;	    /* of a table; 0: all */
-	const char *sort;   /* NULL: the longest first */
+	unsigned int width;  /* 0: no limit */
+	uint64_t rows;	     /* of a table; 0: all */
+	const char *metrics; /* of kernels: a view of counter/view.h; NULL: times */
+	const char *sort;    /* NULL: the longest first */
 	struct slice filter;
 	struct stats *stats;
 	uint64_t nr_untimed, nr_joined, nr_errors;
@@ -99,6 +101,7 @@ void summary_rows_markers(struct summary *s);
 size_t summary_group_print(struct summary *s);
 size_t summary_lane_print(struct summary *s);
 size_t summary_counter_print(struct summary *s);
+size_t summary_metrics_print(struct summary *s);
 size_t summary_range_print(struct summary *s);
 size_t summary_more_processes(struct summary *s);
 size_t summary_more_graphs(struct summary *s);

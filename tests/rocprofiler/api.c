@@ -12,7 +12,8 @@
 
 static const hsa_status_t argument = HSA_STATUS_ERROR_INVALID_ARGUMENT, error = HSA_STATUS_ERROR;
 
-static hsa_status_t open_one(rocprofiler_feature_t f, uint32_t mode, rocprofiler_properties_t *properties)
+static hsa_status_t open_one(rocprofiler_feature_t f, uint32_t mode,
+			     rocprofiler_properties_t *properties)
 {
 	static rocprofiler_feature_t kept;
 	rocprofiler_t *context = NULL;
@@ -28,7 +29,8 @@ static hsa_status_t open_one(rocprofiler_feature_t f, uint32_t mode, rocprofiler
 static void bad_opens(void)
 {
 	rocprofiler_feature_t twice[2] = { metric("SQ_WAVES"), metric("SQ_WAVES") };
-	rocprofiler_feature_t f = metric("SQ_WAVES"), trace = { .kind = ROCPROFILER_FEATURE_KIND_TRACE };
+	rocprofiler_feature_t f = metric("SQ_WAVES"),
+			      trace = { .kind = ROCPROFILER_FEATURE_KIND_TRACE };
 	rocprofiler_properties_t no_depth = { .queue_depth = 0 }, no_queue = { .queue = NULL };
 	const hsa_agent_t nobody = { 12345 };
 	rocprofiler_t *context = NULL;
@@ -47,7 +49,8 @@ static void bad_opens(void)
 	GOOD(open_one(f, ROCPROFILER_MODE_SINGLEGROUP, NULL));
 	BAD(open_one(f, 3, &no_depth), error, "CreateQueue() failed: queue_depth 0");
 	BAD(open_one(metric(NULL), 0, NULL), error, "metric name NULL");
-	BAD(rocprofiler_open(gpus[0], twice, 2, &context, 0, NULL), error, "registered more then once");
+	BAD(rocprofiler_open(gpus[0], twice, 2, &context, 0, NULL), error,
+	    "registered more then once");
 	BAD(open_one(metric("NO_SUCH"), 0, NULL), error, "input metric 'NO_SUCH' is not found");
 	BAD(open_one(metric("CU_NUM"), 0, NULL), error, "bad metric 'CU_NUM' is empty");
 	f.kind = (rocprofiler_feature_kind_t)2;
@@ -120,10 +123,13 @@ static void bad_pools(void)
 	rocprofiler_pool_t *pool = NULL;
 	rocprofiler_pool_entry_t entry = { NULL, NULL };
 
-	BAD(rocprofiler_pool_open(gpus[0], &f, 1, NULL, 0, &properties), argument, "'pool' is NULL");
-	BAD(rocprofiler_pool_open(gpus[0], &f, 1, &pool, 0, NULL), argument, "'properties' is NULL");
+	BAD(rocprofiler_pool_open(gpus[0], &f, 1, NULL, 0, &properties), argument,
+	    "'pool' is NULL");
+	BAD(rocprofiler_pool_open(gpus[0], &f, 1, &pool, 0, NULL), argument,
+	    "'properties' is NULL");
 	BAD(rocprofiler_pool_open(cpu, &f, 1, &pool, 0, &properties), error, "agent is not found");
-	BAD(rocprofiler_pool_open(gpus[0], &wrong, 1, &pool, 0, &properties), error, "'NO_SUCH' is not found");
+	BAD(rocprofiler_pool_open(gpus[0], &wrong, 1, &pool, 0, &properties), error,
+	    "'NO_SUCH' is not found");
 	BAD(rocprofiler_pool_close(NULL), argument, "'pool' is NULL");
 	BAD(rocprofiler_pool_flush(NULL), argument, "'pool' is NULL");
 	BAD(rocprofiler_pool_release(NULL), argument, "'entry' is NULL");
@@ -148,25 +154,31 @@ static void bad_info(void)
 	const hsa_agent_t nobody = { 1 };
 	uint32_t n = 0;
 
-	BAD(rocprofiler_get_info(&gpus[0], ROCPROFILER_INFO_KIND_METRIC, &n), error, "unknown info kind(0)");
-	BAD(rocprofiler_get_info(&gpus[0], ROCPROFILER_INFO_KIND_METRIC_COUNT, NULL), argument, "'data' is NULL");
-	BAD(rocprofiler_get_info(&nobody, ROCPROFILER_INFO_KIND_METRIC_COUNT, &n), error, "agent is not found");
-	BAD(rocprofiler_iterate_info(&gpus[0], ROCPROFILER_INFO_KIND_METRIC_COUNT, stop_at_once, &answer), error,
-	    "unknown info kind(1)");
-	/* AMD's library crashes on these two */
-	BAD(rocprofiler_iterate_info(&gpus[0], ROCPROFILER_INFO_KIND_METRIC, NULL, NULL), argument, "'callback' is NULL");
-	BAD(rocprofiler_iterate_info(&nobody, ROCPROFILER_INFO_KIND_METRIC, stop_at_once, &answer), error,
+	BAD(rocprofiler_get_info(&gpus[0], ROCPROFILER_INFO_KIND_METRIC, &n), error,
+	    "unknown info kind(0)");
+	BAD(rocprofiler_get_info(&gpus[0], ROCPROFILER_INFO_KIND_METRIC_COUNT, NULL), argument,
+	    "'data' is NULL");
+	BAD(rocprofiler_get_info(&nobody, ROCPROFILER_INFO_KIND_METRIC_COUNT, &n), error,
 	    "agent is not found");
+	BAD(rocprofiler_iterate_info(&gpus[0], ROCPROFILER_INFO_KIND_METRIC_COUNT, stop_at_once,
+				     &answer),
+	    error, "unknown info kind(1)");
+	/* AMD's library crashes on these two */
+	BAD(rocprofiler_iterate_info(&gpus[0], ROCPROFILER_INFO_KIND_METRIC, NULL, NULL), argument,
+	    "'callback' is NULL");
+	BAD(rocprofiler_iterate_info(&nobody, ROCPROFILER_INFO_KIND_METRIC, stop_at_once, &answer),
+	    error, "agent is not found");
 	GOOD(rocprofiler_iterate_info(NULL, ROCPROFILER_INFO_KIND_METRIC, stop_at_once, &answer));
 	answer = HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-	BAD(rocprofiler_iterate_info(NULL, ROCPROFILER_INFO_KIND_METRIC, stop_at_once, &answer), answer,
-	    "iterate_info error, info kind(0)");
+	BAD(rocprofiler_iterate_info(NULL, ROCPROFILER_INFO_KIND_METRIC, stop_at_once, &answer),
+	    answer, "iterate_info error, info kind(0)");
 	BAD(rocprofiler_error_string(NULL), argument, "'str' is NULL");
 	BAD(rocprofiler_add_feature(NULL, NULL), argument, "'feature' is NULL");
 	BAD(rocprofiler_features_set_open(gpus[0], NULL, NULL, 0, NULL), argument, "'set' is NULL");
 	BAD(rocprofiler_add_dispatch_callback(NULL, NULL), argument, "'callback' is NULL");
-	BAD(rocprofiler_queue_create_profiled(gpus[0], 64, HSA_QUEUE_TYPE_MULTI, NULL, NULL, 0, 0, NULL), argument,
-	    "'queue' is NULL");
+	BAD(rocprofiler_queue_create_profiled(gpus[0], 64, HSA_QUEUE_TYPE_MULTI, NULL, NULL, 0, 0,
+					      NULL),
+	    argument, "'queue' is NULL");
 }
 
 static void bad(void)
@@ -312,7 +324,8 @@ static void times(void)
 	GOOD(rocprofiler_get_time(ROCPROFILER_TIME_ID_CLOCK_REALTIME, now, NULL, &off));
 	GOOD(rocprofiler_get_time(ROCPROFILER_TIME_ID_CLOCK_REALTIME, now, &value, NULL));
 	GOOD(rocprofiler_get_time((rocprofiler_time_id_t)5, now, NULL, NULL));
-	BAD(rocprofiler_get_time((rocprofiler_time_id_t)5, now, &value, NULL), error, "there is no clock 5");
+	BAD(rocprofiler_get_time((rocprofiler_time_id_t)5, now, &value, NULL), error,
+	    "there is no clock 5");
 	EQUAL(value, 0);
 }
 
@@ -321,7 +334,8 @@ static void metrics(void)
 {
 	uint32_t n = 0;
 
-	if (rocprofiler_get_info(&gpus[0], ROCPROFILER_INFO_KIND_METRIC_COUNT, &n) != HSA_STATUS_SUCCESS) {
+	if (rocprofiler_get_info(&gpus[0], ROCPROFILER_INFO_KIND_METRIC_COUNT, &n) !=
+	    HSA_STATUS_SUCCESS) {
 		printf("%s", rocprofiler_last_error_string());
 	} else {
 		rocprofiler_feature_t f[2] = { metric("MY_WAVES"), metric("MyNine") };
@@ -350,7 +364,9 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} parts[] = { { "bad", bad }, { "info", info }, { "times", times }, { "metrics", metrics } };
+	} parts[] = {
+		{ "bad", bad }, { "info", info }, { "times", times }, { "metrics", metrics }
+	};
 
 	CHECK(argc == 2);
 	open_agents();

@@ -360,7 +360,8 @@ static void trace(void)
 	struct tracer t;
 
 	open_tracer(&t);
-	BAD(rocprofiler_iterate_trace_data(t.context, on_instance, NULL), HSA_STATUS_ERROR, "was not stopped");
+	BAD(rocprofiler_iterate_trace_data(t.context, on_instance, NULL), HSA_STATUS_ERROR,
+	    "was not stopped");
 	for (uint32_t round = 1; round <= 2; round++) {
 		struct tokens seen = { 0 }, copied = { 0 };
 		const char *at;
@@ -418,12 +419,8 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} parts[] = { { "sequences", sequences },
-		      { "groups", groups },
-		      { "handler", handler },
-		      { "gpus", all_gpus },
-		      { "papi", papi },
-		      { "trace", trace },
+	} parts[] = { { "sequences", sequences }, { "groups", groups }, { "handler", handler },
+		      { "gpus", all_gpus },	  { "papi", papi },	{ "trace", trace },
 		      { "overflow", overflow } };
 
 	CHECK(argc == 2);

@@ -48,7 +48,8 @@ static bool on_complete(rocprofiler_group_t group, void *arg)
 	return false;
 }
 
-static hsa_status_t on_dispatch(const rocprofiler_callback_data_t *data, void *arg, rocprofiler_group_t *group)
+static hsa_status_t on_dispatch(const rocprofiler_callback_data_t *data, void *arg,
+				rocprofiler_group_t *group)
 {
 	static const char *const names[3] = { "SQ_WAVES", "VALUInsts", "GRBM_GUI_ACTIVE" };
 	struct entry *e = calloc(1, sizeof(*e));
@@ -67,12 +68,14 @@ static hsa_status_t on_dispatch(const rocprofiler_callback_data_t *data, void *a
 	e->thread = data->thread_id;
 	e->record = (rocprofiler_dispatch_record_t *)(uintptr_t)data->record;
 	entries[i] = e;
-	if (rocprofiler_open(data->agent, e->features, 3, &context, 0, &properties) != HSA_STATUS_SUCCESS)
+	if (rocprofiler_open(data->agent, e->features, 3, &context, 0, &properties) !=
+	    HSA_STATUS_SUCCESS)
 		return HSA_STATUS_ERROR;
 	return rocprofiler_get_group(context, 0, group);
 }
 
-static hsa_status_t on_hsa(rocprofiler_hsa_cb_id_t id, const rocprofiler_hsa_callback_data_t *data, void *arg)
+static hsa_status_t on_hsa(rocprofiler_hsa_cb_id_t id, const rocprofiler_hsa_callback_data_t *data,
+			   void *arg)
 {
 	nr_wrong += arg != nr_events || !data;
 	nr_events[id]++;
@@ -91,7 +94,8 @@ static void load(void)
 	const rocprofiler_queue_callbacks_t callbacks = { .dispatch = on_dispatch };
 	const rocprofiler_hsa_callbacks_t hsa = { on_hsa, on_hsa, on_hsa, on_hsa, on_hsa, on_hsa };
 
-	nr_wrong += rocprofiler_iterate_info(NULL, ROCPROFILER_INFO_KIND_METRIC, count, &nr_metrics) != HSA_STATUS_SUCCESS;
+	nr_wrong += rocprofiler_iterate_info(NULL, ROCPROFILER_INFO_KIND_METRIC, count,
+					     &nr_metrics) != HSA_STATUS_SUCCESS;
 	nr_wrong += rocprofiler_set_queue_callbacks(callbacks, NULL) != HSA_STATUS_SUCCESS;
 	nr_wrong += rocprofiler_set_hsa_callbacks(hsa, nr_events) != HSA_STATUS_SUCCESS;
 }
@@ -130,16 +134,18 @@ static void write_output(void)
 	if (!f)
 		return;
 	fprintf(f, "loaded by %s metrics %d wrong %d\n", loaded_by, nr_metrics > 0, nr_wrong);
-	fprintf(f, "settings %u %u %u %u %u %d %u %u %u %u\n", given.intercept_mode, given.code_obj_tracking,
-		given.memcopy_tracking, given.trace_size, given.trace_local, given.timeout == UINT64_MAX,
-		given.timestamp_on, given.hsa_intercepting, given.k_concurrent, given.opt_mode);
-	fprintf(f, "events %d %d %d %d %d %d\n", nr_events[0], nr_events[1], nr_events[2], nr_events[3], nr_events[4],
-		nr_events[5]);
+	fprintf(f, "settings %u %u %u %u %u %d %u %u %u %u\n", given.intercept_mode,
+		given.code_obj_tracking, given.memcopy_tracking, given.trace_size,
+		given.trace_local, given.timeout == UINT64_MAX, given.timestamp_on,
+		given.hsa_intercepting, given.k_concurrent, given.opt_mode);
+	fprintf(f, "events %d %d %d %d %d %d\n", nr_events[0], nr_events[1], nr_events[2],
+		nr_events[3], nr_events[4], nr_events[5]);
 	for (int i = 0; i < nr_entries && i < MAX; i++) {
 		const struct entry *e = entries[i];
 
-		fprintf(f, "dispatch\t%d\t%u\t%u\t%d\t%llu\t%.17g\t%llu\t%llu\t%llu\t%s\n", e->is_done, e->agent, e->queue,
-			e->thread != 0, (unsigned long long)e->waves, e->valu, (unsigned long long)e->cycles,
+		fprintf(f, "dispatch\t%d\t%u\t%u\t%d\t%llu\t%.17g\t%llu\t%llu\t%llu\t%s\n",
+			e->is_done, e->agent, e->queue, e->thread != 0,
+			(unsigned long long)e->waves, e->valu, (unsigned long long)e->cycles,
 			(unsigned long long)(e->record ? e->record->begin : 0),
 			(unsigned long long)(e->record ? e->record->end : 0), e->kernel);
 	}

@@ -119,4 +119,27 @@ def runs_that_differ_are_said_and_counted():
         contains("message", r.err, why)
 
 
+@case
+def rates_of_kernels_are_compared_with_the_peaks_of_their_gpu():
+    """The virtual GPU has 64 CUs at 1500 MHz; its memory is taken for that of a product of the family, which is named."""
+    for view, want in (("memory", {"dram_read", "dram_write", "l2_hits"}), ("roofline", {"ops", "ops_intensity", "dram"})):
+        r, output = trace("--pmc", view, "--passes=rerun", name="matrix_transpose", program_args=())
+        ended(r, 0)
+        rows = [row for row in json.loads(rtl("summary", output, "--by", "kernel", "--metrics", view, "-f", "json").out)
+                if row["kernel"].startswith("matrixTranspose")]
+        have = {row["metric"]: row for row in rows}
+        equal(f"metrics of {view}", want - set(have), set())
+        db = open_db(output)
+        ns, = (row[0] for row in db.execute("select end_ns - begin_ns from rtl_dispatch where kernel like 'matrixTranspose%'"))
+        kib = dict(db.execute("select counter, value from rtl_counter where kernel like 'matrixTranspose%'"))
+        moved = kib["FETCH_SIZE"] * 1024 / ns if view == "memory" else (kib["FETCH_SIZE"] + kib["WRITE_SIZE"]) * 1024 / ns
+        row = have["dram_read" if view == "memory" else "dram"]
+        equal("bandwidth and its peak", (round(row["value"], 9), row["unit"], row["peak"]), (round(moved, 9), "GB/s", 484))
+    equal("where both limits meet", round(have["ops_intensity"]["peak"], 9), round(64 * 64 * 1.5 / 484, 9))
+    contains("source", rtl("summary", output, "--by", "kernel", "--metrics", "roofline").err, "64 compute units at 1500 MHz, which the trace has; memory as of Radeon RX Vega 64")
+    r = rtl("summary", output, "--by", "api", "--metrics", "compute")
+    equal("status of another table", r.status, 2)
+    contains("hint", rtl("summary", output, "--by", "kernel", "--metrics", "compute", "-n", "1").err + r.err, "--metrics: needs --by kernel")
+
+
 main()

@@ -222,7 +222,8 @@ void peers()
 			break;
 		}
 	}
-	check(hipDeviceEnablePeerAccess(1, 0) == hipErrorPeerAccessAlreadyEnabled, "second enabling");
+	check(hipDeviceEnablePeerAccess(1, 0) == hipErrorPeerAccessAlreadyEnabled,
+	      "second enabling");
 	HIP(hipDeviceDisablePeerAccess(1));
 	HIP(hipFree(near));
 	HIP(hipFree(far));
@@ -302,9 +303,9 @@ int failed_assertion()
 	return 0;
 }
 
-const Part all_parts[] = { { "ipc_memory", ipc_memory },	{ "ipc_event", ipc_event },
-			   { "peers", peers },		{ "stream_values", stream_values },
-			   { "prints", prints },		{ "asserts", asserts } };
+const Part all_parts[] = { { "ipc_memory", ipc_memory }, { "ipc_event", ipc_event },
+			   { "peers", peers },		 { "stream_values", stream_values },
+			   { "prints", prints },	 { "asserts", asserts } };
 
 } /* namespace */
 
