@@ -107,20 +107,24 @@ static void read_run(struct diff *d, int at, const char *path, int only)
 	if (!q->verdict.complete)
 		ui_say("%s: the trace is %s", path, q->verdict.line);
 	for (int kind = 0; kind < DIFF_NR_KINDS; kind++) {
-		struct summary s = { .q = q };
+		struct summary *s = calloc(1, sizeof(*s));
 		struct stats_group **groups;
 		size_t nr;
 
-		if (only >= 0 && kind != only)
-			continue;
-		s.stats = stats_create(SIZE_MAX); /* values are compared: all are in memory */
-		readers[kind](&s);
-		groups = stats_sorted(s.stats, &nr);
-		for (size_t i = 0; i < nr; i++)
-			add_group(d, at, (enum diff_kind)kind, &s, groups[i]);
-		stats_destroy(s.stats);
-		map_fini(&s.types);
-		sqlite3_finalize(s.type);
+		if (!s)
+			ui_die_memory();
+		if (only < 0 || kind == only) {
+			s->q = q;
+			s->stats =
+				stats_create(SIZE_MAX); /* values are compared: all are in memory */
+			readers[kind](s);
+			groups = stats_sorted(s->stats, &nr);
+			for (size_t i = 0; i < nr; i++)
+				add_group(d, at, (enum diff_kind)kind, s, groups[i]);
+			stats_destroy(s->stats);
+			s->q = NULL;
+		}
+		summary_free(s);
 	}
 	query_close(q);
 }

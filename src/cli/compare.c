@@ -9,7 +9,7 @@
 #include "cli/ui.h"
 
 #define EXACT_MAX 25 /* values of a side up to which the exact distribution is used */
-#define RESAMPLES 2000
+#define RESAMPLES 1000
 #define PI 3.14159265358979323846
 
 /* ---- random numbers ---- */
