@@ -54,7 +54,7 @@ class Details {
 			this.line("On", `${visible(slice.lane.group)}, ${visible(slice.lane.name)}`),
 			slice.bytes ? this.line("Size", `${formatBytes(slice.bytes)} (${formatCount(slice.bytes)} bytes)` +
 				(slice.duration ? `, ${formatRate(slice.bytes * 1e9 / slice.duration)}` : "")) : [],
-			slice.text ? this.line(slice.bytes ? "Between" : "Launch", visible(trace.names[slice.text])) : [],
+			slice.text ? this.line(slice.lane.kind === "copies" ? "Between" : "Launch", visible(trace.names[slice.text])) : [],
 			!isCall && !isRange && slice.extra ? this.line("Stream", visible(trace.names[slice.extra])) : [],
 			isCall ? this.line("Status", slice.extra ? `error ${slice.extra}` : "0, success or none") : [],
 			FLAG_TEXTS.filter(([bit]) => slice.flags & bit && slice.lane.kind !== "counter").map(([, text]) => this.line("Note", text)),

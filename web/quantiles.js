@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // quantiles.js - the durations of one name, sorted: exact medians, histograms
 
-const LANES_OF = { kernels: ["kernels"], copies: ["copies"], calls: ["calls"], ranges: ["ranges"], runtime: ["runtime"] };
+const LANES_OF = { kernels: ["kernels"], copies: ["copies", "kernels"], calls: ["calls"], ranges: ["ranges"], runtime: ["runtime"] };
 
 // Sorted durations of a name in a table ("kernels", "calls", ...), in ns. Those without valid times are left out.
 function durationsOf(trace, table, name) {
@@ -29,6 +29,8 @@ function allDurations(trace, table) {
 			for (let at = 0; at < count; at++)
 				if (!(data.flags[at] & bad)) {
 					const of = counts.get(data.name[at]);
+					if (!of) // lanes of kernels have copies that HIP makes with kernels, too
+						continue;
 					of.values[of.used++] = data.duration[at];
 				}
 	}

@@ -14,6 +14,8 @@ from support import browser, spool
 from support.cli import *
 
 UNTIMED = 2 | 4 | 8 | 65536
+# kernels of the program: not ROCr's, and not those with which HIP copies
+OF_PROGRAM = "not flags & 32 and kernel not glob '__amd_rocclr_copy*'"
 HOSTILE = ('</script><script>window.hacked = 1</script>', '"><img src=x onerror="window.hacked=1">', "\x1b[31mred\n\u202egnp.exe\u2066",
            "a&amp;b <!-- ' -->", "k" * 5000)
 BLOCK = re.compile(rb'<script type="text/plain" id="(\w+)">([A-Za-z0-9+/]*=*)</script>\n')
@@ -35,6 +37,10 @@ def example(calls=True):
     for i, name in enumerate(HOSTILE):
         s.marker_end(at + 5000 * i + 4000, s.marker(at + 5000 * i, name))
     s.dispatch(1, 0, at + 90_000, at + 89_000)  # inverted
+    if calls:  # a copy that HIP makes with a kernel
+        s.op(9, "hipMemcpyAsync", "dst:p:dst,src:p:src,sizeBytes:z:bytes,kind:e=hipMemcpyKind:kind,stream:h:stream")
+        own = s.api(9, at + 91_000, at + 91_500, (1, 2, 8192, 3, 0))
+        s.dispatch(s.kernel("__amd_rocclr_copyBuffer.kd"), 0, at + 92_000, at + 92_700, correlation=own)
     s.loss("buffer_full", 17)
     s.info("command", HOSTILE[0])
     return s
@@ -115,13 +121,15 @@ class File(Case):
         db, r = self.report()
         timed = f"case when flags & {UNTIMED} then 0 else end_ns - begin_ns end"
         self.assertEqual(r.sums("kernels"), {
-            row[0]: row[1:] for row in fetch(db, f"select kernel, count(*), sum({timed}) from rtl_dispatch where not flags & 32 group by 1")})
+            row[0]: row[1:] for row in fetch(db, f"select kernel, count(*), sum({timed}) from rtl_dispatch where {OF_PROGRAM} group by 1")})
         self.assertEqual(r.sums("calls"), {row[0]: row[1:] for row in fetch(
             db, "select name, count(*), sum(end_ns - begin_ns) from rtl_api group by 1")})
         self.assertEqual(r.sums("ranges"), {row[0]: row[1:] for row in fetch(
             db, "select message, count(*), sum(end_ns - begin_ns) from rtl_marker group by 1")})
-        self.assertEqual(sum(c for c, _ in r.sums("copies").values()), fetch(db, "select count(*) from rtl_copy")[0][0])
-        self.assertEqual(sum(s["bytes"] for s in r.main["tables"]["copies"]), fetch(db, "select sum(bytes) from rtl_copy")[0][0])
+        self.assertEqual(r.sums("copies"), {row[0]: row[1:] for row in fetch(
+            db, "select case kind when 'Fill' then 'FillBuffer' else 'Copy' || kind end, count(*), sum(end_ns - begin_ns) from rtl_transfer group by 1")})
+        self.assertEqual(r.sums("copies")["CopyDeviceToDevice"], (1, 700))
+        self.assertEqual(sum(s["bytes"] for s in r.main["tables"]["copies"]), fetch(db, "select sum(bytes) from rtl_transfer")[0][0])
         self.assertEqual(sum(s["errors"] for s in r.main["tables"]["calls"]), fetch(db, "select count(*) from rtl_api where status <> 0")[0][0])
         self.assertIn("buffer_full", [loss["reason"] for loss in r.main["losses"]])
         self.assertFalse(r.main["complete"])
@@ -145,7 +153,8 @@ class File(Case):
             seen[lane["kind"]] += [(s["id"], t0 + s["begin"], s["duration"], r.names[s["name"]]) for s in slices]
         timed = f"case when flags & {UNTIMED} then 0 else end_ns - begin_ns end"
         for kind, want in (("kernels", "not flags & 32"), ("runtime", "flags & 32")):
-            self.assertEqual(sorted(seen[kind]), fetch(db, f"select op_id, begin_ns, {timed}, kernel from rtl_dispatch where {want} order by 1"))
+            self.assertEqual(sorted(seen[kind]), fetch(db, f"select op_id, begin_ns, {timed}, case when kernel glob '__amd_rocclr_copy*' then "
+                                                          f"'CopyDeviceToDevice' else kernel end from rtl_dispatch where {want} order by 1"))
         self.assertEqual(sorted(seen["calls"]), fetch(db, "select api_id, begin_ns, end_ns - begin_ns, name from rtl_api order by 1"))
         self.assertEqual(sorted(seen["ranges"]), fetch(db, "select marker_id, begin_ns, end_ns - begin_ns, message from rtl_marker order by 1"))
         self.assertEqual(len(seen["copies"]), fetch(db, "select count(*) from rtl_copy")[0][0])
@@ -155,7 +164,7 @@ class File(Case):
         by_id = {s["id"]: s for lane, slices in r.rows() if lane["kind"] in ("kernels", "copies") for s in slices}
         joined = fetch(db, "select D.op_id, A.api_id from rtl_dispatch D join rtl_api A on A.correlation_id = D.correlation_id where not D.flags & 32 "
                        "union all select C.op_id, A.api_id from rtl_copy C join rtl_api A on A.correlation_id = C.correlation_id")
-        self.assertEqual(len(joined), 13)
+        self.assertEqual(len(joined), 14)
         for op, call in joined:
             self.assertEqual(by_id[op]["call"], call)
         streams = {r.names[by_id[op]["extra"]] for op, _ in joined}
@@ -311,9 +320,9 @@ class Page(Case):
 
     def test_tables_have_the_sums_of_the_database(self):
         page = self.open()
-        for tab, sql in (("kernels", f"select count(*), sum(case when flags & {UNTIMED} then 0 else end_ns - begin_ns end) from rtl_dispatch where not flags & 32"),
+        for tab, sql in (("kernels", f"select count(*), sum(case when flags & {UNTIMED} then 0 else end_ns - begin_ns end) from rtl_dispatch where {OF_PROGRAM}"),
                          ("calls", "select count(*), sum(end_ns - begin_ns) from rtl_api"),
-                         ("copies", "select count(*), sum(end_ns - begin_ns) from rtl_copy"),
+                         ("copies", "select count(*), sum(end_ns - begin_ns) from rtl_transfer"),
                          ("ranges", "select count(*), sum(end_ns - begin_ns) from rtl_marker")):
             page.click_on("#tab-" + tab)
             count, total = self.db(sql)[0]
@@ -365,7 +374,7 @@ class Page(Case):
         page.click_on("#calls-table-filter")
         page.type("memcpy")
         self.assertEqual(page.evaluate(names), ["hipMemcpyAsync"])
-        self.assertEqual(self.shown(page, "calls-table", "count")[1], 1)
+        self.assertEqual(self.shown(page, "calls-table", "count")[1], 2)
 
     def test_hostile_names_are_shown_as_they_are(self):
         page = self.open(tab="kernels")

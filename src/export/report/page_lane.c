@@ -189,7 +189,8 @@ static int add_to_groups(struct row *row, const struct page_slice *slice, int64_
 		*g = (struct group){ .begin = slice->begin, .end = end, .longest = -1 };
 	}
 	g->count++;
-	g->busy += slice->duration;
+	g->busy = (int64_t)((uint64_t)g->busy +
+			    (uint64_t)slice->duration); /* damaged times may overflow */
 	if (end > g->end)
 		g->end = end;
 	if (slice->duration > g->longest) {

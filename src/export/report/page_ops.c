@@ -122,20 +122,21 @@ static int64_t find_text(struct page *page, const int64_t *op)
 	return page_names_add(&page->names, text);
 }
 
-static int count_op(struct op_writer *w, const int64_t *op, int64_t name, bool timed)
+static int count_op(struct op_writer *w, const int64_t *op, const struct page_slice *slice,
+		    bool copy, bool timed)
 {
 	enum page_table table = w->order == ROWS_RUNTIME ? PAGE_T_RUNTIME :
-				op[OP_COPY]		 ? PAGE_T_COPIES :
+				copy			 ? PAGE_T_COPIES :
 							   PAGE_T_KERNELS;
 	struct page_sum *sum;
 
 	if (w->order == ROWS_BARRIERS)
 		return 0;
-	sum = page_sum_of(&w->page->tables[table], name);
+	sum = page_sum_of(&w->page->tables[table], slice->name);
 	if (!sum)
 		return -ENOMEM;
 	page_sum_add(sum, op[OP_START], op[OP_END], timed);
-	sum->bytes += (uint64_t)op[OP_BYTES];
+	sum->bytes += (uint64_t)slice->bytes;
 	/* in files of several hosts: node number of the host * 1000 + GPU of the host */
 	if (op[OP_GPU] >= 0)
 		sum->gpus |= UINT64_C(1) << (op[OP_GPU] % 1000 > 63 ? 63 : op[OP_GPU] % 1000);
@@ -161,15 +162,18 @@ static int take_op(void *arg, const int64_t *op)
 		.bytes = op[OP_BYTES],
 	};
 	struct page_lane *lane;
-	int ret;
+	int blit, ret;
 
 	if (op[OP_STREAM])
 		slice.extra = page_names_of(&page->names, PAGE_STREAM, rows_stream_key(op));
 	if (slice.name < 0 || slice.text < 0 || slice.extra < 0)
 		return -ENOMEM;
-	ret = find_lane(w, op, &lane);
+	blit = w->order == ROWS_BY_QUEUE && !op[OP_COPY] ?
+		       page_blit_apply(page, page->names.texts[slice.text], &slice) :
+		       0;
+	ret = blit < 0 ? blit : find_lane(w, op, &lane);
 	if (ret == 0)
-		ret = count_op(w, op, slice.name, timed);
+		ret = count_op(w, op, &slice, op[OP_COPY] || blit, timed);
 	return ret == 0 ? page_lane_add(lane, &slice, NULL) : ret;
 }
 

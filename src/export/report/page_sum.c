@@ -35,7 +35,8 @@ void page_sum_add(struct page_sum *sum, int64_t begin, int64_t end, bool timed)
 		sum->min = ns;
 	if (sum->count - sum->untimed == 1 || ns > sum->max)
 		sum->max = ns;
-	sum->total += ns;
+	sum->total =
+		(int64_t)((uint64_t)sum->total + (uint64_t)ns); /* damaged times may overflow */
 }
 
 static void write_values(const struct page *page, struct json *j)
