@@ -18,6 +18,7 @@
 #include "cli/commands.h"
 #include "cli/front.h"
 #include "cli/paths.h"
+#include "cli/rocprofv3_input.h"
 #include "cli/rocprofv3_options.h"
 #include "cli/ui.h"
 #include "export/export.h"
@@ -141,13 +142,13 @@ static void choose_content(struct front *f)
 static int add_format(struct front *f, const char *word)
 {
 	static const char *const words[] = { "csv", "json", "rocpd", "pftrace", "otf2", NULL };
-	static const char *const formats[] = { "rocprofv3-csv", "rocprofv3-json", "rocpd3" };
+	static const char *const formats[] = { "rocprofv3-csv", "rocprofv3-json", "rocpd3",
+					       "rocprofv3-pftrace" };
 	int i = choose("output-format", word, words);
 
-	if (i >= 3) {
+	if (i >= 4) {
 		ui_error(
-			"--output-format %s: rtl does not write it; use rtl trace, then rtl convert -f "
-			"perfetto, whose file ui.perfetto.dev reads",
+			"--output-format %s: rtl does not write it; use pftrace, which ui.perfetto.dev reads",
 			word);
 		return STATUS_LACKS;
 	}
@@ -388,6 +389,128 @@ static int finish(const struct front *f, int status)
 	return status ? status : failed;
 }
 
+/* ---- jobs of an input file ---- */
+
+/* Whether the command line has an option, which then holds instead of a job's. */
+static bool overrides(const struct front *f, const char *word)
+{
+	for (int i = 0; i < O_NR; i++)
+		if (strcmp(word + 2, options[i].name) == 0)
+			return f->p->values[i].count > 0;
+	return false;
+}
+
+struct line {
+	char **words;
+	size_t nr, max;
+};
+
+static void add_to(struct line *l, char *word)
+{
+	if (l->nr + 1 >= l->max) {
+		l->max = l->max ? 2 * l->max : 64;
+		l->words = realloc(l->words, l->max * sizeof(*l->words));
+		if (!l->words)
+			ui_die_memory();
+	}
+	l->words[l->nr++] = word;
+	l->words[l->nr] = NULL;
+}
+
+/* The command line's own options, but for the input file and, of several jobs, the directory. */
+static void add_own(const struct front *f, struct line *l, bool several)
+{
+	for (int i = 0; i < O_NR; i++) {
+		const struct opt_value *v = &f->p->values[i];
+
+		if (!v->count || i == ROCPROFV3_O_INPUT || (several && i == ROCPROFV3_O_DIRECTORY))
+			continue;
+		if (options[i].optional && v->text) {
+			add_to(l, ui_keep(ui_format("--%s=%s", options[i].name, v->text)));
+		} else {
+			add_to(l, ui_keep(ui_format("--%s", options[i].name)));
+			if (v->text)
+				add_to(l, ui_keep(ui_format("%s", v->text)));
+		}
+		for (unsigned int k = 0; k < v->nr_more; k++)
+			add_to(l, v->more[k]);
+	}
+}
+
+/* The options of a job and of the command line; a job of several has a directory of its own. */
+static void make_job_line(const struct front *f, const struct rocprofv3_input *in, size_t i,
+			  struct line *l)
+{
+	const char *dir = value(f, ROCPROFV3_O_DIRECTORY)->text;
+	const struct rocprofv3_job *job = &in->jobs[i];
+	bool several = in->nr > 1, skip = false;
+
+	for (size_t k = 0; k < job->nr; k++) {
+		if (strncmp(job->words[k], "--", 2) == 0) {
+			skip = overrides(f, job->words[k]);
+			if (several && strcmp(job->words[k], "--output-directory") == 0 &&
+			    k + 1 < job->nr) {
+				dir = dir ? dir : job->words[k + 1];
+				skip = true;
+			}
+		}
+		if (!skip)
+			add_to(l, job->words[k]);
+	}
+	add_own(f, l, several);
+	if (several) {
+		add_to(l, ui_keep(ui_format("--output-directory")));
+		add_to(l, ui_keep(ui_format("%s/pass_%zu", dir ? dir : ".", i + 1)));
+	}
+	add_to(l, ui_keep(ui_format("--")));
+	for (int k = 0; k < f->p->nr_operands; k++)
+		add_to(l, f->p->operands[k]);
+}
+
+/* Runs rtl rocprofv3 for one job. */
+static int run_job(const struct paths *paths, struct line *l)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid < 0)
+		ui_die(STATUS_TRACE, "can't start a process: %s", strerror(errno));
+	if (pid == 0) {
+		ui_stop_default();
+		execv(paths->exe, l->words);
+		_exit(STATUS_TRACE);
+	}
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* The status of the first job that fails; the others run all the same, but after a refusal. */
+static int run_jobs(const struct front *f)
+{
+	struct rocprofv3_input in = { .jobs = NULL };
+	struct paths paths;
+	int first = 0;
+
+	rocprofv3_input_read(value(f, ROCPROFV3_O_INPUT)->text, options, ROCPROFV3_NR_OPTIONS, &in);
+	if (paths_find(&paths))
+		ui_die(STATUS_TRACE, "rtl can't find itself: %s", strerror(errno));
+	for (size_t i = 0; i < in.nr; i++) {
+		struct line line = { .words = NULL };
+		int status;
+
+		add_to(&line, paths.exe);
+		add_to(&line, ui_keep(ui_format("rocprofv3")));
+		make_job_line(f, &in, i, &line);
+		status = run_job(&paths, &line);
+		first = first ? first : status;
+		free(line.words);
+		if (status == STATUS_LACKS || (first && ui_stopped_by()))
+			break;
+	}
+	return first;
+}
+
 /* ---- the command ---- */
 
 static int print_version(void)
@@ -414,6 +537,8 @@ static int run_rocprofv3(const struct opt_parsed *p)
 	f->p = p;
 	if (is_on(f, ROCPROFV3_O_VERSION))
 		return print_version();
+	if (value(f, ROCPROFV3_O_INPUT)->count)
+		return run_jobs(f);
 	status = refuse(f);
 	formats = choose_formats(f);
 	if (status || formats)
@@ -460,12 +585,13 @@ const struct command cmd_rocprofv3 = {
 		"instead. One that could change nothing is accepted with a message.\n"
 		"\n"
 		"The files are DIR/HOST/PID_kernel_trace.csv and its like for each process, or with -o DIR/NAME_kernel_trace.csv; "
-		"NAME_results.json; NAME_results.db. Existing ones are replaced, as by rocprofv3. Without --output-format it is rocpd. "
+		"NAME_results.json; NAME_results.db; NAME_results.pftrace. Existing ones are replaced, as by rocprofv3. Without --output-format it is rocpd. "
 		"Files without rows are not written.\n"
 		"\n"
 		"What is recorded is at least what is asked for; what is not asked for is left out of the files.",
 	.examples = "rtl rocprofv3 --kernel-trace --stats -f csv -- ./app\n"
 		    "rtl rocprofv3 -s -d results -o run-%rank% -f csv json -- ./app --size 4\n"
+		    "rtl rocprofv3 -i jobs.yaml -d results -- ./app\n"
 		    "rtl rocprofv3 -r --kernel-include-regex gemm -P 10:1:1 -- ./train\n",
 	.run = run_rocprofv3,
 };

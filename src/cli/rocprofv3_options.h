@@ -28,13 +28,16 @@ enum rocprofv3_state {
 #define ROCPROFV3_INSTEAD_ATTACH                                                                           \
 	"rtl does not attach to a process: start it with LD_PRELOAD=librtl.so.1 RTL_IDLE=1, then use rtl " \
 	"start PID -o FILE and rtl stop PID."
-#define ROCPROFV3_IDLE_PERFETTO "Has no effect: there is no pftrace."
+#define ROCPROFV3_IDLE_PERFETTO "Has no effect: rtl writes the file itself."
 
 /* X(id, letter, name, type and value, state, help, more) */
 #define ROCPROFV3_OPTIONS(X)                                                                                   \
 	X(VERSION, 'v', "version", ROCPROFV3_SWITCH, ALSO, "print the version and stop", NULL)                 \
-	X(INPUT, 'i', "input", ROCPROFV3_VALUE("FILE"), LACKS, "read options from a file",                     \
-	  "rtl does not read job files: write the options on the command line, one run for each job.")         \
+	X(INPUT, 'i', "input", ROCPROFV3_VALUE("FILE"), HAS, "jobs with their options",                        \
+	  "JSON or YAML: a list `jobs`, each with options under their names; text: lines "                     \
+	  "'pmc: NAME ...'. PROGRAM runs once for each job. Options of the command line hold "                 \
+	  "for all jobs, and instead of a job's own. The files of several jobs are in "                        \
+	  "DIR/pass_1, DIR/pass_2 and so on.")                                                                 \
 	X(OUTPUT, 'o', "output-file", ROCPROFV3_VALUE("NAME"), HAS,                                            \
 	  "begin of the files' names (%pid%)",                                                                 \
 	  "%pid%, %hostname%, %rank% and their like are those of each traced process; a name that several "    \
@@ -43,8 +46,8 @@ enum rocprofv3_state {
 	  "directory of the files",                                                                            \
 	  "Without -o they are DIR/HOST/PID_kernel_trace.csv and its like. It is made if it is missing.")      \
 	X(FORMAT, 'f', "output-format", ROCPROFV3_LIST("FORMAT"), HAS,                                         \
-	  "csv, json, rocpd; several (rocpd)",                                                                 \
-	  "For pftrace and otf2: rtl trace, then rtl convert -f perfetto, whose file ui.perfetto.dev reads.")  \
+	  "csv, json, rocpd, pftrace (rocpd)",                                                                 \
+	  "Several. For otf2: pftrace, which ui.perfetto.dev reads.")                                          \
 	X(CONFIG, 0, "output-config", ROCPROFV3_SWITCH, LACKS, "write the configuration",                      \
 	  "rtl info shows what a trace was recorded with.")                                                    \
 	X(LOG, 0, "log-level", ROCPROFV3_VALUE("LEVEL"), IDLE, "amount of messages",                           \

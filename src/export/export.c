@@ -62,6 +62,7 @@
 	  "rocpd3 a database of schema 3 for rocpd.")                                                                 \
 	X("rocprofv3-json", "_results.json", rocprofv3_json_write, true, NULL, "", "")                                \
 	X("rocpd3", "_results.db", rocpd3_write, true, rocpd3_document, "", "")                                       \
+	X("rocprofv3-pftrace", "_results.pftrace", rocprofv3_pftrace_write, true, NULL, "", "")                       \
 	X("rpd", ".db", NULL, false, rpd_tables_document,                                                             \
 	  " rpd is the database itself, for a raw trace.", "")
 

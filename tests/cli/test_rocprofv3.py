@@ -465,7 +465,7 @@ class Front(Formats):
     def test_what_rtl_lacks_is_refused_before_the_program_runs(self):
         for args, part in ((("--extra-counters", "FILE"), "counters"), (("--att",), "instructions"),
                            (("-p", "123"), "rtl start"), (("--rccl-trace",), "--kernel-trace"), (("-L",), "counters"),
-                           (("-f", "otf2"), "perfetto"), (("--kernel-iteration-range", "[1-3]"), "--range")):
+                           (("-f", "otf2"), "pftrace"), (("--kernel-iteration-range", "[1-3]"), "--range")):
             p = self.front("-r", *args, "--", "/bin/sh", "-c", "echo ran", status=self.LACKS)
             self.assertIn(part, p.stderr, args)
             self.assertEqual(p.stdout, "")
@@ -491,6 +491,63 @@ class Front(Formats):
         self.assertEqual(trace[-4:], ["--", "./app", "--its", "own"])
         self.assertEqual([shlex.split(line)[-3:] for line in out[1:]],
                          [["rocprofv3-csv", "-o", "res/%rank%-x"], ["rocprofv3-json", "-o", "res/%rank%-x"]])
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        return name
+
+    def lines(self, *args, **kwargs):
+        """The words of each command line that rtl rocprofv3 would run."""
+        return [shlex.split(line) for line in self.front(*args, "--echo", "--", "./app", "-x", **kwargs).stdout.splitlines()]
+
+    def test_input_files_in_json_and_yaml_have_options(self):
+        self.write("a.json", json.dumps({"jobs": [{
+            "kernel_trace": True, "hsa_trace": False, "output_directory": "d", "output_file": "o", "output_format": ["csv", "pftrace"],
+            "kernel_include_regex": "a|b", "collection_period": ["1:2:3"], "truncate_kernels": None, "pmc": []}]}))
+        self.write("a.yaml", "# a job\njobs:\n  - kernel_trace: true\n    hsa_trace: false\n    output_directory: d\n    output_file: o\n"
+                             "    output_format: [csv, pftrace]\n    kernel-include-regex: a|b\n    collection_period:\n      - 1:2:3\n")
+        expected = self.lines("--kernel-trace", "--output-directory", "d", "-o", "o", "-f", "csv", "pftrace", "--kernel-include-regex", "a|b",
+                              "-P", "1:2:3")
+        self.assertEqual([line[-3:] for line in expected[1:]], [["rocprofv3-csv", "-o", "d/o"], ["rocprofv3-pftrace", "-o", "d/o"]])
+        for name in ("a.json", "a.yaml"):
+            found = self.lines("-i", name)
+            self.assertEqual([w for w in found[0] if "rtl-rocprofv3" not in w], [w for w in expected[0] if "rtl-rocprofv3" not in w])
+            self.assertEqual([line[-3:] for line in found[1:]], [line[-3:] for line in expected[1:]])
+
+    def test_each_job_of_an_input_file_runs_the_program(self):
+        self.write("a.yaml", "jobs:\n  - kernel_trace: true\n    output_directory: d\n  - hip_trace: true\n    output_file: own\n")
+        found = self.lines("-i", "a.yaml", "-f", "json")
+        self.assertEqual([line[-1] for line in found if line[1] == "convert"], ["d/pass_1/%hostname%/%pid%", "./pass_2/own"])
+        # the command line holds instead of a job's option
+        found = self.lines("--input", "a.yaml", "-d", "all", "-o", "x", "-f", "json")
+        self.assertEqual([line[-1] for line in found if line[1] == "convert"], ["all/pass_1/x", "all/pass_2/x"])
+        self.write("a.txt", "# counters\npmc: SQ_WAVES SQ_INSTS_VALU\n\npmc : SQ_BUSY_CYCLES # more\n")
+        found = [line for line in self.lines("-i", "a.txt", "--kernel-trace") if line[1] == "trace"]
+        self.assertEqual(len(found), 2)
+        self.assertIn("SQ_WAVES", " ".join(found[0]))
+        self.assertIn("SQ_BUSY_CYCLES", " ".join(found[1]))
+
+    def test_input_files_with_mistakes_are_refused(self):
+        for text, part in (('{"jobs": [{"kernel_tracee": true}]}', "job 1: 'kernel_tracee' is not an option"), ('{"jobs": [', "malformed"),
+                           ('{"jobs": [{"pmc": [["a"]]}]}', "neither a value"), ('{"jobs": [3]}', "job 1"), ("{}", "no jobs"), ("", "no jobs"),
+                           ("range: 1:2\n", ":1: is not"), ("pmc:\n", "no counters"), ("jobs:\n\t- a: b\n", "in.txt:"),
+                           ('{"jobs": [{"input": "b"}]}', "is not an option")):
+            self.write("in.txt", text)
+            p = self.front("-i", "in.txt", "--", "/bin/sh", "-c", "echo ran", status=125)
+            self.assertIn(part, p.stderr, text)
+            self.assertEqual(p.stdout, "")
+        self.assertIn("can't be read", self.front("-i", "none", "--", "true", status=125).stderr)
+        # what rtl lacks is refused in a job, too, and later jobs do not run
+        self.write("in.txt", '{"jobs": [{"kernel_trace": true, "att": true}, {"kernel_trace": true}]}')
+        self.assertIn("--att", self.front("-i", "in.txt", "--", "/bin/sh", "-c", "echo ran", status=self.LACKS).stderr)
+
+    def test_pftrace_is_written_for_each_process_with_what_is_asked_for(self):
+        spool.calls(pid=1111).write(self.path("a.rtl"))
+        spool.calls(pid=2222).write(self.path("b.rtl"))
+        self.rtl("merge", "-q", "a.rtl", "b.rtl", "-o", "both.db")
+        self.convert("both.db", "rocprofv3-pftrace", "x-%pid%")
+        self.assertTrue({"x-1111_results.pftrace", "x-2222_results.pftrace"} <= set(self.files()), self.files())
 
     def test_mistakes_are_named(self):
         for args, part in (((), "is missing"), (("--", "true"), "nothing to record"), (("-r", "-f", "xml", "--", "true"), "xml"),

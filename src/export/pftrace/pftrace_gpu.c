@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "export/pftrace/pftrace_internal.h"
+#include "export/rocprofv3/rocprofv3_internal.h"
 
 #define CACHE_MAX (8u << 20)
 
@@ -26,6 +27,7 @@ struct cache {
 struct writer {
 	struct pftrace *t;
 	enum rows_order order;
+	uint32_t domains; /* enum rocprofv3_domain */
 	struct track track;
 	struct map groups; /* GPU and kind -> track */
 	uint64_t group;
@@ -314,6 +316,8 @@ static int take_row(void *arg, const int64_t *op)
 	struct writer *w = arg;
 	int ret = 0;
 
+	if (!(w->domains & (op[OP_COPY] ? ROCPROFV3_COPY : ROCPROFV3_KERNEL)))
+		return 0;
 	if (tracks_begins(&w->track, op, w->order))
 		ret = choose_group(w, op);
 	return ret == 0 ? put_op(w, op) : ret;
@@ -367,7 +371,7 @@ static void free_writer(struct writer *w)
 
 int pftrace_gpu_write(struct pftrace *t)
 {
-	struct writer w = { .t = t };
+	struct writer w = { .t = t, .domains = rocprofv3_files_choice(t->q)->domains };
 	int ret = prepare_writer(&w);
 
 	if (ret == 0 && t->q->streams)

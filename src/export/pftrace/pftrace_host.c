@@ -10,11 +10,15 @@
 
 #include "export/call_args.h"
 #include "export/pftrace/pftrace_internal.h"
+#include "export/rocprofv3/rocprofv3_internal.h"
 #include "query/label.h"
 #include "store/args.h"
 
+#define HOST_DOMAINS (ROCPROFV3_MARKER | ROCPROFV3_HIP | ROCPROFV3_HSA)
+
 struct writer {
 	struct pftrace *t;
+	uint32_t domains;     /* enum rocprofv3_domain */
 	struct map processes; /* pid -> track */
 	uint64_t process, thread;
 	int64_t pid, tid;
@@ -214,12 +218,31 @@ static int put_apart(struct writer *w, const int64_t *row, int64_t begin)
 	return ret ? ret : pftrace_slice_end(w->t, lane->id, row[CALL_END]);
 }
 
+/* Whether rocprofv3's options ask for the row; all of HIP's calls are one choice here, and all of HSA's. */
+static bool is_wanted(struct writer *w, const int64_t *row)
+{
+	enum pftrace_category category;
+
+	if ((w->domains & HOST_DOMAINS) == HOST_DOMAINS)
+		return true;
+	if (row[CALL_MARKER])
+		return (w->domains & ROCPROFV3_MARKER) != 0;
+	category = category_of(query_look_up(w->name, row[CALL_NAME]));
+	return category == C_HIP ? (w->domains & ROCPROFV3_HIP) != 0 :
+	       category == C_HSA ? (w->domains & ROCPROFV3_HSA) != 0 :
+				   true;
+}
+
 static int take_row(void *arg, const int64_t *row)
 {
 	struct writer *w = arg;
 	enum track_shape shape;
 	int64_t begin;
-	int ret = choose_thread(w, row[CALL_PID], row[CALL_TID]);
+	int ret;
+
+	if (!is_wanted(w, row))
+		return 0;
+	ret = choose_thread(w, row[CALL_PID], row[CALL_TID]);
 
 	shape = tracks_shape_of(w->t->q, row, &begin);
 	if (ret == 0)
@@ -235,7 +258,7 @@ static int take_row(void *arg, const int64_t *row)
 
 int pftrace_host_write(struct pftrace *t)
 {
-	struct writer w = { .t = t };
+	struct writer w = { .t = t, .domains = rocprofv3_files_choice(t->q)->domains };
 	struct query *q = t->q;
 	const struct query_sql all[] = {
 		{ &w.name, QUERY_STRING },
@@ -250,7 +273,8 @@ int pftrace_host_write(struct pftrace *t)
 
 	/* all processes of the file, with their names */
 	for (size_t i = 0; ret == 0 && i < q->nr_processes; i++)
-		add_process(&w, q->processes[i].pid, q->processes[i].name);
+		if (!q->only || q->only == &q->processes[i])
+			add_process(&w, q->processes[i].pid, q->processes[i].name);
 	if (ret == 0)
 		ret = rows_calls(q, take_row, &w);
 	if (ret == 0)
