@@ -111,7 +111,9 @@ if [ -e /usr/include/hsa/hsa.h ]; then
 	if command -v pkg-config >/dev/null; then
 		flags=$(PKG_CONFIG_PATH=$root/lib/pkgconfig pkg-config --cflags --libs rocprofiler64)
 		# shellcheck disable=SC2086 # several words
-		cc -std=c11 -Wall -Wextra -Werror v1/use.c $flags -o v1_use && LD_LIBRARY_PATH=$root/lib ./v1_use || fail "the .pc file of rocprofiler"
+		if ! cc -std=c11 -Wall -Wextra -Werror v1/use.c $flags -o v1_use || ! LD_LIBRARY_PATH=$root/lib ./v1_use; then
+			fail "the .pc file of rocprofiler"
+		fi
 	fi
 fi
 
