@@ -55,6 +55,7 @@ RTL_REQUIRES(lock) static bool find_functions(const char **missing)
 	if (lib)
 		return true;
 	lib = dlopen("libhsa-runtime64.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	/* loads it: the client uses a function that needs the runtime, as AMD's library does */
 	if (!lib)
 		lib = dlopen("libhsa-runtime64.so.1", RTLD_LAZY | RTLD_GLOBAL);
 	*missing = "libhsa-runtime64.so.1";

@@ -26,7 +26,7 @@ static void (*unload_tool)(void);
 void settings_read(void)
 {
 	const char *text = getenv("ROCP_HSA_INTERCEPT");
-	int mode = text ? atoi(text) : 0;
+	long mode = text ? strtol(text, NULL, 10) : 0;
 
 	if (mode < 0 || mode > 2)
 		log_warn("ROCP_HSA_INTERCEPT=%s is not 0, 1 or 2: dispatches are not intercepted",
@@ -54,6 +54,7 @@ void settings_load_tool(void)
 
 	if (!name || !*name || tool || getauxval(AT_SECURE))
 		return;
+	/* loads it: the user wants that */
 	tool = dlopen(name, RTLD_NOW);
 	if (!tool) {
 		log_warn("ROCP_TOOL_LIB: %s", dlerror());

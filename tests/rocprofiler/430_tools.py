@@ -58,6 +58,24 @@ def tool_counts_threads_queues_and_gpus():
 
 
 @case
+def tool_beside_a_client_of_roctracer_and_a_trace():
+    """The same dispatches are counted by the plug-in and by rtl trace --pmc, and the program has its records."""
+    path = os.path.join(BUILD, "tests/matrix_transpose")
+    if not os.path.exists(path):
+        skip("hipcc is not installed")
+    head, rows, r = run_tool(path, trace=RTL, rtl_args=("-q", "--pmc", "SQ_WAVES,GRBM_GUI_ACTIVE"))
+    contains("head", head[0], "wrong 0")
+    as_logged(rows, r)
+    counted = collections.defaultdict(dict)
+    for op, name, value in r.db().execute("select op_id, counter, value from rtl_counter"):
+        counted[op][name] = int(value)
+    names = dict(r.db().execute("select op_id, kernel from rtl_dispatch"))
+    want = collections.Counter((v["SQ_WAVES"], v["GRBM_GUI_ACTIVE"]) for op, v in counted.items() if "[runtime" not in names[op])
+    equal("counters of the trace", want, collections.Counter((int(d["waves"]), int(d["cycles"])) for d in rows))
+    at_least("records of roctracer", r.out.count("hipLaunchKernel"), 1)
+
+
+@case
 def tool_without_settings_is_called_by_the_other_function():
     head, rows, _ = run_tool("flood", "count=10", "kinds=d", tool="rocprofiler_tool_plain")
     contains("how the tool was loaded", head[0], "loaded by OnLoadTool metrics 1 wrong 0")

@@ -112,7 +112,7 @@ EXPORT void OnLoadToolProp(rocprofiler_settings_t *settings)
 	settings->timestamp_on = 1;
 	settings->hsa_intercepting = getenv("TOOL_HSA") != NULL;
 	if (getenv("TOOL_TRACE_SIZE"))
-		settings->trace_size = (uint32_t)atoi(getenv("TOOL_TRACE_SIZE"));
+		settings->trace_size = (uint32_t)strtoul(getenv("TOOL_TRACE_SIZE"), NULL, 10);
 	if (getenv("TOOL_TRACE_HOST"))
 		settings->trace_local = 0;
 	load();
