@@ -451,12 +451,19 @@ hsa_status_t context_open(const char *api, hsa_agent_t agent, rocprofiler_featur
 
 void context_close(struct context *c)
 {
-	dispatch_close(c);
+	bool is_over;
+
 	runtime_quiet(true);
-	sample_close(c);
+	is_over = sample_close(c);
+	is_over = dispatch_close(c) && is_over;
+	c->magic = 0;
+	/* else the GPU or a handler still uses it: it stays */
+	if (!is_over) {
+		runtime_quiet(false);
+		return;
+	}
 	if (c->trace)
 		trace_close(c);
-	c->magic = 0;
 	for (uint32_t i = 0; i < c->nr_groups; i++) {
 		struct group *g = &c->groups[i];
 

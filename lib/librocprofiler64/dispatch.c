@@ -143,17 +143,33 @@ RTL_REQUIRES(lock) static void unlink_taken(struct taken *t)
 		*link = t->of_context;
 }
 
+void dispatch_expect(struct context *c, bool on)
+{
+	lock_take(&lock);
+	c->nr_handlers += on ? 1 : UINT32_MAX;
+	lock_drop(&lock);
+}
+
+void dispatch_handle(struct group *g)
+{
+	struct context *c = g->context;
+
+	handled = c;
+	context_done(g);
+	if (handled)
+		dispatch_expect(c, false);
+	handled = NULL;
+}
+
 static void deliver(struct taken *t)
 {
 	struct group *g;
-	struct context *c = NULL;
 
 	lock_take(&lock);
 	g = t->group;
 	if (g) {
-		c = g->context;
 		unlink_taken(t);
-		c->nr_handlers++;
+		g->context->nr_handlers++;
 	}
 	lock_drop(&lock);
 	if (t->record) {
@@ -165,16 +181,9 @@ static void deliver(struct taken *t)
 	free(t);
 	if (!g)
 		return;
-	handled = c;
 	/* release: pairs with sample.c: the values */
 	atomic_store_explicit(&g->is_data_there, true, memory_order_release);
-	context_done(g);
-	if (handled) {
-		lock_take(&lock);
-		c->nr_handlers--;
-		lock_drop(&lock);
-	}
-	handled = NULL;
+	dispatch_handle(g);
 }
 
 static void *handler_thread(void *unused)
@@ -234,7 +243,7 @@ void dispatch_settle(void)
 		nap();
 }
 
-void dispatch_close(struct context *c)
+bool dispatch_close(struct context *c)
 {
 	uint64_t waited_ns = 0;
 	uint32_t running;
@@ -246,7 +255,7 @@ void dispatch_close(struct context *c)
 	lock_drop(&lock);
 	if (handled == c) {
 		handled = NULL;
-		return;
+		return true;
 	}
 	do {
 		lock_take(&lock);
@@ -256,6 +265,7 @@ void dispatch_close(struct context *c)
 			nap();
 		waited_ns += NAP_NS;
 	} while (running && waited_ns < SETTLE_NS);
+	return !running;
 }
 
 /* ---- callbacks ------------------------------------------------------------------------------- */

@@ -37,8 +37,12 @@ void dispatch_on_runtime(void);
 void dispatch_switch(bool on);
 /* Times of asynchronous copies are logged from now on. */
 void dispatch_log_copies(void);
-/* What is in flight forgets the context; its handler is not called by another thread any more. */
-void dispatch_close(struct context *c);
+/* dispatch_handle() will be called for the context, or will not. */
+void dispatch_expect(struct context *c, bool on);
+/* One completion of the group, which was expected: context_done(). The handler may close the context. */
+void dispatch_handle(struct group *g);
+/* What is in flight forgets the context; no other thread is in its handler any more. False: one is, for a second already. */
+bool dispatch_close(struct context *c);
 /* This thread is in a dispatch callback. */
 bool dispatch_is_in_callback(void);
 /* Waits, for a second at most, until the handlers of dispatches that are over were called. */

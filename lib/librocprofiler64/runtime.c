@@ -307,6 +307,8 @@ EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
 
 EXPORT void OnUnload(void)
 {
+	/* what is over has its handlers called */
+	dispatch_settle();
 	settings_unload_tool();
 	if (runtime_core())
 		runtime_core()->on_unload();

@@ -10,11 +10,12 @@
 #include <time.h>
 
 #include "source/hsa/queue/packet.h"
-#include "v1.h"
+#include "queues.h"
 
 #define SLICE_NS UINT64_C(100000000)
 /* How long a start and a stop wait for their packet: behind a kernel of the program in the same queue it comes later. */
 #define SETTLE_NS UINT64_C(1000000000)
+#define CLOSE_NS UINT64_C(10000000000)
 #define NAP_NS 20000
 
 GUARDED_LOCK(lock, LOCK_V1_OWNERS);
@@ -165,6 +166,9 @@ hsa_status_t sample_get_data(struct group *g, const char *api)
 			"the data of group %u was not complete after the timeout of %llu ns",
 			g->index, (unsigned long long)settings.timeout);
 	clear(g);
+	if (is_dispatch && g->context->trace && g->index == 0)
+		return error_set(HSA_STATUS_ERROR, api, "get_data",
+				 "traces of intercepted dispatches are not there");
 	if (is_dispatch && g->why)
 		return error_set(HSA_STATUS_ERROR, api, "get_data", "it was not counted: %s",
 				 g->why);
@@ -203,16 +207,19 @@ static struct group *standalone_group(rocprofiler_t *context, uint32_t index, co
 static bool on_signal(hsa_signal_value_t value, void *arg)
 {
 	(void)value;
-	context_done(arg);
+	dispatch_handle(arg);
 	return false;
 }
 
 /* The handler comes when what was submitted has completed. */
 static void arm(struct group *g)
 {
-	if (g->context->handler && !atomic_exchange(&g->is_armed, true)) {
-		hsa.hsa_amd_signal_async_handler(g->done, HSA_SIGNAL_CONDITION_LT, 1, on_signal, g);
-	}
+	if (!g->context->handler || atomic_exchange(&g->is_armed, true))
+		return;
+	dispatch_expect(g->context, true);
+	if (hsa.hsa_amd_signal_async_handler(g->done, HSA_SIGNAL_CONDITION_LT, 1, on_signal, g) !=
+	    HSA_STATUS_SUCCESS)
+		dispatch_expect(g->context, false);
 }
 
 static hsa_status_t start(struct group *g, const char *api)
@@ -285,8 +292,10 @@ static hsa_status_t stop(struct group *g, const char *api)
 	return status;
 }
 
-void sample_close(struct context *c)
+bool sample_close(struct context *c)
 {
+	bool is_over = true;
+
 	for (uint32_t i = 0; i < c->nr_groups; i++) {
 		struct group *g = &c->groups[i];
 
@@ -294,9 +303,10 @@ void sample_close(struct context *c)
 			put_part(g, PROFILE_STOP, true, "rocprofiler_close");
 		/* packets of the queue refer to the profile */
 		if (c->queue && g->done.handle)
-			wait_done(g, settings.timeout);
+			is_over = wait_done(g, CLOSE_NS) && is_over;
 		disown(g);
 	}
+	return is_over;
 }
 
 /* ---- the functions --------------------------------------------------------------------------- */

@@ -209,8 +209,8 @@ void context_store(struct group *g);
  * none. False: the queue stays full for longer than settings.timeout. */
 bool sample_put(hsa_queue_t *q, const union packet *p, hsa_signal_t done);
 hsa_status_t sample_get_data(struct group *g, const char *api);
-/* Stops what counts, and waits for its packets. */
-void sample_close(struct context *c);
+/* Stops what counts, and waits for its packets. False: they do not complete. */
+bool sample_close(struct context *c);
 
 /* ---- trace.c ---- */
 /* Feature `index` is of kind TRACE. */
