@@ -88,20 +88,41 @@ static void intern(struct pftrace *t, uint32_t kind, uint64_t iid, const char *t
 	proto_end(&t->fresh, at);
 }
 
+static uint64_t key_of_name(enum pftrace_space space, int64_t id)
+{
+	return (uint64_t)space << 60 ^ (uint64_t)id;
+}
+
+static uint64_t add_name(struct pftrace *t, uint64_t key, const char *text)
+{
+	uint64_t iid = ++t->nr_names;
+
+	if (map_put(&t->names, key, iid))
+		t->packet.failed = true;
+	intern(t, INTERNED_NAME, iid, text, strlen(text));
+	return iid;
+}
+
+void pftrace_name_text(struct pftrace *t, enum pftrace_space space, int64_t id, const char *text)
+{
+	uint64_t key = key_of_name(space, id), iid;
+
+	if (!map_get(&t->names, key, &iid))
+		iid = add_name(t, key, *text ? text : "unnamed");
+	proto_uint(&t->packet, EVENT_NAME, iid);
+}
+
 void pftrace_name(struct pftrace *t, enum pftrace_space space, int64_t id, sqlite3_stmt *stmt,
 		  bool label)
 {
-	uint64_t key = (uint64_t)space << 60 ^ (uint64_t)id, iid;
+	uint64_t key = key_of_name(space, id), iid;
 	char buf[LABEL_SIZE];
 
 	if (!map_get(&t->names, key, &iid)) {
-		const char *text = stmt ? query_look_up(stmt, id) : "barrier";
+		const char *text = query_look_up(stmt, id);
 
 		text = label ? label_kernel(buf, text) : *text ? text : "unnamed";
-		iid = ++t->nr_names;
-		if (map_put(&t->names, key, iid))
-			t->packet.failed = true;
-		intern(t, INTERNED_NAME, iid, text, strlen(text));
+		iid = add_name(t, key, text);
 	}
 	proto_uint(&t->packet, EVENT_NAME, iid);
 }

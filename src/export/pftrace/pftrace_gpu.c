@@ -273,7 +273,7 @@ static enum pftrace_category category_of(const struct writer *w, const int64_t *
 static void put_name(struct writer *w, const int64_t *op)
 {
 	if (w->track.kind == ROWS_BARRIERS)
-		pftrace_name(w->t, NAME_BARRIER, 0, NULL, false);
+		pftrace_name_text(w->t, NAME_BARRIER, 0, "barrier");
 	else if (w->track.kind == ROWS_RUNTIME) /* OP_NAME is a kernel symbol */
 		pftrace_name(w->t, NAME_SYMBOL, op[OP_NAME], w->symbol, true);
 	else if (op[OP_COPY])

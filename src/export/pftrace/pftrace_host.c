@@ -200,7 +200,7 @@ static int put_row(struct writer *w, const int64_t *row, enum pftrace_type type,
 		proto_text(p, EVENT_NAME_TEXT, text, strlen(text));
 	} else {
 		proto_uint(p, EVENT_CATEGORY, category_of(function));
-		pftrace_name(w->t, NAME_CALL, row[CALL_NAME], w->name, false);
+		pftrace_name_text(w->t, NAME_CALL, row[CALL_NAME], function);
 	}
 	put_annotations(w, row, function, text);
 	proto_fixed64(p, EVENT_FLOW, (uint64_t)row[CALL_ID]);

@@ -156,6 +156,8 @@ int pftrace_slice_end(struct pftrace *t, uint64_t track, int64_t ns);
 /* The event's name, from the first column of the statement's row for ?1 = id; `label`: shortened as a kernel's. */
 void pftrace_name(struct pftrace *t, enum pftrace_space space, int64_t id, sqlite3_stmt *stmt,
 		  bool label);
+/* The same with the text at hand, which may be a row's of a statement. */
+void pftrace_name_text(struct pftrace *t, enum pftrace_space space, int64_t id, const char *text);
 /* Annotations: into the open packet, or into any message that holds them. */
 void pftrace_put_int(struct proto *p, enum pftrace_name name, int64_t value);
 void pftrace_put_text(struct proto *p, enum pftrace_name name, const char *text);
