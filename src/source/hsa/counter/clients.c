@@ -18,6 +18,7 @@
 
 static _Atomic(const struct counter_client *) clients[CLIENTS_MAX];
 _Atomic uint32_t client_bits[AGENT_MAX];
+_Atomic uint32_t client_releases[AGENT_MAX];
 static _Atomic uint32_t nr_waiting;
 
 int client_register(const struct counter_client *client)

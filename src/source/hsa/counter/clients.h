@@ -100,6 +100,16 @@ static inline bool client_is_any(uint32_t agent)
 	       atomic_load_explicit(&client_bits[agent], memory_order_relaxed) != 0;
 }
 
+/* How often dispatches of the GPU that waited were submitted together: beside the one that is being counted. */
+extern _Atomic uint32_t client_releases[AGENT_MAX];
+/* Before they are submitted, packets [from, asked) of its queue. */
+static inline void client_release(uint32_t agent, uint64_t from, uint64_t asked)
+{
+	/* release: pairs with counter.c, which looks when the counters were read */
+	if (from < asked && agent < AGENT_MAX)
+		atomic_fetch_add_explicit(&client_releases[agent], 1, memory_order_release);
+}
+
 /* A dispatch of the GPU is being counted. */
 void client_hold(uint32_t agent, bool on);
 

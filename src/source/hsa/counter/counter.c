@@ -39,6 +39,7 @@ enum lane_state {
 	LANE_IDLE,
 	LANE_WAITING, /* for dispatches that run, of those that were submitted before counting began or are not counted */
 	LANE_STARTING,
+	LANE_STOPPING, /* a dispatch that is not counted after all: its clients have their results */
 	LANE_RUNNING,
 	LANE_READING,
 };
@@ -69,6 +70,7 @@ struct lane {
 	uint64_t packet, since_ns;
 	uint64_t
 		later; /* dispatches, on other queues, that were submitted before counting began and do not run yet */
+	uint32_t releases;   /* client_releases when it began */
 	uint32_t last_queue; /* where the search for the next one begins */
 	uint32_t last_only;
 	/* Of each kernel the pass that is next; kernels may share one. */
@@ -434,11 +436,21 @@ static bool choose(struct lane *l)
 
 /* ---- one dispatch ---------------------------------------------------------------------------- */
 
-static void stop(struct lane *l, uint32_t agent)
+/* The GPU reads the profile until its packet has completed: a client may free it when it is released. */
+static void stop(struct lane *l)
 {
-	submit_part(l, PROFILE_STOP, false);
+	__atomic_store_n(&signal_of(l->done)->value, 1, __ATOMIC_RELEASE);
+	submit_part(l, PROFILE_STOP, true);
+	set_state(l, LANE_STOPPING);
+}
+
+static bool stopped(struct lane *l, uint32_t agent)
+{
+	if (signal_value(signal_of(l->done)) != 0)
+		return false;
 	release(l, agent);
 	set_state(l, LANE_IDLE);
+	return true;
 }
 
 /* A dispatch that is not counted is submitted. */
@@ -493,6 +505,7 @@ static bool start(struct lane *l, uint32_t agent)
 		pass(l, agent, "there is no memory");
 		return true;
 	}
+	l->releases = atomic_load_explicit(&client_releases[agent], memory_order_acquire);
 	__atomic_store_n(&signal_of(l->done)->value, 1, __ATOMIC_RELEASE);
 	submit_part(l, PROFILE_START, true);
 	return true;
@@ -511,7 +524,7 @@ static bool grant(struct lane *l, uint32_t agent)
 	}
 	if (granted == GRANT_UNRECORDED)
 		give(l, agent, unrecorded);
-	stop(l, agent);
+	stop(l);
 	return true;
 }
 
@@ -535,13 +548,13 @@ static bool read_counters(struct lane *l, uint32_t agent)
 	recorded = atomic_load_explicit(&q->recorded, memory_order_acquire);
 	if (q->index != l->queue_index) { /* it ended */
 		give(l, agent, "its queue was destroyed");
-		stop(l, agent);
+		stop(l);
 		return true;
 	}
 	if (recorded >> 1 != l->packet + 1)
 		return false;
 	if (is_for_nobody(l)) {
-		stop(l, agent);
+		stop(l);
 		return true;
 	}
 	__atomic_store_n(&signal_of(l->done)->value, 1, __ATOMIC_RELEASE);
@@ -562,6 +575,8 @@ static bool end(struct lane *l, uint32_t agent)
 		why = "AQLprofile does not read the counters";
 	else if (l->later && later != l->later)
 		why = "dispatches that were submitted before counting began ran beside it";
+	else if (atomic_load_explicit(&client_releases[agent], memory_order_acquire) != l->releases)
+		why = "dispatches of a queue that was destroyed ran beside it";
 	give(l, agent, why);
 	release(l, agent);
 	set_state(l, LANE_IDLE);
@@ -631,6 +646,9 @@ static bool step(struct lane *l, uint32_t agent, uint64_t now_ns)
 		break;
 	case LANE_STARTING:
 		moved = grant(l, agent);
+		break;
+	case LANE_STOPPING:
+		moved = stopped(l, agent);
 		break;
 	case LANE_RUNNING:
 		moved = read_counters(l, agent);

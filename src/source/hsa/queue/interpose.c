@@ -668,6 +668,7 @@ void interpose_grant_all(struct queue *q, const char *why)
 	asked = q->asked;
 	q->not_counted = why;
 	atomic_store_explicit(&q->granted, UINT64_MAX, memory_order_relaxed);
+	client_release(q->agent, from, asked);
 	submit_valid(q, life_on() ? thread_get() : NULL);
 	if (q->answers)
 		client_fail(q, from, asked, why);
@@ -938,6 +939,7 @@ void interpose_detach(struct queue *q)
 	asked = q->asked;
 	q->not_counted = "its queue was destroyed";
 	atomic_store_explicit(&q->granted, UINT64_MAX, memory_order_relaxed);
+	client_release(q->agent, from, asked);
 	look_under_turn(q, NULL);
 	if (q->answers)
 		client_fail(q, from, asked, q->not_counted);
