@@ -48,4 +48,9 @@ def dispatches_are_intercepted_if_the_environment_says_so():
         equal(f"a warning with {mode}", "ROCP_HSA_INTERCEPT=7 is not 0, 1 or 2" in r.err, mode == 7)
 
 
+@case
+def dispatches_of_a_queue_that_ends_have_their_handlers():
+    intercept(1, "destroyed")
+
+
 main()

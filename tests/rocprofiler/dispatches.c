@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dispatches.c - a program whose dispatches it intercepts itself, by rocprofiler
  *
- *	dispatches spec|times|pool|many|queues|refused|tau|hsa_calls
+ *	dispatches spec|times|pool|many|queues|refused|tau|destroyed
  *
  * Needs HSA_TOOLS_LIB; ROCP_HSA_INTERCEPT as the part says.
  */
@@ -434,6 +434,61 @@ static void tau(void)
 	GOOD(rocprofiler_remove_queue_callbacks());
 }
 
+/* ---- queues that end with dispatches in them ------------------------------------------------------- */
+
+/* Counted, or a text says why not. */
+static bool on_ended(rocprofiler_group_t group, void *arg)
+{
+	struct entry *e = arg;
+
+	if (rocprofiler_group_get_data(&group) == HSA_STATUS_SUCCESS)
+		EQUAL(e->features[0].data.result_int64, WAVES);
+	else
+		EQUAL(strstr(rocprofiler_last_error_string(), "it was not counted: ") != NULL, 1);
+	GOOD(rocprofiler_close(group.context));
+	free(e->features);
+	nr_handled++;
+	return false;
+}
+
+static hsa_status_t open_ended(const rocprofiler_callback_data_t *data, void *arg,
+			       rocprofiler_group_t *group)
+{
+	struct entry *e = &saved[nr_saved++ % MAX_ENTRIES];
+	rocprofiler_properties_t properties = { .handler = on_ended, .handler_arg = e };
+	rocprofiler_t *context = NULL;
+
+	(void)arg;
+	e->features = calloc(1, sizeof(*e->features));
+	e->features[0] = metric("SQ_WAVES");
+	GOOD(rocprofiler_open(data->agent, e->features, 1, &context, 0, &properties));
+	GOOD(rocprofiler_get_group(context, 0, group));
+	return HSA_STATUS_SUCCESS;
+}
+
+static void destroyed(void)
+{
+	rocprofiler_queue_callbacks_t c = { .dispatch = open_ended };
+
+	GOOD(rocprofiler_set_queue_callbacks(c, NULL));
+	open_machine();
+	for (int round = 0; round < 20; round++) {
+		hsa_queue_t *q = new_queue(0, 64);
+
+		for (int i = 0; i < 8; i++) {
+			hsa_kernel_dispatch_packet_t p = counted_packet(&counted[0]);
+
+			submit(q, &p);
+		}
+		usleep((useconds_t)round * 50);
+		HSA(hsa_queue_destroy(q));
+	}
+	wait_handled(nr_saved);
+	run_counted(&counted[0], queues[0]);
+	wait_handled(nr_saved);
+	GOOD(rocprofiler_remove_queue_callbacks());
+}
+
 /* ---- without interception, and callbacks that refuse ------------------------------------------------ */
 
 static void refused(void)
@@ -459,6 +514,7 @@ int main(int argc, char **argv)
 		{ "queues", queue_callbacks },
 		{ "tau", tau },
 		{ "refused", refused },
+		{ "destroyed", destroyed },
 	};
 
 	CHECK(argc == 2);
