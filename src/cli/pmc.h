@@ -31,7 +31,7 @@
 	{                                                                                                     \
 		0, "metrics-rules", OPT_CHOICE,                                                               \
 			.arg = "RULES", .choices = "ordinary|v1", .in_manual = true,                          \
-			.help = "of its expressions: ordinary (default), v1",                                 \
+			.unlisted = true, .help = "of its expressions: ordinary (default), v1",               \
 			.more = "With v1 10-3-2 is 9, as in rocprofiler 5.2.3: what is behind + or - is the " \
 				"right operand as a whole."                                                   \
 	}

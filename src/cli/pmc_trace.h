@@ -56,7 +56,8 @@
 			    .more = "Of each process, from 0 on, in the order in which they were launched; TO is not " \
 				    "one of them. FROM: is all from there on, a number alone one dispatch. As "        \
 				    "rocprof's range. The others are recorded without counters.",                      \
-			    .in_manual = true },                                                                       \
+			    .in_manual = true,                                                                         \
+			    .unlisted = true },                                                                        \
 	[X(ITERATIONS)] = { 0,                                                                                         \
 			    "pmc-iterations",                                                                          \
 			    OPT_TEXT,                                                                                  \
@@ -64,7 +65,8 @@
 			    .why_not = pmc_limit_check_iterations,                                                     \
 			    .help = "and of these launches of each kernel: 1-3,5",                                     \
 			    .more = "From 1 on; [1-3],[5] is the same. As rocprofv3's kernel_iteration_range.",        \
-			    .in_manual = true },                                                                       \
+			    .in_manual = true,                                                                         \
+			    .unlisted = true },                                                                        \
 	[X(PMC_RUN)] = { 0,                                                                                            \
 			 "pmc-run",                                                                                    \
 			 OPT_UINT,                                                                                     \
