@@ -72,7 +72,7 @@ static uint64_t bit_of(const struct context *c)
 
 /* ---- ids of dispatches ----------------------------------------------------------------------- */
 
-static struct named **bucket_of(uint32_t queue, uint64_t packet) RTL_REQUIRES(lock)
+RTL_REQUIRES(lock) static struct named **bucket_of(uint32_t queue, uint64_t packet)
 {
 	return &names[(queue * UINT64_C(31) + packet) % NR_BUCKETS];
 }

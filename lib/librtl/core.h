@@ -17,7 +17,7 @@
 #include "source/hip/host_function.h"
 #include "source/hsa/completion/collect.h"
 #include "source/hsa/completion/harvest.h"
-#include "source/hsa/counter/clients.h"
+#include "source/hsa/counter/client.h"
 #include "source/hsa/counter/profile.h"
 #include "source/hsa/memory/copy.h"
 #include "source/hsa/queue/announce.h"
@@ -49,7 +49,7 @@ _Static_assert(CORE_NR_SDKS <= SUBMIT_MAX_TAKERS && CORE_NR_SDKS <= COPY_MAX_LIS
 		       CORE_NR_SDKS <= HOST_FUNCTION_LISTENERS,
 	       "a slot for each");
 /* those that count */
-_Static_assert(CORE_NR_SDKS + CORE_NR_ROCPROFILERS <= CLIENTS_MAX, "a number for each client");
+_Static_assert(CORE_NR_SDKS + CORE_NR_ROCPROFILERS <= CLIENT_MAX, "a number for each client");
 /* beside the recorder's; librocprofiler-sdk: one for code objects, one for operations; librocprofiler64: one for kernels, one for
  * dispatches */
 _Static_assert(1 + CORE_NR_ROCTRACERS + 2 * CORE_NR_SDKS + 2 * CORE_NR_ROCPROFILERS <=
@@ -93,7 +93,7 @@ struct rtl_core {
 	void (*harvest_flush)(void);
 	bool (*harvest_is_any_in_flight)(void);
 
-	/* clients.h has the contracts */
+	/* client.h has the contracts */
 	int (*client_register)(const struct counter_client *client);
 	void (*client_switch)(int client, uint32_t agent, bool on);
 	/* counter.h has the contracts */

@@ -21,7 +21,7 @@
 #include "source/hsa/agent.h"
 #include "source/hsa/completion/collect.h"
 #include "source/hsa/counter/chosen.h"
-#include "source/hsa/counter/clients.h"
+#include "source/hsa/counter/client.h"
 #include "source/hsa/counter/profile.h"
 #include "source/hsa/queue/interpose.h"
 #include "source/hsa/table/real.h"
@@ -46,7 +46,7 @@ enum lane_state {
 
 /* Profiles of several clients as one. NULL: they do not fit together. */
 struct united {
-	uint64_t serials[CLIENTS_MAX + 1];
+	uint64_t serials[CLIENT_MAX + 1];
 	uint32_t nr;
 	struct profile *profile;
 };
@@ -261,7 +261,7 @@ void counter_prepare_queue(struct queue *q, hsa_queue_t *hsa)
 		q->not_counted = why;
 		atomic_store_explicit(&q->granted, UINT64_MAX, memory_order_relaxed);
 	} else if (q->user_counts && l->nr_profiles) {
-		client_switch(CLIENTS_USER, q->agent, true);
+		client_switch(CLIENT_USER, q->agent, true);
 	}
 	atomic_store_explicit(&q->is_counted, true, memory_order_relaxed);
 }
@@ -362,7 +362,7 @@ static void give(struct lane *l, uint32_t agent, const char *why)
 			r.begin_ns = l->queue->counted_begin_ns;
 			r.end_ns = l->queue->counted_end_ns;
 		}
-		if (w->client == CLIENTS_USER)
+		if (w->client == CLIENT_USER)
 			give_user(l, w->profile, r.why);
 		else
 			client_give(w->client, &r);
@@ -393,7 +393,7 @@ static struct profile *next_profile(struct lane *l, uint64_t kernel_object)
 /* The profiles of all wants as one, of which the caller gets no user. NULL: they do not fit together. */
 static struct profile *unite(struct lane *l)
 {
-	struct profile *all[CLIENTS_MAX + 1];
+	struct profile *all[CLIENT_MAX + 1];
 	struct united key = { .nr = l->answers.nr }, *u;
 	char why[PROFILE_WHY_SIZE];
 
@@ -419,7 +419,7 @@ static bool choose(struct lane *l)
 	struct client_want *wants = l->answers.wants;
 
 	for (uint32_t i = 0; i < l->answers.nr; i++) {
-		if (wants[i].client != CLIENTS_USER)
+		if (wants[i].client != CLIENT_USER)
 			continue;
 		wants[i].profile = next_profile(l, l->answers.kernel_object);
 		profile_get(wants[i].profile);
@@ -531,7 +531,7 @@ static bool grant(struct lane *l, uint32_t agent)
 /* Whether the user alone wants the dispatch, and leaves it out. */
 static bool is_for_nobody(const struct lane *l)
 {
-	return is_left_out(l) && l->answers.nr == 1 && l->answers.wants[0].client == CLIENTS_USER;
+	return is_left_out(l) && l->answers.nr == 1 && l->answers.wants[0].client == CLIENT_USER;
 }
 
 static bool read_counters(struct lane *l, uint32_t agent)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* counter.h - counts hardware events for each dispatch: for the faces' clients (clients.h), and for the user (RTL_PMC)
+/* counter.h - counts hardware events for each dispatch: for the faces' clients (client.h), and for the user (RTL_PMC)
  *
  * The counters of a GPU count what runs on all of its queues. So the dispatches of a counted GPU run one at a time: a queue holds
  * the next dispatch back (interpose_waits()) until the packets before it were processed and the harvester has started the

@@ -234,9 +234,9 @@ bool profile_queue_open(hsa_agent_t agent, struct profile_queue *q)
 
 void profile_queue_close(struct profile_queue *q)
 {
-	if (q->hsa)
+	if (q->hsa && real_ready())
 		real.hsa_queue_destroy(q->hsa);
-	if (q->done.handle)
+	if (q->done.handle && real_ready())
 		real.hsa_signal_destroy(q->done);
 	*q = (struct profile_queue){ 0 };
 }
@@ -244,6 +244,8 @@ void profile_queue_close(struct profile_queue *q)
 bool profile_queue_run(const struct profile_queue *q, const struct profile *p,
 		       enum profile_part part)
 {
+	if (!real_ready())
+		return false;
 	__atomic_store_n(&signal_of(q->done)->value, 1, __ATOMIC_RELEASE);
 	profile_put(q->hsa, profile_packet(p, part), q->done);
 	return profile_wait(q->done);

@@ -87,7 +87,7 @@ struct profile_queue {
 /* False: HSA's runtime is not up, or refuses. */
 bool profile_queue_open(hsa_agent_t agent, struct profile_queue *q);
 void profile_queue_close(struct profile_queue *q);
-/* Has the GPU execute a packet, and waits for it, for a second at most. */
+/* Has the GPU execute a packet, and waits for it, for a second at most. False: it did not, or the runtime went away. */
 bool profile_queue_run(const struct profile_queue *q, const struct profile *p,
 		       enum profile_part part);
 

@@ -24,7 +24,7 @@
 #include "event/bus.h"
 #include "event/life.h"
 #include "source/hsa/completion/collect.h"
-#include "source/hsa/counter/clients.h"
+#include "source/hsa/counter/client.h"
 #include "source/hsa/queue/completer.h"
 #include "source/hsa/queue/origin.h"
 #include "source/hsa/queue/submit.h"

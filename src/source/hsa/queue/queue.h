@@ -60,7 +60,7 @@ struct queue {
 	bool user_counts; /* for RTL_PMC */
 	_Atomic uint64_t granted, counting, recorded;
 	uint64_t counted_begin_ns, counted_end_ns; /* of the dispatch `recorded` */
-	/* owner: the holder of the turn: clients were asked for the dispatches before `asked` (counter/clients.h); NULL: they
+	/* owner: the holder of the turn: clients were asked for the dispatches before `asked` (counter/client.h); NULL: they
 	 * are not asked */
 	uint64_t asked, asked_from;	/* without a gap from there on */
 	struct client_answers *answers; /* a ring */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* clients.c - who wants dispatches counted: the faces, and the user (RTL_PMC)
+/* client.c - who wants dispatches counted: the faces, and the user (RTL_PMC)
  *
  * Owns:     the clients; of each queue the answers for its packets, a ring like the queue's.
- * Threads:  see clients.h.
+ * Threads:  see client.h.
  * Fails:    without memory for the ring the queue is not counted.
  */
-#include "source/hsa/counter/clients.h"
+#include "source/hsa/counter/client.h"
 
 #include <errno.h>
 #include <string.h>
@@ -16,14 +16,14 @@
 #include "source/hsa/completion/collect.h"
 #include "source/hsa/queue/origin.h"
 
-static _Atomic(const struct counter_client *) clients[CLIENTS_MAX];
+static _Atomic(const struct counter_client *) clients[CLIENT_MAX];
 _Atomic uint32_t client_bits[AGENT_MAX];
 _Atomic uint32_t client_releases[AGENT_MAX];
 static _Atomic uint32_t nr_waiting;
 
 int client_register(const struct counter_client *client)
 {
-	for (uint32_t i = 0; i < CLIENTS_MAX; i++) {
+	for (uint32_t i = 0; i < CLIENT_MAX; i++) {
 		const struct counter_client *none = NULL;
 
 		/* release: pairs with client_at() */
@@ -113,7 +113,7 @@ static void describe(const struct queue *q, uint64_t index, const union packet *
 
 static void ask_all(uint32_t bits, const struct client_dispatch *c, struct client_answers *a)
 {
-	for (uint32_t i = 0; i < CLIENTS_MAX; i++) {
+	for (uint32_t i = 0; i < CLIENT_MAX; i++) {
 		const struct counter_client *client = bits & 1u << i ? client_at(i) : NULL;
 		struct client_want *w = &a->wants[a->nr];
 
@@ -164,12 +164,12 @@ static void ask_for(struct queue *q, uint64_t index, const union packet *packet,
 	a->number = index + 1;
 	a->kernel_object = copy.kernel_object;
 	a->nr = 0;
-	if (t && bits & ~(1u << CLIENTS_USER | CLIENT_HOLD)) {
+	if (t && bits & ~(1u << CLIENT_USER | CLIENT_HOLD)) {
 		describe(q, index, packet, t, &d);
 		ask_all(bits, &c, a);
 	}
-	if (bits & 1u << CLIENTS_USER && !why)
-		a->wants[a->nr++] = (struct client_want){ .client = CLIENTS_USER };
+	if (bits & 1u << CLIENT_USER && !why)
+		a->wants[a->nr++] = (struct client_want){ .client = CLIENT_USER };
 	if (why) {
 		fail_answers(q, a, why);
 		a->number = 0;
@@ -262,7 +262,7 @@ void client_fail(struct queue *q, uint64_t from, uint64_t to, const char *why)
 
 void client_give(uint32_t client, const struct client_result *r)
 {
-	if (client < CLIENTS_MAX)
+	if (client < CLIENT_MAX)
 		client_at(client)->done(r);
 }
 

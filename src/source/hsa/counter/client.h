@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clients.h - who wants dispatches counted: the faces, and the user (RTL_PMC)
+/* client.h - who wants dispatches counted: the faces, and the user (RTL_PMC)
  *
  * A client is asked for each dispatch of a GPU on which it is active, once, before the dispatch is submitted, and in the order of the
  * queue. It answers with a profile, or NULL. When the dispatch was recorded and the counters were read it gets the values; it gets a
@@ -23,8 +23,8 @@
  *   client_ask          | the turn   | the turn                     | any: what was asked for before is counted all the same
  *   client_copy, ...    |            | the turn                     | any
  */
-#ifndef RTL_SOURCE_HSA_CLIENTS_H
-#define RTL_SOURCE_HSA_CLIENTS_H
+#ifndef RTL_SOURCE_HSA_CLIENT_H
+#define RTL_SOURCE_HSA_CLIENT_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -37,8 +37,8 @@
 
 struct thread;
 
-#define CLIENTS_MAX 4u		 /* of faces */
-#define CLIENTS_USER CLIENTS_MAX /* RTL_PMC: beside them */
+#define CLIENT_MAX 4u	       /* of faces */
+#define CLIENT_USER CLIENT_MAX /* RTL_PMC: beside them */
 
 struct client_dispatch {
 	/* As its EVENT_DISPATCH will be, but without times, and with correlation id 0 if it belongs to no call. */
@@ -85,7 +85,7 @@ struct client_answers {
 	uint64_t number; /* 1 + index of the packet; 0: none */
 	uint64_t kernel_object;
 	uint32_t nr;
-	struct client_want wants[CLIENTS_MAX + 1]; /* profile NULL: CLIENTS_USER */
+	struct client_want wants[CLIENT_MAX + 1]; /* profile NULL: CLIENT_USER */
 };
 
 /* Clients that are active: bits by number, for each GPU. CLIENT_HOLD: a dispatch is being counted: the others wait. */
@@ -134,7 +134,7 @@ void client_drop(struct client_answers *a);
 void client_consume(struct queue *q, uint64_t index);
 /* The dispatches [from, to) are submitted without being counted. Turn. */
 void client_fail(struct queue *q, uint64_t from, uint64_t to, const char *why);
-/* Gives a result. CLIENTS_USER has no function: it is counter.c's. */
+/* Gives a result. CLIENT_USER has no function: it is counter.c's. */
 void client_give(uint32_t client, const struct client_result *r);
 /* Answers that wait, in all queues. */
 uint32_t client_nr_waiting(void);
