@@ -350,3 +350,17 @@ void collect_finish(struct queue *q, uint64_t now_ns)
 	for (uint32_t i = 0; i < q->inflight.nr; i++)
 		finish_ring(q, &q->inflight.ring[i]);
 }
+
+bool collect_is_quiet(struct queue *q, uint64_t taken, uint64_t *later)
+{
+	bool quiet;
+
+	if (inflight_is_empty(&q->inflight))
+		return true;
+	if (!queue_try_lock(q))
+		return false;
+	collect_queue(q, clock_now_ns());
+	quiet = !inflight_has_running(&q->inflight, taken, q->asked_from, q->asked, later);
+	queue_unlock(q);
+	return quiet;
+}

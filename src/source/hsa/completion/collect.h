@@ -6,6 +6,7 @@
 #ifndef RTL_SOURCE_HSA_COLLECT_H
 #define RTL_SOURCE_HSA_COLLECT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct event_dispatch;
@@ -32,5 +33,8 @@ void collect_finish(struct queue *q, uint64_t now_ns);
 /* The GPU will complete nothing more on the queue: records what has completed, and the rest as
  * unfinished. Takes the harvest lock itself and waits for it with a bound. */
 void collect_give_up(struct queue *q);
+
+/* interpose_is_quiet(); `taken`: the number of packets that the processor has taken. Holder of the turn. */
+bool collect_is_quiet(struct queue *q, uint64_t taken, uint64_t *later);
 
 #endif

@@ -17,7 +17,6 @@
 #include <stddef.h>
 #include <time.h>
 
-#include "base/clock.h"
 #include "base/compiler.h"
 #include "base/log.h"
 #include "base/testpoint.h"
@@ -648,11 +647,10 @@ enum interpose_granted interpose_grant(struct queue *q, uint32_t queue_index, ui
 		atomic_store_explicit(&q->granted, index + 1, memory_order_relaxed);
 		client_consume(q, index);
 		submit_valid(q, life_on() ? thread_get() : NULL);
-		granted = ring != inflight_current(&q->inflight) ||
-					  head != atomic_load_explicit(&ring->head,
-								       memory_order_relaxed) ?
-				  GRANT_RECORDED :
-				  GRANT_UNRECORDED;
+		granted = GRANT_RECORDED;
+		if (ring == inflight_current(&q->inflight) &&
+		    head == atomic_load_explicit(&ring->head, memory_order_relaxed))
+			granted = GRANT_UNRECORDED;
 	}
 	interpose_end_turn(q);
 	return granted;
@@ -677,19 +675,12 @@ void interpose_grant_all(struct queue *q, const char *why)
 
 bool interpose_is_quiet(struct queue *q, uint64_t *later)
 {
-	bool quiet = false;
+	bool quiet;
 
 	/* even if nothing is in flight: a thread that submits now may not know yet that it has to hold */
 	if (!queue_turn_try(q))
 		return false;
-	if (inflight_is_empty(&q->inflight)) {
-		quiet = true;
-	} else if (queue_try_lock(q)) {
-		collect_queue(q, clock_now_ns());
-		quiet = !inflight_has_running(&q->inflight, load_read_index(q), q->asked_from,
-					      q->asked, later);
-		queue_unlock(q);
-	}
+	quiet = collect_is_quiet(q, load_read_index(q), later);
 	interpose_end_turn(q);
 	return quiet;
 }
