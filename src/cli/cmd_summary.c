@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/capture.h"
+#include "cli/checks.h"
 #include "cli/commands.h"
 #include "cli/summary.h"
 #include "cli/ui.h"
@@ -36,9 +37,6 @@ enum {
 };
 
 static const char *check_time(const char *text);
-static const char *check_range(const char *text);
-static const char *check_kernels(const char *text);
-static const char *check_list(const char *text);
 
 static const struct opt options[] = {
 	[O_ROWS] = { 'n', "rows", OPT_UINT, .arg = "N", .choices = "0..1000000000",
@@ -80,16 +78,16 @@ static const struct opt options[] = {
 	[O_TIME] = { 0, "time", OPT_TEXT, .arg = "A:B", .why_not = check_time,
 		     .help = "only what overlaps this time: 1.5:2, 100ms:, :3s",
 		     .more = "From the begin of the trace, in seconds without a unit." },
-	[O_RANGE] = { 0, "range", OPT_TEXT, .arg = "NAME[@N]", .why_not = check_range,
+	[O_RANGE] = { 0, "range", OPT_TEXT, .arg = "NAME[@N]", .why_not = checks_range,
 		      .help = "only what was called in this roctx range",
 		      .more = "On its thread, in ranges of start and stop on any thread. NAME as for rtl trace --range: * is any "
 			      "text; @N the N-th one of each process." },
-	[O_KERNELS] = { 0, "kernels", OPT_TEXT, .arg = "REGEX", .why_not = check_kernels,
+	[O_KERNELS] = { 0, "kernels", OPT_TEXT, .arg = "REGEX", .why_not = checks_regex,
 			.help = "only these kernels; copies are kept",
 			.more = "As for rtl trace --kernels." },
-	[O_GPUS] = { 0, "gpus", OPT_TEXT, .arg = "LIST", .why_not = check_list,
+	[O_GPUS] = { 0, "gpus", OPT_TEXT, .arg = "LIST", .why_not = checks_list,
 		     .help = "only operations of these GPUs: 0,2-3" },
-	[O_RANKS] = { 0, "ranks", OPT_TEXT, .arg = "LIST", .why_not = check_list,
+	[O_RANKS] = { 0, "ranks", OPT_TEXT, .arg = "LIST", .why_not = checks_list,
 		      .help = "only processes of these ranks" },
 	[O_METRICS] = { 0, "metrics", OPT_CHOICE, .arg = "VIEW", .choices = VIEW_CHOICES,
 			.help = "with --by kernel: compute, memory or roofline",
@@ -142,21 +140,6 @@ static const char *check_time(const char *text)
 		 "'%.40s' is no time A:B from the begin of the trace, as in 1.5:2, 100ms:200ms, 3:",
 		 text);
 	return why;
-}
-
-static const char *check_range(const char *text)
-{
-	return capture_check(CAPTURE_RANGE, text, why) ? why : NULL;
-}
-
-static const char *check_kernels(const char *text)
-{
-	return capture_check(CAPTURE_REGEX, text, why) ? why : NULL;
-}
-
-static const char *check_list(const char *text)
-{
-	return capture_check(CAPTURE_LIST, text, why) ? why : NULL;
 }
 
 static int64_t trace_begin(struct query *q)

@@ -22,6 +22,7 @@
 #include "base/rank.h"
 #include "base/rocr.h"
 #include "base/testpoint.h"
+#include "cli/checks.h"
 #include "cli/child.h"
 #include "cli/childenv.h"
 #include "cli/commands.h"
@@ -30,6 +31,7 @@
 #include "cli/paths.h"
 #include "cli/pmc_rerun.h"
 #include "cli/pmc_trace.h"
+#include "cli/ranks.h"
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/summary.h"
@@ -87,89 +89,6 @@ enum {
 	O_GAP,
 };
 
-#define MIN_SIZE (UINT64_C(16) << 20)
-
-/* Bytes: a number with K, M, G or T. 0: it is no size. */
-static uint64_t read_size(const char *text)
-{
-	static const char units[] = "KMGT";
-	const char *unit;
-	uint64_t bytes;
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return 0;
-	errno = 0;
-	bytes = strtoull(text, &end, 10);
-	unit = *end ? strchr(units, *end & ~0x20) : NULL;
-	if (errno || (*end && (!unit || end[1])))
-		return 0;
-	for (; unit && unit >= units; unit--) {
-		if (bytes > UINT64_MAX >> 10)
-			return 0;
-		bytes <<= 10;
-	}
-	return bytes;
-}
-
-static const char *check_size(const char *text)
-{
-	return read_size(text) >= MIN_SIZE ? NULL : "is no size of 16M or more; allowed: 500M, 2G";
-}
-
-/* What is wrong with a value, for the rest of the process; NULL: nothing. */
-static const char *check(enum capture_kind kind, const char *text)
-{
-	static char error[CAPTURE_ERROR_SIZE];
-
-	return capture_check(kind, text, error) ? error : NULL;
-}
-
-static const char *check_seconds(const char *text)
-{
-	return check(CAPTURE_SECONDS, text);
-}
-
-static const char *check_duration(const char *text)
-{
-	const char *why = check_seconds(text);
-
-	return why ? why :
-	       strpbrk(text, "123456789") ?
-		     NULL :
-		     "nothing would be recorded in 0 seconds; allowed: more than 0";
-}
-
-static const char *check_periods(const char *text)
-{
-	return check(CAPTURE_PERIODS, text);
-}
-
-static const char *check_range(const char *text)
-{
-	return check(CAPTURE_RANGE, text);
-}
-
-static const char *check_regex(const char *text)
-{
-	return check(CAPTURE_REGEX, text);
-}
-
-static const char *check_list(const char *text)
-{
-	return check(CAPTURE_LIST, text);
-}
-
-static const char *check_flight(const char *text)
-{
-	return check(CAPTURE_FLIGHT, text);
-}
-
-static const char *check_time(const char *text)
-{
-	return check(CAPTURE_TIME, text);
-}
-
 static const struct opt options[] = {
 	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "FILE",
 		       .help = "the database (trace.db); %p pid, %h host, %r rank",
@@ -181,7 +100,7 @@ static const struct opt options[] = {
 		     .more = "default is hip. hip is standard with the program's HIP calls, their arguments and the operations that each "
 			     "of them caused; RTL_ARGS=0 leaves the arguments out, RTL_HIP_BACKEND selects how calls "
 			     "are intercepted. Variable: RTL_MODE." },
-	[O_HSA] = { 0, "hsa", .help = "record HSA calls too, in any mode",
+	[O_HSA] = { 0, "hsa", .in_manual = true, .help = "record HSA calls too, in any mode",
 		    .more = "Calls of the program and of HIP. Variable: RTL_HSA_API." },
 	[O_VGPU] = { 0, "virtual-gpu", OPT_UINT, true, "N", "1..16",
 		     "run on N virtual GPUs (1): no GPU is needed",
@@ -219,46 +138,46 @@ static const struct opt options[] = {
 				    "recording begins with the program, and roctxProfilerPause() and roctxProfilerResume() "
 				    "alone have an effect. With always none of them has. "
 				    "rocprofv3: --selected-regions is off. Variable: RTL_TRACE_START." },
-	[O_DELAY] = { 0, "delay", OPT_TEXT, .arg = "SECONDS", .why_not = check_seconds,
+	[O_DELAY] = { 0, "delay", OPT_TEXT, .arg = "SECONDS", .why_not = checks_seconds,
 		      .help = "record nothing in the first SECONDS",
 		      .more = "Of each process, fractions allowed. rocprofv3: -P SECONDS:... Variable: RTL_DELAY.",
 		      .in_manual = true },
-	[O_DURATION] = { 0, "duration", OPT_TEXT, .arg = "SECONDS", .why_not = check_duration,
+	[O_DURATION] = { 0, "duration", OPT_TEXT, .arg = "SECONDS", .why_not = checks_duration,
 			 .help = "record SECONDS only, after the delay",
 			 .more = "Fractions allowed. Variable: RTL_DURATION.", .in_manual = true },
-	[O_PERIOD] = { 0, "period", OPT_TEXT, .arg = "D:T:N", .why_not = check_periods,
+	[O_PERIOD] = { 0, "period", OPT_TEXT, .arg = "D:T:N", .why_not = checks_periods,
 		       .help = "N times: wait D seconds, record T; N=0: for ever",
 		       .more = "Fractions allowed; :N may be left out and is 1. Several, separated by blanks or commas, follow "
 			       "each other: '10:1:3 60:5:0'. rocprofv3: -P, --collection-period. Variable: RTL_PERIOD.",
 		       .in_manual = true },
-	[O_RANGE] = { 0, "range", OPT_TEXT, .arg = "NAME[@N]", .why_not = check_range,
+	[O_RANGE] = { 0, "range", OPT_TEXT, .arg = "NAME[@N]", .why_not = checks_range,
 		      .help = "record while a roctx range NAME is open",
 		      .more = "Of push and pop, or of start and stop, on any thread; work of all threads is recorded meanwhile. In "
 			      "NAME * is any text, ? any character, \\ takes the next one literally. @N selects the N-th range "
 			      "of that name in each process, from 1. Variable: RTL_RANGE." },
-	[O_KERNELS] = { 0, "kernels", OPT_TEXT, .arg = "REGEX", .why_not = check_regex,
-			.help = "record dispatches of these kernels only",
+	[O_KERNELS] = { 0, "kernels", OPT_TEXT, .arg = "REGEX", .why_not = checks_regex,
+			.in_manual = true, .help = "record dispatches of these kernels only",
 			.more = "A POSIX extended regular expression that matches a part of the kernel's name: the mangled one, "
 				"without .kd, or the demangled one (of names up to 4096 characters). Kernels without a name, "
 				"which the runtime uses for itself, do not match. Copies are not affected. "
 				"rocprofv3: --kernel-include-regex. Variable: RTL_KERNELS." },
-	[O_NOT_KERNELS] = { 0, "not-kernels", OPT_TEXT, .arg = "REGEX", .why_not = check_regex,
+	[O_NOT_KERNELS] = { 0, "not-kernels", OPT_TEXT, .arg = "REGEX", .why_not = checks_regex,
 			    .help = "leave out dispatches of these kernels",
 			    .more = "As --kernels; a kernel that both match is left out. rocprofv3: "
 				    "--kernel-exclude-regex. Variable: RTL_NOT_KERNELS.",
 			    .in_manual = true },
-	[O_CALLS] = { 0, "calls", OPT_TEXT, .arg = "REGEX", .why_not = check_regex,
+	[O_CALLS] = { 0, "calls", OPT_TEXT, .arg = "REGEX", .why_not = checks_regex,
 		      .help = "record calls of these API functions only",
 		      .more = "A POSIX extended regular expression that matches a part of the function's name, of HIP's and with "
 			      "--hsa of HSA's functions. Operations of calls that are left out are recorded, without their "
 			      "call. Variable: RTL_CALLS.",
 		      .in_manual = true },
-	[O_GPUS] = { 0, "gpus", OPT_TEXT, .arg = "LIST", .why_not = check_list,
+	[O_GPUS] = { 0, "gpus", OPT_TEXT, .arg = "LIST", .why_not = checks_list,
 		     .help = "record operations of these GPUs only: 0,2,4-7",
 		     .more = "The numbers that rtl info shows. A copy between GPUs is recorded if one of them is "
 			     "listed; copies whose GPU is not known are recorded. Variable: RTL_GPUS.",
 		     .in_manual = true },
-	[O_RANKS] = { 0, "ranks", OPT_TEXT, .arg = "LIST", .why_not = check_list,
+	[O_RANKS] = { 0, "ranks", OPT_TEXT, .arg = "LIST", .why_not = checks_list,
 		      .help = "do not trace processes of other ranks",
 		      .more = "Of a job of MPI, Slurm, Flux, PALS or torchrun, from the variables of the launcher. A process "
 			      "without a rank is traced. rocprofv3: --profile-mpi-ranks. Variable: RTL_RANKS.",
@@ -277,25 +196,25 @@ static const struct opt options[] = {
 	[O_NO_CONVERT] = { 0, "no-convert", .help = "keep the raw trace; 'rtl recover' converts it",
 			   .in_manual = true },
 	[O_PUBLIC] = OPTS_PUBLIC,
-	[O_MAX_SIZE] = { 0, "max-size", OPT_TEXT, .arg = "SIZE", .why_not = check_size,
+	[O_MAX_SIZE] = { 0, "max-size", OPT_TEXT, .arg = "SIZE", .why_not = checks_size,
 			 .help = "stop recording when the trace takes SIZE (2G)",
 			 .more = "Of the disk, by the raw trace and the database together; K, M and G are powers of 1024. The program "
 				 "goes on, and the database has all that was recorded until then. What is left out is counted as "
 				 "skipped (max_size). At least 16M. Not of the buffers in memory (--buffer-mb).",
 			 .in_manual = true },
-	[O_SPLIT] = { 0, "split", OPT_TEXT, .arg = "LIMIT", .why_not = check_flight,
+	[O_SPLIT] = { 0, "split", OPT_TEXT, .arg = "LIMIT", .why_not = checks_flight,
 		      .help = "a database for every 2G or 10min", .in_manual = true,
 		      .more = "OUTPUT.001.db, OUTPUT.002.db and so on while the program runs, each complete by itself; OUTPUT has the "
 			      "end. An operation, a call and a marker is in one of them, a range that is open when a database "
 			      "ends in the next one, too. After a size the database is a little larger; after a time the latest records of a thread, "
 			      "which are in memory, are in the next database. rtl merge joins them." },
-	[O_FLIGHT] = { 0, "flight-recorder", OPT_TEXT, .arg = "LIMIT", .why_not = check_flight,
+	[O_FLIGHT] = { 0, "flight-recorder", OPT_TEXT, .arg = "LIMIT", .why_not = checks_flight,
 		       .help = "keep the last 64M or 30s only", .in_manual = true,
 		       .more = "Records for as long as the program runs, in constant memory and disk space: of each process the last "
 			       "LIMIT of its raw trace is kept, a size (64M, 2G) or a time (30s, 5min). Its end is in "
 			       "the database, however the program ended; rtl snapshot writes one at any time before. "
 			       "What is older is counted as left out: flight_recorder. Variable: RTL_FLIGHT_RECORDER." },
-	[O_LONGER] = { 0, "trigger-longer", OPT_TEXT, .arg = "TIME", .why_not = check_time,
+	[O_LONGER] = { 0, "trigger-longer", OPT_TEXT, .arg = "TIME", .why_not = checks_time,
 		       .help = "snapshot after an operation that takes longer", .in_manual = true,
 		       .more = "Of kernels and copies; 500us, 10ms, 2s. rtl reads it from the records, the program does nothing for it." },
 	[O_ERROR] = { 0, "trigger-error", .help = "snapshot after a call that fails",
@@ -314,6 +233,7 @@ static const struct opt options[] = {
 };
 
 struct trace {
+	bool splits_ranks; /* a database for each rank */
 	const struct opt_parsed *parsed;
 	struct paths paths;
 	struct session session;
@@ -731,16 +651,66 @@ static int convert_spools(struct trace *t, const char **paths, struct job_result
 	return err == -ECANCELED && ui_stopped_by() ? 128 + ui_stopped_by() : STATUS_TRACE;
 }
 
+/* Writes a database of some of the raw traces, and what it has. 0 or the exit status; *keep: the raw traces have to stay. */
+static int write_database(struct trace *t, const char **paths, bool *keep)
+{
+	struct job_result *res = calloc(1, sizeof(*res));
+	int failed;
+
+	if (!res)
+		ui_die_memory();
+	failed = convert_spools(t, paths, res);
+	if (!failed &&
+	    pmc_limit_apply(t->session.output, t->counters.dispatches, t->counters.iterations))
+		failed = STATUS_TRACE;
+	*keep |= failed != 0;
+	if (!failed) {
+		if (!t->quiet)
+			report_result(t->session.output, t->session.shown, res);
+		if (value(t, O_SUMMARY)->count)
+			summary_print_overview(t->session.output);
+		if (!t->quiet && value(t, O_SPLIT)->count)
+			report_parts(t->session.shown, converter_names(t->session.output));
+		failed = fail_status(t, res);
+	}
+	free(res);
+	return failed;
+}
+
+/* The same for each rank, where the output's name has %r and the program starts the ranks. */
+static int write_databases(struct trace *t, const char **paths, bool *keep)
+{
+	size_t nr = t->nr_spools;
+	int64_t *ranks = calloc(nr + 1, sizeof(*ranks));
+	int failed = 0;
+
+	if (!ranks)
+		ui_die_memory();
+	ranks_sort(paths, ranks, nr);
+	for (size_t from = 0, to; from < nr; from = to) {
+		int one;
+
+		for (to = from + 1; to < nr && ranks[to] == ranks[from]; to++)
+			;
+		if (!ranks_name(&t->session, output_pattern(t), (uint32_t)t->child.pid,
+				ranks[from]))
+			ui_die(STATUS_TRACE, "%s: the name is too long", output_pattern(t));
+		t->nr_spools = to - from;
+		one = write_database(t, paths + from, keep);
+		failed = failed ? failed : one;
+	}
+	t->nr_spools = nr;
+	free(ranks);
+	return failed;
+}
+
 /* After the program's end: converts its records to the database. Returns the exit status. */
 static int conclude_trace(struct trace *t, struct drainer *d)
 {
 	int status = child_exit_status(&t->child), failed;
 	const char **paths = choose_spools(t, d);
-	struct job_result *res = calloc(1, sizeof(*res));
 	bool keep = value(t, O_KEEP)->count || t->nr_running || t->nr_unreadable, left;
 
-	if (!res)
-		ui_die_memory();
 	t->disk_failed = drainer_error(d) != 0;
 	if (t->disk_failed)
 		ui_error("%s: %s; records that did not fit into memory are counted as lost",
@@ -763,23 +733,13 @@ static int conclude_trace(struct trace *t, struct drainer *d)
 		failed = fail_status(t, NULL);
 		status = status ? status : failed;
 	} else {
-		failed = convert_spools(t, paths, res);
-		if (!failed && pmc_limit_apply(t->session.output, t->counters.dispatches,
-					       t->counters.iterations))
-			failed = STATUS_TRACE;
-		if (failed) {
-			status = failed;
-			keep = true;
-		} else {
-			if (!t->quiet)
-				report_result(t->session.output, t->session.shown, res);
-			if (value(t, O_SUMMARY)->count)
-				summary_print_overview(t->session.output);
-			if (!t->quiet && value(t, O_SPLIT)->count)
-				report_parts(t->session.shown, converter_names(t->session.output));
-			failed = fail_status(t, res);
-			status = status ? status : failed;
-		}
+		bool again = false;
+
+		failed = t->splits_ranks ? write_databases(t, paths, &again) :
+					   write_database(t, paths, &again);
+		keep |= again;
+		/* a database that could not be written is worse than what the program returned */
+		status = again || !status ? failed : status;
 	}
 	if (t->nr_unreadable)
 		status = STATUS_TRACE;
@@ -792,7 +752,6 @@ static int conclude_trace(struct trace *t, struct drainer *d)
 	else
 		session_remove(&t->session);
 	free(paths);
-	free(res);
 	return status;
 }
 
@@ -856,12 +815,13 @@ static int run_trace(const struct opt_parsed *p)
 	if (value(t, O_VGPU)->count)
 		vgpu_explain();
 	hand_signals_over(t);
-	/* what a flight recorder keeps is known at the end */
-	if (!value(t, O_FLIGHT)->count)
+	/* what a flight recorder keeps is known at the end, and so are ranks */
+	t->splits_ranks = ranks_are_split(output_pattern(t));
+	if (!value(t, O_FLIGHT)->count && !t->splits_ranks)
 		start_converter(t);
 	limit.output = t->session.output;
 	if (value(t, O_MAX_SIZE)->count)
-		limit.max_bytes = read_size(value(t, O_MAX_SIZE)->text);
+		limit.max_bytes = checks_read_size(value(t, O_MAX_SIZE)->text);
 	set_triggers(t);
 	err = drainer_start(&d, t->session.dir, (uint32_t)t->child.pid, &limit, &t->triggers);
 	if (err) {

@@ -334,6 +334,9 @@ static size_t needed_width(const struct grid *t, size_t column, size_t width)
 	texts = texts_of(t, column);
 	need = names_width(texts, t->nr_rows);
 	free(texts);
+	/* names without parts to leave out, as those of Tensile, are cut: half of the line is enough for them */
+	if (need > t->width / 2)
+		need = t->width / 2;
 	if (need < MAX_NEED)
 		need = MAX_NEED;
 	return need < width ? need : width;

@@ -92,6 +92,12 @@ static bool is_shown(const struct summary *s, size_t column)
 	switch (column) {
 	case C_ERRORS:
 		return s->nr_errors > 0;
+	case C_OCCUPANCY:
+	case C_LIMIT:
+		return query_number(s->q->db,
+				    "SELECT EXISTS (SELECT 1 FROM rtl_kernel_symbol WHERE "
+				    "vgpr_count > 0)",
+				    0) != 0;
 	case C_LAUNCH:
 	case C_DELAY:
 	case C_LAUNCH_MEAN:

@@ -115,4 +115,19 @@ def options_of_rtl_trace_mean_what_they_say():
     contains("stderr", done.err, "'rtl doctor' says why")
 
 
+@case
+def ranks_of_one_rtl_trace_have_databases_of_their_own():
+    folder = new_dir("ranks")
+    troubled = program("troubled")
+    line = " & ".join(f"OMPI_COMM_WORLD_RANK={n} OMPI_COMM_WORLD_SIZE=2 '{troubled}'" for n in (0, 1)) + "; wait"
+    done = rtl("trace", "--virtual-gpu", "-o", "run-%r.db", "--", "sh", "-c", line, cwd=folder)
+    ended(done, 0)
+    equal("files", sorted(os.listdir(folder)), ["run-0.db", "run-1.db"])
+    for n in (0, 1):
+        db = open_db(os.path.join(folder, f"run-{n}.db"))
+        equal("ranks", db.execute("select rank from rtl_process").fetchall(), [(n,)])
+        equal("kernels", db.execute("select count(*) from rtl_dispatch where kernel like 'work%'").fetchone()[0], 41)
+        contains("stderr", done.err, f"run-{n}.db: 41 dispatches")
+
+
 main()
