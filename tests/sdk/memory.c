@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* memory.c - a lossless buffer whose function does not return, and a heap that is empty: what is lost is counted
  *
- * The program's own functions of the heap stand in front of the C library's, and fail when told so. Built for each ABI.
+ * The program's own functions of the heap stand in front of the C library's, and fail on request. Built for each ABI.
  */
 #include <pthread.h>
 #include <stdatomic.h>

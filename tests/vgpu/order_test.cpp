@@ -14,6 +14,7 @@
  */
 #include "hip_parts.hpp"
 
+#include <cstdlib>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -413,7 +414,7 @@ int main(int argc, char **argv)
 		child = fork();
 	if (child < 0)
 		return 2;
-	run_all((Shared *)p, argv[1], argv[2], (uint32_t)atoi(argv[3]), !child);
+	run_all((Shared *)p, argv[1], argv[2], (uint32_t)strtoul(argv[3], nullptr, 10), !child);
 	if (!child)
 		_exit(0);
 	if (child > 1 && (waitpid(child, &status, 0) != child || status)) {

@@ -25,7 +25,7 @@ static inline uint32_t code_object_now(void)
 	return atomic_load_explicit(&code_object_epoch, memory_order_relaxed);
 }
 
-/* Begins another epoch, and returns it: dispatches that are submitted from now on are told from those before. */
+/* Begins another epoch, and returns it: dispatches that are submitted from now on belong to it. */
 uint32_t code_object_mark(void);
 
 /* The kernel id of `object` in `epoch`. For an object that no executable announced (the runtime's
