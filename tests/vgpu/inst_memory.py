@@ -323,6 +323,20 @@ def mubuf():
             yield atomic_case(f"buffer_atomic_{name}{x} {data}, v20, s[8:11], 0 offen", fn, dwords, False, 1, addresses,
                               lambda st, l: st.vgpr[20][l])
 
+    def formatted(data):
+        def prepare(st):
+            indexed(st)
+            # floats of 32 bits, the channels in order
+            st.sgpr[10], st.sgpr[11] = 200, data << 15 | 7 << 12 | 0o7654
+            for l in range(64):
+                st.vgpr[20][l] = l * 3
+        return prepare
+    for n, data in enumerate((4, 11, 13, 14), 1):
+        yield load_case(f"buffer_load_format_{'xyzw'[:n]} {vdata(4, n)}, v20, s[8:11], 0 idxen offset:4", n * 4, None, 2,
+                        formatted(data), lambda st, l: st.vgpr[20][l] * 24 + 4)
+        yield store_case(f"buffer_store_format_{'xyzw'[:n]} {vdata(8, n)}, v20, s[8:11], 0 idxen offset:4", n * 4, 0, 2,
+                         formatted(data), lambda st, l: st.vgpr[20][l] * 24 + 4)
+
     def outside(st):
         raw(st)
         st.sgpr[10] = 16

@@ -250,9 +250,9 @@ TEXTS = [
     "buffer_load_dword v2, s[4:7], s1 offen offset:4 lds", "buffer_load_dword off, s[4:7], 0 lds",
     "buffer_load_dword v[2:3], s[4:7], vcc_hi idxen offen lds",
 ]
-# formatted buffers, images and exports by their family
+# an image instruction by its name, formatted buffers and exports by their family
 FAMILIES = {
-    "image": "image_load v[0:3], v[4:5], s[0:7] dmask:0xf unorm",
+    "image_load_mip": "image_load_mip v[0:3], v[4:6], s[0:7] dmask:0xf unorm",
     "tbuffer": "tbuffer_load_format_x v1, off, s[4:7], s1",
     "exp": "exp mrt0 v0, v1, v2, v3",
 }

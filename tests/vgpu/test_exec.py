@@ -116,6 +116,14 @@ def shares(*parts):
 
 
 @case
+def textures_and_surfaces_match_model():
+    """Formats, filters and addressing modes of textures of arrays, pitched and linear memory, and surfaces of floats."""
+    parts = ["formats", "filters", "pitched", "linear", "surfaces"]
+    r = run("image_test", exec=None)
+    equal("results", r.out.splitlines(), [*(f"ok {p}" for p in parts), "0 failures"])
+
+
+@case
 def processes_share_memory_and_events():
     """Kernels of two processes change the same memory and talk to each other; one waits for the other's event."""
     shares("ipc_memory", "ipc_event")

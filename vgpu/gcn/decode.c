@@ -228,6 +228,16 @@ static void decode_memory(struct gcn_inst *i, uint32_t top)
 			i->class = GCN_VMEM_WR;
 		if (bit(w, 13) || i->sdst == 3)
 			i->run = gcn_run_unimplemented;
+	} else if (top == 0x3c) {
+		i->enc = GCN_MIMG;
+		i->op = (uint16_t)bits(w, 24, 18);
+		i->dst = (uint16_t)bits(x, 15, 8);
+		i->src[1] = (uint16_t)(bits(x, 20, 16) << 2);
+		i->src[2] = (uint16_t)(bits(x, 25, 21) << 2);
+		set_entry(i, &gcn_mimg[i->op]);
+		/* all of the others exist, too: comparisons and offsets */
+		if (!gcn_mimg[i->op].name && i->op >= 32)
+			i->run = gcn_run_unimplemented;
 	} else {
 		i->enc = GCN_MUBUF;
 		i->op = (uint16_t)bits(w, 24, 18);
@@ -290,9 +300,9 @@ void gcn_decode(struct gcn_inst *i, const uint32_t *code, unsigned int nr)
 		decode_smem(i);
 	else if (top == 0x34)
 		decode_vop3(i);
-	else if (top == 0x36 || top == 0x37 || top == 0x38)
+	else if (top == 0x36 || top == 0x37 || top == 0x38 || top == 0x3c)
 		decode_memory(i, top);
-	else if (top == 0x3a || top == 0x3c || top == 0x31 || top == 0x35)
+	else if (top == 0x3a || top == 0x31 || top == 0x35)
 		i->run = gcn_run_unimplemented;
 
 	if (nr_words == 1 && (i->ext || wants_literal(i)))
@@ -319,8 +329,6 @@ static const char *family(uint32_t top)
 		return "v_interp";
 	case 0x3a:
 		return "tbuffer";
-	case 0x3c:
-		return "image";
 	default:
 		return NULL;
 	}
@@ -357,6 +365,9 @@ const char *gcn_mnemonic(const struct gcn_inst *i)
 		break;
 	case GCN_MUBUF:
 		name = gcn_mubuf[i->op].name;
+		break;
+	case GCN_MIMG:
+		name = gcn_mimg[i->op].name ? gcn_mimg[i->op].name : "image";
 		break;
 	case GCN_OTHER:
 		name = family(bits(i->word[0], 31, 26));

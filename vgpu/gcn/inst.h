@@ -33,6 +33,7 @@ enum gcn_enc {
 	GCN_FLAT,
 	GCN_MUBUF,
 	GCN_MTBUF,
+	GCN_MIMG,
 	GCN_OTHER,
 	GCN_ENC_NR
 };
@@ -94,7 +95,8 @@ struct gcn_entry {
 
 extern const struct gcn_entry gcn_sop2[128], gcn_sopk[32], gcn_sop1[256], gcn_sopc[128],
 	gcn_sopp[128];
-extern const struct gcn_entry gcn_smem[256], gcn_ds[256], gcn_flat[128], gcn_mubuf[128];
+extern const struct gcn_entry gcn_smem[256], gcn_ds[256], gcn_flat[128], gcn_mubuf[128],
+	gcn_mimg[128];
 
 /* Decodes the instruction at `code`, of which `nr` words may be read (1 to 3). An instruction that does not
  * exist, or is not implemented, decodes too: running it stops the wave. */

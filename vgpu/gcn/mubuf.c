@@ -6,6 +6,7 @@
  */
 #include <stddef.h>
 
+#include "format.h"
 #include "memory.h"
 
 struct resource {
@@ -125,6 +126,43 @@ static void move(struct gcn_wave *w, const struct gcn_inst *i, unsigned int byte
 	}
 }
 
+/* Formatted buffers: the resource's fourth word has the format, as an image's has. */
+static void move_format(struct gcn_wave *w, const struct gcn_inst *i, unsigned int nr, bool write)
+{
+	struct resource b = resource_of(w, i);
+	uint32_t v = w->sgpr[i->src[1] + 3];
+	struct format f = { (uint8_t)(v >> 15 & 15), (uint8_t)(v >> 12 & 7), { 0 } };
+	unsigned int bytes = format_bytes(&f);
+
+	for (unsigned int n = 0; n < 4; n++)
+		f.select[n] = v >> 3 * n & 7;
+	if (!bytes || b.swizzle) {
+		gcn_stop(w, GCN_UNIMPLEMENTED, 0);
+		return;
+	}
+	if (write)
+		memory_stored(w->run);
+	for (uint64_t left = gcn_exec(w); left;) {
+		unsigned int l = memory_next(&left);
+		uint32_t channels[4] = { 0, 0, 0, 0 };
+		uint64_t addr;
+		bool in = lane_addr(w, i, &b, l, 0, bytes, &addr);
+
+		if (in && !memory_valid(w->run, addr, bytes)) {
+			gcn_stop(w, GCN_MEMORY_FAULT, addr);
+			return;
+		}
+		for (unsigned int n = 0; n < nr && write; n++)
+			channels[n] = w->vgpr[i->dst + n][l];
+		if (in && write)
+			format_store(&f, channels, memory_at(addr));
+		else if (in)
+			format_load(&f, memory_at(addr), channels);
+		for (unsigned int n = 0; n < nr && !write; n++)
+			w->vgpr[i->dst + n][l] = channels[n];
+	}
+}
+
 static void atomic(struct gcn_wave *w, const struct gcn_inst *i, enum atomic_op op,
 		   unsigned int bytes)
 {
@@ -180,6 +218,20 @@ static void atomic(struct gcn_wave *w, const struct gcn_inst *i, enum atomic_op 
 		atomic(w, i, op, 8);                                                               \
 	}
 
+#define FORMAT(name, nr, write)                                                                    \
+	static void name(struct gcn_wave *w, const struct gcn_inst *i)                             \
+	{                                                                                          \
+		move_format(w, i, nr, write);                                                      \
+	}
+
+FORMAT(buffer_load_format_x, 1, false)
+FORMAT(buffer_load_format_xy, 2, false)
+FORMAT(buffer_load_format_xyz, 3, false)
+FORMAT(buffer_load_format_xyzw, 4, false)
+FORMAT(buffer_store_format_x, 1, true)
+FORMAT(buffer_store_format_xy, 2, true)
+FORMAT(buffer_store_format_xyz, 3, true)
+FORMAT(buffer_store_format_xyzw, 4, true)
 LOAD(buffer_load_ubyte, 1, MEMORY_U8)
 LOAD(buffer_load_sbyte, 1, MEMORY_I8)
 LOAD(buffer_load_ushort, 2, MEMORY_U16)
@@ -237,14 +289,14 @@ static void nothing(struct gcn_wave *w, const struct gcn_inst *i)
 	}
 
 const struct gcn_entry gcn_mubuf[128] = {
-	[0] = MISSING(buffer_load_format_x),
-	[1] = MISSING(buffer_load_format_xy),
-	[2] = MISSING(buffer_load_format_xyz),
-	[3] = MISSING(buffer_load_format_xyzw),
-	[4] = MISSING(buffer_store_format_x),
-	[5] = MISSING(buffer_store_format_xy),
-	[6] = MISSING(buffer_store_format_xyz),
-	[7] = MISSING(buffer_store_format_xyzw),
+	[0] = RD(buffer_load_format_x),
+	[1] = RD(buffer_load_format_xy),
+	[2] = RD(buffer_load_format_xyz),
+	[3] = RD(buffer_load_format_xyzw),
+	[4] = WR(buffer_store_format_x),
+	[5] = WR(buffer_store_format_xy),
+	[6] = WR(buffer_store_format_xyz),
+	[7] = WR(buffer_store_format_xyzw),
 	[8] = MISSING(buffer_load_format_d16_x),
 	[9] = MISSING(buffer_load_format_d16_xy),
 	[10] = MISSING(buffer_load_format_d16_xyz),
