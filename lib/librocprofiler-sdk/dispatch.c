@@ -351,10 +351,10 @@ static bool is_enter_wanted(void)
 
 /* ---- the functions that ring doorbells ------------------------------------------------------- */
 
-static RTL_INLINE void store(store_fn next, hsa_signal_t signal, hsa_signal_value_t value)
+static RTL_NOINLINE void store_watched(store_fn next, hsa_signal_t signal, hsa_signal_value_t value)
 {
 	/* relaxed: dispatches that are submitted meanwhile are shown on the library's thread */
-	if (RTL_LIKELY(!atomic_load_explicit(&is_on, memory_order_relaxed))) {
+	if (!atomic_load_explicit(&is_on, memory_order_relaxed)) {
 		next(signal, value);
 		buffer_relieve();
 		return;
@@ -365,6 +365,17 @@ static RTL_INLINE void store(store_fn next, hsa_signal_t signal, hsa_signal_valu
 	if (--depth == 0 && RTL_UNLIKELY(first != NULL) && !op_is_in_callback())
 		show_begins();
 	buffer_relieve();
+}
+
+/* HOT: nothing but two loads where dispatches are not noted. */
+static RTL_INLINE void store(store_fn next, hsa_signal_t signal, hsa_signal_value_t value)
+{
+	/* relaxed, both: the same, and a hint */
+	if (RTL_LIKELY(!atomic_load_explicit(&is_on, memory_order_relaxed) &&
+		       !atomic_load_explicit(&buffer_nr_pressed, memory_order_relaxed)))
+		next(signal, value);
+	else
+		store_watched(next, signal, value);
 }
 
 #define STORE(name)                                                                                \
