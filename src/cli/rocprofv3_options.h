@@ -59,7 +59,7 @@ enum rocprofv3_state {
 	  "rocprofv3 adds RCCL, rocDecode, rocJPEG and scratch memory, which rtl does not record.")            \
 	X(SYS, 's', "sys-trace", ROCPROFV3_SWITCH, HAS, "the same, HIP's compiler calls, HSA",                 \
 	  NULL)                                                                                                \
-	X(HIP, 0, "hip-trace", ROCPROFV3_SWITCH, HAS, "HIP's runtime and compiler calls", NULL)                \
+	X(HIP, 0, "hip-trace", ROCPROFV3_SWITCH, ALSO, "HIP's runtime and compiler calls", NULL)               \
 	X(MARKER, 0, "marker-trace", ROCPROFV3_SWITCH, ALSO, "roctx ranges and marks", NULL)                   \
 	X(KERNEL, 0, "kernel-trace", ROCPROFV3_SWITCH, HAS, "kernel dispatches", NULL)                         \
 	X(GRAPH, 0, "hip-graph-trace", ROCPROFV3_SWITCH, LACKS, "records of graphs",                           \
@@ -128,8 +128,8 @@ enum rocprofv3_state {
 	  ROCPROFV3_INSTEAD_PC)                                                                                \
 	X(PC_INTERVAL, 0, "pc-sampling-interval", ROCPROFV3_VALUE("N"), LACKS, "its interval",                 \
 	  ROCPROFV3_INSTEAD_PC)                                                                                \
-	X(STATS, 0, "stats", ROCPROFV3_SWITCH, HAS, "statistics: more CSV files, summary in JSON",             \
-	  NULL)                                                                                                \
+	X(STATS, 0, "stats", ROCPROFV3_SWITCH, ALSO,                                                           \
+	  "statistics: more CSV files, summary in JSON", NULL)                                                 \
 	X(SUMMARY, 'S', "summary", ROCPROFV3_SWITCH, ALSO, "print a summary at the end",                       \
 	  "The tables of rtl summary: kernels, HIP calls, copies, ranges, of those that are recorded.")        \
 	X(SUMMARY_DOMAIN, 'D', "summary-per-domain", ROCPROFV3_SWITCH, ALSO, "the same", NULL)                 \
