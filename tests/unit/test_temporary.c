@@ -27,6 +27,15 @@ static const char *create(const char *name)
 	return path;
 }
 
+static void write_byte(const char *path)
+{
+	FILE *f = fopen(path, "w");
+
+	CHECK(f != NULL);
+	CHECK(fputc('x', f) == 'x');
+	CHECK_OK(fclose(f));
+}
+
 TEST(created_file_is_private_under_any_umask)
 {
 	static const mode_t masks[] = { 0, 022, 077, 0777 };
@@ -54,11 +63,23 @@ TEST(published_file_has_mode_of_umask_or_owner)
 	umask(027);
 	CHECK_OK(temporary_publish(create("t"), out, false, false));
 	CHECK_EQ_INT(mode_of(out), 0640);
+	write_byte(out);
 	CHECK_EQ_INT(temporary_publish(create("t"), out, false, true), -EEXIST);
 	CHECK_EQ_INT(mode_of(out), 0640);
 	CHECK_OK(temporary_publish(test_tmpfile("t"), out, true, true));
 	CHECK_EQ_INT(mode_of(out), 0600);
 	CHECK(access(test_tmpfile("t"), F_OK) != 0);
+}
+
+TEST(empty_output_does_not_exist_and_is_replaced)
+{
+	const char *out = create("out");
+
+	CHECK(!temporary_is_taken(out));
+	write_byte(create("t"));
+	CHECK_OK(temporary_publish(test_tmpfile("t"), out, false, true));
+	CHECK(temporary_is_taken(out));
+	CHECK(temporary_is_taken("/dev/null"));
 }
 
 TEST(delete_all_takes_unfinished_files_alone)
