@@ -122,7 +122,8 @@ def snapshots_of(r):
 
 @case
 def triggers_write_snapshots_within_bounds_and_count_the_others():
-    r = trigger("--trigger-longer=1us", "--snapshots=2", "--snapshot-gap=0")
+    # long enough for several looks of rtl, which are 100 ms apart at most
+    r = trigger("--trigger-longer=1us", "--snapshots=2", "--snapshot-gap=0", program=("launcher", "launches=8000", "sync=10", "roctx=1"))
     ended(r, 0)
     equal("snapshots", snapshots_of(r), ["trace-1.db", "trace-2.db"])
     contains("stderr", r.err, "trace-1.db: snapshot, since a kernel took")
