@@ -11,12 +11,9 @@
 #define LOG_TOPIC "sdk"
 #include <errno.h>
 #include <pthread.h>
-#include <semaphore.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "../face/fork_guard.h"
 #include "base/log.h"
@@ -36,7 +33,7 @@ struct count_service {
 
 /* A dispatch that is counted. */
 struct counted {
-	struct counted *next;
+	struct relay_item sent; /* to be shown */
 	struct context *context;
 	const struct count_service *service;
 	struct count_config *config;
@@ -60,10 +57,7 @@ static _Atomic uint64_t has_service; /* a bit for each context */
 static _Atomic uint64_t counting;    /* of the active one */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int client = -1;
-static _Atomic(struct counted *) arrived;
-static sem_t has_arrived;
-static _Atomic uint64_t nr_sent, nr_shown;
-static _Thread_local bool is_shower;
+static struct relay relay; /* of dispatches to be shown */
 
 static uint64_t bit_of(const struct context *c)
 {
@@ -245,54 +239,13 @@ static void show(struct counted *d)
 	free(records);
 }
 
-/* In the order in which they have come. */
-static struct counted *take_arrived(void)
+static void deliver(struct relay_item *item)
 {
-	/* acquire: pairs with send() */
-	struct counted *d = atomic_exchange_explicit(&arrived, NULL, memory_order_acquire);
-	struct counted *first = NULL, *next;
+	struct counted *d = RTL_CONTAINER_OF(item, struct counted, sent);
 
-	for (; d; d = next) {
-		next = d->next;
-		d->next = first;
-		first = d;
-	}
-	return first;
-}
-
-static void *shower(void *unused)
-{
-	(void)unused;
-	is_shower = true;
-	for (;;) {
-		struct counted *d, *next;
-
-		while (sem_wait(&has_arrived) != 0)
-			;
-		for (d = take_arrived(); d; d = next) {
-			next = d->next;
-			if (!(context_over() & bit_of(d->context)) &&
-			    atomic_load(&registration_end) <= 0)
-				show(d);
-			free_counted(d);
-			/* release: pairs with count_settle() */
-			atomic_fetch_add_explicit(&nr_shown, 1, memory_order_release);
-		}
-	}
-	return NULL;
-}
-
-static void send(struct counted *d)
-{
-	struct counted *newest = atomic_load_explicit(&arrived, memory_order_relaxed);
-
-	atomic_fetch_add_explicit(&nr_sent, 1, memory_order_relaxed);
-	do
-		d->next = newest;
-	/* release: pairs with take_arrived() */
-	while (!atomic_compare_exchange_weak_explicit(&arrived, &newest, d, memory_order_release,
-						      memory_order_relaxed));
-	sem_post(&has_arrived);
+	if (!(context_over() & bit_of(d->context)) && atomic_load(&registration_end) <= 0)
+		show(d);
+	free_counted(d);
 }
 
 static void on_done(const struct client_result *r)
@@ -305,7 +258,7 @@ static void on_done(const struct client_result *r)
 		d->values = calloc(r->nr_values + 1, sizeof(*d->values));
 	if (d->values) {
 		memcpy(d->values, r->values, r->nr_values * sizeof(*d->values));
-		send(d);
+		relay_send(&relay, &d->sent);
 		return;
 	}
 	log_warn("dispatch %llu is not counted: %s",
@@ -316,43 +269,19 @@ static void on_done(const struct client_result *r)
 
 void count_settle(void)
 {
-	const struct timespec nap = { .tv_nsec = 100000 };
-	uint64_t sent;
-
-	if (is_shower || !atomic_load(&has_service))
+	if (relay_is_current(&relay) || !atomic_load(&has_service))
 		return;
 	sdk_core()->counter_settle(SETTLE_NS);
-	sent = atomic_load(&nr_sent);
-	for (int i = 0; i < 10000 && atomic_load(&nr_shown) < sent; i++)
-		nanosleep(&nap, NULL);
+	relay_settle(&relay, SETTLE_NS);
 }
 
 /* ---- services -------------------------------------------------------------------------------- */
-
-static bool start_shower(void)
-{
-	pthread_attr_t attr;
-	sigset_t all, old;
-	pthread_t thread;
-	int err;
-
-	sem_init(&has_arrived, 0, 0);
-	if (pthread_attr_init(&attr) != 0)
-		return false;
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&thread, &attr, shower, NULL);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	pthread_attr_destroy(&attr);
-	return err == 0;
-}
 
 static void register_once(void)
 {
 	static const struct counter_client functions = { .ask = on_ask, .done = on_done };
 
-	if (sdk_core() && start_shower())
+	if (sdk_core() && relay_start(&relay, deliver))
 		client = sdk_core()->client_register(&functions);
 	if (client < 0)
 		log_warn("counters are not counted: no thread, or too many libraries that count");

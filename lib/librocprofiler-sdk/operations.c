@@ -8,8 +8,6 @@
  */
 #define LOG_TOPIC "sdk"
 #include <pthread.h>
-#include <semaphore.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -22,7 +20,7 @@
 #define SETTLE_MS 10000
 #define SETTLE_IDLE_MS 1000
 /* how long a flush waits for callbacks of operations */
-#define FLUSH_MS 1000
+#define FLUSH_NS UINT64_C(1000000000)
 
 struct location {
 	_Atomic uint64_t id; /* 0: none */
@@ -32,15 +30,10 @@ struct location {
 static struct location locations[MAX_AGENTS];
 static _Atomic(struct lane *) lanes[MAX_QUEUES];
 static _Atomic uint32_t nr_lanes; /* 1 + the highest index */
-/* to be shown, the newest first */
-static _Atomic(struct op *) arrived;
-static sem_t has_arrived;
+static struct relay relay;	  /* of operations to be shown */
 static _Atomic uint64_t nr_open;
-static _Thread_local bool is_shower;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Atomic bool is_started;
-/* how many were handed to the thread, and how many it is done with */
-static _Atomic uint64_t nr_sent, nr_delivered;
 
 rocprofiler_agent_id_t operations_agent(uint32_t index)
 {
@@ -85,17 +78,7 @@ void operations_add(void)
 
 void operations_send(struct op *op)
 {
-	struct op *newest = atomic_load_explicit(&arrived, memory_order_relaxed);
-
-	atomic_fetch_add_explicit(&nr_sent, 1, memory_order_relaxed);
-	do
-		op->next = newest;
-	/* release: pairs with take_arrived() */
-	while (!atomic_compare_exchange_weak_explicit(&arrived, &newest, op, memory_order_release,
-						      memory_order_relaxed));
-	/* else the thread has not taken the others yet */
-	if (!newest)
-		sem_post(&has_arrived);
+	relay_send(&relay, &op->sent);
 }
 
 void operations_done(struct op *op, enum op_part part)
@@ -107,8 +90,9 @@ void operations_done(struct op *op, enum op_part part)
 		operations_send(op);
 }
 
-static void deliver(struct op *op)
+static void deliver(struct relay_item *item)
 {
+	struct op *op = RTL_CONTAINER_OF(item, struct op, sent);
 	/* acquire: pairs with operations_done() */
 	uint32_t parts = atomic_load_explicit(&op->parts, memory_order_acquire);
 	bool is_over = atomic_load(&registration_end) > 0;
@@ -128,58 +112,6 @@ static void deliver(struct op *op)
 	atomic_fetch_sub(&nr_open, 1);
 }
 
-/* In the order in which they have come. */
-static struct op *take_arrived(void)
-{
-	struct op *op = atomic_exchange_explicit(&arrived, NULL, memory_order_acquire);
-	struct op *first = NULL, *next;
-
-	for (; op; op = next) {
-		next = op->next;
-		op->next = first;
-		first = op;
-	}
-	return first;
-}
-
-static void *shower(void *unused)
-{
-	(void)unused;
-	is_shower = true;
-	for (;;) {
-		struct op *op, *next;
-
-		while (sem_wait(&has_arrived) != 0)
-			;
-		for (op = take_arrived(); op; op = next) {
-			next = op->next;
-			deliver(op);
-			/* release: pairs with operations_flush() */
-			atomic_fetch_add_explicit(&nr_delivered, 1, memory_order_release);
-		}
-	}
-	return NULL;
-}
-
-static bool start_shower(void)
-{
-	pthread_attr_t attr;
-	sigset_t all, old;
-	pthread_t thread;
-	int err;
-
-	sem_init(&has_arrived, 0, 0);
-	if (pthread_attr_init(&attr) != 0)
-		return false;
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&thread, &attr, shower, NULL);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	pthread_attr_destroy(&attr);
-	return err == 0;
-}
-
 /* The thread is not in the child, nor are the operations the child's. */
 static void in_child(void)
 {
@@ -192,7 +124,7 @@ void operations_settle(void)
 	uint64_t open, nr_put = 0, before = 0;
 	bool is_direct;
 
-	if (is_shower || !sdk_core())
+	if (relay_is_current(&relay) || !sdk_core())
 		return;
 	for (int ms = 0, idle = 0; ms < SETTLE_MS && idle < SETTLE_IDLE_MS; ms++, idle++) {
 		open = atomic_load(&nr_open);
@@ -209,16 +141,13 @@ void operations_settle(void)
 
 void operations_flush(void)
 {
-	const struct timespec nap = { .tv_nsec = 100000 };
-	uint64_t sent, nr_put;
+	uint64_t nr_put;
 
-	if (is_shower || !atomic_load(&is_started) ||
+	if (relay_is_current(&relay) || !atomic_load(&is_started) ||
 	    (!atomic_load(&nr_open) && !dispatch_is_direct(&nr_put)))
 		return;
 	sdk_core()->harvest_flush();
-	sent = atomic_load(&nr_sent);
-	for (int i = 0; i < FLUSH_MS * 10 && atomic_load(&nr_delivered) < sent; i++)
-		nanosleep(&nap, NULL);
+	relay_settle(&relay, FLUSH_NS);
 }
 
 /* ---- the core's events ----------------------------------------------------------------------- */
@@ -281,7 +210,7 @@ static void start_once(void)
 {
 	const struct rtl_core *core = sdk_core();
 
-	if (!start_shower() || core->bus_attach(&sink) != 0) {
+	if (!relay_start(&relay, deliver) || core->bus_attach(&sink) != 0) {
 		log_warn("no thread, or too many sinks; tools get no callbacks of operations");
 		return;
 	}

@@ -18,6 +18,7 @@
 #define RTL_LIB_LIBROCPROFILER_SDK_OPERATIONS_H
 
 #include "../face/pending.h"
+#include "../face/relay.h"
 #include "sdk.h"
 
 enum op_part {
@@ -39,7 +40,8 @@ struct op_launch {
 #endif
 
 struct op {
-	struct op *next; /* of one list at a time: unused ones, a thread's, those to be shown */
+	struct op *next;	       /* of one list at a time: unused ones, a thread's */
+	struct relay_item sent;	       /* to be shown */
 	struct pending_item in_flight; /* in its lane: of a dispatch */
 	uint64_t key;		       /* of a range */
 	uint64_t begin_mask, end_mask; /* contexts that get its callbacks */

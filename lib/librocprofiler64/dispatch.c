@@ -13,8 +13,6 @@
  */
 #define LOG_TOPIC "rocprofiler"
 #include <pthread.h>
-#include <semaphore.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -25,6 +23,7 @@
 
 #include "../face/id_map.h"
 #include "../face/pending.h"
+#include "../face/relay.h"
 #include "base/log.h"
 #include "queues.h"
 #include "store/demangle.h"
@@ -35,7 +34,7 @@
 
 struct taken {
 	struct pending_item in_flight; /* of its queue, where it is not counted */
-	struct taken *next;	       /* on its way to the thread */
+	struct relay_item sent;	       /* on its way to the thread */
 	struct taken *of_context;      /* under lock: those of the same context */
 	/* under lock; NULL: the context was closed */
 	struct group *group;
@@ -48,9 +47,7 @@ static const struct rtl_core *core;
 static int client = -1;
 static _Atomic(struct pending *) pending[MAX_QUEUES];
 static struct id_map strings, kernels; /* a string's text; a kernel's name */
-static struct taken *_Atomic arrived;
-static sem_t has_arrived;
-static _Atomic uint64_t nr_sent, nr_delivered;
+static struct relay relay;	       /* of dispatches that are over */
 static _Atomic bool is_started;
 /* the context whose handler runs on this thread; NULL: it was closed by it */
 static _Thread_local struct context *handled;
@@ -104,35 +101,6 @@ static const amd_kernel_code_t *code_of(uint64_t object)
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-static void send(struct taken *t)
-{
-	struct taken *newest = atomic_load_explicit(&arrived, memory_order_relaxed);
-
-	atomic_fetch_add_explicit(&nr_sent, 1, memory_order_relaxed);
-	do
-		t->next = newest;
-	/* release: pairs with take_arrived() */
-	while (!atomic_compare_exchange_weak_explicit(&arrived, &newest, t, memory_order_release,
-						      memory_order_relaxed));
-	/* else the thread has not taken the others yet */
-	if (!newest)
-		sem_post(&has_arrived);
-}
-
-/* In the order in which they have come. */
-static struct taken *take_arrived(void)
-{
-	struct taken *t = atomic_exchange_explicit(&arrived, NULL, memory_order_acquire);
-	struct taken *first = NULL, *next;
-
-	for (; t; t = next) {
-		next = t->next;
-		t->next = first;
-		first = t;
-	}
-	return first;
-}
-
 RTL_REQUIRES(lock) static void unlink_taken(struct taken *t)
 {
 	struct taken **link = &t->group->context->taken;
@@ -161,8 +129,9 @@ void dispatch_handle(struct group *g)
 	handled = NULL;
 }
 
-static void deliver(struct taken *t)
+static void deliver(struct relay_item *item)
 {
+	struct taken *t = RTL_CONTAINER_OF(item, struct taken, sent);
 	struct group *g;
 
 	lock_take(&lock);
@@ -186,43 +155,6 @@ static void deliver(struct taken *t)
 	dispatch_handle(g);
 }
 
-static void *handler_thread(void *unused)
-{
-	(void)unused;
-	for (;;) {
-		struct taken *t, *next;
-
-		while (sem_wait(&has_arrived) != 0)
-			;
-		for (t = take_arrived(); t; t = next) {
-			next = t->next;
-			deliver(t);
-			/* release: pairs with dispatch_settle() */
-			atomic_fetch_add_explicit(&nr_delivered, 1, memory_order_release);
-		}
-	}
-	return NULL;
-}
-
-static bool start_thread(void)
-{
-	pthread_attr_t attr;
-	sigset_t all, old;
-	pthread_t thread;
-	int err;
-
-	sem_init(&has_arrived, 0, 0);
-	if (pthread_attr_init(&attr) != 0)
-		return false;
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&thread, &attr, handler_thread, NULL);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	pthread_attr_destroy(&attr);
-	return err == 0;
-}
-
 static void nap(void)
 {
 	const struct timespec t = { .tv_nsec = NAP_NS };
@@ -232,15 +164,11 @@ static void nap(void)
 
 void dispatch_settle(void)
 {
-	uint64_t sent;
-
 	if (!atomic_load(&is_started) || handled)
 		return;
 	core->counter_settle(SETTLE_NS);
 	core->harvest_flush();
-	sent = atomic_load(&nr_sent);
-	for (uint64_t ns = 0; ns < SETTLE_NS && atomic_load(&nr_delivered) < sent; ns += NAP_NS)
-		nap();
+	relay_settle(&relay, SETTLE_NS);
 }
 
 bool dispatch_close(struct context *c)
@@ -408,7 +336,7 @@ static void done(const struct client_result *r)
 	lock_drop(&lock);
 	t->begin_ns = r->begin_ns;
 	t->end_ns = r->end_ns;
-	send(t);
+	relay_send(&relay, &t->sent);
 }
 
 /* ---- the core's events ----------------------------------------------------------------------- */
@@ -432,7 +360,7 @@ static void dispatch_over(const struct event_dispatch *d)
 	t = (struct taken *)(void *)((char *)item - offsetof(struct taken, in_flight));
 	t->begin_ns = d->begin_ns;
 	t->end_ns = d->end_ns;
-	send(t);
+	relay_send(&relay, &t->sent);
 }
 
 static void on_event(const struct event *ev)
@@ -497,7 +425,7 @@ void dispatch_log_copies(void)
 
 static void start_once(void)
 {
-	if (!start_thread() || core->bus_attach(&dispatches) != 0) {
+	if (!relay_start(&relay, deliver) || core->bus_attach(&dispatches) != 0) {
 		log_warn("no thread, or too many sinks; dispatches are not intercepted");
 		return;
 	}

@@ -3,6 +3,7 @@
 #ifndef RTL_BASE_COMPILER_H
 #define RTL_BASE_COMPILER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define RTL_LIKELY(x) __builtin_expect(!!(x), 1)
@@ -71,5 +72,9 @@ static inline uint64_t rtl_ticks_fenced(uint64_t ticks)
 #define RTL_FRAME() ((uintptr_t)__builtin_frame_address(0))
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* The structure of which `item` is the member. */
+#define RTL_CONTAINER_OF(item, type, member)                                                       \
+	((type *)(void *)((char *)(item)-offsetof(type, member)))
 
 #endif
