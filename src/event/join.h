@@ -72,7 +72,7 @@ void join_begins(const struct join_call *call);
 /* The call of that id; bits above JOIN_ID, which the runtime stores, too, are ignored. false: no
  * such call, or its entry has been reused by a later call; `call` is unchanged. Any thread. HOT:
  * the same. */
-#define JOIN_ID ((UINT64_C(1) << 56) - 1)
+#define JOIN_ID ((UINT64_C(1) << 55) - 1)
 bool join_begun(uint64_t correlation, struct join_call *call);
 
 /* The trace ends: counts operations that were submitted and not joined as `api_missed`. */

@@ -21,6 +21,7 @@
 
 #include "base/compiler.h"
 #include "base/log.h"
+#include "event/join.h"
 #include "hip_ops_gen.h"
 #include "source/hip/frame.h"
 #include "source/hip/activity_internal.h"
@@ -45,6 +46,7 @@ struct tail {
 #define PHASE_SHIFT 62
 #define OURS (UNWANTED | UINT64_C(1) << PHASE_SHIFT)
 _Static_assert(UNWANTED_SHIFT + LIVE_MAX_SUBSCRIBERS <= PHASE_SHIFT, "a bit for each");
+_Static_assert((JOIN_ID & OURS) == 0, "ids and these bits do not overlap");
 
 /* How many commands have been made and not been reported, in two phases. A call that waits for commands begins a new
  * phase if the previous one has no more commands. The commands made before it are in the phases that it awaits. */
