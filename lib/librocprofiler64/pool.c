@@ -92,7 +92,8 @@ static struct entry *new_entry(struct pool *p, const char *api)
 	return NULL;
 }
 
-RTL_REQUIRES(p->lock) static void put_used(struct pool *p, struct entry *e)
+static void put_used(struct pool *p, struct entry *e) RTL_REQUIRES(p->lock);
+static void put_used(struct pool *p, struct entry *e)
 {
 	e->next = NULL;
 	e->state = ENTRY_FETCHED;
@@ -103,7 +104,8 @@ RTL_REQUIRES(p->lock) static void put_used(struct pool *p, struct entry *e)
 	p->last = e;
 }
 
-RTL_REQUIRES(p->lock) static void put_free(struct pool *p, struct entry *e)
+static void put_free(struct pool *p, struct entry *e) RTL_REQUIRES(p->lock);
+static void put_free(struct pool *p, struct entry *e)
 {
 	struct entry **link = &p->used, *before = NULL;
 

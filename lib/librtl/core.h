@@ -45,9 +45,9 @@ _Static_assert(3 + CORE_NR_ROCTRACERS + CORE_NR_SDKS + CORE_NR_ROCPROFILERS <= T
 /* libroctracer64: one for names of kernels, one for events of HSA */
 _Static_assert(2 * CORE_NR_ROCTRACERS + CORE_NR_ROCPROFILERS <= SUBMIT_MAX_LISTENERS,
 	       "a slot for each");
-_Static_assert(CORE_NR_SDKS <= SUBMIT_MAX_TAKERS && CORE_NR_SDKS <= COPY_MAX_LISTENERS &&
-		       CORE_NR_SDKS <= HOST_FUNCTION_LISTENERS,
-	       "a slot for each");
+_Static_assert(CORE_NR_SDKS <= SUBMIT_MAX_TAKERS, "a slot for each");
+_Static_assert(CORE_NR_SDKS <= COPY_MAX_LISTENERS, "a slot for each");
+_Static_assert(CORE_NR_SDKS <= HOST_FUNCTION_LISTENERS, "a slot for each");
 /* those that count */
 _Static_assert(CORE_NR_SDKS + CORE_NR_ROCPROFILERS <= CLIENT_MAX, "a number for each client");
 /* beside the recorder's; librocprofiler-sdk: one for code objects, one for operations; librocprofiler64: one for kernels, one for

@@ -72,7 +72,7 @@ for name in "$@"; do
 	case $name in
 	load)
 		build_fuzzer load "$root"/src/store/*.c "$root"/src/export/rpd/*.c "$root"/src/query/*.c "$root"/src/counter/*.c \
-			"$root/src/base/temporary.c" "$root/src/base/alloc.c" "$root/src/base/crc.c" "$root/src/base/fd.c" "$root/src/base/proc.c" "$build/gen/names_enums_gen.c" \
+			"$root/src/base/capture.c" "$root/src/base/str.c" "$root/src/base/temporary.c" "$root/src/base/alloc.c" "$root/src/base/crc.c" "$root/src/base/fd.c" "$root/src/base/proc.c" "$build/gen/names_enums_gen.c" \
 			"$build/gen/counter_tables_gen.c"
 		# shellcheck disable=SC2086
 		"$clang" $flags "$here/make_seeds.c" "$root/tests/support/spool_make.c" -o make_seeds
@@ -86,7 +86,7 @@ for name in "$@"; do
 		# shellcheck disable=SC2086
 		build_fuzzer opts $cli "$root"/src/export/*.c "$root"/src/export/*/*.c "$root"/src/query/*.c "$root"/src/store/*.c \
 			"$root"/src/event/*.c "$root"/src/base/*.c "$root"/src/counter/*.c "$build/gen/names_enums_gen.c" "$build/gen/names_sdk_gen.c" \
-			"$build/gen/counter_tables_gen.c"
+			"$build/gen/counter_tables_gen.c" "$build/gen/page_text.c"
 		;;
 	pm4)
 		flags="$flags -I$root/vgpu -isystem /opt/rocm/include -DHSA_LARGE_MODEL"
