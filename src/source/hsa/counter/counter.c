@@ -413,7 +413,7 @@ static struct profile *unite(struct lane *l)
 	return u->profile;
 }
 
-/* Sets what is counted for the present dispatch, which somebody wants. */
+/* Sets what is counted for the present dispatch, which at least one client wants. */
 static bool choose(struct lane *l)
 {
 	struct client_want *wants = l->answers.wants;

@@ -47,7 +47,7 @@ bool counter_tick(uint64_t now_ns);
 void counter_settle(uint64_t wait_ns);
 
 /* The counters of a GPU are the caller's, who samples them with a queue of its own: its dispatches are not counted meanwhile, and
- * clients get that as the reason. Waits for one that is being counted, `wait_ns` at most. -EBUSY: somebody else has them, or the
+ * clients get that as the reason. Waits for one that is being counted, `wait_ns` at most. -EBUSY: another client has them, or the
  * dispatch takes longer. Not for the harvester. */
 int counter_reserve(uint32_t agent, uint64_t wait_ns);
 void counter_unreserve(uint32_t agent);

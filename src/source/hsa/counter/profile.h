@@ -91,7 +91,7 @@ void profile_queue_close(struct profile_queue *q);
 bool profile_queue_run(const struct profile_queue *q, const struct profile *p,
 		       enum profile_part part);
 
-/* Kernels of `hsa`, which nobody uses yet, count from now on: its register COMPUTE_PERFCOUNT_ENABLE is set by its first packet. */
+/* Kernels of `hsa`, which has no other user yet, count from now on: its register COMPUTE_PERFCOUNT_ENABLE is set by its first packet. */
 bool profile_enable_queue(hsa_agent_t agent, hsa_queue_t *hsa);
 
 /* Id of the string that names the events and the number of their samples, as REC_COUNTERS has it; 0: no memory. */
