@@ -20,6 +20,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,6 +37,7 @@
 #define NAP_MIN_NS 20000
 /* a nap shorter than this costs more than it saves */
 #define NAP_WORTH_NS 8000
+#define NICE_BEFORE_WAITERS (-10)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_uint wanted;
@@ -47,6 +49,8 @@ static bool running;
 
 /* futex: 1 while the thread naps */
 static atomic_uint napping;
+
+static atomic_bool waiters_spin;
 
 void engine_lock(void)
 {
@@ -64,6 +68,11 @@ void engine_kick(void)
 {
 	if (atomic_load(&napping) && atomic_exchange(&napping, 0))
 		syscall(SYS_futex, &napping, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+void engine_waiters_spin(void)
+{
+	atomic_store(&waiters_spin, true);
 }
 
 static void nap(uint64_t ns)
@@ -113,6 +122,13 @@ static void rest(uint64_t now, uint64_t active_ns, uint64_t wake_ns)
 		sched_yield();
 }
 
+static void take_precedence(void)
+{
+	/* EPERM, EACCES: the processors are shared evenly, and the program is only slower */
+	if (atomic_load(&waiters_spin))
+		(void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE_BEFORE_WAITERS);
+}
+
 static void *engine_main(void *arg)
 {
 	uint64_t active_ns = clock_now();
@@ -120,6 +136,7 @@ static void *engine_main(void *arg)
 	(void)arg;
 	pthread_setname_np(pthread_self(), "vgpu-engine");
 	prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
+	take_precedence();
 	for (;;) {
 		struct queue_visit v;
 		uint64_t now;

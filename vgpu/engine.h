@@ -26,6 +26,12 @@ void engine_unlock(void);
 /* Makes the engine serve the queues now, because a thread waits for a result. Cheap if the engine is awake. */
 void engine_kick(void);
 
+/*
+ * Declares that the runtime's threads spin while they wait for the GPU. The engine's thread, which is started afterwards, gets
+ * a higher priority then, where the kernel permits that: it shall not wait for the processor of those that wait for it.
+ */
+void engine_waiters_spin(void);
+
 /* Around fork(): the child has no engine. */
 void engine_forked(void);
 

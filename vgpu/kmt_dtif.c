@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "engine.h"
 #include "kmt.h"
 #include "kmt_layout.h"
 
@@ -66,6 +67,8 @@ KMT_API void *DtifCreate(const char *api)
 	dl_iterate_phdr(search_library, &s);
 	if (s.found)
 		kmt_layout_choose_newest();
+	/* ROCr 7.2.4 has no events then, and waits without giving up the processor */
+	engine_waiters_spin();
 	return &instance;
 }
 
