@@ -8,6 +8,7 @@
 #     experimental          ROCr 7.2.4, HIP 7.2.4
 #   COMMAND
 #     setup                 fetch it from Debian's packages; does nothing if it exists
+#     libraries             add AMD's libraries, for tests/libraries, and the headers of those programs, in root/libraries
 #     run COMMAND...        run a command in it, in this folder, with this environment
 #     sums BUILD            checksums of the product's binaries, as seen from there and from here
 #     packages              its packages, with their versions
@@ -25,7 +26,7 @@ base='base-files bash coreutils dash diffutils findutils grep libasan8 libc-bin 
 	libubsan1 mawk mount procps python3 sed sqlite3 util-linux valgrind zlib1g'
 
 usage() {
-	sed -n 's/^# \{0,1\}//; 3,15p' "$0"
+	sed -n 's/^# \{0,1\}//; 3,16p' "$0"
 	exit 2
 }
 
@@ -37,6 +38,7 @@ debian13)
 	target=trixie
 	rocm='libamd-comgr2 libamdhip64-5 libhsa-runtime64-1'
 	hip=libamdhip64.so.5
+	libraries='librccl1 librocblas0 librocfft0 librocrand1 librocsolver0 librocsparse0'
 	;;
 experimental)
 	# packages that are not in experimental come from unstable
@@ -44,9 +46,11 @@ experimental)
 	target=experimental
 	rocm='libamd-comgr3 libamdhip64-7 libhiprtc-builtins7 libhiprtc7 libhsa-runtime64-1'
 	hip=libamdhip64.so.7
+	libraries='librccl1 librocblas5 librocfft0 librocrand1 librocsolver0 librocsparse1'
 	;;
 *) usage ;;
 esac
+headers='libhipcub-dev librccl-dev librocblas-dev librocfft-dev librocprim-dev librocrand-dev librocsolver-dev librocsparse-dev'
 [ $# -ge 2 ] || usage
 shift 2
 dir=${USERLAND_DIR:-$tree/build/userland}/$suite
@@ -109,6 +113,11 @@ configure_apt() {
 	EOT
 }
 
+# name_version DEB
+name_version() {
+	dpkg-deb -f "$1" Package Version | sed 's/^[^:]*: //' | paste -s -d ' ' -
+}
+
 unpack() {
 	rm -rf "$root.new"
 	for d in bin sbin lib lib64; do
@@ -117,7 +126,7 @@ unpack() {
 	done
 	for deb in "$dir"/apt/cache/archives/*.deb; do
 		dpkg-deb -x "$deb" "$root.new" 2>>"$dir/apt.log" || return 1
-		dpkg-deb -f "$deb" Package Version | sed 's/^[^:]*: //' | paste -s -d ' ' - >>"$root.new/packages"
+		name_version "$deb" >>"$root.new/packages"
 	done
 	printf 'root:x:0:0:root:/:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n' >"$root.new/etc/passwd"
 	printf 'root:x:0:\nnogroup:x:65534:\n' >"$root.new/etc/group"
@@ -154,6 +163,32 @@ setup() {
 	# shellcheck disable=SC2086 # lists of names
 	private_apt install -y --download-only -t "$target" $base $rocm || skip "its packages can't be fetched: $(complaint)"
 	unpack || skip "its packages can't be unpacked, $dir/apt.log says more"
+}
+
+# The libraries go where the runtimes are. Of the packages of headers only the headers are wanted, not what they depend on.
+libraries() {
+	setup
+	[ "$(cat "$root/libraries/asked_for" 2>/dev/null)" = "$libraries $headers" ] && return 0
+	configure_apt
+	private_apt update || skip "its package lists can't be fetched: $(complaint)"
+	# shellcheck disable=SC2086 # lists of names
+	{
+		private_apt install -y --download-only -t "$target" $base $rocm $libraries
+		(cd "$dir/apt" && private_apt download $headers)
+	} || skip "its libraries can't be fetched: $(complaint)"
+	rm -rf "$root/libraries"
+	mkdir -p "$root/libraries"
+	for deb in "$dir"/apt/*.deb; do
+		dpkg-deb -x "$deb" "$root/libraries" 2>>"$dir/apt.log" || skip "a package can't be unpacked, $dir/apt.log says more"
+	done
+	for deb in "$dir"/apt/cache/archives/*.deb; do
+		row=$(name_version "$deb")
+		grep -qxF "$row" "$root/packages" && continue
+		dpkg-deb -x "$deb" "$root" 2>>"$dir/apt.log" || skip "a package can't be unpacked, $dir/apt.log says more"
+		echo "$row" >>"$root/packages"
+	done
+	echo "$libraries $headers" >"$root/libraries/asked_for"
+	rm -rf "$dir/apt"
 }
 
 need_it() {
@@ -199,6 +234,7 @@ sums() {
 
 case $command in
 setup) setup ;;
+libraries) libraries ;;
 run) run "$@" ;;
 sums) sums "$@" ;;
 packages)

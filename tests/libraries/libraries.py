@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""AMD's libraries on the virtual GPU: each program compares their results with the CPU's, untraced and traced.
+
+The libraries and their headers are those of the Debian suite that RTL_LIBRARIES names (tools/userland.sh SUITE libraries). The
+programs are compiled here, with this machine's hipcc, and run there. Each case prints its times.
+"""
+import os
+import subprocess
+import sys
+
+from support import *
+
+# program -> the libraries that it is linked with
+PROGRAMS_OF = {
+    "rocblas": ["rocblas"],
+    "rocfft": ["rocfft"],
+    "rocrand": ["rocrand"],
+    "rocsparse": ["rocsparse"],
+    "rocsolver": ["rocsolver", "rocblas"],
+    "hipcub": [],
+    "rccl": ["rccl"],
+}
+EXECUTED = {"VGPU_EXEC": "auto"}
+# what RCCL's use of rocm_smi prints where there is no such driver
+RSMI = "Exception caught: rsmi_init.\n"
+
+
+def folder_of(suite):
+    return os.path.join(BUILD, "tests/libraries", suite)
+
+
+def build(suite, root):
+    """Compiles the programs that are older than their sources; returns the compiler's first error."""
+    os.makedirs(folder_of(suite), exist_ok=True)
+    here = os.path.dirname(os.path.abspath(__file__))
+    common = os.path.getmtime(os.path.join(here, "common.hpp"))
+    lib = os.path.join(root, "usr/lib/x86_64-linux-gnu")
+    for name, libraries in PROGRAMS_OF.items():
+        source, output = os.path.join(here, name + ".cpp"), os.path.join(folder_of(suite), name)
+        if os.path.exists(output) and os.path.getmtime(output) > max(common, os.path.getmtime(source)):
+            continue
+        argv = ["hipcc", "--offload-arch=gfx900", "-std=c++17", "-O2", "-Wall", "-Werror", source, "-o", output]
+        argv += ["-isystem", os.path.join(root, "libraries/usr/include"), "-L" + lib, "-Wl,--allow-shlib-undefined"]
+        for library in libraries:
+            found = [f for f in sorted(os.listdir(lib)) if f.startswith(f"lib{library}.so.")]
+            argv.append("-l:" + found[0])
+        p = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        if p.returncode:
+            return f"{name}: " + p.stdout.decode("utf-8", "replace")[:2000]
+    return None
+
+
+def outside(suite):
+    """On this machine: compiles, and enters the userland."""
+    root = os.path.join(os.environ.get("USERLAND_DIR", os.path.join(SOURCE, "build/userland")), suite, "root")
+    if not os.path.exists(os.path.join(root, "libraries/asked_for")):
+        print(f"no libraries of {suite} are there: tools/userland.sh {suite} libraries fetches them")
+        sys.exit(77)
+    error = build(suite, root)
+    if error:
+        print(error)
+        sys.exit(1)
+    script = os.path.abspath(__file__)
+    userland = os.path.join(SOURCE, "tools/userland.sh")
+    os.execv(userland, [userland, suite, "run", "python3", script, *sys.argv[1:]])
+
+
+def right(r, results):
+    """Every result of the program's was right, and there were so many."""
+    lines = [line for line in r.out.splitlines() if ": right, " in line]
+    lacks(f"output of {r.name}", r.out, "WRONG")
+    at_least(f"results of {r.name}", len(lines), results)
+    return lines
+
+
+def untraced_and_traced(name, *args, results, gpus=1, unloads=False):
+    path = os.path.join(folder_of(USERLAND), name)
+    plain = run(path, *args, gpus=gpus, env=EXECUTED, timeout=300)
+    traced = run(path, *args, trace=RTL, gpus=gpus, env=EXECUTED, timeout=300)
+    equal("results", right(traced, results), right(plain, results))
+    complete(traced)
+    exact_dispatches(traced, unloads=unloads)
+    kernels = traced.value("SELECT count(DISTINCT kernel) FROM rtl_dispatch")
+    print(f"    {plain.seconds:.1f} s, traced {traced.seconds:.1f} s, {traced.count('rtl_dispatch')} dispatches of {kernels} kernels")
+
+
+@case
+def rocblas():
+    untraced_and_traced("rocblas", results=6)
+
+
+@case
+def rocfft():
+    untraced_and_traced("rocfft", results=8, unloads=True)  # a destroyed plan unloads its kernels
+
+
+@case
+def rocrand():
+    untraced_and_traced("rocrand", results=13)
+
+
+@case
+def rocsparse():
+    untraced_and_traced("rocsparse", results=3)
+
+
+@case
+def rocsolver():
+    untraced_and_traced("rocsolver", results=3)
+
+
+@case
+def hipcub():
+    untraced_and_traced("hipcub", results=6)
+
+
+@case
+def rccl_2_gpus_in_one_process():
+    untraced_and_traced("rccl", 2, results=4, gpus=2)
+
+
+@case
+def rccl_4_gpus_in_one_process():
+    untraced_and_traced("rccl", 4, results=8, gpus=4)
+
+
+def process_per_gpu(gpus):
+    program_ = os.path.join(folder_of(USERLAND), "rccl")
+    ranks = f"for r in $(seq 0 {gpus - 1}); do {program_} {gpus} id $r & p=\"$p $!\"; done; for q in $p; do wait $q || exit; done"
+    plain = run("/bin/sh", "-c", ranks, gpus=gpus, env=EXECUTED, timeout=300)
+    traced = run("/bin/sh", "-c", ranks, trace=RTL, gpus=gpus, env=EXECUTED, timeout=300)
+    equal("results", sorted(right(traced, 2 * gpus)), sorted(right(plain, 2 * gpus)))
+    complete(traced)
+    exact_dispatches(traced)
+    equal("processes", len({pid for pid, in traced.rows("SELECT DISTINCT pid FROM rtl_process")}), gpus)
+    print(f"    {plain.seconds:.1f} s, traced {traced.seconds:.1f} s, {traced.count('rtl_dispatch')} dispatches")
+
+
+@case
+def rccl_process_per_gpu_2():
+    process_per_gpu(2)
+
+
+@case
+def rccl_process_per_gpu_4():
+    process_per_gpu(4)
+
+
+if not USERLAND and "--list" not in sys.argv:
+    outside(os.environ.get("RTL_LIBRARIES", "debian13"))
+main()
