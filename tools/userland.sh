@@ -174,7 +174,7 @@ libraries() {
 	# shellcheck disable=SC2086 # lists of names
 	{
 		private_apt install -y --download-only -t "$target" $base $rocm $libraries
-		(cd "$dir/apt" && private_apt download $headers)
+		(cd "$dir/apt" && private_apt download -t "$target" $headers)
 	} || skip "its libraries can't be fetched: $(complaint)"
 	rm -rf "$root/libraries"
 	mkdir -p "$root/libraries"
