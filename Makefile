@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 JOBS ?= 2
 
-.PHONY: all demo check check-all check-debian13 check-experimental bench fuzz install clean help
+.PHONY: all demo check check-all check-debian13 check-experimental bench fuzz install package clean help
 
 all: ## build what is shipped into build/
 	@sh -c '. tools/setup.sh; need build rocm; build_preset release'
@@ -36,6 +36,11 @@ fuzz: ## run the fuzzers, FUZZ_SECONDS each
 
 install: all ## install below PREFIX (DESTDIR is respected)
 	@cmake --install build --prefix "$(PREFIX)"
+
+package: ## make the .deb packages and the relocatable archive, in build/package/
+	@sh -c '. tools/setup.sh; need build rocm; build_preset release'
+	@cd build && cpack >package.log || { cat package.log; exit 1; }
+	@ls -l build/package/*.deb build/package/*.tar.gz
 
 clean: ## remove build/
 	rm -rf build

@@ -30,6 +30,8 @@ option(RTL_COVER "gcov counters" OFF)
 
 set(RTL_LIB_DIR ${CMAKE_INSTALL_LIBDIR})
 set(RTL_PRIVATE_DIR ${CMAKE_INSTALL_LIBDIR}/rocm-trace-lite)
+# Libraries and headers with the names of AMD's: in a prefix of their own, or they would shadow AMD's for every program.
+set(RTL_DROP_IN_DIR ${RTL_PRIVATE_DIR}/drop-in)
 
 separate_arguments(rtl_opt_list UNIX_COMMAND "${RTL_OPT}")
 set(RTL_WARNINGS -Wall -Wextra -Wshadow -Wundef -Wformat=2 -Wwrite-strings -Wvla)
@@ -145,7 +147,7 @@ function(rtl_shared target)
 		target_link_options(${target} PRIVATE -Wl,-z,defs -Wl,--no-undefined)
 	endif()
 	target_link_libraries(${target} PRIVATE rtl_flags ${A_DEPS} ${A_SHARED_DEPS} ${A_LIBS})
-	install(TARGETS ${target} LIBRARY DESTINATION ${A_INSTALL})
+	install(TARGETS ${target} LIBRARY DESTINATION ${A_INSTALL} NAMELINK_COMPONENT dev)
 
 	if(NOT A_NO_TEST AND NOT RTL_SANITIZE AND NOT RTL_COVER)
 		set(needed --needed libc.so.6 --needed ld-linux-x86-64.so.2)
@@ -185,7 +187,7 @@ function(rtl_program name)
 		set(A_INSTALL ${CMAKE_INSTALL_BINDIR})
 	endif()
 	if(A_INSTALL AND NOT A_INSTALL STREQUAL none)
-		install(TARGETS prog_${name} RUNTIME DESTINATION ${A_INSTALL})
+		install(TARGETS prog_${name} RUNTIME DESTINATION ${A_INSTALL} COMPONENT program)
 	endif()
 endfunction()
 

@@ -3,6 +3,8 @@
 # fresh_debian.sh - tests the first steps of a new user: runs ./demo and ./check on a minimal Debian 12
 #
 # Usage (as root): tools/fresh_debian.sh [--keep DIR] [COMMAND...]     ./demo && ./check by default
+#                  tools/fresh_debian.sh [--keep DIR] --packages DIR2  installs, uses and removes the packages that
+#                                                                      `make package` made in DIR2 (build/package)
 #
 # Makes a minbase chroot with debootstrap, clones the committed tree into it and runs the command
 # there with an empty environment. Mounts are in a new namespace and disappear with it.
@@ -13,6 +15,12 @@ cd "$(dirname "$0")/.."
 keep=''
 if [ "${1:-}" = --keep ]; then
 	keep=${2:?--keep needs a directory}
+	shift 2
+fi
+packages=''
+if [ "${1:-}" = --packages ]; then
+	packages=${2:?--packages needs a directory}
+	ls "$packages"/rocm-trace-lite_*.deb "$packages"/rocm-trace-lite-*.tar.gz >/dev/null || exit 1
 	shift 2
 fi
 [ "$(id -u)" = 0 ] || { echo "fresh_debian.sh: needs root, for debootstrap and chroot" >&2; exit 1; }
@@ -36,6 +44,12 @@ fi
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 rm -rf "$root/src"
 git clone -q . "$root/src"
+if [ -n "$packages" ]; then
+	rm -rf "$root/packages"
+	mkdir "$root/packages"
+	cp "$packages"/*.deb "$packages"/*.tar.gz tests/install/packaged.sh "$root/packages"
+	set -- sh /packages/packaged.sh /packages
+fi
 
 [ $# -gt 0 ] || set -- './demo && ./check'
 status=0

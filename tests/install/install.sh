@@ -23,16 +23,19 @@ fail() {
 # No file may depend on the prefix it was installed to.
 mv "$tmp/first" "$tmp/moved"
 root=$tmp/moved
+# what has AMD's names is in a prefix of its own
+drop_in=$root/lib/rocm-trace-lite/drop-in
 
 for file in bin/rtl lib/librtl.so lib/librtl.so.1 lib/rocm-trace-lite/vgpu/libhsakmt.so.1 \
 	lib/rocm-trace-lite/vgpu/libhsa-amd-aqlprofile64.so \
 	lib/pkgconfig/rocm-trace-lite.pc lib/cmake/rocm-trace-lite/rocm-trace-lite-config.cmake \
+	lib/rocm-trace-lite/examples/frames.so share/man/man1/rtl-snapshot.1 share/modulefiles/rocm-trace-lite \
 	share/doc/rocm-trace-lite/README.md share/doc/rocm-trace-lite/LICENSE; do
 	[ -e "$root/$file" ] || fail "$file is not installed"
 done
 
 # Search paths must be relative.
-for file in "$root"/bin/* "$root"/lib/*.so; do
+for file in "$root"/bin/* "$root"/lib/*.so "$drop_in"/lib/*.so; do
 	if readelf -d "$file" | grep -E 'RPATH|RUNPATH' | grep -v 'ORIGIN'; then
 		fail "$file has a search path that is not relative"
 	fi
@@ -104,14 +107,14 @@ add_executable(use use.c)
 target_link_libraries(use PRIVATE rocprofiler::rocprofiler64)
 END
 if [ -e /usr/include/hsa/hsa.h ]; then
-	if ! "$cmake" -G Ninja -B v1_build -S v1 -DCMAKE_PREFIX_PATH="$root" >log 2>&1 || ! "$cmake" --build v1_build >>log 2>&1 || ! ./v1_build/use; then
+	if ! "$cmake" -G Ninja -B v1_build -S v1 -DCMAKE_PREFIX_PATH="$drop_in" >log 2>&1 || ! "$cmake" --build v1_build >>log 2>&1 || ! ./v1_build/use; then
 		cat log
 		fail "the CMake package of rocprofiler"
 	fi
 	if command -v pkg-config >/dev/null; then
-		flags=$(PKG_CONFIG_PATH=$root/lib/pkgconfig pkg-config --cflags --libs rocprofiler64)
+		flags=$(PKG_CONFIG_PATH=$drop_in/lib/pkgconfig pkg-config --cflags --libs rocprofiler64)
 		# shellcheck disable=SC2086 # several words
-		if ! cc -std=c11 -Wall -Wextra -Werror v1/use.c $flags -o v1_use || ! LD_LIBRARY_PATH=$root/lib ./v1_use; then
+		if ! cc -std=c11 -Wall -Wextra -Werror v1/use.c $flags -o v1_use || ! LD_LIBRARY_PATH=$drop_in/lib ./v1_use; then
 			fail "the .pc file of rocprofiler"
 		fi
 	fi
@@ -192,7 +195,7 @@ for wanted in "1.0 1" "0.5 0" " 1"; do
 	version=${wanted% *}
 	major=${wanted##* }
 	rm -rf sdk_build
-	if ! "$cmake" -G Ninja -B sdk_build -S sdk -DCMAKE_PREFIX_PATH="$root" -DWANTED="$version" >log 2>&1; then
+	if ! "$cmake" -G Ninja -B sdk_build -S sdk -DCMAKE_PREFIX_PATH="$drop_in" -DWANTED="$version" >log 2>&1; then
 		grep -q "was not found; ROCM_PATH" log && break
 		cat log
 		fail "the CMake package rocprofiler-sdk, version '$version'"
@@ -205,7 +208,7 @@ for wanted in "1.0 1" "0.5 0" " 1"; do
 		[ "$said" = "$major 2" ] || fail "$program, version '$version': $said, not $major 2"
 	done
 done
-if "$cmake" -G Ninja -B sdk_build -S sdk -DCMAKE_PREFIX_PATH="$root" -DWANTED=1.9 >log 2>&1; then
+if "$cmake" -G Ninja -B sdk_build -S sdk -DCMAKE_PREFIX_PATH="$drop_in" -DWANTED=1.9 >log 2>&1; then
 	fail "the CMake package rocprofiler-sdk takes itself for 1.9"
 fi
 

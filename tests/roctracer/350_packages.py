@@ -38,10 +38,11 @@ def command(*argv, **kwargs):
 
 
 def installed():
-    """The installed tree, moved to another folder, and a client's source."""
+    """The prefix with AMD's names in the installed tree, moved to another folder, and a client's source."""
     root = os.path.join(work_dir(), "moved")
     command("cmake", "--install", BUILD, "--prefix", os.path.join(work_dir(), "first"))
     os.rename(os.path.join(work_dir(), "first"), root)
+    root = os.path.join(root, "lib/rocm-trace-lite/drop-in")
     for _, name, _, _ in LANGUAGES:
         with open(os.path.join(work_dir(), name), "w", encoding="utf-8") as f:
             f.write(PROGRAM)
