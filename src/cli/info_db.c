@@ -7,6 +7,7 @@
 #include "cli/db.h"
 #include "cli/info.h"
 #include "cli/ui.h"
+#include "query/rows.h"
 #include "store/changed.h"
 
 static const char *keep_column(sqlite3_stmt *stmt, int column)
@@ -131,6 +132,20 @@ static void read_counts(struct query *q, struct info_process *p, int64_t first, 
 	p->counts.copies =
 		count_block(q, cut ? "rtl_op_copy" OF_OP " WHERE op_id" : "rtl_op_copy WHERE op_id",
 			    first, last);
+	/* kernels with which HIP copies or fills */
+	if (query_number(q->db,
+			 "SELECT EXISTS (SELECT 1 FROM rocpd_string WHERE " TRANSFER_IS(
+				 "string") ")",
+			 0)) {
+		uint64_t n = count_block(
+			q,
+			"rocpd_op WHERE description_id IN (SELECT id FROM rocpd_string WHERE " TRANSFER_IS(
+				"string") ") AND id",
+			first, last);
+
+		p->counts.dispatches -= n < p->counts.dispatches ? n : p->counts.dispatches;
+		p->counts.copies += n;
+	}
 	p->counts.barriers = count_block(q, "rtl_op_barrier WHERE op_id", first, last);
 	p->counts.markers = count_block(q,
 					cut ? "rtl_marker_data" OF_API " WHERE api_id" :
@@ -202,9 +217,16 @@ void info_db_read(struct info *info)
 		for (size_t i = 0; i < info->nr_processes && !*info->version; i++)
 			info->version = info->processes[i].version;
 	} else {
-		info->counts.dispatches =
-			(uint64_t)query_number(q->db,
-					       "SELECT count(*) FROM rocpd_op WHERE gpuId >= 0", 0);
+		info->counts.copies = (uint64_t)query_number(
+			q->db,
+			"SELECT count(*) FROM rocpd_op O JOIN rocpd_string T ON T.id = O.opType_id JOIN rocpd_string D ON D.id = O.description_id WHERE " ROWS_IS_COPY(
+				"T.string") " OR " TRANSFER_IS("D.string"),
+			0);
+		info->counts.dispatches = (uint64_t)query_number(
+			q->db,
+			"SELECT count(*) FROM rocpd_op O JOIN rocpd_string T ON T.id = O.opType_id JOIN rocpd_string D ON D.id = O.description_id WHERE O.gpuId >= 0 AND NOT " ROWS_IS_COPY(
+				"T.string") " AND NOT " TRANSFER_IS("D.string"),
+			0);
 		info->counts.apis =
 			(uint64_t)query_number(q->db, "SELECT count(*) FROM rocpd_api", 0);
 		if (changed_rpd(q->db)) {

@@ -8,6 +8,7 @@
 #include "base/testpoint.h"
 #include "cli/info.h"
 #include "cli/ui.h"
+#include "query/transfer.h"
 #include "store/index.h"
 
 static const char *keep_info(const struct index *index, const char *key)
@@ -50,12 +51,38 @@ static void read_agents(struct info_process *p, const struct index *index)
 	}
 }
 
+static int count_transfer(void *arg, const struct store_dispatch *op)
+{
+	uint64_t *n = arg;
+
+	*n += !(op->flags & REC_F_INTERNAL) && transfer_of(op->kernel->name) != TRANSFER_NONE;
+	return 0;
+}
+
+/* Dispatches of kernels with which HIP copies or fills. The trace is read for them where it has such kernels. */
+static uint64_t count_transfers(struct index *index)
+{
+	static const struct store_visitor visitor = { .dispatch = count_transfer };
+	struct load_error error;
+	uint64_t n = 0;
+	size_t nr;
+	const struct store_kernel *kernels = index_kernels(index, &nr);
+
+	for (size_t i = 0; i < nr; i++)
+		if (transfer_of(kernels[i].name) != TRANSFER_NONE) {
+			index_visit(index, &visitor, &n, &error);
+			break;
+		}
+	return n;
+}
+
 static void read_process(struct info_process *p, struct index *index)
 {
 	const struct load_facts *facts = load_facts(index_load(index));
 	const struct store_totals *totals = index_totals(index);
 	const struct store_clock *clocks;
 	const struct store_info *infos;
+	uint64_t transfers;
 	size_t nr;
 
 	p->pid = facts->pid;
@@ -82,6 +109,9 @@ static void read_process(struct info_process *p, struct index *index)
 					  .barriers = totals->barriers,
 					  .apis = totals->apis,
 					  .markers = totals->markers };
+	transfers = count_transfers(index);
+	p->counts.dispatches -= transfers;
+	p->counts.copies += transfers;
 	clocks = index_clocks(index, &p->nr_clocks);
 	if (p->nr_clocks)
 		p->realtime_offset_ns = (int64_t)(clocks[0].realtime_ns - clocks[0].system_ns);

@@ -20,6 +20,7 @@
 #include "export/csv_internal.h"
 #include "export/output.h"
 #include "query/cause.h"
+#include "query/transfer.h"
 
 #define NAME_SIZE 4096
 
@@ -230,6 +231,8 @@ int csv_print(struct query *q, const char *table, uint64_t rows, struct json *j)
 	sqlite3_stmt *row = NULL;
 	int ret = t && rows_of(q, t) ? cause_make(q, true) : -EINVAL;
 
+	if (ret == 0)
+		ret = transfer_prepare(q);
 	if (ret == 0)
 		ret = csv_prepare(q, t, &row);
 	if (ret == 0)

@@ -10,6 +10,7 @@
 
 #include "export/csv_internal.h"
 #include "query/rows.h"
+#include "query/transfer.h"
 
 /* clang-format off */
 #define BOTH(name, ours, rpd) { name, ours, rpd }

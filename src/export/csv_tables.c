@@ -39,16 +39,29 @@ static const struct csv_column stats[] = {
 #define RPD_HIP "D.string <> 'UserMarker' AND D.string NOT LIKE 'hsa%'"
 #define RPD_HSA "D.string LIKE 'hsa%'"
 
+/* Kernels with which HIP copies or fills are copies in sums: lists of dispatches have them, as rocprof's and rocprofv3's. */
+#define NO_TRANSFER                                                                                \
+	"O.description_id NOT IN (SELECT id FROM rocpd_string WHERE " TRANSFER_IS("string") ")"
+
 static const char kernel_stats[] =
-	STATS(OPS("O.description_id", "rtl_op_kernel K JOIN rocpd_op O ON O.id = K.op_id",
+	STATS(OPS("O.description_id",
+		  "rtl_op_kernel K JOIN rocpd_op O ON O.id = K.op_id WHERE " NO_TRANSFER,
 		  "K.flags"),
 	      "");
-static const char copy_stats[] =
-	STATS(OPS("O.opType_id", "rtl_op_copy K JOIN rocpd_op O ON O.id = K.op_id", "K.flags"), "");
+#define TEXT_OF(id)                                                                                \
+	"coalesce((SELECT string FROM rocpd_string WHERE id = " id "), (SELECT string FROM "       \
+	"temp.query_type WHERE id = " id "))"
+static const char copy_stats[] = "WITH T AS (" OPS(
+	"O.opType_id", "rtl_op_copy K JOIN rocpd_op O ON O.id = K.op_id",
+	"K.flags") " UNION ALL " OPS("-1 - X.type",
+				     "temp.query_transfer X JOIN rocpd_op O ON O.id = "
+				     "X.op_id JOIN rtl_op_kernel K ON K.op_id = O.id",
+				     "K.flags") "), N AS (SELECT " TEXT_OF("T.id") " AS name, sum(n) AS n, "
+										   "sum(ns) AS ns FROM T GROUP BY 1) SELECT $ FROM N ORDER BY ns DESC, n DESC, name";
 static const char rpd_kernel_stats[] =
 	STATS(OPS("O.description_id",
 		  "rocpd_op O JOIN rocpd_string Y ON Y.id = O.opType_id WHERE O.gpuId >= 0 AND "
-		  "NOT " ROWS_IS_COPY("Y.string"),
+		  "NOT " ROWS_IS_COPY("Y.string") " AND " NO_TRANSFER,
 		  "0"),
 	      "");
 static const char rpd_copy_stats[] =

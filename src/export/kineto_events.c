@@ -427,7 +427,7 @@ static int prepare_events(struct events *e)
 		  "INSERT INTO kineto_range VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO "
 		  "UPDATE SET first = min(first, ?4), last = max(last, ?5)" },
 		{ &e->use_call, "INSERT OR IGNORE INTO kineto_call VALUES (?1)" },
-		{ &e->string, QUERY_STRING },
+		{ &e->string, ROWS_TYPE_NAME },
 		{ &e->args, query_args_sql(q) },
 		{ &e->call,
 		  q->ours ?

@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/temporary.h"
 #include "query/identify.h"
+#include "query/transfer.h"
 
 #define PROGRESS_ROWS 4096u
 
@@ -336,6 +337,7 @@ void query_close(struct query *q)
 	for (size_t i = 0; i < q->nr_processes; i++)
 		alloc_free(q->processes[i].name);
 	alloc_free(q->processes);
+	transfer_end(q);
 	sqlite3_close(q->db);
 	alloc_free(q);
 }

@@ -55,11 +55,14 @@ struct query {
 	bool has_ustring;
 	int8_t has_args; /* of query_has_args(): 1, -1; 0: not known yet */
 	/* set by rows_prepare() */
-	bool has_graphs;  /* temp.query_graph lists the operations of graph launches */
-	int64_t streams;  /* the highest number of a stream in a process; 0: no stream is known */
-	int64_t first_ns; /* the earliest event of any kind */
+	struct transfers
+		*transfers; /* kernels with which HIP copies or fills; NULL: there are none */
+	bool has_graphs;    /* temp.query_graph lists the operations of graph launches */
+	int64_t streams;    /* the highest number of a stream in a process; 0: no stream is known */
+	int64_t first_ns;   /* the earliest event of any kind */
 	struct query_process *processes;
 	size_t nr_processes;
+	bool as_dispatched; /* the format lists each dispatch as such, those of HIP's copies, too */
 	const struct query_process *only; /* read the rows of this process; NULL: of all */
 	uint64_t done, total;		  /* rows, for the progress bar */
 };

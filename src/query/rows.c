@@ -40,6 +40,8 @@ int rows_prepare(struct query *q)
 	ret = query_read_processes(q);
 	if (ret == 0)
 		ret = cause_make(q, true);
+	if (ret == 0)
+		ret = transfer_prepare(q);
 	if (ret)
 		return ret;
 	q->has_graphs =
@@ -106,7 +108,8 @@ static const char *const ops_sql[2][4] = {
 	{ OURS("O.queueId") ANY_STREAM, OURS("S.number") KNOWN_STREAM, runtime_sql, barriers_sql },
 };
 
-static int visit_rows(struct query *q, const char *sql, int nr, rows_fn each, void *arg)
+static int visit_rows(struct query *q, const char *sql, int nr, bool transfers, rows_fn each,
+		      void *arg)
 {
 	int64_t columns[(int)OP_NR > (int)CALL_NR ? (int)OP_NR : (int)CALL_NR];
 	sqlite3_stmt *row = NULL;
@@ -117,6 +120,8 @@ static int visit_rows(struct query *q, const char *sql, int nr, rows_fn each, vo
 	while (ret == 0 && (ret = query_step(q, row)) == 1) {
 		for (int i = 0; i < nr; i++)
 			columns[i] = sqlite3_column_int64(row, i);
+		if (transfers)
+			transfer_apply(q, columns);
 		ret = each(arg, columns);
 		if (ret == -ENOMEM)
 			query_fail_memory(q);
@@ -129,7 +134,9 @@ int rows_ops(struct query *q, enum rows_order order, rows_fn each, void *arg)
 {
 	const char *sql = ops_sql[q->ours][order];
 
-	return sql ? visit_rows(q, sql, OP_NR, each, arg) : 0;
+	bool transfers = !q->as_dispatched && (order == ROWS_BY_QUEUE || order == ROWS_BY_STREAM);
+
+	return sql ? visit_rows(q, sql, OP_NR, transfers, each, arg) : 0;
 }
 
 /* ---- markers and calls ---- */
@@ -149,5 +156,5 @@ static const char rpd_calls_sql[] =
 
 int rows_calls(struct query *q, rows_fn each, void *arg)
 {
-	return visit_rows(q, q->ours ? ours_calls_sql : rpd_calls_sql, CALL_NR, each, arg);
+	return visit_rows(q, q->ours ? ours_calls_sql : rpd_calls_sql, CALL_NR, false, each, arg);
 }

@@ -7,6 +7,7 @@
 #define RTL_QUERY_ROWS_H
 
 #include "query/query.h"
+#include "query/transfer.h"
 
 /* Columns of an operation; 0 where unknown. */
 enum rows_op {
@@ -22,7 +23,7 @@ enum rows_op {
 	OP_CORRELATION,
 	OP_SHAPE,
 	OP_FLAGS,
-	OP_COPY, /* 1: a copy or fill */
+	OP_COPY, /* 1: a copy or fill; with a shape: by a kernel of HIP, of OP_NAME */
 	OP_BYTES,
 	OP_SRC,
 	OP_DST,
@@ -65,6 +66,8 @@ int rows_calls(struct query *q, rows_fn each, void *arg);
 #define ROWS_STREAM_NAME                                                                           \
 	"SELECT name FROM temp.query_stream WHERE number = ?1 >> 32 AND block = ?1 & 4294967295"
 int64_t rows_stream_key(const int64_t *op);
+/* SQL for the name of a row's OP_TYPE, ?1. */
+#define ROWS_TYPE_NAME TRANSFER_TYPE_NAME
 /* SQL: whether an operation's type is a copy or a fill. rtl uses RPD's names. */
 #define ROWS_IS_COPY(type)                                                                         \
 	"(" type " LIKE 'Copy%' OR " type " LIKE 'Fill%' OR " type " LIKE 'Mem%')"

@@ -184,7 +184,17 @@ class Info(Reader):
     def test_rpd(self):
         text = self.rtl("info", self.rpd()).stdout
         self.assertIn("RPD schema 2", text)
-        self.assertIn("2 dispatches", text)
+        self.assertIn("1 dispatch, 1 copy", text)
+
+    def test_kernels_of_hip_that_copy_count_as_copies(self):
+        s = spool.sample(6)
+        for name in ("__amd_rocclr_copyBuffer.kd", "__amd_rocclr_fillBufferAligned.kd", "__amd_rocclr_gwsInit.kd"):
+            s.dispatch(s.kernel(name), 0, s.start + 1000, s.start + 2000)
+        s.write(self.path("a.rtl"))
+        self.rtl("recover", "-q", "a.rtl", "-o", "a.db")
+        for name in ("a.rtl", "a.db"):
+            counts = json.loads(self.rtl("info", name, "--format", "json").stdout)["counts"]
+            self.assertEqual([counts["dispatches"], counts["copies"]], [7, 3])  # the sample has a copy by an engine
 
 
 class Convert(Reader):

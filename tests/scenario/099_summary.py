@@ -5,6 +5,7 @@ import functools
 import json
 
 from support import *
+from support import outputs
 
 # problem: (GPUs, duration of a kernel, environment, what the finding begins with, words that it contains)
 PROBLEMS = {
@@ -68,6 +69,33 @@ def program_without_a_problem_has_none_named():
     equal("wall, busy, idle", [figures["wall_ns"], gpu["busy_ns"], gpu["idle_ns"]], [wall, busy, wall - busy])
 
 
+def outputs_agree(r, table):
+    """Every output has the same numbers, times and bytes of kernels, copies and fills."""
+    folder = new_dir("outputs") + "/out"
+    os.mkdir(folder)
+
+    def run_rtl(*args):
+        done = rtl(*args)
+        ended(done, 0)
+        return done.out
+
+    found = outputs.numbers(run_rtl, r.output, folder)
+    whole = {("kernels", "number"): sum(k["calls"] for k in table["kernel"]), ("kernels", "ns"): sum(k["total_ns"] for k in table["kernel"])}
+    for c in table["copy"]:
+        whole.update({(c["name"], "number"): c["calls"], (c["name"], "ns"): c["total_ns"], (c["name"], "bytes"): c["bytes"]})
+    for name, what in (("pftrace", 3), ("perfetto", 3), ("kineto", 3), ("summary", 3), ("report", 3), ("speedscope", 2), ("csv", 2), ("folded", 1)):
+        equal(name, found[name], {k: v for k, v in whole.items() if k[1] in ("ns", "number", "bytes")[:what]})
+    dispatches, copies = whole["kernels", "number"], sum(c["calls"] for c in table["copy"])
+    equal("lists without kernels of HIP", found["lists"], {(n, "number"): dispatches for n in ("results.csv", "kernel_trace.csv")})
+    counts = json.loads(run_rtl("info", "-f", "json", r.output))["counts"]
+    equal("rtl info", [counts["dispatches"], counts["copies"]], [dispatches, copies])
+    # rocprofv3's lists have each dispatch, by contract
+    run_rtl("convert", "-q", r.output, "-f", "rocprofv3-csv", "-o", folder + "/v3")
+    names = [row["Kernel_Name"] for row in outputs.table(folder, "v3_kernel_trace.csv")]
+    equal("rocprofv3's dispatches", len(names), r.value("select count(*) from rtl_op_kernel"))
+    equal("without kernels of HIP", sum(not n.startswith(outputs.BLIT) for n in names), dispatches)
+
+
 @case
 def copies_by_kernels_are_copies():
     r = run(built(os.path.join(BUILD, "examples/network")), trace=RTL, rtl_args=(), env={"VGPU_EXEC": None})
@@ -84,6 +112,7 @@ def copies_by_kernels_are_copies():
     equal("copies", {c["name"]: (c["calls"], c["bytes"]) for c in table["copy"]},
           {"Copy" + kind: (n, size) for kind, _, n, size in seen})
     contains("--internal", overview(r, "--by", "copy", "--internal"), "CopyDeviceToDevice by __amd_rocclr_copyBuffer")
+    outputs_agree(r, table)
     graphs = json.loads(overview(r, "--by", "graph", "-f", "json"))
     equal("graphs", [(g["launches"], g["ops"]) for g in graphs], [(40, 160)])
     # a range and what is launched in it

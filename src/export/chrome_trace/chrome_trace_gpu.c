@@ -183,12 +183,12 @@ static int put_args(struct gpu_writer *w, const int64_t *op)
 	struct json *j = w->t->json;
 	int ret = 0;
 
-	if (op[OP_SHAPE]) {
+	if (op[OP_COPY] && w->t->q->ours)
+		ret = put_copy(w, op);
+	if (ret == 0 && op[OP_SHAPE]) {
 		ret = chrome_trace_put_text(w->t, &w->shapes, op[OP_SHAPE], w->shape, make_shape,
 					    true);
-	} else if (op[OP_COPY] && w->t->q->ours) {
-		ret = put_copy(w, op);
-	} else if (op[OP_TYPE]) {
+	} else if (op[OP_TYPE] && !(op[OP_COPY] && w->t->q->ours)) {
 		JSON_KEY(j, "type");
 		ret = chrome_trace_put_text(w->t, &w->types, op[OP_TYPE], w->type,
 					    chrome_trace_make_string, false);
@@ -345,7 +345,7 @@ static int prepare_writer(struct gpu_writer *w)
 	struct query *q = w->t->q;
 	const struct query_sql all[] = {
 		{ &w->label, QUERY_STRING },
-		{ &w->type, QUERY_STRING },
+		{ &w->type, ROWS_TYPE_NAME },
 		{ &w->stream, ROWS_STREAM_NAME },
 		{ &w->call, "SELECT pid, tid, start, \"end\" FROM rocpd_api WHERE id = ?1" },
 		{ &w->graph,

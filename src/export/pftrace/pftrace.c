@@ -149,6 +149,15 @@ void pftrace_put_int(struct proto *p, enum pftrace_name name, int64_t value)
 	proto_end(p, at);
 }
 
+void pftrace_put_double(struct proto *p, enum pftrace_name name, double value)
+{
+	size_t at = proto_begin(p, EVENT_ANNOTATION);
+
+	proto_uint(p, ANNOTATION_NAME, (uint64_t)name);
+	proto_double(p, ANNOTATION_DOUBLE, value);
+	proto_end(p, at);
+}
+
 void pftrace_put_text(struct proto *p, enum pftrace_name name, const char *text)
 {
 	size_t at = proto_begin(p, EVENT_ANNOTATION);

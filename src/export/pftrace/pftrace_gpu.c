@@ -202,9 +202,13 @@ static void put_flags(struct proto *p, int64_t flags)
 
 static int put_copy(struct writer *w, const int64_t *op)
 {
+	int64_t ns = op[OP_END] - op[OP_START];
 	int ret;
 
 	pftrace_put_int(&w->t->packet, A_BYTES, op[OP_BYTES]);
+	if (ns > 0 && op[OP_BYTES] && !(op[OP_FLAGS] & QUERY_UNTIMED))
+		pftrace_put_double(&w->t->packet, A_RATE,
+				   (double)(op[OP_BYTES] * 1000 / ns) / 1000);
 	ret = put_cached(w, &w->agents, op[OP_SRC] << 1, w->agent, make_src);
 	return ret ? ret : put_cached(w, &w->agents, op[OP_DST] << 1 | 1, w->agent, make_dst);
 }
@@ -227,11 +231,11 @@ static int put_annotations(struct writer *w, const int64_t *op)
 	struct proto *p = &w->t->packet;
 	int ret = 0;
 
-	if (op[OP_SHAPE])
-		ret = put_cached(w, &w->shapes, op[OP_SHAPE], w->shape, make_shape);
-	else if (op[OP_COPY] && w->t->q->ours)
+	if (op[OP_COPY] && w->t->q->ours)
 		ret = put_copy(w, op);
-	else if (op[OP_TYPE])
+	if (ret == 0 && op[OP_SHAPE])
+		ret = put_cached(w, &w->shapes, op[OP_SHAPE], w->shape, make_shape);
+	else if (op[OP_TYPE] && !(op[OP_COPY] && w->t->q->ours))
 		ret = put_cached(w, &w->types, op[OP_TYPE], w->type, make_type);
 	if (w->gpu_name[0])
 		pftrace_put_interned(w->t, p, A_AGENT, w->gpu_name);
@@ -335,7 +339,7 @@ static int prepare_writer(struct writer *w)
 	struct query *q = w->t->q;
 	const struct query_sql all[] = {
 		{ &w->label, QUERY_STRING },
-		{ &w->type, QUERY_STRING },
+		{ &w->type, ROWS_TYPE_NAME },
 		{ &w->stream, ROWS_STREAM_NAME },
 		{ &w->graph,
 		  q->has_graphs ?

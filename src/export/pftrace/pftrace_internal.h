@@ -96,6 +96,7 @@ enum pftrace_type { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER
 	X(MARKER, "marker")                                                                        \
 	X(FLAGS, "flags")                                                                          \
 	X(BYTES, "bytes")                                                                          \
+	X(RATE, "gb_per_s")                                                                        \
 	X(SRC, "src")                                                                              \
 	X(DST, "dst")                                                                              \
 	X(TYPE, "type")                                                                            \
@@ -160,6 +161,7 @@ void pftrace_name(struct pftrace *t, enum pftrace_space space, int64_t id, sqlit
 void pftrace_name_text(struct pftrace *t, enum pftrace_space space, int64_t id, const char *text);
 /* Annotations: into the open packet, or into any message that holds them. */
 void pftrace_put_int(struct proto *p, enum pftrace_name name, int64_t value);
+void pftrace_put_double(struct proto *p, enum pftrace_name name, double value);
 void pftrace_put_text(struct proto *p, enum pftrace_name name, const char *text);
 /* For texts that many events have. The event's packet, or a later one of an event that has it, brings the text. */
 void pftrace_put_interned(struct pftrace *t, struct proto *p, enum pftrace_name name,

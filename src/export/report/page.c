@@ -151,8 +151,6 @@ static int fill_page(void *arg, struct json *out)
 	if (ret == 0)
 		ret = page_calls_write(page);
 	if (ret == 0)
-		ret = page_blit_prepare(page);
-	if (ret == 0)
 		ret = page_ops_write(page);
 	if (ret == 0)
 		ret = page_counters_write(page);
@@ -171,7 +169,6 @@ static int fill_page(void *arg, struct json *out)
 
 static void free_page(struct page *page)
 {
-	sqlite3_finalize(page->blit);
 	page_names_fini(&page->names);
 	page_lane_free(page);
 	for (int i = 0; i < PAGE_TABLES; i++) {

@@ -197,18 +197,12 @@ struct page {
 	struct map by_value;
 	struct page_gpu *gpus;
 	size_t nr_gpus;
-	sqlite3_stmt *blit; /* of page_blit.c; NULL: there are none */
 };
 
 /* SQL for the product and the ISA of a GPU. */
 #define PAGE_AGENT_NAME                                                                            \
 	"SELECT coalesce(nullif(product, ''), name) || ' (' || name || ')' FROM rtl_agent WHERE "  \
 	"gpu_id = ?1"
-
-/* Kernels with which HIP copies or fills. apply() makes the slice of one a copy's: 1; 0: it is another kernel; -ENOMEM. `shape`: the
- * text of its grid. */
-int page_blit_prepare(struct page *page);
-int page_blit_apply(struct page *page, const char *shape, struct page_slice *slice);
 
 int page_ops_write(struct page *page);
 int page_counters_write(struct page *page);

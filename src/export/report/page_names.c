@@ -85,7 +85,7 @@ int64_t page_names_of(struct page_names *names, enum page_space space, int64_t i
 int page_names_init(struct page_names *names, struct query *q)
 {
 	const struct query_sql all[] = {
-		{ &names->look_up[PAGE_STRING], QUERY_STRING },
+		{ &names->look_up[PAGE_STRING], ROWS_TYPE_NAME },
 		{ &names->look_up[PAGE_MESSAGE], query_args_sql(q) },
 		{ &names->look_up[PAGE_STREAM], ROWS_STREAM_NAME },
 		/* databases of rtl only */

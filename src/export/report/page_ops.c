@@ -41,13 +41,19 @@ static void name_group(struct op_writer *w)
 		 about);
 }
 
+/* Copies and fills by kernels of HIP are in the lane of their queue. */
+static bool is_by_engine(const int64_t *op)
+{
+	return op[OP_COPY] && !op[OP_SHAPE];
+}
+
 static struct page_lane *begin_lane(struct op_writer *w, const int64_t *op)
 {
 	struct query *q = w->page->q;
 	const struct query_process *process = query_process_of(q, op[OP_ID]);
 	enum page_kind kind = w->order == ROWS_RUNTIME	? PAGE_RUNTIME :
 			      w->order == ROWS_BARRIERS ? PAGE_BARRIERS :
-			      op[OP_COPY]		? PAGE_COPIES :
+			      is_by_engine(op)		? PAGE_COPIES :
 							  PAGE_KERNELS;
 	long long queue = (long long)w->queue;
 	char name[128], of[48] = "";
@@ -70,7 +76,7 @@ static struct page_lane *begin_lane(struct op_writer *w, const int64_t *op)
 
 static int find_lane(struct op_writer *w, const int64_t *op, struct page_lane **lane)
 {
-	int ret = 0, at = op[OP_COPY] != 0;
+	int ret = 0, at = is_by_engine(op);
 
 	if (!w->open || w->gpu != op[OP_GPU] || w->queue != op[OP_QUEUE] ||
 	    w->block != op[OP_ID] >> 32) {
@@ -103,6 +109,20 @@ static int64_t find_name(struct op_writer *w, const int64_t *op)
 	return name ? name : page_names_add(names, "unnamed");
 }
 
+/* Of a copy or fill by a kernel of HIP: that kernel and its shape. */
+static int64_t name_means(struct page *page, const int64_t *op)
+{
+	int64_t kernel = page_names_of(&page->names, PAGE_STRING, op[OP_NAME]);
+	int64_t shape = page_names_of(&page->names, PAGE_SHAPE, op[OP_SHAPE]);
+	char text[640];
+
+	if (kernel < 0 || shape < 0)
+		return -ENOMEM;
+	snprintf(text, sizeof(text), "kernel %.200s%s%s", page->names.texts[kernel],
+		 shape ? ", " : "", page->names.texts[shape]);
+	return page_names_add(&page->names, text);
+}
+
 /* The number of "CPU 0 -> GPU 0" of a copy, or of the shape of a dispatch. */
 static int64_t find_text(struct page *page, const int64_t *op)
 {
@@ -111,6 +131,8 @@ static int64_t find_text(struct page *page, const int64_t *op)
 
 	if (!op[OP_COPY])
 		return page_names_of(&page->names, PAGE_SHAPE, op[OP_SHAPE]);
+	if (op[OP_SHAPE])
+		return name_means(page, op);
 	src = page_names_of(&page->names, PAGE_AGENT, op[OP_SRC]);
 	dst = page_names_of(&page->names, PAGE_AGENT, op[OP_DST]);
 	if (src < 0 || dst < 0)
@@ -162,18 +184,15 @@ static int take_op(void *arg, const int64_t *op)
 		.bytes = op[OP_BYTES],
 	};
 	struct page_lane *lane;
-	int blit, ret;
+	int ret;
 
 	if (op[OP_STREAM])
 		slice.extra = page_names_of(&page->names, PAGE_STREAM, rows_stream_key(op));
 	if (slice.name < 0 || slice.text < 0 || slice.extra < 0)
 		return -ENOMEM;
-	blit = w->order == ROWS_BY_QUEUE && !op[OP_COPY] ?
-		       page_blit_apply(page, page->names.texts[slice.text], &slice) :
-		       0;
-	ret = blit < 0 ? blit : find_lane(w, op, &lane);
+	ret = find_lane(w, op, &lane);
 	if (ret == 0)
-		ret = count_op(w, op, &slice, op[OP_COPY] || blit, timed);
+		ret = count_op(w, op, &slice, op[OP_COPY] != 0, timed);
 	return ret == 0 ? page_lane_add(lane, &slice, NULL) : ret;
 }
 

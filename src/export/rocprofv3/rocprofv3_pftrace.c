@@ -20,5 +20,6 @@ int rocprofv3_pftrace_write(struct query *q, const char *out)
 		.write = write_file,
 	};
 
+	q->as_dispatched = true;
 	return rocprofv3_files_write(q, out, &form);
 }

@@ -258,7 +258,7 @@ int folded_write(struct query *q, const char *out)
 		{ &w.put, "INSERT INTO temp.folded_row (id, stack) VALUES (?1, ?2)" },
 		{ &w.get, "SELECT stack FROM temp.folded_row WHERE id = ?1" },
 		{ &w.label, QUERY_STRING },
-		{ &w.type, QUERY_STRING },
+		{ &w.type, ROWS_TYPE_NAME },
 		{ &w.call, QUERY_STRING },
 		{ &w.args, query_args_sql(q) },
 	};

@@ -387,7 +387,7 @@ int speedscope_write(struct query *q, const char *out)
 	struct writer w = { .q = q };
 	const struct query_sql all[] = {
 		{ &w.label, QUERY_STRING },
-		{ &w.type, QUERY_STRING },
+		{ &w.type, ROWS_TYPE_NAME },
 		{ &w.call, QUERY_STRING },
 		{ &w.stream, ROWS_STREAM_NAME },
 		{ &w.args, query_args_sql(q) },
