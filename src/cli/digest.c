@@ -97,25 +97,34 @@ const char *digest_name(struct digest *d, int64_t id)
 	return id < 0 ? "" : text_of(d, id);
 }
 
-enum digest_kind digest_kind_of(struct digest *d, int64_t name, int64_t type)
+/* Names of kernels with which HIP copies or fills, and of types that are copies: the other ids are kernels'. */
+static void read_kinds(struct digest *d)
 {
-	enum digest_kind kind;
-	uint64_t known;
+	sqlite3_stmt *stmt = db_query(
+		d->q, "SELECT id, " TRANSFER_IS("string") " FROM rocpd_string WHERE " TRANSFER_IS(
+			      "string") " OR " ROWS_IS_COPY("string"));
 
-	/* ids of names and types are in the same table */
-	if (map_get(&d->kinds, (uint64_t)name << 32 ^ (uint64_t)type, &known))
-		return (enum digest_kind)known;
-	kind = transfer_of(text_of(d, name)) != TRANSFER_NONE ? DIGEST_BLIT : DIGEST_KERNEL;
-	if (kind == DIGEST_KERNEL) {
-		const char *text = text_of(d, type);
+	while (db_step(d->q, stmt))
+		if (map_put(&d->kinds, (uint64_t)sqlite3_column_int64(stmt, 0),
+			    sqlite3_column_int(stmt, 1) ? DIGEST_BLIT : DIGEST_ENGINE))
+			ui_die_memory();
+	sqlite3_finalize(stmt);
+}
 
-		if (strncmp(text, "Copy", 4) == 0 || strncmp(text, "Fill", 4) == 0 ||
-		    strncmp(text, "Mem", 3) == 0)
-			kind = DIGEST_ENGINE;
-	}
-	if (map_put(&d->kinds, (uint64_t)name << 32 ^ (uint64_t)type, (uint64_t)kind))
-		ui_die_memory();
-	return kind;
+static enum digest_kind kind_of(struct digest *d, int64_t name, int64_t type)
+{
+	uint64_t kind;
+
+	/* the next operation is of the same kind, mostly */
+	if (d->last_type && name == d->last_name && type == d->last_type)
+		return d->last_kind;
+	d->last_name = name;
+	d->last_type = type;
+	d->last_kind =
+		map_get(&d->kinds, (uint64_t)name, &kind) && kind == DIGEST_BLIT   ? DIGEST_BLIT :
+		map_get(&d->kinds, (uint64_t)type, &kind) && kind == DIGEST_ENGINE ? DIGEST_ENGINE :
+										     DIGEST_KERNEL;
+	return d->last_kind;
 }
 
 /* ---- gaps ---- */
@@ -281,7 +290,7 @@ static int on_op(void *arg, const int64_t *row)
 {
 	struct digest *d = arg;
 	int64_t begin = row[0], end = row[1], gpu = row[3], name = row[4];
-	enum digest_kind kind = digest_kind_of(d, name, row[5]);
+	enum digest_kind kind = kind_of(d, name, row[5]);
 	bool copy = kind != DIGEST_KERNEL;
 	struct digest_lane *lane;
 	uint64_t odd, ns = (uint64_t)(end - begin);
@@ -343,12 +352,14 @@ static void begin_ops(void *arg)
 
 static void read_ops(struct digest *d)
 {
-	static const char ours[] =
-		"SELECT start, end, id, gpuId, description_id, opType_id, roctxId "
-		"FROM rocpd_op WHERE id BETWEEN ?1 AND ?2";
-	static const char rpd[] =
-		"SELECT start, \"end\", id, gpuId, description_id, opType_id FROM "
-		"rocpd_op WHERE id BETWEEN ?1 AND ?2";
+	static const struct timeline_rows ours = {
+		"start, \"end\", id, gpuId, description_id, opType_id, roctxId",
+		"rocpd_op WHERE id BETWEEN ?1 AND ?2"
+	};
+	static const struct timeline_rows rpd = {
+		"start, \"end\", id, gpuId, description_id, opType_id",
+		"rocpd_op WHERE id BETWEEN ?1 AND ?2"
+	};
 	sqlite3_stmt *stmt;
 
 	if (d->q->ours) {
@@ -365,8 +376,10 @@ static void read_ops(struct digest *d)
 				ui_die_memory();
 		sqlite3_finalize(stmt);
 	}
+	read_kinds(d);
 	begin_ops(d);
-	db_check(d->q, timeline_read(d->q, d->q->ours ? ours : rpd, on_op, begin_ops, d));
+	db_check(d->q, timeline_read(d->q, d->q->ours ? &ours : &rpd, TIMELINE_APART, on_op,
+				     begin_ops, d));
 }
 
 static int compare_lanes(const void *a, const void *b)

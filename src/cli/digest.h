@@ -78,6 +78,8 @@ struct digest_error {
 	int64_t first_ns;
 };
 
+enum digest_kind { DIGEST_KERNEL, DIGEST_BLIT, DIGEST_ENGINE };
+
 struct digest {
 	struct query *q;
 	const struct slice *filter;
@@ -111,7 +113,9 @@ struct digest {
 
 	/* private to the readers */
 	struct map odd;	  /* operations whose times are not measured; then: status of calls */
-	struct map kinds; /* by name and type: enum digest_kind */
+	struct map kinds; /* ids of texts: enum digest_kind */
+	int64_t last_name, last_type; /* of the last operation, and what it was */
+	enum digest_kind last_kind;
 	int64_t covered_until;
 	struct map marker_index;
 	size_t max_markers, last_marker;
@@ -142,8 +146,5 @@ const char *digest_name(struct digest *d, int64_t id);
 void digest_read_calls(struct digest *d);
 void digest_read_copies(struct digest *d);
 void digest_sample(struct digest *d);
-/* Of an operation, by the ids of its description and type. */
-enum digest_kind { DIGEST_KERNEL, DIGEST_BLIT, DIGEST_ENGINE };
-enum digest_kind digest_kind_of(struct digest *d, int64_t name, int64_t type);
 
 #endif

@@ -169,12 +169,16 @@ static void read_map(struct digest *d, struct map *map, const char *sql)
 }
 
 /* SQL: calls, without markers and rows that stand for threads. */
-#define CALLS_OURS                                                                                 \
-	"SELECT start, end, id, apiName_id FROM rocpd_api WHERE domain_id NOT IN (SELECT id FROM " \
-	"rocpd_string WHERE string IN ('rtl', 'roctx')) AND id BETWEEN ?1 AND ?2"
-#define CALLS_RPD                                                                                  \
-	"SELECT start, \"end\", id, apiName_id FROM rocpd_api WHERE apiName_id NOT IN (SELECT id " \
-	"FROM rocpd_string WHERE string = 'UserMarker') AND id BETWEEN ?1 AND ?2"
+static const struct timeline_rows calls_ours = {
+	"start, \"end\", id, apiName_id",
+	"rocpd_api WHERE domain_id NOT IN (SELECT id FROM rocpd_string WHERE string IN ('rtl', 'roctx')) AND id "
+	"BETWEEN ?1 AND ?2"
+};
+static const struct timeline_rows calls_rpd = {
+	"start, \"end\", id, apiName_id",
+	"rocpd_api WHERE apiName_id NOT IN (SELECT id FROM rocpd_string WHERE string = 'UserMarker') AND id "
+	"BETWEEN ?1 AND ?2"
+};
 
 void digest_read_calls(struct digest *d)
 {
@@ -185,8 +189,8 @@ void digest_read_calls(struct digest *d)
 		read_map(d, &c.inner, "SELECT api_id, 1 FROM rtl_api_data WHERE parent_id <> 0");
 	}
 	begin_calls(&c);
-	db_check(d->q, timeline_read(d->q, d->q->ours ? CALLS_OURS : CALLS_RPD, on_call,
-				     begin_calls, &c));
+	db_check(d->q, timeline_read(d->q, d->q->ours ? &calls_ours : &calls_rpd, TIMELINE_HERE,
+				     on_call, begin_calls, &c));
 	map_fini(&c.failed);
 	map_fini(&c.inner);
 	digest_sort(&d->calls);
@@ -297,8 +301,8 @@ void digest_explain(struct digest *d, struct digest_lane *lane, size_t nr)
 	qsort(e.gaps, e.nr, sizeof(struct digest_gap *), compare_begins);
 	if (d->q->ours)
 		read_map(d, &e.inner, "SELECT api_id, 1 FROM rtl_api_data WHERE parent_id <> 0");
-	db_check(d->q, timeline_read(d->q, d->q->ours ? CALLS_OURS : CALLS_RPD, explain_call,
-				     reset_explain, &e));
+	db_check(d->q, timeline_read(d->q, d->q->ours ? &calls_ours : &calls_rpd, TIMELINE_APART,
+				     explain_call, reset_explain, &e));
 	for (size_t i = 0; i < e.nr; i++) {
 		keep_longest(e.gaps[i], &e.host[i]);
 		map_fini(&e.host[i]);

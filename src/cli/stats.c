@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /* stats.c - durations grouped by name
  *
- * When the limit of values in memory is exceeded, all of them move to a table of a private, temporary
- * database, whose file SQLite makes and removes. Its index over group and value gives the quantiles.
+ * When the limit of values in memory is exceeded, all of them move to a temporary file without a name: a sorted run for each series.
+ * A quantile is found by counting, in each run of its series, the values up to a limit that is halved.
  */
 #include "cli/stats.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/ui.h"
 #include "store/map.h"
 
-#define MAX_KEPT (4u << 20)
+#define MAX_KEPT (2u << 20)
 
 struct stats {
 	struct stats_group **groups;
 	size_t nr, max;
 	size_t nr_kept, max_kept; /* values in memory */
-	sqlite3 *file;		  /* NULL: all are in memory */
-	sqlite3_stmt *add, *pick;
+	int fd;			  /* of a temporary file, -1: all are in memory */
+	uint64_t size;		  /* of the file */
+	const char *dir;
 
 	struct map by_name; /* hash of the name -> index; colliding hashes are probed upwards */
 	struct map by_key;
@@ -35,6 +38,7 @@ struct stats *stats_create(size_t max_kept)
 
 	if (!s)
 		ui_die_memory();
+	s->fd = -1;
 	s->max_kept = max_kept ? max_kept : MAX_KEPT;
 	return s;
 }
@@ -44,17 +48,18 @@ void stats_destroy(struct stats *s)
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->nr; i++) {
-		for (int k = 0; k < STATS_NR; k++)
+		for (int k = 0; k < STATS_NR; k++) {
 			free(s->groups[i]->values[k].kept);
+			free(s->groups[i]->values[k].runs);
+		}
 		free(s->groups[i]->name);
 		free(s->groups[i]);
 	}
 	free(s->groups);
 	map_fini(&s->by_name);
 	map_fini(&s->by_key);
-	sqlite3_finalize(s->add);
-	sqlite3_finalize(s->pick);
-	sqlite3_close(s->file);
+	if (s->fd >= 0)
+		close(s->fd);
 	free(s);
 }
 
@@ -111,55 +116,111 @@ void stats_forget_keys(struct stats *s)
 
 /* ---- values ---- */
 
-static void die_file_error(struct stats *s)
+static void die_file_error(const struct stats *s)
 {
-	ui_die(STATUS_FAILED, "temporary file: %s; choose another directory with TMPDIR",
-	       s->file ? sqlite3_errmsg(s->file) : "out of memory");
-}
-
-static int64_t key_of(const struct stats_group *g, int series)
-{
-	return (int64_t)(g->id * STATS_NR) + series;
+	ui_die(STATUS_FAILED, "temporary file in %s: %s; choose another directory with TMPDIR",
+	       s->dir, strerror(errno ? errno : EIO));
 }
 
 static void open_file(struct stats *s)
 {
-	static const char setup[] = "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA "
-				    "cache_size=-8192; PRAGMA temp_store=FILE; CREATE TABLE "
-				    "v(k INTEGER, ns INTEGER)";
+	const char *dir = getenv("TMPDIR");
+	char *name;
 
-	/* no name: a temporary file */
-	if (sqlite3_open_v2("", &s->file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) !=
-		    SQLITE_OK ||
-	    sqlite3_exec(s->file, setup, NULL, NULL, NULL) != SQLITE_OK ||
-	    sqlite3_prepare_v2(s->file, "INSERT INTO v VALUES (?1, ?2)", -1, &s->add, NULL) !=
-		    SQLITE_OK)
+	s->dir = dir && *dir ? dir : "/tmp";
+	name = ui_format("%s/rtl-values-XXXXXX", s->dir);
+	s->fd = mkostemp(name, O_CLOEXEC);
+	if (s->fd < 0)
 		die_file_error(s);
+	unlink(name);
+	free(name);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* By digits of 11 bits above the smallest value. */
+static void sort_values(int64_t *v, size_t nr, int64_t min, int64_t max)
+{
+	enum { BITS = 11, DIGITS = 1 << BITS };
+	uint64_t range = (uint64_t)max - (uint64_t)min;
+	int64_t *from = v, *to = nr > DIGITS ? malloc(nr * sizeof(*v)) : NULL, *other = to;
+
+	if (!to) {
+		qsort(v, nr, sizeof(*v), compare_numbers);
+		return;
+	}
+	for (unsigned int shift = 0; shift < 64 && range >> shift; shift += BITS) {
+		size_t count[DIGITS] = { 0 }, at = 0;
+		int64_t *swap;
+
+		for (size_t i = 0; i < nr; i++)
+			count[((uint64_t)from[i] - (uint64_t)min) >> shift & (DIGITS - 1)]++;
+		for (size_t i = 0; i < DIGITS; i++) {
+			size_t n = count[i];
+
+			count[i] = at;
+			at += n;
+		}
+		for (size_t i = 0; i < nr; i++)
+			to[count[((uint64_t)from[i] - (uint64_t)min) >> shift & (DIGITS - 1)]++] =
+				from[i];
+		swap = from;
+		from = to;
+		to = swap;
+	}
+	if (from != v)
+		memcpy(v, from, nr * sizeof(*v));
+	free(other);
+}
+
+static void sort_kept(struct stats_values *v)
+{
+	if (!v->sorted)
+		sort_values(v->kept, v->nr_kept, v->min, v->max);
+	v->sorted = true;
+}
+
+/* Appends the values of a series to the file, sorted. */
+static void write_run(struct stats *s, struct stats_values *v)
+{
+	const char *at = (const char *)v->kept;
+	size_t left = v->nr_kept * sizeof(*v->kept);
+
+	sort_kept(v);
+	v->runs = reallocarray(v->runs, v->nr_runs + 1, sizeof(*v->runs));
+	if (!v->runs)
+		ui_die_memory();
+	v->runs[v->nr_runs++] = (struct stats_run){ s->size, v->nr_kept };
+	s->size += left;
+	while (left) {
+		ssize_t n = write(s->fd, at, left);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			die_file_error(s);
+		at += n;
+		left -= (size_t)n;
+	}
+	free(v->kept);
+	v->kept = NULL;
+	v->nr_kept = v->max_kept = 0;
 }
 
 /* Moves the values in memory to the file. */
 static void spill_values(struct stats *s)
 {
-	if (!s->file)
+	if (s->fd < 0)
 		open_file(s);
-	sqlite3_exec(s->file, "BEGIN", NULL, NULL, NULL);
 	for (size_t i = 0; i < s->nr; i++)
-		for (int k = 0; k < STATS_NR; k++) {
-			struct stats_values *v = &s->groups[i]->values[k];
-
-			sqlite3_bind_int64(s->add, 1, key_of(s->groups[i], k));
-			for (size_t n = 0; n < v->nr_kept; n++) {
-				sqlite3_bind_int64(s->add, 2, v->kept[n]);
-				if (sqlite3_step(s->add) != SQLITE_DONE)
-					die_file_error(s);
-				sqlite3_reset(s->add);
-			}
-			free(v->kept);
-			v->kept = NULL;
-			v->nr_kept = v->max_kept = 0;
-		}
-	if (sqlite3_exec(s->file, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
-		die_file_error(s);
+		for (int k = 0; k < STATS_NR; k++)
+			if (s->groups[i]->values[k].nr_kept)
+				write_run(s, &s->groups[i]->values[k]);
 	s->nr_kept = 0;
 }
 
@@ -196,33 +257,45 @@ void stats_add_untimed(struct stats_group *g)
 	g->calls++;
 }
 
-static int compare_numbers(const void *a, const void *b)
+/* How many values of a run are not above `most`. */
+static uint64_t count_run(const struct stats *s, const struct stats_run *run, int64_t most)
 {
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	uint64_t low = 0, high = run->nr;
 
-	return x < y ? -1 : x > y;
+	while (low < high) {
+		uint64_t mid = low + (high - low) / 2;
+		int64_t value;
+
+		if (pread(s->fd, &value, sizeof(value), (off_t)(run->at + mid * sizeof(value))) !=
+		    sizeof(value))
+			die_file_error(s);
+		if (value <= most)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
 }
 
-static int64_t pick_rank(struct stats *s, const struct stats_group *g, int series, uint64_t rank)
+/* The smallest value which more than `rank` values do not exceed: all are sorted runs. */
+static int64_t pick_rank(struct stats *s, struct stats_values *v, uint64_t rank)
 {
-	int64_t ns;
+	int64_t low = v->min, high = v->max;
 
 	if (s->nr_kept)
 		spill_values(s);
-	if (!s->pick &&
-	    (sqlite3_exec(s->file, "CREATE INDEX IF NOT EXISTS i ON v(k, ns)", NULL, NULL, NULL) !=
-		     SQLITE_OK ||
-	     sqlite3_prepare_v2(s->file,
-				"SELECT ns FROM v WHERE k = ?1 ORDER BY ns LIMIT 1 OFFSET ?2", -1,
-				&s->pick, NULL) != SQLITE_OK))
-		die_file_error(s);
-	sqlite3_bind_int64(s->pick, 1, key_of(g, series));
-	sqlite3_bind_int64(s->pick, 2, (int64_t)rank);
-	if (sqlite3_step(s->pick) != SQLITE_ROW)
-		die_file_error(s);
-	ns = sqlite3_column_int64(s->pick, 0);
-	sqlite3_reset(s->pick);
-	return ns;
+	while (low < high) {
+		int64_t mid = low + (int64_t)(((uint64_t)high - (uint64_t)low) / 2);
+		uint64_t n = 0;
+
+		for (size_t i = 0; i < v->nr_runs; i++)
+			n += count_run(s, &v->runs[i], mid);
+		if (n > rank)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
 }
 
 const int64_t *stats_values(struct stats *s, struct stats_group *g, enum stats_series series,
@@ -230,12 +303,10 @@ const int64_t *stats_values(struct stats *s, struct stats_group *g, enum stats_s
 {
 	struct stats_values *v = &g->values[series];
 
-	*nr = s->file ? 0 : v->nr_kept;
+	*nr = s->fd >= 0 ? 0 : v->nr_kept;
 	if (!*nr)
 		return NULL;
-	if (!v->sorted)
-		qsort(v->kept, v->nr_kept, sizeof(*v->kept), compare_numbers);
-	v->sorted = true;
+	sort_kept(v);
 	return v->kept;
 }
 
@@ -251,8 +322,8 @@ int64_t stats_quantile(struct stats *s, struct stats_group *g, enum stats_series
 	if (rank > v->nr)
 		rank = v->nr;
 	rank -= rank > 0;
-	if (s->file)
-		return pick_rank(s, g, series, rank);
+	if (s->fd >= 0)
+		return pick_rank(s, v, rank);
 	return stats_values(s, g, series, &(size_t){ 0 })[rank];
 }
 

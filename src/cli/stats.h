@@ -18,7 +18,11 @@ enum stats_series { STATS_TIME, STATS_LAUNCH, STATS_DELAY, STATS_NR };
 struct stats_values {
 	uint64_t nr;
 	int64_t total, min, max; /* 0 while nr is 0 */
-	/* private to stats.c: the values in memory */
+	/* private to stats.c: the values in memory, those in the file */
+	struct stats_run {
+		uint64_t at, nr;
+	} * runs;
+	size_t nr_runs;
 	int64_t *kept;
 	size_t nr_kept, max_kept;
 	bool sorted;
@@ -36,7 +40,7 @@ struct stats_group {
 
 struct stats;
 
-/* max_kept: limit of values in memory, all groups together; 0: 4 Mi, which is 32 MiB. */
+/* max_kept: limit of values in memory, all groups together; 0: 2 Mi, which is 16 MiB. */
 struct stats *stats_create(size_t max_kept);
 void stats_destroy(struct stats *stats);
 /* The group of that name; created if it does not exist. Valid until stats_destroy(). */

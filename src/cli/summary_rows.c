@@ -140,7 +140,8 @@ static void read_internal(struct summary *s)
 
 void summary_rows_kernels(struct summary *s)
 {
-	bool ours = s->q->ours;
+	bool ours = s->q->ours, untimed, calls;
+	char *sql;
 
 	if (s->internal && !ours) {
 		ui_say("%s: was not written by rtl: the runtime's internal kernels are not marked as such",
@@ -151,16 +152,28 @@ void summary_rows_kernels(struct summary *s)
 		read_internal(s);
 		return;
 	}
-	if (!ours)
+	if (!ours) {
 		db_check(s->q, cause_make(s->q, false));
-	read_kernels(
-		s,
-		ours ? "SELECT O.description_id, O.gpuId, O.start, O.end, coalesce(K.flags, 0), "
-		       "O.opType_id, A.start, A.end FROM rocpd_op O LEFT JOIN rtl_op_kernel K ON "
-		       "K.op_id = O.id" CALL_OURS " WHERE O.gpuId >= 0" :
-		       "SELECT O.description_id, O.gpuId, O.start, O.\"end\", 0, O.opType_id, "
-		       "A.start, A.\"end\" FROM rocpd_op O" CALL_RPD " WHERE O.gpuId >= 0",
-		ours && s->names == NAMES_MANGLED ? MANGLED : QUERY_STRING);
+		read_kernels(
+			s,
+			"SELECT O.description_id, O.gpuId, O.start, O.\"end\", 0, O.opType_id, "
+			"A.start, A.\"end\" FROM rocpd_op O" CALL_RPD " WHERE O.gpuId >= 0",
+			QUERY_STRING);
+		return;
+	}
+	/* what a trace has none of is not joined: that takes half of the time */
+	untimed = query_number(s->q->db,
+			       "SELECT EXISTS (SELECT 1 FROM rtl_op_kernel WHERE flags & 65550)",
+			       1);
+	calls = query_number(s->q->db, "SELECT EXISTS (SELECT 1 FROM rtl_api_data)", 1);
+	sql = ui_format(
+		"SELECT O.description_id, O.gpuId, O.start, O.end, %s, O.opType_id, %s FROM "
+		"rocpd_op O%s%s WHERE O.gpuId >= 0",
+		untimed ? "coalesce(K.flags, 0)" : "0", calls ? "A.start, A.end" : "NULL, NULL",
+		untimed ? " LEFT JOIN rtl_op_kernel K ON K.op_id = O.id" : "",
+		calls ? CALL_OURS : "");
+	read_kernels(s, sql, s->names == NAMES_MANGLED ? MANGLED : QUERY_STRING);
+	free(sql);
 }
 
 /* Columns of copies: name, GPU, begin, end, flags, bytes, what did it. */

@@ -60,15 +60,21 @@ int query_prepare_all(struct query *q, const struct query_sql *list, size_t nr)
 
 int query_step(struct query *q, sqlite3_stmt *stmt)
 {
-	int rc = sqlite3_step(stmt);
+	int rc = sqlite3_step(stmt), ret;
 
 	if (rc != SQLITE_ROW)
 		return rc == SQLITE_DONE ? 0 : query_fail_sql(q);
+	ret = query_progress(q);
+	return ret ? ret : 1;
+}
+
+int query_progress(struct query *q)
+{
 	if (++q->done % PROGRESS_ROWS == 0 && q->opt->progress &&
 	    q->opt->progress(q->opt->progress_arg, q->done < q->total ? q->done : q->total,
 			     q->total) != 0)
 		return query_fail(q, -ECANCELED, "%s: stopped", q->path);
-	return 1;
+	return 0;
 }
 
 int query_run(struct query *q, const char *sql)
@@ -239,7 +245,7 @@ int query_open_file(sqlite3 **db, const char *path)
 
 	if (rc == SQLITE_OK) {
 		sqlite3_busy_timeout(*db, 2000);
-		sqlite3_exec(*db, "PRAGMA cache_size=-16384; PRAGMA temp_store=FILE", NULL, NULL,
+		sqlite3_exec(*db, "PRAGMA cache_size=-12288; PRAGMA temp_store=FILE", NULL, NULL,
 			     NULL);
 	}
 	return rc;

@@ -90,6 +90,8 @@ struct query_sql {
 int query_prepare_all(struct query *q, const struct query_sql *list, size_t nr);
 /* 1: a row; 0: the end; or -errno with res->error. Counts rows for the progress bar. */
 int query_step(struct query *q, sqlite3_stmt *stmt);
+/* Counts a row for the progress bar. 0, or -ECANCELED with res->error. */
+int query_progress(struct query *q);
 /* Runs a statement that returns nothing. */
 int query_run(struct query *q, const char *sql);
 /* The first column of the first row; `otherwise` if there is no row or the SQL does not compile. */

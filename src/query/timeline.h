@@ -14,9 +14,16 @@
 /* row: the columns of the query as numbers. Returns 0, or -errno, which ends the reading. */
 typedef int (*timeline_fn)(void *arg, const int64_t *row);
 
-/* Reads the rows of `sql`: a SELECT without ORDER BY whose first column is the begin, with "BETWEEN ?1 AND ?2" for ids. `reset` is called
- * when the rows begin again, after a part of them was passed. 0 or -errno with q->res->error. */
-int timeline_read(struct query *q, const char *sql, timeline_fn each, void (*reset)(void *arg),
-		  void *arg);
+/* TIMELINE_APART: another thread reads the file meanwhile, so that `each` may not use q->db. */
+enum timeline_how { TIMELINE_HERE, TIMELINE_APART };
+
+/* SELECT columns FROM from: `from` has no ORDER BY, and "BETWEEN ?1 AND ?2" for ids; the first column is the begin. */
+struct timeline_rows {
+	const char *columns, *from;
+};
+
+/* Reads the rows. `reset` is called when the rows begin again, after a part of them was passed. 0 or -errno with q->res->error. */
+int timeline_read(struct query *q, const struct timeline_rows *rows, enum timeline_how how,
+		  timeline_fn each, void (*reset)(void *arg), void *arg);
 
 #endif
