@@ -142,29 +142,12 @@ static const char *check_time(const char *text)
 	return why;
 }
 
-static int64_t trace_begin(struct query *q)
-{
-	static const char *const begins[] = {
-		"SELECT min(start_ns) FROM rtl_process WHERE start_ns > 0",
-		"SELECT min(start) FROM rocpd_op WHERE start > 0",
-		"SELECT min(start) FROM rocpd_api WHERE start > 0",
-	};
-	int64_t begin = INT64_MAX;
-
-	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
-		int64_t ns = query_number(q->db, begins[i], INT64_MAX);
-
-		begin = ns < begin ? ns : begin;
-	}
-	return begin == INT64_MAX ? 0 : begin;
-}
-
 static void choose_part(struct summary *s, const struct opt_value *v)
 {
 	struct slice *f = &s->filter;
 
 	if (v[O_TIME].text) {
-		int64_t begin = trace_begin(s->q);
+		int64_t begin = summary_begin(s->q);
 
 		f->has_time = true;
 		parse_time(v[O_TIME].text, &f->from_ns, &f->to_ns);

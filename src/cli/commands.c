@@ -7,10 +7,10 @@
 #include "cli/ui.h"
 
 const struct command *const commands[] = {
-	&cmd_trace,   &cmd_summary,	  &cmd_report,	&cmd_diff,     &cmd_info,
-	&cmd_convert, &cmd_merge,	  &cmd_recover, &cmd_ps,       &cmd_start,
-	&cmd_stop,    &cmd_status,	  &cmd_top,	&cmd_snapshot, &cmd_rocprofv3,
-	&cmd_rocprof, &cmd_list_counters, &cmd_doctor,	&cmd_help,     NULL,
+	&cmd_trace,   &cmd_summary, &cmd_tui,	   &cmd_report,	   &cmd_diff,	 &cmd_info,
+	&cmd_convert, &cmd_merge,   &cmd_recover,  &cmd_ps,	   &cmd_start,	 &cmd_stop,
+	&cmd_status,  &cmd_top,	    &cmd_snapshot, &cmd_rocprofv3, &cmd_rocprof, &cmd_list_counters,
+	&cmd_doctor,  &cmd_help,    NULL,
 };
 
 const struct opt_status commands_statuses[] = {
@@ -40,6 +40,7 @@ void commands_overview(void)
 	       "First steps:\n"
 	       "  rtl trace ./program             writes trace.db\n"
 	       "  rtl summary trace.db            times by kernel\n"
+	       "  rtl tui trace.db                tables and a timeline in the terminal\n"
 	       "  rtl report trace.db             trace.html, for a browser\n"
 	       "  rtl convert trace.db -f perfetto   for ui.perfetto.dev\n"
 	       "No GPU at hand? rtl trace --virtual-gpu ./program\n\n"

@@ -83,13 +83,12 @@ void digest_free_sums(struct digest_sums *s, bool names)
 
 static const char *text_of(struct digest *d, int64_t id)
 {
-	static char *text;
 	sqlite3_stmt *stmt = db_query(d->q, QUERY_STRING);
 
-	free(text);
-	text = ui_format("%s", query_look_up(stmt, id));
+	free(d->text);
+	d->text = ui_format("%s", query_look_up(stmt, id));
 	sqlite3_finalize(stmt);
-	return text;
+	return d->text;
 }
 
 const char *digest_name(struct digest *d, int64_t id)
@@ -497,6 +496,7 @@ void digest_fini(struct digest *d)
 		free(d->errors[i].function);
 	free(d->errors);
 	map_fini(&d->odd);
+	free(d->text);
 	map_fini(&d->kinds);
 	map_fini(&d->marker_index);
 	free(d->markers);

@@ -120,6 +120,7 @@ struct digest {
 	struct map marker_index;
 	size_t max_markers, last_marker;
 	uint64_t max_gaps;
+	char *text; /* of digest_name() */
 };
 
 #define DIGEST_SMALL_NS 10000

@@ -15,12 +15,13 @@
 #include "cli/ui.h"
 #include "export/json.h"
 
-#define MAX_COLUMNS 32
+#define MAX_COLUMNS GRID_COLUMNS
 #define MIN_NAME 16 /* a name column is not cut below this */
 #define MAX_NEED 40 /* other columns give way to as much of a name that is no symbol */
 
 struct grid {
 	const struct grid_column *columns;
+	struct grid_column *own_columns; /* of a grid that was caught */
 	size_t nr_columns;
 	enum grid_format format;
 	unsigned int width;
@@ -33,6 +34,9 @@ struct grid {
 	struct grid_cell *cells; /* texts are owned */
 	size_t nr_rows, max_rows;
 };
+
+static grid_take_fn catcher;
+static void *catcher_arg;
 
 struct grid *grid_create(const struct grid_column *columns, size_t nr, enum grid_format format,
 			 unsigned int width, bool colour)
@@ -68,6 +72,7 @@ void grid_destroy(struct grid *t)
 	for (size_t i = 0; i < t->nr_rows * t->nr_columns; i++)
 		free((char *)t->cells[i].text);
 	free(t->cells);
+	free(t->own_columns);
 	free(t);
 }
 
@@ -547,9 +552,77 @@ static void print_json(const struct grid *t)
 	free(j);
 }
 
+/* ---- for a screen ---- */
+
+void grid_catch(grid_take_fn take, void *arg)
+{
+	catcher = take;
+	catcher_arg = arg;
+}
+
+/* Moves the rows to a grid that the catcher owns. */
+static void pass_on(struct grid *t)
+{
+	struct grid *moved = malloc(sizeof(*moved));
+	size_t size = t->nr_columns * sizeof(*t->columns);
+
+	if (!moved)
+		ui_die_memory();
+	*moved = *t;
+	moved->own_columns = malloc(size);
+	if (!moved->own_columns)
+		ui_die_memory();
+	memcpy(moved->own_columns, t->columns, size);
+	moved->columns = moved->own_columns;
+	t->cells = NULL;
+	t->nr_rows = t->max_rows = 0;
+	catcher(moved, catcher_arg);
+}
+
+size_t grid_layout(struct grid *t, unsigned int width, size_t widths[GRID_COLUMNS])
+{
+	memset(t->hidden, 0, sizeof(t->hidden));
+	t->width = width;
+	return measure_columns(t, widths);
+}
+
+size_t grid_nr_rows(const struct grid *t)
+{
+	return t->nr_rows;
+}
+
+size_t grid_nr_columns(const struct grid *t)
+{
+	return t->nr_columns;
+}
+
+const struct grid_column *grid_column(const struct grid *t, size_t column)
+{
+	return &t->columns[column];
+}
+
+bool grid_is_shown(const struct grid *t, size_t column)
+{
+	return is_shown(t, column);
+}
+
+const struct grid_cell *grid_cell(const struct grid *t, size_t row, size_t column)
+{
+	return &t->cells[row * t->nr_columns + column];
+}
+
+const char *grid_text(const struct grid *t, size_t row, size_t column, char buf[GRID_TEXT_SIZE])
+{
+	return cell_text(t, &t->columns[column], grid_cell(t, row, column), buf);
+}
+
 void grid_print(struct grid *t)
 {
 	order_rows(t);
+	if (catcher) {
+		pass_on(t);
+		return;
+	}
 	if (t->format == GRID_JSON)
 		print_json(t);
 	else if (t->format == GRID_CSV)

@@ -76,6 +76,26 @@ void grid_limit(struct grid *grid, size_t nr);
 /* Writes everything to stdout. */
 void grid_print(struct grid *grid);
 
+/* ---- for a screen, which draws the rows itself ---- */
+
+#define GRID_COLUMNS 32 /* at most */
+#define GRID_TEXT_SIZE 40
+
+/* Gets each grid from here on instead of grid_print()'s output, and owns it. NULL: none, as at first. */
+typedef void (*grid_take_fn)(struct grid *grid, void *arg);
+void grid_catch(grid_take_fn take, void *arg);
+
+/* The widths of the columns on a screen, 0: no limit; leaves columns out that don't fit. Returns the column that is
+ * shortened. */
+size_t grid_layout(struct grid *grid, unsigned int width, size_t widths[GRID_COLUMNS]);
+size_t grid_nr_rows(const struct grid *grid);
+size_t grid_nr_columns(const struct grid *grid);
+const struct grid_column *grid_column(const struct grid *grid, size_t column);
+bool grid_is_shown(const struct grid *grid, size_t column);
+const struct grid_cell *grid_cell(const struct grid *grid, size_t row, size_t column);
+/* The cell as in a table; in buf, or the cell's own. */
+const char *grid_text(const struct grid *grid, size_t row, size_t column, char buf[GRID_TEXT_SIZE]);
+
 /* Cuts text to width columns and ends it in "..."; returns buf, of at least width + 4 bytes. Keeps UTF-8
  * sequences whole; control characters become '?'. */
 const char *grid_cut(char *buf, size_t size, const char *text, size_t width);

@@ -45,6 +45,29 @@ bool summary_adds(const struct summary *s, size_t nr_rows)
 	return s->sort || !s->rows || nr_rows < s->rows;
 }
 
+int64_t summary_begin(struct query *q)
+{
+	static const char *const begins[] = {
+		"SELECT min(start_ns) FROM rtl_process WHERE start_ns > 0",
+		"SELECT min(start) FROM rocpd_op WHERE start > 0",
+		"SELECT min(start) FROM rocpd_api WHERE start > 0",
+	};
+	int64_t begin = INT64_MAX;
+
+	/* a process begins before its events do: those need not be read */
+	if (q->ours && !query_number(q->db,
+				     "SELECT EXISTS (SELECT 1 FROM rtl_process WHERE "
+				     "coalesce(start_ns, 0) <= 0)",
+				     1))
+		return query_number(q->db, begins[0], 0);
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+		int64_t ns = query_number(q->db, begins[i], INT64_MAX);
+
+		begin = ns < begin ? ns : begin;
+	}
+	return begin == INT64_MAX ? 0 : begin;
+}
+
 struct digest *summary_digest(struct summary *s)
 {
 	if (!s->digest) {

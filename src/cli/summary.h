@@ -84,6 +84,8 @@ void summary_print_overview(const char *path);
 struct grid *summary_grid(const struct summary *s, const struct grid_column *columns, size_t nr);
 /* Rows that a table adds: all if they are sorted afterwards. */
 bool summary_adds(const struct summary *s, size_t nr_rows);
+/* What times of --time count from. */
+int64_t summary_begin(struct query *q);
 /* The digest of the trace, read when it is first asked for. */
 struct digest *summary_digest(struct summary *s);
 

@@ -20,6 +20,7 @@
 
 static const char *prefix = "rtl";
 static bool quiet;
+static const struct ui_hooks *hooks;
 
 void ui_init(const char *new_prefix)
 {
@@ -31,6 +32,11 @@ void ui_quiet(bool now)
 	quiet = now;
 }
 
+void ui_hook(const struct ui_hooks *new_hooks)
+{
+	hooks = new_hooks;
+}
+
 /* Prints a message. It may contain names from a trace, so control characters become '?'. */
 static void print_message(const char *fmt, va_list ap)
 {
@@ -38,6 +44,8 @@ static void print_message(const char *fmt, va_list ap)
 	size_t used;
 	int n;
 
+	if (hooks)
+		hooks->leave();
 	used = (size_t)snprintf(buf, sizeof(buf), "%s: ", prefix);
 	n = vsnprintf(buf + used, sizeof(buf) - used - 1, fmt, ap);
 	if (n < 0)
@@ -71,7 +79,14 @@ void ui_say(const char *fmt, ...)
 	if (quiet)
 		return;
 	va_start(ap, fmt);
-	print_message(fmt, ap);
+	if (hooks) {
+		char text[1024];
+
+		vsnprintf(text, sizeof(text), fmt, ap);
+		hooks->say(text);
+	} else {
+		print_message(fmt, ap);
+	}
 	va_end(ap);
 }
 
@@ -129,7 +144,8 @@ bool ui_colour(int fd)
 {
 	const char *no = getenv("NO_COLOR");
 
-	return !(no && *no) && ui_terminal(fd);
+	/* with hooks what is printed goes to them, or to a text for the screen */
+	return !hooks && !(no && *no) && ui_terminal(fd);
 }
 
 uint64_t ui_now_ns(void)

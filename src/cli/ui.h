@@ -18,6 +18,14 @@ enum ui_progress_mode { UI_PROGRESS_AUTO, UI_PROGRESS_ALWAYS, UI_PROGRESS_NEVER 
 void ui_init(const char *prefix);
 void ui_quiet(bool quiet); /* turns ui_say() off; errors are still printed */
 
+/* For a program that has the whole screen. Both are called on the thread that has the message. */
+struct ui_hooks {
+	void (*say)(const char *text); /* gets what ui_say() would print, without the prefix */
+	void (*leave)(void);	       /* gives the terminal back before an error is printed */
+};
+/* NULL: none, as at first. */
+void ui_hook(const struct ui_hooks *hooks);
+
 /* Prints a line on stderr: the prefix, ": " and the text. One write(2), so that lines of several processes stay whole. */
 void ui_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The same for errors: printed even when quiet. */

@@ -37,6 +37,7 @@ struct job_options {
 	const struct rocprofv3_choice *rocprofv3;
 	/* What csv writes (export/csv.h). NULL: all. */
 	const struct csv_choice *csv;
+	bool twice;	    /* of query_open(): with a second connection */
 	bool has_basenames; /* kernels have the bare names of their functions */
 };
 

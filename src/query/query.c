@@ -257,6 +257,8 @@ static int open_database(struct query *q, const char *file)
 
 	if (query_open_file(&q->db, file) != SQLITE_OK)
 		return query_fail(q, -EINVAL, "%s: %s", q->path, sqlite3_errmsg(q->db));
+	if (q->opt->twice && query_open_file(&q->second, file) != SQLITE_OK)
+		return query_fail(q, -EINVAL, "%s: %s", q->path, sqlite3_errmsg(q->second));
 	q->ours = query_has(q->db, "rtl_op_kernel");
 	q->has_ustring = query_has(q->db, "rocpd_ustring");
 	/* if the verdict is unknown, its line says so: no error */
@@ -345,5 +347,6 @@ void query_close(struct query *q)
 	alloc_free(q->processes);
 	transfer_end(q);
 	sqlite3_close(q->db);
+	sqlite3_close(q->second);
 	alloc_free(q);
 }

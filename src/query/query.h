@@ -49,6 +49,8 @@ struct query {
 	const char *path; /* of the (first) input, for messages */
 	const struct job_options *opt;
 	struct job_result *res;
+	sqlite3 *
+		second; /* with job_options.twice: a connection to the same file, for another thread */
 	struct verdict verdict;
 	bool ours;	/* the database has rtl_ tables */
 	bool converted; /* from raw traces, or from several inputs */

@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""rtl tui in a terminal: screens against golden ones in tests/cli/tui, keys, and terminals and files that are not as they should be
+
+RTL_UPDATE=1 writes the golden screens anew.
+"""
+import os
+import signal
+
+from support import spool
+from support.cli import *
+from support.terminal import Terminal
+
+GOLDEN = os.path.join(SOURCE, "tests/cli/tui")
+US = 1000
+LAUNCH, COPY = "hipLaunchKernel", "hipMemcpyAsync"
+KERNELS = ["void mylib::gemm_kernel<float, 128, 128>(float const*, float*, int)",
+           "void mylib::gemm_kernel<float, 64, 64>(float const*, float*, int)",
+           "reduce_rows(float*, float*, unsigned int)", "\x1b[31mred\u202e\u4e2d\u6587(int)"]
+
+
+def program(steps=40, pid=4711):
+    """Two GPUs, two streams, ranges in ranges, copies, a failed call, a loss."""
+    s = spool.Spool(pid=pid)
+    for key, value in (("command", "./train --steps 40"), ("host", "node1"), ("mode", "hip"), ("version", "0.1.0")):
+        s.info(key, value)
+    s.thread(s.tid, "train")
+    s.agent(gpu=False, name="cpu")
+    queues = [s.queue(s.agent()), s.queue(s.agent())]
+    s.op(1, LAUNCH, "f:p:function_address,stream:h:stream")
+    s.op(2, COPY, "dst:p:dst,src:p:src,sizeBytes:z:bytes,kind:e=hipMemcpyKind:kind,stream:h:stream")
+    kernels = [s.kernel(name) for name in KERNELS]
+    for i in range(steps):
+        at = s.start + 1000 * US + i * 100 * US
+        step = s.marker(at, f"step {i}")
+        inner = s.marker(at + 5 * US, "forward", level=1, parent=step)
+        for k in range(3):
+            begin = at + (10 + 20 * k) * US
+            call = s.api(1, begin, begin + 6 * US, (0x5000 + k, 0x7000 + i % 2))
+            s.dispatch(kernels[(i + k) % 4 if i % 8 == 3 else k], queues[i % 2], begin + 9 * US, begin + (20 + k) * US + i,
+                       correlation=call, marker=inner)
+        s.marker_end(at + 70 * US, inner)
+        call = s.api(2, at + 72 * US, at + 80 * US, (1, 2, 65536, 1, 0x7000 + i % 2), status=1 if i == 5 else 0)
+        if i != 5:
+            s.copy(at + 75 * US, at + 90 * US, 65536, correlation=call, marker=step)
+        s.marker_end(at + 95 * US, step)
+    s.loss("buffer_full", 17)
+    return s
+
+
+class Tui(Case):
+    def database(self, s=None, name="train"):
+        (s or program()).write(self.path(name + ".rtl"))
+        self.rtl("recover", "-q", "--force", name + ".rtl", "-o", name + ".db")
+        return name + ".db"
+
+    def start(self, *args, rows=24, columns=80, term="linux", env=None):
+        t = Terminal([RTL_BIN, "tui", *args], environment({"LC_ALL": "C.UTF-8", "LANG": None, **(env or {})}), rows, columns, term,
+                     self.dir)
+        self.addCleanup(t.close)
+        return t
+
+    def end(self, t, keys="q", status=0):
+        t.send(keys)
+        self.assertEqual(t.wait(), status, t.text())
+
+    def golden(self, name, text):
+        path = os.path.join(GOLDEN, name + ".txt")
+        if os.environ.get("RTL_UPDATE"):
+            os.makedirs(GOLDEN, exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(text, file.read(), f"{name}: another screen than {path}; RTL_UPDATE=1 writes it anew")
+
+
+class Screens(Tui):
+    def test_tables_and_details_are_as_the_golden_screens(self):
+        t = self.start(self.database())
+        self.golden("overview_80x24", t.until("KERNEL"))
+        for key, name, text in (("3", "kernels", "gemm_kernel"), ("\r", "kernel_details", "1.0"), ("\x1b", None, "SHARE"),
+                                ("4", "calls", LAUNCH), ("5", "copies", "HostToDevice"), ("6", "ranges", "forward"),
+                                ("7", "gaps", "THE HOST"), ("8", "findings", "1. "), ("9", "losses", "buffer_full"),
+                                ("\t", "errors", "hipErrorInvalidValue"), ("?", "help", "inverted")):
+            t.send(key)
+            screen = t.until(lambda now, text=text: text in now and "reading" not in now, name) if text != "inverted" else \
+                t.until("invert the order")
+            if name:
+                self.golden(name + "_80x24", screen)
+        self.end(t, "xq")
+
+    def test_timeline_is_as_the_golden_screens(self):
+        t = self.start("--tab", "timeline", self.database())
+        self.golden("timeline_80x24", t.until("GPU 1"))
+        t.send("]+++++")
+        self.golden("timeline_zoomed_80x24", t.until("takes"))
+        self.assertIn("hipLaunchKernel", t.text())
+        self.assertGreater(len(t.colours()), 2)
+        t.send("g")  # to its call
+        screen = t.until("stream=0x7000")
+        self.assertIn("later on GPU 0 queue 0 (key g): void mylib::gemm_kernel<float, 128,", screen)
+        self.golden("timeline_call_80x24", screen)
+        t.send("0t")
+        self.golden("timeline_streams_80x24", t.until("stream 0x7001"))
+        self.end(t)
+
+    def test_large_screens_and_terminals_without_colours_and_utf8(self):
+        database = self.database()
+        t = self.start("--tab=kernels", database, rows=70, columns=250)
+        self.golden("kernels_250x70", t.until("gemm_kernel"))
+        self.end(t)
+        t = self.start("--tab=timeline", database, term="vt100", env={"LC_ALL": "C"})
+        t.until("GPU 1")
+        t.send("]++++++")
+        screen = t.until("takes")
+        self.assertTrue(screen.isascii(), screen)
+        self.assertEqual(t.colours(), {"default"})
+        self.golden("timeline_ascii_80x24", screen)
+        self.end(t)
+        t = self.start("--tab=kernels", database, env={"NO_COLOR": "1"})
+        t.until("gemm_kernel")
+        self.assertEqual(t.colours(), {"default"})
+        self.end(t)
+
+    def test_window_that_is_resized_is_drawn_anew(self):
+        t = self.start("--tab=timeline", self.database())
+        t.until("GPU 1")
+        t.resize(40, 120)
+        self.golden("timeline_120x40", t.until(lambda text: text.count("\u2502") > 3))
+        t.resize(5, 40)
+        t.until("larger window")
+        t.resize(24, 80)
+        self.golden("timeline_80x24", t.until("GPU 1"))
+        self.end(t)
+
+
+class Keys(Tui):
+    def rows(self, t):
+        """Second column and name of the rows of a table."""
+        return [line.split()[1:3] for line in t.settled().splitlines()[3:] if line.strip()][:-1]
+
+    def test_tables_are_sorted_filtered_and_searched(self):
+        t = self.start("--tab=calls", self.database())
+        t.until(LAUNCH)
+        t.send("\\memcpy\r")
+        screen = t.until("1/1 of 2")
+        self.assertNotIn(LAUNCH, screen)
+        t.send("\x1b")
+        t.until("1/2")
+        for _ in range(9):  # up to the names
+            t.send(">")
+            if "sorted by NAME" in t.settled():
+                break
+        names = [line.split()[-1] for line in t.text().splitlines()[3:5]]
+        self.assertEqual(names, sorted(names))
+        t.send("I")
+        self.assertEqual([line.split()[-1] for line in t.settled().splitlines()[3:5]], names[::-1])
+        t.send("/nothing like it\r")
+        t.until("is not here")
+        self.end(t)
+
+    def test_slices_are_found_by_name_and_one_after_another(self):
+        t = self.start("--tab=timeline", self.database())
+        t.until("GPU 1")
+        t.send("/64, 64\r")
+        first = t.until("takes")
+        self.assertIn("gemm_kernel<float, 64, 64>", first)
+        begins = []
+        for _ in range(3):
+            begins.append(t.text().split("begins at ")[1].split()[0])
+            t.send("n")
+            t.until(lambda text, now=begins[-1]: f"begins at {now}" not in text)
+        self.assertEqual(begins, sorted(set(begins)))
+        t.send("N")
+        t.until(f"begins at {begins[-1]}")
+        self.end(t)
+
+    def test_hostile_names_reach_the_terminal_as_question_marks(self):
+        t = self.start("--tab=kernels", self.database())
+        screen = t.until("gemm_kernel")
+        self.assertIn("?[31mred?\u4e2d", screen)
+        self.end(t)
+
+
+class Ends(Tui):
+    def test_without_a_terminal_it_says_what_to_use(self):
+        database = self.database()
+        p = self.rtl("tui", database, status=4)
+        self.assertEqual((p.stdout, p.stderr), ("", "rtl tui: needs a terminal for its screen and its keys; rtl summary prints the same "
+                                                    "tables, rtl report writes a page\n"))
+        for term in ("dumb", "no-such-terminal"):
+            t = self.start(database, term=term)
+            self.assertEqual(t.wait(), 4, term)
+            self.assertIn("terminal", t.text())
+
+    def test_signals_give_the_terminal_back(self):
+        for number, send in ((signal.SIGTERM, lambda t: os.kill(t.pid, signal.SIGTERM)), (signal.SIGINT, lambda t: t.send("\x03"))):
+            t = self.start(self.database())
+            t.until("KERNEL")
+            send(t)
+            self.assertEqual(t.wait(), 128 + number)
+            self.assertFalse(t.screen.cursor.hidden)
+
+    def test_bad_file_is_a_message_on_the_terminal(self):
+        with open(self.path("bad.db"), "w", encoding="ascii") as file:
+            file.write("no trace\n" * 1000)
+        t = self.start("bad.db", columns=200)
+        self.assertEqual(t.wait(), 1)
+        self.assertIn("bad.db: is not a trace", t.text())
+        # damage that only reading finds
+        with open(self.path(self.database()), "r+b") as file:
+            data = bytearray(file.read())
+            for at in range(8192, len(data), 512):
+                data[at:at + 64] = b"\xa5" * 64
+            file.seek(0)
+            file.write(data)
+        t = self.start("train.db", columns=200)
+        self.assertEqual(t.wait(), 1, t.text())
+        self.assertIn("train.db: ", t.text())
+        self.assertFalse(t.screen.cursor.hidden)
+
+    def test_file_that_changes_is_read_again_on_request(self):
+        t = self.start("--tab=kernels", self.database(program(8)))
+        t.until("gemm_kernel")
+        calls = lambda text: [int(line.split()[3]) for line in text.splitlines()[3:] if "%" in line]
+        self.assertEqual(sum(calls(t.text())), 24)
+        self.database(program(40))
+        t.until("F5 reads it again")
+        t.send("R")
+        t.until(lambda text: sum(calls(text)) == 120)
+        self.assertNotIn("F5", t.settled())
+        self.end(t)
+
+    def test_traces_of_other_kinds_and_empty_ones(self):
+        program(4).write(self.path("raw.rtl"))
+        t = self.start("--tab=kernels", "raw.rtl")
+        t.until("gemm_kernel")
+        t.send("2")
+        t.until("GPU 0")
+        self.end(t)
+        empty = spool.Spool(pid=1)
+        empty.info("command", "./nothing")
+        t = self.start(self.database(empty, "empty"), columns=120)
+        t.until("No GPU operation was recorded")
+        t.send("2")
+        t.until("neither an operation nor a call")
+        t.send("3")
+        t.until("no kernel was launched")
+        self.end(t)
+
+
+if __name__ == "__main__":
+    unittest.main()
