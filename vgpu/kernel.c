@@ -141,6 +141,13 @@ static void report_unimplemented(const struct gcn_stop *s, const char *kernel)
 		(unsigned long long)s->offset, s->text, s->word[0], s->word[1]);
 }
 
+static void report_illegal(const struct gcn_stop *s, const char *kernel, unsigned int gpu)
+{
+	fprintf(stderr, "vgpu: %s+0x%llx: %s (%08x %08x) is illegal on %s: %s\n", kernel,
+		(unsigned long long)s->offset, s->text, s->word[0], s->word[1],
+		gcn_archs[knobs.arch[gpu]].name, s->why ? s->why : "there is no such instruction");
+}
+
 static void fail(struct queue *q, struct queue_flight *f, enum gcn_status status)
 {
 	const hsa_kernel_dispatch_packet_t *d = (const void *)f->packet;
@@ -151,6 +158,8 @@ static void fail(struct queue *q, struct queue_flight *f, enum gcn_status status
 	symbol_name(&host, d->kernel_object, name, sizeof(name));
 	if (status == GCN_UNIMPLEMENTED)
 		report_unimplemented(s, name);
+	else if (status == GCN_ILLEGAL)
+		report_illegal(s, name, q->gpu);
 	log_stop(&where, reason(status), f->index, name, s);
 	log_flush();
 	if (status == GCN_MEMORY_FAULT) {
@@ -190,6 +199,7 @@ enum kernel_state kernel_begin(struct queue *q, struct queue_flight *f)
 {
 	struct gcn_launch launch = {
 		.host = &host,
+		.arch = (enum gcn_arch_id)knobs.arch[q->gpu],
 		.packet = f->packet,
 		.queue = (uintptr_t)q->aq,
 		.dispatch_id = f->index,

@@ -33,6 +33,22 @@ HSAKMT_STATUS hsaKmtWaitOnMultipleEvents_Ext(HsaEvent *events[], HSAuint32 nr, b
 /* Nodes: 0 is the CPU, the GPUs follow. */
 bool kmt_topology_is_gpu(HSAuint32 node);
 
+/* What the nodes of an architecture (knobs.arch) have in their properties. */
+struct kmt_gpu_kind {
+	const char *name;
+	uint16_t stepping, device_id;
+	uint32_t nr_cus, shader_engines; /* CUs: a multiple of the engines */
+	uint32_t waves_per_simd, vgpr_kb, l2_kb;
+	uint32_t memory_mhz, memory_bits, gpu_mhz;
+	uint32_t ucode, sdma_ucode;
+	bool sram_ecc;
+	uint32_t xgmi_sdma_engines;
+	uint64_t hive; /* of GPUs with links of their own; 0: none */
+};
+
+/* `gpu`: from 0 on. */
+const struct kmt_gpu_kind *kmt_topology_kind(HSAuint32 gpu);
+
 /* Whether this is a child that was forked while the GPU was open: it has no engine, waits return at once. */
 bool kmt_misc_inert(void);
 

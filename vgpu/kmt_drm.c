@@ -67,13 +67,16 @@ KMT_API int amdgpu_device_deinitialize(void *handle)
 
 KMT_API int amdgpu_query_gpu_info(void *handle, struct gpu_info *info)
 {
+	const struct kmt_gpu_kind *k;
+
 	if (!handle || !info)
 		return -EINVAL;
+	k = kmt_topology_kind((HSAuint32)((char *)handle - devices));
 	memset(info, 0, sizeof(*info));
-	info->asic_id = 0x6860;
+	info->asic_id = k->device_id;
 	info->family_id = 141;
-	info->engine_khz = 1500000;
-	info->memory_khz = 945000;
+	info->engine_khz = k->gpu_mhz * 1000ull;
+	info->memory_khz = k->memory_mhz * 1000ull;
 	info->counter_khz = (uint32_t)(knobs.clock_hz / 1000); /* a divisor */
 	return 0;
 }

@@ -26,6 +26,7 @@ enum knob_type {
 	KNOB_STRING,
 	KNOB_PPM_LIST,
 	KNOB_U64_LIST,
+	KNOB_CHOICE_LIST,
 	KNOB_FAULT
 };
 
@@ -44,6 +45,7 @@ struct knob {
 
 static const struct knob table[] = {
 	{ "VGPU_DEVICES", KNOB_U64, AT(devices), 1, 1, KNOBS_DEVICES_MAX, { NULL } },
+	{ "VGPU_ARCH", KNOB_CHOICE_LIST, AT(arch), 0, 0, 0, { "gfx900", "gfx90a" } },
 	{ "VGPU_VRAM_MB", KNOB_U64, AT(vram_mb), 16384, 64, 1 << 20, { NULL } },
 	{ "VGPU_CLOCK", KNOB_CHOICE, AT(clock), 0, 0, 0, { "real", "deterministic" } },
 	{ "VGPU_CLOCK_HZ", KNOB_U64, AT(clock_hz), 0, 1e6, 1e9, { NULL } },
@@ -91,6 +93,18 @@ static void complain(const char *name, const char *why)
 	fprintf(stderr, "vgpu: %s: ignored: %s\n", name, why);
 }
 
+/* with the choices that there are */
+static void complain_choices(const struct knob *k, const char *why)
+{
+	char text[128];
+	size_t len = (size_t)snprintf(text, sizeof(text), "%s; it is", why);
+
+	for (size_t i = 0; i < CHOICES_MAX && k->choices[i] && len < sizeof(text); i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s %s", i ? " or" : "",
+					k->choices[i]);
+	complain(k->name, text);
+}
+
 static const char *parse_u64(const struct knob *k, const char *text, uint64_t *out)
 {
 	char *end;
@@ -132,6 +146,11 @@ static const char *parse_choice(const struct knob *k, const char *text, uint64_t
 	return "no such choice";
 }
 
+static bool has_choices(const struct knob *k)
+{
+	return k->type == KNOB_CHOICE || k->type == KNOB_CHOICE_LIST;
+}
+
 /* One value per GPU, separated by commas; the last one also applies to the GPUs behind it. */
 static const char *parse_list(const struct knob *k, const char *text, void *field)
 {
@@ -151,6 +170,8 @@ static const char *parse_list(const struct knob *k, const char *text, void *fiel
 		item[len] = '\0';
 		if (k->type == KNOB_U64_LIST) {
 			why = parse_u64(k, item, &u64[nr]);
+		} else if (k->type == KNOB_CHOICE_LIST) {
+			why = parse_choice(k, item, &u64[nr]);
 		} else {
 			why = parse_double(k, item, &ppm);
 			ppb[nr] = (int64_t)(ppm * 1000);
@@ -166,7 +187,7 @@ static const char *parse_list(const struct knob *k, const char *text, void *fiel
 		u64[i] = u64[nr - 1];
 		ppb[i] = ppb[nr - 1];
 	}
-	if (k->type == KNOB_U64_LIST)
+	if (k->type != KNOB_PPM_LIST)
 		memcpy(field, u64, sizeof(u64));
 	else
 		memcpy(field, ppb, sizeof(ppb));
@@ -204,13 +225,16 @@ static void set_value(const struct knob *k, const char *text)
 		break;
 	case KNOB_PPM_LIST:
 	case KNOB_U64_LIST:
+	case KNOB_CHOICE_LIST:
 		why = parse_list(k, text, field);
 		break;
 	case KNOB_FAULT:
 		why = fault_parse((enum fault_kind)k->at, text);
 		break;
 	}
-	if (why)
+	if (why && has_choices(k))
+		complain_choices(k, why);
+	else if (why)
 		complain(k->name, why);
 }
 

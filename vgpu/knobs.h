@@ -19,6 +19,7 @@ enum knobs_exec { KNOBS_EXEC_OFF, KNOBS_EXEC_ON, KNOBS_EXEC_AUTO };
 struct knobs {
 	/* set in knobs_init(), constant after */
 	uint64_t devices;
+	uint64_t arch[KNOBS_DEVICES_MAX]; /* enum gcn_arch_id */
 	uint64_t vram_mb;
 	uint64_t clock;
 	uint64_t clock_hz;

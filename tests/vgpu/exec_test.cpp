@@ -711,7 +711,7 @@ __global__ void trap()
 __global__ void missing()
 {
 	/* a graphics instruction */
-	asm volatile("v_interp_p1_f32 v0, v0, attr0.x");
+	asm volatile("v_cubeid_f32 v0, v0, v0, v0");
 }
 
 __global__ void illegal()

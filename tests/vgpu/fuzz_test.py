@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """fuzz_test.py - random words as code: no crash, no hang, no access outside the wave's memory
 
-    fuzz_test.py --lib libgcn_inst.so [--runs N] [--seed N]
+    fuzz_test.py --lib libgcn_inst.so [--arch gfx90a] [--runs N] [--seed N]
 
 Words are random within an encoding, so that most of them are instructions; kernels are bounded in what they execute.
 The memory they may touch is a page range between two that trap.
@@ -38,10 +38,13 @@ def words(rng, nr):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--lib", required=True)
+    parser.add_argument("--arch", default="gfx900")
     parser.add_argument("--runs", type=int, default=3000)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     lib = ctypes.CDLL(args.lib)
+    if not lib.inst_arch(args.arch.encode()):
+        raise SystemExit(f"no architecture {args.arch}")
     libc = ctypes.CDLL(None)
     lib.inst_fuzz.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64]
     area = mmap.mmap(-1, 18 * PAGE)

@@ -12,7 +12,7 @@
 
 struct state {
 	uint32_t sgpr[128];
-	uint32_t vgpr[256][GCN_LANES];
+	uint32_t vgpr[512][GCN_LANES]; /* vector registers, accumulation registers */
 	uint32_t scc, mode;
 	uint64_t pc; /* out: relative to the instruction */
 	uint32_t status, wave_state;
@@ -29,6 +29,20 @@ static bool range(uint64_t addr, uint64_t *lo, uint64_t *hi)
 	*lo = memory_lo;
 	*hi = memory_hi;
 	return addr >= memory_lo && addr < memory_hi;
+}
+
+static enum gcn_arch_id arch;
+
+/* The architecture of all that follows; false: there is none of this name. */
+__attribute__((visibility("default"))) bool inst_arch(const char *name)
+{
+	for (enum gcn_arch_id a = 0; a < GCN_ARCH_NR; a++) {
+		if (!strcmp(gcn_archs[a].name, name)) {
+			arch = a;
+			return true;
+		}
+	}
+	return false;
 }
 
 static uint32_t interrupted;
@@ -71,6 +85,7 @@ __attribute__((visibility("default"))) unsigned int inst_step(const uint32_t *co
 	memory_hi = s->memory + s->memory_size;
 	memset(r->range, 0, sizeof(r->range));
 	r->host = &host;
+	r->arch = &gcn_archs[arch];
 	r->status = GCN_RUNNING;
 	r->lds_size = s->lds_size;
 	r->steps = 0;
@@ -83,7 +98,7 @@ __attribute__((visibility("default"))) unsigned int inst_step(const uint32_t *co
 	w->idx_on = s->idx_on;
 	w->idx_mode = (uint8_t)s->idx_mode;
 	w->state = GCN_WAVE_RUN;
-	gcn_decode(&i, code, nr);
+	gcn_decode(&i, arch, code, nr);
 	w->pc = 0x10000 + i.nr_words * 4u;
 	i.run(w, &i);
 	s->pc = w->pc - 0x10000;
@@ -106,7 +121,7 @@ __attribute__((visibility("default"))) const char *inst_text(const uint32_t *cod
 	static char text[sizeof(((struct gcn_stop *)NULL)->text)];
 	struct gcn_inst i;
 
-	gcn_decode(&i, code, nr);
+	gcn_decode(&i, arch, code, nr);
 	gcn_disassemble(&i, text, sizeof(text));
 	return text;
 }
@@ -124,7 +139,7 @@ __attribute__((visibility("default"))) const char *inst_name(unsigned int enc, u
 		[GCN_SOPC] = 128, [GCN_SOPP] = 128, [GCN_SMEM] = 256,
 		[GCN_DS] = 256,	  [GCN_FLAT] = 128, [GCN_MUBUF] = 128,
 	};
-	struct gcn_inst i = { .enc = (uint8_t)enc, .op = (uint16_t)op };
+	struct gcn_inst i = { .enc = (uint8_t)enc, .op = (uint16_t)op, .arch = (uint8_t)arch };
 
 	if (enc >= GCN_VOP2 && enc <= GCN_VOP3P) {
 		valu_bind(&i);
@@ -133,7 +148,7 @@ __attribute__((visibility("default"))) const char *inst_name(unsigned int enc, u
 			       NULL;
 	}
 	if (enc >= sizeof(tables) / sizeof(tables[0]) || !tables[enc] || op >= sizes[enc] ||
-	    !tables[enc][op].run)
+	    !tables[enc][op].run || (tables[enc][op].only && !(tables[enc][op].only >> arch & 1)))
 		return NULL;
 	return tables[enc][op].name;
 }
@@ -144,8 +159,9 @@ static void drop_bad(uint32_t *code, size_t nr)
 	for (size_t n = 0; n < nr;) {
 		struct gcn_inst i;
 
-		gcn_decode(&i, code + n, nr - n > 2 ? 2 : (unsigned int)(nr - n));
-		if (i.run == gcn_run_illegal || i.run == gcn_run_unimplemented) {
+		gcn_decode(&i, arch, code + n, nr - n > 2 ? 2 : (unsigned int)(nr - n));
+		if (i.run == gcn_run_illegal || i.run == gcn_run_unimplemented ||
+		    i.run == gcn_run_misaligned) {
 			code[n++] = 0xbf800000;
 			continue;
 		}
@@ -174,7 +190,9 @@ __attribute__((visibility("default"))) int inst_fuzz(const unsigned char *code, 
 {
 	static struct gcn_run *r;
 	unsigned char packet[64] __attribute__((aligned(64))) = { 0 };
-	struct gcn_launch launch = { .host = &host, .packet = packet, .scratch_lane_bytes = 64 };
+	struct gcn_launch launch = {
+		.host = &host, .arch = arch, .packet = packet, .scratch_lane_bytes = 64
+	};
 	enum gcn_status status;
 
 	if (!r)
@@ -211,7 +229,9 @@ __attribute__((visibility("default"))) int inst_kernel(uint32_t grid, uint16_t g
 {
 	static struct gcn_run *r;
 	unsigned char packet[64] __attribute__((aligned(64))) = { 0 };
-	struct gcn_launch launch = { .host = &host, .packet = packet, .cache_model = true };
+	struct gcn_launch launch = {
+		.host = &host, .arch = arch, .packet = packet, .cache_model = true
+	};
 	enum gcn_status status;
 
 	if (!r)
@@ -242,6 +262,7 @@ __attribute__((visibility("default"))) size_t inst_predecode(uint64_t code, size
 	memory_lo = code;
 	memory_hi = code + size;
 	r->host = &host;
+	r->launch.arch = arch;
 	gcn_code_changed();
 	return gcn_predecode(r, code, size);
 }

@@ -312,11 +312,14 @@ def flow():
     yield flow_case("s_trap 2", 4, more=lambda st: None if (st.status, st.fault) == (5, 2) else "no trap")
     yield flow_case("s_sendmsg 1", 4, put_mask(t.M0, 0x1234),
                     lambda st: None if t.LIB.inst_interrupted() == 0x1234 else "event")
-    for text, status in (("v_interp_p1_f32 v0, v0, attr0.x", 4), ("v_cubeid_f32 v0, v0, v1, v2", 4),
+    for text, status in (("v_cubema_f32 v0, v0, v0, v0", 4), ("v_cubeid_f32 v0, v0, v1, v2", 4),
                          ("buffer_load_format_x v0, off, s[0:3], 0", 4), ("ds_append v0", 4), (".long 0xbfff0000", 3),
                          (".long 0x7e00ff00", 3)):
         yield flow_case(text, 8 if text[0] in "cbd" or "cube" in text else 4,
                         more=lambda st, n=status: None if st.status == n else f"status {st.status}")
+    # of graphics, which gfx90a has not
+    yield flow_case(".long 0xd4000000", 4, more=lambda st: None if st.status == (4 if t.ARCH == "gfx900" else 3) else
+                    f"status {st.status}")
 
 
 # ---- modifiers, SDWA, DPP, op_sel ----
@@ -473,7 +476,8 @@ def modifiers():
                "v_mad_u16 v4, v10, v12, v14 op_sel:[1,0,1,1]", fill)
     yield rows(lambda st, l: F16_neg_add(st.vgpr[10][l], st.vgpr[12][l]),
                "v_pk_add_f16 v4, v10, v12 neg_lo:[1,0] neg_hi:[0,1]", halves)
-    yield rows(lambda st, l: mix(st, l), "v_mad_mix_f32 v4, v10, v12, v14 op_sel:[1,0,0] op_sel_hi:[1,1,0]", halves)
+    mad = "v_mad_mix_f32" if t.ARCH == "gfx900" else "v_fma_mix_f32"
+    yield rows(lambda st, l: mix(st, l), f"{mad} v4, v10, v12, v14 op_sel:[1,0,0] op_sel_hi:[1,1,0]", halves)
 
 
 def halves(st):

@@ -24,6 +24,7 @@ class Op:
         self.no_denorm = how.get("no_denorm", False)
         self.modes = how.get("modes", True)
         self.related = how.get("related", True)
+        self.of_gfx90a = False
         self.text = how["text"]
 
     def model(self, _op, values, carry, lane, mode):

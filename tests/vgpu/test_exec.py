@@ -233,12 +233,44 @@ def assert_in_kernel_prints_and_traps():
 
 
 @case
+def matrices_of_gfx90a_give_right_results():
+    """Each shape and type of v_mfma, packed and wide arithmetic, atomics; the target id has the modes that the program asks for."""
+    r = run("cdna_test", arch="gfx90a", exec="on")
+    all_right(r)
+    contains("architecture", r.out, "gfx90a:sramecc+:xnack-\n")
+
+
+@case
+def gpus_of_two_architectures_run_kernels_of_their_own():
+    all_right(run("exec_test_two", arch="gfx900,gfx90a", devices=2, exec="on"))
+
+
+@case
+def random_kernels_of_gfx90a_match_host():
+    r = run("stress_gfx90a", arch="gfx90a", exec="on", kernel_ns=0)
+    equal("wrong kernels", re.findall(r"wrong .*", r.out), [])
+
+
+@case
+def gfx90a_has_its_topology():
+    r = run("cdna_test", "links", arch="gfx90a", devices=2, exec="on")
+    contains("properties", r.out, "104 CUs, 8 MiB of L2, waves of 64\n")
+    contains("links", r.out, "xGMI, 1 hop\n")
+
+
+@case
+def unknown_architecture_is_named_with_the_choices():
+    r = run("exec_test_two", "shapes", arch="gfx91", exec="on")
+    contains("warning", r.err, "vgpu: VGPU_ARCH: ignored: no such choice; it is gfx900 or gfx90a\n")
+
+
+@case
 def unimplemented_instruction_is_named():
     r = run("exec_test_o2", "bad", "missing", status=-6, exec="auto")
     fault = of_kind(r, "fault")[0]
     equal("the fault", (fault["fault"], fault["instruction"], fault["offset"]),
-          ("unimplemented_instruction", "v_interp_p1_f32 v0, v0, attr0.x", "0x0"))
-    check("vgpu: _Z7missingv+0x0: v_interp_p1_f32 v0, v0, attr0.x (" in r.err, "stderr names the instruction")
+          ("unimplemented_instruction", "v_cubeid_f32 v0, v0, v0, v0", "0x0"))
+    check("vgpu: _Z7missingv+0x0: v_cubeid_f32 v0, v0, v0, v0 (" in r.err, "stderr names the instruction")
     check("HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION" in r.err, "the runtime's word for it")
 
 

@@ -3,6 +3,13 @@
 #include "memory.h"
 #include "valu_math.h"
 
+static uint32_t add_f16(uint32_t a, uint32_t b)
+{
+	float x = f16_from(a & 0xffff), y = f16_from(b & 0xffff);
+
+	return f16_bits(nan2(x + y, x, y));
+}
+
 static uint32_t combine32(uint32_t old, enum atomic_op op, uint32_t data, uint32_t data2)
 {
 	switch (op) {
@@ -45,6 +52,8 @@ static uint32_t combine32(uint32_t old, enum atomic_op op, uint32_t data, uint32
 		return f32_bits(min_f32(f32_from(old), f32_from(data), 0));
 	case ATOMIC_MAX_F:
 		return f32_bits(max_f32(f32_from(old), f32_from(data), 0));
+	case ATOMIC_PK_ADD_F16:
+		return add_f16(old, data) | add_f16(old >> 16, data >> 16) << 16;
 	default: /* ATOMIC_SWAP */
 		return data;
 	}
@@ -83,6 +92,9 @@ static uint64_t combine64(uint64_t old, enum atomic_op op, uint64_t data, uint64
 		return !old || old > data ? data : old - 1;
 	case ATOMIC_MSKOR:
 		return (old & ~data) | data2;
+	case ATOMIC_ADD_F:
+		return f64_bits(
+			nan2d(f64_from(old) + f64_from(data), f64_from(old), f64_from(data)));
 	case ATOMIC_MIN_F:
 		return f64_bits(min_f64(f64_from(old), f64_from(data), 0));
 	case ATOMIC_MAX_F:

@@ -49,7 +49,8 @@ struct gcn_page *code_page(struct gcn_run *r, uint64_t pc)
 	if (pc & 3)
 		return NULL;
 	for (page = *bucket(base); page; page = page->next) {
-		if (page->base == base && pc >= page->lo && pc < page->hi)
+		if (page->base == base && pc >= page->lo && pc < page->hi &&
+		    page->arch == r->launch.arch)
 			return page;
 	}
 	if (!r->host->range(pc, &lo, &hi) || hi - pc < 4)
@@ -58,6 +59,7 @@ struct gcn_page *code_page(struct gcn_run *r, uint64_t pc)
 	if (!page)
 		return NULL;
 	page->base = base;
+	page->arch = r->launch.arch;
 	page->lo = lo > base ? (lo + 3) & ~3ull : base;
 	page->hi = hi < base + CODE_PAGE ? hi & ~3ull : base + CODE_PAGE;
 	page->more = hi >= base + CODE_PAGE + 4;
@@ -72,7 +74,7 @@ const struct gcn_inst *code_decode(struct gcn_page *page, uint64_t pc)
 	/* the second word may lie on the next page, which is there unless the allocation ends */
 	bool more = pc + 8 <= page->hi || page->more;
 
-	gcn_decode(i, (const uint32_t *)(uintptr_t)pc, more ? 2 : 1);
+	gcn_decode(i, page->arch, (const uint32_t *)(uintptr_t)pc, more ? 2 : 1);
 	return i;
 }
 

@@ -15,6 +15,7 @@ struct gcn_page {
 	uint64_t base;
 	uint64_t lo, hi; /* code can be read here */
 	bool more;	 /* and behind the page too */
+	enum gcn_arch_id arch;
 	struct gcn_page *next;
 	struct gcn_inst inst[CODE_PAGE / 4]; /* run is NULL: not decoded yet */
 };

@@ -2,12 +2,12 @@
 /* counters.c - the counters of a dispatch
  *
  * Instructions are counted as they are executed. Cycles come from a model: a wave instruction occupies its unit
- * for four cycles, and workgroups are distributed over 64 compute units of four SIMDs. The waves of a workgroup proceed
+ * for four cycles, and workgroups are distributed over all compute units, of four SIMDs each. The waves of a workgroup proceed
  * in step: each time that all of them need a unit, the first waits for none, the second for one, and so on.
  */
 #include "wave.h"
 
-enum { CYCLES = 4, SIMDS = 256, SIMDS_OF_CU = 4, LAUNCH_CYCLES = 1000 };
+enum { CYCLES = 4, SIMDS_OF_CU = 4, LAUNCH_CYCLES = 1000 };
 
 void gcn_count_group(struct gcn_run *r)
 {
@@ -40,7 +40,7 @@ const struct gcn_counters *gcn_run_counters(struct gcn_run *r)
 {
 	struct gcn_counters *c = &r->counters;
 	const uint64_t *n = r->executed;
-	uint64_t spread = c->waves < SIMDS ? c->waves : SIMDS;
+	uint64_t simds = r->arch->nr_simds, spread = c->waves < simds ? c->waves : simds;
 
 	c->valu = n[GCN_VALU];
 	c->salu = n[GCN_SALU];
@@ -53,6 +53,13 @@ const struct gcn_counters *gcn_run_counters(struct gcn_run *r)
 	c->lds = n[GCN_LDS];
 	c->msg = n[GCN_MSG];
 	c->insts = r->steps;
+	c->mfma = 0;
+	for (unsigned int t = 0; t < GCN_MFMA_NR; t++) {
+		c->mfma += r->mfma[t];
+		c->mfma_of[t] = r->mfma[t];
+		c->mfma_mops[t] = r->mfma_mops[t];
+	}
+	c->mfma_cycles = r->mfma_cycles;
 	count_waits(r, c);
 	c->busy_cycles = spread ? (r->steps * CYCLES + spread - 1) / spread : 0;
 	c->gui_cycles = c->busy_cycles + LAUNCH_CYCLES;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "inst.h"
+#include "mfma.h"
 #include "valu.h"
 
 enum { SRC_SDWA = 249, SRC_DPP = 250 };
@@ -18,6 +18,10 @@ enum {
 	VOP2_MADMK_F16 = 36,
 	VOP2_MADAK_F16 = 37,
 	SOPK_SETREG_IMM32 = 20,
+	VOP1_ACCVGPR_MOV = 82,
+	VOP3P_MAI = 64, /* the first matrix instruction */
+	VOP3P_ACCVGPR_READ = 88,
+	VOP3P_ACCVGPR_WRITE = 89,
 };
 
 static uint32_t bits(uint32_t word, unsigned int hi, unsigned int lo)
@@ -37,7 +41,9 @@ static uint8_t bit(uint32_t word, unsigned int at)
 
 static void set_entry(struct gcn_inst *i, const struct gcn_entry *e)
 {
-	i->run = e->run ? e->run : e->name ? gcn_run_unimplemented : gcn_run_illegal;
+	bool has = e->name && (!e->only || e->only >> i->arch & 1);
+
+	i->run = !has ? gcn_run_illegal : e->run ? e->run : gcn_run_unimplemented;
 	i->class = e->class;
 }
 
@@ -138,7 +144,38 @@ static void decode_vop(struct gcn_inst *i)
 		decode_sdwa(i, i->enc == GCN_VOPC);
 	else if (i->src[0] == SRC_DPP)
 		decode_dpp(i);
+	if (i->enc == GCN_VOP1 && i->op == VOP1_ACCVGPR_MOV && gcn_archs[i->arch].agprs) {
+		i->dst += GCN_AGPR_ROW;
+		i->src[0] += i->src[0] >= GCN_SRC_VGPR ? GCN_SRC_AGPR - GCN_SRC_VGPR : 0;
+	}
 	valu_bind(i);
+}
+
+/* Matrix instructions: any operand may be of accumulation registers. Other fields: mfma.c. */
+static void decode_mai(struct gcn_inst *i)
+{
+	uint32_t w = i->word[0], x = i->word[1];
+
+	i->neg = i->clamp = 0;
+	if (i->op == VOP3P_ACCVGPR_READ || i->op == VOP3P_ACCVGPR_WRITE) {
+		i->src[1] = i->src[2] = GCN_SRC_NONE;
+		if (i->op == VOP3P_ACCVGPR_WRITE)
+			i->dst += GCN_AGPR_ROW;
+		else if (i->src[0] >= GCN_SRC_VGPR)
+			i->src[0] += GCN_SRC_AGPR - GCN_SRC_VGPR;
+		valu_bind(i);
+		return;
+	}
+	for (unsigned int n = 0; n < 2; n++) {
+		if (bit(x, 27 + n) && i->src[n] >= GCN_SRC_VGPR)
+			i->src[n] += GCN_SRC_AGPR - GCN_SRC_VGPR;
+	}
+	if (bit(w, 15)) {
+		i->dst += GCN_AGPR_ROW;
+		if (i->src[2] >= GCN_SRC_VGPR)
+			i->src[2] += GCN_SRC_AGPR - GCN_SRC_VGPR;
+	}
+	mfma_bind(i);
 }
 
 static void decode_vop3(struct gcn_inst *i)
@@ -156,6 +193,10 @@ static void decode_vop3(struct gcn_inst *i)
 	if (bits(w, 25, 23) == 7) {
 		i->enc = GCN_VOP3P;
 		i->op = (uint16_t)bits(w, 22, 16);
+		if (i->op >= VOP3P_MAI && gcn_archs[i->arch].agprs) {
+			decode_mai(i);
+			return;
+		}
 		i->op_sel = (uint8_t)bits(w, 13, 11);
 		i->op_sel_hi = (uint8_t)(bits(x, 28, 27) | (uint32_t)bit(w, 14) << 2);
 		i->neg_hi = (uint8_t)bits(w, 10, 8);
@@ -175,6 +216,8 @@ static void decode_vop3(struct gcn_inst *i)
 		i->op_sel = (uint8_t)bits(w, 14, 11);
 	}
 	valu_bind(i);
+	if (i->enc == GCN_VOP1 && i->op == VOP1_ACCVGPR_MOV)
+		i->run = gcn_run_illegal;
 	if (i->enc == GCN_VOP2 && (i->op == VOP2_MADMK_F32 || i->op == VOP2_MADAK_F32 ||
 				   i->op == VOP2_MADMK_F16 || i->op == VOP2_MADAK_F16))
 		i->run = gcn_run_illegal;
@@ -197,6 +240,42 @@ static void decode_smem(struct gcn_inst *i)
 		i->src[1] = bit(w, 14) ? (uint16_t)bits(x, 31, 25) : (uint16_t)bits(x, 6, 0);
 	}
 	set_entry(i, &gcn_smem[i->op]);
+}
+
+/* Registers that hold more than a dword each are pairs, or more, from an even one on: addresses, data, results. */
+static bool is_aligned(const struct gcn_inst *i, bool addr64)
+{
+	const char *name = gcn_mnemonic(i);
+	bool wide = gcn_nr_registers(name) > 1 || strstr(name, "_cmpswap");
+	bool two = !strncmp(name, "ds_read2", 8) || !strncmp(name, "ds_wrxchg2", 10);
+	bool reads = i->enc != GCN_MUBUF && i->enc != GCN_MIMG;
+
+	if (addr64 && i->src[0] & 1)
+		return false;
+	if ((wide || two) && i->dst & 1)
+		return false;
+	return !wide || !reads || !((i->src[1] | (i->enc == GCN_DS ? i->src[2] : 0)) & 1);
+}
+
+/* What a memory instruction of an architecture with accumulation registers has beside the others' fields. */
+static void decode_unified(struct gcn_inst *i)
+{
+	bool ds = i->enc == GCN_DS, two_addr,
+	     agpr = bit(ds ? i->word[0] : i->word[1], ds ? 25 : 23);
+
+	if (i->enc == GCN_MIMG)
+		agpr = bit(i->word[0], 16);
+	if (agpr) {
+		i->dst += GCN_AGPR_ROW;
+		if (ds || i->enc == GCN_FLAT)
+			i->src[1] += GCN_SRC_AGPR - GCN_SRC_VGPR;
+		if (ds)
+			i->src[2] += GCN_SRC_AGPR - GCN_SRC_VGPR;
+	}
+	two_addr = i->enc == GCN_FLAT ? i->sdst != 1 && (!i->sdst || i->src[2] == 127) :
+					i->enc == GCN_MUBUF && bits(i->word[0], 13, 12) == 3;
+	if (i->enc != GCN_MIMG && !is_aligned(i, two_addr) && i->run != gcn_run_illegal)
+		i->run = gcn_run_misaligned;
 }
 
 /* src: address, data, second data (DS), scalar address (FLAT) or resource and offset (MUBUF) */
@@ -246,9 +325,12 @@ static void decode_memory(struct gcn_inst *i, uint32_t top)
 		i->src[2] = (uint16_t)bits(x, 31, 24);
 		i->imm = (int32_t)bits(w, 11, 0);
 		set_entry(i, &gcn_mubuf[i->op]);
-		if (bit(w, 16) || bit(x, 23)) /* to LDS; partially resident textures */
+		/* to LDS; partially resident textures */
+		if (bit(w, 16) || (bit(x, 23) && !gcn_archs[i->arch].agprs))
 			i->run = gcn_run_unimplemented;
 	}
+	if (gcn_archs[i->arch].agprs)
+		decode_unified(i);
 }
 
 /* The number of words, without the literal. */
@@ -276,7 +358,7 @@ static bool wants_literal(const struct gcn_inst *i)
 	return i->src[0] == GCN_SRC_LITERAL || (i->enc <= GCN_SOPC && i->src[1] == GCN_SRC_LITERAL);
 }
 
-void gcn_decode(struct gcn_inst *i, const uint32_t *code, unsigned int nr)
+void gcn_decode(struct gcn_inst *i, enum gcn_arch_id arch, const uint32_t *code, unsigned int nr)
 {
 	uint32_t w = code[0];
 	uint32_t top = bits(w, 31, 26);
@@ -284,6 +366,7 @@ void gcn_decode(struct gcn_inst *i, const uint32_t *code, unsigned int nr)
 	bool one_word_valu = !bit(w, 31);
 
 	memset(i, 0, sizeof(*i));
+	i->arch = (uint8_t)arch;
 	i->word[0] = w;
 	i->word[1] = nr > 1 ? code[1] : 0;
 	i->ext_word = i->word[1];
@@ -303,7 +386,9 @@ void gcn_decode(struct gcn_inst *i, const uint32_t *code, unsigned int nr)
 	else if (top == 0x36 || top == 0x37 || top == 0x38 || top == 0x3c)
 		decode_memory(i, top);
 	else if (top == 0x3a || top == 0x31 || top == 0x35)
-		i->run = gcn_run_unimplemented;
+		/* interpolation and exports are of graphics */
+		i->run = top == 0x3a || arch == GCN_GFX900 ? gcn_run_unimplemented :
+							     gcn_run_illegal;
 
 	if (nr_words == 1 && (i->ext || wants_literal(i)))
 		nr_words = 2;
@@ -373,7 +458,7 @@ const char *gcn_mnemonic(const struct gcn_inst *i)
 		name = family(bits(i->word[0], 31, 26));
 		break;
 	default:
-		name = valu_name(i);
+		name = i->mfma ? i->mfma->name : valu_name(i);
 		break;
 	}
 	return name ? name : "?";

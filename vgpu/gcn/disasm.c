@@ -74,7 +74,9 @@ static void put_operand(struct text *t, const struct gcn_inst *i, unsigned int c
 {
 	put(t, "%s", t->separator);
 	t->separator = ", ";
-	if (code >= GCN_SRC_VGPR)
+	if (code >= GCN_SRC_AGPR)
+		put_range(t, 'a', code - GCN_SRC_AGPR, nr);
+	else if (code >= GCN_SRC_VGPR)
 		put_range(t, 'v', code - GCN_SRC_VGPR, nr);
 	else if (code < 102)
 		put_range(t, 's', code, nr);
@@ -84,14 +86,13 @@ static void put_operand(struct text *t, const struct gcn_inst *i, unsigned int c
 		put_special(t, code, nr);
 }
 
-/* The number of data registers, by the name's ending. */
-static unsigned int nr_registers(const char *name)
+unsigned int gcn_nr_registers(const char *name)
 {
 	static const struct {
 		const char *text;
 		unsigned int nr;
-	} endings[] = { { "x2", 2 }, { "x3", 3 },   { "x4", 4 },
-			{ "x8", 8 }, { "x16", 16 }, { "64", 2 } };
+	} endings[] = { { "x2", 2 },   { "x3", 3 }, { "x4", 4 },  { "x8", 8 },
+			{ "x16", 16 }, { "64", 2 }, { "b96", 3 }, { "b128", 4 } };
 	size_t n = strlen(name);
 
 	for (size_t e = 0; e < sizeof(endings) / sizeof(endings[0]); e++) {
@@ -120,7 +121,7 @@ static void put_valu(struct text *t, const struct gcn_inst *i)
 
 static void put_memory(struct text *t, const struct gcn_inst *i, const char *name)
 {
-	unsigned int nr = nr_registers(name);
+	unsigned int nr = gcn_nr_registers(name);
 	uint32_t w = i->word[0], x = i->word[1];
 
 	if (i->enc == GCN_SMEM) {
@@ -198,6 +199,7 @@ void gcn_disassemble(const struct gcn_inst *i, char *text, size_t size)
 	case GCN_VOP1:
 	case GCN_VOP2:
 	case GCN_VOP3:
+	case GCN_VOP3P:
 		put_valu(&t, i);
 		break;
 	case GCN_SMEM:

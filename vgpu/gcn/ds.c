@@ -222,6 +222,7 @@ ATOMIC(xor, b64, ATOMIC_XOR, 8)
 ATOMIC(mskor, b64, ATOMIC_MSKOR, 8)
 ATOMIC(cmpst, b64, ATOMIC_CMPSWAP, 8)
 ATOMIC(cmpst, f64, ATOMIC_CMPSWAP_F, 8)
+ATOMIC(add, f64, ATOMIC_ADD_F, 8)
 ATOMIC(min, f64, ATOMIC_MIN_F, 8)
 ATOMIC(max, f64, ATOMIC_MAX_F, 8)
 ATOMIC_RTN(ds_wrxchg_rtn_b32, ATOMIC_SWAP, 4)
@@ -327,11 +328,15 @@ static void ds_nop(struct gcn_wave *w, const struct gcn_inst *i)
 
 #define E(name)                                                                                    \
 	{                                                                                          \
-#name, name, GCN_LDS                                                               \
+#name, name, GCN_LDS, 0                                                            \
+	}
+#define GFX90A(name)                                                                               \
+	{                                                                                          \
+#name, name, GCN_LDS, GCN_ONLY_GFX90A                                              \
 	}
 #define MISSING(name)                                                                              \
 	{                                                                                          \
-#name, NULL, GCN_LDS                                                               \
+#name, NULL, GCN_LDS, 0                                                            \
 	}
 
 const struct gcn_entry gcn_ds[256] = {
@@ -420,6 +425,7 @@ const struct gcn_entry gcn_ds[256] = {
 	[89] = E(ds_read_i8_d16_hi),
 	[90] = E(ds_read_u16_d16),
 	[91] = E(ds_read_u16_d16_hi),
+	[92] = GFX90A(ds_add_f64),
 	[96] = E(ds_add_rtn_u64),
 	[97] = E(ds_sub_rtn_u64),
 	[98] = E(ds_rsub_rtn_u64),
@@ -443,6 +449,7 @@ const struct gcn_entry gcn_ds[256] = {
 	[118] = E(ds_read_b64),
 	[119] = E(ds_read2_b64),
 	[120] = E(ds_read2st64_b64),
+	[124] = GFX90A(ds_add_rtn_f64),
 	[126] = MISSING(ds_condxchg32_rtn_b64),
 	[182] = MISSING(ds_read_addtid_b32),
 	[189] = MISSING(ds_consume),

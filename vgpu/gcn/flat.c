@@ -202,6 +202,11 @@ static void atomic(struct gcn_wave *w, const struct gcn_inst *i, enum atomic_op 
 	{                                                                                          \
 		move(w, i, bytes, form, true);                                                     \
 	}
+#define ATOMIC_ONE(name, op, bytes)                                                                \
+	static void flat_atomic_##name(struct gcn_wave *w, const struct gcn_inst *i)               \
+	{                                                                                          \
+		atomic(w, i, op, bytes);                                                           \
+	}
 #define ATOMIC(name, op)                                                                           \
 	static void flat_atomic_##name(struct gcn_wave *w, const struct gcn_inst *i)               \
 	{                                                                                          \
@@ -248,39 +253,52 @@ ATOMIC(xor, ATOMIC_XOR)
 ATOMIC(inc, ATOMIC_INC)
 ATOMIC(dec, ATOMIC_DEC)
 
+ATOMIC_ONE(add_f32, ATOMIC_ADD_F, 4)
+ATOMIC_ONE(pk_add_f16, ATOMIC_PK_ADD_F16, 4)
+ATOMIC_ONE(add_f64, ATOMIC_ADD_F, 8)
+ATOMIC_ONE(min_f64, ATOMIC_MIN_F, 8)
+ATOMIC_ONE(max_f64, ATOMIC_MAX_F, 8)
+
 /* decode.c makes GCN_VMEM_RD and _WR of these for the GLOBAL and SCRATCH forms */
 #define RD(name)                                                                                   \
 	{                                                                                          \
-#name, name, GCN_FLAT_RD                                                           \
+#name, name, GCN_FLAT_RD, 0                                                        \
+	}
+#define GFX90A(name)                                                                               \
+	{                                                                                          \
+#name, name, GCN_FLAT_WR, GCN_ONLY_GFX90A                                          \
 	}
 #define WR(name)                                                                                   \
 	{                                                                                          \
-#name, name, GCN_FLAT_WR                                                           \
+#name, name, GCN_FLAT_WR, 0                                                        \
 	}
 
 const struct gcn_entry gcn_flat[128] = {
-	[16] = RD(flat_load_ubyte),	   [17] = RD(flat_load_sbyte),
-	[18] = RD(flat_load_ushort),	   [19] = RD(flat_load_sshort),
-	[20] = RD(flat_load_dword),	   [21] = RD(flat_load_dwordx2),
-	[22] = RD(flat_load_dwordx3),	   [23] = RD(flat_load_dwordx4),
-	[24] = WR(flat_store_byte),	   [25] = WR(flat_store_byte_d16_hi),
-	[26] = WR(flat_store_short),	   [27] = WR(flat_store_short_d16_hi),
-	[28] = WR(flat_store_dword),	   [29] = WR(flat_store_dwordx2),
-	[30] = WR(flat_store_dwordx3),	   [31] = WR(flat_store_dwordx4),
-	[32] = RD(flat_load_ubyte_d16),	   [33] = RD(flat_load_ubyte_d16_hi),
-	[34] = RD(flat_load_sbyte_d16),	   [35] = RD(flat_load_sbyte_d16_hi),
-	[36] = RD(flat_load_short_d16),	   [37] = RD(flat_load_short_d16_hi),
-	[64] = WR(flat_atomic_swap),	   [65] = WR(flat_atomic_cmpswap),
-	[66] = WR(flat_atomic_add),	   [67] = WR(flat_atomic_sub),
-	[68] = WR(flat_atomic_smin),	   [69] = WR(flat_atomic_umin),
-	[70] = WR(flat_atomic_smax),	   [71] = WR(flat_atomic_umax),
-	[72] = WR(flat_atomic_and),	   [73] = WR(flat_atomic_or),
-	[74] = WR(flat_atomic_xor),	   [75] = WR(flat_atomic_inc),
-	[76] = WR(flat_atomic_dec),	   [96] = WR(flat_atomic_swap_x2),
-	[97] = WR(flat_atomic_cmpswap_x2), [98] = WR(flat_atomic_add_x2),
-	[99] = WR(flat_atomic_sub_x2),	   [100] = WR(flat_atomic_smin_x2),
-	[101] = WR(flat_atomic_umin_x2),   [102] = WR(flat_atomic_smax_x2),
-	[103] = WR(flat_atomic_umax_x2),   [104] = WR(flat_atomic_and_x2),
-	[105] = WR(flat_atomic_or_x2),	   [106] = WR(flat_atomic_xor_x2),
-	[107] = WR(flat_atomic_inc_x2),	   [108] = WR(flat_atomic_dec_x2),
+	[16] = RD(flat_load_ubyte),	    [17] = RD(flat_load_sbyte),
+	[18] = RD(flat_load_ushort),	    [19] = RD(flat_load_sshort),
+	[20] = RD(flat_load_dword),	    [21] = RD(flat_load_dwordx2),
+	[22] = RD(flat_load_dwordx3),	    [23] = RD(flat_load_dwordx4),
+	[24] = WR(flat_store_byte),	    [25] = WR(flat_store_byte_d16_hi),
+	[26] = WR(flat_store_short),	    [27] = WR(flat_store_short_d16_hi),
+	[28] = WR(flat_store_dword),	    [29] = WR(flat_store_dwordx2),
+	[30] = WR(flat_store_dwordx3),	    [31] = WR(flat_store_dwordx4),
+	[32] = RD(flat_load_ubyte_d16),	    [33] = RD(flat_load_ubyte_d16_hi),
+	[34] = RD(flat_load_sbyte_d16),	    [35] = RD(flat_load_sbyte_d16_hi),
+	[36] = RD(flat_load_short_d16),	    [37] = RD(flat_load_short_d16_hi),
+	[64] = WR(flat_atomic_swap),	    [65] = WR(flat_atomic_cmpswap),
+	[66] = WR(flat_atomic_add),	    [67] = WR(flat_atomic_sub),
+	[68] = WR(flat_atomic_smin),	    [69] = WR(flat_atomic_umin),
+	[70] = WR(flat_atomic_smax),	    [71] = WR(flat_atomic_umax),
+	[72] = WR(flat_atomic_and),	    [73] = WR(flat_atomic_or),
+	[74] = WR(flat_atomic_xor),	    [75] = WR(flat_atomic_inc),
+	[77] = GFX90A(flat_atomic_add_f32), [78] = GFX90A(flat_atomic_pk_add_f16),
+	[79] = GFX90A(flat_atomic_add_f64), [80] = GFX90A(flat_atomic_min_f64),
+	[81] = GFX90A(flat_atomic_max_f64), [76] = WR(flat_atomic_dec),
+	[96] = WR(flat_atomic_swap_x2),	    [97] = WR(flat_atomic_cmpswap_x2),
+	[98] = WR(flat_atomic_add_x2),	    [99] = WR(flat_atomic_sub_x2),
+	[100] = WR(flat_atomic_smin_x2),    [101] = WR(flat_atomic_umin_x2),
+	[102] = WR(flat_atomic_smax_x2),    [103] = WR(flat_atomic_umax_x2),
+	[104] = WR(flat_atomic_and_x2),	    [105] = WR(flat_atomic_or_x2),
+	[106] = WR(flat_atomic_xor_x2),	    [107] = WR(flat_atomic_inc_x2),
+	[108] = WR(flat_atomic_dec_x2),
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gcn.h - an interpreter for gfx900: runs one dispatch, a slice at a time
+/* gcn.h - an interpreter of machine code: runs one dispatch, a slice at a time
  *
  * Independent of queues and of the thunk. A dispatch is resumable: the caller runs a slice of it, does
  * other work, and resumes it, so that no lock is held and no thread occupied for longer than a slice.
@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "arch.h"
 
 struct gcn_run;
 
@@ -44,6 +46,7 @@ struct gcn_host {
 
 struct gcn_launch {
 	const struct gcn_host *host;
+	enum gcn_arch_id arch;
 	const void *packet; /* hsa_kernel_dispatch_packet_t; copied */
 	uint64_t queue;	    /* address of the amd_queue_t */
 	uint64_t dispatch_id;
@@ -63,8 +66,13 @@ struct gcn_stop {
 	uint64_t addr;
 	uint32_t word[2];
 	uint32_t group[3], wave;
-	char text[96]; /* the instruction, disassembled */
+	char text[96];	 /* the instruction, disassembled */
+	const char *why; /* it is illegal though it exists; NULL: no such reason */
 };
+
+/* Types of the matrices of v_mfma_*: f32, f16, bf16, i8, f64 (mfma.h), and how many operations are one of its counts of them. */
+#define GCN_MFMA_NR 5
+#define GCN_MFMA_MOPS 512
 
 /* Counts of a dispatch; docs/virtual-gpu.md describes each. */
 struct gcn_counters {
@@ -73,6 +81,7 @@ struct gcn_counters {
 	uint64_t wait; /* s_waitcnt and s_barrier */
 	uint64_t busy_cycles, gui_cycles;
 	uint64_t tcp_req, tcp_hit, tcc_hit, tcc_miss, tcc_rd, tcc_wr, ea_rd, ea_wr, ea_wr_end;
+	uint64_t mfma, mfma_of[GCN_MFMA_NR], mfma_mops[GCN_MFMA_NR], mfma_cycles;
 	uint64_t wait_any, wait_valu, wait_sca, wait_vmem, wait_flat, wait_lds, wait_misc;
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* inst.h - one decoded instruction of gfx900
+/* inst.h - one decoded instruction
  *
  * Operands are nine-bit codes as the ISA numbers them: 0-127 scalar registers (VCC 106, M0 124, EXEC 126),
- * 128-248 inline constants, 251-253 flags, 255 the literal, 256-511 vector registers.
+ * 128-248 inline constants, 251-253 flags, 255 the literal, 256-511 vector registers. Accumulation registers, which instructions mark
+ * in other bits, are 512-767: behind the vector registers, as in the wave's file (struct gcn_wave, vgpr).
  */
 #ifndef VGPU_GCN_INST_H
 #define VGPU_GCN_INST_H
@@ -11,9 +12,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch.h"
+
 struct gcn_wave;
 struct gcn_inst;
 struct gcn_valu;
+struct gcn_mfma;
 
 typedef void gcn_fn(struct gcn_wave *w, const struct gcn_inst *i);
 
@@ -54,6 +58,9 @@ enum gcn_class {
 	GCN_CLASS_NR
 };
 
+/* The first accumulation register's row in a wave's file. */
+#define GCN_AGPR_ROW 256
+
 enum {
 	GCN_REG_FLAT_SCRATCH = 102,
 	GCN_REG_VCC = 106,
@@ -64,7 +71,8 @@ enum {
 	GCN_SRC_SCC = 253,
 	GCN_SRC_LITERAL = 255,
 	GCN_SRC_VGPR = 256,
-	GCN_SRC_NONE = 512,
+	GCN_SRC_AGPR = 512,
+	GCN_SRC_NONE = 768,
 };
 
 /* The kind of a VALU instruction's second word. */
@@ -73,17 +81,19 @@ enum gcn_ext { GCN_EXT_NONE, GCN_EXT_SDWA, GCN_EXT_DPP };
 struct gcn_inst {
 	gcn_fn *run;
 	const struct gcn_valu *valu; /* VALU only */
+	const struct gcn_mfma *mfma; /* matrix instructions only */
 	uint32_t word[2];
 	uint32_t literal;
-	uint32_t ext_word; /* SDWA or DPP */
-	int32_t imm;	   /* offset or SIMM16, sign-extended where the encoding says so */
-	uint16_t op, dst, sdst;
+	uint32_t ext_word;	/* SDWA or DPP */
+	int32_t imm;		/* offset or SIMM16, sign-extended where the encoding says so */
+	uint16_t op, dst, sdst; /* dst: vector register, accumulation registers from 256 on */
 	uint16_t src[3];
 	uint8_t enc, class, nr_words, ext;
 	uint8_t neg, abs; /* a bit for each source */
 	uint8_t omod, clamp;
 	uint8_t op_sel, op_sel_hi, neg_hi;
 	uint8_t simple; /* VALU: no modifier of any kind */
+	uint8_t arch;	/* enum gcn_arch_id */
 };
 
 /* The mnemonics and handlers of one encoding, by opcode. */
@@ -91,6 +101,7 @@ struct gcn_entry {
 	const char *name;
 	gcn_fn *run;
 	uint8_t class;
+	uint8_t only; /* architectures that have it, GCN_ONLY_*; 0: all */
 };
 
 extern const struct gcn_entry gcn_sop2[128], gcn_sopk[32], gcn_sop1[256], gcn_sopc[128],
@@ -98,17 +109,20 @@ extern const struct gcn_entry gcn_sop2[128], gcn_sopk[32], gcn_sop1[256], gcn_so
 extern const struct gcn_entry gcn_smem[256], gcn_ds[256], gcn_flat[128], gcn_mubuf[128],
 	gcn_mimg[128];
 
-/* Decodes the instruction at `code`, of which `nr` words may be read (1 to 3). An instruction that does not
+/* Decodes the instruction of an architecture at `code`, of which `nr` words may be read (1 to 3). An instruction that does not
  * exist, or is not implemented, decodes too: running it stops the wave. */
-void gcn_decode(struct gcn_inst *i, const uint32_t *code, unsigned int nr);
+void gcn_decode(struct gcn_inst *i, enum gcn_arch_id arch, const uint32_t *code, unsigned int nr);
 
 /* Its mnemonic, or "?". */
 const char *gcn_mnemonic(const struct gcn_inst *i);
+
+/* The number of data registers of a memory instruction, by its name. */
+unsigned int gcn_nr_registers(const char *name);
 
 /* The instruction with its operands as text, cut to `size` bytes with the 0. */
 void gcn_disassemble(const struct gcn_inst *i, char *text, size_t size);
 
 /* For instructions that can't run. */
-gcn_fn gcn_run_unimplemented, gcn_run_illegal;
+gcn_fn gcn_run_unimplemented, gcn_run_illegal, gcn_run_misaligned;
 
 #endif

@@ -147,6 +147,7 @@ enum atomic_op {
 	ATOMIC_MIN_F,
 	ATOMIC_MAX_F,
 	ATOMIC_CMPSWAP_F,
+	ATOMIC_PK_ADD_F16,
 };
 
 /* One read-modify-write, atomic for the host, too; returns the old value. `p` is aligned. data2 is the value to

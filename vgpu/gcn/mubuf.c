@@ -218,6 +218,11 @@ static void atomic(struct gcn_wave *w, const struct gcn_inst *i, enum atomic_op 
 		atomic(w, i, op, 8);                                                               \
 	}
 
+#define ATOMIC_ONE(name, op, bytes)                                                                \
+	static void buffer_atomic_##name(struct gcn_wave *w, const struct gcn_inst *i)             \
+	{                                                                                          \
+		atomic(w, i, op, bytes);                                                           \
+	}
 #define FORMAT(name, nr, write)                                                                    \
 	static void name(struct gcn_wave *w, const struct gcn_inst *i)                             \
 	{                                                                                          \
@@ -267,6 +272,11 @@ ATOMIC(or, ATOMIC_OR)
 ATOMIC(xor, ATOMIC_XOR)
 ATOMIC(inc, ATOMIC_INC)
 ATOMIC(dec, ATOMIC_DEC)
+ATOMIC_ONE(add_f32, ATOMIC_ADD_F, 4)
+ATOMIC_ONE(pk_add_f16, ATOMIC_PK_ADD_F16, 4)
+ATOMIC_ONE(add_f64, ATOMIC_ADD_F, 8)
+ATOMIC_ONE(min_f64, ATOMIC_MIN_F, 8)
+ATOMIC_ONE(max_f64, ATOMIC_MAX_F, 8)
 
 /* caches hold nothing here */
 static void nothing(struct gcn_wave *w, const struct gcn_inst *i)
@@ -277,15 +287,19 @@ static void nothing(struct gcn_wave *w, const struct gcn_inst *i)
 
 #define RD(name)                                                                                   \
 	{                                                                                          \
-#name, name, GCN_VMEM_RD                                                           \
+#name, name, GCN_VMEM_RD, 0                                                        \
 	}
 #define WR(name)                                                                                   \
 	{                                                                                          \
-#name, name, GCN_VMEM_WR                                                           \
+#name, name, GCN_VMEM_WR, 0                                                        \
+	}
+#define GFX90A(name)                                                                               \
+	{                                                                                          \
+#name, name, GCN_VMEM_WR, GCN_ONLY_GFX90A                                          \
 	}
 #define MISSING(name)                                                                              \
 	{                                                                                          \
-#name, NULL, GCN_VMEM_RD                                                           \
+#name, NULL, GCN_VMEM_RD, 0                                                        \
 	}
 
 const struct gcn_entry gcn_mubuf[128] = {
@@ -329,8 +343,10 @@ const struct gcn_entry gcn_mubuf[128] = {
 	[37] = RD(buffer_load_short_d16_hi),
 	[38] = MISSING(buffer_load_format_d16_hi_x),
 	[39] = MISSING(buffer_store_format_d16_hi_x),
-	[62] = { "buffer_wbinvl1", nothing, GCN_MISC },
-	[63] = { "buffer_wbinvl1_vol", nothing, GCN_MISC },
+	[40] = { "buffer_wbl2", nothing, GCN_MISC, GCN_ONLY_GFX90A },
+	[41] = { "buffer_invl2", nothing, GCN_MISC, GCN_ONLY_GFX90A },
+	[62] = { "buffer_wbinvl1", nothing, GCN_MISC, 0 },
+	[63] = { "buffer_wbinvl1_vol", nothing, GCN_MISC, 0 },
 	[64] = WR(buffer_atomic_swap),
 	[65] = WR(buffer_atomic_cmpswap),
 	[66] = WR(buffer_atomic_add),
@@ -344,6 +360,11 @@ const struct gcn_entry gcn_mubuf[128] = {
 	[74] = WR(buffer_atomic_xor),
 	[75] = WR(buffer_atomic_inc),
 	[76] = WR(buffer_atomic_dec),
+	[77] = GFX90A(buffer_atomic_add_f32),
+	[78] = GFX90A(buffer_atomic_pk_add_f16),
+	[79] = GFX90A(buffer_atomic_add_f64),
+	[80] = GFX90A(buffer_atomic_min_f64),
+	[81] = GFX90A(buffer_atomic_max_f64),
 	[96] = WR(buffer_atomic_swap_x2),
 	[97] = WR(buffer_atomic_cmpswap_x2),
 	[98] = WR(buffer_atomic_add_x2),

@@ -20,6 +20,7 @@
 
 enum {
 	OBJECT_ENTRY = 16,
+	OBJECT_RSRC3 = 44,
 	OBJECT_RSRC1 = 48,
 	OBJECT_RSRC2 = 52,
 	OBJECT_PROPERTIES = 56,
@@ -96,7 +97,16 @@ static enum gcn_status read_object(struct gcn_run *r)
 	r->rsrc2 = memory_get32(p + OBJECT_RSRC2);
 	r->props = memory_get32(p + OBJECT_PROPERTIES) & 0xffff;
 	r->entry = object + offset;
-	r->nr_vgprs = ((rsrc1 & 63) + 1) * 4;
+	r->nr_vgprs = ((rsrc1 & 63) + 1) * r->arch->vgpr_granule;
+	r->nr_agprs = 0;
+	if (r->arch->agprs) {
+		/* the accumulation registers begin behind so many vector registers */
+		uint32_t vgprs = ((memory_get32(p + OBJECT_RSRC3) & 63) + 1) * 4;
+
+		r->nr_agprs = r->nr_vgprs > vgprs ? r->nr_vgprs - vgprs : 0;
+		r->nr_agprs = r->nr_agprs < 256 ? r->nr_agprs : 256;
+	}
+	r->nr_vgprs = r->nr_vgprs < 256 ? r->nr_vgprs : 256;
 	r->mode = (rsrc1 >> 12 & 255) | (rsrc1 >> 21 & 1) << 8 | (rsrc1 >> 23 & 1) << 9;
 	return memory_valid(r, r->entry, 4) ? GCN_RUNNING : GCN_BAD_CODE;
 }
@@ -135,6 +145,7 @@ enum gcn_status gcn_run_start(struct gcn_run *r, const struct gcn_launch *launch
 {
 	r->launch = *launch;
 	r->host = launch->host;
+	r->arch = &gcn_archs[launch->arch];
 	memcpy(r->packet, launch->packet, sizeof(r->packet));
 	r->resident = false;
 	memset(r->at, 0, sizeof(r->at));
@@ -142,6 +153,9 @@ enum gcn_status gcn_run_start(struct gcn_run *r, const struct gcn_launch *launch
 	memset(r->executed, 0, sizeof(r->executed));
 	memset(r->executed_before, 0, sizeof(r->executed_before));
 	memset(r->wait, 0, sizeof(r->wait));
+	memset(r->mfma, 0, sizeof(r->mfma));
+	memset(r->mfma_mops, 0, sizeof(r->mfma_mops));
+	r->mfma_cycles = 0;
 	memset(&r->stop, 0, sizeof(r->stop));
 	r->steps = 0;
 	r->yields = r->polls = 0;
@@ -233,6 +247,15 @@ static void set_sgprs(struct gcn_run *r, struct gcn_wave *w)
 		w->sgpr[at++] = (uint32_t)wave_scratch;
 }
 
+static void set_ids(const struct gcn_run *r, struct gcn_wave *w, uint32_t wave, unsigned int nr_ids)
+{
+	memcpy(w->vgpr, r->ids[wave], (r->arch->packed_ids ? 1 : nr_ids) * sizeof(gcn_row));
+	for (unsigned int n = 1; n < nr_ids && r->arch->packed_ids; n++) {
+		for (unsigned int l = 0; l < GCN_LANES; l++)
+			w->vgpr[0][l] |= r->ids[wave][n][l] << (10 * n);
+	}
+}
+
 static void start_group(struct gcn_run *r)
 {
 	uint32_t size[3];
@@ -256,7 +279,8 @@ static void start_group(struct gcn_run *r)
 		memset(w->sgpr, 0, sizeof(w->sgpr));
 		memset(w->vgpr, 0, r->nr_vgprs * sizeof(gcn_row));
 		set_sgprs(r, w);
-		memcpy(w->vgpr, r->ids[n], (nr_ids > 3 ? 3 : nr_ids) * sizeof(gcn_row));
+		memset(w->vgpr + GCN_AGPR_ROW, 0, r->nr_agprs * sizeof(gcn_row));
+		set_ids(r, w, n, nr_ids > 3 ? 3 : nr_ids);
 		gcn_set64(w, GCN_REG_EXEC, r->ids_exec[n]);
 		w->pc = r->entry;
 		w->scc = 0;

@@ -135,11 +135,11 @@ static void s_bfm_b64(struct gcn_wave *w, const struct gcn_inst *i)
 
 #define E(name)                                                                                    \
 	{                                                                                          \
-#name, name, GCN_SALU                                                              \
+#name, name, GCN_SALU, 0                                                           \
 	}
 #define MISSING(name)                                                                              \
 	{                                                                                          \
-#name, NULL, GCN_SALU                                                              \
+#name, NULL, GCN_SALU, 0                                                           \
 	}
 
 const struct gcn_entry gcn_sop2[128] = {

@@ -16,34 +16,39 @@
 
 #define ENC_OPS 1024
 
-static const struct gcn_valu *by_op[GCN_ENC_NR][ENC_OPS];
+static const struct gcn_valu *by_op[GCN_ARCH_NR][GCN_ENC_NR][ENC_OPS];
 static bool ready;
 
-static void add_table(const struct valu_table *t)
+static void add_table(enum gcn_arch_id arch, const struct valu_table *t)
 {
 	for (unsigned int n = 0; n < t->nr; n++)
-		by_op[t->ops[n].enc][t->ops[n].op] = &t->ops[n];
+		by_op[arch][t->ops[n].enc][t->ops[n].op] = &t->ops[n];
+}
+
+bool valu_has_v3(void)
+{
+#if defined(__x86_64__)
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+	       __builtin_cpu_supports("bmi2");
+#else
+	return false;
+#endif
 }
 
 static void init(void)
 {
-#if defined(__x86_64__)
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-	    __builtin_cpu_supports("bmi2")) {
-		add_table(&valu_int_v3);
-		add_table(&valu_f32_v3);
-		add_table(&valu_f16_v3);
-		add_table(&valu_f64_v3);
-		add_table(&valu_cmp_v3);
-		ready = true;
-		return;
+	static const struct valu_table *const common[2][5] = {
+		{ &valu_int_base, &valu_f32_base, &valu_f16_base, &valu_f64_base, &valu_cmp_base },
+		{ &valu_int_v3, &valu_f32_v3, &valu_f16_v3, &valu_f64_v3, &valu_cmp_v3 },
+	};
+	bool v3 = valu_has_v3();
+
+	for (enum gcn_arch_id arch = 0; arch < GCN_ARCH_NR; arch++) {
+		for (unsigned int n = 0; n < 5; n++)
+			add_table(arch, common[v3][n]);
 	}
-#endif
-	add_table(&valu_int_base);
-	add_table(&valu_f32_base);
-	add_table(&valu_f16_base);
-	add_table(&valu_f64_base);
-	add_table(&valu_cmp_base);
+	/* after the others: some of its opcodes are others' on gfx900 */
+	add_table(GCN_GFX90A, v3 ? &valu_gfx90a_v3 : &valu_gfx90a_base);
 	ready = true;
 }
 
@@ -51,7 +56,7 @@ static const struct gcn_valu *find_valu(const struct gcn_inst *i)
 {
 	if (!ready)
 		init();
-	return i->op < ENC_OPS ? by_op[i->enc][i->op] : NULL;
+	return i->op < ENC_OPS ? by_op[i->arch][i->enc][i->op] : NULL;
 }
 
 static bool is_float(unsigned int type)
@@ -68,6 +73,7 @@ static unsigned int width(unsigned int type)
 	case VALU_u64:
 	case VALU_i64:
 	case VALU_f64:
+	case VALU_p32:
 		return 64;
 	case VALU_u16:
 	case VALU_i16:
@@ -113,6 +119,15 @@ static bool is_simple(const struct gcn_inst *i, const struct gcn_valu *v)
 	return width(v->dst) != 64;
 }
 
+static bool is_aligned(const struct gcn_inst *i, const struct gcn_valu *v)
+{
+	unsigned int odd = width(v->dst) == 64 ? i->dst : 0;
+
+	for (unsigned int n = 0; n < 3; n++)
+		odd |= width(v->src[n]) == 64 && i->src[n] >= GCN_SRC_VGPR ? i->src[n] : 0;
+	return !(odd & 1);
+}
+
 void valu_bind(struct gcn_inst *i)
 {
 	const struct gcn_valu *v = find_valu(i);
@@ -132,6 +147,8 @@ void valu_bind(struct gcn_inst *i)
 	}
 	i->simple = is_simple(i, v);
 	i->run = i->simple ? run_plain : run_any;
+	if (gcn_archs[i->arch].even && !is_aligned(i, v))
+		i->run = gcn_run_misaligned;
 }
 
 /* The masks that it reads: VCC in the short form, a pair of scalar registers in the long one. */
@@ -231,7 +248,7 @@ static unsigned int rounding(const struct gcn_wave *w, const struct gcn_valu *v)
 	unsigned int type = is_float(v->dst) ? v->dst : v->src[0];
 
 	if (v->enc == GCN_VOP3P)
-		return w->mode >> 2 & 3;
+		return (v->dst == VALU_p32 ? w->mode : w->mode >> 2) & 3;
 	if (!is_float(type))
 		return 0;
 	return (type == VALU_f32 ? w->mode : w->mode >> 2) & 3;
@@ -250,7 +267,9 @@ static void finish(struct gcn_wave *w, const struct gcn_inst *i, struct valu_arg
 	if (is_float(v->dst) && v->enc != GCN_VOP3P)
 		valu_result(w, i, a->d, bits);
 	if (bits == 64) {
-		const uint64_t exec = gcn_exec(w);
+		const uint64_t exec =
+			gcn_exec(w) &
+			(i->ext == GCN_EXT_DPP ? valu_dpp_mask(w, i, UINT64_MAX) : UINT64_MAX);
 
 		for (unsigned int l = 0; l < GCN_LANES; l++) {
 			if (!(exec >> l & 1))

@@ -24,6 +24,7 @@ enum valu_type {
 	VALU_f16,
 	VALU_p16,
 	VALU_h16,
+	VALU_p32, /* two floats, or dwords: VOP3P picks them by op_sel */
 	VALU_mask
 };
 
@@ -68,6 +69,11 @@ struct valu_table {
 extern const struct valu_table valu_int_base, valu_f32_base, valu_f16_base, valu_f64_base,
 	valu_cmp_base;
 extern const struct valu_table valu_int_v3, valu_f32_v3, valu_f16_v3, valu_f64_v3, valu_cmp_v3;
+/* those that gfx90a alone has; some have opcodes of others */
+extern const struct valu_table valu_gfx90a_base, valu_gfx90a_v3;
+
+/* Whether the host has the instructions of the second kind. */
+bool valu_has_v3(void);
 
 /* Sets run, valu and simple. */
 void valu_bind(struct gcn_inst *i);

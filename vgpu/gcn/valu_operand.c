@@ -21,11 +21,13 @@ enum {
 	DPP_HALF_MIRROR = 0x141,
 	DPP_BCAST15 = 0x142,
 	DPP_BCAST31 = 0x143,
+	DPP_ROW_NEWBCAST = 0x150, /* gfx90a */
 };
 
 /* The lane that lane l reads; -1: none. */
-static int dpp_lane(uint32_t ctrl, int l)
+static int dpp_lane(const struct gcn_inst *i, int l)
 {
+	uint32_t ctrl = i->ext_word >> 8 & 0x1ff;
 	int row = l & ~15, at = l & 15, by = (int)(ctrl & 15);
 
 	if (ctrl < 0x100)
@@ -36,6 +38,8 @@ static int dpp_lane(uint32_t ctrl, int l)
 		return at >= by ? l - by : -1;
 	if (ctrl > DPP_ROW_ROR && ctrl < DPP_WAVE_SHL1)
 		return row + ((at - by) & 15);
+	if ((ctrl & ~15u) == DPP_ROW_NEWBCAST && i->arch == GCN_GFX90A)
+		return row + by;
 	switch (ctrl) {
 	case DPP_WAVE_SHL1:
 		return l < 63 ? l + 1 : -1;
@@ -65,15 +69,20 @@ static bool dpp_off(uint32_t x, int l)
 }
 
 /* A source lane that doesn't exist, or is off, gives 0. */
-static void dpp_source(const struct gcn_wave *w, const struct gcn_inst *i, const uint32_t *from,
-		       uint32_t *to)
+static void dpp_source(const struct gcn_wave *w, const struct gcn_inst *i, unsigned int bits,
+		       union valu_scratch *row)
 {
+	union valu_scratch from = *row;
 	uint64_t exec = gcn_exec(w);
 
 	for (int l = 0; l < GCN_LANES; l++) {
-		int lane = dpp_lane(i->ext_word >> 8 & 0x1ff, l);
+		int lane = dpp_lane(i, l);
+		bool there = lane >= 0 && exec >> lane & 1;
 
-		to[l] = lane >= 0 && exec >> lane & 1 ? from[lane] : 0;
+		if (bits == 64)
+			row->u64[l] = there ? from.u64[lane] : 0;
+		else
+			row->u32[l] = there ? from.u32[lane] : 0;
 	}
 }
 
@@ -85,7 +94,7 @@ static uint64_t dpp_written(const struct gcn_wave *w, const struct gcn_inst *i)
 	uint64_t m = 0;
 
 	for (int l = 0; l < GCN_LANES; l++) {
-		int lane = dpp_lane(i->ext_word >> 8 & 0x1ff, l);
+		int lane = dpp_lane(i, l);
 
 		if (!dpp_off(i->ext_word, l) && (bound || (lane >= 0 && exec >> lane & 1)))
 			m |= 1ull << l;
@@ -155,6 +164,9 @@ static uint64_t scalar64(const struct gcn_wave *w, const struct gcn_inst *i, uns
 		if (code == GCN_SRC_LITERAL)
 			return (uint64_t)i->literal << 32;
 	}
+	/* a constant is the lower of a pair */
+	if (type == VALU_p32 && code >= 128)
+		return gcn_src32(w, i, code);
 	return gcn_src64(w, i, code);
 }
 
@@ -248,12 +260,8 @@ void valu_source(struct gcn_wave *w, const struct gcn_inst *i, unsigned int n, u
 	bool packed = i->enc == GCN_VOP3P;
 
 	fetch(w, i, n, type, bits, out);
-	if (i->ext == GCN_EXT_DPP && n == 0) {
-		uint32_t old[GCN_LANES];
-
-		memcpy(old, out->u32, sizeof(old));
-		dpp_source(w, i, old, out->u32);
-	}
+	if (i->ext == GCN_EXT_DPP && n == 0)
+		dpp_source(w, i, bits, out);
 	if (sdwa) {
 		unsigned int at = n ? 24 : 16;
 		bool sext = i->ext_word >> (at + 3) & 1;

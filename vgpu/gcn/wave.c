@@ -113,6 +113,13 @@ void gcn_run_unimplemented(struct gcn_wave *w, const struct gcn_inst *i)
 	gcn_stop(w, GCN_UNIMPLEMENTED, 0);
 }
 
+void gcn_run_misaligned(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	(void)i;
+	gcn_stop(w, GCN_ILLEGAL, 0);
+	w->run->stop.why = "a value of several registers begins at an odd one";
+}
+
 void gcn_run_illegal(struct gcn_wave *w, const struct gcn_inst *i)
 {
 	(void)i;

@@ -17,8 +17,8 @@
 #define GCN_LANES 64
 #define GCN_WAVES_MAX 16
 #define GCN_LDS_SIZE 65536
-/* spare rows for the widest access at the last register */
-#define GCN_VGPR_ROWS (256 + 16)
+/* vector registers, accumulation registers, and spare rows for the widest access at the last register */
+#define GCN_VGPR_ROWS (512 + 32)
 #define GCN_SGPRS (128 + 16)
 
 /* high halves of the apertures' addresses: LDS 1 << 48, scratch 2 << 48 (kmt_topology.c says the same) */
@@ -39,7 +39,7 @@ struct gcn_wave {
 	uint8_t idx_mode;
 	uint8_t state;
 	uint32_t number; /* in its workgroup */
-	gcn_row *vgpr;
+	gcn_row *vgpr;	 /* GCN_VGPR_ROWS */
 	struct gcn_run *run;
 	uint64_t mask_of; /* the EXEC that mask[] was made for */
 	gcn_row mask;	  /* all ones in active lanes */
@@ -59,9 +59,10 @@ struct gcn_run {
 	struct gcn_launch launch;
 	unsigned char packet[64] __attribute__((aligned(64))); /* device code reads it */
 	const struct gcn_host *host;
+	const struct gcn_arch *arch;
 	uint64_t entry;
 	uint32_t mode, rsrc2, props;
-	uint32_t nr_vgprs;
+	uint32_t nr_vgprs, nr_agprs;
 	uint32_t size[3], group[3], nr_groups[3];
 	uint32_t lds_size;
 	uint32_t wave_stride; /* of scratch, bytes */
@@ -86,6 +87,7 @@ struct gcn_run {
 	uint64_t executed[GCN_CLASS_NR];
 	uint64_t executed_before[GCN_CLASS_NR]; /* by earlier workgroups */
 	uint64_t wait[GCN_CLASS_NR];		/* for their turn, in units of two cycles */
+	uint64_t mfma[GCN_MFMA_NR], mfma_mops[GCN_MFMA_NR], mfma_cycles;
 
 	struct gcn_range range[GCN_RANGES];
 	unsigned int next_range, generation;

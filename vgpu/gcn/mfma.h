@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* mfma.h - matrix instructions of gfx90a: D = A x B + C, for one or more blocks at once
+ *
+ * A block's A has `size` rows and `k` columns, its B `k` rows and `size` columns, C and D have `size` of both. A lane holds
+ * some consecutive elements of a row of A and of a column of B.
+ */
+#ifndef VGPU_GCN_MFMA_H
+#define VGPU_GCN_MFMA_H
+
+#include "wave.h"
+
+enum mfma_type { MFMA_F32, MFMA_F16, MFMA_BF16, MFMA_I8, MFMA_F64 };
+
+struct gcn_mfma {
+	const char *name;
+	uint8_t op;
+	uint8_t type; /* enum mfma_type: of A and B */
+	uint8_t size, k, blocks;
+	uint8_t per_lane; /* elements of A and of B */
+	uint8_t cycles;	  /* that it occupies a matrix unit */
+};
+
+/* Sets mfma and run. */
+void mfma_bind(struct gcn_inst *i);
+
+/* A whole instruction's matrices: a[block][k][row], b[block][k][column], d[block][row][column]. */
+union mfma_in {
+	float f32[64 * 4];
+	int32_t i32[64 * 4];
+	double f64[64];
+};
+
+union mfma_out {
+	float f32[64 * 32];
+	int32_t i32[64 * 32];
+	double f64[64 * 4];
+};
+
+/* D += A x B, from the first k to the last; floating point is fused, and rounded to nearest at each step. */
+struct mfma_math {
+	void (*f32)(const struct gcn_mfma *m, const float *a, const float *b, float *d);
+	void (*f64)(const struct gcn_mfma *m, const double *a, const double *b, double *d);
+	void (*i32)(const struct gcn_mfma *m, const int32_t *a, const int32_t *b, int32_t *d);
+};
+
+/* As with the rows of vector instructions: for any x86-64, and for one with AVX2 and FMA. */
+extern const struct mfma_math mfma_math_base, mfma_math_v3;
+
+#endif
