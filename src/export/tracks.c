@@ -49,6 +49,70 @@ bool tracks_begins(struct track *t, const int64_t *op, enum rows_order kind)
 	return true;
 }
 
+static bool is_of(const struct track *t, const int64_t *op, enum rows_order kind)
+{
+	return t->kind == kind && t->gpu == op[OP_GPU] && t->queue == op[OP_QUEUE] &&
+	       t->block == op[OP_ID] >> 32;
+}
+
+struct track *tracks_of(struct tracks *t, const int64_t *op, enum rows_order kind, bool *fresh)
+{
+	uint64_t key[4] = { (uint64_t)kind, (uint64_t)op[OP_GPU], (uint64_t)op[OP_QUEUE],
+			    (uint64_t)op[OP_ID] >> 32 };
+	struct track **grown, *track;
+	uint64_t hash, i;
+
+	*fresh = false;
+	if (t->last && is_of(t->last, op, kind))
+		return t->last;
+	for (hash = map_hash(key, sizeof(key)); map_get(&t->index, hash, &i); hash++)
+		if (is_of(t->all[i], op, kind))
+			return t->last = t->all[i];
+	grown = alloc_grow(t->all, t->nr, &t->max, 16, sizeof(struct track *));
+	if (!grown)
+		return NULL;
+	t->all = grown;
+	track = alloc_zero(1, sizeof(*track));
+	if (!track || map_put(&t->index, hash, t->nr)) {
+		alloc_free(track);
+		return NULL;
+	}
+	t->all[t->nr++] = track;
+	*fresh = tracks_begins(track, op, kind);
+	return t->last = track;
+}
+
+void tracks_fini(struct tracks *t)
+{
+	for (size_t i = 0; i < t->nr; i++) {
+		tracks_fini_lanes(&t->all[i]->lanes);
+		alloc_free(t->all[i]);
+	}
+	alloc_free(t->all);
+	map_fini(&t->index);
+}
+
+void tracks_to_stream(int64_t *op)
+{
+	op[OP_QUEUE] = op[OP_STREAM];
+}
+
+const struct track_flag track_flags[TRACK_FLAGS] = {
+	{ REC_F_HAD_SIGNAL, "had_signal" }, { REC_F_INVERTED, "inverted" },
+	{ REC_F_NO_TIME, "no_time" },	    { REC_F_UNFINISHED, "unfinished" },
+	{ REC_F_GRAPH, "graph" },	    { REC_F_INTERNAL, "internal" },
+	{ REC_F_SHARED, "shared" },
+};
+
+double tracks_rate(const int64_t *op)
+{
+	int64_t ns = op[OP_END] - op[OP_START];
+
+	if (ns <= 0 || op[OP_BYTES] <= 0 || (op[OP_FLAGS] & QUERY_UNTIMED))
+		return 0;
+	return (double)(op[OP_BYTES] * 1000 / ns) / 1000;
+}
+
 /* "stream 2 (0x5581ab30)" */
 static void name_stream(const struct track *t, const int64_t *op, sqlite3_stmt *stream, char *name,
 			size_t size)

@@ -8,6 +8,7 @@
 #define RTL_EXPORT_TRACKS_H
 
 #include "query/rows.h"
+#include "store/map.h"
 
 /* ---- lanes: at any time at most one event each ---- */
 
@@ -26,13 +27,28 @@ void tracks_fini_lanes(struct lanes *l);
 
 /* ---- the track of an operation ---- */
 
-/* The track of the last operation: a queue, a stream, ... of one process. */
+/* The track of an operation: a queue, a stream, ... of one process. */
 struct track {
 	enum rows_order kind;
 	int64_t gpu, queue, block;
 	bool copies, open;
 	struct lanes lanes;
+	uint64_t group; /* the caller's */
 };
+
+/* All of them, for operations by time. */
+struct tracks {
+	struct map index; /* hash of kind, GPU, queue and process -> number */
+	struct track **all;
+	size_t nr, max;
+	struct track *last;
+};
+
+/* The operation's, valid until tracks_fini(); *fresh: it is new, and has no lanes yet. NULL: out of memory. */
+struct track *tracks_of(struct tracks *t, const int64_t *op, enum rows_order kind, bool *fresh);
+void tracks_fini(struct tracks *t);
+/* The row of an operation on its stream, from that on its queue. */
+void tracks_to_stream(int64_t *op);
 
 /* Whether the operation begins a new track, which has no lanes yet. */
 bool tracks_begins(struct track *t, const int64_t *op, enum rows_order kind);
@@ -41,6 +57,16 @@ bool tracks_begins(struct track *t, const int64_t *op, enum rows_order kind);
 /* Of a lane: "queue 2", "stream 1 (0x5581ab30) (pid 12) #2". `stream` is a statement of ROWS_STREAM_NAME. */
 void tracks_name(const struct query *q, const struct track *t, const int64_t *op, size_t lane,
 		 sqlite3_stmt *stream, char name[TRACK_NAME]);
+/* Names of enum rec_flags, as viewers show them. */
+struct track_flag {
+	int64_t bit;
+	const char *name;
+};
+#define TRACK_FLAGS 7
+extern const struct track_flag track_flags[TRACK_FLAGS];
+#define TRACK_FLAG_MASK 0x7f
+/* 10^9 bytes a second, with three digits; 0: unknown. */
+double tracks_rate(const int64_t *op);
 /* Of its GPU: "GPU 0", "GPU 0 by stream". */
 void tracks_group(const struct track *t, char name[TRACK_NAME]);
 

@@ -94,7 +94,11 @@ int cause_make(struct query *q, bool streams)
 
 	if (rc == SQLITE_OK)
 		rc = sqlite3_exec(q->db, tables_sql, NULL, NULL, NULL);
-	if (rc == SQLITE_OK)
+	/* operations of a trace without calls are joined to rows of threads alone */
+	if (q->ours &&
+	    !query_number(q->db, "SELECT EXISTS (SELECT 1 FROM rtl_api_data LIMIT 1)", 1))
+		streams = false;
+	else if (rc == SQLITE_OK)
 		rc = fill_causes(q, streams);
 	if (rc == SQLITE_OK && streams)
 		rc = sqlite3_exec(q->db, streams_sql, NULL, NULL, NULL);

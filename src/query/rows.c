@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "query/cause.h"
+#include "query/timeline.h"
 
 /* ---- preparation ---- */
 
@@ -72,26 +73,33 @@ bool rows_timed(int64_t begin, int64_t end, int64_t flags)
 #define ORDER " ORDER BY 2, 3, O.id >> 32, 5"
 #define ORDER_OWN " ORDER BY 2, 3, O.op_id >> 32, 5"
 
-#define OURS(queue)                                                                                \
-	"SELECT O.id, O.gpuId, " queue ", O.sequenceId, O.start, O.end, O.description_id, "        \
-	"O.opType_id, O.roctxId, O.correlation_id, K.shape_id, coalesce(K.flags, C.flags, 0), "    \
-	"C.op_id IS NOT NULL, C.bytes, C.src_agent_id, C.dst_agent_id, L.api_id, "                 \
-	"S.number FROM rocpd_op O LEFT JOIN rtl_op_kernel K ON K.op_id = O.id LEFT JOIN "          \
-	"rtl_op_copy C ON C.op_id = O.id "
+#define COLUMNS(queue, rest)                                                                       \
+	"O.id, O.gpuId, " queue                                                                    \
+	", O.sequenceId, O.start, O.\"end\", O.description_id, O.opType_id, " rest
+/* without the begin, which is in front of them */
+#define COLUMNS_BY_TIME(rest)                                                                      \
+	"O.start, O.id, O.gpuId, O.queueId, O.sequenceId, O.\"end\", O.description_id, O.opType_id, " rest
+
+#define OURS                                                                                       \
+	"O.roctxId, O.correlation_id, K.shape_id, coalesce(K.flags, C.flags, 0), C.op_id IS NOT "  \
+	"NULL, C.bytes, C.src_agent_id, C.dst_agent_id, L.api_id, S.number"
+#define OURS_FROM                                                                                  \
+	"rocpd_op O LEFT JOIN rtl_op_kernel K ON K.op_id = O.id LEFT JOIN rtl_op_copy C ON "       \
+	"C.op_id = O.id "
 
 /* RPD has no sizes of operations; its type names identify copies */
-#define RPD(queue)                                                                                 \
-	"SELECT O.id, O.gpuId, " queue ", O.sequenceId, O.start, O.\"end\", O.description_id, "    \
-	"O.opType_id, 0, 0, 0, 0, " ROWS_IS_COPY(                                                  \
-		"T.string") ", 0, 0, 0, L.api_id, S.number "                                       \
-			    "FROM rocpd_op O JOIN rocpd_string T ON T.id = O.opType_id "
+#define RPD "0, 0, 0, 0, " ROWS_IS_COPY("T.string") ", 0, 0, 0, L.api_id, S.number"
+#define RPD_FROM "rocpd_op O JOIN rocpd_string T ON T.id = O.opType_id "
 
 #define ANY_STREAM                                                                                 \
 	"LEFT JOIN query_cause L ON L.op_id = O.id LEFT JOIN query_stream S ON S.block = "         \
-	"O.id >> 32 AND S.name = L.stream WHERE" RANGE("O.id") ORDER
+	"O.id >> 32 AND S.name = L.stream WHERE" RANGE("O.id")
 #define KNOWN_STREAM                                                                               \
 	"JOIN query_cause L ON L.op_id = O.id JOIN query_stream S ON S.block = O.id >> "           \
 	"32 AND S.name = L.stream WHERE" RANGE("O.id") ORDER
+
+#define BY_QUEUE(rest, from) "SELECT " COLUMNS("O.queueId", rest) " FROM " from ANY_STREAM ORDER
+#define BY_STREAM(rest, from) "SELECT " COLUMNS("S.number", rest) " FROM " from KNOWN_STREAM
 
 static const char runtime_sql[] =
 	"SELECT O.op_id, O.gpu_id, O.queue_id, O.packet_index, O.begin_ns, O.end_ns, S.kernel_id, 0, "
@@ -104,8 +112,8 @@ static const char barriers_sql[] =
 	"WHERE" RANGE("O.op_id") ORDER_OWN;
 
 static const char *const ops_sql[2][4] = {
-	{ RPD("O.queueId") ANY_STREAM, RPD("S.number") KNOWN_STREAM, NULL, NULL },
-	{ OURS("O.queueId") ANY_STREAM, OURS("S.number") KNOWN_STREAM, runtime_sql, barriers_sql },
+	{ BY_QUEUE(RPD, RPD_FROM), BY_STREAM(RPD, RPD_FROM), NULL, NULL },
+	{ BY_QUEUE(OURS, OURS_FROM), BY_STREAM(OURS, OURS_FROM), runtime_sql, barriers_sql },
 };
 
 static int visit_rows(struct query *q, const char *sql, int nr, bool transfers, rows_fn each,
@@ -137,6 +145,36 @@ int rows_ops(struct query *q, enum rows_order order, rows_fn each, void *arg)
 	bool transfers = !q->as_dispatched && (order == ROWS_BY_QUEUE || order == ROWS_BY_STREAM);
 
 	return sql ? visit_rows(q, sql, OP_NR, transfers, each, arg) : 0;
+}
+
+struct by_time {
+	struct query *q;
+	rows_fn each;
+	void *arg;
+};
+
+static int pass_by_time(void *arg, const int64_t *row)
+{
+	struct by_time *b = arg;
+	int64_t op[OP_NR];
+	int ret;
+
+	memcpy(op, row + 1, OP_START * sizeof(*op));
+	op[OP_START] = row[0];
+	memcpy(op + OP_END, row + OP_END, (OP_NR - OP_END) * sizeof(*op));
+	if (!b->q->as_dispatched)
+		transfer_apply(b->q, op);
+	ret = b->each(b->arg, op);
+	return ret == -ENOMEM ? query_fail_memory(b->q) : ret;
+}
+
+int rows_by_time(struct query *q, rows_fn each, void *arg)
+{
+	static const struct timeline_rows ours = { COLUMNS_BY_TIME(OURS), OURS_FROM ANY_STREAM };
+	static const struct timeline_rows rpd = { COLUMNS_BY_TIME(RPD), RPD_FROM ANY_STREAM };
+	struct by_time b = { q, each, arg };
+
+	return timeline_read(q, q->ours ? &ours : &rpd, TIMELINE_LOOSE, pass_by_time, NULL, &b);
 }
 
 /* ---- markers and calls ---- */

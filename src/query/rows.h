@@ -59,6 +59,9 @@ typedef int (*rows_fn)(void *arg, const int64_t *row);
 int rows_prepare(struct query *q);
 /* Reads operations sorted by GPU, queue (or stream), process and begin. */
 int rows_ops(struct query *q, enum rows_order order, rows_fn each, void *arg);
+/* Reads operations, those of ROWS_BY_QUEUE, nearly by their begin, which takes no sorting: a few may come late. Operations of the runtime
+ * and barriers are not among them. */
+int rows_by_time(struct query *q, rows_fn each, void *arg);
 /* Reads calls and markers sorted by process, thread and begin, the longest first. */
 int rows_calls(struct query *q, rows_fn each, void *arg);
 

@@ -19,11 +19,6 @@
 
 enum { WINDOW = 64 << 10, MAX_CURSORS = 256, MAX_RUNS = 128, NONE = UINT32_MAX };
 
-struct item {
-	int64_t v[TIMELINE_COLUMNS];
-	uint32_t next; /* of its run, or of the free ones */
-};
-
 /* Rows in order: those of a thread's chunk, mostly. */
 struct run {
 	int64_t first_ns, last_ns; /* begins of its first and last row */
@@ -53,13 +48,24 @@ struct ahead {
 struct cursor {
 	sqlite3_stmt *stmt;
 	struct ahead *ahead; /* NULL: no thread */
-	struct item *items;
+	uint32_t *next;	     /* of each item: the next one of its run, or of the free ones */
+	int64_t *values;     /* nr_columns of each item */
 	size_t nr, max;
 	uint32_t free;
 	struct run runs[MAX_RUNS];
 	size_t nr_runs, hot, nr_columns; /* hot: the run that took the last row */
 	bool done;
 	int64_t passed; /* the begin of the last row that was passed on */
+};
+
+struct reading {
+	struct query *q;
+	const struct timeline_rows *rows;
+	enum timeline_how how;
+	timeline_fn each;
+	void *arg;
+	struct cursor *cursors;
+	int64_t first, last; /* ids, if there is one cursor */
 };
 
 /* The run that a row can be added to: the one whose last row is nearest. -EAGAIN: there are too many. */
@@ -232,35 +238,54 @@ static int step(struct query *q, struct cursor *c, int64_t *v)
 	return ret;
 }
 
-/* One more row. -EAGAIN: it belongs in front of rows that were passed on. */
+static int64_t *values_of(const struct cursor *c, uint32_t at)
+{
+	return c->values + at * c->nr_columns;
+}
+
+/* One more row. -EAGAIN: it belongs in front of rows that were passed on, or there are too many runs; its values are those of the first
+ * free item. */
 static int take_row(struct query *q, struct cursor *c)
 {
 	uint32_t at = c->free;
-	struct item *item = &c->items[at];
-	int ret = step(q, c, item->v);
+	int64_t *v = values_of(c, at);
+	int ret = step(q, c, v);
 	struct run *run;
 
 	if (ret <= 0) {
 		c->done = true;
 		return ret;
 	}
-	if (item->v[0] < c->passed)
+	if (v[0] < c->passed)
 		return -EAGAIN;
-	ret = choose_run(c, item->v[0], &run);
+	ret = choose_run(c, v[0], &run);
 	if (ret)
 		return ret;
-	c->free = item->next;
-	item->next = NONE;
+	c->free = c->next[at];
+	c->next[at] = NONE;
 	if (run->last == NONE) {
 		run->first = at;
-		run->first_ns = item->v[0];
+		run->first_ns = v[0];
 	} else {
-		c->items[run->last].next = at;
+		c->next[run->last] = at;
 	}
 	run->last = at;
-	run->last_ns = item->v[0];
+	run->last_ns = v[0];
 	c->nr++;
 	return 0;
+}
+
+/* The same, but for a row that does not fit the order: with TIMELINE_LOOSE it is passed on at once. */
+static int take(struct reading *r, struct cursor *c)
+{
+	int ret = take_row(r->q, c);
+
+	while (ret == -EAGAIN && r->how == TIMELINE_LOOSE) {
+		ret = r->each(r->arg, values_of(c, c->free));
+		if (ret == 0)
+			ret = take_row(r->q, c);
+	}
+	return ret;
 }
 
 /* The run with the earliest row, NULL: there is none. */
@@ -278,56 +303,51 @@ static struct run *earliest_run(struct cursor *c)
 static const int64_t *pass_row(struct cursor *c, struct run *run)
 {
 	uint32_t at = run->first;
-	struct item *item = &c->items[at];
+	int64_t *v = values_of(c, at);
 
-	c->passed = item->v[0];
-	run->first = item->next;
+	c->passed = v[0];
+	run->first = c->next[at];
 	if (run->first == NONE) {
 		*run = c->runs[--c->nr_runs];
 		c->hot = 0;
 	} else {
-		run->first_ns = c->items[run->first].v[0];
+		run->first_ns = values_of(c, run->first)[0];
 	}
-	item->next = c->free;
+	c->next[at] = c->free;
 	c->free = at;
 	c->nr--;
-	return item->v;
+	return v;
 }
 
-static int open_cursors(struct query *q, const struct timeline_rows *rows, enum timeline_how how,
-			struct cursor *cursors, size_t nr)
+static int open_cursor(struct reading *r, struct cursor *c, const char *sql, size_t nr)
 {
-	char *sql = sqlite3_mprintf("SELECT %s FROM %s", rows->columns, rows->from);
-	int ret = sql ? 0 : query_fail_memory(q);
+	struct query *q = r->q;
+	size_t i = (size_t)(c - r->cursors);
+	int ret = query_prepare(q, &c->stmt, sql);
 
-	for (size_t i = 0; i < nr && ret == 0; i++) {
-		struct cursor *c = &cursors[i];
-
-		c->max = WINDOW / nr < 256 ? 256 : WINDOW / nr;
-		c->passed = INT64_MIN;
-		c->items = alloc_heap((c->max + 1) * sizeof(*c->items));
-		ret = c->items ? query_prepare(q, &c->stmt, sql) : query_fail_memory(q);
-		if (ret)
-			break;
-		memset(c->items, 0, (c->max + 1) * sizeof(*c->items));
-		for (size_t n = 0; n <= c->max; n++)
-			c->items[n].next = n < c->max ? (uint32_t)n + 1 : NONE;
-		c->nr_columns = (size_t)sqlite3_column_count(c->stmt);
-		if (c->nr_columns > TIMELINE_COLUMNS)
-			c->nr_columns = TIMELINE_COLUMNS;
-		sqlite3_bind_int64(c->stmt, 1, nr > 1 ? q->processes[i].id_first : INT64_MIN);
-		sqlite3_bind_int64(c->stmt, 2, nr > 1 ? q->processes[i].id_last : INT64_MAX);
-		if (how == TIMELINE_APART && nr == 1)
-			c->ahead = ahead_begin(q, rows->columns, rows->from);
-		while (ret == 0 && !c->done && c->nr < c->max)
-			ret = take_row(q, c);
-	}
-	sqlite3_free(sql);
+	if (ret)
+		return ret;
+	c->max = WINDOW / nr < 256 ? 256 : WINDOW / nr;
+	c->passed = INT64_MIN;
+	c->nr_columns = (size_t)sqlite3_column_count(c->stmt);
+	if (c->nr_columns > TIMELINE_COLUMNS)
+		return query_fail(q, -EINVAL, "%s: too many columns", q->path);
+	c->next = alloc_heap((c->max + 1) * sizeof(*c->next));
+	c->values = alloc_heap((c->max + 1) * c->nr_columns * sizeof(*c->values));
+	if (!c->next || !c->values)
+		return query_fail_memory(q);
+	for (size_t n = 0; n <= c->max; n++)
+		c->next[n] = n < c->max ? (uint32_t)n + 1 : NONE;
+	sqlite3_bind_int64(c->stmt, 1, nr > 1 ? q->processes[i].id_first : r->first);
+	sqlite3_bind_int64(c->stmt, 2, nr > 1 ? q->processes[i].id_last : r->last);
+	if (r->how == TIMELINE_APART && nr == 1)
+		c->ahead = ahead_begin(q, r->rows->columns, r->rows->from);
+	while (ret == 0 && !c->done && c->nr < c->max)
+		ret = take(r, c);
 	return ret;
 }
 
-static int merge_cursors(struct query *q, struct cursor *cursors, size_t nr, timeline_fn each,
-			 void *arg)
+static int merge_cursors(struct reading *r, size_t nr)
 {
 	int ret = 0;
 
@@ -336,41 +356,43 @@ static int merge_cursors(struct query *q, struct cursor *cursors, size_t nr, tim
 		struct run *first = NULL;
 
 		for (size_t i = 0; i < nr; i++) {
-			struct run *run = earliest_run(&cursors[i]);
+			struct run *run = earliest_run(&r->cursors[i]);
 
 			if (run && (!first || run->first_ns < first->first_ns)) {
 				first = run;
-				from = &cursors[i];
+				from = &r->cursors[i];
 			}
 		}
 		if (!first)
 			return 0;
-		ret = each(arg, pass_row(from, first));
+		ret = r->each(r->arg, pass_row(from, first));
 		if (ret == 0 && !from->done)
-			ret = take_row(q, from);
+			ret = take(r, from);
 	}
 	return ret;
 }
 
-static int read_sorted(struct query *q, const struct timeline_rows *rows, timeline_fn each,
-		       void *arg)
+static int read_sorted(const struct reading *r)
 {
-	char *sorted = sqlite3_mprintf("SELECT %s FROM %s ORDER BY 1", rows->columns, rows->from);
+	char *sorted =
+		sqlite3_mprintf("SELECT %s FROM %s ORDER BY 1", r->rows->columns, r->rows->from);
+	int nr, ret = sorted ? 0 : query_fail_memory(r->q);
 	sqlite3_stmt *row = NULL;
-	int nr, ret = sorted ? query_prepare(q, &row, sorted) : query_fail_memory(q);
 
+	if (ret == 0)
+		ret = query_prepare(r->q, &row, sorted);
 	sqlite3_free(sorted);
 	if (ret)
 		return ret;
-	sqlite3_bind_int64(row, 1, INT64_MIN);
-	sqlite3_bind_int64(row, 2, INT64_MAX);
+	sqlite3_bind_int64(row, 1, r->first);
+	sqlite3_bind_int64(row, 2, r->last);
 	nr = sqlite3_column_count(row);
-	while ((ret = query_step(q, row)) == 1) {
+	while ((ret = query_step(r->q, row)) == 1) {
 		int64_t v[TIMELINE_COLUMNS] = { 0 };
 
 		for (int i = 0; i < nr && i < TIMELINE_COLUMNS; i++)
 			v[i] = sqlite3_column_int64(row, i);
-		ret = each(arg, v);
+		ret = r->each(r->arg, v);
 		if (ret)
 			break;
 	}
@@ -381,26 +403,34 @@ static int read_sorted(struct query *q, const struct timeline_rows *rows, timeli
 int timeline_read(struct query *q, const struct timeline_rows *rows, enum timeline_how how,
 		  timeline_fn each, void (*reset)(void *arg), void *arg)
 {
-	size_t nr = q->nr_processes > 1 ? q->nr_processes : 1;
-	struct cursor *cursors;
+	struct reading r = { q, rows, how, each, arg, NULL, INT64_MIN, INT64_MAX };
+	size_t nr = q->nr_processes > 1 && !q->only ? q->nr_processes : 1;
+	char *sql;
 	int ret;
 
-	if (nr > MAX_CURSORS)
-		return read_sorted(q, rows, each, arg);
-	cursors = alloc_zero(nr, sizeof(*cursors));
-	if (!cursors)
-		return query_fail_memory(q);
-	ret = open_cursors(q, rows, how, cursors, nr);
-	if (ret == 0)
-		ret = merge_cursors(q, cursors, nr, each, arg);
-	for (size_t i = 0; i < nr; i++) {
-		ahead_end(cursors[i].ahead);
-		sqlite3_finalize(cursors[i].stmt);
-		alloc_free(cursors[i].items);
+	if (q->only) {
+		r.first = q->only->id_first;
+		r.last = q->only->id_last;
 	}
-	alloc_free(cursors);
-	if (ret != -EAGAIN)
+	if (nr > MAX_CURSORS)
+		return read_sorted(&r);
+	sql = sqlite3_mprintf("SELECT %s FROM %s", rows->columns, rows->from);
+	r.cursors = alloc_zero(nr, sizeof(*r.cursors));
+	ret = sql && r.cursors ? 0 : query_fail_memory(q);
+	for (size_t i = 0; i < nr && ret == 0; i++)
+		ret = open_cursor(&r, &r.cursors[i], sql, nr);
+	if (ret == 0)
+		ret = merge_cursors(&r, nr);
+	for (size_t i = 0; r.cursors && i < nr; i++) {
+		ahead_end(r.cursors[i].ahead);
+		sqlite3_finalize(r.cursors[i].stmt);
+		alloc_free(r.cursors[i].next);
+		alloc_free(r.cursors[i].values);
+	}
+	alloc_free(r.cursors);
+	sqlite3_free(sql);
+	if (ret != -EAGAIN || how == TIMELINE_LOOSE)
 		return ret;
 	reset(arg);
-	return read_sorted(q, rows, each, arg);
+	return read_sorted(&r);
 }

@@ -9,13 +9,14 @@
 
 #include "query/query.h"
 
-#define TIMELINE_COLUMNS 8 /* at most */
+#define TIMELINE_COLUMNS 18 /* at most */
 
 /* row: the columns of the query as numbers. Returns 0, or -errno, which ends the reading. */
 typedef int (*timeline_fn)(void *arg, const int64_t *row);
 
 /* TIMELINE_APART: another thread reads the file meanwhile, so that `each` may not use q->db. */
-enum timeline_how { TIMELINE_HERE, TIMELINE_APART };
+/* TIMELINE_LOOSE: a row that the window does not reach is passed on when it is read, out of order; `reset` is not needed. */
+enum timeline_how { TIMELINE_HERE, TIMELINE_APART, TIMELINE_LOOSE };
 
 /* SELECT columns FROM from: `from` has no ORDER BY, and "BETWEEN ?1 AND ?2" for ids; the first column is the begin. */
 struct timeline_rows {

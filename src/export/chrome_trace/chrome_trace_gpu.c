@@ -2,8 +2,8 @@
 /* chrome_trace_gpu.c - operations as Chrome JSON: one process for each GPU, one thread for each lane
  *
  * Operations of one queue may overlap, but readers drop overlapping slices of one track. So a queue
- * has as many lanes as it has simultaneous operations; rows are sorted by queue and begin, and each
- * goes to the first free lane. An operation without valid times is an instant, with its flags.
+ * has as many lanes as it has simultaneous operations; rows come by their begin, and each
+ * goes to the first free lane of its queue. An operation without valid times is an instant, with its flags.
  *
  * If streams are known, a second process of each GPU shows the same operations by stream, with
  * another category, so that readers that count kernels by category count each once.
@@ -21,7 +21,8 @@
 struct gpu_writer {
 	struct chrome_trace *t;
 	enum rows_order order; /* of the rows being read */
-	struct track track;    /* of the last row */
+	struct tracks tracks;
+	struct track *track; /* of the last row */
 	int64_t pid;
 	int64_t next_tid;
 	int64_t *pids; /* processes with metadata events so far */
@@ -80,10 +81,10 @@ static int introduce_gpu(struct gpu_writer *w)
 		return -ENOMEM;
 	w->pids = grown;
 	grown[w->nr_pids++] = w->pid;
-	tracks_group(&w->track, name);
+	tracks_group(w->track, name);
 	chrome_trace_meta(w->t, "process_name", w->pid, 0, name, 0);
 	chrome_trace_meta(w->t, "process_sort_index", w->pid, 0, NULL,
-			  1000000 + 2 * w->track.gpu + (w->track.kind == ROWS_BY_STREAM ? 1 : 0));
+			  1000000 + 2 * w->track->gpu + (w->track->kind == ROWS_BY_STREAM ? 1 : 0));
 	return 0;
 }
 
@@ -91,7 +92,7 @@ static void name_lane(struct gpu_writer *w, int64_t tid, const int64_t *op)
 {
 	char name[TRACK_NAME];
 
-	tracks_name(w->t->q, &w->track, op, w->track.lanes.nr - 1, w->stream, name);
+	tracks_name(w->t->q, w->track, op, w->track->lanes.nr - 1, w->stream, name);
 	chrome_trace_meta(w->t, "thread_name", w->pid, tid, name, 0);
 	chrome_trace_meta(w->t, "thread_sort_index", w->pid, tid, NULL, tid);
 }
@@ -99,7 +100,7 @@ static void name_lane(struct gpu_writer *w, int64_t tid, const int64_t *op)
 /* The thread of the first free lane of the current track, or of a new one. -ENOMEM. */
 static int64_t find_lane(struct gpu_writer *w, const int64_t *op, int64_t begin, int64_t end)
 {
-	struct lane *lane = tracks_find_lane(&w->track.lanes, begin, end);
+	struct lane *lane = tracks_find_lane(&w->track->lanes, begin, end);
 
 	if (!lane)
 		return -ENOMEM;
@@ -112,47 +113,40 @@ static int64_t find_lane(struct gpu_writer *w, const int64_t *op, int64_t begin,
 
 static int choose_track(struct gpu_writer *w, const int64_t *op, enum rows_order kind)
 {
-	if (!tracks_begins(&w->track, op, kind))
-		return 0;
+	bool fresh;
+
+	w->track = tracks_of(&w->tracks, op, kind, &fresh);
+	if (!w->track)
+		return -ENOMEM;
 	w->pid = (kind == ROWS_BY_STREAM ? CHROME_TRACE_STREAM_PID : CHROME_TRACE_GPU_PID) +
 		 op[OP_GPU];
-	return introduce_gpu(w);
+	return fresh ? introduce_gpu(w) : 0;
 }
 
 /* ---- events ---- */
 
 static void put_flags(struct json *j, int64_t flags)
 {
-	static const struct {
-		int64_t bit;
-		const char *name;
-	} names[] = {
-		{ REC_F_HAD_SIGNAL, "had_signal" }, { REC_F_INVERTED, "inverted" },
-		{ REC_F_NO_TIME, "no_time" },	    { REC_F_UNFINISHED, "unfinished" },
-		{ REC_F_GRAPH, "graph" },	    { REC_F_INTERNAL, "internal" },
-		{ REC_F_SHARED, "shared" },
-	};
-
-	if (!(flags & 0x7f))
+	if (!(flags & TRACK_FLAG_MASK))
 		return;
 	JSON_KEY(j, "flags");
 	json_array(j);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (flags & names[i].bit)
-			json_text(j, names[i].name);
+	for (size_t i = 0; i < TRACK_FLAGS; i++)
+		if (flags & track_flags[i].bit)
+			json_text(j, track_flags[i].name);
 	json_array_end(j);
 }
 
 static int put_copy(struct gpu_writer *w, const int64_t *op)
 {
-	int64_t ns = op[OP_END] - op[OP_START];
+	double rate = tracks_rate(op);
 	struct json *j = w->t->json;
 	int ret;
 
 	CHROME_TRACE_NUMBER(j, "bytes", op[OP_BYTES]);
-	if (ns > 0 && op[OP_BYTES] && !(op[OP_FLAGS] & QUERY_UNTIMED)) {
+	if (rate > 0) {
 		JSON_KEY(j, "gb_per_s");
-		json_double(j, (double)(op[OP_BYTES] * 1000 / ns) / 1000);
+		json_double(j, rate);
 	}
 	JSON_KEY(j, "src");
 	ret = chrome_trace_put_text(w->t, &w->agents, op[OP_SRC], w->agent,
@@ -262,7 +256,7 @@ static void put_arrow(struct gpu_writer *w, const int64_t *op, int64_t tid)
 
 static const char *category_of(const struct gpu_writer *w, const int64_t *op)
 {
-	switch (w->track.kind) {
+	switch (w->track->kind) {
 	case ROWS_BY_STREAM:
 		return "stream";
 	case ROWS_RUNTIME:
@@ -280,9 +274,9 @@ static int put_name(struct gpu_writer *w, const int64_t *op)
 	struct json *j = w->t->json;
 
 	JSON_KEY(j, "name");
-	if (w->track.kind == ROWS_BARRIERS)
+	if (w->track->kind == ROWS_BARRIERS)
 		json_text(j, "barrier");
-	else if (w->track.kind == ROWS_RUNTIME) /* OP_NAME is a kernel symbol */
+	else if (w->track->kind == ROWS_RUNTIME) /* OP_NAME is a kernel symbol */
 		return chrome_trace_put_text(w->t, &w->symbols, op[OP_NAME], w->symbol, make_label,
 					     false);
 	else if (op[OP_COPY])
@@ -312,13 +306,13 @@ static int put_op(struct gpu_writer *w, const int64_t *op)
 	ret = put_name(w, op);
 	JSON_KEY(j, "args");
 	json_object(j);
-	if (ret == 0 && w->track.kind == ROWS_BY_STREAM)
+	if (ret == 0 && w->track->kind == ROWS_BY_STREAM)
 		CHROME_TRACE_NUMBER(j, "op", op[OP_ID]);
 	else if (ret == 0)
 		ret = put_args(w, op);
 	json_object_end(j);
 	error = chrome_trace_event_end(w->t);
-	if (ret == 0 && w->track.kind == ROWS_BY_QUEUE && timed)
+	if (ret == 0 && w->track->kind == ROWS_BY_QUEUE && timed)
 		put_arrow(w, op, tid);
 	return ret ? ret : error;
 }
@@ -331,9 +325,25 @@ static int take_row(void *arg, const int64_t *op)
 	return ret == 0 ? put_op(w, op) : ret;
 }
 
+/* The operation on its queue, and on its stream. */
+static int take_op(void *arg, const int64_t *op)
+{
+	struct gpu_writer *w = arg;
+	int64_t row[OP_NR];
+	int ret;
+
+	w->order = ROWS_BY_QUEUE;
+	ret = take_row(w, op);
+	if (ret || !op[OP_STREAM])
+		return ret;
+	memcpy(row, op, sizeof(row));
+	tracks_to_stream(row);
+	w->order = ROWS_BY_STREAM;
+	return take_row(w, row);
+}
+
 static int write_rows(struct gpu_writer *w, enum rows_order order)
 {
-	w->track.open = false;
 	w->order = order;
 	return rows_ops(w->t->q, order, take_row, w);
 }
@@ -380,7 +390,7 @@ static void free_writer(struct gpu_writer *w)
 	chrome_trace_texts_fini(&w->shapes);
 	chrome_trace_texts_fini(&w->agents);
 	chrome_trace_texts_fini(&w->streams);
-	tracks_fini_lanes(&w->track.lanes);
+	tracks_fini(&w->tracks);
 	alloc_free(w->pids);
 }
 
@@ -389,10 +399,8 @@ int chrome_trace_gpu_write(struct chrome_trace *t)
 	struct gpu_writer w = { .t = t, .next_tid = 1 };
 	int ret = prepare_writer(&w);
 
-	if (ret == 0 && t->q->streams)
-		ret = write_rows(&w, ROWS_BY_STREAM);
 	if (ret == 0)
-		ret = write_rows(&w, ROWS_BY_QUEUE);
+		ret = rows_by_time(t->q, take_op, &w);
 	if (ret == 0)
 		ret = write_rows(&w, ROWS_RUNTIME);
 	if (ret == 0)

@@ -28,12 +28,13 @@ struct writer {
 	struct pftrace *t;
 	enum rows_order order;
 	uint32_t domains; /* enum rocprofv3_domain */
-	struct track track;
-	struct map groups; /* GPU and kind -> track */
-	uint64_t group;
+	struct tracks tracks;
+	struct track *track; /* of the last operation */
+	struct map groups;   /* GPU and kind -> track */
 	struct cache shapes, agents, types, streams;
 	sqlite3_stmt *label, *symbol, *type, *stream, *graph, *shape, *agent;
-	char gpu_name[TRACK_NAME];
+	int64_t named_gpu;
+	char gpu_name[32];
 };
 
 /* ---- cached annotations ---- */
@@ -140,33 +141,39 @@ static void free_cache(struct cache *c)
 
 static int choose_group(struct writer *w, const int64_t *op)
 {
-	bool streams = w->track.kind == ROWS_BY_STREAM;
+	bool streams = w->track->kind == ROWS_BY_STREAM;
 	uint64_t key = (uint64_t)op[OP_GPU] << 1 | streams;
-
-	if (w->track.gpu >= 0)
-		snprintf(w->gpu_name, sizeof(w->gpu_name), "GPU %lld", (long long)w->track.gpu);
-	else
-		w->gpu_name[0] = 0;
-	if (map_get(&w->groups, key, &w->group))
-		return 0;
 	char name[TRACK_NAME];
 
-	tracks_group(&w->track, name);
-	w->group =
+	if (map_get(&w->groups, key, &w->track->group))
+		return 0;
+	tracks_group(w->track, name);
+	w->track->group =
 		pftrace_track(w->t, &(struct pftrace_track){ .name = name, .pid = -1, .tid = -1 });
-	return map_put(&w->groups, key, w->group);
+	return map_put(&w->groups, key, w->track->group);
+}
+
+/* "GPU 0", or "" */
+static void name_gpu(struct writer *w, int64_t gpu)
+{
+	if (gpu == w->named_gpu)
+		return;
+	w->named_gpu = gpu;
+	w->gpu_name[0] = 0;
+	if (gpu >= 0)
+		snprintf(w->gpu_name, sizeof(w->gpu_name), "GPU %lld", (long long)gpu);
 }
 
 static struct lane *find_lane(struct writer *w, const int64_t *op, int64_t begin, int64_t end)
 {
-	struct lane *lane = tracks_find_lane(&w->track.lanes, begin, end);
+	struct lane *lane = tracks_find_lane(&w->track->lanes, begin, end);
 	char name[TRACK_NAME];
 
 	if (lane && !lane->id) {
-		tracks_name(w->t->q, &w->track, op, w->track.lanes.nr - 1, w->stream, name);
+		tracks_name(w->t->q, w->track, op, w->track->lanes.nr - 1, w->stream, name);
 		lane->id = pftrace_track(w->t, &(struct pftrace_track){
 						       .name = name,
-						       .parent = w->group,
+						       .parent = w->track->group,
 						       .rank = (int64_t)w->t->nr_tracks,
 						       .pid = -1,
 						       .tid = -1,
@@ -179,36 +186,26 @@ static struct lane *find_lane(struct writer *w, const int64_t *op, int64_t begin
 
 static void put_flags(struct proto *p, int64_t flags)
 {
-	static const struct {
-		int64_t bit;
-		const char *name;
-	} all[] = {
-		{ REC_F_HAD_SIGNAL, "had_signal" }, { REC_F_INVERTED, "inverted" },
-		{ REC_F_NO_TIME, "no_time" },	    { REC_F_UNFINISHED, "unfinished" },
-		{ REC_F_GRAPH, "graph" },	    { REC_F_INTERNAL, "internal" },
-		{ REC_F_SHARED, "shared" },
-	};
 	char text[128] = "";
 	size_t used = 0;
 
-	if (!(flags & 0x7f))
+	if (!(flags & TRACK_FLAG_MASK))
 		return;
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (flags & all[i].bit)
+	for (size_t i = 0; i < TRACK_FLAGS; i++)
+		if (flags & track_flags[i].bit)
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
-						 used ? " " : "", all[i].name);
+						 used ? " " : "", track_flags[i].name);
 	pftrace_put_text(p, A_FLAGS, text);
 }
 
 static int put_copy(struct writer *w, const int64_t *op)
 {
-	int64_t ns = op[OP_END] - op[OP_START];
+	double rate = tracks_rate(op);
 	int ret;
 
 	pftrace_put_int(&w->t->packet, A_BYTES, op[OP_BYTES]);
-	if (ns > 0 && op[OP_BYTES] && !(op[OP_FLAGS] & QUERY_UNTIMED))
-		pftrace_put_double(&w->t->packet, A_RATE,
-				   (double)(op[OP_BYTES] * 1000 / ns) / 1000);
+	if (rate > 0)
+		pftrace_put_double(&w->t->packet, A_RATE, rate);
 	ret = put_cached(w, &w->agents, op[OP_SRC] << 1, w->agent, make_src);
 	return ret ? ret : put_cached(w, &w->agents, op[OP_DST] << 1 | 1, w->agent, make_dst);
 }
@@ -237,6 +234,7 @@ static int put_annotations(struct writer *w, const int64_t *op)
 		ret = put_cached(w, &w->shapes, op[OP_SHAPE], w->shape, make_shape);
 	else if (op[OP_TYPE] && !(op[OP_COPY] && w->t->q->ours))
 		ret = put_cached(w, &w->types, op[OP_TYPE], w->type, make_type);
+	name_gpu(w, op[OP_GPU]);
 	if (w->gpu_name[0])
 		pftrace_put_interned(w->t, p, A_AGENT, w->gpu_name);
 	if (process)
@@ -261,7 +259,7 @@ static int put_annotations(struct writer *w, const int64_t *op)
 
 static enum pftrace_category category_of(const struct writer *w, const int64_t *op)
 {
-	switch (w->track.kind) {
+	switch (w->track->kind) {
 	case ROWS_BY_STREAM:
 		return C_STREAM;
 	case ROWS_RUNTIME:
@@ -276,9 +274,9 @@ static enum pftrace_category category_of(const struct writer *w, const int64_t *
 
 static void put_name(struct writer *w, const int64_t *op)
 {
-	if (w->track.kind == ROWS_BARRIERS)
+	if (w->track->kind == ROWS_BARRIERS)
 		pftrace_name_text(w->t, NAME_BARRIER, 0, "barrier");
-	else if (w->track.kind == ROWS_RUNTIME) /* OP_NAME is a kernel symbol */
+	else if (w->track->kind == ROWS_RUNTIME) /* OP_NAME is a kernel symbol */
 		pftrace_name(w->t, NAME_SYMBOL, op[OP_NAME], w->symbol, true);
 	else if (op[OP_COPY])
 		pftrace_name(w->t, NAME_TYPE, op[OP_TYPE], w->type, false);
@@ -303,11 +301,11 @@ static int put_op(struct writer *w, const int64_t *op)
 	pftrace_begin(w->t, timed ? TYPE_BEGIN : TYPE_INSTANT, lane->id, begin);
 	proto_uint(p, EVENT_CATEGORY, category_of(w, op));
 	put_name(w, op);
-	if (w->track.kind == ROWS_BY_STREAM)
+	if (w->track->kind == ROWS_BY_STREAM)
 		pftrace_put_int(p, A_OP, op[OP_ID]);
 	else
 		ret = put_annotations(w, op);
-	if (w->track.kind == ROWS_BY_QUEUE && cause)
+	if (w->track->kind == ROWS_BY_QUEUE && cause)
 		proto_fixed64(p, EVENT_FLOW, (uint64_t)cause);
 	error = pftrace_end(w->t);
 	if (error == 0 && timed)
@@ -318,18 +316,38 @@ static int put_op(struct writer *w, const int64_t *op)
 static int take_row(void *arg, const int64_t *op)
 {
 	struct writer *w = arg;
+	bool fresh;
 	int ret = 0;
 
 	if (!(w->domains & (op[OP_COPY] ? ROCPROFV3_COPY : ROCPROFV3_KERNEL)))
 		return 0;
-	if (tracks_begins(&w->track, op, w->order))
+	w->track = tracks_of(&w->tracks, op, w->order, &fresh);
+	if (!w->track)
+		return query_fail_memory(w->t->q);
+	if (fresh)
 		ret = choose_group(w, op);
 	return ret == 0 ? put_op(w, op) : ret;
 }
 
+/* The operation on its queue, and on its stream. */
+static int take_op(void *arg, const int64_t *op)
+{
+	struct writer *w = arg;
+	int64_t row[OP_NR];
+	int ret;
+
+	w->order = ROWS_BY_QUEUE;
+	ret = take_row(w, op);
+	if (ret || !op[OP_STREAM])
+		return ret;
+	memcpy(row, op, sizeof(row));
+	tracks_to_stream(row);
+	w->order = ROWS_BY_STREAM;
+	return take_row(w, row);
+}
+
 static int write_rows(struct writer *w, enum rows_order order)
 {
-	w->track.open = false;
 	w->order = order;
 	return rows_ops(w->t->q, order, take_row, w);
 }
@@ -369,7 +387,7 @@ static void free_writer(struct writer *w)
 	free_cache(&w->agents);
 	free_cache(&w->types);
 	free_cache(&w->streams);
-	tracks_fini_lanes(&w->track.lanes);
+	tracks_fini(&w->tracks);
 	map_fini(&w->groups);
 }
 
@@ -378,10 +396,9 @@ int pftrace_gpu_write(struct pftrace *t)
 	struct writer w = { .t = t, .domains = rocprofv3_files_choice(t->q)->domains };
 	int ret = prepare_writer(&w);
 
-	if (ret == 0 && t->q->streams)
-		ret = write_rows(&w, ROWS_BY_STREAM);
+	w.named_gpu = INT64_MIN;
 	if (ret == 0)
-		ret = write_rows(&w, ROWS_BY_QUEUE);
+		ret = rows_by_time(t->q, take_op, &w);
 	if (ret == 0)
 		ret = write_rows(&w, ROWS_RUNTIME);
 	if (ret == 0)
