@@ -21,8 +21,10 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; !hip && i < sizeof(names) / sizeof(names[0]); i++)
 		hip = dlopen(names[i], RTLD_LAZY | RTLD_GLOBAL);
 	if (!hip) {
-		fprintf(stderr, "%s: HIP is not installed: libamdhip64.so.5 to .7 are not found; Debian's "
-				"package is libamdhip64-5, AMD's hip-runtime-amd\n", argv[0]);
+		fprintf(stderr,
+			"%s: HIP is not installed: libamdhip64.so.5 to .7 are not found; Debian's "
+			"package is libamdhip64-5, AMD's hip-runtime-amd\n",
+			argv[0]);
 		return 1;
 	}
 	n = readlink("/proc/self/exe", path, sizeof(path) - 4);
@@ -33,7 +35,8 @@ int main(int argc, char **argv)
 			entry = (int (*)(int, char **))dlsym(example, "main");
 	}
 	if (!entry) {
-		fprintf(stderr, "%s: %s\n", argv[0], n > 0 ? dlerror() : "/proc/self/exe can't be read");
+		fprintf(stderr, "%s: %s\n", argv[0],
+			n > 0 ? dlerror() : "/proc/self/exe can't be read");
 		return 1;
 	}
 	return entry(argc, argv);

@@ -23,8 +23,8 @@ __host__ __device__ static int pixel(const int *in, int x, int y)
 
 __host__ __device__ static int sharp(const int *in, int x, int y)
 {
-	return 5 * pixel(in, x, y) - pixel(in, x - 1, y) - pixel(in, x + 1, y) - pixel(in, x, y - 1) -
-	       pixel(in, x, y + 1);
+	return 5 * pixel(in, x, y) - pixel(in, x - 1, y) - pixel(in, x + 1, y) -
+	       pixel(in, x, y - 1) - pixel(in, x, y + 1);
 }
 
 __global__ void sharpen(const int *in, int *out)
@@ -133,5 +133,7 @@ int main(int argc, char **argv)
 	int frames = argc > 1 ? (int)strtol(argv[1], nullptr, 10) : 48;
 	bool mended = argc > 2 && strcmp(argv[2], "mended") == 0;
 
-	return on_every_gpu("frames", [=] { return mended ? in_turns(frames) : one_after_the_other(frames); });
+	return on_every_gpu("frames", [=] {
+		return mended ? in_turns(frames) : one_after_the_other(frames);
+	});
 }

@@ -33,7 +33,8 @@ enum {
 	O_KERNELS,
 	O_GPUS,
 	O_RANKS,
-	O_METRICS
+	O_METRICS,
+	O_PATH
 };
 
 static const char *check_time(const char *text);
@@ -45,7 +46,7 @@ static const struct opt options[] = {
 	[O_BY] = { 'b', "by", OPT_CHOICE, .arg = "WHAT", .choices = SUMMARY_CHOICES,
 		   .help = "tables instead of the overview: kernel, api, gpu, ...",
 		   .more = "Several, separated by commas, print several tables. counter: of each kernel. range: the ranges as a "
-			   "tree. error: failed calls. gap: times in which a GPU had nothing to do, and what the host did. With "
+			   "tree. error: failed calls. path: the critical path. gap: times in which a GPU had nothing to do, and what the host did. With "
 			   "csv and json it is kernel unless it is given.",
 		   .several = true },
 	[O_DOMAIN] = { 0, "domain", OPT_CHOICE, .arg = "DOMAIN", .choices = "hip|hsa",
@@ -95,6 +96,11 @@ static const struct opt options[] = {
 				"that its GPU can do. Units and clock are the agent's in the trace; the bandwidth of memory is that of a data "
 				"sheet, which is named. The peak of roofline is the lower one of the two that computing and memory "
 				"allow." },
+	[O_PATH] = { 0, "critical-path", .help = "what the program's time consists of: --by path",
+		     .more = "The chain of calls, operations and waits from its begin to its end, along launches, streams, events and "
+			     "waiting calls: what is not on it does not make the program faster. kind is kernel, copy, call, host (outside of calls), launch "
+			     "(from the end of the call to the begin of the operation) or wait (from the end of the operation before). "
+			     "Takes 100 bytes of memory for each operation and call." },
 };
 
 /* ---- parts of the trace ---- */
@@ -221,6 +227,10 @@ static int run_summary(const struct opt_parsed *p)
 	s->domain = v[O_DOMAIN].count ? (enum summary_domain)(v[O_DOMAIN].num + 1) : SUMMARY_ANY;
 	s->sort = v[O_SORT].text;
 	s->names = (enum names_form)v[O_NAMES].num;
+	if (v[O_PATH].count && by)
+		ui_die(STATUS_USAGE, "--critical-path: is --by path; give one of the two");
+	if (v[O_PATH].count)
+		by = "path";
 	/* --internal, --sort and --wide are about a table */
 	if (!by)
 		by = s->format == GRID_TEXT && !s->internal && !s->sort && !v[O_METRICS].count ?

@@ -83,8 +83,9 @@ static int run_tui(const struct opt_parsed *p)
 	bool again;
 
 	if (!ui_terminal(STDOUT_FILENO) || !isatty(STDIN_FILENO))
-		ui_die(STATUS_NO_TERMINAL, "needs a terminal for its screen and its keys; rtl summary prints "
-					   "the same tables, rtl report writes a page");
+		ui_die(STATUS_NO_TERMINAL,
+		       "needs a terminal for its screen and its keys; rtl summary prints "
+		       "the same tables, rtl report writes a page");
 	q = db_open_twice(path);
 	ui_stop_in_order("");
 	open_screen(v);

@@ -108,12 +108,15 @@ static void read_kinds(struct digest *d)
 			    sqlite3_column_int(stmt, 1) ? DIGEST_BLIT : DIGEST_ENGINE))
 			ui_die_memory();
 	sqlite3_finalize(stmt);
+	d->has_kinds = true;
 }
 
-static enum digest_kind kind_of(struct digest *d, int64_t name, int64_t type)
+enum digest_kind digest_kind_of(struct digest *d, int64_t name, int64_t type)
 {
 	uint64_t kind;
 
+	if (!d->has_kinds)
+		read_kinds(d);
 	/* the next operation is of the same kind, mostly */
 	if (d->last_type && name == d->last_name && type == d->last_type)
 		return d->last_kind;
@@ -289,7 +292,7 @@ static int on_op(void *arg, const int64_t *row)
 {
 	struct digest *d = arg;
 	int64_t begin = row[0], end = row[1], gpu = row[3], name = row[4];
-	enum digest_kind kind = kind_of(d, name, row[5]);
+	enum digest_kind kind = digest_kind_of(d, name, row[5]);
 	bool copy = kind != DIGEST_KERNEL;
 	struct digest_lane *lane;
 	uint64_t odd, ns = (uint64_t)(end - begin);

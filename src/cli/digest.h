@@ -114,6 +114,7 @@ struct digest {
 	/* private to the readers */
 	struct map odd;	  /* operations whose times are not measured; then: status of calls */
 	struct map kinds; /* ids of texts: enum digest_kind */
+	bool has_kinds;
 	int64_t last_name, last_type; /* of the last operation, and what it was */
 	enum digest_kind last_kind;
 	int64_t covered_until;
@@ -147,5 +148,7 @@ const char *digest_name(struct digest *d, int64_t id);
 void digest_read_calls(struct digest *d);
 void digest_read_copies(struct digest *d);
 void digest_sample(struct digest *d);
+/* Of an operation, by the ids of its description and type. The first call reads the names; later ones do not use the database. */
+enum digest_kind digest_kind_of(struct digest *d, int64_t name, int64_t type);
 
 #endif

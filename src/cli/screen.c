@@ -92,8 +92,8 @@ static int load_library(void)
 
 static void choose_styles(bool colour)
 {
-	static const short slices[SCREEN_SLICES] = { COLOR_CYAN,   COLOR_GREEN,	  COLOR_YELLOW,
-						     COLOR_MAGENTA, COLOR_BLUE, COLOR_RED };
+	static const short slices[SCREEN_SLICES] = { COLOR_CYAN,    COLOR_GREEN, COLOR_YELLOW,
+						     COLOR_MAGENTA, COLOR_BLUE,	 COLOR_RED };
 	bool default_colours;
 
 	plain = !colour || !lib.has_colors() || lib.start_color() == ERR;

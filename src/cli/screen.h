@@ -19,7 +19,7 @@ enum screen_style {
 	SCREEN_GOOD,
 	SCREEN_BAD,
 #define SCREEN_SLICES 6
-	SCREEN_SLICE,				   /* operations and calls: SCREEN_SLICE + 0..5 */
+	SCREEN_SLICE, /* operations and calls: SCREEN_SLICE + 0..5 */
 	SCREEN_FILLED = SCREEN_SLICE + SCREEN_SLICES, /* their names, on their colour */
 	SCREEN_STYLES = SCREEN_FILLED + SCREEN_SLICES,
 };

@@ -28,6 +28,7 @@ static const char *const what[SUMMARY_NR][2] = {
 	[SUMMARY_GRAPH] = { "graph", "graphs" },
 	[SUMMARY_ERROR] = { "kind of failed call", "kinds of failed calls" },
 	[SUMMARY_GAP] = { "gap", "gaps" },
+	[SUMMARY_PATH] = { "part of the critical path", "parts of the critical path" },
 };
 
 struct grid *summary_grid(const struct summary *s, const struct grid_column *columns, size_t nr)
@@ -165,6 +166,7 @@ static void print_table(struct summary *s)
 		[SUMMARY_GRAPH] = summary_more_graphs,
 		[SUMMARY_ERROR] = summary_more_errors,
 		[SUMMARY_GAP] = summary_more_gaps,
+		[SUMMARY_PATH] = summary_path_print,
 	};
 	size_t nr;
 

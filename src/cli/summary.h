@@ -10,6 +10,7 @@
  *	summary_lane.c	 GPUs and streams: how busy they were
  *	summary_more.c	 processes, ranks, graphs, failed calls, gaps
  *	summary_range.c	 ranges as a tree
+ *	summary_path.c	 the critical path
  *	summary_overview.c one screen of all of it
  *	summary_findings.c what is wrong with the program
  *	summary_occupancy.c what limits the waves of a kernel
@@ -44,10 +45,11 @@ enum summary_by {
 	SUMMARY_GRAPH,
 	SUMMARY_ERROR,
 	SUMMARY_GAP,
+	SUMMARY_PATH,
 	SUMMARY_NR
 };
 #define SUMMARY_CHOICES                                                                            \
-	"overview|kernel|api|copy|marker|stream|gpu|counter|range|process|rank|graph|error|gap"
+	"overview|kernel|api|copy|marker|stream|gpu|counter|range|process|rank|graph|error|gap|path"
 
 /* The domain of calls to count; from 1 in the order of the choices of --domain. */
 enum summary_domain { SUMMARY_ANY, SUMMARY_HIP, SUMMARY_HSA };
@@ -59,11 +61,11 @@ struct summary {
 	enum grid_format format;
 	enum grid_units units;
 	enum names_form names;
-	bool internal, wide;
-	unsigned int width;  /* 0: no limit */
-	uint64_t rows;	     /* of a table; 0: all */
-	const char *metrics; /* of kernels: a view of counter/view.h; NULL: times */
-	const char *sort;    /* NULL: the longest first */
+	bool internal, wide, has_rows; /* has_rows: rows_prepare() was called */
+	unsigned int width;	       /* 0: no limit */
+	uint64_t rows;		       /* of a table; 0: all */
+	const char *metrics;	       /* of kernels: a view of counter/view.h; NULL: times */
+	const char *sort;	       /* NULL: the longest first */
 	struct slice filter;
 	struct stats *stats;
 	uint64_t nr_untimed, nr_joined, nr_errors;
@@ -109,6 +111,9 @@ size_t summary_more_processes(struct summary *s);
 size_t summary_more_graphs(struct summary *s);
 size_t summary_more_errors(struct summary *s);
 size_t summary_more_gaps(struct summary *s);
+size_t summary_path_print(struct summary *s);
+/* A sentence, malloc'd; NULL: nothing stands out, or the trace is too large for an overview. */
+char *summary_path_finding(struct summary *s);
 size_t summary_overview_print(struct summary *s);
 /* Why a database has no operation, and what to do: a line on stderr. */
 void summary_overview_say_empty(const char *path);

@@ -349,5 +349,9 @@ size_t summary_findings(struct summary *s, char *out[SUMMARY_FINDINGS])
 	find_no_overlap(&f);
 	find_occupancy(&f);
 	find_idle(&f);
+	if (f.nr < SUMMARY_FINDINGS) {
+		f.out[f.nr] = summary_path_finding(s);
+		f.nr += f.out[f.nr] != NULL;
+	}
 	return f.nr;
 }

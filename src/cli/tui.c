@@ -21,8 +21,8 @@
 #define LOOK_MS 500 /* between looks at the file and for signals */
 
 static const char *const titles[TAB_NR] = {
-	"Overview", "Timeline", "Kernels", "Calls",   "Copies", "Ranges",    "Gaps",	 "Findings",
-	"Losses",   "Errors",	"Streams", "GPUs",    "Processes", "Counters", "Graphs",
+	"Overview", "Timeline", "Kernels", "Calls", "Copies",	 "Ranges",   "Gaps",   "Findings",
+	"Losses",   "Errors",	"Streams", "GPUs",  "Processes", "Counters", "Graphs",
 };
 
 int tui_height(void)
@@ -107,19 +107,22 @@ static void draw_tabs(const struct tui *t)
 			screen_put(1, screen_columns() - 1, SCREEN_FAINT, ">", 1, 0);
 			break;
 		}
-		x += screen_put(1, x, i == (int)t->tab ? SCREEN_SELECTED : SCREEN_PLAIN, text, 32, 0);
+		x += screen_put(1, x, i == (int)t->tab ? SCREEN_SELECTED : SCREEN_PLAIN, text, 32,
+				0);
 	}
 }
 
 /* F1Help F3Search ...: the keys of what is shown. */
 static void draw_keys(const struct tui *t)
 {
-	static const char *const of_table[] = { "F1", "Help",	"F3", "Search", "F4",	"Filter", "F6",
-						"Sort", "Enter", "Details", "Tab", "Next", "q", "Quit", NULL };
-	static const char *const of_text[] = { "F1",  "Help", "F3", "Search", "Tab",
+	static const char *const of_table[] = { "F1",	  "Help", "F3",	  "Search", "F4",
+						"Filter", "F6",	  "Sort", "Enter",  "Details",
+						"Tab",	  "Next", "q",	  "Quit",   NULL };
+	static const char *const of_text[] = { "F1",   "Help", "F3",   "Search", "Tab",
 					       "Next", "q",    "Quit", NULL };
-	static const char *const of_lanes[] = { "F1", "Help", "F3", "Search", "+-", "Zoom", "ad", "Pan", "[]",
-						"Slices", "g", "Joined", "Tab", "Next", "q", "Quit", NULL };
+	static const char *const of_lanes[] = { "F1",  "Help", "F3", "Search", "+-", "Zoom",
+						"ad",  "Pan",  "[]", "Slices", "g",  "Joined",
+						"Tab", "Next", "q",  "Quit",   NULL };
 	static const char *const of_detail[] = { "F1", "Help", "Esc", "Back", "q", "Quit", NULL };
 	const struct tui_view *v = &t->views[t->tab];
 	const char *const *keys = t->tab == TAB_TIMELINE ? of_lanes :
@@ -141,8 +144,8 @@ static void draw_bottom(const struct tui *t)
 	char text[300];
 
 	if (t->input) {
-		snprintf(text, sizeof(text), "%s: %s_", t->input == INPUT_SEARCH ? "Search" : "Filter",
-			 t->typed);
+		snprintf(text, sizeof(text), "%s: %s_",
+			 t->input == INPUT_SEARCH ? "Search" : "Filter", t->typed);
 		screen_put(y, 0, SCREEN_STRONG, text, screen_columns(), screen_columns());
 		return;
 	}

@@ -23,9 +23,9 @@
 struct tui_view {
 	struct tui_page page;
 	bool is_ready, is_asked;
-	size_t top, at;	      /* first line on the screen; the cursor */
+	size_t top, at;	       /* first line on the screen; the cursor */
 	size_t *rows, nr_rows; /* of the grid: those that pass the filter, in order */
-	char **names;	      /* of each row of the grid: shortened, for the column `name` */
+	char **names;	       /* of each row of the grid: shortened, for the column `name` */
 	size_t name;
 	size_t widths[GRID_COLUMNS];
 	unsigned int laid_out; /* for this width; 0: not yet */
@@ -46,9 +46,9 @@ struct tui_lanes {
 	int64_t mark;	    /* times are measured from it; 0: there is none */
 	bool is_pinned;	    /* the cursor is on the slice that begins there, not on its column */
 	bool by_stream;
-	bool is_stale;	    /* the picture is to be asked for */
-	bool is_finding;    /* a slice is looked for: keys wait, or they would replace the request */
-	uint64_t asked;	    /* the last request */
+	bool is_stale;	 /* the picture is to be asked for */
+	bool is_finding; /* a slice is looked for: keys wait, or they would replace the request */
+	uint64_t asked;	 /* the last request */
 };
 
 enum tui_input { INPUT_NONE, INPUT_SEARCH, INPUT_FILTER };

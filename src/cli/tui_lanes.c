@@ -130,7 +130,10 @@ static double round_step(double ns)
 
 	while (step * 10 < ns)
 		step *= 10;
-	return step >= ns ? step : step * 2 >= ns ? step * 2 : step * 5 >= ns ? step * 5 : step * 10;
+	return step >= ns     ? step :
+	       step * 2 >= ns ? step * 2 :
+	       step * 5 >= ns ? step * 5 :
+				step * 10;
 }
 
 /* Times from the begin of the trace; where they would all look alike, from what is shown. */
@@ -153,7 +156,8 @@ static void draw_axis(const struct tui_lanes *l)
 		if (at < 0 || column + 12 > nr_columns())
 			continue;
 		used = (size_t)snprintf(text, sizeof(text), "%s%s",
-					screen_is_utf8() ? "\xe2\x94\x82" : "|", is_far && at > 0 ? "+" : "");
+					screen_is_utf8() ? "\xe2\x94\x82" : "|",
+					is_far && at > 0 ? "+" : "");
 		ui_time(text + used, (uint64_t)(is_far && at > 0 ? at : begin + at));
 		screen_put(TUI_TOP, label_width() + 1 + column, SCREEN_BAR, text, 14, 0);
 	}
@@ -225,7 +229,8 @@ static int draw_run(const struct tui_lanes *l, size_t row, int column, int y)
 
 static void draw_lane(const struct tui_lanes *l, size_t row)
 {
-	int y = TUI_TOP + 1 + (int)row, cursor = (int)((double)(l->at - shown_begin(l)) / column_ns(l));
+	int y = TUI_TOP + 1 + (int)row,
+	    cursor = (int)((double)(l->at - shown_begin(l)) / column_ns(l));
 	bool is_at = l->top + row == l->lane;
 	size_t lane = l->top + row - l->picture->first_lane;
 
@@ -252,7 +257,9 @@ static void draw_lane(const struct tui_lanes *l, size_t row)
 		const struct tui_cell *cell = cell_at(l, row, cursor);
 
 		screen_put(y, label_width() + 1 + cursor, SCREEN_SELECTED,
-			   cell && cell->name >= 0 ? (screen_is_utf8() ? "\xe2\x97\x86" : "@") : "+", 1, 1);
+			   cell && cell->name >= 0 ? (screen_is_utf8() ? "\xe2\x97\x86" : "@") :
+						     "+",
+			   1, 1);
 	}
 }
 
@@ -270,11 +277,13 @@ static void draw_details(const struct tui_lanes *l)
 					 l->at < l->mark ? "-" : "",
 					 ui_time(time, (uint64_t)llabs(l->at - l->mark)));
 	if (!p->is_read)
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "   reading: %.0f%% of %s rows",
-					 p->nr_total ? 100.0 * (double)p->nr_read / (double)p->nr_total : 0,
-					 ui_count(rows, p->nr_total));
+		used += (size_t)
+			snprintf(text + used, sizeof(text) - used, "   reading: %.0f%% of %s rows",
+				 p->nr_total ? 100.0 * (double)p->nr_read / (double)p->nr_total : 0,
+				 ui_count(rows, p->nr_total));
 	if (!p->is_exact)
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "   height: share of the time");
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 "   height: share of the time");
 	if (l->top + (size_t)nr_rows() < p->nr_lanes)
 		snprintf(text + used, sizeof(text) - used, "   %zu more rows below",
 			 p->nr_lanes - l->top - (size_t)nr_rows());
@@ -311,7 +320,8 @@ void tui_lanes_draw(struct tui *t)
 	     l->picture->first_lane + l->picture->rows < l->picture->nr_lanes))
 		l->is_stale = l->is_stale || l->asked == l->picture->serial;
 	if (!l->picture->nr_lanes && l->picture->is_read) {
-		screen_put(TUI_TOP + 1, 2, SCREEN_FAINT, "there is neither an operation nor a call in the trace",
+		screen_put(TUI_TOP + 1, 2, SCREEN_FAINT,
+			   "there is neither an operation nor a call in the trace",
 			   screen_columns(), 0);
 		return;
 	}

@@ -17,9 +17,7 @@ static void *resize(void *p, size_t nr, size_t size)
 
 void levels_init(struct levels *l, int64_t begin)
 {
-	*l = (struct levels){
-		.begin = begin, .end = begin, .width = 64, .nr_bins = LEVELS_BINS
-	};
+	*l = (struct levels){ .begin = begin, .end = begin, .width = 64, .nr_bins = LEVELS_BINS };
 }
 
 void levels_fini(struct levels *l)
@@ -82,7 +80,8 @@ static void halve_bins(struct levels *l)
 {
 	for (size_t i = 0; i < l->nr; i++) {
 		merge_pairs(l->lanes[i].bins, l->nr_bins);
-		l->lanes[i].bins = resize(l->lanes[i].bins, l->nr_bins / 2, sizeof(*l->lanes[i].bins));
+		l->lanes[i].bins =
+			resize(l->lanes[i].bins, l->nr_bins / 2, sizeof(*l->lanes[i].bins));
 	}
 	l->width *= 2;
 	l->nr_bins /= 2;

@@ -16,7 +16,7 @@
 #include "store/map.h"
 
 #define BLOCK_ROWS 4096
-#define LEVELS_BINS 16384     /* of a lane, at first */
+#define LEVELS_BINS 16384	/* of a lane, at first */
 #define LEVELS_MAX_BINS 1048576 /* of all lanes */
 
 enum tui_table { TUI_OPS, TUI_CALLS, TUI_TABLES };
@@ -35,8 +35,8 @@ struct level_lane {
 };
 
 struct level_bin {
-	float busy, best;    /* ns; of the longest slice */
-	uint32_t nr;	     /* slices that begin in it */
+	float busy, best;     /* ns; of the longest slice */
+	uint32_t nr;	      /* slices that begin in it */
 	uint32_t name_plus_1; /* of the longest one; 0: none */
 };
 

@@ -104,10 +104,8 @@ static void make_losses(const struct query *q)
 	for (size_t i = 0; i < q->verdict.nr_rows; i++) {
 		const struct verdict_row *row = &q->verdict.rows[i];
 		const struct grid_cell cells[] = {
-			{ .num = row->count },
-			{ .text = load_class_name(row->class) },
-			{ .text = row->reason },
-			{ .num = row->pid, .none = !row->pid },
+			{ .num = row->count },	 { .text = load_class_name(row->class) },
+			{ .text = row->reason }, { .num = row->pid, .none = !row->pid },
 			{ .text = row->text },
 		};
 
@@ -152,9 +150,9 @@ static void make_text(struct summary *s)
 static void make_page(struct summary *s, enum tui_tab tab, unsigned int width)
 {
 	static const char *const by[TAB_NR] = {
-		[TAB_KERNELS] = "kernel",    [TAB_CALLS] = "api",      [TAB_COPIES] = "copy",
-		[TAB_RANGES] = "range",	     [TAB_GAPS] = "gap",       [TAB_ERRORS] = "error",
-		[TAB_STREAMS] = "stream",    [TAB_GPUS] = "gpu",       [TAB_PROCESSES] = "process",
+		[TAB_KERNELS] = "kernel",   [TAB_CALLS] = "api",    [TAB_COPIES] = "copy",
+		[TAB_RANGES] = "range",	    [TAB_GAPS] = "gap",	    [TAB_ERRORS] = "error",
+		[TAB_STREAMS] = "stream",   [TAB_GPUS] = "gpu",	    [TAB_PROCESSES] = "process",
 		[TAB_COUNTERS] = "counter", [TAB_GRAPHS] = "graph",
 	};
 
@@ -213,7 +211,8 @@ static void *load_thread(void *arg)
 		if (tab >= 0) {
 			make_page(s, (enum tui_tab)tab, width);
 			publish((enum tui_tab)tab);
-		} else if (poll(&fd, 1, -1) > 0 && read(shared.wake_fd, &count, sizeof(count)) < 0) {
+		} else if (poll(&fd, 1, -1) > 0 &&
+			   read(shared.wake_fd, &count, sizeof(count)) < 0) {
 			continue;
 		}
 	}

@@ -35,7 +35,7 @@ enum tui_tab {
 struct tui_page {
 	struct grid *grid;
 	char *text;
-	char *note; /* what rtl summary says about it */
+	char *note;	    /* what rtl summary says about it */
 	unsigned int width; /* of the text */
 };
 

@@ -136,15 +136,16 @@ static int64_t op_of_call(struct tui_reader *r, const struct tui_row *call)
 	size_t nr = 0;
 
 	if (!r->q.ours)
-		return number_of(r, "SELECT min(op_id) FROM rocpd_api_ops WHERE api_id = ?1", call->id,
-				 0, 0);
+		return number_of(r, "SELECT min(op_id) FROM rocpd_api_ops WHERE api_id = ?1",
+				 call->id, 0, 0);
 	for (size_t i = 0; i < t->nr && !op && nr < MAX_BLOCKS; i++) {
 		if (t->blocks[i].end < call->begin)
 			continue;
-		op = number_of(r,
-			       "SELECT id FROM rocpd_op WHERE id BETWEEN ?1 AND ?2 AND correlation_id = ?3 "
-			       "ORDER BY start LIMIT 1",
-			       t->blocks[i].first_id, t->blocks[i].last_id, call->id);
+		op = number_of(
+			r,
+			"SELECT id FROM rocpd_op WHERE id BETWEEN ?1 AND ?2 AND correlation_id = ?3 "
+			"ORDER BY start LIMIT 1",
+			t->blocks[i].first_id, t->blocks[i].last_id, call->id);
 		nr++;
 	}
 	return op;
@@ -158,9 +159,10 @@ static void put_shape(struct tui_reader *r, struct text *t, int64_t id)
 
 	if (!r->q.ours)
 		return;
-	stmt = db_query(&r->q,
-			"SELECT grid_x, grid_y, grid_z, group_x, group_y, group_z FROM rtl_op_kernel K "
-			"JOIN rtl_shape S ON S.id = K.shape_id WHERE K.op_id = ?1");
+	stmt = db_query(
+		&r->q,
+		"SELECT grid_x, grid_y, grid_z, group_x, group_y, group_z FROM rtl_op_kernel K "
+		"JOIN rtl_shape S ON S.id = K.shape_id WHERE K.op_id = ?1");
 	sqlite3_bind_int64(stmt, 1, id);
 	if (db_step(&r->q, stmt))
 		fprintf(t->file, "   grid %lldx%lldx%lld of %lldx%lldx%lld",
@@ -184,8 +186,9 @@ static void put_shape(struct tui_reader *r, struct text *t, int64_t id)
 static void put_op(struct tui_reader *r, struct text *t, const struct tui_row *op)
 {
 	int64_t call = number_of(r,
-				 r->q.ours ? "SELECT correlation_id FROM rocpd_op WHERE id = ?1" :
-					     "SELECT min(api_id) FROM rocpd_api_ops WHERE op_id = ?1",
+				 r->q.ours ?
+					 "SELECT correlation_id FROM rocpd_op WHERE id = ?1" :
+					 "SELECT min(api_id) FROM rocpd_api_ops WHERE op_id = ?1",
 				 op->id, 0, 0);
 	struct tui_row row;
 	char *name;
@@ -208,7 +211,8 @@ static void put_call(struct tui_reader *r, struct text *t, const struct tui_row 
 	struct tui_row row;
 	sqlite3_stmt *stmt;
 
-	stmt = r->q.ours ? db_query(&r->q, "SELECT status FROM rtl_api_data WHERE api_id = ?1") : NULL;
+	stmt = r->q.ours ? db_query(&r->q, "SELECT status FROM rtl_api_data WHERE api_id = ?1") :
+			   NULL;
 	if (stmt && query_row(stmt, call->id) && sqlite3_column_int64(stmt, 0))
 		fprintf(t->file, "   failed: error %lld", (long long)sqlite3_column_int64(stmt, 0));
 	sqlite3_finalize(stmt);
@@ -225,7 +229,8 @@ static void put_call(struct tui_reader *r, struct text *t, const struct tui_row 
 	if (op && find_row(r, TUI_OPS, op, &row)) {
 		char *name = tui_name(r, LANE_KERNELS, row.name);
 
-		put_time(t, screen_is_utf8() ? "\n\xe2\x86\x92 " : "\n-> ", row.begin - call->begin);
+		put_time(t, screen_is_utf8() ? "\n\xe2\x86\x92 " : "\n-> ",
+			 row.begin - call->begin);
 		fprintf(t->file, " later on %s (key g): %s", r->levels.lanes[row.lane].name, name);
 		free(name);
 		r->picture->other = place_of(r, &row);
@@ -265,7 +270,8 @@ struct search {
 	int64_t from;
 	int step;
 	const char *text;
-	struct map matches; /* name of an operation or call, of a range -> whether it has the text */
+	struct map
+		matches; /* name of an operation or call, of a range -> whether it has the text */
 	struct tui_row best;
 	bool is_known;
 };
@@ -316,8 +322,8 @@ static void search_table(struct tui_reader *r, struct search *s, enum tui_table 
 
 		if (s->step > 0 ? block.end <= s->from : block.begin >= s->from)
 			continue;
-		if (s->is_known && (s->step > 0 ? block.begin >= s->best.begin :
-						  block.end <= s->best.begin))
+		if (s->is_known &&
+		    (s->step > 0 ? block.begin >= s->best.begin : block.end <= s->best.begin))
 			continue;
 		tui_read_block(r, table, &block, search_row, s);
 	}
@@ -326,7 +332,9 @@ static void search_table(struct tui_reader *r, struct search *s, enum tui_table 
 void tui_slice_find(struct tui_reader *r)
 {
 	const struct tui_ask *ask = r->ask;
-	struct search s = { .lane = SIZE_MAX, .from = ask->at, .step = ask->find, .text = ask->text };
+	struct search s = {
+		.lane = SIZE_MAX, .from = ask->at, .step = ask->find, .text = ask->text
+	};
 
 	r->picture->is_find = true;
 	if (!*ask->text) {

@@ -224,7 +224,8 @@ static void draw_histogram(const struct tui *t, int y, int lines)
 		char from[UI_NUMBER_SIZE], to[UI_NUMBER_SIZE], count[UI_NUMBER_SIZE];
 		size_t used;
 
-		snprintf(text, sizeof(text), "%9s - %9s %10s ", ui_time(from, tui_bucket_ns(bucket)),
+		snprintf(text, sizeof(text), "%9s - %9s %10s ",
+			 ui_time(from, tui_bucket_ns(bucket)),
 			 ui_time(to, tui_bucket_ns(bucket + step)), ui_count(count, sums[i]));
 		screen_put(y + i, 2, SCREEN_PLAIN, text, 34, 0);
 		text[0] = 0;
@@ -313,8 +314,11 @@ static void draw_header(const struct tui_view *v)
 		snprintf(title, sizeof(title), "%s%s", c->title,
 			 v->sort == (int)i ? (v->reverse ? "-" : "+") : "");
 		pad = c->unit == GRID_NAME ? 0 : (int)v->widths[i] - (int)strlen(title);
-		screen_put(TUI_TOP, x + (pad > 0 ? pad : pad < 0 && x > 1 ? -1 : 0), SCREEN_BAR, title,
-			   screen_columns(), 0);
+		screen_put(TUI_TOP,
+			   x + (pad > 0		 ? pad :
+				pad < 0 && x > 1 ? -1 :
+						   0),
+			   SCREEN_BAR, title, screen_columns(), 0);
 		x += (int)v->widths[i] + 2;
 	}
 }
@@ -350,8 +354,9 @@ static void draw_grid(struct tui_view *v)
 			pad = grid_column(v->page.grid, c)->unit == GRID_NAME ?
 				      0 :
 				      (int)v->widths[c] - (int)strlen(text);
-			screen_put(y, x + (pad > 0 ? pad : 0), is_at ? SCREEN_SELECTED : SCREEN_PLAIN,
-				   text, screen_columns(), 0);
+			screen_put(y, x + (pad > 0 ? pad : 0),
+				   is_at ? SCREEN_SELECTED : SCREEN_PLAIN, text, screen_columns(),
+				   0);
 			x += (int)v->widths[c] + 2;
 		}
 	}
@@ -366,10 +371,14 @@ static void draw_text(const struct tui *t, struct tui_view *v)
 		v->top = v->nr_lines > height ? v->nr_lines - height : 0;
 	for (size_t i = 0; i < height && v->top + i < v->nr_lines; i++) {
 		const char *line = v->lines[v->top + i];
-		bool title = *line >= 'A' && *line <= 'Z' && !strpbrk(line, "abcdefghijklmnopqrstuvwxyz");
+		bool title = *line >= 'A' && *line <= 'Z' &&
+			     !strpbrk(line, "abcdefghijklmnopqrstuvwxyz");
 		bool found = *t->search && strcasestr(line, t->search);
 
-		screen_put(TUI_TOP + (int)i, 0, found ? SCREEN_SELECTED : title ? SCREEN_STRONG : SCREEN_PLAIN,
+		screen_put(TUI_TOP + (int)i, 0,
+			   found ? SCREEN_SELECTED :
+			   title ? SCREEN_STRONG :
+				   SCREEN_PLAIN,
 			   line, screen_columns(), 0);
 	}
 }
@@ -518,7 +527,8 @@ void tui_table_search(struct tui *t, int step)
 		const char *text;
 
 		at = (at + nr + (size_t)step) % nr;
-		text = v->page.grid ? grid_cell(v->page.grid, v->rows[at], v->name)->text : v->lines[at];
+		text = v->page.grid ? grid_cell(v->page.grid, v->rows[at], v->name)->text :
+				      v->lines[at];
 		if (text && strcasestr(text, t->search)) {
 			*(v->page.grid ? &v->at : &v->top) = at;
 			return;

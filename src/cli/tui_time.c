@@ -324,15 +324,15 @@ static int32_t add_name(struct tui_picture *p, struct map *names, struct tui_rea
 }
 
 struct exact {
-	int64_t *longest;  /* ns of the longest slice in each cell */
+	int64_t *longest; /* ns of the longest slice in each cell */
 	int64_t *name;
 	struct map *row_of; /* lane -> row of the picture */
 };
 
 static int64_t column_begin(const struct tui_picture *p, size_t column)
 {
-	return p->begin + (int64_t)((double)(p->end - p->begin) * (double)column /
-				    (double)p->columns);
+	return p->begin +
+	       (int64_t)((double)(p->end - p->begin) * (double)column / (double)p->columns);
 }
 
 /* A short slice in a column hides the long one around it: the inner one is what happens. */
@@ -344,11 +344,11 @@ static bool put_exact(struct tui_reader *r, const struct tui_row *row, void *arg
 	size_t first, last;
 	uint64_t at;
 
-	if (row->end < p->begin || row->begin >= p->end ||
-	    !map_get(e->row_of, row->lane, &at))
+	if (row->end < p->begin || row->begin >= p->end || !map_get(e->row_of, row->lane, &at))
 		return true;
 	first = row->begin <= p->begin ? 0 : (size_t)((double)(row->begin - p->begin) * scale);
-	last = row->end >= p->end ? p->columns - 1 : (size_t)((double)(row->end - p->begin) * scale);
+	last = row->end >= p->end ? p->columns - 1 :
+				    (size_t)((double)(row->end - p->begin) * scale);
 	for (size_t c = first; c <= last && c < p->columns; c++) {
 		size_t i = at * p->columns + c;
 		int64_t from = column_begin(p, c), to = column_begin(p, c + 1), in;
@@ -390,7 +390,8 @@ static void draw_exact(struct tui_reader *r, struct map *names)
 		}
 	for (size_t i = 0; i < nr; i++)
 		if (e.longest[i] >= 0)
-			p->cells[i].name = add_name(p, names, r, p->kinds[i / p->columns], e.name[i]);
+			p->cells[i].name =
+				add_name(p, names, r, p->kinds[i / p->columns], e.name[i]);
 	free(e.longest);
 	free(e.name);
 	map_fini(&row_of);
@@ -403,8 +404,9 @@ static void draw_bins(struct tui_reader *r, struct map *names)
 	for (size_t i = 0; i < p->rows * p->columns; i++) {
 		size_t column = i % p->columns;
 		int64_t from = column_begin(p, column), to = column_begin(p, column + 1);
-		struct level_bin sum = levels_sum(
-			&r->levels, r->levels.order[p->first_lane + i / p->columns], from, to);
+		struct level_bin sum = levels_sum(&r->levels,
+						  r->levels.order[p->first_lane + i / p->columns],
+						  from, to);
 
 		if (!sum.name_plus_1 || to <= from)
 			continue;
@@ -474,13 +476,16 @@ uint64_t tui_bucket_ns(unsigned int bucket)
 static void count_durations(struct tui_reader *r)
 {
 	static const char *const sql[] = {
-		[LANE_KERNELS] = "SELECT id, start, \"end\" FROM rocpd_op WHERE description_id IN (SELECT id FROM "
-				 "rocpd_string WHERE string = ?1)",
-		[LANE_CALLS] = "SELECT id, start, \"end\" FROM rocpd_api WHERE apiName_id IN (SELECT id FROM "
-			       "rocpd_string WHERE string = ?1)",
-		[LANE_RANGES] = "SELECT A.id, A.start, A.\"end\" FROM rocpd_api A WHERE A.apiName_id IN (SELECT id "
-				"FROM rocpd_string WHERE string = 'UserMarker') AND A.args_id IN (SELECT id FROM %s "
-				"WHERE string = ?1)",
+		[LANE_KERNELS] =
+			"SELECT id, start, \"end\" FROM rocpd_op WHERE description_id IN (SELECT id FROM "
+			"rocpd_string WHERE string = ?1)",
+		[LANE_CALLS] =
+			"SELECT id, start, \"end\" FROM rocpd_api WHERE apiName_id IN (SELECT id FROM "
+			"rocpd_string WHERE string = ?1)",
+		[LANE_RANGES] =
+			"SELECT A.id, A.start, A.\"end\" FROM rocpd_api A WHERE A.apiName_id IN (SELECT id "
+			"FROM rocpd_string WHERE string = 'UserMarker') AND A.args_id IN (SELECT id FROM %s "
+			"WHERE string = ?1)",
 	};
 	struct tui_picture *p = r->picture;
 	const char *text = sql[r->ask->histogram_kind];
@@ -502,8 +507,9 @@ static void count_durations(struct tui_reader *r)
 
 		if (++nr % BLOCK_ROWS == 0 && tui_is_late())
 			break;
-		if (end < begin || (r->odd.nr && r->ask->histogram_kind == LANE_KERNELS &&
-				    map_get(&r->odd, (uint64_t)sqlite3_column_int64(stmt, 0), &odd)))
+		if (end < begin ||
+		    (r->odd.nr && r->ask->histogram_kind == LANE_KERNELS &&
+		     map_get(&r->odd, (uint64_t)sqlite3_column_int64(stmt, 0), &odd)))
 			continue;
 		buckets[tui_bucket((uint64_t)(end - begin))]++;
 	}
@@ -581,17 +587,19 @@ static void prepare_reader(struct tui_reader *r)
 		char sql[320];
 		sqlite3_stmt *stmt;
 
-		snprintf(sql, sizeof(sql),
-			 "SELECT op_id FROM rtl_op_kernel WHERE flags & %1$d UNION ALL SELECT op_id FROM "
-			 "rtl_op_copy WHERE flags & %1$d",
-			 QUERY_UNTIMED);
+		snprintf(
+			sql, sizeof(sql),
+			"SELECT op_id FROM rtl_op_kernel WHERE flags & %1$d UNION ALL SELECT op_id FROM "
+			"rtl_op_copy WHERE flags & %1$d",
+			QUERY_UNTIMED);
 		stmt = db_query(q, sql);
 		while (db_step(q, stmt))
 			if (map_put(&r->odd, (uint64_t)sqlite3_column_int64(stmt, 0), 1))
 				ui_die_memory();
 		sqlite3_finalize(stmt);
 		r->level = db_query(q, "SELECT level FROM rtl_marker_data WHERE api_id = ?1");
-		r->internal = query_number(q->db, "SELECT id FROM rocpd_string WHERE string = 'rtl'", 0);
+		r->internal =
+			query_number(q->db, "SELECT id FROM rocpd_string WHERE string = 'rtl'", 0);
 	}
 	r->user_marker =
 		query_number(q->db, "SELECT id FROM rocpd_string WHERE string = 'UserMarker'", -1);

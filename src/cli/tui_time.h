@@ -58,9 +58,10 @@ struct tui_picture {
 	char **names;
 	size_t nr_names;
 
-	char *details;		   /* lines about the slice under the cursor; NULL: none is there */
-	struct tui_place self, other; /* that slice; what it is joined to: its call, or its first operation */
-	struct tui_place found;	   /* with `find` */
+	char *details; /* lines about the slice under the cursor; NULL: none is there */
+	struct tui_place self,
+		other; /* that slice; what it is joined to: its call, or its first operation */
+	struct tui_place found; /* with `find` */
 	bool is_find;
 
 	char *histogram; /* the name */

@@ -12,6 +12,7 @@
  *	timeline.h	 rows by their begin, in bounded memory
  *	slice.h		 a part of a trace
  *	transfer.h	 copies and fills by kernels of HIP
+ *	critical.h	 the critical path
  *	label.h		 short, readable names
  */
 #ifndef RTL_QUERY_QUERY_H

@@ -45,22 +45,27 @@ int main()
 	twice([&](void *t, size_t &n) { return hipcub::DeviceReduce::Max(t, n, d.p, one.p, N); });
 	result("reduce, maximum", one.host()[0] - *std::max_element(in.begin(), in.end()), 0);
 
-	twice([&](void *t, size_t &n) { return hipcub::DeviceScan::InclusiveSum(t, n, d.p, out.p, N); });
+	twice([&](void *t, size_t &n) {
+		return hipcub::DeviceScan::InclusiveSum(t, n, d.p, out.p, N);
+	});
 	std::partial_sum(in.begin(), in.end(), want.begin());
 	result("inclusive scan", out.host() == want ? 0 : 1, 0);
 
 	Device<double> dv(values), sorted_values(values.size());
 	twice([&](void *t, size_t &n) {
-		return hipcub::DeviceRadixSort::SortPairs(t, n, d.p, out.p, dv.p, sorted_values.p, N);
+		return hipcub::DeviceRadixSort::SortPairs(t, n, d.p, out.p, dv.p, sorted_values.p,
+							  N);
 	});
-	std::stable_sort(values.begin(), values.end(), [&](double a, double b) { return in[(size_t)a] < in[(size_t)b]; });
+	std::stable_sort(values.begin(), values.end(),
+			 [&](double a, double b) { return in[(size_t)a] < in[(size_t)b]; });
 	std::sort(order.begin(), order.end());
 	result("radix sort, keys", out.host() == order ? 0 : 1, 0);
 	result("radix sort, values", sorted_values.host() == values ? 0 : 1, 0);
 
 	Device<int> bins(16);
 	twice([&](void *t, size_t &n) {
-		return hipcub::DeviceHistogram::HistogramEven(t, n, d.p, bins.p, 17, -(1 << 23), 1 << 23, N);
+		return hipcub::DeviceHistogram::HistogramEven(t, n, d.p, bins.p, 17, -(1 << 23),
+							      1 << 23, N);
 	});
 	std::vector<int> count(16);
 	for (int i : in)

@@ -57,7 +57,8 @@ static void collective(const char *what, std::vector<Rank> &ranks, Call call, Wa
 		OK(hipMemcpy(got.data(), r.out, COUNT * sizeof(float), hipMemcpyDeviceToHost));
 		for (size_t i = 0; i < COUNT; i++)
 			worst = std::fmax(worst, std::fabs(got[i] - want(i)));
-		result((std::string(what) + " on rank " + std::to_string(r.rank)).c_str(), worst, 0);
+		result((std::string(what) + " on rank " + std::to_string(r.rank)).c_str(), worst,
+		       0);
 	}
 }
 
@@ -93,7 +94,7 @@ int main(int argc, char **argv)
 		ncclUniqueId id;
 
 		exchange_identity(argv[2], rank, &id);
-		ranks.push_back({rank, rank, nullptr, nullptr, nullptr, nullptr});
+		ranks.push_back({ rank, rank, nullptr, nullptr, nullptr, nullptr });
 		OK(hipSetDevice(rank));
 		OK(ncclCommInitRank(&ranks[0].comm, gpus, id, rank));
 	} else {
@@ -101,13 +102,16 @@ int main(int argc, char **argv)
 
 		OK(ncclCommInitAll(comms.data(), gpus, nullptr));
 		for (int i = 0; i < gpus; i++)
-			ranks.push_back({i, i, comms[(size_t)i], nullptr, nullptr, nullptr});
+			ranks.push_back({ i, i, comms[(size_t)i], nullptr, nullptr, nullptr });
 	}
 	for (Rank &r : ranks)
 		prepare(r);
 	collective(
 		"all-reduce", ranks,
-		[](Rank &r) { return ncclAllReduce(r.in, r.out, COUNT, ncclFloat, ncclSum, r.comm, r.stream); },
+		[](Rank &r) {
+			return ncclAllReduce(r.in, r.out, COUNT, ncclFloat, ncclSum, r.comm,
+					     r.stream);
+		},
 		[&](size_t i) {
 			float sum = 0;
 
@@ -117,7 +121,9 @@ int main(int argc, char **argv)
 		});
 	collective(
 		"broadcast", ranks,
-		[](Rank &r) { return ncclBroadcast(r.in, r.out, COUNT, ncclFloat, 1, r.comm, r.stream); },
+		[](Rank &r) {
+			return ncclBroadcast(r.in, r.out, COUNT, ncclFloat, 1, r.comm, r.stream);
+		},
 		[](size_t i) { return element(1, i); });
 	for (Rank &r : ranks)
 		OK(ncclCommDestroy(r.comm));

@@ -15,11 +15,13 @@ static std::vector<Wide> product(const std::vector<T> &a, const std::vector<T> &
 	for (int j = 0; j < N; j++)
 		for (int i = 0; i < M; i++)
 			for (int k = 0; k < K; k++)
-				c[i + (size_t)j * M] += (Wide)a[i + (size_t)k * M] * (Wide)b[k + (size_t)j * K];
+				c[i + (size_t)j * M] +=
+					(Wide)a[i + (size_t)k * M] * (Wide)b[k + (size_t)j * K];
 	return c;
 }
 
-template <typename T, typename Gemm> static void real(const char *what, rocblas_handle h, Gemm gemm, double bound)
+template <typename T, typename Gemm>
+static void real(const char *what, rocblas_handle h, Gemm gemm, double bound)
 {
 	std::vector<T> a = numbers<T>((size_t)M * K, 1), b = numbers<T>((size_t)K * N, 2);
 	std::vector<double> want = product<T, double>(a, b);
@@ -27,7 +29,8 @@ template <typename T, typename Gemm> static void real(const char *what, rocblas_
 	T one = 1, zero = 0;
 	double worst = 0;
 
-	OK(gemm(h, rocblas_operation_none, rocblas_operation_none, M, N, K, &one, da.p, M, db.p, K, &zero, dc.p, M));
+	OK(gemm(h, rocblas_operation_none, rocblas_operation_none, M, N, K, &one, da.p, M, db.p, K,
+		&zero, dc.p, M));
 	std::vector<T> c = dc.host();
 	for (size_t i = 0; i < c.size(); i++)
 		worst = std::fmax(worst, std::fabs((double)c[i] - want[i]));
@@ -61,15 +64,17 @@ static void complex_product(rocblas_handle h)
 /* half in and out, sums in single precision */
 static void half_product(rocblas_handle h)
 {
-	std::vector<_Float16> a = numbers<_Float16>((size_t)M * K, 4), b = numbers<_Float16>((size_t)K * N, 5);
+	std::vector<_Float16> a = numbers<_Float16>((size_t)M * K, 4),
+			      b = numbers<_Float16>((size_t)K * N, 5);
 	std::vector<double> want = product<_Float16, double>(a, b);
 	Device<_Float16> da(a), db(b), dc((size_t)M * N);
 	float one = 1, zero = 0;
 	double worst = 0;
 
-	OK(rocblas_gemm_ex(h, rocblas_operation_none, rocblas_operation_none, M, N, K, &one, da.p, rocblas_datatype_f16_r,
-			   M, db.p, rocblas_datatype_f16_r, K, &zero, dc.p, rocblas_datatype_f16_r, M, dc.p,
-			   rocblas_datatype_f16_r, M, rocblas_datatype_f32_r, rocblas_gemm_algo_standard, 0, 0));
+	OK(rocblas_gemm_ex(h, rocblas_operation_none, rocblas_operation_none, M, N, K, &one, da.p,
+			   rocblas_datatype_f16_r, M, db.p, rocblas_datatype_f16_r, K, &zero, dc.p,
+			   rocblas_datatype_f16_r, M, dc.p, rocblas_datatype_f16_r, M,
+			   rocblas_datatype_f32_r, rocblas_gemm_algo_standard, 0, 0));
 	std::vector<_Float16> c = dc.host();
 	for (size_t i = 0; i < c.size(); i++)
 		worst = std::fmax(worst, std::fabs((double)c[i] - want[i]));
@@ -91,9 +96,10 @@ static void integer_product(rocblas_handle h)
 	int32_t one = 1, zero = 0;
 	double worst = 0;
 
-	OK(rocblas_gemm_ex(h, rocblas_operation_none, rocblas_operation_none, M, N, K, &one, da.p, rocblas_datatype_i8_r, M,
-			   db.p, rocblas_datatype_i8_r, K, &zero, dc.p, rocblas_datatype_i32_r, M, dc.p,
-			   rocblas_datatype_i32_r, M, rocblas_datatype_i32_r, rocblas_gemm_algo_standard, 0, 0));
+	OK(rocblas_gemm_ex(h, rocblas_operation_none, rocblas_operation_none, M, N, K, &one, da.p,
+			   rocblas_datatype_i8_r, M, db.p, rocblas_datatype_i8_r, K, &zero, dc.p,
+			   rocblas_datatype_i32_r, M, dc.p, rocblas_datatype_i32_r, M,
+			   rocblas_datatype_i32_r, rocblas_gemm_algo_standard, 0, 0));
 	std::vector<int32_t> c = dc.host();
 	for (size_t i = 0; i < c.size(); i++)
 		worst = std::fmax(worst, std::fabs((double)(c[i] - want[i])));
@@ -103,15 +109,16 @@ static void integer_product(rocblas_handle h)
 /* L X = B with a lower triangle whose diagonal dominates */
 static void triangle(rocblas_handle h)
 {
-	std::vector<float> l = numbers<float>((size_t)M * M, 7), b = numbers<float>((size_t)M * N, 8);
+	std::vector<float> l = numbers<float>((size_t)M * M, 7),
+			   b = numbers<float>((size_t)M * N, 8);
 	float one = 1;
 	double worst = 0;
 
 	for (int i = 0; i < M; i++)
 		l[i + (size_t)i * M] = (float)M;
 	Device<float> dl(l), dx(b);
-	OK(rocblas_strsm(h, rocblas_side_left, rocblas_fill_lower, rocblas_operation_none, rocblas_diagonal_non_unit, M, N,
-			 &one, dl.p, M, dx.p, M));
+	OK(rocblas_strsm(h, rocblas_side_left, rocblas_fill_lower, rocblas_operation_none,
+			 rocblas_diagonal_non_unit, M, N, &one, dl.p, M, dx.p, M));
 	std::vector<float> x = dx.host();
 	for (int j = 0; j < N; j++)
 		for (int i = 0; i < M; i++) {

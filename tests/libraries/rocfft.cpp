@@ -16,20 +16,23 @@ static std::vector<Complex> transform(const std::vector<Complex> &in, size_t n)
 	for (size_t row = 0; row < in.size(); row += n)
 		for (size_t k = 0; k < n; k++)
 			for (size_t i = 0; i < n; i++)
-				out[row + k] += in[row + i] * std::polar(1.0, -TURN * (double)(i * k % n) / (double)n);
+				out[row + k] +=
+					in[row + i] *
+					std::polar(1.0, -TURN * (double)(i * k % n) / (double)n);
 	return out;
 }
 
 /* Runs a plan in place, with the work buffer that it asks for. */
-static void run(rocfft_transform_type type, rocfft_precision precision, const std::vector<size_t> &lengths, size_t batch,
-		void *in, void *out)
+static void run(rocfft_transform_type type, rocfft_precision precision,
+		const std::vector<size_t> &lengths, size_t batch, void *in, void *out)
 {
 	rocfft_plan plan;
 	rocfft_execution_info info;
 	size_t work = 0;
 
-	OK(rocfft_plan_create(&plan, in == out ? rocfft_placement_inplace : rocfft_placement_notinplace, type, precision,
-			      lengths.size(), lengths.data(), batch, nullptr));
+	OK(rocfft_plan_create(&plan,
+			      in == out ? rocfft_placement_inplace : rocfft_placement_notinplace,
+			      type, precision, lengths.size(), lengths.data(), batch, nullptr));
 	OK(rocfft_execution_info_create(&info));
 	OK(rocfft_plan_get_work_buffer_size(plan, &work));
 	Device<char> buffer(work ? work : 1);
@@ -41,7 +44,9 @@ static void run(rocfft_transform_type type, rocfft_precision precision, const st
 	OK(rocfft_plan_destroy(plan));
 }
 
-template <typename T> static double distance(const std::vector<std::complex<T>> &a, const std::vector<Complex> &b, double scale)
+template <typename T>
+static double distance(const std::vector<std::complex<T>> &a, const std::vector<Complex> &b,
+		       double scale)
 {
 	double worst = 0;
 
@@ -51,7 +56,8 @@ template <typename T> static double distance(const std::vector<std::complex<T>> 
 }
 
 /* Rows of n points, forward and back. */
-template <typename T> static void rows(const char *what, rocfft_precision precision, size_t n, size_t batch, double bound)
+template <typename T>
+static void rows(const char *what, rocfft_precision precision, size_t n, size_t batch, double bound)
 {
 	Numbers r(n);
 	std::vector<Complex> in(n * batch);
@@ -63,10 +69,10 @@ template <typename T> static void rows(const char *what, rocfft_precision precis
 		data.emplace_back((T)x.real(), (T)x.imag());
 	}
 	Device<std::complex<T>> d(data);
-	run(rocfft_transform_type_complex_forward, precision, {n}, batch, d.p, d.p);
+	run(rocfft_transform_type_complex_forward, precision, { n }, batch, d.p, d.p);
 	std::snprintf(label, sizeof(label), "%s of %zu x %zu", what, n, batch);
 	result(label, distance(d.host(), transform(in, n), 1), bound);
-	run(rocfft_transform_type_complex_inverse, precision, {n}, batch, d.p, d.p);
+	run(rocfft_transform_type_complex_inverse, precision, { n }, batch, d.p, d.p);
 	std::snprintf(label, sizeof(label), "%s of %zu x %zu and back", what, n, batch);
 	result(label, distance(d.host(), in, 1.0 / (double)n), bound);
 }
@@ -88,7 +94,7 @@ static void plane(size_t n)
 				want[j * n + i] = rows_[i * n + j];
 	}
 	Device<std::complex<float>> d(data);
-	run(rocfft_transform_type_complex_forward, rocfft_precision_single, {n, n}, 1, d.p, d.p);
+	run(rocfft_transform_type_complex_forward, rocfft_precision_single, { n, n }, 1, d.p, d.p);
 	result("plane", distance(d.host(), want, 1), 1e-3);
 }
 
@@ -101,7 +107,7 @@ static void real(size_t n)
 	Device<std::complex<float>> out(n / 2 + 1);
 
 	want.resize(n / 2 + 1);
-	run(rocfft_transform_type_real_forward, rocfft_precision_single, {n}, 1, d.p, out.p);
+	run(rocfft_transform_type_real_forward, rocfft_precision_single, { n }, 1, d.p, out.p);
 	result("real to complex", distance(out.host(), want, 1), 1e-3);
 }
 

@@ -10,7 +10,8 @@
 
 #include <algorithm>
 
-__global__ void philox(uint32_t *out, unsigned long long seed, unsigned long long subsequence, unsigned long long offset)
+__global__ void philox(uint32_t *out, unsigned long long seed, unsigned long long subsequence,
+		       unsigned long long offset)
 {
 	rocrand_state_philox4x32_10 state;
 
@@ -22,8 +23,8 @@ __global__ void philox(uint32_t *out, unsigned long long seed, unsigned long lon
 	out[3] = four.w;
 }
 
-static void known(const char *what, unsigned long long seed, unsigned long long subsequence, unsigned long long offset,
-		  const uint32_t want[4])
+static void known(const char *what, unsigned long long seed, unsigned long long subsequence,
+		  unsigned long long offset, const uint32_t want[4])
 {
 	Device<uint32_t> out(4);
 
@@ -36,13 +37,14 @@ static void known(const char *what, unsigned long long seed, unsigned long long 
 /* Philox4x32-10 as it is published; the counter's low half is the offset, its high half the subsequence. */
 static void philox_on_cpu(uint64_t seed, uint64_t subsequence, uint64_t block, uint32_t out[4])
 {
-	uint32_t c[4] = {(uint32_t)block, (uint32_t)(block >> 32), (uint32_t)subsequence, (uint32_t)(subsequence >> 32)};
-	uint32_t k[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+	uint32_t c[4] = { (uint32_t)block, (uint32_t)(block >> 32), (uint32_t)subsequence,
+			  (uint32_t)(subsequence >> 32) };
+	uint32_t k[2] = { (uint32_t)seed, (uint32_t)(seed >> 32) };
 
 	for (int round = 0; round < 10; round++) {
 		uint64_t a = (uint64_t)0xd2511f53 * c[0], b = (uint64_t)0xcd9e8d57 * c[2];
-		uint32_t next[4] = {(uint32_t)(b >> 32) ^ c[1] ^ k[0], (uint32_t)b, (uint32_t)(a >> 32) ^ c[3] ^ k[1],
-				    (uint32_t)a};
+		uint32_t next[4] = { (uint32_t)(b >> 32) ^ c[1] ^ k[0], (uint32_t)b,
+				     (uint32_t)(a >> 32) ^ c[3] ^ k[1], (uint32_t)a };
 
 		std::copy(next, next + 4, c);
 		k[0] += 0x9e3779b9;
@@ -71,7 +73,8 @@ static void uniform(rocrand_rng_type type, const char *what)
 	OK(rocrand_destroy_generator(g));
 	/* four standard errors of the mean, and of the mean of the squares */
 	result(what, std::fabs(sum / (double)d.n - 0.5), 4 * 0.2887 / std::sqrt((double)d.n));
-	result(what, std::fabs(squares / (double)d.n - 1.0 / 3), 4 * 0.2981 / std::sqrt((double)d.n));
+	result(what, std::fabs(squares / (double)d.n - 1.0 / 3),
+	       4 * 0.2981 / std::sqrt((double)d.n));
 }
 
 static void normal()
@@ -88,12 +91,13 @@ static void normal()
 	}
 	OK(rocrand_destroy_generator(g));
 	result("normal, mean", std::fabs(sum / (double)d.n), 4 / std::sqrt((double)d.n));
-	result("normal, variance", std::fabs(squares / (double)d.n - 1), 4 * 1.415 / std::sqrt((double)d.n));
+	result("normal, variance", std::fabs(squares / (double)d.n - 1),
+	       4 * 1.415 / std::sqrt((double)d.n));
 }
 
 int main()
 {
-	static const uint32_t zero[4] = {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8};
+	static const uint32_t zero[4] = { 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8 };
 	uint32_t other[4];
 
 	known("philox, zero", 0, 0, 0, zero);

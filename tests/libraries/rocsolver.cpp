@@ -19,7 +19,8 @@ static std::vector<double> matrix(bool symmetric)
 	return a;
 }
 
-static double residual(const std::vector<double> &a, const std::vector<double> &x, const std::vector<double> &b)
+static double residual(const std::vector<double> &a, const std::vector<double> &x,
+		       const std::vector<double> &b)
 {
 	double worst = 0;
 

@@ -44,7 +44,8 @@ struct OnGpu {
 	rocsparse_int entries;
 
 	explicit OnGpu(const Sparse &m)
-	    : start(m.start), column(m.column), value(m.value), entries((rocsparse_int)m.column.size())
+		: start(m.start), column(m.column), value(m.value),
+		  entries((rocsparse_int)m.column.size())
 	{
 		OK(rocsparse_create_mat_descr(&descr));
 	}
@@ -60,8 +61,9 @@ static void vector_product(rocsparse_handle h, const Sparse &m, const OnGpu &gpu
 	Device<double> dx(x), dy((size_t)m.rows);
 	double one = 1, zero = 0, worst = 0;
 
-	OK(rocsparse_dcsrmv(h, rocsparse_operation_none, m.rows, m.rows, gpu.entries, &one, gpu.descr, gpu.value.p,
-			    gpu.start.p, gpu.column.p, nullptr, dx.p, &zero, dy.p));
+	OK(rocsparse_dcsrmv(h, rocsparse_operation_none, m.rows, m.rows, gpu.entries, &one,
+			    gpu.descr, gpu.value.p, gpu.start.p, gpu.column.p, nullptr, dx.p, &zero,
+			    dy.p));
 	std::vector<double> y = dy.host();
 	for (rocsparse_int i = 0; i < m.rows; i++)
 		worst = std::fmax(worst, std::fabs(y[(size_t)i] - m.row(i, x.data())));
@@ -75,12 +77,14 @@ static void matrix_product(rocsparse_handle h, const Sparse &m, const OnGpu &gpu
 	Device<double> db(b), dc(b.size());
 	double one = 1, zero = 0, worst = 0;
 
-	OK(rocsparse_dcsrmm(h, rocsparse_operation_none, rocsparse_operation_none, m.rows, n, m.rows, gpu.entries, &one,
-			    gpu.descr, gpu.value.p, gpu.start.p, gpu.column.p, db.p, m.rows, &zero, dc.p, m.rows));
+	OK(rocsparse_dcsrmm(h, rocsparse_operation_none, rocsparse_operation_none, m.rows, n,
+			    m.rows, gpu.entries, &one, gpu.descr, gpu.value.p, gpu.start.p,
+			    gpu.column.p, db.p, m.rows, &zero, dc.p, m.rows));
 	std::vector<double> c = dc.host();
 	for (rocsparse_int j = 0; j < n; j++)
 		for (rocsparse_int i = 0; i < m.rows; i++)
-			worst = std::fmax(worst, std::fabs(c[(size_t)(i + j * m.rows)] - m.row(i, &b[(size_t)(j * m.rows)])));
+			worst = std::fmax(worst, std::fabs(c[(size_t)(i + j * m.rows)] -
+							   m.row(i, &b[(size_t)(j * m.rows)])));
 	result("csrmm", worst, 1e-12);
 }
 
@@ -95,14 +99,16 @@ static void solve(rocsparse_handle h, const Sparse &m, const OnGpu &gpu)
 
 	OK(rocsparse_set_mat_fill_mode(gpu.descr, rocsparse_fill_mode_lower));
 	OK(rocsparse_create_mat_info(&info));
-	OK(rocsparse_dcsrsv_buffer_size(h, rocsparse_operation_none, m.rows, gpu.entries, gpu.descr, gpu.value.p,
-					gpu.start.p, gpu.column.p, info, &bytes));
+	OK(rocsparse_dcsrsv_buffer_size(h, rocsparse_operation_none, m.rows, gpu.entries, gpu.descr,
+					gpu.value.p, gpu.start.p, gpu.column.p, info, &bytes));
 	Device<char> buffer(bytes);
-	OK(rocsparse_dcsrsv_analysis(h, rocsparse_operation_none, m.rows, gpu.entries, gpu.descr, gpu.value.p, gpu.start.p,
-				     gpu.column.p, info, rocsparse_analysis_policy_force, rocsparse_solve_policy_auto,
+	OK(rocsparse_dcsrsv_analysis(h, rocsparse_operation_none, m.rows, gpu.entries, gpu.descr,
+				     gpu.value.p, gpu.start.p, gpu.column.p, info,
+				     rocsparse_analysis_policy_force, rocsparse_solve_policy_auto,
 				     buffer.p));
-	OK(rocsparse_dcsrsv_solve(h, rocsparse_operation_none, m.rows, gpu.entries, &one, gpu.descr, gpu.value.p,
-				  gpu.start.p, gpu.column.p, info, db.p, dx.p, rocsparse_solve_policy_auto, buffer.p));
+	OK(rocsparse_dcsrsv_solve(h, rocsparse_operation_none, m.rows, gpu.entries, &one, gpu.descr,
+				  gpu.value.p, gpu.start.p, gpu.column.p, info, db.p, dx.p,
+				  rocsparse_solve_policy_auto, buffer.p));
 	std::vector<double> x = dx.host();
 	for (rocsparse_int i = 0; i < m.rows; i++)
 		worst = std::fmax(worst, std::fabs(m.row(i, x.data()) - b[(size_t)i]));

@@ -36,13 +36,42 @@ def findings(r):
     return found
 
 
+# what of a GPU is on the critical path by construction: (kind, name): number
+PATHS = {
+    "streams": {("kernel", "work"): 41},  # each waits for the one before it by an event of another stream
+    "launches": {("call", "hipStreamSynchronize"): 1000},
+    "sync": {("kernel", "work"): 31, ("call", "hipFree"): 31},
+    "copies": {("kernel", "work"): 1, ("copy", "CopyHostToDevice"): 20},
+    "none": {("copy", "CopyHostToDevice"): 1},
+}
+
+
+def path_is_known(r, problem, kernel_ns):
+    """The parts add up to the time from the first call to the end, and have what the program does one after the other."""
+    parts = json.loads(overview(r, "--critical-path", "-f", "json"))
+    begin, end = r.rows("select min(begin_ns), max(end_ns) from rtl_api")[0]
+    equal("sum of the path", sum(p["total_ns"] for p in parts), end - begin)
+    seen = {(p["kind"], p["name"].partition("(")[0]): p for p in parts}
+    for part, number in PATHS.get(problem, {}).items():
+        count = seen.get(part, {"count": 0})["count"]
+        # on a busy machine an operation may be over before the host comes to wait for it
+        at_least(f"{part} on the path", count, number if part[0] == "call" else number * 4 // 5)
+        at_most(f"{part} on the path", count, number)
+    kernels = seen.get(("kernel", "work"), {"count": 0, "total_ns": 0})
+    if problem != "slow":  # the GPU's clock has ticks of 40 ns
+        at_most("time of kernels, difference", abs(kernels["total_ns"] - kernels["count"] * kernel_ns), kernels["count"] * 80)
+    return kernels["count"]
+
+
 def problem_is_named_by_the_overview(problem):
     gpus, kernel_ns, env, title, words = PROBLEMS[problem]
-    found = findings(traced(problem, gpus, kernel_ns, env))
+    r = traced(problem, gpus, kernel_ns, env)
+    found = findings(r)
     named = [f for f in found if f.startswith(title)]
     equal("findings of that kind", len(named), 1)
     for word in words:
         contains("finding", named[0], word)
+    path_is_known(r, problem, kernel_ns)
     # the others are of programs that have them
     equal("other problems", [f for f in found if any(f.startswith(n) for n in NAMED - {title})], [])
 
@@ -55,6 +84,10 @@ for name in PROBLEMS:
 def program_without_a_problem_has_none_named():
     r = traced("none", 1, 2000000, {})
     equal("problems", [f for f in findings(r) if any(f.startswith(n) for n in NAMED)], [])
+    # of four streams with ten kernels each, of which two may share a queue
+    count = path_is_known(r, "none", 2000000)
+    at_least("kernels of one stream", count, 8)
+    at_most("kernels of two streams", count, 21)
     text = overview(r)
     for part in ("CopyHostToDevice", "hipLaunchKernel", "The trace is complete"):
         contains("overview", text, part)
