@@ -90,6 +90,7 @@ class Bench:
         self.quick, self.build = args.quick, os.path.abspath(args.build)
         self.rounds = 2 if args.quick else args.rounds
         self.rows, self.raw, self.failures = [], {}, []
+        self.before = args.before
         self.dir = None
         self.cpu_seconds = 0.0  # of the last program
 
@@ -524,6 +525,43 @@ class Bench:
 
     # ---- the virtual GPU -----------------------------------------------------------------------
 
+    def suite(self):
+        """Typical programs that check their results: on one core, on all, and on one in the version before (--before)."""
+        env = {"VGPU_EXEC": "on", "VGPU_KERNEL_MODEL": "fixed"}
+        log, repeat = os.path.join(self.dir, "suite.json"), "1" if self.quick else "5"
+        tools = {"one core": {"VGPU_THREADS": "1"}, "all cores": {}}
+        if self.before:
+            # it may not know the setting
+            tools["before"] = {"LD_LIBRARY_PATH": os.path.abspath(self.before)}
+        gains = {"all cores": [], "before": []}
+        for name in SUITE:
+            argv = [self.path("bench/suite"), name, repeat]
+            if os.path.exists(log):
+                os.remove(log)
+            self.run(argv, {**env, "VGPU_COUNTERS": "1", "VGPU_LOG": log})
+            insts = sum(json.loads(line)["counters"]["SQ_INSTS"] for line in read(log).splitlines() if '"counters"' in line)
+            runs = {tool: [] for tool in tools}
+            for _ in range(self.rounds):
+                for tool, extra in tools.items():
+                    runs[tool].append(self.run(argv, {**env, **extra})[0])
+            for tool, results in runs.items():
+                self.keep(f"suite {name}, {tool}", [r["seconds"] for r in results])
+            # processor time: other programs of the machine don't add to it
+            cpu = {tool: self.quiet(r["cpu_seconds"] for r in results) for tool, results in runs.items()}
+            wall = {tool: self.quiet(r["seconds"] for r in results) for tool, results in runs.items()}
+            gains["all cores"].append(wall["one core"] / wall["all cores"])
+            note = f"{wall['one core']:.3f} s, processor {cpu['one core']:.3f}; all cores {wall['all cores']:.3f} s"
+            if "before" in cpu:
+                gains["before"].append(cpu["before"] / cpu["one core"])
+                note += f"; before {wall['before']:.3f} s, processor {cpu['before']:.3f}: x{gains['before'][-1]:.2f}"
+            self.add(f"virtual GPU, {name}", insts / cpu["one core"] / 1e6, "M insts/s", note=note)
+        for what, values in gains.items():
+            if values:
+                by = "by the clock" if what == "all cores" else "of processor time"
+                note = f"{by}, geometric mean; from {min(values):.2f} to {max(values):.2f}"
+                name = "all cores to one" if what == "all cores" else "one core to the version before"
+                self.add(f"virtual GPU, {name}", statistics.geometric_mean(values), "times", note=note)
+
     def interpreter(self):
         """The virtual GPU's instructions per second, by its own counters."""
         env = {"VGPU_EXEC": "on", "VGPU_KERNEL_MODEL": "fixed", "VGPU_COUNTERS": "1"}
@@ -552,6 +590,7 @@ class Bench:
         self.keep("interpreter empty", rates)
         rate = statistics.median(rates)
         self.add("virtual GPU, empty kernels", rate, "k/s", budgets=[(">= 200 k/s", rate >= 200)], low=min(rates))
+        self.suite()
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "vgpu/decode.py")
         files = [self.path("tests/vgpu", name) for name in ("libgcn_inst.so", "stress")]
         if not all(map(os.path.exists, files)):
@@ -562,6 +601,7 @@ class Bench:
         self.add("virtual GPU, decoding 1 MB", ms, "ms", budgets=[("<= 50 ms", ms <= 50)], note=note)
 
 
+SUITE = ("stencil", "reduce", "sort", "nbody", "matmul", "matmul_lds", "fft", "histogram", "scan", "spmv", "montecarlo")
 PARTS = ("dispatch", "counters", "launch", "instructions", "harvester", "startup", "spool", "record", "convert", "api", "roctracer", "sdk", "interpreter")
 
 
@@ -667,6 +707,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=9, metavar="N")
     parser.add_argument("--json", metavar="FILE", help="default: DIR/bench/results.json")
     parser.add_argument("--dir", metavar="DIR", help="where to work: needs 5 GB for a while, and should be a disk")
+    parser.add_argument("--before", metavar="DIR", help="folder of an older virtual GPU, for the rows of its suite")
     parser.add_argument("part", nargs="*", help=", ".join(PARTS))
     args = parser.parse_args()
     for name in args.part:
