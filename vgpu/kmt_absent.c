@@ -40,7 +40,6 @@ ABSENT(hsaKmtAisReadWriteFile)
 
 /* sharing with other processes and with graphics */
 ABSENT(hsaKmtDestroyExternalSemaphore)
-ABSENT(hsaKmtExportDMABufHandle)
 ABSENT(hsaKmtGetAmdGPUDeviceFd)
 ABSENT(hsaKmtGetDefaultHostGpu)
 ABSENT(hsaKmtGetMemoryHandle)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kmt_drm.c - the few functions of libdrm that runtimes from 6.0 on call
+/* kmt_drm.c - the few functions of libdrm that runtimes from 6.0 on call; those of memory are in kmt_vmem.c
  *
  * They are exported under libdrm's names, and take precedence over it where the thunk comes first among a
  * runtime's needed libraries, as it does in Debian's.
@@ -13,6 +13,7 @@
 
 #include "clock.h"
 #include "kmt.h"
+#include "kmt_vmem.h"
 #include "knobs.h"
 
 /* struct amdgpu_gpu_info of libdrm: its size, and the members that runtimes read */
@@ -28,24 +29,26 @@ static_assert(offsetof(struct gpu_info, counter_khz) == 72 && sizeof(struct gpu_
 
 int amdgpu_device_initialize(int fd, uint32_t *major, uint32_t *minor, void **handle);
 int amdgpu_device_deinitialize(void *handle);
+int amdgpu_device_get_fd(void *handle);
 int amdgpu_query_gpu_info(void *handle, struct gpu_info *info);
-int amdgpu_bo_cpu_map(void *bo, void **addr);
-int amdgpu_bo_free(void *bo);
-int amdgpu_bo_export(void *bo, int type, uint32_t *handle);
-int amdgpu_bo_import(void *device, int type, uint32_t handle, void *out);
-int amdgpu_bo_va_op(void *bo, uint64_t offset, uint64_t size, uint64_t addr, uint64_t flags,
-		    uint32_t op);
 int amdgpu_bo_query_info(void *bo, void *info);
 int amdgpu_bo_set_metadata(void *bo, void *info);
-int drmCommandWriteRead(int fd, unsigned long command, void *data, unsigned long size);
 
-/* a device's handle is the address of its byte */
-static char devices[KNOBS_DEVICES_MAX];
+/* The begin of libdrm's struct amdgpu_device: its own amdgpu_device_get_fd(), where a runtime gets that, reads `fd`. */
+struct device {
+	int refs;
+	void *next;
+	int fd;
+};
+static_assert(offsetof(struct device, fd) == 16, "as libdrm has it");
+
+static struct device devices[KNOBS_DEVICES_MAX];
 
 KMT_API HSAKMT_STATUS hsaKmtGetAMDGPUDeviceHandle(HSAuint32 node, void **handle)
 {
 	if (!handle || !kmt_topology_is_gpu(node))
 		return HSAKMT_STATUS_INVALID_PARAMETER;
+	devices[node - 1].fd = kmt_vmem_file();
 	*handle = &devices[node - 1];
 	return HSAKMT_STATUS_SUCCESS;
 }
@@ -55,6 +58,7 @@ KMT_API int amdgpu_device_initialize(int fd, uint32_t *major, uint32_t *minor, v
 	(void)fd;
 	*major = 3;
 	*minor = 54;
+	devices[0].fd = kmt_vmem_file();
 	*handle = devices;
 	return 0;
 }
@@ -65,13 +69,18 @@ KMT_API int amdgpu_device_deinitialize(void *handle)
 	return 0;
 }
 
+KMT_API int amdgpu_device_get_fd(void *handle)
+{
+	return ((struct device *)handle)->fd;
+}
+
 KMT_API int amdgpu_query_gpu_info(void *handle, struct gpu_info *info)
 {
 	const struct kmt_gpu_kind *k;
 
 	if (!handle || !info)
 		return -EINVAL;
-	k = kmt_topology_kind((HSAuint32)((char *)handle - devices));
+	k = kmt_topology_kind((HSAuint32)((struct device *)handle - devices));
 	memset(info, 0, sizeof(*info));
 	info->asic_id = k->device_id;
 	info->family_id = 141;
@@ -79,49 +88,6 @@ KMT_API int amdgpu_query_gpu_info(void *handle, struct gpu_info *info)
 	info->memory_khz = k->memory_mhz * 1000ull;
 	info->counter_khz = (uint32_t)(knobs.clock_hz / 1000); /* a divisor */
 	return 0;
-}
-
-/* Buffers, for virtual memory management and sharing between processes. */
-KMT_API int amdgpu_bo_cpu_map(void *bo, void **addr)
-{
-	(void)bo;
-	(void)addr;
-	return -EOPNOTSUPP;
-}
-
-KMT_API int amdgpu_bo_free(void *bo)
-{
-	(void)bo;
-	return -EOPNOTSUPP;
-}
-
-KMT_API int amdgpu_bo_export(void *bo, int type, uint32_t *handle)
-{
-	(void)bo;
-	(void)type;
-	(void)handle;
-	return -EOPNOTSUPP;
-}
-
-KMT_API int amdgpu_bo_import(void *device, int type, uint32_t handle, void *out)
-{
-	(void)device;
-	(void)type;
-	(void)handle;
-	(void)out;
-	return -EOPNOTSUPP;
-}
-
-KMT_API int amdgpu_bo_va_op(void *bo, uint64_t offset, uint64_t size, uint64_t addr, uint64_t flags,
-			    uint32_t op)
-{
-	(void)bo;
-	(void)offset;
-	(void)size;
-	(void)addr;
-	(void)flags;
-	(void)op;
-	return -EOPNOTSUPP;
 }
 
 KMT_API int amdgpu_bo_query_info(void *bo, void *info)
@@ -135,14 +101,5 @@ KMT_API int amdgpu_bo_set_metadata(void *bo, void *info)
 {
 	(void)bo;
 	(void)info;
-	return -EOPNOTSUPP;
-}
-
-KMT_API int drmCommandWriteRead(int fd, unsigned long command, void *data, unsigned long size)
-{
-	(void)fd;
-	(void)command;
-	(void)data;
-	(void)size;
 	return -EOPNOTSUPP;
 }

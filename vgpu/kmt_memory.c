@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* kmt_memory.c - memory: all of it is the host's, and has the same address on every GPU
  *
- * Owns:     two tables ordered by address: allocations, which never overlap, and ranges of the program's own
- *           memory that were registered, which may, or of other processes' memory that were imported.
+ * Owns:     tables ordered by address: allocations, which never overlap, ranges of the program's own memory that were
+ *           registered, which may, or of other processes' memory that were imported, or of kmt_vmem.c's that were mapped;
+ *           and addresses that are reserved, without memory.
  * Threads:  any.
  * Locks:    `lock`, innermost: the engine looks ranges up under its own lock. Ranges are removed under both: a range that
  *           the engine has checked stays valid until it releases its lock.
@@ -21,6 +22,7 @@
 #include "kmt.h"
 #include "kmt_event.h"
 #include "kmt_memory.h"
+#include "kmt_vmem.h"
 #include "knobs.h"
 #include "log.h"
 
@@ -53,7 +55,7 @@ struct table {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* under lock */
-static struct table allocs, users;
+static struct table allocs, users, reserved;
 static uint64_t node_used[NODES_MAX];
 
 unsigned int kmt_memory_generation = 1;
@@ -139,11 +141,11 @@ static uint64_t node_limit(HSAuint32 node)
 }
 
 /* Maps `size` bytes at a multiple of `align`, or at `fixed`; NULL: out of memory. */
-static void *map_pages(uint64_t size, uint64_t align, void *fixed)
+static void *map_pages(uint64_t size, uint64_t align, void *fixed, int access)
 {
 	int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (fixed ? MAP_FIXED_NOREPLACE : 0);
 	uint64_t more = fixed || align <= PAGE ? 0 : align - PAGE;
-	char *p = mmap(fixed, size + more, PROT_READ | PROT_WRITE, how, -1, 0);
+	char *p = mmap(fixed, size + more, access, how, -1, 0);
 	uint64_t skip;
 
 	if (p == MAP_FAILED)
@@ -162,13 +164,15 @@ static void *map_pages(uint64_t size, uint64_t align, void *fixed)
 static HSAKMT_STATUS alloc_locked(HSAuint32 node, uint64_t size, uint64_t align, HsaMemFlags flags,
 				  void **addr)
 {
-	bool counts = !flags.ui32.Scratch;
+	bool addresses = flags.Value & FLAG_ONLY_ADDRESS;
+	bool counts = !flags.ui32.Scratch && !addresses;
 	struct range *r;
 	void *p;
 
 	if (counts && node_used[node] + size > node_limit(node))
 		return HSAKMT_STATUS_NO_MEMORY;
-	p = map_pages(size, align, flags.ui32.FixedAddress ? *addr : NULL);
+	p = map_pages(size, align, flags.ui32.FixedAddress ? *addr : NULL,
+		      addresses ? PROT_NONE : PROT_READ | PROT_WRITE);
 	if (!p)
 		return HSAKMT_STATUS_NO_MEMORY;
 	r = calloc(1, sizeof(*r));
@@ -179,7 +183,7 @@ static HSAKMT_STATUS alloc_locked(HSAuint32 node, uint64_t size, uint64_t align,
 	r->node = node;
 	r->flags = flags;
 	r->shared = -1;
-	if (!insert(&allocs, r))
+	if (!insert(addresses ? &reserved : &allocs, r))
 		goto fail;
 	if (counts)
 		node_used[node] += size;
@@ -198,9 +202,6 @@ KMT_API HSAKMT_STATUS hsaKmtAllocMemoryAlign(HSAuint32 node, HSAuint64 size, HSA
 
 	if (!addr || !size || node > knobs.devices || (align & (align - 1)))
 		return HSAKMT_STATUS_INVALID_PARAMETER;
-	/* addresses without memory, and memory without an address, are for virtual memory management */
-	if (flags.Value & (FLAG_NO_ADDRESS | FLAG_ONLY_ADDRESS))
-		return HSAKMT_STATUS_NOT_SUPPORTED;
 	if (fault_match(FAULT_ALLOC, (int64_t)node - 1, -1, size)) {
 		struct log_where where = { .gpu = node ? node - 1 : 0 };
 
@@ -208,6 +209,8 @@ KMT_API HSAKMT_STATUS hsaKmtAllocMemoryAlign(HSAuint32 node, HSAuint64 size, HSA
 		return HSAKMT_STATUS_NO_MEMORY;
 	}
 	size = (size + PAGE - 1) & ~(PAGE - 1);
+	if (flags.Value & FLAG_NO_ADDRESS)
+		return kmt_vmem_create(node, size, addr);
 	pthread_mutex_lock(&lock);
 	status = alloc_locked(node, size, align, flags, addr);
 	pthread_mutex_unlock(&lock);
@@ -230,23 +233,40 @@ KMT_API HSAKMT_STATUS hsaKmtAvailableMemory(HSAuint32 node, HSAuint64 *bytes)
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-KMT_API HSAKMT_STATUS hsaKmtFreeMemory(void *addr, HSAuint64 size)
+/* Removes what starts at `addr` from the tables; its size, or 0: nothing does. Under both locks. */
+static uint64_t forget(uintptr_t addr, int *shared)
 {
 	struct range *r;
-	int shared = -1;
+	uint64_t size;
 	size_t i;
 
+	r = find_start(&reserved, addr, &i);
+	if (r) {
+		size = r->size;
+		drop(&reserved, i);
+		return size;
+	}
+	r = find_start(&allocs, addr, &i);
+	if (!r)
+		return 0;
+	size = r->size;
+	*shared = r->shared;
+	if (!r->flags.ui32.Scratch)
+		node_used[r->node] -= size;
+	invalidate_ranges();
+	drop(&allocs, i);
+	return size;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtFreeMemory(void *addr, HSAuint64 size)
+{
+	int shared = -1;
+
+	if (kmt_vmem_free(addr))
+		return HSAKMT_STATUS_SUCCESS;
 	engine_lock();
 	pthread_mutex_lock(&lock);
-	r = find_start(&allocs, (uintptr_t)addr, &i);
-	size = r ? r->size : 0;
-	if (r) {
-		if (!r->flags.ui32.Scratch)
-			node_used[r->node] -= size;
-		invalidate_ranges();
-		shared = r->shared;
-		drop(&allocs, i);
-	}
+	size = forget((uintptr_t)addr, &shared);
 	pthread_mutex_unlock(&lock);
 	engine_unlock();
 	if (!size)
@@ -402,6 +422,69 @@ bool kmt_memory_range(uint64_t addr, uint64_t *lo, uint64_t *hi)
 	pthread_mutex_unlock(&lock);
 	/* device code writes to the mailboxes, which belong to the driver */
 	return r || kmt_event_mailboxes(addr, lo, hi);
+}
+
+bool kmt_memory_reserve(uint32_t node, uint64_t size)
+{
+	bool fits;
+
+	pthread_mutex_lock(&lock);
+	fits = node_used[node] + size <= node_limit(node);
+	if (fits)
+		node_used[node] += size;
+	pthread_mutex_unlock(&lock);
+	return fits;
+}
+
+void kmt_memory_release(uint32_t node, uint64_t size)
+{
+	pthread_mutex_lock(&lock);
+	node_used[node] -= size;
+	pthread_mutex_unlock(&lock);
+}
+
+bool kmt_memory_map(void *addr, uint64_t size, uint32_t node)
+{
+	struct range *r;
+	bool there = true;
+
+	pthread_mutex_lock(&lock);
+	r = find_start(&users, (uintptr_t)addr, NULL);
+	if (r) {
+		r->refs++;
+	} else {
+		r = calloc(1, sizeof(*r));
+		if (r)
+			*r = (struct range){ .start = (uintptr_t)addr,
+					     .size = size,
+					     .node = node,
+					     .refs = 1,
+					     .shared = -1 };
+		there = r && insert(&users, r);
+		if (!there)
+			free(r);
+	}
+	pthread_mutex_unlock(&lock);
+	return there;
+}
+
+bool kmt_memory_unmap(void *addr)
+{
+	bool last = false;
+	struct range *r;
+	size_t i;
+
+	engine_lock();
+	pthread_mutex_lock(&lock);
+	r = find_start(&users, (uintptr_t)addr, &i);
+	if (r && !--r->refs) {
+		invalidate_ranges();
+		drop(&users, i);
+		last = true;
+	}
+	pthread_mutex_unlock(&lock);
+	engine_unlock();
+	return last;
 }
 
 KMT_API HSAKMT_STATUS hsaKmtQueryPointerInfo(const void *ptr, HsaPointerInfo *info)

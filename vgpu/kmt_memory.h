@@ -9,6 +9,17 @@
 /* The allocation or registered range that holds `addr`, as [lo, hi); false: none. Any thread. */
 bool kmt_memory_range(uint64_t addr, uint64_t *lo, uint64_t *hi);
 
+/* Counts `size` bytes as used on a node; false: it has not so much. Any thread. */
+bool kmt_memory_reserve(uint32_t node, uint64_t size);
+void kmt_memory_release(uint32_t node, uint64_t size);
+
+/*
+ * Memory that was mapped at reserved addresses: GPUs may access it from now on. Each call is undone by one of
+ * kmt_memory_unmap() with the same start, of which the last returns true: no GPU accesses the memory then. Any thread.
+ */
+bool kmt_memory_map(void *addr, uint64_t size, uint32_t node);
+bool kmt_memory_unmap(void *addr);
+
 /* Changes whenever memory is freed or unmapped: ranges that were looked up before are invalid then. Atomic. */
 extern unsigned int kmt_memory_generation;
 

@@ -13,6 +13,7 @@
 #include "engine.h"
 #include "kmt.h"
 #include "kmt_event.h"
+#include "kmt_vmem.h"
 #include "knobs.h"
 #include "log.h"
 
@@ -32,6 +33,7 @@ static void fork_prepare(void)
 	pthread_mutex_lock(&open_lock);
 	engine_lock();
 	kmt_event_lock();
+	kmt_vmem_lock();
 	kmt_memory_lock();
 	log_lock();
 }
@@ -40,6 +42,7 @@ static void fork_release(bool child)
 {
 	log_unlock(child);
 	kmt_memory_unlock();
+	kmt_vmem_unlock();
 	kmt_event_unlock();
 	engine_unlock();
 	pthread_mutex_unlock(&open_lock);
@@ -93,7 +96,7 @@ KMT_API HSAKMT_STATUS hsaKmtGetVersion(HsaVersionInfo *info)
 		return HSAKMT_STATUS_INVALID_PARAMETER;
 	info->KernelInterfaceMajorVersion = 1;
 	/* 1.0: the runtime polls signals and uses no events */
-	info->KernelInterfaceMinorVersion = knobs.no_events ? 0 : 8;
+	info->KernelInterfaceMinorVersion = knobs.no_events ? 0 : 15;
 	return HSAKMT_STATUS_SUCCESS;
 }
 
