@@ -11,7 +11,7 @@
 #include <cstring>
 #include <vector>
 
-constexpr int WIDTH = 256, HEIGHT = 128, PIXELS = WIDTH * HEIGHT, STREAMS = 3;
+constexpr int WIDTH = 256, HEIGHT = 64, PIXELS = WIDTH * HEIGHT, STREAMS = 3;
 constexpr size_t BYTES = PIXELS * sizeof(int);
 
 __host__ __device__ static int pixel(const int *in, int x, int y)

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""draw_pictures.py - makes the pictures of the documents: pages of `rtl report`, in headless Chromium
+
+Usage: tools/draw_pictures.py [BUILD]		build/dev by default; writes docs/pictures/*.png
+
+Each picture is of a program of the examples on the virtual GPU, as README.md and docs/tutorial.md run it.
+"""
+import contextlib
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(SOURCE, "tests"))
+
+from support import browser  # pylint: disable=wrong-import-position
+
+def traced(rtl, folder, name, program, kernel_ns):
+    """The database and the page of a program, which sees no path of this machine."""
+    link = os.path.join(folder, os.path.basename(program[0]))
+    if not os.path.lexists(link):
+        os.symlink(program[0], link)
+    for argv in ([rtl, "trace", "-q", "--virtual-gpu", "-o", name + ".db", "--", "./" + os.path.basename(link), *program[1:]],
+                 [rtl, "report", "-q", name + ".db"]):
+        subprocess.run(argv, check=True, cwd=folder, env={**os.environ, "VGPU_KERNEL_NS": str(kernel_ns)}, stdout=subprocess.DEVNULL)
+    return os.path.join(folder, name + ".db"), os.path.join(folder, name + ".html")
+
+
+def draw(pages, picture, traced_as, name, first, last, height, selected=None):
+    """The timeline from the first-th to the last-th range of that name; the n-th dispatch in it is selected."""
+    database, page = traced_as
+    with contextlib.closing(sqlite3.connect(database)) as db:
+        ids = [row[0] for row in db.execute("select marker_id from rtl_marker where message = ? order by begin_ns", (name,))]
+        dispatches = [row[0] for row in db.execute(
+            "select D.op_id from rtl_dispatch D, rtl_marker M where M.marker_id = ? and D.begin_ns >= M.begin_ns and not D.flags & 32 "
+            "order by D.begin_ns", (ids[first - 1],))]
+    shown = pages.open(page, 1240, height)
+    shown.wait("document.body && document.body.dataset.loaded")
+    shown.evaluate("rtlReport.page.open('timeline')")
+    shown.evaluate(f"""(() => {{
+        const find = id => rtlReport.trace.find(["ranges"], "id", id);
+        rtlReport.page.timeline.fit(find({ids[first - 1]}).begin, find({ids[last - 1]}).end);
+    }})()""")
+    if selected:
+        shown.evaluate(f"rtlReport.page.timeline.select(rtlReport.trace.find(['kernels'], 'id', {dispatches[selected]}))")
+    shown.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    shown.screenshot(picture)
+
+
+def main():
+    build = sys.argv[1] if len(sys.argv) > 1 else os.path.join(SOURCE, "build/dev")
+    rtl = os.path.join(build, "bin/rtl")
+    out = os.path.join(SOURCE, "docs/pictures")
+    os.makedirs(out, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, browser.Browser(folder) as pages:
+        def picture(name, program, kernel_ns, *what):
+            program[0] = os.path.join(build, "examples", program[0])
+            draw(pages, os.path.join(out, name + ".png"), traced(rtl, folder, name, program, kernel_ns), *what)
+
+        picture("timeline", ["network"], 1000000, "step", 20, 22, 560, 6)
+        picture("tutorial-before", ["frames"], 4000000, "frame", 20, 23, 340)
+        picture("tutorial-after", ["frames", "48", "mended"], 4000000, "frame", 20, 27, 420)
+
+
+main()
