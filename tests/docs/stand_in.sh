@@ -52,6 +52,9 @@ git)
 	[ "$1" = clone ] || die "unknown: $*"
 	mkdir "${3:-rocm-trace-lite}"
 	ln -s "$DOC_BUILD" "${3:-rocm-trace-lite}/build"
+	for name in demo check; do
+		ln -s "$DOC_TOOLS/git" "${3:-rocm-trace-lite}/$name"
+	done
 	;;
 cmake)
 	case $1 in
@@ -59,12 +62,13 @@ cmake)
 	*) exec "$DOC_CMAKE" "$@" ;;
 	esac
 	;;
+hipcc) cp "$DOC_BUILD/examples/vadd" "${*: -1}" ;;
 make)
 	prefix=''
 	for word in "$@"; do case $word in PREFIX=*) prefix=${word#*=} ;; esac; done
 	case " $* " in *" install "*) exec "$DOC_CMAKE" --install "$DOC_BUILD" --prefix "${prefix:?}" ;; esac
 	;;
-./demo | demo) ;;
+demo | check) ;;
 man) [ -e "$DOC_SOURCE/docs/man/$1.1" ] || die "no page $1" ;;
 xdg-open | firefox) [ -s "$1" ] || die "$1 is not there" ;;
 mpirun) count "-n -np" "$@"; ranks "$n" as_mpi "${rest[@]}" ;;

@@ -10,7 +10,7 @@ Fenced blocks of a page run in their order in one shell, in a directory of the p
     console   a line that begins with "$ " is a command; the lines below it are what it prints on stdout and stderr
 
 A command that fails, and one that prints something else, fails the page. In the output that a page shows ... stands for
-anything: alone for any lines, within a line for any text. Times, shares, rates and process ids may differ.
+anything: alone for any lines, within a line for any text. Times, shares, rates, numbers of gaps and process ids may differ.
 
 Comments of a page, which no reader sees:
 
@@ -18,7 +18,8 @@ Comments of a page, which no reader sees:
     <!-- file: NAME -->		the next block is the contents of that file
 
 Programs that can't run in a test are replaced by stand_in.sh, which sets what they set and runs what they run: apt, cmake's builds,
-docker, git, ldconfig, make, man, mpirun, srun, sudo, torchrun, xdg-open. ./program and ./app are examples/vadd.
+docker, git, hipcc, ldconfig, make, man, mpirun, srun, sudo, torchrun, xdg-open. ./demo and ./check do nothing. ./program and ./app are
+examples/vadd.
 """
 import os
 import re
@@ -29,12 +30,13 @@ import tempfile
 
 BUILD, SOURCE = os.environ["RTL_BUILD"], os.environ["RTL_SOURCE"]
 HERE = os.path.dirname(os.path.abspath(__file__))
-STAND_INS = ("apt apt-get cmake docker git ldconfig make man mpirun srun sudo torchrun xdg-open").split()
+STAND_INS = ("apt apt-get cmake docker git hipcc ldconfig make man mpirun srun sudo torchrun xdg-open").split()
 VARIABLE = (
     (r"[-+]?\d[\d.,]* ?(?:ns|us|ms|s|min)\b", "<time>"),
     (r"-?\d[\d.]* ?%", "<share>"),
     (r"\d[\d.]* (?:B|KiB|MiB|GiB)/s", "<rate>"),
     (r"\bpid \d+", "pid <number>"),
+    (r"\b\d+ gaps", "<number> gaps"),
 )
 # a shell's part of the page: where the command is, what it is, what it prints or None
 FENCE = re.compile(r"^```(\w*)\s*$")

@@ -78,7 +78,7 @@ installed() {
 	began=$(date +%s)
 	apt-get -qq -y -o Dpkg::Use-Pty=0 install "$dir"/rocm-trace-lite_*.deb >apt.out 2>&1 || { cat apt.out; die "apt install"; }
 	say "installed in $(($(date +%s) - began)) s: $(grep -c '^Setting up' apt.out) packages"
-	[ -z "$(ldconfig -p | grep -E 'roctracer64|roctx64|rocprofiler')" ] || die "libraries with AMD's names are where the loader looks"
+	! ldconfig -p | grep -E 'roctracer64|roctx64|rocprofiler' || die "libraries with AMD's names are where the loader looks"
 	ldconfig -p | grep -q librtl.so.1 || die "the loader does not find librtl.so.1"
 	used rtl /usr/lib/rocm-trace-lite/examples/frames
 	LD_LIBRARY_PATH=/usr/lib/rocm-trace-lite/vgpu HSA_TOOLS_LIB=librtl.so.1 LD_PRELOAD=librtl.so.1 RTL_MODE=hip RTL_OUTPUT=$work/env.rtl /usr/lib/rocm-trace-lite/examples/frames 4 >env.out 2>&1 ||
@@ -95,7 +95,7 @@ installed() {
 	while read -r path; do
 		[ ! -e "$path" ] || die "$path is left"
 	done <installed.out
-	[ -z "$(files | grep -iE 'rocm-trace-lite|librtl|/_?rtl(\.|$)')" ] || die "left: $(files | grep -iE 'rocm-trace-lite|librtl')"
+	! files | grep -iE 'rocm-trace-lite|librtl|/_?rtl(\.|$)' || die "these files are left"
 }
 
 if [ -n "$unpack" ]; then
