@@ -60,8 +60,8 @@ def main():
             program[0] = os.path.join(build, "examples", program[0])
             draw(pages, os.path.join(out, name + ".png"), traced(rtl, folder, name, program, kernel_ns), *what)
 
-        picture("timeline", ["network"], 1000000, "step", 20, 22, 560, 6)
-        picture("tutorial-before", ["frames"], 4000000, "frame", 20, 23, 340)
+        picture("timeline", ["network"], 2000000, "step", 20, 21, 560, 1)
+        picture("tutorial-before", ["frames"], 4000000, "frame", 20, 23, 400)
         picture("tutorial-after", ["frames", "48", "mended"], 4000000, "frame", 20, 27, 420)
 
 
