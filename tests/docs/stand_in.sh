@@ -62,7 +62,8 @@ cmake)
 	*) exec "$DOC_CMAKE" "$@" ;;
 	esac
 	;;
-hipcc) cp "$DOC_BUILD/examples/vadd" "${*: -1}" ;;
+# the example that has code for several GPUs
+hipcc) ln -sf "$DOC_BUILD/examples/frames" "${*: -1}" ;;
 make)
 	prefix=''
 	for word in "$@"; do case $word in PREFIX=*) prefix=${word#*=} ;; esac; done
