@@ -9,7 +9,7 @@ _rtl()
 	fi
 	[ "$cur" = = ] && cur=
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W "trace summary report diff info convert merge recover ps start stop status top snapshot rocprofv3 rocprof list-counters doctor help --version --help" -- "$cur"))
+		COMPREPLY=($(compgen -W "trace summary tui report diff info convert merge recover ps start stop status top snapshot rocprofv3 rocprof list-counters doctor help --version --help" -- "$cur"))
 		return
 	fi
 	case $cmd in
@@ -90,6 +90,15 @@ _rtl()
 		esac
 		case $cur in
 		-*) COMPREPLY=($(compgen -W "--rows --by --domain --format --columns --units --internal --wide --sort --names --time --range --kernels --gpus --ranks --metrics --critical-path --help" -- "$cur")) ;;
+		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
+		esac
+		;;
+	tui)
+		case $prev in
+		-t|--tab) COMPREPLY=($(compgen -W "overview timeline kernels calls copies ranges gaps findings losses errors streams gpus processes counters graphs" -- "$cur")); return ;;
+		esac
+		case $cur in
+		-*) COMPREPLY=($(compgen -W "--tab --ascii --no-color --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
 		esac
 		;;

@@ -59,10 +59,12 @@ static const struct opt options[] = {
 			.help = "with --format csv: rtl's columns (default) or rocprof's",
 			.more = "rocprof's are Name, Calls, TotalDurationNs, AverageNs, Percentage, for kernels, calls "
 				"and copies, as in the files of rtl convert -f csv: --by kernel is stats.csv, "
-				"--by copy copy_stats.csv, --by api --domain hip hip_stats.csv." },
+				"--by copy copy_stats.csv, --by api --domain hip hip_stats.csv.",
+			.in_manual = true },
 	[O_UNITS] = { 'u', "units", OPT_CHOICE, .arg = "HOW", .choices = GRID_UNITS,
 		      .help = "numbers: scaled (with units), raw, or auto (default)",
-		      .more = "auto is scaled in a table and raw in csv and json." },
+		      .more = "auto is scaled in a table and raw in csv and json.",
+		      .in_manual = true },
 	[O_INTERNAL] = { 0, "internal", .help = "the runtime's internal kernels, not the program's",
 			 .more = "The runtimes use them for copies and fills. With --by copy: what did each of them, a copy "
 				 "engine or such a kernel." },

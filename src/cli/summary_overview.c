@@ -51,7 +51,10 @@ static void put_wrapped(const struct overview *o, const char *text, const char *
 			ui_put(" ");
 			used++;
 		}
-		ui_putf("%.*s", (int)n, text);
+		/* names are the program's: no control characters */
+		for (size_t i = 0; i < n; i++)
+			ui_putf("%c",
+				(unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i]);
 		used += n;
 		text += n + (text[n] == ' ');
 	}

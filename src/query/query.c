@@ -210,7 +210,8 @@ int query_read_processes(struct query *q)
 		"C.process_id = P.id AND agent_id IS NULL ORDER BY system_ns LIMIT 1), 0), coalesce(first_ns, "
 		"0) FROM rtl_process P ORDER BY P.id";
 	sqlite3_stmt *row = NULL;
-	int ret = q->ours ? query_prepare(q, &row, sql) : 0;
+	/* they are there once */
+	int ret = q->ours && !q->nr_processes ? query_prepare(q, &row, sql) : 0;
 
 	while (row && ret == 0 && (ret = query_step(q, row)) == 1) {
 		struct query_process *grown =

@@ -112,7 +112,7 @@ bool query_has(sqlite3 *db, const char *table);
 	"SELECT EXISTS(SELECT 1 FROM rtl_api WHERE args <> '' AND name <> 'UserMarker')"
 bool query_has_args(struct query *q);
 
-/* Fills q->processes; databases of RPD have none. */
+/* Fills q->processes, when it is first called; databases of RPD have none. */
 int query_read_processes(struct query *q);
 /* The process that a row of this id belongs to, or NULL. */
 const struct query_process *query_process_of(const struct query *q, int64_t id);
