@@ -517,8 +517,36 @@ class Bench:
             note = f"{self.cpu_seconds:.1f} s of processor, to /dev/null"
             self.add(f"{what}, {label}", rate / 1000, "k records/s", note=note)
             self.memory_row(f"{what}, {label}, memory", rss)
+        self.reading(nr, label, db)
         shutil.rmtree(spool)
         os.remove(db)
+
+    def reading(self, nr, label, db):
+        """From a database to the answer; the floor is SQLite, which reads one column of each operation."""
+        rtl, out = self.path("bin/rtl"), os.path.join(self.dir, "out")
+        begin = time.monotonic()
+        with contextlib.closing(sqlite3.connect(db)) as connection:
+            connection.execute('SELECT sum("end" - start) FROM rocpd_op').fetchone()
+        floor = time.monotonic() - begin
+        large = nr >= 10000000
+        for what, argv, most in (
+            ("summary", ["summary", db], 2),
+            ("summary --by kernel", ["summary", db, "--by", "kernel"], 4),
+            ("pftrace", ["convert", "-q", "--force", "-f", "pftrace", "-o", out + ".pftrace", db], 15),
+            ("report", ["report", "-q", "--force", "-o", out + ".html", db], None),
+        ):
+            if what == "report" and nr > 1000000:
+                continue  # its promise is of 1 M
+            with open(os.devnull, "wb") as null:
+                _, seconds, rss = self.run([rtl, *argv], stdout=null)
+            self.keep(f"{what} {nr}", {"seconds": seconds, "cpu": self.cpu_seconds, "memory": rss, "floor": floor})
+            most = 5 if what == "report" and nr == 1000000 else most if large else None
+            budgets = [(f"<= {most} s", seconds <= most)] if most else []
+            self.add(f"{what}, {label}", seconds, "s", floor, "SQLite, a sum", budgets, note=f"{self.cpu_seconds:.1f} s of processor")
+            self.memory_row(f"{what}, {label}, memory", rss)
+        for name in (out + ".pftrace", out + ".html"):
+            if os.path.exists(name):
+                os.remove(name)
 
     def memory_row(self, name, mib):
         self.add(name, mib, "MiB", budgets=[(f"<= {MEMORY_BUDGET:.0f} MiB", mib <= MEMORY_BUDGET)])
