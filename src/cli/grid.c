@@ -373,6 +373,22 @@ static void drop_columns(struct grid *t, const size_t widths[MAX_COLUMNS], size_
 	}
 }
 
+/* Where the widest name was shortened as far as it goes, further ones are cut. `have`: the width of all. */
+static void cut_others(const struct grid *t, size_t widths[MAX_COLUMNS], size_t widest, size_t have)
+{
+	for (size_t i = 0; i < t->nr_columns && have > t->width; i++) {
+		size_t cut = have - t->width;
+
+		if (i == widest || !is_shown(t, i) || t->columns[i].unit != GRID_NAME ||
+		    widths[i] <= MIN_NAME)
+			continue;
+		if (cut > widths[i] - MIN_NAME)
+			cut = widths[i] - MIN_NAME;
+		widths[i] -= cut;
+		have -= cut;
+	}
+}
+
 /* The widths of all columns. Where they are too wide for the terminal, leaves out columns, then shortens the widest name. Returns the
  * column that is shortened. */
 static size_t measure_columns(struct grid *t, size_t widths[MAX_COLUMNS])
@@ -404,6 +420,7 @@ static size_t measure_columns(struct grid *t, size_t widths[MAX_COLUMNS])
 		widths[widest] = t->width > others + MIN_NAME ? t->width - others :
 				 widths[widest] > MIN_NAME    ? MIN_NAME :
 								widths[widest];
+	cut_others(t, widths, widest, others + widths[widest]);
 	return widest;
 }
 

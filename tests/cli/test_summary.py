@@ -42,6 +42,51 @@ class Read(Case):
         return " ".join(self.rtl("summary", *args).stdout.split())
 
 
+GOLDEN = os.path.join(SOURCE, "tests/cli/summary")
+
+
+class Screens(Read):
+    """What is printed at 80, 120 and 200 columns, looked at and kept. RTL_UPDATE=1 writes it anew."""
+
+    def trained(self):
+        """Two GPUs and streams, three kernels that are alike, copies by an engine and by a kernel of HIP, ranges, a failed call, a loss."""
+        s = self.process(pid=4711)
+        queues = [s.queue(s.agent()), s.queue(s.agent())]
+        s.op(1, "hipLaunchKernel", "f:p:function_address,stream:h:stream")
+        s.op(2, "hipMemcpyAsync", "dst:p:dst,src:p:src,sizeBytes:z:bytes,kind:e=hipMemcpyKind:kind,stream:h:stream")
+        s.op(3, "hipStreamSynchronize", "stream:h:stream")
+        kernels = [s.kernel(name) for name in GEMMS]
+        blit = s.kernel("__amd_rocclr_copyBuffer.kd")
+        for i in range(40):
+            at, gpu = s.start + MS + 200 * i * US, i % 2
+            step = s.marker(at, f"step {i // 10}")
+            for k, kernel in enumerate(kernels):
+                begin = at + 20 * k * US
+                s.dispatch(kernel, queues[gpu], begin + 9 * US, begin + (20 + k) * US,
+                           correlation=s.api(1, begin, begin + 6 * US, (0x5000 + k, 0x7000 + gpu)), marker=step)
+            s.copy(at + 75 * US, at + 90 * US, 65536, marker=step, correlation=s.api(2, at + 72 * US, at + 80 * US, (1, 2, 65536, 1, 0x7000 + gpu)))
+            s.dispatch(blit, queues[gpu], at + 95 * US, at + 99 * US,
+                       correlation=s.api(2, at + 91 * US, at + 94 * US, (1, 2, 8192, 3, 0x7000 + gpu)), marker=step)
+            s.api(3, at + 95 * US, at + 110 * US, (0x7000 + gpu,), status=700 if i == 39 else 0)
+            s.marker_end(at + 120 * US, step)
+        s.loss("buffer_full", 17)
+        return self.write(s, "train")
+
+    def test_screens_are_as_the_golden_ones(self):
+        db = self.trained()
+        for columns, by in itertools.product((80, 120, 200), ("overview", "kernel", "copy", "api", "path", "gap", "range")):
+            lines = self.lines(db, "--by", by, "-n", "5", columns=columns)
+            self.assertLessEqual(max(map(len, lines)), columns, lines)
+            path = os.path.join(GOLDEN, f"{by}_{columns}.txt")
+            text = "".join(line + "\n" for line in lines)
+            if os.environ.get("RTL_UPDATE"):
+                os.makedirs(GOLDEN, exist_ok=True)
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(text, file.read(), f"{path}; RTL_UPDATE=1 writes it anew")
+
+
 class Names(Read):
     def gemms(self, names=tuple(GEMMS)):
         s = self.process()
