@@ -113,8 +113,9 @@ static void complete_dispatch(struct queue *q, struct queue_flight *f)
 {
 	const hsa_kernel_dispatch_packet_t *d = (const void *)f->packet;
 	struct log_where where = queue_where(q);
-	uint64_t begin = to_ticks(q, f->begin_ns, f->begin_vns);
-	uint64_t end = to_ticks(q, f->end_ns, f->end_vns);
+	uint64_t shift = (uint64_t)f->shift_ns;
+	uint64_t begin = to_ticks(q, f->begin_ns + shift, f->begin_vns + shift);
+	uint64_t end = to_ticks(q, f->end_ns + shift, f->end_vns + shift);
 
 	sqtt_waves_end(f->waves,
 		       &(struct sqtt_dispatch){ q->gpu, q->number, f->index, begin, end });
@@ -133,8 +134,8 @@ static void complete_dispatch(struct queue *q, struct queue_flight *f)
 	q->completed++;
 	if (q->number < NUMBERS_MAX)
 		completed[q->number]++;
-	signal_done(q, d->completion_signal.handle, begin, end, f->stamp, f->end_vns,
-		    f->lose_event);
+	signal_done(q, f->lose_signal ? 0 : d->completion_signal.handle, begin, end, f->stamp,
+		    f->end_vns, f->lose_event);
 }
 
 /* Completes a barrier or vendor packet at `ns`. */
@@ -317,6 +318,10 @@ static bool apply_faults(struct queue *q, struct queue_flight *f)
 		f->stamp = false;
 	f->swap = fault_match(FAULT_SWAP_TIMESTAMPS, gpu, number, 0) != NULL;
 	f->lose_event = fault_match(FAULT_LOST_EVENT, gpu, number, 0) != NULL;
+	f->lose_signal = fault_match(FAULT_LOST_SIGNAL, gpu, number, 0) != NULL;
+	f->skip = fault_match(FAULT_SKIP, gpu, number, 0) != NULL;
+	r = fault_match(FAULT_SHIFT_TIMESTAMPS, gpu, number, 0);
+	f->shift_ns = r ? r->shift_ns : 0;
 	return true;
 }
 
@@ -367,6 +372,8 @@ static void set_end(struct queue *q, struct queue_flight *f)
 
 	if (knobs.model == KNOBS_MODEL_MEASURED && f->run)
 		ns = max64(clock_now(), f->begin_ns) - f->begin_ns;
+	if (mem_get64(f->packet + offsetof(hsa_kernel_dispatch_packet_t, completion_signal)))
+		ns += knobs.signal_ns;
 	if (f->factor != 1)
 		ns = (uint64_t)((double)ns * f->factor);
 	f->executing = false;
@@ -444,7 +451,7 @@ static bool begin_dispatch(struct queue *q, uint64_t now)
 	f->begin_vns = q->gate_vns;
 	q->next++;
 	/* a kernel that hangs has no end */
-	if (!f->never)
+	if (!f->never && !f->skip)
 		state = kernel_begin(q, f);
 	if (state == KERNEL_FAILED)
 		return false;

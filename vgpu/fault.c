@@ -3,7 +3,7 @@
  *
  * Owns:     the rules.
  * Threads:  fault_parse() while the settings are read; fault_match() any thread.
- * Not here: the effects of the faults (cp_aql.c, kmt_memory.c, kmt_queue.c).
+ * Not here: the effects of the faults (cp_aql.c, sdma.c, kmt_memory.c, kmt_queue.c).
  */
 #include "fault.h"
 
@@ -26,6 +26,10 @@ static const char *const names[FAULT_NR] = {
 	[FAULT_NO_TIMESTAMPS] = "no_timestamps",
 	[FAULT_SWAP_TIMESTAMPS] = "swap_timestamps",
 	[FAULT_LOST_EVENT] = "lost_event",
+	[FAULT_LOST_SIGNAL] = "lost_signal",
+	[FAULT_SHIFT_TIMESTAMPS] = "shift_timestamps",
+	[FAULT_SKIP] = "skip",
+	[FAULT_WRONG_COPY] = "wrong_copy",
 	[FAULT_ALLOC] = "alloc_fail",
 	[FAULT_QUEUE_CREATE] = "queue_fail",
 };
@@ -47,6 +51,12 @@ static const char *set_key(struct fault_rule *rule, const char *key, const char 
 			return "factor is not a number from 0 to 1e9";
 		return NULL;
 	}
+	if (!strcmp(key, "ns") && rule->kind == FAULT_SHIFT_TIMESTAMPS) {
+		rule->shift_ns = strtoll(value, &end, 10);
+		if (errno || end == value || *end || llabs(rule->shift_ns) > 1000000000000)
+			return "ns is not a whole number from -1e12 to 1e12";
+		return NULL;
+	}
 	v = strtoull(value, &end, 0);
 	if (errno || end == value || *end || *value == '-')
 		return "a value is not a whole number";
@@ -66,7 +76,8 @@ static const char *set_key(struct fault_rule *rule, const char *key, const char 
 		rule->until = (int64_t)v;
 	else if (!strcmp(key, "done") && rule->kind == FAULT_HOLD)
 		rule->done = v;
-	else if (!strcmp(key, "bytes") && rule->kind == FAULT_ALLOC)
+	else if (!strcmp(key, "bytes") &&
+		 (rule->kind == FAULT_ALLOC || rule->kind == FAULT_WRONG_COPY))
 		rule->min_bytes = v;
 	else
 		return "no such key";
@@ -108,6 +119,8 @@ static const char *parse_rule(enum fault_kind kind, char *text)
 		return "until= is missing";
 	if (kind == FAULT_SLOW && rule.factor == 1)
 		return "factor= is missing";
+	if (kind == FAULT_SHIFT_TIMESTAMPS && !rule.shift_ns)
+		return "ns= is missing";
 	if (!rule.n)
 		return "n counts from 1";
 	if (nr_rules == RULES_MAX)

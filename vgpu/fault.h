@@ -20,6 +20,10 @@ enum fault_kind {
 	FAULT_NO_TIMESTAMPS,
 	FAULT_SWAP_TIMESTAMPS,
 	FAULT_LOST_EVENT,
+	FAULT_LOST_SIGNAL,
+	FAULT_SHIFT_TIMESTAMPS,
+	FAULT_SKIP,
+	FAULT_WRONG_COPY,
 	FAULT_ALLOC,
 	FAULT_QUEUE_CREATE,
 	FAULT_NR
@@ -34,6 +38,7 @@ struct fault_rule {
 	int64_t until;
 	uint64_t done;
 	uint64_t min_bytes;
+	int64_t shift_ns;
 	uint64_t seen; /* matching events so far; atomic */
 };
 

@@ -62,6 +62,7 @@ static const struct knob table[] = {
 	  0,
 	  { "fixed", "grid", "insts", "measured" } },
 	{ "VGPU_KERNEL_NS", KNOB_U64, AT(kernel_ns), 10000, 0, 1e15, { NULL } },
+	{ "VGPU_SIGNAL_NS", KNOB_U64, AT(signal_ns), 0, 0, 1e12, { NULL } },
 	{ "VGPU_NS_PER_ITEM", KNOB_DOUBLE, AT(ns_per_item), 0.1, 0, 1e9, { NULL } },
 	{ "VGPU_NS_PER_GROUP", KNOB_DOUBLE, AT(ns_per_group), 0, 0, 1e12, { NULL } },
 	{ "VGPU_NS_PER_INST", KNOB_DOUBLE, AT(ns_per_inst), 0.5, 0, 1e9, { NULL } },
@@ -82,6 +83,10 @@ static const struct knob table[] = {
 	{ "VGPU_NO_TIMESTAMPS", KNOB_FAULT, FAULT_NO_TIMESTAMPS, 0, 0, 0, { NULL } },
 	{ "VGPU_SWAP_TIMESTAMPS", KNOB_FAULT, FAULT_SWAP_TIMESTAMPS, 0, 0, 0, { NULL } },
 	{ "VGPU_LOST_EVENT", KNOB_FAULT, FAULT_LOST_EVENT, 0, 0, 0, { NULL } },
+	{ "VGPU_LOST_SIGNAL", KNOB_FAULT, FAULT_LOST_SIGNAL, 0, 0, 0, { NULL } },
+	{ "VGPU_SHIFT_TIMESTAMPS", KNOB_FAULT, FAULT_SHIFT_TIMESTAMPS, 0, 0, 0, { NULL } },
+	{ "VGPU_SKIP", KNOB_FAULT, FAULT_SKIP, 0, 0, 0, { NULL } },
+	{ "VGPU_WRONG_COPY", KNOB_FAULT, FAULT_WRONG_COPY, 0, 0, 0, { NULL } },
 	{ "VGPU_ALLOC_FAIL", KNOB_FAULT, FAULT_ALLOC, 0, 0, 0, { NULL } },
 	{ "VGPU_QUEUE_FAIL", KNOB_FAULT, FAULT_QUEUE_CREATE, 0, 0, 0, { NULL } },
 };

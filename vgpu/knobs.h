@@ -28,6 +28,7 @@ struct knobs {
 	uint64_t offset[KNOBS_DEVICES_MAX];
 	uint64_t model;
 	uint64_t kernel_ns;
+	uint64_t signal_ns;
 	double ns_per_item;
 	double ns_per_group;
 	double ns_per_inst;

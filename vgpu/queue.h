@@ -42,7 +42,8 @@ struct queue_flight {
 	double factor;	/* of its duration, by VGPU_SLOW */
 	bool executing; /* its end is unknown yet */
 	bool never;	/* it hangs */
-	bool slot_freed, stamp, swap, lose_event;
+	bool slot_freed, stamp, swap, lose_event, lose_signal, skip;
+	int64_t shift_ns;
 };
 
 struct queue_sdma {

@@ -322,6 +322,28 @@ def timestamp_fault_changes_times():
 
 
 @case
+def shifted_timestamps_are_off_by_their_shift():
+    r = run("hsa_test", "stamps", 3, shift_timestamps="queue=1,n=2,ns=1000000000")
+    stamps = {n: (a, b) for n, a, b in numbers(r, r"stamp (\d+) (\d+) (\d+)")}
+    check(stamps[1][0] < stamps[3][1] < stamps[2][0] < stamps[2][1], str(stamps))
+
+
+@case
+def completion_signal_takes_its_time():
+    for signal_ns, ticks in ((0, 1000), (5000, 1500)):
+        r = run("hsa_test", "stamps", 3, clock="deterministic", kernel_ns=10000, signal_ns=signal_ns)
+        durations = {b - a for _, a, b in numbers(r, r"stamp (\d+) (\d+) (\d+)")}
+        equal(f"ticks of 10 ns with {signal_ns}", durations, {ticks})
+
+
+@case
+def lost_signal_fault_ends_the_dispatch_alone():
+    r = run("hsa_test", "serial", 4, lost_signal="queue=1,n=2")
+    check("completed 1" in r.out, r.out)
+    equal("dispatches that ended", len(of_kind(r, "dispatch", queue=1)), 2)
+
+
+@case
 def lost_event_fault_delays_wake_up():
     r = run("hsa_test", "serial", 4, lost_event="queue=1,n=2", kernel_ns=2000000)
     check("completed 4" in r.out, r.out)
