@@ -9,7 +9,7 @@ _rtl()
 	fi
 	[ "$cur" = = ] && cur=
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W "trace summary tui report diff info convert merge recover ps start stop status top snapshot rocprofv3 rocprof list-counters doctor help --version --help" -- "$cur"))
+		COMPREPLY=($(compgen -W "trace summary tui report diff info convert merge recover ps start stop status top snapshot rocprofv3 rocprof list-counters doctor selftest help --version --help" -- "$cur"))
 		return
 	fi
 	case $cmd in
@@ -416,6 +416,20 @@ _rtl()
 		esac
 		case $cur in
 		-*) COMPREPLY=($(compgen -W "--quiet --help" -- "$cur")) ;;
+		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
+		esac
+		;;
+	selftest)
+		case $prev in
+		-o|--output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+		--format) COMPREPLY=($(compgen -W "table json" -- "$cur")); return ;;
+		--only) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--virtual-gpu) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--timeout) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--max-overhead) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		esac
+		case $cur in
+		-*) COMPREPLY=($(compgen -W "--output --format --only --list --quick --virtual-gpu --timeout --max-overhead --quiet --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
 		esac
 		;;

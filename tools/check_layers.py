@@ -6,8 +6,9 @@
 	                                             source/api, the frame around API calls
 	base + event/format.h + event/drain.h + event/flight.h <- store <- query <- export <- cli
 	counter <- cli: it needs nothing
+	selftest: a program of its own that uses none of it
 	lib/* may include everything; vgpu and src share nothing
-Only source, sink, lib and vgpu may include ROCm's headers: code that reads a trace needs no ROCm.
+Only source, sink, selftest, lib and vgpu may include ROCm's headers: code that reads a trace needs no ROCm.
 """
 import os
 import re
@@ -31,13 +32,14 @@ TABLE = [
     ("src/query/", READER),
     ("src/export/", READER + ("src/query/", "src/counter/")),
     ("src/counter/", ()),
+    ("src/selftest/", ()),
     ("src/cli/", READER + PROTOCOL + ("src/query/", "src/export/", "src/counter/")),
     ("lib/", ("src/", "lib/")),
     ("vgpu/", ()),
     ("include/", ()),
 ]
-MAY_USE_ROCM = ("src/source/", "src/sink/", "lib/", "vgpu/", "include/", "tests/", "bench/", "examples/")
-MAY_USE_GENERATED = ("src/source/", "src/sink/", "lib/", "vgpu/")
+MAY_USE_ROCM = ("src/source/", "src/sink/", "src/selftest/", "lib/", "vgpu/", "include/", "tests/", "bench/", "examples/")
+MAY_USE_GENERATED = ("src/source/", "src/sink/", "src/selftest/", "lib/", "vgpu/")
 # Generated headers that hold no ROCm tables.
 PLAIN_GENERATED = re.compile(r"^(rtl_version|names_|args_|records_).*\.h$")
 ROCM = re.compile(r"^(hsa|hip|hsakmt|roctracer|rocprofiler)(/|\w*\.h)")

@@ -34,6 +34,8 @@ static bool read_gpu(const char *path, struct machine_gpu *gpu)
 		return false;
 	text[n] = 0;
 	gpu->simds = read_property(text, "simd_count");
+	gpu->firmware = read_property(text, "fw_version");
+	gpu->sdma_firmware = read_property(text, "sdma_fw_version");
 	version = read_property(text, "gfx_target_version");
 	snprintf(gpu->name, sizeof(gpu->name), "gfx%lu%lx%lx", version / 10000, version / 100 % 100,
 		 version % 100);

@@ -10,6 +10,7 @@
 struct machine_gpu {
 	char name[32]; /* "gfx90a" */
 	unsigned long simds;
+	unsigned long firmware, sdma_firmware; /* versions, as the driver numbers them */
 };
 
 /* Stores the GPUs of the driver's topology, in its order; their number. */
