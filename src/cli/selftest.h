@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <sqlite3.h>
 
+#include "cli/compare.h"
 #include "cli/paths.h"
 
 /* In the order in which they are made. */
@@ -87,7 +88,7 @@ struct selftest {
 	struct paths paths;
 	char helper[PATH_MAX];
 	char faces[PATH_MAX]; /* the directory of the drop-in libraries */
-	char dir[PATH_MAX]; /* of databases, accounts and code; removed at the end */
+	char dir[PATH_MAX];   /* of databases, accounts and code; removed at the end */
 	char output[PATH_MAX];
 	bool virtual, quick;
 	uint64_t virtual_gpus;
@@ -175,6 +176,15 @@ void selftest_exits(struct selftest *s);
 sqlite3 *selftest_open(struct selftest *s, enum selftest_id id, const struct selftest_run *run);
 /* The number that a query gives, -1: none. */
 int64_t selftest_query(sqlite3 *db, const char *sql);
+
+/* Whether two sets of times differ by more than a limit and by more than noise: more than EVENTS_LIMIT in either direction; a launch that
+ * costs more than limit_ns more. Both sort the sets. */
+bool selftest_events_differ(double *plain, size_t nr_plain, double *traced, size_t nr_traced,
+			    struct compare_result *out);
+bool selftest_costs_more(double *plain, size_t nr_plain, double *traced, size_t nr_traced,
+			 uint64_t limit_ns, struct compare_result *out);
+/* The chance that all `died` runs are traced ones, `traced` of `all`, if tracing has no part in it. */
+double selftest_chance(unsigned int died, unsigned int traced, unsigned int all);
 
 /* ---- report ---- */
 

@@ -315,14 +315,20 @@ void selftest_play(struct selftest *s, const struct selftest_play *play, struct 
 	}
 }
 
+double selftest_chance(unsigned int died, unsigned int traced, unsigned int all)
+{
+	double p = 1;
+
+	for (unsigned int i = 0; i < died; i++)
+		p *= (double)(traced - i) / (double)(all - i);
+	return p;
+}
+
 void selftest_exits(struct selftest *s)
 {
 	unsigned int traced = s->nr_ended[1], all = traced + s->nr_ended[0], died = s->nr_died[1];
-	double p = 1;
+	double p = s->nr_died[0] ? 1 : selftest_chance(died, traced, all);
 
-	/* the chance that all that died are traced ones, if tracing has no part in it */
-	for (unsigned int i = 0; i < died && !s->nr_died[0]; i++)
-		p *= (double)(traced - i) / (double)(all - i);
 	selftest_set(
 		s, SELFTEST_EXITS, p < EXITS_ALPHA ? SELFTEST_FAIL : SELFTEST_PASS,
 		"%u of %u untraced and %u of %u traced runs died or hung after their work, in exit "

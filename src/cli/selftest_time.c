@@ -74,6 +74,20 @@ static void check_kernels(struct selftest *s, const struct selftest_run *run, do
 	sqlite3_close(db);
 }
 
+bool selftest_events_differ(double *plain, size_t nr_plain, double *traced, size_t nr_traced,
+			    struct compare_result *out)
+{
+	compare_samples(plain, nr_plain, traced, nr_traced, 1, out);
+	return out->p < COMPARE_ALPHA && (out->low > EVENTS_LIMIT || out->high < -EVENTS_LIMIT);
+}
+
+bool selftest_costs_more(double *plain, size_t nr_plain, double *traced, size_t nr_traced,
+			 uint64_t limit_ns, struct compare_result *out)
+{
+	compare_samples(plain, nr_plain, traced, nr_traced, 1, out);
+	return out->p < COMPARE_ALPHA && out->a * out->low > (double)limit_ns;
+}
+
 void selftest_events(struct selftest *s)
 {
 	struct selftest_play play = { .scenario = "events",
@@ -81,18 +95,17 @@ void selftest_events(struct selftest *s)
 	static struct sides sides;
 	struct compare_result r;
 	struct selftest_run last;
-	bool longer, shorter;
+	bool differ;
 
 	if (s->virtual) {
 		play.args = s->quick ? "pairs=10 rounds=16" : "pairs=20 rounds=16";
 		play.more = VIRTUAL_KERNEL_NS;
 	}
 	if (take_turns(s, SELFTEST_EVENTS, &play, s->quick ? 1 : 3, "elapsed_us", &sides, &last)) {
-		compare_samples(sides.values[0], sides.nr[0], sides.values[1], sides.nr[1], 1, &r);
-		longer = r.p < COMPARE_ALPHA && r.low > EVENTS_LIMIT;
-		shorter = r.p < COMPARE_ALPHA && r.high < -EVENTS_LIMIT;
+		differ = selftest_events_differ(sides.values[0], sides.nr[0], sides.values[1],
+						sides.nr[1], &r);
 		selftest_set(
-			s, SELFTEST_EVENTS, longer || shorter ? SELFTEST_FAIL : SELFTEST_PASS,
+			s, SELFTEST_EVENTS, differ ? SELFTEST_FAIL : SELFTEST_PASS,
 			"%.1f us untraced, %.1f us traced: %+.1f %% (95 %%: %+.1f to %+.1f; limit "
 			"%.0f %%)",
 			r.a, r.b, 100 * r.change, 100 * r.low, 100 * r.high, 100 * EVENTS_LIMIT);
@@ -110,14 +123,15 @@ void selftest_overhead(struct selftest *s)
 	struct compare_result r;
 	struct selftest_run last;
 	double low, high;
+	bool more;
 
 	if (take_turns(s, SELFTEST_OVERHEAD, &play, s->quick ? 1 : 3, "launch_ns", &sides, &last)) {
-		compare_samples(sides.values[0], sides.nr[0], sides.values[1], sides.nr[1], 1, &r);
+		more = selftest_costs_more(sides.values[0], sides.nr[0], sides.values[1],
+					   sides.nr[1], s->limit_ns, &r);
 		low = r.a * r.low;
 		high = r.a * r.high;
 		selftest_set(
-			s, SELFTEST_OVERHEAD,
-			low > (double)s->limit_ns ? SELFTEST_FAIL : SELFTEST_PASS,
+			s, SELFTEST_OVERHEAD, more ? SELFTEST_FAIL : SELFTEST_PASS,
 			"%.0f ns untraced, %.0f ns traced: %+.0f ns (95 %%: %+.0f to %+.0f; limit "
 			"%" PRIu64 ")",
 			r.a, r.b, r.b - r.a, low, high, s->limit_ns);
