@@ -116,7 +116,7 @@ _rtl()
 		case $prev in
 		-b|--by) COMPREPLY=($(compgen -W "kernel call copy range" -- "$cur")); return ;;
 		-n|--rows) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
-		-f|--format) COMPREPLY=($(compgen -W "table csv json markdown" -- "$cur")); return ;;
+		-f|--format) COMPREPLY=($(compgen -W "table csv json markdown html" -- "$cur")); return ;;
 		--fail-if) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--seed) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		esac

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bundle.py - makes the report's page of its sources: two C arrays, before and behind the data
+"""bundle.py - makes the pages of rtl report and rtl diff of their sources: two C arrays for each, before and behind the data
 
 The scripts are put one behind another, in the order of SCRIPTS, into one function. The page's security policy has
 the hashes of the script and of the style: nothing else runs, and nothing is loaded. No tool but Python is needed.
-With a second name the page is also written as HTML, without data.
+With a second name the report's page is also written as HTML, without data.
 """
 import base64
 import hashlib
@@ -15,6 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # Each uses only what those before it define, except in functions that run later.
 SCRIPTS = ("format.js", "dom.js", "decode.js", "trace.js", "quantiles.js", "colours.js", "table.js", "layout.js", "picture.js",
            "timeline.js", "details.js", "histogram.js", "roofline.js", "overview.js", "page.js")
+DIFF_SCRIPTS = ("format.js", "dom.js", "table.js", "diff.js")
 DATA = "<!-- DATA -->"
 
 
@@ -27,14 +28,14 @@ def digest(text):
     return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
 
 
-def bundle():
-    """The page's text before and behind the data."""
-    script = '\n(() => {\n"use strict";\n' + "\n".join(read(name) for name in SCRIPTS) + "})();\n"
+def bundle(page_name, scripts):
+    """A page's text before and behind the data."""
+    script = '\n(() => {\n"use strict";\n' + "\n".join(read(name) for name in scripts) + "})();\n"
     style = "\n" + read("page.css")
     for text in (script, style):
         assert "</" not in text, "an element may not be closed within the page's script or style"
     policy = f"default-src 'none'; script-src {digest(script)}; style-src {digest(style)}; img-src data:"
-    page = read("page.html")
+    page = read(page_name)
     for mark, text in (("POLICY", policy), ("STYLE", f"<style>{style}</style>"), ("SCRIPT", f"<script>{script}</script>")):
         assert page.count(f"<!-- {mark} -->") == 1, mark
         page = page.replace(f"<!-- {mark} -->", text)
@@ -49,10 +50,12 @@ def c_array(name, text):
 
 
 def main():
-    head, tail = bundle()
+    head, tail = bundle("page.html", SCRIPTS)
+    diff_head, diff_tail = bundle("diff.html", DIFF_SCRIPTS)
     with open(sys.argv[1], "w", encoding="ascii") as file:
-        file.write("/* Made by web/bundle.py of web/; do not edit. */\n#include \"export/report/page_internal.h\"\n\n"
-                   + c_array("page_head", head) + "\n" + c_array("page_tail", tail))
+        file.write("/* Made by web/bundle.py of web/; do not edit. */\n#include \"export/report/page_internal.h\"\n#include \"export/report/page.h\"\n\n"
+                   + "\n".join(c_array(name, text) for name, text in (("page_head", head), ("page_tail", tail),
+                                                                      ("page_diff_head", diff_head), ("page_diff_tail", diff_tail))))
     if len(sys.argv) > 2:
         with open(sys.argv[2], "w", encoding="utf-8") as file:
             file.write(head + tail)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // table.js - a table that can be sorted and filtered
 //
-// Columns: { key, title, hint, kind, value(row) }. Kinds: name, text, count, time, bytes, rate, share, number. A cell of a
+// Columns: { key, title, hint, kind, value(row), draw(row) }. draw: the cell's content, where it is more than the value. Kinds: name, text, count, time, bytes, rate, share, number. A cell of a
 // number shows it with its unit; its title and data-value have it exactly.
 
 const PAGE_ROWS = 100;
@@ -122,6 +122,8 @@ class DataTable {
 	}
 
 	cell(column, value, row) {
+		if (column.draw)
+			return h("td", { class: column.kind, "data-value": value }, column.draw(row));
 		if (column.kind === "name") {
 			const name = nameElement(value);
 			return h("th", { scope: "row", class: "name" },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_diff.c - rtl diff: what takes longer or shorter than before, and what differs by noise alone
  *
- * Not here: the statistics (compare.c), the gate of --fail-if (gate.c).
+ * Not here: the statistics (compare.c), the gate of --fail-if (gate.c), the page (diff_html.c).
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 enum { O_BY, O_ROWS, O_FORMAT, O_FAIL_IF, O_SEED, O_WIDE };
 
-enum { MARKDOWN = GRID_JSON + 1 };
+enum { MARKDOWN = GRID_JSON + 1, HTML };
 
 static const struct opt options[] = {
 	[O_BY] = { 'b', "by", OPT_CHOICE, .arg = "WHAT", .choices = DIFF_KINDS,
@@ -24,8 +24,10 @@ static const struct opt options[] = {
 	[O_ROWS] = { 'n', "rows", OPT_UINT, .arg = "N", .choices = "0..1000000000",
 		     .help = "at most N rows; 0: all (20 in a table, else all)" },
 	[O_FORMAT] = { 'f', "format", OPT_CHOICE, .arg = "FORMAT",
-		       .choices = GRID_FORMATS "|markdown",
-		       .help = "output: table (default), csv, json, markdown" },
+		       .choices = GRID_FORMATS "|markdown|html",
+		       .help = "output: table (default), csv, json, markdown, html",
+		       .more = "html is one page for a browser, which loads nothing: intervals, the values of both "
+			       "sides, and the conditions of --fail-if with their results." },
 	[O_FAIL_IF] = { 0, "fail-if", OPT_TEXT, .arg = "CONDITIONS",
 			.help = "exit status 1 if one holds: 'kernel:gemm.* > +5%'",
 			.more = "Conditions are separated by semicolons. Each is WHAT:NAME > CHANGE or WHAT:NAME < CHANGE: "
@@ -39,7 +41,7 @@ static const struct opt options[] = {
 
 /* ---- the sides ---- */
 
-static const char *const kinds[DIFF_NR_KINDS] = { "kernel", "call", "copy", "range" };
+const char *const diff_kinds[DIFF_NR_KINDS] = { "kernel", "call", "copy", "range" };
 
 static struct diff_item *find_item(struct diff *d, enum diff_kind kind, const char *name)
 {
@@ -189,7 +191,7 @@ static int compare_items(const void *a, const void *b)
 
 /* ---- the output ---- */
 
-static const char *const verdicts[DIFF_NR_VERDICTS] = {
+const char *const diff_verdicts[DIFF_NR_VERDICTS] = {
 	[DIFF_SLOWER] = "slower",    [DIFF_FASTER] = "faster",	 [DIFF_ONLY_A] = "only in A",
 	[DIFF_ONLY_B] = "only in B", [DIFF_TOO_FEW] = "too few", [DIFF_NOISE] = "noise",
 };
@@ -214,7 +216,7 @@ static const struct grid_column columns[] = {
 };
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 
-static bool has_interval(const struct diff_item *item)
+bool diff_has_interval(const struct diff_item *item)
 {
 	return item->sides[0].nr >= COMPARE_INTERVAL_MIN &&
 	       item->sides[1].nr >= COMPARE_INTERVAL_MIN;
@@ -224,7 +226,7 @@ static void fill_cells(const struct diff_item *item, struct grid_cell cells[COLU
 {
 	const struct diff_side *a = &item->sides[0], *b = &item->sides[1];
 	const struct compare_result *r = &item->result;
-	bool both = a->nr && b->nr, interval = has_interval(item);
+	bool both = a->nr && b->nr, interval = diff_has_interval(item);
 	const struct grid_cell all[COLUMNS] = {
 		{ .real = r->change, .none = !both || !isfinite(r->change) },
 		{ .real = r->low, .none = !interval || !isfinite(r->low) },
@@ -239,8 +241,8 @@ static void fill_cells(const struct diff_item *item, struct grid_cell cells[COLU
 		{ .num = b->count },
 		{ .num = (uint64_t)a->total },
 		{ .num = (uint64_t)b->total },
-		{ .text = verdicts[item->verdict] },
-		{ .text = kinds[item->kind] },
+		{ .text = diff_verdicts[item->verdict] },
+		{ .text = diff_kinds[item->kind] },
 		{ .text = item->name },
 	};
 
@@ -293,12 +295,12 @@ static void print_markdown(const struct diff *d, uint64_t rows)
 			ui_put("| | | | |");
 		} else {
 			ui_putf("| %+.1f %% | ", 100 * r->change);
-			if (has_interval(item))
+			if (diff_has_interval(item))
 				ui_putf("%+.1f %% to %+.1f %%", 100 * r->low, 100 * r->high);
 			ui_putf(" | %s | %s |", ui_time(a, (uint64_t)r->a),
 				ui_time(b, (uint64_t)r->b));
 		}
-		ui_putf(" %s | %s | ", verdicts[item->verdict], kinds[item->kind]);
+		ui_putf(" %s | %s | ", diff_verdicts[item->verdict], diff_kinds[item->kind]);
 		put_markdown(item->name);
 		ui_put(" |\n");
 	}
@@ -352,6 +354,10 @@ static void read_sides(struct diff *d, const struct opt_parsed *p, int only)
 	if (nr_a < 1 || nr_b < 1)
 		ui_die(STATUS_USAGE, "vs: there is no file on one side of it");
 	d->pooled = nr_a == 1 || nr_b == 1;
+	d->files[0] = p->operands;
+	d->files[1] = p->operands + first_b;
+	d->nr_files[0] = nr_a;
+	d->nr_files[1] = nr_b;
 	for (int i = 0; i < nr_a; i++)
 		read_run(d, 0, p->operands[i], only);
 	for (int i = 0; i < nr_b; i++)
@@ -374,20 +380,25 @@ static int run_diff(const struct opt_parsed *p)
 	const struct opt_value *v = p->values;
 	int format = (int)v[O_FORMAT].num;
 	uint64_t rows = v[O_ROWS].count ? v[O_ROWS].num : format == GRID_TEXT ? 20 : 0;
-	struct gate *gate = v[O_FAIL_IF].count ? gate_parse(v[O_FAIL_IF].text, kinds) : NULL;
+	struct gate *gate = v[O_FAIL_IF].count ? gate_parse(v[O_FAIL_IF].text, diff_kinds) : NULL;
 	struct diff d = { 0 };
-	bool failed;
+	bool failed = false;
 
 	read_sides(&d, p, v[O_BY].count ? (int)v[O_BY].num : -1);
 	compare_all(&d, v[O_SEED].count ? v[O_SEED].num : 1);
 	if (d.nr)
 		qsort(d.items, d.nr, sizeof(*d.items), compare_items);
-	if (format == MARKDOWN)
+	if (format == HTML) /* what fails is in the page */
+		failed = gate && gate_check(gate, &d);
+	if (format == HTML)
+		diff_html_print(&d, gate, rows);
+	else if (format == MARKDOWN)
 		print_markdown(&d, rows);
 	else
 		print_grid(&d, (enum grid_format)format, rows, v[O_WIDE].count > 0);
 	report_rest(&d, rows);
-	failed = gate && gate_check(gate, &d);
+	if (format != HTML)
+		failed = gate && gate_check(gate, &d);
 	gate_free(gate);
 	free_diff(&d);
 	return failed ? STATUS_FAILED : 0;
@@ -432,6 +443,7 @@ const struct command cmd_diff = {
 	.examples =
 		"rtl diff before.db after.db\nrtl diff old/*.db vs new/*.db\n"
 		"rtl diff a.db b.db --by kernel --format markdown\n"
+		"rtl diff old/*.db vs new/*.db -f html > diff.html\n"
 		"rtl diff old/*.db vs new/*.db --fail-if 'kernel:gemm.* > +5%; range:step > 2%'\n",
 	.run = run_diff,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* diff.h - shared by the files of `rtl diff`: cmd_diff.c compares, gate.c decides for --fail-if */
+/* diff.h - shared by the files of `rtl diff`: cmd_diff.c compares, gate.c decides for --fail-if, diff_html.c writes the page */
 #ifndef RTL_CLI_DIFF_H
 #define RTL_CLI_DIFF_H
 
@@ -44,6 +44,8 @@ struct diff {
 	size_t nr, max;
 	struct map by_name; /* hash -> index; colliding hashes are probed upwards */
 	bool pooled;	    /* values are durations, not medians of runs */
+	char **files[2];    /* of the sides; borrowed */
+	int nr_files[2];
 	size_t nr_compared, nr_verdicts[DIFF_NR_VERDICTS];
 };
 
@@ -56,5 +58,17 @@ struct gate *gate_parse(const char *text, const char *const *kinds);
 /* Prints each item for which a condition holds. Whether there is one. A condition that matches no item ends the process. */
 bool gate_check(const struct gate *gate, const struct diff *diff);
 void gate_free(struct gate *gate);
+size_t gate_nr(const struct gate *gate);
+const char *gate_text(const struct gate *gate, size_t condition);
+/* Whether the condition holds for the item, so that the gate fails. */
+bool gate_holds(const struct gate *gate, size_t condition, const struct diff_item *item);
+
+/* ---- --format html ---- */
+
+/* Whether an item has an interval. */
+bool diff_has_interval(const struct diff_item *item);
+extern const char *const diff_kinds[DIFF_NR_KINDS], *const diff_verdicts[DIFF_NR_VERDICTS];
+/* Writes the page to stdout, with at most `rows` items, 0: all. `gate` may be NULL. */
+void diff_html_print(const struct diff *d, const struct gate *gate, uint64_t rows);
 
 #endif

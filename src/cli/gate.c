@@ -121,6 +121,28 @@ static bool holds(const struct condition *c, const struct diff_item *item)
 	return c->is_above ? change > c->limit : change < c->limit;
 }
 
+static bool concerns(const struct condition *c, const struct diff_item *item)
+{
+	return item->kind == c->kind && regexec(&c->name, item->name, 0, NULL, 0) == 0;
+}
+
+size_t gate_nr(const struct gate *gate)
+{
+	return gate ? gate->nr : 0;
+}
+
+const char *gate_text(const struct gate *gate, size_t condition)
+{
+	return gate->conditions[condition].text;
+}
+
+bool gate_holds(const struct gate *gate, size_t condition, const struct diff_item *item)
+{
+	const struct condition *c = &gate->conditions[condition];
+
+	return concerns(c, item) && holds(c, item);
+}
+
 static bool check_condition(const struct condition *c, const struct diff *d)
 {
 	bool failed = false, matched = false;
@@ -129,7 +151,7 @@ static bool check_condition(const struct condition *c, const struct diff *d)
 		const struct diff_item *item = &d->items[i];
 		const struct compare_result *r = &item->result;
 
-		if (item->kind != c->kind || regexec(&c->name, item->name, 0, NULL, 0) != 0)
+		if (!concerns(c, item))
 			continue;
 		matched = true;
 		if (!holds(c, item))

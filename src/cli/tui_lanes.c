@@ -73,16 +73,16 @@ void tui_lanes_ask(struct tui *t, int find, const char *text)
 	l->is_finding = find != 0;
 }
 
-/* Moves what is shown, so that a place is in it. */
-static void go_to(struct tui_lanes *l, const struct tui_place *place)
+/* Moves what is shown, so that a slice is in it. */
+static void go_to(struct tui_lanes *l, const struct tui_spot *spot)
 {
 	int64_t span = shown_end(l) - shown_begin(l);
 
-	l->lane = place->lane;
-	l->at = place->begin;
+	l->lane = spot->lane;
+	l->at = spot->begin;
 	l->is_pinned = true;
-	if (place->begin < shown_begin(l) || place->begin >= shown_end(l)) {
-		l->begin = place->begin - span / 3;
+	if (spot->begin < shown_begin(l) || spot->begin >= shown_end(l)) {
+		l->begin = spot->begin - span / 3;
 		l->end = l->begin + span;
 	}
 	l->is_stale = true;
@@ -389,7 +389,7 @@ static void move_cursor(struct tui_lanes *l, int step)
 
 static void show_slice(struct tui_lanes *l)
 {
-	const struct tui_place *s = &l->picture->self;
+	const struct tui_spot *s = &l->picture->self;
 	int64_t span = s->end - s->begin;
 
 	if (!s->is_known)

@@ -88,9 +88,9 @@ static void put_slice(struct tui_reader *r, struct text *t, const struct tui_row
 	put_time(t, "   takes ", row->end - row->begin);
 }
 
-static struct tui_place place_of(struct tui_reader *r, const struct tui_row *row)
+static struct tui_spot spot_of(struct tui_reader *r, const struct tui_row *row)
 {
-	return (struct tui_place){ true, tui_screen_lane(r, row->lane), row->begin, row->end };
+	return (struct tui_spot){ true, tui_screen_lane(r, row->lane), row->begin, row->end };
 }
 
 /* ---- rows by their id ---- */
@@ -202,7 +202,7 @@ static void put_op(struct tui_reader *r, struct text *t, const struct tui_row *o
 	put_time(t, screen_is_utf8() ? "\n\xe2\x86\x90 " : "\n<- ", op->begin - row.begin);
 	fprintf(t->file, " before in %s (key g): %s", r->levels.lanes[row.lane].name, name);
 	free(name);
-	r->picture->other = place_of(r, &row);
+	r->picture->other = spot_of(r, &row);
 }
 
 static void put_call(struct tui_reader *r, struct text *t, const struct tui_row *call)
@@ -233,7 +233,7 @@ static void put_call(struct tui_reader *r, struct text *t, const struct tui_row 
 			 row.begin - call->begin);
 		fprintf(t->file, " later on %s (key g): %s", r->levels.lanes[row.lane].name, name);
 		free(name);
-		r->picture->other = place_of(r, &row);
+		r->picture->other = spot_of(r, &row);
 	}
 }
 
@@ -252,7 +252,7 @@ void tui_slice_details(struct tui_reader *r, int64_t id, size_t lane)
 		if (!find_row(r, tui_table_of(r, lane), id, &k.row))
 			return;
 	}
-	r->picture->self = place_of(r, &k.row);
+	r->picture->self = spot_of(r, &k.row);
 	open_text(&t);
 	put_slice(r, &t, &k.row);
 	if (r->levels.lanes[k.lane].kind == LANE_CALLS)
@@ -348,5 +348,5 @@ void tui_slice_find(struct tui_reader *r)
 	}
 	map_fini(&s.matches);
 	if (s.is_known)
-		r->picture->found = place_of(r, &s.best);
+		r->picture->found = spot_of(r, &s.best);
 }

@@ -22,7 +22,7 @@ struct tui_cell {
 };
 
 /* A slice on the screen. */
-struct tui_place {
+struct tui_spot {
 	bool is_known;
 	size_t lane; /* in the order of the screen */
 	int64_t begin, end;
@@ -59,9 +59,9 @@ struct tui_picture {
 	size_t nr_names;
 
 	char *details; /* lines about the slice under the cursor; NULL: none is there */
-	struct tui_place self,
+	struct tui_spot self,
 		other; /* that slice; what it is joined to: its call, or its first operation */
-	struct tui_place found; /* with `find` */
+	struct tui_spot found; /* with `find` */
 	bool is_find;
 
 	char *histogram; /* the name */

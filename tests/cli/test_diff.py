@@ -6,15 +6,15 @@ import io
 import json
 import random
 
-from support import spool
+from support import browser, spool
 from support.cli import *
 
 GEMM, SCALE = "_Z4gemmPfS_S_i", "_Z5scalePfi"
 
 
-class Diff(Case):
-    def run_of(self, name, seed, gemm=1.0, nr=40, drift=0.02, kernels=(GEMM, SCALE), ranges=("step",)):
-        """A run: kernels whose times have noise, and a factor of the whole run."""
+class Runs(Case):
+    def run_of(self, name, seed, gemm=1.0, nr=40, drift=0.02, kernels=(GEMM, SCALE), ranges=("step",), copy=0):
+        """A run: kernels whose times have noise, and a factor of the whole run; and calls that copy, if `copy` is a factor of theirs."""
         rng = random.Random(seed)
         s = spool.Spool(pid=4000 + seed)
         for key, value in (("command", "./app"), ("host", "node1"), ("mode", "standard"), ("version", "0.1.0")):
@@ -23,6 +23,7 @@ class Diff(Case):
         s.agent(gpu=False, name="cpu")
         s.agent()
         queue = s.queue(1)
+        s.op(1, "hipMemcpy", "dst:p:dst,src:p:src,sizeBytes:z:bytes,kind:e=hipMemcpyKind:kind")
         numbers = [s.kernel(k) for k in kernels]
         whole, at = rng.gauss(1, drift), s.start + 1000
         for i in range(nr):
@@ -31,6 +32,11 @@ class Diff(Case):
                 ns = int(100_000 * whole * rng.gauss(1, 0.05) * (gemm if kernel == GEMM else 1))
                 s.dispatch(number, queue, at, at + ns, marker)
                 at += ns + 500
+            if copy:
+                ns = int(50_000 * whole * rng.gauss(1, 0.05) * copy)
+                call = s.api(1, at, at + ns + 2000, (1, 2, 65536, 1))
+                s.copy(at + 1000, at + 1000 + ns, 65536, correlation=call, marker=marker)
+                at += ns + 3000
             s.marker_end(at, marker)
             at += 1000
         s.write(self.path(name))
@@ -42,6 +48,8 @@ class Diff(Case):
     def rows(self, *args, **how):
         return {(r["what"], r["name"]): r for r in json.loads(self.rtl("diff", *args, "-f", "json", **how).stdout)}
 
+
+class Diff(Runs):
     def test_equal_runs_differ_by_noise(self):
         a, b = self.runs("a", 100), self.runs("b", 200)
         p = self.rtl("diff", *a, "vs", *b)
@@ -98,6 +106,17 @@ class Diff(Case):
         table = list(csv.DictReader(io.StringIO(self.rtl("diff", a, b, "-f", "csv").stdout)))
         self.assertEqual({(r["what"], r["name"]) for r in table}, set(rows))
 
+    def test_conditions_of_every_kind_fail_or_pass(self):
+        a, b = self.runs("a", 50, 6, copy=1), self.runs("b", 60, 6, copy=1.3, gemm=0.5)
+        for condition, status, words in (("call:hipMemcpy > +10%", 1, "hipMemcpy: +"), ("copy:Copy.* > 10", 1, "CopyHostToDevice: +"),
+                                         ("range:st.p < -5%", 1, "below the limit, step: -"), ("kernel:gemm.* < -15%", 1, "gemm(float*"),
+                                         ("kernel:gemm.* < -70%", 0, ""), ("call:.* > 50%; copy:.* > 50%; range:.* > 0%", 0, ""),
+                                         ("call:.* > 50%; copy:.* > 5%", 1, "fails 'copy:.* > 5%'")):
+            for form in ("table", "html")[:1 + (";" in condition)]:
+                p = self.rtl("diff", *a, "vs", *b, "-f", form, "--fail-if", condition, status=status)
+                self.assertIn(words, p.stderr)
+                self.assertEqual("fails" in p.stderr, bool(status), condition)
+
     def test_wrong_command_lines_are_refused(self):
         a = self.run_of("a.rtl", 1, nr=5)
         for args, words in (((a,), "FILE is missing"), ((a, a, a), "write vs between the two sides"), (("vs", a), "no file on one side"),
@@ -106,6 +125,43 @@ class Diff(Case):
                             ((a, a, "--fail-if", " ; "), "is no condition"), ((a, a, "--fail-if", "kernel:none > 5%"), "no name in the traces matches")):
             self.assertIn(words, self.rtl("diff", *args, status=2).stderr, args)
         self.assertIn("No such file", self.rtl("diff", a, "none.db", status=1).stderr)
+
+
+class Page(Runs):
+    """--format html in headless Chromium."""
+
+    def test_page_shows_changes_values_and_conditions(self):
+        if not browser.find():
+            self.skipTest("chromium is not installed")
+        hostile = '</script><script>window.hacked = 1</script>'
+        a, b = self.runs("a", 300, 8, copy=1, ranges=("step", hostile)), self.runs("b", 400, 8, copy=1.3, gemm=1.2)
+        p = self.rtl("diff", *a, "vs", *b, "-f", "html", "--fail-if", "kernel:gemm.* > +2%; copy:.* > 90%", status=1)
+        self.assertNotIn(hostile, p.stdout)
+        with open(self.path("diff.html"), "w", encoding="utf-8") as file:
+            file.write(p.stdout)
+        rows = self.rows(*a, "vs", *b)
+        script = browser.axe(self.dir)
+        with browser.Browser(self.dir) as chromium:
+            for dark in (False, True):
+                page = chromium.open(self.path("diff.html"), dark=dark)
+                page.wait("document.querySelector('#kernel tbody')")
+                shown = page.evaluate("""[...document.querySelectorAll('table')].map(t => [...t.querySelectorAll('tbody tr')].map(tr =>
+                    [t.id, tr.querySelector('th').textContent, tr.querySelector('span.verdict').textContent,
+                     tr.querySelector('.figure') && tr.querySelector('.figure').textContent])).flat()""")
+                expected = {(what, name): row for (what, name), row in rows.items()}
+                self.assertEqual({(what, name): verdict for what, name, verdict, _ in shown}, {k: r["verdict"] for k, r in expected.items()})
+                change = next(c for what, name, _, c in shown if name.startswith("gemm"))
+                self.assertEqual(change, f"+{100 * rows['kernel', 'gemm(float*, float*, float*, int)']['change']:.1f} %")
+                self.assertEqual(page.evaluate("[...document.querySelectorAll('#conditions li')].map(e => e.className)"), ["bad", "good"])
+                self.assertEqual(page.evaluate("document.getElementById('badge').textContent"), "1 of 2 conditions fail")
+                page.click_on("#kernel tbody button")
+                self.assertEqual(page.evaluate("document.querySelectorAll('#kernel-picked circle').length"), 16)
+                if script:
+                    page.evaluate(script)
+                    self.assertEqual(page.violations(), [], "dark" if dark else "light")
+                self.assertEqual((page.errors, len(page.requests), page.evaluate("window.hacked")), ([], 1, None))
+        if not script:
+            self.skipTest("axe-core is not there: npm can't fetch it; RTL_AXE=FILE names it")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,21 @@ def find():
     return shutil.which("chromium") or shutil.which("chromium-browser")
 
 
+def axe(folder):
+    """The script of axe-core, which finds what is not accessible. RTL_AXE names its file; else npm fetches it. None: neither."""
+    path = os.environ.get("RTL_AXE")
+    if not path:
+        npm = shutil.which("npm")
+        p = npm and subprocess.run([npm, "pack", "--silent", "axe-core@4.10.2"], cwd=folder, capture_output=True, timeout=90, check=False)
+        packed = os.path.join(folder, "axe-core-4.10.2.tgz")
+        if not p or p.returncode or not os.path.exists(packed):
+            return None
+        shutil.unpack_archive(packed, folder)
+        path = os.path.join(folder, "package/axe.min.js")
+    with open(path, encoding="utf-8") as file:
+        return file.read() + "\n;1"
+
+
 class Browser:
     def __init__(self, folder, *flags):
         profile = os.path.join(folder, "chromium-profile")
@@ -164,6 +179,11 @@ class Page:
         for step in range(1, 5):
             self.mouse("mouseMoved", x0 + (x1 - x0) * step / 4, y0 + (y1 - y0) * step / 4, button="left", buttons=1, modifiers=modifiers)
         self.mouse("mouseReleased", x1, y1, button="left", clickCount=1, modifiers=modifiers)
+
+    def violations(self):
+        """What axe finds, after its script was evaluated."""
+        return self.evaluate("axe.run(document, {resultTypes: ['violations']}).then(r => r.violations.map(v => "
+                             "`${v.id}: ${v.nodes.map(n => n.target + ' ' + n.failureSummary).join('; ')}`))")
 
     def click_on(self, selector):
         x, y = self.evaluate(f"(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'center'}}); "

@@ -8,4 +8,8 @@
 /* For export_run(). It writes an open trace, after rows_prepare(). */
 extern const struct export_format page_format;
 
+/* The page of rtl diff, before and behind its data; made by web/bundle.py. */
+extern const unsigned char page_diff_head[], page_diff_tail[];
+extern const size_t page_diff_head_size, page_diff_tail_size;
+
 #endif
