@@ -19,6 +19,7 @@
 #include "cli/ui.h"
 #include "query/label.h"
 #include "query/rows.h"
+#include "query/transfer.h"
 
 #define EXACT_ROWS 131072 /* a part with more rows than that is drawn by bins */
 #define SCAN_ROWS 2048	  /* between looks for a request */
@@ -169,12 +170,32 @@ static int64_t stream_number(struct tui_reader *r, const char *handle)
 	return (int64_t)number;
 }
 
+enum op_kind { OP_KERNEL, OP_BLIT, OP_ENGINE };
+
+static enum op_kind kind_of_op(struct tui_reader *r, int64_t name, int64_t type)
+{
+	uint64_t key = (uint64_t)name << 32 ^ (uint64_t)type, kind = OP_KERNEL;
+	sqlite3_stmt *stmt;
+
+	if (map_get(&r->kinds, key, &kind))
+		return (enum op_kind)kind;
+	stmt = db_query(&r->q, "SELECT string, " ROWS_IS_COPY(
+				       "string") " FROM rocpd_string WHERE id = ?1");
+	if (query_row(stmt, type) && sqlite3_column_int(stmt, 1))
+		kind = OP_ENGINE;
+	if (transfer_of(query_look_up(stmt, name)) != TRANSFER_NONE)
+		kind = OP_BLIT;
+	sqlite3_finalize(stmt);
+	if (map_put(&r->kinds, key, kind))
+		ui_die_memory();
+	return (enum op_kind)kind;
+}
+
 static size_t lane_of_op(struct tui_reader *r, sqlite3_stmt *row, struct tui_row *out)
 {
 	int64_t gpu = sqlite3_column_int64(row, 1), queue = sqlite3_column_int64(row, 2);
 	int64_t name = sqlite3_column_int64(row, 5), type = sqlite3_column_int64(row, 6);
-	bool copy = digest_kind_of(&r->kinds, name, type) != DIGEST_KERNEL, is_new;
-	bool engine = copy && digest_kind_of(&r->kinds, name, type) == DIGEST_ENGINE;
+	bool engine = kind_of_op(r, name, type) == OP_ENGINE, copy = engine, is_new;
 	const char *stream = NULL;
 	size_t lane;
 
@@ -654,7 +675,6 @@ void tui_time_start(struct query *q)
 	reader.q.db = q->second;
 	reader.q.res = &res;
 	reader.q.done = 0;
-	reader.kinds.q = &reader.q;
 	shared.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (shared.wake_fd < 0 || pthread_create(&thread, NULL, time_thread, &reader))
 		ui_die_memory();

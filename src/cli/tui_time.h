@@ -11,7 +11,6 @@
 #define RTL_CLI_TUI_TIME_H
 
 #include "cli/db.h"
-#include "cli/digest.h"
 #include "cli/tui_levels.h"
 
 /* A column of a lane. */
@@ -83,7 +82,8 @@ uint64_t tui_bucket_ns(unsigned int bucket);
 
 struct tui_reader {
 	struct query q; /* with the connection of the thread alone */
-	struct digest kinds;
+	struct map
+		kinds; /* ids of name and type -> 0: a kernel; 1: one with which HIP copies or fills; 2: an engine's copy */
 	struct levels levels;
 	struct map odd; /* operations without measured times */
 	bool by_stream;
