@@ -22,7 +22,7 @@
 #include "knobs.h"
 
 #define BUF_SIZE (256 * 1024)
-#define LINE_MAX_SIZE 2400
+#define LINE_MAX_SIZE 3200
 #define FLUSH_NS 50000000
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -59,7 +59,7 @@ static void write_out(void)
 	__atomic_store_n(&used, 0, __ATOMIC_RELAXED);
 }
 
-/* Line builders. A line never exceeds LINE_MAX_SIZE: at most 56 numbers, a name of 256 bytes and short fixed words. */
+/* Line builders. A line never exceeds LINE_MAX_SIZE: at most 68 numbers, a name of 256 bytes and short fixed words. */
 static char *put_str(char *p, const char *s)
 {
 	size_t len = strlen(s);
@@ -207,12 +207,21 @@ static char *put_triple(char *p, const char *key, uint64_t x, uint64_t y, uint64
 	return p;
 }
 
+struct count {
+	const char *key;
+	uint64_t value;
+};
+
+static char *put_counts(char *p, const struct count *list, size_t nr)
+{
+	for (size_t n = 0; n < nr; n++)
+		p = put_num(p, list[n].key, list[n].value);
+	return p;
+}
+
 static char *put_counters(char *p, const struct gcn_counters *c)
 {
-	const struct {
-		const char *key;
-		uint64_t value;
-	} list[] = {
+	const struct count list[] = {
 		{ ",\"counters\":{\"SQ_WAVES\":", c->waves },
 		{ ",\"SQ_ITEMS\":", c->items },
 		{ ",\"SQ_INSTS\":", c->insts },
@@ -246,10 +255,28 @@ static char *put_counters(char *p, const struct gcn_counters *c)
 		{ ",\"TCC_EA_WRREQ\":", c->ea_wr + c->ea_wr_end },
 	};
 
-	for (size_t n = 0; n < sizeof(list) / sizeof(list[0]); n++)
-		p = put_num(p, list[n].key, list[n].value);
-	*p++ = '}';
-	return p;
+	return put_counts(p, list, sizeof(list) / sizeof(list[0]));
+}
+
+/* of GPUs with matrix instructions */
+static char *put_matrix_counters(char *p, const struct gcn_counters *c)
+{
+	const struct count list[] = {
+		{ ",\"SQ_INSTS_MFMA\":", c->mfma },
+		{ ",\"SQ_INSTS_VALU_MFMA_F32\":", c->mfma_of[MFMA_F32] },
+		{ ",\"SQ_INSTS_VALU_MFMA_F16\":", c->mfma_of[MFMA_F16] },
+		{ ",\"SQ_INSTS_VALU_MFMA_BF16\":", c->mfma_of[MFMA_BF16] },
+		{ ",\"SQ_INSTS_VALU_MFMA_I8\":", c->mfma_of[MFMA_I8] },
+		{ ",\"SQ_INSTS_VALU_MFMA_F64\":", c->mfma_of[MFMA_F64] },
+		{ ",\"SQ_INSTS_VALU_MFMA_MOPS_F32\":", c->mfma_mops[MFMA_F32] },
+		{ ",\"SQ_INSTS_VALU_MFMA_MOPS_F16\":", c->mfma_mops[MFMA_F16] },
+		{ ",\"SQ_INSTS_VALU_MFMA_MOPS_BF16\":", c->mfma_mops[MFMA_BF16] },
+		{ ",\"SQ_INSTS_VALU_MFMA_MOPS_I8\":", c->mfma_mops[MFMA_I8] },
+		{ ",\"SQ_INSTS_VALU_MFMA_MOPS_F64\":", c->mfma_mops[MFMA_F64] },
+		{ ",\"SQ_VALU_MFMA_BUSY_CYCLES\":", c->mfma_cycles },
+	};
+
+	return put_counts(p, list, sizeof(list) / sizeof(list[0]));
 }
 
 void log_dispatch(const struct log_where *where, uint64_t index, const void *packet, uint64_t begin,
@@ -272,8 +299,12 @@ void log_dispatch(const struct log_where *where, uint64_t index, const void *pac
 	/* the engine may get no processor when the kernel should end: the signal's value changes later */
 	if (knobs.log_sync)
 		p = put_num(p, ",\"done_ns\":", clock_now());
-	if (counters)
+	if (counters) {
 		p = put_counters(p, counters);
+		if (gcn_archs[knobs.arch[where->gpu]].agprs)
+			p = put_matrix_counters(p, counters);
+		*p++ = '}';
+	}
 	finish(p);
 }
 

@@ -2,7 +2,7 @@
 /* perf.c - performance counters of a GPU: registers that select, start and read them
  *
  * A counter is a register of a block that selects the event, and two registers with the result. A block has
- * several instances, in each of four shader engines or once; GRBM_GFX_INDEX selects among them. Dispatches
+ * several instances, in each of its shader engines or once; GRBM_GFX_INDEX selects among them. Dispatches
  * are counted as a whole, and a count is divided evenly among the instances, so that the sum over all of them is exact.
  *
  *     CP_PERFMON_CNTL   0 stop and clear, 1 count, 2 stop; bit 10: copy the present counts to the result registers
@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "gcn/gcn.h"
+#include "kmt.h"
 #include "knobs.h"
 
 enum {
@@ -24,7 +25,7 @@ enum {
 	SQ_PERFCOUNTER_CTRL = 0xd9e0,
 };
 
-enum { SHADER_ENGINES = 4, INSTANCES_MAX = 16, SLOTS_MAX = 8 };
+enum { ENGINES_MAX = 8, INSTANCES_MAX = 32, SLOTS_MAX = 8 };
 enum { STATE_RESET, STATE_COUNT, STATE_STOP };
 
 /* bits of SQ_PERFCOUNTER_CTRL: counts the waves of compute */
@@ -32,6 +33,12 @@ enum { STATE_RESET, STATE_COUNT, STATE_STOP };
 #define CNTL_SAMPLE (1u << 10)
 
 enum block_id { GRBM, SQ, TCC, TCP, NR_BLOCKS };
+
+/* gfx90a has twice as many channels of the second-level cache. */
+static unsigned int nr_instances(enum gcn_arch_id arch, enum block_id id, unsigned int of_gfx900)
+{
+	return arch == GCN_GFX90A && id == TCC ? 32 : of_gfx900;
+}
 
 static const struct block {
 	unsigned int instances;
@@ -84,11 +91,13 @@ static const struct block {
 #define AT(field) (offsetof(struct gcn_counters, field) + 1)
 
 /* Events by their number in the select register: one member of the counters, or the sum of two. */
-static const struct event {
+struct event {
 	enum block_id block;
 	uint32_t number;
 	size_t a, b; /* 0: none */
-} events[] = {
+};
+
+static const struct event events_gfx900[] = {
 	{ GRBM, 0, AT(gui_cycles), 0 },
 	{ GRBM, 2, AT(gui_cycles), 0 },
 	{ SQ, 2, AT(gui_cycles), 0 },
@@ -131,6 +140,55 @@ static const struct event {
 	{ TCP, 133, AT(tcc_wr), 0 },
 };
 
+static const struct event events_gfx90a[] = {
+	{ GRBM, 0, AT(gui_cycles), 0 },
+	{ GRBM, 2, AT(gui_cycles), 0 },
+	{ SQ, 2, AT(gui_cycles), 0 },
+	{ SQ, 3, AT(busy_cycles), 0 },
+	{ SQ, 4, AT(waves), 0 },
+	{ SQ, 14, AT(items), 0 },
+	{ SQ, 25, AT(insts), 0 },
+	{ SQ, 26, AT(valu), 0 },
+	{ SQ, 42, AT(mfma_of[MFMA_I8]), 0 },
+	{ SQ, 43, AT(mfma_of[MFMA_F16]), 0 },
+	{ SQ, 44, AT(mfma_of[MFMA_BF16]), 0 },
+	{ SQ, 45, AT(mfma_of[MFMA_F32]), 0 },
+	{ SQ, 46, AT(mfma_of[MFMA_F64]), 0 },
+	{ SQ, 47, AT(mfma_mops[MFMA_I8]), 0 },
+	{ SQ, 48, AT(mfma_mops[MFMA_F16]), 0 },
+	{ SQ, 49, AT(mfma_mops[MFMA_BF16]), 0 },
+	{ SQ, 50, AT(mfma_mops[MFMA_F32]), 0 },
+	{ SQ, 51, AT(mfma_mops[MFMA_F64]), 0 },
+	{ SQ, 52, AT(mfma), 0 },
+	{ SQ, 53, AT(vmem_wr), 0 },
+	{ SQ, 54, AT(vmem_rd), 0 },
+	{ SQ, 55, AT(vmem_rd), AT(vmem_wr) },
+	{ SQ, 56, AT(salu), 0 },
+	{ SQ, 57, AT(smem), 0 },
+	{ SQ, 58, AT(flat), 0 },
+	{ SQ, 60, AT(lds), 0 },
+	{ SQ, 64, AT(branch), 0 },
+	{ SQ, 65, AT(msg), 0 },
+	{ SQ, 72, AT(mfma_cycles), 0 },
+	{ SQ, 88, AT(wait_any), 0 },
+	{ SQ, 91, AT(wait_lds), 0 },
+	{ SQ, 99, AT(valu), 0 },
+	{ SQ, 112, AT(salu), 0 },
+	{ TCC, 12, AT(tcc_rd), 0 },
+	{ TCC, 13, AT(tcc_wr), 0 },
+	{ TCC, 17, AT(tcc_hit), 0 },
+	{ TCC, 19, AT(tcc_miss), 0 },
+	{ TCC, 26, AT(ea_wr), AT(ea_wr_end) },
+	{ TCC, 27, AT(ea_wr), AT(ea_wr_end) },
+	{ TCC, 38, AT(ea_rd), 0 },
+	{ TCP, 29, AT(tcp_req), 0 },
+	{ TCP, 30, AT(tcp_hit), AT(tcc_rd) },
+	{ TCP, 69, AT(tcc_rd), 0 },
+	{ TCP, 70, AT(tcc_wr), 0 },
+};
+
+#define NR(array) (sizeof(array) / sizeof((array)[0]))
+
 struct sums {
 	struct gcn_counters all;
 	struct gcn_counters waves; /* of queues on which counting is on */
@@ -140,7 +198,10 @@ static struct gpu {
 	bool set_up, counting;
 	uint32_t index, cntl, sq_ctrl;
 	struct sums now, shown;
-	uint32_t select[NR_BLOCKS][SLOTS_MAX][SHADER_ENGINES * INSTANCES_MAX];
+	uint32_t select[NR_BLOCKS][SLOTS_MAX][ENGINES_MAX * INSTANCES_MAX];
+	unsigned int engines, instances[NR_BLOCKS]; /* instances: of an engine, or of the GPU */
+	const struct event *events;
+	size_t nr_events;
 } gpus[KNOBS_DEVICES_MAX];
 
 static struct gpu *gpu_of(unsigned int gpu)
@@ -148,15 +209,23 @@ static struct gpu *gpu_of(unsigned int gpu)
 	struct gpu *g = &gpus[gpu];
 
 	if (!g->set_up) {
+		const enum gcn_arch_id arch = (enum gcn_arch_id)knobs.arch[gpu];
+
 		g->set_up = true;
 		g->index = 0xe0000000;
+		g->engines = kmt_topology_kind(gpu)->shader_engines;
+		for (enum block_id id = 0; id < NR_BLOCKS; id++)
+			g->instances[id] = nr_instances(arch, id, blocks[id].instances);
+		g->events = arch == GCN_GFX90A ? events_gfx90a : events_gfx900;
+		g->nr_events = arch == GCN_GFX90A ? NR(events_gfx90a) : NR(events_gfx900);
 	}
 	return g;
 }
 
 /* The first instance that GRBM_GFX_INDEX selects, and whether it selects others too. */
-static unsigned int chosen(const struct gpu *g, const struct block *b, bool *all_se, bool *all_inst)
+static unsigned int chosen(const struct gpu *g, enum block_id id, bool *all_se, bool *all_inst)
 {
+	const struct block *b = &blocks[id];
 	unsigned int se = g->index >> 16 & 0xff, inst = g->index & 0xff;
 
 	*all_se = g->index >> 31 & 1;
@@ -165,18 +234,18 @@ static unsigned int chosen(const struct gpu *g, const struct block *b, bool *all
 		se = 0;
 	if (*all_inst)
 		inst = 0;
-	return se % SHADER_ENGINES * b->instances + inst % b->instances;
+	return se % g->engines * g->instances[id] + inst % g->instances[id];
 }
 
 static void set_select(struct gpu *g, enum block_id id, unsigned int slot, uint32_t value)
 {
 	const struct block *b = &blocks[id];
 	bool all_se, all_inst;
-	unsigned int one = chosen(g, b, &all_se, &all_inst);
+	unsigned int one = chosen(g, id, &all_se, &all_inst), nr = g->instances[id];
 
-	for (unsigned int n = 0; n < b->instances * (b->per_se ? SHADER_ENGINES : 1); n++) {
-		if ((all_se || !b->per_se || n / b->instances == one / b->instances) &&
-		    (all_inst || n % b->instances == one % b->instances))
+	for (unsigned int n = 0; n < nr * (b->per_se ? g->engines : 1); n++) {
+		if ((all_se || !b->per_se || n / nr == one / nr) &&
+		    (all_inst || n % nr == one % nr))
 			g->select[id][slot][n] = value;
 	}
 }
@@ -194,19 +263,19 @@ static uint64_t result(const struct gpu *g, enum block_id id, unsigned int slot)
 {
 	const struct block *b = &blocks[id];
 	const struct gcn_counters *c = b->waves ? &g->shown.waves : &g->shown.all;
-	unsigned int nr = b->instances * (b->per_se ? SHADER_ENGINES : 1);
+	unsigned int nr = g->instances[id] * (b->per_se ? g->engines : 1);
 	bool all_se, all_inst;
-	unsigned int n = chosen(g, b, &all_se, &all_inst);
+	unsigned int n = chosen(g, id, &all_se, &all_inst);
 	uint32_t number = g->select[id][slot][n] & b->event_mask;
 
 	if (id == SQ && !(g->sq_ctrl & SQ_CTRL_CS))
 		return 0;
-	for (size_t e = 0; e < sizeof(events) / sizeof(events[0]); e++) {
+	for (const struct event *e = g->events; e < g->events + g->nr_events; e++) {
 		uint64_t total;
 
-		if (events[e].block != id || events[e].number != number)
+		if (e->block != id || e->number != number)
 			continue;
-		total = member(c, events[e].a) + member(c, events[e].b);
+		total = member(c, e->a) + member(c, e->b);
 		return total / nr + (n < total % nr);
 	}
 	return 0;

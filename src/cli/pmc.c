@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/machine.h"
 #include "cli/ui.h"
+#include "cli/vgpu.h"
 #include "counter/plan.h"
 #include "counter/view.h"
 
@@ -108,8 +109,8 @@ static void read_names(struct names *names, const struct counter_gpu *gpu, const
 /* The kinds of GPUs whose counters are known, each once. */
 static void find_kinds(struct kinds *kinds, struct metrics_file *metrics, bool is_virtual)
 {
-	struct machine_gpu gpus[MACHINE_GPUS_MAX] = { { .name = "gfx900" } };
-	size_t nr = is_virtual ? 1 : machine_gpus(gpus), n = 0;
+	struct machine_gpu gpus[MACHINE_GPUS_MAX];
+	size_t nr = is_virtual ? vgpu_gpus(gpus) : machine_gpus(gpus), n = 0;
 
 	for (size_t i = 0; i < nr; i++) {
 		size_t k = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* vgpu.c - messages of rtl trace about the virtual GPU */
+/* vgpu.c - the virtual GPU as rtl trace sees it: messages, architectures */
 #include "cli/vgpu.h"
 
 #include <fcntl.h>
@@ -23,6 +23,33 @@ void vgpu_check_paths(const struct paths *paths)
 		       "--virtual-gpu: libhsakmt.so.1 not found in %s/vgpu or "
 		       "%s/lib/rocm-trace-lite/vgpu; install the virtual GPU",
 		       paths->root, paths->root);
+}
+
+size_t vgpu_gpus(struct machine_gpu gpus[MACHINE_GPUS_MAX])
+{
+	static const char *const archs[] = { "gfx900", "gfx90a" };
+	const char *at = childenv_get(environ, "VGPU_ARCH");
+	bool wanted[2] = { false, false };
+	size_t nr = 0;
+
+	do {
+		size_t n = at ? strcspn(at, ",") : 0, a = 0;
+
+		while (a < 2 && (strlen(archs[a]) != n || strncmp(archs[a], at, n) != 0))
+			a++;
+		if (a == 2) {
+			wanted[0] = true;
+			wanted[1] = false;
+			break;
+		}
+		wanted[a] = true;
+		at = at[n] ? at + n + 1 : NULL;
+	} while (at);
+	for (size_t a = 0; a < 2; a++) {
+		if (wanted[a])
+			snprintf(gpus[nr++].name, sizeof(gpus[0].name), "%s", archs[a]);
+	}
+	return nr;
 }
 
 void vgpu_explain(void)

@@ -69,6 +69,22 @@ def hip_program_has_metrics_and_samples():
     equal("samples", rows, [("SQ_WAVES", 4, have["SQ_WAVES"]), ("TCC_HIT[3]", 1, have["TCC_HIT[3]"])])
 
 
+@case
+def matrix_counters_of_gfx90a_equal_the_log():
+    """27 kernels of one v_mfma each, every shape and type."""
+    names = ("SQ_INSTS_MFMA", *(f"SQ_INSTS_VALU_MFMA_{t}" for t in ("F32", "F64")), "GRBM_GUI_ACTIVE", "TCC_HIT_sum",
+             *(f"SQ_INSTS_VALU_MFMA_MOPS_{t}" for t in ("F32", "F16", "BF16", "I8", "F64")), "TCC_EA_RDREQ_sum")
+    r = pmc(os.path.join(BUILD, "tests/vgpu/cdna_test"), "matrices", names=names, env={"VGPU_ARCH": "gfx90a"})
+    contains("output", r.out, "0 failures")
+    # the runtime's own copy kernels are counted, too (7.2.4)
+    as_logged(r, names, lambda c: [c[n.replace("_sum", "")] for n in names])
+    complete(r)
+    # a sample of each of the eight shader engines
+    equal("kernels, and samples", r.db().execute(
+        "select count(distinct op_id), count(*) from rtl_counter_sample join rtl_dispatch using (op_id) "
+        "where counter = 'SQ_INSTS_MFMA' and kernel like '%kernel_%'").fetchone(), (27, 27 * 8))
+
+
 def read_csv(path):
     with open(path, newline="", encoding="utf-8") as f:
         return list(csv.DictReader(f))

@@ -494,7 +494,7 @@ static void bad_questions(void)
 	refused(aql.hsa_ven_amd_aqlprofile_get_info(&p, 99, &value), INVALID, "no attribute is 99");
 	refused(aql.hsa_ven_amd_aqlprofile_get_info(&p, HSA_VEN_AMD_AQLPROFILE_INFO_BLOCK_ID, NULL),
 		INVALID, "a null pointer");
-	refused(aql.hsa_ven_amd_aqlprofile_legacy_get_pm4(&packet, data), ERROR, "gfx900");
+	refused(aql.hsa_ven_amd_aqlprofile_legacy_get_pm4(&packet, data), ERROR, "gfx9");
 	/* a command: its size first */
 	HSA(aql.hsa_ven_amd_aqlprofile_get_info(&p, HSA_VEN_AMD_AQLPROFILE_INFO_ENABLE_CMD, NULL));
 	CHECK(p.command_buffer.size == 12);

@@ -2,8 +2,8 @@
 /* aqlprofile.c - libhsa-amd-aqlprofile64 of the virtual GPU: the functions that HSA's runtime looks up
  *
  * Profilers get them as HSA's extension AQLPROFILE: packets that program and read performance counters (pmc.c), or start and stop a
- * thread trace (trace.c), which the virtual GPU's command processor executes like any others. The library knows gfx900, the virtual
- * GPU's architecture, and asks nothing of the agent. It links libc alone.
+ * thread trace (trace.c), which the virtual GPU's command processor executes like any others. The library knows
+ * the virtual GPU's architectures, and asks the runtime for the agent's (gpu.c). It links libc alone.
  *
  * Threads:  any; a profile is in the hands of one at a time.
  * Fails:    with a status; error_string() has the text of the thread's last one.
@@ -74,25 +74,26 @@ EXPORT hsa_status_t hsa_ven_amd_aqlprofile_error_string(const char **str)
 	return HSA_STATUS_SUCCESS;
 }
 
-static hsa_status_t check_event(const hsa_ven_amd_aqlprofile_event_t *e)
+static hsa_status_t check_event(hsa_agent_t agent, const hsa_ven_amd_aqlprofile_event_t *e)
 {
 	const struct block *b = blocks_find((uint32_t)e->block_name);
+	const struct blocks_gpu *gpu = blocks_gpu(agent);
+	uint32_t nr = blocks_instances(gpu, (uint32_t)e->block_name);
 
 	if (!b)
-		return fail(HSA_STATUS_ERROR, "gfx900 has no block %d", (int)e->block_name);
-	if (e->block_index >= b->instances)
+		return fail(HSA_STATUS_ERROR, "%s has no block %d", gpu->name, (int)e->block_name);
+	if (e->block_index >= nr)
 		return fail(HSA_STATUS_ERROR, "block %s has no instance %u: it has %u", b->name,
-			    e->block_index, b->instances);
+			    e->block_index, nr);
 	return HSA_STATUS_SUCCESS;
 }
 
 EXPORT hsa_status_t hsa_ven_amd_aqlprofile_validate_event(
 	hsa_agent_t agent, const hsa_ven_amd_aqlprofile_event_t *event, bool *result)
 {
-	(void)agent;
 	if (!event || !result)
 		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "validate_event: a null pointer");
-	*result = check_event(event) == HSA_STATUS_SUCCESS;
+	*result = check_event(agent, event) == HSA_STATUS_SUCCESS;
 	return HSA_STATUS_SUCCESS;
 }
 
@@ -238,7 +239,7 @@ hsa_ven_amd_aqlprofile_legacy_get_pm4(const hsa_ext_amd_aql_pm4_packet_t *aql_pa
 {
 	(void)aql_packet;
 	(void)data;
-	return fail(HSA_STATUS_ERROR, "legacy_get_pm4: gfx900 takes PM4 packets from AQL packets");
+	return fail(HSA_STATUS_ERROR, "legacy_get_pm4: gfx9 takes PM4 packets from AQL packets");
 }
 
 /* ---- data ------------------------------------------------------------------------------------ */
@@ -302,7 +303,8 @@ hsa_ven_amd_aqlprofile_iterate_data(const hsa_ven_amd_aqlprofile_profile_t *prof
 		return iterate_trace(profile, callback, data);
 	for (uint32_t i = 0; i < profile->event_count; i++) {
 		hsa_ven_amd_aqlprofile_info_data_t d = { .pmc_data.event = profile->events[i] };
-		uint32_t nr = blocks_samples(blocks_find((uint32_t)profile->events[i].block_name));
+		uint32_t nr = blocks_samples(blocks_gpu(profile->agent),
+					     (uint32_t)profile->events[i].block_name);
 
 		for (d.sample_id = 0; d.sample_id < nr; d.sample_id++) {
 			d.pmc_data.result = *sample++;
@@ -375,21 +377,22 @@ static hsa_status_t get_counters(const profile_t *p, uint32_t *counters)
 
 	if (!p->events || !p->event_count)
 		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "get_info: an event is needed");
-	status = check_event(&p->events[0]);
+	status = check_event(p->agent, &p->events[0]);
 	if (status == HSA_STATUS_SUCCESS)
 		*counters = blocks_find((uint32_t)p->events[0].block_name)->counters;
 	return status;
 }
 
-static hsa_status_t get_id(hsa_ven_amd_aqlprofile_id_query_t *query)
+static hsa_status_t get_id(const profile_t *p, hsa_ven_amd_aqlprofile_id_query_t *query)
 {
+	const struct blocks_gpu *gpu = blocks_gpu(p->agent);
 	int id = query->name ? blocks_id(query->name) : -1;
 
 	if (id < 0)
-		return fail(HSA_STATUS_ERROR, "gfx900 has no block '%s'",
+		return fail(HSA_STATUS_ERROR, "%s has no block '%s'", gpu->name,
 			    query->name ? query->name : "");
 	query->id = (uint32_t)id;
-	query->instance_count = blocks_find((uint32_t)id)->instances;
+	query->instance_count = blocks_instances(gpu, (uint32_t)id);
 	return HSA_STATUS_SUCCESS;
 }
 
@@ -442,7 +445,7 @@ EXPORT hsa_status_t hsa_ven_amd_aqlprofile_get_info(const hsa_ven_amd_aqlprofile
 	case HSA_VEN_AMD_AQLPROFILE_INFO_BLOCK_COUNTERS:
 		return get_counters(profile, value);
 	case HSA_VEN_AMD_AQLPROFILE_INFO_BLOCK_ID:
-		return get_id(value);
+		return get_id(profile, value);
 	case HSA_VEN_AMD_AQLPROFILE_INFO_TRACE_DATA:
 		return get_trace(profile, value);
 	default:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* blocks.c - counter blocks of gfx900: their names, counters, instances and registers */
+/* blocks.c - counter blocks of gfx9: their names, counters, gfx900's instances, registers */
 #include "blocks.h"
 
 #include <stddef.h>

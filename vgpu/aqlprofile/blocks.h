@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* blocks.h - counter blocks of gfx900: their names, counters, instances and registers
+/* blocks.h - counter blocks of gfx900 and gfx90a: their names, counters, instances and registers
  *
  * Registers are dword addresses. Constant data; any thread.
  */
@@ -9,7 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { BLOCKS_SHADER_ENGINES = 4, BLOCKS_SLOTS_MAX = 8 };
+#include "types.h"
+
+enum { BLOCKS_TRACED_ENGINES = 4, BLOCKS_SLOTS_MAX = 8 }; /* traced: by a thread trace, on both */
 
 /* How a counter of the block is programmed. */
 enum blocks_way {
@@ -21,22 +23,31 @@ enum blocks_way {
 struct block {
 	const char *name; /* as in files of metrics; NULL: no such block */
 	enum blocks_way way;
-	uint32_t counters, instances; /* counters: of each instance, at once */
-	bool per_se;		      /* a sample for each shader engine */
-	uint32_t control;	      /* BLOCKS_MEMORY */
+	uint32_t counters,
+		instances; /* counters: of each instance, at once; instances: of gfx900 */
+	bool per_se;	   /* a sample for each shader engine */
+	uint32_t control;  /* BLOCKS_MEMORY */
 	struct {
 		uint32_t select, lo, hi;
 	} slot[BLOCKS_SLOTS_MAX];
 };
 
-/* `id`: hsa_ven_amd_aqlprofile_block_name_t. NULL: gfx900 has no such block. */
+/* What the virtual GPU's architectures have of the blocks (gpu.c). */
+struct blocks_gpu {
+	const char *name;
+	uint32_t shader_engines;
+	uint32_t memory_channels; /* instances of TCA, TCC and GCEA; 0: those of gfx900 */
+};
+
+/* `agent`: of the profile. */
+const struct blocks_gpu *blocks_gpu(hsa_agent_t agent);
+
+/* `id`: hsa_ven_amd_aqlprofile_block_name_t. NULL: there is no such block. */
 const struct block *blocks_find(uint32_t id);
 /* Its id; -1: there is none of this name. */
 int blocks_id(const char *name);
-/* Samples of an event of the block. */
-static inline uint32_t blocks_samples(const struct block *b)
-{
-	return b->per_se ? BLOCKS_SHADER_ENGINES : 1;
-}
+/* Instances of a block, and samples of an event of it: one for each shader engine, or one. */
+uint32_t blocks_instances(const struct blocks_gpu *gpu, uint32_t id);
+uint32_t blocks_samples(const struct blocks_gpu *gpu, uint32_t id);
 
 #endif

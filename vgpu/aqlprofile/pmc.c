@@ -76,7 +76,8 @@ const char *pmc_check(const profile_t *p, uint32_t *at)
 
 		if (!b)
 			return "there is no such block";
-		if (p->events[*at].block_index >= b->instances)
+		if (p->events[*at].block_index >=
+		    blocks_instances(blocks_gpu(p->agent), (uint32_t)p->events[*at].block_name))
 			return "the block has no such instance";
 		if (slot_of(p, *at) >= b->counters)
 			return "the block has no counter left for it";
@@ -181,8 +182,9 @@ static uint64_t read_event(struct stream *s, const profile_t *p, uint32_t i, uin
 	const event_t *e = &p->events[i];
 	const struct block *b = block_of(e);
 	uint32_t slot = slot_of(p, i);
+	uint32_t nr = blocks_samples(blocks_gpu(p->agent), (uint32_t)e->block_name);
 
-	for (uint32_t se = 0; se < blocks_samples(b); se++, to += 8) {
+	for (uint32_t se = 0; se < nr; se++, to += 8) {
 		set(s, GRBM_GFX_INDEX, sample_selector(b, e, se));
 		if (b->way == BLOCKS_MEMORY)
 			set(s, b->control, slot);
@@ -233,9 +235,10 @@ const struct commands pmc_commands_read_at_stop = {
 
 uint32_t pmc_output_size(const profile_t *p)
 {
+	const struct blocks_gpu *gpu = blocks_gpu(p->agent);
 	uint32_t samples = 0;
 
 	for (uint32_t i = 0; i < p->event_count; i++)
-		samples += blocks_samples(block_of(&p->events[i]));
+		samples += blocks_samples(gpu, (uint32_t)p->events[i].block_name);
 	return samples * 8;
 }

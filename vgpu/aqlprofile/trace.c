@@ -85,11 +85,11 @@ static bool apply(struct settings *s, const hsa_ven_amd_aqlprofile_parameter_t *
 
 static struct settings settings_of(const profile_t *p)
 {
-	struct settings s = { .se_mask = (1u << BLOCKS_SHADER_ENGINES) - 1 };
+	struct settings s = { .se_mask = (1u << BLOCKS_TRACED_ENGINES) - 1 };
 
 	for (uint32_t i = 0; i < p->parameter_count; i++)
 		(void)apply(&s, &p->parameters[i]);
-	s.se_mask &= (1u << BLOCKS_SHADER_ENGINES) - 1;
+	s.se_mask &= (1u << BLOCKS_TRACED_ENGINES) - 1;
 	return s;
 }
 
@@ -133,7 +133,7 @@ hsa_status_t trace_check(const profile_t *p, char *text, size_t size)
 	}
 	if (!settings_of(p).se_mask) {
 		snprintf(text, size, "SE_MASK selects none of the %d shader engines",
-			 BLOCKS_SHADER_ENGINES);
+			 BLOCKS_TRACED_ENGINES);
 		return HSA_STATUS_ERROR;
 	}
 	return HSA_STATUS_SUCCESS;
@@ -188,7 +188,7 @@ static void start(struct stream *s, const profile_t *p)
 	set(s, GRBM_GFX_INDEX, BROADCAST);
 	wait_for_kernels(s);
 	set_masks(s, &t);
-	for (uint32_t se = 0; se < BLOCKS_SHADER_ENGINES; se++) {
+	for (uint32_t se = 0; se < BLOCKS_TRACED_ENGINES; se++) {
 		bool traced = t.se_mask >> se & 1;
 
 		set(s, GRBM_GFX_INDEX, ONE_SE(se));
@@ -219,7 +219,7 @@ static void stop(struct stream *s, const profile_t *p)
 	wait_for_kernels(s);
 	set(s, TRACE_MODE, MODE_OFF);
 	wait_for_kernels(s);
-	for (uint32_t se = 0; se < BLOCKS_SHADER_ENGINES; se++) {
+	for (uint32_t se = 0; se < BLOCKS_TRACED_ENGINES; se++) {
 		if (!(se_mask >> se & 1))
 			continue;
 		set(s, GRBM_GFX_INDEX, ONE_SE(se));

@@ -70,8 +70,8 @@ struct gcn_stop {
 	const char *why; /* it is illegal though it exists; NULL: no such reason */
 };
 
-/* Types of the matrices of v_mfma_*: f32, f16, bf16, i8, f64 (mfma.h), and how many operations are one of its counts of them. */
-#define GCN_MFMA_NR 5
+/* Types of the matrices of v_mfma_*, and how many operations are one of the counts of them. */
+enum mfma_type { MFMA_F32, MFMA_F16, MFMA_BF16, MFMA_I8, MFMA_F64, GCN_MFMA_NR };
 #define GCN_MFMA_MOPS 512
 
 /* Counts of a dispatch; docs/virtual-gpu.md describes each. */

@@ -9,8 +9,6 @@
 
 #include "wave.h"
 
-enum mfma_type { MFMA_F32, MFMA_F16, MFMA_BF16, MFMA_I8, MFMA_F64 };
-
 struct gcn_mfma {
 	const char *name;
 	uint8_t op;
