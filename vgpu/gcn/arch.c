@@ -7,6 +7,7 @@ const struct gcn_arch gcn_archs[GCN_ARCH_NR] = {
 	[GCN_GFX90A] = { .name = "gfx90a",
 			 .agprs = true,
 			 .even = true,
+			 .d16_clears = true,
 			 .packed_ids = true,
 			 .vgpr_granule = 8,
 			 .nr_simds = 104 * 4 },

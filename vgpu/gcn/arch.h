@@ -20,8 +20,9 @@ struct gcn_arch {
 	const char *name;
 	/* an accumulation register for each vector register, in one file with them; the kernel's descriptor divides it */
 	bool agprs;
-	bool even;	 /* registers of 64 bits and more begin at an even one, or are illegal */
-	bool packed_ids; /* a work-item's three ids lie in one register, 10 bits each */
+	bool even; /* registers of 64 bits and more begin at an even one, or are illegal */
+	bool d16_clears; /* a load of half a register clears the other half, as with ECC of the registers */
+	bool packed_ids;      /* a work-item's three ids lie in one register, 10 bits each */
 	uint8_t vgpr_granule; /* of the descriptor's count */
 	uint16_t nr_simds;    /* for the model of cycles */
 };

@@ -81,8 +81,8 @@ struct gcn_counters {
 	uint64_t wait; /* s_waitcnt and s_barrier */
 	uint64_t busy_cycles, gui_cycles;
 	uint64_t tcp_req, tcp_hit, tcc_hit, tcc_miss, tcc_rd, tcc_wr, ea_rd, ea_wr, ea_wr_end;
-	uint64_t mfma, mfma_of[GCN_MFMA_NR], mfma_mops[GCN_MFMA_NR], mfma_cycles;
 	uint64_t wait_any, wait_valu, wait_sca, wait_vmem, wait_flat, wait_lds, wait_misc;
+	uint64_t mfma, mfma_of[GCN_MFMA_NR], mfma_mops[GCN_MFMA_NR], mfma_cycles;
 };
 
 struct gcn_run *gcn_run_create(void);

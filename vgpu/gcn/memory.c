@@ -203,7 +203,7 @@ void memory_to_regs(struct gcn_wave *w, unsigned int reg, unsigned int lane, con
 		return;
 	}
 	v = bytes == 1 ? *p : bytes == 2 ? memory_get16(p) : memory_get32(p);
-	w->vgpr[reg][lane] = extend(v, w->vgpr[reg][lane], form);
+	w->vgpr[reg][lane] = extend(v, w->run->arch->d16_clears ? 0 : w->vgpr[reg][lane], form);
 }
 
 void memory_from_regs(const struct gcn_wave *w, unsigned int reg, unsigned int lane, void *buf,
