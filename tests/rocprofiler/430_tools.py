@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Tool plug-ins (ROCP_TOOL_LIB) around programs that know nothing of them; counts are those of the virtual GPU's log."""
+import math
+
 from clients import TOOL
 from support import *
+from support import counted as reference
 
 
 def run_tool(name, *args, tool="rocprofiler_tool", mode=1, trace=PLAIN, env=(), **kwargs):
@@ -15,8 +18,12 @@ def run_tool(name, *args, tool="rocprofiler_tool", mode=1, trace=PLAIN, env=(), 
         return [], [], r
     with open(output, encoding="utf-8") as f:
         lines = f.read().splitlines()
-    names = ("done", "agent", "queue", "thread", "waves", "valu", "cycles", "begin", "end", "kernel")
-    rows = [dict(zip(names, line.split("\t")[1:])) for line in lines if line.startswith("dispatch\t")]
+    names = ("done", "agent", "queue", "thread", "begin", "end", "kernel")
+    rows = []
+    for line in lines:
+        if line.startswith("dispatch\t"):
+            words = line.split("\t")[1:]
+            rows.append({**dict(zip(names, words)), **{k: float(v) for k, _, v in (w.partition("=") for w in words[len(names):])}})
     return [line for line in lines if not line.startswith("dispatch\t")], rows, r
 
 
@@ -27,7 +34,7 @@ def as_logged(rows, r):
         c = d.get("counters")
         if c and c["SQ_WAVES"]:
             want[c["SQ_WAVES"], c["SQ_INSTS_VALU"] / c["SQ_WAVES"], c["GRBM_GUI_ACTIVE"]] += 1
-    have = collections.Counter((int(d["waves"]), float(d["valu"]), int(d["cycles"])) for d in rows)
+    have = collections.Counter((d["SQ_WAVES"], d["VALUInsts"], d["GRBM_GUI_ACTIVE"]) for d in rows)
     equal("counted and not in the log", have - want, collections.Counter())
     equal("all were done and have times", [d for d in rows if d["done"] != "1" or int(d["begin"]) >= int(d["end"])], [])
 
@@ -42,6 +49,33 @@ def tool_counts_each_dispatch_of_a_hip_program():
     equal("how the tool was loaded", head[:2], ["loaded by OnLoadToolProp metrics 1 wrong 0", SETTINGS])
     at_least("kernels by name", sum(d["kernel"].startswith("matrixTranspose") and d["kernel"].endswith("[clone .kd]") for d in rows), 1)
     as_logged(rows, r)
+
+
+@case
+def counters_and_metrics_of_twelve_kernels_equal_the_log():
+    """Each counter that the virtual GPU feeds, as a whole and by instance, and each metric of the GPU, of each dispatch."""
+    if not os.path.exists(program("reference")):
+        skip("reference was not built: hipcc is not installed")
+    many = [n for n in reference.LOGGED if n.startswith(("TCC", "TCP"))]
+    sets = reference.gpu_of({}).sets([*reference.LOGGED, *reference.metrics()])
+    sets += [[f"{n}[{i}]" for n in part for i in range(16)] for part in (many[:4], many[4:])]
+    head, rows, r = run_tool("reference", f"rounds={len(sets)}", mode=2,
+                             env={"TOOL_NAMES": ";".join(",".join(s) for s in sets), "TOOL_ROUND": reference.KERNELS})
+    contains("head", head[0], "wrong 0")
+    equal("dispatches", len(rows), len(sets) * reference.KERNELS)
+    log = r.log("dispatch")
+    clocks = clocks_of(r.log())
+    for n, row in enumerate(rows):
+        near = [d["counters"] for d in log if abs(to_ns(clocks[d["pid"], d["gpu"]], d["end"]) - int(row["end"])) <= NS_TOLERANCE]
+        if not any(all(math.isclose(row[name], value_of(log, name), rel_tol=1e-9) for name in sets[n // reference.KERNELS]) for log in near):
+            fail(f"dispatch {n}: {row}, in the log {near}")
+
+
+def value_of(log, name):
+    if "[" in name:
+        counter, instance = name[:-1].split("[")
+        return sum(v for (_, i), v in reference.samples(log, counter).items() if i == int(instance))
+    return reference.total(log, name) if name in reference.LOGGED else reference.gpu_of(log).value(name)
 
 
 @case
@@ -71,7 +105,7 @@ def tool_beside_a_client_of_roctracer_and_a_trace():
         counted[op][name] = int(value)
     names = dict(r.db().execute("select op_id, kernel from rtl_dispatch"))
     want = collections.Counter((v["SQ_WAVES"], v["GRBM_GUI_ACTIVE"]) for op, v in counted.items() if "[runtime" not in names[op])
-    equal("counters of the trace", want, collections.Counter((int(d["waves"]), int(d["cycles"])) for d in rows))
+    equal("counters of the trace", want, collections.Counter((d["SQ_WAVES"], d["GRBM_GUI_ACTIVE"]) for d in rows))
     at_least("records of roctracer", r.out.count("hipLaunchKernel"), 1)
 
 

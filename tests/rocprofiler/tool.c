@@ -3,6 +3,8 @@
  *
  * Built several times: TOOL_PLAIN has OnLoadTool() beside OnLoadToolProp(), TOOL_BROKEN lacks OnUnloadTool(), TOOL_NONE both
  * functions that load it.
+ * TOOL_NAMES are the features, SQ_WAVES,VALUInsts,GRBM_GUI_ACTIVE if it is not set: sets of them have a ; between. So many dispatches
+ * as TOOL_ROUND are counted with a set, then as many with the next.
  * Writes what it has seen to the file TOOL_OUTPUT, a line for each kernel and HSA event, when it ends.
  */
 #include <pthread.h>
@@ -17,13 +19,20 @@
 #define EXPORT __attribute__((visibility("default")))
 #define MAX 4096
 
+#define MAX_FEATURES 128
+#define MAX_SETS 16
+
+struct set {
+	const char *names[MAX_FEATURES];
+	uint32_t nr;
+};
+
 struct entry {
-	rocprofiler_feature_t features[3];
+	rocprofiler_feature_t *features;
+	const struct set *set;
 	rocprofiler_dispatch_record_t *record;
 	char kernel[128];
 	uint32_t agent, queue, thread;
-	uint64_t waves, cycles;
-	double valu;
 	_Atomic bool is_done;
 };
 
@@ -32,6 +41,8 @@ static _Atomic int nr_entries, nr_events[6], nr_wrong;
 static const char *loaded_by = "nothing";
 static rocprofiler_settings_t given;
 static uint32_t nr_metrics;
+static struct set sets[MAX_SETS];
+static int nr_sets, per_round = 1;
 
 static bool on_complete(rocprofiler_group_t group, void *arg)
 {
@@ -39,9 +50,6 @@ static bool on_complete(rocprofiler_group_t group, void *arg)
 
 	nr_wrong += rocprofiler_group_get_data(&group) != HSA_STATUS_SUCCESS;
 	nr_wrong += rocprofiler_get_metrics(group.context) != HSA_STATUS_SUCCESS;
-	e->waves = e->features[0].data.result_int64;
-	e->valu = e->features[1].data.result_double;
-	e->cycles = e->features[2].data.result_int64;
 	nr_wrong += e->record && !(e->record->begin < e->record->end);
 	nr_wrong += rocprofiler_close(group.context) != HSA_STATUS_SUCCESS;
 	e->is_done = true;
@@ -51,7 +59,6 @@ static bool on_complete(rocprofiler_group_t group, void *arg)
 static hsa_status_t on_dispatch(const rocprofiler_callback_data_t *data, void *arg,
 				rocprofiler_group_t *group)
 {
-	static const char *const names[3] = { "SQ_WAVES", "VALUInsts", "GRBM_GUI_ACTIVE" };
 	struct entry *e = calloc(1, sizeof(*e));
 	rocprofiler_properties_t properties = { .handler = on_complete, .handler_arg = e };
 	rocprofiler_t *context = NULL;
@@ -60,15 +67,17 @@ static hsa_status_t on_dispatch(const rocprofiler_callback_data_t *data, void *a
 	(void)arg;
 	if (!e || i >= MAX)
 		return HSA_STATUS_ERROR;
-	for (int k = 0; k < 3; k++)
-		e->features[k].name = names[k];
+	e->set = &sets[i / per_round % nr_sets];
+	e->features = calloc(e->set->nr, sizeof(*e->features));
+	for (uint32_t k = 0; k < e->set->nr; k++)
+		e->features[k].name = e->set->names[k];
 	snprintf(e->kernel, sizeof(e->kernel), "%s", data->kernel_name);
 	e->agent = data->agent_index;
 	e->queue = data->queue_id;
 	e->thread = data->thread_id;
 	e->record = (rocprofiler_dispatch_record_t *)(uintptr_t)data->record;
 	entries[i] = e;
-	if (rocprofiler_open(data->agent, e->features, 3, &context, 0, &properties) !=
+	if (rocprofiler_open(data->agent, e->features, e->set->nr, &context, 0, &properties) !=
 	    HSA_STATUS_SUCCESS)
 		return HSA_STATUS_ERROR;
 	return rocprofiler_get_group(context, 0, group);
@@ -89,11 +98,27 @@ static hsa_status_t count(const rocprofiler_info_data_t info, void *data)
 	return HSA_STATUS_SUCCESS;
 }
 
+static void read_sets(void)
+{
+	const char *wanted = getenv("TOOL_NAMES"), *round = getenv("TOOL_ROUND");
+	char *rest = strdup(wanted ? wanted : "SQ_WAVES,VALUInsts,GRBM_GUI_ACTIVE"), *set, *name;
+
+	while ((set = strsep(&rest, ";")) != NULL && nr_sets < MAX_SETS) {
+		struct set *to = &sets[nr_sets++];
+
+		while ((name = strsep(&set, ",")) != NULL && to->nr < MAX_FEATURES)
+			to->names[to->nr++] = name;
+	}
+	if (round)
+		per_round = atoi(round);
+}
+
 static void load(void)
 {
 	const rocprofiler_queue_callbacks_t callbacks = { .dispatch = on_dispatch };
 	const rocprofiler_hsa_callbacks_t hsa = { on_hsa, on_hsa, on_hsa, on_hsa, on_hsa, on_hsa };
 
+	read_sets();
 	nr_wrong += rocprofiler_iterate_info(NULL, ROCPROFILER_INFO_KIND_METRIC, count,
 					     &nr_metrics) != HSA_STATUS_SUCCESS;
 	nr_wrong += rocprofiler_set_queue_callbacks(callbacks, NULL) != HSA_STATUS_SUCCESS;
@@ -143,11 +168,18 @@ static void write_output(void)
 	for (int i = 0; i < nr_entries && i < MAX; i++) {
 		const struct entry *e = entries[i];
 
-		fprintf(f, "dispatch\t%d\t%u\t%u\t%d\t%llu\t%.17g\t%llu\t%llu\t%llu\t%s\n",
-			e->is_done, e->agent, e->queue, e->thread != 0,
-			(unsigned long long)e->waves, e->valu, (unsigned long long)e->cycles,
+		fprintf(f, "dispatch\t%d\t%u\t%u\t%d\t%llu\t%llu\t%s", e->is_done, e->agent,
+			e->queue, e->thread != 0,
 			(unsigned long long)(e->record ? e->record->begin : 0),
 			(unsigned long long)(e->record ? e->record->end : 0), e->kernel);
+		for (uint32_t k = 0; k < e->set->nr; k++) {
+			const rocprofiler_data_t *d = &e->features[k].data;
+
+			fprintf(f, "\t%s=%.17g", e->set->names[k],
+				d->kind == ROCPROFILER_DATA_KIND_INT64 ? (double)d->result_int64 :
+									 d->result_double);
+		}
+		fputc('\n', f);
 	}
 	fclose(f);
 }

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: MIT
 """rtl trace --pmc: each dispatch has the counts that the virtual GPU logged for it"""
 import csv
+import math
 
 from support import *
+from support import counted as reference
 
 NAMES = ("SQ_WAVES", "SQ_INSTS_SALU", "SQ_INSTS_SMEM", "GRBM_GUI_ACTIVE")
 
@@ -243,6 +245,37 @@ def queues_that_end_while_dispatches_wait():
     r = pmc("lifecycle", "storm", names=("SQ_WAVES",), rtl_args=(), env={"RTL_PMC_WAIT_MS": 60000})
     lost = re.search(r"loss: (\d+) not_counted", r.err)
     equal("counted and lost", len(counted(r)) + (int(lost[1]) if lost else 0), r.count("rtl_op_kernel"))
+
+
+@case
+def counters_and_metrics_of_twelve_kernels_equal_the_log():
+    """Each counter and event that the virtual GPU feeds, each instance of it, and each metric of the GPU, of each dispatch."""
+    counters = {**reference.LOGGED, **reference.RAW}
+    metrics = reference.metrics()
+    at_least("metrics", len(metrics), 42)
+    names = [*counters, *metrics, *reference.CONSTANTS]
+    passes = 3
+    r = pmc("reference", f"rounds={passes}", names=names, rtl_args=())
+    contains("stderr", r.err, f"gfx900 needs {passes} passes")
+    logged = {(d["begin"], d["end"]): d["counters"] for d in r.log("dispatch")}
+    at = ticks(r)
+    of = {op: logged[at[op]] for op in counted(r)}
+    kernels = dict(r.db().execute("select op_id, kernel from rtl_dispatch where kernel like 'ref_%'"))
+    reference.check_natures({kernels[op]: log for op, log in of.items() if op in kernels})
+    seen, parts = set(), collections.defaultdict(dict)
+    for op, name, instance, engine, value in r.db().execute("select op_id, counter, instance, sample, value from rtl_counter_sample"):
+        parts[op, name][engine, instance] = value
+    for op, have in counted(r).items():
+        gpu = reference.gpu_of(of[op])
+        for name, value in have.items():
+            want = reference.total(of[op], name) if name in counters else gpu.value(name)
+            if not math.isclose(value, want, rel_tol=1e-9):
+                fail(f"{name} of {kernels.get(op)}: {value}, not {want}")
+            if name in counters:
+                equal(f"parts of {name} of {kernels.get(op)}", parts[op, name], reference.samples(of[op], name))
+            seen.add((kernels.get(op), name))
+    equal("kernels and names that were not counted", {(k, n) for k in reference.NATURE for n in names} - seen, set())
+    complete(r)
 
 
 @case

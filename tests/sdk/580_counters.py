@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """librocprofiler-sdk counts dispatches: each has the counts that the virtual GPU logged for it; alone, and beside rtl trace --pmc."""
+import math
+
 from support import *
+from support import counted as reference
 
 RUNTIME = {"LD_LIBRARY_PATH": f"{VGPU_DIR}:{LIB}"}
 NAMES = ("SQ_WAVES", "SQ_INSTS_SALU", "GRBM_GUI_ACTIVE", "TCC_HIT_sum")
@@ -17,7 +20,8 @@ class Said:
         for line in r.out.splitlines():
             words = line.split()
             if words[:1] == ["counted"]:
-                self.counted.append({k: float(v) if "." in v or "e" in v else int(v) for k, v in zip(words[::2], words[1::2])})
+                self.counted.append({k: v if k.endswith("@") else float(v) if "." in v or "e" in v else int(v)
+                                     for k, v in zip(words[::2], words[1::2])})
             elif words[:2] == ["tool:", "asked"]:
                 self.totals = {k: int(v) for k, v in zip(words[1::2], words[2::2])}
         equal("wrong", [l for l in r.out.splitlines() if l.startswith("tool: wrong")], [])
@@ -133,6 +137,38 @@ def queues_that_end_while_dispatches_wait_have_a_result_for_each():
     if "no more of these" not in said.run.err:
         equal("counted or lost", said.totals["shown"] + lost, said.totals["asked"])
     as_logged(said, ("SQ_WAVES",))
+
+
+@case
+def counters_and_metrics_of_twelve_kernels_equal_the_log():
+    """Each counter that the virtual GPU feeds, each record of it, and each metric of the GPU, of each dispatch."""
+    if not os.path.exists(program("reference")):
+        skip("reference was not built: hipcc is not installed")
+    metrics = reference.metrics()
+    sets = reference.gpu_of({}).sets([*reference.LOGGED, *metrics])
+    said = tool(1, "reference", f"rounds={len(sets)}", names=[";".join(",".join(s) for s in sets)],
+                env={"ROCP_TOOL_LIBRARIES": "", "COUNT_ROUND": reference.KERNELS, "COUNT_VALUES": 1})
+    equal("tool", (said.totals["shown"], said.totals["wrong"]), (len(sets) * reference.KERNELS, 0))
+    log = said.run.log("dispatch")
+    clocks = clocks_of(said.run.log())
+    for n, c in enumerate(said.counted):
+        wanted = sets[n // reference.KERNELS]
+        equal("names", [k for k in c if k in reference.LOGGED or k in metrics], list(wanted))
+        near = [d["counters"] for d in log if abs(to_ns(clocks[d["pid"], d["gpu"]], d["end"]) - c["end"]) <= NS_TOLERANCE]
+        if not any(is_counted_as(c, l, wanted) for l in near):
+            fail(f"dispatch {c['counted']}: {c}, in the log {near}")
+
+
+def is_counted_as(c, log, names):
+    gpu = reference.gpu_of(log)
+    for name in names:
+        have = {tuple(map(int, k.split("."))): float(v) for k, v in (p.split("=") for p in c[name + "@"].split(","))}
+        if name in reference.LOGGED:
+            if have != reference.samples(log, name):
+                return False
+        elif len(have) != 1 or not math.isclose(have[0, 0], gpu.value(name), rel_tol=1e-9):
+            return False
+    return True
 
 
 @case

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* counter_tool.c - a tool as a library that counts dispatches: prints the counters of each, and what is wrong when it is finalised
  *
- *	COUNT_NAMES=SQ_WAVES,FETCH_SIZE   the counters
+ *	COUNT_NAMES=SQ_WAVES,FETCH_SIZE   the counters; sets of them have a ; between
+ *	COUNT_ROUND=12                    so many dispatches are counted with a set, then as many with the next
+ *	COUNT_VALUES=1                    each record's value, too: NAME@ ENGINE.INSTANCE=VALUE,...
  *	COUNT_BUFFER=1                    records come in a buffer, else by callback
  *	COUNT_EVERY=3                     every third dispatch is counted, the others are not
  *	COUNT_STOP=40                     the context is stopped when so many dispatches were asked for
@@ -11,6 +13,7 @@
  */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +23,8 @@
 #include <rocprofiler-sdk/rocprofiler.h>
 
 #define MAX_GPUS 8
-#define MAX_NAMES 16
+#define MAX_NAMES 64
+#define MAX_SETS 8
 #define MAX_DISPATCHES 4096
 
 #if ROCPROFILER_SDK_ABI > 0
@@ -37,7 +41,7 @@ typedef rocprofiler_profile_counting_dispatch_record_t header_t;
 
 struct gpu {
 	rocprofiler_agent_id_t agent;
-	rocprofiler_profile_config_id_t config;
+	rocprofiler_profile_config_id_t configs[MAX_SETS];
 	rocprofiler_counter_id_t counters[MAX_NAMES];
 	int nr;
 };
@@ -45,8 +49,10 @@ struct gpu {
 static rocprofiler_context_id_t context;
 static struct gpu gpus[MAX_GPUS];
 static char *names[MAX_NAMES];
-static int nr_names;
-static uint64_t every, stop_at;
+static int set_of[MAX_NAMES];
+static int nr_names, nr_sets;
+static uint64_t every, stop_at, per_round;
+static bool with_values;
 static pthread_once_t agents_once = PTHREAD_ONCE_INIT;
 static _Atomic int nr_gpus, nr_wrong, nr_asked, nr_shown;
 /* by dispatch id: the begin in ns, of its counters and of its trace */
@@ -75,16 +81,18 @@ static rocprofiler_status_t find_names(rocprofiler_agent_id_t agent, rocprofiler
 	struct gpu *g = arg;
 
 	g->agent = agent;
-	for (int n = 0; n < nr_names; n++)
-		for (size_t i = 0; i < nr; i++) {
-			rocprofiler_counter_info_v0_t info;
+	for (size_t i = 0; i < nr; i++) {
+		rocprofiler_counter_info_v0_t info;
 
-			OK(rocprofiler_query_counter_info(all[i],
-							  ROCPROFILER_COUNTER_INFO_VERSION_0,
-							  &info));
-			if (strcmp(info.name, names[n]) == 0)
-				g->counters[g->nr++] = all[i];
+		OK(rocprofiler_query_counter_info(all[i], ROCPROFILER_COUNTER_INFO_VERSION_0,
+						  &info));
+		for (int n = 0; n < nr_names; n++) {
+			if (strcmp(info.name, names[n]) == 0) {
+				g->counters[n] = all[i];
+				g->nr++;
+			}
 		}
+	}
 	if (g->nr != nr_names)
 		wrong("counters found", g->nr);
 	return ROCPROFILER_STATUS_SUCCESS;
@@ -197,8 +205,17 @@ static void add_gpu(rocprofiler_agent_id_t agent)
 	check_bad(g);
 	/* a set, and another one that has its counters and more */
 	OK(rocprofiler_create_profile_config(agent, g->counters, 1, &part));
-	g->config = part;
-	OK(rocprofiler_create_profile_config(agent, g->counters, (size_t)g->nr, &g->config));
+	for (int i = 0; i < nr_sets; i++) {
+		int first = 0, n = 0;
+
+		while (first < nr_names && set_of[first] != i)
+			first++;
+		while (first + n < nr_names && set_of[first + n] == i)
+			n++;
+		g->configs[i].handle = i ? 0 : part.handle;
+		OK(rocprofiler_create_profile_config(agent, g->counters + first, (size_t)n,
+						     &g->configs[i]));
+	}
 	OK(rocprofiler_destroy_profile_config(part));
 	atomic_fetch_add(&nr_gpus, 1);
 }
@@ -243,14 +260,49 @@ static void on_dispatch(data_t data, rocprofiler_profile_config_id_t *config,
 	if (n % every || !g)
 		return;
 	user->value = data.dispatch_info.dispatch_id + 1000;
-	*config = g->config;
+	*config = g->configs[n / per_round % (uint64_t)nr_sets];
+}
+
+/* The position of a record, by the names of its counter's dimensions. */
+struct position {
+	rocprofiler_counter_instance_id_t id;
+	size_t engine, instance;
+};
+
+static rocprofiler_status_t find_position(rocprofiler_counter_id_t id,
+					  const rocprofiler_record_dimension_info_t *dims,
+					  size_t nr, void *arg)
+{
+	struct position *p = arg;
+
+	(void)id;
+	for (size_t i = 0; i < nr; i++) {
+		size_t at = 0;
+
+		OK(rocprofiler_query_record_dimension_position(p->id, dims[i].id, &at));
+		if (strcmp(dims[i].name, "DIMENSION_SHADER_ENGINE") == 0)
+			p->engine = at;
+		else if (strcmp(dims[i].name, "DIMENSION_INSTANCE") == 0)
+			p->instance = at;
+	}
+	return ROCPROFILER_STATUS_SUCCESS;
+}
+
+static int put_value(char *text, size_t size, rocprofiler_counter_id_t counter,
+		     const rocprofiler_record_counter_t *r, bool is_first)
+{
+	struct position p = { .id = r->id };
+
+	OK(rocprofiler_iterate_counter_dimensions(counter, find_position, &p));
+	return snprintf(text, size, "%s%zu.%zu=%.17g", is_first ? "" : ",", p.engine, p.instance,
+			r->counter_value);
 }
 
 static void show(const data_t *data, const rocprofiler_record_counter_t *records, size_t nr)
 {
 	const struct gpu *g = gpu_of(data->dispatch_info.agent_id);
 	uint64_t id = data->dispatch_info.dispatch_id;
-	char text[1024];
+	char text[16384], values[8192];
 	int n;
 
 	n = snprintf(text, sizeof(text),
@@ -262,7 +314,7 @@ static void show(const data_t *data, const rocprofiler_record_counter_t *records
 		     (unsigned long long)data->correlation_id.external.value);
 	for (int i = 0; g && i < g->nr; i++) {
 		double sum = 0;
-		int of = 0;
+		int of = 0, at = 0;
 
 		for (size_t r = 0; r < nr; r++) {
 			rocprofiler_counter_id_t counter;
@@ -270,13 +322,21 @@ static void show(const data_t *data, const rocprofiler_record_counter_t *records
 			OK(rocprofiler_query_record_counter_id(records[r].id, &counter));
 			if (counter.handle != g->counters[i].handle)
 				continue;
+			if (with_values)
+				at += put_value(values + at, sizeof(values) - (size_t)at, counter,
+						&records[r], !of);
 			sum += records[r].counter_value;
 			of++;
 			if (records[r].dispatch_id != id || records[r].user_data.value != id + 1000)
 				wrong("record of a dispatch", (long)id);
 		}
+		if (!of && nr_sets > 1)
+			continue;
 		n += snprintf(text + n, sizeof(text) - (size_t)n, " %s %.17g %s# %d", names[i], sum,
 			      names[i], of);
+		if (with_values)
+			n += snprintf(text + n, sizeof(text) - (size_t)n, " %s@ %s", names[i],
+				      values);
 	}
 	text[n++] = '\n';
 	if (write(STDOUT_FILENO, text, (size_t)n) != n)
@@ -376,13 +436,18 @@ static uint64_t number_of(const char *variable, uint64_t otherwise)
 
 static void read_names(void)
 {
-	static char text[512];
+	static char text[2048];
 	const char *given = getenv("COUNT_NAMES");
-	char *rest = text, *name;
+	char *rest = text, *set, *name;
 
 	snprintf(text, sizeof(text), "%s", given ? given : "SQ_WAVES");
-	while ((name = strsep(&rest, ",")) != NULL && nr_names < MAX_NAMES)
-		names[nr_names++] = name;
+	while ((set = strsep(&rest, ";")) != NULL && nr_sets < MAX_SETS) {
+		while ((name = strsep(&set, ",")) != NULL && nr_names < MAX_NAMES) {
+			set_of[nr_names] = nr_sets;
+			names[nr_names++] = name;
+		}
+		nr_sets++;
+	}
 }
 
 static int initialize(rocprofiler_client_finalize_t fini, void *data)
@@ -394,6 +459,8 @@ static int initialize(rocprofiler_client_finalize_t fini, void *data)
 	read_names();
 	every = number_of("COUNT_EVERY", 1);
 	stop_at = number_of("COUNT_STOP", 0);
+	per_round = number_of("COUNT_ROUND", 1);
+	with_values = number_of("COUNT_VALUES", 0);
 	OK(rocprofiler_create_context(&context));
 	OK(rocprofiler_create_buffer(context, 65536, 32768, ROCPROFILER_BUFFER_POLICY_LOSSLESS,
 				     on_buffer, NULL, &buffer));
