@@ -258,6 +258,8 @@ static void attach(struct taken *t, struct group *g)
 	g->context->taken = t;
 	g->why = NULL;
 	g->is_dispatched = true;
+	if (g->context->trace && !g->index)
+		trace_counted(g->context, false);
 	lock_drop(&lock);
 	atomic_store_explicit(&g->is_data_there, false, memory_order_relaxed);
 	atomic_store_explicit(&g->to_wait, 1, memory_order_relaxed);
@@ -330,7 +332,9 @@ static void done(const struct client_result *r)
 	g = t->group;
 	if (g) {
 		g->why = r->why;
-		if (!r->why && r->nr_values == g->nr_values)
+		if (g->context->trace && !g->index)
+			trace_counted(g->context, !r->why);
+		if (!r->why && r->nr_values && r->nr_values == g->nr_values)
 			memcpy(g->values, r->values, r->nr_values * sizeof(*r->values));
 	}
 	lock_drop(&lock);

@@ -166,9 +166,6 @@ hsa_status_t sample_get_data(struct group *g, const char *api)
 			"the data of group %u was not complete after the timeout of %llu ns",
 			g->index, (unsigned long long)settings.timeout);
 	clear(g);
-	if (is_dispatch && g->context->trace && g->index == 0)
-		return error_set(HSA_STATUS_ERROR, api, "get_data",
-				 "traces of intercepted dispatches are not there");
 	if (is_dispatch && g->why)
 		return error_set(HSA_STATUS_ERROR, api, "get_data", "it was not counted: %s",
 				 g->why);

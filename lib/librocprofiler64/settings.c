@@ -75,8 +75,12 @@ void settings_load_tool(void)
 		load();
 	else
 		load_with(&settings);
-	if (settings.k_concurrent)
+	if (settings.k_concurrent) {
 		settings.timestamp_on = 1;
+		log_warn(
+			"k_concurrent %u has no effect: counted kernels run one at a time, traced ones too",
+			settings.k_concurrent);
+	}
 	if (settings.hsa_intercepting)
 		hsa_calls_start();
 	if (settings.memcopy_tracking)

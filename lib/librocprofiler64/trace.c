@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* trace.c - features of kind TRACE: thread traces of a context, by AQLprofile
  *
- * All features of the kind are one profile: their parameters and, with SPM_MOD, their counters. It belongs to group 0, starts and stops
- * with it, and its data is there after the stop.
+ * All features of the kind are one profile, with their parameters. It belongs to group 0, starts and stops with it, and its data is there
+ * after the stop. In a context for intercepted dispatches its packets enclose those of the counters, and its memory is the profile's: a
+ * dispatch may be in flight when the context is closed.
  *
  * Threads:  a context is on one thread at a time.
  */
@@ -29,9 +30,9 @@
 struct trace {
 	hsa_ven_amd_aqlprofile_profile_t aql;
 	hsa_ven_amd_aqlprofile_parameter_t *parameters;
-	hsa_ven_amd_aqlprofile_event_t *events;
 	uint32_t *features, nr; /* by index */
-	bool is_pc_sampling, has_data;
+	bool has_data;
+	bool is_lent; /* the buffers are the profile's */
 	union packet start, stop;
 	void *copy; /* in host memory, for features that ask for one */
 };
@@ -54,47 +55,29 @@ static bool grow(struct trace *t, uint32_t nr_parameters)
 {
 	uint32_t n = t->aql.parameter_count + nr_parameters;
 	void *parameters = realloc(t->parameters, (n + 1) * sizeof(*t->parameters));
-	void *events, *features;
+	void *features;
 
 	if (!parameters)
 		return false;
 	t->parameters = parameters;
-	events = realloc(t->events, (t->aql.event_count + 1) * sizeof(*t->events));
-	if (!events)
-		return false;
-	t->events = events;
 	features = realloc(t->features, (t->nr + 1) * sizeof(*t->features));
 	if (features)
 		t->features = features;
 	return features != NULL;
 }
 
-static hsa_status_t add_event(struct context *c, const char *name, const char *api)
-{
-	struct trace *t = c->trace;
-	char why[METRIC_ERROR_SIZE];
-	struct metric m;
-
-	if (!name)
-		return error_set(HSA_STATUS_ERROR, api, "add_trace", "metric name NULL");
-	if (!dictionary_find(c->counters, name, &m, why))
-		return error_set(HSA_STATUS_ERROR, api, "add_trace", "%s", why);
-	if (m.kind != METRIC_BASIC)
-		return error_set(HSA_STATUS_ERROR, api, "add_trace",
-				 "trace bad metric '%s' is not base counter", name);
-	t->events[t->aql.event_count++] = (hsa_ven_amd_aqlprofile_event_t){
-		.block_name = (hsa_ven_amd_aqlprofile_block_name_t)m.block->id,
-		.block_index = m.instance < 0 ? 0 : (uint32_t)m.instance,
-		.counter_id = m.event,
-	};
-	return HSA_STATUS_SUCCESS;
-}
-
 hsa_status_t trace_add(struct context *c, uint32_t index, const char *api)
 {
 	rocprofiler_feature_t *f = &c->features[index];
-	hsa_status_t status = HSA_STATUS_SUCCESS;
 
+	if (f->kind & ROCPROFILER_FEATURE_KIND_SPM_MOD)
+		return error_set(HSA_STATUS_ERROR, api, "add_trace",
+				 "feature %u: streams of counters (SPM_MOD) are not there", index);
+	if (f->kind & ROCPROFILER_FEATURE_KIND_PCSMP_MOD)
+		return error_set(
+			HSA_STATUS_ERROR, api, "add_trace",
+			"feature %u: samples of the program counter (PCSMP_MOD) are not there",
+			index);
 	/* AMD's library ends the process */
 	if (!f->parameters && f->parameter_count)
 		return error_set(HSA_STATUS_ERROR_INVALID_ARGUMENT, api, "add_trace",
@@ -103,11 +86,6 @@ hsa_status_t trace_add(struct context *c, uint32_t index, const char *api)
 		c->trace = calloc(1, sizeof(*c->trace));
 	if (!c->trace || !grow(c->trace, f->parameter_count))
 		return error_set(HSA_STATUS_ERROR_OUT_OF_RESOURCES, api, "add_trace", "no memory");
-	if (f->kind & ROCPROFILER_FEATURE_KIND_SPM_MOD)
-		status = add_event(c, f->name, api);
-	if (status != HSA_STATUS_SUCCESS)
-		return status;
-	c->trace->is_pc_sampling |= (f->kind & ROCPROFILER_FEATURE_KIND_PCSMP_MOD) != 0;
 	f->kind = ROCPROFILER_FEATURE_KIND_TRACE;
 	for (uint32_t i = 0; i < f->parameter_count; i++)
 		c->trace->parameters[c->trace->aql.parameter_count++] = f->parameters[i];
@@ -193,7 +171,6 @@ hsa_status_t trace_make(struct context *c, const char *api)
 				 "there is no AQLprofile (libhsa-amd-aqlprofile64.so)");
 	t->aql.agent = c->gpu->agent;
 	t->aql.type = HSA_VEN_AMD_AQLPROFILE_EVENT_TYPE_TRACE;
-	t->aql.events = t->events;
 	t->aql.parameters = t->parameters;
 	t->aql.output_buffer.size = settings.trace_size;
 	if (aql.hsa_ven_amd_aqlprofile_start(&t->aql, NULL) != HSA_STATUS_SUCCESS)
@@ -211,6 +188,15 @@ hsa_status_t trace_make(struct context *c, const char *api)
 		return refused(api);
 	set_packet(&t->start, &start);
 	set_packet(&t->stop, &stop);
+	if (!(c->mode & ROCPROFILER_MODE_STANDALONE)) {
+		void *const memory[] = { t->aql.command_buffer.ptr, t->aql.output_buffer.ptr };
+
+		if (!runtime_core() || runtime_core()->profile_enclose(&g->profile, c->gpu->agent,
+								       &t->start, &t->stop, memory))
+			return error_set(HSA_STATUS_ERROR_OUT_OF_RESOURCES, api, "make_trace",
+					 "no memory");
+		t->is_lent = true;
+	}
 	for (uint32_t i = 0; i < t->nr; i++)
 		g->features[g->nr_features++] = &c->features[t->features[i]];
 	return HSA_STATUS_SUCCESS;
@@ -219,13 +205,12 @@ hsa_status_t trace_make(struct context *c, const char *api)
 void trace_close(struct context *c)
 {
 	struct trace *t = c->trace;
-	void *const memory[] = { t->aql.command_buffer.ptr, t->aql.output_buffer.ptr, t->copy };
+	void *const memory[] = { t->copy, t->aql.command_buffer.ptr, t->aql.output_buffer.ptr };
 
-	for (size_t i = 0; i < ARRAY_SIZE(memory); i++)
+	for (size_t i = 0; i < (t->is_lent ? 1 : ARRAY_SIZE(memory)); i++)
 		if (memory[i])
 			hsa.hsa_amd_memory_pool_free(memory[i]);
 	free(t->parameters);
-	free(t->events);
 	free(t->features);
 	free(t);
 	c->trace = NULL;
@@ -305,13 +290,14 @@ static bool wants_copy(const struct context *c)
 	return false;
 }
 
+void trace_counted(struct context *c, bool is_there)
+{
+	c->trace->has_data = is_there;
+}
+
 static hsa_status_t iterate(struct trace *t, hsa_ven_amd_aqlprofile_data_callback_t fn, void *arg)
 {
-	hsa_ven_amd_aqlprofile_profile_t p = t->aql;
-
-	if (t->is_pc_sampling)
-		p.event_count = UINT32_MAX;
-	return aql.hsa_ven_amd_aqlprofile_iterate_data(&p, fn, arg);
+	return aql.hsa_ven_amd_aqlprofile_iterate_data(&t->aql, fn, arg);
 }
 
 static void set_data(struct context *c, const struct collecting *k)

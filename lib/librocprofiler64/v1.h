@@ -219,6 +219,8 @@ hsa_status_t trace_add(struct context *c, uint32_t index, const char *api);
 hsa_status_t trace_make(struct context *c, const char *api);
 hsa_status_t trace_start(struct context *c, const char *api);
 hsa_status_t trace_stop(struct context *c, const char *api);
+/* An intercepted dispatch that had the context is over; is_there: it was traced. */
+void trace_counted(struct context *c, bool is_there);
 /* The data of the features. */
 hsa_status_t trace_store(struct context *c, const char *api);
 void trace_close(struct context *c);

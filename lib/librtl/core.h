@@ -108,6 +108,9 @@ struct rtl_core {
 	bool (*profile_available)(void);
 	int (*profile_make)(hsa_agent_t agent, const struct profile_event *events, uint32_t nr,
 			    char *why, struct profile **made);
+	int (*profile_enclose)(struct profile **events, hsa_agent_t agent,
+			       const union packet *before, const union packet *after,
+			       void *const *memory);
 	void (*profile_get)(struct profile *p);
 	void (*profile_free)(struct profile *p);
 	const union packet *(*profile_packet)(const struct profile *p, enum profile_part part);

@@ -113,7 +113,8 @@ extern "C" __global__ void ref_stride(int *out, const int *in, int stride)
 {
 	int at = (blockIdx.x * blockDim.x + threadIdx.x) * stride & (WORDS - 1);
 
-	out[blockIdx.x * blockDim.x + threadIdx.x] = in[at] + in[at ^ 1] + in[(at + 4096) & (WORDS - 1)];
+	out[blockIdx.x * blockDim.x + threadIdx.x] =
+		in[at] + in[at ^ 1] + in[(at + 4096) & (WORDS - 1)];
 }
 
 /* workgroups whose last wave is not full */

@@ -30,6 +30,14 @@ def threads_on_four_gpus_are_counted_each():
 
 
 @case
+def dispatches_have_thread_traces_of_their_own():
+    """Of two queues at once, with a counter and without one; beside a trace of rtl."""
+    for trace in (PLAIN, RTL):
+        r = intercept(1, "traces", trace=trace)
+    equal("dispatches in the trace", r.count("rtl_dispatch", "kernel = 'counted'"), 8)
+
+
+@case
 def pools_give_entries_back_in_order():
     """More dispatches at once than a pool has entries; as PAPI."""
     intercept(1, "pool", gpus=2)

@@ -27,6 +27,11 @@ def counters_traces_and_queries_are_as_documented():
 
 
 @case
+def hooks_of_roctracer_have_events_and_refuse_samples():
+    client("api", "hooks")
+
+
+@case
 def times_of_other_clocks_are_within_the_error():
     client("api", "times")
 

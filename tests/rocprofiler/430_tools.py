@@ -110,6 +110,22 @@ def tool_beside_a_client_of_roctracer_and_a_trace():
 
 
 @case
+def settings_of_a_tool_have_their_effect_or_a_message():
+    """opt_mode: no names, threads and times; memcopy_tracking: a line in the log; k_concurrent: a warning, and the dispatches are counted."""
+    log = os.path.join(new_dir("log"), "log")
+    head, rows, r = run_tool("matrix_transpose", env={"TOOL_OPT": 1, "TOOL_COPIES": 1, "TOOL_CONCURRENT": 1, "RTL_LOG": "info", "RTL_LOG_FILE": log})
+    contains("head", head[0], "wrong 0")
+    at_least("dispatches", len(rows), 1)
+    equal("what they have", {(d["done"], d["thread"], d["begin"], d["kernel"]) for d in rows}, {("1", "0", "0", "none")})
+    waves = collections.Counter(d["counters"]["SQ_WAVES"] for d in r.log("dispatch"))
+    equal("waves of no dispatch", collections.Counter(int(d["SQ_WAVES"]) for d in rows) - waves, collections.Counter())
+    with open(log, encoding="utf-8") as f:
+        text = f.read()
+    contains("log", text, "k_concurrent 1 has no effect")
+    equal("copies", len(re.findall(r"async-copy time\(\d+,\d+\)", text)), len(r.log("copy")))
+
+
+@case
 def tool_without_settings_is_called_by_the_other_function():
     head, rows, _ = run_tool("flood", "count=10", "kinds=d", tool="rocprofiler_tool_plain")
     contains("how the tool was loaded", head[0], "loaded by OnLoadTool metrics 1 wrong 0")

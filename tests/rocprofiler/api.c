@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* api.c - what rocprofiler refuses, and what it knows
  *
- *	api bad|info|times|no_hsa|metrics
+ *	api bad|info|times|no_hsa|metrics|hooks
  *
  * Each wrong input has a status and a text; where AMD's library ends the process or crashes, too.
  */
@@ -65,6 +65,12 @@ static void bad_opens(void)
 	GOOD(open_one(metric("TCC[3]:20"), 0, NULL));
 	trace.parameter_count = 1;
 	BAD(open_one(trace, 0, NULL), argument, "'parameters' is NULL");
+	trace.parameter_count = 0;
+	trace.name = "SQ_WAVES";
+	trace.kind = ROCPROFILER_FEATURE_KIND_TRACE | ROCPROFILER_FEATURE_KIND_SPM_MOD;
+	BAD(open_one(trace, 0, NULL), error, "streams of counters (SPM_MOD) are not there");
+	trace.kind = ROCPROFILER_FEATURE_KIND_TRACE | ROCPROFILER_FEATURE_KIND_PCSMP_MOD;
+	BAD(open_one(trace, 0, NULL), error, "samples of the program counter (PCSMP_MOD)");
 	/* a long name is cut */
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = 0;
@@ -359,13 +365,86 @@ static void metrics(void)
 	}
 }
 
+/* ---- hooks for roctracer; sets of features ---------------------------------------------------- */
+
+const char *GetOpName(uint32_t op);
+bool RegisterApiCallback(uint32_t op, void *callback, void *arg);
+bool RemoveApiCallback(uint32_t op);
+bool InitActivityCallback(void *callback, void *arg);
+bool EnableActivityCallback(uint32_t op, bool enable);
+const char *GetEvtName(uint32_t op);
+bool RegisterEvtCallback(uint32_t op, void *callback, void *arg);
+bool RemoveEvtCallback(uint32_t op);
+
+static int nr_of_event[6];
+
+static void on_event(uint32_t domain, uint32_t op, const void *data, void *arg)
+{
+	EQUAL(domain, 7);
+	EQUAL(op < 6 && data && arg == nr_of_event, 1);
+	nr_of_event[op % 6]++;
+}
+
+static void check_name(const char *name, const char *wanted)
+{
+	EQUAL(strcmp(name, wanted), 0);
+	free((void *)(uintptr_t)name);
+}
+
+static void hooks(void)
+{
+	rocprofiler_feature_t f[2] = { metric("SQ_WAVES"), metric("SQ_INSTS_VALU") };
+	rocprofiler_feature_set_t *set = NULL;
+	rocprofiler_t *context = NULL;
+	rocprofiler_group_t group;
+	struct counted k;
+	hsa_queue_t *q;
+	void *p;
+
+	/* samples of the program counter are refused */
+	check_name(GetOpName(0), "PCSAMPLE");
+	EQUAL(RegisterApiCallback(0, on_event, NULL) && RemoveApiCallback(0), 1);
+	EQUAL(InitActivityCallback(on_event, NULL), 0);
+	EQUAL(strstr(rocprofiler_last_error_string(), "samples of the program counter") != NULL, 1);
+	EQUAL(EnableActivityCallback(0, true), 0);
+	EQUAL(EnableActivityCallback(0, false), 1);
+	/* events of HSA are not */
+	check_name(GetEvtName(3), "SUBMIT");
+	EQUAL(RegisterEvtCallback(6, on_event, nr_of_event), 0);
+	EQUAL(RegisterEvtCallback(0, NULL, nr_of_event), 0);
+	for (uint32_t op = 0; op < 6; op++)
+		EQUAL(RegisterEvtCallback(op, on_event, nr_of_event), 1);
+	k = load_counted(0);
+	q = new_queue(0, 64);
+	run_counted(&k, q);
+	EQUAL(nr_of_event[3], 1);
+	EQUAL(nr_of_event[0] > 0 && nr_of_event[1] > 0 && nr_of_event[4] > 0, 1);
+	for (uint32_t op = 0; op < 6; op++)
+		EQUAL(RemoveEvtCallback(op), 1);
+	memset(nr_of_event, 0, sizeof(nr_of_event));
+	p = allocate(4096);
+	HSA(hsa_amd_memory_pool_free(p));
+	run_counted(&k, q);
+	for (uint32_t op = 0; op < 6; op++)
+		EQUAL(nr_of_event[op], 0);
+
+	for (int i = 0; i < 2; i++)
+		GOOD(rocprofiler_add_feature(&f[i], &set));
+	GOOD(rocprofiler_features_set_open(gpus[0], set, &context, 0, NULL));
+	GOOD(rocprofiler_get_group(context, 0, &group));
+	EQUAL(group.feature_count, 2);
+	EQUAL(strcmp(group.features[1]->name, "SQ_INSTS_VALU"), 0);
+	GOOD(rocprofiler_close(context));
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*run)(void);
 	} parts[] = {
-		{ "bad", bad }, { "info", info }, { "times", times }, { "metrics", metrics }
+		{ "bad", bad },		{ "info", info },   { "times", times },
+		{ "metrics", metrics }, { "hooks", hooks },
 	};
 
 	CHECK(argc == 2);

@@ -114,6 +114,57 @@ static inline rocprofiler_feature_t metric(const char *name)
 	return f;
 }
 
+/* As docs/virtual-gpu.md has them. */
+struct token {
+	uint8_t type, engine, rest[18];
+	uint32_t queue;
+	uint64_t index;
+};
+_Static_assert(sizeof(struct token) == 32, "a token");
+
+struct tokens {
+	uint32_t starts, ends, all, instances;
+	/* the runtime copies with kernels on a queue of its own, the first one */
+	uint32_t starts_of_runtime;
+	bool has_several_dispatches;
+	uint64_t dispatch; /* queue and index, not the runtime's */
+};
+
+static inline void count_tokens(const void *data, uint32_t size, struct tokens *t)
+{
+	struct token token;
+
+	for (uint32_t at = 0; at + sizeof(token) <= size; at += sizeof(token)) {
+		memcpy(&token, (const char *)data + at, sizeof(token));
+		t->all++;
+		if (token.type == 3 && !token.queue) {
+			t->starts_of_runtime++;
+		} else if (token.type == 3) {
+			uint64_t of = (uint64_t)token.queue << 32 | token.index;
+
+			t->has_several_dispatches |= t->dispatch && t->dispatch != of;
+			t->dispatch = of;
+		}
+		t->starts += token.type == 3;
+		t->ends += token.type == 6;
+	}
+}
+
+static inline hsa_status_t on_instance(hsa_ven_amd_aqlprofile_info_type_t type,
+				       hsa_ven_amd_aqlprofile_info_data_t *d, void *arg)
+{
+	struct tokens *t = arg;
+	void *host = allocate(d->trace_data.size + 1);
+
+	EQUAL(type, HSA_VEN_AMD_AQLPROFILE_INFO_TRACE_DATA);
+	EQUAL(d->sample_id, t->instances);
+	t->instances++;
+	if (d->trace_data.size)
+		HSA(hsa_memory_copy(host, d->trace_data.ptr, d->trace_data.size));
+	count_tokens(host, d->trace_data.size, t);
+	return HSA_STATUS_SUCCESS;
+}
+
 static inline int end_of_client(void)
 {
 	printf("wrong %d\n", nr_wrong);

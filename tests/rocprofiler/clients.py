@@ -10,7 +10,7 @@ def client(name, *args, trace=PLAIN, tools=True, env=(), wrong=0, **kwargs):
     path = os.path.join(BUILD, "tests/vgpu", f"rocprofiler_{name}")
     full = {"VGPU_EXEC": "auto", "VGPU_COUNTERS": 1, **dict(env)}
     if trace == PLAIN:
-        full["LD_LIBRARY_PATH"] = f"{VGPU_DIR}:{LIB}"
+        full.setdefault("LD_LIBRARY_PATH", f"{VGPU_DIR}:{LIB}")
     if tools:
         full.setdefault("HSA_TOOLS_LIB", TOOL)
     r = run(path, *args, trace=trace, env=full, **kwargs)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dispatches.c - a program whose dispatches it intercepts itself, by rocprofiler
  *
- *	dispatches spec|times|pool|many|queues|refused|tau|destroyed
+ *	dispatches spec|times|pool|many|queues|refused|tau|destroyed|traces
  *
  * Needs HSA_TOOLS_LIB; ROCP_HSA_INTERCEPT as the part says.
  */
@@ -491,6 +491,95 @@ static void destroyed(void)
 
 /* ---- without interception, and callbacks that refuse ------------------------------------------------ */
 
+/* ---- thread traces ---------------------------------------------------------------------------- */
+
+/* Every second dispatch has a trace alone, the others a counter, too; every fourth one copies its data. */
+struct traced {
+	rocprofiler_feature_t f[2];
+	rocprofiler_parameter_t parameter;
+	uint32_t nr;
+};
+
+static bool on_traced(rocprofiler_group_t group, void *arg)
+{
+	struct traced *t = arg;
+	rocprofiler_feature_t *trace = &t->f[t->nr - 1];
+	struct tokens seen = { 0 }, copied = { 0 };
+	const char *at;
+
+	GOOD(rocprofiler_group_get_data(&group));
+	if (t->nr == 2)
+		EQUAL(t->f[0].data.result_int64, WAVES);
+	EQUAL(trace->data.kind, ROCPROFILER_DATA_KIND_BYTES);
+	EQUAL(trace->data.result_bytes.instance_count, 4);
+	GOOD(rocprofiler_iterate_trace_data(group.context, on_instance, &seen));
+	/* of this dispatch alone, though others wait */
+	EQUAL(seen.instances, 4);
+	EQUAL(seen.starts - seen.starts_of_runtime, WAVES);
+	EQUAL(seen.starts, seen.ends);
+	EQUAL(seen.has_several_dispatches, 0);
+	at = trace->data.result_bytes.ptr;
+	for (uint32_t i = 0, size; trace->data.result_bytes.copy && i < 4; i++) {
+		memcpy(&size, at, sizeof(size));
+		count_tokens(at + sizeof(size), size, &copied);
+		at += sizeof(size) + size;
+	}
+	EQUAL(copied.starts - copied.starts_of_runtime, trace->data.result_bytes.copy ? WAVES : 0);
+	GOOD(rocprofiler_close(group.context));
+	free(t);
+	nr_handled++;
+	return false;
+}
+
+static hsa_status_t open_traced(const rocprofiler_callback_data_t *data, void *arg,
+				rocprofiler_group_t *group)
+{
+	struct traced *t = calloc(1, sizeof(*t));
+	rocprofiler_properties_t properties = { .handler = on_traced, .handler_arg = t };
+	rocprofiler_feature_t *trace;
+	rocprofiler_t *context = NULL;
+	int n = nr_saved++;
+
+	(void)arg;
+	t->nr = n % 2 ? 1 : 2;
+	t->f[0] = metric("SQ_WAVES");
+	trace = &t->f[t->nr - 1];
+	trace->kind = ROCPROFILER_FEATURE_KIND_TRACE;
+	trace->name = "TT";
+	trace->data.result_bytes.copy = n % 4 == 0;
+	t->parameter.parameter_name = HSA_VEN_AMD_AQLPROFILE_PARAMETER_NAME_COMPUTE_UNIT_TARGET;
+	trace->parameters = &t->parameter;
+	trace->parameter_count = 1;
+	GOOD(rocprofiler_open(data->agent, t->f, t->nr, &context, 0, &properties));
+	return rocprofiler_get_group(context, 0, group);
+}
+
+static void *launch_traced(void *arg)
+{
+	hsa_queue_t *q = arg;
+	hsa_kernel_dispatch_packet_t p = counted_packet(&counted[0]);
+
+	for (int i = 0; i < 4; i++)
+		wait_done(submit(q, &p));
+	return NULL;
+}
+
+static void traces(void)
+{
+	const rocprofiler_queue_callbacks_t callbacks = { .dispatch = open_traced };
+	pthread_t threads[2];
+
+	GOOD(rocprofiler_set_queue_callbacks(callbacks, NULL));
+	open_machine();
+	for (int i = 0; i < 2; i++)
+		CHECK(!pthread_create(&threads[i], NULL, launch_traced, new_queue(0, 64)));
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	wait_handled(8);
+	EQUAL(nr_saved, 8);
+	GOOD(rocprofiler_remove_queue_callbacks());
+}
+
 static void refused(void)
 {
 	rocprofiler_queue_callbacks_t c = { .dispatch = note_id };
@@ -515,6 +604,7 @@ int main(int argc, char **argv)
 		{ "tau", tau },
 		{ "refused", refused },
 		{ "destroyed", destroyed },
+		{ "traces", traces },
 	};
 
 	CHECK(argc == 2);

@@ -297,43 +297,6 @@ static void papi(void)
 
 /* ---- thread traces ----------------------------------------------------------------------------- */
 
-/* As docs/virtual-gpu.md has them. */
-struct token {
-	uint8_t type, engine, rest[30];
-};
-_Static_assert(sizeof(struct token) == 32, "a token");
-
-struct tokens {
-	uint32_t starts, ends, all, instances;
-};
-
-static void count_tokens(const void *data, uint32_t size, struct tokens *t)
-{
-	struct token token;
-
-	for (uint32_t at = 0; at + sizeof(token) <= size; at += sizeof(token)) {
-		memcpy(&token, (const char *)data + at, sizeof(token));
-		t->all++;
-		t->starts += token.type == 3;
-		t->ends += token.type == 6;
-	}
-}
-
-static hsa_status_t on_instance(hsa_ven_amd_aqlprofile_info_type_t type,
-				hsa_ven_amd_aqlprofile_info_data_t *d, void *arg)
-{
-	struct tokens *t = arg;
-	void *host = allocate(d->trace_data.size + 1);
-
-	EQUAL(type, HSA_VEN_AMD_AQLPROFILE_INFO_TRACE_DATA);
-	EQUAL(d->sample_id, t->instances);
-	t->instances++;
-	if (d->trace_data.size)
-		HSA(hsa_memory_copy(host, d->trace_data.ptr, d->trace_data.size));
-	count_tokens(host, d->trace_data.size, t);
-	return HSA_STATUS_SUCCESS;
-}
-
 struct tracer {
 	rocprofiler_feature_t f[2];
 	rocprofiler_properties_t properties;

@@ -71,7 +71,8 @@ static hsa_status_t on_dispatch(const rocprofiler_callback_data_t *data, void *a
 	e->features = calloc(e->set->nr, sizeof(*e->features));
 	for (uint32_t k = 0; k < e->set->nr; k++)
 		e->features[k].name = e->set->names[k];
-	snprintf(e->kernel, sizeof(e->kernel), "%s", data->kernel_name);
+	snprintf(e->kernel, sizeof(e->kernel), "%s",
+		 data->kernel_name ? data->kernel_name : "none");
 	e->agent = data->agent_index;
 	e->queue = data->queue_id;
 	e->thread = data->thread_id;
@@ -136,6 +137,9 @@ EXPORT void OnLoadToolProp(rocprofiler_settings_t *settings)
 	given = *settings;
 	settings->timestamp_on = 1;
 	settings->hsa_intercepting = getenv("TOOL_HSA") != NULL;
+	settings->memcopy_tracking = getenv("TOOL_COPIES") != NULL;
+	settings->opt_mode = getenv("TOOL_OPT") != NULL;
+	settings->k_concurrent = getenv("TOOL_CONCURRENT") != NULL;
 	if (getenv("TOOL_TRACE_SIZE"))
 		settings->trace_size = (uint32_t)strtoul(getenv("TOOL_TRACE_SIZE"), NULL, 10);
 	if (getenv("TOOL_TRACE_HOST"))

@@ -40,7 +40,7 @@ class Gpu:
         return set().union(*(self.needs(n) for n in names))
 
     def sets(self, names):
-        """The names in sets that fit in one pass each: what comes first goes into the first set that has room."""
+        """The names in sets that fit in one pass each: what comes first goes into the first set that has space."""
         out = []
         for name in names:
             for one in out:

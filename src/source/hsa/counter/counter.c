@@ -165,7 +165,7 @@ static void free_profiles(struct lane *l)
 /* Space for the values of the profile. */
 static bool make_space(struct lane *l, const struct profile *p)
 {
-	uint32_t n = profile_nr_values(p);
+	uint32_t n = profile_nr_values(p) + 1; /* a trace has none */
 
 	if (n <= l->most_values)
 		return true;
@@ -292,11 +292,26 @@ static struct queue *find_waiting(struct lane *l, uint32_t agent)
 	return NULL;
 }
 
-static void submit_part(struct lane *l, enum profile_part part, bool signals)
+/* Those of the parts that the profile has, at least one; l->done is 0 when they have completed. */
+static void submit_parts(struct lane *l, const enum profile_part *parts, uint32_t nr)
 {
-	profile_put(l->hsa, profile_packet(l->profile, part),
-		    signals ? l->done : (hsa_signal_t){ 0 });
+	const union packet *last = NULL;
+
+	__atomic_store_n(&signal_of(l->done)->value, 1, __ATOMIC_RELEASE);
+	for (uint32_t i = 0; i < nr; i++) {
+		const union packet *p = profile_packet(l->profile, parts[i]);
+
+		if (p && last)
+			profile_put(l->hsa, last, (hsa_signal_t){ 0 });
+		if (p)
+			last = p;
+	}
+	profile_put(l->hsa, last, l->done);
 }
+
+static const enum profile_part to_start[] = { PROFILE_BEFORE, PROFILE_START };
+static const enum profile_part to_read[] = { PROFILE_READ, PROFILE_STOP, PROFILE_AFTER };
+#define SUBMIT(l, parts) submit_parts(l, parts, sizeof(parts) / sizeof((parts)[0]))
 
 static const char unrecorded[] = "it is not recorded";
 
@@ -439,8 +454,7 @@ static bool choose(struct lane *l)
 /* The GPU reads the profile until its packet has completed: a client may free it when it is released. */
 static void stop(struct lane *l)
 {
-	__atomic_store_n(&signal_of(l->done)->value, 1, __ATOMIC_RELEASE);
-	submit_part(l, PROFILE_STOP, true);
+	SUBMIT(l, to_read);
 	set_state(l, LANE_STOPPING);
 }
 
@@ -506,8 +520,7 @@ static bool start(struct lane *l, uint32_t agent)
 		return true;
 	}
 	l->releases = atomic_load_explicit(&client_releases[agent], memory_order_acquire);
-	__atomic_store_n(&signal_of(l->done)->value, 1, __ATOMIC_RELEASE);
-	submit_part(l, PROFILE_START, true);
+	SUBMIT(l, to_start);
 	return true;
 }
 
@@ -557,9 +570,7 @@ static bool read_counters(struct lane *l, uint32_t agent)
 		stop(l);
 		return true;
 	}
-	__atomic_store_n(&signal_of(l->done)->value, 1, __ATOMIC_RELEASE);
-	submit_part(l, PROFILE_READ, false);
-	submit_part(l, PROFILE_STOP, true);
+	SUBMIT(l, to_read);
 	set_state(l, LANE_READING);
 	return true;
 }

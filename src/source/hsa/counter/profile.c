@@ -34,6 +34,8 @@ extern const unsigned HSA_VEN_AMD_AQLPROFILE_LEGACY_PM4_PACKET_SIZE __attribute_
 		   HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |             \
 		   HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE)
 
+#define PROFILE_MEMORY 2u
+
 #define QUEUE_SIZE 64u
 #define WAIT_ROUNDS 20000u /* of 50 us */
 
@@ -49,7 +51,9 @@ struct profile {
 	hsa_ven_amd_aqlprofile_event_t *events;
 	uint32_t nr_values;
 	uint32_t *nr_samples; /* of each event */
-	union packet packets[PROFILE_STOP + 1];
+	union packet packets[PROFILE_AFTER + 1];
+	bool is_enclosed;
+	void *memory[PROFILE_MEMORY + 1]; /* of the packets that enclose it */
 	uint32_t description; /* id of the string that describes the events; 0: not emitted yet */
 };
 
@@ -356,6 +360,19 @@ static int fill(struct profile *p, const struct profile_event *events, uint32_t 
 	return -EINVAL;
 }
 
+static struct profile *new_profile(hsa_agent_t agent)
+{
+	struct profile *p = alloc_pages(sizeof(*p));
+
+	if (!p)
+		return NULL;
+	atomic_store_explicit(&p->nr_users, 1, memory_order_relaxed);
+	p->serial = atomic_fetch_add_explicit(&last_serial, 1, memory_order_relaxed) + 1;
+	p->aql.agent = agent;
+	p->aql.type = HSA_VEN_AMD_AQLPROFILE_EVENT_TYPE_PMC;
+	return p;
+}
+
 int profile_make(hsa_agent_t agent, const struct profile_event *events, uint32_t nr, char *why,
 		 struct profile **made)
 {
@@ -371,21 +388,33 @@ int profile_make(hsa_agent_t agent, const struct profile_event *events, uint32_t
 		snprintf(why, PROFILE_WHY_SIZE, "the HSA runtime finds no AQLprofile");
 		return -ENOTSUP;
 	}
-	p = alloc_pages(sizeof(*p));
+	p = new_profile(agent);
 	if (!p) {
 		snprintf(why, PROFILE_WHY_SIZE, "no memory");
 		return -ENOMEM;
 	}
-	atomic_store_explicit(&p->nr_users, 1, memory_order_relaxed);
-	p->serial = atomic_fetch_add_explicit(&last_serial, 1, memory_order_relaxed) + 1;
-	p->aql.agent = agent;
-	p->aql.type = HSA_VEN_AMD_AQLPROFILE_EVENT_TYPE_PMC;
 	error = fill(p, events, nr, why);
 	if (error)
 		profile_free(p);
 	else
 		*made = p;
 	return error;
+}
+
+int profile_enclose(struct profile **events, hsa_agent_t agent, const union packet *before,
+		    const union packet *after, void *const *memory)
+{
+	struct profile *p = *events ? *events : new_profile(agent);
+
+	if (!p)
+		return -ENOMEM;
+	p->is_enclosed = true;
+	p->packets[PROFILE_BEFORE] = *before;
+	p->packets[PROFILE_AFTER] = *after;
+	for (uint32_t i = 0; i < PROFILE_MEMORY && memory[i]; i++)
+		p->memory[i] = memory[i];
+	*events = p;
+	return 0;
 }
 
 void profile_get(struct profile *p)
@@ -403,6 +432,8 @@ void profile_free(struct profile *p)
 		return;
 	profile_free_memory(p->aql.command_buffer.ptr);
 	profile_free_memory(p->aql.output_buffer.ptr);
+	for (uint32_t i = 0; i < PROFILE_MEMORY; i++)
+		profile_free_memory(p->memory[i]);
 	if (p->events)
 		alloc_pages_free(p->events, nr * sizeof(*p->events));
 	if (p->nr_samples)
@@ -412,7 +443,9 @@ void profile_free(struct profile *p)
 
 const union packet *profile_packet(const struct profile *p, enum profile_part part)
 {
-	return &p->packets[part];
+	bool is_there = part >= PROFILE_BEFORE ? p->is_enclosed : p->aql.event_count != 0;
+
+	return is_there ? &p->packets[part] : NULL;
 }
 
 uint32_t profile_nr_values(const struct profile *p)
@@ -499,6 +532,10 @@ int profile_unite(struct profile *const *all, uint32_t nr, char *why, struct pro
 	*made = NULL;
 	for (uint32_t i = 0; i < nr; i++) {
 		most += all[i]->aql.event_count;
+		if (all[i]->is_enclosed) {
+			snprintf(why, PROFILE_WHY_SIZE, "a trace is recorded for one client alone");
+			return -EINVAL;
+		}
 		if (has_accumulating(all[i]) && !is_same(all[i], all[0])) {
 			snprintf(why, PROFILE_WHY_SIZE, "SQ_ACCUM_PREV depends on the order");
 			return -EINVAL;
@@ -555,6 +592,8 @@ bool profile_read(struct profile *p, uint64_t *values)
 {
 	struct reading r = { .values = values, .most = p->nr_values };
 
+	if (!p->aql.event_count)
+		return true;
 	return aql.hsa_ven_amd_aqlprofile_iterate_data(&p->aql, take_sample, &r) ==
 		       HSA_STATUS_SUCCESS &&
 	       r.nr == r.most;

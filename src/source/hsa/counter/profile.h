@@ -56,9 +56,16 @@ int profile_make(hsa_agent_t agent, const struct profile_event *events, uint32_t
 void profile_get(struct profile *p);
 void profile_free(struct profile *p);
 
-enum profile_part { PROFILE_START, PROFILE_READ, PROFILE_STOP };
-/* The packet, without a completion signal. */
+enum profile_part { PROFILE_START, PROFILE_READ, PROFILE_STOP, PROFILE_BEFORE, PROFILE_AFTER };
+/* The packet, without a completion signal. NULL: the profile has no such part. */
 const union packet *profile_packet(const struct profile *p, enum profile_part part);
+
+/* A profile that packets of the caller's enclose, for a thread trace: `before` is executed before the counters start, `after` when
+ * they have stopped. `events`: their profile, of which the caller has the one user and which becomes this one; NULL: no events.
+ * `memory` is what the packets use, NULL at its end; it is freed with the profile. Other profiles are not united with it. -ENOMEM:
+ * everything stays the caller's. */
+int profile_enclose(struct profile **events, hsa_agent_t agent, const union packet *before,
+		    const union packet *after, void *const *memory);
 
 /* Reads the values that the GPU wrote: profile_nr_values() of them, for each event its samples. False: AQLprofile refuses. */
 bool profile_read(struct profile *p, uint64_t *values);
