@@ -2,6 +2,7 @@
 /* count.h - librocprofiler-sdk: the services that count
  *
  *	counters.c        what GPUs can count: counters, their descriptions, dimensions and instances
+ *	created.c         counters that tools make of others
  *	count_config.c    sets of counters; values become records
  *	count_dispatch.c  counting single dispatches, by callback or buffer
  *	count_device.c    sampling a GPU
@@ -53,11 +54,24 @@ struct counter {
 struct counting_gpu {
 	const rocprofiler_agent_v0_t *agent;
 	uint64_t number; /* from 1 on */
-	const struct counter_gpu *gpu;
-	struct counter *counters;
+	/* release: what it lists is there before; with a created counter there is a new list */
+	_Atomic(const struct counter_gpu *) gpu;
+	struct counter *counters; /* with space for created ones */
 	rocprofiler_counter_id_t *ids;
-	uint32_t nr, nr_engines, nr_xccs;
+	_Atomic uint32_t nr; /* release: the counter is there before */
+	uint32_t size, nr_engines, nr_xccs;
 };
+
+/* The present list of names. */
+static inline const struct counter_gpu *counters_list(const struct counting_gpu *g)
+{
+	/* acquire: pairs with counters_add() */
+	return atomic_load_explicit(&g->gpu, memory_order_acquire);
+}
+
+/* The metric `name` of `list` becomes one more counter, and `list` that of the GPU. One thread at a time. False: there are too many. */
+bool counters_add(struct counting_gpu *g, const struct counter_gpu *list, const char *name,
+		  rocprofiler_counter_id_t *id);
 
 /* NULL: there is no such agent, *known false; or nothing of it is counted. */
 struct counting_gpu *counters_of(rocprofiler_agent_id_t id, bool *known);

@@ -92,7 +92,7 @@ static rocprofiler_status_t plan_events(struct count_config *c)
 		return ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
 	for (uint32_t i = 0; i < c->nr; i++)
 		names[i] = c->counters[i]->metric.name;
-	if (!plan_make(c->gpu->gpu, names, c->nr, &plan, error)) {
+	if (!plan_make(counters_list(c->gpu), names, c->nr, &plan, error)) {
 		free(names);
 		return ROCPROFILER_STATUS_ERROR_EXCEEDS_HW_LIMIT;
 	}
@@ -383,7 +383,7 @@ void count_config_records(const struct count_config *c, const struct profile *p,
 			put_basic(&r, counter, records);
 		} else {
 			records->id = counters_instance(c->gpu, counter, 0, 0, 0);
-			if (!metric_value(c->gpu->gpu, counter->metric.name, &from,
+			if (!metric_value(counters_list(c->gpu), counter->metric.name, &from,
 					  &records->counter_value, error))
 				records->counter_value = 0;
 		}

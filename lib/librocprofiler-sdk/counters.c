@@ -13,6 +13,7 @@
 #include "count.h"
 
 #define MAX_GPUS 64u
+#define MAX_CREATED 1024u
 #define GPU_SHIFT 32
 #define METRIC_MASK UINT64_C(0xffff)
 
@@ -35,9 +36,10 @@ static void add_dimension(struct counter *c, const char *name, enum count_dimens
 
 static void add_counter(struct counting_gpu *g, const struct metric *m)
 {
-	struct counter *c = &g->counters[g->nr];
+	uint32_t nr = atomic_load_explicit(&g->nr, memory_order_relaxed);
+	struct counter *c = &g->counters[nr];
 
-	c->id.handle = g->number << GPU_SHIFT | (g->nr + 1);
+	c->id.handle = g->number << GPU_SHIFT | (nr + 1);
 	c->metric = *m;
 	c->nr_instances = 1;
 	if (m->kind == METRIC_BASIC) {
@@ -49,7 +51,15 @@ static void add_counter(struct counting_gpu *g, const struct metric *m)
 	} else {
 		add_dimension(c, "DIMENSION_INSTANCE", COUNT_INSTANCE, 1);
 	}
-	g->ids[g->nr++] = c->id;
+	g->ids[nr] = c->id;
+	/* release: pairs with nr_of() */
+	atomic_store_explicit(&g->nr, nr + 1, memory_order_release);
+}
+
+static uint32_t nr_of(const struct counting_gpu *g)
+{
+	/* acquire: pairs with add_counter() */
+	return atomic_load_explicit(&g->nr, memory_order_acquire);
 }
 
 static void add_named(struct counting_gpu *g, const char *name)
@@ -57,14 +67,28 @@ static void add_named(struct counting_gpu *g, const char *name)
 	char error[METRIC_ERROR_SIZE];
 	struct metric m;
 
-	if (metric_find(g->gpu, name, &m, error))
+	if (metric_find(counters_list(g), name, &m, error))
 		add_counter(g, &m);
+}
+
+bool counters_add(struct counting_gpu *g, const struct counter_gpu *list, const char *name,
+		  rocprofiler_counter_id_t *id)
+{
+	uint32_t nr = nr_of(g);
+
+	if (nr == g->size)
+		return false;
+	/* release: pairs with counters_list() */
+	atomic_store_explicit(&g->gpu, list, memory_order_release);
+	add_named(g, name);
+	*id = g->ids[nr];
+	return true;
 }
 
 static bool fill(struct counting_gpu *g)
 {
-	const struct counter_gpu *gpu = g->gpu;
-	size_t most = gpu->nr_basics + gpu->nr_deriveds + NR_CONSTANTS;
+	const struct counter_gpu *gpu = counters_list(g);
+	uint32_t most = gpu->nr_basics + gpu->nr_deriveds + NR_CONSTANTS + MAX_CREATED;
 
 	g->nr_xccs = g->agent->num_xcc ? g->agent->num_xcc : 1;
 	g->nr_engines = g->agent->num_shader_banks ? g->agent->num_shader_banks : 1;
@@ -72,6 +96,7 @@ static bool fill(struct counting_gpu *g)
 	g->ids = calloc(most, sizeof(*g->ids));
 	if (!g->counters || !g->ids)
 		return false;
+	g->size = most;
 	for (uint32_t i = 0; i < gpu->nr_basics; i++)
 		add_named(g, gpu->basics[i].name);
 	for (uint32_t i = 0; i < gpu->nr_deriveds; i++)
@@ -94,7 +119,7 @@ static struct counting_gpu *make(const rocprofiler_agent_v0_t *agent, const stru
 	if (!g)
 		return NULL;
 	g->agent = agent;
-	g->gpu = gpu;
+	atomic_store_explicit(&g->gpu, gpu, memory_order_relaxed);
 	g->number = at + 1;
 	if (!fill(g)) {
 		free(g->counters);
@@ -172,7 +197,7 @@ bool counters_find(rocprofiler_counter_id_t id, struct counting_gpu **gpu, struc
 	uint64_t metric = id.handle & METRIC_MASK;
 
 	*gpu = gpu_at((id.handle >> GPU_SHIFT) - 1);
-	if (!*gpu || !metric || metric > (*gpu)->nr)
+	if (!*gpu || !metric || metric > nr_of(*gpu))
 		return false;
 	*c = &(*gpu)->counters[metric - 1];
 	return (*c)->id.handle == id.handle;
@@ -216,7 +241,7 @@ EXPORT rocprofiler_status_t rocprofiler_iterate_agent_supported_counters(
 	if (!g)
 		return known ? ROCPROFILER_STATUS_ERROR_AGENT_ARCH_NOT_SUPPORTED :
 			       ROCPROFILER_STATUS_ERROR_AGENT_NOT_FOUND;
-	return cb(agent_id, g->ids, g->nr, user_data);
+	return cb(agent_id, g->ids, nr_of(g), user_data);
 }
 
 /* The counter that an instance id belongs to. */

@@ -88,7 +88,10 @@ def context_that_stops_counts_what_it_was_asked_for():
     said = tool(1, "flood", *MIXED, env={"COUNT_STOP": 40})
     contains("output", said.run.out, " 0 wrong signals")
     lost = len(re.findall("is not counted", said.run.err))
-    equal("asked and counted", (said.totals["asked"], said.totals["shown"] + lost), (40, 40))
+    # three threads, which announce two packets at a time, may be asking when it stops
+    at_least("asked", said.totals["asked"], 40)
+    at_most("asked", said.totals["asked"], 40 + 3 * 2 - 1)
+    equal("counted of those", said.totals["shown"] + lost, said.totals["asked"])
     as_logged(said)
 
 
@@ -157,6 +160,23 @@ def counters_and_metrics_of_twelve_kernels_equal_the_log():
         near = [d["counters"] for d in log if abs(to_ns(clocks[d["pid"], d["gpu"]], d["end"]) - c["end"]) <= NS_TOLERANCE]
         if not any(is_counted_as(c, l, wanted) for l in near):
             fail(f"dispatch {c['counted']}: {c}, in the log {near}")
+
+
+@case
+def counters_that_a_tool_creates_have_the_values_of_their_expressions():
+    made = {"MINE": "100 * SQ_INSTS_VALU / (SQ_WAVES + 1)", "OF_MINE": "MINE - reduce(TCC_HIT, sum) * 0.5",
+            "MOST": "reduce(TCC_HIT,max)+reduce(TCC_HIT_sum,sum)", "FIXED": "CU_NUM*SE_NUM"}
+    names = ("SQ_WAVES", "SQ_INSTS_VALU", "TCC_HIT_sum", *made)
+    said = tool(1, "reference", names=names, env={"ROCP_TOOL_LIBRARIES": "", "COUNT_CREATE": ";".join(f"{n}={e}" for n, e in made.items())})
+    equal("tool", (said.totals["shown"], said.totals["wrong"]), (reference.KERNELS, 0))
+    at_least("hits", sum(c["TCC_HIT_sum"] > 16 for c in said.counted), 1)
+    for c in said.counted:
+        mine = 100 * c["SQ_INSTS_VALU"] / (c["SQ_WAVES"] + 1)
+        hits = c["TCC_HIT_sum"]
+        want = {"MINE": mine, "OF_MINE": mine - hits * 0.5, "MOST": -(-hits // 16) + hits, "FIXED": 256}
+        for name, value in want.items():
+            if not math.isclose(c[name], value, rel_tol=1e-9):
+                fail(f"{name} of dispatch {c['counted']}: {c[name]}, not {value}")
 
 
 def is_counted_as(c, log, names):

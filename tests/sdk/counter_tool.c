@@ -4,6 +4,7 @@
  *	COUNT_NAMES=SQ_WAVES,FETCH_SIZE   the counters; sets of them have a ; between
  *	COUNT_ROUND=12                    so many dispatches are counted with a set, then as many with the next
  *	COUNT_VALUES=1                    each record's value, too: NAME@ ENGINE.INSTANCE=VALUE,...
+ *	COUNT_CREATE=NAME=EXPRESSION;...  counters that the tool creates first
  *	COUNT_BUFFER=1                    records come in a buffer, else by callback
  *	COUNT_EVERY=3                     every third dispatch is counted, the others are not
  *	COUNT_STOP=40                     the context is stopped when so many dispatches were asked for
@@ -182,6 +183,55 @@ static void check_bad(struct gpu *g)
 	IS(rocprofiler_destroy_profile_config(config), ERR(PROFILE_NOT_FOUND));
 }
 
+#if ROCPROFILER_SDK_ABI > 0
+static rocprofiler_status_t create_one(rocprofiler_agent_id_t agent, const char *name,
+				       const char *expression, rocprofiler_counter_id_t *id)
+{
+	return rocprofiler_create_counter(name, strlen(name), expression, strlen(expression),
+					  "of the tool", 11, agent, id);
+}
+
+static void create_counters(rocprofiler_agent_id_t agent)
+{
+	static const char *const bad[][2] = {
+		{ "SQ_WAVES", "1" },
+		{ "CU_NUM", "1" },
+		{ "9LIVES", "SQ_WAVES" },
+		{ "A B", "SQ_WAVES" },
+		{ "BAD_1", "SQ_WAVES+" },
+		{ "BAD_2", "NO_SUCH_COUNTER" },
+		{ "BAD_3", "reduce(TCC_HIT,median)" },
+		{ "BAD_4", "reduce(TCC_HIT" },
+		{ "BAD_5", "BAD_5+1" },
+		{ "BAD_6", "select(TCC_HIT,[DIMENSION_INSTANCE=[0]])" },
+		{ "BAD_7", "sum(TCC_HIT,17)" },
+	};
+	const rocprofiler_agent_id_t no_agent = { .handle = 1 };
+	rocprofiler_counter_id_t id = { .handle = 0 };
+	const char *given = getenv("COUNT_CREATE");
+	char text[1024], *rest = text, *one;
+	rocprofiler_counter_info_v0_t info;
+
+	snprintf(text, sizeof(text), "%s", given ? given : "");
+	while (given && (one = strsep(&rest, ";")) != NULL) {
+		char *name = strsep(&one, "=");
+
+		OK(create_one(agent, name, one, &id));
+		OK(rocprofiler_query_counter_info(id, ROCPROFILER_COUNTER_INFO_VERSION_0, &info));
+		if (strcmp(info.name, name) != 0 || strcmp(info.description, "of the tool") != 0 ||
+		    !info.is_derived || info.is_constant)
+			wrong("a created counter", (long)id.handle);
+		IS(create_one(agent, name, one, &id), ERR(AST_GENERATION_FAILED));
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		IS(create_one(agent, bad[i][0], bad[i][1], &id), ERR(AST_GENERATION_FAILED));
+	IS(create_one(no_agent, "GOOD", "1", &id), ERR(AGENT_NOT_FOUND));
+	IS(rocprofiler_create_counter("A", 0, "1", 1, NULL, 0, agent, &id), ERR(INVALID_ARGUMENT));
+	IS(rocprofiler_create_counter("A", 1, NULL, 0, NULL, 0, agent, &id), ERR(INVALID_ARGUMENT));
+	IS(rocprofiler_create_counter("A", 1, "1", 1, NULL, 0, agent, NULL), ERR(INVALID_ARGUMENT));
+}
+#endif
+
 static rocprofiler_status_t first_of(rocprofiler_agent_id_t agent, rocprofiler_counter_id_t *all,
 				     size_t nr, void *arg)
 {
@@ -198,6 +248,9 @@ static void add_gpu(rocprofiler_agent_id_t agent)
 	struct gpu *g = &gpus[atomic_load(&nr_gpus)];
 	rocprofiler_profile_config_id_t part = { .handle = 0 };
 
+#if ROCPROFILER_SDK_ABI > 0
+	create_counters(agent);
+#endif
 	OK(rocprofiler_iterate_agent_supported_counters(agent, find_names, g));
 	OK(rocprofiler_iterate_agent_supported_counters(agent, first_of, g));
 	for (int i = 0; i < g->nr; i++)

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* created.c - librocprofiler-sdk: counters that tools make of others, by an expression
+ *
+ * A created counter is one more metric of its GPU: the GPU's list is replaced by one that has it. Lists and texts are never freed: sets of
+ * counters may use them.
+ *
+ * Owns:     the texts.
+ * Threads:  any; one creates at a time.
+ */
+#define LOG_TOPIC "rocprofiler-sdk"
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../face/fork_guard.h"
+#include "base/log.h"
+#include "count.h"
+
+#if ROCPROFILER_SDK_ABI > 0
+
+#define NAME_MAX_SIZE 128u
+#define TEXT_MAX 65536u
+
+GUARDED_LOCK(lock, LOCK_SDK_COUNTERS);
+
+/* ---- expressions ----------------------------------------------------------------------------- */
+
+static bool is_of_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+struct text {
+	const char *from;
+	char *to;
+	size_t at, size;
+};
+
+static bool put(struct text *t, const char *s, size_t n)
+{
+	if (t->at + n + 1 > t->size)
+		return false;
+	memcpy(t->to + t->at, s, n);
+	t->at += n;
+	t->to[t->at] = 0;
+	return true;
+}
+
+static void skip_blanks(struct text *t)
+{
+	t->from += strspn(t->from, " \t\n");
+}
+
+/* A name; 0: there is none. */
+static size_t take_name(struct text *t, char name[NAME_MAX_SIZE])
+{
+	size_t n = 0;
+
+	skip_blanks(t);
+	while (is_of_name(t->from[n]))
+		n++;
+	if (n >= NAME_MAX_SIZE)
+		return 0;
+	memcpy(name, t->from, n);
+	name[n] = 0;
+	t->from += n;
+	return n;
+}
+
+static bool take(struct text *t, char c)
+{
+	skip_blanks(t);
+	if (*t->from != c)
+		return false;
+	t->from++;
+	return true;
+}
+
+/* Behind "reduce": (NAME,sum) becomes sum(NAME,N), N being the instances of the counter's block. */
+static bool put_reduced(const struct counter_gpu *gpu, struct text *t)
+{
+	char name[NAME_MAX_SIZE], how[NAME_MAX_SIZE], error[METRIC_ERROR_SIZE];
+	char whole[2 * NAME_MAX_SIZE + 16];
+	struct metric m;
+	int n;
+
+	if (!take(t, '(') || !take_name(t, name) || !take(t, ',') || !take_name(t, how) ||
+	    !take(t, ')') || !metric_find(gpu, name, &m, error))
+		return false;
+	if (m.kind == METRIC_BASIC)
+		n = snprintf(whole, sizeof(whole), "%s(%s,%u)", strcmp(how, "avg") ? how : "avr",
+			     name, m.block->instances);
+	else
+		n = snprintf(whole, sizeof(whole), "(%s)", name);
+	return put(t, whole, (size_t)n);
+}
+
+/* The expression with AMD's reduce(NAME,sum|avr|min|max) as one that src/counter/ reads. To be freed; NULL: a reduce() is wrong, or no memory. */
+static char *translate(const struct counter_gpu *gpu, const char *expression)
+{
+	size_t size = strlen(expression) * 4 + 2 * NAME_MAX_SIZE;
+	struct text t = { .from = expression, .to = calloc(1, size), .size = size };
+	bool good = t.to != NULL;
+
+	while (good && *t.from) {
+		size_t n = 0;
+
+		while (is_of_name(t.from[n]))
+			n++;
+		if (n == 6 && memcmp(t.from, "reduce", n) == 0) {
+			t.from += n;
+			good = put_reduced(gpu, &t);
+			continue;
+		}
+		n = n ? n : 1;
+		good = put(&t, t.from, n);
+		t.from += n;
+	}
+	if (good)
+		return t.to;
+	free(t.to);
+	return NULL;
+}
+
+/* ---- creating -------------------------------------------------------------------------------- */
+
+/* The GPU's list with one more metric. NULL: no memory. */
+static struct counter_gpu *with_metric(const struct counter_gpu *gpu,
+				       const struct counter_derived *d)
+{
+	struct counter_gpu *more = malloc(sizeof(*more));
+	struct counter_derived *all = calloc(gpu->nr_deriveds + 1, sizeof(*all));
+
+	if (!more || !all) {
+		free(more);
+		free(all);
+		return NULL;
+	}
+	if (gpu->nr_deriveds)
+		memcpy(all, gpu->deriveds, gpu->nr_deriveds * sizeof(*all));
+	all[gpu->nr_deriveds] = *d;
+	*more = *gpu;
+	more->deriveds = all;
+	more->nr_deriveds++;
+	return more;
+}
+
+static bool can_be_counted(const struct counter_gpu *gpu, const char *name)
+{
+	struct metric_events events = { 0 };
+	char error[METRIC_ERROR_SIZE];
+	bool good = metric_add_events(gpu, name, &events, error);
+
+	if (!good)
+		log_info("rocprofiler_create_counter(): %s: %s", name, error);
+	metric_events_free(&events);
+	return good;
+}
+
+RTL_REQUIRES(lock)
+static rocprofiler_status_t create(struct counting_gpu *g, const struct counter_derived *d,
+				   rocprofiler_counter_id_t *id)
+{
+	const struct counter_gpu *gpu = counters_list(g);
+	char error[METRIC_ERROR_SIZE];
+	struct counter_gpu *more;
+	struct metric m;
+
+	if (metric_find(gpu, d->name, &m, error))
+		return ROCPROFILER_STATUS_ERROR_AST_GENERATION_FAILED;
+	more = with_metric(gpu, d);
+	if (!more)
+		return ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
+	if (!can_be_counted(more, d->name)) {
+		free((void *)(uintptr_t)more->deriveds);
+		free(more);
+		return ROCPROFILER_STATUS_ERROR_AST_GENERATION_FAILED;
+	}
+	return counters_add(g, more, d->name, id) ? ROCPROFILER_STATUS_SUCCESS :
+						    ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
+}
+
+static bool is_name(const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < n; i++)
+		if (!is_of_name(name[i]))
+			return false;
+	return n && n < NAME_MAX_SIZE && !isdigit((unsigned char)name[0]);
+}
+
+EXPORT rocprofiler_status_t rocprofiler_create_counter(
+	const char *name, size_t name_len, const char *expr, size_t expr_len,
+	const char *description, size_t description_len, rocprofiler_agent_id_t agent,
+	rocprofiler_counter_id_t *counter_id)
+{
+	rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
+	char *own_name, *given, *own_description, *expression = NULL;
+	struct counting_gpu *g;
+	bool known;
+
+	if (!name || !expr || !counter_id || !name_len || !expr_len || expr_len > TEXT_MAX ||
+	    (description_len && !description))
+		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
+	g = counters_of(agent, &known);
+	if (!g)
+		return known ? ROCPROFILER_STATUS_ERROR_AGENT_ARCH_NOT_SUPPORTED :
+			       ROCPROFILER_STATUS_ERROR_AGENT_NOT_FOUND;
+	own_name = strndup(name, name_len);
+	given = strndup(expr, expr_len);
+	own_description = strndup(description ? description : "", description_len);
+	if (own_name && given && own_description) {
+		lock_take(&lock);
+		expression = translate(counters_list(g), given);
+		status = ROCPROFILER_STATUS_ERROR_AST_GENERATION_FAILED;
+		if (expression && is_name(own_name)) {
+			const struct counter_derived d = { own_name, expression, own_description,
+							   "", EXPRESSION_ORDINARY };
+
+			status = create(g, &d, counter_id);
+		}
+		lock_drop(&lock);
+	}
+	free(given);
+	if (status == ROCPROFILER_STATUS_SUCCESS)
+		return status;
+	free(own_name);
+	free(own_description);
+	free(expression);
+	return status;
+}
+
+#endif
