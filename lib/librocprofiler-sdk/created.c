@@ -191,10 +191,12 @@ static bool is_name(const char *name)
 	return n && n < NAME_MAX_SIZE && !isdigit((unsigned char)name[0]);
 }
 
-EXPORT rocprofiler_status_t rocprofiler_create_counter(
-	const char *name, size_t name_len, const char *expr, size_t expr_len,
-	const char *description, size_t description_len, rocprofiler_agent_id_t agent,
-	rocprofiler_counter_id_t *counter_id)
+EXPORT rocprofiler_status_t rocprofiler_create_counter(const char *name, size_t name_len,
+						       const char *expr, size_t expr_len,
+						       const char *description,
+						       size_t description_len,
+						       rocprofiler_agent_id_t agent,
+						       rocprofiler_counter_id_t *counter_id)
 {
 	rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
 	char *own_name, *given, *own_description, *expression = NULL;

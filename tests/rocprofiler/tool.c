@@ -17,7 +17,7 @@
 #include "rocprofiler/rocprofiler.h"
 
 #define EXPORT __attribute__((visibility("default")))
-#define MAX 4096
+#define MAX (1 << 17)
 
 #define MAX_FEATURES 128
 #define MAX_SETS 16

@@ -179,6 +179,16 @@ def counters_that_a_tool_creates_have_the_values_of_their_expressions():
                 fail(f"{name} of dispatch {c['counted']}: {c[name]}, not {value}")
 
 
+@case
+def queue_made_before_a_tool_counts_is_not_counted_and_said():
+    path = os.path.join(BUILD, "tests/vgpu/sdk_late_counts")
+    if not os.path.exists(path):
+        skip("sdk_late_counts was not built: there is no HSA runtime")
+    r = run(path, trace=PLAIN, env={**RUNTIME, "VGPU_EXEC": "auto", "HSA_TOOLS_LIB": os.path.join(LIB, "librocprofiler-sdk.so.1")})
+    equal("stdout", r.out, "asked 3 counted 3\n")
+    contains("stderr", r.err, "the dispatches of 1 queues are not counted: they were made before")
+
+
 def is_counted_as(c, log, names):
     gpu = reference.gpu_of(log)
     for name in names:

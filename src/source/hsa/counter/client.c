@@ -7,10 +7,12 @@
  */
 #include "source/hsa/counter/client.h"
 
+#define LOG_TOPIC "hsa"
 #include <errno.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "event/life.h"
 #include "source/hsa/code/code_object.h"
 #include "source/hsa/completion/collect.h"
@@ -21,6 +23,24 @@ _Atomic uint32_t client_bits[AGENT_MAX];
 _Atomic uint32_t client_releases[AGENT_MAX];
 static _Atomic uint32_t nr_waiting;
 
+/* Kernels count only in queues that were made for it. */
+static void warn_of_earlier_queues(void)
+{
+	uint32_t n = queue_count(), nr = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct queue *q = queue_at(i);
+
+		nr += atomic_load_explicit(&q->live, memory_order_acquire) &&
+		      agent_is_gpu(q->agent) &&
+		      !atomic_load_explicit(&q->is_counted, memory_order_relaxed);
+	}
+	if (nr)
+		log_warn(
+			"counters: the dispatches of %u queues are not counted: they were made before the tool that counts was registered",
+			nr);
+}
+
 int client_register(const struct counter_client *client)
 {
 	for (uint32_t i = 0; i < CLIENT_MAX; i++) {
@@ -29,8 +49,10 @@ int client_register(const struct counter_client *client)
 		/* release: pairs with client_at() */
 		if (atomic_compare_exchange_strong_explicit(&clients[i], &none, client,
 							    memory_order_release,
-							    memory_order_relaxed))
+							    memory_order_relaxed)) {
+			warn_of_earlier_queues();
 			return (int)i;
+		}
 	}
 	return -ENOSPC;
 }
