@@ -7,7 +7,8 @@
 #     debian13              ROCr 6.1.2, HIP 5.7.1
 #     experimental          ROCr 7.2.4, HIP 7.2.4
 #   COMMAND
-#     setup                 fetch it from Debian's packages; does nothing if it exists
+#     setup                 fetch it from Debian's packages; does nothing if it exists; packages that this script asks for since
+#                           are added
 #     libraries             add AMD's libraries, for tests/libraries, and the headers of those programs, in root/libraries
 #     run COMMAND...        run a command in it, in this folder, with this environment
 #     sums BUILD            checksums of the product's binaries, as seen from there and from here
@@ -26,7 +27,7 @@ base='base-files bash coreutils dash diffutils findutils grep libasan8 libc-bin 
 	libubsan1 mawk mount procps python3 sed sqlite3 util-linux valgrind zlib1g'
 
 usage() {
-	sed -n 's/^# \{0,1\}//; 3,16p' "$0"
+	sed -n 's/^# \{0,1\}//; 3,17p' "$0"
 	exit 2
 }
 
@@ -36,7 +37,7 @@ case $suite in
 debian13)
 	sources='trixie'
 	target=trixie
-	rocm='libamd-comgr2 libamdhip64-5 libhsa-runtime64-1'
+	rocm='libamd-comgr2 libamdhip64-5 libhsa-runtime64-1 librccl1'
 	hip=libamdhip64.so.5
 	libraries='librccl1 librocblas0 librocfft0 librocrand1 librocsolver0 librocsparse0'
 	;;
@@ -44,7 +45,8 @@ experimental)
 	# packages that are not in experimental come from unstable
 	sources='unstable experimental'
 	target=experimental
-	rocm='libamd-comgr3 libamdhip64-7 libhiprtc-builtins7 libhiprtc7 libhsa-runtime64-1'
+	rocm='libamd-comgr3 libamdhip64-7 libhiprtc-builtins7 libhiprtc7 libhsa-runtime64-1 librccl1
+		librocprofiler-register-0'
 	hip=libamdhip64.so.7
 	libraries='librccl1 librocblas5 librocfft0 librocrand1 librocsolver0 librocsparse1'
 	;;
@@ -140,6 +142,36 @@ unpack() {
 	rm -rf "$dir/apt" "$dir/why"
 }
 
+# The list has grown, and the mirror still has what is there in the same versions: adds what is missing. Programs may run in the
+# userland meanwhile: no file of theirs is changed.
+add_missing() {
+	[ -e "$root/packages" ] || return 1
+	for name in $(cat "$root/asked_for" 2>/dev/null); do
+		case " $(echo $base $rocm) " in
+		*" $name "*) ;;
+		*) return 1 ;;
+		esac
+	done
+	# shellcheck disable=SC2086 # lists of names
+	private_apt install -y --simulate -t "$target" $base $rocm || return 1
+	sed -n 's/^Inst \([^ ]*\) (\([^ ]*\) .*/\1 \2/p' "$dir/apt.log" | sort -u >"$dir/wanted"
+	sort -u "$root/packages" >"$dir/there"
+	# another version of one that is there; packages beside these, of the libraries, may be there, too
+	[ -z "$(join "$dir/wanted" "$dir/there" | awk '$2 != $3')" ] || return 1
+	missing=$(comm -23 "$dir/wanted" "$dir/there" | tr ' ' '=')
+	rm -rf "$dir/more"
+	mkdir "$dir/more"
+	# shellcheck disable=SC2086 # a list of names
+	[ -z "$missing" ] || (cd "$dir/more" && private_apt download $missing) || return 1
+	for deb in "$dir"/more/*.deb; do
+		[ -e "$deb" ] || continue
+		dpkg-deb -x "$deb" "$root" 2>>"$dir/apt.log" || return 1
+		name_version "$deb" >>"$root/packages"
+	done
+	echo "$base $rocm" >"$root/asked_for"
+	rm -rf "$dir/apt" "$dir/more" "$dir/wanted" "$dir/there" "$dir/why"
+}
+
 # namespace COMMAND...: runs it in a new mount namespace, as root or mapped to root
 namespace() {
 	if [ "$(id -u)" = 0 ]; then
@@ -150,7 +182,6 @@ namespace() {
 }
 
 setup() {
-	# made from another list of packages: make it again
 	[ "$(cat "$root/asked_for" 2>/dev/null)" = "$base $rocm" ] && return 0
 	[ "$(uname -m)" = x86_64 ] || skip "this machine is no x86-64"
 	for tool in apt-get dpkg-deb unshare chroot; do
@@ -160,6 +191,8 @@ setup() {
 	mkdir -p "$dir"
 	configure_apt
 	private_apt update || skip "its package lists can't be fetched: $(complaint)"
+	add_missing && return 0
+	# there is none, or of other packages: make it again
 	# shellcheck disable=SC2086 # lists of names
 	private_apt install -y --download-only -t "$target" $base $rocm || skip "its packages can't be fetched: $(complaint)"
 	unpack || skip "its packages can't be unpacked, $dir/apt.log says more"
@@ -243,7 +276,7 @@ packages)
 	;;
 runtimes)
 	need_it
-	sed -n '/^\(libamdhip64\|libhiprtc7\|libhsa-runtime64\|libamd-comgr\)/p' "$root/packages" | paste -s -d ',' - | sed 's/,/, /g'
+	sed -n '/^\(libamdhip64\|libhiprtc7\|libhsa-runtime64\|libamd-comgr\|librccl\|librocprofiler\)/p' "$root/packages" | paste -s -d ',' - | sed 's/,/, /g'
 	;;
 *) usage ;;
 esac
