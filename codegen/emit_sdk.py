@@ -18,6 +18,7 @@ import os
 import re
 import sys
 
+import emit_rccl
 from decl import SCALARS, Types
 from extract import write_if_changed
 from sdk_model import ABIS, API_KINDS, Model, ModelError, declare
@@ -114,7 +115,7 @@ class Unknown:
         word = re.sub(r"\b(const|volatile|struct|enum|union)\b|[*\s]", "", param.type)
         if "(" in param.type or word in SCALARS or word.startswith(("rocprofiler_", "roctx_")) or api == "marker":
             return param.type
-        if api == "hip" and word not in NEVER and self.since.get(word) == 0:
+        if api in ("hip", "rccl") and word not in NEVER and self.since.get(word) == 0:
             return param.type
         if api == "hsa" and word in self.hsa:
             return param.type
@@ -135,6 +136,8 @@ class Unknown:
             return "void"
         if re.fullmatch(r"\d+hsa_\w+_s", param.mangled) and param.size not in (4, 8):
             return "struct { uint8_t bytes[%d]; }" % param.size
+        if param.size > 8:
+            return "struct { char internal[%d]; }" % param.size
         return {4: "int", 8: "uint64_t"}[param.size]
 
     def lines(self, api):
@@ -157,7 +160,7 @@ def args_lines(model, api, abi, unknown):
     seen = {}
     for table in model.tables(api):
         for name, _ in model.operations[table][abi]:
-            params = model.parameters.get((table, name))
+            params = model.params_of(table, name)
             if params is None:
                 raise ModelError("params.csv: nothing of %s" % name)
             lines = ["\t\t%s;" % declare(unknown.own(p, api), p.name) for p in params[abi]]
@@ -258,7 +261,7 @@ def layout_lines(model, abi):
         union = "rocprofiler_%s_api_args_t" % api
         for table in model.tables(api):
             for name, _ in model.operations[table][abi]:
-                for p in model.parameters[table, name][abi]:
+                for p in model.params_of(table, name)[abi]:
                     check("offsetof(%s, %s.%s)" % (union, name, p.name), p.offset, "%s.%s" % (name, p.name))
                     check("sizeof(((%s *)0)->%s.%s)" % (union, name, p.name), p.size, "%s.%s" % (name, p.name))
     return out
@@ -390,6 +393,31 @@ def route_tables(model, api, abi):
     return out + ["};"] + checks
 
 
+def rccl_tables(model, abi):
+    """The kind of RCCL's functions by each set of numbers, and from librtl's number to the SDK's."""
+    old = [n for n, _ in model.operations["rccl"][abi]]
+    newest = [n for n, _ in model.operations["rccl_newest"][abi]]
+    functions = emit_rccl.load()
+    sets = (("rccl", old), ("rccl_bias", old + [emit_rccl.APPENDED[0]]), ("rccl_newest", newest))
+    out = ["static const struct tables_function functions_rccl_bias[] = {"]
+    for name in sets[1][1]:
+        nr = len(model.params_of("rccl", name)[abi])
+        table = "rccl_newest" if name in emit_rccl.APPENDED else "rccl"
+        out.append('\t{ "%s", %s, %d },' % (name, "params_%s_%s" % (table, name) if nr else "NULL", nr))
+    out += ["};", "const struct tables_kind tables_rccl_kinds[TABLES_RCCL_NR] = {"]
+    out += ['\t{ .name = "RCCL_API", .functions = functions_%s, .nr_ops = %d },' % (s, len(names)) for s, names in sets]
+    out += ["};", "const struct tables_route tables_rccl[TABLES_RCCL_NR][RCCL_OP_NR] = {"]
+    for _, names in sets:
+        out.append("\t{")
+        for f in functions:
+            if f.name in names:
+                out.append("\t\t[RCCL_OP_%s] = { ROCPROFILER_CALLBACK_TRACING_RCCL_API, %d, %s, %d }," % (
+                    f.name, names.index(f.name), "sizeof(struct rccl_args_%s)" % f.name if f.params else "0",
+                    8 if f.is_text else 4))
+        out.append("\t},")
+    return out + ["};"]
+
+
 def table_lines(model, abi):
     """All tables of one ABI."""
     out = []
@@ -398,7 +426,7 @@ def table_lines(model, abi):
             continue
         rows = []
         for name, _ in both[abi]:
-            params = model.parameters.get((table, name), [[], []])[abi]
+            params = (model.params_of(table, name) or [[], []])[abi]
             if params:
                 out.append("static const struct tables_param params_%s_%s[] = {" % (table, name))
                 out += ['\t{ "%s", "%s", %d, %d, %d },' % (p.name, p.mangled, p.offset, p.size, p.indirection) for p in params]
@@ -413,7 +441,7 @@ def table_lines(model, abi):
         out += kind_tables(model, api, abi)
     for api in ("hip", "hsa"):
         out += route_tables(model, api, abi)
-    return out
+    return out + rccl_tables(model, abi)
 
 
 def tables(model):

@@ -19,7 +19,7 @@ from extract import write_if_changed
 from sdk_model import ABIS, Model, ModelError
 
 # Headers whose structures are saved.
-SAVED = ("fwd.h", "agent.h", "hip/api_args.h", "hsa/api_args.h", "marker/api_args.h", "callback_tracing.h", "buffer_tracing.h", "counters.h",
+SAVED = ("fwd.h", "agent.h", "hip/api_args.h", "hsa/api_args.h", "marker/api_args.h", "rccl/api_args.h", "callback_tracing.h", "buffer_tracing.h", "counters.h",
          "device_counting_service.h", "dispatch_counting_service.h", "pc_sampling.h")
 # What tools read back: the types that describe agents and code, and what these are made of.
 LOADED = ("rocprofiler_dim3_t", "rocprofiler_uuid_t", "rocprofiler_agent_runtime_visiblity_t", "rocprofiler_agent_cache_t",
@@ -48,7 +48,8 @@ WORDS = {"HsaCacheType": "Data Instruction CPU HSACU",
 # Unions of results: what is saved of them, in either ABI.
 RETVALS = {"rocprofiler_hip_api_retval_t": ("int_retval", "uint64_t_retval"),
            "rocprofiler_hsa_api_retval_t": ("uint64_t_retval", "uint64_t_retval"),
-           "rocprofiler_marker_api_retval_t": ("int64_t_retval", "int64_t_retval")}
+           "rocprofiler_marker_api_retval_t": ("int64_t_retval", "int64_t_retval"),
+           "rocprofiler_rccl_api_retval_t": ("ncclResult_t_retval", "ncclResult_t_retval")}
 SPACES = ["namespace rocprofiler", "{", "namespace sdk", "{"]
 SPACES_END = ["} // namespace sdk", "} // namespace rocprofiler"]
 

@@ -10,7 +10,7 @@ import os
 import re
 
 ABIS = (0, 1)
-API_KINDS = ("hip", "hsa", "marker")
+API_KINDS = ("hip", "hsa", "marker", "rccl")
 
 
 class ModelError(Exception):
@@ -118,8 +118,14 @@ class Model:
         """Whether headers.json leaves the type out."""
         return any(name.startswith(p) for p in self.layout["left_out"])
 
+    def params_of(self, table, name):
+        """[[Parameter], the same] of a function. Those of RCCL are in two tables of numbers, and described in one of them."""
+        if table.startswith("rccl"):
+            table = next((t for t in ("rccl", "rccl_newest") if (t, name) in self.parameters), table)
+        return self.parameters.get((table, name))
+
     def tables(self, api):
-        """The tables of an API: hip, hsa, marker."""
+        """The tables of an API: hip, hsa, marker, rccl."""
         return [t for t in self.operations if t.split("_")[0] == api]
 
 

@@ -135,7 +135,7 @@ complete -c rtl -n '__fish_seen_subcommand_from rocprofv3' -l output-format -s f
 complete -c rtl -n '__fish_seen_subcommand_from rocprofv3' -l output-config -d 'write the configuration'
 complete -c rtl -n '__fish_seen_subcommand_from rocprofv3' -l log-level -x -d 'amount of messages'
 complete -c rtl -n '__fish_seen_subcommand_from rocprofv3' -l extra-counters -s E -x -d 'definitions of counters'
-complete -c rtl -n '__fish_seen_subcommand_from rocprofv3' -l runtime-trace -s r -d 'HIP, ranges, kernels, copies, allocations'
+complete -c rtl -n '__fish_seen_subcommand_from rocprofv3' -l runtime-trace -s r -d 'HIP, RCCL, ranges, kernels, copies, allocations'
 complete -c rtl -n '__fish_seen_subcommand_from rocprofv3' -l sys-trace -s s -d 'the same, HIP\'s compiler calls, HSA'
 complete -c rtl -n '__fish_seen_subcommand_from rocprofv3' -l hip-trace -d 'HIP\'s runtime and compiler calls'
 complete -c rtl -n '__fish_seen_subcommand_from rocprofv3' -l marker-trace -d 'roctx ranges and marks'

@@ -75,11 +75,11 @@ static const struct {
 static const char *const bare_handles[] = { "hsa_agent_s", "hsa_amd_memory_pool_s",
 					    "hsa_amd_vmem_alloc_handle_s", "hsa_ext_program_s" };
 /* Types that no header completes, beside those that begin with "ihip". */
-static const char *const opaque_types[] = { "hipGraphNode",    "hipGraphExec",
-					    "hipArray",	       "hipMipmappedArray",
-					    "hipUserObject",   "__hip_texture",
-					    "__hip_surface",   "_hipGraphicsResource",
-					    "BrigModuleHeader" };
+static const char *const opaque_types[] = {
+	"hipGraphNode",	 "hipGraphExec",	 "hipArray",	    "hipMipmappedArray",
+	"hipUserObject", "__hip_texture",	 "ncclComm",	    "ncclWindow",
+	"__hip_surface", "_hipGraphicsResource", "BrigModuleHeader"
+};
 
 struct text {
 	struct str s;
@@ -453,6 +453,8 @@ static const char *args_of(const rocprofiler_callback_tracing_record_t *r)
 	case ROCPROFILER_CALLBACK_TRACING_MARKER_CONTROL_API:
 	case ROCPROFILER_CALLBACK_TRACING_MARKER_NAME_API:
 		return payload + offsetof(rocprofiler_callback_tracing_marker_api_data_t, args);
+	case ROCPROFILER_CALLBACK_TRACING_RCCL_API:
+		return payload + offsetof(rocprofiler_callback_tracing_rccl_api_data_t, args);
 	default:
 		return NULL;
 	}
@@ -473,7 +475,7 @@ static void iterate(const rocprofiler_callback_tracing_record_t *r, const char *
 		    rocprofiler_callback_tracing_operation_args_cb_t callback, int32_t max_derefs,
 		    void *data)
 {
-	const struct tables_function *f = &tables_callback_kinds[r->kind].functions[r->operation];
+	const struct tables_function *f = &rccl_callback_kind(r->kind)->functions[r->operation];
 	bool is_over = r->phase == ROCPROFILER_CALLBACK_PHASE_EXIT;
 	char *out = get_texts();
 	size_t used = 0;
@@ -507,7 +509,7 @@ EXPORT rocprofiler_status_t rocprofiler_iterate_callback_tracing_kind_operation_
 	if (!args)
 		return ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
 	if (callback && record.payload &&
-	    (uint64_t)(int64_t)record.operation < tables_callback_kinds[kind].nr_ops)
+	    (uint64_t)(int64_t)record.operation < rccl_callback_kind(kind)->nr_ops)
 		iterate(&record, args, callback, max_dereference_count, user_data);
 	errno = saved;
 	return ROCPROFILER_STATUS_SUCCESS;

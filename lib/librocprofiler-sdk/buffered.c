@@ -26,6 +26,7 @@ static bool is_served(rocprofiler_buffer_tracing_kind_t kind)
 	case ROCPROFILER_BUFFER_TRACING_MARKER_CORE_API:
 	case ROCPROFILER_BUFFER_TRACING_MARKER_CONTROL_API:
 	case ROCPROFILER_BUFFER_TRACING_MARKER_NAME_API:
+	case ROCPROFILER_BUFFER_TRACING_RCCL_API:
 	case ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT:
 	case ROCPROFILER_BUFFER_TRACING_MEMORY_COPY:
 	case ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH:
@@ -63,6 +64,9 @@ static rocprofiler_status_t configure(struct context *c, rocprofiler_buffer_trac
 	if (!atomic_compare_exchange_strong(&c->buffers[kind], &none, buffer))
 		return ROCPROFILER_STATUS_ERROR_SERVICE_ALREADY_CONFIGURED;
 	atomic_fetch_or(&kinds_with_service, UINT64_C(1) << kind);
+	/* its numbers */
+	if (kind == ROCPROFILER_BUFFER_TRACING_RCCL_API)
+		rccl_numbers();
 	context_want(c, buffered_wanted[kind], operations, nr);
 	return ROCPROFILER_STATUS_SUCCESS;
 }
@@ -91,10 +95,11 @@ EXPORT rocprofiler_status_t rocprofiler_configure_buffer_tracing_service(
 
 /* ---- calls ---- */
 
-/* One type serves for records of HIP's, HSA's and roctx's calls. */
+/* One type serves for records of HIP's, HSA's, roctx's and RCCL's calls. */
 typedef rocprofiler_buffer_tracing_hip_api_record_t call_record_t;
 _Static_assert(sizeof(call_record_t) == sizeof(rocprofiler_buffer_tracing_hsa_api_record_t), "");
 _Static_assert(sizeof(call_record_t) == sizeof(rocprofiler_buffer_tracing_marker_api_record_t), "");
+_Static_assert(sizeof(call_record_t) == sizeof(rocprofiler_buffer_tracing_rccl_api_record_t), "");
 _Static_assert(offsetof(call_record_t, thread_id) ==
 		       offsetof(rocprofiler_buffer_tracing_hsa_api_record_t, thread_id),
 	       "");
@@ -106,7 +111,7 @@ static void put_plain(const struct shown_call *s, unsigned int index)
 {
 	call_record_t r = {
 		.size = sizeof(r),
-		.kind = (rocprofiler_buffer_tracing_kind_t)s->kind,
+		.kind = (rocprofiler_buffer_tracing_kind_t)buffered_kind_of(s->kind),
 		.operation = (rocprofiler_tracing_operation_t)s->operation,
 		.correlation_id = s->correlation,
 		.start_timestamp = s->begin_ns,
@@ -115,7 +120,7 @@ static void put_plain(const struct shown_call *s, unsigned int index)
 	};
 
 	r.correlation_id.external = s->of[index].external;
-	buffer_put(context_at(index), s->kind, &r, sizeof(r));
+	buffer_put(context_at(index), (uint32_t)r.kind, &r, sizeof(r));
 }
 
 #if ROCPROFILER_SDK_ABI > 0

@@ -15,6 +15,7 @@ GUARDED_LOCK(lock, LOCK_SDK_CALLS);
 /* sums of enum live_wish */
 static uint8_t wishes_hip[HIP_OP_NR] RTL_GUARDED_BY(lock);
 static uint8_t wishes_hsa[HSA_OP_NR] RTL_GUARDED_BY(lock);
+static uint8_t wishes_rccl[RCCL_OP_NR] RTL_GUARDED_BY(lock);
 /* set in calls_start(), constant after */
 static const struct rtl_core *core;
 static int index_of = -1;
@@ -26,9 +27,11 @@ static bool is_hip_kind(uint32_t kind)
 	       kind == ROCPROFILER_CALLBACK_TRACING_HIP_COMPILER_API;
 }
 
-/* Kinds of API calls have the same numbers in both. */
+/* Kinds of API calls have the same numbers in both, but for RCCL's. */
 static rocprofiler_external_correlation_id_request_kind_t request_of(uint32_t kind)
 {
+	if (RTL_UNLIKELY(kind == ROCPROFILER_CALLBACK_TRACING_RCCL_API))
+		return ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_RCCL_API;
 	return (rocprofiler_external_correlation_id_request_kind_t)kind;
 }
 
@@ -53,6 +56,10 @@ static void fill_args(struct shown_call *s, const struct live_call *call,
 		s->payload.hip.size = sizeof(s->payload.hip);
 		memset(&s->payload.hip.retval, 0, sizeof(s->payload.hip.retval));
 		args = &s->payload.hip.args;
+	} else if (r->kind == ROCPROFILER_CALLBACK_TRACING_RCCL_API) {
+		s->payload.rccl.size = sizeof(s->payload.rccl);
+		memset(&s->payload.rccl.retval, 0, sizeof(s->payload.rccl.retval));
+		args = &s->payload.rccl.args;
 	} else {
 		s->payload.hsa.size = sizeof(s->payload.hsa);
 		memset(&s->payload.hsa.retval, 0, sizeof(s->payload.hsa.retval));
@@ -80,6 +87,8 @@ static void fill(struct shown_call *s, const struct live_call *call, const struc
 
 static const struct tables_route *route_of(const struct live_call *call)
 {
+	if (RTL_UNLIKELY(call->domain == API_RCCL))
+		return &tables_rccl[rccl_numbers()][call->operation];
 	return call->domain == API_HIP ? &tables_hip[call->operation] :
 					 &tables_hsa[call->operation];
 }
@@ -105,13 +114,16 @@ static struct op **effects_of(struct live_call *call)
 
 static void on_enter(struct live_call *call)
 {
-	const struct tables_route *r = route_of(call);
 	struct op **effects = effects_of(call);
+	const struct tables_route *r;
 
 	*effects = NULL;
 	if (call->domain == API_HIP)
 		atomic_store_explicit(&is_hip_seen, true, memory_order_relaxed);
 	registration_first_use();
+	if (RTL_UNLIKELY(call->domain == API_RCCL))
+		rccl_first_call();
+	r = route_of(call);
 	if (!r->kind || registration_is_over())
 		return;
 	show_begin(call, r);
@@ -123,6 +135,8 @@ static void take_result(struct shown_call *s, const struct live_call *call,
 {
 	if (is_hip_kind(r->kind))
 		memcpy(&s->payload.hip.retval, call->result, r->result_size);
+	else if (r->kind == ROCPROFILER_CALLBACK_TRACING_RCCL_API)
+		memcpy(&s->payload.rccl.retval, call->result, r->result_size);
 	else
 		memcpy(&s->payload.hsa.retval, call->result, r->result_size);
 }
@@ -159,7 +173,13 @@ int calls_start(const struct rtl_core *of)
 	if (index_of < 0)
 		return index_of;
 	effects_start(core);
+	rccl_start(core);
 	lock_take(&lock);
+	/* of RCCL, too: its first call decides about its numbers */
+	for (uint32_t op = 0; op < RCCL_OP_NR; op++) {
+		wishes_rccl[op] = LIVE_CALLS | LIVE_RECORDS;
+		core->live_want(index_of, API_RCCL, op, LIVE_CALLS | LIVE_RECORDS);
+	}
 	for (uint32_t op = 0; op < HIP_OP_NR; op++) {
 		wishes_hip[op] = LIVE_CALLS;
 		core->live_want(index_of, API_HIP, op, LIVE_CALLS);
@@ -201,6 +221,9 @@ void calls_update(void)
 	lock_take(&lock);
 	update(API_HIP, tables_hip, HIP_OP_NR, wishes_hip);
 	update(API_HSA, tables_hsa, HSA_OP_NR, wishes_hsa);
+	/* before its first call all of them: which numbers they have is not known */
+	if (rccl_is_decided())
+		update(API_RCCL, tables_rccl[rccl_numbers()], RCCL_OP_NR, wishes_rccl);
 	lock_drop(&lock);
 }
 

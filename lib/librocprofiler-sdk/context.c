@@ -187,6 +187,7 @@ static bool is_served(rocprofiler_callback_tracing_kind_t kind)
 	case ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_API:
 	case ROCPROFILER_CALLBACK_TRACING_MARKER_CONTROL_API:
 	case ROCPROFILER_CALLBACK_TRACING_MARKER_NAME_API:
+	case ROCPROFILER_CALLBACK_TRACING_RCCL_API:
 	case ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT:
 	case ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH:
 	case ROCPROFILER_CALLBACK_TRACING_SCRATCH_MEMORY:
@@ -260,6 +261,9 @@ EXPORT rocprofiler_status_t rocprofiler_configure_callback_tracing_service(
 		return ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND;
 	if (!callback)
 		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
+	/* its numbers */
+	if (kind == ROCPROFILER_CALLBACK_TRACING_RCCL_API)
+		rccl_numbers();
 	lock_take(&lock);
 	status = configure(c, kind, operations, operations_count, &service);
 	lock_drop(&lock);

@@ -30,7 +30,7 @@ void effects_launch_drop(struct op *launch, const struct op *kernel);
 
 /* A runtime is there: shown once for each instance. The values are rocprofiler_runtime_initialization_operation_t's. HOT: a
  * load for one that was shown. */
-enum effects_runtime { EFFECTS_HSA = 1, EFFECTS_HIP = 2, EFFECTS_MARKER = 3 };
+enum effects_runtime { EFFECTS_HSA = 1, EFFECTS_HIP = 2, EFFECTS_MARKER = 3, EFFECTS_RCCL = 4 };
 void effects_runtime(enum effects_runtime which, uint64_t version, uint64_t instance);
 
 #endif

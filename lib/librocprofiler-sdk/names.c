@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* names.c - librocprofiler-sdk: kinds and operations by name
  *
- * Owns:     nothing; the tables are constant.
+ * Owns:     nothing; the tables are constant, but for which numbers RCCL's functions have (rccl.c).
  * Threads:  any.
  */
 #include <stddef.h>
@@ -24,6 +24,8 @@ static void give(const char *text, const char **name, uint64_t *length)
 		*length = text ? strlen(text) : 0;
 }
 
+typedef const struct tables_kind *(*kind_fn)(uint32_t kind);
+
 static rocprofiler_status_t query_kind(const struct tables_kind *kinds, uint32_t nr, uint32_t kind,
 				       const char **name, uint64_t *length)
 {
@@ -31,9 +33,8 @@ static rocprofiler_status_t query_kind(const struct tables_kind *kinds, uint32_t
 	return kind < nr ? ROCPROFILER_STATUS_SUCCESS : ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND;
 }
 
-static rocprofiler_status_t query_operation(const struct tables_kind *kinds, uint32_t nr,
-					    uint32_t kind, int64_t operation, const char **name,
-					    uint64_t *length)
+static rocprofiler_status_t query_operation(kind_fn kind_of, uint32_t nr, uint32_t kind,
+					    int64_t operation, const char **name, uint64_t *length)
 {
 	const char *text;
 
@@ -41,7 +42,7 @@ static rocprofiler_status_t query_operation(const struct tables_kind *kinds, uin
 		return ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND;
 	if (kind == 0)
 		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
-	text = operation_name(&kinds[kind], operation);
+	text = operation_name(kind_of(kind), operation);
 	give(text, name, length);
 	return text ? ROCPROFILER_STATUS_SUCCESS : ROCPROFILER_STATUS_ERROR_OPERATION_NOT_FOUND;
 }
@@ -56,8 +57,7 @@ EXPORT rocprofiler_status_t rocprofiler_query_callback_tracing_kind_operation_na
 	rocprofiler_callback_tracing_kind_t kind, rocprofiler_tracing_operation_t operation,
 	const char **name, uint64_t *name_len)
 {
-	return query_operation(tables_callback_kinds, SDK_NR_KINDS, kind, operation, name,
-			       name_len);
+	return query_operation(rccl_callback_kind, SDK_NR_KINDS, kind, operation, name, name_len);
 }
 
 EXPORT rocprofiler_status_t rocprofiler_iterate_callback_tracing_kinds(
@@ -72,15 +72,15 @@ EXPORT rocprofiler_status_t rocprofiler_iterate_callback_tracing_kinds(
 }
 
 /* Numbers of operations that may be iterated. */
-static rocprofiler_status_t count(const struct tables_kind *kinds, uint32_t nr, uint32_t kind,
-				  bool has_callback, uint32_t *nr_ops)
+static rocprofiler_status_t count(kind_fn kind_of, uint32_t nr, uint32_t kind, bool has_callback,
+				  uint32_t *nr_ops)
 {
 	*nr_ops = 0;
 	if (kind == 0 || kind == nr || !has_callback)
 		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
 	if (kind > nr)
 		return ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND;
-	*nr_ops = kinds[kind].nr_ops;
+	*nr_ops = kind_of(kind)->nr_ops;
 	return ROCPROFILER_STATUS_SUCCESS;
 }
 
@@ -90,7 +90,7 @@ EXPORT rocprofiler_status_t rocprofiler_iterate_callback_tracing_kind_operations
 {
 	uint32_t nr;
 	rocprofiler_status_t status =
-		count(tables_callback_kinds, SDK_NR_KINDS, kind, callback != NULL, &nr);
+		count(rccl_callback_kind, SDK_NR_KINDS, kind, callback != NULL, &nr);
 
 	for (uint32_t i = 0; i < nr; i++)
 		if (callback(kind, (rocprofiler_tracing_operation_t)i, data))
@@ -110,8 +110,7 @@ EXPORT rocprofiler_status_t rocprofiler_query_buffer_tracing_kind_operation_name
 	rocprofiler_buffer_tracing_kind_t kind, rocprofiler_tracing_operation_t operation,
 	const char **name, uint64_t *name_len)
 {
-	return query_operation(tables_buffer_kinds, NR_BUFFER_KINDS, kind, operation, name,
-			       name_len);
+	return query_operation(rccl_buffer_kind, NR_BUFFER_KINDS, kind, operation, name, name_len);
 }
 
 EXPORT rocprofiler_status_t
@@ -131,7 +130,7 @@ EXPORT rocprofiler_status_t rocprofiler_iterate_buffer_tracing_kind_operations(
 {
 	uint32_t nr;
 	rocprofiler_status_t status =
-		count(tables_buffer_kinds, NR_BUFFER_KINDS, kind, callback != NULL, &nr);
+		count(rccl_buffer_kind, NR_BUFFER_KINDS, kind, callback != NULL, &nr);
 
 	for (uint32_t i = 0; i < nr; i++)
 		if (callback(kind, (rocprofiler_tracing_operation_t)i, data))

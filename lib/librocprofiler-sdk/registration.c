@@ -542,6 +542,8 @@ EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_
 	}
 	if (name && strcmp(name, "hip") == 0)
 		effects_runtime(EFFECTS_HIP, version, instance);
+	if (name && strcmp(name, "rccl") == 0 && tables && nr_tables && tables[0])
+		rccl_take_table(tables[0], version, instance);
 	/* first, since librtl's symbols of HIP call what is in the table when it gets it */
 	intercept_tables(name, version, instance, tables, nr_tables);
 	return core ? core->set_api_table(name, version, instance, tables, nr_tables) : 0;

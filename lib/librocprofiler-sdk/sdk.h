@@ -12,6 +12,7 @@
  *	intercept.c     tables for tools' own functions
  *	external.c      ids of the tool's own
  *	calls.c         HIP's and HSA's calls become callbacks and records
+ *	rccl.c          the numbers of RCCL's functions
  *	markers.c       roctx's calls do; marker_ranges.c: its ranges as one
  *	shown.c         what callbacks and records of calls share
  *	code_object.c   code objects and their kernels
@@ -169,6 +170,16 @@ static inline uint32_t buffered_ext_of(uint32_t kind)
 	return 0;
 }
 
+/* HOT: the kind of records of a kind of calls. But for RCCL's in 0.x they have the same number. */
+static inline uint32_t buffered_kind_of(uint32_t kind)
+{
+#if ROCPROFILER_SDK_ABI == 0
+	if (kind == ROCPROFILER_CALLBACK_TRACING_RCCL_API)
+		return ROCPROFILER_BUFFER_TRACING_RCCL_API;
+#endif
+	return kind;
+}
+
 struct shown_call;
 /* HOT: the records of a call that is over. */
 void buffered_put_call(const struct shown_call *s);
@@ -232,6 +243,19 @@ void calls_on_runtime(void);
 
 /* ---- markers.c ---- */
 void markers_start(const struct rtl_core *core);
+
+/* ---- rccl.c ---- */
+void rccl_start(const struct rtl_core *core);
+/* TABLES_RCCL...: by the library that is loaded; the first set while there is none. */
+uint32_t rccl_numbers(void);
+bool rccl_is_decided(void);
+/* A call of RCCL begins. */
+void rccl_first_call(void);
+/* RCCL has offered its table, before the core takes it. */
+void rccl_take_table(const void *table, uint64_t version, uint64_t instance);
+/* The kinds, with the functions of the RCCL that is there. They exist. */
+const struct tables_kind *rccl_callback_kind(uint32_t kind);
+const struct tables_kind *rccl_buffer_kind(uint32_t kind);
 
 /* ---- code_object.c ---- */
 
@@ -303,8 +327,7 @@ static inline bool shown_wish_any(const struct shown_wish *w)
 	return (w->callbacks | w->recorded | w->with_arguments) != 0;
 }
 
-/* HOT: of one reading of the active contexts: one that wants callbacks and records gets both or neither. Kinds of calls have the same number
- * in either enumeration. */
+/* HOT: of one reading of the active contexts: one that wants callbacks and records gets both or neither. */
 static inline struct shown_wish shown_wish_of(uint32_t kind, uint32_t operation)
 {
 	/* acquire, all: pair with context.c, buffered.c: the services */
@@ -313,8 +336,10 @@ static inline struct shown_wish shown_wish_of(uint32_t kind, uint32_t operation)
 	struct shown_wish w = {
 		.callbacks = active & atomic_load_explicit(&context_wanted[kind][operation],
 							   memory_order_acquire),
-		.recorded = active & atomic_load_explicit(&buffered_wanted[kind][operation],
-							  memory_order_acquire),
+		.recorded =
+			active &
+			atomic_load_explicit(&buffered_wanted[buffered_kind_of(kind)][operation],
+					     memory_order_acquire),
 	};
 
 	if (ext)
@@ -336,6 +361,7 @@ struct shown_call {
 		rocprofiler_callback_tracing_hip_api_data_t hip;
 		rocprofiler_callback_tracing_hsa_api_data_t hsa;
 		rocprofiler_callback_tracing_marker_api_data_t marker;
+		rocprofiler_callback_tracing_rccl_api_data_t rccl;
 	} payload;
 	struct {
 		rocprofiler_user_data_t external, user;

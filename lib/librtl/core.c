@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* core.c - the table that librtl.so gives to the faces */
 #include "core.h"
+#include "source/rccl/rccl.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -103,6 +104,7 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.live_scratch = live_scratch,
 		.hsa_wrap = entry_wrap_hsa,
 		.hsa_real = hsa_wrap_real,
+		.rccl_real = rccl_real,
 		.hsa_init_as_tool = hsa_init_as_tool,
 		.hsa_init = hsa_init_front,
 		.set_api_table = register_set_api_table,

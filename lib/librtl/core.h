@@ -135,7 +135,8 @@ struct rtl_core {
 	void *(*live_scratch)(struct live_call *call, int index);
 	/* Records HSA's calls from now on, or from the next hsa_init() on. false: too many layers. May be called again */
 	bool (*hsa_wrap)(void);
-	void *(*hsa_real)(uint32_t op); /* hsa_wrap_real() */
+	void *(*hsa_real)(uint32_t op);	 /* hsa_wrap_real() */
+	void *(*rccl_real)(uint32_t op); /* rccl.h */
 
 	/* hsa_init.c: the program's hsa_init() asks `wants`, on its thread, and if that is so gives librtl the tables, though
 	 * HSA_TOOLS_LIB does not name it */

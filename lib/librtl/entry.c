@@ -32,6 +32,7 @@
 #include "source/hsa/core_layer.h"
 #include "source/hsa/table/quirk_stream_callback.h"
 #include "source/hsa/table/table.h"
+#include "source/rccl/rccl.h"
 #include "source/roctx/range.h"
 #include "source/roctx/selection.h"
 
@@ -95,6 +96,7 @@ static void boot_once(void)
 	life_init(sources, sinks);
 	service_init(&host);
 	hip_forked_find = forked_find;
+	lookup_front = &rccl_front;
 	/* linked, or needed by a face: sessions record it */
 	if (!core_is_requested())
 		life_leave_sinks_out();

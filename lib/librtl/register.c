@@ -20,6 +20,7 @@
 #include "source/hip/dispatch_table.h"
 #include "source/hip/host_function.h"
 #include "source/hip/lookup.h"
+#include "source/rccl/rccl.h"
 
 EXPORT void __hipRegisterFunction(void **modules, const void *function, char *device_function,
 				  const char *name, unsigned int thread_limit,
@@ -75,7 +76,9 @@ static int take(const char *name, uint64_t version, uint64_t instance, void **ta
 		entry_load(tables[0]);
 	status = pass_on(name, version, instance, tables, nr_tables);
 	/* after the SDK: librtl's symbols call what is in the entries now, the SDK's wrappers */
-	if (is_given && instance == 0)
+	if (is_given && instance == 0 && strcmp(name, "rccl") == 0)
+		rccl_take_table(tables[0]);
+	else if (is_given && instance == 0)
 		dispatch_table_take(name, tables[0]);
 	return status;
 }

@@ -86,7 +86,7 @@ static uint32_t chosen_domains(const struct front *f)
 	} all[] = {
 #define RUNTIME                                                                                    \
 	(ROCPROFV3_HIP_RUNTIME | ROCPROFV3_MARKER | ROCPROFV3_KERNEL | ROCPROFV3_COPY |            \
-	 ROCPROFV3_ALLOCATION)
+	 ROCPROFV3_ALLOCATION | ROCPROFV3_RCCL)
 		{ ROCPROFV3_O_RUNTIME, RUNTIME },
 		{ ROCPROFV3_O_SYS, RUNTIME | ROCPROFV3_HIP_COMPILER | ROCPROFV3_HSA },
 		{ ROCPROFV3_O_HIP, ROCPROFV3_HIP },
@@ -96,6 +96,7 @@ static uint32_t chosen_domains(const struct front *f)
 		{ ROCPROFV3_O_ALLOCATION, ROCPROFV3_ALLOCATION },
 		{ ROCPROFV3_O_PMC, ROCPROFV3_COUNTERS },
 		{ ROCPROFV3_O_HSA, ROCPROFV3_HSA },
+		{ ROCPROFV3_O_RCCL, ROCPROFV3_RCCL },
 		{ ROCPROFV3_O_HIP_RUNTIME, ROCPROFV3_HIP_RUNTIME },
 		{ ROCPROFV3_O_HIP_COMPILER, ROCPROFV3_HIP_COMPILER },
 		{ ROCPROFV3_O_HSA_CORE, ROCPROFV3_HSA_CORE },
@@ -357,8 +358,10 @@ static void print_summary(const struct front *f)
 		const char *by;
 		uint32_t domains;
 	} tables[] = {
-		{ "kernel", ROCPROFV3_KERNEL },	   { "api", ROCPROFV3_HIP | ROCPROFV3_HSA },
-		{ "copy", ROCPROFV3_COPY },	   { "marker", ROCPROFV3_MARKER },
+		{ "kernel", ROCPROFV3_KERNEL },
+		{ "api", ROCPROFV3_HIP | ROCPROFV3_HSA | ROCPROFV3_RCCL },
+		{ "copy", ROCPROFV3_COPY },
+		{ "marker", ROCPROFV3_MARKER },
 		{ "counter", ROCPROFV3_COUNTERS },
 	};
 	int fd = open_summary(f);

@@ -55,8 +55,8 @@ enum rocprofv3_state {
 	X(EXTRA, 'E', "extra-counters", ROCPROFV3_VALUE("FILE"), LACKS, "definitions of counters",             \
 	  ROCPROFV3_INSTEAD_COUNTERS)                                                                          \
 	X(RUNTIME, 'r', "runtime-trace", ROCPROFV3_SWITCH, HAS,                                                \
-	  "HIP, ranges, kernels, copies, allocations",                                                         \
-	  "rocprofv3 adds RCCL, rocDecode, rocJPEG and scratch memory, which rtl does not record.")            \
+	  "HIP, RCCL, ranges, kernels, copies, allocations",                                                   \
+	  "rocprofv3 adds rocDecode, rocJPEG and scratch memory, which rtl does not record.")                  \
 	X(SYS, 's', "sys-trace", ROCPROFV3_SWITCH, HAS, "the same, HIP's compiler calls, HSA",                 \
 	  NULL)                                                                                                \
 	X(HIP, 0, "hip-trace", ROCPROFV3_SWITCH, ALSO, "HIP's runtime and compiler calls", NULL)               \
@@ -74,8 +74,7 @@ enum rocprofv3_state {
 	X(SCRATCH, 0, "scratch-memory-trace", ROCPROFV3_SWITCH, LACKS, "scratch memory",                       \
 	  "rtl does not record it; the kernels' own Scratch_Size is in kernel_trace.")                         \
 	X(HSA, 0, "hsa-trace", ROCPROFV3_SWITCH, ALSO, "HSA's calls", NULL)                                    \
-	X(RCCL, 0, "rccl-trace", ROCPROFV3_SWITCH, LACKS, "RCCL's calls",                                      \
-	  "rtl does not record them; their kernels are in --kernel-trace.")                                    \
+	X(RCCL, 0, "rccl-trace", ROCPROFV3_SWITCH, ALSO, "RCCL's calls", NULL)                                 \
 	X(OMPT, 0, "ompt-trace", ROCPROFV3_LIST("GROUP"), LACKS, "OpenMP's events",                            \
 	  "rtl does not record them; what they cause is in --hsa-trace and --kernel-trace.")                   \
 	X(KOKKOS, 0, "kokkos-trace", ROCPROFV3_SWITCH, LACKS, "Kokkos' regions",                               \

@@ -39,6 +39,7 @@ const char *label_domain(const char *function)
 	function += strspn(function, "_");
 	return strncmp(function, "hip", 3) == 0	 ? "hip_api" :
 	       strncmp(function, "hsa_", 4) == 0 ? "hsa_api" :
+	       strncmp(function, "nccl", 4) == 0 ? "rccl_api" :
 						   "api";
 }
 

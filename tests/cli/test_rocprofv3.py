@@ -464,7 +464,7 @@ class Front(Formats):
 
     def test_what_rtl_lacks_is_refused_before_the_program_runs(self):
         for args, part in ((("--extra-counters", "FILE"), "counters"), (("--att",), "instructions"),
-                           (("-p", "123"), "rtl start"), (("--rccl-trace",), "--kernel-trace"), (("-L",), "counters"),
+                           (("-p", "123"), "rtl start"), (("--rocshmem-trace",), "--kernel-trace"), (("-L",), "counters"),
                            (("-f", "otf2"), "pftrace"), (("--kernel-iteration-range", "[1-3]"), "--range")):
             p = self.front("-r", *args, "--", "/bin/sh", "-c", "echo ran", status=self.LACKS)
             self.assertIn(part, p.stderr, args)

@@ -16,7 +16,7 @@ TREE = {
     "rocprofiler-sdk/hsa": """amd_ext_api_id.h api_args.h api_id.h api_trace_version.h core_api_id.h finalize_ext_api_id.h
         image_ext_api_id.h scratch_memory_args.h scratch_memory_id.h table_id.h""",
     "rocprofiler-sdk/marker": "api_args.h api_id.h table_id.h",
-    "rocprofiler-sdk/rccl": "api_id.h table_id.h",
+    "rocprofiler-sdk/rccl": "api_args.h api_id.h table_id.h",
     "rocprofiler-sdk/kfd": "kfd_id.h",
     "rocprofiler-sdk/deprecated": "counters.h profile_config.h",
     "rocprofiler-sdk/experimental": "counters.h registration.h spm.h thread_trace.h",

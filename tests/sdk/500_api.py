@@ -142,13 +142,27 @@ def constructor_initialises_tools_if_asked_to():
     each_abi(check)
 
 
+def registered(abi, *args):
+    r = run(os.path.join(BUILD, "tests", f"sdk_registered_{abi}"), *args, status=None)
+    equal(f"stdout, ABI {abi}, {args}", r.out, "0 wrong\n")
+    equal("stderr", r.err, "")
+    ended(r, 0)
+
+
 @case
 def tables_of_a_runtime_that_registers_itself_show_its_calls():
     for abi in ABIS:
-        r = run(os.path.join(BUILD, "tests", f"sdk_registered_{abi}"), status=None)
-        equal(f"stdout, ABI {abi}", r.out, "0 wrong\n")
-        equal("stderr", r.err, "")
-        ended(r, 0)
+        for nr in (37, 38, 41):
+            registered(abi, f"rccl={nr}")
+
+
+@case
+def tables_offered_to_amds_rocprofiler_register_show_their_calls():
+    path = "/usr/lib/x86_64-linux-gnu/librocprofiler-register.so.0"
+    if not os.path.exists(path):
+        skip(f"this suite has no {path}")
+    for abi in ABIS:
+        registered(abi, "real", "rccl=41")
 
 
 main()

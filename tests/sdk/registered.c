@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* registered.c - a program with a HIP runtime of its own, which offers its dispatch tables by way of a rocprofiler-register of its own
+/* registered.c - a program with a HIP runtime and an RCCL of its own, which offer their dispatch tables by way of rocprofiler-register
  *
- * Both do what AMD's do from ROCm 6 on: the first call of the runtime makes the tables, the register finds a tool and passes each table to
- * rocprofiler_set_api_table(), found by dlsym(), and calls go by the tables' entries. Built for each ABI.
+ * They do what AMD's do from ROCm 6 on: the first call makes the tables, the register finds a tool and passes each table to
+ * rocprofiler_set_api_table(), and calls go by the tables' entries. Built for each ABI.
+ *
+ * Arguments: real: AMD's librocprofiler-register.so.0, else one of the program's own. rccl=N: RCCL's table has N functions.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <rocprofiler-sdk/intercept_table.h>
 #include <rocprofiler-sdk/registration.h>
@@ -98,14 +101,55 @@ static void hip_register(void)
 typedef int (*set_fn)(const char *name, uint64_t version, uint64_t instance, void **tables,
 		      uint64_t nr_tables);
 
+/* Of AMD's library. */
+typedef uint32_t (*import_fn)(void);
+typedef int (*register_fn)(const char *name, import_fn import, uint32_t version, void **tables,
+			   uint64_t nr, uint64_t *id);
+static register_fn real_register;
+
+#define IMPORT(name)                                                                               \
+	uint32_t rocprofiler_register_import_##name(void);                                         \
+	__attribute__((visibility("default"))) uint32_t rocprofiler_register_import_##name(void)   \
+	{                                                                                          \
+		return VERSION;                                                                    \
+	}
+IMPORT(hip)
+IMPORT(hip_compiler)
+IMPORT(rccl)
+
+static int offer_to_real(const char *name, void *table)
+{
+	import_fn import = strcmp(name, "rccl") == 0 ? rocprofiler_register_import_rccl :
+			   strcmp(name, "hip") == 0  ? rocprofiler_register_import_hip :
+						       rocprofiler_register_import_hip_compiler;
+	uint64_t id = 0;
+	int status = real_register(name, import, VERSION, &table, 1, &id);
+
+	IS(id != 0, 1);
+	return status;
+}
+
 static int offer(const char *name, uint64_t instance, void *table)
 {
+	if (real_register)
+		return offer_to_real(name, table);
+
 	set_fn set = (set_fn)dlsym(RTLD_DEFAULT, "rocprofiler_set_api_table");
 
 	/* 1: no tool */
 	return dlsym(RTLD_DEFAULT, "rocprofiler_configure") && set ?
 		       set(name, VERSION, instance, &table, 1) :
 		       1;
+}
+
+static void find_register(void)
+{
+	void *lib = dlopen("librocprofiler-register.so.0", RTLD_NOW | RTLD_LOCAL);
+
+	IS(lib != NULL, 1);
+	if (lib)
+		*(void **)&real_register = dlsym(lib, "rocprofiler_register_library_api_table");
+	IS(real_register != NULL, 1);
 }
 
 static void make_tables(void)
@@ -194,6 +238,85 @@ static void on_records(rocprofiler_context_id_t c, rocprofiler_buffer_id_t b,
 	}
 }
 
+/* ---- RCCL ---- */
+
+static struct table rccl;
+static int nr_rccl = 37; /* functions of its table */
+static struct {
+	int nr, operation, result;
+	const char *name;
+	const void *argument;
+} seen_rccl;
+
+static int do_split(void *comm, int color, int key, void **out, void *config)
+{
+	(void)config;
+	*out = comm;
+	return color + key;
+}
+
+static int do_shrink(void *comm, int *ranks, int nr, void **out, void *config, int flags)
+{
+	(void)config;
+	(void)ranks;
+	*out = comm;
+	return nr + flags;
+}
+
+static void on_rccl(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *user,
+		    void *arg)
+{
+	rocprofiler_callback_tracing_rccl_api_data_t *d = record.payload;
+
+	(void)user;
+	(void)arg;
+	IS(d->size, sizeof(*d));
+	seen_rccl.nr++;
+	seen_rccl.operation = (int)record.operation;
+	seen_rccl.argument = d->args.ncclCommSplit.comm;
+	seen_rccl.result = (int)d->retval.ncclResult_t_retval;
+	seen_rccl.name = NULL;
+	IS(rocprofiler_query_callback_tracing_kind_operation_name(record.kind, record.operation,
+								  &seen_rccl.name, NULL),
+	   OK);
+}
+
+/* Entries are where RCCL's header has them: what came later is at the end, the numbers of the SDK are others. */
+static void check_rccl(void)
+{
+	bool is_newest = nr_rccl > 38;
+	void *out = NULL, *comm = memory;
+	int (*split)(void *, int, int, void **, void *);
+	int (*shrink)(void *, int *, int, void **, void *, int);
+
+	rccl.size = sizeof(rccl.size) + (size_t)nr_rccl * sizeof(void *);
+	rccl.entries[23] = (void *)do_split;
+	/* behind the end of a shorter table */
+	rccl.entries[38] = (void *)do_shrink;
+	IS(offer("rccl", 0, &rccl), 0);
+	IS(rccl.entries[23] != (void *)do_split, 1);
+	IS(rccl.entries[38] != (void *)do_shrink, is_newest);
+	*(void **)&split = rccl.entries[23];
+	*(void **)&shrink = rccl.entries[38];
+	IS(split(comm, 3, 4, &out, NULL), 7);
+	IS(out == comm, 1);
+	IS(seen_rccl.nr, 2);
+	IS(seen_rccl.result, 7);
+	IS(seen_rccl.argument == comm, 1);
+	IS(seen_rccl.operation, is_newest ? 24 : 23);
+	IS(strcmp(seen_rccl.name, "ncclCommSplit"), 0);
+	IS(shrink(comm, NULL, 2, &out, NULL, 6), 8);
+	IS(seen_rccl.nr, is_newest ? 4 : 2);
+	IS(strcmp(seen_rccl.name, is_newest ? "ncclCommShrink" : "ncclCommSplit"), 0);
+	IS(rocprofiler_query_callback_tracing_kind_operation_name(
+		   ROCPROFILER_CALLBACK_TRACING_RCCL_API, 37, &seen_rccl.name, NULL),
+	   nr_rccl > 37 ? OK : ROCPROFILER_STATUS_ERROR_OPERATION_NOT_FOUND);
+	IS(strcmp(seen_rccl.name ? seen_rccl.name : "none", is_newest	 ? "ncclCommDeregister" :
+							    nr_rccl > 37 ? "ncclAllReduceWithBias" :
+									   "none"),
+	   0);
+}
+
 #if ROCPROFILER_SDK_ABI > 0
 static void on_runtime(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *user,
 		       void *arg)
@@ -202,6 +325,8 @@ static void on_runtime(rocprofiler_callback_tracing_record_t record, rocprofiler
 
 	(void)user;
 	(void)arg;
+	if (record.operation == ROCPROFILER_RUNTIME_INITIALIZATION_RCCL)
+		return;
 	IS(record.operation, ROCPROFILER_RUNTIME_INITIALIZATION_HIP);
 	IS(d->version, VERSION);
 	IS(d->instance, seen.nr_runtimes++);
@@ -216,6 +341,17 @@ static int initialize(rocprofiler_client_finalize_t fini, void *data)
 	IS(rocprofiler_configure_callback_tracing_service(
 		   context, ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, NULL, 0, on_call, NULL),
 	   OK);
+	{
+		/* by their numbers of before, which become others with a newer library */
+		rocprofiler_tracing_operation_t operations[37];
+
+		for (int i = 0; i < 37; i++)
+			operations[i] = (rocprofiler_tracing_operation_t)i;
+		IS(rocprofiler_configure_callback_tracing_service(
+			   context, ROCPROFILER_CALLBACK_TRACING_RCCL_API,
+			   nr_rccl > 38 ? NULL : operations, nr_rccl > 38 ? 0 : 37, on_rccl, NULL),
+		   OK);
+	}
 #if ROCPROFILER_SDK_ABI > 0
 	IS(rocprofiler_configure_callback_tracing_service(
 		   context, ROCPROFILER_CALLBACK_TRACING_RUNTIME_INITIALIZATION, NULL, 0,
@@ -253,10 +389,16 @@ rocprofiler_configure(uint32_t version, const char *runtime_version, uint32_t pr
 	return &result;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	void *p = NULL;
 
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "real") == 0)
+			find_register();
+		else
+			sscanf(argv[i], "rccl=%d", &nr_rccl);
+	}
 	make_tables();
 	IS(seen.tables, ROCPROFILER_HIP_RUNTIME_TABLE | ROCPROFILER_HIP_COMPILER_TABLE);
 	IS(hip_malloc(&p, 8), 0);
@@ -278,6 +420,7 @@ int main(void)
 	IS(seen.nr_enter, 4);
 	hip_register();
 	IS(nr_registered, 1);
+	check_rccl();
 	IS(rocprofiler_stop_context(context), OK);
 	IS(hip_malloc(&p, 8), 0);
 	IS(seen.nr_enter, 4);

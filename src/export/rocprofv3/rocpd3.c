@@ -486,6 +486,7 @@ static int put_all(struct rocpd3 *r)
 		{ markers_sql, put_marker, ROCPROFV3_MARKER },
 		{ CALLS(ROCPROFV3_HIP_KINDS), put_call, ROCPROFV3_HIP },
 		{ CALLS(ROCPROFV3_HSA_KINDS), put_call, ROCPROFV3_HSA },
+		{ CALLS(ROCPROFV3_RCCL_KINDS), put_call, ROCPROFV3_RCCL },
 		/* counters belong to the rows of dispatches */
 		{ kernels_sql, put_kernel, ROCPROFV3_KERNEL | ROCPROFV3_COUNTERS },
 		{ copies_sql, put_copy, ROCPROFV3_COPY },

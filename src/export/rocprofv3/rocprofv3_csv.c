@@ -202,7 +202,10 @@ static const char domain_stats[] = STATS(
 								      CALL_SUMS(
 									      ROCPROFV3_HSA_KINDS)) " UNION ALL " DOMAIN_OF("512",
 															    "MEMORY_ALLOCATION",
-															    ALLOCATION_SUMS),
+															    ALLOCATION_SUMS) " UNION ALL " DOMAIN_OF("4096",
+																				     "RCCL_API",
+																				     CALL_SUMS(
+																					     ROCPROFV3_RCCL_KINDS)),
 	"S.id", "");
 
 /* ---- the files ---- */
@@ -221,6 +224,8 @@ static const struct csv_table tables[] = {
 		 ROCPROFV3_HIP),
 	SELECTED("hsa_api_trace", call_columns, "SELECT $" ROCPROFV3_CALLS(ROCPROFV3_HSA_KINDS),
 		 ROCPROFV3_HSA),
+	SELECTED("rccl_api_trace", call_columns, "SELECT $" ROCPROFV3_CALLS(ROCPROFV3_RCCL_KINDS),
+		 ROCPROFV3_RCCL),
 	SELECTED("marker_api_trace", marker_columns, "SELECT $" ROCPROFV3_MARKERS,
 		 ROCPROFV3_MARKER),
 	SELECTED("memory_copy_trace", copy_columns, "SELECT $" ROCPROFV3_COPIES, ROCPROFV3_COPY),
@@ -241,6 +246,10 @@ static const struct csv_table tables[] = {
 		 STATS(CALL_SUMS(ROCPROFV3_HSA_KINDS), "D.string",
 		       "JOIN rocpd_string D ON D.id = S.id"),
 		 ROCPROFV3_HSA | ROCPROFV3_STATS),
+	SELECTED("rccl_api_stats", stats_columns,
+		 STATS(CALL_SUMS(ROCPROFV3_RCCL_KINDS), "D.string",
+		       "JOIN rocpd_string D ON D.id = S.id"),
+		 ROCPROFV3_RCCL | ROCPROFV3_STATS),
 	SELECTED("marker_api_stats", stats_columns,
 		 STATS(MARKER_SUMS, "U.string", "JOIN rocpd_ustring U ON U.id = S.id"),
 		 ROCPROFV3_MARKER | ROCPROFV3_STATS),

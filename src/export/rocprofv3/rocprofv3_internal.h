@@ -30,6 +30,7 @@ enum rocprofv3_kind {
 	ROCPROFV3_KIND_MARKER_CORE = 7,
 	ROCPROFV3_KIND_COPY = 10,
 	ROCPROFV3_KIND_KERNEL = 11,
+	ROCPROFV3_KIND_RCCL = 14,
 	ROCPROFV3_KIND_ALLOCATION = 16,
 };
 
@@ -130,6 +131,7 @@ int rocprofv3_names_more(struct query *q, int kind, void (*each)(void *arg, cons
 	"A.args_id WHERE M.api_id BETWEEN ?1 AND ?2 ORDER BY A.start, A.id"
 #define ROCPROFV3_HIP_KINDS "5, 6"
 #define ROCPROFV3_HSA_KINDS "1, 2, 3, 4"
+#define ROCPROFV3_RCCL_KINDS "14"
 
 /* ---- rocprofv3_csv.c ---- */
 

@@ -38,6 +38,8 @@ static int guess_kind(const char *domain, const char *name)
 	if (strcmp(domain, "hip") == 0)
 		return strncmp(name, "__", 2) == 0 ? ROCPROFV3_KIND_HIP_COMPILER :
 						     ROCPROFV3_KIND_HIP_RUNTIME;
+	if (strcmp(domain, "rccl") == 0)
+		return ROCPROFV3_KIND_RCCL;
 	return strncmp(name, "hsa_amd_", 8) == 0	 ? ROCPROFV3_KIND_HSA_AMD :
 	       strncmp(name, "hsa_ext_program", 15) == 0 ? ROCPROFV3_KIND_HSA_FINALIZE :
 	       strncmp(name, "hsa_ext_", 8) == 0	 ? ROCPROFV3_KIND_HSA_IMAGE :
@@ -48,7 +50,8 @@ static int find_kind(const char *domain, const char *name, int64_t *operation)
 {
 	static const int kinds[] = { ROCPROFV3_KIND_HIP_RUNTIME, ROCPROFV3_KIND_HIP_COMPILER,
 				     ROCPROFV3_KIND_HSA_CORE,	 ROCPROFV3_KIND_HSA_AMD,
-				     ROCPROFV3_KIND_HSA_IMAGE,	 ROCPROFV3_KIND_HSA_FINALIZE };
+				     ROCPROFV3_KIND_HSA_IMAGE,	 ROCPROFV3_KIND_HSA_FINALIZE,
+				     ROCPROFV3_KIND_RCCL };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		*operation = find_operation(kinds[i], name);
@@ -71,6 +74,8 @@ static uint32_t domain_of(int kind)
 		return ROCPROFV3_HSA_IMAGE;
 	case ROCPROFV3_KIND_HSA_FINALIZE:
 		return ROCPROFV3_HSA_FINALIZE;
+	case ROCPROFV3_KIND_RCCL:
+		return ROCPROFV3_RCCL;
 	default:
 		return ROCPROFV3_HSA_CORE;
 	}
@@ -183,7 +188,7 @@ static int make_functions(struct query *q)
 		{ &row,
 		  "SELECT F.id, N.string, D.string FROM (SELECT DISTINCT apiName_id AS id, domain_id "
 		  "FROM rocpd_api) F JOIN rocpd_string N ON N.id = F.id JOIN rocpd_string D ON D.id = "
-		  "F.domain_id WHERE D.string IN ('hip', 'hsa') ORDER BY F.id" },
+		  "F.domain_id WHERE D.string IN ('hip', 'hsa', 'rccl') ORDER BY F.id" },
 	};
 	int ret = query_prepare_all(q, all, sizeof(all) / sizeof(all[0]));
 

@@ -308,7 +308,7 @@ int rocprofv3_records_write(struct query *q, struct json *j)
 		{ "hip_api", CALLS(ROCPROFV3_HIP_KINDS), put_call, ROCPROFV3_HIP },
 		{ "hsa_api", CALLS(ROCPROFV3_HSA_KINDS), put_call, ROCPROFV3_HSA },
 		{ "marker_api", markers_sql, put_call, ROCPROFV3_MARKER },
-		{ "rccl_api", NULL, NULL, 0 },
+		{ "rccl_api", CALLS(ROCPROFV3_RCCL_KINDS), put_call, ROCPROFV3_RCCL },
 		{ "memory_copy", copies_sql, put_copy, ROCPROFV3_COPY },
 		{ "memory_allocation", allocations_sql, put_allocation, ROCPROFV3_ALLOCATION },
 		{ "scratch_memory", NULL, NULL, 0 },

@@ -128,13 +128,15 @@ static RTL_NOINLINE bool is_outermost(struct thread *t, enum api_domain domain, 
 		if (t->api_inside & 1u << d && frame >= t->api_frame[d])
 			t->api_inside &= ~(1u << d);
 	}
-	if (!t->api_inside)
+	/* a call of RCCL has none */
+	if (!(t->api_inside & ~(1u << API_RCCL)))
 		t->corr_current = 0;
 	return !(t->api_inside & 1u << domain);
 }
 
 /* A call that begins while a special bit is set, or within another call. */
-static RTL_NOINLINE bool enter_any(enum api_domain domain, struct api_call *c, uintptr_t frame)
+static RTL_NOINLINE bool enter_any(enum api_domain domain, struct api_call *c, uintptr_t frame,
+				   bool is_origin)
 {
 	/* relaxed: a stale value loses one event at start or end, which is counted */
 	int state = atomic_load_explicit(&life_state, memory_order_relaxed);
@@ -165,10 +167,15 @@ static RTL_NOINLINE bool enter_any(enum api_domain domain, struct api_call *c, u
 	c->thread = t;
 	c->parent = t->corr_current & ~EVENT_LEFT_OUT;
 	c->correlation = corr_new(t);
-	if (!c->parent)
+	if (!c->parent && is_origin)
 		t->corr_current = c->correlation;
 	c->begin_ns = clock_now_ns();
 	return true;
+}
+
+bool api_enter_around(enum api_domain domain, struct api_call *c, uintptr_t frame)
+{
+	return enter_any(domain, c, frame, false);
 }
 
 bool api_enter_slow(enum api_domain domain, struct api_call *c, uintptr_t frame)
@@ -177,7 +184,7 @@ bool api_enter_slow(enum api_domain domain, struct api_call *c, uintptr_t frame)
 
 	if (RTL_UNLIKELY(special_any(SPECIAL_FOR_CALLS) || thread_kept_out(t) ||
 			 (t->api_inside | t->call_left_out | t->corr_current)))
-		return enter_any(domain, c, frame);
+		return enter_any(domain, c, frame, true);
 	t->api_inside = 1u << domain;
 	t->api_frame[domain] = frame;
 	c->thread = t;

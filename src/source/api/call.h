@@ -36,7 +36,7 @@ struct api_call {
 /* The API that a call belongs to. Each domain numbers its operations. */
 enum api_domain {
 #define API_DOMAIN(name, text) API_##name = REC_API_##name,
-	/* API_HIP: enum hip_op; API_HSA: enum hsa_op */
+	/* API_HIP: enum hip_op; API_HSA: enum hsa_op; API_RCCL: enum rccl_op */
 	REC_API_EACH_DOMAIN(API_DOMAIN)
 #undef API_DOMAIN
 	/* HIP's calls by its runtime's callbacks, with the numbers of the runtime's release: HIP_API_ID_... */
@@ -86,6 +86,9 @@ bool api_is_left_out(enum api_domain domain, uint32_t operation);
 
 /* HOT: `frame`: the address of the wrapper's frame. */
 bool api_enter_slow(enum api_domain domain, struct api_call *c, uintptr_t frame);
+
+/* The same for a call that is not the origin of operations: those that it submits belong to the calls of another domain that it makes. */
+bool api_enter_around(enum api_domain domain, struct api_call *c, uintptr_t frame);
 
 /* HOT: the real function has returned. `words`: its arguments in the order of the op's signature; nr_words may
  * be 0. Preserves errno. */

@@ -232,7 +232,7 @@ static void correlate(struct live_frame *f, struct thread *t)
 		return;
 	}
 	f->call.correlation = corr_new(t);
-	if (!f->outer_correlation)
+	if (!f->outer_correlation && f->call.domain != API_RCCL)
 		t->corr_current = corr_mark(f->call.correlation);
 }
 
@@ -256,7 +256,10 @@ struct live_frame *live_wrapper_begin(enum api_domain domain, uint32_t operation
 			bus_loss(SPOOL_REASON_thread_slots, 1);
 		return NULL;
 	}
-	f->is_recorded = mask & API_RECORDED && api_enter_slow(domain, &f->record, frame);
+	if (mask & API_RECORDED)
+		f->is_recorded = RTL_UNLIKELY(domain == API_RCCL) ?
+					 api_enter_around(domain, &f->record, frame) :
+					 api_enter_slow(domain, &f->record, frame);
 	if (RTL_UNLIKELY(mask & API_LEFT_OUT))
 		api_leave_out(domain, frame);
 	correlate(f, t);

@@ -57,10 +57,10 @@ struct live_call {
 	uint32_t operation; /* of the domain */
 	uint32_t tid;
 	uint8_t domain; /* enum api_domain */
-	/* enter() and exit() alone. API_HSA: a struct hsa_args_NAME of hsa_wrap_gen.h; API_HIP: a struct hip_args_NAME of hip_args_gen.h; NULL: the
+	/* enter() and exit() alone. API_HSA: a struct hsa_args_NAME of hsa_wrap_gen.h; API_HIP: a struct hip_args_NAME of hip_args_gen.h; API_RCCL: of rccl_ops_gen.h; NULL: the
 	 * function has none. API_HIP_CALLBACKS: the runtime's hip_api_data_t */
 	void *args;
-	/* the same. API_HIP, API_HSA, from LIVE_EXIT on: what the function returned; NULL: nothing, or not known */
+	/* the same. API_HIP, API_HSA, API_RCCL, from LIVE_EXIT on: what the function returned; NULL: nothing, or not known */
 	const void *result;
 	/* exit() alone, if live_want_words() was called: the words of the call's record, and its status */
 	const uint64_t *words;

@@ -35,6 +35,7 @@ static const bool has_shadow = true;
 #endif
 
 _Atomic(lookup_fn) lookup_next;
+const struct lookup_front *lookup_front;
 
 BEFORE_SHADOW void lookup_find(void)
 {
@@ -80,14 +81,16 @@ static bool lacks(void *handle, const char *name)
 	int saved = errno;
 	void *fn = NULL;
 	uint32_t op = op_of(name);
-	bool none;
+	bool none, is_front;
 
-	if (op == hip_nr_ops && !is_hsa_init(name))
+	is_front = op == hip_nr_ops && lookup_front && lookup_front->has(name);
+	if (op == hip_nr_ops && !is_front && !is_hsa_init(name))
 		return false;
 	/* a function of that name that comes before us, for example the program's own */
 	if (handle == RTLD_DEFAULT)
 		fn = lookup_libc()(RTLD_DEFAULT, name);
-	none = !(fn && !hip_is_ours(fn)) && !has_real(op);
+	none = !(fn && !hip_is_ours(fn)) &&
+	       !(is_front ? lookup_front->has_real(name) : has_real(op));
 	errno = saved;
 	return none;
 }
@@ -212,6 +215,16 @@ void lookup_given(const char *name, void **fn)
 	errno = saved;
 }
 
+/* The same for a function of `lookup_front`. */
+static void *translate_front(void *fn, const char *name)
+{
+	if (!lookup_front->has(name))
+		return fn;
+	if (hip_is_ours(fn))
+		return lookup_front->has_real(name) ? fn : lookup_absent(RTLD_NEXT, name);
+	return is_wanted() ? lookup_front->wrap(fn, name) : fn;
+}
+
 void *lookup(void *handle, const char *name)
 {
 	void *fn = lookup_libc()(handle, name);
@@ -219,6 +232,9 @@ void *lookup(void *handle, const char *name)
 
 	if (fn && name && (name[0] == 'h' || name[0] == '_')) {
 		fn = translate(fn, name);
+		errno = saved;
+	} else if (fn && name && (name[0] == 'n' || name[0] == 'm') && lookup_front) {
+		fn = translate_front(fn, name);
 		errno = saved;
 	}
 	return fn;

@@ -11,6 +11,15 @@ typedef void *(*lookup_fn)(void *handle, const char *name);
 extern _Atomic(lookup_fn) lookup_next;
 void lookup_find(void);
 
+/* Another library whose functions librtl's symbols stand in front of, by name. `wrap`: librtl's function for `fn`, which a look-up found; `fn`
+ * itself if there is none. Set within librtl's start, constant after; NULL: there is none. */
+struct lookup_front {
+	bool (*has)(const char *name);
+	bool (*has_real)(const char *name); /* whether a function is behind it */
+	void *(*wrap)(void *fn, const char *name);
+};
+extern const struct lookup_front *lookup_front;
+
 /* For a call of it: gcc 12 does not load atomically where an atomic pointer is called. */
 static inline lookup_fn lookup_libc(void)
 {
