@@ -3,7 +3,7 @@
 """check_layers.py - which module may include which
 
 	base <- event <- { source/*, sink/*, control }        a source includes no sink and no other source, except
-	                                             source/api, the frame around API calls
+	                                             source/api, the frame around API calls, and of source/rccl source/hip
 	base + event/format.h + event/drain.h + event/flight.h <- store <- query <- export <- cli
 	counter <- cli: it needs nothing
 	selftest: a program of its own that uses none of it
@@ -26,6 +26,8 @@ TABLE = [
     ("src/base/", ()),
     ("src/event/", EVENT),
     ("src/source/", EVENT + ("src/source/api/",)),
+    # how librtl finds functions behind its symbols
+    ("src/source/rccl/", EVENT + ("src/source/api/", "src/source/hip/")),
     ("src/sink/", EVENT),
     ("src/control/", EVENT),
     ("src/store/", READER),

@@ -129,14 +129,13 @@ void pftrace_name(struct pftrace *t, enum pftrace_space space, int64_t id, sqlit
 
 uint64_t pftrace_key(struct pftrace *t, const char *text, size_t size)
 {
-	uint64_t hash = map_hash(text, size), iid;
+	bool is_new;
+	uint64_t iid = texts_number(&t->keys, text, size, &is_new);
 
-	if (map_get(&t->keys, hash, &iid))
-		return iid;
-	iid = A_NR + t->nr_keys++;
-	if (map_put(&t->keys, hash, iid))
+	if (!iid)
 		t->packet.failed = true;
-	intern(t, INTERNED_ANNOTATION, iid, text, size);
+	else if (is_new)
+		intern(t, INTERNED_ANNOTATION, iid, text, size);
 	return iid;
 }
 
@@ -171,14 +170,13 @@ void pftrace_put_interned(struct pftrace *t, struct proto *p, enum pftrace_name 
 			  const char *text)
 {
 	size_t size = strlen(text), at;
-	uint64_t hash = map_hash(text, size), iid;
+	bool is_new;
+	uint64_t iid = texts_number(&t->texts, text, size, &is_new);
 
-	if (!map_get(&t->texts, hash, &iid)) {
-		iid = t->texts.nr + 1;
-		if (map_put(&t->texts, hash, iid))
-			p->failed = true;
+	if (!iid)
+		p->failed = true;
+	else if (is_new)
 		intern(t, INTERNED_TEXT, iid, text, size);
-	}
 	at = proto_begin(p, EVENT_ANNOTATION);
 	proto_uint(p, ANNOTATION_NAME, (uint64_t)name);
 	proto_uint(p, ANNOTATION_TEXT_IID, iid);
@@ -241,8 +239,10 @@ uint64_t pftrace_track(struct pftrace *t, const struct pftrace_track *track)
 static int put_names(struct pftrace *t)
 {
 	for (uint64_t i = 1; i < A_NR; i++) {
+		bool is_new;
+
 		intern(t, INTERNED_ANNOTATION, i, names[i], strlen(names[i]));
-		if (map_put(&t->keys, map_hash(names[i], strlen(names[i])), i))
+		if (texts_number(&t->keys, names[i], strlen(names[i]), &is_new) != i)
 			t->packet.failed = true;
 	}
 	for (uint64_t i = 1; i < C_NR; i++)
@@ -303,7 +303,7 @@ int pftrace_write(struct query *q, const char *out)
 	proto_fini(&t.packet);
 	proto_fini(&t.fresh);
 	map_fini(&t.names);
-	map_fini(&t.keys);
-	map_fini(&t.texts);
+	texts_fini(&t.keys);
+	texts_fini(&t.texts);
 	return ret;
 }

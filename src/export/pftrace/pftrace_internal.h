@@ -13,6 +13,7 @@
 
 #include "export/json.h"
 #include "export/pftrace/proto.h"
+#include "export/pftrace/texts.h"
 #include "export/tracks.h"
 #include "store/map.h"
 
@@ -138,8 +139,9 @@ struct pftrace {
 	struct json *out;
 	struct proto packet, fresh; /* fresh: interned data that the next packet brings */
 	struct map names;	    /* (space, id) -> iid */
-	struct map keys, texts;	    /* hash of a text -> iid */
-	uint64_t nr_names, nr_keys, nr_tracks;
+	struct texts keys,
+		texts; /* their numbers are iids; of keys, those of `enum pftrace_name` first */
+	uint64_t nr_names, nr_tracks;
 	size_t at_packet, at_event; /* of the open packet */
 	uint64_t nr_events;
 };
