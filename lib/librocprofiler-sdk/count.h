@@ -69,7 +69,9 @@ static inline const struct counter_gpu *counters_list(const struct counting_gpu 
 	return atomic_load_explicit(&g->gpu, memory_order_acquire);
 }
 
-/* The metric `name` of `list` becomes one more counter, and `list` that of the GPU. One thread at a time. False: there are too many. */
+/* Calls `fn` while no other thread changes a list. */
+rocprofiler_status_t counters_change(rocprofiler_status_t (*fn)(void *arg), void *arg);
+/* The metric `name` of `list` becomes one more counter, and `list` that of the GPU. Within counters_change(). False: there are too many. */
 bool counters_add(struct counting_gpu *g, const struct counter_gpu *list, const char *name,
 		  rocprofiler_counter_id_t *id);
 

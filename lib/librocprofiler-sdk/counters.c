@@ -71,6 +71,16 @@ static void add_named(struct counting_gpu *g, const char *name)
 		add_counter(g, &m);
 }
 
+rocprofiler_status_t counters_change(rocprofiler_status_t (*fn)(void *arg), void *arg)
+{
+	rocprofiler_status_t status;
+
+	lock_take(&lock);
+	status = fn(arg);
+	lock_drop(&lock);
+	return status;
+}
+
 bool counters_add(struct counting_gpu *g, const struct counter_gpu *list, const char *name,
 		  rocprofiler_counter_id_t *id)
 {

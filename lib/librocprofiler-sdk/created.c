@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../face/fork_guard.h"
 #include "base/log.h"
 #include "count.h"
 
@@ -21,8 +20,6 @@
 
 #define NAME_MAX_SIZE 128u
 #define TEXT_MAX 65536u
-
-GUARDED_LOCK(lock, LOCK_SDK_COUNTERS);
 
 /* ---- expressions ----------------------------------------------------------------------------- */
 
@@ -158,27 +155,37 @@ static bool can_be_counted(const struct counter_gpu *gpu, const char *name)
 	return good;
 }
 
-RTL_REQUIRES(lock)
-static rocprofiler_status_t create(struct counting_gpu *g, const struct counter_derived *d,
-				   rocprofiler_counter_id_t *id)
+struct creating {
+	struct counting_gpu *gpu;
+	const char *expression; /* as it was given */
+	struct counter_derived derived;
+	rocprofiler_counter_id_t *id;
+};
+
+static rocprofiler_status_t create(void *arg)
 {
-	const struct counter_gpu *gpu = counters_list(g);
+	struct creating *k = arg;
+	const struct counter_gpu *gpu = counters_list(k->gpu);
 	char error[METRIC_ERROR_SIZE];
 	struct counter_gpu *more;
 	struct metric m;
 
-	if (metric_find(gpu, d->name, &m, error))
+	k->derived.expression = translate(gpu, k->expression);
+	if (!k->derived.expression || metric_find(gpu, k->derived.name, &m, error))
 		return ROCPROFILER_STATUS_ERROR_AST_GENERATION_FAILED;
-	more = with_metric(gpu, d);
+	more = with_metric(gpu, &k->derived);
 	if (!more)
 		return ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
-	if (!can_be_counted(more, d->name)) {
+	if (!can_be_counted(more, k->derived.name)) {
 		free((void *)(uintptr_t)more->deriveds);
 		free(more);
 		return ROCPROFILER_STATUS_ERROR_AST_GENERATION_FAILED;
 	}
-	return counters_add(g, more, d->name, id) ? ROCPROFILER_STATUS_SUCCESS :
-						    ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
+	if (counters_add(k->gpu, more, k->derived.name, k->id))
+		return ROCPROFILER_STATUS_SUCCESS;
+	free((void *)(uintptr_t)more->deriveds);
+	free(more);
+	return ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
 }
 
 static bool is_name(const char *name)
@@ -199,38 +206,33 @@ EXPORT rocprofiler_status_t rocprofiler_create_counter(const char *name, size_t 
 						       rocprofiler_counter_id_t *counter_id)
 {
 	rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
-	char *own_name, *given, *own_description, *expression = NULL;
-	struct counting_gpu *g;
+	struct creating k = { .id = counter_id };
+	char *own_name, *given, *own_description;
 	bool known;
 
 	if (!name || !expr || !counter_id || !name_len || !expr_len || expr_len > TEXT_MAX ||
 	    (description_len && !description))
 		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
-	g = counters_of(agent, &known);
-	if (!g)
+	k.gpu = counters_of(agent, &known);
+	if (!k.gpu)
 		return known ? ROCPROFILER_STATUS_ERROR_AGENT_ARCH_NOT_SUPPORTED :
 			       ROCPROFILER_STATUS_ERROR_AGENT_NOT_FOUND;
 	own_name = strndup(name, name_len);
 	given = strndup(expr, expr_len);
 	own_description = strndup(description ? description : "", description_len);
 	if (own_name && given && own_description) {
-		lock_take(&lock);
-		expression = translate(counters_list(g), given);
-		status = ROCPROFILER_STATUS_ERROR_AST_GENERATION_FAILED;
-		if (expression && is_name(own_name)) {
-			const struct counter_derived d = { own_name, expression, own_description,
-							   "", EXPRESSION_ORDINARY };
-
-			status = create(g, &d, counter_id);
-		}
-		lock_drop(&lock);
+		k.expression = given;
+		k.derived = (struct counter_derived){ own_name, NULL, own_description, "",
+						      EXPRESSION_ORDINARY };
+		status = is_name(own_name) ? counters_change(create, &k) :
+					     ROCPROFILER_STATUS_ERROR_AST_GENERATION_FAILED;
 	}
 	free(given);
 	if (status == ROCPROFILER_STATUS_SUCCESS)
 		return status;
 	free(own_name);
 	free(own_description);
-	free(expression);
+	free((void *)(uintptr_t)k.derived.expression);
 	return status;
 }
 

@@ -111,7 +111,7 @@ static void read_sets(void)
 			to->names[to->nr++] = name;
 	}
 	if (round)
-		per_round = atoi(round);
+		per_round = (int)strtol(round, NULL, 10);
 }
 
 static void load(void)
