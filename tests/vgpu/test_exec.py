@@ -242,7 +242,7 @@ def matrices_of_gfx90a_give_right_results():
 
 @case
 def gpus_of_two_architectures_run_kernels_of_their_own():
-    all_right(run("exec_test_two", arch="gfx900,gfx90a", devices=2, exec="on"))
+    all_right(run("exec_test_two", "arithmetic", "together", "half", "words", arch="gfx900,gfx90a", devices=2, exec="on"))
 
 
 @case
