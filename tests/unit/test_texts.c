@@ -16,7 +16,7 @@ TEST(texts_that_share_a_hash_have_numbers_of_their_own)
 	CHECK(is_new);
 	CHECK_EQ_UINT(texts_number_by(&t, 7, "two", 3, &is_new), 2);
 	CHECK(is_new);
-	/* the hash of another text is the place that the second one got */
+	/* the hash of another text is the key that the second one got */
 	CHECK_EQ_UINT(texts_number_by(&t, 8, "eight", 5, &is_new), 3);
 	CHECK_EQ_UINT(texts_number_by(&t, 7, "two and more", 3, &is_new), 2);
 	CHECK(!is_new);
