@@ -146,12 +146,9 @@ unpack() {
 # userland meanwhile: no file of theirs is changed.
 add_missing() {
 	[ -e "$root/packages" ] || return 1
-	for name in $(cat "$root/asked_for" 2>/dev/null); do
-		case " $(echo $base $rocm) " in
-		*" $name "*) ;;
-		*) return 1 ;;
-		esac
-	done
+	tr -s ' \t\n' '\n' <"$root/asked_for" | sort -u >"$dir/there"
+	echo "$base $rocm" | tr -s ' \t\n' '\n' | sort -u >"$dir/wanted"
+	[ -z "$(comm -23 "$dir/there" "$dir/wanted")" ] || return 1
 	# shellcheck disable=SC2086 # lists of names
 	private_apt install -y --simulate -t "$target" $base $rocm || return 1
 	sed -n 's/^Inst \([^ ]*\) (\([^ ]*\) .*/\1 \2/p' "$dir/apt.log" | sort -u >"$dir/wanted"

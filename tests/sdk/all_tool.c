@@ -76,8 +76,7 @@ static void write_record(const rocprofiler_record_header_t *h)
 	const rocprofiler_buffer_tracing_hip_api_record_t *call = h->payload;
 	const rocprofiler_buffer_tracing_kernel_dispatch_record_t *kernel = h->payload;
 	const rocprofiler_buffer_tracing_memory_copy_record_t *copy = h->payload;
-	uint64_t thread = call->thread_id, begin = call->start_timestamp,
-		 end = call->end_timestamp;
+	uint64_t thread = call->thread_id, begin = call->start_timestamp, end = call->end_timestamp;
 	const char *operation = NULL;
 
 	if (h->kind == ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT)

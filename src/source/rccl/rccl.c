@@ -38,12 +38,13 @@ static _Atomic uint8_t named[RCCL_OP_NR];
 static int find_path(struct dl_phdr_info *info, size_t size, void *path)
 {
 	const char *base = strrchr(info->dlpi_name, '/');
+	size_t length = strlen(info->dlpi_name);
 
 	(void)size;
 	base = base ? base + 1 : info->dlpi_name;
-	if (strncmp(base, LIBRARY, strlen(LIBRARY)) != 0 || strlen(info->dlpi_name) >= PATH_SIZE)
+	if (strncmp(base, LIBRARY, strlen(LIBRARY)) != 0 || length >= PATH_SIZE)
 		return 0;
-	strcpy(path, info->dlpi_name);
+	memcpy(path, info->dlpi_name, length + 1);
 	return 1;
 }
 
