@@ -182,7 +182,10 @@ class Overview(Read):
         self.assertIn("is no time A:B", self.rtl("summary", db, "--time", "2:1", status=2).stderr)
 
     def test_gaps_have_their_cause(self):
-        gaps = self.rows(self.write(self.host()), "--by", "gap")
+        db = self.write(self.host())
+        gaps = self.rows(db, "--by", "gap")
+        # whatever was read before
+        self.assertEqual(self.rows(db, "--by", "overview,gap")["gap"], gaps)
         self.assertEqual([(g["gap_ns"], g["host"].split()[0], g["after"]) for g in gaps][0], (700 * MS, "hipInit", "work(float*)"))
         self.assertEqual((gaps[1]["gap_ns"] >= 170 * MS, gaps[1]["host"].split()[0], gaps[1]["before"]),
                          (True, "hipStreamSynchronize", "CopyHostToDevice"))
