@@ -8,7 +8,7 @@ class Overview {
 	constructor(trace, element, open) {
 		this.trace = trace;
 		this.open = open;
-		element.append(this.cards(), this.gpus(), this.tops(), this.losses(), this.processes());
+		element.append(this.cards(), ...this.findings(), this.gpus(), this.tops(), this.losses(), this.processes());
 	}
 
 	card(title, text, more, mark) {
@@ -23,7 +23,18 @@ class Overview {
 			this.card("GPU busy", whole ? formatShare(gpuTime / whole) : "\u2013", `${formatTime(gpuTime)} on ${trace.gpus.length} GPU${trace.gpus.length === 1 ? "" : "s"}`),
 			this.card("Operations", formatCount(sum("kernels") + sum("copies")), `${formatCount(sum("kernels"))} kernels, ${formatCount(sum("copies"))} copies and fills`),
 			this.card("Calls", formatCount(sum("calls")), `${formatCount(trace.tables.calls.reduce((n, s) => n + s.errors, 0))} failed; ${formatCount(sum("ranges"))} ranges and markers`),
-			this.card("Verdict", trace.complete ? "Complete" : "Incomplete", trace.verdict, trace.complete ? "good" : "bad"));
+			this.card("Verdict", trace.complete ? "Complete" : "Incomplete", trace.complete ? "nothing was lost" : trace.verdict, trace.complete ? "good" : "bad"));
+	}
+
+	// What is wrong with the program, as rtl summary says it: "Tiny launches: 1,040 kernels ...".
+	findings() {
+		const texts = this.trace.findings || [];
+		if (!texts.length)
+			return [];
+		return [h("section", { id: "findings" }, h("h2", {}, "Findings"), h("ol", {}, texts.map(text => {
+			const colon = text.indexOf(": ");
+			return h("li", {}, colon > 0 && colon < 40 ? [h("strong", {}, visible(text.slice(0, colon + 1))), visible(text.slice(colon + 1))] : visible(text));
+		})))];
 	}
 
 	gpus() {
@@ -46,12 +57,14 @@ class Overview {
 			h("td", {}, this.curve(g)));
 	}
 
+	// Its height is the busiest part of any GPU, which is written beside it.
 	curve(g) {
+		const most = Math.min(1, Math.max(...this.trace.gpus.map(gpu => Math.max(...gpu.bins))) / this.trace.bin_ns) || 1;
 		const bins = g.bins, height = 28, picture = svg("svg", { viewBox: `0 0 ${bins.length} ${height}`, class: "curve", preserveAspectRatio: "none", role: "img",
 			"aria-label": `GPU ${g.gpu}: busy over time` });
-		const points = bins.map((ns, i) => `L${i} ${(height - height * Math.min(1, ns / this.trace.bin_ns)).toFixed(1)}h1`);
+		const points = bins.map((ns, i) => `L${i} ${(height - height * Math.min(1, ns / this.trace.bin_ns / most)).toFixed(1)}h1`);
 		picture.append(svg("path", { class: "area", d: `M0 ${height}${points.join("")}L${bins.length} ${height}Z` }));
-		return picture;
+		return h("div", { class: "with-scale" }, picture, h("small", { title: "what the full height stands for" }, formatShare(most)));
 	}
 
 	tops() {

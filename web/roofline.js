@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // roofline.js - kernels by the work that they do for each byte of memory, where counters tell
 //
-// Work is floating-point operations (CDNA 2 and later count them), else vector instructions: an instruction roofline. Bytes are
-// FETCH_SIZE + WRITE_SIZE. The roof of work is computed of the GPU's units and clock; that of memory is not known to the
-// trace: it is the value in the field, at first the highest rate of a kernel in the trace.
+// Work is floating-point operations (CDNA 2 and later count them), else operations of lanes, else vector instructions: an instruction
+// roofline. Bytes are FETCH_SIZE + WRITE_SIZE. The roof of work is computed of the GPU's units and clock; that of memory is the value in
+// the field, at first that of a data sheet (rtl knows some products), else the highest rate of a kernel in the trace.
 
 const LANES = 64; // of a wave, in counters of instructions
 
@@ -16,6 +16,8 @@ function operationsOfCounters(values) {
 			sum += value * LANES * (valu[1] === "FMA" ? 2 : 1);
 		else if (/^SQ_INSTS_VALU_MFMA_MOPS_(F16|BF16|F32|F64|XF32|F8|F6F4)$/.test(name))
 			sum += value * 512;
+		else if (name === "TOTAL_32_OPS" || name === "TOTAL_64_OPS" || name === "TOTAL_16_OPS") // metrics, of rtl trace --pmc roofline
+			sum += value;
 		else
 			continue;
 		isKnown = true;
@@ -40,23 +42,30 @@ function rooflineOf(trace) {
 		of.values.set(trace.names[counter], total / count);
 		of.seconds = ns / count / 1e9;
 	}
+	const works = [
+		{ unit: "floating-point operations", short: "FLOP", perCycle: 2 * LANES, of: operationsOfCounters },
+		{ unit: "operations of lanes", short: "op", perCycle: LANES, of: values => values.get("SQ_THREAD_CYCLES_VALU") ?? null },
+		{ unit: "vector instructions", short: "inst", perCycle: 1, of: values => values.get("SQ_INSTS_VALU") ?? null },
+	];
+	// the first that is more than 0: a GPU without a counter has zeros
+	const work = works.find(w => [...kernels.values()].some(({ values }) => w.of(values)));
 	const points = [];
-	let isFloat = false;
-	for (const { values } of kernels.values())
-		isFloat ||= operationsOfCounters(values) !== null;
 	for (const [name, { values, seconds }] of kernels) {
-		const work = isFloat ? operationsOfCounters(values) : values.get("SQ_INSTS_VALU") ?? null, bytes = bytesOfCounters(values);
-		if (work && bytes && seconds > 0)
-			points.push({ name, work, bytes, seconds });
+		const nr = work && work.of(values), bytes = bytesOfCounters(values);
+		if (nr && bytes && seconds > 0)
+			points.push({ name, work: nr, bytes, seconds });
 	}
-	return points.length ? { unit: isFloat ? "FLOP" : "vector instructions", short: isFloat ? "FLOP" : "inst", isFloat, points } : null;
+	return points.length ? { ...work, points } : null;
 }
 
-function peakOf(agent, isFloat) {
-	if (!agent || !agent.cus || !agent.mhz)
-		return null;
+// Whether counters of a roofline are there, and no kernel has work and bytes.
+function isRooflineEmpty(trace) {
+	return trace.values.some(([, counter]) => ["SQ_THREAD_CYCLES_VALU", "SQ_INSTS_VALU", "TOTAL_32_OPS"].includes(trace.names[counter]));
+}
+
+function peakOf(agent, perCycle) {
 	// each cycle a compute unit begins one vector instruction of 64 lanes, which may be a multiply and an add
-	return agent.cus * agent.mhz * 1e6 * (isFloat ? 2 * LANES : 1);
+	return agent && agent.cus && agent.mhz ? agent.cus * agent.mhz * 1e6 * perCycle : null;
 }
 
 class Roofline {
@@ -71,21 +80,24 @@ class Roofline {
 	}
 
 	explain() {
-		this.element.append(h("p", { class: "empty" }, "The trace does not have the counters for a roofline."),
-			h("p", {}, "Count them with ", h("code", {}, "rtl trace --pmc FETCH_SIZE,WRITE_SIZE,SQ_INSTS_VALU -- PROGRAM"),
-				". On gfx90a and later SQ_INSTS_VALU_ADD_F32, _MUL_F32, _FMA_F32, and their like for F16, F64 and MFMA_MOPS, count floating-point operations."));
+		this.element.append(h("p", { class: "empty" }, isRooflineEmpty(this.trace) ?
+			"The counters for a roofline are in the trace, but no kernel has both work and bytes: the GPU, or the virtual one, counted 0." :
+			"The trace does not have the counters for a roofline."),
+			h("p", {}, "Count them with ", h("code", {}, "rtl trace --pmc roofline -- PROGRAM"),
+				", or with ", h("code", {}, "--pmc FETCH_SIZE,WRITE_SIZE,SQ_INSTS_VALU"), " for an instruction roofline."));
 	}
 
 	build() {
 		const { points, unit } = this.data;
-		this.peak = peakOf(this.trace.agents[0], this.data.isFloat);
+		const agent = this.trace.agents[0], sheet = (this.trace.peaks || []).find(p => agent && p.gpu === agent.name && p.dram_gbs > 0);
+		this.peak = peakOf(agent, this.data.perCycle);
 		const rate = Math.max(...points.map(p => p.bytes / p.seconds)) / 1e9;
-		this.field = h("input", { type: "number", id: "bandwidth", min: "0.001", step: "any", value: Number(rate.toPrecision(3)), oninput: () => this.draw() });
+		this.field = h("input", { type: "number", id: "bandwidth", min: "0.001", step: "any", value: sheet ? sheet.dram_gbs : Number(rate.toPrecision(3)), oninput: () => this.draw() });
 		this.figure = h("figure");
 		this.element.append(
 			h("p", {}, `Each point is a kernel: ${unit} per byte of memory (across), and per second (up). Below the slope memory limits it, below the flat part the compute units.`),
 			h("p", {}, h("label", { for: "bandwidth" }, "Bandwidth of memory (GB/s) "), this.field,
-				" The trace does not know it: at first it is the highest rate of a kernel here."),
+				sheet ? ` At first that of the data sheet of ${sheet.dram_of}.` : " The trace does not know it: at first it is the highest rate of a kernel here."),
 			h("p", {}, this.peak ? `Peak: ${formatScaled(this.peak, this.data.short + "/s")}, from ${this.trace.agents[0].cus} compute units at ${this.trace.agents[0].mhz} MHz.`
 				: "The peak of the GPU is not known."), this.figure,
 			new DataTable({ id: "roofline-table", caption: "Kernels of the roofline", sort: "rate", rows: points, columns: [

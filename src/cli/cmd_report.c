@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/paths.h"
 #include "cli/report.h"
+#include "cli/summary.h"
 #include "cli/ui.h"
 #include "export/report/page.h"
 
@@ -24,6 +25,21 @@ static const struct opt options[] = {
 			 .help = "progress bar: auto (default), always, never" },
 };
 
+/* The findings of rtl summary. */
+static size_t find_problems(struct query *q, char **texts, size_t max)
+{
+	struct summary *s = calloc(1, sizeof(*s));
+	size_t nr;
+
+	if (!s)
+		ui_die_memory();
+	s->q = q;
+	nr = max < SUMMARY_FINDINGS ? 0 : summary_findings(s, texts);
+	s->q = NULL; /* the caller's */
+	summary_free(s);
+	return nr;
+}
+
 static int run_report(const struct opt_parsed *p)
 {
 	const struct opt_value *v = p->values;
@@ -35,6 +51,7 @@ static int run_report(const struct opt_parsed *p)
 		.access = opts_is_public(&v[O_PUBLIC]) ? JOB_ACCESS_UMASK : JOB_ACCESS_CONTENT,
 		.progress = ui_progress_step,
 		.progress_arg = &progress,
+		.findings = find_problems,
 	};
 	bool is_stdout;
 	int err;
@@ -86,7 +103,7 @@ const struct command cmd_report = {
 		"all that it shows: it can be mailed, archived, and opened from the disk without a network. It "
 		"loads nothing, and names in the trace can't become part of the page.\n\n"
 		"The page has an overview (wall time, how long each GPU was busy, verdict and losses, what took "
-		"longest), tables of kernels, calls, copies, ranges and counters, a timeline, "
+		"longest, and the findings of rtl summary: what is wrong with the program), tables of kernels, calls, copies, ranges and counters, a timeline, "
 		"histograms of durations, and a roofline where the counters for it are in the trace. The key ? "
 		"shows the keys.\n\n"
 		"Arguments of calls are in it for traces of up to 200,000 calls and markers. It needs a browser "

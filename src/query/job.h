@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct query;
 struct rocprofv3_choice;
 
 /* Who may read the output. Arguments of calls can be a program's data. */
@@ -37,6 +38,8 @@ struct job_options {
 	const struct rocprofv3_choice *rocprofv3;
 	/* What csv writes (export/csv.h). NULL: all. */
 	const struct csv_choice *csv;
+	/* Of the page of rtl report: what is wrong with the program, whole sentences in malloc'd memory; their number, at most `max`. NULL: none. */
+	size_t (*findings)(struct query *q, char **texts, size_t max);
 	bool twice;	    /* of query_open(): with a second connection */
 	bool has_basenames; /* kernels have the bare names of their functions */
 };

@@ -362,6 +362,14 @@ class Page(Case):
         self.assertEqual({name for name, _ in lanes}, set(COUNTERS))
         self.assertEqual(sum(n for _, n in lanes), self.db("select count(*) from rocpd_counter")[0][0])
 
+    def test_overview_has_the_findings_of_the_summary(self):
+        page = self.open()
+        p = subprocess.run([RTL_BIN, "summary", os.path.join(self.shared, "a.db"), "-f", "json", "--by", "overview"], env=environment(), check=True,
+                           capture_output=True, timeout=60)
+        findings = json.loads(p.stdout)["findings"]
+        self.assertTrue(findings)
+        self.assertEqual(page.evaluate("[...document.querySelectorAll('#findings li')].map(e => e.textContent)"), findings)
+
     def test_tables_are_sorted_and_filtered(self):
         page = self.open(tab="calls")
         names = "[...document.querySelectorAll('#calls-table tbody th')].map(e => e.textContent)"

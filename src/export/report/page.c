@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "counter/view.h"
 #include "export/output.h"
 #include "export/report/page_internal.h"
 #include "rtl_version.h"
@@ -110,6 +112,44 @@ static int write_trace(struct page *page, struct json *j)
 	return ret;
 }
 
+static void write_findings(const struct page *page, struct json *j)
+{
+	json_key(j, "findings");
+	json_array(j);
+	for (size_t i = 0; i < page->nr_findings; i++)
+		json_text(j, page->findings[i]);
+	json_array_end(j);
+}
+
+/* What kinds of GPUs can do at most: those of the trace, as far as they are known. */
+static int write_peaks(struct query *q, struct json *j)
+{
+	sqlite3_stmt *row = NULL;
+	int ret = q->ours ?
+			  query_prepare(q, &row,
+					"SELECT DISTINCT name FROM rtl_agent WHERE type = 'GPU'") :
+			  0;
+
+	json_key(j, "peaks");
+	json_array(j);
+	while (row && ret == 0 && (ret = query_step(q, row)) == 1) {
+		const struct counter_peaks *peaks = view_peaks(query_text(row, 0));
+
+		ret = 0;
+		if (!peaks)
+			continue;
+		json_object(j);
+		json_member_text(j, "gpu", query_text(row, 0));
+		json_key(j, "dram_gbs");
+		json_double(j, peaks->dram_gbs);
+		json_member_text(j, "dram_of", peaks->dram_of);
+		json_object_end(j);
+	}
+	json_array_end(j);
+	sqlite3_finalize(row);
+	return ret;
+}
+
 static int write_main(struct page *page)
 {
 	struct page_pack *pack = page_pack_open(page->out, "main");
@@ -120,6 +160,9 @@ static int write_main(struct page *page)
 		json_init(j, page_pack_write, pack);
 		json_object(j);
 		ret = write_trace(page, j);
+		if (ret == 0)
+			ret = write_peaks(page->q, j);
+		write_findings(page, j);
 		page_busy_write(page, j);
 		page_sum_write(page, j);
 		page_lane_write(page, j);
@@ -171,6 +214,8 @@ static void free_page(struct page *page)
 {
 	page_names_fini(&page->names);
 	page_lane_free(page);
+	for (size_t i = 0; i < page->nr_findings; i++)
+		free(page->findings[i]);
 	for (int i = 0; i < PAGE_TABLES; i++) {
 		alloc_free(page->tables[i].sums);
 		map_fini(&page->tables[i].by_name);
@@ -191,6 +236,9 @@ static int page_write(struct query *q, const char *out)
 	page.span = last > page.t0 ? last - page.t0 : 0;
 	page.args = query_number(q->db, "SELECT count(*) FROM rocpd_api", 0) <= ARGS_MAX;
 	page.args_left_out = !page.args;
+	/* before the output is begun: an error in them ends the process */
+	if (q->opt->findings)
+		page.nr_findings = q->opt->findings(q, page.findings, PAGE_FINDINGS);
 	ret = output_write(q, out, fill_page, &page);
 	free_page(&page);
 	return ret;

@@ -177,6 +177,7 @@ struct page_gpu {
 };
 
 #define PAGE_BINS 240
+#define PAGE_FINDINGS 16
 
 /* ---- the report ---- */
 
@@ -197,6 +198,8 @@ struct page {
 	struct map by_value;
 	struct page_gpu *gpus;
 	size_t nr_gpus;
+	char *findings[PAGE_FINDINGS]; /* of job_options.findings */
+	size_t nr_findings;
 };
 
 /* SQL for the product and the ISA of a GPU. */
