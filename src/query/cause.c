@@ -92,6 +92,7 @@ int cause_make(struct query *q, bool streams)
 					 SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, sql_stream_of,
 					 NULL, NULL);
 
+	q->is_prepared = false;
 	if (rc == SQLITE_OK)
 		rc = sqlite3_exec(q->db, tables_sql, NULL, NULL, NULL);
 	/* operations of a trace without calls are joined to rows of threads alone */

@@ -60,6 +60,7 @@ struct query {
 	/* set by rows_prepare() */
 	struct transfers
 		*transfers; /* kernels with which HIP copies or fills; NULL: there are none */
+	bool is_prepared;   /* by rows_prepare(); cause_make() ends it */
 	bool has_graphs;    /* temp.query_graph lists the operations of graph launches */
 	int64_t streams;    /* the highest number of a stream in a process; 0: no stream is known */
 	int64_t first_ns;   /* the earliest event of any kind */

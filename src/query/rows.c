@@ -34,6 +34,8 @@ int rows_prepare(struct query *q)
 {
 	int ret;
 
+	if (q->is_prepared)
+		return 0;
 	q->total = 2 * (uint64_t)query_number(q->db, "SELECT count(*) FROM rocpd_op", 0) +
 		   (uint64_t)query_number(q->db, "SELECT count(*) FROM rocpd_api", 0) +
 		   (uint64_t)query_number(q->db, "SELECT count(*) FROM rtl_op_runtime", 0);
@@ -48,11 +50,12 @@ int rows_prepare(struct query *q)
 	q->has_graphs =
 		query_has(q->db, "rtl_graph_op") &&
 		query_number(q->db, "SELECT EXISTS (SELECT 1 FROM rocpd_graphLaunchapi)", 0);
+	q->is_prepared = true;
 	if (!q->has_graphs)
 		return 0;
 	/* the view reads all launches to count replays: evaluate it once, not for each operation */
 	return query_run(
-		q, "CREATE TEMP TABLE query_graph (op_id INTEGER PRIMARY KEY, exec TEXT, replay "
+		q, "DROP TABLE IF EXISTS temp.query_graph; CREATE TEMP TABLE query_graph (op_id INTEGER PRIMARY KEY, exec TEXT, replay "
 		   "INTEGER, node INTEGER); INSERT OR IGNORE INTO query_graph SELECT op_id, exec, "
 		   "replay, node FROM rtl_graph_op");
 }

@@ -55,7 +55,7 @@ enum rows_call {
 /* Returns 0, or -errno, which ends the reading. */
 typedef int (*rows_fn)(void *arg, const int64_t *row);
 
-/* Call it before reading rows: finds processes, the earliest time, the call of each operation, streams and graphs. */
+/* Call it before reading rows, once or again: finds processes, the earliest time, the call of each operation, streams and graphs. */
 int rows_prepare(struct query *q);
 /* Reads operations sorted by GPU, queue (or stream), process and begin. */
 int rows_ops(struct query *q, enum rows_order order, rows_fn each, void *arg);
