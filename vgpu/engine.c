@@ -31,6 +31,7 @@
 #include "log.h"
 #include "queue.h"
 #include "sdma.h"
+#include "workers.h"
 
 #define QUEUES_MAX 1024
 #define SPIN_NS 50000
@@ -251,4 +252,5 @@ void engine_forked(void)
 	nr_queues = 0;
 	atomic_store(&wanted, 0);
 	atomic_store(&napping, 0);
+	workers_forked();
 }

@@ -18,9 +18,12 @@
 #include "perf.h"
 #include "queue.h"
 #include "sqtt.h"
+#include "workers.h"
 
-/* instructions in a slice: about half a millisecond */
-#define SLICE 10000
+/* instructions in a slice, of each thread: about half a millisecond */
+#define SLICE 20000
+/* before a dispatch is shared among threads: a small one ends before they would wake up */
+#define ALONE 3000
 
 #define SPARE_MAX 64
 
@@ -172,10 +175,9 @@ static void fail(struct queue *q, struct queue_flight *f, enum gcn_status status
 	kernel_end(f);
 }
 
-static enum kernel_state slice(struct queue *q, struct queue_flight *f, enum gcn_status status)
+static enum kernel_state after_slice(struct queue *q, struct queue_flight *f,
+				     enum gcn_status status)
 {
-	if (status == GCN_RUNNING)
-		status = gcn_run_slice(f->run, SLICE);
 	if (status == GCN_RUNNING)
 		return gcn_run_waits(f->run) ? KERNEL_WAITS : KERNEL_RUNNING;
 	if (status == GCN_DONE)
@@ -210,6 +212,8 @@ enum kernel_state kernel_begin(struct queue *q, struct queue_flight *f)
 		.cache_model = knobs.counters || perf_counting(q->gpu),
 	};
 
+	enum gcn_status status;
+
 	f->waves = sqtt_waves_begin(q->gpu, (const void *)f->packet);
 	if (knobs.exec == KNOBS_EXEC_OFF) {
 		if (f->waves)
@@ -226,12 +230,18 @@ enum kernel_state kernel_begin(struct queue *q, struct queue_flight *f)
 		cp_aql_error(q, error_code(GCN_BAD_CODE), f->index);
 		return KERNEL_FAILED;
 	}
-	return slice(q, f, gcn_run_start(f->run, &launch));
+	status = gcn_run_start(f->run, &launch);
+	if (status == GCN_RUNNING)
+		status = gcn_run_slice(f->run, knobs.threads > 1 ? ALONE : SLICE);
+	return after_slice(q, f, status);
 }
 
 enum kernel_state kernel_continue(struct queue *q, struct queue_flight *f)
 {
-	return slice(q, f, GCN_RUNNING);
+	if (knobs.threads == 1 || !gcn_run_several(f->run))
+		return after_slice(q, f, gcn_run_slice(f->run, SLICE));
+	workers_run(f->run, SLICE);
+	return after_slice(q, f, gcn_run_close(f->run));
 }
 
 void kernel_end(struct queue_flight *f)

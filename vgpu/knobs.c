@@ -8,6 +8,7 @@
 #include "knobs.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +53,7 @@ static const struct knob table[] = {
 	{ "VGPU_SETTLE_US", KNOB_U64, AT(settle_us), 5000, 0, 1000000, { NULL } },
 	{ "VGPU_CLOCK_OFFSET", KNOB_U64_LIST, AT(offset), 0, 0, 1e18, { NULL } },
 	{ "VGPU_DRIFT_PPM", KNOB_PPM_LIST, AT(drift_ppb), 0, -100000, 100000, { NULL } },
+	{ "VGPU_THREADS", KNOB_U64, AT(threads), 0, 1, KNOBS_THREADS_MAX, { NULL } },
 	{ "VGPU_EXEC", KNOB_CHOICE, AT(exec), KNOBS_EXEC_AUTO, 0, 0, { "off", "on", "auto" } },
 	{ "VGPU_COUNTERS", KNOB_U64, AT(counters), 0, 0, 1, { NULL } },
 	{ "VGPU_KERNEL_MODEL",
@@ -262,6 +264,18 @@ static void read_variable(const char *var)
 	complain(name, "no such setting");
 }
 
+/* Processors that the process may use. */
+static uint64_t nr_processors(void)
+{
+	cpu_set_t set;
+	int nr;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return 1;
+	nr = CPU_COUNT(&set);
+	return nr < 1 ? 1 : nr > KNOBS_THREADS_MAX ? KNOBS_THREADS_MAX : (uint64_t)nr;
+}
+
 void knobs_init(void)
 {
 	static bool done;
@@ -288,6 +302,9 @@ void knobs_init(void)
 		complain("VGPU_KERNEL_MODEL", "measured: not with VGPU_CLOCK=deterministic; insts");
 		knobs.model = KNOBS_MODEL_INSTS;
 	}
+	/* counts and times that repeat need an order of the workgroups that does */
+	if (!knobs.threads)
+		knobs.threads = knobs.clock == KNOBS_CLOCK_DETERMINISTIC ? 1 : nr_processors();
 	/* ten ns to the tick: conversions are exact, so times repeat to the last digit */
 	if (!knobs.clock_hz)
 		knobs.clock_hz = knobs.clock == KNOBS_CLOCK_DETERMINISTIC ? 100000000 : 27000000;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #define KNOBS_DEVICES_MAX 16
+#define KNOBS_THREADS_MAX 64
 
 enum knobs_clock { KNOBS_CLOCK_REAL, KNOBS_CLOCK_DETERMINISTIC };
 enum knobs_model { KNOBS_MODEL_FIXED, KNOBS_MODEL_GRID, KNOBS_MODEL_INSTS, KNOBS_MODEL_MEASURED };
@@ -33,6 +34,7 @@ struct knobs {
 	double ns_per_group;
 	double ns_per_inst;
 	uint64_t exec;
+	uint64_t threads; /* the engine's and the workers */
 	uint64_t counters;
 	double copy_gbps;
 	uint64_t overlap;

@@ -70,6 +70,12 @@ __attribute__((visibility("default"))) uint32_t inst_interrupted(void)
 	return interrupted;
 }
 
+/* Before the first instruction: the most that is used of the host's processor. */
+__attribute__((visibility("default"))) void inst_processor(int most)
+{
+	gcn_processor((enum gcn_processor)most);
+}
+
 /* Runs the instruction in `code`; its number of words. */
 __attribute__((visibility("default"))) unsigned int inst_step(const uint32_t *code, unsigned int nr,
 							      struct state *s)
@@ -172,14 +178,16 @@ static void drop_bad(uint32_t *code, size_t nr)
 /* After a fault, continues the wave behind the instruction. */
 static bool go_on(struct gcn_run *r)
 {
-	struct gcn_wave *w = &r->wave[r->stop.wave];
+	struct gcn_run *part = r->failed;
+	struct gcn_wave *w;
 
-	if ((r->status != GCN_MEMORY_FAULT && r->status != GCN_TRAP) ||
+	if (!part || (r->outcome != GCN_MEMORY_FAULT && r->outcome != GCN_TRAP) ||
 	    !strcmp(r->stop.text, "no code"))
 		return false;
-	r->status = GCN_RUNNING;
+	w = &part->wave[r->stop.wave];
+	part->status = r->outcome = GCN_RUNNING;
 	w->state = GCN_WAVE_RUN;
-	r->nr_live++;
+	part->nr_live++;
 	return true;
 }
 

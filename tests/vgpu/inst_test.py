@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """inst_test.py - every implemented instruction against an independent model of it
 
-    inst_test.py --lib libgcn_inst.so [--arch gfx90a] [family...]
+    inst_test.py --lib libgcn_inst.so [--arch gfx90a] [--processor x86_64|avx2] [family...]
 
 Instructions are assembled by clang's assembler, executed one at a time on registers and memory full of edge cases,
 under EXEC masks with holes, and compared with inst_model.py and the tables of expressions here. An opcode that the
@@ -293,6 +293,8 @@ def main():
         ARCH = args[args.index("--arch") + 1]
     if not LIB.inst_arch(ARCH.encode()):
         raise SystemExit(f"no architecture {ARCH}")
+    if "--processor" in args:
+        LIB.inst_processor(("x86_64", "avx2").index(args[args.index("--processor") + 1]))
     LIB.inst_name.restype = ctypes.c_char_p
     LIB.inst_state_size.restype = ctypes.c_size_t
     assert LIB.inst_state_size() == ctypes.sizeof(State)

@@ -70,6 +70,12 @@ def near(fmt, fn, slack):
     return model
 
 
+def turns(fn, x, step, first=0.0):
+    """Sine or cosine of x turns; its zeros, every `step` from `first` on, are exact."""
+    part = math.remainder(x, 1)
+    return 0.0 if not (part - first) % step else fn(2 * math.pi * part)
+
+
 def rcp(x):
     return math.copysign(math.inf, x) if x == 0 else 1 / x
 
@@ -259,8 +265,8 @@ for _t in ("f16", "f32"):
     OPS1.update({
         f"v_exp_{_t}": (_t, _t, near(_f, exp2, 1)),
         f"v_log_{_t}": (_t, _t, near(_f, log2, 1)),
-        f"v_sin_{_t}": (_t, _t, near(_f, lambda x: math.sin(2 * math.pi * (x - math.floor(x))), 1)),
-        f"v_cos_{_t}": (_t, _t, near(_f, lambda x: math.cos(2 * math.pi * (x - math.floor(x))), 1)),
+        f"v_sin_{_t}": (_t, _t, near(_f, lambda x: turns(math.sin, x, 0.5), 1)),
+        f"v_cos_{_t}": (_t, _t, near(_f, lambda x: turns(math.cos, x, 0.5, 0.25), 1)),
     })
 OPS1["v_exp_legacy_f32"] = OPS1["v_exp_f32"]
 OPS1["v_log_legacy_f32"] = OPS1["v_log_f32"]

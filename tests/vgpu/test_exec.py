@@ -109,6 +109,27 @@ def memory_order_holds_between_processes():
     keeps_order("processes")
 
 
+@case
+def workgroups_that_wait_for_each_other_end():
+    """A barrier of the grid, a chain, a lock, with one thread and with several; and each group has memory of its own."""
+    for threads in (1, 2, 4):
+        all_right(run("threads_test", exec=None, threads=threads))
+
+
+@case
+def threads_execute_same_instructions():
+    """A dispatch that several threads execute is counted, and lasts, as on one; with counters it has the log's, too."""
+    lengths = {}
+    for threads in (1, 3):
+        r = run("threads_test", "private_memory", exec=None, threads=threads, kernel_model="insts", kernel_ns=0,
+                ns_per_inst=1, clock_hz=1000000000)
+        all_right(r)
+        lengths[threads] = [e["end"] - e["begin"] for e in of_kind(r, "dispatch")]
+        counted = run("threads_test", "private_memory", exec=None, threads=threads, counters=1)
+        equal("instructions", [e["counters"]["SQ_INSTS"] for e in of_kind(counted, "dispatch")], lengths[threads])
+    equal("instructions of 3 threads", lengths[3], lengths[1])
+
+
 def shares(*parts):
     r = run("share_test", *parts, exec=None, devices=2)
     equal("results", r.out.splitlines()[-len(parts) - 1:], [*(f"ok {p}" for p in parts), "0 failures"])

@@ -128,3 +128,19 @@ uint64_t atomic_run64(void *p, enum atomic_op op, uint64_t data, uint64_t data2)
 		;
 	return old;
 }
+
+uint32_t atomic_local32(void *p, enum atomic_op op, uint32_t data, uint32_t data2)
+{
+	uint32_t *at = p, old = *at;
+
+	*at = combine32(old, op, data, data2);
+	return old;
+}
+
+uint64_t atomic_local64(void *p, enum atomic_op op, uint64_t data, uint64_t data2)
+{
+	uint64_t *at = p, old = *at;
+
+	*at = combine64(old, op, data, data2);
+	return old;
+}

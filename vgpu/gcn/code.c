@@ -2,14 +2,17 @@
 /* code.c - decoded code, by address
  *
  * Owns:     the pages, in a hash table by address. All are dropped when memory that may contain code is freed.
- * Threads:  the engine's, under its lock.
+ * Threads:  all that run a dispatch; pages are dropped by the engine's, while the others don't.
+ * Locks:    `lock`, for looking pages up and for decoding; the allocations' lock is taken under it.
  */
 #include "code.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #define BUCKETS 1024
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gcn_page *buckets[BUCKETS];
 static unsigned int made_for; /* generation of the allocations */
 
@@ -41,7 +44,7 @@ void code_check(struct gcn_run *r)
 	r->page = NULL;
 }
 
-struct gcn_page *code_page(struct gcn_run *r, uint64_t pc)
+static struct gcn_page *page_locked(struct gcn_run *r, uint64_t pc)
 {
 	uint64_t base = pc & ~(uint64_t)(CODE_PAGE - 1), lo, hi;
 	struct gcn_page *page;
@@ -49,15 +52,16 @@ struct gcn_page *code_page(struct gcn_run *r, uint64_t pc)
 	if (pc & 3)
 		return NULL;
 	for (page = *bucket(base); page; page = page->next) {
-		if (page->base == base && pc >= page->lo && pc < page->hi &&
+		if (!page->old && page->base == base && pc >= page->lo && pc < page->hi &&
 		    page->arch == r->launch.arch)
 			return page;
 	}
 	if (!r->host->range(pc, &lo, &hi) || hi - pc < 4)
 		return NULL;
-	page = calloc(1, sizeof(*page));
+	page = aligned_alloc(_Alignof(struct gcn_page), sizeof(*page));
 	if (!page)
 		return NULL;
+	memset(page, 0, sizeof(*page));
 	page->base = base;
 	page->arch = r->launch.arch;
 	page->lo = lo > base ? (lo + 3) & ~3ull : base;
@@ -68,13 +72,48 @@ struct gcn_page *code_page(struct gcn_run *r, uint64_t pc)
 	return page;
 }
 
-const struct gcn_inst *code_decode(struct gcn_page *page, uint64_t pc)
+struct gcn_page *code_page(struct gcn_run *r, uint64_t pc)
 {
-	struct gcn_inst *i = &page->inst[(pc - page->base) / 4];
+	struct gcn_page *page;
+
+	pthread_mutex_lock(&lock);
+	page = page_locked(r, pc);
+	pthread_mutex_unlock(&lock);
+	return page;
+}
+
+static const struct gcn_inst *decode_locked(struct gcn_page *page, uint64_t pc)
+{
+	struct gcn_inst *to = &page->inst[(pc - page->base) / 4], i;
 	/* the second word may lie on the next page, which is there unless the allocation ends */
 	bool more = pc + 8 <= page->hi || page->more;
+	gcn_fn *run;
 
-	gcn_decode(i, page->arch, (const uint32_t *)(uintptr_t)pc, more ? 2 : 1);
+	gcn_decode(&i, page->arch, (const uint32_t *)(uintptr_t)pc, more ? 2 : 1);
+	run = i.run;
+	i.run = NULL;
+	*to = i;
+	/* pairs with the acquire of code_fetch() */
+	__atomic_store_n(&to->run, run, __ATOMIC_RELEASE);
+	return to;
+}
+
+const struct gcn_inst *code_decode(struct gcn_run *r, struct gcn_page *page, uint64_t pc)
+{
+	const struct gcn_inst *i = &page->inst[(pc - page->base) / 4];
+	uint32_t word;
+
+	memcpy(&word, (const void *)(uintptr_t)pc, sizeof(word));
+	pthread_mutex_lock(&lock);
+	if (i->run && i->word[0] != word) {
+		page->old = true;
+		page = page_locked(r, pc);
+		r->page = page;
+		i = page ? &page->inst[(pc - page->base) / 4] : NULL;
+	}
+	if (i && !i->run)
+		i = decode_locked(page, pc);
+	pthread_mutex_unlock(&lock);
 	return i;
 }
 
@@ -84,10 +123,14 @@ size_t gcn_predecode(struct gcn_run *r, uint64_t code, size_t size)
 
 	for (uint64_t pc = code; pc < code + size; nr++) {
 		struct gcn_page *page = code_page(r, pc);
+		const struct gcn_inst *i;
 
 		if (!page)
 			break;
-		pc += code_decode(page, pc)->nr_words * 4u;
+		pthread_mutex_lock(&lock);
+		i = decode_locked(page, pc);
+		pthread_mutex_unlock(&lock);
+		pc += i->nr_words * 4u;
 	}
 	return nr;
 }

@@ -22,10 +22,8 @@ void gcn_count_group(struct gcn_run *r)
 }
 
 /* Waits for each kind of unit, in units of four cycles as in hardware. */
-static void count_waits(const struct gcn_run *r, struct gcn_counters *c)
+static void count_waits(const uint64_t *n, struct gcn_counters *c)
 {
-	const uint64_t *n = r->wait;
-
 	c->wait_valu = n[GCN_VALU] / 2;
 	c->wait_sca = (n[GCN_SALU] + n[GCN_SMEM_CLASS]) / 2;
 	c->wait_vmem = (n[GCN_VMEM_RD] + n[GCN_VMEM_WR]) / 2;
@@ -36,12 +34,45 @@ static void count_waits(const struct gcn_run *r, struct gcn_counters *c)
 		      c->wait_misc;
 }
 
+/* What is counted as it happens, of all parts. */
+static void add_part(struct gcn_counters *c, const struct gcn_run *part)
+{
+	const struct gcn_counters *p = &part->counters;
+
+	c->insts += part->steps;
+	c->waves += p->waves;
+	c->items += p->items;
+	c->wait += p->wait;
+	c->tcp_req += p->tcp_req;
+	c->tcp_hit += p->tcp_hit;
+	c->tcc_hit += p->tcc_hit;
+	c->tcc_miss += p->tcc_miss;
+	c->tcc_rd += p->tcc_rd;
+	c->tcc_wr += p->tcc_wr;
+	c->ea_rd += p->ea_rd;
+	c->ea_wr += p->ea_wr;
+	c->mfma_cycles += part->mfma_cycles;
+	for (unsigned int t = 0; t < GCN_MFMA_NR; t++) {
+		c->mfma_of[t] += part->mfma[t];
+		c->mfma_mops[t] += part->mfma_mops[t];
+	}
+}
+
 const struct gcn_counters *gcn_run_counters(struct gcn_run *r)
 {
-	struct gcn_counters *c = &r->counters;
-	const uint64_t *n = r->executed;
-	uint64_t simds = r->arch->nr_simds, spread = c->waves < simds ? c->waves : simds;
+	struct gcn_counters *c = &r->total;
+	uint64_t n[GCN_CLASS_NR] = { 0 }, wait[GCN_CLASS_NR] = { 0 }, simds, spread;
 
+	memset(c, 0, sizeof(*c));
+	for (const struct gcn_run *part = r; part; part = part->next_part) {
+		add_part(c, part);
+		for (unsigned int k = 0; k < GCN_CLASS_NR; k++) {
+			n[k] += part->executed[k];
+			wait[k] += part->wait[k];
+		}
+	}
+	simds = r->arch->nr_simds;
+	spread = c->waves < simds ? c->waves : simds;
 	c->valu = n[GCN_VALU];
 	c->salu = n[GCN_SALU];
 	c->smem = n[GCN_SMEM_CLASS];
@@ -52,16 +83,10 @@ const struct gcn_counters *gcn_run_counters(struct gcn_run *r)
 	c->vmem_wr = n[GCN_VMEM_WR] + n[GCN_FLAT_WR];
 	c->lds = n[GCN_LDS];
 	c->msg = n[GCN_MSG];
-	c->insts = r->steps;
-	c->mfma = 0;
-	for (unsigned int t = 0; t < GCN_MFMA_NR; t++) {
-		c->mfma += r->mfma[t];
-		c->mfma_of[t] = r->mfma[t];
-		c->mfma_mops[t] = r->mfma_mops[t];
-	}
-	c->mfma_cycles = r->mfma_cycles;
-	count_waits(r, c);
-	c->busy_cycles = spread ? (r->steps * CYCLES + spread - 1) / spread : 0;
+	for (unsigned int t = 0; t < GCN_MFMA_NR; t++)
+		c->mfma += c->mfma_of[t];
+	count_waits(wait, c);
+	c->busy_cycles = spread ? (c->insts * CYCLES + spread - 1) / spread : 0;
 	c->gui_cycles = c->busy_cycles + LAUNCH_CYCLES;
 	/* changed lines of the second level are written to memory at the end of the dispatch */
 	c->ea_wr_end = r->cache.on ? r->cache.nr_dirty : 0;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "mfma.h"
+#include "rows.h"
 #include "valu.h"
 
 enum { SRC_SDWA = 249, SRC_DPP = 250 };
@@ -358,6 +359,18 @@ static bool wants_literal(const struct gcn_inst *i)
 	return i->src[0] == GCN_SRC_LITERAL || (i->enc <= GCN_SOPC && i->src[1] == GCN_SRC_LITERAL);
 }
 
+/* A handler for the usual case in front of the general one. */
+static void bind_quick(struct gcn_inst *i)
+{
+	gcn_fn *quick = rows_kind()->quick(i);
+
+	if (!quick || i->run == gcn_run_illegal || i->run == gcn_run_unimplemented ||
+	    i->run == gcn_run_misaligned)
+		return;
+	i->general = i->run;
+	i->run = quick;
+}
+
 void gcn_decode(struct gcn_inst *i, enum gcn_arch_id arch, const uint32_t *code, unsigned int nr)
 {
 	uint32_t w = code[0];
@@ -402,6 +415,9 @@ void gcn_decode(struct gcn_inst *i, enum gcn_arch_id arch, const uint32_t *code,
 	}
 	i->literal = i->word[1];
 	i->nr_words = (uint8_t)nr_words;
+	i->jumps = i->enc == GCN_SOPP || i->enc == GCN_SOP1 || i->enc == GCN_SOPK ||
+		   i->enc == GCN_OTHER;
+	bind_quick(i);
 }
 
 /* Encodings of which nothing is implemented. */
@@ -458,7 +474,7 @@ const char *gcn_mnemonic(const struct gcn_inst *i)
 		name = family(bits(i->word[0], 31, 26));
 		break;
 	default:
-		name = i->mfma ? i->mfma->name : valu_name(i);
+		name = valu_name(i); /* and those of matrices */
 		break;
 	}
 	return name ? name : "?";

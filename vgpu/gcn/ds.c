@@ -103,8 +103,8 @@ static uint64_t atomic_lane(void *p, enum atomic_op op, uint64_t data, uint64_t 
 			    unsigned int bytes)
 {
 	if (bytes == 8)
-		return atomic_run64(p, op, data, data2);
-	return atomic_run32(p, op, (uint32_t)data, (uint32_t)data2);
+		return atomic_local64(p, op, data, data2);
+	return atomic_local32(p, op, (uint32_t)data, (uint32_t)data2);
 }
 
 static void put_old(struct gcn_wave *w, unsigned int reg, unsigned int lane, uint64_t old,
@@ -115,12 +115,32 @@ static void put_old(struct gcn_wave *w, unsigned int reg, unsigned int lane, uin
 		w->vgpr[reg + 1][lane] = (uint32_t)(old >> 32);
 }
 
+/* What histograms do. */
+static void add(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	const uint32_t *addr = address_row(w, i), *data = w->vgpr[data_reg(i, 0)];
+
+	for (uint64_t left = gcn_exec(w); left;) {
+		unsigned int l = memory_next(&left);
+		uint32_t offset = addr[l] + (uint32_t)i->imm;
+		uint32_t *p = offset % 4 ? NULL : memory_lds(w, offset, 4);
+
+		if (p)
+			*p += data[l];
+	}
+}
+
 /* In the order of lanes. A misaligned address is out of range. */
 static void atomic(struct gcn_wave *w, const struct gcn_inst *i, enum atomic_op op,
 		   unsigned int bytes, bool returns)
 {
 	bool swapped = op == ATOMIC_CMPSWAP || op == ATOMIC_CMPSWAP_F;
 	uint32_t from[GCN_LANES];
+
+	if (op == ATOMIC_ADD && bytes == 4 && !returns) {
+		add(w, i);
+		return;
+	}
 
 	memcpy(from, address_row(w, i), sizeof(from));
 	for (uint64_t left = gcn_exec(w); left;) {

@@ -157,12 +157,12 @@ static void atomic(struct gcn_wave *w, const struct gcn_inst *i, enum atomic_op 
 	struct memory_access a = { .bytes = bytes, .write = true, .atomic = true };
 
 	addresses(w, i, &a);
-	if (w->run->cache.on && i->sdst != SEG_SCRATCH) {
+	if (w->run->lead->cache.on && i->sdst != SEG_SCRATCH) {
 		uint64_t elsewhere = i->sdst == SEG_FLAT ? in_aperture(&a, GCN_LDS_HI) |
 								   in_aperture(&a, GCN_SCRATCH_HI) :
 							   0;
 
-		cache_access(&w->run->cache, &w->run->counters, a.addr, a.active & ~elsewhere,
+		cache_access(&w->run->lead->cache, &w->run->counters, a.addr, a.active & ~elsewhere,
 			     bytes, true);
 	}
 	memory_stored(w->run);

@@ -4,8 +4,8 @@
  * Independent of queues and of the thunk. A dispatch is resumable: the caller runs a slice of it, does
  * other work, and resumes it, so that no lock is held and no thread occupied for longer than a slice.
  *
- * synchronisation: a run belongs to one thread at a time; the decoded code is shared by all runs, so runs
- *                  of one process belong to the same thread, or to the same lock.
+ * synchronisation: a run belongs to one thread at a time, but for gcn_run_work(); the decoded code is shared by all runs, and is
+ *                  dropped at the start of a slice: so runs of one process belong to the same thread, or to the same lock.
  */
 #ifndef VGPU_GCN_GCN_H
 #define VGPU_GCN_GCN_H
@@ -85,6 +85,10 @@ struct gcn_counters {
 	uint64_t mfma, mfma_of[GCN_MFMA_NR], mfma_mops[GCN_MFMA_NR], mfma_cycles;
 };
 
+/* The most of the host's vector units that is used, for tests: before anything is decoded, and once only. */
+enum gcn_processor { GCN_X86_64, GCN_AVX2, GCN_AVX512 };
+void gcn_processor(enum gcn_processor p);
+
 struct gcn_run *gcn_run_create(void);
 void gcn_run_destroy(struct gcn_run *r);
 
@@ -93,6 +97,16 @@ enum gcn_status gcn_run_start(struct gcn_run *r, const struct gcn_launch *launch
 
 /* Runs about `budget` wave instructions. */
 enum gcn_status gcn_run_slice(struct gcn_run *r, int64_t budget);
+
+/* The same by several threads: gcn_run_open() and _close() by one of them, in between gcn_run_work() by all. Each runs about
+ * `budget` instructions, or fewer if `stop` becomes true meanwhile, or there is nothing left for it to do. */
+void gcn_run_open(struct gcn_run *r, unsigned int nr_threads);
+void gcn_run_work(struct gcn_run *r, int64_t budget, const bool *stop);
+enum gcn_status gcn_run_close(struct gcn_run *r);
+
+/* Whether several threads have work: there is more than one workgroup, and nothing that has to see them one after the other
+ * (the model of caches, the callback for their ends). */
+bool gcn_run_several(const struct gcn_run *r);
 
 /* Whether the last slice ended early because all waves of the workgroup wait for something outside of it. */
 bool gcn_run_waits(const struct gcn_run *r);

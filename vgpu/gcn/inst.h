@@ -80,8 +80,11 @@ enum gcn_ext { GCN_EXT_NONE, GCN_EXT_SDWA, GCN_EXT_DPP };
 
 struct gcn_inst {
 	gcn_fn *run;
-	const struct gcn_valu *valu; /* VALU only */
-	const struct gcn_mfma *mfma; /* matrix instructions only */
+	union {
+		const struct gcn_valu *valu; /* VALU */
+		const struct gcn_mfma *mfma; /* matrix instructions */
+		gcn_fn *general;	     /* memory: for what a quick handler leaves */
+	};
 	uint32_t word[2];
 	uint32_t literal;
 	uint32_t ext_word;	/* SDWA or DPP */
@@ -92,9 +95,13 @@ struct gcn_inst {
 	uint8_t neg, abs; /* a bit for each source */
 	uint8_t omod, clamp;
 	uint8_t op_sel, op_sel_hi, neg_hi;
-	uint8_t simple; /* VALU: no modifier of any kind */
-	uint8_t arch;	/* enum gcn_arch_id */
-};
+	uint8_t reads; /* VALU: enum gcn_reads */
+	uint8_t arch;  /* enum gcn_arch_id */
+	uint8_t jumps; /* may set the program counter */
+} __attribute__((aligned(64)));
+
+/* What a VALU instruction reads from registers and constants: a bit for each source, and another if it has 64 bits. */
+enum gcn_reads { GCN_READS = 1, GCN_READS_64 = 8, GCN_WRITES_64 = 64 };
 
 /* The mnemonics and handlers of one encoding, by opcode. */
 struct gcn_entry {

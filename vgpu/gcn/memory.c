@@ -18,8 +18,8 @@ bool memory_valid(struct gcn_run *r, uint64_t addr, uint32_t bytes)
 		if (addr >= range->lo && addr < range->hi && bytes <= range->hi - addr)
 			return true;
 	}
-	if (addr - (uintptr_t)r->packet < sizeof(r->packet))
-		return bytes <= sizeof(r->packet) - (addr - (uintptr_t)r->packet);
+	if (addr - (uintptr_t)r->lead->packet < sizeof(r->packet))
+		return bytes <= sizeof(r->packet) - (addr - (uintptr_t)r->lead->packet);
 	range = &r->range[r->next_range];
 	if (!r->host->range(addr, &range->lo, &range->hi)) {
 		memset(range, 0, sizeof(*range));
@@ -76,8 +76,8 @@ bool memory_check(struct gcn_wave *w, const struct memory_access *a)
 			}
 		}
 	}
-	if (w->run->cache.on)
-		cache_access(&w->run->cache, &w->run->counters, a->addr, a->active, a->bytes,
+	if (w->run->lead->cache.on)
+		cache_access(&w->run->lead->cache, &w->run->counters, a->addr, a->active, a->bytes,
 			     a->write);
 	return true;
 }

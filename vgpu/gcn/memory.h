@@ -155,4 +155,8 @@ enum atomic_op {
 uint32_t atomic_run32(void *p, enum atomic_op op, uint32_t data, uint32_t data2);
 uint64_t atomic_run64(void *p, enum atomic_op op, uint64_t data, uint64_t data2);
 
+/* The same in LDS, which one thread of the host sees. */
+uint32_t atomic_local32(void *p, enum atomic_op op, uint32_t data, uint32_t data2);
+uint64_t atomic_local64(void *p, enum atomic_op op, uint64_t data, uint64_t data2);
+
 #endif

@@ -13,6 +13,7 @@
 #include "mfma.h"
 
 #include <math.h>
+#include <stddef.h>
 
 #include "valu.h"
 #include "valu_math.h"
@@ -216,7 +217,8 @@ static void finish(const struct gcn_mfma *m, union mfma_out *d)
 
 static void run(struct gcn_wave *w, const struct gcn_inst *i)
 {
-	const struct mfma_math *math = valu_has_v3() ? &mfma_math_v3 : &mfma_math_base;
+	const struct mfma_math *math = GCN_MOST >= GCN_AVX2 && valu_has_v3() ? &mfma_math_v3 :
+									       &mfma_math_base;
 	const struct gcn_mfma *m = i->mfma;
 	union mfma_in a, b;
 	union mfma_out d;
@@ -254,6 +256,10 @@ static bool is_aligned(const struct gcn_mfma *m, const struct gcn_inst *i)
 		odd |= i->src[0] | i->src[1];
 	return !(odd & 1);
 }
+
+/* an instruction has one or the other, and its name is read without knowing which */
+_Static_assert(!offsetof(struct gcn_mfma, name) && !offsetof(struct gcn_valu, name),
+	       "names come first");
 
 void mfma_bind(struct gcn_inst *i)
 {

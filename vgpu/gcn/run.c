@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* run.c - a dispatch: set-up, workgroups one after the other, waves of a workgroup in turns
+/* run.c - a dispatch: set-up, workgroups, waves of a workgroup in turns; parts.c has the workgroups that run at the same time
  *
  * A wave runs until it ends, waits at a barrier, yields, or has used up a quantum. When all
  * live waves wait at the barrier, all continue. The kernel object is a descriptor of code object v3 and later or
@@ -13,6 +13,7 @@
 
 #include "code.h"
 #include "memory.h"
+#include "parts.h"
 #include "valu.h"
 
 /* instructions that a wave may run before the next one's turn */
@@ -64,7 +65,10 @@ struct gcn_run *gcn_run_create(void)
 		/* mask[] is all zeros, which is right for that EXEC */
 		r->wave[n].mask_of = 0;
 	}
-	r->status = GCN_DONE;
+	r->status = r->outcome = GCN_DONE;
+	r->lead = r->last_part = r;
+	r->nr_parts = 1;
+	pthread_mutex_init(&r->lock, NULL);
 	return r;
 }
 
@@ -72,6 +76,15 @@ void gcn_run_destroy(struct gcn_run *r)
 {
 	if (!r)
 		return;
+	/* the lead's parts */
+	while (r->next_part) {
+		struct gcn_run *part = r->next_part;
+
+		r->next_part = part->next_part;
+		part->next_part = NULL;
+		gcn_run_destroy(part);
+	}
+	pthread_mutex_destroy(&r->lock);
 	munmap(r->rows, (size_t)GCN_WAVES_MAX * GCN_VGPR_ROWS * sizeof(gcn_row));
 	free(r->lds);
 	cache_fini(&r->cache);
@@ -80,7 +93,7 @@ void gcn_run_destroy(struct gcn_run *r)
 
 static const hsa_kernel_dispatch_packet_t *packet_of(const struct gcn_run *r)
 {
-	return (const void *)r->packet;
+	return (const void *)r->lead->packet;
 }
 
 static enum gcn_status read_object(struct gcn_run *r)
@@ -147,26 +160,14 @@ enum gcn_status gcn_run_start(struct gcn_run *r, const struct gcn_launch *launch
 	r->host = launch->host;
 	r->arch = &gcn_archs[launch->arch];
 	memcpy(r->packet, launch->packet, sizeof(r->packet));
-	r->resident = false;
-	memset(r->at, 0, sizeof(r->at));
-	memset(&r->counters, 0, sizeof(r->counters));
-	memset(r->executed, 0, sizeof(r->executed));
-	memset(r->executed_before, 0, sizeof(r->executed_before));
-	memset(r->wait, 0, sizeof(r->wait));
-	memset(r->mfma, 0, sizeof(r->mfma));
-	memset(r->mfma_mops, 0, sizeof(r->mfma_mops));
-	r->mfma_cycles = 0;
-	memset(&r->stop, 0, sizeof(r->stop));
-	r->steps = 0;
-	r->yields = r->polls = 0;
-	r->poll_pc = 0;
-	r->ids_waves = 0;
+	gcn_part_reset(r);
 	code_check(r);
 	r->status = read_packet(r);
 	if (r->status == GCN_RUNNING)
 		r->status = read_object(r);
 	if (r->status == GCN_RUNNING)
 		cache_reset(&r->cache, launch->cache_model);
+	gcn_parts_start(r);
 	return r->status;
 }
 
@@ -203,7 +204,7 @@ static void make_ids(struct gcn_run *r, const uint32_t *size)
 /* User registers first, in the order of the properties' bits, then what the hardware adds. */
 static void set_sgprs(struct gcn_run *r, struct gcn_wave *w)
 {
-	uint64_t wave_scratch = (uint64_t)w->number * r->wave_stride;
+	uint64_t wave_scratch = ((uint64_t)r->slot * gcn_waves_of(r) + w->number) * r->wave_stride;
 	unsigned int at = 0, nr_user = r->rsrc2 >> 1 & 31;
 
 	if (r->props & PROP_SCRATCH_SRD) {
@@ -211,7 +212,7 @@ static void set_sgprs(struct gcn_run *r, struct gcn_wave *w)
 		at += 4;
 	}
 	if (r->props & PROP_DISPATCH_PTR) {
-		gcn_set64(w, at, (uintptr_t)r->packet);
+		gcn_set64(w, at, (uintptr_t)r->lead->packet);
 		at += 2;
 	}
 	if (r->props & PROP_QUEUE_PTR) {
@@ -312,24 +313,48 @@ static void describe(struct gcn_run *r, const struct gcn_wave *w, uint64_t pc,
 	gcn_disassemble(i, s->text, sizeof(s->text));
 }
 
+/* The code around the wave's counter, as long as it stays there. */
+struct window {
+	uint64_t lo, size;
+	const struct gcn_inst *first;
+};
+
+static const struct gcn_inst *move_window(struct gcn_run *r, struct window *at, uint64_t pc)
+{
+	const struct gcn_inst *i = code_fetch(r, pc);
+
+	if (i) {
+		at->lo = r->page->lo;
+		at->size = r->page->hi - at->lo;
+		at->first = &r->page->inst[(at->lo - r->page->base) / 4];
+	}
+	return i;
+}
+
 static void run_wave(struct gcn_run *r, struct gcn_wave *w)
 {
 	int64_t left = r->budget < r->turn ? r->budget : r->turn, before = left;
 	const struct gcn_inst *i = NULL;
-	uint64_t pc = w->pc;
+	struct window at = { 0 };
+	uint64_t pc = w->pc, next = pc;
 
 	r->yield = false;
 	while (left > 0 && w->state == GCN_WAVE_RUN && !r->yield) {
-		pc = w->pc;
-		i = code_fetch(r, pc);
-		if (!i) {
-			gcn_stop(w, GCN_MEMORY_FAULT, pc);
-			break;
+		pc = next;
+		i = pc - at.lo < at.size && !(pc & 3) ? &at.first[(pc - at.lo) / 4] : NULL;
+		if (!i || !code_is(i, pc)) {
+			i = move_window(r, &at, pc);
+			if (!i) {
+				gcn_stop(w, GCN_MEMORY_FAULT, pc);
+				break;
+			}
 		}
-		w->pc = pc + i->nr_words * 4u;
+		w->pc = next = pc + i->nr_words * 4u;
 		r->executed[i->class]++;
 		left--;
 		i->run(w, i);
+		if (i->jumps)
+			next = w->pc;
 	}
 	r->steps += (uint64_t)(before - left);
 	r->wave_steps[w->number] += (uint64_t)(before - left);
@@ -362,7 +387,7 @@ static void release_barrier(struct gcn_run *r)
 	}
 }
 
-/* When all waves want to wait, it is for something outside of the workgroup: the rest of the slice is for others. */
+/* When all waves want to wait, it is for something outside of the workgroup. */
 static void give_way(struct gcn_run *r)
 {
 	if (!r->yield) {
@@ -397,48 +422,43 @@ static bool run_group(struct gcn_run *r)
 
 static void end_group(struct gcn_run *r)
 {
-	const uint32_t *at = r->at, *nr = r->nr_groups;
-
 	gcn_count_group(r);
 	if (r->launch.group_end)
-		r->launch.group_end(r->launch.group_arg,
-				    at[0] + nr[0] * (at[1] + (uint64_t)nr[1] * at[2]),
-				    r->wave_steps, r->nr_waves);
-}
-
-static bool next_group(struct gcn_run *r)
-{
+		r->launch.group_end(r->launch.group_arg, r->number, r->wave_steps, r->nr_waves);
 	r->resident = false;
-	for (unsigned int n = 0; n < 3; n++) {
-		if (++r->at[n] < r->nr_groups[n])
-			return true;
-		r->at[n] = 0;
-	}
-	return false;
+	/* pairs with gcn_run_close() by way of the lead's lock */
+	__atomic_fetch_add(&r->lead->nr_ended, 1, __ATOMIC_RELAXED);
 }
 
-enum gcn_status gcn_run_slice(struct gcn_run *r, int64_t budget)
+/* Begins the next workgroup; false: all have begun. */
+static bool begin_group(struct gcn_run *r)
 {
-	if (r->status != GCN_RUNNING)
-		return r->status;
-	code_check(r);
-	r->budget = budget;
+	struct gcn_run *lead = r->lead;
+	uint64_t n = __atomic_load_n(&lead->next_group, __ATOMIC_RELAXED);
+
+	/* only counted: what the workgroup reads was there before the slice */
+	while (n < lead->nr_all && !__atomic_compare_exchange_n(&lead->next_group, &n, n + 1, true,
+								__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+	if (n >= lead->nr_all)
+		return false;
+	r->number = n;
+	r->at[0] = (uint32_t)(n % r->nr_groups[0]);
+	r->at[1] = (uint32_t)(n / r->nr_groups[0] % r->nr_groups[1]);
+	r->at[2] = (uint32_t)(n / r->nr_groups[0] / r->nr_groups[1]);
+	start_group(r);
+	return true;
+}
+
+void gcn_run_groups(struct gcn_run *r)
+{
 	r->waits = false;
 	while (r->budget > 0 && r->status == GCN_RUNNING) {
-		if (!r->resident)
-			start_group(r);
-		if (!run_group(r) || r->status != GCN_RUNNING)
-			continue;
-		end_group(r);
-		if (!next_group(r))
-			r->status = GCN_DONE;
+		if (!r->resident && !begin_group(r))
+			return;
+		if (run_group(r) && r->status == GCN_RUNNING)
+			end_group(r);
 	}
-	return r->status;
-}
-
-bool gcn_run_waits(const struct gcn_run *r)
-{
-	return r->waits;
 }
 
 const struct gcn_stop *gcn_run_stop(const struct gcn_run *r)

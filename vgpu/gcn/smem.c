@@ -105,10 +105,8 @@ static void nothing(struct gcn_wave *w, const struct gcn_inst *i)
 /* Core clock cycles: four for each instruction that the dispatch has executed. */
 static void s_memtime(struct gcn_wave *w, const struct gcn_inst *i)
 {
-	uint64_t steps = 0;
+	uint64_t steps = w->run->clock_base + gcn_executed(w->run);
 
-	for (unsigned int n = 0; n < GCN_CLASS_NR; n++)
-		steps += w->run->executed[n];
 	gcn_set64(w, i->dst, steps * 4);
 }
 

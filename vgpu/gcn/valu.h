@@ -60,7 +60,7 @@ struct gcn_valu {
 	uint16_t flags;
 };
 
-/* One for each file of instructions, twice: for any x86-64, and for one with AVX2 and FMA. */
+/* One for each file of instructions, three times: for any x86-64, for one with AVX2 and FMA, for one with AVX-512. */
 struct valu_table {
 	const struct gcn_valu *ops;
 	unsigned int nr;
@@ -70,10 +70,42 @@ extern const struct valu_table valu_int_base, valu_f32_base, valu_f16_base, valu
 	valu_cmp_base;
 extern const struct valu_table valu_int_v3, valu_f32_v3, valu_f16_v3, valu_f64_v3, valu_cmp_v3;
 /* those that gfx90a alone has; some have opcodes of others */
-extern const struct valu_table valu_gfx90a_base, valu_gfx90a_v3;
+extern const struct valu_table valu_gfx90a_base, valu_gfx90a_v3, valu_gfx90a_v4;
 
-/* Whether the host has the instructions of the second kind. */
+/* The last enum gcn_processor that is built: test builds have fewer. */
+#ifndef GCN_MOST
+#define GCN_MOST 2
+#endif
+
+/* Whether the rows for AVX2, or more, are used. */
 bool valu_has_v3(void);
+extern const struct valu_table valu_int_v4, valu_f32_v4, valu_f16_v4, valu_f64_v4, valu_cmp_v4;
+
+static inline bool valu_is_float(unsigned int type)
+{
+	return type == VALU_f32 || type == VALU_f64 || type == VALU_f16 || type == VALU_h16;
+}
+
+static inline unsigned int valu_width(unsigned int type)
+{
+	switch (type) {
+	case VALU_none:
+	case VALU_mask:
+		return 0;
+	case VALU_u64:
+	case VALU_i64:
+	case VALU_f64:
+	case VALU_p32:
+		return 64;
+	case VALU_u16:
+	case VALU_i16:
+	case VALU_f16:
+	case VALU_h16:
+		return 16;
+	default:
+		return 32;
+	}
+}
 
 /* Sets run, valu and simple. */
 void valu_bind(struct gcn_inst *i);

@@ -87,6 +87,21 @@ static inline struct div_step div_scale_f64(double s0, double s1, double s2)
 	return r;
 }
 
+/* Numbers that need no scaling: all conditions of div_scale and div_fixup are false. Without branches. */
+static inline bool div_ordinary_f32(float den, float num)
+{
+	int32_t d = exp_f32(den), n = exp_f32(num);
+
+	return (d >= 1) & (d <= 250) & (n >= 24) & (n <= 254) & (n - d < 96) & (n - d > -120);
+}
+
+static inline bool div_ordinary_f64(double den, double num)
+{
+	int32_t d = exp_f64(den), n = exp_f64(num);
+
+	return (d >= 1) & (d <= 2040) & (n >= 54) & (n <= 2046) & (n - d < 768) & (n - d > -1000);
+}
+
 /* Scaled before it is rounded: a denormal must not be rounded twice. */
 static inline float div_fmas_f32(float a, float b, float c, bool scale)
 {

@@ -348,16 +348,146 @@ static inline double fract_f64(double a)
 			(r < 0x1.fffffffffffffp-1 ? r : 0x1.fffffffffffffp-1);
 }
 
+/* The nearest integer; unlike roundeven() compilers make vector code of it. */
+static inline double nearest(double v)
+{
+	return floor(v + 0.5);
+}
+
+/* sin(2 pi r) and cos(2 pi r), |r| <= 1/8: Taylor's series in double precision, errors below 2^-52. */
+static inline double sin_eighth(double r)
+{
+	double x = 6.283185307179586 * r, x2 = x * x;
+
+	return x + x * x2 *
+			   (-1.0 / 6 +
+			    x2 * (1.0 / 120 +
+				  x2 * (-1.0 / 5040 +
+					x2 * (1.0 / 362880 + x2 * (-1.0 / 39916800 +
+								   x2 * (1.0 / 6227020800 -
+									 x2 / 1307674368000))))));
+}
+
+static inline double cos_eighth(double r)
+{
+	double x = 6.283185307179586 * r, x2 = x * x;
+
+	return 1 - x2 * (0.5 -
+			 x2 * (1.0 / 24 -
+			       x2 * (1.0 / 720 - x2 * (1.0 / 40320 -
+						       x2 * (1.0 / 3628800 -
+							     x2 * (1.0 / 479001600 -
+								   x2 * (1.0 / 87178291200 -
+									 x2 / 20922789888000)))))));
+}
+
+/* Sine of a quarter q of the circle and r, |r| <= 1/8. */
+static inline double sin_quarter(double q, double r)
+{
+	double s = sin_eighth(r), c = cos_eighth(r);
+	double odd = q - 2 * nearest(q * 0.5 - 0.25), v = odd != 0 ? c : s; /* q modulo 2 */
+	double half = (q - odd) * 0.5;					    /* of the circle */
+
+	/* a zero is positive */
+	return (half - 2 * nearest(half * 0.5 - 0.25) != 0 ? -v : v) + 0.0;
+}
+
+/* The fraction is exact: a float, or a half float. */
 static inline double sin_turns(double a)
 {
-	return a != a || isinf(a) ? f64_from(0x7ff8000000000000) :
-				    sin(6.283185307179586 * (a - floor(a)));
+	double f = a - nearest(a), q = nearest(f * 4);
+	double r = sin_quarter(q, f - q * 0.25);
+
+	return a - a != 0 ? f64_from(0x7ff8000000000000) : r;
 }
 
 static inline double cos_turns(double a)
 {
-	return a != a || isinf(a) ? f64_from(0x7ff8000000000000) :
-				    cos(6.283185307179586 * (a - floor(a)));
+	double f = a - nearest(a), q = nearest(f * 4);
+	double r = sin_quarter(q + 1, f - q * 0.25);
+
+	return a - a != 0 ? f64_from(0x7ff8000000000000) : r;
+}
+
+/* 2^a of a float, in double precision: a is split into an integer and the rest, |rest| <= 1/2. */
+static inline double exp2_f32(double a)
+{
+	double clipped = a < -1000 ? -1000 : a > 1000 ? 1000 : a, whole = nearest(clipped);
+	double x = (clipped - whole) * 0.6931471805599453;
+	double r =
+		1 +
+		x * (1 + x * (0.5 +
+			      x * (1.0 / 6 +
+				   x * (1.0 / 24 +
+					x * (1.0 / 120 +
+					     x * (1.0 / 720 +
+						  x * (1.0 / 5040 +
+						       x * (1.0 / 40320 +
+							    x * (1.0 / 362880 +
+								 x * (1.0 / 3628800 +
+								      x * (1.0 / 39916800 +
+									   x / 479001600)))))))))));
+	/* the bits of the sum have the integer in front of those of 1.5 * 2^52 */
+	uint64_t whole_bits = f64_bits(whole + 0x1.8p52) - f64_bits(0x1.8p52);
+
+	r = f64_from(f64_bits(r) + (whole_bits << 52));
+	return a != a ? a : r;
+}
+
+/* log2 of a float, in double precision: the exponent, and the series of atanh for the mantissa. */
+static inline double log2_f32(double a)
+{
+	/* so that the mantissa is from sqrt(1/2) to sqrt(2) */
+	uint64_t bits = f64_bits(a), up = bits - 0x3fe6a09e667f3bcd;
+	double exponent =
+		f64_from(0x4330000000000000 | (up + 0x4000000000000000) >> 52) - 0x1p52 - 1024;
+	double m = f64_from((up & 0xfffffffffffff) + 0x3fe6a09e667f3bcd);
+	double t = (m - 1) / (m + 1), t2 = t * t;
+	double r =
+		2 * t *
+		(1 +
+		 t2 * (1.0 / 3 +
+		       t2 * (1.0 / 5 +
+			     t2 * (1.0 / 7 +
+				   t2 * (1.0 / 9 +
+					 t2 * (1.0 / 11 +
+					       t2 * (1.0 / 13 +
+						     t2 * (1.0 / 15 +
+							   t2 * (1.0 / 17 +
+								 t2 * (1.0 / 19 + t2 / 21))))))))));
+
+	r = exponent + r * 1.4426950408889634;
+	r = a < 0 ? f64_from(0x7ff8000000000000) : r;
+	r = a == 0 ? f64_from(0xfff0000000000000) : r;
+	r = a == f64_from(0x7ff0000000000000) ? a : r;
+	return a != a ? a : r;
+}
+
+/* a * 2^by where source and result are normal numbers. */
+static inline bool ldexp_ordinary_f32(float a, int32_t by)
+{
+	int32_t e = (int32_t)(f32_bits(a) >> 23 & 255);
+
+	return (e >= 1) & (e <= 254) & (by > -254) & (by < 254) &
+	       ((uint32_t)e + (uint32_t)by - 1 <= 253);
+}
+
+static inline float ldexp_quick_f32(float a, int32_t by)
+{
+	return f32_from(f32_bits(a) + ((uint32_t)by << 23));
+}
+
+static inline bool ldexp_ordinary_f64(double a, int32_t by)
+{
+	int32_t e = (int32_t)(f64_bits(a) >> 52 & 2047);
+
+	return (e >= 1) & (e <= 2046) & (by > -2046) & (by < 2046) &
+	       ((uint32_t)e + (uint32_t)by - 1 <= 2045);
+}
+
+static inline double ldexp_quick_f64(double a, int32_t by)
+{
+	return f64_from(f64_bits(a) + ((uint64_t)(int64_t)by << 52));
 }
 
 static inline uint32_t frexp_exp_f32(float a)

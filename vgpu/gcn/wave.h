@@ -6,6 +6,7 @@
 #ifndef VGPU_GCN_WAVE_H
 #define VGPU_GCN_WAVE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -53,7 +54,8 @@ struct gcn_range {
 
 #define GCN_RANGES 4
 
-/* A dispatch in execution. */
+/* A dispatch in execution, or a part of it: one workgroup after the other, each with all that its waves need. The first part,
+ * the lead, stands for the dispatch; more are made for more threads, and while all workgroups wait for others. */
 struct gcn_run {
 	/* constant during a dispatch */
 	struct gcn_launch launch;
@@ -67,7 +69,29 @@ struct gcn_run {
 	uint32_t lds_size;
 	uint32_t wave_stride; /* of scratch, bytes */
 
+	/* of a part */
+	struct gcn_run *lead, *next_part;
+	unsigned int slot; /* number of the part, and of its scratch memory */
+	bool taken,
+		waited; /* under the lead's lock: a thread runs it; its workgroup waited at the end */
+	unsigned int tried;   /* the slice in which it ran last, if it waited */
+	uint64_t clock_base;  /* instructions of other parts, for s_memtime */
+	uint64_t done_before; /* instructions that the dispatch has counted of this part */
+
+	/* of the lead */
+	pthread_mutex_t lock;
+	struct gcn_run *last_part, *cursor, *failed;
+	unsigned int nr_parts, parts_max, nr_threads, slice;
+	unsigned int nr_working, nr_resident,
+		nr_waited;		       /* taken and not waiting; begun; of these waiting */
+	uint64_t next_group, nr_ended, nr_all; /* workgroups; the first two atomic */
+	uint64_t done;			       /* instructions, when a part was last given back */
+	bool works;			       /* a part had more to do at the end of the slice */
+	enum gcn_status outcome;
+	struct gcn_counters total;
+
 	uint32_t at[3]; /* the resident workgroup */
+	uint64_t number;
 	bool resident;
 	uint32_t nr_waves, nr_live, next_wave;
 	int64_t budget;			    /* instructions left of the slice, */
@@ -92,7 +116,7 @@ struct gcn_run {
 	struct gcn_range range[GCN_RANGES];
 	unsigned int next_range, generation;
 	struct gcn_page *page; /* decoded code: the page used last */
-	struct cache cache;
+	struct cache cache;    /* of the lead; with it there is one thread */
 
 	struct gcn_wave wave[GCN_WAVES_MAX];
 	gcn_row *rows; /* of all waves */
@@ -149,6 +173,20 @@ const uint32_t *gcn_mask(struct gcn_wave *w);
 
 /* Sets the MODE register. */
 void gcn_set_mode(struct gcn_wave *w, uint32_t mode);
+
+/* run.c: runs workgroups on a part until r->budget is used up, all waves of one wait for something outside of it, or none is
+ * left to begin. */
+void gcn_run_groups(struct gcn_run *r);
+
+/* Instructions that a part has executed. */
+static inline uint64_t gcn_executed(const struct gcn_run *r)
+{
+	uint64_t n = 0;
+
+	for (unsigned int k = 0; k < GCN_CLASS_NR; k++)
+		n += r->executed[k];
+	return n;
+}
 
 /* At the end of the resident workgroup: counts the waits of its waves for each other. */
 void gcn_count_group(struct gcn_run *r);
