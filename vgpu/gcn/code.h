@@ -2,7 +2,7 @@
 /* code.h - decoded code, by address
  *
  * A page of 4 KiB is decoded lazily, instruction by instruction. Each entry keeps its instruction's first word; when memory has
- * another one, a new page takes the place of the old one. So an entry is written once, and threads read it without a lock.
+ * another one, a new page replaces the old one. So an entry is written once, and threads read it without a lock.
  */
 #ifndef VGPU_GCN_CODE_H
 #define VGPU_GCN_CODE_H
@@ -17,7 +17,7 @@ struct gcn_page {
 	bool more;	 /* and behind the page too */
 	enum gcn_arch_id arch;
 	struct gcn_page *next;
-	bool old;			     /* another one has taken its place */
+	bool old;			     /* another one replaces it */
 	struct gcn_inst inst[CODE_PAGE / 4]; /* run is NULL: not decoded yet */
 };
 
