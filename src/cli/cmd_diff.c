@@ -216,12 +216,6 @@ static const struct grid_column columns[] = {
 };
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 
-bool diff_has_interval(const struct diff_item *item)
-{
-	return item->sides[0].nr >= COMPARE_INTERVAL_MIN &&
-	       item->sides[1].nr >= COMPARE_INTERVAL_MIN;
-}
-
 static void fill_cells(const struct diff_item *item, struct grid_cell cells[COLUMNS])
 {
 	const struct diff_side *a = &item->sides[0], *b = &item->sides[1];

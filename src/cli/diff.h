@@ -66,7 +66,12 @@ bool gate_holds(const struct gate *gate, size_t condition, const struct diff_ite
 /* ---- --format html ---- */
 
 /* Whether an item has an interval. */
-bool diff_has_interval(const struct diff_item *item);
+static inline bool diff_has_interval(const struct diff_item *item)
+{
+	return item->sides[0].nr >= COMPARE_INTERVAL_MIN &&
+	       item->sides[1].nr >= COMPARE_INTERVAL_MIN;
+}
+
 extern const char *const diff_kinds[DIFF_NR_KINDS], *const diff_verdicts[DIFF_NR_VERDICTS];
 /* Writes the page to stdout, with at most `rows` items, 0: all. `gate` may be NULL. */
 void diff_html_print(const struct diff *d, const struct gate *gate, uint64_t rows);

@@ -15,12 +15,12 @@ static void *resize(void *p, size_t nr, size_t size)
 	return p;
 }
 
-void levels_init(struct levels *l, int64_t begin)
+void tui_levels_init(struct levels *l, int64_t begin)
 {
 	*l = (struct levels){ .begin = begin, .end = begin, .width = 64, .nr_bins = LEVELS_BINS };
 }
 
-void levels_fini(struct levels *l)
+void tui_levels_fini(struct levels *l)
 {
 	for (size_t i = 0; i < l->nr; i++) {
 		free(l->lanes[i].name);
@@ -109,8 +109,8 @@ static size_t add_lane(struct levels *l, const struct level_lane *lane)
 	return at;
 }
 
-size_t levels_lane(struct levels *l, enum lane_kind kind, int64_t of, int64_t which, int64_t level,
-		   bool *is_new)
+size_t tui_levels_lane(struct levels *l, enum lane_kind kind, int64_t of, int64_t which,
+		       int64_t level, bool *is_new)
 {
 	const struct level_lane lane = { .kind = kind, .of = of, .which = which, .level = level };
 	const int64_t parts[] = { (int64_t)kind, of, which, level };
@@ -129,7 +129,7 @@ size_t levels_lane(struct levels *l, enum lane_kind kind, int64_t of, int64_t wh
 
 /* ---- blocks ---- */
 
-void levels_row(struct levels *l, enum tui_table table, int64_t id, int64_t begin, int64_t end)
+void tui_levels_row(struct levels *l, enum tui_table table, int64_t id, int64_t begin, int64_t end)
 {
 	struct level_blocks *t = &l->tables[table];
 	struct level_block *b;
@@ -151,7 +151,7 @@ void levels_row(struct levels *l, enum tui_table table, int64_t id, int64_t begi
 	b->end = end > b->end ? end : b->end;
 }
 
-uint64_t levels_rows(const struct levels *l, enum tui_table table, int64_t begin, int64_t end)
+uint64_t tui_levels_rows(const struct levels *l, enum tui_table table, int64_t begin, int64_t end)
 {
 	const struct level_blocks *t = &l->tables[table];
 	uint64_t nr = 0;
@@ -164,7 +164,7 @@ uint64_t levels_rows(const struct levels *l, enum tui_table table, int64_t begin
 
 /* ---- bins ---- */
 
-void levels_slice(struct levels *l, size_t lane, int64_t begin, int64_t end, uint32_t name)
+void tui_levels_slice(struct levels *l, size_t lane, int64_t begin, int64_t end, uint32_t name)
 {
 	float ns = (float)(end - begin);
 	size_t first, last;
@@ -189,7 +189,7 @@ void levels_slice(struct levels *l, size_t lane, int64_t begin, int64_t end, uin
 	}
 }
 
-struct level_bin levels_sum(const struct levels *l, size_t lane, int64_t begin, int64_t end)
+struct level_bin tui_levels_sum(const struct levels *l, size_t lane, int64_t begin, int64_t end)
 {
 	struct level_bin sum = { 0 };
 	int64_t i = (begin - l->begin) / l->width, last = (end - 1 - l->begin) / l->width;

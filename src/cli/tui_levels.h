@@ -62,19 +62,19 @@ struct levels {
 };
 
 /* begin: no slice is earlier. */
-void levels_init(struct levels *l, int64_t begin);
-void levels_fini(struct levels *l);
+void tui_levels_init(struct levels *l, int64_t begin);
+void tui_levels_fini(struct levels *l);
 /* The lane's number; `is_new`: it was just made, and has no name. */
-size_t levels_lane(struct levels *l, enum lane_kind kind, int64_t of, int64_t which, int64_t level,
-		   bool *is_new);
+size_t tui_levels_lane(struct levels *l, enum lane_kind kind, int64_t of, int64_t which,
+		       int64_t level, bool *is_new);
 /* Adds the row to the blocks of its table; a block ends after BLOCK_ROWS. Rows without valid times too. */
-void levels_row(struct levels *l, enum tui_table table, int64_t id, int64_t begin, int64_t end);
+void tui_levels_row(struct levels *l, enum tui_table table, int64_t id, int64_t begin, int64_t end);
 /* Adds a slice with valid times to a lane. */
-void levels_slice(struct levels *l, size_t lane, int64_t begin, int64_t end, uint32_t name);
+void tui_levels_slice(struct levels *l, size_t lane, int64_t begin, int64_t end, uint32_t name);
 
 /* Adds up the bins of a part of the time. */
-struct level_bin levels_sum(const struct levels *l, size_t lane, int64_t begin, int64_t end);
+struct level_bin tui_levels_sum(const struct levels *l, size_t lane, int64_t begin, int64_t end);
 /* The rows of all blocks that overlap a part of the time. */
-uint64_t levels_rows(const struct levels *l, enum tui_table table, int64_t begin, int64_t end);
+uint64_t tui_levels_rows(const struct levels *l, enum tui_table table, int64_t begin, int64_t end);
 
 #endif

@@ -206,8 +206,8 @@ static size_t lane_of_op(struct tui_reader *r, sqlite3_stmt *row, struct tui_row
 		copy = false;
 	}
 	/* HIP's own copies are in the queue of the kernels, where they take their turn */
-	lane = levels_lane(&r->levels, engine && copy ? LANE_COPIES : LANE_KERNELS, gpu, queue, 0,
-			   &is_new);
+	lane = tui_levels_lane(&r->levels, engine && copy ? LANE_COPIES : LANE_KERNELS, gpu, queue,
+			       0, &is_new);
 	if (is_new)
 		name_lane(r, lane, 0, stream);
 	return lane;
@@ -224,7 +224,8 @@ static size_t lane_of_call(struct tui_reader *r, sqlite3_stmt *row, struct tui_r
 		level = query_row(r->level, out->id) ? sqlite3_column_int64(r->level, 0) : 0;
 		level = level < 0 ? 0 : level > 15 ? 15 : level;
 	}
-	lane = levels_lane(&r->levels, range ? LANE_RANGES : LANE_CALLS, pid, tid, level, &is_new);
+	lane = tui_levels_lane(&r->levels, range ? LANE_RANGES : LANE_CALLS, pid, tid, level,
+			       &is_new);
 	if (is_new)
 		name_lane(r, lane, 0, NULL);
 	return lane;
@@ -290,8 +291,8 @@ static void begin_scan(struct tui_reader *r, bool by_stream)
 	sqlite3_finalize(r->scan);
 	for (int i = 0; i < TUI_TABLES; i++)
 		sqlite3_finalize(r->rows[i]);
-	levels_fini(&r->levels);
-	levels_init(&r->levels, begin);
+	tui_levels_fini(&r->levels);
+	tui_levels_init(&r->levels, begin);
 	map_clear(&r->streams);
 	r->by_stream = by_stream;
 	for (int i = 0; i < TUI_TABLES; i++)
@@ -320,10 +321,11 @@ static void scan_rows(struct tui_reader *r)
 		}
 		r->nr_read++;
 		if (take_row(r, r->scanned, r->scan, &row)) {
-			levels_row(&r->levels, r->scanned, row.id, row.begin, row.end);
-			levels_slice(&r->levels, row.lane, row.begin, row.end, (uint32_t)row.name);
+			tui_levels_row(&r->levels, r->scanned, row.id, row.begin, row.end);
+			tui_levels_slice(&r->levels, row.lane, row.begin, row.end,
+					 (uint32_t)row.name);
 		} else {
-			levels_row(&r->levels, r->scanned, row.id, 0, -1);
+			tui_levels_row(&r->levels, r->scanned, row.id, 0, -1);
 		}
 	}
 }
@@ -425,9 +427,9 @@ static void draw_bins(struct tui_reader *r, struct map *names)
 	for (size_t i = 0; i < p->rows * p->columns; i++) {
 		size_t column = i % p->columns;
 		int64_t from = column_begin(p, column), to = column_begin(p, column + 1);
-		struct level_bin sum = levels_sum(&r->levels,
-						  r->levels.order[p->first_lane + i / p->columns],
-						  from, to);
+		struct level_bin sum =
+			tui_levels_sum(&r->levels, r->levels.order[p->first_lane + i / p->columns],
+				       from, to);
 
 		if (!sum.name_plus_1 || to <= from)
 			continue;
@@ -467,8 +469,8 @@ static void draw(struct tui_reader *r)
 	}
 	for (size_t i = 0; i < p->rows * p->columns; i++)
 		p->cells[i].name = -1;
-	p->is_exact = levels_rows(l, TUI_OPS, p->begin, p->end) +
-			      levels_rows(l, TUI_CALLS, p->begin, p->end) <=
+	p->is_exact = tui_levels_rows(l, TUI_OPS, p->begin, p->end) +
+			      tui_levels_rows(l, TUI_CALLS, p->begin, p->end) <=
 		      EXACT_ROWS;
 	if (p->is_exact)
 		draw_exact(r, &names);
@@ -626,7 +628,7 @@ static void prepare_reader(struct tui_reader *r)
 		query_number(q->db, "SELECT id FROM rocpd_string WHERE string = 'UserMarker'", -1);
 	r->nr_total = (uint64_t)(query_number(q->db, "SELECT count(*) FROM rocpd_op", 0) +
 				 query_number(q->db, "SELECT count(*) FROM rocpd_api", 0));
-	levels_init(&r->levels, summary_begin(q));
+	tui_levels_init(&r->levels, summary_begin(q));
 	begin_scan(r, false);
 }
 

@@ -55,9 +55,10 @@ int rows_prepare(struct query *q)
 		return 0;
 	/* the view reads all launches to count replays: evaluate it once, not for each operation */
 	return query_run(
-		q, "DROP TABLE IF EXISTS temp.query_graph; CREATE TEMP TABLE query_graph (op_id INTEGER PRIMARY KEY, exec TEXT, replay "
-		   "INTEGER, node INTEGER); INSERT OR IGNORE INTO query_graph SELECT op_id, exec, "
-		   "replay, node FROM rtl_graph_op");
+		q,
+		"DROP TABLE IF EXISTS temp.query_graph; CREATE TEMP TABLE query_graph (op_id INTEGER PRIMARY KEY, exec TEXT, replay "
+		"INTEGER, node INTEGER); INSERT OR IGNORE INTO query_graph SELECT op_id, exec, "
+		"replay, node FROM rtl_graph_op");
 }
 
 int64_t rows_stream_key(const int64_t *op)

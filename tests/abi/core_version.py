@@ -41,7 +41,7 @@ def version_with(name, edit):
                 sys.exit(f"{name}: nothing to change")
             with open(at, "w", encoding="utf-8") as f:
                 f.write(changed)
-        headers = [os.path.join(own, "core.h"), os.path.join(gen, "hsa_wrap_gen.h")]
+        headers = [os.path.join(own, "core.h"), os.path.join(gen, "hsa_wrap_gen.h"), os.path.join(gen, "rccl_ops_gen.h")]
         return int(core_version.version([os.path.join(SOURCE, "src"), gen], headers)[0], 16)
 
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* common.hpp - what the programs that use AMD's libraries share: checks of status, data on the GPU, comparison with the CPU
  *
  * Each program prints a line for each result that it compared, and ends with 0 only if all were right.

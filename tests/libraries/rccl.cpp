@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* rccl.cpp - collectives of RCCL between all GPUs: in one process, or with a process per GPU
  *
  * Usage: rccl GPUS [FILE RANK]
@@ -86,11 +86,11 @@ static void exchange_identity(const char *file, int rank, ncclUniqueId *id)
 
 int main(int argc, char **argv)
 {
-	int gpus = argc > 1 ? std::atoi(argv[1]) : 2;
+	int gpus = argc > 1 ? (int)std::strtol(argv[1], nullptr, 10) : 2;
 	std::vector<Rank> ranks;
 
 	if (argc > 3) {
-		int rank = std::atoi(argv[3]);
+		int rank = (int)std::strtol(argv[3], nullptr, 10);
 		ncclUniqueId id;
 
 		exchange_identity(argv[2], rank, &id);

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* rocblas.cpp - matrix products of five types, and a triangular solve, against the CPU */
 #include "common.hpp"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* rocfft.cpp - transforms of several sizes, radices and types, against sums on the CPU, and back again */
 #include "common.hpp"
 
@@ -22,7 +22,7 @@ static std::vector<Complex> transform(const std::vector<Complex> &in, size_t n)
 	return out;
 }
 
-/* Runs a plan in place, with the work buffer that it asks for. */
+/* Runs a plan, with the work buffer that it asks for. */
 static void run(rocfft_transform_type type, rocfft_precision precision,
 		const std::vector<size_t> &lengths, size_t batch, void *in, void *out)
 {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* rocrand.cpp - Philox against its published known answers, and the host's generators against their distributions
  *
  * The known answers are those of Random123's kat_vectors for philox4x32-10.

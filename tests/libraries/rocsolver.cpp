@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* rocsolver.cpp - factorisations (LU, Cholesky, QR) and solutions, by their residuals */
 #include "common.hpp"
 

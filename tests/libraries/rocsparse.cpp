@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /* rocsparse.cpp - products of a sparse matrix with a vector and a matrix, and a triangular solve, against the CPU */
 #include "common.hpp"
 

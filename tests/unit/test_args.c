@@ -186,7 +186,7 @@ TEST(function_without_record_is_named_by_number)
 	struct spool_api call = {
 		.tid = 5, .begin_ns = 10, .end_ns = 20, .nr_words = 2, .words = words
 	};
-	static const char *const names[] = { "api#9", "hip#9", "hsa#9", "api#9" };
+	static const char *const names[] = { "api#9", "hip#9", "hsa#9", "rccl#9" };
 	static struct spool_make m;
 	const struct store_op *ops;
 	size_t nr;

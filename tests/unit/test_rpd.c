@@ -129,7 +129,7 @@ TEST(tables_and_views_have_names_and_order_of_rpd)
 			     "SELECT name FROM sqlite_master WHERE type = 'index' AND sql NOT NULL "
 			     "ORDER BY name"),
 		     "rocpd_strin_string_c7b9cd_idx\nrocpd_ustri_string_84d4a7_idx\n"
-		     "rtl_graphapi_exec\n");
+		     "rtl_copy_untimed\nrtl_graphapi_exec\nrtl_kernel_untimed\n");
 	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM sqlite_master WHERE sql LIKE '%rtl_feed%'"),
 		     0);
 	CHECK_STR_EQ(db_text(db, "PRAGMA integrity_check"), "ok\n");
