@@ -264,7 +264,7 @@ static const struct opt_status statuses[] = {
 	{ "1", "a check failed" },
 	{ "2", "the command line is wrong" },
 	{ "4", "there is no GPU: nothing was tested" },
-	{ "125", "a part of the installation is missing, or the output can't be written" },
+	{ "125", "a part of the product is missing, or no output" },
 	{ "128+N", "signal N ended it" },
 	{ NULL, NULL },
 };
