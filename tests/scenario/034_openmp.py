@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Programs of OpenMP offload run on the virtual GPU and are traced: kernels, copies, the end of the process."""
+from support import *
+
+ENV = {"VGPU_EXEC": "auto"}
+RIGHT = "openmp: 1 GPU, on the GPU, sum right\n"
+
+
+def is_there():
+    if not os.path.exists(os.path.join(PROGRAMS, "openmp")):
+        skip("clang-15 has no OpenMP for gfx900 here: libomp-15-dev is not installed")
+
+
+@case
+def kernels_of_offload_are_exact():
+    is_there()
+    r = run("openmp", "end=_exit", trace=RTL, env=ENV)
+    equal("results", r.out, RIGHT)
+    equal("losses", r.losses(), {"sudden_exit": 1})  # the note of the end
+    exact_dispatches(r)
+    equal("kernels", r.count("rtl_dispatch", "kernel LIKE '__omp_offloading_%'"), 2)
+    at_least("copies", r.count("rtl_copy"), 4)
+
+
+@case
+def end_of_the_process_is_the_same_as_untraced():
+    # LLVM 15's plugin uses its agents after its own static destructors have freed them, and the process dies of SIGSEGV in
+    # hsa_... while it ends, on any GPU. Nothing is lost by that: every operation has completed before.
+    is_there()
+    plain = run("openmp", env=ENV, status=None)
+    traced = run("openmp", trace=RTL, env=ENV, status=None)
+    equal("results", (plain.out, traced.out), (RIGHT, RIGHT))
+    equal("how it ended untraced", plain.status in (0, -signal.SIGSEGV), True)
+    equal("status of rtl trace", traced.status, 0 if plain.status == 0 else 128 + signal.SIGSEGV)
+    equal("losses", traced.losses(), {} if plain.status == 0 else {"killed": 1})  # the note of the end
+    exact_dispatches(traced)
+
+
+main()
