@@ -575,8 +575,8 @@ class Bench:
             for tool, results in runs.items():
                 self.keep(f"suite {name}, {tool}", [r["seconds"] for r in results])
             # processor time: other programs of the machine don't add to it
-            cpu = {tool: self.quiet(r["cpu_seconds"] for r in results) for tool, results in runs.items()}
-            wall = {tool: self.quiet(r["seconds"] for r in results) for tool, results in runs.items()}
+            cpu = {tool: self.quiet([r["cpu_seconds"] for r in results]) for tool, results in runs.items()}
+            wall = {tool: self.quiet([r["seconds"] for r in results]) for tool, results in runs.items()}
             gains["all cores"].append(wall["one core"] / wall["all cores"])
             note = f"{wall['one core']:.3f} s, processor {cpu['one core']:.3f}; all cores {wall['all cores']:.3f} s"
             if "before" in cpu:

@@ -52,6 +52,9 @@ const struct kmt_gpu_kind *kmt_topology_kind(HSAuint32 gpu);
 /* Whether this is a child that was forked while the GPU was open: it has no engine, waits return at once. */
 bool kmt_misc_inert(void);
 
+/* Reports a driver with virtual memory management (kmt_vmem.c). Before the runtime opens it. */
+void kmt_misc_map_memory(void);
+
 /* Around fork(). */
 void kmt_memory_lock(void);
 void kmt_memory_unlock(void);

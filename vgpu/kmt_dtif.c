@@ -69,6 +69,7 @@ KMT_API void *DtifCreate(const char *api)
 		kmt_layout_choose_newest();
 	/* ROCr 7.2.4 has no events then, and waits without giving up the processor */
 	engine_waiters_spin();
+	kmt_misc_map_memory();
 	return &instance;
 }
 

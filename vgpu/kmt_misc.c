@@ -17,6 +17,9 @@
 #include "knobs.h"
 #include "log.h"
 
+/* set before the runtime asks */
+static bool maps_memory;
+
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int opened, opened_ever;
 static bool inert;
@@ -90,13 +93,18 @@ KMT_API HSAKMT_STATUS hsaKmtCloseKFD(void)
 	return HSAKMT_STATUS_SUCCESS;
 }
 
+void kmt_misc_map_memory(void)
+{
+	maps_memory = true;
+}
+
 KMT_API HSAKMT_STATUS hsaKmtGetVersion(HsaVersionInfo *info)
 {
 	if (!info)
 		return HSAKMT_STATUS_INVALID_PARAMETER;
 	info->KernelInterfaceMajorVersion = 1;
-	/* 1.0: the runtime polls signals and uses no events */
-	info->KernelInterfaceMinorVersion = knobs.no_events ? 0 : 15;
+	/* 1.0: the runtime polls signals and uses no events. 1.15: it maps memory; ROCr 6.1.2 also relies on ages of events then */
+	info->KernelInterfaceMinorVersion = knobs.no_events ? 0 : maps_memory ? 15 : 8;
 	return HSAKMT_STATUS_SUCCESS;
 }
 

@@ -19,14 +19,14 @@
 #include "cli/ui.h"
 
 /* What is asked for, and what is done: one of each, since the drawing thread looks at one tab at a time. */
+static struct lock lock = LOCK_INIT(LOCK_TUI);
 static struct {
-	struct lock lock;
 	int asked RTL_GUARDED_BY(lock); /* -1: nothing */
 	unsigned int width RTL_GUARDED_BY(lock);
 	int done RTL_GUARDED_BY(lock);
 	struct tui_page page RTL_GUARDED_BY(lock);
 	int wake_fd;
-} shared = { .lock = LOCK_INIT(LOCK_TUI), .asked = -1, .done = -1, .wake_fd = -1 };
+} shared = { .asked = -1, .done = -1, .wake_fd = -1 };
 
 void tui_load_free(struct tui_page *page)
 {
@@ -40,10 +40,10 @@ void tui_load_ask(enum tui_tab tab, unsigned int width)
 {
 	uint64_t one = 1;
 
-	lock_take(&shared.lock);
+	lock_take(&lock);
 	shared.asked = (int)tab;
 	shared.width = width;
-	lock_drop(&shared.lock);
+	lock_drop(&lock);
 	if (write(shared.wake_fd, &one, sizeof(one)) < 0)
 		return; /* it is awake already */
 }
@@ -53,12 +53,12 @@ int tui_load_take(struct tui_page *page)
 	uint64_t one = 1;
 	int tab;
 
-	lock_take(&shared.lock);
+	lock_take(&lock);
 	tab = shared.done;
 	*page = shared.page;
 	shared.page = (struct tui_page){ 0 };
 	shared.done = -1;
-	lock_drop(&shared.lock);
+	lock_drop(&lock);
 	/* the thread waits until it is taken */
 	if (tab >= 0 && write(shared.wake_fd, &one, sizeof(one)) < 0)
 		return tab;
@@ -177,13 +177,13 @@ static void publish(enum tui_tab tab)
 	uint64_t count;
 
 	while (!is_free) {
-		lock_take(&shared.lock);
+		lock_take(&lock);
 		is_free = shared.done < 0;
 		if (is_free) {
 			shared.done = (int)tab;
 			shared.page = made;
 		}
-		lock_drop(&shared.lock);
+		lock_drop(&lock);
 		if (!is_free && poll(&fd, 1, 100) > 0 &&
 		    read(shared.wake_fd, &count, sizeof(count)) < 0)
 			continue;
@@ -203,11 +203,11 @@ static void *load_thread(void *arg)
 		unsigned int width;
 		int tab;
 
-		lock_take(&shared.lock);
+		lock_take(&lock);
 		tab = shared.asked;
 		width = shared.width;
 		shared.asked = -1;
-		lock_drop(&shared.lock);
+		lock_drop(&lock);
 		if (tab >= 0) {
 			make_page(s, (enum tui_tab)tab, width);
 			publish((enum tui_tab)tab);

@@ -24,13 +24,13 @@
 #define EXACT_ROWS 131072 /* a part with more rows than that is drawn by bins */
 #define SCAN_ROWS 2048	  /* between looks for a request */
 
+static struct lock lock = LOCK_INIT(LOCK_TUI);
 static struct {
-	struct lock lock;
 	struct tui_ask ask RTL_GUARDED_BY(lock);
 	uint64_t serial RTL_GUARDED_BY(lock);
 	struct tui_picture *picture RTL_GUARDED_BY(lock);
 	int wake_fd;
-} shared = { .lock = LOCK_INIT(LOCK_TUI), .wake_fd = -1 };
+} shared = { .wake_fd = -1 };
 
 /* ---- requests ---- */
 
@@ -38,11 +38,11 @@ uint64_t tui_time_ask(struct tui_ask *ask)
 {
 	uint64_t serial, one = 1;
 
-	lock_take(&shared.lock);
+	lock_take(&lock);
 	free(shared.ask.histogram);
 	shared.ask = *ask;
 	serial = ++shared.serial;
-	lock_drop(&shared.lock);
+	lock_drop(&lock);
 	ask->histogram = NULL;
 	if (write(shared.wake_fd, &one, sizeof(one)) < 0)
 		return serial; /* it is awake already */
@@ -53,10 +53,10 @@ struct tui_picture *tui_time_take(void)
 {
 	struct tui_picture *p;
 
-	lock_take(&shared.lock);
+	lock_take(&lock);
 	p = shared.picture;
 	shared.picture = NULL;
-	lock_drop(&shared.lock);
+	lock_drop(&lock);
 	return p;
 }
 
@@ -82,9 +82,9 @@ static uint64_t serial_now(void)
 {
 	uint64_t serial;
 
-	lock_take(&shared.lock);
+	lock_take(&lock);
 	serial = shared.serial;
-	lock_drop(&shared.lock);
+	lock_drop(&lock);
 	return serial;
 }
 
@@ -545,19 +545,19 @@ static void count_durations(struct tui_reader *r)
 
 static void copy_ask(struct tui_ask *ask, uint64_t *serial)
 {
-	lock_take(&shared.lock);
+	lock_take(&lock);
 	*ask = shared.ask;
 	*serial = shared.serial;
 	shared.ask.histogram = NULL;
 	shared.ask.find = 0;
-	lock_drop(&shared.lock);
+	lock_drop(&lock);
 }
 
 static void publish(struct tui_picture *p)
 {
 	struct tui_picture *old;
 
-	lock_take(&shared.lock);
+	lock_take(&lock);
 	old = shared.picture;
 	shared.picture = p;
 	/* what was found must not be lost with a picture that nobody took */
@@ -571,7 +571,7 @@ static void publish(struct tui_picture *p)
 		old->histogram = NULL;
 		old->buckets = NULL;
 	}
-	lock_drop(&shared.lock);
+	lock_drop(&lock);
 	tui_time_free(old);
 	screen_wake();
 }

@@ -16,6 +16,7 @@
 #include "clock.h"
 #include "cp_pm4.h"
 #include "gcn/gcn.h"
+#include "kmt.h"
 #include "kmt_memory.h"
 #include "knobs.h"
 #include "perf.h"
@@ -42,6 +43,16 @@
 struct knobs knobs = { .devices = KNOBS_DEVICES_MAX, .clock_hz = 27000000 };
 
 static uint64_t code_lo;
+
+const struct kmt_gpu_kind *kmt_topology_kind(HSAuint32 gpu)
+{
+	static const struct kmt_gpu_kind kind = { .name = "gfx900",
+						  .nr_cus = 64,
+						  .shader_engines = 4 };
+
+	(void)gpu;
+	return &kind;
+}
 
 bool kmt_memory_range(uint64_t addr, uint64_t *lo, uint64_t *hi)
 {
