@@ -7,8 +7,11 @@
  */
 #include "code.h"
 
+#include <assert.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define BUCKETS 1024
 
@@ -87,14 +90,13 @@ static const struct gcn_inst *decode_locked(struct gcn_page *page, uint64_t pc)
 	struct gcn_inst *to = &page->inst[(pc - page->base) / 4], i;
 	/* the second word may lie on the next page, which is there unless the allocation ends */
 	bool more = pc + 8 <= page->hi || page->more;
-	gcn_fn *run;
 
 	gcn_decode(&i, page->arch, (const uint32_t *)(uintptr_t)pc, more ? 2 : 1);
-	run = i.run;
-	i.run = NULL;
-	*to = i;
-	/* pairs with the acquire of code_fetch() */
-	__atomic_store_n(&to->run, run, __ATOMIC_RELEASE);
+	/* other threads look at `run`, which is written once; the release pairs with the acquire of code_is() */
+	static_assert(offsetof(struct gcn_inst, run) == 0, "what follows it is copied");
+	memcpy((char *)to + sizeof(to->run), (const char *)&i + sizeof(i.run),
+	       sizeof(i) - sizeof(i.run));
+	__atomic_store_n(&to->run, i.run, __ATOMIC_RELEASE);
 	return to;
 }
 
