@@ -346,7 +346,10 @@ KMT_API HSAKMT_STATUS hsaKmtQueryEventState(HsaEvent *event)
 	return hsaKmtWaitOnMultipleEvents(&event, 1, true, 0);
 }
 
-/* The age of an event shows a wait that it missed a signal. A kept signal does the same, so `age` is not changed. */
+/*
+ * `age` is not changed: an event keeps its signal until a wait takes it. That suffices for runtimes on interface 1.8;
+ * with 1.15 ROCr 6.1.2 relies on ages, and its waits hang: hsaKmtGetVersion().
+ */
 KMT_API HSAKMT_STATUS hsaKmtWaitOnEvent_Ext(HsaEvent *event, HSAuint32 ms, uint64_t *age)
 {
 	(void)age;

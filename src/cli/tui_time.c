@@ -560,7 +560,7 @@ static void publish(struct tui_picture *p)
 	lock_take(&lock);
 	old = shared.picture;
 	shared.picture = p;
-	/* what was found must not be lost with a picture that nobody took */
+	/* the picture before was not drawn: the result of a search in it belongs to this one now */
 	if (old && old->is_find && !p->is_find) {
 		p->is_find = true;
 		p->found = old->found;

@@ -3,6 +3,7 @@
 #include "export/tracks.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "query/label.h"
@@ -92,9 +93,20 @@ void tracks_fini(struct tracks *t)
 	map_fini(&t->index);
 }
 
-void tracks_to_stream(int64_t *op)
+int tracks_show(const int64_t *op, enum rows_order *order,
+		int (*show)(void *arg, const int64_t *op), void *arg)
 {
-	op[OP_QUEUE] = op[OP_STREAM];
+	int64_t on_stream[OP_NR];
+	int ret;
+
+	*order = ROWS_BY_QUEUE;
+	ret = show(arg, op);
+	if (ret || !op[OP_STREAM])
+		return ret;
+	memcpy(on_stream, op, sizeof(on_stream));
+	on_stream[OP_QUEUE] = op[OP_STREAM];
+	*order = ROWS_BY_STREAM;
+	return show(arg, on_stream);
 }
 
 const struct track_flag track_flags[TRACK_FLAGS] = {

@@ -47,8 +47,9 @@ struct tracks {
 /* The operation's, valid until tracks_fini(); *fresh: it is new, and has no lanes yet. NULL: out of memory. */
 struct track *tracks_of(struct tracks *t, const int64_t *op, enum rows_order kind, bool *fresh);
 void tracks_fini(struct tracks *t);
-/* The row of an operation on its stream, from that on its queue. */
-void tracks_to_stream(int64_t *op);
+/* Shows an operation on its queue, and where it has a stream on that, with *order set for each. 0 or -errno. */
+int tracks_show(const int64_t *op, enum rows_order *order,
+		int (*show)(void *arg, const int64_t *op), void *arg);
 
 /* Whether the operation begins a new track, which has no lanes yet. */
 bool tracks_begins(struct track *t, const int64_t *op, enum rows_order kind);

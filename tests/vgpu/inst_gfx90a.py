@@ -18,7 +18,7 @@ t = None
 # gfx900's, whose opcodes are others' here
 GONE = {"v_mad_mix_f32", "v_mad_mixlo_f16", "v_mad_mixhi_f16"}
 
-# the disassembly of unimplemented and illegal instructions
+# what the disassembler prints for instructions that the interpreter refuses
 TEXTS = ["v_cubeid_f32 v1, v2, s3, 1.0", "ds_add_u32 v1, v2 gds", "s_scratch_load_dword s5, s[2:3], 0x10",
          "v_accvgpr_read_b32 v1, a2"]
 

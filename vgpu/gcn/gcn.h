@@ -55,7 +55,7 @@ struct gcn_launch {
 	uint64_t scratch_base, scratch_size; /* of the whole queue */
 	uint32_t scratch_lane_bytes;
 	bool cache_model;
-	/* A workgroup ended: its number, x first, and the instructions of each of its waves. NULL: nobody asks. */
+	/* A workgroup ended: its number, x first, and the instructions of each of its waves. NULL: not wanted. */
 	void (*group_end)(void *arg, uint64_t group, const uint64_t *insts, unsigned int nr);
 	void *group_arg;
 };

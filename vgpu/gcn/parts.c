@@ -141,7 +141,7 @@ static struct gcn_run *after(struct gcn_run *lead, struct gcn_run *part)
 	return part->next_part ? part->next_part : lead;
 }
 
-/* The next part in turn that nobody runs. */
+/* The next part, round-robin from the cursor, that no thread runs. */
 static struct gcn_run *find_part(struct gcn_run *lead, bool resident, bool waited, bool again)
 {
 	struct gcn_run *part = lead->cursor;

@@ -329,21 +329,11 @@ static int take_row(void *arg, const int64_t *op)
 	return ret == 0 ? put_op(w, op) : ret;
 }
 
-/* The operation on its queue, and on its stream. */
 static int take_op(void *arg, const int64_t *op)
 {
 	struct writer *w = arg;
-	int64_t row[OP_NR];
-	int ret;
 
-	w->order = ROWS_BY_QUEUE;
-	ret = take_row(w, op);
-	if (ret || !op[OP_STREAM])
-		return ret;
-	memcpy(row, op, sizeof(row));
-	tracks_to_stream(row);
-	w->order = ROWS_BY_STREAM;
-	return take_row(w, row);
+	return tracks_show(op, &w->order, take_row, w);
 }
 
 static int write_rows(struct writer *w, enum rows_order order)

@@ -14,9 +14,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/env.h"
 #include "base/log.h"
-#include "event/life.h"
 #include "source/hip/frame.h"
 #include "source/hip/host_function.h"
 
@@ -55,11 +53,7 @@ void dispatch_table_take(const char *name, void *table)
 
 	if ((!is_runtime && strcmp(name, "hip_compiler") != 0) || t->size <= sizeof(*t))
 		return;
-	if (hip_boot)
-		hip_boot();
-	/* a forked child's calls come by the symbols: its copy of librtl has wrappers of its own */
-	if (env_bool(ENV_DISABLE) ||
-	    atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_FORKED)
+	if (!hip_wants_tables())
 		return;
 	atomic_store_explicit(&hip_tables_taken, true, memory_order_relaxed);
 	nr = (t->size - sizeof(*t)) / sizeof(t->entries[0]);

@@ -189,6 +189,15 @@ void *hip_find(const char *name)
 	return fn;
 }
 
+bool hip_wants_tables(void)
+{
+	if (hip_boot)
+		hip_boot();
+	/* a forked child's calls come by the symbols: its copy of librtl has wrappers of its own */
+	return !env_bool(ENV_DISABLE) &&
+	       atomic_load_explicit(&life_state, memory_order_relaxed) != LIFE_FORKED;
+}
+
 void *hip_resolve(uint32_t op)
 {
 	void *fn = hip_find(hip_symbols[op]), *copy = NULL;

@@ -66,6 +66,8 @@ extern void (*const hip_boot)(void);
 extern void *(*hip_forked_find)(const char *name);
 /* Whether a dispatch table has wrappers (dispatch_table.h): the symbols of the runtime lead to them. */
 extern _Atomic bool hip_tables_taken;
+/* Whether a dispatch table, of HIP or of a library over it, gets wrappers in this process. Does what the library's constructor does. */
+bool hip_wants_tables(void);
 
 /* Looks the function up: RTLD_NEXT, then the libamdhip64 that is loaded with local scope. NULL: not found; looked up
  * again after another library has been loaded. Preserves errno. */

@@ -148,10 +148,7 @@ void rccl_take_table(void *table)
 
 	if (t->size <= sizeof(*t))
 		return;
-	if (hip_boot)
-		hip_boot();
-	if (env_bool(ENV_DISABLE) ||
-	    atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_FORKED)
+	if (!hip_wants_tables())
 		return;
 	nr = (t->size - sizeof(*t)) / sizeof(t->entries[0]);
 	for (uint32_t op = 0; op < RCCL_OP_NR && op < nr; op++)

@@ -32,7 +32,7 @@ extern void *const rccl_wrappers[];
 
 /* The library's function; NULL: it is not loaded, or has none. Any thread. Preserves errno. */
 void *rccl_real(uint32_t op);
-/* A call begins. NULL: nobody wants it, or another wrapper of the same call has it. */
+/* Begins a call, before the library's function runs. NULL: no subscriber wants it, or another wrapper shows it already. */
 struct live_frame *rccl_begin(uint32_t op, void *args, uintptr_t frame);
 /* Puts the wrappers into the entries of RCCL's dispatch table: its size in bytes, then functions by their numbers. Once. */
 void rccl_take_table(void *table);
