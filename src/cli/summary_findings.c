@@ -42,11 +42,6 @@ static double share_of(uint64_t part, uint64_t all)
 	return all ? (double)part / (double)all : 0;
 }
 
-static double percent(uint64_t part, uint64_t all)
-{
-	return 100.0 * share_of(part, all);
-}
-
 /* ---- one GPU is slower than the others ---- */
 
 static double mean_of(const struct digest_sum *sum)
@@ -151,7 +146,7 @@ static void find_hidden_waits(struct findings *f)
 {
 	const struct digest *d = f->d;
 	const struct digest_sum *worst = NULL;
-	char time[UI_NUMBER_SIZE], count[UI_NUMBER_SIZE];
+	char time[UI_NUMBER_SIZE], count[UI_NUMBER_SIZE], share[UI_NUMBER_SIZE];
 	bool copies;
 
 	for (size_t i = 0; i < d->calls.nr; i++) {
@@ -166,10 +161,10 @@ static void find_hidden_waits(struct findings *f)
 	copies = strncmp(worst->name, "hipMem", 6) == 0 && !strstr(worst->name, "Malloc");
 	add_finding(
 		f,
-		"Hidden synchronisation: %s waited for the GPU %s times, %s in all, %.0f %% of the time in which the GPU is used: "
+		"Hidden synchronisation: %s waited for the GPU %s times, %s in all, %s of the time in which the GPU is used: "
 		"the GPU worked meanwhile and had nothing left to do when it returned. %s",
 		worst->name, ui_count(count, worst->nr_waits), ui_time(time, worst->wait_ns),
-		percent(worst->wait_ns, f->active),
+		ui_share(share, worst->wait_ns, f->active),
 		copies ?
 			"Use its Async form with pinned memory, and wait where the result is needed." :
 			"Keep memory and objects for later use instead, or use hipMallocAsync and hipFreeAsync.");
@@ -182,7 +177,8 @@ static void find_tiny_launches(struct findings *f)
 	const struct digest *d = f->d;
 	const struct digest_lane *all = &d->lanes[0];
 	uint64_t calls = 0, ns = 0, active = f->active;
-	char mean[UI_NUMBER_SIZE], count[UI_NUMBER_SIZE], launch[UI_NUMBER_SIZE];
+	char mean[UI_NUMBER_SIZE], count[UI_NUMBER_SIZE], launch[UI_NUMBER_SIZE],
+		share[UI_NUMBER_SIZE];
 	uint64_t mean_ns;
 
 	for (size_t i = 0; i < d->calls.nr; i++) {
@@ -204,10 +200,10 @@ static void find_tiny_launches(struct findings *f)
 	add_finding(
 		f,
 		"Tiny launches: %s kernels take %s on average, a launch takes %s of the host, and the GPU is "
-		"busy for %.0f %% of the time from its first to its last operation. Join kernels, give each "
+		"busy for %s of the time from its first to its last operation. Join kernels, give each "
 		"more work, or launch them as a graph (hipGraphLaunch).",
 		ui_count(count, all->kernels), ui_time(mean, mean_ns), ui_time(launch, ns / calls),
-		percent(all->busy_ns, active));
+		ui_share(share, all->busy_ns, active));
 }
 
 /* ---- streams that run one after the other ---- */
@@ -216,7 +212,7 @@ static void find_serial_streams(struct findings *f)
 {
 	const struct digest *d = f->d;
 	const struct digest_lane *all = &d->lanes[0];
-	char count[UI_NUMBER_SIZE];
+	char count[UI_NUMBER_SIZE], share[UI_NUMBER_SIZE];
 	uint64_t together = 0;
 
 	for (size_t i = 1; i < d->nr_lanes; i++)
@@ -229,10 +225,10 @@ static void find_serial_streams(struct findings *f)
 	add_finding(
 		f,
 		"Serialised streams: kernels were launched on %llu streams, and no two of them ran at the same time "
-		"(%.1f %% of their time). %s of %llu changes of the stream waited for the kernel of the other one. "
+		"(%s of their time). %s of %llu changes of the stream waited for the kernel of the other one. "
 		"Look for events and the null stream between them; hipStreamNonBlocking streams do not wait for "
 		"the null stream.",
-		(unsigned long long)d->nr_streams, percent(together, all->kernel_ns),
+		(unsigned long long)d->nr_streams, ui_share(share, together, all->kernel_ns),
 		ui_count(count, d->nr_behind), (unsigned long long)d->nr_order);
 }
 
@@ -242,18 +238,18 @@ static void find_unpinned(struct findings *f)
 {
 	const struct digest *d = f->d;
 	char bytes[UI_NUMBER_SIZE], count[UI_NUMBER_SIZE], time[UI_NUMBER_SIZE];
-	char rate[UI_NUMBER_SIZE];
+	char rate[UI_NUMBER_SIZE], share[UI_NUMBER_SIZE];
 
 	if (d->unpinned_bytes < (1 << 20) || d->unpinned_bytes < d->pinned_bytes ||
 	    share_of(d->unpinned_ns, f->active) < 0.05 || !d->unpinned_ns)
 		return;
 	add_finding(
 		f,
-		"Unpinned copies: %s calls copied %s from or to pageable host memory, in %s (%.0f %% of the time in which the GPU is used), "
+		"Unpinned copies: %s calls copied %s from or to pageable host memory, in %s (%s of the time in which the GPU is used), "
 		"at %s/s. They go through a buffer of the runtime and block the host. Allocate the memory with "
 		"hipHostMalloc, or pin it with hipHostRegister.",
 		ui_count(count, d->unpinned_calls), ui_bytes(bytes, d->unpinned_bytes),
-		ui_time(time, d->unpinned_ns), percent(d->unpinned_ns, f->active),
+		ui_time(time, d->unpinned_ns), ui_share(share, d->unpinned_ns, f->active),
 		ui_bytes(rate,
 			 (uint64_t)((double)d->unpinned_bytes * 1e9 / (double)d->unpinned_ns)));
 }
@@ -262,7 +258,7 @@ static void find_no_overlap(struct findings *f)
 {
 	const struct digest_lane *all = &f->d->lanes[0];
 	uint64_t both = all->compute_ns + all->transfer_ns - all->busy_ns;
-	char copies[UI_NUMBER_SIZE], kernels[UI_NUMBER_SIZE];
+	char copies[UI_NUMBER_SIZE], kernels[UI_NUMBER_SIZE], share[UI_NUMBER_SIZE];
 
 	if (share_of(all->transfer_ns, f->active) < 0.1 ||
 	    share_of(all->compute_ns, f->active) < 0.1 ||
@@ -271,10 +267,10 @@ static void find_no_overlap(struct findings *f)
 		return;
 	add_finding(
 		f,
-		"Copies (%s) and kernels (%s) do not overlap: %.0f %% of the copies' time has a kernel. Copy the next "
+		"Copies (%s) and kernels (%s) do not overlap: %s of the copies' time has a kernel. Copy the next "
 		"part on a stream of its own while a kernel works.",
 		ui_time(copies, all->transfer_ns), ui_time(kernels, all->compute_ns),
-		percent(both, all->transfer_ns));
+		ui_share(share, both, all->transfer_ns));
 }
 
 /* ---- idle GPUs, failed calls, occupancy ---- */
@@ -283,7 +279,9 @@ static void find_idle(struct findings *f)
 {
 	const struct digest *d = f->d;
 	const struct digest_sum *worst = NULL;
-	char idle[UI_NUMBER_SIZE], time[UI_NUMBER_SIZE], outside[UI_NUMBER_SIZE];
+	const char *who = d->nr_lanes > 2 ? "No GPU works for" : "The GPU is idle for";
+	char idle[UI_NUMBER_SIZE], time[UI_NUMBER_SIZE], outside[UI_NUMBER_SIZE],
+		share[UI_NUMBER_SIZE];
 
 	for (size_t i = 0; i < d->calls.nr; i++)
 		if (!worst || d->calls.sums[i].idle_ns > worst->idle_ns)
@@ -293,19 +291,17 @@ static void find_idle(struct findings *f)
 	if (d->outside_ns > worst->idle_ns)
 		add_finding(
 			f,
-			"No GPU works for %.0f %% of the time (%s): the host is outside of calls for %s of "
-			"it, most in %s otherwise (%s).",
-			percent(d->lanes[0].idle_ns, d->wall_ns),
+			"%s %s of the time (%s): the host is outside of calls for %s of it, most in %s "
+			"otherwise (%s).",
+			who, ui_share(share, d->lanes[0].idle_ns, d->wall_ns),
 			ui_time(idle, d->lanes[0].idle_ns), ui_time(outside, d->outside_ns),
 			worst->name, ui_time(time, worst->idle_ns));
 	else
-		add_finding(
-			f,
-			"No GPU works for %.0f %% of the time (%s): %s takes %s of it, in %llu call%s.",
-			percent(d->lanes[0].idle_ns, d->wall_ns),
-			ui_time(idle, d->lanes[0].idle_ns), worst->name,
-			ui_time(time, worst->idle_ns), (unsigned long long)worst->calls,
-			worst->calls == 1 ? "" : "s");
+		add_finding(f, "%s %s of the time (%s): %s takes %s of it, in %llu call%s.", who,
+			    ui_share(share, d->lanes[0].idle_ns, d->wall_ns),
+			    ui_time(idle, d->lanes[0].idle_ns), worst->name,
+			    ui_time(time, worst->idle_ns), (unsigned long long)worst->calls,
+			    worst->calls == 1 ? "" : "s");
 }
 
 static void find_occupancy(struct findings *f)
@@ -317,7 +313,7 @@ static void find_occupancy(struct findings *f)
 		const struct digest_sum *k = &kernels.sums[i];
 		struct summary_occupancy o = summary_occupancy_of(f->s, k->name);
 		const char *names[] = { k->name };
-		char **name;
+		char share[UI_NUMBER_SIZE], **name;
 
 		if (!o.max_waves || o.waves * 4 > o.max_waves ||
 		    share_of(k->ns, f->d->lanes[0].kernel_ns) < 0.1)
@@ -325,10 +321,10 @@ static void find_occupancy(struct findings *f)
 		name = names_make(names, 1, NAMES_SHORT, 60);
 		add_finding(
 			f,
-			"Occupancy of %s (%.0f %% of the kernels' time) is %u of %u waves for a SIMD: limited "
+			"Occupancy of %s (%s of the kernels' time) is %u of %u waves for a SIMD: limited "
 			"by its %s.",
-			name[0], percent(k->ns, f->d->lanes[0].kernel_ns), o.waves, o.max_waves,
-			o.limit);
+			name[0], ui_share(share, k->ns, f->d->lanes[0].kernel_ns), o.waves,
+			o.max_waves, o.limit);
 		names_free(name, 1);
 	}
 	digest_free_sums(&kernels, false);

@@ -26,16 +26,6 @@ static double share_of(uint64_t part, uint64_t all)
 	return all ? (double)part / (double)all : 0;
 }
 
-/* "12.3", and two digits behind the point where one says little. */
-static const char *share_text(char buf[16], uint64_t part, uint64_t all)
-{
-	double percent = 100 * share_of(part, all);
-
-	snprintf(buf, 16, percent < 1 || (percent > 99 && percent < 100) ? "%.2f%%" : "%.1f%%",
-		 percent);
-	return buf;
-}
-
 /* Text in lines that are not longer than the terminal is wide. */
 static void put_wrapped(const struct overview *o, const char *text, const char *indent)
 {
@@ -99,10 +89,10 @@ static void put_gpus(const struct overview *o)
 		const struct digest_lane *l = &d->lanes[i];
 		uint64_t both = l->compute_ns + l->transfer_ns - l->busy_ns;
 		char busy[UI_NUMBER_SIZE], kernels[UI_NUMBER_SIZE], copies[UI_NUMBER_SIZE];
-		char last[UI_NUMBER_SIZE], overlap[UI_NUMBER_SIZE], share[16];
+		char last[UI_NUMBER_SIZE], overlap[UI_NUMBER_SIZE], share[UI_NUMBER_SIZE];
 
 		ui_putf("%3lld  %6s %10s %10s %9s %9s %9s\n", (long long)l->gpu,
-			share_text(share, l->busy_ns, d->wall_ns), ui_time(busy, l->busy_ns),
+			ui_share(share, l->busy_ns, d->wall_ns), ui_time(busy, l->busy_ns),
 			ui_time(kernels, l->compute_ns), ui_time(copies, l->transfer_ns),
 			ui_time(overlap, both),
 			ui_time(last, l->until > d->wall_begin ?
@@ -119,7 +109,7 @@ static void put_idle(const struct overview *o)
 	struct digest *d = o->d;
 	struct digest_lane *all = &d->lanes[0];
 	char idle[UI_NUMBER_SIZE], longest[UI_NUMBER_SIZE], count[UI_NUMBER_SIZE], text[600];
-	char share[16];
+	char share[UI_NUMBER_SIZE];
 	uint64_t most = 0;
 	size_t used, nr = 0;
 
@@ -129,7 +119,7 @@ static void put_idle(const struct overview *o)
 	used = (size_t)snprintf(text, sizeof(text),
 				"%s %s of the time, %s in %s gap%s, the longest %s",
 				d->nr_lanes > 2 ? "No GPU works for" : "Idle",
-				share_text(share, all->idle_ns, d->wall_ns),
+				ui_share(share, all->idle_ns, d->wall_ns),
 				ui_time(idle, all->idle_ns), ui_count(count, all->nr_gaps),
 				all->nr_gaps == 1 ? "" : "s", ui_time(longest, most));
 	if (d->nr_calls) {
@@ -218,15 +208,14 @@ static void put_lines(const struct overview *o, const char *title, const struct 
 		texts = names_make(names, nr, o->s->names, width);
 	for (size_t i = 0; i < nr; i++) {
 		char total[UI_NUMBER_SIZE], calls[UI_NUMBER_SIZE], mean[UI_NUMBER_SIZE];
-		char share[16];
+		char share[UI_NUMBER_SIZE];
 		size_t size = strlen(texts ? texts[i] : lines[i].name) + 16;
 		char *shown = malloc(size);
 
 		if (!shown)
 			ui_die_memory();
-		ui_putf("%6s  %10s  %9s  %10s  %s\n",
-			share_text(share, lines[i].ns, lines[i].of_ns), ui_time(total, lines[i].ns),
-			ui_count(calls, lines[i].calls),
+		ui_putf("%6s  %10s  %9s  %10s  %s\n", ui_share(share, lines[i].ns, lines[i].of_ns),
+			ui_time(total, lines[i].ns), ui_count(calls, lines[i].calls),
 			ui_time(mean, lines[i].calls ? lines[i].ns / lines[i].calls : 0),
 			grid_cut(shown, size, texts ? texts[i] : lines[i].name,
 				 width ? width : size));
@@ -262,14 +251,14 @@ static void put_copies(const struct overview *o)
 	for (size_t i = 0; i < c->nr && i < o->top; i++) {
 		const struct digest_sum *sum = &c->sums[i];
 		char total[UI_NUMBER_SIZE], calls[UI_NUMBER_SIZE], bytes[UI_NUMBER_SIZE];
-		char rate[UI_NUMBER_SIZE + 4] = "-", speed[UI_NUMBER_SIZE], share[16];
+		char rate[UI_NUMBER_SIZE + 4] = "-", speed[UI_NUMBER_SIZE], share[UI_NUMBER_SIZE];
 
 		if (sum->bytes && sum->ns) {
 			ui_bytes(speed, (uint64_t)((double)sum->bytes * 1e9 / (double)sum->ns));
 			snprintf(rate, sizeof(rate), "%s/s", speed);
 		}
 		ui_putf("%6s  %10s  %9s  %10s  %13s  %s\n",
-			share_text(share, sum->ns, o->d->lanes[0].copy_ns), ui_time(total, sum->ns),
+			ui_share(share, sum->ns, o->d->lanes[0].copy_ns), ui_time(total, sum->ns),
 			ui_count(calls, sum->calls), sum->bytes ? ui_bytes(bytes, sum->bytes) : "-",
 			rate, sum->name);
 	}

@@ -104,16 +104,16 @@ char *summary_path_finding(struct summary *s)
 			 ui_time(time, (uint64_t)(c.end - c.begin)));
 	for (size_t i = 0; i < c.nr && nr < 4; i++) {
 		const struct critical_part *part = &c.parts[i];
-		double share = 100.0 * (double)part->ns / (double)(c.end - c.begin);
-		char *name, *shown, *more, count[UI_NUMBER_SIZE], **names;
+		char share[UI_NUMBER_SIZE], *name, *shown, *more, count[UI_NUMBER_SIZE], **names;
 
-		if (share < 5)
+		if ((double)part->ns < 0.05 * (double)(c.end - c.begin))
 			break;
 		name = name_of(s, part);
 		names = names_make((const char *[]){ name }, 1, NAMES_SHORT, 60);
 		shown = ui_format("%s%s", forms[part->kind],
 				  part->kind == CRITICAL_KERNEL ? names[0] : name);
-		more = ui_format("%s%s %s %.0f %% (%s x %s)", text, nr++ ? "," : "", shown, share,
+		more = ui_format("%s%s %s %s (%s x %s)", text, nr++ ? "," : "", shown,
+				 ui_share(share, (uint64_t)part->ns, (uint64_t)(c.end - c.begin)),
 				 ui_count(count, part->count),
 				 ui_time(time, part->ns / part->count));
 		names_free(names, 1);

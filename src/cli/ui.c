@@ -315,6 +315,15 @@ const char *ui_time(char buf[UI_NUMBER_SIZE], uint64_t ns)
 	return format_scaled(buf, (double)ns / 1e9, "s");
 }
 
+const char *ui_share(char buf[UI_NUMBER_SIZE], uint64_t part, uint64_t all)
+{
+	double percent = all ? 100.0 * (double)part / (double)all : 0;
+
+	snprintf(buf, UI_NUMBER_SIZE,
+		 percent < 1 || (percent > 99 && percent < 100) ? "%.2f%%" : "%.1f%%", percent);
+	return buf;
+}
+
 const char *ui_bytes(char buf[UI_NUMBER_SIZE], uint64_t bytes)
 {
 	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };

@@ -10,7 +10,8 @@ Fenced blocks of a page run in their order in one shell, in a directory of the p
     console   a line that begins with "$ " is a command; the lines below it are what it prints on stdout and stderr
 
 A command that fails, and one that prints something else, fails the page. In the output that a page shows ... stands for
-anything: alone for any lines, within a line for any text. Times, shares, rates, numbers of gaps and process ids may differ.
+anything: alone for any lines, within a line for any text. Times, shares, rates, numbers of gaps, process ids and the calls
+that take most of a time may differ.
 
 Comments of a page, which no reader sees:
 
@@ -37,6 +38,8 @@ VARIABLE = (
     (r"\d[\d.]* (?:B|KiB|MiB|GiB)/s", "<rate>"),
     (r"\bpid \d+", "pid <number>"),
     (r"\b\d+ gaps", "<number> gaps"),
+    (r"\bhip[A-Z]\w+ <share>", "<call> <share>"),  # which call is the longest
+    (r"\bhip[A-Z]\w+ takes <time>", "<call> takes <time>"),
 )
 # a shell's part of the page: where the command is, what it is, what it prints or None
 FENCE = re.compile(r"^```(\w*)\s*$")
