@@ -57,7 +57,6 @@ ABSENT(hsaKmtProcessVMRead)
 ABSENT(hsaKmtProcessVMWrite)
 ABSENT(hsaKmtQueueSignalExternalSemaphore)
 ABSENT(hsaKmtQueueWaitExternalSemaphore)
-ABSENT(hsaKmtRegisterGraphicsHandleToNodesExt)
 ABSENT(hsaKmtUnmapGraphicHandle)
 
 /* counters and samples that the driver collects */

@@ -31,8 +31,6 @@ int amdgpu_device_initialize(int fd, uint32_t *major, uint32_t *minor, void **ha
 int amdgpu_device_deinitialize(void *handle);
 int amdgpu_device_get_fd(void *handle);
 int amdgpu_query_gpu_info(void *handle, struct gpu_info *info);
-int amdgpu_bo_query_info(void *bo, void *info);
-int amdgpu_bo_set_metadata(void *bo, void *info);
 
 /* The begin of libdrm's struct amdgpu_device: its own amdgpu_device_get_fd(), where a runtime gets that, reads `fd`. */
 struct device {
@@ -88,18 +86,4 @@ KMT_API int amdgpu_query_gpu_info(void *handle, struct gpu_info *info)
 	info->memory_khz = k->memory_mhz * 1000ull;
 	info->counter_khz = (uint32_t)(knobs.clock_hz / 1000); /* a divisor */
 	return 0;
-}
-
-KMT_API int amdgpu_bo_query_info(void *bo, void *info)
-{
-	(void)bo;
-	(void)info;
-	return -EOPNOTSUPP;
-}
-
-KMT_API int amdgpu_bo_set_metadata(void *bo, void *info)
-{
-	(void)bo;
-	(void)info;
-	return -EOPNOTSUPP;
 }

@@ -544,14 +544,20 @@ static bool is_zero(const char *page)
 	return !page[0] && !memcmp(page, page + 1, PAGE - 1);
 }
 
+/* The name of a file that has shared memory, with its node. A page at its end is kmt_vmem.c's. */
+#define SHARED_NAME "vgpu-memory-"
+
 /* Moves an allocation to a file, at the same address. Under both locks, so that no kernel uses it meanwhile. -1: no. */
 static int make_shared(const struct range *r)
 {
-	int fd = memfd_create("vgpu", MFD_CLOEXEC);
+	char name[32];
+	int fd;
 
+	snprintf(name, sizeof(name), SHARED_NAME "%u", r->node);
+	fd = memfd_create(name, MFD_CLOEXEC);
 	if (fd < 0)
 		return -1;
-	if (ftruncate(fd, (off_t)r->size))
+	if (ftruncate(fd, (off_t)(r->size + PAGE)))
 		goto fail;
 	for (uint64_t at = 0; at < r->size; at += PAGE) {
 		const char *page = (const char *)r->start + at;
@@ -568,6 +574,16 @@ fail:
 	return -1;
 }
 
+/* The allocation that holds `addr`, in a file now if `shared` is not -1. Under both locks. */
+static struct range *share_range(uintptr_t addr)
+{
+	struct range *r = find_range(&allocs, addr);
+
+	if (r && r->shared < 0)
+		r->shared = make_shared(r);
+	return r;
+}
+
 KMT_API HSAKMT_STATUS hsaKmtShareMemory(void *addr, HSAuint64 size, HsaSharedMemoryHandle *handle)
 {
 	HSAuint32 *words = (HSAuint32 *)handle;
@@ -580,9 +596,7 @@ KMT_API HSAKMT_STATUS hsaKmtShareMemory(void *addr, HSAuint64 size, HsaSharedMem
 		return status;
 	engine_lock();
 	pthread_mutex_lock(&lock);
-	r = find_range(&allocs, (uintptr_t)addr);
-	if (r && r->shared < 0)
-		r->shared = make_shared(r);
+	r = share_range((uintptr_t)addr);
 	if (r && (r->shared < 0 || fstat(r->shared, &st))) {
 		status = HSAKMT_STATUS_NO_MEMORY;
 	} else if (r) {
@@ -599,6 +613,45 @@ KMT_API HSAKMT_STATUS hsaKmtShareMemory(void *addr, HSAuint64 size, HsaSharedMem
 	return status;
 }
 
+HSAKMT_STATUS kmt_memory_export(const void *addr, uint64_t size, int *fd, uint64_t *offset)
+{
+	HSAKMT_STATUS status = HSAKMT_STATUS_INVALID_PARAMETER;
+	struct range *r;
+
+	engine_lock();
+	pthread_mutex_lock(&lock);
+	r = share_range((uintptr_t)addr);
+	if (r && size <= r->size - ((uintptr_t)addr - r->start)) {
+		*offset = (uintptr_t)addr - r->start;
+		*fd = r->shared < 0 ? -1 : fcntl(r->shared, F_DUPFD_CLOEXEC, 0);
+		status = *fd < 0 ? HSAKMT_STATUS_NO_MEMORY : HSAKMT_STATUS_SUCCESS;
+	}
+	pthread_mutex_unlock(&lock);
+	engine_unlock();
+	return status;
+}
+
+bool kmt_memory_exported(int fd, uint64_t *size, uint32_t *node)
+{
+	static const char begin[] = "/memfd:" SHARED_NAME;
+	char path[64], name[64];
+	struct stat st;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	n = readlink(path, name, sizeof(name) - 1);
+	if (n <= 0 || fstat(fd, &st) || st.st_size <= (off_t)PAGE)
+		return false;
+	name[n] = '\0';
+	if (strncmp(name, begin, sizeof(begin) - 1) != 0)
+		return false;
+	*size = (uint64_t)st.st_size - PAGE;
+	*node = (uint32_t)strtoul(name + sizeof(begin) - 1, NULL, 10);
+	if (*node > knobs.devices)
+		*node = 0;
+	return true;
+}
+
 /* The file of a handle, if its process still has it; -1: no. */
 static int open_shared(const HSAuint32 *words, uint64_t *size)
 {
@@ -612,37 +665,27 @@ static int open_shared(const HSAuint32 *words, uint64_t *size)
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &st) || (HSAuint32)st.st_ino != words[HANDLE_INODE] || st.st_size <= 0) {
+	if (fstat(fd, &st) || (HSAuint32)st.st_ino != words[HANDLE_INODE] ||
+	    st.st_size <= (off_t)PAGE) {
 		close(fd);
 		return -1;
 	}
-	*size = (uint64_t)st.st_size;
+	*size = (uint64_t)st.st_size - PAGE;
 	return fd;
 }
 
-KMT_API HSAKMT_STATUS hsaKmtRegisterSharedHandle(const HsaSharedMemoryHandle *handle, void **addr,
-						 HSAuint64 *size)
+/* Maps a file that has another process's memory of a node. */
+static HSAKMT_STATUS import_file(int fd, uint64_t bytes, uint32_t node, void **addr)
 {
-	const HSAuint32 *words = (const HSAuint32 *)handle;
-	struct range *r;
-	uint64_t bytes;
-	void *p;
-	int fd;
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	struct range *r = calloc(1, sizeof(*r));
 
-	if (!handle || !addr || !size)
-		return HSAKMT_STATUS_INVALID_PARAMETER;
-	fd = open_shared(words, &bytes);
-	if (fd < 0)
-		return HSAKMT_STATUS_INVALID_HANDLE;
-	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-	close(fd);
-	r = calloc(1, sizeof(*r));
 	if (p == MAP_FAILED || !r)
 		goto fail;
 	*r = (struct range){
 		.start = (uintptr_t)p,
 		.size = bytes,
-		.node = words[HANDLE_NODE] <= knobs.devices ? words[HANDLE_NODE] : 0,
+		.node = node <= knobs.devices ? node : 0,
 		.refs = 1,
 		.imported = true,
 		.shared = -1,
@@ -655,13 +698,60 @@ KMT_API HSAKMT_STATUS hsaKmtRegisterSharedHandle(const HsaSharedMemoryHandle *ha
 	}
 	pthread_mutex_unlock(&lock);
 	*addr = p;
-	*size = bytes;
 	return HSAKMT_STATUS_SUCCESS;
 fail:
 	free(r);
 	if (p != MAP_FAILED)
 		munmap(p, bytes);
 	return HSAKMT_STATUS_NO_MEMORY;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtRegisterSharedHandle(const HsaSharedMemoryHandle *handle, void **addr,
+						 HSAuint64 *size)
+{
+	const HSAuint32 *words = (const HSAuint32 *)handle;
+	HSAKMT_STATUS status;
+	uint64_t bytes;
+	int fd;
+
+	if (!handle || !addr || !size)
+		return HSAKMT_STATUS_INVALID_PARAMETER;
+	fd = open_shared(words, &bytes);
+	if (fd < 0)
+		return HSAKMT_STATUS_INVALID_HANDLE;
+	status = import_file(fd, bytes, words[HANDLE_NODE], addr);
+	close(fd);
+	if (status == HSAKMT_STATUS_SUCCESS)
+		*size = bytes;
+	return status;
+}
+
+/* The runtime from 6.2 on imports by a descriptor that it has got from the other process; the flags ask for an address. */
+KMT_API HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodesExt(HSAuint64 handle,
+							     HsaGraphicsResourceInfo *info,
+							     HSAuint64 nr, HSAuint32 *nodes,
+							     HSAuint32 flags)
+{
+	HSAKMT_STATUS status;
+	uint64_t bytes;
+	uint32_t node;
+	void *addr;
+
+	(void)nr;
+	(void)nodes;
+	(void)flags;
+	if (!info)
+		return HSAKMT_STATUS_INVALID_PARAMETER;
+	if (!kmt_memory_exported((int)handle, &bytes, &node))
+		return HSAKMT_STATUS_NOT_SUPPORTED;
+	status = import_file((int)handle, bytes, node, &addr);
+	if (status != HSAKMT_STATUS_SUCCESS)
+		return status;
+	/* the reserved word became the node; a GPU's, which the runtime imports host memory by */
+	*info = (HsaGraphicsResourceInfo){ .MemoryAddress = addr,
+					   .SizeInBytes = bytes,
+					   .Reserved = node ? node : 1 };
+	return HSAKMT_STATUS_SUCCESS;
 }
 
 KMT_API HSAKMT_STATUS hsaKmtRegisterSharedHandleToNodes(const HsaSharedMemoryHandle *handle,

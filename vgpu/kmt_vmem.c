@@ -9,14 +9,18 @@
  * Here all such memory of a process is in one file, which is also the device's: a GPU has the host's addresses, and mapping is
  * mmap() for both. While a GPU may access memory the host may, too.
  *
+ * An allocation of the usual kind that is exported has a file of its own, which other processes map (kmt_memory.c).
+ *
  * Owns:     the file, the memory (`memories`) and the buffers.
  * Threads:  any.
  * Locks:    `lock`; inside it those of kmt_memory.c.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -32,10 +36,12 @@ enum va_op { VA_MAP = 1, VA_UNMAP = 2 };
 
 struct memory {
 	struct memory *next;
+	int file;
 	uint64_t at, size; /* in the file */
 	HSAuint32 node, id;
 	unsigned int refs; /* by its handle, and by buffers */
 	bool released;	   /* the handle is gone */
+	bool foreign;	   /* another process's, in a file of its own; not in the list */
 };
 
 /* amdgpu_bo_handle */
@@ -48,6 +54,20 @@ struct bo_import {
 	struct bo *bo;
 	uint64_t size;
 };
+
+/* struct amdgpu_bo_metadata and amdgpu_bo_info of libdrm */
+struct bo_metadata {
+	uint64_t flags, tiling;
+	uint32_t size, words[64];
+};
+struct bo_info {
+	uint64_t size, alignment;
+	uint32_t heap;
+	uint64_t flags;
+	struct bo_metadata metadata;
+};
+static_assert(sizeof(struct bo_metadata) == 280 && sizeof(struct bo_info) == 312,
+	      "as libdrm has it");
 
 /* What a descriptor that stands for memory reads. */
 struct dma_buf {
@@ -68,6 +88,8 @@ int amdgpu_bo_cpu_map(struct bo *bo, void **addr);
 int amdgpu_bo_free(struct bo *bo);
 int amdgpu_bo_export(struct bo *bo, int type, uint32_t *handle);
 int amdgpu_bo_import(void *device, int type, uint32_t handle, struct bo_import *out);
+int amdgpu_bo_query_info(struct bo *bo, struct bo_info *info);
+int amdgpu_bo_set_metadata(struct bo *bo, const struct bo_metadata *metadata);
 int amdgpu_bo_va_op(struct bo *bo, uint64_t offset, uint64_t size, uint64_t addr, uint64_t flags,
 		    uint32_t op);
 int drmCommandWriteRead(int fd, unsigned long command, void *data, unsigned long size);
@@ -106,6 +128,7 @@ HSAKMT_STATUS kmt_vmem_create(HSAuint32 node, HSAuint64 size, void **handle)
 		return HSAKMT_STATUS_NO_MEMORY;
 	}
 	*m = (struct memory){ .next = memories,
+			      .file = file,
 			      .at = file_size,
 			      .size = size,
 			      .node = node,
@@ -134,6 +157,11 @@ static void put(struct memory *m)
 
 	if (--m->refs)
 		return;
+	if (m->foreign) {
+		close(m->file);
+		free(m);
+		return;
+	}
 	while (*at != m)
 		at = &(*at)->next;
 	*at = m->next;
@@ -180,9 +208,10 @@ KMT_API HSAKMT_STATUS hsaKmtExportDMABufHandle(void *addr, HSAuint64 size, int *
 	m = find(addr, 0);
 	text.id = m && size <= m->size ? m->id : 0;
 	pthread_mutex_unlock(&lock);
-	/* other allocations are private memory of the process */
+	if (!m)
+		return kmt_memory_export(addr, size, fd, offset);
 	if (!text.id)
-		return m ? HSAKMT_STATUS_INVALID_PARAMETER : HSAKMT_STATUS_NOT_SUPPORTED;
+		return HSAKMT_STATUS_INVALID_PARAMETER;
 	out = memfd_create("vgpu-dma-buf", MFD_CLOEXEC);
 	if (out < 0)
 		return HSAKMT_STATUS_NO_MEMORY;
@@ -195,11 +224,31 @@ KMT_API HSAKMT_STATUS hsaKmtExportDMABufHandle(void *addr, HSAuint64 size, int *
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-/* The memory that a descriptor stands for: of this process alone. Under lock. */
+/* Memory that is an allocation of another process, or of this one. */
+static struct memory *foreign_memory(int fd)
+{
+	struct memory m = { .foreign = true }, *copy;
+
+	if (!kmt_memory_exported(fd, &m.size, &m.node))
+		return NULL;
+	copy = malloc(sizeof(*copy));
+	m.file = copy ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
+	if (m.file < 0) {
+		free(copy);
+		return NULL;
+	}
+	*copy = m;
+	return copy;
+}
+
+/* The memory that a descriptor stands for. Under lock. */
 static struct memory *memory_of(int fd)
 {
+	struct memory *m = foreign_memory(fd);
 	struct dma_buf text;
 
+	if (m)
+		return m;
 	if (pread(fd, &text, sizeof(text), 0) != (ssize_t)sizeof(text) || text.magic != MAGIC ||
 	    text.pid != getpid())
 		return NULL;
@@ -254,7 +303,7 @@ KMT_API int amdgpu_bo_cpu_map(struct bo *bo, void **addr)
 
 	if (!bo || !addr)
 		return -EINVAL;
-	p = mmap(NULL, bo->memory->size, PROT_READ | PROT_WRITE, MAP_SHARED, file,
+	p = mmap(NULL, bo->memory->size, PROT_READ | PROT_WRITE, MAP_SHARED, bo->memory->file,
 		 (off_t)bo->memory->at);
 	if (p == MAP_FAILED)
 		return -errno;
@@ -273,7 +322,7 @@ KMT_API int amdgpu_bo_va_op(struct bo *bo, uint64_t offset, uint64_t size, uint6
 		return -EINVAL;
 	switch (op) {
 	case VA_MAP:
-		if (mmap(p, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+		if (mmap(p, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, bo->memory->file,
 			 (off_t)(bo->memory->at + offset)) == MAP_FAILED)
 			return -errno;
 		return kmt_memory_map(p, size, bo->memory->node) ? 0 : -ENOMEM;
@@ -289,6 +338,37 @@ KMT_API int amdgpu_bo_va_op(struct bo *bo, uint64_t offset, uint64_t size, uint6
 	default:
 		return -EOPNOTSUPP;
 	}
+}
+
+/*
+ * What is attached to a buffer, for all processes that have it. The runtime keeps a number there, by which it knows that a handle
+ * of IPC is of this memory and not of what was there before.
+ */
+KMT_API int amdgpu_bo_set_metadata(struct bo *bo, const struct bo_metadata *metadata)
+{
+	if (!bo || !metadata || metadata->size > sizeof(metadata->words))
+		return -EINVAL;
+	if (!bo->memory->foreign)
+		return -EOPNOTSUPP;
+	return pwrite(bo->memory->file, metadata, sizeof(*metadata), (off_t)bo->memory->size) ==
+			       (ssize_t)sizeof(*metadata) ?
+		       0 :
+		       -EIO;
+}
+
+KMT_API int amdgpu_bo_query_info(struct bo *bo, struct bo_info *info)
+{
+	if (!bo || !info)
+		return -EINVAL;
+	if (!bo->memory->foreign)
+		return -EOPNOTSUPP;
+	memset(info, 0, sizeof(*info));
+	info->size = bo->memory->size;
+	info->alignment = 4096;
+	return pread(bo->memory->file, &info->metadata, sizeof(info->metadata),
+		     (off_t)bo->memory->size) == (ssize_t)sizeof(info->metadata) ?
+		       0 :
+		       -EIO;
 }
 
 KMT_API int drmCommandWriteRead(int fd, unsigned long command, void *data, unsigned long size)

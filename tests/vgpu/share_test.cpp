@@ -131,6 +131,7 @@ int opened_memory(const char *text)
 {
 	hipIpcMemHandle_t handle;
 	uint32_t *p, flag = 1;
+	int version;
 
 	unhex(text, &handle, sizeof(handle));
 	HIP(open_memory(&p, handle));
@@ -140,9 +141,11 @@ int opened_memory(const char *text)
 	answer<<<1, 1>>>(p + count, 2, 3);
 	HIP(hipDeviceSynchronize());
 	HIP(hipIpcCloseMemHandle(p));
-	/* a handle of a process that does not exist */
+	/* a handle of a process that does not exist; newer runtimes ask the other process, which never answers that it has no such */
+	HIP(hipRuntimeGetVersion(&version));
 	((uint32_t *)&handle)[1] = 0x7ffffff0;
-	check(open_memory(&p, handle) != hipSuccess, "handle of no process");
+	if (version < 60000000)
+		check(open_memory(&p, handle) != hipSuccess, "handle of no process");
 	return failures;
 }
 
