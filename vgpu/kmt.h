@@ -26,12 +26,18 @@ HSAKMT_STATUS hsaKmtGetNodeWallclockFrequency(HSAuint32 node, HSAuint64 *hz);
 HSAKMT_STATUS hsaKmtGetRuntimeCapabilities(HSAuint32 *mask);
 HSAKMT_STATUS hsaKmtModelEnabled(bool *enabled);
 HSAKMT_STATUS hsaKmtQueueRingDoorbell(HSA_QUEUEID id);
+HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodesExt(HSAuint64 handle,
+						     HsaGraphicsResourceInfo *info, HSAuint64 nr,
+						     HSAuint32 *nodes, HSAuint32 flags);
 HSAKMT_STATUS hsaKmtWaitOnEvent_Ext(HsaEvent *event, HSAuint32 ms, uint64_t *age);
 HSAKMT_STATUS hsaKmtWaitOnMultipleEvents_Ext(HsaEvent *events[], HSAuint32 nr, bool all,
 					     HSAuint32 ms, uint64_t *age);
 
 /* Nodes: 0 is the CPU, the GPUs follow. */
 bool kmt_topology_is_gpu(HSAuint32 node);
+
+/* The kernel driver's number of a GPU; 0: the node has none. */
+HSAuint32 kmt_topology_gpu_id(HSAuint32 node);
 
 /* What the nodes of an architecture (knobs.arch) have in their properties. */
 struct kmt_gpu_kind {

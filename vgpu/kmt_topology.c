@@ -60,6 +60,11 @@ bool kmt_topology_is_gpu(HSAuint32 node)
 	return node >= 1 && node <= knobs.devices;
 }
 
+HSAuint32 kmt_topology_gpu_id(HSAuint32 node)
+{
+	return kmt_topology_is_gpu(node) ? 0x7600u + node : 0;
+}
+
 KMT_API HSAKMT_STATUS hsaKmtAcquireSystemProperties(HsaSystemProperties *props)
 {
 	if (!props)
@@ -148,7 +153,7 @@ KMT_API HSAKMT_STATUS hsaKmtGetNodeProperties(HSAuint32 node, HsaNodeProperties 
 	if (node) {
 		gpu_node(node - 1, &whole);
 		tail.nr_xcc = 1; /* divided by */
-		tail.kfd_gpu_id = 0x7600u + node;
+		tail.kfd_gpu_id = kmt_topology_gpu_id(node);
 		tail.family_id = FAMILY_AI;
 	} else {
 		cpu_node(&whole);

@@ -95,8 +95,12 @@ static const struct knob table[] = {
 
 #define NR_KNOBS (sizeof(table) / sizeof(table[0]))
 
+static bool quiet;
+
 static void complain(const char *name, const char *why)
 {
+	if (quiet)
+		return;
 	fprintf(stderr, "vgpu: %s: ignored: %s\n", name, why);
 }
 
@@ -308,4 +312,10 @@ void knobs_init(void)
 	/* ten ns to the tick: conversions are exact, so times repeat to the last digit */
 	if (!knobs.clock_hz)
 		knobs.clock_hz = knobs.clock == KNOBS_CLOCK_DETERMINISTIC ? 100000000 : 27000000;
+}
+
+void knobs_init_quietly(void)
+{
+	quiet = true;
+	knobs_init();
 }

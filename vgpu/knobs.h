@@ -52,4 +52,7 @@ extern struct knobs knobs;
 /* Reads the environment, once per process; prints a warning for bad values and unknown names and ignores them. */
 void knobs_init(void);
 
+/* The same without warnings: for a library besides the one that prints them. */
+void knobs_init_quietly(void);
+
 #endif

@@ -77,6 +77,9 @@ static bool is_outer_log(char *const *vars)
 	return session && *session && log && strncmp(log, session, strlen(session)) == 0;
 }
 
+/* what the loader does not take within a path */
+#define BLANKS " \t\n\"\\"
+
 char **childenv_build(const struct childenv_setup *s, char *const *vars, const char **why)
 {
 	const char *name = s->librtl, *file = strrchr(s->librtl, '/');
@@ -102,8 +105,15 @@ char **childenv_build(const struct childenv_setup *s, char *const *vars, const c
 			set_var(out, "HSA_ENABLE_DTIF", "1");
 		if (s->vgpu_devices)
 			set_var_uint(out, "VGPU_DEVICES", s->vgpu_devices);
+		/* by its name where a path can't be given: its folder is in LD_LIBRARY_PATH */
+		if (s->vgpu_sysfs)
+			prepend_var(out, "LD_PRELOAD",
+				    strpbrk(s->vgpu_sysfs, BLANKS) ?
+					    strrchr(s->vgpu_sysfs, '/') + 1 :
+					    s->vgpu_sysfs,
+				    ": ");
 	}
-	if (strpbrk(s->librtl, " \t\n\"\\") && file) {
+	if (strpbrk(s->librtl, BLANKS) && file) {
 		prepend_var(out, "LD_LIBRARY_PATH", s->lib_dir, ":;");
 		name = file + 1;
 	}

@@ -8,12 +8,13 @@
 #include <stdint.h>
 
 struct childenv_setup {
-	const char *librtl;    /* absolute */
-	const char *lib_dir;   /* its directory */
-	const char *vgpu_dir;  /* NULL: use the machine's GPUs */
-	uint64_t vgpu_devices; /* 0: the user's VGPU_DEVICES, or 1 */
-	const char *session;   /* the spool directory, absolute */
-	const char *mode;      /* from here on NULL, 0 and false keep the user's variable */
+	const char *librtl;	/* absolute */
+	const char *lib_dir;	/* its directory */
+	const char *vgpu_dir;	/* NULL: use the machine's GPUs */
+	const char *vgpu_sysfs; /* NULL: not there; with vgpu_dir, preloaded behind librtl */
+	uint64_t vgpu_devices;	/* 0: the user's VGPU_DEVICES, or 1 */
+	const char *session;	/* the spool directory, absolute */
+	const char *mode;	/* from here on NULL, 0 and false keep the user's variable */
 	const char *trace_start;
 	bool is_registered; /* register librtl with rocprofiler-register, too */
 	uint64_t drain_ms, buffer_mb;
@@ -28,7 +29,8 @@ struct childenv_setup {
  * HSA_TOOLS_LIB and LD_PRELOAD (librtl in front of the user's libraries), RTL_SESSION, RTL_MODE,
  * HSA_TOOLS_ROCPROFILER_V1_TOOLS (both librtl and AMD's SDK get the tables) unless given, with is_registered
  * ROCPROFILER_REGISTER_LIBRARY unless given, RTL_LOG_FILE unless given, RTL_DRAIN_MS, RTL_BUFFER_MB,
- * RTL_BARRIERS, RTL_TRACE_START, RTL_HSA_API, and `more`; with vgpu_dir also LD_LIBRARY_PATH and VGPU_DEVICES. The
+ * RTL_BARRIERS, RTL_TRACE_START, RTL_HSA_API, and `more`; with vgpu_dir also LD_LIBRARY_PATH and VGPU_DEVICES,
+ * and vgpu_sysfs in LD_PRELOAD. The
  * loader splits LD_PRELOAD at blanks, so a directory with a blank goes into LD_LIBRARY_PATH instead; with a
  * colon neither works: NULL, and *why is the reason. */
 char **childenv_build(const struct childenv_setup *setup, char *const *vars, const char **why);

@@ -25,6 +25,13 @@ void vgpu_check_paths(const struct paths *paths)
 		       paths->root, paths->root);
 }
 
+const char *vgpu_sysfs(const struct paths *paths)
+{
+	char *path = ui_keep(ui_format("%s/libvgpu_sysfs.so", paths->vgpu_dir));
+
+	return paths->vgpu_dir[0] && access(path, R_OK) == 0 ? path : NULL;
+}
+
 size_t vgpu_gpus(struct machine_gpu gpus[MACHINE_GPUS_MAX])
 {
 	static const char *const archs[] = { "gfx900", "gfx90a" };

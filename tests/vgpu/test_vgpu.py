@@ -33,6 +33,44 @@ def devices_are_enumerated():
         equal("GPUs with dispatches", {e["gpu"] for e in of_kind(r, "dispatch")}, set(range(n)))
 
 
+def shown(*argv, tmp, **settings):
+    """Output and messages of a command that sees the virtual GPUs where the driver shows real ones."""
+    env = clean_env({"LD_PRELOAD": os.path.join(VGPU_DIR, "libvgpu_sysfs.so"), "TMPDIR": tmp,
+                     **{f"VGPU_{k.upper()}": v for k, v in settings.items()}})
+    p = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, timeout=60, check=False)
+    return p.stdout.decode(), p.stderr.decode()
+
+
+@case
+def driver_files_in_sys_show_the_gpus():
+    nodes, tmp = "/sys/class/kfd/kfd/topology/nodes", new_dir("tmp")
+    # programs at once, none of which sees a file that is half written
+    at_once = f"for i in 1 2 3 4; do cat {nodes}/*/properties & done; wait"
+    text, err = shown("sh", "-c", at_once, tmp=tmp, devices=3, arch="gfx90a,gfx900")
+    equal("messages of programs at once", err, "")
+    equal("architectures", sorted(re.findall(r"gfx_target_version (\d+)", text)), sorted(["0", "90010", "90000", "90000"] * 4))
+    # each function that takes a path
+    look = f"""import os
+n = "{nodes}"
+print(sorted(os.listdir(n)), os.path.isdir(n), os.path.exists("/sys/class/kfd"), os.access(n + "/4", os.R_OK))
+print(open(n + "/2/gpu_id").read().strip(), os.stat(n + "/2/properties").st_size > 100, os.path.islink(n))
+print(sorted(e.name for e in os.scandir(n + "/1/io_links")), os.path.exists("/sys/class/kfdx"), os.path.isdir("/sys/class/net"))
+print(len(os.path.realpath(n)) > 0, os.path.exists(n + "/1/io_links/0/properties"))"""
+    text, err = shown(sys.executable, "-c", look, tmp=tmp, devices=3, arch="gfx90a,gfx900")
+    equal("what Python sees", (text.split("\n"), err),
+          (["['0', '1', '2', '3'] True True False", "30210 True False", "['0', '1', '2'] False True", "True True", ""], ""))
+    # the numbers by which a library matches files and devices are those of the runtime
+    text, err = shown("sh", "-c", f"cat {nodes}/[12]/properties {nodes}/1/io_links/1/properties", tmp=tmp, devices=2, arch="gfx900")
+    equal("location on the bus", re.findall(r"location_id (\d+)", text), ["256", "512"])
+    equal("link", re.findall(r"(?:node_from|node_to|\ntype|weight) (\d+)", text)[-3:], ["1", "2", "40"])
+    # what was removed is made again; a folder that can't be made is named
+    (folder,) = [f for f in os.listdir(tmp) if shown("cat", f"{nodes}/2/gpu_id", tmp=tmp, devices=2)[0] and
+                 len(os.listdir(os.path.join(tmp, f, "kfd/topology/nodes"))) == 3]
+    os.unlink(os.path.join(tmp, folder, "kfd/topology/nodes/2/gpu_id"))
+    equal("a file that was removed", shown("cat", f"{nodes}/2/gpu_id", tmp=tmp, devices=2), ("30210\n", ""))
+    check("vgpu: /sys/class/kfd is not shown: /none/" in shown("cat", nodes, tmp="/none")[1], "no message")
+
+
 @case
 def copies_return_what_was_written():
     r = run("hip_test", "copies", devices=2)

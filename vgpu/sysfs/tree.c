@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* tree.c - the kernel driver's files in /sys that describe the virtual GPUs
+ *
+ * The names and units are those of the Linux kernel's amdkfd: a line "name number" for each property. All values come from
+ * kmt_topology.c, so that a program sees the same here and in the runtime.
+ *
+ * Owns:     the folder's files. A file that exists with its size is right: names and sizes follow from the content.
+ * Threads:  any.
+ */
+#include "tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../kmt.h"
+#include "../knobs.h"
+
+#define LINKS_MAX (KNOBS_DEVICES_MAX + 1)
+
+/* All files: "path\0text\0" for each. */
+struct files {
+	char *bytes;
+	size_t len;
+	FILE *out;
+};
+
+static void begin_file(struct files *f, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The text follows by fprintf(f->out). */
+static void begin_file(struct files *f, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vfprintf(f->out, format, args);
+	va_end(args);
+	fputc('\0', f->out);
+}
+
+static void end_file(struct files *f)
+{
+	fputc('\0', f->out);
+}
+
+static void line(struct files *f, const char *name, uint64_t value)
+{
+	fprintf(f->out, "%s %llu\n", name, (unsigned long long)value);
+}
+
+static uint32_t target_version(const HsaNodeProperties *p)
+{
+	return p->EngineId.ui32.Major * 10000u + p->EngineId.ui32.Minor * 100u +
+	       p->EngineId.ui32.Stepping;
+}
+
+static void put_node(struct files *f, unsigned int node, const HsaNodeProperties *p)
+{
+	begin_file(f, "kfd/topology/nodes/%u/gpu_id", node);
+	fprintf(f->out, "%u\n", kmt_topology_gpu_id(node));
+	end_file(f);
+	begin_file(f, "kfd/topology/nodes/%u/name", node);
+	fprintf(f->out, "%s\n", (const char *)p->AMDName);
+	end_file(f);
+	begin_file(f, "kfd/topology/nodes/%u/properties", node);
+	line(f, "cpu_cores_count", p->NumCPUCores);
+	line(f, "simd_count", p->NumFComputeCores);
+	line(f, "mem_banks_count", p->NumMemoryBanks);
+	line(f, "caches_count", p->NumCaches);
+	line(f, "io_links_count", p->NumIOLinks);
+	line(f, "p2p_links_count", 0);
+	line(f, "cpu_core_id_base", p->CComputeIdLo);
+	line(f, "simd_id_base", p->FComputeIdLo);
+	line(f, "max_waves_per_simd", p->MaxWavesPerSIMD);
+	line(f, "lds_size_in_kb", p->LDSSizeInKB);
+	line(f, "gds_size_in_kb", p->GDSSizeInKB);
+	line(f, "num_gws", 0);
+	line(f, "wave_front_size", p->WaveFrontSize);
+	line(f, "array_count", (uint64_t)p->NumShaderBanks * p->NumArrays);
+	line(f, "simd_arrays_per_engine", p->NumArrays);
+	line(f, "cu_per_simd_array", p->NumCUPerArray);
+	line(f, "simd_per_cu", p->NumSIMDPerCU);
+	line(f, "max_slots_scratch_cu", p->MaxSlotsScratchCU);
+	line(f, "gfx_target_version", target_version(p));
+	line(f, "vendor_id", p->VendorId);
+	line(f, "device_id", p->DeviceId);
+	line(f, "location_id", p->LocationId);
+	line(f, "domain", p->Domain);
+	line(f, "drm_render_minor", (uint64_t)p->DrmRenderMinor);
+	line(f, "hive_id", p->HiveID);
+	line(f, "num_sdma_engines", p->NumSdmaEngines);
+	line(f, "num_sdma_xgmi_engines", p->NumSdmaXgmiEngines);
+	line(f, "num_sdma_queues_per_engine", p->NumSdmaQueuesPerEngine);
+	line(f, "num_cp_queues", p->NumCpQueues);
+	line(f, "max_engine_clk_ccompute", p->MaxEngineClockMhzCCompute);
+	if (kmt_topology_is_gpu(node)) {
+		line(f, "max_engine_clk_fcompute", p->MaxEngineClockMhzFCompute);
+		line(f, "local_mem_size", p->LocalMemSize);
+		line(f, "fw_version", p->EngineId.ui32.uCode);
+		line(f, "capability", p->Capability.Value);
+		line(f, "debug_prop", 0);
+		line(f, "sdma_fw_version", p->uCodeEngineVersions.uCodeSDMA);
+		line(f, "unique_id", p->UniqueID);
+		line(f, "num_xcc", 1);
+	}
+	end_file(f);
+}
+
+static void put_banks(struct files *f, unsigned int node, unsigned int nr)
+{
+	HsaMemoryProperties banks[4];
+
+	if (nr > 4 || hsaKmtGetNodeMemoryProperties(node, nr, banks))
+		return;
+	for (unsigned int i = 0; i < nr; i++) {
+		/* LDS and scratch memory are the thunk's own; the driver has none of them */
+		if (banks[i].HeapType == HSA_HEAPTYPE_GPU_LDS ||
+		    banks[i].HeapType == HSA_HEAPTYPE_GPU_SCRATCH)
+			continue;
+		begin_file(f, "kfd/topology/nodes/%u/mem_banks/%u/properties", node, i);
+		line(f, "heap_type", banks[i].HeapType);
+		line(f, "size_in_bytes", banks[i].SizeInBytes);
+		line(f, "flags", banks[i].Flags.MemoryProperty);
+		line(f, "width", banks[i].Width);
+		line(f, "mem_clk_max", banks[i].MemoryClockMax);
+		end_file(f);
+	}
+}
+
+static void put_caches(struct files *f, unsigned int node, unsigned int processor, unsigned int nr)
+{
+	HsaCacheProperties caches[4];
+
+	if (nr > 4 || hsaKmtGetNodeCacheProperties(node, processor, nr, caches))
+		return;
+	for (unsigned int i = 0; i < nr; i++) {
+		begin_file(f, "kfd/topology/nodes/%u/caches/%u/properties", node, i);
+		line(f, "processor_id_low", caches[i].ProcessorIdLow);
+		line(f, "level", caches[i].CacheLevel);
+		line(f, "size", caches[i].CacheSize);
+		line(f, "cache_line_size", caches[i].CacheLineSize);
+		line(f, "cache_lines_per_tag", caches[i].CacheLinesPerTag);
+		line(f, "association", caches[i].CacheAssociativity);
+		line(f, "latency", caches[i].CacheLatency);
+		line(f, "type", caches[i].CacheType.Value);
+		end_file(f);
+	}
+}
+
+static void put_links(struct files *f, unsigned int node, unsigned int nr)
+{
+	HsaIoLinkProperties links[LINKS_MAX];
+
+	if (nr > LINKS_MAX || hsaKmtGetNodeIoLinkProperties(node, nr, links))
+		return;
+	for (unsigned int i = 0; i < nr; i++) {
+		const HsaIoLinkProperties *l = &links[i];
+
+		begin_file(f, "kfd/topology/nodes/%u/io_links/%u/properties", node, i);
+		line(f, "type", l->IoLinkType);
+		line(f, "version_major", l->VersionMajor);
+		line(f, "version_minor", l->VersionMinor);
+		line(f, "node_from", l->NodeFrom);
+		line(f, "node_to", l->NodeTo);
+		line(f, "weight", l->Weight);
+		line(f, "min_latency", l->MinimumLatency);
+		line(f, "max_latency", l->MaximumLatency);
+		line(f, "min_bandwidth", l->MinimumBandwidth);
+		line(f, "max_bandwidth", l->MaximumBandwidth);
+		line(f, "recommended_transfer_size", l->RecTransferSize);
+		line(f, "flags", l->Flags.LinkProperty | 1u); /* bit 0: the link is enabled */
+		end_file(f);
+	}
+}
+
+/* 0, or -ENOMEM. */
+static int describe(struct files *f)
+{
+	HsaSystemProperties machine;
+	HsaNodeProperties p;
+
+	f->out = open_memstream(&f->bytes, &f->len);
+	if (!f->out)
+		return -ENOMEM;
+	begin_file(f, "kfd/topology/generation_id");
+	fputs("1\n", f->out);
+	end_file(f);
+	begin_file(f, "kfd/topology/system_properties");
+	line(f, "platform_oem", 0);
+	line(f, "platform_id", 0);
+	line(f, "platform_rev", 0);
+	end_file(f);
+	hsaKmtAcquireSystemProperties(&machine);
+	for (unsigned int node = 0; node < machine.NumNodes; node++) {
+		if (hsaKmtGetNodeProperties(node, &p))
+			continue;
+		put_node(f, node, &p);
+		put_banks(f, node, p.NumMemoryBanks);
+		put_caches(f, node, p.FComputeIdLo, p.NumCaches);
+		put_links(f, node, p.NumIOLinks);
+	}
+	return fclose(f->out) ? -ENOMEM : 0;
+}
+
+static uint64_t checksum(const struct files *f)
+{
+	uint64_t sum = 0xcbf29ce484222325u; /* FNV-1a */
+
+	for (size_t i = 0; i < f->len; i++)
+		sum = (sum ^ (unsigned char)f->bytes[i]) * 0x100000001b3u;
+	return sum;
+}
+
+/* The user's own folder: others can't have put anything there. */
+static int open_root(char path[PATH_MAX], uint64_t sum)
+{
+	const char *tmp = getenv("TMPDIR");
+	struct stat st;
+	int fd;
+
+	if (!tmp || tmp[0] != '/' || strlen(tmp) > PATH_MAX / 2)
+		tmp = "/tmp";
+	snprintf(path, PATH_MAX, "%s/vgpu-sysfs-%u-%016llx", tmp, (unsigned int)geteuid(),
+		 (unsigned long long)sum);
+	if (mkdir(path, 0700) && errno != EEXIST)
+		return -errno;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) || st.st_uid != geteuid() || st.st_mode & 022) {
+		close(fd);
+		return -EPERM;
+	}
+	return fd;
+}
+
+static int make_parents(int root, const char *path)
+{
+	char dir[PATH_MAX];
+
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path), path);
+		if (mkdirat(root, dir, 0700) && errno != EEXIST)
+			return -errno;
+	}
+	return 0;
+}
+
+/* No listing shows a file that is being written: it gets its name when it is whole. */
+static int put_file(int root, const char *path, const char *text)
+{
+	size_t len = strlen(text);
+	char temporary[32];
+	struct stat st;
+	ssize_t n;
+	int fd, err = make_parents(root, path);
+
+	if (err)
+		return err;
+	if (fstatat(root, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && (size_t)st.st_size == len)
+		return 0;
+	snprintf(temporary, sizeof(temporary), ".%d", (int)getpid());
+	fd = openat(root, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0400);
+	if (fd < 0)
+		return -errno;
+	n = write(fd, text, len);
+	err = n < 0 ? -errno : (size_t)n < len ? -ENOSPC : 0;
+	if (close(fd) && !err)
+		err = -errno;
+	if (!err && renameat(root, temporary, root, path))
+		err = -errno;
+	if (err)
+		unlinkat(root, temporary, 0);
+	return err;
+}
+
+int tree_make(char path[PATH_MAX])
+{
+	struct files f = { 0 };
+	int root, err;
+
+	knobs_init_quietly();
+	err = describe(&f);
+	if (err) {
+		free(f.bytes);
+		snprintf(path, PATH_MAX, "a description of the GPUs");
+		return err;
+	}
+	root = open_root(path, checksum(&f));
+	err = root < 0 ? root : 0;
+	for (const char *at = f.bytes; !err && at < f.bytes + f.len;) {
+		const char *text = at + strlen(at) + 1;
+
+		err = put_file(root, at, text);
+		at = text + strlen(text) + 1;
+	}
+	if (root >= 0)
+		close(root);
+	free(f.bytes);
+	return err;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* tree.h - the kernel driver's files in /sys that describe the virtual GPUs, in a folder of the user's
+ *
+ * The folder has the content of /sys/class/kfd. It is named by the user and by a checksum of that content, and stays:
+ * processes with the same settings share it.
+ */
+#ifndef VGPU_SYSFS_TREE_H
+#define VGPU_SYSFS_TREE_H
+
+#include <limits.h>
+
+/*
+ * Writes what is missing of the folder, and its path to `path`, without a slash at the end.
+ *
+ * 0, or -errno: `path` then is what could not be made. Any thread; processes may do it at once.
+ */
+int tree_make(char path[PATH_MAX]);
+
+#endif
