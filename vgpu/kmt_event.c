@@ -40,6 +40,7 @@ struct event {
 	struct event *next_free;
 	struct link *links;
 	unsigned int nr_blocked; /* threads in hsaKmtWaitOnEvent() */
+	uint64_t age;		 /* number of its signals, from 1 on */
 	bool live, manual, signaled;
 };
 
@@ -64,6 +65,7 @@ static struct event *find_event(uint32_t id)
 static void signal_locked(struct event *e)
 {
 	e->signaled = e->manual || !e->links;
+	e->age++;
 	for (struct link *l = e->links; l; l = l->next) {
 		l->activated = true;
 		pthread_cond_signal(&l->waiter->cond);
@@ -162,6 +164,7 @@ KMT_API HSAKMT_STATUS hsaKmtCreateEvent(HsaEventDescriptor *desc, bool manual, b
 		mem_store64(&mailboxes[e->pub.EventId], 0);
 		e->manual = manual;
 		e->signaled = signaled;
+		e->age = 1;
 		e->live = true;
 		if (desc->EventType == HSA_EVENTTYPE_MEMORY)
 			memory_event = e;
@@ -260,8 +263,28 @@ static void unlink_waiter(HsaEvent *events[], HSAuint32 nr, struct link *links)
 	}
 }
 
+/*
+ * Ages, of interface 1.14: a thread that waits with the age that the event had when it looked at what the event announces misses
+ * no signal in between. Events of other types have none, and 0 is no age.
+ */
+static bool has_age(const struct event *e, const uint64_t *age)
+{
+	return age && *age && e->pub.EventData.EventType == HSA_EVENTTYPE_SIGNAL;
+}
+
+static void store_ages(HsaEvent *events[], HSAuint32 nr, const struct link *links, uint64_t *ages)
+{
+	for (HSAuint32 i = 0; ages && i < nr; i++) {
+		const struct event *e = (const struct event *)events[i];
+
+		if (links[i].activated && has_age(e, &ages[i]))
+			ages[i] = e->age;
+	}
+}
+
+/* ages: NULL, or one for each event; those of events that were signaled become the present ones. */
 static HSAKMT_STATUS wait_locked(HsaEvent *events[], HSAuint32 nr, bool all, HSAuint32 ms,
-				 struct link *links)
+				 uint64_t *ages, struct link *links)
 {
 	struct timespec until = deadline(ms);
 	struct waiter waiter;
@@ -276,7 +299,8 @@ static HSAKMT_STATUS wait_locked(HsaEvent *events[], HSAuint32 nr, bool all, HSA
 	for (HSAuint32 i = 0; i < nr; i++) {
 		struct event *e = (struct event *)events[i];
 
-		links[i].activated = take_signal(e);
+		links[i].activated = take_signal(e) ||
+				     (ages && has_age(e, &ages[i]) && ages[i] != e->age);
 		links[i].waiter = &waiter;
 		links[i].next = e->links;
 		e->links = &links[i];
@@ -284,12 +308,14 @@ static HSAKMT_STATUS wait_locked(HsaEvent *events[], HSAuint32 nr, bool all, HSA
 	while (!(got = satisfied(links, nr, all)) && ms && err != ETIMEDOUT)
 		err = pthread_cond_timedwait(&waiter.cond, &lock, &until);
 	unlink_waiter(events, nr, links);
+	if (got)
+		store_ages(events, nr, links, ages);
 	pthread_cond_destroy(&waiter.cond);
 	return got ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_WAIT_TIMEOUT;
 }
 
-KMT_API HSAKMT_STATUS hsaKmtWaitOnMultipleEvents(HsaEvent *events[], HSAuint32 nr, bool all,
-						 HSAuint32 ms)
+KMT_API HSAKMT_STATUS hsaKmtWaitOnMultipleEvents_Ext(HsaEvent *events[], HSAuint32 nr, bool all,
+						     HSAuint32 ms, uint64_t *age)
 {
 	struct link on_stack[LINKS_MAX], *links = on_stack;
 	HSAKMT_STATUS status;
@@ -307,11 +333,17 @@ KMT_API HSAKMT_STATUS hsaKmtWaitOnMultipleEvents(HsaEvent *events[], HSAuint32 n
 	if (ms)
 		engine_kick();
 	pthread_mutex_lock(&lock);
-	status = wait_locked(events, nr, all, ms, links);
+	status = wait_locked(events, nr, all, ms, age, links);
 	pthread_mutex_unlock(&lock);
 	if (links != on_stack)
 		free(links);
 	return status;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtWaitOnMultipleEvents(HsaEvent *events[], HSAuint32 nr, bool all,
+						 HSAuint32 ms)
+{
+	return hsaKmtWaitOnMultipleEvents_Ext(events, nr, all, ms, NULL);
 }
 
 static void count_blocked(HsaEvent *event, unsigned int change)
@@ -326,17 +358,22 @@ static void count_blocked(HsaEvent *event, unsigned int change)
  * makes that a delay instead of a hang. */
 #define LONGEST_WAIT_MS 500u
 
-KMT_API HSAKMT_STATUS hsaKmtWaitOnEvent(HsaEvent *event, HSAuint32 ms)
+KMT_API HSAKMT_STATUS hsaKmtWaitOnEvent_Ext(HsaEvent *event, HSAuint32 ms, uint64_t *age)
 {
 	HSAKMT_STATUS status;
 
 	if (!event)
 		return HSAKMT_STATUS_INVALID_HANDLE;
 	count_blocked(event, 1);
-	status = hsaKmtWaitOnMultipleEvents(&event, 1, true,
-					    ms < LONGEST_WAIT_MS ? ms : LONGEST_WAIT_MS);
+	status = hsaKmtWaitOnMultipleEvents_Ext(&event, 1, true,
+						ms < LONGEST_WAIT_MS ? ms : LONGEST_WAIT_MS, age);
 	count_blocked(event, -1u);
 	return ms > LONGEST_WAIT_MS ? HSAKMT_STATUS_SUCCESS : status;
+}
+
+KMT_API HSAKMT_STATUS hsaKmtWaitOnEvent(HsaEvent *event, HSAuint32 ms)
+{
+	return hsaKmtWaitOnEvent_Ext(event, ms, NULL);
 }
 
 KMT_API HSAKMT_STATUS hsaKmtQueryEventState(HsaEvent *event)
@@ -344,23 +381,6 @@ KMT_API HSAKMT_STATUS hsaKmtQueryEventState(HsaEvent *event)
 	if (!event)
 		return HSAKMT_STATUS_INVALID_HANDLE;
 	return hsaKmtWaitOnMultipleEvents(&event, 1, true, 0);
-}
-
-/*
- * `age` is not changed: an event keeps its signal until a wait takes it. That suffices for runtimes on interface 1.8;
- * with 1.15 ROCr 6.1.2 relies on ages, and its waits hang: hsaKmtGetVersion().
- */
-KMT_API HSAKMT_STATUS hsaKmtWaitOnEvent_Ext(HsaEvent *event, HSAuint32 ms, uint64_t *age)
-{
-	(void)age;
-	return hsaKmtWaitOnEvent(event, ms);
-}
-
-KMT_API HSAKMT_STATUS hsaKmtWaitOnMultipleEvents_Ext(HsaEvent *events[], HSAuint32 nr, bool all,
-						     HSAuint32 ms, uint64_t *age)
-{
-	(void)age;
-	return hsaKmtWaitOnMultipleEvents(events, nr, all, ms);
 }
 
 bool kmt_event_mailboxes(uint64_t addr, uint64_t *lo, uint64_t *hi)

@@ -408,6 +408,40 @@ static void events(void)
 	CHECK(KMT(hsaKmtDestroyEvent)(NULL) != HSAKMT_STATUS_SUCCESS);
 }
 
+/* Two threads look at an event and then wait for it; the signal of between is taken by one, and by its age the other sees it, too. */
+static void event_ages(void)
+{
+	HsaEventDescriptor desc = { .EventType = HSA_EVENTTYPE_SIGNAL };
+	wait_fn wait = (wait_fn)symbol("hsaKmtWaitOnEvent_Ext");
+	waits_fn waits = (waits_fn)symbol("hsaKmtWaitOnMultipleEvents_Ext");
+	HsaEvent *events[2];
+	uint64_t first = 1, second = 1, none = 0, ages[2];
+
+	for (int i = 0; i < 2; i++)
+		OK(KMT(hsaKmtCreateEvent)(&desc, false, false, &events[i]));
+	/* an event begins with age 1: with another one the wait returns, and gets the present one */
+	CHECK(wait(events[0], 1, &first) == HSAKMT_STATUS_WAIT_TIMEOUT && first == 1);
+	OK(KMT(hsaKmtSetEvent)(events[0]));
+	OK(wait(events[0], 1, &first));
+	CHECK(first == 2);
+	OK(wait(events[0], 1, &second));
+	CHECK(second == 2);
+	/* both are up to date; one without ages finds no signal that is left */
+	CHECK(wait(events[0], 1, &first) == HSAKMT_STATUS_WAIT_TIMEOUT && first == 2);
+	CHECK(wait(events[0], 1, &none) == HSAKMT_STATUS_WAIT_TIMEOUT && none == 0);
+	/* of several events those that were signaled get theirs */
+	OK(KMT(hsaKmtSetEvent)(events[1]));
+	OK(KMT(hsaKmtSetEvent)(events[1]));
+	ages[0] = 2;
+	ages[1] = 1;
+	CHECK(waits(events, 2, true, 1, ages) == HSAKMT_STATUS_WAIT_TIMEOUT && ages[1] == 1);
+	OK(waits(events, 2, false, 1, ages));
+	CHECK(ages[0] == 2 && ages[1] == 3);
+	CHECK(waits(events, 2, false, 1, ages) == HSAKMT_STATUS_WAIT_TIMEOUT);
+	for (int i = 0; i < 2; i++)
+		OK(KMT(hsaKmtDestroyEvent)(events[i]));
+}
+
 static int test_dtif(const char *path, const char *names)
 {
 	for (unsigned int round = 0; round < 2; round++) {
@@ -419,6 +453,7 @@ static int test_dtif(const char *path, const char *names)
 		aql_queue(true);
 		sdma_queue();
 		events();
+		event_ages();
 		free_all();
 		OK(KMT(hsaKmtReleaseSystemProperties)());
 		OK(KMT(hsaKmtCloseKFD)());
