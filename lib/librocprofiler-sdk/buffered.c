@@ -11,7 +11,7 @@
 #include "sdk.h"
 
 _Atomic uint64_t buffered_wanted[SDK_NR_BUFFER_KINDS][SDK_MAX_OPERATIONS];
-static _Atomic uint64_t kinds_with_service;
+_Atomic uint64_t buffered_kinds;
 
 /* Kinds of records that there are. */
 static bool is_served(rocprofiler_buffer_tracing_kind_t kind)
@@ -45,11 +45,6 @@ static bool is_served(rocprofiler_buffer_tracing_kind_t kind)
 	}
 }
 
-bool buffered_has(uint32_t kind)
-{
-	return atomic_load(&kinds_with_service) & UINT64_C(1) << kind;
-}
-
 /* An operation that does not exist leaves the context as it was. */
 static rocprofiler_status_t configure(struct context *c, rocprofiler_buffer_tracing_kind_t kind,
 				      const rocprofiler_tracing_operation_t *operations, size_t nr,
@@ -63,7 +58,8 @@ static rocprofiler_status_t configure(struct context *c, rocprofiler_buffer_trac
 		return ROCPROFILER_STATUS_ERROR_OPERATION_NOT_FOUND;
 	if (!atomic_compare_exchange_strong(&c->buffers[kind], &none, buffer))
 		return ROCPROFILER_STATUS_ERROR_SERVICE_ALREADY_CONFIGURED;
-	atomic_fetch_or(&kinds_with_service, UINT64_C(1) << kind);
+	atomic_fetch_or(&buffered_kinds, UINT64_C(1) << kind);
+	context_note_kind(ROCPROFILER_CALLBACK_TRACING_NONE, kind);
 	/* its numbers */
 	if (kind == ROCPROFILER_BUFFER_TRACING_RCCL_API)
 		rccl_numbers();

@@ -47,6 +47,26 @@ static uint64_t ancestor_of(const struct live_call *call)
 }
 #endif
 
+/* Often there is one argument, or one word of a result: a copy of known size needs no call. */
+static RTL_INLINE void copy(void *to, const void *from, size_t size)
+{
+	if (size == sizeof(uint64_t)) {
+		memcpy(to, from, sizeof(uint64_t));
+	} else if (size == sizeof(uint32_t)) {
+		memcpy(to, from, sizeof(uint32_t));
+	} else {
+		/* hides that it is small: gcc would copy it by a slow string instruction */
+		__asm__("" : "+r"(size));
+		memcpy(to, from, size);
+	}
+}
+
+static RTL_NOINLINE void clear(void *to, size_t size)
+{
+	__asm__("" : "+r"(size));
+	memset(to, 0, size);
+}
+
 static void fill_args(struct shown_call *s, const struct live_call *call,
 		      const struct tables_route *r)
 {
@@ -65,10 +85,10 @@ static void fill_args(struct shown_call *s, const struct live_call *call,
 		memset(&s->payload.hsa.retval, 0, sizeof(s->payload.hsa.retval));
 		args = &s->payload.hsa.args;
 	}
-	if (call->args)
-		memcpy(args, call->args, r->args_size);
+	if (RTL_LIKELY(call->args != NULL))
+		copy(args, call->args, r->args_size);
 	else
-		memset(args, 0, r->args_size);
+		clear(args, r->args_size);
 }
 
 static void fill(struct shown_call *s, const struct live_call *call, const struct tables_route *r)
@@ -76,8 +96,7 @@ static void fill(struct shown_call *s, const struct live_call *call, const struc
 	/* a plain record has no arguments */
 	if (s->wish.callbacks | s->wish.with_arguments)
 		fill_args(s, call, r);
-	s->kind = r->kind;
-	s->operation = r->id;
+	shown_call_is(s, r->kind, r->id);
 	s->tid = call->tid;
 	s->correlation.internal = call->correlation;
 #if ROCPROFILER_SDK_ABI > 0
@@ -109,7 +128,7 @@ static void show_begin(struct live_call *call, const struct tables_route *r)
 /* What effects_enter() has returned for the call. */
 static struct op **effects_of(struct live_call *call)
 {
-	return core->live_scratch(call, index_of);
+	return live_scratch(call, index_of);
 }
 
 static void on_enter(struct live_call *call)
@@ -118,7 +137,9 @@ static void on_enter(struct live_call *call)
 	const struct tables_route *r;
 
 	*effects = NULL;
-	if (call->domain == API_HIP)
+	/* read first: the cache line stays all processors' */
+	if (RTL_UNLIKELY(!atomic_load_explicit(&is_hip_seen, memory_order_relaxed)) &&
+	    call->domain == API_HIP)
 		atomic_store_explicit(&is_hip_seen, true, memory_order_relaxed);
 	registration_first_use();
 	if (RTL_UNLIKELY(call->domain == API_RCCL))
@@ -127,18 +148,19 @@ static void on_enter(struct live_call *call)
 	if (!r->kind || registration_is_over())
 		return;
 	show_begin(call, r);
-	*effects = effects_enter(call);
+	if (RTL_UNLIKELY(effects_any()))
+		*effects = effects_enter(call);
 }
 
 static void take_result(struct shown_call *s, const struct live_call *call,
 			const struct tables_route *r)
 {
 	if (is_hip_kind(r->kind))
-		memcpy(&s->payload.hip.retval, call->result, r->result_size);
+		copy(&s->payload.hip.retval, call->result, r->result_size);
 	else if (r->kind == ROCPROFILER_CALLBACK_TRACING_RCCL_API)
-		memcpy(&s->payload.rccl.retval, call->result, r->result_size);
+		copy(&s->payload.rccl.retval, call->result, r->result_size);
 	else
-		memcpy(&s->payload.hsa.retval, call->result, r->result_size);
+		copy(&s->payload.hsa.retval, call->result, r->result_size);
 }
 
 /* A call that began before the core knew that records are wanted has no times. */
@@ -152,7 +174,7 @@ static void on_exit(struct live_call *call)
 {
 	struct shown_call *s = (struct shown_call *)(uintptr_t)call->own[index_of];
 
-	if (!registration_is_over())
+	if (RTL_UNLIKELY(effects_any()) && !registration_is_over())
 		effects_exit(call, *effects_of(call));
 	/* it began before a context wanted it */
 	if (!s)

@@ -12,35 +12,27 @@
 #define FIRST_HANDLE UINT64_C(4096)
 
 GUARDED_LOCK(lock, LOCK_SDK_CONTEXTS);
-static struct context contexts[SDK_MAX_CONTEXTS];
+struct context context_all[SDK_MAX_CONTEXTS];
 static _Atomic uint32_t nr_contexts;
-static _Atomic uint64_t kinds_with_service;
+_Atomic uint64_t context_kinds;
+_Atomic bool context_effects;
 _Atomic uint64_t context_wanted[SDK_NR_KINDS][SDK_MAX_OPERATIONS];
 _Atomic uint64_t context_active;
-static _Atomic uint64_t over; /* of clients that are finalised */
-
-struct context *context_at(unsigned int index)
-{
-	return &contexts[index];
-}
+_Atomic uint64_t context_ended; /* of clients that are finalised */
 
 struct context *context_find(rocprofiler_context_id_t id)
 {
 	uint64_t index = id.handle - FIRST_HANDLE;
 
 	/* acquire: pairs with create() */
-	return index < atomic_load_explicit(&nr_contexts, memory_order_acquire) ? &contexts[index] :
-										  NULL;
-}
-
-bool context_has(rocprofiler_callback_tracing_kind_t kind)
-{
-	return atomic_load(&kinds_with_service) & UINT64_C(1) << kind;
+	return index < atomic_load_explicit(&nr_contexts, memory_order_acquire) ?
+		       &context_all[index] :
+		       NULL;
 }
 
 static uint64_t bit_of(const struct context *c)
 {
-	return UINT64_C(1) << (c - contexts);
+	return UINT64_C(1) << (c - context_all);
 }
 
 static rocprofiler_status_t create(rocprofiler_context_id_t *id)
@@ -51,9 +43,9 @@ static rocprofiler_status_t create(rocprofiler_context_id_t *id)
 	lock_take(&lock);
 	nr = atomic_load(&nr_contexts);
 	if (nr < SDK_MAX_CONTEXTS) {
-		contexts[nr].id.handle = FIRST_HANDLE + nr;
-		contexts[nr].client = registration_current();
-		*id = contexts[nr].id;
+		context_all[nr].id.handle = FIRST_HANDLE + nr;
+		context_all[nr].client = registration_current();
+		*id = context_all[nr].id;
 		/* release: pairs with context_find() */
 		atomic_store_explicit(&nr_contexts, nr + 1, memory_order_release);
 		status = ROCPROFILER_STATUS_SUCCESS;
@@ -150,8 +142,8 @@ static uint64_t of_client(int client)
 	uint64_t mask = 0;
 
 	for (uint32_t i = 0; i < nr; i++)
-		if (contexts[i].client == client)
-			mask |= bit_of(&contexts[i]);
+		if (context_all[i].client == client)
+			mask |= bit_of(&context_all[i]);
 	return mask;
 }
 
@@ -160,18 +152,13 @@ void context_stop_client(int client)
 	uint64_t mask = of_client(client);
 
 	for (uint64_t rest = mask; rest; rest &= rest - 1)
-		count_stop(&contexts[__builtin_ctzll(rest)]);
+		count_stop(&context_all[__builtin_ctzll(rest)]);
 	switch_contexts(mask, false);
 }
 
 void context_end_client(int client)
 {
-	atomic_fetch_or(&over, of_client(client));
-}
-
-uint64_t context_over(void)
-{
-	return atomic_load_explicit(&over, memory_order_acquire);
+	atomic_fetch_or(&context_ended, of_client(client));
 }
 
 /* Kinds of callbacks that there are. */
@@ -205,6 +192,22 @@ static bool is_served(rocprofiler_callback_tracing_kind_t kind)
 	}
 }
 
+void context_note_kind(uint32_t callback_kind, uint32_t buffer_kind)
+{
+#if ROCPROFILER_SDK_ABI > 0
+	if (callback_kind == ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION ||
+	    callback_kind == ROCPROFILER_CALLBACK_TRACING_HIP_STREAM ||
+	    callback_kind == ROCPROFILER_CALLBACK_TRACING_HIP_GRAPH ||
+	    callback_kind == ROCPROFILER_CALLBACK_TRACING_RUNTIME_INITIALIZATION ||
+	    buffer_kind == ROCPROFILER_BUFFER_TRACING_MEMORY_ALLOCATION ||
+	    buffer_kind == ROCPROFILER_BUFFER_TRACING_HIP_GRAPH ||
+	    buffer_kind == ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION)
+		atomic_store(&context_effects, true);
+#endif
+	(void)callback_kind;
+	(void)buffer_kind;
+}
+
 bool context_are_operations(const rocprofiler_tracing_operation_t *operations, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
@@ -236,7 +239,8 @@ static rocprofiler_status_t configure(struct context *c, rocprofiler_callback_tr
 	if (operations && !context_are_operations(operations, nr))
 		return ROCPROFILER_STATUS_ERROR_OPERATION_NOT_FOUND;
 	c->services[kind] = *service;
-	atomic_fetch_or(&kinds_with_service, UINT64_C(1) << kind);
+	atomic_fetch_or(&context_kinds, UINT64_C(1) << kind);
+	context_note_kind(kind, ROCPROFILER_BUFFER_TRACING_NONE);
 	context_want(c, context_wanted[kind], operations, nr);
 	return ROCPROFILER_STATUS_SUCCESS;
 }

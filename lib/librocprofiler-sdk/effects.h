@@ -11,6 +11,12 @@ void effects_start(const struct rtl_core *core);
 bool effects_want(uint32_t domain, uint32_t operation);
 /* Whether any context has a service of what functions of that domain do. */
 bool effects_has(uint32_t domain);
+/* HOT: whether any context has a service of these kinds. If not, effects_enter() and effects_exit() do nothing. */
+static inline bool effects_any(void)
+{
+	/* relaxed: a service that is made now gets the calls that begin later */
+	return atomic_load_explicit(&context_effects, memory_order_relaxed);
+}
 /* HOT: the call begins. Returns what effects_exit() of the same call gets; NULL: nothing. */
 struct op *effects_enter(const struct live_call *call);
 void effects_exit(const struct live_call *call, struct op *op);

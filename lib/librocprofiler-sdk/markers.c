@@ -86,8 +86,7 @@ static void show_begin(enum range_call call, const char *message, uint64_t id, u
 	if (!s)
 		return;
 	s->wish = wish;
-	s->kind = m->kind;
-	s->operation = m->operation;
+	shown_call_is(s, m->kind, m->operation);
 	s->tid = (uint64_t)gettid();
 	s->correlation = (rocprofiler_correlation_id_t){ .internal = core->corr_new_id() };
 	fill(s, call, message, id);

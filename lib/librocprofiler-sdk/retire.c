@@ -25,7 +25,7 @@ struct held {
 GUARDED_LOCK(lock, LOCK_SDK_RETIRE);
 static struct held *buckets[NR_BUCKETS] RTL_GUARDED_BY(lock);
 static struct held *unused RTL_GUARDED_BY(lock);
-static _Atomic uint64_t nr_held;
+_Atomic uint64_t retire_nr_held;
 
 RTL_REQUIRES(lock) static struct held **find(uint64_t id)
 {
@@ -48,7 +48,7 @@ RTL_REQUIRES(lock) static void add(uint64_t id, uint64_t mask)
 		return;
 	*h = (struct held){ .next = buckets[id % NR_BUCKETS], .id = id, .mask = mask, .nr = 1 };
 	buckets[id % NR_BUCKETS] = h;
-	atomic_fetch_add_explicit(&nr_held, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&retire_nr_held, 1, memory_order_relaxed);
 }
 
 /* The contexts that get a record. */
@@ -59,7 +59,7 @@ RTL_REQUIRES(lock) static uint64_t take_out(struct held **link)
 	*link = h->next;
 	h->next = unused;
 	unused = h;
-	atomic_fetch_sub_explicit(&nr_held, 1, memory_order_relaxed);
+	atomic_fetch_sub_explicit(&retire_nr_held, 1, memory_order_relaxed);
 	return h->mask;
 }
 
@@ -77,30 +77,17 @@ static void put(uint64_t id, uint64_t mask)
 			   ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT, &r, sizeof(r));
 }
 
-void retire_begin(uint64_t id)
+void retire_begin_for(uint64_t id, uint64_t contexts)
 {
-	uint64_t mask =
-		context_buffered_mask(ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT, 0);
-
-	if (RTL_LIKELY(!mask))
-		return;
 	lock_take(&lock);
-	add(id, mask);
+	add(id, contexts);
 	lock_drop(&lock);
 }
 
-/* relaxed: a thread that holds an id has seen it noted, on this thread or by what passed it on */
-static bool is_empty(void)
-{
-	return !atomic_load_explicit(&nr_held, memory_order_relaxed);
-}
-
-void retire_hold(uint64_t id)
+void retire_hold_noted(uint64_t id)
 {
 	struct held *h;
 
-	if (RTL_LIKELY(is_empty()))
-		return;
 	lock_take(&lock);
 	h = *find(id);
 	if (h)
@@ -108,13 +95,11 @@ void retire_hold(uint64_t id)
 	lock_drop(&lock);
 }
 
-void retire_drop(uint64_t id)
+void retire_drop_noted(uint64_t id)
 {
 	struct held **link;
 	uint64_t mask = 0;
 
-	if (RTL_LIKELY(is_empty()))
-		return;
 	lock_take(&lock);
 	link = find(id);
 	if (*link && --(*link)->nr == 0)
@@ -125,7 +110,7 @@ void retire_drop(uint64_t id)
 
 void retire_end(void)
 {
-	for (uint32_t i = 0; i < NR_BUCKETS && !is_empty(); i++) {
+	for (uint32_t i = 0; i < NR_BUCKETS && retire_any(); i++) {
 		uint64_t id = 0, mask;
 
 		do {

@@ -31,6 +31,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "../librtl/core.h"
 #include "base/compiler.h"
@@ -109,12 +110,25 @@ static inline uint64_t context_mask(uint32_t kind, uint32_t operation)
 	return atomic_load_explicit(&context_wanted[kind][operation], memory_order_acquire) &
 	       atomic_load_explicit(&context_active, memory_order_acquire);
 }
+extern RTL_HIDDEN struct context context_all[SDK_MAX_CONTEXTS];
 /* HOT: by its bit. It exists. */
-struct context *context_at(unsigned int index);
+static inline struct context *context_at(unsigned int index)
+{
+	return &context_all[index];
+}
 /* NULL: there is no such context. */
 struct context *context_find(rocprofiler_context_id_t id);
+/* A bit for each kind of callbacks for which some context has a service. */
+extern RTL_HIDDEN _Atomic uint64_t context_kinds;
+/* Whether any context has a service of what calls do: memory, streams, graphs; of callbacks or of records. */
+extern RTL_HIDDEN _Atomic bool context_effects;
+/* Some context has a service of the kind. */
+void context_note_kind(uint32_t callback_kind, uint32_t buffer_kind);
 /* Whether any context has a callback service of the kind. */
-bool context_has(rocprofiler_callback_tracing_kind_t kind);
+static inline bool context_has(rocprofiler_callback_tracing_kind_t kind)
+{
+	return atomic_load(&context_kinds) & UINT64_C(1) << kind;
+}
 /* Whether their numbers may be those of operations. */
 bool context_are_operations(const rocprofiler_tracing_operation_t *operations, size_t nr);
 /* The context wants the operations, none: all, of the kind with this row of masks. */
@@ -124,8 +138,12 @@ void context_want(const struct context *c, _Atomic uint64_t row[SDK_MAX_OPERATIO
 void context_stop_client(int client);
 /* The client's contexts get no more callbacks, not even those of operations that began before they were stopped. */
 void context_end_client(int client);
+extern RTL_HIDDEN _Atomic uint64_t context_ended;
 /* HOT: the contexts for which that is so. */
-uint64_t context_over(void);
+static inline uint64_t context_over(void)
+{
+	return atomic_load_explicit(&context_ended, memory_order_acquire);
+}
 
 /* ---- buffer.c ---- */
 
@@ -154,8 +172,13 @@ static inline uint64_t context_buffered_mask(uint32_t kind, uint32_t operation)
 	return atomic_load_explicit(&buffered_wanted[kind][operation], memory_order_acquire) &
 	       atomic_load_explicit(&context_active, memory_order_acquire);
 }
+/* A bit for each kind of records for which some context has a buffer. */
+extern RTL_HIDDEN _Atomic uint64_t buffered_kinds;
 /* Whether any context has a buffer for the kind. */
-bool buffered_has(uint32_t kind);
+static inline bool buffered_has(uint32_t kind)
+{
+	return atomic_load(&buffered_kinds) & UINT64_C(1) << kind;
+}
 
 /* HOT: the kind of records with arguments, of a kind of calls; 0: none. */
 static inline uint32_t buffered_ext_of(uint32_t kind)
@@ -186,13 +209,37 @@ void buffered_put_call(const struct shown_call *s);
 
 /* ---- retire.c ---- */
 
+void retire_begin_for(uint64_t id, uint64_t contexts);
 /* HOT: a call with this id begins. */
-void retire_begin(uint64_t id);
+static inline void retire_begin(uint64_t id)
+{
+	uint64_t contexts =
+		context_buffered_mask(ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT, 0);
+
+	if (RTL_UNLIKELY(contexts != 0))
+		retire_begin_for(id, contexts);
+}
+extern RTL_HIDDEN _Atomic uint64_t retire_nr_held;
+/* HOT: whether any id is noted. relaxed: a thread that holds an id has seen it noted, on this thread or by what passed it on */
+static inline bool retire_any(void)
+{
+	return atomic_load_explicit(&retire_nr_held, memory_order_relaxed) != 0;
+}
 /* HOT: an operation that carries the id of a call in progress is submitted: each retire_hold() has its retire_drop(), on any thread, under any
  * lock. An id that is not noted is ignored. */
-void retire_hold(uint64_t id);
+void retire_hold_noted(uint64_t id);
+static inline void retire_hold(uint64_t id)
+{
+	if (RTL_UNLIKELY(retire_any()))
+		retire_hold_noted(id);
+}
 /* HOT: the call is over, or the operation has completed. */
-void retire_drop(uint64_t id);
+void retire_drop_noted(uint64_t id);
+static inline void retire_drop(uint64_t id)
+{
+	if (RTL_UNLIKELY(retire_any()))
+		retire_drop_noted(id);
+}
 /* All ids: calls that never returned, operations that did not complete. */
 void retire_end(void);
 
@@ -216,7 +263,7 @@ struct buffer_thread *threads_find(rocprofiler_callback_thread_t id);
 /* ---- external.c ---- */
 
 /* A tool has pushed an id, or configured a request for ids. */
-extern _Atomic bool external_is_used;
+extern RTL_HIDDEN _Atomic bool external_is_used;
 /* HOT: false: every id is 0. */
 static inline bool external_any(void)
 {
@@ -355,7 +402,12 @@ struct shown_call {
 	struct shown_wish wish;	   /* contexts that get its end */
 	uint64_t begin_ns, end_ns; /* for records */
 	rocprofiler_correlation_id_t correlation;
-	uint32_t kind, operation;
+	union {
+		struct {
+			uint32_t kind, operation;
+		};
+		uint64_t kind_and_operation; /* written and read as one word */
+	};
 	uint64_t tid;
 	union {
 		rocprofiler_callback_tracing_hip_api_data_t hip;
@@ -368,10 +420,32 @@ struct shown_call {
 	} of[SDK_MAX_CONTEXTS];
 };
 
-/* HOT: this thread's block for `owner`, a call in progress: the one that it had before, or another one. NULL: no memory. */
-struct shown_call *shown_call_get(const void *owner);
+/* This thread's, the newest first. */
+extern RTL_HIDDEN _Thread_local struct shown_call *shown_calls;
 /* HOT: the one for which shown_call_get() was called; NULL: none. */
-struct shown_call *shown_call_find(const void *owner);
+static inline struct shown_call *shown_call_find(const void *owner)
+{
+	struct shown_call *s = shown_calls;
+
+	while (s && s->owner != owner)
+		s = s->next;
+	return s;
+}
+struct shown_call *shown_call_make(const void *owner);
+/* HOT: sets what the call is. */
+static inline void shown_call_is(struct shown_call *s, uint32_t kind, uint32_t operation)
+{
+	const uint32_t both[2] = { kind, operation };
+
+	memcpy(&s->kind_and_operation, both, sizeof(both));
+}
+/* HOT: this thread's block for `owner`, a call in progress: the one that it had before, or another one. NULL: no memory. */
+static inline struct shown_call *shown_call_get(const void *owner)
+{
+	struct shown_call *s = shown_call_find(owner);
+
+	return RTL_LIKELY(s != NULL) ? s : shown_call_make(owner);
+}
 /* HOT: calls the tools of `wish`. correlation.external is set for each of them. */
 void shown_call_begin(struct shown_call *s,
 		      rocprofiler_external_correlation_id_request_kind_t request);

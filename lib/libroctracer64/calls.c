@@ -34,7 +34,7 @@ static uint32_t domain_of(const struct live_call *call, uint32_t *id)
 
 static struct hsa_block *begin_block(struct live_call *call, uint32_t id)
 {
-	struct hsa_block *b = core->live_scratch(call, index_of);
+	struct hsa_block *b = live_scratch(call, index_of);
 
 	memset(b, 0, sizeof(*b));
 	b->data.correlation_id = call->correlation;
@@ -70,7 +70,7 @@ static void on_return(struct live_call *call)
 		return;
 	domain = domain_of(call, &id);
 	if (call->domain == API_HSA) {
-		struct hsa_block *b = core->live_scratch(call, index_of);
+		struct hsa_block *b = live_scratch(call, index_of);
 
 		b->data.phase = ACTIVITY_API_PHASE_EXIT;
 		if (call->result)

@@ -101,7 +101,6 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.live_subscribe = live_subscribe,
 		.live_want = live_want,
 		.live_pause = live_pause,
-		.live_scratch = live_scratch,
 		.hsa_wrap = entry_wrap_hsa,
 		.hsa_real = hsa_wrap_real,
 		.rccl_real = rccl_real,

@@ -132,7 +132,6 @@ struct rtl_core {
 	int (*live_subscribe)(const struct live_subscriber *s);
 	void (*live_want)(int index, enum api_domain domain, uint32_t operation, unsigned int what);
 	void (*live_pause)(int index, bool paused);
-	void *(*live_scratch)(struct live_call *call, int index);
 	/* Records HSA's calls from now on, or from the next hsa_init() on. false: too many layers. May be called again */
 	bool (*hsa_wrap)(void);
 	void *(*hsa_real)(uint32_t op);	 /* hsa_wrap_real() */

@@ -81,7 +81,14 @@ def linked_tool_gets_each_call_once():
 @case
 def calls_of_eight_threads_come_once_each():
     for abi in ABIS:
-        got = client(abi, "launches=20", "threads=8")
+        log = os.path.join(TMP, f"status.{os.getpid()}.{abi}.log")
+        got = client(abi, "launches=20", "threads=8", env={"RTL_LOG": "hip:info", "RTL_LOG_FILE": log})
+        with open(log) as f:
+            text = f.read()
+        os.unlink(log)
+        # the counts of failed calls, below, are those of statuses that were read
+        if "callbacks of HIP's" in text or "callbacks as in HIP 5" in text:
+            contains("log", text, "the status of calls is read")
         counts = without_code(got.counts)
         counts.pop("hipInit", None)
         equal(f"calls, ABI {abi}", counts, calls_of(20, 8))

@@ -3,7 +3,7 @@
  *
  * Owns:     the subscribers; a stack of frames for each thread, which are reused.
  * Threads:  any.
- * Hot path: live_push(), live_notify(), live_pop(), live_end_alone(), live_wrapper_*(): no lock, no allocation but for a
+ * Hot path: live_push(), live_enter() to live_record(), live_pop(), live_end_alone(), live_wrapper_*(): no lock, no allocation but for a
  *           call nested deeper than any before it on the thread.
  * Fails:    without memory for a frame subscribers don't see the call; a loss is counted if it was to be recorded.
  */
@@ -92,16 +92,6 @@ void live_pause(int index, bool paused)
 		atomic_fetch_and_explicit(&live_paused, ~bits, memory_order_relaxed);
 }
 
-static struct live_frame *frame_of(struct live_call *call)
-{
-	return (struct live_frame *)(void *)((char *)call - offsetof(struct live_frame, call));
-}
-
-void *live_scratch(struct live_call *call, int index)
-{
-	return frame_of(call)->scratch[index];
-}
-
 struct live_frame *live_push(struct thread *t, enum api_domain domain, uint32_t operation,
 			     uint32_t mask, uintptr_t height)
 {
@@ -122,15 +112,7 @@ struct live_frame *live_push(struct thread *t, enum api_domain domain, uint32_t 
 		else
 			t->live_first = f;
 	}
-	f->outer = top;
-	f->height = height;
-	f->outer_correlation = t->corr_current;
-	f->mask = live_unpaused(mask & API_SUBSCRIBERS);
-	f->is_alone = f->is_recorded = f->is_joined = f->has_status = false;
-	f->in_hip = NULL;
-	f->call = (struct live_call){ .operation = operation,
-				      .domain = (uint8_t)domain,
-				      .tid = t->tid };
+	live_fill(f, t, top, domain, operation, live_unpaused(mask & API_SUBSCRIBERS), height);
 	t->live_top = f;
 	return f;
 }
@@ -187,34 +169,62 @@ static RTL_INLINE void record(const struct live_frame *f)
 	}
 }
 
-void live_notify(struct live_frame *f, enum live_moment moment)
+/* Usually one subscriber sees a call, and wants no record of it. */
+static RTL_INLINE bool is_for_one(uint32_t mask)
+{
+	return !(mask & (LIVE_ALL_RECORDS | (mask - 1))) && mask;
+}
+
+static RTL_NOINLINE void enter_all(struct live_frame *f)
+{
+	for (uint32_t rest = f->mask & ~LIVE_ALL_RECORDS; rest; rest &= rest - 1)
+		notify_one(f, __builtin_ctz(rest), LIVE_ENTER);
+	if (f->mask & LIVE_ALL_RECORDS)
+		begin_times(f);
+}
+
+void live_enter(struct live_frame *f)
+{
+	int *error = &errno, saved = *error;
+
+	if (RTL_LIKELY(is_for_one(f->mask)))
+		notify_one(f, __builtin_ctz(f->mask), LIVE_ENTER);
+	else
+		enter_all(f);
+	*error = saved;
+}
+
+static RTL_NOINLINE void exit_all(struct live_frame *f)
 {
 	uint32_t rest = f->mask & ~LIVE_ALL_RECORDS;
-	bool has_times = f->mask & LIVE_ALL_RECORDS;
-	int saved = errno;
 
-	switch (moment) {
-	case LIVE_ENTER:
-		for (; rest; rest &= rest - 1)
-			notify_one(f, __builtin_ctz(rest), moment);
-		if (has_times)
-			begin_times(f);
-		break;
-	case LIVE_EXIT:
-		if (has_times && !f->call.end_ns)
-			end_times(f);
-		while (rest) {
-			int index = 31 - __builtin_clz(rest);
+	if (f->mask & LIVE_ALL_RECORDS && !f->call.end_ns)
+		end_times(f);
+	while (rest) {
+		int index = 31 - __builtin_clz(rest);
 
-			notify_one(f, index, moment);
-			rest &= ~(1u << index);
-		}
-		break;
-	case LIVE_RECORD:
-		record(f);
-		break;
+		notify_one(f, index, LIVE_EXIT);
+		rest &= ~(1u << index);
 	}
-	errno = saved;
+}
+
+void live_exit(struct live_frame *f)
+{
+	int *error = &errno, saved = *error;
+
+	if (RTL_LIKELY(is_for_one(f->mask)))
+		notify_one(f, __builtin_ctz(f->mask), LIVE_EXIT);
+	else
+		exit_all(f);
+	*error = saved;
+}
+
+void live_record(struct live_frame *f)
+{
+	int *error = &errno, saved = *error;
+
+	record(f);
+	*error = saved;
 }
 
 void live_end_alone(struct thread *t, struct live_frame *f)

@@ -99,9 +99,7 @@ void live_pause(int index, bool paused);
 /* Calls get their words for exit() from now on. Any thread. */
 void live_want_words(void);
 
-/* The subscriber's own memory in the call's frame, from LIVE_ENTER to LIVE_EXIT. Not cleared. */
 #define LIVE_SCRATCH_SIZE 256u
-void *live_scratch(struct live_call *call, int index);
 
 /* ---- for providers ---- */
 
@@ -110,6 +108,7 @@ enum live_moment { LIVE_ENTER, LIVE_EXIT, LIVE_RECORD };
 /* HIP's runtime writes its hip_api_data_t here: 1520 bytes in 7.2. */
 #define LIVE_ARGS_SIZE 2064u
 
+struct hip_callback;
 struct live_frame {
 	struct live_frame *outer, *inner; /* inner: memory for the next one, kept */
 	uintptr_t height;		  /* address of the provider's stack frame */
@@ -123,13 +122,23 @@ struct live_frame {
 	int32_t status;
 	struct live_frame
 		*in_hip; /* source/hip: the frame of the same call in API_HIP; NULL: none */
-	struct api_call record;
+	const struct hip_callback *shown_by; /* source/hip: of the runtime's release, with in_hip */
+	struct api_call record;		     /* if is_recorded */
 	struct live_call call;
 	/* not cleared */
 	_Alignas(16)
 		uint8_t args[LIVE_ARGS_SIZE]; /* for providers without a structure of their own */
 	_Alignas(16) uint8_t scratch[LIVE_MAX_SUBSCRIBERS][LIVE_SCRATCH_SIZE];
 };
+
+/* For subscribers. HOT: the subscriber's own memory in the call's frame, from LIVE_ENTER to LIVE_EXIT. Not cleared. */
+static inline void *live_scratch(struct live_call *call, int index)
+{
+	struct live_frame *f =
+		(struct live_frame *)(void *)((char *)call - offsetof(struct live_frame, call));
+
+	return f->scratch[index];
+}
 
 /* From librtl's constructor. */
 void live_init(void);
@@ -138,13 +147,50 @@ void live_init(void);
  * below, are forgotten. The caller sets call.correlation, call.args and t->corr_current. NULL: no memory. */
 struct live_frame *live_push(struct thread *t, enum api_domain domain, uint32_t operation,
 			     uint32_t mask, uintptr_t height);
+/* HOT: the frame `f`, which the thread has, becomes that of a call within `outer`. `mask`: of live_unpaused(). The caller sets
+ * t->live_top. */
+static RTL_INLINE void live_fill(struct live_frame *f, const struct thread *t,
+				 struct live_frame *outer, enum api_domain domain,
+				 uint32_t operation, uint32_t mask, uintptr_t height)
+{
+	f->outer = outer;
+	f->height = height;
+	f->outer_correlation = t->corr_current;
+	f->mask = mask;
+	f->is_alone = f->is_recorded = f->is_joined = f->has_status = false;
+	f->in_hip = NULL;
+	/* member by member: gcc clears a structure of this size by a string instruction, which takes longer than all the rest */
+	f->call.correlation = 0;
+	f->call.begin_ns = f->call.end_ns = 0;
+	f->call.operation = operation;
+	f->call.tid = t->tid;
+	f->call.domain = (uint8_t)domain;
+	f->call.args = NULL;
+	f->call.result = NULL;
+	f->call.words = NULL;
+	f->call.nr_words = 0;
+	f->call.status = 0;
+	for (int i = 0; i < LIVE_MAX_SUBSCRIBERS; i++)
+		f->call.own[i] = 0;
+}
 /* HOT: the innermost call that runs on the thread; NULL: none. */
 static inline struct live_frame *live_top(const struct thread *t)
 {
 	return t->live_top;
 }
 /* HOT: calls the subscribers. Preserves errno. Not for frames of live_begin_alone(). */
-void live_notify(struct live_frame *f, enum live_moment moment);
+void live_enter(struct live_frame *f);
+void live_exit(struct live_frame *f);
+void live_record(struct live_frame *f);
+static RTL_INLINE void live_notify(struct live_frame *f, enum live_moment moment)
+{
+	if (moment == LIVE_ENTER)
+		live_enter(f);
+	else if (moment == LIVE_EXIT)
+		live_exit(f);
+	else
+		live_record(f);
+}
 /* HOT: the call has ended: `t` is as before live_push(). LIVE_RECORD may follow, before the next live_push(). */
 void live_pop(struct thread *t, struct live_frame *f);
 

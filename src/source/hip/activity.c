@@ -112,8 +112,9 @@ static struct live_frame *push(struct thread *t, uint32_t id, uint32_t mask, uin
 		return NULL;
 	}
 	f->in_hip = in_hip;
+	f->shown_by = c;
 	if (in_hip && c->has_status)
-		callback_status_before(c, f);
+		callback_status_before(c->op, f);
 	return f;
 }
 
@@ -134,18 +135,22 @@ static RTL_INLINE struct hip_data *show(struct live_frame *f, void *data)
 	return to;
 }
 
+/* Whether calls are recorded, or operations need the ids of the calls that submit them. */
+static bool needs_all(void)
+{
+	return callback_is_on() || atomic_load_explicit(&ops_mask, memory_order_relaxed) != 0;
+}
+
 static struct hip_data *begin_any(uint32_t id, uint32_t mask, uintptr_t height, void *data)
 {
 	const struct hip_callback *c = release_callback(id);
 	bool joins = atomic_load_explicit(&join_calls, memory_order_relaxed);
-	/* operations need the ids of the calls that submit them */
-	bool all = callback_is_on() || atomic_load_explicit(&ops_mask, memory_order_relaxed) != 0;
 	struct thread *t = thread_get();
 	uint32_t hip_mask = wanted_in_hip(t, c, height);
 	struct live_frame *f, *same;
 	const struct live_frame *outer;
 
-	if ((!mask && !hip_mask && !all && !(joins && t->corr_current)) ||
+	if ((!mask && !hip_mask && !needs_all() && !(joins && t->corr_current)) ||
 	    RTL_UNLIKELY(thread_kept_out(t)))
 		return NULL;
 	f = push(t, id, mask, hip_mask, height);
@@ -192,6 +197,32 @@ static RTL_NOINLINE struct hip_data *begin_for_records(uint32_t id, uint32_t mas
 	return RTL_LIKELY(f != NULL) ? show(f, data) : begin_quietly(id, mask, height, data);
 }
 
+/* No subscriber wants the call under this number. If one of API_HIP wants it, and no other call is seen or recorded on
+ * the thread, this replaces begin_any(): the frames are the thread's first two, and nothing is joined. */
+static RTL_NOINLINE struct hip_data *begin_in_hip(uint32_t id, uintptr_t height, void *data)
+{
+	const struct hip_callback *c = release_callback(id);
+	uint32_t wanted = c ? api_wanted(API_HIP, c->function) & API_SUBSCRIBERS : 0;
+	uint32_t mask = live_unpaused(wanted);
+	struct thread *t = &thread_self;
+	struct live_frame *in_hip = t->live_first, *f = in_hip ? in_hip->inner : NULL;
+
+	if (!wanted && !needs_all() && !atomic_load_explicit(&join_calls, memory_order_relaxed))
+		return NULL;
+	if (RTL_UNLIKELY(!mask || !f || t->live_top || (t->corr_current | t->kept_out) ||
+			 special_any(SPECIAL_PAUSED) || callback_is_on()))
+		return begin_quietly(id, 0, height, data);
+	live_fill(in_hip, t, NULL, API_HIP, c->function, mask, height + 1);
+	live_fill(f, t, in_hip, API_HIP_CALLBACKS, id, 0, height);
+	t->live_top = f;
+	f->in_hip = in_hip;
+	f->shown_by = c;
+	if (c->has_status)
+		callback_status_before(c->op, f);
+	in_hip->call.correlation = f->call.correlation = t->corr_current = corr_new(t);
+	return show(f, data);
+}
+
 struct hip_data *activity_begin(uint32_t id, uintptr_t height, void *data)
 {
 	uint32_t mask;
@@ -200,6 +231,8 @@ struct hip_data *activity_begin(uint32_t id, uintptr_t height, void *data)
 	if (RTL_UNLIKELY(thread_self.in_hook))
 		return NULL;
 	mask = live_unpaused(api_wanted(API_HIP_CALLBACKS, id % API_MAX_OPERATIONS));
+	if (!mask)
+		return begin_in_hip(id, height, data);
 	return live_is_for_records(mask) ? begin_for_records(id, mask, height, data) :
 					   begin_quietly(id, mask, height, data);
 }
@@ -231,8 +264,12 @@ void activity_end(uint32_t id)
 	struct thread *t = &thread_self;
 	struct live_frame *f = live_top(t);
 
-	if (RTL_LIKELY(f && f->is_alone && f->call.operation == id))
+	if (RTL_UNLIKELY(!f || f->call.operation != id))
+		end_any(id);
+	else if (f->is_alone)
 		live_end_alone(t, f);
+	else if (f->in_hip && !f->is_recorded && !f->mask && !(f->in_hip->mask & LIVE_ALL_RECORDS))
+		pop(t, f);
 	else
 		end_any(id);
 }
@@ -256,9 +293,9 @@ static void *on_sync(uint32_t id, void *record, const void *data, void *arg)
 }
 
 /* The call's begin and end for subscribers of API_HIP. */
-static void enter_in_hip(struct live_frame *f)
+static RTL_INLINE void enter_in_hip(struct live_frame *f)
 {
-	const struct hip_callback *c = release_callback(f->call.operation);
+	const struct hip_callback *c = f->shown_by;
 	const struct hip_data *data = f->call.args;
 
 	if (c->copy) {
@@ -268,17 +305,13 @@ static void enter_in_hip(struct live_frame *f)
 	live_notify(f->in_hip, LIVE_ENTER);
 }
 
-static void exit_in_hip(struct live_frame *f)
+static RTL_INLINE void exit_in_hip(struct live_frame *f)
 {
-	const struct hip_callback *c = release_callback(f->call.operation);
-	int saved = errno;
-
-	if (c->has_status) {
+	if (f->shown_by->has_status) {
 		callback_status_after(f);
 		f->in_hip->call.result = &f->status;
 	}
 	live_notify(f->in_hip, LIVE_EXIT);
-	errno = saved;
 }
 
 static RTL_NOINLINE void notify(uint32_t id, const void *data)
@@ -302,11 +335,21 @@ static RTL_NOINLINE void notify(uint32_t id, const void *data)
 
 void activity_args_are_there(uint32_t id, const void *data)
 {
-	const struct live_frame *f = live_top(&thread_self);
+	struct live_frame *f = live_top(&thread_self);
 
 	/* the call, then, is the innermost one */
-	if (!f || !f->is_alone)
-		notify(id, data);
+	if (f && f->is_alone)
+		return;
+	/* the usual call of begin_in_hip() */
+	if (RTL_LIKELY(f && f->in_hip && !f->mask && f->call.args == data &&
+		       f->call.operation == id)) {
+		if (!((const struct hip_data *)data)->phase)
+			enter_in_hip(f);
+		else
+			exit_in_hip(f);
+		return;
+	}
+	notify(id, data);
 }
 
 /* HIP's activity_rtapi_callback_t */
@@ -451,7 +494,7 @@ static bool turn_on(void)
 	register_fn user = (register_fn)hip_find("hipRegisterApiCallback");
 	uint32_t nr = 0;
 
-	callback_find_status();
+	(void)status_find();
 	if (!sync) {
 		last_id = tracer_turn_on();
 		/* the runtime asks for each operation whether it is wanted */

@@ -2,8 +2,7 @@
 /* callback.c - HIP calls recorded by the runtime's own callbacks
  *
  * hipRegisterActivityCallback() of HIP up to 5.3: at the begin of a call the runtime asks for a structure and writes the
- * arguments into it; at its end it calls back again. It does not pass the status; every call of these runtimes leaves
- * it where hipPeekAtLastError() finds it.
+ * arguments into it; at its end it calls back again. It does not pass the status (status.h).
  *
  * Turning callbacks on changes the runtime: from then on it takes GPU timestamps of its own. In HIP 5.2 a call that is
  * in progress on any thread at that moment ends the process ("sem corrupted"). So they are turned on at one moment only,
@@ -27,59 +26,17 @@
 #include "hip_ops_gen.h"
 #include "source/hip/frame.h"
 #include "source/hip/activity_internal.h"
+#include "source/hip/status.h"
 
-typedef int (*peek_fn)(void);
-
-/* set in callback_find_status(), constant after */
-static peek_fn peek, last; /* last: of the call before it, in HIP 6 and later */
 /* atomic */
 _Atomic bool callback_on;
 static _Atomic uint64_t nr_orphans;
 static _Atomic bool is_loaded;
 
-static bool takes_status_away(uint32_t op)
-{
-	return op == HIP_OP_hipGetLastError || op == HIP_OP_hipExtGetLastError;
-}
-
 /* Handles that it frees may become another kernel's before the call returns, as in the wrappers. */
 static bool unloads(uint32_t op)
 {
 	return op == HIP_OP_hipModuleUnload || op == HIP_OP_hipLibraryUnload;
-}
-
-void callback_find_status(void)
-{
-	peek = (peek_fn)hip_find("hipPeekAtLastError");
-	last = (peek_fn)hip_find("hipExtGetLastError");
-}
-
-/* Calls a function of HIP for librtl itself. */
-static int ask(peek_fn fn)
-{
-	struct thread *t = &thread_self;
-	bool was_in_hook = t->in_hook;
-	int status;
-
-	t->in_hook = true;
-	status = fn();
-	t->in_hook = was_in_hook;
-	return status;
-}
-
-void callback_status_before(const struct hip_callback *c, struct live_frame *f)
-{
-	f->has_status = takes_status_away(c->op);
-	if (f->has_status)
-		f->status = ask(peek);
-}
-
-void callback_status_after(struct live_frame *f)
-{
-	/* from 6 on peek() may return an older error; last() returns the call's own and resets it: called once */
-	if (!f->has_status)
-		f->status = ask(last ? last : peek);
-	f->has_status = true;
 }
 
 void callback_begin(uint32_t id, struct live_frame *f)
@@ -97,7 +54,7 @@ void callback_begin(uint32_t id, struct live_frame *f)
 	}
 	if (!f->is_recorded)
 		return;
-	callback_status_before(c, f);
+	callback_status_before(c->op, f);
 	if (RTL_UNLIKELY(unloads(c->op)))
 		hip_forget_names();
 }
@@ -119,9 +76,8 @@ void callback_end(uint32_t id, struct live_frame *f)
 
 static bool turn_on(void)
 {
-	callback_find_status();
 	api_define(API_HIP, hip_ops, hip_named, hip_quick_fns, hip_nr_ops);
-	if (peek && activity_turn_on())
+	if (status_find() && activity_turn_on())
 		return true;
 	log_warn("this HIP runtime's callbacks are of a kind that is not known; HIP calls are not "
 		 "recorded");

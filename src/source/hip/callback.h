@@ -12,8 +12,10 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "hip_ops_gen.h"
 #include "source/api/live.h"
 #include "source/hip/release.h"
+#include "source/hip/status.h"
 
 extern RTL_HIDDEN _Atomic bool callback_on;
 /* HOT: whether calls are recorded this way. */
@@ -28,11 +30,21 @@ static inline bool callback_is_on(void)
 void callback_begin(uint32_t id, struct live_frame *f);
 void callback_end(uint32_t id, struct live_frame *f);
 
-/* Looks up how the runtime gives the status of a call. Before callbacks are turned on. */
-void callback_find_status(void);
-/* HOT: a call whose status is needed begins; it has returned. */
-void callback_status_before(const struct hip_callback *c, struct live_frame *f);
-void callback_status_after(struct live_frame *f);
+/* HOT: a call of this op whose status is needed begins: it may take the last error away, which is its status. */
+static inline void callback_status_before(uint32_t op, struct live_frame *f)
+{
+	f->has_status = op == HIP_OP_hipGetLastError || op == HIP_OP_hipExtGetLastError;
+	if (RTL_UNLIKELY(f->has_status))
+		f->status = status_before();
+}
+
+/* HOT: it has returned. Afterwards f->status is its status. */
+static inline void callback_status_after(struct live_frame *f)
+{
+	if (RTL_LIKELY(!f->has_status))
+		f->status = status_after();
+	f->has_status = true;
+}
 
 /* A call on this thread has just loaded HSA's runtime, which is traced. true: callbacks are on. */
 bool callback_on_runtime(void);
