@@ -29,7 +29,7 @@ complete -c rtl -n '__fish_seen_subcommand_from trace' -l pmc-file -r -d 'the sa
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l metrics-file -r -d 'counters and metrics of one\'s own'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l metrics-rules -x -a 'ordinary v1' -d 'of its expressions: ordinary (default), v1'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l passes -x -a 'multiplexed rerun' -d 'counters of several passes: multiplexed or rerun'
-complete -c rtl -n '__fish_seen_subcommand_from trace' -l pmc-dispatches -x -d 'keep counters of these dispatches only: 10:20'
+complete -c rtl -n '__fish_seen_subcommand_from trace' -l pmc-dispatches -x -d 'count these dispatches only: 10:20'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l pmc-iterations -x -d 'and of these launches of each kernel: 1-3,5'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l pmc-run -x -d 'the pass of --passes=rerun'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l buffer-mb -x -d 'MiB of buffers in each traced process (64)'

@@ -322,6 +322,21 @@ bool capture_list_has(const char *text, uint64_t number)
 	}
 }
 
+uint64_t capture_list_last(const char *text)
+{
+	uint64_t low, high, last = 0;
+
+	for (const char *p = text;;) {
+		const char *end = p + strcspn(p, ",");
+
+		if (read_span(p, end, &low, &high) && high > last)
+			last = high;
+		if (!*end)
+			return last;
+		p = end + 1;
+	}
+}
+
 int capture_check(enum capture_kind kind, const char *text, char error[CAPTURE_ERROR_SIZE])
 {
 	struct capture_period periods[CAPTURE_MAX_PERIODS];

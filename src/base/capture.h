@@ -58,5 +58,7 @@ int capture_regex(const char *text, regex_t *out, char error[CAPTURE_ERROR_SIZE]
 
 /* Whether a checked list contains the number. */
 bool capture_list_has(const char *text, uint64_t number);
+/* The highest number of a checked list. */
+uint64_t capture_list_last(const char *text);
 
 #endif

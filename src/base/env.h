@@ -57,6 +57,10 @@
 	  "hardware events to count for each dispatch; `rtl trace --pmc` sets it")                       \
 	X(PMC_METRICS, "RTL_PMC_METRICS", STR, "", "",                                                   \
 	  "users' metrics that RTL_PMC needs, as XML; `rtl trace --metrics-file` sets it")               \
+	X(PMC_DISPATCHES, "RTL_PMC_DISPATCHES", LIST, "", "",                                            \
+	  "RTL_PMC counts these dispatches only: 10-19; of each process, from 0 on")                     \
+	X(PMC_ITERATIONS, "RTL_PMC_ITERATIONS", LIST, "", "",                                            \
+	  "and of these launches of each kernel: 1-3,5; from 1 on, on each GPU")                         \
 	X(PMC_WAIT_MS, "RTL_PMC_WAIT_MS", UINT, "10000", "1..3600000",                                   \
 	  "how long a counted dispatch may run while dispatches of other queues wait, ms; then its GPU " \
 	  "is not counted any more")                                                                     \

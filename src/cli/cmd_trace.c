@@ -313,6 +313,8 @@ static char **build_env(const struct trace *t, const char **why)
 		{ "RTL_FLIGHT_RECORDER", value(t, O_FLIGHT)->text },
 		{ "RTL_PMC", t->counters.variables.pmc },
 		{ "RTL_PMC_METRICS", t->counters.variables.metrics },
+		{ "RTL_PMC_DISPATCHES", pmc_limit_dispatches(t->counters.dispatches) },
+		{ "RTL_PMC_ITERATIONS", pmc_limit_iterations(t->counters.iterations) },
 	};
 	const struct childenv_setup setup = {
 		.librtl = t->paths.librtl,
@@ -662,13 +664,12 @@ static int write_database(struct trace *t, const char **paths, bool *keep)
 	if (!res)
 		ui_die_memory();
 	failed = convert_spools(t, paths, res);
-	if (!failed &&
-	    pmc_limit_apply(t->session.output, t->counters.dispatches, t->counters.iterations))
-		failed = STATUS_TRACE;
 	*keep |= failed != 0;
 	if (!failed) {
 		if (!t->quiet)
 			report_result(t->session.output, t->session.shown, res);
+		if (!t->quiet && (t->counters.dispatches || t->counters.iterations))
+			pmc_limit_report(t->session.output);
 		if (value(t, O_SUMMARY)->count)
 			summary_print_overview(t->session.output);
 		if (!t->quiet && value(t, O_SPLIT)->count)

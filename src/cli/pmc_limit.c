@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pmc_limit.c - which dispatches keep their counters: by their number, or by how often the kernel ran before */
+/* pmc_limit.c - which dispatches are counted: by their number, or by how often the kernel ran before */
 #include "cli/pmc_limit.h"
 
 #include <ctype.h>
@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/pmc_database.h"
+#include "cli/db.h"
 #include "cli/ui.h"
 
 #define MAX_RANGES 256u
+/* as librtl reads lists of numbers (base/capture.h) */
+#define MAX_NUMBER 1000000000
 
 struct range {
 	int64_t first, last;
@@ -33,7 +35,7 @@ static bool read_number(const char **at, int64_t *number)
 	errno = 0;
 	*number = strtoll(*at, &end, 10);
 	*at = end;
-	return errno == 0;
+	return errno == 0 && *number <= MAX_NUMBER;
 }
 
 /* FROM:TO, without TO. */
@@ -44,7 +46,7 @@ static bool read_dispatches(const char *text, struct ranges *r)
 	r->nr = 1;
 	if (!read_number(&text, &one->first))
 		return false;
-	one->last = *text ? INT64_MAX : one->first;
+	one->last = *text ? MAX_NUMBER : one->first;
 	if (!*text)
 		return true;
 	if (*text++ != ':')
@@ -106,62 +108,38 @@ const char *pmc_limit_check_iterations(const char *text)
 		       "is no list of iterations, which count from 1; allowed: [1-3],[5] or 1-3,5";
 }
 
-/* SQL: whether `column` is in a range. */
-static const char *in_ranges(const char *column, const struct ranges *r)
+static const char *list(const struct ranges *r)
 {
-	const char *sql = "0";
+	const char *text = NULL;
 
 	for (unsigned int i = 0; i < r->nr; i++)
-		sql = ui_keep(ui_format("%s OR %s BETWEEN %lld AND %lld", sql, column,
-					(long long)r->all[i].first, (long long)r->all[i].last));
-	return sql;
+		text = ui_keep(ui_format("%s%s%lld-%lld", text ? text : "", text ? "," : "",
+					 (long long)r->all[i].first, (long long)r->all[i].last));
+	return text;
 }
 
-/* In the order in which they were launched, or if that is not known, ran. */
-static const char numbered[] =
-	"CREATE TEMP TABLE pmc_number AS SELECT op_id, row_number() OVER (PARTITION BY process ORDER BY "
-	"correlation_id, begin_ns, op_id) - 1 AS dispatch, row_number() OVER (PARTITION BY process, kernel ORDER BY "
-	"correlation_id, begin_ns, op_id) AS iteration FROM (SELECT K.op_id, T.process_id AS process, Y.demangled AS "
-	"kernel, coalesce(O.correlation_id, 0) AS correlation_id, O.start AS begin_ns FROM rtl_op_kernel K JOIN "
-	"rocpd_op O ON O.id = K.op_id JOIN rtl_thread T ON T.id = K.thread_id JOIN rtl_shape S ON S.id = K.shape_id "
-	"JOIN rtl_kernel_symbol Y ON Y.id = S.kernel_id)";
-
-static int apply(struct pmc_database *d, const struct ranges *dispatches,
-		 const struct ranges *iterations)
+const char *pmc_limit_dispatches(const char *text)
 {
-	const char *keeps =
-		ui_keep(ui_format("SELECT op_id FROM temp.pmc_number WHERE (%s) AND (%s)",
-				  dispatches->nr ? in_ranges("dispatch", dispatches) : "1",
-				  iterations->nr ? in_ranges("iteration", iterations) : "1"));
-	int ret = pmc_database_run(d, "%s", numbered);
+	struct ranges r;
 
-	if (ret == 0)
-		ret = pmc_database_run(d, "DELETE FROM rocpd_counter WHERE op_id NOT IN (%s)",
-				       keeps);
-	if (ret == 0)
-		ret = pmc_database_run(d, "DELETE FROM rtl_op_counter WHERE op_id NOT IN (%s)",
-				       keeps);
-	if (ret == 0)
+	return text && read_dispatches(text, &r) ? list(&r) : NULL;
+}
+
+const char *pmc_limit_iterations(const char *text)
+{
+	struct ranges r;
+
+	return text && read_iterations(text, &r) ? list(&r) : NULL;
+}
+
+void pmc_limit_report(const char *path)
+{
+	struct query *q = db_open(path);
+	sqlite3_stmt *stmt = db_query(q, "SELECT count(DISTINCT op_id) FROM rocpd_counter");
+
+	if (db_step(q, stmt))
 		ui_say("%lld dispatches of the range have counters",
-		       (long long)pmc_database_number(
-			       d, "SELECT count(DISTINCT op_id) FROM rocpd_counter"));
-	return ret;
-}
-
-int pmc_limit_apply(const char *path, const char *dispatches, const char *iterations)
-{
-	struct ranges by_dispatch = { .nr = 0 }, by_iteration = { .nr = 0 };
-	struct pmc_database d;
-	int ret;
-
-	if (dispatches)
-		read_dispatches(dispatches, &by_dispatch);
-	if (iterations)
-		read_iterations(iterations, &by_iteration);
-	if (!by_dispatch.nr && !by_iteration.nr)
-		return 0;
-	ret = pmc_database_open(&d, path);
-	if (ret == 0)
-		ret = apply(&d, &by_dispatch, &by_iteration);
-	return pmc_database_close(&d, ret);
+		       (long long)sqlite3_column_int64(stmt, 0));
+	sqlite3_finalize(stmt);
+	query_close(q);
 }

@@ -52,10 +52,11 @@
 			    OPT_TEXT,                                                                                  \
 			    .arg = "FROM:TO",                                                                          \
 			    .why_not = pmc_limit_check_dispatches,                                                     \
-			    .help = "keep counters of these dispatches only: 10:20",                                   \
+			    .help = "count these dispatches only: 10:20",                                              \
 			    .more = "Of each process, from 0 on, in the order in which they were launched; TO is not " \
 				    "one of them. FROM: is all from there on, a number alone one dispatch. As "        \
-				    "rocprof's range. The others are recorded without counters.",                      \
+				    "rocprof's range. The others are recorded without counters, and run as they "      \
+				    "come, unless one is being counted.",                                              \
 			    .in_manual = true,                                                                         \
 			    .unlisted = true },                                                                        \
 	[X(ITERATIONS)] = { 0,                                                                                         \

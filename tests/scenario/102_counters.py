@@ -196,9 +196,28 @@ def passes_take_turns():
     equal("counters", sorted(passes[0] + passes[1]), sorted(names))
 
 
+def packets_of_counters(r):
+    """Those that start, read and stop counters. In other queues the first packet lets kernels count."""
+    queues = collections.Counter((p["gpu"], p["queue_id"]) for p in r.log("vendor"))
+    return sum(nr for nr in queues.values() if nr > 1)
+
+
+@case
+def dispatches_that_are_not_chosen_cost_no_packet():
+    """Of 414 of three threads on six queues and two GPUs 40 are counted."""
+    r = pmc("flood", "threads=3", "queues=2", "count=240", "kinds=dscbnBw", "gpus=2", "ring=2", gpus=2,
+            rtl_args=("-q", "--pmc-dispatches", "100:140"))
+    contains("output", r.out, " 0 wrong signals")
+    equal("counted dispatches", as_logged(r, NAMES, of_names), 40)
+    equal("packets of the counters", packets_of_counters(r), 3 * 40)
+    complete(r)
+    intact(r.db())
+
+
 @case
 def kernels_left_out_are_not_counted():
     r = pmc("flood", "count=90", "kinds=dD", rtl_args=("-q", "--kernels", "flood_long"))
+    equal("packets of the counters", packets_of_counters(r), 3 * 45)
     kernels = {row[0] for row in r.db().execute("select distinct kernel from rtl_counter")}
     equal("kernels", kernels, {row[0] for row in r.db().execute("select distinct kernel from rtl_dispatch where not flags & 32")})
     equal("counted dispatches", as_logged(r, NAMES, of_names), r.count("rtl_op_kernel"))
@@ -230,6 +249,8 @@ def intercept_queues_are_not_counted_and_say_so():
         equal("counted dispatches", as_logged(r, NAMES, of_names), 50)
     else:
         not_counted(r.err, r.db(), 50, "it is an intercept queue")
+        r = pmc("flood", "count=50", rtl_args=("--pmc-dispatches", "10:", "--pmc-iterations", "16-18"), env={"RTL_QUEUES": "intercept"})
+        contains("only those that were chosen are lost", r.err, "loss: 3 not_counted")
 
 
 @case

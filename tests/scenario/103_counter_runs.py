@@ -68,7 +68,7 @@ def what_is_wrong_in_a_metrics_file_ends_rtl():
 
 
 @case
-def dispatches_and_iterations_choose_what_keeps_counters():
+def dispatches_and_iterations_choose_what_is_counted():
     """flood_short and flood_long take turns: 30 dispatches, 15 of each."""
     for args, want in ((("--pmc-dispatches", "3:6"), [3, 4, 5]), (("--pmc-dispatches", "28:"), [28, 29]), (("--pmc-dispatches", "7"), [7]),
                        (("--pmc-iterations", "[1-2],[15]"), [0, 1, 2, 3, 28, 29]),

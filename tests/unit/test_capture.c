@@ -123,6 +123,8 @@ TEST(list_has_numbers_and_spans)
 	CHECK(capture_list_has("0,2,4-7", 4));
 	CHECK(capture_list_has("0,2,4-7", 7));
 	CHECK(!capture_list_has("0,2,4-7", 8));
+	CHECK(capture_list_last("0,2,4-7") == 7);
+	CHECK(capture_list_last("9,2") == 9);
 	CHECK(!is_good(CAPTURE_LIST, ""));
 	CHECK(!is_good(CAPTURE_LIST, "1,"));
 	CHECK(!is_good(CAPTURE_LIST, "7-4"));

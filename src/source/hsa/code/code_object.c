@@ -37,6 +37,7 @@ struct symbol {
 	bool is_left_out; /* dispatches of it, see filter.h */
 	/* atomic */
 	_Atomic uint32_t unloaded; /* epoch in which it was unloaded; UINT32_MAX while loaded */
+	_Atomic uint32_t launches; /* code_object_launch() */
 };
 
 struct object {
@@ -204,6 +205,17 @@ bool code_object_is_left_out(uint64_t object)
 	const struct symbol *s = find(object, code_object_now());
 
 	return s ? s->is_left_out : filter_leaves_out_kernel(NULL);
+}
+
+uint32_t code_object_launch(uint64_t object, uint32_t agent)
+{
+	uint32_t id = code_object_kernel(object, code_object_now(), agent, false);
+
+	/* relaxed: launches of two threads are in no order */
+	return id ? atomic_fetch_add_explicit(&symbol_at(id - 1)->launches, 1,
+					      memory_order_relaxed) +
+			       1 :
+		    0;
 }
 
 struct freeze {

@@ -163,7 +163,7 @@ static void record(struct queue *q, struct inflight *e, enum inflight_result r, 
 		emit_barrier(q, e, begin_ns, end_ns, flags);
 	else
 		emit_dispatch(q, e, begin, end, begin_ns, end_ns, flags);
-	counter_recorded(q, e->packet, e->correlation & EVENT_LEFT_OUT, begin_ns, end_ns);
+	counter_recorded(q, e, begin_ns, end_ns);
 	if (flags & REC_F_SHARED) {
 		bus_loss_of(e->correlation, SPOOL_REASON_shared_signal);
 		if (r == INFLIGHT_TIMED)

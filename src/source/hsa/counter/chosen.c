@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* chosen.c - the hardware events that the user wants counted: RTL_PMC */
+/* chosen.c - the hardware events that the user wants counted, and of which dispatches: RTL_PMC, RTL_PMC_DISPATCHES, RTL_PMC_ITERATIONS
+ *
+ * Owns:     the number of the next dispatch.
+ * Threads:  any.
+ */
 #include "source/hsa/counter/chosen.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/capture.h"
 #include "base/env.h"
+#include "source/hsa/code/code_object.h"
+
+static _Atomic uint64_t nr_dispatches;
 
 bool chosen_any(void)
 {
@@ -74,4 +83,34 @@ uint32_t chosen_events(const char *isa, uint32_t pass, struct profile_event *eve
 		at++;
 	}
 	return n;
+}
+
+/* ---- which dispatches ------------------------------------------------------------------------ */
+
+bool chosen_is_limited(void)
+{
+	return env_is_set(ENV_PMC_DISPATCHES) || env_is_set(ENV_PMC_ITERATIONS);
+}
+
+bool chosen_dispatch(uint64_t object, uint32_t agent)
+{
+	bool is_chosen = true;
+
+	/* relaxed: queues submit at the same time, in no order */
+	if (env_is_set(ENV_PMC_DISPATCHES))
+		is_chosen = capture_list_has(env_str(ENV_PMC_DISPATCHES),
+					     atomic_fetch_add_explicit(&nr_dispatches, 1,
+								       memory_order_relaxed));
+	if (env_is_set(ENV_PMC_ITERATIONS))
+		is_chosen = capture_list_has(env_str(ENV_PMC_ITERATIONS),
+					     code_object_launch(object, agent)) &&
+			    is_chosen;
+	return is_chosen;
+}
+
+bool chosen_is_over(void)
+{
+	return env_is_set(ENV_PMC_DISPATCHES) &&
+	       atomic_load_explicit(&nr_dispatches, memory_order_relaxed) >
+		       capture_list_last(env_str(ENV_PMC_DISPATCHES));
 }

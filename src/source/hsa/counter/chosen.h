@@ -6,6 +6,8 @@
  * Behind the names that the user gave there is for each kind of GPU a list of passes, separated by '/'. An event is
  * BLOCK.INSTANCE.EVENT, numbers as in AQLprofile. rtl makes the text from the names of counters and metrics (src/counter/); librtl
  * uses the numbers alone.
+ *
+ * RTL_PMC_DISPATCHES and RTL_PMC_ITERATIONS choose dispatches. The number of a dispatch is that of its submission in the process.
  */
 #ifndef RTL_SOURCE_HSA_CHOSEN_H
 #define RTL_SOURCE_HSA_CHOSEN_H
@@ -25,5 +27,14 @@ uint32_t chosen_passes(const char *isa);
 
 /* Stores the first PROFILE_MAX_EVENTS events of a pass. Their number; 0: the text is wrong. */
 uint32_t chosen_events(const char *isa, uint32_t pass, struct profile_event *events);
+
+/* Whether the user wants counters of some dispatches only. */
+bool chosen_is_limited(void);
+
+/* Numbers a dispatch of the kernel at `object`, which is submitted now: once for each one. Whether it is to be counted. Any thread. */
+bool chosen_dispatch(uint64_t object, uint32_t agent);
+
+/* No further dispatch is to be counted. */
+bool chosen_is_over(void);
 
 #endif

@@ -13,9 +13,13 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "event/filter.h"
 #include "event/life.h"
+#include "event/pause.h"
 #include "source/hsa/code/code_object.h"
 #include "source/hsa/completion/collect.h"
+#include "source/hsa/counter/chosen.h"
+#include "source/hsa/queue/interpose.h"
 #include "source/hsa/queue/origin.h"
 
 static _Atomic(const struct counter_client *) clients[CLIENT_MAX];
@@ -101,12 +105,17 @@ static struct client_answers *answers_at(const struct queue *q, uint64_t index)
 	return &q->answers[index % q->nr_answers];
 }
 
+void client_unprepare(struct queue *q)
+{
+	if (q->answers)
+		alloc_pages_free(q->answers, q->nr_answers * sizeof(*q->answers));
+	q->answers = NULL;
+}
+
 bool client_prepare(struct queue *q, uint32_t size)
 {
-	if (q->answers && q->nr_answers < size) {
-		alloc_pages_free(q->answers, q->nr_answers * sizeof(*q->answers));
-		q->answers = NULL;
-	}
+	if (q->answers && q->nr_answers < size)
+		client_unprepare(q);
 	if (!q->answers) {
 		q->nr_answers = size;
 		q->answers = alloc_pages(q->nr_answers * sizeof(*q->answers));
@@ -151,6 +160,23 @@ static void ask_all(uint32_t bits, const struct client_dispatch *c, struct clien
 	}
 }
 
+/* Whether RTL_PMC counts the dispatch. Numbers it: once for each one. */
+static bool user_wants(const struct queue *q, uint64_t index, uint64_t object, struct thread *t)
+{
+	if (chosen_is_limited() && !chosen_dispatch(object, q->agent))
+		return false;
+	if (filter_has_kernels && code_object_is_left_out(object))
+		return false;
+	return !t || !pause_is_on() || !corr_is_left_out(origin_of(q, index, t).correlation);
+}
+
+/* One that RTL_PMC counts, of a choice, is not counted. Without a choice it is a loss when it is recorded: counter_saw_end(). */
+static void lose_chosen(void)
+{
+	if (chosen_is_limited())
+		bus_loss(SPOOL_REASON_not_counted, 1);
+}
+
 static void fail_answers(const struct queue *q, struct client_answers *a, const char *why)
 {
 	for (uint32_t i = 0; i < a->nr; i++) {
@@ -163,6 +189,8 @@ static void fail_answers(const struct queue *q, struct client_answers *a, const 
 		};
 
 		client_give(a->wants[i].client, &r);
+		if (a->wants[i].client == CLIENT_USER)
+			lose_chosen();
 	}
 	client_drop(a);
 }
@@ -190,8 +218,12 @@ static void ask_for(struct queue *q, uint64_t index, const union packet *packet,
 		describe(q, index, packet, t, &d);
 		ask_all(bits, &c, a);
 	}
-	if (bits & 1u << CLIENT_USER && !why)
-		a->wants[a->nr++] = (struct client_want){ .client = CLIENT_USER };
+	if (bits & 1u << CLIENT_USER && user_wants(q, index, copy.kernel_object, t)) {
+		if (why)
+			lose_chosen();
+		else
+			a->wants[a->nr++] = (struct client_want){ .client = CLIENT_USER };
+	}
 	if (why) {
 		fail_answers(q, a, why);
 		a->number = 0;
@@ -229,6 +261,9 @@ void client_ask(struct queue *q, struct thread *t, uint64_t from, uint64_t end)
 	}
 	if (entered)
 		life_leave(entered);
+	/* those that wait are counted while the others hold */
+	if (RTL_UNLIKELY(chosen_is_over()) && !client_nr_waiting())
+		client_switch(CLIENT_USER, AGENT_NONE, false);
 }
 
 bool client_is_waiting(const struct queue *q, uint64_t index)
@@ -241,7 +276,17 @@ bool client_holds(struct queue *q, struct thread *t, uint64_t index, uint64_t en
 {
 	if (index >= q->asked && client_is_any(q->agent))
 		client_ask(q, t, index, end);
-	return client_is_waiting(q, index);
+	if (packet_may_wait(packet_at(q, index)))
+		q->barrier_end = index + 1;
+	if (!client_is_waiting(q, index))
+		return false;
+	/* relaxed: see client_hold() */
+	if (answers_at(q, index)->nr ||
+	    atomic_load_explicit(&client_bits[q->agent], memory_order_relaxed) & CLIENT_HOLD ||
+	    interpose_taken(q) < q->barrier_end)
+		return true;
+	client_consume(q, index);
+	return false;
 }
 
 void client_copy(const struct queue *q, uint64_t index, struct client_answers *to)

@@ -118,13 +118,16 @@ bool client_is_registered(void);
 
 /* Space for the answers of a queue of `size` packets. False: no memory. */
 bool client_prepare(struct queue *q, uint32_t size);
+/* Clients are not asked for dispatches of the queue. */
+void client_unprepare(struct queue *q);
 
 /* Asks for the valid packets [from, end) that clients were not asked for. `t`: this thread, within a hook; NULL: not in a hook yet. If the
  * queue can't be counted (granted is UINT64_MAX) clients get that as the result at once. Turn. */
 void client_ask(struct queue *q, struct thread *t, uint64_t from, uint64_t end);
 /* Whether packet `index` is a dispatch that clients were asked for, and waits for interpose_grant(). Turn. */
 bool client_is_waiting(const struct queue *q, uint64_t index);
-/* The packet is next: asks if necessary; whether it has to wait. Turn. */
+/* The packet is next: asks if necessary; whether it has to wait: a client wants it, or a dispatch is being counted, or the packets
+ * before it may wait for another queue: if it began while one is counted, that one's counts would have no value. Turn. */
 bool client_holds(struct queue *q, struct thread *t, uint64_t index, uint64_t end);
 /* Copies the answers for the packet; each profile has one more user. Turn. */
 void client_copy(const struct queue *q, uint64_t index, struct client_answers *to);

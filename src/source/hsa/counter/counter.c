@@ -259,8 +259,9 @@ void counter_prepare_queue(struct queue *q, hsa_queue_t *hsa)
 	if (why) {
 		log_warn("counters: the dispatches of queue %u are not counted: %s", q->index, why);
 		q->not_counted = why;
+		client_unprepare(q);
 		atomic_store_explicit(&q->granted, UINT64_MAX, memory_order_relaxed);
-	} else if (q->user_counts && l->nr_profiles) {
+	} else if (q->user_counts && l->nr_profiles && !chosen_is_over()) {
 		client_switch(CLIENT_USER, q->agent, true);
 	}
 	atomic_store_explicit(&q->is_counted, true, memory_order_relaxed);
@@ -347,10 +348,13 @@ static void give_user(const struct lane *l, struct profile *p, const char *why)
 
 	if (why == unrecorded || is_left_out(l))
 		return;
-	if (events)
+	if (events) {
 		emit(l, p, l->values + l->most_values, events);
-	else
-		bus_loss(SPOOL_REASON_not_counted, 1);
+		return;
+	}
+	log_info("counters: packet %llu of queue %u is not counted: %s",
+		 (unsigned long long)l->packet, l->queue_index, why ? why : "there is no memory");
+	bus_loss(SPOOL_REASON_not_counted, 1);
 }
 
 /* Gives the result of the present dispatch to who wanted it. `why`: it was not counted. */
@@ -594,16 +598,30 @@ static bool end(struct lane *l, uint32_t agent)
 	return true;
 }
 
-void counter_saw_end(struct queue *q, uint64_t packet, bool is_left_out, uint64_t begin_ns,
-		     uint64_t end_ns)
+/* Whether a dispatch of the queue that was not counted is a loss. Where the user chose dispatches, those that clients were asked for
+ * are a loss at once: client.c. */
+static bool is_loss(const struct queue *q, const struct inflight *e)
 {
+	union packet p;
+
+	if (!q->user_counts || e->kind != INFLIGHT_DISPATCH || !chosen_is_limited())
+		return q->user_counts && e->kind == INFLIGHT_DISPATCH;
+	packet_of_head(&p, &e->head);
+	return !q->answers && chosen_dispatch(p.dispatch.kernel_object, q->agent);
+}
+
+void counter_saw_end(struct queue *q, const struct inflight *e, uint64_t begin_ns, uint64_t end_ns)
+{
+	bool is_left_out = e->correlation & EVENT_LEFT_OUT;
+	uint64_t packet = e->packet;
+
 	if (atomic_load_explicit(&q->counting, memory_order_relaxed) == packet + 1) {
 		q->counted_begin_ns = begin_ns;
 		q->counted_end_ns = end_ns;
 		/* release: pairs with read_counters(): the event is emitted */
 		atomic_store_explicit(&q->recorded, 2 * (packet + 1) + is_left_out,
 				      memory_order_release);
-	} else if (!is_left_out && q->user_counts) {
+	} else if (is_loss(q, e) && !is_left_out) {
 		bus_loss(SPOOL_REASON_not_counted, 1);
 	}
 }

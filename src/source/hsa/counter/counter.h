@@ -29,15 +29,14 @@
 void counter_prepare_queue(struct queue *q, hsa_queue_t *hsa);
 
 /* For counter_recorded(). */
-void counter_saw_end(struct queue *q, uint64_t packet, bool is_left_out, uint64_t begin_ns,
-		     uint64_t end_ns);
+void counter_saw_end(struct queue *q, const struct inflight *e, uint64_t begin_ns, uint64_t end_ns);
 
 /* HOT: a dispatch was recorded. Holder of the harvest lock. */
-static inline void counter_recorded(struct queue *q, uint64_t packet, bool is_left_out,
-				    uint64_t begin_ns, uint64_t end_ns)
+static inline void counter_recorded(struct queue *q, const struct inflight *e, uint64_t begin_ns,
+				    uint64_t end_ns)
 {
 	if (RTL_UNLIKELY(atomic_load_explicit(&q->is_counted, memory_order_relaxed)))
-		counter_saw_end(q, packet, is_left_out, begin_ns, end_ns);
+		counter_saw_end(q, e, begin_ns, end_ns);
 }
 
 /* Advances what is being counted. True: soon again. */

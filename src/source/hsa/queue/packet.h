@@ -70,6 +70,19 @@ static inline bool packet_is_dispatch(const union packet *p)
 		p->ext.amd_format == PACKET_AMD_EXT_DISPATCH);
 }
 
+/* Whether the processor may wait for a signal at this packet. What a vendor's packet does is not known. */
+static inline bool packet_may_wait(const union packet *p)
+{
+	uint32_t type = packet_type(p->header);
+
+	if (type != HSA_PACKET_TYPE_BARRIER_AND && type != HSA_PACKET_TYPE_BARRIER_OR)
+		return type == HSA_PACKET_TYPE_VENDOR_SPECIFIC && !packet_is_dispatch(p);
+	for (uint32_t i = 0; i < 5; i++)
+		if (p->barrier.dep_signal[i].handle)
+			return true;
+	return false;
+}
+
 /* Whether a processed packet was a dispatch: its header is "invalid" by then. A PM4 packet has its
  * command in the workgroup size field (over 1024), a barrier packet has zeros there. */
 static inline bool packet_was_dispatch(const union packet *p)

@@ -118,7 +118,7 @@ RTL_REQUIRES(lock) static void reset(struct queue *q, uint32_t agent)
 	atomic_store_explicit(&q->counting, 0, memory_order_relaxed);
 	atomic_store_explicit(&q->recorded, 0, memory_order_relaxed);
 	q->user_counts = false;
-	q->asked = q->asked_from = 0;
+	q->asked = q->asked_from = q->barrier_end = 0;
 	q->not_counted = NULL;
 	q->filter_epoch = 0;
 	q->intercepted = false;

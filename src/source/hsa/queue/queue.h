@@ -62,7 +62,9 @@ struct queue {
 	uint64_t counted_begin_ns, counted_end_ns; /* of the dispatch `recorded` */
 	/* owner: the holder of the turn: clients were asked for the dispatches before `asked` (counter/client.h); NULL: they
 	 * are not asked */
-	uint64_t asked, asked_from;	/* without a gap from there on */
+	uint64_t asked, asked_from; /* without a gap from there on */
+	/* of the same owner: behind the last packet that may wait for a signal */
+	uint64_t barrier_end;
 	struct client_answers *answers; /* a ring */
 	uint32_t nr_answers;
 	const char *not_counted; /* why not, where granted is UINT64_MAX */
