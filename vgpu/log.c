@@ -22,7 +22,7 @@
 #include "knobs.h"
 
 #define BUF_SIZE (256 * 1024)
-#define LINE_MAX_SIZE 3200
+#define LINE_MAX_SIZE 4096
 #define FLUSH_NS 50000000
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -258,10 +258,25 @@ static char *put_counters(char *p, const struct gcn_counters *c)
 	return put_counts(p, list, sizeof(list) / sizeof(list[0]));
 }
 
-/* of GPUs with matrix instructions */
+/* of GPUs with matrix instructions: vector instructions by kind, and matrix instructions */
 static char *put_matrix_counters(char *p, const struct gcn_counters *c)
 {
 	const struct count list[] = {
+		{ ",\"SQ_INSTS_VALU_ADD_F16\":", c->valu_of[0] },
+		{ ",\"SQ_INSTS_VALU_MUL_F16\":", c->valu_of[1] },
+		{ ",\"SQ_INSTS_VALU_FMA_F16\":", c->valu_of[2] },
+		{ ",\"SQ_INSTS_VALU_TRANS_F16\":", c->valu_of[3] },
+		{ ",\"SQ_INSTS_VALU_ADD_F32\":", c->valu_of[4] },
+		{ ",\"SQ_INSTS_VALU_MUL_F32\":", c->valu_of[5] },
+		{ ",\"SQ_INSTS_VALU_FMA_F32\":", c->valu_of[6] },
+		{ ",\"SQ_INSTS_VALU_TRANS_F32\":", c->valu_of[7] },
+		{ ",\"SQ_INSTS_VALU_ADD_F64\":", c->valu_of[8] },
+		{ ",\"SQ_INSTS_VALU_MUL_F64\":", c->valu_of[9] },
+		{ ",\"SQ_INSTS_VALU_FMA_F64\":", c->valu_of[10] },
+		{ ",\"SQ_INSTS_VALU_TRANS_F64\":", c->valu_of[11] },
+		{ ",\"SQ_INSTS_VALU_INT32\":", c->valu_of[12] },
+		{ ",\"SQ_INSTS_VALU_INT64\":", c->valu_of[13] },
+		{ ",\"SQ_INSTS_VALU_CVT\":", c->valu_of[14] },
 		{ ",\"SQ_INSTS_MFMA\":", c->mfma },
 		{ ",\"SQ_INSTS_VALU_MFMA_F32\":", c->mfma_of[MFMA_F32] },
 		{ ",\"SQ_INSTS_VALU_MFMA_F16\":", c->mfma_of[MFMA_F16] },

@@ -41,8 +41,8 @@ static const struct row rows[ENV_NR] = {
 static const char *const not_read[] = { "RTL_BUILD", "RTL_SOURCE", "RTL_PRESET" };
 #define TEST_PREFIX "RTL_TEST_"
 
-#define TEXT_SIZE 16384
 #define VALUE_MAX 4095
+#define TEXT_SIZE (16384 + 2 * (ENV_LONG_VALUE_MAX + 1)) /* two values are long: is_long() */
 #define MAX_BAD 8
 
 /* set in init, constant afterwards */
@@ -123,16 +123,21 @@ static const char *parse_enum(const char *value, const char *range, size_t *size
 	return NULL;
 }
 
-static const char *keep(const char *value, size_t size)
+static const char *keep(const char *value, size_t size, size_t most)
 {
 	char *copy = text + text_used;
 
-	if (size > VALUE_MAX || size + 1 > TEXT_SIZE - text_used)
+	if (size > most || size + 1 > TEXT_SIZE - text_used)
 		return NULL;
 	memcpy(copy, value, size);
 	copy[size] = '\0';
 	text_used += size + 1;
 	return copy;
+}
+
+static bool is_long(enum env_id id)
+{
+	return id == ENV_PMC || id == ENV_PMC_METRICS;
 }
 
 /* A value of base/capture.h. */
@@ -179,7 +184,7 @@ static void set(int id, const char *value, bool by_user)
 		canon = "standard";
 		size = 8;
 	}
-	canon = keep(canon, size);
+	canon = keep(canon, size, is_long(id) ? ENV_LONG_VALUE_MAX : VALUE_MAX);
 	if (!canon) {
 		note_bad(": too long", r->name, NULL, NULL);
 		return;

@@ -10,6 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The longest value of RTL_PMC and RTL_PMC_METRICS; others have 4095 bytes at most. */
+#define ENV_LONG_VALUE_MAX 65535u
+
 /* X(ID, "NAME", type, "default", "choices or range", "help"). Types: STR, UINT, BOOL, ENUM; SECONDS, PERIODS, RANGE,
  * REGEX, LIST, FLIGHT and TIME, see base/capture.h: empty is as unset. */
 #define ENV_TABLE(X)                                                                                     \

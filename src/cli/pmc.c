@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/env.h"
 #include "cli/commands.h"
 #include "cli/machine.h"
 #include "cli/ui.h"
@@ -217,6 +218,15 @@ static void read_all_names(struct names *names, const struct counter_gpu *gpu,
 		read_names(names, gpu, "");
 }
 
+static const char *check_length(const char *text, const char *what)
+{
+	if (text && strlen(text) > ENV_LONG_VALUE_MAX)
+		ui_die(STATUS_TRACE,
+		       "--pmc: %s need %zu bytes in the program's environment; %u are possible: name fewer counters",
+		       what, strlen(text), ENV_LONG_VALUE_MAX);
+	return text;
+}
+
 struct pmc_variables pmc_variables(const struct pmc_names *from, struct metrics_file *metrics,
 				   bool is_virtual)
 {
@@ -233,7 +243,10 @@ struct pmc_variables pmc_variables(const struct pmc_names *from, struct metrics_
 		append(&value, ui_format(i ? ";" : "="));
 		put_kind(&value, &kinds.all[i], &names);
 	}
-	return (struct pmc_variables){ ui_keep(value), put_metrics(&kinds, &names) };
+	return (struct pmc_variables){
+		.pmc = check_length(ui_keep(value), "the counters"),
+		.metrics = check_length(put_metrics(&kinds, &names), "the users' metrics"),
+	};
 }
 
 /* ---- passes ---------------------------------------------------------------------------------- */

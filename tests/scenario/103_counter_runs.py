@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """rtl trace --pmc with users' metrics, with a choice of dispatches, and with a run of the program for each pass"""
+import math
+
 from support import *
+from support import counted as reference
 
 FLOOD = ("count=30", "kinds=dD")
 METRICS = """# rocprof's form
@@ -96,6 +99,36 @@ def program_runs_once_for_each_pass_and_each_dispatch_has_all_counters():
     short = values(trace("--pmc", "SQ:60,SQ:4")[1])
     equal("values", [(v["SQ:60"], v["SQ:4"]) for v in values(output)], [(v["SQ:60"], v["SQ:4"]) for v in short])
     intact(open_db(output))
+
+
+@case
+def counters_and_metrics_of_gfx90a_equal_the_log():
+    """Each counter that the virtual GPU feeds, each metric, vector instructions by kind, of each of the twelve kernels."""
+    names = [*reference.LOGGED_GFX90A, *reference.metrics("gfx90a")]
+    at_least("metrics", len(names), 140)
+    r = run("reference", "rounds=12", trace=RTL, rtl_args=("--pmc", ",".join(names)), env={"VGPU_EXEC": "auto", "VGPU_COUNTERS": 1, "VGPU_ARCH": "gfx90a"})
+    passes = int(re.search(r"gfx90a needs (\d+) passes", r.err)[1])
+    at_most("passes", passes, 12)
+    db = r.db()
+    logged = {(d["begin"], d["end"]): d["counters"] for d in r.log("dispatch")}
+    logs, kernels = {}, {}
+    for op, kernel, begin, end in db.execute("select op_id, kernel, begin_ticks, end_ticks from rtl_dispatch"):
+        logs[op], kernels[op] = logged.get((begin, end)), kernel
+    seen, gpus = set(), {}
+    for op, name, value in db.execute("select op_id, counter, value from rtl_counter"):
+        if op not in gpus:
+            gpus[op] = reference.gpu_of(logs[op], "gfx90a")
+        want = reference.total(logs[op], name, "gfx90a") if name in reference.LOGGED_GFX90A else gpus[op].value(name)
+        if not math.isclose(value, want, rel_tol=1e-9):
+            fail(f"{name} of {kernels[op]}: {value}, not {want}")
+        seen.add((kernels[op], name))
+    equal("kernels and names that were not counted", {(k, n) for k in reference.NATURE for n in names} - seen, set())
+    # 32 waves of ref_valu convert once, and fuse 40 multiplications and additions
+    log = next(logs[op] for op, kernel in kernels.items() if kernel == "ref_valu")
+    equal("kinds of ref_valu", (log["SQ_INSTS_VALU_FMA_F32"], log["SQ_INSTS_VALU_CVT"], log["SQ_INSTS_VALU_TRANS_F32"]), (32 * 40, 32, 0))
+    ops = next(g.value("TOTAL_32_OPS") for op, g in gpus.items() if kernels[op] == "ref_valu")
+    equal("operations of ref_valu", ops, 64 * (2 * 32 * 40 + sum(log[f"SQ_INSTS_VALU_{k}"] for k in ("INT32", "ADD_F32", "MUL_F32"))))
+    complete(r)
 
 
 @case

@@ -7,6 +7,9 @@
  */
 #include "wave.h"
 
+_Static_assert(GCN_CLASS_NR - GCN_VALU_KINDS == GCN_VALU_KINDS_NR,
+	       "as classes and counters have them");
+
 enum { CYCLES = 4, SIMDS_OF_CU = 4, LAUNCH_CYCLES = 1000 };
 
 void gcn_count_group(struct gcn_run *r)
@@ -14,7 +17,8 @@ void gcn_count_group(struct gcn_run *r)
 	uint64_t on_cu = r->nr_waves, on_simd = (on_cu + SIMDS_OF_CU - 1) / SIMDS_OF_CU;
 
 	for (unsigned int n = 0; n < GCN_CLASS_NR; n++) {
-		uint64_t rivals = (n == GCN_VALU ? on_simd : on_cu) - 1;
+		bool is_vector = n == GCN_VALU || n >= GCN_VALU_KINDS;
+		uint64_t rivals = (is_vector ? on_simd : on_cu) - 1;
 
 		r->wait[n] += (r->executed[n] - r->executed_before[n]) * rivals;
 		r->executed_before[n] = r->executed[n];
@@ -70,6 +74,11 @@ const struct gcn_counters *gcn_run_counters(struct gcn_run *r)
 			n[k] += part->executed[k];
 			wait[k] += part->wait[k];
 		}
+	}
+	for (unsigned int k = 0; k < GCN_VALU_KINDS_NR; k++) {
+		c->valu_of[k] = n[GCN_VALU_KINDS + k];
+		n[GCN_VALU] += n[GCN_VALU_KINDS + k];
+		wait[GCN_VALU] += wait[GCN_VALU_KINDS + k];
 	}
 	simds = r->arch->nr_simds;
 	spread = c->waves < simds ? c->waves : simds;

@@ -73,6 +73,9 @@ struct gcn_stop {
 /* Types of the matrices of v_mfma_*, and how many operations are one of the counts of them. */
 enum mfma_type { MFMA_F32, MFMA_F16, MFMA_BF16, MFMA_I8, MFMA_F64, GCN_MFMA_NR };
 #define GCN_MFMA_MOPS 512
+/* Kinds of vector instructions: additions, multiplications, fused ones and transcendental ones of 16, 32, 64 bits; integers of 32 and
+ * 64; conversions. */
+#define GCN_VALU_KINDS_NR 15
 
 /* Counts of a dispatch; docs/virtual-gpu.md describes each. */
 struct gcn_counters {
@@ -82,6 +85,7 @@ struct gcn_counters {
 	uint64_t busy_cycles, gui_cycles;
 	uint64_t tcp_req, tcp_hit, tcc_hit, tcc_miss, tcc_rd, tcc_wr, ea_rd, ea_wr, ea_wr_end;
 	uint64_t wait_any, wait_valu, wait_sca, wait_vmem, wait_flat, wait_lds, wait_misc;
+	uint64_t valu_of[GCN_VALU_KINDS_NR];
 	uint64_t mfma, mfma_of[GCN_MFMA_NR], mfma_mops[GCN_MFMA_NR], mfma_cycles;
 };
 

@@ -55,6 +55,23 @@ enum gcn_class {
 	GCN_LDS,
 	GCN_MSG,
 	GCN_MISC,
+	/* vector instructions of a kind that gfx90a counts, in the order of its events; the others are GCN_VALU */
+	GCN_VALU_KINDS,
+	GCN_VALU_ADD_F16 = GCN_VALU_KINDS,
+	GCN_VALU_MUL_F16,
+	GCN_VALU_FMA_F16,
+	GCN_VALU_TRANS_F16,
+	GCN_VALU_ADD_F32,
+	GCN_VALU_MUL_F32,
+	GCN_VALU_FMA_F32,
+	GCN_VALU_TRANS_F32,
+	GCN_VALU_ADD_F64,
+	GCN_VALU_MUL_F64,
+	GCN_VALU_FMA_F64,
+	GCN_VALU_TRANS_F64,
+	GCN_VALU_INT32,
+	GCN_VALU_INT64,
+	GCN_VALU_CVT,
 	GCN_CLASS_NR
 };
 

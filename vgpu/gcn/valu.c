@@ -166,6 +166,7 @@ void valu_bind(struct gcn_inst *i)
 		return;
 	}
 	i->valu = v;
+	i->class = valu_class(v->name);
 	if (v->flags & VALU_ACC)
 		i->src[2] = i->dst + GCN_SRC_VGPR;
 	for (unsigned int n = 0; n < 3; n++) {

@@ -60,6 +60,9 @@ struct gcn_valu {
 	uint16_t flags;
 };
 
+/* The class of a vector instruction, enum gcn_class. */
+uint8_t valu_class(const char *name);
+
 /* One for each file of instructions, three times: for any x86-64, for one with AVX2 and FMA, for one with AVX-512. */
 struct valu_table {
 	const struct gcn_valu *ops;

@@ -20,6 +20,8 @@
 
 #define MAX_NAMES 256u
 #define NAME_SIZE 128u
+/* At a time. Some never become complete: a chunk was lost. */
+#define MAX_PARTS 64u
 
 struct counted_event {
 	uint32_t block, instance, event, samples;
@@ -29,6 +31,13 @@ struct counted_event {
 struct counted_name {
 	char name[NAME_SIZE];
 	int64_t id; /* of its string; 0: none yet */
+};
+
+/* A dispatch whose values are in several records, of which not all were read yet. Chunks are not read in the order of time. */
+struct counted_part {
+	uint32_t queue, nr;
+	uint64_t packet;
+	uint64_t *values;
 };
 
 struct rpd_counters {
@@ -42,7 +51,9 @@ struct rpd_counters {
 	size_t nr_events, cap_events;
 	/* the values of the present dispatch */
 	uint64_t *values;
-	uint32_t nr_values, total;
+	uint32_t total;
+	struct counted_part parts[MAX_PARTS];
+	uint32_t next_part;
 	const struct store_agent *agent;
 	const struct counter_gpu *gpu;
 	uint32_t shader_engines, xccs;
@@ -113,6 +124,8 @@ void rpd_counter_free(struct rpd_process *p)
 	alloc_free(c->events_text);
 	alloc_free(c->events);
 	alloc_free(c->values);
+	for (uint32_t i = 0; i < MAX_PARTS; i++)
+		alloc_free(c->parts[i].values);
 	alloc_free(c);
 	p->counters = NULL;
 }
@@ -307,6 +320,39 @@ static bool find_gpu(struct rpd_process *p, uint32_t queue)
 	return false;
 }
 
+/* The part of the dispatch; a new one replaces the oldest. NULL: no memory. */
+static struct counted_part *find_part(struct rpd_counters *c, const struct store_counters *at)
+{
+	struct counted_part *part;
+	uint64_t *values;
+
+	for (part = c->parts; part < c->parts + MAX_PARTS; part++)
+		if (part->nr && part->queue == at->queue && part->packet == at->packet)
+			return part;
+	part = &c->parts[c->next_part++ % MAX_PARTS];
+	values = alloc_resize(part->values, c->total + 1, sizeof(*values));
+	if (!values)
+		return NULL;
+	*part = (struct counted_part){ .queue = at->queue, .packet = at->packet, .values = values };
+	return part;
+}
+
+static int add_part(struct rpd_process *p, const struct store_counters *at)
+{
+	struct rpd_counters *c = p->counters;
+	struct counted_part *part = find_part(c, at);
+
+	if (!part)
+		return rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
+	memcpy(part->values + at->first, at->values, at->nr * sizeof(*part->values));
+	part->nr += at->nr;
+	if (part->nr < c->total)
+		return 0;
+	part->nr = 0;
+	memcpy(c->values, part->values, c->total * sizeof(*c->values));
+	return add_dispatch(p, at);
+}
+
 int rpd_counter_add(void *arg, const struct store_counters *at)
 {
 	struct rpd_process *p = arg;
@@ -319,14 +365,12 @@ int rpd_counter_add(void *arg, const struct store_counters *at)
 			 at->queue);
 		return 0;
 	}
-	if (at->first == 0)
-		c->nr_values = 0;
-	/* a piece whose beginning is missing */
-	if (at->first != c->nr_values || at->nr > c->total - at->first)
+	if (at->first > c->total || at->nr > c->total - at->first)
 		return 0;
-	memcpy(c->values + at->first, at->values, at->nr * sizeof(*c->values));
-	c->nr_values += at->nr;
-	return c->nr_values == c->total ? add_dispatch(p, at) : 0;
+	if (at->nr < c->total)
+		return add_part(p, at);
+	memcpy(c->values, at->values, at->nr * sizeof(*c->values));
+	return add_dispatch(p, at);
 }
 
 int rpd_counter_create(struct rpd *r)
