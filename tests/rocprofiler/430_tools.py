@@ -109,6 +109,47 @@ def tool_beside_a_client_of_roctracer_and_a_trace():
     at_least("records of roctracer", r.out.count("hipLaunchKernel"), 1)
 
 
+SQ_OF_THE_TOOLS = ("SQ_INSTS_SALU", "SQ_INSTS_SMEM", "SQ_INSTS_VALU", "SQ_INSTS_FLAT", "SQ_WAVES")
+SQ_OF_THE_SDK = ("SQ_INSTS_LDS", "SQ_INSTS_GDS", "SQ_WAIT_INST_LDS", "SQ_INSTS_VMEM_WR", "SQ_WAVES")
+SQ_OF_THE_TRACE = ("SQ_INSTS_VMEM_RD", "SQ_THREAD_CYCLES_VALU", "SQ_ACTIVE_INST_VALU", "SQ_INST_CYCLES_SALU", "SQ_WAVES")
+
+
+@case
+def tools_of_both_generations_beside_a_client_of_roctracer_and_a_trace_with_counters():
+    """What fits in one pass all of them get of each dispatch; what does not each gets of some, and knows of which. All kernels have times."""
+    library = os.path.join(BUILD, "tests/libsdk_counter_tool_1.so")
+    path = os.path.join(BUILD, "tests/matrix_transpose")
+    if not os.path.exists(library) or not os.path.exists(path):
+        skip("hipcc or the headers of HIP are not installed")
+    for name, args, sets in ((path, (), (("SQ_WAVES", "VALUInsts", "GRBM_GUI_ACTIVE"), ("SQ_WAVES", "SQ_INSTS_SALU"), ("SQ_WAVES", "GRBM_COUNT"))),
+                             ("flood", ("count=60", "kinds=dDs"), (SQ_OF_THE_TOOLS, SQ_OF_THE_SDK, SQ_OF_THE_TRACE))):
+        old, sdk, own = sets
+        _, rows, r = run_tool(name, *args, trace=RTL, rtl_args=("-q", "--pmc", ",".join(own)),
+                              env={"LD_PRELOAD": library, "HSA_TOOLS_LIB": f"{TOOL} {os.path.join(LIB, 'librocprofiler-sdk.so.1')}", "COUNT_NAMES": ",".join(sdk), "TOOL_NAMES": ",".join(old)})
+        # threads of the two clients write to stdout
+        newer = [dict(zip(w[::2], w[1::2])) for w in (line.split() for line in re.findall(r"counted \d+ queue .*", r.out))]
+        logs = collections.Counter((d["counters"]["SQ_WAVES"], d["counters"]["SQ_INSTS_SALU"]) for d in r.log("dispatch"))
+        db = r.db()
+        traced = dict(db.execute("select op_id, value from rtl_counter where counter = 'SQ_WAVES'"))
+        equal("done, with times, for the plug-in", [d for d in rows if d["done"] != "1" or int(d["begin"]) >= int(d["end"])], [])
+        times = db.execute("select count(*), sum(end_ns > begin_ns) from rtl_dispatch where not flags & 32").fetchone()
+        equal("kernels have times", times[0], times[1])
+        # a context that was not counted is done, too, and its get_data fails: the tool has zeros
+        waves = [collections.Counter(int(d["SQ_WAVES"]) for d in rows if d["SQ_WAVES"]), collections.Counter(int(c["SQ_WAVES"]) for c in newer),
+                 collections.Counter(int(v) for v in traced.values())]
+        nr = [sum(w.values()) for w in waves]
+        if args:
+            equal("each dispatch is counted for one", sum(nr), times[0])
+            equal("each has its turn", [n > 0 for n in nr], [True] * 3)
+            equal("lost for the trace", r.losses().get("not_counted"), times[0] - nr[2])
+        else:
+            equal("waves of all", waves[1:], [waves[0]] * 2)
+            equal("dispatches of all", nr, [times[0]] * 3)
+            at_least("records of roctracer", r.out.count("hipLaunchKernel"), 1)
+            equal("not in the log", collections.Counter((int(c["SQ_WAVES"]), int(c["SQ_INSTS_SALU"])) for c in newer) - logs, collections.Counter())
+            complete(r)
+
+
 @case
 def settings_of_a_tool_have_their_effect_or_a_message():
     """opt_mode: no names, threads and times; memcopy_tracking: a line in the log; k_concurrent: a warning, and the dispatches are counted."""

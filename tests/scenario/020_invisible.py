@@ -90,6 +90,30 @@ def times(trace, rtl_args, env):
     at_least("dispatches in the trace", traced.count("rtl_dispatch"), 50)
 
 
+@case
+def event_times_and_results_beside_tools_that_count():
+    """rocprofiler-sdk's dispatch counting by callback and by buffer, a plug-in of rocprofiler v1; nothing of rtl besides."""
+    sdk, v1 = os.path.join(BUILD, "tests/libsdk_counter_tool_1.so"), os.path.join(BUILD, "tests/librocprofiler_tool.so")
+    if not os.path.exists(sdk) or not os.path.exists(v1):
+        skip("the tools were not built: there are no headers of HIP")
+    # these events have the times of kernels, whatever the program's thread does
+    env_of_all = {**DETERMINISTIC, "VGPU_SETTLE_US": 3000}
+    plain = run("eventtimes", "part=ext", env=env_of_all, status=3)
+    seen = os.path.join(new_dir("tool"), "seen")
+    for name, env in (("callback", {"LD_PRELOAD": sdk, "COUNT_NAMES": "SQ_WAVES"}), ("buffer", {"LD_PRELOAD": sdk, "COUNT_NAMES": "SQ_WAVES", "COUNT_BUFFER": 1}),
+                      ("plug-in", {"ROCP_TOOL_LIB": v1, "ROCP_HSA_INTERCEPT": 1, "TOOL_OUTPUT": seen, "TOOL_NAMES": "SQ_WAVES"})):
+        library = "librocprofiler64.so.1" if name == "plug-in" else "librocprofiler-sdk.so.1"
+        r = run("eventtimes", "part=ext", status=3, timeout=90, env={
+            **env_of_all, "LD_LIBRARY_PATH": f"{VGPU_DIR}:{LIB}", "HSA_TOOLS_LIB": os.path.join(LIB, library), "VGPU_EXEC": "auto", **env})
+        lines = [line for line in r.out.splitlines(True) if not line.startswith(("counted ", "tool: "))]
+        same_times(f"stdout by {name}", "".join(lines), plain.out)
+        counted = len(r.out.splitlines()) - len(lines)
+        if name == "plug-in":
+            with open(seen, encoding="utf-8") as f:
+                counted = sum(line.startswith("dispatch\t1\t") for line in f)
+        at_least(f"dispatches counted by {name}", counted, 50)
+
+
 def signals(trace, rtl_args, env, kernel_ns=200000):
     env = {"VGPU_KERNEL_NS": kernel_ns, **env}
     _, traced = compare("signals", [f"kernel_ns={kernel_ns}"], trace, rtl_args, env=env)

@@ -57,7 +57,7 @@ struct client_result {
 	/* Counted: those of the client's profile, as profile_read() stores them. */
 	const uint64_t *values;
 	uint32_t nr_values;
-	uint64_t begin_ns, end_ns; /* 0: not known */
+	uint64_t begin_ns, end_ns; /* 0: not known; also of one that was not counted */
 };
 
 struct counter_client {

@@ -357,6 +357,15 @@ static void give_user(const struct lane *l, struct profile *p, const char *why)
 	bus_loss(SPOOL_REASON_not_counted, 1);
 }
 
+/* The present dispatch was recorded, and its queue is still the one in which it ran. */
+static bool has_times(const struct lane *l)
+{
+	/* acquire: pairs with counter_saw_end() */
+	return l->queue->index == l->queue_index &&
+	       atomic_load_explicit(&l->queue->recorded, memory_order_acquire) >> 1 ==
+		       l->packet + 1;
+}
+
 /* Gives the result of the present dispatch to who wanted it. `why`: it was not counted. */
 static void give(struct lane *l, uint32_t agent, const char *why)
 {
@@ -378,6 +387,8 @@ static void give(struct lane *l, uint32_t agent, const char *why)
 		if (!r.why) {
 			r.values = l->values + l->most_values;
 			r.nr_values = profile_nr_values(w->profile);
+		}
+		if (has_times(l)) {
 			r.begin_ns = l->queue->counted_begin_ns;
 			r.end_ns = l->queue->counted_end_ns;
 		}
