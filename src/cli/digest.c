@@ -356,11 +356,11 @@ static void read_ops(struct digest *d)
 {
 	static const struct timeline_rows ours = {
 		"start, \"end\", id, gpuId, description_id, opType_id, roctxId",
-		"rocpd_op WHERE id BETWEEN ?1 AND ?2"
+		"rocpd_op WHERE id BETWEEN ?1 AND ?2", NULL
 	};
 	static const struct timeline_rows rpd = {
 		"start, \"end\", id, gpuId, description_id, opType_id",
-		"rocpd_op WHERE id BETWEEN ?1 AND ?2"
+		"rocpd_op WHERE id BETWEEN ?1 AND ?2", NULL
 	};
 	sqlite3_stmt *stmt;
 

@@ -36,12 +36,17 @@ static const char *value_end(const char *at)
 	return is_cut(start) ? start + strlen(start) : NULL;
 }
 
+static const bool name_ends[256] = {
+	[0] = true,   ['='] = true, [','] = true, [' '] = true, ['"'] = true,
+	['{'] = true, ['('] = true, [')'] = true, ['|'] = true
+};
+
 /* "name=" in front of a value; NULL: something else. */
 static const char *name_end(const char *at)
 {
 	const char *start = at;
 
-	while (*at && !strchr("=, \"{()|", *at))
+	while (!name_ends[(unsigned char)*at])
 		at++;
 	return *at == '=' && at > start && at - start < CALL_ARGS_NAME ? at : NULL;
 }

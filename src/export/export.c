@@ -101,16 +101,16 @@ void export_document(void (*put)(const char *line))
 int export_run(const struct export_format *format, const char *const *inputs, size_t nr,
 	       const char *out, const struct job_options *opt, struct job_result *res)
 {
-	static const struct job_options defaults;
+	struct job_options own = opt ? *opt : (struct job_options){ 0 };
 	struct query *q;
 	int ret;
 
-	opt = opt ? opt : &defaults;
 	if (!format->write)
 		return rpd_merge(inputs, nr, out, opt, res);
-	ret = query_open(&q, inputs, nr, rpd_merge, opt, res);
+	own.twice = true;
+	ret = query_open(&q, inputs, nr, rpd_merge, &own, res);
 	res->nr_ops = 0;
-	if (ret == 0 && opt->has_basenames)
+	if (ret == 0 && own.has_basenames)
 		ret = rocprofv3_names_shorten(q);
 	if (ret == 0)
 		ret = rows_prepare(q);

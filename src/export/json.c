@@ -28,7 +28,7 @@ int json_flush(struct json *j)
 	return j->error;
 }
 
-void json_bytes(struct json *j, const char *bytes, size_t size)
+void json_bytes_over(struct json *j, const char *bytes, size_t size)
 {
 	while (size) {
 		size_t n = sizeof(j->buf) - j->used;
@@ -190,15 +190,6 @@ void json_key(struct json *j, const char *key)
 	j->after_key = true;
 }
 
-void json_key_raw(struct json *j, const char *quoted, size_t size)
-{
-	if (j->more[j->depth])
-		put_char(j, ',');
-	j->more[j->depth] = true;
-	json_bytes(j, quoted, size);
-	j->after_key = true;
-}
-
 void json_text_size(struct json *j, const char *text, size_t size)
 {
 	begin_value(j);
@@ -223,19 +214,36 @@ static inline char *reserve(struct json *j, size_t size)
 
 #define MAX_DIGITS 20
 
+static inline size_t put_digits(char *to, uint64_t value)
+{
+	static const char pairs[] =
+		"00010203040506070809101112131415161718192021222324252627282930313233"
+		"34353637383940414243444546474849505152535455565758596061626364656667"
+		"6869707172737475767778798081828384858687888990919293949596979899";
+	char digits[MAX_DIGITS];
+	size_t at = sizeof(digits);
+
+	for (; value >= 100; value /= 100)
+		memcpy(digits + (at -= 2), pairs + 2 * (value % 100), 2);
+	if (value >= 10)
+		memcpy(digits + (at -= 2), pairs + 2 * value, 2);
+	else
+		digits[--at] = (char)('0' + value);
+	memcpy(to, digits + at, sizeof(digits) - at);
+	return sizeof(digits) - at;
+}
+
 static inline void put_uint(struct json *j, uint64_t value)
 {
-	char digits[MAX_DIGITS], *to = reserve(j, MAX_DIGITS);
-	size_t at = sizeof(digits), n;
+	j->used += put_digits(reserve(j, MAX_DIGITS), value);
+}
 
-	do {
-		digits[--at] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value);
-	n = sizeof(digits) - at;
-	for (size_t i = 0; i < n; i++)
-		to[i] = digits[at + i];
-	j->used += n;
+size_t json_digits(char *to, int64_t value)
+{
+	if (value >= 0)
+		return put_digits(to, (uint64_t)value);
+	*to = '-';
+	return 1 + put_digits(to + 1, 0 - (uint64_t)value);
 }
 
 void json_uint(struct json *j, uint64_t value)

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define JSON_DEPTH 32
 #define JSON_BUFFER 65536u
@@ -43,7 +44,6 @@ void json_key(struct json *j, const char *key);
 
 /* The same for a literal without escapes: one copy, and never a space behind the colon. */
 #define JSON_KEY(j, key) json_key_raw((j), "\"" key "\":", sizeof("\"" key "\":") - 1)
-void json_key_raw(struct json *j, const char *quoted, size_t size);
 
 void json_text(struct json *j, const char *text); /* NULL becomes null */
 void json_text_size(struct json *j, const char *text, size_t size);
@@ -60,7 +60,9 @@ void json_us(struct json *j, int64_t ns);
 
 /* A value that is JSON already; and any bytes between values, for example a line break. */
 void json_raw(struct json *j, const char *json, size_t size);
-void json_bytes(struct json *j, const char *bytes, size_t size);
+static inline void json_bytes(struct json *j, const char *bytes, size_t size);
+/* The same where the buffer gets full. */
+void json_bytes_over(struct json *j, const char *bytes, size_t size);
 
 /* json_write_fns: to growing memory, which the caller releases with alloc_free(); to a FILE. */
 struct json_memory {
@@ -70,8 +72,31 @@ struct json_memory {
 int json_write_memory(void *memory, const char *bytes, size_t size);
 int json_write_file(void *file, const char *bytes, size_t size);
 
-/* For other writers of text: bytes of the UTF-8 sequence of several bytes at `s`, of which `size` may be read; 0: it is invalid
+/* For other writers of text: a number in decimals, at most 20 bytes without an end; their number. */
+size_t json_digits(char *to, int64_t value);
+/* Bytes of the UTF-8 sequence of several bytes at `s`, of which `size` may be read; 0: it is invalid
  * (overlong, a surrogate, cut short). */
 size_t json_utf8_size(const unsigned char *s, size_t size);
+
+/* ---- inline: most sizes are constants, and one store writes them ---- */
+
+static inline void json_bytes(struct json *j, const char *bytes, size_t size)
+{
+	if (size < sizeof(j->buf) - j->used) {
+		memcpy(j->buf + j->used, bytes, size);
+		j->used += size;
+	} else {
+		json_bytes_over(j, bytes, size);
+	}
+}
+
+static inline void json_key_raw(struct json *j, const char *quoted, size_t size)
+{
+	if (j->more[j->depth])
+		json_bytes(j, ",", 1);
+	j->more[j->depth] = true;
+	json_bytes(j, quoted, size);
+	j->after_key = true;
+}
 
 #endif

@@ -28,16 +28,21 @@ int query_fail_memory(struct query *q)
 
 int query_fail_sql(struct query *q)
 {
-	int rc = sqlite3_extended_errcode(q->db);
+	return query_fail_db(q, q->db);
+}
+
+int query_fail_db(struct query *q, sqlite3 *db)
+{
+	int rc = sqlite3_extended_errcode(db);
 
 	if (rc == SQLITE_FULL || rc == SQLITE_IOERR_WRITE)
 		return query_fail(
 			q, -ENOSPC,
 			"%s: no space to sort its rows: %s; choose another directory with TMPDIR",
-			q->path, sqlite3_errmsg(q->db));
+			q->path, sqlite3_errmsg(db));
 	if (rc == SQLITE_NOMEM)
 		return query_fail_memory(q);
-	return query_fail(q, -EIO, "%s: damaged: %s", q->path, sqlite3_errmsg(q->db));
+	return query_fail(q, -EIO, "%s: damaged: %s", q->path, sqlite3_errmsg(db));
 }
 
 int query_prepare(struct query *q, sqlite3_stmt **stmt, const char *sql)

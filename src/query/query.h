@@ -82,8 +82,9 @@ int query_open_file(sqlite3 **db, const char *path);
 
 #define query_fail(q, error, ...) job_fail((q)->res, error, __VA_ARGS__)
 int query_fail_memory(struct query *q);
-/* The same with SQLite's message. */
+/* The same with SQLite's message; and with that of another connection. */
 int query_fail_sql(struct query *q);
+int query_fail_db(struct query *q, sqlite3 *db);
 /* Prepares a statement; if it does not compile, the file is faulty. 0 or -errno with res->error. */
 int query_prepare(struct query *q, sqlite3_stmt **stmt, const char *sql);
 /* The same for each statement of a list whose SQL is not NULL. */

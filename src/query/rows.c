@@ -84,16 +84,18 @@ bool rows_timed(int64_t begin, int64_t end, int64_t flags)
 #define COLUMNS_BY_TIME(rest)                                                                      \
 	"O.start, O.id, O.gpuId, O.queueId, O.sequenceId, O.\"end\", O.description_id, O.opType_id, " rest
 
-#define OURS                                                                                       \
+#define OURS(cause)                                                                                \
 	"O.roctxId, O.correlation_id, K.shape_id, coalesce(K.flags, C.flags, 0), C.op_id IS NOT "  \
-	"NULL, C.bytes, C.src_agent_id, C.dst_agent_id, L.api_id, S.number"
+	"NULL, C.bytes, C.src_agent_id, C.dst_agent_id, " cause
 #define OURS_FROM                                                                                  \
 	"rocpd_op O LEFT JOIN rtl_op_kernel K ON K.op_id = O.id LEFT JOIN rtl_op_copy C ON "       \
 	"C.op_id = O.id "
 
 /* RPD has no sizes of operations; its type names identify copies */
-#define RPD "0, 0, 0, 0, " ROWS_IS_COPY("T.string") ", 0, 0, 0, L.api_id, S.number"
-#define RPD_FROM "rocpd_op O JOIN rocpd_string T ON T.id = O.opType_id "
+#define RPD(cause) "0, 0, 0, 0, " ROWS_IS_COPY("T.string") ", 0, 0, 0, " cause
+#define RPD_FROM "rocpd_op O CROSS JOIN rocpd_string T ON T.id = O.opType_id "
+
+#define CAUSE "L.api_id, S.number"
 
 #define ANY_STREAM                                                                                 \
 	"LEFT JOIN query_cause L ON L.op_id = O.id LEFT JOIN query_stream S ON S.block = "         \
@@ -116,8 +118,9 @@ static const char barriers_sql[] =
 	"WHERE" RANGE("O.op_id") ORDER_OWN;
 
 static const char *const ops_sql[2][4] = {
-	{ BY_QUEUE(RPD, RPD_FROM), BY_STREAM(RPD, RPD_FROM), NULL, NULL },
-	{ BY_QUEUE(OURS, OURS_FROM), BY_STREAM(OURS, OURS_FROM), runtime_sql, barriers_sql },
+	{ BY_QUEUE(RPD(CAUSE), RPD_FROM), BY_STREAM(RPD(CAUSE), RPD_FROM), NULL, NULL },
+	{ BY_QUEUE(OURS(CAUSE), OURS_FROM), BY_STREAM(OURS(CAUSE), OURS_FROM), runtime_sql,
+	  barriers_sql },
 };
 
 static int visit_rows(struct query *q, const char *sql, int nr, bool transfers, rows_fn each,
@@ -151,11 +154,51 @@ int rows_ops(struct query *q, enum rows_order order, rows_fn each, void *arg)
 	return sql ? visit_rows(q, sql, OP_NR, transfers, each, arg) : 0;
 }
 
+/* Causes are read beside the operations, which another thread may read from the file alone. Both are in the order of ids. */
 struct by_time {
 	struct query *q;
 	rows_fn each;
 	void *arg;
+	sqlite3_stmt *cause; /* NULL: no cause is known */
+	int64_t op;	     /* the operation of its row; INT64_MAX: it has none */
+	int64_t last;	     /* the operation before */
 };
+
+static const char cause_sql[] =
+	"SELECT L.op_id, L.api_id, S.number FROM temp.query_cause L LEFT JOIN temp.query_stream S ON S.block = "
+	"L.op_id >> 32 AND S.name = L.stream WHERE L.op_id >= ?1 ORDER BY L.op_id";
+
+static int step_cause(struct by_time *b)
+{
+	int rc = sqlite3_step(b->cause);
+
+	b->op = rc == SQLITE_ROW ? sqlite3_column_int64(b->cause, 0) : INT64_MAX;
+	return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : query_fail_sql(b->q);
+}
+
+static int complete_row(void *arg, int64_t *row)
+{
+	struct by_time *b = arg;
+	int64_t op = row[1];
+	int ret = 0;
+
+	if (!b->cause)
+		return 0;
+	if (b->op < op && b->last < op)
+		ret = step_cause(b);
+	/* another process, or a file with a row out of order */
+	if (ret == 0 && (op < b->last || b->op < op)) {
+		sqlite3_reset(b->cause);
+		sqlite3_bind_int64(b->cause, 1, op);
+		ret = step_cause(b);
+	}
+	b->last = op;
+	if (ret == 0 && b->op == op) {
+		row[OP_CALL] = sqlite3_column_int64(b->cause, 1);
+		row[OP_STREAM] = sqlite3_column_int64(b->cause, 2);
+	}
+	return ret;
+}
 
 static int pass_by_time(void *arg, const int64_t *row)
 {
@@ -174,11 +217,22 @@ static int pass_by_time(void *arg, const int64_t *row)
 
 int rows_by_time(struct query *q, rows_fn each, void *arg)
 {
-	static const struct timeline_rows ours = { COLUMNS_BY_TIME(OURS), OURS_FROM ANY_STREAM };
-	static const struct timeline_rows rpd = { COLUMNS_BY_TIME(RPD), RPD_FROM ANY_STREAM };
-	struct by_time b = { q, each, arg };
+	static const struct timeline_rows ours = { COLUMNS_BY_TIME(OURS("0, 0")),
+						   OURS_FROM "WHERE" RANGE("O.id"), complete_row };
+	static const struct timeline_rows rpd = { COLUMNS_BY_TIME(RPD("0, 0")),
+						  RPD_FROM "WHERE" RANGE("O.id"), complete_row };
+	struct by_time b = { q, each, arg, NULL, INT64_MIN, INT64_MIN };
+	int ret = 0;
 
-	return timeline_read(q, q->ours ? &ours : &rpd, TIMELINE_LOOSE, pass_by_time, NULL, &b);
+	if (query_number(q->db, "SELECT EXISTS (SELECT 1 FROM temp.query_cause)", 0))
+		ret = query_prepare(q, &b.cause, cause_sql);
+	if (b.cause)
+		sqlite3_bind_int64(b.cause, 1, INT64_MIN);
+	if (ret == 0)
+		ret = timeline_read(q, q->ours ? &ours : &rpd, TIMELINE_LOOSE, pass_by_time, NULL,
+				    &b);
+	sqlite3_finalize(b.cause);
+	return ret;
 }
 
 /* ---- markers and calls ---- */

@@ -3,8 +3,8 @@
  *
  * Each process has a cursor with a window of its next rows, as runs of rows in order, of which the earliest is passed on.
  *
- * Threads:  with TIMELINE_APART the rows of one process are read by a thread of their own, so that SQLite works while rows are put in
- *           order and used. Blocks of rows go round between the two; the semaphores count the full and the empty ones.
+ * Threads:  the rows of one process are read by a thread of their own, unless with TIMELINE_HERE, so that SQLite works while rows are
+ *           put in order and used. Blocks of rows go round between the two; the semaphores count the full and the empty ones.
  */
 #include "query/timeline.h"
 
@@ -29,11 +29,12 @@ enum { BLOCKS = 4, BLOCK_ROWS = 512 };
 
 struct ahead {
 	struct query *q;
+	sqlite3 *db;
 	sqlite3_stmt *stmt;
 	pthread_t thread;
 	sem_t full, empty;
-	bool stop; /* __atomic: the rows are not wanted any more */
-	int error; /* of the reader, once a block has less than BLOCK_ROWS rows */
+	bool stop;   /* __atomic: the rows are not wanted any more */
+	bool failed; /* the reader, once a block has less than BLOCK_ROWS rows */
 	/* of the thread that takes rows */
 	size_t block, row;
 	bool open;
@@ -115,18 +116,13 @@ static void sql_take(sqlite3_context *context, int nr, sqlite3_value **values)
 {
 	struct ahead *a = sqlite3_user_data(context);
 	int64_t *v = a->to->v[a->to->nr];
-	int ret = query_progress(a->q);
 
 	for (int i = 0; i < nr; i++)
 		v[i] = sqlite3_value_int64(values[i]);
 	if (++a->to->nr == BLOCK_ROWS) {
 		sem_post(&a->full);
 		if (!begin_block(a))
-			ret = -ECANCELED;
-	}
-	if (ret) {
-		a->error = ret;
-		sqlite3_result_error_code(context, SQLITE_INTERRUPT);
+			sqlite3_result_error_code(context, SQLITE_INTERRUPT);
 	}
 }
 
@@ -141,20 +137,19 @@ static void *read_blocks(void *arg)
 
 	if (!begin_block(a))
 		return NULL;
-	if (sqlite3_step(a->stmt) != SQLITE_ROW && !a->error)
-		a->error = query_fail_sql(a->q);
+	a->failed = sqlite3_step(a->stmt) != SQLITE_ROW;
 	sem_post(&a->full);
 	return NULL;
 }
 
-static int set_function(struct query *q, struct ahead *a)
+static int set_function(sqlite3 *db, struct ahead *a)
 {
-	return sqlite3_create_function(q->db, "timeline_take", -1, SQLITE_UTF8, a, NULL,
+	return sqlite3_create_function(db, "timeline_take", -1, SQLITE_UTF8, a, NULL,
 				       a ? sql_take : NULL, a ? sql_nothing : NULL);
 }
 
 /* NULL where there is no memory or no thread: then the rows are read without one. */
-static struct ahead *ahead_begin(struct query *q, const char *columns, const char *from)
+static struct ahead *ahead_begin(const struct reading *r)
 {
 	struct ahead *a = alloc_heap(sizeof(*a));
 	char *sql;
@@ -162,14 +157,18 @@ static struct ahead *ahead_begin(struct query *q, const char *columns, const cha
 	if (!a)
 		return NULL;
 	memset(a, 0, offsetof(struct ahead, blocks));
-	a->q = q;
+	a->q = r->q;
+	a->db = r->how == TIMELINE_LOOSE ? r->q->second : r->q->db;
+	/* it reads from the begin to the end: pages that were read are of no use */
+	if (r->how == TIMELINE_LOOSE)
+		sqlite3_exec(a->db, "PRAGMA cache_size=-2048", NULL, NULL, NULL);
 	sem_init(&a->full, 0, 0);
 	sem_init(&a->empty, 0, BLOCKS);
-	sql = sqlite3_mprintf("SELECT timeline_take(%s) FROM %s", columns, from);
-	if (sql && set_function(q, a) == SQLITE_OK &&
-	    sqlite3_prepare_v2(q->db, sql, -1, &a->stmt, NULL) == SQLITE_OK) {
-		sqlite3_bind_int64(a->stmt, 1, INT64_MIN);
-		sqlite3_bind_int64(a->stmt, 2, INT64_MAX);
+	sql = sqlite3_mprintf("SELECT timeline_take(%s) FROM %s", r->rows->columns, r->rows->from);
+	if (sql && set_function(a->db, a) == SQLITE_OK &&
+	    sqlite3_prepare_v2(a->db, sql, -1, &a->stmt, NULL) == SQLITE_OK) {
+		sqlite3_bind_int64(a->stmt, 1, r->first);
+		sqlite3_bind_int64(a->stmt, 2, r->last);
 		if (pthread_create(&a->thread, NULL, read_blocks, a) == 0) {
 			sqlite3_free(sql);
 			return a;
@@ -187,6 +186,7 @@ static struct ahead *ahead_begin(struct query *q, const char *columns, const cha
 static int ahead_step(struct ahead *a, const int64_t **v)
 {
 	struct block *b = &a->blocks[a->block % BLOCKS];
+	int ret;
 
 	if (!a->open || a->row == BLOCK_ROWS) {
 		if (a->open) {
@@ -200,9 +200,10 @@ static int ahead_step(struct ahead *a, const int64_t **v)
 		a->row = 0;
 	}
 	if (a->row == b->nr)
-		return a->error;
+		return a->failed ? query_fail_db(a->q, a->db) : 0;
 	*v = b->v[a->row++];
-	return 1;
+	ret = query_progress(a->q);
+	return ret ? ret : 1;
 }
 
 static void ahead_end(struct ahead *a)
@@ -213,7 +214,7 @@ static void ahead_end(struct ahead *a)
 	sem_post(&a->empty);
 	pthread_join(a->thread, NULL);
 	sqlite3_finalize(a->stmt);
-	set_function(a->q, NULL);
+	set_function(a->db, NULL);
 	sem_destroy(&a->full);
 	sem_destroy(&a->empty);
 	alloc_free(a);
@@ -221,21 +222,22 @@ static void ahead_end(struct ahead *a)
 
 /* ---- cursors ---- */
 
-static int step(struct query *q, struct cursor *c, int64_t *v)
+static int step(const struct reading *r, struct cursor *c, int64_t *v)
 {
 	const int64_t *from = NULL;
-	int ret;
+	int ret, error;
 
 	if (c->ahead) {
 		ret = ahead_step(c->ahead, &from);
 		if (ret == 1)
 			memcpy(v, from, c->nr_columns * sizeof(*v));
-		return ret;
+	} else {
+		ret = query_step(r->q, c->stmt);
+		for (size_t i = 0; ret == 1 && i < c->nr_columns; i++)
+			v[i] = sqlite3_column_int64(c->stmt, (int)i);
 	}
-	ret = query_step(q, c->stmt);
-	for (size_t i = 0; ret == 1 && i < c->nr_columns; i++)
-		v[i] = sqlite3_column_int64(c->stmt, (int)i);
-	return ret;
+	error = ret == 1 && r->rows->complete ? r->rows->complete(r->arg, v) : 0;
+	return error ? error : ret;
 }
 
 static int64_t *values_of(const struct cursor *c, uint32_t at)
@@ -245,11 +247,11 @@ static int64_t *values_of(const struct cursor *c, uint32_t at)
 
 /* One more row. -EAGAIN: it belongs in front of rows that were passed on, or there are too many runs; its values are those of the first
  * free item. */
-static int take_row(struct query *q, struct cursor *c)
+static int take_row(const struct reading *r, struct cursor *c)
 {
 	uint32_t at = c->free;
 	int64_t *v = values_of(c, at);
-	int ret = step(q, c, v);
+	int ret = step(r, c, v);
 	struct run *run;
 
 	if (ret <= 0) {
@@ -278,12 +280,12 @@ static int take_row(struct query *q, struct cursor *c)
 /* The same, but for a row that does not fit the order: with TIMELINE_LOOSE it is passed on at once. */
 static int take(struct reading *r, struct cursor *c)
 {
-	int ret = take_row(r->q, c);
+	int ret = take_row(r, c);
 
 	while (ret == -EAGAIN && r->how == TIMELINE_LOOSE) {
 		ret = r->each(r->arg, values_of(c, c->free));
 		if (ret == 0)
-			ret = take_row(r->q, c);
+			ret = take_row(r, c);
 	}
 	return ret;
 }
@@ -340,8 +342,8 @@ static int open_cursor(struct reading *r, struct cursor *c, const char *sql, siz
 		c->next[n] = n < c->max ? (uint32_t)n + 1 : NONE;
 	sqlite3_bind_int64(c->stmt, 1, nr > 1 ? q->processes[i].id_first : r->first);
 	sqlite3_bind_int64(c->stmt, 2, nr > 1 ? q->processes[i].id_last : r->last);
-	if (r->how == TIMELINE_APART && nr == 1)
-		c->ahead = ahead_begin(q, r->rows->columns, r->rows->from);
+	if (nr == 1 && (r->how == TIMELINE_APART || (r->how == TIMELINE_LOOSE && q->second)))
+		c->ahead = ahead_begin(r);
 	while (ret == 0 && !c->done && c->nr < c->max)
 		ret = take(r, c);
 	return ret;
@@ -392,7 +394,9 @@ static int read_sorted(const struct reading *r)
 
 		for (int i = 0; i < nr && i < TIMELINE_COLUMNS; i++)
 			v[i] = sqlite3_column_int64(row, i);
-		ret = r->each(r->arg, v);
+		ret = r->rows->complete ? r->rows->complete(r->arg, v) : 0;
+		if (ret == 0)
+			ret = r->each(r->arg, v);
 		if (ret)
 			break;
 	}

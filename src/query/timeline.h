@@ -15,12 +15,16 @@
 typedef int (*timeline_fn)(void *arg, const int64_t *row);
 
 /* TIMELINE_APART: another thread reads the file meanwhile, so that `each` may not use q->db. */
-/* TIMELINE_LOOSE: a row that the window does not reach is passed on when it is read, out of order; `reset` is not needed. */
+/* TIMELINE_LOOSE: a row that the window does not reach is passed on when it is read, out of order; `reset` is not needed. If there is
+ * q->second, another thread reads by it: `from` may have no temporary tables. */
 enum timeline_how { TIMELINE_HERE, TIMELINE_APART, TIMELINE_LOOSE };
 
 /* SELECT columns FROM from: `from` has no ORDER BY, and "BETWEEN ?1 AND ?2" for ids; the first column is the begin. */
 struct timeline_rows {
 	const char *columns, *from;
+	/* Changes columns behind the first, as soon as the row is read: mostly in the order of `from`. 0, or -errno, which ends the
+	 * reading. May be NULL. */
+	int (*complete)(void *arg, int64_t *row);
 };
 
 /* Reads the rows. `reset` is called when the rows begin again, after a part of them was passed. 0 or -errno with q->res->error. */

@@ -10,6 +10,7 @@
 
 #include "export/rpd/rpd.h"
 #include "query/label.h"
+#include "query/rows.h"
 #include "support/db.h"
 #include "support/spool_make.h"
 #include "support/test.h"
@@ -68,6 +69,47 @@ TEST(rpd_database_opens_without_conversion)
 	CHECK_EQ_UINT(q->nr_processes, 0);
 	CHECK_EQ_INT(query_local_id(q, 7), 7);
 	query_close(q);
+}
+
+/* Every second operation has a call, with the triple of its number, and stream 1. */
+static const char causes[] =
+	"DELETE FROM temp.query_cause; DELETE FROM temp.query_stream; INSERT INTO temp.query_cause SELECT id, 3 * id, "
+	"'s' FROM rocpd_op WHERE id % 2; INSERT INTO temp.query_stream SELECT DISTINCT id >> 32, 's', 1 FROM rocpd_op";
+
+static int check_cause(void *arg, const int64_t *op)
+{
+	int64_t *nr = arg;
+
+	CHECK_EQ_INT(op[OP_CALL], op[OP_ID] % 2 ? 3 * op[OP_ID] : 0);
+	CHECK_EQ_INT(op[OP_STREAM], op[OP_ID] % 2);
+	++*nr;
+	return 0;
+}
+
+TEST(operations_by_time_have_their_causes_read_by_one_thread_or_two)
+{
+	const char *inputs[2] = { test_tmpfile("a.rtl"), test_tmpfile("b.rtl") };
+
+	for (int i = 0; i < 2; i++)
+		spool_make_sample(inputs[i], &(struct spool_make_sample){ .host = "nodeA",
+									  .pid = 500 + (uint32_t)i,
+									  .closed = true });
+	/* two processes are merged by their begins: their causes are not in the order of ids */
+	for (size_t nr = 1; nr <= 2; nr++)
+		for (int twice = 0; twice < 2; twice++) {
+			struct job_options with = { .twice = twice };
+			struct query *q;
+			int64_t seen = 0;
+
+			CHECK_OK(query_open(&q, inputs, nr, rpd_merge, &with, &res));
+			CHECK_OK(rows_prepare(q));
+			CHECK_EQ_UINT(q->nr_processes, nr);
+			CHECK_OK(query_run(q, causes));
+			CHECK_OK(rows_by_time(q, check_cause, &seen));
+			CHECK_EQ_INT(seen, query_number(q->db, "SELECT count(*) FROM rocpd_op", 0));
+			CHECK(seen > 1);
+			query_close(q);
+		}
 }
 
 TEST(file_that_is_not_a_trace_is_refused)

@@ -50,6 +50,22 @@ static void put_string(struct json *j, const char *at, const char *end)
 	alloc_free(text);
 }
 
+/* Up to 15 digits, which any double holds. */
+static bool put_digits(struct json *j, const char *at, size_t n)
+{
+	int64_t value = 0;
+
+	if (!n || n > 15)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (at[i] < '0' || at[i] > '9')
+			return false;
+		value = value * 10 + (at[i] - '0');
+	}
+	json_int(j, value);
+	return true;
+}
+
 /* Writes a decimal number if a double holds it exactly. */
 static bool put_number(struct json *j, const char *at, const char *end)
 {
@@ -57,6 +73,8 @@ static bool put_number(struct json *j, const char *at, const char *end)
 	size_t n = (size_t)(end - at);
 	long long whole;
 
+	if (put_digits(j, at, n))
+		return true;
 	if (!n || n >= sizeof(text) || strspn(at, "+-.0123456789eE") < n || *at == '+' ||
 	    *at == 'e' || *at == 'E')
 		return false;

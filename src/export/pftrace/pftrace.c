@@ -141,11 +141,8 @@ uint64_t pftrace_key(struct pftrace *t, const char *text, size_t size)
 
 void pftrace_put_int(struct proto *p, enum pftrace_name name, int64_t value)
 {
-	size_t at = proto_begin(p, EVENT_ANNOTATION);
-
-	proto_uint(p, ANNOTATION_NAME, (uint64_t)name);
-	proto_uint(p, value < 0 ? ANNOTATION_INT : ANNOTATION_UINT, (uint64_t)value);
-	proto_end(p, at);
+	proto_uints(p, EVENT_ANNOTATION, ANNOTATION_NAME, (uint64_t)name,
+		    value < 0 ? ANNOTATION_INT : ANNOTATION_UINT, (uint64_t)value);
 }
 
 void pftrace_put_double(struct proto *p, enum pftrace_name name, double value)
@@ -166,21 +163,28 @@ void pftrace_put_text(struct proto *p, enum pftrace_name name, const char *text)
 	proto_end(p, at);
 }
 
-void pftrace_put_interned(struct pftrace *t, struct proto *p, enum pftrace_name name,
-			  const char *text)
+uint64_t pftrace_text(struct pftrace *t, const char *text)
 {
-	size_t size = strlen(text), at;
+	size_t size = strlen(text);
 	bool is_new;
 	uint64_t iid = texts_number(&t->texts, text, size, &is_new);
 
 	if (!iid)
-		p->failed = true;
+		t->packet.failed = true;
 	else if (is_new)
 		intern(t, INTERNED_TEXT, iid, text, size);
-	at = proto_begin(p, EVENT_ANNOTATION);
-	proto_uint(p, ANNOTATION_NAME, (uint64_t)name);
-	proto_uint(p, ANNOTATION_TEXT_IID, iid);
-	proto_end(p, at);
+	return iid;
+}
+
+void pftrace_put_iid(struct proto *p, enum pftrace_name name, uint64_t iid)
+{
+	proto_uints(p, EVENT_ANNOTATION, ANNOTATION_NAME, (uint64_t)name, ANNOTATION_TEXT_IID, iid);
+}
+
+void pftrace_put_interned(struct pftrace *t, struct proto *p, enum pftrace_name name,
+			  const char *text)
+{
+	pftrace_put_iid(p, name, pftrace_text(t, text));
 }
 
 /* ---- tracks ---- */

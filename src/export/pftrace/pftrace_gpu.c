@@ -33,8 +33,9 @@ struct writer {
 	struct map groups;   /* GPU and kind -> track */
 	struct cache shapes, agents, types, streams;
 	sqlite3_stmt *label, *symbol, *type, *stream, *graph, *shape, *agent;
-	int64_t named_gpu;
-	char gpu_name[32];
+	struct map gpus; /* GPU -> number of "GPU 0" */
+	int64_t gpu;	 /* of the last operation, and its number */
+	uint64_t gpu_text;
 };
 
 /* ---- cached annotations ---- */
@@ -44,13 +45,14 @@ static void put_xyz(struct pftrace *t, struct proto *p, enum pftrace_name name,
 {
 	int64_t v[3], all = 1;
 	char text[72];
+	size_t used = 0;
 
 	for (int i = 0; i < 3; i++) {
 		v[i] = sqlite3_column_int64(row, column + i);
 		all = (int64_t)((uint64_t)all * (uint64_t)v[i]);
+		used += json_digits(text + used, v[i]);
+		text[used++] = i < 2 ? ',' : '\0';
 	}
-	snprintf(text, sizeof(text), "%lld,%lld,%lld", (long long)v[0], (long long)v[1],
-		 (long long)v[2]);
 	pftrace_put_interned(t, p, name, text);
 	pftrace_put_int(p, size, all);
 }
@@ -153,15 +155,21 @@ static int choose_group(struct writer *w, const int64_t *op)
 	return map_put(&w->groups, key, w->track->group);
 }
 
-/* "GPU 0", or "" */
-static void name_gpu(struct writer *w, int64_t gpu)
+static int put_gpu(struct writer *w, int64_t gpu)
 {
-	if (gpu == w->named_gpu)
-		return;
-	w->named_gpu = gpu;
-	w->gpu_name[0] = 0;
-	if (gpu >= 0)
-		snprintf(w->gpu_name, sizeof(w->gpu_name), "GPU %lld", (long long)gpu);
+	char name[32];
+
+	if (gpu < 0)
+		return 0;
+	if (gpu != w->gpu && !map_get(&w->gpus, (uint64_t)gpu, &w->gpu_text)) {
+		snprintf(name, sizeof(name), "GPU %lld", (long long)gpu);
+		w->gpu_text = pftrace_text(w->t, name);
+		if (map_put(&w->gpus, (uint64_t)gpu, w->gpu_text))
+			return query_fail_memory(w->t->q);
+	}
+	w->gpu = gpu;
+	pftrace_put_iid(&w->t->packet, A_AGENT, w->gpu_text);
+	return 0;
 }
 
 static struct lane *find_lane(struct writer *w, const int64_t *op, int64_t begin, int64_t end)
@@ -234,9 +242,8 @@ static int put_annotations(struct writer *w, const int64_t *op)
 		ret = put_cached(w, &w->shapes, op[OP_SHAPE], w->shape, make_shape);
 	else if (op[OP_TYPE] && !(op[OP_COPY] && w->t->q->ours))
 		ret = put_cached(w, &w->types, op[OP_TYPE], w->type, make_type);
-	name_gpu(w, op[OP_GPU]);
-	if (w->gpu_name[0])
-		pftrace_put_interned(w->t, p, A_AGENT, w->gpu_name);
+	if (ret == 0)
+		ret = put_gpu(w, op[OP_GPU]);
 	if (process)
 		pftrace_put_int(p, A_PID, process->pid);
 	pftrace_put_int(p, A_QUEUE, op[OP_QUEUE]);
@@ -379,6 +386,7 @@ static void free_writer(struct writer *w)
 	free_cache(&w->streams);
 	tracks_fini(&w->tracks);
 	map_fini(&w->groups);
+	map_fini(&w->gpus);
 }
 
 int pftrace_gpu_write(struct pftrace *t)
@@ -386,7 +394,7 @@ int pftrace_gpu_write(struct pftrace *t)
 	struct writer w = { .t = t, .domains = rocprofv3_files_choice(t->q)->domains };
 	int ret = prepare_writer(&w);
 
-	w.named_gpu = INT64_MIN;
+	w.gpu = INT64_MIN;
 	if (ret == 0)
 		ret = rows_by_time(t->q, take_op, &w);
 	if (ret == 0)

@@ -168,6 +168,9 @@ void pftrace_put_text(struct proto *p, enum pftrace_name name, const char *text)
 /* For texts that many events have. The event's packet, or a later one of an event that has it, brings the text. */
 void pftrace_put_interned(struct pftrace *t, struct proto *p, enum pftrace_name name,
 			  const char *text);
+/* The same in two steps: the text's number, and an annotation with it. */
+uint64_t pftrace_text(struct pftrace *t, const char *text);
+void pftrace_put_iid(struct proto *p, enum pftrace_name name, uint64_t iid);
 /* The id of another annotation's name. */
 uint64_t pftrace_key(struct pftrace *t, const char *text, size_t size);
 

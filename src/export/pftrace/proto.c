@@ -17,8 +17,7 @@ void proto_fini(struct proto *p)
 	memset(p, 0, sizeof(*p));
 }
 
-/* Space for `size` more bytes; NULL: out of memory. */
-static char *reserve(struct proto *p, size_t size)
+static char *grow(struct proto *p, size_t size)
 {
 	size_t cap = p->cap ? p->cap : 1024;
 	char *grown;
@@ -39,7 +38,13 @@ static char *reserve(struct proto *p, size_t size)
 	return p->buf + p->used;
 }
 
-static char *put_varint(char *at, uint64_t value)
+/* Space for `size` more bytes; NULL: out of memory. */
+static inline char *reserve(struct proto *p, size_t size)
+{
+	return !p->failed && p->cap - p->used >= size ? p->buf + p->used : grow(p, size);
+}
+
+static inline char *put_varint(char *at, uint64_t value)
 {
 	while (value >= 0x80) {
 		*at++ = (char)(value | 0x80);
@@ -49,7 +54,7 @@ static char *put_varint(char *at, uint64_t value)
 	return at;
 }
 
-static char *put_tag(char *at, uint32_t field, enum wire wire)
+static inline char *put_tag(char *at, uint32_t field, enum wire wire)
 {
 	return put_varint(at, (uint64_t)field << 3 | (uint64_t)wire);
 }
@@ -60,6 +65,21 @@ void proto_uint(struct proto *p, uint32_t field, uint64_t value)
 
 	if (at)
 		p->used = (size_t)(put_varint(put_tag(at, field, WIRE_VARINT), value) - p->buf);
+}
+
+void proto_uints(struct proto *p, uint32_t field, uint32_t first, uint64_t a, uint32_t second,
+		 uint64_t b)
+{
+	char *start = reserve(p, 5 * VARINT_MAX), *at, *size;
+
+	if (!start)
+		return;
+	size = put_tag(start, field, WIRE_BYTES);
+	at = put_varint(put_tag(size + 1, first, WIRE_VARINT), a);
+	at = put_varint(put_tag(at, second, WIRE_VARINT), b);
+	/* at most four varints: one byte for the size */
+	*size = (char)(at - size - 1);
+	p->used = (size_t)(at - p->buf);
 }
 
 void proto_fixed64(struct proto *p, uint32_t field, uint64_t value)

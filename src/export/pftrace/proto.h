@@ -21,6 +21,9 @@ void proto_fini(struct proto *p);
 
 /* Fields of numbers: uint64, int64, int32, enumerations, bool; fixed64; double. */
 void proto_uint(struct proto *p, uint32_t field, uint64_t value);
+/* A message of two numbers, without proto_begin() and proto_end(). */
+void proto_uints(struct proto *p, uint32_t field, uint32_t first, uint64_t a, uint32_t second,
+		 uint64_t b);
 void proto_fixed64(struct proto *p, uint32_t field, uint64_t value);
 void proto_double(struct proto *p, uint32_t field, double value);
 /* Bytes; of a text invalid UTF-8 becomes U+FFFD. */
