@@ -19,7 +19,8 @@ enum { SEG_FLAT, SEG_SCRATCH, SEG_GLOBAL, SADDR_NONE = 0x7f };
 struct where {
 	uint64_t addr[GCN_LANES];
 	uint64_t exec;
-	bool dense; /* all lanes are active, a dword apart */
+	bool dense;   /* all lanes are active, a dword apart */
+	bool uniform; /* all have one address */
 };
 
 static uint32_t get32(uint64_t addr)
@@ -28,6 +29,32 @@ static uint32_t get32(uint64_t addr)
 }
 
 /* Kernels on two-dimensional tiles read a row of the tile by each 16 lanes, or one dword by all of them. */
+#if defined(__AVX512F__)
+/* Lane addresses as vectors, and results made in registers: rows that were stored by dwords can't be read at once as vectors. */
+static inline void load_patch(uint32_t *to, const uint64_t *addr, uint64_t at)
+{
+	const __m512i first = _mm512_set1_epi64((long long)addr[0]);
+	const __m512i four = _mm512_set1_epi64(4);
+	const __m512i lane = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+	const __m512i lo = _mm512_loadu_si512(addr), hi = _mm512_loadu_si512(addr + 8);
+	const __m512i in_row = _mm512_add_epi64(first, _mm512_mullo_epi64(lane, four));
+	__m512i v;
+
+	if (!_mm512_cmpneq_epi64_mask(lo, in_row) &&
+	    !_mm512_cmpneq_epi64_mask(hi, _mm512_add_epi64(in_row, _mm512_set1_epi64(32))))
+		v = _mm512_loadu_si512(memory_at(addr[0] + at));
+	else if (!_mm512_cmpneq_epi64_mask(lo, first) && !_mm512_cmpneq_epi64_mask(hi, first))
+		v = _mm512_set1_epi32((int)get32(addr[0] + at));
+	else
+		v = _mm512_inserti64x4(_mm512_castsi256_si512(
+					       _mm512_i64gather_epi32(lo,
+								      (const void *)(uintptr_t)at,
+								      1)),
+				       _mm512_i64gather_epi32(hi, (const void *)(uintptr_t)at, 1),
+				       1);
+	_mm512_storeu_si512(to, v);
+}
+#else
 static inline void load_patch(uint32_t *to, const uint64_t *addr, uint64_t at)
 {
 	uint64_t apart = 0, differ = 0;
@@ -48,6 +75,7 @@ static inline void load_patch(uint32_t *to, const uint64_t *addr, uint64_t at)
 			to[l] = get32(addr[l] + at);
 	}
 }
+#endif
 
 /* Dword n of all lanes, from `at` bytes behind their addresses on. */
 static void load_row(struct gcn_wave *w, const struct where *p, unsigned int reg, uint64_t at)
@@ -66,22 +94,47 @@ static void load_row(struct gcn_wave *w, const struct where *p, unsigned int reg
 /* Two dwords of all lanes: each pair by one access. */
 static void load_pair(struct gcn_wave *w, const struct where *p, unsigned int reg, uint64_t at)
 {
-	uint32_t *lo = w->vgpr[reg], *hi = w->vgpr[reg + 1];
-	gcn_row got[2];
+	gcn_row lo, hi;
 
-	if (p->exec != UINT64_MAX) {
-		lo = got[0];
-		hi = got[1];
-	}
 	for (unsigned int l = 0; l < GCN_LANES; l++) {
 		uint64_t v = memory_get64(memory_at(p->addr[l] + at));
 
 		lo[l] = (uint32_t)v;
 		hi[l] = (uint32_t)(v >> 32);
 	}
-	if (p->exec != UINT64_MAX) {
-		row_blend(w->vgpr[reg], got[0], p->exec);
-		row_blend(w->vgpr[reg + 1], got[1], p->exec);
+	row_blend(w->vgpr[reg], lo, p->exec);
+	row_blend(w->vgpr[reg + 1], hi, p->exec);
+}
+
+/* Three dwords: the aligned pair of a lane's three by one access. */
+static void load_three(struct gcn_wave *w, const struct where *p, unsigned int reg, uint64_t at)
+{
+	gcn_row got[3];
+
+	for (unsigned int l = 0; l < GCN_LANES; l++) {
+		uint64_t addr = p->addr[l] + at, odd = addr >> 2 & 1;
+		uint64_t v = memory_get64(memory_at(addr + 4 * odd));
+		uint32_t one = get32(addr + 8 * !odd);
+
+		got[0][l] = odd ? one : (uint32_t)v;
+		got[1][l] = (uint32_t)(odd ? v : v >> 32);
+		got[2][l] = odd ? (uint32_t)(v >> 32) : one;
+	}
+	for (unsigned int n = 0; n < 3; n++)
+		row_blend(w->vgpr[reg + n], got[n], p->exec);
+}
+
+/* All lanes at one address. */
+static void load_uniform(struct gcn_wave *w, const struct where *p, unsigned int reg,
+			 unsigned int nr)
+{
+	uint32_t v[4];
+	gcn_row row;
+
+	memory_fetch(v, memory_at(p->addr[0]), nr * 4);
+	for (unsigned int n = 0; n < nr; n++) {
+		row_fill(row, v[n]);
+		row_blend(w->vgpr[reg + n], row, p->exec);
 	}
 }
 
@@ -90,6 +143,14 @@ static inline void load(struct gcn_wave *w, const struct where *p, unsigned int 
 {
 	if (nr == 1 && p->dense) {
 		memcpy(w->vgpr[reg], memory_at(p->addr[0]), sizeof(gcn_row));
+		return;
+	}
+	if (p->uniform) {
+		load_uniform(w, p, reg, nr);
+		return;
+	}
+	if (nr == 3) {
+		load_three(w, p, reg, 0);
 		return;
 	}
 	for (unsigned int n = 0; n + 2 <= nr; n += 2)
@@ -132,7 +193,7 @@ static inline bool lds_where(const struct gcn_wave *w, const struct gcn_inst *i,
 			     unsigned int bytes, struct where *p)
 {
 	const uint32_t *row = w->vgpr[i->src[0] - GCN_SRC_VGPR];
-	uint32_t size = w->run->lds_size, first, most = 0, apart = 0;
+	uint32_t size = w->run->lds_size, first, most = 0, apart = 0, differ = 0;
 	uint64_t base = (uintptr_t)w->run->lds;
 	uint32_t at[GCN_LANES];
 
@@ -156,10 +217,12 @@ static inline bool lds_where(const struct gcn_wave *w, const struct gcn_inst *i,
 	{
 		most = at[l] > most ? at[l] : most;
 		apart |= at[l] ^ (first + l * 4);
+		differ |= at[l] ^ first;
 	}
 	if (most > size - bytes)
 		return false;
 	p->dense = !apart && p->exec == UINT64_MAX;
+	p->uniform = !differ;
 	FOR_LANES
 	{
 		p->addr[l] = base + at[l];
@@ -240,7 +303,7 @@ LDS_STORE2(ds_write2st64_b64, 2, 512)
 
 /* false: the lanes' addresses are not all in one allocation, or not all global, or misaligned for accesses by pairs. */
 static inline bool global_where(struct gcn_wave *w, const struct gcn_inst *i, unsigned int nr,
-				struct where *p)
+				bool loads, struct where *p)
 {
 	const uint32_t *lo = w->vgpr[i->src[0] - GCN_SRC_VGPR], *hi = lo + GCN_LANES;
 	uint64_t imm = (uint64_t)(int64_t)i->imm, least = UINT64_MAX, most = 0, apart = 0, first;
@@ -283,7 +346,9 @@ static inline bool global_where(struct gcn_wave *w, const struct gcn_inst *i, un
 		low_bits |= p->addr[l];
 	}
 	p->dense = !apart && p->exec == UINT64_MAX;
-	if (nr > 2 && low_bits & 4)
+	p->uniform = least == most;
+	/* pairs of four, or of three to store, are those of the address */
+	if (low_bits & 4 && (nr > 3 || (nr > 2 && !loads)))
 		return false;
 	/* a flat address in an aperture is in no allocation */
 	return most - least <= UINT32_MAX - 64 &&
@@ -295,7 +360,7 @@ static inline bool global_where(struct gcn_wave *w, const struct gcn_inst *i, un
 	{                                                                                          \
 		struct where p;                                                                    \
                                                                                                    \
-		if (!global_where(w, i, nr, &p)) {                                                 \
+		if (!global_where(w, i, nr, true, &p)) {                                           \
 			i->general(w, i);                                                          \
 			return;                                                                    \
 		}                                                                                  \
@@ -308,7 +373,7 @@ static inline bool global_where(struct gcn_wave *w, const struct gcn_inst *i, un
 	{                                                                                          \
 		struct where p;                                                                    \
                                                                                                    \
-		if (!global_where(w, i, nr, &p)) {                                                 \
+		if (!global_where(w, i, nr, false, &p)) {                                          \
 			i->general(w, i);                                                          \
 			return;                                                                    \
 		}                                                                                  \

@@ -27,7 +27,7 @@
 
 /* What is built for each kind; the handlers of one are chosen when the first instruction is decoded. */
 struct row_kind {
-	gcn_fn *plain, *wide, *any;		   /* vector instructions, valu_run.c */
+	gcn_fn *plain, *wide, *shift_pair, *any;   /* vector instructions, valu_run.c */
 	gcn_fn *(*quick)(const struct gcn_inst *); /* memory instructions, quick.c; NULL: none */
 };
 

@@ -257,6 +257,15 @@ static void set_ids(const struct gcn_run *r, struct gcn_wave *w, uint32_t wave, 
 	}
 }
 
+static void clear_sgprs(struct gcn_wave *w)
+{
+	size_t size = sizeof(w->sgpr);
+
+	/* the library's function: for a constant size GCC makes `rep stos`, which takes several times as long */
+	__asm__("" : "+r"(size));
+	memset(w->sgpr, 0, size);
+}
+
 static void start_group(struct gcn_run *r)
 {
 	uint32_t size[3];
@@ -277,7 +286,7 @@ static void start_group(struct gcn_run *r)
 		struct gcn_wave *w = &r->wave[n];
 		unsigned int nr_ids = (r->rsrc2 >> 11 & 3) + 1;
 
-		memset(w->sgpr, 0, sizeof(w->sgpr));
+		clear_sgprs(w);
 		memset(w->vgpr, 0, r->nr_vgprs * sizeof(gcn_row));
 		set_sgprs(r, w);
 		memset(w->vgpr + GCN_AGPR_ROW, 0, r->nr_agprs * sizeof(gcn_row));
@@ -313,48 +322,55 @@ static void describe(struct gcn_run *r, const struct gcn_wave *w, uint64_t pc,
 	gcn_disassemble(i, s->text, sizeof(s->text));
 }
 
-/* The code around the wave's counter, as long as it stays there. */
-struct window {
-	uint64_t lo, size;
-	const struct gcn_inst *first;
-};
-
-static const struct gcn_inst *move_window(struct gcn_run *r, struct window *at, uint64_t pc)
+/* The entry of `pc`, and the end of the entries that follow it. */
+static const struct gcn_inst *enter(struct gcn_run *r, uint64_t pc, const struct gcn_inst **end)
 {
 	const struct gcn_inst *i = code_fetch(r, pc);
 
-	if (i) {
-		at->lo = r->page->lo;
-		at->size = r->page->hi - at->lo;
-		at->first = &r->page->inst[(at->lo - r->page->base) / 4];
-	}
+	if (i)
+		*end = &r->page->inst[(r->page->hi - r->page->base) / 4];
 	return i;
+}
+
+/* The entry that a jump to `pc` goes to, if it is on the same page; else `end`. */
+static const struct gcn_inst *after_jump(const struct gcn_run *r, uint64_t pc,
+					 const struct gcn_inst *end)
+{
+	const struct gcn_page *page = r->page;
+
+	return pc >= page->lo && pc < page->hi && !(pc & 3) ? &page->inst[(pc - page->base) / 4] :
+							      end;
 }
 
 static void run_wave(struct gcn_run *r, struct gcn_wave *w)
 {
 	int64_t left = r->budget < r->turn ? r->budget : r->turn, before = left;
-	const struct gcn_inst *i = NULL;
-	struct window at = { 0 };
+	const struct gcn_inst *i = NULL, *following = NULL, *end = NULL;
 	uint64_t pc = w->pc, next = pc;
 
 	r->yield = false;
 	while (left > 0 && w->state == GCN_WAVE_RUN && !r->yield) {
+		unsigned int words;
+
 		pc = next;
-		i = pc - at.lo < at.size && !(pc & 3) ? &at.first[(pc - at.lo) / 4] : NULL;
-		if (!i || !code_is(i, pc)) {
-			i = move_window(r, &at, pc);
+		i = following;
+		if (i >= end || !code_is(i, pc)) {
+			i = enter(r, pc, &end);
 			if (!i) {
 				gcn_stop(w, GCN_MEMORY_FAULT, pc);
 				break;
 			}
 		}
-		w->pc = next = pc + i->nr_words * 4u;
+		words = i->nr_words;
+		following = i + words;
+		w->pc = next = pc + words * 4u;
 		r->executed[i->class]++;
 		left--;
 		i->run(w, i);
-		if (i->jumps)
+		if (i->jumps) {
 			next = w->pc;
+			following = after_jump(r, next, end);
+		}
 	}
 	r->steps += (uint64_t)(before - left);
 	r->wave_steps[w->number] += (uint64_t)(before - left);

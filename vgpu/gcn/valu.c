@@ -146,6 +146,15 @@ static bool is_wide(const struct gcn_inst *i, const struct gcn_valu *v)
 	return true;
 }
 
+/* in VOP3 */
+enum { OP_LSHLREV_B64 = 655 };
+
+static bool is_shift_pair(const struct gcn_inst *i, const struct gcn_valu *v)
+{
+	return v->enc == GCN_VOP3 && v->op == OP_LSHLREV_B64 && is_wide(i, v) && !i->neg &&
+	       !i->abs && i->src[0] < GCN_SRC_VGPR && i->src[1] >= GCN_SRC_VGPR;
+}
+
 static bool is_aligned(const struct gcn_inst *i, const struct gcn_valu *v)
 {
 	unsigned int odd = valu_width(v->dst) == 64 ? i->dst : 0;
@@ -181,7 +190,12 @@ void valu_bind(struct gcn_inst *i)
 	}
 	if (valu_width(v->dst) == 64)
 		i->reads |= GCN_WRITES_64;
-	i->run = is_simple(i, v) ? kind->plain : is_wide(i, v) ? kind->wide : kind->any;
+	if (is_simple(i, v))
+		i->run = v->run ? v->run : kind->plain;
+	else if (is_shift_pair(i, v))
+		i->run = kind->shift_pair;
+	else
+		i->run = is_wide(i, v) ? kind->wide : kind->any;
 	if (gcn_archs[i->arch].even && !is_aligned(i, v))
 		i->run = gcn_run_misaligned;
 }

@@ -38,6 +38,7 @@ enum valu_flags {
 	VALU_VCC_IN = 64,     /* reads VCC in every form */
 	VALU_NO_DENORM = 128, /* denormals are flushed in every mode */
 	VALU_ACC_HI = 256,    /* writes the upper half only */
+	VALU_HOT = 512, /* kernels use it much: it has a handler of its own for plain operands */
 };
 
 struct valu_args {
@@ -58,6 +59,7 @@ struct gcn_valu {
 	uint8_t enc; /* enum gcn_enc */
 	uint8_t dst, src[3];
 	uint16_t flags;
+	gcn_fn *run; /* if all operands are plain; NULL: that of all others */
 };
 
 /* The class of a vector instruction, enum gcn_class. */

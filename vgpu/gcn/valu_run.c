@@ -15,88 +15,12 @@
 #include "rows.h"
 #include "valu.h"
 #include "valu_math.h"
+#include "valu_plain.h"
 #include "valu_operand.inc"
-
-static void run_any(struct gcn_wave *w, const struct gcn_inst *i);
-
-/* The masks that it reads: VCC in the short form, a pair of scalar registers in the long one. */
-static uint64_t mask_in(const struct gcn_wave *w, const struct gcn_inst *i, unsigned int flags)
-{
-	if (flags & VALU_VCC_IN)
-		return gcn_get64(w, GCN_REG_VCC);
-	if (!(flags & VALU_CARRY_IN))
-		return 0;
-	if (i->src[2] < 128)
-		return gcn_get64(w, i->src[2]);
-	if (i->src[2] < GCN_SRC_VGPR)
-		return gcn_src64(w, i, i->src[2]);
-	return gcn_get64(w, GCN_REG_VCC);
-}
-
-static void mask_out(struct gcn_wave *w, const struct gcn_inst *i, const struct valu_args *a)
-{
-	unsigned int flags = i->valu->flags;
-	uint64_t exec = gcn_exec(w);
-
-	if (!(flags & (VALU_CARRY_OUT | VALU_COMPARE)))
-		return;
-	gcn_set64(w, i->sdst & 127, a->mask & exec);
-	if (flags & VALU_CMPX)
-		gcn_set64(w, GCN_REG_EXEC, a->mask & exec);
-}
-
-static void blend32(const struct gcn_wave *w, uint32_t *to, const uint32_t *from)
-{
-	row_blend(to, from, gcn_exec(w));
-}
-
-static const void *plain_source(struct gcn_wave *w, const struct gcn_inst *i, unsigned int n,
-				uint32_t *scratch)
-{
-	uint32_t v;
-
-	if (i->src[n] >= GCN_SRC_VGPR)
-		return i->src[n] == GCN_SRC_NONE ? scratch : w->vgpr[i->src[n] - GCN_SRC_VGPR];
-	v = gcn_src32(w, i, i->src[n]);
-	row_fill(scratch, v);
-	return scratch;
-}
 
 static void run_plain(struct gcn_wave *w, const struct gcn_inst *i)
 {
-	const struct gcn_valu *v = i->valu;
-	gcn_row scratch[2], result;
-	struct valu_args a;
-	uint32_t *d = w->vgpr[i->dst];
-	bool whole = gcn_exec(w) == UINT64_MAX;
-
-	if (!w->fp_plain || w->idx_on) {
-		run_any(w, i);
-		return;
-	}
-	a.mask = mask_in(w, i, v->flags);
-	a.s[0] = plain_source(w, i, 0, scratch[0]);
-	a.s[1] = i->reads & GCN_READS << 1 ? plain_source(w, i, 1, scratch[1]) : NULL;
-	a.s[2] = NULL;
-	if (i->reads & GCN_READS << 2) {
-		/* there are two scalar operands at most, and src1's buffer is free unless it is one of them */
-		uint32_t *free_row = i->src[1] < GCN_SRC_VGPR ? scratch[0] : scratch[1];
-
-		if (i->src[2] < GCN_SRC_VGPR && i->src[1] < GCN_SRC_VGPR &&
-		    i->src[0] < GCN_SRC_VGPR) {
-			run_any(w, i);
-			return;
-		}
-		a.s[2] = plain_source(w, i, 2, free_row);
-	}
-	a.clamp = 0;
-	a.mode = w->mode;
-	a.sel = 0;
-	a.d = whole ? d : result;
-	v->fn(&a);
-	if (!whole && v->dst)
-		blend32(w, d, result);
-	mask_out(w, i, &a);
+	valu_plain(w, i, i->valu->fn, i->valu->flags, i->reads, i->valu->dst);
 }
 
 static void put_pair(struct gcn_wave *w, unsigned int dst, const uint64_t *v, uint64_t exec)
@@ -147,7 +71,7 @@ static const void *wide_source(struct gcn_wave *w, const struct gcn_inst *i, uns
 		return out;
 	}
 	if (!abs && !neg)
-		return plain_source(w, i, n, out->u32);
+		return valu_plain_source(w, i, n, out->u32);
 	if (code >= GCN_SRC_VGPR) {
 		const uint32_t *row = w->vgpr[code - GCN_SRC_VGPR];
 		uint32_t keep = abs ? 0x7fffffff : UINT32_MAX, flip = neg ? 0x80000000 : 0;
@@ -171,10 +95,10 @@ static void run_wide(struct gcn_wave *w, const struct gcn_inst *i)
 	struct valu_args a = { .d = &result, .mode = w->mode };
 
 	if (!w->fp_plain || w->idx_on) {
-		run_any(w, i);
+		PASTE(valu_run_any, VALU_SUFFIX)(w, i);
 		return;
 	}
-	a.mask = mask_in(w, i, v->flags);
+	a.mask = valu_mask_in(w, i, v->flags);
 	for (unsigned int n = 0; n < 3; n++) {
 		if (i->reads & GCN_READS << n)
 			a.s[n] = wide_source(w, i, n, &scratch[n]);
@@ -185,8 +109,29 @@ static void run_wide(struct gcn_wave *w, const struct gcn_inst *i)
 	if (i->reads & GCN_WRITES_64)
 		put_pair(w, i->dst, result.u64, gcn_exec(w));
 	else if (v->dst && a.d == &result)
-		blend32(w, w->vgpr[i->dst], result.u32);
-	mask_out(w, i, &a);
+		row_blend(w->vgpr[i->dst], result.u32, gcn_exec(w));
+	valu_mask_out(w, i, i->valu->flags, &a);
+}
+
+/* v_lshlrev_b64 by a scalar amount, as addresses of array elements are made: without pairs of halves. */
+static void run_shift_pair(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	unsigned int by = gcn_src32(w, i, i->src[0]) & 63;
+	const uint32_t *lo = w->vgpr[i->src[1] - GCN_SRC_VGPR], *hi = lo + GCN_LANES;
+	uint64_t exec = gcn_exec(w);
+	gcn_row halves[2];
+
+	if (!by || by > 31 || w->idx_on) {
+		run_wide(w, i);
+		return;
+	}
+	FOR_LANES
+	{
+		halves[0][l] = lo[l] << by;
+		halves[1][l] = hi[l] << by | lo[l] >> (32 - by);
+	}
+	row_blend(w->vgpr[i->dst], halves[0], exec);
+	row_blend(w->vgpr[i->dst + 1], halves[1], exec);
 }
 
 static void set_rounding(unsigned int round)
@@ -239,17 +184,17 @@ static void finish(struct gcn_wave *w, const struct gcn_inst *i, struct valu_arg
 	}
 	if (i->ext == GCN_EXT_DPP)
 		valu_dpp_keep(w, i, result->u32, w->vgpr[dst]);
-	blend32(w, w->vgpr[dst], result->u32);
+	row_blend(w->vgpr[dst], result->u32, gcn_exec(w));
 }
 
-static void run_any(struct gcn_wave *w, const struct gcn_inst *i)
+void PASTE(valu_run_any, VALU_SUFFIX)(struct gcn_wave *w, const struct gcn_inst *i)
 {
 	const struct gcn_valu *v = i->valu;
 	union valu_scratch scratch[3], result;
 	struct valu_args a = { .d = &result, .clamp = i->clamp, .mode = w->mode };
 	unsigned int round = w->fp_plain ? 0 : rounding(w, v);
 
-	a.mask = mask_in(w, i, v->flags);
+	a.mask = valu_mask_in(w, i, v->flags);
 	for (unsigned int n = 0; n < 3; n++) {
 		if (valu_width(v->src[n]))
 			valu_source(w, i, n, v->src[n], valu_width(v->src[n]), &scratch[n]);
@@ -266,8 +211,9 @@ static void run_any(struct gcn_wave *w, const struct gcn_inst *i)
 	finish(w, i, &a, &result);
 	if (i->ext == GCN_EXT_DPP)
 		a.mask = valu_dpp_mask(w, i, a.mask);
-	mask_out(w, i, &a);
+	valu_mask_out(w, i, i->valu->flags, &a);
 }
 
-const struct row_kind PASTE(rows, VALU_SUFFIX) = { run_plain, run_wide, run_any,
+const struct row_kind PASTE(rows, VALU_SUFFIX) = { run_plain, run_wide, run_shift_pair,
+						   PASTE(valu_run_any, VALU_SUFFIX),
 						   PASTE(quick_find, VALU_SUFFIX) };
