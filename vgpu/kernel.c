@@ -22,8 +22,10 @@
 
 /* instructions in a slice, of each thread: about half a millisecond */
 #define SLICE 20000
-/* before a dispatch is shared among threads: a small one ends before they would wake up */
+/* before a dispatch is shared among threads: a small one ends before they would wake up; instructions may take long, too */
 #define ALONE 3000
+#define ALONE_STEP 100
+#define ALONE_NS 10000
 
 #define SPARE_MAX 64
 
@@ -197,6 +199,19 @@ static uint64_t scratch_size(const amd_queue_t *aq)
 						      waves * wave_bytes;
 }
 
+static enum gcn_status run_alone(struct gcn_run *r)
+{
+	uint64_t until = clock_now() + ALONE_NS;
+	enum gcn_status status = GCN_RUNNING;
+
+	for (unsigned int n = 0; n < ALONE && status == GCN_RUNNING; n += ALONE_STEP) {
+		status = gcn_run_slice(r, ALONE_STEP);
+		if (gcn_run_waits(r) || clock_now() > until)
+			break;
+	}
+	return status;
+}
+
 enum kernel_state kernel_begin(struct queue *q, struct queue_flight *f)
 {
 	struct gcn_launch launch = {
@@ -232,7 +247,7 @@ enum kernel_state kernel_begin(struct queue *q, struct queue_flight *f)
 	}
 	status = gcn_run_start(f->run, &launch);
 	if (status == GCN_RUNNING)
-		status = gcn_run_slice(f->run, knobs.threads > 1 ? ALONE : SLICE);
+		status = knobs.threads > 1 ? run_alone(f->run) : gcn_run_slice(f->run, SLICE);
 	return after_slice(q, f, status);
 }
 

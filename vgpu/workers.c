@@ -13,6 +13,7 @@
 
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -26,11 +27,13 @@
 #include "knobs.h"
 
 #define SPIN_NS 30000
+/* between two moves of a worker */
+#define MOVE_NS 1000000
 #define OPEN 0x80000000u
 
 /* the slice: written by the engine's thread before it is posted */
 static struct gcn_run *job;
-static int64_t job_budget;
+static int job_cpu;   /* where the engine's thread was then */
 static bool job_stop; /* atomic: the engine's thread has ended its share */
 
 static atomic_uint posted; /* futex: number of slices */
@@ -84,16 +87,38 @@ static bool join(void)
 	return false;
 }
 
+/* A scheduler leaves two threads that wake each other on one processor for long, and the other processors to threads that spin: then
+ * a worker gains nothing. It goes to another one at once by allowing only these; afterwards all are allowed as before. */
+static void leave_engine(uint64_t *moved_ns)
+{
+	cpu_set_t all, others;
+	uint64_t now;
+
+	if (sched_getcpu() != job_cpu)
+		return;
+	now = clock_now();
+	if (now - *moved_ns < MOVE_NS || sched_getaffinity(0, sizeof(all), &all))
+		return;
+	*moved_ns = now;
+	others = all;
+	CPU_CLR(job_cpu, &others);
+	if (CPU_COUNT(&others) && !sched_setaffinity(0, sizeof(others), &others))
+		sched_setaffinity(0, sizeof(all), &all);
+}
+
 static void *worker_main(void *arg)
 {
 	unsigned int last = (unsigned int)(uintptr_t)arg;
+	uint64_t moved_ns = 0;
 
 	pthread_setname_np(pthread_self(), "vgpu-worker");
 	for (;;) {
 		last = wait_for_slice(last);
 		if (!join())
 			continue;
-		gcn_run_work(job, job_budget, &job_stop);
+		leave_engine(&moved_ns);
+		/* to the end of the engine's share: neither waits for the other's */
+		gcn_run_work(job, INT64_MAX, &job_stop);
 		/* release: the engine's thread sees what was done */
 		if (atomic_fetch_sub_explicit(&busy, 1, memory_order_acq_rel) == 1)
 			futex_wake(&busy);
@@ -137,7 +162,7 @@ void workers_run(struct gcn_run *r, int64_t budget)
 	start_workers();
 	gcn_run_open(r, nr_workers + 1);
 	job = r;
-	job_budget = budget;
+	job_cpu = sched_getcpu();
 	__atomic_store_n(&job_stop, false, __ATOMIC_RELAXED);
 	/* release: who joins sees the slice */
 	atomic_store_explicit(&busy, OPEN, memory_order_release);

@@ -16,7 +16,10 @@
 enum { UNITS = 64, SIMDS_OF_UNIT = 4, WAVES_OF_SIMD = 10 };
 
 /* instructions between two looks at `stop` */
-#define STEP 500
+#define STEP 100
+
+/* before a part that several threads could run is given back at the end of a workgroup: taking it has a price */
+#define KEEP 2000
 
 /* before a workgroup that waits for another one is tried again: about two microseconds */
 #define PAUSES 50
@@ -250,9 +253,11 @@ static bool stopped(const bool *stop)
 	return stop && __atomic_load_n(stop, __ATOMIC_RELAXED);
 }
 
-/* Runs a part until its workgroups wait or end, or the budget is used up; what is left of it. */
+/* Runs a part until its workgroup waits, some small ones or a large one have ended, or the budget is used up; what is left of it. */
 static int64_t run_part(struct gcn_run *part, int64_t budget, const bool *stop)
 {
+	uint64_t first = part->steps;
+
 	do {
 		uint64_t before = part->steps;
 
@@ -260,8 +265,8 @@ static int64_t run_part(struct gcn_run *part, int64_t budget, const bool *stop)
 		gcn_run_groups(part);
 		/* a workgroup that waits has a price, too: there may be many */
 		budget -= (int64_t)(part->steps - before) + part->waits;
-	} while (budget > 0 && !part->waits && part->resident && part->status == GCN_RUNNING &&
-		 !stopped(stop));
+	} while (budget > 0 && !part->waits && part->status == GCN_RUNNING && !stopped(stop) &&
+		 (part->resident || (part->steps - first < KEEP && nr_left(part->lead))));
 	return budget;
 }
 
