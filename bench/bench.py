@@ -556,12 +556,13 @@ class Bench:
     def suite(self):
         """Typical programs that check their results: on one core, on all, and on one in the version before (--before)."""
         env = {"VGPU_EXEC": "on", "VGPU_KERNEL_MODEL": "fixed"}
-        log, repeat = os.path.join(self.dir, "suite.json"), "1" if self.quick else "5"
-        tools = {"one core": {"VGPU_THREADS": "1"}, "all cores": {}}
+        # launches enough that starting and the first wake-up don't count
+        log, repeat = os.path.join(self.dir, "suite.json"), "1" if self.quick else "20"
+        tools = {"one core": {"VGPU_THREADS": "1"}, "all cores": {}, "spin, one core": {"VGPU_THREADS": "1"}, "spin": {}}
         if self.before:
             # it may not know the setting
             tools["before"] = {"LD_LIBRARY_PATH": os.path.abspath(self.before)}
-        gains = {"all cores": [], "before": []}
+        gains = {"all cores": [], "spin": [], "before": []}
         for name in SUITE:
             argv = [self.path("bench/suite"), name, repeat]
             if os.path.exists(log):
@@ -571,23 +572,31 @@ class Bench:
             runs = {tool: [] for tool in tools}
             for _ in range(self.rounds):
                 for tool, extra in tools.items():
-                    runs[tool].append(self.run(argv, {**env, **extra})[0])
+                    # a program that blocks leaves all processors to the virtual GPU; one that spins takes one of them
+                    how = ["spin"] if tool.startswith("spin") else []
+                    runs[tool].append(self.run([*argv, *how], {**env, **extra})[0])
             for tool, results in runs.items():
                 self.keep(f"suite {name}, {tool}", [r["seconds"] for r in results])
             # processor time: other programs of the machine don't add to it
             cpu = {tool: self.quiet([r["cpu_seconds"] for r in results]) for tool, results in runs.items()}
             wall = {tool: self.quiet([r["seconds"] for r in results]) for tool, results in runs.items()}
             gains["all cores"].append(wall["one core"] / wall["all cores"])
-            note = f"{wall['one core']:.3f} s, processor {cpu['one core']:.3f}; all cores {wall['all cores']:.3f} s"
+            gains["spin"].append(wall["spin, one core"] / wall["spin"])
+            note = f"{wall['one core']:.3f} s, processor {cpu['one core']:.3f}; all cores {wall['all cores']:.3f} s, "
+            note += f"program spins {wall['spin']:.3f} s"
             if "before" in cpu:
                 gains["before"].append(cpu["before"] / cpu["one core"])
                 note += f"; before {wall['before']:.3f} s, processor {cpu['before']:.3f}: x{gains['before'][-1]:.2f}"
             self.add(f"virtual GPU, {name}", insts / cpu["one core"] / 1e6, "M insts/s", note=note)
         for what, values in gains.items():
             if values:
-                by = "by the clock" if what == "all cores" else "of processor time"
+                by = "of processor time" if what == "before" else "by the clock"
                 note = f"{by}, geometric mean; from {min(values):.2f} to {max(values):.2f}"
-                name = "all cores to one" if what == "all cores" else "one core to the version before"
+                name = {
+                    "all cores": "all cores to one",
+                    "spin": "all cores to one, program spins",
+                    "before": "one core to the version before",
+                }[what]
                 self.add(f"virtual GPU, {name}", statistics.geometric_mean(values), "times", note=note)
 
     def interpreter(self):
