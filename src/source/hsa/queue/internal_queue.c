@@ -304,7 +304,7 @@ void internal_queue_enter(struct internal_queue_call *c)
 }
 
 /* Whether there are packets that were not examined. Without the lock: a hint. The runtime's queues
- * live as long as the runtime. */
+ * live as long as the runtime, but for cooperative ones: those are forgotten when they are the program's. */
 static bool has_news(const struct internal_queue *q)
 {
 	const hsa_queue_t *hsa = atomic_load_explicit(&q->hsa, memory_order_acquire);
@@ -347,22 +347,44 @@ void internal_queue_tick(void)
 	}
 }
 
+/* Under the queue's lock. */
+static void end_watch(struct internal_queue *q)
+{
+	struct event ev = { .kind = EVENT_QUEUE_END };
+
+	ev.end.id = q->index;
+	ev.end.time_ns = clock_now_ns();
+	bus_emit(&ev);
+	alloc_pages_free(q->claimed, q->size * sizeof(*q->claimed));
+	atomic_store_explicit(&q->hsa, NULL, memory_order_relaxed);
+}
+
+void internal_queue_forget(const hsa_queue_t *hsa)
+{
+	uint32_t n = count();
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct internal_queue *q = &queues[i];
+
+		if (atomic_load_explicit(&q->hsa, memory_order_relaxed) != hsa)
+			continue;
+		lock_take(&q->lock);
+		if (atomic_load_explicit(&q->hsa, memory_order_relaxed) == hsa)
+			end_watch(q);
+		lock_drop(&q->lock);
+	}
+}
+
 void internal_queue_reset(void)
 {
 	uint32_t n = count();
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct internal_queue *q = &queues[i];
-		struct event ev = { .kind = EVENT_QUEUE_END };
 
 		lock_take(&q->lock);
-		if (atomic_load_explicit(&q->hsa, memory_order_relaxed)) {
-			ev.end.id = q->index;
-			ev.end.time_ns = clock_now_ns();
-			bus_emit(&ev);
-			alloc_pages_free(q->claimed, q->size * sizeof(*q->claimed));
-		}
-		atomic_store_explicit(&q->hsa, NULL, memory_order_relaxed);
+		if (atomic_load_explicit(&q->hsa, memory_order_relaxed))
+			end_watch(q);
 		lock_drop(&q->lock);
 	}
 }

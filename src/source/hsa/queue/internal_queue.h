@@ -43,6 +43,9 @@ void internal_queue_tick(void);
 /* Passed to hsa_amd_runtime_queue_create_register(). */
 void internal_queue_on_create(const hsa_queue_t *queue, hsa_agent_t agent, void *data);
 
+/* The runtime has returned this queue, which it had made for itself, to the program (a cooperative one): it is the program's. */
+void internal_queue_forget(const hsa_queue_t *hsa);
+
 /* The runtime went away. */
 void internal_queue_reset(void);
 

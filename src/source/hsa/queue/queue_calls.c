@@ -31,6 +31,7 @@
 #include "source/hsa/queue/back_pressure.h"
 #include "source/hsa/queue/completer.h"
 #include "source/hsa/queue/intercept.h"
+#include "source/hsa/queue/internal_queue.h"
 #include "source/hsa/queue/interpose.h"
 #include "source/hsa/queue/origin.h"
 #include "source/hsa/queue/queue.h"
@@ -171,6 +172,7 @@ static void interpose_new(struct queue *q, hsa_agent_t agent, hsa_queue_t *hsa, 
 {
 	struct queue *known = queue_find(hsa);
 
+	internal_queue_forget(hsa);
 	if (known) { /* a cooperative queue: the runtime returns the same one each time */
 		queue_get(hsa);
 	} else if (!interpose_possible(hsa)) {
