@@ -33,6 +33,8 @@ HSAKMT_STATUS hsaKmtWaitOnEvent_Ext(HsaEvent *event, HSAuint32 ms, uint64_t *age
 HSAKMT_STATUS hsaKmtWaitOnMultipleEvents_Ext(HsaEvent *events[], HSAuint32 nr, bool all,
 					     HSAuint32 ms, uint64_t *age);
 
+#define KMT_GWS 64 /* barriers of all workgroups, of each GPU */
+
 /* Nodes: 0 is the CPU, the GPUs follow. */
 bool kmt_topology_is_gpu(HSAuint32 node);
 

@@ -212,7 +212,9 @@ KMT_API HSAKMT_STATUS hsaKmtSetQueueCUMask(HSA_QUEUEID id, HSAuint32 count, HSAu
 KMT_API HSAKMT_STATUS hsaKmtAllocQueueGWS(HSA_QUEUEID id, HSAuint32 nr, HSAuint32 *first)
 {
 	(void)id;
-	(void)nr;
-	(void)first;
-	return HSAKMT_STATUS_NOT_SUPPORTED;
+	/* barriers of a dispatch are its own: no number is ever used up */
+	if (!first || nr > KMT_GWS)
+		return HSAKMT_STATUS_INVALID_PARAMETER;
+	*first = 0;
+	return HSAKMT_STATUS_SUCCESS;
 }

@@ -136,6 +136,7 @@ static void gpu_node(HSAuint32 gpu, HsaNodeProperties *p)
 	p->HiveID = k->hive;
 	p->NumSdmaQueuesPerEngine = 2;
 	p->NumCpQueues = 24;
+	p->NumGws = KMT_GWS; /* 0: no cooperative launches */
 	p->UniqueID = 0x7667707500000000ull + gpu;
 	p->VGPRSizePerCU = k->vgpr_kb * 1024;
 	p->SGPRSizePerCU = 12800;

@@ -5,6 +5,8 @@
  */
 #include "hip_parts.hpp"
 
+#include <hip/hip_cooperative_groups.h>
+
 namespace
 {
 
@@ -29,6 +31,20 @@ __global__ void grid_barrier_kernel(uint32_t *met, uint32_t *data, uint32_t *bad
 		}
 		__syncthreads();
 		__threadfence();
+
+		uint32_t other = (blockIdx.x + 1) % groups;
+
+		if (data[(n * groups + other) * lanes + threadIdx.x] != n * 1000 + other)
+			atomicAdd(bad, 1);
+	}
+}
+
+/* The same by the GPU's barrier, which a cooperative launch has. */
+__global__ void cooperative_kernel(uint32_t *data, uint32_t *bad)
+{
+	for (uint32_t n = 0; n < rounds; n++) {
+		data[(n * groups + blockIdx.x) * lanes + threadIdx.x] = n * 1000 + blockIdx.x;
+		cooperative_groups::this_grid().sync();
 
 		uint32_t other = (blockIdx.x + 1) % groups;
 
@@ -120,6 +136,21 @@ void grid_barrier()
 	expect("groups that met", first_of(met), rounds * groups);
 }
 
+void cooperative()
+{
+	uint32_t *data = cleared(rounds * groups * lanes), *bad = cleared(1);
+	void *args[] = { &data, &bad };
+
+	/* the second launch begins with the barrier as the first has left it */
+	for (int i = 0; i < 2; i++)
+		HIP(hipLaunchCooperativeKernel((void *)cooperative_kernel, groups, lanes, args, 0,
+					       nullptr));
+	HIP(hipDeviceSynchronize());
+	expect("items of a neighbour behind the grid's barrier", first_of(bad), 0);
+	expect("item", first_of(data + (rounds * groups - 1) * lanes),
+	       (rounds - 1) * 1000 + groups - 1);
+}
+
 void chain()
 {
 	uint32_t *sums = cleared(groups * 4), *flags = cleared(groups * 4);
@@ -163,6 +194,7 @@ void private_memory()
 
 const Part parts[] = {
 	{ "grid_barrier", grid_barrier },
+	{ "cooperative", cooperative },
 	{ "chain", chain },
 	{ "lock", lock },
 	{ "private_memory", private_memory },

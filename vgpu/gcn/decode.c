@@ -293,7 +293,8 @@ static void decode_memory(struct gcn_inst *i, uint32_t top)
 		i->imm = (int32_t)bits(w, 15, 0);
 		i->src[2] = (uint16_t)(bits(x, 23, 16) + GCN_SRC_VGPR);
 		set_entry(i, &gcn_ds[i->op]);
-		if (bit(w, 16)) /* global data share */
+		/* global data share: of it there are the barriers alone */
+		if (bit(w, 16) != (i->op >= 152 && i->op <= 157))
 			i->run = gcn_run_unimplemented;
 	} else if (top == 0x37) {
 		i->enc = GCN_FLAT;

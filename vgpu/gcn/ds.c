@@ -346,6 +346,36 @@ static void ds_nop(struct gcn_wave *w, const struct gcn_inst *i)
 	(void)i;
 }
 
+/* Barriers of the whole dispatch, one wave of each workgroup. The count comes with each, so that the one of ds_gws_init is not needed. */
+static void ds_gws_init(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	(void)w;
+	(void)i;
+}
+
+/* A wave that has to wait executes it again in its next turn. */
+static void ds_gws_barrier(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	struct gcn_run *lead = w->run->lead;
+	uint64_t exec = gcn_exec(w);
+	uint32_t all = exec ? address_row(w, i)[__builtin_ctzll(exec)] : 0;
+
+	if (!w->gws_waits) {
+		w->gws_passed = __atomic_load_n(&lead->gws_passed, __ATOMIC_RELAXED);
+		w->gws_waits = true;
+		/* both ends of the order: what each wave did before is visible to all behind the barrier */
+		if (__atomic_fetch_add(&lead->gws_arrived, 1, __ATOMIC_ACQ_REL) == all) {
+			__atomic_store_n(&lead->gws_arrived, 0, __ATOMIC_RELAXED);
+			__atomic_store_n(&lead->gws_passed, w->gws_passed + 1, __ATOMIC_RELEASE);
+		}
+	}
+	w->gws_waits = __atomic_load_n(&lead->gws_passed, __ATOMIC_ACQUIRE) == w->gws_passed;
+	if (w->gws_waits) {
+		w->pc -= i->nr_words * 4u;
+		w->run->yield = true;
+	}
+}
+
 #define E(name)                                                                                    \
 	{                                                                                          \
 #name, name, GCN_LDS, 0                                                            \
@@ -471,6 +501,12 @@ const struct gcn_entry gcn_ds[256] = {
 	[120] = E(ds_read2st64_b64),
 	[124] = GFX90A(ds_add_rtn_f64),
 	[126] = MISSING(ds_condxchg32_rtn_b64),
+	[152] = MISSING(ds_gws_sema_release_all),
+	[153] = E(ds_gws_init),
+	[154] = MISSING(ds_gws_sema_v),
+	[155] = MISSING(ds_gws_sema_br),
+	[156] = MISSING(ds_gws_sema_p),
+	[157] = E(ds_gws_barrier),
 	[182] = MISSING(ds_read_addtid_b32),
 	[189] = MISSING(ds_consume),
 	[190] = MISSING(ds_append),

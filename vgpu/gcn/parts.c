@@ -112,6 +112,7 @@ void gcn_parts_start(struct gcn_run *lead)
 	lead->outcome = lead->status;
 	lead->failed = NULL;
 	lead->next_group = lead->nr_ended = lead->done = 0;
+	lead->gws_arrived = lead->gws_passed = 0;
 	lead->nr_resident = lead->nr_waited = lead->nr_working = 0;
 	lead->waits = false;
 	if (lead->status != GCN_RUNNING)

@@ -294,6 +294,7 @@ static void start_group(struct gcn_run *r)
 		gcn_set64(w, GCN_REG_EXEC, r->ids_exec[n]);
 		w->pc = r->entry;
 		w->scc = 0;
+		w->gws_waits = false;
 		w->idx_mode = 0;
 		gcn_set_mode(w, r->mode);
 		w->state = GCN_WAVE_RUN;

@@ -39,6 +39,8 @@ struct gcn_wave {
 	bool idx_on;   /* s_set_gpr_idx_on */
 	uint8_t idx_mode;
 	uint8_t state;
+	bool gws_waits; /* at a barrier of the dispatch */
+	uint32_t gws_passed;
 	uint32_t number; /* in its workgroup */
 	gcn_row *vgpr;	 /* GCN_VGPR_ROWS */
 	struct gcn_run *run;
@@ -85,8 +87,9 @@ struct gcn_run {
 	unsigned int nr_working, nr_resident,
 		nr_waited;		       /* taken and not waiting; begun; of these waiting */
 	uint64_t next_group, nr_ended, nr_all; /* workgroups; the first two atomic */
-	uint64_t done;			       /* instructions, when a part was last given back */
-	bool works;			       /* a part had more to do at the end of the slice */
+	uint32_t gws_arrived, gws_passed; /* waves at the barrier, and how often all were; atomic */
+	uint64_t done;			  /* instructions, when a part was last given back */
+	bool works;			  /* a part had more to do at the end of the slice */
 	enum gcn_status outcome;
 	struct gcn_counters total;
 

@@ -82,7 +82,7 @@ static void put_node(struct files *f, unsigned int node, const HsaNodeProperties
 	line(f, "max_waves_per_simd", p->MaxWavesPerSIMD);
 	line(f, "lds_size_in_kb", p->LDSSizeInKB);
 	line(f, "gds_size_in_kb", p->GDSSizeInKB);
-	line(f, "num_gws", 0);
+	line(f, "num_gws", p->NumGws);
 	line(f, "wave_front_size", p->WaveFrontSize);
 	line(f, "array_count", (uint64_t)p->NumShaderBanks * p->NumArrays);
 	line(f, "simd_arrays_per_engine", p->NumArrays);
