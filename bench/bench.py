@@ -107,6 +107,8 @@ class Bench:
         """The environment in which a program runs under a tool."""
         if name == "untraced":
             return {}
+        if name in compat.COUNTING:
+            return compat.counting_env(self, name)
         if name == "passthrough":
             return {"HSA_TOOLS_LIB": self.path("bench/libpassthrough.so")}
         more = dict(CHOICES.get(name.partition(", ")[2], {}))
@@ -251,7 +253,8 @@ class Bench:
         """A dispatch and the wait for it: two counters, beside the same with the counters' packets by hand."""
         # the harvester and the GPU each need a processor; the program waits meanwhile
         args = ["pin=0", f"count={500 if self.quick else 4000}"]
-        tools = ["untraced", "standard", "standard, counted"]
+        tools = ["untraced", "standard", "standard, counted", "rocprofiler-sdk, counted", "rocprofiler v1, counted"]
+        tools = [t for t in tools if os.path.exists(compat.COUNTING.get(t, lambda _: os.sep)(self))]
         values = self.interleave("counted", "dispatch", ["do=round", *args], tools)
         floors = [self.traced("dispatch", ["do=counted", *args], "untraced")["median"] for _ in range(self.rounds)]
         self.keep("counted floor", floors)

@@ -51,6 +51,20 @@ def sdk_env(bench, what):
     }
 
 
+# the tools that count each dispatch by an API: a client of rocprofiler-sdk, the tests' plug-in of rocprofiler v1
+COUNTING = {
+    "rocprofiler-sdk, counted": lambda bench: bench.path("bench/libsdktool.so"),
+    "rocprofiler v1, counted": lambda bench: bench.path("tests/librocprofiler_tool.so"),
+}
+
+
+def counting_env(bench, name):
+    tool = COUNTING[name](bench)
+    if name.startswith("rocprofiler-sdk"):
+        return {"HSA_TOOLS_LIB": bench.path("lib/librocprofiler-sdk.so.1"), "ROCP_TOOL_LIBRARIES": tool, "SDK_BENCH": "counters"}
+    return {"HSA_TOOLS_LIB": bench.path("lib/librocprofiler64.so.1"), "ROCP_TOOL_LIB": tool, "ROCP_HSA_INTERCEPT": "1", "TOOL_NAMES": "SQ_WAVES,GRBM_COUNT"}
+
+
 def sdk(bench):
     """Rows of HIP calls and launches under a tool of librocprofiler-sdk that does nothing. The program does not know of it."""
     args = [f"blocks={100 if bench.quick else 2000}"]

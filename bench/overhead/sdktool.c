@@ -2,7 +2,7 @@
 /* sdktool.c - a tool of rocprofiler-sdk for ROCP_TOOL_LIBRARIES; SDK_BENCH says what it asks for
  *
  * callbacks: empty callbacks of HIP's calls; arguments: callbacks that look at the arguments at the end of a call; record: calls of HIP
- * in a lossless buffer; kernel: dispatches in one; disabled: callbacks whose context is stopped again. For programs without a tool of
+ * in a lossless buffer; kernel: dispatches in one; counters: two counters of each dispatch in one; disabled: callbacks whose context is stopped again. For programs without a tool of
  * their own, which do not know of it.
  */
 #include <stdio.h>
@@ -81,6 +81,54 @@ static void record(rocprofiler_context_id_t context, rocprofiler_buffer_tracing_
 	     "records");
 }
 
+/* ---- counters -------------------------------------------------------------------------------- */
+
+static rocprofiler_profile_config_id_t config;
+
+static rocprofiler_status_t choose(rocprofiler_agent_id_t agent, rocprofiler_counter_id_t *all,
+				   size_t nr, void *arg)
+{
+	rocprofiler_counter_id_t chosen[2];
+	size_t n = 0;
+
+	(void)arg;
+	for (size_t i = 0; i < nr && n < 2; i++) {
+		rocprofiler_counter_info_v0_t info;
+
+		need(rocprofiler_query_counter_info(all[i], ROCPROFILER_COUNTER_INFO_VERSION_0,
+						    &info),
+		     "a counter");
+		if (!strcmp(info.name, "SQ_WAVES") || !strcmp(info.name, "GRBM_COUNT"))
+			chosen[n++] = all[i];
+	}
+	need(rocprofiler_create_profile_config(agent, chosen, n, &config), "a profile");
+	return ROCPROFILER_STATUS_SUCCESS;
+}
+
+/* One GPU; the program has one thread. */
+static void count(rocprofiler_dispatch_counting_service_data_t data,
+		  rocprofiler_profile_config_id_t *to, rocprofiler_user_data_t *user, void *arg)
+{
+	(void)user;
+	if (!config.handle)
+		need(rocprofiler_iterate_agent_supported_counters(data.dispatch_info.agent_id,
+								  choose, arg),
+		     "counters");
+	*to = config;
+}
+
+static void count_dispatches(rocprofiler_context_id_t context)
+{
+	rocprofiler_buffer_id_t buffer;
+
+	need(rocprofiler_create_buffer(context, BUFFER, BUFFER / 2,
+				       ROCPROFILER_BUFFER_POLICY_LOSSLESS, no_records, NULL,
+				       &buffer),
+	     "a buffer");
+	need(rocprofiler_configure_buffer_dispatch_counting_service(context, buffer, count, NULL),
+	     "counting");
+}
+
 static int initialize(rocprofiler_client_finalize_t finalize, void *data)
 {
 	const char *what = getenv("SDK_BENCH");
@@ -93,6 +141,8 @@ static int initialize(rocprofiler_client_finalize_t finalize, void *data)
 		record(context, ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API);
 	else if (what && !strcmp(what, "kernel"))
 		record(context, ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH);
+	else if (what && !strcmp(what, "counters"))
+		count_dispatches(context);
 	else
 		need(rocprofiler_configure_callback_tracing_service(
 			     context, ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, NULL, 0,
