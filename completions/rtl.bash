@@ -52,7 +52,7 @@ _rtl()
 		--pmc-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
 		--metrics-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
 		--metrics-rules) COMPREPLY=($(compgen -W "ordinary v1" -- "$cur")); return ;;
-		--passes) COMPREPLY=($(compgen -W "multiplexed rerun" -- "$cur")); return ;;
+		--passes) COMPREPLY=($(compgen -W "multiplexed rerun replay" -- "$cur")); return ;;
 		--pmc-dispatches) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--pmc-iterations) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--pmc-run) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;

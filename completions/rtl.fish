@@ -28,7 +28,7 @@ complete -c rtl -n '__fish_seen_subcommand_from trace' -l pmc -x -d 'count hardw
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l pmc-file -r -d 'the same from an input file (text, XML, JSON, YAML)'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l metrics-file -r -d 'counters and metrics of one\'s own'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l metrics-rules -x -a 'ordinary v1' -d 'of its expressions: ordinary (default), v1'
-complete -c rtl -n '__fish_seen_subcommand_from trace' -l passes -x -a 'multiplexed rerun' -d 'counters of several passes: multiplexed or rerun'
+complete -c rtl -n '__fish_seen_subcommand_from trace' -l passes -x -a 'multiplexed rerun replay' -d 'counters of several passes: multiplexed, rerun, replay'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l pmc-dispatches -x -d 'count these dispatches only: 10:20'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l pmc-iterations -x -d 'and of these launches of each kernel: 1-3,5'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l pmc-run -x -d 'the pass of --passes=rerun'

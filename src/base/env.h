@@ -67,6 +67,12 @@
 	X(PMC_WAIT_MS, "RTL_PMC_WAIT_MS", UINT, "10000", "1..3600000",                                   \
 	  "how long a counted dispatch may run while dispatches of other queues wait, ms; then its GPU " \
 	  "is not counted any more")                                                                     \
+	X(PMC_REPLAY, "RTL_PMC_REPLAY", BOOL, "0", "0|1",                                                \
+	  "a dispatch that needs several passes is run once for each, with the memory of its GPU "       \
+	  "restored between them; `rtl trace --passes=replay` sets it")                                  \
+	X(PMC_REPLAY_MB, "RTL_PMC_REPLAY_MB", UINT, "1024", "0..1048576",                                \
+	  "how much memory of a GPU is saved for that, MiB; dispatches are counted in one pass while "   \
+	  "the program has more")                                                                        \
 	X(RANKS, "RTL_RANKS", LIST, "", "",                                                              \
 	  "processes of other ranks of an MPI or Slurm job are not traced")                              \
 	X(FLIGHT_RECORDER, "RTL_FLIGHT_RECORDER", FLIGHT, "", "",                                        \

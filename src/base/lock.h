@@ -46,9 +46,11 @@ enum lock_rank {
 			       * acquire */
 	LOCK_COUNTER,	      /* counter.c: calls the runtime under it */
 	LOCK_PROFILE,	      /* profile.c: the same */
+	LOCK_COPIES_HELD,     /* copy_held.c */
 	LOCK_INTERNAL_QUEUES, /* internal_queue.c: the table */
 	LOCK_INTERNAL_QUEUE,  /* internal_queue.c: one queue; emits records under it */
 	LOCK_CODE_OBJECT,     /* code_object.c: calls the runtime and emits records under it */
+	LOCK_REACH,	      /* reach.c */
 	LOCK_QUEUE,	      /* queue.c */
 	LOCK_SHARED_CALLS,    /* shared_calls.c */
 	LOCK_HANDLERS,	      /* wait_calls.c */

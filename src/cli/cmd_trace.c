@@ -291,6 +291,7 @@ static void choose_counters(struct trace *t)
 		.gpus = value(t, O_GPUS)->text,
 		.rules = (enum expression_rules)value(t, O_RULES)->num,
 		.rerun = value(t, O_PASSES)->num == 1,
+		.replay = value(t, O_PASSES)->num == 2,
 		.is_virtual = value(t, O_VGPU)->count > 0,
 		.run = (uint32_t)value(t, O_PMC_RUN)->num,
 	};
@@ -315,6 +316,7 @@ static char **build_env(const struct trace *t, const char **why)
 		{ "RTL_PMC_METRICS", t->counters.variables.metrics },
 		{ "RTL_PMC_DISPATCHES", pmc_limit_dispatches(t->counters.dispatches) },
 		{ "RTL_PMC_ITERATIONS", pmc_limit_iterations(t->counters.iterations) },
+		{ "RTL_PMC_REPLAY", t->counters.is_replayed ? "1" : NULL },
 	};
 	const struct childenv_setup setup = {
 		.librtl = t->paths.librtl,

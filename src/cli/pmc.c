@@ -171,14 +171,20 @@ static void put_pass(char **text, const struct plan_pass *pass, bool is_first)
 	}
 }
 
-static void put_kind(char **text, const struct kind *kind, const struct names *names)
+static void put_kind(char **text, const struct kind *kind, const struct names *names,
+		     bool is_replayed)
 {
 	struct plan plan = { 0 };
 
 	make_plan(kind, names, &plan);
-	if (plan.nr > 1)
+	if (plan.nr > 1 && is_replayed)
+		ui_say("--pmc: %s needs %u passes for these counters: each dispatch runs %u times, and "
+		       "the memory of the GPU is restored in between",
+		       kind->isa, plan.nr, plan.nr);
+	else if (plan.nr > 1)
 		ui_say("--pmc: %s needs %u passes for these counters: the dispatches of a kernel are "
-		       "counted in one of them each, in turn (--passes=rerun runs the program %u times)",
+		       "counted in one of them each, in turn (--passes=replay runs each dispatch %u "
+		       "times, --passes=rerun the program)",
 		       kind->isa, plan.nr, plan.nr);
 	append(text, ui_format("%s:", kind->isa));
 	for (uint32_t i = 0; i < plan.nr; i++)
@@ -228,7 +234,7 @@ static const char *check_length(const char *text, const char *what)
 }
 
 struct pmc_variables pmc_variables(const struct pmc_names *from, struct metrics_file *metrics,
-				   bool is_virtual)
+				   bool is_virtual, bool is_replayed)
 {
 	struct kinds kinds;
 	struct names names;
@@ -241,7 +247,7 @@ struct pmc_variables pmc_variables(const struct pmc_names *from, struct metrics_
 		append(&value, ui_format(",%s", names.all[i]));
 	for (size_t i = 0; i < kinds.nr; i++) {
 		append(&value, ui_format(i ? ";" : "="));
-		put_kind(&value, &kinds.all[i], &names);
+		put_kind(&value, &kinds.all[i], &names, is_replayed);
 	}
 	return (struct pmc_variables){
 		.pmc = check_length(ui_keep(value), "the counters"),

@@ -53,9 +53,10 @@ struct pmc_variables {
 	const char *metrics; /* RTL_PMC_METRICS, NULL: none are needed */
 };
 
-/* For the names of all sets together, on this machine's GPUs or the virtual one. */
+/* For the names of all sets together, on this machine's GPUs or the virtual one. `is_replayed`: dispatches of several passes are run
+ * once for each. */
 struct pmc_variables pmc_variables(const struct pmc_names *names, struct metrics_file *metrics,
-				   bool is_virtual);
+				   bool is_virtual, bool is_replayed);
 
 /* The same names in sets that fit in one pass each. */
 struct pmc_names pmc_passes(const struct pmc_names *names, struct metrics_file *metrics,

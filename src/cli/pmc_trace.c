@@ -20,12 +20,12 @@ static const char *either(const char *option, const char *from_file, const char 
 /* Options that do nothing without counters. */
 static void check_alone(const struct pmc_given *g)
 {
-	if (g->metrics || g->rerun || g->dispatches || g->iterations)
+	if (g->metrics || g->rerun || g->replay || g->dispatches || g->iterations)
 		ui_die(STATUS_TRACE, "--%s is about counters; name them with --pmc",
-		       g->metrics    ? "metrics-file" :
-		       g->rerun	     ? "passes" :
-		       g->dispatches ? "pmc-dispatches" :
-				       "pmc-iterations");
+		       g->metrics	     ? "metrics-file" :
+		       g->rerun || g->replay ? "passes" :
+		       g->dispatches	     ? "pmc-dispatches" :
+					       "pmc-iterations");
 }
 
 void pmc_choose(const struct pmc_given *g, struct pmc_chosen *c)
@@ -63,5 +63,6 @@ void pmc_choose(const struct pmc_given *g, struct pmc_chosen *c)
 		}
 		file.names = (struct pmc_names){ &passes.sets[g->run ? g->run - 1 : 0], 1 };
 	}
-	c->variables = pmc_variables(&file.names, metrics, g->is_virtual);
+	c->variables = pmc_variables(&file.names, metrics, g->is_virtual, g->replay);
+	c->is_replayed = g->replay;
 }

@@ -37,15 +37,18 @@
 			"passes",                                                                                      \
 			OPT_CHOICE,                                                                                    \
 			.arg = "HOW",                                                                                  \
-			.choices = "multiplexed|rerun",                                                                \
-			.help = "counters of several passes: multiplexed or rerun",                                    \
+			.choices = "multiplexed|rerun|replay",                                                         \
+			.help = "counters of several passes: multiplexed, rerun, replay",                              \
 			.more = "multiplexed, the default: the program runs once, and each dispatch of a kernel "      \
 				"is counted in one pass; the passes take turns. rerun: the program runs once "         \
 				"for each pass, and each dispatch gets the counters of all runs. Dispatches "          \
 				"are the same if process, queue, kernel, how often it was launched and grid "          \
 				"are; those without a partner are counted, and the trace is incomplete. The "          \
 				"program has to do the same each time. Its output appears, and its input is "          \
-				"read, in each run.",                                                                  \
+				"read, in each run. replay: the program runs once, and each dispatch as often "        \
+				"as there are passes; the memory of its GPU is saved before and restored in "          \
+				"between. A dispatch that can't be run again is counted in one pass; the trace "       \
+				"has the reason and the number of them.",                                              \
 			.in_manual = true },                                                                           \
 	[X(DISPATCHES)] = { 0,                                                                                         \
 			    "pmc-dispatches",                                                                          \
@@ -81,7 +84,7 @@
 struct pmc_given {
 	const char *names, *file, *metrics, *dispatches, *iterations;
 	const char *kernels, *not_kernels, *gpus;
-	bool rerun, is_virtual;
+	bool rerun, replay, is_virtual;
 	enum expression_rules rules;
 	uint32_t run; /* --pmc-run */
 };
@@ -92,6 +95,7 @@ struct pmc_chosen {
 	const char *kernels, *not_kernels, *gpus;
 	const char *dispatches, *iterations;
 	uint32_t nr_runs; /* 0: one */
+	bool is_replayed;
 };
 
 /* Ends the process with a message if it can't be done. */

@@ -130,7 +130,13 @@
 	X(max_size, SKIPPED,                                                                       \
 	  "calls, markers and operations after the trace had reached --max-size")                  \
 	X(flight_recorder, SKIPPED, "before the time that the flight recorder keeps")              \
-	X(not_counted, LOSS, "dispatches whose hardware counters were not read")
+	X(not_counted, LOSS, "dispatches whose hardware counters were not read")                   \
+	X(replay_memory, LOSS,                                                                     \
+	  "dispatches counted in one pass: more memory to save than RTL_PMC_REPLAY_MB")            \
+	X(replay_shared, LOSS,                                                                     \
+	  "dispatches counted in one pass: their kernel reaches memory that others use")           \
+	X(replay_beside, LOSS, "dispatches counted in one pass: other work could run meanwhile")   \
+	X(replay_refused, LOSS, "dispatches counted in one pass: they can't be run again")
 
 enum spool_reason {
 #define X(name, class, text) SPOOL_REASON_##name,

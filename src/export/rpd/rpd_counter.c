@@ -31,6 +31,10 @@ struct counted_event {
 struct counted_name {
 	char name[NAME_SIZE];
 	int64_t id; /* of its string; 0: none yet */
+	/* the last dispatch that has it: passes may have counters in common */
+	uint64_t packet;
+	uint32_t queue;
+	bool is_had;
 };
 
 /* A dispatch whose values are in several records, of which not all were read yet. Chunks are not read in the order of time. */
@@ -268,9 +272,14 @@ static int add_metric(struct rpd_process *p, const struct store_counters *at,
 	double value;
 	int ret = 0;
 
+	if (n->is_had && n->packet == at->packet && n->queue == at->queue)
+		return 0; /* an earlier pass has it */
 	if (!metric_find(c->gpu, n->name, &m, error) ||
 	    !metric_value(c->gpu, n->name, &from, &value, error))
 		return 0; /* it is counted in another pass */
+	n->is_had = true;
+	n->packet = at->packet;
+	n->queue = at->queue;
 	if (!n->id)
 		ret = add_name(p, n, &m);
 	if (ret == 0)

@@ -25,6 +25,7 @@
 #include "source/hsa/completion/wait_calls.h"
 #include "source/hsa/counter/counter.h"
 #include "source/hsa/memory/copy.h"
+#include "source/hsa/memory/reach.h"
 #include "source/hsa/mode.h"
 #include "source/hsa/queue/internal_queue.h"
 #include "source/hsa/queue/interpose.h"
@@ -168,6 +169,7 @@ static void replace(const struct hsa_mirror_root *root)
 #undef CORE
 #undef AMD
 	interpose_install(root);
+	reach_install(root);
 	wait_calls_install(root);
 	shared_calls_init(root);
 }
@@ -202,6 +204,7 @@ static void end(void)
 	internal_queue_reset();
 	signal_map_reset();
 	code_object_reset();
+	reach_reset();
 }
 
 const struct table_layer core_layer = {

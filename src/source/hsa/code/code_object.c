@@ -21,6 +21,7 @@
 #include "event/bus.h"
 #include "event/filter.h"
 #include "source/hsa/agent.h"
+#include "source/hsa/memory/reach.h"
 #include "source/hsa/table/real.h"
 
 #define HASH_SIZE 16384u
@@ -34,7 +35,9 @@ struct symbol {
 	uint32_t id;
 	uint32_t next; /* older symbol in the same bucket, index + 1 */
 	uint32_t loaded;
-	bool is_left_out; /* dispatches of it, see filter.h */
+	uint32_t kernarg_size;		   /* UINT32_MAX: not known */
+	hsa_executable_symbol_t in_loader; /* handle 0: not known */
+	bool is_left_out;		   /* dispatches of it, see filter.h */
 	/* atomic */
 	_Atomic uint32_t unloaded; /* epoch in which it was unloaded; UINT32_MAX while loaded */
 	_Atomic uint32_t launches; /* code_object_launch() */
@@ -42,6 +45,7 @@ struct symbol {
 
 struct object {
 	uint64_t executable;
+	uint64_t load_base;
 	uint32_t id;
 	bool live;
 };
@@ -130,7 +134,7 @@ RTL_REQUIRES(lock) static void end_unknown(uint64_t object, uint32_t epoch)
 /* NULL: out of memory. */
 RTL_REQUIRES(lock)
 static struct symbol *publish(uint64_t object, uint64_t executable, struct span span,
-			      bool is_left_out)
+			      uint32_t kernarg_size, bool is_left_out)
 {
 	uint32_t b = nr_symbols / BLOCK_SIZE;
 	struct symbol *s;
@@ -148,6 +152,8 @@ static struct symbol *publish(uint64_t object, uint64_t executable, struct span 
 	s->executable = executable;
 	s->id = nr_symbols + 1;
 	s->loaded = span.loaded;
+	s->kernarg_size = kernarg_size;
+	s->in_loader.handle = 0;
 	s->is_left_out = is_left_out;
 	atomic_store_explicit(&s->unloaded, span.unloaded, memory_order_relaxed);
 	s->next = atomic_load_explicit(&bucket[hash(object)], memory_order_relaxed);
@@ -186,7 +192,8 @@ uint32_t code_object_kernel(uint64_t object, uint32_t epoch, uint32_t agent, boo
 	lock_take(&lock);
 	s = find(object, epoch);
 	if (!s) {
-		s = publish(object, 0, unknown_span(object, epoch), filter_leaves_out_kernel(NULL));
+		s = publish(object, 0, unknown_span(object, epoch), UINT32_MAX,
+			    filter_leaves_out_kernel(NULL));
 		made = s != NULL;
 	}
 	lock_drop(&lock);
@@ -216,6 +223,31 @@ uint32_t code_object_launch(uint64_t object, uint32_t agent)
 					      memory_order_relaxed) +
 			       1 :
 		    0;
+}
+
+uint32_t code_object_kernarg_size(uint64_t object)
+{
+	const struct symbol *s = find(object, code_object_now());
+
+	return s ? s->kernarg_size : UINT32_MAX;
+}
+
+void code_object_name(uint64_t object, char *name, size_t size)
+{
+	const struct symbol *s = find(object, code_object_now());
+	uint32_t length = 0;
+
+	snprintf(name, size, "0x%llx", (unsigned long long)object);
+	if (!s || !s->in_loader.handle)
+		return;
+	real.hsa_executable_symbol_get_info(s->in_loader, HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH,
+					    &length);
+	if (length >= size)
+		return;
+	real.hsa_executable_symbol_get_info(s->in_loader, HSA_EXECUTABLE_SYMBOL_INFO_NAME, name);
+	name[length] = '\0';
+	if (length > 3 && strcmp(name + length - 3, ".kd") == 0)
+		name[length - 3] = '\0';
 }
 
 struct freeze {
@@ -296,8 +328,11 @@ static hsa_status_t on_object(hsa_executable_t ex, hsa_loaded_code_object_t o, v
 	ev.code_object.executable = ex.handle;
 	describe_storage(o, &ev.code_object);
 	bus_emit(&ev);
-	objects[nr_objects++] =
-		(struct object){ .executable = ex.handle, .id = last_object_id, .live = true };
+	objects[nr_objects++] = (struct object){ .executable = ex.handle,
+						 .load_base = ev.code_object.load_base,
+						 .id = last_object_id,
+						 .live = true };
+	reach_add_code(ev.code_object.agent, ev.code_object.load_base, ev.code_object.load_size);
 	if (f->nr < 16) {
 		f->agent[f->nr] = ev.code_object.agent;
 		f->id[f->nr++] = last_object_id;
@@ -371,19 +406,20 @@ static hsa_status_t on_symbol(hsa_executable_t ex, hsa_executable_symbol_t sym, 
 		is_left_out = filter_leaves_out_kernel(name);
 	}
 	end_unknown(ev.kernel.object, f->epoch);
+	ev.kernel.kernarg_size =
+		symbol_u32(sym, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE);
 	s = publish(ev.kernel.object, ex.handle, (struct span){ f->epoch, UINT32_MAX },
-		    is_left_out);
+		    ev.kernel.kernarg_size, is_left_out);
 	if (!s) {
 		log_warn("kernel symbols: over the limit; later kernels have no name");
 		return HSA_STATUS_SUCCESS;
 	}
+	s->in_loader = sym;
 	ev.kernel.id = s->id;
 	ev.kernel.agent = agent_index(agent);
 	for (uint32_t i = 0; i < f->nr; i++)
 		if (f->agent[i] == ev.kernel.agent)
 			ev.kernel.code_object = f->id[i];
-	ev.kernel.kernarg_size =
-		symbol_u32(sym, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE);
 	ev.kernel.group_size =
 		symbol_u32(sym, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE);
 	ev.kernel.private_size =
@@ -427,6 +463,7 @@ RTL_REQUIRES(lock) static void unload(uint64_t executable)
 		if (!objects[i].live || (executable && objects[i].executable != executable))
 			continue;
 		objects[i].live = false;
+		reach_remove_code(objects[i].load_base);
 		ev.end.id = objects[i].id;
 		ev.end.time_ns = clock_now_ns();
 		bus_emit(&ev);
@@ -437,6 +474,7 @@ RTL_REQUIRES(lock) static void unload(uint64_t executable)
 
 void code_object_unload(hsa_executable_t executable)
 {
+	reach_settle();
 	lock_take(&lock);
 	unload(executable.handle);
 	lock_drop(&lock);

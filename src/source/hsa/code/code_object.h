@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <hsa/hsa.h>
@@ -38,6 +39,12 @@ bool code_object_is_left_out(uint64_t object);
 /* Counts a launch of the kernel that is at `object` now; the number of its launches. 0: there was no memory for its symbol. Any
  * thread. */
 uint32_t code_object_launch(uint64_t object, uint32_t agent);
+
+/* Bytes of the arguments of the kernel that is at `object` now; UINT32_MAX: not known. Any thread. */
+uint32_t code_object_kernarg_size(uint64_t object);
+
+/* The name of that kernel without .kd, or its address where the name is not known or does not fit. While its executable lives. */
+void code_object_name(uint64_t object, char *name, size_t size);
 
 /* Emits the code objects and kernels of an executable that was just frozen. Any thread. */
 void code_object_load(hsa_executable_t executable);

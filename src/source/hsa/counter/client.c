@@ -212,7 +212,8 @@ static void ask_for(struct queue *q, uint64_t index, const union packet *packet,
 	};
 
 	a->number = index + 1;
-	a->kernel_object = copy.kernel_object;
+	a->packet = copy;
+	a->queue_type = c.hsa ? c.hsa->type : HSA_QUEUE_TYPE_MULTI;
 	a->nr = 0;
 	if (t && bits & ~(1u << CLIENT_USER | CLIENT_HOLD)) {
 		describe(q, index, packet, t, &d);

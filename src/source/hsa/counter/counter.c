@@ -18,11 +18,15 @@
 #include "base/log.h"
 #include "event/bus.h"
 #include "event/life.h"
+#include "event/filter.h"
 #include "source/hsa/agent.h"
+#include "source/hsa/code/code_object.h"
 #include "source/hsa/completion/collect.h"
 #include "source/hsa/counter/chosen.h"
 #include "source/hsa/counter/client.h"
 #include "source/hsa/counter/profile.h"
+#include "source/hsa/counter/replay.h"
+#include "source/hsa/memory/copy_held.h"
 #include "source/hsa/queue/interpose.h"
 #include "source/hsa/table/real.h"
 
@@ -32,12 +36,14 @@
 #define NR_TURNS 1024u
 #define ISA_SIZE 64u /* of HSA_AGENT_INFO_NAME */
 #define NR_UNITED 8u
+#define NR_WARNED 16u
 
 enum lane_state {
 	LANE_UNKNOWN,
 	LANE_REFUSED, /* this GPU is not counted */
 	LANE_IDLE,
 	LANE_WAITING, /* for dispatches that run, of those that were submitted before counting began or are not counted */
+	LANE_REPLAYING, /* the passes before the last */
 	LANE_STARTING,
 	LANE_STOPPING, /* a dispatch that is not counted after all: its clients have their results */
 	LANE_RUNNING,
@@ -57,6 +63,7 @@ struct lane {
 	hsa_signal_t done;
 	uint32_t nr_profiles, shape; /* of the user's profiles, RTL_PMC */
 	struct profile *profiles[CHOSEN_MAX_PASSES];
+	struct replay *replay; /* NULL: passes take turns */
 	struct united united[NR_UNITED];
 	uint32_t next_united;
 	uint64_t *values; /* twice: of the profile, of one of its clients */
@@ -68,11 +75,14 @@ struct lane {
 	struct queue *queue;
 	uint32_t queue_index; /* in the trace: `queue` may be used for another one when it ends */
 	uint64_t packet, since_ns;
-	uint64_t
-		later; /* dispatches, on other queues, that were submitted before counting began and do not run yet */
+	/* dispatches, on other queues, that were submitted before counting began and do not run yet */
+	uint64_t later;
 	uint32_t releases;   /* client_releases when it began */
 	uint32_t last_queue; /* where the search for the next one begins */
 	uint32_t last_only;
+	bool is_replayed;	       /* the replay has the values of the passes before the last */
+	struct replay_refusal refusal; /* why it is not */
+	const char *warned[NR_WARNED]; /* of refusals */
 	/* Of each kernel the pass that is next; kernels may share one. */
 	uint8_t turn[NR_TURNS];
 };
@@ -80,6 +90,7 @@ struct lane {
 static struct lock open_lock = LOCK_INIT(LOCK_COUNTER);
 static struct lane *_Atomic lanes[AGENT_MAX];
 static _Atomic bool reserved[AGENT_MAX];
+static _Atomic uint32_t held_off[AGENT_MAX]; /* threads between counter_hold_off() and its end */
 
 static uint32_t state_of(const struct lane *l)
 {
@@ -149,6 +160,9 @@ static bool make_profiles(struct lane *l, hsa_agent_t agent, const char *isa)
 
 static void free_profiles(struct lane *l)
 {
+	if (l->replay)
+		replay_close(l->replay);
+	l->replay = NULL;
 	while (l->nr_profiles)
 		profile_free(l->profiles[--l->nr_profiles]);
 	for (uint32_t i = 0; i < NR_UNITED; i++) {
@@ -196,6 +210,17 @@ RTL_REQUIRES(open_lock) static void free_lane(struct lane *l)
 	l->done.handle = 0;
 }
 
+static void open_replay(struct lane *l, hsa_agent_t agent)
+{
+	if (!env_bool(ENV_PMC_REPLAY) || l->nr_profiles < 2)
+		return;
+	l->replay = replay_open(agent_index(agent), l->profiles, l->nr_profiles);
+	if (!l->replay)
+		log_warn(
+			"counters: dispatches are counted in one pass each: the runtime or the memory "
+			"of the host does not suffice to run them again");
+}
+
 RTL_REQUIRES(open_lock) static bool fill_lane(struct lane *l, hsa_agent_t agent)
 {
 	char isa[ISA_SIZE];
@@ -207,8 +232,10 @@ RTL_REQUIRES(open_lock) static bool fill_lane(struct lane *l, hsa_agent_t agent)
 	if (l->done.handle &&
 	    real.hsa_queue_create(agent, LANE_QUEUE_SIZE, HSA_QUEUE_TYPE_MULTI, NULL, NULL,
 				  UINT32_MAX, UINT32_MAX, &l->hsa) == HSA_STATUS_SUCCESS &&
-	    (make_profiles(l, agent, isa) || client_is_registered()))
+	    (make_profiles(l, agent, isa) || client_is_registered())) {
+		open_replay(l, agent);
 		return true;
+	}
 	free_lane(l);
 	return false;
 }
@@ -348,13 +375,19 @@ static void give_user(const struct lane *l, struct profile *p, const char *why)
 
 	if (why == unrecorded || is_left_out(l))
 		return;
-	if (events) {
-		emit(l, p, l->values + l->most_values, events);
+	if (!events) {
+		log_info("counters: packet %llu of queue %u is not counted: %s",
+			 (unsigned long long)l->packet, l->queue_index,
+			 why ? why : "there is no memory");
+		bus_loss(SPOOL_REASON_not_counted, 1);
 		return;
 	}
-	log_info("counters: packet %llu of queue %u is not counted: %s",
-		 (unsigned long long)l->packet, l->queue_index, why ? why : "there is no memory");
-	bus_loss(SPOOL_REASON_not_counted, 1);
+	for (uint32_t i = 0; l->is_replayed && i + 1 < l->nr_profiles; i++)
+		emit(l, l->profiles[i], replay_values(l->replay, i),
+		     profile_description(l->profiles[i]));
+	emit(l, p, l->values + l->most_values, events);
+	if (l->refusal.why)
+		bus_loss(l->refusal.reason, 1);
 }
 
 /* The present dispatch was recorded, and its queue is still the one in which it ran. */
@@ -411,11 +444,13 @@ static void release(struct lane *l, uint32_t agent)
 
 /* ---- which events ---------------------------------------------------------------------------- */
 
-/* The passes of a kernel take turns. */
+/* The passes of a kernel take turns, unless the others were counted already. */
 static struct profile *next_profile(struct lane *l, uint64_t kernel_object)
 {
 	uint8_t *turn = &l->turn[kernel_object * UINT64_C(0x9e3779b97f4a7c15) >> 54];
 
+	if (l->is_replayed)
+		return l->profiles[l->nr_profiles - 1];
 	*turn = (uint8_t)((*turn + 1) % l->nr_profiles);
 	return l->profiles[(*turn + l->nr_profiles - 1) % l->nr_profiles];
 }
@@ -451,7 +486,7 @@ static bool choose(struct lane *l)
 	for (uint32_t i = 0; i < l->answers.nr; i++) {
 		if (wants[i].client != CLIENT_USER)
 			continue;
-		wants[i].profile = next_profile(l, l->answers.kernel_object);
+		wants[i].profile = next_profile(l, l->answers.packet.kernel_object);
 		profile_get(wants[i].profile);
 	}
 	l->only = UINT32_MAX;
@@ -520,6 +555,99 @@ static bool is_quiet(uint32_t agent, uint64_t *later)
 	return true;
 }
 
+/* The program's own dispatch is next: starts the counters for it. */
+static bool start_counters(struct lane *l, uint32_t agent)
+{
+	if (!choose(l)) {
+		pass(l, agent, "there is no memory");
+		return true;
+	}
+	l->releases = atomic_load_explicit(&client_releases[agent], memory_order_acquire);
+	set_state(l, LANE_STARTING);
+	SUBMIT(l, to_start);
+	return true;
+}
+
+/* Whether the user wants the dispatch in all passes. */
+static bool is_to_replay(const struct lane *l)
+{
+	if (!env_bool(ENV_PMC_REPLAY) || l->nr_profiles < 2 ||
+	    (filter_has_kernels && code_object_is_left_out(l->answers.packet.kernel_object)))
+		return false;
+	for (uint32_t i = 0; i < l->answers.nr; i++)
+		if (l->answers.wants[i].client == CLIENT_USER)
+			return true;
+	return false;
+}
+
+/* Once for each reason, with the kernel of the first dispatch. */
+static void warn_refused(struct lane *l)
+{
+	char name[256];
+	uint32_t i = 0;
+
+	while (i < NR_WARNED && l->warned[i] && l->warned[i] != l->refusal.why)
+		i++;
+	if (i == NR_WARNED || l->warned[i])
+		return;
+	l->warned[i] = l->refusal.why;
+	code_object_name(l->answers.packet.kernel_object, name, sizeof(name));
+	log_warn(
+		"counters: dispatch %llu of queue %u, of kernel %s, is counted in one of %u passes: "
+		"%s; the number of such dispatches is in the trace",
+		(unsigned long long)l->packet, l->queue_index, name, l->nr_profiles,
+		l->refusal.why);
+}
+
+/* It is counted in one pass. */
+static bool refuse_replay(struct lane *l, uint32_t agent, struct replay_refusal refusal)
+{
+	l->refusal = refusal;
+	warn_refused(l);
+	return start_counters(l, agent);
+}
+
+static bool begin_replay(struct lane *l, uint32_t agent)
+{
+	struct replay_refusal no = { NULL, SPOOL_REASON_replay_beside };
+
+	/* seq_cst, both: pairs with counter_hold_off() */
+	atomic_store(&l->state, LANE_REPLAYING);
+	if (atomic_load(&held_off[agent])) {
+		set_state(l, LANE_WAITING);
+		return false;
+	}
+	if (!l->replay)
+		no = (struct replay_refusal){ "it can't be run again",
+					      SPOOL_REASON_replay_refused };
+	else if (l->later)
+		no.why = "dispatches that were submitted before counting began may run beside it";
+	else if (queue_any_unheld(agent))
+		no.why = "dispatches of a queue that is not counted may run beside it";
+	else
+		no = replay_begin(l->replay, &l->answers.packet, l->answers.queue_type,
+				  clock_now_ns());
+	return no.why ? refuse_replay(l, agent, no) : true;
+}
+
+static bool replaying(struct lane *l, uint32_t agent, uint64_t now_ns)
+{
+	switch (replay_step(l->replay, now_ns)) {
+	case REPLAY_WAITS:
+		return false;
+	case REPLAY_FAILED:
+		return refuse_replay(l, agent, replay_failure(l->replay));
+	case REPLAY_DONE:
+		l->is_replayed = true;
+		start_counters(l, agent);
+		break;
+	default:
+		break;
+	}
+	l->since_ns = now_ns;
+	return true;
+}
+
 static bool start(struct lane *l, uint32_t agent)
 {
 	if (!is_quiet(agent, &l->later))
@@ -530,13 +658,9 @@ static bool start(struct lane *l, uint32_t agent)
 		pass(l, agent, "the counters of its GPU are sampled");
 		return true;
 	}
-	if (!choose(l)) {
-		pass(l, agent, "there is no memory");
-		return true;
-	}
-	l->releases = atomic_load_explicit(&client_releases[agent], memory_order_acquire);
-	SUBMIT(l, to_start);
-	return true;
+	l->is_replayed = false;
+	l->refusal.why = NULL;
+	return is_to_replay(l) ? begin_replay(l, agent) : start_counters(l, agent);
 }
 
 static bool grant(struct lane *l, uint32_t agent)
@@ -645,6 +769,8 @@ static void give_up(struct lane *l, uint32_t agent, const char *why)
 
 	if (why)
 		log_warn("counters: the GPU of agent %u is not counted any more: %s", agent, why);
+	if (state_of(l) == LANE_REPLAYING)
+		replay_abort(l->replay, reason);
 	if (state_of(l) >= LANE_RUNNING) /* it is the lane's alone */
 		give(l, agent, reason);
 	if (state_of(l) > LANE_IDLE)
@@ -662,8 +788,12 @@ static const char *why_late(const struct lane *l, uint32_t agent)
 
 	if (state_of(l) == LANE_WAITING)
 		return "a dispatch ran for longer than RTL_PMC_WAIT_MS while one that is to be counted waited";
-	if (state_of(l) != LANE_RUNNING)
+	if (state_of(l) == LANE_REPLAYING && !replay_runs_kernel(l->replay))
+		return "its memory is not copied";
+	if (state_of(l) != LANE_RUNNING && state_of(l) != LANE_REPLAYING)
 		return "its queue does not execute the packets of AQLprofile";
+	if (atomic_load_explicit(&held_off[agent], memory_order_relaxed))
+		return "a dispatch ran for longer than RTL_PMC_WAIT_MS while a queue was to be destroyed";
 	for (uint32_t i = 0; i < n; i++) {
 		struct queue *q = queue_at(i);
 
@@ -683,6 +813,9 @@ static bool step(struct lane *l, uint32_t agent, uint64_t now_ns)
 		return begin(l, agent, now_ns);
 	case LANE_WAITING:
 		moved = start(l, agent);
+		break;
+	case LANE_REPLAYING:
+		moved = replaying(l, agent, now_ns);
 		break;
 	case LANE_STARTING:
 		moved = grant(l, agent);
@@ -738,6 +871,29 @@ static void step_leave(void)
 	atomic_store_explicit(&stepping, false, memory_order_release);
 }
 
+void counter_hold_off(uint32_t agent)
+{
+	const struct timespec nap = { .tv_nsec = 50000 };
+	uint64_t deadline_ns = clock_now_ns() + 2 * env_uint(ENV_PMC_WAIT_MS) * UINT64_C(1000000);
+	const struct lane *l;
+
+	if (!env_bool(ENV_PMC_REPLAY) || agent >= AGENT_MAX)
+		return;
+	/* seq_cst, both: pairs with begin_replay() */
+	atomic_fetch_add(&held_off[agent], 1);
+	l = atomic_load_explicit(&lanes[agent], memory_order_acquire);
+	while (l && atomic_load(&l->state) == LANE_REPLAYING && clock_now_ns() < deadline_ns) {
+		life_kick();
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+	}
+}
+
+void counter_let_go(uint32_t agent)
+{
+	if (env_bool(ENV_PMC_REPLAY) && agent < AGENT_MAX)
+		atomic_fetch_sub(&held_off[agent], 1);
+}
+
 int counter_reserve(uint32_t agent, uint64_t wait_ns)
 {
 	const struct timespec nap = { .tv_nsec = 100000 };
@@ -765,18 +921,20 @@ void counter_unreserve(uint32_t agent)
 
 bool counter_tick(uint64_t now_ns)
 {
-	bool busy = true;
+	bool busy = true, held;
 
 	if (!chosen_any() && !client_is_registered())
 		return false;
 	if (!step_enter())
 		return true;
+	held = copy_held_tick();
 	for (unsigned i = 0; i < STEPS && busy; i++) {
 		if (!step_all(now_ns, &busy) && busy)
 			RTL_RELAX();
 	}
+	held = held && copy_held_tick();
 	step_leave();
-	return busy;
+	return busy || held;
 }
 
 static bool any_is_busy(void)
@@ -840,6 +998,7 @@ void counter_finish(uint64_t deadline_ns)
 		free_lane(l);
 		lock_drop(&open_lock);
 	}
+	copy_held_finish();
 	step_leave();
 }
 

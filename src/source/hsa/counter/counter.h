@@ -7,6 +7,8 @@
  *
  *   waits -> nothing runs -> start packet completed -> granted -> recorded -> read and stop packets completed -> results
  *
+ * With RTL_PMC_REPLAY a dispatch of several passes is run for those before the last when nothing runs (replay.h).
+ *
  * Kernels of the runtime itself (copies, fills) are not held back, and count where they run at the same time.
  *
  * A kernel that waits for one that is held back, on another queue, would never end: after RTL_PMC_WAIT_MS its GPU is no longer
@@ -50,6 +52,11 @@ void counter_settle(uint64_t wait_ns);
  * dispatch takes longer. Not for the harvester. */
 int counter_reserve(uint32_t agent, uint64_t wait_ns);
 void counter_unreserve(uint32_t agent);
+
+/* Around the end of a queue of the GPU, whose packets are submitted: no dispatch is replayed meanwhile. Waits for one that is,
+ * 2 * RTL_PMC_WAIT_MS at most. Without the queue's turn; not for the harvester. */
+void counter_hold_off(uint32_t agent);
+void counter_let_go(uint32_t agent);
 
 /* Counts what waits until the deadline; then nothing is held back any more. */
 void counter_finish(uint64_t deadline_ns);

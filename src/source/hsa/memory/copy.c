@@ -25,18 +25,10 @@
 #include "source/hsa/agent.h"
 #include "source/hsa/completion/poll.h"
 #include "source/hsa/completion/signal_map.h"
+#include "source/hsa/memory/copy_held.h"
 #include "source/hsa/memory/copy_table.h"
 #include "source/hsa/queue/internal_queue.h"
 #include "source/hsa/table/real.h"
-
-/* A copy call in progress, on its wrapper's stack. */
-struct call {
-	struct internal_queue_call internal;
-	struct copy *info;
-	bool is_wanted;	  /* join_wanted() was called for it */
-	bool is_notified; /* `notified`: what listeners got */
-	struct event_copy notified;
-};
 
 static _Atomic bool busy; /* a thread harvests */
 
@@ -298,8 +290,8 @@ static uint64_t filtered(const struct what *w)
 }
 
 /* Makes the entry of an asynchronous copy; the harvester polls it after end() arms it. */
-static struct copy *note(struct thread *t, struct call *call, const struct what *w, amd_signal_t *s,
-			 uint64_t correlation)
+static struct copy *note(struct thread *t, struct copy_call *call, const struct what *w,
+			 amd_signal_t *s, uint64_t correlation)
 {
 	bool is_passed = correlation & EVENT_BY_GPU && !bus_never_pauses();
 	struct copy *c = is_passed ? NULL : copy_table_claim();
@@ -345,7 +337,7 @@ static struct copy *note(struct thread *t, struct call *call, const struct what 
 }
 
 /* Before the real call, within a hook of `t`. */
-static void begin_one(struct thread *t, struct call *call, const struct what *w,
+static void begin_one(struct thread *t, struct copy_call *call, const struct what *w,
 		      hsa_signal_t signal, uint64_t correlation)
 {
 	if (RTL_UNLIKELY(special_any(SPECIAL_FILTERED)) && !corr_is_left_out(correlation) &&
@@ -362,8 +354,8 @@ static void begin_one(struct thread *t, struct call *call, const struct what *w,
 }
 
 /* Before the real call, outside of hooks of `t`: the listeners' code is the program's. */
-static RTL_COLD void notify_begin(const struct thread *t, struct call *call, const struct what *w,
-				  uint64_t correlation)
+static RTL_COLD void notify_begin(const struct thread *t, struct copy_call *call,
+				  const struct what *w, uint64_t correlation)
 {
 	call->notified = (struct event_copy){
 		.bytes = w->bytes,
@@ -382,7 +374,7 @@ static RTL_COLD void notify_begin(const struct thread *t, struct call *call, con
 }
 
 /* After it. */
-static RTL_COLD void notify_end(struct call *call, hsa_status_t status)
+static RTL_COLD void notify_end(struct copy_call *call, hsa_status_t status)
 {
 	notify(&call->notified,
 	       status == HSA_STATUS_SUCCESS && call->info ? COPY_IS_TAKEN : COPY_IS_GONE);
@@ -394,7 +386,7 @@ static bool is_listened(void)
 	return atomic_load_explicit(&listeners[0], memory_order_relaxed) != NULL;
 }
 
-static void clear(struct call *call)
+static void clear(struct copy_call *call)
 {
 	call->is_notified = false;
 	call->notified = (struct event_copy){ 0 };
@@ -402,7 +394,7 @@ static void clear(struct call *call)
 }
 
 /* Before the real call; NULL: not traced. */
-static struct thread *begin(struct call *call, const struct what *w, hsa_signal_t signal)
+static struct thread *begin(struct copy_call *call, const struct what *w, hsa_signal_t signal)
 {
 	struct thread *t;
 	uint64_t correlation;
@@ -435,7 +427,7 @@ static void arm(struct copy *c)
 	call_is_over(c, COPY_RETURNED);
 }
 
-static void end_one(struct thread *t, struct call *call, hsa_status_t status)
+static void end_one(struct thread *t, struct copy_call *call, hsa_status_t status)
 {
 	struct copy *c = call->info;
 
@@ -454,7 +446,7 @@ static void end_one(struct thread *t, struct call *call, hsa_status_t status)
 	}
 }
 
-static void end(struct thread *t, struct call *call, hsa_status_t status)
+static void end(struct thread *t, struct copy_call *call, hsa_status_t status)
 {
 	if (t) {
 		end_one(t, call, status);
@@ -466,22 +458,65 @@ static void end(struct thread *t, struct call *call, hsa_status_t status)
 		life_wake();
 }
 
+/* A copy that was held was given to the runtime. */
+static void end_held(struct copy_call *call, hsa_status_t status)
+{
+	end_one(thread_get(), call, status);
+}
+
+/* Gives the copy to the runtime, or holds it. */
+static RTL_COLD hsa_status_t submit_or_hold(struct thread *t, const struct copy_args *a,
+					    uint32_t nr, const hsa_signal_t *signals,
+					    struct copy_call *call)
+{
+	/* the harvester enters again: the call's packets are not looked for here */
+	struct internal_queue_call over = { .correlation = call->internal.correlation };
+
+	if (t && copy_held_hold(a, nr, signals, call, end_held)) {
+		internal_queue_leave(&over, t);
+		life_leave(t);
+		if (call->is_notified)
+			notify_end(call, HSA_STATUS_SUCCESS);
+		return HSA_STATUS_SUCCESS;
+	}
+	if (t && !call->info && !(call->internal.correlation & EVENT_BY_GPU))
+		copy_held_untracked();
+	return HSA_STATUS_ERROR;
+}
+
+static hsa_status_t submit(const struct what *w, struct copy_args *a, uint32_t nr,
+			   const hsa_signal_t *signals)
+{
+	struct copy_call call;
+	struct thread *t = begin(&call, w, a->completion);
+	hsa_status_t status;
+
+	a->order = w->kind * AGENT_MAX +
+		   (agent_is_gpu(w->dst_agent) ? w->dst_agent : w->src_agent) % AGENT_MAX;
+	if (RTL_UNLIKELY(copy_held_is_on()) &&
+	    submit_or_hold(t, a, nr, signals, &call) == HSA_STATUS_SUCCESS)
+		return HSA_STATUS_SUCCESS;
+	status = copy_call_real(a, nr, signals);
+	end(t, &call, status);
+	return status;
+}
+
 hsa_status_t copy_async(void *dst, hsa_agent_t dst_agent, const void *src, hsa_agent_t src_agent,
 			size_t size, uint32_t num_dep_signals, const hsa_signal_t *dep_signals,
 			hsa_signal_t completion_signal)
 {
 	struct what w = { size, dst,	   src, agent_index(dst_agent), agent_index(src_agent),
 			  0,	UINT32_MAX };
-	struct call call;
-	struct thread *t;
-	hsa_status_t status;
+	struct copy_args a = { .how = COPY_LINEAR,
+			       .dst = dst,
+			       .dst_agent = dst_agent,
+			       .src = src,
+			       .src_agent = src_agent,
+			       .size = size,
+			       .completion = completion_signal };
 
 	w.kind = kind_of(w.dst_agent, w.src_agent);
-	t = begin(&call, &w, completion_signal);
-	status = real.hsa_amd_memory_async_copy(dst, dst_agent, src, src_agent, size,
-						num_dep_signals, dep_signals, completion_signal);
-	end(t, &call, status);
-	return status;
+	return submit(&w, &a, num_dep_signals, dep_signals);
 }
 
 hsa_status_t copy_async_on_engine(void *dst, hsa_agent_t dst_agent, const void *src,
@@ -491,20 +526,20 @@ hsa_status_t copy_async_on_engine(void *dst, hsa_agent_t dst_agent, const void *
 {
 	struct what w = { size, dst,	   src, agent_index(dst_agent), agent_index(src_agent),
 			  0,	UINT32_MAX };
-	struct call call;
-	struct thread *t;
-	hsa_status_t status;
+	struct copy_args a = { .how = COPY_ON_ENGINE,
+			       .dst = dst,
+			       .dst_agent = dst_agent,
+			       .src = src,
+			       .src_agent = src_agent,
+			       .size = size,
+			       .engine = engine_id,
+			       .force_sdma = force_copy_on_sdma,
+			       .completion = completion_signal };
 
 	w.kind = kind_of(w.dst_agent, w.src_agent);
 	if (engine_id > 0) /* one bit for each engine */
 		w.engine = (uint32_t)__builtin_ctz((unsigned)engine_id);
-	t = begin(&call, &w, completion_signal);
-	status = real.hsa_amd_memory_async_copy_on_engine(dst, dst_agent, src, src_agent, size,
-							  num_dep_signals, dep_signals,
-							  completion_signal, engine_id,
-							  force_copy_on_sdma);
-	end(t, &call, status);
-	return status;
+	return submit(&w, &a, num_dep_signals, dep_signals);
 }
 
 hsa_status_t copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3_t *dst_offset,
@@ -519,23 +554,36 @@ hsa_status_t copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3_t *dst_offse
 					 [hsaDeviceToDevice] = REC_COPY_D2D };
 	uint32_t agent = agent_index(copy_agent);
 	struct what w = { 0, NULL, NULL, agent, agent, REC_COPY_UNKNOWN, UINT32_MAX };
-	struct call call;
-	struct thread *t;
+	struct copy_args a = { .how = COPY_RECT,
+			       .agent = copy_agent,
+			       .direction = dir,
+			       .completion = completion_signal };
+	struct copy_call call;
 	hsa_status_t status;
+	struct thread *t;
 
-	if (dst && src && range) { /* else the runtime reports the error */
+	if ((unsigned)dir < sizeof(kinds))
+		w.kind = kinds[dir];
+	if (dst && src && range) {
 		w.bytes = (uint64_t)range->x * range->y * range->z;
 		w.dst = dst->base;
 		w.src = src->base;
 	}
-	if ((unsigned)dir < sizeof(kinds))
-		w.kind = kinds[dir];
-	t = begin(&call, &w, completion_signal);
-	status = real.hsa_amd_memory_async_copy_rect(dst, dst_offset, src, src_offset, range,
-						     copy_agent, dir, num_dep_signals, dep_signals,
-						     completion_signal);
-	end(t, &call, status);
-	return status;
+	if (!dst || !src || !range || !dst_offset || !src_offset) { /* the runtime's to refuse */
+		t = begin(&call, &w, completion_signal);
+		status = real.hsa_amd_memory_async_copy_rect(dst, dst_offset, src, src_offset,
+							     range, copy_agent, dir,
+							     num_dep_signals, dep_signals,
+							     completion_signal);
+		end(t, &call, status);
+		return status;
+	}
+	a.dst_pitched = *dst;
+	a.src_pitched = *src;
+	a.dst_offset = *dst_offset;
+	a.src_offset = *src_offset;
+	a.range = *range;
+	return submit(&w, &a, num_dep_signals, dep_signals);
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */
@@ -591,7 +639,7 @@ static const struct batch_op *batch_at(const void *ops, size_t stride, uint32_t 
 	return (const void *)((const char *)ops + i * stride);
 }
 
-static RTL_COLD void notify_batch(const struct thread *t, struct call *calls, const void *ops,
+static RTL_COLD void notify_batch(const struct thread *t, struct copy_call *calls, const void *ops,
 				  uint32_t nr, size_t stride, uint64_t correlation)
 {
 	for (uint32_t i = 0; i < nr; i++) {
@@ -603,7 +651,7 @@ static RTL_COLD void notify_batch(const struct thread *t, struct call *calls, co
 	}
 }
 
-static void notify_batch_end(struct call *calls, uint32_t nr, hsa_status_t status)
+static void notify_batch_end(struct copy_call *calls, uint32_t nr, hsa_status_t status)
 {
 	for (uint32_t i = nr; i-- > 0;)
 		if (RTL_UNLIKELY(calls[i].is_notified))
@@ -614,7 +662,7 @@ hsa_status_t copy_batch(const void *ops, uint32_t nr, uint32_t num_dep_signals,
 			const hsa_signal_t *dep_signals)
 {
 	uint32_t recorded = nr < BATCH_MAX ? nr : BATCH_MAX;
-	struct call calls[BATCH_MAX];
+	struct copy_call calls[BATCH_MAX];
 	hsa_status_t status;
 	uint64_t correlation;
 	struct thread *t;
@@ -644,6 +692,8 @@ hsa_status_t copy_batch(const void *ops, uint32_t nr, uint32_t num_dep_signals,
 	}
 	if (nr > recorded)
 		bus_loss(SPOOL_REASON_inflight_full, nr - recorded);
+	if (RTL_UNLIKELY(copy_held_is_on()))
+		copy_held_untracked();
 	status = real.hsa_amd_memory_async_batch_copy(ops, nr, num_dep_signals, dep_signals);
 	for (uint32_t i = recorded; i-- > 0;)
 		end_one(t, &calls[i], status);
@@ -656,7 +706,7 @@ hsa_status_t copy_batch(const void *ops, uint32_t nr, uint32_t num_dep_signals,
 /* ---- blocking copies ------------------------------------------------------------------------- */
 
 /* A blocking call uses the runtime's own signals: only the call's times are available. */
-static void emit_blocking(struct thread *t, const struct call *call, const struct what *w,
+static void emit_blocking(struct thread *t, const struct copy_call *call, const struct what *w,
 			  uint64_t begin_ns, hsa_status_t status)
 {
 	struct event ev = { .kind = EVENT_COPY };
@@ -682,11 +732,16 @@ static void emit_blocking(struct thread *t, const struct call *call, const struc
 hsa_status_t copy_blocking(void *dst, const void *src, size_t size)
 {
 	struct what w = { size, dst, src, AGENT_NONE, AGENT_NONE, REC_COPY_UNKNOWN, UINT32_MAX };
-	struct call call;
+	struct copy_call call;
 	struct thread *t = begin(&call, &w, (hsa_signal_t){ 0 });
 	uint64_t begin_ns = t ? clock_now_ns() : 0;
-	hsa_status_t status = real.hsa_memory_copy(dst, src, size);
+	hsa_status_t status;
 
+	if (RTL_UNLIKELY(copy_held_is_on()))
+		copy_held_enter();
+	status = real.hsa_memory_copy(dst, src, size);
+	if (RTL_UNLIKELY(copy_held_is_on()))
+		copy_held_leave();
 	emit_blocking(t, &call, &w, begin_ns, status);
 	end(t, &call, status);
 	return status;
@@ -696,11 +751,16 @@ hsa_status_t copy_fill(void *ptr, uint32_t value, size_t count)
 {
 	struct what w = { count * sizeof(value), ptr,	    NULL, AGENT_NONE, AGENT_NONE,
 			  REC_COPY_FILL,	 UINT32_MAX };
-	struct call call;
+	struct copy_call call;
 	struct thread *t = begin(&call, &w, (hsa_signal_t){ 0 });
 	uint64_t begin_ns = t ? clock_now_ns() : 0;
-	hsa_status_t status = real.hsa_amd_memory_fill(ptr, value, count);
+	hsa_status_t status;
 
+	if (RTL_UNLIKELY(copy_held_is_on()))
+		copy_held_enter();
+	status = real.hsa_amd_memory_fill(ptr, value, count);
+	if (RTL_UNLIKELY(copy_held_is_on()))
+		copy_held_leave();
 	emit_blocking(t, &call, &w, begin_ns, status);
 	end(t, &call, status);
 	return status;

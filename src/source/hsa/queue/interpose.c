@@ -24,6 +24,7 @@
 #include "event/life.h"
 #include "source/hsa/completion/collect.h"
 #include "source/hsa/counter/client.h"
+#include "source/hsa/counter/counter.h"
 #include "source/hsa/queue/completer.h"
 #include "source/hsa/queue/origin.h"
 #include "source/hsa/queue/submit.h"
@@ -923,6 +924,7 @@ void interpose_detach(struct queue *q)
 	const struct timespec nap = { .tv_nsec = 20000 };
 	uint64_t from, asked;
 
+	counter_hold_off(q->agent);
 	/* The holder submits a few packets at most. The bound is for a thread that was cancelled
 	 * there. */
 	for (unsigned round = 0; round < DETACH_ROUNDS && !queue_turn_try(q); round++) {
@@ -939,6 +941,7 @@ void interpose_detach(struct queue *q)
 	look_under_turn(q, NULL);
 	if (q->answers)
 		client_fail(q, from, asked, q->not_counted);
+	counter_let_go(q->agent);
 	/* another queue may have both as soon as the runtime has destroyed this one */
 	atomic_store_explicit(&q->hsa, NULL, memory_order_relaxed);
 	atomic_store_explicit(&q->direct, NULL, memory_order_relaxed);

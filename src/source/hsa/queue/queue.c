@@ -423,3 +423,19 @@ uint32_t queue_announce(const hsa_queue_t *hsa, uint32_t agent, uint32_t flags)
 	mark_counted(hsa);
 	return index;
 }
+
+bool queue_any_unheld(uint32_t agent)
+{
+	uint32_t n = queue_count();
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct queue *q = queue_at(i);
+
+		if (atomic_load_explicit(&q->live, memory_order_acquire) && q->agent == agent &&
+		    (!atomic_load_explicit(&q->is_counted, memory_order_relaxed) ||
+		     atomic_load_explicit(&q->bypassed, memory_order_relaxed) ||
+		     atomic_load_explicit(&q->granted, memory_order_relaxed) == UINT64_MAX))
+			return true;
+	}
+	return false;
+}

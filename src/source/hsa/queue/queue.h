@@ -139,6 +139,9 @@ struct queue {
 	struct inflight_rings inflight;
 };
 
+/* Whether a queue of the GPU is in use whose dispatches are submitted without being held back. */
+bool queue_any_unheld(uint32_t agent);
+
 /* Every queue that was ever opened, for the harvester: [0, queue_count()). May be dead. */
 uint32_t queue_count(void);
 struct queue *queue_at(uint32_t i);

@@ -59,6 +59,8 @@
 	X(hsa_signal_group_wait_any_relaxed, CORE, signal_group_wait_any_relaxed, 0)               \
 	X(hsa_signal_group_wait_any_scacquire, CORE, signal_group_wait_any_scacquire, 0)           \
 	X(hsa_memory_copy, CORE, memory_copy, 0)                                                   \
+	X(hsa_memory_allocate, CORE, memory_allocate, 0)                                           \
+	X(hsa_memory_free, CORE, memory_free, 0)                                                   \
 	X(hsa_executable_freeze, CORE, executable_freeze, 0)                                       \
 	X(hsa_executable_destroy, CORE, executable_destroy, 0)                                     \
 	X(hsa_executable_iterate_symbols, CORE, executable_iterate_symbols, 0)                     \
@@ -85,10 +87,29 @@
 	X(hsa_amd_queue_intercept_register, AMD, queue_intercept_register, 0)                      \
 	X(hsa_amd_agent_iterate_memory_pools, AMD, agent_iterate_memory_pools, 0)                  \
 	X(hsa_amd_memory_pool_get_info, AMD, memory_pool_get_info, 0)                              \
+	X(hsa_amd_agent_memory_pool_get_info, AMD, agent_memory_pool_get_info, 0)                  \
 	X(hsa_amd_memory_pool_allocate, AMD, memory_pool_allocate, 0)                              \
 	X(hsa_amd_memory_pool_free, AMD, memory_pool_free, 0)                                      \
 	X(hsa_amd_agents_allow_access, AMD, agents_allow_access, 0)                                \
 	X(hsa_amd_pointer_info, AMD, pointer_info, 0)                                              \
+	X(hsa_amd_memory_lock, AMD, memory_lock, 0)                                                \
+	X(hsa_amd_memory_lock_to_pool, AMD, memory_lock_to_pool, 0)                                \
+	X(hsa_amd_memory_unlock, AMD, memory_unlock, 0)                                            \
+	X(hsa_amd_ipc_memory_create, AMD, ipc_memory_create, 0)                                    \
+	X(hsa_amd_ipc_memory_attach, AMD, ipc_memory_attach, 0)                                    \
+	X(hsa_amd_ipc_memory_detach, AMD, ipc_memory_detach, 0)                                    \
+	X(hsa_amd_interop_map_buffer, AMD, interop_map_buffer, 0)                                  \
+	X(hsa_amd_interop_unmap_buffer, AMD, interop_unmap_buffer, 0)                              \
+	X(hsa_amd_portable_export_dmabuf, AMD, portable_export_dmabuf, 0)                          \
+	X(hsa_amd_svm_attributes_set, AMD, svm_attributes_set, 0)                                  \
+	X(hsa_amd_vmem_handle_create, AMD, vmem_handle_create, 0)                                  \
+	X(hsa_amd_vmem_handle_release, AMD, vmem_handle_release, 0)                                \
+	X(hsa_amd_vmem_map, AMD, vmem_map, 0)                                                      \
+	X(hsa_amd_vmem_unmap, AMD, vmem_unmap, 0)                                                  \
+	X(hsa_amd_vmem_set_access, AMD, vmem_set_access, 0)                                        \
+	X(hsa_amd_vmem_export_shareable_handle, AMD, vmem_export_shareable_handle, 0)              \
+	X(hsa_amd_queue_cu_get_mask, AMD, queue_cu_get_mask, 0)                                    \
+	X(hsa_amd_queue_cu_set_mask, AMD, queue_cu_set_mask, 0)                                    \
 	X(hsa_amd_register_system_event_handler, AMD, register_system_event_handler, 0)            \
 	X(hsa_amd_runtime_queue_create_register, AMD, runtime_queue_create_register, 0)
 
