@@ -29,6 +29,10 @@ STATUS = ("hipError_t", "hiprtcResult")
 NO_API = ("FIRST", "LAST")
 # names of kernels are forgotten before and after: freed handles may become another's before the call returns
 FORGET = ("hipModuleUnload", "hipLibraryUnload", "__hipUnregisterFatBinary")
+# what the compiler's code calls before and after main(); the C headers have no such type
+COMPILER = "__hipRegister"
+NO_TYPE = {"uint3 *": "void *"}
+REGISTER = "__hipRegisterFunction"
 # they hand out functions: the arguments with the name, and with the pointer to the result
 LOOKUPS = {"hipGetProcAddress": ("symbol", "pfn"), "hipGetDriverEntryPoint": ("symbol", "funcPtr"),
            "hipGetDriverEntryPoint_spt": ("symbol", "funcPtr")}
@@ -52,7 +56,7 @@ class Function:
         self.variants = []  # other words of it
         self.releases = []  # of the models that these words are for
         self.symbol = proto.get("symbol", name)
-        self.passed = proto.get("pass", False)
+        self.shown = proto.get("shown", False)  # to subscribers alone: it has no record
         self.quick = False  # has a wrapper as in source/api/quick.h
         self.status = proto["returns"] in STATUS
         self.uses_return = any(w.name.split(".")[0] == "return" for w in words)
@@ -76,6 +80,16 @@ def callbacks(release):
     # a macro of the headers gives some numbers two names
     return {n: i for n, i in named.items() if n in release.functions or not any(
         i == j and m != n and m in release.functions for m, j in named.items())}
+
+
+def registrations(tables):
+    """The prototypes of what code registers itself with."""
+    out = {}
+    for name, proto in tables["prototypes"].items():
+        if name.startswith(COMPILER):
+            params = [{"name": p["name"], "type": NO_TYPE.get(p["type"], p["type"])} for p in proto["params"]]
+            out[name] = {"params": params, "returns": proto["returns"], "shown": True}
+    return out
 
 
 def prototypes(merged, extra):
@@ -131,7 +145,7 @@ def functions(merged, extra, planner):
     """All ops in the order of their numbers; a variant follows its function."""
     out = []
     for called, (name, release, proto, exported) in sorted(prototypes(merged, extra).items()):
-        words = [] if proto.get("pass") else planner.plan(name, proto, STATUS)
+        words = [] if proto.get("shown") else planner.plan(name, proto, STATUS)
         f = Function(name, proto, words, exported, called)
         if called == name:
             add_variants(merged, f, planner, release or merged.releases[0])
@@ -187,7 +201,8 @@ def emit_ops(merged, ops, label):
              "_Static_assert(HIP_OP_NR <= API_MAX_OPERATIONS, \"a mask for each\");", "_Atomic(void *) hip_real_fns[HIP_OP_NR];", "_Atomic uint8_t hip_named[HIP_OP_NR];",
              "const uint32_t hip_nr_ops = HIP_OP_NR;",
              "_Atomic(void *) hip_quick_fns[HIP_OP_NR];", "", "const struct api_op hip_ops[] = {"]
-    body += ['\t[HIP_OP_%s] = { "%s", "%s" },' % (f.ident, f.name, signature(f.words)) for f in ops]
+    body += ['\t[HIP_OP_%s] = { "%s", %s },' % (f.ident, f.name, "NULL" if f.shown else '"%s"' % signature(f.words))
+             for f in ops]
     body += ["};", "", "const char *const hip_symbols[HIP_OP_NR] = {"]
     body += ["\t[HIP_OP_%s] = \"%s\"," % (f.ident, f.symbol) for f in ops if f.exported]
     return "\n".join(head) + "\n", "\n".join(body + ["};"]) + "\n"
@@ -289,8 +304,17 @@ def real_is(f, how):
 
 def after_call(f):
     """Statements that follow the real function's call."""
+    if f.name == REGISTER:
+        return ["\thost_function_end(&(struct host_function){", "\t\t%s });" % ", ".join(f.names())]
     if f.name in LOOKUPS:
         return ["\tif (ret == 0)", "\t\tlookup_given(%s, %s);" % LOOKUPS[f.name]]
+    return ["\thip_forget_names();"] if f.name in FORGET else []
+
+
+def before_call(f):
+    """Statements in front of the real function's call."""
+    if f.name == REGISTER:
+        return ["\thost_function_begin();"]
     return ["\thip_forget_names();"] if f.name in FORGET else []
 
 
@@ -329,14 +353,46 @@ def seen_function(f):
     void = f.proto["returns"] == "void"
     op = "HIP_OP_" + f.ident
     out = [heading(f, "static RTL_NOINLINE ", "seen_" + f.ident, ")", ["uintptr_t frame"]), "{",
-           real_is(f, "hip_real")] + locals_of(f)
+           real_is(f, real_of(f))] + locals_of(f)
     if f.params():
         out.append(wrapped("\tstruct hip_args_%s call_args = {" % f.ident, f.names(), " };"))
-    out += ["\tstruct live_frame *call = hip_begin_seen(%s, %s, frame);" % (op, "&call_args" if f.params() else "NULL"), "",
-            "\t%sreal(%s);" % ("" if void else "ret = ", ", ".join(f.names()))] + after_call(f)
+    out += ["\tstruct live_frame *call = hip_begin_seen(%s, %s, frame);" % (op, "&call_args" if f.params() else "NULL"), ""]
+    out += before_call(f) if f.shown else []
+    out += ["\t%sreal(%s);" % ("" if void else "ret = ", ", ".join(f.names()))] + after_call(f)
     out += fill_words(f, "live_wants_words(call)")
     out += ["\tif (call)", wrapped("\t\tlive_wrapper_end(", [
         "call", "NULL" if void else "&ret", "op" if f.variants else op, result_of(f)], ");", "\t\t\t")]
+    return out + ([] if void else ["\treturn ret;"]) + ["}", ""]
+
+
+def real_of(f):
+    """The function that finds the runtime's."""
+    return "hip_real_early" if f.shown else "hip_real"
+
+
+def no_runtime(f):
+    """Statements that return where there is no runtime."""
+    returns = f.proto["returns"]
+    if returns == "hipChannelFormatDesc":
+        return ["\tmemset(&ret, 0, sizeof(ret));", "\tif (!real)", "\t\treturn ret;"]
+    what = "return;" if returns == "void" else "return (%s)HIP_NOT_LOADED;" % returns if f.status else "return 0;"
+    return ["\tif (!real)", "\t\t" + what]
+
+
+def shown_part(f, at=""):
+    """Statements for a call that subscribers see."""
+    seen = wrapped("seen_%s(" % f.ident, f.names() + [at or "RTL_FRAME()"], ");", "\t\t\t")
+    if f.proto["returns"] == "void":
+        return ["\tif (RTL_UNLIKELY(wanted_by & API_SUBSCRIBERS)) {", "\t\t" + seen, "\t\treturn;", "\t}"]
+    return ["\tif (RTL_UNLIKELY(wanted_by & API_SUBSCRIBERS))", "\t\treturn " + seen]
+
+
+def shown_body(f):
+    """The body of a wrapper of a call that has no record."""
+    void = f.proto["returns"] == "void"
+    out = ["{", real_is(f, real_of(f)), "\tuint32_t wanted_by = api_wanted(API_HIP, HIP_OP_%s);" % f.ident] + locals_of(f)
+    out += [""] + no_runtime(f) + shown_part(f) + before_call(f)
+    out += ["\t%sreal(%s);" % ("" if void else "ret = ", ", ".join(f.names()))] + after_call(f)
     return out + ([] if void else ["\treturn ret;"]) + ["}", ""]
 
 
@@ -344,27 +400,15 @@ def frame_body(f, at=""):
     """The body of a wrapper that has the call recorded; `at`: the expression of its frame, "" for its own."""
     call = "real(%s)" % ", ".join(f.names())
     void = f.proto["returns"] == "void"
-    out = ["{", real_is(f, "hip_real")]
-    if not f.passed:
-        out += ["\tuint32_t wanted_by = api_wanted(API_HIP, HIP_OP_%s);" % f.ident, "\tstruct api_call call;"] + locals_of(f)
-    out.append("")
-    nothing = "return;" if void else "return (%s)HIP_NOT_LOADED;" % f.proto["returns"] \
-        if f.status else "return ret;" if f.proto["returns"] == "hipChannelFormatDesc" else "return 0;"
-    if nothing == "return ret;":
-        out += ["\tmemset(&ret, 0, sizeof(ret));"]
-    out += ["\tif (!real)", "\t\t" + nothing]
-    forget = ["\thip_forget_names();"] if f.name in FORGET else []
+    out = ["{", real_is(f, real_of(f)), "\tuint32_t wanted_by = api_wanted(API_HIP, HIP_OP_%s);" % f.ident,
+           "\tstruct api_call call;"] + locals_of(f) + [""] + no_runtime(f)
     after = after_call(f)
-    out += forget
+    out += before_call(f)
     if f.name in SWITCH:
         out += ["\tpause_switch(%s);" % SWITCH[f.name]]
-    if f.passed:
-        return out + ["\t%s%s;" % ("" if void else "return ", call)] + forget + ["}", ""]
     result = "" if void else "ret = "
     op = "HIP_OP_" + f.ident
-    seen = wrapped("seen_%s(" % f.ident, f.names() + [at or "RTL_FRAME()"], ");", "\t\t\t")
-    out += ["\tif (RTL_UNLIKELY(wanted_by & API_SUBSCRIBERS))" + (" {" if void else "")]
-    out += ["\t\t" + seen, "\t\treturn;", "\t}"] if void else ["\t\treturn " + seen]
+    out += shown_part(f, at)
     enter, leave = ("hip_enter_at(wanted_by, %s, &call, %s)" % (op, at), "api_pass_at(%s)" % at) if at else \
         ("hip_enter(wanted_by, %s, &call)" % op, "api_pass()")
     out += ["\tif (!%s) {" % enter, "\t\t%s%s;" % (result, call), "\t\t%s;" % leave]
@@ -416,7 +460,7 @@ def quick_function(f):
 
 def quick_wrapper(f):
     """The three functions of source/api/quick.h."""
-    if f.variants or not f.status or f.passed or f.name in FORGET or f.name in LOOKUPS or f.name in SWITCH or \
+    if f.variants or not f.status or f.shown or f.name in FORGET or f.name in LOOKUPS or f.name in SWITCH or \
             any("hip_word_text" in w.expr for w in f.words):
         raise PlanError("%s: can't have a quick wrapper" % f.name)
     return ([heading(f, "static RTL_NOINLINE ", "any_" + f.ident, ")", ["uintptr_t frame"])] + frame_body(f, "frame")
@@ -426,10 +470,10 @@ def quick_wrapper(f):
 def wrapper(f):
     """The exported function and its parts."""
     tail = ') __asm__("%s");' % f.symbol if f.symbol != f.ident else ");"
-    out = [heading(f, "EXPORT ", f.ident, tail)] + ([] if f.passed else seen_function(f))
+    out = [heading(f, "EXPORT ", f.ident, tail)] + seen_function(f)
     if f.quick:
         return out + quick_wrapper(f)
-    return out + [heading(f, "EXPORT ", f.ident, ")")] + frame_body(f)
+    return out + [heading(f, "EXPORT ", f.ident, ")")] + (shown_body(f) if f.shown else frame_body(f))
 
 
 def dispatch_entries(ops, tables):
@@ -452,7 +496,8 @@ def emit_wrappers(ops, tables, label):
     """Text of hip_wrap_gen.c."""
     out = banner("hip_wrap_gen.c - HIP's functions as the program sees them", label)
     out += ['#include "hip_args_gen.h"', '#include "hip_ops_gen.h"', '#include "hip_words_gen.h"',
-            '#include "source/api/live.h"', '#include "source/hip/dispatch_table.h"', '#include "source/hip/lookup.h"', "",
+            '#include "source/api/live.h"', '#include "source/hip/dispatch_table.h"', '#include "source/hip/host_function.h"',
+            '#include "source/hip/lookup.h"', "",
             '#define EXPORT __attribute__((visibility("default")))', ""]
     for f in ops:
         if f.exported:
@@ -565,6 +610,7 @@ def plan_all(args=None):
         mine["exports"] = {n for m in models if m["version"] == mine["version"] for n in m["exports"]}
         models = [m for m in models if m["version"] != mine["version"]] + [mine]
     extra, roles = load(args.extra), load(args.roles)
+    extra["functions"].update(registrations(load(args.tables)))
     merged = Merged(models)
     planner = Planner(merged.types, roles)
     return merged, number(functions(merged, extra, planner), "hip"), planner
@@ -575,6 +621,7 @@ def arguments(parser):
     parser.add_argument("--model", help="of the installed headers, beside the recorded ones")
     parser.add_argument("--extra", default=os.path.join(HERE, "models", "hip_extra.json"))
     parser.add_argument("--roles", default=os.path.join(HERE, "models", "hip_roles.json"))
+    parser.add_argument("--tables", default=os.path.join(HERE, "models", "hip_tables.json"))
     parser.add_argument("--label", default="", help="what the banner calls the model")
     parser.add_argument("--out", required=True, help="folder for what is emitted")
     return parser
@@ -583,7 +630,6 @@ def arguments(parser):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     arguments(parser)
-    parser.add_argument("--tables", default=os.path.join(HERE, "models", "hip_tables.json"))
     parser.add_argument("--map", help="export map to add the wrappers to; librtl.map is written")
     args = parser.parse_args()
     label = "the recorded models" + (" and %s" % args.label if args.label else "")

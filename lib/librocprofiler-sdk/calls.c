@@ -131,12 +131,27 @@ static struct op **effects_of(struct live_call *call)
 	return live_scratch(call, index_of);
 }
 
+/* Code registers itself before main(), as a rule: that is the first use of HIP if there is a tool already, and no use of it for a
+ * tool that comes later, in main(). */
+static bool is_too_early(const struct live_call *call)
+{
+	const struct tables_route *r = call->domain == API_HIP ? &tables_hip[call->operation] :
+								 NULL;
+
+	return r && r->kind == ROCPROFILER_CALLBACK_TRACING_HIP_COMPILER_API &&
+	       r->id >= ROCPROFILER_HIP_COMPILER_API_ID___hipRegisterFatBinary &&
+	       !registration_has_tool();
+}
+
 static void on_enter(struct live_call *call)
 {
 	struct op **effects = effects_of(call);
 	const struct tables_route *r;
 
 	*effects = NULL;
+	if (RTL_UNLIKELY(!atomic_load_explicit(&registration_is_done, memory_order_acquire)) &&
+	    is_too_early(call))
+		return;
 	/* read first: the cache line stays all processors' */
 	if (RTL_UNLIKELY(!atomic_load_explicit(&is_hip_seen, memory_order_relaxed)) &&
 	    call->domain == API_HIP)

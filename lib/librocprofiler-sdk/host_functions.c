@@ -46,8 +46,10 @@ static void publish(struct sdk_host_function *f)
 		;
 }
 
-static rocprofiler_dim3_t dim3_of(const uint32_t *v)
+static rocprofiler_dim3_t dim3_of(const void *at)
 {
+	const uint32_t *v = at;
+
 	return v ? (rocprofiler_dim3_t){ v[0], v[1], v[2] } : (rocprofiler_dim3_t){ 0 };
 }
 

@@ -222,6 +222,16 @@ static void add_loaded(void)
 	dlerror();
 }
 
+bool registration_has_tool(void)
+{
+	const char *list = getenv("ROCP_TOOL_LIBRARIES");
+
+	if ((list && *list && !getauxval(AT_SECURE)) || dlsym(RTLD_DEFAULT, SYMBOL))
+		return true;
+	dlerror();
+	return false;
+}
+
 static void configure(int i)
 {
 	struct client *c = &clients[i];

@@ -67,6 +67,8 @@ int registration_current(void);
 bool registration_is_in_runtime(void);
 
 extern RTL_HIDDEN _Atomic bool registration_is_done;
+/* Whether a tool is named, or is among the libraries that are loaded. */
+bool registration_has_tool(void);
 /* The first use of a runtime: finds and initialises tools. A thread that comes meanwhile waits for that, 10 s at most; the one that
  * does it passes. */
 void registration_start(void);

@@ -18,29 +18,8 @@
 
 #include "core.h"
 #include "source/hip/dispatch_table.h"
-#include "source/hip/host_function.h"
 #include "source/hip/lookup.h"
 #include "source/rccl/rccl.h"
-
-EXPORT void __hipRegisterFunction(void **modules, const void *function, char *device_function,
-				  const char *name, unsigned int thread_limit,
-				  const uint32_t *thread_ids, const uint32_t *block_ids,
-				  const uint32_t *block_dims, const uint32_t *grid_dims,
-				  const int *workgroup_size);
-
-/* The compiler's code calls it for each kernel of a program or library. */
-EXPORT void __hipRegisterFunction(void **modules, const void *function, char *device_function,
-				  const char *name, unsigned int thread_limit,
-				  const uint32_t *thread_ids, const uint32_t *block_ids,
-				  const uint32_t *block_dims, const uint32_t *grid_dims,
-				  const int *workgroup_size)
-{
-	const struct host_function f = { modules,      function,      device_function, name,
-					 thread_limit, thread_ids,    block_ids,       block_dims,
-					 grid_dims,    workgroup_size };
-
-	host_function_register(&f);
-}
 
 typedef int (*set_api_table_fn)(const char *name, uint64_t version, uint64_t instance,
 				void **tables, uint64_t nr_tables);

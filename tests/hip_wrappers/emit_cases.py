@@ -241,7 +241,7 @@ def cases_of_hip(args):
     """The runtime's stand-in and the cases of HIP."""
     merged, ops, planner = emit_hip.plan_all(emit_hip.arguments(argparse.ArgumentParser()).parse_args(args))
     roles = planner.roles
-    called = [f for f in ops if f.exported and not f.passed]
+    called = [f for f in ops if f.exported and not f.shown]
     lib = banner("hip_stand_in_gen.c - instead of libamdhip64")
     lib += ["#include <string.h>", "", '#include "hip_types_gen.h"', '#include "stand_in.h"', ""]
     cases = banner("hip_cases_gen.c - one call of each of HIP's functions, with each release's arguments")

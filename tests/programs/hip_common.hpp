@@ -44,6 +44,21 @@ static inline long arg_num(int argc, char **argv, const char *name, long dflt)
 	return text ? strtol(text, NULL, 0) : dflt;
 }
 
+/* The arguments of main(), for what runs before it. */
+static inline void own_args(int *argc, char ***argv)
+{
+	static char text[4096], *args[64];
+	FILE *f = fopen("/proc/self/cmdline", "r");
+	size_t size = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+
+	*argc = 0;
+	for (char *at = text; at < text + size && *argc < 63; at += strlen(at) + 1)
+		args[(*argc)++] = at;
+	*argv = args;
+	if (f)
+		fclose(f);
+}
+
 static inline void sleep_ms(long ms)
 {
 	struct timespec ts = { ms / 1000, ms % 1000 * 1000000 };

@@ -65,6 +65,9 @@ static bool prints_ids;
 
 static long option(const char *name)
 {
+	/* before main(), as a rule */
+	if (!the_argv)
+		own_args(&the_argc, &the_argv);
 	return arg_num(the_argc, the_argv, name, 0);
 }
 
@@ -379,8 +382,10 @@ static void check()
 			of_hip.push_back(c);
 	if (ROCPROFILER_SDK_ABI > 0)
 		compare("extended record", of_hip, *extended);
+	/* code has registered itself before */
 	for (auto &r : *records)
-		if (r.external != pushed)
+		if (r.external != pushed &&
+		    strncmp(name_of(r.kind, r.operation), "__hipRegister", 13) != 0)
 			wrong("external id", r);
 }
 

@@ -287,6 +287,9 @@ static void configure_subset()
 
 static long option(const char *name)
 {
+	/* before main(), as a rule */
+	if (!the_argv)
+		own_args(&the_argc, &the_argv);
 	return arg_num(the_argc, the_argv, name, 0);
 }
 

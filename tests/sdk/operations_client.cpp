@@ -54,6 +54,9 @@ static bool is_ended;
 
 static long option(const char *name)
 {
+	/* before main(), as a rule */
+	if (!the_argv)
+		own_args(&the_argc, &the_argv);
 	return arg_num(the_argc, the_argv, name, 0);
 }
 

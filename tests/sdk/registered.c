@@ -223,6 +223,26 @@ static void on_call(rocprofiler_callback_tracing_record_t record, rocprofiler_us
 	seen.status = (int)d->retval.hipError_t_retval;
 }
 
+/* What code registers of itself goes by the compiler's table. */
+static int nr_shown;
+static void on_compiler(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *user,
+			void *arg)
+{
+	rocprofiler_callback_tracing_hip_api_data_t *d = record.payload;
+
+	(void)arg;
+	IS(record.operation, COMPILER(__hipRegisterFunction));
+	IS(record.phase,
+	   nr_shown++ ? ROCPROFILER_CALLBACK_PHASE_EXIT : ROCPROFILER_CALLBACK_PHASE_ENTER);
+	IS(d->size, sizeof(*d));
+	IS(d->args.__hipRegisterFunction.modules == (void **)1, 1);
+	IS(d->args.__hipRegisterFunction.hostFunction == (void *)2, 1);
+	IS(strcmp(d->args.__hipRegisterFunction.deviceName, "kernel"), 0);
+	IS(d->args.__hipRegisterFunction.threadLimit, 1024);
+	IS(user->value, nr_shown == 2 ? record.correlation_id.internal : 0);
+	user->value = record.correlation_id.internal;
+}
+
 static void on_records(rocprofiler_context_id_t c, rocprofiler_buffer_id_t b,
 		       rocprofiler_record_header_t **headers, size_t nr, void *data, uint64_t lost)
 {
@@ -341,6 +361,10 @@ static int initialize(rocprofiler_client_finalize_t fini, void *data)
 	IS(rocprofiler_configure_callback_tracing_service(
 		   context, ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, NULL, 0, on_call, NULL),
 	   OK);
+	IS(rocprofiler_configure_callback_tracing_service(
+		   context, ROCPROFILER_CALLBACK_TRACING_HIP_COMPILER_API, NULL, 0, on_compiler,
+		   NULL),
+	   OK);
 	{
 		/* by their numbers of before, which become others with a newer library */
 		rocprofiler_tracing_operation_t operations[37];
@@ -420,6 +444,7 @@ int main(int argc, char **argv)
 	IS(seen.nr_enter, 4);
 	hip_register();
 	IS(nr_registered, 1);
+	IS(nr_shown, 2);
 	check_rccl();
 	IS(rocprofiler_stop_context(context), OK);
 	IS(hip_malloc(&p, 8), 0);

@@ -26,6 +26,7 @@
 struct domain {
 	const struct api_op *ops;
 	_Atomic uint8_t *named;
+	uint32_t nr;
 };
 
 /* The real functions of quick wrappers. Subscribers come at any time, so that it is read while it is set. */
@@ -55,11 +56,20 @@ bool api_is_left_out(enum api_domain domain, uint32_t operation)
 	       atomic_load_explicit(&left_out[domain][operation], memory_order_relaxed);
 }
 
+static bool has_record(enum api_domain domain, uint32_t operation)
+{
+	const struct domain *d = (uint32_t)domain < REC_API_NR_DOMAINS ? &domains[domain] : NULL;
+
+	return !d || operation >= d->nr || d->ops[operation].signature;
+}
+
 /* Records calls of the function from now on, or counts them, if the user leaves them out. */
 static void record(enum api_domain domain, uint32_t operation, bool on)
 {
 	bool out = api_is_left_out(domain, operation);
 
+	if (on && !has_record(domain, operation))
+		return;
 	api_want(domain, operation, API_RECORDED, on && !out);
 	if (RTL_UNLIKELY(filter_has_calls))
 		api_want(domain, operation, API_LEFT_OUT, on && out);
@@ -68,7 +78,10 @@ static void record(enum api_domain domain, uint32_t operation, bool on)
 void api_define(enum api_domain domain, const struct api_op *ops, _Atomic uint8_t *named,
 		_Atomic(void *) *quick, uint32_t nr)
 {
-	domains[domain] = (struct domain){ ops, named };
+	domains[domain] = (struct domain){ ops, named, nr };
+	for (uint32_t i = 0; i < nr; i++)
+		if (!ops[i].signature)
+			api_want(domain, i, API_RECORDED, false);
 	for (uint32_t i = 0; filter_has_calls && i < nr && i < API_MAX_OPERATIONS; i++) {
 		atomic_store_explicit(&left_out[domain][i], filter_leaves_out_call(ops[i].name),
 				      memory_order_relaxed);

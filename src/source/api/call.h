@@ -22,7 +22,7 @@
 #include "event/format.h"
 #include "event/thread.h"
 
-/* A function of a domain, constant. The signature is that of rec_op. */
+/* A function of a domain, constant. The signature is that of rec_op; NULL: calls are not recorded, only subscribers see them. */
 struct api_op {
 	const char *name;
 	const char *signature;

@@ -16,15 +16,12 @@
 
 #include "base/log.h"
 #include "source/hip/frame.h"
-#include "source/hip/host_function.h"
 
 struct table {
 	size_t size;
 	_Atomic(void *) entries[];
 };
 
-/* __hipRegisterFunction() in the compiler's table, in all versions. */
-#define REGISTER_FUNCTION 3
 /* hipApiName() is the first function of the runtime's table, in all versions. */
 #define API_NAME 0
 
@@ -59,8 +56,6 @@ void dispatch_table_take(const char *name, void *table)
 	nr = (t->size - sizeof(*t)) / sizeof(t->entries[0]);
 	if (is_runtime)
 		hip_pin_table(t, atomic_load_explicit(&t->entries[API_NAME], memory_order_relaxed));
-	else if (nr > REGISTER_FUNCTION)
-		host_function_take(&t->entries[REGISTER_FUNCTION]);
 	for (size_t i = 0; i < nr && i < known; i++)
 		nr_taken += take_over(&t->entries[i], &entries[i]);
 	log_info("%u of %zu entries of HIP's table %s", nr_taken, nr, name);

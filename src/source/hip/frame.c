@@ -213,6 +213,28 @@ void *hip_resolve(uint32_t op)
 	return fn;
 }
 
+void *hip_resolve_early(uint32_t op)
+{
+	const char *name = hip_symbols[op];
+	void *fn = NULL;
+	int saved = errno;
+
+	if (!lookup_next)
+		lookup_find();
+	if (lookup_next)
+		fn = lookup_libc()(RTLD_NEXT, name);
+	if (fn && hip_is_ours(fn))
+		fn = NULL;
+	errno = saved;
+	if (!fn) {
+		dlerror();
+		return hip_resolve(op);
+	}
+	/* release: pairs with the acquire in hip_real() */
+	atomic_store_explicit(&hip_real_fns[op], fn, memory_order_release);
+	return fn;
+}
+
 /* In a forked child: each function is looked up again, and found in the child's copy of librtl. */
 static void forget_all(void)
 {

@@ -72,6 +72,9 @@ bool hip_wants_tables(void);
 /* Looks the function up: RTLD_NEXT, then the libamdhip64 that is loaded with local scope. NULL: not found; looked up
  * again after another library has been loaded. Preserves errno. */
 void *hip_resolve(uint32_t op);
+/* The same for what the compiler's code calls before main(): the runtime is not kept loaded by this, nor asked for its release. That is
+ * left to the first call of HIP. */
+void *hip_resolve_early(uint32_t op);
 /* The same for any function of HIP, whether it has a wrapper or not; the result is not kept. */
 void *hip_find(const char *name);
 /* Keeps the runtime of this function loaded, and finds out its release. Once for each library. */
@@ -94,6 +97,15 @@ static inline void *hip_real(uint32_t op)
 	void *fn = atomic_load_explicit(&hip_real_fns[op], memory_order_acquire);
 
 	return RTL_LIKELY(fn != NULL) ? fn : hip_resolve(op);
+}
+
+/* The same for what the compiler's code calls before main(). */
+static inline void *hip_real_early(uint32_t op)
+{
+	/* acquire: as in hip_real() */
+	void *fn = atomic_load_explicit(&hip_real_fns[op], memory_order_acquire);
+
+	return RTL_LIKELY(fn != NULL) ? fn : hip_resolve_early(op);
 }
 
 /* HOT: the same for a quick wrapper; NULL: the call needs the other one. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* host_function.h - functions of the host that stand for kernels, as the compiler's code registers them
  *
- * Code of hipcc registers each kernel before main(), or when its library is loaded. librtl sees that by its symbol, in front of the
- * runtime's, or by the entry in the dispatch table of HIP 6 and later.
+ * Code of hipcc registers each kernel before main(), or when its library is loaded. The wrapper of __hipRegisterFunction() shows it, in front of
+ * the runtime's symbol or in its dispatch table.
  */
 #ifndef RTL_SOURCE_HIP_HOST_FUNCTION_H
 #define RTL_SOURCE_HIP_HOST_FUNCTION_H
@@ -18,7 +18,7 @@ struct host_function {
 	char *device_function;
 	const char *name; /* the kernel's, mangled */
 	unsigned int thread_limit;
-	const uint32_t *thread_ids, *block_ids, *block_dims, *grid_dims;
+	const void *thread_ids, *block_ids, *block_dims, *grid_dims; /* of three uint32_t */
 	const int *workgroup_size;
 };
 
@@ -27,9 +27,9 @@ struct host_function {
 typedef void (*host_function_fn)(const struct host_function *f);
 bool host_function_listen(host_function_fn fn);
 
-/* librtl's symbol was called: passes on to the runtime's. */
-void host_function_register(const struct host_function *f);
-/* The dispatch table's entry for registrations; it has librtl's function from now on. Once, while the runtime is initialised. */
-void host_function_take(_Atomic(void *) *entry);
+/* Around the runtime's function, by the wrapper of __hipRegisterFunction(): of a call within another one, as the runtime makes it by way of
+ * its dispatch table, the listeners get nothing. */
+void host_function_begin(void);
+void host_function_end(const struct host_function *f);
 
 #endif
