@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""All kinds at once: callbacks, records, the database and the virtual GPU's log have the same calls and operations."""
+"""All kinds at once: callbacks, records, the database and the virtual GPU's log have the same calls and operations.
+
+Of calls the arguments, too; and each function of HIP and HSA that the runtimes have is called once.
+"""
 import csv
+import functools
 from collections import Counter
 
 from support import *
@@ -11,6 +15,8 @@ NONE, ENTER, EXIT = range(3)
 CALLS = ("HIP_RUNTIME_API", "HIP_COMPILER_API", "HSA_CORE_API", "HSA_AMD_EXT_API", "HSA_IMAGE_EXT_API", "HSA_FINALIZE_EXT_API",
          "MARKER_CORE_API", "MARKER_CONTROL_API", "MARKER_NAME_API", "RCCL_API")
 # callbacks that come once, and kinds whose records differ from them: docs/compat/rocprofiler-sdk.md
+# the SDK's name of a function whose arguments have changed later
+REVISED = {"hipGetDeviceProperties": "hipGetDevicePropertiesR0000", "hipChooseDevice": "hipChooseDeviceR0000"}
 INSTANTS = ("HIP_STREAM", "HIP_GRAPH", "RUNTIME_INITIALIZATION", "CODE_OBJECT")
 
 
@@ -19,10 +25,14 @@ class Seen:
 
     def __init__(self, path):
         self.calls, self.records, self.refused, self.lost = [], [], [], 0
-        with open(path, encoding="utf-8") as f:
+        self.args, self.record_args = {}, {}  # id -> {name: text}
+        with open(path, encoding="utf-8", errors="replace") as f:
             for line in f:
                 word, *rest = line.split()
-                if word == "call":
+                if word in ("args", "rargs"):
+                    (self.args if word == "args" else self.record_args)[int(rest[0])] = dict(
+                        a.split("=", 1) for a in line.rstrip("\n").split("\t")[1:])
+                elif word == "call":
                     self.calls.append((rest[0], rest[1], *(int(n) for n in rest[2:])))
                 elif word == "record":
                     self.records.append((rest[0], rest[1], *(int(n) for n in rest[2:])))
@@ -35,16 +45,18 @@ class Seen:
         return [c for c in self.calls if c[0] in kinds]
 
 
-def traced(abi):
-    program = os.path.join(BUILD, "tests", "hipmix")
+def traced(abi, name, *args):
+    program = os.path.join(BUILD, "tests", name)
     if not os.path.exists(program):
-        skip("hipmix was not built: hipcc is not installed")
+        skip(f"{name} was not built: hipcc is not installed")
     tool = os.path.join(BUILD, "tests", f"libsdk_all_tool_{abi}.so")
     env = {"ROCP_TOOL_LIBRARIES": tool, "ALL_TOOL_OUT": "seen.txt", "LD_LIBRARY_PATH": f"{VGPU_DIR}:{LIB}", "VGPU_EXEC": "auto",
            "LD_PRELOAD": os.path.join(LIB, f"librocprofiler-sdk.so.{abi}")}
-    r = run(program, "threads=2", "streams=2", "rounds=1", "burst=5", trace=RTL, gpus=2, rtl_args=("-q", "--hsa"), env=env)
+    r = run(program, *args, trace=RTL, gpus=2, rtl_args=("-q", "--hsa"), env=env)
     ended(r, 0)
-    return r, Seen(os.path.join(r.dir, "seen.txt"))
+    seen = Seen(os.path.join(r.dir, "seen.txt"))
+    equal("lost", seen.lost, 0)
+    return r, seen
 
 
 def each_call_begins_and_ends_once(seen):
@@ -78,10 +90,11 @@ def records_equal_callbacks(seen):
         equal(f"ids of records of {kind}", mine, ends)
 
 
+@functools.cache
 def numbered(abi):
-    """The functions that this ABI of the SDK has numbers for."""
+    """The functions that this ABI of the SDK has numbers for, with the types that they return."""
     with open(os.path.join(SOURCE, "codegen/models/sdk/operations.csv"), encoding="utf-8") as f:
-        return {row["name"] for row in csv.DictReader(f) if str(abi) in row["abis"]}
+        return {row["name"]: row["returns"] for row in csv.DictReader(f) if str(abi) in row["abis"]}
 
 
 def calls_equal_the_database(r, seen, abi):
@@ -90,19 +103,16 @@ def calls_equal_the_database(r, seen, abi):
     # not shown: what comes when tools have been finalised
     last = max(x[5] for x in seen.records if x[0] in CALLS)
     rows = r.rows("SELECT correlation_id, name, status FROM rtl_api WHERE domain IN ('hip', 'hsa') AND begin_ns <= ?", last)
-    known = numbered(abi)
-    rows = [row for row in rows if row[1] in known]
+    rows = [(i, REVISED.get(name, name), status) for i, name, status in rows]
+    rows = [row for row in rows if row[1] in numbered(abi)]
     # the database adds a number to each id: docs/formats/database.md
-    named = {}
-    for id_, name, _ in rows:
-        named.setdefault(name, []).append(id_)
-    first = min(i for i, c in ends.items() if c[1] == "hipStreamCreate" or c[1] == "hipStreamCreateWithFlags")
-    added = min(named.get("hipStreamCreate", []) + named.get("hipStreamCreateWithFlags", [])) - first
+    added = min(row[0] for row in rows) - min(i for i, c in ends.items() if c[1] in {row[1] for row in rows})
     wrong = []
     for i, name, status in rows:
         call = ends.get(i - added)
-        # not all functions of HSA return a status
-        if call and (call[1] != name or (call[5] != status and (call[0] == "HIP_RUNTIME_API" or status))):
+        # not all functions return a status
+        has_status = numbered(abi)[name] in ("hipError_t", "hsa_status_t")
+        if call and (call[1] != name or (has_status and call[5] != status)):
             wrong.append((i - added, name, status, call))
     equal("calls whose name or result differ", wrong[:5], [])
     lacking = [(i - added, name) for i, name, _ in rows if i - added not in ends]
@@ -119,16 +129,169 @@ def operations_equal_database_and_log(r, seen, added):
     equal("dispatches of the log", len(r.log("dispatch")), r.count("rtl_dispatch"))
 
 
+# ---- arguments ----
+
+@functools.cache
+def enumerators():
+    with open(os.path.join(BUILD, "gen/names_enums_gen.c"), encoding="utf-8") as f:
+        return {name: int(value) for name, value in re.findall(r'\{ "(\w+)", (-?\d+) \}', f.read())}
+
+
+def split_args(text):
+    """The database's `name=value, name=value`: {name: value} of what the program passed, without what pointers lead to."""
+    out, depth, quoted, begin = {}, 0, False, 0
+    for i, c in enumerate(text + ","):
+        if c == '"' and (i == 0 or text[i - 1] != "\\"):
+            quoted = not quoted
+        elif not quoted and c in "{}":
+            depth += 1 if c == "{" else -1
+        elif not quoted and not depth and c == ",":
+            name, _, value = text[begin:i].strip().partition("=")
+            out[name] = value
+            begin = i + 1
+    return out
+
+
+def numbers(text):
+    """The numbers of a value; None: it has something else. Members of the SDK's structures have names, the last one comes first."""
+    words = re.findall(r"(?:\w+=)?([\w.+-]+)", text)
+    words = list(reversed(words)) if re.search(r"[xyz]=", text) else words
+    try:
+        return [float(w) if re.search(r"^-?\d+\.|^-?\d+e", w) else int(w, 0) for w in words]
+    except ValueError:
+        return None
+
+
+def same_value(recorded, shown):
+    """Whether both texts are of one value."""
+    if recorded in ("NULL", "0x0") and shown in ("0", "(null)", "{handle=0}", "handle=0"):
+        return True
+    if recorded in ("true", "false"):
+        return shown in (recorded, str(int(recorded == "true")))
+    if recorded.startswith('"'):
+        return recorded == shown or "\\" in recorded or not shown.startswith('"')
+    if recorded in enumerators():
+        return shown == str(enumerators()[recorded]) or recorded.endswith(shown)
+    a, b = numbers(recorded), numbers(shown)
+    if a is None or b is None:
+        return False
+    # flags and sizes of 32 and 64 bits
+    return a == b or [x % 2**32 for x in a if x == int(x)] == [x % 2**32 for x in b if x == int(x)]
+
+
+def arguments_equal_the_database(r, seen, added):
+    wrong, compared = [], 0
+    for i, name, args in r.rows("SELECT correlation_id, name, args FROM rtl_api WHERE domain IN ('hip', 'hsa') AND args != ''"):
+        shown = seen.args.get(i - added)
+        for arg, value in split_args(args).items() if shown else ():
+            if arg in shown:
+                compared += 1
+                if not same_value(value, shown[arg]):
+                    wrong.append((name, arg, value, shown[arg]))
+    equal("arguments that differ: recorded, shown", wrong[:20], [])
+    return compared
+
+
+def arguments_of_records_equal_callbacks(seen):
+    for id_, args in seen.record_args.items():
+        shown = {n: v for n, v in seen.args[id_].items() if not v.startswith('"')}
+        equal(f"arguments of record {id_}", {n: v for n, v in args.items() if n in shown}, shown)
+    return len(seen.record_args)
+
+
 @case
 def all_kinds_agree_with_trace_and_log():
     for abi in ABIS:
-        r, seen = traced(abi)
-        equal("lost", seen.lost, 0)
+        r, seen = traced(abi, "hipmix", "threads=2", "streams=2", "rounds=1", "burst=5")
         at_least("operations of calls", len({(c[0], c[1]) for c in seen.of(*CALLS)}), 60)
         each_call_begins_and_ends_once(seen)
         records_equal_callbacks(seen)
         added = calls_equal_the_database(r, seen, abi)
         operations_equal_database_and_log(r, seen, added)
+        at_least("arguments compared", arguments_equal_the_database(r, seen, added), 2000)
+        at_least("records with arguments", arguments_of_records_equal_callbacks(seen), 300 if abi else 0)
+
+
+@case
+def what_code_registers_is_shown_with_its_arguments():
+    for abi in ABIS:
+        r, seen = traced(abi, "sdk_registers")
+        equal("stdout", r.out, "12\n")
+        each_call_begins_and_ends_once(seen)
+        records_equal_callbacks(seen)
+        calls = [c for c in seen.of("HIP_COMPILER_API") if c[2] == EXIT]
+        names = sorted((c[1], seen.args[c[3]].get("deviceName", seen.args[c[3]].get("deviceVar", seen.args[c[3]].get("name", ""))))
+                       for c in calls if c[1].startswith("__hipRegister"))
+        equal(f"registered, ABI {abi}", names, [
+            ("__hipRegisterFatBinary", ""), ("__hipRegisterFunction", '"registered"'), ("__hipRegisterManagedVar", '"managed_value"'),
+            ("__hipRegisterSurface", '"a_surface"'), ("__hipRegisterTexture", '"a_texture"'), ("__hipRegisterVar", '"constant_value"'),
+            ("__hipRegisterVar", '"device_value"')])
+        sizes = {seen.args[c[3]]["size"] for c in calls if c[1] in ("__hipRegisterVar", "__hipRegisterManagedVar")}
+        equal("sizes of variables", sizes, {"4"})
+        # each belongs to the code that was registered first
+        modules = {seen.args[c[3]]["modules"] for c in calls if "modules" in seen.args[c[3]]}
+        equal("codes", len(modules), 1)
+        equal("other calls", Counter(c[1] for c in calls if not c[1].startswith("__hipReg")),
+              Counter(["__hipPushCallConfiguration", "__hipPopCallConfiguration", "__hipUnregisterFatBinary"]))
+        # they are no calls of the program
+        equal("in the trace", r.count("rtl_api", "name LIKE '__hip%egister%'"), 0)
+
+
+# ---- each function ----
+
+def left_out(domain):
+    with open(os.path.join(SOURCE, "tests/sdk/empty_left_out.csv"), encoding="utf-8") as f:
+        rows = [line.split(",") for line in f if not line.startswith("#")]
+    return [row[1] for row in rows if row[0] == domain and (USERLAND or "native") in row[2].split()]
+
+
+def outermost(seen, kinds):
+    """The calls of the thread that makes most of them which are not within others: [(name, result)] in the order of their ends."""
+    thread = Counter(c[4] for c in seen.of(*CALLS)).most_common(1)[0][0]
+    out, depth = [], 0
+    for kind, name, phase, _, at, result in seen.of(*CALLS):
+        if at != thread:
+            continue
+        depth += 1 if phase == ENTER else -1
+        if phase == EXIT and not depth and kind in kinds:
+            out.append((name, result))
+    return out
+
+
+def every_function(domain):
+    abi = 1
+    listed = os.path.join(new_dir("left_out"), "list")
+    with open(listed, "w", encoding="ascii") as f:
+        f.write("\n".join(left_out(domain)) + "\n")
+    r, seen = traced(abi, "sdk_empty_calls", domain, listed)
+    each_call_begins_and_ends_once(seen)
+    records_equal_callbacks(seen)
+    lines = [line.split() for line in r.out.splitlines()]
+    there = [(REVISED.get(l[0], l[0]), l[1], l[-1]) for l in lines if l[1] != "is" and REVISED.get(l[0], l[0]) in numbered(abi)]
+    called = [(name, result) for name, what, result in there if what == "="]
+    shown = outermost(seen, [k for k in CALLS if k.startswith(domain.upper())])
+    # the program has used the runtime before
+    begin = [n for n, _ in shown].index(called[0][0])
+    shown = shown[begin:begin + len(called)]
+    equal("functions in the order of their calls", [n for n, _ in shown], [n for n, _ in called])
+    equal("results that differ", [(s, c) for s, c in zip(shown, called) if c[1] != "none" and str(s[1]) != c[1]], [])
+    added = calls_equal_the_database(r, seen, abi)
+    compared = arguments_equal_the_database(r, seen, added)
+    arguments_of_records_equal_callbacks(seen)
+    print(f"    {domain}: {len(called)} of {len(there)} functions of this runtime with a number; {compared} arguments compared")
+    # what is left out is there, and is called with arguments by hipmix, by sdk_registers, or not at all
+    equal("left out, not in the list", {n for n, what, _ in there if what == "left"} - set(left_out(domain)), set())
+    at_least("functions", len(called), {"hip": 370, "hsa": 180}[domain])
+
+
+@case
+def each_function_of_hip_is_shown_once_with_its_result():
+    every_function("hip")
+
+
+@case
+def each_function_of_hsa_is_shown_once_with_its_result():
+    every_function("hsa")
 
 
 main()

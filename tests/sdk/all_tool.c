@@ -3,6 +3,8 @@
  *
  * A line is
  *	call KIND OPERATION PHASE id thread result
+ *	args id name=value ..., tabs between them; of a call that has ended, its strings in quotation marks, and no other pointer followed
+ *	rargs the same of a record
  *	record KIND OPERATION id thread begin end
  *	refused callback|buffer KIND status
  * in the order in which it comes. Results are those of HIP's, HSA's and RCCL's calls, else 0.
@@ -10,6 +12,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <rocprofiler-sdk/registration.h>
 #include <rocprofiler-sdk/rocprofiler.h>
@@ -42,22 +45,76 @@ static long long result_of(const rocprofiler_callback_tracing_record_t *r)
 
 	switch (r->kind) {
 	case ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API:
+	case ROCPROFILER_CALLBACK_TRACING_HIP_COMPILER_API:
 		return hip->retval.int_retval;
 	case ROCPROFILER_CALLBACK_TRACING_HSA_CORE_API:
 	case ROCPROFILER_CALLBACK_TRACING_HSA_AMD_EXT_API:
+	case ROCPROFILER_CALLBACK_TRACING_HSA_IMAGE_EXT_API:
+	case ROCPROFILER_CALLBACK_TRACING_HSA_FINALIZE_EXT_API:
 		return (int)hsa->retval.hsa_status_t_retval;
 	default:
 		return 0;
 	}
 }
 
+/* The arguments of a call. */
+struct args {
+	char text[4096];
+	size_t size;
+};
+
+static void add_arg(struct args *a, const void *value, const char *type, const char *name,
+		    const char *text)
+{
+	const char *const *string = value;
+	int n;
+
+	if (strcmp(type, "PKc") == 0 && *string)
+		n = snprintf(a->text + a->size, sizeof(a->text) - a->size, "\t%s=\"%.200s\"", name,
+			     *string);
+	else
+		n = snprintf(a->text + a->size, sizeof(a->text) - a->size, "\t%s=%s", name, text);
+	if (n > 0 && (size_t)n < sizeof(a->text) - a->size)
+		a->size += (size_t)n;
+	/* a line for each call */
+	for (char *c = strchr(a->text, '\n'); c; c = strchr(c, '\n'))
+		*c = ' ';
+}
+
+static int on_arg(rocprofiler_callback_tracing_kind_t kind,
+		  rocprofiler_tracing_operation_t operation, uint32_t number,
+		  const void *const value, int32_t indirections, const char *type, const char *name,
+		  const char *text, int32_t derefs, void *data)
+{
+	(void)operation;
+	(void)number;
+	(void)indirections;
+	(void)derefs;
+	/* names of what is registered have the type of memory */
+	if (kind == ROCPROFILER_CALLBACK_TRACING_HIP_COMPILER_API && strcmp(type, "Pc") == 0)
+		type = "PKc";
+	add_arg(data, value, type, name, text);
+	return 0;
+}
+
+/* The same of calls that have no argument. */
+static void get_args(rocprofiler_callback_tracing_record_t r, struct args *into)
+{
+	into->size = 0;
+	into->text[0] = '\0';
+	if (r.phase == ROCPROFILER_CALLBACK_PHASE_EXIT)
+		rocprofiler_iterate_callback_tracing_kind_operation_args(r, on_arg, 0, into);
+}
+
 static void on_call(rocprofiler_callback_tracing_record_t r, rocprofiler_user_data_t *user,
 		    void *data)
 {
 	const char *operation = NULL;
+	struct args args;
 
 	(void)user;
 	(void)data;
+	get_args(r, &args);
 	rocprofiler_query_callback_tracing_kind_operation_name(r.kind, r.operation, &operation,
 							       NULL);
 	pthread_mutex_lock(&lock);
@@ -67,8 +124,47 @@ static void on_call(rocprofiler_callback_tracing_record_t r, rocprofiler_user_da
 			(unsigned long long)r.correlation_id.internal,
 			(unsigned long long)r.thread_id,
 			r.phase == ROCPROFILER_CALLBACK_PHASE_EXIT ? result_of(&r) : 0);
+	if (out && args.size)
+		fprintf(out, "args %llu%s\n", (unsigned long long)r.correlation_id.internal,
+			args.text);
 	pthread_mutex_unlock(&lock);
 }
+
+#if ROCPROFILER_SDK_ABI > 0
+static int on_record_arg(rocprofiler_buffer_tracing_kind_t kind,
+			 rocprofiler_tracing_operation_t operation, uint32_t number,
+			 const void *const value, int32_t indirections, const char *type,
+			 const char *name, const char *text, void *data)
+{
+	(void)kind;
+	(void)operation;
+	(void)number;
+	(void)value;
+	(void)indirections;
+	/* the call is over: strings may be gone */
+	add_arg(data, NULL, strcmp(type, "PKc") ? type : "", name, text);
+	return 0;
+}
+
+static void write_record_args(const rocprofiler_record_header_t *h)
+{
+	const rocprofiler_buffer_tracing_hip_api_record_t *call = h->payload;
+	struct args args = { .size = 0 };
+
+	if (h->kind != ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API_EXT &&
+	    h->kind != ROCPROFILER_BUFFER_TRACING_HIP_COMPILER_API_EXT)
+		return;
+	rocprofiler_iterate_buffer_tracing_record_args(*h, on_record_arg, &args);
+	if (args.size)
+		fprintf(out, "rargs %llu%s\n", (unsigned long long)call->correlation_id.internal,
+			args.text);
+}
+#else
+static void write_record_args(const rocprofiler_record_header_t *h)
+{
+	(void)h;
+}
+#endif
 
 /* Where a record has its times and its thread: those of calls, and the others. */
 static void write_record(const rocprofiler_record_header_t *h)
@@ -96,6 +192,7 @@ static void write_record(const rocprofiler_record_header_t *h)
 		operation ? operation : "unknown",
 		(unsigned long long)call->correlation_id.internal, (unsigned long long)thread,
 		(unsigned long long)begin, (unsigned long long)end);
+	write_record_args(h);
 }
 
 static void on_records(rocprofiler_context_id_t c, rocprofiler_buffer_id_t b,
