@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """rtl rocprofv3: the files of real programs have what the virtual GPU's log and the database have."""
 import csv
+from collections import Counter
 
 from support import *
 
@@ -37,6 +38,56 @@ def read_json(path):
 def read_csv(path):
     with open(path, encoding="utf-8", newline="") as f:
         return list(csv.DictReader(f))
+
+
+# what TraceLens reads of the JSON form, and the views of rocpd's users that this trace has rows for
+NEEDED = {
+    "kernel_dispatch": "start_timestamp end_timestamp thread_id correlation_id.internal stream_id.handle dispatch_info.kernel_id "
+    "dispatch_info.dispatch_id dispatch_info.agent_id.handle dispatch_info.grid_size.x dispatch_info.grid_size.y "
+    "dispatch_info.grid_size.z dispatch_info.workgroup_size.x dispatch_info.workgroup_size.y dispatch_info.workgroup_size.z",
+    "memory_copy": "start_timestamp end_timestamp kind operation stream_id.handle",
+    "hip_api": "start_timestamp end_timestamp operation thread_id",
+    "hsa_api": "start_timestamp end_timestamp operation thread_id",
+}
+ROCPD_VIEWS = ("kernels regions region_args memory_copies memory_allocations processes threads code_objects kernel_symbols top_kernels "
+               "top busy").split()
+EMPTY_VIEWS = "samples scratch_memory counters_collection pmc_events".split()
+
+
+def at_path(record, path):
+    for key in path.split("."):
+        record = record.get(key) if isinstance(record, dict) else None
+    return record
+
+
+def readers_find_what_they_need(tool, rocpd):
+    meta, symbols = tool["metadata"], {s["kernel_id"]: s for s in tool["kernel_symbols"]}
+    agents = {a["id"]["handle"]: a for a in tool["agents"]}
+    for name, paths in NEEDED.items():
+        rows = tool["buffer_records"][name]
+        at_least(f"rows of {name}", len(rows), 10)
+        lacking = Counter(p for row in rows for p in paths.split() if not isinstance(at_path(row, p), int))
+        equal(f"numbers that {name} lacks", lacking, Counter())
+        # the base of the share of idle time
+        outside = [r for r in rows if not meta["init_time"] <= r["start_timestamp"] <= r["end_timestamp"] <= meta["fini_time"]]
+        equal(f"rows of {name} outside of the process", outside[:3], [])
+    for row in tool["buffer_records"]["kernel_dispatch"]:
+        symbol = symbols.get(row["dispatch_info"]["kernel_id"], {})
+        if not (symbol.get("truncated_kernel_name") and symbol.get("formatted_kernel_name") and symbol.get("kernel_name")):
+            fail(f"no name: {row}")
+        equal("type of the kernel's agent", agents[row["dispatch_info"]["agent_id"]["handle"]]["type"], 2)
+    for path in ("pid", "init_time", "fini_time", "node.hostname", "command"):
+        if not at_path(meta, path):
+            fail(f"metadata has no {path}: {meta}")
+    ids = [r["dispatch_info"]["dispatch_id"] for r in tool["buffer_records"]["kernel_dispatch"]]
+    equal("ids of two dispatches", len(ids) - len(set(ids)), 0)
+    for view in ROCPD_VIEWS:
+        at_least(f"rows of rocpd's view {view}", rocpd.execute(f"SELECT count(*) FROM {view}").fetchone()[0], 1)
+    for view in EMPTY_VIEWS:
+        equal(f"rows of rocpd's view {view}", rocpd.execute(f"SELECT count(*) FROM {view}").fetchone()[0], 0)
+    nulls = rocpd.execute('SELECT count(*) FROM kernels WHERE name IS NULL OR start IS NULL OR "end" IS NULL OR agent_abs_index IS NULL OR '
+                          "queue_id IS NULL OR stream_id IS NULL OR grid_x IS NULL OR workgroup_x IS NULL OR corr_id IS NULL").fetchone()
+    equal("kernels without a column", nulls[0], 0)
 
 
 @case
@@ -80,6 +131,7 @@ def three_formats_equal_log_and_database():
     equal("copies in rocpd", rocpd.execute('select start, "end", size from memory_copies order by start, id').fetchall(),
           r.rows("select begin_ns, end_ns, bytes from rtl_copy order by begin_ns, op_id"))
     at_least("allocations", rocpd.execute("select count(*) from memory_allocations where type = 'ALLOC' and size > 0").fetchone()[0], 1)
+    readers_find_what_they_need(tool, rocpd)
     rocpd.close()
 
     rows = read_csv(file_of(r, f"out/*/{pid}_kernel_trace.csv"))

@@ -28,7 +28,8 @@ void *empty_find(const char *symbol)
 /* The runtime of the suite in which the program runs, and HSA's. */
 static void load(void)
 {
-	static const char *const names[] = { "libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7" };
+	static const char *const names[] = { "libamdhip64.so.5", "libamdhip64.so.6",
+					     "libamdhip64.so.7" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (dlopen(names[i], RTLD_NOW | RTLD_GLOBAL))
