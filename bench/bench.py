@@ -24,6 +24,7 @@ import tempfile
 import time
 
 import compat
+import page as report_page
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(HERE)
@@ -89,7 +90,7 @@ class Bench:
     def __init__(self, args):
         self.quick, self.build = args.quick, os.path.abspath(args.build)
         self.rounds = 2 if args.quick else args.rounds
-        self.rows, self.raw, self.failures = [], {}, []
+        self.rows, self.raw, self.failures, self.notes = [], {}, [], []
         self.before = args.before
         self.dir = None
         self.cpu_seconds = 0.0  # of the last program
@@ -305,6 +306,9 @@ class Bench:
 
     def sdk(self):
         compat.sdk(self)
+
+    def page(self):
+        report_page.report(self)
 
     def has_hip_callbacks(self):
         """Whether HIP is one up to 5.3, in which a program can register functions that it calls."""
@@ -642,7 +646,7 @@ class Bench:
 
 
 SUITE = ("stencil", "reduce", "sort", "nbody", "matmul", "matmul_lds", "fft", "histogram", "scan", "spmv", "montecarlo")
-PARTS = ("dispatch", "counters", "launch", "instructions", "harvester", "startup", "spool", "record", "convert", "api", "roctracer", "sdk", "interpreter")
+PARTS = ("dispatch", "counters", "launch", "instructions", "harvester", "startup", "spool", "record", "convert", "page", "api", "roctracer", "sdk", "interpreter")
 
 
 def wait_for(p, timeout):
@@ -761,13 +765,13 @@ def main():
             print(f"{part} ...", file=sys.stderr, flush=True)
             try:
                 getattr(bench, part)()
-            except (NotRun, OSError, KeyError) as e:
+            except (NotRun, OSError, KeyError, RuntimeError) as e:
                 text = f"no {e}" if isinstance(e, KeyError) else str(e)
                 bench.failures.append(f"{part}: {text}")
     bench.add_line()
     facts["load_after"] = os.getloadavg()
     print_table(bench.rows)
-    for text in bench.failures:
+    for text in bench.notes + bench.failures:
         print(f"bench/run: {text}", file=sys.stderr)
     name = args.json or bench.path("bench/results.json")
     os.makedirs(os.path.dirname(os.path.abspath(name)), exist_ok=True)
@@ -778,6 +782,7 @@ def main():
             "results": [r.as_dict() for r in bench.rows],
             "rounds": bench.raw,
             "failures": bench.failures,
+            "notes": bench.notes,
         }
         json.dump(results, f, indent=1)
         f.write("\n")

@@ -13,8 +13,8 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Each uses only what those before it define, except in functions that run later.
-SCRIPTS = ("format.js", "dom.js", "decode.js", "trace.js", "quantiles.js", "colours.js", "table.js", "layout.js", "picture.js",
-           "timeline.js", "details.js", "histogram.js", "roofline.js", "overview.js", "page.js")
+SCRIPTS = ("format.js", "dom.js", "decode.js", "trace.js", "quantiles.js", "colours.js", "table.js", "layout.js", "strip.js",
+           "picture.js", "timeline.js", "details.js", "histogram.js", "roofline.js", "overview.js", "page.js")
 DIFF_SCRIPTS = ("format.js", "dom.js", "table.js", "diff.js")
 DATA = "<!-- DATA -->"
 

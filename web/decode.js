@@ -47,18 +47,40 @@ class Varints {
 		}
 	}
 
+	// Most numbers have one byte or two: they are read here, without a call for each.
 	column(count, array) {
-		for (let i = 0; i < count; i++)
-			array[i] = this.next();
+		const bytes = this.bytes;
+		for (let i = 0; i < count; i++) {
+			const low = bytes[this.at], high = bytes[this.at + 1];
+			if (low < 128) {
+				array[i] = low;
+				this.at++;
+			} else if (high < 128) {
+				array[i] = low & 127 | high << 7;
+				this.at += 2;
+			} else
+				array[i] = this.next();
+		}
 		return array;
 	}
 
 	// Differences with their sign in bit 0, added up.
 	deltas(count, array) {
+		const bytes = this.bytes;
 		let value = 0;
 		for (let i = 0; i < count; i++) {
-			const code = this.next();
-			value += code % 2 ? -(code + 1) / 2 : code / 2;
+			const low = bytes[this.at], high = bytes[this.at + 1];
+			if (low < 128) {
+				value += low >>> 1 ^ -(low & 1);
+				this.at++;
+			} else if (high < 128) {
+				const code = low & 127 | high << 7;
+				value += code >>> 1 ^ -(code & 1);
+				this.at += 2;
+			} else {
+				const code = this.next();
+				value += code % 2 ? -(code + 1) / 2 : code / 2;
+			}
 			array[i] = value;
 		}
 		return array;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // page.js - starts the page: tabs, tables, theme, keys of the whole page
 
+const STATUS_MS = 100; // between two texts of how much is loaded
 const TABS = ["overview", "timeline", "kernels", "calls", "copies", "ranges", "counters", "roofline"];
 
 class Page {
@@ -230,10 +231,13 @@ async function start() {
 		byId("badge").title = visible(trace.verdict);
 		const page = new Page(trace);
 		window.rtlReport = { trace, page }; // for scripts in the console
-		let loaded = 0;
-		trace.onBlock = () => {
-			status.textContent = `loading ${formatCount(++loaded)}`;
+		let shown = -Infinity;
+		trace.onBlock = (loaded, all) => {
 			page.timeline.redraw();
+			if (performance.now() - shown < STATUS_MS)
+				return;
+			shown = performance.now();
+			status.textContent = `loading ${Math.round(100 * loaded / all)} %`;
 		};
 		page.loaded = trace.load();
 		await page.loaded;

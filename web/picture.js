@@ -3,14 +3,16 @@
 //
 // A row costs a number of steps that depends on its pixels, not on its slices: where a group of slices (page_lane.c) is at
 // most GROUP_PIXELS wide, the group is drawn instead of them, and what is narrower than a pixel is added up pixel by
-// pixel: the more of it is busy, the stronger its colour.
+// pixel: the more of it is busy, the stronger its colour. All that is narrow is one picture for each row (strip.js).
 
 const GROUP_PIXELS = 3;
+const STRIP_PIXELS = 4; // slices up to this width have no gap behind them
 
 class Picture {
 	constructor(canvas) {
 		this.canvas = canvas;
 		this.context = canvas.getContext("2d", { alpha: false });
+		this.strip = new Strip();
 		this.readTheme();
 	}
 
@@ -39,6 +41,8 @@ class Picture {
 		const c = this.context;
 		this.view = view;
 		this.perNs = (this.width - view.labelWidth) / (view.end - view.begin);
+		if (this.strip.width !== this.width)
+			this.strip.resize(this.width);
 		c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
 		c.fillStyle = this.theme.canvas;
 		c.fillRect(0, 0, this.width, this.height);
@@ -109,15 +113,20 @@ class Picture {
 
 	drawRow(row, top, height) {
 		const { begin, end } = this.view, groups = row.groups;
+		const isCounter = row.lane.kind === "counter";
 		this.pixel = { at: -1, busy: 0, best: 0, name: 0, value: 0 };
+		this.wide = [];
 		const first = firstIndex(0, groups.count, i => groups.end[i] >= begin);
 		for (let g = first; g < groups.count && groups.begin[g] <= end; g++) {
 			const x0 = this.x(groups.begin[g]), x1 = this.x(groups.end[g]);
-			const isSmall = x1 - x0 <= GROUP_PIXELS && groups.count > 1 && row.lane.kind !== "counter";
+			const isSmall = x1 - x0 <= GROUP_PIXELS && groups.count > 1;
 			if (isSmall || !this.drawSlices(row, groups.first[g], groups.first[g + 1], top, height))
-				this.addSmall(row, x0, x1, groups.busy[g], groups.name[g], 0, top, height);
+				this.addSmall(row, x0, x1, groups.busy[g], groups.name[g], isCounter ? row.peak(g) : 0, top, height);
 		}
 		this.flushPixel(row, top, height);
+		this.strip.draw(this.context, top + 1, height - 2);
+		for (const { x0, x1, name } of this.wide)
+			this.drawWide(x0, x1, name, top, height);
 	}
 
 	// Draws slices from one number to another. False: they are not decoded yet.
@@ -136,10 +145,17 @@ class Picture {
 			if (time + duration < begin)
 				continue;
 			const x0 = this.x(time), x1 = this.x(time + duration), value = data.value ? data.value[at] : 0;
-			if (x1 - x0 < 1.5)
+			if (x1 - x0 < 1.5) {
 				this.addSmall(row, x0, x1, duration, data.name[at], value, top, height);
+				continue;
+			}
+			this.flushPixel(row, top, height);
+			if (row.lane.kind === "counter")
+				this.drawValue(row, x0, x1 - x0, value, top, height);
+			else if (x1 - x0 <= STRIP_PIXELS)
+				this.fillStrip(Math.round(x0), Math.round(x1) - Math.round(x0), data.name[at], 1);
 			else
-				this.drawSlice(row, x0, x1, data.name[at], value, top, height);
+				this.wide.push({ x0, x1, name: data.name[at] });
 		}
 		return true;
 	}
@@ -166,38 +182,42 @@ class Picture {
 	}
 
 	flushPixel(row, top, height) {
-		const pixel = this.pixel, c = this.context;
+		const pixel = this.pixel;
 		if (pixel.at < 0)
 			return;
-		const share = Math.min(1, pixel.busy * this.perNs / pixel.width);
-		c.globalAlpha = 0.5 + 0.5 * share;
-		this.fillSlice(row, pixel.at, pixel.width, pixel.name, pixel.value, top, height);
-		c.globalAlpha = 1;
+		if (row.lane.kind === "counter")
+			this.drawValue(row, pixel.at, pixel.width, pixel.value, top, height);
+		else
+			this.fillStrip(pixel.at, pixel.width, pixel.name, 0.5 + 0.5 * Math.min(1, pixel.busy * this.perNs / pixel.width));
 		pixel.at = -1;
 	}
 
-	drawSlice(row, x0, x1, name, value, top, height) {
-		const left = Math.max(x0, this.view.labelWidth - 1), right = Math.min(x1, this.width + 1);
-		this.flushPixel(row, top, height);
+	sliceColour(name) {
+		const matches = this.view.matches;
+		return matches && !matches[name] ? this.theme.band : this.view.colour(name);
+	}
+
+	fillStrip(x, width, name, strength) {
+		this.strip.fill(x, width, this.sliceColour(name), strength);
+	}
+
+	drawWide(x0, x1, name, top, height) {
+		const c = this.context, left = Math.max(x0, this.view.labelWidth - 1), right = Math.min(x1, this.width + 1);
 		// a gap of a pixel, so that neighbours are told apart
-		const width = Math.max(1, right - left - (x1 - x0 > 4 ? 1 : 0));
-		this.fillSlice(row, left, width, name, value, top, height);
-		if (width > 24 && row.lane.kind !== "counter") {
-			this.context.fillStyle = SLICE_TEXT;
+		const width = Math.max(1, right - left - 1);
+		c.fillStyle = this.sliceColour(name);
+		c.fillRect(left, top + 1, width, height - 2);
+		if (width > 24) {
+			c.fillStyle = SLICE_TEXT;
 			this.fitText(this.view.short(name), Math.max(left, this.view.labelWidth) + 4, top + height / 2, width - 7);
 		}
 	}
 
-	fillSlice(row, x, width, name, value, top, height) {
-		const c = this.context, matches = this.view.matches;
-		if (row.lane.kind === "counter") {
-			const part = row.lane.max > 0 ? Math.max(1, (height - 4) * value / row.lane.max) : 1;
-			c.fillStyle = this.theme.counter;
-			c.fillRect(x, top + height - 2 - part, Math.max(1, width), part);
-			return;
-		}
-		c.fillStyle = matches && !matches[name] ? this.theme.band : this.view.colour(name);
-		c.fillRect(x, top + 1, width, height - 2);
+	// A counter's value as a column.
+	drawValue(row, x, width, value, top, height) {
+		const part = row.lane.max > 0 ? Math.max(1, (height - 4) * value / row.lane.max) : 1;
+		this.context.fillStyle = this.theme.counter;
+		this.context.fillRect(x, top + height - 2 - part, Math.max(1, width), part);
 	}
 
 	// ---- on top of the rows ----

@@ -76,7 +76,7 @@ class Timeline {
 	}
 
 	redraw() {
-		if (this.isDirty)
+		if (this.isDirty || byId("timeline").hidden)
 			return;
 		this.isDirty = true;
 		requestAnimationFrame(() => {

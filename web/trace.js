@@ -37,6 +37,22 @@ class Row {
 		return blocks[firstIndex(0, blocks.length, i => blocks[i].first + blocks[i].count > index)];
 	}
 
+	// The largest value of a group of a counter's row; 0 while it is not decoded.
+	peak(group) {
+		this.peaks ??= new Float64Array(this.groups.count).fill(-1);
+		if (this.peaks[group] < 0) {
+			let most = 0;
+			for (let index = this.groups.first[group]; index < this.groups.first[group + 1]; index++) {
+				const block = this.blockOf(index);
+				if (!block.data)
+					return 0;
+				most = Math.max(most, block.data.value[index - block.first]);
+			}
+			this.peaks[group] = most;
+		}
+		return this.peaks[group];
+	}
+
 	// A slice as an object; null while its block is not decoded.
 	slice(index) {
 		const block = this.blockOf(index);
@@ -88,9 +104,10 @@ class Trace {
 			for (const block of row.blocks)
 				waiting.push({ row, block });
 		waiting.sort((a, b) => a.block.begin - b.block.begin);
+		let loaded = 0;
 		for (const { row, block } of waiting) {
 			block.data = decodeSlices(await readBlock("b" + block.number), block.count, row.lane.kind === "counter");
-			this.onBlock();
+			this.onBlock(++loaded, waiting.length);
 		}
 		this.isLoaded = true;
 	}

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* make_spool.c - writes a raw trace of N dispatches, like that of a training program
  *
- *	make_spool dispatches=1000000 [calls=0] [kernels=120] [shapes=400] [queues=4] [gpus=2] [layers=16]
+ *	make_spool dispatches=1000000 [calls=0] [kernels=120] [shapes=400] [queues=4] [gpus=2] [layers=16] [noise=0]
  *
  * Written by the recorder itself into RTL_SPOOL_DIR: agents, queues, kernels with mangled names, and
  * dispatches in `layers` ranges to a step. With calls=1 each dispatch has its hipLaunchKernel, with
- * arguments of 8 words; with calls=2 no two of those are the same. Nothing runs on a GPU.
+ * arguments of 8 words; with calls=2 no two of those are the same. With noise=NS each duration is longer by up to
+ * NS, always by the same numbers. Nothing runs on a GPU.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@
 
 #define OP_LAUNCH 100u
 
-static uint64_t nr_kernels, nr_shapes, nr_queues, nr_gpus, nr_layers, calls;
+static uint64_t nr_kernels, nr_shapes, nr_queues, nr_gpus, nr_layers, calls, noise;
 static uint32_t kernel_names[4096];
 static uint32_t tid;
 static uint64_t now_ns;
@@ -129,6 +130,15 @@ static void pop(uint64_t marker)
 	bus_emit(&ev);
 }
 
+/* Below `noise`, and as irregular as measured times are. */
+static uint64_t next_noise(void)
+{
+	static uint64_t state = 1;
+
+	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return noise ? (state >> 33) % noise : 0;
+}
+
 /* The call that launches the dispatch, from 2 us before its begin on. */
 static void emit_call(const struct event_dispatch *d, uint64_t i)
 {
@@ -143,7 +153,7 @@ static void emit_call(const struct event_dispatch *d, uint64_t i)
 	struct event ev = { .kind = EVENT_API };
 
 	ev.api.begin_ns = d->begin_ns - 2000;
-	ev.api.end_ns = d->begin_ns - 500;
+	ev.api.end_ns = d->begin_ns - 500 - next_noise() % 1000;
 	ev.api.correlation = d->correlation;
 	ev.api.tid = tid;
 	ev.api.op = OP_LAUNCH;
@@ -159,6 +169,7 @@ static void emit_dispatch(uint64_t i, uint64_t marker)
 	struct event_dispatch *d = &ev.dispatch;
 	uint64_t shape = (i * UINT64_C(2654435761) >> 7) % nr_shapes, ns = 2000 + shape * 37;
 
+	ns += next_noise();
 	d->kernel = (uint32_t)(1 + shape % nr_kernels);
 	d->queue = (uint32_t)(i % nr_queues);
 	d->tid = tid;
@@ -189,6 +200,7 @@ int main(int argc, char **argv)
 	nr_gpus = bench_num(argc, argv, "gpus", 2);
 	nr_layers = bench_num(argc, argv, "layers", 16);
 	calls = bench_num(argc, argv, "calls", 0);
+	noise = bench_num(argc, argv, "noise", 0);
 	if (nr_kernels > sizeof(kernel_names) / sizeof(kernel_names[0]))
 		return 2;
 	if (!nr_kernels || !nr_shapes || !nr_queues || !nr_gpus || !nr_layers)

@@ -104,12 +104,17 @@ class Browser:
                     raise RuntimeError(f"{method}: {answer['error']}")
                 return answer["result"]
 
-    def open(self, path, width=1280, height=800, dark=False):
+    def open(self, path, width=1280, height=800, dark=False, script=None, domains=()):
+        """A page; `script` runs before those of the page. Its times are processor times, where Performance is a domain."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         page = self.pages[session] = Page(self, session)
         for domain in ("Page", "Runtime", "Network", "Log"):
             page.call(domain + ".enable")
+        for domain in domains:
+            page.call(domain + ".enable", **({"timeDomain": "threadTicks"} if domain == "Performance" else {}))
+        if script:
+            page.call("Page.addScriptToEvaluateOnNewDocument", source=script)
         page.look(width, height, dark)
         page.call("Page.navigate", url="file://" + os.path.abspath(path))
         return page
