@@ -72,7 +72,7 @@ class DiffPage {
 			{ key: "name", title: "Name", kind: "name", value: item => item.name },
 			{ key: "effect", title: "Effect", hint: "share of pairs in which the one of B is longer; 50 % is none", kind: "share", value: item => item.effect },
 			{ key: "p", title: "p", hint: "chance of at least such a difference without a cause", kind: "number", value: item => item.p },
-			{ key: "values", title: "Values", hint: "that were compared, on A and on B", kind: "text", value: item => item.values.map(v => formatCount(v.nr)).join(" / ") },
+			{ key: "values", title: "Values", hint: "that were compared, on A and on B", kind: "text", style: "values", value: item => item.values.map(v => formatCount(v.nr)).join(" / ") },
 			{ key: "total", title: "Total of B", hint: "sum of the durations on side B", kind: "time", value: item => item.totals[1] || undefined },
 		];
 	}

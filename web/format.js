@@ -70,22 +70,23 @@ function visible(name) {
 	return name.replace(HIDDEN, c => `\u27e8U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}\u27e9`);
 }
 
-// A kernel's name without result, parameters and template arguments, for narrow spaces. Names are whole everywhere else.
-function shortName(name) {
-	let depth = 0, out = "";
+// A kernel's name without result and parameters, and without template arguments where `isShort`, for narrow spaces. Names are
+// whole everywhere else.
+function shortName(name, isShort = true) {
+	let depth = 0, out = "", result = "";
 	const text = name.replace(/\(anonymous namespace\)/g, "{anonymous}");
 	for (const c of text) {
 		if (c === "(" && depth === 0)
 			break;
 		if (c === "<")
 			depth++;
-		if (depth === 0)
+		if (depth === 0 || !isShort)
 			out += c;
+		if (c === " " && depth === 0)
+			result = out;
 		if (c === ">" && depth > 0)
 			depth--;
 	}
-	out = out.trim();
-	const space = out.lastIndexOf(" ");
-	const last = space >= 0 && text.includes("(") ? out.slice(space + 1) : out;
+	const last = text.includes("(") ? out.slice(result.length).trim() : out.trim();
 	return visible(last || name);
 }

@@ -49,8 +49,9 @@ function histogramPicture(sorted) {
 			svg("title", {}, `${formatTime(edges[i])} to ${formatTime(edges[i + 1])}: ${formatCount(count)}`)));
 	});
 	// bounds that look alike are shown exactly
-	const bound = formatTime(edges[0]) === formatTime(edges[12]) ? ns => exactTime(Math.round(ns)) : formatTime;
-	for (let i = 0; i <= BINS; i += 12)
+	const marks = [0, 12, 24, 36, BINS], isAlike = new Set(marks.map(i => formatTime(edges[i]))).size < marks.length;
+	const bound = isAlike ? ns => exactTime(Math.round(ns)) : formatTime;
+	for (const i of marks)
 		picture.append(svg("text", { x: x(i), y: height - 7, "text-anchor": i === 0 ? "start" : i === BINS ? "end" : "middle" }, bound(edges[i])));
 	return h("figure", {}, picture, h("figcaption", {}, `Number of ${isLinear ? "" : "(logarithmic axis) "}durations. Each bar has its bounds as a tooltip.`));
 }

@@ -6,6 +6,7 @@
 // pixel: the more of it is busy, the stronger its colour. All that is narrow is one picture for each row (strip.js).
 
 const GROUP_PIXELS = 3;
+const LETTER_WIDTH = 5.6; // of a letter, in the mean
 const STRIP_PIXELS = 4; // slices up to this width have no gap behind them
 
 class Picture {
@@ -74,7 +75,7 @@ class Picture {
 
 	// Text that ends in "..." where it is wider than the space; the whole text is in the tooltip and the details.
 	fitText(text, x, y, width) {
-		const most = Math.floor(width / 5.6);
+		const most = Math.floor(width / LETTER_WIDTH);
 		if (most < 2)
 			return;
 		this.context.fillText(text.length > most ? text.slice(0, most - 1) + "\u2026" : text, x, y, width);
@@ -208,8 +209,10 @@ class Picture {
 		c.fillStyle = this.sliceColour(name);
 		c.fillRect(left, top + 1, width, height - 2);
 		if (width > 24) {
+			// kernels that differ only in template arguments differ here, too, where there is space for them
+			const forms = this.view.forms(name), text = forms.find(form => form.length * LETTER_WIDTH <= width - 7) || forms[2];
 			c.fillStyle = SLICE_TEXT;
-			this.fitText(this.view.short(name), Math.max(left, this.view.labelWidth) + 4, top + height / 2, width - 7);
+			this.fitText(text, Math.max(left, this.view.labelWidth) + 4, top + height / 2, width - 7);
 		}
 	}
 

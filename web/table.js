@@ -130,7 +130,7 @@ class DataTable {
 				this.onPick ? h("button", { type: "button", class: "link", onclick: () => this.onPick(row) }, name) : name);
 		}
 		if (column.kind === "text")
-			return h("td", { class: "text" }, nameElement(value));
+			return h("td", { class: column.style || "text" }, nameElement(value));
 		if (value === undefined || value === null || value !== value)
 			return h("td", { class: column.kind }, "\u2013");
 		const cell = h("td", { class: column.kind, title: cellTitle(column.kind, value), "data-value": value }, FORMATTERS[column.kind](value));

@@ -13,7 +13,7 @@ class Timeline {
 		this.scroll = 0;
 		this.selected = this.hover = this.measured = this.matches = null;
 		this.arrows = [];
-		this.shorts = [];
+		this.forms = [];
 		this.colours = [];
 		this.isDirty = false;
 		this.fitAll();
@@ -92,12 +92,17 @@ class Timeline {
 		this.picture.draw({
 			begin: this.begin, end: this.end, scroll: this.scroll, labelWidth: this.labelWidth(), layout: this.layout,
 			matches: this.matches, selected: this.selected, hover: this.hover, measured: this.measured, arrows: this.arrows,
-			short: name => this.shortOf(name), colour: name => this.colourOf(name),
+			forms: name => this.formsOf(name), colour: name => this.colourOf(name),
 		});
 	}
 
-	shortOf(name) {
-		return this.shorts[name] ??= shortName(this.trace.names[name]);
+	// A name for narrow spaces, the longest first: "a::f<int>", "a::f", "f".
+	formsOf(name) {
+		if (!this.forms[name]) {
+			const text = this.trace.names[name], short = shortName(text);
+			this.forms[name] = [shortName(text, false), short, short.slice(short.lastIndexOf("::") + 1).replace(/^:/, "")];
+		}
+		return this.forms[name];
 	}
 
 	colourOf(name) {

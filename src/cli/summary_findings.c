@@ -304,29 +304,37 @@ static void find_idle(struct findings *f)
 			    worst->calls == 1 ? "" : "s");
 }
 
+/* Kernels among which those of a finding keep names that differ. */
+#define OCCUPANCY_NAMES 32
+
 static void find_occupancy(struct findings *f)
 {
+	const char *whole[OCCUPANCY_NAMES];
 	struct digest_sums kernels = { 0 };
+	char **names;
+	size_t nr;
 
 	digest_join(&f->d->kernels, &kernels);
-	for (size_t i = 0; i < kernels.nr && i < 3; i++) {
+	nr = kernels.nr < OCCUPANCY_NAMES ? kernels.nr : OCCUPANCY_NAMES;
+	for (size_t i = 0; i < nr; i++)
+		whole[i] = kernels.sums[i].name;
+	names = names_make(whole, nr, NAMES_SHORT, 60);
+	for (size_t i = 0; i < nr && i < 3; i++) {
 		const struct digest_sum *k = &kernels.sums[i];
 		struct summary_occupancy o = summary_occupancy_of(f->s, k->name);
-		const char *names[] = { k->name };
-		char share[UI_NUMBER_SIZE], **name;
+		char share[UI_NUMBER_SIZE];
 
 		if (!o.max_waves || o.waves * 4 > o.max_waves ||
 		    share_of(k->ns, f->d->lanes[0].kernel_ns) < 0.1)
 			continue;
-		name = names_make(names, 1, NAMES_SHORT, 60);
 		add_finding(
 			f,
 			"Occupancy of %s (%s of the kernels' time) is %u of %u waves for a SIMD: limited "
 			"by its %s.",
-			name[0], ui_share(share, k->ns, f->d->lanes[0].kernel_ns), o.waves,
+			names[i], ui_share(share, k->ns, f->d->lanes[0].kernel_ns), o.waves,
 			o.max_waves, o.limit);
-		names_free(name, 1);
 	}
+	names_free(names, nr);
 	digest_free_sums(&kernels, false);
 }
 

@@ -81,6 +81,9 @@ size_t summary_path_print(struct summary *s)
 
 /* The overview stays quick and small: the path needs all operations and calls in memory. */
 #define OVERVIEW_ROWS 400000
+/* Parts that the finding names, and the least share of each. */
+#define FINDING_PARTS 4
+#define FINDING_PERCENT 5
 
 char *summary_path_finding(struct summary *s)
 {
@@ -93,7 +96,7 @@ char *summary_path_finding(struct summary *s)
 		[CRITICAL_WAIT] = "the time before ",
 	};
 	struct critical c;
-	char *text, time[UI_NUMBER_SIZE];
+	char *text, time[UI_NUMBER_SIZE], *whole[FINDING_PARTS], **names;
 	size_t nr = 0;
 
 	if (s->digest->nr_calls + s->digest->lanes[0].kernels + s->digest->lanes[0].copies >
@@ -102,32 +105,33 @@ char *summary_path_finding(struct summary *s)
 	read_path(s, &c);
 	text = ui_format("The critical path (--critical-path) of %s:",
 			 ui_time(time, (uint64_t)(c.end - c.begin)));
-	for (size_t i = 0; i < c.nr && nr < 4; i++) {
+	while (nr < c.nr && nr < FINDING_PARTS &&
+	       100.0 * (double)c.parts[nr].ns / (double)(c.end - c.begin) >= FINDING_PERCENT) {
+		whole[nr] = name_of(s, &c.parts[nr]);
+		nr++;
+	}
+	/* together, so that they differ */
+	names = names_make((const char *const *)whole, nr, NAMES_SHORT, 60);
+	for (size_t i = 0; i < nr; i++) {
 		const struct critical_part *part = &c.parts[i];
-		char share[UI_NUMBER_SIZE], *name, *shown, *more, count[UI_NUMBER_SIZE], **names;
+		char share[UI_NUMBER_SIZE], count[UI_NUMBER_SIZE], *more;
 
-		if ((double)part->ns < 0.05 * (double)(c.end - c.begin))
-			break;
-		name = name_of(s, part);
-		names = names_make((const char *[]){ name }, 1, NAMES_SHORT, 60);
-		shown = ui_format("%s%s", forms[part->kind],
-				  part->kind == CRITICAL_KERNEL ? names[0] : name);
-		more = ui_format("%s%s %s %s (%s x %s)", text, nr++ ? "," : "", shown,
+		more = ui_format("%s%s %s%s %s (%s x %s)", text, i ? "," : "", forms[part->kind],
+				 part->kind == CRITICAL_KERNEL ? names[i] : whole[i],
 				 ui_share(share, (uint64_t)part->ns, (uint64_t)(c.end - c.begin)),
 				 ui_count(count, part->count),
 				 ui_time(time, part->ns / part->count));
-		names_free(names, 1);
-		free(shown);
-		free(name);
+		free(whole[i]);
 		free(text);
 		text = more;
 	}
+	names_free(names, nr);
 	critical_fini(&c);
 	if (nr) {
-		char *whole = ui_format("%s.", text);
+		char *sentence = ui_format("%s.", text);
 
 		free(text);
-		return whole;
+		return sentence;
 	}
 	free(text);
 	return NULL;

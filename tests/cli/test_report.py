@@ -508,6 +508,38 @@ class Page(Case):
                 let n = 0; for (let i = 0; i < 800; i++) n += d[4 * i] < 250 || d[4 * i + 1] < 250 || d[4 * i + 2] < 250; return n; })()""")
             self.assertGreater(drawn, 150, zoom)
 
+    def test_frame_of_many_slices_takes_few_steps(self):
+        """Each row is one picture: 50,000 slices are not as many rectangles."""
+        page = self.open("big", tab="timeline")
+        steps = page.evaluate("""[1, 1 / 40, 1 / 4000].map(zoom => {
+            const t = rtlReport.page.timeline, c = t.picture.context;
+            let nr = 0;
+            t.fitAll();
+            t.zoom(zoom);
+            for (const name of ["fillRect", "drawImage", "fillText"])
+                c[name] = (...args) => (nr++, CanvasRenderingContext2D.prototype[name].apply(c, args));
+            t.drawNow();
+            for (const name of ["fillRect", "drawImage", "fillText"])
+                delete c[name];
+            return nr; })""")
+        self.assertGreater(min(steps), 10)
+        self.assertLess(max(steps), 150)
+
+    def test_overview_needs_no_slices(self):
+        page = self.browser.open(os.path.join(self.shared, "big.html"), script="""
+            let blocks = 0, report;
+            const read = Response.prototype.arrayBuffer;
+            Response.prototype.arrayBuffer = function () { blocks++; return read.call(this); };
+            Object.defineProperty(window, "rtlReport", { get: () => report, set: value => {
+                report = value;
+                report.before = [blocks, document.querySelectorAll("#overview .card").length];
+            } });
+            window.blocksRead = () => blocks;""")
+        self.addCleanup(page.call, "Page.close")
+        page.wait("document.body && document.body.dataset.loaded")
+        self.assertEqual(page.evaluate("rtlReport.before"), [2, 5])  # the trace's description and the groups
+        self.assertGreaterEqual(page.evaluate("blocksRead()"), 2 + 4)
+
     def test_theme_follows_the_system_and_the_switch(self):
         page = self.open(tab="timeline", dark=True)
         colour = "getComputedStyle(document.body).backgroundColor"

@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Ranks that a real mpirun starts (Debian's Open MPI), inside one rtl trace and with an rtl trace for each rank."""
+from support import *
+
+RANKS = 4
+KERNELS = 41  # of a rank
+LAUNCHER = [shutil.which("mpirun") or "mpirun", "--oversubscribe", "-n", str(RANKS)]
+# tests run as root in containers, and there mpirun asks whether that is meant
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def launched(name, *argv):
+    if not shutil.which("mpirun"):
+        skip("mpirun is not installed: apt-get install openmpi-bin")
+    folder = new_dir(name)
+    r = run(*argv, env=AS_ROOT, cwd=folder, timeout=120)
+    equal("lines of the ranks", r.out.split(), ["none"] * RANKS)
+    return folder, r
+
+
+def check_ranks(folder, name):
+    equal("files", sorted(os.listdir(folder)), [name.replace("%r", str(n)) for n in range(RANKS)])
+    for n in range(RANKS):
+        db = open_db(os.path.join(folder, name.replace("%r", str(n))))
+        equal(f"rank {n}", db.execute("select rank, world_size, local_rank from rtl_process").fetchall(), [(n, RANKS, n)])
+        equal("kernels", db.execute("select count(*) from rtl_dispatch where kernel like 'work%'").fetchone()[0], KERNELS)
+
+
+@case
+def ranks_of_mpirun_in_one_rtl_trace_are_in_one_database():
+    folder, _ = launched("one", RTL_BIN, "trace", "--virtual-gpu", "-o", "all.db", "--", *LAUNCHER, program("troubled"))
+    equal("files", os.listdir(folder), ["all.db"])
+    db = open_db(os.path.join(folder, "all.db"))
+    equal("ranks", db.execute("select rank, world_size, local_rank from rtl_process order by 1").fetchall(), [(n, RANKS, n) for n in range(RANKS)])
+    equal("kernels of each", db.execute("select count(*) from rtl_dispatch where kernel like 'work%'").fetchone()[0], RANKS * KERNELS)
+
+
+@case
+def ranks_of_mpirun_in_one_rtl_trace_have_databases_of_their_own():
+    folder, r = launched("split", RTL_BIN, "trace", "--virtual-gpu", "-o", "rank-%r.db", "--", *LAUNCHER, program("troubled"))
+    check_ranks(folder, "rank-%r.db")
+    for n in range(RANKS):
+        contains("stderr", r.err, f"rank-{n}.db: {KERNELS} dispatches")
+
+
+@case
+def ranks_of_mpirun_with_an_rtl_trace_each_have_databases_of_their_own():
+    folder, _ = launched("each", *LAUNCHER, RTL_BIN, "trace", "-q", "--virtual-gpu", "-o", "rank-%r.db", "--", program("troubled"))
+    check_ranks(folder, "rank-%r.db")
+
+
+main()
