@@ -92,8 +92,16 @@ def slower_kernels_of_traced_runs_are_found_by_events():
 
 @case
 def ways_and_faces_find_their_faults():
-    found("kill,way.tools,mode.lite", ("kill", "way.tools", "mode.lite"), VGPU_LOST_SIGNAL="n=40", RTL_DRAIN_MS="200")
+    every = ("kill", "way.tools", "way.preload", "mode.lite", "mode.standard", "mode.full")
+    found(",".join(every), every, VGPU_LOST_SIGNAL="n=40", RTL_DRAIN_MS="200")
     found("face.sdk,face.rocprofiler", "face.sdk", VGPU_NO_TIMESTAMPS="n=1,count=0")
+
+
+@case
+def packets_and_their_calls_that_are_missing_are_found():
+    found("hsa", "hsa.untraced", VGPU_SKIP="queue=1,n=20")
+    found("hsa", "hsa.traced", RTL_TEST_SWALLOW="12")
+    found("count.calls", "count.calls", RTL_TEST_SWALLOW="31")
 
 
 @case
