@@ -2,7 +2,7 @@
 """pictures.py - screenshots of pages against golden ones, as an eye compares them
 
 A golden picture is the screenshot at a quarter of its size: small, and without the shapes of letters. A pixel of the one is
-looked for within 2 pixels around in the other, since versions of a browser place text a little differently. Their difference,
+looked for within 2 pixels around in the other, since versions of a browser draw text a little differently. Their difference,
 in the mean of a block of 5 x 5, is what may not be large: a letter more or less is not, a missing bar or another colour is.
 The browser itself reads the files and compares: nothing but Python's standard library is needed.
 """
@@ -39,7 +39,7 @@ SCRIPT = """(async (seen, golden) => {
 		const bytes = new Uint8Array(await (await canvas.convertToBlob({ type: "image/png" })).arrayBuffer());
 		return btoa(String.fromCharCode(...bytes));
 	};
-	// how far a pixel is from the nearest colour around the same place of the other picture: 0 to 255
+	// how far a pixel is from the nearest colour around the same pixel of the other picture: 0 to 255
 	const away = (a, b, x, y) => {
 		let least = 255;
 		for (let v = Math.max(0, y - NEAR); v <= Math.min(b.height - 1, y + NEAR); v++)
@@ -112,8 +112,8 @@ def compare(page, looking, path, seen_as):
         return ""
     write(seen_as + ".png", seen)
     write(seen_as + "-marked.png", result["marked"])
-    places = ", ".join(f"{x},{y} by {mean}" for x, y, mean in result["differs"][:8])
-    return (f"{path}: {len(result['differs'])} blocks of {5 * SCALE} pixels differ, at {places}; what was seen is {seen_as}.png, "
+    positions = ", ".join(f"{x},{y} by {mean}" for x, y, mean in result["differs"][:8])
+    return (f"{path}: {len(result['differs'])} blocks of {5 * SCALE} pixels differ, at {positions}; what was seen is {seen_as}.png, "
             f"and marked {seen_as}-marked.png; RTL_UPDATE=1 writes the golden picture anew")
 
 
