@@ -273,6 +273,14 @@ bool client_is_waiting(const struct queue *q, uint64_t index)
 	       atomic_load_explicit(&q->granted, memory_order_relaxed) <= index;
 }
 
+/* Whether packets that may wait for another queue were not taken by the processor yet. */
+static bool is_behind_barrier(struct queue *q)
+{
+	uint64_t taken = interpose_free_end(q, UINT64_MAX) - q->size;
+
+	return taken < q->barrier_end;
+}
+
 bool client_holds(struct queue *q, struct thread *t, uint64_t index, uint64_t end)
 {
 	if (index >= q->asked && client_is_any(q->agent))
@@ -284,7 +292,7 @@ bool client_holds(struct queue *q, struct thread *t, uint64_t index, uint64_t en
 	/* relaxed: see client_hold() */
 	if (answers_at(q, index)->nr ||
 	    atomic_load_explicit(&client_bits[q->agent], memory_order_relaxed) & CLIENT_HOLD ||
-	    interpose_taken(q) < q->barrier_end)
+	    is_behind_barrier(q))
 		return true;
 	client_consume(q, index);
 	return false;

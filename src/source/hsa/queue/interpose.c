@@ -674,11 +674,6 @@ void interpose_grant_all(struct queue *q, const char *why)
 	interpose_end_turn(q);
 }
 
-uint64_t interpose_taken(const struct queue *q)
-{
-	return load_read_index(q);
-}
-
 bool interpose_is_quiet(struct queue *q, uint64_t *later)
 {
 	bool quiet;

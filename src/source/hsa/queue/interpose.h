@@ -70,9 +70,6 @@ enum interpose_granted interpose_grant(struct queue *q, uint32_t queue_index, ui
 /* The queue is counted no longer: what waits is submitted, and its clients get the reason, a constant. */
 void interpose_grant_all(struct queue *q, const char *why);
 
-/* The packets before it were taken by the processor. Turn. */
-uint64_t interpose_taken(const struct queue *q);
-
 /* Whether none of the queue's dispatches runs; those that the processor has not taken yet do not: their number is added to *later.
  * Records what has completed. A queue that another thread uses answers false. For the harvester. */
 bool interpose_is_quiet(struct queue *q, uint64_t *later);
