@@ -63,7 +63,7 @@ def dispatches_have_all_counters_and_results_are_right():
 @case
 def dispatch_that_cannot_be_run_again_is_counted_in_one_pass_and_said():
     """Memory of the host; more memory than the limit."""
-    for args, env, reason, nr, why in ((("parts=isgh", "rounds=1"), {}, "replay_shared", 1, "again_increment, is counted in one of 2 passes: its kernel may write to memory of the host"),
+    for args, env, reason, nr, why in ((("parts=isgh", "rounds=1"), {}, "replay_shared", 1, "again_increment, is counted in one pass: its kernel may write to memory of the host"),
                                        (("parts=is", "rounds=1", "big=8"), {"RTL_PMC_REPLAY_MB": 4}, "replay_memory", 4, "more memory in use than RTL_PMC_REPLAY_MB")):
         r = replay(*args, **env)
         kernels = int(re.search(r"(\d+) launches", r.out)[1])

@@ -36,7 +36,6 @@
 #define NR_TURNS 1024u
 #define ISA_SIZE 64u /* of HSA_AGENT_INFO_NAME */
 #define NR_UNITED 8u
-#define NR_WARNED 16u
 
 enum lane_state {
 	LANE_UNKNOWN,
@@ -82,7 +81,7 @@ struct lane {
 	uint32_t last_only;
 	bool is_replayed;	       /* the replay has the values of the passes before the last */
 	struct replay_refusal refusal; /* why it is not */
-	const char *warned[NR_WARNED]; /* of refusals */
+	struct replay_warned warned;
 	/* Of each kernel the pass that is next; kernels may share one. */
 	uint8_t turn[NR_TURNS];
 };
@@ -580,30 +579,11 @@ static bool is_to_replay(const struct lane *l)
 	return false;
 }
 
-/* Once for each reason, with the kernel of the first dispatch. */
-static void warn_refused(struct lane *l)
-{
-	char name[256];
-	uint32_t i = 0;
-
-	while (i < NR_WARNED && l->warned[i] && l->warned[i] != l->refusal.why)
-		i++;
-	if (i == NR_WARNED || l->warned[i])
-		return;
-	l->warned[i] = l->refusal.why;
-	code_object_name(l->answers.packet.kernel_object, name, sizeof(name));
-	log_warn(
-		"counters: dispatch %llu of queue %u, of kernel %s, is counted in one of %u passes: "
-		"%s; the number of such dispatches is in the trace",
-		(unsigned long long)l->packet, l->queue_index, name, l->nr_profiles,
-		l->refusal.why);
-}
-
 /* It is counted in one pass. */
 static bool refuse_replay(struct lane *l, uint32_t agent, struct replay_refusal refusal)
 {
 	l->refusal = refusal;
-	warn_refused(l);
+	replay_warn(&l->warned, refusal.why, &l->answers.packet, l->packet, l->queue_index);
 	return start_counters(l, agent);
 }
 

@@ -178,6 +178,26 @@ static bool open_all(struct replay *r)
 	return true;
 }
 
+void replay_warn(struct replay_warned *warned, const char *why,
+		 const hsa_kernel_dispatch_packet_t *packet, uint64_t nr, uint32_t queue)
+{
+	char name[256];
+
+	for (uint32_t i = 0; i < ARRAY_SIZE(warned->why); i++) {
+		if (warned->why[i] == why)
+			return;
+		if (warned->why[i])
+			continue;
+		warned->why[i] = why;
+		code_object_name(packet->kernel_object, name, sizeof(name));
+		log_warn(
+			"counters: dispatch %llu of queue %u, of kernel %s, is counted in one pass: %s; "
+			"the number of such dispatches is in the trace",
+			(unsigned long long)nr, queue, name, why);
+		return;
+	}
+}
+
 struct replay *replay_open(uint32_t agent, struct profile *const *profiles, uint32_t nr)
 {
 	struct replay *r = alloc_pages(sizeof(*r));

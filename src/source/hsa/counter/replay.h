@@ -33,6 +33,14 @@ struct replay_refusal {
 	enum spool_reason reason;
 };
 
+/* The reasons that were in a warning. */
+struct replay_warned {
+	const char *why[16];
+};
+/* Warns that dispatch `nr` of a queue is counted in one pass. Once for each reason. */
+void replay_warn(struct replay_warned *warned, const char *why,
+		 const hsa_kernel_dispatch_packet_t *packet, uint64_t nr, uint32_t queue);
+
 /* For a GPU whose counters need these `nr` profiles, which stay the caller's. NULL: the runtime or the memory does not suffice. */
 struct replay *replay_open(uint32_t agent, struct profile *const *profiles, uint32_t nr);
 void replay_close(struct replay *r);
