@@ -4,7 +4,7 @@
  *	again rounds=6 streams=2 big=0 parts=isgrdca size=4096
  *
  * Each stream has its own thread. A round is one pass over the parts:
- *	i  increments in place		s  a sum by atomics to a counter in memory
+ *	i  increments its buffer	s  a sum by atomics to a counter in memory
  *	g  a variable of the module	r  a reduction of three kernels over one buffer
  *	d  data that is copied in, changed, and copied out on the same stream, without waiting
  *	c  copies between two buffers on a stream of their own, beside the others
@@ -42,7 +42,7 @@ extern "C" __global__ void again_module(unsigned by)
 		atomicAdd(&module_counter, by);
 }
 
-/* Adds the upper half of the values to the lower one, in place. */
+/* Adds the upper half of the values to the lower one. */
 extern "C" __global__ void again_fold(unsigned *p, unsigned half)
 {
 	unsigned i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -47,7 +47,7 @@ def check(r, nr_kernels):
 
 @case
 def dispatches_have_all_counters_and_results_are_right():
-    """Increments in place, atomics, variables of a module, reductions, copies to and from the streams, memory that comes and goes."""
+    """Increments of a buffer, atomics, variables of a module, reductions, copies to and from the streams, memory that comes and goes."""
     r = replay("rounds=2", "streams=2", "size=512")
     contains("stderr", r.err, "2 passes for these counters: each dispatch runs 2 times")
     whole = check(r, 2 * 2 * (3 + 9 + 2))

@@ -74,6 +74,7 @@ struct lane {
 	struct queue *queue;
 	uint32_t queue_index; /* in the trace: `queue` may be used for another one when it ends */
 	uint64_t packet, since_ns;
+	uint64_t begin_ns, end_ns; /* 0: it was not recorded */
 	/* dispatches, on other queues, that were submitted before counting began and do not run yet */
 	uint64_t later;
 	uint32_t releases;   /* client_releases when it began */
@@ -389,15 +390,6 @@ static void give_user(const struct lane *l, struct profile *p, const char *why)
 		bus_loss(l->refusal.reason, 1);
 }
 
-/* The present dispatch was recorded, and its queue is still the one in which it ran. */
-static bool has_times(const struct lane *l)
-{
-	/* acquire: pairs with counter_saw_end() */
-	return l->queue->index == l->queue_index &&
-	       atomic_load_explicit(&l->queue->recorded, memory_order_acquire) >> 1 ==
-		       l->packet + 1;
-}
-
 /* Gives the result of the present dispatch to who wanted it. `why`: it was not counted. */
 static void give(struct lane *l, uint32_t agent, const char *why)
 {
@@ -409,6 +401,8 @@ static void give(struct lane *l, uint32_t agent, const char *why)
 			.packet = l->packet,
 			.user = w->user,
 			.why = why,
+			.begin_ns = l->begin_ns,
+			.end_ns = l->end_ns,
 		};
 
 		if (!why && l->only != UINT32_MAX && l->only != i)
@@ -419,10 +413,6 @@ static void give(struct lane *l, uint32_t agent, const char *why)
 		if (!r.why) {
 			r.values = l->values + l->most_values;
 			r.nr_values = profile_nr_values(w->profile);
-		}
-		if (has_times(l)) {
-			r.begin_ns = l->queue->counted_begin_ns;
-			r.end_ns = l->queue->counted_end_ns;
 		}
 		if (w->client == CLIENT_USER)
 			give_user(l, w->profile, r.why);
@@ -435,6 +425,7 @@ static void give(struct lane *l, uint32_t agent, const char *why)
 static void release(struct lane *l, uint32_t agent)
 {
 	client_drop(&l->answers);
+	l->begin_ns = l->end_ns = 0;
 	if (l->profile)
 		profile_free(l->profile);
 	l->profile = NULL;
@@ -685,6 +676,9 @@ static bool read_counters(struct lane *l, uint32_t agent)
 	}
 	if (recorded >> 1 != l->packet + 1)
 		return false;
+	/* the queue may be another one's before its result is given */
+	l->begin_ns = q->counted_begin_ns;
+	l->end_ns = q->counted_end_ns;
 	if (is_for_nobody(l)) {
 		stop(l);
 		return true;

@@ -24,7 +24,7 @@ enum reach_kind {
 	REACH_HOST,	  /* of the host, or the host has access */
 	REACH_OTHER_GPU,  /* another GPU has access, too */
 	REACH_OTHER_USER, /* another process or device may have access */
-	REACH_UNKNOWN,	  /* memory that can't be told apart: no kernel is replayed */
+	REACH_UNKNOWN,	  /* allocations that can't be distinguished: no kernel is replayed */
 };
 
 struct reach_range {
