@@ -82,7 +82,7 @@ size_t json_utf8_size(const unsigned char *s, size_t size);
 
 static inline void json_bytes(struct json *j, const char *bytes, size_t size)
 {
-	if (size < sizeof(j->buf) - j->used) {
+	if (size < sizeof(j->buf) && j->used < sizeof(j->buf) - size) {
 		memcpy(j->buf + j->used, bytes, size);
 		j->used += size;
 	} else {
