@@ -655,8 +655,8 @@ void effects_launch_drop(struct op *launch, const struct op *kernel)
 	/* acq_rel: the last one sees what the others have added */
 	if (atomic_fetch_sub_explicit(&l->nr_pending, 1, memory_order_acq_rel) != 1)
 		return;
-	if (!registration_is_over())
-		op_put_records(launch);
+	/* also while tools are finalised: the last kernels are settled then */
+	op_put_records(launch);
 	op_free(launch);
 }
 
