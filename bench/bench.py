@@ -253,7 +253,7 @@ class Bench:
     def counters(self):
         """A dispatch and the wait for it: two counters, beside the same with the counters' packets by hand."""
         # the harvester and the GPU each need a processor; the program waits meanwhile
-        args = ["pin=0", f"count={500 if self.quick else 4000}"]
+        args = ["pin=0", f"count={100 if self.quick else 4000}"]
         tools = ["untraced", "standard", "standard, counted", "rocprofiler-sdk, counted", "rocprofiler v1, counted"]
         tools = [t for t in tools if os.path.exists(compat.COUNTING.get(t, lambda _: os.sep)(self))]
         values = self.interleave("counted", "dispatch", ["do=round", *args], tools)
@@ -577,7 +577,7 @@ class Bench:
             self.run(argv, {**env, "VGPU_COUNTERS": "1", "VGPU_LOG": log})
             insts = sum(json.loads(line)["counters"]["SQ_INSTS"] for line in read(log).splitlines() if '"counters"' in line)
             runs = {tool: [] for tool in tools}
-            for _ in range(self.rounds):
+            for _ in range(1 if self.quick else self.rounds):
                 for tool, extra in tools.items():
                     # a program that blocks leaves all processors to the virtual GPU; one that spins takes one of them
                     how = ["spin"] if tool.startswith("spin") else []

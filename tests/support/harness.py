@@ -434,7 +434,7 @@ def fault_in_librtl(name):
 
 def run(name, *args, timeout=60, status=0, **kwargs):
     """Runs a program to its end. status: the expected exit status, None for any."""
-    for _ in range(4):
+    for _ in range(8):
         p, r = start(name, *args, **kwargs)
         finish(p, r, timeout)
         # with any status allowed, a fault may be what the test is about

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+# The same under the sanitizers. Python is not built with them, so they are loaded ahead of it.
+set(sanitize -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g -O1)
+foreach(lib gcn gcn_valu_base gcn_valu_v3 vgpu_thunk)
+	get_target_property(files ${lib} SOURCES)
+	list(FILTER files EXCLUDE REGEX "TARGET_OBJECTS")
+	list(TRANSFORM files PREPEND ${src}/../../vgpu/)
+	add_library(${lib}_asan OBJECT ${files})
+	target_compile_definitions(${lib}_asan PRIVATE _GNU_SOURCE HSA_LARGE_MODEL)
+	target_include_directories(${lib}_asan SYSTEM PRIVATE ${VGPU_HSAKMT_INCLUDE} ${VGPU_HSA_INCLUDE})
+	target_compile_options(${lib}_asan PRIVATE ${sanitize} -ffp-contract=off -fvisibility=hidden)
+	set_target_properties(${lib}_asan PROPERTIES C_STANDARD 11 C_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+endforeach()
+target_compile_definitions(gcn_valu_v3_asan PRIVATE VALU_SUFFIX=v3)
+target_compile_options(gcn_valu_v3_asan PRIVATE -march=x86-64-v3)
+target_compile_definitions(gcn_asan PRIVATE GCN_MOST=1)
+add_library(gcn_inst_asan SHARED inst_lib.c)
+set_target_properties(gcn_inst_asan PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${out})
+# and the whole thunk, for AMD's runtimes
+add_library(vgpu_hsakmt_asan SHARED ${src}/../../vgpu/kmt_layout.c)
+target_link_libraries(vgpu_hsakmt_asan PRIVATE vgpu_thunk_asan Threads::Threads)
+target_include_directories(vgpu_hsakmt_asan SYSTEM PRIVATE ${VGPU_HSAKMT_INCLUDE} ${VGPU_HSA_INCLUDE})
+target_compile_definitions(vgpu_hsakmt_asan PRIVATE VGPU_THUNK=52 HSA_LARGE_MODEL)
+target_link_options(vgpu_hsakmt_asan PRIVATE -Wl,--version-script=${src}/../../vgpu/exports.map -Wl,-z,nodelete -Wl,-z,now)
+set_target_properties(vgpu_hsakmt_asan PROPERTIES
+	OUTPUT_NAME hsakmt SOVERSION 1 LIBRARY_OUTPUT_DIRECTORY ${out}/asan)
+# and the AQLprofile library
+get_target_property(files vgpu_aqlprofile SOURCES)
+list(TRANSFORM files PREPEND ${src}/../../vgpu/)
+add_library(vgpu_aqlprofile_asan SHARED ${files})
+target_include_directories(vgpu_aqlprofile_asan SYSTEM PRIVATE ${VGPU_HSA_INCLUDE})
+target_compile_definitions(vgpu_aqlprofile_asan PRIVATE _GNU_SOURCE HSA_LARGE_MODEL)
+target_compile_options(vgpu_aqlprofile_asan PRIVATE ${sanitize} -fvisibility=hidden)
+target_link_options(vgpu_aqlprofile_asan PRIVATE -fsanitize=address,undefined)
+set_target_properties(vgpu_aqlprofile_asan PROPERTIES
+	OUTPUT_NAME hsa-amd-aqlprofile64 SOVERSION 1 LIBRARY_OUTPUT_DIRECTORY ${out}/asan C_STANDARD 11)
+foreach(lib gcn_inst_asan vgpu_hsakmt_asan)
+	target_include_directories(${lib} PRIVATE ${src}/../../vgpu)
+	target_compile_definitions(${lib} PRIVATE _GNU_SOURCE)
+	target_compile_options(${lib} PRIVATE ${sanitize} -fvisibility=hidden)
+	target_link_libraries(${lib} PRIVATE gcn_asan gcn_valu_base_asan gcn_valu_v3_asan m)
+	target_link_options(${lib} PRIVATE -fsanitize=address,undefined)
+	set_target_properties(${lib} PROPERTIES C_STANDARD 11)
+endforeach()
+execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libasan.so OUTPUT_VARIABLE asan
+	OUTPUT_STRIP_TRAILING_WHITESPACE)
+execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libubsan.so OUTPUT_VARIABLE ubsan
+	OUTPUT_STRIP_TRAILING_WHITESPACE)
+
+# vgpu_sanitized_test(NAME TIMEOUT COMMAND...)
+function(vgpu_sanitized_test name timeout)
+	if(CMAKE_C_COMPILER_ID STREQUAL GNU)
+		add_test(NAME vgpu.${name}_sanitized COMMAND ${VGPU_PYTHON} ${ARGN})
+		set_tests_properties(vgpu.${name}_sanitized PROPERTIES LABELS vgpu TIMEOUT ${timeout}
+			ENVIRONMENT "LD_PRELOAD=${asan} ${ubsan};ASAN_OPTIONS=detect_leaks=0;${env};RTL_TEST_VGPU=${out}/asan;RTL_TEST_PRELOAD=${asan} ${ubsan};RTL_TEST_TMP=${out}/tmp_asan")
+	endif()
+endfunction()
+vgpu_sanitized_test(instructions 120 ${src}/inst_test.py --lib $<TARGET_FILE:gcn_inst_asan>)
+vgpu_sanitized_test(fuzz 120 ${src}/fuzz_test.py --lib $<TARGET_FILE:gcn_inst_asan> --runs 500)
+vgpu_sanitized_test(fuzz_gfx90a 120 ${src}/fuzz_test.py --lib $<TARGET_FILE:gcn_inst_asan> --arch gfx90a --runs 150)
+# functions of the drivers below
+vgpu_sanitized_test(packets 240 ${src}/test_vgpu.py
+	batches_complete_in_order barrier_packets_wait_for_dependencies copies_return_what_was_written
+	copies_work_without_atomics pointer_queries_describe_allocations
+	many_queues_are_created_and_destroyed forked_child_exits_and_execs)
+vgpu_sanitized_test(pmc 240 ${src}/test_pmc.py)
+set(more)
+if("$ENV{RTL_TEST_LONG}")
+	set(more kernels_at_o0_give_right_results examples_at_o2_print_right_results
+		hundred_random_kernels_match_host)
+endif()
+vgpu_sanitized_test(exec 600 ${src}/test_exec.py
+	kernels_at_o2_give_right_results copies_by_kernels_give_right_bytes
+	overlapping_kernels_have_separate_scratch kernel_reading_freed_memory_is_a_fault
+	trap_stops_queue_with_error examples_at_o3_on_4_gpus_print_right_results ${more})
+
+# The whole thunk under the thread sanitizer, without the rows for newer processors: threads of the virtual GPU among themselves.
+# Runtimes are not built with it: what they and programs access is in tsan.supp.
+if(CMAKE_C_COMPILER_ID STREQUAL GNU)
+	foreach(lib gcn gcn_valu_base vgpu_thunk)
+		get_target_property(files ${lib} SOURCES)
+		list(FILTER files EXCLUDE REGEX "TARGET_OBJECTS")
+		list(TRANSFORM files PREPEND ${src}/../../vgpu/)
+		list(APPEND tsan_files ${files})
+	endforeach()
+	add_library(vgpu_hsakmt_tsan SHARED ${tsan_files} ${src}/../../vgpu/kmt_layout.c)
+	target_include_directories(vgpu_hsakmt_tsan SYSTEM PRIVATE ${VGPU_HSAKMT_INCLUDE} ${VGPU_HSA_INCLUDE})
+	target_compile_definitions(vgpu_hsakmt_tsan PRIVATE _GNU_SOURCE HSA_LARGE_MODEL VGPU_THUNK=52 GCN_MOST=0)
+	# a wave's fence orders what the simulated program does: there is nothing in it for the sanitizer
+	target_compile_options(vgpu_hsakmt_tsan PRIVATE -fsanitize=thread -g1 -O1 -ffp-contract=off -fvisibility=hidden -Wno-tsan)
+	target_link_libraries(vgpu_hsakmt_tsan PRIVATE Threads::Threads m)
+	target_link_options(vgpu_hsakmt_tsan PRIVATE -fsanitize=thread -Wl,--version-script=${src}/../../vgpu/exports.map
+		-Wl,-z,nodelete -Wl,-z,now)
+	set_target_properties(vgpu_hsakmt_tsan PROPERTIES
+		OUTPUT_NAME hsakmt SOVERSION 1 LIBRARY_OUTPUT_DIRECTORY ${out}/tsan C_STANDARD 11 C_EXTENSIONS OFF)
+	execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libtsan.so OUTPUT_VARIABLE tsan
+		OUTPUT_STRIP_TRAILING_WHITESPACE)
+	add_test(NAME vgpu.threads_race_free COMMAND ${out}/threads_test)
+	set_tests_properties(vgpu.threads_race_free PROPERTIES LABELS "vgpu;tsan" TIMEOUT 120
+		PASS_REGULAR_EXPRESSION "^0 failures" FAIL_REGULAR_EXPRESSION "ThreadSanitizer"
+		ENVIRONMENT "LD_PRELOAD=${tsan};LD_LIBRARY_PATH=${out}/tsan;VGPU_THREADS=4;TSAN_OPTIONS=report_signal_unsafe=0:suppressions=${src}/tsan.supp")
+endif()
