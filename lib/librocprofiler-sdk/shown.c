@@ -52,8 +52,8 @@ struct shown_call *shown_call_make(const void *owner)
 
 typedef rocprofiler_callback_tracing_record_t record_t;
 
-/* By value, as the tool gets it. Its words were stored just now: with general registers they are copied as they were stored, while a load of a
- * vector would wait until two of them have left the store buffer, which takes longer than all the rest. */
+/* By value, as the tool gets it. Its words were stored just now: with general registers they are copied as they were stored, while a
+ * load of a vector would wait until two of them have left the store buffer, which takes longer than all the rest. */
 RTL_NO_VECTORS static RTL_NOINLINE void
 call_tool(const record_t *record, rocprofiler_user_data_t *user, const struct service *service)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* host_function.h - functions of the host that stand for kernels, as the compiler's code registers them
  *
- * Code of hipcc registers each kernel before main(), or when its library is loaded. The wrapper of __hipRegisterFunction() shows it, in front of
- * the runtime's symbol or in its dispatch table.
+ * Code of hipcc registers each kernel before main(), or when its library is loaded. The wrapper of __hipRegisterFunction() shows it,
+ * in front of the runtime's symbol or in its dispatch table.
  */
 #ifndef RTL_SOURCE_HIP_HOST_FUNCTION_H
 #define RTL_SOURCE_HIP_HOST_FUNCTION_H

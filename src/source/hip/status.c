@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* status.c - the status of the HIP call that has just returned
  *
- * Each call of HIP leaves its status where hipPeekAtLastError() finds it: in an integer of the thread's. Asking costs a HIP call, with callbacks
- * of its own: some 300 instructions, half of what a tool's pair of callbacks takes. So the integer is looked for once, among the
- * runtime's thread-local variables: the only one that has the status of two calls that fail, and is 0 after hipGetLastError(). A
- * thread at the end of a call that has succeeded does that, and leaves the last error as it was. If there is not exactly one such
- * integer, each status is asked for.
+ * Each call of HIP leaves its status where hipPeekAtLastError() finds it: in an integer of the thread's. Asking costs a HIP call,
+ * with callbacks of its own: some 300 instructions, half of what a tool's pair of callbacks takes. So the integer is looked for once,
+ * among the runtime's thread-local variables: the only one that has the status of two calls that fail, and is 0 after
+ * hipGetLastError(). A thread at the end of a call that has succeeded does that, and leaves the last error as it was. If there is not
+ * exactly one such integer, each status is asked for.
  *
  * From HIP 6 on the last error is no longer that of the last call: there it is always asked for.
  *

@@ -32,6 +32,7 @@
 #include "source/hsa/queue/queue_calls.h"
 #include "source/hsa/queue/shared_calls.h"
 #include "source/hsa/table/real.h"
+#include "source/hsa/table/table.h"
 
 /* A forked child has no thread that could finish what the fork interrupted. */
 static bool forked(void)
@@ -130,20 +131,8 @@ static bool prepare(const struct hsa_mirror_root *root)
 /* In the order of the tables. A function that the runtime lacks has no slot. */
 static void replace(const struct hsa_mirror_root *root)
 {
-	void **slot;
-
-#define CORE(name, fn)                                                                             \
-	do {                                                                                       \
-		slot = hsa_table_core_slot(root->core, HSA_CORE_##name);                           \
-		if (slot && *slot)                                                                 \
-			*slot = (void *)(fn);                                                      \
-	} while (0)
-#define AMD(name, fn)                                                                              \
-	do {                                                                                       \
-		slot = hsa_table_amd_slot(root->amd_ext, HSA_AMD_##name);                          \
-		if (slot && *slot)                                                                 \
-			*slot = (void *)(fn);                                                      \
-	} while (0)
+#define CORE(name, fn) TABLE_CORE(root, name, fn)
+#define AMD(name, fn) TABLE_AMD(root, name, fn)
 	CORE(init, on_init);
 	CORE(shut_down, on_shut_down);
 	CORE(queue_create, queue_calls_create);

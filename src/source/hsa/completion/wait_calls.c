@@ -21,6 +21,7 @@
 #include "source/hsa/completion/harvest.h"
 #include "source/hsa/completion/shared_times.h"
 #include "source/hsa/table/real.h"
+#include "source/hsa/table/table.h"
 
 /* The program has seen `value` of a signal. Operations complete a signal by counting it down to 0. A value above that says
  * that one has completed only where several share the signal. */
@@ -214,21 +215,12 @@ static hsa_status_t async_handler(hsa_signal_t signal, hsa_signal_condition_t co
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
-static void replace(void **slot, void *fn)
-{
-	if (slot && *slot)
-		*slot = fn;
-}
-
 void wait_calls_install(const struct hsa_mirror_root *root)
 {
-#define X(name, form)                                                                              \
-	replace(hsa_table_core_slot(root->core, HSA_CORE_signal_##name), (void *)name);
+#define X(name, form) TABLE_CORE(root, signal_##name, name);
 	FUNCTIONS(X)
 #undef X
-#define AMD(name, fn) replace(hsa_table_amd_slot(root->amd_ext, HSA_AMD_##name), (void *)(fn))
-	AMD(signal_wait_any, wait_any);
-	AMD(signal_wait_all, wait_all);
-	AMD(signal_async_handler, async_handler);
-#undef AMD
+	TABLE_AMD(root, signal_wait_any, wait_any);
+	TABLE_AMD(root, signal_wait_all, wait_all);
+	TABLE_AMD(root, signal_async_handler, async_handler);
 }

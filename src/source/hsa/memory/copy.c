@@ -464,24 +464,26 @@ static void end_held(struct copy_call *call, hsa_status_t status)
 	end_one(thread_get(), call, status);
 }
 
-/* Gives the copy to the runtime, or holds it. */
-static RTL_COLD hsa_status_t submit_or_hold(struct thread *t, const struct copy_args *a,
-					    uint32_t nr, const hsa_signal_t *signals,
-					    struct copy_call *call)
+/* Whether the copy is held: then its call is over. */
+static RTL_COLD bool is_held(struct thread *t, const struct what *w, struct copy_args *a,
+			     uint32_t nr, const hsa_signal_t *signals, struct copy_call *call)
 {
 	/* the harvester enters again: the call's packets are not looked for here */
 	struct internal_queue_call over = { .correlation = call->internal.correlation };
+
+	a->order = w->kind * AGENT_MAX +
+		   (agent_is_gpu(w->dst_agent) ? w->dst_agent : w->src_agent) % AGENT_MAX;
 
 	if (t && copy_held_hold(a, nr, signals, call, end_held)) {
 		internal_queue_leave(&over, t);
 		life_leave(t);
 		if (call->is_notified)
 			notify_end(call, HSA_STATUS_SUCCESS);
-		return HSA_STATUS_SUCCESS;
+		return true;
 	}
 	if (t && !call->info && !(call->internal.correlation & EVENT_BY_GPU))
 		copy_held_untracked();
-	return HSA_STATUS_ERROR;
+	return false;
 }
 
 static hsa_status_t submit(const struct what *w, struct copy_args *a, uint32_t nr,
@@ -491,22 +493,30 @@ static hsa_status_t submit(const struct what *w, struct copy_args *a, uint32_t n
 	struct thread *t = begin(&call, w, a->completion);
 	hsa_status_t status;
 
-	a->order = w->kind * AGENT_MAX +
-		   (agent_is_gpu(w->dst_agent) ? w->dst_agent : w->src_agent) % AGENT_MAX;
-	if (RTL_UNLIKELY(copy_held_is_on()) &&
-	    submit_or_hold(t, a, nr, signals, &call) == HSA_STATUS_SUCCESS)
+	if (RTL_UNLIKELY(copy_held_is_on()) && is_held(t, w, a, nr, signals, &call))
 		return HSA_STATUS_SUCCESS;
 	status = copy_call_real(a, nr, signals);
 	end(t, &call, status);
 	return status;
 }
 
+/* engine: its number; UINT32_MAX: the runtime chooses one. */
+static hsa_status_t submit_linear(struct copy_args *a, uint32_t engine, uint32_t nr,
+				  const hsa_signal_t *signals)
+{
+	struct what w = {
+		a->size, a->dst, a->src, agent_index(a->dst_agent), agent_index(a->src_agent),
+		0,	 engine
+	};
+
+	w.kind = kind_of(w.dst_agent, w.src_agent);
+	return submit(&w, a, nr, signals);
+}
+
 hsa_status_t copy_async(void *dst, hsa_agent_t dst_agent, const void *src, hsa_agent_t src_agent,
 			size_t size, uint32_t num_dep_signals, const hsa_signal_t *dep_signals,
 			hsa_signal_t completion_signal)
 {
-	struct what w = { size, dst,	   src, agent_index(dst_agent), agent_index(src_agent),
-			  0,	UINT32_MAX };
 	struct copy_args a = { .how = COPY_LINEAR,
 			       .dst = dst,
 			       .dst_agent = dst_agent,
@@ -515,8 +525,7 @@ hsa_status_t copy_async(void *dst, hsa_agent_t dst_agent, const void *src, hsa_a
 			       .size = size,
 			       .completion = completion_signal };
 
-	w.kind = kind_of(w.dst_agent, w.src_agent);
-	return submit(&w, &a, num_dep_signals, dep_signals);
+	return submit_linear(&a, UINT32_MAX, num_dep_signals, dep_signals);
 }
 
 hsa_status_t copy_async_on_engine(void *dst, hsa_agent_t dst_agent, const void *src,
@@ -524,8 +533,8 @@ hsa_status_t copy_async_on_engine(void *dst, hsa_agent_t dst_agent, const void *
 				  const hsa_signal_t *dep_signals, hsa_signal_t completion_signal,
 				  int engine_id, bool force_copy_on_sdma)
 {
-	struct what w = { size, dst,	   src, agent_index(dst_agent), agent_index(src_agent),
-			  0,	UINT32_MAX };
+	/* one bit for each engine */
+	uint32_t engine = engine_id > 0 ? (uint32_t)__builtin_ctz((unsigned)engine_id) : UINT32_MAX;
 	struct copy_args a = { .how = COPY_ON_ENGINE,
 			       .dst = dst,
 			       .dst_agent = dst_agent,
@@ -536,10 +545,7 @@ hsa_status_t copy_async_on_engine(void *dst, hsa_agent_t dst_agent, const void *
 			       .force_sdma = force_copy_on_sdma,
 			       .completion = completion_signal };
 
-	w.kind = kind_of(w.dst_agent, w.src_agent);
-	if (engine_id > 0) /* one bit for each engine */
-		w.engine = (uint32_t)__builtin_ctz((unsigned)engine_id);
-	return submit(&w, &a, num_dep_signals, dep_signals);
+	return submit_linear(&a, engine, num_dep_signals, dep_signals);
 }
 
 hsa_status_t copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3_t *dst_offset,
@@ -555,34 +561,22 @@ hsa_status_t copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3_t *dst_offse
 	uint32_t agent = agent_index(copy_agent);
 	struct what w = { 0, NULL, NULL, agent, agent, REC_COPY_UNKNOWN, UINT32_MAX };
 	struct copy_args a = { .how = COPY_RECT,
+			       .dst_pitched = dst,
+			       .dst_offset = dst_offset,
+			       .src_pitched = src,
+			       .src_offset = src_offset,
+			       .range = range,
 			       .agent = copy_agent,
 			       .direction = dir,
 			       .completion = completion_signal };
-	struct copy_call call;
-	hsa_status_t status;
-	struct thread *t;
 
 	if ((unsigned)dir < sizeof(kinds))
 		w.kind = kinds[dir];
-	if (dst && src && range) {
+	if (dst && src && range) { /* else the runtime reports the error */
 		w.bytes = (uint64_t)range->x * range->y * range->z;
 		w.dst = dst->base;
 		w.src = src->base;
 	}
-	if (!dst || !src || !range || !dst_offset || !src_offset) { /* the runtime's to refuse */
-		t = begin(&call, &w, completion_signal);
-		status = real.hsa_amd_memory_async_copy_rect(dst, dst_offset, src, src_offset,
-							     range, copy_agent, dir,
-							     num_dep_signals, dep_signals,
-							     completion_signal);
-		end(t, &call, status);
-		return status;
-	}
-	a.dst_pitched = *dst;
-	a.src_pitched = *src;
-	a.dst_offset = *dst_offset;
-	a.src_offset = *src_offset;
-	a.range = *range;
 	return submit(&w, &a, num_dep_signals, dep_signals);
 }
 

@@ -26,7 +26,9 @@
 
 struct held {
 	struct held *next;
-	struct copy_args args;
+	struct copy_args args; /* of a rect to what follows */
+	hsa_pitched_ptr_t dst_pitched, src_pitched;
+	hsa_dim3_t dst_offset, src_offset, range;
 	struct copy_call call;
 	copy_end_fn end;
 	uint32_t nr_signals;
@@ -55,10 +57,10 @@ hsa_status_t copy_call_real(const struct copy_args *a, uint32_t nr, const hsa_si
 								a->completion, a->engine,
 								a->force_sdma);
 	default:
-		return real.hsa_amd_memory_async_copy_rect(&a->dst_pitched, &a->dst_offset,
-							   &a->src_pitched, &a->src_offset,
-							   &a->range, a->agent, a->direction, nr,
-							   signals, a->completion);
+		return real.hsa_amd_memory_async_copy_rect(a->dst_pitched, a->dst_offset,
+							   a->src_pitched, a->src_offset, a->range,
+							   a->agent, a->direction, nr, signals,
+							   a->completion);
 	}
 }
 
@@ -97,6 +99,30 @@ RTL_REQUIRES(lock) static struct held *new_held(void)
 	return h;
 }
 
+/* The program's structures are its own again when its call returns. */
+static void keep_rect(struct held *h)
+{
+	struct copy_args *a = &h->args;
+
+	h->dst_pitched = *a->dst_pitched;
+	h->src_pitched = *a->src_pitched;
+	h->dst_offset = *a->dst_offset;
+	h->src_offset = *a->src_offset;
+	h->range = *a->range;
+	a->dst_pitched = &h->dst_pitched;
+	a->src_pitched = &h->src_pitched;
+	a->dst_offset = &h->dst_offset;
+	a->src_offset = &h->src_offset;
+	a->range = &h->range;
+}
+
+/* What the runtime refuses at once. */
+static bool is_incomplete(const struct copy_args *a)
+{
+	return a->how == COPY_RECT && (!a->dst_pitched || !a->src_pitched || !a->dst_offset ||
+				       !a->src_offset || !a->range);
+}
+
 /* Whether a copy that was held, or is being given to the runtime, has to be there first. */
 static bool has_earlier(uint32_t order)
 {
@@ -118,7 +144,8 @@ bool copy_held_hold(const struct copy_args *a, uint32_t nr, const hsa_signal_t *
 {
 	struct held *h;
 
-	if (nr > MAX_SIGNALS || (nr && !signals) || !a->completion.handle || !call->info)
+	if (nr > MAX_SIGNALS || (nr && !signals) || !a->completion.handle || !call->info ||
+	    is_incomplete(a))
 		return false;
 	/* seq_cst: pairs with copy_held_close(): the copy's entry is in the table before this is read */
 	atomic_thread_fence(memory_order_seq_cst);
@@ -130,6 +157,8 @@ bool copy_held_hold(const struct copy_args *a, uint32_t nr, const hsa_signal_t *
 	if (h) {
 		h->next = NULL;
 		h->args = *a;
+		if (a->how == COPY_RECT)
+			keep_rect(h);
 		h->call = *call;
 		h->end = end;
 		h->nr_signals = nr;
@@ -170,7 +199,7 @@ void copy_held_untracked(void)
 	atomic_store_explicit(&is_untracked, true, memory_order_relaxed);
 }
 
-/* Gives a copy to the runtime, which does not have to wait for signals `from` on. */
+/* Gives a copy to the runtime, which waits for the first `nr` of its signals. */
 static void run(struct held *h, uint32_t nr)
 {
 	hsa_status_t status;

@@ -5,7 +5,8 @@
  * of a half-done kernel. And the engine that executes the program's copies in order executes those of the replay, too: they would wait
  * behind a copy that waits for the replayed kernel. So with RTL_PMC_REPLAY an asynchronous copy is given to the runtime when its
  * signals have completed and no replay runs: by its call if that is so already, else later, by the harvester. Its completion signal
- * behaves as always. Copies in one direction of one GPU, which one engine executes, stay in order: HIP relies on that. A copy that the runtime refuses then sets its signal to -1, as the runtime does where a copy fails.
+ * behaves as always. Copies in one direction of one GPU, which one engine executes, stay in order: HIP relies on that. A copy that
+ * the runtime refuses then sets its signal to -1, as the runtime does where a copy fails.
  *
  * Calls that copy before they return wait for the end of the replay, 2 * RTL_PMC_WAIT_MS at most.
  *
@@ -40,7 +41,7 @@ struct copy_call {
 	struct event_copy notified;
 };
 
-/* The arguments of a call, but for the signals that it waits for. */
+/* The arguments of a call, but for the signals that it waits for. Each copy makes one: a rect's are where the program has them. */
 struct copy_args {
 	enum { COPY_LINEAR, COPY_ON_ENGINE, COPY_RECT } how;
 	hsa_signal_t completion;
@@ -53,8 +54,8 @@ struct copy_args {
 	int engine;
 	bool force_sdma;
 	/* rect */
-	hsa_pitched_ptr_t dst_pitched, src_pitched;
-	hsa_dim3_t dst_offset, src_offset, range;
+	const hsa_pitched_ptr_t *dst_pitched, *src_pitched;
+	const hsa_dim3_t *dst_offset, *src_offset, *range;
 	hsa_agent_t agent;
 	hsa_amd_copy_direction_t direction;
 };

@@ -21,6 +21,7 @@
 #include "event/event.h"
 #include "source/hsa/agent.h"
 #include "source/hsa/table/real.h"
+#include "source/hsa/table/table.h"
 
 #define MAX_POOLS 256u
 #define FIRST_RANGES 256u
@@ -582,44 +583,35 @@ static hsa_status_t export_handle(int *dmabuf, uint64_t handle, uint64_t flags)
 
 void reach_install(const struct hsa_mirror_root *root)
 {
-	void **slot;
-
 	if (!env_bool(ENV_PMC_REPLAY))
 		return;
 	scan_pools();
-#define PUT(table, name, fn)                                                                       \
-	do {                                                                                       \
-		slot = table(name);                                                                \
-		if (slot && *slot)                                                                 \
-			*slot = (void *)(fn);                                                      \
-	} while (0)
-#define CORE_SLOT(name) hsa_table_core_slot(root->core, HSA_CORE_##name)
-#define AMD_SLOT(name) hsa_table_amd_slot(root->amd_ext, HSA_AMD_##name)
-	PUT(CORE_SLOT, memory_allocate, region_allocate);
-	PUT(CORE_SLOT, memory_free, region_free);
-	PUT(AMD_SLOT, memory_pool_allocate, pool_allocate);
-	PUT(AMD_SLOT, memory_pool_free, pool_free);
-	PUT(AMD_SLOT, agent_memory_pool_get_info, agent_pool_info);
-	PUT(AMD_SLOT, agents_allow_access, allow_access);
-	PUT(AMD_SLOT, memory_lock, lock_memory);
-	PUT(AMD_SLOT, memory_lock_to_pool, lock_to_pool);
-	PUT(AMD_SLOT, memory_unlock, unlock_memory);
-	PUT(AMD_SLOT, ipc_memory_create, ipc_create);
-	PUT(AMD_SLOT, ipc_memory_attach, ipc_attach);
-	PUT(AMD_SLOT, ipc_memory_detach, ipc_detach);
-	PUT(AMD_SLOT, interop_map_buffer, map_buffer);
-	PUT(AMD_SLOT, interop_unmap_buffer, unmap_buffer);
-	PUT(AMD_SLOT, portable_export_dmabuf, export_dmabuf);
-	PUT(AMD_SLOT, svm_attributes_set, set_attributes);
-	PUT(AMD_SLOT, vmem_handle_create, handle_create);
-	PUT(AMD_SLOT, vmem_handle_release, handle_release);
-	PUT(AMD_SLOT, vmem_map, map);
-	PUT(AMD_SLOT, vmem_unmap, unmap);
-	PUT(AMD_SLOT, vmem_set_access, set_access);
-	PUT(AMD_SLOT, vmem_export_shareable_handle, export_handle);
-#undef AMD_SLOT
-#undef CORE_SLOT
-#undef PUT
+#define CORE(name, fn) TABLE_CORE(root, name, fn)
+#define AMD(name, fn) TABLE_AMD(root, name, fn)
+	CORE(memory_allocate, region_allocate);
+	CORE(memory_free, region_free);
+	AMD(memory_pool_allocate, pool_allocate);
+	AMD(memory_pool_free, pool_free);
+	AMD(agent_memory_pool_get_info, agent_pool_info);
+	AMD(agents_allow_access, allow_access);
+	AMD(memory_lock, lock_memory);
+	AMD(memory_lock_to_pool, lock_to_pool);
+	AMD(memory_unlock, unlock_memory);
+	AMD(ipc_memory_create, ipc_create);
+	AMD(ipc_memory_attach, ipc_attach);
+	AMD(ipc_memory_detach, ipc_detach);
+	AMD(interop_map_buffer, map_buffer);
+	AMD(interop_unmap_buffer, unmap_buffer);
+	AMD(portable_export_dmabuf, export_dmabuf);
+	AMD(svm_attributes_set, set_attributes);
+	AMD(vmem_handle_create, handle_create);
+	AMD(vmem_handle_release, handle_release);
+	AMD(vmem_map, map);
+	AMD(vmem_unmap, unmap);
+	AMD(vmem_set_access, set_access);
+	AMD(vmem_export_shareable_handle, export_handle);
+#undef AMD
+#undef CORE
 }
 
 void reach_reset(void)

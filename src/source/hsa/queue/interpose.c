@@ -29,6 +29,7 @@
 #include "source/hsa/queue/origin.h"
 #include "source/hsa/queue/submit.h"
 #include "source/hsa/table/real.h"
+#include "source/hsa/table/table.h"
 
 #define NR_RECENT 64u
 /* Packets submitted at a time: the GPU begins with the first while this thread instruments the
@@ -965,19 +966,10 @@ static void forget_recent(void)
 	}
 }
 
-static void replace(const struct hsa_mirror_root *root, enum hsa_core_id id, void *fn)
-{
-	void **slot = hsa_table_core_slot(root->core, id);
-
-	if (slot && *slot)
-		*slot = fn;
-}
-
 void interpose_install(const struct hsa_mirror_root *root)
 {
-#define INDEX(what, order)                                                                         \
-	replace(root, HSA_CORE_queue_##what##_write_index_##order, (void *)what##_##order)
-#define SIGNAL(name) replace(root, HSA_CORE_signal_##name, (void *)signal_##name)
+#define INDEX(what, order) TABLE_CORE(root, queue_##what##_write_index_##order, what##_##order)
+#define SIGNAL(name) TABLE_CORE(root, signal_##name, signal_##name)
 	forget_recent();
 	INDEX(add, relaxed);
 	INDEX(add, scacquire);

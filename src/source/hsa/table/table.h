@@ -43,4 +43,15 @@ bool table_take(void *root);
 /* The runtime goes away: removes the layers and restores the tables. */
 void table_drop(void);
 
+/* For a layer's install(): puts a function into its slot, where the runtime has such a function. */
+static inline void table_replace(void **slot, void *fn)
+{
+	if (slot && *slot)
+		*slot = fn;
+}
+#define TABLE_CORE(root, name, fn)                                                                 \
+	table_replace(hsa_table_core_slot((root)->core, HSA_CORE_##name), (void *)(fn))
+#define TABLE_AMD(root, name, fn)                                                                  \
+	table_replace(hsa_table_amd_slot((root)->amd_ext, HSA_AMD_##name), (void *)(fn))
+
 #endif
