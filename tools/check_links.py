@@ -43,20 +43,23 @@ def objects(build):
                 yield path, source
 
 
-def symbols(nm, path):
-    """(defined, undefined) names."""
-    defined, undefined = set(), set()
-    out = subprocess.run([nm, "--extern-only", path], check=True, capture_output=True, text=True).stdout
+def symbols(nm, paths):
+    """{object: (defined, undefined) names}, by one nm for all: a process for each object takes most of the time."""
+    found = {path: (set(), set()) for path in paths}
+    if not found:
+        return found
+    out = subprocess.run([nm, "--extern-only", "--print-file-name", *found], check=True, capture_output=True, text=True).stdout
     for line in out.splitlines():
-        kind, name = line.split()[-2:]
-        (undefined if kind in "Uwv" else defined).add(name)
-    return defined, undefined
+        path, rest = line.split(".o:", 1)
+        kind, name = rest.split()[-2:]
+        found[path + ".o"][kind in "Uwv"].add(name)
+    return found
 
 
 def check(build, nm):
-    files = {}
-    for path, source in objects(build):
-        defined, undefined = symbols(nm, path)
+    files, sources = {}, dict(objects(build))
+    for path, (defined, undefined) in symbols(nm, sources).items():
+        source = sources[path]
         both = files.setdefault(source, (set(), set()))
         both[0].update(defined)
         both[1].update(undefined)

@@ -56,10 +56,9 @@ def headers():
 def calls(build, nm):
     """{module: modules whose functions or data its objects name}."""
     edges, owners, wanted = {}, {}, []
-    for path, source in check_links.objects(build):
-        if source.startswith("vgpu/"):
-            continue
-        defined, undefined = check_links.symbols(nm, path)
+    sources = {path: source for path, source in check_links.objects(build) if not source.startswith("vgpu/")}
+    for path, (defined, undefined) in check_links.symbols(nm, sources).items():
+        source = sources[path]
         edges.setdefault(module(source), set())
         for name in defined:
             owners.setdefault(name, set()).add(module(source))
