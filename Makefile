@@ -24,7 +24,7 @@ check-experimental: ## run them on the runtimes of Debian's experimental suite, 
 	@./check --experimental
 
 bench: ## measure the overhead against its floor, on the runtimes of other suites too where they are
-	@sh -c '. tools/setup.sh; need build rocm; build_preset release -DRTL_TESTS=ON'
+	@sh -c '. tools/setup.sh; need build rocm; build_preset release -DRTL_TESTS=ON -DVGPU_TESTS=ON'
 	@sh bench/run
 	@for suite in debian13 experimental; do \
 		echo; if on=$$(tools/userland.sh $$suite runtimes); then echo "on $$on:"; \
