@@ -113,9 +113,9 @@ static void complete_dispatch(struct queue *q, struct queue_flight *f)
 {
 	const hsa_kernel_dispatch_packet_t *d = (const void *)f->packet;
 	struct log_where where = queue_where(q);
-	uint64_t shift = (uint64_t)f->shift_ns;
+	uint64_t shift = (uint64_t)f->shift_ns, late = shift + (uint64_t)f->stretch_ns;
 	uint64_t begin = to_ticks(q, f->begin_ns + shift, f->begin_vns + shift);
-	uint64_t end = to_ticks(q, f->end_ns + shift, f->end_vns + shift);
+	uint64_t end = to_ticks(q, f->end_ns + late, f->end_vns + late);
 
 	sqtt_waves_end(f->waves,
 		       &(struct sqtt_dispatch){ q->gpu, q->number, f->index, begin, end });
@@ -291,14 +291,17 @@ static bool apply_faults(struct queue *q, struct queue_flight *f)
 {
 	struct log_where where = queue_where(q);
 	const struct fault_rule *r;
-	int64_t gpu = q->gpu, number = (int64_t)q->number;
+	const hsa_kernel_dispatch_packet_t *d = (const void *)f->packet;
+	const struct fault_event event = { .gpu = q->gpu,
+					   .queue = (int64_t)q->number,
+					   .signal = d->completion_signal.handle != 0 };
 
-	r = fault_match(FAULT_QUEUE_ERROR, gpu, number, 0);
+	r = fault_match(FAULT_QUEUE_ERROR, &event);
 	if (r) {
 		cp_aql_error(q, r->code, f->index);
 		return false;
 	}
-	r = fault_match(FAULT_MEMORY, gpu, number, 0);
+	r = fault_match(FAULT_MEMORY, &event);
 	if (r) {
 		log_fault(&where, fault_name(FAULT_MEMORY), f->index);
 		log_flush();
@@ -307,21 +310,25 @@ static bool apply_faults(struct queue *q, struct queue_flight *f)
 				       (unsigned int)r->code & 7);
 		return false;
 	}
-	r = fault_match(FAULT_SLOW, gpu, number, 0);
+	r = fault_match(FAULT_SLOW, &event);
 	f->factor = r ? r->factor : 1;
-	if (fault_match(FAULT_HANG, gpu, number, 0)) {
+	if (fault_match(FAULT_HANG, &event)) {
 		log_fault(&where, fault_name(FAULT_HANG), f->index);
 		f->never = true;
 	}
-	f->hold = fault_match(FAULT_HOLD, gpu, number, 0);
-	if (fault_match(FAULT_NO_TIMESTAMPS, gpu, number, 0))
+	f->hold = fault_match(FAULT_HOLD, &event);
+	if (fault_match(FAULT_NO_TIMESTAMPS, &event))
 		f->stamp = false;
-	f->swap = fault_match(FAULT_SWAP_TIMESTAMPS, gpu, number, 0) != NULL;
-	f->lose_event = fault_match(FAULT_LOST_EVENT, gpu, number, 0) != NULL;
-	f->lose_signal = fault_match(FAULT_LOST_SIGNAL, gpu, number, 0) != NULL;
-	f->skip = fault_match(FAULT_SKIP, gpu, number, 0) != NULL;
-	r = fault_match(FAULT_SHIFT_TIMESTAMPS, gpu, number, 0);
+	f->swap = fault_match(FAULT_SWAP_TIMESTAMPS, &event) != NULL;
+	f->lose_event = fault_match(FAULT_LOST_EVENT, &event) != NULL;
+	f->lose_signal = fault_match(FAULT_LOST_SIGNAL, &event) != NULL;
+	f->skip = fault_match(FAULT_SKIP, &event) != NULL;
+	r = fault_match(FAULT_SHIFT_TIMESTAMPS, &event);
 	f->shift_ns = r ? r->shift_ns : 0;
+	r = fault_match(FAULT_STRETCH_TIMESTAMPS, &event);
+	f->stretch_ns = r ? r->shift_ns : 0;
+	if (fault_match(FAULT_EXIT_ABORT, &event))
+		fault_abort_at_exit();
 	return true;
 }
 

@@ -8,6 +8,7 @@
 #include "fault.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +29,9 @@ static const char *const names[FAULT_NR] = {
 	[FAULT_LOST_EVENT] = "lost_event",
 	[FAULT_LOST_SIGNAL] = "lost_signal",
 	[FAULT_SHIFT_TIMESTAMPS] = "shift_timestamps",
+	[FAULT_STRETCH_TIMESTAMPS] = "stretch_timestamps",
 	[FAULT_SKIP] = "skip",
+	[FAULT_EXIT_ABORT] = "exit_abort",
 	[FAULT_WRONG_COPY] = "wrong_copy",
 	[FAULT_ALLOC] = "alloc_fail",
 	[FAULT_QUEUE_CREATE] = "queue_fail",
@@ -37,6 +40,16 @@ static const char *const names[FAULT_NR] = {
 const char *fault_name(enum fault_kind kind)
 {
 	return names[kind];
+}
+
+static bool moves_times(enum fault_kind kind)
+{
+	return kind == FAULT_SHIFT_TIMESTAMPS || kind == FAULT_STRETCH_TIMESTAMPS;
+}
+
+static bool is_of_dispatches(enum fault_kind kind)
+{
+	return kind != FAULT_ALLOC && kind != FAULT_WRONG_COPY && kind != FAULT_QUEUE_CREATE;
 }
 
 static const char *set_key(struct fault_rule *rule, const char *key, const char *value)
@@ -51,7 +64,7 @@ static const char *set_key(struct fault_rule *rule, const char *key, const char 
 			return "factor is not a number from 0 to 1e9";
 		return NULL;
 	}
-	if (!strcmp(key, "ns") && rule->kind == FAULT_SHIFT_TIMESTAMPS) {
+	if (!strcmp(key, "ns") && moves_times(rule->kind)) {
 		rule->shift_ns = strtoll(value, &end, 10);
 		if (errno || end == value || *end || llabs(rule->shift_ns) > 1000000000000)
 			return "ns is not a whole number from -1e12 to 1e12";
@@ -79,6 +92,8 @@ static const char *set_key(struct fault_rule *rule, const char *key, const char 
 	else if (!strcmp(key, "bytes") &&
 		 (rule->kind == FAULT_ALLOC || rule->kind == FAULT_WRONG_COPY))
 		rule->min_bytes = v;
+	else if (!strcmp(key, "signal") && is_of_dispatches(rule->kind) && v < 2)
+		rule->signal = (int64_t)v;
 	else
 		return "no such key";
 	return NULL;
@@ -96,6 +111,7 @@ static const char *parse_rule(enum fault_kind kind, char *text)
 		.factor = 1,
 		.code = kind == FAULT_QUEUE_ERROR ? 0x40000000 : 0,
 		.until = -1,
+		.signal = -1,
 		.done = 1,
 	};
 
@@ -119,7 +135,7 @@ static const char *parse_rule(enum fault_kind kind, char *text)
 		return "until= is missing";
 	if (kind == FAULT_SLOW && rule.factor == 1)
 		return "factor= is missing";
-	if (kind == FAULT_SHIFT_TIMESTAMPS && !rule.shift_ns)
+	if (moves_times(kind) && !rule.shift_ns)
 		return "ns= is missing";
 	if (!rule.n)
 		return "n counts from 1";
@@ -158,8 +174,7 @@ bool fault_any(enum fault_kind kind)
 	return have[kind];
 }
 
-const struct fault_rule *fault_match(enum fault_kind kind, int64_t gpu, int64_t queue,
-				     uint64_t bytes)
+const struct fault_rule *fault_match(enum fault_kind kind, const struct fault_event *e)
 {
 	const struct fault_rule *hit = NULL;
 
@@ -169,12 +184,29 @@ const struct fault_rule *fault_match(enum fault_kind kind, int64_t gpu, int64_t 
 		struct fault_rule *r = &rules[i];
 		uint64_t ordinal;
 
-		if (r->kind != kind || (r->gpu >= 0 && r->gpu != gpu) ||
-		    (r->queue >= 0 && r->queue != queue) || bytes < r->min_bytes)
+		if (r->kind != kind || (r->gpu >= 0 && r->gpu != e->gpu) ||
+		    (r->queue >= 0 && r->queue != e->queue) || e->bytes < r->min_bytes ||
+		    (r->signal >= 0 && r->signal != e->signal))
 			continue;
 		ordinal = __atomic_add_fetch(&r->seen, 1, __ATOMIC_RELAXED);
 		if (!hit && ordinal >= r->n && (!r->count || ordinal - r->n < r->count))
 			hit = r;
 	}
 	return hit;
+}
+
+/* ---- the end of the process ------------------------------------------------------------------- */
+
+static _Atomic bool aborts;
+
+void fault_abort_at_exit(void)
+{
+	/* relaxed: exit handlers run long after */
+	atomic_store_explicit(&aborts, true, memory_order_relaxed);
+}
+
+__attribute__((destructor)) static void abort_at_exit(void)
+{
+	if (atomic_load_explicit(&aborts, memory_order_relaxed))
+		abort();
 }

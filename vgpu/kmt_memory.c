@@ -202,7 +202,7 @@ KMT_API HSAKMT_STATUS hsaKmtAllocMemoryAlign(HSAuint32 node, HSAuint64 size, HSA
 
 	if (!addr || !size || node > knobs.devices || (align & (align - 1)))
 		return HSAKMT_STATUS_INVALID_PARAMETER;
-	if (fault_match(FAULT_ALLOC, (int64_t)node - 1, -1, size)) {
+	if (fault_match(FAULT_ALLOC, &(struct fault_event){ (int64_t)node - 1, -1, size, false })) {
 		struct log_where where = { .gpu = node ? node - 1 : 0 };
 
 		log_fault(&where, fault_name(FAULT_ALLOC), size);

@@ -91,7 +91,7 @@ KMT_API HSAKMT_STATUS hsaKmtCreateQueue(HSAuint32 node, HSA_QUEUE_TYPE type, HSA
 		return HSAKMT_STATUS_NOT_SUPPORTED;
 	if (kmt_misc_inert())
 		return HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED;
-	if (fault_match(FAULT_QUEUE_CREATE, node - 1, -1, 0)) {
+	if (fault_match(FAULT_QUEUE_CREATE, &(struct fault_event){ node - 1, -1, 0, false })) {
 		where = (struct log_where){ .gpu = node - 1 };
 		log_fault(&where, fault_name(FAULT_QUEUE_CREATE), 0);
 		return HSAKMT_STATUS_NO_MEMORY;

@@ -43,7 +43,7 @@ struct queue_flight {
 	bool executing; /* its end is unknown yet */
 	bool never;	/* it hangs */
 	bool slot_freed, stamp, swap, lose_event, lose_signal, skip;
-	int64_t shift_ns;
+	int64_t shift_ns, stretch_ns;
 };
 
 struct queue_sdma {

@@ -143,7 +143,7 @@ static int do_linear(struct queue *q, const unsigned char *p)
 	q->sdma->done_bytes += n;
 	if (q->sdma->done_bytes < bytes)
 		return WAITS;
-	if (fault_match(FAULT_WRONG_COPY, q->gpu, -1, bytes))
+	if (fault_match(FAULT_WRONG_COPY, &(struct fault_event){ q->gpu, -1, bytes, false }))
 		*((unsigned char *)mem_ptr(dst) + bytes / 2) ^= 1;
 	end_transfer(q, bytes);
 	account_transfer(q, false, src, dst, bytes);

@@ -85,8 +85,9 @@
 	X(SESSION, "RTL_SESSION", STR, "", "", "set by `rtl trace`: it drains and converts")             \
 	X(BIN, "RTL_BIN", STR, "", "", "the rtl program that writes the database at exit")               \
 	X(TEST_STALL, "RTL_TEST_STALL", STR, "", "", "tests: stop the harvester at a named point")       \
-	X(TEST_SWALLOW, "RTL_TEST_SWALLOW", UINT, "0", "0..31",                                          \
-	  "tests: lose one record of this type without counting it; 31: a correlation id")               \
+	X(TEST_SWALLOW, "RTL_TEST_SWALLOW", STR, "", "",                                                 \
+	  "tests: lose one record of each of these types (12,14) without counting it; 31: a "            \
+	  "correlation id, 30: the ids of threads")                                                      \
 	X(CONTROL, "RTL_CONTROL", BOOL, "1", "0|1",                                                      \
 	  "a socket in $XDG_RUNTIME_DIR/rtl or /tmp/rtl-UID, by which rtl ps, start, stop, status "      \
 	  "and top reach the process")                                                                   \

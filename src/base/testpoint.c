@@ -27,7 +27,36 @@ _Atomic uint32_t testpoint_swallowed;
 
 bool testpoint_swallows(uint32_t number)
 {
-	return number && atomic_compare_exchange_strong(&testpoint_swallowed, &number, 0);
+	uint32_t bit = number < 32 ? UINT32_C(1) << number : 0;
+
+	return atomic_fetch_and(&testpoint_swallowed, ~bit) & bit;
+}
+
+uint32_t testpoint_tid(uint32_t tid)
+{
+	static _Atomic uint32_t first;
+	uint32_t was = 0;
+
+	if (!(atomic_load(&testpoint_swallowed) & UINT32_C(1) << TESTPOINT_THREADS))
+		return tid;
+	return atomic_compare_exchange_strong(&first, &was, tid) ? tid : was;
+}
+
+/* The numbers of a list, as bits; 0 is none. */
+static uint32_t read_numbers(const char *text)
+{
+	uint32_t bits = 0;
+
+	while (*text) {
+		char *end;
+		unsigned long number = strtoul(text, &end, 10);
+
+		if (end == text || number > 31)
+			break;
+		bits |= UINT32_C(1) << number;
+		text = end + (*end == ',');
+	}
+	return bits & ~UINT32_C(1);
 }
 
 void testpoint_hit(const char *name)
@@ -50,7 +79,7 @@ void testpoint_init(void)
 	const char *text = env_str(ENV_TEST_STALL);
 	const char *colon = strrchr(text, ':');
 
-	atomic_store_explicit(&testpoint_swallowed, (uint32_t)env_uint(ENV_TEST_SWALLOW),
+	atomic_store_explicit(&testpoint_swallowed, read_numbers(env_str(ENV_TEST_SWALLOW)),
 			      memory_order_relaxed);
 	if (*text)
 		testpoint_set(text, colon ? strtoull(colon + 1, NULL, 10) : 1000);

@@ -2,7 +2,8 @@
 /* testpoint.h - named points between two steps that other threads can observe
  *
  * RTL_TEST_STALL=name[:ms] in a debug build stalls every thread that reaches that point, for ms
- * (default 1000). RTL_TEST_SWALLOW=number makes one record of that type get lost, or the correlation id of one dispatch (31). Without RTL_DEBUG_CHECKS nothing is compiled in.
+ * (default 1000). RTL_TEST_SWALLOW=number,... makes one record of each of these types get lost, the correlation id of one dispatch
+ * (31), or the id of each thread but the first (30). Without RTL_DEBUG_CHECKS nothing is compiled in.
  */
 #ifndef RTL_BASE_TESTPOINT_H
 #define RTL_BASE_TESTPOINT_H
@@ -19,12 +20,20 @@ void testpoint_hit(const char *name);
 void testpoint_set(const char *name, uint64_t ms);
 void testpoint_init(void);
 
-/* The number beyond those of records: a dispatch loses its correlation id. */
+/* Numbers beyond those of records: a dispatch loses its correlation id; all threads have the id of the first. */
 #define TESTPOINT_CORRELATION 31u
+#define TESTPOINT_THREADS 30u
 
 /* Whether the step of that number is left out: once, if RTL_TEST_SWALLOW has the number. */
-extern _Atomic uint32_t testpoint_swallowed; /* 0: none */
+extern _Atomic uint32_t testpoint_swallowed; /* a bit for each number */
 bool testpoint_swallows(uint32_t number);
+/* The id that a thread has in the trace. */
+uint32_t testpoint_tid(uint32_t tid);
+#define RTL_TESTPOINT_TID(tid)                                                                     \
+	do {                                                                                       \
+		if (atomic_load_explicit(&testpoint_swallowed, memory_order_relaxed))              \
+			*(tid) = testpoint_tid(*(tid));                                            \
+	} while (0)
 #define RTL_TESTPOINT_SWALLOWS(number)                                                             \
 	(atomic_load_explicit(&testpoint_swallowed, memory_order_relaxed) &&                       \
 	 testpoint_swallows(number))
@@ -37,6 +46,7 @@ bool testpoint_swallows(uint32_t number);
 #else
 #define RTL_TESTPOINT(name) ((void)0)
 #define RTL_TESTPOINT_SWALLOWS(number) false
+#define RTL_TESTPOINT_TID(tid) ((void)0)
 static inline void testpoint_set(const char *name, uint64_t ms)
 {
 	(void)name;

@@ -50,7 +50,7 @@
 	X(ENCLOSE, "events.kernels", "they are at least those of the kernels in between")          \
 	X(TOOLS, "way.tools", "HSA_TOOLS_LIB alone traces each dispatch")                          \
 	X(PRELOAD, "way.preload", "LD_PRELOAD alone traces each dispatch")                         \
-	X(REGISTER, "way.register", "rocprofiler-register traces each dispatch")                   \
+	X(REGISTER, "way.register", "rocprofiler-register alone traces each dispatch")             \
 	X(LITE, "mode.lite", "so does mode lite")                                                  \
 	X(STANDARD, "mode.standard", "so does mode standard")                                      \
 	X(FULL, "mode.full", "so does mode full, with HSA's calls")                                \
@@ -122,7 +122,7 @@ enum selftest_way {
 	WAY_RTL,      /* rtl trace */
 	WAY_TOOLS,    /* HSA_TOOLS_LIB alone */
 	WAY_PRELOAD,  /* LD_PRELOAD alone */
-	WAY_REGISTER, /* rtl trace, by rocprofiler-register alone */
+	WAY_REGISTER, /* ROCPROFILER_REGISTER_LIBRARY alone */
 	WAY_FACE,     /* not traced, with the drop-in libraries first */
 };
 

@@ -446,7 +446,8 @@ static void count_twice(struct selftest *s, const struct selftest_play *play,
 		sqlite3_close(db);
 		selftest_done(&run);
 	}
-	selftest_rest(s, plain, last, SELFTEST_SKIP, "the program fails without tracing, too");
+	selftest_rest(s, plain, last, SELFTEST_SKIP,
+		      good ? "the traced run failed" : "the program fails without tracing, too");
 }
 
 void selftest_graphs(struct selftest *s)

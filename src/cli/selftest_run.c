@@ -113,14 +113,16 @@ static void set_environment(const struct selftest *s, const struct selftest_play
 		"RTL_ARGS",
 		"RTL_FLIGHT_RECORDER",
 		"HSA_TOOLS_LIB",
+		"ROCPROFILER_REGISTER_LIBRARY",
 		"LD_PRELOAD",
 	};
-	bool rtl = play->way == WAY_RTL || play->way == WAY_REGISTER;
+	bool alone = play->way == WAY_TOOLS || play->way == WAY_PRELOAD ||
+		     play->way == WAY_REGISTER;
 
 	for (size_t i = 0; i < sizeof(cleared) / sizeof(cleared[0]); i++)
 		unsetenv(cleared[i]);
 	/* rtl trace does the same for the program, by --virtual-gpu */
-	if (s->virtual && !rtl) {
+	if (s->virtual && play->way != WAY_RTL) {
 		put_first("LD_LIBRARY_PATH", s->paths.vgpu_dir);
 		setenv("HSA_ENABLE_DTIF", "1", 0);
 		setenv("VGPU_DEVICES",
@@ -129,12 +131,12 @@ static void set_environment(const struct selftest *s, const struct selftest_play
 	if (play->way == WAY_FACE || strcmp(play->scenario, "ranges") == 0)
 		put_first("LD_LIBRARY_PATH", s->faces);
 	if (play->way == WAY_REGISTER)
-		setenv("RTL_WAY", "register", 1);
+		setenv("ROCPROFILER_REGISTER_LIBRARY", s->paths.librtl, 1);
 	if (play->way == WAY_TOOLS)
 		setenv("HSA_TOOLS_LIB", s->paths.librtl, 1);
 	if (play->way == WAY_PRELOAD)
 		setenv("LD_PRELOAD", s->paths.librtl, 1);
-	if (play->way == WAY_TOOLS || play->way == WAY_PRELOAD) {
+	if (alone) {
 		setenv("RTL_OUTPUT", db, 1);
 		setenv("RTL_MODE", play->mode ? play->mode : "standard", 1);
 		setenv("RTL_BIN", s->paths.exe, 1);
@@ -158,7 +160,7 @@ static void make_words(const struct selftest *s, const struct selftest_play *pla
 	char *args = ui_keep(ui_format("%s", play->args ? play->args : "")), *word, *rest;
 	int nr = 0;
 
-	if (play->way == WAY_RTL || play->way == WAY_REGISTER) {
+	if (play->way == WAY_RTL) {
 		const char *const front[] = { s->paths.exe, "trace", "-q", "--force", "-o", db };
 
 		for (size_t i = 0; i < sizeof(front) / sizeof(front[0]); i++)

@@ -81,6 +81,7 @@ static RTL_INLINE void lane_end(struct lane *l, uint8_t *end)
 		atomic_store_explicit(&l->busy, 0, memory_order_release);
 		return;
 	}
+	RTL_TESTPOINT_TID(&((struct rec_head *)(void *)l->pos)->id);
 	l->pos = end;
 	l->nr_records++;
 	/* pairs with the acquire in drain.c and in readers: the record comes before its count */

@@ -206,7 +206,7 @@ static int compile_with_comgr(const char *isa, struct kernels_code *out,
 	int err;
 
 	if (comgr_load(&c))
-		return fail(error, "libamd_comgr", "is not found by the loader");
+		return fail(error, "libamd_comgr", "is not there, or can't be loaded");
 	c.get_version(&major, &minor);
 	snprintf(out->compiler, sizeof(out->compiler), "comgr %zu.%zu", major, minor);
 	if (c.create_data(DATA_SOURCE, &data) || c.set_data(data, sizeof(source) - 1, source) ||
@@ -242,19 +242,21 @@ struct hiprtc {
 	int (*destroy)(void **program);
 };
 
-static int hiprtc_load(struct hiprtc *h)
+/* HIP 5 has hipRTC in its own library, which calls comgr without a look whether it is there. */
+static int hiprtc_load(struct hiprtc *h, _Bool has_comgr)
 {
-	static const char *const libs[] = {
-		"libhiprtc.so.7",   "libhiprtc.so.6",	"libhiprtc.so.5",
-		"libhiprtc.so",	    "libamdhip64.so.7", "libamdhip64.so.6",
-		"libamdhip64.so.5", "libamdhip64.so",	NULL
-	};
+	static const char *const libs[] = { "libhiprtc.so.7", "libhiprtc.so.6", "libhiprtc.so.5",
+					    "libhiprtc.so", NULL };
+	static const char *const hips[] = { "libamdhip64.so.7", "libamdhip64.so.6",
+					    "libamdhip64.so.5", "libamdhip64.so", NULL };
 	static const char *const names[] = { "hiprtcVersion",	     "hiprtcCreateProgram",
 					     "hiprtcCompileProgram", "hiprtcGetProgramLogSize",
 					     "hiprtcGetProgramLog",  "hiprtcGetCodeSize",
 					     "hiprtcGetCode",	     "hiprtcDestroyProgram" };
 	void *lib = open_any(libs), **at = (void **)(void *)h;
 
+	if (!lib && has_comgr)
+		lib = open_any(hips);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		at[i] = lib ? dlsym(lib, names[i]) : NULL;
 		if (!at[i])
@@ -289,12 +291,13 @@ static int compile_with_hiprtc(const char *isa, struct kernels_code *out,
 {
 	const char *target = strstr(isa, "gfx");
 	char arch[128];
+	struct comgr comgr;
 	struct hiprtc h;
 	void *program = NULL;
 	int major = 0, minor = 0, err;
 
-	if (hiprtc_load(&h))
-		return fail(error, "hipRTC", "is not found by the loader");
+	if (hiprtc_load(&h, comgr_load(&comgr) == 0))
+		return fail(error, "hipRTC", "is not found by the loader, or comgr is not");
 	h.version(&major, &minor);
 	snprintf(out->compiler, sizeof(out->compiler), "hiprtc %d.%d", major, minor);
 	snprintf(arch, sizeof(arch), "--gpu-architecture=%s", target ? target : isa);

@@ -415,6 +415,7 @@ void play_probe(void)
 	}
 	if (!found.nr)
 		account_lack("HSA shows no GPU");
+	account_write(); /* a compiler may crash */
 	for (unsigned int i = 0; i < found.nr; i++) {
 		struct kernels_code code;
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """rtl selftest on the virtual GPU: everything passes, and each planted fault is found by the check that is meant for it."""
 import getpass
+import shutil
 import socket
 
 from support import *
@@ -24,9 +25,9 @@ def selftest(*args, status=0, gpus=1, env=None, only=None):
     return {c["name"]: c["verdict"] for c in got["checks"]}, {c["name"]: c["text"] for c in got["checks"]}, got
 
 
-def found(only, by, more=None, **env):
-    """A fault, and the checks that fail: those that follow from them are skipped, all others pass."""
-    verdicts, texts, _ = selftest(*(more or ()), status=1, env=env, only=only)
+def found(only, by, more=None, gpus=1, **env):
+    """Faults, and the checks that fail: those that follow from them are skipped, all others pass."""
+    verdicts, texts, _ = selftest(*(more or ()), status=1, env=env, only=only, gpus=gpus)
     failed = {name for name, verdict in verdicts.items() if verdict == "FAIL"}
     equal(f"what found {env}", failed, {by} if isinstance(by, str) else set(by))
     return texts
@@ -52,56 +53,117 @@ def all_checks_pass():
 
 
 @case
-def skipped_packet_is_a_fault_of_the_gpu():
-    texts = found("count,order", "count.untraced", VGPU_SKIP="n=40")
+def each_check_has_a_planted_fault():
+    """Each name stands in a set of what a fault is found by, below."""
+    with open(__file__, encoding="utf-8") as f:
+        planted = set(re.findall(r'"([a-z_.]+)"', f.read().split("return {c", 1)[1]))
+    equal("checks that no fault of this file is found by", set(names()) - planted, set())
+
+
+@case
+def faults_without_tracing_are_found_by_untraced_checks():
+    texts = found(
+        "hiprtc,count,copies,hsa", {"hiprtc", "count.untraced", "copies.untraced", "hsa.untraced"},
+        VGPU_SKIP="n=3", VGPU_WRONG_COPY="bytes=1048576",
+    )
     equal("text", texts["count.untraced"], "120 kernels launched, 119 counted themselves, without tracing")
     contains("traced", texts["count.traced"], "fails without tracing, too")
 
 
 @case
-def lost_signal_is_found_by_the_numbers():
-    texts = found("count,order", "count.traced", VGPU_LOST_SIGNAL="n=40", RTL_DRAIN_MS="200")
-    contains("text", texts["count.traced"], "1 more as unfinished")
+def kernel_that_fails_only_when_traced_is_found_by_the_numbers():
+    texts = found("count,order", {"count.traced", "count.gpus", "count.result"}, gpus=2, VGPU_SKIP="gpu=1,signal=1,n=10")
+    contains("numbers", texts["count.traced"], "59 + 60 counted by the GPU, 60 + 60 in the trace")
+    contains("results", texts["count.result"], "120 kernels counted untraced, 119 traced")
 
 
 @case
-def lost_record_is_found_by_its_account():
-    found("count,order", "count.complete", RTL_TEST_SWALLOW="12")
+def lost_records_and_wrong_times_are_found_each_by_its_check():
+    texts = found(
+        "count,order,copies,hsa,face.roctx",
+        {"count.complete", "count.calls", "count.threads", "order.times", "order.queue", "copies.traced", "hsa.traced", "hsa.order", "face.roctx"},
+        RTL_TEST_SWALLOW="12,14,16,30,31", VGPU_NO_TIMESTAMPS="n=40", VGPU_SWAP_TIMESTAMPS="n=41",
+        VGPU_SHIFT_TIMESTAMPS="n=60,ns=-26000",
+    )
+    equal("threads", texts["count.threads"], "3 threads launched, 1 in the trace")
+    equal("times", texts["order.times"], "of 120 dispatches 1 have no times, 1 end before they begin")
+    contains("order", texts["order.queue"], "successive dispatches of a queue 1 overlap")
+    contains("calls", texts["count.calls"], "119 with their dispatch, 1 dispatches without a call")
+    contains("ranges", texts["face.roctx"], "9 outer and 10 inner ranges")
 
 
 @case
-def wrong_times_are_found_by_their_order():
-    found("count,order", "order.times", VGPU_NO_TIMESTAMPS="n=40")
-    found("count,order", "order.times", VGPU_SWAP_TIMESTAMPS="n=40")
-    found("count,order", "order.queue", VGPU_SHIFT_TIMESTAMPS="n=40,ns=-6000")
-    texts = found("count,order", "order.clocks", VGPU_SHIFT_TIMESTAMPS="n=40,count=0,ns=1000000000")
+def lost_signals_are_found_in_every_way_and_a_clock_that_jumps():
+    ways = ("kill", "way.tools", "way.preload", "mode.lite", "mode.standard", "mode.full")
+    texts = found(
+        ",".join(("count", "order", *ways)), {"count.traced", "order.clocks", *ways},
+        VGPU_LOST_SIGNAL="n=40", RTL_DRAIN_MS="200", VGPU_SHIFT_TIMESTAMPS="n=40,count=0,ns=1000000000",
+    )
+    for name in ("count.traced", *ways):
+        contains(name, texts[name], "1 more as unfinished")
     contains("a clock that jumps", texts["order.clocks"], "end after the wait")
-    found("hsa", "hsa.order", VGPU_SHIFT_TIMESTAMPS="queue=1,n=20,ns=-6000")
 
 
 @case
-def wrong_copy_and_lost_copy_are_different_checks():
-    found("copies", "copies.untraced", VGPU_WRONG_COPY="bytes=1048576")
-    found("copies", "copies.traced", RTL_TEST_SWALLOW="14")
+def wrong_times_of_traced_kernels_are_found_by_events():
+    texts = found("events", {"events.times", "events.kernels"}, VGPU_SIGNAL_NS="30000", VGPU_STRETCH_TIMESTAMPS="n=1,count=0,ns=20000")
+    contains("times", texts["events.times"], "1600.0 us untraced, 1840.0 us traced")
+    equal("kernels", texts["events.kernels"], "8 kernels of 250.0 us each in 1840.0 us")
 
 
 @case
-def slower_kernels_of_traced_runs_are_found_by_events():
-    found("events", "events.times", VGPU_SIGNAL_NS="30000")
+def faults_of_what_clients_are_given_and_slow_launches_are_found():
+    faces = ("face.roctracer", "face.sdk", "face.rocprofiler")
+    texts = found(
+        ",".join((*faces, "overhead")), {*faces, "overhead"},
+        VGPU_SKIP="n=20", VGPU_SWAP_TIMESTAMPS="n=1,count=0", RTL_TEST_STALL="submit_valid:1",
+    )
+    for name in faces:
+        contains(name, texts[name], f"52 + 48 given to the client, {0 if name == 'face.rocprofiler' else 100} without times in order")
 
 
 @case
-def ways_and_faces_find_their_faults():
-    every = ("kill", "way.tools", "way.preload", "mode.lite", "mode.standard", "mode.full")
-    found(",".join(every), every, VGPU_LOST_SIGNAL="n=40", RTL_DRAIN_MS="200")
-    found("face.sdk,face.rocprofiler", "face.sdk", VGPU_NO_TIMESTAMPS="n=1,count=0")
+def programs_that_die_at_exit_only_when_traced_are_found():
+    texts = found(
+        "hiprtc,count,hsa,exits", {"count.traced", "count.result", "hsa.traced", "exits"}, VGPU_EXIT_ABORT="signal=1,n=20",
+    )
+    contains("exits", texts["exits"], "0 of 4 untraced and 6 of 6 traced runs died")
+    equal("result", texts["count.result"], "exit status 134 of 42, 120 kernels counted untraced, 120 traced")
 
 
 @case
-def packets_and_their_calls_that_are_missing_are_found():
-    found("hsa", "hsa.untraced", VGPU_SKIP="queue=1,n=20")
-    found("hsa", "hsa.traced", RTL_TEST_SWALLOW="12")
-    found("count.calls", "count.calls", RTL_TEST_SWALLOW="31")
+def machine_whose_compiler_cannot_be_loaded_has_no_kernels():
+    """A comgr that is no library: HIP can't be loaded with it, either."""
+    place = new_dir("comgr")
+    for name in ("libamd_comgr.so.2", "libamd_comgr.so.3", "libamd_comgr.so"):
+        with open(os.path.join(place, name), "w", encoding="utf-8") as f:
+            f.write("no library")
+    texts = found(None, "gpu", LD_LIBRARY_PATH=place)
+    contains("reason", texts["gpu"], "libamd_comgr: is not there, or can't be loaded")
+    equal("all others", {t for n, t in texts.items() if n not in ("gpu", "exits")}, {"no kernel could be compiled"})
+
+
+@case
+def runtime_that_never_registers_is_found_by_its_way():
+    """A runtime with the name of the registration in it that does not register, and a library of that name."""
+    place = new_dir("register")
+    runtime = [p for p in re.findall(r"libhsa-runtime64\.so\.1 .*=> (\S+)", run("/sbin/ldconfig", "-p").out)][0]
+    with open(runtime, "rb") as f, open(os.path.join(place, "libhsa-runtime64.so.1"), "wb") as out:
+        out.write(f.read() + b"\0rocprofiler_register_library_api_table\0")
+    shutil.copy(os.path.join(VGPU_DIR, "libvgpu_sysfs.so"), os.path.join(place, "librocprofiler-register.so.0"))
+    texts = found("way.register", "way.register", LD_LIBRARY_PATH=place)
+    equal("text", texts["way.register"], "no trace was written")
+
+
+@case
+def skipped_kernel_and_lost_record_of_a_graph_are_found():
+    """Of HIP 6 and later: before, the checks say that nothing can be tested."""
+    if not USERLAND:
+        texts = selftest(only="graphs")[1]
+        contains("reason", texts["graphs.traced"], "seen with 5.2")
+        return
+    found("graphs", "graphs.untraced", VGPU_SKIP="n=3")
+    found("graphs", "graphs.traced", RTL_TEST_SWALLOW="12")
 
 
 @case
