@@ -134,11 +134,11 @@ def programs_that_die_at_exit_only_when_traced_are_found():
 @case
 def machine_whose_compiler_cannot_be_loaded_has_no_kernels():
     """A comgr that is no library: HIP can't be loaded with it, either."""
-    place = new_dir("comgr")
+    folder = new_dir("comgr")
     for name in ("libamd_comgr.so.2", "libamd_comgr.so.3", "libamd_comgr.so"):
-        with open(os.path.join(place, name), "w", encoding="utf-8") as f:
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
             f.write("no library")
-    texts = found(None, "gpu", LD_LIBRARY_PATH=place)
+    texts = found(None, "gpu", LD_LIBRARY_PATH=folder)
     contains("reason", texts["gpu"], "libamd_comgr: is not there, or can't be loaded")
     equal("all others", {t for n, t in texts.items() if n not in ("gpu", "exits")}, {"no kernel could be compiled"})
 
@@ -146,12 +146,12 @@ def machine_whose_compiler_cannot_be_loaded_has_no_kernels():
 @case
 def runtime_that_never_registers_is_found_by_its_way():
     """A runtime with the name of the registration in it that does not register, and a library of that name."""
-    place = new_dir("register")
+    folder = new_dir("register")
     runtime = [p for p in re.findall(r"libhsa-runtime64\.so\.1 .*=> (\S+)", run("/sbin/ldconfig", "-p").out)][0]
-    with open(runtime, "rb") as f, open(os.path.join(place, "libhsa-runtime64.so.1"), "wb") as out:
+    with open(runtime, "rb") as f, open(os.path.join(folder, "libhsa-runtime64.so.1"), "wb") as out:
         out.write(f.read() + b"\0rocprofiler_register_library_api_table\0")
-    shutil.copy(os.path.join(VGPU_DIR, "libvgpu_sysfs.so"), os.path.join(place, "librocprofiler-register.so.0"))
-    texts = found("way.register", "way.register", LD_LIBRARY_PATH=place)
+    shutil.copy(os.path.join(VGPU_DIR, "libvgpu_sysfs.so"), os.path.join(folder, "librocprofiler-register.so.0"))
+    texts = found("way.register", "way.register", LD_LIBRARY_PATH=folder)
     equal("text", texts["way.register"], "no trace was written")
 
 
